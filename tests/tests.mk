@@ -54,8 +54,6 @@ UNIT_SOURCES   := $(sort $(wildcard tests/unit/*/test_*.c))
 UNIT_TESTS     := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SOURCES))
 UNIT_OBJECTS   := $(patsubst tests/unit/%.c,$(BUILD)/host/tests/unit/%.o,$(UNIT_SOURCES))
 TEST_INCLUDES  := $(addprefix -I,$(HOST_ROOMS) tests/sim tests/unit/lib)
-# cmocka 2 calls assert_in_range deprecated, and cmocka 1 of Debian 12 and 13 has no other name for it.
-TEST_INCLUDES  += -DCMOCKA_DISABLE_DEPRECATION_WARNINGS
 
 # With the host's way to call a function, and the firmware's wide characters.
 $(BUILD)/host/boot/%.o $(BUILD)/host/tests/firmware/%.o $(BUILD)/host/tests/unit/boot/%.o: HOST_FLAGS += \

@@ -1,19 +1,11 @@
 /* The histogram: each value in one bucket, each bucket as narrow as promised, refusals counted. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "histogram.h"
 
-static void
-buckets_follow_on_each_other_without_gap_up_to_the_largest_value(void **state)
+TEST(buckets_follow_on_each_other_without_gap_up_to_the_largest_value)
 {
 	uint64_t next = 0;
 
-	(void)state;
 	for (size_t bucket = 0; bucket < HISTOGRAM_BUCKETS; bucket++) {
 		uint64_t low = histogram_bucket_low(bucket), high = histogram_bucket_high(bucket);
 
@@ -28,10 +20,8 @@ buckets_follow_on_each_other_without_gap_up_to_the_largest_value(void **state)
 	assert_int_equal(next, 0); /* behind UINT64_MAX */
 }
 
-static void
-the_buckets_at_the_seams_are_known(void **state)
+TEST(the_buckets_at_the_seams_are_known)
 {
-	(void)state;
 	assert_int_equal(histogram_bucket(0), 0);
 	assert_int_equal(histogram_bucket(127), 127);
 	assert_int_equal(histogram_bucket(128), 128);
@@ -43,12 +33,10 @@ the_buckets_at_the_seams_are_known(void **state)
 	assert_int_equal(histogram_bucket(UINT64_MAX), HISTOGRAM_BUCKETS - 1);
 }
 
-static void
-the_largest_values_are_counted_like_any_other(void **state)
+TEST(the_largest_values_are_counted_like_any_other)
 {
 	struct histogram histogram;
 
-	(void)state;
 	histogram_clear(&histogram);
 	histogram_record(&histogram, UINT64_C(1) << 40);
 	histogram_record(&histogram, UINT64_MAX);
@@ -58,12 +46,10 @@ the_largest_values_are_counted_like_any_other(void **state)
 	assert_int_equal(histogram_quantile(&histogram, 100000), UINT64_MAX);
 }
 
-static void
-quantiles_of_one_to_a_hundred_are_those_ranks(void **state)
+TEST(quantiles_of_one_to_a_hundred_are_those_ranks)
 {
 	struct histogram histogram;
 
-	(void)state;
 	histogram_clear(&histogram);
 	assert_int_equal(histogram_quantile(&histogram, 50000), 0);
 	for (uint64_t value = 1; value <= 100; value++)
@@ -78,12 +64,10 @@ quantiles_of_one_to_a_hundred_are_those_ranks(void **state)
 	assert_int_equal(histogram_quantile(&histogram, UINT32_MAX), 100);
 }
 
-static void
-a_quantile_of_few_values_is_the_upper_end_of_a_bucket_that_was_hit(void **state)
+TEST(a_quantile_of_few_values_is_the_upper_end_of_a_bucket_that_was_hit)
 {
 	struct histogram histogram;
 
-	(void)state;
 	histogram_clear(&histogram);
 	for (unsigned i = 0; i < 3; i++)
 		histogram_record(&histogram, 1000);
@@ -92,12 +76,10 @@ a_quantile_of_few_values_is_the_upper_end_of_a_bucket_that_was_hit(void **state)
 	assert_int_equal(histogram_quantile(&histogram, 75001), 1007615); /* 999424 to 1007615 */
 }
 
-static void
-a_quantile_of_many_does_not_overflow(void **state)
+TEST(a_quantile_of_many_does_not_overflow)
 {
 	struct histogram histogram;
 
-	(void)state;
 	histogram_clear(&histogram);
 	histogram.counts[5] = UINT64_C(1) << 62;
 	histogram.counts[9] = UINT64_C(1) << 62;
@@ -106,14 +88,12 @@ a_quantile_of_many_does_not_overflow(void **state)
 	assert_int_equal(histogram_quantile(&histogram, 50001), 9);
 }
 
-static void
-an_octave_counts_what_its_bound_is_the_tightest_for(void **state)
+TEST(an_octave_counts_what_its_bound_is_the_tightest_for)
 {
 	static const uint64_t values[] = { 0, 1, 2, 3, 4, 7, 8, 1023, 1024, 1024 + 512, UINT64_MAX };
 	struct histogram histogram;
 	uint64_t total = 0;
 
-	(void)state;
 	histogram_clear(&histogram);
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
 		histogram_record(&histogram, values[i]);
@@ -130,10 +110,8 @@ an_octave_counts_what_its_bound_is_the_tightest_for(void **state)
 	assert_int_equal(total, sizeof(values) / sizeof(values[0]));
 }
 
-static void
-each_octave_ends_where_the_next_begins(void **state)
+TEST(each_octave_ends_where_the_next_begins)
 {
-	(void)state;
 	assert_int_equal(octave_of(0), 0);
 	assert_int_equal(octave_high(0), 0);
 	for (size_t octave = 1; octave < OCTAVES; octave++) {
@@ -142,21 +120,4 @@ each_octave_ends_where_the_next_begins(void **state)
 	}
 	assert_int_equal(octave_high(12), 4095);
 	assert_int_equal(octave_high(OCTAVES - 1), UINT64_MAX);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(buckets_follow_on_each_other_without_gap_up_to_the_largest_value),
-		cmocka_unit_test(the_buckets_at_the_seams_are_known),
-		cmocka_unit_test(the_largest_values_are_counted_like_any_other),
-		cmocka_unit_test(quantiles_of_one_to_a_hundred_are_those_ranks),
-		cmocka_unit_test(a_quantile_of_few_values_is_the_upper_end_of_a_bucket_that_was_hit),
-		cmocka_unit_test(a_quantile_of_many_does_not_overflow),
-		cmocka_unit_test(an_octave_counts_what_its_bound_is_the_tightest_for),
-		cmocka_unit_test(each_octave_ends_where_the_next_begins),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 /* Fractions in integers, checked against the host's own division of 128 bits. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "random.h"
 #include "scale.h"
 
@@ -20,10 +14,8 @@ any_length(uint64_t *state)
 	return value >> (random_next(state) & 63);
 }
 
-static void
-mul_div_rounds_down_up_and_to_nearest(void **state)
+TEST(mul_div_rounds_down_up_and_to_nearest)
 {
-	(void)state;
 	assert_int_equal(scale_mul_div(7, 3, 2), 10);
 	assert_int_equal(scale_mul_div_up(7, 3, 2), 11);
 	assert_int_equal(scale_mul_div_nearest(7, 3, 2), 11);
@@ -33,10 +25,8 @@ mul_div_rounds_down_up_and_to_nearest(void **state)
 	assert_true(scale_mul_div(UINT64_MAX, UINT64_MAX, UINT64_MAX) == UINT64_MAX);
 }
 
-static void
-what_does_not_fit_is_the_largest_number(void **state)
+TEST(what_does_not_fit_is_the_largest_number)
 {
-	(void)state;
 	assert_true(scale_mul_div(1, 1, 0) == UINT64_MAX);
 	assert_true(scale_mul_div(UINT64_C(1) << 63, 2, 1) == UINT64_MAX);
 	assert_true(scale_mul_div(UINT64_MAX, UINT64_MAX, 1) == UINT64_MAX);
@@ -48,12 +38,10 @@ what_does_not_fit_is_the_largest_number(void **state)
 	assert_true(scale_ratio(((wide)1 << 65) - 1, 1, 2, SCALE_NEAREST) == UINT64_MAX);
 }
 
-static void
-mul_div_agrees_with_division_of_128_bits_in_100000_cases(void **state)
+TEST(mul_div_agrees_with_division_of_128_bits_in_100000_cases)
 {
 	uint64_t seed = 20260101;
 
-	(void)state;
 	for (unsigned i = 0; i < 100000; i++) {
 		uint64_t a = any_length(&seed), b = any_length(&seed), c = any_length(&seed) | 1;
 		wide exact = (wide)a * b / c, rest = (wide)a * b % c;
@@ -97,13 +85,11 @@ compare_256(const uint64_t a[4], const uint64_t b[4])
 	return 0;
 }
 
-static void
-a_ratio_of_192_bits_lies_between_its_two_neighbours_in_100000_cases(void **state)
+TEST(a_ratio_of_192_bits_lies_between_its_two_neighbours_in_100000_cases)
 {
 	uint64_t seed = 7;
 	unsigned fitted = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < 100000; i++) {
 		wide a = (wide)any_length(&seed) * any_length(&seed);
 		wide c = (wide)any_length(&seed) * any_length(&seed) + 1;
@@ -125,24 +111,20 @@ a_ratio_of_192_bits_lies_between_its_two_neighbours_in_100000_cases(void **state
 	assert_in_range(fitted, 50000, 100000);
 }
 
-static void
-a_divisor_of_128_bits_loses_no_carry(void **state)
+TEST(a_divisor_of_128_bits_loses_no_carry)
 {
 	const wide most = ~(wide)0;
 
-	(void)state;
 	assert_int_equal(scale_ratio(most, 3, most - 5, SCALE_DOWN), 3);
 	assert_int_equal(scale_ratio(most, 3, most - 5, SCALE_UP), 4);
 	assert_int_equal(scale_ratio(most - 1, 1000000, most, SCALE_DOWN), 999999);
 	assert_int_equal(scale_ratio(most - 1, 1000000, most, SCALE_NEAREST), 1000000);
 }
 
-static void
-an_unknown_rate_counts_a_tick_as_a_nanosecond(void **state)
+TEST(an_unknown_rate_counts_a_tick_as_a_nanosecond)
 {
 	const struct rate unknown[] = { { 0, 0 }, { 0, 1 }, { 1, 0 } };
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		struct scale scale;
 
@@ -153,15 +135,13 @@ an_unknown_rate_counts_a_tick_as_a_nanosecond(void **state)
 	}
 }
 
-static void
-ticks_become_nanoseconds_within_the_error_that_is_promised(void **state)
+TEST(ticks_become_nanoseconds_within_the_error_that_is_promised)
 {
 	const struct rate rates[] = { { 1000, 1 },	  { 3579545, 1 },	   { 1000000000, 1 },
 				      { 2303998000, 1 },  { 10000000000000, 3333 }, { 5000000000, 1 },
 				      { UINT64_C(2304001234567891), 1000000 },	   { 1000000000000, 1 } };
 	uint64_t seed = 99;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
 		struct scale scale;
 
@@ -179,12 +159,10 @@ ticks_become_nanoseconds_within_the_error_that_is_promised(void **state)
 }
 
 /* Any rate in 0.2 ppm may be the true one; the interval holds what 10^10 ticks last by it, and is not much wider. */
-static void
-a_difference_lasts_what_it_does_by_any_rate_that_may_be_true(void **state)
+TEST(a_difference_lasts_what_it_does_by_any_rate_that_may_be_true)
 {
 	uint64_t seed = 4711;
 
-	(void)state;
 	for (unsigned i = 0; i < 20000; i++) {
 		uint64_t microhz = 1000000000000000 + random_next(&seed) % 4000000000000000, within = microhz / 10000000;
 		uint64_t true_microhz = microhz - within + random_next(&seed) % (2 * within + 1);
@@ -202,12 +180,10 @@ a_difference_lasts_what_it_does_by_any_rate_that_may_be_true(void **state)
 	}
 }
 
-static void
-differences_are_rounded_outwards_and_stay_in_the_type(void **state)
+TEST(differences_are_rounded_outwards_and_stay_in_the_type)
 {
 	struct scale scale;
 
-	(void)state;
 	scale_init(&scale, (struct rate){ 3000000000, 1 });
 	assert_int_equal(scale_ns_down(&scale, 3), 0);
 	assert_int_equal(scale_ns_up(&scale, 3), 2); /* a third of a nanosecond isn't known exactly */
@@ -223,12 +199,10 @@ differences_are_rounded_outwards_and_stay_in_the_type(void **state)
 	assert_true(scale_ns_down(&scale, INT64_MAX) == INT64_MAX);
 }
 
-static void
-nanoseconds_become_ticks_exactly(void **state)
+TEST(nanoseconds_become_ticks_exactly)
 {
 	struct scale scale;
 
-	(void)state;
 	scale_init(&scale, (struct rate){ 3579545, 1 });
 	assert_int_equal(scale_ticks(&scale, 1000000000), 3579545);
 	assert_int_equal(scale_ticks(&scale, 999999999), 3579544);
@@ -236,23 +210,4 @@ nanoseconds_become_ticks_exactly(void **state)
 	assert_int_equal(scale_ticks(&scale, 1000000000), 2304001234);
 	assert_int_equal(scale_ticks(&scale, UINT64_C(1000000000000000)), UINT64_C(2304001234567891));
 	assert_true(scale_ticks(&scale, UINT64_MAX) == UINT64_MAX);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mul_div_rounds_down_up_and_to_nearest),
-		cmocka_unit_test(what_does_not_fit_is_the_largest_number),
-		cmocka_unit_test(mul_div_agrees_with_division_of_128_bits_in_100000_cases),
-		cmocka_unit_test(a_ratio_of_192_bits_lies_between_its_two_neighbours_in_100000_cases),
-		cmocka_unit_test(a_divisor_of_128_bits_loses_no_carry),
-		cmocka_unit_test(an_unknown_rate_counts_a_tick_as_a_nanosecond),
-		cmocka_unit_test(ticks_become_nanoseconds_within_the_error_that_is_promised),
-		cmocka_unit_test(a_difference_lasts_what_it_does_by_any_rate_that_may_be_true),
-		cmocka_unit_test(differences_are_rounded_outwards_and_stay_in_the_type),
-		cmocka_unit_test(nanoseconds_become_ticks_exactly),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

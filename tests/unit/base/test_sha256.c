@@ -1,16 +1,8 @@
 /* SHA-256 against published digests, and against itself when its input comes in pieces. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "sha256.h"
 
-static void
-the_published_examples_have_their_digests(void **state)
+TEST(the_published_examples_have_their_digests)
 {
 	/* FIPS 180-4's example values for "abc" and the 448-bit message, and the empty one's. */
 	static const struct {
@@ -23,15 +15,13 @@ the_published_examples_have_their_digests(void **state)
 	};
 	char hex[SHA256_HEX_SIZE];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
 		sha256_hex(examples[i].message, strlen(examples[i].message), hex);
 		assert_string_equal(hex, examples[i].digest);
 	}
 }
 
-static void
-a_million_times_the_letter_a_has_its_published_digest(void **state)
+TEST(a_million_times_the_letter_a_has_its_published_digest)
 {
 	static const uint8_t expected[SHA256_DIGEST_SIZE] = {
 		0xcd, 0xc7, 0x6e, 0x5c, 0x99, 0x14, 0xfb, 0x92, 0x81, 0xa1, 0xc7, 0xe2, 0x84, 0xd7, 0x3e, 0x67,
@@ -41,7 +31,6 @@ a_million_times_the_letter_a_has_its_published_digest(void **state)
 	struct sha256 sha256;
 	char thousand[1000];
 
-	(void)state;
 	memset(thousand, 'a', sizeof(thousand));
 	sha256_init(&sha256);
 	for (unsigned i = 0; i < 1000; i++)
@@ -50,14 +39,12 @@ a_million_times_the_letter_a_has_its_published_digest(void **state)
 	assert_memory_equal(digest, expected, sizeof(expected));
 }
 
-static void
-every_length_to_200_is_the_same_in_pieces_of_every_size(void **state)
+TEST(every_length_to_200_is_the_same_in_pieces_of_every_size)
 {
 	uint8_t message[200], whole[SHA256_DIGEST_SIZE], pieces[SHA256_DIGEST_SIZE];
 	uint8_t before[SHA256_DIGEST_SIZE] = { 0 };
 	struct sha256 sha256;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(message); i++)
 		message[i] = (uint8_t)(i * 7 + 1);
 	for (size_t length = 0; length <= sizeof(message); length++) {
@@ -74,16 +61,4 @@ every_length_to_200_is_the_same_in_pieces_of_every_size(void **state)
 			assert_memory_equal(pieces, whole, sizeof(whole));
 		}
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_published_examples_have_their_digests),
-		cmocka_unit_test(a_million_times_the_letter_a_has_its_published_digest),
-		cmocka_unit_test(every_length_to_200_is_the_same_in_pieces_of_every_size),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

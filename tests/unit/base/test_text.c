@@ -1,13 +1,7 @@
 /* The formatter: its small part of printf is exact, and nothing is written behind the buffer. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "text.h"
 
 #define ROOM 256
@@ -29,10 +23,8 @@ check(const char *expected, const char *format, ...)
 	assert_false(text.truncated);
 }
 
-static void
-integers_are_written_to_the_ends_of_their_types(void **state)
+TEST(integers_are_written_to_the_ends_of_their_types)
 {
-	(void)state;
 	check("0 4294967295 18446744073709551615", "%u %u %lu", 0u, UINT32_MAX, UINT64_MAX);
 	check("-2147483648 2147483647", "%d %d", INT32_MIN, INT32_MAX);
 	check("-9223372036854775808 9223372036854775807", "%ld %ld", INT64_MIN, INT64_MAX);
@@ -40,10 +32,8 @@ integers_are_written_to_the_ends_of_their_types(void **state)
 	check("18446744073709551615 -1 ff", "%zu %zd %zx", SIZE_MAX, (ptrdiff_t)-1, (size_t)255);
 }
 
-static void
-a_width_pads_with_blanks_or_zeros_and_never_cuts(void **state)
+TEST(a_width_pads_with_blanks_or_zeros_and_never_cuts)
 {
-	(void)state;
 	check("[   42][42   ][00042][-0042]", "[%5u][%-5u][%05u][%05d]", 42u, 42u, 42u, -42);
 	check("[  -42][-42  ][123456]", "[%5d][%-5d][%3u]", -42, -42, 123456u);
 	check("[42   ]", "[%-05u]", 42u);
@@ -51,29 +41,23 @@ a_width_pads_with_blanks_or_zeros_and_never_cuts(void **state)
 	check("[  42][42  ]", "[%*u][%*u]", 4, 42u, -4, 42u);
 }
 
-static void
-a_precision_cuts_a_string_and_reads_no_further(void **state)
+TEST(a_precision_cuts_a_string_and_reads_no_further)
 {
 	const char unterminated[3] = { 'a', 'b', 'c' };
 
-	(void)state;
 	check("[ab][][ ab][abc]", "[%.2s][%.s][%*.*s][%.3s]", unterminated, unterminated, 3, 2,
 	      unterminated, unterminated);
 	check("[abc]", "[%.*s]", -1, "abc");
 	check("[(null)]", "[%s]", (char *)NULL);
 }
 
-static void
-bytes_that_are_not_ascii_become_question_marks_in_strings(void **state)
+TEST(bytes_that_are_not_ascii_become_question_marks_in_strings)
 {
-	(void)state;
 	check("a?b??~ ?\n", "%s%c\n", "a\nb\x7f\xff~ ", '\x01');
 }
 
-static void
-what_is_not_ours_stands_as_it_is(void **state)
+TEST(what_is_not_ours_stands_as_it_is)
 {
-	(void)state;
 	check("%", "%%");
 	check("%f %5q %.2u %lc %ls %llu", "%f %5q %.2u %lc %ls %llu");
 	check("100%", "100%");
@@ -83,13 +67,11 @@ what_is_not_ours_stands_as_it_is(void **state)
 	check("%*q 7", "%*q %u", 7u);
 }
 
-static void
-every_size_of_buffer_holds_just_what_fits(void **state)
+TEST(every_size_of_buffer_holds_just_what_fits)
 {
 	static const char whole[] = "ab   7|-0012|cd  ";
 	char bytes[sizeof(whole) + 8];
 
-	(void)state;
 	for (size_t size = 1; size <= sizeof(whole) + 1; size++) {
 		struct text text;
 
@@ -109,14 +91,12 @@ every_size_of_buffer_holds_just_what_fits(void **state)
 	}
 }
 
-static void
-all_short_formats_agree_with_the_librarys_where_they_are_ours(void **state)
+TEST(all_short_formats_agree_with_the_librarys_where_they_are_ours)
 {
 	static const char *const formats[] = { "%u",  "%7u",  "%-7u", "%07u", "%x",   "%012x",
 					       "%d",  "%9d",  "%-9d", "%09d", "%-09d", "%1d" };
 	uint64_t random = 88172645463325252u;
 
-	(void)state;
 	for (unsigned turn = 0; turn < 2000; turn++) {
 		char expected[ROOM];
 
@@ -144,10 +124,8 @@ check_decimal(const char *expected, uint64_t value, unsigned scale, unsigned dig
 	assert_string_equal(bytes, expected);
 }
 
-static void
-decimals_are_rounded_half_up_and_have_just_their_digits(void **state)
+TEST(decimals_are_rounded_half_up_and_have_just_their_digits)
 {
-	(void)state;
 	check_decimal("1.23", 1234, 3, 2);
 	check_decimal("1.24", 1235, 3, 2);
 	check_decimal("10.0", 9999, 3, 1);
@@ -167,23 +145,19 @@ decimals_are_rounded_half_up_and_have_just_their_digits(void **state)
 	check_decimal("0.0", UINT64_MAX, 4000000000u, 1);
 }
 
-static void
-a_decimal_of_four_billion_digits_ends_with_the_buffer(void **state)
+TEST(a_decimal_of_four_billion_digits_ends_with_the_buffer)
 {
 	char bytes[8];
 	struct text text;
 
-	(void)state;
 	text_init(&text, bytes, sizeof(bytes));
 	text_put_decimal(&text, 5, 0, 4000000000u);
 	assert_string_equal(bytes, "5.00000");
 	assert_true(text.truncated);
 }
 
-static void
-strings_are_equal_only_when_all_of_them_is(void **state)
+TEST(strings_are_equal_only_when_all_of_them_is)
 {
-	(void)state;
 	assert_true(text_equal("", ""));
 	assert_true(text_equal("hpet", "hpet"));
 	assert_false(text_equal("hpet", "hpe"));
@@ -193,34 +167,12 @@ strings_are_equal_only_when_all_of_them_is(void **state)
 	assert_int_equal(text_length("acpi_pm"), 7);
 }
 
-static void
-a_string_begins_with_another_where_all_of_that_is_its_begin(void **state)
+TEST(a_string_begins_with_another_where_all_of_that_is_its_begin)
 {
-	(void)state;
 	assert_true(text_begins("hpet_fsb", "hpet"));
 	assert_true(text_begins("hpet", "hpet"));
 	assert_true(text_begins("hpet", ""));
 	assert_false(text_begins("hpe", "hpet"));
 	assert_false(text_begins("rtc", "hpet"));
 	assert_false(text_begins("", "hpet"));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(integers_are_written_to_the_ends_of_their_types),
-		cmocka_unit_test(a_width_pads_with_blanks_or_zeros_and_never_cuts),
-		cmocka_unit_test(a_precision_cuts_a_string_and_reads_no_further),
-		cmocka_unit_test(bytes_that_are_not_ascii_become_question_marks_in_strings),
-		cmocka_unit_test(what_is_not_ours_stands_as_it_is),
-		cmocka_unit_test(every_size_of_buffer_holds_just_what_fits),
-		cmocka_unit_test(all_short_formats_agree_with_the_librarys_where_they_are_ours),
-		cmocka_unit_test(decimals_are_rounded_half_up_and_have_just_their_digits),
-		cmocka_unit_test(a_decimal_of_four_billion_digits_ends_with_the_buffer),
-		cmocka_unit_test(strings_are_equal_only_when_all_of_them_is),
-		cmocka_unit_test(a_string_begins_with_another_where_all_of_that_is_its_begin),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,5 @@
 /* Anchor strings of firmware's tables, anywhere in the range that a specification names. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "anchor.h"
 
 #define RANGE   1024u
@@ -33,20 +26,16 @@ found(void)
 	return at ? at - (uintptr_t)memory : RANGE;
 }
 
-static void
-an_rsdp_is_found_at_each_multiple_of_16_up_to_the_end(void **state)
+TEST(an_rsdp_is_found_at_each_multiple_of_16_up_to_the_end)
 {
-	(void)state;
 	for (size_t at = 0; at < RANGE; at += 16) {
 		lay(at, 0);
 		assert_int_equal(found(), at);
 	}
 }
 
-static void
-an_rsdp_with_a_wrong_sum_or_at_another_place_or_beyond_the_end_is_none(void **state)
+TEST(an_rsdp_with_a_wrong_sum_or_at_another_place_or_beyond_the_end_is_none)
 {
-	(void)state;
 	lay(32, 1);
 	assert_int_equal(found(), RANGE);
 	lay(40, 0);
@@ -54,15 +43,4 @@ an_rsdp_with_a_wrong_sum_or_at_another_place_or_beyond_the_end_is_none(void **st
 	memset(memory, 0, sizeof(memory));
 	memcpy(memory + RANGE, "RSD PTR ", 8);
 	assert_int_equal(anchor_find((uintptr_t)memory, RANGE, "RSD PTR ", 0), 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_rsdp_is_found_at_each_multiple_of_16_up_to_the_end),
-		cmocka_unit_test(an_rsdp_with_a_wrong_sum_or_at_another_place_or_beyond_the_end_is_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 /* The marker of a run's phase, as a boot that finds it reads it. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "checkpoint.h"
 #include "volume_sim.h"
 
@@ -34,15 +29,13 @@ marker_on(const char *name)
 	return marker;
 }
 
-static void
-cores_that_the_firmware_starts_after_all_are_marked_so(void **state)
+TEST(cores_that_the_firmware_starts_after_all_are_marked_so)
 {
 	static const struct run_phase start = { .id = "start-cores", .with_cores = true };
 	struct checkpoint *checkpoint = calloc(1, sizeof(*checkpoint));
 	struct run *run = calloc(1, sizeof(*run));
 	const struct smbios_facts smbios = { .product = "sim" };
 
-	(void)state;
 	firmware_sim_reset();
 	volume_sim_open();
 	options_default(&run->report.options);
@@ -60,13 +53,11 @@ cores_that_the_firmware_starts_after_all_are_marked_so(void **state)
 }
 
 /* The next run names the folder of the checkpoint as it is on the volume. */
-static void
-a_checkpoint_that_was_not_renamed_is_noted_by_its_name(void **state)
+TEST(a_checkpoint_that_was_not_renamed_is_noted_by_its_name)
 {
 	static const char *const folders[] = { "\\baretick\\0002", "\\baretick\\0003.new" };
 	const struct smbios_facts smbios = { .product = "sim" };
 
-	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		struct checkpoint *checkpoint = calloc(1, sizeof(*checkpoint));
 		struct run *run = calloc(1, sizeof(*run));
@@ -90,15 +81,4 @@ a_checkpoint_that_was_not_renamed_is_noted_by_its_name(void **state)
 		free(checkpoint);
 		free(run);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cores_that_the_firmware_starts_after_all_are_marked_so),
-		cmocka_unit_test(a_checkpoint_that_was_not_renamed_is_noted_by_its_name),
-	};
-
-	return cmocka_run_group_tests_name("checkpoint", tests, NULL, NULL);
 }

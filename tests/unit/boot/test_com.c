@@ -1,12 +1,5 @@
 /* A serial port of a boot without UEFI, on ports that behave as a 16550 with and without its queue, or not at all. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "com.h"
 #include "sim.h"
 
@@ -57,6 +50,8 @@ plug(void **state)
 	return 0;
 }
 
+TEST_FIXTURE(plug, NULL);
+
 static int
 unplug(void **state)
 {
@@ -65,31 +60,25 @@ unplug(void **state)
 	return 0;
 }
 
-static void
-a_port_that_is_not_there_is_not_opened(void **state)
+TEST(a_port_that_is_not_there_is_not_opened, unplug, NULL)
 {
 	struct com com;
 
-	(void)state;
 	assert_false(com_open(&com, COM1_PORT));
 }
 
-static void
-a_port_without_a_status_is_not_opened(void **state)
+TEST(a_port_without_a_status_is_not_opened)
 {
 	struct com com;
 
-	(void)state;
 	port.status = 0xff;
 	assert_false(com_open(&com, COM1_PORT));
 }
 
-static void
-sixteen_bytes_go_into_an_empty_queue_after_one_look(void **state)
+TEST(sixteen_bytes_go_into_an_empty_queue_after_one_look)
 {
 	struct com com;
 
-	(void)state;
 	assert_true(com_open(&com, COM1_PORT));
 	port.status_reads = 0;
 	assert_true(com_write(&com, "0123456789abcdef0123", 20));
@@ -98,12 +87,10 @@ sixteen_bytes_go_into_an_empty_queue_after_one_look(void **state)
 	assert_memory_equal(port.written, "0123456789abcdef0123", 20);
 }
 
-static void
-without_a_queue_each_byte_waits_for_the_one_before(void **state)
+TEST(without_a_queue_each_byte_waits_for_the_one_before)
 {
 	struct com com;
 
-	(void)state;
 	port.has_queue = false;
 	assert_true(com_open(&com, COM1_PORT));
 	port.status_reads = 0;
@@ -111,25 +98,21 @@ without_a_queue_each_byte_waits_for_the_one_before(void **state)
 	assert_int_equal(port.status_reads, 4);
 }
 
-static void
-a_port_that_never_gets_empty_is_given_up_and_nothing_is_written(void **state)
+TEST(a_port_that_never_gets_empty_is_given_up_and_nothing_is_written)
 {
 	struct com com;
 
-	(void)state;
 	assert_true(com_open(&com, COM1_PORT));
 	port.status = 0;
 	assert_false(com_write(&com, "0", 1));
 	assert_int_equal(port.count, 0);
 }
 
-static void
-a_byte_is_read_only_if_one_came_in(void **state)
+TEST(a_byte_is_read_only_if_one_came_in)
 {
 	struct com com;
 	uint8_t byte;
 
-	(void)state;
 	assert_true(com_open(&com, COM1_PORT));
 	port.registers[DATA] = 'q';
 	assert_false(com_read(&com, &byte));
@@ -138,19 +121,4 @@ a_byte_is_read_only_if_one_came_in(void **state)
 	assert_int_equal(byte, 'q');
 	port.status = 0xff;
 	assert_false(com_read(&com, &byte));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_port_that_is_not_there_is_not_opened, unplug),
-		cmocka_unit_test_setup(a_port_without_a_status_is_not_opened, plug),
-		cmocka_unit_test_setup(sixteen_bytes_go_into_an_empty_queue_after_one_look, plug),
-		cmocka_unit_test_setup(without_a_queue_each_byte_waits_for_the_one_before, plug),
-		cmocka_unit_test_setup(a_port_that_never_gets_empty_is_given_up_and_nothing_is_written, plug),
-		cmocka_unit_test_setup(a_byte_is_read_only_if_one_came_in, plug),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 /* Which display people look at, and which serial lines are told. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "console.h"
 #include "console_sim.h"
 #include "parts.h"
@@ -29,6 +25,8 @@ open_firmware(void **state)
 	return 0;
 }
 
+TEST_FIXTURE(open_firmware, NULL);
+
 /* Says a word everywhere. */
 static void
 say(void)
@@ -38,10 +36,8 @@ say(void)
 	console_put(&console, "word\n");
 }
 
-static void
-of_two_cards_the_console_is_written_to_and_not_the_first(void **state)
+TEST(of_two_cards_the_console_is_written_to_and_not_the_first)
 {
-	(void)state;
 	console_sim_display(&first, 1, false);
 	console_sim_display(&second, 2, true);
 	say();
@@ -50,10 +46,8 @@ of_two_cards_the_console_is_written_to_and_not_the_first(void **state)
 	assert_int_equal(console.columns, 100);
 }
 
-static void
-where_the_console_goes_over_a_line_too_its_own_display_is_written_to(void **state)
+TEST(where_the_console_goes_over_a_line_too_its_own_display_is_written_to)
 {
-	(void)state;
 	console_sim_display(&first, 1, false);
 	console_sim_line(&line, 9, true);
 	console_sim_display(&second, 2, true);
@@ -65,10 +59,8 @@ where_the_console_goes_over_a_line_too_its_own_display_is_written_to(void **stat
 	assert_string_equal(line.said, "word\r\n");
 }
 
-static void
-a_console_on_a_line_alone_is_no_screen_but_a_display_is(void **state)
+TEST(a_console_on_a_line_alone_is_no_screen_but_a_display_is)
 {
-	(void)state;
 	console_sim_line(&line, 9, true);
 	say();
 	assert_null(console.screen);
@@ -82,10 +74,8 @@ a_console_on_a_line_alone_is_no_screen_but_a_display_is(void **state)
 	assert_int_equal(first.written, 6);
 }
 
-static void
-without_the_variable_the_first_display_is_taken_where_there_are_lines(void **state)
+TEST(without_the_variable_the_first_display_is_taken_where_there_are_lines)
 {
-	(void)state;
 	console_sim_forget();
 	console_sim_display(&first, 1, false);
 	console_sim_line(&line, 9, false);
@@ -100,13 +90,11 @@ without_the_variable_the_first_display_is_taken_where_there_are_lines(void **sta
 }
 
 /* Each byte less of it is another end in the middle of a path. */
-static void
-a_variable_that_is_cut_off_is_read_no_further(void **state)
+TEST(a_variable_that_is_cut_off_is_read_no_further)
 {
 	EFI_HANDLE display, terminal;
 	size_t left;
 
-	(void)state;
 	terminal = console_sim_line(&line, 9, true);
 	display = console_sim_display(&first, 1, true);
 	do {
@@ -124,10 +112,8 @@ a_variable_that_is_cut_off_is_read_no_further(void **state)
 	} while (left);
 }
 
-static void
-a_firmware_in_its_graphics_mode_is_taken_out_of_it_and_put_back(void **state)
+TEST(a_firmware_in_its_graphics_mode_is_taken_out_of_it_and_put_back)
 {
-	(void)state;
 	console_sim_display(&first, 1, true);
 	console_sim_graphics();
 	say();
@@ -136,10 +122,8 @@ a_firmware_in_its_graphics_mode_is_taken_out_of_it_and_put_back(void **state)
 	assert_int_equal(console_sim_mode, 1);
 }
 
-static void
-a_firmware_in_its_text_mode_stays_there(void **state)
+TEST(a_firmware_in_its_text_mode_stays_there)
 {
-	(void)state;
 	console_sim_display(&first, 1, true);
 	console_sim_graphics();
 	console_sim_mode = 0;
@@ -148,10 +132,8 @@ a_firmware_in_its_text_mode_stays_there(void **state)
 	assert_int_equal(console_sim_mode, 0);
 }
 
-static void
-a_line_that_is_no_part_of_the_console_is_left_alone(void **state)
+TEST(a_line_that_is_no_part_of_the_console_is_left_alone)
 {
-	(void)state;
 	console_sim_line(&other, 8, false);
 	console_sim_line(&line, 9, true);
 	say();
@@ -159,10 +141,8 @@ a_line_that_is_no_part_of_the_console_is_left_alone(void **state)
 	assert_int_equal(other.length, 0);
 }
 
-static void
-where_no_line_is_part_of_it_the_first_one_is_told(void **state)
+TEST(where_no_line_is_part_of_it_the_first_one_is_told)
 {
-	(void)state;
 	console_sim_display(&first, 1, true);
 	console_sim_line(&line, 9, false);
 	console_sim_line(&other, 8, false);
@@ -172,10 +152,8 @@ where_no_line_is_part_of_it_the_first_one_is_told(void **state)
 	assert_int_equal(con_out->written, 6);
 }
 
-static void
-before_the_options_are_read_and_with_serial_off_not_a_byte_is_written(void **state)
+TEST(before_the_options_are_read_and_with_serial_off_not_a_byte_is_written)
 {
-	(void)state;
 	console_sim_line(&line, 9, true);
 	console_open(&console);
 	console_serial(&console, "word\n");
@@ -188,23 +166,4 @@ before_the_options_are_read_and_with_serial_off_not_a_byte_is_written(void **sta
 	serial_speak(&console.serial, SERIAL_SUMMARY);
 	console_serial(&console, "word\n");
 	assert_string_equal(line.said, "word\r\n");
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(of_two_cards_the_console_is_written_to_and_not_the_first, open_firmware),
-		cmocka_unit_test_setup(where_the_console_goes_over_a_line_too_its_own_display_is_written_to, open_firmware),
-		cmocka_unit_test_setup(a_console_on_a_line_alone_is_no_screen_but_a_display_is, open_firmware),
-		cmocka_unit_test_setup(without_the_variable_the_first_display_is_taken_where_there_are_lines, open_firmware),
-		cmocka_unit_test_setup(a_variable_that_is_cut_off_is_read_no_further, open_firmware),
-		cmocka_unit_test_setup(a_firmware_in_its_graphics_mode_is_taken_out_of_it_and_put_back, open_firmware),
-		cmocka_unit_test_setup(a_firmware_in_its_text_mode_stays_there, open_firmware),
-		cmocka_unit_test_setup(a_line_that_is_no_part_of_the_console_is_left_alone, open_firmware),
-		cmocka_unit_test_setup(where_no_line_is_part_of_it_the_first_one_is_told, open_firmware),
-		cmocka_unit_test_setup(before_the_options_are_read_and_with_serial_off_not_a_byte_is_written, open_firmware),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 /* Names by a firmware's DNS that answers, knows nothing, says nothing, or is not there: nothing is left behind. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "dns.h"
 #include "firmware_sim.h"
 #include "protocols.h"
@@ -195,12 +189,10 @@ look_up(EFI_HANDLE card, UINT8 ipv4[4])
 	return reason;
 }
 
-static void
-a_name_becomes_its_first_address(void **state)
+TEST(a_name_becomes_its_first_address)
 {
 	UINT8 ipv4[4];
 
-	(void)state;
 	for (UINT32 addresses = 1; addresses <= 2; addresses++) {
 		EFI_HANDLE card = card_of(true);
 
@@ -213,8 +205,7 @@ a_name_becomes_its_first_address(void **state)
 	}
 }
 
-static void
-what_does_not_come_is_said_and_taken_back(void **state)
+TEST(what_does_not_come_is_said_and_taken_back)
 {
 	static const struct {
 		EFI_STATUS status, refused;
@@ -231,7 +222,6 @@ what_does_not_come_is_said_and_taken_back(void **state)
 	};
 	UINT8 ipv4[4];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		EFI_HANDLE card = card_of(true);
 
@@ -243,13 +233,11 @@ what_does_not_come_is_said_and_taken_back(void **state)
 	}
 }
 
-static void
-where_nobody_can_be_asked_an_address_is_asked_for(void **state)
+TEST(where_nobody_can_be_asked_an_address_is_asked_for)
 {
 	UINT8 ipv4[4];
 	EFI_HANDLE card = card_of(false);
 
-	(void)state;
 	assert_string_equal(look_up(card, ipv4), "the firmware looks up no names: it takes an IPv4 address");
 	card = card_of(true);
 	net.servers = 0;
@@ -257,16 +245,4 @@ where_nobody_can_be_asked_an_address_is_asked_for(void **state)
 	card = card_of(true);
 	net.has_no_protocol = true;
 	assert_string_equal(look_up(card, ipv4), "the firmware's DNS fails");
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_name_becomes_its_first_address),
-		cmocka_unit_test(what_does_not_come_is_said_and_taken_back),
-		cmocka_unit_test(where_nobody_can_be_asked_an_address_is_asked_for),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 /* Ways out of a run on a firmware whose ResetSystem does nothing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "console_sim.h"
 #include "exit.h"
 #include "sim.h"
@@ -86,12 +80,10 @@ leave_by(enum options_exit how, const struct acpi_fadt *fadt)
 	}
 }
 
-static void
-power_off_says_first_that_a_machine_that_stays_on_can_be_switched_off(void **state)
+TEST(power_off_says_first_that_a_machine_that_stays_on_can_be_switched_off)
 {
 	const struct acpi_fadt fadt = { .reset_port = RESET_PORT, .reset_value = RESET_VALUE };
 
-	(void)state;
 	leave_by(EXIT_POWEROFF, &fadt);
 	assert_int_equal(machine.calls, 1);
 	assert_int_equal(machine.types[0], EfiResetShutdown);
@@ -101,12 +93,10 @@ power_off_says_first_that_a_machine_that_stays_on_can_be_switched_off(void **sta
 	assert_int_equal(machine.writes, 0);
 }
 
-static void
-restart_writes_the_reset_register_after_two_calls_without_effect(void **state)
+TEST(restart_writes_the_reset_register_after_two_calls_without_effect)
 {
 	const struct acpi_fadt fadt = { .reset_port = RESET_PORT, .reset_value = RESET_VALUE };
 
-	(void)state;
 	leave_by(EXIT_REBOOT, &fadt);
 	assert_int_equal(machine.calls, 2);
 	assert_int_equal(machine.types[0], EfiResetCold);
@@ -116,25 +106,11 @@ restart_writes_the_reset_register_after_two_calls_without_effect(void **state)
 	assert_non_null(strstr(line.said, "The firmware does not reset this machine: switch it off by hand.\r\n"));
 }
 
-static void
-without_a_reset_register_no_port_is_written(void **state)
+TEST(without_a_reset_register_no_port_is_written)
 {
 	const struct acpi_fadt fadt = { .reset_value = RESET_VALUE };
 
-	(void)state;
 	leave_by(EXIT_REBOOT, &fadt);
 	assert_int_equal(machine.calls, 2);
 	assert_int_equal(machine.writes, 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(power_off_says_first_that_a_machine_that_stays_on_can_be_switched_off),
-		cmocka_unit_test(restart_writes_the_reset_register_after_two_calls_without_effect),
-		cmocka_unit_test(without_a_reset_register_no_port_is_written),
-	};
-
-	return cmocka_run_group_tests_name("exit", tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 /* Folders of a FAT volume whose chains lead back into themselves. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "fat.h"
 #include "firmware_sim.h"
 
@@ -129,10 +125,8 @@ check(bool endless, const char *inner_wanted)
 		assert_string_equal(inner, inner_wanted);
 }
 
-static void
-folders_that_end_are_no_cause(void **state)
+TEST(folders_that_end_are_no_cause)
 {
-	(void)state;
 	format(&fat32);
 	check(false, "");
 	format(&fat16);
@@ -141,10 +135,8 @@ folders_that_end_are_no_cause(void **state)
 	check(false, "");
 }
 
-static void
-a_chain_that_leads_to_its_own_begin_is_seen(void **state)
+TEST(a_chain_that_leads_to_its_own_begin_is_seen)
 {
-	(void)state;
 	format(&fat32);
 	chain(4, 4);
 	check(true, "");
@@ -154,10 +146,8 @@ a_chain_that_leads_to_its_own_begin_is_seen(void **state)
 	assert_in_range(reads, 1, 20);
 }
 
-static void
-so_is_that_of_a_folder_within(void **state)
+TEST(so_is_that_of_a_folder_within)
 {
-	(void)state;
 	format(&fat32);
 	chain(6, 8);
 	chain(8, 6);
@@ -166,10 +156,8 @@ so_is_that_of_a_folder_within(void **state)
 	check(true, "0001.NEW");
 }
 
-static void
-a_root_without_an_end_is_looked_at_within_bounds(void **state)
+TEST(a_root_without_an_end_is_looked_at_within_bounds)
 {
-	(void)state;
 	format(&fat32);
 	memset(disk + place(2), 0xe5, SECTOR);
 	chain(2, 2);
@@ -177,10 +165,8 @@ a_root_without_an_end_is_looked_at_within_bounds(void **state)
 	assert_in_range(reads, 1, 3 * (2u << 20) / SECTOR);
 }
 
-static void
-what_is_no_FAT_or_cannot_be_read_is_left_to_the_firmware(void **state)
+TEST(what_is_no_FAT_or_cannot_be_read_is_left_to_the_firmware)
 {
-	(void)state;
 	format(&fat32);
 	chain(4, 4);
 	reads_max = 0;
@@ -195,18 +181,4 @@ what_is_no_FAT_or_cannot_be_read_is_left_to_the_firmware(void **state)
 	format(&fat32);
 	chain(4, 0x0ffffff0); /* behind the end of the table */
 	check(false, "");
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(folders_that_end_are_no_cause),
-		cmocka_unit_test(a_chain_that_leads_to_its_own_begin_is_seen),
-		cmocka_unit_test(so_is_that_of_a_folder_within),
-		cmocka_unit_test(a_root_without_an_end_is_looked_at_within_bounds),
-		cmocka_unit_test(what_is_no_FAT_or_cannot_be_read_is_left_to_the_firmware),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

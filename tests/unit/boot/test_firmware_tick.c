@@ -1,11 +1,5 @@
 /* The firmware's tick, stopped and started again by its protocol; a firmware without one, and one that refuses. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "firmware_sim.h"
 #include "tick.h"
 
@@ -101,12 +95,12 @@ begin(void **state)
 	return 0;
 }
 
-static void
-it_is_stopped_and_goes_on_as_found(void **state)
+TEST_FIXTURE(begin, NULL);
+
+TEST(it_is_stopped_and_goes_on_as_found)
 {
 	struct tick tick = { 0 };
 
-	(void)state;
 	firmware_sim_install(firmware_sim_handle(), &guid, &timer);
 	assert_true(tick_quiet(&tick, true));
 	assert_int_equal(period, 0);
@@ -116,12 +110,10 @@ it_is_stopped_and_goes_on_as_found(void **state)
 	assert_int_equal(period, PERIOD);
 }
 
-static void
-without_the_protocol_or_where_that_refuses_it_goes_on(void **state)
+TEST(without_the_protocol_or_where_that_refuses_it_goes_on)
 {
 	struct tick tick = { 0 };
 
-	(void)state;
 	assert_false(tick_quiet(&tick, true));
 	firmware_sim_install(firmware_sim_handle(), &guid, &timer);
 	refuses = true;
@@ -133,12 +125,10 @@ without_the_protocol_or_where_that_refuses_it_goes_on(void **state)
 	assert_int_equal(tick.period_100ns, 0);
 }
 
-static void
-its_callback_comes_where_it_was_put_back_and_else_the_wait_has_an_end(void **state)
+TEST(its_callback_comes_where_it_was_put_back_and_else_the_wait_has_an_end)
 {
 	struct tick tick = { 0 };
 
-	(void)state;
 	firmware_sim_install(firmware_sim_handle(), &guid, &timer);
 	assert_true(tick_pause(&tick));
 	assert_false(tick_is_alive(tsc, 1000));
@@ -147,16 +137,4 @@ its_callback_comes_where_it_was_put_back_and_else_the_wait_has_an_end(void **sta
 	assert_true(tick_is_alive(tsc, 1000));
 	assert_in_range(now, 1011, 1111); /* at once */
 	assert_int_equal(opened, 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(it_is_stopped_and_goes_on_as_found, begin),
-		cmocka_unit_test_setup(without_the_protocol_or_where_that_refuses_it_goes_on, begin),
-		cmocka_unit_test_setup(its_callback_comes_where_it_was_put_back_and_else_the_wait_has_an_end, begin),
-	};
-
-	return cmocka_run_group_tests_name("firmware_tick", tests, NULL, NULL);
 }

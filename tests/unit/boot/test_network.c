@@ -1,11 +1,5 @@
 /* Cards that have no address, in a firmware whose policy says that they get none: what is changed is put back. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "firmware_sim.h"
 #include "network.h"
 
@@ -126,6 +120,8 @@ begin(void **state)
 	return 0;
 }
 
+TEST_FIXTURE(begin, NULL);
+
 /* Why nobody answered. */
 static const char *
 ask(void)
@@ -146,29 +142,23 @@ assert_put_back(void)
 	assert_int_equal(card.sets[1], IP4_STATIC);
 }
 
-static void
-a_policy_is_put_back_where_the_server_was_not_reached(void **state)
+TEST(a_policy_is_put_back_where_the_server_was_not_reached)
 {
-	(void)state;
 	card.gets_one = true;
 	assert_true(strlen(ask()) > 0);
 	assert_int_equal(card.children, 1);
 	assert_put_back();
 }
 
-static void
-and_where_no_address_came_within_the_bound(void **state)
+TEST(and_where_no_address_came_within_the_bound)
 {
-	(void)state;
 	assert_string_equal(ask(), "no network card gets an address by DHCP");
 	assert_int_equal(card.children, 0);
 	assert_put_back();
 }
 
-static void
-what_needs_no_change_is_left_alone(void **state)
+TEST(what_needs_no_change_is_left_alone)
 {
-	(void)state;
 	card.policy = IP4_DHCP;
 	ask();
 	assert_int_equal(card.set_count, 0);
@@ -183,25 +173,8 @@ what_needs_no_change_is_left_alone(void **state)
 	assert_int_equal(card.policy, IP4_STATIC);
 }
 
-static void
-a_firmware_without_tcp_is_said_to_have_none(void **state)
+TEST(a_firmware_without_tcp_is_said_to_have_none)
 {
-	(void)state;
 	firmware_sim_reset();
 	assert_string_equal(ask(), EXCHANGE_NO_TCP);
-}
-
-#define TEST(name) cmocka_unit_test_setup(name, begin)
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_policy_is_put_back_where_the_server_was_not_reached),
-		TEST(and_where_no_address_came_within_the_bound),
-		TEST(what_needs_no_change_is_left_alone),
-		TEST(a_firmware_without_tcp_is_said_to_have_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

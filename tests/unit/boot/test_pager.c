@@ -1,12 +1,7 @@
 /* Keys while the serial line is fed. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "console_sim.h"
 #include "pager.h"
 #include "sha256.h"
@@ -51,6 +46,8 @@ close_pager(void **state)
 	return 0;
 }
 
+TEST_FIXTURE(open_pager, close_pager);
+
 /* What was said, without carriage returns. */
 static char *
 said(void)
@@ -74,12 +71,10 @@ put_block(char *out, const char *name, const char *bytes, size_t length)
 	sprintf(out + strlen(out), "BARETICK %s BEGIN\n%sBARETICK %s END sha256=%s\n", name, bytes, name, hex);
 }
 
-static void
-a_key_long_after_finds_all_blocks_whole(void **state)
+TEST(a_key_long_after_finds_all_blocks_whole)
 {
 	static char wanted[CONSOLE_SIM_SAID];
 
-	(void)state;
 	console_sim_press('p', 1000);
 	assert_int_equal(pager_ask(&pager, false), EXIT_POWEROFF);
 	put_block(wanted, "TEXT", "short\n", 6);
@@ -89,13 +84,11 @@ a_key_long_after_finds_all_blocks_whole(void **state)
 	assert_string_equal(said(), wanted);
 }
 
-static void
-a_way_out_cuts_what_is_left_and_says_how_much(void **state)
+TEST(a_way_out_cuts_what_is_left_and_says_how_much)
 {
 	unsigned sent, all;
 	char *end;
 
-	(void)state;
 	console_sim_press('r', 20);
 	assert_int_equal(pager_ask(&pager, false), EXIT_REBOOT);
 	end = strstr(said(), "\nBARETICK CSV CUT");
@@ -109,8 +102,7 @@ a_way_out_cuts_what_is_left_and_says_how_much(void **state)
 }
 
 /* A key between two blocks, in a line that names one, at any moment: lines that programs look for are whole. */
-static void
-whenever_it_comes_each_block_has_one_end(void **state)
+TEST(whenever_it_comes_each_block_has_one_end)
 {
 	static const char *const names[] = { "TEXT", "CSV", "REPORT" };
 
@@ -133,10 +125,8 @@ whenever_it_comes_each_block_has_one_end(void **state)
 	}
 }
 
-static void
-a_line_that_takes_no_more_is_not_waited_for(void **state)
+TEST(a_line_that_takes_no_more_is_not_waited_for)
 {
-	(void)state;
 	line.takes = 100;
 	console_sim_press('p', 5);
 	assert_int_equal(pager_ask(&pager, false), EXIT_POWEROFF);
@@ -144,36 +134,17 @@ a_line_that_takes_no_more_is_not_waited_for(void **state)
 	assert_false(serial_feed(&console.serial));
 }
 
-static void
-without_a_key_the_machine_restarts_when_its_patience_ends(void **state)
+TEST(without_a_key_the_machine_restarts_when_its_patience_ends)
 {
-	(void)state;
 	pager.patience = 200;
 	assert_int_equal(pager_ask(&pager, false), EXIT_REBOOT);
 	assert_non_null(strstr(said(), "Waiting for a key"));
 }
 
-static void
-any_key_ends_the_countdown(void **state)
+TEST(any_key_ends_the_countdown)
 {
-	(void)state;
 	pager.patience = 200;
 	console_sim_press('2', 150);
 	console_sim_press('p', 5000);
 	assert_int_equal(pager_ask(&pager, false), EXIT_POWEROFF);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_key_long_after_finds_all_blocks_whole, open_pager, close_pager),
-		cmocka_unit_test_setup_teardown(a_way_out_cuts_what_is_left_and_says_how_much, open_pager, close_pager),
-		cmocka_unit_test_setup_teardown(whenever_it_comes_each_block_has_one_end, open_pager, close_pager),
-		cmocka_unit_test_setup_teardown(a_line_that_takes_no_more_is_not_waited_for, open_pager, close_pager),
-		cmocka_unit_test_setup_teardown(without_a_key_the_machine_restarts_when_its_patience_ends, open_pager, close_pager),
-		cmocka_unit_test_setup_teardown(any_key_ends_the_countdown, open_pager, close_pager),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 /* Free memory of a boot without UEFI: maps as loaders hand them over, and pages taken and given back. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "ram.h"
 
 #define LOW_MAX UINT64_C(0x9ffff)
@@ -21,6 +15,8 @@ forget(void **state)
 	return 0;
 }
 
+TEST_FIXTURE(forget, NULL);
+
 static uint64_t
 free_bytes(void)
 {
@@ -31,10 +27,8 @@ free_bytes(void)
 	return sum;
 }
 
-static void
-the_highest_pages_at_or_below_the_limit_are_taken(void **state)
+TEST(the_highest_pages_at_or_below_the_limit_are_taken)
 {
-	(void)state;
 	ram_give(&ram, 0x1000, 0x9e000);
 	ram_give(&ram, 0x100000, 0x100000);
 	assert_int_equal(ram_take(&ram, UINT64_MAX, 1), 0x1ff000);
@@ -43,19 +37,15 @@ the_highest_pages_at_or_below_the_limit_are_taken(void **state)
 	assert_int_equal(ram_take(&ram, LOW_MAX, 1), 0x9d000);
 }
 
-static void
-a_map_without_space_below_1_mib_has_no_page_there(void **state)
+TEST(a_map_without_space_below_1_mib_has_no_page_there)
 {
-	(void)state;
 	ram_give(&ram, 0x100000, 0x100000);
 	assert_int_equal(ram_take(&ram, LOW_MAX, 1), 0);
 	assert_int_equal(free_bytes(), 0x100000);
 }
 
-static void
-what_is_withheld_is_never_given_out_though_the_map_lists_it_twice(void **state)
+TEST(what_is_withheld_is_never_given_out_though_the_map_lists_it_twice)
 {
-	(void)state;
 	ram_give(&ram, 0, 0x8000);
 	ram_give(&ram, 0x4000, 0x8000);
 	ram_withhold(&ram, 0, PAGE);
@@ -65,10 +55,8 @@ what_is_withheld_is_never_given_out_though_the_map_lists_it_twice(void **state)
 	assert_int_equal(ram.count, 0);
 }
 
-static void
-parts_of_pages_at_both_ends_of_a_range_are_not_free(void **state)
+TEST(parts_of_pages_at_both_ends_of_a_range_are_not_free)
 {
-	(void)state;
 	ram_give(&ram, 0x9f800, 0x400);
 	assert_int_equal(free_bytes(), 0);
 	ram_give(&ram, 0x1800, 0x2000);
@@ -76,12 +64,10 @@ parts_of_pages_at_both_ends_of_a_range_are_not_free(void **state)
 	assert_int_equal(ram_take(&ram, UINT64_MAX, 1), 0x2000);
 }
 
-static void
-pages_that_are_given_back_are_one_range_again(void **state)
+TEST(pages_that_are_given_back_are_one_range_again)
 {
 	uint64_t taken[3];
 
-	(void)state;
 	ram_give(&ram, 0x100000, 3 * PAGE);
 	for (size_t i = 0; i < 3; i++)
 		taken[i] = ram_take(&ram, UINT64_MAX, 1);
@@ -94,37 +80,17 @@ pages_that_are_given_back_are_one_range_again(void **state)
 	assert_int_equal(ram_take(&ram, UINT64_MAX, 3), 0x100000);
 }
 
-static void
-a_range_that_ends_beyond_all_addresses_ends_at_the_last_page(void **state)
+TEST(a_range_that_ends_beyond_all_addresses_ends_at_the_last_page)
 {
-	(void)state;
 	ram_give(&ram, UINT64_MAX - 0x1fff, UINT64_MAX);
 	ram_withhold(&ram, 0x1000, UINT64_MAX);
 	assert_int_equal(ram.count, 0);
 }
 
-static void
-a_map_with_more_ranges_than_the_table_holds_loses_memory_and_nothing_else(void **state)
+TEST(a_map_with_more_ranges_than_the_table_holds_loses_memory_and_nothing_else)
 {
-	(void)state;
 	for (uint64_t i = 1; i <= 2 * RAM_RANGES_MAX; i++)
 		ram_give(&ram, i * 2 * PAGE, PAGE);
 	assert_int_equal(ram.count, RAM_RANGES_MAX);
 	assert_int_equal(free_bytes(), RAM_RANGES_MAX * PAGE);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(the_highest_pages_at_or_below_the_limit_are_taken, forget),
-		cmocka_unit_test_setup(a_map_without_space_below_1_mib_has_no_page_there, forget),
-		cmocka_unit_test_setup(what_is_withheld_is_never_given_out_though_the_map_lists_it_twice, forget),
-		cmocka_unit_test_setup(parts_of_pages_at_both_ends_of_a_range_are_not_free, forget),
-		cmocka_unit_test_setup(pages_that_are_given_back_are_one_range_again, forget),
-		cmocka_unit_test_setup(a_range_that_ends_beyond_all_addresses_ends_at_the_last_page, forget),
-		cmocka_unit_test_setup(a_map_with_more_ranges_than_the_table_holds_loses_memory_and_nothing_else, forget),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 /* The memory that hypervisors write into: reserved where one is to be told of it, and nowhere else. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "firmware_sim.h"
 #include "reserve.h"
 
@@ -31,12 +25,10 @@ assert_none(void)
 	assert_int_equal(firmware_sim_low_taken, 0);
 }
 
-static void
-each_core_has_a_page_and_all_have_one_zeroed_and_reserved_below_4_gib(void **state)
+TEST(each_core_has_a_page_and_all_have_one_zeroed_and_reserved_below_4_gib)
 {
 	static const enum paravirtual_kind kinds[] = { PARAVIRTUAL_KVM, PARAVIRTUAL_HYPERV, PARAVIRTUAL_XEN };
 
-	(void)state;
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
 		be_a_guest_of(kinds[k]);
 		reserve_pages(&platform, &options, CORES);
@@ -50,10 +42,8 @@ each_core_has_a_page_and_all_have_one_zeroed_and_reserved_below_4_gib(void **sta
 	}
 }
 
-static void
-none_is_taken_where_nobody_offers_a_page_or_none_is_asked_for(void **state)
+TEST(none_is_taken_where_nobody_offers_a_page_or_none_is_asked_for)
 {
-	(void)state;
 	be_a_guest_of(PARAVIRTUAL_KVM);
 	platform.paravirtual.count = 0;
 	assert_none();
@@ -63,23 +53,9 @@ none_is_taken_where_nobody_offers_a_page_or_none_is_asked_for(void **state)
 	assert_none();
 }
 
-static void
-without_memory_below_4_gib_there_are_none(void **state)
+TEST(without_memory_below_4_gib_there_are_none)
 {
-	(void)state;
 	be_a_guest_of(PARAVIRTUAL_XEN);
 	firmware_sim_low_left = CORES;
 	assert_none();
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_core_has_a_page_and_all_have_one_zeroed_and_reserved_below_4_gib),
-		cmocka_unit_test(none_is_taken_where_nobody_offers_a_page_or_none_is_asked_for),
-		cmocka_unit_test(without_memory_below_4_gib_there_are_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 /* Reports on a volume whose driver can do less than EDK II's. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "save.h"
 #include "volume_sim.h"
 
@@ -43,6 +38,8 @@ close_all(void **state)
 	return 0;
 }
 
+TEST_FIXTURE(open_all, close_all);
+
 static void
 check_folder(const char *folder)
 {
@@ -70,8 +67,7 @@ check_saved(const char *sentence_wanted, const char *folder)
 	assert_int_equal(firmware_sim_low_taken, 0);
 }
 
-static void
-a_driver_that_takes_64_KiB_below_4_GiB_gets_a_megabyte(void **state)
+TEST(a_driver_that_takes_64_KiB_below_4_GiB_gets_a_megabyte)
 {
 	struct volume_sim *volume = *state;
 
@@ -81,8 +77,7 @@ a_driver_that_takes_64_KiB_below_4_GiB_gets_a_megabyte(void **state)
 	assert_int_equal(volume->writes, 1 + PAGE_BYTES / PIECE_BYTES + 2); /* the JSON here has no bytes */
 }
 
-static void
-without_memory_below_4_GiB_it_is_written_from_where_it_is(void **state)
+TEST(without_memory_below_4_GiB_it_is_written_from_where_it_is)
 {
 	struct volume_sim *volume = *state;
 
@@ -91,8 +86,7 @@ without_memory_below_4_GiB_it_is_written_from_where_it_is(void **state)
 	check_saved("Report saved on the boot volume in \\baretick\\0001", "\\baretick\\0001");
 }
 
-static void
-a_driver_without_Flush_keeps_the_report(void **state)
+TEST(a_driver_without_Flush_keeps_the_report)
 {
 	struct volume_sim *volume = *state;
 
@@ -100,8 +94,7 @@ a_driver_without_Flush_keeps_the_report(void **state)
 	check_saved("Report saved on the boot volume in \\baretick\\0001", "\\baretick\\0001");
 }
 
-static void
-a_Flush_that_fails_for_want_of_space_takes_back_what_was_begun(void **state)
+TEST(a_Flush_that_fails_for_want_of_space_takes_back_what_was_begun)
 {
 	struct volume_sim *volume = *state;
 	char sentence[SAVE_SENTENCE_SIZE];
@@ -113,8 +106,7 @@ a_Flush_that_fails_for_want_of_space_takes_back_what_was_begun(void **state)
 	assert_null(volume_sim_find("\\baretick"));
 }
 
-static void
-a_volume_that_fills_up_between_two_pieces_is_left_as_it_was(void **state)
+TEST(a_volume_that_fills_up_between_two_pieces_is_left_as_it_was)
 {
 	struct volume_sim *volume = *state;
 	char sentence[SAVE_SENTENCE_SIZE];
@@ -128,8 +120,7 @@ a_volume_that_fills_up_between_two_pieces_is_left_as_it_was(void **state)
 }
 
 /* U-Boot's SetInfo answers so. */
-static void
-a_report_that_cannot_be_renamed_is_whole_keeps_its_number_and_can_be_dropped(void **state)
+TEST(a_report_that_cannot_be_renamed_is_whole_keeps_its_number_and_can_be_dropped)
 {
 	struct volume_sim *volume = *state;
 	char sentence[SAVE_SENTENCE_SIZE];
@@ -147,10 +138,8 @@ a_report_that_cannot_be_renamed_is_whole_keeps_its_number_and_can_be_dropped(voi
 }
 
 /* Files whose long names are other ones: the list has those, an Open finds both. */
-static void
-a_short_name_that_no_list_shows_takes_its_number(void **state)
+TEST(a_short_name_that_no_list_shows_takes_its_number)
 {
-	(void)state;
 	volume_sim_add("\\baretick", true);
 	strcpy(volume_sim_add("\\baretick\\0001.newer", false)->alias, "\\baretick\\0001.NEW");
 	check_saved("Report saved on the boot volume in \\baretick\\0002", "\\baretick\\0002");
@@ -158,31 +147,11 @@ a_short_name_that_no_list_shows_takes_its_number(void **state)
 	assert_int_equal(save_next_number(), 6);
 }
 
-static void
-the_last_numbers_are_used_too(void **state)
+TEST(the_last_numbers_are_used_too)
 {
-	(void)state;
 	volume_sim_add("\\baretick", true);
 	volume_sim_add("\\baretick\\9997", true);
 	assert_int_equal(save_next_number(), 9998);
 	strcpy(volume_sim_add("\\baretick\\long", false)->alias, "\\baretick\\9999");
 	assert_int_equal(save_next_number(), 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_driver_that_takes_64_KiB_below_4_GiB_gets_a_megabyte, open_all, close_all),
-		cmocka_unit_test_setup_teardown(without_memory_below_4_GiB_it_is_written_from_where_it_is, open_all, close_all),
-		cmocka_unit_test_setup_teardown(a_driver_without_Flush_keeps_the_report, open_all, close_all),
-		cmocka_unit_test_setup_teardown(a_Flush_that_fails_for_want_of_space_takes_back_what_was_begun, open_all, close_all),
-		cmocka_unit_test_setup_teardown(a_volume_that_fills_up_between_two_pieces_is_left_as_it_was, open_all, close_all),
-		cmocka_unit_test_setup_teardown(a_report_that_cannot_be_renamed_is_whole_keeps_its_number_and_can_be_dropped,
-						open_all, close_all),
-		cmocka_unit_test_setup_teardown(a_short_name_that_no_list_shows_takes_its_number, open_all, close_all),
-		cmocka_unit_test_setup_teardown(the_last_numbers_are_used_too, open_all, close_all),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 /* Options from a volume and from the load options, as long as nobody types them. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "settings.h"
 #include "volume_sim.h"
 
@@ -34,6 +29,8 @@ close_volume(void **state)
 	return 0;
 }
 
+TEST_FIXTURE(open_volume, close_volume);
+
 /* BYTES of FIRST, comments, and LAST; a 0 behind them. */
 static char *
 long_text(size_t bytes, const char *first, const char *last)
@@ -55,24 +52,20 @@ hold_config(char *text)
 	file->length = strlen(text);
 }
 
-static void
-a_file_of_8_KiB_is_read(void **state)
+TEST(a_file_of_8_KiB_is_read)
 {
 	char error[OPTIONS_ERROR_SIZE];
 
-	(void)state;
 	hold_config(long_text(8192, "save=off\n", "\nexit=poweroff\n"));
 	assert_true(settings_read(&no_hypervisor, &names, NULL, &report, error));
 	assert_false(report.options.save);
 	assert_int_equal(report.options.exit, EXIT_POWEROFF);
 }
 
-static void
-a_file_that_is_too_long_is_named_and_its_exit_and_save_are_heeded(void **state)
+TEST(a_file_that_is_too_long_is_named_and_its_exit_and_save_are_heeded)
 {
 	char error[OPTIONS_ERROR_SIZE];
 
-	(void)state;
 	hold_config(long_text(LONG_BYTES, "save=off\n", "\nexit=poweroff\n"));
 	assert_false(settings_read(&no_hypervisor, &names, NULL, &report, error));
 	assert_string_equal(error, "In baretick.cfg: the text has 10240 bytes; at most 8192 are read.");
@@ -80,12 +73,10 @@ a_file_that_is_too_long_is_named_and_its_exit_and_save_are_heeded(void **state)
 	assert_int_equal(report.options.exit, EXIT_POWEROFF);
 }
 
-static void
-of_a_file_of_a_mebibyte_the_begin_is_looked_at(void **state)
+TEST(of_a_file_of_a_mebibyte_the_begin_is_looked_at)
 {
 	char error[OPTIONS_ERROR_SIZE];
 
-	(void)state;
 	hold_config(long_text(1 << 20, "exit=reboot\n", "\nexit=poweroff\n"));
 	assert_false(settings_read(&no_hypervisor, &names, NULL, &report, error));
 	assert_string_equal(error, "In baretick.cfg: the text has 1048576 bytes; at most 8192 are read.");
@@ -93,15 +84,13 @@ of_a_file_of_a_mebibyte_the_begin_is_looked_at(void **state)
 }
 
 /* Not cut at 8,192 characters, in silence: the last words would be those that are lost. */
-static void
-load_options_that_are_too_long_are_named_too(void **state)
+TEST(load_options_that_are_too_long_are_named_too)
 {
 	EFI_LOADED_IMAGE *image = firmware_protocol(firmware_image, &guid_loaded_image);
 	char *text = long_text(LONG_BYTES, "baretick.efi save=off ", " exit=poweroff");
 	CHAR16 wide[LONG_BYTES + 1];
 	char error[OPTIONS_ERROR_SIZE];
 
-	(void)state;
 	for (size_t i = 0; i <= LONG_BYTES; i++)
 		wide[i] = text[i] == '#' ? ' ' : (CHAR16)text[i];
 	free(text);
@@ -124,14 +113,12 @@ reads_load_options(const void *bytes, size_t size, char *error)
 }
 
 /* The default of U-Boot 2023.01. */
-static void
-load_options_of_linux_are_a_note(void **state)
+TEST(load_options_of_linux_are_a_note)
 {
 	static const CHAR16 linux_arguments[] = L"root=/dev/sdb3 init=/sbin/init rootwait ro\n";
 	static const CHAR16 longer[] = L"root=UUID=0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f ro quiet";
 	char error[OPTIONS_ERROR_SIZE];
 
-	(void)state;
 	assert_true(reads_load_options(linux_arguments, sizeof(linux_arguments), error));
 	assert_int_equal(report.note_count, 1);
 	assert_string_equal(report.notes[0], "The words \"root=/dev/sdb3 init=/sbin/init rootwait ro\" in the load options "
@@ -142,14 +129,12 @@ load_options_of_linux_are_a_note(void **state)
 					     "load options are no options of baretick: they are not used.");
 }
 
-static void
-binary_load_options_are_a_note(void **state)
+TEST(binary_load_options_are_a_note)
 {
 	static const uint16_t guid[] = { 0x8be4, 0xdf61, 0x93ca, 0x11d2, 0x0daa, 0x9800, 0x2be0, 0x8c03 };
 	static const uint16_t device_path[] = { 0x0102, 0x000c, 0x41d0, 0x0a03, 0, 0, 0xff7f, 0x0004 };
 	char error[OPTIONS_ERROR_SIZE];
 
-	(void)state;
 	assert_true(reads_load_options(guid, sizeof(guid), error));
 	assert_true(reads_load_options(device_path, sizeof(device_path), error));
 	assert_int_equal(report.note_count, 2);
@@ -157,14 +142,12 @@ binary_load_options_are_a_note(void **state)
 		assert_string_equal(report.notes[i], "The load options are 16 bytes of binary data: they are not used.");
 }
 
-static void
-load_options_with_a_key_of_ours_are_read_to_the_last_word(void **state)
+TEST(load_options_with_a_key_of_ours_are_read_to_the_last_word)
 {
 	static const CHAR16 both[] = L"ro profile=quick", misspelled[] = L"ro porfile=quick";
 	static const CHAR16 typed[] = L"baretick.efi ro";
 	char error[OPTIONS_ERROR_SIZE];
 
-	(void)state;
 	assert_true(reads_load_options(both, sizeof(both), error));
 	assert_int_equal(report.options.profile, PROFILE_QUICK);
 	assert_string_equal(report.notes[0], "The words \"ro\" in the load options are no options of baretick: they are not "
@@ -176,13 +159,11 @@ load_options_with_a_key_of_ours_are_read_to_the_last_word(void **state)
 	assert_int_equal(report.note_count, 2); /* "ro" twice; a typed word is no loader's */
 }
 
-static void
-empty_load_options_are_no_note(void **state)
+TEST(empty_load_options_are_no_note)
 {
 	static const CHAR16 blank[] = L" \n";
 	char error[OPTIONS_ERROR_SIZE];
 
-	(void)state;
 	assert_true(reads_load_options(blank, sizeof(blank), error));
 	assert_true(reads_load_options(blank, 0, error));
 	assert_int_equal(report.note_count, 0);
@@ -210,12 +191,10 @@ reads_other(char *text, char *error)
 	return settings_read(&no_hypervisor, &names, &other, &report, error);
 }
 
-static void
-what_stands_in_for_the_file_is_read_where_there_is_none(void **state)
+TEST(what_stands_in_for_the_file_is_read_where_there_is_none)
 {
 	char own[] = "label=other duration=20ms", wrong[] = "lable=x exit=reboot", error[OPTIONS_ERROR_SIZE];
 
-	(void)state;
 	assert_true(reads_other(own, error));
 	assert_string_equal(report.options.label, "other");
 	assert_int_equal(report.options.duration_ns, 20000000);
@@ -229,23 +208,4 @@ what_stands_in_for_the_file_is_read_where_there_is_none(void **state)
 	assert_true(reads_other(own, error));
 	assert_string_equal(report.options.label, "file");
 	assert_int_equal(options_duration_ns(&report.options), 1000000000);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_file_of_8_KiB_is_read, open_volume, close_volume),
-		cmocka_unit_test_setup_teardown(a_file_that_is_too_long_is_named_and_its_exit_and_save_are_heeded, open_volume,
-						close_volume),
-		cmocka_unit_test_setup_teardown(of_a_file_of_a_mebibyte_the_begin_is_looked_at, open_volume, close_volume),
-		cmocka_unit_test_setup_teardown(what_stands_in_for_the_file_is_read_where_there_is_none, open_volume, close_volume),
-		cmocka_unit_test_setup_teardown(load_options_that_are_too_long_are_named_too, open_volume, close_volume),
-		cmocka_unit_test_setup_teardown(load_options_of_linux_are_a_note, open_volume, close_volume),
-		cmocka_unit_test_setup_teardown(binary_load_options_are_a_note, open_volume, close_volume),
-		cmocka_unit_test_setup_teardown(load_options_with_a_key_of_ours_are_read_to_the_last_word, open_volume, close_volume),
-		cmocka_unit_test_setup_teardown(empty_load_options_are_no_note, open_volume, close_volume),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,5 @@
 /* What a run changes it puts back, and what it doesn't put back is noticed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "registers.h"
 #include "sim.h"
 #include "sim_paravirtual.h"
@@ -29,13 +22,13 @@ set_up(void **state)
 	return 0;
 }
 
-static void
-a_clock_left_open_is_noticed_and_a_closed_one_is_as_found(void **state)
+TEST_FIXTURE(set_up, NULL);
+
+TEST(a_clock_left_open_is_noticed_and_a_closed_one_is_as_found)
 {
 	struct clock rows[DRIVER_CLOCKS_MAX];
 	struct as_found before, open, after;
 
-	(void)state;
 	registers_read(&before, &platform, NULL);
 	pit_driver.open(&platform, &device, rows);
 	registers_read(&open, &platform, NULL);
@@ -47,13 +40,11 @@ a_clock_left_open_is_noticed_and_a_closed_one_is_as_found(void **state)
 }
 
 /* Xen tells the mode as it was written; only of these is the top bit without a meaning. */
-static void
-modes_6_and_7_of_the_pit_are_2_and_3(void **state)
+TEST(modes_6_and_7_of_the_pit_are_2_and_3)
 {
 	static const uint8_t same[] = { 2, 3 }, others[] = { 0, 1 };
 	struct as_found before, after;
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		sim.pit.channels[2].control = (uint8_t)(0x38 | same[i] << 1);
 		registers_read(&before, &platform, NULL);
@@ -68,12 +59,10 @@ modes_6_and_7_of_the_pit_are_2_and_3(void **state)
 	}
 }
 
-static void
-each_register_is_compared(void **state)
+TEST(each_register_is_compared)
 {
 	struct as_found before, after;
 
-	(void)state;
 	registers_read(&before, &platform, NULL);
 	for (size_t i = 0; i < before.count; i++) {
 		after = before;
@@ -92,12 +81,10 @@ fault(void (*work)(void *argument), void *argument, struct fault *fault)
 }
 
 /* A hypervisor may offer a bit and not what it stands for. */
-static void
-msrs_that_fault_are_left_out_and_the_rest_is_read(void **state)
+TEST(msrs_that_fault_are_left_out_and_the_rest_is_read)
 {
 	struct as_found all, rest;
 
-	(void)state;
 	sim_paravirtual_plug(true);
 	sim_platform(&platform);
 	registers_read(&all, &platform, NULL);
@@ -107,29 +94,12 @@ msrs_that_fault_are_left_out_and_the_rest_is_read(void **state)
 	assert_string_equal(rest.registers[6].name, all.registers[6].name);
 }
 
-static void
-a_full_list_leaves_out_what_does_not_fit(void **state)
+TEST(a_full_list_leaves_out_what_does_not_fit)
 {
 	struct as_found list = { .count = AS_FOUND_MAX - 1 };
 
-	(void)state;
 	as_found_add(&list, "one", 1);
 	as_found_add(&list, "two", 2);
 	assert_int_equal(list.count, AS_FOUND_MAX);
 	assert_string_equal(list.registers[AS_FOUND_MAX - 1].name, "one");
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_clock_left_open_is_noticed_and_a_closed_one_is_as_found,
-				       set_up),
-		cmocka_unit_test_setup(modes_6_and_7_of_the_pit_are_2_and_3, set_up),
-		cmocka_unit_test_setup(each_register_is_compared, set_up),
-		cmocka_unit_test_setup(msrs_that_fault_are_left_out_and_the_rest_is_read, set_up),
-		cmocka_unit_test_setup(a_full_list_leaves_out_what_does_not_fit, set_up),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

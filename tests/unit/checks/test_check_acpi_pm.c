@@ -10,39 +10,33 @@ open_with_32_bits(uint64_t ticks)
 	platform.acpi.fadt.tmr_val_ext = true;
 }
 
-static void
-a_healthy_timer_keeps_its_promises(void **state)
+TEST_FIXTURE(reset, NULL);
+
+TEST(a_healthy_timer_keeps_its_promises)
 {
-	(void)state;
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
 	assert_int_equal(rows.count, 2);
 	assert_passed("pm-high-bits", "24 bits, as the FADT says: bits 24 to 31 are 0 in 64 readings.");
 	assert_passed("pm-glitch", "4096 single readings, none of them wrong.");
 }
 
-static void
-bits_above_24_are_no_part_of_24(void **state)
+TEST(bits_above_24_are_no_part_of_24)
 {
-	(void)state;
 	sim.pm.high_bits = 0xa5000000;
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
 	assert_only("pm-high-bits", "The FADT says 24 bits, but bits 24 to 31 are not 0: it reads a5000007h.");
 }
 
-static void
-of_readings_some_of_which_are_beyond_24_bits_the_first_of_those_is_shown(void **state)
+TEST(of_readings_some_of_which_are_beyond_24_bits_the_first_of_those_is_shown)
 {
-	(void)state;
 	sim.pm.counter.wrap_bits = 32;
 	sim.pm.counter.origin_ticks = 0x1000000 - 40;
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
 	assert_only("pm-high-bits", "The FADT says 24 bits, but bits 24 to 31 are not 0: it reads 1000000h.");
 }
 
-static void
-a_timer_of_32_bits_that_is_beyond_24_shows_it_at_once(void **state)
+TEST(a_timer_of_32_bits_that_is_beyond_24_shows_it_at_once)
 {
-	(void)state;
 	sim.pm.counter.wrap_bits = 32;
 	open_with_32_bits(0x1000000);
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
@@ -50,10 +44,8 @@ a_timer_of_32_bits_that_is_beyond_24_shows_it_at_once(void **state)
 	assert_none_bad();
 }
 
-static void
-bit_24_is_waited_for_where_it_comes_within_the_budget(void **state)
+TEST(bit_24_is_waited_for_where_it_comes_within_the_budget)
 {
-	(void)state;
 	sim.pm.counter.wrap_bits = 32;
 	open_with_32_bits(0x1000000 - 200000); /* 55.9 ms before */
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
@@ -64,29 +56,23 @@ bit_24_is_waited_for_where_it_comes_within_the_budget(void **state)
 	assert_not_checked("pm-width", "It reaches bit 24 in 4686 ms, and fewer were left.");
 }
 
-static void
-a_wrap_at_24_bits_is_none_at_32(void **state)
+TEST(a_wrap_at_24_bits_is_none_at_32)
 {
-	(void)state;
 	open_with_32_bits(0x1000000 - 200000);
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
 	assert_only("pm-width", "The FADT says 32 bits, but after fcf2c7h it read 45ebh: it wraps at 24.");
 }
 
-static void
-a_reading_that_is_off_and_the_next_right_again_is_a_glitch(void **state)
+TEST(a_reading_that_is_off_and_the_next_right_again_is_a_glitch)
 {
-	(void)state;
 	sim.pm.glitch_ps = 3 * SIM_PS_PER_NS;
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
 	assert_only("pm-glitch",
 		    "12 of 4096 single readings were wrong, the next one right: 1cf8h after 1cfah.");
 }
 
-static void
-a_step_back_for_good_is_no_glitch(void **state)
+TEST(a_step_back_for_good_is_no_glitch)
 {
-	(void)state;
 	sim.pm.counter.backward_at_ps = SIM_PS_PER_MS;
 	sim.pm.counter.backward_ticks = 1000;
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
@@ -94,17 +80,14 @@ a_step_back_for_good_is_no_glitch(void **state)
 	assert_true(row_of("pm-glitch", 0)->checked);
 }
 
-static void
-with_little_time_a_check_is_not_begun(void **state)
+TEST(with_little_time_a_check_is_not_begun)
 {
-	(void)state;
 	open_and_check(&acpi_pm_driver, 5 * MS_NS);
 	assert_true(row_of("pm-high-bits", 0)->checked);
 	assert_not_checked("pm-glitch", "It takes 20 ms, and 4 were left.");
 }
 
-static void
-a_preempted_guest_is_never_accused(void **state)
+TEST(a_preempted_guest_is_never_accused)
 {
 	unsigned seen = 0;
 
@@ -123,31 +106,9 @@ a_preempted_guest_is_never_accused(void **state)
 	assert_true(seen > 0);
 }
 
-static void
-a_timer_that_is_not_there_has_no_rows(void **state)
+TEST(a_timer_that_is_not_there_has_no_rows)
 {
-	(void)state;
 	sim.pm.absent = true;
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
 	assert_int_equal(rows.count, 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_healthy_timer_keeps_its_promises, reset),
-		cmocka_unit_test_setup(bits_above_24_are_no_part_of_24, reset),
-		cmocka_unit_test_setup(of_readings_some_of_which_are_beyond_24_bits_the_first_of_those_is_shown, reset),
-		cmocka_unit_test_setup(a_timer_of_32_bits_that_is_beyond_24_shows_it_at_once, reset),
-		cmocka_unit_test_setup(bit_24_is_waited_for_where_it_comes_within_the_budget, reset),
-		cmocka_unit_test_setup(a_wrap_at_24_bits_is_none_at_32, reset),
-		cmocka_unit_test_setup(a_reading_that_is_off_and_the_next_right_again_is_a_glitch, reset),
-		cmocka_unit_test_setup(a_step_back_for_good_is_no_glitch, reset),
-		cmocka_unit_test_setup(with_little_time_a_check_is_not_begun, reset),
-		cmocka_unit_test_setup(a_preempted_guest_is_never_accused, reset),
-		cmocka_unit_test_setup(a_timer_that_is_not_there_has_no_rows, reset),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

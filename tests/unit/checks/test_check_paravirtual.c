@@ -16,10 +16,8 @@ look(const struct driver *driver, void (*set)(void))
 	check_opened(driver, BUDGET_NS);
 }
 
-static void
-pages_that_are_right_keep_their_promises(void **state)
+TEST(pages_that_are_right_keep_their_promises)
 {
-	(void)state;
 	look(&kvmclock_driver, NULL);
 	assert_int_equal(rows.count, 1);
 	assert_passed("pv-claim", "Its page takes the TSC for 1000000 kHz, 0 to 0 ppm off what was measured.");
@@ -36,19 +34,15 @@ take_the_tsc_for_slower(void)
 	sim_paravirtual.fast_ppm = 150;
 }
 
-static void
-a_page_of_another_rate_is_off_by_so_much(void **state)
+TEST(a_page_of_another_rate_is_off_by_so_much)
 {
-	(void)state;
 	look(&kvmclock_driver, take_the_tsc_for_slower);
 	assert_only("pv-claim", "Its page takes the TSC for 999850 kHz, -150 to -149 ppm off what was measured.");
 	assert_int_equal(row_of("pv-claim", 0)->measured, -150);
 }
 
-static void
-xens_page_of_another_rate_is_off_by_so_much_too(void **state)
+TEST(xens_page_of_another_rate_is_off_by_so_much_too)
 {
-	(void)state;
 	sim_reset();
 	sim_paravirtual_plug_xen(true);
 	sim_paravirtual.fast_ppm = 150;
@@ -59,12 +53,10 @@ xens_page_of_another_rate_is_off_by_so_much_too(void **state)
 }
 
 /* As Xen does it every second where the CPU's TSC is not constant. */
-static void
-a_page_whose_rate_is_set_anew_is_no_claim(void **state)
+TEST(a_page_whose_rate_is_set_anew_is_no_claim)
 {
 	struct pvclock *page;
 
-	(void)state;
 	sim_reset();
 	sim_paravirtual_plug_xen(false);
 	sim_platform(&platform);
@@ -96,10 +88,8 @@ let_the_msr_be_a_tick_ahead(void)
 	sim_paravirtual.msr_ahead_ticks = 1;
 }
 
-static void
-an_msr_beyond_the_page_is_named_with_its_distance_and_a_tick_is_rounding(void **state)
+TEST(an_msr_beyond_the_page_is_named_with_its_distance_and_a_tick_is_rounding)
 {
-	(void)state;
 	look(&hv_page_driver, let_the_msr_go_ahead);
 	assert_only("pv-page-apart", "In one of 1024 reads the MSR was 600 ns ahead of the page.");
 	look(&hv_page_driver, let_the_msr_stay_behind);
@@ -114,10 +104,8 @@ leave_no_sequence(void)
 	sim_paravirtual.no_sequence = true;
 }
 
-static void
-a_sequence_of_0_is_a_fallback_and_nothing_else_is_said(void **state)
+TEST(a_sequence_of_0_is_a_fallback_and_nothing_else_is_said)
 {
-	(void)state;
 	look(&hv_page_driver, leave_no_sequence);
 	assert_int_equal(rows.count, 1);
 	assert_only("pv-fallback", "Its sequence is 0: readers fall back to the MSR.");
@@ -129,12 +117,10 @@ lose_the_sequence_later(void)
 	sim_paravirtual.no_sequence_at_ps = SIM_PS_PER_MS;
 }
 
-static void
-one_that_becomes_0_is_counted_and_what_needs_the_page_is_not_checked(void **state)
+TEST(one_that_becomes_0_is_counted_and_what_needs_the_page_is_not_checked)
 {
 	struct sample samples[5];
 
-	(void)state;
 	look(&hv_page_driver, lose_the_sequence_later);
 	take(&clocks[0], 200 * SIM_PS_PER_MS, samples, 5);
 	check_opened(&hv_page_driver, BUDGET_NS);
@@ -151,32 +137,13 @@ lose_the_sequence_for_a_moment(void)
 }
 
 /* As KVM sets it while it writes the page anew. */
-static void
-one_that_was_0_for_a_moment_is_no_fault(void **state)
+TEST(one_that_was_0_for_a_moment_is_no_fault)
 {
 	struct sample samples[5];
 
-	(void)state;
 	look(&hv_page_driver, lose_the_sequence_for_a_moment);
 	take(&clocks[0], 200 * SIM_PS_PER_MS, samples, 5);
 	sim_advance_ps(200 * SIM_PS_PER_MS);
 	check_opened(&hv_page_driver, BUDGET_NS);
 	assert_none_bad();
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pages_that_are_right_keep_their_promises),
-		cmocka_unit_test(a_page_of_another_rate_is_off_by_so_much),
-		cmocka_unit_test(xens_page_of_another_rate_is_off_by_so_much_too),
-		cmocka_unit_test(a_page_whose_rate_is_set_anew_is_no_claim),
-		cmocka_unit_test(an_msr_beyond_the_page_is_named_with_its_distance_and_a_tick_is_rounding),
-		cmocka_unit_test(a_sequence_of_0_is_a_fallback_and_nothing_else_is_said),
-		cmocka_unit_test(one_that_becomes_0_is_counted_and_what_needs_the_page_is_not_checked),
-		cmocka_unit_test(one_that_was_0_for_a_moment_is_no_fault),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

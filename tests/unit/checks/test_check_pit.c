@@ -10,10 +10,10 @@ check_pit(void)
 	assert_int_equal(rows.count, 4);
 }
 
-static void
-a_healthy_pit_keeps_its_promises(void **state)
+TEST_FIXTURE(reset, NULL);
+
+TEST(a_healthy_pit_keeps_its_promises)
 {
-	(void)state;
 	check_pit();
 	assert_passed("pit-step", "256 readings in mode 2 differ by multiples of 1.");
 	assert_passed("pit-latch", "A latched count is held until it is read; a second latch command is ignored.");
@@ -21,10 +21,8 @@ a_healthy_pit_keeps_its_promises(void **state)
 	assert_passed("pit-out", "OUT rose between 2 us before and 1 us after the end of its count of 1194 clocks.");
 }
 
-static void
-it_is_left_as_open_left_it(void **state)
+TEST(it_is_left_as_open_left_it)
 {
-	(void)state;
 	check_pit();
 	assert_int_equal(sim_pit_status(2) & 0x7f, 0x34);
 	assert_int_equal(sim.pit.channels[2].reload, 65536);
@@ -33,10 +31,8 @@ it_is_left_as_open_left_it(void **state)
 }
 
 /* The three accesses of a reading last a clock each, to a part in 10^5. */
-static void
-readings_that_take_whole_clocks_are_no_step(void **state)
+TEST(readings_that_take_whole_clocks_are_no_step)
 {
-	(void)state;
 	sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 838090;
 	sim.cost_ps[SIM_PAUSE] = 0;
 	sim.cost_ps[SIM_TSC] = sim.cost_ps[SIM_TSC_LFENCE] = sim.cost_ps[SIM_TSC_MFENCE] = 10;
@@ -44,20 +40,16 @@ readings_that_take_whole_clocks_are_no_step(void **state)
 	assert_passed("pit-step", "256 readings in mode 2 differ by multiples of 1.");
 }
 
-static void
-counting_by_two_is_a_fault(void **state)
+TEST(counting_by_two_is_a_fault)
 {
-	(void)state;
 	sim.pit.step = 2;
 	check_pit();
 	assert_only("pit-step", "256 readings in mode 2 differ by multiples of 2.");
 }
 
 /* OUT is asked for in mode 0, where the count goes at its own pace. */
-static void
-so_is_counting_by_two_in_mode_2_alone(void **state)
+TEST(so_is_counting_by_two_in_mode_2_alone)
 {
-	(void)state;
 	sim.pit.mode_2_as_3 = true;
 	check_pit();
 	assert_only("pit-step", "256 readings in mode 2 differ by multiples of 2.");
@@ -65,8 +57,7 @@ so_is_counting_by_two_in_mode_2_alone(void **state)
 }
 
 /* By its own clocks OUT is in time; of a counter that hardly goes it can't be waited for. */
-static void
-a_slow_pit_keeps_its_promises_in_its_own_time(void **state)
+TEST(a_slow_pit_keeps_its_promises_in_its_own_time)
 {
 	static const unsigned factors[] = { 2, 8, 10, 14, 17, 40, 100, 2000 };
 	struct scale scale;
@@ -87,27 +78,22 @@ a_slow_pit_keeps_its_promises_in_its_own_time(void **state)
 	}
 }
 
-static void
-a_latch_that_does_not_hold_is_a_fault(void **state)
+TEST(a_latch_that_does_not_hold_is_a_fault)
 {
-	(void)state;
 	sim.pit.latch_ignored = true;
 	check_pit();
 	assert_only("pit-latch", "A latched count keeps counting: in 8 of 8 tries.");
 }
 
-static void
-so_is_one_that_takes_a_second_count(void **state)
+TEST(so_is_one_that_takes_a_second_count)
 {
-	(void)state;
 	sim.pit.latches_again = true;
 	check_pit();
 	assert_only("pit-latch", "A second latch command takes a new count: in 8 of 8 tries.");
 }
 
 /* The latch is judged by the channel's own rate: here the TSC is taken for five times faster, and slower. */
-static void
-a_wrong_rate_is_no_broken_latch(void **state)
+TEST(a_wrong_rate_is_no_broken_latch)
 {
 	static const uint64_t wrong_hz[] = { 5000000000, 200000000 };
 	struct scale scale;
@@ -125,19 +111,15 @@ a_wrong_rate_is_no_broken_latch(void **state)
 	}
 }
 
-static void
-a_status_that_tells_another_mode_is_a_fault(void **state)
+TEST(a_status_that_tells_another_mode_is_a_fault)
 {
-	(void)state;
 	sim.pit.status_flipped = 0x02;
 	check_pit();
 	assert_only("pit-status", "The status reads 72h in mode 0, f6h in mode 2, b6h with a count.");
 }
 
-static void
-null_count_is_asked_of_bare_metal_and_not_of_hypervisors(void **state)
+TEST(null_count_is_asked_of_bare_metal_and_not_of_hypervisors)
 {
-	(void)state;
 	sim.pit.null_count_never = true;
 	check_pit();
 	assert_only("pit-status",
@@ -151,10 +133,8 @@ null_count_is_asked_of_bare_metal_and_not_of_hypervisors(void **state)
 	assert_none_bad();
 }
 
-static void
-null_count_that_stays_is_a_fault(void **state)
+TEST(null_count_that_stays_is_a_fault)
 {
-	(void)state;
 	sim.pit.status_flipped = 0x40;
 	become_a_guest();
 	check_pit();
@@ -162,10 +142,8 @@ null_count_that_stays_is_a_fault(void **state)
 		    "The status reads 30h in mode 0, b4h in mode 2, f4h with a count; NULL COUNT is never set.");
 }
 
-static void
-an_out_that_never_rises_or_is_never_low_is_a_fault(void **state)
+TEST(an_out_that_never_rises_or_is_never_low_is_a_fault)
 {
-	(void)state;
 	sim.pit.out_never_high = true;
 	check_pit();
 	assert_only("pit-out", "OUT (port 61h bit 5) was set to rise after 1 ms and did not within 4 ms.");
@@ -175,10 +153,8 @@ an_out_that_never_rises_or_is_never_low_is_a_fault(void **state)
 	assert_only("pit-out", "OUT (port 61h bit 5) was set to rise after 1 ms and is high at once.");
 }
 
-static void
-an_out_that_is_late_is_late_by_its_figure(void **state)
+TEST(an_out_that_is_late_is_late_by_its_figure)
 {
-	(void)state;
 	sim.pit.out_late_ps = 400 * SIM_PS_PER_US;
 	check_pit();
 	assert_only("pit-out", "OUT rose 398 to 401 us after the end of its count of 1194 clocks.");
@@ -186,10 +162,8 @@ an_out_that_is_late_is_late_by_its_figure(void **state)
 	assert_int_equal(row_of("pit-out", 0)->high, 401);
 }
 
-static void
-without_port_61_out_is_not_seen(void **state)
+TEST(without_port_61_out_is_not_seen)
 {
-	(void)state;
 	sim.pit.port_61_absent = true;
 	sim.pit.channels[2].gate = true;
 	check_pit();
@@ -197,8 +171,7 @@ without_port_61_out_is_not_seen(void **state)
 	assert_none_bad();
 }
 
-static void
-a_preempted_guest_is_never_accused(void **state)
+TEST(a_preempted_guest_is_never_accused)
 {
 	unsigned latch = 0, out = 0, unclear = 0;
 
@@ -214,37 +187,9 @@ a_preempted_guest_is_never_accused(void **state)
 	assert_true(latch > 0 && out > 0 && unclear > 0);
 }
 
-static void
-a_pit_that_is_not_there_has_no_rows(void **state)
+TEST(a_pit_that_is_not_there_has_no_rows)
 {
-	(void)state;
 	sim.pit.absent = true;
 	open_and_check(&pit_driver, BUDGET_NS);
 	assert_int_equal(rows.count, 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_healthy_pit_keeps_its_promises, reset),
-		cmocka_unit_test_setup(it_is_left_as_open_left_it, reset),
-		cmocka_unit_test_setup(readings_that_take_whole_clocks_are_no_step, reset),
-		cmocka_unit_test_setup(counting_by_two_is_a_fault, reset),
-		cmocka_unit_test_setup(so_is_counting_by_two_in_mode_2_alone, reset),
-		cmocka_unit_test_setup(a_slow_pit_keeps_its_promises_in_its_own_time, reset),
-		cmocka_unit_test_setup(a_latch_that_does_not_hold_is_a_fault, reset),
-		cmocka_unit_test_setup(so_is_one_that_takes_a_second_count, reset),
-		cmocka_unit_test_setup(a_wrong_rate_is_no_broken_latch, reset),
-		cmocka_unit_test_setup(a_status_that_tells_another_mode_is_a_fault, reset),
-		cmocka_unit_test_setup(null_count_is_asked_of_bare_metal_and_not_of_hypervisors, reset),
-		cmocka_unit_test_setup(null_count_that_stays_is_a_fault, reset),
-		cmocka_unit_test_setup(an_out_that_never_rises_or_is_never_low_is_a_fault, reset),
-		cmocka_unit_test_setup(an_out_that_is_late_is_late_by_its_figure, reset),
-		cmocka_unit_test_setup(without_port_61_out_is_not_seen, reset),
-		cmocka_unit_test_setup(a_preempted_guest_is_never_accused, reset),
-		cmocka_unit_test_setup(a_pit_that_is_not_there_has_no_rows, reset),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,10 +15,10 @@ reset_slow(void **state)
 	return 0;
 }
 
-static void
-a_healthy_rtc_keeps_its_promises(void **state)
+TEST_FIXTURE(reset_slow, NULL);
+
+TEST(a_healthy_rtc_keeps_its_promises)
 {
-	(void)state;
 	sim.rtc.seconds = 59;
 	open_and_check(&rtc_driver, BUDGET_NS);
 	assert_int_equal(rows.count, 7);
@@ -36,12 +36,10 @@ a_healthy_rtc_keeps_its_promises(void **state)
 }
 
 /* From window to window of 4 ms it was -104445 to 27026 ppm, and said to be kept. */
-static void
-the_flag_is_looked_at_for_long_enough_to_tell(void **state)
+TEST(the_flag_is_looked_at_for_long_enough_to_tell)
 {
 	static const struct options none;
 
-	(void)state;
 	open_and_check(&rtc_driver, LONG_NS);
 	for (unsigned i = HZ_8192; i <= HZ_2; i++)
 		assert_int_equal(rules_outcome(row_of("rtc-periodic", i), &none), OUTCOME_PASSED);
@@ -52,19 +50,15 @@ the_flag_is_looked_at_for_long_enough_to_tell(void **state)
 	assert_int_equal(rules_outcome(row_of("rtc-periodic", HZ_1024), &none), OUTCOME_NOT_DETERMINED);
 }
 
-static void
-a_dead_battery_is_told(void **state)
+TEST(a_dead_battery_is_told)
 {
-	(void)state;
 	sim.rtc.d = 0;
 	open_and_check(&rtc_driver, BUDGET_NS);
 	assert_only("rtc-battery", "VRT in register D is 0: the battery failed: time and settings are not valid.");
 }
 
-static void
-uip_that_is_stuck_is_a_fault(void **state)
+TEST(uip_that_is_stuck_is_a_fault)
 {
-	(void)state;
 	sim.rtc.uip_stuck = true;
 	open_and_check(&rtc_driver, BUDGET_NS);
 	assert_int_equal(clocks[0].state, CLOCK_BROKEN);
@@ -78,10 +72,8 @@ uip_that_is_stuck_is_a_fault(void **state)
 	assert_not_checked("rtc-seconds", "No update came in 1200 ms.");
 }
 
-static void
-uip_that_never_rises_is_a_fault(void **state)
+TEST(uip_that_never_rises_is_a_fault)
 {
-	(void)state;
 	sim.rtc.uip_never = true;
 	open_and_check(&rtc_driver, BUDGET_NS);
 	assert_only("rtc-update", "UIP was never 1 in 843 ms, not even before the second changed.");
@@ -98,10 +90,8 @@ uip_that_never_rises_is_a_fault(void **state)
 	assert_true(is_bad(row_of("rtc-update", 0)));
 }
 
-static void
-uip_of_5_ms_is_a_fault_and_in_a_guest_only_three_times(void **state)
+TEST(uip_of_5_ms_is_a_fault_and_in_a_guest_only_three_times)
 {
-	(void)state;
 	sim.rtc.uip_late_ps = 5 * SIM_PS_PER_MS;
 	open_and_check(&rtc_driver, BUDGET_NS);
 	assert_only("rtc-update", "UIP lasted 7213 to 7246 us at its shortest; updates seen: 1.");
@@ -118,10 +108,8 @@ uip_of_5_ms_is_a_fault_and_in_a_guest_only_three_times(void **state)
 	assert_only("rtc-update", "UIP lasted 7213 to 7246 us at its shortest; updates seen: 3.");
 }
 
-static void
-uip_of_244_us_as_qemu_has_it_is_seen(void **state)
+TEST(uip_of_244_us_as_qemu_has_it_is_seen)
 {
-	(void)state;
 	become_a_guest();
 	sim.rtc.uip_early_ps = 244 * SIM_PS_PER_US;
 	sim.rtc.pf_needs_pie = true;
@@ -132,20 +120,16 @@ uip_of_244_us_as_qemu_has_it_is_seen(void **state)
 }
 
 /* As Intel's chip sets have it: 488 us before the update cycle. */
-static void
-uip_of_2472_us_is_no_fault(void **state)
+TEST(uip_of_2472_us_is_no_fault)
 {
-	(void)state;
 	sim.rtc.uip_early_ps = 2472 * SIM_PS_PER_US;
 	open_and_check(&rtc_driver, BUDGET_NS);
 	assert_none_bad();
 	assert_true(row_of("rtc-update", 0)->low <= 2472 && row_of("rtc-update", 0)->high >= 2472);
 }
 
-static void
-uip_that_a_single_look_saw_may_have_lasted_0_us(void **state)
+TEST(uip_that_a_single_look_saw_may_have_lasted_0_us)
 {
-	(void)state;
 	become_a_guest();
 	sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 70 * SIM_PS_PER_US; /* 280 and more from look to look */
 	sim.rtc.uip_early_ps = 244 * SIM_PS_PER_US;
@@ -154,10 +138,8 @@ uip_that_a_single_look_saw_may_have_lasted_0_us(void **state)
 	assert_passed("rtc-update", "UIP lasted 0 to 981 us at its shortest; updates seen: 2.");
 }
 
-static void
-seconds_that_skip_are_a_fault(void **state)
+TEST(seconds_that_skip_are_a_fault)
 {
-	(void)state;
 	sim.rtc.second_step = 2;
 	open_and_check(&rtc_driver, BUDGET_NS);
 	assert_only("rtc-seconds", "After 0 came 2; updates seen: 1, not to the next second: 1.");
@@ -169,10 +151,8 @@ seconds_that_skip_are_a_fault(void **state)
 }
 
 /* As when the machine was stopped as a whole, its TSC with it. */
-static void
-one_leap_of_the_seconds_in_a_guest_is_none_of_theirs(void **state)
+TEST(one_leap_of_the_seconds_in_a_guest_is_none_of_theirs)
 {
-	(void)state;
 	become_a_guest();
 	sim.rtc.second_step = 5;
 	open_and_check(&rtc_driver, BUDGET_NS);
@@ -180,20 +160,16 @@ one_leap_of_the_seconds_in_a_guest_is_none_of_theirs(void **state)
 	assert_none_bad();
 }
 
-static void
-seconds_that_are_none_are_a_fault(void **state)
+TEST(seconds_that_are_none_are_a_fault)
 {
-	(void)state;
 	sim.rtc.seconds_invalid = true;
 	open_and_check(&rtc_driver, BUDGET_NS);
 	assert_int_equal(clocks[0].state, CLOCK_BROKEN);
 	assert_only("rtc-seconds", "The seconds register reads 7fh, which is not a second.");
 }
 
-static void
-what_an_update_makes_of_the_register_is_not_believed(void **state)
+TEST(what_an_update_makes_of_the_register_is_not_believed)
 {
-	(void)state;
 	sim.rtc.update_garbage = true;
 	open_and_check(&rtc_driver, LONG_NS);
 	assert_true(row_of("rtc-seconds", 0)->checked);
@@ -214,19 +190,15 @@ check_wrong_rate(uint8_t select, unsigned right)
 			assert_string_equal(rows.rows[i].rule, "rtc-periodic");
 }
 
-static void
-a_flag_at_another_rate_than_asked_for_is_a_fault(void **state)
+TEST(a_flag_at_another_rate_than_asked_for_is_a_fault)
 {
-	(void)state;
 	check_wrong_rate(3, HZ_8192);
 	reset_slow(state);
 	check_wrong_rate(10, HZ_64);
 }
 
-static void
-a_guest_has_to_be_wrong_alike_in_all_windows(void **state)
+TEST(a_guest_has_to_be_wrong_alike_in_all_windows)
 {
-	(void)state;
 	become_a_guest();
 	sim.rtc.pf_needs_pie = true;
 	sim.rtc.pf_select = 6;
@@ -235,10 +207,8 @@ a_guest_has_to_be_wrong_alike_in_all_windows(void **state)
 	assert_false(is_bad(row_of("rtc-periodic", HZ_1024)));
 }
 
-static void
-a_flag_that_needs_pie_has_it_only_while_interrupts_are_masked(void **state)
+TEST(a_flag_that_needs_pie_has_it_only_while_interrupts_are_masked)
 {
-	(void)state;
 	sim.rtc.pf_needs_pie = true;
 	open_and_check(&rtc_driver, BUDGET_NS);
 	assert_none_bad();
@@ -247,12 +217,10 @@ a_flag_that_needs_pie_has_it_only_while_interrupts_are_masked(void **state)
 	assert_int_equal(rows.count, 6); /* none for 2 Hz */
 }
 
-static void
-a_flag_that_the_firmware_lives_off_is_left_alone(void **state)
+TEST(a_flag_that_the_firmware_lives_off_is_left_alone)
 {
 	uint64_t reads;
 
-	(void)state;
 	sim.rtc.b |= 0x40;
 	sim.interrupts_masked = true; /* or its PIE would count as exposed */
 	memset(&device, 0, sizeof(device));
@@ -275,10 +243,8 @@ a_flag_that_the_firmware_lives_off_is_left_alone(void **state)
 	assert_true(row_of("rtc-update", 0)->checked);
 }
 
-static void
-with_a_small_budget_an_update_may_not_come(void **state)
+TEST(with_a_small_budget_an_update_may_not_come)
 {
-	(void)state;
 	open_and_check(&rtc_driver, 100 * MS_NS);
 	assert_not_checked("rtc-update", "No update came in 91 ms.");
 	assert_not_checked("rtc-seconds", "No update came in 91 ms.");
@@ -286,8 +252,7 @@ with_a_small_budget_an_update_may_not_come(void **state)
 	assert_true(row_of("rtc-battery", 0)->checked);
 }
 
-static void
-a_preempted_guest_is_never_accused(void **state)
+TEST(a_preempted_guest_is_never_accused)
 {
 	unsigned update = 0, periodic = 0;
 
@@ -305,8 +270,7 @@ a_preempted_guest_is_never_accused(void **state)
 }
 
 /* Its periods are shorter by a sixth, so the core misses an edge in less time than the period that was asked for. */
-static void
-a_flag_that_is_a_fifth_too_fast_is_so_in_each_interval_of_a_preempted_guest(void **state)
+TEST(a_flag_that_is_a_fifth_too_fast_is_so_in_each_interval_of_a_preempted_guest)
 {
 	unsigned figures = 0;
 
@@ -332,52 +296,17 @@ a_flag_that_is_a_fifth_too_fast_is_so_in_each_interval_of_a_preempted_guest(void
 	assert_true(figures > 20);
 }
 
-static void
-an_rtc_that_is_not_there_has_no_rows(void **state)
+TEST(an_rtc_that_is_not_there_has_no_rows)
 {
-	(void)state;
 	sim.rtc.absent = true;
 	open_and_check(&rtc_driver, BUDGET_NS);
 	assert_int_equal(rows.count, 0);
 }
 
-static void
-a_halted_rtc_has_no_update_to_be_seen(void **state)
+TEST(a_halted_rtc_has_no_update_to_be_seen)
 {
-	(void)state;
 	sim.rtc.b |= 0x80;
 	open_and_check(&rtc_driver, BUDGET_NS);
 	assert_none_bad();
 	assert_int_equal(clocks[0].state, CLOCK_STUCK);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_healthy_rtc_keeps_its_promises, reset_slow),
-		cmocka_unit_test_setup(the_flag_is_looked_at_for_long_enough_to_tell, reset_slow),
-		cmocka_unit_test_setup(a_dead_battery_is_told, reset_slow),
-		cmocka_unit_test_setup(uip_that_is_stuck_is_a_fault, reset_slow),
-		cmocka_unit_test_setup(uip_that_never_rises_is_a_fault, reset_slow),
-		cmocka_unit_test_setup(uip_of_5_ms_is_a_fault_and_in_a_guest_only_three_times, reset_slow),
-		cmocka_unit_test_setup(uip_of_244_us_as_qemu_has_it_is_seen, reset_slow),
-		cmocka_unit_test_setup(uip_of_2472_us_is_no_fault, reset_slow),
-		cmocka_unit_test_setup(uip_that_a_single_look_saw_may_have_lasted_0_us, reset_slow),
-		cmocka_unit_test_setup(seconds_that_skip_are_a_fault, reset_slow),
-		cmocka_unit_test_setup(one_leap_of_the_seconds_in_a_guest_is_none_of_theirs, reset_slow),
-		cmocka_unit_test_setup(seconds_that_are_none_are_a_fault, reset_slow),
-		cmocka_unit_test_setup(what_an_update_makes_of_the_register_is_not_believed, reset_slow),
-		cmocka_unit_test_setup(a_flag_at_another_rate_than_asked_for_is_a_fault, reset_slow),
-		cmocka_unit_test_setup(a_guest_has_to_be_wrong_alike_in_all_windows, reset_slow),
-		cmocka_unit_test_setup(a_flag_that_needs_pie_has_it_only_while_interrupts_are_masked, reset_slow),
-		cmocka_unit_test_setup(a_flag_that_the_firmware_lives_off_is_left_alone, reset_slow),
-		cmocka_unit_test_setup(with_a_small_budget_an_update_may_not_come, reset_slow),
-		cmocka_unit_test_setup(a_preempted_guest_is_never_accused, reset_slow),
-		cmocka_unit_test_setup(a_flag_that_is_a_fifth_too_fast_is_so_in_each_interval_of_a_preempted_guest, reset_slow),
-		cmocka_unit_test_setup(an_rtc_that_is_not_there_has_no_rows, reset_slow),
-		cmocka_unit_test_setup(a_halted_rtc_has_no_update_to_be_seen, reset_slow),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -127,8 +127,9 @@ tsc_stuck(void)
 	sim.tsc.counter.stuck_at_ps = 0;
 }
 
-static void
-all_registers_are_as_found_after_a_run_with_each_fault(void **state)
+TEST_FIXTURE(reset, NULL);
+
+TEST(all_registers_are_as_found_after_a_run_with_each_fault)
 {
 	static const struct {
 		void (*inject)(void);
@@ -156,12 +157,10 @@ all_registers_are_as_found_after_a_run_with_each_fault(void **state)
 	}
 }
 
-static void
-the_registers_differ_while_the_drivers_are_open(void **state)
+TEST(the_registers_differ_while_the_drivers_are_open)
 {
 	struct registers before, open;
 
-	(void)state;
 	set_odd_registers();
 	before = registers_now();
 	open_driver(&hpet_driver);
@@ -178,16 +177,4 @@ the_registers_differ_while_the_drivers_are_open(void **state)
 	open = registers_now();
 	assert_int_equal(before.rtc_a, 0x2f);
 	assert_int_equal(open.rtc_a, 0x23);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(
-			all_registers_are_as_found_after_a_run_with_each_fault, reset),
-		cmocka_unit_test_setup(the_registers_differ_while_the_drivers_are_open, reset),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

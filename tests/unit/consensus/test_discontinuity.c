@@ -1,12 +1,7 @@
 /* Which clocks fit each other over one step: by hand, and machines of which the truth is drawn from a seed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "discontinuity.h"
 
 #define MS       INT64_C(1000000)
@@ -56,12 +51,10 @@ assert_holds(const struct discontinuity_group *group, uint32_t clocks, int64_t n
 	assert_true(group->elapsed.high - group->elapsed.low <= S);
 }
 
-static void
-clocks_that_fit_are_one_group(void **state)
+TEST(clocks_that_fit_are_one_group)
 {
 	struct discontinuity found = find(10 * MS, 10 * MS, 0, false);
 
-	(void)state;
 	assert_int_equal(found.count, 1);
 	assert_int_equal(found.groups[0].clocks, 0x1f);
 	assert_int_equal(find(20 * S, 20 * S, 20 * S, true).count, 1);
@@ -71,12 +64,10 @@ clocks_that_fit_are_one_group(void **state)
 	assert_int_equal(discontinuity_find(&unknown, 1, FLOOR).count, 0);
 }
 
-static void
-a_pause_leaves_the_rtc_alone_ahead(void **state)
+TEST(a_pause_leaves_the_rtc_alone_ahead)
 {
 	struct discontinuity found = find(700 * MS, 700 * MS, 10700 * MS, true);
 
-	(void)state;
 	assert_int_equal(found.count, 2);
 	assert_holds(&found.groups[0], 0xf, 700 * MS);
 	assert_holds(&found.groups[1], 1u << RTC, 10700 * MS);
@@ -87,25 +78,21 @@ a_pause_leaves_the_rtc_alone_ahead(void **state)
 	assert_int_equal(find(200 * MS, 200 * MS, 700 * MS, false).count, 1);
 }
 
-static void
-a_snapshot_parts_them(void **state)
+TEST(a_snapshot_parts_them)
 {
 	struct discontinuity found = find(3110 * MS, 10 * MS, 3110 * MS, true);
 
-	(void)state;
 	assert_int_equal(found.count, 2);
 	assert_holds(&found.groups[0], 1u << HPET | 1u << PM | 1u << PIT, 10 * MS);
 	assert_holds(&found.groups[1], 1u << TSC | 1u << RTC, 3110 * MS);
 }
 
-static void
-one_that_leaps_or_goes_back_is_alone(void **state)
+TEST(one_that_leaps_or_goes_back_is_alone)
 {
 	struct discontinuity_clock clocks[] = { took(10 * MS, 0), took(13 * MS, MS / 10),
 						wraps(10 * MS, MS / 10, PM_WRAP), unknown };
 	struct discontinuity found = discontinuity_find(clocks, 4, FLOOR);
 
-	(void)state;
 	assert_int_equal(found.count, 2);
 	assert_holds(&found.groups[0], 1u << 0 | 1u << 2, 10 * MS);
 	assert_holds(&found.groups[1], 1u << 1, 13 * MS);
@@ -118,13 +105,11 @@ one_that_leaps_or_goes_back_is_alone(void **state)
 }
 
 /* A counter that wraps may have leapt by whole wraps: by itself it does not say how long it took. */
-static void
-what_wraps_soon_says_nothing_of_its_own(void **state)
+TEST(what_wraps_soon_says_nothing_of_its_own)
 {
 	const struct discontinuity_clock clocks[] = { took(10 * MS, 0), wraps(30 * MS, MS / 10, PIT_WRAP) };
 	struct discontinuity found = discontinuity_find(clocks, 2, FLOOR);
 
-	(void)state;
 	assert_int_equal(found.count, 2);
 	assert_int_equal(found.groups[1].clocks, 1u << 1);
 	assert_false(offset_is_known(found.groups[1].elapsed));
@@ -135,18 +120,15 @@ what_wraps_soon_says_nothing_of_its_own(void **state)
 }
 
 /* Whichever comes first: one of which next to nothing is known, or the one of which the most is. */
-static void
-one_that_wraps_late_is_near_the_clock_that_knows_best(void **state)
+TEST(one_that_wraps_late_is_near_the_clock_that_knows_best)
 {
 	const uint64_t late = (uint64_t)(1200 * S);
 	const struct discontinuity_clock clocks[] = { took(30 * S, 1280 * S), took(0, 0), wraps(MS / 10, MS / 10, late) };
 
-	(void)state;
 	assert_int_equal(discontinuity_find(clocks, 3, FLOOR).count, 1);
 }
 
-static void
-one_of_which_no_more_is_known_than_its_wrap_is_not_alone(void **state)
+TEST(one_of_which_no_more_is_known_than_its_wrap_is_not_alone)
 {
 	const int64_t late = 503 * S;
 	const struct discontinuity_clock clocks[] = {
@@ -154,31 +136,26 @@ one_of_which_no_more_is_known_than_its_wrap_is_not_alone(void **state)
 	};
 	const struct discontinuity found = discontinuity_find(clocks, 3, FLOOR);
 
-	(void)state;
 	assert_int_equal(found.count, 1);
 	assert_int_equal(found.groups[0].clocks, 5);
 }
 
-static void
-one_that_fits_all_has_no_vote(void **state)
+TEST(one_that_fits_all_has_no_vote)
 {
 	const struct discontinuity_clock clocks[] = { took(10 * MS, 0), took(100 * MS, 0), took(50 * MS, 80 * MS) };
 	struct discontinuity found = discontinuity_find(clocks, 3, FLOOR);
 
-	(void)state;
 	assert_int_equal(found.count, 2);
 	assert_int_equal(found.mute, 1u << 2);
 	assert_int_equal(found.groups[0].clocks | found.groups[1].clocks, 3);
 }
 
-static void
-more_groups_than_there_is_space_for_end_in_the_last(void **state)
+TEST(more_groups_than_there_is_space_for_end_in_the_last)
 {
 	struct discontinuity_clock clocks[6];
 	struct discontinuity found;
 	uint32_t all = 0;
 
-	(void)state;
 	for (int i = 0; i < 6; i++)
 		clocks[i] = took(i * S, MS);
 	found = discontinuity_find(clocks, 6, FLOOR);
@@ -203,12 +180,10 @@ draw(int64_t below)
  * Two truths, intervals that hold them, some clocks that wrap: those of one truth are never said to differ, and what is
  * said of a group is true of it.
  */
-static void
-machines_of_a_known_truth_are_not_told_wrongly(void **state)
+TEST(machines_of_a_known_truth_are_not_told_wrongly)
 {
 	unsigned told = 0;
 
-	(void)state;
 	for (uint64_t trial = 1; trial <= TRIALS; trial++) {
 		struct discontinuity_clock clocks[CLOCKS];
 		int64_t truth[2] = { draw(20 * S), 0 };
@@ -245,23 +220,4 @@ machines_of_a_known_truth_are_not_told_wrongly(void **state)
 			assert_int_equal(found.count, 1);
 	}
 	assert_true(told > TRIALS / 4);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(clocks_that_fit_are_one_group),
-		cmocka_unit_test(a_pause_leaves_the_rtc_alone_ahead),
-		cmocka_unit_test(a_snapshot_parts_them),
-		cmocka_unit_test(one_that_leaps_or_goes_back_is_alone),
-		cmocka_unit_test(what_wraps_soon_says_nothing_of_its_own),
-		cmocka_unit_test(one_that_wraps_late_is_near_the_clock_that_knows_best),
-		cmocka_unit_test(one_of_which_no_more_is_known_than_its_wrap_is_not_alone),
-		cmocka_unit_test(one_that_fits_all_has_no_vote),
-		cmocka_unit_test(more_groups_than_there_is_space_for_end_in_the_last),
-		cmocka_unit_test(machines_of_a_known_truth_are_not_told_wrongly),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 /* Which are falsetickers, and where votes don't decide: rates by hand, in parts per million around one gigahertz. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "falseticker.h"
 
 #define GHZ       UINT64_C(1000000000000000)
@@ -55,87 +49,71 @@ assert_undecided(const struct rate_interval *rates, size_t count, uint32_t false
 	assert_int_equal(falseticker.b, b);
 }
 
-static void
-those_that_agree_within_the_limit_are_truechimers(void **state)
+TEST(those_that_agree_within_the_limit_are_truechimers)
 {
 	const struct rate_interval rates[] = { at(0, 2), unknown, at(90, 3), at(-5, 10000), at(1, 1) };
 
-	(void)state;
 	assert_all_agree(rates, 5, 4);
 	assert_all_agree(rates, 1, 0);
 	assert_all_agree(&rates[1], 1, 1); /* nothing known: no reference */
 	assert_all_agree(rates, 0, 0);
 }
 
-static void
-one_that_is_150_ppm_off_three_others_is_a_falseticker(void **state)
+TEST(one_that_is_150_ppm_off_three_others_is_a_falseticker)
 {
 	const struct rate_interval rates[] = { at(0, 2), at(150, 3), unknown, at(1, 4), at(-1, 3) };
 
-	(void)state;
 	assert_falsetickers(rates, 5, 1u << 1, 0);
 }
 
 /* 106 ppm away, but known within 7: 99 would do. */
-static void
-inside_the_error_there_is_no_falseticker(void **state)
+TEST(inside_the_error_there_is_no_falseticker)
 {
 	const struct rate_interval inside[] = { at(0, 2), at(106, 5), at(-1, 3) };
 	const struct rate_interval outside[] = { at(0, 2), at(106, 3), at(-1, 3) };
 
-	(void)state;
 	assert_all_agree(inside, 3, 0);
 	assert_falsetickers(outside, 3, 1u << 1, 0);
 }
 
-static void
-several_falsetickers_are_all_named(void **state)
+TEST(several_falsetickers_are_all_named)
 {
 	const struct rate_interval rates[] = { at(-20000, 2), at(0, 2), at(1, 1), at(1000, 3), at(300, 3), at(2, 9),
 					       at(-3, 9) };
 
-	(void)state;
 	assert_falsetickers(rates, 7, 1u << 0 | 1u << 3 | 1u << 4, 2);
 }
 
-static void
-two_that_disagree_are_named_and_neither_is_the_falseticker(void **state)
+TEST(two_that_disagree_are_named_and_neither_is_the_falseticker)
 {
 	const struct rate_interval rates[] = { unknown, at(0, 2), at(1000, 2) };
 
-	(void)state;
 	assert_undecided(rates, 3, 0, 1, 2);
 }
 
 /* An RTC over one second is known within 10,000 ppm: it agrees with both, and so says nothing. */
-static void
-a_wide_one_does_not_decide_between_two(void **state)
+TEST(a_wide_one_does_not_decide_between_two)
 {
 	const struct rate_interval rates[] = { at(0, 2), at(1000, 2), at(-200, 10000) };
 	const struct rate_interval narrower[] = { at(0, 2), at(1000, 2), at(-200, 1050) };
 
-	(void)state;
 	assert_undecided(rates, 3, 0, 0, 1);
 	assert_falsetickers(narrower, 3, 1u << 1, 0); /* up to 850: it vouches for the first */
 }
 
-static void
-two_pairs_that_agree_leave_it_open_and_the_narrowest_two_are_named(void **state)
+TEST(two_pairs_that_agree_leave_it_open_and_the_narrowest_two_are_named)
 {
 	const struct rate_interval rates[] = { at(0, 5), at(1, 2), at(500, 3), at(501, 9) };
 
-	(void)state;
 	assert_undecided(rates, 4, 0, 1, 2);
 }
 
 /* Two of five are more than any others, and not most. */
-static void
-the_largest_of_several_groups_is_no_majority(void **state)
+TEST(the_largest_of_several_groups_is_no_majority)
 {
 	const struct rate_interval rates[] = { at(-20000, 2), at(0, 2), at(1, 1), at(1000, 3), at(300, 3) };
 	struct falseticker found = falseticker_find(rates, 5, NULL, LIMIT_PPB);
 
-	(void)state;
 	assert_undecided(rates, 5, 0, 0, 2);
 	assert_int_equal(found.reference, 2);
 	assert_int_equal(found.group_a, 1u << 0);
@@ -143,37 +121,31 @@ the_largest_of_several_groups_is_no_majority(void **state)
 	assert_int_equal(found.others, 1u << 3 | 1u << 4);
 }
 
-static void
-who_is_far_from_both_of_two_equal_groups_is_in_neither_and_not_accused(void **state)
+TEST(who_is_far_from_both_of_two_equal_groups_is_in_neither_and_not_accused)
 {
 	const struct rate_interval rates[] = { at(0, 5), at(1, 2), at(500, 3), at(501, 9), at(-20000, 1) };
 
-	(void)state;
 	assert_undecided(rates, 5, 0, 1, 4);
 }
 
 /* It reaches from one group to the other: in the middle of two it is with neither, however far it is from a third. */
-static void
-a_wide_one_has_no_vote_for_two_sides(void **state)
+TEST(a_wide_one_has_no_vote_for_two_sides)
 {
 	const struct rate_interval rates[] = { at(0, 2), at(1000, 2), at(500, 600), at(-20000, 2), at(1, 5) };
 	struct falseticker found = falseticker_find(rates, 5, NULL, LIMIT_PPB);
 
-	(void)state;
 	assert_true(found.undecided); /* two of four */
 	assert_int_equal(found.falsetickers, 0);
 	assert_int_equal(found.reference, 0);
 	assert_int_equal((found.group_a | found.group_b | found.others) & 1u << 2, 0);
 }
 
-static void
-three_of_one_source_are_one_against_two(void **state)
+TEST(three_of_one_source_are_one_against_two)
 {
 	const struct rate_interval rates[] = { at(0, 2), at(2, 2), at(200, 2), at(201, 2), at(200, 3) };
 	struct falseticker_sources sources = { .separate = { 0x1e, 0x1d, 0x03, 0x03, 0x03 } };
 	struct falseticker found = falseticker_find(rates, 5, &sources, LIMIT_PPB);
 
-	(void)state;
 	assert_true(found.undecided);
 	assert_int_equal(found.falsetickers, 0);
 	assert_int_equal(found.group_a | found.group_b, 0x1f);
@@ -182,26 +154,22 @@ three_of_one_source_are_one_against_two(void **state)
 }
 
 /* The rest is of one source, though each says otherwise: more than half know nothing of what the two say. */
-static void
-two_of_five_are_no_majority_of_whatever_source_the_rest_are(void **state)
+TEST(two_of_five_are_no_majority_of_whatever_source_the_rest_are)
 {
 	const struct rate_interval rates[] = { at(0, 2), at(2, 2), at(200, 2), at(500, 2), at(900, 2) };
 	struct falseticker_sources sources = { .separate = { 0x1e, 0x1d, 0x03, 0x03, 0x03 } };
 	struct falseticker found = falseticker_find(rates, 5, &sources, LIMIT_PPB);
 
-	(void)state;
 	assert_true(found.undecided);
 	assert_int_equal(found.falsetickers, 0);
 }
 
-static void
-one_of_one_source_against_two_of_it_is_accused_whatever_the_others_say(void **state)
+TEST(one_of_one_source_against_two_of_it_is_accused_whatever_the_others_say)
 {
 	const struct rate_interval rates[] = { at(0, 2), at(1000, 2), at(0, 3), at(500, 2) };
 	struct falseticker_sources sources = { .separate = { 0x8, 0x8, 0x8, 0x7 }, .siblings = 0x7 };
 	struct falseticker found = falseticker_find(rates, 4, &sources, LIMIT_PPB);
 
-	(void)state;
 	assert_int_equal(found.falsetickers, 0x2);
 	assert_true(found.undecided); /* the host's clock and another */
 	assert_int_equal(found.siblings, 0x5);
@@ -211,48 +179,20 @@ one_of_one_source_against_two_of_it_is_accused_whatever_the_others_say(void **st
 }
 
 /* Of a chain only the ends disagree; the one between agrees with all and has no vote. */
-static void
-the_ends_of_a_chain_are_the_two_that_disagree(void **state)
+TEST(the_ends_of_a_chain_are_the_two_that_disagree)
 {
 	const struct rate_interval rates[] = { at(0, 1), at(80, 1), at(160, 1) };
 
-	(void)state;
 	assert_undecided(rates, 3, 0, 0, 2);
 }
 
-static void
-one_beyond_the_limit_from_a_member_but_not_from_the_group_is_no_falseticker(void **state)
+TEST(one_beyond_the_limit_from_a_member_but_not_from_the_group_is_no_falseticker)
 {
 	/* The last is 160 and 120 from two of the group, which outvote it, but 65 from what most of it share. */
 	const struct rate_interval rates[] = { at(0, 1), at(40, 1), at(94, 2), at(95, 2), at(160, 1) };
 	struct falseticker falseticker = falseticker_find(rates, 5, NULL, LIMIT_PPB);
 
-	(void)state;
 	assert_false(falseticker.undecided);
 	assert_false(set_has(falseticker.truechimers, 4));
 	assert_int_equal(falseticker.falsetickers, 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(those_that_agree_within_the_limit_are_truechimers),
-		cmocka_unit_test(one_that_is_150_ppm_off_three_others_is_a_falseticker),
-		cmocka_unit_test(inside_the_error_there_is_no_falseticker),
-		cmocka_unit_test(several_falsetickers_are_all_named),
-		cmocka_unit_test(two_that_disagree_are_named_and_neither_is_the_falseticker),
-		cmocka_unit_test(a_wide_one_does_not_decide_between_two),
-		cmocka_unit_test(two_pairs_that_agree_leave_it_open_and_the_narrowest_two_are_named),
-		cmocka_unit_test(the_largest_of_several_groups_is_no_majority),
-		cmocka_unit_test(who_is_far_from_both_of_two_equal_groups_is_in_neither_and_not_accused),
-		cmocka_unit_test(a_wide_one_has_no_vote_for_two_sides),
-		cmocka_unit_test(three_of_one_source_are_one_against_two),
-		cmocka_unit_test(two_of_five_are_no_majority_of_whatever_source_the_rest_are),
-		cmocka_unit_test(one_of_one_source_against_two_of_it_is_accused_whatever_the_others_say),
-		cmocka_unit_test(the_ends_of_a_chain_are_the_two_that_disagree),
-		cmocka_unit_test(one_beyond_the_limit_from_a_member_but_not_from_the_group_is_no_falseticker),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

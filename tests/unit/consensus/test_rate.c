@@ -2,13 +2,7 @@
  * Rates, in a world whose time is known: in thousands of windows with seeded brackets the truth is
  * always inside the interval, and comes so close to its ends that a narrower one would be wrong.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "random.h"
 #include "rate.h"
 
@@ -98,10 +92,8 @@ assert_holds(uint64_t truth, const struct rate_interval *rate)
 	assert_true(rate->low <= truth && truth <= rate->high);
 }
 
-static void
-the_tscs_rate_is_inside_what_each_of_20000_windows_implies(void **state)
+TEST(the_tscs_rate_is_inside_what_each_of_20000_windows_implies)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(worlds) / sizeof(worlds[0]); i++) {
 		struct world world = worlds[i];
 		struct rate claimed = { world.clock_microhz, MICROHZ_PER_HZ };
@@ -133,10 +125,8 @@ the_tscs_rate_is_inside_what_each_of_20000_windows_implies(void **state)
 	}
 }
 
-static void
-the_clocks_rate_is_inside_what_each_of_20000_windows_says(void **state)
+TEST(the_clocks_rate_is_inside_what_each_of_20000_windows_says)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(worlds) / sizeof(worlds[0]); i++) {
 		struct world world = worlds[i];
 		uint64_t t = world.tsc_microhz;
@@ -157,10 +147,8 @@ the_clocks_rate_is_inside_what_each_of_20000_windows_says(void **state)
 }
 
 /* Its ends are the corners of time and ticks, rounded outwards by less than one. */
-static void
-an_interval_is_as_narrow_as_brackets_and_slack_allow(void **state)
+TEST(an_interval_is_as_narrow_as_brackets_and_slack_allow)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(worlds) / sizeof(worlds[0]); i++) {
 		struct world world = worlds[i];
 		struct rate claimed = { world.clock_microhz, MICROHZ_PER_HZ };
@@ -182,34 +170,29 @@ an_interval_is_as_narrow_as_brackets_and_slack_allow(void **state)
 	}
 }
 
-static void
-between_edges_only_the_brackets_count(void **state)
+TEST(between_edges_only_the_brackets_count)
 {
 	/* One second of an RTC between edges seen within 200 ticks of 1 GHz each. */
 	struct rate_window window = { { 1000, 17, 1200 }, { 1000001000, 18, 1000001200 }, 0, 1 };
 	struct rate_interval rate = implied(&window, (struct rate){ 1, 1 });
 
-	(void)state;
 	assert_true(rate.known);
 	assert_int_equal(rate.value, UINT64_C(1000000000000000));
 	assert_int_equal(rate.low, UINT64_C(999999799000000));
 	assert_int_equal(rate.high, UINT64_C(1000000201000000));
 }
 
-static void
-the_value_is_rounded_to_the_nearest_millionth(void **state)
+TEST(the_value_is_rounded_to_the_nearest_millionth)
 {
 	/* 1001 and 1000 ticks in the middle to 3 of the clock: 333.666..67 and 333.333..33 Hz. */
 	const struct rate_window two_thirds = { { 0, 5, 10 }, { 1001, 8, 1011 }, 0, 1 };
 	const struct rate_window a_third = { { 0, 5, 10 }, { 1000, 8, 1010 }, 0, 1 };
 
-	(void)state;
 	assert_int_equal(implied(&two_thirds, (struct rate){ 1, 1 }).value, 333666667);
 	assert_int_equal(implied(&a_third, (struct rate){ 1, 1 }).value, 333333333);
 }
 
-static void
-a_window_that_proves_nothing_is_unknown(void **state)
+TEST(a_window_that_proves_nothing_is_unknown)
 {
 	const struct rate one = { 1, 1 };
 	const struct rate_interval tsc = { true, 1000, 1000, 1000 }, none = { .known = false };
@@ -220,7 +203,6 @@ a_window_that_proves_nothing_is_unknown(void **state)
 	struct rate_window touches = { { 0, 5, 10 }, { 11, 9, 20 }, 0, 1 };
 	struct rate_window good = { { 0, 5, 10 }, { 1000, 9, 1010 }, 3, 1 };
 
-	(void)state;
 	assert_false(implied(&stopped, one).known);
 	assert_false(implied(&within_a_step, one).known);
 	assert_false(implied(&went_back, one).known);
@@ -238,22 +220,19 @@ a_window_that_proves_nothing_is_unknown(void **state)
 	assert_false(implied(&good, one).known);
 }
 
-static void
-the_tightest_bracket_wins_and_one_that_went_back_never_does(void **state)
+TEST(the_tightest_bracket_wins_and_one_that_went_back_never_does)
 {
 	const struct sample samples[] = { { 100, 1, 190 }, { 190, 2, 180 }, { 180, 3, 220 },
 					  { 220, 4, 260 } };
 	struct sample end = rate_tightest(samples, 4);
 
-	(void)state;
 	assert_int_equal(end.begin, 180);
 	assert_int_equal(end.end, 220);
 	assert_int_equal(end.ticks, 3);
 	assert_int_equal(rate_tightest(samples, 1).ticks, 1);
 }
 
-static void
-the_narrowest_of_those_that_hold_what_most_hold_is_the_consensus(void **state)
+TEST(the_narrowest_of_those_that_hold_what_most_hold_is_the_consensus)
 {
 	const struct rate_interval rates[] = {
 		{ .known = false },
@@ -263,7 +242,6 @@ the_narrowest_of_those_that_hold_what_most_hold_is_the_consensus(void **state)
 		{ true, 999, 996, 1002 },   /* the narrowest of the honest */
 	};
 
-	(void)state;
 	/* 1000 is held by three, what the falseticker says by two: itself and the wide one. */
 	assert_int_equal(rate_consensus(rates, 5), 4);
 	/* Likewise without the wide one. */
@@ -275,15 +253,13 @@ the_narrowest_of_those_that_hold_what_most_hold_is_the_consensus(void **state)
 	assert_int_equal(rate_consensus(rates, 0), 0);
 }
 
-static void
-a_faster_clock_implies_a_slower_tsc(void **state)
+TEST(a_faster_clock_implies_a_slower_tsc)
 {
 	const struct rate_interval a = { true, 1000000000, 999999990, 1000000010 };
 	const struct rate_interval b = { true, 1000100000, 1000099000, 1000101000 };
 	const struct rate_interval none = { .known = false };
 	struct interval_ppb ppb = rate_compare(&a, &b);
 
-	(void)state;
 	assert_true(ppb.known);
 	assert_int_equal(ppb.value, 100000);
 	assert_int_equal(ppb.low, 98989);   /* 98,990 / 1.00000001 = 98,989.999 */
@@ -298,15 +274,13 @@ a_faster_clock_implies_a_slower_tsc(void **state)
 	assert_false(rate_compare(&none, &a).known);
 }
 
-static void
-an_error_is_exact_against_a_claim_that_is_no_whole_number(void **state)
+TEST(an_error_is_exact_against_a_claim_that_is_no_whole_number)
 {
 	const struct rate pit = { 105000000, 88 }; /* 1,193,181.818181... Hz */
 	const struct rate_interval floor_of_it = { true, UINT64_C(1193181818181), UINT64_C(1193181818181),
 						   UINT64_C(1193181818182) };
 	struct interval_ppb ppb = rate_error(&floor_of_it, pit);
 
-	(void)state;
 	assert_int_equal(ppb.value, 0);
 	assert_int_equal(ppb.low, -1); /* -0.0007 ppb, rounded outwards */
 	assert_int_equal(ppb.high, 1);
@@ -325,13 +299,11 @@ an_error_is_exact_against_a_claim_that_is_no_whole_number(void **state)
 	assert_false(rate_error(&fast, (struct rate){ 1, 0 }).known);
 }
 
-static void
-wraps_are_undone_while_the_guess_is_off_by_less_than_half_a_turn(void **state)
+TEST(wraps_are_undone_while_the_guess_is_off_by_less_than_half_a_turn)
 {
 	const uint64_t wraps[] = { 0xffffff, 0xffff, 59, 0xffffffff };
 	struct world world = { .seed = 42 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wraps) / sizeof(wraps[0]); i++) {
 		struct clock clock = { .wrap_ticks = wraps[i] };
 		uint64_t range = wraps[i] + 1;
@@ -350,13 +322,11 @@ wraps_are_undone_while_the_guess_is_off_by_less_than_half_a_turn(void **state)
 	}
 }
 
-static void
-known_wraps_are_known_counts(void **state)
+TEST(known_wraps_are_known_counts)
 {
 	const struct clock pm = { .wrap_ticks = 0xffffff }, pit = { .wrap_ticks = 0xffff };
 	const struct clock rtc = { .wrap_ticks = 59 }, tsc = { .wrap_ticks = UINT64_MAX };
 
-	(void)state;
 	assert_int_equal(rate_unwrap(&pm, 0xfffffe, 3, 5), 5);
 	assert_int_equal(rate_unwrap(&pm, 0xfffffe, 3, 0x2000000), 0x2000005);
 	assert_int_equal(rate_unwrap(&pit, 100, 100, 65536), 65536);
@@ -368,25 +338,4 @@ known_wraps_are_known_counts(void **state)
 	/* Ten back where a few forward were expected: taken back, not one whole turn less ten. */
 	assert_true(rate_unwrap(&pm, 1000, 990, 4) == UINT64_C(0) - 10);
 	assert_int_equal(rate_unwrap(&pm, 1000, 990, 0xfffff0), 0xfffff6);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_tscs_rate_is_inside_what_each_of_20000_windows_implies),
-		cmocka_unit_test(the_clocks_rate_is_inside_what_each_of_20000_windows_says),
-		cmocka_unit_test(an_interval_is_as_narrow_as_brackets_and_slack_allow),
-		cmocka_unit_test(between_edges_only_the_brackets_count),
-		cmocka_unit_test(the_value_is_rounded_to_the_nearest_millionth),
-		cmocka_unit_test(a_window_that_proves_nothing_is_unknown),
-		cmocka_unit_test(the_tightest_bracket_wins_and_one_that_went_back_never_does),
-		cmocka_unit_test(the_narrowest_of_those_that_hold_what_most_hold_is_the_consensus),
-		cmocka_unit_test(a_faster_clock_implies_a_slower_tsc),
-		cmocka_unit_test(an_error_is_exact_against_a_claim_that_is_no_whole_number),
-		cmocka_unit_test(wraps_are_undone_while_the_guess_is_off_by_less_than_half_a_turn),
-		cmocka_unit_test(known_wraps_are_known_counts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

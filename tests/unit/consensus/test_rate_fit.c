@@ -2,13 +2,7 @@
  * Lines through brackets, in worlds whose rates are known: counters that move evenly, by several ticks at once and
  * unevenly, read at seeded moments at either end of a window. The truth is always inside.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "random.h"
 #include "rate_fit.h"
 #include "resolution.h"
@@ -116,12 +110,10 @@ width_ppb(const struct rate_slope *slope)
 			  ((wide)slope->low_ticks * slope->high_time)) - 1000000000;
 }
 
-static void
-the_rate_is_inside_in_each_of_1000_windows(void **state)
+TEST(the_rate_is_inside_in_each_of_1000_windows)
 {
 	static struct window window;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(worlds) / sizeof(worlds[0]); i++) {
 		struct world world = worlds[i];
 
@@ -180,25 +172,21 @@ outside(struct world world, size_t between)
 }
 
 /* Within 2 parts in 1,000: at each end it is rounded alike in all readings, and seems to move a tick at a time. */
-static void
-a_counter_that_is_worked_out_from_one_of_nearly_its_rate_is_found_out_by_looks_between_the_ends(void **state)
+TEST(a_counter_that_is_worked_out_from_one_of_nearly_its_rate_is_found_out_by_looks_between_the_ends)
 {
 	static const struct world near = { 3579648, 1, 3574179, 80000, 11 };
 
-	(void)state;
 	assert_true(outside(near, 1) > 0);
 	assert_int_equal(outside(near, RATE_BETWEEN_MAX), 0);
 }
 
 /* Of the resolution nothing is left: it moved past all of the readings. */
-static void
-all_readings_say_more_than_the_two_tightest(void **state)
+TEST(all_readings_say_more_than_the_two_tightest)
 {
 	static struct window window;
 	struct world world = worlds[7];
 	uint64_t all = 0, by_two = 0;
 
-	(void)state;
 	for (unsigned turn = 0; turn < 100; turn++) {
 		enum rate_fit fit;
 		struct rate_slope slope, two;
@@ -215,14 +203,12 @@ all_readings_say_more_than_the_two_tightest(void **state)
 }
 
 /* The step is 14 or 15 ticks, what divides all differences is 1, and a reading takes half a step. */
-static void
-a_counter_that_moves_unevenly_is_given_its_whole_step(void **state)
+TEST(a_counter_that_moves_unevenly_is_given_its_whole_step)
 {
 	static struct window window;
 	struct world world = worlds[1];
 	enum rate_fit fit;
 
-	(void)state;
 	take(&world, &window, 2);
 	assert_int_equal(window.ends.even_ticks, 1);
 	assert_in_range(window.ends.uneven_ticks, 16, 17);
@@ -230,29 +216,25 @@ a_counter_that_moves_unevenly_is_given_its_whole_step(void **state)
 	assert_int_equal(fit, RATE_FIT_UNEVEN);
 }
 
-static void
-a_rate_that_changes_in_between_is_one_between_the_ends_only(void **state)
+TEST(a_rate_that_changes_in_between_is_one_between_the_ends_only)
 {
 	static struct window window;
 	struct world world = worlds[0];
 	enum rate_fit fit;
 
-	(void)state;
 	take(&world, &window, 3);
 	window.ends.ends[1].sample.ticks += 40; /* 3 us ahead in the middle */
 	assert_true(rate_fit(&window.ends, &fit).known);
 	assert_int_equal(fit, RATE_FIT_ENDS);
 }
 
-static void
-where_no_line_explains_an_end_the_two_tightest_are_left(void **state)
+TEST(where_no_line_explains_an_end_the_two_tightest_are_left)
 {
 	static struct window window;
 	struct world world = worlds[0];
 	struct rate_slope slope, two;
 	enum rate_fit fit;
 
-	(void)state;
 	take(&world, &window, 2);
 	window.samples[1][READS / 2].ticks += 10000;
 	window.corners[1] = rate_corners(&clock_of_64_bits, 0, (uint64_t)(((wide)world.clock_hz << 32) / TSC_HZ),
@@ -264,13 +246,11 @@ where_no_line_explains_an_end_the_two_tightest_are_left(void **state)
 	assert_true(width_ppb(&slope) == width_ppb(&two));
 }
 
-static void
-a_window_in_which_the_clock_went_back_says_nothing(void **state)
+TEST(a_window_in_which_the_clock_went_back_says_nothing)
 {
 	struct rate_ends ends = { { { { 0, 5, 10 }, NULL }, { { 1000, 3, 1010 }, NULL } }, 2, 1, 3, 1 };
 	enum rate_fit fit;
 
-	(void)state;
 	assert_false(rate_fit(&ends, &fit).known);
 	assert_int_equal(fit, RATE_FIT_NONE);
 	ends.ends[1].sample = (struct sample){ 11, 9, 20 }; /* no time between for certain */
@@ -280,8 +260,7 @@ a_window_in_which_the_clock_went_back_says_nothing(void **state)
 }
 
 /* Around a wrap of 16 bits, with one reading in which the core was away for a quarter of the range. */
-static void
-corners_are_counted_across_a_wrap_and_not_across_an_absence(void **state)
+TEST(corners_are_counted_across_a_wrap_and_not_across_an_absence)
 {
 	static const struct clock pit = { .id = "pit", .main = "pit", .wrap_ticks = 0xffff };
 	static const struct sample samples[] = {
@@ -289,27 +268,9 @@ corners_are_counted_across_a_wrap_and_not_across_an_absence(void **state)
 	};
 	struct rate_corners corners = rate_corners(&pit, 20000, UINT64_C(4) << 24, samples, 5);
 
-	(void)state;
 	assert_int_equal(corners.begin, 100);
 	assert_int_equal(corners.narrowest, 80);
 	assert_int_equal(corners.lower[0].ticks, -4);
 	assert_int_equal(corners.lower[corners.lower_count - 1].ticks, 4);
 	assert_int_equal(corners.upper[corners.upper_count - 1].tsc, 80);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_rate_is_inside_in_each_of_1000_windows),
-		cmocka_unit_test(a_counter_that_is_worked_out_from_one_of_nearly_its_rate_is_found_out_by_looks_between_the_ends),
-		cmocka_unit_test(all_readings_say_more_than_the_two_tightest),
-		cmocka_unit_test(a_counter_that_moves_unevenly_is_given_its_whole_step),
-		cmocka_unit_test(a_rate_that_changes_in_between_is_one_between_the_ends_only),
-		cmocka_unit_test(where_no_line_explains_an_end_the_two_tightest_are_left),
-		cmocka_unit_test(a_window_in_which_the_clock_went_back_says_nothing),
-		cmocka_unit_test(corners_are_counted_across_a_wrap_and_not_across_an_absence),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

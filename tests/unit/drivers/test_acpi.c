@@ -1,11 +1,7 @@
 /* ACPI tables built byte by byte: what is read in good ones, and what is said of broken ones. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "acpi.h"
 #include "acpi_checks.h"
 
@@ -266,10 +262,11 @@ tear_down(void **state)
 	return 0;
 }
 
+TEST_FIXTURE(set_up, tear_down);
+
 /* --- from the RSDP to the tables --- */
 
-static void
-xsdt_of_revision_2_leads_to_all_three_tables(void **state)
+TEST(xsdt_of_revision_2_leads_to_all_three_tables)
 {
 	struct machine *machine = *state;
 	const struct acpi_facts *facts = &machine->facts;
@@ -290,8 +287,7 @@ xsdt_of_revision_2_leads_to_all_three_tables(void **state)
 	assert_int_equal(machine->apic_ids[1], 1);
 }
 
-static void
-oem_ids_of_the_root_table_are_without_what_fills_them_and_printable(void **state)
+TEST(oem_ids_of_the_root_table_are_without_what_fills_them_and_printable)
 {
 	static const struct {
 		const char id[7], table_id[9], oem[16];
@@ -318,8 +314,7 @@ oem_ids_of_the_root_table_are_without_what_fills_them_and_printable(void **state
 	assert_string_equal(machine->facts.oem, "");
 }
 
-static void
-rsdp_of_revision_0_is_20_bytes_and_leads_by_the_rsdt(void **state)
+TEST(rsdp_of_revision_0_is_20_bytes_and_leads_by_the_rsdt)
 {
 	struct machine *machine = *state;
 	const uint64_t entries[] = { FADT_AT, HPET_AT };
@@ -336,8 +331,7 @@ rsdp_of_revision_0_is_20_bytes_and_leads_by_the_rsdt(void **state)
 	assert_int_equal(machine->facts.problem_count, 0);
 }
 
-static void
-no_rsdp_is_one_sentence_and_nothing_found(void **state)
+TEST(no_rsdp_is_one_sentence_and_nothing_found)
 {
 	struct machine *machine = *state;
 
@@ -353,8 +347,7 @@ no_rsdp_is_one_sentence_and_nothing_found(void **state)
 	assert_problem(&machine->facts, 0, "RSDP: nothing can be read at its address");
 }
 
-static void
-rsdp_with_a_wrong_signature_or_checksum_is_not_used(void **state)
+TEST(rsdp_with_a_wrong_signature_or_checksum_is_not_used)
 {
 	struct machine *machine = *state;
 	uint8_t *rsdp;
@@ -374,8 +367,7 @@ rsdp_with_a_wrong_signature_or_checksum_is_not_used(void **state)
 		       "RSDP: its signature is not RSD PTR; no ACPI table is used");
 }
 
-static void
-second_checksum_of_the_rsdp_guards_the_xsdt_only(void **state)
+TEST(second_checksum_of_the_rsdp_guards_the_xsdt_only)
 {
 	struct machine *machine = *state;
 
@@ -389,8 +381,7 @@ second_checksum_of_the_rsdp_guards_the_xsdt_only(void **state)
 	assert_problem(&machine->facts, 1, "RSDT: it is tried in place of the XSDT");
 }
 
-static void
-rsdp_length_is_36_or_more_and_can_be_read(void **state)
+TEST(rsdp_length_is_36_or_more_and_can_be_read)
 {
 	struct machine *machine = *state;
 	const uint32_t wrong[] = { 0, 35, 37, 0x100001, 0xffffffff };
@@ -410,8 +401,7 @@ rsdp_length_is_36_or_more_and_can_be_read(void **state)
 	}
 }
 
-static void
-rsdp_of_revision_2_that_ends_after_20_bytes_leads_by_the_rsdt(void **state)
+TEST(rsdp_of_revision_2_that_ends_after_20_bytes_leads_by_the_rsdt)
 {
 	struct machine *machine = *state;
 	uint8_t *rsdp;
@@ -429,8 +419,7 @@ rsdp_of_revision_2_that_ends_after_20_bytes_leads_by_the_rsdt(void **state)
 	assert_problem(&machine->facts, 0, "RSDP: only its first 20 bytes can be read");
 }
 
-static void
-xsdt_with_a_bad_checksum_is_said_and_the_rsdt_used(void **state)
+TEST(xsdt_with_a_bad_checksum_is_said_and_the_rsdt_used)
 {
 	struct machine *machine = *state;
 
@@ -443,8 +432,7 @@ xsdt_with_a_bad_checksum_is_said_and_the_rsdt_used(void **state)
 	assert_problem(&machine->facts, 1, "RSDT: it is tried in place of the XSDT");
 }
 
-static void
-xsdt_that_is_garbage_or_unreadable_gives_way_to_the_rsdt(void **state)
+TEST(xsdt_that_is_garbage_or_unreadable_gives_way_to_the_rsdt)
 {
 	struct machine *machine = *state;
 
@@ -459,8 +447,7 @@ xsdt_that_is_garbage_or_unreadable_gives_way_to_the_rsdt(void **state)
 	assert_problem(&machine->facts, 0, "XSDT: nothing can be read at its address, 10000h");
 }
 
-static void
-two_bad_root_tables_leave_nothing_found(void **state)
+TEST(two_bad_root_tables_leave_nothing_found)
 {
 	struct machine *machine = *state;
 
@@ -474,8 +461,7 @@ two_bad_root_tables_leave_nothing_found(void **state)
 	assert_problem(&machine->facts, 2, "RSDT: its checksum is off by 2h; it is not used");
 }
 
-static void
-rsdp_without_root_tables_is_a_sentence(void **state)
+TEST(rsdp_without_root_tables_is_a_sentence)
 {
 	struct machine *machine = *state;
 
@@ -486,8 +472,7 @@ rsdp_without_root_tables_is_a_sentence(void **state)
 	assert_problem(&machine->facts, 0, "RSDP: it names neither an XSDT nor an RSDT");
 }
 
-static void
-root_table_without_entries_is_good(void **state)
+TEST(root_table_without_entries_is_good)
 {
 	struct machine *machine = *state;
 
@@ -498,8 +483,7 @@ root_table_without_entries_is_good(void **state)
 	assert_int_equal(machine->facts.problem_count, 0);
 }
 
-static void
-root_entries_of_0_are_passed_over_and_unreadable_ones_counted(void **state)
+TEST(root_entries_of_0_are_passed_over_and_unreadable_ones_counted)
 {
 	struct machine *machine = *state;
 	const uint64_t entries[] = { 0, 0x7000, UINT64_MAX - 8, HPET_AT, 0 };
@@ -515,8 +499,7 @@ root_entries_of_0_are_passed_over_and_unreadable_ones_counted(void **state)
 		       "XSDT: 2 of its 5 entries point to where nothing can be read");
 }
 
-static void
-root_table_is_read_to_its_256th_entry(void **state)
+TEST(root_table_is_read_to_its_256th_entry)
 {
 	struct machine *machine = *state;
 	uint64_t entries[257] = { 0 };
@@ -541,8 +524,7 @@ root_table_is_read_to_its_256th_entry(void **state)
 		       "XSDT: it has 257 entries; only the first 256 are read");
 }
 
-static void
-first_good_table_of_its_kind_wins(void **state)
+TEST(first_good_table_of_its_kind_wins)
 {
 	struct machine *machine = *state;
 	const uint64_t entries[] = { 0x41000, 0x42000, 0x43000 };
@@ -562,8 +544,7 @@ first_good_table_of_its_kind_wins(void **state)
 	assert_problem(&machine->facts, 0, "HPET table: its checksum is off by 1h; it is not used");
 }
 
-static void
-problems_end_with_the_eighth(void **state)
+TEST(problems_end_with_the_eighth)
 {
 	struct machine *machine = *state;
 	uint64_t entries[12];
@@ -583,8 +564,7 @@ problems_end_with_the_eighth(void **state)
 
 /* --- headers --- */
 
-static void
-table_length_is_held_against_the_header_the_memory_and_one_mebibyte(void **state)
+TEST(table_length_is_held_against_the_header_the_memory_and_one_mebibyte)
 {
 	struct machine *machine = *state;
 	struct acpi_facts *facts = &machine->facts;
@@ -615,8 +595,7 @@ table_length_is_held_against_the_header_the_memory_and_one_mebibyte(void **state
 	assert_true(facts->hpet.found);
 }
 
-static void
-bytes_behind_the_length_in_the_header_are_not_the_tables(void **state)
+TEST(bytes_behind_the_length_in_the_header_are_not_the_tables)
 {
 	struct machine *machine = *state;
 	uint8_t *fadt = add_table(machine, FADT_AT, "FACP", 244);
@@ -629,8 +608,7 @@ bytes_behind_the_length_in_the_header_are_not_the_tables(void **state)
 	assert_int_equal(machine->facts.fadt.x_pm_tmr_address, 0);
 }
 
-static void
-fadt_with_a_bad_checksum_leaves_no_fact(void **state)
+TEST(fadt_with_a_bad_checksum_leaves_no_fact)
 {
 	struct machine *machine = *state;
 	uint8_t *fadt;
@@ -647,8 +625,7 @@ fadt_with_a_bad_checksum_leaves_no_fact(void **state)
 
 /* --- FADT --- */
 
-static void
-fadt_of_acpi_1_is_116_bytes_and_has_no_64_bit_field(void **state)
+TEST(fadt_of_acpi_1_is_116_bytes_and_has_no_64_bit_field)
 {
 	struct machine *machine = *state;
 	const struct acpi_fadt *fadt = &machine->facts.fadt;
@@ -666,8 +643,7 @@ fadt_of_acpi_1_is_116_bytes_and_has_no_64_bit_field(void **state)
 	assert_false(fadt->has_x_pm_tmr);
 }
 
-static void
-reset_register_at_a_port_is_kept_if_its_flag_is_set(void **state)
+TEST(reset_register_at_a_port_is_kept_if_its_flag_is_set)
 {
 	static const struct {
 		size_t length;
@@ -701,8 +677,7 @@ reset_register_at_a_port_is_kept_if_its_flag_is_set(void **state)
 	}
 }
 
-static void
-s5_is_the_first_constant_of_a_package_that_is_named_so(void **state)
+TEST(s5_is_the_first_constant_of_a_package_that_is_named_so)
 {
 	static const struct {
 		const char *aml;
@@ -733,8 +708,7 @@ s5_is_the_first_constant_of_a_package_that_is_named_so(void **state)
 	}
 }
 
-static void
-dsdt_and_control_register_are_those_of_the_fadt(void **state)
+TEST(dsdt_and_control_register_are_those_of_the_fadt)
 {
 	struct machine *machine = *state;
 	uint8_t *fadt = add_table(machine, FADT_AT, "FACP", 244);
@@ -751,8 +725,7 @@ dsdt_and_control_register_are_those_of_the_fadt(void **state)
 	assert_int_equal(machine->facts.fadt.dsdt, DSDT_AT);
 }
 
-static void
-fadt_of_115_bytes_is_not_used(void **state)
+TEST(fadt_of_115_bytes_is_not_used)
 {
 	struct machine *machine = *state;
 
@@ -763,8 +736,7 @@ fadt_of_115_bytes_is_not_used(void **state)
 		       "FADT: its length is 115 bytes, not 116 or more; it is not used");
 }
 
-static void
-fadt_has_its_64_bit_field_from_220_bytes_on(void **state)
+TEST(fadt_has_its_64_bit_field_from_220_bytes_on)
 {
 	struct machine *machine = *state;
 
@@ -777,8 +749,7 @@ fadt_has_its_64_bit_field_from_220_bytes_on(void **state)
 	assert_int_equal(machine->facts.fadt.x_pm_tmr_address, 0x608);
 }
 
-static void
-fadt_flags_are_bits_8_and_20_and_boot_bit_5(void **state)
+TEST(fadt_flags_are_bits_8_and_20_and_boot_bit_5)
 {
 	struct machine *machine = *state;
 	const struct acpi_fadt *fadt = &machine->facts.fadt;
@@ -802,8 +773,7 @@ fadt_flags_are_bits_8_and_20_and_boot_bit_5(void **state)
 	assert_true(fadt->cmos_rtc_absent);
 }
 
-static void
-boot_flags_count_from_133_bytes_on_because_they_were_reserved_before(void **state)
+TEST(boot_flags_count_from_133_bytes_on_because_they_were_reserved_before)
 {
 	struct machine *machine = *state;
 
@@ -819,8 +789,7 @@ boot_flags_count_from_133_bytes_on_because_they_were_reserved_before(void **stat
 
 /* --- HPET --- */
 
-static void
-hpet_table_of_55_bytes_is_not_used(void **state)
+TEST(hpet_table_of_55_bytes_is_not_used)
 {
 	struct machine *machine = *state;
 	uint8_t *table = add_table(machine, HPET_AT, "HPET", 55);
@@ -832,8 +801,7 @@ hpet_table_of_55_bytes_is_not_used(void **state)
 		       "HPET table: its length is 55 bytes, not 56 or more; it is not used");
 }
 
-static void
-hpet_table_tells_its_64_bit_address_and_its_space(void **state)
+TEST(hpet_table_tells_its_64_bit_address_and_its_space)
 {
 	struct machine *machine = *state;
 	uint8_t *table;
@@ -864,8 +832,7 @@ read_madt(struct machine *machine, uint8_t *table, size_t length)
 	return good;
 }
 
-static void
-madt_of_43_bytes_is_not_used_and_one_of_44_is_empty(void **state)
+TEST(madt_of_43_bytes_is_not_used_and_one_of_44_is_empty)
 {
 	struct machine *machine = *state;
 
@@ -877,8 +844,7 @@ madt_of_43_bytes_is_not_used_and_one_of_44_is_empty(void **state)
 	assert_true(machine->facts.madt.found);
 }
 
-static void
-only_enabled_processors_become_cores_in_table_order(void **state)
+TEST(only_enabled_processors_become_cores_in_table_order)
 {
 	struct machine *machine = *state;
 	const struct acpi_madt *madt = &machine->facts.madt;
@@ -903,8 +869,7 @@ only_enabled_processors_become_cores_in_table_order(void **state)
 }
 
 /* The PIT's interrupt comes by pin 2, the SCI by pin 9, level and active low. */
-static void
-overrides_say_by_which_pin_an_isa_interrupt_comes(void **state)
+TEST(overrides_say_by_which_pin_an_isa_interrupt_comes)
 {
 	struct machine *machine = *state;
 	const struct acpi_madt *madt = &machine->facts.madt;
@@ -929,8 +894,7 @@ overrides_say_by_which_pin_an_isa_interrupt_comes(void **state)
 	assert_int_equal(madt->overrides[1].flags, 0xf);
 }
 
-static void
-apic_id_that_comes_twice_counts_once_whatever_its_type(void **state)
+TEST(apic_id_that_comes_twice_counts_once_whatever_its_type)
 {
 	struct machine *machine = *state;
 	size_t length = 44 + 3 * 8 + 16;
@@ -944,8 +908,7 @@ apic_id_that_comes_twice_counts_once_whatever_its_type(void **state)
 	assert_int_equal(machine->facts.madt.enabled, 2);
 }
 
-static void
-enabled_processor_with_the_id_of_all_is_left_out_and_said(void **state)
+TEST(enabled_processor_with_the_id_of_all_is_left_out_and_said)
 {
 	struct machine *machine = *state;
 	size_t length = 44 + 2 * 8 + 2 * 16;
@@ -964,8 +927,7 @@ enabled_processor_with_the_id_of_all_is_left_out_and_said(void **state)
 		       "they are left out");
 }
 
-static void
-structures_of_other_types_are_passed_over(void **state)
+TEST(structures_of_other_types_are_passed_over)
 {
 	struct machine *machine = *state;
 	size_t length = 44 + 2 * 12 + 3 * 10 + 12 + 6 + 12 + 2 + 8;
@@ -1006,8 +968,7 @@ assert_stops_at_the_second(struct machine *machine, uint8_t type, uint8_t length
 	assert_problem(&machine->facts, 0, sentence);
 }
 
-static void
-madt_is_read_up_to_the_first_structure_with_a_wrong_length(void **state)
+TEST(madt_is_read_up_to_the_first_structure_with_a_wrong_length)
 {
 	struct machine *machine = *state;
 
@@ -1023,8 +984,7 @@ madt_is_read_up_to_the_first_structure_with_a_wrong_length(void **state)
 	assert_stops_at_the_second(machine, 9, 15);
 }
 
-static void
-madt_with_one_byte_left_over_is_read_and_said(void **state)
+TEST(madt_with_one_byte_left_over_is_read_and_said)
 {
 	struct machine *machine = *state;
 	uint8_t *table = add_madt(machine, MADT_AT, 44 + 8 + 1);
@@ -1036,8 +996,7 @@ madt_with_one_byte_left_over_is_read_and_said(void **state)
 		       "it and what follows are not used");
 }
 
-static void
-cores_beyond_the_callers_room_are_counted_once_each(void **state)
+TEST(cores_beyond_the_callers_room_are_counted_once_each)
 {
 	struct machine *machine = *state;
 	size_t length = 44 + 6 * 8, at = 44;
@@ -1053,8 +1012,7 @@ cores_beyond_the_callers_room_are_counted_once_each(void **state)
 	machine->facts.madt.core_max = 0;
 }
 
-static void
-no_more_than_4096_processors_are_counted_and_the_rest_said(void **state)
+TEST(no_more_than_4096_processors_are_counted_and_the_rest_said)
 {
 	struct machine *machine = *state;
 	size_t length = 44 + 4200 * 16, at = 44;
@@ -1070,54 +1028,4 @@ no_more_than_4096_processors_are_counted_and_the_rest_said(void **state)
 	assert_int_equal(machine->facts.madt.enabled, 4096);
 	assert_problem(&machine->facts, 0,
 		       "MADT: it lists more than 4096 enabled processors; 4 are left out");
-}
-
-int
-main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		TEST(xsdt_of_revision_2_leads_to_all_three_tables),
-		TEST(oem_ids_of_the_root_table_are_without_what_fills_them_and_printable),
-		TEST(rsdp_of_revision_0_is_20_bytes_and_leads_by_the_rsdt),
-		TEST(no_rsdp_is_one_sentence_and_nothing_found),
-		TEST(rsdp_with_a_wrong_signature_or_checksum_is_not_used),
-		TEST(second_checksum_of_the_rsdp_guards_the_xsdt_only),
-		TEST(rsdp_length_is_36_or_more_and_can_be_read),
-		TEST(rsdp_of_revision_2_that_ends_after_20_bytes_leads_by_the_rsdt),
-		TEST(xsdt_with_a_bad_checksum_is_said_and_the_rsdt_used),
-		TEST(xsdt_that_is_garbage_or_unreadable_gives_way_to_the_rsdt),
-		TEST(two_bad_root_tables_leave_nothing_found),
-		TEST(rsdp_without_root_tables_is_a_sentence),
-		TEST(root_table_without_entries_is_good),
-		TEST(root_entries_of_0_are_passed_over_and_unreadable_ones_counted),
-		TEST(root_table_is_read_to_its_256th_entry),
-		TEST(first_good_table_of_its_kind_wins),
-		TEST(problems_end_with_the_eighth),
-		TEST(table_length_is_held_against_the_header_the_memory_and_one_mebibyte),
-		TEST(bytes_behind_the_length_in_the_header_are_not_the_tables),
-		TEST(fadt_with_a_bad_checksum_leaves_no_fact),
-		TEST(fadt_of_acpi_1_is_116_bytes_and_has_no_64_bit_field),
-		TEST(reset_register_at_a_port_is_kept_if_its_flag_is_set),
-		TEST(s5_is_the_first_constant_of_a_package_that_is_named_so),
-		TEST(dsdt_and_control_register_are_those_of_the_fadt),
-		TEST(fadt_of_115_bytes_is_not_used),
-		TEST(fadt_has_its_64_bit_field_from_220_bytes_on),
-		TEST(fadt_flags_are_bits_8_and_20_and_boot_bit_5),
-		TEST(boot_flags_count_from_133_bytes_on_because_they_were_reserved_before),
-		TEST(hpet_table_of_55_bytes_is_not_used),
-		TEST(hpet_table_tells_its_64_bit_address_and_its_space),
-		TEST(madt_of_43_bytes_is_not_used_and_one_of_44_is_empty),
-		TEST(only_enabled_processors_become_cores_in_table_order),
-		TEST(apic_id_that_comes_twice_counts_once_whatever_its_type),
-		TEST(enabled_processor_with_the_id_of_all_is_left_out_and_said),
-		TEST(structures_of_other_types_are_passed_over),
-		TEST(overrides_say_by_which_pin_an_isa_interrupt_comes),
-		TEST(madt_is_read_up_to_the_first_structure_with_a_wrong_length),
-		TEST(madt_with_one_byte_left_over_is_read_and_said),
-		TEST(cores_beyond_the_callers_room_are_counted_once_each),
-		TEST(no_more_than_4096_processors_are_counted_and_the_rest_said),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

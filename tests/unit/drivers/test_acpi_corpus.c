@@ -3,13 +3,9 @@
  * (expected.json), and every table cut short and with bits flipped. Skipped where there is no such folder.
  */
 #include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "acpi.h"
 #include "acpi_checks.h"
 
@@ -263,6 +259,8 @@ name_the_machine(void **state)
 	return 0;
 }
 
+TEST_FIXTURE(NULL, name_the_machine);
+
 static void
 run(void (*each)(const char *machine, void *state), const char *done)
 {
@@ -286,31 +284,12 @@ run(void (*each)(const char *machine, void *state), const char *done)
 	print_message("%zu tables of %d machines %s\n", tables, count, done);
 }
 
-static void
-every_field_of_real_tables_is_as_an_independent_decoder_read_it(void **state)
+TEST(every_field_of_real_tables_is_as_an_independent_decoder_read_it)
 {
-	(void)state;
 	run(check_machine, "read");
 }
 
-static void
-real_tables_cut_short_and_with_flipped_bits_are_survived(void **state)
+TEST(real_tables_cut_short_and_with_flipped_bits_are_survived)
 {
-	(void)state;
 	run(damage_machine, "damaged");
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(
-			every_field_of_real_tables_is_as_an_independent_decoder_read_it,
-			name_the_machine),
-		cmocka_unit_test_teardown(
-			real_tables_cut_short_and_with_flipped_bits_are_survived,
-			name_the_machine),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,12 +24,12 @@ make_32_bits_wide(void)
 	platform.acpi.fadt.tmr_val_ext = true;
 }
 
-static void
-a_reading_is_one_in_of_500_ns(void **state)
+TEST_FIXTURE(reset, NULL);
+
+TEST(a_reading_is_one_in_of_500_ns)
 {
 	struct sample samples[2];
 
-	(void)state;
 	open_driver(&acpi_pm_driver);
 	assert_state(0, CLOCK_PRESENT, "");
 	assert_string_equal(clocks[0].found_by, "ACPI FADT PM_TMR_BLK");
@@ -41,12 +41,10 @@ a_reading_is_one_in_of_500_ns(void **state)
 	assert_sample(samples[1], 1000000540, 3579548, 1000001060); /* 1,040 ns are 3.72 */
 }
 
-static void
-a_reading_in_memory_is_one_read_of_300_ns(void **state)
+TEST(a_reading_in_memory_is_one_read_of_300_ns)
 {
 	struct sample sample;
 
-	(void)state;
 	put_into_memory();
 	open_driver(&acpi_pm_driver);
 	assert_state(0, CLOCK_PRESENT, "");
@@ -56,12 +54,10 @@ a_reading_in_memory_is_one_read_of_300_ns(void **state)
 	assert_int_equal(sim.count[SIM_IN], 0);
 }
 
-static void
-it_wraps_from_fffffeh_to_3_at_24_bits_and_is_5_ticks_on(void **state)
+TEST(it_wraps_from_fffffeh_to_3_at_24_bits_and_is_5_ticks_on)
 {
 	struct sample samples[2];
 
-	(void)state;
 	open_driver(&acpi_pm_driver);
 	sim.pm.counter.origin_ticks = 0xfffffe - 1; /* the first read is at 520 ns: 1.86 ticks */
 	take(&clocks[0], 0, &samples[0], 1);
@@ -71,12 +67,10 @@ it_wraps_from_fffffeh_to_3_at_24_bits_and_is_5_ticks_on(void **state)
 	assert_int_equal(clock_elapsed_ticks(&clocks[0], samples[0].ticks, samples[1].ticks), 5);
 }
 
-static void
-bits_above_the_24_that_count_are_masked(void **state)
+TEST(bits_above_the_24_that_count_are_masked)
 {
 	struct sample sample;
 
-	(void)state;
 	sim.pm.counter.wrap_bits = 32;
 	sim.pm.counter.origin_ticks = 0xab000000;
 	open_driver(&acpi_pm_driver);
@@ -90,12 +84,10 @@ bits_above_the_24_that_count_are_masked(void **state)
 	assert_int_equal(sample.ticks, 0xab000001);
 }
 
-static void
-an_early_wrap_at_20_bits_shows_as_a_step_back_of_2_to_the_20(void **state)
+TEST(an_early_wrap_at_20_bits_shows_as_a_step_back_of_2_to_the_20)
 {
 	struct sample sound, sick;
 
-	(void)state;
 	open_driver(&acpi_pm_driver);
 	take(&clocks[0], SIM_PS_PER_S, &sound, 1);
 	sim.pm.counter.wrap_bits = 20;
@@ -104,15 +96,13 @@ an_early_wrap_at_20_bits_shows_as_a_step_back_of_2_to_the_20(void **state)
 	assert_int_equal(sick.ticks, 3579546 - 3 * (1 << 20));
 }
 
-static void
-a_timer_that_is_not_latched_shows_its_glitch(void **state)
+TEST(a_timer_that_is_not_latched_shows_its_glitch)
 {
 	/* Tick 16 comes 4,469,842 ps after the origin; 158 ps later its bit still rises. */
 	uint64_t origin_ps = SIM_PS_PER_MS;
 	uint64_t start_ps = origin_ps + 4470000 - 520 * SIM_PS_PER_NS;
 	struct sample sound, sick;
 
-	(void)state;
 	open_driver(&acpi_pm_driver);
 	sim.pm.counter.origin_ps = origin_ps;
 	take(&clocks[0], start_ps, &sound, 1);
@@ -122,10 +112,8 @@ a_timer_that_is_not_latched_shows_its_glitch(void **state)
 	assert_int_equal(sick.ticks, 0);
 }
 
-static void
-the_old_field_counts_where_the_new_address_is_0_or_elsewhere(void **state)
+TEST(the_old_field_counts_where_the_new_address_is_0_or_elsewhere)
 {
-	(void)state;
 	platform.acpi.fadt.has_x_pm_tmr = true;
 	platform.acpi.fadt.x_pm_tmr_space = ACPI_SPACE_IO;
 	platform.acpi.fadt.x_pm_tmr_address = 0;
@@ -139,10 +127,8 @@ the_old_field_counts_where_the_new_address_is_0_or_elsewhere(void **state)
 	assert_int_equal(clocks[0].state, CLOCK_PRESENT);
 }
 
-static void
-no_fadt_a_reduced_one_and_one_without_the_timer_are_sentences(void **state)
+TEST(no_fadt_a_reduced_one_and_one_without_the_timer_are_sentences)
 {
-	(void)state;
 	platform.acpi.fadt.pm_tmr_len = 0;
 	open_driver(&acpi_pm_driver);
 	assert_state(0, CLOCK_ABSENT,
@@ -156,10 +142,8 @@ no_fadt_a_reduced_one_and_one_without_the_timer_are_sentences(void **state)
 	assert_int_equal(sim.count[SIM_IN] + sim.count[SIM_READ], 0);
 }
 
-static void
-an_address_that_cannot_be_read_is_not_read(void **state)
+TEST(an_address_that_cannot_be_read_is_not_read)
 {
-	(void)state;
 	platform.acpi.fadt.pm_tmr_blk = 0x10608;
 	open_driver(&acpi_pm_driver);
 	assert_state(0, CLOCK_BROKEN, "The FADT gives the I/O port 10608h.");
@@ -174,10 +158,8 @@ an_address_that_cannot_be_read_is_not_read(void **state)
 	assert_int_equal(sim.count[SIM_IN] + sim.count[SIM_READ], 0);
 }
 
-static void
-a_timer_that_stands_is_stuck_and_one_of_all_ones_is_absent(void **state)
+TEST(a_timer_that_stands_is_stuck_and_one_of_all_ones_is_absent)
 {
-	(void)state;
 	sim.pm.counter.origin_ticks = 0x1234;
 	sim.pm.counter.stuck_at_ps = 0;
 	open_driver(&acpi_pm_driver);
@@ -187,28 +169,4 @@ a_timer_that_stands_is_stuck_and_one_of_all_ones_is_absent(void **state)
 	sim.pm.absent = true;
 	open_driver(&acpi_pm_driver);
 	assert_state(0, CLOCK_ABSENT, "It reads all ones: nothing answers at port 608h.");
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_reading_is_one_in_of_500_ns, reset),
-		cmocka_unit_test_setup(a_reading_in_memory_is_one_read_of_300_ns, reset),
-		cmocka_unit_test_setup(
-			it_wraps_from_fffffeh_to_3_at_24_bits_and_is_5_ticks_on, reset),
-		cmocka_unit_test_setup(bits_above_the_24_that_count_are_masked, reset),
-		cmocka_unit_test_setup(
-			an_early_wrap_at_20_bits_shows_as_a_step_back_of_2_to_the_20, reset),
-		cmocka_unit_test_setup(a_timer_that_is_not_latched_shows_its_glitch, reset),
-		cmocka_unit_test_setup(
-			the_old_field_counts_where_the_new_address_is_0_or_elsewhere, reset),
-		cmocka_unit_test_setup(
-			no_fadt_a_reduced_one_and_one_without_the_timer_are_sentences, reset),
-		cmocka_unit_test_setup(an_address_that_cannot_be_read_is_not_read, reset),
-		cmocka_unit_test_setup(
-			a_timer_that_stands_is_stuck_and_one_of_all_ones_is_absent, reset),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* What cpu.c makes of CPUID: each leaf under its own maximum, on the simulated machine. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "cpu.h"
 #include "cpuid_leaves.h"
 
@@ -48,14 +43,14 @@ set_up(void **state)
 	return 0;
 }
 
+TEST_FIXTURE(set_up, NULL);
+
 /* --- names --- */
 
-static void
-vendor_is_ebx_edx_ecx_and_brand_48_bytes_without_blanks_at_its_ends(void **state)
+TEST(vendor_is_ebx_edx_ecx_and_brand_48_bytes_without_blanks_at_its_ends)
 {
 	struct cpu_facts facts;
 
-	(void)state;
 	set_vendor("AuthenticAMD", 0x10);
 	set_extended_max(0x80000008);
 	set_brand("     Some  Processor 9999 @ 3.00GHz        \0\0\0\0\0\0");
@@ -65,10 +60,8 @@ vendor_is_ebx_edx_ecx_and_brand_48_bytes_without_blanks_at_its_ends(void **state
 	assert_string_equal(facts.hypervisor, "");
 }
 
-static void
-brand_of_48_characters_is_kept_whole_and_unprintable_ones_replaced(void **state)
+TEST(brand_of_48_characters_is_kept_whole_and_unprintable_ones_replaced)
 {
-	(void)state;
 	set_extended_max(0x80000004);
 	set_brand("0123456789abcdef0123456789abcdef0123456789abcde\x7f");
 	assert_string_equal(facts_now().brand, "0123456789abcdef0123456789abcdef0123456789abcde?");
@@ -78,10 +71,8 @@ brand_of_48_characters_is_kept_whole_and_unprintable_ones_replaced(void **state)
 	assert_string_equal(facts_now().brand, "??[2J<script>?");
 }
 
-static void
-brand_is_read_only_where_all_three_leaves_are(void **state)
+TEST(brand_is_read_only_where_all_three_leaves_are)
 {
-	(void)state;
 	set_brand("Some Processor                                  ");
 	set_extended_max(0x80000003);
 	assert_string_equal(facts_now().brand, "");
@@ -89,10 +80,8 @@ brand_is_read_only_where_all_three_leaves_are(void **state)
 	assert_string_equal(facts_now().brand, "Some Processor");
 }
 
-static void
-hypervisor_is_named_only_where_its_bit_is_set(void **state)
+TEST(hypervisor_is_named_only_where_its_bit_is_set)
 {
-	(void)state;
 	set_hypervisor("KVMKVMKVM\0\0\0", 0x40000001);
 	assert_string_equal(facts_now().hypervisor, "KVMKVMKVM");
 	set_hypervisor("TCGTCGTCGTCG", 0x40000001);
@@ -106,12 +95,10 @@ hypervisor_is_named_only_where_its_bit_is_set(void **state)
 
 /* --- features --- */
 
-static void
-each_feature_is_its_own_bit(void **state)
+TEST(each_feature_is_its_own_bit)
 {
 	struct cpu_facts facts;
 
-	(void)state;
 	sim_cpuid_set(6, 0, (struct hw_cpuid){ 1u << 2, 0, 0, 0 });
 	facts = facts_now();
 	assert_true(facts.lapic_always_runs);
@@ -133,12 +120,10 @@ each_feature_is_its_own_bit(void **state)
 	assert_false(facts.tsc_is_invariant);
 }
 
-static void
-leaf_beyond_its_maximum_is_not_read(void **state)
+TEST(leaf_beyond_its_maximum_is_not_read)
 {
 	struct cpu_facts facts;
 
-	(void)state;
 	sim_cpuid_set(0xb, 0, (struct hw_cpuid){ 0, 1, 0, 77 });
 	sim_cpuid_set(1, 0, (struct hw_cpuid){ 0, 5u << 24, 0, 1u << 4 });
 	set_vendor("GenuineIntel", 0x15);
@@ -163,10 +148,8 @@ leaf_beyond_its_maximum_is_not_read(void **state)
 	assert_int_equal(facts_now().apic_id, 0);
 }
 
-static void
-extended_leaf_beyond_its_maximum_is_not_read(void **state)
+TEST(extended_leaf_beyond_its_maximum_is_not_read)
 {
-	(void)state;
 	set_extended_max(0x80000007);
 	assert_true(facts_now().tsc_is_invariant);
 	assert_int_equal(facts_now().extended_leaf_max, 0x80000007);
@@ -186,12 +169,10 @@ extended_leaf_beyond_its_maximum_is_not_read(void **state)
  * Linux 6.1 in QEMU said "Marking TSC unstable due to TSCs unsynchronized" with two cores of -cpu max, and not with
  * one.
  */
-static void
-linux_distrusts_the_tsc_of_several_cores_that_is_neither_invariant_nor_intels(void **state)
+TEST(linux_distrusts_the_tsc_of_several_cores_that_is_neither_invariant_nor_intels, NULL, NULL)
 {
 	struct cpu_facts facts = { .vendor = "AuthenticAMD" };
 
-	(void)state;
 	assert_true(cpu_tsc_is_distrusted(&facts, 2));
 	assert_false(cpu_tsc_is_distrusted(&facts, 1));
 	facts.tsc_is_invariant = true;
@@ -205,10 +186,8 @@ linux_distrusts_the_tsc_of_several_cores_that_is_neither_invariant_nor_intels(vo
 	assert_false(cpu_tsc_is_distrusted(&facts, 2));
 }
 
-static void
-apic_id_is_of_leaf_b_where_that_counts_logical_processors(void **state)
+TEST(apic_id_is_of_leaf_b_where_that_counts_logical_processors)
 {
-	(void)state;
 	sim_cpuid_set(1, 0, (struct hw_cpuid){ 0, 0xfe123456, 0, 0 });
 	sim_cpuid_set(0xb, 0, (struct hw_cpuid){ 1, 2, 0x100, 0x12345678 });
 	assert_int_equal(facts_now().apic_id, 0x12345678);
@@ -218,13 +197,11 @@ apic_id_is_of_leaf_b_where_that_counts_logical_processors(void **state)
 
 /* --- what is claimed of the TSC's rate --- */
 
-static void
-crystal_claim_is_ecx_times_ebx_over_eax_and_needs_all_three(void **state)
+TEST(crystal_claim_is_ecx_times_ebx_over_eax_and_needs_all_three)
 {
 	const struct hw_cpuid good = { 3, 0xffffffff, 0xffffffff, 0 };
 	struct hw_cpuid leaf;
 
-	(void)state;
 	sim_cpuid_set(0x15, 0, good);
 	assert_int_equal(facts_now().tsc_crystal.num, UINT64_C(0xfffffffe00000001));
 	assert_int_equal(facts_now().tsc_crystal.den, 3);
@@ -243,10 +220,8 @@ crystal_claim_is_ecx_times_ebx_over_eax_and_needs_all_three(void **state)
 	assert_int_equal(facts_now().tsc_base.num, 1000000000);
 }
 
-static void
-base_claim_is_16_bits_of_megahertz(void **state)
+TEST(base_claim_is_16_bits_of_megahertz)
 {
-	(void)state;
 	sim_cpuid_set(0x16, 0, (struct hw_cpuid){ 0xdead0e10, 0, 0, 0 });
 	assert_int_equal(facts_now().tsc_base.num, UINT64_C(3600000000));
 	assert_int_equal(facts_now().tsc_base.den, 1);
@@ -256,10 +231,8 @@ base_claim_is_16_bits_of_megahertz(void **state)
 
 /* --- LFENCE --- */
 
-static void
-lfence_serialises_by_vendor_and_on_amd_by_its_bit(void **state)
+TEST(lfence_serialises_by_vendor_and_on_amd_by_its_bit)
 {
-	(void)state;
 	set_extended_max(0x80000021);
 	set_vendor("GenuineIntel", 1);
 	assert_true(facts_now().lfence_serialises);
@@ -297,10 +270,8 @@ counts_smis(uint32_t family_model, uint32_t ecx)
 	return facts_now().counts_smis;
 }
 
-static void
-smis_are_counted_by_intels_family_6_with_sse4_2_on_bare_metal(void **state)
+TEST(smis_are_counted_by_intels_family_6_with_sse4_2_on_bare_metal)
 {
-	(void)state;
 	assert_true(counts_smis(0x000106a5, SSE4_2));  /* Nehalem */
 	assert_true(counts_smis(0x00030673, SSE4_2));  /* Silvermont */
 	assert_false(counts_smis(0x0001067a, 1u << 19)); /* Core 2: SSE4.1 alone */
@@ -319,10 +290,8 @@ counts_smis_under(const char *hypervisor)
 	return counts_smis(0x000106a5, SSE4_2 | UINT32_C(1) << 31);
 }
 
-static void
-of_hypervisors_tcg_alone_is_asked_for_smis_since_it_never_faults(void **state)
+TEST(of_hypervisors_tcg_alone_is_asked_for_smis_since_it_never_faults)
 {
-	(void)state;
 	set_vendor("GenuineIntel", 1);
 	assert_false(counts_smis_under("KVMKVMKVM\0\0"));
 	assert_true(counts_smis_under("TCGTCGTCGTCG"));
@@ -347,10 +316,8 @@ is_encrypted_by_amd(uint32_t eax, uint64_t status)
 	return facts_now().memory_encrypted;
 }
 
-static void
-a_guests_memory_is_encrypted_where_sev_is_active_and_not_where_it_could_be(void **state)
+TEST(a_guests_memory_is_encrypted_where_sev_is_active_and_not_where_it_could_be)
 {
-	(void)state;
 	assert_true(is_encrypted_by_amd(1u << 1, 1));
 	assert_true(is_encrypted_by_amd(1u << 1, 7)); /* SEV-ES, SEV-SNP */
 	assert_false(is_encrypted_by_amd(1u << 1, 0));
@@ -362,10 +329,8 @@ a_guests_memory_is_encrypted_where_sev_is_active_and_not_where_it_could_be(void 
 	assert_false(facts_now().memory_encrypted); /* no guest: a host that could make some */
 }
 
-static void
-so_is_a_trust_domains(void **state)
+TEST(so_is_a_trust_domains)
 {
-	(void)state;
 	set_vendor("GenuineIntel", 0x21);
 	sim_cpuid_set(0x21, 0, (struct hw_cpuid){ 0, four("Inte"), four("    "), four("lTDX") });
 	set_hypervisor("KVMKVMKVM\0\0\0", 0x40000001);
@@ -374,10 +339,8 @@ so_is_a_trust_domains(void **state)
 	assert_false(facts_now().memory_encrypted);
 }
 
-static void
-the_smi_count_is_the_low_half_of_its_msr(void **state)
+TEST(the_smi_count_is_the_low_half_of_its_msr)
 {
-	(void)state;
 	sim_msr_set(0x34, UINT64_C(0x7654321000000017));
 	assert_int_equal(cpu_smi_count(), 0x17);
 }
@@ -419,10 +382,8 @@ set_levels(uint32_t leaf, uint32_t id)
 	sim_cpuid_set(leaf, 2, (struct hw_cpuid){ 0, 0, LEVEL(2, 0), id });
 }
 
-static void
-tsc_adjust_is_signed_and_read_only_where_cpuid_has_it(void **state)
+TEST(tsc_adjust_is_signed_and_read_only_where_cpuid_has_it)
 {
-	(void)state;
 	sim_msr_set(0xc0000103, 0);
 	sim_msr_set(0x3b, (uint64_t)-2000);
 	assert_true(core_now().has_tsc_adjust);
@@ -436,10 +397,8 @@ tsc_adjust_is_signed_and_read_only_where_cpuid_has_it(void **state)
 	assert_int_equal(sim.count[SIM_MSR_WRITE], 0);
 }
 
-static void
-tsc_aux_is_32_bits_and_read_only_where_rdtscp_is(void **state)
+TEST(tsc_aux_is_32_bits_and_read_only_where_rdtscp_is)
 {
-	(void)state;
 	sim_msr_set(0xc0000103, UINT64_C(0x1234567800001007));
 	assert_true(core_now().has_tsc_aux);
 	assert_int_equal(core_now().tsc_aux, 0x1007);
@@ -451,10 +410,8 @@ tsc_aux_is_32_bits_and_read_only_where_rdtscp_is(void **state)
 	assert_int_equal(sim.count[SIM_MSR_READ] - before, 2); /* TSC_ADJUST, twice */
 }
 
-static void
-apic_id_37_with_1_bit_of_threads_and_4_of_both_is_package_2_core_2_thread_1(void **state)
+TEST(apic_id_37_with_1_bit_of_threads_and_4_of_both_is_package_2_core_2_thread_1)
 {
-	(void)state;
 	sim_msr_set(0xc0000103, 0);
 	set_levels(0xb, 37);
 	assert_place(2, 2, 1);
@@ -464,10 +421,8 @@ apic_id_37_with_1_bit_of_threads_and_4_of_both_is_package_2_core_2_thread_1(void
 	assert_place(0x0fffffff, 7, 1);
 }
 
-static void
-leaf_1f_wins_over_leaf_b_and_dies_belong_to_the_package(void **state)
+TEST(leaf_1f_wins_over_leaf_b_and_dies_belong_to_the_package)
 {
-	(void)state;
 	sim_msr_set(0xc0000103, 0);
 	set_levels(0xb, 37);
 	set_vendor("GenuineIntel", 0x1f);
@@ -480,20 +435,16 @@ leaf_1f_wins_over_leaf_b_and_dies_belong_to_the_package(void **state)
 	assert_place(2, 2, 1);
 }
 
-static void
-levels_without_an_end_are_read_8_deep(void **state)
+TEST(levels_without_an_end_are_read_8_deep)
 {
-	(void)state;
 	sim_msr_set(0xc0000103, 0);
 	for (uint32_t i = 0; i < 20; i++)
 		sim_cpuid_set(0xb, i, (struct hw_cpuid){ i + 1, 2, LEVEL(i, CORE), 0x1ff });
 	assert_place(1, 0xff, 0);
 }
 
-static void
-on_amd_without_leaf_b_leaf_8000001e_splits_the_id(void **state)
+TEST(on_amd_without_leaf_b_leaf_8000001e_splits_the_id)
 {
-	(void)state;
 	sim_msr_set(0xc0000103, 0);
 	set_vendor("AuthenticAMD", 0xd);
 	set_extended_max(0x8000001e);
@@ -517,10 +468,8 @@ on_amd_without_leaf_b_leaf_8000001e_splits_the_id(void **state)
 	assert_place(1, 2, 1);
 }
 
-static void
-a_package_has_the_threads_of_its_last_level_or_of_leaf_1_or_one(void **state)
+TEST(a_package_has_the_threads_of_its_last_level_or_of_leaf_1_or_one)
 {
-	(void)state;
 	set_levels(0xb, 21);
 	assert_int_equal(cpu_threads(), 12);
 	sim_cpuid_set(0xb, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
@@ -530,53 +479,12 @@ a_package_has_the_threads_of_its_last_level_or_of_leaf_1_or_one(void **state)
 	assert_int_equal(cpu_threads(), 1);
 }
 
-static void
-topology_that_contradicts_itself_or_is_not_told_is_unknown(void **state)
+TEST(topology_that_contradicts_itself_or_is_not_told_is_unknown)
 {
-	(void)state;
 	sim_msr_set(0xc0000103, 0);
 	assert_false(core_now().has_topology);
 	sim_cpuid_set(0xb, 0, (struct hw_cpuid){ 4, 2, LEVEL(0, THREAD), 37 });
 	sim_cpuid_set(0xb, 1, (struct hw_cpuid){ 1, 12, LEVEL(1, CORE), 37 });
 	assert_false(core_now().has_topology);
 	assert_int_equal(core_now().package, 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(
-			vendor_is_ebx_edx_ecx_and_brand_48_bytes_without_blanks_at_its_ends, set_up),
-		cmocka_unit_test_setup(
-			brand_of_48_characters_is_kept_whole_and_unprintable_ones_replaced, set_up),
-		cmocka_unit_test_setup(brand_is_read_only_where_all_three_leaves_are, set_up),
-		cmocka_unit_test_setup(hypervisor_is_named_only_where_its_bit_is_set, set_up),
-		cmocka_unit_test_setup(each_feature_is_its_own_bit, set_up),
-		cmocka_unit_test_setup(leaf_beyond_its_maximum_is_not_read, set_up),
-		cmocka_unit_test_setup(extended_leaf_beyond_its_maximum_is_not_read, set_up),
-		cmocka_unit_test(linux_distrusts_the_tsc_of_several_cores_that_is_neither_invariant_nor_intels),
-		cmocka_unit_test_setup(
-			apic_id_is_of_leaf_b_where_that_counts_logical_processors, set_up),
-		cmocka_unit_test_setup(
-			crystal_claim_is_ecx_times_ebx_over_eax_and_needs_all_three, set_up),
-		cmocka_unit_test_setup(base_claim_is_16_bits_of_megahertz, set_up),
-		cmocka_unit_test_setup(lfence_serialises_by_vendor_and_on_amd_by_its_bit, set_up),
-		cmocka_unit_test_setup(smis_are_counted_by_intels_family_6_with_sse4_2_on_bare_metal, set_up),
-		cmocka_unit_test_setup(of_hypervisors_tcg_alone_is_asked_for_smis_since_it_never_faults, set_up),
-		cmocka_unit_test_setup(a_guests_memory_is_encrypted_where_sev_is_active_and_not_where_it_could_be, set_up),
-		cmocka_unit_test_setup(so_is_a_trust_domains, set_up),
-		cmocka_unit_test_setup(the_smi_count_is_the_low_half_of_its_msr, set_up),
-		cmocka_unit_test_setup(tsc_adjust_is_signed_and_read_only_where_cpuid_has_it, set_up),
-		cmocka_unit_test_setup(tsc_aux_is_32_bits_and_read_only_where_rdtscp_is, set_up),
-		cmocka_unit_test_setup(
-			apic_id_37_with_1_bit_of_threads_and_4_of_both_is_package_2_core_2_thread_1, set_up),
-		cmocka_unit_test_setup(leaf_1f_wins_over_leaf_b_and_dies_belong_to_the_package, set_up),
-		cmocka_unit_test_setup(levels_without_an_end_are_read_8_deep, set_up),
-		cmocka_unit_test_setup(on_amd_without_leaf_b_leaf_8000001e_splits_the_id, set_up),
-		cmocka_unit_test_setup(a_package_has_the_threads_of_its_last_level_or_of_leaf_1_or_one, set_up),
-		cmocka_unit_test_setup(topology_that_contradicts_itself_or_is_not_told_is_unknown, set_up),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

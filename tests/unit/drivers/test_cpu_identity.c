@@ -1,10 +1,5 @@
 /* Family, model, stepping and microcode, and what a hypervisor says of itself, on the simulated machine. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "cpu.h"
 #include "cpuid_leaves.h"
 
@@ -17,6 +12,8 @@ set_up(void **state)
 	sim_reset();
 	return 0;
 }
+
+TEST_FIXTURE(set_up, NULL);
 
 static void
 set_cpu(const char *vendor, uint32_t signature, bool guest)
@@ -58,10 +55,8 @@ assert_signature(const char *vendor, uint32_t signature, uint32_t family, uint32
 	assert_string_equal(identity.host, "");
 }
 
-static void
-extensions_of_family_and_model_count_where_the_short_fields_are_full(void **state)
+TEST(extensions_of_family_and_model_count_where_the_short_fields_are_full)
 {
-	(void)state;
 	assert_signature("GenuineIntel", 0x00050654, 6, 85, 4);   /* Skylake-SP */
 	assert_signature("GenuineIntel", 0x00000f29, 15, 2, 9);   /* Pentium 4 */
 	assert_signature("AuthenticAMD", 0x00a00f11, 25, 1, 1);   /* Milan */
@@ -70,10 +65,8 @@ extensions_of_family_and_model_count_where_the_short_fields_are_full(void **stat
 }
 
 /* The simulated MSR has the revision only after CPUID 1h: what was there before must not be taken for it. */
-static void
-intels_microcode_is_what_cpuid_puts_into_the_upper_half_of_the_msr(void **state)
+TEST(intels_microcode_is_what_cpuid_puts_into_the_upper_half_of_the_msr)
 {
-	(void)state;
 	set_cpu("GenuineIntel", 0x00050654, false);
 	sim_msr_set(MICROCODE, UINT64_C(0x7777777700000000));
 	sim.microcode = 0x0200006b;
@@ -83,10 +76,8 @@ intels_microcode_is_what_cpuid_puts_into_the_upper_half_of_the_msr(void **state)
 	assert_int_equal(identity_now().microcode, 0);
 }
 
-static void
-amds_microcode_is_the_lower_half_and_is_not_written(void **state)
+TEST(amds_microcode_is_the_lower_half_and_is_not_written)
 {
-	(void)state;
 	set_cpu("AuthenticAMD", 0x00a00f11, false);
 	sim_msr_set(MICROCODE, UINT64_C(0x12345678) << 32 | 0x0a0011d5);
 	assert_int_equal(identity_now().microcode, 0x0a0011d5);
@@ -94,10 +85,8 @@ amds_microcode_is_the_lower_half_and_is_not_written(void **state)
 }
 
 /* The simulated machine fails the test at an access to an MSR that it doesn't have. */
-static void
-the_msr_is_left_alone_where_it_may_fault(void **state)
+TEST(the_msr_is_left_alone_where_it_may_fault)
 {
-	(void)state;
 	set_cpu("GenuineIntel", 0x00050654, true);
 	set_host("VMwareVMware", 0x40000010);
 	assert_int_equal(identity_now().microcode, 0);
@@ -111,12 +100,10 @@ the_msr_is_left_alone_where_it_may_fault(void **state)
 	assert_int_equal(identity_now().microcode, 0);
 }
 
-static void
-kvm_and_tcg_are_asked_for_the_microcode(void **state)
+TEST(kvm_and_tcg_are_asked_for_the_microcode)
 {
 	static const char *const hosts[] = { "KVMKVMKVM\0\0\0", "TCGTCGTCGTCG" };
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		sim_reset();
 		set_cpu("GenuineIntel", 0x00050654, true);
@@ -128,10 +115,8 @@ kvm_and_tcg_are_asked_for_the_microcode(void **state)
 	}
 }
 
-static void
-hyper_v_has_a_version_and_a_hypervisor_with_one_leaf_has_nothing_to_say(void **state)
+TEST(hyper_v_has_a_version_and_a_hypervisor_with_one_leaf_has_nothing_to_say)
 {
-	(void)state;
 	set_cpu("GenuineIntel", 0x00050654, true);
 	set_host("Microsoft Hv", 0x40000006);
 	sim_cpuid_set(0x40000002, 0, (struct hw_cpuid){ 17763, 10 << 16 | 3, 0, 0 });
@@ -145,27 +130,9 @@ hyper_v_has_a_version_and_a_hypervisor_with_one_leaf_has_nothing_to_say(void **s
 	assert_string_equal(identity_now().host, "version 65535.65535.4294967295"); /* the longest fits */
 }
 
-static void
-a_cpu_without_leaf_1_is_not_known(void **state)
+TEST(a_cpu_without_leaf_1_is_not_known)
 {
-	(void)state;
 	sim_cpuid_set(0, 0, (struct hw_cpuid){ 0, four("Genu"), four("ntel"), four("ineI") });
 	assert_false(identity_now().known);
 	assert_int_equal(identity_now().microcode, 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(extensions_of_family_and_model_count_where_the_short_fields_are_full, set_up),
-		cmocka_unit_test_setup(intels_microcode_is_what_cpuid_puts_into_the_upper_half_of_the_msr, set_up),
-		cmocka_unit_test_setup(amds_microcode_is_the_lower_half_and_is_not_written, set_up),
-		cmocka_unit_test_setup(the_msr_is_left_alone_where_it_may_fault, set_up),
-		cmocka_unit_test_setup(kvm_and_tcg_are_asked_for_the_microcode, set_up),
-		cmocka_unit_test_setup(hyper_v_has_a_version_and_a_hypervisor_with_one_leaf_has_nothing_to_say, set_up),
-		cmocka_unit_test_setup(a_cpu_without_leaf_1_is_not_known, set_up),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

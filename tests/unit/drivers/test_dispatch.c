@@ -2,14 +2,7 @@
  * Jobs for started cores on the simulated machine: a wake is a call of the core's own side of the
  * contract.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 #include <sanitizer/asan_interface.h>
 
 #include "dispatch.h"
@@ -97,6 +90,8 @@ set_up(void **state)
 	return 0;
 }
 
+TEST_FIXTURE(set_up, NULL);
+
 static bool
 run_one(uint32_t core, smp_job *job, void *argument, uint64_t bound_ns)
 {
@@ -109,10 +104,8 @@ run_all(smp_job *job, void *argument, uint64_t bound_ns)
 	return dispatch_run_some(&startup, NULL, CORES, job, argument, bound_ns);
 }
 
-static void
-a_job_runs_once_on_its_core_after_one_wake(void **state)
+TEST(a_job_runs_once_on_its_core_after_one_wake)
 {
-	(void)state;
 	assert_true(run_one(2, count_run, state, BOUND_NS));
 	assert_int_equal(runs[2], 1);
 	assert_int_equal(runs[0] + runs[1] + runs[3], 0);
@@ -122,10 +115,8 @@ a_job_runs_once_on_its_core_after_one_wake(void **state)
 	assert_int_equal(sim.lapic.ipis[0].command, WAKE);
 }
 
-static void
-the_boot_core_runs_its_own_job_masked_and_sends_nothing(void **state)
+TEST(the_boot_core_runs_its_own_job_masked_and_sends_nothing)
 {
-	(void)state;
 	assert_true(run_one(0, count_run, NULL, BOUND_NS));
 	assert_int_equal(runs[0], 1);
 	assert_false(ran_unmasked);
@@ -133,10 +124,8 @@ the_boot_core_runs_its_own_job_masked_and_sends_nothing(void **state)
 	assert_int_equal(sim.lapic.ipi_count, 0);
 }
 
-static void
-a_lost_wake_is_repeated_after_5_ms(void **state)
+TEST(a_lost_wake_is_repeated_after_5_ms)
 {
-	(void)state;
 	manners[1] = MISSES_FIRST_WAKE;
 	uint64_t before_ps = sim.now_ps;
 
@@ -146,10 +135,8 @@ a_lost_wake_is_repeated_after_5_ms(void **state)
 	assert_in_range(sim.now_ps - before_ps, 5 * SIM_PS_PER_MS, 5100 * SIM_PS_PER_US);
 }
 
-static void
-a_core_that_never_ends_is_late_after_its_bound_and_stopped(void **state)
+TEST(a_core_that_never_ends_is_late_after_its_bound_and_stopped)
 {
-	(void)state;
 	manners[1] = NEVER_ENDS;
 	uint64_t before_ps = sim.now_ps;
 
@@ -162,20 +149,16 @@ a_core_that_never_ends_is_late_after_its_bound_and_stopped(void **state)
 	assert_int_equal(sim.lapic.ipis[1].command, INIT);
 }
 
-static void
-a_core_that_never_wakes_hears_a_wake_every_5_ms_until_its_bound(void **state)
+TEST(a_core_that_never_wakes_hears_a_wake_every_5_ms_until_its_bound)
 {
-	(void)state;
 	manners[1] = NEVER_WAKES;
 	assert_false(run_one(1, count_run, NULL, BOUND_NS));
 	assert_int_equal(slots[1].standing, CORE_LATE);
 	assert_in_range(wakes[1], 19, 21);
 }
 
-static void
-a_core_that_takes_an_exception_is_noticed_at_once(void **state)
+TEST(a_core_that_takes_an_exception_is_noticed_at_once)
 {
-	(void)state;
 	manners[1] = FALLS;
 	uint64_t before_ps = sim.now_ps;
 
@@ -185,10 +168,8 @@ a_core_that_takes_an_exception_is_noticed_at_once(void **state)
 	assert_int_equal(slots[1].fault, 0x106);
 }
 
-static void
-a_lost_core_gets_no_further_job_and_the_others_do(void **state)
+TEST(a_lost_core_gets_no_further_job_and_the_others_do)
 {
-	(void)state;
 	manners[1] = NEVER_ENDS;
 	assert_false(run_one(1, count_run, NULL, BOUND_NS));
 	manners[1] = WORKS;
@@ -202,18 +183,14 @@ a_lost_core_gets_no_further_job_and_the_others_do(void **state)
 	assert_int_equal(runs[2], 1);
 }
 
-static void
-a_core_beyond_the_slots_is_refused(void **state)
+TEST(a_core_beyond_the_slots_is_refused)
 {
-	(void)state;
 	assert_false(run_one(CORES, count_run, NULL, BOUND_NS));
 	assert_int_equal(sim.lapic.ipi_count, 0);
 }
 
-static void
-run_all_runs_once_on_each_of_4_cores(void **state)
+TEST(run_all_runs_once_on_each_of_4_cores)
 {
-	(void)state;
 	assert_int_equal(run_all(count_run, NULL, BOUND_NS), 4);
 	for (size_t i = 0; i < CORES; i++)
 		assert_int_equal(runs[i], 1);
@@ -221,10 +198,8 @@ run_all_runs_once_on_each_of_4_cores(void **state)
 	assert_false(ran_unmasked);
 }
 
-static void
-run_all_loses_the_late_and_the_fallen_and_keeps_the_others(void **state)
+TEST(run_all_loses_the_late_and_the_fallen_and_keeps_the_others)
 {
-	(void)state;
 	manners[1] = NEVER_ENDS;
 	manners[3] = FALLS;
 	assert_int_equal(run_all(count_run, NULL, BOUND_NS), 2);
@@ -235,10 +210,8 @@ run_all_loses_the_late_and_the_fallen_and_keeps_the_others(void **state)
 	assert_int_equal(run_all(count_run, NULL, BOUND_NS), 2);
 }
 
-static void
-run_all_repeats_a_lost_wake_before_the_boot_core_begins(void **state)
+TEST(run_all_repeats_a_lost_wake_before_the_boot_core_begins)
 {
-	(void)state;
 	manners[3] = MISSES_FIRST_WAKE;
 	assert_int_equal(run_all(count_run, NULL, BOUND_NS), 4);
 	assert_int_equal(wakes[1], 1);
@@ -252,10 +225,8 @@ run_some(const uint32_t *cores, size_t count)
 	return dispatch_run_some(&startup, cores, count, count_run, NULL, BOUND_NS);
 }
 
-static void
-run_some_runs_on_its_2_cores_alone_and_the_boot_core_only_waits(void **state)
+TEST(run_some_runs_on_its_2_cores_alone_and_the_boot_core_only_waits)
 {
-	(void)state;
 	assert_int_equal(run_some((const uint32_t[]){ 3, 1 }, 2), 2);
 	assert_int_equal(runs[1] + runs[3], 2);
 	assert_int_equal(runs[0] + runs[2], 0);
@@ -264,10 +235,8 @@ run_some_runs_on_its_2_cores_alone_and_the_boot_core_only_waits(void **state)
 	assert_int_equal(sim.lapic.ipis[1].destination, 1);
 }
 
-static void
-run_some_with_the_boot_core_runs_there_once_the_others_have_begun(void **state)
+TEST(run_some_with_the_boot_core_runs_there_once_the_others_have_begun)
 {
-	(void)state;
 	manners[3] = MISSES_FIRST_WAKE;
 	assert_int_equal(run_some((const uint32_t[]){ 3, 0 }, 2), 2);
 	assert_int_equal(runs[0], 1);
@@ -277,10 +246,8 @@ run_some_with_the_boot_core_runs_there_once_the_others_have_begun(void **state)
 	assert_false(ran_unmasked);
 }
 
-static void
-run_some_passes_over_the_lost_and_loses_only_its_own(void **state)
+TEST(run_some_passes_over_the_lost_and_loses_only_its_own)
 {
-	(void)state;
 	slots[2].standing = CORE_SILENT;
 	manners[1] = manners[3] = NEVER_ENDS;
 	assert_int_equal(run_some((const uint32_t[]){ 2, 1, CORES }, 3), 0);
@@ -293,13 +260,11 @@ run_some_passes_over_the_lost_and_loses_only_its_own(void **state)
 }
 
 /* So that a batch costs the same on a machine with a thousand cores. */
-static void
-run_some_looks_at_no_slot_outside_its_batch(void **state)
+TEST(run_some_looks_at_no_slot_outside_its_batch)
 {
 	struct startup many = startup;
 	struct core_slot *thousand = calloc(1000, sizeof(*thousand));
 
-	(void)state;
 	assert_non_null(thousand);
 	memcpy(thousand, slots, sizeof(slots));
 	ASAN_POISON_MEMORY_REGION(thousand + CORES, (1000 - CORES) * sizeof(*thousand));
@@ -312,10 +277,8 @@ run_some_looks_at_no_slot_outside_its_batch(void **state)
 	free(thousand);
 }
 
-static void
-a_core_works_once_for_each_post_even_where_the_numbers_wrap(void **state)
+TEST(a_core_works_once_for_each_post_even_where_the_numbers_wrap)
 {
-	(void)state;
 	slots[1].posted = slots[1].taken = slots[1].done = UINT32_MAX;
 	assert_false(dispatch_work(&slots[1]));
 	assert_true(run_one(1, count_run, NULL, BOUND_NS));
@@ -324,10 +287,8 @@ a_core_works_once_for_each_post_even_where_the_numbers_wrap(void **state)
 	assert_int_equal(runs[1], 1);
 }
 
-static void
-with_a_tsc_that_stands_still_a_wait_of_1_ms_ends_after_250001_turns(void **state)
+TEST(with_a_tsc_that_stands_still_a_wait_of_1_ms_ends_after_250001_turns)
 {
-	(void)state;
 	manners[1] = NEVER_ENDS;
 	sim.tsc.counter.stuck_at_ps = 0;
 	assert_false(run_one(1, count_run, NULL, WAIT_NS_PER_MS));
@@ -339,20 +300,16 @@ with_a_tsc_that_stands_still_a_wait_of_1_ms_ends_after_250001_turns(void **state
 	assert_int_equal(sim.count[SIM_PAUSE], 2 * 250001 + 2500001);
 }
 
-static void
-checking_in_is_one_word_in_the_slot(void **state)
+TEST(checking_in_is_one_word_in_the_slot)
 {
-	(void)state;
 	assert_int_equal(slots[1].arrived, 0);
 	dispatch_check_in(&slots[1]);
 	assert_int_equal(slots[1].arrived, 1);
 }
 
 /* SMIs reach a core that halts, and not one that waits for SIPI. */
-static void
-at_rest_cores_have_heard_a_wake_and_no_init_but_for_one_that_does_not_answer(void **state)
+TEST(at_rest_cores_have_heard_a_wake_and_no_init_but_for_one_that_does_not_answer)
 {
-	(void)state;
 	slots[2].standing = CORE_SILENT;
 	manners[3] = NEVER_WAKES;
 	dispatch_rest(&startup);
@@ -367,12 +324,10 @@ at_rest_cores_have_heard_a_wake_and_no_init_but_for_one_that_does_not_answer(voi
 	assert_in_range(sim.now_ps, 30 * SIM_PS_PER_MS, 31 * SIM_PS_PER_MS); /* 20 of patience, 10 behind INIT */
 }
 
-static void
-a_core_is_told_once_to_rest_after_its_last_job(void **state)
+TEST(a_core_is_told_once_to_rest_after_its_last_job)
 {
 	struct core_slot *slot = &slots[1];
 
-	(void)state;
 	assert_int_equal(dispatch_work(slot), DISPATCH_IDLE);
 	slot->job = count_run;
 	slot->posted++;
@@ -395,10 +350,8 @@ post_in_time(enum sim_access access, uint64_t where)
 		slots[1].posted++;
 }
 
-static void
-a_core_waits_awake_for_its_next_job_and_no_longer_than_it_may(void **state)
+TEST(a_core_waits_awake_for_its_next_job_and_no_longer_than_it_may)
 {
-	(void)state;
 	sim.spent = post_in_time;
 	for (unsigned at = 0; at < 2; at++) {
 		uint64_t begin_ps = sim.now_ps;
@@ -433,10 +386,8 @@ restore_a_snapshot(enum sim_access access, uint64_t where)
 		slots[1].done = slots[1].posted;
 }
 
-static void
-a_core_at_work_in_a_machine_whose_tsc_leaps_is_not_late(void **state)
+TEST(a_core_at_work_in_a_machine_whose_tsc_leaps_is_not_late)
 {
-	(void)state;
 	manners[1] = ENDS_LATER;
 	pauses_to_leap = 10;
 	pauses_to_end = 1000; /* of 990 ns, of a bound of 100 ms */
@@ -445,37 +396,4 @@ a_core_at_work_in_a_machine_whose_tsc_leaps_is_not_late(void **state)
 	sim.spent = NULL;
 	assert_int_equal(pauses_to_leap + pauses_to_end, 0);
 	assert_int_equal(slots[1].standing, CORE_ALIVE);
-}
-
-#define CASE(name) cmocka_unit_test_setup(name, set_up)
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		CASE(a_job_runs_once_on_its_core_after_one_wake),
-		CASE(the_boot_core_runs_its_own_job_masked_and_sends_nothing),
-		CASE(a_lost_wake_is_repeated_after_5_ms),
-		CASE(a_core_that_never_ends_is_late_after_its_bound_and_stopped),
-		CASE(a_core_that_never_wakes_hears_a_wake_every_5_ms_until_its_bound),
-		CASE(a_core_that_takes_an_exception_is_noticed_at_once),
-		CASE(a_lost_core_gets_no_further_job_and_the_others_do),
-		CASE(a_core_beyond_the_slots_is_refused),
-		CASE(run_all_runs_once_on_each_of_4_cores),
-		CASE(run_all_loses_the_late_and_the_fallen_and_keeps_the_others),
-		CASE(run_all_repeats_a_lost_wake_before_the_boot_core_begins),
-		CASE(run_some_runs_on_its_2_cores_alone_and_the_boot_core_only_waits),
-		CASE(run_some_with_the_boot_core_runs_there_once_the_others_have_begun),
-		CASE(run_some_passes_over_the_lost_and_loses_only_its_own),
-		CASE(run_some_looks_at_no_slot_outside_its_batch),
-		CASE(a_core_works_once_for_each_post_even_where_the_numbers_wrap),
-		CASE(with_a_tsc_that_stands_still_a_wait_of_1_ms_ends_after_250001_turns),
-		CASE(checking_in_is_one_word_in_the_slot),
-		CASE(at_rest_cores_have_heard_a_wake_and_no_init_but_for_one_that_does_not_answer),
-		CASE(a_core_is_told_once_to_rest_after_its_last_job),
-		CASE(a_core_waits_awake_for_its_next_job_and_no_longer_than_it_may),
-		CASE(a_core_at_work_in_a_machine_whose_tsc_leaps_is_not_late),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

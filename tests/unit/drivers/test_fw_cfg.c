@@ -1,11 +1,7 @@
 /* fw_cfg read through a device that does what QEMU's docs/specs/fw_cfg.rst says of ports 510h and 511h. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "fw_cfg.h"
 #include "sim.h"
 
@@ -101,13 +97,13 @@ tear_down(void **state)
 	return fw_cfg.wrong_accesses != 0;
 }
 
-static void
-file_is_found_by_its_name_and_read_whole(void **state)
+TEST_FIXTURE(set_up, tear_down);
+
+TEST(file_is_found_by_its_name_and_read_whole)
 {
 	char buffer[24];
 	size_t length = 99;
 
-	(void)state;
 	memset(buffer, '#', sizeof(buffer));
 	add_entry("opt/baretick/option", 5, 0x20);
 	add_entry("opt/baretick/options2", 5, 0x21);
@@ -118,13 +114,11 @@ file_is_found_by_its_name_and_read_whole(void **state)
 	assert_memory_equal(buffer, "duration=500ms\n#########", 24);
 }
 
-static void
-file_that_fills_the_buffer_is_read_and_of_a_longer_one_its_first_bytes(void **state)
+TEST(file_that_fills_the_buffer_is_read_and_of_a_longer_one_its_first_bytes)
 {
 	char buffer[16] = "###############";
 	size_t length;
 
-	(void)state;
 	add_entry("a", 15, 0x20);
 	hold_file(0x20, "duration=500ms\n");
 	assert_false(fw_cfg_read_file("a", buffer, 14, &length));
@@ -135,50 +129,42 @@ file_that_fills_the_buffer_is_read_and_of_a_longer_one_its_first_bytes(void **st
 	assert_memory_equal(buffer, "duration=500ms\n", 15);
 }
 
-static void
-of_four_gibibytes_the_first_bytes_are_read(void **state)
+TEST(of_four_gibibytes_the_first_bytes_are_read)
 {
 	char buffer[4];
 	size_t length;
 
-	(void)state;
 	add_entry("a", 0xfffffffe, 0x20);
 	assert_false(fw_cfg_read_file("a", buffer, sizeof(buffer), &length));
 	assert_int_equal(length, 0xfffffffe);
 }
 
-static void
-empty_file_is_read_as_nothing(void **state)
+TEST(empty_file_is_read_as_nothing)
 {
 	char buffer[4];
 	size_t length = 99;
 
-	(void)state;
 	add_entry("a", 0, 0x20);
 	assert_true(fw_cfg_read_file("a", buffer, sizeof(buffer), &length));
 	assert_int_equal(length, 0);
 }
 
-static void
-missing_file_is_not_read(void **state)
+TEST(missing_file_is_not_read)
 {
 	char buffer[4];
 	size_t length = 99;
 
-	(void)state;
 	assert_false(fw_cfg_read_file("a", buffer, sizeof(buffer), &length));
 	add_entry("b", 1, 0x20);
 	assert_false(fw_cfg_read_file("a", buffer, sizeof(buffer), &length));
 	assert_int_equal(length, 0);
 }
 
-static void
-ports_that_do_not_say_qemu_are_asked_for_four_bytes_only(void **state)
+TEST(ports_that_do_not_say_qemu_are_asked_for_four_bytes_only)
 {
 	char buffer[4];
 	size_t length = 99;
 
-	(void)state;
 	add_entry("a", 1, 0x20);
 	memcpy(fw_cfg.signature, "QEMV", 4);
 	assert_false(fw_cfg_read_file("a", buffer, sizeof(buffer), &length));
@@ -189,13 +175,11 @@ ports_that_do_not_say_qemu_are_asked_for_four_bytes_only(void **state)
 	assert_false(fw_cfg_read_file("a", buffer, sizeof(buffer), &length));
 }
 
-static void
-directory_is_read_to_its_1024th_entry_whatever_its_count(void **state)
+TEST(directory_is_read_to_its_1024th_entry_whatever_its_count)
 {
 	char buffer[4], name[16];
 	size_t length;
 
-	(void)state;
 	for (unsigned i = 0; i < 1025; i++) {
 		snprintf(name, sizeof(name), "file%u", i);
 		add_entry(name, 3, 0x20);
@@ -208,35 +192,15 @@ directory_is_read_to_its_1024th_entry_whatever_its_count(void **state)
 	assert_int_equal(fw_cfg.offset, 4 + 1024 * 64);
 }
 
-static void
-name_of_56_bytes_without_an_end_is_read_no_further(void **state)
+TEST(name_of_56_bytes_without_an_end_is_read_no_further)
 {
 	char buffer[4];
 	const char *name = "01234567890123456789012345678901234567890123456789012345";
 	size_t length;
 
-	(void)state;
 	add_entry(name, 3, 0x20);
 	add_entry("b", 3, 0x20);
 	hold_file(0x20, "abc");
 	assert_true(fw_cfg_read_file(name, buffer, sizeof(buffer), &length));
 	assert_true(fw_cfg_read_file("b", buffer, sizeof(buffer), &length));
-}
-
-int
-main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		TEST(file_is_found_by_its_name_and_read_whole),
-		TEST(file_that_fills_the_buffer_is_read_and_of_a_longer_one_its_first_bytes),
-		TEST(of_four_gibibytes_the_first_bytes_are_read),
-		TEST(empty_file_is_read_as_nothing),
-		TEST(missing_file_is_not_read),
-		TEST(ports_that_do_not_say_qemu_are_asked_for_four_bytes_only),
-		TEST(directory_is_read_to_its_1024th_entry_whatever_its_count),
-		TEST(name_of_56_bytes_without_an_end_is_read_no_further),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,12 +27,12 @@ set_period(uint32_t period_fs)
 	sim.hpet.capability = (uint64_t)period_fs << 32 | (uint32_t)sim.hpet.capability;
 }
 
-static void
-sixty_four_bits_are_three_reads_and_the_low_half_is_one(void **state)
+TEST_FIXTURE(reset, NULL);
+
+TEST(sixty_four_bits_are_three_reads_and_the_low_half_is_one)
 {
 	struct sample samples[2];
 
-	(void)state;
 	switch_on();
 	open_driver(&hpet_driver);
 	assert_state(HPET, CLOCK_PRESENT, "");
@@ -58,10 +58,8 @@ sixty_four_bits_are_three_reads_and_the_low_half_is_one(void **state)
 #define PERIODIC UINT64_C(8)
 
 /* Its comparators may hold anything: switched on, it would interrupt. */
-static void
-one_that_is_off_with_armed_timers_never_runs_with_them_and_has_them_again(void **state)
+TEST(one_that_is_off_with_armed_timers_never_runs_with_them_and_has_them_again)
 {
-	(void)state;
 	sim.hpet.timers[0] = INT_ENB | PERIODIC;
 	sim.hpet.timers[2] = INT_ENB;
 	open_driver(&hpet_driver);
@@ -78,10 +76,8 @@ one_that_is_off_with_armed_timers_never_runs_with_them_and_has_them_again(void *
 }
 
 /* The firmware ticks by it. */
-static void
-one_that_runs_keeps_its_armed_timers(void **state)
+TEST(one_that_runs_keeps_its_armed_timers)
 {
-	(void)state;
 	switch_on();
 	sim.hpet.timers[0] = INT_ENB | PERIODIC;
 	open_driver(&hpet_driver);
@@ -91,12 +87,10 @@ one_that_runs_keeps_its_armed_timers(void **state)
 	assert_int_equal(sim.hpet.configuration, 1);
 }
 
-static void
-a_32_bit_hpet_is_one_read_and_has_no_second_row(void **state)
+TEST(a_32_bit_hpet_is_one_read_and_has_no_second_row)
 {
 	struct sample sample;
 
-	(void)state;
 	switch_on();
 	set_low_half_only();
 	open_driver(&hpet_driver);
@@ -120,13 +114,11 @@ read_naively(uint64_t at_ps)
 	return high << 32 | hw_read32(SIM_HPET_BASE + 0xf0);
 }
 
-static void
-a_32_bit_rollover_is_exact_where_the_naive_reading_is_torn(void **state)
+TEST(a_32_bit_rollover_is_exact_where_the_naive_reading_is_torn)
 {
 	uint64_t start_ps = ROLLOVER * TICK_PS - 500 * SIM_PS_PER_NS; /* between high and low */
 	struct sample sample;
 
-	(void)state;
 	switch_on();
 	open_driver(&hpet_driver);
 	assert_int_equal(read_naively(start_ps), 1); /* torn: 2^32 + 1 is true */
@@ -139,10 +131,8 @@ a_32_bit_rollover_is_exact_where_the_naive_reading_is_torn(void **state)
 	assert_int_equal(sample.end - sample.begin, 1220);
 }
 
-static void
-every_reading_around_the_rollover_lies_within_its_bracket(void **state)
+TEST(every_reading_around_the_rollover_lies_within_its_bracket)
 {
-	(void)state;
 	switch_on();
 	open_driver(&hpet_driver);
 	for (uint64_t before_ns = 0; before_ns < 2000; before_ns += 10) {
@@ -153,10 +143,8 @@ every_reading_around_the_rollover_lies_within_its_bracket(void **state)
 	}
 }
 
-static void
-one_that_is_off_is_put_back_and_its_counter_is_never_written(void **state)
+TEST(one_that_is_off_is_put_back_and_its_counter_is_never_written)
 {
-	(void)state;
 	sim.hpet.configuration = 2; /* legacy replacement, which stays */
 	open_driver(&hpet_driver);
 	assert_state(HPET, CLOCK_PRESENT,
@@ -170,20 +158,16 @@ one_that_is_off_is_put_back_and_its_counter_is_never_written(void **state)
 	assert_int_equal(sim.hpet.counter_writes, 0);
 }
 
-static void
-an_hpet_that_is_on_is_not_written_at_all(void **state)
+TEST(an_hpet_that_is_on_is_not_written_at_all)
 {
-	(void)state;
 	sim.hpet.configuration = 3;
 	open_driver(&hpet_driver);
 	hpet_driver.close(&device);
 	assert_int_equal(sim.count[SIM_WRITE], 0);
 }
 
-static void
-a_stuck_counter_is_found_within_the_bound_and_put_back(void **state)
+TEST(a_stuck_counter_is_found_within_the_bound_and_put_back)
 {
-	(void)state;
 	sim.hpet.dead = true;
 	open_driver(&hpet_driver);
 	assert_state(HPET, CLOCK_STUCK, "It is on, but its main counter does not count.");
@@ -194,10 +178,8 @@ a_stuck_counter_is_found_within_the_bound_and_put_back(void **state)
 	assert_in_range(sim.count[SIM_READ], 54000, 54200);
 }
 
-static void
-a_stuck_counter_is_found_even_where_the_tsc_stands_too(void **state)
+TEST(a_stuck_counter_is_found_even_where_the_tsc_stands_too)
 {
-	(void)state;
 	sim.hpet.dead = true;
 	sim.tsc.counter.stuck_at_ps = 0;
 	open_driver(&hpet_driver);
@@ -205,10 +187,8 @@ a_stuck_counter_is_found_even_where_the_tsc_stands_too(void **state)
 	assert_in_range(sim.count[SIM_READ], 100000, 100010);
 }
 
-static void
-no_table_or_a_bad_address_is_a_sentence_without_an_access(void **state)
+TEST(no_table_or_a_bad_address_is_a_sentence_without_an_access)
 {
-	(void)state;
 	platform.acpi.hpet.base = 0xfed40000;
 	open_driver(&hpet_driver);
 	assert_state(HPET, CLOCK_BROKEN, "The firmware has not mapped its base address fed40000h.");
@@ -230,10 +210,8 @@ no_table_or_a_bad_address_is_a_sentence_without_an_access(void **state)
 	assert_int_equal(sim.count[SIM_READ] + sim.count[SIM_WRITE], 0);
 }
 
-static void
-a_capability_register_of_all_ones_or_zero_is_nobody(void **state)
+TEST(a_capability_register_of_all_ones_or_zero_is_nobody)
 {
-	(void)state;
 	sim.hpet.absent = true;
 	open_driver(&hpet_driver);
 	assert_state(HPET, CLOCK_BROKEN,
@@ -246,10 +224,8 @@ a_capability_register_of_all_ones_or_zero_is_nobody(void **state)
 	assert_int_equal(sim.count[SIM_WRITE], 0);
 }
 
-static void
-a_period_outside_100000_to_100000000_fs_is_named(void **state)
+TEST(a_period_outside_100000_to_100000000_fs_is_named)
 {
-	(void)state;
 	switch_on();
 	set_period(100000);
 	open_driver(&hpet_driver);
@@ -268,12 +244,10 @@ a_period_outside_100000_to_100000000_fs_is_named(void **state)
 		     "Its period register reads 0 fs, not 100000 to 100000000.");
 }
 
-static void
-a_step_back_of_30_ticks_shows(void **state)
+TEST(a_step_back_of_30_ticks_shows)
 {
 	struct sample sound[2], sick[2];
 
-	(void)state;
 	switch_on();
 	open_driver(&hpet_driver);
 	take(&clocks[HPET_32], 10 * SIM_PS_PER_US, sound, 2);
@@ -284,12 +258,10 @@ a_step_back_of_30_ticks_shows(void **state)
 	assert_int_equal(sick[1].ticks, sound[1].ticks - 30);
 }
 
-static void
-a_read_that_costs_50_us_more_is_50000_ticks_longer(void **state)
+TEST(a_read_that_costs_50_us_more_is_50000_ticks_longer)
 {
 	struct sample sound, slow;
 
-	(void)state;
 	switch_on();
 	open_driver(&hpet_driver);
 	take(&clocks[HPET_32], 0, &sound, 1);
@@ -297,36 +269,4 @@ a_read_that_costs_50_us_more_is_50000_ticks_longer(void **state)
 	take(&clocks[HPET_32], 0, &slow, 1);
 	assert_int_equal(sound.end - sound.begin, 320);
 	assert_int_equal(slow.end - slow.begin, 50320);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(
-			sixty_four_bits_are_three_reads_and_the_low_half_is_one, reset),
-		cmocka_unit_test_setup(
-			one_that_is_off_with_armed_timers_never_runs_with_them_and_has_them_again, reset),
-		cmocka_unit_test_setup(one_that_runs_keeps_its_armed_timers, reset),
-		cmocka_unit_test_setup(a_32_bit_hpet_is_one_read_and_has_no_second_row, reset),
-		cmocka_unit_test_setup(
-			a_32_bit_rollover_is_exact_where_the_naive_reading_is_torn, reset),
-		cmocka_unit_test_setup(
-			every_reading_around_the_rollover_lies_within_its_bracket, reset),
-		cmocka_unit_test_setup(
-			one_that_is_off_is_put_back_and_its_counter_is_never_written, reset),
-		cmocka_unit_test_setup(an_hpet_that_is_on_is_not_written_at_all, reset),
-		cmocka_unit_test_setup(
-			a_stuck_counter_is_found_within_the_bound_and_put_back, reset),
-		cmocka_unit_test_setup(
-			a_stuck_counter_is_found_even_where_the_tsc_stands_too, reset),
-		cmocka_unit_test_setup(
-			no_table_or_a_bad_address_is_a_sentence_without_an_access, reset),
-		cmocka_unit_test_setup(a_capability_register_of_all_ones_or_zero_is_nobody, reset),
-		cmocka_unit_test_setup(a_period_outside_100000_to_100000000_fs_is_named, reset),
-		cmocka_unit_test_setup(a_step_back_of_30_ticks_shows, reset),
-		cmocka_unit_test_setup(a_read_that_costs_50_us_more_is_50000_ticks_longer, reset),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

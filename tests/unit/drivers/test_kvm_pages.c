@@ -59,10 +59,10 @@ skip_unless(bool can, const char *lacking)
 	skip();
 }
 
-static void
-each_reading_lies_between_what_kvm_says_before_and_after(void **state)
+TEST_FIXTURE(guest_set_up, guest_tear_down);
+
+TEST(each_reading_lies_between_what_kvm_says_before_and_after)
 {
-	(void)state;
 	skip_unless(!guest.lacking, guest.lacking);
 	for (unsigned i = 0; i < READS; i++) {
 		check_reading();
@@ -71,13 +71,11 @@ each_reading_lies_between_what_kvm_says_before_and_after(void **state)
 	}
 }
 
-static void
-and_none_is_less_than_the_one_before(void **state)
+TEST(and_none_is_less_than_the_one_before)
 {
 	struct pvclock taken;
 	uint64_t last = 0, ns, tsc;
 
-	(void)state;
 	skip_unless(!guest.lacking, guest.lacking);
 	for (unsigned i = 0; i < READS; i++, last = ns) {
 		assert_true(pvclock_take(page(), guest_tsc, &taken, &tsc));
@@ -86,12 +84,10 @@ and_none_is_less_than_the_one_before(void **state)
 	}
 }
 
-static void
-a_clock_that_was_set_has_another_page(void **state)
+TEST(a_clock_that_was_set_has_another_page)
 {
 	uint32_t version;
 
-	(void)state;
 	skip_unless(!guest.lacking, guest.lacking);
 	for (uint64_t hour = 1; hour <= 3; hour++) {
 		struct kvm_clock_data set = { .clock = hour * 3600 * UINT64_C(1000000000) };
@@ -119,13 +115,11 @@ guest_tsc_of_a_clock_that_is_set_meanwhile(void)
 	return guest_tsc();
 }
 
-static void
-a_page_that_kvm_writes_in_the_middle_of_a_reading_is_read_again(void **state)
+TEST(a_page_that_kvm_writes_in_the_middle_of_a_reading_is_read_again)
 {
 	struct pvclock taken;
 	uint64_t ns, tsc;
 
-	(void)state;
 	skip_unless(!guest.lacking, guest.lacking);
 	set_meanwhile_ns = clock_of_kvm() + 3600 * UINT64_C(1000000000);
 	looks = 0;
@@ -136,15 +130,13 @@ a_page_that_kvm_writes_in_the_middle_of_a_reading_is_read_again(void **state)
 }
 
 /* As a host that moves a guest does: its TSC goes on from elsewhere, its clock does not. */
-static void
-a_tsc_that_was_set_leaves_the_clock_as_it_was(void **state)
+TEST(a_tsc_that_was_set_leaves_the_clock_as_it_was)
 {
 	struct {
 		struct kvm_msrs head;
 		struct kvm_msr_entry entry;
 	} set = { .head = { .nmsrs = 1 }, .entry = { .index = MSR_TSC, .data = UINT64_C(1) << 52 } };
 
-	(void)state;
 	skip_unless(!guest.lacking, guest.lacking);
 	skip_unless(ioctl(guest.cpu, KVM_SET_MSRS, &set) == 1, "KVM does not let a core's TSC be set");
 	skip_unless(guest_tsc() >= set.entry.data, "this KVM does not shift a guest's TSC");
@@ -153,14 +145,12 @@ a_tsc_that_was_set_leaves_the_clock_as_it_was(void **state)
 	check_reading();
 }
 
-static void
-a_tsc_of_another_rate_has_its_own_multiplier(void **state)
+TEST(a_tsc_of_another_rate_has_its_own_multiplier)
 {
 	uint64_t khz, by_page;
 	struct pvclock taken;
 	int found;
 
-	(void)state;
 	skip_unless(!guest.lacking, guest.lacking);
 	skip_unless(ioctl(guest.kvm, KVM_CHECK_EXTENSION, KVM_CAP_TSC_CONTROL) > 0,
 		    "this KVM can't make a TSC of another rate");
@@ -174,21 +164,4 @@ a_tsc_of_another_rate_has_its_own_multiplier(void **state)
 	assert_true(by_page + 1 >= khz && by_page <= khz + 1);
 	wait_a_little();
 	check_reading();
-}
-
-#define on_guest(test) cmocka_unit_test_setup_teardown(test, guest_set_up, guest_tear_down)
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		on_guest(each_reading_lies_between_what_kvm_says_before_and_after),
-		on_guest(and_none_is_less_than_the_one_before),
-		on_guest(a_clock_that_was_set_has_another_page),
-		on_guest(a_page_that_kvm_writes_in_the_middle_of_a_reading_is_read_again),
-		on_guest(a_tsc_that_was_set_leaves_the_clock_as_it_was),
-		on_guest(a_tsc_of_another_rate_has_its_own_multiplier),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,7 @@
  * Readings from hypervisors' pages: functions of a page in memory and of the TSC, which here changes the page
  * meanwhile.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "pages.h"
 
 static struct pvclock page;
@@ -39,6 +32,8 @@ set_up(void **state)
 	return 0;
 }
 
+TEST_FIXTURE(set_up, NULL);
+
 static uint64_t
 reading(void)
 {
@@ -49,18 +44,14 @@ reading(void)
 	return pvclock_ns(&taken, at);
 }
 
-static void
-half_a_nanosecond_a_tick_since_the_time_stamp(void **state)
+TEST(half_a_nanosecond_a_tick_since_the_time_stamp)
 {
-	(void)state;
 	assert_int_equal(reading(), 50 + 50);
 	assert_int_equal(pvclock_multiplier(&page), UINT64_C(1) << 31);
 }
 
-static void
-the_shift_goes_either_way_before_the_multiplier(void **state)
+TEST(the_shift_goes_either_way_before_the_multiplier)
 {
-	(void)state;
 	page.tsc_shift = 3;
 	assert_int_equal(reading(), 50 + 400);
 	assert_int_equal(pvclock_multiplier(&page), UINT64_C(1) << 34);
@@ -78,10 +69,8 @@ the_shift_goes_either_way_before_the_multiplier(void **state)
  * 2^63 ticks at 4 ns each are 2^65 ns, of which 64 bits are the reading; a product of 64 bits would be cut in the
  * middle.
  */
-static void
-nothing_is_cut_off_before_the_end(void **state)
+TEST(nothing_is_cut_off_before_the_end)
 {
-	(void)state;
 	page.system_time = 0;
 	page.tsc_timestamp = 0;
 	page.tsc_to_system_mul = UINT32_MAX;
@@ -102,10 +91,8 @@ write_whole(void)
 	}
 }
 
-static void
-a_page_that_was_written_meanwhile_is_read_again(void **state)
+TEST(a_page_that_was_written_meanwhile_is_read_again)
 {
-	(void)state;
 	meanwhile = write_whole;
 	assert_int_equal(reading(), 7000);
 	assert_int_equal(reads, 2);
@@ -118,36 +105,30 @@ end_writing(void)
 		page.version = 4;
 }
 
-static void
-a_page_that_is_being_written_is_waited_for(void **state)
+TEST(a_page_that_is_being_written_is_waited_for)
 {
-	(void)state;
 	page.version = 3;
 	meanwhile = end_writing;
 	assert_int_equal(reading(), 100);
 	assert_int_equal(reads, 4);
 }
 
-static void
-one_that_stays_odd_ends_after_so_many_tries(void **state)
+TEST(one_that_stays_odd_ends_after_so_many_tries)
 {
 	struct pvclock taken;
 	uint64_t at;
 
-	(void)state;
 	page.version = 5;
 	assert_false(pvclock_take(&page, tsc, &taken, &at));
 	assert_int_equal(reads, PAGES_TRIES);
 	assert_int_equal(taken.version, 5);
 }
 
-static void
-hyperv_scales_the_whole_tsc_and_adds_a_signed_offset(void **state)
+TEST(hyperv_scales_the_whole_tsc_and_adds_a_signed_offset)
 {
 	struct hv_tsc_page taken;
 	uint64_t at;
 
-	(void)state;
 	assert_true(hv_tsc_page_take(&hv_page, tsc, &taken, &at));
 	assert_int_equal(hv_tsc_page_ticks(&taken, at), 550 - 3);
 	hv_page.scale = UINT64_MAX;
@@ -163,31 +144,12 @@ change_sequence(void)
 	hv_page.sequence++;
 }
 
-static void
-hyperv_s_page_is_read_again_while_its_sequence_changes_and_not_for_ever(void **state)
+TEST(hyperv_s_page_is_read_again_while_its_sequence_changes_and_not_for_ever)
 {
 	struct hv_tsc_page taken;
 	uint64_t at;
 
-	(void)state;
 	meanwhile = change_sequence;
 	assert_false(hv_tsc_page_take(&hv_page, tsc, &taken, &at));
 	assert_int_equal(reads, PAGES_TRIES);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(half_a_nanosecond_a_tick_since_the_time_stamp, set_up),
-		cmocka_unit_test_setup(the_shift_goes_either_way_before_the_multiplier, set_up),
-		cmocka_unit_test_setup(nothing_is_cut_off_before_the_end, set_up),
-		cmocka_unit_test_setup(a_page_that_was_written_meanwhile_is_read_again, set_up),
-		cmocka_unit_test_setup(a_page_that_is_being_written_is_waited_for, set_up),
-		cmocka_unit_test_setup(one_that_stays_odd_ends_after_so_many_tries, set_up),
-		cmocka_unit_test_setup(hyperv_scales_the_whole_tsc_and_adds_a_signed_offset, set_up),
-		cmocka_unit_test_setup(hyperv_s_page_is_read_again_while_its_sequence_changes_and_not_for_ever, set_up),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,7 @@
  * Which interfaces hypervisors offer, by their CPUID leaves; the simulated machine faults at an MSR that it doesn't
  * have.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "cpuid_leaves.h"
 #include "leaves.h"
 
@@ -20,6 +13,8 @@ set_up(void **state)
 	sim_reset();
 	return 0;
 }
+
+TEST_FIXTURE(set_up, NULL);
 
 static void
 set_interface(uint32_t base, const char *name, uint32_t max)
@@ -58,10 +53,8 @@ fault(void (*work)(void *argument), void *argument, struct fault *fault)
 
 #define KVM "KVMKVMKVM\0\0\0"
 
-static void
-on_bare_metal_and_under_tcg_nothing_is_offered_and_no_msr_is_read(void **state)
+TEST(on_bare_metal_and_under_tcg_nothing_is_offered_and_no_msr_is_read)
 {
-	(void)state;
 	sim_cpuid_set(0x40000000, 0, (struct hw_cpuid){ 0x40000001, four("KVMK"), four("VMKV"), four("M\0\0\0") });
 	sim_cpuid_set(0x40000001, 0, (struct hw_cpuid){ KVM_CLOCKSOURCE2, 0, 0, 0 });
 	assert_int_equal(offered().count, 0); /* CPUID 1h shows no hypervisor: the leaves are not its */
@@ -70,12 +63,10 @@ on_bare_metal_and_under_tcg_nothing_is_offered_and_no_msr_is_read(void **state)
 	assert_int_equal(sim.count[SIM_MSR_READ] + sim.count[SIM_MSR_WRITE], 0);
 }
 
-static void
-kvms_features_and_its_claim_in_khz_are_read_under_its_own_maximum(void **state)
+TEST(kvms_features_and_its_claim_in_khz_are_read_under_its_own_maximum)
 {
 	struct paravirtual found;
 
-	(void)state;
 	set_interface(0x40000000, KVM, 0x40000001);
 	sim_cpuid_set(0x40000001, 0, (struct hw_cpuid){ KVM_CLOCKSOURCE2 | KVM_CLOCKSOURCE_STABLE, 0, 0, 0 });
 	sim_cpuid_set(0x40000010, 0, (struct hw_cpuid){ 2893437, 1000000, 0, 0 });
@@ -95,12 +86,10 @@ kvms_features_and_its_claim_in_khz_are_read_under_its_own_maximum(void **state)
 }
 
 /* As QEMU stacks them with hv- flags. */
-static void
-interfaces_that_are_stacked_are_all_found_the_lowest_leaf_first(void **state)
+TEST(interfaces_that_are_stacked_are_all_found_the_lowest_leaf_first)
 {
 	struct paravirtual found;
 
-	(void)state;
 	set_interface(0x40000000, "Microsoft Hv", 0x40000005);
 	sim_cpuid_set(0x40000001, 0, (struct hw_cpuid){ 0x31237648, 0, 0, 0 });
 	sim_cpuid_set(0x40000002, 0, (struct hw_cpuid){ 14393, 0x000a0000, 0, 0 });
@@ -128,12 +117,10 @@ interfaces_that_are_stacked_are_all_found_the_lowest_leaf_first(void **state)
 }
 
 /* Where it presents itself as no other: GIMMinimal.cpp. */
-static void
-virtualboxs_claim_is_read(void **state)
+TEST(virtualboxs_claim_is_read)
 {
 	struct paravirtual found;
 
-	(void)state;
 	set_interface(0x40000000, "VBoxVBoxVBox", 0x40000010);
 	sim_cpuid_set(0x40000010, 0, (struct hw_cpuid){ 2592001, 1000000, 0, 0 });
 	found = offered();
@@ -143,12 +130,10 @@ virtualboxs_claim_is_read(void **state)
 	assert_int_equal(found.interfaces[0].tsc_within_hz, 1000);
 }
 
-static void
-a_name_alone_proves_nothing(void **state)
+TEST(a_name_alone_proves_nothing)
 {
 	struct paravirtual found;
 
-	(void)state;
 	set_interface(0x40000000, "Microsoft Hv", 0x40000005); /* its interface is not Hv#1 */
 	sim_cpuid_set(0x40000003, 0, (struct hw_cpuid){ 0x00000a02, 0, 0, HV_FREQUENCY_MSRS_AVAILABLE });
 	found = offered();
@@ -162,12 +147,10 @@ a_name_alone_proves_nothing(void **state)
 }
 
 /* With viridian=1 Hyper-V's leaves come first. */
-static void
-xens_leaf_has_the_tscs_mode_and_its_khz(void **state)
+TEST(xens_leaf_has_the_tscs_mode_and_its_khz)
 {
 	struct paravirtual found;
 
-	(void)state;
 	set_interface(0x40000000, "Microsoft Hv", 0x40000006);
 	set_interface(0x40000100, "XenVMMXenVMM", 0x40000105);
 	sim_cpuid_set(0x40000101, 0, (struct hw_cpuid){ 0x00040011, 0, 0, 0 });
@@ -183,19 +166,4 @@ xens_leaf_has_the_tscs_mode_and_its_khz(void **state)
 	assert_string_equal(offered().interfaces[1].offers, "pvclock, TSC mode 0 (emulated)");
 	sim_cpuid_set(0x40000103, 0, (struct hw_cpuid){ 0, XEN_TSC_DEFAULT, 2445424, 0 });
 	assert_string_equal(offered().interfaces[1].offers, "pvclock, TSC mode 0 (not emulated now)");
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(on_bare_metal_and_under_tcg_nothing_is_offered_and_no_msr_is_read, set_up),
-		cmocka_unit_test_setup(kvms_features_and_its_claim_in_khz_are_read_under_its_own_maximum, set_up),
-		cmocka_unit_test_setup(interfaces_that_are_stacked_are_all_found_the_lowest_leaf_first, set_up),
-		cmocka_unit_test_setup(virtualboxs_claim_is_read, set_up),
-		cmocka_unit_test_setup(a_name_alone_proves_nothing, set_up),
-		cmocka_unit_test_setup(xens_leaf_has_the_tscs_mode_and_its_khz, set_up),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,8 +13,7 @@ plug(bool hyperv)
 	sim_platform(&platform);
 }
 
-static void
-without_a_hypervisor_no_msr_is_touched_and_they_are_rows_only_where_they_are_named(void **state)
+TEST(without_a_hypervisor_no_msr_is_touched_and_they_are_rows_only_where_they_are_named)
 {
 	static const struct driver *const all[] = { &kvmclock_driver, &xen_driver, &hv_ref_driver, &hv_page_driver };
 
@@ -29,12 +28,10 @@ without_a_hypervisor_no_msr_is_touched_and_they_are_rows_only_where_they_are_nam
 	assert_state(0, CLOCK_ABSENT, "There is no interface of Hyper-V, which would offer it.");
 }
 
-static void
-kvmclock_reads_its_page_and_puts_the_msr_back(void **state)
+TEST(kvmclock_reads_its_page_and_puts_the_msr_back)
 {
 	struct sample samples[2];
 
-	(void)state;
 	plug(false);
 	open_driver(&kvmclock_driver);
 	assert_state(0, CLOCK_PRESENT, "By MSR 4b564d01h. Its page says TSC_STABLE: cores may be compared.");
@@ -49,12 +46,10 @@ kvmclock_reads_its_page_and_puts_the_msr_back(void **state)
 	assert_int_equal(sim_paravirtual.writes, 2);
 }
 
-static void
-each_core_asks_for_a_page_of_its_own_and_leaves_it(void **state)
+TEST(each_core_asks_for_a_page_of_its_own_and_leaves_it)
 {
 	struct sample sample;
 
-	(void)state;
 	plug(false);
 	sim_paravirtual.apart_ns[3] = 500;
 	open_driver(&kvmclock_driver);
@@ -71,10 +66,8 @@ each_core_asks_for_a_page_of_its_own_and_leaves_it(void **state)
 	sim.core = 0;
 }
 
-static void
-a_page_without_the_flag_and_the_old_msr_are_said(void **state)
+TEST(a_page_without_the_flag_and_the_old_msr_are_said)
 {
-	(void)state;
 	plug(false);
 	sim_paravirtual.not_stable = true;
 	open_driver(&kvmclock_driver);
@@ -90,10 +83,8 @@ a_page_without_the_flag_and_the_old_msr_are_said(void **state)
 	assert_int_equal(sim_paravirtual.writes, 0);
 }
 
-static void
-a_page_that_is_never_whole_or_never_written_is_broken_and_given_back(void **state)
+TEST(a_page_that_is_never_whole_or_never_written_is_broken_and_given_back)
 {
-	(void)state;
 	plug(false);
 	sim_paravirtual.odd = true;
 	open_driver(&kvmclock_driver);
@@ -111,12 +102,10 @@ a_page_that_is_never_whole_or_never_written_is_broken_and_given_back(void **stat
 	assert_int_equal(sim_paravirtual.writes, 0);
 }
 
-static void
-a_page_that_stays_odd_later_stands_still(void **state)
+TEST(a_page_that_stays_odd_later_stands_still)
 {
 	struct sample samples[3];
 
-	(void)state;
 	plug(false);
 	sim_paravirtual.odd_at_ps = SIM_PS_PER_MS;
 	open_driver(&kvmclock_driver);
@@ -130,10 +119,8 @@ a_page_that_stays_odd_later_stands_still(void **state)
 	assert_true(sim_paravirtual_is_as_found());
 }
 
-static void
-where_the_tsc_is_invariant_kvmclock_comes_behind_it(void **state)
+TEST(where_the_tsc_is_invariant_kvmclock_comes_behind_it)
 {
-	(void)state;
 	plug(false);
 	open_driver(&kvmclock_driver);
 	assert_int_equal(clocks[0].rating, 299);
@@ -144,12 +131,10 @@ where_the_tsc_is_invariant_kvmclock_comes_behind_it(void **state)
 	kvmclock_driver.close(&device);
 }
 
-static void
-hypervs_counter_and_page_are_one_time_and_everything_is_put_back(void **state)
+TEST(hypervs_counter_and_page_are_one_time_and_everything_is_put_back)
 {
 	struct sample sample;
 
-	(void)state;
 	plug(true);
 	open_driver(&hv_ref_driver);
 	assert_state(0, CLOCK_PRESENT, "");
@@ -165,10 +150,8 @@ hypervs_counter_and_page_are_one_time_and_everything_is_put_back(void **state)
 	assert_true(sim_paravirtual_is_as_found());
 }
 
-static void
-a_firmware_that_signed_already_is_left_so(void **state)
+TEST(a_firmware_that_signed_already_is_left_so)
 {
-	(void)state;
 	plug(true);
 	sim_msr_set(0x40000000, 77);
 	open_driver(&hv_ref_driver);
@@ -177,12 +160,10 @@ a_firmware_that_signed_already_is_left_so(void **state)
 	assert_int_equal(sim_paravirtual.writes, 0);
 }
 
-static void
-a_sequence_of_0_is_a_page_that_is_not_to_be_used(void **state)
+TEST(a_sequence_of_0_is_a_page_that_is_not_to_be_used)
 {
 	struct sample sample;
 
-	(void)state;
 	plug(true);
 	sim_paravirtual.no_sequence = true;
 	open_driver(&hv_page_driver);
@@ -198,12 +179,10 @@ a_sequence_of_0_is_a_page_that_is_not_to_be_used(void **state)
 	hv_page_driver.close(&device);
 }
 
-static void
-where_hypervs_page_is_never_whole_later_its_msr_is_read(void **state)
+TEST(where_hypervs_page_is_never_whole_later_its_msr_is_read)
 {
 	struct sample samples[3];
 
-	(void)state;
 	plug(true);
 	sim_paravirtual.torn_at_ps = SIM_PS_PER_MS;
 	open_driver(&hv_page_driver);
@@ -215,12 +194,10 @@ where_hypervs_page_is_never_whole_later_its_msr_is_read(void **state)
 	hv_page_driver.close(&device);
 }
 
-static void
-into_encrypted_memory_no_page_is_asked_for(void **state)
+TEST(into_encrypted_memory_no_page_is_asked_for)
 {
 	static const struct driver *const paged[] = { &kvmclock_driver, &hv_page_driver };
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		plug(true);
 		platform.cpu.memory_encrypted = true;
@@ -229,25 +206,4 @@ into_encrypted_memory_no_page_is_asked_for(void **state)
 		paged[i]->close(&device);
 		assert_int_equal(sim_paravirtual.writes, 0);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_a_hypervisor_no_msr_is_touched_and_they_are_rows_only_where_they_are_named),
-		cmocka_unit_test(kvmclock_reads_its_page_and_puts_the_msr_back),
-		cmocka_unit_test(each_core_asks_for_a_page_of_its_own_and_leaves_it),
-		cmocka_unit_test(a_page_without_the_flag_and_the_old_msr_are_said),
-		cmocka_unit_test(a_page_that_is_never_whole_or_never_written_is_broken_and_given_back),
-		cmocka_unit_test(a_page_that_stays_odd_later_stands_still),
-		cmocka_unit_test(where_the_tsc_is_invariant_kvmclock_comes_behind_it),
-		cmocka_unit_test(hypervs_counter_and_page_are_one_time_and_everything_is_put_back),
-		cmocka_unit_test(a_firmware_that_signed_already_is_left_so),
-		cmocka_unit_test(a_sequence_of_0_is_a_page_that_is_not_to_be_used),
-		cmocka_unit_test(where_hypervs_page_is_never_whole_later_its_msr_is_read),
-		cmocka_unit_test(into_encrypted_memory_no_page_is_asked_for),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

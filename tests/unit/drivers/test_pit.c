@@ -17,12 +17,12 @@ clocks_at(uint64_t ns)
 	return (uint64_t)((unsigned __int128)ps * 105000000 / 88 / SIM_PS_PER_S);
 }
 
-static void
-a_reading_is_an_out_and_two_ins_and_counts_up_from_the_latch(void **state)
+TEST_FIXTURE(reset, NULL);
+
+TEST(a_reading_is_an_out_and_two_ins_and_counts_up_from_the_latch)
 {
 	struct sample samples[2];
 
-	(void)state;
 	open_driver(&pit_driver);
 	assert_int_equal(sim.pit.port_61, 1);
 	assert_int_equal(sim_pit_status(2) & 0x3f, 0x34); /* low then high byte, mode 2 */
@@ -40,13 +40,11 @@ a_reading_is_an_out_and_two_ins_and_counts_up_from_the_latch(void **state)
 	}
 }
 
-static void
-it_wraps_from_65535_to_0_after_65536_clocks(void **state)
+TEST(it_wraps_from_65535_to_0_after_65536_clocks)
 {
 	struct sample before, after;
 	uint64_t wrap_ns;
 
-	(void)state;
 	open_driver(&pit_driver);
 	wrap_ns = CHANNEL->loaded_ps / 1000 + 54925401; /* 65,536 * 88 / 105 us */
 	take(&clocks[PIT], (wrap_ns - 520 - 10) * 1000, &before, 1);
@@ -70,8 +68,7 @@ open_and_close(uint8_t control, uint8_t port_61, bool null_count)
 	pit_driver.close(&device);
 }
 
-static void
-every_mode_access_and_port_61h_are_as_found_after_close(void **state)
+TEST(every_mode_access_and_port_61h_are_as_found_after_close)
 {
 	static const uint8_t modes[] = { 0, 1, 2, 3, 4, 5 };
 
@@ -94,29 +91,23 @@ every_mode_access_and_port_61h_are_as_found_after_close(void **state)
 				}
 }
 
-static void
-an_access_of_0_becomes_low_byte_then_high_and_the_mode_stays(void **state)
+TEST(an_access_of_0_becomes_low_byte_then_high_and_the_mode_stays)
 {
-	(void)state;
 	open_and_close(0x06, 0, false); /* as after QEMU's reset; access 0 is a latch command */
 	assert_int_equal(sim_pit_status(2) & 0x7f, 0x36);
 	assert_int_equal(sim.pit.port_61, 0);
 }
 
-static void
-channels_0_and_1_are_never_written(void **state)
+TEST(channels_0_and_1_are_never_written)
 {
-	(void)state;
 	open_and_close(0x36, 3, false);
 	assert_int_equal(sim.pit.channels[0].writes, 0);
 	assert_int_equal(sim.pit.channels[1].writes, 0);
 	assert_true(CHANNEL->writes > 0);
 }
 
-static void
-the_speaker_is_silent_from_open_to_close(void **state)
+TEST(the_speaker_is_silent_from_open_to_close)
 {
-	(void)state;
 	sim.pit.port_61 = 3;
 	open_driver(&pit_driver);
 	assert_int_equal(sim.pit.port_61 & 2, 0);
@@ -126,10 +117,8 @@ the_speaker_is_silent_from_open_to_close(void **state)
 
 #define GATED "Channel 2 does not count: likely the firmware has gated the 8254's clock, as many do."
 
-static void
-a_clock_gated_pit_is_disabled_within_the_bound_and_put_back(void **state)
+TEST(a_clock_gated_pit_is_disabled_within_the_bound_and_put_back)
 {
-	(void)state;
 	sim.pit.gated = true;
 	sim.pit.port_61 = 2;
 	open_driver(&pit_driver);
@@ -142,10 +131,8 @@ a_clock_gated_pit_is_disabled_within_the_bound_and_put_back(void **state)
 }
 
 /* It has no clock that could be gated. */
-static void
-a_guest_s_pit_that_never_counts_is_stuck(void **state)
+TEST(a_guest_s_pit_that_never_counts_is_stuck)
 {
-	(void)state;
 	sim_cpuid_set(1, 0, (struct hw_cpuid){ 0x000906ea, 0, 0x80200000, 0x00000210 });
 	sim_cpuid_set(0x40000000, 0, (struct hw_cpuid){ 0x40000001, 0x4b4d564b, 0x564b4d56, 0x4d });
 	sim_platform(&platform);
@@ -154,10 +141,8 @@ a_guest_s_pit_that_never_counts_is_stuck(void **state)
 	assert_state(PIT, CLOCK_STUCK, "Channel 2 does not count.");
 }
 
-static void
-a_pit_that_is_not_there_is_absent(void **state)
+TEST(a_pit_that_is_not_there_is_absent)
 {
-	(void)state;
 	sim.pit.absent = sim.pit.port_61_absent = true;
 	open_driver(&pit_driver);
 	assert_state(PIT, CLOCK_ABSENT, "Ports 42h and 43h read all ones: there is no PIT.");
@@ -165,12 +150,10 @@ a_pit_that_is_not_there_is_absent(void **state)
 		     "Ports 42h and 43h read all ones: there is no PIT.");
 }
 
-static void
-a_step_back_of_100_clocks_and_a_standstill_show(void **state)
+TEST(a_step_back_of_100_clocks_and_a_standstill_show)
 {
 	struct sample sound[2], sick[2];
 
-	(void)state;
 	open_driver(&pit_driver);
 	take(&clocks[PIT], SIM_PS_PER_MS, sound, 2);
 	sim.pit.backward_at_ps = 1001 * SIM_PS_PER_US;
@@ -183,27 +166,4 @@ a_step_back_of_100_clocks_and_a_standstill_show(void **state)
 	take(&clocks[PIT], SIM_PS_PER_MS, sick, 2);
 	assert_int_equal(sick[0].ticks, sick[1].ticks);
 	assert_int_not_equal(sound[0].ticks, sound[1].ticks);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(
-			a_reading_is_an_out_and_two_ins_and_counts_up_from_the_latch, reset),
-		cmocka_unit_test_setup(it_wraps_from_65535_to_0_after_65536_clocks, reset),
-		cmocka_unit_test_setup(
-			every_mode_access_and_port_61h_are_as_found_after_close, reset),
-		cmocka_unit_test_setup(
-			an_access_of_0_becomes_low_byte_then_high_and_the_mode_stays, reset),
-		cmocka_unit_test_setup(channels_0_and_1_are_never_written, reset),
-		cmocka_unit_test_setup(the_speaker_is_silent_from_open_to_close, reset),
-		cmocka_unit_test_setup(
-			a_clock_gated_pit_is_disabled_within_the_bound_and_put_back, reset),
-		cmocka_unit_test_setup(a_guest_s_pit_that_never_counts_is_stuck, reset),
-		cmocka_unit_test_setup(a_pit_that_is_not_there_is_absent, reset),
-		cmocka_unit_test_setup(a_step_back_of_100_clocks_and_a_standstill_show, reset),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

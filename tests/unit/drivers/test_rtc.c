@@ -6,12 +6,12 @@
 
 enum { RTC, RTC_PF };
 
-static void
-a_reading_is_the_update_flag_and_the_second_2_us_in_all(void **state)
+TEST_FIXTURE(reset, NULL);
+
+TEST(a_reading_is_the_update_flag_and_the_second_2_us_in_all)
 {
 	struct sample samples[2];
 
-	(void)state;
 	sim.rtc.seconds = 45;
 	open_driver(&rtc_driver);
 	assert_state(RTC, CLOCK_PRESENT, "");
@@ -30,12 +30,10 @@ a_reading_is_the_update_flag_and_the_second_2_us_in_all(void **state)
 	assert_int_equal(samples[0].ticks, 0);
 }
 
-static void
-seconds_in_binary_are_read_as_such(void **state)
+TEST(seconds_in_binary_are_read_as_such)
 {
 	struct sample sample;
 
-	(void)state;
 	sim.rtc.b |= 0x04;
 	sim.rtc.seconds = 19;
 	open_driver(&rtc_driver);
@@ -55,8 +53,7 @@ second_at(uint64_t a_ps)
 	return sample.ticks;
 }
 
-static void
-the_new_second_shows_when_uip_falls_and_no_earlier(void **state)
+TEST(the_new_second_shows_when_uip_falls_and_no_earlier)
 {
 	for (int late = 0; late < 2; late++) {
 		uint64_t late_ps = late ? 150 * SIM_PS_PER_US : 0;
@@ -73,10 +70,8 @@ the_new_second_shows_when_uip_falls_and_no_earlier(void **state)
 	}
 }
 
-static void
-in_a_guest_the_new_second_shows_with_the_register_however_late_uip_falls(void **state)
+TEST(in_a_guest_the_new_second_shows_with_the_register_however_late_uip_falls)
 {
-	(void)state;
 	sim.rtc.uip_late_ps = 36 * SIM_PS_PER_MS;
 	sim.rtc.seconds = 59;
 	memcpy(platform.cpu.hypervisor, "TCGTCGTCGTCG", sizeof("TCGTCGTCGTCG"));
@@ -86,12 +81,10 @@ in_a_guest_the_new_second_shows_with_the_register_however_late_uip_falls(void **
 	assert_int_equal(second_at(SIM_PS_PER_S - 1000 * SIM_PS_PER_NS), 0); /* the seconds are read 1,000 ns later */
 }
 
-static void
-what_an_update_makes_of_the_register_is_not_believed(void **state)
+TEST(what_an_update_makes_of_the_register_is_not_believed)
 {
 	static struct sample samples[1200];
 
-	(void)state;
 	sim.rtc.update_garbage = true;
 	open_driver(&rtc_driver);
 	/* A run of 2,020 ns a sample, from 100 us before UIP rises to after the second. */
@@ -104,12 +97,10 @@ what_an_update_makes_of_the_register_is_not_believed(void **state)
 	}
 }
 
-static void
-a_run_that_begins_in_an_update_with_an_old_second_waits_it_out(void **state)
+TEST(a_run_that_begins_in_an_update_with_an_old_second_waits_it_out)
 {
 	struct sample sample;
 
-	(void)state;
 	open_driver(&rtc_driver);
 	assert_int_equal(second_at(3 * SIM_PS_PER_S), 3);
 	take(&clocks[RTC], 9 * SIM_PS_PER_S - 2000 * SIM_PS_PER_US, &sample, 1);
@@ -118,12 +109,10 @@ a_run_that_begins_in_an_update_with_an_old_second_waits_it_out(void **state)
 }
 
 /* As Intel's chip sets have it: 488 us before the update cycle of 1,984; read as fast as any bus is. */
-static void
-an_update_of_2472_us_is_waited_out_with_the_fastest_reads(void **state)
+TEST(an_update_of_2472_us_is_waited_out_with_the_fastest_reads)
 {
 	struct sample sample;
 
-	(void)state;
 	sim.rtc.uip_early_ps = 2472 * SIM_PS_PER_US;
 	open_driver(&rtc_driver);
 	assert_state(RTC, CLOCK_PRESENT, "");
@@ -134,10 +123,8 @@ an_update_of_2472_us_is_waited_out_with_the_fastest_reads(void **state)
 	assert_in_range(sample.begin, UINT64_C(9000000000), UINT64_C(9000000500));
 }
 
-static void
-uip_stuck_at_1_is_broken_and_ends_within_the_bound(void **state)
+TEST(uip_stuck_at_1_is_broken_and_ends_within_the_bound)
 {
-	(void)state;
 	sim.rtc.uip_stuck = true;
 	open_driver(&rtc_driver);
 	assert_state(RTC, CLOCK_BROKEN, "UIP in register A stays 1; an update takes 2,472 us at most.");
@@ -146,8 +133,7 @@ uip_stuck_at_1_is_broken_and_ends_within_the_bound(void **state)
 }
 
 /* For longer than all that is waited, and the register was read just before. */
-static void
-an_update_in_which_the_core_is_away_does_not_stick(void **state)
+TEST(an_update_in_which_the_core_is_away_does_not_stick)
 {
 	for (uint64_t seed = 1; seed <= 200; seed++) {
 		reset(state);
@@ -160,12 +146,10 @@ an_update_in_which_the_core_is_away_does_not_stick(void **state)
 	}
 }
 
-static void
-uip_that_sticks_later_is_waited_for_12000_polls_once(void **state)
+TEST(uip_that_sticks_later_is_waited_for_12000_polls_once)
 {
 	struct sample sample;
 
-	(void)state;
 	open_driver(&rtc_driver);
 	assert_int_equal(second_at(3 * SIM_PS_PER_S), 3);
 	sim.rtc.uip_stuck = true;
@@ -176,10 +160,8 @@ uip_that_sticks_later_is_waited_for_12000_polls_once(void **state)
 	assert_int_equal(second_at(10 * SIM_PS_PER_S), 9);
 }
 
-static void
-all_registers_ffh_an_fadt_without_one_and_a_reset_divider(void **state)
+TEST(all_registers_ffh_an_fadt_without_one_and_a_reset_divider)
 {
-	(void)state;
 	sim.rtc.absent = true;
 	open_driver(&rtc_driver);
 	assert_state(RTC, CLOCK_ABSENT, "All its registers read FFh: there is none at port 70h.");
@@ -199,10 +181,8 @@ all_registers_ffh_an_fadt_without_one_and_a_reset_divider(void **state)
 	assert_int_equal(sim.count[SIM_IN] + sim.count[SIM_OUT], 0);
 }
 
-static void
-set_is_left_set_and_halts_the_seconds_but_not_the_flag(void **state)
+TEST(set_is_left_set_and_halts_the_seconds_but_not_the_flag)
 {
-	(void)state;
 	sim.rtc.b = 0x82;
 	open_driver(&rtc_driver);
 	assert_state(RTC, CLOCK_STUCK, "It is halted: SET in register B was found set.");
@@ -211,10 +191,8 @@ set_is_left_set_and_halts_the_seconds_but_not_the_flag(void **state)
 	assert_int_equal(sim.rtc.b, 0x82);
 }
 
-static void
-seconds_of_7fh_are_broken_and_a_flat_battery_is_noted(void **state)
+TEST(seconds_of_7fh_are_broken_and_a_flat_battery_is_noted)
 {
-	(void)state;
 	sim.rtc.seconds_invalid = true;
 	open_driver(&rtc_driver);
 	assert_state(RTC, CLOCK_BROKEN,
@@ -225,13 +203,11 @@ seconds_of_7fh_are_broken_and_a_flat_battery_is_noted(void **state)
 	assert_state(RTC, CLOCK_PRESENT, "Its battery failed (VRT is 0).");
 }
 
-static void
-the_flag_is_counted_at_8192_hz_from_one_register_a_read(void **state)
+TEST(the_flag_is_counted_at_8192_hz_from_one_register_a_read)
 {
 	static struct sample samples[1000];
 	uint64_t start;
 
-	(void)state;
 	open_driver(&rtc_driver);
 	assert_state(RTC_PF, CLOCK_PRESENT, "");
 	assert_string_equal(clocks[RTC_PF].main, "rtc");
@@ -251,26 +227,22 @@ the_flag_is_counted_at_8192_hz_from_one_register_a_read(void **state)
 	assert_int_equal(samples[999].ticks - start, 8); /* 1.021 ms hold 8.36 periods */
 }
 
-static void
-a_flag_from_before_the_run_is_not_counted_in_it(void **state)
+TEST(a_flag_from_before_the_run_is_not_counted_in_it)
 {
 	struct sample sample;
 	uint64_t start;
 
-	(void)state;
 	open_driver(&rtc_driver);
 	start = device.edges;
 	take(&clocks[RTC_PF], 5 * SIM_PS_PER_S, &sample, 1); /* seconds after the latest look */
 	assert_int_equal(sample.ticks, start);
 }
 
-static void
-pie_is_set_only_while_interrupts_and_irq_8_are_masked(void **state)
+TEST(pie_is_set_only_while_interrupts_and_irq_8_are_masked)
 {
 	static struct sample samples[1000];
 	uint64_t start;
 
-	(void)state;
 	sim.rtc.pf_needs_pie = true;
 	sim.pic_mask[1] = 0x8e;
 	open_driver(&rtc_driver);
@@ -287,10 +259,8 @@ pie_is_set_only_while_interrupts_and_irq_8_are_masked(void **state)
 	assert_int_equal(sim.rtc.a, 0x26);
 }
 
-static void
-a_flag_that_never_comes_is_stuck_and_leaves_nothing_changed(void **state)
+TEST(a_flag_that_never_comes_is_stuck_and_leaves_nothing_changed)
 {
-	(void)state;
 	sim.rtc.pf_never = true;
 	open_driver(&rtc_driver);
 	assert_state(RTC_PF, CLOCK_STUCK, "The periodic flag never comes, with PIE or without.");
@@ -304,10 +274,8 @@ a_flag_that_never_comes_is_stuck_and_leaves_nothing_changed(void **state)
 	assert_in_range(sim.now_ps, 151 * SIM_PS_PER_MS, 153 * SIM_PS_PER_MS);
 }
 
-static void
-a_periodic_interrupt_of_the_firmwares_keeps_its_rate(void **state)
+TEST(a_periodic_interrupt_of_the_firmwares_keeps_its_rate)
 {
-	(void)state;
 	sim.rtc.b |= 0x40;
 	open_driver(&rtc_driver);
 	assert_state(RTC_PF, CLOCK_DISABLED,
@@ -317,8 +285,7 @@ a_periodic_interrupt_of_the_firmwares_keeps_its_rate(void **state)
 	assert_int_equal(sim.rtc.a_writes + sim.rtc.b_writes + sim.rtc.c_reads, 0);
 }
 
-static void
-index_and_nmi_bit_are_as_found_where_port_70h_can_be_read(void **state)
+TEST(index_and_nmi_bit_are_as_found_where_port_70h_can_be_read)
 {
 	static const uint8_t found[] = { 0x0f, 0x8f, 0x00, 0x80, 0x0c };
 
@@ -333,12 +300,10 @@ index_and_nmi_bit_are_as_found_where_port_70h_can_be_read(void **state)
 	}
 }
 
-static void
-index_is_left_at_register_d_where_port_70h_reads_ffh(void **state)
+TEST(index_is_left_at_register_d_where_port_70h_reads_ffh)
 {
 	struct sample sample;
 
-	(void)state;
 	sim.rtc.index = 0x8f;
 	open_driver(&rtc_driver);
 	assert_int_equal(sim.rtc.index, 0x8d);
@@ -349,12 +314,10 @@ index_is_left_at_register_d_where_port_70h_reads_ffh(void **state)
 }
 
 /* Whether NMIs are masked can't be read there, and is left alone: the other way to the registers does not change it. */
-static void
-by_intels_other_ports_nmis_and_the_index_are_as_found(void **state)
+TEST(by_intels_other_ports_nmis_and_the_index_are_as_found)
 {
 	static const uint8_t found[] = { 0x0f, 0x8f };
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct sample sample;
 
@@ -394,12 +357,10 @@ out_latch(void *context, uint16_t port, uint32_t value, unsigned width_bytes)
 }
 
 /* Something else at those ports, be it two registers that read as they are written. */
-static void
-other_devices_at_ports_74h_and_75h_are_no_rtc(void **state)
+TEST(other_devices_at_ports_74h_and_75h_are_no_rtc)
 {
 	uint8_t latches[2] = { 0x11, 0x00 };
 
-	(void)state;
 	sim_hook_ports((struct sim_port_hook){ 0x74, 0x75, in_latch, out_latch, latches });
 	sim.rtc.index = 0x8f;
 	sim.rtc.seconds = 45;
@@ -410,45 +371,4 @@ other_devices_at_ports_74h_and_75h_are_no_rtc(void **state)
 	assert_int_equal(sim.rtc.index, 0x8d);
 	assert_int_equal(latches[0], 0x11);
 	assert_true(latch_writes > 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(
-			a_reading_is_the_update_flag_and_the_second_2_us_in_all, reset),
-		cmocka_unit_test_setup(seconds_in_binary_are_read_as_such, reset),
-		cmocka_unit_test_setup(
-			the_new_second_shows_when_uip_falls_and_no_earlier, reset),
-		cmocka_unit_test_setup(in_a_guest_the_new_second_shows_with_the_register_however_late_uip_falls, reset),
-		cmocka_unit_test_setup(what_an_update_makes_of_the_register_is_not_believed, reset),
-		cmocka_unit_test_setup(
-			a_run_that_begins_in_an_update_with_an_old_second_waits_it_out, reset),
-		cmocka_unit_test_setup(an_update_of_2472_us_is_waited_out_with_the_fastest_reads, reset),
-		cmocka_unit_test_setup(uip_stuck_at_1_is_broken_and_ends_within_the_bound, reset),
-		cmocka_unit_test_setup(an_update_in_which_the_core_is_away_does_not_stick, reset),
-		cmocka_unit_test_setup(uip_that_sticks_later_is_waited_for_12000_polls_once, reset),
-		cmocka_unit_test_setup(
-			all_registers_ffh_an_fadt_without_one_and_a_reset_divider, reset),
-		cmocka_unit_test_setup(
-			set_is_left_set_and_halts_the_seconds_but_not_the_flag, reset),
-		cmocka_unit_test_setup(
-			seconds_of_7fh_are_broken_and_a_flat_battery_is_noted, reset),
-		cmocka_unit_test_setup(
-			the_flag_is_counted_at_8192_hz_from_one_register_a_read, reset),
-		cmocka_unit_test_setup(a_flag_from_before_the_run_is_not_counted_in_it, reset),
-		cmocka_unit_test_setup(
-			pie_is_set_only_while_interrupts_and_irq_8_are_masked, reset),
-		cmocka_unit_test_setup(
-			a_flag_that_never_comes_is_stuck_and_leaves_nothing_changed, reset),
-		cmocka_unit_test_setup(a_periodic_interrupt_of_the_firmwares_keeps_its_rate, reset),
-		cmocka_unit_test_setup(
-			index_and_nmi_bit_are_as_found_where_port_70h_can_be_read, reset),
-		cmocka_unit_test_setup(index_is_left_at_register_d_where_port_70h_reads_ffh, reset),
-		cmocka_unit_test_setup(by_intels_other_ports_nmis_and_the_index_are_as_found, reset),
-		cmocka_unit_test_setup(other_devices_at_ports_74h_and_75h_are_no_rtc, reset),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

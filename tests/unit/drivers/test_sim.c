@@ -7,10 +7,10 @@ add_up(uint64_t number, uint64_t first, uint64_t second, uint64_t third)
 	return (int64_t)(number + first + second + third);
 }
 
-static void
-an_access_costs_its_time_first_and_is_counted(void **state)
+TEST_FIXTURE(reset, NULL);
+
+TEST(an_access_costs_its_time_first_and_is_counted)
 {
-	(void)state;
 	sim_reset();
 	assert_int_equal(hw_tsc(), 10);
 	assert_int_equal(hw_tsc_lfence(), 30);
@@ -32,10 +32,8 @@ an_access_costs_its_time_first_and_is_counted(void **state)
 		assert_int_equal(sim.count[i], 1);
 }
 
-static void
-a_host_takes_the_core_away_at_about_one_of_so_many_accesses(void **state)
+TEST(a_host_takes_the_core_away_at_about_one_of_so_many_accesses)
 {
-	(void)state;
 	sim_reset();
 	sim.preempt_every = 10;
 	sim.preempt_ps = 30 * SIM_PS_PER_MS;
@@ -45,10 +43,8 @@ a_host_takes_the_core_away_at_about_one_of_so_many_accesses(void **state)
 	assert_int_equal(sim.now_ps % sim.preempt_ps, 1000 * 10 * SIM_PS_PER_NS);
 }
 
-static void
-the_tsc_of_another_core_is_off_by_its_offset(void **state)
+TEST(the_tsc_of_another_core_is_off_by_its_offset)
 {
-	(void)state;
 	sim.tsc.offset_ticks[3] = -25;
 	sim.now_ps = SIM_PS_PER_US;
 	assert_int_equal(sim_tsc_ticks(), 1000);
@@ -57,15 +53,13 @@ the_tsc_of_another_core_is_off_by_its_offset(void **state)
 	assert_int_equal(hw_msr_read(0x10), 975 + 100);
 }
 
-static void
-a_counter_steps_stands_goes_back_and_wraps_when_it_is_told_to(void **state)
+TEST(a_counter_steps_stands_goes_back_and_wraps_when_it_is_told_to)
 {
 	struct sim_counter counter = {
 		.hz = { 3, 1 }, .origin_ticks = 7, .step_ticks = 1,
 		.stuck_at_ps = SIM_NEVER, .backward_at_ps = SIM_NEVER, .wrap_bits = 64,
 	};
 
-	(void)state;
 	sim.now_ps = 10 * SIM_PS_PER_S - 1;
 	assert_int_equal(sim_counter_ticks(&counter), 36);
 	sim.now_ps = 10 * SIM_PS_PER_S;
@@ -97,10 +91,8 @@ go_to_clock(uint64_t count)
 	sim.now_ps = sim.pit.channels[2].loaded_ps + count * 88 * SIM_PS_PER_S / 105000000 + 1;
 }
 
-static void
-pit_mode_2_counts_4_3_2_1_4_and_out_is_low_at_1(void **state)
+TEST(pit_mode_2_counts_4_3_2_1_4_and_out_is_low_at_1)
 {
-	(void)state;
 	hw_out8(0x61, 1);
 	load_channel_2(0xb4, 4);
 	for (uint16_t i = 0; i < 9; i++) {
@@ -110,10 +102,8 @@ pit_mode_2_counts_4_3_2_1_4_and_out_is_low_at_1(void **state)
 	}
 }
 
-static void
-pit_mode_3_counts_by_twos_and_out_is_high_for_half_of_it(void **state)
+TEST(pit_mode_3_counts_by_twos_and_out_is_high_for_half_of_it)
 {
-	(void)state;
 	hw_out8(0x61, 1);
 	load_channel_2(0xb6, 6);
 	for (uint16_t i = 0; i < 12; i++) {
@@ -123,10 +113,8 @@ pit_mode_3_counts_by_twos_and_out_is_high_for_half_of_it(void **state)
 	}
 }
 
-static void
-pit_mode_0_raises_out_after_its_count_while_the_gate_is_up(void **state)
+TEST(pit_mode_0_raises_out_after_its_count_while_the_gate_is_up)
 {
-	(void)state;
 	hw_out8(0x61, 1);
 	load_channel_2(0xb0, 1000);
 	go_to_clock(400);
@@ -145,10 +133,8 @@ pit_mode_0_raises_out_after_its_count_while_the_gate_is_up(void **state)
 	assert_int_equal(hw_in8(0x61), 0x21);
 }
 
-static void
-a_second_latch_is_ignored_until_both_bytes_are_read(void **state)
+TEST(a_second_latch_is_ignored_until_both_bytes_are_read)
 {
-	(void)state;
 	hw_out8(0x61, 1);
 	load_channel_2(0xb4, 0);
 	go_to_clock(0x1234);
@@ -161,10 +147,8 @@ a_second_latch_is_ignored_until_both_bytes_are_read(void **state)
 	assert_int_equal(hw_in8(0x42), (0x10000 - 0x2000) & 0xff);
 }
 
-static void
-read_back_gives_status_first_with_null_count(void **state)
+TEST(read_back_gives_status_first_with_null_count)
 {
-	(void)state;
 	hw_out8(0x61, 1);
 	hw_out8(0x43, 0xb4);
 	hw_out8(0x43, 0xe8);
@@ -186,10 +170,8 @@ rtc_register(uint8_t number)
 	return hw_in8(0x71);
 }
 
-static void
-uip_is_1_for_2228_us_and_reading_c_clears_its_flags(void **state)
+TEST(uip_is_1_for_2228_us_and_reading_c_clears_its_flags)
 {
-	(void)state;
 	sim.cost_ps[SIM_OUT] = sim.cost_ps[SIM_IN] = 0;
 	sim.rtc.seconds = 59;
 	sim.now_ps = SIM_PS_PER_S - 2228 * SIM_PS_PER_US - 1;
@@ -206,14 +188,12 @@ uip_is_1_for_2228_us_and_reading_c_clears_its_flags(void **state)
 	assert_int_equal(rtc_register(0x0c), 0x00);
 }
 
-static void
-the_periodic_rates_are_those_of_the_data_sheet(void **state)
+TEST(the_periodic_rates_are_those_of_the_data_sheet)
 {
 	static const uint64_t hz[16] = {
 		0, 256, 128, 8192, 4096, 2048, 1024, 512, 256, 128, 64, 32, 16, 8, 4, 2
 	};
 
-	(void)state;
 	sim.now_ps = SIM_PS_PER_S;
 	for (uint8_t rate = 0; rate < 16; rate++) {
 		sim.rtc.a = 0x20 | rate;
@@ -221,10 +201,8 @@ the_periodic_rates_are_those_of_the_data_sheet(void **state)
 	}
 }
 
-static void
-pie_with_interrupts_on_is_remembered(void **state)
+TEST(pie_with_interrupts_on_is_remembered)
 {
-	(void)state;
 	sim.rtc.b |= 0x40;
 	uint64_t saved = hw_interrupts_mask();
 
@@ -235,10 +213,8 @@ pie_with_interrupts_on_is_remembered(void **state)
 	assert_int_equal(sim.rtc.exposed_ps, 7);
 }
 
-static void
-the_hpet_counts_only_while_it_is_on_and_goes_on_from_where_it_stood(void **state)
+TEST(the_hpet_counts_only_while_it_is_on_and_goes_on_from_where_it_stood)
 {
-	(void)state;
 	sim.cost_ps[SIM_READ] = sim.cost_ps[SIM_WRITE] = 0;
 	assert_int_equal(hw_read64(SIM_HPET_BASE), 0x05f5e1008086a201);
 	sim_advance_ps(SIM_PS_PER_US);
@@ -251,20 +227,16 @@ the_hpet_counts_only_while_it_is_on_and_goes_on_from_where_it_stood(void **state
 	assert_int_equal(hw_read64(SIM_HPET_BASE + 0xf0), 10);
 }
 
-static void
-cpuid_above_its_maximum_answers_as_the_highest_basic_leaf(void **state)
+TEST(cpuid_above_its_maximum_answers_as_the_highest_basic_leaf)
 {
-	(void)state;
 	sim_cpuid_set(0, 0, (struct hw_cpuid){ 0x7, 1, 2, 3 });
 	sim_cpuid_set(0x7, 0, (struct hw_cpuid){ 0, 0x1234, 0, 0 });
 	assert_int_equal(hw_cpuid(0x19, 0).ebx, 0x1234);
 	assert_int_equal(hw_cpuid(0x40000000, 0).eax, 0);
 }
 
-static void
-what_is_mapped_is_mapped_to_its_last_byte(void **state)
+TEST(what_is_mapped_is_mapped_to_its_last_byte)
 {
-	(void)state;
 	sim_map((struct sim_region){ 0x1000, 0x1000, NULL, NULL });
 	assert_true(hw_is_mapped(0x1ffc, 4));
 	assert_false(hw_is_mapped(0x1ffd, 4));
@@ -284,10 +256,8 @@ remember(uint32_t destination, uint32_t command)
 	commands++;
 }
 
-static void
-a_lapic_command_arrives_in_both_modes_but_not_at_a_dead_core(void **state)
+TEST(a_lapic_command_arrives_in_both_modes_but_not_at_a_dead_core)
 {
-	(void)state;
 	commands = 0;
 	sim.on_ipi = remember;
 	hw_write32(SIM_LAPIC_BASE + 0x310, 5u << 24);
@@ -314,46 +284,12 @@ hook_in(void *context, uint16_t port, unsigned width_bytes)
 	return *(uint32_t *)context + port + width_bytes;
 }
 
-static void
-a_port_hook_answers_for_its_ports_alone(void **state)
+TEST(a_port_hook_answers_for_its_ports_alone)
 {
 	uint32_t base = 0x20;
 
-	(void)state;
 	sim_hook_ports((struct sim_port_hook){ 0x510, 0x511, hook_in, NULL, &base });
 	assert_int_equal(hw_in8(0x511), (0x20 + 0x511 + 1) & 0xff);
 	assert_int_equal(hw_in32(0x510), 0x20 + 0x510 + 4);
 	assert_int_equal(hw_in8(0x512), 0xff);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(an_access_costs_its_time_first_and_is_counted, reset),
-		cmocka_unit_test_setup(a_host_takes_the_core_away_at_about_one_of_so_many_accesses, reset),
-		cmocka_unit_test_setup(the_tsc_of_another_core_is_off_by_its_offset, reset),
-		cmocka_unit_test_setup(
-			a_counter_steps_stands_goes_back_and_wraps_when_it_is_told_to, reset),
-		cmocka_unit_test_setup(pit_mode_2_counts_4_3_2_1_4_and_out_is_low_at_1, reset),
-		cmocka_unit_test_setup(
-			pit_mode_3_counts_by_twos_and_out_is_high_for_half_of_it, reset),
-		cmocka_unit_test_setup(
-			pit_mode_0_raises_out_after_its_count_while_the_gate_is_up, reset),
-		cmocka_unit_test_setup(a_second_latch_is_ignored_until_both_bytes_are_read, reset),
-		cmocka_unit_test_setup(read_back_gives_status_first_with_null_count, reset),
-		cmocka_unit_test_setup(uip_is_1_for_2228_us_and_reading_c_clears_its_flags, reset),
-		cmocka_unit_test_setup(the_periodic_rates_are_those_of_the_data_sheet, reset),
-		cmocka_unit_test_setup(pie_with_interrupts_on_is_remembered, reset),
-		cmocka_unit_test_setup(
-			the_hpet_counts_only_while_it_is_on_and_goes_on_from_where_it_stood, reset),
-		cmocka_unit_test_setup(
-			cpuid_above_its_maximum_answers_as_the_highest_basic_leaf, reset),
-		cmocka_unit_test_setup(what_is_mapped_is_mapped_to_its_last_byte, reset),
-		cmocka_unit_test_setup(
-			a_lapic_command_arrives_in_both_modes_but_not_at_a_dead_core, reset),
-		cmocka_unit_test_setup(a_port_hook_answers_for_its_ports_alone, reset),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 /* SMBIOS tables built byte by byte: what is read in good ones, and what is said of broken ones. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "smbios.h"
 #include "smbios_checks.h"
 
@@ -139,6 +135,8 @@ tear_down(void **state)
 	return 0;
 }
 
+TEST_FIXTURE(set_up, tear_down);
+
 /* Type, length, handle, then the formatted area; strings, each with its 0. Literals are split behind hex digits. */
 #define BIOS   "\0\x12\0\0" "\1\2\0\xe8\3\0\0\0\0\0\0\0\0\0" "Example BIOS\0" "2.10.0\0" "11/30/2020\0" "\0"
 #define SYSTEM "\1\x1b\1\0" "\1\2\3\4" "uuid: 16 bytes..\6\0\0" "Example Inc.\0" "Server 9\0" "rev A\0" "SN-0042\0" "\0"
@@ -160,14 +158,12 @@ assert_is_example(const struct smbios_facts *facts)
 	assert_string_equal(facts->board_product, "X99-B");
 }
 
-static void
-the_64_bit_entry_point_leads_to_bios_system_and_board(void **state)
+TEST(the_64_bit_entry_point_leads_to_bios_system_and_board)
 {
 	assert_is_example(READ(*state, BIOS SYSTEM BOARD END));
 }
 
-static void
-so_does_the_32_bit_one(void **state)
+TEST(so_does_the_32_bit_one)
 {
 	struct machine *machine = *state;
 
@@ -176,8 +172,7 @@ so_does_the_32_bit_one(void **state)
 	assert_is_example(read_facts(machine));
 }
 
-static void
-the_64_bit_entry_point_goes_first_and_the_32_bit_one_is_used_where_its_checksum_is_wrong(void **state)
+TEST(the_64_bit_entry_point_goes_first_and_the_32_bit_one_is_used_where_its_checksum_is_wrong)
 {
 	struct machine *machine = *state;
 
@@ -192,8 +187,7 @@ the_64_bit_entry_point_goes_first_and_the_32_bit_one_is_used_where_its_checksum_
 	assert_string_equal(machine->facts.problem, "SMBIOS: the checksum of the entry point _SM3_ is off by 1h");
 }
 
-static void
-a_machine_without_either_has_nothing_and_nothing_is_wrong(void **state)
+TEST(a_machine_without_either_has_nothing_and_nothing_is_wrong)
 {
 	const struct smbios_facts *facts = read_facts(*state);
 
@@ -201,8 +195,7 @@ a_machine_without_either_has_nothing_and_nothing_is_wrong(void **state)
 	assert_string_equal(facts->problem, "");
 }
 
-static void
-what_is_wrong_with_an_entry_point_is_said(void **state)
+TEST(what_is_wrong_with_an_entry_point_is_said)
 {
 	static const struct {
 		uint8_t at, value;
@@ -231,8 +224,7 @@ what_is_wrong_with_an_entry_point_is_said(void **state)
 	}
 }
 
-static void
-an_entry_point_longer_than_today_is_read_whole(void **state)
+TEST(an_entry_point_longer_than_today_is_read_whole)
 {
 	struct machine *machine = *state;
 
@@ -246,8 +238,7 @@ an_entry_point_longer_than_today_is_read_whole(void **state)
 	assert_string_equal(read_facts(machine)->serial, "SN-0042");
 }
 
-static void
-only_as_many_structures_are_read_as_the_32_bit_entry_point_counts(void **state)
+TEST(only_as_many_structures_are_read_as_the_32_bit_entry_point_counts)
 {
 	struct machine *machine = *state;
 
@@ -258,8 +249,7 @@ only_as_many_structures_are_read_as_the_32_bit_entry_point_counts(void **state)
 	assert_string_equal(machine->facts.problem, "");
 }
 
-static void
-nothing_is_read_behind_the_end_of_table(void **state)
+TEST(nothing_is_read_behind_the_end_of_table)
 {
 	const struct smbios_facts *facts = READ(*state, SYSTEM END BOARD);
 
@@ -268,14 +258,12 @@ nothing_is_read_behind_the_end_of_table(void **state)
 	assert_string_equal(facts->problem, "");
 }
 
-static void
-an_end_of_table_without_its_two_zeros_is_an_end(void **state)
+TEST(an_end_of_table_without_its_two_zeros_is_an_end)
 {
 	assert_string_equal(READ(*state, SYSTEM "\x7f\4\3\0")->problem, "");
 }
 
-static void
-what_does_not_end_within_the_table_is_left_out_and_said(void **state)
+TEST(what_does_not_end_within_the_table_is_left_out_and_said)
 {
 	static const struct {
 		const char *bytes;
@@ -309,8 +297,7 @@ what_does_not_end_within_the_table_is_left_out_and_said(void **state)
 	}
 }
 
-static void
-a_string_that_is_not_among_those_of_its_structure_is_none(void **state)
+TEST(a_string_that_is_not_among_those_of_its_structure_is_none)
 {
 	const struct smbios_facts *facts = READ(*state, "\1\x08\1\0" "\1\7\0\xff" "Example Inc.\0" "\0" END);
 
@@ -322,8 +309,7 @@ a_string_that_is_not_among_those_of_its_structure_is_none(void **state)
 }
 
 /* A structure of an older version ends before the field: the byte behind it is its first string. */
-static void
-a_field_beyond_its_structure_is_none(void **state)
+TEST(a_field_beyond_its_structure_is_none)
 {
 	const struct smbios_facts *facts = READ(*state, "\1\5\1\0" "\1" "\1 Inc.\0" "Server 9\0" "\0" END);
 
@@ -331,8 +317,7 @@ a_field_beyond_its_structure_is_none(void **state)
 	assert_string_equal(facts->product, "");
 }
 
-static void
-the_first_structure_of_a_type_counts(void **state)
+TEST(the_first_structure_of_a_type_counts)
 {
 	assert_string_equal(READ(*state, BOARD "\2\x08\2\0" "\1\2\0\0" "Other\0" "Riser\0" "\0" END)->board_product, "X99-B");
 	/* Also where it does not say all: no board is made of two. */
@@ -340,8 +325,7 @@ the_first_structure_of_a_type_counts(void **state)
 				 "\2\x08\2\0" "\1\2\0\0" "Other\0" "Riser\0" "\0" END)->board_product, "");
 }
 
-static void
-strings_are_trimmed_and_cut_at_64_characters_and_their_controls_are_question_marks(void **state)
+TEST(strings_are_trimmed_and_cut_at_64_characters_and_their_controls_are_question_marks)
 {
 	const struct smbios_facts *facts = READ(*state, "\1\x08\1\0" "\1\2\0\3" "  Exa\tmple\x80  \0"
 		"0123456789012345678901234567890123456789012345678901234567890123456789\0" "   \0" "\0" END);
@@ -351,8 +335,7 @@ strings_are_trimmed_and_cut_at_64_characters_and_their_controls_are_question_mar
 	assert_string_equal(facts->serial, "");
 }
 
-static void
-words_that_firmware_is_delivered_with_are_none(void **state)
+TEST(words_that_firmware_is_delivered_with_are_none)
 {
 	static const char *const none[] = {
 		"To be filled by O.E.M.", "To Be Filled By O.E.M", "TO BE FILLED BY O.E.M.", "Default string",
@@ -374,8 +357,7 @@ words_that_firmware_is_delivered_with_are_none(void **state)
 	}
 }
 
-static void
-a_date_of_another_form_stays_as_it_is(void **state)
+TEST(a_date_of_another_form_stays_as_it_is)
 {
 	static const char *const dates[][2] = {
 		{ "02/06/2015", "2015-02-06" }, { "02/06/15", "02/06/15" }, { "2015-02-06", "2015-02-06" },
@@ -391,8 +373,7 @@ a_date_of_another_form_stays_as_it_is(void **state)
 	}
 }
 
-static void
-a_table_cut_anywhere_is_read_up_to_there(void **state)
+TEST(a_table_cut_anywhere_is_read_up_to_there)
 {
 	const char whole[] = BIOS SYSTEM BOARD END;
 	const char board[] = BOARD END, end[] = END;
@@ -406,32 +387,4 @@ a_table_cut_anywhere_is_read_up_to_there(void **state)
 		assert_string_equal(machine->facts.product, length >= board_at ? "Server 9" : "");
 		assert_string_equal(machine->facts.board_product, length >= end_at ? "X99-B" : "");
 	}
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_64_bit_entry_point_leads_to_bios_system_and_board),
-		TEST(so_does_the_32_bit_one),
-		TEST(the_64_bit_entry_point_goes_first_and_the_32_bit_one_is_used_where_its_checksum_is_wrong),
-		TEST(a_machine_without_either_has_nothing_and_nothing_is_wrong),
-		TEST(what_is_wrong_with_an_entry_point_is_said),
-		TEST(an_entry_point_longer_than_today_is_read_whole),
-		TEST(only_as_many_structures_are_read_as_the_32_bit_entry_point_counts),
-		TEST(nothing_is_read_behind_the_end_of_table),
-		TEST(an_end_of_table_without_its_two_zeros_is_an_end),
-		TEST(what_does_not_end_within_the_table_is_left_out_and_said),
-		TEST(a_string_that_is_not_among_those_of_its_structure_is_none),
-		TEST(a_field_beyond_its_structure_is_none),
-		TEST(the_first_structure_of_a_type_counts),
-		TEST(strings_are_trimmed_and_cut_at_64_characters_and_their_controls_are_question_marks),
-		TEST(words_that_firmware_is_delivered_with_are_none),
-		TEST(a_date_of_another_form_stays_as_it_is),
-		TEST(a_table_cut_anywhere_is_read_up_to_there),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

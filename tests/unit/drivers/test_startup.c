@@ -2,14 +2,7 @@
  * The start of cores on the simulated machine: what is sent to whom, when, and what becomes of who
  * is silent.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "lapic.h"
 #include "sim.h"
 #include "startup.h"
@@ -85,6 +78,8 @@ set_up(void **state)
 	return 0;
 }
 
+TEST_FIXTURE(set_up, NULL);
+
 static void
 open_lapic(void)
 {
@@ -99,10 +94,8 @@ assert_sent(size_t place, uint32_t destination, uint32_t command)
 	assert_int_equal(sim.lapic.ipis[place].command, command);
 }
 
-static void
-three_cores_get_init_then_10_ms_later_one_sipi_each(void **state)
+TEST(three_cores_get_init_then_10_ms_later_one_sipi_each)
 {
-	(void)state;
 	open_lapic();
 	assert_int_equal(startup_cores(&startup), 3);
 	assert_int_equal(sim.lapic.ipi_count, 6);
@@ -116,10 +109,8 @@ three_cores_get_init_then_10_ms_later_one_sipi_each(void **state)
 	assert_in_range(sim.now_ps, 10200 * SIM_PS_PER_US, 10300 * SIM_PS_PER_US);
 }
 
-static void
-only_the_core_that_missed_the_first_sipi_gets_a_second_200_us_later(void **state)
+TEST(only_the_core_that_missed_the_first_sipi_gets_a_second_200_us_later)
 {
-	(void)state;
 	deaf = 2;
 	open_lapic();
 	assert_int_equal(startup_cores(&startup), 3);
@@ -128,10 +119,8 @@ only_the_core_that_missed_the_first_sipi_gets_a_second_200_us_later(void **state
 	assert_in_range(last_sipi_ps - first_sipi_ps, 200 * SIM_PS_PER_US, 210 * SIM_PS_PER_US);
 }
 
-static void
-a_core_that_never_starts_is_given_up_after_two_tries_of_1_s_and_stopped(void **state)
+TEST(a_core_that_never_starts_is_given_up_after_two_tries_of_1_s_and_stopped)
 {
-	(void)state;
 	sim.lapic.never_start[0] = 2;
 	sim.lapic.never_start_count = 1;
 	open_lapic();
@@ -151,10 +140,8 @@ a_core_that_never_starts_is_given_up_after_two_tries_of_1_s_and_stopped(void **s
 }
 
 /* The others, which are at work by then, hear nothing of it. */
-static void
-a_core_that_lost_both_sipis_in_smm_comes_at_the_second_try(void **state)
+TEST(a_core_that_lost_both_sipis_in_smm_comes_at_the_second_try)
 {
-	(void)state;
 	deaf_to_sipis = 2;
 	deaf = 2;
 	open_lapic();
@@ -164,10 +151,8 @@ a_core_that_lost_both_sipis_in_smm_comes_at_the_second_try(void **state)
 	assert_sent(8, 2, SIPI);
 }
 
-static void
-the_boot_core_is_slot_0_whatever_its_id_and_hears_nothing(void **state)
+TEST(the_boot_core_is_slot_0_whatever_its_id_and_hears_nothing)
 {
-	(void)state;
 	slots[0].apic_id = 2;
 	slots[2].apic_id = 0;
 	slots[0].standing = CORE_ASKED;
@@ -180,10 +165,8 @@ the_boot_core_is_slot_0_whatever_its_id_and_hears_nothing(void **state)
 		assert_int_not_equal(sim.lapic.ipis[i].destination, 2);
 }
 
-static void
-one_core_alone_sends_nothing_and_waits_for_nothing(void **state)
+TEST(one_core_alone_sends_nothing_and_waits_for_nothing)
 {
-	(void)state;
 	startup.count = 1;
 	open_lapic();
 	uint64_t before_ps = sim.now_ps;
@@ -193,10 +176,8 @@ one_core_alone_sends_nothing_and_waits_for_nothing(void **state)
 	assert_int_equal(sim.now_ps, before_ps);
 }
 
-static void
-a_core_left_out_hears_nothing_and_says_why(void **state)
+TEST(a_core_left_out_hears_nothing_and_says_why)
 {
-	(void)state;
 	slots[3].standing = CORE_LEFT_OUT;
 	open_lapic();
 	assert_int_equal(startup_cores(&startup), 2);
@@ -205,10 +186,8 @@ a_core_left_out_hears_nothing_and_says_why(void **state)
 	assert_string_equal(startup_reason(CORE_LEFT_OUT), "left out: fewer cores were asked for");
 }
 
-static void
-xapic_mode_starts_id_254_and_refuses_255_and_300(void **state)
+TEST(xapic_mode_starts_id_254_and_refuses_255_and_300)
 {
-	(void)state;
 	slots[1].apic_id = 254;
 	slots[2].apic_id = 255;
 	slots[3].apic_id = 300;
@@ -221,10 +200,8 @@ xapic_mode_starts_id_254_and_refuses_255_and_300(void **state)
 	assert_int_equal(slots[3].standing, CORE_UNADDRESSABLE);
 }
 
-static void
-x2apic_mode_starts_ids_255_and_300_by_msr_830h_alone(void **state)
+TEST(x2apic_mode_starts_ids_255_and_300_by_msr_830h_alone)
 {
-	(void)state;
 	sim_msr_set(0x1b, APIC_BASE_X2APIC);
 	slots[2].apic_id = 255;
 	slots[3].apic_id = 300;
@@ -241,10 +218,8 @@ x2apic_mode_starts_ids_255_and_300_by_msr_830h_alone(void **state)
 	assert_int_equal(sim.count[SIM_TSC_MFENCE], 6); /* a fence before each WRMSR */
 }
 
-static void
-a_lapic_that_never_reports_idle_is_given_up_after_100000_reads(void **state)
+TEST(a_lapic_that_never_reports_idle_is_given_up_after_100000_reads)
 {
-	(void)state;
 	open_lapic();
 	uint64_t before = sim.count[SIM_READ];
 
@@ -258,10 +233,8 @@ a_lapic_that_never_reports_idle_is_given_up_after_100000_reads(void **state)
 	assert_int_equal(sim.lapic.ipi_count, 1);
 }
 
-static void
-cores_that_no_init_reaches_are_not_waited_for(void **state)
+TEST(cores_that_no_init_reaches_are_not_waited_for)
 {
-	(void)state;
 	open_lapic();
 	sim.lapic.delivery_stuck = true;
 	assert_int_equal(startup_cores(&startup), 0);
@@ -270,10 +243,8 @@ cores_that_no_init_reaches_are_not_waited_for(void **state)
 		assert_int_equal(slots[i].standing, CORE_UNSENT);
 }
 
-static void
-cores_that_no_sipi_reaches_are_not_waited_for(void **state)
+TEST(cores_that_no_sipi_reaches_are_not_waited_for)
 {
-	(void)state;
 	open_lapic();
 	stuck_at_sipi = 1;
 	assert_int_equal(startup_cores(&startup), 0);
@@ -283,10 +254,8 @@ cores_that_no_sipi_reaches_are_not_waited_for(void **state)
 	assert_in_range(sim.now_ps, 10 * SIM_PS_PER_MS, 700 * SIM_PS_PER_MS); /* no second of patience */
 }
 
-static void
-a_core_that_no_second_sipi_and_no_second_init_reach_is_unsent(void **state)
+TEST(a_core_that_no_second_sipi_and_no_second_init_reach_is_unsent)
 {
-	(void)state;
 	deaf = 2;
 	open_lapic();
 	stuck_at_sipi = 4;
@@ -294,12 +263,10 @@ a_core_that_no_second_sipi_and_no_second_init_reach_is_unsent(void **state)
 	assert_int_equal(slots[2].standing, CORE_UNSENT);
 }
 
-static void
-without_a_local_apic_its_msr_is_not_read(void **state)
+TEST(without_a_local_apic_its_msr_is_not_read)
 {
 	struct hw_cpuid features = hw_cpuid(1, 0);
 
-	(void)state;
 	features.edx &= ~(1u << 9);
 	sim_cpuid_set(1, 0, features);
 	assert_string_equal(lapic_open(&startup.lapic),
@@ -307,10 +274,8 @@ without_a_local_apic_its_msr_is_not_read(void **state)
 	assert_int_equal(sim.count[SIM_MSR_READ], 0);
 }
 
-static void
-no_interrupt_comes_between_the_halves_of_a_command(void **state)
+TEST(no_interrupt_comes_between_the_halves_of_a_command)
 {
-	(void)state;
 	open_lapic();
 	assert_false(sim.interrupts_masked);
 	startup_cores(&startup);
@@ -319,10 +284,8 @@ no_interrupt_comes_between_the_halves_of_a_command(void **state)
 	assert_false(sim.interrupts_masked);
 }
 
-static void
-of_the_boot_core_s_lapic_only_the_command_register_is_written(void **state)
+TEST(of_the_boot_core_s_lapic_only_the_command_register_is_written)
 {
-	(void)state;
 	uint32_t before[0x40];
 
 	open_lapic();
@@ -336,10 +299,8 @@ of_the_boot_core_s_lapic_only_the_command_register_is_written(void **state)
 	assert_int_equal(sim.count[SIM_MSR_WRITE], 0);
 }
 
-static void
-a_lapic_that_is_off_or_not_mapped_is_a_sentence(void **state)
+TEST(a_lapic_that_is_off_or_not_mapped_is_a_sentence)
 {
-	(void)state;
 	struct lapic lapic;
 
 	assert_null(lapic_open(&lapic));
@@ -351,10 +312,8 @@ a_lapic_that_is_off_or_not_mapped_is_a_sentence(void **state)
 			    "the boot core's local APIC is switched off (IA32_APIC_BASE bit 11)");
 }
 
-static void
-a_started_core_switches_its_lapic_on_with_spurious_vector_255(void **state)
+TEST(a_started_core_switches_its_lapic_on_with_spurious_vector_255)
 {
-	(void)state;
 	struct lapic lapic;
 
 	assert_null(lapic_open(&lapic));
@@ -364,10 +323,8 @@ a_started_core_switches_its_lapic_on_with_spurious_vector_255(void **state)
 	assert_int_equal(lapic_eoi_address(&lapic), SIM_LAPIC_BASE + 0xb0);
 }
 
-static void
-a_started_core_follows_the_boot_core_into_x2apic_mode(void **state)
+TEST(a_started_core_follows_the_boot_core_into_x2apic_mode)
 {
-	(void)state;
 	struct lapic lapic = { .x2apic = true };
 
 	assert_int_equal(sim_msr(0x1b), APIC_BASE_XAPIC);
@@ -378,10 +335,8 @@ a_started_core_follows_the_boot_core_into_x2apic_mode(void **state)
 	assert_int_equal(lapic_eoi_address(&lapic), 0);
 }
 
-static void
-with_a_tsc_that_stands_still_the_delays_end_by_count(void **state)
+TEST(with_a_tsc_that_stands_still_the_delays_end_by_count)
 {
-	(void)state;
 	sim.tsc.counter.stuck_at_ps = 0;
 	open_lapic();
 	assert_int_equal(startup_cores(&startup), 3);
@@ -389,10 +344,8 @@ with_a_tsc_that_stands_still_the_delays_end_by_count(void **state)
 	assert_int_equal(sim.count[SIM_PAUSE], 2500001 + 50001);
 }
 
-static void
-a_tsc_that_steps_back_makes_a_wait_no_longer_and_no_shorter(void **state)
+TEST(a_tsc_that_steps_back_makes_a_wait_no_longer_and_no_shorter)
 {
-	(void)state;
 	struct wait wait;
 
 	sim.tsc.counter.backward_at_ps = 3 * SIM_PS_PER_MS;
@@ -404,10 +357,8 @@ a_tsc_that_steps_back_makes_a_wait_no_longer_and_no_shorter(void **state)
 }
 
 /* A TSC that is 3 s on each time it is looked at: no such look takes more than its part of the bound. */
-static void
-a_tsc_that_leaps_at_every_poll_leaves_a_wait_its_polls(void **state)
+TEST(a_tsc_that_leaps_at_every_poll_leaves_a_wait_its_polls)
 {
-	(void)state;
 	struct wait wait = wait_begin(&startup.scale, 10 * WAIT_NS_PER_MS);
 	unsigned polls = 0;
 
@@ -417,10 +368,8 @@ a_tsc_that_leaps_at_every_poll_leaves_a_wait_its_polls(void **state)
 	assert_int_equal(polls, WAIT_POLLS_MIN);
 }
 
-static void
-a_tsc_of_unknown_rate_counts_as_10_ghz(void **state)
+TEST(a_tsc_of_unknown_rate_counts_as_10_ghz)
 {
-	(void)state;
 	assert_int_equal(startup_tsc_rate((struct rate){ 0, 0 }).num, UINT64_C(10000000000));
 	assert_int_equal(startup_tsc_rate((struct rate){ 0, 0 }).den, 1);
 	assert_int_equal(startup_tsc_rate((struct rate){ 7000000, 3 }).num, 7000000);
@@ -454,10 +403,8 @@ set_up_calls(uint32_t cores)
 }
 
 /* The shorthand "all excluding self" is bits 18 and 19: SDM vol. 3A, 10.6.1. */
-static void
-a_broadcast_is_init_then_10_ms_later_two_sipis_to_all_others(void **state)
+TEST(a_broadcast_is_init_then_10_ms_later_two_sipis_to_all_others)
 {
-	(void)state;
 	set_up_calls(3);
 	startup_broadcast(&startup, &called, 3);
 	assert_int_equal(sim.lapic.ipi_count, 3);
@@ -468,19 +415,15 @@ a_broadcast_is_init_then_10_ms_later_two_sipis_to_all_others(void **state)
 	assert_int_equal(called, 3);
 }
 
-static void
-a_broadcast_that_all_have_answered_ends_20_ms_later(void **state)
+TEST(a_broadcast_that_all_have_answered_ends_20_ms_later)
 {
-	(void)state;
 	set_up_calls(3);
 	startup_broadcast(&startup, &called, 3);
 	assert_in_range(sim.now_ps, 30 * SIM_PS_PER_MS, 31 * SIM_PS_PER_MS);
 }
 
-static void
-a_broadcast_that_fewer_have_answered_ends_1_s_later(void **state)
+TEST(a_broadcast_that_fewer_have_answered_ends_1_s_later)
 {
-	(void)state;
 	set_up_calls(2);
 	startup_broadcast(&startup, &called, 3);
 	assert_in_range(sim.now_ps, 1010 * SIM_PS_PER_MS, 1012 * SIM_PS_PER_MS);
@@ -488,21 +431,17 @@ a_broadcast_that_fewer_have_answered_ends_1_s_later(void **state)
 }
 
 /* CPUID counts the threads of one package: with one thread each, no other core is expected. */
-static void
-a_broadcast_that_none_has_answered_waits_1_s_even_if_none_is_expected(void **state)
+TEST(a_broadcast_that_none_has_answered_waits_1_s_even_if_none_is_expected)
 {
-	(void)state;
 	set_up_calls(0);
 	startup_broadcast(&startup, &called, 0);
 	assert_in_range(sim.now_ps, 1010 * SIM_PS_PER_MS, 1012 * SIM_PS_PER_MS);
 }
 
-static void
-an_id_that_a_core_has_not_written_yet_is_not_read_as_0(void **state)
+TEST(an_id_that_a_core_has_not_written_yet_is_not_read_as_0)
 {
 	uint32_t ids[4] = { 0 };
 
-	(void)state;
 	startup_clear_ids(ids, 4);
 	ids[0] = 7;
 	ids[2] = 0; /* a core has the id 0, and another one is about to write the place before it */
@@ -511,10 +450,8 @@ an_id_that_a_core_has_not_written_yet_is_not_read_as_0(void **state)
 	assert_int_equal(ids[1], 0);
 }
 
-static void
-a_broadcast_that_the_lapic_does_not_send_waits_for_nobody(void **state)
+TEST(a_broadcast_that_the_lapic_does_not_send_waits_for_nobody)
 {
-	(void)state;
 	set_up_calls(3);
 	sim.lapic.delivery_stuck = true;
 	startup_broadcast(&startup, &called, 3);
@@ -522,10 +459,8 @@ a_broadcast_that_the_lapic_does_not_send_waits_for_nobody(void **state)
 	assert_true(sim.now_ps < 1000 * SIM_PS_PER_MS);
 }
 
-static void
-stopping_sends_init_to_the_living_alone_and_waits_10_ms_once(void **state)
+TEST(stopping_sends_init_to_the_living_alone_and_waits_10_ms_once)
 {
-	(void)state;
 	open_lapic();
 	slots[1].standing = slots[3].standing = CORE_ALIVE;
 	slots[2].standing = CORE_SILENT;
@@ -545,12 +480,10 @@ stopping_sends_init_to_the_living_alone_and_waits_10_ms_once(void **state)
 }
 
 /* Firmware may have given a LAPIC another id than CPUID's, its initial one. */
-static void
-an_id_is_the_lapic_s_in_either_mode(void **state)
+TEST(an_id_is_the_lapic_s_in_either_mode)
 {
 	struct lapic lapic;
 
-	(void)state;
 	sim.lapic.apic_id = 0x30;
 	assert_null(lapic_open(&lapic));
 	assert_int_equal(lapic_id(&lapic), 0x30);
@@ -558,46 +491,4 @@ an_id_is_the_lapic_s_in_either_mode(void **state)
 	sim_msr_set(0x1b, APIC_BASE_X2APIC);
 	assert_null(lapic_open(&lapic));
 	assert_int_equal(lapic_id(&lapic), 0x12345);
-}
-
-#define CASE(name) cmocka_unit_test_setup(name, set_up)
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		CASE(three_cores_get_init_then_10_ms_later_one_sipi_each),
-		CASE(only_the_core_that_missed_the_first_sipi_gets_a_second_200_us_later),
-		CASE(a_core_that_never_starts_is_given_up_after_two_tries_of_1_s_and_stopped),
-		CASE(a_core_that_lost_both_sipis_in_smm_comes_at_the_second_try),
-		CASE(the_boot_core_is_slot_0_whatever_its_id_and_hears_nothing),
-		CASE(one_core_alone_sends_nothing_and_waits_for_nothing),
-		CASE(a_core_left_out_hears_nothing_and_says_why),
-		CASE(xapic_mode_starts_id_254_and_refuses_255_and_300),
-		CASE(x2apic_mode_starts_ids_255_and_300_by_msr_830h_alone),
-		CASE(a_lapic_that_never_reports_idle_is_given_up_after_100000_reads),
-		CASE(cores_that_no_init_reaches_are_not_waited_for),
-		CASE(cores_that_no_sipi_reaches_are_not_waited_for),
-		CASE(a_core_that_no_second_sipi_and_no_second_init_reach_is_unsent),
-		CASE(without_a_local_apic_its_msr_is_not_read),
-		CASE(no_interrupt_comes_between_the_halves_of_a_command),
-		CASE(of_the_boot_core_s_lapic_only_the_command_register_is_written),
-		CASE(a_lapic_that_is_off_or_not_mapped_is_a_sentence),
-		CASE(a_started_core_switches_its_lapic_on_with_spurious_vector_255),
-		CASE(a_started_core_follows_the_boot_core_into_x2apic_mode),
-		CASE(with_a_tsc_that_stands_still_the_delays_end_by_count),
-		CASE(a_tsc_that_steps_back_makes_a_wait_no_longer_and_no_shorter),
-		CASE(a_tsc_that_leaps_at_every_poll_leaves_a_wait_its_polls),
-		CASE(a_tsc_of_unknown_rate_counts_as_10_ghz),
-		CASE(an_id_is_the_lapic_s_in_either_mode),
-		CASE(a_broadcast_is_init_then_10_ms_later_two_sipis_to_all_others),
-		CASE(a_broadcast_that_all_have_answered_ends_20_ms_later),
-		CASE(a_broadcast_that_fewer_have_answered_ends_1_s_later),
-		CASE(a_broadcast_that_none_has_answered_waits_1_s_even_if_none_is_expected),
-		CASE(an_id_that_a_core_has_not_written_yet_is_not_read_as_0),
-		CASE(a_broadcast_that_the_lapic_does_not_send_waits_for_nobody),
-		CASE(stopping_sends_init_to_the_living_alone_and_waits_10_ms_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,13 +7,13 @@
 
 enum { TSC, LFENCE, RDTSCP, CPUID };
 
-static void
-each_way_of_reading_costs_what_its_instructions_do(void **state)
+TEST_FIXTURE(reset, NULL);
+
+TEST(each_way_of_reading_costs_what_its_instructions_do)
 {
 	static const uint64_t cost_ns[] = { 10, 20, 25, 110 };
 	struct sample samples[3];
 
-	(void)state;
 	open_driver(&tsc_driver);
 	for (size_t row = 0; row < 4; row++) {
 		uint64_t c = cost_ns[row];
@@ -29,12 +29,10 @@ each_way_of_reading_costs_what_its_instructions_do(void **state)
 	}
 }
 
-static void
-a_sample_of_the_null_clock_is_its_bracket_of_20_ns(void **state)
+TEST(a_sample_of_the_null_clock_is_its_bracket_of_20_ns)
 {
 	struct sample samples[2];
 
-	(void)state;
 	open_driver(&null_driver);
 	assert_state(0, CLOCK_PRESENT, "");
 	assert_string_equal(clocks[0].found_by, "");
@@ -44,8 +42,7 @@ a_sample_of_the_null_clock_is_its_bracket_of_20_ns(void **state)
 	assert_sample(samples[1], 40, 0, 60);
 }
 
-static void
-the_bracket_has_a_mfence_only_where_lfence_does_not_serialise(void **state)
+TEST(the_bracket_has_a_mfence_only_where_lfence_does_not_serialise)
 {
 	for (int serialises = 0; serialises < 2; serialises++)
 		for (size_t i = 0; drivers[i]; i++) {
@@ -63,10 +60,8 @@ the_bracket_has_a_mfence_only_where_lfence_does_not_serialise(void **state)
 		}
 }
 
-static void
-the_claim_is_of_leaf_15h_then_of_the_hypervisor_then_of_16h(void **state)
+TEST(the_claim_is_of_leaf_15h_then_of_the_hypervisor_then_of_16h)
 {
-	(void)state;
 	open_driver(&tsc_driver);
 	assert_string_equal(clocks[TSC].reason, "Its rate is claimed by CPUID 15h.");
 	assert_int_equal(clocks[CPUID].claimed.num / clocks[CPUID].claimed.den, 1000000000);
@@ -92,10 +87,8 @@ the_claim_is_of_leaf_15h_then_of_the_hypervisor_then_of_16h(void **state)
 	assert_int_equal(clocks[TSC].claimed.den, 0);
 }
 
-static void
-without_rdtscp_only_its_row_is_absent(void **state)
+TEST(without_rdtscp_only_its_row_is_absent)
 {
-	(void)state;
 	sim_cpuid_set(0x80000001, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
 	sim_platform(&platform);
 	open_driver(&tsc_driver);
@@ -106,10 +99,8 @@ without_rdtscp_only_its_row_is_absent(void **state)
 }
 
 /* On bare metal only: in a guest the bit says what the hypervisor lets it say. */
-static void
-a_tsc_that_is_not_called_invariant_is_rated_between_the_pm_timer_and_the_pit(void **state)
+TEST(a_tsc_that_is_not_called_invariant_is_rated_between_the_pm_timer_and_the_pit)
 {
-	(void)state;
 	open_driver(&tsc_driver);
 	assert_true(clocks[TSC].rating > hpet_driver.rows[0].rating);
 	assert_true(hpet_driver.rows[0].rating > acpi_pm_driver.rows[0].rating);
@@ -123,22 +114,18 @@ a_tsc_that_is_not_called_invariant_is_rated_between_the_pm_timer_and_the_pit(voi
 }
 
 /* One way of reading each device, and nothing that counts no time. */
-static void
-of_each_device_but_the_null_clock_one_row_is_rated(void **state)
+TEST(of_each_device_but_the_null_clock_one_row_is_rated)
 {
-	(void)state;
 	for (size_t i = 0; drivers[i]; i++)
 		for (size_t row = 0; row < drivers[i]->clock_count; row++)
 			assert_int_equal(drivers[i]->rows[row].rating != 0, row == 0 && drivers[i] != &null_driver);
 }
 
 /* A run leaves out what is beyond, without a word. */
-static void
-the_table_fits_into_a_run_and_its_rows_into_a_report(void **state)
+TEST(the_table_fits_into_a_run_and_its_rows_into_a_report, NULL, NULL)
 {
 	size_t count = 0, rows = 0;
 
-	(void)state;
 	for (; drivers[count]; count++) {
 		assert_true(drivers[count]->clock_count <= DRIVER_CLOCKS_MAX);
 		rows += drivers[count]->clock_count;
@@ -148,10 +135,8 @@ the_table_fits_into_a_run_and_its_rows_into_a_report(void **state)
 	assert_true(rows <= OPTIONS_CLOCKS_MAX);
 }
 
-static void
-without_a_tsc_no_driver_reads_anything_and_every_row_says_so(void **state)
+TEST(without_a_tsc_no_driver_reads_anything_and_every_row_says_so)
 {
-	(void)state;
 	platform.cpu.has_tsc = false;
 	memset(sim.count, 0, sizeof(sim.count));
 	for (size_t i = 0; drivers[i]; i++) {
@@ -165,10 +150,8 @@ without_a_tsc_no_driver_reads_anything_and_every_row_says_so(void **state)
 		assert_int_equal(sim.count[i], 0);
 }
 
-static void
-a_tsc_that_stands_is_stuck_after_100000_reads_in_all_its_rows(void **state)
+TEST(a_tsc_that_stands_is_stuck_after_100000_reads_in_all_its_rows)
 {
-	(void)state;
 	sim.tsc.counter.stuck_at_ps = 0;
 	open_driver(&tsc_driver);
 	assert_state(TSC, CLOCK_STUCK, "The TSC reads the same every time.");
@@ -176,12 +159,10 @@ a_tsc_that_stands_is_stuck_after_100000_reads_in_all_its_rows(void **state)
 	assert_in_range(sim.count[SIM_TSC], 100000, 210000);
 }
 
-static void
-a_step_back_of_500_ticks_shows_in_the_one_sample_around_it(void **state)
+TEST(a_step_back_of_500_ticks_shows_in_the_one_sample_around_it)
 {
 	struct sample sound[3], sick[3];
 
-	(void)state;
 	open_driver(&tsc_driver);
 	take(&clocks[TSC], 0, sound, 3);
 	sim.tsc.counter.backward_at_ps = 60 * SIM_PS_PER_NS; /* the second sample's own read */
@@ -192,30 +173,4 @@ a_step_back_of_500_ticks_shows_in_the_one_sample_around_it(void **state)
 	assert_int_equal(sick[1].begin, 50);
 	assert_int_equal((int64_t)sick[1].ticks, 60 - 500);
 	assert_int_equal((int64_t)sick[2].end, 110 - 500);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(each_way_of_reading_costs_what_its_instructions_do, reset),
-		cmocka_unit_test_setup(a_sample_of_the_null_clock_is_its_bracket_of_20_ns, reset),
-		cmocka_unit_test_setup(
-			the_bracket_has_a_mfence_only_where_lfence_does_not_serialise, reset),
-		cmocka_unit_test_setup(
-			the_claim_is_of_leaf_15h_then_of_the_hypervisor_then_of_16h, reset),
-		cmocka_unit_test_setup(without_rdtscp_only_its_row_is_absent, reset),
-		cmocka_unit_test_setup(
-			a_tsc_that_is_not_called_invariant_is_rated_between_the_pm_timer_and_the_pit, reset),
-		cmocka_unit_test_setup(of_each_device_but_the_null_clock_one_row_is_rated, reset),
-		cmocka_unit_test(the_table_fits_into_a_run_and_its_rows_into_a_report),
-		cmocka_unit_test_setup(
-			without_a_tsc_no_driver_reads_anything_and_every_row_says_so, reset),
-		cmocka_unit_test_setup(
-			a_tsc_that_stands_is_stuck_after_100000_reads_in_all_its_rows, reset),
-		cmocka_unit_test_setup(
-			a_step_back_of_500_ticks_shows_in_the_one_sample_around_it, reset),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,12 +11,10 @@ plug(bool hyperv)
 	sim_platform(&platform);
 }
 
-static void
-it_reads_its_page_and_xen_writes_it_no_longer_after_the_close(void **state)
+TEST(it_reads_its_page_and_xen_writes_it_no_longer_after_the_close)
 {
 	struct sample samples[2];
 
-	(void)state;
 	for (unsigned hyperv = 0; hyperv < 2; hyperv++) { /* beneath, as with viridian=1 */
 		plug(hyperv);
 		open_driver(&xen_driver);
@@ -34,12 +32,10 @@ it_reads_its_page_and_xen_writes_it_no_longer_after_the_close(void **state)
 	}
 }
 
-static void
-each_core_asks_for_a_page_of_its_own_and_leaves_it(void **state)
+TEST(each_core_asks_for_a_page_of_its_own_and_leaves_it)
 {
 	struct sample sample;
 
-	(void)state;
 	plug(false);
 	sim_paravirtual.apart_ns[3] = 500;
 	open_driver(&xen_driver);
@@ -57,12 +53,10 @@ each_core_asks_for_a_page_of_its_own_and_leaves_it(void **state)
 	sim.core = 0;
 }
 
-static void
-a_faster_tsc_has_a_negative_shift(void **state)
+TEST(a_faster_tsc_has_a_negative_shift)
 {
 	struct sample sample;
 
-	(void)state;
 	plug(false);
 	sim.tsc.counter.hz = (struct rate){ 4000000000, 1 };
 	open_driver(&xen_driver);
@@ -72,12 +66,10 @@ a_faster_tsc_has_a_negative_shift(void **state)
 	xen_driver.close(&device);
 }
 
-static void
-a_page_that_is_written_while_it_is_read_is_read_again(void **state)
+TEST(a_page_that_is_written_while_it_is_read_is_read_again)
 {
 	struct sample sample;
 
-	(void)state;
 	plug(false);
 	open_driver(&xen_driver);
 	sim_paravirtual.update_ns = 1000;
@@ -95,12 +87,10 @@ assert_broken(const char *reason)
 	assert_true(sim_paravirtual_is_as_found());
 }
 
-static void
-a_page_that_is_never_whole_or_never_written_is_broken_and_given_back(void **state)
+TEST(a_page_that_is_never_whole_or_never_written_is_broken_and_given_back)
 {
 	struct sample samples[3];
 
-	(void)state;
 	plug(false);
 	sim_paravirtual.odd = true;
 	assert_broken("Its page is never whole: version 1 stays odd in 1024 reads.");
@@ -117,10 +107,8 @@ a_page_that_is_never_whole_or_never_written_is_broken_and_given_back(void **stat
 	assert_true(sim_paravirtual_is_as_found());
 }
 
-static void
-what_xen_does_not_offer_or_refuses_is_said_and_nothing_is_left_behind(void **state)
+TEST(what_xen_does_not_offer_or_refuses_is_said_and_nothing_is_left_behind)
 {
-	(void)state;
 	plug(true);
 	sim_paravirtual.no_safe_pvclock = true;
 	open_driver(&xen_driver);
@@ -144,12 +132,10 @@ what_xen_does_not_offer_or_refuses_is_said_and_nothing_is_left_behind(void **sta
 	assert_int_equal(sim_paravirtual.writes, 0);
 }
 
-static void
-a_core_that_is_refused_one_stands_still_and_no_cores_are_compared(void **state)
+TEST(a_core_that_is_refused_one_stands_still_and_no_cores_are_compared)
 {
 	struct sample samples[2];
 
-	(void)state;
 	plug(false);
 	sim_paravirtual.xen_error = 22;
 	sim_paravirtual.xen_error_core = 1;
@@ -166,10 +152,8 @@ a_core_that_is_refused_one_stands_still_and_no_cores_are_compared(void **state)
 	xen_driver.close(&device);
 }
 
-static void
-where_the_tsc_is_invariant_and_never_emulated_it_comes_behind_it(void **state)
+TEST(where_the_tsc_is_invariant_and_never_emulated_it_comes_behind_it)
 {
-	(void)state;
 	plug(false);
 	open_driver(&xen_driver);
 	assert_int_equal(clocks[0].rating, 299);
@@ -186,14 +170,12 @@ where_the_tsc_is_invariant_and_never_emulated_it_comes_behind_it(void **state)
 }
 
 /* KVM can play Xen for its guests, beside its own clock. */
-static void
-kvms_page_and_xens_of_one_core_are_apart(void **state)
+TEST(kvms_page_and_xens_of_one_core_are_apart)
 {
 	struct device kvm = { .opened = false };
 	struct clock kvmclock;
 	struct sample sample;
 
-	(void)state;
 	plug(false);
 	sim_cpuid_set(0x40000100, 0, (struct hw_cpuid){ 0x40000101, 0x4b4d564b, 0x564b4d56, 0x0000004d });
 	sim_cpuid_set(0x40000101, 0, (struct hw_cpuid){ KVM_CLOCKSOURCE2, 0, 0, 0 });
@@ -209,22 +191,4 @@ kvms_page_and_xens_of_one_core_are_apart(void **state)
 	xen_driver.close(&device);
 	kvmclock_driver.close(&kvm);
 	assert_true(sim_paravirtual_is_as_found());
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_reads_its_page_and_xen_writes_it_no_longer_after_the_close),
-		cmocka_unit_test(each_core_asks_for_a_page_of_its_own_and_leaves_it),
-		cmocka_unit_test(a_faster_tsc_has_a_negative_shift),
-		cmocka_unit_test(a_page_that_is_written_while_it_is_read_is_read_again),
-		cmocka_unit_test(a_page_that_is_never_whole_or_never_written_is_broken_and_given_back),
-		cmocka_unit_test(what_xen_does_not_offer_or_refuses_is_said_and_nothing_is_left_behind),
-		cmocka_unit_test(a_core_that_is_refused_one_stands_still_and_no_cores_are_compared),
-		cmocka_unit_test(where_the_tsc_is_invariant_and_never_emulated_it_comes_behind_it),
-		cmocka_unit_test(kvms_page_and_xens_of_one_core_are_apart),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* What a read costs a program: the median core's, less what reading nothing costs there. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "test.h"
 #include "judge.h"
 #include "report_literal.h"
 
@@ -17,15 +12,13 @@ set_core(struct report *report, size_t core, const char *id, uint64_t mean_ps)
 }
 
 /* Costs of 40, 10, 30 and 20 ns: the median is between the middle two; the boot core's alone would be 40. */
-static void
-of_four_cores_the_cost_is_the_mean_of_the_middle_two_within_those_of_all(void **state)
+TEST(of_four_cores_the_cost_is_the_mean_of_the_middle_two_within_those_of_all)
 {
 	static const uint64_t reads_ps[] = { 60000, 20000, 45000, 35000 }, nulls_ps[] = { 20000, 10000, 15000, 15000 };
 	struct report *report = literal_clean();
 	const struct report_cost *cost = &literal_find(report, "hpet")->cost;
 	struct scale scale;
 
-	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		set_core(report, i, "hpet", reads_ps[i]);
 		set_core(report, i, "null", nulls_ps[i]);
@@ -51,13 +44,11 @@ of_four_cores_the_cost_is_the_mean_of_the_middle_two_within_those_of_all(void **
 	literal_free(report);
 }
 
-static void
-a_read_that_costs_what_nothing_costs_is_free_and_never_less(void **state)
+TEST(a_read_that_costs_what_nothing_costs_is_free_and_never_less)
 {
 	struct report *report = literal_clean();
 	const struct report_cost *cost = &literal_find(report, "tsc")->cost;
 
-	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		set_core(report, i, "tsc", 23600);
 		set_core(report, i, "null", 23900);
@@ -69,13 +60,11 @@ a_read_that_costs_what_nothing_costs_is_free_and_never_less(void **state)
 	literal_free(report);
 }
 
-static void
-cores_that_read_nothing_do_not_count_and_without_null_it_is_not_known(void **state)
+TEST(cores_that_read_nothing_do_not_count_and_without_null_it_is_not_known)
 {
 	struct report *report = literal_clean();
 	size_t null = (size_t)(literal_find(report, "null") - report->clocks);
 
-	(void)state;
 	report->cores[3].latency[null].count = 0;
 	judge_report(report);
 	assert_int_equal(literal_find(report, "hpet")->cost.cores, 3);
@@ -88,26 +77,11 @@ cores_that_read_nothing_do_not_count_and_without_null_it_is_not_known(void **sta
 }
 
 /* 9.35 ns a turn, hits included, less 8.00 of nothing on the median core. */
-static void
-the_loop_has_its_hits_and_not_its_bracket(void **state)
+TEST(the_loop_has_its_hits_and_not_its_bracket)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	judge_report(report);
 	assert_in_range(literal_find(report, "tsc")->cost.loop_ps, 1330, 1370);
 	literal_free(report);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_four_cores_the_cost_is_the_mean_of_the_middle_two_within_those_of_all),
-		cmocka_unit_test(a_read_that_costs_what_nothing_costs_is_free_and_never_less),
-		cmocka_unit_test(cores_that_read_nothing_do_not_count_and_without_null_it_is_not_known),
-		cmocka_unit_test(the_loop_has_its_hits_and_not_its_bracket),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

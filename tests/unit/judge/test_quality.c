@@ -1,11 +1,5 @@
 /* What stolen time leaves of the latencies, told in one sentence; and failures before warnings. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "test.h"
 #include "judge.h"
 #include "report_literal.h"
 
@@ -29,24 +23,20 @@ assert_quality(const struct report *report, bool reliable, const char *text)
 	assert_string_equal(report->quality.text, text);
 }
 
-static void
-without_a_gap_no_stolen_time_was_observed(void **state)
+TEST(without_a_gap_no_stolen_time_was_observed)
 {
 	struct report *report = stolen(0);
 
-	(void)state;
 	assert_quality(report, true, "No stolen time was observed: tails reliable up to p99.9.");
 	assert_true(report->quality.stolen_known);
 	assert_int_equal(report->quality.stolen_millipercent, 0);
 	literal_free(report);
 }
 
-static void
-tails_are_reliable_below_one_percent_and_not_from_there_on(void **state)
+TEST(tails_are_reliable_below_one_percent_and_not_from_there_on)
 {
 	struct report *report = stolen(39);
 
-	(void)state;
 	assert_quality(report, true, "0.975 % of the observed time was stolen: tails "
 				     "reliable up to p99.9.");
 	literal_free(report);
@@ -63,12 +53,10 @@ tails_are_reliable_below_one_percent_and_not_from_there_on(void **state)
 }
 
 /* 30 more hits are less than 1 in 1,000 of the TSC's reads, and more of the HPET's. */
-static void
-a_p999_among_the_hits_is_not_the_clocks(void **state)
+TEST(a_p999_among_the_hits_is_not_the_clocks)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	literal_take_away(report, 1, 12034, 1000000);
 	literal_record(literal_find(report, "tsc")->latency, 50000, 30);
 	literal_record(literal_find(report, "hpet")->latency, 50000, 30);
@@ -78,24 +66,20 @@ a_p999_among_the_hits_is_not_the_clocks(void **state)
 	literal_free(report);
 }
 
-static void
-long_reads_are_the_clocks_own_where_no_time_is_stolen(void **state)
+TEST(long_reads_are_the_clocks_own_where_no_time_is_stolen)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	literal_record(literal_find(report, "hpet")->latency, 50000, 30);
 	judge_report(report);
 	assert_quality(report, true, "No stolen time was observed: tails reliable up to p99.9.");
 	literal_free(report);
 }
 
-static void
-an_rtc_waits_for_its_update(void **state)
+TEST(an_rtc_waits_for_its_update)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	literal_take_away(report, 1, 12034, 1000000);
 	literal_record(literal_find(report, "rtc")->latency, 2100, 20000);
 	literal_record(literal_find(report, "rtc")->latency, 2000000, 60);
@@ -104,12 +88,10 @@ an_rtc_waits_for_its_update(void **state)
 	literal_free(report);
 }
 
-static void
-a_run_that_ended_before_says_what_it_knows(void **state)
+TEST(a_run_that_ended_before_says_what_it_knows)
 {
 	struct report *report = literal_empty();
 
-	(void)state;
 	judge_report(report);
 	assert_false(report->quality.stolen_known);
 	assert_false(report->quality.tails_known);
@@ -125,14 +107,12 @@ a_run_that_ended_before_says_what_it_knows(void **state)
 	literal_free(report);
 }
 
-static void
-failures_come_before_warnings_and_each_stay_in_their_order(void **state)
+TEST(failures_come_before_warnings_and_each_stay_in_their_order)
 {
 	static const char *const found[] = { "acpi-table", "clock-stuck", "tsc-step", "clock-broken", "clock-slow" };
 	static const char *const sorted[] = { "clock-stuck", "clock-broken", "acpi-table", "tsc-step", "clock-slow" };
 	struct report *report = literal_clean();
 
-	(void)state;
 	for (size_t i = 0; i < 5; i++)
 		rules_add_finding(report, found[i], NULL, REPORT_NO_CORE, "%s", found[i]);
 	judge_report(report);
@@ -142,20 +122,4 @@ failures_come_before_warnings_and_each_stay_in_their_order(void **state)
 		assert_string_equal(report->findings[i].text, sorted[i]);
 	}
 	literal_free(report);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_a_gap_no_stolen_time_was_observed),
-		cmocka_unit_test(tails_are_reliable_below_one_percent_and_not_from_there_on),
-		cmocka_unit_test(a_p999_among_the_hits_is_not_the_clocks),
-		cmocka_unit_test(long_reads_are_the_clocks_own_where_no_time_is_stolen),
-		cmocka_unit_test(an_rtc_waits_for_its_update),
-		cmocka_unit_test(a_run_that_ended_before_says_what_it_knows),
-		cmocka_unit_test(failures_come_before_warnings_and_each_stay_in_their_order),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 /* The recommendation: which clocks a kernel should use, in which order, on three kinds of machine. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "test.h"
 #include "judge.h"
 #include "recommend.h"
 #include "report_literal.h"
@@ -37,13 +31,11 @@ cost(struct report *report, const char *id, uint64_t ps)
 }
 
 /* Linux's ratings put the HPET before the PM timer, and both into one class. */
-static void
-in_a_class_of_ratings_the_cheaper_clock_comes_first(void **state)
+TEST(in_a_class_of_ratings_the_cheaper_clock_comes_first)
 {
 	static const char *const ids[] = { "tsc", "acpi_pm", "hpet", "pit", "rtc", NULL };
 	struct report *report = literal_clean();
 
-	(void)state;
 	cost(report, "hpet", 303000);
 	cost(report, "acpi_pm", 70000);
 	cost(report, "pit", 151000);
@@ -58,13 +50,11 @@ in_a_class_of_ratings_the_cheaper_clock_comes_first(void **state)
 	literal_free(report);
 }
 
-static void
-invariant_tsc_comes_first_then_hpet_pm_pit_and_rtc(void **state)
+TEST(invariant_tsc_comes_first_then_hpet_pm_pit_and_rtc)
 {
 	static const char *const ids[] = { "tsc", "hpet", "acpi_pm", "pit", "rtc", NULL };
 	struct report *report = literal_clean();
 
-	(void)state;
 	report->tsc_is_invariant = true;
 	cost(report, "tsc", 9000);
 	cost(report, "hpet", 559000);
@@ -85,12 +75,10 @@ invariant_tsc_comes_first_then_hpet_pm_pit_and_rtc(void **state)
 }
 
 /* As its figures have it, it is the best all the same. */
-static void
-a_tsc_that_linux_distrusts_says_so(void **state)
+TEST(a_tsc_that_linux_distrusts_says_so)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	report->tsc_is_invariant = false;
 	report->linux_distrusts_tsc = true;
 	judge_report(report);
@@ -110,12 +98,10 @@ a_tsc_that_linux_distrusts_says_so(void **state)
 }
 
 /* It rates the TSC above the HPET, whatever it is called. */
-static void
-a_first_that_linux_does_not_take_says_so_and_one_that_it_takes_says_nothing(void **state)
+TEST(a_first_that_linux_does_not_take_says_so_and_one_that_it_takes_says_nothing)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	report->tsc_is_invariant = true;
 	judge_report(report);
 	recommend(report);
@@ -136,12 +122,10 @@ a_first_that_linux_does_not_take_says_so_and_one_that_it_takes_says_nothing(void
 }
 
 /* 44 ns against 9: 4.89 times. The figure is that of the table of EXPLAIN ANALYZE. */
-static void
-how_many_times_the_tscs_a_read_takes_is_rounded(void **state)
+TEST(how_many_times_the_tscs_a_read_takes_is_rounded)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	cost(report, "tsc", 9000);
 	cost(report, "hpet", 44000);
 	judge_report(report);
@@ -150,13 +134,11 @@ how_many_times_the_tscs_a_read_takes_is_rounded(void **state)
 	literal_free(report);
 }
 
-static void
-tsc_that_is_not_invariant_on_bare_metal_comes_behind_the_pm_timer(void **state)
+TEST(tsc_that_is_not_invariant_on_bare_metal_comes_behind_the_pm_timer)
 {
 	static const char *const ids[] = { "hpet", "acpi_pm", "tsc", "pit", "rtc", NULL };
 	struct report *report = literal_clean();
 
-	(void)state;
 	report->tsc_is_invariant = false;
 	report->hypervisor[0] = '\0';
 	literal_find(report, "tsc")->clock.rating = 150; /* as its driver then has it */
@@ -168,13 +150,11 @@ tsc_that_is_not_invariant_on_bare_metal_comes_behind_the_pm_timer(void **state)
 	literal_free(report);
 }
 
-static void
-failed_clock_is_to_be_avoided_and_an_absent_one_is_not_named(void **state)
+TEST(failed_clock_is_to_be_avoided_and_an_absent_one_is_not_named)
 {
 	static const char *const ids[] = { "tsc", "acpi_pm", "rtc", "hpet", NULL };
 	struct report *report = literal_clean();
 
-	(void)state;
 	report->tsc_is_invariant = true;
 	literal_find(report, "hpet")->monotonic.backward = 1;
 	literal_find(report, "pit")->clock.state = CLOCK_ABSENT;
@@ -186,12 +166,10 @@ failed_clock_is_to_be_avoided_and_an_absent_one_is_not_named(void **state)
 	literal_free(report);
 }
 
-static void
-a_clock_to_avoid_is_named_with_all_its_rules_and_the_cores_of_each(void **state)
+TEST(a_clock_to_avoid_is_named_with_all_its_rules_and_the_cores_of_each)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	rules_add_finding(report, "tsc-offset", "tsc", 8, "Core 8's TSC is behind.");
 	rules_add_finding(report, "tsc-drift", "tsc", 9, "Core 9's TSC ran faster.");
 	literal_find(report, "tsc")->verdict = VERDICT_FAIL;
@@ -207,13 +185,11 @@ a_clock_to_avoid_is_named_with_all_its_rules_and_the_cores_of_each(void **state)
 	literal_free(report);
 }
 
-static void
-wrong_claim_is_no_reason_against_a_kernel_that_measures(void **state)
+TEST(wrong_claim_is_no_reason_against_a_kernel_that_measures)
 {
 	static const char *const ids[] = { "hpet", "acpi_pm", "pit", "rtc", "tsc", NULL };
 	struct report *report = literal_clean();
 
-	(void)state;
 	report->tsc_is_invariant = true;
 	rules_add_finding(report, "rate-wrong", "tsc", REPORT_NO_CORE, "tsc runs fast.");
 	judge_report(report);
@@ -224,13 +200,11 @@ wrong_claim_is_no_reason_against_a_kernel_that_measures(void **state)
 	literal_free(report);
 }
 
-static void
-clock_that_kernels_switch_off_comes_behind_all_that_are_well(void **state)
+TEST(clock_that_kernels_switch_off_comes_behind_all_that_are_well)
 {
 	static const char *const ids[] = { "acpi_pm", "pit", "rtc", "tsc", "hpet", NULL };
 	struct report *report = literal_clean();
 
-	(void)state;
 	report->tsc_is_invariant = true;
 	rules_add_finding(report, "rate-changed", "tsc", REPORT_NO_CORE, "The rate of tsc changed.");
 	rules_add_finding(report, "hpet-pc10", "hpet", REPORT_NO_CORE, "The limit is 8.");
@@ -250,12 +224,10 @@ assert_answer(struct report *report, const char *text)
 	assert_string_equal(report->answer.text, text);
 }
 
-static void
-the_answer_has_the_clock_its_cost_linuxs_choice_failed_clocks_and_the_cores(void **state)
+TEST(the_answer_has_the_clock_its_cost_linuxs_choice_failed_clocks_and_the_cores)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	cost(report, "tsc", 28700);
 	cost(report, "hpet", 999000);
 	assert_answer(report, "Use tsc: 28.7ns a read. Linux takes it, too. No clock failed. The cores' TSCs agree within "
@@ -278,12 +250,10 @@ the_answer_has_the_clock_its_cost_linuxs_choice_failed_clocks_and_the_cores(void
 	literal_free(report);
 }
 
-static void
-the_answer_mentions_warnings_if_no_clock_failed(void **state)
+TEST(the_answer_mentions_warnings_if_no_clock_failed)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	cost(report, "tsc", 28700);
 	cost(report, "hpet", 999000);
 	rules_add_finding(report, "rate-changed", "hpet", REPORT_NO_CORE, "The rate of hpet changed.");
@@ -296,12 +266,10 @@ the_answer_mentions_warnings_if_no_clock_failed(void **state)
 }
 
 /* Ways of reading a failed clock are no further clocks, and a PIT that is left times nothing. */
-static void
-the_answer_names_failed_clocks_and_recommends_none_that_is_unfit(void **state)
+TEST(the_answer_names_failed_clocks_and_recommends_none_that_is_unfit)
 {
 	struct report *report = literal_sick();
 
-	(void)state;
 	assert_answer(report, "No clock is fit to time by. Linux takes acpi_pm (997 ns). Failed: "
 		      "tsc, acpi_pm, pit and 1 more. The cores' TSCs do not agree.");
 	assert_null(report->answer.clock);
@@ -349,10 +317,8 @@ assert_tick(struct report *report, const char *source, const char *reason)
 	literal_free(report);
 }
 
-static void
-for_its_tick_a_kernel_takes_the_lapic_with_the_tsc_deadline_where_there_is_one(void **state)
+TEST(for_its_tick_a_kernel_takes_the_lapic_with_the_tsc_deadline_where_there_is_one)
 {
-	(void)state;
 	assert_tick(report_of_timers(CLOCK_PRESENT, CLOCK_PRESENT, true), "lapic_deadline",
 		    "Linux's lapic-deadline, rated 150: it is each core's own, goes by the TSC and runs in deep sleep, too. "
 		    "Half of its one-shots of 100 us came within 1021 ns of their deadline, +-31. Its interrupts break no rule.");
@@ -361,12 +327,10 @@ for_its_tick_a_kernel_takes_the_lapic_with_the_tsc_deadline_where_there_is_one(v
 		    "Half of its one-shots of 100 us came within 1021 ns of their deadline, +-31. Its interrupts break no rule.");
 }
 
-static void
-a_lapic_that_may_stop_is_rated_lower_and_something_else_wakes_the_core(void **state)
+TEST(a_lapic_that_may_stop_is_rated_lower_and_something_else_wakes_the_core)
 {
 	struct report *report = report_of_timers(CLOCK_ABSENT, CLOCK_PRESENT, false);
 
-	(void)state;
 	literal_find(report, "hpet")->clock.state = CLOCK_ABSENT;
 	assert_tick(report, "lapic",
 		    "Linux's lapic, rated 100: it is each core's own, but may stop in deep sleep (CPUID 6 EAX[2] is 0), where "
@@ -381,12 +345,10 @@ a_lapic_that_may_stop_is_rated_lower_and_something_else_wakes_the_core(void **st
 		    "break no rule.");
 }
 
-static void
-a_tick_that_breaks_a_rule_says_how_a_kernel_does_without_it(void **state)
+TEST(a_tick_that_breaks_a_rule_says_how_a_kernel_does_without_it)
 {
 	struct report *report = report_of_timers(CLOCK_PRESENT, CLOCK_PRESENT, true);
 
-	(void)state;
 	report->intervals[1].empty = report->intervals[1].expired = 9;
 	judge_report(report);
 	recommend(report);
@@ -403,12 +365,10 @@ without_hpet(void)
 	return report;
 }
 
-static void
-without_a_lapic_it_is_the_hpet_then_the_pit_and_where_none_was_asked_nothing_is_said(void **state)
+TEST(without_a_lapic_it_is_the_hpet_then_the_pit_and_where_none_was_asked_nothing_is_said)
 {
 	struct report *report = report_of_timers(CLOCK_ABSENT, CLOCK_ABSENT, false);
 
-	(void)state;
 	assert_tick(report, "hpet0",
 		    "Linux's hpet, rated 50, for the local APIC's timer can't be used: it is one for all cores.");
 	report = without_hpet();
@@ -424,30 +384,4 @@ without_a_lapic_it_is_the_hpet_then_the_pit_and_where_none_was_asked_nothing_is_
 	report = literal_clean();
 	report->interval_count = 0;
 	assert_tick(report, NULL, "");
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(for_its_tick_a_kernel_takes_the_lapic_with_the_tsc_deadline_where_there_is_one),
-		cmocka_unit_test(a_lapic_that_may_stop_is_rated_lower_and_something_else_wakes_the_core),
-		cmocka_unit_test(a_tick_that_breaks_a_rule_says_how_a_kernel_does_without_it),
-		cmocka_unit_test(without_a_lapic_it_is_the_hpet_then_the_pit_and_where_none_was_asked_nothing_is_said),
-		cmocka_unit_test(invariant_tsc_comes_first_then_hpet_pm_pit_and_rtc),
-		cmocka_unit_test(a_tsc_that_linux_distrusts_says_so),
-		cmocka_unit_test(a_first_that_linux_does_not_take_says_so_and_one_that_it_takes_says_nothing),
-		cmocka_unit_test(in_a_class_of_ratings_the_cheaper_clock_comes_first),
-		cmocka_unit_test(the_answer_has_the_clock_its_cost_linuxs_choice_failed_clocks_and_the_cores),
-		cmocka_unit_test(the_answer_names_failed_clocks_and_recommends_none_that_is_unfit),
-		cmocka_unit_test(the_answer_mentions_warnings_if_no_clock_failed),
-		cmocka_unit_test(how_many_times_the_tscs_a_read_takes_is_rounded),
-		cmocka_unit_test(tsc_that_is_not_invariant_on_bare_metal_comes_behind_the_pm_timer),
-		cmocka_unit_test(failed_clock_is_to_be_avoided_and_an_absent_one_is_not_named),
-		cmocka_unit_test(a_clock_to_avoid_is_named_with_all_its_rules_and_the_cores_of_each),
-		cmocka_unit_test(wrong_claim_is_no_reason_against_a_kernel_that_measures),
-		cmocka_unit_test(clock_that_kernels_switch_off_comes_behind_all_that_are_well),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

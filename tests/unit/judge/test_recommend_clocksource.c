@@ -1,13 +1,5 @@
 /* Which clock Linux and Windows take on some machines, and the reason as it is told. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "recommend.h"
 #include "report_literal.h"
 
@@ -44,6 +36,8 @@ tear_down(void **state)
 	return 0;
 }
 
+TEST_FIXTURE(set_up, tear_down);
+
 static void
 offer(enum paravirtual_kind kind)
 {
@@ -60,20 +54,16 @@ assert_taken(size_t i, const char *system, const char *clock, const char *reason
 	assert_string_equal(report->taken[i].reason, reason);
 }
 
-static void
-on_bare_metal_the_invariant_tsc_is_taken_by_both(void **state)
+TEST(on_bare_metal_the_invariant_tsc_is_taken_by_both)
 {
-	(void)state;
 	recommend_clocksource(report);
 	assert_int_equal(report->taken_count, 2);
 	assert_taken(0, "Linux", "tsc", "clocksource tsc, rating 300, before hpet, 250.");
 	assert_taken(1, "Windows", "tsc", "it is called invariant, and nothing was found against it.");
 }
 
-static void
-a_tsc_that_linux_distrusts_is_marked_unstable_and_the_hpet_is_next(void **state)
+TEST(a_tsc_that_linux_distrusts_is_marked_unstable_and_the_hpet_is_next)
 {
-	(void)state;
 	report->tsc_is_invariant = false;
 	report->linux_distrusts_tsc = true;
 	recommend_clocksource(report);
@@ -82,10 +72,8 @@ a_tsc_that_linux_distrusts_is_marked_unstable_and_the_hpet_is_next(void **state)
 	assert_taken(1, "Windows", "hpet", "the platform's counter: the TSC is not called invariant.");
 }
 
-static void
-warps_make_the_tsc_unstable(void **state)
+TEST(warps_make_the_tsc_unstable)
 {
-	(void)state;
 	report->skew.locked = (struct report_contended){ .measured = true, .warps = 3 };
 	report->clocks[1].clock.state = CLOCK_ABSENT;
 	recommend_clocksource(report);
@@ -94,12 +82,10 @@ warps_make_the_tsc_unstable(void **state)
 	assert_taken(1, "Windows", "acpi_pm", "the platform's counter: the TSC is not to be relied on here.");
 }
 
-static void
-a_tsc_that_linux_distrusts_is_not_checked_for_warps(void **state)
+TEST(a_tsc_that_linux_distrusts_is_not_checked_for_warps)
 {
 	struct report_clock *kvmclock;
 
-	(void)state;
 	report->tsc_is_invariant = false;
 	report->linux_distrusts_tsc = true;
 	report->skew.locked = (struct report_contended){ .measured = true, .warps = 3 };
@@ -121,22 +107,18 @@ a_tsc_that_linux_distrusts_is_not_checked_for_warps(void **state)
 		     "its check of two cores sees their warps.");
 }
 
-static void
-a_step_back_makes_it_unstable_too(void **state)
+TEST(a_step_back_makes_it_unstable_too)
 {
-	(void)state;
 	report->findings[report->finding_count++] = (struct finding){ .rule = "clock-backward", .clock = "tsc" };
 	recommend_clocksource(report);
 	assert_taken(0, "Linux", "hpet", "clocksource hpet, rating 250, before acpi_pm, 200; it marks the TSC unstable: its "
 		     "watchdog sees it stop, leap or change its rate.");
 }
 
-static void
-kvm_clock_comes_first_unless_the_tsc_is_invariant(void **state)
+TEST(kvm_clock_comes_first_unless_the_tsc_is_invariant)
 {
 	struct report_clock *kvmclock = add("kvmclock");
 
-	(void)state;
 	offer(PARAVIRTUAL_KVM);
 	kvmclock->clock.rating = 299; /* as the driver leaves it then */
 	recommend_clocksource(report);
@@ -151,10 +133,8 @@ kvm_clock_comes_first_unless_the_tsc_is_invariant(void **state)
 }
 
 /* As QEMU stacks them: Hyper-V's leaves first, KVM's above. */
-static void
-of_stacked_interfaces_linux_takes_the_highest_and_windows_hypervs(void **state)
+TEST(of_stacked_interfaces_linux_takes_the_highest_and_windows_hypervs)
 {
-	(void)state;
 	report->tsc_is_invariant = false;
 	offer(PARAVIRTUAL_HYPERV);
 	offer(PARAVIRTUAL_KVM);
@@ -173,12 +153,10 @@ of_stacked_interfaces_linux_takes_the_highest_and_windows_hypervs(void **state)
 }
 
 /* Its clocksource is registered whatever its page says, and reads the MSR then. */
-static void
-of_a_page_that_is_not_to_be_used_linux_takes_the_clocksource_all_the_same(void **state)
+TEST(of_a_page_that_is_not_to_be_used_linux_takes_the_clocksource_all_the_same)
 {
 	struct report_clock *page;
 
-	(void)state;
 	report->tsc_is_invariant = false;
 	offer(PARAVIRTUAL_HYPERV);
 	add("hv_ref");
@@ -192,12 +170,10 @@ of_a_page_that_is_not_to_be_used_linux_takes_the_clocksource_all_the_same(void *
 	assert_taken(1, "Windows", "hv_ref", "Hyper-V's reference counter by its MSR: there is no page that may be used.");
 }
 
-static void
-xen_s_clock_comes_first_unless_the_tsc_is_invariant_and_never_emulated(void **state)
+TEST(xen_s_clock_comes_first_unless_the_tsc_is_invariant_and_never_emulated)
 {
 	struct report_clock *xen = add("xen");
 
-	(void)state;
 	offer(PARAVIRTUAL_HYPERV); /* viridian=1 */
 	offer(PARAVIRTUAL_XEN);
 	add("hv_page");
@@ -217,34 +193,10 @@ xen_s_clock_comes_first_unless_the_tsc_is_invariant_and_never_emulated(void **st
 		     "Xen never emulates it, Xen's clock stands back.");
 }
 
-static void
-of_a_run_without_the_tsc_nothing_is_said(void **state)
+TEST(of_a_run_without_the_tsc_nothing_is_said)
 {
-	(void)state;
 	report->options.clock_count = 2;
 	report->clocks[0].clock.state = CLOCK_ABSENT;
 	recommend_clocksource(report);
 	assert_int_equal(report->taken_count, 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(on_bare_metal_the_invariant_tsc_is_taken_by_both, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_tsc_that_linux_distrusts_is_marked_unstable_and_the_hpet_is_next, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(warps_make_the_tsc_unstable, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_tsc_that_linux_distrusts_is_not_checked_for_warps, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_step_back_makes_it_unstable_too, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(kvm_clock_comes_first_unless_the_tsc_is_invariant, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(of_stacked_interfaces_linux_takes_the_highest_and_windows_hypervs, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(of_a_page_that_is_not_to_be_used_linux_takes_the_clocksource_all_the_same, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(xen_s_clock_comes_first_unless_the_tsc_is_invariant_and_never_emulated, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(of_a_run_without_the_tsc_nothing_is_said, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,8 @@
  * The catalogue and the judge; the cores' TSCs are in test_rules_skew.c. Each rule is broken by the least that
  * breaks it, and by nothing less.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "test.h"
 #include "judge.h"
 #include "report_literal.h"
 
@@ -33,12 +26,10 @@ assert_finding(const struct report *report, size_t index, const char *rule, cons
 	assert_string_equal(report->findings[index].text, text);
 }
 
-static void
-catalogue_has_whole_rows_and_distinct_ids_that_fit_an_option(void **state)
+TEST(catalogue_has_whole_rows_and_distinct_ids_that_fit_an_option)
 {
 	size_t count = 0;
 
-	(void)state;
 	for (const struct rule *rule = rules; rule->id; rule++, count++) {
 		assert_ptr_equal(rules_find(rule->id), rule);
 		assert_true(strlen(rule->id) < OPTIONS_NAME_SIZE);
@@ -52,13 +43,11 @@ catalogue_has_whole_rows_and_distinct_ids_that_fit_an_option(void **state)
 	assert_null(rules_find("clock"));
 }
 
-static void
-ids_with_a_limit_are_those_of_rules_with_a_figure(void **state)
+TEST(ids_with_a_limit_are_those_of_rules_with_a_figure)
 {
 	const char *ids[RULES_MAX + 1];
 	size_t count = 0;
 
-	(void)state;
 	rules_limit_ids(ids);
 	for (const struct rule *rule = rules; rule->id; rule++)
 		if (rule->what)
@@ -67,12 +56,10 @@ ids_with_a_limit_are_those_of_rules_with_a_figure(void **state)
 	assert_string_equal(ids[0], "clock-backward");
 }
 
-static void
-clean_machine_passes_without_a_finding(void **state)
+TEST(clean_machine_passes_without_a_finding)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	judge_report(report);
 	assert_int_equal(report->verdict, VERDICT_PASS);
 	assert_int_equal(report->finding_count, 0);
@@ -81,13 +68,11 @@ clean_machine_passes_without_a_finding(void **state)
 	literal_free(report);
 }
 
-static void
-one_step_back_fails_the_clock_with_its_figures(void **state)
+TEST(one_step_back_fails_the_clock_with_its_figures)
 {
 	struct report *report = literal_clean();
 	struct report_clock *pm = literal_find(report, "acpi_pm");
 
-	(void)state;
 	pm->monotonic = (struct monotonic){ .reads = 10000, .backward = 1, .worst_ticks = 12 };
 	judge_report(report);
 	assert_int_equal(report->verdict, VERDICT_FAIL);
@@ -103,10 +88,8 @@ one_step_back_fails_the_clock_with_its_figures(void **state)
 	literal_free(report);
 }
 
-static void
-limit_of_3_steps_allows_3_and_not_4(void **state)
+TEST(limit_of_3_steps_allows_3_and_not_4)
 {
-	(void)state;
 	for (uint64_t steps = 3; steps <= 4; steps++) {
 		struct report *report = literal_clean();
 
@@ -121,12 +104,10 @@ limit_of_3_steps_allows_3_and_not_4(void **state)
 	}
 }
 
-static void
-step_back_of_a_bracket_is_the_tscs_fault_and_counts_once(void **state)
+TEST(step_back_of_a_bracket_is_the_tscs_fault_and_counts_once)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	report->cores[0].tsc = (struct tsc_steps){ 200000, 3, 17 };
 	judge_report(report);
 	assert_int_equal(report->finding_count, 1);
@@ -166,10 +147,8 @@ assert_cores_text(size_t cores, size_t stepping, const char *text)
 	literal_free(report);
 }
 
-static void
-the_cores_that_step_back_are_named_and_the_others_are_not(void **state)
+TEST(the_cores_that_step_back_are_named_and_the_others_are_not)
 {
-	(void)state;
 	assert_cores_text(1, 1, "tsc stepped back 2 times in 100000 reads, at worst by 40 ticks.");
 	assert_cores_text(2, 1, "tsc stepped back 2 times on core 2 in 100000 reads, at worst by 40 ticks. No step back was "
 				"seen on 1 other core in 100000 reads.");
@@ -183,12 +162,10 @@ the_cores_that_step_back_are_named_and_the_others_are_not(void **state)
 }
 
 /* The boot core's TSC timed everything, and that is in order: other clocks are judged as always. */
-static void
-a_step_back_of_another_core_excuses_no_clock(void **state)
+TEST(a_step_back_of_another_core_excuses_no_clock)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	report->cores[2].tsc = (struct tsc_steps){ 100000, 3, 17 };
 	literal_find(report, "acpi_pm")->monotonic.backward = 1;
 	judge_report(report);
@@ -207,14 +184,12 @@ a_step_back_of_another_core_excuses_no_clock(void **state)
 /*
  * It steps back by 10,000 ticks now and then: what was timed across such a step seems to leap, to change or to be slow.
  */
-static void
-what_a_tsc_timed_that_stepped_back_accuses_no_other_clock(void **state)
+TEST(what_a_tsc_timed_that_stepped_back_accuses_no_other_clock)
 {
 	for (int moved = 0; moved < 2; moved++) {
 		struct report *report = literal_clean();
 
-		(void)state;
-		if (moved)
+			if (moved)
 			literal_find(report, "tsc")->monotonic.backward = 50;
 		literal_find(report, "hpet")->monotonic.leaps = literal_find(report, "hpet")->unexplained_leaps = 3;
 		literal_find(report, "acpi_pm")->monotonic.backward = 1;
@@ -273,15 +248,13 @@ set_rates(struct report *report)
 }
 
 /* It times all others, asked for or not. */
-static void
-a_rate_by_a_tsc_that_parted_from_the_devices_accuses_none_of_them_also_where_the_tsc_is_not_asked_for(void **state)
+TEST(a_rate_by_a_tsc_that_parted_from_the_devices_accuses_none_of_them_also_where_the_tsc_is_not_asked_for)
 {
 	for (int parted = 0; parted < 2; parted++) {
 		struct report *report = literal_clean();
 		size_t accused = 0;
 
-		(void)state;
-		keep_devices(report);
+			keep_devices(report);
 		LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
 		set_rates(report);
 		if (parted)
@@ -316,15 +289,13 @@ part(struct report *report, unsigned one, unsigned other)
 }
 
 /* One clock may have been read before the TSC stood, and the others after it. */
-static void
-in_a_guest_whose_tsc_stands_now_and_then_no_clock_jumps_by_it(void **state)
+TEST(in_a_guest_whose_tsc_stands_now_and_then_no_clock_jumps_by_it)
 {
 	for (int stands = 0; stands < 2; stands++) {
 		struct report *report = literal_clean();
 		size_t jumped = 0;
 
-		(void)state;
-		LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
+			LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
 		part(report, 2, 12);
 		if (stands)
 			part(report, 7, 8);
@@ -346,15 +317,13 @@ change(struct report *report, const char *id, bool since, int64_t by_ppb)
 }
 
 /* The devices' readings are a moment apart, in which the TSC may have stood: in the rates' window, and at the end. */
-static void
-in_a_guest_a_device_that_changed_against_its_like_may_be_a_tsc_that_stood(void **state)
+TEST(in_a_guest_a_device_that_changed_against_its_like_may_be_a_tsc_that_stood)
 {
 	for (int since = 0; since < 2; since++) {
 		struct report *report = literal_clean();
 		size_t changed = 0;
 
-		(void)state;
-		LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
+			LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
 		set_rates(report);
 		literal_find(report, "pit")->implied = literal_find(report, "pit")->implied_window =
 			literal_find(report, "hpet")->implied;
@@ -377,15 +346,13 @@ in_a_guest_a_device_that_changed_against_its_like_may_be_a_tsc_that_stood(void *
 }
 
 /* By ticks that are taken for nanoseconds nobody is slow, and no device off its data sheet. */
-static void
-where_the_tscs_rate_is_not_known_nothing_that_it_timed_is_a_fault(void **state)
+TEST(where_the_tscs_rate_is_not_known_nothing_that_it_timed_is_a_fault)
 {
 	for (int known = 0; known < 2; known++) {
 		struct report *report = literal_clean();
 		struct behaviour *row = literal_behaviour(report, "rtc-periodic", "rtc", "64 Hz");
 
-		(void)state;
-		literal_figure(row, -800000, -790000);
+			literal_figure(row, -800000, -790000);
 		literal_find(report, "acpi_pm")->latency->min_ns = 100000;
 		if (!known)
 			report->tsc = (struct rate){ 0, 0 };
@@ -396,16 +363,14 @@ where_the_tscs_rate_is_not_known_nothing_that_it_timed_is_a_fault(void **state)
 }
 
 /* It may have stood while the flag was waited for. */
-static void
-by_a_tsc_that_parted_from_all_other_clocks_no_device_is_off_its_data_sheet(void **state)
+TEST(by_a_tsc_that_parted_from_all_other_clocks_no_device_is_off_its_data_sheet)
 {
 	for (int parted = 0; parted < 2; parted++) {
 		struct report *report = literal_clean();
 		struct behaviour *row = literal_behaviour(report, "rtc-periodic", "rtc", "2 Hz");
 		size_t accused = 0;
 
-		(void)state;
-		LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
+			LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
 		literal_figure(row, 3901, 46613);
 		if (parted)
 			part(report, 7, 8);
@@ -418,15 +383,13 @@ by_a_tsc_that_parted_from_all_other_clocks_no_device_is_off_its_data_sheet(void 
 }
 
 /* Who rounds a deadline, or judges it by another clock, does so with each length. */
-static void
-shots_that_are_early_in_one_length_and_not_in_another_are_not_determined(void **state)
+TEST(shots_that_are_early_in_one_length_and_not_in_another_are_not_determined)
 {
 	for (size_t early = 0; early <= 2; early++) {
 		struct report *report = literal_clean();
 		bool named = false;
 
-		(void)state;
-		report->interval_count = 2;
+			report->interval_count = 2;
 		for (size_t i = 0; i < 2; i++) {
 			report->intervals[i] = (struct report_interval){
 				.source = "pit0", .route_kind = "ioapic", .state = CLOCK_PRESENT, .asked_ns = i ? 100000 : 20000,
@@ -446,15 +409,13 @@ shots_that_are_early_in_one_length_and_not_in_another_are_not_determined(void **
 }
 
 /* Of one core of several, too, be the boot core asked for more lengths; one stray shot is no timer that is early. */
-static void
-shots_that_are_early_on_one_core_name_that_core(void **state)
+TEST(shots_that_are_early_on_one_core_name_that_core)
 {
 	for (int stray = 0; stray < 2; stray++) {
 		struct report *report = literal_clean();
 		const struct finding *named = NULL;
 
-		(void)state;
-		for (uint32_t i = 0; i < 5; i++) {
+			for (uint32_t i = 0; i < 5; i++) {
 			struct report_interval *row = &report->intervals[i];
 
 			*row = (struct report_interval){
@@ -510,8 +471,7 @@ report_of_lapics(unsigned sick)
 	return report;
 }
 
-static void
-a_lapic_that_alone_loses_shots_is_named_with_its_core_and_all_alike_without(void **state)
+TEST(a_lapic_that_alone_loses_shots_is_named_with_its_core_and_all_alike_without)
 {
 	static const struct {
 		unsigned sick;
@@ -524,7 +484,6 @@ a_lapic_that_alone_loses_shots_is_named_with_its_core_and_all_alike_without(void
 		{ 15, REPORT_NO_CORE, "lapic: 34 of 400 one-shots never came" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
 		struct report *report = report_of_lapics(machines[i].sick);
 
@@ -548,8 +507,7 @@ behaviour_of(const struct report *report, const char *rule, const char *source)
 }
 
 /* What a shot before sent late may come while a comparator is armed for a time that is over: not in most of four. */
-static void
-one_interrupt_in_four_behind_a_deadline_that_was_over_names_no_comparator(void **state)
+TEST(one_interrupt_in_four_behind_a_deadline_that_was_over_names_no_comparator)
 {
 	static const struct {
 		uint64_t stale;
@@ -559,7 +517,6 @@ one_interrupt_in_four_behind_a_deadline_that_was_over_names_no_comparator(void *
 		{ 4, OUTCOME_FAILED },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct report *report = literal_clean();
 		const struct behaviour *row;
@@ -579,8 +536,7 @@ one_interrupt_in_four_behind_a_deadline_that_was_over_names_no_comparator(void *
 }
 
 /* What kept the core may have kept the timer: a guest's interrupts wait for threads of the same host. */
-static void
-periods_are_not_determined_where_as_large_a_part_is_excused_as_is_lost_or_most_of_all(void **state)
+TEST(periods_are_not_determined_where_as_large_a_part_is_excused_as_is_lost_or_most_of_all)
 {
 	static const struct {
 		uint64_t expected, excused, lost;
@@ -596,7 +552,6 @@ periods_are_not_determined_where_as_large_a_part_is_excused_as_is_lost_or_most_o
 		{ 800, 800, 0, OUTCOME_NOT_CHECKED },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct report *report = literal_clean();
 		const struct behaviour *row;
@@ -615,8 +570,7 @@ periods_are_not_determined_where_as_large_a_part_is_excused_as_is_lost_or_most_o
 }
 
 /* What came is not missing, whenever it came; of the rest nothing is known. */
-static void
-a_source_of_which_gaps_excuse_most_one_shots_has_not_kept_its_promises(void **state)
+TEST(a_source_of_which_gaps_excuse_most_one_shots_has_not_kept_its_promises)
 {
 	static const struct {
 		uint64_t excused, delivered;
@@ -636,7 +590,6 @@ a_source_of_which_gaps_excuse_most_one_shots_has_not_kept_its_promises(void **st
 		  "hpet0: the core was away while each of 100 one-shots was due." },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct report *report = literal_clean();
 
@@ -654,8 +607,7 @@ a_source_of_which_gaps_excuse_most_one_shots_has_not_kept_its_promises(void **st
 	}
 }
 
-static void
-two_ticks_in_a_period_are_not_determined_of_a_source_that_may_be_late_by_most_of_one(void **state)
+TEST(two_ticks_in_a_period_are_not_determined_of_a_source_that_may_be_late_by_most_of_one)
 {
 	static const struct {
 		uint64_t shots, error_ns;
@@ -666,7 +618,6 @@ two_ticks_in_a_period_are_not_determined_of_a_source_that_may_be_late_by_most_of
 		{ 1, 262000, OUTCOME_FAILED }, /* a shot has one deadline, whenever it comes */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct report *report = literal_clean();
 
@@ -685,13 +636,11 @@ two_ticks_in_a_period_are_not_determined_of_a_source_that_may_be_late_by_most_of
 }
 
 /* By the TSC alone: it may have stood as well. */
-static void
-a_leap_in_which_no_other_clock_takes_a_side_accuses_nobody(void **state)
+TEST(a_leap_in_which_no_other_clock_takes_a_side_accuses_nobody)
 {
 	struct report *report = literal_clean();
 	const struct behaviour *row;
 
-	(void)state;
 	literal_find(report, "hpet")->monotonic.leaps = literal_find(report, "hpet")->unexplained_leaps = 2;
 	judge_report(report);
 	assert_int_equal(report->finding_count, 0);
@@ -704,12 +653,10 @@ a_leap_in_which_no_other_clock_takes_a_side_accuses_nobody(void **state)
 }
 
 /* Its own readings show it. */
-static void
-a_counter_of_64_bits_that_steps_back_does_so_by_itself(void **state)
+TEST(a_counter_of_64_bits_that_steps_back_does_so_by_itself)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	literal_find(report, "hpet")->clock.wrap_ticks = UINT64_MAX;
 	literal_find(report, "tsc")->monotonic.backward = literal_find(report, "hpet")->monotonic.backward = 1;
 	judge_report(report);
@@ -725,8 +672,7 @@ assert_verdicts(struct report *report, const char *const *ids, enum verdict verd
 }
 
 /* An RTC's periodic flag is another counter than its seconds. */
-static void
-what_is_of_the_counter_holds_for_each_way_of_reading_it(void **state)
+TEST(what_is_of_the_counter_holds_for_each_way_of_reading_it)
 {
 	static const struct {
 		const char *rule, *named, *ways[4], *others[4];
@@ -740,7 +686,6 @@ what_is_of_the_counter_holds_for_each_way_of_reading_it(void **state)
 		{ "clock-backward", "hpet_32", { NULL }, { "hpet", NULL } },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct report *report = literal_clean();
 
@@ -754,12 +699,10 @@ what_is_of_the_counter_holds_for_each_way_of_reading_it(void **state)
 	}
 }
 
-static void
-a_step_back_that_the_brackets_show_is_of_the_tsc_however_it_is_read(void **state)
+TEST(a_step_back_that_the_brackets_show_is_of_the_tsc_however_it_is_read)
 {
 	static const char *const ways[] = { "tsc_lfence", "tsc_rdtscp", "tsc_cpuid", NULL };
 
-	(void)state;
 	for (int brackets = 0; brackets < 2; brackets++) {
 		struct report *report = literal_clean();
 
@@ -773,13 +716,11 @@ a_step_back_that_the_brackets_show_is_of_the_tsc_however_it_is_read(void **state
 	}
 }
 
-static void
-what_is_not_determined_of_the_counter_is_so_of_each_way_of_reading_it(void **state)
+TEST(what_is_not_determined_of_the_counter_is_so_of_each_way_of_reading_it)
 {
 	struct report *report = literal_clean();
 	struct behaviour *row = literal_behaviour(report, "pit-out", "pit", "OUT rose late.");
 
-	(void)state;
 	row->open = true;
 	literal_behaviour(report, "pit-latch", "pit", "One of them.")->open = true;
 	judge_report(report);
@@ -790,8 +731,7 @@ what_is_not_determined_of_the_counter_is_so_of_each_way_of_reading_it(void **sta
 }
 
 /* Another clocksource= is no help against one that no kernel keeps time by. */
-static void
-a_slow_clock_is_named_with_its_limit_and_what_helps_by_what_it_is_for(void **state)
+TEST(a_slow_clock_is_named_with_its_limit_and_what_helps_by_what_it_is_for)
 {
 	static const char *const ids[] = { "hpet", "rtc" };
 
@@ -802,8 +742,7 @@ a_slow_clock_is_named_with_its_limit_and_what_helps_by_what_it_is_for(void **sta
 		char text[128];
 		struct scale scale;
 
-		(void)state;
-		scale_init(&scale, (struct rate){ 1000000000, 1 });
+			scale_init(&scale, (struct rate){ 1000000000, 1 });
 		latency_clear(latency);
 		for (size_t reads = 0; reads < 100; reads++)
 			latency_fold(latency, &scale, &sample, 1);
@@ -833,12 +772,10 @@ read_slowly(struct report *report, const char *id, uint64_t ns)
 }
 
 /* That a CPUID traps makes no TSC slow. */
-static void
-a_way_that_is_as_slow_as_its_clock_does_not_pass_beside_it(void **state)
+TEST(a_way_that_is_as_slow_as_its_clock_does_not_pass_beside_it)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	read_slowly(report, "pit_rdback", 50000);
 	read_slowly(report, "tsc_cpuid", 50000);
 	judge_report(report);
@@ -854,12 +791,10 @@ a_way_that_is_as_slow_as_its_clock_does_not_pass_beside_it(void **state)
 	literal_free(report);
 }
 
-static void
-device_that_is_read_two_ways_has_one_finding(void **state)
+TEST(device_that_is_read_two_ways_has_one_finding)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	literal_lose(report, "pit", CLOCK_STUCK, "channel 2 did not move");
 	literal_lose(report, "pit_rdback", CLOCK_STUCK, "channel 2 did not move");
 	judge_report(report);
@@ -871,8 +806,7 @@ device_that_is_read_two_ways_has_one_finding(void **state)
 	literal_free(report);
 }
 
-static void
-advice_on_a_stuck_clock_names_no_other_clock(void **state)
+TEST(advice_on_a_stuck_clock_names_no_other_clock)
 {
 	static const struct {
 		const char *clock, *advice;
@@ -883,7 +817,6 @@ advice_on_a_stuck_clock_names_no_other_clock(void **state)
 		{ "rtc", "Look for the clock in the firmware's settings." },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct report *report = literal_clean();
 
@@ -897,13 +830,11 @@ advice_on_a_stuck_clock_names_no_other_clock(void **state)
 }
 
 /* QEMU's HPET interrupts at once when a deadline is over, in one of four tries or in all of them. */
-static void
-an_expired_deadline_that_interrupts_is_not_judged_in_qemu(void **state)
+TEST(an_expired_deadline_that_interrupts_is_not_judged_in_qemu)
 {
 	struct report *report = literal_clean();
 	const struct behaviour *row;
 
-	(void)state;
 	report->interval_count = 1;
 	report->intervals[0] = (struct report_interval){
 		.source = "hpet0", .route_kind = "ioapic", .state = CLOCK_PRESENT, .asked_ns = 100000, .asked = 100,
@@ -918,12 +849,10 @@ an_expired_deadline_that_interrupts_is_not_judged_in_qemu(void **state)
 	literal_free(report);
 }
 
-static void
-further_way_of_reading_that_alone_fails_has_a_finding(void **state)
+TEST(further_way_of_reading_that_alone_fails_has_a_finding)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	literal_lose(report, "rtc_pf", CLOCK_STUCK, "No flag came.");
 	judge_report(report);
 	assert_int_equal(report->finding_count, 1);
@@ -932,24 +861,20 @@ further_way_of_reading_that_alone_fails_has_a_finding(void **state)
 	literal_free(report);
 }
 
-static void
-broken_clock_without_a_reason_still_makes_a_sentence(void **state)
+TEST(broken_clock_without_a_reason_still_makes_a_sentence)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	literal_lose(report, "rtc", CLOCK_BROKEN, "");
 	judge_report(report);
 	assert_finding(report, 0, "clock-broken", "rtc", "rtc is broken.");
 	literal_free(report);
 }
 
-static void
-absent_and_disabled_clocks_are_absent_and_no_finding(void **state)
+TEST(absent_and_disabled_clocks_are_absent_and_no_finding)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	literal_lose(report, "hpet", CLOCK_ABSENT, "ACPI has no HPET table");
 	literal_lose(report, "rtc_pf", CLOCK_DISABLED, "register A could not be set");
 	judge_report(report);
@@ -960,24 +885,20 @@ absent_and_disabled_clocks_are_absent_and_no_finding(void **state)
 	literal_free(report);
 }
 
-static void
-clock_that_was_never_read_has_no_verdict(void **state)
+TEST(clock_that_was_never_read_has_no_verdict)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	literal_lose(report, "rtc", CLOCK_PRESENT, "");
 	judge_report(report);
 	assert_int_equal(literal_find(report, "rtc")->verdict, VERDICT_INCOMPLETE);
 	literal_free(report);
 }
 
-static void
-missing_and_silent_cores_warn_once(void **state)
+TEST(missing_and_silent_cores_warn_once)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	report->cores[1].started = false;
 	LITERAL_COPY(report->cores[1].reason, "it did not check in within 100 ms");
 	LITERAL_COPY(report->cores[3].reason, "it did not come back from a job");
@@ -991,12 +912,10 @@ missing_and_silent_cores_warn_once(void **state)
 	literal_free(report);
 }
 
-static void
-cores_left_alone_on_purpose_are_not_missing(void **state)
+TEST(cores_left_alone_on_purpose_are_not_missing)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	report->cores[2].started = report->cores[3].started = false;
 	report->options.cores_max = 2;
 	judge_report(report);
@@ -1012,12 +931,10 @@ cores_left_alone_on_purpose_are_not_missing(void **state)
 	literal_free(report);
 }
 
-static void
-incomplete_wins_over_warn_and_not_over_fail(void **state)
+TEST(incomplete_wins_over_warn_and_not_over_fail)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	report->incomplete = true;
 	rules_add_finding(report, "acpi-table", NULL, REPORT_NO_CORE, "%s", "MADT: its checksum is wrong.");
 	assert_int_equal(report->verdict, VERDICT_WARN);
@@ -1033,12 +950,10 @@ incomplete_wins_over_warn_and_not_over_fail(void **state)
 	literal_free(report);
 }
 
-static void
-finding_that_names_a_clock_lowers_its_verdict(void **state)
+TEST(finding_that_names_a_clock_lowers_its_verdict)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	rules_add_finding(report, "acpi-table", "hpet", REPORT_NO_CORE, "HPET: its base is above 4 GiB.");
 	judge_report(report);
 	assert_int_equal(literal_find(report, "hpet")->verdict, VERDICT_WARN);
@@ -1046,12 +961,10 @@ finding_that_names_a_clock_lowers_its_verdict(void **state)
 	literal_free(report);
 }
 
-static void
-fault_found_after_64_findings_still_fails_the_run(void **state)
+TEST(fault_found_after_64_findings_still_fails_the_run)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	for (uint32_t i = 0; i < REPORT_FINDINGS_MAX; i++)
 		assert_non_null(rules_add_finding(report, "acpi-table", NULL, i, "Sentence %u.", i));
 	assert_null(rules_add_finding(report, "acpi-table", NULL, 0, "One too many."));
@@ -1066,25 +979,21 @@ fault_found_after_64_findings_still_fails_the_run(void **state)
 	literal_free(report);
 }
 
-static void
-unknown_rule_adds_nothing(void **state)
+TEST(unknown_rule_adds_nothing)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	assert_null(rules_add_finding(report, "no-such-rule", NULL, REPORT_NO_CORE, "x"));
 	assert_int_equal(report->finding_count, 0);
 	assert_int_equal(report->verdict, VERDICT_PASS);
 	literal_free(report);
 }
 
-static void
-notes_beyond_16_are_left_out_and_long_ones_cut(void **state)
+TEST(notes_beyond_16_are_left_out_and_long_ones_cut)
 {
 	struct report *report = literal_clean();
 	char longest[300];
 
-	(void)state;
 	memset(longest, 'x', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = '\0';
 	report_note(report, "%s", longest);
@@ -1094,56 +1003,4 @@ notes_beyond_16_are_left_out_and_long_ones_cut(void **state)
 	assert_int_equal(report->note_count, REPORT_NOTES_MAX);
 	assert_string_equal(report->notes[15], "Note 14.");
 	literal_free(report);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(catalogue_has_whole_rows_and_distinct_ids_that_fit_an_option),
-		cmocka_unit_test(ids_with_a_limit_are_those_of_rules_with_a_figure),
-		cmocka_unit_test(clean_machine_passes_without_a_finding),
-		cmocka_unit_test(one_step_back_fails_the_clock_with_its_figures),
-		cmocka_unit_test(limit_of_3_steps_allows_3_and_not_4),
-		cmocka_unit_test(step_back_of_a_bracket_is_the_tscs_fault_and_counts_once),
-		cmocka_unit_test(the_cores_that_step_back_are_named_and_the_others_are_not),
-		cmocka_unit_test(a_step_back_of_another_core_excuses_no_clock),
-		cmocka_unit_test(what_a_tsc_timed_that_stepped_back_accuses_no_other_clock),
-		cmocka_unit_test(
-			a_rate_by_a_tsc_that_parted_from_the_devices_accuses_none_of_them_also_where_the_tsc_is_not_asked_for),
-		cmocka_unit_test(in_a_guest_whose_tsc_stands_now_and_then_no_clock_jumps_by_it),
-		cmocka_unit_test(in_a_guest_a_device_that_changed_against_its_like_may_be_a_tsc_that_stood),
-		cmocka_unit_test(where_the_tscs_rate_is_not_known_nothing_that_it_timed_is_a_fault),
-		cmocka_unit_test(by_a_tsc_that_parted_from_all_other_clocks_no_device_is_off_its_data_sheet),
-		cmocka_unit_test(shots_that_are_early_in_one_length_and_not_in_another_are_not_determined),
-		cmocka_unit_test(shots_that_are_early_on_one_core_name_that_core),
-		cmocka_unit_test(one_interrupt_in_four_behind_a_deadline_that_was_over_names_no_comparator),
-		cmocka_unit_test(periods_are_not_determined_where_as_large_a_part_is_excused_as_is_lost_or_most_of_all),
-		cmocka_unit_test(a_source_of_which_gaps_excuse_most_one_shots_has_not_kept_its_promises),
-		cmocka_unit_test(two_ticks_in_a_period_are_not_determined_of_a_source_that_may_be_late_by_most_of_one),
-		cmocka_unit_test(a_lapic_that_alone_loses_shots_is_named_with_its_core_and_all_alike_without),
-		cmocka_unit_test(a_leap_in_which_no_other_clock_takes_a_side_accuses_nobody),
-		cmocka_unit_test(a_counter_of_64_bits_that_steps_back_does_so_by_itself),
-		cmocka_unit_test(what_is_of_the_counter_holds_for_each_way_of_reading_it),
-		cmocka_unit_test(a_step_back_that_the_brackets_show_is_of_the_tsc_however_it_is_read),
-		cmocka_unit_test(what_is_not_determined_of_the_counter_is_so_of_each_way_of_reading_it),
-		cmocka_unit_test(a_slow_clock_is_named_with_its_limit_and_what_helps_by_what_it_is_for),
-		cmocka_unit_test(a_way_that_is_as_slow_as_its_clock_does_not_pass_beside_it),
-		cmocka_unit_test(device_that_is_read_two_ways_has_one_finding),
-		cmocka_unit_test(advice_on_a_stuck_clock_names_no_other_clock),
-		cmocka_unit_test(an_expired_deadline_that_interrupts_is_not_judged_in_qemu),
-		cmocka_unit_test(further_way_of_reading_that_alone_fails_has_a_finding),
-		cmocka_unit_test(broken_clock_without_a_reason_still_makes_a_sentence),
-		cmocka_unit_test(absent_and_disabled_clocks_are_absent_and_no_finding),
-		cmocka_unit_test(clock_that_was_never_read_has_no_verdict),
-		cmocka_unit_test(missing_and_silent_cores_warn_once),
-		cmocka_unit_test(cores_left_alone_on_purpose_are_not_missing),
-		cmocka_unit_test(incomplete_wins_over_warn_and_not_over_fail),
-		cmocka_unit_test(finding_that_names_a_clock_lowers_its_verdict),
-		cmocka_unit_test(fault_found_after_64_findings_still_fails_the_run),
-		cmocka_unit_test(unknown_rule_adds_nothing),
-		cmocka_unit_test(notes_beyond_16_are_left_out_and_long_ones_cut),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 /* One fault, one finding: what the judge leaves out because something else explains it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "test.h"
 #include "judge.h"
 #include "report_literal.h"
 #include "judge_internal.h"
@@ -31,12 +25,10 @@ assert_only(struct report *report, const char *rule, const char *clock, const ch
 	literal_free(report);
 }
 
-static void
-rows_of_one_promise_make_one_finding_that_counts_them(void **state)
+TEST(rows_of_one_promise_make_one_finding_that_counts_them)
 {
 	struct report *report = machine_without_behaviours();
 
-	(void)state;
 	literal_figure(literal_behaviour(report, "rtc-periodic", "rtc", "8192 Hz: right."), -90, 90);
 	literal_figure(literal_behaviour(report, "rtc-periodic", "rtc", "1024 Hz: wrong."), 900, 1100);
 	literal_figure(literal_behaviour(report, "rtc-periodic", "rtc", "64 Hz: wrong."), 800, 1200);
@@ -45,10 +37,8 @@ rows_of_one_promise_make_one_finding_that_counts_them(void **state)
 	assert_only(report, "rtc-periodic", "rtc", "rtc: 1024 Hz: wrong. Likewise 2 more.");
 }
 
-static void
-a_flag_of_a_clock_that_is_off_by_1010_ppm_is_broken_beyond_1510_only(void **state)
+TEST(a_flag_of_a_clock_that_is_off_by_1010_ppm_is_broken_beyond_1510_only)
 {
-	(void)state;
 	for (int64_t nearest = 1510; nearest <= 1511; nearest++) {
 		struct report *report = machine_without_behaviours();
 		struct behaviour *row = literal_behaviour(report, "rtc-periodic", "rtc", "64 Hz: slow.");
@@ -65,14 +55,12 @@ a_flag_of_a_clock_that_is_off_by_1010_ppm_is_broken_beyond_1510_only(void **stat
 }
 
 /* The scale may be off by more than what shows of it: a TSC that changes late in the window shows little of that. */
-static void
-a_rate_taken_by_a_tsc_in_doubt_is_not_determined_whatever_it_is(void **state)
+TEST(a_rate_taken_by_a_tsc_in_doubt_is_not_determined_whatever_it_is)
 {
 	static const struct {
 		const char *rule, *clock;
 	} doubts[] = { { "rate-changed", "tsc" }, { "rate-changed", NULL }, { "rate-disagree", NULL } };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(doubts) / sizeof(doubts[0]); i++) {
 		struct report *report = machine_without_behaviours();
 		struct behaviour *row = literal_behaviour(report, "rtc-periodic", "rtc", "64 Hz: slow.");
@@ -91,15 +79,13 @@ a_rate_taken_by_a_tsc_in_doubt_is_not_determined_whatever_it_is(void **state)
 
 #define OUT_ROSE "OUT rose between 15712 us before and 38932 us after the end of its count of 11940 clocks."
 
-static void
-what_is_too_wide_is_said_with_what_would_tell(void **state)
+TEST(what_is_too_wide_is_said_with_what_would_tell)
 {
 	struct report *report = machine_without_behaviours();
 	struct behaviour *flag = literal_behaviour(report, "rtc-periodic", "rtc", "1024 Hz.");
 	struct behaviour *uip = literal_behaviour(report, "rtc-update", "rtc", "UIP.");
 	struct behaviour *out = literal_behaviour(report, "pit-out", "pit", OUT_ROSE);
 
-	(void)state;
 	literal_figure(flag, -104445, 27026);
 	literal_figure(uip, 2000, 4000);
 	literal_figure(out, -157, 3893);
@@ -114,8 +100,7 @@ what_is_too_wide_is_said_with_what_would_tell(void **state)
 }
 
 /* Each clock's rate is a promise too: beside the limit, beyond it, or too wide for it. */
-static void
-a_rate_that_no_pair_shows_within_the_limit_is_not_determined(void **state)
+TEST(a_rate_that_no_pair_shows_within_the_limit_is_not_determined)
 {
 	static const struct {
 		int64_t low, high;
@@ -131,7 +116,6 @@ a_rate_that_no_pair_shows_within_the_limit_is_not_determined(void **state)
 		  "rtc: +200.0 to +300.0 ppm against hpet, and nothing shows which clocks are right." },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
 		struct report *report = machine_without_behaviours();
 		const struct behaviour *row = NULL;
@@ -156,8 +140,7 @@ a_rate_that_no_pair_shows_within_the_limit_is_not_determined(void **state)
 }
 
 /* Where a host takes 1 % or more, it's the host that makes an error wide, not the run that is short. */
-static void
-where_much_time_was_stolen_a_longer_run_is_not_promised_to_tell(void **state)
+TEST(where_much_time_was_stolen_a_longer_run_is_not_promised_to_tell)
 {
 	static const struct {
 		uint64_t stolen_ns;
@@ -168,7 +151,6 @@ where_much_time_was_stolen_a_longer_run_is_not_promised_to_tell(void **state)
 			     "tell." },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
 		struct report *report = machine_without_behaviours();
 		const struct behaviour *row = NULL;
@@ -193,8 +175,7 @@ where_much_time_was_stolen_a_longer_run_is_not_promised_to_tell(void **state)
 /*
  * A PM timer behind the HPET's own crystal has the same error: only a clock of another source shows that there is none.
  */
-static void
-a_rate_is_passed_by_a_clock_of_another_source_alone(void **state)
+TEST(a_rate_is_passed_by_a_clock_of_another_source_alone)
 {
 	static const struct {
 		int64_t rtc_within;
@@ -206,7 +187,6 @@ a_rate_is_passed_by_a_clock_of_another_source_alone(void **state)
 		{ 50000, OUTCOME_PASSED, "hpet: -50.0 to +50.0 ppm against rtc." },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(witnesses) / sizeof(witnesses[0]); i++) {
 		struct report *report = machine_without_behaviours();
 		int64_t within = witnesses[i].rtc_within;
@@ -230,12 +210,10 @@ a_rate_is_passed_by_a_clock_of_another_source_alone(void **state)
 }
 
 /* Of a clock that is named the TSC's rate is in no doubt. */
-static void
-another_clocks_change_is_no_doubt_of_the_tsc(void **state)
+TEST(another_clocks_change_is_no_doubt_of_the_tsc)
 {
 	struct report *report = machine_without_behaviours();
 
-	(void)state;
 	literal_figure(literal_behaviour(report, "rtc-periodic", "rtc", "64 Hz: slow."), -1000, -900);
 	rules_set_figure(rules_add_finding(report, "rate-changed", "hpet", REPORT_NO_CORE, "Changed."), 1000, 990,
 			 1010, 100);
@@ -244,12 +222,10 @@ another_clocks_change_is_no_doubt_of_the_tsc(void **state)
 	literal_free(report);
 }
 
-static void
-clocks_that_claim_no_rate_vouch_for_no_tsc(void **state)
+TEST(clocks_that_claim_no_rate_vouch_for_no_tsc)
 {
 	struct report *report = machine_without_behaviours();
 
-	(void)state;
 	for (size_t i = 0; i < report->clock_count; i++)
 		report->clocks[i].clock.claimed = (struct rate){ 0, 0 };
 	literal_find(report, "hpet")->clock.state = literal_find(report, "hpet_32")->clock.state = CLOCK_ABSENT;
@@ -269,12 +245,10 @@ set_changes(struct report *report, int64_t hpet_ppb, int64_t pm_ppb, int64_t rtc
 	literal_find(report, "rtc")->change_since = (struct interval_ppb){ true, rtc_ppb, rtc_ppb, rtc_ppb };
 }
 
-static void
-a_clock_that_stepped_back_has_no_finding_for_its_change_too(void **state)
+TEST(a_clock_that_stepped_back_has_no_finding_for_its_change_too)
 {
 	struct report *report = machine_without_behaviours();
 
-	(void)state;
 	report->hypervisor[0] = '\0'; /* in a guest the TSC may have stood between two readings */
 	set_changes(report, -1000000, 0, 0);
 	judge_report(report);
@@ -289,12 +263,10 @@ a_clock_that_stepped_back_has_no_finding_for_its_change_too(void **state)
 }
 
 /* By a second in about one: each clock's own stretch since the window is some milliseconds longer or shorter. */
-static void
-a_tsc_that_was_moved_is_named_and_not_those_that_differ_by_their_stretches(void **state)
+TEST(a_tsc_that_was_moved_is_named_and_not_those_that_differ_by_their_stretches)
 {
 	struct report *report = machine_without_behaviours();
 
-	(void)state;
 	report->hypervisor[0] = '\0';
 	literal_find(report, "rtc")->clock.edges_only = true;
 	set_changes(report, 1000000000, 999000000, 1005000000);
@@ -306,15 +278,13 @@ a_tsc_that_was_moved_is_named_and_not_those_that_differ_by_their_stretches(void 
  * An RTC's edges come before the other clocks' ends are taken: where the TSC stood between, for up to 10 ms, in the
  * window of a second or in the 20 since, the RTC alone seems to have changed.
  */
-static void
-an_rtc_that_seems_to_have_changed_by_what_a_tsc_may_have_stood_is_not_named(void **state)
+TEST(an_rtc_that_seems_to_have_changed_by_what_a_tsc_may_have_stood_is_not_named)
 {
 	static const struct {
 		int64_t change_ppb;
 		bool changed;
 	} cases[] = { { -384400, false }, { 384400, false }, { -20000000, true }, { 2000000, true } };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct report *report = machine_without_behaviours();
 		const struct finding *finding = report->findings;
@@ -337,12 +307,10 @@ an_rtc_that_seems_to_have_changed_by_what_a_tsc_may_have_stood_is_not_named(void
 /*
  * The devices of a guest are one clock of its host's, and its RTC may leap: nothing shows which of the two was moved.
  */
-static void
-a_tsc_that_parts_from_a_hosts_time_is_not_accused(void **state)
+TEST(a_tsc_that_parts_from_a_hosts_time_is_not_accused)
 {
 	struct report *report = machine_without_behaviours();
 
-	(void)state;
 	literal_find(report, "rtc")->clock.edges_only = true;
 	set_changes(report, 1000000000, 999000000, 1005000000);
 	judge_report(report);
@@ -354,15 +322,13 @@ a_tsc_that_parts_from_a_hosts_time_is_not_accused(void **state)
 }
 
 /* Cores that read QEMU's emulated TSC at once move it ahead: no clock's fault, but no rate of its either. */
-static void
-an_emulated_tsc_that_was_moved_ahead_is_a_note(void **state)
+TEST(an_emulated_tsc_that_was_moved_ahead_is_a_note)
 {
 	static const struct {
 		int64_t change_ppb;
 		size_t notes;
 	} cases[] = { { -306252, 1 }, { -99000, 0 }, { 306252, 0 } };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct report *report = machine_without_behaviours();
 		size_t before;
@@ -394,12 +360,10 @@ rate_row(const struct report *report, const char *clock)
 }
 
 /* In a guest the RTC goes by the same oscillator of the host's: however narrow, it passes no device, nor they it. */
-static void
-a_guests_rtc_is_no_other_source_than_its_devices(void **state)
+TEST(a_guests_rtc_is_no_other_source_than_its_devices)
 {
 	static const int64_t within[] = { 50000, 1000000 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(within) / sizeof(within[0]); i++) {
 		struct report *report = machine_without_behaviours();
 
@@ -413,12 +377,10 @@ a_guests_rtc_is_no_other_source_than_its_devices(void **state)
 	}
 }
 
-static void
-a_tsc_of_which_nothing_claims_a_rate_has_a_row_that_says_so(void **state)
+TEST(a_tsc_of_which_nothing_claims_a_rate_has_a_row_that_says_so)
 {
 	struct report *report = machine_without_behaviours();
 
-	(void)state;
 	literal_find(report, "tsc")->clock.claimed = (struct rate){ 0, 0 };
 	report->rate_count = 1;
 	report->rates[0] = (struct report_rate){ "hpet", "acpi_pm", { true, 0, -1000, 1000 }, true };
@@ -440,15 +402,13 @@ unchecked(struct report *report, const char *rule, const char *clock, enum unche
 	row->unchecked = kind;
 }
 
-static void
-counts_of_what_is_not_judged_have_their_reasons(void **state)
+TEST(counts_of_what_is_not_judged_have_their_reasons)
 {
 	static const char *const said[] = {
 		"2 not determined (1 too coarse), 4 not checked (2 cannot be judged in an emulator, 1 has no independent reference)",
 		"2 not determined (1 too coarse), 4 not checked (2 cannot be judged in a guest, 1 has no independent reference)",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct report *report = machine_without_behaviours();
 
@@ -467,12 +427,10 @@ counts_of_what_is_not_judged_have_their_reasons(void **state)
 	}
 }
 
-static void
-rows_with_reasons_of_their_own_are_pointed_to(void **state)
+TEST(rows_with_reasons_of_their_own_are_pointed_to)
 {
 	struct report *report = machine_without_behaviours();
 
-	(void)state;
 	report->rate_count = 0;
 	literal_behaviour(report, "irq-lost", "hpet0", "Many are excused.")->open = true;
 	unchecked(report, "hpet-torn", "hpet", UNCHECKED_OTHER);
@@ -481,43 +439,13 @@ rows_with_reasons_of_their_own_are_pointed_to(void **state)
 	literal_free(report);
 }
 
-static void
-nothing_is_said_where_all_is_judged(void **state)
+TEST(nothing_is_said_where_all_is_judged)
 {
 	struct report *report = machine_without_behaviours();
 
-	(void)state;
 	report->rate_count = 0;
 	literal_behaviour(report, "hpet-stops", "hpet", "It stops.");
 	judge_report(report);
 	assert_string_equal(report->unjudged, "");
 	literal_free(report);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_of_one_promise_make_one_finding_that_counts_them),
-		cmocka_unit_test(counts_of_what_is_not_judged_have_their_reasons),
-		cmocka_unit_test(rows_with_reasons_of_their_own_are_pointed_to),
-		cmocka_unit_test(nothing_is_said_where_all_is_judged),
-		cmocka_unit_test(a_flag_of_a_clock_that_is_off_by_1010_ppm_is_broken_beyond_1510_only),
-		cmocka_unit_test(a_rate_taken_by_a_tsc_in_doubt_is_not_determined_whatever_it_is),
-		cmocka_unit_test(what_is_too_wide_is_said_with_what_would_tell),
-		cmocka_unit_test(a_rate_that_no_pair_shows_within_the_limit_is_not_determined),
-		cmocka_unit_test(where_much_time_was_stolen_a_longer_run_is_not_promised_to_tell),
-		cmocka_unit_test(a_rate_is_passed_by_a_clock_of_another_source_alone),
-		cmocka_unit_test(a_guests_rtc_is_no_other_source_than_its_devices),
-		cmocka_unit_test(a_tsc_of_which_nothing_claims_a_rate_has_a_row_that_says_so),
-		cmocka_unit_test(another_clocks_change_is_no_doubt_of_the_tsc),
-		cmocka_unit_test(clocks_that_claim_no_rate_vouch_for_no_tsc),
-		cmocka_unit_test(a_clock_that_stepped_back_has_no_finding_for_its_change_too),
-		cmocka_unit_test(a_tsc_that_parts_from_a_hosts_time_is_not_accused),
-		cmocka_unit_test(an_emulated_tsc_that_was_moved_ahead_is_a_note),
-		cmocka_unit_test(a_tsc_that_was_moved_is_named_and_not_those_that_differ_by_their_stretches),
-		cmocka_unit_test(an_rtc_that_seems_to_have_changed_by_what_a_tsc_may_have_stood_is_not_named),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,13 +2,7 @@
  * The judge of the cores' TSCs: each fault alone makes its own finding and no other, and its absence none. The
  * literals' TSC runs at 2 GHz, and their pairs are known to 40 to 59 ticks.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "test.h"
 #include "judge.h"
 #include "report_literal.h"
 
@@ -118,8 +112,7 @@ assert_figure(const struct finding *finding, int64_t measured, int64_t low, int6
 	assert_string_equal(finding->unit, rules_find(finding->rule)->unit);
 }
 
-static void
-six_rules_are_for_the_cores_tscs_and_allow_nothing(void **state)
+TEST(six_rules_are_for_the_cores_tscs_and_allow_nothing)
 {
 	static const struct {
 		const char *id, *unit;
@@ -130,7 +123,6 @@ six_rules_are_for_the_cores_tscs_and_allow_nothing(void **state)
 		{ "tsc-adjust", "ticks", VERDICT_WARN },         { "tsc-adjust-unequal", "ticks", VERDICT_WARN },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < 6; i++) {
 		const struct rule *rule = rules_find(expected[i].id);
 
@@ -142,22 +134,18 @@ six_rules_are_for_the_cores_tscs_and_allow_nothing(void **state)
 	}
 }
 
-static void
-machines_of_1_to_128_cores_that_agree_are_clean(void **state)
+TEST(machines_of_1_to_128_cores_that_agree_are_clean)
 {
 	static const size_t sizes[] = { 1, 2, 3, 5, 64, 128 };
 
-	(void)state;
 	for (size_t i = 0; i < 6; i++)
 		assert_clean(machine(sizes[i], 2, NULL));
 }
 
-static void
-star_that_agrees_is_clean(void **state)
+TEST(star_that_agrees_is_clean)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	literal_tournament(report, TOURNAMENT_STAR, NULL);
 	assert_clean(report);
 }
@@ -182,12 +170,10 @@ machine_with_warps(uint64_t locked, uint64_t lock_free)
 	return report;
 }
 
-static void
-one_warp_fails_the_tsc_and_names_both_cores(void **state)
+TEST(one_warp_fails_the_tsc_and_names_both_cores)
 {
 	struct report *report = machine_with_warps(1, 0);
 
-	(void)state;
 	judge(report);
 	assert_figure(assert_only_finding(report, "tsc-warp", REPORT_NO_CORE,
 					  "Core 6's TSC read up to 1782 ns (3563 ticks) more than core 2's did "
@@ -199,12 +185,10 @@ one_warp_fails_the_tsc_and_names_both_cores(void **state)
 	assert_clean(machine_with_warps(0, 0));
 }
 
-static void
-warps_of_both_checks_are_added_and_the_worst_is_named(void **state)
+TEST(warps_of_both_checks_are_added_and_the_worst_is_named)
 {
 	struct report *report = machine_with_warps(5, 7);
 
-	(void)state;
 	judge(report);
 	assert_figure(assert_only_finding(report, "tsc-warp", REPORT_NO_CORE,
 					  "Core 4's TSC read up to 2000 ns (4000 ticks) more than core 2's did "
@@ -224,22 +208,18 @@ warps_of_both_checks_are_added_and_the_worst_is_named(void **state)
 	literal_free(report);
 }
 
-static void
-warps_of_a_check_that_was_not_made_are_no_finding(void **state)
+TEST(warps_of_a_check_that_was_not_made_are_no_finding)
 {
 	struct report *report = machine_with_warps(1, 1);
 
-	(void)state;
 	report->skew.locked.measured = report->skew.lock_free.measured = false;
 	assert_clean(report);
 }
 
-static void
-warps_without_a_tournament_are_a_finding(void **state)
+TEST(warps_without_a_tournament_are_a_finding)
 {
 	struct report *report = machine_with_warps(1, 0);
 
-	(void)state;
 	literal_forget_tournament(report);
 	judge(report);
 	assert_int_equal(report->finding_count, 1);
@@ -247,14 +227,12 @@ warps_without_a_tournament_are_a_finding(void **state)
 	literal_free(report);
 }
 
-static void
-warp_of_a_core_that_is_off_is_no_second_finding(void **state)
+TEST(warp_of_a_core_that_is_off_is_no_second_finding)
 {
 	for (uint32_t core = 2; core <= 6; core += 2) {
 		struct report *report = machine_with_skewed_core(4, core / 2, 20000);
 
-		(void)state;
-		report->skew.locked.warps = 9;
+			report->skew.locked.warps = 9;
 		report->skew.locked.worst_ticks = 19000;
 		report->skew.locked.worst_ns = 9500;
 		report->skew.locked.worst_a = 6;
@@ -270,15 +248,13 @@ warp_of_a_core_that_is_off_is_no_second_finding(void **state)
 }
 
 /* Cores 4 and 2 have the worst warp. */
-static void
-warp_of_a_core_whose_tsc_steps_back_is_no_second_finding(void **state)
+TEST(warp_of_a_core_whose_tsc_steps_back_is_no_second_finding)
 {
 	for (size_t core = 0; core < 4; core++) {
 		struct report *report = machine_with_warps(5, 7);
 		bool explained = core == 1 || core == 2;
 
-		(void)state;
-		report->skew.locked = report->skew.lock_free;
+			report->skew.locked = report->skew.lock_free;
 		report->cores[core].tsc = (struct tsc_steps){ 100000, 9, 4000 };
 		judge(report);
 		assert_int_equal(report->finding_count, explained ? 1 : 2);
@@ -292,12 +268,10 @@ warp_of_a_core_whose_tsc_steps_back_is_no_second_finding(void **state)
 	}
 }
 
-static void
-warp_of_a_core_against_itself_says_so(void **state)
+TEST(warp_of_a_core_against_itself_says_so)
 {
 	struct report *report = machine_with_warps(5, 0);
 
-	(void)state;
 	report->skew.locked.worst_b = report->skew.locked.worst_a;
 	report->cores[3].tsc = (struct tsc_steps){ 100000, 1, 3563 };
 	judge(report);
@@ -307,12 +281,10 @@ warp_of_a_core_against_itself_says_so(void **state)
 	literal_free(report);
 }
 
-static void
-a_core_whose_tsc_steps_back_is_not_called_synchronised(void **state)
+TEST(a_core_whose_tsc_steps_back_is_not_called_synchronised)
 {
 	struct report *report = machine(4, 4, NULL);
 
-	(void)state;
 	report->cores[1].tsc = (struct tsc_steps){ 100000, 9, 4000 };
 	judge(report);
 	assert_string_equal(report->skew.text, "synchronisation not determined, as 1 of 4 TSCs step back");
@@ -324,13 +296,11 @@ a_core_whose_tsc_steps_back_is_not_called_synchronised(void **state)
 /* ---- tsc-offset ---- */
 
 /* The pair of the boot core and the third is known from 46 ticks below the truth to 54 above it. */
-static void
-core_20000_ticks_ahead_is_named_with_its_interval_in_ns(void **state)
+TEST(core_20000_ticks_ahead_is_named_with_its_interval_in_ns)
 {
 	struct report *report = machine_with_skewed_core(4, 2, 20000);
 	const struct finding *finding;
 
-	(void)state;
 	judge(report);
 	finding = assert_only_finding(report, "tsc-offset", 4,
 				      "Core 4's TSC is 9977 to 10027 ns ahead of core 0's at 3.1 s (first tournament), off "
@@ -341,13 +311,11 @@ core_20000_ticks_ahead_is_named_with_its_interval_in_ns(void **state)
 }
 
 /* That of the core that warps, not the first one. */
-static void
-an_offset_says_whether_its_warps_were_seen(void **state)
+TEST(an_offset_says_whether_its_warps_were_seen)
 {
 	int64_t truth_ticks[6] = { [2] = 5000, [4] = 9000 };
 	struct report *report = machine(6, 6, truth_ticks);
 
-	(void)state;
 	report->skew.locked.warps = 3;
 	report->skew.locked.worst_a = 8;
 	report->skew.locked.worst_b = 0;
@@ -372,12 +340,10 @@ an_offset_says_whether_its_warps_were_seen(void **state)
 	literal_free(report);
 }
 
-static void
-core_behind_is_named_as_such_and_a_guest_has_another_cause(void **state)
+TEST(core_behind_is_named_as_such_and_a_guest_has_another_cause)
 {
 	struct report *report = machine_with_skewed_core(4, 2, -2000);
 
-	(void)state;
 	LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
 	judge(report);
 	assert_only_finding(report, "tsc-offset", 4,
@@ -387,12 +353,10 @@ core_behind_is_named_as_such_and_a_guest_has_another_cause(void **state)
 	literal_free(report);
 }
 
-static void
-boot_core_that_is_skewed_is_named_itself(void **state)
+TEST(boot_core_that_is_skewed_is_named_itself)
 {
 	struct report *report = machine_with_skewed_core(5, 0, 3000);
 
-	(void)state;
 	judge(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_string_equal(report->findings[0].rule, "tsc-offset");
@@ -402,26 +366,22 @@ boot_core_that_is_skewed_is_named_itself(void **state)
 	literal_free(report);
 }
 
-static void
-offset_within_its_limit_is_allowed(void **state)
+TEST(offset_within_its_limit_is_allowed)
 {
 	for (uint64_t limit_ns = 9976; limit_ns <= 9977; limit_ns++) {
 		struct report *report = machine_with_skewed_core(4, 2, 20000);
 
-		(void)state;
-		set_limit(report, "tsc-offset", limit_ns);
+			set_limit(report, "tsc-offset", limit_ns);
 		judge(report);
 		assert_int_equal(report->finding_count, limit_ns == 9976);
 		literal_free(report);
 	}
 }
 
-static void
-offset_without_a_known_rate_is_given_in_ticks(void **state)
+TEST(offset_without_a_known_rate_is_given_in_ticks)
 {
 	struct report *report = machine_with_skewed_core(4, 2, 20000);
 
-	(void)state;
 	report->tsc = (struct rate){ 0, 0 };
 	judge(report);
 	assert_true(report->findings[0].low <= 20000 && report->findings[0].high >= 20000);
@@ -429,12 +389,10 @@ offset_without_a_known_rate_is_given_in_ticks(void **state)
 	literal_free(report);
 }
 
-static void
-two_cores_that_differ_are_both_named_and_neither_is_said_to_be_off(void **state)
+TEST(two_cores_that_differ_are_both_named_and_neither_is_said_to_be_off)
 {
 	struct report *report = machine_with_skewed_core(2, 1, 2000);
 
-	(void)state;
 	judge(report);
 	assert_only_finding(report, "tsc-offset", REPORT_NO_CORE,
 			    "Core 2's TSC is 978 to 1024 ns ahead of core 0's at 3.1 s (first tournament), and nothing shows "
@@ -442,13 +400,11 @@ two_cores_that_differ_are_both_named_and_neither_is_said_to_be_off(void **state)
 	literal_free(report);
 }
 
-static void
-skewed_package_is_one_finding_without_a_core(void **state)
+TEST(skewed_package_is_one_finding_without_a_core)
 {
 	int64_t truth_ticks[12] = { 0 };
 	struct report *report;
 
-	(void)state;
 	for (size_t i = 4; i < 8; i++)
 		truth_ticks[i] = -6000;
 	report = machine(12, 4, truth_ticks);
@@ -461,13 +417,11 @@ skewed_package_is_one_finding_without_a_core(void **state)
 	literal_free(report);
 }
 
-static void
-skewed_half_of_two_packages_is_one_finding_without_a_core(void **state)
+TEST(skewed_half_of_two_packages_is_one_finding_without_a_core)
 {
 	int64_t truth_ticks[8] = { 0, 0, 0, 0, 900, 900, 900, 900 };
 	struct report *report = machine(8, 4, truth_ticks);
 
-	(void)state;
 	judge(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_non_null(strstr(report->findings[0].text, "The TSCs of package 1, of all its 4 cores, are "));
@@ -476,14 +430,12 @@ skewed_half_of_two_packages_is_one_finding_without_a_core(void **state)
 }
 
 /* Two and two, but no packages: one finding, and none of the four is named. */
-static void
-skewed_half_that_is_no_package_is_one_finding_without_a_core(void **state)
+TEST(skewed_half_that_is_no_package_is_one_finding_without_a_core)
 {
 	int64_t truth_ticks[4] = { [1] = 2000, [3] = 2000 };
 	struct report *report = machine(4, 4, truth_ticks);
 	const struct finding *finding;
 
-	(void)state;
 	judge(report);
 	for (size_t i = 0; i < 4; i++)
 		assert_false(report->cores[i].off_majority);
@@ -498,8 +450,7 @@ skewed_half_that_is_no_package_is_one_finding_without_a_core(void **state)
 }
 
 /* As many as are in order, but of no two of them is the fault the same. */
-static void
-half_of_cores_with_faults_of_their_own_is_no_half(void **state)
+TEST(half_of_cores_with_faults_of_their_own_is_no_half)
 {
 	static const struct {
 		size_t count;
@@ -510,7 +461,6 @@ half_of_cores_with_faults_of_their_own_is_no_half(void **state)
 		{ 6, { 0, 0, 0, 5000, -5000, 15000 }, "Core 10's TSC is 9978 to 10024 ns ahead of core 8's at 3.1 s " },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct report *report = machine(machines[i].count, machines[i].count / 2, machines[i].truth_ticks);
 
@@ -523,13 +473,11 @@ half_of_cores_with_faults_of_their_own_is_no_half(void **state)
 	}
 }
 
-static void
-package_whose_cores_are_off_in_both_directions_is_named_core_by_core(void **state)
+TEST(package_whose_cores_are_off_in_both_directions_is_named_core_by_core)
 {
 	int64_t truth_ticks[6] = { [4] = 5000, [5] = -5000 };
 	struct report *report = machine(6, 2, truth_ticks);
 
-	(void)state;
 	judge(report);
 	assert_int_equal(report->finding_count, 2);
 	for (uint32_t i = 0; i < 2; i++) {
@@ -553,12 +501,10 @@ machine_with_one_proven_pair(size_t a, size_t b)
 	return report;
 }
 
-static void
-pair_that_alone_is_proven_to_differ_is_a_finding_without_a_core(void **state)
+TEST(pair_that_alone_is_proven_to_differ_is_a_finding_without_a_core)
 {
 	struct report *report = machine_with_one_proven_pair(2, 3);
 
-	(void)state;
 	judge(report);
 	assert_figure(assert_only_finding(report, "tsc-offset", REPORT_NO_CORE,
 					  "Core 6's TSC is 499500 to 500500 ns ahead of core 4's at 3.1 s (first tournament), and nothing shows "
@@ -580,14 +526,12 @@ pair_that_alone_is_proven_to_differ_is_a_finding_without_a_core(void **state)
 	assert_clean(report);
 }
 
-static void
-warp_between_the_two_of_a_proven_pair_is_no_second_finding(void **state)
+TEST(warp_between_the_two_of_a_proven_pair_is_no_second_finding)
 {
 	for (uint32_t other = 0; other <= 4; other += 4) {
 		struct report *report = machine_with_one_proven_pair(1, 2);
 
-		(void)state;
-		report->skew.locked.warps = 9;
+			report->skew.locked.warps = 9;
 		report->skew.locked.worst_ticks = 990000;
 		report->skew.locked.worst_a = other ? 4 : 6;
 		report->skew.locked.worst_b = other ? 2 : 0;
@@ -599,8 +543,7 @@ warp_between_the_two_of_a_proven_pair_is_no_second_finding(void **state)
 }
 
 /* Only the worst pair is named; a warp within a group is none of an offset's. */
-static void
-warp_between_two_of_three_groups_is_no_second_finding(void **state)
+TEST(warp_between_two_of_three_groups_is_no_second_finding)
 {
 	static const struct {
 		uint32_t ahead, behind;
@@ -608,7 +551,6 @@ warp_between_two_of_three_groups_is_no_second_finding(void **state)
 	} warps[] = { { 6, 0, 1 }, { 2, 10, 1 }, { 0, 10, 1 }, { 2, 0, 2 } };
 	static const int64_t truth_ticks[6] = { 0, 0, 5000, 5000, -5000, -5000 };
 
-	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		struct report *report = machine(6, 6, truth_ticks);
 
@@ -624,12 +566,10 @@ warp_between_two_of_three_groups_is_no_second_finding(void **state)
 	}
 }
 
-static void
-pair_with_a_core_that_drifts_is_explained_by_the_drift(void **state)
+TEST(pair_with_a_core_that_drifts_is_explained_by_the_drift)
 {
 	struct report *report = machine_with_one_proven_pair(1, 2);
 
-	(void)state;
 	report->cores[2].drift_ppb = (struct offset){ 500, 600 };
 	judge(report);
 	assert_int_equal(report->finding_count, 1);
@@ -637,13 +577,11 @@ pair_with_a_core_that_drifts_is_explained_by_the_drift(void **state)
 	literal_free(report);
 }
 
-static void
-part_of_a_package_is_named_core_by_core(void **state)
+TEST(part_of_a_package_is_named_core_by_core)
 {
 	int64_t truth_ticks[12] = { [4] = 5000, [5] = 5000, [6] = 5000 };
 	struct report *report = machine(12, 4, truth_ticks);
 
-	(void)state;
 	judge(report);
 	assert_int_equal(report->finding_count, 3);
 	for (uint32_t i = 0; i < 3; i++)
@@ -659,26 +597,22 @@ part_of_a_package_is_named_core_by_core(void **state)
 	literal_free(report);
 }
 
-static void
-package_of_one_core_is_named_by_the_core(void **state)
+TEST(package_of_one_core_is_named_by_the_core)
 {
 	int64_t truth_ticks[4] = { [2] = 5000 };
 	struct report *report = machine(4, 1, truth_ticks);
 
-	(void)state;
 	judge(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_int_equal(report->findings[0].core, 4);
 	literal_free(report);
 }
 
-static void
-cores_off_in_both_directions_are_measured_against_those_in_order(void **state)
+TEST(cores_off_in_both_directions_are_measured_against_those_in_order)
 {
 	int64_t truth_ticks[8] = { [1] = 5000, [3] = -5000 };
 	struct report *report = machine(8, 8, truth_ticks);
 
-	(void)state;
 	judge(report);
 	assert_int_equal(report->finding_count, 2);
 	for (size_t i = 0; i < 2; i++) {
@@ -690,13 +624,11 @@ cores_off_in_both_directions_are_measured_against_those_in_order(void **state)
 	literal_free(report);
 }
 
-static void
-of_six_cores_that_are_off_four_are_named_and_two_are_counted(void **state)
+TEST(of_six_cores_that_are_off_four_are_named_and_two_are_counted)
 {
 	int64_t truth_ticks[16] = { [1] = 5000, [3] = 5000, [5] = 5000, [7] = 5000, [9] = 5000, [11] = 5000 };
 	struct report *report = machine(16, 4, truth_ticks);
 
-	(void)state;
 	judge(report);
 	assert_int_equal(report->finding_count, 4);
 	assert_int_equal(report->findings[3].core, 14);
@@ -707,12 +639,10 @@ of_six_cores_that_are_off_four_are_named_and_two_are_counted(void **state)
 
 /* ---- tsc-drift ---- */
 
-static void
-core_that_drifts_is_named_with_the_proven_part(void **state)
+TEST(core_that_drifts_is_named_with_the_proven_part)
 {
 	struct report *report = machine(4, 4, NULL);
 
-	(void)state;
 	report->cores[3].drift_ppb = (struct offset){ 49996, 50004 };
 	judge(report);
 	assert_figure(assert_only_finding(report, "tsc-drift", 6,
@@ -728,12 +658,10 @@ core_that_drifts_is_named_with_the_proven_part(void **state)
 	assert_clean(report);
 }
 
-static void
-drift_that_may_be_none_or_is_unknown_is_no_finding(void **state)
+TEST(drift_that_may_be_none_or_is_unknown_is_no_finding)
 {
 	static const struct offset drifts[] = { { -90000, 0 }, { 0, 90000 }, { INT64_MIN, INT64_MAX } };
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		struct report *report = machine(4, 4, NULL);
 
@@ -742,14 +670,12 @@ drift_that_may_be_none_or_is_unknown_is_no_finding(void **state)
 	}
 }
 
-static void
-drift_is_allowed_up_to_its_limit(void **state)
+TEST(drift_is_allowed_up_to_its_limit)
 {
 	for (uint64_t limit = 99; limit <= 100; limit++) {
 		struct report *report = machine(4, 4, NULL);
 
-		(void)state;
-		report->cores[1].drift_ppb = (struct offset){ -110, -100 };
+			report->cores[1].drift_ppb = (struct offset){ -110, -100 };
 		set_limit(report, "tsc-drift", limit);
 		judge(report);
 		assert_int_equal(report->finding_count, limit == 99);
@@ -757,12 +683,10 @@ drift_is_allowed_up_to_its_limit(void **state)
 	}
 }
 
-static void
-boot_core_that_drifts_alone_is_named_itself(void **state)
+TEST(boot_core_that_drifts_alone_is_named_itself)
 {
 	struct report *report = machine(4, 4, NULL);
 
-	(void)state;
 	for (size_t i = 1; i < 4; i++)
 		report->cores[i].drift_ppb = (struct offset){ -1000 - (int64_t)i, -990 + (int64_t)i };
 	judge(report);
@@ -772,12 +696,10 @@ boot_core_that_drifts_alone_is_named_itself(void **state)
 	literal_free(report);
 }
 
-static void
-of_two_cores_that_drift_neither_is_said_to_be_off(void **state)
+TEST(of_two_cores_that_drift_neither_is_said_to_be_off)
 {
 	struct report *report = machine(2, 2, NULL);
 
-	(void)state;
 	report->cores[1].drift_ppb = (struct offset){ 10, 20 };
 	judge(report);
 	assert_only_finding(report, "tsc-drift", REPORT_NO_CORE,
@@ -792,15 +714,13 @@ of_two_cores_that_drift_neither_is_said_to_be_off(void **state)
  * The boot core's TSC steps back by 0.3 s in the last tournament: 0.2 s from one reading to the next, while the HPET
  * counts 0.1 s. The tournament's end at 21.1 s may be the first or the second time that the TSC reads it.
  */
-static void
-a_moment_that_a_tsc_may_have_read_twice_is_given_with_both_times(void **state)
+TEST(a_moment_that_a_tsc_may_have_read_twice_is_given_with_both_times)
 {
 	struct report *report = machine(2, 2, NULL);
 	uint8_t tsc = (uint8_t)(literal_find(report, "tsc") - report->clocks);
 	uint8_t hpet = (uint8_t)(literal_find(report, "hpet") - report->clocks);
 	size_t drifts = 0;
 
-	(void)state;
 	report->cores[1].drift_ppb = (struct offset){ 4000, 5000 };
 	report->discontinuity_count = 1;
 	report->discontinuities[0] = (struct report_discontinuity){
@@ -819,12 +739,10 @@ a_moment_that_a_tsc_may_have_read_twice_is_given_with_both_times(void **state)
 	literal_free(report);
 }
 
-static void
-drift_of_a_core_or_of_the_boot_core_names_neither(void **state)
+TEST(drift_of_a_core_or_of_the_boot_core_names_neither)
 {
 	struct report *report = machine(4, 4, NULL);
 
-	(void)state;
 	report->cores[1].drift_ppb = report->cores[3].drift_ppb = (struct offset){ -900, 900 };
 	report->cores[2].drift_ppb = (struct offset){ 10, 20 };
 	judge(report);
@@ -834,12 +752,10 @@ drift_of_a_core_or_of_the_boot_core_names_neither(void **state)
 	literal_free(report);
 }
 
-static void
-of_five_cores_that_drift_four_are_named_and_one_is_counted(void **state)
+TEST(of_five_cores_that_drift_four_are_named_and_one_is_counted)
 {
 	struct report *report = machine(16, 16, NULL);
 
-	(void)state;
 	for (size_t i = 1; i <= 5; i++)
 		report->cores[i].drift_ppb = (struct offset){ 100, 200 };
 	judge(report);
@@ -848,12 +764,10 @@ of_five_cores_that_drift_four_are_named_and_one_is_counted(void **state)
 	literal_free(report);
 }
 
-static void
-core_that_drifts_has_no_other_finding(void **state)
+TEST(core_that_drifts_has_no_other_finding)
 {
 	struct report *report = machine_with_skewed_core(6, 2, 20000);
 
-	(void)state;
 	report->cores[2].drift_ppb = (struct offset){ 500, 600 };
 	report->skew.summary.contradictions = 7;
 	report->skew.locked.warps = 3;
@@ -868,14 +782,12 @@ core_that_drifts_has_no_other_finding(void **state)
 }
 
 /* Only a way through a third core places core 1 off 0, or so it is said: its own pairs don't. */
-static void
-core_that_only_its_place_puts_off_the_majority_is_not_accused(void **state)
+TEST(core_that_only_its_place_puts_off_the_majority_is_not_accused)
 {
 	for (unsigned drifting = 0; drifting < 2; drifting++) {
 		struct report *report = machine(4, 4, NULL);
 
-		(void)state;
-		report->cores[1].offset = (struct offset){ 4, 40 };
+			report->cores[1].offset = (struct offset){ 4, 40 };
 		literal_set_outlier(report, 1);
 		for (size_t i = 0; i < 4; i++)
 			if (i != 1)
@@ -901,15 +813,13 @@ machine_with_contradiction(void)
 	return report;
 }
 
-static void
-pair_that_contradicts_the_others_warns_and_is_named(void **state)
+TEST(pair_that_contradicts_the_others_warns_and_is_named)
 {
 	struct report *report = machine_with_contradiction();
 	uint64_t ns = report->skew.summary.contradiction_ticks / 2;
 	char text[REPORT_SENTENCE];
 	struct text expected;
 
-	(void)state;
 	text_init(&expected, text, sizeof(text));
 	text_printf(&expected,
 		    "1 pair of cores contradicts what the others say, or what was measured before, the worst core 4 "
@@ -926,12 +836,10 @@ pair_that_contradicts_the_others_warns_and_is_named(void **state)
 }
 
 /* Each of the three pairs may be the wrong one. */
-static void
-three_that_contradict_each_other_are_named_all(void **state)
+TEST(three_that_contradict_each_other_are_named_all)
 {
 	struct report *report = machine(3, 3, NULL);
 
-	(void)state;
 	offsets_set(&report->skew.offsets, 0, 1, (struct offset){ -40, 4000 });
 	offsets_set(&report->skew.offsets, 0, 2, (struct offset){ -4000, 40 });
 	offsets_set(&report->skew.offsets, 1, 2, (struct offset){ 1000, 5000 });
@@ -958,12 +866,10 @@ machine_with_adjust(int64_t all, int64_t third)
 	return report;
 }
 
-static void
-same_adjust_on_all_cores_warns_with_its_magnitude(void **state)
+TEST(same_adjust_on_all_cores_warns_with_its_magnitude)
 {
 	struct report *report = machine_with_adjust(-12345, -12345);
 
-	(void)state;
 	judge(report);
 	assert_figure(assert_only_finding(report, "tsc-adjust", REPORT_NO_CORE,
 					  "TSC_ADJUST is -12345 ticks on all 4 cores: the firmware wrote the TSC "
@@ -977,12 +883,10 @@ same_adjust_on_all_cores_warns_with_its_magnitude(void **state)
 	assert_clean(machine_with_adjust(0, 0));
 }
 
-static void
-unequal_adjust_warns_once_with_the_difference(void **state)
+TEST(unequal_adjust_warns_once_with_the_difference)
 {
 	struct report *report = machine_with_adjust(-10, -1000000);
 
-	(void)state;
 	judge(report);
 	assert_figure(assert_only_finding(report, "tsc-adjust-unequal", 4,
 					  "TSC_ADJUST is -1000000 ticks on core 4 and -10 on core 0: the firmware "
@@ -993,14 +897,12 @@ unequal_adjust_warns_once_with_the_difference(void **state)
 }
 
 /* Nothing shows which core was written if there are two cores, or if each value is on two cores. */
-static void
-unequal_adjust_of_which_no_core_is_alone_has_a_pair(void **state)
+TEST(unequal_adjust_of_which_no_core_is_alone_has_a_pair)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		struct report *report = machine_with_adjust(-10, -1000000);
 
-		(void)state;
-		if (i)
+			if (i)
 			report->cores[3].facts.tsc_adjust = -1000000;
 		else
 			report->cores[0].facts_known = report->cores[1].facts_known = false;
@@ -1012,12 +914,10 @@ unequal_adjust_of_which_no_core_is_alone_has_a_pair(void **state)
 }
 
 /* The boot core differs from all others: they have the larger value, and are not named. */
-static void
-unequal_adjust_names_the_core_that_has_the_smaller_value_alone(void **state)
+TEST(unequal_adjust_names_the_core_that_has_the_smaller_value_alone)
 {
 	struct report *report = machine_with_adjust(-1000000, -1000000);
 
-	(void)state;
 	report->cores[0].facts.tsc_adjust = -10;
 	judge(report);
 	assert_int_equal(report->finding_count, 1);
@@ -1025,12 +925,10 @@ unequal_adjust_names_the_core_that_has_the_smaller_value_alone(void **state)
 	literal_free(report);
 }
 
-static void
-adjust_that_is_unequal_within_its_limit_is_still_not_0(void **state)
+TEST(adjust_that_is_unequal_within_its_limit_is_still_not_0)
 {
 	struct report *report = machine_with_adjust(7, 9);
 
-	(void)state;
 	set_limit(report, "tsc-adjust-unequal", 2);
 	LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
 	judge(report);
@@ -1041,14 +939,12 @@ adjust_that_is_unequal_within_its_limit_is_still_not_0(void **state)
 	literal_free(report);
 }
 
-static void
-adjust_of_cores_that_were_not_asked_or_lack_it_does_not_count(void **state)
+TEST(adjust_of_cores_that_were_not_asked_or_lack_it_does_not_count)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		struct report *report = machine_with_adjust(0, 5);
 
-		(void)state;
-		if (i)
+			if (i)
 			report->cores[2].facts.has_tsc_adjust = false;
 		else
 			report->cores[2].facts_known = false;
@@ -1056,12 +952,10 @@ adjust_of_cores_that_were_not_asked_or_lack_it_does_not_count(void **state)
 	}
 }
 
-static void
-extreme_adjusts_differ_by_all_of_63_bits(void **state)
+TEST(extreme_adjusts_differ_by_all_of_63_bits)
 {
 	struct report *report = machine_with_adjust(INT64_MAX, INT64_MIN);
 
-	(void)state;
 	judge(report);
 	assert_int_equal(report->findings[0].measured, INT64_MAX);
 	assert_int_equal(report->findings[0].core, 4);
@@ -1080,14 +974,12 @@ assert_whole_sentence(const struct finding *finding)
 }
 
 /* It came off while the last tournament was played: the first knows nothing of it. */
-static void
-core_that_is_off_in_the_last_tournament_alone_is_named_with_its_moment(void **state)
+TEST(core_that_is_off_in_the_last_tournament_alone_is_named_with_its_moment)
 {
 	struct report *report = machine_with_skewed_core(4, 2, 20000), *last = machine(4, 4, NULL);
 	struct report_skew *skew = &last->skew;
 	struct offsets latest = report->skew.offsets;
 
-	(void)state;
 	latest.begin_tsc = skew->latest.begin_tsc;
 	latest.end_tsc = skew->latest.end_tsc;
 	skew->latest = latest;
@@ -1105,12 +997,10 @@ core_that_is_off_in_the_last_tournament_alone_is_named_with_its_moment(void **st
 }
 
 /* Two agree against the third, and run apart: they agree at that moment only, or because no more is known of them. */
-static void
-a_majority_whose_cores_run_apart_names_nobody(void **state)
+TEST(a_majority_whose_cores_run_apart_names_nobody)
 {
 	int64_t truth_ticks[3] = { 0, 0, -20000 };
 
-	(void)state;
 	for (int apart = 0; apart < 2; apart++) {
 		struct report *report = machine(3, 3, truth_ticks);
 
@@ -1133,12 +1023,10 @@ a_majority_whose_cores_run_apart_names_nobody(void **state)
  * 1 is not named. It runs apart from core 0, but the group shows core 3 all the same. If the group's own pairs are
  * WIDE, nobody is named.
  */
-static void
-a_group_of_most_names_a_core_though_another_core_runs_apart(void **state)
+TEST(a_group_of_most_names_a_core_though_another_core_runs_apart)
 {
 	int64_t truth_ticks[5] = { 0, 2500, 0, 2500, 0 };
 
-	(void)state;
 	for (int wide = 0; wide < 2; wide++) {
 		struct report *report = machine(5, 5, truth_ticks);
 
@@ -1161,12 +1049,10 @@ a_group_of_most_names_a_core_though_another_core_runs_apart(void **state)
 }
 
 /* By a check between the tournaments, whose bounds hold all the same. */
-static void
-cores_of_which_one_warped_are_not_synchronised(void **state)
+TEST(cores_of_which_one_warped_are_not_synchronised)
 {
 	struct report *report = machine(4, 4, NULL);
 
-	(void)state;
 	judge(report);
 	assert_true(report->skew.synchronised);
 	report->finding_count = 0;
@@ -1179,13 +1065,11 @@ cores_of_which_one_warped_are_not_synchronised(void **state)
 }
 
 /* All were compared with the boot core alone: it may be the one that stepped, after it had met them. */
-static void
-star_in_which_something_moved_names_nobody(void **state)
+TEST(star_in_which_something_moved_names_nobody)
 {
 	int64_t truth_ticks[8] = { 0, 0, 0, 0, 0, 0, 20000, 20000 };
 	struct report *report = literal_clean();
 
-	(void)state;
 	report->hypervisor[0] = '\0';
 	literal_fill_cores(report, 8);
 	literal_tournament(report, TOURNAMENT_STAR, truth_ticks);
@@ -1200,13 +1084,11 @@ star_in_which_something_moved_names_nobody(void **state)
 }
 
 /* Over a long run a step is a drift of next to nothing; that the boot core made it the next tournament shows. */
-static void
-star_that_the_next_tournament_does_not_confirm_names_nobody(void **state)
+TEST(star_that_the_next_tournament_does_not_confirm_names_nobody)
 {
 	int64_t truth_ticks[2][8] = { { 0, 0, 0, 0, 0, 0, 20000, 20000 },
 				      { 0, 20000, 20000, 20000, 20000, 20000, 20000, 20000 } };
 
-	(void)state;
 	for (int way = 0; way < 4; way++) { /* the next one differs; it is the same; there is none; it fits whatever was */
 		struct report *report = literal_clean(), *last = literal_clean();
 		struct report_skew *skew = &report->skew;
@@ -1230,14 +1112,12 @@ star_that_the_next_tournament_does_not_confirm_names_nobody(void **state)
 }
 
 /* Nearer to each other than to it is what the others have to be; where that is not known, two are told. */
-static void
-core_is_not_named_by_others_that_may_be_as_far_from_each_other(void **state)
+TEST(core_is_not_named_by_others_that_may_be_as_far_from_each_other)
 {
 	for (unsigned known = 0; known < 2; known++) {
 		struct report *report = machine_with_skewed_core(4, 2, 20000);
 
-		(void)state;
-		for (size_t a = 0; a < 4; a++)
+			for (size_t a = 0; a < 4; a++)
 			for (size_t b = a + 1; b < 4; b++) {
 				bool sick = a == 2 || b == 2;
 				int64_t way = b == 2 ? 1 : -1;
@@ -1258,15 +1138,13 @@ core_is_not_named_by_others_that_may_be_as_far_from_each_other(void **state)
 }
 
 /* Seven of sixteen stepped as far as can be, long after the begin, in a guest. */
-static void
-largest_step_fits_its_sentence(void **state)
+TEST(largest_step_fits_its_sentence)
 {
 	struct report *report = machine(16, 16, NULL);
 	struct offset pairs[16 * 15 / 2], still_pairs[16 * 15 / 2];
 	struct report_skew *skew = &report->skew;
 	int64_t far = INT64_C(1) << 61;
 
-	(void)state;
 	LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
 	report->tsc = (struct rate){ 0, 0 };
 	skew->middle = skew->latest;
@@ -1300,12 +1178,10 @@ largest_step_fits_its_sentence(void **state)
 }
 
 /* Six cores with the longest ids, as far off as can be, in a guest. */
-static void
-largest_figures_fit_their_sentences(void **state)
+TEST(largest_figures_fit_their_sentences)
 {
 	int64_t far = INT64_C(1) << 61;
 
-	(void)state;
 	for (unsigned drifting = 0; drifting < 2; drifting++) {
 		struct report *report = machine(16, 16, NULL);
 
@@ -1342,72 +1218,4 @@ largest_figures_fit_their_sentences(void **state)
 			assert_whole_sentence(&report->findings[i]);
 		literal_free(report);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(six_rules_are_for_the_cores_tscs_and_allow_nothing),
-		cmocka_unit_test(machines_of_1_to_128_cores_that_agree_are_clean),
-		cmocka_unit_test(star_that_agrees_is_clean),
-		cmocka_unit_test(one_warp_fails_the_tsc_and_names_both_cores),
-		cmocka_unit_test(warps_of_both_checks_are_added_and_the_worst_is_named),
-		cmocka_unit_test(warps_of_a_check_that_was_not_made_are_no_finding),
-		cmocka_unit_test(warps_without_a_tournament_are_a_finding),
-		cmocka_unit_test(warp_of_a_core_that_is_off_is_no_second_finding),
-		cmocka_unit_test(warp_of_a_core_whose_tsc_steps_back_is_no_second_finding),
-		cmocka_unit_test(warp_of_a_core_against_itself_says_so),
-		cmocka_unit_test(a_core_whose_tsc_steps_back_is_not_called_synchronised),
-		cmocka_unit_test(core_20000_ticks_ahead_is_named_with_its_interval_in_ns),
-		cmocka_unit_test(an_offset_says_whether_its_warps_were_seen),
-		cmocka_unit_test(core_behind_is_named_as_such_and_a_guest_has_another_cause),
-		cmocka_unit_test(boot_core_that_is_skewed_is_named_itself),
-		cmocka_unit_test(offset_within_its_limit_is_allowed),
-		cmocka_unit_test(offset_without_a_known_rate_is_given_in_ticks),
-		cmocka_unit_test(two_cores_that_differ_are_both_named_and_neither_is_said_to_be_off),
-		cmocka_unit_test(skewed_package_is_one_finding_without_a_core),
-		cmocka_unit_test(skewed_half_of_two_packages_is_one_finding_without_a_core),
-		cmocka_unit_test(skewed_half_that_is_no_package_is_one_finding_without_a_core),
-		cmocka_unit_test(half_of_cores_with_faults_of_their_own_is_no_half),
-		cmocka_unit_test(package_whose_cores_are_off_in_both_directions_is_named_core_by_core),
-		cmocka_unit_test(pair_that_alone_is_proven_to_differ_is_a_finding_without_a_core),
-		cmocka_unit_test(warp_between_the_two_of_a_proven_pair_is_no_second_finding),
-		cmocka_unit_test(warp_between_two_of_three_groups_is_no_second_finding),
-		cmocka_unit_test(pair_with_a_core_that_drifts_is_explained_by_the_drift),
-		cmocka_unit_test(part_of_a_package_is_named_core_by_core),
-		cmocka_unit_test(package_of_one_core_is_named_by_the_core),
-		cmocka_unit_test(cores_off_in_both_directions_are_measured_against_those_in_order),
-		cmocka_unit_test(of_six_cores_that_are_off_four_are_named_and_two_are_counted),
-		cmocka_unit_test(core_that_drifts_is_named_with_the_proven_part),
-		cmocka_unit_test(drift_that_may_be_none_or_is_unknown_is_no_finding),
-		cmocka_unit_test(drift_is_allowed_up_to_its_limit),
-		cmocka_unit_test(boot_core_that_drifts_alone_is_named_itself),
-		cmocka_unit_test(of_two_cores_that_drift_neither_is_said_to_be_off),
-		cmocka_unit_test(a_moment_that_a_tsc_may_have_read_twice_is_given_with_both_times),
-		cmocka_unit_test(drift_of_a_core_or_of_the_boot_core_names_neither),
-		cmocka_unit_test(of_five_cores_that_drift_four_are_named_and_one_is_counted),
-		cmocka_unit_test(core_that_drifts_has_no_other_finding),
-		cmocka_unit_test(core_that_only_its_place_puts_off_the_majority_is_not_accused),
-		cmocka_unit_test(pair_that_contradicts_the_others_warns_and_is_named),
-		cmocka_unit_test(three_that_contradict_each_other_are_named_all),
-		cmocka_unit_test(same_adjust_on_all_cores_warns_with_its_magnitude),
-		cmocka_unit_test(unequal_adjust_warns_once_with_the_difference),
-		cmocka_unit_test(unequal_adjust_of_which_no_core_is_alone_has_a_pair),
-		cmocka_unit_test(unequal_adjust_names_the_core_that_has_the_smaller_value_alone),
-		cmocka_unit_test(adjust_that_is_unequal_within_its_limit_is_still_not_0),
-		cmocka_unit_test(adjust_of_cores_that_were_not_asked_or_lack_it_does_not_count),
-		cmocka_unit_test(extreme_adjusts_differ_by_all_of_63_bits),
-		cmocka_unit_test(core_that_is_off_in_the_last_tournament_alone_is_named_with_its_moment),
-		cmocka_unit_test(cores_of_which_one_warped_are_not_synchronised),
-		cmocka_unit_test(a_majority_whose_cores_run_apart_names_nobody),
-		cmocka_unit_test(a_group_of_most_names_a_core_though_another_core_runs_apart),
-		cmocka_unit_test(star_in_which_something_moved_names_nobody),
-		cmocka_unit_test(star_that_the_next_tournament_does_not_confirm_names_nobody),
-		cmocka_unit_test(core_is_not_named_by_others_that_may_be_as_far_from_each_other),
-		cmocka_unit_test(largest_step_fits_its_sentence),
-		cmocka_unit_test(largest_figures_fit_their_sentences),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

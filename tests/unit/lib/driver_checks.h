@@ -2,14 +2,7 @@
 #ifndef BARETICK_DRIVER_CHECKS_H
 #define BARETICK_DRIVER_CHECKS_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "sim.h"
 
 static struct platform platform;

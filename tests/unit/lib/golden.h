@@ -6,12 +6,10 @@
 #define BARETICK_GOLDEN_H
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "test.h"
 #include "text.h"
 
-/* cmocka.h comes first: it wants its own order of headers. */
 static inline void
 golden_compare(const char *name, const struct text *text)
 {

@@ -7,13 +7,7 @@
 #define BARETICK_KVM_GUEST_H
 
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -21,8 +15,7 @@
 
 #include <linux/kvm.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "pages.h"
 
 #define MEMORY_SIZE 0x4000

@@ -4,16 +4,9 @@
  *
  * With BARETICK_REPORTS=FOLDER each run leaves its report there, for tests/figures.py: they are the same each time.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "judge.h"
 #include "bench.h"
 #include "json.h"
@@ -1153,22 +1146,18 @@ is_caught(const struct ailment *fault)
 	return caught && fits && others == 0;
 }
 
-static void
-each_fault_is_found_by_its_rule_and_no_other(void **state)
+TEST(each_fault_is_found_by_its_rule_and_no_other)
 {
 	size_t missed = 0;
 
-	(void)state;
 	print_message("rule / fault, machine / caught / other findings\n");
 	for (size_t i = 0; i < FAULTS; i++)
 		missed += !is_caught(&faults[i]);
 	assert_int_equal(missed, 0);
 }
 
-static void
-the_same_machines_without_a_fault_are_clean(void **state)
+TEST(the_same_machines_without_a_fault_are_clean)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
 		struct bench *bench = run(machines[i], NULL);
 		const struct report *report = &bench->run.report;
@@ -1211,10 +1200,8 @@ static const struct ailment core_faults[] = {
  * Its TSC also drifts and causes warps. It may be named for the drift, but no other core and no second finding may be
  * there for the warps.
  */
-static void
-a_core_whose_own_reads_step_back_is_named_and_no_other_core(void **state)
+TEST(a_core_whose_own_reads_step_back_is_named_and_no_other_core)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(core_faults) / sizeof(core_faults[0]); i++) {
 		struct bench *bench = run(&three, &core_faults[i]);
 		const struct report *report = &bench->run.report;
@@ -1239,10 +1226,8 @@ a_core_whose_own_reads_step_back_is_named_and_no_other_core(void **state)
 	}
 }
 
-static void
-every_rule_has_a_fault_and_every_fault_a_rule(void **state)
+TEST(every_rule_has_a_fault_and_every_fault_a_rule)
 {
-	(void)state;
 	for (const struct rule *rule = rules; rule->id; rule++) {
 		size_t rows = 0;
 
@@ -1253,17 +1238,4 @@ every_rule_has_a_fault_and_every_fault_a_rule(void **state)
 	}
 	for (size_t i = 0; i < FAULTS; i++)
 		assert_non_null(rules_find(faults[i].rule));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_rule_has_a_fault_and_every_fault_a_rule),
-		cmocka_unit_test(the_same_machines_without_a_fault_are_clean),
-		cmocka_unit_test(each_fault_is_found_by_its_rule_and_no_other),
-		cmocka_unit_test(a_core_whose_own_reads_step_back_is_named_and_no_other_core),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 /* Wraps that were counted by a TSC whose rate is a guess, against clocks that wrap later. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "survey_tracks.h"
 
 #define TSC_HZ   UINT64_C(2000000000)
@@ -44,10 +38,8 @@ counted(uint64_t ms, int64_t extra, bool cut)
 	return survey.tracks;
 }
 
-static void
-a_wrap_too_many_or_too_few_is_seen(void **state)
+TEST(a_wrap_too_many_or_too_few_is_seen)
 {
-	(void)state;
 	for (uint64_t ms = 60; ms <= 4000; ms += 70) {
 		assert_false(counted(ms, 0, false)[PIT].uncounted);
 		assert_true(counted(ms, 1, false)[PIT].uncounted);
@@ -56,12 +48,10 @@ a_wrap_too_many_or_too_few_is_seen(void **state)
 	}
 }
 
-static void
-behind_a_cut_the_window_has_its_rate_and_is_not_followed_on(void **state)
+TEST(behind_a_cut_the_window_has_its_rate_and_is_not_followed_on)
 {
 	const struct survey_track *tracks = counted(1000, 1, true);
 
-	(void)state;
 	assert_false(tracks[PIT].uncounted);
 	assert_true(tracks[PIT].stood);
 	assert_false(tracks[PM].stood);
@@ -79,32 +69,15 @@ is_uncounted_after_a_second(struct survey_track *tracks, uint64_t extra)
 	return tracks[PIT].uncounted;
 }
 
-static void
-each_stretch_is_looked_at_by_itself(void **state)
+TEST(each_stretch_is_looked_at_by_itself)
 {
 	struct survey_track *tracks = counted(1000, 0, false);
 
-	(void)state;
 	assert_false(is_uncounted_after_a_second(tracks, 0));
 	assert_true(is_uncounted_after_a_second(tracks, PIT_WRAP));
 }
 
-static void
-a_clock_that_is_a_little_off_is_no_wrap(void **state)
+TEST(a_clock_that_is_a_little_off_is_no_wrap)
 {
-	(void)state;
 	assert_false(is_uncounted_after_a_second(counted(1000, 0, false), PIT_WRAP / 5));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_wrap_too_many_or_too_few_is_seen),
-		cmocka_unit_test(behind_a_cut_the_window_has_its_rate_and_is_not_followed_on),
-		cmocka_unit_test(each_stretch_is_looked_at_by_itself),
-		cmocka_unit_test(a_clock_that_is_a_little_off_is_no_wrap),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,5 @@
 /* Whole runs in a simulated guest with hypervisors' clocks: what is found of them, and what is named. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "bench.h"
 #include "sim_paravirtual.h"
 #include "text.h"
@@ -34,6 +27,8 @@ tear_down(void **state)
 	bench = NULL;
 	return 0;
 }
+
+TEST_FIXTURE(set_up, tear_down);
 
 static const char *const all[] = { "tsc", "acpi_pm", "hpet", "kvmclock", "hv_ref", "hv_page", NULL };
 static const char *const some[] = { "tsc", "acpi_pm", "kvmclock", NULL };
@@ -95,13 +90,11 @@ take_away_the_cpus_claims(void)
 	sim_cpuid_set(0x16, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
 }
 
-static void
-clocks_that_are_well_are_rows_like_any_other_and_nothing_is_found(void **state)
+TEST(clocks_that_are_well_are_rows_like_any_other_and_nothing_is_found)
 {
 	static const char *const ids[] = { "kvmclock", "hv_ref", "hv_page" };
 	const struct report *report = run_with(all, CORES);
 
-	(void)state;
 	assert_only(NULL, NULL);
 	for (size_t i = 0; i < 3; i++) {
 		const struct report_clock *entry = bench_find(bench, ids[i]);
@@ -123,20 +116,16 @@ clocks_that_are_well_are_rows_like_any_other_and_nothing_is_found(void **state)
 		assert_null(strstr(report->notes[i], "as found"));
 }
 
-static void
-one_core_s_page_behind_the_others_is_named_and_only_that(void **state)
+TEST(one_core_s_page_behind_the_others_is_named_and_only_that)
 {
-	(void)state;
 	sim_paravirtual.apart_ns[1] = -50000;
 	(void)run_on(CORES);
 	assert_only("pv-warp", "kvmclock");
 	assert_non_null(strstr(row_of("pv-warp", "kvmclock")->text, "ahead of core 1 by "));
 }
 
-static void
-where_the_page_is_not_called_stable_the_same_is_no_fault(void **state)
+TEST(where_the_page_is_not_called_stable_the_same_is_no_fault)
 {
-	(void)state;
 	sim_paravirtual.apart_ns[1] = -50000;
 	sim_paravirtual.not_stable = true;
 	assert_int_equal(run_on(CORES)->paravirtual.interfaces[1].stable, STABLE_NO);
@@ -145,10 +134,8 @@ where_the_page_is_not_called_stable_the_same_is_no_fault(void **state)
 }
 
 /* Its counter is promised to be the same on all cores; its page says whether it is so itself. */
-static void
-hypervs_word_is_its_pages(void **state)
+TEST(hypervs_word_is_its_pages)
 {
-	(void)state;
 	sim_paravirtual.no_sequence = true;
 	assert_int_equal(run_with(all, CORES)->paravirtual.interfaces[0].stable, STABLE_UNKNOWN);
 	assert_true(row_of("pv-warp", "hv_ref")->checked);
@@ -166,10 +153,8 @@ are_some_short_of_time(void)
 }
 
 /* As in a guest's guest, where each access of a device takes so long that its checks take all of the time. */
-static void
-devices_whose_accesses_are_slow_leave_time_for_the_pages_checks(void **state)
+TEST(devices_whose_accesses_are_slow_leave_time_for_the_pages_checks)
 {
-	(void)state;
 	for (size_t i = SIM_IN; i <= SIM_MSR_WRITE; i++)
 		sim.cost_ps[i] = SIM_PS_PER_MS;
 	(void)run_with(all, 1);
@@ -180,12 +165,10 @@ devices_whose_accesses_are_slow_leave_time_for_the_pages_checks(void **state)
 }
 
 /* Its own page against its own page. */
-static void
-where_the_page_itself_sets_the_scale_its_claim_is_not_checked(void **state)
+TEST(where_the_page_itself_sets_the_scale_its_claim_is_not_checked)
 {
 	static const char *const alone[] = { "tsc", "kvmclock", NULL };
 
-	(void)state;
 	take_away_the_cpus_claims();
 	assert_string_equal(run_with(alone, 1)->relative_to, "kvmclock");
 	assert_false(row_of("pv-claim", "kvmclock")->checked);
@@ -193,13 +176,11 @@ where_the_page_itself_sets_the_scale_its_claim_is_not_checked(void **state)
 			    "No clock that does not depend on the TSC and the hypervisor's word of it measured its rate.");
 }
 
-static void
-an_msr_that_is_not_put_back_on_other_cores_is_said(void **state)
+TEST(an_msr_that_is_not_put_back_on_other_cores_is_said)
 {
 	const struct report *report;
 	bool said = false;
 
-	(void)state;
 	sim_paravirtual.keeps_msr = true;
 	report = run_on(CORES);
 	for (size_t i = 0; i < report->note_count; i++)
@@ -207,13 +188,11 @@ an_msr_that_is_not_put_back_on_other_cores_is_said(void **state)
 	assert_true(said);
 }
 
-static void
-a_core_that_does_not_answer_as_it_is_left_is_said(void **state)
+TEST(a_core_that_does_not_answer_as_it_is_left_is_said)
 {
 	const struct report *report;
 	bool said = false;
 
-	(void)state;
 	bench = bench_new();
 	bench->clocks = some;
 	bench->mute = 2;
@@ -230,10 +209,8 @@ a_core_that_does_not_answer_as_it_is_left_is_said(void **state)
 	assert_true(said);
 }
 
-static void
-a_page_that_stops_is_stuck_and_no_other_clock_is_named(void **state)
+TEST(a_page_that_stops_is_stuck_and_no_other_clock_is_named)
 {
-	(void)state;
 	sim_paravirtual.odd_at_ps = 30 * SIM_PS_PER_MS;
 	(void)run_on(1);
 	assert_only("clock-stuck", "kvmclock");
@@ -241,15 +218,13 @@ a_page_that_stops_is_stuck_and_no_other_clock_is_named(void **state)
 }
 
 /* Beside Hyper-V's counter, which the hypervisor works out by itself and which is right. */
-static void
-pages_of_a_wrong_rate_are_named(void **state)
+TEST(pages_of_a_wrong_rate_are_named)
 {
 	static const char *const found[][2] = {
 		{ "pv-rate", "kvmclock" }, { "pv-page-apart", "hv_page" }, { "pv-claim", "hv_page" },
 	};
 	const struct report *report;
 
-	(void)state;
 	take_away_the_cpus_claims();
 	sim_paravirtual.fast_ppm = 2000;
 	report = run_on(1);
@@ -262,12 +237,10 @@ pages_of_a_wrong_rate_are_named(void **state)
 }
 
 /* One page alone against the one host's devices: nothing shows which of the two is wrong. */
-static void
-a_page_of_a_wrong_rate_beside_the_devices_alone_is_not_named(void **state)
+TEST(a_page_of_a_wrong_rate_beside_the_devices_alone_is_not_named)
 {
 	const struct report *report;
 
-	(void)state;
 	sim_reset();
 	sim.accesses_max = UINT64_MAX;
 	sim_paravirtual_plug(false);
@@ -291,14 +264,12 @@ be_a_guest_of_xen(void)
 
 static const char *const xens[] = { "tsc", "acpi_pm", "xen", NULL };
 
-static void
-xens_clock_is_a_row_beside_hypervs_and_nothing_is_found(void **state)
+TEST(xens_clock_is_a_row_beside_hypervs_and_nothing_is_found)
 {
 	static const char *const clocks[] = { "tsc", "acpi_pm", "hpet", "hv_ref", "hv_page", "xen", NULL };
 	const struct report *report;
 	const struct report_clock *entry;
 
-	(void)state;
 	be_a_guest_of_xen();
 	report = run_with(clocks, CORES);
 	assert_only(NULL, NULL);
@@ -318,13 +289,11 @@ xens_clock_is_a_row_beside_hypervs_and_nothing_is_found(void **state)
 }
 
 /* As Xen holds Hyper-V's counter: it fell behind, and nobody saw it step back. */
-static void
-a_clock_that_its_hypervisor_holds_in_a_pause_is_not_named(void **state)
+TEST(a_clock_that_its_hypervisor_holds_in_a_pause_is_not_named)
 {
 	static const char *const clocks[] = { "tsc", "acpi_pm", "hv_ref", "xen", NULL };
 	const struct report *report;
 
-	(void)state;
 	be_a_guest_of_xen();
 	sim_paravirtual.paused_at_ps = 150 * SIM_PS_PER_MS;
 	sim_paravirtual.paused_ps = 114 * SIM_PS_PER_MS;
@@ -337,10 +306,8 @@ a_clock_that_its_hypervisor_holds_in_a_pause_is_not_named(void **state)
 	assert_null(report->findings[0].clock);
 }
 
-static void
-one_core_s_page_of_xen_s_that_is_behind_is_named_and_only_that(void **state)
+TEST(one_core_s_page_of_xen_s_that_is_behind_is_named_and_only_that)
 {
-	(void)state;
 	be_a_guest_of_xen();
 	sim_paravirtual.apart_ns[1] = -50000;
 	(void)run_with(xens, CORES);
@@ -348,10 +315,8 @@ one_core_s_page_of_xen_s_that_is_behind_is_named_and_only_that(void **state)
 	assert_non_null(strstr(row_of("pv-warp", "xen")->text, "ahead of core 1 by "));
 }
 
-static void
-a_page_of_xen_s_that_stops_is_stuck_and_no_other_clock_is_named(void **state)
+TEST(a_page_of_xen_s_that_stops_is_stuck_and_no_other_clock_is_named)
 {
-	(void)state;
 	be_a_guest_of_xen();
 	sim_paravirtual.odd_at_ps = 30 * SIM_PS_PER_MS;
 	(void)run_with(xens, 1);
@@ -359,10 +324,8 @@ a_page_of_xen_s_that_stops_is_stuck_and_no_other_clock_is_named(void **state)
 	assert_true(sim_paravirtual_is_as_found());
 }
 
-static void
-cores_that_xen_refuses_a_page_are_counted_and_nothing_is_found(void **state)
+TEST(cores_that_xen_refuses_a_page_are_counted_and_nothing_is_found)
 {
-	(void)state;
 	be_a_guest_of_xen();
 	sim_paravirtual.xen_error = 22;
 	sim_paravirtual.xen_error_core = 1;
@@ -370,29 +333,4 @@ cores_that_xen_refuses_a_page_are_counted_and_nothing_is_found(void **state)
 	assert_only(NULL, NULL);
 	assert_false(row_of("pv-warp", "xen")->checked);
 	assert_non_null(strstr(row_of("pv-claim", "xen")->text, " 2 other cores were refused one."));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(clocks_that_are_well_are_rows_like_any_other_and_nothing_is_found, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(one_core_s_page_behind_the_others_is_named_and_only_that, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(where_the_page_is_not_called_stable_the_same_is_no_fault, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(hypervs_word_is_its_pages, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(devices_whose_accesses_are_slow_leave_time_for_the_pages_checks, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(where_the_page_itself_sets_the_scale_its_claim_is_not_checked, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_msr_that_is_not_put_back_on_other_cores_is_said, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_core_that_does_not_answer_as_it_is_left_is_said, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_page_that_stops_is_stuck_and_no_other_clock_is_named, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(pages_of_a_wrong_rate_are_named, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_page_of_a_wrong_rate_beside_the_devices_alone_is_not_named, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(xens_clock_is_a_row_beside_hypervs_and_nothing_is_found, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_clock_that_its_hypervisor_holds_in_a_pause_is_not_named, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(one_core_s_page_of_xen_s_that_is_behind_is_named_and_only_that, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_page_of_xen_s_that_stops_is_stuck_and_no_other_clock_is_named, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(cores_that_xen_refuses_a_page_are_counted_and_nothing_is_found, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,7 @@
 /*
  * A quick run's window of the rates ends when all that is judged by it is determined, and at its bound at the latest.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "bench.h"
 #include "sim.h"
 
@@ -47,12 +40,10 @@ error_of(struct bench *bench, const char *clock)
 	return &bench_find(bench, clock)->error;
 }
 
-static void
-it_ends_early_where_all_is_determined(void **state)
+TEST(it_ends_early_where_all_is_determined)
 {
 	struct played quick, standard;
 
-	(void)state;
 	sim_reset();
 	quick = play(PROFILE_QUICK, counters);
 	assert_in_range(quick.window_ps, 1, EARLY_PS);
@@ -70,12 +61,10 @@ it_ends_early_where_all_is_determined(void **state)
 }
 
 /* A read of the HPET as slow as where a hypervisor is nested: 200 us are 200 ppm of a second, and the limit is 100. */
-static void
-it_goes_to_its_bound_where_a_clock_can_not_be_determined(void **state)
+TEST(it_goes_to_its_bound_where_a_clock_can_not_be_determined)
 {
 	struct played played;
 
-	(void)state;
 	sim_reset();
 	sim.cost_ps[SIM_READ] = 200 * SIM_PS_PER_US;
 	played = play(PROFILE_QUICK, counters);
@@ -84,12 +73,10 @@ it_goes_to_its_bound_where_a_clock_can_not_be_determined(void **state)
 }
 
 /* An RTC's edges are a second apart: there is no window without one. */
-static void
-it_lasts_from_edge_to_edge_where_there_is_an_rtc(void **state)
+TEST(it_lasts_from_edge_to_edge_where_there_is_an_rtc)
 {
 	struct played played;
 
-	(void)state;
 	sim_reset();
 	played = play(PROFILE_QUICK, NULL);
 	assert_true(played.window_ps >= BOUND_PS);
@@ -101,12 +88,10 @@ it_lasts_from_edge_to_edge_where_there_is_an_rtc(void **state)
  * OFF_PPM is what the PM timer is faster than its claim: near the limit it takes longer to tell on which side, and what
  * is said holds the truth, wherever the window ended.
  */
-static void
-the_truth_is_inside_whenever_it_ends(void **state)
+TEST(the_truth_is_inside_whenever_it_ends)
 {
 	static const int64_t off_ppm[] = { 0, 60, 99, -99, 101, -101, 120, 1000, -1000 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(off_ppm) / sizeof(off_ppm[0]); i++) {
 		const struct interval_ppb *ppb = NULL;
 		int64_t truth = off_ppm[i] * PPM;
@@ -127,17 +112,4 @@ the_truth_is_inside_whenever_it_ends(void **state)
 			    (ppb->low > -LIMIT && ppb->high < LIMIT) || ppb->low > LIMIT || ppb->high < -LIMIT);
 		bench_free(played.bench);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_ends_early_where_all_is_determined),
-		cmocka_unit_test(it_goes_to_its_bound_where_a_clock_can_not_be_determined),
-		cmocka_unit_test(it_lasts_from_edge_to_edge_where_there_is_an_rtc),
-		cmocka_unit_test(the_truth_is_inside_whenever_it_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

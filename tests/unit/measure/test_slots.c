@@ -1,13 +1,5 @@
 /* What came in one window of a periodic source, by hand: which deadline each tick is said to be of. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "asking.h"
 #include "lateness.h"
 
@@ -54,6 +46,8 @@ end(void **state)
 	return 0;
 }
 
+TEST_FIXTURE(begin, end);
+
 /* In hundredths of a period, like all moments here. */
 static uint64_t
 moment(double hundredths)
@@ -98,12 +92,10 @@ earliest_ns(void)
 	return least_ps / ASKING_PS_PER_NS;
 }
 
-static void
-each_tick_that_is_in_time_is_of_its_own_deadline(void **state)
+TEST(each_tick_that_is_in_time_is_of_its_own_deadline)
 {
 	static const double ticks[] = { 100.1, 200.1, 300.1, 400.1, 500.1, 0 };
 
-	(void)state;
 	assert_told(folded(ticks, 500), 0, 0, 0);
 	assert_int_equal(here->row.expected, 5);
 	assert_int_equal(here->asking.count, 5);
@@ -111,8 +103,7 @@ each_tick_that_is_in_time_is_of_its_own_deadline(void **state)
 }
 
 /* Three periods without a tick up to the window's end, or six: of a guest that its host took the core from, too. */
-static void
-what_is_still_to_come_when_a_window_ends_is_not_lost_where_the_host_is_busy(void **state)
+TEST(what_is_still_to_come_when_a_window_ends_is_not_lost_where_the_host_is_busy)
 {
 	static const double few[] = { 100.1, 200.1, 300.1, 400.1, 0 };
 	static const double most[] = { 100.1, 200.1, 300.1, 400.1, 500.1, 600.1, 700.1, 0 };
@@ -136,22 +127,18 @@ what_is_still_to_come_when_a_window_ends_is_not_lost_where_the_host_is_busy(void
 	assert_told(folded(few, 1000), 6, 0, 0);
 }
 
-static void
-what_is_not_there_is_lost_and_what_came_twice_doubled(void **state)
+TEST(what_is_not_there_is_lost_and_what_came_twice_doubled)
 {
 	static const double ticks[] = { 100.1, 200.1, 400.1, 500.1, 600.1, 700.1, 700.2, 800.1, 0 };
 
-	(void)state;
 	assert_told(folded(ticks, 800), 1, 1, 0);
 }
 
 /* Its deadline may be the one before as well, which had a tick too many: it says nothing of how early one comes. */
-static void
-what_came_out_of_a_gap_is_not_early_for_the_next(void **state)
+TEST(what_came_out_of_a_gap_is_not_early_for_the_next)
 {
 	static const double ticks[] = { 100.1, 200.1, 290, 300.1, 400.1, 0 };
 
-	(void)state;
 	away(256, 290);
 	folded(ticks, 400);
 	assert_int_equal(here->asking.count, 3);
@@ -159,45 +146,37 @@ what_came_out_of_a_gap_is_not_early_for_the_next(void **state)
 }
 
 /* By 1.11 and 0.58 periods: the one falls beside the other. */
-static void
-of_two_ticks_behind_an_empty_slot_neither_is_told(void **state)
+TEST(of_two_ticks_behind_an_empty_slot_neither_is_told)
 {
 	static const double ticks[] = { 100.1, 311, 358, 400.1, 500.1, 0 };
 
-	(void)state;
 	assert_told(folded(ticks, 500), 0, 0, 2);
 }
 
-static void
-a_tick_a_hair_before_a_phase_that_was_found_is_its_own(void **state)
+TEST(a_tick_a_hair_before_a_phase_that_was_found_is_its_own)
 {
 	static const double ticks[] = { 100.1, 199.9, 300.1, 400.1, 0 };
 
-	(void)state;
 	here->timer.own_phase = true;
 	assert_told(folded(ticks, 400), 0, 0, 0);
 }
 
 /* What a catch-up sent beyond a quarter period before the next deadline is not beside that one's. */
-static void
-what_is_made_up_for_well_before_a_deadline_is_of_those_before(void **state)
+TEST(what_is_made_up_for_well_before_a_deadline_is_of_those_before)
 {
 	static const double ticks[] = { 100.1, 200.1, 270, 276, 278, 300.1, 400.1, 0 };
 
-	(void)state;
 	here->timer.own_phase = true;
 	away(205, 270);
 	assert_told(folded(ticks, 400), 0, 0, 1);
 }
 
 /* Two bursts that make up for what two gaps kept, and five ticks in time: these say where a period begins. */
-static void
-bursts_do_not_say_where_a_period_begins(void **state)
+TEST(bursts_do_not_say_where_a_period_begins)
 {
 	static const double ticks[] = { 86, 186, 500, 501, 502, 586, 1000, 1001, 1002, 1003, 1086, 1186 };
 	struct arming arming = { BEGIN, BEGIN, BEGIN + PERIOD };
 
-	(void)state;
 	here->timer.own_phase = true;
 	away(190, 500);
 	away(590, 1000);
@@ -210,19 +189,16 @@ bursts_do_not_say_where_a_period_begins(void **state)
 }
 
 /* Two that a gap kept back, each beside a later one; a third was not owed. */
-static void
-what_is_made_up_for_slots_behind_a_gap_is_not_doubled(void **state)
+TEST(what_is_made_up_for_slots_behind_a_gap_is_not_doubled)
 {
 	static const double ticks[] = { 100.1, 410, 500.1, 550, 600.1, 640, 700.1, 750, 800.1, 900.1, 0 };
 
-	(void)state;
 	away(180, 405);
 	assert_told(folded(ticks, 900), 0, 1, 6);
 }
 
 /* The gap was over before the second slot begins; the burst that it ended with was not. */
-static void
-what_a_burst_behind_a_gap_brings_to_the_next_slot_is_not_doubled(void **state)
+TEST(what_a_burst_behind_a_gap_brings_to_the_next_slot_is_not_doubled)
 {
 	static const double ticks[] = { 168, 174, 180, 186, 192, 200.1, 300.1, 400.1, 500.1, 0 };
 
@@ -234,25 +210,21 @@ what_a_burst_behind_a_gap_brings_to_the_next_slot_is_not_doubled(void **state)
 }
 
 /* Two make up for what the gap kept; the one behind them, so near its deadline as the phase is known, is its own. */
-static void
-the_last_of_a_burst_may_be_in_time(void **state)
+TEST(the_last_of_a_burst_may_be_in_time)
 {
 	static const double ticks[] = { 100.1, 200.1, 463.7, 480, 499.9, 600, 700.1, 0 };
 
-	(void)state;
 	here->timer.own_phase = true;
 	away(210, 463.7);
 	assert_told(folded(ticks, 700), 0, 0, 3);
 }
 
 /* It is a hair before its deadline and so said to be of the one before; the gap was over a quarter period before it. */
-static void
-a_slot_whose_tick_may_be_the_last_of_a_burst_behind_a_gap_is_not_lost(void **state)
+TEST(a_slot_whose_tick_may_be_the_last_of_a_burst_behind_a_gap_is_not_lost)
 {
 	static const double ticks[] = { 100.1, 200.1, 474.5, 499, 600.1, 700.1, 0 };
 	static const double alone[] = { 100.1, 200.1, 300.1, 400.1, 600.1, 700.1, 0 };
 
-	(void)state;
 	away(210, 474.5);
 	assert_told(folded(ticks, 700), 0, 0, 4);
 	end(state);
@@ -273,10 +245,8 @@ is_scattered(size_t count, int64_t late_ns, size_t more, int64_t more_ns)
 	return lateness_is_scattered(&row, values, count + more);
 }
 
-static void
-ticks_are_all_over_their_periods_where_one_in_eight_is_half_a_period_behind_the_first(void **state)
+TEST(ticks_are_all_over_their_periods_where_one_in_eight_is_half_a_period_behind_the_first)
 {
-	(void)state;
 	assert_false(is_scattered(80, 1000, 0, 0));
 	assert_false(is_scattered(80, 900000, 0, 0)); /* late, but all alike */
 	assert_false(is_scattered(73, 1000, 7, 800000));
@@ -285,28 +255,4 @@ ticks_are_all_over_their_periods_where_one_in_eight_is_half_a_period_behind_the_
 	assert_true(is_scattered(1, -200000, 79, 600000));
 	assert_false(is_scattered(79, -200000, 1, 200000)); /* a source that is early */
 	assert_false(is_scattered(0, 0, 0, 0));
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(each_tick_that_is_in_time_is_of_its_own_deadline),
-		TEST(what_is_still_to_come_when_a_window_ends_is_not_lost_where_the_host_is_busy),
-		TEST(what_is_not_there_is_lost_and_what_came_twice_doubled),
-		TEST(what_came_out_of_a_gap_is_not_early_for_the_next),
-		TEST(of_two_ticks_behind_an_empty_slot_neither_is_told),
-		TEST(a_tick_a_hair_before_a_phase_that_was_found_is_its_own),
-		TEST(what_is_made_up_for_well_before_a_deadline_is_of_those_before),
-		TEST(bursts_do_not_say_where_a_period_begins),
-		TEST(what_is_made_up_for_slots_behind_a_gap_is_not_doubled),
-		TEST(what_a_burst_behind_a_gap_brings_to_the_next_slot_is_not_doubled),
-		TEST(the_last_of_a_burst_may_be_in_time),
-		TEST(a_slot_whose_tick_may_be_the_last_of_a_burst_behind_a_gap_is_not_lost),
-		TEST(ticks_are_all_over_their_periods_where_one_in_eight_is_half_a_period_behind_the_first),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,7 @@
  * A TSC that does not count, from the begin or from some moment on: everything is timed by it, so the run ends at once,
  * says why, and names no other clock. Times are those of the simulated machine.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "judge.h"
 #include "bench.h"
 #include "rules.h"
@@ -58,13 +51,11 @@ bench_whose_tsc_never_counts(void)
 }
 
 /* It took 1,972 s and 920,445,498 accesses to find as much, and named the PIT and the RTC besides. */
-static void
-one_that_never_counts_ends_the_run_within_10_ms_and_300000_accesses(void **state)
+TEST(one_that_never_counts_ends_the_run_within_10_ms_and_300000_accesses)
 {
 	struct bench *bench;
 	struct report *report;
 
-	(void)state;
 	bench = bench_whose_tsc_never_counts();
 	report = &bench->run.report;
 	measure(bench);
@@ -88,14 +79,12 @@ one_that_never_counts_ends_the_run_within_10_ms_and_300000_accesses(void **state
 	bench_free(bench);
 }
 
-static void
-one_that_was_not_asked_for_leaves_the_run_incomplete(void **state)
+TEST(one_that_was_not_asked_for_leaves_the_run_incomplete)
 {
 	struct bench *bench;
 	struct report *report;
 	size_t kept = 0;
 
-	(void)state;
 	bench = bench_whose_tsc_never_counts();
 	report = &bench->run.report;
 	for (size_t i = 0; i < report->clock_count; i++)
@@ -110,10 +99,8 @@ one_that_was_not_asked_for_leaves_the_run_incomplete(void **state)
 }
 
 /* What of the run is left when it stops ends within the second that the RTC's check had begun to wait for. */
-static void
-one_that_stops_ends_the_run_within_a_second_and_names_no_other_clock(void **state)
+TEST(one_that_stops_ends_the_run_within_a_second_and_names_no_other_clock)
 {
-	(void)state;
 	for (uint64_t ms = 10; ms < 4000; ms += 130) {
 		struct bench *bench;
 		struct report_clock *tsc;
@@ -136,16 +123,4 @@ one_that_stops_ends_the_run_within_a_second_and_names_no_other_clock(void **stat
 		}
 		bench_free(bench);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_that_never_counts_ends_the_run_within_10_ms_and_300000_accesses),
-		cmocka_unit_test(one_that_was_not_asked_for_leaves_the_run_incomplete),
-		cmocka_unit_test(one_that_stops_ends_the_run_within_a_second_and_names_no_other_clock),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,7 @@
  * The whole measuring, on the simulated machine: every figure is what arithmetic says of the costs and rates
  * that the test set, and each fault is seen because it is there.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "bench.h"
 #include "judge.h"
 #include "sim.h"
@@ -36,6 +28,8 @@ tear_down(void **state)
 	return 0;
 }
 
+TEST_FIXTURE(set_up, tear_down);
+
 static void
 measure(struct bench *bench)
 {
@@ -57,8 +51,7 @@ assert_rate(const struct report_clock *entry, uint64_t truth_millihz, uint64_t w
 	assert_true(rate->high - rate->low <= 2 * truth_millihz * width_ppm / MILLION + 2);
 }
 
-static void
-every_rate_holds_the_truth_within_five_ppm(void **state)
+TEST(every_rate_holds_the_truth_within_five_ppm)
 {
 	struct bench *bench = *state;
 
@@ -71,8 +64,7 @@ every_rate_holds_the_truth_within_five_ppm(void **state)
 	assert_rate(bench_find(bench, "rtc"), 1000, 5);
 }
 
-static void
-a_tsc_of_an_odd_rate_is_found(void **state)
+TEST(a_tsc_of_an_odd_rate_is_found)
 {
 	struct bench *bench = *state;
 
@@ -84,8 +76,7 @@ a_tsc_of_an_odd_rate_is_found(void **state)
 	assert_rate(bench_find(bench, "tsc"), UINT64_C(2303998123000), 5);
 }
 
-static void
-latencies_are_the_costs_that_were_set(void **state)
+TEST(latencies_are_the_costs_that_were_set)
 {
 	/* TSC in brackets 20 ns, HPET low half one read of 300 ns, PM timer one IN of 500 ns. */
 	static const struct {
@@ -109,8 +100,7 @@ latencies_are_the_costs_that_were_set(void **state)
 	}
 }
 
-static void
-a_slow_clock_costs_more_by_just_what_it_is_slower(void **state)
+TEST(a_slow_clock_costs_more_by_just_what_it_is_slower)
 {
 	struct bench *bench = *state;
 
@@ -121,8 +111,7 @@ a_slow_clock_costs_more_by_just_what_it_is_slower(void **state)
 	assert_int_equal(bench_find(bench, "hpet_32")->latency->min_ns, 320);
 }
 
-static void
-healthy_clocks_step_back_never_and_stand_still_never(void **state)
+TEST(healthy_clocks_step_back_never_and_stand_still_never)
 {
 	struct bench *bench = *state;
 
@@ -144,8 +133,7 @@ healthy_clocks_step_back_never_and_stand_still_never(void **state)
 }
 
 /* With the RTC alone nothing is known of the TSC before the first edge: 4 GHz must not look like a dead RTC. */
-static void
-an_rtc_alone_gives_the_rate_of_a_fast_tsc(void **state)
+TEST(an_rtc_alone_gives_the_rate_of_a_fast_tsc)
 {
 	struct bench *bench = *state;
 
@@ -163,8 +151,7 @@ an_rtc_alone_gives_the_rate_of_a_fast_tsc(void **state)
 }
 
 /* As on a host that takes the guest's core away in the middle of a reading, each time. */
-static void
-a_pit_that_is_read_once_in_40_ms_steps_back_never(void **state)
+TEST(a_pit_that_is_read_once_in_40_ms_steps_back_never)
 {
 	struct bench *bench = *state;
 
@@ -179,8 +166,7 @@ a_pit_that_is_read_once_in_40_ms_steps_back_never(void **state)
 }
 
 /* Without a rate nothing says how soon it wraps. */
-static void
-a_pit_that_claims_no_rate_is_not_said_to_step_back(void **state)
+TEST(a_pit_that_claims_no_rate_is_not_said_to_step_back)
 {
 	struct bench *bench = *state;
 
@@ -196,8 +182,7 @@ a_pit_that_claims_no_rate_is_not_said_to_step_back(void **state)
 	assert_int_equal(bench_find(bench, "pit")->clock.state, CLOCK_PRESENT);
 }
 
-static void
-a_step_back_of_500_ticks_is_counted_once_with_its_size(void **state)
+TEST(a_step_back_of_500_ticks_is_counted_once_with_its_size)
 {
 	struct bench *bench = *state;
 
@@ -212,8 +197,7 @@ a_step_back_of_500_ticks_is_counted_once_with_its_size(void **state)
 	assert_int_equal(bench_find(bench, "acpi_pm")->monotonic.backward, 0);
 }
 
-static void
-a_leap_of_500_ticks_is_counted_once_and_when(void **state)
+TEST(a_leap_of_500_ticks_is_counted_once_and_when)
 {
 	struct bench *bench = *state;
 	uint64_t now_ms;
@@ -241,8 +225,7 @@ a_leap_of_500_ticks_is_counted_once_and_when(void **state)
 }
 
 /* Its 10 MHz are 20 MHz: that is for the rates to say, not a leap at each step. */
-static void
-a_clock_at_twice_its_rate_does_not_leap(void **state)
+TEST(a_clock_at_twice_its_rate_does_not_leap)
 {
 	struct bench *bench = *state;
 
@@ -253,8 +236,7 @@ a_clock_at_twice_its_rate_does_not_leap(void **state)
 	assert_int_equal(bench_find(bench, "hpet_32")->monotonic.leaps, 0);
 }
 
-static void
-a_host_that_takes_the_core_away_makes_no_leap_and_no_step_back(void **state)
+TEST(a_host_that_takes_the_core_away_makes_no_leap_and_no_step_back)
 {
 	struct bench *bench = *state;
 
@@ -271,8 +253,7 @@ a_host_that_takes_the_core_away_makes_no_leap_and_no_step_back(void **state)
 	}
 }
 
-static void
-a_clock_that_stops_before_its_turn_is_stuck_and_the_others_stand(void **state)
+TEST(a_clock_that_stops_before_its_turn_is_stuck_and_the_others_stand)
 {
 	struct bench *bench = *state;
 
@@ -288,8 +269,7 @@ a_clock_that_stops_before_its_turn_is_stuck_and_the_others_stand(void **state)
 	assert_int_equal(bench_find(bench, "hpet")->clock.state, CLOCK_PRESENT);
 }
 
-static void
-an_rtc_whose_seconds_stop_costs_a_second_not_the_run(void **state)
+TEST(an_rtc_whose_seconds_stop_costs_a_second_not_the_run)
 {
 	struct bench *bench = *state;
 
@@ -303,8 +283,7 @@ an_rtc_whose_seconds_stop_costs_a_second_not_the_run(void **state)
 	sim.rtc.b &= 0x7f;
 }
 
-static void
-a_pit_two_percent_fast_does_not_drag_the_tsc_along(void **state)
+TEST(a_pit_two_percent_fast_does_not_drag_the_tsc_along)
 {
 	struct bench *bench = *state;
 	const struct report_clock *pit;
@@ -318,8 +297,7 @@ a_pit_two_percent_fast_does_not_drag_the_tsc_along(void **state)
 	assert_true(pit->error.high - pit->error.low < 20000);
 }
 
-static void
-the_deadline_keeps_what_was_measured(void **state)
+TEST(the_deadline_keeps_what_was_measured)
 {
 	struct bench *bench = *state;
 
@@ -335,8 +313,7 @@ the_deadline_keeps_what_was_measured(void **state)
 	assert_int_equal(bench->run.report.note_count, 1);
 }
 
-static void
-each_core_has_its_own_latency(void **state)
+TEST(each_core_has_its_own_latency)
 {
 	struct bench *bench = *state;
 	size_t hpet;
@@ -383,8 +360,7 @@ slow_down(enum sim_access access, uint64_t where)
 		sim.now_ps += sim.cost_ps[access];
 }
 
-static void
-a_core_that_is_slow_after_a_halt_is_measured_when_it_no_longer_is(void **state)
+TEST(a_core_that_is_slow_after_a_halt_is_measured_when_it_no_longer_is)
 {
 	struct bench *bench = *state;
 
@@ -407,8 +383,7 @@ a_core_that_is_slow_after_a_halt_is_measured_when_it_no_longer_is(void **state)
 	sim.spent = NULL;
 }
 
-static void
-a_core_that_falls_silent_leaves_the_others_measured(void **state)
+TEST(a_core_that_falls_silent_leaves_the_others_measured)
 {
 	struct bench *bench = *state;
 	size_t null;
@@ -422,42 +397,4 @@ a_core_that_falls_silent_leaves_the_others_measured(void **state)
 	assert_int_equal(bench->run.report.cores[2].latency[null].count, 0);
 	assert_true(bench->run.report.cores[2].latency[0].count > 0); /* what it gave before is kept */
 	assert_true(bench->run.report.cores[3].latency[null].count > 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(every_rate_holds_the_truth_within_five_ppm, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_tsc_of_an_odd_rate_is_found, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(latencies_are_the_costs_that_were_set, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_slow_clock_costs_more_by_just_what_it_is_slower, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(healthy_clocks_step_back_never_and_stand_still_never, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(an_rtc_alone_gives_the_rate_of_a_fast_tsc, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_pit_that_is_read_once_in_40_ms_steps_back_never, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(a_pit_that_claims_no_rate_is_not_said_to_step_back, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(a_step_back_of_500_ticks_is_counted_once_with_its_size, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(a_leap_of_500_ticks_is_counted_once_and_when, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_clock_at_twice_its_rate_does_not_leap, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_host_that_takes_the_core_away_makes_no_leap_and_no_step_back, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(a_clock_that_stops_before_its_turn_is_stuck_and_the_others_stand,
-						set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_rtc_whose_seconds_stop_costs_a_second_not_the_run, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(a_pit_two_percent_fast_does_not_drag_the_tsc_along, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(the_deadline_keeps_what_was_measured, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(each_core_has_its_own_latency, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_core_that_is_slow_after_a_halt_is_measured_when_it_no_longer_is, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_core_that_falls_silent_leaves_the_others_measured, set_up,
-						tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

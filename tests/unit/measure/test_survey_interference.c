@@ -2,15 +2,7 @@
  * The observation of gaps on every core of the simulated machine: a host steals time when the test says so, and all
  * of it is found, on the core that it was taken from.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "sim.h"
 #include "survey.h"
 #include "survey_clocks.h"
@@ -148,6 +140,8 @@ tear_down(void **state)
 	return 0;
 }
 
+TEST_FIXTURE(set_up, tear_down);
+
 /* AFTER_NS of its observation, without what was stolen before. */
 static void
 take_away(size_t core, uint64_t after_ns, uint64_t ns)
@@ -158,12 +152,10 @@ take_away(size_t core, uint64_t after_ns, uint64_t ns)
 		(struct away){ core, warm_up_readings + chunks_begun + after_ns / READ_NS, ns };
 }
 
-static void
-four_cores_that_are_left_alone_have_no_gap(void **state)
+TEST(four_cores_that_are_left_alone_have_no_gap)
 {
 	const struct report_interference *all = &bench.report.interference;
 
-	(void)state;
 	open_bench(4);
 	survey_interference(&bench.survey);
 	assert_true(all->measured);
@@ -178,13 +170,11 @@ four_cores_that_are_left_alone_have_no_gap(void **state)
 	assert_in_range(bench.longest_job_ns, 10 * NS_PER_MS, 10 * NS_PER_MS + READ_NS);
 }
 
-static void
-a_core_that_is_taken_away_four_times_has_four_gaps_and_the_others_none(void **state)
+TEST(a_core_that_is_taken_away_four_times_has_four_gaps_and_the_others_none)
 {
 	const struct report_interference *all = &bench.report.interference;
 	const struct report_core *core;
 
-	(void)state;
 	open_bench(4);
 	take_away(2, 1000000, 50000 - READ_NS);
 	take_away(2, 15000000, 60000 - READ_NS);
@@ -207,12 +197,10 @@ a_core_that_is_taken_away_four_times_has_four_gaps_and_the_others_none(void **st
 }
 
 /* Cores 0 and 1 take 100 ms each, and core 2 two chunks of 10 ms and 5 ms of the third. */
-static void
-an_event_says_when_in_the_run_it_was(void **state)
+TEST(an_event_says_when_in_the_run_it_was)
 {
 	const struct report_gap *event = &bench.report.interference.events[0];
 
-	(void)state;
 	open_bench(4);
 	take_away(2, 25000000, 2000000 - READ_NS);
 	survey_interference(&bench.survey);
@@ -223,10 +211,8 @@ an_event_says_when_in_the_run_it_was(void **state)
 }
 
 /* Whatever its own TSC shows: the time in the run is the boot core's. */
-static void
-an_event_on_a_core_with_another_tsc_is_when_it_was(void **state)
+TEST(an_event_on_a_core_with_another_tsc_is_when_it_was)
 {
-	(void)state;
 	open_bench(2);
 	sim.tsc.offset_ticks[1] = -INT64_C(3600000000000);
 	take_away(1, 25000000, 50000);
@@ -234,10 +220,8 @@ an_event_on_a_core_with_another_tsc_is_when_it_was(void **state)
 	assert_int_equal(bench.report.interference.events[0].at_ms, 125);
 }
 
-static void
-the_option_sets_the_threshold(void **state)
+TEST(the_option_sets_the_threshold)
 {
-	(void)state;
 	open_bench(2);
 	bench.report.options.gap_ns = 100000;
 	take_away(0, 1000000, 50000);
@@ -248,10 +232,8 @@ the_option_sets_the_threshold(void **state)
 	assert_int_equal(bench.report.interference.worst_ns, 100001);
 }
 
-static void
-what_first_executions_cost_is_no_gap(void **state)
+TEST(what_first_executions_cost_is_no_gap)
 {
-	(void)state;
 	open_bench(2);
 	for (size_t core = 0; core < 2; core++)
 		for (uint64_t i = 0; i < 100; i++)
@@ -261,10 +243,8 @@ what_first_executions_cost_is_no_gap(void **state)
 	assert_int_equal(bench.report.interference.observed_ns, 2 * 100 * NS_PER_MS);
 }
 
-static void
-a_core_that_falls_silent_keeps_what_it_gave_and_the_others_are_observed(void **state)
+TEST(a_core_that_falls_silent_keeps_what_it_gave_and_the_others_are_observed)
 {
-	(void)state;
 	open_bench(3);
 	bench.mute = 1;
 	bench.mute_after_jobs = 3; /* the warm-up and two chunks */
@@ -275,10 +255,8 @@ a_core_that_falls_silent_keeps_what_it_gave_and_the_others_are_observed(void **s
 	assert_int_equal(bench.report.interference.observed_ns, 220 * NS_PER_MS);
 }
 
-static void
-the_deadline_ends_the_observation_and_keeps_what_was_seen(void **state)
+TEST(the_deadline_ends_the_observation_and_keeps_what_was_seen)
 {
-	(void)state;
 	open_bench(2);
 	bench.deadline_ns = sim.now_ps / SIM_PS_PER_NS + 45 * NS_PER_MS;
 	survey_interference(&bench.survey);
@@ -288,12 +266,10 @@ the_deadline_ends_the_observation_and_keeps_what_was_seen(void **state)
 }
 
 /* 10 durations for all, as for latency; and each core's first gap is kept while there is room for 256. */
-static void
-observing_300_cores_takes_as_long_as_observing_11(void **state)
+TEST(observing_300_cores_takes_as_long_as_observing_11)
 {
 	const struct report_interference *all = &bench.report.interference;
 
-	(void)state;
 	open_bench(CORES_MAX);
 	bench.report.duration_ns = 10 * NS_PER_MS;
 	for (size_t core = 0; core < AWAY_MAX; core++)
@@ -306,12 +282,10 @@ observing_300_cores_takes_as_long_as_observing_11(void **state)
 	assert_true(bench.report.cores[CORES_MAX - 1].observed_ns > 0);
 }
 
-static void
-one_noisy_core_leaves_room_for_the_events_of_the_others(void **state)
+TEST(one_noisy_core_leaves_room_for_the_events_of_the_others)
 {
 	const struct report_interference *all = &bench.report.interference;
 
-	(void)state;
 	open_bench(4);
 	for (uint64_t i = 0; i < 200; i++)
 		bench.away[bench.away_count++] = (struct away){ 0, WARM_UP + 10 + 2000 * i, 20000 };
@@ -323,10 +297,8 @@ one_noisy_core_leaves_room_for_the_events_of_the_others(void **state)
 	assert_int_equal(all->events[64].core, ID_OF(3));
 }
 
-static void
-a_tsc_that_stopped_is_not_observed(void **state)
+TEST(a_tsc_that_stopped_is_not_observed)
 {
-	(void)state;
 	open_bench(1);
 	sim.tsc.counter.stuck_at_ps = sim.now_ps;
 	survey_interference(&bench.survey);
@@ -336,10 +308,8 @@ a_tsc_that_stopped_is_not_observed(void **state)
 }
 
 /* Two chunks of 10 ms each, half of a third one, and the turns that end it. */
-static void
-a_tsc_that_stops_is_left_with_the_chunk_in_which_it_did(void **state)
+TEST(a_tsc_that_stops_is_left_with_the_chunk_in_which_it_did)
 {
-	(void)state;
 	open_bench(1);
 	sim.tsc.counter.stuck_at_ps = sim.now_ps + 25 * SIM_PS_PER_MS;
 	survey_interference(&bench.survey);
@@ -348,10 +318,8 @@ a_tsc_that_stops_is_left_with_the_chunk_in_which_it_did(void **state)
 	assert_int_equal(bench.report.interference.gaps, 0);
 }
 
-static void
-a_tsc_that_steps_back_meanwhile_is_the_tscs_fault(void **state)
+TEST(a_tsc_that_steps_back_meanwhile_is_the_tscs_fault)
 {
-	(void)state;
 	open_bench(1);
 	sim.tsc.counter.backward_at_ps = sim.now_ps + 5 * SIM_PS_PER_MS;
 	sim.tsc.counter.backward_ticks = 5000;
@@ -360,28 +328,4 @@ a_tsc_that_steps_back_meanwhile_is_the_tscs_fault(void **state)
 	assert_int_equal(bench.report.cores[0].tsc.worst_ticks, 5000 - READ_NS);
 	assert_int_equal(bench.report.cores[0].tsc.reads, bench.readings[0] - WARM_UP - 1 - 10);
 	assert_int_equal(bench.report.interference.gaps, 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(four_cores_that_are_left_alone_have_no_gap),
-		TEST(a_core_that_is_taken_away_four_times_has_four_gaps_and_the_others_none),
-		TEST(an_event_says_when_in_the_run_it_was),
-		TEST(an_event_on_a_core_with_another_tsc_is_when_it_was),
-		TEST(the_option_sets_the_threshold),
-		TEST(what_first_executions_cost_is_no_gap),
-		TEST(a_core_that_falls_silent_keeps_what_it_gave_and_the_others_are_observed),
-		TEST(the_deadline_ends_the_observation_and_keeps_what_was_seen),
-		TEST(observing_300_cores_takes_as_long_as_observing_11),
-		TEST(one_noisy_core_leaves_room_for_the_events_of_the_others),
-		TEST(a_tsc_that_stopped_is_not_observed),
-		TEST(a_tsc_that_stops_is_left_with_the_chunk_in_which_it_did),
-		TEST(a_tsc_that_steps_back_meanwhile_is_the_tscs_fault),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

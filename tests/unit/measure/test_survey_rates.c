@@ -3,16 +3,9 @@
  * and when in it the clock is looked at are drawn from a seed. Each run takes the whole window of one second; only the
  * RTC is read more slowly while its next second is far, so that a run is some 50,000 accesses.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "judge.h"
 #include "drivers.h"
 #include "platform.h"
@@ -486,10 +479,10 @@ tear_down(void **state)
 	return 0;
 }
 
-static void
-in_1000_runs_with_any_rates_and_costs_every_interval_holds_the_truth(void **state)
+TEST_FIXTURE(set_up, tear_down);
+
+TEST(in_1000_runs_with_any_rates_and_costs_every_interval_holds_the_truth)
 {
-	(void)state;
 	for (unsigned run = 0; run < RUNS; run++) {
 		uint64_t access_ns = ACCESS_NS_MIN + draw(run % 2 ? 1000 : ACCESS_NS_MAX - ACCESS_NS_MIN);
 
@@ -519,10 +512,8 @@ in_1000_runs_with_any_rates_and_costs_every_interval_holds_the_truth(void **stat
 	}
 }
 
-static void
-at_1_us_a_read_hpet_and_pm_timer_are_within_5_ppm_of_the_truth(void **state)
+TEST(at_1_us_a_read_hpet_and_pm_timer_are_within_5_ppm_of_the_truth)
 {
-	(void)state;
 	for (unsigned run = 0; run < RUNS_AT_1_US; run++) {
 		draw_rates();
 		bench->off_tenths[PM] = bench->off_tenths[PIT] = bench->off_tenths[HPET];
@@ -580,10 +571,8 @@ begin_well(void)
 	begin(SIM_PS_PER_US / 2, SIM_PS_PER_US / 4);
 }
 
-static void
-a_machine_within_90_ppm_is_clean(void **state)
+TEST(a_machine_within_90_ppm_is_clean)
 {
-	(void)state;
 	for (int c = 0; c < CLOCKS; c++)
 		bench->off_tenths[c] = c % 2 ? 450 : -450;
 	begin_well();
@@ -592,8 +581,7 @@ a_machine_within_90_ppm_is_clean(void **state)
 	close_clocks();
 }
 
-static void
-one_clock_that_is_off_is_the_one_that_is_named(void **state)
+TEST(one_clock_that_is_off_is_the_one_that_is_named)
 {
 	static const struct {
 		int64_t ppm;
@@ -601,7 +589,6 @@ one_clock_that_is_off_is_the_one_that_is_named(void **state)
 	} faults[] = { { 150, "rate-off" }, { -150, "rate-off" }, { 1000, "rate-wrong" }, { -1000, "rate-wrong" },
 		       { -20000, "rate-wrong" } };
 
-	(void)state;
 	for (int c = TSC; c <= PIT; c++) {
 		for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 			bench->off_tenths[c] = 10 * faults[i].ppm;
@@ -614,12 +601,10 @@ one_clock_that_is_off_is_the_one_that_is_named(void **state)
 	}
 }
 
-static void
-an_rtc_that_drifts_alone_is_named(void **state)
+TEST(an_rtc_that_drifts_alone_is_named)
 {
 	static const int64_t off_ppm[] = { 150, -1000, -20000 };
 
-	(void)state;
 	give_the_tsc_a_crystal_of_its_own();
 	for (size_t i = 0; i < sizeof(off_ppm) / sizeof(off_ppm[0]); i++) {
 		bench->off_tenths[RTC] = 10 * off_ppm[i];
@@ -631,10 +616,8 @@ an_rtc_that_drifts_alone_is_named(void **state)
 }
 
 /* Known within 10,000 ppm over a second there, it is found out when it drifts by more. */
-static void
-an_rtc_that_drifts_in_a_guest_is_named_beyond_its_error_only(void **state)
+TEST(an_rtc_that_drifts_in_a_guest_is_named_beyond_its_error_only)
 {
-	(void)state;
 	bench->off_tenths[RTC] = -200000;
 	begin_well();
 	become_a_guest();
@@ -669,10 +652,8 @@ sample_pit(void *device, struct sample *samples, size_t count)
 }
 
 /* For 400 us: of a sweep the clocks before the PIT were read by then. The PIT itself stays ahead where it leapt. */
-static void
-a_tsc_that_stands_in_a_guest_while_all_are_read_accuses_none_of_them(void **state)
+TEST(a_tsc_that_stands_in_a_guest_while_all_are_read_accuses_none_of_them)
 {
-	(void)state;
 	give_the_tsc_a_crystal_of_its_own();
 	for (int leaps = 0; leaps < 2; leaps++) {
 		begin_well();
@@ -713,10 +694,8 @@ sample_pm(void *device, struct sample *samples, size_t count)
  * The HPET is not compared because its checks run. A PM timer's reading that took 32 ms fits the clock before and after
  * it, and the PIT wraps too soon. The RTC alone would seem to be behind.
  */
-static void
-a_tsc_that_leaps_within_a_reading_of_the_pm_timer_is_named_and_not_the_rtc(void **state)
+TEST(a_tsc_that_leaps_within_a_reading_of_the_pm_timer_is_named_and_not_the_rtc)
 {
-	(void)state;
 	give_the_tsc_a_crystal_of_its_own();
 	begin_well();
 	survey_prepare(&bench->survey);
@@ -745,12 +724,10 @@ a_tsc_that_leaps_within_a_reading_of_the_pm_timer_is_named_and_not_the_rtc(void 
 #define PHASE_PS (77 * SIM_PS_PER_US)
 
 /* As when all of a guest was stopped in the middle of the window, or after it, and its RTC's host went on. */
-static void
-an_rtc_that_leaps_is_a_finding_on_bare_metal_only(void **state)
+TEST(an_rtc_that_leaps_is_a_finding_on_bare_metal_only)
 {
 	static const uint64_t leaps_ps[] = { SIM_PS_PER_S / 5, 3 * SIM_PS_PER_S };
 
-	(void)state;
 	give_the_tsc_a_crystal_of_its_own();
 	for (unsigned i = 0; i < 16 * PHASES; i++) {
 		bool guest = i % 2, after = i / 2 % 2;
@@ -784,12 +761,10 @@ an_rtc_that_leaps_is_a_finding_on_bare_metal_only(void **state)
  * A guest is stopped between the sweep that ends the preparation and the first edge of the window. The RTC's reading in
  * that sweep is known to a second, so a stop of 3 s always shows, and a stop of 0.5 s in some phases.
  */
-static void
-a_stop_before_the_first_edge_of_the_window_is_seen(void **state)
+TEST(a_stop_before_the_first_edge_of_the_window_is_seen)
 {
 	static const uint64_t stops_ms[] = { 3000, 500 };
 
-	(void)state;
 	give_the_tsc_a_crystal_of_its_own();
 	for (unsigned i = 0; i < 2 * PHASES; i++) {
 		const struct report_discontinuity *row = &bench->report.discontinuities[0];
@@ -829,10 +804,8 @@ last_end_ps(void)
 }
 
 /* The PIT's wraps while the others stood can't be counted: it would be wrong by what is left of the last one. */
-static void
-a_snapshot_between_the_windows_last_ends_accuses_nobody(void **state)
+TEST(a_snapshot_between_the_windows_last_ends_accuses_nobody)
 {
-	(void)state;
 	give_the_tsc_a_crystal_of_its_own();
 	for (uint64_t leap_ms = 130; leap_ms < 1000; leap_ms += 27) {
 		uint64_t seed = bench->seed, at_ps;
@@ -866,12 +839,10 @@ a_snapshot_between_the_windows_last_ends_accuses_nobody(void **state)
 /*
  * The window's last edge comes early by EARLY_PS: so much of the leap is in the window, and the rest in what follows.
  */
-static void
-an_rtc_that_leaps_at_the_edge_between_two_stretches_is_not_fast_in_both(void **state)
+TEST(an_rtc_that_leaps_at_the_edge_between_two_stretches_is_not_fast_in_both)
 {
 	const uint64_t most_ps = 13 * SIM_PS_PER_MS, step_ps = SIM_PS_PER_MS / 8;
 
-	(void)state;
 	give_the_tsc_a_crystal_of_its_own();
 	for (uint64_t early_ps = most_ps - 32 * step_ps; early_ps <= most_ps; early_ps += step_ps) {
 		begin_well();
@@ -890,13 +861,11 @@ an_rtc_that_leaps_at_the_edge_between_two_stretches_is_not_fast_in_both(void **s
 }
 
 /* So much of it lies before the edge that was taken to fit, 300 s after the last one, and only the rest after it. */
-static void
-a_leap_of_which_part_was_overlooked_is_said_to_be_as_long_as_it_may_be(void **state)
+TEST(a_leap_of_which_part_was_overlooked_is_said_to_be_as_long_as_it_may_be)
 {
 	const int64_t leap_ns = 1018 * (int64_t)SURVEY_NS_PER_MS;
 	size_t seen = 0;
 
-	(void)state;
 	for (uint64_t early_ms = 100; early_ms <= 700; early_ms += 100) {
 		const struct report_discontinuity *row = &bench->report.discontinuities[0];
 		size_t alone;
@@ -930,14 +899,12 @@ a_leap_of_which_part_was_overlooked_is_said_to_be_as_long_as_it_may_be(void **st
 }
 
 /* A leap after the window shows in the rates over the whole run and over the rest of it: they are one witness. */
-static void
-a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean(void **state)
+TEST(a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean)
 {
 	static const struct {
 		uint64_t run_s, leap_ms;
 	} leaps[] = { { 100, 100 }, { 200, 200 }, { 600, 500 }, { 1200, 1500 }, { 100, 3000 } };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(leaps) / sizeof(leaps[0]); i++) {
 		begin_well();
 		become_a_guest();
@@ -960,8 +927,7 @@ a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean(void **state)
 }
 
 /* So far off that its minutes' wraps since the window can't be counted: its edges are followed once more. */
-static void
-an_rtc_that_is_far_off_in_a_guest_is_named_however_long_the_run(void **state)
+TEST(an_rtc_that_is_far_off_in_a_guest_is_named_however_long_the_run)
 {
 	static const struct {
 		int64_t off_ppm;
@@ -969,7 +935,6 @@ an_rtc_that_is_far_off_in_a_guest_is_named_however_long_the_run(void **state)
 	} faults[] = { { 1000000, 2 }, { 1000000, 60 }, { 1000000, 162 }, { -200000, 162 }, { -500000, 18 },
 		       { 500000, 3600 } };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 		bench->off_tenths[RTC] = 10 * faults[i].off_ppm;
 		begin_well();
@@ -986,10 +951,8 @@ an_rtc_that_is_far_off_in_a_guest_is_named_however_long_the_run(void **state)
  * the first case the edges that are followed once more start from a fresh reading. In the second case the edge is known
  * to 1.5 s only, the rest of the run says nothing, and edges are followed once more.
  */
-static void
-so_is_one_whose_edges_came_while_the_core_was_away(void **state)
+TEST(so_is_one_whose_edges_came_while_the_core_was_away)
 {
-	(void)state;
 	for (int before = 0; before < 2; before++) {
 		bench->off_tenths[RTC] = 1000000;
 		begin_well();
@@ -1009,10 +972,8 @@ so_is_one_whose_edges_came_while_the_core_was_away(void **state)
 }
 
 /* It comes back in the update of the second edge after that. The seconds are not read in an update. */
-static void
-an_rtc_is_not_stuck_if_the_core_comes_back_in_its_update(void **state)
+TEST(an_rtc_is_not_stuck_if_the_core_comes_back_in_its_update)
 {
-	(void)state;
 	begin_well();
 	become_a_guest();
 	survey_prepare(&bench->survey);
@@ -1032,10 +993,8 @@ an_rtc_is_not_stuck_if_the_core_comes_back_in_its_update(void **state)
  * In a soak the first half of the window and the rest of the run show it, without one more stretch of 10 s. A stop at
  * the edge between the window and the rest is in both of these, and not in that half.
  */
-static void
-so_is_one_that_the_first_half_of_the_window_confirms(void **state)
+TEST(so_is_one_that_the_first_half_of_the_window_confirms)
 {
-	(void)state;
 	for (unsigned stops = 0; stops < 2; stops++) {
 		uint64_t from_ps;
 
@@ -1064,10 +1023,8 @@ so_is_one_that_the_first_half_of_the_window_confirms(void **state)
 }
 
 /* 4,000 ppm in an hour are 14.4 s, more than a minute's wraps leave sure; ten edges once more decide. */
-static void
-so_is_one_that_is_little_off_in_a_soak_of_hours(void **state)
+TEST(so_is_one_that_is_little_off_in_a_soak_of_hours)
 {
-	(void)state;
 	for (unsigned hours = 1; hours <= 3; hours++) {
 		bench->off_tenths[RTC] = 50000;
 		begin_well();
@@ -1080,10 +1037,8 @@ so_is_one_that_is_little_off_in_a_soak_of_hours(void **state)
 }
 
 /* Then nothing is said of what it did after the window. */
-static void
-an_rtc_in_a_guest_that_was_not_seen_again_is_noted_only(void **state)
+TEST(an_rtc_in_a_guest_that_was_not_seen_again_is_noted_only)
 {
-	(void)state;
 	bench->off_tenths[RTC] = 10000000;
 	begin_well();
 	become_a_guest();
@@ -1099,12 +1054,10 @@ an_rtc_in_a_guest_that_was_not_seen_again_is_noted_only(void **state)
  * A sample of the RTC takes 4 accesses, one with a new second 6: so each edge is known within 10 us, the rate over one
  * second within 20 ppm in all, and that of the clock which it is measured by within another 10.
  */
-static void
-on_bare_metal_an_rtc_is_known_within_15_ppm_wherever_it_shows_the_second_early(void **state)
+TEST(on_bare_metal_an_rtc_is_known_within_15_ppm_wherever_it_shows_the_second_early)
 {
 	const struct interval_ppb *error;
 
-	(void)state;
 	bench->off_tenths[RTC] = 50;
 	begin(SIM_PS_PER_US, 0);
 	bench->early_max_ps = 1984 * SIM_PS_PER_US;
@@ -1116,10 +1069,8 @@ on_bare_metal_an_rtc_is_known_within_15_ppm_wherever_it_shows_the_second_early(v
 }
 
 /* Without a claim for the TSC there are two witnesses, and an RTC that is too wide to decide. */
-static void
-of_two_that_disagree_neither_is_said_to_be_wrong(void **state)
+TEST(of_two_that_disagree_neither_is_said_to_be_wrong)
 {
-	(void)state;
 	bench->off_tenths[HPET] = 10000;
 	begin_well();
 	become_a_guest();
@@ -1130,10 +1081,8 @@ of_two_that_disagree_neither_is_said_to_be_wrong(void **state)
 	close_clocks();
 }
 
-static void
-a_claim_rounded_to_whole_hundreds_of_mhz_is_no_finding(void **state)
+TEST(a_claim_rounded_to_whole_hundreds_of_mhz_is_no_finding)
 {
-	(void)state;
 	begin_well(); /* the TSC is 2,303,998,123 Hz */
 	find(TSC)->clock.claimed = (struct rate){ 2300000000, 1 };
 	find(TSC)->clock.claimed_within_ppb = 21739131; /* 50 MHz */
@@ -1147,10 +1096,8 @@ a_claim_rounded_to_whole_hundreds_of_mhz_is_no_finding(void **state)
 	close_clocks();
 }
 
-static void
-what_the_reader_says_of_the_tsc_goes_before_cpuid(void **state)
+TEST(what_the_reader_says_of_the_tsc_goes_before_cpuid)
 {
-	(void)state;
 	bench->off_tenths[TSC] = -200000;
 	begin_well();
 	bench->report.options.tsc_hz = bench->tsc_hz;
@@ -1191,10 +1138,8 @@ change_within_the_window(int clock)
 }
 
 /* Of a second the RTC sees no middle. Where the others have crystals of their own, they are three witnesses. */
-static void
-a_rate_that_changes_within_the_window_is_found_and_no_other_is(void **state)
+TEST(a_rate_that_changes_within_the_window_is_found_and_no_other_is)
 {
-	(void)state;
 	bench->off_tenths[TSC] = 200;
 	bench->off_tenths[PM] = 400;
 	bench->off_tenths[PIT] = -200;
@@ -1205,10 +1150,8 @@ a_rate_that_changes_within_the_window_is_found_and_no_other_is(void **state)
 	}
 }
 
-static void
-of_the_tsc_and_the_clocks_of_one_crystal_none_is_said_to_have_changed(void **state)
+TEST(of_the_tsc_and_the_clocks_of_one_crystal_none_is_said_to_have_changed)
 {
-	(void)state;
 	give_the_tsc_a_crystal_of_its_own();
 	for (int c = TSC; c <= PM; c++) {
 		begin_well();
@@ -1224,10 +1167,8 @@ of_the_tsc_and_the_clocks_of_one_crystal_none_is_said_to_have_changed(void **sta
  * As under Xen, whose time bends: its devices are one clock, however exact they were. Nor is one device alone: a TSC
  * that stood between the readings of two of them looks alike.
  */
-static void
-a_change_within_the_window_of_a_guest_accuses_nobody(void **state)
+TEST(a_change_within_the_window_of_a_guest_accuses_nobody)
 {
-	(void)state;
 	for (int c = TSC; c <= PM; c++) {
 		begin_well();
 		become_a_guest();
@@ -1237,10 +1178,8 @@ a_change_within_the_window_of_a_guest_accuses_nobody(void **state)
 }
 
 /* The HPET alone is off, all crystals are a little: no two intervals overlap, but three agree within the limit. */
-static void
-the_scale_is_not_taken_from_the_clock_that_is_accused(void **state)
+TEST(the_scale_is_not_taken_from_the_clock_that_is_accused)
 {
-	(void)state;
 	for (unsigned i = 0; i < 300; i++) {
 		int sick = HPET + (int)(i % 4);
 		int64_t off_tenths = (int64_t)(1500 + draw(50000)) * (draw(2) ? 1 : -1);
@@ -1263,10 +1202,8 @@ the_scale_is_not_taken_from_the_clock_that_is_accused(void **state)
 }
 
 /* On one crystal that is off, the RTC and the TSC right: one witness against two, or two clocks against three. */
-static void
-the_clocks_of_one_crystal_have_one_vote(void **state)
+TEST(the_clocks_of_one_crystal_have_one_vote)
 {
-	(void)state;
 	for (unsigned i = 0; i < 40; i++) {
 		int64_t off_tenths = (int64_t)(1500 + draw(50000)) * (draw(2) ? 1 : -1);
 
@@ -1287,12 +1224,10 @@ the_clocks_of_one_crystal_have_one_vote(void **state)
 }
 
 /* PIT and RTC are one group, and further apart than the limit: what is said of the two holds of each of them. */
-static void
-by_how_much_a_group_is_faster_holds_of_each_in_it(void **state)
+TEST(by_how_much_a_group_is_faster_holds_of_each_in_it)
 {
 	const struct finding *finding = &bench->report.findings[0];
 
-	(void)state;
 	bench->off_tenths[HPET] = -281;
 	bench->off_tenths[PM] = 128;
 	bench->off_tenths[PIT] = 1830;
@@ -1310,10 +1245,8 @@ by_how_much_a_group_is_faster_holds_of_each_in_it(void **state)
 }
 
 /* The RTC of a guest is known too little to say anything in so short a window. */
-static void
-a_host_that_is_slewed_does_not_accuse_the_tsc(void **state)
+TEST(a_host_that_is_slewed_does_not_accuse_the_tsc)
 {
-	(void)state;
 	bench->off_tenths[HPET] = bench->off_tenths[PM] = bench->off_tenths[PIT] = bench->off_tenths[RTC] = 1500;
 	begin_well();
 	become_a_guest();
@@ -1325,12 +1258,10 @@ a_host_that_is_slewed_does_not_accuse_the_tsc(void **state)
 }
 
 /* Off by so much the RTC is known well enough to vote. Its host's time of day is paced by the same oscillator. */
-static void
-neither_does_its_rtc_where_it_has_a_vote(void **state)
+TEST(neither_does_its_rtc_where_it_has_a_vote)
 {
 	const struct finding *finding = &bench->report.findings[0];
 
-	(void)state;
 	bench->off_tenths[HPET] = bench->off_tenths[PM] = bench->off_tenths[PIT] = bench->off_tenths[RTC] = 300000;
 	begin_well();
 	become_a_guest();
@@ -1344,8 +1275,7 @@ neither_does_its_rtc_where_it_has_a_vote(void **state)
 }
 
 /* On bare metal as in a guest: what was given, is there or was done is not asked for. */
-static void
-what_to_do_about_a_disagreement_is_what_was_not_done(void **state)
+TEST(what_to_do_about_a_disagreement_is_what_was_not_done)
 {
 	static const char *const given[] = {
 		"Give the TSC's rate with tsc_hz=. Compare the time over hours with NTP's.", /* there is no RTC that could vote */
@@ -1353,7 +1283,6 @@ what_to_do_about_a_disagreement_is_what_was_not_done(void **state)
 		"devices here, the RTC too.",
 	};
 
-	(void)state;
 	for (int guest = 0; guest < 2; guest++) {
 		bench->off_tenths[HPET] = 10000;
 		begin_well();
@@ -1369,10 +1298,8 @@ what_to_do_about_a_disagreement_is_what_was_not_done(void **state)
 	}
 }
 
-static void
-one_device_of_a_guest_is_named_by_the_others_of_its_host(void **state)
+TEST(one_device_of_a_guest_is_named_by_the_others_of_its_host)
 {
-	(void)state;
 	for (int c = HPET; c <= PIT; c++) {
 		bench->off_tenths[c] = 10000;
 		begin_well();
@@ -1385,10 +1312,8 @@ one_device_of_a_guest_is_named_by_the_others_of_its_host(void **state)
 	}
 }
 
-static void
-a_rate_that_changes_after_the_window_is_found_at_the_end_and_no_other_is(void **state)
+TEST(a_rate_that_changes_after_the_window_is_found_at_the_end_and_no_other_is)
 {
-	(void)state;
 	for (int c = TSC; c <= PM; c++) {
 		begin_well();
 		survey_prepare(&bench->survey);
@@ -1401,10 +1326,8 @@ a_rate_that_changes_after_the_window_is_found_at_the_end_and_no_other_is(void **
 	}
 }
 
-static void
-an_emulator_that_pushes_the_tsc_ahead_while_cores_read_it_adds_no_finding_and_hides_none(void **state)
+TEST(an_emulator_that_pushes_the_tsc_ahead_while_cores_read_it_adds_no_finding_and_hides_none)
 {
-	(void)state;
 	for (int c = TSC; c <= PM; c++) {
 		begin_well();
 		strcpy(bench->report.accelerator, "tcg");
@@ -1425,10 +1348,8 @@ an_emulator_that_pushes_the_tsc_ahead_while_cores_read_it_adds_no_finding_and_hi
 	}
 }
 
-static void
-a_counter_that_is_written_after_the_window_is_found_at_the_end(void **state)
+TEST(a_counter_that_is_written_after_the_window_is_found_at_the_end)
 {
-	(void)state;
 	begin_well();
 	survey_prepare(&bench->survey);
 	survey_rates(&bench->survey);
@@ -1468,12 +1389,10 @@ a_counter_that_is_written_after_the_window_is_found_at_the_end(void **state)
 }
 
 /* The core was away while it was looked at what the rates are after a leap: they are not taken from such a reading. */
-static void
-a_core_that_is_away_after_a_leap_leaves_the_others_rates_known(void **state)
+TEST(a_core_that_is_away_after_a_leap_leaves_the_others_rates_known)
 {
 	const struct rate_interval *pm;
 
-	(void)state;
 	begin_well();
 	survey_prepare(&bench->survey);
 	survey_rates(&bench->survey);
@@ -1497,10 +1416,8 @@ a_core_that_is_away_after_a_leap_leaves_the_others_rates_known(void **state)
 	close_clocks();
 }
 
-static void
-a_clock_that_stops_is_stuck_and_its_rate_from_before_is_kept(void **state)
+TEST(a_clock_that_stops_is_stuck_and_its_rate_from_before_is_kept)
 {
-	(void)state;
 	begin_well();
 	survey_prepare(&bench->survey);
 	survey_rates(&bench->survey);
@@ -1527,10 +1444,8 @@ pair(const char *a, const char *b)
 	return NULL;
 }
 
-static void
-two_clocks_of_one_source_are_flagged_and_one_20_ppm_off_is_not(void **state)
+TEST(two_clocks_of_one_source_are_flagged_and_one_20_ppm_off_is_not)
 {
-	(void)state;
 	bench->off_tenths[PM] = 200;
 	begin_well();
 	measure();
@@ -1542,12 +1457,10 @@ two_clocks_of_one_source_are_flagged_and_one_20_ppm_off_is_not(void **state)
 }
 
 /* As an HPET whose period is half a femtosecond longer than its register can say, a PM timer of 315/88 MHz or less. */
-static void
-what_a_claim_is_rounded_by_is_in_each_rate(void **state)
+TEST(what_a_claim_is_rounded_by_is_in_each_rate)
 {
 	static const struct rate pm_hz[] = { { 39375000, 11 }, { 3579545, 1 } };
 
-	(void)state;
 	for (unsigned i = 0; i < 6; i++) {
 		const struct interval_millihz *tsc;
 		const char *gone = i / 2 == 0 ? "" : i / 2 == 1 ? "hpet" : "acpi_pm";
@@ -1571,12 +1484,10 @@ what_a_claim_is_rounded_by_is_in_each_rate(void **state)
 }
 
 /* Ten seconds: the RTC's edges have a middle, and in a soak the rates are those over the whole run. */
-static void
-a_soak_reports_the_rates_over_the_whole_run(void **state)
+TEST(a_soak_reports_the_rates_over_the_whole_run)
 {
 	int64_t narrow;
 
-	(void)state;
 	for (int c = 0; c < CLOCKS; c++)
 		bench->off_tenths[c] = 50;
 	begin_well();
@@ -1595,12 +1506,10 @@ a_soak_reports_the_rates_over_the_whole_run(void **state)
 }
 
 /* A TSC that was moved meanwhile, by 30 ms in 90 s, never ran at what it did on average. */
-static void
-but_not_where_it_was_the_tsc_that_changed(void **state)
+TEST(but_not_where_it_was_the_tsc_that_changed)
 {
 	struct rate_interval window;
 
-	(void)state;
 	begin_well();
 	become_a_soak();
 	survey_prepare(&bench->survey);
@@ -1618,10 +1527,8 @@ but_not_where_it_was_the_tsc_that_changed(void **state)
 }
 
 /* And a quick one over its own, unless something changed in it. */
-static void
-a_run_in_which_nothing_changed_reports_the_rates_over_all_of_it(void **state)
+TEST(a_run_in_which_nothing_changed_reports_the_rates_over_all_of_it)
 {
-	(void)state;
 	for (unsigned leaps = 0; leaps < 2; leaps++) {
 		uint64_t window;
 
@@ -1646,10 +1553,8 @@ a_run_in_which_nothing_changed_reports_the_rates_over_all_of_it(void **state)
 }
 
 /* A line that takes 40 ms, in which the PIT all but wraps. */
-static void
-progress_is_shown_once_a_second_and_does_the_rates_no_harm(void **state)
+TEST(progress_is_shown_once_a_second_and_does_the_rates_no_harm)
 {
-	(void)state;
 	for (unsigned without_edges = 0; without_edges < 2; without_edges++) {
 		begin_well();
 		bench->report.options.profile = PROFILE_STANDARD; /* a quick run's window ends when all is determined */
@@ -1678,8 +1583,7 @@ progress_is_shown_once_a_second_and_does_the_rates_no_harm(void **state)
 /*
  * Ten durations up to 10 s, and three beyond: a quick run's is one, and a soak's rates are over the whole run anyway.
  */
-static void
-the_window_grows_with_the_duration(void **state)
+TEST(the_window_grows_with_the_duration)
 {
 	static const struct {
 		enum options_profile profile;
@@ -1690,7 +1594,6 @@ the_window_grows_with_the_duration(void **state)
 		{ PROFILE_QUICK, 5000, 5000 },	 { PROFILE_SOAK, 10, 1000 },	    { PROFILE_SOAK, 60000, 10000 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		bench->report.options.profile = rows[i].profile;
 		bench->report.duration_ns = rows[i].duration_ms * SURVEY_NS_PER_MS;
@@ -1699,10 +1602,8 @@ the_window_grows_with_the_duration(void **state)
 }
 
 /* What a run leaves out, or takes no time for, is not still to come at its end. */
-static void
-near_the_end_only_what_comes_then_is_left(void **state)
+TEST(near_the_end_only_what_comes_then_is_left)
 {
-	(void)state;
 	begin_well();
 	survey_prepare(&bench->survey);
 	survey_rates(&bench->survey);
@@ -1716,10 +1617,8 @@ near_the_end_only_what_comes_then_is_left(void **state)
 	close_clocks();
 }
 
-static void
-what_is_left_goes_by_the_runs_own_pace_from_a_tenth_on(void **state)
+TEST(what_is_left_goes_by_the_runs_own_pace_from_a_tenth_on)
 {
-	(void)state;
 	assert_int_equal(survey_left_ns(0, 50 * SURVEY_NS_PER_S, 0), 50 * SURVEY_NS_PER_S);
 	assert_int_equal(survey_left_ns(4 * SURVEY_NS_PER_S, 50 * SURVEY_NS_PER_S, 40 * SURVEY_NS_PER_S),
 			 46 * SURVEY_NS_PER_S);
@@ -1729,63 +1628,4 @@ what_is_left_goes_by_the_runs_own_pace_from_a_tenth_on(void **state)
 			 5 * SURVEY_NS_PER_S);
 	assert_int_equal(survey_left_ns(51 * SURVEY_NS_PER_S, 50 * SURVEY_NS_PER_S, 90 * SURVEY_NS_PER_S), 0);
 	assert_int_equal(survey_left_ns(0, 0, 1), 0);
-}
-
-#define RATE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		RATE_TEST(a_run_in_which_nothing_changed_reports_the_rates_over_all_of_it),
-		RATE_TEST(the_window_grows_with_the_duration),
-		RATE_TEST(progress_is_shown_once_a_second_and_does_the_rates_no_harm),
-		RATE_TEST(near_the_end_only_what_comes_then_is_left),
-		RATE_TEST(what_is_left_goes_by_the_runs_own_pace_from_a_tenth_on),
-		RATE_TEST(in_1000_runs_with_any_rates_and_costs_every_interval_holds_the_truth),
-		RATE_TEST(at_1_us_a_read_hpet_and_pm_timer_are_within_5_ppm_of_the_truth),
-		RATE_TEST(a_machine_within_90_ppm_is_clean),
-		RATE_TEST(one_clock_that_is_off_is_the_one_that_is_named),
-		RATE_TEST(an_rtc_that_drifts_alone_is_named),
-		RATE_TEST(an_rtc_that_drifts_in_a_guest_is_named_beyond_its_error_only),
-		RATE_TEST(a_tsc_that_stands_in_a_guest_while_all_are_read_accuses_none_of_them),
-		RATE_TEST(a_tsc_that_leaps_within_a_reading_of_the_pm_timer_is_named_and_not_the_rtc),
-		RATE_TEST(an_rtc_that_leaps_is_a_finding_on_bare_metal_only),
-		RATE_TEST(a_snapshot_between_the_windows_last_ends_accuses_nobody),
-		RATE_TEST(a_stop_before_the_first_edge_of_the_window_is_seen),
-		RATE_TEST(a_leap_of_which_part_was_overlooked_is_said_to_be_as_long_as_it_may_be),
-		RATE_TEST(an_rtc_that_leaps_at_the_edge_between_two_stretches_is_not_fast_in_both),
-		RATE_TEST(a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean),
-		RATE_TEST(an_rtc_that_is_far_off_in_a_guest_is_named_however_long_the_run),
-		RATE_TEST(so_is_one_whose_edges_came_while_the_core_was_away),
-		RATE_TEST(an_rtc_is_not_stuck_if_the_core_comes_back_in_its_update),
-		RATE_TEST(so_is_one_that_the_first_half_of_the_window_confirms),
-		RATE_TEST(so_is_one_that_is_little_off_in_a_soak_of_hours),
-		RATE_TEST(an_rtc_in_a_guest_that_was_not_seen_again_is_noted_only),
-		RATE_TEST(on_bare_metal_an_rtc_is_known_within_15_ppm_wherever_it_shows_the_second_early),
-		RATE_TEST(of_two_that_disagree_neither_is_said_to_be_wrong),
-		RATE_TEST(a_claim_rounded_to_whole_hundreds_of_mhz_is_no_finding),
-		RATE_TEST(what_the_reader_says_of_the_tsc_goes_before_cpuid),
-		RATE_TEST(a_rate_that_changes_within_the_window_is_found_and_no_other_is),
-		RATE_TEST(of_the_tsc_and_the_clocks_of_one_crystal_none_is_said_to_have_changed),
-		RATE_TEST(a_change_within_the_window_of_a_guest_accuses_nobody),
-		RATE_TEST(the_scale_is_not_taken_from_the_clock_that_is_accused),
-		RATE_TEST(the_clocks_of_one_crystal_have_one_vote),
-		RATE_TEST(by_how_much_a_group_is_faster_holds_of_each_in_it),
-		RATE_TEST(a_host_that_is_slewed_does_not_accuse_the_tsc),
-		RATE_TEST(neither_does_its_rtc_where_it_has_a_vote),
-		RATE_TEST(what_to_do_about_a_disagreement_is_what_was_not_done),
-		RATE_TEST(one_device_of_a_guest_is_named_by_the_others_of_its_host),
-		RATE_TEST(a_rate_that_changes_after_the_window_is_found_at_the_end_and_no_other_is),
-		RATE_TEST(an_emulator_that_pushes_the_tsc_ahead_while_cores_read_it_adds_no_finding_and_hides_none),
-		RATE_TEST(a_counter_that_is_written_after_the_window_is_found_at_the_end),
-		RATE_TEST(a_core_that_is_away_after_a_leap_leaves_the_others_rates_known),
-		RATE_TEST(a_clock_that_stops_is_stuck_and_its_rate_from_before_is_kept),
-		RATE_TEST(two_clocks_of_one_source_are_flagged_and_one_20_ppm_off_is_not),
-		RATE_TEST(what_a_claim_is_rounded_by_is_in_each_rate),
-		RATE_TEST(a_soak_reports_the_rates_over_the_whole_run),
-		RATE_TEST(but_not_where_it_was_the_tsc_that_changed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,17 +3,10 @@
  * offsets and drifts the test knows. How long anything takes is the host's affair: one tick is a nanosecond of
  * simulated time, and what must be late is made late by so many of them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <pthread.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "judge.h"
 #include "report.h"
 #include "rules.h"
@@ -168,6 +161,8 @@ close_bench(void **state)
 	return 0;
 }
 
+TEST_FIXTURE(NULL, close_bench);
+
 /* Core's true offset against the boot core's, which is at world time, is within what the report says. */
 static void
 assert_offset_holds(size_t core, int64_t truth)
@@ -209,10 +204,8 @@ all_pairs_of(void (*start)(size_t cores), size_t cores)
 	assert_int_equal(bench.report.note_count, 0);
 }
 
-static void
-one_core_has_no_pair(void **state)
+TEST(one_core_has_no_pair)
 {
-	(void)state;
 	open_bench(1, TOURNAMENT_ALL, GHZ);
 	survey_skew(&bench.survey);
 	survey_contended(&bench.survey);
@@ -223,31 +216,23 @@ one_core_has_no_pair(void **state)
 	assert_int_equal(threads_batches(), 0);
 }
 
-static void
-two_cores_have_one_pingpong_in_1_round(void **state)
+TEST(two_cores_have_one_pingpong_in_1_round)
 {
-	(void)state;
 	all_pairs_of(threads_start, 2);
 }
 
-static void
-three_cores_have_their_pairs_in_3_rounds(void **state)
+TEST(three_cores_have_their_pairs_in_3_rounds)
 {
-	(void)state;
 	all_pairs_of(threads_start, 3);
 }
 
-static void
-five_cores_have_their_pairs_in_5_rounds(void **state)
+TEST(five_cores_have_their_pairs_in_5_rounds)
 {
-	(void)state;
 	all_pairs_of(threads_start, 5);
 }
 
-static void
-all_2016_pairs_of_64_cores_come_in_63_rounds(void **state)
+TEST(all_2016_pairs_of_64_cores_come_in_63_rounds)
 {
-	(void)state;
 	all_pairs_of(threads_start_in_turns, 64);
 }
 
@@ -271,10 +256,8 @@ assert_whole_star(size_t cores)
 }
 
 /* 20 ms a batch: even 127 pairs at a time would take 5.1 s, the star alone takes as much. */
-static void
-a_quick_run_of_255_cores_that_are_slow_to_wake_plays_a_star_and_says_so(void **state)
+TEST(a_quick_run_of_255_cores_that_are_slow_to_wake_plays_a_star_and_says_so)
 {
-	(void)state;
 	open_bench(255, TOURNAMENT_ALL, GHZ);
 	bench.batch_ticks = 20 * TICKS_PER_MS;
 	survey_skew(&bench.survey);
@@ -286,8 +269,7 @@ a_quick_run_of_255_cores_that_are_slow_to_wake_plays_a_star_and_says_so(void **s
 }
 
 /* 15 pairs at a second a batch: 5 s and more, but at most 15. */
-static void
-six_cores_that_are_slower_still_play_a_star_in_a_quick_run_and_all_pairs_in_a_standard_one(void **state)
+TEST(six_cores_that_are_slower_still_play_a_star_in_a_quick_run_and_all_pairs_in_a_standard_one)
 {
 	open_bench(6, TOURNAMENT_ALL, GHZ);
 	bench.batch_ticks = 1000 * TICKS_PER_MS;
@@ -302,10 +284,8 @@ six_cores_that_are_slower_still_play_a_star_in_a_quick_run_and_all_pairs_in_a_st
 	assert_int_equal(bench.report.skew.pingpongs, 15);
 }
 
-static void
-without_memory_for_all_pairs_1024_cores_play_a_star_and_say_so(void **state)
+TEST(without_memory_for_all_pairs_1024_cores_play_a_star_and_say_so)
 {
-	(void)state;
 	open_bench(1024, TOURNAMENT_STAR, GHZ);
 	bench.batch_ticks = 3 * TICKS_PER_MS; /* 3.07 s: no time is left for another ping-pong */
 	survey_skew(&bench.survey);
@@ -316,8 +296,7 @@ without_memory_for_all_pairs_1024_cores_play_a_star_and_say_so(void **state)
 }
 
 /* Of 16 cores, 120 pairs up to 8 at a time: one batch that takes 2 s is the host's affair, wherever it is. */
-static void
-one_batch_of_the_rehearsal_that_is_held_up_makes_no_star(void **state)
+TEST(one_batch_of_the_rehearsal_that_is_held_up_makes_no_star)
 {
 	for (uint64_t batch = 1; batch <= 8; batch++) {
 		open_bench(16, TOURNAMENT_ALL, GHZ);
@@ -334,10 +313,8 @@ one_batch_of_the_rehearsal_that_is_held_up_makes_no_star(void **state)
 }
 
 /* Two of three batches of 1.2 s would make 3.6 s, and yet the rehearsal had all three in 2.4. */
-static void
-few_pairs_that_were_all_rehearsed_in_time_make_no_star(void **state)
+TEST(few_pairs_that_were_all_rehearsed_in_time_make_no_star)
 {
-	(void)state;
 	open_bench(3, TOURNAMENT_ALL, GHZ);
 	bench.held_up = 1;
 	bench.held_up_batches = 2;
@@ -348,10 +325,8 @@ few_pairs_that_were_all_rehearsed_in_time_make_no_star(void **state)
 }
 
 /* 12 batches of half a second are twice the three seconds that a quick run has for it. */
-static void
-a_tournament_that_overruns_its_budget_twice_keeps_what_was_measured(void **state)
+TEST(a_tournament_that_overruns_its_budget_twice_keeps_what_was_measured)
 {
-	(void)state;
 	open_bench(16, TOURNAMENT_ALL, GHZ);
 	bench.batch_ticks = 500 * TICKS_PER_MS;
 	survey_skew(&bench.survey);
@@ -366,8 +341,7 @@ a_tournament_that_overruns_its_budget_twice_keeps_what_was_measured(void **state
 }
 
 /* All of 12 rounds of half a second are played in time, if only just; of 13 the last is not. */
-static void
-a_tournament_that_ends_with_its_last_batch_was_not_cut_short(void **state)
+TEST(a_tournament_that_ends_with_its_last_batch_was_not_cut_short)
 {
 	for (size_t cores = 13; cores <= 14; cores++) {
 		open_bench(cores, TOURNAMENT_STAR, GHZ);
@@ -381,13 +355,11 @@ a_tournament_that_ends_with_its_last_batch_was_not_cut_short(void **state)
 	assert_non_null(strstr(bench.report.notes[0], "cut short after 6 s: 12 of 13 rounds"));
 }
 
-static void
-the_deadline_keeps_what_was_measured(void **state)
+TEST(the_deadline_keeps_what_was_measured)
 {
 	const struct report_skew *skew = &bench.report.skew;
 	size_t count = 0;
 
-	(void)state;
 	open_bench(8, TOURNAMENT_ALL, GHZ);
 	bench.expires_pingpongs = 3;
 	survey_skew(&bench.survey);
@@ -405,12 +377,10 @@ the_deadline_keeps_what_was_measured(void **state)
 	assert_false(skew->locked.measured);
 }
 
-static void
-a_core_a_billion_ticks_ahead_is_the_outlier(void **state)
+TEST(a_core_a_billion_ticks_ahead_is_the_outlier)
 {
 	const struct report_skew *skew = &bench.report.skew;
 
-	(void)state;
 	open_bench(5, TOURNAMENT_ALL, GHZ);
 	threads_cores[3].offset_ticks = 1000000000;
 	survey_skew(&bench.survey);
@@ -426,12 +396,10 @@ a_core_a_billion_ticks_ahead_is_the_outlier(void **state)
 	assert_int_equal(skew->worst_warp_ns, skew->worst_warp_ticks);
 }
 
-static void
-small_skews_lie_within_what_is_said(void **state)
+TEST(small_skews_lie_within_what_is_said)
 {
 	static const int64_t offsets[] = { 0, 20000, -2000, 300, -1 };
 
-	(void)state;
 	open_bench(5, TOURNAMENT_ALL, GHZ);
 	for (size_t i = 0; i < 5; i++)
 		threads_cores[i].offset_ticks = offsets[i];
@@ -464,12 +432,10 @@ width_of_spoilt_pair(void)
 	return (uint64_t)(offset.high - offset.low);
 }
 
-static void
-a_pair_whose_first_pingpong_was_spoilt_is_narrow_after_another(void **state)
+TEST(a_pair_whose_first_pingpong_was_spoilt_is_narrow_after_another)
 {
 	const struct report_skew *skew = &bench.report.skew;
 
-	(void)state;
 	open_bench_with_spoilt_pair(1);
 	threads_cores[3].offset_ticks = 2000;
 	survey_skew(&bench.survey);
@@ -483,10 +449,8 @@ a_pair_whose_first_pingpong_was_spoilt_is_narrow_after_another(void **state)
 	assert_int_equal(bench.report.note_count, 0);
 }
 
-static void
-a_pair_that_stays_spoilt_has_another_pingpong_and_no_further(void **state)
+TEST(a_pair_that_stays_spoilt_has_another_pingpong_and_no_further)
 {
-	(void)state;
 	open_bench_with_spoilt_pair(UINT64_MAX);
 	survey_skew(&bench.survey);
 	assert_true(width_of_spoilt_pair() >= LATE_TICKS);
@@ -496,10 +460,8 @@ a_pair_that_stays_spoilt_has_another_pingpong_and_no_further(void **state)
 	assert_offset_holds(3, 0);
 }
 
-static void
-a_pair_that_missed_each_other_has_another_pingpong(void **state)
+TEST(a_pair_that_missed_each_other_has_another_pingpong)
 {
-	(void)state;
 	open_bench_with_spoilt_pair(2);
 	bench.spoilt.missed = true;
 	survey_skew(&bench.survey);
@@ -513,8 +475,7 @@ a_pair_that_missed_each_other_has_another_pingpong(void **state)
  * No ping-pong succeeds. Quick: 3 rounds and 2 ping-pongs more, at 600 ms each, are the three seconds that there are.
  * Standard: after 3 rounds of 2.5 s 4 ping-pongs more are ten seconds, though there are sixty.
  */
-static void
-pairs_have_another_pingpong_only_while_the_budget_lasts_and_for_10_s_at_most(void **state)
+TEST(pairs_have_another_pingpong_only_while_the_budget_lasts_and_for_10_s_at_most)
 {
 	for (unsigned quick = 0; quick < 2; quick++) {
 		open_bench_with_spoilt_pair(UINT64_MAX);
@@ -550,8 +511,7 @@ pair_that_moves(int64_t moved_ticks)
 /*
  * It moves to just inside of what the first ping-pong allows and just outside: the second one overlaps with it there.
  */
-static void
-of_a_pair_that_moved_between_its_pingpongs_one_of_both_holds(void **state)
+TEST(of_a_pair_that_moved_between_its_pingpongs_one_of_both_holds)
 {
 	struct offset first = pair_that_moves(4 * (int64_t)LATE_TICKS), second;
 
@@ -570,12 +530,10 @@ of_a_pair_that_moved_between_its_pingpongs_one_of_both_holds(void **state)
 }
 
 /* What was true in the first ping-pong is no longer so in the second: the first stays, and that is said. */
-static void
-a_tsc_that_moves_before_its_pairs_second_pingpong_contradicts(void **state)
+TEST(a_tsc_that_moves_before_its_pairs_second_pingpong_contradicts)
 {
 	const struct offsets_summary *summary = &bench.report.skew.summary;
 
-	(void)state;
 	open_bench_with_spoilt_pair(1);
 	bench.spoilt.moves_ticks = 1000000000;
 	survey_skew(&bench.survey);
@@ -596,8 +554,7 @@ step(int64_t ticks, uint64_t after_ticks)
 }
 
 /* 150 moments in each direction, from the rehearsal to the end, also in the middle of a pair's ping-pong. */
-static void
-whenever_a_tsc_steps_each_pair_holds_its_old_or_its_new_offset(void **state)
+TEST(whenever_a_tsc_steps_each_pair_holds_its_old_or_its_new_offset)
 {
 	size_t in_pingpongs = 0;
 
@@ -624,12 +581,10 @@ whenever_a_tsc_steps_each_pair_holds_its_old_or_its_new_offset(void **state)
 /* ---- drift ---- */
 
 /* In 10^12 ticks, beside which no round trip counts, 50 ppm are 50 million. */
-static void
-a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not(void **state)
+TEST(a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not)
 {
 	const struct report_skew *skew = &bench.report.skew;
 
-	(void)state;
 	open_bench(4, TOURNAMENT_ALL, GHZ);
 	threads_cores[2].drift_ppb = 50000;
 	survey_skew(&bench.survey);
@@ -662,8 +617,7 @@ drift_told(void)
 }
 
 /* Two tournaments only tell that it moved. */
-static void
-a_tournament_in_the_middle_tells_a_drift_from_a_step(void **state)
+TEST(a_tournament_in_the_middle_tells_a_drift_from_a_step)
 {
 	static const struct { bool drifts, early, middle; const char *told; } cases[] = {
 		{ true, false, true, ", steadily: " },
@@ -673,7 +627,6 @@ a_tournament_in_the_middle_tells_a_drift_from_a_step(void **state)
 		{ true, false, false, ", steadily or by a step: " },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		open_bench(4, TOURNAMENT_ALL, GHZ);
 		bench.survey.total_ns = UINT64_MAX;
@@ -697,12 +650,10 @@ a_tournament_in_the_middle_tells_a_drift_from_a_step(void **state)
 }
 
 /* A twentieth of the run's plan is the most that the first one may have taken. */
-static void
-a_tournament_in_the_middle_is_only_played_where_one_is_short(void **state)
+TEST(a_tournament_in_the_middle_is_only_played_where_one_is_short)
 {
 	const struct report_skew *skew = &bench.report.skew;
 
-	(void)state;
 	for (unsigned fits = 0; fits < 2; fits++) {
 		open_bench(4, TOURNAMENT_ALL, GHZ);
 		survey_skew_middle(&bench.survey);
@@ -726,12 +677,10 @@ a_tournament_in_the_middle_is_only_played_where_one_is_short(void **state)
 }
 
 /* By its drift against the boot core each of the others runs slow; what most of them share shows which one it is. */
-static void
-a_boot_core_that_alone_is_1_ppm_fast_is_named_once_and_no_other_drifts(void **state)
+TEST(a_boot_core_that_alone_is_1_ppm_fast_is_named_once_and_no_other_drifts)
 {
 	const struct report *report = &bench.report;
 
-	(void)state;
 	open_bench(8, TOURNAMENT_ALL, GHZ);
 	threads_cores[0].drift_ppb = 1000;
 	survey_skew(&bench.survey);
@@ -750,12 +699,10 @@ a_boot_core_that_alone_is_1_ppm_fast_is_named_once_and_no_other_drifts(void **st
 }
 
 /* What was off and still is has not moved. */
-static void
-a_skewed_core_that_runs_true_does_not_drift(void **state)
+TEST(a_skewed_core_that_runs_true_does_not_drift)
 {
 	const struct offset *drift;
 
-	(void)state;
 	open_bench(2, TOURNAMENT_ALL, GHZ);
 	threads_cores[1].offset_ticks = -1000000000;
 	survey_skew(&bench.survey);
@@ -767,10 +714,8 @@ a_skewed_core_that_runs_true_does_not_drift(void **state)
 }
 
 /* Each later tournament is held against the first: what moved only before the third is seen in the third. */
-static void
-a_third_tournament_is_held_against_the_first(void **state)
+TEST(a_third_tournament_is_held_against_the_first)
 {
-	(void)state;
 	open_bench(2, TOURNAMENT_ALL, GHZ);
 	survey_skew(&bench.survey);
 	threads_pass(UINT64_C(1000000000000));
@@ -784,12 +729,10 @@ a_third_tournament_is_held_against_the_first(void **state)
 }
 
 /* At 50 MHz the one that is left alone waits for 13 million ticks at most, and no other for as long. */
-static void
-a_core_that_dies_in_its_second_pingpong_costs_its_own_only(void **state)
+TEST(a_core_that_dies_in_its_second_pingpong_costs_its_own_only)
 {
 	const struct report_skew *skew = &bench.report.skew;
 
-	(void)state;
 	open_bench(5, TOURNAMENT_ALL, 50 * TICKS_PER_MS);
 	bench.dies = 3;
 	bench.dies_pingpongs = 1;
@@ -813,10 +756,8 @@ a_core_that_dies_in_its_second_pingpong_costs_its_own_only(void **state)
 	assert_int_equal(bench.survey.memory.warp->slots[4].turns, 20000);
 }
 
-static void
-a_core_that_dies_at_once_never_met_anybody(void **state)
+TEST(a_core_that_dies_at_once_never_met_anybody)
 {
-	(void)state;
 	open_bench(5, TOURNAMENT_ALL, 50 * TICKS_PER_MS);
 	threads_cores[4].dies_reading = 1;
 	survey_skew(&bench.survey);
@@ -826,10 +767,8 @@ a_core_that_dies_at_once_never_met_anybody(void **state)
 	assert_offset_holds(3, 0);
 }
 
-static void
-each_living_core_says_of_itself_what_it_is(void **state)
+TEST(each_living_core_says_of_itself_what_it_is)
 {
-	(void)state;
 	open_bench(3, TOURNAMENT_ALL, 10 * TICKS_PER_MS);
 	threads_cores[1].dies_reading = 1;
 	survey_skew(&bench.survey);
@@ -839,10 +778,8 @@ each_living_core_says_of_itself_what_it_is(void **state)
 	assert_int_equal(bench.report.cores[2].facts.tsc_aux, 9);
 }
 
-static void
-without_room_nothing_is_asked_of_the_cores(void **state)
+TEST(without_room_nothing_is_asked_of_the_cores)
 {
-	(void)state;
 	open_bench(2, TOURNAMENT_ALL, GHZ);
 	bench.survey.memory.cores = 0;
 	survey_facts(&bench.survey);
@@ -930,40 +867,32 @@ assert_figures_of(size_t cores)
 	}
 }
 
-static void
-a_clock_that_all_read_at_once_has_a_figure_from_each_core(void **state)
+TEST(a_clock_that_all_read_at_once_has_a_figure_from_each_core)
 {
-	(void)state;
 	contend(4, 0);
 	assert_figures_of(4);
 	assert_int_equal(threads_batches(), 1);
 }
 
-static void
-a_clock_that_is_read_by_one_after_the_other_was_not_contended(void **state)
+TEST(a_clock_that_is_read_by_one_after_the_other_was_not_contended)
 {
-	(void)state;
 	contend(3, 100);
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(bench.report.cores[i].contended[0].count, 0);
 	assert_int_equal(bench.turns, 96); /* four tries */
 }
 
-static void
-cores_that_missed_each_other_are_asked_again(void **state)
+TEST(cores_that_missed_each_other_are_asked_again)
 {
-	(void)state;
 	contend(3, 2);
 	assert_int_equal(bench.turns, 0);
 	assert_figures_of(3);
 }
 
-static void
-equal_cores_have_no_warp(void **state)
+TEST(equal_cores_have_no_warp)
 {
 	const struct report_skew *skew = &bench.report.skew;
 
-	(void)state;
 	open_bench(4, TOURNAMENT_ALL, GHZ);
 	survey_warps(&bench.survey);
 	assert_true(skew->locked.measured && skew->lock_free.measured);
@@ -976,12 +905,10 @@ equal_cores_have_no_warp(void **state)
 	assert_int_equal(bench.survey.memory.warp->slots[1].turns, 20000);
 }
 
-static void
-a_core_a_billion_ticks_ahead_warps_with_a_lock_and_without(void **state)
+TEST(a_core_a_billion_ticks_ahead_warps_with_a_lock_and_without)
 {
 	const struct report_skew *skew = &bench.report.skew;
 
-	(void)state;
 	open_bench(4, TOURNAMENT_ALL, GHZ);
 	threads_cores[2].offset_ticks = 1000000000;
 	survey_warps(&bench.survey);
@@ -1055,8 +982,7 @@ assert_only_the_tsc_is_said_to_have_stopped(void)
 }
 
 /* At moments a tenth apart, from a few ticks into the rehearsal. */
-static void
-whenever_the_boot_cores_tsc_stops_no_core_is_named(void **state)
+TEST(whenever_the_boot_cores_tsc_stops_no_core_is_named)
 {
 	uint64_t lasted_ticks;
 
@@ -1075,8 +1001,7 @@ whenever_the_boot_cores_tsc_stops_no_core_is_named(void **state)
 		}
 }
 
-static void
-a_tsc_that_stops_while_all_read_a_clock_leaves_no_contended_figure(void **state)
+TEST(a_tsc_that_stops_while_all_read_a_clock_leaves_no_contended_figure)
 {
 	for (uint64_t ticks = 100; ticks <= 2000; ticks += 100) {
 		open_bench_that_stops(THREADS_WORLD_0 + ticks, false);
@@ -1091,8 +1016,7 @@ a_tsc_that_stops_while_all_read_a_clock_leaves_no_contended_figure(void **state)
 }
 
 /* Of the locked check nothing is left then, of the lock-free one after it neither. */
-static void
-a_tsc_that_stops_while_all_stamp_leaves_no_warp_check(void **state)
+TEST(a_tsc_that_stops_while_all_stamp_leaves_no_warp_check)
 {
 	for (unsigned all = 0; all < 2; all++) {
 		open_bench_that_stops(THREADS_WORLD_0 + 10000, all);
@@ -1110,13 +1034,11 @@ a_tsc_that_stops_while_all_stamp_leaves_no_warp_check(void **state)
  * Quick: 2 ms for each of the pairs, but never more than 3 s; and there are two tournaments. Each core but one spins
  * first.
  */
-static void
-the_plan_has_room_for_two_tournaments(void **state)
+TEST(the_plan_has_room_for_two_tournaments)
 {
 	struct report *report = &bench.report;
 	uint64_t alone_ns, pair_ns;
 
-	(void)state;
 	open_bench(1, TOURNAMENT_ALL, GHZ);
 	alone_ns = survey_plan_ns(report, 1);
 	pair_ns = survey_plan_ns(report, 2);
@@ -1128,13 +1050,11 @@ the_plan_has_room_for_two_tournaments(void **state)
 }
 
 /* Beside what each clock takes: it wakes all cores and each, 7 ms. */
-static void
-the_plan_has_room_for_a_warp_check_of_each_hypervisors_clock(void **state)
+TEST(the_plan_has_room_for_a_warp_check_of_each_hypervisors_clock)
 {
 	struct report *report = &bench.report;
 	uint64_t pair_ns[2];
 
-	(void)state;
 	open_bench(1, TOURNAMENT_ALL, GHZ);
 	for (int i = 0; i < 2; i++) {
 		pair_ns[i] = survey_plan_ns(report, 2) - survey_plan_ns(report, 1);
@@ -1142,57 +1062,4 @@ the_plan_has_room_for_a_warp_check_of_each_hypervisors_clock(void **state)
 									      .state = CLOCK_PRESENT };
 	}
 	assert_int_equal(pair_ns[1] - pair_ns[0], 507 * TICKS_PER_MS);
-}
-
-#define SKEW_TEST(name) cmocka_unit_test_teardown(name, close_bench)
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		SKEW_TEST(one_core_has_no_pair),
-		SKEW_TEST(two_cores_have_one_pingpong_in_1_round),
-		SKEW_TEST(three_cores_have_their_pairs_in_3_rounds),
-		SKEW_TEST(five_cores_have_their_pairs_in_5_rounds),
-		SKEW_TEST(all_2016_pairs_of_64_cores_come_in_63_rounds),
-		SKEW_TEST(a_quick_run_of_255_cores_that_are_slow_to_wake_plays_a_star_and_says_so),
-		SKEW_TEST(six_cores_that_are_slower_still_play_a_star_in_a_quick_run_and_all_pairs_in_a_standard_one),
-		SKEW_TEST(without_memory_for_all_pairs_1024_cores_play_a_star_and_say_so),
-		SKEW_TEST(one_batch_of_the_rehearsal_that_is_held_up_makes_no_star),
-		SKEW_TEST(few_pairs_that_were_all_rehearsed_in_time_make_no_star),
-		SKEW_TEST(a_tournament_that_overruns_its_budget_twice_keeps_what_was_measured),
-		SKEW_TEST(a_tournament_that_ends_with_its_last_batch_was_not_cut_short),
-		SKEW_TEST(the_deadline_keeps_what_was_measured),
-		SKEW_TEST(a_core_a_billion_ticks_ahead_is_the_outlier),
-		SKEW_TEST(small_skews_lie_within_what_is_said),
-		SKEW_TEST(a_pair_whose_first_pingpong_was_spoilt_is_narrow_after_another),
-		SKEW_TEST(a_pair_that_stays_spoilt_has_another_pingpong_and_no_further),
-		SKEW_TEST(a_pair_that_missed_each_other_has_another_pingpong),
-		SKEW_TEST(pairs_have_another_pingpong_only_while_the_budget_lasts_and_for_10_s_at_most),
-		SKEW_TEST(of_a_pair_that_moved_between_its_pingpongs_one_of_both_holds),
-		SKEW_TEST(a_tsc_that_moves_before_its_pairs_second_pingpong_contradicts),
-		SKEW_TEST(whenever_a_tsc_steps_each_pair_holds_its_old_or_its_new_offset),
-		SKEW_TEST(a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not),
-		SKEW_TEST(a_tournament_in_the_middle_tells_a_drift_from_a_step),
-		SKEW_TEST(a_tournament_in_the_middle_is_only_played_where_one_is_short),
-		SKEW_TEST(a_boot_core_that_alone_is_1_ppm_fast_is_named_once_and_no_other_drifts),
-		SKEW_TEST(a_skewed_core_that_runs_true_does_not_drift),
-		SKEW_TEST(a_third_tournament_is_held_against_the_first),
-		SKEW_TEST(a_core_that_dies_in_its_second_pingpong_costs_its_own_only),
-		SKEW_TEST(a_core_that_dies_at_once_never_met_anybody),
-		SKEW_TEST(each_living_core_says_of_itself_what_it_is),
-		SKEW_TEST(without_room_nothing_is_asked_of_the_cores),
-		SKEW_TEST(a_clock_that_all_read_at_once_has_a_figure_from_each_core),
-		SKEW_TEST(a_clock_that_is_read_by_one_after_the_other_was_not_contended),
-		SKEW_TEST(cores_that_missed_each_other_are_asked_again),
-		SKEW_TEST(equal_cores_have_no_warp),
-		SKEW_TEST(a_core_a_billion_ticks_ahead_warps_with_a_lock_and_without),
-		SKEW_TEST(whenever_the_boot_cores_tsc_stops_no_core_is_named),
-		SKEW_TEST(a_tsc_that_stops_while_all_read_a_clock_leaves_no_contended_figure),
-		SKEW_TEST(a_tsc_that_stops_while_all_stamp_leaves_no_warp_check),
-		SKEW_TEST(the_plan_has_room_for_two_tournaments),
-		SKEW_TEST(the_plan_has_room_for_a_warp_check_of_each_hypervisors_clock),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,7 @@
  * Intervals on a source that is made up here: its interrupts come when the test says, into the slot that a recorder
  * would write, while the simulated machine's time goes on.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "bench.h"
 #include "sim.h"
 #include "survey_timers.h"
@@ -274,6 +266,8 @@ end(void **state)
 	return 0;
 }
 
+TEST_FIXTURE(begin, end);
+
 /* The two rows of a quick run: shots, then periods. */
 static const struct report_interval *
 asked(const char *(*window)(void (*work)(void *argument), void (*after)(void *argument), void *argument))
@@ -302,12 +296,10 @@ assert_counts(const struct report_interval *row, uint64_t delivered, uint64_t em
 }
 
 /* The handler is entered at most a poll late, after LATE_PS, and its counter is read to a tick. */
-static void
-a_source_that_is_well_loses_nothing_and_its_lateness_is_what_the_handler_takes(void **state)
+TEST(a_source_that_is_well_loses_nothing_and_its_lateness_is_what_the_handler_takes)
 {
 	const struct report_interval *rows;
 
-	(void)state;
 	source.has_counter = true;
 	rows = asked(play);
 	assert_int_equal(bench->run.report.interval_count, 2);
@@ -335,12 +327,10 @@ a_source_that_is_well_loses_nothing_and_its_lateness_is_what_the_handler_takes(v
 	assert_int_equal(rows[1].held_ns / 1000000, 20);
 }
 
-static void
-a_source_without_a_counter_is_timed_by_the_tsc_and_its_error_holds_the_truth(void **state)
+TEST(a_source_without_a_counter_is_timed_by_the_tsc_and_its_error_holds_the_truth)
 {
 	const struct report_interval *rows;
 
-	(void)state;
 	rows = asked(play);
 	assert_counts(&rows[0], 100, 0, 0, 0, 0);
 	assert_counts(&rows[1], 80, 0, 0, 0, 0);
@@ -354,12 +344,10 @@ a_source_without_a_counter_is_timed_by_the_tsc_and_its_error_holds_the_truth(voi
 }
 
 /* When it was armed and when it came are known to a step of the TSC each. */
-static void
-and_where_the_tsc_counts_in_steps_its_error_is_no_less_than_one(void **state)
+TEST(and_where_the_tsc_counts_in_steps_its_error_is_no_less_than_one)
 {
 	const struct report_interval *rows;
 
-	(void)state;
 	sim.tsc.counter.step_ticks = 500;
 	survey_prepare(&bench->run.survey);
 	bench->run.survey.tsc = (struct rate_interval){ true, TSC_MICROHZ, TSC_MICROHZ, TSC_MICROHZ };
@@ -372,12 +360,10 @@ and_where_the_tsc_counts_in_steps_its_error_is_no_less_than_one(void **state)
 	assert_true(rows[0].lateness.min_ns + (int64_t)rows[0].lateness.error_ns >= 500);
 }
 
-static void
-what_it_drops_is_empty_whether_shot_or_period(void **state)
+TEST(what_it_drops_is_empty_whether_shot_or_period)
 {
 	const struct report_interval *rows;
 
-	(void)state;
 	source.has_counter = true;
 	source.drop_every = 10;
 	rows = asked(play);
@@ -387,12 +373,10 @@ what_it_drops_is_empty_whether_shot_or_period(void **state)
 }
 
 /* gap= is of what is told of interference: a user who wants to hear of long ones only has no timer accused. */
-static void
-a_core_that_was_away_excuses_what_was_due_whatever_length_of_gap_was_asked_for(void **state)
+TEST(a_core_that_was_away_excuses_what_was_due_whatever_length_of_gap_was_asked_for)
 {
 	const struct report_interval *rows;
 
-	(void)state;
 	source.has_counter = true;
 	source.stall_at = 50;
 	source.stall_ps = 25 * SIM_PS_PER_MS;
@@ -404,12 +388,10 @@ a_core_that_was_away_excuses_what_was_due_whatever_length_of_gap_was_asked_for(v
 	assert_true(rows[0].lateness.max_ns < 2000);
 }
 
-static void
-what_it_does_twice_is_doubled(void **state)
+TEST(what_it_does_twice_is_doubled)
 {
 	const struct report_interval *rows;
 
-	(void)state;
 	source.has_counter = true;
 	source.double_every = 8;
 	rows = asked(play);
@@ -418,12 +400,10 @@ what_it_does_twice_is_doubled(void **state)
 	assert_int_equal(rows[1].delivered, 90);
 }
 
-static void
-what_comes_before_its_deadline_is_early(void **state)
+TEST(what_comes_before_its_deadline_is_early)
 {
 	const struct report_interval *rows;
 
-	(void)state;
 	source.has_counter = true;
 	source.late_ps = -3 * (int64_t)SIM_PS_PER_US;
 	rows = asked(play);
@@ -432,8 +412,7 @@ what_comes_before_its_deadline_is_early(void **state)
 	assert_counts(&rows[1], 80, 0, 80, 0, 0);
 }
 
-static void
-what_is_left_of_one_shot_is_not_early_for_the_next_where_it_can_be_settled(void **state)
+TEST(what_is_left_of_one_shot_is_not_early_for_the_next_where_it_can_be_settled)
 {
 	for (int settles = 0; settles < 2; settles++) {
 		struct timer_driver leaving = made_up;
@@ -457,12 +436,10 @@ what_is_left_of_one_shot_is_not_early_for_the_next_where_it_can_be_settled(void 
 	}
 }
 
-static void
-two_interrupts_of_a_shot_while_which_the_core_was_away_are_excused(void **state)
+TEST(two_interrupts_of_a_shot_while_which_the_core_was_away_are_excused)
 {
 	const struct report_interval *rows;
 
-	(void)state;
 	source.has_counter = true;
 	source.double_every = 1;
 	source.stall_at = 5;
@@ -503,8 +480,7 @@ asked_slowly(uint64_t arming_ps)
 }
 
 /* What follows 20 masked ones is looked at where those and as many more fit into a window. */
-static void
-periods_that_take_long_to_be_programmed_are_longer_ones(void **state)
+TEST(periods_that_take_long_to_be_programmed_are_longer_ones)
 {
 	static const struct {
 		uint64_t arming_us, period_ms, count;
@@ -531,12 +507,10 @@ periods_that_take_long_to_be_programmed_are_longer_ones(void **state)
 	}
 }
 
-static void
-periods_that_take_too_long_to_be_programmed_are_a_row_with_a_sentence(void **state)
+TEST(periods_that_take_too_long_to_be_programmed_are_a_row_with_a_sentence)
 {
 	const struct report_interval *rows = asked_slowly(2100 * SIM_PS_PER_US);
 
-	(void)state;
 	assert_int_equal(rows[0].delivered, 100);
 	assert_string_equal(rows[0].reason, "");
 	assert_int_equal(rows[1].asked, 0);
@@ -546,12 +520,10 @@ periods_that_take_too_long_to_be_programmed_are_a_row_with_a_sentence(void **sta
 }
 
 /* By so much that it is nearer to the next deadline, but for the first. */
-static void
-what_comes_late_is_not_early_for_the_next_deadline(void **state)
+TEST(what_comes_late_is_not_early_for_the_next_deadline)
 {
 	const struct report_interval *rows;
 
-	(void)state;
 	source.has_counter = true;
 	source.late_ps = 900 * (int64_t)SIM_PS_PER_US;
 	rows = asked(play);
@@ -563,12 +535,10 @@ what_comes_late_is_not_early_for_the_next_deadline(void **state)
 }
 
 /* By more than a period, or less, as it comes: the deadlines' order says nothing then. */
-static void
-of_ticks_all_over_their_periods_no_lateness_is_told(void **state)
+TEST(of_ticks_all_over_their_periods_no_lateness_is_told)
 {
 	const struct report_interval *rows;
 
-	(void)state;
 	source.has_counter = true;
 	source.later_ps[0] = 1100 * (int64_t)SIM_PS_PER_US;
 	source.later_ps[1] = 800 * (int64_t)SIM_PS_PER_US;
@@ -583,12 +553,10 @@ of_ticks_all_over_their_periods_no_lateness_is_told(void **state)
 	assert_true(rows[0].lateness.max_ns >= 1100000 && !rows[0].scattered);
 }
 
-static void
-a_source_that_never_fires_is_given_up_after_three_shots(void **state)
+TEST(a_source_that_never_fires_is_given_up_after_three_shots)
 {
 	const struct report_interval *rows;
 
-	(void)state;
 	source.has_counter = true;
 	source.drop_every = 1;
 	rows = asked(play);
@@ -616,8 +584,7 @@ open_awaited(const struct platform *platform, struct timer *timer)
 }
 
 /* It is waited for with the firmware alive: by the TSC, which may stop meanwhile. */
-static void
-a_source_whose_step_is_waited_for_ends_with_its_bound_and_with_the_tsc(void **state)
+TEST(a_source_whose_step_is_waited_for_ends_with_its_bound_and_with_the_tsc)
 {
 	struct timer_driver awaited = made_up;
 
@@ -651,15 +618,13 @@ a_source_whose_step_is_waited_for_ends_with_its_bound_and_with_the_tsc(void **st
 }
 
 /* It was due while it was armed: that it then interrupts is no fault. */
-static void
-a_deadline_that_was_over_before_it_was_disarmed_is_no_try(void **state)
+TEST(a_deadline_that_was_over_before_it_was_disarmed_is_no_try)
 {
 	struct timer_driver enabled = made_up;
 	const struct timer_driver *const drivers_here[] = { &enabled, NULL };
 	struct timer_window here = { &slot, 0xe0, play, NULL, NULL, open_interrupts, close_interrupts };
 	struct survey_timers *timers = &bench->run.timers;
 
-	(void)state;
 	source.has_counter = true;
 	source.away_armed = 3;
 	enabled.arm_over = enable_source;
@@ -672,12 +637,10 @@ a_deadline_that_was_over_before_it_was_disarmed_is_no_try(void **state)
 	assert_int_equal(bench->run.report.intervals[0].stale, 0);
 }
 
-static void
-a_storm_ends_and_its_source_is_not_asked_on(void **state)
+TEST(a_storm_ends_and_its_source_is_not_asked_on)
 {
 	const struct report_interval *rows;
 
-	(void)state;
 	source.has_counter = true;
 	source.storms = true;
 	source.late_ps = (int64_t)SIM_PS_PER_S; /* but for those */
@@ -687,12 +650,10 @@ a_storm_ends_and_its_source_is_not_asked_on(void **state)
 	assert_string_equal(rows[1].reason, "Its interrupts did not stop: nothing more was asked of it.");
 }
 
-static void
-what_it_keeps_while_interrupts_are_masked_comes_afterwards(void **state)
+TEST(what_it_keeps_while_interrupts_are_masked_comes_afterwards)
 {
 	const struct report_interval *rows;
 
-	(void)state;
 	source.has_counter = true;
 	source.keeps = true;
 	rows = asked(play);
@@ -701,8 +662,7 @@ what_it_keeps_while_interrupts_are_masked_comes_afterwards(void **state)
 }
 
 /* The stall comes behind 100 shots, 80 periods and the 20 that are masked. */
-static void
-what_is_made_up_for_is_told_though_the_core_was_away_meanwhile(void **state)
+TEST(what_is_made_up_for_is_told_though_the_core_was_away_meanwhile)
 {
 	for (int keeps = 0; keeps < 2; keeps++) {
 		const struct report_interval *rows;
@@ -721,12 +681,10 @@ what_is_made_up_for_is_told_though_the_core_was_away_meanwhile(void **state)
 	}
 }
 
-static void
-what_goes_on_a_period_behind_the_mask_is_a_delay(void **state)
+TEST(what_goes_on_a_period_behind_the_mask_is_a_delay)
 {
 	const struct report_interval *rows;
 
-	(void)state;
 	source.has_counter = true;
 	source.delays = true;
 	rows = asked(play);
@@ -735,12 +693,10 @@ what_goes_on_a_period_behind_the_mask_is_a_delay(void **state)
 }
 
 /* Against the TSC, whatever its counter says. */
-static void
-a_period_that_is_off_shows_within_its_error(void **state)
+TEST(a_period_that_is_off_shows_within_its_error)
 {
 	static const int64_t ppm[] = { 700, -1500 };
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		int64_t ppb = ppm[i] * 1000000000 / (1000000 - ppm[i]);
 		const struct interval_ppb *rate;
@@ -755,13 +711,11 @@ a_period_that_is_off_shows_within_its_error(void **state)
 }
 
 /* What is late by more than a period comes beside the next: neither lost nor doubled. */
-static void
-a_tick_that_comes_beside_the_next_is_late(void **state)
+TEST(a_tick_that_comes_beside_the_next_is_late)
 {
 	uint8_t taken[4] = { 1, 0, 0, 0 };
 	struct slots slots = { SIM_PS_PER_MS, 4, taken };
 
-	(void)state;
 	assert_int_equal(slots_place(&slots, 2, false, 1), 2);
 	taken[2] = 1;
 	assert_int_equal(slots_place(&slots, 2, false, 2), 1);
@@ -771,13 +725,11 @@ a_tick_that_comes_beside_the_next_is_late(void **state)
 }
 
 /* A source makes up for two slots at once, just before the deadline of the third: each is late for one of the two. */
-static void
-ticks_that_are_made_up_for_are_not_early(void **state)
+TEST(ticks_that_are_made_up_for_are_not_early)
 {
 	uint8_t taken[5] = { 1, 0, 0, 0, 0 };
 	struct slots slots = { SIM_PS_PER_MS, 5, taken };
 
-	(void)state;
 	assert_int_equal(slots_place(&slots, 3, true, 1), 2);
 	taken[2] = 1;
 	assert_int_equal(slots_place(&slots, 3, true, 2), 1);
@@ -789,13 +741,11 @@ ticks_that_are_made_up_for_are_not_early(void **state)
 }
 
 /* Half of the ticks come up to 50 us late; one third does so as a whole. */
-static void
-a_rate_is_as_uncertain_as_its_ticks_are_uneven(void **state)
+TEST(a_rate_is_as_uncertain_as_its_ticks_are_uneven)
 {
 	int64_t residuals[81];
 	struct interval_ppb even, uneven, bent;
 
-	(void)state;
 	for (size_t k = 0; k < 81; k++)
 		residuals[k] = 1000000;
 	even = lateness_rate(residuals, 81, SIM_PS_PER_MS);
@@ -815,14 +765,12 @@ a_rate_is_as_uncertain_as_its_ticks_are_uneven(void **state)
 }
 
 /* 1.25 % longer are 1 / 1.0125 as many: 12,346 ppm fewer, and 12,658 more of those that are 1.25 % shorter. */
-static void
-a_rate_is_of_ticks_and_not_of_their_periods(void **state)
+TEST(a_rate_is_of_ticks_and_not_of_their_periods)
 {
 	const int64_t part_ps = SIM_PS_PER_MS / 80;
 	int64_t residuals[81];
 	struct interval_ppb rate;
 
-	(void)state;
 	for (int sign = -1; sign <= 1; sign += 2) {
 		for (int64_t k = 0; k < 81; k++)
 			residuals[k] = sign * part_ps * k;
@@ -833,13 +781,11 @@ a_rate_is_of_ticks_and_not_of_their_periods(void **state)
 	}
 }
 
-static void
-of_two_windows_that_differ_the_rate_touches_both(void **state)
+TEST(of_two_windows_that_differ_the_rate_touches_both)
 {
 	struct interval_ppb a = { true, 600000, 590000, 610000 }, b = { true, 0, -50000, 50000 }, none = { .known = false };
 	struct interval_ppb joined = lateness_join(a, b);
 
-	(void)state;
 	assert_int_equal(joined.low, 50000);
 	assert_int_equal(joined.high, 610000);
 	assert_int_equal(lateness_join(b, a).low, 50000);
@@ -848,12 +794,10 @@ of_two_windows_that_differ_the_rate_touches_both(void **state)
 }
 
 /* Five periods long: what came meanwhile was one interrupt. */
-static void
-what_is_lost_while_the_core_was_away_is_excused(void **state)
+TEST(what_is_lost_while_the_core_was_away_is_excused)
 {
 	const struct report_interval *rows;
 
-	(void)state;
 	source.has_counter = true;
 	source.stall_at = 120; /* in the periodic row */
 	source.stall_ps = 5 * SIM_PS_PER_MS;
@@ -863,54 +807,13 @@ what_is_lost_while_the_core_was_away_is_excused(void **state)
 	assert_in_range(rows[1].excused, 4, 7);
 }
 
-static void
-a_firmware_whose_tick_goes_on_is_a_row_that_says_so(void **state)
+TEST(a_firmware_whose_tick_goes_on_is_a_row_that_says_so)
 {
 	const struct report_interval *rows;
 
-	(void)state;
 	rows = asked(refuse);
 	assert_int_equal(rows[0].state, CLOCK_DISABLED);
 	assert_string_equal(rows[0].reason, "The firmware does not stop its tick.");
 	assert_int_equal(rows[0].asked, 0);
 	assert_int_equal(windows, 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_source_that_is_well_loses_nothing_and_its_lateness_is_what_the_handler_takes),
-		TEST(a_source_without_a_counter_is_timed_by_the_tsc_and_its_error_holds_the_truth),
-		TEST(and_where_the_tsc_counts_in_steps_its_error_is_no_less_than_one),
-		TEST(what_it_drops_is_empty_whether_shot_or_period),
-		TEST(a_core_that_was_away_excuses_what_was_due_whatever_length_of_gap_was_asked_for),
-		TEST(what_it_does_twice_is_doubled),
-		TEST(periods_that_take_long_to_be_programmed_are_longer_ones),
-		TEST(periods_that_take_too_long_to_be_programmed_are_a_row_with_a_sentence),
-		TEST(two_interrupts_of_a_shot_while_which_the_core_was_away_are_excused),
-		TEST(what_is_left_of_one_shot_is_not_early_for_the_next_where_it_can_be_settled),
-		TEST(what_comes_before_its_deadline_is_early),
-		TEST(what_comes_late_is_not_early_for_the_next_deadline),
-		TEST(of_ticks_all_over_their_periods_no_lateness_is_told),
-		TEST(a_source_that_never_fires_is_given_up_after_three_shots),
-		TEST(a_source_whose_step_is_waited_for_ends_with_its_bound_and_with_the_tsc),
-		TEST(a_deadline_that_was_over_before_it_was_disarmed_is_no_try),
-		TEST(a_storm_ends_and_its_source_is_not_asked_on),
-		TEST(what_it_keeps_while_interrupts_are_masked_comes_afterwards),
-		TEST(what_is_made_up_for_is_told_though_the_core_was_away_meanwhile),
-		TEST(what_goes_on_a_period_behind_the_mask_is_a_delay),
-		TEST(a_period_that_is_off_shows_within_its_error),
-		TEST(a_tick_that_comes_beside_the_next_is_late),
-		TEST(ticks_that_are_made_up_for_are_not_early),
-		TEST(a_rate_is_as_uncertain_as_its_ticks_are_uneven),
-		TEST(a_rate_is_of_ticks_and_not_of_their_periods),
-		TEST(of_two_windows_that_differ_the_rate_touches_both),
-		TEST(what_is_lost_while_the_core_was_away_is_excused),
-		TEST(a_firmware_whose_tick_goes_on_is_a_row_that_says_so),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

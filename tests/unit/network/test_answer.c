@@ -1,12 +1,7 @@
 /* The begin of an answer of HTTP, whole and in parts. */
 #include "answer.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static bool
 reads(const char *text, size_t length, struct answer *answer)
@@ -29,13 +24,11 @@ answer_of(const char *text)
 	return answer;
 }
 
-static void
-the_headers_end_at_an_empty_line(void **state)
+TEST(the_headers_end_at_an_empty_line)
 {
 	static const char text[] = "HTTP/1.1 200 OK\r\nServer: x\r\nContent-Length: 12\r\n\r\nexit=reboot\n";
 	struct answer answer;
 
-	(void)state;
 	for (size_t length = 0; length < sizeof(text) - 1; length++) {
 		bool whole = reads(text, length, &answer);
 
@@ -52,20 +45,17 @@ the_headers_end_at_an_empty_line(void **state)
 	assert_false(answer.has_length);
 }
 
-static void
-a_header_may_be_in_capitals_and_have_blanks(void **state)
+TEST(a_header_may_be_in_capitals_and_have_blanks)
 {
 	struct answer answer = answer_of("HTTP/1.1 200 OK\r\nCONTENT-LENGTH:  \t7 \t\r\ncontent-length:7\r\n"
 					 "Content-Length2: x\r\n\r\n");
 
-	(void)state;
 	assert_true(answer.has_length && !answer.refused);
 	assert_int_equal(answer.length, 7);
 	assert_int_equal(answer_of("HTTP/1.1 200 OK\r\nContent-Length: 999999999999999\r\n\r\n").length, 999999999999999);
 }
 
-static void
-what_can_not_be_read_is_refused(void **state)
+TEST(what_can_not_be_read_is_refused)
 {
 	static const char *const cases[][2] = {
 		{ "Content-Length: ", "its Content-Length is not one number" },
@@ -82,7 +72,6 @@ what_can_not_be_read_is_refused(void **state)
 	};
 	char text[200];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		strcpy(text, "HTTP/1.1 200 OK\r\n");
 		strcat(strcat(text, cases[i][0]), "\r\n\r\n");
@@ -93,27 +82,12 @@ what_can_not_be_read_is_refused(void **state)
 	}
 }
 
-static void
-what_is_no_answer_has_neither_status_nor_body(void **state)
+TEST(what_is_no_answer_has_neither_status_nor_body)
 {
 	struct answer answer;
 
-	(void)state;
 	assert_false(reads("rubbish\r\n\r\nmore", 15, &answer));
 	assert_int_equal(answer.status, 0);
 	assert_false(reads("\n\n", 2, &answer));
 	assert_int_equal(answer.body_at, 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_headers_end_at_an_empty_line),
-		cmocka_unit_test(a_header_may_be_in_capitals_and_have_blanks),
-		cmocka_unit_test(what_can_not_be_read_is_refused),
-		cmocka_unit_test(what_is_no_answer_has_neither_status_nor_body),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

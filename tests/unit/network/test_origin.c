@@ -1,13 +1,7 @@
 /* Where an application came from: device paths, addresses and DHCP packets. */
 #include "origin.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "text.h"
 
 #define PCI  "\x02\x01\x0c\0\xd0\x41\x03\x0a\0\0\0\0" "\x01\x01\x06\0\0\x02"
@@ -33,13 +27,11 @@ origin_of(const char *path, size_t length, char uri[64])
 
 #define ORIGIN_OF(path) origin_of(path, sizeof(path) - 1, uri)
 
-static void
-a_path_has_the_cards_address_and_the_uri(void **state)
+TEST(a_path_has_the_cards_address_and_the_uri)
 {
 	struct origin origin;
 	char uri[64];
 
-	(void)state;
 	origin = ORIGIN_OF(PCI MAC IPV4 END);
 	assert_true(origin.has_mac);
 	assert_memory_equal(origin.mac, "\x52\x54\0\xab\xcd\xef", 6);
@@ -53,13 +45,11 @@ a_path_has_the_cards_address_and_the_uri(void **state)
 	assert_string_equal(uri, "x");
 }
 
-static void
-a_path_without_them_is_none_of_a_network(void **state)
+TEST(a_path_without_them_is_none_of_a_network)
 {
 	struct origin origin;
 	char uri[64];
 
-	(void)state;
 	assert_false(ORIGIN_OF(END).has_mac);
 	assert_false(ORIGIN_OF(PCI "\x04\x04\x06\0a\0" END).has_mac);
 	assert_false(ORIGIN_OF(PCI "\x03\x0b\x08\0\x52\x54\0\xab" END).has_mac);
@@ -70,12 +60,10 @@ a_path_without_them_is_none_of_a_network(void **state)
 	assert_null(origin.uri);
 }
 
-static void
-a_path_that_does_not_end_is_left(void **state)
+TEST(a_path_that_does_not_end_is_left)
 {
 	char path[40 * 4], uri[64];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(path); i += 4)
 		memcpy(path + i, "\x02\x01\x04\0", 4);
 	assert_false(origin_of(path, 32 * 4 + 1, uri).has_mac);
@@ -96,8 +84,7 @@ reason(const char *uri, char address[ORIGIN_ADDRESS_SIZE])
 	return said;
 }
 
-static void
-the_server_is_that_of_the_address(void **state)
+TEST(the_server_is_that_of_the_address)
 {
 	static const char *const good[][2] = {
 		{ "http://10.0.2.2/baretick.efi", "http://10.0.2.2" },
@@ -112,7 +99,6 @@ the_server_is_that_of_the_address(void **state)
 	};
 	char address[ORIGIN_ADDRESS_SIZE], text[1000];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 		assert_null(reason(good[i][0], address));
 		assert_string_equal(address, good[i][1]);
@@ -124,8 +110,7 @@ the_server_is_that_of_the_address(void **state)
 	assert_string_equal(address, "http://10.0.2.2:8080");
 }
 
-static void
-a_server_that_can_not_be_asked_is_said_to_be_so(void **state)
+TEST(a_server_that_can_not_be_asked_is_said_to_be_so)
 {
 	static const char *const names[] = {
 		"http://lab.example./baretick.efi", "http://[fe80::1]/x", "http://u@10.0.2.2/", "http:///x", "http://",
@@ -135,7 +120,6 @@ a_server_that_can_not_be_asked_is_said_to_be_so(void **state)
 	static const char *const others[] = { "", "h", "http:/", "https://10.0.2.2/", "ftp://10.0.2.2/", "10.0.2.2/" };
 	char address[ORIGIN_ADDRESS_SIZE];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		assert_string_equal(reason(names[i], address), "its host is neither an IPv4 address nor a name");
 		assert_string_equal(address, "");
@@ -167,10 +151,8 @@ server_in(const char *next, const char *options, size_t length)
 #define NONE                     "\0\0\0\0"
 #define BY_54                    "\x36\x04\x0a\0\x02\x03"
 
-static void
-of_a_packet_the_next_server_is_taken_then_option_66_then_54(void **state)
+TEST(of_a_packet_the_next_server_is_taken_then_option_66_then_54)
 {
-	(void)state;
 	assert_string_equal(SERVER_IN("\x0a\0\x02\x02", BY_54 "\x42\x08" "10.0.2.4\xff"), "10.0.2.2");
 	assert_string_equal(SERVER_IN(NONE, BY_54 "\x42\x08" "10.0.2.4\xff"), "10.0.2.4");
 	assert_string_equal(SERVER_IN(NONE, BY_54 "\x42\x09" "10.0.2.4\0\xff"), "10.0.2.4");
@@ -179,12 +161,10 @@ of_a_packet_the_next_server_is_taken_then_option_66_then_54(void **state)
 	assert_string_equal(SERVER_IN(NONE, "\0\0\x35\x01\x05" BY_54), "10.0.2.3");
 }
 
-static void
-of_a_packet_that_is_cut_or_rubbish_nothing_is_taken(void **state)
+TEST(of_a_packet_that_is_cut_or_rubbish_nothing_is_taken)
 {
 	uint8_t ipv4[4];
 
-	(void)state;
 	assert_string_equal(SERVER_IN(NONE, ""), "");
 	assert_string_equal(SERVER_IN(NONE, "\xff" BY_54), "");
 	assert_string_equal(SERVER_IN(NONE, "\x36"), "");
@@ -195,12 +175,10 @@ of_a_packet_that_is_cut_or_rubbish_nothing_is_taken(void **state)
 	assert_false(origin_of_dhcp((const uint8_t *)"", 0, ipv4));
 }
 
-static void
-a_packet_names_a_file_in_its_field_or_in_option_67(void **state)
+TEST(a_packet_names_a_file_in_its_field_or_in_option_67)
 {
 	uint8_t packet[245] = { [236] = 99, 130, 83, 99, 67, 1, 'x' };
 
-	(void)state;
 	assert_true(origin_names_a_file(packet, sizeof(packet)));
 	packet[240] = 12;
 	assert_false(origin_names_a_file(packet, sizeof(packet)));
@@ -209,35 +187,15 @@ a_packet_names_a_file_in_its_field_or_in_option_67(void **state)
 	assert_false(origin_names_a_file(packet, 108));
 }
 
-static void
-the_query_names_the_machine(void **state)
+TEST(the_query_names_the_machine)
 {
 	char bytes[64];
 	struct text text;
 
-	(void)state;
 	text_init(&text, bytes, sizeof(bytes));
 	origin_put_query(&text, (const uint8_t *)"\x52\x54\0\xab\xcd\xef", "");
 	assert_string_equal(bytes, "mac=525400abcdef");
 	text_init(&text, bytes, sizeof(bytes));
 	origin_put_query(&text, (const uint8_t *)"\0\x01\x02\x03\x04\x05", "A-b.c_9~ /&=\x1f");
 	assert_string_equal(bytes, "mac=000102030405&serial=A-b.c_9~%20%2f%26%3d%1f");
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_path_has_the_cards_address_and_the_uri),
-		cmocka_unit_test(a_path_without_them_is_none_of_a_network),
-		cmocka_unit_test(a_path_that_does_not_end_is_left),
-		cmocka_unit_test(the_server_is_that_of_the_address),
-		cmocka_unit_test(a_server_that_can_not_be_asked_is_said_to_be_so),
-		cmocka_unit_test(of_a_packet_the_next_server_is_taken_then_option_66_then_54),
-		cmocka_unit_test(of_a_packet_that_is_cut_or_rubbish_nothing_is_taken),
-		cmocka_unit_test(a_packet_names_a_file_in_its_field_or_in_option_67),
-		cmocka_unit_test(the_query_names_the_machine),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,5 @@
 /* The file format of records: each kind of entry is written and read back, and damaged bytes give an error. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "crc32.h"
 #include "record.h"
 
@@ -25,6 +17,8 @@ begin(void **state)
 	record_begin(&record, bytes, sizeof(bytes));
 	return 0;
 }
+
+TEST_FIXTURE(begin, NULL);
 
 /* Fills the fields of SHAPE with bytes that differ, and all else with zeros. */
 static void
@@ -76,10 +70,8 @@ put_some(void)
 	assert_int_equal(record.blocks, 2);
 }
 
-static void
-every_kind_comes_back_as_it_was_written(void **state)
+TEST(every_kind_comes_back_as_it_was_written)
 {
-	(void)state;
 	for (unsigned kind = RECORD_RUN; kind < RECORD_END; kind++) {
 		const struct record_kind_row *row = &record_kinds[kind];
 		_Alignas(8) uint8_t fixed[WIDE] = { 0 }, item[WIDE] = { 0 }, back[WIDE] = { 0 };
@@ -109,10 +101,8 @@ every_kind_comes_back_as_it_was_written(void **state)
 }
 
 /* README.md has these sizes. */
-static void
-sizes_in_the_file_are_the_sums_of_the_fields(void **state)
+TEST(sizes_in_the_file_are_the_sums_of_the_fields)
 {
-	(void)state;
 	for (unsigned kind = RECORD_RUN; kind < RECORD_KINDS; kind++) {
 		const struct record_shape *shapes[] = { &record_kinds[kind].fixed, &record_kinds[kind].item };
 
@@ -126,14 +116,12 @@ sizes_in_the_file_are_the_sums_of_the_fields(void **state)
 	}
 }
 
-static void
-several_items_come_back_in_their_order(void **state)
+TEST(several_items_come_back_in_their_order)
 {
 	struct record_reader reader;
 	struct record_entry entry;
 	struct record_event event;
 
-	(void)state;
 	put_some();
 	record_open(&reader, bytes, record.length);
 	assert_true(record_next(&reader, &entry) && record_next(&reader, &entry));
@@ -147,8 +135,7 @@ several_items_come_back_in_their_order(void **state)
 }
 
 /* Written down from README.md; the checksums are asked below. */
-static void
-a_record_with_one_gap_has_these_bytes(void **state)
+TEST(a_record_with_one_gap_has_these_bytes)
 {
 	static const uint8_t expected[] = {
 		0x89, 'B', 'T', 'R', 'E', 'C', '\r', '\n', 1, 0, 0, 0, 0, 0, 0, 0,
@@ -157,7 +144,6 @@ a_record_with_one_gap_has_these_bytes(void **state)
 		3, 0, 0, 0, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 0x10, 0x27, 0, 0, 0, 0, 0, 0,
 	};
 
-	(void)state;
 	record_put(&record, RECORD_GAP, &(struct record_gap){ 3, UINT64_C(0x1122334455667788), 10000 }, NULL, 0);
 	assert_int_equal(record.length, sizeof(expected));
 	for (size_t i = 0; i < sizeof(expected); i++)
@@ -170,13 +156,11 @@ a_record_with_one_gap_has_these_bytes(void **state)
 	assert_memory_equal(bytes + 24, &sums[1], 4);
 }
 
-static void
-a_record_that_goes_on_is_good_after_each_entry(void **state)
+TEST(a_record_that_goes_on_is_good_after_each_entry)
 {
 	uint64_t entries;
 	const char *error;
 
-	(void)state;
 	for (uint64_t i = 0; i < 500; i++) {
 		assert_int_equal(read_all(bytes, record.length, &entries, &error), RECORD_CUT);
 		assert_int_equal(entries, i);
@@ -188,13 +172,11 @@ a_record_that_goes_on_is_good_after_each_entry(void **state)
 	assert_int_equal(entries, 500);
 }
 
-static void
-a_record_cut_off_at_any_byte_is_never_whole(void **state)
+TEST(a_record_cut_off_at_any_byte_is_never_whole)
 {
 	uint64_t entries, all;
 	const char *error;
 
-	(void)state;
 	put_some();
 	assert_int_equal(read_all(bytes, record.length, &all, &error), RECORD_WHOLE);
 	for (size_t size = 0; size < record.length; size++) {
@@ -204,13 +186,11 @@ a_record_cut_off_at_any_byte_is_never_whole(void **state)
 	}
 }
 
-static void
-a_record_with_any_byte_changed_is_never_whole(void **state)
+TEST(a_record_with_any_byte_changed_is_never_whole)
 {
 	uint64_t entries;
 	const char *error;
 
-	(void)state;
 	put_some();
 	for (size_t i = 0; i < record.length; i++)
 		for (unsigned bit = 0; bit < 8; bit++) {
@@ -242,10 +222,8 @@ assert_damaged(const char *sentence)
 	assert_string_equal(error, sentence);
 }
 
-static void
-an_entry_that_is_longer_than_its_block_is_damage(void **state)
+TEST(an_entry_that_is_longer_than_its_block_is_damage)
 {
-	(void)state;
 	record_put(&record, RECORD_GAP, &(struct record_gap){ 0 }, NULL, 0);
 	record_end(&record);
 	bytes[32] = 0xff; /* 255 items ... */
@@ -255,10 +233,8 @@ an_entry_that_is_longer_than_its_block_is_damage(void **state)
 	assert_damaged("A block ends within an entry.");
 }
 
-static void
-an_entry_without_all_fields_is_damage(void **state)
+TEST(an_entry_without_all_fields_is_damage)
 {
-	(void)state;
 	record_put(&record, RECORD_GAP, &(struct record_gap){ 0 }, NULL, 0);
 	record_end(&record);
 	bytes[30] = 12; /* bytes of the fixed part, and the other 8 are an item */
@@ -268,10 +244,8 @@ an_entry_without_all_fields_is_damage(void **state)
 	assert_damaged("An entry is shorter than its fields.");
 }
 
-static void
-a_wrong_count_of_entries_is_damage(void **state)
+TEST(a_wrong_count_of_entries_is_damage)
 {
-	(void)state;
 	record_put(&record, RECORD_GAP, &(struct record_gap){ 0 }, NULL, 0);
 	record_end(&record);
 	bytes[28 + 28 + 8] = 2;
@@ -279,23 +253,19 @@ a_wrong_count_of_entries_is_damage(void **state)
 	assert_damaged("Its last entry counts another number of entries.");
 }
 
-static void
-bytes_after_the_last_entry_are_damage(void **state)
+TEST(bytes_after_the_last_entry_are_damage)
 {
-	(void)state;
 	put_some();
 	record.length++;
 	assert_damaged("More bytes follow its last entry.");
 }
 
-static void
-another_version_and_another_file_are_foreign(void **state)
+TEST(another_version_and_another_file_are_foreign)
 {
 	uint64_t entries;
 	const char *error;
 	uint32_t crc;
 
-	(void)state;
 	put_some();
 	bytes[8] = 2;
 	crc = crc32_add(0, bytes, 12);
@@ -306,13 +276,11 @@ another_version_and_another_file_are_foreign(void **state)
 	assert_string_equal(error, "It is no record of baretick.");
 }
 
-static void
-an_unknown_kind_is_skipped_and_counted(void **state)
+TEST(an_unknown_kind_is_skipped_and_counted)
 {
 	struct record_reader reader;
 	struct record_entry entry;
 
-	(void)state;
 	record_put(&record, RECORD_GAP, &(struct record_gap){ 0 }, NULL, 0);
 	record_put(&record, RECORD_CORE, &(struct record_core){ 1, 2 }, NULL, 0);
 	record_end(&record);
@@ -328,14 +296,12 @@ an_unknown_kind_is_skipped_and_counted(void **state)
 }
 
 /* A later version adds a field at the end, and this reader uses the fields that it knows. */
-static void
-fields_that_a_later_version_added_are_skipped(void **state)
+TEST(fields_that_a_later_version_added_are_skipped)
 {
 	struct record_reader reader;
 	struct record_entry entry;
 	struct record_core core;
 
-	(void)state;
 	record_put(&record, RECORD_GAP, &(struct record_gap){ 7, UINT64_C(0x100000009), 0 }, NULL, 0);
 	record_end(&record);
 	bytes[28] = RECORD_CORE; /* a core has 8 bytes, and this entry has 20 */
@@ -349,10 +315,8 @@ fields_that_a_later_version_added_are_skipped(void **state)
 	assert_int_equal(reader.state, RECORD_WHOLE);
 }
 
-static void
-without_space_entries_are_dropped_and_the_record_stays_whole(void **state)
+TEST(without_space_entries_are_dropped_and_the_record_stays_whole)
 {
-	(void)state;
 	for (size_t size = RECORD_SIZE_MIN; size < RECORD_SIZE_MIN + 200; size++) {
 		uint64_t entries;
 		const char *error;
@@ -371,12 +335,10 @@ without_space_entries_are_dropped_and_the_record_stays_whole(void **state)
 	}
 }
 
-static void
-an_entry_larger_than_a_block_is_dropped(void **state)
+TEST(an_entry_larger_than_a_block_is_dropped)
 {
 	static struct record_event events[400];
 
-	(void)state;
 	assert_false(record_put(&record, RECORD_INTERRUPTS, &(struct record_interrupts){ .core = 0 }, events, 400));
 	assert_false(record_put(&record, RECORD_INTERRUPTS, &(struct record_interrupts){ .core = 0 }, events, SIZE_MAX));
 	assert_true(record_put(&record, RECORD_INTERRUPTS, &(struct record_interrupts){ .core = 0 }, events, 250));
@@ -386,13 +348,11 @@ an_entry_larger_than_a_block_is_dropped(void **state)
 	assert_int_equal(record.entries, 1);
 }
 
-static void
-the_reader_knows_how_many_were_dropped(void **state)
+TEST(the_reader_knows_how_many_were_dropped)
 {
 	struct record_reader reader;
 	struct record_entry entry;
 
-	(void)state;
 	record_begin(&record, bytes, RECORD_SIZE_MIN);
 	record_put(&record, RECORD_GAP, &(struct record_gap){ 0 }, NULL, 0);
 	record_end(&record);
@@ -400,30 +360,4 @@ the_reader_knows_how_many_were_dropped(void **state)
 	assert_false(record_next(&reader, &entry));
 	assert_int_equal(reader.state, RECORD_WHOLE);
 	assert_int_equal(reader.dropped, 1);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(every_kind_comes_back_as_it_was_written, begin),
-		cmocka_unit_test_setup(sizes_in_the_file_are_the_sums_of_the_fields, begin),
-		cmocka_unit_test_setup(several_items_come_back_in_their_order, begin),
-		cmocka_unit_test_setup(a_record_with_one_gap_has_these_bytes, begin),
-		cmocka_unit_test_setup(a_record_that_goes_on_is_good_after_each_entry, begin),
-		cmocka_unit_test_setup(a_record_cut_off_at_any_byte_is_never_whole, begin),
-		cmocka_unit_test_setup(a_record_with_any_byte_changed_is_never_whole, begin),
-		cmocka_unit_test_setup(an_entry_that_is_longer_than_its_block_is_damage, begin),
-		cmocka_unit_test_setup(an_entry_without_all_fields_is_damage, begin),
-		cmocka_unit_test_setup(a_wrong_count_of_entries_is_damage, begin),
-		cmocka_unit_test_setup(bytes_after_the_last_entry_are_damage, begin),
-		cmocka_unit_test_setup(another_version_and_another_file_are_foreign, begin),
-		cmocka_unit_test_setup(an_unknown_kind_is_skipped_and_counted, begin),
-		cmocka_unit_test_setup(fields_that_a_later_version_added_are_skipped, begin),
-		cmocka_unit_test_setup(without_space_entries_are_dropped_and_the_record_stays_whole, begin),
-		cmocka_unit_test_setup(an_entry_larger_than_a_block_is_dropped, begin),
-		cmocka_unit_test_setup(the_reader_knows_how_many_were_dropped, begin),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

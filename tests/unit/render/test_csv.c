@@ -1,12 +1,5 @@
 /* The report as one tidy table, against its goldens, and quoting as RFC 4180 has it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "judge.h"
 #include "csv.h"
 #include "golden.h"
@@ -40,36 +33,28 @@ compare(struct report *(*literal)(void), const char *golden)
 	literal_free(report);
 }
 
-static void
-clean_machine_renders_as_its_golden(void **state)
+TEST(clean_machine_renders_as_its_golden)
 {
-	(void)state;
 	compare(literal_clean, "clean.csv");
 }
 
-static void
-sick_machine_renders_as_its_golden(void **state)
+TEST(sick_machine_renders_as_its_golden)
 {
-	(void)state;
 	compare(literal_sick, "sick.csv");
 }
 
-static void
-unmeasured_machine_renders_as_its_golden(void **state)
+TEST(unmeasured_machine_renders_as_its_golden)
 {
-	(void)state;
 	compare(literal_empty, "empty.csv");
 }
 
 /* No field of these has a comma, so that commas are what columns are counted by. */
-static void
-every_row_has_nine_columns_and_an_end(void **state)
+TEST(every_row_has_nine_columns_and_an_end)
 {
 	struct report *report = literal_sick();
 	struct text csv;
 	size_t commas = 0, rows = 0;
 
-	(void)state;
 	report->options.label[0] = report->options_given[0] = report->identity.vendor[0] = '\0';
 	judge_report(report);
 	csv = rendered(report);
@@ -86,12 +71,10 @@ every_row_has_nine_columns_and_an_end(void **state)
 	literal_free(report);
 }
 
-static void
-fields_with_commas_quotes_or_line_ends_are_quoted(void **state)
+TEST(fields_with_commas_quotes_or_line_ends_are_quoted)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	report->finding_count = 3;
 	report->findings[0] = (struct finding){ .rule = "a", .core = REPORT_NO_CORE, .unit = "m,s" };
 	report->findings[1] = (struct finding){ .rule = "b", .core = REPORT_NO_CORE, .unit = "\"s\"" };
@@ -103,12 +86,10 @@ fields_with_commas_quotes_or_line_ends_are_quoted(void **state)
 	literal_free(report);
 }
 
-static void
-second_finding_of_one_rule_clock_and_core_has_a_name_of_its_own(void **state)
+TEST(second_finding_of_one_rule_clock_and_core_has_a_name_of_its_own)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	report->finding_count = 5;
 	for (size_t i = 0; i < 5; i++)
 		report->findings[i] = (struct finding){ .rule = "a", .core = REPORT_NO_CORE };
@@ -121,31 +102,13 @@ second_finding_of_one_rule_clock_and_core_has_a_name_of_its_own(void **state)
 	literal_free(report);
 }
 
-static void
-interval_has_its_ends_and_a_negative_figure_its_sign(void **state)
+TEST(interval_has_its_ends_and_a_negative_figure_its_sign)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	rendered(report);
 	assert_non_null(strstr(buffer, "2026-01-01T00:00:05,hpet,,rate_against_acpi_pm,-0.085,-0.120,-0.050,ppm,SN-0042\n"));
 	assert_non_null(strstr(buffer, "2026-01-01T00:00:05,pit,,rate,1193180.000,1193179.881,1193180.119,Hz,SN-0042\n"));
 	assert_null(strstr(buffer, "rate_against_rtc")); /* not known */
 	literal_free(report);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(clean_machine_renders_as_its_golden),
-		cmocka_unit_test(sick_machine_renders_as_its_golden),
-		cmocka_unit_test(unmeasured_machine_renders_as_its_golden),
-		cmocka_unit_test(every_row_has_nine_columns_and_an_end),
-		cmocka_unit_test(fields_with_commas_quotes_or_line_ends_are_quoted),
-		cmocka_unit_test(second_finding_of_one_rule_clock_and_core_has_a_name_of_its_own),
-		cmocka_unit_test(interval_has_its_ends_and_a_negative_figure_its_sign),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

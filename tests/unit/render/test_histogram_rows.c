@@ -1,10 +1,5 @@
 /* The comparative histogram: which rows it has, their bars, and that it fits. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "test.h"
 #include "histogram_rows.h"
 #include "random.h"
 #include "report_literal.h"
@@ -37,10 +32,8 @@ render(const struct literal_duration *a, const struct literal_duration *b)
 	return strstr(buffer, "reads\n\n") + sizeof("reads\n\n") - 1;
 }
 
-static void
-one_peak_shows_its_width(void **state)
+TEST(one_peak_shows_its_width)
 {
-	(void)state;
 	assert_string_equal(render((struct literal_duration[]){ { 96, 10 }, { 100, 200 }, { 104, 600 }, { 108, 150 },
 								 { 116, 40 }, { 0, 0 } }, NULL),
 			    "           tsc\n"
@@ -51,10 +44,8 @@ one_peak_shows_its_width(void **state)
 			    "<= 116 ns   4.0 :");
 }
 
-static void
-two_peaks_have_a_valley_between_them(void **state)
+TEST(two_peaks_have_a_valley_between_them)
 {
-	(void)state;
 	assert_string_equal(render((struct literal_duration[]){ { 40, 50 }, { 42, 400 }, { 44, 30 }, { 46, 15 },
 								 { 48, 50 }, { 50, 425 }, { 52, 30 }, { 0, 0 } }, NULL),
 			    "           tsc\n"
@@ -68,10 +59,8 @@ two_peaks_have_a_valley_between_them(void **state)
 }
 
 /* Below 1 % in each: 700 and 900 ns share the octave up to 1023, 1100 and 2000 ns that up to 2047. */
-static void
-a_tail_has_a_row_for_each_octave(void **state)
+TEST(a_tail_has_a_row_for_each_octave)
 {
-	(void)state;
 	assert_string_equal(render((struct literal_duration[]){ { 500, 99900 }, { 700, 30 }, { 900, 40 },
 								 { 1100, 1 }, { 2000, 9 }, { 3000, 20 }, { 0, 0 } }, NULL),
 			    "           tsc\n"
@@ -81,10 +70,8 @@ a_tail_has_a_row_for_each_octave(void **state)
 			    "<= 3.00us  <0.1");
 }
 
-static void
-a_long_empty_stretch_is_one_row_of_dots(void **state)
+TEST(a_long_empty_stretch_is_one_row_of_dots)
 {
-	(void)state;
 	assert_string_equal(render((struct literal_duration[]){ { 20, 500 }, { 0, 0 } },
 				   (struct literal_duration[]){ { 300, 499 }, { 100000, 1 }, { 0, 0 } }),
 			    "           tsc           hpet\n"
@@ -96,10 +83,8 @@ a_long_empty_stretch_is_one_row_of_dots(void **state)
 }
 
 /* The step of many TSCs is 10 ns. Without an exception there would be dots after nearly each row. */
-static void
-the_step_of_a_coarse_tsc_is_no_empty_stretch(void **state)
+TEST(the_step_of_a_coarse_tsc_is_no_empty_stretch)
 {
-	(void)state;
 	assert_string_equal(render((struct literal_duration[]){ { 0, 100 }, { 10, 700 }, { 20, 100 }, { 30, 100 },
 								 { 0, 0 } }, NULL),
 			    "           tsc\n"
@@ -109,20 +94,16 @@ the_step_of_a_coarse_tsc_is_no_empty_stretch(void **state)
 			    "<=  30 ns  10.0 #");
 }
 
-static void
-reads_that_are_all_alike_are_one_row(void **state)
+TEST(reads_that_are_all_alike_are_one_row)
 {
-	(void)state;
 	assert_string_equal(render((struct literal_duration[]){ { 26, 100000 }, { 0, 0 } }, NULL),
 			    "           tsc\n<=  26 ns 100.0 #######");
 	assert_string_equal(render((struct literal_duration[]){ { UINT64_MAX, 1 }, { 0, 0 } }, NULL),
 			    "           tsc\n<= >1 day 100.0 #######");
 }
 
-static void
-one_read_is_one_row(void **state)
+TEST(one_read_is_one_row)
 {
-	(void)state;
 	assert_string_equal(render((struct literal_duration[]){ { 1234, 1 }, { 0, 0 } }, NULL),
 			    "           tsc\n<= 1.23us 100.0 #######");
 	assert_string_equal(render((struct literal_duration[]){ { 0, 1 }, { 0, 0 } }, NULL),
@@ -130,19 +111,15 @@ one_read_is_one_row(void **state)
 }
 
 /* One of 3,000,000 reads is 0.00003 %, and would be left out by rounding. */
-static void
-a_single_read_beside_millions_is_seen(void **state)
+TEST(a_single_read_beside_millions_is_seen)
 {
-	(void)state;
 	assert_non_null(strstr(render((struct literal_duration[]){ { 26, 2999999 }, { 60, 1 }, { 0, 0 } }, NULL),
 			       "<=  26 ns >99.9 #######\n    . . .\n<=  60 ns  <0.1"));
 }
 
 /* Each clock's bars are relative to its own fullest row. The other clock's reads do not matter. */
-static void
-bars_are_scaled_for_each_clock(void **state)
+TEST(bars_are_scaled_for_each_clock)
 {
-	(void)state;
 	assert_string_equal(render((struct literal_duration[]){ { 20, 10 }, { 22, 5 }, { 24, 5 }, { 0, 0 } },
 				   (struct literal_duration[]){ { 22, 100 }, { 24, 900000 }, { 0, 0 } }),
 			    "           tsc           hpet\n"
@@ -169,13 +146,11 @@ draw(struct latency *latency, uint64_t *seed)
 	}
 }
 
-static void
-drawn_histograms_fit_and_lose_no_read(void **state)
+TEST(drawn_histograms_fit_and_lose_no_read)
 {
 	static struct latency latencies[CLOCKS];
 	uint64_t seed = 2026;
 
-	(void)state;
 	for (size_t turn = 0; turn < 300; turn++) {
 		const struct latency *clocks[CLOCKS];
 		struct histogram_rows rows;
@@ -204,13 +179,11 @@ drawn_histograms_fit_and_lose_no_read(void **state)
 	}
 }
 
-static void
-drawn_histograms_are_no_wider_than_79_columns(void **state)
+TEST(drawn_histograms_are_no_wider_than_79_columns)
 {
 	struct report *report = literal_clean();
 	uint64_t seed = 7;
 
-	(void)state;
 	for (size_t turn = 0; turn < 100; turn++) {
 		struct text text;
 
@@ -224,24 +197,4 @@ drawn_histograms_are_no_wider_than_79_columns(void **state)
 			assert_in_range(strcspn(line, "\n"), 0, 79);
 	}
 	literal_free(report);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_peak_shows_its_width),
-		cmocka_unit_test(two_peaks_have_a_valley_between_them),
-		cmocka_unit_test(a_tail_has_a_row_for_each_octave),
-		cmocka_unit_test(a_long_empty_stretch_is_one_row_of_dots),
-		cmocka_unit_test(the_step_of_a_coarse_tsc_is_no_empty_stretch),
-		cmocka_unit_test(reads_that_are_all_alike_are_one_row),
-		cmocka_unit_test(one_read_is_one_row),
-		cmocka_unit_test(a_single_read_beside_millions_is_seen),
-		cmocka_unit_test(bars_are_scaled_for_each_clock),
-		cmocka_unit_test(drawn_histograms_fit_and_lose_no_read),
-		cmocka_unit_test(drawn_histograms_are_no_wider_than_79_columns),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,7 @@
 /* The report as a page: what stands around the mark, what takes its place, and how large it becomes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "judge.h"
 #include "html.h"
 #include "json.h"
@@ -28,13 +22,11 @@ rendered(struct html_page page, const struct report *report)
 	return html;
 }
 
-static void
-report_takes_the_place_of_the_mark(void **state)
+TEST(report_takes_the_place_of_the_mark)
 {
 	struct report *report = literal_clean();
 	struct text html = rendered(PAGE("<p>\xc2\xb5s</p>@REPORT@\n</script>"), report), json;
 
-	(void)state;
 	text_init(&json, json_bytes, sizeof(json_bytes));
 	json_render_brief(&json, report);
 	assert_int_equal(html.length, 10 + json.length + 10);
@@ -44,12 +36,10 @@ report_takes_the_place_of_the_mark(void **state)
 	literal_free(report);
 }
 
-static void
-page_without_a_whole_mark_gives_nothing(void **state)
+TEST(page_without_a_whole_mark_gives_nothing)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	assert_int_equal(rendered(PAGE("<p>no mark</p>"), report).length, 0);
 	assert_int_equal(rendered(PAGE("<p>@REPORT"), report).length, 0);
 	assert_int_equal(rendered((struct html_page){ "@REPORT@", 7 }, report).length, 0);
@@ -57,23 +47,19 @@ page_without_a_whole_mark_gives_nothing(void **state)
 	literal_free(report);
 }
 
-static void
-mark_may_come_after_its_own_beginning(void **state)
+TEST(mark_may_come_after_its_own_beginning)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	assert_memory_equal(rendered(PAGE("@REP@@REPORT@"), report).bytes, "@REP@{", 6);
 	literal_free(report);
 }
 
-static void
-small_buffer_is_said_to_be_truncated(void **state)
+TEST(small_buffer_is_said_to_be_truncated)
 {
 	struct report *report = literal_clean();
 	struct text html;
 
-	(void)state;
 	text_init(&html, html_bytes, 1000);
 	html_render(&html, PAGE("@REPORT@"), report);
 	assert_true(html.truncated);
@@ -82,12 +68,10 @@ small_buffer_is_said_to_be_truncated(void **state)
 }
 
 /* The sick machine's CPU calls itself </script>. */
-static void
-nothing_in_the_report_can_end_its_script(void **state)
+TEST(nothing_in_the_report_can_end_its_script)
 {
 	struct report *report = literal_sick();
 
-	(void)state;
 	judge_report(report);
 	rendered(PAGE("@REPORT@"), report);
 	assert_non_null(strstr(html_bytes, "\\u003c/script>"));
@@ -156,12 +140,10 @@ check_brief(struct report *report)
 	literal_free(report);
 }
 
-static void
-brief_report_leaves_out_exact_durations_other_matrices_and_white_space_and_nothing_else(void **state)
+TEST(brief_report_leaves_out_exact_durations_other_matrices_and_white_space_and_nothing_else)
 {
 	struct report *shows_last = literal_clean();
 
-	(void)state;
 	shows_last->skew.last_shown = true;
 	check_brief(shows_last);
 	check_brief(literal_clean());
@@ -169,32 +151,14 @@ brief_report_leaves_out_exact_durations_other_matrices_and_white_space_and_nothi
 }
 
 /* A page is under 600,000 bytes, its template under 400,000. */
-static void
-report_of_64_cores_takes_less_than_200000_bytes_of_a_page(void **state)
+TEST(report_of_64_cores_takes_less_than_200000_bytes_of_a_page)
 {
 	struct report *report = literal_of(64, TOURNAMENT_ALL, NULL);
 	struct text html;
 
-	(void)state;
 	judge_report(report);
 	html = rendered(PAGE("@REPORT@"), report);
 	assert_false(html.truncated);
 	assert_in_range(html.length, 64 * 64, 200000);
 	literal_free(report);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(report_takes_the_place_of_the_mark),
-		cmocka_unit_test(page_without_a_whole_mark_gives_nothing),
-		cmocka_unit_test(mark_may_come_after_its_own_beginning),
-		cmocka_unit_test(small_buffer_is_said_to_be_truncated),
-		cmocka_unit_test(nothing_in_the_report_can_end_its_script),
-		cmocka_unit_test(brief_report_leaves_out_exact_durations_other_matrices_and_white_space_and_nothing_else),
-		cmocka_unit_test(report_of_64_cores_takes_less_than_200000_bytes_of_a_page),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

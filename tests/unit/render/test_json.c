@@ -1,10 +1,5 @@
 /* The JSON report against its goldens; that they meet the schema is checked by tests/report/test_schema.py. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "test.h"
 #include "judge.h"
 #include "golden.h"
 #include "json.h"
@@ -32,30 +27,23 @@ compare(struct report *(*literal)(void), const char *golden)
 	literal_free(report);
 }
 
-static void
-clean_machine_renders_as_its_golden(void **state)
+TEST(clean_machine_renders_as_its_golden)
 {
-	(void)state;
 	compare(literal_clean, "clean.json");
 }
 
-static void
-sick_machine_renders_as_its_golden(void **state)
+TEST(sick_machine_renders_as_its_golden)
 {
-	(void)state;
 	compare(literal_sick, "sick.json");
 }
 
-static void
-unmeasured_machine_renders_as_its_golden(void **state)
+TEST(unmeasured_machine_renders_as_its_golden)
 {
-	(void)state;
 	compare(literal_empty, "empty.json");
 }
 
 /* Two rows, of which the second has next to nothing in it. The TSC runs at 2 GHz. */
-static void
-series_is_a_list_of_rows_by_clock_and_core(void **state)
+TEST(series_is_a_list_of_rows_by_clock_and_core)
 {
 	static const char expected[] =
 		"\"series\":[{\"from_ms\":1,\"to_ms\":60001,\"clocks\":{"
@@ -76,7 +64,6 @@ series_is_a_list_of_rows_by_clock_and_core(void **state)
 	};
 	struct text text;
 
-	(void)state;
 	report->start_tsc = 0;
 	report->clock_count = 1;
 	report->core_count = 2;
@@ -97,37 +84,31 @@ writer(struct text *text)
 	return json_writer(text);
 }
 
-static void
-strings_are_escaped_to_ascii(void **state)
+TEST(strings_are_escaped_to_ascii)
 {
 	struct text text;
 	struct json json = writer(&text);
 
-	(void)state;
 	json_string(&json, NULL, "a\"b\\c</script>\n\x7f\xe9");
 	assert_string_equal(text.bytes, "\"a\\\"b\\\\c\\u003c/script>\\u000a\\u007f\\u00e9\"");
 }
 
-static void
-key_is_escaped_like_any_string(void **state)
+TEST(key_is_escaped_like_any_string)
 {
 	struct text text;
 	struct json json = writer(&text);
 
-	(void)state;
 	json_open(&json, NULL, '{', true);
 	json_null(&json, "<\"");
 	json_close(&json, '}');
 	assert_string_equal(text.bytes, "{\"\\u003c\\\"\": null}");
 }
 
-static void
-decimals_are_exact_and_lose_zeros_at_their_end(void **state)
+TEST(decimals_are_exact_and_lose_zeros_at_their_end)
 {
 	struct text text;
 	struct json json = writer(&text);
 
-	(void)state;
 	json_open(&json, NULL, '[', true);
 	json_number(&json, NULL, 1193181667, 3, false);
 	json_number(&json, NULL, 2000, 3, false);
@@ -144,13 +125,11 @@ decimals_are_exact_and_lose_zeros_at_their_end(void **state)
 					"-9223372036854775.808, 0]");
 }
 
-static void
-empty_and_nested_brackets_need_no_comma(void **state)
+TEST(empty_and_nested_brackets_need_no_comma)
 {
 	struct text text;
 	struct json json = writer(&text);
 
-	(void)state;
 	json_open(&json, NULL, '{', false);
 	json_open(&json, "none", '[', false);
 	json_close(&json, ']');
@@ -171,13 +150,11 @@ empty_and_nested_brackets_need_no_comma(void **state)
 					"  ],\n  \"last\": -3\n}");
 }
 
-static void
-report_that_does_not_fit_is_truncated_and_says_so(void **state)
+TEST(report_that_does_not_fit_is_truncated_and_says_so)
 {
 	struct report *report = literal_clean();
 	struct text text;
 
-	(void)state;
 	for (size_t size = 1; size < 5000; size += 97) {
 		text_init(&text, buffer, size);
 		json_render(&text, report);
@@ -252,12 +229,10 @@ render(const struct report *report)
 }
 
 /* 20 bytes for each entry of the two matrices, 6 KB for each core, and the clocks. */
-static void
-reports_of_1_to_1024_cores_are_whole_and_of_bounded_size(void **state)
+TEST(reports_of_1_to_1024_cores_are_whole_and_of_bounded_size)
 {
 	static const size_t counts[] = { 1, 2, 60, 61, 255, 256, 257, 1024 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		int64_t truth_ticks[1024] = { [1] = -1000000 };
 		size_t cores = counts[i], entries = cores > 256 ? 0 : cores * cores;
@@ -274,14 +249,12 @@ reports_of_1_to_1024_cores_are_whole_and_of_bounded_size(void **state)
 /*
  * The boot core is number 0; a pair without a ping-pong is null, and so is all that a core is to one that didn't play.
  */
-static void
-matrix_has_the_offset_of_the_columns_core_against_the_rows(void **state)
+TEST(matrix_has_the_offset_of_the_columns_core_against_the_rows)
 {
 	int64_t truth_ticks[4] = { [3] = 2000 };
 	struct report *report = report_of(4, TOURNAMENT_STAR, truth_ticks);
 	struct offset later[3] = { { -100, 120 }, OFFSET_UNKNOWN, { -300, -200 } }; /* of the three that took part */
 
-	(void)state;
 	render(report);
 	assert_non_null(strstr(buffer, "    \"matrix\": [\n"
 				       "      [[0, 0], [-22, 24], [-23, 27], [975, 1021]],\n"
@@ -320,24 +293,4 @@ matrix_has_the_offset_of_the_columns_core_against_the_rows(void **state)
 				       "          [[-60, 50], null, [0, 0], [-150, -100]],\n"
 				       "          [null, null, [100, 150], [0, 0]]\n        ]\n      }\n    ],\n"));
 	literal_free(report);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(clean_machine_renders_as_its_golden),
-		cmocka_unit_test(sick_machine_renders_as_its_golden),
-		cmocka_unit_test(series_is_a_list_of_rows_by_clock_and_core),
-		cmocka_unit_test(unmeasured_machine_renders_as_its_golden),
-		cmocka_unit_test(strings_are_escaped_to_ascii),
-		cmocka_unit_test(key_is_escaped_like_any_string),
-		cmocka_unit_test(decimals_are_exact_and_lose_zeros_at_their_end),
-		cmocka_unit_test(empty_and_nested_brackets_need_no_comma),
-		cmocka_unit_test(reports_of_1_to_1024_cores_are_whole_and_of_bounded_size),
-		cmocka_unit_test(matrix_has_the_offset_of_the_columns_core_against_the_rows),
-		cmocka_unit_test(report_that_does_not_fit_is_truncated_and_says_so),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

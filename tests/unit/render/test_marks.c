@@ -2,13 +2,8 @@
  * Whoever is found off is judged so once: the finding, the rows of the table, the map, the screen and the JSON name the
  * same cores, and no other.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <cmocka.h>
-
+#include "test.h"
 #include "json.h"
 #include "judge.h"
 #include "recommend.h"
@@ -184,12 +179,10 @@ assert_says(const struct report *report, const char *sentence)
 		fail_msg("\"%s\" is not in:\n%s", sentence, buffer);
 }
 
-static void
-a_boot_core_that_alone_is_off_by_1_ppm_is_named_once_and_no_other_is_marked(void **state)
+TEST(a_boot_core_that_alone_is_off_by_1_ppm_is_named_once_and_no_other_is_marked)
 {
 	struct report *report = judged(boot_core_off_by_1_ppm());
 
-	(void)state;
 	assert_int_equal(named_by(report, "tsc-drift"), 1);
 	assert_int_equal(report->finding_count, 1);
 	assert_int_equal(marked_in_table(report), 1);
@@ -202,12 +195,10 @@ a_boot_core_that_alone_is_off_by_1_ppm_is_named_once_and_no_other_is_marked(void
 	literal_free(report);
 }
 
-static void
-a_drift_within_its_limit_is_marked_nowhere(void **state)
+TEST(a_drift_within_its_limit_is_marked_nowhere)
 {
 	struct report *report = boot_core_off_by_1_ppm();
 
-	(void)state;
 	set_limit(report, "tsc-drift", 2 * PPM);
 	judged(report);
 	assert_int_equal(report->finding_count, 0);
@@ -218,12 +209,10 @@ a_drift_within_its_limit_is_marked_nowhere(void **state)
 	literal_free(report);
 }
 
-static void
-a_core_that_is_off_is_named_once_and_no_other_is_marked(void **state)
+TEST(a_core_that_is_off_is_named_once_and_no_other_is_marked)
 {
 	struct report *report = judged(core_500_ticks_ahead());
 
-	(void)state;
 	assert_int_equal(named_by(report, "tsc-offset"), 1 << 3);
 	assert_int_equal(report->finding_count, 1);
 	assert_int_equal(marked_in_table(report), 1 << 3);
@@ -234,12 +223,10 @@ a_core_that_is_off_is_named_once_and_no_other_is_marked(void **state)
 	literal_free(report);
 }
 
-static void
-an_offset_within_its_limit_is_marked_nowhere(void **state)
+TEST(an_offset_within_its_limit_is_marked_nowhere)
 {
 	struct report *report = core_500_ticks_ahead();
 
-	(void)state;
 	set_limit(report, "tsc-offset", 1000);
 	judged(report);
 	assert_int_equal(report->finding_count, 0);
@@ -247,17 +234,4 @@ an_offset_within_its_limit_is_marked_nowhere(void **state)
 	assert_int_equal(marked_in_json(report, "off_majority"), 0);
 	assert_says(report, "but not equal");
 	literal_free(report);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_boot_core_that_alone_is_off_by_1_ppm_is_named_once_and_no_other_is_marked),
-		cmocka_unit_test(a_drift_within_its_limit_is_marked_nowhere),
-		cmocka_unit_test(a_core_that_is_off_is_named_once_and_no_other_is_marked),
-		cmocka_unit_test(an_offset_within_its_limit_is_marked_nowhere),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

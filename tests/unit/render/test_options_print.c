@@ -1,12 +1,7 @@
 /*
  * The options for people: README, the stick's baretick.cfg and the text of the option help are made of the one table.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "test.h"
 #include "drivers.h"
 #include "golden.h"
 #include "layout.h"
@@ -39,12 +34,10 @@ empty_text(void)
 	return text;
 }
 
-static void
-each_option_has_a_sentence_and_what_it_takes_a_default(void **state)
+TEST(each_option_has_a_sentence_and_what_it_takes_a_default)
 {
 	size_t count = 0;
 
-	(void)state;
 	for (const struct option *option = options_table; option->key; option++, count++) {
 		size_t length = strlen(option->meaning);
 
@@ -56,14 +49,12 @@ each_option_has_a_sentence_and_what_it_takes_a_default(void **state)
 	assert_true(count >= 13);
 }
 
-static void
-each_sample_is_valid(void **state)
+TEST(each_sample_is_valid)
 {
 	const struct options_names names = names_of_all();
 	char error[OPTIONS_ERROR_SIZE] = "";
 	struct options options;
 
-	(void)state;
 	for (const struct option *option = options_table; option->key; option++) {
 		options_default(&options);
 		if (!options_parse(option->sample, strlen(option->sample), option->key, &names, &options, error))
@@ -71,14 +62,12 @@ each_sample_is_valid(void **state)
 	}
 }
 
-static void
-help_shows_each_option_in_79_columns(void **state)
+TEST(help_shows_each_option_in_79_columns)
 {
 	const struct options_names names = names_of_all();
 	struct text text = empty_text();
 	size_t column = 0;
 
-	(void)state;
 	options_print(&text, &names);
 	for (const char *c = bytes; *c; c++) {
 		column = *c == '\n' ? 0 : column + 1;
@@ -87,13 +76,11 @@ help_shows_each_option_in_79_columns(void **state)
 	golden_compare("../../qemu/options.txt", &text);
 }
 
-static void
-readme_has_the_table_of_the_options(void **state)
+TEST(readme_has_the_table_of_the_options)
 {
 	const struct options_names names = names_of_all();
 	struct text text = empty_text();
 
-	(void)state;
 	text_put(&text, "| key | takes | default | means |\n|---|---|---|---|\n");
 	for (const struct option *option = options_table; option->key; option++) {
 		text_printf(&text, "| `%s` | ", option->key);
@@ -115,8 +102,7 @@ put_json_names(struct text *out, const char *key, const char *const *list)
 	text_put(out, "]");
 }
 
-static void
-runner_has_the_grammar_of_the_options(void **state)
+TEST(runner_has_the_grammar_of_the_options)
 {
 	static const char *const kinds[] = {
 		[OPTION_WORDS] = "words",     [OPTION_FLAG] = "flag", [OPTION_COUNT] = "count",
@@ -126,7 +112,6 @@ runner_has_the_grammar_of_the_options(void **state)
 	const struct options_names names = names_of_all();
 	struct text text = empty_text();
 
-	(void)state;
 	text_put(&text, "{\"options\": {\n");
 	for (const struct option *option = options_table; option->key; option++) {
 		text_printf(&text, " \"%s\": {\"kind\": \"%s\", ", option->key, kinds[option->kind]);
@@ -160,13 +145,11 @@ put_comment(struct text *out, const char *sentences)
 		text_printf(out, "# %.*s\n", (int)(end - line), line);
 }
 
-static void
-file_on_the_stick_has_each_option_behind_a_comment_sign(void **state)
+TEST(file_on_the_stick_has_each_option_behind_a_comment_sign)
 {
 	const struct options_names names = names_of_all();
 	struct text text = empty_text();
 
-	(void)state;
 	text_put(&text, "# Options of baretick: words key=value. Take the # away from what you want.\n");
 	for (const struct option *option = options_table; option->key; option++) {
 		char sentence_bytes[1024];
@@ -184,19 +167,4 @@ file_on_the_stick_has_each_option_behind_a_comment_sign(void **state)
 		text_printf(&text, "#%s\n", option->sample);
 	}
 	golden_compare("../../qemu/baretick.cfg", &text);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_option_has_a_sentence_and_what_it_takes_a_default),
-		cmocka_unit_test(each_sample_is_valid),
-		cmocka_unit_test(help_shows_each_option_in_79_columns),
-		cmocka_unit_test(readme_has_the_table_of_the_options),
-		cmocka_unit_test(runner_has_the_grammar_of_the_options),
-		cmocka_unit_test(file_on_the_stick_has_each_option_behind_a_comment_sign),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* The catalogue for people: the table in src/judge/README.md is the catalogue's, and the option shows every rule. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "test.h"
 #include "golden.h"
 #include "rules.h"
 #include "rules_print.h"
@@ -25,27 +20,23 @@ print_markdown(struct text *out)
 	}
 }
 
-static void
-readme_has_the_table_of_the_catalogue(void **state)
+TEST(readme_has_the_table_of_the_catalogue)
 {
 	static char bytes[64 << 10];
 	struct text table;
 
-	(void)state;
 	text_init(&table, bytes, sizeof(bytes));
 	print_markdown(&table);
 	golden_compare_part("../../src/judge/README.md", BEGIN, END, &table);
 }
 
-static void
-option_rules_shows_each_rule_with_the_limit_of_this_run_in_79_columns(void **state)
+TEST(option_rules_shows_each_rule_with_the_limit_of_this_run_in_79_columns)
 {
 	static char bytes[64 << 10];
 	struct options options = { .limit_count = 1, .limits = { { "rate-off", 7 } } };
 	struct text text;
 	size_t column = 0;
 
-	(void)state;
 	text_init(&text, bytes, sizeof(bytes));
 	rules_print(&text, &options);
 	assert_false(text.truncated);
@@ -61,15 +52,4 @@ option_rules_shows_each_rule_with_the_limit_of_this_run_in_79_columns(void **sta
 		column = *c == '\n' ? 0 : column + 1;
 		assert_in_range(column, 0, 79);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(readme_has_the_table_of_the_catalogue),
-		cmocka_unit_test(option_rules_shows_each_rule_with_the_limit_of_this_run_in_79_columns),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

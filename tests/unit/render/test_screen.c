@@ -1,10 +1,5 @@
 /* The screen: what each key does, what each row says and in which ink, on screens of any size. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "test.h"
 #include "judge.h"
 #include "golden.h"
 #include "recommend.h"
@@ -128,23 +123,19 @@ compare(struct report *(*literal)(void), size_t columns, size_t rows, const char
 	literal_free(report);
 }
 
-static void
-pages_are_as_their_goldens_at_80x25_and_at_160x53(void **state)
+TEST(pages_are_as_their_goldens_at_80x25_and_at_160x53)
 {
-	(void)state;
 	compare(literal_clean, 80, 25, "clean-80x25.screen");
 	compare(literal_sick, 80, 25, "sick-80x25.screen");
 	compare(literal_empty, 80, 25, "empty-80x25.screen");
 	compare(literal_sick, 160, 53, "sick-160x53.screen");
 }
 
-static void
-first_screen_tells_verdict_place_of_the_report_and_sick_clocks_without_a_key(void **state)
+TEST(first_screen_tells_verdict_place_of_the_report_and_sick_clocks_without_a_key)
 {
 	struct report *report = judged(literal_sick);
 	struct screen screen = screen_of(report, 80, 25);
 
-	(void)state;
 	assert_string_equal(row_of(&screen, 1),
 			    "answer   No clock is fit to time by. Linux takes acpi_pm (997 ns). Failed: tsc,");
 	assert_string_equal(row_of(&screen, 3),
@@ -165,8 +156,7 @@ first_screen_tells_verdict_place_of_the_report_and_sick_clocks_without_a_key(voi
 	literal_free(report);
 }
 
-static void
-digits_go_to_their_pages_and_the_bar_marks_them(void **state)
+TEST(digits_go_to_their_pages_and_the_bar_marks_them)
 {
 	static const char *const titles[SCREEN_PAGES] = { "Summary", "Histograms", "Clock 1 of 12: tsc", "Cores", "Findings",
 							  "About", "Timers" };
@@ -174,7 +164,6 @@ digits_go_to_their_pages_and_the_bar_marks_them(void **state)
 	struct report *report = judged(literal_clean);
 	struct screen screen = screen_of(report, 80, 25);
 
-	(void)state;
 	for (unsigned i = SCREEN_PAGES; i-- > 0;) {
 		char title[64];
 
@@ -192,13 +181,11 @@ digits_go_to_their_pages_and_the_bar_marks_them(void **state)
 	literal_free(report);
 }
 
-static void
-clock_keys_go_round_all_clocks(void **state)
+TEST(clock_keys_go_round_all_clocks)
 {
 	struct report *report = judged(literal_clean);
 	struct screen screen = screen_of(report, 80, 25);
 
-	(void)state;
 	press(&screen, ']');
 	assert_int_equal(screen.page, SCREEN_SUMMARY);
 	for (size_t i = 0; i < 13; i++) {
@@ -216,13 +203,11 @@ clock_keys_go_round_all_clocks(void **state)
 	literal_free(report);
 }
 
-static void
-right_and_left_go_through_pages_and_clocks_and_tab_through_pages(void **state)
+TEST(right_and_left_go_through_pages_and_clocks_and_tab_through_pages)
 {
 	struct report *report = judged(literal_clean);
 	struct screen screen = screen_of(report, 80, 25);
 
-	(void)state;
 	for (size_t i = 0; i < 18; i++) {
 		size_t page = i < 2 ? i : i < 14 ? SCREEN_CLOCK : i - 11;
 
@@ -249,13 +234,11 @@ right_and_left_go_through_pages_and_clocks_and_tab_through_pages(void **state)
 }
 
 /* U+0101 to U+0117 and the scan codes 1 to 17h: only the codes of keys, behind 16 bits, do anything. */
-static void
-letters_above_latin_are_no_scan_codes(void **state)
+TEST(letters_above_latin_are_no_scan_codes)
 {
 	struct report *report = judged(literal_clean);
 	struct screen screen = screen_of(report, 80, 25);
 
-	(void)state;
 	screen.can_quit = true;
 	press(&screen, SCREEN_KEY_DOWN);
 	assert_int_equal(screen.line, 1);
@@ -270,8 +253,7 @@ letters_above_latin_are_no_scan_codes(void **state)
 }
 
 /* A document of 60 numbered lines; on 25 rows 23 of them are seen, so that the last first line is 37. */
-static void
-scrolling_stops_at_both_ends(void **state)
+TEST(scrolling_stops_at_both_ends)
 {
 	static const struct {
 		unsigned key;
@@ -286,7 +268,6 @@ scrolling_stops_at_both_ends(void **state)
 	char document[60 * 9 + 1], first[16], last[16], position[64];
 	struct screen screen;
 
-	(void)state;
 	for (size_t i = 0; i < 60; i++)
 		snprintf(document + 9 * i, 10, "line %3zu\n", i + 1);
 	screen = screen_of(NULL, 80, 25);
@@ -309,12 +290,10 @@ scrolling_stops_at_both_ends(void **state)
 	assert_null(strstr(row_of(&screen, 24), "Summary")); /* ... and says so */
 }
 
-static void
-page_that_fits_has_no_position_and_does_not_scroll(void **state)
+TEST(page_that_fits_has_no_position_and_does_not_scroll)
 {
 	struct screen screen = screen_of(NULL, 80, 25);
 
-	(void)state;
 	screen.document = "one\ntwo\n";
 	screen_open(&screen);
 	press(&screen, SCREEN_KEY_DOWN);
@@ -324,13 +303,11 @@ page_that_fits_has_no_position_and_does_not_scroll(void **state)
 	assert_string_equal(row_of(&screen, 0), " baretick 0.1.0   Rules");
 }
 
-static void
-ways_out_are_restart_power_off_and_quit_only_where_it_may(void **state)
+TEST(ways_out_are_restart_power_off_and_quit_only_where_it_may)
 {
 	struct report *report = judged(literal_clean);
 	struct screen screen = screen_of(report, 80, 25);
 
-	(void)state;
 	assert_int_equal(screen_key(&screen, 'r'), SCREEN_RESTART);
 	assert_int_equal(screen_key(&screen, 'R'), SCREEN_RESTART);
 	assert_int_equal(screen_key(&screen, 'p'), SCREEN_POWER_OFF);
@@ -348,13 +325,11 @@ ways_out_are_restart_power_off_and_quit_only_where_it_may(void **state)
 }
 
 /* Of each page: rows from its first to its last line, by the down key, are all there is. */
-static void
-every_line_of_every_page_is_reached_by_keys(void **state)
+TEST(every_line_of_every_page_is_reached_by_keys)
 {
 	static const size_t sizes[][2] = { { 80, 25 }, { 100, 31 }, { 128, 40 }, { 160, 53 }, { 240, 60 } };
 	struct report *report = judged(literal_sick);
 
-	(void)state;
 	for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
 		struct screen screen = screen_of(report, sizes[s][0], sizes[s][1]);
 
@@ -375,12 +350,10 @@ every_line_of_every_page_is_reached_by_keys(void **state)
 }
 
 /* No line of a pane is wider than the place it has: nothing is cut off at the right. */
-static void
-lines_fit_their_panes_from_80_columns_on(void **state)
+TEST(lines_fit_their_panes_from_80_columns_on)
 {
 	struct report *(*const literals[])(void) = { literal_clean, literal_sick, literal_empty };
 
-	(void)state;
 	for (size_t l = 0; l < 3; l++) {
 		struct report *report = judged(literals[l]);
 
@@ -402,13 +375,11 @@ lines_fit_their_panes_from_80_columns_on(void **state)
 }
 
 /* The rest of such a screen stays empty. */
-static void
-screens_wider_than_320_columns_have_rows_of_320(void **state)
+TEST(screens_wider_than_320_columns_have_rows_of_320)
 {
 	static const size_t sizes[][2] = { { 319, 53 }, { 320, 53 }, { 321, 53 }, { 400, 120 } };
 	struct report *report = judged(literal_sick);
 
-	(void)state;
 	for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
 		size_t columns = sizes[s][0] < 320 ? sizes[s][0] : 320;
 		struct screen screen = screen_of(report, sizes[s][0], sizes[s][1]);
@@ -428,13 +399,11 @@ screens_wider_than_320_columns_have_rows_of_320(void **state)
 	literal_free(report);
 }
 
-static void
-tiny_screens_do_nothing_wrong(void **state)
+TEST(tiny_screens_do_nothing_wrong)
 {
 	static const size_t sizes[] = { 0, 1, 2, 3, 7, 79 };
 	struct report *report = judged(literal_sick);
 
-	(void)state;
 	for (size_t c = 0; c < sizeof(sizes) / sizeof(sizes[0]); c++) {
 		for (size_t r = 0; r < sizeof(sizes) / sizeof(sizes[0]); r++) {
 			struct screen screen = screen_of(report, sizes[c], sizes[r]);
@@ -453,13 +422,11 @@ tiny_screens_do_nothing_wrong(void **state)
 	literal_free(report);
 }
 
-static void
-smallest_room_cuts_and_does_not_overflow(void **state)
+TEST(smallest_room_cuts_and_does_not_overflow)
 {
 	struct report *report = judged(literal_sick);
 	struct screen screen = screen_of(report, 80, 25);
 
-	(void)state;
 	for (size_t size = 4; size < 4000; size += 97) {
 		char *small = malloc(size); /* the address sanitizer watches its end */
 
@@ -475,13 +442,11 @@ smallest_room_cuts_and_does_not_overflow(void **state)
 }
 
 /* Every exact duration below 10,000 ns and every bucket of the histogram, each listed, as cutoff=100 asks for. */
-static void
-longest_page_fits_its_room(void **state)
+TEST(longest_page_fits_its_room)
 {
 	struct report *report = judged(literal_clean);
 	struct screen screen = screen_of(report, 160, 53);
 
-	(void)state;
 	for (uint64_t ns = 0; ns < LATENCY_EXACT_NS; ns++)
 		literal_record(report->clocks[0].latency, ns, UINT64_C(1000000000000) + ns);
 	for (uint64_t ns = LATENCY_EXACT_NS; ns < UINT64_MAX / 2; ns += ns / 100)
@@ -496,14 +461,12 @@ longest_page_fits_its_room(void **state)
 	literal_free(report);
 }
 
-static void
-no_clocks_is_a_sentence(void **state)
+TEST(no_clocks_is_a_sentence)
 {
 	struct report *report = literal_empty();
 	size_t clocks = report->clock_count;
 	struct screen screen;
 
-	(void)state;
 	report->clock_count = 0;
 	judge_report(report);
 	screen = screen_of(report, 80, 25);
@@ -531,14 +494,12 @@ clock_page(struct screen *screen, const char *id)
 }
 
 /* A TSC at half the PIT's rate is -500,000 ppm from it; the PIT is +1,000,000 ppm from the TSC, and not +500,000. */
-static void
-pairs_stand_on_both_clocks_pages_with_the_figures_of_their_own_direction(void **state)
+TEST(pairs_stand_on_both_clocks_pages_with_the_figures_of_their_own_direction)
 {
 	struct report *report = judged(literal_clean);
 	struct screen screen = screen_of(report, 80, 25);
 	size_t row;
 
-	(void)state;
 	report->rate_count = 3;
 	report->rates[0] = (struct report_rate){ "tsc", "pit", { true, -500000000, -500001000, -499998000 }, false };
 	report->rates[1] = (struct report_rate){ "pit", "hpet", { true, 2000, -1500, 5500 }, true };
@@ -568,13 +529,11 @@ report_of(size_t cores)
 	return report;
 }
 
-static void
-cores_page_of_100_cores_has_their_map_where_160_columns_are(void **state)
+TEST(cores_page_of_100_cores_has_their_map_where_160_columns_are)
 {
 	struct report *report = report_of(100);
 	struct screen screen = screen_of(report, 160, 53);
 
-	(void)state;
 	press(&screen, '4');
 	assert_int_equal(screen.right_column, 0);
 	assert_non_null(strstr(screen.left.text.bytes, "\nPairs of cores: "));
@@ -592,13 +551,11 @@ cores_page_of_100_cores_has_their_map_where_160_columns_are(void **state)
 	literal_free(report);
 }
 
-static void
-cores_page_of_255_cores_is_folded_and_whole(void **state)
+TEST(cores_page_of_255_cores_is_folded_and_whole)
 {
 	struct report *report = report_of(255);
 	struct screen screen = screen_of(report, 80, 25);
 
-	(void)state;
 	press(&screen, '4');
 	assert_false(screen.left.text.truncated);
 	assert_non_null(strstr(screen.left.text.bytes, "package 3 (63)"));
@@ -608,14 +565,12 @@ cores_page_of_255_cores_is_folded_and_whole(void **state)
 }
 
 /* row_of() looks at every byte; here are strings of all there are, in all fields, and in a document. */
-static void
-bytes_outside_ascii_never_reach_a_row(void **state)
+TEST(bytes_outside_ascii_never_reach_a_row)
 {
 	struct report *report = judged(literal_sick);
 	char hostile[256], saved[256];
 	struct screen screen;
 
-	(void)state;
 	for (size_t i = 0; i < 255; i++)
 		hostile[i] = (char)(i + 1);
 	hostile[255] = '\0';
@@ -647,14 +602,12 @@ bytes_outside_ascii_never_reach_a_row(void **state)
 	assert_string_equal(row_of(&screen, 1), "???#?????");
 }
 
-static void
-bars_fill_their_rows_and_the_page_has_no_bar(void **state)
+TEST(bars_fill_their_rows_and_the_page_has_no_bar)
 {
 	struct report *report = judged(literal_clean);
 	struct screen screen = screen_of(report, 100, 31);
 	struct screen_row row;
 
-	(void)state;
 	for (size_t i = 0; i < 31; i++) {
 		bool is_bar = i == 0 || i == 30;
 
@@ -666,8 +619,7 @@ bars_fill_their_rows_and_the_page_has_no_bar(void **state)
 }
 
 /* An ink never says what no word says: each verdict's word is there in every ink that is not plain. */
-static void
-inks_stand_on_words(void **state)
+TEST(inks_stand_on_words)
 {
 	static const struct {
 		enum verdict verdict;
@@ -682,7 +634,6 @@ inks_stand_on_words(void **state)
 	struct report *report = judged(literal_clean);
 	struct screen screen = screen_of(report, 80, 25);
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		report->verdict = cases[i].verdict;
 		screen_open(&screen);
@@ -692,12 +643,10 @@ inks_stand_on_words(void **state)
 	literal_free(report);
 }
 
-static void
-stolen_time_stands_beside_the_verdict_on_every_page(void **state)
+TEST(stolen_time_stands_beside_the_verdict_on_every_page)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	literal_take_away(report, 1, 12034, 2440000000);
 	judge_report(report);
 	recommend(report);
@@ -716,36 +665,4 @@ stolen_time_stands_beside_the_verdict_on_every_page(void **state)
 	assert_null(strstr(row_of(&screen, 0), "stolen"));
 	assert_int_equal(ink_at(&screen, find_row(&screen, "stolen"), "No stolen"), INK_PLAIN);
 	literal_free(report);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pages_are_as_their_goldens_at_80x25_and_at_160x53),
-		cmocka_unit_test(first_screen_tells_verdict_place_of_the_report_and_sick_clocks_without_a_key),
-		cmocka_unit_test(digits_go_to_their_pages_and_the_bar_marks_them),
-		cmocka_unit_test(clock_keys_go_round_all_clocks),
-		cmocka_unit_test(right_and_left_go_through_pages_and_clocks_and_tab_through_pages),
-		cmocka_unit_test(letters_above_latin_are_no_scan_codes),
-		cmocka_unit_test(scrolling_stops_at_both_ends),
-		cmocka_unit_test(page_that_fits_has_no_position_and_does_not_scroll),
-		cmocka_unit_test(ways_out_are_restart_power_off_and_quit_only_where_it_may),
-		cmocka_unit_test(every_line_of_every_page_is_reached_by_keys),
-		cmocka_unit_test(lines_fit_their_panes_from_80_columns_on),
-		cmocka_unit_test(screens_wider_than_320_columns_have_rows_of_320),
-		cmocka_unit_test(tiny_screens_do_nothing_wrong),
-		cmocka_unit_test(smallest_room_cuts_and_does_not_overflow),
-		cmocka_unit_test(longest_page_fits_its_room),
-		cmocka_unit_test(no_clocks_is_a_sentence),
-		cmocka_unit_test(pairs_stand_on_both_clocks_pages_with_the_figures_of_their_own_direction),
-		cmocka_unit_test(cores_page_of_100_cores_has_their_map_where_160_columns_are),
-		cmocka_unit_test(cores_page_of_255_cores_is_folded_and_whole),
-		cmocka_unit_test(bytes_outside_ascii_never_reach_a_row),
-		cmocka_unit_test(bars_fill_their_rows_and_the_page_has_no_bar),
-		cmocka_unit_test(inks_stand_on_words),
-		cmocka_unit_test(stolen_time_stands_beside_the_verdict_on_every_page),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

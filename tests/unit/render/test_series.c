@@ -1,13 +1,5 @@
 /* The run over time, of figures that are written down here: its lines, as many as fit, and its marks. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "report_literal.h"
 #include "table_sections.h"
 
@@ -44,6 +36,8 @@ end(void **state)
 	free(here.memory);
 	return 0;
 }
+
+TEST_FIXTURE(begin, end);
 
 static struct series_clock *
 clock_of(struct series_row *row, const char *id)
@@ -89,21 +83,17 @@ lines_with(const char *text, const char *what)
 	return count;
 }
 
-static void
-a_run_without_a_series_has_no_table(void **state)
+TEST(a_run_without_a_series_has_no_table)
 {
-	(void)state;
 	assert_string_equal(table(), "");
 	table_series_latest(&here.text, here.report);
 	assert_string_equal(here.bytes, "");
 }
 
-static void
-a_line_has_the_worst_of_its_rows_and_rates_as_far_as_they_are_known(void **state)
+TEST(a_line_has_the_worst_of_its_rows_and_rates_as_far_as_they_are_known)
 {
 	struct series_row *row;
 
-	(void)state;
 	row = add_minute(85, 20, 1234, 12);
 	row->gaps = 2;
 	row->worst_gap_ns = 12345;
@@ -118,10 +108,8 @@ a_line_has_the_worst_of_its_rows_and_rates_as_far_as_they_are_known(void **state
 }
 
 /* 40 minutes in 12 lines, the last of them up to the run's end; a minute's gap is in one of them. */
-static void
-a_long_run_has_a_dozen_lines_and_none_of_its_minutes_is_left_out(void **state)
+TEST(a_long_run_has_a_dozen_lines_and_none_of_its_minutes_is_left_out)
 {
-	(void)state;
 	for (size_t i = 0; i < ROWS; i++)
 		add_minute(i == 17 ? 4000 : 85, 0, (int64_t)i, 5);
 	assert_int_equal(lines_with(table(), " s       -    2 ns"), 12);
@@ -130,22 +118,18 @@ a_long_run_has_a_dozen_lines_and_none_of_its_minutes_is_left_out(void **state)
 	assert_non_null(strstr(here.bytes, "A line is of up to 4 rows of the series"));
 }
 
-static void
-the_latest_row_is_a_line_of_its_own(void **state)
+TEST(the_latest_row_is_a_line_of_its_own)
 {
-	(void)state;
 	add_minute(85, 0, 10, 5);
 	add_minute(170, 0, 20, 5);
 	table_series_latest(&here.text, here.report);
 	assert_string_equal(here.bytes, "   120 s       -    2 ns  170 ns         -  600 ns         -  1.20us    +0.020\n");
 }
 
-static void
-a_mark_says_by_how_much_the_p99_grew_over_its_least(void **state)
+TEST(a_mark_says_by_how_much_the_p99_grew_over_its_least)
 {
 	static const uint64_t p99_ns[] = { 100, 109, 110, 125, 150, 200, 399, 400, 799, 800, 5000 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(p99_ns) / sizeof(p99_ns[0]); i++)
 		add_minute(p99_ns[i], 0, 0, 5);
 	table_series_marks(&here.text, here.report, 20);
@@ -153,20 +137,4 @@ a_mark_says_by_how_much_the_p99_grew_over_its_least(void **state)
 	text_init(&here.text, here.bytes, sizeof(here.bytes));
 	table_series_marks(&here.text, here.report, 3);
 	assert_string_equal(here.bytes, "*##");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_run_without_a_series_has_no_table),
-		TEST(a_line_has_the_worst_of_its_rows_and_rates_as_far_as_they_are_known),
-		TEST(a_long_run_has_a_dozen_lines_and_none_of_its_minutes_is_left_out),
-		TEST(the_latest_row_is_a_line_of_its_own),
-		TEST(a_mark_says_by_how_much_the_p99_grew_over_its_least),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* The table against its goldens, and what must hold of every table: width, order, nothing left out. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "test.h"
 #include "judge.h"
 #include "golden.h"
 #include "number.h"
@@ -72,34 +67,26 @@ compare(renderer *put, struct report *(*literal)(void), const char *golden)
 	literal_free(report);
 }
 
-static void
-clean_machine_renders_as_its_golden(void **state)
+TEST(clean_machine_renders_as_its_golden)
 {
-	(void)state;
 	compare(table_render, literal_clean, "clean.txt");
 }
 
-static void
-sick_machine_renders_as_its_golden(void **state)
+TEST(sick_machine_renders_as_its_golden)
 {
-	(void)state;
 	compare(table_render, literal_sick, "sick.txt");
 }
 
-static void
-unmeasured_machine_renders_as_its_golden(void **state)
+TEST(unmeasured_machine_renders_as_its_golden)
 {
-	(void)state;
 	compare(table_render, literal_empty, "empty.txt");
 }
 
-static void
-longest_strings_keep_79_columns(void **state)
+TEST(longest_strings_keep_79_columns)
 {
 	struct report *report = literal_sick();
 	struct text text;
 
-	(void)state;
 	memset(report->cpu, 'c', sizeof(report->cpu) - 1);
 	memset(report->firmware, 'f', sizeof(report->firmware) - 1);
 	memset(report->notes[0], 'n', REPORT_SENTENCE - 1);
@@ -125,13 +112,11 @@ has_cut_paragraph(const struct text *text)
 	return false;
 }
 
-static void
-paragraph_with_the_longest_figures_is_whole(void **state)
+TEST(paragraph_with_the_longest_figures_is_whole)
 {
 	struct report *report = literal_sick();
 	struct text text;
 
-	(void)state;
 	report->elapsed_ms = report->interference.smi_count = report->interference.gaps = UINT64_MAX;
 	report->interference.total_ns = report->interference.worst_ns = report->interference.observed_ns = UINT64_MAX;
 	report->interference.worst_core = report->skew.worst_warp_a = report->skew.worst_warp_b = UINT32_MAX;
@@ -156,10 +141,8 @@ paragraph_with_the_longest_figures_is_whole(void **state)
 }
 
 /* No two names of one core: it read less than it had itself before. */
-static void
-warp_of_a_core_against_itself_has_words_of_its_own(void **state)
+TEST(warp_of_a_core_against_itself_has_words_of_its_own)
 {
-	(void)state;
 	for (uint32_t other = 2; other <= 4; other += 2) {
 		struct report *report = literal_clean();
 		struct text text;
@@ -173,13 +156,11 @@ warp_of_a_core_against_itself_has_words_of_its_own(void **state)
 	}
 }
 
-static void
-paragraph_that_does_not_fit_ends_with_dots(void **state)
+TEST(paragraph_that_does_not_fit_ends_with_dots)
 {
 	static char words[3 * TABLE_SENTENCE_SIZE];
 	struct text text;
 
-	(void)state;
 	memset(words, 'w', sizeof(words) - 1);
 	text_init(&text, buffer, sizeof(buffer));
 	table_paragraph(&text, 0, "%s", words);
@@ -189,14 +170,12 @@ paragraph_that_does_not_fit_ends_with_dots(void **state)
 	assert_false(has_cut_paragraph(&text));
 }
 
-static void
-table_cut_off_at_any_size_is_the_start_of_the_whole_one(void **state)
+TEST(table_cut_off_at_any_size_is_the_start_of_the_whole_one)
 {
 	struct report *report = literal_sick();
 	static char whole[TEXT_SIZE];
 	struct text text;
 
-	(void)state;
 	judge_report(report);
 	text = render(table_render, report);
 	memcpy(whole, text.bytes, text.length + 1);
@@ -214,10 +193,8 @@ table_cut_off_at_any_size_is_the_start_of_the_whole_one(void **state)
 	literal_free(report);
 }
 
-static void
-lines_break_between_words_as_late_as_they_can(void **state)
+TEST(lines_break_between_words_as_late_as_they_can)
 {
-	(void)state;
 	assert_int_equal(table_fit("aaa bbb cc", 10), 10);
 	assert_int_equal(table_fit("aaa bbb cc", 9), 7);
 	assert_int_equal(table_fit("aaa bbb cc", 7), 7);
@@ -226,12 +203,10 @@ lines_break_between_words_as_late_as_they_can(void **state)
 	assert_int_equal(table_fit("", 5), 0);
 }
 
-static void
-starved_warp_check_is_inconclusive_unless_it_saw_a_warp(void **state)
+TEST(starved_warp_check_is_inconclusive_unless_it_saw_a_warp)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	report->skew.locked.starved = true;
 	assert_non_null(strstr(render(table_skew, report).bytes, "with a lock: 4 cores, 80000 iterations on one\n"
 								 "  shared last value: inconclusive: no warp"));
@@ -269,12 +244,10 @@ lines_below(const char *from, const char *start)
 
 static const char *const headings[] = { "    core     p50    p99", "    core     p50  ratio", "    core  pkg.c.t" };
 
-static void
-up_to_64_cores_have_a_row_each_in_every_block(void **state)
+TEST(up_to_64_cores_have_a_row_each_in_every_block)
 {
 	static const size_t counts[] = { 2, 4, 60, 61, 64 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		struct report *report = literal_of(counts[i], TOURNAMENT_ALL, NULL);
 
@@ -288,12 +261,10 @@ up_to_64_cores_have_a_row_each_in_every_block(void **state)
 }
 
 /* As with a driver more: the clocks that do not fit side by side follow below, each with its rows. */
-static void
-six_devices_have_a_second_block_for_the_last(void **state)
+TEST(six_devices_have_a_second_block_for_the_last)
 {
 	struct report *report = literal_of(4, TOURNAMENT_ALL, NULL);
 
-	(void)state;
 	literal_find(report, "rtc_pf")->clock.main = "rtc_pf";
 	judge_report(report);
 	render(table_cores, report);
@@ -306,14 +277,12 @@ six_devices_have_a_second_block_for_the_last(void **state)
 }
 
 /* 255 cores are of 4 packages, 1024 of 16, which are more than 8 and so one group. */
-static void
-rows_of_more_cores_are_folded_by_package_or_into_one(void **state)
+TEST(rows_of_more_cores_are_folded_by_package_or_into_one)
 {
 	static const struct {
 		size_t cores, groups;
 	} cases[] = { { 65, 2 }, { 255, 4 }, { 512, 8 }, { 513, 1 }, { 1024, 1 } };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct report *report = literal_of(cases[i].cores, TOURNAMENT_ALL, NULL);
 
@@ -332,13 +301,11 @@ rows_of_more_cores_are_folded_by_package_or_into_one(void **state)
 	assert_non_null(find_line(buffer, "all cores (1024)        -30 ..      +30  -0.003 ..  +0.003"));
 }
 
-static void
-folded_rows_show_what_stands_apart_drifts_or_is_dead_one_by_one_up_to_8_each(void **state)
+TEST(folded_rows_show_what_stands_apart_drifts_or_is_dead_one_by_one_up_to_8_each)
 {
 	int64_t truth_ticks[255] = { [200] = -1000000 };
 	struct report *report = literal_of(255, TOURNAMENT_ALL, NULL);
 
-	(void)state;
 	for (size_t i = 10; i < 22; i++) {
 		report->cores[i].started = false;
 		LITERAL_COPY(report->cores[i].reason, "it did not check in");
@@ -358,13 +325,11 @@ folded_rows_show_what_stands_apart_drifts_or_is_dead_one_by_one_up_to_8_each(voi
 	literal_free(report);
 }
 
-static void
-row_of_a_package_that_stands_apart_as_a_whole_says_by_how_much(void **state)
+TEST(row_of_a_package_that_stands_apart_as_a_whole_says_by_how_much)
 {
 	int64_t truth_ticks[192] = { 0 };
 	struct report *report;
 
-	(void)state;
 	for (size_t i = 64; i < 128; i++)
 		truth_ticks[i] = 300;
 	report = literal_of(192, TOURNAMENT_ALL, truth_ticks);
@@ -378,14 +343,12 @@ row_of_a_package_that_stands_apart_as_a_whole_says_by_how_much(void **state)
 	literal_free(report);
 }
 
-static void
-map_has_a_row_and_a_column_for_each_of_60_cores_and_none_for_61(void **state)
+TEST(map_has_a_row_and_a_column_for_each_of_60_cores_and_none_for_61)
 {
 	int64_t truth_ticks[61] = { [30] = 300 };
 	struct report *report = literal_of(60, TOURNAMENT_ALL, truth_ticks);
 	const char *map;
 
-	(void)state;
 	render(table_skew, report);
 	map = find_line(buffer, "Pairs of cores");
 	assert_int_equal(lines_below(map, "          0246802468"), 60);
@@ -401,13 +364,11 @@ map_has_a_row_and_a_column_for_each_of_60_cores_and_none_for_61(void **state)
 	literal_free(report);
 }
 
-static void
-map_of_a_star_is_the_row_of_the_boot_core(void **state)
+TEST(map_of_a_star_is_the_row_of_the_boot_core)
 {
 	int64_t truth_ticks[300] = { [3] = -400 };
 	struct report *report = literal_of(12, TOURNAMENT_STAR, truth_ticks);
 
-	(void)state;
 	render(table_skew, report);
 	assert_int_equal(lines_below(buffer, "          024680246802"), 1);
 	assert_non_null(find_line(buffer, "       0* \\..>........\n"));
@@ -435,12 +396,10 @@ assert_says(struct report *report, const char *words)
 		fail_msg("\"%s\" is not in:\n%s", words, buffer);
 }
 
-static void
-map_shows_the_pair_that_contradicts_and_the_one_that_never_met(void **state)
+TEST(map_shows_the_pair_that_contradicts_and_the_one_that_never_met)
 {
 	struct report *report = literal_of(6, TOURNAMENT_ALL, NULL);
 
-	(void)state;
 	offsets_set(&report->skew.offsets, 2, 4, (struct offset){ 960, 1040 });
 	offsets_set(&report->skew.offsets, 1, 5, OFFSET_UNKNOWN);
 	literal_solve(report);
@@ -455,13 +414,11 @@ map_shows_the_pair_that_contradicts_and_the_one_that_never_met(void **state)
 }
 
 /* Each pair's interval reaches up to 59 ticks, half a nanosecond each, to either side of the truth. */
-static void
-sentence_on_synchrony_is_what_the_pairs_prove(void **state)
+TEST(sentence_on_synchrony_is_what_the_pairs_prove)
 {
 	int64_t truth_ticks[4] = { [3] = 20000 };
 	struct report *report = literal_of(4, TOURNAMENT_ALL, NULL), *skewed;
 
-	(void)state;
 	assert_says(report, "\nSynchronised within 29 ns at 3.1 s and 21.1 s: ping-pongs of all pairs of 4 cores (6 in "
 			    "3 rounds, 2 at a "
 			    "time), best round trip 41 ns. No two differed by more than 29 ns in the first tournament, of "
@@ -529,14 +486,12 @@ sentence_on_synchrony_is_what_the_pairs_prove(void **state)
 }
 
 /* What the last tournament alone shows is what the sentence, the rows, the map and the worst pairs are of. */
-static void
-tournament_that_the_sentence_is_of_is_the_one_that_is_shown(void **state)
+TEST(tournament_that_the_sentence_is_of_is_the_one_that_is_shown)
 {
 	int64_t truth_ticks[4] = { [3] = 20000 };
 	struct report *report = literal_of(4, TOURNAMENT_ALL, NULL), *last = literal_of(4, TOURNAMENT_ALL, truth_ticks);
 	struct text text = render(table_skew, report);
 
-	(void)state;
 	assert_null(strstr(buffer, "last tournament"));
 	assert_non_null(strstr(buffer, "\nPairs of cores: . not proven apart,"));
 	assert_non_null(strstr(buffer, "       6  ...\\\n"));
@@ -561,12 +516,10 @@ tournament_that_the_sentence_is_of_is_the_one_that_is_shown(void **state)
 }
 
 /* Whatever is proven only within more than that, once only, or not any more in the end, is no proof. */
-static void
-synchrony_is_said_only_of_a_bound_that_means_something_to_the_end(void **state)
+TEST(synchrony_is_said_only_of_a_bound_that_means_something_to_the_end)
 {
 	struct report *report = literal_of(4, TOURNAMENT_ALL, NULL);
 
-	(void)state;
 	report->skew.latest_summary.bound_ticks = 1000000;
 	assert_says(report, "\nSynchronisation not determined: only within 500000 ns at 3.1 s and 21.1 s: ping-pongs of ");
 	assert_says(report, ", best round trip 41 ns. At 3.1 s: "); /* of the first alone, which was narrower */
@@ -595,12 +548,10 @@ synchrony_is_said_only_of_a_bound_that_means_something_to_the_end(void **state)
 	literal_free(report);
 }
 
-static void
-offset_that_may_be_10_ms_or_more_has_units_at_both_ends(void **state)
+TEST(offset_that_may_be_10_ms_or_more_has_units_at_both_ends)
 {
 	struct report *report = literal_of(2, TOURNAMENT_ALL, NULL);
 
-	(void)state;
 	offsets_set(&report->skew.offsets, 0, 1, (struct offset){ -31, 19999998 });
 	literal_solve(report);
 	assert_says(report, "\n       2  0.1.0         -16 .. +9999999  -0.003");
@@ -610,12 +561,10 @@ offset_that_may_be_10_ms_or_more_has_units_at_both_ends(void **state)
 	literal_free(report);
 }
 
-static void
-sentence_on_drift_names_the_core_that_drifts_most(void **state)
+TEST(sentence_on_drift_names_the_core_that_drifts_most)
 {
 	struct report *report = literal_of(4, TOURNAMENT_ALL, NULL);
 
-	(void)state;
 	assert_says(report, "\nDrift against the boot core's TSC over 18.1 s: none proven on 3 of 3 other cores, all within "
 			    "-0.003 .. +0.003 ppm.\n");
 	report->cores[1].drift_ppb = (struct offset){ INT64_MIN, INT64_MAX };
@@ -635,12 +584,10 @@ sentence_on_drift_names_the_core_that_drifts_most(void **state)
 	literal_free(report);
 }
 
-static void
-sentence_on_tsc_adjust_says_none_equal_or_which(void **state)
+TEST(sentence_on_tsc_adjust_says_none_equal_or_which)
 {
 	struct report *report = literal_of(4, TOURNAMENT_ALL, NULL);
 
-	(void)state;
 	report->cores[2].facts.tsc_adjust = INT64_MIN;
 	assert_says(report, "\nTSC_ADJUST: not equal on 4 cores, from -9223372036854775808 ticks on core 4 to 0 on core 0.\n");
 	assert_says(report, "-0.003 ..  +0.003 -9223372036854775808\n");
@@ -656,12 +603,10 @@ sentence_on_tsc_adjust_says_none_equal_or_which(void **state)
 	literal_free(report);
 }
 
-static void
-longest_ids_and_figures_of_60_and_255_cores_keep_79_columns(void **state)
+TEST(longest_ids_and_figures_of_60_and_255_cores_keep_79_columns)
 {
 	static const size_t counts[] = { 60, 255 };
 
-	(void)state;
 	for (size_t n = 0; n < 2; n++) {
 		int64_t truth_ticks[255] = { [7] = INT64_MAX / 16, [8] = -20000000000 };
 		struct report *report = literal_of(counts[n], TOURNAMENT_ALL, truth_ticks);
@@ -686,14 +631,12 @@ longest_ids_and_figures_of_60_and_255_cores_keep_79_columns(void **state)
 }
 
 /* A clock that only one core at a time may read is left out by its nature, and no word is lost on it. */
-static void
-clocks_that_no_two_cores_read_at_once_are_named(void **state)
+TEST(clocks_that_no_two_cores_read_at_once_are_named)
 {
 	struct report *report = literal_clean();
 	size_t hpet = (size_t)(literal_find(report, "hpet") - report->clocks);
 	size_t pit = (size_t)(literal_find(report, "pit") - report->clocks);
 
-	(void)state;
 	assert_null(strstr(render(table_cores, report).bytes, "Not measured on"));
 	for (size_t i = 0; i < report->core_count; i++)
 		report->cores[i].contended[hpet].count = report->cores[i].contended[pit].count = 0;
@@ -705,14 +648,12 @@ clocks_that_no_two_cores_read_at_once_are_named(void **state)
 }
 
 /* Where a host takes much of the time the medians alone and together are its, and cores miss each other. */
-static void
-ratios_of_contended_reads_are_doubted_where_time_was_stolen_and_a_dash_is_explained(void **state)
+TEST(ratios_of_contended_reads_are_doubted_where_time_was_stolen_and_a_dash_is_explained)
 {
 	struct report *report = literal_clean();
 	size_t hpet = (size_t)(literal_find(report, "hpet") - report->clocks);
 	struct text text;
 
-	(void)state;
 	text = render(table_cores, report);
 	assert_null(strstr(text.bytes, "not reliable"));
 	assert_null(strstr(text.bytes, "-: no other core"));
@@ -728,8 +669,7 @@ ratios_of_contended_reads_are_doubted_where_time_was_stolen_and_a_dash_is_explai
 	literal_free(report);
 }
 
-static void
-durations_take_at_most_6_characters(void **state)
+TEST(durations_take_at_most_6_characters)
 {
 	static const struct {
 		uint64_t ps;
@@ -744,7 +684,6 @@ durations_take_at_most_6_characters(void **state)
 		{ 86401000000000000, ">1 day" }, { UINT64_MAX, ">1 day" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_string_equal(number_ps(cases[i].ps).text, cases[i].text);
 	assert_string_equal(number_ns(9).text, "9 ns");
@@ -756,14 +695,12 @@ durations_take_at_most_6_characters(void **state)
 		assert_in_range(strlen(number_ps(ps).text), 4, 6);
 }
 
-static void
-costs_of_which_the_ranges_overlap_are_not_told_apart(void **state)
+TEST(costs_of_which_the_ranges_overlap_are_not_told_apart)
 {
 	static char bytes[8192];
 	struct report *report = literal_clean();
 	struct text text;
 
-	(void)state;
 	judge_report(report);
 	text_init(&text, bytes, sizeof(bytes));
 	table_database(&text, report);
@@ -776,15 +713,13 @@ costs_of_which_the_ranges_overlap_are_not_told_apart(void **state)
 }
 
 /* The flag of an RTC at 8192 Hz: read in no time, and of no use for a row of a database. */
-static void
-a_clock_that_counts_in_steps_longer_than_a_read_is_not_the_cheapest(void **state)
+TEST(a_clock_that_counts_in_steps_longer_than_a_read_is_not_the_cheapest)
 {
 	static char bytes[8192];
 	struct report *report = literal_clean();
 	struct report_clock *flag = literal_find(report, "rtc_pf"), *rtc = literal_find(report, "rtc");
 	struct text text;
 
-	(void)state;
 	judge_report(report);
 	flag->cost.rows_ps = flag->cost.read_ps = (struct interval_ns){ true, 1, 1, 1 };
 	text_init(&text, bytes, sizeof(bytes));
@@ -799,14 +734,12 @@ a_clock_that_counts_in_steps_longer_than_a_read_is_not_the_cheapest(void **state
 	literal_free(report);
 }
 
-static void
-what_a_key_left_of_the_plan_is_said_with_the_moment(void **state)
+TEST(what_a_key_left_of_the_plan_is_said_with_the_moment)
 {
 	static char bytes[4096];
 	struct report *report = literal_clean();
 	struct text text;
 
-	(void)state;
 	report->hurried = true;
 	report->hurried_ms = 12345;
 	text_init(&text, bytes, sizeof(bytes));
@@ -821,8 +754,7 @@ what_a_key_left_of_the_plan_is_said_with_the_moment(void **state)
 	literal_free(report);
 }
 
-static void
-a_figure_has_no_digit_that_its_error_does_not_let_be_told(void **state)
+TEST(a_figure_has_no_digit_that_its_error_does_not_let_be_told)
 {
 	static const struct {
 		int64_t value;
@@ -833,7 +765,6 @@ a_figure_has_no_digit_that_its_error_does_not_let_be_told(void **state)
 		{ -449, 100, { -450, 110 } }, { 7, 0, { 7, 0 } }, { 40, 99999, { 0, 101000 } },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct number_within told = number_within(cases[i].value, cases[i].error);
 
@@ -842,10 +773,8 @@ a_figure_has_no_digit_that_its_error_does_not_let_be_told(void **state)
 	}
 }
 
-static void
-ratios_take_at_most_6_characters(void **state)
+TEST(ratios_take_at_most_6_characters)
 {
-	(void)state;
 	assert_string_equal(number_times(0).text, "0.0");
 	assert_string_equal(number_times(123).text, "12.3");
 	assert_string_equal(number_times(99999).text, "9999.9");
@@ -855,8 +784,7 @@ ratios_take_at_most_6_characters(void **state)
 	assert_string_equal(number_times(UINT64_MAX).text, ">1e6");
 }
 
-static void
-rates_take_at_most_12_characters(void **state)
+TEST(rates_take_at_most_12_characters)
 {
 	static const struct {
 		uint64_t millihz;
@@ -868,17 +796,14 @@ rates_take_at_most_12_characters(void **state)
 		{ 999999970000, "1.000000 GHz" }, { 2303998000000, "2.303998 GHz" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_string_equal(number_rate(cases[i].millihz).text, cases[i].text);
 	for (uint64_t millihz = 1; millihz < UINT64_MAX / 7; millihz = millihz * 7 / 5 + 1)
 		assert_in_range(strlen(number_rate(millihz).text), 6, 12);
 }
 
-static void
-shares_are_rounded_to_nearest(void **state)
+TEST(shares_are_rounded_to_nearest)
 {
-	(void)state;
 	assert_string_equal(number_percent(1, 3, 4).text, "33.3333");
 	assert_string_equal(number_percent(2, 3, 4).text, "66.6667");
 	assert_string_equal(number_percent(1, 1, 1).text, "100.0");
@@ -887,15 +812,13 @@ shares_are_rounded_to_nearest(void **state)
 }
 
 /* 7, 2 and 1 of 10 samples: the list goes on until a row reaches the cut-off, and ends with the longest. */
-static void
-observed_durations_stop_at_the_cut_off_and_end_with_the_longest(void **state)
+TEST(observed_durations_stop_at_the_cut_off_and_end_with_the_longest)
 {
 	static const struct literal_duration durations[] = { { 10, 7 }, { 20, 2 }, { 20000, 1 }, { 0, 0 } };
 	struct latency *latency = literal_latency(durations);
 	struct observed_list list = observed_list(latency, 70000000);
 	struct observed row;
 
-	(void)state;
 	assert_true(observed_next(&list, &row));
 	assert_int_equal(row.ns, 10);
 	assert_int_equal(row.running, 7);
@@ -917,15 +840,13 @@ observed_durations_stop_at_the_cut_off_and_end_with_the_longest(void **state)
 	free(latency);
 }
 
-static void
-longest_duration_is_listed_once(void **state)
+TEST(longest_duration_is_listed_once)
 {
 	static const struct literal_duration durations[] = { { 0, 7 }, { 9999, 3 }, { 0, 0 } };
 	struct latency *latency = literal_latency(durations);
 	struct observed_list list = observed_list(latency, 100000000);
 	struct observed row;
 
-	(void)state;
 	assert_true(observed_next(&list, &row) && observed_next(&list, &row));
 	assert_int_equal(row.ns, 9999);
 	assert_false(row.after_gap);
@@ -946,50 +867,4 @@ longest_duration_is_listed_once(void **state)
 	list = observed_list(latency, 0);
 	assert_false(observed_next(&list, &row));
 	free(latency);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(clean_machine_renders_as_its_golden),
-		cmocka_unit_test(sick_machine_renders_as_its_golden),
-		cmocka_unit_test(unmeasured_machine_renders_as_its_golden),
-		cmocka_unit_test(longest_strings_keep_79_columns),
-		cmocka_unit_test(paragraph_with_the_longest_figures_is_whole),
-		cmocka_unit_test(warp_of_a_core_against_itself_has_words_of_its_own),
-		cmocka_unit_test(paragraph_that_does_not_fit_ends_with_dots),
-		cmocka_unit_test(table_cut_off_at_any_size_is_the_start_of_the_whole_one),
-		cmocka_unit_test(lines_break_between_words_as_late_as_they_can),
-		cmocka_unit_test(starved_warp_check_is_inconclusive_unless_it_saw_a_warp),
-		cmocka_unit_test(up_to_64_cores_have_a_row_each_in_every_block),
-		cmocka_unit_test(six_devices_have_a_second_block_for_the_last),
-		cmocka_unit_test(rows_of_more_cores_are_folded_by_package_or_into_one),
-		cmocka_unit_test(folded_rows_show_what_stands_apart_drifts_or_is_dead_one_by_one_up_to_8_each),
-		cmocka_unit_test(row_of_a_package_that_stands_apart_as_a_whole_says_by_how_much),
-		cmocka_unit_test(map_has_a_row_and_a_column_for_each_of_60_cores_and_none_for_61),
-		cmocka_unit_test(map_of_a_star_is_the_row_of_the_boot_core),
-		cmocka_unit_test(map_shows_the_pair_that_contradicts_and_the_one_that_never_met),
-		cmocka_unit_test(sentence_on_synchrony_is_what_the_pairs_prove),
-		cmocka_unit_test(tournament_that_the_sentence_is_of_is_the_one_that_is_shown),
-		cmocka_unit_test(synchrony_is_said_only_of_a_bound_that_means_something_to_the_end),
-		cmocka_unit_test(offset_that_may_be_10_ms_or_more_has_units_at_both_ends),
-		cmocka_unit_test(sentence_on_drift_names_the_core_that_drifts_most),
-		cmocka_unit_test(sentence_on_tsc_adjust_says_none_equal_or_which),
-		cmocka_unit_test(longest_ids_and_figures_of_60_and_255_cores_keep_79_columns),
-		cmocka_unit_test(durations_take_at_most_6_characters),
-		cmocka_unit_test(costs_of_which_the_ranges_overlap_are_not_told_apart),
-		cmocka_unit_test(a_clock_that_counts_in_steps_longer_than_a_read_is_not_the_cheapest),
-		cmocka_unit_test(what_a_key_left_of_the_plan_is_said_with_the_moment),
-		cmocka_unit_test(a_figure_has_no_digit_that_its_error_does_not_let_be_told),
-		cmocka_unit_test(ratios_take_at_most_6_characters),
-		cmocka_unit_test(rates_take_at_most_12_characters),
-		cmocka_unit_test(shares_are_rounded_to_nearest),
-		cmocka_unit_test(observed_durations_stop_at_the_cut_off_and_end_with_the_longest),
-		cmocka_unit_test(longest_duration_is_listed_once),
-		cmocka_unit_test(clocks_that_no_two_cores_read_at_once_are_named),
-		cmocka_unit_test(ratios_of_contended_reads_are_doubted_where_time_was_stolen_and_a_dash_is_explained),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

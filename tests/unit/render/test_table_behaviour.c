@@ -1,10 +1,5 @@
 /* The table's blocks on interference, on what data sheets promise, and on which clock to take. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "test.h"
 #include "judge.h"
 #include "report_literal.h"
 #include "layout.h"
@@ -37,12 +32,10 @@ assert_has(renderer *put, const struct report *report, const char *words)
 		fail_msg("not there: %s\nin: %s", words, buffer);
 }
 
-static void
-cores_that_were_left_alone_are_said_to_be(void **state)
+TEST(cores_that_were_left_alone_are_said_to_be)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	assert_has(table_interference, report,
 		   "\nInterference\n\nNo gap longer than 10.0us in 4.00 s of observation on 4 cores.\n");
 	report->core_count = 1;
@@ -53,12 +46,10 @@ cores_that_were_left_alone_are_said_to_be(void **state)
 	literal_free(report);
 }
 
-static void
-gaps_are_described_with_the_worst_and_blamed_on_nobody(void **state)
+TEST(gaps_are_described_with_the_worst_and_blamed_on_nobody)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	literal_take_away(report, 2, 12, 20000000);
 	assert_has(table_interference, report,
 		   "1 gap longer than 10.0us in 4.00 s of observation on 4 cores: 20.0ms stolen in\n"
@@ -78,24 +69,20 @@ gaps_are_described_with_the_worst_and_blamed_on_nobody(void **state)
 	literal_free(report);
 }
 
-static void
-on_bare_metal_there_is_no_host_to_be_busy(void **state)
+TEST(on_bare_metal_there_is_no_host_to_be_busy)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	literal_take_away(report, 0, 12, 150000);
 	report->hypervisor[0] = '\0';
 	assert_has(table_interference, report, "on core 0. SMIs (system management\n  interrupts) steal time;");
 	literal_free(report);
 }
 
-static void
-cores_that_were_not_watched_are_said_not_to_be(void **state)
+TEST(cores_that_were_not_watched_are_said_not_to_be)
 {
 	struct report *report = literal_empty();
 
-	(void)state;
 	assert_string_equal(render(table_interference, report), "\nInterference\n\nNo core was observed for gaps.\n");
 	report->interference.smi_known = true;
 	report->interference.smi_count = 3;
@@ -106,13 +93,11 @@ cores_that_were_not_watched_are_said_not_to_be(void **state)
 }
 
 /* A read of the PM timer takes 1.12 us in the median: 11,117 ns are not hit, and 11,500 are. */
-static void
-reads_that_a_gap_hit_are_counted_and_left_out_by_the_threshold_asked_for(void **state)
+TEST(reads_that_a_gap_hit_are_counted_and_left_out_by_the_threshold_asked_for)
 {
 	struct report *report = literal_clean();
 	struct latency *latency = literal_find(report, "acpi_pm")->latency;
 
-	(void)state;
 	literal_record(latency, 11117, 20);
 	literal_record(latency, 11500, 30);
 	assert_has(table_interference, report, "acpi_pm          10050        31 11.5us 11.1us 123 us 11.1us\n");
@@ -122,12 +107,10 @@ reads_that_a_gap_hit_are_counted_and_left_out_by_the_threshold_asked_for(void **
 	literal_free(report);
 }
 
-static void
-promises_come_out_in_four_ways(void **state)
+TEST(promises_come_out_in_four_ways)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	report->behaviours.count = 0;
 	assert_string_equal(render(table_behaviours, report), "");
 	literal_behaviour(report, "pit-latch", "pit", "A latched count is held.");
@@ -146,13 +129,11 @@ promises_come_out_in_four_ways(void **state)
 	literal_free(report);
 }
 
-static void
-timers_are_a_matrix_and_reasons_are_grouped(void **state)
+TEST(timers_are_a_matrix_and_reasons_are_grouped)
 {
 	static const char *const timers[] = { "lapic", "hpet0" };
 	struct report *report = literal_clean();
 
-	(void)state;
 	report->behaviours.count = 0;
 	for (size_t i = 0; i < 2; i++) {
 		struct behaviour *late = literal_behaviour(report, "irq-late", timers[i], "Late.");
@@ -181,12 +162,10 @@ timers_are_a_matrix_and_reasons_are_grouped(void **state)
 }
 
 /* The limit in force decides, as it does for the finding. */
-static void
-a_limit_that_was_raised_keeps_the_promise(void **state)
+TEST(a_limit_that_was_raised_keeps_the_promise)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	report->behaviours.count = 0;
 	literal_figure(literal_behaviour(report, "rtc-update", "rtc", "UIP was seen."), 3001, 4000);
 	report->options.limit_count = 1;
@@ -198,12 +177,10 @@ a_limit_that_was_raised_keeps_the_promise(void **state)
 	literal_free(report);
 }
 
-static void
-the_recommendation_numbers_the_clocks_and_names_those_to_avoid(void **state)
+TEST(the_recommendation_numbers_the_clocks_and_names_those_to_avoid)
 {
 	struct report *report = literal_clean();
 
-	(void)state;
 	assert_string_equal(render(table_advice, report), "");
 	report->advice.count = 3;
 	for (size_t i = 0; i < 3; i++)
@@ -219,13 +196,11 @@ the_recommendation_numbers_the_clocks_and_names_those_to_avoid(void **state)
 	literal_free(report);
 }
 
-static void
-longest_sentences_keep_79_columns(void **state)
+TEST(longest_sentences_keep_79_columns)
 {
 	struct report *report = literal_clean();
 	struct report_interference *all = &report->interference;
 
-	(void)state;
 	report->behaviours.count = 0;
 	report->advice.count = REPORT_CLOCKS_MAX;
 	for (size_t i = 0; i < BEHAVIOURS_MAX; i++)
@@ -255,12 +230,10 @@ assert_outcome(struct behaviour *row, int64_t low, int64_t high, uint64_t limit,
 	assert_int_equal(behaviour_outcome(row, limit), outcome);
 }
 
-static void
-an_interval_is_beyond_its_limit_within_it_or_tells_nothing_on_either_side(void **state)
+TEST(an_interval_is_beyond_its_limit_within_it_or_tells_nothing_on_either_side)
 {
 	struct behaviour row = { .checked = true };
 
-	(void)state;
 	assert_outcome(&row, 100, 300, 300, OUTCOME_PASSED);
 	assert_outcome(&row, 100, 300, 299, OUTCOME_NOT_DETERMINED);
 	assert_outcome(&row, 100, 300, 100, OUTCOME_NOT_DETERMINED);
@@ -280,24 +253,4 @@ an_interval_is_beyond_its_limit_within_it_or_tells_nothing_on_either_side(void *
 	assert_int_equal(behaviour_outcome(&row, UINT64_MAX), OUTCOME_NOT_DETERMINED);
 	row.checked = false;
 	assert_int_equal(behaviour_outcome(&row, 0), OUTCOME_NOT_CHECKED);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cores_that_were_left_alone_are_said_to_be),
-		cmocka_unit_test(gaps_are_described_with_the_worst_and_blamed_on_nobody),
-		cmocka_unit_test(on_bare_metal_there_is_no_host_to_be_busy),
-		cmocka_unit_test(cores_that_were_not_watched_are_said_not_to_be),
-		cmocka_unit_test(reads_that_a_gap_hit_are_counted_and_left_out_by_the_threshold_asked_for),
-		cmocka_unit_test(promises_come_out_in_four_ways),
-		cmocka_unit_test(timers_are_a_matrix_and_reasons_are_grouped),
-		cmocka_unit_test(a_limit_that_was_raised_keeps_the_promise),
-		cmocka_unit_test(the_recommendation_numbers_the_clocks_and_names_those_to_avoid),
-		cmocka_unit_test(longest_sentences_keep_79_columns),
-		cmocka_unit_test(an_interval_is_beyond_its_limit_within_it_or_tells_nothing_on_either_side),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

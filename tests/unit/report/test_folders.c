@@ -1,50 +1,37 @@
 /* The numbered folders of saved reports. */
 #include "folders.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test.h"
 
-#include <cmocka.h>
-
-static void
-a_folder_takes_the_number_that_its_name_is(void **state)
+TEST(a_folder_takes_the_number_that_its_name_is)
 {
-	(void)state;
 	assert_int_equal(folders_number("0001"), 1);
 	assert_int_equal(folders_number("0420"), 420);
 	assert_int_equal(folders_number("9999"), FOLDERS_MAX);
 }
 
-static void
-an_unfinished_folder_takes_its_number_too_in_whichever_case(void **state)
+TEST(an_unfinished_folder_takes_its_number_too_in_whichever_case)
 {
-	(void)state;
 	assert_int_equal(folders_number("0007.new"), 7);
 	assert_int_equal(folders_number("0008.NEW"), 8);
 	assert_int_equal(folders_number("0009.New"), 9);
 }
 
-static void
-other_names_take_none(void **state)
+TEST(other_names_take_none)
 {
 	static const char *const names[] = {
 		"", ".", "..", "0000", "7", "007", "00007", "12345", "2024-notes", "0001 - Copy", "0001.txt", "0001.ne",
 		"0001.newer", "0001.", "0001new", "new", "000a", "a000", "-001", " 001", "0001.new ",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		assert_int_equal(folders_number(names[i]), 0);
 }
 
-static void
-a_name_has_four_digits_and_the_suffix_until_it_is_whole(void **state)
+TEST(a_name_has_four_digits_and_the_suffix_until_it_is_whole)
 {
 	char name[FOLDERS_NAME_SIZE];
 
-	(void)state;
 	folders_name(name, 1, true);
 	assert_string_equal(name, "0001");
 	folders_name(name, FOLDERS_MAX, true);
@@ -54,30 +41,14 @@ a_name_has_four_digits_and_the_suffix_until_it_is_whole(void **state)
 	assert_int_equal(folders_number(name), 37);
 }
 
-static void
-files_take_whole_blocks_and_three_directories_a_block_each(void **state)
+TEST(files_take_whole_blocks_and_three_directories_a_block_each)
 {
 	static const size_t lengths[] = { 0, 1, 512, 513 };
 
-	(void)state;
 	assert_int_equal(folders_size_bytes(lengths, 0, 512), 3 * 512);
 	assert_int_equal(folders_size_bytes(lengths, 1, 512), 3 * 512);
 	assert_int_equal(folders_size_bytes(lengths, 2, 512), 4 * 512);
 	assert_int_equal(folders_size_bytes(lengths, 3, 512), 5 * 512);
 	assert_int_equal(folders_size_bytes(lengths, 4, 512), 7 * 512);
 	assert_int_equal(folders_size_bytes(lengths, 4, 32768), 6 * 32768);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_folder_takes_the_number_that_its_name_is),
-		cmocka_unit_test(an_unfinished_folder_takes_its_number_too_in_whichever_case),
-		cmocka_unit_test(other_names_take_none),
-		cmocka_unit_test(a_name_has_four_digits_and_the_suffix_until_it_is_whole),
-		cmocka_unit_test(files_take_whole_blocks_and_three_directories_a_block_each),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

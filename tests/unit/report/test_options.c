@@ -1,13 +1,6 @@
 /* The options: every key, every bound, and errors that name the word, its source and what would do. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "test.h"
 #include "options.h"
 #include "rules.h"
 #include "text.h"
@@ -70,12 +63,10 @@ assert_refused(const char *text, const char *message)
 	assert_refused_bytes(text, strlen(text), message);
 }
 
-static void
-defaults_are_those_of_the_readme(void **state)
+TEST(defaults_are_those_of_the_readme)
 {
 	struct options options = parsed("");
 
-	(void)state;
 	assert_int_equal(options_duration_ns(&options), 1000000000);
 	assert_int_equal(options.clock_count, 0);
 	assert_int_equal(options.cores, CORES_SIPI);
@@ -87,15 +78,13 @@ defaults_are_those_of_the_readme(void **state)
 	assert_int_equal(options.limit_count, 0);
 }
 
-static void
-every_key_in_one_text_with_comments_and_crlf(void **state)
+TEST(every_key_in_one_text_with_comments_and_crlf)
 {
 	struct options options = parsed("\xef\xbb\xbf# made on Windows: \xc3\xa9\r\n"
 					"duration=3s clocks=tsc,rtc,tsc\tcores=mp#no blank before it\r\n"
 					"\r\n  profile=quick cutoff=99.5 exit=return # save=bogus\r"
 					"save=off limit.tsc-warp=12\n#");
 
-	(void)state;
 	assert_int_equal(options.duration_ns, 3000000000);
 	assert_int_equal(options.clock_count, 2);
 	assert_string_equal(options.clocks[0], "tsc");
@@ -110,10 +99,8 @@ every_key_in_one_text_with_comments_and_crlf(void **state)
 	assert_int_equal(options.limits[0].value, 12);
 }
 
-static void
-unknown_key_is_answered_with_all_keys(void **state)
+TEST(unknown_key_is_answered_with_all_keys)
 {
-	(void)state;
 	assert_refused("duration=1s clock=tsc",
 		       "In baretick.cfg: \"clock=tsc\" is not an option (did you mean clocks?); the options are duration, "
 		       "clocks, cores, profile, cutoff, exit, save, serial, label, identity, irq, pic, deadline, tsc_hz, gap, "
@@ -131,24 +118,20 @@ unknown_key_is_answered_with_all_keys(void **state)
 				   "tsc_hz, gap, interval, rules, help, limit.RULE.");
 }
 
-static void
-error_leaves_what_was_read_before_it_undone(void **state)
+TEST(error_leaves_what_was_read_before_it_undone)
 {
 	struct options before, options = parsed("clocks=tsc limit.tsc-warp=5");
 
-	(void)state;
 	before = options;
 	assert_false(parse(&options, "duration=5s clocks=hpet,pit limit.tsc-warp=9 limit.clock-backward=1 cores=x"));
 	assert_memory_equal(&options, &before, sizeof(options));
 }
 
-static void
-each_word_that_is_wrong_is_named_as_far_as_there_is_room(void **state)
+TEST(each_word_that_is_wrong_is_named_as_far_as_there_is_room)
 {
 	static char many[OPTIONS_ERROR_SIZE];
 	struct options options;
 
-	(void)state;
 	assert_refused("profile=fast duration=1s irq=on # gap=x\nrules=yes",
 		       "In baretick.cfg: \"profile=fast\" is not valid: profile= takes quick, standard or soak. \"irq=on\" is "
 		       "not valid: irq= takes off, auto or all. \"rules=yes\" is not valid: rules is a word by itself, without a "
@@ -161,13 +144,11 @@ each_word_that_is_wrong_is_named_as_far_as_there_is_room(void **state)
 	assert_string_equal(error + strlen(error) - 4, " ...");
 }
 
-static void
-word_of_4096_bytes_is_shown_by_its_start(void **state)
+TEST(word_of_4096_bytes_is_shown_by_its_start)
 {
 	struct options options;
 	char text[4096];
 
-	(void)state;
 	memset(text, 'a', sizeof(text));
 	memcpy(text, "clocks=", 7);
 	options_default(&options);
@@ -176,15 +157,13 @@ word_of_4096_bytes_is_shown_by_its_start(void **state)
 	assert_non_null(strstr(error, "tsc, hpet, acpi_pm, pit, rtc."));
 }
 
-static void
-error_that_is_too_long_ends_in_dots_behind_a_whole_name(void **state)
+TEST(error_that_is_too_long_ends_in_dots_behind_a_whole_name)
 {
 	static char all[30][OPTIONS_NAME_SIZE + 1];
 	const char *many[31] = { NULL };
 	const struct options_names long_names = { clock_ids, many };
 	struct options options;
 
-	(void)state;
 	for (unsigned i = 0; i < 30; i++) {
 		snprintf(all[i], sizeof(all[i]), "rule-with-quite-a-long-name-%04u", i + 1);
 		many[i] = all[i];
@@ -196,8 +175,7 @@ error_that_is_too_long_ends_in_dots_behind_a_whole_name(void **state)
 	assert_ptr_equal(strstr(error, "In the load options: \"limit.x=1\" names no rule"), error);
 }
 
-static void
-all_rules_that_have_a_limit_fit_into_the_error(void **state)
+TEST(all_rules_that_have_a_limit_fit_into_the_error)
 {
 	/* As many characters of the word and of its source as an error shows. */
 	static const char word[] = "limit.no-such-rule-of-a-long-name-0123456789-0123456789=3";
@@ -207,7 +185,6 @@ all_rules_that_have_a_limit_fit_into_the_error(void **state)
 	struct options options;
 	size_t last = 0;
 
-	(void)state;
 	rules_limit_ids(ids);
 	while (ids[last + 1])
 		last++;
@@ -217,10 +194,8 @@ all_rules_that_have_a_limit_fit_into_the_error(void **state)
 	assert_int_equal(error[strlen(error) - 1], '.');
 }
 
-static void
-bytes_outside_ascii_are_refused_in_words_and_shown_as_question_marks(void **state)
+TEST(bytes_outside_ascii_are_refused_in_words_and_shown_as_question_marks)
 {
-	(void)state;
 	assert_refused("\xc3\xa9x=1", "In baretick.cfg: \"??x=1\" is not an option; the options are duration, clocks, cores, "
 				     "profile, cutoff, exit, save, serial, label, identity, irq, pic, deadline, tsc_hz, gap, "
 				     "interval, rules, help, limit.RULE.");
@@ -228,10 +203,8 @@ bytes_outside_ascii_are_refused_in_words_and_shown_as_question_marks(void **stat
 		       "In baretick.cfg: \"save=?\" is not valid: save= takes off, auto, or http://HOST[:PORT]/PATH.");
 }
 
-static void
-control_characters_are_named_with_their_place(void **state)
+TEST(control_characters_are_named_with_their_place)
 {
-	(void)state;
 	assert_refused_bytes("save=off\0exit=ask", 17,
 			     "In baretick.cfg: the control character 00h at byte 9; options are words key=value of "
 			     "printable ASCII.");
@@ -241,12 +214,10 @@ control_characters_are_named_with_their_place(void **state)
 				      "of printable ASCII.");
 }
 
-static void
-final_zeros_of_a_string_are_no_control_characters(void **state)
+TEST(final_zeros_of_a_string_are_no_control_characters)
 {
 	struct options options;
 
-	(void)state;
 	options_default(&options);
 	assert_true(parse_bytes(&options, "save=off\0\0\0", 11));
 	assert_false(options.save);
@@ -255,12 +226,10 @@ final_zeros_of_a_string_are_no_control_characters(void **state)
 	assert_true(parse_bytes(&options, "\xef\xbb\xbf\0", 4));
 }
 
-static void
-utf16_is_named_with_and_without_its_mark(void **state)
+TEST(utf16_is_named_with_and_without_its_mark)
 {
 	static const char message[] = "In baretick.cfg: the text is UTF-16; save it as ASCII or UTF-8.";
 
-	(void)state;
 	assert_refused_bytes("\xff\xfes\0a\0v\0e\0", 10, message);
 	assert_refused_bytes("\xfe\xff\0s\0a\0v\0e", 10, message);
 	assert_refused_bytes("s\0a\0v\0e\0=\0o\0f\0f\0", 16, message);
@@ -269,8 +238,7 @@ utf16_is_named_with_and_without_its_mark(void **state)
 	assert_refused("\xff\xfe", message);
 }
 
-static void
-words_of_a_loader_are_moved_and_what_may_be_ours_stays(void **state)
+TEST(words_of_a_loader_are_moved_and_what_may_be_ours_stays)
 {
 	static const struct {
 		const char *text, *foreign; /* FOREIGN "": nothing is moved */
@@ -298,7 +266,6 @@ words_of_a_loader_are_moved_and_what_may_be_ours_stays(void **state)
 		{ "durtion=3s root=/dev/sdb3", "root=/dev/sdb3" }, { " # a comment\n", "" }, { "", "" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		char text[80], moved[80];
 		struct text foreign;
@@ -314,13 +281,11 @@ words_of_a_loader_are_moved_and_what_may_be_ours_stays(void **state)
 	}
 }
 
-static void
-a_run_of_ours_keeps_its_options_next_to_words_of_a_loader(void **state)
+TEST(a_run_of_ours_keeps_its_options_next_to_words_of_a_loader)
 {
 	char text[] = "profile=quick virtio_mmio.device=512@0xfeb00000:5 cores=2", moved[80];
 	struct text foreign;
 
-	(void)state;
 	text_init(&foreign, moved, sizeof(moved));
 	options_remove_foreign(text, strlen(text), &foreign);
 	struct options options = parsed(text);
@@ -329,12 +294,10 @@ a_run_of_ours_keeps_its_options_next_to_words_of_a_loader(void **state)
 	assert_int_equal(options.cores_max, 2);
 }
 
-static void
-return_goes_with_mp_or_off_only(void **state)
+TEST(return_goes_with_mp_or_off_only)
 {
 	struct options options = parsed("exit=return");
 
-	(void)state;
 	assert_false(options_check(&options, error));
 	assert_string_equal(error, "exit=return goes with cores=mp or cores=off only: cores that baretick starts itself "
 				   "are lost to the firmware; the other ways out are ask, reboot, poweroff and "
@@ -349,8 +312,7 @@ return_goes_with_mp_or_off_only(void **state)
 	assert_true(options_check(&options, error));
 }
 
-static void
-a_label_that_is_no_such_thing_is_refused(void **state)
+TEST(a_label_that_is_no_such_thing_is_refused)
 {
 	static const char *const words[] = {
 		"label", "label=\"", "label=\"rack 7", "label=\"rack 7\nleft\"", "label=a\"b", "label=\"a\"b", "label=\"a\tb\"",
@@ -358,7 +320,6 @@ a_label_that_is_no_such_thing_is_refused(void **state)
 		"identity", "label=rack 7", "serial=on", "serial",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		struct options options;
 
@@ -370,12 +331,10 @@ a_label_that_is_no_such_thing_is_refused(void **state)
 	}
 }
 
-static void
-profile_sets_the_duration_unless_one_was_given(void **state)
+TEST(profile_sets_the_duration_unless_one_was_given)
 {
 	struct options options = parsed("profile=quick");
 
-	(void)state;
 	assert_int_equal(options_duration_ns(&options), 100000000);
 	options = parsed("profile=soak");
 	assert_int_equal(options_duration_ns(&options), 10000000000);
@@ -414,15 +373,13 @@ check_case(char *line)
 		assert_string_equal(error + strlen(SOURCE), expected + 2);
 }
 
-static void
-cases_read_as_they_say(void **state)
+TEST(cases_read_as_they_say)
 {
 	const char *tests = getenv("BARETICK_TESTS");
 	char path[512], *bytes = calloc(1, CASES_SIZE), *rest = bytes;
 	size_t count = 0;
 	FILE *file;
 
-	(void)state;
 	snprintf(path, sizeof(path), "%s/unit/report/options.cases", tests ? tests : "tests");
 	file = fopen(path, "rb");
 	assert_non_null(file);
@@ -438,10 +395,8 @@ cases_read_as_they_say(void **state)
 	free(bytes);
 }
 
-static void
-misspelled_clock_and_rule_get_the_nearest_name(void **state)
+TEST(misspelled_clock_and_rule_get_the_nearest_name)
 {
-	(void)state;
 	assert_refused("clocks=tsc,hept,rct",
 		       SOURCE "\"clocks=tsc,hept,rct\" is not valid (did you mean hpet?): clocks= takes one or more of these, "
 			      "separated by commas: tsc, hpet, acpi_pm, pit, rtc.");
@@ -451,10 +406,8 @@ misspelled_clock_and_rule_get_the_nearest_name(void **state)
 						  "tsc-warp?); these have: clock-backward, tsc-warp.");
 }
 
-static void
-words_of_their_own_are_remembered(void **state)
+TEST(words_of_their_own_are_remembered)
 {
-	(void)state;
 	assert_false(parsed("").save_given || parsed("save=http://1.2.3.4/p").save_given);
 	assert_true(parsed("save=auto").save_given && parsed("save=off").save_given);
 	assert_true(parsed("save=off save=http://1.2.3.4/p").save);
@@ -462,8 +415,7 @@ words_of_their_own_are_remembered(void **state)
 	assert_true(parsed("help").help && parsed("rules").rules && !parsed("help").rules);
 }
 
-static void
-longest_words_that_can_be_given_fit(void **state)
+TEST(longest_words_that_can_be_given_fit)
 {
 	struct options options = parsed("profile=standard duration=86399999ms cores=4096 cutoff=99.123456 deadline=86399999ms "
 					"tsc_hz=1000000000000 interval=86399999ms gap=999999us exit=debug-exit save=http://1.2.3.4/p serial=summary "
@@ -471,7 +423,6 @@ longest_words_that_can_be_given_fit(void **state)
 	char bytes[OPTIONS_GIVEN_SIZE];
 	struct text text;
 
-	(void)state;
 	memset(options.label, 'l', OPTIONS_LABEL_SIZE - 1);
 	memset(options.save_url, 'u', URL_SIZE - 1);
 	options.limit_count = OPTIONS_LIMITS_MAX;
@@ -486,34 +437,4 @@ longest_words_that_can_be_given_fit(void **state)
 	options_put_given(&text, &options);
 	assert_false(text.truncated);
 	assert_true(text.length > 4000);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(defaults_are_those_of_the_readme),
-		cmocka_unit_test(cases_read_as_they_say),
-		cmocka_unit_test(misspelled_clock_and_rule_get_the_nearest_name),
-		cmocka_unit_test(words_of_their_own_are_remembered),
-		cmocka_unit_test(every_key_in_one_text_with_comments_and_crlf),
-		cmocka_unit_test(unknown_key_is_answered_with_all_keys),
-		cmocka_unit_test(error_leaves_what_was_read_before_it_undone),
-		cmocka_unit_test(each_word_that_is_wrong_is_named_as_far_as_there_is_room),
-		cmocka_unit_test(word_of_4096_bytes_is_shown_by_its_start),
-		cmocka_unit_test(error_that_is_too_long_ends_in_dots_behind_a_whole_name),
-		cmocka_unit_test(all_rules_that_have_a_limit_fit_into_the_error),
-		cmocka_unit_test(bytes_outside_ascii_are_refused_in_words_and_shown_as_question_marks),
-		cmocka_unit_test(control_characters_are_named_with_their_place),
-		cmocka_unit_test(final_zeros_of_a_string_are_no_control_characters),
-		cmocka_unit_test(utf16_is_named_with_and_without_its_mark),
-		cmocka_unit_test(longest_words_that_can_be_given_fit),
-		cmocka_unit_test(words_of_a_loader_are_moved_and_what_may_be_ours_stays),
-		cmocka_unit_test(a_run_of_ours_keeps_its_options_next_to_words_of_a_loader),
-		cmocka_unit_test(return_goes_with_mp_or_off_only),
-		cmocka_unit_test(a_label_that_is_no_such_thing_is_refused),
-		cmocka_unit_test(profile_sets_the_duration_unless_one_was_given),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

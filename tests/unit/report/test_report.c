@@ -1,11 +1,5 @@
 /* What every renderer derives from the report in the same way. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "report.h"
 
 #define MHZ UINT64_C(1000000000) /* in Hz times 1,000 */
@@ -30,23 +24,21 @@ begin(void **state)
 	return 0;
 }
 
-static void
-a_rate_that_was_measured_goes_before_the_one_that_is_claimed(void **state)
+TEST_FIXTURE(begin, NULL);
+
+TEST(a_rate_that_was_measured_goes_before_the_one_that_is_claimed)
 {
 	struct report_clock *hpet = add("hpet", "hpet");
 
-	(void)state;
 	assert_int_equal(report_clock_millihz(&report, hpet), 10 * MHZ);
 	hpet->measured = (struct interval_millihz){ true, 10 * MHZ + 1000, 10 * MHZ - 1000, 10 * MHZ + 3000 };
 	assert_int_equal(report_clock_millihz(&report, hpet), 10 * MHZ + 1000);
 }
 
-static void
-a_measurement_too_coarse_to_say_more_than_the_claim_leaves_it(void **state)
+TEST(a_measurement_too_coarse_to_say_more_than_the_claim_leaves_it)
 {
 	struct report_clock *rtc = add("rtc", "rtc");
 
-	(void)state;
 	rtc->measured = (struct interval_millihz){ true, 11 * MHZ, 9 * MHZ, 13 * MHZ };
 	assert_int_equal(report_clock_millihz(&report, rtc), 10 * MHZ);
 	assert_int_equal(report_clock_ps(&report, rtc, 3), 300000);
@@ -56,12 +48,10 @@ a_measurement_too_coarse_to_say_more_than_the_claim_leaves_it(void **state)
 }
 
 /* 10^10 ticks of a TSC that is known within 0.1 ppm last 5 s within 500 ns. */
-static void
-an_offset_in_nanoseconds_carries_what_is_not_known_of_the_tscs_rate(void **state)
+TEST(an_offset_in_nanoseconds_carries_what_is_not_known_of_the_tscs_rate)
 {
 	const struct offset offset = { 10000000000, 10000000000 };
 
-	(void)state;
 	report.skew.measured = true;
 	report.tsc = (struct rate){ 2000000000000000, 1000000 };
 	assert_in_range(report_offset_ns(&report, offset).low, 4999999990, 5000000000);
@@ -71,13 +61,11 @@ an_offset_in_nanoseconds_carries_what_is_not_known_of_the_tscs_rate(void **state
 	report.tsc_within.known = false;
 }
 
-static void
-another_way_of_reading_one_counter_has_the_rate_measured_for_it(void **state)
+TEST(another_way_of_reading_one_counter_has_the_rate_measured_for_it)
 {
 	struct report_clock *tsc = add("tsc", "tsc"), *fenced = add("tsc_lfence", "tsc"), *rtc = add("rtc", "rtc");
 	struct report_clock *flag = add("rtc_pf", "rtc");
 
-	(void)state;
 	tsc->measured = (struct interval_millihz){ true, 12 * MHZ, 12 * MHZ - 1, 12 * MHZ + 1 };
 	assert_int_equal(report_clock_millihz(&report, fenced), 12 * MHZ);
 	assert_int_equal(report_clock_ps(&report, fenced, 12), 1000000);
@@ -88,15 +76,13 @@ another_way_of_reading_one_counter_has_the_rate_measured_for_it(void **state)
 }
 
 /* 3 GHz within 100 ppm: of an offset of a million ticks that is 33 ns. */
-static void
-the_budget_of_an_offset_is_all_of_its_error(void **state)
+TEST(the_budget_of_an_offset_is_all_of_its_error, NULL, NULL)
 {
 	static struct report own;
 	const struct offset offset = { 999000, 1001000 };
 	struct offset_budget budget;
 	struct interval_ns ns;
 
-	(void)state;
 	own.skew.measured = true;
 	own.tsc = (struct rate){ UINT64_C(3000000000), 1 };
 	own.tsc_within = (struct rate_interval){ true, UINT64_C(3000000000000000), UINT64_C(2999700000000000),
@@ -110,18 +96,4 @@ the_budget_of_an_offset_is_all_of_its_error(void **state)
 			(uint64_t)(ns.high - ns.low) * 500 + 200);
 	own.skew.measured = false;
 	assert_int_equal(report_offset_budget(&own, offset).trip_ps, 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_rate_that_was_measured_goes_before_the_one_that_is_claimed, begin),
-		cmocka_unit_test_setup(a_measurement_too_coarse_to_say_more_than_the_claim_leaves_it, begin),
-		cmocka_unit_test_setup(an_offset_in_nanoseconds_carries_what_is_not_known_of_the_tscs_rate, begin),
-		cmocka_unit_test_setup(another_way_of_reading_one_counter_has_the_rate_measured_for_it, begin),
-		cmocka_unit_test(the_budget_of_an_offset_is_all_of_its_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

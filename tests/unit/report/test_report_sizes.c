@@ -1,13 +1,5 @@
 /* The room that is planned for the report's texts holds the longest that they can become. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "csv.h"
 #include "json.h"
 #include "report_sizes.h"
@@ -101,19 +93,16 @@ length_of(void (*render)(struct text *, const struct report *), size_t count, si
 	return text.length;
 }
 
-static void
-json_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room(void **state)
+TEST(json_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room)
 {
 	size_t one = length_of(json_render, 1, report_size_json(1));
 	size_t all = length_of(json_render, CORES, report_size_json(CORES));
 
-	(void)state;
 	assert_in_range(all - one, 6000000, report_size_json(CORES) - report_size_json(1));
 }
 
 /* What rows add, with each figure as long as it can be. */
-static void
-json_of_a_series_with_the_longest_figures_fits_what_it_adds_to_its_room(void **state)
+TEST(json_of_a_series_with_the_longest_figures_fits_what_it_adds_to_its_room)
 {
 	enum { ROWS = 3 };
 	static struct series_clock clocks[REPORT_CLOCKS_MAX];
@@ -125,7 +114,6 @@ json_of_a_series_with_the_longest_figures_fits_what_it_adds_to_its_room(void **s
 	char *bytes = malloc(size);
 	struct text text;
 
-	(void)state;
 	assert_non_null(bytes);
 	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++)
 		clocks[i] = (struct series_clock){ UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
@@ -143,45 +131,25 @@ json_of_a_series_with_the_longest_figures_fits_what_it_adds_to_its_room(void **s
 	free(report);
 }
 
-static void
-table_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room(void **state)
+TEST(table_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room)
 {
 	size_t one = length_of(table_render, 1, report_size_table(1));
 	size_t all = length_of(table_render, CORES, report_size_table(CORES));
 
-	(void)state;
 	assert_in_range(all - one, 2000, report_size_table(CORES) - report_size_table(1));
 }
 
-static void
-csv_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room(void **state)
+TEST(csv_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room)
 {
 	size_t one = length_of(csv_render, 1, report_size_csv(1));
 	size_t all = length_of(csv_render, CORES, report_size_csv(CORES));
 
-	(void)state;
 	assert_in_range(all - one, 1000000, report_size_csv(CORES) - report_size_csv(1));
 }
 
-static void
-above_256_cores_the_room_grows_by_the_core_alone(void **state)
+TEST(above_256_cores_the_room_grows_by_the_core_alone)
 {
-	(void)state;
 	assert_int_equal(report_size_json(257), report_size_table(257));
 	assert_int_equal(report_size_json(256) - report_size_table(256),
 			 (1 + REPORT_LATER_MAX) * 256 * 256 * REPORT_SIZE_PER_PAIR);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(json_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room),
-		cmocka_unit_test(json_of_a_series_with_the_longest_figures_fits_what_it_adds_to_its_room),
-		cmocka_unit_test(table_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room),
-		cmocka_unit_test(csv_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room),
-		cmocka_unit_test(above_256_cores_the_room_grows_by_the_core_alone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

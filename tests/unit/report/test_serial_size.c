@@ -1,14 +1,7 @@
 /* The report of many cores on a serial line has each core, and takes a minute at most. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "csv.h"
 #include "json.h"
 #include "random.h"
@@ -125,10 +118,8 @@ length_of(void (*render)(struct text *, const struct report *), size_t count)
 	return length;
 }
 
-static void
-json_and_csv_of_1024_cores_take_a_minute_at_115200_baud(void **state)
+TEST(json_and_csv_of_1024_cores_take_a_minute_at_115200_baud)
 {
-	(void)state;
 	for (size_t count = 64; count <= CORES; count *= 4)
 		print_message("%zu cores: %zu bytes, and %zu on a serial line\n", count,
 			      length_of(json_render, count) + length_of(csv_render, count),
@@ -136,14 +127,12 @@ json_and_csv_of_1024_cores_take_a_minute_at_115200_baud(void **state)
 	assert_true(length_of(json_render_serial, CORES) + length_of(csv_render_serial, CORES) < 60 * BYTES_A_S);
 }
 
-static void
-each_core_is_in_it_on_a_line_without_its_latencies_and_no_matrix_is(void **state)
+TEST(each_core_is_in_it_on_a_line_without_its_latencies_and_no_matrix_is)
 {
 	size_t length = 0;
 	char *json = rendered(json_render_serial, 200, &length), *csv = rendered(csv_render_serial, 200, &length);
 	char *all = rendered(json_render, 200, &length);
 
-	(void)state;
 	assert_int_equal(count_of(json, "\n    " CORE), 200);
 	assert_int_equal(count_of(json, "\"latency\": {}, \"latency_contended\": {}}"), 200);
 	assert_int_equal(count_of(json, MATRIX), count_of(json, MATRIX "null"));
@@ -153,15 +142,4 @@ each_core_is_in_it_on_a_line_without_its_latencies_and_no_matrix_is(void **state
 	free(json);
 	free(csv);
 	free(all);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(json_and_csv_of_1024_cores_take_a_minute_at_115200_baud),
-		cmocka_unit_test(each_core_is_in_it_on_a_line_without_its_latencies_and_no_matrix_is),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

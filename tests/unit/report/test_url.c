@@ -1,13 +1,9 @@
 /* Addresses of HTTP, and what is none. */
 #include "url.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 /* From a copy of exactly its bytes: what is read behind them is an error of the sanitizer's. */
 static bool
@@ -23,12 +19,10 @@ reads(const char *text, struct url *url)
 	return good;
 }
 
-static void
-an_address_has_a_host_and_a_port_that_is_80_unless_said(void **state)
+TEST(an_address_has_a_host_and_a_port_that_is_80_unless_said)
 {
 	struct url url;
 
-	(void)state;
 	assert_true(reads("http://10.0.2.255:8080/reports", &url));
 	assert_string_equal(url.host, "10.0.2.255");
 	assert_true(url.has_port);
@@ -42,14 +36,12 @@ an_address_has_a_host_and_a_port_that_is_80_unless_said(void **state)
 	assert_int_equal(url.port, 65535);
 }
 
-static void
-a_host_may_be_a_name(void **state)
+TEST(a_host_may_be_a_name)
 {
 	static const char *const names[] = { "lab.example", "h", "1.2.3.4.example", "A-1.b2.0c", "x--y.z", "10.0.2.2a" };
 	char text[URL_SIZE];
 	struct url url;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		snprintf(text, sizeof(text), "http://%s:8080/r", names[i]);
 		assert_true(reads(text, &url));
@@ -61,13 +53,11 @@ a_host_may_be_a_name(void **state)
 	assert_true(url.has_ipv4);
 }
 
-static void
-a_label_has_63_characters_at_most(void **state)
+TEST(a_label_has_63_characters_at_most)
 {
 	char text[URL_SIZE] = "http://";
 	struct url url;
 
-	(void)state;
 	memset(text + 7, 'a', 64);
 	strcpy(text + 7 + 63, ".b/");
 	assert_true(reads(text, &url));
@@ -75,19 +65,16 @@ a_label_has_63_characters_at_most(void **state)
 	assert_false(reads(text, &url));
 }
 
-static void
-the_path_begins_at_its_slash(void **state)
+TEST(the_path_begins_at_its_slash)
 {
 	static const char text[] = "http://1.2.3.4:80/a/b?c";
 	struct url url;
 
-	(void)state;
 	assert_true(url_read(text, sizeof(text) - 1, &url));
 	assert_string_equal(url.path, "/a/b?c");
 }
 
-static void
-what_is_no_such_address_is_refused(void **state)
+TEST(what_is_no_such_address_is_refused)
 {
 	static const char *const bad[] = {
 		"", "h", "http:", "http://", "http:///", "http:///x", "https://1.2.3.4/", "HTTP://1.2.3.4/", "http:/1.2.3.4/",
@@ -103,19 +90,16 @@ what_is_no_such_address_is_refused(void **state)
 	};
 	struct url url;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		if (reads(bad[i], &url))
 			fail_msg("%s is read", bad[i]);
 }
 
-static void
-an_address_has_191_characters_at_most(void **state)
+TEST(an_address_has_191_characters_at_most)
 {
 	char text[URL_SIZE + 1];
 	struct url url;
 
-	(void)state;
 	memset(text, 'p', sizeof(text));
 	memcpy(text, "http://1.2.3.4/", 15);
 	text[URL_SIZE - 1] = '\0';
@@ -138,8 +122,7 @@ status(const char *text)
 	return is;
 }
 
-static void
-an_answer_has_a_status_of_three_digits(void **state)
+TEST(an_answer_has_a_status_of_three_digits)
 {
 	static const char *const none[] = {
 		"", "H", "HTTP/1.1", "HTTP/1.1 ", "HTTP/1.1 20", "HTTP/1.1 201", "HTTP/1.1 2O1 x", "HTTP/1.1 2011 x", "HTTP/2 200 OK",
@@ -147,7 +130,6 @@ an_answer_has_a_status_of_three_digits(void **state)
 		"\0\1rubbish\r\n\r\n",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
 		if (status(none[i]))
 			fail_msg("%s has a status", none[i]);
@@ -155,20 +137,4 @@ an_answer_has_a_status_of_three_digits(void **state)
 	assert_int_equal(status("HTTP/1.0 422 \r\n"), 422);
 	assert_int_equal(status("HTTP/1.1 507\r\n"), 507);
 	assert_int_equal(status("HTTP/1.1 999 x"), 999);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_address_has_a_host_and_a_port_that_is_80_unless_said),
-		cmocka_unit_test(a_host_may_be_a_name),
-		cmocka_unit_test(a_label_has_63_characters_at_most),
-		cmocka_unit_test(what_is_no_such_address_is_refused),
-		cmocka_unit_test(the_path_begins_at_its_slash),
-		cmocka_unit_test(an_address_has_191_characters_at_most),
-		cmocka_unit_test(an_answer_has_a_status_of_three_digits),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 /* Which clocks have a source of their own, by their rates and by how these changed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "witnesses.h"
 
 #define PPM 1000 /* in ppb */
@@ -34,40 +28,22 @@ are_separate(int64_t hpet_change_ppb, int64_t pit_change_ppb, uint64_t faster_pp
 	return witnesses_of(&report, rates).separate[0] == 2;
 }
 
-static void
-two_whose_rates_differ_have_two_crystals(void **state)
+TEST(two_whose_rates_differ_have_two_crystals)
 {
-	(void)state;
 	assert_true(are_separate(0, 0, 10));
 	assert_false(are_separate(0, 0, 0));
 }
 
 /* Their windows begin and end not quite together: a change of 5,000 ppm is in one of them a little longer. */
-static void
-two_that_changed_together_have_one_as_far_as_is_seen(void **state)
+TEST(two_that_changed_together_have_one_as_far_as_is_seen)
 {
-	(void)state;
 	assert_false(are_separate(5000 * PPM, 5000 * PPM, 20 * PPM));
 	assert_false(are_separate(-5000 * PPM, -5000 * PPM, 20 * PPM));
 	assert_true(are_separate(5000 * PPM, 5000 * PPM, 500 * PPM));
 }
 
-static void
-one_that_changed_alone_is_not_of_the_others(void **state)
+TEST(one_that_changed_alone_is_not_of_the_others)
 {
-	(void)state;
 	assert_true(are_separate(5000 * PPM, 0, 20 * PPM));
 	assert_true(are_separate(0, 5000 * PPM, 20 * PPM));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_whose_rates_differ_have_two_crystals),
-		cmocka_unit_test(two_that_changed_together_have_one_as_far_as_is_seen),
-		cmocka_unit_test(one_that_changed_alone_is_not_of_the_others),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,5 @@
 /* What an exception on the boot core ends: the clock that was read, or where none was, the measuring. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "bench.h"
 #include "checks.h"
 #include "sim.h"
@@ -90,12 +83,10 @@ assert_others_are_measured(struct bench *bench)
 }
 
 /* In each phase that reads it: as it is first read, within the rates' window, within its latency. */
-static void
-a_clock_whose_read_faults_is_broken_and_the_others_are_measured(void **state)
+TEST(a_clock_whose_read_faults_is_broken_and_the_others_are_measured)
 {
 	static const unsigned moments[] = { 0, 1, 20, 300 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(moments) / sizeof(*moments); i++) {
 		struct bench *bench = opened(moments[i]);
 		struct report_clock *entry = bench_find(bench, "acpi_pm");
@@ -121,13 +112,11 @@ ask_and_fault(struct core_facts *facts)
 	take_fault();
 }
 
-static void
-a_fault_at_no_clock_ends_the_measuring_and_the_report_is_incomplete(void **state)
+TEST(a_fault_at_no_clock_ends_the_measuring_and_the_report_is_incomplete)
 {
 	struct bench *bench = opened(UINT32_MAX);
 	struct report *report = &bench->run.report;
 
-	(void)state;
 	bench->run.survey.hooks.core_facts = ask_and_fault;
 	run_measure(&bench->run);
 	assert_non_null(no_facts);
@@ -149,13 +138,11 @@ look_and_fault(const struct checking *checking, struct behaviours *behaviours)
 	take_fault();
 }
 
-static void
-a_device_whose_check_faults_is_broken_and_the_next_is_checked(void **state)
+TEST(a_device_whose_check_faults_is_broken_and_the_next_is_checked)
 {
 	struct bench *bench = opened(UINT32_MAX);
 	static struct device_check checks[3];
 
-	(void)state;
 	checks[0] = (struct device_check){ .driver = &acpi_pm_driver, .look = look_and_fault };
 	checks[1] = (struct device_check){ .driver = &hpet_driver, .look = hpet_check };
 	bench->machine.checks = checks;
@@ -175,15 +162,13 @@ open_and_fault(const struct platform *platform, struct device *device, struct cl
 	take_fault();
 }
 
-static void
-a_driver_whose_open_faults_leaves_rows_that_say_so(void **state)
+TEST(a_driver_whose_open_faults_leaves_rows_that_say_so)
 {
 	struct driver driver = acpi_pm_driver;
 	const struct driver *drivers_with_it[] = { &tsc_driver, &driver, NULL };
 	struct bench *bench = opened(UINT32_MAX);
 	struct run *run = test_calloc(1, sizeof(*run));
 
-	(void)state;
 	driver.open = open_and_fault;
 	options_default(&run->report.options);
 	bench->machine.drivers = drivers_with_it;
@@ -209,15 +194,13 @@ close_and_fault(struct device *device)
 }
 
 /* Wherever it ended: before it began, within it, and behind its end. One driver that faults keeps no other. */
-static void
-a_run_that_an_exception_ended_puts_back_what_its_drivers_changed(void **state)
+TEST(a_run_that_an_exception_ended_puts_back_what_its_drivers_changed)
 {
 	struct driver faulty = acpi_pm_driver;
 	const struct driver *drivers_here[] = { &tsc_driver, &faulty, &kvmclock_driver, &hv_page_driver, NULL };
 	struct run *run = test_calloc(1, sizeof(*run));
 	struct bench *bench;
 
-	(void)state;
 	run_end(run);
 	sim_reset();
 	sim_paravirtual_plug(true);
@@ -239,18 +222,4 @@ a_run_that_an_exception_ended_puts_back_what_its_drivers_changed(void **state)
 	assert_true(sim_paravirtual_is_as_found());
 	test_free(run);
 	bench_free(bench);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_clock_whose_read_faults_is_broken_and_the_others_are_measured),
-		cmocka_unit_test(a_fault_at_no_clock_ends_the_measuring_and_the_report_is_incomplete),
-		cmocka_unit_test(a_device_whose_check_faults_is_broken_and_the_next_is_checked),
-		cmocka_unit_test(a_driver_whose_open_faults_leaves_rows_that_say_so),
-		cmocka_unit_test(a_run_that_an_exception_ended_puts_back_what_its_drivers_changed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,5 @@
 /* Whole runs on a simulated machine whose timers interrupt, well or with one fault: that is named by its rule alone. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "bench.h"
 #include "rules.h"
 #include "sim.h"
@@ -40,6 +32,8 @@ end(void **state)
 	bench = NULL;
 	return 0;
 }
+
+TEST_FIXTURE(begin, end);
 
 /* HYPERVISOR: "" for none. */
 static const struct report *
@@ -81,15 +75,13 @@ has_note(const struct report *report, const char *words)
 }
 
 /* A timer that never called back (U-Boot's, which polls) was not lost in the run. */
-static void
-a_dead_firmware_timer_is_noted_only_if_it_called_back_before_the_run(void **state)
+TEST(a_dead_firmware_timer_is_noted_only_if_it_called_back_before_the_run)
 {
 	static const struct {
 		unsigned callbacks_max, asked;
 		bool noted;
 	} cases[] = { { 0, 1, false }, { 1, 2, true }, { 2, 2, false } };
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		begin(NULL);
 		callbacks = 0;
@@ -154,14 +146,12 @@ named(const struct report *report, const char *rule, const char *source)
 	return &report->findings[0];
 }
 
-static void
-a_machine_without_a_fault_says_nothing(void **state)
+TEST(a_machine_without_a_fault_says_nothing)
 {
 	static const char *const rules_of_all[] = { "irq-missing", "irq-early", "irq-lost", "irq-doubled", "irq-rate",
 						    "irq-late" };
 	const struct report *report = played("");
 
-	(void)state;
 	assert_nobody_is_named(report);
 	for (size_t i = 0; i < 6; i++) {
 		assert_int_equal(outcome(report, rules_of_all[i], "lapic"), OUTCOME_PASSED);
@@ -208,10 +198,8 @@ assert_is_named(const struct sickness *fault, const char *source)
 	assert_int_equal(report->verdict, rules_find(fault->rule)->severity);
 }
 
-static void
-each_fault_is_named_by_its_rule_alone_with_its_figure(void **state)
+TEST(each_fault_is_named_by_its_rule_alone_with_its_figure)
 {
-	(void)state;
 	for (size_t i = 0; i < 2 * FAULTS; i++) {
 		const struct sickness *fault = &faults[i / 2];
 
@@ -224,12 +212,10 @@ each_fault_is_named_by_its_rule_alone_with_its_figure(void **state)
 }
 
 /* By half a period to one and a half: its shots show that, and its ticks may be of any deadline about. */
-static void
-of_a_source_whose_ticks_lie_all_over_their_periods_none_is_lost_or_doubled(void **state)
+TEST(of_a_source_whose_ticks_lie_all_over_their_periods_none_is_lost_or_doubled)
 {
 	const struct report *report;
 
-	(void)state;
 	sim.interrupts.hpet.late_ps = 1000000 * NS;
 	report = played("");
 	named(report, "irq-late", "hpet0");
@@ -239,19 +225,15 @@ of_a_source_whose_ticks_lie_all_over_their_periods_none_is_lost_or_doubled(void 
 }
 
 /* A local APIC's interrupt needs no pin. */
-static void
-a_lapic_that_never_fires_is_named(void **state)
+TEST(a_lapic_that_never_fires_is_named)
 {
-	(void)state;
 	sim.interrupts.lapic.never = true;
 	assert_non_null(strstr(named(played(""), "irq-missing", "lapic")->text, "its own status says"));
 }
 
 /* Nothing has come by that pin in this run. */
-static void
-where_nothing_comes_by_a_pin_nobody_is_named(void **state)
+TEST(where_nothing_comes_by_a_pin_nobody_is_named)
 {
-	(void)state;
 	for (int wrong_pin = 0; wrong_pin < 2; wrong_pin++) {
 		const struct report *report;
 
@@ -266,10 +248,8 @@ where_nothing_comes_by_a_pin_nobody_is_named(void **state)
 	}
 }
 
-static void
-in_a_guest_lost_ticks_are_a_warning(void **state)
+TEST(in_a_guest_lost_ticks_are_a_warning)
 {
-	(void)state;
 	sim.interrupts.hpet.drop_every = 10;
 	assert_int_equal(named(played(KVM), "irq-lost", "hpet0")->severity, VERDICT_WARN);
 	assert_int_equal(bench->run.report.verdict, VERDICT_WARN);
@@ -304,10 +284,8 @@ static const struct {
 #define OWN_FAULTS (sizeof(own_faults) / sizeof(own_faults[0]))
 
 /* All that came was in time, or late alike: the emulator did not wait for its host. */
-static void
-of_an_emulator_what_no_wait_for_its_host_explains_is_named(void **state)
+TEST(of_an_emulator_what_no_wait_for_its_host_explains_is_named)
 {
-	(void)state;
 	for (size_t i = 0; i < OWN_FAULTS; i++) {
 		const struct finding *finding;
 
@@ -322,8 +300,7 @@ of_an_emulator_what_no_wait_for_its_host_explains_is_named(void **state)
 }
 
 /* The host may cause few losses, losses next to late ticks, latenesses that differ, and a delay of all sources. */
-static void
-of_an_emulator_what_a_wait_for_its_host_explains_is_not_checked(void **state)
+TEST(of_an_emulator_what_a_wait_for_its_host_explains_is_not_checked)
 {
 	static const struct sim_timer waits[] = {
 		{ .drop_every = 40 },
@@ -335,7 +312,6 @@ of_an_emulator_what_a_wait_for_its_host_explains_is_not_checked(void **state)
 	};
 	static const char *const rule_of[] = { "irq-lost", "irq-lost", "irq-doubled", "irq-doubled", "irq-late", "irq-late" };
 
-	(void)state;
 	for (size_t i = 0; i < 6; i++) {
 		const struct report *report;
 
@@ -361,13 +337,11 @@ count_left_out(const struct report *report)
 }
 
 /* The core goes on during that. It sees no gap of its time, which would excuse lost ticks. */
-static void
-an_emulator_whose_busy_host_holds_its_timers_names_nobody(void **state)
+TEST(an_emulator_whose_busy_host_holds_its_timers_names_nobody)
 {
 	static const uint64_t busy_us[] = { 300, 1000, 1500, 2000, 4500 };
 	uint64_t left_out = 0;
 
-	(void)state;
 	for (size_t i = 0; i < 15; i++) {
 		const struct report *report;
 
@@ -385,12 +359,10 @@ an_emulator_whose_busy_host_holds_its_timers_names_nobody(void **state)
 }
 
 /* Its emulator sends it when nobody waits any longer: it comes with the next shot, and is that of the one before. */
-static void
-an_interrupt_that_comes_with_the_next_shot_is_not_an_early_one(void **state)
+TEST(an_interrupt_that_comes_with_the_next_shot_is_not_an_early_one)
 {
 	const struct report *report;
 
-	(void)state;
 	sim.interrupts.hpet.late_ps = 30 * SIM_PS_PER_MS;
 	sim.interrupts.hpet.late_one_in = 30;
 	sim.interrupts.hpet.outlasts = true;
@@ -401,12 +373,10 @@ an_interrupt_that_comes_with_the_next_shot_is_not_an_early_one(void **state)
 }
 
 /* What is lost while a host has the core is excused. */
-static void
-a_guest_that_is_preempted_names_nobody(void **state)
+TEST(a_guest_that_is_preempted_names_nobody)
 {
 	const struct report *report;
 
-	(void)state;
 	sim.preempt_every = 40000;
 	sim.preempt_ps = 3 * SIM_PS_PER_MS;
 	report = played(KVM);
@@ -415,12 +385,10 @@ a_guest_that_is_preempted_names_nobody(void **state)
 	assert_true(row_of(report, "lapic", true)->excused > 0);
 }
 
-static void
-what_follows_a_masked_stretch_is_told_in_a_word(void **state)
+TEST(what_follows_a_masked_stretch_is_told_in_a_word)
 {
 	static const enum report_policy words[] = { REPORT_POLICY_DISCARD, REPORT_POLICY_CATCH_UP, REPORT_POLICY_DELAY };
 
-	(void)state;
 	for (int policy = SIM_DISCARD; policy <= SIM_DELAY; policy++) {
 		const struct report *report;
 
@@ -432,28 +400,4 @@ what_follows_a_masked_stretch_is_told_in_a_word(void **state)
 		assert_int_equal(row_of(report, "lapic", true)->policy, words[policy]);
 		assert_int_equal(row_of(report, "hpet0", true)->policy, words[policy]);
 	}
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_machine_without_a_fault_says_nothing),
-		TEST(a_dead_firmware_timer_is_noted_only_if_it_called_back_before_the_run),
-		TEST(each_fault_is_named_by_its_rule_alone_with_its_figure),
-		TEST(of_a_source_whose_ticks_lie_all_over_their_periods_none_is_lost_or_doubled),
-		TEST(a_lapic_that_never_fires_is_named),
-		TEST(where_nothing_comes_by_a_pin_nobody_is_named),
-		TEST(in_a_guest_lost_ticks_are_a_warning),
-		TEST(of_an_emulator_what_no_wait_for_its_host_explains_is_named),
-		TEST(of_an_emulator_what_a_wait_for_its_host_explains_is_not_checked),
-		TEST(an_emulator_whose_busy_host_holds_its_timers_names_nobody),
-		TEST(an_interrupt_that_comes_with_the_next_shot_is_not_an_early_one),
-		TEST(a_guest_that_is_preempted_names_nobody),
-		TEST(what_follows_a_masked_stretch_is_told_in_a_word),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

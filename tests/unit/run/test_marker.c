@@ -1,12 +1,5 @@
 /* What a run leaves on its volume while it lasts, and what the next one makes of it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "marker.h"
 
 static struct report report;
@@ -28,14 +21,12 @@ begin(enum options_cores cores, bool given)
 	report.options.cores_given = given;
 }
 
-static void
-what_is_printed_is_read_again(void **state)
+TEST(what_is_printed_is_read_again)
 {
 	const struct marker marker = { "start-cores", CORES_SIPI, CORES_MP, 9999, false };
 	struct marker read;
 	char bytes[MARKER_SIZE + 1] = "";
 
-	(void)state;
 	marker_print(bytes, &marker);
 	assert_int_equal(strlen(bytes), MARKER_SIZE);
 	assert_memory_equal(bytes, "phase=start-cores cores=sipi least=mp report=9999 #", 51);
@@ -51,12 +42,10 @@ what_is_printed_is_read_again(void **state)
 }
 
 /* Who looks at the file of a run that came to its end is not told of one that is going on. */
-static void
-its_remark_is_true_of_a_run_and_of_what_is_kept_behind_one(void **state)
+TEST(its_remark_is_true_of_a_run_and_of_what_is_kept_behind_one)
 {
 	char bytes[MARKER_SIZE + 1] = "";
 
-	(void)state;
 	marker_print(bytes, &(struct marker){ "a-phase-of-23-character", CORES_SIPI, CORES_SIPI, 9999, false });
 	assert_non_null(strstr(bytes, " # a run is going on, or the machine was reset or lost power in this phase "));
 	marker_print(bytes, &(struct marker){ "", CORES_OFF, CORES_OFF, 9999, false });
@@ -65,8 +54,7 @@ its_remark_is_true_of_a_run_and_of_what_is_kept_behind_one(void **state)
 	assert_null(strstr(bytes, " a run is going on"));
 }
 
-static void
-what_is_no_marker_is_refused(void **state)
+TEST(what_is_no_marker_is_refused)
 {
 	static const char *const lines[] = {
 		"",
@@ -82,7 +70,6 @@ what_is_no_marker_is_refused(void **state)
 	};
 	struct marker read;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		char bytes[MARKER_SIZE];
 		size_t length = strlen(lines[i]);
@@ -95,10 +82,8 @@ what_is_no_marker_is_refused(void **state)
 	}
 }
 
-static void
-a_way_of_starting_cores_that_ended_a_run_is_followed_by_the_next_one(void **state)
+TEST(a_way_of_starting_cores_that_ended_a_run_is_followed_by_the_next_one)
 {
-	(void)state;
 	begin(CORES_SIPI, false);
 	assert_int_equal(heed("skew", CORES_SIPI, CORES_SIPI, 3), CORES_MP);
 	assert_int_equal(report.options.cores, CORES_MP);
@@ -116,22 +101,18 @@ a_way_of_starting_cores_that_ended_a_run_is_followed_by_the_next_one(void **stat
 	assert_int_equal(report.options.cores, CORES_OFF);
 }
 
-static void
-a_checkpoint_that_the_firmware_could_not_rename_is_named_as_it_is(void **state)
+TEST(a_checkpoint_that_the_firmware_could_not_rename_is_named_as_it_is)
 {
 	const struct marker found = { "rates", CORES_OFF, CORES_SIPI, .report = 3, .unrenamed = true };
 
-	(void)state;
 	begin(CORES_SIPI, false);
 	marker_heed(&found, &report);
 	assert_string_equal(report.notes[0], "The last run on this machine did not come to its end: it ended in its phase "
 					     "rates; its report up to there is \\baretick\\0003.new.");
 }
 
-static void
-a_run_that_ended_with_no_other_core_at_work_changes_nothing(void **state)
+TEST(a_run_that_ended_with_no_other_core_at_work_changes_nothing)
 {
-	(void)state;
 	begin(CORES_SIPI, false);
 	assert_int_equal(heed("rates", CORES_OFF, CORES_SIPI, 0), CORES_SIPI);
 	assert_int_equal(report.options.cores, CORES_SIPI);
@@ -140,10 +121,8 @@ a_run_that_ended_with_no_other_core_at_work_changes_nothing(void **state)
 			    "The last run on this machine did not come to its end: it ended in its phase rates.");
 }
 
-static void
-a_run_that_ended_as_it_took_interrupts_is_followed_by_one_that_takes_none(void **state)
+TEST(a_run_that_ended_as_it_took_interrupts_is_followed_by_one_that_takes_none)
 {
-	(void)state;
 	begin(CORES_SIPI, false);
 	report.options.irq = IRQ_AUTO;
 	assert_int_equal(heed("timers", CORES_OFF, CORES_SIPI, 2), CORES_SIPI);
@@ -157,10 +136,8 @@ a_run_that_ended_as_it_took_interrupts_is_followed_by_one_that_takes_none(void *
 	assert_int_equal(report.options.irq, IRQ_AUTO);
 }
 
-static void
-what_was_learnt_once_is_kept_by_runs_that_came_to_their_end(void **state)
+TEST(what_was_learnt_once_is_kept_by_runs_that_came_to_their_end)
 {
-	(void)state;
 	begin(CORES_SIPI, false);
 	assert_int_equal(heed("", CORES_OFF, CORES_MP, 0), CORES_MP);
 	assert_int_equal(report.options.cores, CORES_MP);
@@ -171,10 +148,8 @@ what_was_learnt_once_is_kept_by_runs_that_came_to_their_end(void **state)
 	assert_int_equal(report.note_count, 0);
 }
 
-static void
-what_the_reader_asks_for_is_done(void **state)
+TEST(what_the_reader_asks_for_is_done)
 {
-	(void)state;
 	begin(CORES_SIPI, true);
 	assert_int_equal(heed("skew", CORES_SIPI, CORES_SIPI, 3), CORES_MP);
 	assert_int_equal(report.options.cores, CORES_SIPI);
@@ -184,22 +159,4 @@ what_the_reader_asks_for_is_done(void **state)
 	assert_int_equal(heed("skew", CORES_SIPI, CORES_SIPI, 3), CORES_MP);
 	assert_int_equal(report.options.cores, CORES_OFF);
 	assert_int_equal(report.note_count, 1);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_printed_is_read_again),
-		cmocka_unit_test(its_remark_is_true_of_a_run_and_of_what_is_kept_behind_one),
-		cmocka_unit_test(what_is_no_marker_is_refused),
-		cmocka_unit_test(a_way_of_starting_cores_that_ended_a_run_is_followed_by_the_next_one),
-		cmocka_unit_test(a_checkpoint_that_the_firmware_could_not_rename_is_named_as_it_is),
-		cmocka_unit_test(a_run_that_ended_with_no_other_core_at_work_changes_nothing),
-		cmocka_unit_test(a_run_that_ended_as_it_took_interrupts_is_followed_by_one_that_takes_none),
-		cmocka_unit_test(what_was_learnt_once_is_kept_by_runs_that_came_to_their_end),
-		cmocka_unit_test(what_the_reader_asks_for_is_done),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

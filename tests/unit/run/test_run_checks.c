@@ -1,12 +1,5 @@
 /* Checks from which time was stolen are made again while there is time; what was seen once stays. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "bench.h"
 #include "check.h"
 #include "run_checks.h"
@@ -70,13 +63,11 @@ checked(unsigned disturbed)
 	return bench;
 }
 
-static void
-a_check_that_was_disturbed_is_made_again_and_no_other(void **state)
+TEST(a_check_that_was_disturbed_is_made_again_and_no_other)
 {
 	struct bench *bench = checked(5);
 	const struct behaviours *behaviours = &bench->run.report.behaviours;
 
-	(void)state;
 	assert_int_equal(behaviours->count, 4);
 	assert_int_equal(looks, 7); /* of two devices the first five were disturbed */
 	for (size_t i = 0; i < behaviours->count; i++) {
@@ -88,14 +79,12 @@ a_check_that_was_disturbed_is_made_again_and_no_other(void **state)
 	bench_free(bench);
 }
 
-static void
-one_that_is_disturbed_for_ever_ends_with_the_time(void **state)
+TEST(one_that_is_disturbed_for_ever_ends_with_the_time)
 {
 	uint64_t bound_ps;
 	struct bench *bench = checked(UINT32_MAX);
 	const struct behaviours *behaviours = &bench->run.report.behaviours;
 
-	(void)state;
 	bound_ps = 2 * survey_checks_ns(&bench->run.report) * 1000 + 2 * LOOK_PS;
 	assert_in_range(looks, 5, bound_ps / LOOK_PS);
 	assert_int_equal(behaviours->count, 4);
@@ -127,15 +116,13 @@ look_at_hpet(const struct checking *checking, struct behaviours *behaviours)
 	check_each(checking, checks, behaviours);
 }
 
-static void
-checks_in_which_clocks_parted_are_made_again(void **state)
+TEST(checks_in_which_clocks_parted_are_made_again)
 {
 	static const struct device_check checks[] = {
 		{ .driver = &hpet_driver, .look = look_at_hpet, .sets_counter = true }, { .driver = NULL },
 	};
 	struct bench *bench;
 
-	(void)state;
 	sim_reset();
 	bench = bench_new();
 	bench_open(bench, 1);
@@ -151,16 +138,4 @@ checks_in_which_clocks_parted_are_made_again(void **state)
 	}
 	assert_int_equal(bench->run.report.discontinuity_count, 1);
 	bench_free(bench);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_check_that_was_disturbed_is_made_again_and_no_other),
-		cmocka_unit_test(one_that_is_disturbed_for_ever_ends_with_the_time),
-		cmocka_unit_test(checks_in_which_clocks_parted_are_made_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,7 @@
 /* The report of a run up to some phase: whole, incomplete, and without an effect on the run's own. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "bench.h"
 #include "json.h"
 #include "report_sizes.h"
@@ -79,13 +73,11 @@ json_of_run(void (*begins)(void *context, const struct run *run, const struct ru
 	return text;
 }
 
-static void
-a_run_that_is_looked_at_as_each_phase_begins_ends_as_one_that_is_not(void **state)
+TEST(a_run_that_is_looked_at_as_each_phase_begins_ends_as_one_that_is_not)
 {
 	struct text seen, unseen;
 	unsigned phases = 0;
 
-	(void)state;
 	looked.json = text_of_size(report_size_json(CORES));
 	seen = json_of_run(look_at);
 	unseen = json_of_run(look_away);
@@ -97,14 +89,4 @@ a_run_that_is_looked_at_as_each_phase_begins_ends_as_one_that_is_not(void **stat
 	test_free(seen.bytes);
 	test_free(unseen.bytes);
 	test_free(looked.json.bytes);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_run_that_is_looked_at_as_each_phase_begins_ends_as_one_that_is_not),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

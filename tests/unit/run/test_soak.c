@@ -1,12 +1,5 @@
 /* A soak on the simulated machine, row by row: what is in its series, and when it ends. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "bench.h"
 #include "sim.h"
 #include "text.h"
@@ -109,6 +102,8 @@ end(void **state)
 	return 0;
 }
 
+TEST_FIXTURE(NULL, end);
+
 static uint64_t
 length_ns(const struct series_row *row)
 {
@@ -154,14 +149,12 @@ assert_row_holds_the_truth(const struct report *report, const struct series_row 
 	assert_int_equal(row->gaps, 0);
 }
 
-static void
-each_row_of_a_soak_has_all_of_it(void **state)
+TEST(each_row_of_a_soak_has_all_of_it)
 {
 	const struct report *report = play(1, S, S);
 	const struct series *series = &report->series;
 	uint64_t reads[REPORT_CLOCKS_MAX] = { 0 }, observed_ns = 0;
 
-	(void)state;
 	assert_false(report->incomplete);
 	assert_int_equal(report->finding_count, 0);
 	assert_in_range(series->count, 5, 8);
@@ -180,12 +173,10 @@ each_row_of_a_soak_has_all_of_it(void **state)
 	assert_int_equal(soak.saved_rows, series->count);
 }
 
-static void
-each_row_has_the_offset_of_each_core(void **state)
+TEST(each_row_has_the_offset_of_each_core)
 {
 	const struct report *report = play(2, 300 * MS, S);
 
-	(void)state;
 	assert_in_range(report->series.count, 2, 8);
 	for (size_t r = 0; r < report->series.count; r++) {
 		const struct offset *offsets = report->series.rows[r].offsets;
@@ -196,8 +187,7 @@ each_row_has_the_offset_of_each_core(void **state)
 }
 
 /* Where there is space for four rows only, none is lost, and a rate is the narrower the longer its row is. */
-static void
-a_soak_of_more_rows_than_there_is_space_for_has_longer_ones(void **state)
+TEST(a_soak_of_more_rows_than_there_is_space_for_has_longer_ones)
 {
 	const struct series *series;
 	int64_t second_ppb;
@@ -215,12 +205,10 @@ a_soak_of_more_rows_than_there_is_space_for_has_longer_ones(void **state)
 	assert_true(second_ppb > 0 && 4 * width(&series->rows[1].clocks[0]) < 3 * second_ppb);
 }
 
-static void
-a_soak_that_is_ended_early_keeps_the_rows_up_to_then(void **state)
+TEST(a_soak_that_is_ended_early_keeps_the_rows_up_to_then)
 {
 	const struct report *report;
 
-	(void)state;
 	soak.end_after_rows = 2;
 	report = play(1, S, S);
 	assert_true(report->hurried);
@@ -233,12 +221,10 @@ a_soak_that_is_ended_early_keeps_the_rows_up_to_then(void **state)
 }
 
 /* In the row of a leap a clock has no rate, and in the next it has one again. */
-static void
-no_rate_of_a_row_spans_a_discontinuity(void **state)
+TEST(no_rate_of_a_row_spans_a_discontinuity)
 {
 	const struct report *report;
 
-	(void)state;
 	soak.leap_in_row = 2;
 	report = play(1, S, S);
 	assert_int_equal(report->discontinuity_count, 1);
@@ -249,24 +235,7 @@ no_rate_of_a_row_spans_a_discontinuity(void **state)
 				assert_int_equal(report->series.rows[r].clocks[i].rate.known, r != 2);
 }
 
-static void
-a_run_that_is_no_soak_has_no_series(void **state)
+TEST(a_run_that_is_no_soak_has_no_series)
 {
-	(void)state;
 	assert_int_equal(play(1, 20 * MS, 0)->series.max, 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(each_row_of_a_soak_has_all_of_it, end),
-		cmocka_unit_test_teardown(each_row_has_the_offset_of_each_core, end),
-		cmocka_unit_test_teardown(a_soak_of_more_rows_than_there_is_space_for_has_longer_ones, end),
-		cmocka_unit_test_teardown(a_soak_that_is_ended_early_keeps_the_rows_up_to_then, end),
-		cmocka_unit_test_teardown(no_rate_of_a_row_spans_a_discontinuity, end),
-		cmocka_unit_test_teardown(a_run_that_is_no_soak_has_no_series, end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

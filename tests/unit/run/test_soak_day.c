@@ -2,14 +2,7 @@
  * Soaks of a simulated day: what shows in hours only is found, with when, and a healthy machine has nothing to say. The
  * machine rests for a good part of an hour's quarter in each round, so that a day has few accesses.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "bench.h"
 #include "sim.h"
 #include "text.h"
@@ -103,6 +96,8 @@ end(void **state)
 	return 0;
 }
 
+TEST_FIXTURE(NULL, end);
+
 static void
 assert_nothing_is_said(const struct report *report)
 {
@@ -114,8 +109,7 @@ assert_nothing_is_said(const struct report *report)
 	assert_int_equal(report->note_count, 0);
 }
 
-static void
-of_a_healthy_machine_nothing_is_said(void **state)
+TEST(of_a_healthy_machine_nothing_is_said)
 {
 	for (uint64_t seed = 0; seed < 4; seed++) {
 		assert_nothing_is_said(soak_for_a_day(1, 0, seed));
@@ -123,13 +117,11 @@ of_a_healthy_machine_nothing_is_said(void **state)
 	}
 }
 
-static void
-a_clock_that_walks_by_300_ppb_is_found_with_when(void **state)
+TEST(a_clock_that_walks_by_300_ppb_is_found_with_when)
 {
 	const struct report *report;
 	const struct finding *finding;
 
-	(void)state;
 	day.walk_ppb = 300;
 	report = soak_for_a_day(1, 0, 1);
 	assert_int_equal(report->finding_count, 1);
@@ -143,14 +135,12 @@ a_clock_that_walks_by_300_ppb_is_found_with_when(void **state)
 	assert_non_null(strstr(finding->text, " to what it was between 8"));
 }
 
-static void
-a_core_that_drifts_by_2_ppb_is_found_and_each_row_shows_it(void **state)
+TEST(a_core_that_drifts_by_2_ppb_is_found_and_each_row_shows_it)
 {
 	const struct report *report = soak_for_a_day(2, 2, 1);
 	const struct finding *finding = &report->findings[0];
 	const struct series *series = &report->series;
 
-	(void)state;
 	assert_int_equal(report->finding_count, 1);
 	assert_string_equal(finding->rule, "tsc-drift");
 	assert_in_range(finding->low, 1, 2);
@@ -159,13 +149,11 @@ a_core_that_drifts_by_2_ppb_is_found_and_each_row_shows_it(void **state)
 		assert_true(series->rows[r].offsets[1].low > series->rows[r - 20].offsets[1].high);
 }
 
-static void
-an_hour_of_interference_is_found_with_when(void **state)
+TEST(an_hour_of_interference_is_found_with_when)
 {
 	const struct report *report;
 	uint64_t in = 0, out = 0;
 
-	(void)state;
 	day.interference = true;
 	report = soak_for_a_day(1, 0, 1);
 	assert_int_equal(report->finding_count, 0);
@@ -182,17 +170,4 @@ an_hour_of_interference_is_found_with_when(void **state)
 	assert_int_equal(out, 0);
 	assert_int_equal(report->note_count, 1);
 	assert_non_null(strstr(report->notes[0], "Time was stolen mostly between 3"));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(of_a_healthy_machine_nothing_is_said, end),
-		cmocka_unit_test_teardown(a_clock_that_walks_by_300_ppb_is_found_with_when, end),
-		cmocka_unit_test_teardown(a_core_that_drifts_by_2_ppb_is_found_and_each_row_shows_it, end),
-		cmocka_unit_test_teardown(an_hour_of_interference_is_found_with_when, end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

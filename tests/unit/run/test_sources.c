@@ -2,15 +2,7 @@
  * Each source of interrupts by itself, on a simulated machine whose clocks' rates were measured before: well, and then
  * with one fault and nothing else changed. What is said differs by that fault alone.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "bench.h"
 #include "rules.h"
 #include "sim.h"
@@ -118,6 +110,8 @@ end_test(void **state)
 	return 0;
 }
 
+TEST_FIXTURE(NULL, end_test);
+
 /* What is waited for with the firmware alive takes seconds. */
 static void
 wait_long(void)
@@ -181,10 +175,8 @@ assert_nobody_is_named(const struct report *report)
 	assert_int_equal(report->finding_count, 0);
 }
 
-static void
-each_source_without_a_fault_is_asked_and_says_nothing(void **state)
+TEST(each_source_without_a_fault_is_asked_and_says_nothing)
 {
-	(void)state;
 	for (size_t i = 0; i < SOURCES; i++) {
 		const struct report *report;
 
@@ -257,12 +249,10 @@ is_told(const struct source *source, size_t fault)
 	return false;
 }
 
-static void
-each_fault_of_each_source_is_named_by_its_rule_alone_or_described(void **state)
+TEST(each_fault_of_each_source_is_named_by_its_rule_alone_or_described)
 {
 	unsigned wrong = 0;
 
-	(void)state;
 	for (size_t fault = 0; fault < FAULTS; fault++)
 		for (size_t i = 0; i < SOURCES; i++)
 			wrong += faults[fault].of >> i & 1 && !is_told(&sources[i], fault);
@@ -277,10 +267,8 @@ has_policy(const struct source *source, int policy)
 }
 
 /* It brings no interrupts: that they stop is nothing that it could keep. */
-static void
-a_status_that_cant_be_cleared_passes_nothing(void **state)
+TEST(a_status_that_cant_be_cleared_passes_nothing)
 {
-	(void)state;
 	for (size_t i = 0; i < SOURCES; i++) {
 		const struct report *report;
 
@@ -295,12 +283,10 @@ a_status_that_cant_be_cleared_passes_nothing(void **state)
 	}
 }
 
-static void
-what_follows_a_masked_stretch_is_told_of_each_periodic_source(void **state)
+TEST(what_follows_a_masked_stretch_is_told_of_each_periodic_source)
 {
 	static const enum report_policy words[] = { REPORT_POLICY_DISCARD, REPORT_POLICY_CATCH_UP, REPORT_POLICY_DELAY };
 
-	(void)state;
 	for (size_t i = 0; i < SOURCES; i++)
 		for (int policy = SIM_DISCARD; policy <= SIM_DELAY; policy++) {
 			const struct report *report;
@@ -317,12 +303,10 @@ what_follows_a_masked_stretch_is_told_of_each_periodic_source(void **state)
 }
 
 /* A guest whose ports its hypervisor serves in 65 us each: the RTC is programmed by six of them. */
-static void
-an_rtc_that_is_slow_to_program_is_asked_for_half_its_rate(void **state)
+TEST(an_rtc_that_is_slow_to_program_is_asked_for_half_its_rate)
 {
 	static const enum report_policy words[] = { REPORT_POLICY_DISCARD, REPORT_POLICY_CATCH_UP };
 
-	(void)state;
 	for (int policy = SIM_DISCARD; policy <= SIM_CATCH_UP; policy++) {
 		const struct report_interval *periods;
 		const struct report *report;
@@ -342,12 +326,10 @@ an_rtc_that_is_slow_to_program_is_asked_for_half_its_rate(void **state)
 }
 
 /* 8254: pulse N + 1 behind the write, whose first is up to a clock away: so N to N + 1 clocks, and the way in. */
-static void
-the_pit_is_due_where_its_data_sheet_says(void **state)
+TEST(the_pit_is_due_where_its_data_sheet_says)
 {
 	const struct report_interval *shots;
 
-	(void)state;
 	begin();
 	shots = &played(&sources[6])->intervals[0];
 	assert_string_equal(shots->source, "pit0");
@@ -379,8 +361,7 @@ fix_lint0(void)
 	sim.lapic.registers[SIM_LINT0] = 0;
 }
 
-static void
-pics_that_are_used_or_lead_elsewhere_are_not_touched(void **state)
+TEST(pics_that_are_used_or_lead_elsewhere_are_not_touched)
 {
 	static const struct {
 		void (*prepare)(void);
@@ -393,7 +374,6 @@ pics_that_are_used_or_lead_elsewhere_are_not_touched(void **state)
 		{ have_none, CLOCK_ABSENT, "there are no PICs" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
 		const struct report *report;
 		uint8_t masks[2];
@@ -412,10 +392,8 @@ pics_that_are_used_or_lead_elsewhere_are_not_touched(void **state)
 	without_pics = false;
 }
 
-static void
-pics_are_left_with_all_masked_and_nothing_in_service(void **state)
+TEST(pics_are_left_with_all_masked_and_nothing_in_service)
 {
-	(void)state;
 	for (size_t i = 12; i < SOURCES; i++) {
 		const struct report *report;
 
@@ -428,23 +406,4 @@ pics_are_left_with_all_masked_and_nothing_in_service(void **state)
 			assert_int_equal(sim.interrupts.pics[n].in_service, 0);
 		}
 	}
-}
-
-#define TEST(name) cmocka_unit_test_teardown(name, end_test)
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(each_source_without_a_fault_is_asked_and_says_nothing),
-		TEST(each_fault_of_each_source_is_named_by_its_rule_alone_or_described),
-		TEST(a_status_that_cant_be_cleared_passes_nothing),
-		TEST(what_follows_a_masked_stretch_is_told_of_each_periodic_source),
-		TEST(an_rtc_that_is_slow_to_program_is_asked_for_half_its_rate),
-		TEST(the_pit_is_due_where_its_data_sheet_says),
-		TEST(pics_that_are_used_or_lead_elsewhere_are_not_touched),
-		TEST(pics_are_left_with_all_masked_and_nothing_in_service),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,7 @@
  * Firmware that ticks by the HPET and stops its counter in each tick, as EDK II's HpetTimerDxe does: 10 us of each 10
  * ms, which is 1,000 ppm. A healthy HPET is not accused for that, and the tick is as it was after the run.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "bench.h"
 #include "rules.h"
 #include "sim.h"
@@ -105,12 +98,10 @@ assert_nobody_accused(const struct bench *bench)
 	assert_int_equal(report->verdict, VERDICT_PASS);
 }
 
-static void
-an_hpet_that_the_firmware_stops_in_each_tick_passes(void **state)
+TEST(an_hpet_that_the_firmware_stops_in_each_tick_passes)
 {
 	struct bench *bench;
 
-	(void)state;
 	switch_on(10 * SIM_PS_PER_US);
 	bench = played(1, true, CORES_SIPI);
 	assert_nobody_accused(bench);
@@ -121,12 +112,10 @@ an_hpet_that_the_firmware_stops_in_each_tick_passes(void **state)
 	bench_free(bench);
 }
 
-static void
-one_that_is_slow_besides_is_accused(void **state)
+TEST(one_that_is_slow_besides_is_accused)
 {
 	struct bench *bench;
 
-	(void)state;
 	switch_on(10 * SIM_PS_PER_US);
 	sim_counter_hasten(&sim.hpet.counter, -2000);
 	bench = played(1, true, CORES_SIPI);
@@ -137,13 +126,11 @@ one_that_is_slow_besides_is_accused(void **state)
 }
 
 /* While the firmware's MP services run the jobs, they wait by the tick: all of that is compared with nothing. */
-static void
-the_tick_goes_on_where_the_firmware_runs_the_cores(void **state)
+TEST(the_tick_goes_on_where_the_firmware_runs_the_cores)
 {
 	struct bench *bench;
 	unsigned quiet;
 
-	(void)state;
 	switch_on(10 * SIM_PS_PER_US);
 	bench = played(1, true, CORES_SIPI);
 	quiet = sim.hpet.ticks;
@@ -156,10 +143,8 @@ the_tick_goes_on_where_the_firmware_runs_the_cores(void **state)
 	bench_free(bench);
 }
 
-static void
-a_tick_that_cannot_be_stopped_leaves_the_rate_open(void **state)
+TEST(a_tick_that_cannot_be_stopped_leaves_the_rate_open)
 {
-	(void)state;
 	for (unsigned refuse_from = 0; refuse_from < 2; refuse_from++) { /* without the protocol, and where it refuses */
 		struct bench *bench;
 		const struct behaviour *row;
@@ -179,12 +164,10 @@ a_tick_that_cannot_be_stopped_leaves_the_rate_open(void **state)
 }
 
 /* Refused later, in the phase after the rates: what was measured by then counts. */
-static void
-a_tick_that_goes_on_later_is_not_compared(void **state)
+TEST(a_tick_that_goes_on_later_is_not_compared)
 {
 	struct bench *bench;
 
-	(void)state;
 	switch_on(10 * SIM_PS_PER_US);
 	firmware.refuse_from = 5; /* prepare and rates: off, on, off, on */
 	bench = played(1, true, CORES_SIPI);
@@ -193,31 +176,14 @@ a_tick_that_goes_on_later_is_not_compared(void **state)
 	bench_free(bench);
 }
 
-static void
-an_hpet_without_a_tick_leaves_the_firmware_alone(void **state)
+TEST(an_hpet_without_a_tick_leaves_the_firmware_alone)
 {
 	struct bench *bench;
 
-	(void)state;
 	switch_on(0);
 	bench = played(1, true, CORES_SIPI);
 	assert_nobody_accused(bench);
 	assert_int_equal(firmware.calls, 0);
 	assert_true(bench_find(bench, "hpet")->rate_whole_run);
 	bench_free(bench);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_hpet_that_the_firmware_stops_in_each_tick_passes),
-		cmocka_unit_test(one_that_is_slow_besides_is_accused),
-		cmocka_unit_test(the_tick_goes_on_where_the_firmware_runs_the_cores),
-		cmocka_unit_test(a_tick_that_cannot_be_stopped_leaves_the_rate_open),
-		cmocka_unit_test(a_tick_that_goes_on_later_is_not_compared),
-		cmocka_unit_test(an_hpet_without_a_tick_leaves_the_firmware_alone),
-	};
-
-	return cmocka_run_group_tests_name("tick", tests, NULL, NULL);
 }

@@ -3,14 +3,7 @@
  * idle and busy. From a run's tenth part on it is wrong by a factor of two at most; what is below a second is shown as
  * one.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "bench.h"
 #include "sim.h"
 #include "text.h"
@@ -141,46 +134,36 @@ assert_told_right(void)
 	assert_true(looked > 10);
 }
 
-static void
-quick_run_of_one_core(void **state)
+TEST(quick_run_of_one_core)
 {
-	(void)state;
 	play(1, PROFILE_QUICK, 100 * MS, 0);
 	assert_told_right();
 }
 
-static void
-standard_run_of_one_core(void **state)
+TEST(standard_run_of_one_core)
 {
-	(void)state;
 	play(1, PROFILE_STANDARD, 300 * MS, 0);
 	assert_told_right();
 }
 
-static void
-quick_run_of_four_cores(void **state)
+TEST(quick_run_of_four_cores)
 {
-	(void)state;
 	play(4, PROFILE_QUICK, 100 * MS, 0);
 	assert_told_right();
 }
 
-static void
-quick_run_of_four_cores_on_a_busy_host(void **state)
+TEST(quick_run_of_four_cores_on_a_busy_host)
 {
-	(void)state;
 	play(4, PROFILE_QUICK, 100 * MS, 20000);
 	assert_told_right();
 }
 
 /* The rest is a quick run's, once a measurement that goes on elsewhere came to its end, and it is said so at once. */
-static void
-soak_that_is_ended_early(void **state)
+TEST(soak_that_is_ended_early)
 {
 	static const char *const moments[] = { "rates", "acpi_pm", "cores", "pairs of cores", "gaps" };
 	const uint64_t duration_ns = 250 * MS;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++) {
 		told.ends_in = moments[i];
 		play(2, PROFILE_SOAK, duration_ns, 0);
@@ -194,15 +177,13 @@ soak_that_is_ended_early(void **state)
 }
 
 /* A host of few processors wakes a core after a while each: the passes over all cores end in time for a verdict. */
-static void
-of_many_cores_on_a_small_host_a_part_is_measured_and_judged(void **state)
+TEST(of_many_cores_on_a_small_host_a_part_is_measured_and_judged)
 {
 	enum { CORES = 40, DEADLINE_S = 24 };
 	struct bench *bench;
 	size_t read = 0, watched = 0;
 	const struct report *report;
 
-	(void)state;
 	sim_reset();
 	sim.accesses_max = UINT64_MAX;
 	bench = bench_new();
@@ -231,19 +212,4 @@ of_many_cores_on_a_small_host_a_part_is_measured_and_judged(void **state)
 	assert_true(report->skew.drift_measured);
 	assert_non_null(strstr(report->notes[1], "of 40 cores: more would have taken too much"));
 	bench_free(bench);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(quick_run_of_one_core),
-		cmocka_unit_test(standard_run_of_one_core),
-		cmocka_unit_test(quick_run_of_four_cores),
-		cmocka_unit_test(quick_run_of_four_cores_on_a_busy_host),
-		cmocka_unit_test(soak_that_is_ended_early),
-		cmocka_unit_test(of_many_cores_on_a_small_host_a_part_is_measured_and_judged),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,5 @@
 /* The observation of gaps, over a TSC whose every reading the test has written down. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "gaps.h"
 
 #define STEP   20     /* ticks from one reading to the next */
@@ -49,6 +42,8 @@ begin(void **state)
 	return 0;
 }
 
+TEST_FIXTURE(begin, NULL);
+
 static void
 put_gap(uint64_t reading, int64_t ticks)
 {
@@ -64,10 +59,8 @@ observe(const struct scale *scale, uint64_t threshold_ticks, uint64_t duration_t
 	gaps_observe(&seen, &plan);
 }
 
-static void
-a_core_that_is_left_alone_has_no_gap(void **state)
+TEST(a_core_that_is_left_alone_has_no_gap)
 {
-	(void)state;
 	observe(&gigahertz, 10000, 1000000);
 	assert_int_equal(seen.count, 0);
 	assert_int_equal(seen.observed_ticks, 1000000);
@@ -78,10 +71,8 @@ a_core_that_is_left_alone_has_no_gap(void **state)
 	assert_int_equal(tsc.readings, 50001);
 }
 
-static void
-three_gaps_are_counted_with_their_sum_worst_octaves_and_places(void **state)
+TEST(three_gaps_are_counted_with_their_sum_worst_octaves_and_places)
 {
-	(void)state;
 	put_gap(100, 12000 - STEP);
 	put_gap(200, 16384 - STEP);
 	put_gap(300, 2000000 - STEP);
@@ -100,10 +91,8 @@ three_gaps_are_counted_with_their_sum_worst_octaves_and_places(void **state)
 	assert_int_equal(seen.observed_ticks, 3000004); /* the gaps, and 48,581 steps of 20 */
 }
 
-static void
-a_gap_is_more_than_the_threshold_and_not_as_much(void **state)
+TEST(a_gap_is_more_than_the_threshold_and_not_as_much)
 {
-	(void)state;
 	put_gap(100, 10000 - STEP);
 	put_gap(200, 10001 - STEP);
 	observe(&gigahertz, 10000, 100000);
@@ -112,12 +101,10 @@ a_gap_is_more_than_the_threshold_and_not_as_much(void **state)
 }
 
 /* 3 GHz: 12,000 ticks are 4,000 ns; 12,287 are 4,095.67, which count as 4,096. */
-static void
-octaves_are_of_nanoseconds_whatever_the_rate(void **state)
+TEST(octaves_are_of_nanoseconds_whatever_the_rate)
 {
 	struct scale scale;
 
-	(void)state;
 	scale_init(&scale, (struct rate){ 3000000000, 1 });
 	put_gap(100, 12000 - STEP);
 	put_gap(200, 12287 - STEP);
@@ -129,10 +116,8 @@ octaves_are_of_nanoseconds_whatever_the_rate(void **state)
 	assert_int_equal(seen.octave[11], 1); /* 2,001 */
 }
 
-static void
-of_100_gaps_all_are_counted_and_the_first_64_kept(void **state)
+TEST(of_100_gaps_all_are_counted_and_the_first_64_kept)
 {
-	(void)state;
 	for (uint64_t i = 0; i < 100; i++)
 		put_gap(10 + 10 * i, 20000 + (int64_t)i);
 	observe(&gigahertz, 10000, 5000000);
@@ -143,10 +128,8 @@ of_100_gaps_all_are_counted_and_the_first_64_kept(void **state)
 	assert_int_equal(seen.octave[15], 100);
 }
 
-static void
-a_step_back_is_counted_and_is_no_gap(void **state)
+TEST(a_step_back_is_counted_and_is_no_gap)
 {
-	(void)state;
 	put_gap(100, -3000);
 	observe(&gigahertz, 10000, 100000);
 	assert_int_equal(seen.steps.backward, 1);
@@ -154,29 +137,11 @@ a_step_back_is_counted_and_is_no_gap(void **state)
 	assert_int_equal(seen.observed_ticks, 100000); /* of ticks that passed */
 }
 
-static void
-a_tsc_that_stopped_ends_the_observation_by_turns(void **state)
+TEST(a_tsc_that_stopped_ends_the_observation_by_turns)
 {
-	(void)state;
 	tsc.step = 0;
 	observe(&gigahertz, 10000, 100000);
 	assert_int_equal(seen.observed_ticks, 0);
 	assert_int_equal(seen.count, 0);
 	assert_int_equal(tsc.readings, TURNS + 1);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_core_that_is_left_alone_has_no_gap, begin),
-		cmocka_unit_test_setup(three_gaps_are_counted_with_their_sum_worst_octaves_and_places, begin),
-		cmocka_unit_test_setup(a_gap_is_more_than_the_threshold_and_not_as_much, begin),
-		cmocka_unit_test_setup(octaves_are_of_nanoseconds_whatever_the_rate, begin),
-		cmocka_unit_test_setup(of_100_gaps_all_are_counted_and_the_first_64_kept, begin),
-		cmocka_unit_test_setup(a_step_back_is_counted_and_is_no_gap, begin),
-		cmocka_unit_test_setup(a_tsc_that_stopped_ends_the_observation_by_turns, begin),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

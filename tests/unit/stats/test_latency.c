@@ -1,13 +1,8 @@
 /* Read latency, from samples written by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include <math.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "latency.h"
 
 #define RUN 1000
@@ -24,6 +19,8 @@ begin_empty(void **state)
 	return 0;
 }
 
+TEST_FIXTURE(begin_empty, NULL);
+
 /* A chained run of reads that took DURATIONS ticks each. */
 static void
 fold(const struct scale *scale, const uint64_t *durations, size_t count)
@@ -38,10 +35,8 @@ fold(const struct scale *scale, const uint64_t *durations, size_t count)
 	latency_fold(&latency, scale, samples, count);
 }
 
-static void
-nothing_recorded_gives_zeros(void **state)
+TEST(nothing_recorded_gives_zeros)
 {
-	(void)state;
 	fold(&gigahertz, NULL, 0);
 	assert_int_equal(latency.count, 0);
 	assert_int_equal(latency_percentile_ns(&latency, 50000), 0);
@@ -49,10 +44,8 @@ nothing_recorded_gives_zeros(void **state)
 	assert_int_equal(latency_loop_ps(&latency, &gigahertz), 0);
 }
 
-static void
-four_reads_have_their_least_most_mean_and_counts(void **state)
+TEST(four_reads_have_their_least_most_mean_and_counts)
 {
-	(void)state;
 	fold(&gigahertz, (const uint64_t[]){ 20, 22, 9999, 10000 }, 4);
 	fold(&gigahertz, (const uint64_t[]){ 10000, 0 }, 2);
 	assert_int_equal(latency.count, 6);
@@ -69,10 +62,8 @@ four_reads_have_their_least_most_mean_and_counts(void **state)
 }
 
 /* A millisecond that was stolen is a quarter of a microsecond of each of 4,000 reads. */
-static void
-a_gap_is_not_in_the_clean_mean(void **state)
+TEST(a_gap_is_not_in_the_clean_mean)
 {
-	(void)state;
 	for (unsigned i = 0; i < 1000; i++)
 		fold(&gigahertz, (const uint64_t[]){ 20, 22, i ? 20 : 1000000, 22 }, 4);
 	assert_int_equal(latency_mean_ps(&latency), 270995);
@@ -80,12 +71,10 @@ a_gap_is_not_in_the_clean_mean(void **state)
 	assert_int_equal(latency_clean(&latency, 10000).mean_ps, 21000);
 }
 
-static void
-percentiles_stay_within_what_was_seen(void **state)
+TEST(percentiles_stay_within_what_was_seen)
 {
 	uint64_t durations[RUN];
 
-	(void)state;
 	for (size_t i = 0; i < RUN; i++)
 		durations[i] = i < 500 ? 50 : i < 990 ? 90 : 1000;
 	fold(&gigahertz, durations, RUN);
@@ -97,12 +86,10 @@ percentiles_stay_within_what_was_seen(void **state)
 	assert_int_equal(latency_percentile_ns(&latency, 99900), 1000);
 }
 
-static void
-percentiles_are_within_a_64th_of_the_rank_in_a_sorted_list(void **state)
+TEST(percentiles_are_within_a_64th_of_the_rank_in_a_sorted_list)
 {
 	uint64_t durations[RUN];
 
-	(void)state;
 	/* 0 to 999 squared and shuffled: sorted, the k-th is (k - 1) squared. */
 	for (uint64_t i = 0; i < RUN; i++)
 		durations[i] = (i * 387 % RUN) * (i * 387 % RUN);
@@ -114,22 +101,18 @@ percentiles_are_within_a_64th_of_the_rank_in_a_sorted_list(void **state)
 	}
 }
 
-static void
-a_sample_whose_end_is_before_its_begin_is_left_out(void **state)
+TEST(a_sample_whose_end_is_before_its_begin_is_left_out)
 {
 	const struct sample samples[] = { { 100, 1, 150 }, { 150, 2, 140 }, { 140, 3, 200 } };
 
-	(void)state;
 	latency_fold(&latency, &gigahertz, samples, 3);
 	assert_int_equal(latency.count, 2);
 	assert_int_equal(latency.max_ns, 60);
 	assert_int_equal(latency.total_ticks, 110);
 }
 
-static void
-a_duration_of_half_an_hour_counts_like_any_other(void **state)
+TEST(a_duration_of_half_an_hour_counts_like_any_other)
 {
-	(void)state;
 	fold(&gigahertz, (const uint64_t[]){ 30, UINT64_C(1800000000000), 40 }, 3);
 	assert_int_equal(latency.count, 3);
 	assert_int_equal(latency.max_ns, UINT64_C(1800000000000));
@@ -152,12 +135,10 @@ coverage(uint64_t count, double share, uint64_t low, uint64_t high)
 }
 
 /* Each read has a nanosecond of its own, below 128: a bucket of its own. */
-static void
-percentiles_lie_within_ranks_that_hold_them_in_95_of_100_cases_and_more(void **state)
+TEST(percentiles_lie_within_ranks_that_hold_them_in_95_of_100_cases_and_more)
 {
 	static const uint32_t percentiles[] = { 50000, 90000, 99000, 99900 };
 
-	(void)state;
 	for (size_t p = 0; p < 4; p++) {
 		uint64_t first = 0;
 
@@ -196,12 +177,10 @@ percentiles_lie_within_ranks_that_hold_them_in_95_of_100_cases_and_more(void **s
 }
 
 /* Below 1,000 reads the 999 of 1,000 are all of them, and the longest says nothing of the rest. */
-static void
-a_percentile_of_too_few_reads_is_not_known(void **state)
+TEST(a_percentile_of_too_few_reads_is_not_known)
 {
 	uint64_t durations[RUN];
 
-	(void)state;
 	for (size_t i = 0; i < RUN; i++)
 		durations[i] = i < 999 ? 100 : 5000;
 	fold(&gigahertz, durations, RUN);
@@ -218,12 +197,10 @@ a_percentile_of_too_few_reads_is_not_known(void **state)
 	assert_false(latency_percentile_within(&latency, 50000).known);
 }
 
-static void
-the_loop_cost_is_exact_where_nanoseconds_are_rounded(void **state)
+TEST(the_loop_cost_is_exact_where_nanoseconds_are_rounded)
 {
 	struct scale scale;
 
-	(void)state;
 	/* 3 GHz: 4 ticks are 1.333 ns, which counts as 1; the loop's cost comes from the ticks. */
 	scale_init(&scale, (struct rate){ 3000000000, 1 });
 	fold(&scale, (const uint64_t[]){ 4, 4, 4 }, 3);
@@ -232,13 +209,11 @@ the_loop_cost_is_exact_where_nanoseconds_are_rounded(void **state)
 }
 
 /* 990 reads of 100 ns, 9 of 9 us and one of 50 us: 10.1 us is the bound. */
-static void
-a_read_beyond_the_median_and_10_us_is_hit_and_left_out(void **state)
+TEST(a_read_beyond_the_median_and_10_us_is_hit_and_left_out)
 {
 	uint64_t durations[RUN];
 	struct latency_clean clean;
 
-	(void)state;
 	for (size_t i = 0; i < RUN; i++)
 		durations[i] = i < 990 ? 100 : i < 999 ? 9000 : 50000;
 	fold(&gigahertz, durations, RUN);
@@ -253,13 +228,11 @@ a_read_beyond_the_median_and_10_us_is_hit_and_left_out(void **state)
 }
 
 /* Half of them 10 ns, half 30: two standard errors of 1,000 are 632.5 ps, and half a nanosecond is rounding. */
-static void
-the_clean_mean_is_within_two_standard_errors(void **state)
+TEST(the_clean_mean_is_within_two_standard_errors)
 {
 	uint64_t durations[RUN];
 	struct latency_clean clean;
 
-	(void)state;
 	for (size_t i = 0; i < RUN; i++)
 		durations[i] = i % 2 ? 10 : 30;
 	fold(&gigahertz, durations, RUN);
@@ -274,13 +247,11 @@ the_clean_mean_is_within_two_standard_errors(void **state)
 }
 
 /* Of 10,000 reads p99.9 is the 9,990th. */
-static void
-a_percentile_is_hit_where_its_read_is(void **state)
+TEST(a_percentile_is_hit_where_its_read_is)
 {
 	static const uint64_t hits[] = { 20000, 20000, 20000, 20000, 20000, 20000, 20000, 20000, 20000, 20000 };
 	uint64_t durations[RUN];
 
-	(void)state;
 	for (size_t i = 0; i < RUN; i++)
 		durations[i] = 100;
 	for (size_t run = 0; run < 9; run++)
@@ -295,13 +266,11 @@ a_percentile_is_hit_where_its_read_is(void **state)
 	assert_false(latency_percentile_is_hit(&latency, 99000, 10000));
 }
 
-static void
-a_lower_threshold_leaves_more_out(void **state)
+TEST(a_lower_threshold_leaves_more_out)
 {
 	uint64_t durations[RUN];
 	struct latency_clean clean;
 
-	(void)state;
 	for (size_t i = 0; i < RUN; i++)
 		durations[i] = i < 990 ? 100 : i < 999 ? 9000 : 50000;
 	fold(&gigahertz, durations, RUN);
@@ -313,48 +282,19 @@ a_lower_threshold_leaves_more_out(void **state)
 }
 
 /* A clock that takes 1 ms is not hit when it takes 1,009 us; and a threshold beyond all figures leaves none out. */
-static void
-slow_clocks_are_not_hit_by_their_own_cost(void **state)
+TEST(slow_clocks_are_not_hit_by_their_own_cost)
 {
-	(void)state;
 	fold(&gigahertz, (const uint64_t[]){ 1000000, 1000000, 1009000, 1100000 }, 4);
 	assert_int_equal(latency_clean(&latency, 10000).hit, 1);
 	assert_int_equal(latency_clean(&latency, 10000).count, 3);
 	assert_int_equal(latency_clean(&latency, UINT64_C(1) << 40).hit, 0);
 }
 
-static void
-nothing_recorded_has_nothing_clean(void **state)
+TEST(nothing_recorded_has_nothing_clean)
 {
 	struct latency_clean clean = latency_clean(&latency, 10000);
 
-	(void)state;
 	assert_int_equal(clean.hit, 0);
 	assert_int_equal(clean.count, 0);
 	assert_int_equal(clean.max_ns, 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(nothing_recorded_gives_zeros, begin_empty),
-		cmocka_unit_test_setup(four_reads_have_their_least_most_mean_and_counts, begin_empty),
-		cmocka_unit_test_setup(a_gap_is_not_in_the_clean_mean, begin_empty),
-		cmocka_unit_test_setup(percentiles_stay_within_what_was_seen, begin_empty),
-		cmocka_unit_test_setup(percentiles_are_within_a_64th_of_the_rank_in_a_sorted_list, begin_empty),
-		cmocka_unit_test_setup(a_sample_whose_end_is_before_its_begin_is_left_out, begin_empty),
-		cmocka_unit_test_setup(a_duration_of_half_an_hour_counts_like_any_other, begin_empty),
-		cmocka_unit_test_setup(percentiles_lie_within_ranks_that_hold_them_in_95_of_100_cases_and_more, begin_empty),
-		cmocka_unit_test_setup(a_percentile_of_too_few_reads_is_not_known, begin_empty),
-		cmocka_unit_test_setup(the_loop_cost_is_exact_where_nanoseconds_are_rounded, begin_empty),
-		cmocka_unit_test_setup(a_read_beyond_the_median_and_10_us_is_hit_and_left_out, begin_empty),
-		cmocka_unit_test_setup(the_clean_mean_is_within_two_standard_errors, begin_empty),
-		cmocka_unit_test_setup(a_percentile_is_hit_where_its_read_is, begin_empty),
-		cmocka_unit_test_setup(a_lower_threshold_leaves_more_out, begin_empty),
-		cmocka_unit_test_setup(slow_clocks_are_not_hit_by_their_own_cost, begin_empty),
-		cmocka_unit_test_setup(nothing_recorded_has_nothing_clean, begin_empty),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

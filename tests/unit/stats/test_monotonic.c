@@ -1,11 +1,5 @@
 /* Monotonicity, from samples written by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "monotonic.h"
 
 #define RUN 16
@@ -23,6 +17,8 @@ begin_empty(void **state)
 	return 0;
 }
 
+TEST_FIXTURE(begin_empty, NULL);
+
 /* A chained run in which each read takes 100 TSC ticks. */
 static void
 fold(const struct clock *clock, uint64_t stall_ticks, const uint64_t *readings, size_t count)
@@ -34,10 +30,8 @@ fold(const struct clock *clock, uint64_t stall_ticks, const uint64_t *readings, 
 	monotonic_fold(&monotonic, clock, &(struct monotonic_bounds){ .stall_ticks = stall_ticks }, samples, count);
 }
 
-static void
-a_clock_that_only_counts_up_is_clean_through_its_wrap(void **state)
+TEST(a_clock_that_only_counts_up_is_clean_through_its_wrap)
 {
-	(void)state;
 	fold(&bits_24, 100, NULL, 0);
 	fold(&bits_24, 100, (const uint64_t[]){ 0xfffffd, 0xfffffe, 0, 0, 1 }, 5);
 	fold(&seconds, 100, (const uint64_t[]){ 59, 0, 1 }, 3);
@@ -47,15 +41,13 @@ a_clock_that_only_counts_up_is_clean_through_its_wrap(void **state)
 }
 
 /* The PIT wraps in 55 ms: a guest that was away for 30 ms finds it more than half its range on. */
-static void
-a_pause_of_half_a_wrap_is_no_step_back_where_time_is_known(void **state)
+TEST(a_pause_of_half_a_wrap_is_no_step_back_where_time_is_known)
 {
 	static const struct clock bits_16 = { .id = "pit", .wrap_ticks = 0xffff };
 	static const struct sample samples[] = { { 0, 100, 10 }, { 10, 40100, 40010 }, { 40010, 40110, 40020 },
 						 { 40020, 40000, 40030 } };
 	static const struct monotonic_bounds none = { .trust_ticks = 0 }, trust = { .trust_ticks = 16384 };
 
-	(void)state;
 	monotonic_fold(&monotonic, &bits_16, &none, samples, 3);
 	assert_int_equal(monotonic.backward, 1); /* without a bound on the time it would count */
 	monotonic = (struct monotonic){ .reads = 0 };
@@ -66,10 +58,8 @@ a_pause_of_half_a_wrap_is_no_step_back_where_time_is_known(void **state)
 	assert_int_equal(monotonic.worst_ticks, 110);
 }
 
-static void
-steps_back_are_counted_and_the_largest_is_kept(void **state)
+TEST(steps_back_are_counted_and_the_largest_is_kept)
 {
-	(void)state;
 	fold(&bits_64, 0, (const uint64_t[]){ 1000, 990, 1010, 0, 5 }, 5);
 	assert_int_equal(monotonic.backward, 2);
 	assert_int_equal(monotonic.worst_ticks, 1010);
@@ -82,10 +72,8 @@ steps_back_are_counted_and_the_largest_is_kept(void **state)
 	assert_int_equal(monotonic.backward, 5);
 }
 
-static void
-a_second_back_is_59_of_60_forward(void **state)
+TEST(a_second_back_is_59_of_60_forward)
 {
-	(void)state;
 	fold(&seconds, 0, (const uint64_t[]){ 30, 29 }, 2);
 	assert_int_equal(monotonic.backward, 1);
 	assert_int_equal(monotonic.worst_ticks, 1);
@@ -96,20 +84,16 @@ a_second_back_is_59_of_60_forward(void **state)
 	assert_int_equal(monotonic.worst_ticks, 29);
 }
 
-static void
-between_two_runs_nothing_is_compared(void **state)
+TEST(between_two_runs_nothing_is_compared)
 {
-	(void)state;
 	fold(&bits_64, 100, (const uint64_t[]){ 50, 51 }, 2);
 	fold(&bits_64, 100, (const uint64_t[]){ 10, 11 }, 2);
 	assert_int_equal(monotonic.reads, 4);
 	assert_int_equal(monotonic.backward, 0);
 }
 
-static void
-a_stall_lasts_from_the_end_of_its_first_read_to_the_begin_of_its_last(void **state)
+TEST(a_stall_lasts_from_the_end_of_its_first_read_to_the_begin_of_its_last)
 {
-	(void)state;
 	/* 7 is read in 100..200 first and in 500..600 last: 300 ticks are proven. */
 	fold(&bits_64, 299, (const uint64_t[]){ 6, 7, 7, 7, 7, 7, 8 }, 7);
 	assert_int_equal(monotonic.stalls, 1);
@@ -117,10 +101,8 @@ a_stall_lasts_from_the_end_of_its_first_read_to_the_begin_of_its_last(void **sta
 	assert_int_equal(monotonic.stalls, 1);
 }
 
-static void
-each_stall_counts_once_and_one_at_the_end_of_a_run_counts(void **state)
+TEST(each_stall_counts_once_and_one_at_the_end_of_a_run_counts)
 {
-	(void)state;
 	fold(&bits_64, 50, (const uint64_t[]){ 1, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4 }, 11);
 	assert_int_equal(monotonic.stalls, 3);
 	fold(&bits_64, 199, (const uint64_t[]){ 1, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4 }, 11); /* 200 ticks at most */
@@ -131,20 +113,16 @@ each_stall_counts_once_and_one_at_the_end_of_a_run_counts(void **state)
 	assert_int_equal(monotonic.stalls, 5);
 }
 
-static void
-stalls_are_not_looked_for_with_a_limit_of_0(void **state)
+TEST(stalls_are_not_looked_for_with_a_limit_of_0)
 {
-	(void)state;
 	fold(&bits_64, 0, (const uint64_t[]){ 9, 9, 9, 9, 9 }, 5);
 	assert_int_equal(monotonic.stalls, 0);
 }
 
-static void
-a_bracket_that_went_back_is_no_step_back_and_proves_no_stall(void **state)
+TEST(a_bracket_that_went_back_is_no_step_back_and_proves_no_stall)
 {
 	const struct sample samples[] = { { 1000, 5, 1100 }, { 1100, 5, 900 }, { 900, 5, 1000 } };
 
-	(void)state;
 	monotonic_fold(&monotonic, &bits_64, &(struct monotonic_bounds){ .stall_ticks = 10 }, samples, 3);
 	assert_int_equal(monotonic.backward, 0);
 	assert_int_equal(monotonic.stalls, 0);
@@ -155,13 +133,11 @@ static const struct monotonic_bounds leaps = { .leap_rate = (UINT64_C(9) << MONO
 					       .leap_ticks = 4 };
 
 /* Between two readings lie at most 200 ticks of the TSC: 22.5 of the clock, and 4 more. */
-static void
-a_step_of_26_in_200_ticks_is_allowed_and_one_of_27_is_a_leap(void **state)
+TEST(a_step_of_26_in_200_ticks_is_allowed_and_one_of_27_is_a_leap)
 {
 	struct sample samples[] = { { 0, 1000, 100 }, { 100, 1026, 200 }, { 200, 1053, 300 }, { 300, 1063, 400 },
 				    { 400, 1563, 500 } };
 
-	(void)state;
 	monotonic_fold(&monotonic, &bits_64, &leaps, samples, 2);
 	assert_int_equal(monotonic.leaps, 0);
 	monotonic_fold(&monotonic, &bits_64, &leaps, samples, 5);
@@ -173,15 +149,13 @@ a_step_of_26_in_200_ticks_is_allowed_and_one_of_27_is_a_leap(void **state)
 	assert_int_equal(monotonic.leaps, 0); /* without a rate none is looked for */
 }
 
-static void
-a_core_that_was_taken_away_between_two_readings_makes_no_leap(void **state)
+TEST(a_core_that_was_taken_away_between_two_readings_makes_no_leap)
 {
 	/* 10 ms at 1 GHz, in the bracket before or behind, through the wrap of 24 bits or not. */
 	const struct sample behind[] = { { 0, 0xfffff0, 100 }, { 100, 999990, 10000100 } };
 	const struct sample before[] = { { 0, 1000, 10000000 }, { 10000000, 1001000, 10000100 } };
 	const struct sample nowhere[] = { { 0, 1000, 100 }, { 100, 1001000, 200 } };
 
-	(void)state;
 	monotonic_fold(&monotonic, &bits_24, &leaps, behind, 2);
 	monotonic_fold(&monotonic, &bits_24, &leaps, before, 2);
 	assert_int_equal(monotonic.leaps, 0);
@@ -190,14 +164,12 @@ a_core_that_was_taken_away_between_two_readings_makes_no_leap(void **state)
 	assert_int_equal(monotonic.worst_leap_ticks, 1000000);
 }
 
-static void
-a_step_that_makes_good_for_one_back_is_no_leap_but_one_beyond_it_is(void **state)
+TEST(a_step_that_makes_good_for_one_back_is_no_leap_but_one_beyond_it_is)
 {
 	const struct sample good[] = { { 0, 5000, 100 }, { 100, 904, 200 }, { 200, 5020, 300 } };
 	const struct sample beyond[] = { { 0, 5000, 100 }, { 100, 904, 200 }, { 200, 5123, 300 } };
 	const struct sample later[] = { { 0, 5000, 100 }, { 100, 904, 200 }, { 200, 914, 300 }, { 300, 5040, 400 } };
 
-	(void)state;
 	monotonic_fold(&monotonic, &bits_64, &leaps, good, 3);
 	assert_int_equal(monotonic.backward, 1);
 	assert_int_equal(monotonic.leaps, 0);
@@ -205,29 +177,4 @@ a_step_that_makes_good_for_one_back_is_no_leap_but_one_beyond_it_is(void **state
 	assert_int_equal(monotonic.leaps, 1);
 	monotonic_fold(&monotonic, &bits_64, &leaps, later, 4);
 	assert_int_equal(monotonic.leaps, 2);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_clock_that_only_counts_up_is_clean_through_its_wrap, begin_empty),
-		cmocka_unit_test_setup(a_pause_of_half_a_wrap_is_no_step_back_where_time_is_known, begin_empty),
-		cmocka_unit_test_setup(steps_back_are_counted_and_the_largest_is_kept, begin_empty),
-		cmocka_unit_test_setup(a_second_back_is_59_of_60_forward, begin_empty),
-		cmocka_unit_test_setup(between_two_runs_nothing_is_compared, begin_empty),
-		cmocka_unit_test_setup(a_stall_lasts_from_the_end_of_its_first_read_to_the_begin_of_its_last,
-				       begin_empty),
-		cmocka_unit_test_setup(each_stall_counts_once_and_one_at_the_end_of_a_run_counts,
-				       begin_empty),
-		cmocka_unit_test_setup(stalls_are_not_looked_for_with_a_limit_of_0, begin_empty),
-		cmocka_unit_test_setup(a_bracket_that_went_back_is_no_step_back_and_proves_no_stall,
-				       begin_empty),
-		cmocka_unit_test_setup(a_step_of_26_in_200_ticks_is_allowed_and_one_of_27_is_a_leap, begin_empty),
-		cmocka_unit_test_setup(a_core_that_was_taken_away_between_two_readings_makes_no_leap, begin_empty),
-		cmocka_unit_test_setup(a_step_that_makes_good_for_one_back_is_no_leap_but_one_beyond_it_is,
-				       begin_empty),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

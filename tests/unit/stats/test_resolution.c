@@ -1,11 +1,5 @@
 /* Resolution, from readings written by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "resolution.h"
 
 #define RUN 64
@@ -24,6 +18,8 @@ begin_empty(void **state)
 	return 0;
 }
 
+TEST_FIXTURE(begin_empty, NULL);
+
 static void
 fold(const struct clock *clock, const uint64_t *readings, size_t count)
 {
@@ -34,10 +30,8 @@ fold(const struct clock *clock, const uint64_t *readings, size_t count)
 	resolution_fold(&resolution, clock, 0, samples, count);
 }
 
-static void
-a_clock_that_does_not_move_has_no_steps(void **state)
+TEST(a_clock_that_does_not_move_has_no_steps)
 {
-	(void)state;
 	fold(&bits_24, NULL, 0);
 	fold(&bits_24, (const uint64_t[]){ 7 }, 1);
 	fold(&bits_24, (const uint64_t[]){ 5, 5, 5 }, 3);
@@ -45,10 +39,8 @@ a_clock_that_does_not_move_has_no_steps(void **state)
 	assert_int_equal(resolution.gcd_ticks, 0);
 }
 
-static void
-steps_of_52_78_and_130_have_the_divisor_26(void **state)
+TEST(steps_of_52_78_and_130_have_the_divisor_26)
 {
-	(void)state;
 	fold(&bits_64, (const uint64_t[]){ 0, 78, 130, 130, 182, 312 }, 6); /* 78, 52, 0, 52, 130 */
 	assert_int_equal(resolution.steps, 4);
 	assert_int_equal(resolution.smallest_ticks, 52);
@@ -56,12 +48,10 @@ steps_of_52_78_and_130_have_the_divisor_26(void **state)
 }
 
 /* Turns of one length, as an emulator that counts instructions has them, 288 of it before the reading. */
-static void
-turns_of_608_around_readings_of_the_tsc_after_288_have_the_divisor_32(void **state)
+TEST(turns_of_608_around_readings_of_the_tsc_after_288_have_the_divisor_32)
 {
 	static const struct sample samples[] = { { 0, 288, 608 }, { 608, 896, 1216 }, { 1216, 1504, 1824 } };
 
-	(void)state;
 	resolution_fold(&resolution, &bits_64, 0, samples, 3);
 	assert_int_equal(resolution.gcd_ticks, 608);
 	resolution_fold(&resolution, &tsc, 0, samples, 3);
@@ -69,20 +59,16 @@ turns_of_608_around_readings_of_the_tsc_after_288_have_the_divisor_32(void **sta
 	assert_int_equal(resolution.smallest_ticks, 608);
 }
 
-static void
-between_two_runs_there_is_no_step(void **state)
+TEST(between_two_runs_there_is_no_step)
 {
-	(void)state;
 	fold(&bits_64, (const uint64_t[]){ 0, 10 }, 2);
 	fold(&bits_64, (const uint64_t[]){ 13, 23 }, 2);
 	assert_int_equal(resolution.steps, 2);
 	assert_int_equal(resolution.gcd_ticks, 10);
 }
 
-static void
-a_wrap_is_a_step_like_any_other(void **state)
+TEST(a_wrap_is_a_step_like_any_other)
 {
-	(void)state;
 	fold(&bits_24, (const uint64_t[]){ 0xfffffe, 3 }, 2);
 	assert_int_equal(resolution.gcd_ticks, 5);
 	resolution = (struct resolution){ .steps = 0 };
@@ -91,10 +77,8 @@ a_wrap_is_a_step_like_any_other(void **state)
 	assert_int_equal(resolution.gcd_ticks, 1);
 }
 
-static void
-a_step_of_more_than_half_the_range_is_not_a_step_forward(void **state)
+TEST(a_step_of_more_than_half_the_range_is_not_a_step_forward)
 {
-	(void)state;
 	fold(&seconds, (const uint64_t[]){ 31, 30 }, 2); /* 59 of 60 */
 	fold(&seconds, (const uint64_t[]){ 0, 31 }, 2);
 	fold(&bits_24, (const uint64_t[]){ 0, 0x800001 }, 2);
@@ -105,22 +89,18 @@ a_step_of_more_than_half_the_range_is_not_a_step_forward(void **state)
 	assert_int_equal(resolution.smallest_ticks, 30);
 }
 
-static void
-steps_of_4096_and_more_are_counted_too(void **state)
+TEST(steps_of_4096_and_more_are_counted_too)
 {
-	(void)state;
 	fold(&bits_64, (const uint64_t[]){ 0, 6000, 12000, 15000, 21000 }, 5);
 	assert_int_equal(resolution.steps, 4);
 	assert_int_equal(resolution.smallest_ticks, 3000);
 	assert_int_equal(resolution.gcd_ticks, 3000);
 }
 
-static void
-steps_of_18_sizes_count_for_the_divisor_and_the_least(void **state)
+TEST(steps_of_18_sizes_count_for_the_divisor_and_the_least)
 {
 	uint64_t readings[19] = { 0 };
 
-	(void)state;
 	for (uint64_t i = 1; i <= 16; i++)
 		readings[i] = readings[i - 1] + 100000 * i + 100000;
 	readings[17] = readings[16] + 50050;
@@ -131,12 +111,10 @@ steps_of_18_sizes_count_for_the_divisor_and_the_least(void **state)
 	assert_int_equal(resolution.gcd_ticks, 50);
 }
 
-static void
-two_ways_of_reading_know_what_divides_the_steps_of_both(void **state)
+TEST(two_ways_of_reading_know_what_divides_the_steps_of_both)
 {
 	struct resolution other = { 3, 45, 15 };
 
-	(void)state;
 	resolution_join(&resolution, &resolution);
 	assert_int_equal(resolution.steps, 0);
 	fold(&bits_64, (const uint64_t[]){ 0, 60, 80 }, 3);
@@ -144,24 +122,4 @@ two_ways_of_reading_know_what_divides_the_steps_of_both(void **state)
 	assert_int_equal(other.steps, 5);
 	assert_int_equal(other.smallest_ticks, 20);
 	assert_int_equal(other.gcd_ticks, 5);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_clock_that_does_not_move_has_no_steps, begin_empty),
-		cmocka_unit_test_setup(steps_of_52_78_and_130_have_the_divisor_26, begin_empty),
-		cmocka_unit_test_setup(turns_of_608_around_readings_of_the_tsc_after_288_have_the_divisor_32,
-				       begin_empty),
-		cmocka_unit_test_setup(between_two_runs_there_is_no_step, begin_empty),
-		cmocka_unit_test_setup(a_wrap_is_a_step_like_any_other, begin_empty),
-		cmocka_unit_test_setup(a_step_of_more_than_half_the_range_is_not_a_step_forward, begin_empty),
-		cmocka_unit_test_setup(steps_of_4096_and_more_are_counted_too, begin_empty),
-		cmocka_unit_test_setup(steps_of_18_sizes_count_for_the_divisor_and_the_least,
-				       begin_empty),
-		cmocka_unit_test_setup(two_ways_of_reading_know_what_divides_the_steps_of_both, begin_empty),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,5 @@
 /* A series in time, of figures that are written down here: what is in a row, and rows that become one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "series.h"
 
 #define CLOCKS 2
@@ -37,6 +30,8 @@ end(void **state)
 	return 0;
 }
 
+TEST_FIXTURE(begin, end);
+
 /* COUNT reads of CLOCK that took NS each. */
 static void
 read_clock(size_t clock, size_t count, uint64_t ns)
@@ -57,12 +52,10 @@ assert_reads(const struct series_clock *clock, uint64_t count, uint64_t min, uin
 	assert_int_equal(clock->max_ns, max);
 }
 
-static void
-a_row_has_what_was_read_and_watched_in_it(void **state)
+TEST(a_row_has_what_was_read_and_watched_in_it)
 {
 	const struct series_row *row = series.rows;
 
-	(void)state;
 	read_clock(0, 900, 20);
 	read_clock(0, 99, 50);
 	read_clock(0, 1, 5000);
@@ -86,12 +79,10 @@ a_row_has_what_was_read_and_watched_in_it(void **state)
 	assert_int_equal(series_open_row(&series)->from_tsc, 1060);
 }
 
-static void
-a_row_begins_with_nothing(void **state)
+TEST(a_row_begins_with_nothing)
 {
 	const struct series_row *row = series.rows + 1;
 
-	(void)state;
 	read_clock(0, 10, 900);
 	series_gaps(&series, 10, 2, 300);
 	series_offset(&series, 1, (struct offset){ 0, 0 });
@@ -103,12 +94,10 @@ a_row_begins_with_nothing(void **state)
 	assert_false(offset_is_known(row->offsets[1]));
 }
 
-static void
-nothing_is_recorded_before_the_first_row_and_behind_the_last(void **state)
+TEST(nothing_is_recorded_before_the_first_row_and_behind_the_last)
 {
 	struct series none = { .max = 0 };
 
-	(void)state;
 	series_close(&series, 1060, true);
 	assert_null(series_open_row(&series));
 	read_clock(0, 10, 30);
@@ -135,12 +124,10 @@ close_row(uint64_t row, bool cut)
 	series_close(&series, 1060 + 60 * row, false);
 }
 
-static void
-full_rows_become_one_with_their_neighbours_and_the_interval_doubles(void **state)
+TEST(full_rows_become_one_with_their_neighbours_and_the_interval_doubles)
 {
 	const struct series_row *row = series.rows;
 
-	(void)state;
 	for (uint64_t i = 0; i < ROWS; i++) {
 		read_clock(0, 100, 20 + i);
 		read_clock(1, i == 1 ? 5 : 0, 70);
@@ -175,12 +162,10 @@ full_rows_become_one_with_their_neighbours_and_the_interval_doubles(void **state
 }
 
 /* Rows go on being halved; each tick and each gap of the run is in one of them. */
-static void
-a_long_run_is_all_there_in_a_few_rows(void **state)
+TEST(a_long_run_is_all_there_in_a_few_rows)
 {
 	uint64_t gaps = 0;
 
-	(void)state;
 	for (uint64_t i = 0; i < 1000 * ROWS; i++) {
 		series_gaps(&series, 1, 1, 1);
 		close_row(i, false);
@@ -196,10 +181,8 @@ a_long_run_is_all_there_in_a_few_rows(void **state)
 	assert_int_equal(series.rows[series.count - 1].to_tsc, 1000 + 60 * 1000 * ROWS);
 }
 
-static void
-no_rate_holds_over_rows_of_which_one_has_none(void **state)
+TEST(no_rate_holds_over_rows_of_which_one_has_none)
 {
-	(void)state;
 	for (uint64_t i = 0; i < ROWS; i++)
 		close_row(i, i == 2);
 	assert_int_equal(series.rows[0].clocks[0].last.ticks, 20);
@@ -207,10 +190,8 @@ no_rate_holds_over_rows_of_which_one_has_none(void **state)
 }
 
 /* As at a run's end: there is space for it, and nobody needs more. */
-static void
-the_last_row_of_a_full_series_stays_as_it_is(void **state)
+TEST(the_last_row_of_a_full_series_stays_as_it_is)
 {
-	(void)state;
 	for (uint64_t i = 0; i + 1 < ROWS; i++)
 		close_row(i, false);
 	series_close(&series, 1240, true);
@@ -219,10 +200,8 @@ the_last_row_of_a_full_series_stays_as_it_is(void **state)
 	assert_null(series_open_row(&series));
 }
 
-static void
-rows_are_1440_and_fewer_with_hundreds_of_cores_always_even(void **state)
+TEST(rows_are_1440_and_fewer_with_hundreds_of_cores_always_even)
 {
-	(void)state;
 	assert_int_equal(series_rows(1), 1440);
 	assert_int_equal(series_rows(64), 1440);
 	assert_int_equal(series_rows(65), 720);
@@ -231,23 +210,4 @@ rows_are_1440_and_fewer_with_hundreds_of_cores_always_even(void **state)
 		assert_true(series_rows(cores) * cores <= 1440 * 64);
 		assert_true(series_rows(cores) >= 2 && series_rows(cores) % 2 == 0);
 	}
-}
-
-#define SERIES_TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		SERIES_TEST(a_row_has_what_was_read_and_watched_in_it),
-		SERIES_TEST(a_row_begins_with_nothing),
-		SERIES_TEST(nothing_is_recorded_before_the_first_row_and_behind_the_last),
-		SERIES_TEST(full_rows_become_one_with_their_neighbours_and_the_interval_doubles),
-		SERIES_TEST(a_long_run_is_all_there_in_a_few_rows),
-		SERIES_TEST(no_rate_holds_over_rows_of_which_one_has_none),
-		SERIES_TEST(the_last_row_of_a_full_series_stays_as_it_is),
-		SERIES_TEST(rows_are_1440_and_fewer_with_hundreds_of_cores_always_even),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

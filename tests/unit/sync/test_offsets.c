@@ -3,13 +3,7 @@
  * seeded ones the true offsets are known, every round trip has delays of its own each way, and the truth must
  * lie in every interval.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
+#include "test.h"
 #include "marzullo.h"
 #include "offsets.h"
 #include "random.h"
@@ -111,12 +105,10 @@ assert_outliers_are_just(const struct world *world, size_t first, size_t count)
 
 /* ---- intervals ---- */
 
-static void
-intervals_add_negate_and_intersect(void **state)
+TEST(intervals_add_negate_and_intersect)
 {
 	struct offset a = { -10, 20 }, b = { 5, 7 };
 
-	(void)state;
 	assert_offset(offset_negate(a), -20, 10);
 	assert_offset(offset_add(a, b), -5, 27);
 	assert_offset(offset_intersect(a, b), 5, 7);
@@ -138,12 +130,10 @@ intervals_add_negate_and_intersect(void **state)
 	assert_int_equal(offset_farthest((struct offset){ -30, 20 }), 30);
 }
 
-static void
-what_is_unbounded_stays_so_and_sums_saturate(void **state)
+TEST(what_is_unbounded_stays_so_and_sums_saturate)
 {
 	struct offset far = { INT64_MAX - 5, INT64_MAX - 1 }, below = { INT64_MIN, 3 };
 
-	(void)state;
 	assert_offset(offset_negate(OFFSET_UNKNOWN), INT64_MIN, INT64_MAX);
 	assert_offset(offset_add(OFFSET_UNKNOWN, (struct offset){ -7, 7 }), INT64_MIN, INT64_MAX);
 	assert_offset(offset_add((struct offset){ 7, 7 }, OFFSET_UNKNOWN), INT64_MIN, INT64_MAX);
@@ -158,12 +148,10 @@ what_is_unbounded_stays_so_and_sums_saturate(void **state)
 	assert_int_equal(offset_farthest((struct offset){ INT64_MIN, 0 }), UINT64_C(1) << 63);
 }
 
-static void
-pair_is_kept_once_and_read_from_either_side(void **state)
+TEST(pair_is_kept_once_and_read_from_either_side)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
 
-	(void)state;
 	offsets_set(&world->offsets, 3, 1, (struct offset){ 10, 30 });
 	assert_offset(offsets_pair(&world->offsets, 3, 1), 10, 30);
 	assert_offset(offsets_pair(&world->offsets, 1, 3), -30, -10);
@@ -190,14 +178,12 @@ vote_of_array(const void *context, size_t voter)
 	return ((const struct offset *)context)[voter];
 }
 
-static void
-majority_is_where_most_intervals_overlap(void **state)
+TEST(majority_is_where_most_intervals_overlap)
 {
 	/* The example of Marzullo's algorithm as it is mostly given: 8..12, 11..13, 14..15, of which 11..12. */
 	static const struct offset votes[] = { { 8, 12 }, { 11, 13 }, { 14, 15 }, { INT64_MIN, INT64_MAX } };
 	struct marzullo majority = marzullo_find(vote_of_array, votes, 4, 4);
 
-	(void)state;
 	assert_int_equal(majority.voters, 3);
 	assert_int_equal(majority.votes, 2);
 	assert_offset(majority.shared, 11, 12);
@@ -208,13 +194,11 @@ majority_is_where_most_intervals_overlap(void **state)
 	assert_offset(majority.shared, 14, 15);
 }
 
-static void
-equal_groups_are_tied_and_both_ends_are_known(void **state)
+TEST(equal_groups_are_tied_and_both_ends_are_known)
 {
 	static const struct offset votes[] = { { 50, 60 }, { 0, 5 }, { 20, 30 }, { 1, 6 }, { 52, 61 } };
 	struct marzullo majority = marzullo_find(vote_of_array, votes, 5, 5);
 
-	(void)state;
 	assert_int_equal(majority.votes, 2);
 	assert_true(majority.tied);
 	assert_offset(majority.shared, 52, 60);
@@ -226,25 +210,21 @@ equal_groups_are_tied_and_both_ends_are_known(void **state)
 	assert_offset(majority.lowest, 1, 5);
 }
 
-static void
-majority_of_none_is_unknown(void **state)
+TEST(majority_of_none_is_unknown)
 {
 	static const struct offset votes[] = { { INT64_MIN, INT64_MAX } };
 	struct marzullo majority = marzullo_find(vote_of_array, votes, 1, 1);
 
-	(void)state;
 	assert_int_equal(majority.voters, 0);
 	assert_int_equal(majority.votes, 0);
 	assert_false(offset_is_known(majority.shared));
 }
 
 /* 200 small electorates of 1 to 12 intervals, against a count of the votes at every value. */
-static void
-majority_of_seeded_intervals_is_that_of_counting_every_value(void **state)
+TEST(majority_of_seeded_intervals_is_that_of_counting_every_value)
 {
 	struct world *world = world_new(TOURNAMENT_STAR, 1, 4711);
 
-	(void)state;
 	for (unsigned run = 0; run < 200; run++) {
 		size_t count = 1 + random_next(&world->seed) % 12, most = 0;
 		struct marzullo majority;
@@ -279,12 +259,10 @@ majority_of_seeded_intervals_is_that_of_counting_every_value(void **state)
 /* ---- the picture ---- */
 
 /* That way was taken at two other moments. */
-static void
-way_through_a_third_says_nothing_of_a_pair_that_met(void **state)
+TEST(way_through_a_third_says_nothing_of_a_pair_that_met)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 3, 1);
 
-	(void)state;
 	offsets_set(&world->offsets, 0, 1, (struct offset){ -10, 40 });
 	offsets_set(&world->offsets, 0, 2, (struct offset){ -2, 3 });
 	offsets_set(&world->offsets, 1, 2, (struct offset){ -5, 4 });
@@ -304,12 +282,10 @@ way_through_a_third_says_nothing_of_a_pair_that_met(void **state)
 }
 
 /* Core 2 is placed by 3 only after 1 has gone through it. */
-static void
-core_that_met_only_one_that_never_met_the_first_is_placed_through_two(void **state)
+TEST(core_that_met_only_one_that_never_met_the_first_is_placed_through_two)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
 
-	(void)state;
 	offsets_set(&world->offsets, 0, 3, (struct offset){ -1, 2 });
 	offsets_set(&world->offsets, 1, 2, (struct offset){ 0, 3 });
 	offsets_set(&world->offsets, 2, 3, (struct offset){ -4, 0 });
@@ -319,12 +295,10 @@ core_that_met_only_one_that_never_met_the_first_is_placed_through_two(void **sta
 	world_free(world);
 }
 
-static void
-core_unknown_to_the_first_is_placed_through_another(void **state)
+TEST(core_unknown_to_the_first_is_placed_through_another)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 3, 1);
 
-	(void)state;
 	offsets_set(&world->offsets, 0, 1, (struct offset){ 90, 110 });
 	offsets_set(&world->offsets, 1, 2, (struct offset){ -5, 5 });
 	solve(world);
@@ -337,12 +311,10 @@ core_unknown_to_the_first_is_placed_through_another(void **state)
 	world_free(world);
 }
 
-static void
-core_without_a_pair_is_unknown_and_leaves_no_bound(void **state)
+TEST(core_without_a_pair_is_unknown_and_leaves_no_bound)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 3, 1);
 
-	(void)state;
 	offsets_set(&world->offsets, 0, 1, (struct offset){ -4, 4 });
 	solve(world);
 	assert_offset(world->places[1], -4, 4);
@@ -354,12 +326,10 @@ core_without_a_pair_is_unknown_and_leaves_no_bound(void **state)
 	world_free(world);
 }
 
-static void
-no_pair_leaves_everything_unknown(void **state)
+TEST(no_pair_leaves_everything_unknown)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 5, 1);
 
-	(void)state;
 	solve(world);
 	assert_int_equal(world->summary.pairs, 0);
 	assert_false(offset_is_known(world->summary.worst));
@@ -369,12 +339,10 @@ no_pair_leaves_everything_unknown(void **state)
 	world_free(world);
 }
 
-static void
-star_bounds_pairs_that_it_has_not(void **state)
+TEST(star_bounds_pairs_that_it_has_not)
 {
 	struct world *world = world_new(TOURNAMENT_STAR, 3, 1);
 
-	(void)state;
 	offsets_set(&world->offsets, 0, 1, (struct offset){ -4, 9 });
 	offsets_set(&world->offsets, 0, 2, (struct offset){ -7, 5 });
 	solve(world);
@@ -386,10 +354,8 @@ star_bounds_pairs_that_it_has_not(void **state)
 	world_free(world);
 }
 
-static void
-truth_lies_in_every_interval_of_1_to_1024_cores(void **state)
+TEST(truth_lies_in_every_interval_of_1_to_1024_cores)
 {
-	(void)state;
 	for (unsigned star = 0; star < 2; star++)
 		for (size_t s = 0; s < SIZES; s++) {
 			enum tournament kind = star ? TOURNAMENT_STAR : TOURNAMENT_ALL;
@@ -409,10 +375,8 @@ truth_lies_in_every_interval_of_1_to_1024_cores(void **state)
 }
 
 /* Every offset of its own: none shares one, and still every interval holds. */
-static void
-truth_lies_in_every_interval_of_cores_of_all_offsets(void **state)
+TEST(truth_lies_in_every_interval_of_cores_of_all_offsets)
 {
-	(void)state;
 	for (size_t s = 0; s < SIZES; s++) {
 		struct world *world = world_new(TOURNAMENT_ALL, sizes[s], 99 + s);
 		uint64_t worst = 0;
@@ -436,12 +400,10 @@ truth_lies_in_every_interval_of_cores_of_all_offsets(void **state)
 }
 
 /* Of the ways half say one thing and half another, one holds both: nothing tells which are right, nor does one more. */
-static void
-where_half_of_the_ways_say_otherwise_a_place_holds_both(void **state)
+TEST(where_half_of_the_ways_say_otherwise_a_place_holds_both)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 7, 1);
 
-	(void)state;
 	for (size_t i = 1; i < 6; i++) {
 		offsets_set(&world->offsets, 0, i, (struct offset){ 0, 0 });
 		offsets_set(&world->offsets, i, 6, i == 5 ? (struct offset){ -500, 500 } : i % 2 ?
@@ -459,8 +421,7 @@ where_half_of_the_ways_say_otherwise_a_place_holds_both(void **state)
  * Four groups of cores, each with a rate of its own, 70 ppm apart. The ways are so wide that the one which contradicts
  * where half of them are is a single one; but no point is on all the others either.
  */
-static void
-where_wide_ways_share_nothing_a_place_holds_the_truth(void **state)
+TEST(where_wide_ways_share_nothing_a_place_holds_the_truth)
 {
 	static const struct offset ways[] = {
 		{ -92839, 53618 }, { -85301, 14426 }, { -192113, -45361 }, { -38134, 25225 }, { -229775, -28171 },
@@ -469,7 +430,6 @@ where_wide_ways_share_nothing_a_place_holds_the_truth(void **state)
 	const size_t last = sizeof(ways) / sizeof(ways[0]) + 1;
 	struct world *world = world_new(TOURNAMENT_ALL, last + 1, 1);
 
-	(void)state;
 	for (size_t i = 1; i < last; i++) {
 		offsets_set(&world->offsets, 0, i, (struct offset){ 0, 0 });
 		offsets_set(&world->offsets, i, last, ways[i - 1]);
@@ -483,13 +443,11 @@ where_wide_ways_share_nothing_a_place_holds_the_truth(void **state)
  * Of 15 cores each second one runs 45,742 ppb slower, and the last had no ping-pong with the boot core. By way of those
  * its place is wrong, as they moved between their two ping-pongs, and they are more than the others.
  */
-static void
-where_most_ways_are_by_way_of_cores_that_drift_a_place_holds_the_truth(void **state)
+TEST(where_most_ways_are_by_way_of_cores_that_drift_a_place_holds_the_truth)
 {
 	static const int64_t moved[] = { -378000, -390000, -401000, -412000, -395000, -385000, -407000 };
 	struct world *world = world_new(TOURNAMENT_ALL, 15, 1);
 
-	(void)state;
 	for (size_t i = 1; i < 14; i++) {
 		int64_t off = i % 2 ? -1000000 : 0, way = i % 2 ? moved[i / 2] : 0;
 
@@ -507,12 +465,10 @@ where_most_ways_are_by_way_of_cores_that_drift_a_place_holds_the_truth(void **st
 
 /* ---- outliers ---- */
 
-static void
-one_skewed_core_of_3_to_1024_is_the_only_outlier(void **state)
+TEST(one_skewed_core_of_3_to_1024_is_the_only_outlier)
 {
 	static const int64_t skews[] = { 1000000, 20000, -2000, 300 };
 
-	(void)state;
 	for (size_t s = 2; s < SIZES; s++)
 		for (size_t i = 0; i < 4; i++) {
 			struct world *world = world_new(TOURNAMENT_ALL, sizes[s], 1000 * s + i + 1);
@@ -529,10 +485,8 @@ one_skewed_core_of_3_to_1024_is_the_only_outlier(void **state)
 		}
 }
 
-static void
-skewed_boot_core_is_the_outlier(void **state)
+TEST(skewed_boot_core_is_the_outlier)
 {
-	(void)state;
 	for (unsigned star = 0; star < 2; star++)
 		for (size_t s = 2; s < SIZES; s++) {
 			struct world *world = world_new(star ? TOURNAMENT_STAR : TOURNAMENT_ALL, sizes[s], s + 1);
@@ -547,12 +501,10 @@ skewed_boot_core_is_the_outlier(void **state)
 		}
 }
 
-static void
-skewed_socket_of_a_third_are_outliers_all(void **state)
+TEST(skewed_socket_of_a_third_are_outliers_all)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 63, 5);
 
-	(void)state;
 	for (size_t i = 21; i < 42; i++)
 		world->truth[i] = 5000;
 	measure_all(world);
@@ -563,12 +515,10 @@ skewed_socket_of_a_third_are_outliers_all(void **state)
 	world_free(world);
 }
 
-static void
-two_cores_that_differ_have_no_majority_and_the_second_is_marked(void **state)
+TEST(two_cores_that_differ_have_no_majority_and_the_second_is_marked)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 2, 1);
 
-	(void)state;
 	offsets_set(&world->offsets, 0, 1, (struct offset){ -2100, -1900 });
 	solve(world);
 	assert_true(world->summary.no_majority);
@@ -582,12 +532,10 @@ two_cores_that_differ_have_no_majority_and_the_second_is_marked(void **state)
 	world_free(world);
 }
 
-static void
-two_halves_have_no_majority_and_the_one_without_the_boot_core_is_marked(void **state)
+TEST(two_halves_have_no_majority_and_the_one_without_the_boot_core_is_marked)
 {
 	static const int64_t skews[] = { 8000, -8000 };
 
-	(void)state;
 	for (size_t s = 0; s < 2; s++) {
 		struct world *world = world_new(TOURNAMENT_ALL, 64, 3);
 
@@ -602,14 +550,12 @@ two_halves_have_no_majority_and_the_one_without_the_boot_core_is_marked(void **s
 }
 
 /* All differ from most, half of them from the boot core too: ahead and behind, or by more and by less. */
-static void
-halves_that_differ_among_themselves_are_none(void **state)
+TEST(halves_that_differ_among_themselves_are_none)
 {
 	static const int64_t truths[][6] = {
 		{ 0, 0, 2000, -20000 }, { 0, 0, 5000, 9000 }, { 0, 0, 0, 5000, -5000, 15000 },
 	};
 
-	(void)state;
 	for (size_t t = 0; t < 3; t++) {
 		struct world *world = world_new(TOURNAMENT_ALL, t < 2 ? 4 : 6, 3);
 
@@ -624,12 +570,10 @@ halves_that_differ_among_themselves_are_none(void **state)
 }
 
 /* Core 2's place leaves 0 open, and its pairs with all but core 0 don't. */
-static void
-core_is_an_outlier_that_only_its_pairs_prove_to_be_so(void **state)
+TEST(core_is_an_outlier_that_only_its_pairs_prove_to_be_so)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 5, 1);
 
-	(void)state;
 	for (size_t a = 0; a < 5; a++)
 		for (size_t b = a + 1; b < 5; b++)
 			offsets_set(&world->offsets, a, b, (struct offset){ -30, 30 });
@@ -646,12 +590,10 @@ core_is_an_outlier_that_only_its_pairs_prove_to_be_so(void **state)
 }
 
 /* As on a busy host, where only one pair of a skewed core had its moment: each of the two may be the one. */
-static void
-pair_that_alone_is_proven_to_differ_is_the_worst_and_neither_of_it_is_marked(void **state)
+TEST(pair_that_alone_is_proven_to_differ_is_the_worst_and_neither_of_it_is_marked)
 {
 	static const size_t pairs[][2] = { { 0, 2 }, { 1, 2 }, { 2, 3 } };
 
-	(void)state;
 	for (size_t p = 0; p < 3; p++) {
 		struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
 		size_t first = pairs[p][0], second = pairs[p][1];
@@ -674,12 +616,10 @@ pair_that_alone_is_proven_to_differ_is_the_worst_and_neither_of_it_is_marked(voi
 }
 
 /* The same with a second pair of it: it may still be one of two that differ from two. With a third it is alone. */
-static void
-player_of_4_is_marked_once_three_pairs_prove_it_apart(void **state)
+TEST(player_of_4_is_marked_once_three_pairs_prove_it_apart)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
 
-	(void)state;
 	for (size_t a = 0; a < 4; a++)
 		for (size_t b = a + 1; b < 4; b++)
 			offsets_set(&world->offsets, a, b, (struct offset){ -9000000, 9000000 });
@@ -696,12 +636,10 @@ player_of_4_is_marked_once_three_pairs_prove_it_apart(void **state)
 }
 
 /* One pair across is open: so it may be that three agree, and there is no half. */
-static void
-halves_that_are_not_proven_pair_by_pair_mark_none(void **state)
+TEST(halves_that_are_not_proven_pair_by_pair_mark_none)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
 
-	(void)state;
 	for (size_t open = 0; open < 2; open++) {
 		world->truth[2] = world->truth[3] = 1000;
 		for (size_t a = 0; a < 4; a++)
@@ -718,12 +656,10 @@ halves_that_are_not_proven_pair_by_pair_mark_none(void **state)
 	world_free(world);
 }
 
-static void
-three_cores_that_all_differ_mark_none(void **state)
+TEST(three_cores_that_all_differ_mark_none)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 3, 1);
 
-	(void)state;
 	world->truth[1] = 7000;
 	world->truth[2] = -9000;
 	measure_all(world);
@@ -735,12 +671,10 @@ three_cores_that_all_differ_mark_none(void **state)
 	world_free(world);
 }
 
-static void
-badly_measured_core_hides_no_skewed_one(void **state)
+TEST(badly_measured_core_hides_no_skewed_one)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 5, 1);
 
-	(void)state;
 	world->truth[3] = 700;
 	measure_all(world);
 	for (size_t i = 0; i < 4; i++)
@@ -753,10 +687,8 @@ badly_measured_core_hides_no_skewed_one(void **state)
 
 /* ---- contradictions ---- */
 
-static void
-contradictory_pair_is_named_and_poisons_nothing(void **state)
+TEST(contradictory_pair_is_named_and_poisons_nothing)
 {
-	(void)state;
 	for (size_t s = 3; s < SIZES; s++)
 		for (unsigned with_boot = 0; with_boot < 2; with_boot++) {
 			struct world *world = world_new(TOURNAMENT_ALL, sizes[s], 77 + s);
@@ -785,12 +717,10 @@ contradictory_pair_is_named_and_poisons_nothing(void **state)
 }
 
 /* Also where nothing else is known of it; and one that contradicts the others besides is still one pair. */
-static void
-pair_that_moved_contradicts_once_by_the_most_that_is_known(void **state)
+TEST(pair_that_moved_contradicts_once_by_the_most_that_is_known)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
 
-	(void)state;
 	measure_all(world);
 	offsets_set(&world->offsets, 1, 2, OFFSET_UNKNOWN);
 	offsets_record_moved(&world->offsets, 2, 1, 700);
@@ -809,12 +739,10 @@ pair_that_moved_contradicts_once_by_the_most_that_is_known(void **state)
 	world_free(world);
 }
 
-static void
-wrong_pair_with_the_boot_core_is_outvoted_by_two_ways_to_one(void **state)
+TEST(wrong_pair_with_the_boot_core_is_outvoted_by_two_ways_to_one)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
 
-	(void)state;
 	for (size_t a = 0; a < 4; a++)
 		for (size_t b = a + 1; b < 4; b++)
 			offsets_set(&world->offsets, a, b, (struct offset){ -10, 10 });
@@ -832,12 +760,10 @@ wrong_pair_with_the_boot_core_is_outvoted_by_two_ways_to_one(void **state)
 	world_free(world);
 }
 
-static void
-of_three_that_contradict_nothing_shows_which_pair_is_wrong(void **state)
+TEST(of_three_that_contradict_nothing_shows_which_pair_is_wrong)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 3, 1);
 
-	(void)state;
 	offsets_set(&world->offsets, 0, 1, (struct offset){ -10, 10 });
 	offsets_set(&world->offsets, 0, 2, (struct offset){ -10, 10 });
 	offsets_set(&world->offsets, 1, 2, (struct offset){ 90, 110 });
@@ -853,12 +779,10 @@ of_three_that_contradict_nothing_shows_which_pair_is_wrong(void **state)
 }
 
 /* It met two before its step and two after: as many say one thing as the other, and those two never moved. */
-static void
-boot_core_that_stepped_half_way_is_named_with_a_pair_that_it_seems_to_part(void **state)
+TEST(boot_core_that_stepped_half_way_is_named_with_a_pair_that_it_seems_to_part)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 5, 1);
 
-	(void)state;
 	for (size_t a = 0; a < 5; a++)
 		for (size_t b = a + 1; b < 5; b++)
 			offsets_set(&world->offsets, a, b, !a && b > 2 ? (struct offset){ -1010, -990 } : (struct offset){ -10, 10 });
@@ -871,12 +795,10 @@ boot_core_that_stepped_half_way_is_named_with_a_pair_that_it_seems_to_part(void 
 }
 
 /* Core 1 stepped between its ping-pongs with the two: what it says fits into what core 3 leaves open. */
-static void
-core_that_moved_alone_does_not_place_another_that_the_first_never_met(void **state)
+TEST(core_that_moved_alone_does_not_place_another_that_the_first_never_met)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
 
-	(void)state;
 	for (size_t a = 0; a < 4; a++)
 		for (size_t b = a + 1; b < 4; b++)
 			offsets_set(&world->offsets, a, b, (struct offset){ -10, 10 });
@@ -892,8 +814,7 @@ core_that_moved_alone_does_not_place_another_that_the_first_never_met(void **sta
  * It met core 1 before its step, and four after; core 4 met it badly. No two pairs of one core show what parts 1
  * from 4.
  */
-static void
-boot_core_that_stepped_is_named_where_only_ways_over_two_cores_show_it(void **state)
+TEST(boot_core_that_stepped_is_named_where_only_ways_over_two_cores_show_it)
 {
 	static const bool wide[8][8] = {
 		{ [4] = true, [7] = true }, { [2] = true, [3] = true, [5] = true, [6] = true },
@@ -901,7 +822,6 @@ boot_core_that_stepped_is_named_where_only_ways_over_two_cores_show_it(void **st
 	};
 	struct world *world = world_new(TOURNAMENT_ALL, 8, 1);
 
-	(void)state;
 	for (size_t a = 0; a < 8; a++)
 		for (size_t b = a + 1; b < 8; b++)
 			offsets_set(&world->offsets, a, b, wide[a][b] ? (struct offset){ -20000, 20000 } :
@@ -918,13 +838,11 @@ boot_core_that_stepped_is_named_where_only_ways_over_two_cores_show_it(void **st
  * Three at 630, six at 0, three at -770: the first differ from all others and the second from none, but the third are
  * further from the second than the first are. So these nine are no group that the first three are off.
  */
-static void
-group_at_one_end_is_no_outlier_though_the_middle_differs_from_none(void **state)
+TEST(group_at_one_end_is_no_outlier_though_the_middle_differs_from_none)
 {
 	static const int64_t truth[4] = { 0, 0, 630, -770 };
 	struct world *world = world_new(TOURNAMENT_ALL, 12, 1);
 
-	(void)state;
 	for (size_t a = 0; a < 12; a++)
 		for (size_t b = 0; b < 12; b++) {
 			int64_t there = truth[b % 4] - truth[a % 4];
@@ -948,13 +866,11 @@ group_at_one_end_is_no_outlier_though_the_middle_differs_from_none(void **state)
  * the first is nearer to each of the others than the farthest of these are to each other: it is not off the majority,
  * though it is the only one of all that is well enough measured.
  */
-static void
-first_of_a_line_is_no_outlier_though_the_second_is_nearer_to_all_that_follow(void **state)
+TEST(first_of_a_line_is_no_outlier_though_the_second_is_nearer_to_all_that_follow)
 {
 	static const int64_t truth[7] = { 0, 13794, 355, 0, 7995, 270, 0 };
 	struct world *world = world_new(TOURNAMENT_ALL, 7, 1);
 
-	(void)state;
 	for (size_t a = 0; a < 7; a++)
 		for (size_t b = a + 1; b < 7; b++) {
 			int64_t wide = a == 3 || b == 3 ? 91 : 20000;
@@ -968,12 +884,10 @@ first_of_a_line_is_no_outlier_though_the_second_is_nearer_to_all_that_follow(voi
 }
 
 /* One of the two is wrong, and nothing else shows which: its pair is not named, and not silent either. */
-static void
-two_ways_that_contradict_only_each_other_leave_room_for_both(void **state)
+TEST(two_ways_that_contradict_only_each_other_leave_room_for_both)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
 
-	(void)state;
 	offsets_set(&world->offsets, 0, 1, (struct offset){ -100, 100 });
 	offsets_set(&world->offsets, 0, 2, (struct offset){ 0, 0 });
 	offsets_set(&world->offsets, 0, 3, (struct offset){ 0, 0 });
@@ -992,8 +906,7 @@ two_ways_that_contradict_only_each_other_leave_room_for_both(void **state)
  * Core 2 stepped by 536 ticks in the middle of the tournament. Ways to it that are twice as wide as its pairs overlap
  * by little what they should not, so the vote on its place is open: that does not outvote ten pairs that prove it.
  */
-static void
-core_that_ten_pairs_prove_is_marked_where_the_vote_on_its_place_is_open(void **state)
+TEST(core_that_ten_pairs_prove_is_marked_where_the_vote_on_its_place_is_open)
 {
 	static const struct offset to_2[] = { { -136, 121 }, { -151, 141 }, { 0, 0 }, { -659, -412 }, { -659, -400 },
 					      { -685, -393 }, { -663, -385 }, { -658, -386 }, { -676, -383 },
@@ -1006,7 +919,6 @@ core_that_ten_pairs_prove_is_marked_where_the_vote_on_its_place_is_open(void **s
 						      { -123, 166 }, { -149, 149 } };
 	struct world *world = world_new(TOURNAMENT_ALL, CORES, 1);
 
-	(void)state;
 	for (size_t a = 0; a < CORES; a++)
 		for (size_t b = a + 1; b < CORES; b++)
 			offsets_set(&world->offsets, a, b, (struct offset){ -140, 140 });
@@ -1022,12 +934,10 @@ core_that_ten_pairs_prove_is_marked_where_the_vote_on_its_place_is_open(void **s
 }
 
 /* It drifts by 1000 ticks from one ping-pong to the next, so none of its pairs agree with each other. */
-static void
-core_that_moves_meanwhile_keeps_its_own_pair_and_harms_none(void **state)
+TEST(core_that_moves_meanwhile_keeps_its_own_pair_and_harms_none)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 64, 12);
 
-	(void)state;
 	measure_all(world);
 	for (size_t i = 0; i < 63; i++)
 		measure_pair(world, i, 63, 1000 * (int64_t)(i + 1));
@@ -1045,12 +955,10 @@ core_that_moves_meanwhile_keeps_its_own_pair_and_harms_none(void **state)
 	world_free(world);
 }
 
-static void
-boot_core_that_moves_meanwhile_leaves_each_its_own_pair(void **state)
+TEST(boot_core_that_moves_meanwhile_leaves_each_its_own_pair)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 1024, 13);
 
-	(void)state;
 	measure_all(world);
 	for (size_t i = 1; i < 1024; i++)
 		measure_pair(world, 0, i, -1000 * (int64_t)i);
@@ -1076,8 +984,7 @@ drift_of(struct offset earlier, struct offset later, uint64_t first_end, uint64_
 	return offsets_drift(&first, &second, 0, 1);
 }
 
-static void
-drift_is_rounded_outwards(void **state)
+TEST(drift_is_rounded_outwards)
 {
 	/* 100 to 120 ticks in 8 to 10 seconds of 2 * 10^9 ticks: 5 ppb at least, 7.5 at most. */
 	struct offset fast = drift_of((struct offset){ -10, 0 }, (struct offset){ 100, 110 }, SECOND, 9 * SECOND,
@@ -1087,7 +994,6 @@ drift_is_rounded_outwards(void **state)
 	struct offset still = drift_of((struct offset){ -10, 10 }, (struct offset){ -11, 10 }, SECOND, 9 * SECOND,
 				      10 * SECOND);
 
-	(void)state;
 	assert_int_equal(fast.low, 5);
 	assert_int_equal(fast.high, 8);
 	assert_int_equal(slow.low, -8);
@@ -1114,24 +1020,20 @@ motion_of(struct offset first, struct offset middle, int64_t seconds, struct off
 	return motion;
 }
 
-static void
-drift_is_a_straight_line_through_three_moments(void **state)
+TEST(drift_is_a_straight_line_through_three_moments)
 {
 	struct offset none = { -10, 10 }, far = { 990, 1010 };
 
-	(void)state;
 	assert_int_equal(motion_of(none, (struct offset){ 490, 510 }, 5, far), MOTION_STEADY);
 	assert_int_equal(motion_of(none, (struct offset){ 190, 210 }, 2, far), MOTION_STEADY);
 	assert_int_equal(motion_of(far, (struct offset){ 790, 810 }, 2, none), MOTION_STEADY);
 	assert_int_equal(motion_of(none, (struct offset){ 100, 900 }, 5, far), MOTION_STEADY);
 }
 
-static void
-step_is_off_that_line_and_on_one_side_of_the_middle(void **state)
+TEST(step_is_off_that_line_and_on_one_side_of_the_middle)
 {
 	struct offset none = { -10, 10 }, far = { 990, 1010 };
 
-	(void)state;
 	assert_int_equal(motion_of(none, far, 5, far), MOTION_STEP_EARLY);
 	assert_int_equal(motion_of(far, none, 5, none), MOTION_STEP_EARLY);
 	assert_int_equal(motion_of(none, none, 5, far), MOTION_STEP_LATE);
@@ -1141,12 +1043,10 @@ step_is_off_that_line_and_on_one_side_of_the_middle(void **state)
 }
 
 /* The middle of [-10, 10] and [990, 1010] is in [480, 520] at 5.05 s, give or take 0.1 s of 10: 10 ticks. */
-static void
-line_is_as_wide_as_what_it_is_drawn_through_and_no_motion_is_told_within_it(void **state)
+TEST(line_is_as_wide_as_what_it_is_drawn_through_and_no_motion_is_told_within_it)
 {
 	struct offset none = { -10, 10 }, far = { 990, 1010 };
 
-	(void)state;
 	assert_int_equal(motion_of(none, (struct offset){ 523, 700 }, 5, far), MOTION_UNEVEN);
 	assert_int_equal(motion_of(none, (struct offset){ 518, 700 }, 5, far), MOTION_STEADY);
 	assert_int_equal(motion_of(none, (struct offset){ 400, 1000 }, 5, far),
@@ -1161,8 +1061,7 @@ line_is_as_wide_as_what_it_is_drawn_through_and_no_motion_is_told_within_it(void
 				   (struct offset){ INT64_MAX - 4, INT64_MAX - 2 }), MOTION_STEADY);
 }
 
-static void
-drift_is_unknown_without_two_offsets_or_time_between_them(void **state)
+TEST(drift_is_unknown_without_two_offsets_or_time_between_them)
 {
 	struct offset known = { -1, 1 };
 	struct offset drifts[] = {
@@ -1171,33 +1070,28 @@ drift_is_unknown_without_two_offsets_or_time_between_them(void **state)
 		drift_of(known, known, 10, 5, 30),
 	};
 
-	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		assert_true(drifts[i].low == INT64_MIN);
 		assert_true(drifts[i].high == INT64_MAX);
 	}
 }
 
-static void
-largest_drifts_saturate(void **state)
+TEST(largest_drifts_saturate)
 {
 	struct offset far = { INT64_MAX - 2, INT64_MAX - 1 };
 	struct offset fast = drift_of((struct offset){ 0, 0 }, far, 1, 2, 3);
 	struct offset slow = drift_of((struct offset){ 0, 0 }, offset_negate(far), 1, 2, 3);
 
-	(void)state;
 	assert_true(fast.low == INT64_MAX && fast.high == INT64_MAX);
 	assert_true(slow.low == INT64_MIN && slow.high == INT64_MIN);
 }
 
 /* 10 s between them, each picture 50 ms long, taken at any moment of it: the truth inside, known to 50 ppb or 2 %. */
-static void
-seeded_drifts_lie_in_intervals_that_are_narrow(void **state)
+TEST(seeded_drifts_lie_in_intervals_that_are_narrow)
 {
 	static const int64_t drifts_ppb[] = { 0, 1, -1, 100, -100, 50000, -50000, 2000000 };
 	struct world *world = world_new(TOURNAMENT_ALL, 2, 31);
 
-	(void)state;
 	for (unsigned run = 0; run < 1000; run++) {
 		int64_t ppb = drifts_ppb[run % 8], length = SECOND / 20, span = 10 * SECOND;
 		int64_t offset = (int64_t)(random_next(&world->seed) % 2000001) - 1000000;
@@ -1215,63 +1109,4 @@ seeded_drifts_lie_in_intervals_that_are_narrow(void **state)
 		assert_true(drift.high - drift.low <= 60 + llabs(ppb) / 50);
 	}
 	world_free(world);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(intervals_add_negate_and_intersect),
-		cmocka_unit_test(what_is_unbounded_stays_so_and_sums_saturate),
-		cmocka_unit_test(pair_is_kept_once_and_read_from_either_side),
-		cmocka_unit_test(majority_is_where_most_intervals_overlap),
-		cmocka_unit_test(equal_groups_are_tied_and_both_ends_are_known),
-		cmocka_unit_test(majority_of_none_is_unknown),
-		cmocka_unit_test(majority_of_seeded_intervals_is_that_of_counting_every_value),
-		cmocka_unit_test(way_through_a_third_says_nothing_of_a_pair_that_met),
-		cmocka_unit_test(core_that_met_only_one_that_never_met_the_first_is_placed_through_two),
-		cmocka_unit_test(core_unknown_to_the_first_is_placed_through_another),
-		cmocka_unit_test(core_without_a_pair_is_unknown_and_leaves_no_bound),
-		cmocka_unit_test(no_pair_leaves_everything_unknown),
-		cmocka_unit_test(star_bounds_pairs_that_it_has_not),
-		cmocka_unit_test(truth_lies_in_every_interval_of_1_to_1024_cores),
-		cmocka_unit_test(truth_lies_in_every_interval_of_cores_of_all_offsets),
-		cmocka_unit_test(where_half_of_the_ways_say_otherwise_a_place_holds_both),
-		cmocka_unit_test(where_wide_ways_share_nothing_a_place_holds_the_truth),
-		cmocka_unit_test(where_most_ways_are_by_way_of_cores_that_drift_a_place_holds_the_truth),
-		cmocka_unit_test(one_skewed_core_of_3_to_1024_is_the_only_outlier),
-		cmocka_unit_test(skewed_boot_core_is_the_outlier),
-		cmocka_unit_test(skewed_socket_of_a_third_are_outliers_all),
-		cmocka_unit_test(two_cores_that_differ_have_no_majority_and_the_second_is_marked),
-		cmocka_unit_test(two_halves_have_no_majority_and_the_one_without_the_boot_core_is_marked),
-		cmocka_unit_test(halves_that_differ_among_themselves_are_none),
-		cmocka_unit_test(core_is_an_outlier_that_only_its_pairs_prove_to_be_so),
-		cmocka_unit_test(pair_that_alone_is_proven_to_differ_is_the_worst_and_neither_of_it_is_marked),
-		cmocka_unit_test(player_of_4_is_marked_once_three_pairs_prove_it_apart),
-		cmocka_unit_test(halves_that_are_not_proven_pair_by_pair_mark_none),
-		cmocka_unit_test(three_cores_that_all_differ_mark_none),
-		cmocka_unit_test(badly_measured_core_hides_no_skewed_one),
-		cmocka_unit_test(contradictory_pair_is_named_and_poisons_nothing),
-		cmocka_unit_test(pair_that_moved_contradicts_once_by_the_most_that_is_known),
-		cmocka_unit_test(wrong_pair_with_the_boot_core_is_outvoted_by_two_ways_to_one),
-		cmocka_unit_test(of_three_that_contradict_nothing_shows_which_pair_is_wrong),
-		cmocka_unit_test(boot_core_that_stepped_half_way_is_named_with_a_pair_that_it_seems_to_part),
-		cmocka_unit_test(boot_core_that_stepped_is_named_where_only_ways_over_two_cores_show_it),
-		cmocka_unit_test(core_that_moved_alone_does_not_place_another_that_the_first_never_met),
-		cmocka_unit_test(group_at_one_end_is_no_outlier_though_the_middle_differs_from_none),
-		cmocka_unit_test(first_of_a_line_is_no_outlier_though_the_second_is_nearer_to_all_that_follow),
-		cmocka_unit_test(two_ways_that_contradict_only_each_other_leave_room_for_both),
-		cmocka_unit_test(core_that_ten_pairs_prove_is_marked_where_the_vote_on_its_place_is_open),
-		cmocka_unit_test(core_that_moves_meanwhile_keeps_its_own_pair_and_harms_none),
-		cmocka_unit_test(boot_core_that_moves_meanwhile_leaves_each_its_own_pair),
-		cmocka_unit_test(drift_is_rounded_outwards),
-		cmocka_unit_test(drift_is_a_straight_line_through_three_moments),
-		cmocka_unit_test(step_is_off_that_line_and_on_one_side_of_the_middle),
-		cmocka_unit_test(line_is_as_wide_as_what_it_is_drawn_through_and_no_motion_is_told_within_it),
-		cmocka_unit_test(drift_is_unknown_without_two_offsets_or_time_between_them),
-		cmocka_unit_test(largest_drifts_saturate),
-		cmocka_unit_test(seeded_drifts_lie_in_intervals_that_are_narrow),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

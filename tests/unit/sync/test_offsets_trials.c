@@ -2,14 +2,8 @@
  * Tournaments of cores drawn at random, whose truth is known at every moment: what is said of a core holds at the
  * moment of its ping-pong, and only cores in a minority are named. Each count of failures must be 0.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "test.h"
 #include "minority.h"
 #include "offsets.h"
 #include "random.h"
@@ -187,29 +181,23 @@ one_core_misplaces_nobody(void (*move)(struct trial *trial, size_t guilty), cons
 }
 
 /* Any of them, the boot core too, by up to 100 ppm. */
-static void
-one_core_that_drifts_misplaces_nobody(void **state)
+TEST(one_core_that_drifts_misplaces_nobody)
 {
-	(void)state;
 	one_core_misplaces_nobody(drift, __func__);
 }
 
 /* At any moment of the tournament, of every size. */
-static void
-one_core_that_steps_misplaces_nobody(void **state)
+TEST(one_core_that_steps_misplaces_nobody)
 {
-	(void)state;
 	one_core_misplaces_nobody(step, __func__);
 }
 
 /* In two equal halves nobody is in a minority, however many cores are too badly measured to tell. */
-static void
-halves_some_of_which_are_wide_have_no_majority(void **state)
+TEST(halves_some_of_which_are_wide_have_no_majority)
 {
 	struct trial trial;
 	size_t named = 0;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= TRIALS; seed++) {
 		begin(&trial, seed, 2, CORES_MAX / 2);
 		trial.cores *= 2;
@@ -225,13 +213,11 @@ halves_some_of_which_are_wide_have_no_majority(void **state)
 }
 
 /* So in three groups, of which none has more than half. */
-static void
-three_groups_have_no_majority(void **state)
+TEST(three_groups_have_no_majority)
 {
 	struct trial trial;
 	size_t named = 0;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= TRIALS; seed++) {
 		begin(&trial, seed, 2, CORES_MAX / 3);
 		trial.cores *= 3;
@@ -278,13 +264,11 @@ count_moved_but(const struct trial *trial, size_t guilty)
 }
 
 /* The boot core or another, in the first tournament, in the last, or between: it alone may be named. */
-static void
-one_core_that_steps_makes_nobody_else_drift(void **state)
+TEST(one_core_that_steps_makes_nobody_else_drift)
 {
 	struct trial trial;
 	size_t named = 0, found = 0;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= TRIALS; seed++) {
 		begin(&trial, seed, 2, CORES_MAX);
 		size_t guilty = seed % 2 ? 0 : between(&trial, 0, trial.cores - 1);
@@ -304,13 +288,11 @@ one_core_that_steps_makes_nobody_else_drift(void **state)
 	assert_in_range(found, TRIALS / 4, TRIALS);
 }
 
-static void
-one_core_that_drifts_is_named_and_every_drift_holds(void **state)
+TEST(one_core_that_drifts_is_named_and_every_drift_holds)
 {
 	struct trial trial;
 	size_t named = 0, silent = 0, wrong = 0;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= TRIALS; seed++) {
 		begin(&trial, seed, 3, CORES_MAX);
 		size_t guilty = between(&trial, 0, trial.cores - 1);
@@ -329,13 +311,11 @@ one_core_that_drifts_is_named_and_every_drift_holds(void **state)
 }
 
 /* Each with its own rate, and some cores badly measured: no group has more than half. */
-static void
-three_groups_that_drift_and_halves_have_no_majority(void **state)
+TEST(three_groups_that_drift_and_halves_have_no_majority)
 {
 	struct trial trial;
 	size_t named = 0;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= TRIALS; seed++) {
 		size_t groups = 2 + seed % 2;
 
@@ -353,13 +333,11 @@ three_groups_that_drift_and_halves_have_no_majority(void **state)
 }
 
 /* And yet the majority names those that are in none: each of a minority, where all are well measured. */
-static void
-minority_is_named_and_nobody_else(void **state)
+TEST(minority_is_named_and_nobody_else)
 {
 	struct trial trial;
 	size_t silent = 0, named = 0;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= TRIALS; seed++) {
 		begin(&trial, seed, 3, CORES_MAX);
 		size_t sick = between(&trial, 1, (trial.cores - 1) / 2), from = between(&trial, 0, trial.cores - sick);
@@ -377,21 +355,4 @@ minority_is_named_and_nobody_else(void **state)
 	report_counts(__func__, 0, named);
 	assert_int_equal(silent, 0);
 	assert_int_equal(named, 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_core_that_drifts_misplaces_nobody),
-		cmocka_unit_test(one_core_that_steps_misplaces_nobody),
-		cmocka_unit_test(halves_some_of_which_are_wide_have_no_majority),
-		cmocka_unit_test(three_groups_have_no_majority),
-		cmocka_unit_test(one_core_that_steps_makes_nobody_else_drift),
-		cmocka_unit_test(one_core_that_drifts_is_named_and_every_drift_holds),
-		cmocka_unit_test(three_groups_that_drift_and_halves_have_no_majority),
-		cmocka_unit_test(minority_is_named_and_nobody_else),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

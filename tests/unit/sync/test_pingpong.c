@@ -5,17 +5,11 @@
  * message, not at a moment; and time flies only for a side that is left alone, so that no bound is
  * reached because the host kept the other from running.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
 #include <pthread.h>
 #include <sched.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "pingpong.h"
 #include "random.h"
 
@@ -128,6 +122,8 @@ begin(void **state)
 	return 0;
 }
 
+TEST_FIXTURE(begin, NULL);
+
 static void
 assert_all_exchanged(const struct pingpong_result *result)
 {
@@ -153,12 +149,10 @@ exchange_at(int64_t offset)
 	return result;
 }
 
-static void
-an_offset_of_0_lies_within_and_is_no_warp(void **state)
+TEST(an_offset_of_0_lies_within_and_is_no_warp)
 {
 	struct pingpong_result result = exchange_at(0);
 
-	(void)state;
 	assert_int_equal(result.warps, 0);
 	assert_int_equal(result.worst_ticks, 0);
 }
@@ -175,39 +169,31 @@ assert_second_ahead(const struct pingpong_result *result, int64_t offset)
 	assert_in_range(result->worst_ticks, 1, offset - 1);
 }
 
-static void
-an_offset_of_1000000_ticks_excludes_0_and_the_second_is_named(void **state)
+TEST(an_offset_of_1000000_ticks_excludes_0_and_the_second_is_named)
 {
 	struct pingpong_result result = exchange_at(1000000);
 
-	(void)state;
 	assert_second_ahead(&result, 1000000);
 }
 
-static void
-an_offset_of_20000_ticks_excludes_0_and_the_second_is_named(void **state)
+TEST(an_offset_of_20000_ticks_excludes_0_and_the_second_is_named)
 {
 	struct pingpong_result result = exchange_at(20000);
 
-	(void)state;
 	assert_second_ahead(&result, 20000);
 }
 
-static void
-an_offset_of_300_ticks_excludes_0_and_the_second_is_named(void **state)
+TEST(an_offset_of_300_ticks_excludes_0_and_the_second_is_named)
 {
 	struct pingpong_result result = exchange_at(300);
 
-	(void)state;
 	assert_second_ahead(&result, 300);
 }
 
-static void
-an_offset_of_minus_2000_ticks_excludes_0_and_the_first_is_named(void **state)
+TEST(an_offset_of_minus_2000_ticks_excludes_0_and_the_first_is_named)
 {
 	struct pingpong_result result = exchange_at(-2000);
 
-	(void)state;
 	assert_true(result.offset.high < 0);
 	assert_in_range(result.warps, 1, TRIPS);
 	assert_int_equal(result.warps, sim.pingpong.records[PINGPONG_SECOND].warps);
@@ -217,12 +203,10 @@ an_offset_of_minus_2000_ticks_excludes_0_and_the_first_is_named(void **state)
 }
 
 /* What counts is how far the two differ. */
-static void
-an_offset_of_the_first_counts_the_other_way_and_across_a_wrap(void **state)
+TEST(an_offset_of_the_first_counts_the_other_way_and_across_a_wrap)
 {
 	struct pingpong_result result;
 
-	(void)state;
 	sim.faults[PINGPONG_FIRST].offset = -(int64_t)BASE - 20000; /* passes 0 on its way */
 	sim.faults[PINGPONG_SECOND].offset = -(int64_t)BASE;
 	result = exchange();
@@ -231,12 +215,10 @@ an_offset_of_the_first_counts_the_other_way_and_across_a_wrap(void **state)
 	assert_second_ahead(&result, 20000);
 }
 
-static void
-an_offset_that_jumps_in_the_middle_is_one_that_moved(void **state)
+TEST(an_offset_that_jumps_in_the_middle_is_one_that_moved)
 {
 	struct pingpong_result result;
 
-	(void)state;
 	sim.faults[PINGPONG_SECOND].later_offset = 1000000;
 	sim.faults[PINGPONG_SECOND].moves_after = TRIPS / 2;
 	result = exchange();
@@ -245,10 +227,8 @@ an_offset_that_jumps_in_the_middle_is_one_that_moved(void **state)
 	assert_true(result.offset.low == INT64_MIN && result.offset.high == INT64_MAX);
 }
 
-static void
-a_partner_that_never_comes_costs_no_more_than_the_bound(void **state)
+TEST(a_partner_that_never_comes_costs_no_more_than_the_bound)
 {
-	(void)state;
 	for (enum pingpong_side side = PINGPONG_FIRST; side <= PINGPONG_SECOND; side++) {
 		struct pingpong_result result;
 
@@ -265,42 +245,34 @@ a_partner_that_never_comes_costs_no_more_than_the_bound(void **state)
 	}
 }
 
-static void
-where_the_tsc_stopped_the_count_of_pauses_ends_the_wait(void **state)
+TEST(where_the_tsc_stopped_the_count_of_pauses_ends_the_wait)
 {
-	(void)state;
 	sim.pingpong.pauses_max = 777;
 	sim.faults[PINGPONG_FIRST].stopped = true;
 	assert_false(play_alone(PINGPONG_FIRST).played);
 	assert_int_equal(sim.pauses[PINGPONG_FIRST], 777);
 }
 
-static void
-where_the_tsc_steps_back_the_count_of_pauses_ends_the_wait(void **state)
+TEST(where_the_tsc_steps_back_the_count_of_pauses_ends_the_wait)
 {
-	(void)state;
 	sim.pingpong.pauses_max = 777;
 	sim.faults[PINGPONG_SECOND].falls = true;
 	assert_false(play_alone(PINGPONG_SECOND).played);
 	assert_int_equal(sim.pauses[PINGPONG_SECOND], 777);
 }
 
-static void
-the_count_of_pauses_is_bounded_without_being_set(void **state)
+TEST(the_count_of_pauses_is_bounded_without_being_set)
 {
-	(void)state;
 	pingpong_begin(&sim.pingpong, TRIPS, 16000);
 	sim.faults[PINGPONG_FIRST].stopped = true;
 	play_alone(PINGPONG_FIRST);
 	assert_int_equal(sim.pauses[PINGPONG_FIRST], 1001); /* a turn of 16 ticks at least */
 }
 
-static void
-two_tscs_that_stopped_play_to_the_end_and_no_trip_has_a_length(void **state)
+TEST(two_tscs_that_stopped_play_to_the_end_and_no_trip_has_a_length)
 {
 	struct pingpong_result result;
 
-	(void)state;
 	sim.faults[PINGPONG_FIRST].stopped = sim.faults[PINGPONG_SECOND].stopped = true;
 	result = exchange();
 	assert_all_exchanged(&result);
@@ -309,12 +281,10 @@ two_tscs_that_stopped_play_to_the_end_and_no_trip_has_a_length(void **state)
 	assert_int_equal(result.warps, 0);
 }
 
-static void
-a_trip_through_which_the_tsc_stepped_back_has_no_length_either(void **state)
+TEST(a_trip_through_which_the_tsc_stepped_back_has_no_length_either)
 {
 	struct pingpong_result result;
 
-	(void)state;
 	sim.faults[PINGPONG_FIRST].falls = true;
 	result = exchange();
 	assert_all_exchanged(&result);
@@ -322,12 +292,10 @@ a_trip_through_which_the_tsc_stepped_back_has_no_length_either(void **state)
 	assert_int_equal(result.median_trip_ticks, 0);
 }
 
-static void
-a_second_that_dies_after_50_messages_leaves_50_trips(void **state)
+TEST(a_second_that_dies_after_50_messages_leaves_50_trips)
 {
 	struct pingpong_result result;
 
-	(void)state;
 	sim.faults[PINGPONG_SECOND].offset = 20000;
 	sim.faults[PINGPONG_SECOND].dies_after = 50;
 	result = exchange();
@@ -338,12 +306,10 @@ a_second_that_dies_after_50_messages_leaves_50_trips(void **state)
 	assert_true(sim.world > BOUND_TICKS); /* for which the first waited */
 }
 
-static void
-a_first_that_dies_after_50_messages_leaves_49_trips(void **state)
+TEST(a_first_that_dies_after_50_messages_leaves_49_trips)
 {
 	struct pingpong_result result;
 
-	(void)state;
 	sim.faults[PINGPONG_FIRST].dies_after = 50;
 	result = exchange();
 	assert_true(result.played);
@@ -352,12 +318,10 @@ a_first_that_dies_after_50_messages_leaves_49_trips(void **state)
 	assert_true(result.offset.low < 0 && 0 < result.offset.high);
 }
 
-static void
-one_way_alone_is_no_pingpong(void **state)
+TEST(one_way_alone_is_no_pingpong)
 {
 	struct pingpong_result result;
 
-	(void)state;
 	sim.faults[PINGPONG_FIRST].dies_after = 1;
 	result = exchange();
 	assert_int_equal(sim.pingpong.records[PINGPONG_SECOND].received, 1);
@@ -365,12 +329,10 @@ one_way_alone_is_no_pingpong(void **state)
 	assert_true(result.offset.low == INT64_MIN && result.offset.high == INT64_MAX);
 }
 
-static void
-a_pingpong_that_is_stopped_before_it_begins_exchanges_nothing(void **state)
+TEST(a_pingpong_that_is_stopped_before_it_begins_exchanges_nothing)
 {
 	struct pingpong_result result;
 
-	(void)state;
 	pingpong_stop(&sim.pingpong);
 	result = exchange();
 	assert_int_equal(result.trips, 0);
@@ -378,12 +340,10 @@ a_pingpong_that_is_stopped_before_it_begins_exchanges_nothing(void **state)
 	assert_int_equal(sim.pauses[PINGPONG_FIRST] + sim.pauses[PINGPONG_SECOND], 0);
 }
 
-static void
-a_pingpong_that_is_stopped_in_the_middle_ends_at_the_next_message(void **state)
+TEST(a_pingpong_that_is_stopped_in_the_middle_ends_at_the_next_message)
 {
 	struct pingpong_result result;
 
-	(void)state;
 	sim.faults[PINGPONG_SECOND].stops_after = 100;
 	result = exchange();
 	assert_true(result.played);
@@ -392,8 +352,7 @@ a_pingpong_that_is_stopped_in_the_middle_ends_at_the_next_message(void **state)
 }
 
 /* The other's messages are all there already, so that no wait is what ends it after 100 and one. */
-static void
-a_side_that_never_waits_ends_too_when_stopped_or_out_of_time(void **state)
+TEST(a_side_that_never_waits_ends_too_when_stopped_or_out_of_time)
 {
 	sim.pingpong.slots[PINGPONG_FIRST].number = TRIPS;
 	sim.faults[PINGPONG_SECOND].stops_after = 100;
@@ -408,10 +367,8 @@ a_side_that_never_waits_ends_too_when_stopped_or_out_of_time(void **state)
 	assert_int_equal(sim.pingpong.records[PINGPONG_SECOND].received, 101);
 }
 
-static void
-a_pingpong_of_no_trips_is_over_at_once(void **state)
+TEST(a_pingpong_of_no_trips_is_over_at_once)
 {
-	(void)state;
 	pingpong_begin(&sim.pingpong, 0, BOUND_TICKS);
 	assert_false(exchange().played);
 	assert_int_equal(sim.pauses[PINGPONG_FIRST] + sim.pauses[PINGPONG_SECOND], 0);
@@ -429,13 +386,11 @@ records_of(uint64_t received, int64_t first_least_ticks, int64_t second_least_ti
 	} };
 }
 
-static void
-a_result_widens_what_the_readings_say_by_a_tick_each_side(void **state)
+TEST(a_result_widens_what_the_readings_say_by_a_tick_each_side, NULL, NULL)
 {
 	struct pingpong pingpong = records_of(9, 180, 220);
 	struct pingpong_result result = pingpong_result(&pingpong, 1);
 
-	(void)state;
 	assert_true(result.played);
 	assert_int_equal(result.moved_ticks, 0);
 	assert_int_equal(result.offset.low, -181);
@@ -444,13 +399,11 @@ a_result_widens_what_the_readings_say_by_a_tick_each_side(void **state)
 	assert_int_equal(result.worst_ticks, 0);
 }
 
-static void
-a_warp_of_1_tick_is_a_warp_though_the_offset_may_be_0(void **state)
+TEST(a_warp_of_1_tick_is_a_warp_though_the_offset_may_be_0, NULL, NULL)
 {
 	struct pingpong pingpong = records_of(9, 180, -1);
 	struct pingpong_result result;
 
-	(void)state;
 	pingpong.records[PINGPONG_SECOND].warps = 2;
 	result = pingpong_result(&pingpong, 1);
 	assert_int_equal(result.warps, 2);
@@ -459,13 +412,11 @@ a_warp_of_1_tick_is_a_warp_though_the_offset_may_be_0(void **state)
 	assert_int_equal(result.offset.high, 0);
 }
 
-static void
-bounds_that_contradict_each_other_by_998_ticks_bound_nothing(void **state)
+TEST(bounds_that_contradict_each_other_by_998_ticks_bound_nothing, NULL, NULL)
 {
 	struct pingpong pingpong = records_of(9, -900, -100);
 	struct pingpong_result result;
 
-	(void)state;
 	pingpong.records[PINGPONG_FIRST].warps = 4;
 	pingpong.records[PINGPONG_SECOND].warps = 3;
 	result = pingpong_result(&pingpong, 1);
@@ -476,12 +427,10 @@ bounds_that_contradict_each_other_by_998_ticks_bound_nothing(void **state)
 	assert_int_equal(result.ahead, PINGPONG_SECOND);
 }
 
-static void
-bounds_that_meet_within_the_tick_have_not_moved(void **state)
+TEST(bounds_that_meet_within_the_tick_have_not_moved, NULL, NULL)
 {
 	struct pingpong pingpong = records_of(1, -100, 98);
 
-	(void)state;
 	assert_int_equal(pingpong_result(&pingpong, 1).moved_ticks, 0); /* 99 to 99 */
 	pingpong.records[PINGPONG_SECOND].least_ticks = 97;
 	assert_int_equal(pingpong_result(&pingpong, 1).moved_ticks, 1); /* at least 99, at most 98 */
@@ -497,13 +446,11 @@ read_in_steps(uint64_t world, int64_t ahead, uint64_t step, uint64_t phase)
 }
 
 /* 10,000 pairs of TSCs that count in steps of 1 to 36 ticks, with round trips as short as a few steps. */
-static void
-offset_of_tscs_that_count_in_steps_holds_the_truth(void **state)
+TEST(offset_of_tscs_that_count_in_steps_holds_the_truth, NULL, NULL)
 {
 	uint64_t seed = 12;
 	size_t wrong = 0;
 
-	(void)state;
 	for (unsigned run = 0; run < 10000; run++) {
 		uint64_t step = 1 + random_next(&seed) % 36, world = 1000000, phase = random_next(&seed) % step;
 		int64_t ahead = (int64_t)(random_next(&seed) % 2001) - 1000;
@@ -528,13 +475,11 @@ offset_of_tscs_that_count_in_steps_holds_the_truth(void **state)
 	assert_int_equal(wrong, 0);
 }
 
-static void
-figures_at_the_end_of_their_range_stay_bounds(void **state)
+TEST(figures_at_the_end_of_their_range_stay_bounds, NULL, NULL)
 {
 	struct pingpong pingpong = records_of(1, INT64_MAX, INT64_MAX);
 	struct pingpong_result result = pingpong_result(&pingpong, 1);
 
-	(void)state;
 	assert_true(result.offset.low == INT64_MIN && result.offset.high == INT64_MAX);
 	pingpong.records[PINGPONG_FIRST].least_ticks = INT64_MIN;
 	result = pingpong_result(&pingpong, 1);
@@ -543,8 +488,7 @@ figures_at_the_end_of_their_range_stay_bounds(void **state)
 }
 
 /* Buckets: 0 to 7 are exact; above, 4 to each power of two. */
-static void
-the_median_is_the_upper_end_of_its_bucket(void **state)
+TEST(the_median_is_the_upper_end_of_its_bucket, NULL, NULL)
 {
 	static const struct {
 		unsigned bucket;
@@ -554,7 +498,6 @@ the_median_is_the_upper_end_of_its_bucket(void **state)
 		{ 12, 19 },   { 35, 1023 }, { 36, 1279 }, { 251, UINT64_MAX },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
 		struct pingpong pingpong = records_of(3, 1, 1);
 
@@ -563,13 +506,11 @@ the_median_is_the_upper_end_of_its_bucket(void **state)
 	}
 }
 
-static void
-the_median_does_not_mind_the_first_trips(void **state)
+TEST(the_median_does_not_mind_the_first_trips, NULL, NULL)
 {
 	struct pingpong pingpong = records_of(9, 1, 1);
 	struct pingpong_record *first = &pingpong.records[PINGPONG_FIRST];
 
-	(void)state;
 	first->best_trip_ticks = 1024;
 	first->trips[100] = 4; /* the long ones */
 	first->trips[36] = 5;
@@ -579,43 +520,4 @@ the_median_does_not_mind_the_first_trips(void **state)
 	assert_int_equal(pingpong_result(&pingpong, 1).median_trip_ticks, 1279);
 	first->trips[36] = 3;
 	assert_true(pingpong_result(&pingpong, 1).median_trip_ticks > 1279);
-}
-
-#define PINGPONG_TEST(name) cmocka_unit_test_setup(name, begin)
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		PINGPONG_TEST(an_offset_of_0_lies_within_and_is_no_warp),
-		PINGPONG_TEST(an_offset_of_1000000_ticks_excludes_0_and_the_second_is_named),
-		PINGPONG_TEST(an_offset_of_20000_ticks_excludes_0_and_the_second_is_named),
-		PINGPONG_TEST(an_offset_of_300_ticks_excludes_0_and_the_second_is_named),
-		PINGPONG_TEST(an_offset_of_minus_2000_ticks_excludes_0_and_the_first_is_named),
-		PINGPONG_TEST(an_offset_of_the_first_counts_the_other_way_and_across_a_wrap),
-		PINGPONG_TEST(an_offset_that_jumps_in_the_middle_is_one_that_moved),
-		PINGPONG_TEST(a_partner_that_never_comes_costs_no_more_than_the_bound),
-		PINGPONG_TEST(where_the_tsc_stopped_the_count_of_pauses_ends_the_wait),
-		PINGPONG_TEST(where_the_tsc_steps_back_the_count_of_pauses_ends_the_wait),
-		PINGPONG_TEST(the_count_of_pauses_is_bounded_without_being_set),
-		PINGPONG_TEST(two_tscs_that_stopped_play_to_the_end_and_no_trip_has_a_length),
-		PINGPONG_TEST(a_trip_through_which_the_tsc_stepped_back_has_no_length_either),
-		PINGPONG_TEST(a_second_that_dies_after_50_messages_leaves_50_trips),
-		PINGPONG_TEST(a_first_that_dies_after_50_messages_leaves_49_trips),
-		PINGPONG_TEST(one_way_alone_is_no_pingpong),
-		PINGPONG_TEST(a_pingpong_that_is_stopped_before_it_begins_exchanges_nothing),
-		PINGPONG_TEST(a_pingpong_that_is_stopped_in_the_middle_ends_at_the_next_message),
-		PINGPONG_TEST(a_side_that_never_waits_ends_too_when_stopped_or_out_of_time),
-		PINGPONG_TEST(a_pingpong_of_no_trips_is_over_at_once),
-		cmocka_unit_test(a_result_widens_what_the_readings_say_by_a_tick_each_side),
-		cmocka_unit_test(a_warp_of_1_tick_is_a_warp_though_the_offset_may_be_0),
-		cmocka_unit_test(bounds_that_contradict_each_other_by_998_ticks_bound_nothing),
-		cmocka_unit_test(bounds_that_meet_within_the_tick_have_not_moved),
-		cmocka_unit_test(offset_of_tscs_that_count_in_steps_holds_the_truth),
-		cmocka_unit_test(figures_at_the_end_of_their_range_stay_bounds),
-		cmocka_unit_test(the_median_is_the_upper_end_of_its_bucket),
-		cmocka_unit_test(the_median_does_not_mind_the_first_trips),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

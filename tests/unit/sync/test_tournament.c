@@ -1,12 +1,5 @@
 /* Both tournaments, for each number of cores looked at whole: every round, every core. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "tournament.h"
 
 static const size_t sizes[] = { 0, 1, 2, 3, 4, 5, 64, 255, 1024 };
@@ -57,8 +50,7 @@ play(enum tournament kind, size_t cores, size_t sitting_each_round)
 	free(seen);
 }
 
-static void
-rounds_and_pairs_are_as_many_as_stated(void **state)
+TEST(rounds_and_pairs_are_as_many_as_stated)
 {
 	static const struct {
 		size_t cores, rounds, pairs, star;
@@ -68,7 +60,6 @@ rounds_and_pairs_are_as_many_as_stated(void **state)
 		{ 64, 63, 2016, 63 }, { 255, 255, 32385, 254 }, { 1024, 1023, 523776, 1023 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < SIZES; i++) {
 		size_t cores = expected[i].cores;
 
@@ -79,18 +70,14 @@ rounds_and_pairs_are_as_many_as_stated(void **state)
 	}
 }
 
-static void
-every_pair_comes_once_by_its_own_index_and_an_odd_one_sits_out(void **state)
+TEST(every_pair_comes_once_by_its_own_index_and_an_odd_one_sits_out)
 {
-	(void)state;
 	for (size_t i = 0; i < SIZES; i++)
 		play(TOURNAMENT_ALL, sizes[i], sizes[i] % 2);
 }
 
-static void
-in_an_odd_tournament_each_sits_out_once(void **state)
+TEST(in_an_odd_tournament_each_sits_out_once)
 {
-	(void)state;
 	for (size_t core = 0; core < 255; core++) {
 		size_t sitting = 0;
 
@@ -101,26 +88,11 @@ in_an_odd_tournament_each_sits_out_once(void **state)
 	}
 }
 
-static void
-in_a_star_each_is_paired_with_the_first_one_after_another(void **state)
+TEST(in_a_star_each_is_paired_with_the_first_one_after_another)
 {
-	(void)state;
 	for (size_t i = 2; i < SIZES; i++)
 		play(TOURNAMENT_STAR, sizes[i], sizes[i] - 2);
 	assert_int_equal(tournament_opponent(TOURNAMENT_STAR, 5, 2, 0), 3);
 	assert_int_equal(tournament_opponent(TOURNAMENT_STAR, 5, 2, 3), 0);
 	assert_int_equal(tournament_opponent(TOURNAMENT_STAR, 5, 2, 4), TOURNAMENT_BYE);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rounds_and_pairs_are_as_many_as_stated),
-		cmocka_unit_test(every_pair_comes_once_by_its_own_index_and_an_odd_one_sits_out),
-		cmocka_unit_test(in_an_odd_tournament_each_sits_out_once),
-		cmocka_unit_test(in_a_star_each_is_paired_with_the_first_one_after_another),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,17 +3,10 @@
  * one thread run at a time and moves on at every pause, and now and then inside the lock, so that
  * the host's scheduler has no say; one test lets all run at once.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <pthread.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "warp.h"
 
 #define CORES      4
@@ -222,12 +215,12 @@ end(void **state)
 	return 0;
 }
 
-static void
-four_equal_cores_have_no_warp(void **state)
+TEST_FIXTURE(begin, end);
+
+TEST(four_equal_cores_have_no_warp)
 {
 	struct warp_result result = run(CORES);
 
-	(void)state;
 	assert_int_equal(result.cores, 4);
 	assert_int_equal(result.turns, 4000);
 	assert_int_equal(result.warps, 0);
@@ -239,12 +232,10 @@ four_equal_cores_have_no_warp(void **state)
 	}
 }
 
-static void
-a_core_1000_ticks_ahead_is_named_with_the_one_that_saw_it(void **state)
+TEST(a_core_1000_ticks_ahead_is_named_with_the_one_that_saw_it)
 {
 	struct warp_result result;
 
-	(void)state;
 	sim.offset[2] = 1000;
 	result = run(CORES);
 	assert_false(result.starved);
@@ -255,12 +246,10 @@ a_core_1000_ticks_ahead_is_named_with_the_one_that_saw_it(void **state)
 	assert_int_equal(sim.table->slots[2].warps, 0);
 }
 
-static void
-a_core_1000_ticks_behind_sees_the_others_ahead(void **state)
+TEST(a_core_1000_ticks_behind_sees_the_others_ahead)
 {
 	struct warp_result result;
 
-	(void)state;
 	sim.offset[3] = -1000;
 	result = run(CORES);
 	assert_int_equal(result.worst_ticks, 900);
@@ -269,24 +258,20 @@ a_core_1000_ticks_behind_sees_the_others_ahead(void **state)
 	assert_int_equal(result.warps, sim.table->slots[3].warps);
 }
 
-static void
-an_offset_of_99_ticks_hides_between_readings_100_apart(void **state)
+TEST(an_offset_of_99_ticks_hides_between_readings_100_apart)
 {
 	struct warp_result result;
 
-	(void)state;
 	sim.offset[1] = TICK - 1;
 	result = run(CORES);
 	assert_int_equal(result.warps, 0);
 	assert_false(result.starved);
 }
 
-static void
-an_offset_of_101_ticks_is_a_warp_of_1(void **state)
+TEST(an_offset_of_101_ticks_is_a_warp_of_1)
 {
 	struct warp_result result;
 
-	(void)state;
 	sim.offset[1] = TICK + 1;
 	result = run(CORES);
 	assert_in_range(result.warps, TURNS / 2, TURNS);
@@ -294,12 +279,10 @@ an_offset_of_101_ticks_is_a_warp_of_1(void **state)
 	assert_int_equal(result.worst_ahead, 1);
 }
 
-static void
-the_worst_is_kept_when_lesser_ones_follow(void **state)
+TEST(the_worst_is_kept_when_lesser_ones_follow)
 {
 	struct warp_result result;
 
-	(void)state;
 	sim.offset[2] = 1000;
 	sim.calms_reading[2] = TURNS / 2;
 	result = run(CORES);
@@ -308,12 +291,10 @@ the_worst_is_kept_when_lesser_ones_follow(void **state)
 }
 
 /* The stamp that it finds is its own: a step back of one TSC is one warp, in which the core is on both sides. */
-static void
-a_core_whose_own_tsc_falls_by_700_ticks_has_one_warp_against_itself(void **state)
+TEST(a_core_whose_own_tsc_falls_by_700_ticks_has_one_warp_against_itself)
 {
 	struct warp_result result;
 
-	(void)state;
 	sim.offset[0] = 1000;
 	sim.calms_reading[0] = TURNS / 2;
 	result = run(1);
@@ -325,12 +306,10 @@ a_core_whose_own_tsc_falls_by_700_ticks_has_one_warp_against_itself(void **state
 	assert_int_equal(sim.table->slots[0].handovers, 0);
 }
 
-static void
-the_worst_of_two_faulty_cores_is_the_one_that_is_named(void **state)
+TEST(the_worst_of_two_faulty_cores_is_the_one_that_is_named)
 {
 	struct warp_result result;
 
-	(void)state;
 	sim.offset[1] = 1000;
 	sim.offset[3] = 5000;
 	result = run(CORES);
@@ -339,12 +318,10 @@ the_worst_of_two_faulty_cores_is_the_one_that_is_named(void **state)
 	assert_in_range(result.worst_behind, 0, 2);
 }
 
-static void
-a_core_that_dies_with_the_lock_costs_the_others_a_bounded_wait(void **state)
+TEST(a_core_that_dies_with_the_lock_costs_the_others_a_bounded_wait)
 {
 	struct warp_result result;
 
-	(void)state;
 	sim.dies_reading[1] = 51;
 	result = run(CORES);
 	assert_int_equal(sim.table->slots[1].turns, 50);
@@ -353,12 +330,10 @@ a_core_that_dies_with_the_lock_costs_the_others_a_bounded_wait(void **state)
 	assert_int_equal(result.warps, 0);
 }
 
-static void
-a_core_that_dies_without_the_lock_leaves_the_others_all_their_turns(void **state)
+TEST(a_core_that_dies_without_the_lock_leaves_the_others_all_their_turns)
 {
 	struct warp_result result;
 
-	(void)state;
 	sim.dies_pausing[1] = 51;
 	result = run(CORES);
 	assert_int_equal(sim.table->slots[1].turns, 51);
@@ -368,24 +343,20 @@ a_core_that_dies_without_the_lock_leaves_the_others_all_their_turns(void **state
 	assert_int_equal(result.warps, 0);
 }
 
-static void
-a_core_that_never_comes_is_waited_for_and_missed(void **state)
+TEST(a_core_that_never_comes_is_waited_for_and_missed)
 {
 	struct warp_result result = run(CORES - 1);
 
-	(void)state;
 	assert_int_equal(result.cores, 3);
 	assert_int_equal(result.turns, 3 * TURNS);
 	assert_true(result.starved);
 }
 
 /* They look at the lock so seldom that one of the near ones has nearly always taken it. */
-static void
-cores_far_from_the_lock_have_as_many_turns_as_near_ones_at_any_time(void **state)
+TEST(cores_far_from_the_lock_have_as_many_turns_as_near_ones_at_any_time)
 {
 	struct warp_result result;
 
-	(void)state;
 	sim.far[2] = sim.far[3] = 8;
 	sim.patience = UINT64_MAX;
 	result = run(CORES);
@@ -396,10 +367,8 @@ cores_far_from_the_lock_have_as_many_turns_as_near_ones_at_any_time(void **state
 }
 
 /* What remains is what there was before: each for itself. */
-static void
-a_core_that_dies_between_two_turns_is_waited_for_four_times_in_all(void **state)
+TEST(a_core_that_dies_between_two_turns_is_waited_for_four_times_in_all)
 {
-	(void)state;
 	sim.dies_pausing[1] = 51;
 	run(CORES);
 	assert_in_range(sim.table->rounds_missed, 4, 4 + CORES);
@@ -407,10 +376,8 @@ a_core_that_dies_between_two_turns_is_waited_for_four_times_in_all(void **state)
 		assert_in_range(sim.pauses[i], 0, UINT64_C(4) << 18);
 }
 
-static void
-cores_that_play_one_after_the_other_prove_nothing(void **state)
+TEST(cores_that_play_one_after_the_other_prove_nothing)
 {
-	(void)state;
 	sim.expected = 1; /* none waits for another */
 	sim.free_for_all = true;
 	for (self = 0; self < CORES; self++)
@@ -431,10 +398,8 @@ read_what_stands_still(void *context)
 }
 
 /* A hypervisor's clock is what is checked: it is not what says how long that takes. */
-static void
-a_clock_that_stands_still_does_not_keep_its_core_beyond_the_bound_by_the_tsc(void **state)
+TEST(a_clock_that_stands_still_does_not_keep_its_core_beyond_the_bound_by_the_tsc)
 {
-	(void)state;
 	sim.free_for_all = true;
 	self = 0;
 	sim.table->bound_ticks = 10 * TICK;
@@ -442,12 +407,10 @@ a_clock_that_stands_still_does_not_keep_its_core_beyond_the_bound_by_the_tsc(voi
 	assert_int_equal(sim.table->slots[0].turns, 12);
 }
 
-static void
-a_check_that_is_stopped_ends_at_once(void **state)
+TEST(a_check_that_is_stopped_ends_at_once)
 {
 	struct warp_result result;
 
-	(void)state;
 	warp_stop(sim.table);
 	result = run(CORES);
 	assert_int_equal(result.turns, 0);
@@ -456,12 +419,10 @@ a_check_that_is_stopped_ends_at_once(void **state)
 }
 
 /* However the host deals out time: what one core stamped, the next had not read before. */
-static void
-cores_that_really_run_at_once_have_none_either(void **state)
+TEST(cores_that_really_run_at_once_have_none_either)
 {
 	struct warp_result result;
 
-	(void)state;
 	sim.free_for_all = true;
 	result = run(CORES);
 	assert_in_range(result.turns, 1, 4 * TURNS);
@@ -469,12 +430,10 @@ cores_that_really_run_at_once_have_none_either(void **state)
 	assert_int_equal(sim.world, (UINT64_C(1) << 40) + TICK * result.turns);
 }
 
-static void
-without_a_lock_a_core_a_million_ticks_ahead_is_named_by_all_others(void **state)
+TEST(without_a_lock_a_core_a_million_ticks_ahead_is_named_by_all_others, begin_lock_free, end)
 {
 	struct warp_result result;
 
-	(void)state;
 	sim.offset[2] = 1000000; /* more than all turns take together */
 	result = run(CORES);
 	assert_false(result.starved); /* although core 2 never followed anybody: its own stamp was the last */
@@ -486,12 +445,10 @@ without_a_lock_a_core_a_million_ticks_ahead_is_named_by_all_others(void **state)
 		assert_true(i == 2 || sim.table->slots[i].warps > 0);
 }
 
-static void
-without_a_lock_a_core_that_dies_in_its_turn_costs_the_others_nothing(void **state)
+TEST(without_a_lock_a_core_that_dies_in_its_turn_costs_the_others_nothing, begin_lock_free, end)
 {
 	struct warp_result result;
 
-	(void)state;
 	sim.dies_reading[1] = 51;
 	result = run(CORES);
 	for (size_t i = 0; i < CORES; i++)
@@ -501,8 +458,7 @@ without_a_lock_a_core_that_dies_in_its_turn_costs_the_others_nothing(void **stat
 }
 
 /* Beyond what fits beside a core number it is still seen, and by at least so much as fits: 2^50 and more. */
-static void
-without_a_lock_a_tsc_that_is_days_away_is_named_either_way(void **state)
+TEST(without_a_lock_a_tsc_that_is_days_away_is_named_either_way, begin_lock_free, end)
 {
 	struct warp_result result;
 
@@ -519,10 +475,8 @@ without_a_lock_a_tsc_that_is_days_away_is_named_either_way(void **state)
 	assert_true(result.worst_ticks > UINT64_C(1) << 50);
 }
 
-static void
-none_writes_on_a_line_that_is_anothers(void **state)
+TEST(none_writes_on_a_line_that_is_anothers)
 {
-	(void)state;
 	assert_int_equal(sizeof(struct warp_slot) % WARP_LINE, 0);
 	assert_int_equal(offsetof(struct warp_table, lock) % WARP_LINE, 0);
 	assert_int_equal(offsetof(struct warp_table, last_both) % WARP_LINE, 0);
@@ -534,47 +488,17 @@ none_writes_on_a_line_that_is_anothers(void **state)
 			 offsetof(struct warp_table, lock) / WARP_LINE);
 }
 
-#define WARP_TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-#define LOCK_FREE_TEST(name) cmocka_unit_test_setup_teardown(name, begin_lock_free, end)
-#define ALSO_LOCK_FREE(name) { #name "_without_a_lock", name, begin_lock_free, end, NULL }
+/* The same test once more, without a lock. */
+#define ALSO_LOCK_FREE(name) TEST_ADD(name##_without_a_lock, name, begin_lock_free, end)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WARP_TEST(four_equal_cores_have_no_warp),
-		WARP_TEST(a_core_1000_ticks_ahead_is_named_with_the_one_that_saw_it),
-		WARP_TEST(a_core_1000_ticks_behind_sees_the_others_ahead),
-		WARP_TEST(an_offset_of_99_ticks_hides_between_readings_100_apart),
-		WARP_TEST(an_offset_of_101_ticks_is_a_warp_of_1),
-		WARP_TEST(the_worst_is_kept_when_lesser_ones_follow),
-		WARP_TEST(a_core_whose_own_tsc_falls_by_700_ticks_has_one_warp_against_itself),
-		WARP_TEST(the_worst_of_two_faulty_cores_is_the_one_that_is_named),
-		WARP_TEST(a_core_that_dies_with_the_lock_costs_the_others_a_bounded_wait),
-		WARP_TEST(a_core_that_dies_without_the_lock_leaves_the_others_all_their_turns),
-		WARP_TEST(a_core_that_never_comes_is_waited_for_and_missed),
-		WARP_TEST(cores_far_from_the_lock_have_as_many_turns_as_near_ones_at_any_time),
-		WARP_TEST(a_core_that_dies_between_two_turns_is_waited_for_four_times_in_all),
-		WARP_TEST(cores_that_play_one_after_the_other_prove_nothing),
-		WARP_TEST(a_check_that_is_stopped_ends_at_once),
-		WARP_TEST(cores_that_really_run_at_once_have_none_either),
-		ALSO_LOCK_FREE(four_equal_cores_have_no_warp),
-		ALSO_LOCK_FREE(a_core_1000_ticks_behind_sees_the_others_ahead),
-		ALSO_LOCK_FREE(an_offset_of_99_ticks_hides_between_readings_100_apart),
-		ALSO_LOCK_FREE(an_offset_of_101_ticks_is_a_warp_of_1),
-		ALSO_LOCK_FREE(the_worst_is_kept_when_lesser_ones_follow),
-		ALSO_LOCK_FREE(the_worst_of_two_faulty_cores_is_the_one_that_is_named),
-		ALSO_LOCK_FREE(a_core_that_dies_without_the_lock_leaves_the_others_all_their_turns),
-		ALSO_LOCK_FREE(a_core_that_never_comes_is_waited_for_and_missed),
-		ALSO_LOCK_FREE(cores_that_play_one_after_the_other_prove_nothing),
-		WARP_TEST(a_clock_that_stands_still_does_not_keep_its_core_beyond_the_bound_by_the_tsc),
-		ALSO_LOCK_FREE(a_check_that_is_stopped_ends_at_once),
-		ALSO_LOCK_FREE(cores_that_really_run_at_once_have_none_either),
-		LOCK_FREE_TEST(without_a_lock_a_core_a_million_ticks_ahead_is_named_by_all_others),
-		LOCK_FREE_TEST(without_a_lock_a_core_that_dies_in_its_turn_costs_the_others_nothing),
-		LOCK_FREE_TEST(without_a_lock_a_tsc_that_is_days_away_is_named_either_way),
-		WARP_TEST(none_writes_on_a_line_that_is_anothers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ALSO_LOCK_FREE(four_equal_cores_have_no_warp)
+ALSO_LOCK_FREE(a_core_1000_ticks_behind_sees_the_others_ahead)
+ALSO_LOCK_FREE(an_offset_of_99_ticks_hides_between_readings_100_apart)
+ALSO_LOCK_FREE(an_offset_of_101_ticks_is_a_warp_of_1)
+ALSO_LOCK_FREE(the_worst_is_kept_when_lesser_ones_follow)
+ALSO_LOCK_FREE(the_worst_of_two_faulty_cores_is_the_one_that_is_named)
+ALSO_LOCK_FREE(a_core_that_dies_without_the_lock_leaves_the_others_all_their_turns)
+ALSO_LOCK_FREE(a_core_that_never_comes_is_waited_for_and_missed)
+ALSO_LOCK_FREE(cores_that_play_one_after_the_other_prove_nothing)
+ALSO_LOCK_FREE(a_check_that_is_stopped_ends_at_once)
+ALSO_LOCK_FREE(cores_that_really_run_at_once_have_none_either)
