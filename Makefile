@@ -134,7 +134,7 @@ $(BUILD)/baretick.efi $(BUILD)/baretick-skew.efi $(BUILD)/baretick-fault.efi: %.
 $(BUILD)/baretick.elf: $(BARE_OBJECTS) boot/bare/elf.lds
 $(BUILD)/baretick.elf $(BUILD)/baretick-fault.elf:
 	$(call say,CC    )
-	$(QUIET)$(CC) $(TARGET) -nostdlib -static -no-pie -Wl,-z,noexecstack -Wl,--no-undefined -Wl,--build-id=none \
+	$(QUIET)$(CC) $(TARGET) -nostdlib -static -Wl,-z,noexecstack -Wl,--no-undefined -Wl,--build-id=none \
 		-Wl,-T,boot/bare/elf.lds $(GCC_LINK) $(filter %.o,$^) -o $@.debug
 	$(QUIET)$(OBJCOPY) --strip-all $@.debug $@
 
