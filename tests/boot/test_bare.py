@@ -66,13 +66,23 @@ def test_the_command_line_has_options(run):
     assert done.report["options"]["label"] == "rack", done
 
 
+def qemu_major():
+    shown = subprocess.run(["qemu-system-x86_64", "--version"], capture_output=True, text=True, check=True).stdout
+    return int(re.search(r"version (\d+)", shown)[1])
+
+
 @pytest.mark.parametrize("length", [LINE_MAX + 1, 65536])
 def test_a_command_line_that_is_too_long_is_an_error(run, length):
-    """On a microvm: for q35 and pc QEMU's option ROM for PVH has a buffer of 4 KiB, which a longer line overflows."""
+    """On a microvm, because QEMU's option ROM for PVH has a buffer of 4 KiB for q35 and pc. A longer line overflows it
+    and destroys PVH's start info. QEMU 7.2's microvm has a loader of its own; that of QEMU 11 takes the option ROM."""
     words = "exit=debug-exit #" + "x" * (length - 17)
     done = run(*BARE, "--machine", "microvm", "--cpus", "1", *qemu("-append", words), "--", "exit=reboot")
     assert done.status == 2, done
-    assert f"In the command line: the text has {length} bytes; at most {LINE_MAX} are read" in done.stdout + done.stderr
+    if qemu_major() < 8:
+        expected = f"In the command line: the text has {length} bytes; at most {LINE_MAX} are read"
+    else:
+        expected = "the loader's start info is not there (PVH)"
+    assert expected in done.stdout + done.stderr
 
 
 def test_a_wrong_option_of_the_command_line_is_named(run):

@@ -23,7 +23,9 @@ static const struct outcome_look {
 	[OUTCOME_FAILED] = { "failed", '!', 4 },
 };
 
-static const char *const timer_rules[] = { "irq-missing", "irq-early", "irq-lost", "irq-doubled", "irq-rate", "irq-late" };
+static const char *const timer_rules[] = {
+	"irq-missing", "irq-early", "irq-lost", "irq-doubled", "irq-rate", "irq-late",
+};
 
 static enum text_ink
 outcome_ink(enum outcome outcome, const char *rule_id)

@@ -108,7 +108,8 @@ table_database(struct text *out, const struct report *report)
 	for (size_t i = 0; i < report->clock_count && !text->length; i++)
 		if (is_known(&report->clocks[i]) && failed(&report->clocks[i]))
 			text_put(text, "! It failed: its time is not to be trusted. ");
-	text_put(text, "A read is without the bracket, in the median of the cores. Over best is not told if the ranges overlap.");
+	text_put(text, "A read is without the bracket, in the median of the cores. "
+		       "Over best is not told if the ranges overlap.");
 	text_put_char(out, '\n');
 	table_sentence_end(out, &sentence);
 }

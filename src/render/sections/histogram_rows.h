@@ -1,4 +1,4 @@
-/* The rows of a histogram of several clocks, chosen from their reads: narrow where the reads are, octaves in the tails. */
+/* The rows of a histogram of several clocks, chosen from their reads: narrow at the reads, octaves in the tails. */
 #ifndef BARETICK_HISTOGRAM_ROWS_H
 #define BARETICK_HISTOGRAM_ROWS_H
 
