@@ -14,6 +14,7 @@ from results import files, reports
 
 WORKERS = 2
 PR_SET_PDEATHSIG = 1     # prctl(2)
+KERNEL_MAX = 1 << 20     # bytes of kernel.json
 AT_ONCE = 256            # tasks that wait: the heap may be longer than memory
 LOOK_INSIDE = 1 << 20    # bytes from which on a file may be worth more than one task
 SLICE = 4 << 20          # bytes of reports, one a line, that are a task
@@ -90,7 +91,12 @@ def read(task, known, loaded_at):
         return found, [(path, words)]
     for name, page, data in pieces:
         try:
-            found += _reports(data, name, page, known, loaded_at)
+            kernel = _kernel(path) if kind == "file" else None
+        except (OSError, ValueError, RecursionError) as error:
+            kernel = None
+            refused.append((places.kernel_of(path), f"cannot be read: {getattr(error, 'strerror', None) or error}"))
+        try:
+            found += _reports(data, name, page, kernel, known, loaded_at)
         except (ValueError, MemoryError, RecursionError, csv.Error) as error:
             refused.append((name, str(error) or "needs too much memory"))
     return found, refused
@@ -117,15 +123,26 @@ def _pieces(kind, path, rest):
             yield path, page if os.path.isfile(page) and not os.path.islink(page) else None, data
 
 
+def _kernel(path):
+    """What the kernel of the machine believes whose report is PATH; None: nothing is known of it."""
+    beside = places.kernel_of(path)
+    if not beside or os.path.islink(beside) or not os.path.exists(beside):
+        return None
+    kernel = json.loads(files.read(beside, KERNEL_MAX))
+    if not isinstance(kernel, dict) or kernel.get("schema") != reports.KERNEL_SCHEMA:
+        raise ValueError(f"its schema is not {reports.KERNEL_SCHEMA}")
+    return kernel
+
+
 def _lines(path, data, number):
     return [(f"{path}, line {number + at}", None, line) for at, line in enumerate(data.split(b"\n")) if line.strip()]
 
 
-def _reports(data, name, page, known, loaded_at):
-    """(digest, {table: lines}) of each report in DATA."""
+def _reports(data, name, page, kernel, known, loaded_at):
+    """(digest, {table: lines}) of each report in DATA. KERNEL: the content of the kernel.json next to it, or None."""
     digest = hashlib.sha256(data).hexdigest()
     if not table.is_table(data):
-        found = [] if digest in known else [parse(data)]
+        found = [] if digest in known else [{**parse(data), "kernel": kernel}]
         return [(digest, _as_lines(rows.of(report, digest, name, page, loaded_at))) for report in found] or [(digest, None)]
     found = table.parse(data)
     names = [digest, *(hashlib.sha256(f"{digest} {at}".encode()).hexdigest() for at in range(1, len(found)))]

@@ -2,10 +2,11 @@
 import os
 import stat
 
+from results import reports
+
 FILES_MAX = 200_000  # of one call
 DEPTH_MAX = 32       # of folders
 NAMES = (".json", ".csv")
-NO_REPORTS = ("kernel.json",)  # nextboot --collect writes it next to a report
 STICKS = (".img", ".iso", ".raw")
 
 
@@ -19,6 +20,12 @@ def find(words, refuse):
                 refuse(path, f"is one more than {FILES_MAX:,} files: it and the rest are not read")
                 return
             yield kind, path
+
+
+def kernel_of(path):
+    """The path of the kernel.json that belongs to the report PATH; None if a report of this name has none."""
+    folder, name = os.path.split(path)
+    return os.path.join(folder, reports.KERNEL) if name.lower() == "report.json" else None
 
 
 def _of(word, refuse, seen):
@@ -57,7 +64,7 @@ def _walk(folder, refuse, seen, depth):
                 refuse(entry.path, "is a link: links in a folder are not followed")
         elif entry.is_dir(follow_symlinks=False):
             yield from _walk(entry.path, refuse, seen, depth + 1)
-        elif name in NO_REPORTS or not name.endswith(NAMES) or name.endswith(".csv") and name[:-4] + ".json" in names:
+        elif name == reports.KERNEL or not name.endswith(NAMES) or name.endswith(".csv") and name[:-4] + ".json" in names:
             continue  # of one run the JSON says more
         elif not entry.is_file(follow_symlinks=False):
             refuse(entry.path, "is no file")

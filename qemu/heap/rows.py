@@ -33,6 +33,8 @@ COLUMNS = {
         ("warps", WHOLE, "skew.warps"), ("within_ns", WHOLE, "skew.within_ns"),
         ("gaps", WHOLE, "interference.gaps"), ("gaps_total_ns", REAL, "interference.total_ns"),
         ("observed_ns", REAL, "interference.observed_ns"), ("smi_count", WHOLE, "interference.smi_count"),
+        ("kernel", WORD, "kernel.release"), ("kernel_clock", WORD, "kernel.clocksource"),
+        ("kernel_tsc_hz", REAL, "kernel.tsc.believed_hz"),
     ],
     "clocks": [
         ("clock", WORD, "id"), ("state", WORD, "state"), ("verdict", WORD, "verdict"), ("reason", TEXT, "reason"),
@@ -48,8 +50,8 @@ COLUMNS = {
     "cores": [
         ("apic_id", WHOLE, "apic_id"), ("boot", FLAG, "boot"), ("started", FLAG, "started"), ("tsc_adjust", WHOLE, "tsc_adjust"),
         ("offset_ns_*", REAL, "offset_ns"), ("drift_ppm_*", REAL, "drift_ppm"), ("off_majority", FLAG, "off_majority"),
-        ("drifts", FLAG, "drifts"), ("steps_back", FLAG, "steps_back"), ("backward", WHOLE, "monotonic.backward"), ("observed_ns", REAL, "observed_ns"), ("gaps", WHOLE, "gaps"),
-        ("worst_gap_ns", REAL, "worst_gap_ns"),
+        ("drifts", FLAG, "drifts"), ("steps_back", FLAG, "steps_back"), ("backward", WHOLE, "monotonic.backward"),
+        ("observed_ns", REAL, "observed_ns"), ("gaps", WHOLE, "gaps"), ("worst_gap_ns", REAL, "worst_gap_ns"),
     ],
     "intervals": [
         ("source", WORD, "source"), ("mode", WORD, "mode"), ("core", WHOLE, "core"), ("period_ns", REAL, "asked.period_ns"),

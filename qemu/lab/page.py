@@ -74,6 +74,9 @@ def content(answers, new, folder):
                   "usual|left", "machines|left", "kind|left"], traits),
             table("failures", "Failed", "In the newest run of each machine.", ["machine|name", "of|code", "rule|code", "finding|left"],
                   [[machine(row, ("failure", row["rule"])), row["subject"], row["rule"], row["text"]] for row in answers.failures]),
+            table("kernels", "Kernels whose rate of the TSC is off", "The kernel's rate lies outside of the interval that baretick "
+                  "measured. Of machines whose report was collected by qemu/nextboot.", ["machine|name", "what|left"],
+                  [[machine(row), words.kernel(row)] for row in answers.kernels]),
             *(table(name, f"Changed since {span}", "", ["machine|name", "change|left"],
                     [[machine(row), words.change(row)] for row in answers.changes if row["span"] == span])
               for name, span in (("before", "the run before"), ("week", "last week"))),

@@ -38,6 +38,7 @@ class Answers:
                                       "before NULLS LAST, now NULLS LAST")
             self.versions = self._rows(base, "versions", "SELECT * FROM versions ORDER BY machines DESC, what, product, before, now, measure, subject")
             self.failures = self._rows(base, "failures", "SELECT * FROM failures ORDER BY who, rule, subject")
+            self.kernels = self._rows(base, "kernels", "SELECT * FROM kernels ORDER BY abs(ppm) DESC, who")
             self.kinds = self._rows(base, "kinds", "SELECT * FROM kinds ORDER BY machines DESC, kind")
             self.kind_count, = base.rows("SELECT count(*) FROM kinds")[1][0]
             self.known, self.unknown, self.failed, self.warned, self.misdated = base.rows(

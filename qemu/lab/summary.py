@@ -56,6 +56,8 @@ def lines(answers, new, taken, again, refused, folder):
     yield from part("Two groups in one kind", ((row["kind"], words.group(row)) for row in answers.groups))
     yield from part("Failed", ((mark("failure", row, row["rule"]) + answers.name(row["run"]), words.failure(row))
                                for row in answers.failures))
+    yield from part("Kernels whose rate of the TSC is off", ((answers.name(row["run"]), words.kernel(row))
+                                                             for row in answers.kernels))
     for span in ("the run before", "last week"):
         yield from part(f"Changed since {span}", ((answers.name(row["run"]), words.change(row))
                                                   for row in answers.changes if row["span"] == span))

@@ -53,6 +53,14 @@ def failure(row):
     return f"{where}{row['rule']}: {row['text'] or 'no more is said'}"
 
 
+def kernel(row):
+    """How far the kernel's rate of the TSC is from the measured one."""
+    off = "low" if row["ppm"] > 0 else "high"
+    clock = f"its clock is {row['kernel_clock']}" if row["kernel_clock"] else "its clock is not known"
+    return (f"Linux {row['kernel'] or 'of unknown version'} counts the TSC with {row['believed_hz'] / 1e6:.6f} MHz, which is "
+            f"{abs(row['ppm']):.3f} ppm too {off} ({row['ppm_low']:+.3f} to {row['ppm_high']:+.3f}); {clock}")
+
+
 def change(row):
     """What is otherwise, and since when."""
     where = "" if row["subject"] == "machine" else f"{row['subject']}, "

@@ -10,6 +10,7 @@ from machine import command
 from next import compare, firmware, kernel, volume
 from next.system import Refused
 from results import files
+from results.reports import KERNEL
 from runner import grammar
 
 STATE = "prepared.json"
@@ -207,7 +208,7 @@ def collect(system, target):
             for name in reports:
                 _copy(os.path.join(folder, volume.REPORTS, name), os.path.join(target, name))
             believed = kernel.facts(system)
-            files.replace(os.path.join(target, "kernel.json"), (json.dumps(believed, indent=1) + "\n").encode())
+            files.replace(os.path.join(target, KERNEL), (json.dumps(believed, indent=1) + "\n").encode())
         except OSError as error:
             raise Refused(files.flaw(error)) from error
         except ValueError as error:

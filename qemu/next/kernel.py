@@ -6,6 +6,7 @@ import os
 import re
 
 from next.system import Refused
+from results import reports
 
 CLOCKSOURCES = "/sys/devices/system/clocksource/clocksource0"
 CLOCKEVENTS = "/sys/devices/system/clockevents"
@@ -107,7 +108,7 @@ def facts(system):
     available = (system.text(f"{CLOCKSOURCES}/available_clocksource") or "").split()
     said = rates(line for _, line in lines)
     return {
-        "schema": "baretick.kernel/1",
+        "schema": reports.KERNEL_SCHEMA,
         "release": system.text("/proc/sys/kernel/osrelease"), "version": system.text("/proc/sys/kernel/version"),
         "boot_id": system.text("/proc/sys/kernel/random/boot_id"), "command_line": system.text("/proc/cmdline"),
         "clocksource": system.text(f"{CLOCKSOURCES}/current_clocksource"), "clocksources": available,

@@ -10,6 +10,8 @@ from results.plain import clean
 HOME = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "src", "report")
 ORDER = {"pass": 0, "warn": 1, "fail": 2}
 NEEDED = ("schema", "verdict", "clocks", "id", "rule")  # whatever else is missing, or null, was not measured
+# What the kernel of the machine believes about its clocks: nextboot --collect writes it next to report.json.
+KERNEL, KERNEL_SCHEMA = "kernel.json", "baretick.kernel/1"
 SIZE_MAX = 16 << 20    # bytes: twice what src/report/report_sizes.h has for a machine of 64 cores
 VALUES_MAX = 1_500_000  # of up to 200 bytes of memory; twelve clocks with every exact duration have fewer
 # Each list that others are looked up in: a hundred times what there is in one.

@@ -292,6 +292,44 @@ def test_the_page_has_the_median_reads_of_each_machines_newest_run(fleet, maker,
                                   None) for name in names}
 
 
+def collected(maker, folder, number, ppm_off, **kernel):
+    """A folder as nextboot --collect leaves it. The kernel counts the TSC with a rate that is PPM_OFF too low."""
+    report = maker.report(number)
+    measured = clock(report, "tsc")["measured_hz"]
+    kernel = {"schema": "baretick.kernel/1", "release": "6.1.0-44-amd64", "clocksource": "tsc",
+              "tsc": {"believed_hz": measured["value"] / (1 + ppm_off / 1e6)}, **kernel}
+    folder.mkdir(parents=True)
+    (folder / "report.json").write_text(maker.text(report))
+    (folder / "kernel.json").write_text(json.dumps(kernel))
+    return report["machine"]["identity"]["serial"]
+
+
+def test_a_kernel_whose_rate_of_the_tsc_is_outside_of_the_interval_is_named(fleet, maker, tmp_path):
+    off = collected(maker, tmp_path / "in" / "a", 1, 205.0)
+    clocksource = collected(maker, tmp_path / "in" / "b", 2, -10.0, clocksource="hpet")
+    collected(maker, tmp_path / "in" / "c", 3, 0.0)
+    (tmp_path / "in" / "d.json").write_text(maker.text(maker.report(4)))  # no kernel was asked
+    done = fleet(tmp_path / "in")
+    assert done.returncode == 0, done.stderr
+    rows = on_page(tmp_path / "out" / "fleet.html")["kernels"]
+    assert [row[0]["text"].split(" / ")[-1] for row in rows] == [off, clocksource]
+    assert re.search(r"Linux 6.1.0-44-amd64 counts the TSC with [\d.]+ MHz, which is 205.\d{3} ppm too low "
+                     r"\(\+[\d.]+ to \+[\d.]+\); its clock is tsc$", rows[0][1]), rows
+    assert re.search(r"10.\d{3} ppm too high \(-[\d.]+ to -[\d.]+\); its clock is hpet$", rows[1][1]), rows
+    assert "Kernels whose rate of the TSC is off" in done.stdout
+
+
+@pytest.mark.parametrize("content, flaw", [
+    ('{"schema": "baretick.kernel/9"}', "its schema is not baretick.kernel/1"), ("[]", "its schema is not baretick.kernel/1"),
+    ("{", "cannot be read: "), ("[" * 100_000, "cannot be read: ")])
+def test_a_damaged_kernel_file_is_named_and_its_report_is_taken(fleet, maker, tmp_path, content, flaw):
+    collected(maker, tmp_path / "in", 1, 205.0)
+    (tmp_path / "in" / "kernel.json").write_text(content)
+    done = fleet(tmp_path / "in")
+    assert "1 report taken" in done.stdout and "Kernels" not in done.stdout, done.stderr
+    assert "kernel.json" in done.stderr and flaw in done.stderr
+
+
 def test_a_healthy_fleet_has_none(fleet, maker, tmp_path):
     assert not fleet_of(maker, tmp_path, 300, 0)
     done = fleet(tmp_path / "all.json")

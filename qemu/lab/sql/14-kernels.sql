@@ -1,0 +1,7 @@
+-- Newest runs whose machine's kernel counts the TSC with a rate outside of the interval that was measured. The kernel's time is
+-- too fast by ppm if the TSC is its clock and nothing disciplines it.
+SELECT m.run, m.who, m.kernel, m.kernel_clock, m.kernel_tsc_hz AS believed_hz,
+       (c.hz_value / m.kernel_tsc_hz - 1.0) * 1000000.0 AS ppm, (c.hz_low / m.kernel_tsc_hz - 1.0) * 1000000.0 AS ppm_low,
+       (c.hz_high / m.kernel_tsc_hz - 1.0) * 1000000.0 AS ppm_high
+FROM measured m JOIN clocks c ON c.run = m.run
+WHERE m.place = 1 AND c.clock = 'tsc' AND m.kernel_tsc_hz > 0.0 AND (m.kernel_tsc_hz < c.hz_low OR m.kernel_tsc_hz > c.hz_high)
