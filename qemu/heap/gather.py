@@ -124,7 +124,7 @@ def _pieces(kind, path, rest):
 
 
 def _kernel(path):
-    """What the kernel of the machine believes whose report is PATH; None: nothing is known of it."""
+    """Returns the content of the kernel.json that belongs to the report PATH, or None without such a file."""
     beside = places.kernel_of(path)
     if not beside or os.path.islink(beside) or not os.path.exists(beside):
         return None

@@ -219,9 +219,9 @@ def test_160x53_shows_clocks_that_disagree_with_findings_and_picture_beside_them
         assert picture.cell(3, 81)[1] == INKS["warn"]
         assert any(row.startswith("Latency with the bracket") for row in rows)
         assert any(row[81:] == "TSC synchronisation of the cores" for row in rows)
-        # All of it is there, but for rows of the histogram: a host that stalls the guest adds some at its end.
         assert any("Timing 100,000 rows" in row[81:] for row in rows)
-        assert "lines" not in rows[0] or re.match(r"[<~]= +[\d.]+ ?[nmu]s\b|    \. \. \.|$|A full bar|the tails|octaves", rows[-2]), "\n".join(rows)
+        # All sections start on the first screen. The histogram may go on below it.
+        assert any(re.match(r"[<~]= +[\d.]+ ?[nmu]s\b", row) for row in rows), "\n".join(rows)
         shown.press("5")
         rows = reader.rows(reader.title("Findings"))
         assert rows[1][81:] == "Recommendation, by Linux's class of rating, then by cost" and any(row.startswith("      What to do: ") for row in rows)
