@@ -1,6 +1,7 @@
 /* QEMU's exit device, ACPI's sleep state S5, a reset. See exit.h. */
 #include "exit.h"
 
+#include "com1.h"
 #include "hw.h"
 
 #define RESET_PORT         0xcf9u /* the reset register of Intel's chip sets, which AMD's have, too */
@@ -12,7 +13,10 @@
 #define SLEEP_ENABLE       0x2000u /* ACPI 6.5, table 4.13: SLP_EN */
 #define SLEEP_TYPE_SHIFT   10
 
-/* A read of a port takes a us on a bus: after these 2 s a machine that was switched off is off. */
+/*
+ * A read of a port takes about 1 us on a bus and more in a guest. After so many a machine that was told to go is gone,
+ * or does not go.
+ */
 #define GONE_POLLS 2000000u
 #define DELAY_PORT 0x80u
 
@@ -29,6 +33,7 @@ wait_until_gone(void)
 void
 exit_reset(void)
 {
+	com1_drain();
 	hw_out8(RESET_PORT, RESET_PREPARE);
 	hw_out8(RESET_PORT, RESET_FULL);
 	hw_out8(KEYBOARD_PORT, KEYBOARD_RESET);
@@ -50,6 +55,7 @@ say(struct console *console, const char *line)
 {
 	console_serial(console, line);
 	console_serial(console, "\n");
+	com1_drain();
 }
 
 void
@@ -57,6 +63,7 @@ exit_run(struct console *console, enum options_exit how, enum exit_result result
 {
 	while (serial_feed(&console->serial))
 		;
+	com1_drain();
 	if (how == EXIT_DEBUG) {
 		hw_out8(DEBUG_EXIT_PORT, result);
 		wait_until_gone();

@@ -15,10 +15,14 @@ enum {
 #define DIVISOR_115200  1u
 #define MODEM_READY     0x03u /* DTR, RTS */
 #define STATUS_RECEIVED 0x01u
-#define STATUS_EMPTY    0x20u
+#define STATUS_EMPTY    0x20u /* its queue; a byte may still be on the line */
+#define STATUS_SENT     0x40u /* that byte, too */
 #define STATUS_NOTHING  0xffu /* the value of a port without a device */
 
-/* A read takes 1 us on a bus, so this takes 4 s. Sixteen bytes are sent within 1.4 ms. */
+/*
+ * Sixteen bytes are sent within 1.4 ms. A read takes about 1 us on a bus and up to 100 us in a guest, so this is a bound
+ * of 4 s or more: a port that stays silent for so long is dropped.
+ */
 #define POLLS_MAX 4000000u
 
 static uint8_t
@@ -58,11 +62,12 @@ com_open(struct com *com, uint16_t port)
 	return true;
 }
 
+/* Waits for BIT of the status, at most POLLS_MAX reads. */
 static bool
-is_empty(const struct com *com)
+has(const struct com *com, uint8_t bit)
 {
 	for (unsigned polls = 0; polls < POLLS_MAX; polls++) {
-		if (get(com, STATUS) & STATUS_EMPTY)
+		if (get(com, STATUS) & bit)
 			return true;
 		hw_pause();
 	}
@@ -75,11 +80,17 @@ com_write(void *device, const char *bytes, size_t size)
 	const struct com *com = device;
 
 	for (size_t i = 0; i < size; i++) {
-		if (i % com->burst == 0 && !is_empty(com))
+		if (i % com->burst == 0 && !has(com, STATUS_EMPTY))
 			return false;
 		set(com, DATA, (uint8_t)bytes[i]);
 	}
 	return true;
+}
+
+bool
+com_drain(const struct com *com)
+{
+	return has(com, STATUS_SENT);
 }
 
 bool

@@ -19,6 +19,9 @@ bool com_open(struct com *com, uint16_t port);
 /* A write() of struct serial_line with a struct com as its device. */
 bool com_write(void *com, const char *bytes, size_t size);
 
+/* Waits until the last byte has left the port. Returns false if that takes too long. */
+bool com_drain(const struct com *com);
+
 /* Takes a received byte. Returns false if there is none. */
 bool com_read(const struct com *com, uint8_t *byte);
 

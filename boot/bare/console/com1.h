@@ -1,4 +1,4 @@
-/* Bytes received by the console's serial line. */
+/* The console's serial line, in addition to console.h. */
 #ifndef BARETICK_COM1_H
 #define BARETICK_COM1_H
 
@@ -7,5 +7,8 @@
 
 /* Takes a byte that was received since console_open(). Returns false if there is none. */
 bool com1_read(uint8_t *byte);
+
+/* Waits until all bytes are sent, because a reset would lose those in the port's queue. The wait is bounded. */
+void com1_drain(void);
 
 #endif

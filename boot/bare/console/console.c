@@ -23,6 +23,13 @@ com1_read(uint8_t *byte)
 }
 
 void
+com1_drain(void)
+{
+	if (is_open)
+		(void)com_drain(&com1);
+}
+
+void
 console_put(struct console *console, const char *text)
 {
 	serial_put(&console->serial, text);

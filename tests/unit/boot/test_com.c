@@ -11,6 +11,7 @@ static struct {
 	bool has_queue;
 	char written[64];
 	size_t count, status_reads;
+	size_t sent_after; /* reads of the status until the last byte has left */
 } port;
 
 static uint32_t
@@ -22,7 +23,7 @@ in(void *context, uint16_t at, unsigned width)
 	assert_int_equal(width, 1);
 	port.status_reads += number == STATUS;
 	if (number == STATUS)
-		return port.status;
+		return port.status_reads < port.sent_after ? port.status & ~0x40u : port.status;
 	return number == FIFO ? (port.has_queue ? 0xc1 : 0x01) : port.registers[number];
 }
 
@@ -106,6 +107,27 @@ TEST(a_port_that_never_gets_empty_is_given_up_and_nothing_is_written)
 	port.status = 0;
 	assert_false(com_write(&com, "0", 1));
 	assert_int_equal(port.count, 0);
+}
+
+TEST(a_drained_port_has_sent_its_last_byte)
+{
+	struct com com;
+
+	assert_true(com_open(&com, COM1_PORT));
+	assert_true(com_write(&com, "0123", 4));
+	port.status_reads = 0;
+	port.sent_after = 100;
+	assert_true(com_drain(&com));
+	assert_int_equal(port.status_reads, 100);
+}
+
+TEST(a_port_that_never_sends_its_last_byte_is_not_waited_for_without_end)
+{
+	struct com com;
+
+	assert_true(com_open(&com, COM1_PORT));
+	port.status = 0x20;
+	assert_false(com_drain(&com));
 }
 
 TEST(a_byte_is_read_only_if_one_came_in)
