@@ -18,7 +18,8 @@ FAULT_OBJECTS := $(BUILD)/efi/tests/fault/acpi_pm.o $(BUILD)/efi/tests/fault/gua
 FAULT_REPLACED := $(BUILD)/efi/boot/guard/guard.o $(BUILD)/efi/drivers/clocks/acpi_pm.o $(BUILD)/efi/drivers/timers/timer_lapic.o
 
 # Parts of them for each boot.
-FAULT_BOOT := $(BUILD)/efi/tests/fault/uefi/missing.o $(BUILD)/efi/tests/fault/bare/missing.o
+FAULT_BARE := $(BUILD)/efi/tests/fault/bare/missing.o $(BUILD)/efi/tests/fault/bare/take_over.o
+FAULT_BOOT := $(BUILD)/efi/tests/fault/uefi/missing.o $(FAULT_BARE)
 
 $(FAULT_OBJECTS) $(FAULT_BOOT): $(BUILD)/efi/%.o: %.c Makefile tests/tests.mk | deps-build
 	@mkdir -p $(@D)
@@ -30,8 +31,8 @@ $(FAULT_OBJECTS) $(FAULT_BOOT): $(BUILD)/efi/%.o: %.c Makefile tests/tests.mk | 
 
 $(BUILD)/baretick-fault.so: $(filter-out $(FAULT_REPLACED),$(OBJECTS)) $(FAULT_OBJECTS) $(BUILD)/efi/tests/fault/uefi/missing.o \
 	boot/uefi/efi.lds
-$(BUILD)/baretick-fault.elf: $(filter-out $(FAULT_REPLACED),$(BARE_OBJECTS)) $(FAULT_OBJECTS) \
-	$(BUILD)/efi/tests/fault/bare/missing.o boot/bare/elf.lds
+$(BUILD)/baretick-fault.elf: $(filter-out $(FAULT_REPLACED) $(BUILD)/efi/boot/bare/firmware/take_over.o,$(BARE_OBJECTS)) $(FAULT_OBJECTS) \
+	$(FAULT_BARE) boot/bare/elf.lds
 
 $(BUILD)/baretick-skew.so: $(SKEW_OBJECTS)
 $(BUILD)/baretick-skew.so: LINK += -Wl,--wrap=core_main,--wrap=_entry,--wrap=efi_main

@@ -6,18 +6,17 @@
 #include "blocks.h"
 #include "console.h"
 #include "describe.h"
-#include "drivers.h"
 #include "exit.h"
 #include "guard.h"
 #include "hw.h"
 #include "lapic.h"
 #include "machine.h"
+#include "names.h"
 #include "pic_registers.h"
 #include "plan.h"
 #include "pm_alarm.h"
 #include "protect.h"
 #include "report.h"
-#include "rules.h"
 #include "run.h"
 #include "sources.h"
 #include "text.h"
@@ -30,8 +29,7 @@ struct application {
 	struct machine machine;
 	struct plan plan;
 	struct run run;
-	const char *clock_ids[REPORT_CLOCKS_MAX + 1];
-	const char *rule_ids[RULES_MAX + 1];
+	struct names names;
 };
 
 /* boot/bare/entry.nasm calls both. */
@@ -39,7 +37,9 @@ void bare_main(const struct start_info *info) __attribute__((noreturn, visibilit
 void bare_exception(uint32_t vector, uint64_t at, uint64_t error, uint64_t address)
 	__attribute__((noreturn, visibility("hidden")));
 
-static struct application *application; /* for bare_exception(); NULL before there is one */
+/* For bare_exception(). */
+static struct application *application; /* NULL before there is one */
+static bool is_ending;                  /* an exception was printed, or will be */
 
 static void
 leave(struct application *app, enum exit_result result)
@@ -61,9 +61,7 @@ refuse(struct application *app, const char *error)
 static void
 show_list(struct application *app)
 {
-	const struct options_names names = { app->clock_ids, app->rule_ids };
-
-	if (!blocks_queue_list(&app->console.serial, &app->run.report.options, &names))
+	if (!blocks_queue_list(&app->console.serial, &app->run.report.options, &app->names.options))
 		refuse(app, NO_MEMORY);
 	leave(app, EXIT_PASS);
 }
@@ -72,14 +70,12 @@ show_list(struct application *app)
 static bool
 read_options(struct application *app, char error[OPTIONS_ERROR_SIZE])
 {
-	const struct options_names names = { app->clock_ids, app->rule_ids };
-	struct sources sources = sources_begin(&names, &app->run.report, error);
+	struct sources sources = sources_begin(&app->names.options, &app->run.report, error);
 	char *buffer = firmware_allocate(SOURCES_READ_SIZE); /* the line itself lies in the loader's memory */
 	size_t length, held;
 	const char *line = bare_command_line(&length);
 
-	run_clock_ids(drivers, app->clock_ids);
-	rules_limit_ids(app->rule_ids);
+	names_fill(&app->names);
 	if (buffer) {
 		held = length < SOURCES_READ_SIZE ? length : SOURCES_READ_SIZE;
 		for (size_t i = 0; i < held; i++)
@@ -147,7 +143,21 @@ end_run(void *run)
 	run_end(run);
 }
 
-/* An exception that ended more than a measurement: there is no report. */
+/* Prints ERROR and resets, because there are no options yet that say how to end. */
+static void
+stop_early(const char *error)
+{
+	struct console console;
+
+	console_open(&console);
+	serial_speak(&console.serial, SERIAL_FULL);
+	console_serial(&console, "baretick " VERSION " (" COMMIT ")\nerror: ");
+	console_serial(&console, error);
+	console_serial(&console, "\nNothing was measured.\n");
+	exit_reset();
+}
+
+/* An exception that ended more than a measurement: there is no report. APP may be NULL. */
 static void
 end_by_fault(struct application *app, const struct fault *fault)
 {
@@ -155,10 +165,11 @@ end_by_fault(struct application *app, const struct fault *fault)
 	struct text text;
 
 	text_init(&text, bytes, sizeof(bytes));
-	text_put(&text, "baretick itself took an exception: ");
-	fault_print(&text, fault);
-	text_put(&text, ".\n");
+	fault_print_own(&text, fault);
+	if (!app)
+		stop_early(bytes);
 	console_serial(&app->console, bytes);
+	console_serial(&app->console, "\n");
 	leave(app, EXIT_ERROR);
 }
 
@@ -166,13 +177,12 @@ end_by_fault(struct application *app, const struct fault *fault)
 void
 bare_exception(uint32_t vector, uint64_t at, uint64_t error, uint64_t address)
 {
-	struct application *app = application;
 	const struct fault fault = guard_fault(vector, at, error, address);
 
-	application = NULL;
-	if (!app)
+	if (is_ending)
 		exit_reset();
-	end_by_fault(app, &fault);
+	is_ending = true;
+	end_by_fault(application, &fault);
 	__builtin_unreachable();
 }
 
@@ -191,22 +201,16 @@ silence_interrupts(void)
 void
 bare_main(const struct start_info *info)
 {
-	const char *refusal = bare_take_over(info);
-	struct application *app = refusal ? NULL : firmware_allocate(sizeof(*app));
-	struct console console;
 	struct fault fault, again;
 
-	vectors_load();
+	vectors_load(); /* first, so that an exception in all that follows is printed */
+	const char *refusal = bare_take_over(info);
+	struct application *app = refusal ? NULL : firmware_allocate(sizeof(*app));
+
 	protect_pages();
 	silence_interrupts();
-	if (!app) {
-		console_open(&console);
-		serial_speak(&console.serial, SERIAL_FULL);
-		console_serial(&console, "baretick " VERSION " (" COMMIT ")\nerror: ");
-		console_serial(&console, refusal ? refusal : NO_MEMORY);
-		console_serial(&console, "\nNothing was measured.\n");
-		exit_reset();
-	}
+	if (!app)
+		stop_early(refusal ? refusal : NO_MEMORY);
 	application = app;
 	console_open(&app->console);
 	guard_open();

@@ -49,9 +49,8 @@ read_options(void *context, char *buffer, size_t size, size_t *length)
 	say(booted->console, question.sentence);
 	if (!guard_run(ask, &question, &fault)) {
 		text_init(&text, question.sentence, sizeof(question.sentence));
-		text_printf(&text, "No options from %s: baretick itself took an exception: ", booted->server.options);
-		fault_print(&text, &fault);
-		text_put(&text, ".");
+		text_printf(&text, "No options from %s: ", booted->server.options);
+		fault_print_own(&text, &fault);
 	}
 	say(booted->console, "");
 	if (question.sentence[0])

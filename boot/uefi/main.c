@@ -8,14 +8,13 @@
 #include "console.h"
 #include "deliver.h"
 #include "describe.h"
-#include "drivers.h"
 #include "exit.h"
 #include "guard.h"
 #include "machine.h"
+#include "names.h"
 #include "page.h"
 #include "plan.h"
 #include "report.h"
-#include "rules.h"
 #include "run.h"
 #include "send.h"
 #include "settings.h"
@@ -33,8 +32,7 @@ struct application {
 	struct plan plan;
 	struct checkpoint checkpoint;
 	struct run run;
-	const char *clock_ids[REPORT_CLOCKS_MAX + 1];
-	const char *rule_ids[RULES_MAX + 1];
+	struct names names;
 	struct pager pager;
 	struct send send;
 };
@@ -85,8 +83,7 @@ refuse(struct application *app, const char *error, const char *saved)
 static EFI_STATUS
 show_list(struct application *app)
 {
-	const struct options_names names = { app->clock_ids, app->rule_ids };
-	char *bytes = blocks_queue_list(&app->console.serial, &app->run.report.options, &names);
+	char *bytes = blocks_queue_list(&app->console.serial, &app->run.report.options, &app->names.options);
 
 	if (!bytes)
 		return refuse(app, NO_MEMORY, "");
@@ -111,13 +108,10 @@ refuse_options(struct application *app, const char *error)
 static bool
 read_options(struct application *app, char error[OPTIONS_ERROR_SIZE])
 {
-	const struct options_names names = { app->clock_ids, app->rule_ids };
-
-	run_clock_ids(drivers, app->clock_ids);
-	rules_limit_ids(app->rule_ids);
+	names_fill(&app->names);
 	const struct settings_other *other = booted_open(&app->booted, &app->console, &app->run.report, &app->machine.smbios);
 
-	return settings_read(&app->machine.platform.cpu, &names, other, &app->run.report, error);
+	return settings_read(&app->machine.platform.cpu, &app->names.options, other, &app->run.report, error);
 }
 
 static EFI_STATUS
@@ -189,9 +183,8 @@ end_by_fault(struct application *app, const struct fault *fault)
 
 	guard_run(end_run, &app->run, &again);
 	text_init(&text, bytes, sizeof(bytes));
-	text_put(&text, "baretick itself took an exception: ");
-	fault_print(&text, fault);
-	text_put(&text, ".\n");
+	fault_print_own(&text, fault);
+	text_put_char(&text, '\n');
 	console_put(&app->console, bytes);
 	pager_document(&app->pager, &app->console, "Error", bytes);
 	leave(app, EXIT_ERROR, !app->machine.cores.taken);

@@ -20,9 +20,8 @@ say_fault(struct send *send, const struct fault *fault)
 	struct text text;
 
 	text_init(&text, send->sentence, sizeof(send->sentence));
-	text_printf(&text, "The report was not taken by %s: baretick itself took an exception: ", send->address);
-	fault_print(&text, fault);
-	text_put(&text, ".");
+	text_printf(&text, "The report was not taken by %s: ", send->address);
+	fault_print_own(&text, fault);
 }
 
 static void

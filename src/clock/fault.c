@@ -19,3 +19,11 @@ fault_print(struct text *text, const struct fault *fault)
 	if (fault->vector == FAULT_PAGE)
 		text_printf(text, ", address %lxh", fault->address);
 }
+
+void
+fault_print_own(struct text *text, const struct fault *fault)
+{
+	text_put(text, "baretick itself took an exception: ");
+	fault_print(text, fault);
+	text_put_char(text, '.');
+}

@@ -23,6 +23,9 @@ struct fault {
 /* As "#PF (vector 14, error 2h) at baretick+1a30h, address fed000f0h". */
 void fault_print(struct text *text, const struct fault *fault);
 
+/* The sentence "baretick itself took an exception: ..." */
+void fault_print_own(struct text *text, const struct fault *fault);
+
 /* Runs WORK; false where it took an exception, which is in FAULT then and has ended it there. */
 typedef bool fault_guard(void (*work)(void *argument), void *argument, struct fault *fault);
 

@@ -118,6 +118,13 @@ def test_a_core_whose_job_faults_is_lost_and_the_run_goes_on(run):
     assert clocks(report)["acpi_pm"]["state"] == "present"
 
 
+def test_an_exception_before_the_options_are_read_is_printed(run):
+    done = run("--accel", "tcg", "--boot", "bare", "--image", FAULTING, "--cpus", "1",
+               *qemu("-fw_cfg", "name=opt/baretick/fault,string=ea 0 open"), "--")
+    assert done.status == 2, done
+    assert re.search(f"baretick itself took an exception: {KINDS['ud']}", done.stdout + done.stderr), done
+
+
 def test_without_memory_below_1_mib_the_boot_core_is_measured_alone(run):
     report = faulted(run, "lo", 0, "open")
     assert "No memory to start cores, or none below 1 MiB." in report["notes"], report["notes"]

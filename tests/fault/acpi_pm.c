@@ -7,6 +7,8 @@
  *
  * `is`: a page fault like `pf`, with firmware that gives #PF a stack of its own: see guard.c.
  *
+ * `ea 0 open`: before there is an application, in the boot without UEFI alone: see bare/take_over.c.
+ *
  * Or no exception, but a firmware that lacks something when cores are started: `lo 0 open`: no memory below 1 MiB is
  * free; `ma 0 open`: the MADT lists another core in the boot core's place.
  */
@@ -135,6 +137,15 @@ fault_has_own_stack(void)
 {
 	read_words();
 	return kind[0] == 'i';
+}
+
+extern bool fault_is_early(void);
+
+bool
+fault_is_early(void)
+{
+	read_words();
+	return kind[0] == 'e';
 }
 
 static void

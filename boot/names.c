@@ -1,0 +1,13 @@
+/* See names.h. */
+#include "names.h"
+
+#include "drivers.h"
+#include "run.h"
+
+void
+names_fill(struct names *names)
+{
+	run_clock_ids(drivers, names->clock_ids);
+	rules_limit_ids(names->rule_ids);
+	names->options = (struct options_names){ names->clock_ids, names->rule_ids };
+}

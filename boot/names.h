@@ -1,0 +1,18 @@
+/* The names that options may have as values: ids of clocks and of rules with limits. */
+#ifndef BARETICK_NAMES_H
+#define BARETICK_NAMES_H
+
+#include "options.h"
+#include "report.h"
+#include "rules.h"
+
+struct names {
+	const char *clock_ids[REPORT_CLOCKS_MAX + 1];
+	const char *rule_ids[RULES_MAX + 1];
+	struct options_names options; /* points at both */
+};
+
+/* Fills NAMES, which stays where it is. */
+void names_fill(struct names *names);
+
+#endif
