@@ -14,8 +14,8 @@
 #define SLEEP_TYPE_SHIFT   10
 
 /*
- * A read of a port takes about 1 us on a bus and more in a guest. After so many a machine that was told to go is gone,
- * or does not go.
+ * A read of a port takes about 1 us on a bus and more in a guest. A machine that still runs after this number of reads
+ * ignored the request to restart or to switch off.
  */
 #define GONE_POLLS 2000000u
 #define DELAY_PORT 0x80u

@@ -20,8 +20,8 @@ enum {
 #define STATUS_NOTHING  0xffu /* the value of a port without a device */
 
 /*
- * Sixteen bytes are sent within 1.4 ms. A read takes about 1 us on a bus and up to 100 us in a guest, so this is a bound
- * of 4 s or more: a port that stays silent for so long is dropped.
+ * Sixteen bytes are sent within 1.4 ms. A read of the status takes about 1 us on a bus and up to 100 us in a guest.
+ * Therefore this bound is 4 s or more. A port that is not ready by then is not used any more.
  */
 #define POLLS_MAX 4000000u
 

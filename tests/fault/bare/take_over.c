@@ -1,4 +1,4 @@
-/* In place of boot/bare/firmware/take_over.c in that image: the same, and an exception right after it. See ../acpi_pm.c. */
+/* Replaces boot/bare/firmware/take_over.c in the fault image: it may end with an exception. See ../acpi_pm.c. */
 #define bare_take_over bare_take_over_well
 #include "../../../boot/bare/firmware/take_over.c"
 #undef bare_take_over
