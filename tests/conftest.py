@@ -59,7 +59,8 @@ def counts(stats):
     found = collections.Counter()
     for word, outcome in OUTCOMES.items():
         for report in stats.get(word, []):
-            own = {name: number for name, number in report.user_properties if name in OUTCOMES}
+            properties = getattr(report, "user_properties", [])  # a file that cannot be collected has none
+            own = {name: number for name, number in properties if name in OUTCOMES}
             found.update(own if own.get(outcome) else {outcome: 1})
     return {outcome: found[outcome] for outcome in OUTCOMES.values()}
 
