@@ -1,6 +1,6 @@
 """qemu/nextboot from start to end: a Debian in QEMU that runs it, restarts into baretick, comes back, collects, and removes.
 
-It takes a Debian mirror and minutes, so it belongs to `make check-long`."""
+All but the cache of the Debian takes a mirror and minutes, so it belongs to `make check-long`."""
 import json
 import os
 import shutil
@@ -9,11 +9,12 @@ import time
 
 import pytest
 
+import debian
 from boots import EFI_BUILT
 from debian import COMMAND_BOUND_S, Machine
 
-pytestmark = [EFI_BUILT, pytest.mark.long, pytest.mark.xdist_group("debian"),
-              pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("debootstrap"), reason="it needs root and debootstrap")]
+MARKS = [EFI_BUILT, pytest.mark.long, pytest.mark.xdist_group("debian"),
+         pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("debootstrap"), reason="it needs root and debootstrap")]
 
 # --remove has to leave as they were: the partition's files and folders, and the variables of the boot entries.
 TRIAL = """#!/bin/bash
@@ -36,6 +37,39 @@ fi
 """
 
 
+def on_debian(test):
+    """Marks TEST as one that boots the Debian."""
+    for mark in MARKS:
+        test = mark(test)
+    return test
+
+
+@pytest.fixture
+def makings(tmp_path, monkeypatch):
+    """The list of the Debians that were made, each as the names of its packages. It stays without a Debian's contents."""
+    made = []
+
+    def system(root):
+        made.append(list(debian.THEN))
+        (root / "boot").mkdir(parents=True)
+        for name in ("vmlinuz-6.1", "initrd.img-6.1"):
+            (root / "boot" / name).write_text(name)
+    monkeypatch.setattr(debian, "CACHE", tmp_path / "debian")
+    monkeypatch.setattr(debian, "_system", system)
+    monkeypatch.setattr(debian, "_ext4", lambda path, label, mib, tree: path.write_text(label))
+    return made
+
+
+def test_the_debian_is_made_once_and_again_for_another_recipe(makings, monkeypatch):
+    first = debian.installed()
+    assert debian.installed() == first and len(makings) == 1
+    assert {path.name for path in first.iterdir()} == {"root", "vmlinuz", "initrd"}
+    monkeypatch.setattr(debian, "THEN", [*debian.THEN, "shim-signed"])
+    second = debian.installed()
+    assert second != first and len(makings) == 2 and "shim-signed" in makings[1]
+    assert not first.exists() and debian.installed() == second
+
+
 @pytest.fixture(scope="module")
 def restarted(tmp_path_factory):
     """A machine that has done all of TRIAL and switched itself off."""
@@ -44,6 +78,7 @@ def restarted(tmp_path_factory):
     return machine
 
 
+@on_debian
 def test_the_machine_comes_back_with_a_report_of_the_run(restarted):
     said = restarted.read("trial.txt").decode()
     assert said.count("status 0\n") == 3 and "status 2" not in said, said
@@ -51,12 +86,14 @@ def test_the_machine_comes_back_with_a_report_of_the_run(restarted):
     assert report["verdict"] in ("pass", "warn", "fail") and "exit=reboot" in report["options"]["given"], said
 
 
+@on_debian
 def test_it_says_which_clock_and_which_rate_the_kernel_took(restarted):
     believed = json.loads(restarted.read("report/kernel.json"))
     assert believed["log_is_whole"] and believed["clocksource"] in believed["clocksources"], believed
     assert believed["tsc"]["believed_hz"] and believed["tick_devices"], believed
 
 
+@on_debian
 def test_partition_and_variables_are_as_they_were_before(restarted):
     before, after = restarted.read("before"), restarted.read("after")
     assert b"linux" in before and b"BootOrder" in before
@@ -78,6 +115,7 @@ fi
 CUT_AT = b"phase: timers"  # after the checkpoints of the phases before it
 
 
+@on_debian
 def test_after_a_power_cut_linux_starts_and_hands_over_the_checkpoint(tmp_path):
     machine = Machine(tmp_path, CUT_TRIAL)
     serial = tmp_path / "serial.log"
