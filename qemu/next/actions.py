@@ -7,7 +7,7 @@ import shutil
 import struct
 
 from machine import command
-from next import compare, firmware, kernel, volume
+from next import compare, firmware, kernel, loaders, volume
 from next.system import Refused
 from results import files
 from results.reports import KERNEL
@@ -19,7 +19,9 @@ APPLICATION, OPTIONS = "baretick.efi", "baretick.cfg"
 SHIM, SECOND_STAGE = "shimx64.efi", "grubx64.efi"  # shimx64.efi starts the file grubx64.efi in its own folder
 DEFAULTS = {"exit": "reboot", "deadline": "auto"}
 # earlier: reports of earlier preparations that were not collected; collected: reports of this one that were.
-STATE_KEYS = {"boot_id": str, "reports_before": list, "had_reports": bool, "earlier": list, "collected": list}
+# loader: a name in loaders.ALL; found: what that loader had before the preparation.
+STATE_KEYS = {"boot_id": str, "reports_before": list, "had_reports": bool, "earlier": list, "collected": list, "loader": str,
+              "found": list}
 NEW = ".new"  # a file that is not yet in its place
 STATE_MAX = 1 << 20
 FILES = (APPLICATION, SECOND_STAGE, SHIM, OPTIONS, STATE)
@@ -84,7 +86,7 @@ def _replace(path, data):
 def _state(folder):
     try:
         state = json.loads(files.read(os.path.join(folder, volume.OWN, STATE), STATE_MAX))
-        if {key: type(value) for key, value in state.items()} == STATE_KEYS:
+        if {key: type(value) for key, value in state.items()} == STATE_KEYS and state["loader"] in loaders.ALL:
             return state
     except FileNotFoundError:
         return None
@@ -106,43 +108,49 @@ def _is_ours(own):
     return any(os.path.exists(os.path.join(own, STATE + suffix)) for suffix in ("", NEW))
 
 
-def _new_state(system, folder):
-    """Returns the state for a preparation now. Reports of an earlier preparation that were not collected are kept."""
+def _old_state(folder):
+    """The state of an earlier preparation, or None."""
     try:
-        old = _state(folder)
+        return _state(folder)
     except Refused:  # damaged: its reports are taken for older ones
-        old = {"earlier": [], "collected": [], "had_reports": True, "reports_before": volume.reports(folder)}
+        return {"earlier": [], "collected": [], "had_reports": True, "reports_before": volume.reports(folder)}
+
+
+def _new_state(system, folder, old, loader):
+    """Returns the state for a preparation now by LOADER. Reports of the earlier one, OLD, that were not collected are kept."""
     waiting = [*old["earlier"], *(name for name in _new_reports(folder, old) if name not in old["collected"])] if old else []
     had_reports = old["had_reports"] if old else os.path.isdir(os.path.join(folder, volume.REPORTS))
     return {"boot_id": system.text(BOOT_ID) or "", "reports_before": volume.reports(folder), "had_reports": had_reports,
-            "earlier": waiting, "collected": []}
+            "earlier": waiting, "collected": [], "loader": loader.name,
+            "found": old["found"] if old and old.get("loader") == loader.name else loader.found(folder)}
 
 
-def prepare(system, path, words):
-    """Prepares one start of the application PATH with the options WORDS. It replaces an earlier one, unless it is refused."""
+def prepare(system, path, words, by=loaders.Firmware.name):
+    """Prepares one start of the application PATH with the options WORDS by the loader BY. It replaces an earlier
+    preparation, unless it is refused."""
     application(path)
     options = options_file(words)
     partition = volume.find(system)
-    if not partition.disk or not partition.number:
-        raise Refused(f"{partition.path} is no partition of a disk, so no boot entry can name it")
+    loader = loaders.ALL[by](system)
+    loader.check(partition)
     with volume.mounted(system, partition) as folder:
         loaded = loader_files(system, path, folder)
+        if SHIM in loaded and by != loaders.Firmware.name:
+            raise Refused(f"Secure Boot is on, and {path} is signed for a shim: {loader.title} needs a key of the firmware")
         volume.check_space(folder, sum(map(len, loaded.values())))
         own = os.path.join(folder, volume.OWN)
         if os.path.exists(own) and not _is_ours(own):
             raise Refused(f"{volume.OWN} on {partition.path} is not nextboot's: move it away first")
-        state = json.dumps(_new_state(system, folder), indent=1).encode()
+        old = _old_state(folder)
+        state = json.dumps(_new_state(system, folder, old, loader), indent=1).encode()
         made = {STATE: state, **loaded, OPTIONS: options}  # the state first: it marks the others as nextboot's
-        loader = "\\".join(["", *volume.OWN.split("/"), next(iter(loaded))])
         is_first = not os.path.exists(os.path.join(own, STATE))
-        with firmware.undone_if_refused(system):
+        with loader.undone_if_refused(folder):
             try:
                 os.makedirs(own, exist_ok=True)  # files of others may lie there
                 for name, data in made.items():
                     _write(os.path.join(own, name + NEW), data)
-                old = firmware.own_entries(system)
-                entry = firmware.add_entry(system, partition.disk, partition.number, loader)
-                firmware.choose_once(system, entry)
+                entry = loader.choose(partition, folder, next(iter(loaded)), options)
             except (OSError, Refused) as error:
                 _delete(own, [name + NEW for name in made])
                 said = files.flaw(error) if isinstance(error, OSError) else error
@@ -151,22 +159,25 @@ def prepare(system, path, words):
         for name in made:
             os.replace(os.path.join(own, name + NEW), os.path.join(own, name))
         _delete(own, [name for name in FILES if name not in made])
-        with contextlib.suppress(Refused):  # --remove deletes an entry that stays
-            firmware.remove_entries(system, old)
-    return f"prepared: the next restart runs baretick from {partition.path}, boot entry {entry:04X}, and comes back"
+        with contextlib.suppress(Refused, OSError):  # --remove deletes an entry that stays
+            loader.finish()
+            loaders.remove(system, folder, old or {}, but=by)
+    return f"prepared: the next restart runs baretick from {partition.path}, {entry}, and comes back"
 
 
 def _situation(system, state, new):
     """Why there is a report or none: one sentence."""
     if new:
         return f"report {new[-1]} is there"
-    waits = firmware.number(system, "BootNext") in firmware.own_entries(system)
+    loader = loaders.ALL[state["loader"]](system)
+    waits = loader.waits()
     if state["boot_id"] == system.text(BOOT_ID):
-        return ("prepared, and the machine was not restarted since" if waits else
-                "the machine was not restarted since, and BootNext was taken away: prepare it again")
+        by = "" if loader.name == loaders.Firmware.name else f" by {loader.title}"
+        return (f"prepared{by}, and the machine was not restarted since" if waits else
+                f"the machine was not restarted since, and {loader.choice} was taken away: prepare it again")
     return "the machine was restarted, and there is no report: " + (
-        "the firmware ignored BootNext" if waits else
-        "the firmware did not start baretick, or baretick was cut off before its first checkpoint")
+        f"{loader.title} ignored {loader.choice}" if waits else
+        f"{loader.title} did not start baretick, or baretick was cut off before its first checkpoint")
 
 
 def _new_reports(folder, state):
@@ -233,7 +244,7 @@ def remove(system, with_reports):
             state = _state(folder)
         except Refused:  # damaged: whether there were reports before is not known, so they stay
             state = {"had_reports": True}
-        firmware.remove_entries(system, firmware.own_entries(system))
+        loaders.remove(system, folder, state or {})
         own = os.path.join(folder, volume.OWN)
         if _is_ours(own):
             _delete(own, [name + suffix for name in FILES for suffix in ("", NEW)])

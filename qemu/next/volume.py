@@ -16,17 +16,18 @@ OWN = "EFI/baretick"     # the application, its options, and prepared.json
 REPORTS = "baretick"     # a folder for each run: boot/README.md, "What is on the stick afterwards"
 REPORT_MAX = 64 << 20
 REPORTS_SPACE = 3 * (3 << 19)  # bytes for three reports of 1.5 MiB each
-COLUMNS = "PATH,PKNAME,PARTN,PARTTYPE,PARTUUID,FSTYPE,MOUNTPOINTS"
+COLUMNS = "PATH,PKNAME,PARTN,PARTTYPE,PARTUUID,UUID,FSTYPE,MOUNTPOINTS"
 
 
 class Partition:
-    """A system partition: its device path, its disk, its number on the disk, its GUID, and its mount points."""
+    """A system partition: its device path, its disk, its number on the disk, its GUID, its file system, and its mount points."""
 
     def __init__(self, row):
         self.path = row["path"]
         self.disk = f"/dev/{row['pkname']}" if row.get("pkname") else None
         self.number = row.get("partn") or self._number_in_name()
         self.guid = (row.get("partuuid") or "").lower()
+        self.uuid = row.get("uuid")  # the file system's
         self.filesystem = row.get("fstype")
         self.places = [place for place in row.get("mountpoints") or [] if place]
 

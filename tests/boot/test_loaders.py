@@ -2,11 +2,14 @@
 import pathlib
 import shutil
 import subprocess
+import types
 
 import pytest
 
 from boots import EFI, IMAGE_BUILT, checked, qemu
-from stick import STICK, copy_of_stick, folders, mtools, volume_of
+from next.loaders import Grub
+from next.system import System
+from stick import PARTITION, STICK, copy_of_stick, folders, mtools, volume_of
 
 pytestmark = IMAGE_BUILT
 
@@ -14,18 +17,25 @@ APPLICATION = "/EFI/baretick/baretick.efi"
 IPXE = pathlib.Path("/usr/lib/ipxe/ipxe.efi")
 OPTIONS = "profile=quick duration=10ms clocks=tsc cores=off label={loader}"
 
+GRUB_MODULES = "part_msdos part_gpt fat chain search search_fs_file search_fs_uuid configfile loadenv test reboot"
+
 
 def grub(folder, options):
-    """GRUB in one file, with its configuration inside."""
+    """GRUB in one file that starts baretick with OPTIONS."""
+    return _grub_file(folder, f"search --no-floppy --set=root --file {APPLICATION}\nchainloader {APPLICATION} {options}\nboot\n"), {}
+
+
+def _grub_file(folder, text):
+    """GRUB in one file, with the configuration TEXT inside."""
     if not shutil.which("grub-mkstandalone"):
         pytest.skip("there is no grub-mkstandalone: it is in the package grub-common")
     if not pathlib.Path("/usr/lib/grub/x86_64-efi").is_dir():
         pytest.skip("GRUB has no modules for UEFI: they are in the package grub-efi-amd64-bin")
     config, loader = folder / "grub.cfg", folder / "grub.efi"
-    config.write_text(f"search --no-floppy --set=root --file {APPLICATION}\nchainloader {APPLICATION} {options}\nboot\n")
-    subprocess.run(["grub-mkstandalone", "-O", "x86_64-efi", "-o", loader, "--modules=part_msdos part_gpt fat chain search search_fs_file",
+    config.write_text(text)
+    subprocess.run(["grub-mkstandalone", "-O", "x86_64-efi", "-o", loader, f"--modules={GRUB_MODULES}",
                     f"boot/grub/grub.cfg={config}"], check=True, capture_output=True, timeout=120)
-    return loader, {}
+    return loader
 
 
 def systemd_boot(_, options):
@@ -77,3 +87,48 @@ def test_ipxe_fetches_baretick_with_its_options_and_the_report_comes_by_the_seri
     report = checked(done)
     assert report["options"]["label"] == "ipxe" and report["options"]["duration_ms"] == 10
     assert folders(volume_of(done.file("stick.img"))) == {}
+
+
+# The part of a grub.cfg by grub-mkconfig of GRUB 2.06 that one start of another entry needs.
+MENU = """load_env
+if [ "${next_entry}" ] ; then
+   set default="${next_entry}"
+   set next_entry=
+   save_env next_entry
+fi
+set timeout=0
+menuentry 'Linux' {
+  halt
+}
+source ${config_directory}/custom.cfg
+"""
+
+
+@pytest.mark.long
+def test_grub_starts_the_entry_of_nextboot_and_takes_the_choice_back(run, tmp_path):
+    folder = tmp_path / "root/boot/grub"
+    folder.mkdir(parents=True)
+    (folder / "grub.cfg").write_text(MENU)
+    loader = _grub_file(tmp_path, "search --no-floppy --set=root --file /grub/grub.cfg\nset prefix=($root)/grub\n"
+                                  "configfile ($root)/grub/grub.cfg\n")
+    subprocess.run(["grub-editenv", folder / "grubenv", "create"], check=True, timeout=60)
+    before = (folder / "grubenv").read_bytes()
+    stick = copy_of_stick(tmp_path)
+    uuid = subprocess.run(["blkid", "-p", "-O", str(PARTITION), "-s", "UUID", "-o", "value", stick], check=True, capture_output=True,
+                          text=True, timeout=60).stdout.strip()
+    tool = Grub(System(str(tmp_path / "root")))
+    found = tool.found(None)
+    tool.choose(types.SimpleNamespace(uuid=uuid), None, "baretick.efi",
+                b"profile=quick\nduration=10ms\nclocks=tsc\ncores=off\nlabel=\"rack 7's $x; once\"\n")
+    assert tool.waits()
+    for made in ("/EFI/baretick", "/grub"):
+        mtools(stick, "mmd", f"::{made}")
+    for source, target in ((loader, "/EFI/BOOT/BOOTX64.EFI"), (EFI, APPLICATION),
+                           *((folder / name, "/grub") for name in ("grub.cfg", "grubenv", "custom.cfg"))):
+        mtools(stick, "mcopy", "-o", source, f"::{target}")
+    done = run(*STICK, "--image", stick)
+    assert checked(done)["options"]["label"] == "rack 7's $x; once"
+    (folder / "grubenv").write_bytes(volume_of(done.file("stick.img")).files("grub")["grubenv"])
+    assert not tool.waits()
+    tool.remove(None, found)
+    assert (folder / "grubenv").read_bytes() == before and not (folder / "custom.cfg").exists()

@@ -22,11 +22,12 @@ cd /opt/baretick
 exec >>trial.txt 2>&1
 look() {
   (cd /boot/efi && find . -type f -exec sha256sum {} + | sort && find . -type d | sort
-   cd /sys/firmware/efi/efivars && sha256sum Boot[0-9]* BootOrder-* && ls -d BootNext-*) >"$1" 2>/dev/null
+   cd /sys/firmware/efi/efivars && sha256sum Boot[0-9]* BootOrder-* && ls -d BootNext-* LoaderEntryOneShot-*) >"$1" 2>/dev/null
 }
 if [ ! -e before ]; then
   look before
-  qemu/nextboot -- profile=quick; echo "status $?"
+  qemu/nextboot {words} -- profile=quick; echo "status $?"
+  ls /sys/firmware/efi/efivars >variables
   sync; systemctl reboot
 else
   qemu/nextboot --collect report; echo "status $?"
@@ -70,12 +71,20 @@ def test_the_debian_is_made_once_and_again_for_another_recipe(makings, monkeypat
     assert not first.exists() and debian.installed() == second
 
 
-@pytest.fixture(scope="module")
-def restarted(tmp_path_factory):
+@pytest.fixture(scope="module", params=["", "--loader systemd-boot"], ids=["firmware", "systemd-boot"])
+def restarted(request, tmp_path_factory):
     """A machine that has done all of TRIAL and switched itself off."""
-    machine = Machine(tmp_path_factory.mktemp("nextboot"), TRIAL)
+    machine = Machine(tmp_path_factory.mktemp("nextboot"), TRIAL.replace("{words}", request.param))
+    machine.by_firmware = not request.param
     machine.run()
     return machine
+
+
+@on_debian
+def test_a_loader_is_told_by_its_own_variable_and_not_by_the_firmwares(restarted):
+    variables = restarted.read("variables").decode()
+    assert ("\nBootNext-" in variables) == restarted.by_firmware, variables
+    assert ("\nLoaderEntryOneShot-" in variables) != restarted.by_firmware, variables
 
 
 @on_debian

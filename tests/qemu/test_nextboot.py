@@ -11,7 +11,7 @@ import uuid
 import pytest
 
 from harness import ROOT
-from next import actions, compare, firmware, kernel, volume
+from next import actions, compare, firmware, kernel, loaders, volume
 from next.system import Refused, System
 
 GUID = "11223344-5566-7788-99aa-bbccddeeff00"
@@ -83,8 +83,8 @@ class Machine:
         path.chmod(0o755)
 
     def partitions(self, rows):
-        children = [{"path": path, "pkname": "sda", "partn": int(path[-1]), "parttype": ESP, "partuuid": guid, "fstype": kind,
-                     "mountpoints": places} for path, guid, kind, places in rows]
+        children = [{"path": path, "pkname": "sda", "partn": int(path[-1]), "parttype": ESP, "partuuid": guid, "uuid": "1234-ABCD",
+                     "fstype": kind, "mountpoints": places} for path, guid, kind, places in rows]
         self.command("lsblk", f"print({json.dumps({'blockdevices': [{'path': '/dev/sda', 'children': children}]})!r})"
                      .replace("null", "None"))
 
@@ -104,9 +104,9 @@ class Machine:
                 shutil.copy(f"{report}.{name}", folder / f"report.{name}")
 
     def state(self):
-        """All files of the system partition and all EFI variables."""
+        """All files of the system partition and of GRUB, and all EFI variables."""
         return {str(path.relative_to(self.root)): path.read_bytes() if path.is_file() else None
-                for top in (self.efivars, self.esp) for path in sorted(top.rglob("*"))}
+                for top in (self.efivars, self.root / "boot") for path in sorted(top.rglob("*"))}
 
 
 @pytest.fixture
@@ -558,3 +558,258 @@ def test_the_command_ends_with_0_or_with_2_and_one_sentence(command, machine, ap
     bios(machine)
     assert command.main(["--efi", application], machine.system) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+# GRUB: a grub.cfg of grub-mkconfig 2.06 as far as it matters here, and Python for its commands.
+GRUB_CONFIG = """set default="0"
+if [ "${next_entry}" ] ; then
+   set default="${next_entry}"
+   set next_entry=
+   save_env next_entry
+   set boot_once=true
+fi
+menuentry 'Debian' {
+  linux /vmlinuz
+}
+if [ -f  ${config_directory}/custom.cfg ]; then
+  source ${config_directory}/custom.cfg
+fi
+"""
+BLOCK_SIZE = 1024
+EDITENV = f"""
+    import pathlib, sys
+    path, verb, *words = sys.argv[1:]
+    path = pathlib.Path(path)
+    head, *lines = path.read_text().rstrip("#").splitlines()
+    if verb == "list":
+        print("\\n".join(lines))
+    else:
+        key, _, value = words[0].partition("=")
+        at = next((n for n, line in enumerate(lines) if line.startswith(key + "=")), len(lines))
+        lines[at:at + 1] = [f"{{key}}={{value}}"] if verb == "set" else []
+        path.write_text("".join(line + "\\n" for line in [head, *lines]).ljust({BLOCK_SIZE}, "#"))
+"""
+PROBE = """
+    import sys
+    print({{"--target=abstraction": {layers!r}, "--target=fs": {kind!r}}}[sys.argv[1]])
+"""
+BOOTCTL = """
+    import pathlib, sys
+    path = pathlib.Path({path!r})
+    if "set-oneshot" in sys.argv:
+        if sys.argv[-1]:
+            path.write_bytes(bytes([7, 0, 0, 0]) + (sys.argv[-1] + chr(0)).encode("utf-16-le"))
+        else:
+            path.unlink()
+    elif "status" in sys.argv:
+        print("Default Boot Loader Entry:\\n        title: Linux\\n           id: {default}\\n       source: /efi//loader/entries/{default}")
+"""
+
+
+def probes(machine, layers, kind):
+    machine.command("grub-probe", PROBE.format(layers=layers, kind=kind))
+
+
+def environment(machine, *lines):
+    machine.put("/boot/grub/grubenv", "".join(f"{line}\n" for line in ("# GRUB Environment Block", *lines)).ljust(BLOCK_SIZE, "#"))
+
+
+def has_grub(machine):
+    machine.put("/boot/grub/grub.cfg", GRUB_CONFIG)
+    environment(machine, "saved_entry=0")
+    machine.command("grub-editenv", EDITENV)
+    probes(machine, "", "ext2")
+
+
+def text_variable(machine, name, text):
+    machine.variable(name, (text + "\0").encode("utf-16-le"), loaders.SystemdBoot.VENDOR)
+
+
+def has_systemd_boot(machine, default="debian.conf"):
+    text_variable(machine, "LoaderInfo", "systemd-boot 252.39-1")
+    text_variable(machine, "LoaderDevicePartUUID", GUID.upper())
+    path = machine.efivars / f"LoaderEntryOneShot-{loaders.SystemdBoot.VENDOR}"
+    machine.command("bootctl", BOOTCTL.format(path=str(path), default=default))
+    machine.put("/boot/efi/loader/entries/debian.conf", "title Debian\n")
+
+
+HAS = {"grub": has_grub, "systemd-boot": has_systemd_boot}
+
+
+@pytest.mark.parametrize("name", HAS)
+def test_a_loader_is_told_to_start_baretick_once_and_all_is_taken_back(machine, application, name):
+    HAS[name](machine)
+    before = machine.state()
+    said = actions.prepare(machine.system, application, [], name)
+    assert "baretick-once" in said and "boot entry" not in said
+    prepared = machine.state()
+    own = "boot/grub/custom.cfg" if name == "grub" else f"boot/efi/loader/entries/{loaders.SystemdBoot.ID}"
+    assert b"/EFI/baretick/baretick.efi" in prepared[own]
+    assert not firmware.own_entries(machine.system) and firmware.number(machine.system, "BootNext") is None
+    assert json.loads(prepared[f"boot/efi/{volume.OWN}/prepared.json"])["loader"] == name
+    assert list(actions.status(machine.system))[0] == (
+        f"prepared by {loaders.ALL[name].title}, and the machine was not restarted since")
+    actions.prepare(machine.system, application, [], name)
+    assert machine.state() == prepared
+    assert actions.remove(machine.system, False) == "removed"
+    assert machine.state() == before
+
+
+def test_grubs_entry_is_a_script_that_names_the_partition_and_never_waits_for_a_key(machine, application):
+    has_grub(machine)
+    actions.prepare(machine.system, application, [], "grub")
+    path = machine.root / "boot/grub/custom.cfg"
+    lines = [line.strip() for line in path.read_text().splitlines()]
+    assert "search --no-floppy --fs-uuid --set=root 1234-ABCD" in lines
+    assert lines[-6:-1] == ["if chainloader /EFI/baretick/baretick.efi 'exit=reboot' 'deadline=auto'; then", "boot", "fi", "reboot", "}"]
+    assert "next_entry=baretick-once\n" in (machine.root / "boot/grub/grubenv").read_text()
+    if shutil.which("grub-script-check"):
+        assert machine.system.succeeds("grub-script-check", str(path))
+
+
+@pytest.mark.parametrize("others", ["menuentry 'mine' {\n  true\n}\n", "# no newline at the end", ""])
+def test_a_custom_cfg_of_others_stays(machine, application, others):
+    has_grub(machine)
+    machine.put("/boot/grub/custom.cfg", others)
+    (machine.root / "boot/grub/custom.cfg").chmod(0o640)
+    before = machine.state()
+    actions.prepare(machine.system, application, [], "grub")
+    assert (machine.root / "boot/grub/custom.cfg").read_text().startswith(others)
+    actions.remove(machine.system, False)
+    assert machine.state() == before
+    assert (machine.root / "boot/grub/custom.cfg").stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("lines", [["saved_entry=0"], ["next_entry=", "saved_entry=0"]])
+def test_the_empty_next_entry_that_grub_leaves_is_taken_away_unless_it_was_there(machine, application, lines):
+    has_grub(machine)
+    environment(machine, *lines)
+    before = machine.state()
+    actions.prepare(machine.system, application, [], "grub")
+    machine.system.run("grub-editenv", str(machine.root / "boot/grub/grubenv"), "set", "next_entry=")
+    machine.is_restarted()
+    assert list(actions.status(machine.system))[0].endswith(
+        "GRUB did not start baretick, or baretick was cut off before its first checkpoint")
+    actions.remove(machine.system, False)
+    assert machine.state() == before
+
+
+@pytest.mark.parametrize("name", HAS)
+def test_a_loader_that_was_not_asked_is_said_to_have_ignored_its_choice(machine, application, name):
+    HAS[name](machine)
+    actions.prepare(machine.system, application, [], name)
+    machine.is_restarted()
+    assert list(actions.status(machine.system))[0].endswith(f"{loaders.ALL[name].title} ignored {loaders.ALL[name].choice}")
+
+
+@pytest.mark.parametrize("name", HAS)
+def test_a_preparation_by_a_loader_replaces_the_firmwares(machine, application, name):
+    HAS[name](machine)
+    before = machine.state()
+    actions.prepare(machine.system, application, [])
+    machine.is_restarted(ignored=True)
+    actions.prepare(machine.system, application, [], name)
+    assert not firmware.own_entries(machine.system) and firmware.number(machine.system, "BootNext") is None
+    actions.prepare(machine.system, application, [])
+    assert not loaders.ALL[name](machine.system).waits()
+    actions.remove(machine.system, False)
+    assert machine.state() == before
+
+
+def test_a_folder_of_entries_that_was_made_is_taken_away(machine, application):
+    has_systemd_boot(machine)
+    shutil.rmtree(machine.esp / "loader/entries")
+    before = machine.state()
+    actions.prepare(machine.system, application, [], "systemd-boot")
+    actions.remove(machine.system, False)
+    assert machine.state() == before
+
+
+@pytest.mark.parametrize("name", HAS)
+def test_a_damaged_state_is_no_obstacle_to_taking_a_loaders_entry_away(machine, application, name):
+    HAS[name](machine)
+    before = machine.state()
+    actions.prepare(machine.system, application, [], name)
+    (machine.esp / volume.OWN / "prepared.json").write_text("{")
+    actions.remove(machine.system, False)
+    assert machine.state() == before
+
+
+def config_without(line):
+    return lambda machine: machine.put("/boot/grub/grub.cfg", GRUB_CONFIG.replace(line, ""))
+
+
+def without_command(name):
+    def spoil(machine):
+        (machine.bin / name).unlink()
+        machine.system = System(str(machine.root), str(machine.bin))
+    return spoil
+
+
+def fails(name, after):
+    """The command NAME does not do what the word AFTER asks for."""
+    def spoil(machine):
+        path = machine.bin / name
+        path.write_text(path.read_text().replace("import", f"import sys\nif {after!r} in sys.argv: sys.exit('no')\nimport", 1))
+    return spoil
+
+
+@pytest.mark.parametrize("spoil, sentence", [
+    (lambda machine: (machine.root / "boot/grub/grub.cfg").unlink(), "there is no grub.cfg in /boot/grub or /boot/grub2"),
+    (config_without("source ${config_directory}/custom.cfg"), "does not read custom.cfg"),
+    (config_without('   set default="${next_entry}"\n'), "does not take next_entry"),
+    (config_without("   save_env next_entry\n"), "does not take next_entry"),
+    (without_command("grub-editenv"), "grub-editenv is not installed"), (without_command("grub-probe"), "grub-probe is not installed"),
+    (lambda machine: (machine.root / "boot/grub/grubenv").unlink(), "/boot/grub/grubenv does not exist"),
+    (lambda machine: probes(machine, "lvm", "ext2"), "is on lvm, where GRUB cannot clear next_entry"),
+    (lambda machine: probes(machine, "diskfilter mdraid1x", "ext2"), "is on diskfilter and mdraid1x, where"),
+    (lambda machine: probes(machine, "", "btrfs"), "is on btrfs, where"), (lambda machine: probes(machine, "", "zfs"), "is on zfs, where"),
+    (lambda machine: environment(machine, "next_entry=Windows"), "already told to start another entry next: Windows"),
+    (has_systemd_boot, "was started by systemd-boot 252.39-1, and not by GRUB"),
+    (fails("grub-editenv", "next_entry=baretick-once"), "no; nothing is prepared"),
+])
+def test_a_grub_that_cannot_is_refused_and_nothing_is_changed(machine, application, spoil, sentence):
+    has_grub(machine)
+    spoil(machine)
+    before = machine.state()
+    with pytest.raises(Refused, match=sentence) as refused:
+        actions.prepare(machine.system, application, [], "grub")
+    assert "\n" not in str(refused.value)
+    assert machine.state() == before
+
+
+@pytest.mark.parametrize("spoil, sentence", [
+    (lambda machine: text_variable(machine, "LoaderInfo", "GRUB 2.12"), "was started by GRUB 2.12, and not by systemd-boot"),
+    (lambda machine: (machine.efivars / f"LoaderInfo-{loaders.SystemdBoot.VENDOR}").unlink(), "a loader that sets no LoaderInfo"),
+    (lambda machine: text_variable(machine, "LoaderDevicePartUUID", GUID.replace("1", "2")), "from another partition than /dev/sda1"),
+    (lambda machine: text_variable(machine, "LoaderEntryOneShot", "windows.conf"), "another entry next: windows.conf"),
+    (without_command("bootctl"), "bootctl is not installed"),
+    (lambda machine: has_systemd_boot(machine, loaders.SystemdBoot.ID), "no other entry as systemd-boot's default.*; nothing is prepared"),
+    (fails("bootctl", loaders.SystemdBoot.ID), "no; nothing is prepared"),
+])
+def test_a_systemd_boot_that_cannot_is_refused_and_nothing_is_changed(machine, application, spoil, sentence):
+    has_systemd_boot(machine)
+    spoil(machine)
+    before = machine.state()
+    with pytest.raises(Refused, match=sentence) as refused:
+        actions.prepare(machine.system, application, [], "systemd-boot")
+    assert "\n" not in str(refused.value)
+    assert machine.state() == before
+
+
+def test_a_loader_with_a_later_failure_leaves_the_preparation_before_it(machine, application):
+    has_systemd_boot(machine)
+    actions.prepare(machine.system, application, ["profile=quick"], "systemd-boot")
+    before = machine.state()
+    has_systemd_boot(machine, loaders.SystemdBoot.ID)
+    with pytest.raises(Refused, match="; what was prepared before stays"):
+        actions.prepare(machine.system, application, [], "systemd-boot")
+    assert machine.state() == before
+
+
+def test_the_command_takes_a_loader_only_for_a_preparation(command, machine, application, capsys, monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert command.main(["--efi", application, "--loader", "grub"], machine.system) == 2
+    assert "there is no grub.cfg" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        command.main(["--loader", "grub", "--remove"], machine.system)

@@ -1,0 +1,293 @@
+"""The programs that can start baretick once: the firmware by BootNext, GRUB, and systemd-boot.
+
+Each has its own choice for one start, which it takes back before it starts the application. So a run that hangs is not repeated.
+"""
+import contextlib
+import os
+import re
+
+from next import firmware, volume
+from next.system import Refused
+from results import files
+
+TITLE = "baretick, once"
+TEXT_MAX = 1 << 20
+
+
+def _read(path):
+    """The bytes of the file PATH, or None where it does not exist."""
+    try:
+        return files.read(path, TEXT_MAX)
+    except FileNotFoundError:
+        return None
+    except ValueError as error:
+        raise Refused(f"{path} {error}") from error
+
+
+def _put(path, data):
+    """Makes DATA the content of the file PATH, or deletes the file if DATA is None."""
+    path = os.path.realpath(path)
+    if data is None:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(path)
+        return
+    mode = os.stat(path).st_mode if os.path.exists(path) else None
+    files.replace(path, data)
+    if mode is not None:
+        os.chmod(path, mode & 0o7777)
+
+
+class Firmware:
+    """A Boot#### entry outside of the boot order, and BootNext."""
+
+    name, title, choice = "firmware", "the firmware", "BootNext"
+
+    def __init__(self, system):
+        self.system, self._old = system, set()
+
+    def check(self, partition):
+        """Refuses a machine that this loader cannot start baretick on. Changes nothing."""
+        if not partition.disk or not partition.number:
+            raise Refused(f"{partition.path} is no partition of a disk, so no boot entry can name it")
+
+    def found(self, _folder):
+        """The names of things that are there before a preparation, so that remove() leaves them."""
+        return []
+
+    def undone_if_refused(self, _folder):
+        """A context that takes back what choose() did if its block raises Refused."""
+        return firmware.undone_if_refused(self.system)
+
+    def choose(self, partition, _folder, application, _options):
+        """Chooses APPLICATION, a file in volume.OWN, with the bytes OPTIONS for the next start; the words for the user."""
+        self._old = firmware.own_entries(self.system)
+        path = "\\".join(["", *volume.OWN.split("/"), application])
+        entry = firmware.add_entry(self.system, partition.disk, partition.number, path)
+        firmware.choose_once(self.system, entry)
+        return f"boot entry {entry:04X}"
+
+    def finish(self):
+        """Takes away what an earlier choose() of this loader left."""
+        firmware.remove_entries(self.system, self._old)
+
+    def waits(self):
+        """Whether the next start is still chosen."""
+        return firmware.number(self.system, "BootNext") in firmware.own_entries(self.system)
+
+    def remove(self, _folder, _found):
+        """Takes away what choose() made, except for the things FOUND before."""
+        firmware.remove_entries(self.system, firmware.own_entries(self.system))
+
+
+class Grub:
+    """A menu entry in custom.cfg, and the variable next_entry in GRUB's environment block, as grub-reboot sets it."""
+
+    name, title, choice = "grub", "GRUB", "next_entry"
+    ID = "baretick-once"
+    FOLDERS = ("/boot/grub", "/boot/grub2")  # the second one is Fedora's and openSUSE's; their commands are grub2-*, too
+    BEGIN, END = f"\n### BEGIN {TITLE}: nextboot --remove takes this block away\n", f"### END {TITLE}\n"
+    BLOCK = re.compile(re.escape(BEGIN.encode()) + b".*?" + re.escape(END.encode()), re.DOTALL)
+    # GRUB 2.06, util/grub.d: 41_custom.in and 00_header.in.
+    SOURCES_CUSTOM = re.compile(r"^\s*source\s+\S*/custom\.cfg\s*$", re.MULTILINE)
+    TAKES_NEXT = re.compile(r'^\s*set\s+default="\$\{next_entry\}"\s*$.*^\s*save_env\s+next_entry\s*$', re.MULTILINE | re.DOTALL)
+    WRITABLE = ("ext2", "xfs", "fat")  # grub-probe's names; it calls ext3 and ext4 ext2, too
+
+    def __init__(self, system):
+        self.system = system
+        self.folder = next((each for each in self.FOLDERS if os.path.isfile(system.path(each, "grub.cfg"))), None)
+
+    def _path(self, name):
+        return self.system.path(self.folder, name)
+
+    def _tool(self, name, *words):
+        return self.system.run(f"{os.path.basename(self.folder)}-{name}", *words)
+
+    def _next(self):
+        """The value of next_entry, or None where the block has none."""
+        lines = self._tool("editenv", self._path("grubenv"), "list").splitlines()
+        return next((line.partition("=")[2] for line in lines if line.startswith("next_entry=")), None)
+
+    def _set_next(self, value):
+        words = ("unset", "next_entry") if value is None else ("set", f"next_entry={value}")
+        self._tool("editenv", self._path("grubenv"), *words)
+
+    def check(self, partition):
+        loader = SystemdBoot(self.system).running()
+        if loader.startswith(SystemdBoot.name):
+            raise Refused(f"this machine was started by {loader}, and not by GRUB")
+        if not self.folder:
+            raise Refused(f"GRUB is not the loader: there is no grub.cfg in {' or '.join(self.FOLDERS)}")
+        text = self.system.text(f"{self.folder}/grub.cfg") or ""
+        if not self.SOURCES_CUSTOM.search(text):
+            raise Refused(f"{self.folder}/grub.cfg does not read custom.cfg (the script 41_custom makes it do so)")
+        if not self.TAKES_NEXT.search(text):
+            raise Refused(f"{self.folder}/grub.cfg does not take next_entry, so no entry can be chosen for one start")
+        if not partition.uuid:
+            raise Refused(f"{partition.path} has no UUID that GRUB could find it by")
+        self._check_environment()
+
+    def _check_environment(self):
+        """Refuses an environment block that GRUB cannot write: it would start baretick again and again."""
+        block = f"{self.folder}/grubenv"
+        if not os.path.isfile(self._path("grubenv")):
+            raise Refused(f"{block} does not exist (grub-editenv {block} create makes it)")
+        layers = self._tool("probe", "--target=abstraction", self._path("grubenv")).split()
+        kind = self._tool("probe", "--target=fs", self._path("grubenv")).strip()
+        if layers or kind not in self.WRITABLE:
+            raise Refused(f"{block} is on {' and '.join(layers) or kind or 'an unknown file system'}, where GRUB cannot clear "
+                          "next_entry, so this machine would start baretick again and again")
+        if self._next() not in (None, "", self.ID):
+            raise Refused(f"GRUB is already told to start another entry next: {self._next()}")
+
+    def found(self, _folder):
+        return [name for name, value in (("custom.cfg", _read(self._path("custom.cfg"))), ("next_entry", self._next()))
+                if value is not None]
+
+    @contextlib.contextmanager
+    def undone_if_refused(self, _folder):
+        entries, chosen = _read(self._path("custom.cfg")), self._next()
+        try:
+            yield
+        except Refused:
+            with contextlib.suppress(OSError, Refused):
+                if self._next() != chosen:
+                    self._set_next(chosen)
+                if _read(self._path("custom.cfg")) != entries:
+                    _put(self._path("custom.cfg"), entries)
+            raise
+
+    def _entry(self, partition, application, options):
+        """The menu entry. If the application does not start, the machine restarts and does not wait for a key.
+
+        The entry passes the options: started by GRUB, baretick does not find the file of options in its folder."""
+        words = " ".join("'" + word.replace("'", "'\"'\"'") + "'" for word in options.decode().splitlines())
+        return (f"{self.BEGIN}menuentry '{TITLE}' --id {self.ID} --unrestricted {{\n    insmod part_gpt\n    insmod part_msdos\n"
+                f"    insmod fat\n    search --no-floppy --fs-uuid --set=root {partition.uuid}\n"
+                f"    if chainloader /{volume.OWN}/{application} {words}; then\n        boot\n    fi\n    reboot\n}}\n{self.END}").encode()
+
+    def choose(self, partition, _folder, application, options):
+        others = self.BLOCK.sub(b"", _read(self._path("custom.cfg")) or b"")
+        _put(self._path("custom.cfg"), others + self._entry(partition, application, options))
+        self._set_next(self.ID)
+        if self._next() != self.ID:
+            raise Refused(f"{self.folder}/grubenv did not keep next_entry")
+        return f"GRUB's entry {self.ID}"
+
+    def finish(self):
+        pass
+
+    def waits(self):
+        return bool(self.folder) and self._next() == self.ID
+
+    def remove(self, _folder, found):
+        if not self.folder:
+            return
+        data = _read(self._path("custom.cfg")) or b""
+        is_ours = bool(self.BLOCK.search(data))
+        if os.path.isfile(self._path("grubenv")) and (is_ours or "custom.cfg" in found):
+            chosen = self._next()
+            # GRUB leaves an empty next_entry where it took ours.
+            if chosen == self.ID or (chosen == "" and "next_entry" not in found):
+                self._set_next("" if "next_entry" in found else None)
+        if is_ours:
+            others = self.BLOCK.sub(b"", data)
+            _put(self._path("custom.cfg"), others if others or "custom.cfg" in found else None)
+
+
+class SystemdBoot:
+    """A file in loader/entries, and the variable LoaderEntryOneShot, which bootctl sets.
+
+    The file has no sort-key, so entries with one come first. Its name sorts last among the others, because digits count as
+    newer than letters, and a longer word counts as newer than its beginning (strverscmp_improved() of systemd 249 and later).
+    """
+
+    name, title, choice = "systemd-boot", "systemd-boot", "LoaderEntryOneShot"
+    VENDOR = "4a67b082-0a4c-41cf-b6c7-440b29bb8c4f"  # systemd.io/BOOT_LOADER_INTERFACE
+    ENTRIES = "loader/entries"
+    ID = "a-baretick-once.conf"
+
+    def __init__(self, system):
+        self.system = system
+
+    def _text(self, name):
+        return (firmware.variable(self.system, name, self.VENDOR) or b"").decode("utf-16-le", "replace").rstrip("\0")
+
+    def running(self):
+        """The name and version of the loader that started this machine, or "" if the loader does not tell."""
+        return self._text("LoaderInfo")
+
+    def check(self, partition):
+        loader = self.running()
+        if not loader.startswith(self.name):
+            raise Refused(f"this machine was started by {loader or 'a loader that sets no LoaderInfo'}, and not by systemd-boot")
+        guid = self._text("LoaderDevicePartUUID").lower()
+        if guid and partition.guid and guid != partition.guid:
+            raise Refused(f"systemd-boot was started from another partition than {partition.path}: {guid}")
+        chosen = self._text(self.choice)
+        if chosen not in ("", self.ID):
+            raise Refused(f"systemd-boot is already told to start another entry next: {chosen}")
+        self.system.run("bootctl", "--version")
+
+    def found(self, folder):
+        return [self.ENTRIES] if os.path.isdir(os.path.join(folder, self.ENTRIES)) else []
+
+    def _choose(self, chosen):
+        if self._text(self.choice) != chosen:
+            self.system.run("bootctl", "set-oneshot", chosen)  # nothing deletes the variable
+
+    @contextlib.contextmanager
+    def undone_if_refused(self, folder):
+        path, found, chosen = os.path.join(folder, self.ENTRIES, self.ID), self.found(folder), self._text(self.choice)
+        entry = _read(path)
+        try:
+            yield
+        except Refused:
+            with contextlib.suppress(OSError, Refused):
+                self._choose(chosen)
+                self._put(path, entry, found)
+            raise
+
+    def _put(self, path, data, found):
+        _put(path, data)
+        if data is None and self.ENTRIES not in found:
+            with contextlib.suppress(OSError):
+                os.rmdir(os.path.dirname(path))
+
+    def choose(self, _partition, folder, application, _options):
+        self._choose("")  # an earlier choice would be the default in what bootctl prints
+        path = os.path.join(folder, self.ENTRIES, self.ID)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        _put(path, f"title {TITLE}\nefi /{volume.OWN}/{application}\n".encode())
+        said = self.system.run("bootctl", f"--esp-path={folder}", "--no-pager", "status")
+        default = re.search(r"^Default Boot Loader Entry:.*?^\s*(?:id: |source: \S*/)(\S+)", said, re.MULTILINE | re.DOTALL)
+        if not default or default[1] == self.ID:
+            raise Refused("bootctl names no other entry as systemd-boot's default, so this machine would start baretick again "
+                          "and again")
+        self._choose(self.ID)
+        if self._text(self.choice) != self.ID:
+            raise Refused(f"the firmware did not keep the variable {self.choice}")
+        return f"systemd-boot's entry {self.ID}"
+
+    def finish(self):
+        pass
+
+    def waits(self):
+        return self._text(self.choice) == self.ID
+
+    def remove(self, folder, found):
+        if self.waits():
+            self._choose("")
+        path = os.path.join(folder, self.ENTRIES, self.ID)
+        if os.path.exists(path):
+            self._put(path, None, found)
+
+
+ALL = {each.name: each for each in (Firmware, Grub, SystemdBoot)}
+EXCEPT_FIRMWARE = [name for name in ALL if name != Firmware.name]
+
+
+def remove(system, folder, state, but=None):
+    """Takes away what each loader but BUT has for a start of baretick. STATE is the preparation's, or {}."""
+    for name, each in ALL.items():
+        if name != but:
+            each(system).remove(folder, state.get("found", []) if state.get("loader") == name else [])
