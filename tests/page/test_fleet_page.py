@@ -30,6 +30,8 @@ class Answers:
         self.unlike = [{**at, "run": "r2", "who": "w2", "measure": "state", "subject": "hpet", "value": "absent", "usual": "present",
                         "machines_so": 74, "score": 74}]
         self.groups = [{**at, "subject": "rtc", "measure": "median read", "beyond": 20}]
+        self.kernels = [{"run": "r1", "who": "w1", "kernel": HOSTILE, "kernel_clock": "tsc", "believed_hz": 3.0e9, "ppm": 205.0,
+                         "ppm_low": 204.5, "ppm_high": 205.5}]
         self.failures = [{"run": "r1", "who": "w1", "kind": kind, "rule": "clock-stuck", "subject": "pit", "text": HOSTILE, "times": 1}]
         self.changes = [{"span": span, "who": "w0", "run": "r0", "what": "median read", "subject": "hpet", "before": "559.0",
                          "now": "5031.0"} for span in ("the run before", "last week")]
@@ -85,7 +87,7 @@ def test_the_fleet_is_drawn_and_asks_for_nothing(show):
     assert opened.problems == [] and opened.requests == []
     assert opened.evaluate("document.querySelector('h1').textContent").endswith("3 machines unlike their kind")
     assert opened.evaluate("[...document.querySelectorAll('section')].map((each) => each.id)") == [
-        "figures", "traits", "failures", "before", "week", "versions", "groups", "kinds", "machines", "reads"]
+        "figures", "traits", "failures", "kernels", "before", "week", "versions", "groups", "kinds", "machines", "reads"]
     assert column(opened, "figures", 3) == ["5,031", "400.3", "99.7"]
     assert len(column(opened, "machines", 0)) == 32
     opened.evaluate("document.querySelector('#machines .more').click()")
@@ -96,7 +98,8 @@ def test_the_fleet_is_drawn_and_asks_for_nothing(show):
 def test_what_a_machine_says_stays_text(show):
     opened = show()
     assert opened.evaluate("window.pwned") is None and opened.evaluate("document.images.length") == 0
-    assert HOSTILE in opened.evaluate("document.getElementById('failures').textContent")
+    for table in ("failures", "kernels"):
+        assert HOSTILE in opened.evaluate(f"document.getElementById('{table}').textContent")
 
 
 def test_tables_sort_by_the_column_that_is_clicked(show):
