@@ -78,8 +78,7 @@ read_options(struct application *app, char error[OPTIONS_ERROR_SIZE])
 	names_fill(&app->names);
 	if (buffer) {
 		held = length < SOURCES_READ_SIZE ? length : SOURCES_READ_SIZE;
-		for (size_t i = 0; i < held; i++)
-			buffer[i] = line[i];
+		__builtin_memcpy(buffer, line, held);
 		sources_take_handed(&sources, buffer, held, length, "the command line");
 		sources_take_fw_cfg(&sources, &app->machine.platform.cpu, buffer);
 	}

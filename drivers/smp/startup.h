@@ -83,7 +83,7 @@ size_t startup_cores(const struct startup *startup);
  */
 void startup_broadcast(const struct startup *startup, const uint32_t *arrived, size_t expected);
 
-#define STARTUP_NO_ID UINT32_MAX /* the x2APIC broadcast, which is no core's id: SDM vol. 3A, 10.12.10 */
+#define STARTUP_NO_ID UINT32_MAX /* the destination of a broadcast, so no core's id: SDM vol. 3A, 10.12.9 */
 
 /*
  * A started core takes a place in IDS before it writes its id there. Cleared places show which ids are not yet written.

@@ -89,12 +89,13 @@ def read(task, known, loaded_at):
     except (OSError, ValueError, stick.Bad, MemoryError) as error:
         words = f"cannot be read: {error.strerror}" if isinstance(error, OSError) else str(error) or "needs too much memory"
         return found, [(path, words)]
+    beside = places.kernel_of(path) if kind == "file" else None
+    try:
+        kernel = _kernel(beside) if beside else None
+    except (OSError, ValueError, RecursionError) as error:
+        kernel = None
+        refused.append((beside, f"cannot be read: {getattr(error, 'strerror', None) or error}"))
     for name, page, data in pieces:
-        try:
-            kernel = _kernel(path) if kind == "file" else None
-        except (OSError, ValueError, RecursionError) as error:
-            kernel = None
-            refused.append((places.kernel_of(path), f"cannot be read: {getattr(error, 'strerror', None) or error}"))
         try:
             found += _reports(data, name, page, kernel, known, loaded_at)
         except (ValueError, MemoryError, RecursionError, csv.Error) as error:
@@ -124,11 +125,10 @@ def _pieces(kind, path, rest):
 
 
 def _kernel(path):
-    """Returns the content of the kernel.json that belongs to the report PATH, or None without such a file."""
-    beside = places.kernel_of(path)
-    if not beside or os.path.islink(beside) or not os.path.exists(beside):
+    """Returns the content of the kernel.json PATH, or None without such a file."""
+    if os.path.islink(path) or not os.path.exists(path):
         return None
-    kernel = json.loads(files.read(beside, KERNEL_MAX))
+    kernel = json.loads(files.read(path, KERNEL_MAX))
     if not isinstance(kernel, dict) or kernel.get("schema") != reports.KERNEL_SCHEMA:
         raise ValueError(f"its schema is not {reports.KERNEL_SCHEMA}")
     return kernel

@@ -74,7 +74,7 @@ def qemu_major():
 @pytest.mark.parametrize("length", [LINE_MAX + 1, 65536])
 def test_a_command_line_that_is_too_long_is_an_error(run, length):
     """On a microvm, because QEMU's option ROM for PVH has a buffer of 4 KiB for q35 and pc. A longer line overflows it
-    and destroys PVH's start info. QEMU 7.2's microvm has a loader of its own; that of QEMU 11 takes the option ROM."""
+    and destroys PVH's start info. In QEMU 7.2 a microvm has a loader of its own. In QEMU 11 it uses the option ROM, too."""
     words = "exit=debug-exit #" + "x" * (length - 17)
     done = run(*BARE, "--machine", "microvm", "--cpus", "1", *qemu("-append", words), "--", "exit=reboot")
     assert done.status == 2, done

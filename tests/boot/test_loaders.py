@@ -89,7 +89,7 @@ def test_ipxe_fetches_baretick_with_its_options_and_the_report_comes_by_the_seri
     assert folders(volume_of(done.file("stick.img"))) == {}
 
 
-# The part of a grub.cfg by grub-mkconfig of GRUB 2.06 that one start of another entry needs.
+# From a grub.cfg by grub-mkconfig of GRUB 2.06: the lines about next_entry, which chooses an entry for one start.
 MENU = """load_env
 if [ "${next_entry}" ] ; then
    set default="${next_entry}"
