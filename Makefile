@@ -38,14 +38,15 @@ TARGET   := $(COMMON) -ffreestanding -fpic -fshort-wchar -fno-stack-protector -f
             -mno-red-zone -mgeneral-regs-only -fvisibility=hidden -fno-asynchronous-unwind-tables -fcf-protection=none \
             $(GCC_ONLY)
 
-# Each folder sees only itself and what its layer's rooms.mk lets it use.
+# The folders of code, and what each may use. A header is included with its folder ("sync/offsets.h"), and
+# tests/test_rooms.py compares each #include with these files.
 ROOMS    :=
 ROOMS_MK := src/rooms.mk drivers/rooms.mk boot/rooms.mk
 include $(ROOMS_MK)
 
 room_of  = $(patsubst %/,%,$(dir $(1)))
 visible  = $(sort $(1) $(foreach room,$(USES_$(1)),$(call visible,$(room))))
-includes = $(addprefix -I,$(call visible,$(1)))
+INCLUDES := -Isrc -Idrivers -Iboot
 
 SOURCES         := $(sort $(foreach room,$(ROOMS),$(wildcard $(room)/*.c)))
 PORTABLE        := $(filter-out boot/%,$(SOURCES))
@@ -76,7 +77,7 @@ all: $(BUILD)/baretick.efi $(BUILD)/baretick.elf
 $(BUILD)/efi/%.o: %.c Makefile $(ROOMS_MK)
 	@mkdir -p $(@D)
 	$(call say,CC    )
-	$(QUIET)$(CC) $(TARGET) $(call includes,$(call room_of,$<)) $(if $(filter boot/%,$<),$(BOOT_FLAGS)) -MMD -MP -c $< -o $@
+	$(QUIET)$(CC) $(TARGET) $(INCLUDES) $(if $(filter boot/%,$<),$(BOOT_FLAGS)) -MMD -MP -c $< -o $@
 
 # What the compiler may call by itself, and would take for unused.
 $(BUILD)/efi/boot/firmware/memory.o: TARGET += -fno-lto

@@ -1,9 +1,9 @@
 /* Which texts the serial lines get. See blocks.h. */
 #include "blocks.h"
 
-#include "firmware.h"
-#include "rules_print.h"
-#include "table_sections.h"
+#include "firmware/firmware.h"
+#include "render/sections/table_sections.h"
+#include "render/text/rules_print.h"
 
 #define LIST_SIZE (64u << 10)
 

@@ -2,9 +2,9 @@
 #ifndef BARETICK_BLOCKS_H
 #define BARETICK_BLOCKS_H
 
-#include "options_print.h"
+#include "console/serial.h"
 #include "plan.h"
-#include "serial.h"
+#include "render/text/options_print.h"
 
 /*
  * Queues PLAN's rendered texts of REPORT for SERIAL: all, or with serial=summary the table up to its details. After the

@@ -2,13 +2,13 @@
 #ifndef BARETICK_MACHINE_H
 #define BARETICK_MACHINE_H
 
-#include "cores.h"
-#include "platform.h"
+#include "cores/cores.h"
+#include "clocks/platform.h"
 #include "plan.h"
-#include "progress.h"
-#include "run.h"
-#include "smbios.h"
-#include "tick.h"
+#include "console/progress.h"
+#include "run/run.h"
+#include "smbios/smbios.h"
+#include "firmware/tick.h"
 
 /* Functions and properties that differ between boots. Each function may be NULL. */
 struct machine_boot {

@@ -1,8 +1,8 @@
 /* See names.h. */
 #include "names.h"
 
-#include "drivers.h"
-#include "run.h"
+#include "clocks/drivers.h"
+#include "run/run.h"
 
 void
 names_fill(struct names *names)

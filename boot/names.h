@@ -2,9 +2,9 @@
 #ifndef BARETICK_NAMES_H
 #define BARETICK_NAMES_H
 
-#include "options.h"
-#include "report.h"
-#include "rules.h"
+#include "options/options.h"
+#include "report/report.h"
+#include "rules/rules.h"
 
 struct names {
 	const char *clock_ids[REPORT_CLOCKS_MAX + 1];

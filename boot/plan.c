@@ -1,13 +1,13 @@
 /* The memory of a run. See plan.h. */
 #include "plan.h"
 
-#include "csv.h"
-#include "firmware.h"
-#include "json.h"
-#include "report_sizes.h"
-#include "run.h"
-#include "survey.h"
-#include "table.h"
+#include "firmware/firmware.h"
+#include "measure/survey.h"
+#include "render/csv/csv.h"
+#include "render/json/json.h"
+#include "render/text/table.h"
+#include "report/report_sizes.h"
+#include "run/run.h"
 
 #define CACHE_LINE 64u
 #define MIB        (UINT64_C(1) << 20)

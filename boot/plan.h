@@ -6,10 +6,10 @@
 #ifndef BARETICK_PLAN_H
 #define BARETICK_PLAN_H
 
-#include "folders.h"
-#include "report.h"
-#include "text.h"
-#include "tournament.h"
+#include "base/text.h"
+#include "report/folders.h"
+#include "report/report.h"
+#include "sync/tournament.h"
 
 /* The page report.html and the screen, which only some boots have. */
 struct plan_page {

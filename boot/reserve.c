@@ -1,9 +1,9 @@
 /* See reserve.h. */
 #include "reserve.h"
 
-#include "drivers.h"
-#include "firmware.h"
-#include "run.h"
+#include "clocks/drivers.h"
+#include "firmware/firmware.h"
+#include "run/run.h"
 
 static bool
 is_any_paged(const struct platform *platform, const struct options *options)

@@ -2,8 +2,8 @@
 #ifndef BARETICK_RESERVE_H
 #define BARETICK_RESERVE_H
 
-#include "options.h"
-#include "platform.h"
+#include "clocks/platform.h"
+#include "options/options.h"
 
 /*
  * Fills PLATFORM->pages for CORES cores where OPTIONS ask for a clock that a hypervisor keeps in memory, and one is

@@ -2,7 +2,7 @@
 #ifndef BARETICK_RESULT_H
 #define BARETICK_RESULT_H
 
-#include "report.h"
+#include "report/report.h"
 
 #define DEBUG_EXIT_PORT 0x501 /* QEMU isa-debug-exit at iobase=0x501; written only when asked to */
 

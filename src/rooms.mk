@@ -1,5 +1,5 @@
-# The folders of this layer, and what each may use: those named, and what those use. Each is compiled with just that
-# include path, and tests/test_rooms.py asks the object files as well.
+# The folders of this layer, and what each may use: the folders named here, and what these may use. tests/test_rooms.py
+# compares the #include lines of each file and the symbols of each object file with this list.
 USES_src/base            :=
 USES_src/clock           := src/base
 USES_src/record          := src/base

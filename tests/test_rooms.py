@@ -1,7 +1,7 @@
 """The folders of the code, and the one-way road between them: what an object file takes from another lies below it.
 
-`make rooms` says which folder may use which (src/rooms.mk and its like); the compiler sees no other header. Here the
-symbols are asked too, of the host's objects and of the application's.
+`make rooms` prints which folder may use which (src/rooms.mk and its like). The tests here compare the #include lines
+with that, and the symbols of the object files, of the host's objects and of the application's.
 """
 import collections
 import pathlib
@@ -90,6 +90,39 @@ def test_symbols_come_from_below(built, other):
     assert len(objects) > 60
     up = arrows_up(uses, symbols(objects), lambda path: str(path.parent.relative_to(folder)))
     assert up == []
+
+
+LAYERS = ("src", "drivers", "boot")
+
+
+def foreign_headers(uses, room, text):
+    """The headers that TEXT, a file of ROOM, includes in quotes but may not: written without their folder, or of a folder
+    that does not lie below ROOM."""
+    allowed = below(uses, room)
+    named = re.findall(r'^#include "([^"]+)"', text, re.M)
+    return [name for name in named
+            if not any(str(pathlib.PurePath(layer, name).parent) in allowed and (ROOT / layer / name).is_file() for layer in LAYERS)]
+
+
+def test_a_file_includes_headers_with_their_folder_and_from_below():
+    uses = rooms()
+    foreign = {str(path.relative_to(ROOT)): found for room in uses for path in sorted((ROOT / room).glob("*.[ch]"))
+               if (found := foreign_headers(uses, room, path.read_text()))}
+    assert foreign == {}
+
+
+@pytest.mark.parametrize("line, found", [
+    ('#include "sync/offsets.h"', []), ('#include "base/text.h"', []), ('#include <stdint.h>', []),
+    ('#include "offsets.h"', ["offsets.h"]), ('#include "judge/judge_internal.h"', ["judge/judge_internal.h"]),
+    ('#include "sync/missing.h"', ["sync/missing.h"])])
+def test_a_header_from_above_or_without_its_folder_is_seen(line, found):
+    assert foreign_headers(rooms(), "src/sync", line + "\n") == found
+
+
+def test_two_layers_have_no_header_of_one_name():
+    """The compiler would take the first of them."""
+    names = [str(path.relative_to(ROOT / layer)) for layer in LAYERS for path in (ROOT / layer).rglob("*.h")]
+    assert len(names) == len(set(names)) > 100
 
 
 def test_an_arrow_up_is_seen():

@@ -7,7 +7,7 @@ SKEW_OBJECTS := $(patsubst %.c,$(BUILD)/efi/%.o,$(sort $(wildcard tests/skew/*.c
 $(BUILD)/efi/tests/skew/%.o: tests/skew/%.c Makefile tests/tests.mk
 	@mkdir -p $(@D)
 	$(call say,CC    )
-	$(QUIET)$(CC) $(TARGET) -fno-lto $(call includes,boot/uefi) $(EFI_INCLUDES) -DGNU_EFI_USE_MS_ABI -Itests/skew -MMD -MP -c $< -o $@
+	$(QUIET)$(CC) $(TARGET) -fno-lto $(INCLUDES) $(EFI_INCLUDES) -DGNU_EFI_USE_MS_ABI -Itests/skew -MMD -MP -c $< -o $@
 
 $(SKEW_OBJECTS): | deps-build
 
@@ -24,8 +24,7 @@ FAULT_BOOT := $(BUILD)/efi/tests/fault/uefi/missing.o $(FAULT_BARE)
 $(FAULT_OBJECTS) $(FAULT_BOOT): $(BUILD)/efi/%.o: %.c Makefile tests/tests.mk | deps-build
 	@mkdir -p $(@D)
 	$(call say,CC    )
-	$(QUIET)$(CC) $(TARGET) $(call includes,drivers/timers) $(call includes,boot/guard) $(call includes,boot/$(notdir $(<D))/firmware) \
-		$(EFI_INCLUDES) -DGNU_EFI_USE_MS_ABI -MMD -MP -c $< -o $@
+	$(QUIET)$(CC) $(TARGET) $(INCLUDES) $(EFI_INCLUDES) -DGNU_EFI_USE_MS_ABI -MMD -MP -c $< -o $@
 
 -include $(FAULT_OBJECTS:.o=.d) $(FAULT_BOOT:.o=.d)
 
@@ -54,13 +53,12 @@ FIRMWARE_LIBRARY := $(BUILD)/host/firmware.a
 UNIT_SOURCES   := $(sort $(wildcard tests/unit/*/test_*.c))
 UNIT_TESTS     := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SOURCES))
 UNIT_OBJECTS   := $(patsubst tests/unit/%.c,$(BUILD)/host/tests/unit/%.o,$(UNIT_SOURCES))
-TEST_INCLUDES  := $(addprefix -I,$(HOST_ROOMS) tests/sim tests/unit/lib)
+TEST_INCLUDES  := $(INCLUDES) -Itests/sim -Itests/unit/lib
 
 # With the host's way to call a function, and the firmware's wide characters.
 $(BUILD)/host/boot/%.o $(BUILD)/host/tests/firmware/%.o $(BUILD)/host/tests/unit/boot/%.o: HOST_FLAGS += \
 	$(EFI_INCLUDES) -fshort-wchar -DVERSION='"$(VERSION)"' -DCOMMIT='"$(COMMIT)"'
-$(BUILD)/host/tests/firmware/%.o $(BUILD)/host/tests/unit/boot/%.o: TEST_INCLUDES += \
-	$(addprefix -I,$(FIRMWARE_ROOMS) boot boot/uefi boot/bare/firmware boot/bare/console tests/firmware)
+$(BUILD)/host/tests/firmware/%.o $(BUILD)/host/tests/unit/boot/%.o: TEST_INCLUDES += -Itests/firmware
 
 $(BUILD)/host/tests/%.o: tests/%.c Makefile tests/tests.mk $(ROOMS_MK)
 	@mkdir -p $(@D)
@@ -70,7 +68,7 @@ $(BUILD)/host/tests/%.o: tests/%.c Makefile tests/tests.mk $(ROOMS_MK)
 $(BUILD)/host/%.o: %.c Makefile tests/tests.mk $(ROOMS_MK)
 	@mkdir -p $(@D)
 	$(call say,HOSTCC)
-	$(QUIET)$(HOST_CC) $(HOST_FLAGS) $(SANITIZE) $(call includes,$(call room_of,$<)) -MMD -MP -c $< -o $@
+	$(QUIET)$(HOST_CC) $(HOST_FLAGS) $(SANITIZE) $(INCLUDES) -MMD -MP -c $< -o $@
 
 .SECONDEXPANSION:
 $(HOST_LIBRARIES): $(BUILD)/host/%.a: $$(call objects_in,$$*)
@@ -104,8 +102,7 @@ TRUTH_OBJECTS := $(TRUTH_SOURCES:%.c=$(BUILD)/truth/%.o)
 $(BUILD)/truth/%.o: %.c Makefile tests/tests.mk $(ROOMS_MK) | deps-test
 	@mkdir -p $(@D)
 	$(call say,HOSTCC)
-	$(QUIET)$(HOST_CC) $(COMMON) -fno-strict-aliasing $(if $(filter tests/%,$<),$(addprefix -I,$(TRUTH_ROOMS) tests/sim),\
-		$(call includes,$(call room_of,$<))) -I$(<D) -MMD -MP -c $< -o $@
+	$(QUIET)$(HOST_CC) $(COMMON) -fno-strict-aliasing $(INCLUDES) -Itests/sim -I$(<D) -MMD -MP -c $< -o $@
 
 $(BUILD)/truth/truth: $(TRUTH_OBJECTS)
 	$(call say,LINK  )
@@ -132,7 +129,7 @@ FUZZ_LIBRARY := $(BUILD)/fuzz/all.a
 $(BUILD)/fuzz/%.o: %.c Makefile tests/tests.mk | deps-test
 	@mkdir -p $(@D)
 	$(call say,CLANG )
-	$(QUIET)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link $(call includes,$(call room_of,$<)) -MMD -MP -c $< -o $@
+	$(QUIET)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link $(INCLUDES) -MMD -MP -c $< -o $@
 
 $(FUZZ_LIBRARY): $(FUZZ_OBJECTS)
 	$(call say,AR    )
@@ -141,7 +138,7 @@ $(FUZZ_LIBRARY): $(FUZZ_OBJECTS)
 
 $(FUZZ_TARGETS): $(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZ_LIBRARY)
 	$(call say,CLANG )
-	$(QUIET)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer $(addprefix -I,$(FUZZ_ROOMS)) $< $(FUZZ_LIBRARY) -o $@
+	$(QUIET)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer $(INCLUDES) $< $(FUZZ_LIBRARY) -o $@
 
 -include $(FUZZ_OBJECTS:.o=.d)
 
@@ -189,7 +186,7 @@ kvm: deps-build deps-run deps-image deps-test
 $(BUILD)/host/bench_host: tests/bench/bench_host.c $(PORTABLE) Makefile tests/tests.mk
 	@mkdir -p $(@D)
 	$(call say,HOSTCC)
-	$(QUIET)$(HOST_CC) $(COMMON) -fno-strict-aliasing -flto=auto $(addprefix -I,$(HOST_ROOMS)) $< $(PORTABLE) -o $@
+	$(QUIET)$(HOST_CC) $(COMMON) -fno-strict-aliasing -flto=auto $(INCLUDES) $< $(PORTABLE) -o $@
 
 BENCH_CORES   := 1 2 4 16 64 255
 BENCH_REPORTS := 100 1000 10000
@@ -239,7 +236,7 @@ PYTHON_FILES = $(shell git grep -lE '^\#!.*python3' -- ':!*.md' ':!*.c') $(wildc
 .PHONY: lint
 lint: deps-lint
 	cppcheck --quiet --error-exitcode=1 --inline-suppr --enable=warning,portability,performance \
-		--suppress=missingIncludeSystem $(addprefix -I,$(HOST_ROOMS)) src drivers
+		--suppress=missingIncludeSystem $(INCLUDES) src drivers
 	shellcheck $(SHELL_FILES)
 	$(PYTHON) -m pyflakes $(sort $(PYTHON_FILES))
 	@! grep -nP '^.{121,}' -r src drivers boot tests --include='*.[ch]' --include='*.nasm' || \

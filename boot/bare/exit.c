@@ -1,8 +1,8 @@
 /* QEMU's exit device, ACPI's sleep state S5, a reset. See exit.h. */
-#include "exit.h"
+#include "bare/exit.h"
 
-#include "com1.h"
-#include "hw.h"
+#include "bare/console/com1.h"
+#include "hw/hw.h"
 
 #define RESET_PORT         0xcf9u /* the reset register of Intel's chip sets, which AMD's have, too */
 #define RESET_PREPARE      0x02u

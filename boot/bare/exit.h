@@ -2,9 +2,9 @@
 #ifndef BARETICK_EXIT_H
 #define BARETICK_EXIT_H
 
-#include "acpi.h"
-#include "console.h"
-#include "options.h"
+#include "acpi/acpi.h"
+#include "console/console.h"
+#include "options/options.h"
 #include "result.h"
 
 /*

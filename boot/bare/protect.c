@@ -1,9 +1,9 @@
 /* Which pages may be written, and which executed. See protect.h. */
-#include "protect.h"
+#include "bare/protect.h"
 
-#include "bare.h"
-#include "hw.h"
-#include "paging.h"
+#include "bare/firmware/bare.h"
+#include "hw/hw.h"
+#include "hw/paging.h"
 
 #define PAGE_NOT_EXECUTABLE (UINT64_C(1) << 63) /* SDM vol. 3A, 4.5.4 */
 #define MSR_EFER            0xc0000080u         /* 2.2.1 */

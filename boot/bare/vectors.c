@@ -1,9 +1,9 @@
 /* See vectors.h. */
-#include "vectors.h"
+#include "bare/vectors.h"
 
 #include <stdint.h>
 
-#include "processor.h"
+#include "firmware/processor.h"
 
 #define VECTORS            256u
 #define EXCEPTIONS         32u   /* SDM vol. 3A, 6.3.1 */

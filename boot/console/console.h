@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "serial.h"
-#include "text.h"
+#include "base/text.h"
+#include "console/serial.h"
 
 #define CONSOLE_COLUMNS_MAX 172 /* of a mode that is chosen: smaller letters can't be read from where people sit */
 #define CONSOLE_LINE        128 /* what is said in one line, and its final 0 */

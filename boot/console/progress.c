@@ -1,14 +1,14 @@
 /* Progress line and deadline. See progress.h. */
-#include "progress.h"
+#include "console/progress.h"
 
-#include "cpu.h"
-#include "guard.h"
-#include "hw.h"
-#include "keys.h"
-#include "number.h"
-#include "survey_plan.h"
-#include "table_sections.h"
-#include "text.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "console/keys.h"
+#include "guard/guard.h"
+#include "hw/cpu.h"
+#include "hw/hw.h"
+#include "measure/survey_plan.h"
+#include "render/sections/table_sections.h"
 
 /* Drawing disturbs: at most once a second, and at each edge of a clock that has one a second. */
 #define LINE_NS        UINT64_C(950000000)

@@ -2,9 +2,9 @@
 #ifndef BARETICK_PROGRESS_H
 #define BARETICK_PROGRESS_H
 
-#include "alarm.h"
-#include "console.h"
-#include "survey.h"
+#include "console/console.h"
+#include "firmware/alarm.h"
+#include "measure/survey.h"
 
 #define PROGRESS_MARKS 16 /* of a soak's latest rows */
 

@@ -1,7 +1,7 @@
 /* Text and blocks for the serial lines. See serial.h. */
-#include "serial.h"
+#include "console/serial.h"
 
-#include "sha256.h"
+#include "base/sha256.h"
 
 #define CHUNK 64 /* bytes in one call: a line that is stuck costs one time-out, not one a byte */
 

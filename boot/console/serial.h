@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "options.h"
-#include "text.h"
+#include "base/text.h"
+#include "options/options.h"
 
 #define SERIAL_LINES_MAX  4
 #define SERIAL_BLOCKS_MAX 3

@@ -1,13 +1,13 @@
 /* The cores that baretick starts itself, as a struct smp. See cores.h. */
-#include "cores.h"
+#include "cores/cores.h"
 
-#include "cores_memory.h"
-#include "cores_setup.h"
-#include "cpu.h"
-#include "dispatch.h"
-#include "job.h"
-#include "scale.h"
-#include "text.h"
+#include "base/scale.h"
+#include "base/text.h"
+#include "cores/cores_memory.h"
+#include "cores/cores_setup.h"
+#include "cores/job.h"
+#include "hw/cpu.h"
+#include "smp/dispatch.h"
 
 static bool
 cores_alive(void *context, size_t core)

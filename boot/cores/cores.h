@@ -13,10 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "acpi.h"
-#include "clock.h"
-#include "smp.h"
-#include "startup.h"
+#include "acpi/acpi.h"
+#include "clock/clock.h"
+#include "clock/smp.h"
+#include "smp/startup.h"
 
 /*
  * A core as the report shows it. Number 0 is the boot core, the others follow in the order of their

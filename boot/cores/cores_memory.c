@@ -2,13 +2,13 @@
  * The memory of started cores, and what they take over from the boot core: its page tables,
  * descriptor table and control registers, but an interrupt table of our own. See cores_memory.h.
  */
-#include "cores_memory.h"
+#include "cores/cores_memory.h"
 
-#include "cores_setup.h"
-#include "firmware.h"
-#include "hw.h"
-#include "paging.h"
-#include "processor.h"
+#include "cores/cores_setup.h"
+#include "firmware/firmware.h"
+#include "firmware/processor.h"
+#include "hw/hw.h"
+#include "hw/paging.h"
 
 #define STACK_SIZE        (16u << 10)
 #define TRAMPOLINE_MAX    UINT64_C(0x9ffff)    /* RAM that SIPI can name ends at A0000h */

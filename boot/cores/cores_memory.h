@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "cores.h"
+#include "cores/cores.h"
 
 /*
  * Takes memory for LISTED records and WORKING slots with their stacks, all zeroed, and fills in

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "processor.h"
-#include "startup.h"
+#include "firmware/processor.h"
+#include "smp/startup.h"
 
 struct core_setup { /* but for its end constant while cores run */
 	uint64_t cr0, cr4;

@@ -1,5 +1,5 @@
 /* A job's part on the boot core. See job.h. */
-#include "job.h"
+#include "cores/job.h"
 
 static void
 work_here(void *context)

@@ -5,8 +5,8 @@
 #ifndef BARETICK_JOB_H
 #define BARETICK_JOB_H
 
-#include "guard.h"
-#include "smp.h"
+#include "clock/smp.h"
+#include "guard/guard.h"
 
 struct job {
 	smp_job *work;

@@ -1,8 +1,8 @@
 /* Facts of the machine, as the report has them. See describe.h. */
-#include "describe.h"
+#include "firmware/describe.h"
 
-#include "firmware.h"
-#include "text.h"
+#include "base/text.h"
+#include "firmware/firmware.h"
 
 static const char *
 accelerator_of(const char *hypervisor)

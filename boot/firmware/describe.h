@@ -2,9 +2,9 @@
 #ifndef BARETICK_DESCRIBE_H
 #define BARETICK_DESCRIBE_H
 
-#include "platform.h"
-#include "report.h"
-#include "smbios.h"
+#include "clocks/platform.h"
+#include "report/report.h"
+#include "smbios/smbios.h"
 
 /*
  * Fills REPORT's machine from PLATFORM, SMBIOS and the firmware; started_at stays "" where the firmware has no

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "text.h"
+#include "base/text.h"
 
 /* SIZE bytes, all 0; NULL where there is no more memory. */
 void *firmware_allocate(size_t size);

@@ -1,8 +1,8 @@
 /* Descriptor tables, control registers and LAPIC of the core that runs this. See processor.h. */
-#include "processor.h"
+#include "firmware/processor.h"
 
-#include "lapic.h"
-#include "paging.h"
+#include "hw/lapic.h"
+#include "hw/paging.h"
 
 struct table_register
 processor_gdtr(void)

@@ -2,7 +2,7 @@
 #ifndef BARETICK_PROCESSOR_H
 #define BARETICK_PROCESSOR_H
 
-#include "as_found.h"
+#include "clock/as_found.h"
 
 struct table_register { /* as LGDT and LIDT read it in 64-bit mode: SDM vol. 3A, 2.4 */
 	uint16_t limit;

@@ -1,8 +1,8 @@
 /* Options from several sources. See sources.h. */
-#include "sources.h"
+#include "firmware/sources.h"
 
-#include "fw_cfg.h"
-#include "text.h"
+#include "base/text.h"
+#include "hw/fw_cfg.h"
 
 #define SOURCE_SIZE 8192 /* bytes of options in one source */
 #define SHOWN_MAX   48   /* characters of foreign words in a note */

@@ -2,8 +2,8 @@
 #ifndef BARETICK_SOURCES_H
 #define BARETICK_SOURCES_H
 
-#include "cpu.h"
-#include "report.h"
+#include "hw/cpu.h"
+#include "report/report.h"
 
 #define SOURCES_READ_SIZE (64u << 10) /* enough for exit=, save= and serial= if a source is too long */
 

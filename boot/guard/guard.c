@@ -1,12 +1,12 @@
 /* Guards: tables and calls. The handlers are in guard_entry.nasm. See guard.h. */
-#include "guard.h"
+#include "guard/guard.h"
 
-#include "code_map.h"
-#include "firmware.h"
-#include "guard_internal.h"
-#include "hw.h"
-#include "paging.h"
-#include "processor.h"
+#include "firmware/code_map.h"
+#include "firmware/firmware.h"
+#include "firmware/processor.h"
+#include "guard/guard_internal.h"
+#include "hw/hw.h"
+#include "hw/paging.h"
 
 #define MSR_GS_BASE 0xc0000101u /* SDM vol. 3A, 3.4.4.1 */
 

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "fault.h"
+#include "clock/fault.h"
 
 /* Before all below. False: exceptions stay the firmware's, and what is guarded is just run. */
 bool guard_open(void);

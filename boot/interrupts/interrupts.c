@@ -2,15 +2,15 @@
  * The firmware's tick is stopped through its own timer protocol, whatever it ticks by, and started again likewise: so
  * it programs its own device anew. See interrupts.h.
  */
-#include "interrupts.h"
+#include "interrupts/interrupts.h"
 
-#include "firmware.h"
-#include "guard.h"
-#include "hw.h"
-#include "lapic.h"
-#include "processor.h"
-#include "recorder.h"
-#include "tick.h"
+#include "firmware/firmware.h"
+#include "firmware/processor.h"
+#include "firmware/tick.h"
+#include "guard/guard.h"
+#include "hw/hw.h"
+#include "hw/lapic.h"
+#include "interrupts/recorder.h"
 
 #define VECTORS         256u
 #define EXCEPTIONS      32u   /* SDM vol. 3A, 6.3.1 */

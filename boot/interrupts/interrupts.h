@@ -2,7 +2,7 @@
 #ifndef BARETICK_INTERRUPTS_H
 #define BARETICK_INTERRUPTS_H
 
-#include "timer.h"
+#include "clock/timer.h"
 
 /* What a run is given; its functions are NULL where there is no memory for it. */
 struct timer_window interrupts_open(void);

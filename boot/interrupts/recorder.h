@@ -2,7 +2,7 @@
 #ifndef BARETICK_RECORDER_H
 #define BARETICK_RECORDER_H
 
-#include "timer.h"
+#include "clock/timer.h"
 
 #define HIDDEN __attribute__((visibility("hidden")))
 #define SAME_OFFSET(field, offset) \

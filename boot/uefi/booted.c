@@ -1,7 +1,7 @@
 /* The server that this machine was booted from. See booted.h. */
-#include "booted.h"
+#include "uefi/booted.h"
 
-#include "guard.h"
+#include "guard/guard.h"
 
 #define ASKING " Asking %s for options ..."
 

@@ -2,11 +2,11 @@
 #ifndef BARETICK_BOOTED_H
 #define BARETICK_BOOTED_H
 
-#include "console.h"
-#include "report.h"
-#include "server.h"
-#include "settings.h"
-#include "smbios.h"
+#include "console/console.h"
+#include "report/report.h"
+#include "smbios/smbios.h"
+#include "uefi/network/server.h"
+#include "uefi/volume/settings.h"
 
 struct booted {
 	struct server server;

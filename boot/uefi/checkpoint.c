@@ -1,9 +1,9 @@
 /* Marker and checkpoints of a run. See checkpoint.h. */
-#include "checkpoint.h"
+#include "uefi/checkpoint.h"
 
-#include "folders.h"
-#include "hw.h"
-#include "sha256.h"
+#include "base/sha256.h"
+#include "hw/hw.h"
+#include "report/folders.h"
 
 #define SHARE     10 /* of the time, one part at most goes into checkpoints, however slow the volume is */
 #define MINUTE_NS UINT64_C(60000000000)

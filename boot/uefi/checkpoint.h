@@ -9,12 +9,12 @@
 #ifndef BARETICK_CHECKPOINT_H
 #define BARETICK_CHECKPOINT_H
 
-#include "marker.h"
 #include "plan.h"
-#include "run.h"
-#include "running.h"
-#include "save.h"
-#include "smbios.h"
+#include "run/marker.h"
+#include "run/run.h"
+#include "smbios/smbios.h"
+#include "uefi/volume/running.h"
+#include "uefi/volume/save.h"
 
 struct checkpoint {
 	struct plan *plan;      /* whose texts it renders into; the caller's */

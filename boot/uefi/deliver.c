@@ -1,10 +1,10 @@
 /* The report, delivered wherever it can be. See deliver.h. */
-#include "deliver.h"
+#include "uefi/deliver.h"
 
 #include "blocks.h"
-#include "judge.h"
-#include "recommend.h"
-#include "save.h"
+#include "judge/judge.h"
+#include "judge/recommend/recommend.h"
+#include "uefi/volume/save.h"
 
 #define SAVING "Saving the report on the boot volume ..."
 

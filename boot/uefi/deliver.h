@@ -2,11 +2,11 @@
 #ifndef BARETICK_DELIVER_H
 #define BARETICK_DELIVER_H
 
-#include "checkpoint.h"
-#include "console.h"
-#include "pager.h"
+#include "console/console.h"
 #include "plan.h"
-#include "report.h"
+#include "report/report.h"
+#include "uefi/checkpoint.h"
+#include "uefi/console/pager.h"
 
 /* What is said where the report does not fit. */
 #define DELIVER_TOO_LARGE "error: the report does not fit the memory that the firmware gave\n"

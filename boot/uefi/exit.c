@@ -1,8 +1,8 @@
 /* Reset, power-off, return, QEMU's exit device, or the reader's key. See exit.h. */
-#include "exit.h"
+#include "uefi/exit.h"
 
-#include "hw.h"
-#include "uefi.h"
+#include "hw/hw.h"
+#include "uefi/firmware/uefi.h"
 
 #define GONE_100NS      10000000 /* a machine that was switched off is off by then, ... */
 #define GONE_TURNS      20000000 /* ... or, where the firmware's timer is dead, after so many calls of it */

@@ -2,11 +2,11 @@
 #ifndef BARETICK_EXIT_H
 #define BARETICK_EXIT_H
 
-#include "acpi.h"
-#include "console.h"
-#include "options.h"
-#include "pager.h"
+#include "acpi/acpi.h"
+#include "console/console.h"
+#include "options/options.h"
 #include "result.h"
+#include "uefi/console/pager.h"
 
 /*
  * Ends the run as HOW says. Comes back only for EXIT_RETURN, and for EXIT_ASK where CAN_RETURN and the reader

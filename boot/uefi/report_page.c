@@ -1,9 +1,9 @@
 /* The page report.html, and the screen's buffer. See page.h. */
-#include "page.h"
+#include "uefi/page.h"
 
-#include "html.h"
-#include "report_sizes.h"
-#include "screen.h"
+#include "render/json/html.h"
+#include "render/screen/screen.h"
+#include "report/report_sizes.h"
 
 static size_t
 page_length(void)

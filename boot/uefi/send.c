@@ -1,7 +1,7 @@
 /* The report to a server. See send.h. */
-#include "send.h"
+#include "uefi/send.h"
 
-#include "guard.h"
+#include "guard/guard.h"
 
 #define SENDING " Sending the report to "
 

@@ -2,10 +2,10 @@
 #ifndef BARETICK_SEND_H
 #define BARETICK_SEND_H
 
-#include "pager.h"
 #include "plan.h"
-#include "post.h"
-#include "server.h"
+#include "uefi/console/pager.h"
+#include "uefi/network/post.h"
+#include "uefi/network/server.h"
 
 struct send {
 	const struct plan *plan;

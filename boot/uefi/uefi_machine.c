@@ -1,7 +1,7 @@
 /* See uefi_machine.h. */
-#include "uefi_machine.h"
+#include "uefi/uefi_machine.h"
 
-#include "mp.h"
+#include "uefi/mp/mp.h"
 
 static bool
 begins(void *context, const struct run *run, const struct run_phase *phase)

@@ -2,8 +2,8 @@
 #ifndef BARETICK_UEFI_MACHINE_H
 #define BARETICK_UEFI_MACHINE_H
 
-#include "checkpoint.h"
 #include "machine.h"
+#include "uefi/checkpoint.h"
 
 /* CHECKPOINT is the caller's, and stays as long as the machine. */
 struct machine_boot uefi_machine(struct checkpoint *checkpoint);

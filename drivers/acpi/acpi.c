@@ -1,6 +1,6 @@
 /* From the RSDP through its root table to the three tables. See acpi.h for what is promised. */
-#include "acpi_internal.h"
-#include "text.h"
+#include "acpi/acpi_internal.h"
+#include "base/text.h"
 
 /* ACPI 6.5, 5.2.5.3, table 5.3: offsets in the RSDP. */
 #define RSDP_SIGNATURE      "RSD PTR "

@@ -2,7 +2,7 @@
 #ifndef BARETICK_ACPI_INTERNAL_H
 #define BARETICK_ACPI_INTERNAL_H
 
-#include "acpi.h"
+#include "acpi/acpi.h"
 
 #define ACPI_HEADER_SIZE      36u          /* ACPI 6.5, 5.2.6, table 5.4 */
 #define ACPI_HEADER_LENGTH    4u           /* offset of the table's length, 32 bits */

@@ -2,7 +2,7 @@
  * The DSDT's sleep state S5. No AML is interpreted: the object is found by its name and the bytes around it, as many
  * small kernels do, and one of another form counts as missing.
  */
-#include "acpi_internal.h"
+#include "acpi/acpi_internal.h"
 
 /* ACPI 6.5, 20.2: AML's encoding. */
 #define NAME_OP      0x08u

@@ -1,7 +1,7 @@
 /* One table of known length: its fields, its checksum, what is wrong with it. See acpi_internal.h. */
-#include "acpi_internal.h"
+#include "acpi/acpi_internal.h"
 
-#include "text.h"
+#include "base/text.h"
 
 void
 acpi_problem(struct acpi_facts *facts, const char *format, ...)

@@ -1,5 +1,5 @@
 /* FADT, HPET and MADT: one table each, every field by its offset and within the table's length. */
-#include "acpi_internal.h"
+#include "acpi/acpi_internal.h"
 
 /* ACPI 6.5, 5.2.9, table 5.9: offsets in the FADT. */
 #define FADT_DSDT           40u

@@ -1,8 +1,8 @@
 /* What the drivers' checks share. See check.h. */
-#include "check.h"
+#include "checks/check.h"
 
-#include "probe.h"
-#include "wait.h"
+#include "clocks/probe.h"
+#include "hw/wait.h"
 
 #define WATCH_POLL_NS_MAX  UINT64_C(100000) /* ours: a poll is a few accesses, at worst of 57 us each (nested) */
 #define WATCH_STILL_POLLS_MAX 65536u /* 8 ms and more in which the TSC read the same: it stopped */

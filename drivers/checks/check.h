@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "driver.h"
-#include "platform.h"
+#include "clock/driver.h"
+#include "clocks/platform.h"
 
 /* Fills ROW, which is not checked until then. Leaves the device as open left it. */
 typedef void check_look(const struct checking *checking, struct behaviour *row);

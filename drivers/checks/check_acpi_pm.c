@@ -1,8 +1,8 @@
 /* How the ACPI PM timer behaves beside ACPI's promises: its width, and readings that were not latched. */
-#include "acpi_pm_registers.h"
-#include "check.h"
-#include "checks.h"
-#include "wait.h"
+#include "checks/check.h"
+#include "checks/checks.h"
+#include "clocks/acpi_pm_registers.h"
+#include "hw/wait.h"
 
 #define PM_BATCH         64u     /* readings in one masked section: 64 us, or 4 ms where each costs 57 us */
 #define PM_GLITCH_READS  4096u   /* PIIX4's bad 3 ns in 69.8 would show in one of 23 */

@@ -2,13 +2,13 @@
  * How the HPET behaves beside its specification, IA-PC HPET 1.0a. It is stopped only where the firmware had
  * left it stopped: elsewhere it may be in use. The main counter is never written.
  */
-#include "checks.h"
-#include "cpuid.h"
-#include "hpet_pace.h"
-#include "hpet_registers.h"
-#include "probe.h"
-#include "text.h"
-#include "wait.h"
+#include "base/text.h"
+#include "checks/checks.h"
+#include "checks/hpet_pace.h"
+#include "clocks/hpet_registers.h"
+#include "clocks/probe.h"
+#include "hw/cpuid.h"
+#include "hw/wait.h"
 
 #define STOPPED_NS        (100 * UINT64_C(1000)) /* how long it is stopped: 1,000 of its slowest ticks */
 

@@ -2,10 +2,10 @@
  * Whether a full reading of the HPET is torn: where the low half rolls over, two accesses of 32 bits, or one of 64 that
  * is split on its way, may show a moment that never was. IA-PC HPET 1.0a.
  */
-#include "check.h"
-#include "hpet_pace.h"
-#include "hpet_registers.h"
-#include "wait.h"
+#include "checks/check.h"
+#include "checks/hpet_pace.h"
+#include "clocks/hpet_registers.h"
+#include "hw/wait.h"
 
 #define HPET_FS_PER_NS    UINT64_C(1000000)
 #define TORN_BEFORE_NS    (200 * UINT64_C(1000)) /* readings begin so long before the rollover */

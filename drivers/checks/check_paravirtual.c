@@ -1,10 +1,10 @@
 /* How hypervisors' clocks behave beside what they promise: their pages' rate, and page against MSR. */
-#include "check.h"
-#include "checks.h"
-#include "leaves.h"
-#include "pvclock.h"
-#include "text.h"
-#include "wait.h"
+#include "base/text.h"
+#include "checks/check.h"
+#include "checks/checks.h"
+#include "clocks/pvclock.h"
+#include "hw/wait.h"
+#include "paravirtual/leaves.h"
 
 #define PPM          UINT64_C(1000000)
 #define HV_TICK_NS   100

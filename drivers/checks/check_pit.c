@@ -1,8 +1,8 @@
 /* How the PIT's channel 2 behaves beside the Intel 8254 data sheet; it is left counting as open left it. */
-#include "check.h"
-#include "checks.h"
-#include "pit_checks.h"
-#include "wait.h"
+#include "checks/check.h"
+#include "checks/checks.h"
+#include "checks/pit_checks.h"
+#include "hw/wait.h"
 
 #define US                UINT64_C(1000)
 #define STEP_READS        256u

@@ -2,9 +2,9 @@
  * Whether OUT of the PIT's channel 2 rises when it is asked to: Intel 8254 data sheet, mode 0. In clocks of the PIT's
  * own: one that runs at another rate than it claims is late by that, which is another rule's.
  */
-#include "check.h"
-#include "pit_checks.h"
-#include "wait.h"
+#include "checks/check.h"
+#include "checks/pit_checks.h"
+#include "hw/wait.h"
 
 #define US                UINT64_C(1000)
 #define OUT_TRIES         3u

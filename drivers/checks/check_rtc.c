@@ -2,11 +2,11 @@
  * How the RTC behaves beside Motorola's MC146818 data sheet: its update cycle, its seconds, its battery; its
  * periodic flag in check_rtc_pf.c. Interrupts are masked for one look at a time.
  */
-#include "check.h"
-#include "checks.h"
-#include "rtc_flag.h"
-#include "rtc_registers.h"
-#include "wait.h"
+#include "checks/check.h"
+#include "checks/checks.h"
+#include "checks/rtc_flag.h"
+#include "clocks/rtc_registers.h"
+#include "hw/wait.h"
 
 #define US            UINT64_C(1000)
 #define WATCH_NS      (1200 * WAIT_NS_PER_MS) /* an update comes every second */

@@ -1,8 +1,8 @@
 /* Whether the RTC's periodic flag comes at the rate that register A asks for. See rtc_flag.h. */
-#include "check.h"
-#include "rtc_flag.h"
-#include "rtc_registers.h"
-#include "wait.h"
+#include "checks/check.h"
+#include "checks/rtc_flag.h"
+#include "clocks/rtc_registers.h"
+#include "hw/wait.h"
 
 #define RULE              "rtc-periodic"
 #define PPM               INT64_C(1000000)

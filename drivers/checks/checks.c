@@ -1,7 +1,7 @@
 /* The one table of the devices' checks. */
-#include "checks.h"
+#include "checks/checks.h"
 
-#include "drivers.h"
+#include "clocks/drivers.h"
 
 /* Pages in memory first: they take milliseconds, and devices of which each access exits all of the time. */
 const struct device_check device_checks[] = {

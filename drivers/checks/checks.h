@@ -2,7 +2,7 @@
 #ifndef BARETICK_CHECKS_H
 #define BARETICK_CHECKS_H
 
-#include "driver.h"
+#include "clock/driver.h"
 
 /* In the order in which they are played; ends with a NULL driver. */
 extern const struct device_check device_checks[];

@@ -1,8 +1,8 @@
 /* The HPET's pace. See hpet_pace.h. */
-#include "hpet_pace.h"
+#include "checks/hpet_pace.h"
 
-#include "hpet_registers.h"
-#include "wait.h"
+#include "clocks/hpet_registers.h"
+#include "hw/wait.h"
 
 #define PACE_NS           (20 * UINT64_C(1000))  /* 200 ticks and more */
 #define LEAP_FACTOR       2 /* beyond its pace, which is known by one reading at each end */

@@ -2,7 +2,7 @@
 #ifndef BARETICK_HPET_PACE_H
 #define BARETICK_HPET_PACE_H
 
-#include "check.h"
+#include "checks/check.h"
 
 /* The low half, which one access gives whole. */
 uint32_t hpet_read_low(const struct checking *checking);

@@ -2,9 +2,9 @@
 #ifndef BARETICK_PIT_CHECKS_H
 #define BARETICK_PIT_CHECKS_H
 
-#include "check.h"
-#include "pit_registers.h"
-#include "wait.h"
+#include "checks/check.h"
+#include "clocks/pit_registers.h"
+#include "hw/wait.h"
 
 #define PIT_LOADED_NS WAIT_NS_PER_MS /* the count is loaded by the next clock, 838 ns */
 

@@ -1,11 +1,11 @@
 /* The devices' registers as they read. See registers.h. */
-#include "registers.h"
+#include "checks/registers.h"
 
-#include "hpet_registers.h"
-#include "leaves.h"
-#include "pic_registers.h"
-#include "pit_registers.h"
-#include "rtc_registers.h"
+#include "clocks/hpet_registers.h"
+#include "clocks/pic_registers.h"
+#include "clocks/pit_registers.h"
+#include "clocks/rtc_registers.h"
+#include "paravirtual/leaves.h"
 
 /*
  * A channel that was never programmed counts as one whose bytes are read low, then high. Modes 6 and 7 are 2 and 3: the

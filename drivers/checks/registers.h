@@ -2,9 +2,9 @@
 #ifndef BARETICK_REGISTERS_H
 #define BARETICK_REGISTERS_H
 
-#include "as_found.h"
-#include "fault.h"
-#include "platform.h"
+#include "clock/as_found.h"
+#include "clock/fault.h"
+#include "clocks/platform.h"
 
 /*
  * Reads the devices' registers: HPET configuration, port 61h (its writable bits), the mode of PIT channel 2,

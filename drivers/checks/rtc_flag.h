@@ -2,7 +2,7 @@
 #ifndef BARETICK_RTC_FLAG_H
 #define BARETICK_RTC_FLAG_H
 
-#include "check.h"
+#include "checks/check.h"
 
 /* The periodic flag as it is seen by looking at it again and again; check_rtc_pf.c. */
 struct rtc_flag {

@@ -3,8 +3,8 @@
  * that kernels use would hide the glitches of timers that are not latched. It is never
  * written.
  */
-#include "acpi_pm_registers.h"
-#include "probe.h"
+#include "clocks/acpi_pm_registers.h"
+#include "clocks/probe.h"
 
 #define PORT_MAX     0xfffcu     /* the last port at which 32 bits can be read */
 

@@ -1,5 +1,5 @@
 /* The one table of clocks, in the order in which people see them. */
-#include "drivers.h"
+#include "clocks/drivers.h"
 
 const struct driver *const drivers[] = {
 	&tsc_driver, &hpet_driver, &acpi_pm_driver, &pit_driver, &rtc_driver, &kvmclock_driver, &hv_ref_driver,

@@ -2,7 +2,7 @@
 #ifndef BARETICK_DRIVERS_H
 #define BARETICK_DRIVERS_H
 
-#include "driver.h"
+#include "clock/driver.h"
 
 /* Every driver, in the order in which people see the clocks; ends with NULL. */
 extern const struct driver *const drivers[];

@@ -3,8 +3,8 @@
  * switched off again; the counter itself is never written. Sections are those of the IA-PC HPET
  * specification 1.0a.
  */
-#include "hpet_registers.h"
-#include "probe.h"
+#include "clocks/hpet_registers.h"
+#include "clocks/probe.h"
 
 enum { HPET, HPET_32, HPET_COUNT };
 /* The configuration's low half, the high one is reserved and never written; bit n: timer n may interrupt. */

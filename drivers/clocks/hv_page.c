@@ -2,9 +2,9 @@
  * Hyper-V's reference time, from one page for all cores and the TSC. While the page's sequence is 0 readers are to take
  * the MSR, which is the same time, as this one does; and so it does where the page is never whole.
  */
-#include "leaves.h"
-#include "paravirtual_clocks.h"
-#include "probe.h"
+#include "clocks/paravirtual_clocks.h"
+#include "clocks/probe.h"
+#include "paravirtual/leaves.h"
 
 #define MSR_ON   1u
 #define MSR_KEPT UINT64_C(0xfff) /* reserved bits are left as they are: TLFS, reference TSC page */

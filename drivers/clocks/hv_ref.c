@@ -1,7 +1,7 @@
 /* Hyper-V's partition reference counter, by its MSR; and whose word a guest gives for it. */
-#include "leaves.h"
-#include "paravirtual_clocks.h"
-#include "probe.h"
+#include "clocks/paravirtual_clocks.h"
+#include "clocks/probe.h"
+#include "paravirtual/leaves.h"
 
 /*
  * TLFS, guest OS identity: bit 63: an open source system; bits 62 to 56: which, of those that have a number; this

@@ -3,9 +3,9 @@
  * page is asked for when it first takes samples; its MSR is put back before the core is stopped, for KVM goes on
  * writing.
  */
-#include "leaves.h"
-#include "probe.h"
-#include "pvclock.h"
+#include "clocks/probe.h"
+#include "clocks/pvclock.h"
+#include "paravirtual/leaves.h"
 
 #define MSR_ON 1u
 

@@ -1,5 +1,5 @@
 /* The clock that is not read: its latency is what the bracket itself costs. */
-#include "probe.h"
+#include "clocks/probe.h"
 
 static uint64_t
 null_read(void *device)

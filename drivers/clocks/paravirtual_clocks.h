@@ -2,9 +2,9 @@
 #ifndef BARETICK_PARAVIRTUAL_CLOCKS_H
 #define BARETICK_PARAVIRTUAL_CLOCKS_H
 
-#include "driver.h"
-#include "hw.h"
-#include "pages.h"
+#include "clock/driver.h"
+#include "hw/hw.h"
+#include "paravirtual/pages.h"
 
 /* Takes samples by READ, which is handed HERE, what it needs on the core that calls. */
 static inline __attribute__((always_inline)) void

@@ -3,8 +3,8 @@
  * read-back. Port 61h and the channel's mode are put back. Channel 0 is not touched, since
  * the firmware may use it.
  */
-#include "pit_registers.h"
-#include "probe.h"
+#include "clocks/pit_registers.h"
+#include "clocks/probe.h"
 
 enum { PIT, PIT_READBACK, PIT_COUNT };
 enum { SAVED_PORT_B, SAVED_STATUS };

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "hw.h"
+#include "hw/hw.h"
 
 #define PIT_DATA_2        0x42u
 #define PIT_CONTROL       0x43u

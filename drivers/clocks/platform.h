@@ -2,10 +2,10 @@
 #ifndef BARETICK_PLATFORM_H
 #define BARETICK_PLATFORM_H
 
-#include "acpi.h"
-#include "cpu.h"
-#include "pages.h"
-#include "paravirtual.h"
+#include "acpi/acpi.h"
+#include "clock/paravirtual.h"
+#include "hw/cpu.h"
+#include "paravirtual/pages.h"
 
 struct platform {
 	struct acpi_facts acpi;

@@ -1,9 +1,9 @@
 /* What the clocks' drivers share. See probe.h. */
-#include "probe.h"
+#include "clocks/probe.h"
 
 #include <stdarg.h>
 
-#include "text.h"
+#include "base/text.h"
 
 /*
  * A wait ends after 2^24 ticks of the TSC (3 ms at 5 GHz, 17 ms at 1 GHz: more than twenty

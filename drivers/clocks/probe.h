@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "drivers.h"
-#include "hw.h"
-#include "platform.h"
+#include "clocks/drivers.h"
+#include "clocks/platform.h"
+#include "hw/hw.h"
 
 /*
  * Copies DRIVER's rows to CLOCKS and readies DEVICE. False where there is no TSC, so that no reading

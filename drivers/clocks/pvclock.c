@@ -1,7 +1,7 @@
 /* Pages of KVM's and Xen's clocks. See pvclock.h. */
-#include "pvclock.h"
+#include "clocks/pvclock.h"
 
-#include "probe.h"
+#include "clocks/probe.h"
 
 static struct pvclock_slot *
 slot_at(const struct device *device, size_t i)

@@ -5,8 +5,8 @@
 #ifndef BARETICK_PVCLOCK_H
 #define BARETICK_PVCLOCK_H
 
-#include "paravirtual_clocks.h"
-#include "platform.h"
+#include "clocks/paravirtual_clocks.h"
+#include "clocks/platform.h"
 
 /*
  * device.saved: how many pages; the flag TSC_STABLE counts; cores that were refused one; the multiplier of the page at

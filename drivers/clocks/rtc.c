@@ -13,9 +13,9 @@
  * A read of register C clears its flags: an alarm that comes due during a run is lost to
  * others.
  */
-#include "pic_registers.h"
-#include "probe.h"
-#include "rtc_registers.h"
+#include "clocks/pic_registers.h"
+#include "clocks/probe.h"
+#include "clocks/rtc_registers.h"
 
 #define RTC_PF_HZ          8192u
 #define RTC_PF_TRIES       8 /* an emulator raises the flag when its host lets it: milliseconds late */

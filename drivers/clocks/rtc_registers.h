@@ -2,8 +2,8 @@
 #ifndef BARETICK_RTC_REGISTERS_H
 #define BARETICK_RTC_REGISTERS_H
 
-#include "driver.h"
-#include "hw.h"
+#include "clock/driver.h"
+#include "hw/hw.h"
 
 #define RTC_INDEX          0x70u
 #define RTC_INDEX_ALIAS    0x74u /* Intel's chip sets: see rtc_find() */

@@ -1,6 +1,6 @@
 /* The time-stamp counter, read four ways. Nothing of it is written. */
-#include "leaves.h"
-#include "probe.h"
+#include "clocks/probe.h"
+#include "paravirtual/leaves.h"
 
 static uint64_t
 tsc_read(void *device)

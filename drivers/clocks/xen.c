@@ -3,9 +3,9 @@
  * told to stop. Nothing else of Xen's is touched: neither the shared page, which the firmware may have mapped and of
  * which there is one alone, nor vcpu_info, which can't be taken back.
  */
-#include "leaves.h"
-#include "probe.h"
-#include "pvclock.h"
+#include "clocks/probe.h"
+#include "clocks/pvclock.h"
+#include "paravirtual/leaves.h"
 
 /* xen/include/public: xen.h, version.h, features.h, vcpu.h */
 #define XEN_VERSION_OP         17u

@@ -1,8 +1,8 @@
 /* CPUID, leaf by leaf. See cpu.h. */
-#include "cpu.h"
-#include "cpuid.h"
-#include "hw.h"
-#include "text.h"
+#include "base/text.h"
+#include "hw/cpu.h"
+#include "hw/cpuid.h"
+#include "hw/hw.h"
 
 #define MSR_SMI_COUNT 0x00000034u /* SDM vol. 4, MSRs of Nehalem and of Silvermont; bits 31:0 */
 #define MSR_SEV_STATUS 0xc0010131u /* APM vol. 2, 15.34.10: bit 0 SEV, 1 SEV-ES, 2 SEV-SNP */

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "clock.h"
-#include "core_facts.h"
+#include "clock/clock.h"
+#include "clock/core_facts.h"
 
 struct cpu_facts {
 	char vendor[13];     /* CPUID 0h, as it reads */

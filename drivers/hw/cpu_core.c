@@ -1,7 +1,7 @@
 /* What one core says of itself: its TSC's adjustment, and its place in the package. See cpu.h. */
-#include "cpu.h"
-#include "cpuid.h"
-#include "hw.h"
+#include "hw/cpu.h"
+#include "hw/cpuid.h"
+#include "hw/hw.h"
 
 #define MSR_TSC_ADJUST 0x0000003bu /* SDM vol. 4, table 2-2 */
 #define MSR_TSC_AUX    0xc0000103u /* likewise */

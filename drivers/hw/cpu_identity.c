@@ -1,8 +1,8 @@
 /* Which CPU it is, and which hypervisor. See cpu.h. */
-#include "cpu.h"
-#include "cpuid.h"
-#include "hw.h"
-#include "text.h"
+#include "base/text.h"
+#include "hw/cpu.h"
+#include "hw/cpuid.h"
+#include "hw/hw.h"
 
 #define MSR_MICROCODE 0x0000008bu /* SDM vol. 4, IA32_BIOS_SIGN_ID; AMD's PatchLevel */
 #define FAMILY_6      0x06u       /* before it Intel's have no such MSR, */

@@ -1,9 +1,9 @@
 /* See fw_cfg.h. Everything here is from QEMU's docs/specs/fw_cfg.rst. */
 #include <stdint.h>
 
-#include "fw_cfg.h"
-#include "hw.h"
-#include "text.h"
+#include "base/text.h"
+#include "hw/fw_cfg.h"
+#include "hw/hw.h"
 
 #define PORT_SELECTOR 0x510 /* 16 bits wide; selecting an item also goes back to its first byte */
 #define PORT_DATA     0x511 /* the item's next byte; 0 behind its end */

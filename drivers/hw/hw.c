@@ -1,8 +1,8 @@
 /* The hardware leaves on the machine itself. See hw.h for what each promises. */
-#include "hw.h"
+#include "hw/hw.h"
 
-#include "cpuid.h"
-#include "paging.h"
+#include "hw/cpuid.h"
+#include "hw/paging.h"
 
 uint8_t
 hw_in8(uint16_t port)

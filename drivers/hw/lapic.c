@@ -1,10 +1,10 @@
 /* The local APIC. Sections are those of Intel's SDM, volume 3A, chapter 10, "APIC". See lapic.h. */
-#include "lapic.h"
+#include "hw/lapic.h"
 
 #include <stddef.h>
 
-#include "cpuid.h"
-#include "hw.h"
+#include "hw/cpuid.h"
+#include "hw/hw.h"
 
 #define MSR_APIC_BASE     0x1bu                         /* 10.4.4, figure 10-5: IA32_APIC_BASE */
 #define APIC_BASE_EXTD    (UINT64_C(1) << 10)           /* 10.12.1: x2APIC mode */

@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "hw.h"
-#include "scale.h"
+#include "base/scale.h"
+#include "hw/hw.h"
 
 #define WAIT_NS_PER_MS UINT64_C(1000000)
 #define WAIT_NS_PER_S  UINT64_C(1000000000)

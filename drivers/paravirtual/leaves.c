@@ -1,9 +1,9 @@
 /* Which interfaces hypervisors offer. See leaves.h. */
-#include "leaves.h"
+#include "paravirtual/leaves.h"
 
-#include "cpuid.h"
-#include "hw.h"
-#include "text.h"
+#include "base/text.h"
+#include "hw/cpuid.h"
+#include "hw/hw.h"
 
 #define BASE_STEP  0x100u       /* from one interface to the next: Linux arch/x86/include/asm/processor.h */
 #define BASE_END   0x40010000u  /* likewise, where nothing more is looked for */

@@ -2,9 +2,9 @@
 #ifndef BARETICK_LEAVES_H
 #define BARETICK_LEAVES_H
 
-#include "cpu.h"
-#include "fault.h"
-#include "paravirtual.h"
+#include "clock/fault.h"
+#include "clock/paravirtual.h"
+#include "hw/cpu.h"
 
 /* Behind an interface's base. */
 #define LEAF_INTERFACE 1u /* Hyper-V: its signature; KVM: features; Xen: version */

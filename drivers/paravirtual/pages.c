@@ -1,5 +1,5 @@
 /* What rate of the TSC a page assumes. See pages.h. */
-#include "pages.h"
+#include "paravirtual/pages.h"
 
 #define NS_PER_TICK 100u /* of Hyper-V's reference time */
 #define SHIFT_MAX   32   /* beyond it no TSC has such a rate */

@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hw.h"
-#include "sample.h"
-#include "scale.h"
+#include "base/scale.h"
+#include "clock/sample.h"
+#include "hw/hw.h"
 
 #define PAGES_SIZE  4096u
 #define PAGES_TRIES 1024u /* of a page that is being written: it is so for less than a microsecond */

@@ -1,7 +1,7 @@
 /* From an entry point to the table. See smbios.h for what is promised. */
-#include "smbios_internal.h"
+#include "smbios/smbios_internal.h"
 
-#include "text.h"
+#include "base/text.h"
 
 #define TABLE_LENGTH_MAX (256u * 1024) /* ours: what is beyond it is not read */
 #define COUNT_ANY        SIZE_MAX      /* only the table's length, or its structure of type 127, ends it */

@@ -2,7 +2,7 @@
 #ifndef BARETICK_SMBIOS_INTERNAL_H
 #define BARETICK_SMBIOS_INTERNAL_H
 
-#include "smbios.h"
+#include "smbios/smbios.h"
 
 struct smbios_bytes {
 	const uint8_t *bytes;

@@ -1,7 +1,7 @@
 /* The structures of a table: which strings are kept, and which of them say nothing. See smbios_internal.h. */
-#include "smbios_internal.h"
+#include "smbios/smbios_internal.h"
 
-#include "text.h"
+#include "base/text.h"
 
 /* DSP0134 3.7, 6.1.2: type and length, a byte each, and a handle. */
 #define HEADER_SIZE   4u

@@ -1,8 +1,8 @@
 /* Jobs for started cores. See dispatch.h, and the legend in startup.h of what is written by which core. */
-#include "dispatch.h"
+#include "smp/dispatch.h"
 
-#include "hw.h"
-#include "wait.h"
+#include "hw/hw.h"
+#include "hw/wait.h"
 
 /*
  * An interrupt to a core that has not begun its job is repeated after so long: one that got lost

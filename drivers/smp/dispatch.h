@@ -6,7 +6,7 @@
 #ifndef BARETICK_DISPATCH_H
 #define BARETICK_DISPATCH_H
 
-#include "startup.h"
+#include "smp/startup.h"
 
 /* The number of core I of a batch: that of CORES, or where CORES is NULL, I itself. */
 static inline size_t

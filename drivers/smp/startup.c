@@ -1,8 +1,8 @@
 /* INIT-SIPI-SIPI. The order and the times are the MP Specification's, 1.4, B.4. See startup.h. */
-#include "startup.h"
+#include "smp/startup.h"
 
-#include "hw.h"
-#include "wait.h"
+#include "hw/hw.h"
+#include "hw/wait.h"
 
 #define INIT_NS          (10 * WAIT_NS_PER_MS) /* MP 1.4, B.4: from INIT to SIPI */
 #define SIPI_NS          UINT64_C(200000)      /* MP 1.4, B.4: from the first SIPI to the second */

@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "smp.h"
-#include "lapic.h"
-#include "scale.h"
+#include "clock/smp.h"
+#include "hw/lapic.h"
+#include "base/scale.h"
 
 #define CORE_SLOT_SIZE  128     /* two cache lines: boot/cores/core_entry.nasm knows the layout */
 #define CORE_FAULTED    0x100u  /* in fault: of the exception in its low byte */

@@ -1,9 +1,9 @@
 /* What the sources write, as it reads before and after. See timers.h. */
-#include "hpet_registers.h"
-#include "pic_registers.h"
-#include "pit_registers.h"
-#include "rtc_registers.h"
-#include "timers.h"
+#include "clocks/hpet_registers.h"
+#include "clocks/pic_registers.h"
+#include "clocks/pit_registers.h"
+#include "clocks/rtc_registers.h"
+#include "timers/timers.h"
 
 static void
 add_hpet(struct as_found *registers, const struct acpi_hpet *hpet)

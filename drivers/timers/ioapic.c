@@ -1,7 +1,7 @@
 /* See ioapic.h. */
-#include "ioapic.h"
+#include "timers/ioapic.h"
 
-#include "hw.h"
+#include "hw/hw.h"
 
 #define SELECT       0x00u /* 3.1 */
 #define WINDOW       0x10u

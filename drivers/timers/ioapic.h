@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "acpi.h"
+#include "acpi/acpi.h"
 
 #define IOAPIC_ID_MAX 254u /* 3.2.4: eight bits of destination; 255 is every core */
 #define IOAPIC_PIN_MAX 31u  /* ours: those above are no timer's */

@@ -1,10 +1,10 @@
 /* See pic.h. */
-#include "pic.h"
+#include "timers/pic.h"
 
-#include "hw.h"
-#include "lapic.h"
-#include "pic_registers.h"
-#include "timers.h"
+#include "clocks/pic_registers.h"
+#include "hw/hw.h"
+#include "hw/lapic.h"
+#include "timers/timers.h"
 
 #define INPUTS 8u /* of each */
 #define DELIVERY_EXTINT 0x700u /* SDM vol. 3A, 10.5.1, figure 10-8: bits 8 to 10 */

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "platform.h"
-#include "timer.h"
+#include "clock/timer.h"
+#include "clocks/platform.h"
 
 /* IRQ, 0 to 15, as TIMER's route, where the PICs are unused and lead to this core (LINT0, ExtINT); else refuses. */
 bool pic_find(const struct platform *platform, struct timer *timer, uint32_t irq);

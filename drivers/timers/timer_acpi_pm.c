@@ -3,9 +3,9 @@
  * 4.8.3.1.1. It is asked for, or with irq=all brings the SCI, which is level: up until the bit is cleared by writing
  * it.
  */
-#include "acpi_pm_registers.h"
-#include "hw.h"
-#include "timers.h"
+#include "clocks/acpi_pm_registers.h"
+#include "hw/hw.h"
+#include "timers/timers.h"
 
 #define TMR_STS       1u /* 4.8.3.1.1: bit 0 */
 #define TMR_EN        1u /* 4.8.3.1.2: likewise, in the second half of the block */

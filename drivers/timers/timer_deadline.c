@@ -2,9 +2,9 @@
  * The local APIC's timer in TSC-deadline mode: it interrupts when this core's TSC reaches what was written. SDM vol.
  * 3A, 10.5.4.1. Where CPUID does not offer it the MSR is not touched: some emulators take the write and never fire.
  */
-#include "cpuid.h"
-#include "hw.h"
-#include "timers.h"
+#include "hw/cpuid.h"
+#include "hw/hw.h"
+#include "timers/timers.h"
 
 #define MSR_TSC_DEADLINE 0x6e0u
 #define LVT_DEADLINE     (2u << 17)

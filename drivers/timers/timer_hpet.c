@@ -3,13 +3,13 @@
  * (legacy replacement). One is due at a reading of the main counter, which the recorder reads first: so its lateness
  * needs no calibration. IA-PC HPET specification 1.0a. The main counter is never written.
  */
-#include "hpet_registers.h"
-#include "hw.h"
-#include "ioapic.h"
-#include "lapic.h"
-#include "platform.h"
-#include "text.h"
-#include "timers.h"
+#include "base/text.h"
+#include "clocks/hpet_registers.h"
+#include "clocks/platform.h"
+#include "hw/hw.h"
+#include "hw/lapic.h"
+#include "timers/ioapic.h"
+#include "timers/timers.h"
 
 #define LEGACY_CAP   (1u << 15) /* 2.3.4 */
 #define PER_INT_CAP  (1u << 4) /* 2.3.8 */

@@ -2,10 +2,10 @@
  * The local APIC's timer of the core that asks: it counts down from the initial count at a rate that nothing claims,
  * and interrupts at 0. SDM vol. 3A, 10.5.4. Firmware that ticks by it sets it anew when its tick is started again.
  */
-#include "hw.h"
-#include "lapic.h"
-#include "platform.h"
-#include "timers.h"
+#include "clocks/platform.h"
+#include "hw/hw.h"
+#include "hw/lapic.h"
+#include "timers/timers.h"
 
 #define LVT_PERIODIC (1u << 17)
 #define DIVIDE_BY_1  0xbu       /* figure 10-10 */

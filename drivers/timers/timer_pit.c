@@ -3,8 +3,8 @@
  * read, so 65536 is left behind, as firmware does that does not tick by it: one that does is not asked, and one whose
  * tick was stopped programs it anew.
  */
-#include "pit_registers.h"
-#include "timers.h"
+#include "clocks/pit_registers.h"
+#include "timers/timers.h"
 
 #define IRQ             0u
 #define DATA_0          0x40u

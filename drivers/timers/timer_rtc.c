@@ -3,8 +3,8 @@
  * that is due each second. Motorola's MC146818 data sheet. All come by IRQ 8, which stays up until register C is
  * read.
  */
-#include "rtc_registers.h"
-#include "timers.h"
+#include "clocks/rtc_registers.h"
+#include "timers/timers.h"
 
 #define IRQ              8u
 #define SECONDS_ALARM    0x01u

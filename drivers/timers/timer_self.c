@@ -2,8 +2,8 @@
  * The null source: the core interrupts itself. What that takes is in every other source's figures, too. SDM vol.
  * 3A, 10.6.1.
  */
-#include "hw.h"
-#include "timers.h"
+#include "hw/hw.h"
+#include "timers/timers.h"
 
 #define ICR_TO_SELF (1u << 18) /* figure 10-12: destination shorthand; fixed, edge */
 

@@ -1,9 +1,9 @@
 /* What several sources need. See timers.h. */
-#include "hw.h"
-#include "pic.h"
-#include "pic_registers.h"
-#include "text.h"
-#include "timers.h"
+#include "base/text.h"
+#include "clocks/pic_registers.h"
+#include "hw/hw.h"
+#include "timers/pic.h"
+#include "timers/timers.h"
 
 bool
 timer_refuse(struct timer *timer, enum clock_state state, const char *why)

@@ -1,5 +1,5 @@
 /* The table of sources. See timers.h. */
-#include "timers.h"
+#include "timers/timers.h"
 
 const struct timer_driver *const timer_drivers[] = {
 	&timer_self, &timer_lapic, &timer_deadline,

@@ -2,11 +2,11 @@
 #ifndef BARETICK_TIMERS_H
 #define BARETICK_TIMERS_H
 
-#include "as_found.h"
-#include "ioapic.h"
-#include "lapic.h"
-#include "platform.h"
-#include "timer.h"
+#include "clock/as_found.h"
+#include "clock/timer.h"
+#include "clocks/platform.h"
+#include "hw/lapic.h"
+#include "timers/ioapic.h"
 
 #define TIMER_HPETS 10
 #define TIMER_PITS  2

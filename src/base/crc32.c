@@ -1,5 +1,5 @@
 /* See crc32.h. */
-#include "crc32.h"
+#include "base/crc32.h"
 
 #define POLYNOMIAL UINT32_C(0xedb88320)
 

@@ -1,7 +1,7 @@
 /* The log-linear histogram. See histogram.h. */
-#include "histogram.h"
+#include "base/histogram.h"
 
-#include "scale.h"
+#include "base/scale.h"
 
 #define LINEAR_MAX           ((UINT64_C(2) << HISTOGRAM_SUB_BITS) - 1) /* a bucket to each value */
 #define PER_HUNDRED_THOUSAND 100000u

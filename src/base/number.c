@@ -1,10 +1,10 @@
 /* Numbers in few characters. See number.h. */
-#include "number.h"
+#include "base/number.h"
 
 #include <stddef.h>
 
-#include "scale.h"
-#include "text.h"
+#include "base/scale.h"
+#include "base/text.h"
 
 #define PS_PER_NS  1000
 #define DAY_S      86400

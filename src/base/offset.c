@@ -1,5 +1,5 @@
 /* Arithmetic on intervals of offsets. See offset.h. */
-#include "offset.h"
+#include "base/offset.h"
 
 int64_t
 offset_negate_bound(int64_t bound)

@@ -1,5 +1,5 @@
 /* Exact fractions in integers. See scale.h. */
-#include "scale.h"
+#include "base/scale.h"
 
 #include <stdbool.h>
 #include <stddef.h>

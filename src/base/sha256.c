@@ -1,5 +1,5 @@
 /* SHA-256 by FIPS 180-4; the names of its section 6.2.2 where there are no better ones. */
-#include "sha256.h"
+#include "base/sha256.h"
 
 #define ROUNDS      64
 #define LENGTH_SIZE 8 /* of the message's length in bits, at the end of the last block: 5.1.1 */

@@ -1,5 +1,5 @@
 /* Text into a buffer of the caller's. See text.h. */
-#include "text.h"
+#include "base/text.h"
 
 #define WIDTH_MAX       4096u /* of a column; a wider one is written out as an unknown conversion */
 #define DIGITS_MAX      20    /* decimal digits of UINT64_MAX, 18,446,744,073,709,551,615 */

@@ -1,5 +1,5 @@
 /* Registers before and after. See as_found.h. */
-#include "as_found.h"
+#include "clock/as_found.h"
 
 void
 as_found_add(struct as_found *registers, const char *name, uint64_t value)

@@ -1,5 +1,5 @@
 /* Cores that begin together. See barrier.h. */
-#include "barrier.h"
+#include "clock/barrier.h"
 
 #define BARRIER_PAUSES (1u << 22) /* a third of a second or so: cores that share a real one come one by one */
 

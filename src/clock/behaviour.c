@@ -1,8 +1,8 @@
 /* Rows of behaviour. See behaviour.h. */
-#include "behaviour.h"
+#include "clock/behaviour.h"
 
-#include "offset.h"
-#include "text.h"
+#include "base/offset.h"
+#include "base/text.h"
 
 struct behaviour *
 behaviour_add(struct behaviours *behaviours, const char *rule, const char *clock)

@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "paravirtual.h"
-#include "sample.h"
-#include "scale.h"
+#include "base/scale.h"
+#include "clock/paravirtual.h"
+#include "clock/sample.h"
 
 #define CLOCK_REASON_SIZE 128 /* a sentence and its final 0 */
 

@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "behaviour.h"
-#include "clock.h"
-#include "scale.h"
+#include "base/scale.h"
+#include "clock/behaviour.h"
+#include "clock/clock.h"
 
 #define DRIVER_CLOCKS_MAX 4 /* ways of reading one device */
 #define DRIVER_SAVED_MAX  8

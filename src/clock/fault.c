@@ -1,5 +1,5 @@
 /* An exception, for people. See fault.h. */
-#include "fault.h"
+#include "clock/fault.h"
 
 static const char *const names[] = {
 	[0] = "#DE", [1] = "#DB", [2] = "NMI", [3] = "#BP", [4] = "#OF", [5] = "#BR", [6] = "#UD", [7] = "#NM",

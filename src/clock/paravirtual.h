@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "scale.h"
+#include "base/scale.h"
 
 #define PARAVIRTUAL_MAX 4
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "clock.h"
+#include "clock/clock.h"
 
 #define TIMER_SAVED_MAX  8
 #define TIMER_EVENTS_MAX 1024

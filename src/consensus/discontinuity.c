@@ -1,7 +1,7 @@
 /* Clocks in groups by what they say of one step. See discontinuity.h. */
-#include "discontinuity.h"
+#include "consensus/discontinuity.h"
 
-#include "set.h"
+#include "base/set.h"
 
 #define WRAP_NS_MIN UINT64_C(10000000000) /* one that wraps sooner does not say how long something took */
 

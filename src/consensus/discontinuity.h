@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "offset.h"
+#include "base/offset.h"
 
 #define DISCONTINUITY_CLOCKS_MAX 32
 #define DISCONTINUITY_GROUPS_MAX 4

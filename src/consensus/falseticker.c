@@ -1,5 +1,5 @@
 /* Groups of rates that agree. See falseticker.h. */
-#include "falseticker.h"
+#include "consensus/falseticker.h"
 
 struct panel {
 	const struct rate_interval *rates;

@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rate.h"
-#include "set.h"
+#include "base/set.h"
+#include "consensus/rate.h"
 
 #define FALSETICKER_RATES_MAX 32
 

@@ -1,5 +1,5 @@
 /* What most of many intervals share. See marzullo.h. */
-#include "marzullo.h"
+#include "consensus/marzullo.h"
 
 struct voters {
 	marzullo_vote *vote;

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "offset.h"
+#include "base/offset.h"
 
 /* The interval that voter VOTER names; one that is not bounded on both sides is no vote. */
 typedef struct offset marzullo_vote(const void *context, size_t voter);

@@ -1,7 +1,7 @@
 /* Rates as intervals: whatever is rounded is rounded outwards. See rate.h. */
-#include "rate.h"
+#include "consensus/rate.h"
 
-#include "scale.h"
+#include "base/scale.h"
 
 #define MICROHZ_PER_HZ UINT64_C(1000000)
 #define PPB            UINT64_C(1000000000)

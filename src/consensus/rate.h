@@ -10,10 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "clock.h"
-#include "interval.h"
-#include "offset.h"
-#include "sample.h"
+#include "base/interval.h"
+#include "base/offset.h"
+#include "clock/clock.h"
+#include "clock/sample.h"
 
 #define RATE_TICKS_MAX (UINT64_C(1) << 62) /* of a window: 49 years at 3 GHz; more is a step back */
 

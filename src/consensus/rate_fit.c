@@ -1,7 +1,7 @@
 /* A line through brackets. See rate_fit.h. */
-#include "rate_fit.h"
+#include "consensus/rate_fit.h"
 
-#include "scale.h"
+#include "base/scale.h"
 
 #define RISE_TICKS (INT64_C(1) << 32)
 

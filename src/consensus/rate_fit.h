@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "clock.h"
-#include "rate.h"
-#include "sample.h"
+#include "clock/clock.h"
+#include "clock/sample.h"
+#include "consensus/rate.h"
 
 #define RATE_CORNERS_MAX 8 /* of each kind: a line of about the clock's rate touches one or two of them */
 #define RATE_BETWEEN_MAX 16 /* short looks between the ends */

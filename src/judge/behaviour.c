@@ -1,8 +1,8 @@
 /* What the drivers saw of their devices, and what the figures of a clock are good for. See judge_internal.h. */
-#include "judge_internal.h"
+#include "judge/judge_internal.h"
 
-#include "scale.h"
-#include "text.h"
+#include "base/scale.h"
+#include "base/text.h"
 
 #define PS_PER_NS 1000
 

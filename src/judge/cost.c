@@ -1,8 +1,8 @@
 /* What a read of each clock costs a program that times with it, see struct report_cost; which ones take too long. */
-#include "judge_internal.h"
+#include "judge/judge_internal.h"
 
-#include "scale.h"
-#include "text.h"
+#include "base/scale.h"
+#include "base/text.h"
 
 #define WAYS_SIZE  96               /* what is said of further ways of reading a slow clock */
 #define ROWS_READS INT64_C(200000) /* 100,000 rows, the clock read before and after each */

@@ -4,13 +4,13 @@
  * where groups part, as those of a guest that was set back to a snapshot do, the groups are named and no culprit. See
  * judge_internal.h.
  */
-#include "judge_internal.h"
+#include "judge/judge_internal.h"
 
-#include "discontinuity_said.h"
-#include "falseticker.h"
-#include "set.h"
-#include "text.h"
-#include "witnesses.h"
+#include "base/set.h"
+#include "base/text.h"
+#include "consensus/falseticker.h"
+#include "judge/discontinuity_said.h"
+#include "report/witnesses.h"
 
 #define NS_PER_MS INT64_C(1000000)
 

@@ -1,8 +1,8 @@
 /* What is said of a moment at which clocks parted. See discontinuity_said.h. */
-#include "discontinuity_said.h"
+#include "judge/discontinuity_said.h"
 
-#include "judge_internal.h"
-#include "text.h"
+#include "base/text.h"
+#include "judge/judge_internal.h"
 
 #define NS_PER_MS   INT64_C(1000000)
 #define MS_DECIMALS 3

@@ -2,7 +2,7 @@
 #ifndef BARETICK_DISCONTINUITY_SAID_H
 #define BARETICK_DISCONTINUITY_SAID_H
 
-#include "report.h"
+#include "report/report.h"
 
 /* At how many of the report's discontinuities CLOCK, an id, alone jumped. */
 uint64_t discontinuity_jumps(const struct report *report, const char *clock);

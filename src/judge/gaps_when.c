@@ -1,7 +1,7 @@
 /* When in a soak time was stolen, where that was mostly in one stretch of it. See judge_internal.h. */
-#include "judge_internal.h"
+#include "judge/judge_internal.h"
 
-#include "text.h"
+#include "base/text.h"
 
 #define GAPS_MIN   32 /* in the stretch */
 #define RATE_TIMES 10 /* as often as in the rest */

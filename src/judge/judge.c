@@ -1,9 +1,9 @@
 /* The judge: the report's figures against the catalogue. See judge.h. */
-#include "judge_internal.h"
+#include "judge/judge_internal.h"
 
-#include "judge_cores.h"
-#include "judge_timers.h"
-#include "text.h"
+#include "base/text.h"
+#include "judge/cores/judge_cores.h"
+#include "judge/timers/judge_timers.h"
 
 /* A core that the options leave alone is not missing. */
 static void

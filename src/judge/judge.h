@@ -2,7 +2,7 @@
 #ifndef BARETICK_JUDGE_H
 #define BARETICK_JUDGE_H
 
-#include "report.h"
+#include "report/report.h"
 
 /*
  * Adds the findings that the report's figures give to those that are there, then sets each clock's verdict

@@ -2,8 +2,8 @@
 #ifndef BARETICK_JUDGE_INTERNAL_H
 #define BARETICK_JUDGE_INTERNAL_H
 
-#include "judge.h"
-#include "rules.h"
+#include "judge/judge.h"
+#include "rules/rules.h"
 
 #define MILLIPERCENT UINT64_C(100000) /* of the whole */
 

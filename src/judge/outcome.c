@@ -1,8 +1,8 @@
 /* Which promises are left open, by which clocks: after all findings. See judge_internal.h. */
-#include "judge_internal.h"
+#include "judge/judge_internal.h"
 
-#include "offset.h"
-#include "text.h"
+#include "base/offset.h"
+#include "base/text.h"
 
 uint64_t
 judge_times_too_wide(int64_t low, int64_t high, uint64_t limit)

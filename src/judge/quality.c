@@ -1,9 +1,9 @@
 /* What stolen time leaves of the latencies, and in which order findings are read. See judge.h. */
-#include "judge_internal.h"
+#include "judge/judge_internal.h"
 
-#include "number.h"
-#include "scale.h"
-#include "text.h"
+#include "base/number.h"
+#include "base/scale.h"
+#include "base/text.h"
 
 #define TENTHS_FROM       UINT64_C(1000)   /* 1 %: so much is said to a tenth, less to a thousandth */
 #define P999              99900

@@ -1,8 +1,8 @@
 /* Which clock's rate changed. See rate_vote.h. */
-#include "rate_vote.h"
+#include "judge/rate_vote.h"
 
-#include "set.h"
-#include "text.h"
+#include "base/set.h"
+#include "base/text.h"
 
 #define PPB             INT64_C(1000000000)
 #define UNCHANGED       UINT64_C(1000000000000000) /* a ratio of 1: then a millionth of it is a part in 10^9 */

@@ -1,12 +1,12 @@
 /* What each clock's rate comes to beside its limit: after all findings. See judge_internal.h. */
-#include "judge_internal.h"
+#include "judge/judge_internal.h"
 
-#include "number.h"
-#include "offset.h"
-#include "scale.h"
-#include "set.h"
-#include "text.h"
-#include "witnesses.h"
+#include "base/number.h"
+#include "base/offset.h"
+#include "base/scale.h"
+#include "base/set.h"
+#include "base/text.h"
+#include "report/witnesses.h"
 
 #define NS_PER_S  UINT64_C(1000000000)
 #define ASK_S_MAX 3600u /* a longer run is a soak */

@@ -2,10 +2,10 @@
  * Which clock's rate walked over a soak: rate-trend. Each row's rate is an interval that holds the truth, however many
  * rows there are; so a walk is proven by the two rows that are furthest apart. See rate_vote.h.
  */
-#include "rate_vote.h"
+#include "judge/rate_vote.h"
 
-#include "set.h"
-#include "text.h"
+#include "base/set.h"
+#include "base/text.h"
 
 struct stretch {
 	bool found;

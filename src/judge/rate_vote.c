@@ -1,9 +1,9 @@
 /* The clocks' vote on rates. See rate_vote.h. */
-#include "rate_vote.h"
+#include "judge/rate_vote.h"
 
-#include "set.h"
-#include "text.h"
-#include "witnesses.h"
+#include "base/set.h"
+#include "base/text.h"
+#include "report/witnesses.h"
 
 
 uint64_t

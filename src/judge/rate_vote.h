@@ -2,9 +2,9 @@
 #ifndef BARETICK_RATE_VOTE_H
 #define BARETICK_RATE_VOTE_H
 
-#include "judge_internal.h"
+#include "judge/judge_internal.h"
 
-#include "falseticker.h"
+#include "consensus/falseticker.h"
 
 struct vote {
 	struct report *report;

@@ -2,10 +2,10 @@
  * Which clock's rate is wrong: rate-wrong, rate-off and rate-disagree. Which one's changed is in rate_changes.c; the
  * falsetickers are found by falseticker.h.
  */
-#include "rate_vote.h"
+#include "judge/rate_vote.h"
 
-#include "set.h"
-#include "text.h"
+#include "base/set.h"
+#include "base/text.h"
 
 uint64_t
 judge_rate_limit_ppb(const struct report *report)

@@ -1,9 +1,9 @@
 /* What a clock breaks by its state, steps back and leaps; its verdict before any further rule. See judge_internal.h. */
-#include "judge_internal.h"
+#include "judge/judge_internal.h"
 
-#include "discontinuity_said.h"
-#include "judge_cores.h"
-#include "text.h"
+#include "base/text.h"
+#include "judge/cores/judge_cores.h"
+#include "judge/discontinuity_said.h"
 
 bool
 judge_misbehaves(const struct report *report, const struct clock *clock)

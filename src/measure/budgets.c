@@ -1,7 +1,7 @@
 /* What a profile gives each part of a run. See survey_plan.h. */
-#include "survey_internal.h"
+#include "measure/survey_internal.h"
 
-#include "tournament.h"
+#include "sync/tournament.h"
 
 #define CORES_SHARE_FACTOR 10 /* all other cores together take at most so many durations */
 #define QUICK_SHARE_MAX_NS (100 * SURVEY_NS_PER_MS)

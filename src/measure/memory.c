@@ -1,5 +1,5 @@
 /* The memory of the cores' measuring, in one block. See survey.h. */
-#include "survey_internal.h"
+#include "measure/survey_internal.h"
 
 #define LINE PINGPONG_LINE /* each part begins on a cache line: some are written by cores at the same time */
 

@@ -1,7 +1,7 @@
 /* How long a run takes: its parts, one after another. See survey_plan.h. */
-#include "survey_internal.h"
+#include "measure/survey_internal.h"
 
-#include "tournament.h"
+#include "sync/tournament.h"
 
 #define WARPS_NS           (500 * SURVEY_NS_PER_MS) /* each; see warp_checks() */
 #define CONTENDED_NS       (5 * SURVEY_NS_PER_MS) /* of one clock: waking all cores, a few hundred reads */

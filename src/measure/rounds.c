@@ -1,5 +1,5 @@
 /* What a round of a soak has of a measurement. See survey_internal.h. */
-#include "survey_internal.h"
+#include "measure/survey_internal.h"
 
 uint64_t
 survey_share_ns(const struct survey *survey, uint64_t ns)

@@ -2,7 +2,7 @@
  * Steps of the run, from one reading of all main clocks to the next, and whether the clocks fit each other in each: see
  * discontinuity.h. By the TSC all are read, so what each clock says is how much it is ahead of the TSC since it fitted.
  */
-#include "steps.h"
+#include "measure/steps.h"
 
 #define FLOOR_NS      SURVEY_NS_PER_MS /* less is left to what is said of the rates, unless one was seen to leap */
 #define LEAPS_LOOKED  8          /* at so many leaps of a run */

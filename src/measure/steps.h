@@ -5,10 +5,10 @@
 #ifndef STEPS_H
 #define STEPS_H
 
-#include "survey_internal.h"
+#include "measure/survey_internal.h"
 
-#include "discontinuity.h"
-#include "set.h"
+#include "base/set.h"
+#include "consensus/discontinuity.h"
 
 #define STEPS_TSC            REPORT_CLOCKS_MAX /* the place of the TSC, which all are read by, in the report or not */
 #define STEPS_SETTLE_NS      (10 * SURVEY_NS_PER_MS) /* for which a rate that changed is looked at */

@@ -1,7 +1,7 @@
 /* By how much each clock is ahead of the TSC since it fitted, and which are so alike. See steps.h. */
-#include "steps.h"
+#include "measure/steps.h"
 
-#include "text.h"
+#include "base/text.h"
 
 #define EDGE_UNEVEN_NS (5 * (int64_t)SURVEY_NS_PER_MS) /* a real one's updates begin at their own time and take some */
 #define EDGE_BACK_NS   (-5 * (int64_t)SURVEY_NS_PER_S) /* by so much at most is an RTC taken to be behind, else ahead */

@@ -1,5 +1,5 @@
 /* The readings that a step is made of. See steps.h. */
-#include "steps.h"
+#include "measure/steps.h"
 
 #define TIGHT_NS     (STEPS_SETTLE_NS / 64)
 #define TIGHT_SWEEPS 16         /* at most, until no bracket is longer than that */

@@ -1,7 +1,7 @@
 /* A step in which the clocks did not fit, as a row of the report. See steps.h. */
-#include "steps.h"
+#include "measure/steps.h"
 
-#include "text.h"
+#include "base/text.h"
 
 /* CLOCKS with the TSC in its place in the report, where it has one. */
 static uint32_t

@@ -1,7 +1,7 @@
 /* What the parts of the measuring share. See survey.h and survey_internal.h. */
-#include "survey_internal.h"
+#include "measure/survey_internal.h"
 
-#include "text.h"
+#include "base/text.h"
 
 #define BATCH_NS           (2 * SURVEY_NS_PER_MS) /* interrupts are masked for about so long */
 #define BATCH_SAMPLES_MIN  16

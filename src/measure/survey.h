@@ -9,17 +9,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "smp.h"
-#include "fault.h"
-#include "gaps.h"
-#include "pingpong.h"
-#include "offsets.h"
-#include "rate.h"
-#include "rate_fit.h"
-#include "report.h"
-#include "sample.h"
-#include "scale.h"
-#include "warp.h"
+#include "clock/smp.h"
+#include "clock/fault.h"
+#include "stats/gaps.h"
+#include "sync/pingpong.h"
+#include "sync/offsets.h"
+#include "consensus/rate.h"
+#include "consensus/rate_fit.h"
+#include "report/report.h"
+#include "clock/sample.h"
+#include "base/scale.h"
+#include "sync/warp.h"
 
 #define SURVEY_AWAKE_NS    UINT64_C(10000000) /* a core that waits for its next batch should not halt for so long */
 #define SURVEY_SPIN_NS     UINT64_C(15000000) /* for hooks.spin_ns on a machine */

@@ -2,8 +2,8 @@
 #ifndef BARETICK_SURVEY_INTERNAL_H
 #define BARETICK_SURVEY_INTERNAL_H
 
-#include "survey.h"
-#include "survey_plan.h"
+#include "measure/survey.h"
+#include "measure/survey_plan.h"
 
 #define SURVEY_WARM_UP   64 /* samples thrown away before a clock is measured: first execution is slow */
 

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report.h"
-#include "tournament.h"
+#include "report/report.h"
+#include "sync/tournament.h"
 
 #define SURVEY_NS_PER_MS UINT64_C(1000000)
 #define SURVEY_NS_PER_S  UINT64_C(1000000000)

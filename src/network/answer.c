@@ -1,8 +1,8 @@
 /* The begin of an answer. See answer.h. */
-#include "answer.h"
+#include "network/answer.h"
 
-#include "text.h"
-#include "url.h"
+#include "base/text.h"
+#include "options/url.h"
 
 #define LENGTH_MAX UINT64_C(1000000000000000)
 

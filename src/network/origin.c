@@ -1,8 +1,8 @@
 /* Where an application came from, by what the firmware keeps. See origin.h. */
-#include "origin.h"
+#include "network/origin.h"
 
-#include "text.h"
-#include "url.h"
+#include "base/text.h"
+#include "options/url.h"
 
 #define SCHEME        "http://"
 #define NODES_MAX     32

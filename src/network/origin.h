@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "url.h"
+#include "options/url.h"
 
 struct text;
 

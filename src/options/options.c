@@ -1,7 +1,7 @@
 /* The reader of the options, the same for every source. See options.h. */
-#include "options_internal.h"
+#include "options/options_internal.h"
 
-#include "text.h"
+#include "base/text.h"
 
 #define SHOWN_MAX       48 /* of a word, in an error */
 #define BYTES_LOOKED_AT 64 /* to recognise UTF-16 without its mark */

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "url.h"
+#include "options/url.h"
 
 #define OPTIONS_CLOCKS_MAX 16
 #define OPTIONS_LIMITS_MAX 64

@@ -1,7 +1,7 @@
 /* Tells the words of a firmware or a loader from options. See options.h. */
-#include "options_internal.h"
+#include "options/options_internal.h"
 
-#include "text.h"
+#include "base/text.h"
 
 #define LIMIT_KEY "limit" /* the part of "limit.RULE" that is the same for all rules */
 

@@ -1,7 +1,7 @@
 /* Writes options as the words that are typed for them, and the values that are valid. See options.h. */
-#include "options_internal.h"
+#include "options/options_internal.h"
 
-#include "text.h"
+#include "base/text.h"
 
 static void
 begin(struct text *out, const char *key)

@@ -2,7 +2,7 @@
 #ifndef BARETICK_OPTIONS_INTERNAL_H
 #define BARETICK_OPTIONS_INTERNAL_H
 
-#include "options.h"
+#include "options/options.h"
 
 #define OPTIONS_NS_PER_US UINT64_C(1000)
 #define OPTIONS_NS_PER_MS UINT64_C(1000000)

@@ -1,7 +1,7 @@
 /* Finds the name that a misspelled word was meant to be. See options_internal.h. */
-#include "options_internal.h"
+#include "options/options_internal.h"
 
-#include "text.h"
+#include "base/text.h"
 
 #define PART 3 /* at most a third of the letters may be wrong: two short words have little else in common */
 

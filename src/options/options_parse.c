@@ -1,7 +1,7 @@
 /* Reads the value of an option by the kind of its row. See options_internal.h. */
-#include "options_internal.h"
+#include "options/options_internal.h"
 
-#include "text.h"
+#include "base/text.h"
 
 #define MILLIONTHS UINT64_C(1000000)
 #define MICRO_MAX  UINT64_C(999999)

@@ -1,5 +1,5 @@
 /* The table of options, their defaults and their words. See options.h. */
-#include "options_internal.h"
+#include "options/options_internal.h"
 
 #define FIELD(name) { offsetof(struct options, name), sizeof(((struct options *)0)->name) }
 

@@ -1,8 +1,8 @@
 /* Addresses of HTTP, and its answers. See url.h. */
-#include "url.h"
+#include "options/url.h"
 
-#include "options_internal.h"
-#include "text.h"
+#include "base/text.h"
+#include "options/options_internal.h"
 
 #define SCHEME    "http://"
 #define HTTP_PORT 80

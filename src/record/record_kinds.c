@@ -1,5 +1,5 @@
 /* The kinds of entries and their fields, in the order of the file. Fields are only ever added, at the end of a list. */
-#include "record.h"
+#include "record/record.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "fields are copied as they are");
 

@@ -1,7 +1,7 @@
 /* The reader of records. See record.h. */
-#include "record.h"
+#include "record/record.h"
 
-#include "crc32.h"
+#include "base/crc32.h"
 
 static uint32_t
 number_at(const uint8_t *at, size_t width)

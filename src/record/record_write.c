@@ -1,7 +1,7 @@
 /* The writer of records. See record.h. */
-#include "record.h"
+#include "record/record.h"
 
-#include "crc32.h"
+#include "base/crc32.h"
 
 #define END_BYTES (RECORD_BLOCK_BYTES + RECORD_ENTRY_BYTES + 16u) /* space that is always kept for the last block */
 

@@ -1,7 +1,7 @@
 /* Names and sizes of the folders of saved reports. See folders.h. */
-#include "folders.h"
+#include "report/folders.h"
 
-#include "text.h"
+#include "base/text.h"
 
 #define DIGITS      4
 #define UNFINISHED  ".new"

@@ -1,8 +1,8 @@
 /* The words of the report, and the figures that every renderer derives from it in the same way. */
-#include "report.h"
+#include "report/report.h"
 
-#include "scale.h"
-#include "text.h"
+#include "base/scale.h"
+#include "base/text.h"
 
 #define PS_PER_S       UINT64_C(1000000000000)
 #define PS_PER_NS      1000

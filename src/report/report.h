@@ -12,19 +12,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "behaviour.h"
-#include "clock.h"
-#include "core_facts.h"
-#include "discontinuity.h"
-#include "interval.h"
-#include "latency.h"
-#include "monotonic.h"
-#include "offsets.h"
-#include "options.h"
-#include "paravirtual.h"
-#include "rate.h"
-#include "resolution.h"
-#include "series.h"
+#include "base/interval.h"
+#include "clock/behaviour.h"
+#include "clock/clock.h"
+#include "clock/core_facts.h"
+#include "clock/paravirtual.h"
+#include "consensus/discontinuity.h"
+#include "consensus/rate.h"
+#include "options/options.h"
+#include "stats/latency.h"
+#include "stats/monotonic.h"
+#include "stats/resolution.h"
+#include "stats/series.h"
+#include "sync/offsets.h"
 
 #define REPORT_CLOCKS_MAX   16
 #define REPORT_RATES_MAX    (REPORT_CLOCKS_MAX * (REPORT_CLOCKS_MAX - 1) / 2)

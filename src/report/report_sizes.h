@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "report.h"
+#include "report/report.h"
 
 /* Twelve clocks with every exact duration listed come to 6 MB. */
 #define REPORT_SIZE          ((size_t)8 << 20)

@@ -1,8 +1,8 @@
 /* See witnesses.h. */
-#include "witnesses.h"
+#include "report/witnesses.h"
 
-#include "rate.h"
-#include "text.h"
+#include "base/text.h"
+#include "consensus/rate.h"
 
 /* Of a window: two clocks are read further apart at neither of its ends. */
 #define READ_TOGETHER 32

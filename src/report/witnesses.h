@@ -2,8 +2,8 @@
 #ifndef BARETICK_WITNESSES_H
 #define BARETICK_WITNESSES_H
 
-#include "falseticker.h"
-#include "report.h"
+#include "consensus/falseticker.h"
+#include "report/report.h"
 
 /*
  * Of rates. In a guest all devices are emulated by one clock of the host's, the RTC by its time of day, and one

@@ -1,5 +1,5 @@
 /* The rule catalogue itself. See rules.h; judge/ and drivers/checks apply it. */
-#include "rules.h"
+#include "rules/rules.h"
 
 const struct rule rules[] = {
 	{

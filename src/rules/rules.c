@@ -1,7 +1,7 @@
 /* What is asked of the rule catalogue, and findings with their figures. See rules.h. */
-#include "rules.h"
+#include "rules/rules.h"
 
-#include "text.h"
+#include "base/text.h"
 
 const struct rule *
 rules_find(const char *id)

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report.h"
+#include "report/report.h"
 
 #define RULES_MAX OPTIONS_LIMITS_MAX /* rows that the catalogue may have, each with a limit of its own */
 

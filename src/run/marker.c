@@ -1,8 +1,8 @@
 /* The marker of a run that is not over. See marker.h. */
-#include "marker.h"
+#include "run/marker.h"
 
-#include "folders.h"
-#include "text.h"
+#include "base/text.h"
+#include "report/folders.h"
 
 /* For people who look at the file. */
 #define REMARK_RUNS "# a run is going on, or the machine was reset or lost power in this phase"

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "report.h"
+#include "report/report.h"
 
 #define MARKER_SIZE       160 /* bytes on the volume, always as many: a sector is written, and nothing else changes */
 #define MARKER_PHASE_SIZE 24

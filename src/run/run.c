@@ -1,19 +1,19 @@
 /* The life of a run. See run.h. */
-#include "run.h"
+#include "run/run.h"
 
-#include "judge.h"
-#include "marker.h"
-#include "recommend.h"
-#include "run_checks.h"
-#include "run_clocks.h"
-#include "run_leave.h"
-#include "run_soak.h"
-#include "run_tick.h"
-#include "survey_clocks.h"
-#include "survey_plan.h"
-#include "survey_rates.h"
-#include "survey_skew.h"
-#include "text.h"
+#include "base/text.h"
+#include "judge/judge.h"
+#include "judge/recommend/recommend.h"
+#include "measure/clocks/survey_clocks.h"
+#include "measure/rates/survey_rates.h"
+#include "measure/skew/survey_skew.h"
+#include "measure/survey_plan.h"
+#include "run/marker.h"
+#include "run/run_checks.h"
+#include "run/run_clocks.h"
+#include "run/run_leave.h"
+#include "run/run_soak.h"
+#include "run/run_tick.h"
 
 #define NS_PER_MS         UINT64_C(1000000)
 #define FIRMWARE_TICK_NS (1000 * NS_PER_MS) /* firmware ticks each 10 ms, and a busy host keeps it waiting */

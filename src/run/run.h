@@ -10,12 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "as_found.h"
-#include "driver.h"
-#include "report.h"
-#include "smp.h"
-#include "survey.h"
-#include "survey_timers.h"
+#include "clock/as_found.h"
+#include "clock/driver.h"
+#include "clock/smp.h"
+#include "measure/survey.h"
+#include "measure/timers/survey_timers.h"
+#include "report/report.h"
 
 #define RUN_DRIVERS_MAX 10
 #define RUN_SAMPLES     8192

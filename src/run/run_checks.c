@@ -1,9 +1,9 @@
 /* The devices' checks. See run_checks.h. */
-#include "run_checks.h"
+#include "run/run_checks.h"
 
-#include "rules.h"
-#include "survey_plan.h"
-#include "text.h"
+#include "base/text.h"
+#include "measure/survey_plan.h"
+#include "rules/rules.h"
 
 #define SECONDS_SHARE_NUM 5 /* of 6 parts of the time, for what moves once a second only, */
 #define SECONDS_SHARE_DEN 6

@@ -1,7 +1,7 @@
 /* The clocks of a run, opened and closed. See run_clocks.h. */
-#include "run_clocks.h"
+#include "run/run_clocks.h"
 
-#include "text.h"
+#include "base/text.h"
 
 void
 run_clock_ids(const struct driver *const *drivers, const char *ids[REPORT_CLOCKS_MAX + 1])

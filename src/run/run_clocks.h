@@ -2,7 +2,7 @@
 #ifndef BARETICK_RUN_CLOCKS_H
 #define BARETICK_RUN_CLOCKS_H
 
-#include "run.h"
+#include "run/run.h"
 
 /*
  * Opens every driver of which the options want a row, and puts those rows into the report, which has room for

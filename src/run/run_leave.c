@@ -1,5 +1,5 @@
 /* What drivers changed on other cores is put back. See run_leave.h. */
-#include "run_leave.h"
+#include "run/run_leave.h"
 
 #define LEAVE_NS (5 * UINT64_C(1000000000)) /* a core has for it */
 

@@ -2,7 +2,7 @@
 #ifndef BARETICK_RUN_LEAVE_H
 #define BARETICK_RUN_LEAVE_H
 
-#include "run.h"
+#include "run/run.h"
 
 /*
  * Puts back on each other core what drivers changed there, while it answers: 5 s a core at most, and none where the TSC

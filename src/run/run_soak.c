@@ -1,9 +1,9 @@
 /* See run_soak.h. */
-#include "run_soak.h"
+#include "run/run_soak.h"
 
-#include "survey_clocks.h"
-#include "survey_rates.h"
-#include "survey_skew.h"
+#include "measure/clocks/survey_clocks.h"
+#include "measure/rates/survey_rates.h"
+#include "measure/skew/survey_skew.h"
 
 /* Of each that takes long a part, so that all of it is seen in each row. */
 static void

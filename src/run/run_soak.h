@@ -2,7 +2,7 @@
 #ifndef BARETICK_RUN_SOAK_H
 #define BARETICK_RUN_SOAK_H
 
-#include "survey.h"
+#include "measure/survey.h"
 
 /* The rounds behind the first, which other phases were. Ends early once somebody asked for the end, or time is up. */
 void run_soak(struct survey *survey);

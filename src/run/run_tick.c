@@ -1,5 +1,5 @@
 /* When the firmware's tick is quiet. See run_tick.h, and run.h for what it is asked by. */
-#include "run_tick.h"
+#include "run/run_tick.h"
 
 void
 run_find_tick(struct run *run)

@@ -5,7 +5,7 @@
 #ifndef BARETICK_RUN_TICK_H
 #define BARETICK_RUN_TICK_H
 
-#include "run.h"
+#include "run/run.h"
 
 /* The clocks are open: whether the tick comes from one of them. The tick goes on. */
 void run_find_tick(struct run *run);

@@ -1,5 +1,5 @@
 /* The observation of gaps. See gaps.h. */
-#include "gaps.h"
+#include "stats/gaps.h"
 
 static void
 record(struct gaps *gaps, const struct scale *scale, uint64_t ticks)

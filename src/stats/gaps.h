@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "histogram.h"
-#include "sample.h"
-#include "scale.h"
+#include "base/histogram.h"
+#include "base/scale.h"
+#include "clock/sample.h"
 
 #define GAPS_EVENTS_MAX 64 /* of one observation: the first so many are kept one by one */
 

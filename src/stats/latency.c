@@ -1,5 +1,5 @@
 /* Samples into read latency. See latency.h. */
-#include "latency.h"
+#include "stats/latency.h"
 
 #define PS_PER_NS UINT64_C(1000)
 #define PS_PER_S  UINT64_C(1000000000000)

@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "histogram.h"
-#include "sample.h"
-#include "scale.h"
+#include "base/histogram.h"
+#include "base/scale.h"
+#include "clock/sample.h"
 
 #define LATENCY_EXACT_NS 10000 /* below this every nanosecond has its own count, as in pg_test_timing */
 

@@ -1,5 +1,5 @@
 /* Samples into monotonicity. See monotonic.h. */
-#include "monotonic.h"
+#include "stats/monotonic.h"
 
 /* The step from BEFORE to AFTER, BACK_TICKS after one back of that size. Returns its size where it is one back. */
 static uint64_t

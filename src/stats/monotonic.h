@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "clock.h"
-#include "sample.h"
+#include "clock/clock.h"
+#include "clock/sample.h"
 
 struct monotonic {
 	uint64_t reads;

@@ -1,5 +1,5 @@
 /* The list of observed durations. See observed.h. */
-#include "observed.h"
+#include "stats/observed.h"
 
 #define ALL_MILLIONTHS UINT64_C(100000000) /* 100 percent */
 

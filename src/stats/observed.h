@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "latency.h"
+#include "stats/latency.h"
 
 struct observed {
 	uint64_t ns, count;

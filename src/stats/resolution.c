@@ -1,7 +1,7 @@
 /* Samples into resolution. See resolution.h. */
-#include "resolution.h"
+#include "stats/resolution.h"
 
-#include "text.h"
+#include "base/text.h"
 
 /* Most of what is added is a multiple of what divides all before it. */
 static void

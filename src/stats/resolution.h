@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "clock.h"
-#include "sample.h"
+#include "clock/clock.h"
+#include "clock/sample.h"
 
 struct resolution {
 	uint64_t steps;          /* non-zero differences forward; 0: nothing below counts */

@@ -1,5 +1,5 @@
 /* See series.h. */
-#include "series.h"
+#include "stats/series.h"
 
 #define MEDIAN       50000 /* per 100,000 */
 #define PERCENTILE_99 99000

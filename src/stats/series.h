@@ -10,11 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "histogram.h"
-#include "interval.h"
-#include "offset.h"
-#include "sample.h"
-#include "scale.h"
+#include "base/histogram.h"
+#include "base/interval.h"
+#include "base/offset.h"
+#include "base/scale.h"
+#include "clock/sample.h"
 
 #define SERIES_ROWS_MAX  1440
 #define SERIES_CORES_ALL 64 /* up to so many cores there are as many rows, and with more of them fewer */

@@ -1,5 +1,5 @@
 /* How many pairs may exchange ping-pongs side by side. See concurrency.h. */
-#include "concurrency.h"
+#include "sync/concurrency.h"
 
 /*
  * What separates crowding from topology. On an EPYC 7R13 a message takes 10 ns between the threads of

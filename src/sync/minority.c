@@ -1,5 +1,5 @@
 /* Who is in a minority, pair by pair. See minority.h. */
-#include "minority.h"
+#include "sync/minority.h"
 
 #define SPEAKERS_MAX 16 /* where there is a majority, most of those that are in order belong to it */
 

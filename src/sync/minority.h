@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "offset.h"
+#include "base/offset.h"
 
 /* What is known of B against A, in any unit; OFFSET_UNKNOWN where nothing is. */
 typedef struct offset minority_ask(const void *context, size_t a, size_t b);

@@ -1,7 +1,7 @@
 /* Intervals of offsets, the pairs that have them, and their change. See offsets.h. */
-#include "offsets.h"
+#include "sync/offsets.h"
 
-#include "scale.h"
+#include "base/scale.h"
 
 #define PPB UINT64_C(1000000000)
 

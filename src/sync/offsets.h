@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "offset.h"
-#include "tournament.h"
+#include "base/offset.h"
+#include "sync/tournament.h"
 
 /* When a pair had the ping-pong of which its interval is, by the boot core's TSC. */
 struct moment {

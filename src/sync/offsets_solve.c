@@ -13,11 +13,11 @@
  * contradicts that is one of three that contradict each other: whichever of the three cores moved, it is these that
  * are named.
  */
-#include "offsets.h"
+#include "sync/offsets.h"
 
-#include "marzullo.h"
-#include "minority.h"
-#include "offsets_ways.h"
+#include "consensus/marzullo.h"
+#include "sync/minority.h"
+#include "sync/offsets_ways.h"
 
 #define PASSES         2  /* the second goes through cores that the first has narrowed */
 #define VOTE_STEPS_MAX 16 /* wrong votes that are outvoted: a pass over all pairs for each would be too long */

@@ -1,7 +1,7 @@
 /* A core's place by ways over other cores. See offsets_ways.h. */
-#include "offsets_ways.h"
+#include "sync/offsets_ways.h"
 
-#include "marzullo.h"
+#include "consensus/marzullo.h"
 
 #define AGREE_STEPS 2 /* the one way that is wrong may begin the highest */
 

@@ -2,7 +2,7 @@
 #ifndef BARETICK_OFFSETS_WAYS_H
 #define BARETICK_OFFSETS_WAYS_H
 
-#include "offsets.h"
+#include "sync/offsets.h"
 
 /*
  * RANK's offset against the boot core, in ticks, by the boot core's pair with each other core and that one's with RANK.

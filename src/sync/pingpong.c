@@ -1,5 +1,5 @@
 /* The ping-pong of two cores. See pingpong.h. */
-#include "pingpong.h"
+#include "sync/pingpong.h"
 
 /*
  * Looks at the other's line before each pause. A message that is on its way comes within a round

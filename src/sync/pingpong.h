@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "offset.h"
-#include "sample.h"
+#include "base/offset.h"
+#include "clock/sample.h"
 
 #define PINGPONG_LINE 64 /* bytes in a cache line */
 

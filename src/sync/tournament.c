@@ -1,5 +1,5 @@
 /* The schedule of a tournament. See tournament.h. */
-#include "tournament.h"
+#include "sync/tournament.h"
 
 size_t
 tournament_rounds(enum tournament kind, size_t cores)

@@ -1,5 +1,5 @@
 /* The contended warp check. See warp.h. */
-#include "warp.h"
+#include "sync/warp.h"
 
 #define LOCK_PAUSES    (1u << 20) /* for one turn: the core that holds the lock may be preempted, or dead */
 #define ROUND_TURNS    8

@@ -17,8 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "barrier.h"
-#include "sample.h"
+#include "clock/barrier.h"
+#include "clock/sample.h"
 
 #define WARP_LINE      BARRIER_LINE
 #define WARP_CORE_BITS 12 /* of the word that stamp and core share without a lock */

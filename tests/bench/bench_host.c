@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "drivers.h"
-#include "leaves.h"
-#include "platform.h"
-#include "hw.h"
+#include "clocks/drivers.h"
+#include "paravirtual/leaves.h"
+#include "clocks/platform.h"
+#include "hw/hw.h"
 
 #define SAMPLES 4096
 #define TURNS   400

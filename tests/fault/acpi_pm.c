@@ -16,9 +16,9 @@
 #include "../../drivers/clocks/acpi_pm.c"
 #undef acpi_pm_driver
 
-#include "cpu.h"
-#include "fw_cfg.h"
-#include "text.h"
+#include "base/text.h"
+#include "hw/cpu.h"
+#include "hw/fw_cfg.h"
 
 #define ITEM          "opt/baretick/fault"
 #define UNMAPPED      UINT64_C(0x0000123456789000)

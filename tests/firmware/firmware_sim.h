@@ -6,7 +6,7 @@
 #ifndef BARETICK_FIRMWARE_SIM_H
 #define BARETICK_FIRMWARE_SIM_H
 
-#include "uefi.h"
+#include "uefi/firmware/uefi.h"
 
 /* As firmware that has just started: a system table without handles, variables or keys; no screen, no volume. */
 void firmware_sim_reset(void);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "../unit/drivers/acpi_checks.h"
-#include "acpi.h"
+#include "acpi/acpi.h"
 
 #define MODE_MACHINE 0
 #define MODE_FADT    1

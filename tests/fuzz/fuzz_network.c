@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer.h"
-#include "origin.h"
-#include "text.h"
+#include "base/text.h"
+#include "network/answer.h"
+#include "network/origin.h"
 
 #define MODE_ANSWER 0
 #define MODE_DHCP   1

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "options.h"
-#include "rules.h"
-#include "text.h"
+#include "base/text.h"
+#include "options/options.h"
+#include "rules/rules.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

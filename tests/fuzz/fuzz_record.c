@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crc32.h"
-#include "record.h"
+#include "base/crc32.h"
+#include "record/record.h"
 
 #define BLOCKS_MAX 64u
 #define WIDE       512u /* larger than each struct of a kind */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "../unit/drivers/smbios_checks.h"
-#include "smbios.h"
+#include "smbios/smbios.h"
 
 #define MODE_3     1 /* else the 32-bit one */
 #define MODE_TABLE 2 /* the input is the table alone */

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "checks.h"
-#include "registers.h"
+#include "checks/checks.h"
+#include "checks/registers.h"
 #include "sim.h"
-#include "startup.h"
+#include "smp/startup.h"
 #include "threads.h"
-#include "timers.h"
+#include "timers/timers.h"
 
 #define DURATION_NS UINT64_C(20000000)
 

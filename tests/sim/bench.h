@@ -9,13 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "drivers.h"
-#include "platform.h"
-#include "run.h"
-#include "survey_clocks.h"
-#include "survey_plan.h"
-#include "survey_rates.h"
-#include "survey_skew.h"
+#include "clocks/drivers.h"
+#include "clocks/platform.h"
+#include "measure/clocks/survey_clocks.h"
+#include "measure/rates/survey_rates.h"
+#include "measure/skew/survey_skew.h"
+#include "measure/survey_plan.h"
+#include "run/run.h"
 
 #define BENCH_NOBODY      SIZE_MAX
 #define BENCH_NEVER_MS    UINT64_MAX

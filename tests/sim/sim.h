@@ -13,10 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "clock.h"
-#include "drivers.h"
-#include "platform.h"
-#include "hw.h"
+#include "clock/clock.h"
+#include "clocks/drivers.h"
+#include "clocks/platform.h"
+#include "hw/hw.h"
 #include "sim_interrupts.h"
 
 #define SIM_PS_PER_NS UINT64_C(1000)

@@ -1,8 +1,8 @@
 /* CPUID and MSRs of the simulated machine, and the facts that a platform would give of it. */
 #include "sim_internal.h"
 
-#include "cpu.h"
-#include "leaves.h"
+#include "hw/cpu.h"
+#include "paravirtual/leaves.h"
 
 #define MSR_APIC_BASE  0x1bu
 #define MSR_TSC_ADJUST 0x3bu

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "timer.h"
+#include "clock/timer.h"
 
 #define SIM_IOAPIC_BASE  UINT64_C(0xfec00000)
 #define SIM_IOAPIC_PINS  24u

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "leaves.h"
+#include "paravirtual/leaves.h"
 
 #define PS_PER_TICK    100000u /* of Hyper-V's reference time */
 #define PPM            1000000

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "pages.h"
+#include "paravirtual/pages.h"
 #include "sim.h"
 
 #define SIM_PARAVIRTUAL_PAGES (SIM_CORES_MAX + 1)

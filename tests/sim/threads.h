@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "smp.h"
+#include "clock/smp.h"
 
 #define THREADS_MAX      1024
 #define THREADS_WORLD_0  (UINT64_C(1) << 40) /* where world time begins; drifts count from there */

@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cores_setup.h"
-#include "fw_cfg.h"
-#include "hw.h"
+#include "cores/cores_setup.h"
+#include "hw/fw_cfg.h"
+#include "hw/hw.h"
 #include "svm.h"
 
 #define ITEM        "opt/baretick/skew"

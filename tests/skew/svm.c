@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
-#include "cores_setup.h"
-#include "hw.h"
+#include "cores/cores_setup.h"
+#include "hw/hw.h"
 
 #define CPUID_SVM        0x80000001u    /* ECX[2]; APM vol. 3, appendix E */
 #define CPUID_SVM_ECX    (1u << 2)

@@ -11,9 +11,9 @@
 
 #include <efi.h>
 
-#include "fw_cfg.h"
-#include "hpet_registers.h"
-#include "hw.h"
+#include "clocks/hpet_registers.h"
+#include "hw/fw_cfg.h"
+#include "hw/hw.h"
 
 #define ITEM         "opt/baretick/tick"
 #define WORD_SIZE    16

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "rules.h"
+#include "rules/rules.h"
 
 #define HEALTHY_PPB (50 * PPM) /* what an oscillator may be off, and two of them so against each other */
 

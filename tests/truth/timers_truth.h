@@ -3,7 +3,7 @@
 #define BARETICK_TIMERS_TRUTH_H
 
 #include "machine.h"
-#include "timers.h"
+#include "timers/timers.h"
 
 #define TIMERS_ASKED  4
 #define TIMES_MAX     4096

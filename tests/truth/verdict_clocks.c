@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rules.h"
+#include "rules/rules.h"
 #include "tally.h"
 #include "verdict_clocks.h"
 

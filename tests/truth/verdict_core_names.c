@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "offsets.h"
+#include "sync/offsets.h"
 #include "tally.h"
 #include "verdict.h"
 #include "verdict_cores.h"

@@ -1,7 +1,7 @@
 /* National's PC16550D data sheet, section 8, has the registers. See com.h. */
-#include "com.h"
+#include "bare/console/com.h"
 
-#include "hw.h"
+#include "hw/hw.h"
 
 enum {
 	DATA, DIVISOR_LOW = 0, INTERRUPTS = 1, DIVISOR_HIGH = 1, FIFO = 2, LINE = 3, MODEM = 4, STATUS = 5, SCRATCH = 7

@@ -1,8 +1,8 @@
 /* A console that is a serial line alone. See console.h. */
-#include "console.h"
+#include "console/console.h"
 
-#include "com.h"
-#include "com1.h"
+#include "bare/console/com.h"
+#include "bare/console/com1.h"
 
 static struct com com1;
 static bool is_open;

@@ -1,7 +1,7 @@
 /* Keys are bytes received by the serial line, so that a person there can end a run early. See keys.h. */
-#include "keys.h"
+#include "console/keys.h"
 
-#include "com1.h"
+#include "bare/console/com1.h"
 
 #define KEPT_MAX 64 /* bytes: more than the port's queue */
 

@@ -2,10 +2,10 @@
  * A deadline by the PM timer, counted only while the TSC stands. As long as the TSC counts the run ends by that, and a
  * PM timer that is at fault must not end it. See alarm.h.
  */
-#include "alarm.h"
+#include "firmware/alarm.h"
 
-#include "hw.h"
-#include "pm_alarm.h"
+#include "bare/firmware/pm_alarm.h"
+#include "hw/hw.h"
 
 #define PM_TIMER_HZ UINT64_C(3579545) /* ACPI 6.5, 4.8.3.3 */
 #define NS_PER_S    UINT64_C(1000000000)

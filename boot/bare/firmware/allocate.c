@@ -1,7 +1,7 @@
 /* Memory in whole pages, and empty bodies of services that only a firmware has. See firmware.h. */
-#include "bare.h"
+#include "bare/firmware/bare.h"
 
-#include "paging.h"
+#include "hw/paging.h"
 
 /* In front of what firmware_allocate() gives; its size keeps that aligned. */
 struct head {

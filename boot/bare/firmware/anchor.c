@@ -1,9 +1,9 @@
 /* See anchor.h. */
-#include "anchor.h"
+#include "bare/firmware/anchor.h"
 
 #include <stdbool.h>
 
-#include "text.h"
+#include "base/text.h"
 
 #define ANCHOR_STEP 16u
 

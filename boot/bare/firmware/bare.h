@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "firmware.h"
-#include "ram.h"
-#include "start_info.h"
+#include "bare/firmware/ram.h"
+#include "bare/firmware/start_info.h"
+#include "firmware/firmware.h"
 
 #define BARE_MEMORY_MAX      (UINT64_C(4) << 30) /* what boot/bare/entry.nasm maps */
 #define BARE_COMMAND_LINE_MAX (1u << 20)

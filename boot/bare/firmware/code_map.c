@@ -1,5 +1,5 @@
 /* Without UEFI no code but baretick's runs. See code_map.h. */
-#include "code_map.h"
+#include "firmware/code_map.h"
 
 bool
 code_map_open(void)

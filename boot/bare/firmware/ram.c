@@ -1,7 +1,7 @@
 /* Free memory. See ram.h. */
-#include "ram.h"
+#include "bare/firmware/ram.h"
 
-#include "paging.h"
+#include "hw/paging.h"
 
 static uint64_t
 round_down(uint64_t address)

@@ -1,11 +1,11 @@
 /* The loader's description of the machine, and the BIOS area. See bare.h and firmware.h. */
-#include "bare.h"
+#include "bare/firmware/bare.h"
 
-#include "anchor.h"
-#include "hw.h"
-#include "paging.h"
-#include "ram.h"
-#include "text.h"
+#include "bare/firmware/anchor.h"
+#include "bare/firmware/ram.h"
+#include "base/text.h"
+#include "hw/hw.h"
+#include "hw/paging.h"
 
 #define PAGE_0_SIZE    PAGE_SIZE
 #define BIOS_DATA_40CH 0x40c     /* PC BIOS data area: in its upper half the segment of the extended one */

@@ -1,5 +1,5 @@
 /* Without UEFI nothing ticks: there is no tick to stop, and none to wait for. See tick.h. */
-#include "tick.h"
+#include "firmware/tick.h"
 
 bool
 tick_pause(struct tick *tick)

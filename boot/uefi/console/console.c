@@ -1,8 +1,8 @@
 /* Screen and serial lines by the firmware's protocols. See console.h. */
-#include "console.h"
+#include "console/console.h"
 
-#include "lines.h"
-#include "uefi.h"
+#include "uefi/console/lines.h"
+#include "uefi/firmware/uefi.h"
 
 #define SCREEN_CHUNK 128
 #define FIRST_ROW    2   /* of what console_screen() writes: above it is a title */

@@ -1,9 +1,9 @@
 /* Keys by the firmware's console. See keys.h. */
-#include "keys.h"
+#include "console/keys.h"
 
-#include "hw.h"
-#include "screen.h"
-#include "uefi.h"
+#include "hw/hw.h"
+#include "render/screen/screen.h"
+#include "uefi/firmware/uefi.h"
 
 #define POLL_US      30000
 #define TICKS_PER_US 10    /* UEFI 2.10, 7.1.7: timers count 100 ns */

@@ -1,5 +1,5 @@
 /* Serial lines by the firmware's Serial I/O protocol. See lines.h. */
-#include "lines.h"
+#include "uefi/console/lines.h"
 
 static bool
 write_line(void *device, const char *bytes, size_t size)

@@ -2,8 +2,8 @@
 #ifndef BARETICK_LINES_H
 #define BARETICK_LINES_H
 
-#include "parts.h"
-#include "serial.h"
+#include "console/serial.h"
+#include "uefi/console/parts.h"
 
 /* Makes SERIAL of the lines that are part of the firmware's console, by PARTS; where none is, of the first line. */
 void lines_open(struct serial *serial, const struct parts *parts);

@@ -1,8 +1,8 @@
 /* Draws what changed, and waits for keys. See pager.h. */
-#include "pager.h"
+#include "uefi/console/pager.h"
 
-#include "firmware.h"
-#include "keys.h"
+#include "console/keys.h"
+#include "firmware/firmware.h"
 
 #define KEYS_AT_ONCE 64 /* that are done before the screen is drawn: one that is held down piles nothing up */
 #define PRINT_COLUMNS 100 /* one pane */

@@ -2,9 +2,9 @@
 #ifndef BARETICK_PAGER_H
 #define BARETICK_PAGER_H
 
-#include "console.h"
-#include "options.h"
-#include "screen.h"
+#include "console/console.h"
+#include "options/options.h"
+#include "render/screen/screen.h"
 
 #define PAGER_SAVED_SIZE 800 /* two sentences */
 

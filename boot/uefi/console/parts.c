@@ -1,5 +1,5 @@
 /* The device paths of the firmware's console. See parts.h. */
-#include "parts.h"
+#include "uefi/console/parts.h"
 
 #define SIZE_MAX_BYTES 4096u /* of the variable; a path of one device takes some 50 */
 

@@ -5,7 +5,7 @@
 #ifndef BARETICK_PARTS_H
 #define BARETICK_PARTS_H
 
-#include "uefi.h"
+#include "uefi/firmware/uefi.h"
 
 struct parts {
 	uint8_t *paths;   /* one behind the other; NULL: not known */

@@ -1,7 +1,7 @@
 /* A timer event of the firmware. See alarm.h. */
-#include "alarm.h"
+#include "firmware/alarm.h"
 
-#include "uefi.h"
+#include "uefi/firmware/uefi.h"
 
 #define NS_PER_100NS 100
 

@@ -1,8 +1,8 @@
 /* The firmware's memory map. See code_map.h. */
-#include "code_map.h"
+#include "firmware/code_map.h"
 
-#include "paging.h"
-#include "uefi.h"
+#include "hw/paging.h"
+#include "uefi/firmware/uefi.h"
 
 /* Constant while the map is open. */
 static struct {

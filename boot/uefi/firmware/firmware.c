@@ -1,5 +1,5 @@
 /* UEFI's services for boot/. See firmware.h and uefi.h. */
-#include "uefi.h"
+#include "uefi/firmware/uefi.h"
 
 EFI_HANDLE firmware_image;
 EFI_SYSTEM_TABLE *firmware_system;

@@ -1,7 +1,7 @@
 /* The firmware's timer tick. See tick.h. */
-#include "tick.h"
+#include "firmware/tick.h"
 
-#include "uefi.h"
+#include "uefi/firmware/uefi.h"
 
 /* PI 1.7, volume 2, 12.13; GNU-EFI does not have it. */
 struct timer_arch {

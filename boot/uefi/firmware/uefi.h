@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "firmware.h"
+#include "firmware/firmware.h"
 
 extern EFI_HANDLE firmware_image;
 extern EFI_SYSTEM_TABLE *firmware_system;

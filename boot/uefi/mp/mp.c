@@ -1,7 +1,7 @@
 /* The firmware's cores as a struct smp: which there are. See mp.h; their jobs are in mp_run.c. */
-#include "mp_internal.h"
+#include "uefi/mp/mp_internal.h"
 
-#include "text.h"
+#include "base/text.h"
 
 static const char *
 mp_refusal(UINT32 status, size_t used, size_t started_max)

@@ -5,7 +5,7 @@
 #ifndef BARETICK_MP_H
 #define BARETICK_MP_H
 
-#include "cores.h"
+#include "cores/cores.h"
 
 /* How many cores the firmware has, the boot core included; 1 where it does not say. */
 size_t mp_listed(void);

@@ -2,12 +2,12 @@
 #ifndef BARETICK_MP_INTERNAL_H
 #define BARETICK_MP_INTERNAL_H
 
-#include "uefi.h"
-#include "job.h"
-#include "mp.h"
-#include "mp_services.h"
-#include "scale.h"
-#include "wait.h"
+#include "uefi/firmware/uefi.h"
+#include "cores/job.h"
+#include "uefi/mp/mp.h"
+#include "uefi/mp/mp_services.h"
+#include "base/scale.h"
+#include "hw/wait.h"
 
 #define MP_PATIENCE_NS (2 * WAIT_NS_PER_S) /* for the firmware to notice a job's end */
 

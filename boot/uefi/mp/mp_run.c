@@ -1,10 +1,10 @@
 /* Jobs for the firmware's cores. See mp.h, and struct smp for what is promised. */
-#include "mp_internal.h"
+#include "uefi/mp/mp_internal.h"
 
-#include "cpu.h"
-#include "dispatch.h"
-#include "hw.h"
-#include "text.h"
+#include "base/text.h"
+#include "hw/cpu.h"
+#include "hw/hw.h"
+#include "smp/dispatch.h"
 
 #define NS_PER_US 1000u
 

@@ -1,9 +1,9 @@
 /* Names into addresses. See dns.h. */
-#include "dns.h"
+#include "uefi/network/dns.h"
 
-#include "pause.h"
-#include "protocols.h"
-#include "url.h"
+#include "options/url.h"
+#include "uefi/network/pause.h"
+#include "uefi/network/protocols.h"
 
 #define ANSWER_MS    8000
 #define RETRIES      3 /* after 2 s each: EDK II takes no less */

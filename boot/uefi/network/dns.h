@@ -2,7 +2,7 @@
 #ifndef BARETICK_DNS_H
 #define BARETICK_DNS_H
 
-#include "uefi.h"
+#include "uefi/firmware/uefi.h"
 
 /*
  * Asks the DNS servers that the network card CARD, which has an address, was told of, for an IPv4 address of NAME,

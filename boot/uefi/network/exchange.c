@@ -1,10 +1,10 @@
 /* A request and its answer, over a connection of TCP. See exchange.h. */
-#include "exchange.h"
+#include "uefi/network/exchange.h"
 
-#include "answer.h"
-#include "dns.h"
-#include "pause.h"
-#include "tcp.h"
+#include "network/answer.h"
+#include "uefi/network/dns.h"
+#include "uefi/network/pause.h"
+#include "uefi/network/tcp.h"
 
 #define PIECE_BYTES 65536u
 #define PIECE_MS    5000 /* for one of them to be taken */

@@ -2,9 +2,9 @@
 #ifndef BARETICK_EXCHANGE_H
 #define BARETICK_EXCHANGE_H
 
-#include "protocols.h"
-#include "text.h"
-#include "url.h"
+#include "base/text.h"
+#include "options/url.h"
+#include "uefi/network/protocols.h"
 
 #define EXCHANGE_REASON_SIZE 256
 #define EXCHANGE_BODY_MAX    (64u << 10) /* bytes of what is got */

@@ -1,8 +1,8 @@
 /* Network cards, their drivers and addresses. See network.h. */
-#include "network.h"
+#include "uefi/network/network.h"
 
-#include "origin.h"
-#include "pause.h"
+#include "network/origin.h"
+#include "uefi/network/pause.h"
 
 #define CARDS_MAX     8
 #define ADDRESS_MS    8000

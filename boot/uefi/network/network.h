@@ -6,7 +6,7 @@
 #ifndef BARETICK_NETWORK_H
 #define BARETICK_NETWORK_H
 
-#include "exchange.h"
+#include "uefi/network/exchange.h"
 
 /*
  * Connects the drivers of the network cards, waits for an address, does EXCHANGE. Whether it was answered; else its

@@ -1,5 +1,5 @@
 /* Waits that end. See pause.h. */
-#include "pause.h"
+#include "uefi/network/pause.h"
 
 #define TURN_US      100
 #define TURNS_PER_MS (1000 / TURN_US)

@@ -2,7 +2,7 @@
 #ifndef BARETICK_PAUSE_H
 #define BARETICK_PAUSE_H
 
-#include "uefi.h"
+#include "uefi/firmware/uefi.h"
 
 struct pause {
 	EFI_EVENT over;

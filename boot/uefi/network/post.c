@@ -1,7 +1,7 @@
 /* The report to a server. See post.h. */
-#include "post.h"
+#include "uefi/network/post.h"
 
-#include "network.h"
+#include "uefi/network/network.h"
 
 static const char *
 meaning_of(unsigned status)

@@ -2,7 +2,7 @@
 #ifndef BARETICK_POST_H
 #define BARETICK_POST_H
 
-#include "exchange.h"
+#include "uefi/network/exchange.h"
 
 #define POST_SENTENCE_SIZE 600
 

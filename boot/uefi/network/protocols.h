@@ -6,7 +6,7 @@
 #ifndef BARETICK_PROTOCOLS_H
 #define BARETICK_PROTOCOLS_H
 
-#include "uefi.h"
+#include "uefi/firmware/uefi.h"
 
 #define NETWORK_ERROR(number) (EFI_ERROR_MASK | (number)) /* UEFI 2.10, appendix D */
 #define STATUS_CONNECTION_FIN     NETWORK_ERROR(104)

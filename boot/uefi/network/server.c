@@ -1,7 +1,7 @@
 /* The server that the application came from. See server.h. */
-#include "server.h"
+#include "uefi/network/server.h"
 
-#include "network.h"
+#include "uefi/network/network.h"
 
 #define PATH_OPTIONS "/baretick.cfg"
 #define PATH_REPORTS "/reports"

@@ -5,8 +5,8 @@
 #ifndef BARETICK_SERVER_H
 #define BARETICK_SERVER_H
 
-#include "exchange.h"
-#include "origin.h"
+#include "network/origin.h"
+#include "uefi/network/exchange.h"
 
 #define SERVER_URL_SIZE      (ORIGIN_ADDRESS_SIZE + 16) /* with a path of baretick's */
 #define SERVER_SENTENCE_SIZE 384

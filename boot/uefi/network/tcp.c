@@ -1,7 +1,7 @@
 /* A connection of TCP. See tcp.h. */
-#include "tcp.h"
+#include "uefi/network/tcp.h"
 
-#include "pause.h"
+#include "uefi/network/pause.h"
 
 #define CONNECT_MS   3000
 #define TIME_TO_LIVE 64 /* RFC 1700 */

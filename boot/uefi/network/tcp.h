@@ -2,7 +2,7 @@
 #ifndef BARETICK_TCP_H
 #define BARETICK_TCP_H
 
-#include "protocols.h"
+#include "uefi/network/protocols.h"
 
 struct tcp { /* a child of the firmware's service */
 	struct tcp4 *tcp4;

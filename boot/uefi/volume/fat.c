@@ -2,9 +2,9 @@
  * A look at the chains of folders, past the firmware's file system. See fat.h. All from Microsoft's FAT
  * specification 1.03, "FAT: General Overview of On-Disk Format".
  */
-#include "fat.h"
+#include "uefi/volume/fat.h"
 
-#include "text.h"
+#include "base/text.h"
 
 #define WINDOW            512u         /* bytes that are read at once; a sector has as many, or a multiple */
 #define FOLDER_BYTES_MAX  (2u << 20)   /* of the longest there may be: 65,536 entries of 32 bytes */

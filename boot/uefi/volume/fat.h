@@ -6,7 +6,7 @@
 #ifndef BARETICK_FAT_H
 #define BARETICK_FAT_H
 
-#include "uefi.h"
+#include "uefi/firmware/uefi.h"
 
 #define FAT_NAME_SIZE 13 /* 12345678.123 and the final 0 */
 

@@ -1,7 +1,7 @@
 /* The boot volume by the firmware's Simple File System: what only reads. See files.h. */
-#include "files_internal.h"
+#include "uefi/volume/files_internal.h"
 
-#include "text.h"
+#include "base/text.h"
 
 #define OPTIONS_FILE "baretick.cfg"
 #define ENTRIES_MAX  65536 /* of a folder that is listed; FAT has space for 65,536 entries in one */

@@ -5,7 +5,7 @@
 #ifndef BARETICK_FILES_H
 #define BARETICK_FILES_H
 
-#include "uefi.h"
+#include "uefi/firmware/uefi.h"
 
 #define FILES_PATH_SIZE 256
 

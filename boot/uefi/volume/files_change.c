@@ -1,5 +1,5 @@
 /* The boot volume by the firmware's Simple File System: what changes it. See files.h. */
-#include "files_internal.h"
+#include "uefi/volume/files_internal.h"
 
 /*
  * Of one Write. A megabyte at once, or a buffer above 4 GiB, which the device's controller does not reach, is more than

@@ -2,7 +2,7 @@
 #ifndef BARETICK_FILES_INTERNAL_H
 #define BARETICK_FILES_INTERNAL_H
 
-#include "files.h"
+#include "uefi/volume/files.h"
 
 #define FILES_NAME_MAX 255 /* characters of a name on FAT with long names, ISO 9660 and NTFS */
 

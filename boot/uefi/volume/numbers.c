@@ -1,8 +1,8 @@
 /* The next number. See numbers.h. */
-#include "numbers.h"
+#include "uefi/volume/numbers.h"
 
-#include "folders.h"
-#include "text.h"
+#include "base/text.h"
+#include "report/folders.h"
 
 static void
 see_name(void *context, const char *name)

@@ -2,7 +2,7 @@
 #ifndef BARETICK_NUMBERS_H
 #define BARETICK_NUMBERS_H
 
-#include "files.h"
+#include "uefi/volume/files.h"
 
 #define NUMBERS_IN_A_ROW 3 /* of a run: its report's, and two for its checkpoints in turn */
 

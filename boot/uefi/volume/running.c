@@ -1,9 +1,9 @@
 /* The marker of a run that is not over. See running.h. */
-#include "running.h"
+#include "uefi/volume/running.h"
 
-#include "files.h"
-#include "save.h"
-#include "text.h"
+#include "base/text.h"
+#include "uefi/volume/files.h"
+#include "uefi/volume/save.h"
 
 #define SPACE_BYTES (1u << 20) /* in a volume that is full EDK II leaves a broken folder behind */
 

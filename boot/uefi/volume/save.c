@@ -1,10 +1,10 @@
 /* The four files of a report. See save.h. */
-#include "save.h"
+#include "uefi/volume/save.h"
 
-#include "fat.h"
-#include "files.h"
-#include "folders.h"
-#include "numbers.h"
+#include "report/folders.h"
+#include "uefi/volume/fat.h"
+#include "uefi/volume/files.h"
+#include "uefi/volume/numbers.h"
 
 #define KIB                1024u
 #define LONGEST            SAVE_HTML

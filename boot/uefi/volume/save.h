@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "folders.h"
-#include "text.h"
+#include "base/text.h"
+#include "report/folders.h"
 
 #define SAVE_FOLDER        "\\baretick"
 #define SAVE_SENTENCE_SIZE 160

@@ -1,8 +1,8 @@
 /* Options from the file, the load options and fw_cfg. See settings.h. */
-#include "settings.h"
+#include "uefi/volume/settings.h"
 
-#include "files.h"
-#include "sources.h"
+#include "firmware/sources.h"
+#include "uefi/volume/files.h"
 
 static size_t
 held_of(size_t length)

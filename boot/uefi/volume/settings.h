@@ -2,9 +2,9 @@
 #ifndef BARETICK_SETTINGS_H
 #define BARETICK_SETTINGS_H
 
-#include "cpu.h"
-#include "report.h"
-#include "uefi.h"
+#include "hw/cpu.h"
+#include "report/report.h"
+#include "uefi/firmware/uefi.h"
 
 /* Where options stand in place of a baretick.cfg. */
 struct settings_other {

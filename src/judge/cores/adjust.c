@@ -1,6 +1,6 @@
 /* The judge of TSC_ADJUST: what was added to the TSCs since reset. See judge_cores.h. */
-#include "judge_cores.h"
-#include "rules.h"
+#include "judge/cores/judge_cores.h"
+#include "rules/rules.h"
 
 struct extremes {
 	size_t cores; /* that have TSC_ADJUST */

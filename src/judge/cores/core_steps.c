@@ -1,7 +1,7 @@
 /* Steps back of the TSC, core by core: two readings on one core are enough to prove one. See judge_cores.h. */
-#include "judge_cores.h"
-#include "rules.h"
-#include "text.h"
+#include "base/text.h"
+#include "judge/cores/judge_cores.h"
+#include "rules/rules.h"
 
 #define WHERE_SIZE 128 /* " on cores 4294967295, ... and 4294967295": 8 of them */
 

@@ -4,8 +4,8 @@
  * drift of one of the two explains, nor any pair for a contradiction while a core drifts. A pair has no finding either
  * if the TSC of one of the two steps back by its own readings.
  */
-#include "judge_cores.h"
-#include "skew_internal.h"
+#include "judge/cores/judge_cores.h"
+#include "judge/cores/skew_internal.h"
 
 #define SUBJECT_SIZE 64 /* "of cores 4294967295, 4294967295 and 4294967295" */
 

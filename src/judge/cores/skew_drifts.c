@@ -1,5 +1,5 @@
 /* Whose TSC runs at a rate of its own, or stepped. See skew_internal.h. */
-#include "skew_internal.h"
+#include "judge/cores/skew_internal.h"
 
 #define MOTION_SIZE  (SKEW_MOMENTS_SIZE + 16) /* "by a step " and a moment */
 #define STRETCH_SIZE 144 /* four such times */

@@ -2,9 +2,9 @@
 #ifndef BARETICK_SKEW_INTERNAL_H
 #define BARETICK_SKEW_INTERNAL_H
 
-#include "rules.h"
-#include "text.h"
-#include "view.h"
+#include "base/text.h"
+#include "judge/cores/view.h"
+#include "rules/rules.h"
 
 #define SKEW_NAMED_MAX    4  /* findings of one rule; the last one says how many cores more there are */
 #define SKEW_MOMENTS_SIZE 80 /* "between 18446744073709551615.9 s and 18446744073709551615.9 s" */

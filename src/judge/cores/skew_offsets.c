@@ -1,7 +1,7 @@
 /*
  * Whose TSC is off: a group as a whole, cores by themselves, or a pair of which neither is named. See skew_internal.h.
  */
-#include "skew_internal.h"
+#include "judge/cores/skew_internal.h"
 
 #define NOBODYS_FAULT "and nothing shows which of them is right"
 #define CAUSE_SIZE    128 /* "off the majority, of which core 4294967295 is one: likely ..." */

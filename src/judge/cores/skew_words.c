@@ -1,5 +1,5 @@
 /* What the sentences of offsets and drifts share. See skew_internal.h. */
-#include "skew_internal.h"
+#include "judge/cores/skew_internal.h"
 
 #define NS_PER_MS 1000000
 #define AT_MS     100 /* what takes longer is "between" two moments */

@@ -1,5 +1,5 @@
 /* Whether the next tournament bears out a star. See star.h. */
-#include "star.h"
+#include "judge/cores/star.h"
 
 static const struct offsets *
 next_tournament(const struct view *view)

@@ -6,7 +6,7 @@
 #ifndef BARETICK_STAR_H
 #define BARETICK_STAR_H
 
-#include "view.h"
+#include "judge/cores/view.h"
 
 /*
  * Whether the star's offsets are those of the next tournament, too: all of them, for one that is not may be the first

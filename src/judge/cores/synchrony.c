@@ -1,7 +1,7 @@
 /* The cores' TSCs against each other in a clause, and the tournament that it is of. See judge_cores.h. */
-#include "judge_cores.h"
+#include "judge/cores/judge_cores.h"
 
-#include "text.h"
+#include "base/text.h"
 
 #define LONG_NS UINT64_C(100000000) /* a tournament that takes longer is said with its begin */
 

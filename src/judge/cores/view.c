@@ -1,8 +1,8 @@
 /* Which core is off, from which others, and how far. See view.h. */
-#include "view.h"
+#include "judge/cores/view.h"
 
-#include "rules.h"
-#include "star.h"
+#include "judge/cores/star.h"
+#include "rules/rules.h"
 
 #define TRIPS     4 /* what counts as synchronised is no less than so many of the best round trip, */
 #define TRIPS_NS_MAX UINT64_C(10000) /* but no more than this: cores whose messages take longer take turns */

@@ -2,8 +2,8 @@
 #ifndef BARETICK_VIEW_H
 #define BARETICK_VIEW_H
 
-#include "report.h"
-#include "scale.h"
+#include "base/scale.h"
+#include "report/report.h"
 
 struct view { /* of the report's tournament; a core is meant by its rank among those that took part */
 	const struct report *report;

@@ -1,7 +1,7 @@
 /* Which core drifts, by how much and how. See view.h. */
-#include "view.h"
+#include "judge/cores/view.h"
 
-#include "minority.h"
+#include "sync/minority.h"
 
 /* In a star two cores that had no ping-pong are not compared: the boot core between may be the one that moved. */
 static struct offset

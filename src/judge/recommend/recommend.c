@@ -1,9 +1,9 @@
 /* The recommendation. See recommend.h. */
-#include "recommend.h"
+#include "judge/recommend/recommend.h"
 
-#include "number.h"
-#include "rules.h"
-#include "text.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "rules/rules.h"
 
 /* include/linux/clocksource.h: below 100 unfit for real use, below 200 usable, below 300 good, below 400 desired. */
 #define RATING_CLASS 100u

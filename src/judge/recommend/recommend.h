@@ -2,8 +2,8 @@
 #ifndef BARETICK_RECOMMEND_H
 #define BARETICK_RECOMMEND_H
 
-#include "number.h"
-#include "report.h"
+#include "base/number.h"
+#include "report/report.h"
 
 /* Fills report->taken: the clock that Linux takes, and Windows, and why; after the judging. */
 void recommend_clocksource(struct report *report);

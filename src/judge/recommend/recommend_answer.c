@@ -1,9 +1,9 @@
 /* The answer: the report in two short lines, for somebody who reads no more than those. See recommend.h. */
-#include "recommend.h"
+#include "judge/recommend/recommend.h"
 
-#include "number.h"
-#include "rules.h"
-#include "text.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "rules/rules.h"
 
 #define NAMED_MAX 3 /* failed clocks that the sentence names; all of them are in the list */
 

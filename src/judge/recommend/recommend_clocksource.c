@@ -4,10 +4,10 @@
  * hyperv_timer.c), which struct clock has of each driver, and what makes it mark the TSC unstable. Windows: Microsoft,
  * "Acquiring high-resolution time stamps", and in the Hyper-V TLFS partition reference time.
  */
-#include "recommend.h"
+#include "judge/recommend/recommend.h"
 
-#include "rules.h"
-#include "text.h"
+#include "base/text.h"
+#include "rules/rules.h"
 
 #define TSC_RATING 300 /* of Linux's, whatever the TSC is called */
 

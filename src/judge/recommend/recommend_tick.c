@@ -4,11 +4,11 @@
  * that sends messages, where the LAPIC's may stop: 110; in the PIT's place: 50), drivers/clocksource/i8253.c (0),
  * hyperv_timer.c (1000), arch/x86/xen/time.c (500). See recommend.h.
  */
-#include "recommend.h"
+#include "judge/recommend/recommend.h"
 
-#include "number.h"
-#include "rules.h"
-#include "text.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "rules/rules.h"
 
 #define SHOT_NS         UINT64_C(100000)
 #define NS_PER_US       1000u

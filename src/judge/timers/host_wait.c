@@ -1,8 +1,8 @@
 /* See host_wait.h. */
-#include "host_wait.h"
+#include "judge/timers/host_wait.h"
 
-#include "rules.h"
-#include "text.h"
+#include "base/text.h"
+#include "rules/rules.h"
 
 /*
  * IN_TIME_SHARE: fraction of a period. EVENTS_MIN: fewer losses may be pauses of the host that happened to end in time

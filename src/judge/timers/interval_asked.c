@@ -1,9 +1,9 @@
 /* What came of all that a source was asked for. See interval_asked.h. */
-#include "interval_asked.h"
+#include "judge/timers/interval_asked.h"
 
-#include "interval_cores.h"
-#include "offset.h"
-#include "text.h"
+#include "base/offset.h"
+#include "base/text.h"
+#include "judge/timers/interval_cores.h"
 
 #define UNEVEN_SHARE 8u /* of a period: a source that is late by more may as well have left one out */
 

@@ -2,7 +2,7 @@
 #ifndef BARETICK_INTERVAL_ASKED_H
 #define BARETICK_INTERVAL_ASKED_H
 
-#include "report.h"
+#include "report/report.h"
 
 #define ASKED_LATE_SHOTS_MIN 20u /* of fewer no median is judged */
 

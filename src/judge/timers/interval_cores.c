@@ -1,11 +1,11 @@
 /*
  * Of a timer that each core has one of: on which cores it does what a row of behaviours says. See interval_cores.h.
  */
-#include "interval_cores.h"
+#include "judge/timers/interval_cores.h"
 
-#include "offset.h"
-#include "rules.h"
-#include "text.h"
+#include "base/offset.h"
+#include "base/text.h"
+#include "rules/rules.h"
 
 static uint64_t
 beyond(uint64_t figure, uint64_t limit)

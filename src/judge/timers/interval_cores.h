@@ -2,7 +2,7 @@
 #ifndef BARETICK_INTERVAL_CORES_H
 #define BARETICK_INTERVAL_CORES_H
 
-#include "report.h"
+#include "report/report.h"
 
 #define INTERVAL_LATE_SHOT_NS UINT64_C(100000) /* the shots that irq-late is about */
 

@@ -2,10 +2,10 @@
  * How many interrupts came, against how many were asked for. Of those that a gap of the core's time touched nothing is
  * known, and where they are most of all that were asked for, nothing is known of the source. See interval_counts.h.
  */
-#include "interval_counts.h"
+#include "judge/timers/interval_counts.h"
 
-#include "host_wait.h"
-#include "text.h"
+#include "base/text.h"
+#include "judge/timers/host_wait.h"
 
 #define PIT_CLOCKS_2_NS 1677 /* OUT follows the clock behind the count's write, and falls or rises at one */
 #define WORDS_SIZE      64

@@ -2,16 +2,16 @@
  * Timers' interrupts: what each source promises, over all that it was asked for. What a gap of the core's time touched
  * accuses nobody. Rows before judge_behaviours(), which makes findings of them. See judge_timers.h.
  */
-#include "judge_timers.h"
+#include "judge/timers/judge_timers.h"
 
-#include "host_wait.h"
-#include "interval_asked.h"
-#include "interval_cores.h"
-#include "interval_counts.h"
-#include "number.h"
-#include "offset.h"
-#include "rules.h"
-#include "text.h"
+#include "base/number.h"
+#include "base/offset.h"
+#include "base/text.h"
+#include "judge/timers/host_wait.h"
+#include "judge/timers/interval_asked.h"
+#include "judge/timers/interval_cores.h"
+#include "judge/timers/interval_counts.h"
+#include "rules/rules.h"
 
 /* The finding that names CLOCK, or the device of a source of it: "hpet0" is of "hpet". */
 static bool

@@ -2,7 +2,7 @@
 #ifndef BARETICK_JUDGE_TIMERS_H
 #define BARETICK_JUDGE_TIMERS_H
 
-#include "report.h"
+#include "report/report.h"
 
 /* Rows for what each source promised; before the behaviours, of which they are some, and after the rates. */
 void judge_intervals(struct report *report);

@@ -1,5 +1,5 @@
 /* What a reading of each clock costs while all cores read it. See survey_clocks.h. */
-#include "clocks_internal.h"
+#include "measure/clocks/clocks_internal.h"
 
 #define BOUND_NS (20 * SURVEY_NS_PER_S) /* of one clock: shared ones are slow, and cores may be time-shared */
 #define TRIES    4 /* until two cores read at the same moment: on a busy host they may miss each other */

@@ -1,7 +1,7 @@
 /* How often and for how long time was stolen from each core. See gaps.h. */
-#include "clocks_internal.h"
+#include "measure/clocks/clocks_internal.h"
 
-#include "text.h"
+#include "base/text.h"
 
 #define CHUNK_NS      (10 * SURVEY_NS_PER_MS) /* interrupts are masked for so long */
 #define CHUNK_TURNS   UINT64_C(4000000)       /* one in 2.5 ns: no TSC is read so fast in order */

@@ -1,5 +1,5 @@
 /* What a reading of each clock costs: from the boot core in full, from every other core in short. */
-#include "clocks_internal.h"
+#include "measure/clocks/clocks_internal.h"
 
 #define STALL_PERIODS    4  /* a clock that shows one value for so many of its own periods stalled */
 #define STALL_NS_MIN     UINT64_C(2000)

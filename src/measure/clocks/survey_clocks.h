@@ -2,7 +2,7 @@
 #ifndef BARETICK_SURVEY_CLOCKS_H
 #define BARETICK_SURVEY_CLOCKS_H
 
-#include "survey.h"
+#include "measure/survey.h"
 
 void survey_latencies(struct survey *survey); /* each clock from the boot core */
 void survey_cores(struct survey *survey);     /* each clock from each other core, one core at a time */

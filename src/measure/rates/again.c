@@ -1,7 +1,7 @@
 /* Each clock once more, at the end of the run, against its rate in the window. See survey_rates.h. */
-#include "survey_tracks.h"
+#include "measure/rates/survey_tracks.h"
 
-#include "set.h"
+#include "base/set.h"
 
 #define PPB             UINT64_C(1000000000)
 #define AMBIGUOUS_SHARE 4 /* of a counter's range: with more doubt than that its wraps can't be counted */

@@ -1,7 +1,7 @@
 /* What the error of a rate is made of. See survey_tracks.h. */
-#include "survey_tracks.h"
+#include "measure/rates/survey_tracks.h"
 
-#include "text.h"
+#include "base/text.h"
 
 #define PPT UINT64_C(1000000000000)
 

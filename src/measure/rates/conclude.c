@@ -1,8 +1,8 @@
 /* What the windows say: the TSC's rate, each clock's by it, each pair's, and what changed. See rate.h. */
-#include "survey_tracks.h"
+#include "measure/rates/survey_tracks.h"
 
-#include "text.h"
-#include "witnesses.h"
+#include "base/text.h"
+#include "report/witnesses.h"
 
 #define MICROHZ_PER_MILLIHZ 1000
 #define PPT_PER_PPB         1000

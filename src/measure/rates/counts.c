@@ -1,5 +1,5 @@
 /* Whether wraps were counted right while nobody looked at a clock. See survey_tracks.h. */
-#include "survey_tracks.h"
+#include "measure/rates/survey_tracks.h"
 
 #define MISCOUNT_SHARE 4 /* of a wrap: so far off it was another number of them */
 

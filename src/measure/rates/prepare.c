@@ -1,7 +1,7 @@
 /* Before the rates: paths are warmed up, and the TSC's rate is guessed well enough to plan by. */
-#include "survey_tracks.h"
+#include "measure/rates/survey_tracks.h"
 
-#include "text.h"
+#include "base/text.h"
 
 #define PROVISIONAL_NS    (5 * SURVEY_NS_PER_MS)
 #define PROVISIONAL_SAMPLES 64

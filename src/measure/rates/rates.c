@@ -2,7 +2,7 @@
  * Rates: every clock over one shared window that begins and ends at an edge of the RTC's seconds, where there
  * is one. No clock is the reference; see rate.h for how theirs become one rate of the TSC.
  */
-#include "survey_tracks.h"
+#include "measure/rates/survey_tracks.h"
 
 #define PACE_SAMPLES    64    /* of the clock that is looked at all the time, between two looks at the time */
 #define AWAY_FACTOR     4

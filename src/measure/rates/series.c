@@ -2,9 +2,9 @@
  * The clocks at the ends of the series' rows, and what that makes of their rates in each. An end of one row is the
  * begin of the next, so rows that become one have a rate as narrow as one that was always as long. See survey_rates.h.
  */
-#include "survey_tracks.h"
+#include "measure/rates/survey_tracks.h"
 
-#include "text.h"
+#include "base/text.h"
 
 /* A guest sees an edge ten milliseconds late: no rate over a minute comes of it, and each waits for a second. */
 static bool

@@ -3,9 +3,9 @@
  * truth for certain, whenever it is taken, so to end where the intervals are narrow makes none of them wrong. See
  * survey_tracks.h.
  */
-#include "survey_tracks.h"
+#include "measure/rates/survey_tracks.h"
 
-#include "text.h"
+#include "base/text.h"
 
 #define PPB              UINT64_C(1000000000)
 #define SCALE_WITHIN_PPB 10000 /* the TSC's own rate, by which checks time what has limits of 500 ppm and more */

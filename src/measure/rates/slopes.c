@@ -1,7 +1,7 @@
 /* How fast a clock ran between two of its readings, and what that makes of the TSC's rate. See rate.h. */
-#include "survey_tracks.h"
+#include "measure/rates/survey_tracks.h"
 
-#include "text.h"
+#include "base/text.h"
 
 #define UNEVEN_TICKS 2 /* of a step that is no whole number the rest, and the same of what is shown of it */
 

@@ -2,7 +2,7 @@
 #ifndef BARETICK_SURVEY_RATES_H
 #define BARETICK_SURVEY_RATES_H
 
-#include "survey.h"
+#include "measure/survey.h"
 
 void survey_prepare(struct survey *survey);   /* warms every path up, finds a provisional TSC rate */
 void survey_rates(struct survey *survey);     /* all clocks over one window; behind it a soak's series begins */

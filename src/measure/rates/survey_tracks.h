@@ -2,9 +2,9 @@
 #ifndef BARETICK_SURVEY_TRACKS_H
 #define BARETICK_SURVEY_TRACKS_H
 
-#include "rate.h"
-#include "survey_internal.h"
-#include "survey_rates.h"
+#include "consensus/rate.h"
+#include "measure/rates/survey_rates.h"
+#include "measure/survey_internal.h"
 
 #define SURVEY_END_SAMPLES     RATE_SAMPLES_MAX /* brackets at each end of the window */
 #define SURVEY_FOLLOW_SAMPLES  4   /* readings that only keep count of a counter's wraps */

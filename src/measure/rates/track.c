@@ -1,5 +1,5 @@
 /* One clock on its way: its wraps undone, its ends and edges taken. See survey_tracks.h. */
-#include "survey_tracks.h"
+#include "measure/rates/survey_tracks.h"
 
 #define FOLLOW_NS         (10 * SURVEY_NS_PER_MS) /* the PIT wraps in 55 ms: seldom enough, often enough */
 #define EDGE_SAMPLES      64  /* of an edge clock, between two looks at the time */

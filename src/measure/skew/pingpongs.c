@@ -1,5 +1,5 @@
 /* One batch of ping-pongs: it is played, and what comes of it goes into its tournament. See survey_tournament.h. */
-#include "survey_tournament.h"
+#include "measure/skew/survey_tournament.h"
 
 #define PAIR_BOUND_NS (5 * SURVEY_NS_PER_MS) /* and more for each pair beside: they may take turns */
 #define SMP_BOUND_NS  (2 * SURVEY_NS_PER_S)  /* besides, for waking up and for coming back */

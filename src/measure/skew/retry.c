@@ -2,7 +2,7 @@
  * Pairs of cores that have another ping-pong, since too little came of the first time: on a host that is busy with
  * something else two virtual cores may not have run at the same moment once. See survey_tournament.h.
  */
-#include "survey_tournament.h"
+#include "measure/skew/survey_tournament.h"
 
 #define SWEEPS      3    /* through all such pairs */
 #define TRIPS_AGAIN 1000 /* more than at first: there are few such pairs, and each waits for a good moment */

@@ -1,5 +1,5 @@
 /* What each core says of itself, and how far the cores' TSCs are offset and move. See survey_skew.h. */
-#include "survey_tournament.h"
+#include "measure/skew/survey_tournament.h"
 
 #define FACTS_BOUND_NS (2 * SURVEY_NS_PER_S) /* for a few CPUID and RDMSR, each perhaps emulated */
 

@@ -1,5 +1,5 @@
 /* The cores' offsets in a round of a soak: each core with the boot core. See survey_skew.h. */
-#include "survey_tournament.h"
+#include "measure/skew/survey_tournament.h"
 
 #define TRIPS  200 /* what comes of them need not be the narrowest that there is: rounds are many */
 #define STAR_NS (2 * SURVEY_NS_PER_S)

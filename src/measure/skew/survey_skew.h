@@ -2,7 +2,7 @@
 #ifndef BARETICK_SURVEY_SKEW_H
 #define BARETICK_SURVEY_SKEW_H
 
-#include "survey.h"
+#include "measure/survey.h"
 
 void survey_facts(struct survey *survey); /* what each core says of itself */
 

@@ -2,9 +2,9 @@
 #ifndef BARETICK_SURVEY_TOURNAMENT_H
 #define BARETICK_SURVEY_TOURNAMENT_H
 
-#include "concurrency.h"
-#include "survey_internal.h"
-#include "survey_skew.h"
+#include "measure/skew/survey_skew.h"
+#include "measure/survey_internal.h"
+#include "sync/concurrency.h"
 
 #define SURVEY_OVERRUN_FACTOR 2 /* of its budget: a tournament that takes longer ends with the pairs so far */
 

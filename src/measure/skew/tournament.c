@@ -1,5 +1,5 @@
 /* One tournament of the cores, batch by batch, as wide as the machine bears. See survey_tournament.h. */
-#include "survey_tournament.h"
+#include "measure/skew/survey_tournament.h"
 
 /*
  * One trip in a few hundred is as short as they get, and it decides: a thousand are ample. The figures below

@@ -1,7 +1,7 @@
 /* All cores at once on one shared last value: of the TSC, and of hypervisors' clocks. See warp.h. */
-#include "survey_tournament.h"
+#include "measure/skew/survey_tournament.h"
 
-#include "text.h"
+#include "base/text.h"
 
 #define TURNS_ALL   (UINT64_C(1) << 17) /* of all cores together, so that many cores don't take longer */
 #define TURNS_MIN   UINT64_C(256)       /* of each */

@@ -2,8 +2,8 @@
 #ifndef BARETICK_ASKING_H
 #define BARETICK_ASKING_H
 
-#include "survey_internal.h"
-#include "survey_timers.h"
+#include "measure/survey_internal.h"
+#include "measure/timers/survey_timers.h"
 
 #define PERIODS_A_WINDOW    80u /* of those of 1 ms; of longer ones fewer: all windows are about as long */
 #define PERIODS_HELD        20u /* so many are masked, and as many follow */

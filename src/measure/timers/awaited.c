@@ -1,5 +1,5 @@
 /* Sources that come when they will: waited for with the firmware alive, then in a window. See asking.h. */
-#include "asking.h"
+#include "measure/timers/asking.h"
 
 #define NEAR_NS   (40 * SURVEY_NS_PER_MS) /* a window opens so long before, and ends as long behind */
 #define POLLED_NS (5 * SURVEY_NS_PER_MS)  /* one that is polled is watched from then on */

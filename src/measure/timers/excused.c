@@ -1,5 +1,5 @@
 /* Slots of a window that were lost or doubled, and those that are excused: they tell nothing. See asking.h. */
-#include "asking.h"
+#include "measure/timers/asking.h"
 
 #define LATE_SHARE 4 /* a tick that is late by so much of a period stands for those that its source had to leave out */
 

@@ -1,7 +1,7 @@
 /* See lateness.h. */
-#include "lateness.h"
+#include "measure/timers/lateness.h"
 
-#include "scale.h"
+#include "base/scale.h"
 
 #define PS_PER_NS   1000
 #define PPB         UINT64_C(1000000000)

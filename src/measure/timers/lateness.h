@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report.h"
+#include "report/report.h"
 
 struct lateness { /* of one interrupt: it came so long after it was due; in ps, both included */
 	int64_t low, high;

@@ -1,5 +1,5 @@
 /* Periods: windows in which interrupts are open, and one in which they are masked first. See asking.h. */
-#include "asking.h"
+#include "measure/timers/asking.h"
 
 #define ARM_TRIES   5u  /* of 2 ms at most; the window behind them is one of 88, and the tick is stopped for 100 */
 #define PERIODS_MIN 10u /* in a window: of 8 ms then */

@@ -1,7 +1,7 @@
 /* Periods that go on whenever they are asked for: where they begin. See asking.h. */
-#include "asking.h"
+#include "measure/timers/asking.h"
 
-#include "lateness.h"
+#include "measure/timers/lateness.h"
 
 #define PHASE_SLACK_NS 10 /* more than conversions round off: the earliest is not early */
 #define CLUSTER_SHARE  8  /* of a period: what was not kept waiting comes within that */

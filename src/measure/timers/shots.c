@@ -1,5 +1,5 @@
 /* One-shots, and what came of each. See asking.h. */
-#include "asking.h"
+#include "measure/timers/asking.h"
 
 #define WINDOW_NS (70 * SURVEY_NS_PER_MS) /* a shot and its bound behind it: the tick is stopped for 100 ms at most */
 #define BOUND_NS  (20 * SURVEY_NS_PER_MS) /* behind a deadline; a missing one is then missing */

@@ -1,5 +1,5 @@
 /* What came in a window of a periodic source, slot by slot. See asking.h. */
-#include "asking.h"
+#include "measure/timers/asking.h"
 
 #define PPB        UINT64_C(1000000000)
 #define MADE_UP_MIN 10 /* of 20 that were masked */

@@ -1,5 +1,5 @@
 /* Sources that interrupt when they are enabled, for a deadline that was over before. See asking.h. */
-#include "asking.h"
+#include "measure/timers/asking.h"
 
 #define TRIES      4u
 #define ATTEMPTS   16u /* the core may be away in some */

@@ -2,9 +2,9 @@
 #ifndef BARETICK_SURVEY_TIMERS_H
 #define BARETICK_SURVEY_TIMERS_H
 
-#include "lateness.h"
-#include "survey.h"
-#include "timer.h"
+#include "clock/timer.h"
+#include "measure/survey.h"
+#include "measure/timers/lateness.h"
 
 #define SURVEY_TIMERS_MAX 24
 

@@ -1,5 +1,5 @@
 /* How long a tick of a source's counter lasts, and by how much an interrupt came late by it. See asking.h. */
-#include "asking.h"
+#include "measure/timers/asking.h"
 
 #define CALIBRATE_NS    (10 * SURVEY_NS_PER_MS)
 #define CALIBRATE_READS 16u /* of which the tightest counts */

@@ -1,8 +1,8 @@
 /* Which source is asked for what, row by row. See survey_timers.h. */
-#include "survey_timers.h"
+#include "measure/timers/survey_timers.h"
 
-#include "asking.h"
-#include "text.h"
+#include "base/text.h"
+#include "measure/timers/asking.h"
 
 #define PERIOD_NS   SURVEY_NS_PER_MS
 #define GAP_NS      UINT64_C(10000)  /* the core was away; gap= is of what is told of interference */

@@ -1,5 +1,5 @@
 /* The core watches for interrupts, and for gaps in its own time meanwhile. See asking.h. */
-#include "asking.h"
+#include "measure/timers/asking.h"
 
 #define BURST_SHARE 4 /* of a period */
 

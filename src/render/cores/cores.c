@@ -1,8 +1,8 @@
 /* A row for each core: what reading each clock costs there, alone and while all cores read it. */
-#include "table_cores.h"
+#include "render/cores/table_cores.h"
 
-#include "number.h"
-#include "scale.h"
+#include "base/number.h"
+#include "base/scale.h"
 
 #define LABEL_COLUMNS (TABLE_CORE_COLUMNS + 1) /* and the mark of the boot core */
 #define CLOCK_COLUMNS 14                       /* two figures of 6 and their blanks */

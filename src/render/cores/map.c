@@ -1,7 +1,7 @@
 /* Pair by pair: one character each where all cores fit, else the worst pairs and a count by package. */
-#include "table_cores.h"
+#include "render/cores/table_cores.h"
 
-#include "scale.h"
+#include "base/scale.h"
 
 #define MAP_MARGIN      19 /* the label of a row, and some air: in TABLE_COLUMNS are 60 cores */
 #define WORST_PAIRS     8

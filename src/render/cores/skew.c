@@ -1,7 +1,7 @@
 /* The cores' TSCs against one another, in sentences. See table_cores.h. */
-#include "table_cores.h"
+#include "render/cores/table_cores.h"
 
-#include "scale.h"
+#include "base/scale.h"
 
 static size_t
 drifting(const struct report *report)

@@ -1,7 +1,7 @@
 /* What else there is to say of the cores' TSCs, in a sentence each: drift, TSC_ADJUST, warps. See table_cores.h. */
-#include "table_cores.h"
+#include "render/cores/table_cores.h"
 
-#include "number.h"
+#include "base/number.h"
 
 static void
 put_early_messages(struct text *out, const struct report_skew *skew)

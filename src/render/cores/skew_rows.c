@@ -1,8 +1,8 @@
 /* A row for each core: where it is, how far its TSC is from the boot core's, and its TSC_ADJUST. */
-#include "table_cores.h"
+#include "render/cores/table_cores.h"
 
-#include "number.h"
-#include "scale.h"
+#include "base/number.h"
+#include "base/scale.h"
 
 #define LABEL_COLUMNS    (TABLE_CORE_COLUMNS + 1) /* and a mark */
 #define TOPOLOGY_COLUMNS 8

@@ -2,8 +2,8 @@
 #ifndef BARETICK_TABLE_CORES_H
 #define BARETICK_TABLE_CORES_H
 
-#include "layout.h"
-#include "scale.h"
+#include "base/scale.h"
+#include "render/layout/layout.h"
 
 /*
  * What rows of cores are folded into: a package each, as far as every core says which is its own and there are at most

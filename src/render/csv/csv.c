@@ -1,7 +1,7 @@
 /* The report as one tidy table: a walk through its tables of fields. See csv.h. */
-#include "csv.h"
+#include "render/csv/csv.h"
 
-#include "fields.h"
+#include "render/fields/fields.h"
 
 #define PREFIX_SIZE 32 /* "periodic_", 20 digits */
 

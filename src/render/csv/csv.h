@@ -6,8 +6,8 @@
 #ifndef BARETICK_CSV_H
 #define BARETICK_CSV_H
 
-#include "report.h"
-#include "text.h"
+#include "base/text.h"
+#include "report/report.h"
 
 /* OUT is truncated where it is too small. */
 void csv_render(struct text *out, const struct report *report);

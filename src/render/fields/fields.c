@@ -1,11 +1,11 @@
 /* The tables of fields, made of report.def: first what is in each row, then the rows. See fields.h. */
-#include "fields.h"
+#include "render/fields/fields.h"
 
-#include "observed.h"
-#include "report_sizes.h"
-#include "rules.h"
-#include "scale.h"
-#include "text.h"
+#include "base/scale.h"
+#include "base/text.h"
+#include "report/report_sizes.h"
+#include "rules/rules.h"
+#include "stats/observed.h"
 
 #define NS_PER_US      1000
 #define MILLIHZ_PER_HZ 1000
@@ -180,7 +180,7 @@ set_elements(struct field_value *value, const void *first, size_t count, size_t 
 #define MAP(key, table, array, size, prefix)           LIST(key, table, true, array, size)
 #define EXACT(key)                                     ROW(value->first = o)
 #define MATRIX(key, condition, offsets)                ROW_IF(condition, value->first = (offsets))
-#include "report.def"
+#include "render/fields/report.def"
 #undef TABLE
 #undef ROW
 #undef ROW_IF
@@ -208,7 +208,7 @@ set_elements(struct field_value *value, const void *first, size_t count, size_t 
 #define MAP(key, ...)    KEY(key)
 #define EXACT(key)       KEY(key)
 #define MATRIX(key, ...) KEY(key)
-#include "report.def"
+#include "render/fields/report.def"
 #undef TABLE
 #undef END
 #undef FIELD
@@ -243,4 +243,4 @@ set_elements(struct field_value *value, const void *first, size_t count, size_t 
 #define MAP(key, table, array, size, prefix)     ROW(key, KIND_map, &field_##table, prefix, "")
 #define EXACT(key)                               ROW(key, KIND_exact, &field_exact)
 #define MATRIX(key, condition, offsets)          ROW(key, KIND_matrix, NULL)
-#include "report.def"
+#include "render/fields/report.def"

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report.h"
+#include "report/report.h"
 
 enum field_shape {
 	FIELD_WORD,

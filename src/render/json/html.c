@@ -1,7 +1,7 @@
 /* The report as a page. See html.h. */
-#include "html.h"
+#include "render/json/html.h"
 
-#include "json.h"
+#include "render/json/json.h"
 
 #define MARK_LENGTH (sizeof(HTML_MARK) - 1)
 

@@ -8,8 +8,8 @@
 
 #include <stddef.h>
 
-#include "report.h"
-#include "text.h"
+#include "base/text.h"
+#include "report/report.h"
 
 #define HTML_MARK "@REPORT@"
 

@@ -1,9 +1,9 @@
 /* The report as JSON: a walk through its tables of fields. See json.h. */
-#include "json.h"
+#include "render/json/json.h"
 
-#include "fields.h"
-#include "json_writer.h"
-#include "observed.h"
+#include "render/fields/fields.h"
+#include "render/json/json_writer.h"
+#include "stats/observed.h"
 
 struct walk {
 	struct json json;

@@ -6,8 +6,8 @@
 #ifndef BARETICK_JSON_H
 #define BARETICK_JSON_H
 
-#include "report.h"
-#include "text.h"
+#include "base/text.h"
+#include "report/report.h"
 
 /* One object and a final newline. OUT is truncated where it is too small, and then no JSON. */
 void json_render(struct text *out, const struct report *report);

@@ -1,5 +1,5 @@
 /* JSON into a text. See json_writer.h. */
-#include "json_writer.h"
+#include "render/json/json_writer.h"
 
 #define INDENT_COLUMNS  2
 #define FIRST_PRINTABLE 0x20

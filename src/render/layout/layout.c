@@ -1,5 +1,5 @@
 /* Lines, columns and words of tables. See layout.h. */
-#include "layout.h"
+#include "render/layout/layout.h"
 
 #define CUT_DOTS        3
 #define SENTENCE_INDENT 2

@@ -2,8 +2,8 @@
 #ifndef BARETICK_LAYOUT_H
 #define BARETICK_LAYOUT_H
 
-#include "report.h"
-#include "text.h"
+#include "base/text.h"
+#include "report/report.h"
 
 #define TABLE_COLUMNS 79
 

@@ -1,11 +1,11 @@
 /* What is known of one clock, in lines. See screen_internal.h. */
-#include "screen_internal.h"
+#include "render/screen/screen_internal.h"
 
-#include "number.h"
-#include "scale.h"
-#include "layout.h"
-#include "table_cores.h"
-#include "table_sections.h"
+#include "base/number.h"
+#include "base/scale.h"
+#include "render/layout/layout.h"
+#include "render/cores/table_cores.h"
+#include "render/sections/table_sections.h"
 
 #define MILLI     1000
 #define PAIR_SIZE 64 /* two ids, of 12 characters at most, and the words around them */

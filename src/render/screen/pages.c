@@ -1,9 +1,9 @@
 /* What each page says. See screen.h. */
-#include "screen_internal.h"
+#include "render/screen/screen_internal.h"
 
-#include "layout.h"
-#include "table_cores.h"
-#include "table_sections.h"
+#include "render/cores/table_cores.h"
+#include "render/layout/layout.h"
+#include "render/sections/table_sections.h"
 
 #define PANES_GAP     2
 #define WORDS_COLUMNS 58 /* that sentences can be read in */

@@ -1,10 +1,10 @@
 /* Each row of the screen: the title, lines of the page, the keys. See screen.h. */
-#include "screen_internal.h"
+#include "render/screen/screen_internal.h"
 
-#include "layout.h"
-#include "number.h"
-#include "table_cores.h"
-#include "table_sections.h"
+#include "base/number.h"
+#include "render/cores/table_cores.h"
+#include "render/layout/layout.h"
+#include "render/sections/table_sections.h"
 
 #define TITLE_SIZE     64
 #define WHOLE_MILLIPERCENT 100000

@@ -1,5 +1,5 @@
 /* What keys do. See screen.h. */
-#include "screen_internal.h"
+#include "render/screen/screen_internal.h"
 
 #define DIGIT_FIRST '1'
 

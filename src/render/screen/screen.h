@@ -6,8 +6,8 @@
 #ifndef BARETICK_SCREEN_H
 #define BARETICK_SCREEN_H
 
-#include "report.h"
-#include "text.h"
+#include "base/text.h"
+#include "report/report.h"
 
 #define SCREEN_COLUMNS_MAX 320 /* of a wider screen the rest stays empty */
 

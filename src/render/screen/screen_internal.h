@@ -2,7 +2,7 @@
 #ifndef BARETICK_SCREEN_INTERNAL_H
 #define BARETICK_SCREEN_INTERNAL_H
 
-#include "screen.h"
+#include "render/screen/screen.h"
 
 #define SCREEN_BARS 2 /* rows that are no page's: the title and the keys */
 

@@ -1,7 +1,7 @@
 /* The device checks, and which clock to take. */
-#include "table_sections.h"
+#include "render/sections/table_sections.h"
 
-#include "rules.h"
+#include "rules/rules.h"
 
 #define OUTCOME_COLUMNS 15
 #define RULE_COLUMNS    15

@@ -1,7 +1,7 @@
 /* A row for each clock: what it is worth, or why that is not known. */
-#include "table_sections.h"
+#include "render/sections/table_sections.h"
 
-#include "number.h"
+#include "base/number.h"
 
 #define ID_COLUMNS      10
 #define VERDICT_COLUMNS 6

@@ -1,9 +1,9 @@
 /* What reading a clock costs a database that times its rows. */
-#include "table_sections.h"
+#include "render/sections/table_sections.h"
 
-#include "number.h"
-#include "scale.h"
-#include "text.h"
+#include "base/number.h"
+#include "base/scale.h"
+#include "base/text.h"
 
 #define ID_COLUMNS    11 /* with a mark */
 #define CELL_SIZE     24

@@ -1,9 +1,9 @@
 /* Each clock's durations in the two blocks of pg_test_timing, for readers who know that tool. */
-#include "table_sections.h"
+#include "render/sections/table_sections.h"
 
-#include "number.h"
-#include "observed.h"
-#include "scale.h"
+#include "base/number.h"
+#include "base/scale.h"
+#include "stats/observed.h"
 
 static void
 put_row(struct text *out, uint64_t ns, uint64_t count, uint64_t running, uint64_t total)

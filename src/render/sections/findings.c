@@ -1,7 +1,7 @@
 /* The findings, the notes, and what there is to say of clocks that are present. See table_sections.h. */
-#include "table_sections.h"
+#include "render/sections/table_sections.h"
 
-#include "rules.h"
+#include "rules/rules.h"
 
 #define FINDING_INDENT 6
 

@@ -1,10 +1,10 @@
 /* What is above the table: the run, the machine, the verdict. See table_sections.h. */
-#include "table_sections.h"
+#include "render/sections/table_sections.h"
 
-#include "number.h"
-#include "rules.h"
-#include "scale.h"
-#include "table_cores.h"
+#include "base/number.h"
+#include "base/scale.h"
+#include "render/cores/table_cores.h"
+#include "rules/rules.h"
 
 #define LINE_SIZE   320
 #define SYSTEM_SIZE 1024

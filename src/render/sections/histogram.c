@@ -1,9 +1,9 @@
 /* Read latency of the clocks side by side: rows chosen from their reads, and a share and a bar for each clock. */
-#include "table_sections.h"
+#include "render/sections/table_sections.h"
 
-#include "histogram_rows.h"
-#include "number.h"
-#include "scale.h"
+#include "base/number.h"
+#include "base/scale.h"
+#include "render/sections/histogram_rows.h"
 
 #define LABEL_COLUMNS 9 /* "<= 1.02us" */
 #define SHARE_COLUMNS 5 /* "100.0" */

@@ -1,5 +1,5 @@
 /* The choice of a histogram's rows. See histogram_rows.h. */
-#include "histogram_rows.h"
+#include "render/sections/histogram_rows.h"
 
 /*
  * The TSC of many CPUs and of QEMU's emulation moves in steps of 10 ns. Stretches that are this short are

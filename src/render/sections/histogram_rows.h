@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "latency.h"
+#include "stats/latency.h"
 
 #define HISTOGRAM_LINES_MAX 40 /* rows, and a line for each long empty stretch between two rows */
 

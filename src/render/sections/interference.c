@@ -1,7 +1,7 @@
 /* How much time was stolen from the cores, and what the clocks are worth without that. */
-#include "table_sections.h"
+#include "render/sections/table_sections.h"
 
-#include "number.h"
+#include "base/number.h"
 
 #define ID_COLUMNS   10
 #define SHARE_DIGITS 3

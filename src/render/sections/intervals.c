@@ -1,7 +1,7 @@
 /* Intervals that were programmed, and when their interrupts came. */
-#include "table_sections.h"
+#include "render/sections/table_sections.h"
 
-#include "number.h"
+#include "base/number.h"
 
 #define SOURCE_COLUMNS 14
 #define CORE_COLUMNS   7

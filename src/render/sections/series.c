@@ -1,7 +1,7 @@
 /* A soak over time: what was measured in each stretch of it. See table_sections.h. */
-#include "table_sections.h"
+#include "render/sections/table_sections.h"
 
-#include "number.h"
+#include "base/number.h"
 
 #define LINES_MAX   12 /* of a report */
 #define ABREAST     3  /* clocks */

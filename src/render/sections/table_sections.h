@@ -2,7 +2,7 @@
 #ifndef BARETICK_TABLE_SECTIONS_H
 #define BARETICK_TABLE_SECTIONS_H
 
-#include "layout.h"
+#include "render/layout/layout.h"
 
 /* The line from which on the text is detail: qemu/run shows what is before it. */
 #define TABLE_DURATIONS "Durations of each clock's reads, as pg_test_timing prints them"

@@ -1,7 +1,7 @@
 /* The options for people. See options_print.h. */
-#include "options_print.h"
+#include "render/text/options_print.h"
 
-#include "layout.h"
+#include "render/layout/layout.h"
 
 #define INDENT 4
 

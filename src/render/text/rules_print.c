@@ -1,8 +1,8 @@
 /* The rule catalogue for people. See rules_print.h. */
-#include "rules_print.h"
+#include "render/text/rules_print.h"
 
-#include "rules.h"
-#include "layout.h"
+#include "rules/rules.h"
+#include "render/layout/layout.h"
 
 #define INDENT 4
 

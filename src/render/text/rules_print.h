@@ -2,8 +2,8 @@
 #ifndef BARETICK_RULES_PRINT_H
 #define BARETICK_RULES_PRINT_H
 
-#include "options.h"
-#include "text.h"
+#include "base/text.h"
+#include "options/options.h"
 
 /* Every rule with its limit in this run, what it means, what it comes from and what to do; at most 79 columns. */
 void rules_print(struct text *out, const struct options *options);

@@ -1,8 +1,8 @@
 /* The report as a table. See table.h. */
-#include "table.h"
+#include "render/text/table.h"
 
-#include "table_cores.h"
-#include "table_sections.h"
+#include "render/cores/table_cores.h"
+#include "render/sections/table_sections.h"
 
 void
 table_render(struct text *out, const struct report *report)

@@ -5,8 +5,8 @@
 #ifndef BARETICK_TABLE_H
 #define BARETICK_TABLE_H
 
-#include "report.h"
-#include "text.h"
+#include "base/text.h"
+#include "report/report.h"
 
 /* All of it: machine, verdict, a row a clock, findings, histograms side by side, cores, what it costs a
  * database, and last the durations of each clock by itself. */

@@ -1,5 +1,5 @@
 /* A machine without UEFI that lacks something: see acpi_pm.c. */
-#include "bare.h"
+#include "bare/firmware/bare.h"
 
 #define BELOW_1_MIB UINT64_C(0x100000)
 

@@ -1,6 +1,6 @@
 /* The histogram: each value in one bucket, each bucket as narrow as promised, refusals counted. */
 #include "test.h"
-#include "histogram.h"
+#include "base/histogram.h"
 
 TEST(buckets_follow_on_each_other_without_gap_up_to_the_largest_value)
 {

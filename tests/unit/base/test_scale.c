@@ -1,7 +1,7 @@
 /* Fractions in integers, checked against the host's own division of 128 bits. */
 #include "test.h"
 #include "random.h"
-#include "scale.h"
+#include "base/scale.h"
 
 typedef unsigned __int128 wide;
 

@@ -1,6 +1,6 @@
 /* SHA-256 against published digests, and against itself when its input comes in pieces. */
 #include "test.h"
-#include "sha256.h"
+#include "base/sha256.h"
 
 TEST(the_published_examples_have_their_digests)
 {

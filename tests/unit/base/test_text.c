@@ -1,8 +1,8 @@
 /* The formatter: its small part of printf is exact, and nothing is written behind the buffer. */
 #include <stdio.h>
 
+#include "base/text.h"
 #include "test.h"
-#include "text.h"
 
 #define ROOM 256
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "test.h"
-#include "checkpoint.h"
+#include "uefi/checkpoint.h"
 #include "volume_sim.h"
 
 /* Nothing is saved here. */

@@ -2,9 +2,9 @@
 #include <stdio.h>
 
 #include "test.h"
-#include "console.h"
+#include "console/console.h"
 #include "console_sim.h"
-#include "parts.h"
+#include "uefi/console/parts.h"
 
 /* Bytes of ConOut: its first node, a terminal's path with the end behind it, a display's without. */
 #define NODE         12u

@@ -1,8 +1,8 @@
 /* Names by a firmware's DNS that answers, knows nothing, says nothing, or is not there: nothing is left behind. */
 #include "test.h"
-#include "dns.h"
+#include "uefi/network/dns.h"
 #include "firmware_sim.h"
-#include "protocols.h"
+#include "uefi/network/protocols.h"
 
 #define POLLS      3  /* until the answer is there */
 #define CHECKS_MAX 50 /* of the timer, until its time is over */

@@ -1,7 +1,7 @@
 /* Ways out of a run on a firmware whose ResetSystem does nothing. */
 #include "test.h"
 #include "console_sim.h"
-#include "exit.h"
+#include "uefi/exit.h"
 #include "sim.h"
 
 #define RESET_PORT  0xcf9

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "test.h"
-#include "fat.h"
+#include "uefi/volume/fat.h"
 #include "firmware_sim.h"
 
 #define SECTOR   512u

@@ -1,7 +1,7 @@
 /* The firmware's tick, stopped and started again by its protocol; a firmware without one, and one that refuses. */
 #include "test.h"
 #include "firmware_sim.h"
-#include "tick.h"
+#include "firmware/tick.h"
 
 #define PERIOD 100000 /* 10 ms */
 

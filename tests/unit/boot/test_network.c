@@ -1,7 +1,7 @@
 /* Cards that have no address, in a firmware whose policy says that they get none: what is changed is put back. */
 #include "test.h"
 #include "firmware_sim.h"
-#include "network.h"
+#include "uefi/network/network.h"
 
 #define CHECKS 50 /* of an event, until its time is over */
 #define SETS_MAX 8

@@ -3,8 +3,8 @@
 
 #include "test.h"
 #include "console_sim.h"
-#include "pager.h"
-#include "sha256.h"
+#include "uefi/console/pager.h"
+#include "base/sha256.h"
 #include "sim.h"
 
 #define LENGTH 3000u

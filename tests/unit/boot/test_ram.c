@@ -1,6 +1,6 @@
 /* Free memory of a boot without UEFI: maps as loaders hand them over, and pages taken and given back. */
 #include "test.h"
-#include "ram.h"
+#include "bare/firmware/ram.h"
 
 #define LOW_MAX UINT64_C(0x9ffff)
 #define PAGE    UINT64_C(0x1000)

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "test.h"
-#include "save.h"
+#include "uefi/volume/save.h"
 #include "volume_sim.h"
 
 #define PAGE_BYTES  1000003u /* no multiple of anything */

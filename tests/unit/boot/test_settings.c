@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "test.h"
-#include "settings.h"
+#include "uefi/volume/settings.h"
 #include "volume_sim.h"
 
 #define LONG_BYTES (10u << 10)

@@ -2,12 +2,12 @@
 #ifndef BARETICK_CHECK_ROWS_H
 #define BARETICK_CHECK_ROWS_H
 
-#include "checks.h"
+#include "checks/checks.h"
 #include "driver_checks.h"
 
-#include "behaviour.h"
-#include "rules.h"
-#include "text.h"
+#include "base/text.h"
+#include "clock/behaviour.h"
+#include "rules/rules.h"
 
 #define MS_NS UINT64_C(1000000)
 #define NEVER_MASKED_LONGER_PS (6 * SIM_PS_PER_MS) /* where nobody takes the core away */

@@ -1,6 +1,6 @@
 /* What a run changes it puts back, and what it doesn't put back is noticed. */
 #include "test.h"
-#include "registers.h"
+#include "checks/registers.h"
 #include "sim.h"
 #include "sim_paravirtual.h"
 

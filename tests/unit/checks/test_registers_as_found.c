@@ -4,7 +4,7 @@
  * not what can be read.
  */
 #include "driver_checks.h"
-#include "run.h"
+#include "run/run.h"
 
 #define BATCH 200 /* samples: more than a period of the RTC's flag */
 

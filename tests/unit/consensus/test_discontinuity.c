@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "test.h"
-#include "discontinuity.h"
+#include "consensus/discontinuity.h"
 
 #define MS       INT64_C(1000000)
 #define S        (1000 * MS)

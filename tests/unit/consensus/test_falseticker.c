@@ -1,6 +1,6 @@
 /* Which are falsetickers, and where votes don't decide: rates by hand, in parts per million around one gigahertz. */
 #include "test.h"
-#include "falseticker.h"
+#include "consensus/falseticker.h"
 
 #define GHZ       UINT64_C(1000000000000000)
 #define PER_PPM   INT64_C(1000000000)

@@ -4,7 +4,7 @@
  */
 #include "test.h"
 #include "random.h"
-#include "rate.h"
+#include "consensus/rate.h"
 
 #define WINDOWS        20000
 #define MICROHZ_PER_HZ UINT64_C(1000000)

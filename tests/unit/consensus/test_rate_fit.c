@@ -4,8 +4,8 @@
  */
 #include "test.h"
 #include "random.h"
-#include "rate_fit.h"
-#include "resolution.h"
+#include "consensus/rate_fit.h"
+#include "stats/resolution.h"
 
 #define WINDOWS        1000
 #define READS          RATE_SAMPLES_MAX

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "acpi.h"
+#include "acpi/acpi.h"
 
 static inline int
 acpi_sentence_is_good(const char *sentence)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "smbios.h"
+#include "smbios/smbios.h"
 
 static inline int
 smbios_string_is_good(const char *string, size_t size)

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "test.h"
-#include "acpi.h"
+#include "acpi/acpi.h"
 #include "acpi_checks.h"
 
 #define REGIONS_MAX 320

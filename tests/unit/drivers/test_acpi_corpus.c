@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "test.h"
-#include "acpi.h"
+#include "acpi/acpi.h"
 #include "acpi_checks.h"
 
 #define CORPUS_DEFAULT "../shared/acpi-corpus" /* from the repository's root */

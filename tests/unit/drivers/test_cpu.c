@@ -1,6 +1,6 @@
 /* What cpu.c makes of CPUID: each leaf under its own maximum, on the simulated machine. */
 #include "test.h"
-#include "cpu.h"
+#include "hw/cpu.h"
 #include "cpuid_leaves.h"
 
 static void

@@ -1,6 +1,6 @@
 /* Family, model, stepping and microcode, and what a hypervisor says of itself, on the simulated machine. */
 #include "test.h"
-#include "cpu.h"
+#include "hw/cpu.h"
 #include "cpuid_leaves.h"
 
 #define MICROCODE 0x8bu

@@ -5,9 +5,9 @@
 #include "test.h"
 #include <sanitizer/asan_interface.h>
 
-#include "dispatch.h"
+#include "hw/wait.h"
 #include "sim.h"
-#include "wait.h"
+#include "smp/dispatch.h"
 
 #define WAKE       (0x4000u | LAPIC_WAKE_VECTOR)
 #define INIT       0x4500u

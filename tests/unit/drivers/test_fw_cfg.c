@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "test.h"
-#include "fw_cfg.h"
+#include "hw/fw_cfg.h"
 #include "sim.h"
 
 #define DIRECTORY_MAX (4 + 1100 * 64)

@@ -3,7 +3,7 @@
  * meanwhile.
  */
 #include "test.h"
-#include "pages.h"
+#include "paravirtual/pages.h"
 
 static struct pvclock page;
 static struct hv_tsc_page hv_page;

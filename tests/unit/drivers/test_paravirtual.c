@@ -4,7 +4,7 @@
  */
 #include "test.h"
 #include "cpuid_leaves.h"
-#include "leaves.h"
+#include "paravirtual/leaves.h"
 
 static int
 set_up(void **state)

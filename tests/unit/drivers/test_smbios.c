@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "test.h"
-#include "smbios.h"
+#include "smbios/smbios.h"
 #include "smbios_checks.h"
 
 #define ENTRY_3_AT 0xe0000u

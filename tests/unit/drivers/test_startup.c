@@ -3,10 +3,10 @@
  * is silent.
  */
 #include "test.h"
-#include "lapic.h"
+#include "hw/lapic.h"
 #include "sim.h"
-#include "startup.h"
-#include "wait.h"
+#include "smp/startup.h"
+#include "hw/wait.h"
 
 #define PAGE       0x9eu
 #define INIT       0x4500u /* asserted, edge, INIT */

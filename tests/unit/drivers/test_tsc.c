@@ -3,7 +3,7 @@
  * nanosecond.
  */
 #include "driver_checks.h"
-#include "run.h"
+#include "run/run.h"
 
 enum { TSC, LFENCE, RDTSCP, CPUID };
 

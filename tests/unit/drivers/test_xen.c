@@ -1,6 +1,6 @@
 /* The driver of Xen's clock on the simulated machine: a TSC of 1 GHz, so that a tick is a nanosecond. */
 #include "driver_checks.h"
-#include "leaves.h"
+#include "paravirtual/leaves.h"
 #include "sim_paravirtual.h"
 
 static void

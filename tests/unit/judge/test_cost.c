@@ -1,6 +1,6 @@
 /* What a read costs a program: the median core's, less what reading nothing costs there. */
 #include "test.h"
-#include "judge.h"
+#include "judge/judge.h"
 #include "report_literal.h"
 
 static void

@@ -1,6 +1,6 @@
 /* What stolen time leaves of the latencies, told in one sentence; and failures before warnings. */
 #include "test.h"
-#include "judge.h"
+#include "judge/judge.h"
 #include "report_literal.h"
 
 /* The clean machine's quality, with MS of stolen time in its 4 s. */

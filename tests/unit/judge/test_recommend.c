@@ -1,7 +1,7 @@
 /* The recommendation: which clocks a kernel should use, in which order, on three kinds of machine. */
 #include "test.h"
-#include "judge.h"
-#include "recommend.h"
+#include "judge/judge.h"
+#include "judge/recommend/recommend.h"
 #include "report_literal.h"
 
 static void

@@ -1,6 +1,6 @@
 /* Which clock Linux and Windows take on some machines, and the reason as it is told. */
 #include "test.h"
-#include "recommend.h"
+#include "judge/recommend/recommend.h"
 #include "report_literal.h"
 
 static struct report *report;

@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 #include "test.h"
-#include "judge.h"
+#include "judge/judge.h"
 #include "report_literal.h"
 
 static void

@@ -1,8 +1,8 @@
 /* One fault, one finding: what the judge leaves out because something else explains it. */
 #include "test.h"
-#include "judge.h"
+#include "judge/judge.h"
 #include "report_literal.h"
-#include "judge_internal.h"
+#include "judge/judge_internal.h"
 
 static struct report *
 machine_without_behaviours(void)

@@ -3,7 +3,7 @@
  * literals' TSC runs at 2 GHz, and their pairs are known to 40 to 59 ticks.
  */
 #include "test.h"
-#include "judge.h"
+#include "judge/judge.h"
 #include "report_literal.h"
 
 #define CORES_MAX 128

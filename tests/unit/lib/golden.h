@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
+#include "base/text.h"
 #include "test.h"
-#include "text.h"
 
 static inline void
 golden_compare(const char *name, const struct text *text)

@@ -16,7 +16,7 @@
 #include <linux/kvm.h>
 
 #include "test.h"
-#include "pages.h"
+#include "paravirtual/pages.h"
 
 #define MEMORY_SIZE 0x4000
 #define CODE_AT     0x1000

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drivers.h"
-#include "histogram.h"
-#include "report.h"
-#include "rules.h"
-#include "text.h"
+#include "base/histogram.h"
+#include "base/text.h"
+#include "clocks/drivers.h"
+#include "report/report.h"
+#include "rules/rules.h"
 
 #define LITERAL_TSC_HZ 2000000000u
 

@@ -7,14 +7,14 @@
 #include <stdio.h>
 
 #include "test.h"
-#include "judge.h"
+#include "judge/judge.h"
 #include "bench.h"
-#include "json.h"
-#include "rules.h"
+#include "render/json/json.h"
+#include "rules/rules.h"
 #include "sim.h"
 #include "sim_internal.h"
 #include "sim_paravirtual.h"
-#include "text.h"
+#include "base/text.h"
 #include "threads.h"
 
 #define GIB_4          (UINT64_C(1) << 32)

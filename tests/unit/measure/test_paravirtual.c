@@ -2,7 +2,7 @@
 #include "test.h"
 #include "bench.h"
 #include "sim_paravirtual.h"
-#include "text.h"
+#include "base/text.h"
 #include "threads.h"
 
 #define CORES 3

@@ -1,7 +1,7 @@
 /* What came in one window of a periodic source, by hand: which deadline each tick is said to be of. */
 #include "test.h"
-#include "asking.h"
-#include "lateness.h"
+#include "measure/timers/asking.h"
+#include "measure/timers/lateness.h"
 
 #define PERIOD   UINT64_C(1000000) /* ns, and ticks of the TSC */
 #define BEGIN    UINT64_C(5000000000)

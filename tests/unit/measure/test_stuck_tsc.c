@@ -3,9 +3,9 @@
  * says why, and names no other clock. Times are those of the simulated machine.
  */
 #include "test.h"
-#include "judge.h"
+#include "judge/judge.h"
 #include "bench.h"
-#include "rules.h"
+#include "rules/rules.h"
 #include "sim.h"
 
 #define NOTE "The TSC stopped, and everything here is timed by it: nothing was measured from then on."

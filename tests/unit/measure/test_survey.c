@@ -4,7 +4,7 @@
  */
 #include "test.h"
 #include "bench.h"
-#include "judge.h"
+#include "judge/judge.h"
 #include "sim.h"
 
 #define CORES      4

@@ -4,9 +4,9 @@
  */
 #include "test.h"
 #include "sim.h"
-#include "survey.h"
-#include "survey_clocks.h"
-#include "survey_plan.h"
+#include "measure/survey.h"
+#include "measure/clocks/survey_clocks.h"
+#include "measure/survey_plan.h"
 
 #define CORES_MAX    300
 #define ID_OF(core)  (2 * (uint32_t)(core) + 100) /* APIC ids are no core numbers */

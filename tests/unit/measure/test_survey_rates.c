@@ -6,19 +6,19 @@
 #include <stdio.h>
 
 #include "test.h"
-#include "judge.h"
-#include "drivers.h"
-#include "platform.h"
-#include "report.h"
-#include "rules.h"
+#include "judge/judge.h"
+#include "clocks/drivers.h"
+#include "clocks/platform.h"
+#include "report/report.h"
+#include "rules/rules.h"
 #include "sim.h"
 #include "sim_internal.h"
-#include "survey.h"
-#include "survey_internal.h"
-#include "survey_rates.h"
-#include "survey_clocks.h"
-#include "survey_skew.h"
-#include "survey_plan.h"
+#include "measure/survey.h"
+#include "measure/survey_internal.h"
+#include "measure/rates/survey_rates.h"
+#include "measure/clocks/survey_clocks.h"
+#include "measure/skew/survey_skew.h"
+#include "measure/survey_plan.h"
 
 #define RUNS          1000
 #define RUNS_AT_1_US  50

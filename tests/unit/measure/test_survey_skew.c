@@ -7,13 +7,13 @@
 #include <pthread.h>
 
 #include "test.h"
-#include "judge.h"
-#include "report.h"
-#include "rules.h"
-#include "survey.h"
-#include "survey_skew.h"
-#include "survey_plan.h"
-#include "survey_clocks.h"
+#include "judge/judge.h"
+#include "report/report.h"
+#include "rules/rules.h"
+#include "measure/survey.h"
+#include "measure/skew/survey_skew.h"
+#include "measure/survey_plan.h"
+#include "measure/clocks/survey_clocks.h"
 #include "threads.h"
 
 #define GHZ          UINT64_C(1000000000)

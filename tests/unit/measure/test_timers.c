@@ -5,7 +5,7 @@
 #include "test.h"
 #include "bench.h"
 #include "sim.h"
-#include "survey_timers.h"
+#include "measure/timers/survey_timers.h"
 
 #define TSC_MICROHZ UINT64_C(1000000000000000)
 #define TICK_PS    UINT64_C(10000) /* 100 MHz */

@@ -1,5 +1,5 @@
 /* The begin of an answer of HTTP, whole and in parts. */
-#include "answer.h"
+#include "network/answer.h"
 
 #include "test.h"
 

@@ -1,8 +1,8 @@
 /* Where an application came from: device paths, addresses and DHCP packets. */
-#include "origin.h"
+#include "network/origin.h"
 
+#include "base/text.h"
 #include "test.h"
-#include "text.h"
 
 #define PCI  "\x02\x01\x0c\0\xd0\x41\x03\x0a\0\0\0\0" "\x01\x01\x06\0\0\x02"
 #define MAC  "\x03\x0b\x25\0\x52\x54\0\xab\xcd\xef\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01"

@@ -1,7 +1,7 @@
 /* The file format of records: each kind of entry is written and read back, and damaged bytes give an error. */
 #include "test.h"
-#include "crc32.h"
-#include "record.h"
+#include "base/crc32.h"
+#include "record/record.h"
 
 #define SIZE 65536u
 #define WIDE 512u /* larger than each struct of a kind */

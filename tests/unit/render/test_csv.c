@@ -1,7 +1,7 @@
 /* The report as one tidy table, against its goldens, and quoting as RFC 4180 has it. */
 #include "test.h"
-#include "judge.h"
-#include "csv.h"
+#include "judge/judge.h"
+#include "render/csv/csv.h"
 #include "golden.h"
 #include "report_literal.h"
 

@@ -1,9 +1,9 @@
 /* The comparative histogram: which rows it has, their bars, and that it fits. */
 #include "test.h"
-#include "histogram_rows.h"
+#include "render/sections/histogram_rows.h"
 #include "random.h"
 #include "report_literal.h"
-#include "table_sections.h"
+#include "render/sections/table_sections.h"
 
 #define CLOCKS 5
 

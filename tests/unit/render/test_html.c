@@ -2,9 +2,9 @@
 #include <stdio.h>
 
 #include "test.h"
-#include "judge.h"
-#include "html.h"
-#include "json.h"
+#include "judge/judge.h"
+#include "render/json/html.h"
+#include "render/json/json.h"
 #include "report_literal.h"
 
 #define TEXT_SIZE (4 << 20)

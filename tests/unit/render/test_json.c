@@ -1,10 +1,10 @@
 /* The JSON report against its goldens; that they meet the schema is checked by tests/report/test_schema.py. */
 #include "test.h"
-#include "judge.h"
+#include "judge/judge.h"
 #include "golden.h"
-#include "json.h"
-#include "json_writer.h"
-#include "recommend.h"
+#include "render/json/json.h"
+#include "render/json/json_writer.h"
+#include "judge/recommend/recommend.h"
 #include "report_literal.h"
 
 #define TEXT_SIZE (1 << 24)

@@ -4,12 +4,12 @@
  */
 #include <stdio.h>
 #include "test.h"
-#include "json.h"
-#include "judge.h"
-#include "recommend.h"
+#include "render/json/json.h"
+#include "judge/judge.h"
+#include "judge/recommend/recommend.h"
 #include "report_literal.h"
-#include "screen.h"
-#include "table.h"
+#include "render/screen/screen.h"
+#include "render/text/table.h"
 
 #define CORES     8
 #define PPM       1000 /* in ppb */

@@ -2,12 +2,12 @@
  * The options for people: README, the stick's baretick.cfg and the text of the option help are made of the one table.
  */
 #include "test.h"
-#include "drivers.h"
+#include "clocks/drivers.h"
 #include "golden.h"
-#include "layout.h"
-#include "options_print.h"
-#include "rules.h"
-#include "run.h"
+#include "render/layout/layout.h"
+#include "render/text/options_print.h"
+#include "rules/rules.h"
+#include "run/run.h"
 
 #define BEGIN "<!-- options: from src/options/options_table.c -->\n"
 #define END   "<!-- end of options -->\n"

@@ -1,8 +1,8 @@
 /* The catalogue for people: the table in src/judge/README.md is the catalogue's, and the option shows every rule. */
 #include "test.h"
 #include "golden.h"
-#include "rules.h"
-#include "rules_print.h"
+#include "rules/rules.h"
+#include "render/text/rules_print.h"
 
 #define BEGIN       "<!-- rules: from src/rules/catalogue.c -->\n"
 #define END         "<!-- end of rules -->\n"

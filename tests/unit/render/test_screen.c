@@ -1,11 +1,11 @@
 /* The screen: what each key does, what each row says and in which ink, on screens of any size. */
 #include "test.h"
-#include "judge.h"
+#include "judge/judge.h"
 #include "golden.h"
-#include "recommend.h"
+#include "judge/recommend/recommend.h"
 #include "report_literal.h"
-#include "screen.h"
-#include "layout.h"
+#include "render/screen/screen.h"
+#include "render/layout/layout.h"
 
 static char room[SCREEN_BUFFER_SIZE];
 

@@ -1,7 +1,7 @@
 /* The run over time, of figures that are written down here: its lines, as many as fit, and its marks. */
 #include "test.h"
 #include "report_literal.h"
-#include "table_sections.h"
+#include "render/sections/table_sections.h"
 
 #define ROWS     40
 #define INTERVAL UINT64_C(60000000000) /* ns */

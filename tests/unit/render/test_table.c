@@ -1,17 +1,17 @@
 /* The table against its goldens, and what must hold of every table: width, order, nothing left out. */
 #include "test.h"
-#include "judge.h"
+#include "judge/judge.h"
 #include "golden.h"
-#include "number.h"
-#include "observed.h"
-#include "recommend.h"
+#include "base/number.h"
+#include "stats/observed.h"
+#include "judge/recommend/recommend.h"
 #include "report_literal.h"
-#include "layout.h"
-#include "table.h"
-#include "table_cores.h"
-#include "table_sections.h"
-#include "judge_cores.h"
-#include "view.h"
+#include "render/layout/layout.h"
+#include "render/text/table.h"
+#include "render/cores/table_cores.h"
+#include "render/sections/table_sections.h"
+#include "judge/cores/judge_cores.h"
+#include "judge/cores/view.h"
 
 #define TEXT_SIZE (1 << 20)
 

@@ -1,11 +1,11 @@
 /* The table's blocks on interference, on what data sheets promise, and on which clock to take. */
 #include "test.h"
-#include "judge.h"
+#include "judge/judge.h"
 #include "report_literal.h"
-#include "layout.h"
-#include "table.h"
-#include "table_cores.h"
-#include "table_sections.h"
+#include "render/layout/layout.h"
+#include "render/text/table.h"
+#include "render/cores/table_cores.h"
+#include "render/sections/table_sections.h"
 
 static char buffer[1 << 16];
 

@@ -1,5 +1,5 @@
 /* The numbered folders of saved reports. */
-#include "folders.h"
+#include "report/folders.h"
 
 #include "test.h"
 

@@ -1,9 +1,9 @@
 /* The options: every key, every bound, and errors that name the word, its source and what would do. */
 #include <stdio.h>
 #include "test.h"
-#include "options.h"
-#include "rules.h"
-#include "text.h"
+#include "options/options.h"
+#include "rules/rules.h"
+#include "base/text.h"
 
 static const char *const clock_ids[] = { "tsc", "hpet", "acpi_pm", "pit", "rtc", NULL };
 static const char *const rule_ids[] = { "clock-backward", "tsc-warp", NULL };

@@ -1,6 +1,6 @@
 /* What every renderer derives from the report in the same way. */
 #include "test.h"
-#include "report.h"
+#include "report/report.h"
 
 #define MHZ UINT64_C(1000000000) /* in Hz times 1,000 */
 

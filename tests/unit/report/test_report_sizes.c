@@ -1,9 +1,9 @@
 /* The room that is planned for the report's texts holds the longest that they can become. */
 #include "test.h"
-#include "csv.h"
-#include "json.h"
-#include "report_sizes.h"
-#include "table.h"
+#include "render/csv/csv.h"
+#include "render/json/json.h"
+#include "report/report_sizes.h"
+#include "render/text/table.h"
 
 #define CORES 255
 #define FAR   (INT64_C(1) << 60) /* no difference of ticks is larger: scale.h */

@@ -2,10 +2,10 @@
 #include <stdio.h>
 
 #include "test.h"
-#include "csv.h"
-#include "json.h"
+#include "render/csv/csv.h"
+#include "render/json/json.h"
 #include "random.h"
-#include "report_sizes.h"
+#include "report/report_sizes.h"
 
 #define CORES        1024
 #define CLOCKS       12

@@ -1,5 +1,5 @@
 /* Addresses of HTTP, and what is none. */
-#include "url.h"
+#include "options/url.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* Which clocks have a source of their own, by their rates and by how these changed. */
+#include "report/witnesses.h"
 #include "test.h"
-#include "witnesses.h"
 
 #define PPM 1000 /* in ppb */
 

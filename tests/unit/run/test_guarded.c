@@ -1,7 +1,7 @@
 /* What an exception on the boot core ends: the clock that was read, or where none was, the measuring. */
 #include "test.h"
 #include "bench.h"
-#include "checks.h"
+#include "checks/checks.h"
 #include "sim.h"
 #include "sim_paravirtual.h"
 

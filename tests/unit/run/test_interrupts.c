@@ -1,10 +1,10 @@
 /* Whole runs on a simulated machine whose timers interrupt, well or with one fault: that is named by its rule alone. */
 #include "test.h"
 #include "bench.h"
-#include "rules.h"
+#include "rules/rules.h"
 #include "sim.h"
-#include "text.h"
-#include "timers.h"
+#include "base/text.h"
+#include "timers/timers.h"
 
 #define DURATION_NS 10000000
 #define NS          SIM_PS_PER_NS

@@ -1,6 +1,6 @@
 /* What a run leaves on its volume while it lasts, and what the next one makes of it. */
 #include "test.h"
-#include "marker.h"
+#include "run/marker.h"
 
 static struct report report;
 

@@ -1,8 +1,8 @@
 /* Checks from which time was stolen are made again while there is time; what was seen once stays. */
 #include "test.h"
 #include "bench.h"
-#include "check.h"
-#include "run_checks.h"
+#include "checks/check.h"
+#include "run/run_checks.h"
 #include "sim.h"
 
 #define LOOK_PS           (40 * SIM_PS_PER_MS)

@@ -3,8 +3,8 @@
 
 #include "test.h"
 #include "bench.h"
-#include "json.h"
-#include "report_sizes.h"
+#include "render/json/json.h"
+#include "report/report_sizes.h"
 #include "sim.h"
 
 #define CORES 4

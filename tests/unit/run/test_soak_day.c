@@ -5,7 +5,7 @@
 #include "test.h"
 #include "bench.h"
 #include "sim.h"
-#include "text.h"
+#include "base/text.h"
 #include "threads.h"
 
 #define S        UINT64_C(1000000000)

@@ -4,9 +4,9 @@
  */
 #include "test.h"
 #include "bench.h"
-#include "rules.h"
+#include "rules/rules.h"
 #include "sim.h"
-#include "timers.h"
+#include "timers/timers.h"
 
 #define DURATION_NS 1000000
 #define NS          SIM_PS_PER_NS

@@ -4,7 +4,7 @@
  */
 #include "test.h"
 #include "bench.h"
-#include "rules.h"
+#include "rules/rules.h"
 #include "sim.h"
 
 #define INT_ENB UINT64_C(4)

@@ -6,7 +6,7 @@
 #include "test.h"
 #include "bench.h"
 #include "sim.h"
-#include "text.h"
+#include "base/text.h"
 #include "threads.h"
 
 #define PS_PER_NS   1000

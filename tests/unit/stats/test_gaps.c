@@ -1,6 +1,6 @@
 /* The observation of gaps, over a TSC whose every reading the test has written down. */
 #include "test.h"
-#include "gaps.h"
+#include "stats/gaps.h"
 
 #define STEP   20     /* ticks from one reading to the next */
 #define GAPS   128

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "test.h"
-#include "latency.h"
+#include "stats/latency.h"
 
 #define RUN 1000
 

@@ -1,6 +1,6 @@
 /* Monotonicity, from samples written by hand. */
 #include "test.h"
-#include "monotonic.h"
+#include "stats/monotonic.h"
 
 #define RUN 16
 

@@ -1,6 +1,6 @@
 /* Resolution, from readings written by hand. */
 #include "test.h"
-#include "resolution.h"
+#include "stats/resolution.h"
 
 #define RUN 64
 

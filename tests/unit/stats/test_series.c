@@ -1,6 +1,6 @@
 /* A series in time, of figures that are written down here: what is in a row, and rows that become one. */
 #include "test.h"
-#include "series.h"
+#include "stats/series.h"
 
 #define CLOCKS 2
 #define CORES  3

@@ -1,6 +1,6 @@
 /* How many pairs play side by side: grows, steps back, settles. */
 #include "test.h"
-#include "concurrency.h"
+#include "sync/concurrency.h"
 
 #define FINE 400 /* ticks of a round trip between cores that both run */
 #define LEAST_SUFFERING (32 * FINE + 1)

@@ -4,8 +4,8 @@
  * lie in every interval.
  */
 #include "test.h"
-#include "marzullo.h"
-#include "offsets.h"
+#include "consensus/marzullo.h"
+#include "sync/offsets.h"
 #include "random.h"
 
 #define CORES_MAX 1024

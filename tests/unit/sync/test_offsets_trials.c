@@ -4,8 +4,8 @@
  */
 #include <stdio.h>
 #include "test.h"
-#include "minority.h"
-#include "offsets.h"
+#include "sync/minority.h"
+#include "sync/offsets.h"
 #include "random.h"
 
 #define CORES_MAX 16

@@ -10,7 +10,7 @@
 #include <sched.h>
 
 #include "test.h"
-#include "pingpong.h"
+#include "sync/pingpong.h"
 #include "random.h"
 
 #define TRIPS        200

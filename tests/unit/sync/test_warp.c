@@ -6,8 +6,8 @@
 
 #include <pthread.h>
 
+#include "sync/warp.h"
 #include "test.h"
-#include "warp.h"
 
 #define CORES      4
 #define TURNS      1000
