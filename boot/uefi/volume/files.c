@@ -74,7 +74,23 @@ files_open_path(EFI_FILE_HANDLE root, const char *path, UINT64 mode, UINT64 attr
 	return root->Open(root, file, wide, mode, attributes);
 }
 
-/* The folder of the application on its volume, with a final backslash; "\" where it is not known. */
+/* Appends the path of NODE. UEFI 2.10, 10.3.5.4: exactly one backslash separates the paths of two nodes. */
+static void
+put_node(struct text *path, const FILEPATH_DEVICE_PATH *node)
+{
+	size_t count = (DevicePathNodeLength(&node->Header) - sizeof(node->Header)) / sizeof(CHAR16);
+	const CHAR16 *name = node->PathName;
+
+	if (path->length && path->bytes[path->length - 1] != '\\')
+		text_put_char(path, '\\');
+	for (size_t c = path->length && count && name[0] == '\\'; c < count && name[c]; c++)
+		text_put_char(path, name[c] < 0x80 ? (char)name[c] : '?');
+}
+
+/*
+ * The folder of the application on its volume, with a final backslash; "" where it is not known. GRUB names the folder
+ * and the file in two nodes.
+ */
 static void
 own_folder(struct text *path)
 {
@@ -87,12 +103,8 @@ own_folder(struct text *path)
 
 		if (size < sizeof(*node))
 			break;
-		if (DevicePathType(node) == MEDIA_DEVICE_PATH && DevicePathSubType(node) == MEDIA_FILEPATH_DP) {
-			const CHAR16 *name = ((FILEPATH_DEVICE_PATH *)node)->PathName;
-
-			for (size_t c = 0; c < (size - sizeof(*node)) / sizeof(CHAR16) && name[c]; c++)
-				text_put_char(path, name[c] < 0x80 ? (char)name[c] : '?');
-		}
+		if (DevicePathType(node) == MEDIA_DEVICE_PATH && DevicePathSubType(node) == MEDIA_FILEPATH_DP)
+			put_node(path, (FILEPATH_DEVICE_PATH *)node);
 		node = (EFI_DEVICE_PATH *)((char *)node + size);
 	}
 	for (size_t i = 0; i < path->length; i++)

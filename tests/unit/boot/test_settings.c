@@ -52,6 +52,47 @@ hold_config(char *text)
 	file->length = strlen(text);
 }
 
+/* PARTS, at most 3 and then NULL, as nodes of a device path. */
+static void
+put_path(uint8_t *bytes, const char *const parts[3])
+{
+	for (size_t i = 0; i < 3 && parts[i]; i++) {
+		size_t size = sizeof(EFI_DEVICE_PATH) + (strlen(parts[i]) + 1) * sizeof(CHAR16);
+		CHAR16 *name = (CHAR16 *)(bytes + sizeof(EFI_DEVICE_PATH));
+
+		*(EFI_DEVICE_PATH *)bytes = (EFI_DEVICE_PATH){ MEDIA_DEVICE_PATH, MEDIA_FILEPATH_DP, { (UINT8)size } };
+		for (size_t c = 0; c <= strlen(parts[i]); c++)
+			name[c] = (CHAR16)parts[i][c];
+		bytes += size;
+	}
+	*(EFI_DEVICE_PATH *)bytes = (EFI_DEVICE_PATH){ END_DEVICE_PATH_TYPE, END_ENTIRE_DEVICE_PATH_SUBTYPE,
+						       { sizeof(EFI_DEVICE_PATH) } };
+}
+
+/* The application's path in nodes, as GRUB and the firmware split it; each in turn finds the file next to it. */
+TEST(the_file_next_to_the_application_is_read_however_its_path_is_split)
+{
+	static const char *const splits[][3] = {
+		{ "\\EFI\\tool\\baretick.efi" }, { "\\EFI\\tool", "baretick.efi" }, { "\\EFI\\tool\\", "baretick.efi" },
+		{ "\\EFI\\tool", "\\baretick.efi" }, { "\\EFI", "tool\\", "\\baretick.efi" },
+	};
+	EFI_LOADED_IMAGE *image = firmware_protocol(firmware_image, &guid_loaded_image);
+	struct volume_sim_file *own = volume_sim_add("\\EFI\\tool\\baretick.cfg", false);
+	uint8_t bytes[256];
+	char error[OPTIONS_ERROR_SIZE];
+
+	hold_config(long_text(100, "exit=poweroff\n", "\n"));
+	own->bytes = long_text(100, "exit=reboot\n", "\n");
+	own->length = 100;
+	image->FilePath = (EFI_DEVICE_PATH *)bytes;
+	for (size_t i = 0; i < sizeof(splits) / sizeof(splits[0]); i++) {
+		put_path(bytes, splits[i]);
+		memset(&report, 0, sizeof(report));
+		assert_true(settings_read(&no_hypervisor, &names, NULL, &report, error));
+		assert_int_equal(report.options.exit, EXIT_REBOOT);
+	}
+}
+
 TEST(a_file_of_8_KiB_is_read)
 {
 	char error[OPTIONS_ERROR_SIZE];
