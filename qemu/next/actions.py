@@ -8,7 +8,7 @@ import struct
 
 from machine import command
 from next import compare, firmware, kernel, loaders, volume
-from next.system import Refused
+from next.system import FILE_MAX, Refused, restored_files
 from results import files
 from results.reports import KERNEL
 from runner import grammar
@@ -22,17 +22,15 @@ DEFAULTS = {"exit": "reboot", "deadline": "auto"}
 # The key "loader" has a name in loaders.ALL, and "found" has names of things that the loader had before the preparation.
 STATE_KEYS = {"boot_id": str, "reports_before": list, "had_reports": bool, "earlier": list, "collected": list, "loader": str,
               "found": list}
-NEW = ".new"  # a file that is not yet in its place
-STATE_MAX = 1 << 20
+NEW = ".new"  # files.replace() leaves such a file after a power cut
 FILES = (APPLICATION, SECOND_STAGE, SHIM, OPTIONS, STATE)
-APPLICATION_MAX = 16 << 20
 EFI_APPLICATION, AMD64 = 10, 0x8664  # Microsoft PE and COFF specification
 
 
 def application(path):
     """The bytes of the UEFI application PATH. Refused: it is none."""
     try:
-        data = files.read(path, APPLICATION_MAX)
+        data = files.read(path, FILE_MAX)
     except OSError as error:
         raise Refused(f"{path}: {error.strerror} (type make, or name the application by --efi)") from error
     except ValueError as error:
@@ -57,7 +55,7 @@ def loader_files(system, path, folder):
     found = sorted(glob.glob(os.path.join(folder, "EFI", "*", SHIM)))
     if not found:
         raise Refused(f"{path} is signed for a shim, and there is no EFI/*/{SHIM} on the system partition")
-    return {SHIM: files.read(found[0], APPLICATION_MAX), SECOND_STAGE: data}
+    return {SHIM: files.read(found[0], FILE_MAX), SECOND_STAGE: data}
 
 
 def options_file(words):
@@ -71,21 +69,9 @@ def options_file(words):
     return data
 
 
-def _write(path, data):
-    with open(path, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _replace(path, data):
-    _write(path + NEW, data)
-    os.replace(path + NEW, path)
-
-
 def _state(folder):
     try:
-        state = json.loads(files.read(os.path.join(folder, volume.OWN, STATE), STATE_MAX))
+        state = json.loads(files.read(os.path.join(folder, volume.OWN, STATE), FILE_MAX))
         if {key: type(value) for key, value in state.items()} == STATE_KEYS and state["loader"] in loaders.ALL:
             return state
     except FileNotFoundError:
@@ -125,9 +111,24 @@ def _new_state(system, folder, old, loader):
             "found": old["found"] if old and old.get("loader") == loader.name else loader.found(folder)}
 
 
-def prepare(system, path, words, by=loaders.Firmware.name):
-    """Prepares one start of the application PATH with the options WORDS by the loader BY. It replaces an earlier
-    preparation, unless it is refused."""
+@contextlib.contextmanager
+def _undone_if_refused(own, loader, folder):
+    """If the block raises OSError or Refused, the files in OWN and the choice of LOADER are as before it. Raises Refused then."""
+    left = "what was prepared before stays" if os.path.exists(os.path.join(own, STATE)) else "nothing is prepared"
+    try:
+        with restored_files(*(os.path.join(own, name) for name in FILES)), loader.undone_if_refused(folder):
+            try:
+                yield
+            except OSError as error:
+                raise Refused(files.flaw(error)) from error
+    except Refused as error:
+        _delete(own, [])
+        raise Refused(f"{error}; {left}") from error
+
+
+def prepare(system, path, words, by=loaders.Firmware.name, restart=False):
+    """Prepares one start of the application PATH with the options WORDS by the loader BY, and restarts the machine if
+    RESTART is true. The new preparation replaces an earlier one, unless it is refused or the machine does not restart."""
     application(path)
     options = options_file(words)
     partition = volume.find(system)
@@ -144,21 +145,14 @@ def prepare(system, path, words, by=loaders.Firmware.name):
         old = _old_state(folder)
         state = json.dumps(_new_state(system, folder, old, loader), indent=1).encode()
         made = {STATE: state, **loaded, OPTIONS: options}  # the state first: it marks the others as nextboot's
-        is_first = not os.path.exists(os.path.join(own, STATE))
-        with loader.undone_if_refused(folder):
-            try:
-                os.makedirs(own, exist_ok=True)  # files of others may lie there
-                for name, data in made.items():
-                    _write(os.path.join(own, name + NEW), data)
-                entry = loader.choose(partition, folder, next(iter(loaded)), options)
-            except (OSError, Refused) as error:
-                _delete(own, [name + NEW for name in made])
-                said = files.flaw(error) if isinstance(error, OSError) else error
-                left = "nothing is prepared" if is_first else "what was prepared before stays"
-                raise Refused(f"{said}; {left}") from error
-        for name in made:
-            os.replace(os.path.join(own, name + NEW), os.path.join(own, name))
-        _delete(own, [name for name in FILES if name not in made])
+        with _undone_if_refused(own, loader, folder):
+            os.makedirs(own, exist_ok=True)  # files of others may lie there
+            for name, data in made.items():
+                files.replace(os.path.join(own, name), data)
+            _delete(own, [name for name in FILES if name not in made])
+            entry = loader.choose(partition, folder, next(iter(loaded)))
+            if restart:
+                system.run("systemctl", "reboot")
         with contextlib.suppress(Refused, OSError):  # --remove deletes an entry that stays
             loader.finish()
             loaders.remove(system, folder, old or {}, but=by)
@@ -227,7 +221,7 @@ def collect(system, target):
         situation = None if new else _situation(system, state, new)
         state.update(earlier=[], collected=new)
         with contextlib.suppress(OSError):  # then the next preparation keeps them once more
-            _replace(os.path.join(folder, volume.OWN, STATE), json.dumps(state, indent=1).encode())
+            files.replace(os.path.join(folder, volume.OWN, STATE), json.dumps(state, indent=1).encode())
     yield from compare.lines(believed, report)
     if report.get("verdict") == "incomplete":
         yield f"cut off  {'; '.join((report.get('notes') or ['the report does not say where'])[:1])}"

@@ -8,7 +8,7 @@ import tempfile
 import textwrap
 import uuid
 
-from next.system import Refused
+from next.system import Refused, restored
 
 FOLDER = "/sys/firmware/efi/efivars"
 GLOBAL = "8be4df61-93ca-11d2-aa0d-00e098032b8c"  # UEFI 2.10, 3.3 "Globally Defined Variables"
@@ -163,12 +163,7 @@ def remove_entries(system, which):
 @contextlib.contextmanager
 def undone_if_refused(system):
     """Deletes nextboot's new entries and sets BootNext as before if the block raises Refused."""
-    before, chosen = own_entries(system), number(system, "BootNext")
-    try:
+    before = own_entries(system)
+    with restored(lambda: number(system, "BootNext"), lambda chosen: _set_next(system, chosen)), \
+            restored(lambda: own_entries(system), lambda _: remove_entries(system, own_entries(system) - before)):
         yield
-    except Refused:
-        with contextlib.suppress(OSError, Refused):
-            remove_entries(system, own_entries(system) - before)
-            if number(system, "BootNext") != chosen:
-                _set_next(system, chosen)
-        raise

@@ -7,34 +7,9 @@ import os
 import re
 
 from next import firmware, volume
-from next.system import Refused
-from results import files
+from next.system import Refused, put, read, restored, restored_files
 
 TITLE = "baretick, once"
-TEXT_MAX = 1 << 20
-
-
-def _read(path):
-    """The bytes of the file PATH, or None where it does not exist."""
-    try:
-        return files.read(path, TEXT_MAX)
-    except FileNotFoundError:
-        return None
-    except ValueError as error:
-        raise Refused(f"{path} {error}") from error
-
-
-def _put(path, data):
-    """Makes DATA the content of the file PATH, or deletes the file if DATA is None."""
-    path = os.path.realpath(path)
-    if data is None:
-        with contextlib.suppress(FileNotFoundError):
-            os.remove(path)
-        return
-    mode = os.stat(path).st_mode if os.path.exists(path) else None
-    files.replace(path, data)
-    if mode is not None:
-        os.chmod(path, mode & 0o7777)
 
 
 class Firmware:
@@ -49,6 +24,9 @@ class Firmware:
         """Refuses a machine that this loader cannot start baretick on. Changes nothing."""
         if not partition.disk or not partition.number:
             raise Refused(f"{partition.path} is no partition of a disk, so no boot entry can name it")
+        chosen = firmware.number(self.system, self.choice)
+        if chosen is not None and chosen not in firmware.own_entries(self.system):
+            raise Refused(f"the firmware is already told to start another entry next: {chosen:04X}")
 
     def found(self, _folder):
         """The names of things that are there before a preparation, so that remove() leaves them."""
@@ -58,8 +36,8 @@ class Firmware:
         """A context that takes back what choose() did if its block raises Refused."""
         return firmware.undone_if_refused(self.system)
 
-    def choose(self, partition, _folder, application, _options):
-        """Chooses APPLICATION, a file in volume.OWN, with the bytes OPTIONS for the next start; the words for the user."""
+    def choose(self, partition, _folder, application):
+        """Chooses APPLICATION, a file in volume.OWN, for the next start; the words for the user."""
         self._old = firmware.own_entries(self.system)
         path = "\\".join(["", *volume.OWN.split("/"), application])
         entry = firmware.add_entry(self.system, partition.disk, partition.number, path)
@@ -140,34 +118,23 @@ class Grub:
             raise Refused(f"GRUB is already told to start another entry next: {self._next()}")
 
     def found(self, _folder):
-        return [name for name, value in (("custom.cfg", _read(self._path("custom.cfg"))), ("next_entry", self._next()))
+        return [name for name, value in (("custom.cfg", read(self._path("custom.cfg"))), ("next_entry", self._next()))
                 if value is not None]
 
     @contextlib.contextmanager
     def undone_if_refused(self, _folder):
-        entries, chosen = _read(self._path("custom.cfg")), self._next()
-        try:
+        with restored(self._next, self._set_next), restored_files(self._path("custom.cfg")):
             yield
-        except Refused:
-            with contextlib.suppress(OSError, Refused):
-                if self._next() != chosen:
-                    self._set_next(chosen)
-                if _read(self._path("custom.cfg")) != entries:
-                    _put(self._path("custom.cfg"), entries)
-            raise
 
-    def _entry(self, partition, application, options):
-        """The menu entry. If the application does not start, the machine restarts and does not wait for a key.
-
-        The entry passes the options: started by GRUB, baretick does not find the file of options in its folder."""
-        words = " ".join("'" + word.replace("'", "'\"'\"'") + "'" for word in options.decode().splitlines())
+    def _entry(self, partition, application):
+        """The menu entry. If the application does not start, the machine restarts and does not wait for a key."""
         return (f"{self.BEGIN}menuentry '{TITLE}' --id {self.ID} --unrestricted {{\n    insmod part_gpt\n    insmod part_msdos\n"
                 f"    insmod fat\n    search --no-floppy --fs-uuid --set=root {partition.uuid}\n"
-                f"    if chainloader /{volume.OWN}/{application} {words}; then\n        boot\n    fi\n    reboot\n}}\n{self.END}").encode()
+                f"    if chainloader /{volume.OWN}/{application}; then\n        boot\n    fi\n    reboot\n}}\n{self.END}").encode()
 
-    def choose(self, partition, _folder, application, options):
-        others = self.BLOCK.sub(b"", _read(self._path("custom.cfg")) or b"")
-        _put(self._path("custom.cfg"), others + self._entry(partition, application, options))
+    def choose(self, partition, _folder, application):
+        others = self.BLOCK.sub(b"", read(self._path("custom.cfg")) or b"")
+        put(self._path("custom.cfg"), others + self._entry(partition, application))
         self._set_next(self.ID)
         if self._next() != self.ID:
             raise Refused(f"{self.folder}/grubenv did not keep next_entry")
@@ -182,7 +149,7 @@ class Grub:
     def remove(self, _folder, found):
         if not self.folder:
             return
-        data = _read(self._path("custom.cfg")) or b""
+        data = read(self._path("custom.cfg")) or b""
         is_ours = bool(self.BLOCK.search(data))
         if os.path.isfile(self._path("grubenv")) and (is_ours or "custom.cfg" in found):
             chosen = self._next()
@@ -191,7 +158,7 @@ class Grub:
                 self._set_next("" if "next_entry" in found else None)
         if is_ours:
             others = self.BLOCK.sub(b"", data)
-            _put(self._path("custom.cfg"), others if others or "custom.cfg" in found else None)
+            put(self._path("custom.cfg"), others if others or "custom.cfg" in found else None)
 
 
 class SystemdBoot:
@@ -237,27 +204,27 @@ class SystemdBoot:
 
     @contextlib.contextmanager
     def undone_if_refused(self, folder):
-        path, found, chosen = os.path.join(folder, self.ENTRIES, self.ID), self.found(folder), self._text(self.choice)
-        entry = _read(path)
+        found = self.found(folder)
         try:
-            yield
+            with restored_files(self._path(folder)), restored(lambda: self._text(self.choice), self._choose):
+                yield
         except Refused:
-            with contextlib.suppress(OSError, Refused):
-                self._choose(chosen)
-                self._put(path, entry, found)
+            self._delete_made_folder(folder, found)
             raise
 
-    def _put(self, path, data, found):
-        _put(path, data)
-        if data is None and self.ENTRIES not in found:
-            with contextlib.suppress(OSError):
-                os.rmdir(os.path.dirname(path))
+    def _path(self, folder):
+        return os.path.join(folder, self.ENTRIES, self.ID)
 
-    def choose(self, _partition, folder, application, _options):
+    def _delete_made_folder(self, folder, found):
+        if self.ENTRIES not in found:
+            with contextlib.suppress(OSError):
+                os.rmdir(os.path.join(folder, self.ENTRIES))
+
+    def choose(self, _partition, folder, application):
         self._choose("")  # an earlier choice would be the default in what bootctl prints
-        path = os.path.join(folder, self.ENTRIES, self.ID)
+        path = self._path(folder)
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        _put(path, f"title {TITLE}\nefi /{volume.OWN}/{application}\n".encode())
+        put(path, f"title {TITLE}\nefi /{volume.OWN}/{application}\n".encode())
         said = self.system.run("bootctl", f"--esp-path={folder}", "--no-pager", "status")
         default = re.search(r"^Default Boot Loader Entry:.*?^\s*(?:id: |source: \S*/)(\S+)", said, re.MULTILINE | re.DOTALL)
         if not default or default[1] == self.ID:
@@ -277,9 +244,9 @@ class SystemdBoot:
     def remove(self, folder, found):
         if self.waits():
             self._choose("")
-        path = os.path.join(folder, self.ENTRIES, self.ID)
-        if os.path.exists(path):
-            self._put(path, None, found)
+        if os.path.exists(self._path(folder)):
+            put(self._path(folder), None)
+            self._delete_made_folder(folder, found)
 
 
 ALL = {each.name: each for each in (Firmware, Grub, SystemdBoot)}

@@ -1,13 +1,63 @@
 """The machine that this program runs on: its files below one folder, and its commands. Tests give another folder."""
+import contextlib
+import functools
 import os
 import subprocess
 
+from results import files
+
+FILE_MAX = 16 << 20
 COMMAND_S = 60  # the longest wait for a command: a firmware that writes its NVRAM may take seconds
 SAID_MAX = 300  # characters of what a failed command said
 
 
 class Refused(Exception):
     """One sentence with the obstacle. Nothing has been changed."""
+
+
+def read(path):
+    """The bytes of the file PATH, or None where it does not exist."""
+    try:
+        return files.read(path, FILE_MAX)
+    except FileNotFoundError:
+        return None
+    except ValueError as error:
+        raise Refused(f"{path} {error}") from error
+
+
+def put(path, data):
+    """Makes DATA the content of the file PATH, or deletes the file if DATA is None."""
+    path = os.path.realpath(path)
+    if data is None:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(path)
+        return
+    mode = os.stat(path).st_mode if os.path.exists(path) else None
+    files.replace(path, data)
+    if mode is not None:
+        os.chmod(path, mode & 0o7777)
+
+
+@contextlib.contextmanager
+def restored(get, put_back):
+    """If the block raises Refused and GET() has changed, calls PUT_BACK with its earlier result."""
+    before = get()
+    try:
+        yield
+    except Refused:
+        with contextlib.suppress(OSError, Refused):
+            if get() != before:
+                put_back(before)
+        raise
+
+
+@contextlib.contextmanager
+def restored_files(*paths):
+    """If the block raises Refused, the files PATHS are as before it."""
+    with contextlib.ExitStack() as stack:
+        for path in paths:
+            stack.enter_context(restored(functools.partial(read, path), functools.partial(put, path)))
+        yield
 
 
 class System:

@@ -34,10 +34,11 @@ def write_all(file, data):
 
 
 def replace(path, data):
-    """Whole or not at all: somebody may be reading the last one."""
+    """Whole or not at all: somebody may be reading the last one, and the power may fail."""
     try:
         with fresh(path + ".new") as file:
             write_all(file, data)
+            os.fsync(file.fileno())
         os.replace(path + ".new", path)
     except OSError as error:
         with contextlib.suppress(OSError):

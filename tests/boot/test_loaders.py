@@ -118,16 +118,17 @@ def test_grub_starts_the_entry_of_nextboot_and_takes_the_choice_back(run, tmp_pa
                           text=True, timeout=60).stdout.strip()
     tool = Grub(System(str(tmp_path / "root")))
     found = tool.found(None)
-    tool.choose(types.SimpleNamespace(uuid=uuid), None, "baretick.efi",
-                b"profile=quick\nduration=10ms\nclocks=tsc\ncores=off\nlabel=\"rack 7's $x; once\"\n")
+    tool.choose(types.SimpleNamespace(uuid=uuid), None, "baretick.efi")
+    options = tmp_path / "baretick.cfg"
+    options.write_text("profile=quick\nduration=10ms\nclocks=tsc\ncores=off\nlabel=\"next to the application\"\n")
     assert tool.waits()
     for made in ("/EFI/baretick", "/grub"):
         mtools(stick, "mmd", f"::{made}")
-    for source, target in ((loader, "/EFI/BOOT/BOOTX64.EFI"), (EFI, APPLICATION),
+    for source, target in ((loader, "/EFI/BOOT/BOOTX64.EFI"), (EFI, APPLICATION), (options, "/EFI/baretick"),
                            *((folder / name, "/grub") for name in ("grub.cfg", "grubenv", "custom.cfg"))):
         mtools(stick, "mcopy", "-o", source, f"::{target}")
     done = run(*STICK, "--image", stick)
-    assert checked(done)["options"]["label"] == "rack 7's $x; once"
+    assert checked(done)["options"]["label"] == "next to the application"
     (folder / "grubenv").write_bytes(volume_of(done.file("stick.img")).files("grub")["grubenv"])
     assert not tool.waits()
     tool.remove(None, found)

@@ -13,6 +13,7 @@ import pytest
 from harness import ROOT
 from next import actions, compare, firmware, kernel, loaders, volume
 from next.system import Refused, System
+from results import files
 
 GUID = "11223344-5566-7788-99aa-bbccddeeff00"
 ESP = volume.KIND[0]
@@ -157,13 +158,28 @@ def test_a_wrong_option_is_named_and_nothing_is_changed(machine, application):
     assert machine.state() == before
 
 
-def test_a_restart_that_fails_leaves_nothing_prepared(command, machine, application, capsys, monkeypatch):
+@pytest.mark.parametrize("earlier, left", [(None, "nothing is prepared"), ("profile=quick", "what was prepared before stays")])
+def test_a_restart_that_fails_leaves_what_was_prepared_before(command, machine, application, capsys, monkeypatch, earlier, left):
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     machine.command("systemctl", "import sys; sys.exit('an inhibitor is in the way')")
+    if earlier:
+        actions.prepare(machine.system, application, [earlier])
     before = machine.state()
-    assert command.main(["--efi", application, "--reboot"], machine.system) == 2
-    assert "an inhibitor is in the way" in capsys.readouterr().err
+    assert command.main(["--efi", application, "--reboot", "--", "profile=standard"], machine.system) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and f"an inhibitor is in the way; {left}\n" in said.err
     assert machine.state() == before
+
+
+def test_the_restart_is_asked_for_when_all_is_in_its_place(command, machine, application, capsys, monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    machine.command("systemctl", f"""
+        import os, sys
+        assert sys.argv[1:] == ["reboot"]
+        assert os.path.exists({str(machine.esp / volume.OWN / actions.OPTIONS)!r})
+        assert os.path.exists({str(machine.efivars / f"BootNext-{firmware.GLOBAL}")!r})""")
+    assert command.main(["--efi", application, "--reboot"], machine.system) == 0
+    assert capsys.readouterr().out.startswith("prepared: the next restart")
 
 
 def test_a_file_of_others_in_its_folder_stays_and_is_no_obstacle(machine, application):
@@ -197,6 +213,14 @@ def refuse_bootnext(machine):
     path.write_text(path.read_text().replace("import os", "import os, sys\nif '--bootnext' in sys.argv: sys.exit('no BootNext')\nimport os", 1))
 
 
+def test_another_entry_that_is_chosen_for_the_next_start_is_not_replaced(machine, application):
+    machine.variable("BootNext", struct.pack("<H", 1))
+    before = machine.state()
+    with pytest.raises(Refused, match="already told to start another entry next: 0001"):
+        actions.prepare(machine.system, application, [])
+    assert machine.state() == before
+
+
 @pytest.mark.parametrize("spoil", [lambda machine: machine.full.touch(), refuse_bootnext])
 def test_a_preparation_that_is_refused_leaves_the_one_before_it(machine, application, spoil):
     actions.prepare(machine.system, application, ["profile=quick"])
@@ -207,15 +231,34 @@ def test_a_preparation_that_is_refused_leaves_the_one_before_it(machine, applica
     assert machine.state() == before
 
 
-def test_a_full_disk_leaves_the_preparation_before_it(machine, application, monkeypatch):
-    actions.prepare(machine.system, application, ["profile=quick"])
-    before = machine.state()
+def test_a_file_is_on_the_disk_before_it_gets_its_name(tmp_path, monkeypatch):
+    done = []
+    for name in ("fsync", "replace"):
+        real = getattr(os, name)
+        monkeypatch.setattr(os, name, lambda *words, name=name, real=real: (done.append(name), real(*words)))
+    files.replace(str(tmp_path / "file"), b"data")
+    assert done == ["fsync", "replace"] and (tmp_path / "file").read_bytes() == b"data"
 
-    def write(path, data):
-        open(path, "wb").write(data[:10])
-        raise OSError(28, "No space left on device", path)
-    monkeypatch.setattr(actions, "_write", write)
-    with pytest.raises(Refused, match="No space left on device; what was prepared before stays"):
+
+def fills_the_disk(monkeypatch, full):
+    """The disk is full after some bytes of the file FULL."""
+    real = files.write_all
+
+    def write_all(file, data):
+        if not file.name.endswith(full + actions.NEW):
+            return real(file, data)
+        real(file, data[:10])
+        raise OSError(28, "No space left on device", file.name)
+    monkeypatch.setattr(files, "write_all", write_all)
+
+
+@pytest.mark.parametrize("full", [actions.STATE, actions.APPLICATION, actions.OPTIONS])
+def test_a_full_disk_leaves_the_preparation_before_it(machine, application, monkeypatch, full):
+    actions.prepare(machine.system, application, ["profile=quick"])
+    machine.is_restarted(ignored=True)  # prepared.json will be another one
+    before = machine.state()
+    fills_the_disk(monkeypatch, full)
+    with pytest.raises(Refused, match=f"{full}: No space left on device; what was prepared before stays"):
         actions.prepare(machine.system, application, [])
     assert machine.state() == before
 
@@ -352,16 +395,9 @@ def test_a_refusal_is_one_sentence_and_nothing_is_changed(machine, application, 
 
 
 def test_a_disk_that_is_full_in_the_middle_of_the_copy_leaves_nothing(machine, application, monkeypatch):
-    real = actions._write
-
-    def write(path, data):
-        if actions.APPLICATION in path:
-            real(path, data[:100])
-            raise OSError(28, "No space left on device", path)
-        real(path, data)
-    monkeypatch.setattr(actions, "_write", write)
+    fills_the_disk(monkeypatch, actions.APPLICATION)
     before = machine.state()
-    with pytest.raises(Refused, match="baretick.efi.new: No space left on device; nothing is prepared"):
+    with pytest.raises(Refused, match="baretick.efi: No space left on device; nothing is prepared"):
         actions.prepare(machine.system, application, [])
     assert machine.state() == before
 
@@ -661,7 +697,7 @@ def test_grubs_entry_is_a_script_that_names_the_partition_and_never_waits_for_a_
     path = machine.root / "boot/grub/custom.cfg"
     lines = [line.strip() for line in path.read_text().splitlines()]
     assert "search --no-floppy --fs-uuid --set=root 1234-ABCD" in lines
-    assert lines[-6:-1] == ["if chainloader /EFI/baretick/baretick.efi 'exit=reboot' 'deadline=auto'; then", "boot", "fi", "reboot", "}"]
+    assert lines[-6:-1] == ["if chainloader /EFI/baretick/baretick.efi; then", "boot", "fi", "reboot", "}"]
     assert "next_entry=baretick-once\n" in (machine.root / "boot/grub/grubenv").read_text()
     if shutil.which("grub-script-check"):
         assert machine.system.succeeds("grub-script-check", str(path))
