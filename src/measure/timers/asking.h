@@ -1,17 +1,25 @@
-/* What the files of this folder share while one row is asked: a source, in windows, by shots or by periods. */
+/*
+ * A timer test: one row of report.intervals, measured in windows of one-shots or periods on one source and
+ * core. Shared by the files of this folder.
+ */
 #ifndef BARETICK_ASKING_H
 #define BARETICK_ASKING_H
 
 #include "measure/survey_internal.h"
 #include "measure/timers/survey_timers.h"
 
-#define PERIODS_A_WINDOW    80u /* of those of 1 ms; of longer ones fewer: all windows are about as long */
-#define PERIODS_HELD        20u /* so many are masked, and as many follow */
+/*
+ * In a window of 1 ms periods. A window of longer periods has fewer of them, so that every window lasts about
+ * as long.
+ */
+#define PERIODS_A_WINDOW    80u
+#define PERIODS_HELD        20u /* deadlines that pass while interrupts are masked, and as many after that */
 #define ASKING_PS_PER_NS    1000
-#define ASKING_POLLS_PER_NS 1u /* no poll is shorter: bounds a wait where the TSC stands */
-#define ASKING_MISSES_MAX   3u /* in a row, and the source is given up */
+/* A poll of the TSC takes at least 1 ns: bounds a wait if the TSC stands still. */
+#define ASKING_POLLS_PER_NS 1u
+#define ASKING_MISSES_MAX   3u /* windows without an interrupt in a row, after which the source is given up */
 
-struct tick { /* of the source's counter, in attoseconds */
+struct tick { /* length of one tick of the source's counter, in as */
 	uint64_t value, low, high;
 };
 
@@ -21,40 +29,54 @@ struct asking {
 	struct timer *timer;
 	struct report_interval *row;
 	struct tick tick;                /* value 0: not known yet */
-	uint64_t gap_ticks, entry_ticks; /* of the TSC; the way into a handler may take longer than what is a gap else */
-	size_t gap_count;                /* of all->gaps, since it was armed; SURVEY_AWAY_MAX: too many to be told apart */
-	size_t left;                     /* shots, or windows, */
-	size_t periods;                  /* of so many periods each */
-	size_t count;                    /* of all->values */
-	size_t valued, valued_slot;      /* how many those were when the latest was of that slot; 0: none was */
+	/*
+	 * Shortest gap of the core, in TSC ticks. ENTRY_TICKS applies up to the handler's reading, because
+	 * entering a handler takes longer than the usual gap.
+	 */
+	uint64_t gap_ticks, entry_ticks;
+	/* Entries of all->gaps since the source was armed. At SURVEY_AWAY_MAX some gaps may not be recorded. */
+	size_t gap_count;
+	size_t left;                     /* one-shots, or windows of periods, that remain */
+	size_t periods;                  /* in each window of a periodic row */
+	size_t count;                    /* entries of all->values */
+	/* COUNT after the latest tick recorded a value, and that tick's slot. VALUED is 0 if it recorded none. */
+	size_t valued, valued_slot;
 	unsigned misses;
-	unsigned owed;                   /* shots that never came: an interrupt that is early for a later one may be theirs */
-	size_t core;                     /* that is asked */
-	uint64_t due_tsc;                /* of one that is awaited */
+	/* one-shots that never came; an interrupt that is early for a later shot may belong to one of them. */
+	unsigned owed;
+	size_t core;                     /* index of the core on which the source is tested */
+	uint64_t due_tsc;                /* when a free-running source is due next, by the TSC */
 };
 
-struct arming { /* the TSC before and after the source was armed, and when it is due by its own counter */
+struct arming { /* TSC before and after the source was armed, and the deadline by the source's own counter */
 	uint64_t before, after, due;
 };
 
 /* watch.c */
 
-/* Empties the slot, and programs the source. */
+/* Empties the recorder and programs the source with TICKS. */
 struct arming asking_arm(struct asking *asking, uint64_t ticks, bool periodic);
 
 /*
- * Interrupts are open until TAKEN have come, or UNTIL. The handler's own reading of the TSC is one of the polls: what
- * it takes is no gap. The last reading.
+ * Opens interrupts until TAKEN have come or the TSC has reached UNTIL, and records gaps from FROM on. The
+ * handler's own reading of the TSC counts as a poll, so time spent in the handler is no gap. Returns the last
+ * TSC reading.
  */
 uint64_t asking_watch(struct asking *asking, uint64_t from, uint64_t until, uint64_t taken);
 
-/* Whether the core was away for longer than MOST at some time from FROM to TO. */
+/*
+ * Returns true if the core was preempted for more than MOST TSC ticks between FROM and TO, or if gaps were
+ * lost.
+ */
 bool asking_was_away(const struct asking *asking, uint64_t from, uint64_t to, uint64_t most);
 
-/* Whether the EVENT'th interrupt of a periodic source came so soon behind the one before that it had been kept back. */
+/*
+ * Returns true if interrupt EVENT of a periodic source came less than a quarter period after the one before, so
+ * it was held back.
+ */
 bool asking_is_kept(const struct asking *asking, size_t event);
 
-/* More than anything that was asked for: the recorder has ended it. */
+/* Returns true, and marks the source as broken, if more interrupts came than the recorder has space for. */
 bool asking_is_storm(struct asking *asking);
 
 /* tick.c */
@@ -63,10 +85,13 @@ int64_t asking_tsc_ps(const struct asking *asking, uint64_t ticks);
 int64_t asking_ticks_ps(uint64_t ticks, uint64_t tick_as);
 uint64_t asking_ticks(const struct asking *asking, uint64_t ns);
 
-/* By its claim, or by the TSC. False: it does not count down. */
+/*
+ * Sets the length of a tick, by the source's nominal frequency or else by the TSC. Returns false if the counter
+ * does not count down.
+ */
 bool asking_know_tick(struct asking *asking);
 
-/* How long after it was due for the first time, TICKS after it was armed, EVENT came. */
+/* Lateness of EVENT against its first deadline, which is TICKS after the source was armed. */
 struct lateness asking_lateness(const struct asking *asking, const struct arming *arming, uint64_t ticks,
 				const struct timer_event *event);
 
@@ -74,60 +99,69 @@ struct lateness asking_lateness(const struct asking *asking, const struct arming
 
 void asking_refuse(struct asking *asking, enum clock_state state, const char *why);
 
-/* Takes the source; false: it can't be asked for this row's interval. */
+/* Takes the source from its owner. Returns false if it cannot be programmed with this row's interval. */
 bool asking_begin(struct asking *asking);
 
-/* What the source can be asked for, next to NS; where it comes when it will, what it has. */
+/*
+ * The interval nearest to NS that the source can be programmed with. For a free-running source, the interval
+ * that it has.
+ */
 uint64_t asking_fit_ns(struct asking *asking, uint64_t ns);
 
 /*
- * What a window plays: see struct timer_window. ARGUMENT is a struct asking. Of periods that can't be programmed in a
- * quarter of one the first windows double the row's, up to 8 ms.
+ * The work of one window: see struct timer_window. ARGUMENT is a struct asking. If programming takes more than
+ * a quarter of a period, the row's period is doubled before its first window, up to 8 ms.
  */
 void shots_window(void *argument);
 void periods_window(void *argument);
 
-/* Interrupts stay masked for PERIODS_HELD periods, and are open for as many: what comes beyond those was kept. */
+/*
+ * Masks interrupts for PERIODS_HELD periods, then opens them for as many. Interrupts beyond the second half
+ * were held back by the source.
+ */
 void periods_hold(void *argument);
 
-/* stale.c: arms it again and again with a deadline that is over. */
+/* stale.c: arms the source repeatedly with a deadline that has passed. */
 void stale_window(void *argument);
 
 /* slots.c */
 
-/* What came in one window, in which interrupts were open until CLOSED, goes into its slots. */
+/* Sorts the events of one window into slots, and adds up the row. Interrupts were open until CLOSED. */
 void slots_fold(struct asking *asking, const struct arming *arming, uint64_t ticks, uint64_t closed);
 
-/* What came behind interrupts that were masked, of periods of TICKS, from OPENED to CLOSED. */
+/*
+ * The source's policy for missed deadlines, from the events after a masked stretch. Periods are TICKS long, and
+ * interrupts were open from OPENED to CLOSED.
+ */
 enum report_policy slots_policy(const struct asking *asking, const struct arming *arming, uint64_t ticks,
 				uint64_t opened, uint64_t closed);
 
 /* excused.c */
 
-/* What the row says of SLOTS: expected, lost, doubled, excused. */
+/* Adds SLOTS to the row's counts of expected, empty, doubled and excused periods. */
 void excused_count(struct asking *asking, const struct arming *arming, const struct slots *slots);
 
 /* phase.c */
 
 /*
- * The periods went on before they were asked for: the first deadline is then such that no interrupt is early, and one
- * is not late. What is late in all of them alike is not seen.
+ * For a source whose periods run before it is programmed: moves ARMING so that no interrupt is early and at
+ * least one is not late. A delay common to all interrupts therefore cannot be seen.
  */
 void asking_find_phase(const struct asking *asking, struct arming *arming, uint64_t ticks);
 
-/* Likewise, such that the last is not late. */
+/* Like asking_find_phase(), but so that the last interrupt is not late. */
 void asking_end_phase(const struct asking *asking, struct arming *arming);
 
 /* awaited.c */
 
 /*
- * Until it is due within what a window lasts, with the firmware alive; false: it is not due for long, or does not
- * count.
+ * Waits, with the firmware alive, until the source is due soon enough for a window. Returns false if that takes
+ * too long or if the source does not count.
  */
 bool awaited_approach(struct asking *asking);
 void awaited_window(void *argument);
 
-/* One that brings no interrupt: until its own status says that it is due. */
+/* For a source without an interrupt: polls its status until that says that it is due. */
 void awaited_poll(struct asking *asking);
 
 #endif

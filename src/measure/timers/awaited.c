@@ -1,8 +1,13 @@
-/* Sources that come when they will: waited for with the firmware alive, then in a window. See asking.h. */
+/*
+ * Free-running sources, such as the RTC's update: waits with the firmware alive, then opens a window around the
+ * next event. See asking.h.
+ */
 #include "measure/timers/asking.h"
 
-#define NEAR_NS   (40 * SURVEY_NS_PER_MS) /* a window opens so long before, and ends as long behind */
-#define POLLED_NS (5 * SURVEY_NS_PER_MS)  /* one that is polled is watched from then on */
+/* A window opens this long before the deadline, and closes this long after it. */
+#define NEAR_NS   (40 * SURVEY_NS_PER_MS)
+/* A source that is polled is watched from this long before its deadline. */
+#define POLLED_NS (5 * SURVEY_NS_PER_MS)
 #define LATE_NS   (20 * SURVEY_NS_PER_MS)
 #define EDGE_NS   (1500 * SURVEY_NS_PER_MS)
 #define FAR_NS    (3000 * SURVEY_NS_PER_MS)
@@ -20,8 +25,9 @@ tsc_ticks(const struct asking *asking, uint64_t ns)
 }
 
 /*
- * Until the counter that steps when it comes has stepped; what is read in the middle of that does not stay. Waits of
- * seconds, with the firmware alive, end with the run's deadline, too, and where the TSC stops.
+ * Waits for the next step of a counter that steps when the source fires. A value read in the middle of a step
+ * is not stable, so two readings must agree. The wait lasts seconds, so it also ends with the run's deadline
+ * and if the TSC stops.
  */
 static bool
 find_edge(struct asking *asking)
@@ -82,7 +88,7 @@ awaited_approach(struct asking *asking)
 	return approach(asking, NEAR_NS);
 }
 
-/* When it is due by its own counter, as if it had been armed now. */
+/* The deadline by the source's own counter, as if the source had been armed now. */
 static struct arming
 arming_of_counter(const struct asking *asking, uint64_t *ticks)
 {
@@ -127,7 +133,10 @@ awaited_window(void *argument)
 		asking->due_tsc = slot->events[0].tsc;
 }
 
-/* Its status is seen to be set at some time from FROM to TO; at once: FROM is 0. False: it is not, within the bound. */
+/*
+ * Waits for the source's status. It became set between FROM and TO; FROM is 0 if the first look found it set.
+ * Returns false if it is not set within the bound.
+ */
 static bool
 see_status(const struct asking *asking, uint64_t *from, uint64_t *to)
 {
@@ -137,7 +146,7 @@ see_status(const struct asking *asking, uint64_t *from, uint64_t *to)
 	bool expired;
 
 	*from = 0;
-	do { /* looked at once more behind the bound: the core may have been away */
+	do { /* one more look after the bound, because the core may have been preempted */
 		expired = timer->driver->expired(timer);
 		*to = now_tsc(asking);
 		if (expired)
@@ -148,7 +157,7 @@ see_status(const struct asking *asking, uint64_t *from, uint64_t *to)
 	return expired;
 }
 
-/* Armed twice, for it may have been due between its clearing and now. */
+/* Arms the source twice, because it may have come due again right after its status was cleared. */
 static bool
 can_be_cleared(struct timer *timer)
 {
@@ -156,7 +165,10 @@ can_be_cleared(struct timer *timer)
 	return !timer->driver->expired(timer);
 }
 
-/* Nobody is interrupted, so it is armed long before: the core may be away about when it is due. */
+/*
+ * Polling needs no interrupt, so the source is armed long before its deadline. The core may be preempted when
+ * it is due.
+ */
 static void
 poll(struct asking *asking)
 {

@@ -1,9 +1,13 @@
-/* Slots of a window that were lost or doubled, and those that are excused: they tell nothing. See asking.h. */
+/*
+ * Counts lost and doubled periods of a window. A period that proves nothing about the source is excused. See
+ * asking.h.
+ */
 #include "measure/timers/asking.h"
 
-#define LATE_SHARE 4 /* a tick that is late by so much of a period stands for those that its source had to leave out */
+/* A tick later than 1/4 period also explains the empty slots before it: its source had to skip them. */
+#define LATE_SHARE 4
 
-/* When what comes at FROM began to: with the first of those that were kept back and come together until then. */
+/* TSC of the first event of the burst that continues at FROM; FROM if there is no burst. */
 static uint64_t
 burst_begin(const struct asking *asking, uint64_t from)
 {
@@ -20,8 +24,9 @@ burst_begin(const struct asking *asking, uint64_t from)
 }
 
 /*
- * Whether the core was away about slot K, from a quarter period before its deadline to the next one's; or before that,
- * and what the source makes up for lasts until then: of what comes together it can't be told which is of this slot.
+ * Returns true if the core was preempted around slot K: from a quarter period before its deadline to the next
+ * deadline. If the source then sent a burst, the stretch starts with that burst, because it is unknown which
+ * event belongs to which slot.
  */
 static bool
 is_away(const struct asking *asking, const struct arming *arming, uint64_t period, size_t k, uint8_t taken)
@@ -36,8 +41,8 @@ is_away(const struct asking *asking, const struct arming *arming, uint64_t perio
 }
 
 /*
- * A source that was kept waiting by its host leaves out what was due meanwhile, and its next tick is late; or it comes
- * beside one that is in time.
+ * Returns true if the first tick at or after slot K is late or not alone. A source that its host delays skips
+ * the deadlines in between. Its next tick then comes late, or together with one that is in time.
  */
 static bool
 ends_late(const struct slots *slots, const int64_t *residuals, size_t k)
@@ -49,9 +54,10 @@ ends_late(const struct slots *slots, const int64_t *residuals, size_t k)
 }
 
 /*
- * A source that its host still keeps waiting when the window ends has sent nothing since: the first of those
- * slots, which may as well be late. Not where they are most of the window: that is a source which has stopped. A guest
- * need not be away meanwhile: its timers may be a thread's of their own.
+ * First of the empty slots that end the window; the slot count if they are half of the window or more. A source
+ * that its host still delays at the end has sent nothing since, and these slots may only be late. A source that
+ * is silent for longer has stopped. The guest need not be preempted for that, because its timers may run in a
+ * thread of their own.
  */
 static size_t
 first_cut_off(const struct slots *slots)
@@ -63,7 +69,7 @@ first_cut_off(const struct slots *slots)
 	return 2 * (slots->count - first) < slots->count ? first : slots->count;
 }
 
-/* Of two ticks one may as well be late for the slot before, by more than a period. */
+/* Returns true if slot K has two ticks and the slot before none: one tick may be late by more than a period. */
 static bool
 may_be_of_two(const struct slots *slots, size_t k)
 {
@@ -71,8 +77,9 @@ may_be_of_two(const struct slots *slots, size_t k)
 }
 
 /*
- * Of more ticks than one those that make up for slots that were OWED one: excused, and without. A host that keeps what
- * its guest did not take sends it as soon as that takes the next (Linux arch/x86/kvm/i8254.c, reinject).
+ * Returns true if the surplus ticks of a slot make up for the OWED empty slots before it, and takes them off
+ * OWED. Hypervisors queue undelivered ticks and send them right after the guest takes the next (Linux
+ * arch/x86/kvm/i8254.c, reinject).
  */
 static bool
 make_up(uint8_t taken, size_t *owed)

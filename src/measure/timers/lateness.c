@@ -1,4 +1,4 @@
-/* See lateness.h. */
+/* Lateness of interrupts: percentiles, slots of a periodic source, and its rate. See lateness.h. */
 #include "measure/timers/lateness.h"
 
 #include "base/scale.h"
@@ -28,7 +28,7 @@ sift(struct lateness *values, size_t root, size_t count)
 	}
 }
 
-/* By heap: as it is, no order of them takes long. */
+/* Heap sort, because no input order makes it slow. */
 static void
 sort(struct lateness *values, size_t count)
 {
@@ -43,7 +43,7 @@ sort(struct lateness *values, size_t count)
 	}
 }
 
-/* The smallest that MILLI of a hundred thousand are not above. */
+/* The smallest value that at least MILLI of 100,000 values do not exceed. */
 static int64_t
 percentile_ns(const struct lateness *values, size_t count, uint64_t milli)
 {
@@ -125,13 +125,13 @@ slots_place(const struct slots *slots, size_t k, bool before_due, size_t burst)
 	return k + 1 == slots->count ? SIZE_MAX : k;
 }
 
-struct line { /* what each tick was late by, less what comes to MOVED_PS in SLOTS slots */
+struct line { /* lateness of each tick, minus a line that rises by MOVED_PS in SLOTS slots */
 	const int64_t *residuals_ps;
 	int64_t moved_ps, slots;
 };
 
-struct floor { /* of some ticks: the least, and which it was */
-	int64_t least_ps, spread_ps; /* half of them are beyond it by less than SPREAD_PS */
+struct floor { /* the least lateness among some ticks, and its slot */
+	int64_t least_ps, spread_ps; /* half of the ticks are less than SPREAD_PS above the least */
 	size_t at, count;
 };
 
@@ -173,7 +173,7 @@ floor_of(const struct line *line, size_t from, size_t to)
 	return floor;
 }
 
-/* PART_PS of SLOTS periods, away from 0. */
+/* PART_PS as a share of SLOTS periods, in ppb, rounded away from 0. */
 static int64_t
 share_ppb(int64_t part_ps, int64_t slots, uint64_t period_ps)
 {
@@ -182,7 +182,7 @@ share_ppb(int64_t part_ps, int64_t slots, uint64_t period_ps)
 	return part_ps < 0 ? -(int64_t)share : (int64_t)share;
 }
 
-/* How much later LAST is than FIRST, a floor before it; by SPREAD_PS it may be more or less. */
+/* Rise from FIRST to LAST, a later floor, in ppb. The error adds SPREAD_PS to the spread of both floors. */
 static struct interval_ppb
 slope(const struct floor *first, const struct floor *last, int64_t spread_ps, uint64_t period_ps)
 {
@@ -193,7 +193,7 @@ slope(const struct floor *first, const struct floor *last, int64_t spread_ps, ui
 	return (struct interval_ppb){ true, value, value - error, value + error };
 }
 
-/* Of periods that are longer by LONGER_PPB there are not fewer by as much: of 2 % longer ones fewer by 1.96 %. */
+/* Relative frequency of periods that are longer by LONGER_PPB: periods longer by 2 % are fewer by 1.96 %. */
 static int64_t
 faster_ppb(int64_t longer_ppb)
 {

@@ -1,4 +1,4 @@
-/* When interrupts came, against when they were due. Pure: a fold over what a recorder wrote. */
+/* Lateness of interrupts against their deadlines. Pure functions over the events of a recorder. */
 #ifndef BARETICK_LATENESS_H
 #define BARETICK_LATENESS_H
 
@@ -7,50 +7,53 @@
 
 #include "report/report.h"
 
-struct lateness { /* of one interrupt: it came so long after it was due; in ps, both included */
+struct lateness { /* time from an interrupt's deadline to its arrival, in ps; both bounds included */
 	int64_t low, high;
 };
 
-/* Percentiles of COUNT VALUES, which it puts in order, and how many are early for certain. */
+/* Sorts the COUNT VALUES, and sets the row's percentiles and its number of certainly early interrupts. */
 void lateness_fold(struct report_interval *row, struct lateness *values, size_t count);
 
 /*
- * Of a periodic row, when VALUES are folded: ticks that are certain to come before their deadlines beside others that
- * are late by half of a period, or one in eight so far behind the first. Each may as well be late for a deadline
- * before its own then.
+ * Returns true if the ticks of a periodic row are spread over their periods, so that none can be matched to its
+ * deadline. This is so if some ticks are certainly early while others are late by more than half a period. It
+ * is also so if one tick in eight comes more than half a period after the earliest. VALUES must be sorted by
+ * lateness_fold().
  */
 bool lateness_is_scattered(const struct report_interval *row, const struct lateness *values, size_t count);
 
-#define SLOTS_EARLY_SHARE 4 /* what comes less than a quarter period early belongs to the deadline that follows */
+#define SLOTS_EARLY_SHARE 4 /* a tick up to 1/4 period early belongs to the deadline after it */
 
-struct slots { /* the grid of a periodic source: slot k is from a quarter period before its deadline to the next slot */
+struct slots { /* slot k starts 1/4 period before deadline k and ends where slot k + 1 starts */
 	uint64_t period_ps;
 	size_t count;   /* whole slots in which interrupts were open */
-	uint8_t *taken; /* interrupts in each; the caller's, zeroed */
+	uint8_t *taken; /* interrupts in each slot; the caller's array, zeroed */
 };
 
-/* The slot of an interrupt that came AFTER_PS after the first deadline; SIZE_MAX: outside of all. */
+/* Slot of an interrupt that came AFTER_PS after the first deadline; SIZE_MAX if it is outside of all slots. */
 size_t slots_of(const struct slots *slots, int64_t after_ps);
 
 /*
- * The slot of a tick that fell into slot K, the BURST'th last of those that came together: one that comes before its
- * deadline, or beside others, while slots before are empty, is late for one of those, as far back as there are ticks.
- * SIZE_MAX: the last slot, which takes only what is late.
+ * Final slot of a tick that fell into slot K. BURST is its place in its burst, counted from the end. If the
+ * tick is before its deadline or not alone, it is late for the nearest empty slot before, at most BURST slots
+ * back. SIZE_MAX for the last slot, which only takes ticks that are late for earlier slots.
  */
 size_t slots_place(const struct slots *slots, size_t k, bool before_due, size_t burst);
 
 /*
- * How much faster a periodic source ticks than its period says, by what each tick of a window was late by the TSC,
- * INT64_MAX where none is known. No handler is entered before its tick, so of each third of them the least are
- * compared, and by how far half of the rest lie behind those it may be off; where the thirds do not lie in a line, it
- * is between what they show two by two. Not known where a third has less than LATENESS_THIRD_MIN.
+ * How much faster a periodic source ticks than its nominal period, from the ticks of one window. RESIDUALS_PS
+ * has each slot's lateness by the TSC, or INT64_MAX if it has none.
+ *
+ * A handler never starts before its tick, so the least lateness of each third of the window is compared. Its
+ * error is the distance above it that holds half of the other ticks. If the three thirds are not on a line, the
+ * result spans the slopes of both pairs. Unknown if a third has fewer than LATENESS_THIRD_MIN ticks.
  */
 struct interval_ppb lateness_rate(const int64_t *residuals_ps, size_t count, uint64_t period_ps);
 #define LATENESS_THIRD_MIN 8
 
 /*
- * Of two windows: the narrower one, made as wide as to touch the other, for what one shows by chance the other does
- * not.
+ * Combines the rates of two windows: the narrower interval, widened until it touches the other. A chance error
+ * of one window does not occur in the other.
  */
 struct interval_ppb lateness_join(struct interval_ppb a, struct interval_ppb b);
 

@@ -1,12 +1,15 @@
-/* Periods: windows in which interrupts are open, and one in which they are masked first. See asking.h. */
+/* Periodic rows: windows in which interrupts are open, and one window that masks them first. See asking.h. */
 #include "measure/timers/asking.h"
 
-#define ARM_TRIES   5u  /* of 2 ms at most; the window behind them is one of 88, and the tick is stopped for 100 */
-#define PERIODS_MIN 10u /* in a window: of 8 ms then */
+/*
+ * Each try takes at most 2 ms and the window after them 88 ms. The firmware's tick is stopped for about 100 ms.
+ */
+#define ARM_TRIES   5u
+#define PERIODS_MIN 10u /* in a window, when periods are 8 ms */
 
 /*
- * On a busy host the first deadline may be over before it is programmed, and nothing is due then until the counter
- * wraps. False: each time it took a quarter of a period, or longer.
+ * Arms the source. On a busy host the first deadline may pass before it is programmed, and then nothing is due
+ * until the counter wraps. Returns false if every try took a quarter of a period or longer.
  */
 static bool
 arm_period(struct asking *asking, uint64_t ticks, uint64_t period, struct arming *arming)
@@ -21,8 +24,9 @@ arm_period(struct asking *asking, uint64_t ticks, uint64_t period, struct arming
 }
 
 /*
- * In a guest whose every access takes its host a while each try may be too slow. Then it is asked for periods twice as
- * long; not where it was asked before, for a row's figures are of one period. False: for none.
+ * Doubles the row's period. In a guest where each register access is slow, every try may take too long. Returns
+ * false if the row has results already, because its figures are for one period, or if the period is at its
+ * limit.
  */
 static bool
 lengthen(struct asking *asking)
@@ -77,7 +81,7 @@ periods_hold(void *argument)
 	ticks = asking_ticks(asking, asking->row->asked_ns);
 	if (!arm_period(asking, ticks, period, &arming))
 		return;
-	/* To the middle of a period, wherever in its programming the first began. */
+	/* Wait up to the middle of a period, wherever in its programming the first period started. */
 	uint64_t begin = arming.before + (arming.after - arming.before) / 2;
 
 	while (tsc() - begin < PERIODS_HELD * period + period / 2 && polls-- > 0)

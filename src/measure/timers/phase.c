@@ -1,12 +1,12 @@
-/* Periods that go on whenever they are asked for: where they begin. See asking.h. */
+/* Finds the phase of a source whose periods run before it is programmed. See asking.h. */
 #include "measure/timers/asking.h"
 
 #include "measure/timers/lateness.h"
 
-#define PHASE_SLACK_NS 10 /* more than conversions round off: the earliest is not early */
-#define CLUSTER_SHARE  8  /* of a period: what was not kept waiting comes within that */
+#define PHASE_SLACK_NS 10 /* more than the rounding of conversions, so that the earliest event is not early */
+#define CLUSTER_SHARE  8  /* events that were not delayed come within 1/8 period */
 
-/* The EVENT'th interrupt less the whole periods between it and the FROM'th: modulo the period, next to that. */
+/* Time from event FROM to event EVENT modulo the period, nearest to 0. */
 static int64_t
 phase_ps(const struct asking *asking, size_t from, size_t event, int64_t period_ps)
 {
@@ -18,7 +18,10 @@ phase_ps(const struct asking *asking, size_t from, size_t event, int64_t period_
 	return since_ps - (since_ps + half_ps) / period_ps * period_ps;
 }
 
-/* How many come soon behind the FROM'th in their periods: of a burst the first, for all lie where that came. */
+/*
+ * Counts the events that come within 1/8 period after FROM's phase. Only the first event of each burst counts,
+ * because the whole burst has the phase of its delivery.
+ */
 static size_t
 count_followers(const struct asking *asking, size_t from, size_t count, int64_t period_ps)
 {
@@ -38,7 +41,7 @@ ticks_of(const struct asking *asking, int64_t ps)
 	return scale_ticks(&asking->survey->scale, (uint64_t)ps / ASKING_PS_PER_NS);
 }
 
-/* What came within a period of a gap may be of any deadline in that. */
+/* Returns true if EVENT came less than a period after a gap: it may belong to any deadline within the gap. */
 static bool
 was_kept_waiting(const struct asking *asking, size_t event, uint64_t period)
 {
@@ -61,7 +64,7 @@ most_followed(const struct asking *asking, size_t count, int64_t period_ps)
 	return best;
 }
 
-/* So far ahead of the FROM'th in its period does the earliest come that was not kept waiting. */
+/* How much earlier in its period than event FROM the earliest undelayed event came, in ps. */
 static int64_t
 ahead_ps(const struct asking *asking, size_t from, size_t count, int64_t period_ps)
 {
@@ -78,8 +81,8 @@ ahead_ps(const struct asking *asking, size_t from, size_t count, int64_t period_
 }
 
 /*
- * Most come right behind their ticks. One that its core or its host kept waiting may lie anywhere in a period, the
- * first one among them, so none but those say where it begins.
+ * Most events come right after their ticks, but a delayed event may lie anywhere in a period, even the first
+ * one. Therefore the phase is taken from the largest cluster.
  */
 void
 asking_find_phase(const struct asking *asking, struct arming *arming, uint64_t ticks)
@@ -94,7 +97,7 @@ asking_find_phase(const struct asking *asking, struct arming *arming, uint64_t t
 		return;
 	best = most_followed(asking, count, period_ps);
 	first = slot->events[best].tsc - ticks_of(asking, ahead_ps(asking, best, count, period_ps));
-	/* The deadline whose slot the first event is in: a period after it was armed. */
+	/* Move back to the deadline whose slot has the first event: one period after arming. */
 	since_ps = asking_tsc_ps(asking, first - slot->events[0].tsc) - period_ps / SLOTS_EARLY_SHARE;
 	if (first > slot->events[0].tsc && since_ps > 0)
 		first -= ticks_of(asking, (since_ps + period_ps - 1) / period_ps * period_ps);

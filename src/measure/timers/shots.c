@@ -1,8 +1,9 @@
-/* One-shots, and what came of each. See asking.h. */
+/* One-shot rows: arms each shot, waits for it, and counts the result. See asking.h. */
 #include "measure/timers/asking.h"
 
-#define WINDOW_NS (70 * SURVEY_NS_PER_MS) /* a shot and its bound behind it: the tick is stopped for 100 ms at most */
-#define BOUND_NS  (20 * SURVEY_NS_PER_MS) /* behind a deadline; a missing one is then missing */
+/* One shot and its bound; the firmware's tick is stopped for at most 100 ms. */
+#define WINDOW_NS (70 * SURVEY_NS_PER_MS)
+#define BOUND_NS  (20 * SURVEY_NS_PER_MS) /* after the deadline; then the interrupt counts as missing */
 
 static void
 shoot(struct asking *asking, uint64_t ticks)
@@ -17,7 +18,7 @@ shoot(struct asking *asking, uint64_t ticks)
 	asking_watch(asking, arming.after, arming.after + bound, 1);
 	expired = asking->timer->driver->expired(asking->timer);
 	asking->timer->driver->disarm(asking->timer);
-	asking->all->window->open(); /* a second one is not to come with the next shot */
+	asking->all->window->open(); /* let a second interrupt of this shot come now, not with the next shot */
 	asking->all->window->close();
 	if (asking_is_storm(asking))
 		return;

@@ -1,9 +1,10 @@
-/* What came in a window of a periodic source, slot by slot. See asking.h. */
+/* Sorts the events of a periodic window into slots, one for each deadline. See asking.h. */
 #include "measure/timers/asking.h"
 
 #define PPB        UINT64_C(1000000000)
-#define MADE_UP_MIN 10 /* of 20 that were masked */
-#define PHASE_SHARE 8 /* of a period: so near is a phase that was found */
+/* Extra ticks that prove a queue, although a gap hides some: half of the 20 masked deadlines. */
+#define MADE_UP_MIN 10
+#define PHASE_SHARE 8 /* A phase that was found is accurate to 1/8 period. */
 
 static int64_t
 middle(struct lateness late)
@@ -11,7 +12,7 @@ middle(struct lateness late)
 	return late.low + (late.high - late.low) / 2;
 }
 
-/* LATE, which is against the first deadline, against that of slot K. What the period is not known to adds up. */
+/* Converts LATE, which is against the first deadline, to slot K. The uncertainty of the period grows with K. */
 static struct lateness
 against(const struct asking *asking, struct lateness late, size_t k, uint64_t ticks)
 {
@@ -20,7 +21,10 @@ against(const struct asking *asking, struct lateness late, size_t k, uint64_t ti
 	return late;
 }
 
-/* What is early for slot K may as well have been kept waiting for the deadline before. */
+/*
+ * Records LATE, unless the core was preempted at the deadline. A tick that is early for slot K may be a delayed
+ * tick of the deadline before, so the check starts there.
+ */
 static void
 take_late(struct asking *asking, const struct arming *arming, uint64_t ticks, struct lateness late, size_t k,
 	  const struct timer_event *event)
@@ -37,7 +41,7 @@ take_late(struct asking *asking, const struct arming *arming, uint64_t ticks, st
 		all->values[asking->count++] = late;
 }
 
-/* As many as were whole, and one more: what falls into that may be late for the last. */
+/* Slots of the window: the whole periods, and one more for ticks that are late for the last of them. */
 static struct slots
 lay_slots(struct asking *asking, const struct arming *arming, uint64_t ticks, uint64_t closed)
 {
@@ -62,7 +66,7 @@ part_ppb(uint64_t part, uint64_t whole)
 	return (int64_t)(ppb < PPB ? ppb : PPB);
 }
 
-/* What the period and the TSC's own rate are not known to comes to what the ticks show. */
+/* Adds the uncertainty of the period and of the TSC's rate to RATE, and combines it with the row's rate. */
 static void
 join_rate(struct asking *asking, struct interval_ppb rate)
 {
@@ -78,8 +82,9 @@ join_rate(struct asking *asking, struct interval_ppb rate)
 }
 
 /*
- * Where nothing says when a period begins, none is early, by at most HIGH_PS: it is late for the one before, unless
- * that has its own, and the phase is not as near. Of a burst all but the last are for those before.
+ * Returns true if a tick in slot K belongs to slot K - 1. With an unknown phase no tick counts as early: one
+ * that is early by at most HIGH_PS is late for the deadline before. If slot K - 1 has its own tick, only a tick
+ * earlier than the phase's uncertainty moves. In a burst, all ticks but the last belong to earlier deadlines.
  */
 static bool
 is_of_before(const struct slots *slots, size_t k, int64_t high_ps, bool has_own)
@@ -87,7 +92,10 @@ is_of_before(const struct slots *slots, size_t k, int64_t high_ps, bool has_own)
 	return has_own || slots->taken[k - 1] ? high_ps < -(int64_t)(slots->period_ps / PHASE_SHARE) : high_ps < 0;
 }
 
-/* The BURST'th last of those that came together, the LAST one of several or not: that is of the latest deadline. */
+/*
+ * Adds EVENT to its slot. BURST is its place in its burst, counted from the end. LAST: it ends a burst of two
+ * or more, so it belongs to the latest deadline.
+ */
 static void
 fold_event(struct asking *asking, const struct arming *arming, struct slots *slots, uint64_t ticks,
 	   const struct timer_event *event, size_t burst, bool last)
@@ -111,7 +119,10 @@ fold_event(struct asking *asking, const struct arming *arming, struct slots *slo
 	if (k == SIZE_MAX)
 		return;
 	asking->row->delivered++;
-	/* Of a burst in one slot the first stands for the deadline: it is folded last. */
+	/*
+	 * A burst is processed from its last event to its first. If several are in one slot, the first gives
+	 * the slot's lateness.
+	 */
 	again = asking->valued && asking->valued == asking->count && asking->valued_slot == k && burst > 1 &&
 		slots->taken[k] == 1;
 	if (again)
@@ -144,7 +155,10 @@ slots_fold(struct asking *asking, const struct arming *arming, uint64_t ticks, u
 	join_rate(asking, lateness_rate(asking->all->residuals, slots.count, slots.period_ps));
 }
 
-/* Whether MOMENT is about the middle of a period: periods that begin anew then differ from those that went on. */
+/*
+ * Returns true if MOMENT is near the middle of a period. Only then do periods restarted at MOMENT differ in
+ * phase from periods that went on.
+ */
 static bool
 is_between(const struct asking *asking, const struct arming *arming, uint64_t moment)
 {
@@ -155,8 +169,9 @@ is_between(const struct asking *asking, const struct arming *arming, uint64_t mo
 }
 
 /*
- * By how many ticks were made up for, and then by where the others lie in their periods: from OPENED to CLOSED
- * interrupts were open. A gap in the core's time ends with one that is pending, or two: it makes up for none.
+ * Decides by the number of ticks that were sent later, then by the phase of the others. Interrupts were open
+ * from OPENED to CLOSED. A gap in the core's time ends with one or two pending interrupts, which do not show
+ * that ticks were queued.
  */
 enum report_policy
 slots_policy(const struct asking *asking, const struct arming *arming, uint64_t ticks, uint64_t opened, uint64_t closed)

@@ -1,12 +1,15 @@
-/* Sources that interrupt when they are enabled, for a deadline that was over before. See asking.h. */
+/* Tests whether a source interrupts when it is enabled after its deadline has passed. See asking.h. */
 #include "measure/timers/asking.h"
 
 #define TRIES      4u
-#define ATTEMPTS   16u /* the core may be away in some */
+#define ATTEMPTS   16u /* the core may be preempted in some */
 #define DUE_NS     UINT64_C(20000)
-#define WATCHED_NS UINT64_C(50000) /* behind the arming: what is stale comes at once */
+#define WATCHED_NS UINT64_C(50000) /* after arming; a stale interrupt comes at once */
 
-/* It has a deadline, during which it is not armed: not so where that was over before it was disarmed. */
+/*
+ * Lets a deadline pass while the source is disarmed. Returns false if the deadline had passed before the source
+ * was disarmed.
+ */
 static bool
 let_pass(struct asking *asking)
 {

@@ -1,4 +1,4 @@
-/* Intervals that are programmed, and whether, how often and when their interrupts come. */
+/* Tests timers: programs intervals, and records whether, how often and when their interrupts come. */
 #ifndef BARETICK_SURVEY_TIMERS_H
 #define BARETICK_SURVEY_TIMERS_H
 
@@ -10,7 +10,7 @@
 
 #define SURVEY_AWAY_MAX 512
 
-struct survey_away { /* the core was, between two readings of the TSC */
+struct survey_away { /* the core was preempted between these two readings of the TSC */
 	uint64_t from, to;
 };
 
@@ -21,17 +21,21 @@ struct survey_timers {
 	struct timer timers[SURVEY_TIMERS_MAX];
 	struct lateness values[TIMER_EVENTS_MAX];
 	uint8_t slots[TIMER_EVENTS_MAX];
-	int64_t residuals[TIMER_EVENTS_MAX]; /* of a window's ticks, by slot: see lateness.h */
+	/* Lateness of a window's ticks by slot, in ps: see lateness_rate(). */
+	int64_t residuals[TIMER_EVENTS_MAX];
 	struct survey_away gaps[SURVEY_AWAY_MAX];
 };
 
 /*
- * A row of report.intervals for each source, mode and period, on the boot core. Every wait ends, by the TSC and by a
- * count.
+ * Adds a row to report.intervals for each source, mode and period, on the boot core. Every wait is bounded by
+ * the TSC and by a count.
  */
 void survey_timers(struct survey *survey, struct survey_timers *timers);
 
-/* The same of every other core that lives, for what each core has itself; of more than 64 of one in each package. */
+/*
+ * Does the same on every other live core for the sources that each core has. With more than 64 cores only the
+ * first core of each package is tested.
+ */
 void survey_core_timers(struct survey *survey, struct survey_timers *timers);
 
 #endif

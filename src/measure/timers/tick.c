@@ -1,8 +1,8 @@
-/* How long a tick of a source's counter lasts, and by how much an interrupt came late by it. See asking.h. */
+/* Length of a tick of the source's counter, and the lateness of an interrupt in that unit. See asking.h. */
 #include "measure/timers/asking.h"
 
 #define CALIBRATE_NS    (10 * SURVEY_NS_PER_MS)
-#define CALIBRATE_READS 16u /* of which the tightest counts */
+#define CALIBRATE_READS 16u /* the tightest of them is used */
 #define AS_PER_PS       1000000u
 
 int64_t
@@ -23,7 +23,7 @@ asking_ticks(const struct asking *asking, uint64_t ns)
 	return scale_mul_div_nearest(ns * ASKING_PS_PER_NS, AS_PER_PS, asking->tick.value);
 }
 
-/* By how many ticks the counter that the source is compared with moves at once. */
+/* Step of the counter that the source is compared with, in ticks. */
 static uint64_t
 step_of(const struct asking *asking)
 {
@@ -33,7 +33,7 @@ step_of(const struct asking *asking)
 	return entry && entry->resolution.gcd_ticks ? entry->resolution.gcd_ticks : 1;
 }
 
-/* A reading lasts until the next step, and the deadline may have been reached anywhere in one. */
+/* A reading is valid until the next step, and the deadline may have been reached anywhere within a step. */
 static struct lateness
 by_counter(const struct asking *asking, int64_t late_ps, uint64_t tick_as)
 {
@@ -50,7 +50,7 @@ asking_lateness(const struct asking *asking, const struct arming *arming, uint64
 	const struct tick *tick = &asking->tick;
 
 	if (timer->counter_address) {
-		/* From a quarter of its range early. */
+		/* Lateness is modulo the counter's range, from a quarter of the range early. */
 		uint64_t early = timer->count_mask / 4;
 		int64_t late = (int64_t)((event->count - arming->due + early) & timer->count_mask) - (int64_t)early;
 		int64_t low = asking_ticks_ps(late < 0 ? (uint64_t)-late : (uint64_t)late, tick->value);
@@ -63,7 +63,7 @@ asking_lateness(const struct asking *asking, const struct arming *arming, uint64
 
 		return by_counter(asking, late < 0 ? -low : low, tick->high);
 	}
-	/* Each of the two readings of the TSC lasts until its next step. */
+	/* Each of the two TSC readings is valid until the TSC's next step. */
 	int64_t step_ps = asking_tsc_ps(asking, asking->survey->tsc_resolution_ticks - 1);
 
 	return (struct lateness){
@@ -73,7 +73,7 @@ asking_lateness(const struct asking *asking, const struct arming *arming, uint64
 	};
 }
 
-/* A reading of what is left, in the tightest bracket of several. */
+/* A reading of the ticks left, in the tightest of several brackets. */
 static struct sample
 read_left(const struct asking *asking)
 {
@@ -92,7 +92,10 @@ read_left(const struct asking *asking)
 	return best;
 }
 
-/* A tick of a source that claims no rate, by the TSC. False: it does not count down. */
+/*
+ * Measures the tick of a source without a nominal frequency by the TSC. Returns false if the source does not
+ * count down.
+ */
 static bool
 calibrate(struct asking *asking)
 {

@@ -1,19 +1,20 @@
-/* Which source is asked for what, row by row. See survey_timers.h. */
+/* Decides which sources are tested and with what intervals, and adds a row for each. See survey_timers.h. */
 #include "measure/timers/survey_timers.h"
 
 #include "base/text.h"
 #include "measure/timers/asking.h"
 
 #define PERIOD_NS   SURVEY_NS_PER_MS
-#define GAP_NS      UINT64_C(10000)  /* the core was away; gap= is of what is told of interference */
-#define ENTRY_NS    UINT64_C(250000) /* an emulator's way into a handler takes tens of microseconds */
+/* A longer gap means that the core was preempted; the option gap= applies to the interference report. */
+#define GAP_NS      UINT64_C(10000)
+#define ENTRY_NS    UINT64_C(250000) /* entering a handler takes tens of microseconds in an emulator */
 #define WINDOWS     10u
 #define WINDOWS_MAX 64u
 #define AWAITED_NS  (1500 * SURVEY_NS_PER_MS)
 #define NS_AS       UINT64_C(1000000000)
-#define THERE_NS    (10 * SURVEY_NS_PER_S) /* for one window on another core, which a busy host may keep waiting */
-#define CORES_EACH    64u /* of more cores, one in each package is asked */
-#define CORES_PERIODS 8u  /* with more cores, those beside the boot core are asked for shots only */
+#define THERE_NS    (10 * SURVEY_NS_PER_S) /* for one window on another core, which a busy host may delay */
+#define CORES_EACH    64u /* with more cores, only one core of each package is tested */
+#define CORES_PERIODS 8u  /* with more cores, only the boot core is tested with periods */
 
 static bool
 is_quick(const struct report *report)
@@ -21,7 +22,7 @@ is_quick(const struct report *report)
 	return survey_pace(report) == PROFILE_QUICK;
 }
 
-/* It is there, and this row has nothing to show: no loss of the source's. */
+/* Leaves the row without figures and with a reason. That does not count as a fault of the source. */
 static void
 say_why_not(struct asking *asking, const char *why)
 {
@@ -39,7 +40,10 @@ asking_refuse(struct asking *asking, enum clock_state state, const char *why)
 	say_why_not(asking, why);
 }
 
-/* What was pending when it was taken comes before it is armed, and is not counted. */
+/*
+ * Lets interrupts that were pending when the source was taken arrive before it is armed, so that they are not
+ * counted.
+ */
 static void
 drain(const struct asking *asking)
 {
@@ -75,7 +79,7 @@ give_back(void *argument)
 	asking->timer->driver->give_back(asking->timer);
 }
 
-struct there { /* one window, as the job of another core */
+struct there { /* one window, run as a job of another core */
 	const struct asking *asking;
 	void (*work)(void *argument);
 	const char *why;
@@ -90,7 +94,7 @@ play_there(void *argument, size_t core)
 	there->why = there->asking->all->window->play_there(there->work, give_back, (void *)there->asking);
 }
 
-/* NULL, or why the window was not played, or not to its end. */
+/* Returns NULL, or why the window was not run to its end. */
 static const char *
 play(struct asking *asking, void (*work)(void *argument))
 {
@@ -193,7 +197,10 @@ say_scattered(struct asking *asking)
 	say_why_not(asking, "Its ticks lie all over their periods: which deadline each was of can't be told.");
 }
 
-/* Of the boot core's main sources; not where so many periods take longer than a window may. */
+/*
+ * Returns true if the row also gets a window with masked interrupts: for main sources of the boot core, unless
+ * that many periods take longer than a window.
+ */
 static bool
 is_held(const struct asking *asking)
 {
@@ -201,7 +208,7 @@ is_held(const struct asking *asking)
 	       asking->core == 0 && !asking->timer->driver->secondary && asking->periods >= 2 * PERIODS_HELD;
 }
 
-/* One row: shots of PLAN, or so many windows of a period. */
+/* Measures one row: the one-shots of PLAN, or as many windows of periods. */
 static void
 measure(struct asking *asking, const struct plan *plan, bool periodic)
 {
@@ -264,7 +271,7 @@ measure_source(struct survey *survey, struct survey_timers *all, struct timer *t
 	for (const struct plan *plan = shots_of(&asking); plan->count; plan++) {
 		measure(&asking, plan, false);
 		if (timer->state != CLOCK_PRESENT)
-			return; /* one row says so */
+			return; /* one row is enough to report the state */
 	}
 	if (timer->driver->arm_over && core == 0 && !timer->driver->secondary && asking.misses < ASKING_MISSES_MAX)
 		play(&asking, stale_window);
@@ -282,7 +289,7 @@ is_asked(const struct timer_driver *driver, const struct report *report)
 	return all || (!driver->only_all && (!is_quick(report) || driver->in_quick));
 }
 
-/* How long a source of the boot core is asked, about; of one that comes when it will, on average. */
+/* About how long the tests of a source take on the boot core; for a free-running source, on average. */
 static uint64_t
 expected_ns(struct survey *survey, const struct timer_driver *driver)
 {
@@ -333,7 +340,10 @@ survey_timers(struct survey *survey, struct survey_timers *timers)
 	}
 }
 
-/* Of many cores the first of each package: the others have the same LAPIC. */
+/*
+ * Returns true if CORE is tested. With many cores only the first of each package is, because the others have
+ * the same LAPIC.
+ */
 static bool
 is_core_asked(const struct survey *survey, size_t core)
 {

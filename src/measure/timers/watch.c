@@ -1,9 +1,9 @@
-/* The core watches for interrupts, and for gaps in its own time meanwhile. See asking.h. */
+/* Arms a source and watches for its interrupts, and for gaps in the core's time. See asking.h. */
 #include "measure/timers/asking.h"
 
-#define BURST_SHARE 4 /* of a period */
+#define BURST_SHARE 4 /* less than 1/4 period apart: a burst */
 
-/* The core's time went on from FROM to TO: a gap if by more than MOST. */
+/* Records a gap if more than MOST ticks passed between FROM and TO. */
 static void
 look_for_gap(struct asking *asking, uint64_t from, uint64_t to, uint64_t most)
 {
