@@ -1,27 +1,27 @@
-/* What a profile gives each part of a run. See survey_plan.h. */
+/* Time that each part of a run gets in each profile. See survey_plan.h. */
 #include "measure/survey_internal.h"
 
 #include "sync/tournament.h"
 
-#define CORES_SHARE_FACTOR 10 /* all other cores together take at most so many durations */
+#define CORES_SHARE_FACTOR 10 /* all other cores together take at most this many durations */
 #define QUICK_SHARE_MAX_NS (100 * SURVEY_NS_PER_MS)
 #define WINDOW_FACTOR      10
 #define WINDOW_MIN_NS      SURVEY_NS_PER_S
-#define WINDOW_MAX_NS      (10 * SURVEY_NS_PER_S) /* but for durations of which that is less than these: */
+#define WINDOW_MAX_NS      (10 * SURVEY_NS_PER_S) /* Unless WINDOW_LONG_FACTOR durations are longer: */
 #define WINDOW_LONG_FACTOR 3
 #define PINGPONG_PLAN_NS   (2 * SURVEY_NS_PER_MS)
 #define TIMERS_QUICK_NS    (400 * SURVEY_NS_PER_MS)
 #define TIMERS_ALL_NS      (8 * SURVEY_NS_PER_S)
 #define TIMERS_NS          (10 * SURVEY_NS_PER_S)
 #define TIMERS_CORE_NS     (25 * SURVEY_NS_PER_MS)
-#define CORE_READS_SOAK_NS (10 * SURVEY_NS_PER_S) /* rare events of a long soak are looked for on the boot core */
+#define CORE_READS_SOAK_NS (10 * SURVEY_NS_PER_S) /* a long soak looks for rare events on the boot core only */
 #define BUDGET_QUICK_NS    (3 * SURVEY_NS_PER_S)
 #define BUDGET_STANDARD_NS (60 * SURVEY_NS_PER_S)
 #define BUDGET_SOAK_NS     (600 * SURVEY_NS_PER_S)
 
 /*
- * From a core's coming to its end, since the other may be dead. On a host that is busy with something else
- * two cores seldom run at the same moment: with few pairs there is time to wait for one.
+ * Time from a core's arrival to its end, because the other core may be dead. On a busy host two cores seldom
+ * run at the same time, so few pairs may wait longer.
  */
 #define PINGPONG_MIN_NS    (250 * SURVEY_NS_PER_MS)
 #define PINGPONG_MAX_NS    (2 * SURVEY_NS_PER_S)
@@ -73,7 +73,8 @@ survey_window_ns(const struct report *report)
 	if (window_ns > WINDOW_MAX_NS)
 		window_ns = WINDOW_MAX_NS;
 	if (survey_pace(report) == PROFILE_STANDARD && window_ns < WINDOW_LONG_FACTOR * duration_ns)
-		window_ns = WINDOW_LONG_FACTOR * duration_ns; /* a soak's rates are over the whole run in any case */
+		/* A soak uses the rates over the whole run anyway. */
+		window_ns = WINDOW_LONG_FACTOR * duration_ns;
 	return window_ns > WINDOW_MIN_NS ? window_ns : WINDOW_MIN_NS;
 }
 
@@ -95,7 +96,10 @@ survey_checks_ns(const struct report *report)
 	return profile_ns[survey_pace(report)];
 }
 
-/* A quick run's take about all of their time; of the others most end within a half of it, and few need all. */
+/*
+ * Quick checks use about all of their budget. In other profiles most checks end within half of it, and few need
+ * all.
+ */
 uint64_t
 survey_checks_plan_ns(const struct report *report)
 {

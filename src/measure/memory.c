@@ -1,9 +1,13 @@
-/* The memory of the cores' measuring, in one block. See survey.h. */
+/* Memory for measuring several cores, in one block. See survey.h. */
 #include "measure/survey_internal.h"
 
-#define LINE PINGPONG_LINE /* each part begins on a cache line: some are written by cores at the same time */
+/* Each part starts on a cache line, because cores write some parts at the same time. */
+#define LINE PINGPONG_LINE
 
-/* Takes BYTES off the block at *NEXT; the address alone, since there is no block while its size is asked. */
+/*
+ * Takes BYTES off the block at *NEXT. Works on the address alone, because no block exists while its size is
+ * computed.
+ */
 static void *
 take(uintptr_t *next, size_t bytes)
 {

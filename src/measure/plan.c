@@ -1,20 +1,23 @@
-/* How long a run takes: its parts, one after another. See survey_plan.h. */
+/* Plans the duration of a run from its parts, for progress and for the remaining time. See survey_plan.h. */
 #include "measure/survey_internal.h"
 
 #include "sync/tournament.h"
 
 #define WARPS_NS           (500 * SURVEY_NS_PER_MS) /* each; see warp_checks() */
-#define CONTENDED_NS       (5 * SURVEY_NS_PER_MS) /* of one clock: waking all cores, a few hundred reads */
-#define JOB_OVERHEAD_NS    (2 * SURVEY_NS_PER_MS) /* waking a core and folding what it brings */
-#define PACE_FROM          10 /* of the plan: before its tenth part the run's own pace says too little */
-#define ROUND_NS_MAX       (15 * SURVEY_NS_PER_S) /* so that the wraps of a clock which wraps often can be counted */
+/* For one clock: wake all cores and read a few hundred times. */
+#define CONTENDED_NS       (5 * SURVEY_NS_PER_MS)
+#define JOB_OVERHEAD_NS    (2 * SURVEY_NS_PER_MS) /* wake a core and process its results */
+/* The run's own pace is used after a tenth of the plan; before that it is too uncertain. */
+#define PACE_FROM          10
+/* Short enough to count the wraps of a clock that wraps often. */
+#define ROUND_NS_MAX       (15 * SURVEY_NS_PER_S)
 #define ROUNDS_A_ROW       4
-/* Of hosts that took nearly all of the time, with guests of two and of four cores. */
+/* Extra time measured on hosts that took nearly all of the time from guests with two and four cores. */
 #define LATE_ATTEMPTS      2
-#define LATE_TOURNAMENTS   3 /* the first, the latest and the one between them */
+#define LATE_TOURNAMENTS   3 /* the first, the middle and the latest pass */
 #define LATE_TOURNAMENT_NS (10 * SURVEY_NS_PER_S)
 #define LATE_WARPS_NS      (2 * SURVEY_NS_PER_S) /* each */
-#define LATE_CORE_NS       SURVEY_NS_PER_S /* each other one, by itself and once more where all read at once */
+#define LATE_CORE_NS       SURVEY_NS_PER_S /* for each other core alone, and again when all read at once */
 #define LATE_CORES_NS      (5 * SURVEY_NS_PER_S)
 
 static size_t
@@ -27,7 +30,10 @@ usable_count(const struct report *report)
 	return count;
 }
 
-/* How often all cores look for warps: of the TSC with a lock and without, of each hypervisor's clock with one. */
+/*
+ * Number of warp checks: two of the TSC (with and without a lock), and one of each hypervisor clock (with a
+ * lock).
+ */
 static uint64_t
 warp_checks(const struct report *report)
 {
@@ -44,7 +50,7 @@ least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* So much of NS as the host took of the window. */
+/* The part of NS that the host takes, as it did in the rate window. */
 static uint64_t
 late_ns(const struct survey *survey, uint64_t ns)
 {
@@ -77,7 +83,7 @@ late_warps_ns(const struct survey *survey)
 	return late_ns(survey, warp_checks(survey->report) * LATE_WARPS_NS);
 }
 
-/* The checks and the timers, which wait for their devices: what the host takes of their time comes on top. */
+/* Extra time for checks and timer tests. They wait for devices, so time taken by the host comes on top. */
 static uint64_t
 late_devices_ns(const struct survey *survey)
 {
@@ -100,7 +106,7 @@ survey_core_ns(const struct report *report, size_t cores)
 	return SURVEY_SPIN_NS + survey_core_reads_ns(report, cores) + usable_count(report) * JOB_OVERHEAD_NS;
 }
 
-/* Its parts as they follow each other. */
+/* The parts of a run in their order. */
 enum part {
 	PART_RATES, PART_LATENCIES, PART_PAIRS, PART_CORES, PART_CONTENDED, PART_WARPS, PART_GAPS, PART_PAIRS_AGAIN,
 	PART_RATES_AGAIN, PART_CHECKS, PARTS,
@@ -144,7 +150,7 @@ survey_plan_ns(const struct report *report, size_t cores)
 	return sum_ns;
 }
 
-/* What comes on top of a part that is still to come, by survey_plan_late(). */
+/* Extra time of a part that is still to come: see survey_plan_late(). */
 static uint64_t
 late_part_ns(const struct survey *survey, enum part part)
 {
@@ -171,7 +177,7 @@ survey_rounds(const struct report *report, size_t cores)
 	return survey_pace(report) == PROFILE_SOAK && report->series.max && all_ns > round_ns ? all_ns / round_ns : 1;
 }
 
-/* What of the boot core's latencies is left for the rounds behind the first. */
+/* Latency measurements of the boot core that are left for the rounds after the first. */
 static uint64_t
 rounds_ns(const struct survey *survey)
 {
@@ -204,7 +210,10 @@ survey_is_at(struct survey *survey, enum survey_stage stage)
 		survey->done_ns = survey->total_ns - rest_ns;
 }
 
-/* Of what is left by BEFORE, of which DONE_NS are done, so much is left as AFTER has it. */
+/*
+ * Time left in the new plan AFTER. DONE_NS of the old plan BEFORE are done, and each part keeps the fraction
+ * that is left.
+ */
 static uint64_t
 rest_ns(const uint64_t before[PARTS], uint64_t done_ns, const struct report *after, size_t cores)
 {

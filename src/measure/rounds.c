@@ -1,4 +1,4 @@
-/* What a round of a soak has of a measurement. See survey_internal.h. */
+/* The part of a measurement that belongs to one round of a soak. See survey_internal.h. */
 #include "measure/survey_internal.h"
 
 uint64_t

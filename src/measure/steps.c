@@ -1,14 +1,16 @@
 /*
- * Steps of the run, from one reading of all main clocks to the next, and whether the clocks fit each other in each: see
- * discontinuity.h. By the TSC all are read, so what each clock says is how much it is ahead of the TSC since it fitted.
+ * A step is the time from one reading of all main clocks to the next. In each step, checks whether the clocks
+ * fit each other: see discontinuity.h. All clocks are timed by the TSC, so each shows how far it is ahead of
+ * the TSC since it last fitted.
  */
 #include "measure/steps.h"
 
-#define FLOOR_NS      SURVEY_NS_PER_MS /* less is left to what is said of the rates, unless one was seen to leap */
-#define LEAPS_LOOKED  8          /* at so many leaps of a run */
-#define SETTLE_SWEEPS 10000      /* no sweep is shorter than a microsecond: bounds that by count */
-#define SETTLE_SHARE  8          /* of that, all brackets together: where the core was away the rate is not known */
-#define ABSURD        1000       /* times what the TSC's rate is: it stood or leapt */
+#define FLOOR_NS      SURVEY_NS_PER_MS /* smaller differences count as changes of rate, except after a jump */
+#define LEAPS_LOOKED  8          /* jumps of a run after which all clocks are read */
+#define SETTLE_SWEEPS 10000      /* a sweep takes at least a microsecond: bounds the sweeps by a count */
+/* If brackets take more than 1/8 of it, the core was preempted and gives no rate. */
+#define SETTLE_SHARE  8
+#define ABSURD        1000       /* If the TSC's rate differs by this factor, it stopped or jumped. */
 
 static void
 begin_steps(struct survey *survey)
@@ -19,7 +21,10 @@ begin_steps(struct survey *survey)
 		if (!steps_is_compared(survey, i)) {
 			step->then.end = 0;
 		} else if (!steps_is_edge_clock(survey, i) || step->at_edge) {
-			/* The first edge of an edge clock agrees with no earlier edge: it may be the end of a stop. */
+			/*
+			 * The first edge of an edge clock agrees with no earlier edge: it may be the end of a
+			 * stop.
+			 */
 			if (!step->then_at_edge)
 				step->then = step->now;
 			step->then_at_edge = step->at_edge;
@@ -49,7 +54,10 @@ survey_is_rate(const struct survey *survey, const struct rate_interval *tsc)
 	return tsc->low > microhz / ABSURD && tsc->high / ABSURD < microhz;
 }
 
-/* Whether no rate comes of two readings: the core was away for a good part of the time between them. */
+/*
+ * Returns true if no rate follows from two readings, because the core was preempted for much of the time
+ * between them.
+ */
 static bool
 is_coarse(const struct sample *first, const struct sample *last)
 {
@@ -58,7 +66,7 @@ is_coarse(const struct sample *first, const struct sample *last)
 	return brackets > (last->begin - first->end) / SETTLE_SHARE;
 }
 
-/* Lets the rate of each clock be what it was or what it is from BEFORE to now. */
+/* Widens the rate of each clock so that it includes its rate from BEFORE to now. */
 static void
 widen_rates(struct survey *survey, const struct survey_step *before, uint32_t asked)
 {
@@ -71,7 +79,7 @@ widen_rates(struct survey *survey, const struct survey_step *before, uint32_t as
 		struct rate_interval since;
 
 		if (steps_is_edge_clock(survey, i) && set_has(asked, i) && !step->at_edge)
-			step->implied.known = false; /* it stopped, or is so slow that nothing can be said of its time */
+			step->implied.known = false; /* it stopped, or is too slow to tell */
 		if (!steps_is_compared(survey, i) || before[i].now.end == step->now.end)
 			continue;
 		if (!steps_is_edge_clock(survey, i) && is_coarse(&window.first, &window.last)) {
@@ -90,7 +98,7 @@ widen_rates(struct survey *survey, const struct survey_step *before, uint32_t as
 		else if (!step->at_edge)
 			continue;
 		if (window.last.ticks == 0)
-			step->implied.known = false; /* it stopped, which is another thing */
+			step->implied.known = false; /* it stopped, which is no change of rate */
 		slope = rate_slope(&window);
 		since = rate_implied_tsc(&slope, entry->clock.claimed);
 		if (!since.known || !survey_is_rate(survey, &since))
@@ -102,8 +110,9 @@ widen_rates(struct survey *survey, const struct survey_step *before, uint32_t as
 }
 
 /*
- * A step in which the clocks did not fit: it may not be over for all of them, and a rate that changed explains as much.
- * So it is ended by one more reading, and in all of it the clocks may have run at the rate that they have after it.
+ * Looks closer at a step in which the clocks did not fit. The event may not be over for all clocks, and a
+ * change of rate would explain it as well. Therefore the step ends with one more reading, and the rates after
+ * it are allowed for the whole step.
  */
 static bool
 look_closer(struct survey *survey, int64_t edge_late_ns)
@@ -138,7 +147,7 @@ look_closer(struct survey *survey, int64_t edge_late_ns)
 	found = steps_find(survey, STEPS_EDGE_LATEST_NS, FLOOR_NS);
 	if (found.count > 1)
 		steps_record(survey, &found, seen);
-	/* Where edges were waited for in a window others were missed. */
+	/* While the window waited for one edge, edges of another clock may have been missed. */
 	if (found.count < 2 && (edge_late_ns == STEPS_EDGE_LATEST_NS ||
 				(steps_find(survey, edge_late_ns, FLOOR_NS).count < 2 && !steps_are_edge_clocks(survey, beside))))
 		return false;
@@ -161,8 +170,8 @@ survey_steps_compare(struct survey *survey, bool strictly)
 }
 
 /*
- * Whether one more sweep finds what the last one FOUND: clocks that leapt stay ahead. Where the TSC stood between two
- * readings of a sweep, those before it come up with the next.
+ * Returns true if one more sweep gives the same groups as FOUND. Clocks that jumped stay ahead. If the TSC
+ * stopped within a sweep, the clocks read before that catch up in the next sweep.
  */
 static bool
 is_found_again(struct survey *survey, const struct discontinuity *found, uint64_t floor_ns)
@@ -179,7 +188,7 @@ is_found_again(struct survey *survey, const struct discontinuity *found, uint64_
 	return true;
 }
 
-/* A leap from one reading to the next is no rate that changed: so one below the floor needs no closer look. */
+/* A jump between two consecutive readings is no change of rate, so one below the floor needs no closer look. */
 bool
 survey_leapt(struct survey *survey, uint64_t leap_ns)
 {

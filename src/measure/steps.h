@@ -1,6 +1,6 @@
 /*
- * What the files of the steps share: one step is from a reading of all main clocks to the next, see steps.c. Within
- * src/measure alone.
+ * Shared by the files that compare the clocks in steps, from one reading of all main clocks to the next: see
+ * steps.c. For src/measure only.
  */
 #ifndef STEPS_H
 #define STEPS_H
@@ -10,46 +10,50 @@
 #include "base/set.h"
 #include "consensus/discontinuity.h"
 
-#define STEPS_TSC            REPORT_CLOCKS_MAX /* the place of the TSC, which all are read by, in the report or not */
-#define STEPS_SETTLE_NS      (10 * SURVEY_NS_PER_MS) /* for which a rate that changed is looked at */
+/* place of the TSC, the time base of all readings, whether it is in the report or not */
+#define STEPS_TSC            REPORT_CLOCKS_MAX
+#define STEPS_SETTLE_NS      (10 * SURVEY_NS_PER_MS) /* how long a changed rate is observed */
 /*
- * A guest's RTC: its host's main loop was kept waiting. A window of the rates is not made of such edges, but less
- * than the worst that is seen of a busy host is nothing to be said.
+ * A guest's RTC edge is late if the host's main loop was delayed. Edges later than the first limit do not end a
+ * rate window. Up to the second limit, the worst seen on busy hosts, they are not reported.
  */
 #define STEPS_EDGE_LATE_NS   (10 * (int64_t)SURVEY_NS_PER_MS)
 #define STEPS_EDGE_LATEST_NS (50 * (int64_t)SURVEY_NS_PER_MS)
 
-/* Whether clock I, an index of the report's, takes part; and whether its edges alone tell what it says. */
+/* Returns true if clock I, an index into the report, is compared; and if only its edges are exact. */
 bool steps_is_compared(const struct survey *survey, size_t i);
 bool steps_is_edge_clock(const struct survey *survey, size_t i);
 
-/* TICKS, or the farthest that is no garbage. */
+/* TICKS, limited to a range that leaves out garbage. */
 int64_t steps_clamped(int64_t ticks);
 
 /*
- * By how much each clock is ahead of the TSC since it fitted, in groups between which there is more than FLOOR_NS. An
- * edge clock of a guest may show its edge as late as EDGE_LATE_NS.
+ * Finds how far each clock is ahead of the TSC since it last fitted, in groups that differ by more than
+ * FLOOR_NS. A guest's edge clock may show its edge up to EDGE_LATE_NS late.
  */
 struct discontinuity steps_find(const struct survey *survey, int64_t edge_late_ns, uint64_t floor_ns);
 
-/* By how many ns at most edge clock I may be ahead in a step in which it fits; 0 of any other. */
+/* Upper bound in ns on how far edge clock I may be ahead of the TSC and still fit; 0 for other clocks. */
 int64_t steps_hidden_ns(const struct survey *survey, size_t i);
 
-/* Reads all that are no edge clocks, each several times, of which the last counts; with ALL the edge clocks too. */
+/* Reads all clocks several times and keeps the last reading. Edge clocks only with ALL. */
 void steps_sweep(struct survey *survey, bool all);
 
-/* The same without edge clocks, again a bounded number of times until the core was not away in any reading. */
+/* Reads all clocks but edge clocks, a bounded number of times, until no reading was preempted. */
 void steps_sweep_tightly(struct survey *survey);
 
-/* Waits for the next edge of each edge clock of CLOCKS: for 2.4 s at most, and no longer than the run. */
+/* Waits for the next edge of each edge clock in CLOCKS, at most 2.4 s each and until the run ends. */
 void steps_take_edges(struct survey *survey, uint32_t clocks);
 
-uint32_t steps_beside_the_tsc(const struct discontinuity *found); /* those that are in a group without the TSC */
+uint32_t steps_beside_the_tsc(const struct discontinuity *found); /* clocks in groups without the TSC */
 
-/* Whether there is none but edge clocks in CLOCKS. */
+/* Returns true if CLOCKS has only edge clocks. */
 bool steps_are_edge_clocks(const struct survey *survey, uint32_t clocks);
 
-/* Writes FOUND, of the step up to NOW of the TSC, into the report; what has no space there is counted. */
+/*
+ * Writes FOUND into the report, for the step that ends at TSC NOW. Only counts it if the report has no space
+ * left.
+ */
 void steps_record(struct survey *survey, const struct discontinuity *found, uint64_t now);
 
 #endif

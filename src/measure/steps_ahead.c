@@ -1,14 +1,19 @@
-/* By how much each clock is ahead of the TSC since it fitted, and which are so alike. See steps.h. */
+/*
+ * Computes how far each clock is ahead of the TSC since it last fitted, and groups the clocks by that. See
+ * steps.h.
+ */
 #include "measure/steps.h"
 
 #include "base/text.h"
 
-#define EDGE_UNEVEN_NS (5 * (int64_t)SURVEY_NS_PER_MS) /* a real one's updates begin at their own time and take some */
-#define EDGE_BACK_NS   (-5 * (int64_t)SURVEY_NS_PER_S) /* by so much at most is an RTC taken to be behind, else ahead */
-#define TICKS_FAR      (INT64_C(1) << 58) /* so much is garbage */
+/* A real RTC's updates start at its own time and take a while. */
+#define EDGE_UNEVEN_NS (5 * (int64_t)SURVEY_NS_PER_MS)
+/* An RTC that appears to be further behind than this is taken to be ahead, modulo its wrap. */
+#define EDGE_BACK_NS   (-5 * (int64_t)SURVEY_NS_PER_S)
+#define TICKS_FAR      (INT64_C(1) << 58) /* a larger difference is garbage */
 /*
- * QEMU's emulated TSC never goes back: a reading that is behind the one before moves it ahead for good, by milliseconds
- * where several cores read it.
+ * QEMU's emulated TSC never goes back. If a reading is below the one before, QEMU moves the TSC ahead
+ * permanently, by milliseconds if several cores read it.
  */
 #define PUSHED_NS      (100 * (int64_t)SURVEY_NS_PER_MS)
 
@@ -30,7 +35,7 @@ steps_clamped(int64_t ticks)
 	return ticks > TICKS_FAR ? TICKS_FAR : ticks < -TICKS_FAR ? -TICKS_FAR : ticks;
 }
 
-/* TICKS of clock I in ticks of the TSC. */
+/* TICKS of clock I in TSC ticks. */
 static int64_t
 as_tsc_ticks(const struct survey *survey, size_t i, int64_t ticks, enum scale_rounding rounding)
 {
@@ -49,7 +54,7 @@ is_pushed(const struct survey *survey)
 	return report_is_emulated(survey->report) && survey->report->cores_started > 1;
 }
 
-/* By how much clock I is ahead of the TSC since it fitted, in ns; modulo its wraps. */
+/* How far clock I is ahead of the TSC since it last fitted, in ns, modulo its wrap. */
 static struct offset
 ahead(const struct survey *survey, size_t i, int64_t edge_late_ns)
 {
@@ -69,7 +74,7 @@ ahead(const struct survey *survey, size_t i, int64_t edge_late_ns)
 	struct offset offset = { as_tsc_ticks(survey, i, ticks - less, SCALE_DOWN),
 				 as_tsc_ticks(survey, i, ticks + more, SCALE_UP) };
 
-	/* What is not known of its rate is of all the time, of that before its wraps too. */
+	/* The uncertainty of the rate applies to the whole time, including the time before a wrap. */
 	size = most < 0 ? 0 - (uint64_t)most : (uint64_t)most;
 	size = offset.high > 0 && (uint64_t)offset.high > size ? (uint64_t)offset.high : size;
 	by_rate = steps_clamped((int64_t)scale_mul_div_up(size, rate->high - rate->low, rate->low));
@@ -79,7 +84,7 @@ ahead(const struct survey *survey, size_t i, int64_t edge_late_ns)
 				scale_ns_up(&survey->scale, steps_clamped(offset.high - least + by_rate)) + late_ns };
 }
 
-/* An edge clock's wraps are counted here, for it may be ahead by more than behind. */
+/* Reduces an edge clock's offset by whole wraps, to the range from EDGE_BACK_NS up. */
 static struct offset
 without_wraps(struct offset offset, int64_t wrap_ns)
 {
@@ -99,7 +104,7 @@ wrap_ns(const struct survey *survey, size_t i)
 	return scale_ns(&survey->scale, (uint64_t)as_tsc_ticks(survey, i, (int64_t)clock->wrap_ticks + 1, SCALE_NEAREST));
 }
 
-/* Whether clock I may have wrapped in its step: see clock_comparable(). */
+/* Returns true if clock I may have wrapped in its step: see clock_comparable(). */
 static bool
 is_too_long(const struct survey *survey, size_t i, uint64_t wrap_ns)
 {
@@ -118,12 +123,12 @@ steps_find(const struct survey *survey, int64_t edge_late_ns, uint64_t floor_ns)
 		if (!steps_is_compared(survey, i) || !survey->steps[i].then.end)
 			continue;
 		clocks[i] = (struct discontinuity_clock){ true, ahead(survey, i, edge_late_ns), wrap_ns(survey, i) };
-		/* One that was first seen within the step does not know of all of it. */
+		/* A clock first read within the step does not cover all of it. */
 		clocks[i].known = !is_too_long(survey, i, clocks[i].wrap_ns) &&
 				  survey->steps[i].then.begin <= survey->step_tsc;
 		if (!steps_is_edge_clock(survey, i))
 			continue;
-		/* Two readings between edges leave two ticks open, and an edge clock that stopped has no edge to wait for. */
+		/* Two readings between edges are uncertain by two ticks, and a stopped edge clock has no edge. */
 		clocks[i].known &= survey->steps[i].then_at_edge || survey->steps[i].at_edge;
 		clocks[i].elapsed = without_wraps(clocks[i].elapsed, (int64_t)clocks[i].wrap_ns);
 		clocks[i].wrap_ns = 0;

@@ -1,12 +1,12 @@
-/* The readings that a step is made of. See steps.h. */
+/* Takes the readings that end a step. See steps.h. */
 #include "measure/steps.h"
 
 #define TIGHT_NS     (STEPS_SETTLE_NS / 64)
-#define TIGHT_SWEEPS 16         /* at most, until no bracket is longer than that */
-#define READS        4          /* of which the last counts: the first are slow */
+#define TIGHT_SWEEPS 16         /* at most, until no bracket is longer than TIGHT_NS */
+#define READS        4          /* the last one is used, because the first are slow */
 #define LONG_NS      SURVEY_NS_PER_MS
 #define EDGE_READS   64
-#define EDGE_TURNS   2400000    /* no batch is shorter than a microsecond: bounds a wait by count */
+#define EDGE_TURNS   2400000    /* a batch takes at least a microsecond: bounds a wait by a count */
 #define EDGE_NS      (2400 * SURVEY_NS_PER_MS)
 
 void
@@ -22,7 +22,7 @@ survey_step_take(struct survey *survey, size_t i, const struct sample *now, bool
 	}
 }
 
-/* The next edge of edge clock I, if one comes. */
+/* Waits for the next edge of edge clock I. */
 static void
 take_edge(struct survey *survey, size_t i)
 {
@@ -63,8 +63,8 @@ is_longer(const struct survey *survey, const struct sample *sample, uint64_t ns)
 }
 
 /*
- * If the last reading took long, the shortest one counts. The core was preempted in it, or the TSC leapt. In both cases
- * the reading fits those before it and those after it, and so it would hide a leap of the TSC.
+ * If the last reading took long, uses the shortest one. The core was preempted in it, or the TSC jumped. Such a
+ * reading fits the readings before and after it, so it would hide a jump of the TSC.
  */
 void
 steps_sweep(struct survey *survey, bool all)
@@ -93,7 +93,7 @@ is_tight(const struct survey *survey)
 	return true;
 }
 
-/* A rate comes of these readings: the core should not be away in one of them. */
+/* Rates are computed from these readings, so the core should not be preempted in any of them. */
 void
 steps_sweep_tightly(struct survey *survey)
 {

@@ -1,9 +1,9 @@
-/* A step in which the clocks did not fit, as a row of the report. See steps.h. */
+/* Writes a step in which the clocks did not fit into the report. See steps.h. */
 #include "measure/steps.h"
 
 #include "base/text.h"
 
-/* CLOCKS with the TSC in its place in the report, where it has one. */
+/* CLOCKS with the TSC at its place in the report, if it has one. */
 static uint32_t
 as_in_report(const struct report *report, uint32_t clocks)
 {
@@ -25,8 +25,9 @@ group_of(const struct report *report, uint32_t clocks)
 }
 
 /*
- * Returns true if a group has edge clocks alone, and each of them had shown one edge only before this step. That edge
- * may be the end of a pause, and then the length of the pause is unknown. A reading between edges has no such doubt.
+ * Returns true if a group has edge clocks alone, and each of them had shown one edge only before this step.
+ * That edge may be the end of a pause, and then the length of the pause is unknown. A reading between edges has
+ * no such doubt.
  */
 static bool
 is_unsure(const struct survey *survey, uint32_t clocks)
@@ -57,7 +58,7 @@ steps_beside_the_tsc(const struct discontinuity *found)
 	return clocks;
 }
 
-/* When all of CLOCKS fitted: those whose edges are waited for may be in a longer step. */
+/* TSC at which all of CLOCKS last fitted. The step of an edge clock that is waited for may be longer. */
 static uint64_t
 begin_of(const struct survey *survey, uint32_t clocks)
 {
@@ -70,8 +71,8 @@ begin_of(const struct survey *survey, uint32_t clocks)
 }
 
 /*
- * What edge clocks may be ahead by more: a guest that was stopped as an edge was due saw it late, and part of that stop
- * lies before the step.
+ * Additional time that edge clocks may be ahead. If a guest was stopped when an edge was due, it saw the edge
+ * late, and part of the stop is before the step.
  */
 static int64_t
 hidden_of(const struct survey *survey, uint32_t clocks)

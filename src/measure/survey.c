@@ -1,16 +1,24 @@
-/* What the parts of the measuring share. See survey.h and survey_internal.h. */
+/*
+ * Functions shared by all measurements: batches, faults, the end of the run, and failed clocks. See survey.h
+ * and survey_internal.h.
+ */
 #include "measure/survey_internal.h"
 
 #include "base/text.h"
 
-#define BATCH_NS           (2 * SURVEY_NS_PER_MS) /* interrupts are masked for about so long */
+#define BATCH_NS           (2 * SURVEY_NS_PER_MS) /* interrupts are masked for about this long */
 #define BATCH_SAMPLES_MIN  16
-#define WRAP_TICKS_MAX     UINT64_C(0xffffffff) /* wider counters don't wrap while one is looked at */
-#define TRUST_FRACTION     4 /* of its range: by then a difference of more than half can only be one back */
-/* A pass over all cores takes at most this fraction of the time up to the deadline, without what later phases need. */
+#define WRAP_TICKS_MAX     UINT64_C(0xffffffff) /* wider counters do not wrap during a measurement */
+/* Within a quarter of the range, a difference of more than half the range can only be a step back. */
+#define TRUST_FRACTION     4
+/*
+ * A pass over all cores takes at most this fraction of the time up to the deadline, after later phases are
+ * subtracted.
+ */
 #define PASS_SHARE         3
 #define PASS_REST_NS       (10 * SURVEY_NS_PER_S)
-#define STOPPED_READS      65536u /* of the TSC, 0.5 ms and more: no counter that moves is still for so long */
+/* TSC reads, 0.5 ms and more: a counter that moves does not show one value for that long. */
+#define STOPPED_READS      65536u
 
 void
 survey_batch(struct survey *survey, const struct clock *clock, size_t count)
@@ -37,7 +45,7 @@ survey_add_steps(struct survey *survey, size_t core, const struct tsc_steps *ste
 		total->worst_ticks = steps->worst_ticks;
 }
 
-/* The clock that was being accessed is broken from now on. False: none was. */
+/* Marks the clock that was being read as broken. Returns false if none was. */
 static bool
 break_read(struct survey *survey, const struct fault *fault)
 {
@@ -141,7 +149,7 @@ mark_untimed(struct report_clock *entry)
 	text_printf(&reason, "%sIts reads could not be timed: the TSC stopped.", length ? " " : "");
 }
 
-/* What the TSC could not time is unknown of every clock; that it stopped is the TSC's own fault. */
+/* Ends the run. Clocks that the TSC could not time are unknown, and the stop is the TSC's fault only. */
 static void
 end_by_stopped_tsc(struct survey *survey)
 {

@@ -1,25 +1,26 @@
-/* What a reading of each clock costs while all cores read it. See survey_clocks.h. */
+/* Measures the read latency of each clock while all cores read it. See survey_clocks.h. */
 #include "measure/clocks/clocks_internal.h"
 
-#define BOUND_NS (20 * SURVEY_NS_PER_S) /* of one clock: shared ones are slow, and cores may be time-shared */
-#define TRIES    4 /* until two cores read at the same moment: on a busy host they may miss each other */
+/* For one clock: shared clocks are slow, and cores may share a processor. */
+#define BOUND_NS (20 * SURVEY_NS_PER_S)
+#define TRIES    4 /* attempts until two cores read at the same time, which a busy host may prevent */
 
-struct contention { /* of one clock */
-	/* Written by the boot core before the others start. */
+struct contention { /* one clock read by all cores */
+	/* Set by the boot core before the others start. */
 	const struct clock *clock;
-	struct sample *samples; /* SURVEY_CONTENDED_SAMPLES to each core */
-	uint32_t *others;       /* to each core, written by it */
+	struct sample *samples; /* SURVEY_CONTENDED_SAMPLES for each core */
+	uint32_t *others;       /* for each core, written by that core */
 	size_t expected;
 	void (*pause)(void);
 	struct barrier barrier;
-	/* Counted up by every core, before it samples and after. */
+	/* Incremented by every core before and after it samples. */
 	uint64_t begun __attribute__((aligned(BARRIER_LINE)));
 	uint64_t ended;
 };
 
 /*
- * Those that had begun when this core ended, less those that had ended when it began, read while it did:
- * whatever the cores' TSCs say, and whichever core came late.
+ * Counts the cores that read at the same time as this one: those begun when this core ended, minus the cores
+ * that had ended before it began. This needs no TSC, so it is right however far the cores' TSCs differ.
  */
 static void
 take_together(void *argument, size_t core)
@@ -39,7 +40,7 @@ take_together(void *argument, size_t core)
 	contention->others[core] = (uint32_t)(begun - ended - 1);
 }
 
-/* How many cores read the clock while another did, and have a figure now. */
+/* Returns how many cores read the clock together with another one and so have a figure. */
 static size_t
 measure_clock(struct survey *survey, size_t index)
 {
@@ -64,7 +65,7 @@ measure_clock(struct survey *survey, size_t index)
 		struct tsc_steps steps = { .reads = 0 };
 
 		if (!memory->others[core] || !smp->alive(smp->context, core))
-			continue; /* read alone, or not at all: that is no contention */
+			continue; /* no other core read at the same time: this is no contention */
 		tsc_steps_take_samples(&steps, samples, SURVEY_CONTENDED_SAMPLES);
 		survey_add_steps(survey, core, &steps);
 		latency_clear(survey->scratch);

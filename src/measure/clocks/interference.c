@@ -1,12 +1,12 @@
-/* How often and for how long time was stolen from each core. See gaps.h. */
+/* Measures how often and how long time is stolen from each core. See gaps.h. */
 #include "measure/clocks/clocks_internal.h"
 
 #include "base/text.h"
 
-#define CHUNK_NS      (10 * SURVEY_NS_PER_MS) /* interrupts are masked for so long */
-#define CHUNK_TURNS   UINT64_C(4000000)       /* one in 2.5 ns: no TSC is read so fast in order */
+#define CHUNK_NS      (10 * SURVEY_NS_PER_MS) /* interrupts are masked for this long */
+#define CHUNK_TURNS   UINT64_C(4000000)       /* one turn in 2.5 ns: no ordered TSC read is faster */
 #define WARM_UP_TURNS 256
-#define BOUND_NS      (20 * SURVEY_NS_PER_S)  /* of a chunk: the core may be away for long */
+#define BOUND_NS      (20 * SURVEY_NS_PER_S)  /* for one chunk: the core may be preempted for long */
 
 struct observe_job {
 	struct gaps *gaps;
@@ -22,7 +22,7 @@ observe(void *argument, size_t core)
 	gaps_observe(job->gaps, &job->plan);
 }
 
-/* EVENTS_END: no more than so many events may be in the report then. BEGIN_TICKS: into the run. */
+/* Adds events to the report, up to EVENTS_END in all. BEGIN_TICKS is the chunk's start within the run. */
 static void
 add_events(struct survey *survey, uint32_t apic_id, uint64_t begin_ticks, size_t events_end)
 {
@@ -65,8 +65,8 @@ add_chunk(struct survey *survey, struct report_core *core)
 }
 
 /*
- * A first round that is not counted, in which every reading is a gap, has all code run once: under translation that
- * alone takes tens of microseconds.
+ * Runs all code once in a round that is not counted, with every reading recorded as a gap. Under translation
+ * the first execution alone takes tens of microseconds.
  */
 static bool
 warm_up(struct survey *survey, size_t core, struct observe_job job)
@@ -76,7 +76,7 @@ warm_up(struct survey *survey, size_t core, struct observe_job job)
 	return survey->smp->run(survey->smp->context, core, observe, &job, BOUND_NS);
 }
 
-/* For SHARE_NS, or until the core no longer answers or its TSC stops. */
+/* Observes CORE for SHARE_NS, or until it does not answer or its TSC stops. */
 static void
 observe_core(struct survey *survey, size_t core, size_t living, size_t events_end)
 {

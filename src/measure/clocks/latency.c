@@ -1,21 +1,24 @@
-/* What a reading of each clock costs: from the boot core in full, from every other core in short. */
+/* Measures the read latency of each clock: in full on the boot core, for a short time on every other core. */
 #include "measure/clocks/clocks_internal.h"
 
-#define STALL_PERIODS    4  /* a clock that shows one value for so many of its own periods stalled */
+#define STALL_PERIODS    4  /* A clock that shows one value for this many of its periods has stalled. */
 #define STALL_NS_MIN     UINT64_C(2000)
-#define STOPPED_NS       (100 * SURVEY_NS_PER_MS) /* a clock that has moved and then not for so long has stopped */
-/* An emulator raises edges from a thread of its host, which came 10 ms late and more where that was busy. */
+/* A clock that moved before has stopped if it does not move for this long. */
+#define STOPPED_NS       (100 * SURVEY_NS_PER_MS)
+/* An emulator raises edges in a host thread, which was seen 10 ms late and more on a busy host. */
 #define EMULATED_STOPPED_NS SURVEY_NS_PER_S
-#define LEAP_RESOLUTIONS 8 /* times its resolution may a clock move at once: emulators catch up in bursts */
-#define LEAP_EDGES       2  /* likewise of an edge clock: one edge that is due, one that came late */
-#define LEAP_SHARE       8  /* and a clock may be fast by one in so many before it leaps */
+/* A clock may move by this many resolutions at once, because emulators catch up in bursts. */
+#define LEAP_RESOLUTIONS 8
+#define LEAP_EDGES       2  /* the same for an edge clock: one late edge and the next one */
+#define LEAP_SHARE       8  /* a clock may be fast by 1/8 before it counts as jumping */
 #define MILLIHZ_PER_HZ   UINT64_C(1000)
 #define PS_PER_NS        1000
-#define STEP_NS          (250 * SURVEY_NS_PER_MS) /* a PM timer of 24 bits wraps in 4.7 s */
-#define BATCHES_PER_MS   100 /* no batch is shorter than 10 us: bounds a measurement by count */
+#define STEP_NS          (250 * SURVEY_NS_PER_MS) /* a 24-bit PM timer wraps in 4.7 s */
+#define BATCHES_PER_MS   100 /* a batch takes at least 10 us: bounds a measurement by a count */
 #define CORE_BATCHES_MIN 2
-#define SPIN_PAUSES_MAX  (1u << 20) /* should its TSC have stopped */
-#define CORE_BOUND_NS    (2 * SURVEY_NS_PER_S) /* for one batch on another core, which takes a millisecond */
+#define SPIN_PAUSES_MAX  (1u << 20) /* in case its TSC has stopped */
+/* For one batch on another core, which takes about a millisecond. */
+#define CORE_BOUND_NS    (2 * SURVEY_NS_PER_S)
 
 static uint64_t
 stall_ticks(const struct survey *survey, const struct clock *clock)
@@ -27,8 +30,8 @@ stall_ticks(const struct survey *survey, const struct clock *clock)
 }
 
 /*
- * Beyond what a reading leaps: by the clock's true rate, so that one that is fast all the time doesn't leap at
- * each reading.
+ * Sets the bounds beyond which a reading counts as a jump. They use the clock's measured rate, so that a clock
+ * which is always fast does not jump at each reading.
  */
 static void
 bound_leaps(const struct survey *survey, const struct report_clock *entry, struct monotonic_bounds *bounds)
@@ -37,7 +40,7 @@ bound_leaps(const struct survey *survey, const struct report_clock *entry, struc
 	unsigned __int128 millihz = report_clock_millihz(survey->report, entry);
 
 	if (!survey->report->tsc.den)
-		return; /* without the TSC's rate nothing says how much is too much */
+		return; /* without the TSC's rate, no bound is known */
 	bounds->leap_rate = scale_ratio(millihz * (LEAP_SHARE + 1) * survey->scale.hz.den,
 					UINT64_C(1) << MONOTONIC_RATE_SHIFT,
 					(unsigned __int128)survey->scale.hz.num * LEAP_SHARE * MILLIHZ_PER_HZ,
@@ -56,9 +59,9 @@ add_steps_of_batch(struct survey *survey, size_t core, size_t count)
 }
 
 /*
- * A clock that was well in the batches before and steps back in this one has turned sick. One that leaps against the
- * TSC may be well, and the TSC have stood: that is for the other clocks to say. Their readings take the samples'
- * place.
+ * A clock without fault in earlier batches that steps back in this one has failed during the run. A clock that
+ * jumps against the TSC may be healthy, because the TSC may have stopped. survey_leapt() decides that by the
+ * other clocks. Its readings overwrite the samples.
  */
 static void
 fold_steps(struct survey *survey, struct report_clock *entry, const struct monotonic_bounds *bounds,
@@ -79,7 +82,7 @@ fold_steps(struct survey *survey, struct report_clock *entry, const struct monot
 		entry->unexplained_leaps += monotonic->leaps - leaps;
 }
 
-/* The clock was read from START to NOW, and seen to move up to MOVED. */
+/* Marks the clock as stuck if it stopped. It was read from START to NOW, and moved last at MOVED. */
 static void
 look_for_stop(struct survey *survey, struct report_clock *entry, uint64_t start, uint64_t moved,
 	      uint64_t now)
@@ -114,7 +117,7 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 	while (batches-- > 0 && now - start < scale_ticks(&survey->scale, slice_ns)) {
 		survey_batch(survey, clock, size);
 		if (survey_end_if_due(survey))
-			break; /* maybe of a TSC that stopped in this batch */
+			break; /* perhaps because the TSC stopped in this batch */
 		latency_fold(entry->latency, &survey->scale, survey->samples, size);
 		series_reads(&survey->report->series, (size_t)(entry - survey->report->clocks), &survey->scale,
 			     survey->samples, size);
@@ -129,12 +132,13 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 				       shown_ns + scale_ns(&survey->scale, now - start), survey->total_ns);
 		if (now > survey->step_tsc && scale_ns(&survey->scale, now - survey->step_tsc) > STEP_NS)
 			survey_observe(survey);
-		/* Shorter, once somebody asked for the end. */
+		/* The share is shorter once the user has asked for the end. */
 		slice_ns = survey_slice_ns(survey, survey_duration_ns(survey->report));
 	}
 	survey_observe(survey);
 	entry->disturbed += survey->cuts - cuts;
-	if (!survey->tsc_stopped && survey->cuts == cuts) /* what the TSC says of the time it stood is true */
+	/* After a discontinuity, how long the clock did not move by the TSC is unknown. */
+	if (!survey->tsc_stopped && survey->cuts == cuts)
 		look_for_stop(survey, entry, start, moved, now);
 	survey->done_ns = shown_ns + survey_slice_ns(survey, survey_duration_ns(survey->report));
 }
@@ -170,13 +174,13 @@ survey_latencies(struct survey *survey)
 	}
 }
 
-struct core_batch { /* what a core is asked for */
+struct core_batch { /* one batch, as a job of a core */
 	const struct survey_hooks *hooks;
 	const struct clock *clock;
 	struct sample *samples;
 	size_t count;
-	uint64_t spin_ticks; /* before it, by the core's own TSC */
-	uint64_t end_tsc;    /* of the latest one, by the boot core's; 0: there was none */
+	uint64_t spin_ticks; /* time to spin first, by the core's own TSC */
+	uint64_t end_tsc;    /* end of the core's latest batch by the boot core's TSC, or 0 */
 };
 
 static void
@@ -219,8 +223,8 @@ survey_summary(const struct survey *survey, const struct latency *latency)
 }
 
 /*
- * A batch on CORE. One that comes out of a halt runs slowly for a while, until its frequency has risen: so it spins
- * first, unless its last batch is so near that it has not halted.
+ * Takes a batch on CORE. A core that was halted runs slowly until its frequency has risen, so it spins first.
+ * That is not needed if its last batch ended so recently that it did not halt.
  */
 static bool
 run_batch(struct survey *survey, size_t core, struct core_batch *batch)
@@ -236,7 +240,7 @@ run_batch(struct survey *survey, size_t core, struct core_batch *batch)
 	return true;
 }
 
-/* BATCH's clock from one core for SHARE_NS of sampling; false once the core no longer answers. */
+/* Reads BATCH's clock on one core for SHARE_NS of sampling. Returns false if the core does not answer. */
 static bool
 measure_on_core(struct survey *survey, size_t core, struct core_batch *batch, uint64_t share_ns)
 {
@@ -279,7 +283,7 @@ measure_core(struct survey *survey, size_t core, uint64_t share_ns)
 
 		report->cores[core].latency[i] = survey_summary(survey, survey->scratch);
 		if (!answered)
-			return; /* what started the core says why */
+			return; /* the code that starts cores reports why */
 	}
 }
 

@@ -1,16 +1,19 @@
-/* Each clock once more, at the end of the run, against its rate in the window. See survey_rates.h. */
+/*
+ * Reads each clock again at the end of the run, and compares its rate with the rate window. See survey_rates.h.
+ */
 #include "measure/rates/survey_tracks.h"
 
 #include "base/set.h"
 
 #define PPB             UINT64_C(1000000000)
-#define AMBIGUOUS_SHARE 4 /* of a counter's range: with more doubt than that its wraps can't be counted */
-#define EDGES_SHORT_NS  (SURVEY_NS_PER_S / 2) /* so that an edge which comes a little early is the last one */
-#define EDGES_MAX       1000 /* seconds, in a window of ten: bounds a wait for edges by count */
+#define AMBIGUOUS_SHARE 4 /* wraps cannot be counted with a doubt of more than 1/4 of the counter's range */
+/* Shorter, so that an edge that comes a little early is the last one. */
+#define EDGES_SHORT_NS  (SURVEY_NS_PER_S / 2)
+#define EDGES_MAX       1000 /* one edge a second in a window of ten seconds: bounds the wait by a count */
 
 /*
- * Whether too little is known to say how often TRACK's counter wrapped in about EXPECTED ticks, be it of the rate that
- * it had in the window or because clocks that wrap later, by up to CHANGE_PPB, no longer agree with the TSC.
+ * Returns true if the number of TRACK's wraps in about EXPECTED ticks is uncertain. The rate in the window may
+ * be too inexact for that. Or clocks that wrap later differ from the TSC by up to CHANGE_PPB.
  */
 static bool
 is_ambiguous(const struct survey_track *track, uint64_t expected, uint64_t change_ppb)
@@ -18,14 +21,14 @@ is_ambiguous(const struct survey_track *track, uint64_t expected, uint64_t chang
 	const struct rate_interval *implied = &track->entry->implied;
 	uint64_t doubt = scale_mul_div_up(expected, implied->high - implied->low, implied->low);
 	uint64_t apart = scale_mul_div_up(expected, change_ppb, PPB);
-	uint64_t range = track->entry->clock.wrap_ticks + 1; /* 0 for a counter of 64 bits */
+	uint64_t range = track->entry->clock.wrap_ticks + 1; /* 0 for a 64-bit counter */
 
 	return range && (doubt > range / AMBIGUOUS_SHARE || apart > range / AMBIGUOUS_SHARE);
 }
 
 /*
- * A counter that reads less than at the window's end has gone back. One that lost only some of what it gained
- * since then shows by its rate.
+ * Returns true if the counter reads less than at the window's end: it has stepped back. A counter that lost
+ * less than it gained since then is found by its rate.
  */
 static bool
 went_back(const struct survey *survey, const struct survey_track *track)
@@ -43,8 +46,8 @@ went_back(const struct survey *survey, const struct survey_track *track)
 }
 
 /*
- * Whether the rate that TRACK's clock had in the window and the one that it claims give different counts of its wraps:
- * the clock of a guest that was stopped as a whole leaps.
+ * Returns true if the clock's rate in the window and its nominal frequency give different numbers of wraps. A
+ * guest that was stopped as a whole sees such a jump.
  */
 static bool
 is_doubtful(const struct survey *survey, const struct survey_track *track, uint64_t expected, uint64_t now_tsc)
@@ -55,7 +58,7 @@ is_doubtful(const struct survey *survey, const struct survey_track *track, uint6
 	return range && survey_apart(expected, claimed) > range / AMBIGUOUS_SHARE;
 }
 
-/* What the TSC's rate is taken for is not in RATE. */
+/* Returns true if the rate that the scale uses for the TSC is outside RATE. */
 static bool
 is_beside_the_scale(const struct survey *survey, const struct rate_interval *rate)
 {
@@ -64,7 +67,10 @@ is_beside_the_scale(const struct survey *survey, const struct rate_interval *rat
 	return rate->known && (microhz < rate->low || microhz > rate->high);
 }
 
-/* A guest's edge clock over a stretch as long as the window, of which no edge is missed, or half a second less. */
+/*
+ * For a guest's edge clock: measures its rate over a stretch as long as the window, or up to half a second
+ * less, without missing an edge.
+ */
 static void
 follow_edges(struct survey *survey, struct survey_track *track)
 {
@@ -81,8 +87,8 @@ follow_edges(struct survey *survey, struct survey_track *track)
 }
 
 /*
- * An edge clock's next edge, its ticks counted on. Where they can't be, a guest's clock still has a rate: one that
- * leapt in the window is not left to the window alone.
+ * Takes an edge clock's next edge, and counts its ticks up to there. If they cannot be counted, a guest's edges
+ * are followed for a new rate, so that a clock that jumped in the window has a second one.
  */
 static void
 take_edge(struct survey *survey, struct survey_track *track, struct sample *end)
@@ -102,9 +108,9 @@ take_edge(struct survey *survey, struct survey_track *track, struct sample *end)
 }
 
 /*
- * One more end of each clock that was followed through the window, of all but the edge clocks with the ticks as they
- * are read: those of the edge clocks first, then all others at once. So the stretch since the window is the same one
- * for all, and what happened to the TSC in it shows alike in all.
+ * Takes one more end of each clock that was followed through the window: first of the edge clocks, then of all
+ * others at once. The stretch after the window is then the same for all, and a change of the TSC shows equally
+ * in all. Ticks of other than edge clocks stay raw.
  */
 static void
 take_last_ends(struct survey *survey, struct sample *ends)
@@ -121,8 +127,8 @@ take_last_ends(struct survey *survey, struct sample *ends)
 }
 
 /*
- * Counts TRACK's ticks on to END. Of a clock that wraps the least change is seen that explains its reading. False:
- * there is no such end, or it says nothing.
+ * Counts TRACK's ticks up to END. If the counter wraps, the smallest change that explains its reading is
+ * assumed. Returns false if there is no such end, or if its wraps are uncertain.
  */
 static bool
 count_on(const struct survey *survey, struct survey_track *track, uint64_t change_ppb, struct sample *end)
@@ -141,14 +147,14 @@ count_on(const struct survey *survey, struct survey_track *track, uint64_t chang
 	return !went_back(survey, track);
 }
 
-/* How far from 0 all of an interval lies. */
+/* Distance of an interval from 0. */
 static uint64_t
 least_size(const struct interval_ppb *change)
 {
 	return change->known ? offset_nearest((struct offset){ change->low, change->high }) : 0;
 }
 
-/* Of the clocks that are not DONE the one that wraps last; REPORT_CLOCKS_MAX where none is left. */
+/* The clock not in DONE that takes longest to wrap; REPORT_CLOCKS_MAX if none is left. */
 static size_t
 wraps_last(const struct survey *survey, uint32_t done)
 {
@@ -171,7 +177,10 @@ wraps_last(const struct survey *survey, uint32_t done)
 	return last;
 }
 
-/* What changed since the window by ENDS, the clocks that wrap last first: by them others' wraps are counted. */
+/*
+ * Records the changes since the window from ENDS. Clocks that wrap last come first, because they decide how
+ * well others' wraps can be counted.
+ */
 static void
 record_changes(struct survey *survey, struct sample *ends)
 {
@@ -197,8 +206,8 @@ record_changes(struct survey *survey, struct sample *ends)
 }
 
 /*
- * The rate of TRACK's edge clock up to the edge in the middle of the window. This stretch shares no edge with the rest
- * of the run: one stop of the machine is in one of the two only.
+ * The rate of TRACK's edge clock up to the edge in the middle of the window. This stretch shares no edge with
+ * the rest of the run, so a single stop of the machine is only in one of the two.
  */
 static struct rate_interval
 first_half(const struct survey *survey, const struct survey_track *track)
@@ -208,7 +217,10 @@ first_half(const struct survey *survey, const struct survey_track *track)
 	return survey_implied(survey, track, &track->first, &track->middle);
 }
 
-/* Edges are followed from a fresh reading: the core may have been away since the last one, for some edges. */
+/*
+ * Follows edges from a fresh reading, because the core may have been preempted for several edges since the
+ * last.
+ */
 static void
 follow_edges_anew(struct survey *survey, struct survey_track *track)
 {
@@ -224,9 +236,10 @@ are_apart(const struct rate_interval *a, const struct rate_interval *b)
 }
 
 /*
- * A pause of the guest makes the edge that was due late. The stretches before and after this edge then both show a
- * false rate. So two stretches without a common edge are compared: the first half of the window and the rest of the
- * run, or else the window and one more stretch. That one is also measured if the last edge of the run was late.
+ * A pause of the guest makes the next edge late. The stretches before and after this edge then both show a
+ * false rate. Therefore two stretches without a common edge are compared: the first half of the window and the
+ * rest of the run, or else the window and one more stretch. That stretch is also measured if the last edge of
+ * the run was late.
  */
 static void
 confirm_edges(struct survey *survey)
@@ -251,8 +264,8 @@ confirm_edges(struct survey *survey)
 }
 
 /*
- * Whether each clock was followed to the end that the firmware let count on, and none, and so not the TSC either,
- * changed on the way.
+ * Returns true if every clock could be followed to the end and no clock changed its rate on the way. The TSC
+ * did not change then either.
  */
 static bool
 is_steady(const struct survey *survey)
@@ -268,8 +281,8 @@ is_steady(const struct survey *survey)
 }
 
 /*
- * Whether all clocks changed against the TSC alike, by more than rates may be apart: so it is the TSC that did, and
- * what its rate was on average over the run it never was.
+ * Returns true if all clocks changed against the TSC in the same direction, by more than the limit. Then the
+ * TSC has changed, and its average over the run is a rate that it never had.
  */
 static bool
 has_tsc_changed(const struct survey *survey)
@@ -290,7 +303,7 @@ has_tsc_changed(const struct survey *survey)
 	return gained != lost;
 }
 
-/* A pause of less than a second shows at an edge only. */
+/* A pause of less than a second shows only at an edge. */
 static void
 observe_edges(struct survey *survey)
 {
@@ -318,7 +331,7 @@ survey_rates_again(struct survey *survey)
 	if (!survey_end_if_due(survey) && !survey_observe(survey) && survey->cuts == survey->window_cuts)
 		take_last_ends(survey, ends);
 	observe_edges(survey);
-	/* Ends that a TSC took which stopped meanwhile say nothing, and none beyond a cut. */
+	/* Ends timed by a TSC that stopped prove nothing, nor do ends after a discontinuity. */
 	if (survey_end_if_untimed(survey) || survey->cuts != survey->window_cuts)
 		return;
 	record_changes(survey, ends);

@@ -1,11 +1,11 @@
-/* What the error of a rate is made of. See survey_tracks.h. */
+/* Splits the error of a rate into its causes. See survey_tracks.h. */
 #include "measure/rates/survey_tracks.h"
 
 #include "base/text.h"
 
 #define PPT UINT64_C(1000000000000)
 
-/* Half of the width of LOW..HIGH. */
+/* Half the width of LOW..HIGH, as a fraction of LOW. */
 static uint64_t
 half_ppt(uint64_t low, uint64_t high)
 {
@@ -20,7 +20,7 @@ take_part(uint64_t *rest, uint64_t part)
 	return part;
 }
 
-/* How wide the narrowest brackets at the ends of TRACK's stretch are, both together. */
+/* Sum of the narrowest brackets at both ends of TRACK's stretch, in TSC ticks. */
 static uint64_t
 brackets(const struct survey *survey, const struct survey_track *track)
 {
@@ -33,7 +33,7 @@ brackets(const struct survey *survey, const struct survey_track *track)
 	return ticks;
 }
 
-/* What is left of SLOPE's width when the brackets are taken from it is the resolution. */
+/* The rest of SLOPE's width, without the brackets and the TSC's resolution, is the clock's resolution. */
 struct rate_budget
 survey_budget(const struct survey *survey, const struct survey_track *track, const struct rate_slope *slope)
 {

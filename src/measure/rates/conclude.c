@@ -1,4 +1,7 @@
-/* What the windows say: the TSC's rate, each clock's by it, each pair's, and what changed. See rate.h. */
+/*
+ * Computes the results of the rate windows: rates of the TSC, of each clock and of each pair, and their
+ * changes. See rate.h.
+ */
 #include "measure/rates/survey_tracks.h"
 
 #include "base/text.h"
@@ -9,12 +12,12 @@
 #define PPB                 UINT64_C(1000000000)
 
 /*
- * Two clocks whose ratio is known so well, and is still what they claim, have one source: crystals differ by
- * more, 10 ppm and up.
+ * Two clocks come from one source if their ratio is known this well and equals its nominal value. Separate
+ * crystals differ by 10 ppm or more.
  */
 #define SAME_SOURCE_PPB 5000
 
-/* A row of the report for each clock, over the whole stretch and over each half of the window. */
+/* The TSC's rate by each clock, over the whole stretch and over each half of the window. */
 struct stretches {
 	struct rate_interval whole[REPORT_CLOCKS_MAX], halves[2][REPORT_CLOCKS_MAX];
 };
@@ -37,7 +40,7 @@ set_measured(struct report_clock *entry, const struct rate_interval *rate)
 	entry->error = rate_error(rate, entry->clock.claimed);
 }
 
-/* As far as the crystal of the clock that sets the scale may be off; unknown where no majority stands behind it. */
+/* Widens the rate by the error of the crystal behind the scale. Unknown if no majority confirms the scale. */
 static void
 set_absolute(const struct survey *survey, struct report_clock *entry)
 {
@@ -47,7 +50,7 @@ set_absolute(const struct survey *survey, struct report_clock *entry)
 	entry->absolute.high = scale_mul_div_up(entry->measured.high, PPB + REPORT_CRYSTAL_PPB, PPB);
 }
 
-/* Of each clock that can vouch for the TSC, and of one that could while it was well. */
+/* Computes the TSC's rate by each clock that can measure it, or could before it failed. */
 static void
 imply_all(const struct survey *survey, struct stretches *stretches)
 {
@@ -63,8 +66,8 @@ imply_all(const struct survey *survey, struct stretches *stretches)
 }
 
 /*
- * By which clock the TSC's rate is taken: the vote is the one by which the judge accuses, what is claimed of the TSC
- * takes part in it, and a clock that it accuses is not the one.
+ * Chooses the clock that sets the TSC's rate. The vote is the same as the judge's: the TSC's nominal frequency
+ * takes part, and a clock that the judge would blame cannot be chosen.
  */
 static size_t
 choose_reference(struct survey *survey, const struct rate_interval *rates)
@@ -86,7 +89,10 @@ choose_reference(struct survey *survey, const struct rate_interval *rates)
 		own[i] = trusted[i];
 		own[i].known &= !report->clocks[i].clock.by_tsc;
 	}
-	/* What is worked out from the TSC says what its hypervisor takes the rate for: only where there is nothing else. */
+	/*
+	 * A clock derived from the TSC repeats the rate that its hypervisor assumes, so it is only used if
+	 * there is no other.
+	 */
 	best = rate_consensus(own, report->clock_count);
 	if (best == report->clock_count)
 		best = rate_consensus(trusted, report->clock_count);
@@ -94,7 +100,7 @@ choose_reference(struct survey *survey, const struct rate_interval *rates)
 	return best < report->clock_count ? best : rate_consensus(rates, report->clock_count);
 }
 
-/* The TSC's rate for the report, and how it was come by. */
+/* Sets the TSC's rate in the report, and its source. */
 static void
 settle_tsc(struct survey *survey, const struct rate_interval *rates)
 {

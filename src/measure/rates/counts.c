@@ -1,9 +1,9 @@
-/* Whether wraps were counted right while nobody looked at a clock. See survey_tracks.h. */
+/* Checks the number of wraps that a counter made between two readings. See survey_tracks.h. */
 #include "measure/rates/survey_tracks.h"
 
-#define MISCOUNT_SHARE 4 /* of a wrap: so far off it was another number of them */
+#define MISCOUNT_SHARE 4 /* counts that differ by more than 1/4 wrap mean another number of wraps */
 
-/* TICKS of TRACK's clock by what it claims, at the pace that it was seen to have. */
+/* TICKS of TRACK's clock in ns, by its nominal frequency times its measured pace. */
 static uint64_t
 claimed_ns(const struct survey *survey, const struct survey_track *track, uint64_t ticks)
 {
@@ -12,7 +12,7 @@ claimed_ns(const struct survey *survey, const struct survey_track *track, uint64
 	return scale_mul_div(ticks, claimed->den * SURVEY_NS_PER_S, claimed->num * survey->paces[track - survey->tracks]);
 }
 
-/* 0 for a counter of 64 bits. */
+/* Duration of one wrap; 0 for a 64-bit counter. */
 static uint64_t
 wrap_ns(const struct survey *survey, const struct survey_track *track)
 {
@@ -28,8 +28,9 @@ is_counted(const struct survey_track *track)
 }
 
 /*
- * Whether OTHER, which wraps later, says of the time since both were looked at that TRACK's counter wrapped otherwise
- * than was counted: by the TSC, whose rate is a guess up to here. Within one wrap that guess is good enough.
+ * Returns true if OTHER, which wraps later, shows that TRACK's counter wrapped a different number of times.
+ * Both are compared since their last check by the TSC. Its rate is only a guess here, but good enough within
+ * one wrap.
  */
 static bool
 is_contradicted(const struct survey *survey, const struct survey_track *track, const struct survey_track *other)

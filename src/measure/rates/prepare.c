@@ -1,23 +1,25 @@
-/* Before the rates: paths are warmed up, and the TSC's rate is guessed well enough to plan by. */
+/* Before the rates: warms up all code paths, and guesses the TSC's rate well enough for planning. */
 #include "measure/rates/survey_tracks.h"
 
 #include "base/text.h"
 
 #define PROVISIONAL_NS    (5 * SURVEY_NS_PER_MS)
 #define PROVISIONAL_SAMPLES 64
-#define PROVISIONAL_TURNS 4096  /* of so many samples: 20 ms at 80 ns each; a clock that takes longer has stopped */
-#define EDGE_BOUND_NS     (2400 * SURVEY_NS_PER_MS) /* so that one at half its rate is slow and has not stopped */
-#define HIGHEST_TSC_HZ    UINT64_C(10000000000) /* for bounds while nothing certain is known of the TSC */
-#define VOTES_MIN         2 /* clocks that agree on the TSC before a bound relies on it */
-#define PROVISIONAL_TSC_TICKS (UINT64_C(1) << 32) /* a second or so: a clock so slow to read says nothing */
+/* Batches of samples, 20 ms if a sample takes 80 ns. A slower clock has stopped. */
+#define PROVISIONAL_TURNS 4096
+#define EDGE_BOUND_NS     (2400 * SURVEY_NS_PER_MS) /* an RTC at half its rate counts as slow, not as stopped */
+#define HIGHEST_TSC_HZ    UINT64_C(10000000000) /* for bounds while the TSC's rate is uncertain */
+#define VOTES_MIN         2 /* clocks that must agree on the TSC before a bound relies on it */
+/* About a second: a clock that is so slow to read gives no provisional rate. */
+#define PROVISIONAL_TSC_TICKS (UINT64_C(1) << 32)
 #define ASSUMED_TSC_HZ    UINT64_C(1000000000)
 #define STEP_READS        64
-#define EDGES_WITHIN_SHARE   2000 /* a clock that was not seen to move yet is taken to be so right, */
-#define UNKNOWN_WITHIN_SHARE 2   /* and one of which nothing could be learnt */
+#define EDGES_WITHIN_SHARE   2000 /* assumed error of an edge clock, which has not moved yet: 1/2000 */
+#define UNKNOWN_WITHIN_SHARE 2   /* assumed error of any other clock without a provisional rate: 1/2 */
 
 /*
- * The smallest difference between readings that follow each other is no smaller than the TSC's resolution; where that
- * is not even, as that of a TSC which a hypervisor scales, a larger one is larger by a tick.
+ * The smallest difference between consecutive readings is an upper bound of the TSC's resolution. A hypervisor
+ * that scales the TSC makes its steps uneven by one tick, so one is added.
  */
 static uint64_t
 tsc_resolution_ticks(const struct survey *survey)
@@ -34,7 +36,7 @@ tsc_resolution_ticks(const struct survey *survey)
 	return smallest == UINT64_MAX ? 1 : smallest + 1;
 }
 
-/* What the TSC's rate would be by this clock over a few milliseconds, for planning only. */
+/* The TSC's rate by this clock over a few milliseconds, for planning only. */
 static struct rate_interval
 provisional(struct survey *survey, struct report_clock *entry)
 {
@@ -64,7 +66,7 @@ provisional(struct survey *survey, struct report_clock *entry)
 	return rate_implied_tsc(&slope, clock->claimed);
 }
 
-/* What the reader says of the TSC's rate goes before what CPUID does. */
+/* Uses the TSC frequency given by the user instead of CPUID's. */
 static void
 take_claim(struct report *report)
 {
@@ -78,7 +80,7 @@ take_claim(struct report *report)
 	}
 }
 
-/* The resolution of each way of reading a clock, before a rate is said to be exact within it. */
+/* Measures the resolution of each read method, because the error of a rate depends on it. */
 static void
 learn_resolutions(struct survey *survey)
 {
@@ -96,8 +98,9 @@ learn_resolutions(struct survey *survey)
 }
 
 /*
- * How often a counter wraps can't be counted by its claim where it is much faster. One that seems slow for it may have
- * wrapped unseen while the core was away, and gets the claim; nothing makes one seem fast.
+ * If a counter is much faster than its nominal frequency, its wraps are counted by its pace. A counter that
+ * seems slow may have wrapped unseen while the core was preempted, so it gets its nominal frequency. Nothing
+ * makes a counter seem fast.
  */
 static void
 keep_paces(struct survey *survey, const struct rate_interval *implied, const struct rate_interval *tsc)
@@ -109,7 +112,7 @@ keep_paces(struct survey *survey, const struct rate_interval *implied, const str
 	}
 }
 
-/* What a step of the run is compared by until the rates are known: see steps.c. */
+/* Sets the rates for comparing steps until the real rates are known: see steps.c. */
 static void
 begin_steps(struct survey *survey, const struct rate_interval *implied, uint64_t microhz)
 {
@@ -124,7 +127,7 @@ begin_steps(struct survey *survey, const struct rate_interval *implied, uint64_t
 	}
 }
 
-/* The TSC's rate for planning, by the clocks that work or else by what is claimed of it. */
+/* Guesses the TSC's rate for planning, by the clocks that work, or else by its nominal frequency. */
 static void
 guess_scale(struct survey *survey)
 {

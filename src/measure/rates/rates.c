@@ -1,18 +1,20 @@
 /*
- * Rates: every clock over one shared window that begins and ends at an edge of the RTC's seconds, where there
- * is one. No clock is the reference; see rate.h for how theirs become one rate of the TSC.
+ * Rates: samples every clock over one shared window, which starts and ends at an edge of the RTC's seconds if
+ * there is an RTC. No clock is the reference. See rate.h for how one rate of the TSC is found.
  */
 #include "measure/rates/survey_tracks.h"
 
-#define PACE_SAMPLES    64    /* of the clock that is looked at all the time, between two looks at the time */
+/* Samples of the pacer, the clock that is read all the time, between two looks at the time. */
+#define PACE_SAMPLES    64
 #define AWAY_FACTOR     4
-#define TURNS_PER_MS    1000  /* no batch is shorter than a microsecond: bounds a window by count */
-#define WINDOWS_MAX     3     /* that are begun, until one is not cut off */
-#define EARLY_SHARE     50    /* of the window: by so much may the last edge come early */
-#define EDGE_QUIET_NS   (3 * SURVEY_NS_PER_MS) /* nothing else is done so close to an expected edge */
-#define MIDDLE_QUIET_NS (50 * SURVEY_NS_PER_MS) /* likewise, for the ends of all clocks in the middle */
+#define TURNS_PER_MS    1000  /* a batch takes at least a microsecond: bounds a window by a count */
+#define WINDOWS_MAX     3     /* windows started until one has no discontinuity */
+#define EARLY_SHARE     50    /* the last edge may be early by 1/50 of the window */
+#define EDGE_QUIET_NS   (3 * SURVEY_NS_PER_MS) /* nothing else is done this close to an expected edge */
+/* And the middle readings of all clocks are not taken this close to one. */
+#define MIDDLE_QUIET_NS (50 * SURVEY_NS_PER_MS)
 
-/* One end for a clock that moves faster than it is read. */
+/* Takes one end of a clock that moves faster than it is read. */
 static struct sample
 take_end(struct survey *survey, struct survey_track *track)
 {
@@ -23,7 +25,7 @@ take_end(struct survey *survey, struct survey_track *track)
 	return tightest;
 }
 
-/* The clocks that are not edge clocks, in the middle of the window. */
+/* Reads all clocks but the edge clocks in the middle of the window. */
 static void
 take_middles(struct survey *survey, struct survey_window *window)
 {
@@ -36,7 +38,7 @@ take_middles(struct survey *survey, struct survey_window *window)
 	}
 }
 
-/* How far the window is, DONE_TSC ticks from its begin, which the wait for an edge came before. */
+/* Shows the progress of the window. DONE_TSC is the time since its first edge, which was waited for before. */
 static void
 show_window(struct survey *survey, uint64_t done_tsc)
 {
@@ -44,7 +46,7 @@ show_window(struct survey *survey, uint64_t done_tsc)
 			       scale_ns(&survey->scale, done_tsc), survey->total_ns);
 }
 
-/* A batch of the pacer took so long: what is far longer than the shortest was not read all the time. */
+/* Records the duration of a pacer batch. In a batch far longer than the shortest one the core was preempted. */
 static void
 note_batch(struct survey *survey, uint64_t ticks)
 {
@@ -56,8 +58,9 @@ note_batch(struct survey *survey, uint64_t ticks)
 }
 
 /*
- * Where a quick run's window has shown all that is judged by it its first half is over: when it ends, then. It ends at
- * UNTIL_TSC anyway, or where somebody asked for the end, when it is as long as a quick run's.
+ * Returns the new end of the window. If a quick run's window has already settled everything that is judged by
+ * it, its first half is over now. It ends at UNTIL_TSC at the latest. If the user asks for the end, it is as
+ * long as in a quick run.
  */
 static uint64_t
 end_early(struct survey *survey, struct survey_window *window, uint64_t now, uint64_t until_tsc)
@@ -75,9 +78,9 @@ end_early(struct survey *survey, struct survey_window *window, uint64_t now, uin
 }
 
 /*
- * Follows all clocks until the window is over; how far it is, is shown behind an edge where there are any, for the
- * next one is far then; PACER is the one that is looked at between the others. True: that was at an edge of it, which
- * came before its time by the provisional rate.
+ * Follows all clocks until the window is over. PACER is read between the others. If it is an edge clock,
+ * progress is shown only after an edge, when the next one is far away. Returns true if the window ended at an
+ * edge that came early by the provisional rate.
  */
 static bool
 follow(struct survey *survey, struct survey_window *window, struct survey_track *pacer, uint64_t until_tsc)
@@ -106,7 +109,7 @@ follow(struct survey *survey, struct survey_window *window, struct survey_track 
 	return false;
 }
 
-/* Follows CLOCK from here on, its first end taken now. */
+/* Starts to follow ENTRY's clock, and takes its first end. */
 static void
 open_track(struct survey *survey, struct survey_track *track, struct report_clock *entry)
 {
@@ -116,7 +119,7 @@ open_track(struct survey *survey, struct survey_track *track, struct report_cloc
 		track->first = take_end(survey, track);
 }
 
-/* The middle of a window of WINDOW_NS, or a little later where an edge is near: both are to be seen. */
+/* The middle of a window of WINDOW_NS, or a little later if an edge is near, so that both can be seen. */
 static uint64_t
 middle_ns(uint64_t window_ns)
 {
@@ -126,7 +129,10 @@ middle_ns(uint64_t window_ns)
 	return near_an_edge ? half_ns + 2 * MIDDLE_QUIET_NS : half_ns;
 }
 
-/* The window itself, from the first edge of the edge clock (EDGES, or NULL) to the one after the window. */
+/*
+ * Measures the window, from the first edge of the edge clock (EDGES, or NULL) to the first edge after the
+ * window.
+ */
 static void
 follow_window(struct survey *survey, struct survey_track *edges)
 {
@@ -166,7 +172,10 @@ follow_window(struct survey *survey, struct survey_track *edges)
 		if (track->entry && survey_usable(track->entry) && !track->entry->clock.edges_only)
 			track->last = take_end(survey, track);
 	}
-	/* Once more behind the last ends: a leap between two of these would else be of the time after the window. */
+	/*
+	 * Look once more after the last ends. Otherwise a jump between two of them would count as one after the
+	 * window.
+	 */
 	window.next_tsc = 0;
 	survey_follow_others(survey, &window, survey->hooks.tsc_ordered());
 }
@@ -193,7 +202,7 @@ forget_tracks(struct survey *survey)
 		survey->tracks[i] = (struct survey_track){ .entry = NULL };
 }
 
-/* The edge clock that has one, its first seen, or NULL. */
+/* Waits for the first edge of an edge clock. Returns its track, or NULL if no clock has one. */
 static struct survey_track *
 first_edge(struct survey *survey)
 {
@@ -224,7 +233,7 @@ length(const struct survey_track *tracks)
 	return longest;
 }
 
-/* One window, or an epoch that something cut off: false. */
+/* Measures one window. Returns false if a discontinuity ended it. */
 static bool
 play_window(struct survey *survey)
 {
@@ -242,7 +251,7 @@ play_window(struct survey *survey)
 	return survey->cuts == cuts;
 }
 
-/* No window was whole: the longest epoch, up to where all fitted. */
+/* Without a complete window, use the longest epoch, up to its last reading at which all clocks fitted. */
 static void
 take_longest(struct survey *survey)
 {
@@ -258,7 +267,7 @@ take_longest(struct survey *survey)
 	}
 }
 
-/* By the rates as they are known now, where that is better. */
+/* Use the new rates for comparing steps, for clocks whose new rate is narrower. */
 static void
 sharpen_steps(struct survey *survey)
 {
@@ -283,7 +292,7 @@ survey_rates(struct survey *survey)
 	if (!whole)
 		take_longest(survey);
 	survey->window_cuts = survey->cuts;
-	/* A window in which the TSC stopped says nothing. */
+	/* A window in which the TSC stopped has no valid times. */
 	if (survey_end_if_untimed(survey))
 		forget_tracks(survey);
 	for (size_t i = 0; i < report->clock_count; i++)

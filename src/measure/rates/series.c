@@ -1,12 +1,15 @@
 /*
- * The clocks at the ends of the series' rows, and what that makes of their rates in each. An end of one row is the
- * begin of the next, so rows that become one have a rate as narrow as one that was always as long. See survey_rates.h.
+ * Reads the clocks at the ends of the series' rows, and computes their rates in each row. The end of a row is
+ * the start of the next, so merged rows have rates as narrow as one long row. See survey_rates.h.
  */
 #include "measure/rates/survey_tracks.h"
 
 #include "base/text.h"
 
-/* A guest sees an edge ten milliseconds late: no rate over a minute comes of it, and each waits for a second. */
+/*
+ * A guest may see an edge ten milliseconds late, which is too inexact for a minute's rate, and each edge takes
+ * a second to wait for.
+ */
 static bool
 has_ends(const struct survey *survey, const struct survey_track *track)
 {
@@ -30,7 +33,7 @@ survey_series_follow(struct survey *survey)
 			follow(survey, &survey->tracks[i]);
 }
 
-/* end 0: there is none. */
+/* Returns an end with END 0 if there is none. */
 static struct sample
 take_end(struct survey *survey, struct survey_track *track)
 {
@@ -49,7 +52,7 @@ take_end(struct survey *survey, struct survey_track *track)
 	return end;
 }
 
-/* Those of the edge clocks first: they have to be waited for. */
+/* Edge clocks first, because their edges have to be waited for. */
 static void
 take_ends(struct survey *survey, struct sample ends[REPORT_CLOCKS_MAX])
 {
@@ -82,7 +85,10 @@ survey_series_begin(struct survey *survey)
 	begin_row(survey, ends);
 }
 
-/* What the TSC's rate was in a row by CLOCK, within its claim; as it changes from row to row, by its readings alone. */
+/*
+ * The TSC's rate in a row by TRACK's clock, with the clock's rounding of its nominal frequency. The readings
+ * alone go into clock->implied, which is compared from row to row.
+ */
 static struct rate_interval
 imply(const struct survey *survey, const struct survey_track *track, struct series_clock *clock)
 {
@@ -140,7 +146,7 @@ survey_series_close(struct survey *survey, bool last)
 	series_close(series, now_tsc, last);
 	if (!last)
 		begin_row(survey, ends);
-	/* Where rows became one, all have other ends. */
+	/* Rows that were merged have other ends, so all rates are computed again. */
 	find_rates(survey, series->count > closed ? closed : 0);
 	if (survey->hooks.row)
 		survey->hooks.row(survey->hooks.context, survey->report);

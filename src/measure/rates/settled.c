@@ -1,16 +1,17 @@
 /*
- * Whether a window of the rates has shown all that is judged by it: a quick run's ends then. Each interval holds the
- * truth for certain, whenever it is taken, so to end where the intervals are narrow makes none of them wrong. See
- * survey_tracks.h.
+ * Decides whether a quick run's rate window can end early: when every comparison judged by it is determined.
+ * Each interval is certain to contain the true value whenever it is taken, so ending early makes none of them
+ * wrong. See survey_tracks.h.
  */
 #include "measure/rates/survey_tracks.h"
 
 #include "base/text.h"
 
 #define PPB              UINT64_C(1000000000)
-#define SCALE_WITHIN_PPB 10000 /* the TSC's own rate, by which checks time what has limits of 500 ppm and more */
+/* Needed accuracy of the TSC's rate: checks are timed by it, with limits of 500 ppm and more. */
+#define SCALE_WITHIN_PPB 10000
 
-/* What the TSC's rate is by TRACK's clock from the window's begin up to now; no narrower than it will be at the end. */
+/* The TSC's rate by TRACK's clock from the window's start up to now. It will not be wider at the end. */
 static struct rate_interval
 implied_so_far(const struct survey *survey, const struct survey_track *track)
 {
@@ -27,8 +28,8 @@ implied_so_far(const struct survey *survey, const struct survey_track *track)
 }
 
 /*
- * Within the limit, or beyond it. By twice as much is left for the changes of a rate from the window's first half,
- * which is over by now, to a second one as long.
+ * Returns true if the interval, widened by its width on both sides, is within the limit or outside it. The
+ * margin is for a change of rate from the window's first half to a second half of the same length.
  */
 static bool
 is_determined(const struct interval_ppb *ppb, uint64_t limit_ppb)
@@ -39,7 +40,7 @@ is_determined(const struct interval_ppb *ppb, uint64_t limit_ppb)
 	return ppb->known && (offset_farthest(wide) <= limit_ppb || offset_nearest(wide) > limit_ppb);
 }
 
-/* What is claimed of the TSC, where it is no rounder than the limit: no window makes that narrower. */
+/* The TSC's nominal frequency, if it is not rounded to more than the limit: no window makes that narrower. */
 static struct rate_interval
 claim_so_far(const struct survey *survey, const struct report_clock *tsc)
 {

@@ -1,17 +1,19 @@
-/* How fast a clock ran between two of its readings, and what that makes of the TSC's rate. See rate.h. */
+/* How fast a clock ran between two readings, and the TSC's rate that follows. See rate.h. */
 #include "measure/rates/survey_tracks.h"
 
 #include "base/text.h"
 
-#define UNEVEN_TICKS 2 /* of a step that is no whole number the rest, and the same of what is shown of it */
+/* An uneven step leaves a remainder of up to a tick, and each reading is up to a tick old. */
+#define UNEVEN_TICKS 2
 
 /*
- * An RTC's edge is the end of its update cycle, which a chip's crystal sets. An emulator raises it from its main loop,
- * which a busy host lets run late: by 47 us to 1.3 ms as seen with QEMU, by milliseconds where the host is overloaded.
+ * An RTC's edge is the end of its update cycle, which a chip derives from its crystal. An emulator raises it in
+ * its main loop, which a busy host delays: by 47 us to 1.3 ms as seen with QEMU, by milliseconds if the host is
+ * overloaded.
  */
 #define EDGE_LATE_NS (10 * SURVEY_NS_PER_MS) /* in a guest */
 
-/* By how much the clock moves: any way of reading the device proves that it is no more. */
+/* Sets how far the clock moves at once. Any read method of the device is an upper bound. */
 static void
 take_resolution(const struct report *report, const struct report_clock *entry, struct rate_ends *ends)
 {
@@ -27,7 +29,7 @@ take_resolution(const struct report *report, const struct report_clock *entry, s
 	ends->uneven_ticks = all.smallest_ticks + UNEVEN_TICKS;
 }
 
-/* NS in ticks of the TSC, by an edge clock's own periods. */
+/* NS in TSC ticks, by an edge clock's own periods. */
 static uint64_t
 ticks_of_edges(const struct survey_track *track, uint64_t ns)
 {
@@ -38,14 +40,14 @@ ticks_of_edges(const struct survey_track *track, uint64_t ns)
 			   (unsigned __int128)periods * claimed->den * SURVEY_NS_PER_S, SCALE_UP);
 }
 
-/* END as it may have been before it was seen. */
+/* END with an earlier begin: the edge may have been up to LATE_TICKS before it was seen. */
 static struct sample
 widened(const struct sample *end, uint64_t late_ticks)
 {
 	return (struct sample){ end->begin > late_ticks ? end->begin - late_ticks : 0, end->ticks, end->end };
 }
 
-/* One that is in FROM..TO, and not there yet. */
+/* Adds SAMPLE if it is within FROM..TO and later than the last end. */
 static void
 add_end(struct rate_ends *ends, const struct sample *sample, const struct rate_corners *corners,
 	const struct sample *from, const struct sample *to)
@@ -55,7 +57,7 @@ add_end(struct rate_ends *ends, const struct sample *sample, const struct rate_c
 		ends->ends[ends->count++] = (struct rate_end){ *sample, corners };
 }
 
-/* Those of END; NULL: none were kept. */
+/* Corners of the samples at END; NULL if none were kept. */
 static const struct rate_corners *
 corners_of(const struct survey_track *track, const struct sample *end)
 {
@@ -107,7 +109,7 @@ survey_slope(const struct survey *survey, const struct survey_track *track, cons
 	return rate_slope(&window);
 }
 
-/* By the claim as it is written. */
+/* The TSC's rate by the clock's nominal frequency, without its rounding. */
 static struct rate_interval
 implied_exactly(const struct survey *survey, const struct survey_track *track, const struct sample *from,
 		const struct sample *to)

@@ -1,13 +1,15 @@
-/* One clock on its way: its wraps undone, its ends and edges taken. See survey_tracks.h. */
+/* Follows one clock: unwraps its counter, and takes its ends and edges. See survey_tracks.h. */
 #include "measure/rates/survey_tracks.h"
 
-#define FOLLOW_NS         (10 * SURVEY_NS_PER_MS) /* the PIT wraps in 55 ms: seldom enough, often enough */
-#define EDGE_SAMPLES      64  /* of an edge clock, between two looks at the time */
-#define EDGE_TURNS        2400000 /* no batch is shorter than a microsecond: bounds a wait of 2.4 s by count */
-#define AWAY_NS      (100 * SURVEY_NS_PER_MS) /* from one batch to the next: the core was preempted, */
-#define AWAYS_MAX    4       /* and so often at most the wait starts anew */
-#define KNOWN_SHARE       2       /* of that wait, 1.2 s, is enough for a clock whose rate is known and right */
-#define KNOWN_LATE_NUM    6       /* so many fifths of its period for one whose rate is known and lower */
+#define FOLLOW_NS         (10 * SURVEY_NS_PER_MS) /* the PIT wraps in 55 ms */
+#define EDGE_SAMPLES      64  /* samples of an edge clock between two looks at the time */
+#define EDGE_TURNS        2400000 /* a batch takes at least a microsecond: bounds a wait of 2.4 s by a count */
+/* Longer than this from one batch to the next, the core was preempted, and the wait starts anew. */
+#define AWAY_NS      (100 * SURVEY_NS_PER_MS)
+#define AWAYS_MAX    4       /* at most this often */
+/* Half of that wait, 1.2 s, is enough for a clock whose rate is known to be right. */
+#define KNOWN_SHARE       2
+#define KNOWN_LATE_NUM    6       /* 6/5 of its period is enough for a clock whose known rate is lower */
 #define KNOWN_LATE_DEN    5
 
 void
@@ -50,7 +52,7 @@ survey_track_expected(const struct survey_track *track, uint64_t now_tsc)
 	return scale_mul_div(counted, now_tsc - track->tsc, window);
 }
 
-/* By how much the clock moves in 2^32 ticks of the TSC, as far as is known. */
+/* How far the clock moves in 2^32 TSC ticks, by the provisional rate. */
 static uint64_t
 rise(const struct survey *survey, const struct survey_track *track)
 {
@@ -78,7 +80,7 @@ survey_track_tightest(struct survey *survey, struct survey_track *track)
 	return rate_tightest(samples, SURVEY_END_SAMPLES);
 }
 
-/* A change that was seen between two readings, which may be of two batches. */
+/* Records a change between two readings, which may belong to two batches. */
 static void
 fold_change(struct survey_track *track, uint64_t before_ticks, const struct sample *after)
 {
@@ -110,7 +112,7 @@ survey_track_edges(const struct survey *survey, struct survey_track *track, size
 	return seen;
 }
 
-/* An edge clock that has moved says more than one that has not. */
+/* The latest edge of an edge clock is more exact than a later reading without an edge. */
 static struct sample
 latest(const struct survey *survey, size_t i, bool *at_edge)
 {
@@ -152,7 +154,10 @@ survey_compare_tracks(struct survey *survey)
 	return false;
 }
 
-/* A look at a clock on its way. Evenly spread over the window so far: where there are too many every other one goes. */
+/*
+ * Keeps a look at a clock. Looks are spread evenly over the window so far: if there are too many, every other
+ * one is dropped.
+ */
 static void
 keep_between(const struct survey *survey, struct survey_track *track, const struct sample *tightest)
 {
@@ -195,7 +200,7 @@ survey_follow_others(struct survey *survey, struct survey_window *window, uint64
 	return true;
 }
 
-/* How long TRACK's next edge is waited for: the longer the less is known of when it comes. */
+/* Longest wait for TRACK's next edge, shorter if its rate is known. */
 static uint64_t
 edge_bound_ticks(const struct survey *survey, const struct survey_track *track)
 {
@@ -209,8 +214,8 @@ edge_bound_ticks(const struct survey *survey, const struct survey_track *track)
 }
 
 /*
- * The others are not looked at in the first moments: then the edge is near. If the core comes back in an RTC's update,
- * the seconds still read as before, whatever time has passed. So the wait starts anew.
+ * The other clocks are not read in the first moments, because the edge is near then. If the core is preempted
+ * during an RTC update, the seconds read as before however long that took, so the wait starts anew.
  */
 bool
 survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct survey_window *window)
@@ -237,7 +242,7 @@ survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct s
 			return false;
 	}
 	if (survey_observe(survey) || survey->report->incomplete)
-		return false; /* what the TSC says of the time that it waited for is not true */
+		return false; /* after a discontinuity the waiting time by the TSC is wrong */
 	survey_mark_stuck(survey, track->entry, scale_ns(&survey->scale, track->tsc - start), track->tsc);
 	return false;
 }

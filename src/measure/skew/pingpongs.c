@@ -1,10 +1,11 @@
-/* One batch of ping-pongs: it is played, and what comes of it goes into its tournament. See survey_tournament.h. */
+/* Runs one batch of ping-pongs, and adds its results to the measurement pass. See survey_tournament.h. */
 #include "measure/skew/survey_tournament.h"
 
-#define PAIR_BOUND_NS (5 * SURVEY_NS_PER_MS) /* and more for each pair beside: they may take turns */
-#define SMP_BOUND_NS  (2 * SURVEY_NS_PER_S)  /* besides, for waking up and for coming back */
+/* For a pair, plus as much for each other pair, because they may take turns. */
+#define PAIR_BOUND_NS (5 * SURVEY_NS_PER_MS)
+#define SMP_BOUND_NS  (2 * SURVEY_NS_PER_S)  /* extra time for waking up and for coming back */
 
-struct batch { /* what the cores of one batch are given */
+struct batch { /* parameters of the cores of one batch */
 	const uint32_t *cores;
 	struct pingpong *pingpongs;
 	size_t count;
@@ -71,10 +72,10 @@ record_warps(struct survey_tournament *tournament, size_t place, const struct pi
 }
 
 /*
- * A pair's interval is that of one ping-pong, and holds when that was: of two the narrower. What both of them allow
- * holds at no moment where the TSC stepped between them. Where they exclude each other, the first is as good as the
- * second, and it stays. Of one in which it moved nothing holds: the pair stays as it was, and where that is unknown,
- * it has another.
+ * Keeps the narrower of two intervals of a pair. Each interval comes from one ping-pong and holds at its time.
+ * Their intersection is not used, because the TSC may have stepped in between. If two intervals exclude each
+ * other, either may be right, so the first is kept. A ping-pong in which the offset moved gives no interval.
+ * The pair then keeps its interval, or has another ping-pong if that is unknown.
  */
 static void
 keep(struct survey_tournament *tournament, const uint32_t *ranks, const struct pingpong_result *result)
@@ -90,7 +91,7 @@ keep(struct survey_tournament *tournament, const uint32_t *ranks, const struct p
 	offsets_set_moment(tournament->offsets, ranks[0], ranks[1], tournament->batch);
 }
 
-/* Known or not: of a pair that moved nothing may be known yet. */
+/* Returns true if the pair had a ping-pong, even if its offset moved and is still unknown. */
 static bool
 has_exchanged(const struct offsets *offsets, const uint32_t *ranks)
 {
@@ -114,7 +115,7 @@ count_pingpong(struct survey_tournament *tournament, const uint32_t *ranks, cons
 	}
 }
 
-/* The median round trip; 0 where nothing was played, or by a core that died. */
+/* Returns the median round trip, or 0 if the pair exchanged no message or a core died. */
 static uint64_t
 take_result(struct survey_tournament *tournament, size_t place)
 {

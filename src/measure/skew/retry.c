@@ -1,16 +1,16 @@
 /*
- * Pairs of cores that have another ping-pong, since too little came of the first time: on a host that is busy with
- * something else two virtual cores may not have run at the same moment once. See survey_tournament.h.
+ * Gives pairs of cores with too few results another ping-pong. On a busy host two virtual cores may never have
+ * run at the same time. See survey_tournament.h.
  */
 #include "measure/skew/survey_tournament.h"
 
-#define SWEEPS      3    /* through all such pairs */
-#define TRIPS_AGAIN 1000 /* more than at first: there are few such pairs, and each waits for a good moment */
-#define TIME_MAX_NS (10 * SURVEY_NS_PER_S) /* besides the budget: the plan of the whole run doesn't count it */
-#define WIDE_FACTOR 4    /* of the median interval: beyond it a pair is not further away, but was disturbed */
+#define SWEEPS      3    /* at most so many passes through these pairs */
+#define TRIPS_AGAIN 1000 /* more than at first: such pairs are few, and each waits until both cores run */
+#define TIME_MAX_NS (10 * SURVEY_NS_PER_S) /* in addition to the budget; not part of the run's plan */
+#define WIDE_FACTOR 4    /* A pair with 4 times the median interval was disturbed, and is not just far apart. */
 /*
- * Whatever most intervals are. A message takes 197 ns from socket to socket of an EPYC 7R13 (tables of
- * nviennot/core-to-core-latency), and the interval is as wide as one each way.
+ * Upper limit of that bound. A message takes 197 ns between the sockets of an EPYC 7R13 (tables of
+ * nviennot/core-to-core-latency), and the interval is as wide as two messages, one each way.
  */
 #define WIDE_NS     20000
 
@@ -24,7 +24,7 @@ count_narrower(const struct offsets *offsets, uint64_t width)
 	return count;
 }
 
-/* Of the pairs that are known, bit by bit, since there is no memory to sort them in. */
+/* Median width of the known pairs, found bit by bit because there is no memory to sort them. */
 static uint64_t
 median_width(const struct offsets *offsets)
 {
@@ -49,17 +49,17 @@ allowed_width(const struct survey_tournament *tournament)
 
 struct candidate {
 	uint64_t width;
-	size_t index; /* of the pair */
+	size_t index; /* index of the pair */
 };
 
-/* In the order of a sweep: from the widest. */
+/* Order of a sweep: the widest interval first. */
 static bool
 comes_before(struct candidate a, struct candidate b)
 {
 	return a.width > b.width || (a.width == b.width && a.index < b.index);
 }
 
-/* Sets NEXT to the first pair after LAST that is wider than ALLOWED. False: there is none. */
+/* Sets NEXT to the first pair after LAST that is wider than ALLOWED. Returns false if there is none. */
 static bool
 find_next(const struct survey_tournament *tournament, uint64_t allowed, const struct candidate *last,
 	  struct candidate *next)
@@ -84,7 +84,7 @@ find_next(const struct survey_tournament *tournament, uint64_t allowed, const st
 	return found;
 }
 
-/* When the last ping-pong may begin, counted from the tournament's begin. */
+/* Time after the start of the pass at which no further ping-pong may start. */
 static uint64_t
 last_begin_ns(const struct survey_tournament *tournament)
 {
@@ -106,8 +106,8 @@ exchange_again(struct survey_tournament *tournament, size_t index)
 }
 
 /*
- * A pair that had another has its place in the order by what is known now: so it may come once more, but only where it
- * got narrower. None comes twice for nothing. Returns whether any got narrower.
+ * Gives each wide pair another ping-pong. A pair's place in the order follows its new width, so it comes again
+ * in this sweep only if it became narrower. Returns true if any pair did.
  */
 static bool
 sweep(struct survey_tournament *tournament, uint64_t allowed, uint64_t end_ns)

@@ -1,19 +1,19 @@
-/* What each core says of itself, and how far the cores' TSCs are offset and move. See survey_skew.h. */
+/* Reads each core's own facts, and measures the offsets and drifts of the cores' TSCs. See survey_skew.h. */
 #include "measure/skew/survey_tournament.h"
 
-#define FACTS_BOUND_NS (2 * SURVEY_NS_PER_S) /* for a few CPUID and RDMSR, each perhaps emulated */
+/* For a few CPUID and RDMSR instructions, which may all be emulated. */
+#define FACTS_BOUND_NS (2 * SURVEY_NS_PER_S)
 
-/* The rehearsal: enough batches of one concurrency for a median that a single preemption doesn't decide. */
+/* Batches of one concurrency in the rehearsal, enough that one preemption does not change their median. */
 #define STEADY_BATCHES    4
-#define REHEARSAL_BATCHES 32 /* in all: the concurrency grows to 2^16 in fewer, and is halved in few more */
+#define REHEARSAL_BATCHES 32 /* The concurrency grows to 2^16 in fewer batches, and is halved in a few more. */
 
 /*
- * Of a run's plan, what the first tournament may have taken if another is to be played in the middle: a twentieth,
- * for an answer that only a core that moves asks for. Hundreds of cores take more, since their pairs grow with the
- * square.
+ * A middle pass is done if the first pass took at most 1/20 of the run's plan, because only a core that moves
+ * needs it. Pairs grow with the square of the cores, so hundreds of cores take longer.
  */
 #define MIDDLE_SHARE   20
-#define MIDDLE_OVERRUN 2 /* so many times as long as the first it may take: no pair of it is tried twice */
+#define MIDDLE_OVERRUN 2 /* It may take twice as long as the first pass, because no pair is tried twice. */
 
 #define NO_MEMORY "There is no memory for all pairs."
 #define TOO_LONG "All pairs would take longer than this profile allows."
@@ -49,7 +49,7 @@ survey_facts(struct survey *survey)
 	}
 }
 
-/* The living take part, in this tournament and in all that follow. */
+/* Lists the live cores, which take part in this pass and in all later ones. */
 static size_t
 list_cores(struct survey *survey)
 {
@@ -64,7 +64,10 @@ list_cores(struct survey *survey)
 	return cores;
 }
 
-/* By the batches so far, of which a few may have been held up. UINT64_MAX: there was none. */
+/*
+ * Estimated duration of all pairs, by the median batch, because a few batches may be delayed. UINT64_MAX before
+ * the first batch.
+ */
 static uint64_t
 estimate_ns(const struct survey_tournament *tournament)
 {
@@ -74,7 +77,10 @@ estimate_ns(const struct survey_tournament *tournament)
 	return batches ? scale_mul_div(pairs, tournament->steady.pair_ns[(batches - 1) / 2], 1) : UINT64_MAX;
 }
 
-/* Enough is known: the concurrency, and what a batch takes; the more of them, the worse it looks. */
+/*
+ * Returns true if the concurrency and the duration of a batch are known. The longer all pairs would take, the
+ * more batches are needed.
+ */
 static bool
 is_rehearsed(const struct survey_tournament *tournament, uint64_t budget_ns)
 {
@@ -85,8 +91,8 @@ is_rehearsed(const struct survey_tournament *tournament, uint64_t budget_ns)
 }
 
 /*
- * How long all pairs would take: by the first of them, played for nothing, or by all where they are few. It also
- * warms every path up and finds the concurrency, which the tournament begins with.
+ * Estimates how long all pairs would take, from a rehearsal of the first pairs, or of all pairs if they are
+ * few. The rehearsal also warms up all code paths and finds the concurrency for the real pass.
  */
 static uint64_t
 rehearse(struct survey *survey, struct concurrency *concurrency)
@@ -191,7 +197,7 @@ play_first(struct survey *survey)
 			    rounds);
 }
 
-/* The last one is solved as the first was: what it says by itself is how the cores are then. */
+/* Solves the latest pass like the first one, independently of it: it shows the cores' offsets at that time. */
 static void
 solve_latest(struct survey *survey)
 {
@@ -205,7 +211,10 @@ solve_latest(struct survey *survey)
 		survey->report->cores[memory->core_of[i]].last_offset = memory->solved[i];
 }
 
-/* Of every pair that had a ping-pong in both, each over its own time; against the boot core also by core. */
+/*
+ * Drift of every pair with a ping-pong in both passes, each over its own time. Drifts against the boot core
+ * also go to the core's row.
+ */
 static void
 record_drifts(struct survey *survey)
 {

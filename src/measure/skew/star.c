@@ -1,7 +1,7 @@
-/* The cores' offsets in a round of a soak: each core with the boot core. See survey_skew.h. */
+/* Measures the cores' offsets in a round of a soak, each core against the boot core only. See survey_skew.h. */
 #include "measure/skew/survey_tournament.h"
 
-#define TRIPS  200 /* what comes of them need not be the narrowest that there is: rounds are many */
+#define TRIPS  200 /* fewer than in a full pass: a soak has many rounds */
 #define STAR_NS (2 * SURVEY_NS_PER_S)
 
 void

@@ -1,23 +1,27 @@
-/* The cores' TSCs against one another. */
+/* Measures the cores' TSCs against one another. */
 #ifndef BARETICK_SURVEY_SKEW_H
 #define BARETICK_SURVEY_SKEW_H
 
 #include "measure/survey.h"
 
-void survey_facts(struct survey *survey); /* what each core says of itself */
+void survey_facts(struct survey *survey); /* each core's own facts, such as its TSC_ADJUST */
 
 /*
- * A tournament: the first sets each core's offset; any later one sets what moved since. To be called at least
- * twice, with other measurements between.
+ * A measurement pass over the pairs of cores. The first pass sets each core's offset, a later pass sets what
+ * moved since. Call it at least twice, with other measurements in between.
  */
 void survey_skew(struct survey *survey);
 
-/* Another between, if the first was short: whether what moved did so by a step. Nothing else is said of it. */
+/* Another pass in between if the first one was short. It only shows whether an offset moved by a step. */
 void survey_skew_middle(struct survey *survey);
 
-/* Each core with the boot core, for the row of the series; those that two seconds leave out come first in the next. */
+/*
+ * Measures each core against the boot core for the row of the series, for at most two seconds. Cores left out
+ * come first in the next row.
+ */
 void survey_series_offsets(struct survey *survey);
 
-void survey_warps(struct survey *survey); /* all cores at once on one shared last value, with a lock and without */
+/* All cores at once on one shared last value, with a lock and without. */
+void survey_warps(struct survey *survey);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the files of this folder share: a tournament of the cores while it is played. */
+/* A measurement pass over pairs of cores while it runs. Shared by the files of this folder. */
 #ifndef BARETICK_SURVEY_TOURNAMENT_H
 #define BARETICK_SURVEY_TOURNAMENT_H
 
@@ -6,69 +6,72 @@
 #include "measure/survey_internal.h"
 #include "sync/concurrency.h"
 
-#define SURVEY_OVERRUN_FACTOR 2 /* of its budget: a tournament that takes longer ends with the pairs so far */
+#define SURVEY_OVERRUN_FACTOR 2 /* a pass ends early after twice its budget, with the pairs measured so far */
 
-#define SURVEY_STEADY_MAX 9 /* batches of one concurrency, of which the median counts */
+#define SURVEY_STEADY_MAX 9 /* batches of one concurrency, whose median is used */
 
-/* A tournament while it is played. */
+/* A measurement pass while it runs. */
 struct survey_tournament {
 	struct survey *survey;
-	struct offsets *offsets; /* where its pairs go */
-	size_t round, rank;      /* the next pair to be found */
+	struct offsets *offsets; /* destination of its results */
+	size_t round, rank;      /* where the search for the next pair continues */
 	size_t rounds_begun;
 	struct concurrency concurrency;
-	uint64_t trips_max, bound_ns; /* of each ping-pong */
+	uint64_t trips_max, bound_ns; /* limits for each ping-pong */
 	uint64_t end_tsc;        /* result of survey_pass_end() */
-	uint64_t plan_ns;        /* for progress, */
-	uint64_t late_ns;        /* and what a busy host is expected to add */
-	uint64_t pingpongs;      /* in which a pair exchanged stamps for the first time */
-	uint64_t again;          /* and once more */
+	uint64_t plan_ns;        /* planned time, for progress */
+	uint64_t late_ns;        /* time that a busy host is expected to add */
+	uint64_t pingpongs;      /* pairs that exchanged stamps for the first time */
+	uint64_t again;          /* pairs that exchanged stamps again */
 	uint64_t best_trip_ticks;
-	struct moment batch;     /* the latest */
-	struct { /* the first batches since the concurrency changed for the last time */
+	struct moment batch;     /* the latest batch */
+	struct { /* the first batches since the last change of the concurrency */
 		size_t batches;
-		uint64_t pair_ns[SURVEY_STEADY_MAX]; /* of each, its time by the number of its pairs; in order */
+		uint64_t pair_ns[SURVEY_STEADY_MAX]; /* time per pair of each batch, in ascending order */
 	} steady;
 };
 
 /*
- * Begins a tournament of the cores in survey->memory; its OFFSETS, of which cores is set, are cleared. The round
- * trips' medians go into the survey's scratch histogram, in ticks.
+ * Starts a measurement pass of the cores in survey->memory. OFFSETS, whose cores must be set, is cleared.
+ * Medians of the round trips go to the survey's scratch histogram, in ticks.
  */
 void survey_tournament_begin(struct survey_tournament *tournament, struct survey *survey, struct offsets *offsets,
 			     enum tournament kind);
 
-/* Plays the next batch of ping-pongs. False: all are played, or time is up. */
+/* Runs the next batch of ping-pongs. Returns false if all pairs are done or the time is over. */
 bool survey_tournament_batch(struct survey_tournament *tournament);
 
-/* Whether no pair of living cores is left that has not had its turn. */
+/* Returns true if no pair of live cores is left. */
 bool survey_tournament_is_over(struct survey_tournament *tournament);
 
 /*
- * After the last batch: pairs that had no ping-pong, or of which much less is known than of most, have another, one at
- * a time, the worst first, as often as the tournament's budget and a bound on their number allow.
+ * After the last batch: gives another ping-pong to pairs that had none, or whose interval is much wider than
+ * most. One pair at a time, the worst first, within the pass's budget and a bounded number of times.
  */
 void survey_tournament_again(struct survey_tournament *tournament);
 
 bool survey_tournament_both_live(const struct survey_tournament *tournament, size_t a, size_t b);
 
-/* Ranks A < B are pair PLACE of the next batch. */
+/* Puts the pair of ranks A < B at PLACE of the next batch. */
 void survey_tournament_pair(struct survey_tournament *tournament, size_t a, size_t b, size_t place);
 
 /*
- * Plays the COUNT ping-pongs of the batch; how many had round trips, their medians in order in memory.medians. 0, and
- * nothing comes of them, where the TSC stopped meanwhile.
+ * Runs the COUNT ping-pongs of the batch. Returns the number of pairs that had round trips. Their medians are
+ * in memory.medians in ascending order. Returns 0 and discards the results if the TSC stopped.
  */
 size_t survey_tournament_play(struct survey_tournament *tournament, size_t count);
 
-/* Puts VALUE into COUNT values in order, from the least; there is space for one more. For a few hundred at most. */
+/*
+ * Inserts VALUE into COUNT sorted values, the least first. There must be space for one more. Linear, for a few
+ * hundred values at most.
+ */
 void survey_insert(uint64_t *sorted, size_t count, uint64_t value);
 
 void survey_tournament_end(struct survey_tournament *tournament);
 
 uint64_t survey_tournament_elapsed_ns(const struct survey_tournament *tournament);
 
-/* Shows that PLANNED_NS of the plan are done, and of what a busy host adds as much as has elapsed. */
+/* Shows that PLANNED_NS of the plan are done, plus the elapsed time up to the extra time of a busy host. */
 void survey_tournament_show(const struct survey_tournament *tournament, uint64_t planned_ns);
 
 #endif

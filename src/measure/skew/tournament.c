@@ -1,12 +1,16 @@
-/* One tournament of the cores, batch by batch, as wide as the machine bears. See survey_tournament.h. */
+/*
+ * Runs a measurement pass over the pairs of cores, in batches as wide as the machine can bear. See
+ * survey_tournament.h.
+ */
 #include "measure/skew/survey_tournament.h"
 
 /*
- * One trip in a few hundred is as short as they get, and it decides: a thousand are ample. The figures below
- * are for the worst case, a virtual machine: there a trip takes a microsecond, and waking a pair 100.
+ * The shortest trip decides, and one trip in a few hundred is that short, so a thousand are enough. These
+ * figures are for the worst case, a virtual machine, where a trip takes a microsecond and waking a pair takes
+ * 100.
  */
 #define TRIPS_MANY       1000
-#define TRIPS_FEW        200 /* with many cores, where waking them costs as much, and where time is short */
+#define TRIPS_FEW        200 /* for many cores, where waking them takes as long, and for short runs */
 #define CORES_MANY       32
 void
 survey_tournament_begin(struct survey_tournament *tournament, struct survey *survey, struct offsets *offsets,
@@ -51,7 +55,10 @@ survey_tournament_pair(struct survey_tournament *tournament, size_t a, size_t b,
 	memory->batch_cores[2 * place + 1] = memory->core_of[b];
 }
 
-/* The core that the next one is paired with this round, once for both, where both live; else TOURNAMENT_BYE. */
+/*
+ * The rank that the next core is paired with in this round, if both cores are live. TOURNAMENT_BYE otherwise,
+ * and for the second core of each pair.
+ */
 static size_t
 opponent_of_next(const struct survey_tournament *tournament)
 {
@@ -76,7 +83,10 @@ survey_tournament_is_over(struct survey_tournament *tournament)
 	return true;
 }
 
-/* How many ping-pongs come next: of one round, so that no core is in two. 0: all is played. */
+/*
+ * Fills the next batch from one round, so that no core is in two pairs. Returns the number of ping-pongs, or 0
+ * if all are done.
+ */
 static size_t
 fill_batch(struct survey_tournament *tournament)
 {
@@ -93,7 +103,10 @@ fill_batch(struct survey_tournament *tournament)
 	return count;
 }
 
-/* The concurrency learns from batches that are as wide as it says: a narrower one has less to suffer. */
+/*
+ * Adapts the concurrency to a batch. A batch narrower than the concurrency is ignored, because it had less
+ * contention.
+ */
 static void
 learn(struct survey_tournament *tournament, size_t count, size_t played, uint64_t spent_ns)
 {

@@ -1,12 +1,15 @@
-/* All cores at once on one shared last value: of the TSC, and of hypervisors' clocks. See warp.h. */
+/*
+ * Checks for warps with all cores at once on one shared last value, for the TSC and for hypervisors' clocks.
+ * See warp.h.
+ */
 #include "measure/skew/survey_tournament.h"
 
 #include "base/text.h"
 
-#define TURNS_ALL   (UINT64_C(1) << 17) /* of all cores together, so that many cores don't take longer */
-#define TURNS_MIN   UINT64_C(256)       /* of each */
+#define TURNS_ALL   (UINT64_C(1) << 17) /* for all cores together, so that many cores do not take longer */
+#define TURNS_MIN   UINT64_C(256)       /* for each core */
 #define TURNS_MAX   UINT64_C(20000)
-#define PLAY_NS     (5 * SURVEY_NS_PER_S)  /* after which a core takes no further turn */
+#define PLAY_NS     (5 * SURVEY_NS_PER_S)  /* after this a core takes no further turn */
 #define BOUND_NS    (20 * SURVEY_NS_PER_S)
 
 struct warp_job {
@@ -64,7 +67,10 @@ turns_each(size_t living)
 	return turns < TURNS_MAX ? turns : TURNS_MAX;
 }
 
-/* Nothing is measured with less than two cores, where the deadline has passed, or where the TSC stops meanwhile. */
+/*
+ * Runs the warp check of the TSC. Returns an unmeasured result with fewer than two cores, after the deadline,
+ * or if the TSC stops.
+ */
 static struct report_contended
 check(struct survey *survey, enum warp_kind kind)
 {
@@ -85,13 +91,13 @@ check(struct survey *survey, enum warp_kind kind)
 
 	struct warp_result result = warp_result(table, living);
 
-	/* The last value may be of the core that reads now: that is a step back of its own TSC. */
+	/* The last value may come from the reading core itself: then its own TSC stepped back. */
 	if (result.warps && result.worst_ahead == result.worst_behind)
 		survey_add_steps(survey, result.worst_ahead, &(struct tsc_steps){ 1, 1, result.worst_ticks });
 	return describe(survey, &result);
 }
 
-/* By its claim. */
+/* TICKS in ns by the clock's nominal frequency, rounded up. */
 static uint64_t
 clock_ns(const struct clock *clock, uint64_t ticks)
 {
@@ -120,7 +126,10 @@ say_warps(const struct survey *survey, const struct clock *clock, const struct w
 			      result->cores);
 }
 
-/* As the TSC's check with a lock. Where the clock is not called stable, cores may differ: that is no fault. */
+/*
+ * Runs the warp check with a lock for a hypervisor's clock. If its page does not call the clock stable, cores
+ * may differ, which is no fault.
+ */
 static void
 check_clock(struct survey *survey, const struct clock *clock)
 {
