@@ -1,10 +1,10 @@
-/* How many pairs may exchange ping-pongs side by side. See concurrency.h. */
+/* Adapts the number of pairs that exchange ping-pongs at the same time. See concurrency.h. */
 #include "sync/concurrency.h"
 
 /*
- * What separates crowding from topology. On an EPYC 7R13 a message takes 10 ns between the threads of
- * one core and 197 ns between sockets (tables of nviennot/core-to-core-latency): 20 times as long,
- * and that is no crowding. Cores that share a real one wait for time slices: round trips of
+ * Round trips longer by this factor show contention, not topology. On an EPYC 7R13 a message takes 10 ns
+ * between the threads of one core and 197 ns between sockets (tables of nviennot/core-to-core-latency), a
+ * factor of 20 without contention. Virtual cores that share a processor wait for time slices: round trips of
  * some hundred ticks were seen to become millions.
  */
 #define SUFFERING_FACTOR 32

@@ -1,7 +1,8 @@
 /*
- * How many pairs may exchange ping-pongs side by side. Where virtual cores outnumber real ones, pairs that do so at
- * the same time ruin each other's round trips: so the concurrency starts at one and doubles while the median round
- * trip does not suffer, is halved once it does, and stays there; it is halved again whenever it suffers again.
+ * Limits the number of pairs that exchange ping-pongs at the same time. If virtual cores outnumber real ones,
+ * pairs that do so delay each other's round trips. Therefore the concurrency starts at one and doubles while
+ * the median round trip stays short. If it becomes long, the concurrency is halved and no longer grows. It is
+ * halved again each time that happens.
  */
 #ifndef BARETICK_CONCURRENCY_H
 #define BARETICK_CONCURRENCY_H
@@ -12,15 +13,15 @@
 
 struct concurrency {
 	size_t now, max;     /* pairs at a time; 1 <= now <= max */
-	uint64_t best_ticks; /* the least median round trip at any concurrency so far; 0: none yet */
+	uint64_t best_ticks; /* shortest median round trip at any concurrency so far; 0 if there is none */
 	bool settled;        /* no longer growing */
 };
 
 void concurrency_init(struct concurrency *concurrency, size_t max);
 
 /*
- * Learns from one batch of ping-pongs at concurrency->now, whose median round trips had MEDIAN_TICKS for their own
- * median (0: there was none; nothing is learned), and sets concurrency->now for the next.
+ * Adapts concurrency->now to one batch of ping-pongs. MEDIAN_TICKS is the median of their median round trips.
+ * If it is 0, there were none and nothing changes.
  */
 void concurrency_learn(struct concurrency *concurrency, uint64_t median_ticks);
 

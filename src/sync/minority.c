@@ -1,13 +1,13 @@
-/* Who is in a minority, pair by pair. See minority.h. */
+/* Finds outliers among the cores, pair by pair. See minority.h. */
 #include "sync/minority.h"
 
-#define SPEAKERS_MAX 16 /* where there is a majority, most of those that are in order belong to it */
+#define REPRESENTATIVES_MAX 16 /* If there is a majority, most cores that are not disputed belong to it. */
 
 struct cores {
 	minority_ask *ask;
 	const void *context;
 	uint64_t limit;
-	size_t count, known; /* all, and those of which something is known */
+	size_t count, known; /* COUNT: all cores. KNOWN: cores with at least one known pair. */
 };
 
 static struct offset
@@ -45,7 +45,7 @@ is_disputed(const struct cores *cores, size_t core, bool *any_differs)
 	return 2 * differs >= count_known(cores, core);
 }
 
-/* The middle of what the two may be apart. */
+/* Middle of the possible distances between A and B. */
 static uint64_t
 likely(const struct cores *cores, size_t a, size_t b)
 {
@@ -56,31 +56,35 @@ likely(const struct cores *cores, size_t a, size_t b)
 }
 
 /*
- * Whether OTHER is known to be no further from SPEAKER than CORE likely is from either: by their own pair; or, where
- * that is too wide to tell, by what CORE knows of both, if by that, too, they may be the same. Of three in a line it
- * is not the first that is off, though the second is nearer to the third.
+ * Returns true if OTHER is proven to be no further from REPRESENTATIVE than CORE probably is from either of
+ * them. The proof is their own pair. If that is too wide, CORE's pairs with both prove it, provided that they
+ * also allow both to be equal. This keeps the first of three cores in a line from being an outlier just because
+ * the second is nearer to the third.
  */
 static bool
-is_of_one_group(const struct cores *cores, size_t speaker, size_t other, size_t core)
+agrees_with_representative(const struct cores *cores, size_t representative, size_t other, size_t core)
 {
-	struct offset own = between(cores, speaker, other);
-	struct offset way = offset_add(between(cores, speaker, core), between(cores, core, other));
-	uint64_t to_other = likely(cores, core, other), to_speaker = likely(cores, core, speaker);
-	uint64_t most = to_other < to_speaker ? to_other : to_speaker;
+	struct offset own = between(cores, representative, other);
+	struct offset way = offset_add(between(cores, representative, core), between(cores, core, other));
+	uint64_t to_other = likely(cores, core, other), to_representative = likely(cores, core, representative);
+	uint64_t most = to_other < to_representative ? to_other : to_representative;
 
-	return !differ(cores, speaker, other) &&
+	return !differ(cores, representative, other) &&
 	       ((offset_is_known(own) && offset_farthest(own) <= most) ||
 		(offset_is_known(way) && offset_nearest(way) <= cores->limit && offset_farthest(way) <= most));
 }
 
-/* Whether CORE differs from more than half, as far as these are of one group with SPEAKER. */
+/*
+ * Returns true if CORE differs from more than half of the cores. Only cores that agree with REPRESENTATIVE are
+ * counted.
+ */
 static bool
-is_against_most(const struct cores *cores, size_t core, size_t speaker)
+is_against_most(const struct cores *cores, size_t core, size_t representative)
 {
 	size_t count = 0;
 
 	for (size_t other = 0; other < cores->count; other++)
-		count += differ(cores, core, other) && is_of_one_group(cores, speaker, other, core);
+		count += differ(cores, core, other) && agrees_with_representative(cores, representative, other, core);
 	return 2 * count > cores->known;
 }
 
@@ -89,7 +93,7 @@ is_outlier(const struct cores *cores, size_t core, const bool *disputed)
 {
 	size_t asked = 0;
 
-	for (size_t i = 0; i < cores->count && disputed[core] && asked < SPEAKERS_MAX; i++) {
+	for (size_t i = 0; i < cores->count && disputed[core] && asked < REPRESENTATIVES_MAX; i++) {
 		if (disputed[i] || !differ(cores, core, i))
 			continue;
 		asked++;

@@ -18,7 +18,7 @@ offsets_clear(struct offsets *offsets)
 		offsets->moments[i] = (struct moment){ 0, 0 };
 }
 
-/* In a star only the boot core is paired with the others: their own pairs have no place. */
+/* If every core is only paired with the boot core, other pairs are not stored. */
 static bool
 has_place(const struct offsets *offsets, size_t a, size_t b)
 {
@@ -78,7 +78,7 @@ clamp(uint64_t magnitude)
 	return magnitude > INT64_MAX ? INT64_MAX : (int64_t)magnitude;
 }
 
-/* TICKS in SHORTEST to LONGEST ticks, as parts per 10^9, the least that it can be. */
+/* TICKS in SHORTEST to LONGEST ticks, in ppb, rounded to the least possible value. */
 static int64_t
 least_ppb(int64_t ticks, uint64_t shortest, uint64_t longest)
 {
@@ -117,7 +117,7 @@ offsets_drift(const struct offsets *earlier, const struct offsets *later, size_t
 			       offset_negate_bound(least_ppb(offset_negate_bound(moved.high), shortest, longest)) };
 }
 
-/* From FROM to TO, NUM parts of DEN on the way; NUM is at most DEN. Rounded down, or up. */
+/* The point at NUM / DEN of the way from FROM to TO, rounded down or up. NUM is at most DEN. */
 static int64_t
 part_of_way(int64_t from, int64_t to, struct rate part, bool up)
 {
@@ -128,7 +128,7 @@ part_of_way(int64_t from, int64_t to, struct rate part, bool up)
 	return (int64_t)(rises ? (uint64_t)from + done : (uint64_t)from - done);
 }
 
-/* Where the offset was at MIDDLE if it went straight from one to the other, wherever in their moments they were. */
+/* The offset at MIDDLE if it moved on a straight line, for any times within the intervals. */
 static struct offset
 straight_at(struct offset from, struct moment first, struct offset to, struct moment last, struct moment middle)
 {

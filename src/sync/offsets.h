@@ -1,7 +1,7 @@
 /*
- * From what the pairs measured to one picture: an offset per core with its bound, the pairs that contradict
- * the rest, the outliers among the cores, and how all of it moved between two such pictures. Functions over
- * arrays; no core and no clock is asked. Intervals in TSC ticks.
+ * Offset analysis: turns the pairs' intervals into one offset for each core with its bound. It finds pairs that
+ * contradict the rest, outliers among the cores, and movements between two analyses. Pure functions over
+ * arrays. Intervals are in TSC ticks.
  */
 #ifndef BARETICK_OFFSETS_H
 #define BARETICK_OFFSETS_H
@@ -13,92 +13,120 @@
 #include "base/offset.h"
 #include "sync/tournament.h"
 
-/* When a pair had the ping-pong of which its interval is, by the boot core's TSC. */
+/* Time interval of the ping-pong that gave a pair's offset, by the boot core's TSC. */
 struct moment {
 	uint64_t begin_tsc, end_tsc;
 };
 
-/* What one tournament found. The cores that took part are numbered without gaps, by rank; rank 0 is the boot core. */
+/*
+ * The results of one measurement pass. The cores that took part are numbered by rank without gaps; rank 0 is
+ * the boot core.
+ */
 struct offsets {
 	enum tournament kind;
 	size_t cores;
-	struct offset *pairs; /* the caller's, tournament_pairs() of them, by tournament_index(): B against A, A < B */
-	uint64_t begin_tsc, end_tsc; /* the boot core's, around all ping-pongs: an offset held at some moment between */
-	/* Likewise as many: by so much a pair's own ping-pongs exclude each other, or, solved, what others say of it. */
+	/* B against A for A < B. The caller's array of tournament_pairs() offsets, at tournament_index(). */
+	struct offset *pairs;
+	/* TSC of the boot core before and after all ping-pongs. Each offset held at some time in between. */
+	uint64_t begin_tsc, end_tsc;
+	/*
+	 * As long as PAIRS. How far a pair's own ping-pongs exclude each other. After offsets_solve() also how
+	 * far the pair contradicts all others.
+	 */
 	uint64_t *moved_ticks;
-	struct moment *moments; /* likewise; where end_tsc is 0, as where it is NULL, that of the tournament */
+	/*
+	 * As long as PAIRS, or NULL. If end_tsc is 0 or MOMENTS is NULL, the interval of the whole pass
+	 * applies.
+	 */
+	struct moment *moments;
 };
 
-void offsets_clear(struct offsets *offsets); /* all pairs OFFSET_UNKNOWN, and none moved */
+void offsets_clear(struct offsets *offsets); /* sets all pairs to OFFSET_UNKNOWN and not moved */
 
-/* B against A, whichever is the greater number; {0, 0} for A == B; unknown where the pair had no ping-pong. */
+/* B against A in either order, and {0, 0} for A == B. OFFSET_UNKNOWN if the pair had no ping-pong. */
 struct offset offsets_pair(const struct offsets *offsets, size_t a, size_t b);
 
-/* What is proven of B against A: by their own ping-pongs alone, or in a star by those of both with the boot core. */
+/*
+ * Proven offset of B against A: from their own ping-pongs only. If every core was only paired with the boot
+ * core, from both cores' ping-pongs with it.
+ */
 struct offset offsets_proven(const struct offsets *offsets, size_t a, size_t b);
 
 void offsets_set(struct offsets *offsets, size_t a, size_t b, struct offset offset); /* B against A */
 
-/* By how much the offset of the two is known to have moved while all of them were measured, at most; 0: it is not. */
+/*
+ * Largest movement of the pair's offset proven within this round of measurements, in ticks. 0 if none is
+ * proven.
+ */
 uint64_t offsets_moved(const struct offsets *offsets, size_t a, size_t b);
 void offsets_record_moved(struct offsets *offsets, size_t a, size_t b, uint64_t ticks);
 
 struct offsets_summary {
-	size_t pairs;            /* that had a ping-pong */
-	size_t contradictions;   /* pairs disjoint from what the others say of them, or that moved */
-	size_t contradiction_a, contradiction_b; /* the pair that contradicts by the most */
-	size_t contradiction_c;                  /* where it may as well be a pair with this one that is wrong; else B */
-	uint64_t contradiction_ticks;            /* by so many */
+	size_t pairs;            /* pairs that had a ping-pong */
+	size_t contradictions;   /* pairs that contradict the others, or that moved */
+	size_t contradiction_a, contradiction_b; /* the pair with the largest contradiction */
+	/* A third core, if its pair with A or B may be the wrong one instead; otherwise equal to B. */
+	size_t contradiction_c;
+	uint64_t contradiction_ticks;            /* size of the largest contradiction */
 	/*
-	 * The pair that is proven furthest apart; where none is, the one that may be. B against A; OFFSET_UNKNOWN
-	 * where nothing is known of any pair.
+	 * The pair with the largest proven distance, or if no distance is proven, the largest possible one. B
+	 * against A; OFFSET_UNKNOWN if no pair is known.
 	 */
 	size_t worst_a, worst_b;
 	struct offset worst;
-	uint64_t bound_ticks;    /* no two cores are further apart than this; UINT64_MAX where not all are known */
-	size_t outliers;         /* cores that are off the majority */
-	bool no_majority;        /* as many say one thing as say another: nothing says which are right */
+	/* Upper bound of the distance of any two cores; UINT64_MAX if a pair is unknown. */
+	uint64_t bound_ticks;
+	size_t outliers;         /* cores that differ from the majority */
+	/* Cores differ, but no group has a majority, so it is unknown which are right. */
+	bool no_majority;
 };
 
 /*
- * Fills PLACES (one for each core) with the offset of each against the boot core: its own pair's, or where there was no
- * ping-pong, where it is if half of the ways through others at least are right; where not all of them but one agree,
- * anywhere that a way has it. Each holds at the moment at which it was measured.
+ * Sets PLACES (one for each core) to the core's offset against the boot core, at the time when it was measured.
+ * This is the offset of its own pair. Without a ping-pong it is what at least half of the indirect paths allow.
+ * If more than one indirect path disagrees with the others, it is anything that any path allows.
  *
- * OUTLIER is whether the core is off the majority, as minority.h has it, by what is proven of pairs.
- * DISPUTED is scratch, as long. Where some are proven to differ, but none from so many, there is no_majority: then
- * those are marked that differ from the boot core, so of two cores the second, but only if they are half of all, each
- * is proven to differ from each of the other half, all in one direction, and none from any of its own half: so that
- * the group can be described. Else none is marked: worst_a and worst_b differ, and nothing says which of them is
- * right.
+ * OUTLIER is set for cores that differ from the majority by proven offsets: see minority.h. DISPUTED is scratch
+ * of the same length.
  *
- * A few passes over all pairs, and one more for each contradiction that a core has, up to a bound.
+ * If some cores are proven to differ but there is no majority, no_majority is set. Then the cores that differ
+ * from the boot core are marked as outliers, but only if they form a half that can be described. They must be
+ * half of all cores. Each must differ from each core of the other half in the same direction, and none may
+ * differ within its own half. With two cores this is the second one. Otherwise no core is marked: worst_a and
+ * worst_b differ, and it is unknown which is right.
+ *
+ * Takes a few passes over all pairs, and one more for each contradiction of a core, up to a bound.
  */
 struct offsets_summary offsets_solve(struct offsets *offsets, struct offset *places, bool *outlier, bool *disputed);
 
-/* The pair's interval is of a ping-pong in this time. */
+/* Sets the time interval of the ping-pong that gave the pair's offset. */
 void offsets_set_moment(struct offsets *offsets, size_t a, size_t b, struct moment moment);
 
-/* Of the ping-pong of which the pair's interval is; where that is not known, the whole tournament. */
+/* Time interval of the ping-pong that gave the pair's offset; the whole pass if that is unknown. */
 struct moment offsets_moment(const struct offsets *offsets, size_t a, size_t b);
 
 /*
- * How fast B's TSC runs against A's, from their own ping-pongs in two pictures: [later - earlier] over the time between
- * them, whose own ends are intervals too; rounded outwards. Unknown where either offset is, or where the two overlap in
- * time. Ways through third cores are not asked: one that drifts itself would lay its drift on the two.
+ * Rate of B's TSC against A's in ppb, from their own ping-pongs in two analyses: [later - earlier] divided by
+ * the time in between, whose ends are intervals too. Rounded outwards. OFFSET_UNKNOWN if either offset is
+ * unknown or their times overlap. Indirect paths are not used, because a third core that drifts would add its
+ * own drift.
  */
 struct offset offsets_drift(const struct offsets *earlier, const struct offsets *later, size_t a, size_t b);
 
-/* How B's offset against A went, by three pictures. */
+/* How B's offset against A moved, from three analyses. */
 enum motion {
-	MOTION_UNTOLD,     /* it did not move, or that is all that is known */
-	MOTION_STEADY,     /* it moved from the first to the middle one and on to the last, on a straight line */
-	MOTION_STEP_EARLY, /* off that line: from the first to the middle one, and later not that it is known */
-	MOTION_STEP_LATE,  /* likewise, from the middle one to the last */
-	MOTION_UNEVEN,     /* off that line: both times */
+	MOTION_UNTOLD,     /* it did not move, or more is not known */
+	MOTION_STEADY,     /* it moved from the first to the middle to the last analysis, on a straight line */
+	/* Not on a straight line: it moved before the middle analysis, and no later movement is proven. */
+	MOTION_STEP_EARLY,
+	MOTION_STEP_LATE,  /* not on a straight line: it moved only after the middle analysis */
+	MOTION_UNEVEN,     /* not on a straight line: it moved before and after */
 };
 
-/* From the two's own ping-pongs, each at its own moment; untold where one is not known, or where these overlap. */
+/*
+ * Uses the pair's own ping-pongs, each at its own time. MOTION_UNTOLD if one is unknown, or if their times
+ * overlap.
+ */
 enum motion offsets_motion(const struct offsets *first, const struct offsets *middle, const struct offsets *last,
 			   size_t a, size_t b);
 

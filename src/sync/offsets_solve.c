@@ -1,17 +1,18 @@
 /*
- * One picture from all pairs. See offsets.h.
+ * Solves the offsets of all cores from all pairs. See offsets.h.
  *
- * Where two cores had ping-pongs, these alone say what is known of the two: an interval by way of a third core is
- * made of two that were taken at other moments, between which a core may have moved. Ways over others serve for two
- * things: for pairs that had no ping-pong, and to see which pairs contradict the rest.
+ * For two cores that had ping-pongs, only these count. An indirect path over a third core combines two
+ * measurements from different times, and a core may have moved in between. Indirect paths serve two purposes:
+ * for pairs without a ping-pong, and to find pairs that contradict the rest.
  *
- * For both, where a core may be is put to the vote: its own pair with the boot core is one vote, each way through
- * another core (what is known of that one, and its pair with this one) is one more, and what more than half of them
- * share is the answer. A wrong pair is outvoted: it is one vote of each of its two cores, and where it is a pair with
- * the boot core, one vote of each other core, through the one that it misplaces. Where no more than half of the votes
- * agree, nothing says which are wrong: then the core's own pair with the boot core counts, and a pair that
- * contradicts that is one of three that contradict each other: whichever of the three cores moved, it is these that
- * are named.
+ * For both, a core's offset is decided by a vote. The core's own pair with the boot core is one vote. Each path
+ * through another core (that core's offset plus its pair with this one) is one more. The result is the range
+ * that more than half of the votes share. A wrong pair is outvoted: it is one vote for each of its two cores. A
+ * wrong pair with the boot core is one vote for each other core, through the core that it misplaces.
+ *
+ * If no more than half of the votes agree, it is unknown which are wrong. Then the core's own pair with the
+ * boot core counts. A pair that contradicts this belongs to three pairs that contradict each other. Whichever
+ * of the three cores moved, these three are named.
  */
 #include "sync/offsets.h"
 
@@ -19,10 +20,11 @@
 #include "sync/minority.h"
 #include "sync/offsets_ways.h"
 
-#define PASSES         2  /* the second goes through cores that the first has narrowed */
-#define VOTE_STEPS_MAX 16 /* wrong votes that are outvoted: a pass over all pairs for each would be too long */
+#define PASSES         2  /* the second pass uses offsets that the first has narrowed */
+/* Limit on wrong votes that can be outvoted, because each takes a pass over all pairs. */
+#define VOTE_STEPS_MAX 16
 
-struct picture { /* and the core that the vote is about */
+struct picture { /* the analysis so far, and the core that is voted on */
 	const struct offsets *offsets;
 	const struct offset *places;
 	size_t rank;
@@ -40,8 +42,9 @@ way_through(const void *context, size_t through)
 }
 
 /*
- * What all ways that meet SHARED say but one, whichever that is: it may be by way of a core that moved between its two
- * ping-pongs, and fit all the same into what the others leave open. SHARED itself where it is of one way.
+ * The range that all paths overlapping SHARED allow if any one of them is left out. One path may lead through a
+ * core that moved between its two ping-pongs and still overlap the others. Returns SHARED if there is only one
+ * path.
  */
 static struct offset
 without_any_one(const struct picture *picture, struct offset shared)
@@ -90,7 +93,7 @@ vote_on_places(const struct offsets *offsets, struct offset *places, bool *decid
 			places[i] = vote(&(struct picture){ offsets, places, i }, &decided[i]);
 }
 
-/* What the places of A and B say of B against A. */
+/* B against A by their places. */
 static struct offset
 implied(const struct offset *places, size_t a, size_t b)
 {
@@ -98,8 +101,8 @@ implied(const struct offset *places, size_t a, size_t b)
 }
 
 /*
- * The pair's own interval, wherever it has one. Only where it alone says that the two differ, and is outvoted, it is
- * the picture's: one of the two moved, and which moment is the odd one is for the contradictions to say.
+ * The pair's own interval if it has one. If it alone proves a difference and is outvoted, the interval by the
+ * places instead. Then one of the two cores moved, and the contradictions show at what time.
  */
 static struct offset
 between(const struct offsets *offsets, const struct offset *places, size_t a, size_t b)
@@ -112,7 +115,7 @@ between(const struct offsets *offsets, const struct offset *places, size_t a, si
 	return own;
 }
 
-/* By how much the pair contradicts the places that all pairs voted for, or itself. */
+/* Records how far the pair contradicts the places that all pairs voted for, or itself. */
 static void
 record_contradiction(struct offsets_summary *summary, struct offsets *offsets, const struct offset *places, size_t a,
 		     size_t b)
@@ -129,7 +132,10 @@ record_contradiction(struct offsets_summary *summary, struct offsets *offsets, c
 	summary->contradiction_b = b;
 }
 
-/* Whether half of all that know say of RANK what its pair with OTHER says: then that pair may as well be right. */
+/*
+ * Returns true if at least half of the votes on RANK agree with its pair with OTHER. Then that pair may be
+ * right.
+ */
 static bool
 is_backed(const struct offsets *offsets, const struct offset *places, size_t rank, size_t other)
 {
@@ -146,7 +152,10 @@ is_backed(const struct offsets *offsets, const struct offset *places, size_t ran
 	return 2 * agree >= known;
 }
 
-/* The core by way of which the two are the most apart from what their own ping-pongs say; B: there is none. */
+/*
+ * The third core whose indirect path is furthest from the interval of the pair A, B. Returns B if there is
+ * none.
+ */
 static size_t
 find_third(const struct offsets *offsets, size_t a, size_t b)
 {
@@ -166,8 +175,9 @@ find_third(const struct offsets *offsets, size_t a, size_t b)
 }
 
 /*
- * The worst pair is named alone where it contradicts itself, or is outvoted; else one of three may have moved: where no
- * one core's two pairs show it, then the boot core, by which the places of both are.
+ * Names the worst pair alone if it contradicts itself or is outvoted. Otherwise one of three cores may have
+ * moved. If no single core's two pairs show it, the third is the boot core, because the places of both cores
+ * refer to it.
  */
 static void
 settle_contradiction(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *places,
@@ -207,7 +217,7 @@ record_bound(struct offsets_summary *summary, struct offset offset)
 		summary->bound_ticks = farthest;
 }
 
-/* The bound holds whichever is right. */
+/* The bound includes both intervals, because either may be right. */
 static void
 record_pair(struct offsets_summary *summary, struct offsets *offsets, const struct offset *places, size_t a, size_t b)
 {
@@ -231,8 +241,8 @@ struct solution {
 };
 
 /*
- * By pairs and not by the places against the boot core, which is asked like any other. One that is outvoted tells
- * nothing.
+ * Answers by pairs, not by places, so that the boot core is treated like any other core. An outvoted pair
+ * counts as unknown.
  */
 static struct offset
 ask(const void *context, size_t a, size_t b)
@@ -246,8 +256,8 @@ ask(const void *context, size_t a, size_t b)
 }
 
 /*
- * Whether each outlier is proven to differ from each core that is none, all in one direction, while none does from
- * any of its own side, and there are as many of both.
+ * Returns true if each outlier is proven to differ from each other core, always in the same direction. No core
+ * may differ from one on its own side, and both sides must have the same size.
  */
 static bool
 are_halves(const struct offsets *offsets, const struct offset *places, const bool *outlier)
@@ -268,8 +278,9 @@ are_halves(const struct offsets *offsets, const struct offset *places, const boo
 }
 
 /*
- * There is no majority. Where the cores fall into two halves, as two cores do, the one without the boot core is
- * marked, to which all figures refer. Else a mark would name one of a pair of which nothing says which it is.
+ * Handles cores without a majority. If they form two halves, as two cores do, the half without the boot core is
+ * marked, because all figures refer to the boot core. Otherwise a mark would name one core of a pair although
+ * either may be wrong.
  */
 static void
 mark_half(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *places,
@@ -287,8 +298,8 @@ mark_half(struct offsets_summary *summary, const struct offsets *offsets, const 
 }
 
 /*
- * Who is in a minority. A place that no majority stands behind, its core's own pair with the boot core, outvotes no
- * pair: so it is unknown meanwhile.
+ * Finds the outliers. A place without a majority is only the core's own pair with the boot core and must not
+ * outvote other pairs, so it is set to unknown for the search.
  */
 static struct minority
 find_minority(const struct offsets *offsets, struct offset *places, bool *outlier, bool *disputed)
@@ -321,7 +332,7 @@ struct offsets_summary
 offsets_solve(struct offsets *offsets, struct offset *places, bool *outlier, bool *disputed)
 {
 	struct offsets_summary summary = { .worst = OFFSET_UNKNOWN };
-	bool *decided = disputed; /* until it is known who is disputed */
+	bool *decided = disputed; /* until minority_find() uses the array */
 	struct minority minority;
 
 	vote_on_places(offsets, places, decided);

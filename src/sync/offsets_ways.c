@@ -1,23 +1,23 @@
-/* A core's place by ways over other cores. See offsets_ways.h. */
+/* Finds a core's offset by indirect paths over other cores. See offsets_ways.h. */
 #include "sync/offsets_ways.h"
 
 #include "consensus/marzullo.h"
 
-#define AGREE_STEPS 2 /* the one way that is wrong may begin the highest */
+#define AGREE_STEPS 2 /* the one wrong path may start highest */
 
 struct aim {
 	const struct offsets *offsets;
 	size_t rank;
 };
 
-/* By the boot core's pair with THROUGH and that one's with RANK. */
+/* The path from the boot core over THROUGH to RANK. */
 static struct offset
 way_of_pairs(const struct offsets *offsets, size_t through, size_t rank)
 {
 	return offset_add(offsets_pair(offsets, 0, through), offsets_pair(offsets, through, rank));
 }
 
-/* How many ways to RANK begin below LOW or at it (and end above HIGH or at it). */
+/* Number of paths to RANK that start at LOW or below and end at HIGH or above. */
 static size_t
 count_ways(const struct offsets *offsets, size_t rank, int64_t low, int64_t high)
 {
@@ -39,7 +39,10 @@ way_by_pairs(const void *context, size_t through)
 	return way_of_pairs(aim->offsets, through, aim->rank);
 }
 
-/* All ways but one agree: that one is by way of a core that moved. Of cores that drift more are wrong. */
+/*
+ * Returns true if all paths but one agree: that path leads through a core that moved. If cores drift, more
+ * paths are wrong.
+ */
 static bool
 agree_but_for_one(const struct offsets *offsets, size_t rank)
 {
@@ -49,7 +52,7 @@ agree_but_for_one(const struct offsets *offsets, size_t rank)
 	return ways.votes + 1 >= ways.voters;
 }
 
-/* Anywhere that a way has it. */
+/* The hull of all paths. */
 static struct offset
 hull_of_ways(const struct offsets *offsets, size_t rank)
 {
@@ -67,9 +70,9 @@ hull_of_ways(const struct offsets *offsets, size_t rank)
 }
 
 /*
- * A way through a core that moved meanwhile is wrong; of those that are right, half of all at least, none begins above
- * the truth or ends below it. So the truth is not below the least value that half of them begin at or below, and
- * likewise above.
+ * At least half of the paths are right: a path is only wrong if its core moved between its two ping-pongs. No
+ * right path starts above the true offset or ends below it. Therefore the true offset is not below the least
+ * value at which half of the paths have started, and the same holds above.
  */
 struct offset
 offsets_place_by_ways(const struct offsets *offsets, size_t rank, struct offset shared)

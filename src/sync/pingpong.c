@@ -2,22 +2,21 @@
 #include "sync/pingpong.h"
 
 /*
- * Looks at the other's line before each pause. A message that is on its way comes within a round
- * trip, of which a pause would be a good part (up to 140 cycles on Skylake: Intel Optimization
- * Reference Manual, "Pause Latency in Skylake Client Microarchitecture"); one that takes longer is
- * worth pauses.
+ * Polls the other core's line this often before each pause. A message on its way arrives within a round trip,
+ * and a pause would be a large part of that. It takes up to 140 cycles on Skylake (Intel Optimization Reference
+ * Manual, "Pause Latency in Skylake Client Microarchitecture"). A later message is worth pauses.
  */
 #define LOOKS 64
 
 /*
- * No core takes so many looks, reads its TSC and pauses in fewer ticks: so on a healthy TSC it is
- * never the count of pauses that ends a ping-pong.
+ * No core polls LOOKS times, reads its TSC and pauses in fewer ticks. So with a healthy TSC, the count of
+ * pauses never ends a ping-pong.
  */
 #define TURN_TICKS_MIN 16
 
-#define TRIP_SUB_BITS   2 /* 4 buckets to each power of two */
-#define TRIP_LINEAR_MAX ((UINT64_C(2) << TRIP_SUB_BITS) - 1) /* a bucket to each value up to this */
-#define TRIP_HALVINGS   (63 - TRIP_SUB_BITS) /* leave no more than that of any value */
+#define TRIP_SUB_BITS   2 /* 4 buckets for each power of two */
+#define TRIP_LINEAR_MAX ((UINT64_C(2) << TRIP_SUB_BITS) - 1) /* each value up to this has its own bucket */
+#define TRIP_HALVINGS   (63 - TRIP_SUB_BITS) /* enough halvings to bring any value into the linear range */
 
 _Static_assert((TRIP_HALVINGS << TRIP_SUB_BITS) + TRIP_LINEAR_MAX < PINGPONG_BUCKETS,
 	       "UINT64_MAX has a bucket");
@@ -31,7 +30,7 @@ _Static_assert(offsetof(struct pingpong, records) == 4 * PINGPONG_LINE &&
 	       sizeof(struct pingpong_record) % PINGPONG_LINE == 0,
 	       "each side's record has lines of its own");
 
-/* One side while it plays. */
+/* One side during the ping-pong. */
 struct side {
 	struct pingpong *pingpong;
 	enum pingpong_side which;
@@ -53,7 +52,7 @@ pingpong_begin(struct pingpong *pingpong, uint64_t trips_max, uint64_t bound_tic
 	}
 }
 
-/* A TSC that steps back doesn't end the ping-pong: the counts of trips and of pauses do. */
+/* A TSC that steps back does not end the ping-pong, but the limits of trips and pauses do. */
 static bool
 goes_on(const struct side *side, uint64_t now_tsc)
 {
@@ -64,7 +63,7 @@ goes_on(const struct side *side, uint64_t now_tsc)
 	       ((int64_t)elapsed < 0 || elapsed <= pingpong->bound_ticks);
 }
 
-/* Waits for the message of that NUMBER. False: it did not come, or the ping-pong is over. */
+/* Waits for message NUMBER. Returns false if it did not come or the ping-pong is over. */
 static bool
 await(const struct side *side, uint64_t number)
 {
@@ -82,7 +81,7 @@ await(const struct side *side, uint64_t number)
 	return false;
 }
 
-/* The stamp was read before; a core that sees the number sees the stamp. */
+/* STAMP was read before. A core that sees the number also sees the stamp. */
 static void
 send(struct pingpong_slot *slot, uint64_t stamp)
 {
@@ -101,7 +100,7 @@ record_arrival(struct pingpong_record *record, uint64_t arrival, uint64_t stamp)
 		record->least_ticks = ticks;
 }
 
-/* TICKS is halved until 3 bits are left: those count on from 4 times the halvings. */
+/* Number of halvings that leave 3 bits of TICKS. Those 3 bits index into the buckets of that power of two. */
 static unsigned
 trip_halvings(uint64_t ticks)
 {
@@ -114,17 +113,16 @@ record_trip(struct pingpong_record *record, uint64_t ticks)
 	unsigned halvings = trip_halvings(ticks);
 
 	if ((int64_t)ticks < 0)
-		return; /* its own TSC stepped back: that is no length */
+		return; /* its own TSC stepped back, so this is no duration */
 	record->trips[(halvings << TRIP_SUB_BITS) + (ticks >> halvings)]++;
 	if (ticks < record->best_trip_ticks)
 		record->best_trip_ticks = ticks;
 }
 
 /*
- * The reading that marks an arrival is the stamp of what is sent back: so each hit costs one TSC
- * read. What arrived is recorded while the message travels. The first trips, with the wait for the other to
- * come and every path still cold, are recorded like all: they are as true as the others, and neither
- * the least nor the median of many minds some that are long.
+ * The TSC reading of an arrival is also the stamp of the answer, so each hit costs one TSC read. The arrival is
+ * recorded while the answer travels. The first trips, with cold caches and the wait for the other core, are
+ * recorded as well. They are true, and a few long trips change neither the least nor the median of many.
  */
 void
 pingpong_play(struct pingpong *pingpong, enum pingpong_side side, sample_bracket *tsc,
@@ -143,7 +141,8 @@ pingpong_play(struct pingpong *pingpong, enum pingpong_side side, sample_bracket
 			return;
 		arrival = tsc();
 
-		uint64_t stamp = theirs->stamp; /* before the answer, after which it may change */
+		/* Read before the answer is sent, because it may change after that. */
+		uint64_t stamp = theirs->stamp;
 
 		if (side == PINGPONG_SECOND || number < pingpong->trips_max)
 			send(mine, arrival);
@@ -160,7 +159,7 @@ pingpong_stop(struct pingpong *pingpong)
 	__atomic_store_n(&pingpong->stop, 1, __ATOMIC_RELAXED);
 }
 
-/* The upper end of the bucket of the median; 0 where nothing was recorded. */
+/* Upper end of the median's bucket; 0 if nothing was recorded. */
 static uint64_t
 trip_median(const struct pingpong_record *record)
 {
@@ -194,10 +193,9 @@ least_sum(int64_t a, int64_t b)
 }
 
 /*
- * A TSC that reads v is at v or above, but below v + RESOLUTION, and two TSCs need not step at the same moment: so the
- * true offset may lie up to so much beyond what the readings say. A warp is one of readings: what software sees step
- * back did step back, by however little, also where both TSCs count in steps of several ticks and theirs come at
- * different moments.
+ * Bounds of the offset. A TSC that reads v is between v and v + RESOLUTION, and two TSCs need not step at the
+ * same time, so the bounds are widened by the resolution. Warps are not: if software sees a reading step back,
+ * it did, by however little.
  */
 static struct offset
 allowed(const struct pingpong_record *first, const struct pingpong_record *second, uint64_t resolution_ticks)

@@ -1,4 +1,4 @@
-/* The schedule of a tournament. See tournament.h. */
+/* Schedules the pairs of a measurement pass. See tournament.h. */
 #include "sync/tournament.h"
 
 size_t
@@ -26,9 +26,9 @@ star_opponent(size_t round, size_t core)
 }
 
 /*
- * Those on the circle are a pair where their numbers add up to the round's, modulo the circle's size. That is odd, so
- * that in each round exactly one of them is left with itself: it is paired with the core beside the circle, the last of
- * an even number, or else sits out.
+ * Two cores on the circle are a pair if their numbers add up to the round's, modulo the circle's size. The size
+ * is odd, so in each round exactly one core would be paired with itself. It is paired with the core outside the
+ * circle, the last of an even number, or else is idle.
  */
 static size_t
 circle_opponent(size_t cores, size_t round, size_t core)
@@ -51,7 +51,7 @@ tournament_opponent(enum tournament kind, size_t cores, size_t round, size_t cor
 				       : circle_opponent(cores, round, core);
 }
 
-/* In the order of the greater number, then of the lesser: so the cores' count does not matter. */
+/* Sorted by the greater number, then by the lesser, so the index does not depend on the number of cores. */
 size_t
 tournament_index(enum tournament kind, size_t cores, size_t a, size_t b)
 {

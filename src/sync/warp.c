@@ -1,21 +1,22 @@
 /* The contended warp check. See warp.h. */
 #include "sync/warp.h"
 
-#define LOCK_PAUSES    (1u << 20) /* for one turn: the core that holds the lock may be preempted, or dead */
+#define LOCK_PAUSES    (1u << 20) /* for one turn: the core that holds the lock may be preempted or dead */
 #define ROUND_TURNS    8
-#define ROUND_PAUSES   1024 /* for each core: one that is missing may be preempted, or dead; */
-#define ROUNDS_MISSED  4          /* when so many waits were in vain, nobody waits any more */
-#define RAISE_TRIES    64 /* where others raise the stamp as often, theirs are later anyway */
-#define POLITE_PAUSES  64 /* after a turn, for another core to take one: it alone is proof */
-#define TURNS_FRACTION 10 /* a core with less than a tenth of its turns is starved */
-#define HANDOVERS_MIN  8  /* and so is one that nearly never followed another */
+#define ROUND_PAUSES   1024 /* for each core: a missing core may be preempted or dead */
+#define ROUNDS_MISSED  4          /* after this many waits without success, no core waits any more */
+#define RAISE_TRIES    64 /* limit for raising the stamp; after that, other cores' stamps are later anyway */
+/* Pauses after a turn, so that another core can take one: only that proves anything. */
+#define POLITE_PAUSES  64
+#define TURNS_FRACTION 10 /* a core with fewer than a tenth of its turns is starved */
+#define HANDOVERS_MIN  8  /* a core that follows another one less often than this is starved too */
 #define STAMP_MAX      (UINT64_MAX >> WARP_CORE_BITS)
-#define STAMP_MIDDLE   (STAMP_MAX / 2) /* where the boot core begins: five days at 5 GHz to either side */
+#define STAMP_MIDDLE   (STAMP_MAX / 2) /* the boot core starts here: five days at 5 GHz to either side */
 
-struct turn { /* what one look showed */
+struct turn { /* result of one turn */
 	uint64_t now_tsc;
-	uint64_t from;         /* the core whose stamp was there; the table's cores where there was none */
-	uint64_t behind_ticks; /* by so much that stamp was ahead; 0: it was not */
+	uint64_t from;         /* the core that left the stamp; the table's number of cores if there was none */
+	uint64_t behind_ticks; /* how far that stamp was ahead; 0 if it was not */
 };
 
 size_t
@@ -40,7 +41,7 @@ static bool
 take_lock(struct warp_table *table, void (*pause)(void))
 {
 	for (unsigned i = 0; i < LOCK_PAUSES && !barrier_is_stopped(&table->barrier); i++) {
-		/* Looked at before it is written: those that wait leave the line with the core that works. */
+		/* Read before it is written, so that waiting cores leave the line with the core that works. */
 		if (!__atomic_load_n(&table->lock, __ATOMIC_RELAXED) &&
 		    !__atomic_exchange_n(&table->lock, 1, __ATOMIC_ACQUIRE))
 			return true;
@@ -67,7 +68,7 @@ look_locked(struct warp_table *table, size_t core, struct warp_reader reader, vo
 	return true;
 }
 
-/* Counted from base_tsc, between 1 and STAMP_MAX: a TSC beyond either end is shown at that end. */
+/* The stamp counts from base_tsc and is between 1 and STAMP_MAX. A TSC beyond either end is set to that end. */
 static uint64_t
 stamp_of(const struct warp_table *table, uint64_t now_tsc)
 {
@@ -117,7 +118,7 @@ last_core(const struct warp_table *table)
 		core_of(table, __atomic_load_n(&table->last_both, __ATOMIC_RELAXED));
 }
 
-/* Lets another core go first, for a moment: it may be asleep. */
+/* Lets another core go first for a moment, because it may be asleep. */
 static void
 be_polite(const struct warp_table *table, size_t core, void (*pause)(void))
 {
@@ -129,8 +130,9 @@ be_polite(const struct warp_table *table, size_t core, void (*pause)(void))
 }
 
 /*
- * A core whose cache is near the lock's line wins it again and again while others contend for it, and those of another
- * socket may not once. So a core that has had as many turns as all others get leaves the lock to them.
+ * A core whose cache is near the lock's line wins it repeatedly while others contend for it, and cores of
+ * another socket may never get it. So a core that has had its share of turns waits until the others have had
+ * theirs.
  */
 static void
 await_others(struct warp_table *table, uint64_t turns, size_t expected, void (*pause)(void))
@@ -210,7 +212,10 @@ warp_result(const struct warp_table *table, size_t expected)
 			result.worst_behind = i;
 		}
 	}
-	/* Without a lock a core far ahead finds its own stamp each time: not alone, but the warp itself. */
+	/*
+	 * Without a lock a core that is far ahead always finds its own stamp. That is the warp itself, not a
+	 * lack of other cores.
+	 */
 	if (table->kind == WARP_LOCKED || !result.warps)
 		result.starved |= lonely;
 	result.starved |= result.cores < expected;
