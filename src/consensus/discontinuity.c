@@ -1,14 +1,15 @@
-/* Clocks in groups by what they say of one step. See discontinuity.h. */
+/* Groups clocks by the time that they measured for one step. See discontinuity.h. */
 #include "consensus/discontinuity.h"
 
 #include "base/set.h"
 
-#define WRAP_NS_MIN UINT64_C(10000000000) /* one that wraps sooner does not say how long something took */
+#define WRAP_NS_MIN UINT64_C(10000000000) /* a clock that wraps sooner gives no usable duration */
 
 struct panel {
-	struct discontinuity_clock clocks[DISCONTINUITY_CLOCKS_MAX]; /* those that wrap late with the wraps counted */
+	/* Clocks that wrap late have their wraps counted. */
+	struct discontinuity_clock clocks[DISCONTINUITY_CLOCKS_MAX];
 	size_t count;
-	int64_t half_ns; /* of the floor: by so much is each interval widened */
+	int64_t half_ns; /* half of the floor; each interval is widened by this */
 };
 
 static int64_t
@@ -23,7 +24,7 @@ high(const struct panel *panel, size_t clock)
 	return panel->clocks[clock].elapsed.high + panel->half_ns;
 }
 
-/* What is added to FROM, some of the clock's wraps, so that it is the first at TO or later. */
+/* The multiple of the clock's wrap that brings FROM to TO or just above. */
 static int64_t
 wraps_up_to(const struct discontinuity_clock *clock, int64_t from, int64_t to)
 {
@@ -44,7 +45,7 @@ holds(const struct panel *panel, size_t clock, int64_t ns)
 	return low(panel, clock) + by <= ns && ns <= high(panel, clock) + by;
 }
 
-/* Those of SET that hold NS. */
+/* The clocks of SET whose interval contains NS. */
 static uint32_t
 holders(const struct panel *panel, uint32_t set, int64_t ns)
 {
@@ -57,8 +58,8 @@ holders(const struct panel *panel, uint32_t set, int64_t ns)
 }
 
 /*
- * What most of SET hold begins where one of them does: in one of them that is taken as it is, another with its wraps.
- * Returns those who hold it.
+ * The largest group of SET whose intervals share a value. The shared range starts where one of them starts: one
+ * interval is taken as it is, another is shifted by its wraps.
  */
 static uint32_t
 largest(const struct panel *panel, uint32_t set)
@@ -89,7 +90,7 @@ width(const struct panel *panel, size_t clock)
 	return (uint64_t)(panel->clocks[clock].elapsed.high - panel->clocks[clock].elapsed.low);
 }
 
-/* How long it took by the one of SET that knows best. */
+/* The narrowest duration of the clocks in SET. */
 static struct offset
 elapsed(const struct panel *panel, uint32_t set)
 {
@@ -102,7 +103,7 @@ elapsed(const struct panel *panel, uint32_t set)
 	return best == panel->count ? OFFSET_UNKNOWN : panel->clocks[best].elapsed;
 }
 
-/* Takes the mute out of their groups, and the groups of which none is left away. */
+/* Removes mute clocks from their groups, and groups that are then empty. */
 static void
 drop_mute(const struct panel *panel, struct discontinuity *found)
 {
@@ -119,7 +120,7 @@ drop_mute(const struct panel *panel, struct discontinuity *found)
 	}
 }
 
-/* Whether A and B fit; of two that wrap A is taken as it is. */
+/* Returns true if A and B overlap. If both wrap, A is taken as it is. */
 static bool
 fit(const struct panel *panel, size_t a, size_t b)
 {
@@ -131,7 +132,7 @@ fit(const struct panel *panel, size_t a, size_t b)
 	return low(panel, b) + by <= high(panel, a) && high(panel, b) + by >= low(panel, a);
 }
 
-/* Whether CLOCK fits each of SET. */
+/* Returns true if CLOCK overlaps each clock of SET. */
 static bool
 fits_all(const struct panel *panel, size_t clock, uint32_t set)
 {
@@ -141,7 +142,7 @@ fits_all(const struct panel *panel, size_t clock, uint32_t set)
 	return true;
 }
 
-/* Those that fit several of the groups. */
+/* The clocks that fit several groups. */
 static uint32_t
 find_mute(const struct panel *panel, const struct discontinuity *found)
 {
@@ -164,7 +165,7 @@ middle(const struct offset *offset)
 	return offset->low + (offset->high - offset->low) / 2;
 }
 
-/* Of those that do not wrap the one that knows best: those that wrap late are taken to be near it. */
+/* Middle of the narrowest clock that does not wrap. Clocks that wrap late are assumed to be near it. */
 static int64_t
 anchor(const struct panel *panel)
 {
@@ -192,7 +193,7 @@ panel_of(const struct discontinuity_clock *clocks, size_t count, uint64_t floor_
 
 		if (clock->wrap_ns < WRAP_NS_MIN)
 			continue;
-		clock->known &= width(&panel, i) < clock->wrap_ns; /* else it holds any time */
+		clock->known &= width(&panel, i) < clock->wrap_ns; /* a wider interval contains any time */
 		clock->elapsed = (struct offset){ clock->elapsed.low + by, clock->elapsed.high + by };
 		clock->wrap_ns = 0;
 	}

@@ -1,7 +1,7 @@
 /*
- * Discontinuities: several clocks each say how long one step of the run took, from one reading of all to the next.
- * Where all fit each other time went on evenly, whatever it is called by. Where they do not, they are in groups: the
- * machine was paused, set back to a snapshot or moved, or one clock leapt. Which of it is not said here.
+ * Finds discontinuities. Several clocks measure the duration of one step of the run, from one reading of all to
+ * the next. If all agree, time went on evenly. If not, they form groups: the machine was paused, restored from
+ * a snapshot or migrated, or one clock jumped. The cause is not decided here.
  */
 #ifndef BARETICK_DISCONTINUITY_H
 #define BARETICK_DISCONTINUITY_H
@@ -17,25 +17,27 @@
 
 struct discontinuity_clock {
 	bool known;
-	struct offset elapsed; /* ns by this clock, with all that is not known of its readings and its rate */
-	uint64_t wrap_ns;      /* or so much more or less, any number of times; 0: it does not wrap */
+	/* Duration in ns by this clock, including the uncertainty of its readings and its rate. */
+	struct offset elapsed;
+	uint64_t wrap_ns;      /* the duration is modulo this; 0 if the clock does not wrap */
 };
 
 struct discontinuity_group {
 	uint32_t clocks;       /* bit I: clock I */
-	/* By the one that knows best; OFFSET_UNKNOWN where all of them wrap too soon to tell. */
+	/* The narrowest duration in the group; OFFSET_UNKNOWN if all its clocks wrap too soon. */
 	struct offset elapsed;
 };
 
 struct discontinuity {
-	size_t count; /* of the groups, the largest first; 1 and less: nothing happened */
+	size_t count; /* number of groups, the largest first; with fewer than two, no discontinuity */
 	struct discontinuity_group groups[DISCONTINUITY_GROUPS_MAX];
-	uint32_t mute; /* those that fit several groups, perhaps because they know little: they are in none */
+	/* Clocks that fit several groups, perhaps because their intervals are wide; in no group. */
+	uint32_t mute;
 };
 
 /*
- * Groups of COUNT clocks, at most DISCONTINUITY_CLOCKS_MAX. Two fit where no more than FLOOR_NS lies between what they
- * say. What there is no group left for is in the last one.
+ * Groups COUNT clocks, at most DISCONTINUITY_CLOCKS_MAX. Two clocks agree if their durations are no more than
+ * FLOOR_NS apart. If there are too many groups, the last one has the rest.
  */
 struct discontinuity discontinuity_find(const struct discontinuity_clock *clocks, size_t count, uint64_t floor_ns);
 

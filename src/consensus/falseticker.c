@@ -1,4 +1,4 @@
-/* Groups of rates that agree. See falseticker.h. */
+/* Finds groups of rates that agree. See falseticker.h. */
 #include "consensus/falseticker.h"
 
 struct panel {
@@ -6,7 +6,7 @@ struct panel {
 	size_t count;
 	const struct falseticker_sources *sources;
 	uint64_t limit_ppb;
-	uint32_t disagree[FALSETICKER_RATES_MAX]; /* bit B of disagree[A]: A and B */
+	uint32_t disagree[FALSETICKER_RATES_MAX]; /* bit B of disagree[A]: A and B disagree */
 };
 
 struct group {
@@ -39,7 +39,7 @@ known(const struct panel *panel)
 	return set;
 }
 
-/* Whether any two of SET disagree. */
+/* Returns true if any two of SET disagree. */
 static bool
 is_split(const struct panel *panel, uint32_t set)
 {
@@ -50,8 +50,8 @@ is_split(const struct panel *panel, uint32_t set)
 }
 
 /*
- * Of SET those that disagree with any other, but not with one of two that disagree with each other: so those with
- * which a voter agrees agree among themselves, and the groups of voters share no member.
+ * The voters of SET. A voter disagrees with some clock, and the clocks that it agrees with agree among
+ * themselves. Therefore the groups of voters share no member.
  */
 static uint32_t
 voters(const struct panel *panel, uint32_t set)
@@ -65,7 +65,7 @@ voters(const struct panel *panel, uint32_t set)
 	return voting;
 }
 
-/* Of how many sources SET is: the most of its members that are all separate. */
+/* Number of independent sources in SET: the most members that are pairwise separate. */
 static unsigned
 sources(const struct panel *panel, uint32_t set)
 {
@@ -88,7 +88,7 @@ width(const struct rate_interval *rate)
 	return rate->high - rate->low;
 }
 
-/* Those of VOTING that agree with FIRST. */
+/* The clocks of VOTING that agree with FIRST. */
 static struct group
 group_of(const struct panel *panel, uint32_t voting, size_t first)
 {
@@ -127,7 +127,7 @@ largest_group(const struct panel *panel, uint32_t voting)
 	return largest;
 }
 
-/* The consensus of those in SET alone. */
+/* The consensus of the clocks in SET alone. */
 static size_t
 reference_of(const struct panel *panel, uint32_t set)
 {
@@ -139,14 +139,17 @@ reference_of(const struct panel *panel, uint32_t set)
 	return rate_consensus(rates, panel->count);
 }
 
-/* Of SET those that disagree with REFERENCE. */
+/* The clocks of SET that disagree with REFERENCE. */
 static uint32_t
 accused(const struct panel *panel, uint32_t set, size_t reference)
 {
 	return reference < panel->count ? set & panel->disagree[reference] : 0;
 }
 
-/* Two and more siblings that agree, with more than half of them, accuse the others. */
+/*
+ * Two or more clocks of one source that agree and are more than half of its voters contradict the others of
+ * that source.
+ */
 static void
 ask_siblings(const struct panel *panel, struct falseticker *found)
 {

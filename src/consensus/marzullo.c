@@ -1,4 +1,4 @@
-/* What most of many intervals share. See marzullo.h. */
+/* Finds the range that most intervals share. See marzullo.h. */
 #include "consensus/marzullo.h"
 
 struct voters {
@@ -7,11 +7,11 @@ struct voters {
 	size_t count;
 };
 
-struct tally { /* of one value */
+struct tally { /* the intervals around one value */
 	size_t votes;     /* intervals that contain it */
 	size_t below;     /* intervals that begin below it */
-	int64_t high;     /* the lowest upper end of those that contain it */
-	int64_t next_low; /* the highest lower end below it; INT64_MIN where there is none */
+	int64_t high;     /* the lowest upper end of the intervals that contain it */
+	int64_t next_low; /* the highest lower end below it; INT64_MIN if there is none */
 };
 
 static struct tally
@@ -36,7 +36,7 @@ count_votes(const struct voters *all, int64_t value)
 	return tally;
 }
 
-/* What all of them share, as long as none contradicts; low > high where one does: low is the highest. */
+/* The range that all intervals share. If two are disjoint, low > high, and low is the highest lower end. */
 static struct marzullo
 find_unanimity(const struct voters *all)
 {
@@ -61,7 +61,10 @@ overlap(struct offset a, struct offset b)
 	return a.low <= b.high && b.low <= a.high;
 }
 
-/* What all that are disjoint from SHARED leave free around it: a voter beyond it may as well be one of them. */
+/*
+ * Counts the votes that are certain. Intervals disjoint from SHARED leave a free range around it; a voter that
+ * reaches beyond this range may belong to them.
+ */
 static size_t
 count_decided(const struct voters *all, struct offset shared)
 {
@@ -87,7 +90,7 @@ count_decided(const struct voters *all, struct offset shared)
 	return count;
 }
 
-/* The best values begin where one of the intervals does, so only lower ends need to be tried. */
+/* The best range starts where one of the intervals starts, so only lower ends need to be tried. */
 struct marzullo
 marzullo_find(marzullo_vote *vote, const void *context, size_t count, size_t steps_max)
 {

@@ -1,4 +1,4 @@
-/* Rates as intervals: whatever is rounded is rounded outwards. See rate.h. */
+/* Rates as intervals. All rounding is outwards. See rate.h. */
 #include "consensus/rate.h"
 
 #include "base/scale.h"
@@ -6,7 +6,7 @@
 #define MICROHZ_PER_HZ UINT64_C(1000000)
 #define PPB            UINT64_C(1000000000)
 
-struct span { /* what a window says, in ticks: the truth lies within low and high */
+struct span { /* the window's time or ticks, in ticks; the true value is between low and high */
 	uint64_t low, high;
 };
 
@@ -15,7 +15,7 @@ rate_tightest(const struct sample *samples, size_t count)
 {
 	const struct sample *best = &samples[0];
 
-	/* Subtraction makes a bracket that went back the widest of all. */
+	/* The unsigned difference makes a bracket that went back the widest of all. */
 	for (size_t i = 1; i < count; i++)
 		if (samples[i].end - samples[i].begin < best->end - best->begin)
 			best = &samples[i];
@@ -23,8 +23,8 @@ rate_tightest(const struct sample *samples, size_t count)
 }
 
 /*
- * The time between the two readings; each bracket is open for the TSC's resolution more, see struct rate_window. False:
- * there is no time between them for certain.
+ * The time between the two readings. Each bracket is extended by the TSC's resolution, see struct rate_window.
+ * Returns false if the order of the readings is uncertain.
  */
 static bool
 window_time(const struct rate_window *window, struct span *time)
@@ -38,7 +38,10 @@ window_time(const struct rate_window *window, struct span *time)
 	       time->high < RATE_TICKS_MAX;
 }
 
-/* The clock's ticks between them. False: it went back, or by more than a window can be long. */
+/*
+ * The clock's ticks between the two readings. Returns false if it stepped back, or moved by more than
+ * RATE_TICKS_MAX.
+ */
 static bool
 window_ticks(const struct rate_window *window, struct span *ticks)
 {
@@ -74,7 +77,7 @@ implied(struct rate claimed, uint64_t time, uint64_t ticks, enum scale_rounding 
 			   (unsigned __int128)claimed.den * ticks, rounding);
 }
 
-/* The best guess is the sum of both fractions' parts: it lies between them. */
+/* The best estimate is the mediant of both fractions, which lies between them. */
 struct rate_interval
 rate_implied_tsc(const struct rate_slope *slope, struct rate claimed)
 {
@@ -118,7 +121,7 @@ width(const struct rate_interval *interval)
 	return interval->high - interval->low;
 }
 
-/* How many of ALL hold POINT; the narrowest of them, the first of several, goes to NARROWEST. */
+/* Number of intervals in ALL that contain POINT. NARROWEST is set to the narrowest of them. */
 static size_t
 holders(const struct rate_interval *all, size_t count, uint64_t point, size_t *narrowest)
 {
@@ -133,7 +136,7 @@ holders(const struct rate_interval *all, size_t count, uint64_t point, size_t *n
 	return votes;
 }
 
-/* The overlap that most intervals share begins where one of them begins: Marzullo's algorithm, as in NTP. */
+/* The largest overlap starts where one of the intervals starts: Marzullo's algorithm, as in NTP. */
 size_t
 rate_consensus(const struct rate_interval *implied_rates, size_t count)
 {
@@ -154,7 +157,7 @@ rate_consensus(const struct rate_interval *implied_rates, size_t count)
 	return best;
 }
 
-/* (A - B) * FACTOR / DIVISOR, rounded to the side asked for; capped at the ends of the type. */
+/* (A - B) * FACTOR / DIVISOR, rounded as ROUNDING says and limited to the range of the type. */
 static int64_t
 excess(unsigned __int128 a, unsigned __int128 b, uint64_t factor, unsigned __int128 divisor,
        enum scale_rounding rounding)
@@ -189,7 +192,7 @@ rate_compare(const struct rate_interval *a, const struct rate_interval *b)
 				  compare(b->high, a->low, SCALE_UP) };
 }
 
-/* MICROHZ against num/den: both times den, so that they are integers. */
+/* Error of MICROHZ against num/den. Both are multiplied by den to stay integers. */
 static int64_t
 error_of(uint64_t microhz, struct rate claimed, enum scale_rounding rounding)
 {
@@ -213,7 +216,7 @@ rate_unwrap(const struct clock *clock, uint64_t then_ticks, uint64_t now_ticks,
 	    uint64_t expected_ticks)
 {
 	uint64_t elapsed = clock_elapsed_ticks(clock, then_ticks, now_ticks);
-	uint64_t range = clock->wrap_ticks + 1; /* 0 for a counter of 64 bits */
+	uint64_t range = clock->wrap_ticks + 1; /* 0 for a 64-bit counter */
 
 	if (!range)
 		return elapsed;

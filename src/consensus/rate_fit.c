@@ -1,4 +1,4 @@
-/* A line through brackets. See rate_fit.h. */
+/* Fits a line through brackets. See rate_fit.h. */
 #include "consensus/rate_fit.h"
 
 #include "base/scale.h"
@@ -10,10 +10,10 @@ typedef __int128 wide;
 struct hull {
 	struct rate_corner corners[RATE_SAMPLES_MAX];
 	size_t count;
-	int side; /* 1: lines pass above, -1: below */
+	int side; /* 1 if lines pass above the hull, -1 if below */
 };
 
-/* Whether B is of no use between A and C: no line that passes both touches it alone. */
+/* Returns true if B is not needed between A and C: no line that passes all three touches only B. */
 static bool
 is_idle(int side, const struct rate_corner *a, const struct rate_corner *b, const struct rate_corner *c)
 {
@@ -23,7 +23,7 @@ is_idle(int side, const struct rate_corner *a, const struct rate_corner *b, cons
 	return side > 0 ? by_b <= by_c : by_b >= by_c;
 }
 
-/* Corners come in the order of their time; one that does not is left out. */
+/* Corners come in order of time. A corner out of order is left out. */
 static void
 extend(struct hull *hull, struct rate_corner corner)
 {
@@ -35,7 +35,7 @@ extend(struct hull *hull, struct rate_corner corner)
 	hull->corners[hull->count++] = corner;
 }
 
-/* Which of them a line that rises by RISE touches. */
+/* Index of the corner that a line with slope RISE touches. */
 static size_t
 touched(const struct hull *hull, uint64_t rise)
 {
@@ -54,7 +54,7 @@ touched(const struct hull *hull, uint64_t rise)
 	return best;
 }
 
-/* Those around it. */
+/* Keeps the corners around the touched one. */
 static size_t
 keep(const struct hull *hull, uint64_t rise, struct rate_corner *kept)
 {
@@ -91,10 +91,10 @@ rate_corners(const struct clock *clock, uint64_t trust_ticks, uint64_t rise, con
 	return corners;
 }
 
-struct line { /* what a line must do, and what is known of its slope so far */
+struct line { /* constraints on a line, and the bounds of its slope so far */
 	uint64_t slack_ticks, resolution_ticks, trim_ticks;
-	uint64_t from_tsc, from_ticks; /* from where both are counted */
-	struct rate_slope slope;       /* high_time == 0: no bound yet */
+	uint64_t from_tsc, from_ticks; /* origin of the corners' coordinates */
+	struct rate_slope slope;       /* high_time == 0: no upper bound yet */
 	bool possible;
 };
 
@@ -105,7 +105,7 @@ is_less(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 	return (unsigned __int128)a * d < (unsigned __int128)c * b;
 }
 
-/* LOWER is passed above, UPPER below: how steep, at least or at most, is the line between them. */
+/* Adds the constraint that the line passes above LOWER and below UPPER. This bounds its slope from one side. */
 static void
 pass_between(struct line *line, struct rate_corner lower, struct rate_corner upper)
 {
@@ -155,7 +155,10 @@ pass_ends(struct line *line, const struct rate_end *a, const struct rate_end *b)
 			pass_between(line, lower_of(line, a, i), upper_of(line, b, j));
 }
 
-/* All pairs of corners: what is left when the line's height is eliminated from all that is asked of it. */
+/*
+ * Applies the constraints of all pairs of corners. These remain when the line's height is eliminated from all
+ * constraints.
+ */
 static bool
 pass(const struct rate_ends *ends, uint64_t slack_ticks, uint64_t trim_ticks, struct rate_slope *slope)
 {
@@ -171,7 +174,7 @@ pass(const struct rate_ends *ends, uint64_t slack_ticks, uint64_t trim_ticks, st
 	return slope->known;
 }
 
-/* What divides all differences, from one end to the next too. */
+/* The greatest common divisor of all differences, including those between the ends. */
 static uint64_t
 divisor(const struct rate_ends *ends)
 {
@@ -201,13 +204,16 @@ narrowest(const struct rate_ends *ends)
 }
 
 /*
- * A counter that moves in larger steps than its differences say is further behind its line at one time than at another.
- * That shows: lines through all brackets have less room than these are wide. With half of their width to spare the
- * resolution is as small as it seems: a step that is larger by no more than the width of a bracket does no harm. With
- * less, the clock may be read at any moment of a bracket, and then some of a larger step is not seen: of N readings
- * those that come nearest to both ends miss them by sqrt(2 * step * width / N) each, together no more than an 8th of
- * their sum for 128. A counter that is worked out from one of nearly its own rate is rounded alike at all of one end,
- * and otherwise at the next: short looks between the ends show that, and without any it is a tick more.
+ * A counter that moves in larger steps than its differences show lags its line by a varying amount. Lines
+ * through all brackets then have less room than the brackets are wide. If half of their width is left, the
+ * resolution is as small as it seems: a step larger by at most a bracket's width does no harm.
+ *
+ * With less room left, the clock may be read at any time of a bracket, and part of a larger step is not seen.
+ * The readings nearest to both ends of N miss them by sqrt(2 * step * width / N) each. For 128 readings that is
+ * at most 1/8 of the sum of step and width.
+ *
+ * A counter derived from another one of nearly its own rate is rounded alike at all readings of one end, and
+ * differently at the next end. Short looks between the ends show that; without any, one tick is added.
  */
 static bool
 pass_evenly(const struct rate_ends *ends, struct rate_slope *slope)
