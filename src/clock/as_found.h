@@ -1,6 +1,6 @@
 /*
- * The registers that a run may touch, read twice: before the first driver opens and after the last has
- * closed. What differs then was not put back, and the report says so, in every run on every machine.
+ * The registers that a run may touch, read before the first driver opens and after the last has closed. A
+ * register that differs was not restored, and the report says so in every run.
  */
 #ifndef BARETICK_AS_FOUND_H
 #define BARETICK_AS_FOUND_H
@@ -18,10 +18,10 @@ struct as_found {
 	} registers[AS_FOUND_MAX];
 };
 
-/* Adds one while there is space. */
+/* Adds a register while there is space. */
 void as_found_add(struct as_found *registers, const char *name, uint64_t value);
 
-/* The first place at which two readings of the same registers differ; their count where none does. */
+/* Index of the first register whose two readings differ; the count if none differs. */
 size_t as_found_difference(const struct as_found *before, const struct as_found *after);
 
 #endif

@@ -1,7 +1,8 @@
-/* Cores that begin together. See barrier.h. */
+/* Lets several cores start together. See barrier.h. */
 #include "clock/barrier.h"
 
-#define BARRIER_PAUSES (1u << 22) /* a third of a second or so: cores that share a real one come one by one */
+/* About a third of a second: cores that share a processor arrive one by one. */
+#define BARRIER_PAUSES (1u << 22)
 
 void
 barrier_wait(struct barrier *barrier, size_t expected, void (*pause)(void))

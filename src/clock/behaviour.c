@@ -1,4 +1,4 @@
-/* Rows of behaviour. See behaviour.h. */
+/* Results of checks on a device's behaviour. See behaviour.h. */
 #include "clock/behaviour.h"
 
 #include "base/offset.h"

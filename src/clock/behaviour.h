@@ -1,6 +1,6 @@
 /*
- * How a device behaves, beside what its data sheet promises: a row for each promise that was looked at, with one
- * of four outcomes. Drivers fill the rows; what is a fault, and by which limit, the rule catalogue says.
+ * Checks whether a device behaves as its data sheet specifies: one row for each rule that was checked, with one
+ * of four outcomes. Drivers fill the rows. The rule catalogue defines faults and their limits.
  */
 #ifndef BARETICK_BEHAVIOUR_H
 #define BARETICK_BEHAVIOUR_H
@@ -9,29 +9,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BEHAVIOURS_MAX     144 /* timers make up to six each, and a chip set may have eight comparators */
+#define BEHAVIOURS_MAX     144 /* each timer adds up to six rows, and a chip set may have eight comparators */
 #define BEHAVIOUR_TEXT_SIZE 192 /* a sentence and its final 0 */
 
-/* The kind of reason why a promise was not checked; the row's text has the reason itself. */
+/* Kind of the reason why a rule was not checked. The row's text has the reason itself. */
 enum unchecked {
 	UNCHECKED_OTHER,
 	UNCHECKED_GUEST,        /* a guest or an emulator cannot show it, or its host may be the cause */
-	UNCHECKED_NO_REFERENCE, /* nothing independent to compare the figure with */
+	UNCHECKED_NO_REFERENCE, /* no independent source to compare the figure with */
 };
 
 struct behaviour {
 	const char *rule;  /* id of its row in the rule catalogue; static storage */
 	const char *clock; /* id; static storage */
-	bool checked;      /* false: it could not be; TEXT says why */
-	enum unchecked unchecked; /* the kind of that reason; ignored if CHECKED */
-	bool disturbed;    /* not checked for what passes: made again while there is time */
-	bool failed;       /* where there is no figure: the device does not do what is promised */
-	bool open;         /* judged: not determined, whatever the figure; TEXT says why */
-	bool has_figure;   /* else: judged by its figure, see behaviour_outcome() */
+	bool checked;      /* false if it could not be checked; TEXT has the reason */
+	enum unchecked unchecked; /* kind of that reason; ignored if CHECKED */
+	bool disturbed;    /* not checked because of a passing disturbance: repeated while there is time */
+	bool failed;       /* for rules without a figure: the device does not behave as specified */
+	bool open;         /* judged as not determined, whatever the figure; TEXT has the reason */
+	bool has_figure;   /* judged by its figure, see behaviour_outcome(); otherwise by FAILED */
 	int64_t measured, low, high; /* in the rule's unit */
-	/* Of what each core has one of: judged on so many, seen on so many of them, and most on that one (APIC id). */
+	/*
+	 * For a device that each core has: number of cores checked, number that showed the behaviour, and the
+	 * APIC id of the core that showed it most.
+	 */
 	uint32_t cores_asked, cores, core;
-	char text[BEHAVIOUR_TEXT_SIZE]; /* what was seen, with the numbers */
+	char text[BEHAVIOUR_TEXT_SIZE]; /* observation with its numbers */
 };
 
 struct behaviours {
@@ -39,15 +42,15 @@ struct behaviours {
 	struct behaviour rows[BEHAVIOURS_MAX];
 };
 
-/* The next free row, filled as not checked; NULL where there is no space. */
+/* Adds a row marked as not checked. Returns NULL if there is no space. */
 struct behaviour *behaviour_add(struct behaviours *behaviours, const char *rule, const char *clock);
 
 /* Sets the sentence of ROW. */
 void behaviour_say(struct behaviour *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * What came of ROW's promise. A figure passed where its whole interval is within LIMIT, either way, and failed
- * where the whole of it is beyond: one that overlaps the limit has determined nothing.
+ * Outcome of ROW. A figure passes if its whole interval is within LIMIT on both sides of 0, and fails if its
+ * whole interval is outside. If it overlaps the limit, the outcome is not determined.
  */
 enum outcome { OUTCOME_PASSED, OUTCOME_FAILED, OUTCOME_NOT_CHECKED, OUTCOME_NOT_DETERMINED };
 #define OUTCOMES 4

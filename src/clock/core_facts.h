@@ -1,4 +1,4 @@
-/* What a core says of itself: read by the core itself, without a judgement. */
+/* Facts that each core reads about itself, without judging them. */
 #ifndef BARETICK_CORE_FACTS_H
 #define BARETICK_CORE_FACTS_H
 

@@ -1,4 +1,4 @@
-/* An exception, for people. See fault.h. */
+/* Prints an exception. See fault.h. */
 #include "clock/fault.h"
 
 static const char *const names[] = {

@@ -1,6 +1,6 @@
 /*
- * What hypervisors offer their guests for timekeeping, by CPUID from leaf 40000000h up: interfaces, several of which
- * may be stacked, and what they claim of the TSC.
+ * Timekeeping interfaces that hypervisors offer to guests, from CPUID leaf 40000000h up. Several may be present
+ * at once. Also the TSC frequency that they report.
  */
 #ifndef BARETICK_PARAVIRTUAL_H
 #define BARETICK_PARAVIRTUAL_H
@@ -15,19 +15,19 @@
 enum paravirtual_kind { PARAVIRTUAL_KVM, PARAVIRTUAL_HYPERV, PARAVIRTUAL_XEN, PARAVIRTUAL_VMWARE, PARAVIRTUAL_ACRN,
 			PARAVIRTUAL_VIRTUALBOX };
 
-/* What the hypervisor says of its own clock's readings on several cores, as a kernel asks for it. */
+/* Whether readings of the hypervisor's clock on several cores can be compared, by the flag that kernels use. */
 enum paravirtual_stable { STABLE_UNKNOWN, STABLE_YES, STABLE_NO };
 
 struct paravirtual_interface {
 	enum paravirtual_kind kind;
 	const char *name;         /* static storage */
-	uint32_t base, leaf_max;  /* of CPUID */
-	uint32_t features;        /* as the interface's own leaf has them */
-	char version[24];         /* "": it says none */
-	char offers[96];          /* in words, "": nothing that is known here */
-	struct rate tsc;          /* the rate that it claims of the TSC; den 0: it claims none */
-	uint64_t tsc_within_hz;   /* that is rounded by no more, as far as is known */
-	const char *tsc_by;       /* where that stands; static storage */
+	uint32_t base, leaf_max;  /* CPUID leaves */
+	uint32_t features;        /* as in the interface's own leaf */
+	char version[24];         /* "" if it reports none */
+	char offers[96];          /* in words; "" if it offers nothing known here */
+	struct rate tsc;          /* the TSC's frequency that it reports; den is 0 if none */
+	uint64_t tsc_within_hz;   /* rounding of that frequency, as far as is known */
+	const char *tsc_by;       /* where it is reported; static storage */
 	enum paravirtual_stable stable;
 };
 
@@ -36,7 +36,7 @@ struct paravirtual {
 	struct paravirtual_interface interfaces[PARAVIRTUAL_MAX]; /* the lowest leaf first */
 };
 
-/* The first of that kind; NULL: it is not there. */
+/* The first interface of KIND; NULL if there is none. */
 static inline const struct paravirtual_interface *
 paravirtual_find(const struct paravirtual *paravirtual, enum paravirtual_kind kind)
 {

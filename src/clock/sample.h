@@ -1,9 +1,9 @@
 /*
  * One sample: a clock's reading between two readings of the TSC.
  *
- * Samples of one run are chained: the closing TSC reading of one is the opening reading of the next, so
- * a sample costs one clock read and one TSC read, and nothing that happens in a run falls between two
- * samples. Everything that baretick says of a clock is a fold over such samples.
+ * Samples of one run are chained: the closing TSC reading of one is the opening reading of the next. A sample
+ * therefore costs one clock read and one TSC read, and nothing in a run happens between two samples. All
+ * figures about a clock are computed from such samples.
  */
 #ifndef BARETICK_SAMPLE_H
 #define BARETICK_SAMPLE_H
@@ -13,11 +13,11 @@
 
 struct sample {
 	uint64_t begin; /* TSC ticks, read before the clock */
-	uint64_t ticks; /* the clock's reading, raw, counting up, at most its wrap_ticks */
-	uint64_t end;   /* TSC ticks, read after the clock; begin of the next sample in the run */
+	uint64_t ticks; /* raw reading of the clock, counting up, at most its wrap_ticks */
+	uint64_t end;   /* TSC ticks, read after the clock; opening reading of the next sample */
 };
 
-/* Readings of the TSC on one core that each followed another there. */
+/* Consecutive readings of the TSC on one core. */
 struct tsc_steps {
 	uint64_t reads;       /* readings that were compared with the reading before */
 	uint64_t backward;    /* readings lower than the reading before */
@@ -44,15 +44,15 @@ tsc_steps_take_samples(struct tsc_steps *steps, const struct sample *samples, si
 		tsc_steps_take(steps, samples[i].begin, samples[i].end);
 }
 
-/* Reads the TSC so that no earlier instruction is still under way; never fails. */
+/* Reads the TSC after all earlier instructions have completed. Never fails. */
 typedef uint64_t sample_bracket(void);
 
-/* Reads the clock once; DEVICE is the driver's own. */
+/* Reads the clock once. DEVICE is the driver's own. */
 typedef uint64_t sample_read(void *device);
 
 /*
- * Takes COUNT chained samples into SAMPLES (owned by the caller, of COUNT). Inlined with BRACKET and
- * READ known at compile time, so that neither a call nor a branch on the clock's kind is measured.
+ * Takes COUNT chained samples into SAMPLES, the caller's array of COUNT. It is inlined with BRACKET and READ
+ * known at compile time, so that no call and no branch on the clock's kind is measured.
  */
 static inline __attribute__((always_inline)) void
 sample_chain(struct sample *samples, size_t count, sample_bracket *bracket, sample_read *read,

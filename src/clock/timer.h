@@ -1,6 +1,6 @@
 /*
- * What a source of timer interrupts is: one file, one export. It is opened with the clocks, programmed in windows in
- * which interrupts come to a recorder, and leaves its registers as it found them.
+ * The contract of a source of timer interrupts: one file with one export. It is opened with the clocks. In
+ * windows it is programmed, and a recorder takes its interrupts. At the end it restores its registers.
  */
 #ifndef BARETICK_TIMER_H
 #define BARETICK_TIMER_H
@@ -15,28 +15,33 @@
 #define TIMER_EVENTS_MAX 1024
 
 struct timer_event {
-	uint64_t count; /* of the source's own counter, the first that is read; 0 where it has none */
-	uint64_t tsc;   /* behind that */
+	uint64_t count; /* first reading of the source's own counter; 0 if it has none */
+	uint64_t tsc;   /* read after COUNT */
 };
 
 struct timer;
 
 /*
- * Where the recorder of a core writes, and it alone. All else is the core's own, written while interrupts are masked.
+ * Only a core's recorder writes here during a window. The core itself writes while interrupts are masked.
  * boot/interrupts/recorder.nasm has the same layout.
  */
 struct timer_slot {
 	uint64_t taken;           /* interrupts of the source */
-	uint64_t strays;          /* of any other vector */
-	uint64_t space;           /* in EVENTS; one more, and interrupts stay masked: that is a storm's end */
-	uint64_t counter_address; /* of the 32 bits that are read first; 0: none */
-	uint64_t eoi_address;     /* as of lapic_eoi_address() */
-	void (*acknowledge)(const struct timer *timer); /* the source, before the EOI; NULL: it wants nothing */
+	uint64_t strays;          /* interrupts of other vectors */
+	/*
+	 * Entries in EVENTS. After one more interrupt the recorder leaves interrupts masked, which ends a
+	 * storm.
+	 */
+	uint64_t space;
+	uint64_t counter_address; /* address of a 32-bit counter that is read first, or 0 */
+	uint64_t eoi_address;     /* address from lapic_eoi_address() */
+	/* Clears the source's interrupt before the EOI. NULL if the source needs nothing. */
+	void (*acknowledge)(const struct timer *timer);
 	const struct timer *timer;
 	struct timer_event events[TIMER_EVENTS_MAX];
 };
 
-/* Of the interrupts that it took, so many are in EVENTS. */
+/* Number of recorded interrupts, at most the space in EVENTS. */
 static inline size_t
 timer_slot_kept(const struct timer_slot *slot)
 {
@@ -44,8 +49,8 @@ timer_slot_kept(const struct timer_slot *slot)
 }
 
 struct timer_route {
-	const char *kind; /* "lapic", "ioapic", "fsb", "pic", "status"; static storage */
-	uint32_t pin;     /* of the I/O APIC's, by its global number, or of the PICs', an IRQ; 0 where there is none */
+	const char *kind; /* "lapic", "ioapic", "fsb", "pic" or "status"; static storage */
+	uint32_t pin;     /* global pin number of an I/O APIC, or IRQ of the PICs; 0 if there is none */
 	uint32_t vector;
 };
 
@@ -54,79 +59,96 @@ struct timer_driver;
 struct timer {
 	const struct timer_driver *driver;
 	enum clock_state state;
-	char reason[CLOCK_REASON_SIZE]; /* a sentence where it is not present, or can't be asked */
+	char reason[CLOCK_REASON_SIZE]; /* a sentence if it is not present, or cannot be tested */
 	struct timer_route route;
-	struct rate hz;           /* of its counter; den 0: it claims none, and is timed by the TSC */
-	uint64_t ticks_max;       /* that can be programmed at once */
-	uint64_t count_mask;      /* of what the recorder reads */
-	uint64_t counter_address; /* for the slot; 0: none */
-	const char *clock;        /* id of that whose counter it is compared with; NULL: it has its own. Static storage */
-	bool by_tsc;              /* arm() returns a reading of the TSC, at which it is due */
-	uint64_t phase_ticks;     /* what is armed begins up to so many of them later: a one-shot is due then or before */
-	bool own_phase;           /* its periods go on whenever they are asked for: the first is due at some time in one */
-	bool no_periods;          /* the driver can, this one of its sources can't */
-	bool unlisted;            /* there is none of this number: no row says so */
-	/* The driver's own. */
+	/* Rate of its counter. If den is 0, it has no nominal frequency and is timed by the TSC. */
+	struct rate hz;
+	uint64_t ticks_max;       /* longest interval that can be programmed at once */
+	uint64_t count_mask;      /* mask of the counter that the recorder reads */
+	uint64_t counter_address; /* for the recorder, or 0 */
+	/* Id of the clock whose counter it is compared with. NULL if it has its own counter. Static storage. */
+	const char *clock;
+	bool by_tsc;              /* arm() returns the TSC at which it is due */
+	/* The count may start up to this many ticks after arming, so a one-shot is due then or earlier. */
+	uint64_t phase_ticks;
+	/* Its periods run before it is armed, so the first interrupt comes at an unknown time within a period. */
+	bool own_phase;
+	bool no_periods;          /* the driver supports periods, but this source of it does not */
+	bool unlisted;            /* the machine has no source of this number, so it gets no row */
+	/* Private to the driver. */
 	uint64_t address, pin_address;
-	uint32_t entry; /* of the I/O APIC at PIN_ADDRESS, */
-	uint64_t line_bits;  /* with these: level, active low; */
-	uint64_t line_found; /* all of it, as it was */
+	uint32_t entry; /* entry of the I/O APIC at PIN_ADDRESS */
+	uint64_t line_bits;  /* level, active low */
+	uint64_t line_found; /* the whole entry as found */
 	uint64_t saved[TIMER_SAVED_MAX];
 };
 
 struct platform;
 
 enum timer_kind {
-	TIMER_PROGRAMMED, /* one-shots of any length, and periods where it is PERIODIC */
-	TIMER_RATES,      /* periods only, of lengths of its own: fit() knows */
-	TIMER_AWAITED,    /* its interrupt comes when it will; ticks_max 1: at each step of left(), to be waited for */
-	TIMER_POLLED,     /* likewise, without an interrupt: expired() is asked */
-	TIMER_AT_ONCE,    /* as soon as it is armed: what the way into the handler takes */
+	TIMER_PROGRAMMED, /* one-shots of any length, and periods if it is PERIODIC */
+	TIMER_RATES,      /* periods of certain lengths only: see fit() */
+	/* Free-running: its interrupt comes at its own time. With ticks_max 1, at each step of left(). */
+	TIMER_AWAITED,
+	TIMER_POLLED,     /* free-running without an interrupt: expired() is polled */
+	TIMER_AT_ONCE,    /* it interrupts as soon as it is armed, which measures the way into the handler */
 };
 
 struct timer_driver {
 	const char *id, *title;
 	enum timer_kind kind;
 	bool periodic;       /* it has a periodic mode */
-	bool secondary;      /* one of several alike: asked for less */
-	bool in_quick;       /* asked in a quick run, too */
-	bool only_all;       /* asked with irq=all only */
-	bool by_pic;         /* asked with pic=on only, and then in any run: its interrupts come by the PICs */
-	bool on_each_core;   /* each core has its own: take() and what follows are called there */
-	unsigned unit, way;  /* the driver's own */
-	/* Fills TIMER, which is zeroed, in every case; writes nothing. */
+	bool secondary;      /* one of several equal sources: tested with fewer intervals */
+	bool in_quick;       /* also tested in a quick run */
+	bool only_all;       /* only tested with irq=all */
+	/* Only tested with pic=on, and then in any run: its interrupts come through the PICs. */
+	bool by_pic;
+	bool on_each_core;   /* Each core has its own, so take() and the calls after it run on that core. */
+	unsigned unit, way;  /* private to the driver */
+	/* Fills TIMER, which is zeroed, in every case. Writes no register. */
 	void (*open)(const struct platform *platform, struct timer *timer);
-	/* The rest is called within a window, but left() and expired() of one that is awaited or polled. */
-	void (*take)(struct timer *timer, uint32_t vector); /* remembers the registers, and routes it, disarmed */
-	/* The length next to TICKS that it can be asked for; NULL: any. */
+	/* The rest is called within a window, except left() and expired() of free-running sources. */
+	/* Saves the registers, and routes the source, disarmed. */
+	void (*take)(struct timer *timer, uint32_t vector);
+	/* The supported interval nearest to TICKS. NULL: any interval is supported. */
 	uint64_t (*fit)(const struct timer *timer, uint64_t ticks);
-	/* Lets what is left of the last one come, which is then drained, before it is armed again; NULL: nothing is. */
+	/*
+	 * Lets interrupts left over from the last window arrive, which are then drained, before it is armed
+	 * again. NULL: not needed.
+	 */
 	void (*settle)(struct timer *timer);
-	/* Arms it for TICKS of its counter from now; returns the counter's reading at which it is due, if it has one. */
+	/*
+	 * Arms it for TICKS of its counter from now. Returns the reading of its counter at which it is due, if
+	 * it has a counter.
+	 */
 	uint64_t (*arm)(struct timer *timer, uint64_t ticks, bool periodic);
-	void (*arm_over)(struct timer *timer); /* with the deadline that it had, which is over; NULL: that can't be done */
-	bool (*expired)(const struct timer *timer); /* by its own status: the last one-shot was due */
-	uint64_t (*left)(const struct timer *timer); /* ticks until it is due, by its own counter; 0: it is over */
-	void (*acknowledge)(const struct timer *timer); /* in the handler: for the slot; NULL */
+	/* arms it with its last deadline, which has passed; NULL if it cannot */
+	void (*arm_over)(struct timer *timer);
+	/* Returns true if by its own status the last one-shot was due. */
+	bool (*expired)(const struct timer *timer);
+	/* ticks until it is due by its own counter; 0 if that has passed */
+	uint64_t (*left)(const struct timer *timer);
+	/* Called in the handler, through the recorder; may be NULL. */
+	void (*acknowledge)(const struct timer *timer);
 	void (*disarm)(struct timer *timer);
 	void (*give_back)(struct timer *timer);
 };
 
-/* What a run needs to take interrupts: NULL functions where it can't. */
+/* How a run takes interrupts. The functions are NULL if it cannot. */
 struct timer_window {
-	struct timer_slot *slot; /* the boot core's */
-	uint32_t vector;         /* that the recorder serves */
+	struct timer_slot *slot; /* recorder of the boot core */
+	uint32_t vector;         /* the vector that the recorder serves */
 	/*
-	 * Plays WORK and, whatever became of it, AFTER, with the firmware's tick stopped, interrupts masked and the recorders
-	 * in place, then puts all back. NULL, or why it could not.
+	 * Runs WORK and then always AFTER, with the firmware's tick stopped, interrupts masked and the
+	 * recorders in place, then restores everything. Returns NULL, or why it could not.
 	 */
 	const char *(*play)(void (*work)(void *argument), void (*after)(void *argument), void *argument);
-	/* The same as a job of a core that baretick started: the slot is that core's meanwhile. */
+	/* The same as a job of a core that baretick started, whose own recorder is used. */
 	const char *(*play_there)(void (*work)(void *argument), void (*after)(void *argument), void *argument);
-	/* Whether the firmware calls back by its own tick, within BOUND of TSC's ticks; NULL: it can't be asked. */
+	/* Returns true if the firmware's tick calls back within BOUND TSC ticks. NULL: not supported. */
 	bool (*firmware_ticks)(uint64_t (*tsc)(void), uint64_t bound);
-	void (*open)(void);  /* interrupts, within WORK */
-	void (*close)(void); /* masked again */
+	void (*open)(void);  /* opens interrupts, within WORK */
+	void (*close)(void); /* masks interrupts again */
 };
 
 #endif
