@@ -1,4 +1,7 @@
-/* What the drivers saw of their devices, and what the figures of a clock are good for. See judge_internal.h. */
+/*
+ * Judges how devices conform to their data sheets, and whether the TSC's resolution and references are good
+ * enough. See judge_internal.h.
+ */
 #include "judge/judge_internal.h"
 
 #include "base/scale.h"
@@ -20,7 +23,8 @@ is_rate_rule(const char *rule)
 }
 
 /*
- * The TSC's rate changed, or no majority of the clocks vouches for it: what was timed by it may be off by any amount.
+ * Returns true if the TSC's rate changed, or if no majority of the clocks confirms it. Figures timed by the TSC
+ * may then be off by any amount.
  */
 static bool
 is_scale_doubtful(const struct report *report)
@@ -35,7 +39,7 @@ is_scale_doubtful(const struct report *report)
 	return false;
 }
 
-/* How far a rate of CLOCK's may be off since all that the clock does is off alike. */
+/* The largest error of CLOCK's rate by its findings, in ppm. All intervals of the clock have the same error. */
 static uint64_t
 doubt_ppm(const struct report *report, const char *clock)
 {
@@ -71,7 +75,10 @@ is_beyond(const struct report *report, const struct behaviour *row, uint64_t dou
 	return behaviour_outcome(row, limit + doubt) == OUTCOME_FAILED;
 }
 
-/* A rate that is off by no more than that is no further fault, nor is any rate of a clock that stopped. */
+/*
+ * Withdraws a rate that failed only because its clock's own rate is off by as much, or because its clock
+ * stopped.
+ */
 static void
 drop_doubtful_rates(struct report *report)
 {
@@ -98,7 +105,7 @@ drop_doubtful_rates(struct report *report)
 	}
 }
 
-/* What is in ppm or in us was timed by the TSC, of which WHAT is so. */
+/* Withdraws all failed figures, which are in ppm or us and were timed by the TSC. WHAT is its fault. */
 static void
 drop_timed_rows(struct report *report, const char *what)
 {
@@ -112,7 +119,7 @@ drop_timed_rows(struct report *report, const char *what)
 	}
 }
 
-/* Row FROM, and those behind it that failed the same rule: several ways of looking at one promise. */
+/* Number of rows from FROM on that failed the same rule of the same clock: several checks of one rule. */
 static size_t
 count_failed(const struct report *report, size_t from)
 {
@@ -125,7 +132,7 @@ count_failed(const struct report *report, size_t from)
 	return count;
 }
 
-/* Where the timers of some cores keep the promise, and those of others do not. The core, where it is one. */
+/* Names the cores whose timers break a rule if others keep it. Returns the core's id if there is only one. */
 static uint32_t
 put_cores(struct text *text, const struct behaviour *row)
 {
@@ -138,7 +145,7 @@ put_cores(struct text *text, const struct behaviour *row)
 	return row->cores > 1 ? REPORT_NO_CORE : row->core;
 }
 
-/* One promise, one finding. */
+/* Adds one finding for each rule and clock that failed. */
 void
 judge_behaviours(struct report *report)
 {
@@ -186,7 +193,7 @@ judge_resolution(struct report *report, const struct report_clock *entry)
 			step_ps / PS_PER_NS, limit_ns);
 }
 
-/* By what it claims; of a clock that is not there it is not known whether it would have claimed anything. */
+/* Returns true if CLOCK can measure the TSC by its nominal frequency. An absent clock might have had one. */
 static bool
 could_vouch(const struct clock *clock)
 {
@@ -220,7 +227,7 @@ judge_fitness(struct report *report)
 		judge_resolution(report, &report->clocks[i]);
 		tsc_read |= text_equal(report->clocks[i].clock.id, "tsc") && report->clocks[i].monotonic.reads;
 	}
-	/* A hypervisor hides the bit where it might move its guest: that is no fault of a clock. */
+	/* A hypervisor that may migrate its guest hides this bit, which is no fault of a clock. */
 	if (tsc_read && !report->tsc_is_invariant && !report->hypervisor[0])
 		rules_add_finding(report, "tsc-not-invariant", "tsc", REPORT_NO_CORE,
 				  "CPUID 80000007h EDX[8] is 0: the TSC is not called invariant.");

@@ -1,11 +1,14 @@
-/* What a read of each clock costs a program that times with it, see struct report_cost; which ones take too long. */
+/*
+ * Computes the cost of a clock read for a program, see struct report_cost, and judges which clocks are too
+ * slow.
+ */
 #include "judge/judge_internal.h"
 
 #include "base/scale.h"
 #include "base/text.h"
 
-#define WAYS_SIZE  96               /* what is said of further ways of reading a slow clock */
-#define ROWS_READS INT64_C(200000) /* 100,000 rows, the clock read before and after each */
+#define WAYS_SIZE  96               /* words on further read methods of a slow clock */
+#define ROWS_READS INT64_C(200000) /* 100,000 rows with a read before and after each */
 
 static size_t
 find_null(const struct report *report)
@@ -23,7 +26,7 @@ less(uint64_t a, uint64_t b)
 	return a > b ? (int64_t)(a - b) : 0;
 }
 
-/* A read on CORE; not known where it did not read both the clock and nothing. */
+/* Cost of a read on CORE. Unknown unless the core read both the clock and the null clock. */
 static struct interval_ns
 cost_on(const struct report_core *core, size_t clock, size_t null)
 {
@@ -39,7 +42,7 @@ cost_on(const struct report_core *core, size_t clock, size_t null)
 	};
 }
 
-/* Of how many cores the cost is known and below BOUND_PS. */
+/* Number of cores whose cost is known and below BOUND_PS. */
 static size_t
 count_below(const struct report *report, int64_t bound_ps, size_t clock, size_t null)
 {
@@ -54,13 +57,13 @@ count_below(const struct report *report, int64_t bound_ps, size_t clock, size_t 
 }
 
 /*
- * The core that has so many before it, by cost and then by number. By halving the range of costs: comparing each with
- * each takes seconds for thousands of cores.
+ * The core at RANK, ordered by cost and then by number. Halves the range of costs, because comparing each pair
+ * takes seconds for thousands of cores.
  */
 static const struct report_core *
 core_of_rank(const struct report *report, size_t rank, size_t clock, size_t null)
 {
-	int64_t low_ps = 0, high_ps = INT64_MAX / 2; /* the cost: not below the one, and below the other */
+	int64_t low_ps = 0, high_ps = INT64_MAX / 2; /* low_ps <= cost < high_ps */
 
 	while (high_ps - low_ps > 1) {
 		int64_t middle_ps = low_ps + (high_ps - low_ps) / 2;
@@ -90,7 +93,7 @@ widen(struct interval_ns *all, struct interval_ns by)
 	all->known = true;
 }
 
-/* Of an even number of cores the mean of the middle two; of an odd one they are the same core. */
+/* The mean of the middle two cores; with an odd number of cores both are the same. */
 static void
 take_median(struct report *report, size_t clock, size_t null)
 {
@@ -125,7 +128,7 @@ judge_cost(struct report *report, size_t clock, size_t null)
 	cost->rows_ps = (struct interval_ns){ cost->read_ps.known, cost->read_ps.value * ROWS_READS,
 					      cost->read_ps.low * ROWS_READS, cost->read_ps.high * ROWS_READS };
 	scale_init(&scale, report->tsc);
-	/* The loop's reads were the boot core's: so is the bracket that comes off. */
+	/* The loop ran on the boot core, so its bracket is subtracted. */
 	if (cost->read_ps.known && report->cores[0].latency[null].count)
 		cost->loop_ps = (uint64_t)less(latency_loop_ps(entry->latency, &scale), report->cores[0].latency[null].mean_ps);
 }
@@ -140,7 +143,7 @@ judge_costs(struct report *report)
 			judge_cost(report, i, null);
 }
 
-/* Of one that no kernel takes for its clocksource another clocksource= is no help. */
+/* A clock that no kernel uses as clocksource gets other advice than another clocksource=. */
 static void
 advise(struct finding *finding, const struct report_clock *entry)
 {
@@ -152,10 +155,7 @@ advise(struct finding *finding, const struct report_clock *entry)
 	text_printf(&text, "Read it seldom; kernels do not keep time by it: %s.", entry->clock.caveat);
 }
 
-/*
- * Between which two reads the median lies is known, which the clock is given the benefit of; of few reads it is not
- * slow.
- */
+/* Uses the lower bound of the median, in the clock's favour. A clock with few reads is not called slow. */
 static bool
 is_slow(const struct report_clock *entry, uint64_t limit_ns)
 {
@@ -166,7 +166,10 @@ is_slow(const struct report_clock *entry, uint64_t limit_ns)
 	return within.known && within.low_ns > limit_ns;
 }
 
-/* Further ways of reading a clock that is slow, and slow themselves: no finding more, and no pass beside it. */
+/*
+ * Adds further read methods that are slow too to the finding of their main clock. They have no finding of their
+ * own, but do not pass.
+ */
 static void
 judge_ways(struct report *report, const struct report_clock *main, uint64_t limit_ns, struct text *ways)
 {

@@ -1,7 +1,7 @@
 /*
- * Moments at which time went otherwise for some clocks than for others: what happened to whom. Where one clock leapt
- * against others that have nothing in common it is named; the RTC alone ahead tells that the machine was stopped; and
- * where groups part, as those of a guest that was set back to a snapshot do, the groups are named and no culprit. See
+ * Classifies discontinuities, at which the clocks disagree on how much time passed. If one clock jumped against
+ * others with different sources, it is named. If only the RTC is ahead, the machine was stopped. If groups of
+ * clocks diverge, for example in a guest restored from a snapshot, the groups are named without a culprit. See
  * judge_internal.h.
  */
 #include "judge/judge_internal.h"
@@ -14,7 +14,10 @@
 
 #define NS_PER_MS INT64_C(1000000)
 
-/* Whether any two of SET have two sources; a TSC that is not in the report is one by itself. */
+/*
+ * Returns true if any two clocks of SET have different sources. A TSC that is not in the report counts as its
+ * own source.
+ */
 static bool
 are_several_sources(const struct falseticker_sources *sources, uint32_t set)
 {
@@ -42,7 +45,10 @@ is_edge_clock(const struct report *report, uint32_t clocks)
 	return false;
 }
 
-/* An RTC that is not with it is that of a guest which was stopped. */
+/*
+ * Returns true if the TSC alone diverged from clocks other than the RTC. An RTC that diverges means that a
+ * guest was stopped.
+ */
 static bool
 is_tsc_alone(const struct report *report, const struct report_discontinuity *row)
 {
@@ -66,9 +72,10 @@ judge_tsc_parts(const struct report *report)
 }
 
 /*
- * Whether OTHERS show that the one clock ALONE leapt. On bare metal each counter leaps by itself, whatever crystal it
- * has. In a guest all devices leap together with the host's clock for them, and the RTC with its time of day; and where
- * its TSC stands now and then, one clock may have been read before that and the others after it.
+ * Returns true if OTHERS prove that the single clock ALONE jumped. On bare metal each counter jumps by itself,
+ * whatever its crystal. In a guest all devices jump together with the host's clock behind them, and the RTC
+ * with the host's time of day. If the guest's TSC stops at times, one clock may have been read before the stop
+ * and the others after it.
  */
 static bool
 is_outvoted(const struct report *report, uint32_t alone, uint32_t others)
@@ -89,7 +96,10 @@ is_ahead(const struct report_group *group, const struct report_group *other)
 	return group->elapsed.known && other->elapsed.known && group->elapsed.low > other->elapsed.high;
 }
 
-/* Whether a clock fits both groups of two, or can't tell: one that fits that of the RTC alone would be in it. */
+/*
+ * Returns true if a clock is in neither of two groups: it agrees with both, or is too inexact. If it agreed
+ * with the RTC's group only, it would be there.
+ */
 static bool
 is_undecided(const struct report *report, const struct report_discontinuity *row)
 {
@@ -103,8 +113,8 @@ is_undecided(const struct report *report, const struct report_discontinuity *row
 }
 
 /*
- * A hypervisor may hold its own clock while it pauses the guest, as Xen does with Hyper-V's, which is behind the others
- * then as one that was set back would be: none of its readings was less than the one before.
+ * A hypervisor may stop its own clock while it pauses the guest, as Xen does with its Hyper-V clock. That clock
+ * is then behind the others, as after a step back, but none of its readings was below the one before.
  */
 static bool
 may_have_been_held(const struct report *report, const struct report_group *group, const struct report_group *other)
@@ -114,7 +124,10 @@ may_have_been_held(const struct report *report, const struct report_group *group
 	return entry->clock.by_tsc && !entry->monotonic.backward && is_ahead(other, group) && group->elapsed.low > 0;
 }
 
-/* The group of two that is alone, by itself or by its RTC; NULL where there is none. */
+/*
+ * The group of two that consists of one clock that jumped, or of the RTC of a stopped machine. NULL if there is
+ * none.
+ */
 static const struct report_group *
 alone_of(const struct report *report, struct report_discontinuity *row)
 {
@@ -183,7 +196,7 @@ judge_discontinuities(struct report *report)
 	for (size_t i = 0; i < report->discontinuity_count; i++) {
 		const struct report_discontinuity *row = &report->discontinuities[i];
 
-		/* A TSC that is set back again and again is behind by as much: it has a finding. */
+		/* A TSC that is set back repeatedly is behind by the sum, and already has a finding. */
 		if (judge_tsc_steps(report) && !(row->class == DISCONTINUITY_JUMPED && judge_jumped_at(report, i, "tsc")))
 			continue;
 		if (row->class == DISCONTINUITY_STOPPED)

@@ -1,4 +1,4 @@
-/* What is said of a moment at which clocks parted. See discontinuity_said.h. */
+/* Notes and findings on discontinuities. See discontinuity_said.h. */
 #include "judge/discontinuity_said.h"
 
 #include "base/text.h"
@@ -7,9 +7,9 @@
 #define NS_PER_MS   INT64_C(1000000)
 #define MS_DECIMALS 3
 #define US_DECIMALS 6
-#define VAGUE_NS    (200 * NS_PER_MS) /* known no better than that: both ends are said */
-#define TENTHS_MS   1000              /* from so much on tenths of a second do */
-#define SMALL_NS    (10 * NS_PER_MS)  /* below that microseconds are said */
+#define VAGUE_NS    (200 * NS_PER_MS) /* if the error is larger, both ends are printed */
+#define TENTHS_MS   1000              /* from this on tenths of a second are enough */
+#define SMALL_NS    (10 * NS_PER_MS)  /* below this microseconds are printed */
 #define NS_PER_US   INT64_C(1000)
 
 static void
@@ -32,7 +32,7 @@ put_seconds(struct text *text, int64_t ns, unsigned decimals)
 		text_put_decimal(text, (size_ns + NS_PER_US / 2) / NS_PER_US, US_DECIMALS, decimals);
 }
 
-/* Those of seconds that show two times so far apart to differ. */
+/* Decimals of seconds that are enough to distinguish two times this far apart. */
 static unsigned
 decimals_of(int64_t apart_ns)
 {
@@ -52,7 +52,7 @@ discontinuity_note_stop(struct report *report, const struct report_discontinuity
 	text_init(&text, bytes, sizeof(bytes));
 	text_put(&text, rtc->elapsed.known ? "The machine was stopped for " : "The machine was stopped before ");
 	if (!rtc->elapsed.known) {
-		/* how long is said behind the moment */
+		/* the duration is printed after the time */
 	} else if (high - low > VAGUE_NS) {
 		put_seconds(&text, low, decimals);
 		text_put(&text, " to ");
@@ -76,7 +76,7 @@ is_named(const struct report *report, const char *rule, const char *clock)
 	return false;
 }
 
-/* In a TSC that is not in the report nothing can be set. */
+/* Sets when the clock failed. A TSC that is not in the report has no row for it. */
 static void
 set_turned_sick(struct report *report, size_t clock, uint64_t at_ms)
 {
@@ -86,7 +86,7 @@ set_turned_sick(struct report *report, size_t clock, uint64_t at_ms)
 	report->clocks[clock].turned_sick_ms = at_ms;
 }
 
-/* That the clock's own readings showed, by the TSC. */
+/* Jumps of the clock that its own readings showed against the TSC. */
 static uint64_t
 leaps_of(const struct report *report, size_t clock)
 {
@@ -127,10 +127,10 @@ discontinuity_name_jump(struct report *report, const struct report_discontinuity
 	finding = rules_add_finding(report, rule, id, REPORT_NO_CORE, "%s jumped%s went on together.%s", id, by, more);
 	rules_set_count(finding, leaps > jumps ? leaps : jumps, limit);
 	if (finding)
-		finding->one_way = false; /* other clocks show that the counter moved, however it is read */
+		finding->one_way = false; /* other clocks prove it for every read method */
 }
 
-/* Those that tell the groups of ROW apart. */
+/* Decimals that are enough to distinguish the groups of ROW. */
 static unsigned
 decimals_of_groups(const struct report_discontinuity *row)
 {

@@ -1,21 +1,21 @@
-/* What is said of a moment at which clocks parted. For src/judge only. */
+/* Notes and findings on discontinuities. For src/judge only. */
 #ifndef BARETICK_DISCONTINUITY_SAID_H
 #define BARETICK_DISCONTINUITY_SAID_H
 
 #include "report/report.h"
 
-/* At how many of the report's discontinuities CLOCK, an id, alone jumped. */
+/* Number of the report's discontinuities at which only CLOCK, an id, jumped. */
 uint64_t discontinuity_jumps(const struct report *report, const char *clock);
 
-/* A note: the machine was stopped, by RTC, the group of ROW's two that went on meanwhile. */
+/* Adds a note that the machine was stopped. RTC is the group of ROW's two that went on during the stop. */
 void discontinuity_note_stop(struct report *report, const struct report_discontinuity *row,
 			     const struct report_group *rtc);
 
-/* A finding, once a clock: ALONE, the group of ROW that jumped. */
+/* Adds a finding, once for each clock. ALONE is the group of ROW that jumped. */
 void discontinuity_name_jump(struct report *report, const struct report_discontinuity *row,
 			     const struct report_group *alone);
 
-/* A finding: the groups of ROW, of which none is known to be the odd one. */
+/* Adds a finding on the groups of ROW if it is unknown which is wrong. */
 void discontinuity_name_parted(struct report *report, const struct report_discontinuity *row);
 
 #endif

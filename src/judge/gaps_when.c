@@ -1,17 +1,17 @@
-/* When in a soak time was stolen, where that was mostly in one stretch of it. See judge_internal.h. */
+/* Notes when in a soak time was stolen, if most of it was in one stretch. See judge_internal.h. */
 #include "judge/judge_internal.h"
 
 #include "base/text.h"
 
-#define GAPS_MIN   32 /* in the stretch */
-#define RATE_TIMES 10 /* as often as in the rest */
-#define EDGE_SHARE 4  /* of the worst row's rate: a row beside it with as much belongs to the stretch */
+#define GAPS_MIN   32 /* fewest gaps in the stretch */
+#define RATE_TIMES 10 /* gaps come this many times as often as in the rest */
+#define EDGE_SHARE 4  /* a neighbouring row with 1/4 of the worst row's rate belongs to the stretch */
 
 struct gap_rate {
 	uint64_t gaps, observed_ns;
 };
 
-/* Whether in A time was stolen TIMES as often as in B, or more; both were observed. */
+/* Returns true if gaps come at least TIMES as often in A as in B. Both were observed. */
 static bool
 is_as_often(struct gap_rate a, uint64_t times, struct gap_rate b)
 {
@@ -42,7 +42,7 @@ worst_row(const struct series *series)
 	return worst;
 }
 
-/* Whether row I has a good part of what WORST has. */
+/* Returns true if row I has a large part of WORST's rate. */
 static bool
 belongs(const struct series *series, size_t i, struct gap_rate worst)
 {

@@ -1,11 +1,11 @@
-/* The judge: the report's figures against the catalogue. See judge.h. */
+/* Judges the report's figures by the rule catalogue. See judge.h. */
 #include "judge/judge_internal.h"
 
 #include "base/text.h"
 #include "judge/cores/judge_cores.h"
 #include "judge/timers/judge_timers.h"
 
-/* A core that the options leave alone is not missing. */
+/* A core that the options exclude is not missing. */
 static void
 judge_cores(struct report *report)
 {
@@ -31,7 +31,10 @@ judge_cores(struct report *report)
 			missing, limit);
 }
 
-/* A finding lowers the verdict of the clock that it names, and where it is of the counter of all ways of reading it. */
+/*
+ * A finding lowers the verdict of the clock that it names. If it is about the counter, it lowers all read
+ * methods' verdicts.
+ */
 static void
 apply_findings(struct report *report)
 {
@@ -51,9 +54,9 @@ apply_findings(struct report *report)
 }
 
 /*
- * The run's verdict: fail, incomplete, warn, pass, the first that holds. A fault that was seen is a fault
- * however little else was measured, so fail comes first; but what was not measured might have failed, so an
- * incomplete run neither passes nor only warns.
+ * Sets the run's verdict: the first that applies of fail, incomplete, warn and pass. A fault is a fault however
+ * little else was measured, so fail comes first. An incomplete run neither passes nor only warns, because the
+ * missing measurements might have failed.
  */
 void
 judge_report(struct report *report)

@@ -1,64 +1,78 @@
-/* What the files that judge share: figures into findings, and what each of them judges. */
+/* Shared by the files that judge. For src/judge only. */
 #ifndef BARETICK_JUDGE_INTERNAL_H
 #define BARETICK_JUDGE_INTERNAL_H
 
 #include "judge/judge.h"
 #include "rules/rules.h"
 
-#define MILLIPERCENT UINT64_C(100000) /* of the whole */
+#define MILLIPERCENT UINT64_C(100000) /* 100 % in units of 1/1000 % */
 
 /*
- * Of a core other than the boot core only percentiles up to p99 are kept, beyond which lies 1 read in 100. A gap hits
- * one read, and is at least as long as a read of most clocks: so of reads no more are hit than what stolen time is of
- * the rest. Below 1 % p99 is the clock's own on each core, whatever its reads were; above it may be stolen time's.
+ * Cores other than the boot core only keep percentiles up to p99, beyond which lies 1 read in 100. A gap hits
+ * one read, and is at least as long as a read of most clocks. So the share of reads that are hit is at most the
+ * share of stolen time. Below 1 % stolen time, p99 is the clock's own on each core. Above that it may be stolen
+ * time.
  */
 #define STOLEN_MAX_MILLIPERCENT UINT64_C(1000)
 
 /*
- * Whether a promise of the device that CLOCK belongs to was seen broken, of a rule that fails it: the reason of
- * whatever else is odd about its readings, which then is no fault of its own.
+ * Returns true if CLOCK's device breaks a rule of its data sheet that fails it. Other oddities of its readings
+ * then have that cause, and are no further faults.
  */
 bool judge_misbehaves(const struct report *report, const struct clock *clock);
 
 /*
- * The rule that ENTRY's clock breaks by its state or its steps, or NULL. What such a clock says of its rate is no vote
- * and no further fault.
+ * The rule that ENTRY's clock breaks by its state or its steps, or NULL. Such a clock has no vote on rates and
+ * no further finding on its rate.
  */
 const struct rule *judge_broken_by(const struct report *report, const struct report_clock *entry);
 
-/* Whether the TSC is proven to have stepped back or leapt: then nothing that it timed accuses another clock. */
+/*
+ * Returns true if the TSC is proven to have stepped back or jumped. Then figures timed by it prove nothing
+ * against another clock.
+ */
 bool judge_tsc_moved(const struct report *report);
 
-/* The discontinuities' classes and findings; before all others, which ask: */
+/* Sets the discontinuities' classes and adds their findings. Called before all others, which use: */
 void judge_discontinuities(struct report *report);
-bool judge_jumped_at(const struct report *report, size_t discontinuity, const char *clock); /* it alone jumped */
-bool judge_jumped(const struct report *report, const char *clock);                          /* at any of them */
-bool judge_tsc_steps(const struct report *report); /* by its own readings, back or ahead */
-uint32_t judge_tsc(const struct report *report);     /* as a set; one that is not in the report is behind the others */
-bool judge_tsc_parts(const struct report *report); /* from all other clocks, at any discontinuity: it may have stood */
+/* Returns true if only CLOCK jumped at this one,. */
+bool judge_jumped_at(const struct report *report, size_t discontinuity, const char *clock);
+/* Or at any of them. */
+bool judge_jumped(const struct report *report, const char *clock);
+/* Returns true if the TSC stepped or jumped by its own readings. */
+bool judge_tsc_steps(const struct report *report);
+/* The TSC as a set; if it is not in the report, the bit after the last clock. */
+uint32_t judge_tsc(const struct report *report);
+/* Returns true if it diverged from all other clocks at any of them, perhaps because it stopped. */
+bool judge_tsc_parts(const struct report *report);
 
-void judge_states(struct report *report); /* and each clock's verdict by itself; before those below */
-/* After the rates: what was timed by a TSC that is itself in doubt is no finding, unless off by more than that. */
+void judge_states(struct report *report); /* also sets each clock's own verdict; before the functions below */
+/*
+ * After the rates: figures timed by a TSC whose rate is in doubt give no finding unless they are off by more
+ * than the doubt.
+ */
 void judge_behaviours(struct report *report);
-void judge_slow(struct report *report); /* whose median read is beyond the limit; after the states */
-/* What the TSC's resolution is, what vouches for it. */
+void judge_slow(struct report *report); /* clocks whose median read is above the limit; after the states */
+/* The TSC's resolution, and whether other clocks confirm its rate. */
 void judge_fitness(struct report *report);
 /*
- * After all findings: a row for each clock's rate, the sentences of what is not determined, and each clock's count of
- * it.
+ * After all findings: adds a row for each clock's rate, sentences on undetermined rows, and each clock's count
+ * of them.
  */
 void judge_outcomes(struct report *report);
-void judge_rate_outcomes(struct report *report); /* its first part: those rows */
+void judge_rate_outcomes(struct report *report); /* adds the rows for rates, as part of judge_outcomes() */
 /*
- * From LOW to HIGH, which overlaps LIMIT: with so many times less error it would not, where 0 or else the middle is
- * true.
+ * LOW to HIGH overlaps LIMIT. Returns the factor that the error must shrink by so that it does not, if the true
+ * value is 0 or else the middle.
  */
 uint64_t judge_times_too_wide(int64_t low, int64_t high, uint64_t limit);
-void judge_costs(struct report *report);   /* what a read costs a program */
-void judge_gaps(struct report *report);    /* a note on when in a soak time was stolen, if that was in one stretch */
-void judge_quality(struct report *report); /* what stolen time leaves of the latencies */
-void judge_order(struct report *report);   /* after all findings: those that fail come first, else they stay in order */
-/* The clocks' rates against each other: implied, change_halves and change_since of each report_clock. */
+void judge_costs(struct report *report);   /* cost of a read for a program */
+/* A note on when in a soak time was stolen, if most of it was in one stretch. */
+void judge_gaps(struct report *report);
+void judge_quality(struct report *report); /* reliability of the latencies under stolen time */
+/* after all findings: moves failures to the front without changing their order */
+void judge_order(struct report *report);
+/* The clocks' rates against each other, from implied, change_halves and change_since of each report_clock. */
 void judge_rates(struct report *report);
 
 #endif

@@ -1,4 +1,6 @@
-/* Which promises are left open, by which clocks: after all findings. See judge_internal.h. */
+/*
+ * Finds and explains the rows that are not determined or not checked, after all findings. See judge_internal.h.
+ */
 #include "judge/judge_internal.h"
 
 #include "base/offset.h"
@@ -17,7 +19,7 @@ judge_times_too_wide(int64_t low, int64_t high, uint64_t limit)
 	return distance ? width / distance + 1 : width + 1;
 }
 
-/* A device's promise, as its check measured it: by how much that was not enough. */
+/* Adds to ROW how much more exact a figure must be to be decided. */
 static void
 say_too_wide(const struct report *report, struct behaviour *row)
 {
@@ -33,8 +35,8 @@ say_too_wide(const struct report *report, struct behaviour *row)
 }
 
 /*
- * Of leaps that its readings showed against the TSC, and in which no other clock took a side, nobody is named: that
- * there were some is said all the same.
+ * Adds a row that is not determined if a clock jumped against the TSC, but no other clock shows which of the
+ * two jumped or stopped.
  */
 static void
 judge_leaps_of(struct report *report, const struct report_clock *entry)
@@ -51,7 +53,7 @@ judge_leaps_of(struct report *report, const struct report_clock *entry)
 		      entry->monotonic.reads);
 }
 
-/* Of ENTRY's clock, or of the counter that is read so. */
+/* Number of undetermined rows of ENTRY's clock, or of the counter that it reads. */
 static size_t
 count_open(const struct report *report, const struct report_clock *entry)
 {

@@ -1,16 +1,16 @@
-/* What stolen time leaves of the latencies, and in which order findings are read. See judge.h. */
+/* Judges how reliable the latencies are under stolen time, and sorts the findings. See judge.h. */
 #include "judge/judge_internal.h"
 
 #include "base/number.h"
 #include "base/scale.h"
 #include "base/text.h"
 
-#define TENTHS_FROM       UINT64_C(1000)   /* 1 %: so much is said to a tenth, less to a thousandth */
+#define TENTHS_FROM       UINT64_C(1000)   /* above 1 % one decimal is printed, below three */
 #define P999              99900
 
 /*
- * On the boot core it shows which reads were hit. Where p99.9 is one of those it is not the clock's. An RTC's reads
- * wait for its update, which is no stolen time; and where none is stolen a long read is the clock's own.
+ * Returns true if p99.9 of the boot core's reads was hit by stolen time. An RTC's reads wait for its update,
+ * which is no stolen time. If no time is stolen, a long read is the clock's own.
  */
 static bool
 is_hit(const struct report *report, const struct report_clock *entry)
@@ -37,7 +37,7 @@ put_stolen(struct text *text, const struct report *report)
 			    number_percent(all->total_ns, all->observed_ns, digits).text);
 }
 
-/* The clocks whose p99.9 is not their own; how many. */
+/* Lists the clocks whose p99.9 was hit. Returns their number. */
 static size_t
 put_hit(struct text *text, const struct report *report)
 {
@@ -49,7 +49,7 @@ put_hit(struct text *text, const struct report *report)
 	return count;
 }
 
-/* In one line of a screen of 80 columns, where it can be. */
+/* Short enough for one line of 80 columns in most cases. */
 static void
 put_tails(struct text *text, const struct report_quality *quality, const char *hit, size_t hits)
 {

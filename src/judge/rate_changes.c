@@ -1,18 +1,22 @@
-/* Which clock's rate changed. See rate_vote.h. */
+/* Judges which clock's rate changed. See rate_vote.h. */
 #include "judge/rate_vote.h"
 
 #include "base/set.h"
 #include "base/text.h"
 
 #define PPB             INT64_C(1000000000)
-#define UNCHANGED       UINT64_C(1000000000000000) /* a ratio of 1: then a millionth of it is a part in 10^9 */
-#define PER_PPB         INT64_C(1000000)           /* in that ratio */
-#define STOOD_MAX_NS    INT64_C(10000000)          /* what stood for longer is a discontinuity */
-#define STRETCHES_SHARE 64 /* clocks' ends lie milliseconds from each other, in stretches of a second and more */
+#define UNCHANGED       UINT64_C(1000000000000000) /* a ratio of 1, whose millionth is 1 ppb */
+#define PER_PPB         INT64_C(1000000)           /* 1 ppb in that ratio */
+#define STOOD_MAX_NS    INT64_C(10000000)          /* a longer stop is a discontinuity */
+/* The ends of two clocks are milliseconds apart, in stretches of a second and more. */
+#define STRETCHES_SHARE 64
 
 const struct rate_interval vote_unchanged = { true, UNCHANGED, UNCHANGED, UNCHANGED };
 
-/* A step of the TSC shows in all clocks' changes alike, but in each one's own stretch, and those are not quite one. */
+/*
+ * A step of the TSC shows equally in all clocks' changes. But each clock has its own stretch, and these differ
+ * a little.
+ */
 struct rate_interval
 vote_ratio(const struct interval_ppb *change)
 {
@@ -27,9 +31,9 @@ vote_ratio(const struct interval_ppb *change)
 }
 
 /*
- * QEMU's emulated TSC never goes back: a reading that is behind the one before moves it ahead for good. Cores that read
- * it at the same time, as in the contended checks, have so moved it by milliseconds: since they were started it is no
- * witness.
+ * QEMU's emulated TSC never goes back. If a reading is below the one before, QEMU moves the TSC ahead
+ * permanently. Cores that read it at once, as in the contended checks, moved it by milliseconds. Therefore it
+ * has no vote after other cores were started.
  */
 static bool
 is_pushed_ahead(const struct report *report, bool halves)
@@ -37,7 +41,7 @@ is_pushed_ahead(const struct report *report, bool halves)
 	return !halves && report_is_emulated(report) && report->cores_started > 1;
 }
 
-/* Each clock's change is measured against the TSC, which itself says that it has not changed. */
+/* Each clock's change is measured against the TSC, whose own change is 0 by definition. */
 static void
 collect_changes(struct vote *vote, bool halves)
 {
@@ -74,8 +78,9 @@ name_change(struct vote *vote, size_t clock, bool halves, uint64_t limit)
 }
 
 /*
- * A clock whose ends are edges changed so against OTHER. They come before all others' ends are taken: a TSC that stood
- * between those shows in its rate alone, which is higher in the stretch in which that was.
+ * Returns true if the TSC may have stopped between the ends of an edge clock and of OTHER. Edge clocks' ends
+ * are taken before all others. Such a stop shows only in the edge clock's rate, which is then higher in the
+ * stretch with the stop.
  */
 static bool
 may_be_between_ends(const struct vote *vote, size_t clock, size_t other, bool halves)
@@ -89,8 +94,8 @@ may_be_between_ends(const struct vote *vote, size_t clock, size_t other, bool ha
 }
 
 /*
- * In a guest all devices count the host's one clock, each by an emulation of its own. That one of them changed
- * against another, between two readings by the TSC, may as well be a TSC that stood between these.
+ * In a guest all devices count the host's one clock through separate emulations. If one of them changed against
+ * another, the TSC may have stopped between the two readings instead.
  */
 static bool
 may_be_the_tscs(const struct vote *vote, const struct falseticker_sources *sources, size_t clock, bool halves)
@@ -100,7 +105,10 @@ may_be_the_tscs(const struct vote *vote, const struct falseticker_sources *sourc
 		(vote_accusers(&vote->found) & sources->siblings));
 }
 
-/* Two groups of devices which in a guest count one clock: between their readings the TSC may have stood. */
+/*
+ * Returns true if the two groups are devices of a guest, which have one source: between their readings the TSC
+ * may have stopped.
+ */
 static bool
 are_siblings(const struct vote *vote, const struct falseticker_sources *sources)
 {
@@ -109,7 +117,10 @@ are_siblings(const struct vote *vote, const struct falseticker_sources *sources)
 	return vote->report->hypervisor[0] && vote->found.undecided && !(groups & ~sources->siblings);
 }
 
-/* A falseticker that may be none: against OTHER, which is one of OTHERS. */
+/*
+ * Names a change of CLOCK against the group OTHERS that may also be a stop of the TSC. OTHER represents the
+ * group.
+ */
 static void
 name_change_or_tsc(struct vote *vote, size_t clock, size_t other, uint32_t others, bool halves, uint64_t limit)
 {
@@ -147,7 +158,10 @@ name_changed_groups(struct vote *vote, bool halves, uint64_t limit)
 			&by, limit);
 }
 
-/* A TSC that was so moved gained on all others: no fault of a clock, but who compares rates should know of it. */
+/*
+ * Notes that QEMU moved the TSC ahead of all other clocks. This is no fault of a clock, but matters for
+ * comparing rates.
+ */
 static void
 note_push(struct vote *vote, uint64_t limit_ppb)
 {

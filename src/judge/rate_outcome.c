@@ -1,4 +1,4 @@
-/* What each clock's rate comes to beside its limit: after all findings. See judge_internal.h. */
+/* Compares each clock's rate with its limit, after all findings. See judge_internal.h. */
 #include "judge/judge_internal.h"
 
 #include "base/number.h"
@@ -9,9 +9,9 @@
 #include "report/witnesses.h"
 
 #define NS_PER_S  UINT64_C(1000000000)
-#define ASK_S_MAX 3600u /* a longer run is a soak */
+#define ASK_S_MAX 3600u /* for longer runs profile=soak is recommended */
 
-/* That a promise failed is the findings' to say; this is the one that names CLOCK's rate. */
+/* The finding that names CLOCK's rate as wrong, or NULL. */
 static const struct finding *
 rate_finding(const struct report *report, const char *clock)
 {
@@ -34,7 +34,10 @@ clocks_part(const struct report *report)
 	return false;
 }
 
-/* By the scale of this run, which may rest on another clock than the nearest. */
+/*
+ * Returns true if the clock's error by this run's scale may exceed the limit. The scale may rest on another
+ * clock than the nearest pair.
+ */
 static bool
 is_error_open(const struct report *report, const char *clock, uint64_t limit)
 {
@@ -58,7 +61,7 @@ is_well(const struct report *report, const char *clock)
 	return entry && entry->clock.state == CLOCK_PRESENT && !rate_finding(report, clock);
 }
 
-/* The other one of RATE, if CLOCK is one of its two. */
+/* The other clock of RATE if CLOCK is one of its two, or NULL. */
 static const char *
 other_of(const struct report_rate *rate, const char *clock)
 {
@@ -68,8 +71,8 @@ other_of(const struct report_rate *rate, const char *clock)
 }
 
 /*
- * Of the pairs of CLOCK with those of WITNESSES the one that shows the most of its rate: that which is nearest to what
- * both claim, its error included.
+ * The pair of CLOCK with one of WITNESSES that limits its rate best: whose ratio, including its error, is
+ * nearest to the nominal one.
  */
 static const struct report_rate *
 nearest_pair(const struct report *report, const char *clock, uint32_t witnesses)
@@ -97,8 +100,8 @@ is_busy(const struct report_interference *all)
 }
 
 /*
- * The error is that of two readings, whatever lies between: a run so many times as long has so much less of it. But
- * where a host takes much of the time the readings of the longer run may be wider by more than that.
+ * Adds what would decide the rate. The error comes from the two end readings, so a longer run reduces it in
+ * proportion. If the host takes much of the time, the readings of a longer run may be wider again.
  */
 static void
 say_what_would_tell(struct text *text, const struct report *report, uint64_t times)
@@ -150,8 +153,8 @@ put_rate(struct text *text, const struct report_rate *rate, const char *clock)
 }
 
 /*
- * A clock that agrees with those of its own source has shown that it is made of that one, not that it is right: that is
- * left open with the clocks of another source, once, and not with each that this one feeds.
+ * A clock that agrees with clocks of its own source is shown to have that source, but not to be right. That is
+ * left undetermined once, with the clocks of another source, and not again for each clock of this source.
  */
 static void
 say_same_source(struct behaviour *row, const struct report_rate *same, const struct report_rate *rate)
@@ -167,14 +170,17 @@ say_same_source(struct behaviour *row, const struct report_rate *same, const str
 		text_put(&text, ", of the same source; there is none of another.");
 }
 
-/* Whether all that is shown of a rate is SAME, by a clock of its own source: one of another, RATE, can't tell. */
+/*
+ * Returns true if only SAME, a clock of the same source, limits the rate, and RATE, of another source, does not
+ * decide it.
+ */
 static bool
 is_same_source_all(const struct report *report, const struct report_rate *same, const struct report_rate *rate,
 		   uint64_t limit_ppb)
 {
 	if (!same || clocks_part(report) || judge_tsc_moved(report))
 		return false;
-	/* However long a guest runs, its host's one clock is no other. */
+	/* In a guest all devices have the host's one clock, however long the run is. */
 	if (!rate && report->hypervisor[0])
 		return offset_nearest(offset_of(&same->ppb)) <= limit_ppb;
 	if (offset_farthest(offset_of(&same->ppb)) > limit_ppb)
@@ -193,7 +199,7 @@ of_other_sources(const struct report *report, const char *clock)
 	return witnesses_of(report, rates).separate[report_find_clock(report, clock) - report->clocks];
 }
 
-/* Of a rate that nobody was found to be wrong in. */
+/* Fills the row of a rate without a finding. */
 static void
 say_rate(const struct report *report, struct behaviour *row)
 {

@@ -1,6 +1,7 @@
 /*
- * Which clock's rate walked over a soak: rate-trend. Each row's rate is an interval that holds the truth, however many
- * rows there are; so a walk is proven by the two rows that are furthest apart. See rate_vote.h.
+ * Judges which clock's rate walked over a soak: rate-trend. Each row's rate is an interval that contains the
+ * true rate, however many rows there are. So the two rows that are furthest apart prove a walk. See
+ * rate_vote.h.
  */
 #include "judge/rate_vote.h"
 
@@ -12,7 +13,10 @@ struct stretch {
 	const struct series_row *from, *to;
 };
 
-/* The two rows between which the rate of clock I changed by the most, for certain; not found within LIMIT_PPB. */
+/*
+ * The two rows between which the rate of clock I changed most, by a proven amount. Not found if that is within
+ * LIMIT_PPB.
+ */
 static struct stretch
 find_walk(const struct series *series, size_t i, uint64_t limit_ppb)
 {
@@ -33,7 +37,10 @@ find_walk(const struct series *series, size_t i, uint64_t limit_ppb)
 	return (struct stretch){ rate_beyond(&walk, limit_ppb), low < high ? low : high, low < high ? high : low };
 }
 
-/* Each clock's change from one row to the other, against the TSC. An RTC's crystal follows its temperature by ppm. */
+/*
+ * Each clock's change from one row to the other, against the TSC. An RTC's crystal follows its temperature by
+ * several ppm.
+ */
 static void
 collect_walks(struct vote *vote, const struct stretch *stretch)
 {
@@ -99,7 +106,10 @@ name_groups(struct vote *vote, const struct stretch *stretch, uint64_t limit_ppb
 				     vote_them(found->group_a, found->group_b)), &by, limit_ppb);
 }
 
-/* A guest's devices count the host's clock, which its NTP slews; and its TSC may stand between two readings. */
+/*
+ * Not in a guest: its devices count the host's clock, which NTP slews, and its TSC may stop between two
+ * readings.
+ */
 void
 rate_trend_judge(struct vote *vote)
 {

@@ -20,7 +20,7 @@ vote_clock_id(const struct vote *vote, size_t clock)
 	return vote->report->clocks[clock].clock.id;
 }
 
-/* Parts in 10^9 as ppm: "+1000.1". */
+/* Prints ppb as ppm: "+1000.1". */
 static void
 put_ppm(struct text *text, int64_t ppb)
 {

@@ -1,6 +1,6 @@
 /*
- * Which clock's rate is wrong: rate-wrong, rate-off and rate-disagree. Which one's changed is in rate_changes.c; the
- * falsetickers are found by falseticker.h.
+ * Judges which clock's rate is wrong: rate-wrong, rate-off and rate-disagree. Changes of a rate are in
+ * rate_changes.c. Falsetickers are found by falseticker.h.
  */
 #include "judge/rate_vote.h"
 
@@ -15,7 +15,7 @@ judge_rate_limit_ppb(const struct report *report)
 	return off < wrong ? off : wrong;
 }
 
-/* Whether after the rates' window ENTRY's clock ran otherwise than in it. */
+/* Returns true if ENTRY's clock ran at another rate after the rate window. */
 static bool
 contradicts_itself(const struct report_clock *entry)
 {
@@ -25,8 +25,8 @@ contradicts_itself(const struct report_clock *entry)
 }
 
 /*
- * Of a clock that may leap what two stretches say together, where one does not contradict the other: two that share
- * nothing, for one leap in both would confirm itself.
+ * For a clock that may jump: the hull of its rates in and after the window, if these overlap. The two stretches
+ * are disjoint, so one jump cannot confirm itself.
  */
 static struct rate_interval
 rate_of(const struct report *report, const struct report_clock *entry)
@@ -61,7 +61,7 @@ name_rate(struct vote *vote, size_t clock)
 		rule = "pv-rate";
 	if (!rate_beyond(&by, vote_limit_ppb(vote->report, rule)))
 		rule = "rate-off";
-	/* A rate that changed is off on average too: that is one fault, unless it is worse. */
+	/* A rate that changed is off on average too. That is the same fault, unless it is worse. */
 	if (!rate_beyond(&by, vote_limit_ppb(vote->report, rule)) ||
 	    (set_has(vote->changed, clock) && text_equal(rule, "rate-off")))
 		return;
@@ -81,7 +81,10 @@ judge_each_rate(struct vote *vote)
 			name_rate(vote, i);
 }
 
-/* Whether a clock that may leap is beyond LIMIT from clock TRUTH in two stretches: rate-disagree reports that. */
+/*
+ * Returns true if a clock that may jump differs from clock TRUTH by more than LIMIT in both stretches:
+ * rate-disagree reports that.
+ */
 static bool
 is_off_in_two_stretches(const struct vote *vote, size_t clock, size_t truth, uint64_t limit)
 {
@@ -109,7 +112,7 @@ note_leaps(struct vote *vote)
 	}
 }
 
-/* BY, of one of FAST against one of SLOW, so wide that it holds of each of them. */
+/* Widens BY, which compares one of FAST with one of SLOW, so that it holds for all such pairs. */
 static struct interval_ppb
 of_each(const struct vote *vote, struct interval_ppb by, uint32_t fast, uint32_t slow)
 {
@@ -127,7 +130,10 @@ of_each(const struct vote *vote, struct interval_ppb by, uint32_t fast, uint32_t
 	return by;
 }
 
-/* What was not given or tried yet. In a guest no device and no longer run brings a source that is not the host's. */
+/*
+ * Advises on sources that were not given or tried yet. In a guest every device has the host's source, so no
+ * device and no longer run helps.
+ */
 static void
 advise_on_disagreement(struct report *report, struct finding *finding)
 {

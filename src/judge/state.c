@@ -1,4 +1,7 @@
-/* What a clock breaks by its state, steps back and leaps; its verdict before any further rule. See judge_internal.h. */
+/*
+ * Judges a clock's state, steps back and jumps, and sets its verdict before any other rule. See
+ * judge_internal.h.
+ */
 #include "judge/judge_internal.h"
 
 #include "base/text.h"
@@ -37,8 +40,8 @@ steps_allowed(const struct report *report, const struct report_clock *entry)
 }
 
 /*
- * Each discontinuity may have shown once as a step or as a leap: whose fault it was is judged by itself, and of leaps
- * first.
+ * Each discontinuity may also show as a step or a jump in a clock's readings. Its cause is judged separately,
+ * and first for jumps.
  */
 static const struct rule *
 broken_by(const struct report *report, const struct report_clock *entry)
@@ -84,8 +87,8 @@ judge_tsc_moved(const struct report *report)
 }
 
 /*
- * How far a clock may step ahead, and whether a counter that wraps has wrapped since the reading before, is known by
- * the TSC; that one of 64 bits stepped back is not.
+ * The TSC decides how far a clock may move, and whether a counter that wraps has wrapped between two readings.
+ * So a TSC that moved explains these faults. A step back of a 64-bit counter needs no TSC.
  */
 const struct rule *
 judge_broken_by(const struct report *report, const struct report_clock *entry)
@@ -98,7 +101,7 @@ judge_broken_by(const struct report *report, const struct report_clock *entry)
 	return rule;
 }
 
-/* One device, one finding: a further way of reading it adds none that its main one has already. */
+/* A further read method of a device gets no finding that its main clock already has. */
 static bool
 main_breaks(const struct report *report, const struct report_clock *entry, const struct rule *rule)
 {
@@ -111,7 +114,7 @@ main_breaks(const struct report *report, const struct report_clock *entry, const
 	return false;
 }
 
-/* How Linux is kept off a clock that does not count; it takes no time from other clocks. */
+/* Advises how to keep Linux from using a clock that does not count. */
 static void
 advise_on_stuck(struct finding *finding, const struct clock *clock)
 {
@@ -166,8 +169,8 @@ name_steps_back(struct report *report, const struct report_clock *entry, const s
 }
 
 /*
- * Before any rule. A clock that is stuck or broken fails whichever rule it breaks; one that was never read has
- * not passed: its verdict is open, which is what incomplete says of it.
+ * The verdict before any rule. A stuck or broken clock fails whichever rule it breaks. A clock that was never
+ * read has not passed: its verdict is incomplete.
  */
 static enum verdict
 verdict_by_itself(const struct report_clock *entry)
@@ -181,7 +184,10 @@ verdict_by_itself(const struct report_clock *entry)
 	return was_read ? VERDICT_PASS : VERDICT_INCOMPLETE;
 }
 
-/* ANY_CORE: the TSC of some core steps back. On another core than the boot core, this breaks nothing that it timed. */
+/*
+ * ANY_CORE: the TSC of some core steps back. On another core than the boot core, this breaks nothing that it
+ * timed.
+ */
 static void
 judge_clock(struct report *report, struct report_clock *entry, bool any_core)
 {
@@ -201,7 +207,7 @@ judge_clock(struct report *report, struct report_clock *entry, bool any_core)
 		judge_name_core_steps(report);
 	else if (entry->clock.state != CLOCK_PRESENT)
 		name_state(report, entry, rule);
-	else if (rule != rules_find("clock-jumped")) /* that has its finding: see discontinuities.c */
+	else if (rule != rules_find("clock-jumped")) /* a jump has its finding already: see discontinuities.c */
 		name_steps_back(report, entry, rule);
 }
 

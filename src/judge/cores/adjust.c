@@ -1,11 +1,11 @@
-/* The judge of TSC_ADJUST: what was added to the TSCs since reset. See judge_cores.h. */
+/* Judges IA32_TSC_ADJUST, which has the ticks added to each TSC since reset. See judge_cores.h. */
 #include "judge/cores/judge_cores.h"
 #include "rules/rules.h"
 
 struct extremes {
-	size_t cores; /* that have TSC_ADJUST */
+	size_t cores; /* cores that have TSC_ADJUST */
 	const struct report_core *least, *most;
-	size_t least_count, most_count; /* cores that have the same value as LEAST, as MOST */
+	size_t least_count, most_count; /* number of cores with the values of LEAST and MOST */
 };
 
 static struct extremes
@@ -45,7 +45,10 @@ writer(const struct report *report)
 	return report->hypervisor[0] ? "the firmware or the hypervisor" : "the firmware";
 }
 
-/* Returns the APIC id of the core that differs from all others if these have one value, REPORT_NO_CORE otherwise. */
+/*
+ * Returns the APIC id of the core that differs from all others if these have one value, REPORT_NO_CORE
+ * otherwise.
+ */
 static uint32_t
 find_odd(const struct extremes *extremes)
 {
@@ -86,7 +89,10 @@ name_written(struct report *report, const struct extremes *extremes, const struc
 			magnitude(larger->facts.tsc_adjust), limit);
 }
 
-/* Unequal values are the worse fault, and the same one: where they are a finding, that they aren't 0 is none. */
+/*
+ * Unequal values are the worse fault of the two. If they are reported, values other than 0 are not reported as
+ * well.
+ */
 void
 judge_adjust(struct report *report)
 {

@@ -1,4 +1,4 @@
-/* Steps back of the TSC, core by core: two readings on one core are enough to prove one. See judge_cores.h. */
+/* Judges steps back of each core's TSC, which two readings on one core prove. See judge_cores.h. */
 #include "base/text.h"
 #include "judge/cores/judge_cores.h"
 #include "rules/rules.h"
@@ -122,5 +122,5 @@ judge_name_core_steps(struct report *report)
 	if (report->core_count > 1)
 		name_cores(report, finding, stepping.cores);
 	if (finding && by_brackets)
-		finding->one_way = false; /* the brackets showed it, too, which read the counter in another way */
+		finding->one_way = false; /* the brackets, which use another read method, showed it too */
 }

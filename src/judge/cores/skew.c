@@ -1,15 +1,15 @@
 /*
- * The judge of the cores' TSCs against each other: warps, offsets, drifts, contradictions. One fault, one finding:
- * a core that drifts has none for the offset that it has come to, nor has a pair for a warp that the offset or the
- * drift of one of the two explains, nor any pair for a contradiction while a core drifts. A pair has no finding either
- * if the TSC of one of the two steps back by its own readings.
+ * Judges the cores' TSCs against each other: warps, offsets, drifts and contradictions. One fault gives one
+ * finding. A core that drifts has no finding for the offset that it has reached. A pair has no finding for a
+ * warp that the offset, the drift or a step back of one of its cores explains. No pair has a finding for a
+ * contradiction while a core drifts.
  */
 #include "judge/cores/judge_cores.h"
 #include "judge/cores/skew_internal.h"
 
 #define SUBJECT_SIZE 64 /* "of cores 4294967295, 4294967295 and 4294967295" */
 
-/* The rank of the core that has that id; as many as there are ranks where none has. */
+/* The rank of the core with that id; the number of ranks if there is none. */
 static size_t
 find_rank(const struct view *view, uint32_t apic_id)
 {
@@ -30,7 +30,10 @@ steps_back(const struct report *report, uint32_t apic_id)
 	return false;
 }
 
-/* By a finding of one of the two; or by the offset of the two, where the worst pair is named for all of them. */
+/*
+ * Returns true if a finding of core A or B explains a warp between them. Their own offset or drift does so too,
+ * because then the worst pair is named for all.
+ */
 static bool
 is_explained(const struct view *view, size_t a, size_t b)
 {
@@ -60,10 +63,10 @@ saturating_sum(uint64_t a, uint64_t b)
 
 struct warps {
 	uint64_t count, iterations;
-	const struct report_contended *worst; /* NULL: there are none */
+	const struct report_contended *worst; /* NULL if there are none */
 };
 
-/* Of both checks those that something else explains, or those that nothing does. */
+/* Sums up both warp checks: either the explained warps, or the unexplained ones. */
 static struct warps
 warps_of(const struct report *report, const struct view *view, bool explained)
 {
@@ -192,7 +195,7 @@ put_contradicting(const struct view *view, const struct offsets_summary *summary
 	return subject;
 }
 
-/* Of all pairs of those that are named. */
+/* From the first to the last measurement of all pairs that are named. */
 static struct moment
 moment_of_contradiction(const struct view *view, const struct offsets_summary *summary)
 {

@@ -1,10 +1,10 @@
-/* Whose TSC runs at a rate of its own, or stepped. See skew_internal.h. */
+/* Findings on TSCs that run at their own rate, or that stepped. See skew_internal.h. */
 #include "judge/cores/skew_internal.h"
 
-#define MOTION_SIZE  (SKEW_MOMENTS_SIZE + 16) /* "by a step " and a moment */
+#define MOTION_SIZE  (SKEW_MOMENTS_SIZE + 16) /* "by a step " and a time interval */
 #define STRETCH_SIZE 144 /* four such times */
 
-/* Two tournaments tell that a TSC moved, not how; with one between, that may be told. */
+/* Probable cause. Two passes show that a TSC moved, but not how. A pass in between may show that. */
 static const char *
 cause_of_drift(const struct view *view, enum motion motion)
 {
@@ -43,7 +43,7 @@ put_motion(const struct view *view, enum motion motion, struct moment moment, ch
 	return words;
 }
 
-/* From a time that took so long to another: "between 1.7 s and 17.4 s to 18.2 s". */
+/* Two time intervals: "between 1.7 s and 17.4 s to 18.2 s". */
 static const char *
 put_stretch(const struct view *view, struct moment from, struct moment to, char stretch[STRETCH_SIZE])
 {

@@ -1,14 +1,15 @@
 /*
- * Whose TSC is off: a group as a whole, cores by themselves, or a pair of which neither is named. See skew_internal.h.
+ * Findings on TSCs that are off: a whole group, single cores, or a pair whose wrong core is unknown. See
+ * skew_internal.h.
  */
 #include "judge/cores/skew_internal.h"
 
 #define NOBODYS_FAULT "and nothing shows which of them is right"
-#define CAUSE_SIZE    128 /* "off the majority, of which core 4294967295 is one: likely ..." */
+#define CAUSE_SIZE    128 /* "off the majority, which has core 4294967295: likely ..." */
 #define WHEN_SIZE     (SKEW_MOMENTS_SIZE + 20)
 #define SUBJECT_SIZE  64 /* "18446744073709551615 cores, core 4294967295's among them" */
 
-/* By what it is against OTHER, a core in order. */
+/* Probable cause of an offset against OTHER, a core of the majority. */
 static const char *
 put_cause(const struct view *view, size_t other, char cause[CAUSE_SIZE])
 {
@@ -24,7 +25,7 @@ put_cause(const struct view *view, size_t other, char cause[CAUSE_SIZE])
 	return cause;
 }
 
-/* The moment of a pair's own ping-pong; and of which tournament that is, where there were several. */
+/* Time of a pair's own ping-pong. Names the pass if there were several. */
 static const char *
 put_when(const struct view *view, struct moment moment, char when[WHEN_SIZE])
 {
@@ -38,7 +39,7 @@ put_when(const struct view *view, struct moment moment, char when[WHEN_SIZE])
 	return when;
 }
 
-/* Whether those that are off are just the cores of one package. */
+/* Returns true if the cores that are off are exactly the cores of one package. */
 static bool
 is_one_package(const struct view *view, uint32_t *package)
 {
@@ -59,9 +60,10 @@ is_one_package(const struct view *view, uint32_t *package)
 	return true;
 }
 
-struct group { /* that is off as a whole */
-	char subject[SUBJECT_SIZE]; /* which cores these are */
-	struct distance distance;   /* of all of them from OTHER, a core that is in order: what holds for each */
+struct group { /* a group that is off as a whole */
+	char subject[SUBJECT_SIZE]; /* the words that name it */
+	/* Distance that holds for each of its cores from OTHER, a core of the majority. */
+	struct distance distance;
 	size_t other;
 	struct moment moment;
 };
@@ -81,8 +83,8 @@ name_group(struct report *report, const struct view *view, const struct group *g
 }
 
 /*
- * From the core from which the first of them is furthest. False: not all of them are proven to be off from that one,
- * and in one direction.
+ * Measures the group against one core: the one furthest from the group's first core. Returns false unless all
+ * of its cores are proven to be off from that core in the same direction.
  */
 static bool
 measure_group(const struct view *view, struct group *group)
@@ -115,7 +117,10 @@ measure_group(const struct view *view, struct group *group)
 	return found > 1;
 }
 
-/* Whether they are off as a group, not one by one, and which it is: a package, or a half, of which no core is named. */
+/*
+ * Returns true if the cores that are off form a group, and names it: a package, or one of two halves without a
+ * majority.
+ */
 static bool
 is_group(const struct view *view, size_t off, struct group *group)
 {
@@ -136,7 +141,7 @@ is_group(const struct view *view, size_t off, struct group *group)
 	return view->no_majority;
 }
 
-/* RANK, which is so far from OTHER; the finding names core NAMED. */
+/* Adds a finding for the distance of RANK from OTHER. The finding names core NAMED. */
 static void
 name_core(struct report *report, const struct view *view, size_t rank, size_t other, uint32_t named, const char *cause,
 	  const char *rest)
@@ -166,7 +171,8 @@ name_cores(struct report *report, const struct view *view, size_t off)
 			continue;
 		view_offset_ns(view, i, &other);
 		if (view->no_majority && (view_core(view, i)->steps_back || view_core(view, other)->steps_back))
-			continue; /* the steps back explain it, and the other core of the pair is in order */
+			/* The steps back explain it, and the other core of the pair is not at fault. */
+			continue;
 		count++;
 		name_core(report, view, i, other, view->no_majority ? REPORT_NO_CORE : view_core(view, i)->apic_id,
 			  put_cause(view, other, cause), skew_put_rest(rest, count, off));

@@ -1,8 +1,8 @@
-/* What the sentences of offsets and drifts share. See skew_internal.h. */
+/* Phrases that the findings on offsets and drifts share. See skew_internal.h. */
 #include "judge/cores/skew_internal.h"
 
 #define NS_PER_MS 1000000
-#define AT_MS     100 /* what takes longer is "between" two moments */
+#define AT_MS     100 /* a longer measurement is reported as "between" two times */
 
 void
 skew_set_distance(struct finding *finding, struct distance distance, uint64_t limit)
@@ -25,7 +25,10 @@ skew_put_rest(char rest[SKEW_REST_SIZE], size_t count, size_t off)
 	return rest;
 }
 
-/* From the earliest time that MOMENT's start may be to the latest that its end may be, in ns since the run's start. */
+/*
+ * From the earliest time that MOMENT's start may be to the latest that its end may be, in ns since the run's
+ * start.
+ */
 struct stretch {
 	uint64_t begin_ns, end_ns;
 };

@@ -1,4 +1,4 @@
-/* Whether the next tournament bears out a star. See star.h. */
+/* Checks whether another pass confirms the offsets of a boot-core-only pass. See star.h. */
 #include "judge/cores/star.h"
 
 static const struct offsets *

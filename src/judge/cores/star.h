@@ -1,7 +1,7 @@
 /*
- * What a star proves. In it all are compared with the boot core alone: where that stepped after it had met some, these
- * and the others differ without a fault of theirs, by however little of a drift over the run. The tournament next to it
- * shows which it was.
+ * In a star schedule every core is measured against the boot core only. If the boot core's TSC steps midway,
+ * cores measured before and after appear to differ though none of them is at fault. The next pass tells the two
+ * cases apart.
  */
 #ifndef BARETICK_STAR_H
 #define BARETICK_STAR_H
@@ -9,15 +9,16 @@
 #include "judge/cores/view.h"
 
 /*
- * Whether the star's offsets are those of the next tournament, too: all of them, for one that is not may be the first
- * or the last that the boot core met before it stepped, and who is in the minority was found by it, too. Without
- * another tournament nothing confirms them.
+ * Returns true if the next pass gives the same offsets as the star, for all cores. One core alone may have been
+ * the first or last that the boot core met before it stepped, and the minority was found by all of them.
+ * Without another pass nothing is confirmed.
  */
 bool star_is_confirmed(const struct view *view);
 
 /*
- * Whether the next tournament, too, tells RANK from one of the majority. One that is so wide that it confirms whatever
- * there was would also hold where all are as one. True of a tournament that is no star, and of the boot core.
+ * Returns true if the next pass also proves that RANK differs from a core of the majority. A pass with wide
+ * intervals confirms any offset, so agreement with it is not enough. Always true for a pass of all pairs, and
+ * for the boot core.
  */
 bool star_tells(const struct view *view, size_t rank);
 

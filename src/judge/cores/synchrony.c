@@ -1,23 +1,26 @@
-/* The cores' TSCs against each other in a clause, and the tournament that it is of. See judge_cores.h. */
+/*
+ * Summarises in one clause whether the cores' TSCs agree, and chooses the pass that it describes. See
+ * judge_cores.h.
+ */
 #include "judge/cores/judge_cores.h"
 
 #include "base/text.h"
 
-#define LONG_NS UINT64_C(100000000) /* a tournament that takes longer is said with its begin */
+#define LONG_NS UINT64_C(100000000) /* a longer pass is reported with its start too */
 
-/* What the tournaments say as a whole; the first that holds. */
+/* Result of all passes; the first that applies. */
 enum synchrony {
 	SYNC_ALONE,        /* no second core ran */
 	SYNC_UNMEASURED,
-	SYNC_OFF_MAJORITY, /* some are off it */
-	SYNC_UNDECIDED,    /* not equal, and there is no majority */
-	SYNC_CONTRADICTED, /* by pairs that don't fit the rest */
-	SYNC_UNKNOWN,      /* the offset of some is not known */
-	SYNC_MOVED,        /* some pair drifted or stepped from the first to the last */
-	SYNC_WARPED,       /* a core read less than another one had before */
-	SYNC_STEPPING,     /* the TSCs of some step back by their own readings */
-	SYNC_OPEN,         /* nothing is proven against it, and too little for it */
-	SYNC_UNEQUAL,      /* bounded, and yet two are proven unequal */
+	SYNC_OFF_MAJORITY, /* some cores differ from the majority */
+	SYNC_UNDECIDED,    /* cores differ, and there is no majority */
+	SYNC_CONTRADICTED, /* some pairs contradict the others */
+	SYNC_UNKNOWN,      /* some offsets are unknown */
+	SYNC_MOVED,        /* some pair drifted or stepped between the passes */
+	SYNC_WARPED,       /* a core read less than another core had before */
+	SYNC_STEPPING,     /* the TSCs of some cores step back by their own readings */
+	SYNC_OPEN,         /* nothing is proven either way */
+	SYNC_UNEQUAL,      /* within the limit, but two cores are proven to differ */
 	SYNC_PROVEN,
 };
 
@@ -51,7 +54,7 @@ of_one(const struct offsets_summary *summary)
 	return summary->bound_ticks == UINT64_MAX ? SYNC_UNKNOWN : SYNC_PROVEN;
 }
 
-/* The last one where it alone shows what there is to say. */
+/* Returns true if only the last pass has something to report. */
 static bool
 is_of_last(const struct report *report)
 {
@@ -87,7 +90,7 @@ synchrony(const struct report *report)
 	return offset_excludes_zero(summary->worst) ? SYNC_UNEQUAL : SYNC_PROVEN;
 }
 
-/* WORDS hold at the tournament that is shown. */
+/* Adds WORDS and the time of the pass that is shown. */
 static void
 put_then(struct text *text, const struct report *report, const char *words)
 {

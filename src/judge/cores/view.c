@@ -1,12 +1,13 @@
-/* Which core is off, from which others, and how far. See view.h. */
+/* Offset analysis: finds which cores are off, from which others, and how far. See view.h. */
 #include "judge/cores/view.h"
 
 #include "judge/cores/star.h"
 #include "rules/rules.h"
 
-#define TRIPS     4 /* what counts as synchronised is no less than so many of the best round trip, */
-#define TRIPS_NS_MAX UINT64_C(10000) /* but no more than this: cores whose messages take longer take turns */
-#define TICKS_MAX (INT64_C(1) << 60) /* what scale_ns_down() takes */
+#define TRIPS     4 /* The limit for synchronised cores is at least this many best round trips, */
+/* But at most this many ns: cores with longer round trips take turns on a processor. */
+#define TRIPS_NS_MAX UINT64_C(10000)
+#define TICKS_MAX (INT64_C(1) << 60) /* the largest argument of scale_ns_down() */
 
 const struct report_core *
 view_core(const struct view *view, size_t rank)
@@ -96,7 +97,7 @@ is_named(const struct view *view, size_t rank)
 	return core->steps_back || core->drifts || core->off_majority || view_is_off(view, rank);
 }
 
-/* A pair that contradicts the rest is a finding of its own. */
+/* A pair that contradicts the rest has a finding of its own and is left out. */
 struct odd_pair
 view_odd_pair(const struct view *view)
 {
@@ -139,8 +140,8 @@ view_odd_drift(const struct view *view)
 }
 
 /*
- * What counts as synchronised: a bound that is no longer than a few messages take says nothing about the TSCs; and one
- * by messages that waited for a core's turn, however few they are, says nothing that anybody could use.
+ * Limit for synchronised cores. A bound shorter than a few messages take cannot be measured. A bound from
+ * messages that waited for a core's turn is too large to be of use, however few messages it takes.
  */
 static uint64_t
 sync_limit_ns(const struct report *report)
@@ -169,7 +170,7 @@ mark_off(struct report *report, const struct view *view)
 	}
 }
 
-/* In the first tournament and in the last, with nobody off or moving in either or between them. */
+/* Synchronised means: in the first and in the last pass no core is off, and none moves during or between them. */
 static void
 decide_synchrony(struct report *report, const struct view *view)
 {
@@ -181,7 +182,7 @@ decide_synchrony(struct report *report, const struct view *view)
 		off += view_core(view, i)->off_majority;
 		stepping += view_core(view, i)->steps_back;
 	}
-	/* A warp shows that some core's TSC was further from another's, at another moment, than the tournaments say. */
+	/* A warp proves that at another time some core's TSC was further from another's than the passes show. */
 	skew->within_known = first != UINT64_MAX && latest != UINT64_MAX && !skew->any_moved && !stepping &&
 			    !report_warps(skew) && !skew->summary.contradictions && !skew->latest_summary.contradictions;
 	skew->within_ns = view_ns_up(view, first > latest ? first : latest);
@@ -204,26 +205,29 @@ moves_against_a_member(const struct view *view, size_t rank)
 	return false;
 }
 
-/* Returns true if MEMBER and SPEAKER are proven to be nearer to each other than RANK is to either of them. */
+/*
+ * Returns true if MEMBER and REPRESENTATIVE are proven to be nearer to each other than RANK is to either of
+ * them.
+ */
 static bool
-are_nearer(const struct view *view, size_t speaker, size_t member, size_t rank)
+are_nearer(const struct view *view, size_t representative, size_t member, size_t rank)
 {
-	uint64_t spread = speaker == member ? 0 : offset_farthest(offsets_pair(view->offsets, speaker, member));
+	uint64_t spread = representative == member ? 0 : offset_farthest(offsets_pair(view->offsets, representative, member));
 
-	return view_distance(offsets_pair(view->offsets, speaker, rank)).near > spread &&
+	return view_distance(offsets_pair(view->offsets, representative, rank)).near > spread &&
 	       view_distance(offsets_pair(view->offsets, member, rank)).near > spread &&
-	       view_drift_ppb(view, speaker, member).near <= view->drift_limit_ppb;
+	       view_drift_ppb(view, representative, member).near <= view->drift_limit_ppb;
 }
 
 /* Returns true if more than half of all cores are one group, and each of them was measured apart from RANK. */
 static bool
 is_apart_from_one_group(const struct view *view, size_t rank)
 {
-	for (size_t speaker = 0; speaker < view->offsets->cores; speaker++) {
+	for (size_t representative = 0; representative < view->offsets->cores; representative++) {
 		size_t members = 0;
 
 		for (size_t i = 0; i < view->offsets->cores; i++)
-			members += i != rank && speaker != rank && is_member(view, i) && are_nearer(view, speaker, i, rank);
+			members += i != rank && representative != rank && is_member(view, i) && are_nearer(view, representative, i, rank);
 		if (2 * members > view->offsets->cores)
 			return true;
 	}
@@ -246,9 +250,9 @@ are_all_apart_from_one_group(const struct view *view)
 }
 
 /*
- * Returns true if the majority is one only because its offsets are known no better. Cores of it are proven to run
- * apart, none of them is named, and the others are no more than half. False if a group of more than half, in which no
- * two are proven to run apart, shows each core that is off.
+ * Returns true if the majority exists only because its offsets are not known more exactly. Then some of its
+ * cores are proven to run apart, and the others are no more than half. Returns false if a group of more than
+ * half, in which no two run apart, proves each core that is off.
  */
 static bool
 is_parted(const struct view *view)

@@ -1,9 +1,12 @@
-/* Which core drifts, by how much and how. See view.h. */
+/* Drift analysis: finds which cores drift, how fast and how. See view.h. */
 #include "judge/cores/view.h"
 
 #include "sync/minority.h"
 
-/* In a star two cores that had no ping-pong are not compared: the boot core between may be the one that moved. */
+/*
+ * In a star two cores without a common ping-pong are not compared, because the boot core may be the one that
+ * moved.
+ */
 static struct offset
 drift_from(const struct view *view, size_t other, size_t rank)
 {
@@ -51,7 +54,7 @@ whole_moment(const struct view *view, size_t other, size_t rank)
 				view_last_moment(view, other, rank).end_tsc };
 }
 
-/* Whether RANK is proven to move against OTHER, AHEAD or not, by an interval no wider than WIDTH. */
+/* Returns true if RANK is proven to move AHEAD or not against OTHER, by an interval no wider than WIDTH. */
 static bool
 is_proof(const struct view *view, size_t other, size_t rank, bool ahead, uint64_t width)
 {
@@ -82,8 +85,8 @@ width_of_most(const struct view *view, size_t rank, bool ahead)
 }
 
 /*
- * By the narrowest intervals of more than half. What moves by a step is slower over a longer time: the least is what it
- * is over all the time that these intervals are of.
+ * The drift comes from the narrowest intervals of more than half of the cores. A step gives a lower rate over a
+ * longer time, so the minimum is scaled to the whole time of these intervals.
  */
 struct distance
 view_drift_from_most(const struct view *view, size_t rank, struct moment *moment)

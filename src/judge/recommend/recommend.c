@@ -1,4 +1,4 @@
-/* The recommendation. See recommend.h. */
+/* Recommends clocks. See recommend.h. */
 #include "judge/recommend/recommend.h"
 
 #include "base/number.h"
@@ -8,7 +8,7 @@
 /* include/linux/clocksource.h: below 100 unfit for real use, below 200 usable, below 300 good, below 400 desired. */
 #define RATING_CLASS 100u
 
-/* The clocks that a kernel could use: those of the highest class first, and in a class the cheapest. */
+/* The clocks that a kernel could use, sorted by class from the highest, and within a class by cost. */
 struct ranking {
 	size_t count;
 	const struct report_clock *clocks[REPORT_CLOCKS_MAX];
@@ -45,7 +45,7 @@ rank(const struct report *report)
 	return ranking;
 }
 
-/* Begins a row; a clock has one at most. Returns what its reason is written into. */
+/* Starts a row; a clock has at most one. Returns the text for its reason. */
 static struct text
 begin_row(struct report_advice *advice, const char *clock, bool avoid)
 {
@@ -78,7 +78,7 @@ recommend_linux_takes(const struct report *report)
 	return NULL;
 }
 
-/* Beside the first of the clocks: Linux goes by more than what is ranked by. */
+/* Adds to the first clock's row that Linux takes another one, because Linux also uses other criteria. */
 static void
 put_linuxs_other(const struct report *report, const struct report_clock *entry, struct text *reason)
 {
@@ -122,7 +122,7 @@ is_of(const struct finding *finding, const struct report_clock *entry)
 	return finding->clock && text_equal(finding->clock, entry->clock.id);
 }
 
-/* The first rule by which a finding of SEVERITY names ENTRY's clock, or NULL. */
+/* The first rule whose finding of SEVERITY names ENTRY's clock, or NULL. */
 static const char *
 rule_failed(const struct report *report, const struct report_clock *entry, enum verdict severity)
 {
@@ -141,7 +141,7 @@ names_core(const struct finding *finding, const char *rule)
 	return text_equal(finding->rule, rule) && finding->core != REPORT_NO_CORE;
 }
 
-/* What makes kernels switch a clock off, though it is no failure: Linux does so for both. */
+/* Returns true if kernels switch the clock off although it has not failed. Linux does so for both rules. */
 static bool
 is_last_resort(const struct report *report, const struct report_clock *entry)
 {
@@ -206,7 +206,7 @@ put_rule(struct text *text, const struct report *report, const char *rule)
 	text_put(text, count ? ")" : "");
 }
 
-/* Whether finding I, of those that fail ENTRY's clock, is the first of its rule, and that is not FIRST. */
+/* Returns true if finding I fails ENTRY's clock, is the first of its rule, and its rule is not FIRST. */
 static bool
 is_another(const struct report *report, const struct report_clock *entry, size_t i, const char *first)
 {
@@ -249,7 +249,7 @@ is_measured(const struct report_clock *entry)
 	return entry->clock.state == CLOCK_PRESENT && entry->latency && entry->latency->count;
 }
 
-/* Those that are well and were measured: the LAST_RESORTS, or all others. */
+/* Adds the healthy clocks that were measured: either the LAST_RESORTS or all others. */
 static void
 put_all_well(struct report *report, const struct ranking *ranking, bool last_resorts)
 {

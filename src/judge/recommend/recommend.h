@@ -1,29 +1,32 @@
-/* The recommendation at a run's end: which of the clocks a kernel should use, in which order, and why. */
+/* The recommendation at the end of a run: which clocks a kernel should use, in what order, and why. */
 #ifndef BARETICK_RECOMMEND_H
 #define BARETICK_RECOMMEND_H
 
 #include "base/number.h"
 #include "report/report.h"
 
-/* Fills report->taken: the clock that Linux takes, and Windows, and why; after the judging. */
+/* Fills report->taken after the judging: the clocks that Linux and Windows take, and why. */
 void recommend_clocksource(struct report *report);
 
-/* Whether it marks the TSC unstable there. */
+/* Returns true if Linux marks the TSC unstable there. */
 bool recommend_linux_marks_tsc(const struct report *report);
 
 /* The id of the clock that Linux takes; NULL if it is not known. */
 const char *recommend_linux_takes(const struct report *report);
 
-/* What a read of the clock with that ID costs a program, in ps; 0 if it is not known. */
+/* Cost of a read of the clock ID for a program, in ps; 0 if it is not known. */
 uint64_t recommend_read_ps(const struct report *report, const char *id);
 
-/* NUMBER between two parts of a sentence, without the blanks that pad it for a column. */
+/* Puts NUMBER between two parts of a sentence, without the blanks that pad it for a column. */
 void recommend_put_number(struct text *text, const char *before, struct number number, const char *after);
 
-/* Fills report->answer; after everything else of the recommendation. */
+/* Fills report->answer, after everything else of the recommendation. */
 void recommend_answer(struct report *report);
 
-/* Fills report->tick: the timer that Linux takes for its tick, which is not asked how late it is; after the judging. */
+/*
+ * Fills report->tick after the judging: the timer that Linux takes for its tick. Linux does not check how late
+ * it is.
+ */
 void recommend_tick(struct report *report);
 
 /*

@@ -1,13 +1,13 @@
-/* The answer: the report in two short lines, for somebody who reads no more than those. See recommend.h. */
+/* The answer: the report in two short lines, for readers who read nothing else. See recommend.h. */
 #include "judge/recommend/recommend.h"
 
 #include "base/number.h"
 #include "base/text.h"
 #include "rules/rules.h"
 
-#define NAMED_MAX 3 /* failed clocks that the sentence names; all of them are in the list */
+#define NAMED_MAX 3 /* failed clocks that the sentence names; the list has all of them */
 
-/* Another way of reading a clock that failed is no further clock. */
+/* Another read method of a clock that failed is not counted again. */
 static bool
 is_wrong(const struct report *report, const struct report_clock *entry)
 {
@@ -26,7 +26,7 @@ find_wrong(struct report *report)
 			answer->wrong[answer->wrong_count++] = report->clocks[i].clock.id;
 }
 
-/* The best one that times anything: a clock with a caveat does not. */
+/* The best clock that can time anything, so a clock with a caveat does not count. */
 static void
 find_clock(struct report *report)
 {
@@ -82,7 +82,7 @@ put_clock(struct text *text, const struct report *report)
 	text_put_char(text, '.');
 }
 
-/* A clock that did not fail may have a warning, such as a rate far from its claim. */
+/* Healthy clocks may have a warning, such as a rate far from the nominal frequency. */
 static void
 put_warnings(struct text *text, const struct report *report)
 {

@@ -1,18 +1,19 @@
 /*
- * Which clock Linux and Windows take here, by what they go by themselves. Linux: the ratings of its clocksources as of
- * 6.6 (arch/x86/kernel/tsc.c, kvmclock.c, hpet.c, arch/x86/xen/time.c, drivers/clocksource/acpi_pm.c and
- * hyperv_timer.c), which struct clock has of each driver, and what makes it mark the TSC unstable. Windows: Microsoft,
- * "Acquiring high-resolution time stamps", and in the Hyper-V TLFS partition reference time.
+ * Finds which clock Linux and Windows take here, by their own criteria. For Linux these are the ratings of its
+ * clocksources as of 6.6, and its reasons to mark the TSC unstable. The ratings are from arch/x86/kernel/tsc.c,
+ * kvmclock.c, hpet.c, arch/x86/xen/time.c, drivers/clocksource/acpi_pm.c and hyperv_timer.c, and are part of
+ * each driver's struct clock. For Windows the source is Microsoft, "Acquiring high-resolution time stamps", and
+ * for partition reference time the Hyper-V TLFS.
  */
 #include "judge/recommend/recommend.h"
 
 #include "base/text.h"
 #include "rules/rules.h"
 
-#define TSC_RATING 300 /* of Linux's, whatever the TSC is called */
+#define TSC_RATING 300 /* Linux's rating of the TSC, whether it is invariant or not */
 
 static const struct {
-	const char *id, *name; /* of its clocksource */
+	const char *id, *name; /* our id, and the clocksource's name */
 } linux_names[] = {
 	{ "tsc", "tsc" }, { "hpet", "hpet" }, { "acpi_pm", "acpi_pm" }, { "kvmclock", "kvm-clock" },
 	{ "hv_ref", "hyperv_clocksource_msr" }, { "hv_page", "hyperv_clocksource_tsc_page" },
@@ -40,7 +41,7 @@ has_finding(const struct report *report, const char *rule)
 
 #define UNSTABLE_MAX 3
 
-/* Why Linux marks the TSC unstable here: how many reasons, into WHY; 0: nothing that was seen makes it. */
+/* Fills WHY with Linux's reasons to mark the TSC unstable here, and returns their number. */
 static size_t
 find_unstable(const struct report *report, const char *why[UNSTABLE_MAX])
 {
@@ -48,7 +49,7 @@ find_unstable(const struct report *report, const char *why[UNSTABLE_MAX])
 
 	if (report->linux_distrusts_tsc)
 		why[count++] = "it is not called invariant, on several cores of a CPU that is not Intel's";
-	else if (report_warps(&report->skew)) /* else it checks none: arch/x86/kernel/tsc_sync.c */
+	else if (report_warps(&report->skew)) /* an untrusted TSC is not checked: arch/x86/kernel/tsc_sync.c */
 		why[count++] = "its check of two cores sees their warps";
 	if (has_finding(report, "clock-stuck") || has_finding(report, "clock-backward") ||
 	    has_finding(report, "clock-jumped") || has_finding(report, "rate-changed"))
@@ -64,7 +65,10 @@ recommend_linux_marks_tsc(const struct report *report)
 	return find_unstable(report, why) > 0;
 }
 
-/* Of interfaces that are stacked Linux uses the one with the highest leaves: arch/x86/kernel/cpu/hypervisor.c. */
+/*
+ * If several interfaces are present, Linux uses the one with the highest leaves:
+ * arch/x86/kernel/cpu/hypervisor.c.
+ */
 static bool
 is_linuxs(const struct report *report, const struct clock *clock)
 {
@@ -79,7 +83,7 @@ linux_rating(const struct clock *clock)
 	return text_equal(clock->id, "tsc") ? TSC_RATING : clock->rating;
 }
 
-/* The best of its clocksources other than NOT; NULL: none was looked at. */
+/* The best of Linux's clocksources except NOT; NULL if none was tested. */
 static const struct clock *
 best(const struct report *report, const struct clock *not)
 {
@@ -110,7 +114,7 @@ begin_row(struct report *report, const char *system, const char *clock)
 	return text;
 }
 
-/* A hypervisor's CLOCK comes behind the TSC. */
+/* Why CLOCK, a hypervisor's clock, ranks below the TSC. */
 static const char *
 why_it_stands_back(const struct clock *clock)
 {
@@ -137,7 +141,7 @@ put_unstable(struct text *text, const struct report *report)
 		text_printf(text, "%s%s", !i ? "; it marks the TSC unstable: " : ", and ", why[i]);
 }
 
-/* Those that it would take rather than FIRST, and which are not there or do not work. */
+/* Lists clocks that rank above FIRST but are absent or do not work. */
 static void
 put_missing(struct text *text, const struct report *report, const struct clock *first)
 {
@@ -164,7 +168,8 @@ take_linux(struct report *report)
 	text_printf(&text, "clocksource %s, rating %u", linux_name(first->id), linux_rating(first));
 	if (next)
 		text_printf(&text, ", before %s, %u", linux_name(next->id), linux_rating(next));
-	if (first->falls_back) /* read_hv_clock_tsc() in hyperv_timer.c, whose clocksource is registered in any case */
+	/* read_hv_clock_tsc() in hyperv_timer.c, whose clocksource is registered in any case. */
+	if (first->falls_back)
 		text_put(&text, "; its page's sequence is 0, so each read of it is one of the MSR");
 	put_missing(&text, report, first);
 	if (has_tsc)
@@ -178,7 +183,7 @@ take_linux(struct report *report)
 	text_put_char(&text, '.');
 }
 
-/* A TSC that Linux would mark unstable is taken for none of Windows's either. */
+/* A TSC that Linux would mark unstable is not taken for Windows either. */
 static void
 take_windows(struct report *report)
 {
@@ -204,7 +209,7 @@ take_windows(struct report *report)
 			    "not called invariant");
 }
 
-/* Of a run that left clocks out nothing is said: one of those might be the one. */
+/* If a run left clocks out, nothing is recommended, because one of them might be the best. */
 void
 recommend_clocksource(struct report *report)
 {

@@ -1,8 +1,14 @@
 /*
- * Which timer Linux takes for its tick, by the ratings of its clock events as of 6.6: arch/x86/kernel/apic/apic.c
- * (setup_APIC_timer(): 100, or 150 where it always runs; with the deadline where CPUID has it), hpet.c (a comparator
- * that sends messages, where the LAPIC's may stop: 110; in the PIT's place: 50), drivers/clocksource/i8253.c (0),
- * hyperv_timer.c (1000), arch/x86/xen/time.c (500). See recommend.h.
+ * Finds which timer Linux takes for its tick, by the ratings of its clock event devices as of 6.6.
+ *
+ * - arch/x86/kernel/apic/apic.c, setup_APIC_timer(): 100, or 150 if the timer always runs. It uses the deadline
+ *   if CPUID has it.
+ * - hpet.c: 110 for a comparator that sends messages, if the LAPIC's timer may stop. 50 in the PIT's place.
+ * - drivers/clocksource/i8253.c: 0.
+ * - hyperv_timer.c: 1000.
+ * - arch/x86/xen/time.c: 500.
+ *
+ * See recommend.h.
  */
 #include "judge/recommend/recommend.h"
 
@@ -15,7 +21,7 @@
 #define RATING_RUNS     150u
 #define RATING_MAY_STOP 100u
 
-/* The boot core's row of SOURCE: its one-shots of 100 us, else the first; NULL: it was not asked. */
+/* The boot core's row of SOURCE: its one-shots of 100 us, or else its first row. NULL if it was not tested. */
 static const struct report_interval *
 row_of(const struct report *report, const char *source)
 {
@@ -42,7 +48,7 @@ is_asked(const struct report *report, const char *source)
 	return row && row->state == CLOCK_PRESENT;
 }
 
-/* As a clock, or, where clocks= leaves that out, as a source of interrupts. */
+/* Returns true if it is a clock or, if clocks= excludes it, a source of interrupts. */
 static bool
 has_clock(const struct report *report, const char *id, const char *source)
 {
@@ -61,7 +67,7 @@ has_pit(const struct report *report)
 	return has_clock(report, "pit", "pit0");
 }
 
-/* Of a source that breaks no rule: how much of what is promised of its interrupts could be told. */
+/* Reports how many rules of its interrupts a source keeps, if it breaks none. */
 static void
 put_promises(const struct report *report, struct text *reason, const char *source)
 {
@@ -76,7 +82,7 @@ put_promises(const struct report *report, struct text *reason, const char *sourc
 		text_put(reason, " Whether its interrupts break a rule could not be told.");
 }
 
-/* Linux does not look at any of it: it takes the source all the same. */
+/* Linux takes the source whatever these figures are. */
 static void
 put_figures(const struct report *report, struct text *reason, const struct report_interval *row)
 {
@@ -104,7 +110,10 @@ put_figures(const struct report *report, struct text *reason, const struct repor
 			    "lapic=notscdeadline lets Linux do without the deadline" : "nolapic_timer lets Linux do without it");
 }
 
-/* Of interfaces that are stacked Linux uses the one with the highest leaves: arch/x86/kernel/cpu/hypervisor.c. */
+/*
+ * If several interfaces are present, Linux uses the one with the highest leaves:
+ * arch/x86/kernel/cpu/hypervisor.c.
+ */
 static const char *
 own_timer(const struct report *report)
 {
@@ -119,7 +128,7 @@ own_timer(const struct report *report)
 	}
 }
 
-/* What wakes a core whose own timer has stopped. */
+/* Names the timer that wakes a core whose own timer has stopped. */
 static void
 put_may_stop(const struct report *report, struct text *reason)
 {
@@ -154,7 +163,7 @@ put_lapic(struct report *report, struct text *reason, bool deadline)
 	put_figures(report, reason, row_of(report, source));
 }
 
-/* Of a machine whose local APIC can't be used: a global one. */
+/* Names the global timer of a machine whose local APIC timer cannot be used. */
 static void
 put_global(struct report *report, struct text *reason)
 {
@@ -180,7 +189,7 @@ recommend_tick(struct report *report)
 	report->tick.source = NULL;
 	text_init(&reason, report->tick.reason, sizeof(report->tick.reason));
 	if (!row_of(report, "lapic"))
-		return; /* not asked: nothing is known */
+		return; /* not tested, so nothing is known */
 	if (is_asked(report, "lapic_deadline"))
 		put_lapic(report, &reason, true);
 	else if (is_asked(report, "lapic"))

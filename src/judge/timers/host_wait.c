@@ -1,20 +1,24 @@
-/* See host_wait.h. */
+/* Decides whether a delayed host explains an emulator's missing, double or late interrupts. See host_wait.h. */
 #include "judge/timers/host_wait.h"
 
 #include "base/text.h"
 #include "rules/rules.h"
 
 /*
- * IN_TIME_SHARE: fraction of a period. EVENTS_MIN: fewer losses may be pauses of the host that happened to end in time
- * for a tick. SPREAD_SHARE: fraction of the median, a common delay spreads by less. FAR_FACTOR: times the median of
- * another source, the host's speed changes by less during a run.
+ * IN_TIME_SHARE: ticks later than this fraction of a period were delayed. EVENTS_MIN: fewer losses may be
+ * pauses of the host that ended just in time for a tick. SPREAD_SHARE: a common delay spreads by less than this
+ * fraction of the median. FAR_FACTOR: the host's speed changes by less than this factor during a run, so
+ * another source's median limits the delay.
  */
 #define IN_TIME_SHARE 8
 #define EVENTS_MIN    4
 #define SPREAD_SHARE  8
 #define FAR_FACTOR    4
 
-/* A pause of the host ends anywhere in a period, and the tick that was due in the pause is as late as that. */
+/*
+ * Returns true if no tick was late. A pause of the host ends anywhere in a period, and delays the tick that was
+ * due in it.
+ */
 static bool
 is_in_time(const struct report_interval *row)
 {
@@ -54,7 +58,7 @@ host_wait_explains_doubled(const struct report *report, const struct asked *aske
 	return report_is_emulated(report) && (!in_time || asked->doubled < EVENTS_MIN);
 }
 
-/* The device's letters: "hpet" for hpet0 and for hpet_legacy. */
+/* Length of the device's name: "hpet" for hpet0 and for hpet_legacy. */
 static size_t
 device_length(const char *source)
 {
@@ -79,7 +83,10 @@ has_lateness_of_shots(const struct report_interval *row)
 	return !row->periodic && row->asked_ns && row->lateness.count >= ASKED_LATE_SHOTS_MIN;
 }
 
-/* Upper bound in ns of the host's delay, from the one-shots of other devices than SOURCE's; -1 if there are none. */
+/*
+ * Upper bound in ns of the host's delay, from the one-shots of other devices than SOURCE's; -1 if there are
+ * none.
+ */
 static int64_t
 host_delay_ns(const struct report *report, const char *source)
 {

@@ -1,4 +1,4 @@
-/* Whether waiting for the host explains what an emulator's timer did. For src/judge/timers only. */
+/* Decides whether waiting for the host explains an emulator's timer faults. For src/judge/timers only. */
 #ifndef BARETICK_HOST_WAIT_H
 #define BARETICK_HOST_WAIT_H
 

@@ -1,11 +1,11 @@
-/* What came of all that a source was asked for. See interval_asked.h. */
+/* Totals of all tests of one source of interrupts. See interval_asked.h. */
 #include "judge/timers/interval_asked.h"
 
 #include "base/offset.h"
 #include "base/text.h"
 #include "judge/timers/interval_cores.h"
 
-#define UNEVEN_SHARE 8u /* of a period: a source that is late by more may as well have left one out */
+#define UNEVEN_SHARE 8u /* a source that is late by more than 1/8 period may seem to lose ticks */
 
 static void
 take_early(struct asked *asked, const struct report_interval *row, bool always)

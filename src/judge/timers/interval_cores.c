@@ -1,6 +1,4 @@
-/*
- * Of a timer that each core has one of: on which cores it does what a row of behaviours says. See interval_cores.h.
- */
+/* Finds the cores on which a timer that each core has breaks a rule. See interval_cores.h. */
 #include "judge/timers/interval_cores.h"
 
 #include "base/offset.h"
@@ -54,7 +52,7 @@ off_ppb(const struct report_interval *row)
 	return row->rate.known ? offset_nearest((struct offset){ row->rate.low, row->rate.high }) : 0;
 }
 
-/* How much of what breaks RULE is ROW's; 0: nothing. */
+/* The part of RULE's breach that ROW shows; 0 if it shows none. */
 static uint64_t
 share(const struct report *report, const char *rule, const struct report_interval *row)
 {
@@ -75,7 +73,10 @@ share(const struct report *report, const char *rule, const struct report_interva
 	return text_equal(rule, "irq-late") ? beyond(late_ns(row), limit) : 0;
 }
 
-/* Over all that BEHAVIOUR's source was asked for on the core of row I; only for the first row of that core. */
+/*
+ * Adds up the shares of all rows of BEHAVIOUR's source on the core of row I. Returns false unless I is the
+ * first row of that core.
+ */
 static bool
 is_first_of_core(const struct report *report, const struct behaviour *behaviour, size_t i, uint64_t *shares)
 {

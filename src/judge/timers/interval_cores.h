@@ -1,17 +1,17 @@
-/* On which cores each source of interrupts broke its promises. For src/judge/timers only. */
+/* Finds the cores on which each source of interrupts broke a rule. For src/judge/timers only. */
 #ifndef BARETICK_INTERVAL_CORES_H
 #define BARETICK_INTERVAL_CORES_H
 
 #include "report/report.h"
 
-#define INTERVAL_LATE_SHOT_NS UINT64_C(100000) /* the shots that irq-late is about */
+#define INTERVAL_LATE_SHOT_NS UINT64_C(100000) /* the one-shots that irq-late judges */
 
-/* After the rows of judge_intervals(): which cores' own timers those are about. */
+/* Adds to the rows of judge_intervals() on which cores the rule is broken. */
 void interval_cores_judge(struct report *report);
 
 /*
- * Whether SOURCE's shots on CORE came early in every length that they were asked for with, or in most of one alone: a
- * timer that rounds, or judges by another clock, does so with each.
+ * Returns true if SOURCE's one-shots on CORE came early in every length, or most of them if there was one
+ * length. A timer that rounds, or uses another clock, does so in each.
  */
 bool interval_cores_is_early(const struct report *report, const char *source, uint32_t core);
 

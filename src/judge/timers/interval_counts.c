@@ -1,16 +1,17 @@
 /*
- * How many interrupts came, against how many were asked for. Of those that a gap of the core's time touched nothing is
- * known, and where they are most of all that were asked for, nothing is known of the source. See interval_counts.h.
+ * Compares the number of interrupts with the number of deadlines. Deadlines during a gap of the core's time are
+ * excused. If these are more than half, nothing is known of the source. See interval_counts.h.
  */
 #include "judge/timers/interval_counts.h"
 
 #include "base/text.h"
 #include "judge/timers/host_wait.h"
 
-#define PIT_CLOCKS_2_NS 1677 /* OUT follows the clock behind the count's write, and falls or rises at one */
+/* Two PIT clocks: OUT follows the clock after the count was written, and changes at a clock. */
+#define PIT_CLOCKS_2_NS 1677
 #define WORDS_SIZE      64
 
-struct excused { /* what is said behind those of which something is known */
+struct excused { /* a clause on excused deadlines, for the end of a sentence */
 	char words[WORDS_SIZE];
 	bool most;
 };
@@ -41,7 +42,10 @@ leave_scattered_open(struct behaviour *row)
 	behaviour_say(row, "its ticks lie all over their periods: which deadline each was of can't be told.");
 }
 
-/* A LAPIC needs no pin; that an I/O APIC's leads to the core is proven by whatever came by it. */
+/*
+ * A LAPIC timer needs no pin. That an I/O APIC's pin leads to the core is proven if any interrupt came through
+ * it.
+ */
 static bool
 judge_missing(struct report *report, const struct asked *asked)
 {
@@ -74,7 +78,7 @@ judge_missing(struct report *report, const struct asked *asked)
 	return row->failed;
 }
 
-/* PIT: OUT rises at a clock, and the count is taken at one: two of them are not its fault. */
+/* PIT: OUT rises at a clock, and the count is taken at a clock, so two clocks early are no fault. */
 static void
 judge_early(struct report *report, const struct asked *asked)
 {
@@ -107,7 +111,10 @@ judge_early(struct report *report, const struct asked *asked)
 			      asked->early, seen, by.low, by.high);
 }
 
-/* As large a part of the periods is excused as of the rest was lost: what kept the core may have kept its timer. */
+/*
+ * Returns true if at least as large a part of the periods is excused as of the rest was lost. Then the cause of
+ * the core's gaps may also have delayed its timer.
+ */
 static bool
 is_lost_like_the_core(const struct asked *asked)
 {
@@ -161,8 +168,9 @@ judge_lost(struct report *report, const struct asked *asked, bool misses)
 }
 
 /*
- * QEMU's hpet_timer() leaves a comparator as it is whose own tick has not passed, and so fires again 10 ns later; and
- * a tick that its loop sends late may come beside the next.
+ * Judges double interrupts. QEMU's hpet_timer() does not advance a comparator before its own tick has passed,
+ * and so fires again 10 ns later. Also, a tick that its main loop sends late may come together with the next
+ * one.
  */
 static void
 judge_doubled(struct report *report, const struct asked *asked)

@@ -1,6 +1,7 @@
 /*
- * Timers' interrupts: what each source promises, over all that it was asked for. What a gap of the core's time touched
- * accuses nobody. Rows before judge_behaviours(), which makes findings of them. See judge_timers.h.
+ * Judges the interrupts of timers over all tests of each source. Deadlines during a gap of the core's time
+ * prove nothing. Its rows must be there before judge_behaviours(), which makes findings of them. See
+ * judge_timers.h.
  */
 #include "judge/timers/judge_timers.h"
 
@@ -13,7 +14,7 @@
 #include "judge/timers/interval_counts.h"
 #include "rules/rules.h"
 
-/* The finding that names CLOCK, or the device of a source of it: "hpet0" is of "hpet". */
+/* Returns true if a finding names SOURCE's device: "hpet" for hpet0. */
 static bool
 is_device_named(const struct report *report, const char *source)
 {
@@ -77,7 +78,10 @@ judge_late(struct report *report, const struct asked *asked)
 		      ".");
 }
 
-/* QEMU's hpet_timer() sends what is over at once, whoever runs it: its kernels and its firmware live with that. */
+/*
+ * QEMU's hpet_timer() fires at once for a deadline that has passed, in every guest, and kernels and firmware
+ * cope with that.
+ */
 static void
 judge_stale(struct report *report, const struct asked *asked)
 {
@@ -111,7 +115,8 @@ judge_intervals(struct report *report)
 	for (size_t i = 0; i < report->interval_count; i++) {
 		struct asked asked;
 
-		if (was_seen_before(report, i) || !report->intervals[i].asked_ns) /* what comes at once is no timer */
+		/* Interrupts that come at once have no interval. */
+		if (was_seen_before(report, i) || !report->intervals[i].asked_ns)
 			continue;
 		asked = asked_all_of(report, report->intervals[i].source);
 		interval_counts_judge(report, &asked);

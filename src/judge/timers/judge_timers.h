@@ -1,10 +1,13 @@
-/* The judge of timers' interrupts, by what came of what was asked for. */
+/* Judges the interrupts of timers. */
 #ifndef BARETICK_JUDGE_TIMERS_H
 #define BARETICK_JUDGE_TIMERS_H
 
 #include "report/report.h"
 
-/* Rows for what each source promised; before the behaviours, of which they are some, and after the rates. */
+/*
+ * Adds rows for the rules of each source. Called before the behaviours, which include these rows, and after the
+ * rates.
+ */
 void judge_intervals(struct report *report);
 
 #endif
