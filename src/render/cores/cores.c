@@ -1,21 +1,21 @@
-/* A row for each core: what reading each clock costs there, alone and while all cores read it. */
+/* A row for each core: its read latency of each clock, alone and while all cores read it. */
 #include "render/cores/table_cores.h"
 
 #include "base/number.h"
 #include "base/scale.h"
 
-#define LABEL_COLUMNS (TABLE_CORE_COLUMNS + 1) /* and the mark of the boot core */
-#define CLOCK_COLUMNS 14                       /* two figures of 6 and their blanks */
-#define FIGURES 2 /* of a clock in a row */
+#define LABEL_COLUMNS (TABLE_CORE_COLUMNS + 1) /* with the mark of the boot core */
+#define CLOCK_COLUMNS 14                       /* two figures of 6 columns with their blanks */
+#define FIGURES 2 /* figures of each clock in a row */
 
-/* One block of rows: a clock read by a core alone, or while all cores read it. */
+/* A block of rows: clocks read by one core alone, or by all cores at once. */
 struct block {
 	const char *title;
 	const char *headings[FIGURES];
-	/* The figure of core and clock; false where it is not known. */
+	/* Sets the figure of a core and clock. Returns false if it is not known. */
 	bool (*figure)(const struct report_core *core, size_t clock, size_t which, uint64_t *figure);
 	struct number (*show)(size_t which, uint64_t figure);
-	bool started_only; /* what there is to say of cores that did not start is said elsewhere */
+	bool started_only; /* cores that did not start are reported elsewhere */
 };
 
 /* A block and the clocks that have columns in it. */
@@ -42,7 +42,7 @@ show_alone(size_t which, uint64_t figure)
 	return number_ns(figure);
 }
 
-/* How many times the median alone is in tenths. */
+/* The contended median, and its ratio to the median alone in tenths. */
 static bool
 figure_contended(const struct report_core *core, size_t clock, size_t which, uint64_t *figure)
 {
@@ -136,14 +136,14 @@ put_core(struct text *out, const struct columns *columns, const struct report_co
 		put_reason(out, out->length, core);
 }
 
-/* One figure of the cores of one group. */
+/* One figure of all cores in one group. */
 struct column {
 	const struct columns *columns;
 	const struct table_groups *groups;
 	size_t group, clock, which;
 };
 
-/* How many of the figures are at most LIMIT, and the least and greatest of them. */
+/* Number of figures up to LIMIT, and the least and greatest of them. */
 static size_t
 count_up_to(const struct column *column, uint64_t limit, uint64_t *least, uint64_t *greatest)
 {
@@ -167,7 +167,7 @@ count_up_to(const struct column *column, uint64_t limit, uint64_t *least, uint64
 	return count;
 }
 
-/* The PLACEth of them in order of size, the first being 0, by halving: there is no space to sort them. */
+/* The figure at PLACE in ascending order, from 0, found by halving because there is no space to sort them. */
 static uint64_t
 figure_at(const struct column *column, size_t place)
 {
@@ -208,7 +208,7 @@ put_group(struct text *out, const struct columns *columns, const struct table_gr
 	}
 }
 
-/* For each clock the first core whose first figure is the greatest, where they are not all equal. */
+/* For each clock the first core with the greatest figure, unless all are equal. */
 static void
 find_slowest(struct table_rows *rows, const struct columns *columns)
 {
@@ -252,7 +252,7 @@ put_block(struct text *out, const struct columns *columns)
 		text_printf(out, "%*s\n", TABLE_CORE_COLUMNS, "-");
 }
 
-/* Whether some core has a figure of CLOCK in COLUMNS's block. */
+/* Returns true if some core has a figure of CLOCK in the block of COLUMNS. */
 static bool
 is_measured(const struct columns *columns, size_t clock)
 {
@@ -276,7 +276,7 @@ keep_measured(struct columns *columns)
 	columns->count = kept;
 }
 
-/* Whether a core that was started lacks a figure of one of these clocks. */
+/* Returns true if a started core lacks a figure of one of these clocks. */
 static bool
 has_dash(const struct columns *columns)
 {
@@ -291,7 +291,7 @@ has_dash(const struct columns *columns)
 	return false;
 }
 
-/* What a dash and an odd ratio are due to. */
+/* Explains dashes and odd ratios. */
 static void
 put_doubts(struct text *out, const struct columns *columns)
 {
@@ -311,7 +311,10 @@ put_doubts(struct text *out, const struct columns *columns)
 	table_sentence_end(out, &sentence);
 }
 
-/* Of the clocks in ALL those that have no column in the block below, though several cores were to read them at once. */
+/*
+ * Lists clocks in ALL without a column in the block below, although several cores should have read them at
+ * once.
+ */
 static void
 put_missed(struct text *out, const struct columns *all)
 {
@@ -333,7 +336,7 @@ put_missed(struct text *out, const struct columns *all)
 	table_sentence_end(out, &sentence);
 }
 
-/* As many clocks side by side as fit, the others below. */
+/* As many clocks next to each other as fit, and the others below. */
 static void
 put_blocks(struct text *out, const struct columns *columns)
 {

@@ -1,16 +1,16 @@
-/* Pair by pair: one character each where all cores fit, else the worst pairs and a count by package. */
+/* Map of pairs: one character for each pair if all cores fit, otherwise the worst pairs and counts by package. */
 #include "render/cores/table_cores.h"
 
 #include "base/scale.h"
 
-#define MAP_MARGIN      19 /* the label of a row, and some air: in TABLE_COLUMNS are 60 cores */
+#define MAP_MARGIN      19 /* the label of a row and blanks: leaves 60 cores in TABLE_COLUMNS */
 #define WORST_PAIRS     8
 #define OFFSET_COLUMNS  8
-#define ID_COLUMNS      10 /* of the largest APIC id */
+#define ID_COLUMNS      10 /* the largest APIC id */
 #define GROUP_COLUMNS   18
 #define COUNT_COLUMNS   7
 
-/* What a pair says, in the letters of the map, seen from the row's core. */
+/* State of a pair seen from the row's core, as a letter of the map. */
 enum pair {
 	PAIR_AGREE = '.',
 	PAIR_BEHIND = '<',
@@ -90,7 +90,8 @@ static void
 put_map(struct text *out, const struct report *report)
 {
 	size_t cores = report->skew.offsets.cores;
-	size_t rows = report->skew.kind == TOURNAMENT_STAR ? 1 : cores;   /* a star knows one */
+	/* A star has pairs with the boot core only. */
+	size_t rows = report->skew.kind == TOURNAMENT_STAR ? 1 : cores;
 
 	put_legend(out, report);
 	put_column_ids(out, report);
@@ -108,7 +109,7 @@ struct worst {
 	struct offset offset;
 };
 
-/* A larger proven offset or, where that is equal, a larger possible one. */
+/* A larger proven offset or, if that is equal, a larger possible one. */
 static bool
 is_worse(struct offset offset, struct offset than)
 {
@@ -119,7 +120,7 @@ is_worse(struct offset offset, struct offset than)
 	return offset_farthest(offset) > offset_farthest(than);
 }
 
-/* The COUNT worst are in order; PAIR goes in where it belongs, and the last may drop out. */
+/* Inserts PAIR into the COUNT worst pairs in their order. The last one may drop out. */
 static size_t
 insert(struct worst worst[WORST_PAIRS], size_t count, struct worst pair)
 {
@@ -168,7 +169,7 @@ put_worst_pairs(struct text *out, const struct report *report)
 	}
 }
 
-/* Pairs of each kind: within a group, and with cores of another. */
+/* Pairs of each kind, within a group or between two groups. */
 struct counts {
 	size_t agree, differ, contradict, unknown;
 };

@@ -1,4 +1,4 @@
-/* Which cores have a row of their own, and which are folded into one of their package. See table_cores.h. */
+/* Chooses which cores have a row of their own, and which share the row of their package. See table_cores.h. */
 #include "render/cores/table_cores.h"
 
 #define LABEL_SIZE 16

@@ -50,7 +50,10 @@ put_pairs(struct text *text, const struct report *report)
 		text_printf(text, "the boot core with %zu other%s", cores - 1, table_plural(cores - 1));
 }
 
-/* Where the clause before it is of both tournaments, and the one that what follows is of was narrower. */
+/*
+ * Names the pass of the next sentence if the clause before it is about both passes, and this pass has a smaller
+ * bound.
+ */
 static void
 put_which(struct text *text, const struct report *report)
 {
@@ -64,7 +67,7 @@ put_which(struct text *text, const struct report *report)
 	text_put_char(text, ':');
 }
 
-/* By how much the worst pair differs, what contradicts, and what all of it leaves open. */
+/* Differences of the worst pair, contradictions, and unknown offsets. */
 static void
 put_distances(struct text *text, const struct report *report)
 {
@@ -86,7 +89,10 @@ put_distances(struct text *text, const struct report *report)
 		text_printf(text, " No two differed by more than %ld ns.", ns_up(report, summary->bound_ticks));
 }
 
-/* The bound in the clause before it is of both tournaments, what is below it of one. */
+/*
+ * The clause before gives one bound for both passes, and the table below has the offsets of one, so this gives
+ * both bounds.
+ */
 static void
 put_each_bound(struct text *text, const struct report *report)
 {

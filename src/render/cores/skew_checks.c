@@ -1,4 +1,4 @@
-/* What else there is to say of the cores' TSCs, in a sentence each: drift, TSC_ADJUST, warps. See table_cores.h. */
+/* Other results on the cores' TSCs, in a sentence each: drift, TSC_ADJUST and warps. See table_cores.h. */
 #include "render/cores/table_cores.h"
 
 #include "base/number.h"
@@ -18,13 +18,16 @@ put_early_messages(struct text *out, const struct report_skew *skew)
 	table_sentence_end(out, &sentence);
 }
 
-/* How the other cores' TSCs run against the boot core's; where that one drifts, how all run against most. */
+/*
+ * Drifts of the other cores' TSCs against the boot core. If the boot core drifts, drifts of all cores against
+ * most.
+ */
 struct drifts {
 	bool from_most;
 	size_t others, known, drifting;
-	struct offset within;           /* of the others that are known */
-	const struct report_core *most; /* of those that drift ... */
-	struct offset most_ppb;         /* ... and how fast */
+	struct offset within;           /* range of the other cores' known drifts */
+	const struct report_core *most; /* the drifting core with the largest drift */
+	struct offset most_ppb;         /* and its drift */
 };
 
 static struct drifts
@@ -90,7 +93,7 @@ put_drifts(struct text *out, const struct report *report)
 	table_sentence_end(out, &sentence);
 }
 
-/* What the cores' TSC_ADJUST say together. */
+/* Summary of the cores' TSC_ADJUST. */
 struct adjusts {
 	size_t asked, have;
 	const struct report_core *least, *greatest;

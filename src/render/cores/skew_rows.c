@@ -1,23 +1,25 @@
-/* A row for each core: where it is, how far its TSC is from the boot core's, and its TSC_ADJUST. */
+/*
+ * A row for each core: its topology, the offset and drift of its TSC against the boot core, and its TSC_ADJUST.
+ */
 #include "render/cores/table_cores.h"
 
 #include "base/number.h"
 #include "base/scale.h"
 
-#define LABEL_COLUMNS    (TABLE_CORE_COLUMNS + 1) /* and a mark */
+#define LABEL_COLUMNS    (TABLE_CORE_COLUMNS + 1) /* with a mark */
 #define TOPOLOGY_COLUMNS 8
 #define PLACE_COLUMNS    (LABEL_COLUMNS + 1 + TOPOLOGY_COLUMNS)
-#define OFFSET_COLUMNS   8  /* of each end */
+#define OFFSET_COLUMNS   8  /* for each end of an interval */
 #define DRIFT_COLUMNS    7
-#define ADJUST_COLUMNS   19 /* one less than that of INT64_MIN, which has no blank before it */
-#define BOTH_ENDS(columns) (2 * (columns) + 4) /* and " .. " between them */
+#define ADJUST_COLUMNS   19 /* one less than INT64_MIN needs, which then has no blank before it */
+#define BOTH_ENDS(columns) (2 * (columns) + 4) /* two ends and " .. " between them */
 #define LABEL_SIZE       64
 
-#define OFFSET_NS_MAX 9999999 /* with its sign, OFFSET_COLUMNS */
-#define PPM_DIGITS    3       /* behind the point, of the above */
-#define DRIFT_PPM_MAX 999999  /* with its sign, DRIFT_COLUMNS */
+#define OFFSET_NS_MAX 9999999 /* largest with a sign in OFFSET_COLUMNS */
+#define PPM_DIGITS    3       /* decimals, as far as they fit */
+#define DRIFT_PPM_MAX 999999  /* largest with a sign in DRIFT_COLUMNS */
 
-/* What a row says of one core, or of all of one group that have no mark. */
+/* Figures of one core, or of all unmarked cores of one group. */
 struct figures {
 	bool has_offset, has_drift, has_adjust, adjusts_differ;
 	struct offset offset;
@@ -47,7 +49,7 @@ signed_ns(int64_t ns, bool in_short)
 	return number;
 }
 
-/* "+0.003", "-123.46": in as many digits as fit. */
+/* "+0.003", "-123.46": as many digits as fit. */
 static struct number
 signed_ppm(int64_t ppb)
 {
@@ -101,7 +103,7 @@ figures_of(const struct report *report, const struct report_core *core)
 	};
 }
 
-/* Widens ALL, of several cores, until it holds ONE too. */
+/* Widens ALL, the figures of several cores, so that it includes ONE. */
 static void
 include(struct figures *all, const struct figures *one)
 {
@@ -167,7 +169,7 @@ put_core(struct text *out, const struct report *report, const struct scale *scal
 	out->ink = INK_PLAIN;
 }
 
-/* Of the cores of GROUP those that are marked, or those that are not. */
+/* Includes the cores of GROUP that are marked, or those without a mark. Returns false if there are none. */
 static bool
 include_group(struct figures *all, const struct report *report, const struct table_groups *groups, size_t group,
 	      bool marked)
@@ -186,7 +188,7 @@ include_group(struct figures *all, const struct report *report, const struct tab
 	return any;
 }
 
-/* Of the cores without a mark; of a package that is off the majority as a whole, of all. */
+/* The row of a group: its cores without a mark, or all cores if the whole package is off the majority. */
 static void
 put_group(struct text *out, const struct report *report, const struct scale *scale,
 	  const struct table_groups *groups, size_t group)

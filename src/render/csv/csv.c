@@ -1,9 +1,9 @@
-/* The report as one tidy table: a walk through its tables of fields. See csv.h. */
+/* Writes the report as one tidy table, from its tables of fields. See csv.h. */
 #include "render/csv/csv.h"
 
 #include "render/fields/fields.h"
 
-#define PREFIX_SIZE 32 /* "periodic_", 20 digits */
+#define PREFIX_SIZE 32 /* "periodic_" and 20 digits */
 
 struct csv {
 	struct text *out;
@@ -11,17 +11,17 @@ struct csv {
 	bool short_cores; /* for a serial line: see csv_render_serial() */
 };
 
-/* Of what a row is, and what that adds to the field's own name and unit. */
+/* The subject of a row, and its changes to the field's own name and unit. */
 struct subject {
-	const char *clock; /* "": of no clock alone */
+	const char *clock; /* "" if the row is about no single clock */
 	uint32_t core;     /* APIC id, or REPORT_NO_CORE */
-	const char *before, *after; /* the metric's name */
-	unsigned number;   /* of those of one name, from 0 */
-	const char *unit;  /* NULL: the field's */
-	bool always;       /* there is a row even where there is no figure */
+	const char *before, *after; /* parts of the metric's name */
+	unsigned number;   /* number among rows of the same name, from 0 */
+	const char *unit;  /* NULL: the field's unit */
+	bool always;       /* the row exists even without a figure */
 };
 
-/* In quotes where it has in it what would end it. */
+/* Quotes WORD if it contains a separator. */
 static void
 put_word(struct text *out, const char *word)
 {
@@ -50,7 +50,10 @@ put_number(struct text *out, const struct field *field, uint64_t number)
 	text_put_decimal(out, is_negative ? -number : number, field->digits, field->digits);
 }
 
-/* Words stand where the unit does: in the column VALUE there are numbers only, for programs that give it a type. */
+/*
+ * A word is written into the column of units, because VALUE has numbers only, for programs that give columns a
+ * type.
+ */
 static void
 put_row(const struct csv *csv, const struct subject *of, const struct field *field, const struct field_value *value)
 {
@@ -82,7 +85,7 @@ is_same(const char *a, const char *b)
 	return a == b || (a && b && text_equal(a, b));
 }
 
-/* How many of the findings before FINDING are of its rule, clock and core. */
+/* Number of findings before FINDING with the same rule, clock and core. */
 static unsigned
 count_before(const struct report *report, const struct finding *finding)
 {
@@ -94,7 +97,10 @@ count_before(const struct report *report, const struct finding *finding)
 	return count;
 }
 
-/* Its metrics begin with what was asked for: there are several of each source. It has none where it was not asked. */
+/*
+ * Prefixes the metrics with the mode and the requested interval, because each source has several rows. Returns
+ * false if the row was not tested.
+ */
 static bool
 is_interval(const struct report_interval *row, struct subject *of, char *before)
 {
@@ -110,7 +116,10 @@ is_interval(const struct report_interval *row, struct subject *of, char *before)
 	return true;
 }
 
-/* False: what is in such a list has no rows. BEFORE has PREFIX_SIZE bytes for what OF refers to. */
+/*
+ * Fills OF for an element of a list. Returns false if such elements have no rows. OF may point to BEFORE, which
+ * has PREFIX_SIZE bytes.
+ */
 static bool
 is_subject(const struct csv *csv, const struct field_table *table, const void *element, struct subject *of,
 	   char *before)
@@ -155,7 +164,7 @@ put_list(const struct csv *csv, const struct subject *of, const struct field_tab
 	}
 }
 
-/* What is in the maps by clock: clock by clock. */
+/* Writes the fields of maps by clock, one clock after the other. */
 static void
 put_by_clock(const struct csv *csv, const struct subject *of, const struct field_table *table, const void *object)
 {
@@ -177,7 +186,7 @@ put_by_clock(const struct csv *csv, const struct subject *of, const struct field
 	}
 }
 
-/* A verdict is the last field and the first row, there in any case. */
+/* Writes an object's rows. The verdict is the last field, but the first row, and always present. */
 static void
 put_rows(const struct csv *csv, const struct subject *of, const struct field_table *table, const void *object,
 	 size_t i)

@@ -1,4 +1,4 @@
-/* The tables of fields, made of report.def: first what is in each row, then the rows. See fields.h. */
+/* The tables of fields, made from report.def: first the getters, then the rows. See fields.h. */
 #include "render/fields/fields.h"
 
 #include "base/scale.h"
@@ -95,20 +95,20 @@ figure(const struct finding *finding)
 	return (struct interval_ns){ finding->has_measured, finding->measured, finding->low, finding->high };
 }
 
-/* The kinds of fields: shape, digits behind the point, whether it is signed; and how a figure becomes a value. */
+/* The kinds of fields: shape, decimals, and whether it is signed. Then how a figure becomes a value. */
 #define KIND_word    FIELD_WORD, 0, false     /* string */
-#define KIND_text    FIELD_WORD, 0, false     /* likewise; NULL and "" are null */
+#define KIND_text    FIELD_WORD, 0, false     /* string; NULL and "" are null */
 #define KIND_flag    FIELD_FLAG, 0, false     /* bool */
 #define KIND_verdict FIELD_VERDICT, 0, false  /* enum verdict */
 #define KIND_count   FIELD_NUMBER, 0, false   /* uint64_t */
 #define KIND_whole   FIELD_NUMBER, 0, true    /* int64_t */
 #define KIND_milli   FIELD_NUMBER, 3, false   /* uint64_t, in thousandths of the field's unit */
-#define KIND_micro   FIELD_NUMBER, 6, false   /* likewise, in millionths */
-#define KIND_middle  FIELD_MIDDLE, 0, true    /* struct interval_ns; null where it is not known, as the next three */
+#define KIND_micro   FIELD_NUMBER, 6, false   /* uint64_t, in millionths of the field's unit */
+#define KIND_middle  FIELD_MIDDLE, 0, true    /* struct interval_ns; null if not known, like the next three */
 #define KIND_ns      FIELD_INTERVAL, 0, true  /* struct interval_ns */
 #define KIND_ps_as_ns FIELD_INTERVAL, 3, true /* struct interval_ns of picoseconds, in ns */
-#define KIND_ps_as_ms FIELD_INTERVAL, 9, true /* likewise, in ms */
-#define KIND_ns_as_ms FIELD_INTERVAL, 6, true /* likewise, in ms */
+#define KIND_ps_as_ms FIELD_INTERVAL, 9, true /* struct interval_ns of picoseconds, in ms */
+#define KIND_ns_as_ms FIELD_INTERVAL, 6, true /* struct interval_ns, in ms */
 #define KIND_ppm     FIELD_INTERVAL, 3, true  /* struct interval_ppb */
 #define KIND_hertz   FIELD_INTERVAL, 3, false /* struct interval_millihz */
 #define KIND_pair    FIELD_PAIR, 0, false
@@ -154,7 +154,7 @@ set_elements(struct field_value *value, const void *first, size_t count, size_t 
 	value->stride = stride;
 }
 
-/* __COUNTER__ is the row's number, from that of its table's first row on. */
+/* __COUNTER__ numbers the rows, from the first row of the table. */
 #define TABLE(name, type, layout) \
 	enum { FIRST_##name = __COUNTER__ + 1 }; \
 	static void \
@@ -195,7 +195,7 @@ set_elements(struct field_value *value, const void *first, size_t count, size_t 
 #undef EXACT
 #undef MATRIX
 
-/* A key that fills its array would have no end; the compiler says nothing of the one byte that is missing. */
+/* A key that fills its array would have no final 0, and the compiler does not report the missing byte. */
 #define KEY(key) _Static_assert(sizeof(key) <= FIELD_KEY_SIZE, "a key of report.def is too long: " key);
 #define TABLE(name, type, layout)
 #define END(name)

@@ -1,4 +1,4 @@
-/* The report as a page. See html.h. */
+/* Writes the report as a page. See html.h. */
 #include "render/json/html.h"
 
 #include "render/json/json.h"

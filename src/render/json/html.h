@@ -1,7 +1,7 @@
 /*
- * The report as a page: a template that holds all that the page needs, with one mark where the report's JSON
- * goes. The template is the caller's: src/page/build makes it. The JSON has no '<' in it, so that nothing in it
- * can end the <script> in which it stands.
+ * The report as a page: a template with everything that the page needs, and one mark where the report's JSON
+ * goes. The caller owns the template, which src/page/build makes. The JSON contains no '<', so that nothing in
+ * it can end its <script>.
  */
 #ifndef BARETICK_HTML_H
 #define BARETICK_HTML_H
@@ -18,7 +18,7 @@ struct html_page {
 	size_t length;
 };
 
-/* OUT is truncated where it is too small, and empty where PAGE has no mark. */
+/* OUT is truncated if it is too small, and empty if PAGE has no mark. */
 void html_render(struct text *out, struct html_page page, const struct report *report);
 
 #endif

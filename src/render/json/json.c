@@ -1,4 +1,4 @@
-/* The report as JSON: a walk through its tables of fields. See json.h. */
+/* Writes the report as JSON from its tables of fields. See json.h. */
 #include "render/json/json.h"
 
 #include "render/fields/fields.h"
@@ -63,7 +63,7 @@ put_elements(struct walk *walk, const char *key, const struct field *field, cons
 	json_close(&walk->json, is_map ? '}' : ']');
 }
 
-/* Most of a report, and of no use to a page. */
+/* The exact durations are most of a report, and a page does not use them. */
 static void
 put_exact(struct walk *walk, const char *key, const struct field *field, const struct latency *latency)
 {
@@ -80,7 +80,7 @@ put_exact(struct walk *walk, const char *key, const struct field *field, const s
 	json_close(&walk->json, ']');
 }
 
-/* Whether CORE is the one of RANK in the tournament: the ranks are in the order of the cores. */
+/* Returns true if CORE is the core at RANK in the pass. Ranks have the order of the cores. */
 static bool
 has_rank(const struct report_skew *skew, size_t rank, size_t core)
 {
@@ -98,7 +98,7 @@ put_offset(struct walk *walk, const struct field *field, struct offset offset)
 		json_null(&walk->json, NULL);
 }
 
-/* Of the column's core against the row's. A page has that of the tournament alone that is shown. */
+/* Offsets of the column's core against the row's core. A page only has the matrix of the pass that is shown. */
 static void
 put_matrix(struct walk *walk, const char *key, const struct field *field, const struct offsets *offsets)
 {

@@ -1,4 +1,4 @@
-/* JSON into a text. See json_writer.h. */
+/* Writes JSON into a text. See json_writer.h. */
 #include "render/json/json_writer.h"
 
 #define INDENT_COLUMNS  2
@@ -24,7 +24,7 @@ begin_line(struct json *json)
 		text_printf(json->out, "\n%*s", (int)(json->depth * INDENT_COLUMNS), "");
 }
 
-/* '<' is escaped so that no string can end a <script> in which the text may stand. */
+/* '<' is escaped so that no string can end a <script> around the text. */
 static void
 put_quoted(struct json *json, const char *string)
 {

@@ -83,7 +83,7 @@ table_wrap(struct text *out, size_t line_start, size_t indent, const char *sente
 	table_end_line(out);
 }
 
-/* A sentence that does not fit its buffer ends with dots, so that nobody takes its start for all of it. */
+/* A sentence that does not fit its buffer ends with dots, to show that it was cut. */
 static void
 mark_cut(struct text *text)
 {
@@ -91,7 +91,7 @@ mark_cut(struct text *text)
 		text->bytes[text->length - i] = '.';
 }
 
-/* LABEL in INDENT columns, and beside it what FORMAT makes of ARGUMENTS. */
+/* LABEL in INDENT columns, followed by the formatted text. */
 static void
 wrap_beside(struct text *out, const char *label, size_t indent, const char *format, va_list arguments)
 {

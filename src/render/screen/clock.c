@@ -1,4 +1,4 @@
-/* What is known of one clock, in lines. See screen_internal.h. */
+/* The facts about one clock, in lines. See screen_internal.h. */
 #include "render/screen/screen_internal.h"
 
 #include "base/number.h"
@@ -8,7 +8,7 @@
 #include "render/sections/table_sections.h"
 
 #define MILLI     1000
-#define PAIR_SIZE 64 /* two ids, of 12 characters at most, and the words around them */
+#define PAIR_SIZE 64 /* two ids of at most 12 characters and the words around them */
 
 static void
 put_state(struct text *out, const struct report_clock *entry)
@@ -50,8 +50,8 @@ put_rate(struct text *out, const struct report_clock *entry)
 }
 
 /*
- * How it runs against the others, pair by pair: each in its own direction, for the rate of A against B is not that of
- * B against A with the other sign.
+ * The clock's rate against each other clock, each from its own side. The rate of A against B is not exactly the
+ * negative rate of B against A.
  */
 static void
 put_pairs(struct text *out, const struct report *report, const struct report_clock *entry)

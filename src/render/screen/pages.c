@@ -1,4 +1,4 @@
-/* What each page says. See screen.h. */
+/* The contents of each page. See screen.h. */
 #include "render/screen/screen_internal.h"
 
 #include "render/cores/table_cores.h"
@@ -6,12 +6,12 @@
 #include "render/sections/table_sections.h"
 
 #define PANES_GAP     2
-#define WORDS_COLUMNS 58 /* that sentences can be read in */
-#define TALL_ROWS     36 /* the machine and the clocks leave space for the findings */
-#define BUFFERS       4  /* in one: the bytes and the inks of two panes */
+#define WORDS_COLUMNS 58 /* comfortable width for sentences */
+#define TALL_ROWS     36 /* enough rows for the machine, the clocks and the findings */
+#define BUFFERS       4  /* parts of one buffer: the bytes and the colours of two panes */
 #define LINE_SIZE     320
 
-/* LEFT and RIGHT are one and the same where a screen is too narrow for both. */
+/* LEFT and RIGHT are the same text if the screen is too narrow for both. */
 typedef void page_put(const struct screen *screen, struct text *left, struct text *right);
 
 static void
@@ -23,8 +23,8 @@ put_heading(struct text *out, const char *words)
 }
 
 /*
- * The verdict, where the report is and the clocks come first: without a keyboard the rest may stay unseen. A screen
- * that is large enough shows the histograms, too.
+ * The verdict, where the report is, and the clocks come first, because without a keyboard nothing else is
+ * visible. A large screen also shows the histograms.
  */
 static void
 put_summary(const struct screen *screen, struct text *left, struct text *right)
@@ -154,7 +154,7 @@ put_about(const struct screen *screen, struct text *left, struct text *right)
 			    "sent: so each bounds the offset between the two TSCs.");
 }
 
-/* Line by line; one that is too long goes on in the next. */
+/* Writes the document line by line. A line that is too long continues in the next. */
 static void
 put_document(struct text *out, const char *document)
 {
@@ -171,8 +171,8 @@ put_document(struct text *out, const char *document)
 }
 
 static const struct page {
-	const char *name, *brief; /* as in its title; where the bar has no room for that */
-	size_t right_columns; /* that its right pane needs beside the left one; 0: it has none */
+	const char *name, *brief; /* name in its title, and a shorter one for a narrow bar */
+	size_t right_columns; /* width that its right pane needs; 0 if it has none */
 	page_put *put;
 } pages[SCREEN_PAGES] = {
 	[SCREEN_SUMMARY] = { "Summary", "Sum", WORDS_COLUMNS, put_summary },
@@ -202,7 +202,7 @@ columns_of(const struct screen *screen)
 	return screen->columns < SCREEN_COLUMNS_MAX ? screen->columns : SCREEN_COLUMNS_MAX;
 }
 
-/* The column of the right pane, 0 where it goes below; a map of cores that needs the whole width gets it. */
+/* Column of the right pane, or 0 if it goes below. A map of cores that needs the whole width gets it. */
 static size_t
 right_column(const struct screen *screen)
 {
@@ -229,7 +229,7 @@ begin_pane(const struct screen *screen, size_t buffer, size_t columns)
 	return pane;
 }
 
-/* Empty lines at its begin go: the blocks of the table have one before them. */
+/* Removes empty lines at the start, because each block of the table has an empty line before it. */
 static void
 end_pane(struct screen_pane *pane)
 {

@@ -1,4 +1,4 @@
-/* Each row of the screen: the title, lines of the page, the keys. See screen.h. */
+/* Renders each row of the screen: the title, lines of the page, and the keys. See screen.h. */
 #include "render/screen/screen_internal.h"
 
 #include "base/number.h"
@@ -25,7 +25,7 @@ bar_ink(enum text_ink ink)
 	}
 }
 
-/* Blanks to the end of the row. */
+/* Adds blanks to the end of the row. */
 static void
 fill(struct text *out, enum text_ink ink)
 {
@@ -49,7 +49,7 @@ put_page_title(struct text *out, const struct screen *screen)
 		text_printf(out, "%s", screen_page_name(screen->page));
 }
 
-/* And beside it how much time was stolen, where that is too much for the latencies' tails. */
+/* The verdict, and the stolen time if it makes the tails of the latencies unreliable. */
 static void
 put_verdict(struct text *out, const struct report *report)
 {
@@ -69,7 +69,7 @@ put_verdict(struct text *out, const struct report *report)
 	out->ink = INK_BAR;
 }
 
-/* Which lines are shown, at the right end; where all of them are there is nothing to say. */
+/* Which lines are shown, at the right end. Nothing if all lines are visible. */
 static void
 put_position(struct text *out, const struct screen *screen)
 {
@@ -98,10 +98,10 @@ put_title(struct text *out, const struct screen *screen)
 	fill(out, INK_BAR);
 }
 
-/* How much space the bar's words take. */
+/* How much space the words of the bar take. */
 enum fit { FIT_WIDE, FIT_NARROW, FIT_BRIEF, FITS };
 
-/* A key and what it does; HERE: it is what is shown. */
+/* A key and its function. HERE highlights the current page. */
 static void
 put_key(struct text *out, char key, const char *name, bool here, enum fit fit)
 {
@@ -125,7 +125,7 @@ put_all_keys(struct text *out, const struct screen *screen, enum fit fit)
 		put_key(out, 'Q', "quit", false, fit);
 }
 
-/* Wider spaced and in longer words where the row is long enough: none of the keys is left out. */
+/* Uses the longest words and widest spaces that fit, so that no key is left out. */
 static void
 put_keys(struct text *out, const struct screen *screen)
 {
@@ -143,7 +143,10 @@ put_keys(struct text *out, const struct screen *screen)
 	fill(out, INK_BAR);
 }
 
-/* Line AHEAD of those that are shown, up to the end of the row; what is not printable ASCII is a question mark. */
+/*
+ * Line AHEAD of the visible lines, up to the end of the row. Characters that are not printable ASCII become
+ * question marks.
+ */
 static void
 put_line(struct text *out, const struct screen_pane *pane, size_t ahead)
 {

@@ -1,4 +1,4 @@
-/* What keys do. See screen.h. */
+/* The effect of keys. See screen.h. */
 #include "render/screen/screen_internal.h"
 
 #define DIGIT_FIRST '1'
@@ -17,7 +17,7 @@ screen_skip_lines(const char *bytes, size_t from, size_t count)
 	return from;
 }
 
-/* Shows the page from LINE on, or from as far down as there is anything to show on every row. */
+/* Shows the page from LINE on, or from the last line that still fills the screen. */
 static void
 go_to_line(struct screen *screen, size_t line)
 {
@@ -38,7 +38,7 @@ go_to_page(struct screen *screen, enum screen_page page, size_t clock)
 	go_to_line(screen, 0);
 }
 
-/* Page after page, and on the clocks' clock after clock; behind the last one comes the first. */
+/* Next page, or on the page of clocks the next clock. The first follows the last. */
 static void
 go_right(struct screen *screen)
 {
@@ -63,7 +63,7 @@ go_left(struct screen *screen)
 			   screen->page == SCREEN_CLOCK + 1 && clocks ? clocks - 1 : screen->clock);
 }
 
-/* To the clock STEP further, the first coming behind the last; from another page, to the clock that was shown last. */
+/* Moves on by STEP clocks; the first follows the last. From another page, returns to the clock shown last. */
 static void
 go_to_clock(struct screen *screen, size_t step)
 {
@@ -73,7 +73,7 @@ go_to_clock(struct screen *screen, size_t step)
 	go_to_page(screen, SCREEN_CLOCK, there ? (screen->clock + step) % clocks : screen->clock);
 }
 
-/* True: KEY was one of those that change the page. */
+/* Returns true if KEY changed the page. */
 static bool
 turns_page(struct screen *screen, unsigned key)
 {

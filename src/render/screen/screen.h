@@ -1,7 +1,7 @@
 /*
- * The report on a screen: pages, what keys do to them, and each row with its inks. Knows no screen and no
- * keyboard: the caller shows the rows and hands the keys in. Every row is plain ASCII, and nothing is said by
- * ink alone.
+ * The report on a screen: pages, the effect of keys, and each row with its colours. Does not access a screen or
+ * a keyboard: the caller shows the rows and passes the keys in. Every row is plain ASCII, and no information is
+ * in colour alone.
  */
 #ifndef BARETICK_SCREEN_H
 #define BARETICK_SCREEN_H
@@ -9,14 +9,15 @@
 #include "base/text.h"
 #include "report/report.h"
 
-#define SCREEN_COLUMNS_MAX 320 /* of a wider screen the rest stays empty */
+#define SCREEN_COLUMNS_MAX 320 /* the rest of a wider screen stays empty */
 
-#define SCREEN_BUFFER_SIZE ((size_t)4 << 20) /* for any page: a clock's exact durations are 600 KB, and as many inks */
+/* Enough for any page: the exact durations of a clock are 600 KB, and the colours as much. */
+#define SCREEN_BUFFER_SIZE ((size_t)4 << 20)
 
 enum screen_page {
 	SCREEN_SUMMARY,
 	SCREEN_HISTOGRAMS,
-	SCREEN_CLOCK, /* one for each clock */
+	SCREEN_CLOCK, /* one page for each clock */
 	SCREEN_CORES,
 	SCREEN_FINDINGS,
 	SCREEN_ABOUT,
@@ -24,9 +25,9 @@ enum screen_page {
 	SCREEN_PAGES
 };
 
-#define SCREEN_KEY_SCAN 0x10000 /* behind every character that UEFI has: they are of 16 bits */
+#define SCREEN_KEY_SCAN 0x10000 /* above every character of UEFI, which has 16 bits */
 
-/* Keys that have no character: UEFI's scan codes (UEFI 2.10, table 12.4). Others are their character. */
+/* Keys without a character: UEFI's scan codes (UEFI 2.10, table 12.4). Other keys are their character. */
 enum screen_key {
 	SCREEN_KEY_UP = SCREEN_KEY_SCAN + 0x01,
 	SCREEN_KEY_DOWN,
@@ -41,44 +42,44 @@ enum screen_key {
 
 enum screen_way { SCREEN_STAY, SCREEN_RESTART, SCREEN_POWER_OFF, SCREEN_QUIT };
 
-struct screen_pane { /* text side by side with another's */
+struct screen_pane { /* a text next to another one */
 	struct text text;
 	size_t lines;
-	size_t top; /* where the first line that is shown begins */
+	size_t top; /* offset of the first visible line */
 };
 
 struct screen {
-	/* What is shown and where: the caller's. */
+	/* Set by the caller: */
 	const char *version;
-	const struct report *report; /* judged; NULL: DOCUMENT is all there is, under TITLE */
+	const struct report *report; /* judged; if NULL, only DOCUMENT is shown, under TITLE */
 	const char *title, *document;
-	const char *saved;           /* a sentence: where the report is, or why it is nowhere */
+	const char *saved;           /* a sentence: where the report was saved, or why it was not */
 	bool can_quit;
 	size_t columns, rows;
 	char *buffer;                /* for the longest page */
 	size_t buffer_size;          /* at least 4; with SCREEN_BUFFER_SIZE nothing is cut off */
 
-	/* What of it: screen_open() sets it, and screen_key(). */
+	/* Set by screen_open() and screen_key(): */
 	enum screen_page page;
 	size_t clock;                /* index in the report */
-	size_t lines, line;          /* of the page; the first that is shown */
+	size_t lines, line;          /* number of lines of the page, and the first visible one */
 	struct screen_pane left, right;
-	size_t right_column;         /* 0: there is one pane */
+	size_t right_column;         /* 0 if there is one pane */
 };
 
 struct screen_row {
-	struct text text; /* COLUMNS long, the rest blanks; its inks are below */
+	struct text text; /* COLUMNS long, padded with blanks; with its colours in INKS */
 	char bytes[SCREEN_COLUMNS_MAX + 1];
 	uint8_t inks[SCREEN_COLUMNS_MAX + 1];
 };
 
-/* Shows the first page, from its begin. */
+/* Shows the start of the first page. */
 void screen_open(struct screen *screen);
 
-/* Does what KEY asks for. */
+/* Performs the function of KEY. */
 enum screen_way screen_key(struct screen *screen, unsigned key);
 
-/* Row INDEX as it is now. */
+/* Renders row INDEX in its current state. */
 void screen_row(const struct screen *screen, size_t index, struct screen_row *row);
 
 #endif

@@ -1,25 +1,25 @@
-/* What the files of the screen share. */
+/* Shared by the files of the screen. */
 #ifndef BARETICK_SCREEN_INTERNAL_H
 #define BARETICK_SCREEN_INTERNAL_H
 
 #include "render/screen/screen.h"
 
-#define SCREEN_BARS 2 /* rows that are no page's: the title and the keys */
+#define SCREEN_BARS 2 /* rows that belong to no page: the title and the keys */
 
-/* Renders the page that SCREEN is at into its panes. */
+/* Renders the current page of SCREEN into its panes. */
 void screen_render(struct screen *screen);
 
-/* As in the bars: "Summary". */
+/* The name in the bars: "Summary". */
 const char *screen_page_name(enum screen_page page);
 const char *screen_page_brief(enum screen_page page);
 
-/* Rows that show lines of the page. */
+/* Number of rows that show lines of the page. */
 size_t screen_page_rows(const struct screen *screen);
 
-/* Where line COUNT of BYTES begins, or its end where there are fewer. */
+/* Offset at which line COUNT of BYTES starts; the end if there are fewer lines. */
 size_t screen_skip_lines(const char *bytes, size_t from, size_t count);
 
-/* What the driver and the run know of one clock. */
+/* Facts about one clock from its driver and from the run. */
 void screen_clock_facts(struct text *out, const struct report *report, const struct report_clock *entry);
 
 #endif

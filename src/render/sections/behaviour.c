@@ -1,4 +1,4 @@
-/* The device checks, and which clock to take. */
+/* The device checks, and the recommended clocks. */
 #include "render/sections/table_sections.h"
 
 #include "rules/rules.h"
@@ -11,7 +11,7 @@
 #define TIMER_RULES     (sizeof(timer_rules) / sizeof(timer_rules[0]))
 #define UNCHECKED_SIZE  (BEHAVIOURS_MAX * 36) /* a rule and a clock for each row */
 
-/* The least good outcome of several rows is the highest. */
+/* If several outcomes apply, the highest badness is shown. */
 static const struct outcome_look {
 	const char *word;
 	char mark;
@@ -37,7 +37,7 @@ outcome_ink(enum outcome outcome, const char *rule_id)
 	return rule && outcome == OUTCOME_FAILED ? table_ink(rule->severity) : INK_PASS;
 }
 
-/* A rule of all timers has a row for each. */
+/* Rules of all timers have a row for each timer. */
 static bool
 is_of_timers(const struct behaviour *row)
 {
@@ -97,7 +97,7 @@ is_first_of_timer(const struct report *report, size_t index)
 	return is_of_timers(row);
 }
 
-/* The rules about timers: a row for each timer, a mark for each rule. */
+/* The rules on timers: a row for each timer, a mark for each rule. */
 static void
 put_timers(struct text *out, const struct report *report)
 {
@@ -133,7 +133,10 @@ is_unchecked_for(const struct report *report, size_t index, enum unchecked reaso
 	return row->unchecked == reason && rules_outcome(row, &report->options) == OUTCOME_NOT_CHECKED;
 }
 
-/* In one paragraph the rows that were not checked for REASON, which WORDS say: each rule, and its clocks. */
+/*
+ * A paragraph with the rows that were not checked for REASON: each rule with its clocks. WORDS explain the
+ * reason.
+ */
 static void
 put_unchecked(struct text *out, const struct report *report, enum unchecked reason, const char *words)
 {

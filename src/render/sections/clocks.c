@@ -1,4 +1,4 @@
-/* A row for each clock: what it is worth, or why that is not known. */
+/* A row for each clock: its figures, or why there are none. */
 #include "render/sections/table_sections.h"
 
 #include "base/number.h"
@@ -14,7 +14,7 @@ put_figure(struct text *out, bool known, struct number figure)
 	text_printf(out, " %6s", known ? figure.text : "-");
 }
 
-/* No fault was seen, and not all of its promises could be told. */
+/* Returns true if no fault was found, but some rules are not determined. */
 static bool
 is_open(const struct report_clock *entry)
 {
@@ -39,7 +39,7 @@ put_verdict(struct text *out, const char *word, const struct report_clock *entry
 	out->ink = before;
 }
 
-/* The last one is what it takes the most of. */
+/* Tests p99.9, which needs the most reads. */
 static bool
 has_too_few(const struct report_clock *entry)
 {
@@ -66,7 +66,7 @@ put_figures(struct text *out, const struct report *report, const struct report_c
 	put_verdict(out, word_of(entry), entry);
 }
 
-/* The state and its reason in place of the figures; the verdict at the end of the first line. */
+/* The state and its reason instead of the figures. The verdict is at the end of the first line. */
 static void
 put_state(struct text *out, const struct report_clock *entry)
 {

@@ -1,4 +1,4 @@
-/* What reading a clock costs a database that times its rows. */
+/* The cost of clock reads for a database that times its rows. */
 #include "render/sections/table_sections.h"
 
 #include "base/number.h"
@@ -8,8 +8,8 @@
 #define ID_COLUMNS    11 /* with a mark */
 #define CELL_SIZE     24
 #define PS_PER_US     1000000
-#define COARSE_PS     UINT64_C(1000000) /* 1 us, about what a read takes */
-#define SHORT_US      10000 /* below 10 ms tenths of a millisecond matter */
+#define COARSE_PS     UINT64_C(1000000) /* 1 us, about the cost of a read */
+#define SHORT_US      10000 /* below 10 ms tenths of a millisecond are printed */
 
 static bool
 is_known(const struct report_clock *entry)
@@ -23,14 +23,14 @@ failed(const struct report_clock *entry)
 	return entry->verdict == VERDICT_FAIL;
 }
 
-/* A clock that failed, or that counts in steps longer than a read, times no row of a database. */
+/* A clock that failed, or whose steps are longer than a read, cannot time rows of a database. */
 static bool
 is_unfit(const struct report *report, const struct report_clock *entry)
 {
 	return failed(entry) || report_clock_ps(report, entry, entry->resolution.gcd_ticks) > COARSE_PS;
 }
 
-/* The clock of which a read costs least, of those that are fit if there is one; or NULL. */
+/* The clock with the cheapest reads, a fit one if there is any; or NULL. */
 static const struct report_clock *
 fastest(const struct report *report)
 {

@@ -1,4 +1,4 @@
-/* Each clock's durations in the two blocks of pg_test_timing, for readers who know that tool. */
+/* Durations of each clock's reads in the two blocks of pg_test_timing, for readers who know that tool. */
 #include "render/sections/table_sections.h"
 
 #include "base/number.h"
@@ -32,7 +32,7 @@ static void
 put_observed(struct text *out, const struct latency *latency, uint32_t cutoff_millionths)
 {
 	struct observed_list list = observed_list(latency, cutoff_millionths);
-	unsigned digits = cutoff_millionths % 100 ? 6 : 4; /* enough for the cut-off that was asked for */
+	unsigned digits = cutoff_millionths % 100 ? 6 : 4; /* enough digits for the requested cut-off */
 	struct observed row;
 
 	text_put(out, "\nObserved timing durations up to ");

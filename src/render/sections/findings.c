@@ -1,11 +1,11 @@
-/* The findings, the notes, and what there is to say of clocks that are present. See table_sections.h. */
+/* The findings, the notes, and remarks on clocks that are present. See table_sections.h. */
 #include "render/sections/table_sections.h"
 
 #include "rules/rules.h"
 
 #define FINDING_INDENT 6
 
-/* LABEL and SENTENCE below a finding; nothing where there is no sentence. */
+/* LABEL and SENTENCE below a finding. Nothing if there is no sentence. */
 static void
 put_below(struct text *out, const char *label, const char *sentence)
 {
@@ -45,7 +45,7 @@ put_note(struct text *out, const char *about, const char *sentence)
 	table_wrap(out, line_start, FINDING_INDENT, sentence);
 }
 
-/* Whether the row before it, of the same device, has the same sentence. */
+/* Returns true if the row before is of the same device and has the same sentence. */
 static bool
 says_the_same(const struct report *report, size_t i)
 {

@@ -1,4 +1,4 @@
-/* What is above the table: the run, the machine, the verdict. See table_sections.h. */
+/* The heading of the report: the run, the machine and the verdict. See table_sections.h. */
 #include "render/sections/table_sections.h"
 
 #include "base/number.h"
@@ -43,7 +43,7 @@ table_cpu(struct text *out, const struct report *report)
 	table_line(out, "cpu", "%s", or_dash(report->cpu));
 }
 
-/* As long as they are. */
+/* The options as given, wrapped. */
 static void
 put_options(struct text *out, const struct report *report)
 {
@@ -54,7 +54,7 @@ put_options(struct text *out, const struct report *report)
 		   report->options_given[0] ? report->options_given : "all as by default");
 }
 
-/* Behind what is there; nothing where there is no WORDS. */
+/* Appends BEFORE and WORDS to the line, unless WORDS is empty. */
 static void
 put_fact(struct text *line, const char *before, const char *words)
 {
@@ -62,7 +62,7 @@ put_fact(struct text *line, const char *before, const char *words)
 		text_printf(line, "%s%s%s", line->length ? "; " : "", before, words);
 }
 
-/* What it is called, and what it says of itself, in short; no line where both are nothing. */
+/* The machine's label, vendor, product and firmware in short. No line if all are empty. */
 static void
 put_system(struct text *out, const struct report *report)
 {
@@ -94,7 +94,7 @@ put_system(struct text *out, const struct report *report)
 	table_wrap(out, line_start, TABLE_LABEL_COLUMNS, line);
 }
 
-/* What its hypervisors offer, a line for each. */
+/* A line for each interface that its hypervisors offer. */
 static void
 put_paravirtual(struct text *out, const struct report *report)
 {
@@ -119,7 +119,7 @@ put_paravirtual(struct text *out, const struct report *report)
 	}
 }
 
-/* What was planned for each clock, and what came of that where a key ended it. */
+/* Planned duration for each clock, and the actual one if a key ended the run. */
 static void
 put_duration(struct text *text, const struct report *report)
 {
@@ -131,7 +131,10 @@ put_duration(struct text *text, const struct report *report)
 			    number_ns(quick_ns).text);
 }
 
-/* Of the TSC's rate, by the claim of the clock that it was measured against; nothing where it was not measured. */
+/*
+ * Error of the TSC's rate, if the reference clock has its nominal frequency. Nothing if the rate was not
+ * measured.
+ */
 static void
 put_tsc_error(struct text *text, const struct report *report)
 {

@@ -1,4 +1,7 @@
-/* Read latency of the clocks side by side: rows chosen from their reads, and a share and a bar for each clock. */
+/*
+ * Read latency of the clocks next to each other: rows chosen from their reads, and a share and a bar for each
+ * clock.
+ */
 #include "render/sections/table_sections.h"
 
 #include "base/number.h"
@@ -7,16 +10,16 @@
 
 #define LABEL_COLUMNS 9 /* "<= 1.02us" */
 #define SHARE_COLUMNS 5 /* "100.0" */
-#define BAR_COLUMNS   7 /* at least */
+#define BAR_COLUMNS   7 /* smallest width of a bar */
 #define BAR_MAX       40
 #define GAP_COLUMNS   2 /* before a share, and before a bar */
 #define CLOCK_COLUMNS (SHARE_COLUMNS + GAP_COLUMNS)
 
-/* Neither nothing nor all is said of a share that only rounds to it. */
+/* A share that only rounds to 0 or 100 % is not printed as such. */
 static struct number
 share_of(uint64_t count, uint64_t total)
 {
-	uint64_t tenths = scale_mul_div_nearest(count, 1000, total); /* of a percent */
+	uint64_t tenths = scale_mul_div_nearest(count, 1000, total); /* in tenths of a percent */
 
 	if (tenths == 0)
 		return (struct number){ "<0.1" };
@@ -25,7 +28,10 @@ share_of(uint64_t count, uint64_t total)
 	return number_percent(count, total, 1);
 }
 
-/* A bar in halves of a column: a full one is MOST reads. Reads that are too few for a half have no bar, but a share. */
+/*
+ * A bar in halves of a column; a full bar is MOST reads. Fewer reads than half a column have a share, but no
+ * bar.
+ */
 static void
 put_bar(struct text *out, uint64_t count, uint64_t most, size_t bar_columns)
 {
@@ -35,7 +41,7 @@ put_bar(struct text *out, uint64_t count, uint64_t most, size_t bar_columns)
 		text_put_char(out, 2 * i + 1 < halves ? '#' : 2 * i < halves ? ':' : ' ');
 }
 
-/* Clocks side by side. */
+/* Clocks next to each other. */
 struct block {
 	size_t count, bar_columns;
 	const char *ids[REPORT_CLOCKS_MAX];
@@ -87,7 +93,7 @@ put_block(struct text *out, struct block *block)
 		put_row(out, block, &rows.rows[row]);
 }
 
-/* Bars as wide as the screen lets those of ABREAST clocks be; all alike in a file. */
+/* Bars as wide as the screen allows for ABREAST clocks. In a file all have the same width. */
 static size_t
 bar_columns(const struct text *out, size_t abreast)
 {
@@ -100,7 +106,7 @@ bar_columns(const struct text *out, size_t abreast)
 	return bar < BAR_MAX ? bar : BAR_MAX;
 }
 
-/* At least TABLE_CLOCKS_ABREAST; more where a screen is wide. */
+/* At least TABLE_CLOCKS_ABREAST, more on a wide screen. */
 static size_t
 clocks_abreast(size_t columns)
 {
@@ -109,7 +115,7 @@ clocks_abreast(size_t columns)
 	return abreast > TABLE_CLOCKS_ABREAST ? abreast : TABLE_CLOCKS_ABREAST;
 }
 
-/* PICKED clocks of REPORT. */
+/* The block of the PICKED clocks of REPORT. */
 static struct block
 make_block(const struct text *out, const struct report *report, const size_t *picked, size_t count)
 {

@@ -1,4 +1,4 @@
-/* How much time was stolen from the cores, and what the clocks are worth without that. */
+/* Time stolen from the cores, and the clocks' latencies without it. */
 #include "render/sections/table_sections.h"
 
 #include "base/number.h"
@@ -65,7 +65,8 @@ put_clock(struct text *out, const struct report_clock *entry, uint64_t gap_ns)
 	struct latency_clean clean = latency_clean(latency, gap_ns);
 	const uint64_t figures_ns[] = { latency_percentile_ns(latency, 99900), clean.p999_ns, latency->max_ns,
 					clean.max_ns };
-	size_t first = latency_percentile_within(latency, 99900).known ? 0 : 2; /* too few reads for the first two */
+	/* Too few reads for the first two. */
+	size_t first = latency_percentile_within(latency, 99900).known ? 0 : 2;
 
 	table_label(out, entry->clock.id, ID_COLUMNS);
 	text_printf(out, " %11lu %9lu", latency->count, clean.hit);

@@ -1,11 +1,11 @@
-/* Intervals that were programmed, and when their interrupts came. */
+/* Timer tests: programmed intervals, and when their interrupts came. */
 #include "render/sections/table_sections.h"
 
 #include "base/number.h"
 
 #define SOURCE_COLUMNS 14
 #define CORE_COLUMNS   7
-#define WIDE           7 /* it may be negative */
+#define WIDE           7 /* may be negative */
 #define NARROW         6
 
 static void
@@ -61,7 +61,7 @@ is_boot_core(const struct report *report, const struct report_interval *row)
 	return report->core_count == 0 || row->core == report->cores[0].apic_id;
 }
 
-/* A row each, for what a core's own timer does: like on the boot core, where all is well. */
+/* A row for each test of another core's own timer, with the same columns as on the boot core. */
 static void
 put_other_cores(struct text *out, const struct report *report)
 {
@@ -81,13 +81,13 @@ put_other_cores(struct text *out, const struct report *report)
 	}
 }
 
-/* What comes once interrupts are open again is not judged. */
+/* Interrupts after a masked stretch are reported, but not judged. */
 static void
 put_held(struct text *out, const struct report_interval *row)
 {
 	static const char *const words[] = {
 		[REPORT_POLICY_UNKNOWN] = "what becomes of those that were due could not be told.",
-		/* Nothing is promised of it: so it is none of the promises that are not determined. */
+		/* No rule covers this, so it is not counted as undetermined. */
 		[REPORT_POLICY_DISCARD] = "what was due meanwhile is not made up for (discard).",
 		[REPORT_POLICY_CATCH_UP] = "what was due meanwhile is made up for (catch up).",
 		[REPORT_POLICY_DELAY] = "the first comes late, and the next a period behind it (delay).",

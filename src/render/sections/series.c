@@ -1,15 +1,15 @@
-/* A soak over time: what was measured in each stretch of it. See table_sections.h. */
+/* A soak over time: the measurements in each stretch of it. See table_sections.h. */
 #include "render/sections/table_sections.h"
 
 #include "base/number.h"
 
-#define LINES_MAX   12 /* of a report */
-#define ABREAST     3  /* clocks */
+#define LINES_MAX   12 /* in a report */
+#define ABREAST     3  /* clocks next to each other */
 #define CELL_SIZE   24
 #define NS_PER_S    UINT64_C(1000000000)
 #define PERCENT     100
 
-/* A stretch is of the rows from FROM, up to TO without that. */
+/* A stretch has the rows from FROM up to, but without, TO. */
 struct stretch {
 	const struct report *report;
 	size_t from, to;
@@ -29,7 +29,7 @@ largest_p99_ns(const struct stretch *stretch, size_t clock)
 	return largest;
 }
 
-/* The mean of its rows' rates, which are of about one length, with the mean of their errors. */
+/* The mean of its rows' rates, with the mean of their errors. The rows have about the same length. */
 static struct interval_ppb
 mean_rate(const struct stretch *stretch, size_t clock)
 {
@@ -86,7 +86,7 @@ put_ns(struct text *out, uint64_t ns, int width)
 	text_printf(out, "%*s", width, ns ? number_ns(ns).text : "-");
 }
 
-/* In ppm, to as many digits as its error leaves. */
+/* In ppm, with as many digits as its error allows. */
 static void
 put_rate(struct text *out, const struct interval_ppb *rate, int width)
 {

@@ -1,4 +1,4 @@
-/* The options for people. See options_print.h. */
+/* Prints the options. See options_print.h. */
 #include "render/text/options_print.h"
 
 #include "render/layout/layout.h"

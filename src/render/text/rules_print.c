@@ -1,4 +1,4 @@
-/* The rule catalogue for people. See rules_print.h. */
+/* Prints the rule catalogue. See rules_print.h. */
 #include "render/text/rules_print.h"
 
 #include "rules/rules.h"

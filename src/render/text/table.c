@@ -1,4 +1,4 @@
-/* The report as a table. See table.h. */
+/* Renders the report as text. See table.h. */
 #include "render/text/table.h"
 
 #include "render/cores/table_cores.h"
