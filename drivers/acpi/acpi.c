@@ -1,4 +1,4 @@
-/* From the RSDP through its root table to the three tables. See acpi.h for what is promised. */
+/* Follows the RSDP to its root table and to the FADT, HPET and MADT. See acpi.h for the contract. */
 #include "acpi/acpi_internal.h"
 #include "base/text.h"
 
@@ -6,7 +6,7 @@
 #define RSDP_SIGNATURE      "RSD PTR "
 #define RSDP_REVISION       15u
 #define RSDP_RSDT_ADDRESS   16u
-#define RSDP_SIZE_1         20u /* of ACPI 1.0, and what the first checksum covers */
+#define RSDP_SIZE_1         20u /* size in ACPI 1.0, which the first checksum covers */
 #define RSDP_LENGTH         20u
 #define RSDP_XSDT_ADDRESS   24u
 #define RSDP_SIZE_2         36u /* from revision 2 on, with a checksum over all of it */
@@ -16,7 +16,7 @@
 struct root {
 	const char *name;  /* "XSDT" or "RSDT", also its signature */
 	uint64_t address;  /* 0: there is none */
-	size_t entry_size; /* ACPI 6.5, 5.2.7: 4 bytes in an RSDT; 5.2.8: 8 in an XSDT */
+	size_t entry_size; /* 4 bytes in an RSDT (ACPI 6.5, 5.2.7), 8 in an XSDT (5.2.8) */
 };
 
 /* The table at ADDRESS as long as its header says, if all of that can be read; else its header alone. */
@@ -38,8 +38,8 @@ fetch(const struct acpi_memory *memory, uint64_t address)
 }
 
 /*
- * False where nothing can be read at ADDRESS. A table that comes again counts only where the ones before
- * it could not be used: the first wins.
+ * Returns false if nothing can be read at ADDRESS. If a table occurs several times, the first usable copy
+ * counts.
  */
 static bool
 read_entry(const struct acpi_memory *memory, uint64_t address, struct acpi_facts *facts)
@@ -121,8 +121,8 @@ read_root(const struct acpi_memory *memory, const struct root *root, struct acpi
 }
 
 /*
- * The address of the XSDT, or 0 where the RSDP has none or the part of it that came with revision 2 can't
- * be trusted; the RSDT's address is covered by the first checksum and is used in any case.
+ * Returns the address of the XSDT, or 0 if the RSDP has none or the fields of revision 2 are invalid. The
+ * RSDT's address does not depend on this, because the first checksum covers it.
  */
 static uint64_t
 xsdt_address(const struct acpi_memory *memory, uint64_t address, struct acpi_facts *facts)
@@ -150,7 +150,7 @@ xsdt_address(const struct acpi_memory *memory, uint64_t address, struct acpi_fac
 	return sum == 0 ? acpi_field(&rsdp, RSDP_XSDT_ADDRESS, sizeof(uint64_t)) : 0;
 }
 
-/* Of the part that ACPI 1.0 had. */
+/* Checks the part of the RSDP that ACPI 1.0 defines. */
 static bool
 rsdp_is_good(const struct acpi_table *rsdp, struct acpi_facts *facts)
 {

@@ -22,7 +22,7 @@ struct acpi_fadt {
 	uint32_t pm_tmr_blk; /* I/O port; 0 where there is none */
 	uint8_t pm_tmr_len;
 	bool tmr_val_ext;      /* flag: the PM timer is 32 bits wide, else 24 */
-	uint32_t pm1_evt_blk;  /* PM1a's, an I/O port: status, then enable; 0 where there is none */
+	uint32_t pm1_evt_blk;  /* I/O port of PM1a's status register, followed by its enable register; 0 if absent */
 	uint8_t pm1_evt_len;
 	uint16_t sci_int;      /* an ISA interrupt, or a global number of an I/O APIC's pin */
 	bool hw_reduced;
@@ -49,11 +49,11 @@ struct acpi_madt {
 	size_t core_count;
 	uint32_t *apic_ids;  /* the caller's, space for core_max; enabled ones, in table order, each id once */
 	size_t core_max;
-	size_t ioapic_count; /* those that fit */
+	size_t ioapic_count; /* at most as many as fit into the array */
 	struct acpi_ioapic {
 		uint32_t address, first_pin; /* the global number of its first one */
 	} ioapics[ACPI_IOAPICS_MAX];
-	size_t override_count; /* those that fit */
+	size_t override_count; /* at most as many as fit into the array */
 	struct acpi_override {
 		uint8_t irq;    /* this ISA interrupt */
 		uint16_t flags; /* ACPI 6.5, table 5.26: polarity, trigger mode */
@@ -69,7 +69,7 @@ struct acpi_s5 {
 
 struct acpi_facts {
 	bool found; /* an RSDP with a good checksum, and a root table behind it */
-	char oem[16]; /* the OEM's id and its table id of that one, "BOCHS BXPC"; printable ASCII */
+	char oem[16]; /* the OEM id and the OEM table id of that table, as "BOCHS BXPC", in printable ASCII */
 	struct acpi_fadt fadt;
 	struct acpi_hpet hpet;
 	struct acpi_madt madt;
@@ -85,13 +85,13 @@ struct acpi_memory {
 };
 
 /*
- * Reads the tables behind the RSDP at RSDP_ADDRESS (0: none was found) into FACTS. The caller has set
- * facts->madt.apic_ids and core_max; all else is overwritten. Never fails: what is missing stays not found,
- * and what is wrong is a problem. Bounded by the tables' lengths, at most 256 root entries.
+ * Reads the tables that the RSDP at RSDP_ADDRESS (0: no RSDP) leads to into FACTS. The caller sets
+ * facts->madt.apic_ids and core_max; all other fields are overwritten. Never fails: a missing table stays
+ * not found, and an invalid one is listed as a problem. At most 256 root entries are read.
  */
 void acpi_read_facts(const struct acpi_memory *memory, uint64_t rsdp_address, struct acpi_facts *facts);
 
-/* Whether the table has APIC_ID among the enabled ones that are kept. */
+/* Returns true if APIC_ID is one of the enabled ids that were kept, false otherwise. */
 bool acpi_madt_lists(const struct acpi_madt *madt, uint32_t apic_id);
 
 /* One table each, LENGTH bytes at TABLE with its header; false, and a problem in FACTS, where it is wrong. */

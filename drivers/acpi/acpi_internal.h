@@ -1,4 +1,4 @@
-/* What the files of the ACPI reader share: a table of known length, and the sentences on it. */
+/* Internals of the ACPI reader: a table of known length, and the sentences about its problems. */
 #ifndef BARETICK_ACPI_INTERNAL_H
 #define BARETICK_ACPI_INTERNAL_H
 

@@ -1,4 +1,4 @@
-/* One table of known length: its fields, its checksum, what is wrong with it. See acpi_internal.h. */
+/* A table of known length: its fields, its checksum, its problems. See acpi_internal.h. */
 #include "acpi/acpi_internal.h"
 
 #include "base/text.h"

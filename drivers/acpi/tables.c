@@ -13,7 +13,7 @@
 #define FADT_FLAGS          112u
 #define FADT_RESET_REG      116u
 #define FADT_RESET_VALUE    128u
-#define FADT_SIZE_1         116u /* of ACPI 1.0: ends behind the flags */
+#define FADT_SIZE_1         116u /* size in ACPI 1.0, which ends after the flags */
 #define FADT_SIZE_2         132u /* up to here bytes 109 and 110 are reserved, and not always 0 */
 #define FADT_X_DSDT         140u
 #define FADT_X_PM_TMR_BLK   208u
@@ -45,11 +45,11 @@
 #define TYPE_COUNT          10u
 /* Flag of types 0 and 9: ready for use. A core without it may only be brought in by hot plug. */
 #define LAPIC_ENABLED       1u
-/* SDM vol. 3A, 11.6.2.1 and 11.12.9: as a destination they mean every core: they are no core's id. */
+/* SDM vol. 3A, 11.6.2.1 and 11.12.9: the destination of a broadcast, so no core has such an id. */
 #define LAPIC_ID_ALL        0xffu
 #define X2APIC_ID_ALL       0xffffffffu
 
-/* How long a structure of each type is at least; 0: any length will do. */
+/* The minimum length of a structure of each type; 0 if any length is valid. */
 static const uint8_t structure_size[TYPE_COUNT] = {
 	[TYPE_LAPIC] = 8,
 	[TYPE_IOAPIC] = 12,
@@ -67,7 +67,7 @@ static const uint8_t structure_size[TYPE_COUNT] = {
 _Static_assert(SEEN_SLOTS >= 2 * ACPI_CORES_MAX, "half of the slots stay empty");
 
 struct seen {
-	uint32_t slots[SEEN_SLOTS]; /* id + 1, as FFFFFFFFh is no core's id; 0: empty */
+	uint32_t slots[SEEN_SLOTS]; /* id + 1, or 0 if empty. No core has the id FFFFFFFFh, so id + 1 does not overflow */
 };
 
 struct madt_walk {

@@ -1,4 +1,4 @@
-/* What the drivers' checks share. See check.h. */
+/* Helpers of the devices' checks. See check.h. */
 #include "checks/check.h"
 
 #include "clocks/probe.h"

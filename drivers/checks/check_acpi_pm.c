@@ -1,4 +1,4 @@
-/* How the ACPI PM timer behaves beside ACPI's promises: its width, and readings that were not latched. */
+/* Checks the ACPI PM timer against the ACPI specification: its width, and readings that were not latched. */
 #include "checks/check.h"
 #include "checks/checks.h"
 #include "clocks/acpi_pm_registers.h"
@@ -83,7 +83,7 @@ acpi_pm_leaps(const struct checking *checking, const struct sample *then, const 
 	return ticks > PM_LEAP_FACTOR * allowed + PM_LEAP_TICKS;
 }
 
-/* By the timer alone: the TSC, which may stand, has no part in it. */
+/* Uses the timer alone, because the TSC may have stopped. */
 static bool
 acpi_pm_goes_back(const struct checking *checking, const struct sample *then, const struct sample *now)
 {
@@ -91,8 +91,8 @@ acpi_pm_goes_back(const struct checking *checking, const struct sample *then, co
 }
 
 /*
- * Single readings, since it takes no threefold one to see what that is for: one off, the next right again, so that
- * the timer went back on the way there or from there.
+ * Takes single readings, which show a glitch as it is: one reading is wrong and the next is right again. So the
+ * timer steps back before or after the wrong reading. Drivers read three times to hide this.
  */
 static void
 acpi_pm_look_for_glitches(const struct checking *checking, struct behaviour *row)

@@ -1,6 +1,6 @@
 /*
- * How the HPET behaves beside its specification, IA-PC HPET 1.0a. It is stopped only where the firmware had
- * left it stopped: elsewhere it may be in use. The main counter is never written.
+ * Checks the HPET against its specification, IA-PC HPET 1.0a. It is stopped only if the firmware left it
+ * stopped, because a running HPET may be in use. The main counter is never written.
  */
 #include "base/text.h"
 #include "checks/checks.h"
@@ -12,7 +12,7 @@
 
 #define STOPPED_NS        (100 * UINT64_C(1000)) /* how long it is stopped: 1,000 of its slowest ticks */
 
-/* SDM vol. 4: MSR_PKG_CST_CONFIG_CONTROL, bits 3:0 the package's limit; 8 and above let it reach PC10. */
+/* SDM vol. 4: MSR_PKG_CST_CONFIG_CONTROL. Bits 3:0 limit the package's C-state; 8 and above allow PC10. */
 #define MSR_PKG_CST_CONFIG   0xe2u
 #define PKG_CST_LIMIT        0xfu
 #define PKG_CST_PC10         8u
@@ -46,7 +46,7 @@ look_at_base(const struct checking *checking, struct behaviour *row)
 /* Five readings of the low half, and the TSC around the two pairs of them that must be close in time. */
 struct stop {
 	uint32_t running, stopped, stopped_later, running_again;
-	uint64_t off_ticks, on_ticks; /* of the TSC: at most so long from the one to the other */
+	uint64_t off_ticks, on_ticks; /* upper bounds of the time between the readings of a pair, in TSC ticks */
 };
 
 static struct stop
@@ -95,7 +95,7 @@ stop_once(const struct checking *checking, struct behaviour *row)
 		behaviour_say(row, "It stops at %xh with ENABLE_CNF 0 and continues from there.", stop.stopped);
 }
 
-/* A counter that does not stop does not stop the second time either: one that leapt meanwhile seemed so once. */
+/* Tries twice: a counter that cannot be stopped fails both times, but one that merely jumped fails once. */
 static void
 look_at_stopping(const struct checking *checking, struct behaviour *row)
 {
@@ -114,7 +114,7 @@ look_at_stopping(const struct checking *checking, struct behaviour *row)
 		*row = first;
 }
 
-/* As Linux asks it, of Intel's processors on bare metal: others have no such MSR, and a guest's may fault. */
+/* Asks as Linux does, on Intel processors on bare metal: others lack the MSR, and in a guest it may fault. */
 static bool
 may_reach_pc10(const struct cpu_facts *cpu)
 {
@@ -147,7 +147,7 @@ look_at_pc10(const struct checking *checking, struct behaviour *row)
 		       row->failed ? "allows" : "excludes");
 }
 
-/* Whether there is one at the address that its table gives, even one that open called broken. */
+/* Returns true if an HPET answers at the address in its table, even if open found it broken. */
 static bool
 answers(const struct acpi_hpet *table)
 {

@@ -1,6 +1,6 @@
 /*
- * Whether a full reading of the HPET is torn: where the low half rolls over, two accesses of 32 bits, or one of 64 that
- * is split on its way, may show a moment that never was. IA-PC HPET 1.0a.
+ * Checks that a 64-bit reading of the HPET is not torn. When the low half rolls over, two 32-bit accesses, or a
+ * 64-bit access that is split on the bus, may return a value that the counter never had. IA-PC HPET 1.0a.
  */
 #include "checks/check.h"
 #include "checks/hpet_pace.h"
@@ -8,12 +8,12 @@
 #include "hw/wait.h"
 
 #define HPET_FS_PER_NS    UINT64_C(1000000)
-#define TORN_BEFORE_NS    (200 * UINT64_C(1000)) /* readings begin so long before the rollover */
+#define TORN_BEFORE_NS    (200 * UINT64_C(1000)) /* the time before the rollover at which readings start */
 #define TORN_EXTRA_NS     WAIT_NS_PER_MS
 #define TORN_READINGS_AFTER 64u
-#define TORN_CROSSING_NS  (50 * UINT64_C(1000)) /* a longer bracket around the rollover may hide what is torn */
+#define TORN_CROSSING_NS  (50 * UINT64_C(1000)) /* a longer bracket around the rollover may hide a torn reading */
 
-/* A full reading, the way that spans two accesses and the way that is one, between readings of the TSC. */
+/* Takes a 64-bit reading between two readings of the TSC. PLAIN: by one access, else by several. */
 static struct sample
 take(const struct checking *checking, bool plain)
 {
@@ -32,8 +32,8 @@ follows(const struct hpet_pace *pace, const struct sample *then, const struct sa
 }
 
 /*
- * Whether one access of 64 bits gives a reading here at all. Not asked for in a guest: there an access may be
- * made two by the hypervisor, which promises no more than the bus of 32 bits that the specification allows.
+ * Returns true if one 64-bit access gives a valid reading. It is not tried in a guest, whose hypervisor may split
+ * the access: the specification allows a 32-bit bus.
  */
 static bool
 can_be_read_plainly(const struct checking *checking, const struct hpet_pace *pace)
@@ -47,7 +47,7 @@ can_be_read_plainly(const struct checking *checking, const struct hpet_pace *pac
 	return follows(pace, &before, &plain);
 }
 
-/* Reads on and on until the low half has rolled over. Fills ROW by what was seen. */
+/* Reads until the low half has rolled over, and fills ROW with the result. */
 static void
 read_across(const struct checking *checking, struct behaviour *row, const struct hpet_pace *pace, bool plain)
 {

@@ -1,4 +1,4 @@
-/* How hypervisors' clocks behave beside what they promise: their pages' rate, and page against MSR. */
+/* Checks the clocks of hypervisors: the rate in their pages, and Hyper-V's page against its MSR. */
 #include "base/text.h"
 #include "checks/check.h"
 #include "checks/checks.h"
@@ -46,8 +46,8 @@ look_at_claim(const struct checking *checking, struct behaviour *row, uint64_t m
 }
 
 /*
- * Where the CPU's TSC is not constant, Xen sets each page's rate anew every second, slower where it has to take time
- * back: xen/arch/x86/time.c, local_time_calibration(). What stands for a second is no claim of the TSC's rate.
+ * If the CPU's TSC is not constant, Xen recalculates each page's rate every second, and lowers it to correct an
+ * advance: xen/arch/x86/time.c, local_time_calibration(). Such a rate makes no claim about the TSC.
  */
 static bool
 is_corrected(const struct checking *checking, struct behaviour *row, uint64_t multiplier)
@@ -124,7 +124,7 @@ hv_page_look_for_fallback(const struct checking *checking, struct behaviour *row
 		behaviour_say(row, "Its sequence is 0: readers fall back to the MSR.");
 }
 
-/* By so many ticks MSR lies outside of BEFORE and AFTER, ahead of them or behind. */
+/* Returns the distance in ticks of MSR from the interval BEFORE to AFTER: above 0 ahead of it, below 0 behind. */
 static int64_t
 outside(uint64_t before, uint64_t msr, uint64_t after)
 {

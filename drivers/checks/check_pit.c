@@ -1,4 +1,4 @@
-/* How the PIT's channel 2 behaves beside the Intel 8254 data sheet; it is left counting as open left it. */
+/* Checks the PIT's channel 2 against the Intel 8254 data sheet. The channel is left counting, as after open. */
 #include "checks/check.h"
 #include "checks/checks.h"
 #include "checks/pit_checks.h"
@@ -6,12 +6,14 @@
 
 #define US                UINT64_C(1000)
 #define STEP_READS        256u
-#define STEP_WAITS        7u   /* between readings, none to six sevenths of a tick: they may take whole ticks, */
-#define STEP_WAIT_NS      120u /* each so much longer */
+/* Waits between readings: 0 to 6 times STEP_WAIT_NS, a seventh of a tick. Readings may take whole ticks. */
+#define STEP_WAITS        7u
+#define STEP_WAIT_NS      120u
 #define STEP_POLLS        1000u
 
 #define LATCH_TRIES       8u
-#define LATCH_HELD_NS     (20 * US) /* at least, beyond four times what the accesses before it took */
+/* A count is held for LATCH_FACTOR times the duration of the accesses before it, and LATCH_HELD_NS more. */
+#define LATCH_HELD_NS     (20 * US)
 #define LATCH_FACTOR      4u
 #define LATCH_HELD_NS_MAX (5 * WAIT_NS_PER_MS)  /* slower accesses leave no time before the wrap */
 #define LATCH_SPAN_NS_MAX (20 * WAIT_NS_PER_MS) /* the counter wraps in 54.9 ms */
@@ -53,7 +55,7 @@ elapsed(const struct checking *checking, uint64_t then_ticks, uint64_t now_ticks
 	return clock_elapsed_ticks(checking->rows, then_ticks, now_ticks);
 }
 
-/* Lest the readings run in step with the counter. */
+/* Waits for a varying time, so that the readings do not run in step with the counter. */
 static void
 wait_a_little(const struct checking *checking, unsigned reading)
 {
@@ -83,16 +85,17 @@ look_at_step(const struct checking *checking, struct behaviour *row)
 
 enum latch { LATCH_HELD, LATCH_LOST, LATCH_UNCLEAR, LATCH_KINDS };
 
-/* What was read when: BEFORE and AFTER are readings of their own, the one between is under test. */
+/* A latched count under test, between the complete readings BEFORE and AFTER. */
 struct latched {
 	struct sample before, after;
-	uint64_t latched_tsc, waited_tsc; /* latched by then; not yet read, nor latched again, by then */
+	uint64_t latched_tsc; /* TSC after the latch command */
+	uint64_t waited_tsc;  /* TSC after the wait, before the count is read or latched again */
 	uint64_t ticks, wait_ticks;
 };
 
 /*
- * Where the count that was read lies between the two around it, in the channel's own ticks: so its rate
- * needs no trust. Bounds that overlap, or a gap in the sequence, leave it unclear.
+ * Compares the count with the readings before and after it in the channel's own ticks, so its rate does not
+ * matter. Unclear if the bounds overlap or the core was preempted.
  */
 static enum latch
 judge_latch(const struct checking *checking, const struct latched *l)
@@ -114,7 +117,7 @@ judge_latch(const struct checking *checking, const struct latched *l)
 	return part + 1 >= lost_min ? LATCH_LOST : LATCH_UNCLEAR;
 }
 
-/* AGAIN: latched a second time before it is read, which the data sheet says is ignored. */
+/* AGAIN: latches a second time before the count is read. The data sheet says that this is ignored. */
 static enum latch
 try_latch(const struct checking *checking, bool again)
 {
@@ -166,7 +169,7 @@ look_at_latch(const struct checking *checking, struct behaviour *row)
 	behaviour_say(row, "A latched count is held until it is read; a second latch command is ignored.");
 }
 
-/* What the status byte said, once the control word was written and once the count was loaded. */
+/* The status byte after the control word of each mode was written, and after the count was loaded. */
 struct statuses {
 	uint8_t mode_0, mode_2, loaded;
 };
@@ -190,8 +193,8 @@ take_statuses(const struct checking *checking)
 }
 
 /*
- * NULL COUNT of a channel that waits for its count is not asked of a hypervisor's: QEMU's and KVM's sources
- * say that it is left out there, and no software relies on it.
+ * NULL COUNT of a channel that waits for its count is not checked in a guest. QEMU and KVM do not implement it
+ * there, by their sources, and no software relies on it.
  */
 static void
 look_at_status(const struct checking *checking, struct behaviour *row)

@@ -1,6 +1,6 @@
 /*
- * Whether OUT of the PIT's channel 2 rises when it is asked to: Intel 8254 data sheet, mode 0. In clocks of the PIT's
- * own: one that runs at another rate than it claims is late by that, which is another rule's.
+ * Checks that OUT of the PIT's channel 2 rises in time: Intel 8254 data sheet, mode 0. Time is counted in clocks of
+ * the PIT, so that a wrong rate of the PIT, which has a rule of its own, is not reported twice.
  */
 #include "checks/check.h"
 #include "checks/pit_checks.h"
@@ -10,12 +10,12 @@
 #define OUT_TRIES         3u
 #define OUT_COUNT         1193u /* 1 ms */
 #define OUT_CLOCKS        (OUT_COUNT + 1) /* mode 0: OUT rises N + 1 clocks after the count was written */
-#define OUT_BOUND_FACTOR  4 /* of the time asked for: it does not come any more */
+#define OUT_BOUND_FACTOR  4 /* the wait for OUT ends after so many times the requested time */
 #define PACE_SPAN_FACTOR  4
-#define PACE_SLOWEST_FACTOR 16 /* of the time by its claim: interrupts are masked while OUT is waited for */
+#define PACE_SLOWEST_FACTOR 16 /* a slower PIT is not checked: interrupts are masked during the wait */
 #define PORT_B_UNREADABLE 0xffu
 
-/* The TSC ticks in OUT_CLOCKS clocks. */
+/* The duration of OUT_CLOCKS clocks in TSC ticks, as an interval. */
 struct asked {
 	uint64_t low_ticks, high_ticks;
 };
@@ -31,8 +31,8 @@ asked_by_claim(const struct checking *checking)
 }
 
 /*
- * As the counter goes in NS, in the mode that OUT is asked for in: another may be emulated at another pace. Anything
- * where time was stolen meanwhile, for the counter may have wrapped.
+ * Measures the counter's pace over NS, in mode 0, because emulators may run other modes at another pace. If the
+ * core was preempted the counter may have wrapped, so any duration is possible.
  */
 static struct asked
 asked_by_pace(const struct checking *checking, uint64_t ns)
@@ -67,7 +67,7 @@ overlap(const struct asked *a, const struct asked *b)
 	return a->low_ticks <= b->high_ticks && b->low_ticks <= a->high_ticks;
 }
 
-/* By the claim, unless the counter goes at another pace, and at the same one again. */
+/* Uses the claimed rate unless two measurements agree on another pace. */
 static struct asked
 asked(const struct checking *checking)
 {
@@ -80,7 +80,7 @@ asked(const struct checking *checking)
 
 enum out { OUT_ROSE, OUT_NEVER_LOW, OUT_NEVER_HIGH, OUT_UNCLEAR, OUT_KINDS };
 
-/* Between which readings of the TSC, after the count's last byte, OUT rose. */
+/* The time from the count's last byte to the rise of OUT, in TSC ticks, as an interval. */
 struct rise {
 	int64_t low_ticks, high_ticks;
 };
@@ -140,7 +140,7 @@ say_rise(const struct checking *checking, struct behaviour *row, const struct ri
 			      -row->low, row->high, OUT_CLOCKS);
 }
 
-/* How far RISE is from what was asked for, in ticks of the TSC. */
+/* Returns the distance of RISE from the requested time, in TSC ticks; 0 if they overlap. */
 static uint64_t
 distance(const struct rise *rise, const struct asked *asked)
 {
@@ -152,8 +152,8 @@ distance(const struct rise *rise, const struct asked *asked)
 }
 
 /*
- * A fault shows in each try; in one only, it may have been a TSC that stood: the nearer one counts, of two as near the
- * narrower.
+ * A fault shows in each try, but the TSC may have stopped in one of them. So the try nearest to the requested time
+ * counts, and of equally near ones the narrowest.
  */
 static bool
 is_better(const struct rise *rise, const struct rise *best, const struct asked *asked)
@@ -165,7 +165,7 @@ is_better(const struct rise *rise, const struct rise *best, const struct asked *
 	return rise->high_ticks - rise->low_ticks < best->high_ticks - best->low_ticks;
 }
 
-/* The best of a few tries; without a rise in any, what most of them saw that is a fault. */
+/* Judges the best of a few tries. If OUT rose in none of them, judges the fault that they saw. */
 void
 pit_look_at_out(const struct checking *checking, struct behaviour *row)
 {

@@ -1,6 +1,6 @@
 /*
- * How the RTC behaves beside Motorola's MC146818 data sheet: its update cycle, its seconds, its battery; its
- * periodic flag in check_rtc_pf.c. Interrupts are masked for one look at a time.
+ * Checks the RTC against Motorola's MC146818 data sheet: its update cycle, its seconds, its battery. The periodic
+ * flag is in check_rtc_pf.c. Interrupts are masked for one look at a time.
  */
 #include "checks/check.h"
 #include "checks/checks.h"
@@ -10,23 +10,23 @@
 
 #define US            UINT64_C(1000)
 #define WATCH_NS      (1200 * WAIT_NS_PER_MS) /* an update comes every second */
-#define WATCH_LONG_NS (3 * WATCH_NS)          /* where an update left something open */
-/* The update cycle lasts 1,984 us and UIP rises 244 before it, in Intel's chip sets 488; QEMU's lasts 244 in all. */
+#define WATCH_LONG_NS (3 * WATCH_NS)          /* if the first updates do not settle a result */
+/* The update cycle lasts 1,984 us. UIP rises 244 us before it, in Intel's chip sets 488 us. QEMU's UIP lasts 244 us. */
 #define UIP_NS_MIN    (244 * US)
 #define UIP_NS_MAX    (3 * WAIT_NS_PER_MS)
-#define GAP_NS_MAX    WAIT_NS_PER_MS          /* looks with more time between say nothing of UIP's length */
-#define SECOND_NS_MAX (500 * WAIT_NS_PER_MS)  /* readings with more time between may have an update missed between */
+#define GAP_NS_MAX    WAIT_NS_PER_MS          /* a longer time between two looks leaves UIP's length unknown */
+#define SECOND_NS_MAX (500 * WAIT_NS_PER_MS)  /* an update may be missed in a longer time between readings */
 
 /*
- * A hypervisor's host may drop UIP late, and a machine that was stopped as a whole has an RTC that went on.
- * Neither happens again and again.
+ * In a guest a fault must be seen several times: the host may clear UIP late, and the RTC may continue while the
+ * guest is stopped. Neither happens repeatedly.
  */
 #define GUEST_LONG_MIN   3u
 #define GUEST_TIMES_MIN  2u
 
-/* One look: UIP, and the second, which is good for 244 us after UIP was seen 0. */
+/* One look at UIP and the seconds. The seconds are valid for 244 us after UIP was 0. */
 struct look {
-	uint64_t begin, asked, end; /* TSC: before A was read, after it, after the seconds were */
+	uint64_t begin, asked, end; /* TSC before and after register A was read, and after the seconds were */
 	bool updating, good;
 	uint8_t raw;
 };
@@ -34,12 +34,12 @@ struct look {
 struct update_watch {
 	struct checking checking;
 	unsigned times_min, long_min; /* how often a fault must be seen to be one */
-	uint64_t looks, seen_ticks; /* of the time that the core had */
+	uint64_t looks, seen_ticks; /* TSC ticks in which the core ran */
 	struct look last;
 	/* UIP. */
-	uint64_t risen_low, risen_high; /* TSC around its latest rise; 0 where none was seen */
-	uint64_t first_tsc;             /* it was 1 from the first look on; 0 once it was 0 */
-	bool spoiled;                   /* by a gap since */
+	uint64_t risen_low, risen_high; /* TSC around its latest rise; 0 if none was seen */
+	uint64_t first_tsc;             /* TSC of the first look if UIP was 1 in all looks, else 0 */
+	bool spoiled;                   /* the core was preempted since the rise */
 	unsigned updates, spoilt, missed;
 	uint64_t shortest_low_ticks, shortest_high_ticks;
 	/* Seconds. */
@@ -71,7 +71,7 @@ record_fall(struct update_watch *w, const struct look *look)
 		return;
 	}
 	if (w->updates++ == 0 || high_ticks < w->shortest_high_ticks) {
-		/* Where one look alone saw it, nothing says how long it lasted at least. */
+		/* If only one look saw it, its minimum length is unknown. */
 		w->shortest_low_ticks = w->last.begin > w->risen_high ? w->last.begin - w->risen_high : 0;
 		w->shortest_high_ticks = high_ticks;
 	}
@@ -94,7 +94,7 @@ record_uip(struct update_watch *w, const struct look *look)
 		record_fall(w, look);
 }
 
-/* A second that changed between two looks of less than 244 us in all, in the first of which UIP was 0. */
+/* Returns true if the second changed within 244 us of a look in which UIP was 0: UIP should have risen first. */
 static bool
 came_without_uip(const struct update_watch *w, const struct look *look)
 {
@@ -153,8 +153,8 @@ an_update_came(const struct update_watch *w)
 }
 
 /*
- * Looks on until all is settled, or nothing comes that could settle it; FLAG, at 2 Hz, is looked at beside
- * where it is not NULL.
+ * Looks until all results are settled, or until nothing more can settle them. Also looks at FLAG, at 2 Hz, if it
+ * is not NULL.
  */
 static void
 watch_updates(struct update_watch *w, struct rtc_flag *flag)
@@ -256,7 +256,7 @@ look_at_battery(const struct checking *checking, struct behaviour *row)
 		       "the battery failed: time and settings are not valid" : "the battery is good");
 }
 
-/* Updates and, where it is to be had, the flag at 2 Hz: what takes a second and more is observed at once. */
+/* Observes updates and the flag at 2 Hz (if available) at the same time, because both take over a second. */
 static void
 check_slow(const struct checking *checking, bool with_flag, struct behaviours *behaviours)
 {
@@ -285,7 +285,7 @@ check_slow(const struct checking *checking, bool with_flag, struct behaviours *b
 	check_drop_where_the_tsc_stopped(checking, behaviours, first);
 }
 
-/* The flag is checked where open could use it: where it comes, and the firmware does not use it. */
+/* Gives the reason why open could not use the flag: it never comes, or the firmware uses it. */
 static void
 look_at_no_flag(const struct checking *checking, struct behaviour *row)
 {

@@ -1,4 +1,4 @@
-/* Whether the RTC's periodic flag comes at the rate that register A asks for. See rtc_flag.h. */
+/* Checks that the RTC's periodic flag comes at the rate that register A selects. See rtc_flag.h. */
 #include "checks/check.h"
 #include "checks/rtc_flag.h"
 #include "clocks/rtc_registers.h"
@@ -6,18 +6,18 @@
 
 #define RULE              "rtc-periodic"
 #define PPM               INT64_C(1000000)
-#define FAST_WINDOW_NS    (4 * WAIT_NS_PER_MS) /* interrupts stay masked so long: 4 periods of 1,024 Hz */
+#define FAST_WINDOW_NS    (4 * WAIT_NS_PER_MS) /* with interrupts masked: 4 periods of 1,024 Hz */
 #define FAST_WINDOWS      32u
-#define FAST_SHARE        8u  /* of the budget, which a busy host could use up: the rest is for the updates */
+#define FAST_SHARE        8u  /* a fast rate gets this part of the budget; the rest is for the updates */
 #define NARROW_PPM        (PPM / 4)
-#define ALIKE_WINDOWS     4u  /* so many, all within a fifth of the rate, are no chance */
+#define ALIKE_WINDOWS     4u  /* so many windows within a fifth of the rate do not agree by chance */
 #define ALIKE_SHARE       5
 #define LONG_TRIES        3u
-/* 6 periods of 64 Hz, and for so long an edge's bracket of microseconds is some 10 ppm. */
+/* 6 periods of 64 Hz. An edge's bracket of a few microseconds is about 10 ppm of this time. */
 #define LONG_NS           (100 * WAIT_NS_PER_MS)
 #define LONG_EDGES_MIN    4u
-#define UPDATES_NS        (1300 * WAIT_NS_PER_MS) /* what is left for what comes once a second */
-/* Ours: how late a hypervisor's host may be with an edge, once, and in every one of many short windows. */
+#define UPDATES_NS        (1300 * WAIT_NS_PER_MS) /* kept for the checks of updates, which come once a second */
+/* Our limits for a guest: the lateness of a single edge, and of the edges in each of many short windows. */
 #define GUEST_LATE_NS     (10 * WAIT_NS_PER_MS)
 #define GUEST_ALWAYS_NS   WAIT_NS_PER_MS
 #define IRREGULAR         "At %u Hz the flag comes irregularly, as on a busy host."
@@ -77,7 +77,7 @@ struct ppm {
 	int64_t low, high;
 };
 
-/* How far EDGES in NS lie from the rate asked for. */
+/* Returns the deviation of EDGES in NS from the selected rate, in ppm. */
 static int64_t
 ppm_of(const struct rtc_flag *flag, uint64_t edges, uint64_t ns, enum scale_rounding rounding)
 {
@@ -86,8 +86,8 @@ ppm_of(const struct rtc_flag *flag, uint64_t edges, uint64_t ns, enum scale_roun
 }
 
 /*
- * From edge to edge, each of which may be LATE_NS late. Fewer than two edges leave the rate open below: one
- * more could have come just before the first look and one just after the last.
+ * Measures the rate from the first edge to the last. Each edge may be LATE_NS late. Fewer than two edges give no
+ * lower bound: one edge more could have come just before the first look and one just after the last.
  */
 static struct ppm
 rate_of(const struct checking *checking, const struct rtc_flag *flag, uint64_t late_ns)
@@ -123,7 +123,7 @@ is_within_limit(const struct checking *checking, struct ppm ppm)
 	return ppm.low >= -limit && ppm.high <= limit;
 }
 
-/* Edges of a guest's may be late, by LATE_NS at most: not those that came as asked. */
+/* Allows a guest's edges to be LATE_NS late, unless the rate is within its limit without that. */
 static struct ppm
 fair_rate_of(const struct checking *checking, const struct rtc_flag *flag, uint64_t late_ns)
 {
@@ -151,8 +151,8 @@ has_time_beside_updates(const struct checking *checking, uint64_t ns)
 }
 
 /*
- * From edge to edge for NS, or to the last of EDGES_MAX, with interrupts on between the looks: where the flag comes
- * without PIE. Time that was stolen ends it: the edges before it count, if they are enough.
+ * Observes the flag for NS or EDGES_MAX edges, with interrupts enabled between the looks. The flag must come
+ * without PIE. If the core is preempted the observation ends, and the edges before count if they are enough.
  */
 static struct rtc_flag
 watch_long(const struct checking *checking, uint64_t hz, uint8_t select, uint64_t ns, uint64_t edges_max)
@@ -186,7 +186,7 @@ watch_fast(const struct checking *checking, uint64_t hz, uint8_t select)
 	return flag;
 }
 
-/* How far PPM lies from what was asked for; 0 where that lies inside. */
+/* Returns the distance of PPM from 0, which is the selected rate; 0 if the interval includes it. */
 static int64_t
 distance(struct ppm ppm)
 {
@@ -195,14 +195,14 @@ distance(struct ppm ppm)
 	return ppm.high < 0 ? -ppm.high : 0;
 }
 
-/* What windows showed in which no edge was missed. */
+/* The results of all windows in which no edge was missed. */
 struct windows {
 	unsigned whole;
 	struct ppm best, slowest, fastest;
 	struct rtc_flag best_flag;
 };
 
-/* Nearer to what was asked for, or as near and narrower. */
+/* Returns true if PPM is nearer to the selected rate than BEST, or as near and narrower. */
 static bool
 is_better(struct ppm ppm, struct ppm best)
 {
@@ -226,7 +226,7 @@ record_window(struct windows *w, const struct rtc_flag *flag, struct ppm ppm)
 		w->fastest = ppm;
 }
 
-/* Asked for and seen so, narrowly enough to distinguish one rate from another. */
+/* Returns true if the best window shows the selected rate, narrowly enough to exclude the other rates. */
 static bool
 is_as_asked(const struct windows *w)
 {
@@ -242,7 +242,7 @@ are_alike(const struct windows *w)
 	return w->whole >= ALIKE_WINDOWS && spread <= mean / ALIKE_SHARE;
 }
 
-/* A guest's host may be late in every window, and is given that, though hardly alike in each. */
+/* The host of a guest may be late in every window, but hardly by the same time in each. */
 static void
 say_windows(const struct checking *checking, const struct windows *w, struct behaviour *row)
 {
@@ -257,7 +257,7 @@ say_windows(const struct checking *checking, const struct windows *w, struct beh
 		say(row, &w->best_flag, off);
 }
 
-/* Windows show that it is the rate asked for, a longer look how exactly: where there is one, it is what counts. */
+/* The windows show that the selected rate is set. A longer look measures it better, and replaces them. */
 static bool
 look_longer(const struct checking *checking, uint64_t hz, uint8_t select, struct rtc_flag *best)
 {
@@ -272,7 +272,7 @@ look_longer(const struct checking *checking, uint64_t hz, uint8_t select, struct
 	return false;
 }
 
-/* Windows until one is as asked for; else the best of them counts. */
+/* Takes windows until one shows the selected rate, otherwise judges the best of them. */
 static void
 look_at_fast_rate(const struct checking *checking, struct behaviour *row, uint64_t hz, uint8_t select)
 {
@@ -307,7 +307,7 @@ look_at_1024_hz(const struct checking *checking, struct behaviour *row)
 	look_at_fast_rate(checking, row, 1024, A_RATE_1024_HZ);
 }
 
-/* For an eighth of the budget, as the fast ones; where that would leave too little, for a few edges. */
+/* Observes for an eighth of the budget, or only for a few edges if the updates would get too little time. */
 static void
 look_at_64_hz(const struct checking *checking, struct behaviour *row)
 {

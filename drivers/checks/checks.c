@@ -3,7 +3,7 @@
 
 #include "clocks/drivers.h"
 
-/* Pages in memory first: they take milliseconds, and devices of which each access exits all of the time. */
+/* Pages in memory come first, because they take milliseconds. A device whose accesses exit may use up the time. */
 const struct device_check device_checks[] = {
 	{ .driver = &kvmclock_driver, .look = pvclock_check },
 	{ .driver = &hv_page_driver, .look = hv_page_check },

@@ -1,4 +1,4 @@
-/* What the two files of the PIT's checks share. */
+/* Declarations for the two files of the PIT's checks. */
 #ifndef BARETICK_PIT_CHECKS_H
 #define BARETICK_PIT_CHECKS_H
 

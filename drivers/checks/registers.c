@@ -8,8 +8,8 @@
 #include "paravirtual/leaves.h"
 
 /*
- * A channel that was never programmed counts as one whose bytes are read low, then high. Modes 6 and 7 are 2 and 3: the
- * top bit is not looked at (8254 data sheet, control word format), and Xen reports it as it was written.
+ * A channel that was never programmed is taken for one with access mode "low byte, then high byte". Modes 6 and 7
+ * are modes 2 and 3, because the top bit is ignored (8254 data sheet, control word format). Xen reports that bit.
  */
 static uint8_t
 pit_mode(void)
@@ -41,7 +41,7 @@ add_msr(struct as_found *registers, const char *name, uint32_t msr, fault_guard 
 		as_found_add(registers, name, value);
 }
 
-/* Of the core that calls, where its leaf offers them. */
+/* Adds the hypervisor's MSRs of the calling core that its features leaf offers. */
 static void
 add_paravirtual(struct as_found *registers, const struct paravirtual *paravirtual, fault_guard *guarded)
 {

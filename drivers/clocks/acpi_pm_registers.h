@@ -9,8 +9,8 @@
 #define ACPI_PM_HZ        3579545u
 #define ACPI_PM_EXACT_HZ  { 39375000, 11 }
 #define ACPI_PM_WITHIN_PPB 128u
-#define ACPI_PM_MASK_24   0xffffffu   /* likewise: 24 bits, 32 where the FADT sets TMR_VAL_EXT */
+#define ACPI_PM_MASK_24   0xffffffu   /* the same section; 24 bits wide, or 32 if the FADT sets TMR_VAL_EXT */
 
-enum { ACPI_PM_MASK }; /* device.saved: not a register: what of a reading counts */
+enum { ACPI_PM_MASK }; /* device.saved: the mask of a reading's valid bits, not a register */
 
 #endif

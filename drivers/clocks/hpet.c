@@ -1,16 +1,16 @@
 /*
- * The HPET: found by ACPI, its main counter read by MMIO. It is switched on where it is off and
- * switched off again; the counter itself is never written. Sections are those of the IA-PC HPET
+ * The HPET. ACPI gives its address, and the main counter is read by MMIO. An HPET that is off is switched
+ * on for the run and off again. The counter itself is never written. Sections refer to the IA-PC HPET
  * specification 1.0a.
  */
 #include "clocks/hpet_registers.h"
 #include "clocks/probe.h"
 
 enum { HPET, HPET_32, HPET_COUNT };
-/* The configuration's low half, the high one is reserved and never written; bit n: timer n may interrupt. */
+/* The configuration's low half (the high half is reserved and never written), and a mask of armed timers. */
 enum { SAVED_CONFIGURATION, SAVED_ARMED };
 
-/* A bus of 32 bits may split an access of 64, so a rollover of the low half is looked for. */
+/* A 32-bit bus may split a 64-bit access. So the halves are read separately, and a rollover is detected. */
 uint64_t
 hpet_read64(void *context)
 {
@@ -19,7 +19,7 @@ hpet_read64(void *context)
 	uint32_t low = hw_read32(base + HPET_COUNTER);
 	uint32_t high_again = hw_read32(base + HPET_COUNTER_HIGH);
 
-	/* The low half takes 429 ms or more to roll over: it does not do it again by now. */
+	/* The low half rolls over every 429 ms at the most, so not a second time here. */
 	if (high_again != high)
 		low = hw_read32(base + HPET_COUNTER);
 	return (uint64_t)high_again << 32 | low;
@@ -46,7 +46,7 @@ static const struct clock hpet_rows[HPET_COUNT] = {
 	},
 };
 
-/* Whether the table gives a place that may be read. */
+/* Returns true if the table gives an address that may be read, otherwise sets the clock's state. */
 static bool
 hpet_locate(const struct acpi_hpet *table, struct clock *clock)
 {
@@ -67,7 +67,7 @@ hpet_locate(const struct acpi_hpet *table, struct clock *clock)
 	return false;
 }
 
-/* Whether the capability register is one that an HPET can have; the rows get what it says. */
+/* Returns true if the capability register is valid, and copies width and period into the rows. */
 static bool
 hpet_identify(uint64_t base, struct clock *clocks)
 {
@@ -99,8 +99,8 @@ hpet_identify(uint64_t base, struct clock *clocks)
 }
 
 /*
- * Timers that may interrupt, as found in an HPET that is off: whatever armed one does not expect its interrupt now.
- * Those of TIMERS (bit n: timer n) are switched off, or on again.
+ * Switches the interrupts of TIMERS (bit n: timer n) on or off. If the HPET was off, the owner of an armed timer
+ * does not expect an interrupt, so the timers are disarmed while the HPET runs.
  */
 static void
 hpet_arm(const struct device *device, uint64_t timers, bool on)
@@ -137,7 +137,7 @@ hpet_close(struct device *device)
 	hpet_arm(device, device->saved[SAVED_ARMED], true);
 }
 
-/* Counting, whether it was found so or had to be switched on: LEG_RT_CNF stays as it is. */
+/* Starts the counter if it does not run. LEG_RT_CNF stays as it is. Returns true if it counts. */
 static bool
 hpet_start(struct device *device, struct clock *clock)
 {

@@ -1,4 +1,4 @@
-/* The HPET's registers: for its driver and its checks. Sections are those of the IA-PC HPET specification 1.0a. */
+/* The HPET's registers, for its driver and its checks. Sections refer to the IA-PC HPET specification 1.0a. */
 #ifndef BARETICK_HPET_REGISTERS_H
 #define BARETICK_HPET_REGISTERS_H
 

@@ -1,13 +1,13 @@
 /*
- * Hyper-V's reference time, from one page for all cores and the TSC. While the page's sequence is 0 readers are to take
- * the MSR, which is the same time, as this one does; and so it does where the page is never whole.
+ * Hyper-V's reference time, from one page for all cores and the TSC. While the page's sequence is 0, readers must use
+ * the MSR, which has the same time. This reader also uses the MSR if the page never holds still.
  */
 #include "clocks/paravirtual_clocks.h"
 #include "clocks/probe.h"
 #include "paravirtual/leaves.h"
 
 #define MSR_ON   1u
-#define MSR_KEPT UINT64_C(0xfff) /* reserved bits are left as they are: TLFS, reference TSC page */
+#define MSR_KEPT UINT64_C(0xfff) /* reserved bits keep their values: TLFS, reference TSC page */
 
 enum { HV_PAGE_FOUND, HV_PAGE_FALLBACKS }; /* device.saved */
 
@@ -29,7 +29,7 @@ hv_page_fallbacks(const struct device *device)
 	return device->saved[HV_PAGE_FALLBACKS];
 }
 
-/* All cores use one device: its count may miss some, but never all. */
+/* All cores increment one counter without a lock. It may miss some increments, but never all. */
 static uint64_t
 hv_page_read(void *context)
 {
@@ -57,7 +57,7 @@ hv_page_here(void *device)
 	return device;
 }
 
-/* TLFS, reference TSC page: it is offered where the TSC of all cores may be read. */
+/* TLFS, reference TSC page: a sequence above 0 means that the TSCs of all cores may be used. */
 static enum paravirtual_stable
 hv_page_stable(void *device)
 {
@@ -125,7 +125,7 @@ hv_page_open(const struct platform *platform, struct device *device, struct cloc
 		probe_state(clocks, CLOCK_DISABLED, "The firmware has no memory below 4 GiB for its page.");
 		return;
 	}
-	/* The last one: from the first on each is a core's. */
+	/* Uses the last page. The first ones belong to the cores. */
 	device->address = (uintptr_t)platform->pages.memory + (platform->pages.count - 1) * PAGES_SIZE;
 	hyperv_sign(device, hyperv->features);
 	device->saved[HV_PAGE_FOUND] = hw_msr_read(MSR_HV_REFERENCE_TSC);

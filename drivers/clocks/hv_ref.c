@@ -4,8 +4,8 @@
 #include "paravirtual/leaves.h"
 
 /*
- * TLFS, guest OS identity: bit 63: an open source system; bits 62 to 56: which, of those that have a number; this
- * one has none.
+ * TLFS, guest OS identity. Bit 63 marks an open source system. Bits 62 to 56 have its number; baretick has no
+ * number.
  */
 #define GUEST_OS_ID (UINT64_C(1) << 63 | 1)
 

@@ -1,4 +1,4 @@
-/* What the drivers of hypervisors' clocks share. */
+/* Declarations for the drivers of the hypervisors' clocks. */
 #ifndef BARETICK_PARAVIRTUAL_CLOCKS_H
 #define BARETICK_PARAVIRTUAL_CLOCKS_H
 
@@ -6,7 +6,7 @@
 #include "hw/hw.h"
 #include "paravirtual/pages.h"
 
-/* Takes samples by READ, which is handed HERE, what it needs on the core that calls. */
+/* Takes samples by READ. HERE is READ's argument on the calling core. */
 static inline __attribute__((always_inline)) void
 paravirtual_sample(const struct device *device, struct sample *samples, size_t count, sample_read *read, void *here)
 {
@@ -17,8 +17,8 @@ paravirtual_sample(const struct device *device, struct sample *samples, size_t c
 }
 
 /*
- * Linux drivers/clocksource/hyperv_timer.c, as of 6.6; with the invariant TSC of CPUID 40000003h EAX[15] they stand
- * back.
+ * Linux drivers/clocksource/hyperv_timer.c, as of 6.6. The ratings are lower if CPUID 40000003h EAX[15] reports an
+ * invariant TSC.
  */
 #define HYPERV_PAGE_RATING           500
 #define HYPERV_MSR_RATING            495
@@ -26,15 +26,15 @@ paravirtual_sample(const struct device *device, struct sample *samples, size_t c
 #define HYPERV_MSR_RATING_INVARIANT  245
 
 /*
- * Guests say who they are before they use what Hyper-V offers (TLFS, guest OS identity). A firmware that has done so is
- * left as it is.
+ * Guests must write their identity before they use Hyper-V's interface (TLFS, guest OS identity). An identity that
+ * the firmware wrote is kept.
  */
 void hyperv_sign(struct device *device, uint32_t features);
 void hyperv_unsign(struct device *device);
-#define HYPERV_SIGNED (DRIVER_SAVED_MAX - 1) /* of device.saved */
+#define HYPERV_SIGNED (DRIVER_SAVED_MAX - 1) /* index into device.saved */
 
-/* The page of Hyper-V's reference time as it is now; false: it is not on, or is never whole. */
+/* Copies the page of Hyper-V's reference time. Returns false if the page is off or changes in all tries. */
 bool hv_page_look(const struct device *device, struct hv_tsc_page *taken, uint64_t *now_tsc);
-uint64_t hv_page_fallbacks(const struct device *device); /* reads at which it was not to be used */
+uint64_t hv_page_fallbacks(const struct device *device); /* number of reads that used the MSR */
 
 #endif

@@ -3,10 +3,10 @@
 #define BARETICK_PIC_REGISTERS_H
 
 #define PIC_MASTER_MASK 0x21u /* OCW1 */
-#define PIC_SLAVE_MASK  0xa1u /* likewise */
+#define PIC_SLAVE_MASK  0xa1u /* the second PIC's mask */
 #define PIC_IRQ_0       0x01u
 #define PIC_IRQ_8       0x01u
-#define PIC_CASCADE     0x04u /* of the first: where the second comes in */
+#define PIC_CASCADE     0x04u /* the first PIC's input from the second */
 
 #define PIC_MASTER      0x20u /* ICW1, OCW2 */
 #define PIC_SLAVE       0xa0u

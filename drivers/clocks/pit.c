@@ -57,9 +57,9 @@ pit_write_port_b(uint8_t bits)
 }
 
 /*
- * The reload value as found can't be read from an 8254. 65536 takes its place: the slowest there
- * is, what firmware leaves where it never used the channel, and inaudible, since software that beeps
- * programs a pitch first. Where no count had been loaded yet (NULL COUNT), none is loaded now.
+ * An 8254 does not tell its reload value, so 65536 is restored. It is the longest period, and the
+ * usual value of an unused channel. It is inaudible, because software that beeps programs a pitch
+ * first. If no count was loaded (NULL COUNT), none is loaded now.
  */
 static void
 pit_restore_channel(uint8_t status)
@@ -100,7 +100,7 @@ pit_start(struct device *device)
 	device->saved[SAVED_PORT_B] = hw_in8(PORT_B);
 	device->saved[SAVED_STATUS] = pit_read_status();
 	device->opened = true;
-	pit_write_port_b(PORT_B_GATE_2); /* the speaker is off before the channel makes a pulse */
+	pit_write_port_b(PORT_B_GATE_2); /* switches the speaker off before the channel makes a pulse */
 	pit_run_free();
 	hw_interrupts_restore(interrupts);
 }

@@ -21,15 +21,15 @@
  */
 #define CONTROL_CHANNEL_2 0x80u
 #define CONTROL_MODE_0    0xb0u /* channel 2, low byte then high, mode 0 (interrupt on terminal count), binary */
-#define CONTROL_MODE_2    0xb4u /* likewise, mode 2 (rate generator) */
+#define CONTROL_MODE_2    0xb4u /* channel 2, both bytes, mode 2 (rate generator) */
 #define CONTROL_LATCH     0x80u /* channel 2, counter latch */
 #define READ_BACK_COUNT   0xd8u /* channel 2, count only */
 #define READ_BACK_STATUS  0xe8u /* channel 2, status only */
 #define STATUS_NULL_COUNT 0x40u
 #define STATUS_CONTROL    0x3fu /* access, mode and BCD bits, as in the control word */
 #define STATUS_ACCESS     0x30u
-#define CONTROL_MODE_BIT_1 0x04u /* of the mode's three bits: set in modes 2, 3, 6 and 7, */
-#define CONTROL_MODE_BIT_2 0x08u /* where this one says nothing */
+#define CONTROL_MODE_BIT_1 0x04u /* bit 1 of the mode's three bits: set in modes 2, 3, 6 and 7 */
+#define CONTROL_MODE_BIT_2 0x08u /* bit 2, which is ignored in these modes */
 #define ACCESS_WORD       0x30u
 
 static inline uint8_t

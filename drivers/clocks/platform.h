@@ -1,4 +1,4 @@
-/* What the drivers know of the machine that they run on. */
+/* The machine's facts for the drivers. */
 #ifndef BARETICK_PLATFORM_H
 #define BARETICK_PLATFORM_H
 
@@ -11,7 +11,7 @@ struct platform {
 	struct acpi_facts acpi;
 	struct cpu_facts cpu;
 	struct paravirtual paravirtual;
-	struct pages pages; /* for hypervisors to write into */
+	struct pages pages; /* memory for pages that hypervisors write */
 };
 
 #endif

@@ -1,4 +1,4 @@
-/* What the clocks' drivers share. See probe.h. */
+/* Helpers of the clocks' drivers. See probe.h. */
 #include "clocks/probe.h"
 
 #include <stdarg.h>
@@ -6,10 +6,9 @@
 #include "base/text.h"
 
 /*
- * A wait ends after 2^24 ticks of the TSC (3 ms at 5 GHz, 17 ms at 1 GHz: more than twenty
- * times the slowest tick that is waited for, the RTC's periodic one of 122 us at 8,192 Hz), but
- * not before a few polls that each may have been interrupted; and after so many polls, should the
- * TSC have stopped.
+ * A wait ends after 2^24 ticks of the TSC: 3 ms at 5 GHz, 17 ms at 1 GHz. The slowest awaited tick
+ * is the RTC's periodic flag at 8,192 Hz, after 122 us. A minimum number of polls allows for
+ * preemption, and a maximum number ends the wait if the TSC has stopped.
  */
 #define WAIT_TICKS      (UINT64_C(1) << 24)
 #define WAIT_POLLS_MIN  64

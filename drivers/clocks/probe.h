@@ -1,5 +1,5 @@
 /*
- * What the clocks' drivers share: rows to start from, sentences, and the proof that a counter
+ * Helpers of the clocks' drivers: initial rows, sentences on a clock's state, and a test that a counter
  * moves.
  */
 #ifndef BARETICK_PROBE_H

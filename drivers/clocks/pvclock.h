@@ -1,6 +1,6 @@
 /*
- * What the clocks of KVM and Xen share: for each core a page that the hypervisor keeps up to date for it, and how one
- * is had and read. How the hypervisor is told where it is, each driver knows.
+ * The common part of KVM's and Xen's clocks. The hypervisor updates one page for each core; these functions assign
+ * and read the pages. Each driver registers the page's address with the hypervisor in its own way.
  */
 #ifndef BARETICK_PVCLOCK_H
 #define BARETICK_PVCLOCK_H
@@ -9,8 +9,8 @@
 #include "clocks/platform.h"
 
 /*
- * device.saved: how many pages; the flag TSC_STABLE counts; cores that were refused one; the multiplier of the page at
- * first; from here the driver's own.
+ * Indices into device.saved: the number of pages, whether the flag TSC_STABLE is valid, the number of cores without
+ * a page, and the first multiplier. The drivers' own entries start at PVCLOCK_SAVED.
  */
 enum { PVCLOCK_PAGES, PVCLOCK_STABLE_KNOWN, PVCLOCK_REFUSED, PVCLOCK_MULTIPLIER, PVCLOCK_SAVED };
 
@@ -20,7 +20,7 @@ enum { PVCLOCK_PAGES, PVCLOCK_STABLE_KNOWN, PVCLOCK_REFUSED, PVCLOCK_MULTIPLIER,
 struct pvclock_slot {
 	struct pvclock clock;
 	uint8_t reserved[PVCLOCK_SLOT_SIZE / 2 - sizeof(struct pvclock)];
-	uint32_t owner; /* APIC id of the core whose it is, and 1; 0: nobody's yet */
+	uint32_t owner; /* the APIC id of the page's core plus 1, or 0 if free */
 	bool on, refused;
 	uint64_t found;   /* in the register that says where it is */
 	uint64_t last_ns, torn; /* its latest reading; reads in which the page was never whole */
@@ -34,19 +34,22 @@ _Static_assert(sizeof(struct pvclock_slot) == PVCLOCK_SLOT_SIZE, "half a page ea
  */
 bool pvclock_begin(const struct platform *platform, struct device *device, struct clock *clock, bool upper);
 
-/* That of the core that calls; NULL: there is none left. */
+/* Returns the slot of the calling core, or assigns a free one. Returns NULL if none is left. */
 struct pvclock_slot *pvclock_own(const struct device *device);
 
-/* ns by a struct pvclock_slot; one that is never whole stands still: then its core can't be compared with others. */
+/*
+ * Reads a struct pvclock_slot in ns. If the page changes in all tries the last value is returned again, and the core
+ * is not compared with others.
+ */
 uint64_t pvclock_read(void *slot);
 
-/* Whether a clock can be read from SLOT, which WHOSE hypervisor has been told of; else CLOCK says why not. */
+/* Returns true if SLOT gives a clock once hypervisor WHOSE knows its address, otherwise sets CLOCK's state. */
 bool pvclock_try(struct pvclock_slot *slot, struct clock *clock, const char *whose);
 
-/* CLOCK's page of the core that calls, as it is now; false: it is not on, or is never whole. */
+/* Copies CLOCK's page of the calling core. Returns false if the page is off or changes in all tries. */
 bool pvclock_look(const struct clock *clock, struct pvclock *taken);
 
-/* What its page had, in ns per tick times 2^32, when it was first read. */
+/* Returns the multiplier that the page had at its first read, in ns per tick times 2^32. */
 uint64_t pvclock_multiplier_at_first(const struct device *device);
 
 /* Cores whose pages the hypervisor refused to write. */

@@ -1,17 +1,16 @@
 /*
- * The RTC, an MC146818 or what descends from it: its seconds, and its periodic flag at 8,192 Hz.
+ * The RTC, an MC146818 or a descendant: its seconds, and its periodic flag at 8,192 Hz.
  * Registers are named as in Motorola's MC146818 data sheet.
  *
- * Port 70h holds the index and, in bit 7, the switch that masks NMIs; on most chip sets it reads
- * FFh. Intel's have the same registers at ports 74h and 75h, where the index can be read and the
- * switch is not touched (321088, Accessing the Real Time Clock Registers and the NMI Enable Bit;
- * EDK II's Whitley platform uses them so): there port 70h is left alone. Elsewhere bit 7 is written
- * as it reads, which is what EDK II's own RTC driver does before each of its accesses: so NMIs stay as
- * it leaves them. An index that can't be read can't be put back either: it is left at 0Dh, register D,
- * as IBM's technical references ask.
+ * Port 70h holds the index. Its bit 7 masks NMIs, and on most chip sets the port reads FFh. Intel's
+ * chip sets have the same registers at ports 74h and 75h. There the index can be read, and NMIs are
+ * not affected (321088, Accessing the Real Time Clock Registers and the NMI Enable Bit; EDK II's
+ * Whitley platform uses them this way). Port 70h is not written there. Elsewhere bit 7 is written as it
+ * reads, as EDK II's RTC driver does before each access, so NMIs keep EDK II's setting. An index
+ * that cannot be read cannot be restored. It is left at 0Dh, register D, as IBM's technical
+ * references require.
  *
- * A read of register C clears its flags: an alarm that comes due during a run is lost to
- * others.
+ * A read of register C clears its flags. So an alarm that is due during a run is lost to its owner.
  */
 #include "clocks/pic_registers.h"
 #include "clocks/probe.h"
@@ -45,13 +44,13 @@ rtc_follows(const struct device *device, unsigned seconds)
 }
 
 /*
- * Reads the register; false while an update goes on, in which it may hold anything. UIP that is 0
- * stays so for 244 us or more: more than that may be stolen from a core, so before a new second counts,
- * UIP is asked for again. Linux's mc146818_avoid_UIP() does the same.
+ * Reads the register. Returns false during an update, when its value is undefined. After UIP was 0
+ * the value is valid for at least 244 us. The core may be preempted for longer, so UIP is read again
+ * before a new second counts. Linux's mc146818_avoid_UIP() does the same.
  *
- * In a guest the second that must come next counts at once. An emulator works it out when it is
- * asked for it, but drops UIP when its main loop comes to that: QEMU was seen to be 150 us late, on
- * a busy host 36 ms, which over one second is 3.6 %.
+ * In a guest the next second counts at once. An emulator calculates the second at each access, but
+ * clears UIP in its main loop. QEMU was observed to be 150 us late, and 36 ms on a busy host, which is
+ * 3.6 % of a second.
  */
 static bool
 rtc_read_seconds(const struct device *device, unsigned *seconds)
@@ -66,8 +65,8 @@ rtc_read_seconds(const struct device *device, unsigned *seconds)
 }
 
 /*
- * Never waits: until UIP falls the last second still counts. So an edge is the end of the update,
- * which the crystal sets, and not some moment in it.
+ * Never waits: until UIP falls, the last second is returned. So an edge is the end of the update,
+ * whose time the crystal determines, and not an arbitrary time within it.
  */
 static uint64_t
 rtc_read(void *context)
@@ -81,9 +80,9 @@ rtc_read(void *context)
 }
 
 /*
- * The last second may be an old one when a run begins in an update: the register then does not
- * follow, and the update is waited out. A register that still does not is taken at its word; one
- * that does is left to the readings.
+ * If a run starts during an update, the last known second may be old. The register then does not
+ * hold the next second, and the update is waited for. If it still does not, its value is taken as it
+ * is. If it does, the readings will see it change.
  */
 static void
 rtc_settle(struct device *device)
@@ -118,10 +117,9 @@ rtc_sample(void *device, struct sample *samples, size_t count)
 }
 
 /*
- * A flag that is pending from before says nothing about when it came, so it is read away. Where
- * the flag needs PIE, PIE is set no longer than the caller's masked section lasts, and IRQ 8 is
- * masked at the PIC meanwhile: when interrupts come on again the line is low and was never seen
- * high.
+ * Clears a pending flag, whose time is unknown. If the flag needs PIE, PIE is set only during the
+ * caller's section with masked interrupts. IRQ 8 is masked at the PIC in this time, so when interrupts
+ * are enabled again the line is low and was never noticed.
  */
 void
 rtc_pf_arm(struct device *device)
@@ -255,8 +253,8 @@ rtc_open_flag(struct device *device, struct clock *clock)
 }
 
 /*
- * Whether ports 74h and 75h are another way to the same registers: nothing is written where the index reads FFh, as it
- * does where nothing answers, and the index must then read as it is written, with an RTC's registers behind it.
+ * Returns true if ports 74h and 75h access the same registers. The index must read as it was written, and the
+ * registers must look like an RTC's. If the index reads FFh, no device answers, and nothing is written.
  */
 static bool
 rtc_has_alias(uint8_t found)

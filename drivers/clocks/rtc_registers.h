@@ -1,4 +1,4 @@
-/* The RTC's registers: for its driver and its checks. Registers are named as in Motorola's MC146818 data sheet. */
+/* The RTC's registers, for its driver and its checks. Names follow Motorola's MC146818 data sheet. */
 #ifndef BARETICK_RTC_REGISTERS_H
 #define BARETICK_RTC_REGISTERS_H
 
@@ -7,7 +7,7 @@
 
 #define RTC_INDEX          0x70u
 #define RTC_INDEX_ALIAS    0x74u /* Intel's chip sets: see rtc_find() */
-#define RTC_DATA           1u    /* from the index port on */
+#define RTC_DATA           1u    /* offset from the index port */
 #define RTC_INDEX_NMI      0x80u
 #define RTC_UNREADABLE     0xffu
 
@@ -19,7 +19,7 @@
 
 #define A_UIP              0x80u /* update in progress; read only */
 #define A_DIVIDER          0x70u
-#define A_DIVIDER_32768_HZ 0x20u /* the time base of every PC's */
+#define A_DIVIDER_32768_HZ 0x20u /* the time base of every PC's RTC */
 #define A_DIVIDER_RESET    0x60u /* both set: the divider is held in reset */
 /* Periodic rate table, time base 32.768 kHz. */
 #define A_RATE_8192_HZ     0x03u
@@ -38,8 +38,8 @@ enum { RTC, RTC_PF, RTC_COUNT }; /* rows */
 enum { SAVED_INDEX, SAVED_A, SAVED_B, SAVED_PIC, RTC_NMI, RTC_SECOND, RTC_NEEDS_PIE, RTC_IN_GUEST };
 
 /*
- * By which ports it is read, with the index as found. Interrupts are masked until rtc_leave(). DEVICE needs no more
- * than that for rtc_read_register().
+ * Finds the ports of the RTC and saves the index in DEVICE, which rtc_read_register() then can use. The caller masks
+ * interrupts until rtc_leave().
  */
 void rtc_find(struct device *device);
 
@@ -57,10 +57,10 @@ rtc_write_register(const struct device *device, uint8_t number, uint8_t value)
 	hw_out8((uint16_t)device->address + RTC_DATA, value);
 }
 
-/* The seconds register as a number; above 59 where it holds none. */
+/* Decodes the seconds register. Returns a number above 59 if its value is invalid. */
 unsigned rtc_decode(uint8_t seconds, uint8_t b);
 
-/* Around each masked section in which the periodic flag is looked for. */
+/* Called at the start and at the end of each section with masked interrupts that reads the periodic flag. */
 void rtc_pf_arm(struct device *device);
 void rtc_pf_disarm(struct device *device);
 

@@ -1,4 +1,4 @@
-/* The time-stamp counter, read four ways. Nothing of it is written. */
+/* The time-stamp counter, with four read methods. It is never written. */
 #include "clocks/probe.h"
 #include "paravirtual/leaves.h"
 
@@ -36,8 +36,8 @@ DRIVER_SAMPLE(tsc_rdtscp, tsc_rdtscp_read)
 DRIVER_SAMPLE(tsc_cpuid, tsc_cpuid_read)
 
 /*
- * Not called invariant, it may follow the core's frequency or stop in its sleep: so on bare metal it comes behind the
- * PM timer. In a guest the bit says only that the hypervisor hides it.
+ * A TSC that is not reported as invariant may follow the core's frequency or stop in sleep states. On bare metal it is
+ * then rated below the PM timer. In a guest the hypervisor may only hide the bit.
  */
 #define TSC_RATING          300
 #define TSC_RATING_VARIABLE 150
@@ -68,9 +68,9 @@ static const struct clock tsc_rows[TSC_COUNT] = {
 };
 
 /*
- * Leaf 16h has the base rate "in accordance with the processor's specification", not as it is
- * (SDM vol. 2A): it reads 2300 MHz for 2303.998 and 2000 for 1992, so whole hundreds are what it is
- * rounded to.
+ * Leaf 16h gives the base rate "in accordance with the processor's specification", not the actual
+ * one (SDM vol. 2A). It reads 2300 MHz for 2303.998 and 2000 MHz for 1992, so it is taken for rounded
+ * to 100 MHz.
  */
 #define BASE_WITHIN_HZ 50000000u
 #define PPB            UINT64_C(1000000000)
@@ -83,8 +83,8 @@ tsc_claim_within(struct clock *clock, uint64_t hz)
 }
 
 /*
- * The most exact claim first: the crystal's ratio, then the hypervisor's kHz, then the base MHz,
- * rounded.
+ * Takes the most exact claim: the crystal's ratio, else the hypervisor's kHz, else the rounded base
+ * MHz.
  */
 static void
 tsc_claim(const struct platform *platform, struct clock *clock)

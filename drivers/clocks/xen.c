@@ -1,7 +1,7 @@
 /*
- * Xen's clock: for each vCPU a copy of its time that Xen writes into memory of ours, at a linear address, until it is
- * told to stop. Nothing else of Xen's is touched: neither the shared page, which the firmware may have mapped and of
- * which there is one alone, nor vcpu_info, which can't be taken back.
+ * Xen's clock. For each vCPU, Xen writes a copy of its time to a linear address in our memory until it is asked to
+ * stop. The shared page is not used, because there is only one and the firmware may have mapped it. vcpu_info is not
+ * used either, because its registration cannot be undone.
  */
 #include "clocks/probe.h"
 #include "clocks/pvclock.h"
@@ -10,7 +10,7 @@
 /* xen/include/public: xen.h, version.h, features.h, vcpu.h */
 #define XEN_VERSION_OP         17u
 #define XEN_GET_FEATURES       6u
-#define XEN_SAFE_PVCLOCK       (1u << 9) /* of an HVM guest's features: the clock counts with the guest's TSC */
+#define XEN_SAFE_PVCLOCK       (1u << 9) /* feature of HVM guests: the clock counts with the guest's TSC */
 #define XEN_VCPU_OP            24u
 #define XEN_REGISTER_TIME_AREA 13u
 
@@ -61,7 +61,7 @@ xen_sample(void *device, struct sample *samples, size_t count)
 	paravirtual_sample(device, samples, count, pvclock_read, xen_here(device));
 }
 
-/* What was there before can't be read; a firmware has no use for a copy. */
+/* The earlier registration cannot be read, but firmware has no use for such a copy. */
 static bool
 xen_leave(struct device *device)
 {

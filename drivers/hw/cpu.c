@@ -147,7 +147,7 @@ read_brand(struct cpu_facts *facts)
 	trim(facts->brand);
 }
 
-/* Whether LFENCE waits for what comes before it, so that it alone orders a read of the TSC. */
+/* Returns true if LFENCE waits for all earlier instructions, so that it alone orders a read of the TSC. */
 static bool
 lfence_serialises(const struct cpu_facts *facts)
 {
@@ -163,9 +163,9 @@ lfence_serialises(const struct cpu_facts *facts)
 }
 
 /*
- * Intel's family 6 has the count from Nehalem and, of Atoms, from Silvermont on: those that have
- * SSE4.2. An MSR that is not there faults, and no hypervisor is sure to have it: KVM has from Linux 4.15
- * on, which a guest can't ask. QEMU's TCG has it for whatever CPU it shows, and faults on none.
+ * Intel's family 6 counts SMIs since Nehalem, and in Atoms since Silvermont. All of these have SSE4.2.
+ * A missing MSR faults, and a hypervisor may lack this one: KVM has it since Linux 4.15, which a guest
+ * cannot detect. QEMU's TCG has it for every CPU model, and no MSR faults there.
  */
 static bool
 counts_smis(const struct cpu_facts *facts)
@@ -228,7 +228,7 @@ read_extended(struct cpu_facts *facts)
 {
 	uint32_t max = hw_cpuid(LEAF_EXTENDED_MAX, 0).eax;
 
-	if (max < LEAF_EXTENDED_MAX) /* there are none: what was read is another leaf's */
+	if (max < LEAF_EXTENDED_MAX) /* no extended leaves: the CPU answered with another leaf */
 		return;
 	facts->extended_leaf_max = max;
 	if (max >= LEAF_EXTENDED)

@@ -1,4 +1,4 @@
-/* What CPUID says that matters to clocks and cores. Facts only; each leaf is read under its own maximum. */
+/* Facts from CPUID about clocks and cores. A leaf is read only if the maximum leaf allows it. */
 #ifndef BARETICK_CPU_H
 #define BARETICK_CPU_H
 
@@ -15,17 +15,17 @@ struct cpu_facts {
 	char hypervisor[13]; /* CPUID 40000000h; "" on bare metal (CPUID 1h ECX[31] clear) */
 	uint32_t basic_leaf_max;
 	uint32_t extended_leaf_max;
-	uint32_t apic_id;        /* of the core that asked, its initial one: leaf Bh where it counts, else leaf 1h */
+	uint32_t apic_id;        /* initial APIC id of the calling core: from leaf Bh if valid, else leaf 1h */
 	bool has_tsc;
 	bool has_rdtscp;
 	bool has_tsc_adjust;     /* CPUID 7h EBX[1] */
 	bool tsc_is_invariant;   /* CPUID 80000007h EDX[8] */
 	bool lapic_always_runs;  /* CPUID 6h EAX[2]: its timer does, in any sleep */
-	bool lfence_serialises;  /* Intel: always; AMD and Hygon: only where CPUID 80000021h EAX[2] says so */
-	bool counts_smis;        /* and may be asked for the count */
+	bool lfence_serialises;  /* always on Intel; on AMD and Hygon if CPUID 80000021h EAX[2] is set */
+	bool counts_smis;        /* the MSR with the count of SMIs may be read */
 	bool memory_encrypted;   /* an SEV guest or a TDX trust domain */
-	struct rate tsc_crystal;    /* claim of leaf 15h: crystal times ratio; den 0 where it makes none */
-	struct rate tsc_base;       /* claim of leaf 16h: base MHz, rounded by the vendor; likewise */
+	struct rate tsc_crystal;    /* from leaf 15h, crystal times ratio; den 0 if not given */
+	struct rate tsc_base;       /* from leaf 16h, base MHz rounded by the vendor; den 0 if not given */
 };
 
 void cpu_read_facts(struct cpu_facts *facts);
@@ -36,17 +36,17 @@ void cpu_take_for_guest(struct cpu_facts *facts);
 struct cpu_identity {
 	bool known;         /* there is a CPUID 1h: */
 	uint32_t family, model, stepping; /* as /proc/cpuinfo has them, with their extensions */
-	uint32_t microcode; /* its revision; 0: not known, or not asked for where that might fault */
-	char host[32];      /* what the hypervisor says of itself beyond its name; "": nothing, or there is none */
+	uint32_t microcode; /* microcode revision, or 0 if not known or not read because the access might fault */
+	char host[32];      /* the hypervisor's version or a similar text; "" if there is none */
 };
 
-/* Of the core that asks. Writes MSR 8Bh on Intel's, which takes the write for a question. */
+/* Reads the identity of the calling core. On Intel it writes 0 to MSR 8Bh, which the SDM requires for the revision. */
 void cpu_read_identity(const struct cpu_facts *facts, struct cpu_identity *identity);
 
 /*
- * Whether Linux takes the TSC of CORES cores for unsynchronised before it measures anything: more than one, no
- * constant rate (which it sees in the invariant TSC, or in the family of Intel's, Centaur's and Zhaoxin's), and no
- * VMware or Hyper-V beneath, which may vouch for it by ways of their own.
+ * Returns true if Linux treats the TSCs of CORES cores as unsynchronised before it measures them. It does so for
+ * several cores without a constant TSC rate. Linux knows the rate as constant by the invariant bit, or by the family
+ * of Intel, Centaur and Zhaoxin processors. VMware and Hyper-V may confirm the TSC in their own ways.
  */
 bool cpu_tsc_is_distrusted(const struct cpu_facts *facts, size_t cores);
 
@@ -59,7 +59,7 @@ uint32_t cpu_threads(void);
 /* The APIC id of the core that asks, as in cpu_facts. */
 uint32_t cpu_apic_id(void);
 
-/* What the core that asks says of itself. Reads its MSRs where CPUID has them, and writes none. */
+/* Reads the facts of the calling core. Reads MSRs only if CPUID reports them, and writes none. */
 void cpu_read_core(struct core_facts *core);
 
 #endif

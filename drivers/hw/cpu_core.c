@@ -1,10 +1,10 @@
-/* What one core says of itself: its TSC's adjustment, and its place in the package. See cpu.h. */
+/* Facts about one core: its TSC_ADJUST, and its place in the package. See cpu.h. */
 #include "hw/cpu.h"
 #include "hw/cpuid.h"
 #include "hw/hw.h"
 
 #define MSR_TSC_ADJUST 0x0000003bu /* SDM vol. 4, table 2-2 */
-#define MSR_TSC_AUX    0xc0000103u /* likewise */
+#define MSR_TSC_AUX    0xc0000103u
 
 /* How an APIC id is split: from bit 0 on, and from thread_bits on, and from package_bits on. */
 struct split {
@@ -12,7 +12,7 @@ struct split {
 	uint32_t thread_bits, package_bits;
 };
 
-/* By the leaves that list the levels of the APIC id one by one. */
+/* Uses the leaves that list the levels of the APIC id one by one. */
 static bool
 split_by_levels(uint32_t leaf, struct split *split)
 {

@@ -25,9 +25,9 @@ read_signature(struct cpu_identity *identity)
 }
 
 /*
- * On Intel's a 0 is written, CPUID executed, and the upper half read (SDM vol. 3A, Microcode Update Resources); on
- * AMD's the lower half is read (APM vol. 2, Microcode Patch Level). KVM and TCG take both; another hypervisor may
- * fault.
+ * On Intel, 0 is written, CPUID is executed, and the upper half is read (SDM vol. 3A, Microcode Update Resources). On
+ * AMD the lower half is read (APM vol. 2, Microcode Patch Level). KVM and TCG accept both accesses, but they may fault
+ * under other hypervisors.
  */
 static uint32_t
 read_microcode(const struct cpu_facts *facts, uint32_t family)

@@ -147,8 +147,8 @@ hw_cpuid(uint32_t leaf, uint32_t subleaf)
 #define HYGO 0x6f677948u /* and of one of Hygon's */
 
 /*
- * By the instruction itself, as Linux does it since 6.13 (arch/x86/xen/xen-head.S), and not through a page that Xen
- * fills with it: firmware may forbid to run what is in memory of ours. Some releases of Xen overwrite the arguments.
+ * Executes the instruction directly, as Linux does since 6.13 (arch/x86/xen/xen-head.S). Xen's hypercall page is not
+ * used, because firmware may forbid execution in our data. Some releases of Xen overwrite the arguments.
  */
 int64_t
 hw_xen_hypercall(uint64_t number, uint64_t first, uint64_t second, uint64_t third)

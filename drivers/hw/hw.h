@@ -1,9 +1,9 @@
 /*
- * The hardware leaves: everything that baretick does to a machine goes through these functions. They have
- * two bodies, chosen by the linker: hw.c in this folder (the machine itself; link-time optimisation puts
- * the instruction in place of the call) and the simulated machine in tests/.
+ * Access to the hardware: every access of baretick to the machine goes through these functions. The linker
+ * chooses one of two implementations: hw.c in this folder for the machine itself, or the simulated machine in
+ * tests/. With link-time optimisation the calls into hw.c become single instructions.
  *
- * None of them fails or waits. A read of what is not there gives what the bus gives, mostly all ones.
+ * None of these functions fails or waits. Reading an absent device returns the value of the bus, mostly all ones.
  */
 #ifndef BARETICK_HW_H
 #define BARETICK_HW_H
@@ -31,8 +31,8 @@ uint64_t hw_msr_read(uint32_t msr);
 void hw_msr_write(uint32_t msr, uint64_t value);
 
 /*
- * A hypercall of Xen's by its number, with three arguments; what it answers: below 0 an error. Only where CPUID shows
- * Xen: elsewhere the instruction faults.
+ * Executes Xen's hypercall NUMBER with three arguments. Returns Xen's result; below 0 is an error. To be called only if
+ * CPUID shows Xen, because the instruction faults elsewhere.
  */
 int64_t hw_xen_hypercall(uint64_t number, uint64_t first, uint64_t second, uint64_t third);
 
@@ -44,9 +44,9 @@ struct hw_cpuid hw_cpuid(uint32_t leaf, uint32_t subleaf);
 /* Five ways of reading the TSC, in ticks. */
 uint64_t hw_tsc(void);        /* RDTSC alone: may run ahead of earlier loads */
 uint64_t hw_tsc_lfence(void); /* LFENCE; RDTSC */
-uint64_t hw_tsc_mfence(void); /* MFENCE; LFENCE; RDTSC: where LFENCE alone does not serialise (some AMD) */
-uint64_t hw_tscp(void);       /* RDTSCP: only where CPUID 80000001h EDX[27] has it */
-uint64_t hw_tsc_cpuid(void);  /* CPUID; RDTSC: traps to the hypervisor where there is one */
+uint64_t hw_tsc_mfence(void); /* MFENCE, LFENCE, RDTSC, for CPUs whose LFENCE does not serialise (some AMD) */
+uint64_t hw_tscp(void);       /* RDTSCP, if CPUID 80000001h EDX[27] reports it */
+uint64_t hw_tsc_cpuid(void);  /* CPUID; RDTSC, which exits to the hypervisor in a guest */
 
 void hw_pause(void);
 

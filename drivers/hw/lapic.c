@@ -1,4 +1,4 @@
-/* The local APIC. Sections are those of Intel's SDM, volume 3A, chapter 10, "APIC". See lapic.h. */
+/* The local APIC. Sections refer to Intel's SDM, volume 3A, chapter 10, "APIC". See lapic.h. */
 #include "hw/lapic.h"
 
 #include <stddef.h>
@@ -20,7 +20,7 @@
 #define ICR_PENDING       0x1000u /* delivery status */
 #define ICR_ASSERT        0x4000u /* level; trigger mode 0 is edge */
 #define ICR_OTHERS        0xc0000u /* destination shorthand: all but this core, whatever the destination says */
-#define ICR_ID_SHIFT      24      /* of the destination in the high half of xAPIC mode */
+#define ICR_ID_SHIFT      24      /* the destination's place in the high half of the ICR in xAPIC mode */
 #define XAPIC_ID_MAX      0xfeu   /* 10.6.2.1: FFh is the broadcast */
 #define X2APIC_ID_MAX     0xfffffffeu /* 10.12.9: FFFFFFFFh is the broadcast */
 
@@ -28,9 +28,9 @@
 #define SVR_VECTOR_MASK   0xffu
 
 /*
- * Reads of the delivery status before a command is given up. MP Specification 1.4, B.2, has 20 us
- * as enough and systems were seen that need 60 us; an uncached read takes 30 ns or more, so this is
- * 3 ms at least.
+ * The number of reads of the delivery status before a command is given up. MP Specification 1.4, B.2,
+ * waits 20 us, but some systems need 60 us. An uncached read takes at least 30 ns, so this is at least
+ * 3 ms.
  */
 #define SENT_READS_MAX    100000u
 

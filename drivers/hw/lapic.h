@@ -1,7 +1,7 @@
 /*
- * The local APIC, as far as starting and waking cores needs it: where it is, and commands to other
- * cores, in xAPIC mode through its page, in x2APIC mode through MSRs. On the boot core nothing but
- * the interrupt command register is written here; lapic_join() is for cores that were started.
+ * The local APIC, as far as starting and waking cores needs it: its address, and commands to other
+ * cores. xAPIC mode uses its page, x2APIC mode uses MSRs. On the boot core only the interrupt command
+ * register is written. lapic_join() is for started cores.
  */
 #ifndef BARETICK_LAPIC_H
 #define BARETICK_LAPIC_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LAPIC_WAKE_VECTOR     0xf0u /* of the highest class: nothing in service keeps it back */
+#define LAPIC_WAKE_VECTOR     0xf0u /* in the highest class, so no interrupt in service blocks it */
 #define LAPIC_SPURIOUS_VECTOR 0xffu
 
 /* Offsets of its registers: SDM vol. 3A, 10.4.1, table 10-1. */
@@ -30,7 +30,7 @@
 
 struct lapic {
 	bool x2apic;
-	uint64_t base; /* of its page, physical; unused in x2APIC mode */
+	uint64_t base; /* physical address of its page; unused in x2APIC mode */
 };
 
 /* NULL, or a sentence why this core's LAPIC can't send. The mode is taken as found, and kept. */
@@ -41,8 +41,8 @@ uint32_t lapic_read(const struct lapic *lapic, uint32_t offset);
 void lapic_write(const struct lapic *lapic, uint32_t offset, uint32_t value);
 
 /*
- * This core's id, by which commands name it and the MADT lists it: CPUID's is its initial value, and firmware may have
- * given it another one.
+ * Returns this core's id, which commands and the MADT use. CPUID has its initial value, but firmware may have changed
+ * the id.
  */
 uint32_t lapic_id(const struct lapic *lapic);
 
@@ -54,7 +54,7 @@ bool lapic_can_address(const struct lapic *lapic, uint32_t apic_id);
 
 /* To one core each. False: within its bound the LAPIC did not report the command as sent. */
 bool lapic_send_init(const struct lapic *lapic, uint32_t apic_id);
-bool lapic_send_startup(const struct lapic *lapic, uint32_t apic_id, uint8_t page); /* of 4 KiB */
+bool lapic_send_startup(const struct lapic *lapic, uint32_t apic_id, uint8_t page); /* number of a 4 KiB page */
 bool lapic_send_fixed(const struct lapic *lapic, uint32_t apic_id, uint8_t vector);
 
 /* The same to all cores but this one. */
@@ -66,7 +66,7 @@ bool lapic_broadcast_startup(const struct lapic *lapic, uint8_t page);
  */
 void lapic_join(const struct lapic *lapic);
 
-/* Where a handler writes 0 at the end of an interrupt; 0: MSR 80Bh takes it. */
+/* Returns the address of the EOI register, or 0 if handlers write MSR 80Bh. A handler writes 0 to it at its end. */
 uint64_t lapic_eoi_address(const struct lapic *lapic);
 
 #endif

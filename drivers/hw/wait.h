@@ -1,7 +1,7 @@
 /*
- * A wait that ends: by the TSC, and, should the TSC stop or go backwards, by the number of polls, the sooner where it
- * reads the same in all of them. What is waited for is always looked at several times: a machine that was paused, or
- * restored from a snapshot, or a core that was preempted, finds its TSC seconds on at one poll, and nobody had them.
+ * A bounded wait. It ends by the TSC, or by the number of polls if the TSC stops or goes backwards; a TSC that reads
+ * the same in all polls ends it sooner. The condition is always checked several times. After a pause, a snapshot or
+ * preemption the TSC may be seconds ahead at one poll, although the core did not run in that time.
  *
  *	struct wait wait = wait_begin(&scale, 10 * WAIT_NS_PER_MS);
  *	while (!ready() && wait_goes_on(&wait))
@@ -32,8 +32,8 @@
 #define WAIT_POLLS_MIN 8
 
 struct wait {
-	uint64_t left_ticks; /* of the TSC, and */
-	uint64_t most_ticks; /* what one poll takes of them at most */
+	uint64_t left_ticks; /* remaining TSC ticks */
+	uint64_t most_ticks; /* the largest number of ticks that one poll subtracts */
 	uint64_t polls_left;
 	uint64_t last;     /* reading of the TSC, */
 	unsigned still;    /* and in how many polls it was the same */

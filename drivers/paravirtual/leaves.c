@@ -6,8 +6,8 @@
 #include "hw/hw.h"
 
 #define BASE_STEP  0x100u       /* from one interface to the next: Linux arch/x86/include/asm/processor.h */
-#define BASE_END   0x40010000u  /* likewise, where nothing more is looked for */
-#define HV_1       0x31237648u  /* EAX of leaf 40000001h, "Hv#1": the interface of the TLFS, whoever offers it */
+#define BASE_END   0x40010000u  /* the end of the search */
+#define HV_1       0x31237648u  /* EAX of leaf 40000001h, "Hv#1": any hypervisor with the interface of the TLFS */
 #define HZ_PER_KHZ 1000u
 
 struct word {
@@ -81,7 +81,7 @@ paravirtual_msr(uint32_t msr, fault_guard *guarded, uint64_t *value)
 	return true;
 }
 
-/* Rounded to a whole kHz, up, down or to the nearest; or, where it is not, by less, in a way that nobody tells. */
+/* A rate in kHz may be rounded in any direction. A rate that is no whole kHz is rounded to an unknown smaller unit. */
 static void
 claim(struct paravirtual_interface *interface, uint64_t hz, const char *by)
 {
@@ -190,7 +190,7 @@ void
 paravirtual_read(const struct cpu_facts *facts, fault_guard *guarded, struct paravirtual *paravirtual)
 {
 	*paravirtual = (struct paravirtual){ .count = 0 };
-	/* "unknown" stands for one that hides from CPUID, or names nobody. */
+	/* facts->hypervisor is "unknown" if the hypervisor hides from CPUID or gives no name. */
 	for (uint32_t base = LEAF_HYPERVISOR_MAX; base < BASE_END && facts->hypervisor[0] &&
 	     !text_equal(facts->hypervisor, "TCGTCGTCGTCG"); base += BASE_STEP)
 		look(base, guarded, paravirtual);

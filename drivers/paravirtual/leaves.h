@@ -7,16 +7,16 @@
 #include "hw/cpu.h"
 
 /* Behind an interface's base. */
-#define LEAF_INTERFACE 1u /* Hyper-V: its signature; KVM: features; Xen: version */
-#define LEAF_VERSION   2u /* Hyper-V: build and version; Xen: how its hypercall page is had */
-#define LEAF_TIME      3u /* Hyper-V: privileges and features; Xen: the TSC's mode and rate */
-#define LEAF_XEN_HVM   4u /* Xen: which vCPU a core is */
+#define LEAF_INTERFACE 1u /* Hyper-V's signature, KVM's features, Xen's version */
+#define LEAF_VERSION   2u /* Hyper-V's build and version, Xen's hypercall page */
+#define LEAF_TIME      3u /* Hyper-V's privileges and features, the TSC's mode and rate in Xen */
+#define LEAF_XEN_HVM   4u /* the core's vCPU number in Xen */
 #define LEAF_RATES     0x10u /* VMware's and KVM's: kHz of the TSC, of the APIC's bus */
 
 /* Linux Documentation/virt/kvm/x86/cpuid.rst: EAX of KVM's leaf 40000001h */
 #define KVM_CLOCKSOURCE        (1u << 0)  /* MSRs 11h and 12h */
 #define KVM_CLOCKSOURCE2       (1u << 3)  /* MSRs 4B564D00h and 4B564D01h */
-#define KVM_CLOCKSOURCE_STABLE (1u << 24) /* kvm-clock is told by flags whether it warps between cores */
+#define KVM_CLOCKSOURCE_STABLE (1u << 24) /* the page's flags say whether kvm-clock may warp between cores */
 
 /* xen/include/public/arch-x86/cpuid.h: EBX of Xen's leaf base+3, its TSC mode, and EAX of base+4 */
 #define XEN_TSC_DEFAULT         0u /* emulated where the host's TSC would not do */
@@ -36,10 +36,10 @@
 /* Likewise, partition reference time */
 #define MSR_HV_GUEST_OS_ID   0x40000000u
 #define MSR_HV_REFERENCE     0x40000020u /* in 100 ns */
-#define MSR_HV_REFERENCE_TSC 0x40000021u /* bit 0: on; from bit 12 on: the page */
+#define MSR_HV_REFERENCE_TSC 0x40000021u /* bit 0 enables; bits from 12 on are the page's number */
 #define MSR_HV_TSC_FREQUENCY 0x40000022u /* in Hz */
 
-/* Linux Documentation/virt/kvm/x86/msr.rst: bit 0: on; the rest: where the clock's structure is */
+/* Linux Documentation/virt/kvm/x86/msr.rst: bit 0 enables, the rest is the address of the clock's structure */
 #define MSR_KVM_SYSTEM_TIME     0x00000012u
 #define MSR_KVM_SYSTEM_TIME_NEW 0x4b564d01u
 
@@ -47,8 +47,8 @@
 bool paravirtual_msr(uint32_t msr, fault_guard *guarded, uint64_t *value);
 
 /*
- * What is offered here by the hypervisor that FACTS know: one signature every 100h leaves from 40000000h on. Reads no
- * MSR but Hyper-V's of the TSC's rate, under GUARDED, where a leaf says that it is there; on bare metal, nothing.
+ * Finds the interfaces of the hypervisor in FACTS: one signature in each block of 100h leaves from 40000000h on. Reads
+ * one MSR, Hyper-V's TSC rate, under GUARDED and only if a leaf reports it. Finds nothing on bare metal.
  */
 void paravirtual_read(const struct cpu_facts *facts, fault_guard *guarded, struct paravirtual *paravirtual);
 

@@ -1,8 +1,8 @@
-/* What rate of the TSC a page assumes. See pages.h. */
+/* The TSC's rate that a page assumes. See pages.h. */
 #include "paravirtual/pages.h"
 
-#define NS_PER_TICK 100u /* of Hyper-V's reference time */
-#define SHIFT_MAX   32   /* beyond it no TSC has such a rate */
+#define NS_PER_TICK 100u /* Hyper-V's reference time counts units of 100 ns */
+#define SHIFT_MAX   32   /* no TSC has a rate that needs a larger shift */
 
 uint64_t
 pvclock_multiplier(const struct pvclock *page)

@@ -14,12 +14,12 @@
 #include "hw/hw.h"
 
 #define PAGES_SIZE  4096u
-#define PAGES_TRIES 1024u /* of a page that is being written: it is so for less than a microsecond */
+#define PAGES_TRIES 1024u /* tries to read a page while it is written, which takes less than a microsecond */
 
 /* Where they may be: zeroed, below 4 GiB, page-aligned, and never handed back. */
 struct pages {
 	uint8_t *memory;
-	size_t count; /* one for each core, and one for all; 0: there are none */
+	size_t count; /* one page for each core and one for all cores, or 0 without memory */
 };
 
 /* Linux Documentation/virt/kvm/x86/msr.rst, MSR_KVM_SYSTEM_TIME_NEW; Xen has the same. */
@@ -39,13 +39,13 @@ _Static_assert(sizeof(struct pvclock) == 32, "as the hypervisor writes it");
 
 /* Hyper-V Top Level Functional Specification, reference TSC page */
 struct hv_tsc_page {
-	uint32_t sequence; /* 0: the page is not to be used; another each time that it changes */
+	uint32_t sequence; /* changes with each update, and is 0 if the page must not be used */
 	uint32_t reserved;
 	uint64_t scale;
 	int64_t offset;
 };
 
-/* What PAGE says at a reading TSC of the TSC: ns, in 128 bits, so that nothing is cut off before the end. */
+/* Returns the time of PAGE at TSC in ns. Calculates with 128 bits, so that no bits are lost. */
 static inline uint64_t
 pvclock_ns(const struct pvclock *page, uint64_t tsc)
 {
@@ -69,7 +69,7 @@ pages_fence(void)
 	__asm__ volatile("" : : : "memory");
 }
 
-/* PAGE as it is when nobody writes it, with the TSC read meanwhile. False: it was never so. */
+/* Copies PAGE and reads the TSC while the page does not change. Returns false if it changed in all tries. */
 static inline __attribute__((always_inline)) bool
 pvclock_take(const volatile struct pvclock *page, sample_bracket *tsc, struct pvclock *taken, uint64_t *now_tsc)
 {
@@ -107,7 +107,7 @@ hv_tsc_page_take(const volatile struct hv_tsc_page *page, sample_bracket *tsc, s
 	return false;
 }
 
-/* The TSC's rate that a page assumes: nanoseconds per tick, times 2^32, as struct scale has them; 0: none. */
+/* Returns the TSC's rate that a page assumes, in ns per tick times 2^32 as in struct scale; 0 if it has none. */
 uint64_t pvclock_multiplier(const struct pvclock *page);
 uint64_t hv_tsc_page_multiplier(const struct hv_tsc_page *page);
 

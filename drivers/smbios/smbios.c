@@ -1,9 +1,9 @@
-/* From an entry point to the table. See smbios.h for what is promised. */
+/* Finds the table through an entry point. See smbios.h for the contract. */
 #include "smbios/smbios_internal.h"
 
 #include "base/text.h"
 
-#define TABLE_LENGTH_MAX (256u * 1024) /* ours: what is beyond it is not read */
+#define TABLE_LENGTH_MAX (256u * 1024) /* our limit: the rest of a longer table is not read */
 #define COUNT_ANY        SIZE_MAX      /* only the table's length, or its structure of type 127, ends it */
 
 /* DSP0134 3.7, 5.2.1 and 5.2.2: the entry points, by the offsets of their fields. */
@@ -13,7 +13,7 @@ static const struct entry {
 	uint8_t length;    /* a byte: over that many bytes the sum is 0 */
 	uint8_t table_length, table_length_size;
 	uint8_t address, address_size;
-	uint8_t count;     /* of structures, 2 bytes; 0: it doesn't say */
+	uint8_t count;     /* offset of the number of structures (2 bytes), or 0 if it has none */
 } entry_3 = { "_SM3_", 0x18, 0x06, 0x0c, 4, 0x10, 8, 0 }, entry_2 = { "_SM_", 0x1f, 0x05, 0x16, 2, 0x18, 4, 0x1c };
 
 uint64_t
@@ -42,7 +42,7 @@ smbios_problem(struct smbios_facts *facts, const char *format, ...)
 	va_end(arguments);
 }
 
-/* Whether it is one, and whole; what is wrong with it is a problem. */
+/* Returns true if the entry point is complete and valid, otherwise lists a problem. */
 static bool
 is_good(const struct entry *entry, struct smbios_bytes found, struct smbios_facts *facts)
 {

@@ -1,6 +1,6 @@
 /*
- * Who made the machine, and which one it is: what its SMBIOS tables say, by either entry point. Nothing in them is
- * trusted: every length is checked before a byte is read, and what is wrong is a sentence.
+ * The machine's vendor, product and serial number, from its SMBIOS tables. Either entry point is accepted. The tables
+ * are not trusted: every length is checked before a byte is read, and each fault becomes a sentence.
  */
 #ifndef BARETICK_SMBIOS_H
 #define BARETICK_SMBIOS_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SMBIOS_STRING_SIZE  65u /* DSP0134 2.6, 3.1.3: 64 characters; without a limit since 2.7, and cut here */
+#define SMBIOS_STRING_SIZE  65u /* DSP0134 2.6, 3.1.3: 64 characters; longer strings are cut */
 #define SMBIOS_PROBLEM_SIZE 128u
 
 /*

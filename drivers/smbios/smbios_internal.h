@@ -1,4 +1,4 @@
-/* What the files of the SMBIOS reader share: one structure with its strings, and the sentence on what is wrong. */
+/* Internals of the SMBIOS reader: a structure with its strings, and the sentence about its problem. */
 #ifndef BARETICK_SMBIOS_INTERNAL_H
 #define BARETICK_SMBIOS_INTERNAL_H
 

@@ -23,7 +23,7 @@ static const struct wanted {
 	{ 2, 0x05, offsetof(struct smbios_facts, board_product) },
 };
 
-/* What firmware is delivered with where nobody has put the machine's own words; in small letters. */
+/* Placeholders that vendors leave in firmware, in lower case. */
 static const char *const placeholders[] = {
 	"to be filled by o.e.m", "default string", "default", "system serial number", "serial number", "system manufacturer",
 	"system product name", "system name", "base board manufacturer", "base board product name", "not specified",
@@ -121,8 +121,8 @@ read_structure(const struct structure *structure, uint32_t *seen, struct smbios_
 }
 
 /*
- * The structure at AT, and AT behind it; false where it does not end within TABLE. 6.1.3: its strings are ended by a 0
- * more, and where it has none there are two.
+ * Reads the structure at AT and advances AT past it. Returns false if it does not end within TABLE. 6.1.3: another 0
+ * follows the last string, and a structure without strings ends with two.
  */
 static bool
 next(struct smbios_bytes table, size_t *at, struct structure *structure)

@@ -1,4 +1,4 @@
-/* Jobs for started cores. See dispatch.h, and the legend in startup.h of what is written by which core. */
+/* Jobs for started cores. See dispatch.h. The legend in startup.h says which core writes which field. */
 #include "smp/dispatch.h"
 
 #include "hw/hw.h"
@@ -23,7 +23,7 @@ struct batch {
 	size_t count;
 };
 
-/* The slot of core I of the batch; NULL for the boot core and for those that are not alive. */
+/* Returns the slot of core I of the batch, or NULL for the boot core and for cores that are not alive. */
 static struct core_slot *
 batch_slot(const struct batch *batch, size_t i)
 {
@@ -110,7 +110,7 @@ batch_await(const struct batch *batch, enum stage stage, uint64_t bound_ns)
 	}
 }
 
-/* Gives up those that did not finish; returns how many did. */
+/* Gives up the cores that did not finish. Returns the number of cores that did. */
 static size_t
 batch_settle(const struct batch *batch)
 {
@@ -127,7 +127,7 @@ batch_settle(const struct batch *batch)
 			finished++;
 			continue;
 		}
-		slot->standing = CORE_ASKED; /* unlike those that were lost before */
+		slot->standing = CORE_ASKED; /* distinguishes it from cores that were lost before */
 		lost = true;
 	}
 	if (!lost)

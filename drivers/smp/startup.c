@@ -67,8 +67,8 @@ startup_send_inits(const struct startup *startup)
 }
 
 /*
- * To those that have not checked in; a core for which it does not get out becomes UNSENT. Returns
- * how many are still to be waited for in all.
+ * Sends to the cores that have not checked in. If the command cannot be sent, the core becomes UNSENT.
+ * Returns the total number of cores that are still awaited.
  */
 static size_t
 startup_send_sipis(const struct startup *startup, enum core_standing unsent)
@@ -106,7 +106,7 @@ startup_await(const struct startup *startup, size_t asked, uint64_t bound_ns)
 	}
 }
 
-/* To those that have not checked in. */
+/* Sends to the cores that have not checked in. */
 static void
 startup_try(const struct startup *startup)
 {

@@ -1,6 +1,6 @@
 /*
- * Starting cores by INIT-SIPI-SIPI and stopping them by INIT, over an array of slots, one to a
- * core. What a core runs once it is started, and where its memory comes from, is not known here.
+ * Starts cores by INIT-SIPI-SIPI and stops them by INIT, with one slot for each core. The code of a
+ * started core and the origin of its memory are not known here.
  */
 #ifndef BARETICK_STARTUP_H
 #define BARETICK_STARTUP_H
@@ -31,37 +31,37 @@ struct core_slot {
 	/* Written by the boot core before the core starts; constant from then on. */
 	struct core_slot *self; /* the core's GS base points here */
 	uint64_t stack_top;
-	uint64_t eoi_address;   /* of lapic_eoi_address() */
+	uint64_t eoi_address;   /* the result of lapic_eoi_address() */
 	const struct lapic *lapic;
 	uint32_t apic_id;
 	uint32_t number;        /* in struct smp */
 
 	/*
-	 * The boot core's: standing for itself; job and argument before posted, which the core
-	 * reads.
+	 * Written by the boot core. It alone uses standing. It writes job and argument before posted, and
+	 * the started core reads them.
 	 */
 	uint32_t standing;      /* enum core_standing */
 	uint32_t posted;        /* jobs posted so far */
 	smp_job *job;
 	void *argument;
 
-	/* The core's, on a cache line of its own: the boot core only reads. */
+	/* Written by the started core, on a separate cache line. The boot core only reads these fields. */
 	_Alignas(64) uint32_t arrived; /* 1 once it has checked in */
 	uint32_t taken;         /* posted, as of the job that it last began */
 	uint32_t done;          /* and as of the job that it last finished */
 	uint32_t fault;         /* the last to be written; before it: */
 	uint64_t fault_error, fault_at, fault_address; /* as in struct fault; AT is an address */
-	uint64_t awake_ticks;   /* constant: after a job it waits awake for the next, for so long by the TSC; then it halts */
+	uint64_t awake_ticks;   /* constant: TSC ticks that the core polls for the next job before it halts */
 };
 
 _Static_assert(sizeof(struct core_slot) == CORE_SLOT_SIZE, "the assembly multiplies by this");
 
 struct startup {
-	struct core_slot *slots; /* slot 0 is the boot core's: nothing is ever sent to it */
+	struct core_slot *slots; /* slot 0 belongs to the boot core, which never gets a command */
 	size_t count;
 	struct lapic lapic;
-	struct scale scale;      /* of the TSC */
-	uint8_t page;            /* number of the page below 1 MiB where a started core begins */
+	struct scale scale;      /* the TSC's rate */
+	uint8_t page;            /* number of the page below 1 MiB at which a started core starts */
 };
 
 /*
@@ -70,10 +70,10 @@ struct startup {
 struct rate startup_tsc_rate(struct rate tsc);
 
 /*
- * Starts every slot that is CORE_ASKED, all at once: INIT, 10 ms, SIPI, 200 us, a second SIPI to those that have
- * not checked in; then waits until all have, at most 1 s from the last arrival. All that once more with those that
- * are silent. Each ends as CORE_ALIVE or with what kept it; a silent one is stopped, so that it does not come
- * later. Returns how many live.
+ * Starts all slots in state CORE_ASKED at once: INIT, 10 ms, SIPI, 200 us, and a second SIPI to cores that have not
+ * checked in. Then waits for all cores, at most 1 s from the last arrival, and repeats the sequence for silent cores.
+ * Each core ends as CORE_ALIVE or with the reason of its failure. A silent core is stopped, so that it does not start
+ * later. Returns the number of living cores.
  */
 size_t startup_cores(const struct startup *startup);
 
@@ -99,7 +99,7 @@ size_t startup_gather_ids(uint32_t *ids, size_t count);
 void startup_stop(const struct startup *startup, size_t first, size_t end,
 		  enum core_standing before, enum core_standing after);
 
-/* What a standing means, as a sentence for the report; "" for CORE_ALIVE and CORE_STOPPED. */
+/* Returns a sentence on STANDING for the report; "" for CORE_ALIVE and CORE_STOPPED. */
 const char *startup_reason(enum core_standing standing);
 
 #endif

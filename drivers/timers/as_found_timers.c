@@ -1,4 +1,4 @@
-/* What the sources write, as it reads before and after. See timers.h. */
+/* The registers that the sources write, as they read before and after a run. See timers.h. */
 #include "clocks/hpet_registers.h"
 #include "clocks/pic_registers.h"
 #include "clocks/pit_registers.h"

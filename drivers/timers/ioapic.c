@@ -15,7 +15,7 @@
 #define ACTIVE_LOW   (1u << 13)
 #define PENDING      (1u << 12) /* too */
 #define PINS         (IOAPIC_PIN_MAX + 1)
-/* ACPI 6.5, table 5.26; 0 in either field: as the bus has it. */
+/* ACPI 6.5, table 5.26; 0 in a field means the default of the bus. */
 #define FLAGS_POLARITY(f) ((f) & 3u)
 #define FLAGS_TRIGGER(f)  ((f) >> 2 & 3u)
 #define CONFORMS          0u

@@ -1,4 +1,4 @@
-/* An I/O APIC's redirection entries: 82093AA data sheet, 3.2. Only those that were found masked are written. */
+/* An I/O APIC's redirection entries: 82093AA data sheet, 3.2. Only entries that were found masked are written. */
 #ifndef BARETICK_IOAPIC_H
 #define BARETICK_IOAPIC_H
 
@@ -7,8 +7,8 @@
 
 #include "acpi/acpi.h"
 
-#define IOAPIC_ID_MAX 254u /* 3.2.4: eight bits of destination; 255 is every core */
-#define IOAPIC_PIN_MAX 31u  /* ours: those above are no timer's */
+#define IOAPIC_ID_MAX 254u /* 3.2.4: the destination has eight bits, and 255 addresses every core */
+#define IOAPIC_PIN_MAX 31u  /* our limit: no timer uses a higher pin */
 
 /*
  * The highest of PINS (bit N: the global number N) that some I/O APIC has and whose entry is masked, as firmware leaves
@@ -23,9 +23,9 @@ void ioapic_write(uint64_t address, uint32_t entry, uint64_t value); /* high hal
 uint64_t ioapic_edge_to(uint32_t apic_id, uint32_t vector);
 
 struct ioapic_line {
-	uint32_t irq;  /* of the ISA bus: that of the PICs */
+	uint32_t irq;  /* number on the ISA bus and at the PICs */
 	uint32_t pin;  /* global number */
-	uint64_t bits; /* of an entry: level, active low */
+	uint64_t bits; /* bits of the entry: level-triggered, active low */
 };
 
 /* Where the ISA interrupt IRQ comes, by MADT's overrides: without one at the pin of its number, edge, active high. */

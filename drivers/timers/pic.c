@@ -6,7 +6,7 @@
 #include "hw/lapic.h"
 #include "timers/timers.h"
 
-#define INPUTS 8u /* of each */
+#define INPUTS 8u /* inputs of each PIC */
 #define DELIVERY_EXTINT 0x700u /* SDM vol. 3A, 10.5.1, figure 10-8: bits 8 to 10 */
 
 static bool
@@ -35,7 +35,7 @@ pic_find(const struct platform *platform, struct timer *timer, uint32_t irq)
 	return true;
 }
 
-/* PORT, and behind it that of the mask. */
+/* PORT is the command port; the mask's port follows it. */
 static void
 initialize(uint16_t port, uint32_t vector, uint8_t cascade)
 {

@@ -1,7 +1,7 @@
 /*
- * The two PICs as the way of a timer's interrupts: Intel 8259A data sheet, initialization and operation command words.
- * What they were initialized with can't be read, so only those are taken of which no input is open, and they are left
- * with all of them masked.
+ * Routes a timer's interrupts through the two PICs: Intel 8259A data sheet, initialization and operation command words.
+ * The initialization words cannot be read back. So the PICs are used only if all their inputs are masked, and are left
+ * with all inputs masked.
  */
 #ifndef BARETICK_PIC_H
 #define BARETICK_PIC_H
@@ -16,12 +16,12 @@
 bool pic_find(const struct platform *platform, struct timer *timer, uint32_t irq);
 
 /*
- * Initializes both, and opens IRQ, 0 or 8, alone: it comes as VECTOR, which is a multiple of 8. The other PIC's inputs
- * would come as the eight vectors behind those of this one.
+ * Initializes both PICs and unmasks only IRQ, which is 0 or 8. It raises VECTOR, a multiple of 8. The other PIC gets
+ * the next eight vectors.
  */
 void pic_take(uint32_t irq, uint32_t vector);
 
-void pic_end(uint32_t irq); /* of its interrupt, in the handler: no other comes before */
-void pic_give_back(uint32_t irq); /* all masked, and none of it in service */
+void pic_end(uint32_t irq); /* ends its interrupt, in the handler; the next one comes only after this */
+void pic_give_back(uint32_t irq); /* masks all inputs and ends IRQ if it is in service */
 
 #endif

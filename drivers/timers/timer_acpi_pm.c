@@ -8,8 +8,8 @@
 #include "timers/timers.h"
 
 #define TMR_STS       1u /* 4.8.3.1.1: bit 0 */
-#define TMR_EN        1u /* 4.8.3.1.2: likewise, in the second half of the block */
-#define EVENT_LENGTH  4u /* 4.8.3.1: two bytes each, or more */
+#define TMR_EN        1u /* 4.8.3.1.2: in the enable register, which is the second half of the block */
+#define EVENT_LENGTH  4u /* 4.8.3.1: the minimum length of the block, two bytes for each register */
 
 enum { BY_STATUS, BY_SCI }; /* driver->way */
 enum { STATUS_PORT, ENABLE_PORT, HALF, SAVED_ENABLE };
@@ -45,7 +45,7 @@ pm_timer_open(const struct platform *platform, struct timer *timer)
 	timer->route = (struct timer_route){ .kind = timer->driver->way == BY_SCI ? "ioapic" : "status" };
 	timer->hz = (struct rate)ACPI_PM_EXACT_HZ;
 	timer->ticks_max = UINT32_MAX;
-	timer->phase_ticks = 1; /* of the tick that it counts part is over: what is left is whole ticks, and that part */
+	timer->phase_ticks = 1; /* the current tick has partly passed, so the rest is whole ticks and a part of a tick */
 	timer->state = CLOCK_PRESENT;
 	if (!find_blocks(fadt, timer))
 		return;

@@ -1,6 +1,6 @@
 /*
- * The local APIC's timer in TSC-deadline mode: it interrupts when this core's TSC reaches what was written. SDM vol.
- * 3A, 10.5.4.1. Where CPUID does not offer it the MSR is not touched: some emulators take the write and never fire.
+ * The local APIC's timer in TSC-deadline mode. It interrupts when this core's TSC reaches the written value. SDM vol.
+ * 3A, 10.5.4.1. The MSR is written only if CPUID offers it, because some emulators accept the write and never fire.
  */
 #include "hw/cpuid.h"
 #include "hw/hw.h"
@@ -29,7 +29,7 @@ deadline_disarm(struct timer *timer)
 	hw_msr_write(MSR_TSC_DEADLINE, 0);
 }
 
-/* 10.5.4.1: a change of the mode disarms the timer; the write of the page must be done before that of the MSR. */
+/* 10.5.4.1: a change of the mode disarms the timer. The write to the page must complete before the MSR is written. */
 static void
 deadline_take(struct timer *timer, uint32_t vector)
 {

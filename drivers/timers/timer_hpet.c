@@ -21,12 +21,12 @@
 #define ROUTE_MASK   (0x1fu << ROUTE_SHIFT)
 #define FSB_EN       (1u << 14)
 #define FSB_CAP      (1u << 15)
-#define FSB_ROUTE(n) (HPET_TIMER(n) + 0x10) /* 2.3.10: what is written, and behind it where */
-#define MSI_ADDRESS  0xfee00000u /* SDM vol. 3A, 10.11.1: and in bits 12 to 19 the APIC id */
+#define FSB_ROUTE(n) (HPET_TIMER(n) + 0x10) /* 2.3.10: the message's value, followed by its address */
+#define MSI_ADDRESS  0xfee00000u /* SDM vol. 3A, 10.11.1: bits 12 to 19 hold the APIC id */
 #define MSI_ID(id)   ((id) << 12)
 #define LEGACY_CNF   (1u << 1) /* 2.3.5 */
-#define LEGACY_PIN   2u        /* 2.3.5: of timer 0, whatever an override says of the PIT's */
-#define ISA_PINS     0xffffu   /* of devices whose lines may be shared; those above are PCI's */
+#define LEGACY_PIN   2u        /* 2.3.5: timer 0's pin, independent of an override for the PIT */
+#define ISA_PINS     0xffffu   /* pins of ISA devices; higher pins belong to PCI, whose lines may be shared */
 #define TICKS_MAX    (UINT32_MAX / 2)
 
 enum { SAVED_CONFIGURATION, SAVED_COMPARATOR, SAVED_FSB, SAVED_GENERAL };
@@ -169,7 +169,10 @@ hpet_timer_take(struct timer *timer, uint32_t vector)
 		hw_write32(timer->address + HPET_CONFIGURATION, (uint32_t)timer->saved[SAVED_GENERAL] | LEGACY_CNF);
 }
 
-/* The comparator before the enable: armed first, an old value may fire. 2.3.9.2: VAL_SET, then value, then period. */
+/*
+ * Writes the comparator before it enables the timer, because an old value may fire. 2.3.9.2: the order is VAL_SET,
+ * value, period.
+ */
 static uint64_t
 hpet_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
 {

@@ -1,7 +1,7 @@
 /*
- * Channel 0 of the PIT: mode 0 for one-shots, mode 2 for periods; Intel 8254 data sheet. Its reload value can't be
- * read, so 65536 is left behind, as firmware does that does not tick by it: one that does is not asked, and one whose
- * tick was stopped programs it anew.
+ * Channel 0 of the PIT, in mode 0 for one-shots and in mode 2 for periods (Intel 8254 data sheet). The reload value
+ * cannot be read, so 65536 is left, as by firmware that does not use the channel. If firmware ticks by the channel it
+ * is not tested; if the tick was stopped for the test, the firmware programs it again.
  */
 #include "clocks/pit_registers.h"
 #include "timers/timers.h"
@@ -60,8 +60,8 @@ pit_timer_disarm(struct timer *timer)
 }
 
 /*
- * QEMU's channel goes on to the end of the count that it was given before, whatever mode is written meanwhile: so the
- * firmware's, of up to 55 ms, is replaced by one that is over at once.
+ * QEMU's channel finishes its last count even if another mode is written. So the firmware's count of up to 55 ms is
+ * replaced by one that ends at once.
  */
 static void
 pit_timer_end_count(struct timer *timer)

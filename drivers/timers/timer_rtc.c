@@ -1,7 +1,7 @@
 /*
- * The RTC's three interrupts: periodic, at rates that divide 32,768 Hz; at the end of each update; and by an alarm
- * that is due each second. Motorola's MC146818 data sheet. All come by IRQ 8, which stays up until register C is
- * read.
+ * The RTC's three interrupts (Motorola's MC146818 data sheet). The periodic interrupt has rates that divide 32,768 Hz,
+ * the update interrupt comes at the end of each update, and the alarm is set to each second. All use IRQ 8, which
+ * stays asserted until register C is read.
  */
 #include "clocks/rtc_registers.h"
 #include "timers/timers.h"
@@ -155,7 +155,7 @@ rtc_timer_expired(const struct timer *timer)
 	return rtc_read_register(&device, REGISTER_C) & C_IRQF;
 }
 
-/* Its seconds: what is awaited comes when they change. */
+/* Reads the seconds. The interrupt is due when they change. */
 static uint64_t
 rtc_timer_left(const struct timer *timer)
 {

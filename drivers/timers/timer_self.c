@@ -1,11 +1,11 @@
 /*
- * The null source: the core interrupts itself. What that takes is in every other source's figures, too. SDM vol.
- * 3A, 10.6.1.
+ * The null source: the core interrupts itself. Its lateness is part of every other source's lateness. SDM vol. 3A,
+ * 10.6.1.
  */
 #include "hw/hw.h"
 #include "timers/timers.h"
 
-#define ICR_TO_SELF (1u << 18) /* figure 10-12: destination shorthand; fixed, edge */
+#define ICR_TO_SELF (1u << 18) /* figure 10-12: destination shorthand "self", fixed delivery, edge-triggered */
 
 static void
 self_open(const struct platform *platform, struct timer *timer)

@@ -1,4 +1,4 @@
-/* What several sources need. See timers.h. */
+/* Helpers of the sources of interrupts. See timers.h. */
 #include "base/text.h"
 #include "clocks/pic_registers.h"
 #include "hw/hw.h"

@@ -23,25 +23,31 @@ extern const struct timer_driver *const timer_drivers[]; /* ends with NULL */
  */
 void timers_as_found(struct as_found *registers, const struct platform *platform);
 
-/* For the sources. Always false: it can't be asked, and WHY. */
+/* Marks the timer as not testable, with the reason WHY. Always returns false. */
 bool timer_refuse(struct timer *timer, enum clock_state state, const char *why);
 
-/* The local APIC of the core that asks, in timer->address: 0, or where its page is; else refuses. */
+/* Finds the calling core's local APIC and sets timer->address (0 in x2APIC mode), else refuses the timer. */
 bool timer_find_lapic(struct timer *timer);
 struct lapic timer_lapic_of(const struct timer *timer);
 
-/* IRQ 0 of the PIC, which a firmware that ticks by the PIT has open; else refuses. */
+/* Returns true if IRQ 0 is masked at the PIC. Otherwise the firmware ticks by the PIT, and the timer is refused. */
 bool timer_pic_is_masked(struct timer *timer);
 
-/* The I/O APIC entry of LINE, if it is masked; or, BY_PIC, the PICs, if all of their inputs are; else refuses. */
+/*
+ * Finds the I/O APIC entry of LINE, or the PICs with BY_PIC. Refuses the timer if the entry, or any input of the PICs,
+ * is not masked.
+ */
 bool timer_find_line(const struct platform *platform, struct timer *timer, struct ioapic_line line);
 
-/* What as_found.c reads of the sources, beside what each has for itself. */
+/* Called by as_found_timers.c to read registers of the sources. */
 struct device;
-uint8_t timer_pit_status(void); /* of channel 0 */
-uint32_t timer_rtc_alarm(const struct device *device); /* its three registers */
+uint8_t timer_pit_status(void); /* status of channel 0 */
+uint32_t timer_rtc_alarm(const struct device *device); /* the alarm's three registers */
 
-/* What was found then: routed to VECTOR of this core, in the handler, and as it was before, or masked: a PIC. */
+/*
+ * Use the line that was found: route it to VECTOR of this core, end its interrupt in the handler, and restore it. A
+ * PIC is left masked.
+ */
 void timer_route_line(struct timer *timer, uint32_t vector);
 void timer_end_line(const struct timer *timer);
 void timer_return_line(const struct timer *timer);
