@@ -54,7 +54,7 @@ machine_read(struct machine *machine, struct report *report)
 		report_note(report, "%s.", machine->smbios.problem);
 }
 
-/* Starts all cores by a broadcast, and enters those that answer where a MADT would list them. */
+/* Starts all cores by a broadcast, and adds the answering cores to the list that a MADT would give. */
 static void
 find_cores(struct machine *machine, struct report *report)
 {
@@ -131,7 +131,7 @@ start_cores(void *context, struct run *run)
 {
 	struct machine *machine = context;
 	const struct options *options = &run->report.options;
-	/* In a guest a core that waits awake takes the host's time from others, and the frequency is the host's. */
+	/* In a guest, a core that polls takes time from the others, and the host controls the frequency. */
 	const struct cores_limits limits = { machine->plan->cores, options->cores_max,
 					     machine->platform.cpu.hypervisor[0] ? 0 : SURVEY_AWAKE_NS };
 	uint32_t own = machine->apic_id;

@@ -1,4 +1,4 @@
-/* The machine that the firmware or a loader has handed over, as a run is played on it: see run.h. */
+/* The machine that the firmware or a loader handed over, prepared for a run: see run.h. */
 #ifndef BARETICK_MACHINE_H
 #define BARETICK_MACHINE_H
 
@@ -12,8 +12,8 @@
 
 /* Functions and properties that differ between boots. Each function may be NULL. */
 struct machine_boot {
-	bool finds_cores; /* by a broadcast if no table lists the cores; a running firmware would lose its own */
-	bool needs_acpi;  /* else the machine may have no tables */
+	bool finds_cores; /* may start cores by a broadcast; a running firmware would lose its cores by it */
+	bool needs_acpi;  /* otherwise the machine may have no tables */
 
 	/* Cores that the firmware lends, for cores=mp: see boot/uefi/mp. Without them that is cores=off. */
 	size_t (*lent_count)(void); /* the boot core included */
@@ -30,17 +30,17 @@ struct machine_boot {
 };
 
 struct machine {
-	struct platform platform; /* machine_read() fills it, */
-	struct smbios_facts smbios; /* too */
-	uint32_t apic_id;         /* of the boot core, as its LAPIC has it */
+	struct platform platform; /* set by machine_read() */
+	struct smbios_facts smbios; /* set by machine_read() */
+	uint32_t apic_id;         /* the boot core's id in its LAPIC */
 	struct cores cores;
 	struct progress progress;
 	struct tick tick;
-	struct run *played;       /* the caller's, */
-	const struct plan *plan;  /* too, */
-	struct machine_boot boot; /* the caller has set it before machine_read() */
+	struct run *played;       /* owned by the caller */
+	const struct plan *plan;  /* owned by the caller */
+	struct machine_boot boot; /* set by the caller before machine_read() */
 	uint32_t apic_ids[ACPI_CORES_MAX];
-	struct run_machine run;   /* what is handed to run_open() */
+	struct run_machine run;   /* the argument of run_open() */
 };
 
 /* Reads the processor's facts and the tables of ACPI and SMBIOS. REPORT gets a finding or a note on each error. */
@@ -58,7 +58,7 @@ size_t machine_cores(const struct machine *machine, const struct options *option
 /* Does the whole of RUN on MACHINE, in the memory of PLAN. CONSOLE shows the progress. */
 void machine_measure(struct machine *machine, const struct plan *plan, struct console *console, struct run *run);
 
-/* Gives back what machine_measure() took of the firmware. */
+/* Returns to the firmware all that machine_measure() took. */
 void machine_close(struct machine *machine);
 
 #endif

@@ -92,7 +92,7 @@ plan_try(struct plan *plan, size_t cores, enum tournament widest, const struct p
 	return true;
 }
 
-/* What was left out, and the memory that it would have taken. Of a star the survey says why it is one. */
+/* Notes the parts that were left out, with the memory that they need. The survey gives the reason for a star. */
 static void
 plan_note(const struct plan *plan, size_t cores, struct report *report)
 {

@@ -6,9 +6,9 @@
 #include "options/options.h"
 
 /*
- * Fills PLATFORM->pages for CORES cores where OPTIONS ask for a clock that a hypervisor keeps in memory, and one is
- * there that offers such; none else, and none where the firmware has no memory left. Reserved and never handed back:
- * a hypervisor might write after baretick's end.
+ * Fills PLATFORM->pages for CORES cores if OPTIONS include a clock that a hypervisor keeps in memory, and the
+ * hypervisor offers it. Leaves it empty if not, or if the firmware has no memory left. The memory is never freed,
+ * because a hypervisor might write to it after baretick's end.
  */
 void reserve_pages(struct platform *platform, const struct options *options, size_t cores);
 

@@ -1,5 +1,5 @@
-# As src/rooms.mk. What lies outside of boot/uefi and boot/bare is shared by both boots. The functions of boot/firmware and
-# boot/console that differ are in folders of the same name in each of the two: the linker takes one.
+# See src/rooms.mk. Both boots share the folders outside of boot/uefi and boot/bare. Functions of boot/firmware and boot/console
+# that differ are in folders of these names in both boots, and the linker takes one of them.
 USES_boot/firmware := src/report drivers/clocks drivers/smbios
 USES_boot/guard    := boot/firmware
 USES_boot/interrupts := boot/guard

@@ -1,9 +1,9 @@
 /*
- * Where a person and a program read along: the screen, and the serial lines. boot/uefi/console implements it with
- * UEFI's protocols, boot/bare/console for a machine that has serial lines only. With UEFI the screen is the firmware's
- * console, which is on all displays that people look at. Where that goes over serial lines too it is the text output
- * of a display of the console, and where it is on no display but a serial line, of any. Everything is ASCII; a machine
- * may have neither, and then nothing is written.
+ * The screen for a person and the serial lines for programs. boot/uefi/console implements it with UEFI's protocols,
+ * boot/bare/console for a machine with serial lines only. With UEFI the screen is the firmware's console, which is on
+ * all displays. If the console also goes over serial lines, the screen is the text output of one of its displays. If
+ * the console goes over serial lines only, the screen is the text output of any display. All text is ASCII. Without
+ * screen and serial lines nothing is written.
  */
 #ifndef BARETICK_CONSOLE_H
 #define BARETICK_CONSOLE_H
@@ -15,15 +15,15 @@
 #include "base/text.h"
 #include "console/serial.h"
 
-#define CONSOLE_COLUMNS_MAX 172 /* of a mode that is chosen: smaller letters can't be read from where people sit */
-#define CONSOLE_LINE        128 /* what is said in one line, and its final 0 */
+#define CONSOLE_COLUMNS_MAX 172 /* the widest mode that is chosen; smaller letters are hard to read */
+#define CONSOLE_LINE        128 /* size of one line with its final 0 */
 
 struct console {
 	void *screen;       /* private to the boot; NULL if there is no screen */
 	size_t columns, rows;
 	int32_t found_mode, found_attribute; /* mode and attribute to restore */
 	bool found_cursor;                   /* is shown */
-	bool shared;        /* what is written on the screen goes over serial lines, too */
+	bool shared;        /* text on the screen also goes over serial lines */
 	bool was_graphics;  /* the firmware's console was not in its text mode */
 	struct serial serial;
 };

@@ -1,6 +1,6 @@
 /*
- * The keyboard, for a person only: asked again and again, for not every firmware signals when a key was pressed.
- * There may be none, or one that answers with errors; then no key ever comes.
+ * The keyboard. It is polled, because not every firmware signals a pressed key. If there is no keyboard, or it
+ * answers with errors, no key ever comes.
  */
 #ifndef BARETICK_KEYS_H
 #define BARETICK_KEYS_H
@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 struct keys {
-	void *tick; /* wakes the processor between two questions; private to the boot; NULL if there is none */
-	bool ticks;     /* it was seen to; else the processor waits awake */
+	void *tick; /* private to the boot: wakes the processor between two polls; NULL if not available */
+	bool ticks;     /* the tick was observed; otherwise the processor polls without sleep */
 };
 
 void keys_open(struct keys *keys);
@@ -18,7 +18,7 @@ void keys_close(struct keys *keys);
 /* The next key, its character or SCREEN_KEY_SCAN + its scan code; false where none was pressed. */
 bool keys_next(unsigned *key);
 
-/* Forgets what was pressed until now. */
+/* Discards all keys that were pressed until now. */
 void keys_drop(void);
 
 /* Lets some hundredths of a second pass, or less. */

@@ -1,6 +1,6 @@
 /*
- * The serial lines that the run is told on, and the blocks for programs, which are sent piece by piece, so that
- * somebody at the keyboard need not wait for them.
+ * The serial lines that get the run's output, and the blocks for programs. Blocks are sent in small pieces, so that
+ * a user at the keyboard does not wait for them.
  */
 #ifndef BARETICK_SERIAL_H
 #define BARETICK_SERIAL_H
@@ -33,7 +33,7 @@ struct serial {
 	bool speaks; /* else nothing is written */
 	struct serial_block blocks[SERIAL_BLOCKS_MAX];
 	size_t block_count;
-	size_t block, piece, at; /* what is sent next: a byte of begin, body or end of a block */
+	size_t block, piece, at; /* the next byte: its block, its piece (begin, body, end), its offset */
 };
 
 /* Adds LINE to SERIAL, at most SERIAL_LINES_MAX. Nothing is written before serial_speak(). */
@@ -48,7 +48,7 @@ void serial_put(struct serial *serial, const char *text);
  */
 void serial_block(struct serial *serial, const char *name, const char *body, size_t length);
 
-/* Sends some of what is queued; false: there is nothing left of it. */
+/* Sends a part of the queue. Returns false if the queue is empty. */
 bool serial_feed(struct serial *serial);
 
 /* Sends the rest as one line for each block: how much of it was sent. */

@@ -20,10 +20,10 @@ section .text align=256
 global core_entry:function hidden
 global core_vectors:data hidden
 
-; On entry: 64-bit mode, RBX = trampoline_parameters, no stack, interrupts masked; on the temporary
-; tables, which map no more of the image than this page. On exit: never.
+; On entry: 64-bit mode, RBX = trampoline_parameters, no stack, interrupts masked. The temporary page
+; tables are active, and map only this page of the image. This code does not return.
 bits 64
-	align 256			; within one page: nothing here is longer
+	align 256			; keeps the code within one page, because it is shorter than 256 bytes
 core_entry:
 	mov r8, [rbx + trampoline_parameters.setup]
 	mov rax, [rbx + trampoline_parameters.boot_cr3]
@@ -35,7 +35,7 @@ core_entry:
 	lgdt [r8 + core_setup.gdtr]
 	lidt [r8 + core_setup.idtr]
 
-	mov ecx, MSR_APIC_BASE		; R9D: the LAPIC's id; CPUID's is the initial one
+	mov ecx, MSR_APIC_BASE		; reads the LAPIC's id into R9D, as CPUID has only the initial id
 	rdmsr
 	test eax, APIC_EXTD
 	jnz .x2apic_id
@@ -47,7 +47,7 @@ core_entry:
 	mov r9d, [rax + LAPIC_ID]
 	shr r9d, 24
 	jmp .search
-.to_x2apic:				; where an id may not fit the page's eight bits
+.to_x2apic:				; an id may not fit into the page's eight bits
 	or eax, APIC_EXTD
 	wrmsr
 .x2apic_id:
@@ -55,7 +55,7 @@ core_entry:
 	rdmsr
 	mov r9d, eax
 
-.search:				; slot 0 is the boot core's, and it is not here
+.search:				; starts at slot 1, because slot 0 belongs to the boot core
 	mov r10, [r8 + core_setup.ids]
 	mov eax, 1
 .next:
@@ -120,8 +120,8 @@ core_vectors:
 %assign vector vector + 1
 %endrep
 
-; On entry: [rsp] = vector; behind it an error code (some exceptions) and the CPU's frame. An
-; exception is written into the slot and the core halts for good; an interrupt is acknowledged and
+; On entry: [rsp] = vector, followed by an error code (some exceptions) and the CPU's frame. An
+; exception is written into the slot, and the core halts for good. An interrupt is acknowledged and
 ; ends the core's sleep. No register is changed on return.
 core_vector:
 	cmp qword [rsp], VECTOR_NMI

@@ -18,7 +18,7 @@ cores_alive(void *context, size_t core)
 	       (core < cores->startup.count && cores->startup.slots[core].standing == CORE_ALIVE);
 }
 
-/* What the slots say goes into the records, after everything that may change a standing. */
+/* Copies the slots' states into the records. Called after every change of a standing. */
 static void
 cores_record(struct cores *cores, size_t core)
 {
@@ -154,7 +154,7 @@ cores_plan(struct cores *cores, size_t listed, size_t wanted, uint32_t **ids)
 	return true;
 }
 
-/* Of firmware whose MADT has other ids than the LAPICs: those halt, with interrupts masked. */
+/* If the MADT has other ids than the LAPICs, the unlisted cores halt with interrupts masked. The reason says so. */
 static void
 say_unlisted(struct cores *cores)
 {
@@ -163,7 +163,7 @@ say_unlisted(struct cores *cores)
 
 	if (!unlisted)
 		return;
-	text_init(&text, cores->reason, sizeof(cores->reason)); /* in place of how many there was memory for */
+	text_init(&text, cores->reason, sizeof(cores->reason)); /* replaces the sentence on memory */
 	text_printf(&text, "Some core arrived with an APIC id that the MADT does not list, the first with %u.",
 		    cores->unlisted_id);
 }

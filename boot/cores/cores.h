@@ -1,10 +1,9 @@
 /*
- * The machine's cores as a struct smp, two ways: started by baretick itself (INIT-SIPI-SIPI, halting
- * when no job comes for a while), or borrowed from the firmware (mp.h). Whatever happens there is one: at
- * worst the boot core alone, and each core that is missing has a sentence. All memory is taken
- * before a core starts.
+ * The machine's cores as a struct smp. Either baretick starts them by INIT-SIPI-SIPI, and they halt if no
+ * job comes for a while, or the firmware lends them (mp.h). There is always a struct smp, in the worst case
+ * with the boot core alone. Each missing core has a sentence. All memory is allocated before a core starts.
  *
- * The boot core's own registers are only read: of its LAPIC the command register alone is written.
+ * The boot core's registers are only read, except for the command register of its LAPIC.
  */
 #ifndef BARETICK_CORES_H
 #define BARETICK_CORES_H
@@ -41,11 +40,11 @@ struct cores {
 	struct mp *mp;                  /* mp_start()'s */
 };
 
-/* What a struct smp may be made of; the boot core counts in both. */
+/* Limits for a struct smp. Both numbers include the boot core. */
 struct cores_limits {
 	size_t listed;  /* so many have a number and a record at most, whether they are started or not */
 	size_t started;
-	uint64_t awake_ns; /* for which a core that cores_start() started waits for its next job without halting */
+	uint64_t awake_ns; /* time for which a core from cores_start() polls for its next job before it halts */
 };
 
 /* How many cores MADT lists, the boot core (OWN_APIC_ID) among them in every case. */

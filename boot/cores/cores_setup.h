@@ -1,6 +1,6 @@
 /*
- * What boot/cores/cores.c hands to a started core, shared with the assembly: boot/cores/cores.inc has the same
- * layouts. Not for others to include.
+ * The data that boot/cores/cores.c passes to a started core. boot/cores/cores.inc has the same layouts for the
+ * assembly. Private to this folder.
  */
 #ifndef BARETICK_CORES_SETUP_H
 #define BARETICK_CORES_SETUP_H
@@ -97,8 +97,8 @@ SAME_OFFSET(trampoline_parameters, setup, 56);
 #undef SAME_OFFSET
 
 /*
- * boot/cores/trampoline.nasm: position-independent, copied below 1 MiB; the labels within it are C's to
- * patch.
+ * boot/cores/trampoline.nasm, which is position-independent and copied below 1 MiB. C patches the fields at
+ * these labels.
  */
 #define HIDDEN __attribute__((visibility("hidden")))
 extern const uint8_t trampoline[] HIDDEN, trampoline_gdt[] HIDDEN, trampoline_protected[] HIDDEN;

@@ -1,6 +1,6 @@
 /*
- * A job's part on the boot core. An exception there ends that part alone: the others work on with what they share, so
- * what is guarded further out is ended only once they are back.
+ * The boot core's part of a job. An exception ends only this part, because the other cores still use the shared
+ * data. The outer guard is ended once all cores are back.
  */
 #ifndef BARETICK_JOB_H
 #define BARETICK_JOB_H
@@ -11,14 +11,14 @@
 struct job {
 	smp_job *work;
 	void *argument;
-	bool fell;          /* on the boot core: */
-	struct fault fault;
+	bool fell;          /* the boot core took an exception */
+	struct fault fault; /* that exception */
 };
 
-/* For any core; CONTEXT is the struct job. */
+/* Runs the job on any core. CONTEXT is the struct job. */
 void job_run(void *context, size_t core);
 
-/* When all cores are back: goes on, or does not return where the boot core fell. */
+/* Called when all cores are back. Does not return if the boot core took an exception. */
 static inline void
 job_over(const struct job *job)
 {

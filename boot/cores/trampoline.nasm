@@ -3,9 +3,9 @@
 ;
 ; On entry (SIPI): real mode, CS = page number * 100h, IP = 0, interrupts masked, all else as after
 ; INIT.
-; On exit: 64-bit mode, jumps to parameters.entry with RBX = address of the parameters; no stack.
+; On exit: 64-bit mode, a jump to parameters.entry with RBX = address of the parameters and no stack.
 ; Clobbers EAX, ECX, EDX and the segment registers. Runs on parameters.cr3, where this page is
-; executable whatever the firmware's own tables say of it.
+; executable even if the firmware's page tables forbid it.
 
 %include "cores.inc"
 
@@ -71,7 +71,7 @@ trampoline_long:
 trampoline_gdt:				; SDM vol. 3A, 3.4.5; accessed, so that nothing is written
 	dq 0
 	dq 00cf9b000000ffffh		; code, 32 bits, 0 to 4 GiB
-	dq 00cf93000000ffffh		; data, likewise
+	dq 00cf93000000ffffh		; data, 32 bits, 0 to 4 GiB
 	dq 00af9b000000ffffh		; code, 64 bits
 
 	align 8

@@ -1,4 +1,4 @@
-/* What the report says of the machine itself: its CPU, firmware and hypervisor, when the run began. */
+/* The report's description of the machine: CPU, firmware, hypervisor, and the start time of the run. */
 #ifndef BARETICK_DESCRIBE_H
 #define BARETICK_DESCRIBE_H
 

@@ -1,6 +1,6 @@
 /*
- * What a boot has to provide: memory, the addresses of tables, a name. boot/uefi/firmware implements it with UEFI's
- * services, boot/bare/firmware without any; the linker chooses.
+ * The services that each boot provides: memory, the addresses of tables, a name. boot/uefi/firmware implements them
+ * with UEFI's services, boot/bare/firmware without firmware. The linker chooses one of the two.
  */
 #ifndef BARETICK_FIRMWARE_H
 #define BARETICK_FIRMWARE_H

@@ -13,7 +13,7 @@ struct table_register processor_gdtr(void);
 struct table_register processor_idtr(void);
 void processor_set_idtr(const struct table_register *value);
 
-struct gate { /* of the interrupt table in 64-bit mode */
+struct gate { /* an entry of the interrupt table in 64-bit mode */
 	uint16_t offset_0, selector;
 	uint8_t stack, type;
 	uint16_t offset_16;

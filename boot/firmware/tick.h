@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct tick {
-	uint64_t period_100ns; /* as found, while it is quiet; 0: it is not */
+	uint64_t period_100ns; /* the saved period while the tick is stopped, otherwise 0 */
 };
 
 /*

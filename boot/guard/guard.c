@@ -11,8 +11,8 @@
 #define MSR_GS_BASE 0xc0000101u /* SDM vol. 3A, 3.4.4.1 */
 
 /*
- * #DE, #OF, #BR, #UD, #NM, #TS, #NP, #SS, #GP, #PF, #MF, #AC, #XM: what code can do. A debugger's, NMI, double faults
- * and machine checks are the firmware's.
+ * #DE, #OF, #BR, #UD, #NM, #TS, #NP, #SS, #GP, #PF, #MF, #AC, #XM: the exceptions that code can cause. Debug
+ * exceptions, NMIs, double faults and machine checks stay with the firmware.
  */
 #define TAKEN 0x000b7cf1u
 
@@ -24,7 +24,7 @@ extern const uint8_t image_text_begin[] HIDDEN, image_text_end[] HIDDEN, image_e
 
 /* Constant while guards are open. */
 static struct {
-	struct table_register found, boot, core; /* the firmware's, and copies of it with handlers of ours */
+	struct table_register found, boot, core; /* the firmware's table, and two copies with our handlers */
 } tables;
 
 /*
@@ -105,8 +105,9 @@ is_within(uint64_t at, const uint8_t *begin, const uint8_t *end)
 }
 
 /*
- * Outside of the image it is ours where a call of ours went astray: there is no code of the firmware's, and what was
- * pushed last is an address to return to in code of ours. What the firmware takes in its own calls has its own there.
+ * Outside of the image an exception is ours if a call of ours led to a wrong address. Then the firmware has no code
+ * there, and the top of the stack is a return address in our code. In an exception of the firmware's own code the
+ * return address lies in the firmware.
  */
 bool
 guard_owns(const struct guard *guard, const uint64_t *stack)

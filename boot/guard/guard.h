@@ -1,8 +1,8 @@
 /*
- * Exceptions in code of ours, taken instead of the firmware's dump. While guards are open the boot core's interrupt
- * table is a copy of the firmware's, in which some exceptions come here first: one in baretick's own code ends what is
- * guarded, one in the firmware's goes on to the firmware as if nothing had been between. Interrupts are the firmware's
- * as ever.
+ * Handles exceptions in our code, instead of the firmware's dump. While guards are open, the boot core's interrupt
+ * table is a copy of the firmware's table in which some exceptions come here first. An exception in baretick's code
+ * ends the guarded function. An exception in the firmware's code is passed to the firmware unchanged. Interrupts stay
+ * with the firmware.
  */
 #ifndef BARETICK_GUARD_H
 #define BARETICK_GUARD_H
@@ -11,20 +11,20 @@
 
 #include "clock/fault.h"
 
-/* Before all below. False: exceptions stay the firmware's, and what is guarded is just run. */
+/* Called before all other functions. If it returns false, the firmware handles exceptions, and guards do nothing. */
 bool guard_open(void);
 void guard_close(void);
 
-/* A fault_guard for the boot core. Guards may be within each other: the innermost is ended. */
+/* A fault_guard for the boot core. Guards may be nested. An exception ends the innermost guard. */
 bool guard_run(void (*work)(void *argument), void *argument, struct fault *fault);
 
-/* The same on a core that the firmware lends, which keeps its own tables before and after. */
+/* The same on a core that the firmware lends. The core's own tables are restored afterwards. */
 bool guard_run_on_core(void (*work)(void *argument), void *argument, struct fault *fault);
 
-/* On the boot core, within a guard: ends it as if FAULT had been taken here. */
+/* Ends the innermost guard of the boot core as if FAULT had occurred here. */
 void guard_raise(const struct fault *fault) __attribute__((noreturn));
 
-/* What was taken at the address AT. */
+/* Returns the description of an exception at the address AT. */
 struct fault guard_fault(uint32_t vector, uint64_t at, uint64_t error, uint64_t address);
 
 #endif

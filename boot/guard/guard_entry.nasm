@@ -26,8 +26,8 @@ global guard_unwind:function hidden
 global guard_stubs_boot:data hidden
 global guard_stubs_core:data hidden
 
-; bool guard_enter(struct guard *guard, struct guard **top), as C calls it. On exit: AL = 1 where guard_work() came
-; back, 0 where it was unwound; the flags are those of the entry, so interrupts are masked or not as then.
+; bool guard_enter(struct guard *guard, struct guard **top), by C's calling convention. On exit AL = 1 if guard_work()
+; returned, and 0 if it was unwound. The flags are restored, so interrupts are masked or enabled as on entry.
 guard_enter:
 	push rbx
 	push rbp
@@ -37,7 +37,7 @@ guard_enter:
 	push r15
 	pushfq
 	push rsi
-	push rdi			; sixteen bytes are even again
+	push rdi			; aligns the stack to 16 bytes
 	mov rax, [rsi]
 	mov [rdi + guard.outer], rax
 	mov [rdi + guard.stack], rsp
@@ -80,9 +80,9 @@ guard_stubs_%1:
 	stubs boot
 	stubs core
 
-; On entry: [rsp] = vector; behind it an error code (some vectors) and the CPU's frame. What guard_owns() says is ours
-; is unwound to the innermost guard of this core, which gets what happened. All else goes on to the firmware's handler
-; with registers and stack as the CPU left them.
+; On entry: [rsp] = vector, followed by an error code (some vectors) and the CPU's frame. An exception that
+; guard_owns() accepts unwinds to the innermost guard of this core, which gets its description. Any other exception is
+; passed to the firmware's handler, with registers and stack as the CPU left them.
 guard_vector_boot:
 	push rdi
 	mov rdi, [rel guard_top]
@@ -92,7 +92,7 @@ guard_vector_core:
 	mov rdi, [gs:0]			; guard_run_on_core() has put it there
 
 guard_vector:				; [rsp] = RDI, [rsp + 8] = vector; RDI = guard or 0
-	push rax			; all that C may change
+	push rax			; saves all registers that C may change
 	push rcx
 	push rdx
 	push rsi
@@ -121,7 +121,7 @@ guard_vector:				; [rsp] = RDI, [rsp + 8] = vector; RDI = guard or 0
 	push rdi
 	push rcx
 	cld
-	call guard_owns			; which has no SSE: the stack is not aligned
+	call guard_owns			; needs no aligned stack, because it uses no SSE
 	pop rcx
 	pop rdi
 	test al, al

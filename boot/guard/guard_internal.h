@@ -1,20 +1,20 @@
-/* What guard.c and guard_entry.nasm share: guard_entry.nasm has the same layouts. */
+/* Declarations for guard.c and guard_entry.nasm, which has the same layouts. */
 #ifndef BARETICK_GUARD_INTERNAL_H
 #define BARETICK_GUARD_INTERNAL_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define GUARD_VECTORS 32u /* of exceptions: SDM vol. 3A, 6.3.1 */
+#define GUARD_VECTORS 32u /* number of exceptions: SDM vol. 3A, 6.3.1 */
 #define GUARD_STUB_SIZE 16u
 
 struct guard {
 	struct guard *outer;
 	uint64_t stack; /* guard_enter()'s, to go back to */
-	uint64_t vector, at, error, address; /* of what ended it */
+	uint64_t vector, at, error, address; /* the exception that ended the guard */
 	void (*work)(void *argument);
 	void *argument;
-	bool lent; /* on a core that the firmware lends: meanwhile it runs nothing there itself */
+	bool lent; /* on a core that the firmware lends, so the firmware runs no code of its own there */
 };
 
 #define SAME_OFFSET(field, offset) \

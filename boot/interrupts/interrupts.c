@@ -1,6 +1,6 @@
 /*
- * The firmware's tick is stopped through its own timer protocol, whatever it ticks by, and started again likewise: so
- * it programs its own device anew. See interrupts.h.
+ * Stops and restarts the firmware's tick through its timer protocol, which works with any device. At the restart the
+ * firmware programs its device again. See interrupts.h.
  */
 #include "interrupts/interrupts.h"
 
@@ -14,8 +14,8 @@
 
 #define VECTORS         256u
 #define EXCEPTIONS      32u   /* SDM vol. 3A, 6.3.1 */
-#define VECTOR          0xe0u /* of no firmware that is known: EDK II's are 20h and up, a few */
-#define VECTOR_SPURIOUS 0x0fu /* what EDK II gives the LAPIC: takes no EOI */
+#define VECTOR          0xe0u /* not used by known firmware: EDK II uses a few from 20h up */
+#define VECTOR_SPURIOUS 0x0fu /* EDK II's spurious vector of the LAPIC, which needs no EOI */
 #define GATE_INTERRUPT  0x8eu
 #define DRAIN_NOPS      64
 
@@ -28,7 +28,7 @@ open_interrupts(void)
 	__asm__ volatile("sti" : : : "memory");
 }
 
-/* Behind STI no interrupt comes within one instruction, and none at all where CLI follows at once. */
+/* STI delays interrupts by one instruction, so a CLI directly after it would let none in. */
 static void
 close_interrupts(void)
 {
@@ -41,7 +41,7 @@ is_spurious(unsigned vector)
 	return vector == VECTOR_SPURIOUS || vector == LAPIC_SPURIOUS_VECTOR;
 }
 
-/* Exceptions are taken as they were before: by a guard, or by the firmware. */
+/* Exceptions keep their handlers: a guard's or the firmware's. */
 static void
 fill_gates(const struct gate *found, uint16_t selector)
 {
@@ -66,7 +66,7 @@ struct window {
 };
 
 /*
- * What the firmware's own table must not get comes to ours: interrupts that are pending, be it of the firmware's tick.
+ * Takes pending interrupts with our table, because the firmware's table must not get them. Its tick may be among them.
  */
 static void
 drain(void)
@@ -77,7 +77,7 @@ drain(void)
 	close_interrupts();
 }
 
-/* A handler that fell has sent no EOI: without one the firmware's tick, of a lower class, would never come again. */
+/* A handler with an exception sent no EOI. Without it the firmware's tick, in a lower class, would never come again. */
 static void
 end_service(void)
 {
@@ -127,7 +127,7 @@ play(void (*work)(void *argument), void (*after)(void *argument), void *argument
 	return NULL;
 }
 
-/* Interrupts are masked, no tick is this core's, and an exception halts it: see boot/cores/core_entry.nasm. */
+/* For a started core: its interrupts are masked, it has no tick, and an exception halts it (core_entry.nasm). */
 static const char *
 play_there(void (*work)(void *argument), void (*after)(void *argument), void *argument)
 {

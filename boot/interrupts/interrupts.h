@@ -4,7 +4,7 @@
 
 #include "clock/timer.h"
 
-/* What a run is given; its functions are NULL where there is no memory for it. */
+/* Returns the functions for a run. They are NULL if there is no memory. */
 struct timer_window interrupts_open(void);
 
 /* Gives the memory back. */

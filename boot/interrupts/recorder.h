@@ -1,4 +1,4 @@
-/* What interrupts.c and recorder.nasm share. */
+/* Declarations for interrupts.c and recorder.nasm. */
 #ifndef BARETICK_RECORDER_H
 #define BARETICK_RECORDER_H
 
@@ -20,7 +20,7 @@ _Static_assert(sizeof(struct timer_event) == 16, "boot/interrupts/recorder.nasm:
 
 #undef SAME_OFFSET
 
-extern struct timer_slot *recorder_slot HIDDEN; /* of the boot core */
+extern struct timer_slot *recorder_slot HIDDEN; /* the boot core's slot */
 extern const uint8_t recorder_take[] HIDDEN, recorder_stray[] HIDDEN, recorder_ignore[] HIDDEN;
 
 #endif

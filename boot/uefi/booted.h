@@ -1,4 +1,4 @@
-/* What the server that this machine was booted from is asked before the run, and what is noted of that. */
+/* Gets options from the server that this machine was booted from, before the run. */
 #ifndef BARETICK_BOOTED_H
 #define BARETICK_BOOTED_H
 
@@ -17,8 +17,8 @@ struct booted {
 };
 
 /*
- * Finds that server, and returns options for settings_read(): of the machine that SMBIOS describes. What is to be said
- * is noted in REPORT. NULL: the application did not come over a network. All is the caller's, and stays.
+ * Finds the server and returns its options for the machine that SMBIOS describes, for settings_read(). Adds notes to
+ * REPORT. Returns NULL if the application did not come over a network. The caller keeps all arguments valid.
  */
 const struct settings_other *booted_open(struct booted *booted, struct console *console, struct report *report,
 					 const struct smbios_facts *smbios);

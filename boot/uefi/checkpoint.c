@@ -5,13 +5,13 @@
 #include "hw/hw.h"
 #include "report/folders.h"
 
-#define SHARE     10 /* of the time, one part at most goes into checkpoints, however slow the volume is */
+#define SHARE     10 /* checkpoints take at most this part of the time, even on a slow volume */
 #define MINUTE_NS UINT64_C(60000000000)
 #define FIRST     "start-cores" /* the end of the boot core's part, and what machines hang in */
 
 /*
- * By what a machine says of itself; its cores and options may change. The serial number, where there is one, tells two
- * machines of one kind apart, whatever identity= is: a digest keeps it to itself.
+ * Makes the name from the machine's identity, not from its cores or options, which may change. A serial number
+ * distinguishes two machines of one kind, even with identity=off: the digest does not reveal it.
  */
 static void
 name_machine(char name[RUNNING_NAME_SIZE], const struct report *report, const struct smbios_facts *smbios)

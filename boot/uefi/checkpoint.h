@@ -1,10 +1,10 @@
 /*
- * What the boot volume has of a run while it goes on: a marker with the phase, and the report up to now. So a machine
- * that hangs, is reset or loses its power leaves what was measured, and the next boot knows what ended it.
+ * Checkpoints of a running measurement on the boot volume: a marker with the phase, and the report up to now. So a
+ * machine that hangs, is reset or loses its power leaves its results, and the next boot knows the last phase.
  *
- * The run's report gets the number after all that are taken; its checkpoints get the two numbers after that, in
- * turn, and each is removed when the next one is whole. So from the first checkpoint on the volume has a whole
- * folder of this run at any moment.
+ * The run's report gets the first free number. Its checkpoints alternate between the next two numbers, and each is
+ * removed when the next one is complete. So after the first checkpoint the volume always has a complete folder of this
+ * run.
  */
 #ifndef BARETICK_CHECKPOINT_H
 #define BARETICK_CHECKPOINT_H
@@ -17,47 +17,50 @@
 #include "uefi/volume/save.h"
 
 struct checkpoint {
-	struct plan *plan;      /* whose texts it renders into; the caller's */
-	struct report report;   /* the latest, as it is saved */
+	struct plan *plan;      /* owned by the caller; its texts hold the rendered report */
+	struct report report;   /* the latest report, as it is saved */
 	struct marker marker;
 	char name[RUNNING_NAME_SIZE];
-	char damage[SAVE_SENTENCE_SIZE]; /* why the volume is left alone; "": it is not */
-	bool marks;             /* the volume takes a marker, */
-	bool marked;            /* and has one of this run */
-	bool saves;             /* and reports, as far as was seen */
+	char damage[SAVE_SENTENCE_SIZE]; /* why the volume is not used; "" if it is */
+	bool marks;             /* the volume accepts a marker */
+	bool marked;            /* the volume has this run's marker */
+	bool saves;             /* the volume accepted all reports until now */
 	bool folder_made;
-	unsigned number;        /* of the folder for the run's report; 0: not known */
-	const struct run *run;  /* from the first phase on, */
-	const struct run_phase *phase;
-	uint64_t saved_tsc, took_ticks; /* when the latest checkpoint was whole, and what it cost */
+	unsigned number;        /* number of the folder for the run's report, 0 if not known */
+	const struct run *run;  /* set from the first phase on */
+	const struct run_phase *phase; /* set from the first phase on */
+	uint64_t saved_tsc, took_ticks; /* end and duration of the latest checkpoint */
 };
 
 /*
- * Heeds what an earlier run on this machine left: see marker_heed(), to be called before anything is planned.
- * Marks that the run begins. REPORT describes the machine already.
+ * Evaluates the marker of an earlier run on this machine: see marker_heed(). Called before anything is planned. Writes
+ * a marker for the start of this run. REPORT already describes the machine.
  */
 void checkpoint_open(struct checkpoint *checkpoint, struct report *report, const struct smbios_facts *smbios);
 
-/* From here on PLAN's texts are there. */
+/* Called when PLAN's texts are available. */
 void checkpoint_planned(struct checkpoint *checkpoint, struct plan *plan);
 
-/* PHASE begins: saves what there is, from the end of the boot core's part on, and marks the phase. Whether it saved. */
+/*
+ * Called at the start of PHASE. Writes the phase into the marker, and saves a checkpoint once the boot core's part is
+ * over. Returns true if it saved one.
+ */
 bool checkpoint_begins(struct checkpoint *checkpoint, const struct run *run, const struct run_phase *phase);
 
-/* The cores of this phase are to be started in another way than its begin said. */
+/* Called if this phase starts the cores in another way than its marker says. */
 void checkpoint_falls_back(struct checkpoint *checkpoint, enum options_cores cores);
 
-/* Between two batches of a phase that may last for hours: whether it is time to save, once a minute. */
+/* Returns true if a checkpoint is due, once a minute. Called between batches of a phase that may last for hours. */
 bool checkpoint_is_due(const struct checkpoint *checkpoint);
 
-void checkpoint_meanwhile(struct checkpoint *checkpoint); /* saves then */
+void checkpoint_meanwhile(struct checkpoint *checkpoint); /* saves a checkpoint that is due */
 
-/* The run is measured. Returns the number for its report. */
+/* Called after the measurements. Returns the number for the run's report. */
 unsigned checkpoint_measured(struct checkpoint *checkpoint);
 
 /*
- * The run's report is saved, or can't be: takes away the checkpoint, unless nothing else is left of the run, and
- * the marker.
+ * Called when the run's report is SAVED, or cannot be. Removes the marker, and the checkpoint unless it is the only
+ * result of the run.
  */
 void checkpoint_close(struct checkpoint *checkpoint, bool saved);
 

@@ -9,9 +9,9 @@
 #define SAVING "Saving the report on the boot volume ..."
 
 /*
- * Before the serial lines get the report, so that they can say why there is none on the volume: at 115,200 baud
- * that of 64 cores takes minutes, in which the stick would have been pulled out. A driver that waits for a
- * dead device can't be hurried, so the summary is on the screen by then, and SAVING says what is being waited for.
+ * Saves before the serial lines get the report, so that they can say why the volume has no report. The report of 64
+ * cores takes minutes at 115,200 baud, and the user might remove the stick in this time. A driver may wait long for a
+ * broken device. So the screen already has the summary, and SAVING names the reason for the wait.
  */
 static void
 save(struct console *console, struct plan *plan, struct report *report, const struct text *texts[SAVE_FILES],

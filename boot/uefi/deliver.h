@@ -8,7 +8,7 @@
 #include "uefi/checkpoint.h"
 #include "uefi/console/pager.h"
 
-/* What is said where the report does not fit. */
+/* The error if the report does not fit into memory. */
 #define DELIVER_TOO_LARGE "error: the report does not fit the memory that the firmware gave\n"
 
 /*

@@ -65,7 +65,7 @@ exit_run(struct console *console, enum options_exit how, enum exit_result result
 {
 	if (how == EXIT_ASK)
 		how = pager_ask(pager, can_return);
-	while (serial_feed(&console->serial)) /* where nobody is asked, nobody is there to cut it */
+	while (serial_feed(&console->serial)) /* without a key to wait for, the queue is sent completely */
 		;
 	pager_finish(pager);
 	if (how == EXIT_DEBUG) {

@@ -40,7 +40,7 @@ struct application {
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
 EFI_STATUS _entry(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
 
-/* What this run took of the firmware: it may return to a shell. */
+/* Returns to the firmware what this run took, because the application may return to a shell. */
 static void
 give_back(struct application *app)
 {
@@ -104,7 +104,7 @@ refuse_options(struct application *app, const char *error)
 	return refuse(app, error, deliver_error(&app->plan, report, &report_page, error, sentence) ? sentence : "");
 }
 
-/* Reads the options into the run's report; false: one is wrong, and ERROR says which. */
+/* Reads the options into the run's report. Returns false if an option is wrong, which ERROR then names. */
 static bool
 read_options(struct application *app, char error[OPTIONS_ERROR_SIZE])
 {
@@ -173,7 +173,7 @@ end_run(void *run)
 	run_end(run);
 }
 
-/* An exception that ended more than a measurement: there is no report but what is on the volume by now. */
+/* Called after an exception outside of a measurement. The only report is the one on the volume, if any. */
 static EFI_STATUS
 end_by_fault(struct application *app, const struct fault *fault)
 {
@@ -192,7 +192,7 @@ end_by_fault(struct application *app, const struct fault *fault)
 	return EFI_ABORTED;
 }
 
-/* What crt0 of GNU-EFI 3.0.18 calls in place of efi_main; older ones don't know it. */
+/* The crt0 of GNU-EFI 3.0.18 calls this function instead of efi_main. Older versions call efi_main. */
 EFI_STATUS
 _entry(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 {

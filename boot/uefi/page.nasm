@@ -1,5 +1,5 @@
 ;
-; The page of report.html, as src/page/build made it: page_bytes to page_end, read-only, no code. PAGE is where it is.
+; The page of report.html from src/page/build, from page_bytes to page_end. It is read-only data. PAGE is its path.
 ;
 bits 64
 default rel

@@ -1,8 +1,7 @@
 ;
-; The section .sbat, by which a shim can refuse versions that were revoked. Each line, by shim's SBAT.md: component, its
-; generation, vendor, package, version, address. The generation is raised by one with each release that mends what
-; Secure Boot was to keep out. baretick has no address; shim wants six fields that are not empty. VERSION is the
-; Makefile's.
+; The section .sbat, with which a shim can refuse revoked versions. Each line has six fields by shim's SBAT.md:
+; component, generation, vendor, package, version, address. No field may be empty, and baretick has no address. A
+; release that fixes a hole in Secure Boot raises the generation by one. VERSION comes from the Makefile.
 ;
 section .sbat progbits alloc noexec nowrite align=1
 

@@ -1,4 +1,4 @@
-/* The report to the server of save=http://..., or that of a boot by network, when volume and serial lines have it. */
+/* Sends the report to the server of save=http://... or of a network boot, after volume and serial lines have it. */
 #ifndef BARETICK_SEND_H
 #define BARETICK_SEND_H
 
@@ -10,15 +10,15 @@
 struct send {
 	const struct plan *plan;
 	const char *address;
-	const uint8_t *mac; /* of the one card by which it is sent; NULL: by any */
+	const uint8_t *mac; /* address of the card that sends it; NULL for any card */
 	struct pager *pager;
 	char sentence[POST_SENTENCE_SIZE];
 };
 
 /*
- * Has PAGER send PLAN's report.json to REPORT's address as the last that is done, and say on screen and serial lines
- * what came of it. Without save= it goes to BOOTED, if that can be asked; nothing where there is no address. All is the
- * caller's, and stays until then.
+ * Makes PAGER send PLAN's report.json to REPORT's address as its last step, and show the result on screen and serial
+ * lines. Without save= the report goes to BOOTED, if it can be asked. Does nothing without an address. The caller keeps
+ * all arguments valid until then.
  */
 void send_later(struct send *send, const struct report *report, const struct plan *plan, const struct server *booted,
 		struct pager *pager);

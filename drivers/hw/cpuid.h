@@ -11,7 +11,7 @@
 #define LEAF_TSC_CRYSTAL    0x00000015u
 #define LEAF_FREQUENCY      0x00000016u
 #define LEAF_TOPOLOGY_V2    0x0000001fu /* laid out as 0Bh */
-#define LEAF_TDX            0x00000021u /* Intel TDX Module 1.5 ABI; EBX, EDX, ECX read "IntelTDX    " in a trust domain */
+#define LEAF_TDX            0x00000021u /* Intel TDX Module 1.5 ABI; reads "IntelTDX    " in a trust domain */
 /* Leaves from 40000000h on belong to hypervisors: see drivers/paravirtual. */
 #define LEAF_HYPERVISOR_MAX   0x40000000u
 #define LEAF_HYPERVISOR_BUILD 0x40000002u /* Hyper-V's: Microsoft's Hypervisor Top Level Functional Specification */
@@ -53,7 +53,7 @@
 #define EXTENDED_ECX_TOPOLOGY   (1u << 22) /* TopologyExtensions */
 #define EXTENDED_EDX_RDTSCP     (1u << 27)
 #define POWER_EDX_INVARIANT     (1u << 8)
-#define SIZES_ECX_ID_BITS(r)    ((r).ecx >> 12 & 0xfu) /* ApicIdSize, the bits of an id in a package; 0 if to be derived from NC */
+#define SIZES_ECX_ID_BITS(r)    ((r).ecx >> 12 & 0xfu) /* ApicIdSize: bits of an id in a package, 0: see NC */
 #define SIZES_ECX_COUNT(r)      (((r).ecx & 0xffu) + 1) /* NC */
 #define CORE_EBX_THREADS(r)     (((r).ebx >> 8 & 0xffu) + 1)
 #define ENCRYPTION_EAX_SEV      (1u << 1)

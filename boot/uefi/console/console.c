@@ -5,8 +5,8 @@
 #include "uefi/firmware/uefi.h"
 
 #define SCREEN_CHUNK 128
-#define FIRST_ROW    2   /* of what console_screen() writes: above it is a title */
-#define MODES_MAX    64  /* looked at, whatever the firmware says it has */
+#define FIRST_ROW    2   /* the first row that console_screen() writes, below the title */
+#define MODES_MAX    64  /* no more modes are examined */
 #define ROWS_MAX     64
 #define COLUMNS_0    80  /* UEFI 2.10, 12.4.1: mode 0 is 80x25, and every screen has it */
 #define ROWS_0       25
@@ -76,8 +76,8 @@ set_mode(struct console *console)
 }
 
 /*
- * The text output of a graphics device alone: of one in PARTS, or of any where that is NULL; NULL where none has
- * its own.
+ * Returns the text output of one graphics device, which is in PARTS unless PARTS is NULL. Returns NULL if no device
+ * has a text output of its own.
  */
 static SIMPLE_TEXT_OUTPUT_INTERFACE *
 own_output(const struct parts *parts, size_t *count)
@@ -94,8 +94,8 @@ own_output(const struct parts *parts, size_t *count)
 }
 
 /*
- * Cells that are drawn have no place among what programs read, so a console over serial lines is taken only where a
- * display has no other way. Where the console's parts are not known, each line that is there may be one.
+ * Drawn screens would disturb programs that read the serial lines. So a console over serial lines is used only if the
+ * display has no text output of its own. If the console's parts are not known, any serial line may be one of them.
  */
 static void
 find_screen(struct console *console, const struct parts *parts)

@@ -9,7 +9,7 @@
 #define PROMPT_LINES 4    /* what a shell says below it */
 #define WAITING           "Waiting for a key: P powers off, R restarts\n"
 #define WAITING_OR_SHELL  "Waiting for a key: P powers off, R restarts, Q returns to the shell\n"
-#define BUFFER_PER_BYTE 8 /* of a document: two panes and their inks, twice for lines that are wrapped */
+#define BUFFER_PER_BYTE 8 /* per byte of a document: two panes with their colours, twice for wrapped lines */
 
 static bool
 is_shown(const struct pager *pager, size_t index, const struct screen_row *row)
@@ -41,7 +41,7 @@ open_screen(struct pager *pager, struct console *console)
 {
 	struct screen *screen = &pager->screen;
 
-	if (!pager->console) /* what was typed before any key was offered was not meant for these */
+	if (!pager->console) /* keys that were typed before the first page had another meaning */
 		keys_drop();
 	pager->console = console;
 	screen->version = VERSION;
@@ -164,7 +164,7 @@ void
 pager_close(struct pager *pager)
 {
 	struct screen *screen = &pager->screen;
-	size_t lines = pager->console->rows; /* of the mode that console_close() has brought back */
+	size_t lines = pager->console->rows; /* rows of the mode that console_close() restored */
 
 	screen->columns = pager->console->columns < PRINT_COLUMNS ? pager->console->columns : PRINT_COLUMNS;
 	screen_open(screen);

@@ -12,38 +12,38 @@ struct pager {
 	struct console *console; /* NULL: nothing was shown yet */
 	struct screen screen;
 	char saved[PAGER_SAVED_SIZE];
-	struct screen_row *shown; /* what is in each row of the console's screen; NULL: not known */
-	char *taken;              /* a document's buffer; NULL: SCRAP has to do */
+	struct screen_row *shown; /* contents of the console's rows, NULL if not known */
+	char *taken;              /* a document's buffer, NULL if scrap is used */
 	char scrap[8];
 	unsigned patience;        /* the number of waits for a first key, 30 ms each at most; 0 is without a bound */
-	void (*last)(void *context); /* see pager_finish(); NULL: nothing is left to do */
+	void (*last)(void *context); /* see pager_finish(); may be NULL */
 	void *last_context;
 };
 
-/* Shows REPORT's first page. BUFFER, SCREEN_BUFFER_SIZE, is the pager's from now on; SAVED: see screen.h. */
+/* Shows REPORT's first page. The pager keeps BUFFER of SCREEN_BUFFER_SIZE bytes. See screen.h for SAVED. */
 void pager_report(struct pager *pager, struct console *console, const struct report *report, const char *saved,
 		  struct text buffer);
 
-/* SAVED in place of what was said of the report, on its first page again. */
+/* Replaces the sentence on the report's place by SAVED, and shows the first page again. */
 void pager_say(struct pager *pager, const char *saved);
 
 /* Shows DOCUMENT in place of a report. */
 void pager_document(struct pager *pager, struct console *console, const char *title, const char *document);
 
 /*
- * Lets the reader turn pages until a way out is chosen; EXIT_RETURN only where CAN_QUIT. Meanwhile the serial lines get
- * what is queued for them; what is left of that when a way out is chosen is cut. Without a screen or a keyboard
- * it waits, as was asked for. Where PATIENCE is set and no key comes in that time, the answer is EXIT_REBOOT: a machine
- * without a visitor comes back. Any key ends that countdown.
+ * Lets the reader turn pages until the reader chooses an exit. EXIT_RETURN is possible only with CAN_QUIT. During this
+ * time the serial lines are fed; the rest of the queue is cut when an exit is chosen. Without a screen or a keyboard it
+ * waits for ever. If PATIENCE is set and no key comes in that time, it returns EXIT_REBOOT, so that an unattended
+ * machine comes back. Any key ends this countdown.
  */
 enum options_exit pager_ask(struct pager *pager, bool can_quit);
 
-/* Writes what was shown first once more, as lines, on the console that is closed, and gives back what it took. */
+/* Writes the first page once more, as lines on the closed console, and frees the pager's memory. */
 void pager_close(struct pager *pager);
 
 /*
- * Calls the pager's LAST, once: what is to be done when the serial lines have got all that is queued, and may end in
- * the firmware. False: that was done before, or there is none. pager_ask() does it when nothing is queued any more.
+ * Calls the pager's LAST once. LAST runs when the queue of the serial lines is empty, because it may hang in the
+ * firmware. Returns false if it ran before or is NULL. pager_ask() calls this function when the queue is empty.
  */
 bool pager_finish(struct pager *pager);
 

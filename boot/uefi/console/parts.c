@@ -1,7 +1,7 @@
 /* The device paths of the firmware's console. See parts.h. */
 #include "uefi/console/parts.h"
 
-#define SIZE_MAX_BYTES 4096u /* of the variable; a path of one device takes some 50 */
+#define SIZE_MAX_BYTES 4096u /* limit of the variable; the path of one device takes about 50 bytes */
 
 static const EFI_GUID guid_device_path = DEVICE_PATH_PROTOCOL;
 static const EFI_GUID guid_global_variable = EFI_GLOBAL_VARIABLE;

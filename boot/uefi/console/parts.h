@@ -1,6 +1,6 @@
 /*
- * What the firmware's console consists of: screens, serial terminals, each by its device path, as the variable
- * ConOut has them (UEFI 2.10, 3.3: "the device path of the active output console").
+ * The parts of the firmware's console: screens and serial terminals. The variable ConOut lists their device paths
+ * (UEFI 2.10, 3.3: "the device path of the active output console").
  */
 #ifndef BARETICK_PARTS_H
 #define BARETICK_PARTS_H
@@ -8,16 +8,16 @@
 #include "uefi/firmware/uefi.h"
 
 struct parts {
-	uint8_t *paths;   /* one behind the other; NULL: not known */
+	uint8_t *paths;   /* all paths in sequence, NULL if not known */
 	size_t size;
-	bool has_serial;  /* one of them leads over a serial line, */
-	bool has_screen;  /* one does not */
+	bool has_serial;  /* a path leads over a serial line */
+	bool has_screen;  /* a path does not lead over a serial line */
 };
 
 void parts_open(struct parts *parts);
 void parts_close(struct parts *parts);
 
-/* Whether DEVICE, or something on it, is one of them. */
+/* Returns true if DEVICE, or a device on it, is a part of the console. */
 bool parts_have(const struct parts *parts, EFI_HANDLE device);
 
 #endif

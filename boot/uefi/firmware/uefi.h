@@ -1,6 +1,6 @@
 /*
- * The firmware's two tables, this image's handle, and what is needed of GNU-EFI's declarations. The globals are set
- * once by efi_main and read by boot/uefi alone.
+ * The firmware's two tables, this image's handle, and the needed declarations of GNU-EFI. efi_main sets the globals
+ * once, and only boot/uefi reads them.
  */
 #ifndef BARETICK_UEFI_H
 #define BARETICK_UEFI_H

@@ -97,7 +97,7 @@ mp_listed(void)
 	return count;
 }
 
-/* NULL, or why the firmware's cores can't be had. What was allocated for nothing is given back. */
+/* Returns NULL, or the reason why the firmware's cores are not available. Frees its memory in that case. */
 static const char *
 mp_open(struct cores *cores, uint32_t own_apic_id, struct cores_limits limits, struct rate tsc)
 {
@@ -134,7 +134,7 @@ do_nothing(void *argument, size_t core)
 	(void)core;
 }
 
-/* Whether a core runs beside the boot core: tried with the first that can be used. */
+/* Returns true if a core can run at the same time as the boot core. Tries the first usable core. */
 static bool
 mp_runs_beside(struct cores *cores)
 {

@@ -1,6 +1,6 @@
 /*
- * A struct smp by the firmware's own means: EFI_MP_SERVICES_PROTOCOL (PI 1.7, volume 2, 13.4). The
- * cores stay the firmware's, so the application may return to its caller.
+ * A struct smp by the firmware's EFI_MP_SERVICES_PROTOCOL (PI 1.7, volume 2, 13.4). The firmware keeps
+ * control of the cores, so the application may return to its caller.
  */
 #ifndef BARETICK_MP_H
 #define BARETICK_MP_H

@@ -1,4 +1,4 @@
-/* What mp.c and mp_run.c share. */
+/* Declarations for mp.c and mp_run.c. */
 #ifndef BARETICK_MP_INTERNAL_H
 #define BARETICK_MP_INTERNAL_H
 
@@ -15,14 +15,14 @@ struct mp_core {
 	struct mp *mp;
 	size_t core;     /* its number in struct smp */
 	bool usable;
-	size_t number;   /* the firmware's, for startup_this */
-	/* While busy the firmware has not noticed yet that its last job is over: then it signals event. */
+	size_t number;   /* the firmware's number, for startup_this */
+	/* True until the firmware notices that the last job is over, when it signals event. */
 	bool busy;
 	EFI_EVENT event;
-	uint32_t posted; /* the boot core's */
-	uint32_t done;   /* the core's */
-	uint32_t fell;   /* the core's: its job took an exception, */
-	struct fault fault; /* this one */
+	uint32_t posted; /* written by the boot core */
+	uint32_t done;   /* written by the core */
+	uint32_t fell;   /* written by the core if its job took an exception */
+	struct fault fault; /* that exception */
 };
 
 struct mp {
@@ -32,15 +32,15 @@ struct mp {
 	struct job job;
 	struct cores *cores;
 	size_t usable;
-	bool alone; /* the firmware runs nothing beside the boot core */
-	bool held;  /* the firmware did not let go of a job: what it knows of may not be freed */
+	bool alone; /* the firmware runs no job while the boot core runs */
+	bool held;  /* the firmware did not end a job, so the memory that it knows must not be freed */
 	struct mp_core core[]; /* as cores->records */
 };
 
-/* The core is not alive from now on. */
+/* Marks the core as lost. */
 void mp_lose(struct mp_core *core, const char *reason);
 
-/* Whether the core can be given a job, if need be once the firmware has noticed its last one's end. */
+/* Returns true if the core can get a job. Waits until the firmware has noticed the end of the core's last job. */
 bool mp_released(struct mp_core *core);
 
 /* For struct smp. */

@@ -1,4 +1,4 @@
-/* Jobs for the firmware's cores. See mp.h, and struct smp for what is promised. */
+/* Jobs for the firmware's cores. See mp.h, and struct smp for the contract. */
 #include "uefi/mp/mp_internal.h"
 
 #include "base/text.h"
@@ -45,7 +45,7 @@ mp_work(VOID *context)
 		__atomic_store_n(&core->fell, 1, __ATOMIC_RELEASE);
 }
 
-/* Runs on every core that the firmware has; those that are not meant return at once. */
+/* Runs on every core of the firmware. Cores outside of the batch return at once. */
 static VOID EFIAPI
 mp_work_if_meant(VOID *context)
 {
@@ -116,7 +116,7 @@ mp_run_here(const struct mp_batch *batch, struct job *job)
 	hw_interrupts_restore(interrupts);
 }
 
-/* Core I of the batch; NULL for the boot core and for those that can't be used. */
+/* Returns core I of the batch, or NULL for the boot core and for unusable cores. */
 static struct mp_core *
 mp_batch_core(const struct mp_batch *batch, size_t i)
 {
@@ -169,10 +169,10 @@ mp_released(struct mp_core *core)
 }
 
 /*
- * Starts one core after the other, to run beside the boot core; but the last one blocks where the
- * boot core is not in the batch, since then there is no wait for the firmware to notice its end,
- * which in EDK2 takes up to 100 ms. Returns false where the firmware runs nothing beside the boot
- * core, which it may refuse once it has signalled ReadyToBoot (PI 1.7, 13.4).
+ * Starts the cores one after the other, while the boot core continues. If the boot core is not in the
+ * batch, the last call blocks. This saves the wait until the firmware notices the end, up to 100 ms in
+ * EDK II. Returns false if the firmware runs no job while the boot core runs. It may refuse this after
+ * it signalled ReadyToBoot (PI 1.7, 13.4).
  */
 static bool
 mp_start_each(const struct mp_batch *batch, uint64_t bound_ns)
@@ -204,7 +204,7 @@ mp_start_each(const struct mp_batch *batch, uint64_t bound_ns)
 	return true;
 }
 
-/* Starts all at once, and blocks until they are back where the boot core can't run beside them. */
+/* Starts all cores at once. Blocks until they are back if the boot core cannot run at the same time. */
 static void
 mp_start_all(const struct mp_batch *batch, struct job *job, uint64_t bound_ns)
 {
@@ -236,7 +236,7 @@ mp_start_all(const struct mp_batch *batch, struct job *job, uint64_t bound_ns)
 	}
 }
 
-/* Gives up those that did not finish; returns how many did. */
+/* Gives up the cores that did not finish. Returns the number of cores that did. */
 static size_t
 mp_settle(const struct mp_batch *batch, uint64_t bound_ns)
 {

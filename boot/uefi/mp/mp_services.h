@@ -26,8 +26,8 @@ struct mp_services {
 	EFI_STATUS (EFIAPI *get_processor_info)(struct mp_services *services, UINTN number,
 						struct mp_processor *processor);
 	/*
-	 * EVENT NULL: returns when all have come back or TIMEOUT_US is over (0: never). FAILED may
-	 * be NULL.
+	 * If EVENT is NULL, returns when all cores are back or after TIMEOUT_US (0 is no limit). FAILED may be
+	 * NULL.
 	 */
 	EFI_STATUS (EFIAPI *startup_all)(struct mp_services *services, mp_procedure *procedure,
 					 BOOLEAN one_by_one, EFI_EVENT event, UINTN timeout_us,

@@ -15,7 +15,7 @@ static const EFI_GUID guid_dns4_binding = GUID_DNS4_BINDING;
 static const EFI_GUID guid_dns4 = GUID_DNS4;
 static const EFI_GUID guid_ip4_config2 = GUID_IP4_CONFIG2;
 
-/* How many there are, of those that there is room for; 0: it was told of none. */
+/* Returns the number of servers, as far as there is space; 0 if the card knows none. */
 static UINTN
 servers_of(EFI_HANDLE card, struct network_address servers[SERVERS_MAX])
 {
@@ -95,7 +95,7 @@ ask_by(struct dns4 *dns, struct network_address *servers, UINTN count, const cha
 	if (EFI_ERROR(status))
 		return status;
 	status = ask(dns, name, ipv4);
-	dns->configure(dns, NULL); /* ends what is under way, too */
+	dns->configure(dns, NULL); /* also ends pending requests */
 	return status;
 }
 

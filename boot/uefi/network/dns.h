@@ -5,9 +5,9 @@
 #include "uefi/firmware/uefi.h"
 
 /*
- * Asks the DNS servers that the network card CARD, which has an address, was told of, for an IPv4 address of NAME,
- * shorter than URL_HOST_SIZE; within 8 s. NULL, and IPV4 is the first one; or why there is none, as a clause. Nothing
- * is held, and nothing stays in a cache.
+ * Asks the DNS servers of network card CARD for an IPv4 address of NAME, within 8 s. CARD has an address, and NAME is
+ * shorter than URL_HOST_SIZE. Returns NULL with the first address in IPV4, or the reason as a clause. Keeps no
+ * resources and no cache.
  */
 const char *dns_look_up(EFI_HANDLE card, const char *name, UINT8 ipv4[4]);
 

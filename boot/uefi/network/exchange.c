@@ -12,7 +12,7 @@
 #define PART_MS     5000 /* for a part of the answer to come */
 #define ANSWER_MS   10000 /* for all of it */
 #define HEAD_SIZE   (URL_SIZE + URL_HOST_SIZE + 448)
-#define LINE_SIZE   256  /* of the answer to what was posted: its first line is read, and no more */
+#define LINE_SIZE   256  /* only the first line of the answer to a POST is read */
 #define SILENT      "it gives no answer in time"
 
 bool
@@ -54,7 +54,7 @@ say_not_reached(struct exchange *exchange, EFI_STATUS status)
 		fails_by(exchange, "the firmware makes no connection to it", status);
 }
 
-/* RFC 9112, 3.2 and 6.2. What is asked for by HTTP/1.0 does not come in chunks. */
+/* RFC 9112, 3.2 and 6.2. A GET uses HTTP/1.0, so that the answer does not come in chunks. */
 static EFI_STATUS
 send_head(struct tcp *tcp, const struct exchange *exchange)
 {
@@ -102,7 +102,7 @@ send_all(struct tcp *tcp, const struct exchange *exchange)
 	return EFI_ERROR(status) || !exchange->body ? status : send_body(tcp, exchange);
 }
 
-/* What has come of the answer. */
+/* The part of the answer that has arrived. */
 struct reception {
 	char *bytes;
 	size_t size, length;
@@ -110,7 +110,7 @@ struct reception {
 	EFI_STATUS end; /* how the last part came */
 };
 
-/* Of what was posted, and of what is not there, the first line. */
+/* Returns true if the first line is enough: for a POST, and for an error. */
 static bool
 is_enough(const struct exchange *exchange, struct reception *in)
 {
@@ -151,7 +151,7 @@ fails_early(struct exchange *exchange, const struct reception *in, const char *c
 				    fails_by(exchange, "the firmware does not get the answer", in->end);
 }
 
-/* What was asked for, moved to where it is wanted. */
+/* Moves the body to the start of the buffer. */
 static bool
 take_body(struct exchange *exchange, const struct reception *in)
 {

@@ -1,4 +1,4 @@
-/* What is posted to a server by HTTP/1.1, or asked of it by HTTP/1.0 (RFC 9112), and what came of it. */
+/* A POST by HTTP/1.1 or a GET by HTTP/1.0 (RFC 9112), and its result. */
 #ifndef BARETICK_EXCHANGE_H
 #define BARETICK_EXCHANGE_H
 
@@ -7,38 +7,38 @@
 #include "uefi/network/protocols.h"
 
 #define EXCHANGE_REASON_SIZE 256
-#define EXCHANGE_BODY_MAX    (64u << 10) /* bytes of what is got */
-#define EXCHANGE_ANSWER_SIZE (EXCHANGE_BODY_MAX + (8u << 10)) /* with its headers */
+#define EXCHANGE_BODY_MAX    (64u << 10) /* maximum bytes of a GET's body */
+#define EXCHANGE_ANSWER_SIZE (EXCHANGE_BODY_MAX + (8u << 10)) /* with the headers */
 #define EXCHANGE_OK          200
 #define EXCHANGE_NOT_FOUND   404
 #define EXCHANGE_NO_TCP      "the firmware has no TCP over a network card"
 
 struct exchange {
-	/* The caller's. */
+	/* Set by the caller. */
 	const char *address; /* http://..., shorter than URL_SIZE */
-	const char *query;   /* goes behind it; NULL: nothing does */
-	const char *body;    /* what is posted, as JSON; NULL: something is asked for */
-	size_t body_length;  /* bytes, not 0 where BODY is not NULL */
-	char *answer;        /* for what is asked for and the headers before it; NULL where BODY is not */
+	const char *query;   /* appended to the address; may be NULL */
+	const char *body;    /* JSON for a POST; NULL for a GET */
+	size_t body_length;  /* bytes, above 0 for a POST */
+	char *answer;        /* buffer for a GET's headers and body; NULL for a POST */
 	size_t answer_size;  /* EXCHANGE_ANSWER_SIZE */
-	/* Filled. */
-	struct url at;       /* the address, read */
-	unsigned status;     /* the answer's, 100 to 999 */
-	size_t answer_length; /* with EXCHANGE_OK: ANSWER begins with so many bytes, all of the body */
-	char reason[EXCHANGE_REASON_SIZE]; /* where there is no answer: why not, without a full stop */
+	/* Set by exchange_do(). */
+	struct url at;       /* the parsed address */
+	unsigned status;     /* the answer's status, 100 to 999 */
+	size_t answer_length; /* with EXCHANGE_OK the length of the body, at the start of ANSWER */
+	char reason[EXCHANGE_REASON_SIZE]; /* reason of a failure, without a full stop */
 };
 
-bool exchange_fails(struct exchange *exchange, const char *reason); /* false */
+bool exchange_fails(struct exchange *exchange, const char *reason); /* returns false */
 
 enum exchange_end {
-	EXCHANGE_ANSWERED,    /* STATUS is known, and all of what was asked for is there */
-	EXCHANGE_FAILED,      /* the server was reached, and then REASON */
-	EXCHANGE_NOT_REACHED, /* REASON; another card may lead to it */
+	EXCHANGE_ANSWERED,    /* STATUS is set, and a GET's body is complete */
+	EXCHANGE_FAILED,      /* the server was reached, but failed for REASON */
+	EXCHANGE_NOT_REACHED, /* not reached for REASON; another card may reach it */
 };
 
 /*
- * By the network card CARD, which has an address; within 8 s to look up a name, 3 s to connect, 30 s to send and 10 s
- * to be answered.
+ * Does the exchange over network card CARD, which has an address. The limits are 8 s to look up a name, 3 s to connect,
+ * 30 s to send, and 10 s for the answer.
  */
 enum exchange_end exchange_do(EFI_HANDLE card, struct exchange *exchange);
 

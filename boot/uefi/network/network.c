@@ -59,7 +59,7 @@ has_address(struct cards *cards, const struct card *card)
 	       __builtin_memcmp(&cards->info.station, &none, sizeof(none)) != 0;
 }
 
-/* By DHCP, unless the card has an address, or waits for one already. */
+/* Requests an address by DHCP, unless the card has one or already waits for it. */
 static void
 want_address(struct cards *cards, struct card *card)
 {

@@ -9,9 +9,9 @@
 #include "uefi/network/exchange.h"
 
 /*
- * Connects the drivers of the network cards, waits for an address, does EXCHANGE. Whether it was answered; else its
- * reason says why not. Bounded: 8 s for an address, and for each card what exchange_do() takes. MAC: by the card of
- * that hardware address alone, whose drivers are connected already; NULL: by any.
+ * Connects the drivers of the network cards, waits at most 8 s for an address, and does EXCHANGE. Each card then has
+ * the limits of exchange_do(). Returns true if there was an answer, otherwise EXCHANGE has the reason. With MAC only
+ * the card with that address is used, whose drivers are already connected. If MAC is NULL, any card is used.
  */
 bool network_ask(struct exchange *exchange, const uint8_t *mac);
 

@@ -11,7 +11,7 @@ struct pause {
 
 bool pause_begin(struct pause *pause, unsigned ms); /* false: the firmware has no event, and nothing is held */
 bool pause_is_over(const struct pause *pause);
-bool pause_goes_on(struct pause *pause);            /* a turn later; false: the time is over */
+bool pause_goes_on(struct pause *pause);            /* waits for one turn; returns false when the time is over */
 void pause_end(struct pause *pause);
 
 #endif

@@ -1,4 +1,4 @@
-/* The report to a server: what is said of it. */
+/* Posts the report to a server, and describes the result. */
 #ifndef BARETICK_POST_H
 #define BARETICK_POST_H
 
@@ -6,7 +6,7 @@
 
 #define POST_SENTENCE_SIZE 600
 
-/* Posts BODY to ADDRESS, which url_read() reads; MAC: see network_ask(). SENTENCE says what came of it. */
+/* Posts BODY to ADDRESS, a URL for url_read(). See network_ask() for MAC. SENTENCE describes the result. */
 void post_report(const char *address, const uint8_t *mac, const char *body, size_t length,
 		 char sentence[POST_SENTENCE_SIZE]);
 

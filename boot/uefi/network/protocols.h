@@ -1,7 +1,6 @@
 /*
- * What is used of UEFI's network protocols, most of which GNU-EFI does not have. UEFI 2.10: 11.6 (service binding),
- * 28.1 (TCP4), 28.5 (IP4 Config II), 29.4 (DNS4), 9.2 (the loaded image's device path). What is not used is a VOID
- * pointer in its place.
+ * The used parts of UEFI's network protocols. GNU-EFI lacks most of them. UEFI 2.10: 11.6 (service binding), 28.1
+ * (TCP4), 28.5 (IP4 Config II), 29.4 (DNS4), 9.2 (the loaded image's device path). Unused members are VOID pointers.
  */
 #ifndef BARETICK_PROTOCOLS_H
 #define BARETICK_PROTOCOLS_H
@@ -103,7 +102,7 @@ struct dns4_config {
 	UINTN server_count;
 	struct network_address *servers;
 	BOOLEAN use_default_address, cache;
-	UINT8 protocol; /* of IP: UDP */
+	UINT8 protocol; /* number of the IP protocol (UDP) */
 	struct network_address station, mask;
 	UINT16 station_port;
 	UINT32 retries, retry_s;

@@ -1,6 +1,6 @@
 /*
- * The server that the application itself came from: by PXE the one that the file was loaded from, asked at port 80, by
- * HTTP boot that of its address. It is asked by the card that was booted by alone.
+ * The server that the application came from. After PXE it is the TFTP server, asked at port 80. After HTTP boot it is
+ * the server in the URL. Only the card that booted is used.
  */
 #ifndef BARETICK_SERVER_H
 #define BARETICK_SERVER_H
@@ -12,21 +12,21 @@
 #define SERVER_SENTENCE_SIZE 384
 
 struct server {
-	bool there; /* the application came over a network; else nothing of the rest holds */
+	bool there; /* the application came over a network; otherwise the other fields are not valid */
 	uint8_t mac[ORIGIN_MAC_SIZE];
-	char options[SERVER_URL_SIZE]; /* where it has options; "": it can't be asked, */
-	char reports[SERVER_URL_SIZE]; /* and where it takes reports */
-	const char *reason;            /* why it can't be asked, as a clause; or NULL */
+	char options[SERVER_URL_SIZE]; /* URL of the options, "" if the server cannot be asked */
+	char reports[SERVER_URL_SIZE]; /* URL for reports, "" if the server cannot be asked */
+	const char *reason;            /* why it cannot be asked, as a clause; or NULL */
 };
 
-/* By what the firmware keeps of the boot. Nothing is sent. */
+/* Finds the server in the firmware's data about the boot. Sends nothing. */
 void server_find(struct server *server);
 
 /*
- * Asks SERVER, which can be asked, for the options of the machine with the serial number SERIAL ("": none is known).
- * The first SIZE bytes of what it has are in BUFFER, LENGTH is how long that is. False: it has none, and SENTENCE says
- * why, or is "" where it just has none for this machine. With true SENTENCE says where they are from. Bounded: 8 s for
- * an address, 8 s for a name, and 21 s.
+ * Asks SERVER for the options of the machine with the serial number SERIAL ("" if not known). BUFFER gets their first
+ * SIZE bytes, and LENGTH their length. SENTENCE then says where they are from. Returns false if there are none;
+ * SENTENCE has the reason, or is "" if the server has none for this machine. The limits are 8 s for an address, 8 s for
+ * a name, and 21 s for the rest.
  */
 bool server_ask(const struct server *server, const char *serial, char *buffer, size_t size, size_t *length,
 		char sentence[SERVER_SENTENCE_SIZE]);

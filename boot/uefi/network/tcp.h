@@ -20,7 +20,7 @@ EFI_STATUS tcp_open(struct tcp *tcp, EFI_HANDLE card, const UINT8 ipv4[4], UINT1
 /* All of BYTES, within MS. After EFI_TIMEOUT the connection is gone, but is to be closed. */
 EFI_STATUS tcp_send(struct tcp *tcp, const char *bytes, size_t length, unsigned ms);
 
-/* What comes first: *LENGTH, the space, becomes its length. Else as tcp_send(). */
+/* Receives the next bytes. *LENGTH is the space on entry and the number of bytes on return. Limits as in tcp_send(). */
 EFI_STATUS tcp_receive(struct tcp *tcp, char *bytes, size_t *length, unsigned ms);
 
 void tcp_close(struct tcp *tcp);

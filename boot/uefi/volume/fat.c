@@ -7,7 +7,7 @@
 #include "base/text.h"
 
 #define WINDOW            512u         /* bytes that are read at once; a sector has as many, or a multiple */
-#define FOLDER_BYTES_MAX  (2u << 20)   /* of the longest there may be: 65,536 entries of 32 bytes */
+#define FOLDER_BYTES_MAX  (2u << 20)   /* size of the longest valid folder: 65,536 entries of 32 bytes */
 #define ENTRY_BYTES       32u
 #define NAME_BYTES        11u          /* 8 and 3, filled up with blanks */
 #define BASE_BYTES        8u
@@ -38,7 +38,7 @@ struct fat {
 	struct window table, folder;
 };
 
-/* What is at AT, up to the end of its window; NULL where it can't be read. */
+/* Returns the bytes at AT up to the end of its window, or NULL if they cannot be read. */
 static const uint8_t *
 bytes_at(struct fat *fat, struct window *window, uint64_t at)
 {

@@ -1,7 +1,7 @@
 /*
- * Folders of a FAT volume that do not end. Firmware follows a folder's chain of clusters to its end before it
- * opens or lists it, without a bound (EDK II: FatPhysicalDirSize()): where a damaged chain leads back into itself,
- * that call never returns. So the chain is followed here before.
+ * Detects endless folders of a FAT volume. Before firmware opens or lists a folder, it follows the folder's chain of
+ * clusters to its end without a limit (EDK II: FatPhysicalDirSize()). If a damaged chain leads back into itself, that
+ * call never returns. So the chain is checked here first.
  */
 #ifndef BARETICK_FAT_H
 #define BARETICK_FAT_H
@@ -11,9 +11,9 @@
 #define FAT_NAME_SIZE 13 /* 12345678.123 and the final 0 */
 
 /*
- * Whether FOLDER (a short name in upper case) at the root of the volume on DEVICE does not end, INNER is "" then;
- * or a folder in it, INNER is that one's short name. False as well where there is no such folder, where the volume
- * is none of FAT16 or FAT32, and where it can't be read.
+ * Returns true if FOLDER (a short name in upper case) at the root of the volume on DEVICE is endless, with INNER "", or
+ * if a folder in it is endless, with its short name in INNER. Returns false if there is no such folder, if the volume
+ * is not FAT16 or FAT32, and if it cannot be read.
  */
 bool fat_is_endless(EFI_HANDLE device, const char *folder, char inner[FAT_NAME_SIZE]);
 

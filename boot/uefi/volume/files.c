@@ -4,7 +4,7 @@
 #include "base/text.h"
 
 #define OPTIONS_FILE "baretick.cfg"
-#define ENTRIES_MAX  65536 /* of a folder that is listed; FAT has space for 65,536 entries in one */
+#define ENTRIES_MAX  65536 /* limit for listing a folder; a FAT folder has at most 65,536 entries */
 
 /* UEFI 2.10, 13.5.16 and 13.5.17 */
 const EFI_GUID guid_file_info = EFI_FILE_INFO_ID;

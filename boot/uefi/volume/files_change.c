@@ -2,14 +2,14 @@
 #include "uefi/volume/files_internal.h"
 
 /*
- * Of one Write. A megabyte at once, or a buffer above 4 GiB, which the device's controller does not reach, is more than
- * some firmware's drivers can do (luv-yocto, issue 28; systemd, issue 25911).
+ * The size of one Write. Some firmware's drivers fail with a megabyte at once, or with a buffer above 4 GiB, which the
+ * device's controller does not reach (luv-yocto, issue 28; systemd, issue 25911).
  */
 #define PIECE_BYTES 0x10000u
 
 static const UINT64 read_write = EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE;
 
-/* Open with EFI_FILE_MODE_CREATE opens what is there, too: so it is asked for first. */
+/* Open with EFI_FILE_MODE_CREATE also opens an existing file, so this is checked first. */
 static EFI_STATUS
 create(EFI_FILE_HANDLE root, const char *path, UINT64 attributes, EFI_FILE_HANDLE *made)
 {
@@ -98,7 +98,7 @@ files_overwrite(EFI_FILE_HANDLE root, const char *path, const char *bytes, size_
 	return EFI_ERROR(status) ? status : write_and_close(file, bytes, length);
 }
 
-/* UEFI 2.10, 13.5.16: a new FileName renames; times of 0 stay as they are. */
+/* UEFI 2.10, 13.5.16: a new FileName renames the file, and times of 0 are not changed. */
 EFI_STATUS
 files_rename(EFI_FILE_HANDLE root, const char *path, const char *name)
 {
@@ -132,6 +132,6 @@ files_remove(EFI_FILE_HANDLE root, const char *path)
 	if (EFI_ERROR(status))
 		return status;
 	status = file->Delete(file); /* which closes it */
-	/* UEFI 2.10, EFI_FILE_PROTOCOL.Delete(): what could not be deleted is reported by a warning alone. */
+	/* UEFI 2.10, EFI_FILE_PROTOCOL.Delete(): only a warning reports that the file could not be deleted. */
 	return status == EFI_WARN_DELETE_FAILURE ? EFI_DEVICE_ERROR : status;
 }

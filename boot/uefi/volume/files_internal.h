@@ -1,4 +1,4 @@
-/* What reads the boot volume, shared with what changes it. */
+/* Declarations for files.c, which reads the boot volume, and files_change.c, which changes it. */
 #ifndef BARETICK_FILES_INTERNAL_H
 #define BARETICK_FILES_INTERNAL_H
 
@@ -6,7 +6,7 @@
 
 #define FILES_NAME_MAX 255 /* characters of a name on FAT with long names, ISO 9660 and NTFS */
 
-/* What GetInfo and a folder's Read write, with space for the name that ends each. */
+/* A buffer for GetInfo and for a folder's Read. Each result ends with a name. */
 union files_information {
 	EFI_FILE_INFO file;
 	EFI_FILE_SYSTEM_INFO volume;

@@ -4,12 +4,12 @@
 
 #include "uefi/volume/files.h"
 
-#define NUMBERS_IN_A_ROW 3 /* of a run: its report's, and two for its checkpoints in turn */
+#define NUMBERS_IN_A_ROW 3 /* a run needs one number for its report and two for its checkpoints */
 
 /*
- * The first number, of at least NUMBERS_IN_A_ROW that are free as far as there are so many, after all that the
- * names in FOLDER bear; 0: there is none. A short name of FAT that is not in the list takes one, too: such a file
- * is found by it.
+ * Finds a number after all numbers in FOLDER, followed by free ones so that NUMBERS_IN_A_ROW are free if possible. Sets
+ * 0 if there is none. A file's short FAT name counts too although it is not listed, because the file can be found by
+ * it.
  */
 EFI_STATUS numbers_next(EFI_FILE_HANDLE root, const char *folder, unsigned *number);
 

@@ -21,10 +21,10 @@ static const char *const names[SAVE_FILES] = {
 struct saving {
 	EFI_FILE_HANDLE root;
 	const struct text *const *texts;
-	uint64_t free_bytes, needed_bytes; /* as far as the firmware knows; 0 and 0: it does not say */
-	bool made_reports; /* \baretick is this run's own */
+	uint64_t free_bytes, needed_bytes; /* the firmware's figures, both 0 if not known */
+	bool made_reports; /* this run created \baretick */
 	bool began;        /* so is the folder of the report, which may be half made */
-	char path[FILES_PATH_SIZE]; /* of what is being made */
+	char path[FILES_PATH_SIZE]; /* path of the file or folder that is being created */
 	struct text sentence;
 };
 
@@ -87,8 +87,8 @@ path_of(struct saving *saving, const char *folder, const char *name)
 }
 
 /*
- * Too little space is used for the sentence alone: the firmware may have read it from a count on the volume that was
- * left behind when a stick was pulled out. Only what is written shows whether there is space.
+ * Too little space only changes the sentence. The firmware may have the figure from a count on the volume, which is
+ * wrong if the stick was pulled out. Only writing shows whether there is space.
  */
 static bool
 may_write(struct saving *saving)
@@ -120,8 +120,8 @@ try_space(struct saving *saving, const char *path)
 }
 
 /*
- * On a volume that is full EDK II leaves a folder without a cluster behind, which it can't remove again. So where too
- * little space is counted, a file in the folder's place is tried first: what is left of that can be removed.
+ * On a full volume EDK II leaves a folder without a cluster, which it cannot remove again. So if the count shows too
+ * little space, a file with the folder's name is tried first, because its remains can be removed.
  */
 static EFI_STATUS
 make_folder(struct saving *saving, const char *path)

@@ -17,11 +17,11 @@
 bool save_is_safe(char sentence[SAVE_SENTENCE_SIZE]);
 
 /*
- * Writes TEXTS, by enum save_file, into the folder \baretick\NNNN of NUMBER; 0: the next one. Until all of them
- * are on the volume the folder is called NNNN.new, and nothing that was there before is opened for writing:
- * whenever the power goes, what has no .new is whole, if the writes come in order. Only a \baretick that has to
- * grow for the new folder may be cut off within that write. SENTENCE says where the texts are or, with false, why
- * they are not; then what was begun is removed, unless the volume no longer answers or lets nothing be removed.
+ * Writes TEXTS, by enum save_file, into the folder \baretick\NNNN of NUMBER (0 for the next one). Until all texts are
+ * on the volume the folder is called NNNN.new, and no older file is opened for writing. So after a power cut each
+ * folder without .new is complete, if writes come in order. Only the growth of \baretick may be cut off. SENTENCE names
+ * the folder. If this returns false, SENTENCE has the reason, and the unfinished folder is removed if the volume allows
+ * it.
  */
 bool save_report(const struct text *const texts[SAVE_FILES], unsigned number, char sentence[SAVE_SENTENCE_SIZE]);
 
@@ -37,7 +37,7 @@ bool save_is_unrenamed(unsigned number);
 /* Returns true if the folder before the next number has JSON as its report.json. */
 bool save_is_latest(const struct text *json);
 
-/* The number after all that are taken; 0: there is none, or nothing can be read. */
+/* Returns the number after all used numbers, or 0 if there is none or the volume cannot be read. */
 unsigned save_next_number(void);
 
 #endif

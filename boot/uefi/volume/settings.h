@@ -9,8 +9,8 @@
 /* Where options stand in place of a baretick.cfg. */
 struct settings_other {
 	/*
-	 * Puts the first SIZE bytes of them into BUFFER, and how long they are into LENGTH; false: there are none, and
-	 * whatever is to be said of that was said.
+	 * Writes the first SIZE bytes of the options into BUFFER, and their length into LENGTH. Returns false if there are
+	 * none; the reason was already noted.
 	 */
 	bool (*read)(void *context, char *buffer, size_t size, size_t *length);
 	void *context;
@@ -18,11 +18,11 @@ struct settings_other {
 };
 
 /*
- * Built-in values, then baretick.cfg, or OTHER where the volume has none (NULL: there is nothing else), the load
- * options, QEMU's fw_cfg (asked only where CPUID or the ACPI tables say that the machine is a guest). False, and ERROR
- * a sentence (OPTIONS_ERROR_SIZE bytes), where any source is wrong: then REPORT's options hold what the others said,
- * and an exit=, save= and serial= that could be read, so that the run ends as it was asked to. Load options
- * without an option of baretick belong to the firmware: REPORT gets a note.
+ * Reads the options from baretick.cfg (or from OTHER if the volume has none; may be NULL), the load options, and QEMU's
+ * fw_cfg, starting from the built-in values. fw_cfg is accessed only if CPUID or the ACPI tables show a guest. Returns
+ * false with a sentence in ERROR (OPTIONS_ERROR_SIZE bytes) if a source is wrong. REPORT's options then hold the values
+ * of the other sources. They also hold exit=, save= and serial= from the wrong source, so that the run ends as
+ * requested. Load options without an option of baretick belong to the firmware, and REPORT gets a note.
  */
 bool settings_read(const struct cpu_facts *cpu, const struct options_names *names, const struct settings_other *other,
 		   struct report *report, char *error);
