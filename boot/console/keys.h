@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 struct keys {
-	void *tick; /* private to the boot: wakes the processor between two polls; NULL if not available */
+	void *tick; /* private to the boot, wakes the processor between two polls; NULL if not available */
 	bool ticks;     /* the tick was observed; otherwise the processor polls without sleep */
 };
 

@@ -44,7 +44,7 @@ struct cores {
 struct cores_limits {
 	size_t listed;  /* so many have a number and a record at most, whether they are started or not */
 	size_t started;
-	uint64_t awake_ns; /* time for which a core from cores_start() polls for its next job before it halts */
+	uint64_t awake_ns; /* how long a core from cores_start() polls for its next job before it halts */
 };
 
 /* How many cores MADT lists, the boot core (OWN_APIC_ID) among them in every case. */

@@ -41,7 +41,7 @@ is_spurious(unsigned vector)
 	return vector == VECTOR_SPURIOUS || vector == LAPIC_SPURIOUS_VECTOR;
 }
 
-/* Exceptions keep their handlers: a guard's or the firmware's. */
+/* Exceptions keep their handlers, in a guard or in the firmware. */
 static void
 fill_gates(const struct gate *found, uint16_t selector)
 {

@@ -1,5 +1,5 @@
 ;
-; The section .sbat, with which a shim can refuse revoked versions. Each line has six fields by shim's SBAT.md:
+; The section .sbat, so that a shim can refuse revoked versions. Each line has six fields by shim's SBAT.md:
 ; component, generation, vendor, package, version, address. No field may be empty, and baretick has no address. A
 ; release that fixes a hole in Secure Boot raises the generation by one. VERSION comes from the Makefile.
 ;

@@ -11,9 +11,9 @@
 #define FAT_NAME_SIZE 13 /* 12345678.123 and the final 0 */
 
 /*
- * Returns true if FOLDER (a short name in upper case) at the root of the volume on DEVICE is endless, with INNER "", or
- * if a folder in it is endless, with its short name in INNER. Returns false if there is no such folder, if the volume
- * is not FAT16 or FAT32, and if it cannot be read.
+ * Returns true if FOLDER (a short name in upper case) at the root of the volume on DEVICE is endless, or if a folder in
+ * it is. INNER is "" or the short name of this inner folder. Returns false if there is no such folder, if the volume is
+ * not FAT16 or FAT32, and if it cannot be read.
  */
 bool fat_is_endless(EFI_HANDLE device, const char *folder, char inner[FAT_NAME_SIZE]);
 

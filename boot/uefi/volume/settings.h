@@ -18,8 +18,8 @@ struct settings_other {
 };
 
 /*
- * Reads the options from baretick.cfg (or from OTHER if the volume has none; may be NULL), the load options, and QEMU's
- * fw_cfg, starting from the built-in values. fw_cfg is accessed only if CPUID or the ACPI tables show a guest. Returns
+ * Reads the options in this order: the built-in values, baretick.cfg, the load options, QEMU's fw_cfg. OTHER, which may
+ * be NULL, replaces a missing baretick.cfg. fw_cfg is accessed only if CPUID or the ACPI tables show a guest. Returns
  * false with a sentence in ERROR (OPTIONS_ERROR_SIZE bytes) if a source is wrong. REPORT's options then hold the values
  * of the other sources. They also hold exit=, save= and serial= from the wrong source, so that the run ends as
  * requested. Load options without an option of baretick belong to the firmware, and REPORT gets a note.
