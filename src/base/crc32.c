@@ -1,9 +1,9 @@
-/* See crc32.h. */
+/* Computes CRC-32. See crc32.h. */
 #include "base/crc32.h"
 
 #define POLYNOMIAL UINT32_C(0xedb88320)
 
-/* Without a table: a record has a few hundred KB, and 1 KB of table would be in every image. */
+/* No table is used: a record has only a few hundred KB, and a table would add 1 KB to every image. */
 uint32_t
 crc32_add(uint32_t crc, const void *bytes, size_t length)
 {

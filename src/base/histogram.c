@@ -3,7 +3,7 @@
 
 #include "base/scale.h"
 
-#define LINEAR_MAX           ((UINT64_C(2) << HISTOGRAM_SUB_BITS) - 1) /* a bucket to each value */
+#define LINEAR_MAX           ((UINT64_C(2) << HISTOGRAM_SUB_BITS) - 1) /* a bucket for each value */
 #define PER_HUNDRED_THOUSAND 100000u
 
 _Static_assert(HISTOGRAM_BUCKETS == 3776, "128 linear ones, then 57 powers of two of 64");
@@ -16,7 +16,7 @@ histogram_clear(struct histogram *histogram)
 		histogram->counts[i] = 0;
 }
 
-/* VALUE is halved until 7 bits are left: those count on from 64 times the halvings. */
+/* Halves VALUE until 7 bits are left. The buckets of these start at 64 times the number of halvings. */
 size_t
 histogram_bucket(uint64_t value)
 {

@@ -1,4 +1,7 @@
-/* Figures with their errors: the truth lies within low and high, both included, and VALUE is the best guess at it. */
+/*
+ * Figures with their errors: the true value lies within low and high, both included, and VALUE is the best
+ * estimate.
+ */
 #ifndef BARETICK_INTERVAL_H
 #define BARETICK_INTERVAL_H
 
@@ -33,7 +36,7 @@ interval_ppm_below(int64_t ppb)
 	return ppb / PPB_PER_PPM - (ppb % PPB_PER_PPM < 0);
 }
 
-/* Its ends rounded outwards, its value to the nearest. */
+/* Rounds the ends outwards, and the value to the nearest. */
 static inline struct interval_ppm
 interval_in_ppm(const struct interval_ppb *ppb)
 {

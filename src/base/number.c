@@ -23,7 +23,7 @@ number_of(const char *word)
 	return number;
 }
 
-/* VALUE / 10^SCALE with DIGITS behind the point, then UNIT. */
+/* VALUE / 10^SCALE with DIGITS decimals, then UNIT. */
 static struct number
 number_with_unit(uint64_t value, unsigned scale, unsigned digits, const char *unit)
 {
@@ -46,7 +46,7 @@ power_of_ten(unsigned exponent)
 	return power;
 }
 
-/* VALUE / 10^SCALE as an integer after rounding to DIGITS behind the point: 9.996 with 2 digits is 1000. */
+/* VALUE / 10^SCALE as an integer after rounding to DIGITS decimals: 9.996 with 2 decimals is 1000. */
 static uint64_t
 rounded(uint64_t value, unsigned scale, unsigned digits)
 {

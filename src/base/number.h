@@ -1,27 +1,30 @@
-/* Durations, rates and shares in few characters, for columns. Rounded to nearest; never longer than said. */
+/*
+ * Durations, rates and shares in few characters, for columns. Rounded to nearest, and never longer than
+ * documented.
+ */
 #ifndef BARETICK_NUMBER_H
 #define BARETICK_NUMBER_H
 
 #include <stdint.h>
 
-/* By value, so that a call can be written where its text is printed: number_rate(x).text. */
+/* Returned by value, so that a call can be used where its text is printed: number_rate(x).text. */
 struct number {
 	char text[24];
 };
 
 /* At most 6 characters, three significant digits: "9 ns", "123 ns", "1.23us", "12.3ms", "1.00 s", ">1 day". */
 struct number number_ns(uint64_t ns);
-struct number number_ps(uint64_t ps); /* likewise; "434 ps" and "9.84ns" are then possible */
+struct number number_ps(uint64_t ps); /* the same in ps; "434 ps" and "9.84ns" are then possible */
 
-/* At most 12 characters, seven significant digits: "3.579545 MHz", "8.192000 kHz", "1.000 Hz"; 0: "-". */
+/* At most 12 characters, seven significant digits: "3.579545 MHz", "8.192000 kHz", "1.000 Hz". "-" for 0. */
 struct number number_rate(uint64_t millihz);
 
-/* PART of WHOLE in percent with DIGITS behind the point, at most 6; "-" where WHOLE is 0. */
+/* PART of WHOLE in percent with DIGITS decimals, at most 6; "-" if WHOLE is 0. */
 struct number number_percent(uint64_t part, uint64_t whole, unsigned digits);
 
 /*
- * A figure as far as its error lets it be told: ERROR in two digits, rounded up so far that it holds for the rounded
- * VALUE too, and VALUE to the same place: of 39231 +-8980 it is 39200 +-9100.
+ * A figure with as many digits as its error allows. ERROR has two digits, rounded up so that it also covers the
+ * rounding of VALUE. VALUE ends at the same digit: 39231 +-8980 becomes 39200 +-9100.
  */
 struct number_within {
 	int64_t value;

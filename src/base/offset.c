@@ -15,7 +15,10 @@ offset_negate(struct offset offset)
 	return (struct offset){ offset_negate_bound(offset.high), offset_negate_bound(offset.low) };
 }
 
-/* UNBOUNDED, INT64_MIN for a lower bound and INT64_MAX for an upper one, swallows whatever is added to it. */
+/*
+ * Adds A and B. If one is UNBOUNDED (INT64_MIN for a lower bound, INT64_MAX for an upper one), so is the
+ * result.
+ */
 static int64_t
 add(int64_t a, int64_t b, int64_t unbounded)
 {

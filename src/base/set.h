@@ -1,4 +1,4 @@
-/* A set of small numbers, below 32: bit I of a word is whether I is in it. */
+/* A set of numbers below 32: bit I of a word is set if I is in it. */
 #ifndef BARETICK_SET_H
 #define BARETICK_SET_H
 

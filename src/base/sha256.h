@@ -11,15 +11,16 @@
 
 struct sha256 {
 	uint32_t state[8];
-	uint64_t length; /* bytes taken in so far; below 2^61 */
-	uint8_t block[SHA256_BLOCK_SIZE]; /* the first length % 64 of them wait for the rest of their block */
+	uint64_t length; /* bytes so far; below 2^61 */
+	uint8_t block[SHA256_BLOCK_SIZE]; /* the first length % 64 bytes wait for the rest of their block */
 };
 
 void sha256_init(struct sha256 *sha256);
 void sha256_update(struct sha256 *sha256, const void *bytes, size_t length);
-void sha256_final(struct sha256 *sha256, uint8_t digest[SHA256_DIGEST_SIZE]); /* once; then init again */
+/* Call it once; then init again. */
+void sha256_final(struct sha256 *sha256, uint8_t digest[SHA256_DIGEST_SIZE]);
 
-/* The digest of LENGTH BYTES, all at once, as 64 lower-case digits and a final 0. */
+/* The digest of LENGTH BYTES as 64 lower-case hexadecimal digits and a final 0. */
 void sha256_hex(const void *bytes, size_t length, char hex[SHA256_HEX_SIZE]);
 
 #endif

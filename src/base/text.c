@@ -1,7 +1,7 @@
-/* Text into a buffer of the caller's. See text.h. */
+/* Writes text into a buffer of the caller. See text.h. */
 #include "base/text.h"
 
-#define WIDTH_MAX       4096u /* of a column; a wider one is written out as an unknown conversion */
+#define WIDTH_MAX       4096u /* widest column; a wider conversion is copied to the output unchanged */
 #define DIGITS_MAX      20    /* decimal digits of UINT64_MAX, 18,446,744,073,709,551,615 */
 #define DECIMAL         10u
 #define HEXADECIMAL     16u
@@ -17,7 +17,7 @@ struct conversion {
 	char letter;
 };
 
-struct arguments { /* an array type in itself, va_list can't be handed on by address otherwise */
+struct arguments { /* a struct, because va_list is an array type and could not be passed by address */
 	va_list list;
 };
 
@@ -87,7 +87,7 @@ put_string(struct text *text, const struct conversion *conversion, const char *s
 	put_repeated(text, ' ', conversion->left ? pad : 0);
 }
 
-/* The digits of VALUE, least significant first; at least one. */
+/* The digits of VALUE, the least significant first; at least one. */
 static size_t
 digits_of(uint64_t value, unsigned base, char digits[DIGITS_MAX])
 {
@@ -119,7 +119,7 @@ put_integer(struct text *text, const struct conversion *conversion, bool negativ
 	put_repeated(text, ' ', conversion->left ? pad : 0);
 }
 
-/* Reads digits into NUMBER, which stays above WIDTH_MAX once it was there. */
+/* Reads digits into NUMBER. Once it exceeds WIDTH_MAX, it stays above it. */
 static const char *
 parse_number(const char *at, unsigned *number)
 {
@@ -177,7 +177,7 @@ is_known(const struct conversion *conversion)
 	}
 }
 
-/* What follows a %; the result points behind it, or is NULL where it is not one of ours. */
+/* Parses the conversion after a %. Returns its end, or NULL if it is not supported. */
 static const char *
 parse_conversion(const char *at, struct conversion *conversion)
 {
@@ -189,7 +189,7 @@ parse_conversion(const char *at, struct conversion *conversion)
 	return is_known(conversion) ? at + 1 : NULL;
 }
 
-/* As in C: a negative width is a width with -, a negative precision is none. */
+/* As in C: a negative width means a width with -, a negative precision means none. */
 static void
 take_width_and_precision(struct conversion *conversion, struct arguments *arguments)
 {
@@ -287,7 +287,7 @@ void
 text_put_decimal(struct text *text, uint64_t value, unsigned scale, unsigned digits)
 {
 	char known[DIGITS_MAX];
-	unsigned fraction = scale < digits ? scale : digits; /* digits behind the point that VALUE has */
+	unsigned fraction = scale < digits ? scale : digits; /* decimals that VALUE has */
 	size_t count = digits_of(divide_by_power_of_ten(value, scale - fraction), DECIMAL, known);
 	size_t places = count > fraction ? count : (size_t)fraction + 1;
 

@@ -1,4 +1,4 @@
-/* The begin of an answer. See answer.h. */
+/* Reads the start of an HTTP answer. See answer.h. */
 #include "network/answer.h"
 
 #include "base/text.h"
@@ -6,7 +6,7 @@
 
 #define LENGTH_MAX UINT64_C(1000000000000000)
 
-/* A line of the headers, and what stands between its colon and its end. */
+/* A line of the headers, and its value after the colon. */
 struct line {
 	const char *bytes, *value;
 	size_t length, value_length;

@@ -1,4 +1,4 @@
-/* The begin of an answer of HTTP/1.0 or 1.1 (RFC 9112), as far as it has come. */
+/* The start of an answer of HTTP/1.0 or 1.1 (RFC 9112), as far as it has been received. */
 #ifndef BARETICK_ANSWER_H
 #define BARETICK_ANSWER_H
 
@@ -7,15 +7,15 @@
 #include <stdint.h>
 
 struct answer {
-	unsigned status; /* 100 to 999; 0: not there yet, or this is none of HTTP */
-	size_t body_at;  /* where the body begins; 0: the headers are not all there yet */
-	/* Of the headers, once all are there: */
+	unsigned status; /* 100 to 999; 0 if it is not complete yet, or not HTTP */
+	size_t body_at;  /* offset of the body; 0 if the headers are not complete yet */
+	/* Valid once the headers are complete: */
 	bool has_length;
-	uint64_t length; /* of the body, in bytes */
-	const char *refused; /* why the body can't be read, as a clause; or NULL */
+	uint64_t length; /* bytes of the body */
+	const char *refused; /* why the body cannot be read, as a clause; or NULL */
 };
 
-/* LENGTH bytes of it; whether the headers are all there. */
+/* Reads the first LENGTH bytes of an answer. Returns true if the headers are complete. */
 bool answer_read(const char *bytes, size_t length, struct answer *answer);
 
 #endif

@@ -1,4 +1,4 @@
-/* Where an application came from, by what the firmware keeps. See origin.h. */
+/* Finds the server that an application came from, by data that the firmware keeps. See origin.h. */
 #include "network/origin.h"
 
 #include "base/text.h"
@@ -11,9 +11,9 @@
 #define TYPE_MESSAGE  0x03
 #define SUBTYPE_MAC   0x0b
 #define SUBTYPE_URI   0x18
-#define DHCP_NEXT_AT  20   /* RFC 2131, 2: siaddr, */
-#define DHCP_FILE_AT  108  /* file, */
-#define DHCP_MAGIC_AT 236  /* and what comes before the options */
+#define DHCP_NEXT_AT  20   /* RFC 2131, 2: siaddr */
+#define DHCP_FILE_AT  108  /* file */
+#define DHCP_MAGIC_AT 236  /* the magic cookie before the options */
 #define DHCP_HEAD     240
 #define OPTION_PAD    0
 #define OPTION_SERVER 54
@@ -53,7 +53,7 @@ origin_of_uri(const char *uri, size_t length, char address[ORIGIN_ADDRESS_SIZE])
 	struct url url;
 
 	address[0] = '\0';
-	if (!url_begins(uri, length, SCHEME)) /* RFC 3986, 3.1: it may be in capitals */
+	if (!url_begins(uri, length, SCHEME)) /* RFC 3986, 3.1: the scheme may be in capitals */
 		return "its address does not begin with http://";
 	text_init(&text, whole, sizeof(whole));
 	text_put(&text, SCHEME);
@@ -69,7 +69,7 @@ origin_of_uri(const char *uri, size_t length, char address[ORIGIN_ADDRESS_SIZE])
 	return NULL;
 }
 
-/* The value of OPTION; NULL: there is none. */
+/* The value of OPTION; NULL if there is none. */
 static const uint8_t *
 option_in(const uint8_t *packet, size_t length, uint8_t option, size_t *size)
 {
@@ -93,7 +93,7 @@ option_in(const uint8_t *packet, size_t length, uint8_t option, size_t *size)
 	return NULL;
 }
 
-/* An address that is one, and not 0.0.0.0. */
+/* Takes an IPv4 address. Returns false if it is 0.0.0.0. */
 static bool
 take(const uint8_t *from, uint8_t ipv4[4])
 {

@@ -1,6 +1,6 @@
 /*
- * The server that an application came from, by what firmware keeps of a network boot: device paths (UEFI 2.10, 10.3.4)
- * and DHCP packets (RFC 2131).
+ * Finds the server that an application came from, by data that the firmware keeps of a network boot: device
+ * paths (UEFI 2.10, 10.3.4) and DHCP packets (RFC 2131).
  */
 #ifndef BARETICK_ORIGIN_H
 #define BARETICK_ORIGIN_H
@@ -14,33 +14,35 @@
 struct text;
 
 #define ORIGIN_MAC_SIZE     6
-#define ORIGIN_ADDRESS_SIZE (URL_SIZE - 16) /* of http://HOST:65535 and a 0, and room for a path behind it */
+#define ORIGIN_ADDRESS_SIZE (URL_SIZE - 16) /* for http://HOST:65535 and a 0, with space for a path after it */
 
 struct origin {
-	bool has_mac;  /* a network card is in the path */
+	bool has_mac;  /* the path contains a network card */
 	uint8_t mac[ORIGIN_MAC_SIZE];
-	const char *uri; /* in the path: of HTTP boot; NULL: none that says anything */
+	const char *uri; /* URI of an HTTP boot in the path; NULL if there is none */
 	size_t uri_length;
 };
 
-/* Of PATH, nodes up to the one that ends it, 32 at most: what is behind them or a node that is too short isn't read. */
+/* Reads PATH, at most 32 nodes up to its end node. Stops at a node that is too short. */
 struct origin origin_of_path(const uint8_t *path);
 
 /*
- * The server of a URI that HTTP boot has loaded: http://HOST[:PORT], without a slash behind it. NULL, or why it can't
- * be asked, as a clause; ADDRESS is "" then.
+ * The server of a URI that HTTP boot loaded: http://HOST[:PORT], without a final slash. Returns NULL, or as a
+ * clause why it cannot be used; ADDRESS is "" then.
  */
 const char *origin_of_uri(const char *uri, size_t length, char address[ORIGIN_ADDRESS_SIZE]);
 
 /*
- * The server of a PXE boot in a packet of LENGTH bytes, which the DHCP server, its proxy or the boot server sent: the
- * next server, else option 66 where that is an IPv4 address, else option 54 (RFC 2132, 9.4 and 9.7). False: none.
+ * The server of a PXE boot, from a packet of LENGTH bytes sent by the DHCP server, its proxy or the boot
+ * server. It is the next server, or else option 66 if that is an IPv4 address, or else option 54 (RFC 2132, 9.4
+ * and 9.7). Returns false if there is none.
  */
 bool origin_of_dhcp(const uint8_t *packet, size_t length, uint8_t ipv4[4]);
 
-bool origin_names_a_file(const uint8_t *packet, size_t length); /* in its field or option 67: what to boot */
+/* True if the file field or option 67 names a boot file. */
+bool origin_names_a_file(const uint8_t *packet, size_t length);
 
-/* Which machine asks: mac=525400abcdef&serial=A%20B; no serial where SERIAL is "". */
+/* Adds the query that identifies this machine: mac=525400abcdef&serial=A%20B. No serial if SERIAL is "". */
 void origin_put_query(struct text *out, const uint8_t mac[ORIGIN_MAC_SIZE], const char *serial);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include "base/text.h"
 
-#define SHOWN_MAX       48 /* of a word, in an error */
-#define BYTES_LOOKED_AT 64 /* to recognise UTF-16 without its mark */
+#define SHOWN_MAX       48 /* characters of a word that an error shows */
+#define BYTES_LOOKED_AT 64 /* to detect UTF-16 without a byte order mark */
 
 #define LIMIT_PREFIX "limit."
 
@@ -48,7 +48,7 @@ put_near_rule(struct text *error, struct word rule, const struct options_names *
 	put_near(error, &near);
 }
 
-/* For clocks=, the first name in VALUE that is no clock. */
+/* For clocks=, the first name in VALUE that is not a clock. */
 static void
 put_near_value(struct text *error, const struct option *option, struct word value, const struct options_names *names)
 {
@@ -184,7 +184,7 @@ read_word(struct reader *reader, struct word word)
 	return end_error(&reader->error);
 }
 
-/* UTF-16 by its mark, or by every other one of its first bytes, and only those, being 0. */
+/* UTF-16 has a byte order mark, or every other one of its first bytes, and only those, is 0. */
 static bool
 is_utf16(struct word text)
 {
@@ -213,7 +213,7 @@ is_control(char c)
 	return ((unsigned char)c < 0x20 && !is_blank(c)) || c == 0x7f;
 }
 
-/* What makes the whole text unreadable, before a word of it is looked at. */
+/* Rejects text that is unreadable as a whole, before its words are read. */
 static bool
 check_bytes(struct reader *reader, struct word text)
 {
@@ -234,7 +234,7 @@ check_bytes(struct reader *reader, struct word text)
 	return true;
 }
 
-/* Up to a blank or a comment; between quotes those are part of it, up to the end of the line. */
+/* Length up to a blank or a comment. Between quotes these belong to the word, up to the end of the line. */
 static size_t
 word_length(const char *bytes, size_t length)
 {
@@ -276,7 +276,7 @@ options_next_word(struct word *rest, struct word *word)
 	return length > 0;
 }
 
-/* Reads on after a wrong word, so that the error has all of them as far as they fit. */
+/* Continues after a wrong word, so that the error has all wrong words, as far as they fit. */
 static bool
 read_words(struct reader *reader, struct word text)
 {
@@ -298,7 +298,7 @@ options_text(const char *bytes, size_t length)
 	if (length >= 3 && options_word_is(mark, "\xef\xbb\xbf"))
 		text = (struct word){ bytes + 3, length - 3 };
 	while (text.length && text.bytes[text.length - 1] == '\0')
-		text.length--; /* a string's end, counted with it */
+		text.length--; /* the final 0 of a string, if it was counted */
 	return text;
 }
 

@@ -17,7 +17,8 @@
 #define OPTIONS_NAME_SIZE  32
 #define OPTIONS_LABEL_SIZE 65
 #define OPTIONS_GIVEN_SIZE 6144 /* every option, and a limit for each rule */
-#define OPTIONS_ERROR_SIZE 1024 /* a rule that there is not, beside all that have a limit, is half of it */
+/* An unknown rule takes half of it, because all rules with a limit are listed. */
+#define OPTIONS_ERROR_SIZE 1024
 
 enum options_cores { CORES_SIPI, CORES_MP, CORES_OFF };
 enum options_profile { PROFILE_QUICK, PROFILE_STANDARD, PROFILE_SOAK };
@@ -35,23 +36,23 @@ struct options {
 	size_t clock_count;   /* 0: all */
 	char clocks[OPTIONS_CLOCKS_MAX][OPTIONS_NAME_SIZE];
 	enum options_cores cores;
-	bool cores_given;     /* by its word: nothing that happened in an earlier run changes it then */
-	uint32_t cores_max; /* at most so many cores, the boot core among them; UINT32_MAX where not limited */
+	bool cores_given;     /* cores= was given, so earlier runs do not change it */
+	uint32_t cores_max; /* most cores to use, including the boot core; UINT32_MAX for no limit */
 	enum options_profile profile;
 	uint32_t cutoff_millionths; /* 0 to 100,000,000: percent times 1,000,000 */
 	enum options_exit exit;
 	bool save;            /* on the boot volume */
 	bool save_given;      /* save=auto or save=off was typed, so a network boot's server gets no report */
-	char save_url[URL_SIZE]; /* where the report is sent as well; "": nowhere */
+	char save_url[URL_SIZE]; /* URL that the report is also sent to, or "" */
 	enum options_serial serial; /* what the serial lines get */
-	bool identity;        /* serial numbers may stand in the report */
+	bool identity;        /* serial numbers may be in the report */
 	enum options_irq irq; /* timers are programmed, and their interrupts taken */
-	bool pic;             /* by the PICs, too */
-	char label[OPTIONS_LABEL_SIZE]; /* what this machine or run is called, printable ASCII; "": nothing */
-	uint64_t deadline_ns; /* of the whole run, 10 ms to 24 h; 0: by the plan of the run */
-	uint64_t tsc_hz;      /* what the reader says of the TSC's rate, checked like a claim of CPUID; 0: nothing */
-	uint64_t interval_ns; /* 1 s to 24 h: of a row of a soak's series */
-	uint64_t gap_ns;      /* 1 us to 1 s: a core that was away for longer has a gap */
+	bool pic;             /* also through the PICs */
+	char label[OPTIONS_LABEL_SIZE]; /* name of this machine or run, printable ASCII; "" if none */
+	uint64_t deadline_ns; /* for the whole run, 10 ms to 24 h; 0 if the plan decides */
+	uint64_t tsc_hz;      /* the TSC's frequency by the user, checked like one from CPUID; 0 if none */
+	uint64_t interval_ns; /* duration of a row of a soak's series: 1 s to 24 h */
+	uint64_t gap_ns;      /* shortest stolen time that counts as a gap: 1 us to 1 s */
 	bool rules;           /* print the rule catalogue and end */
 	bool help;            /* print the options and end */
 	size_t limit_count;
@@ -117,11 +118,11 @@ extern const struct option_unit options_units[]; /* from the smallest on; a row 
 void options_default(struct options *options);
 
 /*
- * Reads LENGTH bytes of TEXT, which need not end with 0, over OPTIONS. SOURCE ("baretick.cfg", "the load
- * options", ...) is named in an error. True on success; else ERROR (OPTIONS_ERROR_SIZE bytes) has an ASCII
- * sentence for each word that is wrong, as far as they fit, which names it and what would have been valid, and
- * OPTIONS is as it was. A UTF-8 byte order mark and carriage returns are skipped; UTF-16 and control characters
- * are named as such.
+ * Reads LENGTH bytes of TEXT, which need not end with 0, into OPTIONS. An error names SOURCE ("baretick.cfg",
+ * "the load options", ...). Returns true on success. Otherwise OPTIONS is unchanged, and ERROR
+ * (OPTIONS_ERROR_SIZE bytes) has an ASCII sentence for each wrong word, as far as they fit. It names the word
+ * and the valid values. A UTF-8 byte order mark and carriage returns are skipped. UTF-16 and control characters
+ * are reported as such.
  */
 bool options_parse(const char *text, size_t length, const char *source,
 		   const struct options_names *names, struct options *options, char *error);
@@ -140,7 +141,10 @@ bool options_check(const struct options *options, char *error);
 /* The values that OPTION, no flag, takes: "auto, or a whole number of ... from 1 to 9". */
 void options_put_valid(struct text *out, const struct option *option, const struct options_names *names);
 
-/* Of one measurement: quick 100 ms, standard 1 s, soak 10 s; and as OPTIONS have it, where a duration was given. */
+/*
+ * Duration of one measurement: quick 100 ms, standard 1 s, soak 10 s. The second function uses the duration in
+ * OPTIONS if there is one.
+ */
 uint64_t options_profile_ns(enum options_profile profile);
 uint64_t options_duration_ns(const struct options *options);
 
@@ -150,7 +154,7 @@ uint64_t options_duration_ns(const struct options *options);
  */
 void options_put_given(struct text *out, const struct options *options);
 
-/* The words that would be typed for a value, as in report.json. */
+/* The words that a user types for a value, as in report.json. */
 const char *options_profile_word(enum options_profile profile);
 const char *options_cores_word(enum options_cores cores);
 const char *options_exit_word(enum options_exit exit);

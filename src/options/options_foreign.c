@@ -1,4 +1,4 @@
-/* Tells the words of a firmware or a loader from options. See options.h. */
+/* Separates words of the firmware or a loader from options. See options.h. */
 #include "options/options_internal.h"
 
 #include "base/text.h"

@@ -9,7 +9,7 @@
 #define OPTIONS_NS_PER_S  UINT64_C(1000000000)
 #define OPTIONS_NS_PER_H  (3600 * OPTIONS_NS_PER_S)
 
-/* A piece of the text that is read; not ended by a 0. */
+/* a part of the text, not terminated by a 0 */
 struct word {
 	const char *bytes;
 	size_t length;
@@ -17,7 +17,7 @@ struct word {
 
 bool options_word_is(struct word word, const char *string);
 
-/* REST up to the first SEPARATOR, behind which REST then begins; all of REST where there is none. */
+/* Takes REST up to the first SEPARATOR, and moves REST behind it. Takes all of REST if there is none. */
 struct word options_take_until(struct word *rest, char separator);
 
 /* Returns BYTES without a UTF-8 byte order mark and final zeros. */
@@ -26,7 +26,7 @@ struct word options_text(const char *bytes, size_t length);
 /* Takes the next WORD from REST, without blanks and comments. Returns false if there is none. */
 bool options_next_word(struct word *rest, struct word *word);
 
-const char *options_find_name(const char *const *names, struct word word); /* NULL: not among them */
+const char *options_find_name(const char *const *names, struct word word); /* NULL if not among them */
 
 /* The name nearest to a misspelled word. */
 struct near {
@@ -37,16 +37,16 @@ struct near {
 
 void options_try_near(struct near *near, const char *name);
 
-/* The digits that WORD begins with, taken from it; false where there are none or VALUE would pass MAX. */
+/* Takes the digits at the start of WORD. Returns false if there are none or if VALUE would exceed MAX. */
 bool options_take_number(struct word *word, uint64_t max, uint64_t *value);
 
 uint64_t options_get(const struct options *options, struct option_field field); /* 0 if there is no field */
 
-/* Stores VALUE. False: it is not valid for OPTION, and OPTIONS may be half changed. */
+/* Stores VALUE. Returns false if it is not valid for OPTION; OPTIONS may be half changed then. */
 bool options_take_value(const struct option *option, struct word value, const struct options_names *names,
 			struct options *options);
 
-/* Stores VALUE as the limit of RULE. False as above. */
+/* Stores VALUE as the limit of RULE. Returns false as above. */
 bool options_take_limit(const struct option *option, const char *rule, struct word value, struct options *options);
 
 #endif

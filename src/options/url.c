@@ -1,4 +1,4 @@
-/* Addresses of HTTP, and its answers. See url.h. */
+/* Parses HTTP addresses and the status line of answers. See url.h. */
 #include "options/url.h"
 
 #include "base/text.h"
@@ -9,7 +9,7 @@
 #define PORT_MAX  65535
 #define BYTE_MAX  255
 #define LABEL_MAX 63 /* RFC 1035, 2.3.4 */
-#define VERSION   "HTTP/1." /* and a digit, a blank, the status of three digits, a blank */
+#define VERSION   "HTTP/1." /* then a digit, a blank, three digits of status, a blank */
 
 static bool
 is_digit(char c)
@@ -23,7 +23,7 @@ is_alphanumeric(char c)
 	return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
 }
 
-/* RFC 3986, 3.3 and 3.4: what may stand in a path or a query. */
+/* Characters of a path or a query: RFC 3986, 3.3 and 3.4. */
 static bool
 is_of_path(char c)
 {
@@ -64,7 +64,7 @@ is_label(struct word label)
 	return true;
 }
 
-/* What ends with a number is an IPv4 address, or nothing: RFC 1123, 2.1. */
+/* A host that ends with a number must be an IPv4 address, so it is no name: RFC 1123, 2.1. */
 static bool
 is_name(struct word host)
 {
@@ -119,7 +119,7 @@ url_read(const char *text, size_t length, struct url *url)
 	struct word server = options_take_until(&path, '/');
 
 	if (server.length + skipped == length)
-		return false; /* no slash behind it */
+		return false; /* no slash after it */
 	for (size_t i = 0; i < path.length; i++)
 		if (!is_of_path(path.bytes[i]))
 			return false;

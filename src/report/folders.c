@@ -5,9 +5,9 @@
 
 #define DIGITS      4
 #define UNFINISHED  ".new"
-#define DIRECTORIES 3u /* the root may grow, \baretick may be made or grow, and the new folder is made */
+#define DIRECTORIES 3u /* directories that may need a block: the root, \baretick, and the new folder */
 
-/* On FAT the case of a letter says nothing. */
+/* FAT ignores the case of letters. */
 static bool
 is_unfinished(const char *suffix)
 {

@@ -1,6 +1,6 @@
 /*
- * The numbered folders of saved reports: NNNN, and NNNN.new while its files are written. Only a folder that is whole
- * loses the .new. A number is taken by whatever bears it, and none is used twice.
+ * The numbered folders of saved reports: NNNN, and NNNN.new while its files are written. Only a complete folder
+ * loses the .new. Any file or folder with a number takes that number, and no number is used twice.
  */
 #ifndef BARETICK_FOLDERS_H
 #define BARETICK_FOLDERS_H
@@ -12,17 +12,17 @@
 #define FOLDERS_MAX       9999u
 #define FOLDERS_NAME_SIZE 9 /* NNNN.new and the final 0 */
 
-/* The files in such a folder. */
+/* Files in such a folder. */
 enum save_file { SAVE_JSON, SAVE_TEXT, SAVE_HTML, SAVE_CSV, SAVE_FILES };
 
-/* The number that the file or folder NAME takes: 1 to FOLDERS_MAX; 0: none. */
+/* The number that the file or folder NAME takes, 1 to FOLDERS_MAX; 0 if none. */
 unsigned folders_number(const char *name);
 
 void folders_name(char name[FOLDERS_NAME_SIZE], unsigned number, bool whole);
 
 /*
- * The bytes that a new folder with COUNT files of LENGTHS takes at most on a volume of blocks of BLOCK bytes: each file
- * in blocks of its own, and a block for each directory that is made or may have to grow.
+ * Upper bound of the bytes that a new folder with COUNT files of LENGTHS takes on a volume with blocks of BLOCK
+ * bytes. Each file starts a new block, and each directory that is made or grows takes a block.
  */
 uint64_t folders_size_bytes(const size_t *lengths, size_t count, uint64_t block);
 

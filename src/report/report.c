@@ -1,4 +1,4 @@
-/* The words of the report, and the figures that every renderer derives from it in the same way. */
+/* Words of the report, and figures that all renderers derive from it in the same way. */
 #include "report/report.h"
 
 #include "base/scale.h"
@@ -7,7 +7,8 @@
 #define PS_PER_S       UINT64_C(1000000000000)
 #define PS_PER_NS      1000
 #define MILLIHZ_PER_HZ      UINT64_C(1000)
-#define COARSE_SHARE        1000 /* of its rate: what a measurement must be within, to say more than the claim */
+/* A measurement is more exact than the nominal frequency only if its error is within 1/1000. */
+#define COARSE_SHARE        1000
 #define PS_MILLIHZ_PER_TICK UINT64_C(1000000000000000) /* 10^12 ps in a second, times MILLIHZ_PER_HZ */
 
 const char *
@@ -111,7 +112,10 @@ claimed_millihz(const struct rate *claimed)
 	return claimed->den ? scale_mul_div_nearest(claimed->num, MILLIHZ_PER_HZ, claimed->den) : 0;
 }
 
-/* The one whose rate was measured for ENTRY's counter: itself, or the device's first way of reading the same one. */
+/*
+ * The entry whose rate was measured for ENTRY's counter: itself, or the main clock of the device if that reads
+ * the same counter.
+ */
 static const struct report_clock *
 measured_by(const struct report *report, const struct report_clock *entry)
 {
@@ -157,7 +161,7 @@ report_drift_is_known(const struct report *report, const struct report_core *cor
 	return report->skew.drift_measured && offset_is_known(core->drift_ppb);
 }
 
-/* Rounded down; of any two. */
+/* The middle of two values, rounded down. */
 static int64_t
 middle(int64_t low, int64_t high)
 {
@@ -240,7 +244,10 @@ report_moment_ns(const struct report *report, uint64_t tsc)
 	return tsc > start_tsc ? scale_ns(&scale, tsc - start_tsc) : 0;
 }
 
-/* How many ns the counters counted in ROW's step, at most. A guest's RTC counts pauses too, so it is left out. */
+/*
+ * Upper bound of the time that the counters counted in ROW's step, in ns. A guest's RTC counts pauses too, so
+ * it is left out.
+ */
 static uint64_t
 counted_ns_max(const struct report *report, const struct report_discontinuity *row)
 {

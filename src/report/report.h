@@ -1,9 +1,9 @@
 /*
- * The report: everything that a run found, as plain data. Measuring fills it, judging adds the verdicts, and
- * the renderers turn it into bytes and know nothing else. A figure that was not measured is marked as such
- * by its own flag or count of 0, never by a plausible number.
+ * The report: all results of a run as plain data. The survey fills it, the judge adds the verdicts, and the
+ * renderers turn it into bytes. A figure that was not measured is marked by its own flag or by a count of 0,
+ * never by a plausible number.
  *
- * All memory is the caller's and is planned before the cores start.
+ * All memory belongs to the caller and is planned before the cores start.
  */
 #ifndef BARETICK_REPORT_H
 #define BARETICK_REPORT_H
@@ -35,90 +35,101 @@
 #define REPORT_EVENTS_MAX   256
 #define REPORT_DISCONTINUITIES_MAX 8
 #define REPORT_GROUPS_MAX DISCONTINUITY_GROUPS_MAX
-#define REPORT_INTERVALS_MAX 192 /* two of each of 64 cores, and the boot core's sources */
+#define REPORT_INTERVALS_MAX 192 /* two for each of 64 cores, and the boot core's sources */
 #define REPORT_NO_CORE      UINT32_MAX
-#define REPORT_TAKEN_MAX    2 /* Linux, Windows */
-#define REPORT_LATER_MAX    2 /* tournaments after the first */
+#define REPORT_TAKEN_MAX    2 /* Linux and Windows */
+#define REPORT_LATER_MAX    2 /* passes after the first */
 
 enum verdict { VERDICT_PASS, VERDICT_WARN, VERDICT_FAIL, VERDICT_INCOMPLETE, VERDICT_ABSENT };
 
 /*
- * Crystals for a PC's clock generator: 14.31818 MHz within 100 ppm, and 100 more over temperature (data sheet of IMI's
- * C9851). The HPET specification 1.0a allows its counter 500.
+ * Error of a PC clock generator's crystal: 14.31818 MHz within 100 ppm, and 100 ppm more over temperature (data
+ * sheet of IMI's C9851). The HPET specification 1.0a allows its counter 500 ppm.
  */
 #define REPORT_CRYSTAL_PPB UINT64_C(200000)
 
-/* What the error of a clock's rate consists of, each as half of what it adds to the interval, in parts per 10^12. */
+/* Parts of the error of a clock's rate, each as half of what it adds to the interval, in parts per 10^12. */
 struct rate_budget {
 	bool known;
-	uint64_t bracket;        /* when it was read: the narrowest brackets at both ends */
-	uint64_t resolution;     /* what it is read to, as far as the readings have not moved past it */
-	uint64_t tsc_resolution; /* likewise of the TSC, in which the brackets are read */
-	uint64_t tsc_rate;       /* of the TSC, by the clock that sets the scale, with all of that clock's budget */
-	uint64_t claim;          /* what the claim of the clock that sets the scale is rounded by */
-	uint64_t conversion;     /* rounding, and what the others add up to more than their sum */
+	uint64_t bracket;        /* time of the readings: the narrowest brackets at both ends */
+	uint64_t resolution;     /* resolution of the clock, as far as many readings have not removed it */
+	uint64_t tsc_resolution; /* resolution of the TSC, which times the brackets */
+	/* Error of the TSC's rate, with the whole budget of the clock that sets the scale. */
+	uint64_t tsc_rate;
+	uint64_t claim;          /* rounding of the nominal frequency of the clock that sets the scale */
+	uint64_t conversion;     /* rounding, and combined effects of the other parts */
 };
 
 /*
- * Judged: what a read costs a program that times with it. It is the mean of the reads that were not hit less that
- * of the clock that reads nothing, on the same core. A program runs on any core: so of all cores it is the median
- * (of an even number the mean of the middle two), within the least and the most of any.
+ * Judged: the cost of a read for a program that times with the clock. On each core it is the mean of the reads
+ * that were not hit, minus the same of the null clock. A program runs on any core, so the value is the median
+ * of all cores (the mean of the middle two for an even number). The interval covers all cores.
  */
 struct report_cost {
-	struct interval_ns read_ps; /* in picoseconds */
-	struct interval_ns rows_ps; /* of two reads for each of 100,000 rows */
-	size_t cores;               /* on which both were read */
-	uint64_t null_ps;           /* what was subtracted, likewise of the middle two */
-	/* The boot core's mean loop time less its own null, hits included: pg_test_timing prints no less. */
+	struct interval_ns read_ps; /* in ps */
+	struct interval_ns rows_ps; /* two reads for each of 100,000 rows, in ps */
+	size_t cores;               /* cores on which both clocks were read */
+	uint64_t null_ps;           /* the null clock's part that was subtracted, on the same middle cores */
+	/*
+	 * Mean loop time on the boot core minus its null clock, hits included: the least that pg_test_timing
+	 * prints.
+	 */
 	uint64_t loop_ps;
 };
 
 struct report_clock {
-	struct clock clock; /* as its driver left it; its state may become stuck while measuring */
-	size_t series;      /* its driver's place in the table of drivers */
-	struct interval_millihz measured; /* by the claim of the clock that sets the scale, report.relative_to */
-	struct interval_millihz absolute; /* likewise, as far as that clock's crystal may be off */
-	struct rate_budget budget;        /* of measured */
-	struct interval_ppb error; /* of measured against clock.claimed */
+	struct clock clock; /* as left by its driver; its state may become stuck during the run */
+	size_t series;      /* index of its driver in the table of drivers */
+	/* Its rate, provided that the clock that sets the scale (report.relative_to) has its nominal frequency. */
+	struct interval_millihz measured;
+	struct interval_millihz absolute; /* MEASURED, widened by the possible error of that clock's crystal */
+	struct rate_budget budget;        /* error budget of MEASURED */
+	struct interval_ppb error; /* MEASURED against clock.claimed */
 	/*
-	 * What the TSC's rate would be if this clock's claim were true; of the TSC, what is claimed of it. By
-	 * these the judge finds which is wrong.
+	 * The TSC's rate if this clock has its nominal frequency. For the TSC, its own nominal frequency. The
+	 * judge finds wrong clocks by comparing these rates.
 	 */
 	struct rate_interval implied;
-	enum rate_fit rate_fit;    /* how its readings fit one rate */
-	bool rate_whole_run;       /* that is over the whole run, not over the rates' window alone */
-	struct rate_interval implied_window; /* the same over the window of the rates, or its first half */
-	struct rate_interval implied_since;  /* likewise, from that window to the end of the run, or at its end */
+	enum rate_fit rate_fit;    /* how well one rate explains its readings */
+	bool rate_whole_run;       /* IMPLIED is over the whole run, not only over the rate window */
+	struct rate_interval implied_window; /* IMPLIED over the rate window, or over its first half */
+	struct rate_interval implied_since;  /* IMPLIED from that window to the end of the run, or at its end */
 	/*
-	 * Of its rate against the TSC's: from the first half of the rates' window to the second, from the window
-	 * to the rest of the run, and the worse of the two. Where all clocks show the same, it is the TSC's.
+	 * Changes of its rate against the TSC. From the first half of the rate window to the second, from the
+	 * window to the rest of the run, and the larger of the two. If all clocks show the same change, the TSC
+	 * has changed.
 	 */
-	uint64_t window_ns, since_ns; /* how long it was followed in the window, and since; 0: it was not */
+	/* Duration of its readings in the window and after it; 0 if there are none. */
+	uint64_t window_ns, since_ns;
 	struct interval_ppb change_halves, change_since, change;
-	bool turned_sick;           /* it was well at first: */
-	uint64_t turned_sick_ms;    /* into the run, when that was seen */
-	unsigned disturbed;         /* discontinuities while its readings on the boot core were taken */
-	bool uncounted; /* it has no rate: how often it wrapped while the core was away is not known */
-	uint64_t unexplained_leaps; /* of monotonic.leaps: no other clock tells whether it leapt or the TSC stood */
-	struct latency *latency;   /* on the boot core; latency->count == 0 where not measured */
+	bool turned_sick;           /* it worked at first, and failed during the run */
+	uint64_t turned_sick_ms;    /* time of the failure in the run */
+	unsigned disturbed;         /* discontinuities during its readings on the boot core */
+	/* It has no rate, because the number of its wraps while the core was preempted is unknown. */
+	bool uncounted;
+	/* Jumps in monotonic.leaps after which no other clock shows whether it jumped or the TSC stopped. */
+	uint64_t unexplained_leaps;
+	struct latency *latency;   /* on the boot core; latency->count == 0 if not measured */
 	struct resolution resolution;
 	struct monotonic monotonic;
 	struct report_cost cost;
-	bool stands_in_ticks;      /* the firmware's tick may have stopped it at any time: nothing is said of its rate */
+	/* The firmware's tick may have stopped it at any time, so its rate is not judged. */
+	bool stands_in_ticks;
 	enum verdict verdict;
-	size_t open; /* judged: of its promises, those that are not determined */
+	size_t open; /* judged: number of its rules that are not determined */
 };
 
-struct report_rate { /* how much faster A runs than B, by their claims */
+struct report_rate { /* how much faster A runs than B by their nominal frequencies */
 	const char *a, *b; /* clock ids */
 	struct interval_ppb ppb;
-	bool same_source; /* exact within their errors over every window: not two witnesses but one */
+	bool same_source; /* their ratio is exact within its error over every window: one source */
 };
 
-struct core_latency { /* of one clock, read from one core; count == 0 where not measured */
+struct core_latency { /* one clock on one core; count == 0 if not measured */
 	uint64_t count;
 	uint64_t min_ns, p50_ns, p99_ns;
-	uint64_t mean_ps, mean_low_ps, mean_high_ps; /* of the reads that were not hit; see latency_clean() */
+	/* Mean of the reads that were not hit; see latency_clean(). */
+	uint64_t mean_ps, mean_low_ps, mean_high_ps;
 };
 
 struct text;
@@ -128,159 +139,173 @@ struct report_core {
 	bool started; /* true for the boot core */
 	bool boot;
 	char reason[CLOCK_REASON_SIZE]; /* why it did not start or stopped answering, else "" */
-	bool facts_known; /* the core was asked: */
+	bool facts_known; /* FACTS are valid */
 	struct core_facts facts;
-	/* Both in the order of report.clocks: read by this core alone, and by all cores at the same time. */
+	/* In the order of report.clocks: read by this core alone, and by all cores at once. */
 	struct core_latency latency[REPORT_CLOCKS_MAX];
 	struct core_latency contended[REPORT_CLOCKS_MAX];
-	uint64_t observed_ns;     /* for gaps; 0 where it was not */
+	uint64_t observed_ns;     /* time of observation for gaps; 0 if not observed */
 	uint64_t gaps, worst_gap_ns;
 	struct tsc_steps tsc;     /* its own TSC, each reading against the one before on this core */
-	uint64_t pingpongs;       /* with other cores, in which stamps were exchanged, in the first tournament */
-	struct offset offset;     /* of its TSC against the boot core's at the start, in ticks */
-	struct offset last_offset; /* likewise in the last tournament, where there was one */
-	struct offset drift_ppb;  /* of its TSC against the boot core's, from the first tournament to the last */
-	bool off_majority;        /* judged: its TSC is off most others' */
+	uint64_t pingpongs;       /* ping-pongs with an exchange of stamps, in the first pass */
+	struct offset offset;     /* its TSC against the boot core's at the start, in ticks */
+	struct offset last_offset; /* the same in the last pass, if there was one */
+	struct offset drift_ppb;  /* drift against the boot core's TSC, from the first pass to the last */
+	bool off_majority;        /* judged: its TSC is off most others */
 	bool steps_back;          /* judged: its own readings prove that its TSC steps back */
-	bool drifts;              /* judged: against most others ... */
-	struct offset from_most;   /* ... by so much at least and at most */
+	bool drifts;              /* judged: its TSC drifts against most others */
+	struct offset from_most;   /* proven minimum and possible maximum of that drift, in ppb */
 };
 
 struct report_contended { /* all cores at once on one shared last value */
 	bool measured;
-	bool starved; /* some core got too few turns: no warp seen proves nothing */
-	size_t cores; /* that took part */
+	bool starved; /* some core got too few turns: the absence of warps proves nothing */
+	size_t cores; /* cores that took part */
 	uint64_t iterations, warps;
 	uint64_t worst_ticks, worst_ns;
-	uint32_t worst_a, worst_b; /* APIC ids: the stamp of A was ahead of the later one of B */
+	uint32_t worst_a, worst_b; /* APIC ids: A's stamp was ahead of B's later reading */
 };
 
 struct report_skew {
 	struct report_contended locked, lock_free;
 
-	/* The rest is of the tournament. */
+	/* The rest is from the passes over pairs of cores. */
 	bool measured;           /* at least one pair had a ping-pong */
-	enum tournament kind;    /* that was played */
-	const char *kind_reason; /* why it was not all pairs, "" where it was; static storage */
-	size_t concurrency;      /* pairs that played at the same time, at the end */
+	enum tournament kind;    /* schedule of the pass */
+	const char *kind_reason; /* why it was not all pairs, or ""; static storage */
+	size_t concurrency;      /* pairs that ran at the same time, at the end */
 	size_t rounds;
-	uint64_t elapsed_ns;     /* of the first tournament */
-	uint64_t pingpongs;      /* of the first tournament: pairs that exchanged stamps */
-	uint64_t again;          /* further ping-pongs of such pairs, since too little came of the first */
-	uint64_t warps;          /* messages that arrived before they left, in all tournaments */
+	uint64_t elapsed_ns;     /* duration of the first pass */
+	uint64_t pingpongs;      /* pairs that exchanged stamps in the first pass */
+	uint64_t again;          /* further ping-pongs of these pairs, because the first gave too little */
+	uint64_t warps;          /* messages that arrived before they left, in all passes */
 	uint64_t worst_warp_ticks, worst_warp_ns;
 	uint32_t worst_warp_a, worst_warp_b; /* APIC ids: A was ahead of B */
 	uint64_t best_trip_ns, median_trip_ns; /* the shortest round trip; the median of the pairs' medians */
-	struct offsets offsets;  /* of the first tournament */
-	const uint32_t *core_of; /* core number (index into report.cores), by rank in it */
+	struct offsets offsets;  /* results of the first pass */
+	const uint32_t *core_of; /* core number (index into report.cores) by rank */
 	struct offsets_summary summary; /* in ranks */
-	const bool *outlier;    /* by rank: those that offsets_solve() marks */
-	bool drift_measured;     /* there was a second one: */
-	const struct offset *drifts; /* of each pair, by tournament_index(): B against A, from the first to the last */
-	bool middle_measured;    /* and one between: */
+	const bool *outlier;    /* cores marked by offsets_solve(), by rank */
+	bool drift_measured;     /* there was a second pass */
+	/* For each pair by tournament_index(): B against A, from the first pass to the last. */
+	const struct offset *drifts;
+	bool middle_measured;    /* there was a pass in between */
 	union {
-		struct offsets later[REPORT_LATER_MAX]; /* the second, that MIDDLE is, where it was measured; the last one itself, */
+		/* The second pass, which is MIDDLE if that was measured, and the last pass. */
+		struct offsets later[REPORT_LATER_MAX];
 		struct {
 			struct offsets middle, latest;
 		};
 	};
-	const bool *latest_outlier; /* and what offsets_solve() says of it */
+	const bool *latest_outlier; /* and the results of offsets_solve() for it */
 	struct offsets_summary latest_summary;
-	uint64_t drift_span_ns;  /* from the first tournament's begin to the last one's end */
+	uint64_t drift_span_ns;  /* from the start of the first pass to the end of the last */
 	/* Judged: */
-	bool *moved, *disputed;  /* by rank: those that moved against most; and scratch */
-	uint64_t off_tsc;        /* when those that are off the majority were: the end of that tournament */
-	bool any_moved;          /* some pair did, whoever of the two it was */
-	bool synchronised;       /* no core moved, none is off, and so little is open that it means something, to the end */
+	bool *moved, *disputed;  /* cores that moved against most, by rank; and scratch memory */
+	uint64_t off_tsc;        /* end of the pass in which cores were off the majority */
+	bool any_moved;          /* some pair moved, whichever of its cores it was */
+	/* No core moved or is off, and the bound is small enough to be useful, up to the end. */
+	bool synchronised;
 	bool within_known;
-	uint64_t within_ns;      /* no two cores' TSCs were further apart, neither in the first tournament nor in the last */
-	bool last_shown;         /* words, tables and maps are of the last tournament: it alone shows what there is to say */
-	bool proven;             /* synchronised, and no two proven unequal */
-	char text[REPORT_SENTENCE]; /* a clause on all of that: "synchronised within 31 ns at 3.1 s and 9.8 s" */
+	/* Upper bound of the distance of any two cores' TSCs, in the first and in the last pass. */
+	uint64_t within_ns;
+	/* Sentences, tables and maps show the last pass, because only that has something to report. */
+	bool last_shown;
+	bool proven;             /* synchronised, and no two cores are proven to differ */
+	/* A clause on all of that: "synchronised within 31 ns at 3.1 s and 9.8 s". */
+	char text[REPORT_SENTENCE];
 };
 
 struct report_gap {
-	uint64_t at_ms; /* into the run */
+	uint64_t at_ms; /* time in the run */
 	uint64_t ns;
 	uint32_t core;  /* APIC id */
 };
 
-struct report_interference { /* of all cores together */
+struct report_interference { /* all cores together */
 	bool measured;
 	uint64_t threshold_ns;
-	uint64_t observed_ns; /* on all cores, added up */
+	uint64_t observed_ns; /* sum of all cores */
 	uint64_t gaps, worst_ns, total_ns;
 	uint32_t worst_core;  /* APIC id */
 	uint64_t octave[OCTAVES]; /* gaps by their octave in ns: see histogram.h */
-	bool smi_known;       /* the CPU counts its SMIs and may be asked: */
-	uint64_t smi_count;   /* from the run's begin to its end */
+	bool smi_known;       /* the CPU counts its SMIs, and they may be read */
+	uint64_t smi_count;   /* from the start of the run to its end */
 	size_t event_count;
-	struct report_gap events[REPORT_EVENTS_MAX]; /* the first ones of each core, while there is space */
+	struct report_gap events[REPORT_EVENTS_MAX]; /* the first gaps of each core, while there is space */
 };
 
 enum discontinuity_class { DISCONTINUITY_PARTED, DISCONTINUITY_STOPPED, DISCONTINUITY_JUMPED };
 
-struct report_discontinuity { /* time that went otherwise for some clocks than for others */
-	uint64_t from_tsc, at_tsc; /* between these; FROM_TSC 0: it is not known from when on */
-	uint64_t from_ms, at_ms;   /* the same, into the run; when it is judged */
-	enum discontinuity_class class; /* judged, */
-	uint32_t alone; /* and the group that is alone; 0 where none is */
+struct report_discontinuity { /* the clocks disagree on how much time passed */
+	uint64_t from_tsc, at_tsc; /* interval in which it happened; FROM_TSC 0 if its start is not known */
+	uint64_t from_ms, at_ms;   /* the same as time in the run; set by the judge */
+	enum discontinuity_class class; /* set by the judge */
+	uint32_t alone; /* judged: the group with only one clock, or 0 */
 	size_t group_count;
 	struct report_group {
-		uint32_t clocks; /* bit I: clock I of the report; REPORT_CLOCKS_MAX: a TSC that is not in it */
+		/* Bit I is clock I of the report. Bit REPORT_CLOCKS_MAX is a TSC that is not in it. */
+		uint32_t clocks;
 		size_t clock_count;
-		uint8_t members[REPORT_CLOCKS_MAX + 1]; /* likewise, one by one */
-		struct interval_ns elapsed; /* from one to the other by these clocks */
+		uint8_t members[REPORT_CLOCKS_MAX + 1]; /* the same as a list */
+		struct interval_ns elapsed; /* time that passed by these clocks */
 	} groups[REPORT_GROUPS_MAX];
 };
 
-enum report_policy { /* what becomes of periods while interrupts are masked: */
+enum report_policy { /* policy for periods whose deadlines pass while interrupts are masked */
 	REPORT_POLICY_UNKNOWN,
-	REPORT_POLICY_DISCARD,  /* at most one of them comes, and the others' deadlines stay */
+	REPORT_POLICY_DISCARD,  /* at most one of them comes, and the other deadlines stay */
 	REPORT_POLICY_CATCH_UP, /* several come */
-	REPORT_POLICY_DELAY,    /* at most one comes, and the next are a period behind that */
+	REPORT_POLICY_DELAY,    /* at most one comes, and the next one follows a period later */
 };
 
-#define REPORT_P99_MIN  100u  /* interrupts: with less, no percentile is between the median and the largest */
+/* With fewer interrupts, no percentile is between the median and the largest value. */
+#define REPORT_P99_MIN  100u
 #define REPORT_P999_MIN 1000u
 
-struct report_interval { /* what a source of timer interrupts was asked for, and what came */
-	const char *source; /* its id; static storage */
+struct report_interval { /* a timer test: the requested interval of a source of interrupts, and its results */
+	const char *source; /* id; static storage */
 	bool periodic;
 	uint32_t core; /* APIC id */
 	const char *route_kind;
 	uint32_t pin, vector;
 	enum clock_state state;
-	char reason[CLOCK_REASON_SIZE]; /* why it could not be asked, be it there or not; else "" */
-	uint64_t asked_ns, asked; /* of how many */
-	uint64_t expected; /* deadlines in the time in which interrupts were open */
-	/* Interrupts; deadlines without one; with more than one; of those, that a gap in the core's time excuses. */
+	char reason[CLOCK_REASON_SIZE]; /* why it could not be tested, whether it exists or not; else "" */
+	uint64_t asked_ns, asked; /* requested interval, and number of requests */
+	uint64_t expected; /* deadlines while interrupts were open */
+	/*
+	 * Numbers of interrupts, of deadlines without an interrupt, with several and with an early one, and of
+	 * deadlines that a gap excuses.
+	 */
 	uint64_t delivered, empty, doubled, early, excused;
-	uint64_t losses; /* runs of adjacent empty deadlines, of a periodic source */
-	uint64_t expired; /* of the empty one-shots, those that the device itself calls due */
-	uint64_t over, stale; /* times that it was armed with a deadline that was over, and interrupted then */
+	uint64_t losses; /* for a periodic source: runs of adjacent empty deadlines */
+	uint64_t expired; /* empty one-shots that were due by the device's own status */
+	/* How often it was armed with a deadline that had passed, and how often it interrupted then. */
+	uint64_t over, stale;
 	struct report_lateness {
 		uint64_t count; /* 0: none came */
 		int64_t min_ns, p50_ns, p99_ns, p999_ns, max_ns;
-		uint64_t error_ns; /* any of them may be so far off */
-		struct interval_ns earliest; /* of those that are early: the one that is so for the most; positive */
+		uint64_t error_ns; /* error of each of these figures */
+		struct interval_ns earliest; /* the earliest of the early interrupts, as a positive time */
 		int64_t p1_ns;
 	} lateness;
-	struct interval_ppb rate; /* of a periodic one: how much faster it ticks than was asked for */
-	uint64_t held_ns, held_delivered; /* behind interrupts that were masked so long, in as long; 0: not tried */
+	struct interval_ppb rate; /* for a periodic source: how much faster it ticks than requested */
+	/* Duration of masked interrupts, and number of interrupts in as much time after that. 0 if not tested. */
+	uint64_t held_ns, held_delivered;
 	enum report_policy policy;
-	bool scattered; /* ticks lie all over their periods: which deadline each was of can't be told; all are excused */
+	/* Ticks are spread over their periods, so none can be matched to its deadline. All are excused. */
+	bool scattered;
 };
 
-struct report_quality { /* judged: what stolen time leaves of the latencies */
+struct report_quality { /* judged: how stolen time affects the latencies */
 	bool stolen_known;
-	uint64_t stolen_millipercent; /* of the observed time */
-	bool tails_known;        /* there is something to tell by: */
+	uint64_t stolen_millipercent; /* stolen part of the observed time, in 1/1000 % */
+	bool tails_known;        /* stolen time was observed, or reads were hit */
 	bool reliable_tails;     /* percentiles up to p99.9 are the clocks' own */
-	char text[REPORT_SENTENCE]; /* a sentence that says so */
+	char text[REPORT_SENTENCE]; /* a sentence on that */
 };
 
-struct report_advice { /* the best first, see recommend.h; those to avoid at the end */
+struct report_advice { /* recommended clocks, the best first, see recommend.h; clocks to avoid are last */
 	size_t count;
 	struct advice {
 		const char *clock;
@@ -290,24 +315,24 @@ struct report_advice { /* the best first, see recommend.h; those to avoid at the
 };
 
 struct report_answer { /* the whole report in short */
-	char text[2 * REPORT_SENTENCE]; /* all of what follows, in words; "": nothing was judged */
-	const char *clock;       /* the clock to use; NULL: none is fit */
-	uint64_t read_ps;        /* what a read of it costs, see struct report_cost; 0: not known */
-	const char *linux_takes; /* the clock that Linux takes; NULL: not known */
+	char text[2 * REPORT_SENTENCE]; /* all fields below in words; "" if nothing was judged */
+	const char *clock;       /* the clock to use; NULL if none is fit */
+	uint64_t read_ps;        /* cost of a read of it, see struct report_cost; 0 if not known */
+	const char *linux_takes; /* the clock that Linux takes; NULL if not known */
 	size_t wrong_count;
 	const char *wrong[REPORT_CLOCKS_MAX]; /* the clocks that failed */
 	bool within_known;
-	uint64_t within_ns; /* the cores' TSCs agree within this much */
+	uint64_t within_ns; /* the cores' TSCs agree within this */
 };
 
-struct report_taken { /* what a system takes for its clock here */
-	const char *system, *clock; /* CLOCK: an id */
+struct report_taken { /* the clock that an operating system takes here */
+	const char *system, *clock; /* CLOCK is an id */
 	char reason[2 * REPORT_SENTENCE];
 };
 
 struct report_tick { /* the timer that Linux takes for its tick */
-	const char *source; /* an id of intervals; NULL: not known */
-	char reason[2 * REPORT_SENTENCE]; /* why; "": no timer was asked */
+	const char *source; /* source in INTERVALS; NULL if not known */
+	char reason[2 * REPORT_SENTENCE]; /* the reason; "" if no timer was tested */
 };
 
 struct finding {
@@ -318,53 +343,54 @@ struct finding {
 	/* APIC ids of a pair or more if no single core is proven to differ; CORE is REPORT_NO_CORE then. */
 	size_t core_count;
 	uint32_t cores[REPORT_FINDING_CORES];
-	bool one_way;         /* of that way of reading the clock, not of its counter */
+	bool one_way;         /* about one read method of the clock, not about its counter */
 	bool has_measured;
 	int64_t measured, low, high, limit;
 	const char *unit;
 	char text[2 * REPORT_SENTENCE];
-	char advice[REPORT_SENTENCE]; /* what to do, where that is not as the rule says; else "" */
+	char advice[REPORT_SENTENCE]; /* advice if it differs from the rule's; else "" */
 	const char *source;
 };
 
-#define REPORT_NAME_SIZE  65  /* of the SMBIOS tables */
-#define REPORT_NAMES_SIZE 131 /* of two of them, and a blank */
+#define REPORT_NAME_SIZE  65  /* longest name in the SMBIOS tables and a final 0 */
+#define REPORT_NAMES_SIZE 131 /* two names and a blank */
 
-struct report_identity { /* what the machine says that it is; "": nothing. Printable ASCII */
+struct report_identity { /* identity of the machine, printable ASCII; "" if not known */
 	char vendor[REPORT_NAME_SIZE], product[REPORT_NAME_SIZE];
-	char serial[REPORT_NAME_SIZE]; /* "" with identity=off, too */
+	char serial[REPORT_NAME_SIZE]; /* also "" with identity=off */
 	char board[REPORT_NAMES_SIZE], bios[REPORT_NAMES_SIZE]; /* vendor, and product or version */
 	char bios_date[REPORT_NAME_SIZE];
 	bool cpu_known;
 	uint32_t family, model, stepping;
-	uint32_t microcode; /* 0: not known */
-	char oem[16];       /* of the ACPI tables */
-	char host[32];      /* the hypervisor, beyond its name */
+	uint32_t microcode; /* 0 if not known */
+	char oem[16];       /* from the ACPI tables */
+	char host[32];      /* the hypervisor, in more detail than its name */
 };
 
 struct report {
-	const char *version, *commit; /* of baretick; static storage */
+	const char *version, *commit; /* baretick's own; static storage */
 	struct options options;
-	char options_given[OPTIONS_GIVEN_SIZE]; /* as they would be typed; "": only defaults */
-	uint64_t duration_ns;     /* per measurement, the profile's where none was given */
-	char started_at[32];      /* ISO 8601 by the firmware's clock, "" where it gave none */
+	char options_given[OPTIONS_GIVEN_SIZE]; /* as a user would type them; "" if all are defaults */
+	uint64_t duration_ns;     /* duration of each measurement, by the option or the profile */
+	char started_at[32];      /* ISO 8601 by the firmware's clock; "" if it has none */
 	uint64_t elapsed_ms;
 	bool elapsed_known;
 
 	char cpu[49], hypervisor[13], firmware[96], accelerator[16];
 	struct report_identity identity;
 	struct paravirtual paravirtual;
-	const char *fence; /* "lfence;rdtsc" or "mfence;lfence;rdtsc": what brackets a sample */
+	const char *fence; /* "lfence;rdtsc" or "mfence;lfence;rdtsc": reads the brackets of a sample */
 	bool tsc_is_invariant;
-	bool lapic_always_runs; /* its timer, in deep sleep, too */
-	bool linux_distrusts_tsc; /* whatever it measures: unsynchronized_tsc() in arch/x86/kernel/tsc.c, as of 6.6 */
+	bool lapic_always_runs; /* the LAPIC's timer also runs in deep sleep */
+	bool linux_distrusts_tsc; /* in any case: unsynchronized_tsc() in arch/x86/kernel/tsc.c, as of 6.6 */
 	uint32_t cores_listed, cores_started;
 
-	uint64_t start_tsc; /* the run's begin, from which all moments are counted */
-	struct rate tsc;  /* what turns ticks into ns everywhere below; den 0: unknown, then 1 tick = 1 ns */
-	struct rate_interval tsc_within; /* likewise, with its error; not known where it was not measured */
-	char tsc_source[64]; /* by what the rate was found, for people */
-	const char *relative_to; /* id of the clock whose claim sets the scale, "" where none does */
+	uint64_t start_tsc; /* start of the run; all times in the run count from here */
+	/* Converts all ticks below to ns. If den is 0, the rate is unknown, and 1 tick counts as 1 ns. */
+	struct rate tsc;
+	struct rate_interval tsc_within; /* the same with its error; not known if not measured */
+	char tsc_source[64]; /* source of the rate, for people */
+	const char *relative_to; /* id of the clock whose nominal frequency sets the scale; "" if none does */
 
 	size_t clock_count;
 	struct report_clock clocks[REPORT_CLOCKS_MAX];
@@ -374,42 +400,45 @@ struct report {
 	struct report_core *cores;
 	struct report_skew skew;
 	struct report_interference interference;
-	struct series series; /* of a soak; its clocks and cores are in the order of those above */
-	size_t discontinuity_count, discontinuities_lost; /* lost: there was no space for */
+	struct series series; /* only in a soak; its clocks and cores have the order above */
+	size_t discontinuity_count, discontinuities_lost; /* lost: there was no space for them */
 	struct report_discontinuity discontinuities[REPORT_DISCONTINUITIES_MAX];
 	size_t interval_count;
 	struct report_interval intervals[REPORT_INTERVALS_MAX];
 	struct behaviours behaviours;
-	char unjudged[REPORT_SENTENCE]; /* counts of the rules not determined or not checked, with reasons; may be empty */
+	/* Counts of the rules not determined or not checked, with reasons; may be empty. */
+	char unjudged[REPORT_SENTENCE];
 	size_t taken_count;
 	struct report_taken taken[REPORT_TAKEN_MAX];
 	struct report_advice advice;
 	struct report_answer answer;
 	struct report_tick tick;
-	size_t note_count; /* sentences on the machine: broken tables, a volume that could not be written, ... */
+	/* Sentences on the machine: broken tables, a volume that could not be written, ... */
+	size_t note_count;
 	char notes[REPORT_NOTES_MAX][REPORT_SENTENCE];
-	bool hurried;    /* somebody asked for the end: what followed was measured as a quick run does */
-	uint64_t hurried_ms; /* when, from the begin */
-	bool incomplete; /* the deadline came, or a core took the run down: what was measured is here */
+	bool hurried;    /* the user asked for the end, and the rest was measured as in a quick run */
+	uint64_t hurried_ms; /* time of that in the run */
+	/* The deadline passed, or a core ended the run: only the results up to then are here. */
+	bool incomplete;
 	size_t finding_count;
-	struct finding findings[REPORT_FINDINGS_MAX]; /* judged: those that fail first */
+	struct finding findings[REPORT_FINDINGS_MAX]; /* judged: failures first */
 	struct report_quality quality;
 	enum verdict verdict;
 };
 
 /*
- * By what one machine's reports are told from another's: its label, its serial number, its product; "" where it
- * has none.
+ * Identifies the machine of a report: its label, or its serial number, or its product. "" if it has none of
+ * them.
  */
 const char *report_machine(const struct report *report);
 
 /*
- * By instructions: its timers run in threads of the host, or in the emulator's loop, and what those are kept waiting
- * for is no device's fault.
+ * Returns true if the machine is emulated by instructions. Its timers then run in threads of the host or in the
+ * emulator's loop, so their delays are no fault of a device.
  */
 bool report_is_emulated(const struct report *report);
 
-/* The id of clock I; of REPORT_CLOCKS_MAX the TSC's, which need not be in the report. */
+/* The id of clock I; "tsc" for REPORT_CLOCKS_MAX, even if the TSC is not in the report. */
 const char *report_clock_id(const struct report *report, size_t i);
 
 const char *verdict_word(enum verdict verdict);       /* "pass" ... "absent" */
@@ -417,57 +446,61 @@ const char *clock_state_word(enum clock_state state); /* "present" ... */
 const char *policy_word(enum report_policy policy);   /* "discard" ...; "" for unknown */
 const char *rate_fit_word(enum rate_fit fit);         /* "all" ...; "" for none */
 
-/* The device's first way of reading, and not the null clock: those are compared with each other. */
+/*
+ * Returns true for the main read method of a device, except for the null clock. Only such clocks are compared
+ * with each other.
+ */
 bool report_clock_is_main(const struct report_clock *entry);
 
 /*
- * The clock's rate in Hz times 1,000: as measured, be it by the device's first way of reading the same counter, or else
- * as claimed; so, too, where the measurement holds the claim and is too coarse to say more. 0 where neither is known.
+ * The clock's rate in Hz times 1,000. This is its own measured rate, or the main clock's rate if both read one
+ * counter. The nominal frequency is used if nothing was measured, or if the measurement contains it and is too
+ * inexact to add anything. 0 if neither is known.
  */
 uint64_t report_clock_millihz(const struct report *report, const struct report_clock *entry);
 
-/* What TICKS of the clock last by that rate, in picoseconds; 0 where it is unknown. */
+/* Duration of TICKS of the clock by that rate, in ps; 0 if the rate is unknown. */
 uint64_t report_clock_ps(const struct report *report, const struct report_clock *entry, uint64_t ticks);
 
-/* Of the ping-pongs and both warp checks: times that a core's TSC read less than another's had before. */
+/* Warps in all ping-pongs and both warp checks: a core's TSC read less than another core's had before. */
 uint64_t report_warps(const struct report_skew *skew);
 
-/* Whether the core's TSC was followed against the boot core's. */
+/* Returns true if the drift of the core's TSC against the boot core was measured. */
 bool report_drift_is_known(const struct report *report, const struct report_core *core);
 
-/* How fast it was seen to move, and the middle. */
+/* The drift of CORE, with the middle of its interval as value. */
 struct interval_ppb report_drift_ppb(const struct report *report, const struct report_core *core);
 
-/* From ticks of the TSC to nanoseconds, with what is not known of its rate. */
+/* Converts TSC ticks to ns, with the bounds of the TSC's rate. */
 struct scale report_scale(const struct report *report);
 
-/* OFFSET of one core's TSC against another's, rounded outwards, and the middle. */
+/*
+ * OFFSET of one core's TSC against another's in ns, rounded outwards, with the middle of the interval as value.
+ */
 struct interval_ns report_offset_ns(const struct report *report, struct offset offset);
 
-/*
- * What the error of an offset in ns consists of, each as half of what it adds to the interval; 0 where it is
- * unknown.
- */
+/* Parts of the error of an offset in ns, each as half of what it adds to the interval; 0 if it is unknown. */
 struct offset_budget {
-	uint64_t trip_ps;       /* when in its round trip the other core read its TSC, and the resolution of both */
-	uint64_t tsc_rate_ps;   /* of the TSC's rate, by which ticks are ns */
+	/* When within its round trip the other core read its TSC, and the resolution of both TSCs. */
+	uint64_t trip_ps;
+	uint64_t tsc_rate_ps;   /* error of the TSC's rate in the conversion to ns */
 	uint64_t conversion_ps; /* rounding */
 };
 
 struct offset_budget report_offset_budget(const struct report *report, struct offset offset);
 
-/* The clock of that id; NULL: there is none. It is the report's own, as the string that strchr() returns is. */
+/* The clock with that id in REPORT, or NULL. Not const although REPORT is, like the result of strchr(). */
 struct report_clock *report_find_clock(const struct report *report, const char *id);
 
-/* Whether the clock of that id can be read. */
+/* Returns true if the clock with that id can be read. */
 bool report_has_clock(const struct report *report, const char *id);
 
-/* When the boot core's TSC read TSC, from the run's begin. */
+/* Time in the run when the boot core's TSC read TSC, in ns. */
 uint64_t report_moment_ns(const struct report *report, uint64_t tsc);
 
 /*
- * The latest time at which the boot core's TSC may have read TSC. A TSC that stepped back reads some values twice, and
- * all later ones too early.
+ * The latest time at which the boot core's TSC may have read TSC. A TSC that stepped back reads some values
+ * twice, and all later ones too early.
  */
 uint64_t report_moment_ns_max(const struct report *report, uint64_t tsc);
 
@@ -477,15 +510,18 @@ void report_put_run_time(struct text *out, uint64_t ns);
 /* report_moment_ns(), as "3.1 s" or "312 ms". */
 void report_put_moment(struct text *out, const struct report *report, uint64_t tsc);
 
-/* "at 3.1 s and 9.8 s": when the cores had their tournaments; or the one alone. */
+/* The times of the first and last pass over the cores: "at 3.1 s and 9.8 s". One time if there was one pass. */
 void report_put_tournaments(struct text *out, const struct report *report);
 
-/* The tournament that people are shown, the first or the last; what offsets_solve() says of it, and of CORE in it. */
+/*
+ * The pass that is shown to people, the first or the last. Also its summary by offsets_solve(), and the offset
+ * of CORE in it.
+ */
 const struct offsets *report_shown(const struct report *report);
 const struct offsets_summary *report_shown_summary(const struct report *report);
 struct offset report_shown_offset(const struct report *report, const struct report_core *core);
 
-/* Adds a note while there is space; what does not fit is cut. */
+/* Adds a note while there is space. Text that does not fit is cut. */
 void report_note(struct report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * How much memory the report's texts may take, so that it can be had before anything is measured.
- * Shared by what allocates them and the test that fills them with the longest figures there are.
+ * Upper bounds of the memory for the report's texts, so that it can be allocated before anything is measured. A
+ * test fills the texts with the longest possible figures.
  */
 #ifndef BARETICK_REPORT_SIZES_H
 #define BARETICK_REPORT_SIZES_H
@@ -11,27 +11,28 @@
 
 /* Twelve clocks with every exact duration listed come to 6 MB. */
 #define REPORT_SIZE          ((size_t)8 << 20)
-#define REPORT_SIZE_PER_ROW  144u  /* three figures of 20 digits, their keys, the clock's id */
+#define REPORT_SIZE_PER_ROW  144u  /* three figures of 20 digits, their keys, and the clock's id */
 #define REPORT_SIZE_PER_CORE (2 * REPORT_CLOCKS_MAX * REPORT_SIZE_PER_ROW + 2048u)
 #define REPORT_SIZE_PER_PAIR 48u   /* two figures of 20 digits */
-#define REPORT_SIZE_SERIES     256u /* of a row of the series: five figures of 20 digits and their keys, */
-#define REPORT_SIZE_SERIES_CLOCK 320u /* eight, */
-#define REPORT_SIZE_SERIES_CORE 128u /* and three */
-#define REPORT_MATRIX_CORES  256u  /* above them the report has no matrix */
-#define REPORT_SERIAL_CORES  64u   /* above them serial lines get json_render_serial() and csv_render_serial() */
+#define REPORT_SIZE_SERIES     256u /* for a row of the series: five figures of 20 digits and their keys */
+#define REPORT_SIZE_SERIES_CLOCK 320u /* for each clock in it: eight figures */
+#define REPORT_SIZE_SERIES_CORE 128u /* for each core in it: three figures */
+#define REPORT_MATRIX_CORES  256u  /* with more cores the report has no matrix */
+/* With more cores serial lines get json_render_serial() and csv_render_serial(). */
+#define REPORT_SERIAL_CORES  64u
 #define REPORT_SIZE_CSV      ((size_t)384 << 10)
 #define REPORT_SIZE_CSV_ROW  320u  /* run, clock, metric, three figures of 20 digits, the machine in quotes */
 #define REPORT_SIZE_CSV_TIMERS (REPORT_INTERVALS_MAX * 14 * REPORT_SIZE_CSV_ROW)
 #define REPORT_SIZE_CSV_CORE ((6 * REPORT_CLOCKS_MAX + 8) * REPORT_SIZE_CSV_ROW)
 
-/* For the table, with its final 0. */
+/* For the text report, with its final 0. */
 static inline size_t
 report_size_table(size_t cores)
 {
 	return REPORT_SIZE + cores * REPORT_SIZE_PER_CORE;
 }
 
-/* What ROWS of the series add to the JSON, and to the page. */
+/* Bytes that ROWS of the series add to the JSON and to the page. */
 static inline size_t
 report_size_series(size_t cores, size_t rows)
 {
@@ -39,7 +40,7 @@ report_size_series(size_t cores, size_t rows)
 		       cores * REPORT_SIZE_SERIES_CORE);
 }
 
-/* For the JSON, likewise, without a series. */
+/* For the JSON without a series, with its final 0. */
 static inline size_t
 report_size_json(size_t cores)
 {

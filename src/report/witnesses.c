@@ -1,13 +1,13 @@
-/* See witnesses.h. */
+/* Decides which clocks have one source. See witnesses.h. */
 #include "report/witnesses.h"
 
 #include "base/text.h"
 #include "consensus/rate.h"
 
-/* Of a window: two clocks are read further apart at neither of its ends. */
+/* The ends of two clocks are closer together than 1/32 of a window. */
 #define READ_TOGETHER 32
 
-/* The TSC itself, or what a hypervisor makes of it. */
+/* Returns true for the TSC itself and for clocks that a hypervisor derives from it. */
 static bool
 is_tsc(const struct report_clock *entry)
 {
@@ -20,7 +20,7 @@ is_rtc(const struct report_clock *entry)
 	return entry->clock.edges_only;
 }
 
-/* By how much a clock's rate changed against the TSC's within the window at least. */
+/* The proven minimum of the change of a clock's rate against the TSC within the window, in ppb. */
 static uint64_t
 change_ppb(const struct report_clock *entry)
 {
@@ -31,7 +31,10 @@ change_ppb(const struct report_clock *entry)
 	return change->low > 0 ? (uint64_t)change->low : change->high < 0 ? 0 - (uint64_t)change->high : 0;
 }
 
-/* Where both changed, each has a rate that is the mean of its own window: those begin and end not quite together. */
+/*
+ * If the rates of both changed, each is the mean over its own window. The windows start and end at slightly
+ * different times, so the smaller change widens the comparison.
+ */
 static bool
 have_two_crystals(const struct report *report, const struct rate_interval *rates, size_t a, size_t b)
 {
@@ -42,7 +45,7 @@ have_two_crystals(const struct report *report, const struct rate_interval *rates
 	return of_a.known && rates[b].known && (of_a.high < rates[b].low || rates[b].high < of_a.low);
 }
 
-/* Where it is stopped and set, a hypervisor's clock is set with the devices, while the TSC itself goes on. */
+/* A hypervisor's clock is stopped and set together with the devices, while the TSC itself goes on. */
 static bool
 leaps_with_tsc(const struct report_clock *entry)
 {

@@ -1,4 +1,4 @@
-/* The rule catalogue itself. See rules.h; judge/ and drivers/checks apply it. */
+/* The rule catalogue. See rules.h. judge/ and drivers/checks apply it. */
 #include "rules/rules.h"
 
 const struct rule rules[] = {

@@ -1,4 +1,4 @@
-/* What is asked of the rule catalogue, and findings with their figures. See rules.h. */
+/* Looks up rules, and adds findings with their figures. See rules.h. */
 #include "rules/rules.h"
 
 #include "base/text.h"

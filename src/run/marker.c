@@ -1,4 +1,4 @@
-/* The marker of a run that is not over. See marker.h. */
+/* The marker of an unfinished run. See marker.h. */
 #include "run/marker.h"
 
 #include "base/text.h"
@@ -9,7 +9,7 @@
 #define REMARK_KEPT \
 	"# no run is going on; ways before least= have ended a run of this machine: delete this file to try them again"
 
-/* In enum options_cores: how other cores are started. */
+/* How other cores are started, by enum options_cores. */
 static const char *const ways[] = {
 	[CORES_SIPI] = "started by INIT-SIPI-SIPI (cores=sipi)",
 	[CORES_MP] = "started by the firmware's MP services (cores=mp)",
@@ -32,7 +32,7 @@ marker_print(char bytes[MARKER_SIZE], const struct marker *marker)
 	__builtin_memcpy(bytes, line, MARKER_SIZE);
 }
 
-/* The value of KEY, which ends with its =, as far as it fits; false where there is none. */
+/* Copies the value of KEY, which ends with its =, as far as it fits. Returns false if there is none. */
 static bool
 take(const char *line, const char *key, char *value, size_t size)
 {

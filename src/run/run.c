@@ -1,4 +1,4 @@
-/* The life of a run. See run.h. */
+/* Runs a whole run: opens the clocks, plays the phases and judges the report. See run.h. */
 #include "run/run.h"
 
 #include "base/text.h"
@@ -16,12 +16,12 @@
 #include "run/run_tick.h"
 
 #define NS_PER_MS         UINT64_C(1000000)
-#define FIRMWARE_TICK_NS (1000 * NS_PER_MS) /* firmware ticks each 10 ms, and a busy host keeps it waiting */
+#define FIRMWARE_TICK_NS (1000 * NS_PER_MS) /* the firmware ticks every 10 ms, but a busy host may delay that */
 #define FIRST_TICK_TSC   (UINT64_C(1) << 30) /* bounds a wait before the rate is known: 0.2 s at 5 GHz */
 #define DEADLINE_FACTOR   3
 #define DEADLINE_EXTRA_NS (60 * UINT64_C(1000000000))
 
-/* What the run did not put back is said in its own report. */
+/* Notes in the run's own report if a register was not restored. */
 static void
 compare_registers(struct run *run)
 {
@@ -94,7 +94,7 @@ takes_interrupts(struct run *run)
 	return true;
 }
 
-/* Returns true if the firmware's timer calls back within BOUND ticks of the TSC. */
+/* Returns true if the firmware's timer calls back within BOUND TSC ticks. */
 static bool
 firmware_calls_back(const struct run *run, uint64_t bound)
 {
@@ -104,8 +104,8 @@ firmware_calls_back(const struct run *run, uint64_t bound)
 }
 
 /*
- * Keys and time-outs of the firmware's drivers need its timer. Some firmware never calls back while no service of it is
- * called (U-Boot polls), so only a timer that called back before the run can have been lost.
+ * Keys and time-outs of the firmware's drivers need its timer. Some firmware never calls back while no service
+ * of it is called (U-Boot polls). So the timer is only reported as lost if it called back before the run.
  */
 static void
 look_for_firmware_timer(struct run *run)
@@ -130,8 +130,8 @@ measure_timers(struct run *run)
 }
 
 /*
- * Only on cores that baretick started itself: those of the MP services are the firmware's. A quick run asks the boot
- * core.
+ * Only tests cores that baretick started itself, because cores of the MP services belong to the firmware. A
+ * quick run only tests the boot core.
  */
 static void
 measure_core_timers(struct run *run)
@@ -142,7 +142,7 @@ measure_core_timers(struct run *run)
 		survey_core_timers(&run->survey, &run->timers);
 }
 
-/* What each hypervisor says of its clock, by the pages that were in use. */
+/* Records whether each hypervisor's clock is stable, while its pages are still in use. */
 static void
 take_stable(struct run *run)
 {
@@ -185,7 +185,7 @@ const struct run_phase run_phases[] = {
 	{ .id = "stop-cores", .play = stop_cores, .with_cores = true },
 	{ .id = "rates-again", .measure = survey_rates_again },
 	{ .id = "checks", .play = run_checks },
-	{ .id = MARKER_TIMERS, .play = measure_timers }, /* last: all else is on the volume by then */
+	{ .id = MARKER_TIMERS, .play = measure_timers }, /* last, when everything else has been saved */
 	{ .id = NULL },
 };
 
@@ -213,7 +213,7 @@ observe(void *argument)
 	survey_observe(&playing->run->survey);
 }
 
-/* A clock that breaks ends what reads it: that is done anew without the clock, if it can be, or has no more figures. */
+/* Runs WORK. If a clock's fault ends it, repeats it without the clock if ANEW, and otherwise ends the phase. */
 static void
 play_guarded(struct playing *playing, void (*work)(void *argument), bool anew)
 {
@@ -247,7 +247,7 @@ play_phases(struct run *run)
 
 		play_guarded(&playing, play_phase, phase->anew);
 		if (phase->play != run_checks && phase->play != measure_timers &&
-		    phase->play != measure_core_timers) /* which set devices */
+		    phase->play != measure_core_timers) /* these phases set devices */
 			play_guarded(&playing, observe, true);
 	}
 }
@@ -270,7 +270,7 @@ prepare_survey(struct run *run, void *memory, size_t cores, enum tournament wide
 			       run->report.options.interval_ns);
 	if (run->machine->window.play)
 		survey->timers_ns = survey_timers_ns(&run->report, cores);
-	/* For the plan of the time; which are there shows when they are started. */
+	/* For planning time. Which of them exist is known when they are started. */
 	run->smp.count = cores < run->report.options.cores_max ? cores : run->report.options.cores_max;
 }
 
@@ -304,7 +304,7 @@ run_open(struct run *run, const struct run_machine *machine, void *memory, size_
 	run_find_tick(run);
 }
 
-/* The phases, and how many SMIs the boot core took meanwhile, where it says so. */
+/* Plays the phases, and counts the boot core's SMIs during them if possible. */
 void
 run_measure(struct run *run)
 {
@@ -312,7 +312,7 @@ run_measure(struct run *run)
 	uint32_t (*smi_count)(void) = run->machine->smi_count;
 	uint32_t before = smi_count ? smi_count() : 0;
 
-	/* The first phase may stop the tick. */
+	/* The first phase may stop the tick, so this is checked before it. */
 	run->called_back = may_take_interrupts(run) && firmware_calls_back(run, FIRST_TICK_TSC);
 	play_phases(run);
 	interference->smi_known = smi_count != NULL;

@@ -1,15 +1,16 @@
-/* The devices' checks. See run_checks.h. */
+/* Runs the devices' checks. See run_checks.h. */
 #include "run/run_checks.h"
 
 #include "base/text.h"
 #include "measure/survey_plan.h"
 #include "rules/rules.h"
 
-#define SECONDS_SHARE_NUM 5 /* of 6 parts of the time, for what moves once a second only, */
+#define SECONDS_SHARE_NUM 5 /* share of the time for devices with one event a second: 5/6 */
 #define SECONDS_SHARE_DEN 6
-#define SECONDS_NS_MAX    (5 * SURVEY_NS_PER_S) /* and with so much has shown all that it can */
-#define ROUNDS_MAX        64 /* beside the time: each takes a device's access at least */
-#define POOL_SHARE_DEN    2 /* of what is left for the others no one takes more than half */
+#define SECONDS_NS_MAX    (5 * SURVEY_NS_PER_S) /* a device has shown everything after this time */
+/* Limit in addition to the time: each round takes at least one access of a device. */
+#define ROUNDS_MAX        64
+#define POOL_SHARE_DEN    2 /* each other device gets at most half of the time left for them */
 
 static uint64_t
 budget_ns(const struct device_check *check, uint64_t all_ns, uint64_t left_ns)
@@ -23,7 +24,7 @@ budget_ns(const struct device_check *check, uint64_t all_ns, uint64_t left_ns)
 	return left_ns > kept_ns ? (left_ns - kept_ns) / POOL_SHARE_DEN : 0;
 }
 
-/* Which of the run's drivers it is; as many as there are where it is none. */
+/* Index of the driver in the run; RUN_DRIVERS_MAX if it is not in it. */
 static size_t
 find_driver(const struct run *run, const struct driver *driver)
 {
@@ -35,7 +36,7 @@ find_driver(const struct run *run, const struct driver *driver)
 	return drivers[d] ? d : RUN_DRIVERS_MAX;
 }
 
-/* What a driver opened, as the survey knows it by now: a clock that was seen to stop has nothing more to show. */
+/* Copies a driver's rows with their current state, because a clock that stopped has nothing more to check. */
 static void
 rows_by_now(const struct run *run, size_t driver, struct clock *rows)
 {
@@ -58,7 +59,7 @@ any_disturbed(const struct behaviour *rows, size_t count)
 	return any;
 }
 
-/* Of the COUNT ROWS of a device those that were disturbed, as they were seen AGAIN. */
+/* Replaces disturbed rows of the COUNT ROWS of a device by their repetitions AGAIN. */
 static void
 take_over(struct behaviour *rows, size_t count, const struct behaviours *again)
 {
@@ -67,7 +68,7 @@ take_over(struct behaviour *rows, size_t count, const struct behaviours *again)
 			rows[i] = again->rows[i];
 }
 
-/* The time of the checks, and what is left of it. */
+/* Start and total of the time for the checks. */
 struct budget {
 	uint64_t begin_tsc, all_ns;
 };
@@ -92,7 +93,10 @@ say_progress(const struct run *run, const struct budget *budget)
 	const struct survey *survey = &run->survey;
 	uint64_t spent = spent_ns(survey, budget), plan_ns = survey_checks_plan_ns(&run->report);
 
-	/* Half of the plan once as long as it has passed: nobody knows then how long the rest takes. */
+	/*
+	 * The rest of the duration is unknown, so half of the plan counts as done once the planned time has
+	 * passed.
+	 */
 	survey->hooks.progress(survey->hooks.context, "checks", survey->done_ns +
 			       scale_mul_div(plan_ns, spent, plan_ns + spent), survey->total_ns);
 }
@@ -103,7 +107,7 @@ limit_in(const void *report, const char *rule)
 	return rules_limit_of(report, rule);
 }
 
-/* A row that is not to be trusted, and is to be made again. */
+/* Marks a row as disturbed, so that it is checked again. */
 static void
 mark_disturbed(struct behaviour *row)
 {
@@ -117,7 +121,7 @@ observe(void *survey)
 	survey_observe(survey);
 }
 
-/* A clock that breaks as it is read takes no device's checks with it. */
+/* A clock that faults during this read does not end the checks of its device. */
 static void
 observe_guarded(struct survey *survey)
 {
@@ -125,8 +129,8 @@ observe_guarded(struct survey *survey)
 }
 
 /*
- * Whether time went otherwise for some clocks than for others in DRIVER's checks, which may have stopped its own: that
- * is read for nothing now, as it may still be where the checks brought it, at a rollover.
+ * Returns true if the clocks disagree on how much time passed in DRIVER's checks, which may have stopped its
+ * own clock. Its clock is read without comparison, because the checks may have left it near a rollover.
  */
 static bool
 is_cut(struct run *run, const struct device_check *check, size_t driver)
@@ -141,7 +145,7 @@ is_cut(struct run *run, const struct device_check *check, size_t driver)
 	return run->survey.cuts != cuts;
 }
 
-/* Where none was measured, it is claimed, as by the hypervisor. */
+/* If no rate was measured, the scale is a nominal frequency, for example one reported by the hypervisor. */
 static bool
 is_scale_by_tsc(const struct report *report)
 {
@@ -165,7 +169,10 @@ look(void *argument)
 	looking->check->look(looking->checking, looking->behaviours);
 }
 
-/* One device's checks: all of them, or those of its rows BEFORE that were disturbed. False: it is not in the run. */
+/*
+ * Runs one device's checks: all of them, or the disturbed ones among its rows BEFORE. Returns false if the
+ * device is not in the run.
+ */
 static bool
 play(struct run *run, const struct device_check *check, uint64_t budget_ns, const struct behaviours *before,
      struct behaviours *behaviours)
@@ -195,7 +202,7 @@ play(struct run *run, const struct device_check *check, uint64_t budget_ns, cons
 	return true;
 }
 
-/* Each device once; FIRST[i] is where the rows of the i-th begin, and those of the one after it. */
+/* Checks each device once. The rows of device I start at FIRST[i] and end before FIRST[i + 1]. */
 static void
 check_all(struct run *run, const struct budget *budget, size_t first[RUN_DRIVERS_MAX + 1])
 {
@@ -213,7 +220,7 @@ check_all(struct run *run, const struct budget *budget, size_t first[RUN_DRIVERS
 	}
 }
 
-/* What was disturbed is made again, round by round, in as much time as all had at first. */
+/* Repeats disturbed checks round by round, for as long as all checks were planned to take. */
 static void
 check_again(struct run *run, const size_t first[RUN_DRIVERS_MAX + 1])
 {
@@ -251,5 +258,5 @@ run_checks(struct run *run)
 	survey_is_at(&run->survey, SURVEY_AT_CHECKS);
 	check_all(run, &budget, first);
 	check_again(run, first);
-	survey_end_if_due(&run->survey); /* of a TSC that stopped in the last of them too */
+	survey_end_if_due(&run->survey); /* in case the TSC stopped in the last of them */
 }

@@ -1,4 +1,4 @@
-/* The clocks of a run, opened and closed. See run_clocks.h. */
+/* Opens and closes the clocks of a run. See run_clocks.h. */
 #include "run/run_clocks.h"
 
 #include "base/text.h"
@@ -14,7 +14,7 @@ run_clock_ids(const struct driver *const *drivers, const char *ids[REPORT_CLOCKS
 	ids[count] = NULL;
 }
 
-/* null is read always: what the others cost is told by it. */
+/* The null clock is always read, because the cost of the others is computed from it. */
 static bool
 is_wanted(const struct options *options, const char *id)
 {
@@ -51,7 +51,10 @@ open_driver(void *argument)
 	run->machine->drivers[d]->open(run->machine->platform, &run->devices[d], run->rows[d]);
 }
 
-/* A driver that takes an exception, as where a register is not what its table says, leaves rows that say so. */
+/*
+ * Opens a driver. If it takes an exception, for example at a register that its table describes wrongly, its
+ * rows say so.
+ */
 static void
 open_guarded(struct run *run, size_t d)
 {

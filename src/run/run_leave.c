@@ -1,11 +1,11 @@
-/* What drivers changed on other cores is put back. See run_leave.h. */
+/* Restores what drivers changed on other cores. See run_leave.h. */
 #include "run/run_leave.h"
 
-#define LEAVE_NS (5 * UINT64_C(1000000000)) /* a core has for it */
+#define LEAVE_NS (5 * UINT64_C(1000000000)) /* time for a core */
 
 struct leaving {
 	struct run *run;
-	uint32_t as_found, changed; /* cores */
+	uint32_t as_found, changed; /* numbers of cores */
 };
 
 static void

@@ -1,12 +1,13 @@
-/* What drivers changed on other cores is put back. For src/run only. */
+/* Restores what drivers changed on other cores. For src/run only. */
 #ifndef BARETICK_RUN_LEAVE_H
 #define BARETICK_RUN_LEAVE_H
 
 #include "run/run.h"
 
 /*
- * Puts back on each other core what drivers changed there, while it answers: 5 s a core at most, and none where the TSC
- * stopped, by which the wait would end. A note says on how many cores it was not, or is not known to be.
+ * Restores on each other core what drivers changed there, if the core answers within 5 s. Does nothing if the
+ * TSC stopped, because it times the wait. A note gives the number of cores that were not restored, or not known
+ * to be.
  */
 void run_leave_cores(struct run *run);
 

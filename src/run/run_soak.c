@@ -1,11 +1,11 @@
-/* See run_soak.h. */
+/* The rounds of a soak. See run_soak.h. */
 #include "run/run_soak.h"
 
 #include "measure/clocks/survey_clocks.h"
 #include "measure/rates/survey_rates.h"
 #include "measure/skew/survey_skew.h"
 
-/* Of each that takes long a part, so that all of it is seen in each row. */
+/* Does a part of each long measurement, so that each row of the series has all of them. */
 static void
 play_round(struct survey *survey)
 {

@@ -1,10 +1,13 @@
-/* What a soak spends its time on: rounds of reading clocks, watching for gaps and meeting cores. See stats/series.h. */
+/* The rounds of a soak: reading clocks, looking for gaps and measuring the cores' offsets. See stats/series.h. */
 #ifndef BARETICK_RUN_SOAK_H
 #define BARETICK_RUN_SOAK_H
 
 #include "measure/survey.h"
 
-/* The rounds behind the first, which other phases were. Ends early once somebody asked for the end, or time is up. */
+/*
+ * Runs the rounds after the first, which other phases are. Ends early if the user asks for it or the time is
+ * over.
+ */
 void run_soak(struct survey *survey);
 
 #endif

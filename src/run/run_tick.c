@@ -1,4 +1,4 @@
-/* When the firmware's tick is quiet. See run_tick.h, and run.h for what it is asked by. */
+/* Decides when the firmware's tick is stopped. See run_tick.h. */
 #include "run/run_tick.h"
 
 void
@@ -12,7 +12,8 @@ run_find_tick(struct run *run)
 }
 
 /*
- * Starting and stopping cores may be the firmware's work; all of it with cores is, where its MP services run the jobs.
+ * The firmware may have to start and stop cores. If its MP services run the jobs, it also does all work with
+ * cores.
  */
 bool
 run_needs_tick(const struct run *run, const struct run_phase *phase)
@@ -20,7 +21,7 @@ run_needs_tick(const struct run *run, const struct run_phase *phase)
 	return phase->with_cores && (phase->play || run->report.options.cores == CORES_MP);
 }
 
-/* What was not measured yet when the tick could not be stopped never is. */
+/* The rates that were not measured before the tick had to go on are never known. */
 static void
 say_it_stays(struct report *report)
 {

@@ -1,16 +1,16 @@
 /*
- * The firmware's timer tick while a clock is measured that it comes from, and that it stops for moments. For src/run
- * only.
+ * The firmware's timer tick. It may come from a clock that is measured, and then stops that clock for short
+ * times. For src/run only.
  */
 #ifndef BARETICK_RUN_TICK_H
 #define BARETICK_RUN_TICK_H
 
 #include "run/run.h"
 
-/* The clocks are open: whether the tick comes from one of them. The tick goes on. */
+/* After the clocks are open: finds whether one of them produces the tick. The tick goes on. */
 void run_find_tick(struct run *run);
 
-/* Whether the firmware has work to do in PHASE: for that it may need its tick. */
+/* Returns true if the firmware has work to do in PHASE. It may need its tick for that. */
 bool run_needs_tick(const struct run *run, const struct run_phase *phase);
 
 #endif

@@ -1,4 +1,4 @@
-/* The observation of gaps. See gaps.h. */
+/* Observes gaps. See gaps.h. */
 #include "stats/gaps.h"
 
 static void

@@ -1,6 +1,6 @@
 /*
- * Gaps: a loop that does nothing but read the TSC sees when time was stolen from it, by an SMI, a hypervisor, or
- * whatever else no program sees. As Linux's hwlat tracer does, on every core.
+ * Gaps: a loop that only reads the TSC sees when time was stolen from it by an SMI, a hypervisor or other
+ * causes that no program sees. It works like Linux's hwlat tracer, on every core.
  */
 #ifndef BARETICK_GAPS_H
 #define BARETICK_GAPS_H
@@ -12,13 +12,13 @@
 #include "base/scale.h"
 #include "clock/sample.h"
 
-#define GAPS_EVENTS_MAX 64 /* of one observation: the first so many are kept one by one */
+#define GAPS_EVENTS_MAX 64 /* most events in one observation; more are only counted */
 
 struct gap_event {
-	uint64_t after_ticks, ticks; /* from the observation's begin to its own, and how long it was */
+	uint64_t after_ticks, ticks; /* start since the start of the observation, and length */
 };
 
-struct gaps { /* of one observation; written by the core that observes */
+struct gaps { /* results of one observation, written by the observing core */
 	uint64_t observed_ticks; /* from the first reading to the last, gaps included */
 	uint64_t count, worst_ticks, total_ticks;
 	uint64_t octave[OCTAVES]; /* gaps by their octave in ns: see histogram.h */
@@ -27,15 +27,15 @@ struct gaps { /* of one observation; written by the core that observes */
 	struct gap_event events[GAPS_EVENTS_MAX];
 };
 
-struct gaps_plan { /* of one observation */
+struct gaps_plan { /* parameters of one observation */
 	const struct scale *scale;
-	uint64_t threshold_ticks; /* a gap is more than that between two readings that follow each other */
+	uint64_t threshold_ticks; /* two consecutive readings further apart than this are a gap */
 	uint64_t duration_ticks;
-	uint64_t turns_max;       /* of the loop: should the TSC stop */
+	uint64_t turns_max;       /* limit of the loop in case the TSC stops */
 	sample_bracket *tsc;
 };
 
-/* Observes as PLAN says, and leaves in GAPS what it saw. */
+/* Observes according to PLAN, and writes the results to GAPS. */
 void gaps_observe(struct gaps *gaps, const struct gaps_plan *plan);
 
 #endif

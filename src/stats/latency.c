@@ -1,9 +1,9 @@
-/* Samples into read latency. See latency.h. */
+/* Computes read latency from samples. See latency.h. */
 #include "stats/latency.h"
 
 #define PS_PER_NS UINT64_C(1000)
 #define PS_PER_S  UINT64_C(1000000000000)
-#define ROUNDED_PS UINT64_C(500) /* that a read may be off by in whole nanoseconds */
+#define ROUNDED_PS UINT64_C(500) /* error of a read in whole nanoseconds */
 #define PER_HUNDRED_THOUSAND UINT64_C(100000)
 
 void
@@ -16,7 +16,7 @@ latency_clear(struct latency *latency)
 		latency->exact[i] = 0;
 }
 
-/* Runs once a sample, so it costs a multiplication and no division. */
+/* Called for each sample, so it uses one multiplication and no division. */
 static void
 record(struct latency *latency, uint64_t ticks, uint64_t ns)
 {
@@ -47,7 +47,7 @@ latency_fold(struct latency *latency, const struct scale *scale, const struct sa
 	}
 }
 
-/* Of the COUNT shortest. */
+/* A percentile of the COUNT shortest samples. */
 static uint64_t
 percentile_of(const struct latency *latency, uint64_t count, uint32_t per_hundred_thousand)
 {
@@ -77,9 +77,9 @@ square_root(uint64_t square)
 }
 
 /*
- * How many of COUNT reads lie below the quantile is binomial: within two standard deviations and one of its mean
- * in 95 of 100 cases and more, which the test adds up exactly. Ranks beyond the first or the last read have no read
- * to show.
+ * The number of COUNT reads below the quantile is binomial. It is within two standard deviations plus one of
+ * its mean in at least 95 of 100 cases; the test computes that exactly. Unknown if the rank is before the first
+ * or after the last read.
  */
 struct latency_within
 latency_percentile_within(const struct latency *latency, uint32_t per_hundred_thousand)
@@ -101,7 +101,7 @@ latency_percentile_within(const struct latency *latency, uint32_t per_hundred_th
 	return within;
 }
 
-/* The last bucket of samples that no gap fell into. */
+/* The last bucket of samples without a gap. */
 static size_t
 last_clean(const struct latency *latency, uint64_t threshold_ns)
 {
@@ -115,7 +115,7 @@ latency_percentile_is_hit(const struct latency *latency, uint32_t per_hundred_th
 	       histogram_bucket(latency_percentile_ns(latency, per_hundred_thousand)) > last_clean(latency, threshold_ns);
 }
 
-/* Two standard errors of the mean of COUNT samples, which lie in the buckets up to LAST; TOTAL is twice their sum. */
+/* Two standard errors of the mean of COUNT samples in the buckets up to LAST. TOTAL is twice their sum. */
 static uint64_t
 mean_error_ps(const struct latency *latency, size_t last, uint64_t count, uint64_t total)
 {

@@ -1,7 +1,10 @@
-/* Samples into monotonicity. See monotonic.h. */
+/* Checks samples for steps back, jumps and stalls. See monotonic.h. */
 #include "stats/monotonic.h"
 
-/* The step from BEFORE to AFTER, BACK_TICKS after one back of that size. Returns its size where it is one back. */
+/*
+ * Counts the step from BEFORE to AFTER. BACK_TICKS is the size of the last step, if that was a step back.
+ * Returns the size of this step if it is one.
+ */
 static uint64_t
 count_step(struct monotonic *monotonic, const struct clock *clock, const struct monotonic_bounds *bounds,
 	   const struct sample *before, const struct sample *after, uint64_t back_ticks)
@@ -27,8 +30,8 @@ count_step(struct monotonic *monotonic, const struct clock *clock, const struct 
 }
 
 /*
- * FIRST and LAST are the ends of a stretch in which every reading is the same. The first may
- * have been as late as its end and the last as early as its begin: what lies between is proven.
+ * FIRST and LAST are the ends of a stretch of equal readings. The first may have been as late as its end, and
+ * the last as early as its begin, so only the time in between is proven.
  */
 static void
 count_stall(struct monotonic *monotonic, uint64_t stall_ticks, const struct sample *first,
@@ -41,7 +44,7 @@ void
 monotonic_fold(struct monotonic *monotonic, const struct clock *clock,
 	       const struct monotonic_bounds *bounds, const struct sample *samples, size_t count)
 {
-	size_t since = 0; /* where the present value was first read */
+	size_t since = 0; /* where the current value was first read */
 	uint64_t back_ticks = 0;
 
 	monotonic->reads += count;

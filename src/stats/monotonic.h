@@ -1,4 +1,4 @@
-/* The fold of samples into monotonicity: did the clock ever go back, leap ahead, or stall. */
+/* Monotonicity, from samples: whether the clock went back, jumped ahead, or stalled. */
 #ifndef BARETICK_MONOTONIC_H
 #define BARETICK_MONOTONIC_H
 
@@ -10,31 +10,32 @@
 
 struct monotonic {
 	uint64_t reads;
-	uint64_t backward;     /* steps back: of more than half the counter's range, taken forward */
+	/* Steps back: differences of more than half the counter's range, taken as forward. */
+	uint64_t backward;
 	uint64_t worst_ticks;  /* the largest of them */
-	uint64_t leaps;        /* steps forward that are larger than the time around the two readings allows */
+	uint64_t leaps;        /* steps forward that are larger than the time between the two readings allows */
 	uint64_t worst_leap_ticks; /* the largest of them */
-	uint64_t last_leap_ticks;  /* the last of them: what the time around it does not allow */
+	uint64_t last_leap_ticks;  /* the last of them: the part that the time does not allow */
 	uint64_t stalls;       /* times that it did not move for longer than STALL_TICKS */
 };
 
 #define MONOTONIC_RATE_SHIFT 48
 
 struct monotonic_bounds {
-	uint64_t stall_ticks; /* of the TSC; a stall is longer than that. 0: none is looked for */
-	uint64_t trust_ticks; /* of the TSC, for clock_comparable() */
+	uint64_t stall_ticks; /* TSC ticks; a stall is longer. If 0, stalls are not counted. */
+	uint64_t trust_ticks; /* TSC ticks, for clock_comparable() */
 	/*
-	 * Ticks of the clock that may pass in one of the TSC, times 2^MONOTONIC_RATE_SHIFT, and so many more
-	 * whatever the time. LEAP_RATE 0: leaps are not looked for.
+	 * Ticks that the clock may move for each TSC tick, times 2^MONOTONIC_RATE_SHIFT, and ticks that it may
+	 * move in addition. LEAP_RATE 0: jumps are not counted.
 	 */
 	uint64_t leap_rate, leap_ticks;
 };
 
 /*
- * Adds one run of COUNT chained samples. A stall counts where the brackets prove that the clock showed
- * one value for more than STALL_TICKS of the TSC; each counts once. Samples that are not comparable give no
- * step back and no leap. Two brackets that are wide allow much, so time stolen between two readings
- * makes no leap; nor does a reading that only makes good for the step back before it.
+ * Adds one run of COUNT chained samples. A stall is counted once, if the brackets prove that the clock showed
+ * one value for more than STALL_TICKS. Samples that are not comparable give no step back and no jump. Wide
+ * brackets allow a large step, so time stolen between two readings is no jump. A step that only compensates for
+ * the step back before it is no jump either.
  */
 void monotonic_fold(struct monotonic *monotonic, const struct clock *clock,
 		    const struct monotonic_bounds *bounds, const struct sample *samples, size_t count);

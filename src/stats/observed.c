@@ -1,4 +1,4 @@
-/* The list of observed durations. See observed.h. */
+/* Lists observed durations. See observed.h. */
 #include "stats/observed.h"
 
 #define ALL_MILLIONTHS UINT64_C(100000000) /* 100 percent */
@@ -9,7 +9,7 @@ observed_list(const struct latency *latency, uint32_t cutoff_millionths)
 	return (struct observed_list){ latency, cutoff_millionths, 0, 0 };
 }
 
-/* The row that made the cut-off is listed, so even a cut-off of 0 lists the shortest. */
+/* The row that reached the cut-off is still listed, so even a cut-off of 0 lists the shortest duration. */
 static bool
 reached_cutoff(const struct observed_list *list)
 {

@@ -1,6 +1,6 @@
 /*
- * The list of observed durations as pg_test_timing gives it: the short ones one by one, from the shortest,
- * until they make up the cut-off's share of all; then the longest, whatever its share.
+ * The list of observed durations in pg_test_timing's format. Short durations are listed one by one, from the
+ * shortest, until their share reaches the cut-off. The longest one is always listed last.
  */
 #ifndef BARETICK_OBSERVED_H
 #define BARETICK_OBSERVED_H
@@ -12,8 +12,8 @@
 
 struct observed {
 	uint64_t ns, count;
-	uint64_t running; /* samples at or below ns */
-	bool after_gap;   /* the list stopped before it, or its durations have no count of their own */
+	uint64_t running; /* samples up to ns */
+	bool after_gap;   /* the list skipped durations before it, or they have no counts of their own */
 };
 
 struct observed_list {
@@ -26,7 +26,7 @@ struct observed_list {
 /* LATENCY must outlive the list. */
 struct observed_list observed_list(const struct latency *latency, uint32_t cutoff_millionths);
 
-/* False: there is no further row, and ROW is left alone. */
+/* Sets ROW to the next row. Returns false, and leaves ROW unchanged, if there is none. */
 bool observed_next(struct observed_list *list, struct observed *row);
 
 #endif

@@ -1,9 +1,9 @@
-/* Samples into resolution. See resolution.h. */
+/* Computes the resolution from samples. See resolution.h. */
 #include "stats/resolution.h"
 
 #include "base/text.h"
 
-/* Most of what is added is a multiple of what divides all before it. */
+/* Updates the greatest common divisor. Most new differences are multiples of it already. */
 static void
 divide(struct resolution *resolution, uint64_t ticks)
 {
@@ -26,8 +26,8 @@ record(struct resolution *resolution, uint64_t ticks)
 }
 
 /*
- * Around a reading of the TSC are two more of it. A loop that always takes the same time, as under an emulator that
- * counts instructions, shows its own length in place of the counter's resolution; its parts don't.
+ * A reading of the TSC lies between two others. A loop with constant duration, as in an emulator that counts
+ * instructions, would show its own duration as the resolution. The parts of the loop do not.
  */
 static void
 divide_by_brackets(struct resolution *resolution, const struct sample *samples, size_t count)

@@ -1,4 +1,4 @@
-/* See series.h. */
+/* A run as a series of rows in time. See series.h. */
 #include "stats/series.h"
 
 #define MEDIAN       50000 /* per 100,000 */
@@ -121,14 +121,14 @@ within(const struct series_reads *reads, uint32_t per_hundred_thousand)
 	return ns < reads->min_ns ? reads->min_ns : ns;
 }
 
-/* Whether B went on where A ended, so that both are one stretch. */
+/* Returns true if B starts where A ended, so that they are one stretch. */
 static bool
 goes_on(const struct series_clock *a, const struct series_clock *b)
 {
 	return a->last.end && b->last.end && a->last.end == b->first.end;
 }
 
-/* Of B, that follows A, into A. The rate is the caller's to find. */
+/* Merges B, which follows A, into A. The caller computes the rate. */
 static void
 join_clock(struct series_clock *a, const struct series_clock *b)
 {
@@ -142,7 +142,7 @@ join_clock(struct series_clock *a, const struct series_clock *b)
 	a->count += b->count;
 }
 
-/* TO, which the caller need not keep, gets what A and B, which follows it, have; it may be A. */
+/* Merges A and B, which follows A, into TO, which may be A. The old contents of TO are lost. */
 static void
 join(const struct series *series, struct series_row *to, const struct series_row *a, const struct series_row *b)
 {
