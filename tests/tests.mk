@@ -60,6 +60,10 @@ $(BUILD)/host/boot/%.o $(BUILD)/host/tests/firmware/%.o $(BUILD)/host/tests/unit
 	$(EFI_INCLUDES) -fshort-wchar -DVERSION='"$(VERSION)"' -DCOMMIT='"$(COMMIT)"'
 $(BUILD)/host/tests/firmware/%.o $(BUILD)/host/tests/unit/boot/%.o: TEST_INCLUDES += -Itests/firmware
 
+# The sanitizers watch the product and its tests. The simulated hardware takes most of their time and none of its faults is a user's.
+$(BUILD)/host/tests/sim/%.o: SANITIZE :=
+$(BUILD)/host/tests/sim/%.o: HOST_FLAGS += -O2
+
 $(BUILD)/host/tests/%.o: tests/%.c Makefile tests/tests.mk $(ROOMS_MK)
 	@mkdir -p $(@D)
 	$(call say,HOSTCC)

@@ -96,6 +96,7 @@ sim_source_arm(enum sim_source source, uint64_t due, uint64_t period)
 	timer->period_e6 = period * (uint64_t)(MILLION - timer->fast_ppm);
 	timer->due_e6 = (unsigned __int128)due * MILLION + timer->period_e6 - (unsigned __int128)period * MILLION;
 	set_due(timer, sim.now_ps);
+	all->quiet_until_ps = 0;
 }
 
 void
@@ -106,6 +107,7 @@ sim_source_disarm(enum sim_source source)
 	if (timer->outlasts && timer->armed && sim.now_ps >= timer->due_ps)
 		timer->owed_ps = timer->leaves_ps;
 	timer->armed = timer->waits = false;
+	all->quiet_until_ps = 0;
 }
 
 /* The period that follows begins when this one was due; or, where it is delayed, now. */
@@ -246,11 +248,32 @@ is_host_busy(void)
 	return sim.now_ps % all->busy_every_ps - begin_ps < all->busy_ps;
 }
 
+/* Until when no source has anything to do, unless one is armed or disarmed before: 0 where an interrupt is pending. */
+static uint64_t
+quiet_until(void)
+{
+	uint64_t until_ps = SIM_NEVER;
+
+	for (size_t i = 0; i < SIM_SOURCES; i++) {
+		const struct sim_timer *timer = &all->timers[i];
+
+		if (timer->pending)
+			return 0;
+		if (timer->armed && timer->leaves_ps < until_ps)
+			until_ps = timer->leaves_ps;
+		if (timer->owed_ps && timer->owed_ps < until_ps)
+			until_ps = timer->owed_ps;
+	}
+	return until_ps;
+}
+
 void
 sim_interrupts_poll(void)
 {
 	if (all->self && all->open && !all->in_handler)
 		take_self();
+	if (!all->in_window || all->in_handler || sim.now_ps < all->quiet_until_ps)
+		return;
 	for (size_t i = 0; i < SIM_SOURCES && all->in_window && !all->in_handler; i++) {
 		struct sim_timer *timer = &all->timers[i];
 
@@ -263,6 +286,7 @@ sim_interrupts_poll(void)
 		while (timer->pending && all->open)
 			deliver(timer);
 	}
+	all->quiet_until_ps = quiet_until();
 }
 
 void

@@ -86,6 +86,7 @@ struct sim_interrupts {
 	struct timer_slot slot;
 	/* Its own. */
 	bool plugged, in_window, open, in_handler;
+	uint64_t quiet_until_ps; /* no source has anything to do before that */
 	uint32_t self; /* a vector that the core has sent to itself; 0: none */
 	uint32_t selected;
 	struct sim_pic pics[2];
