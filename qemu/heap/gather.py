@@ -1,4 +1,4 @@
-"""Reads the heap on all processors: each report to its rows, as lines of JSON; each that is none to a sentence."""
+"""Reads all given reports on all processors. A report becomes rows, as lines of JSON; any other file becomes a sentence."""
 import concurrent.futures
 import csv
 import ctypes
@@ -16,8 +16,8 @@ WORKERS = 2
 PR_SET_PDEATHSIG = 1     # prctl(2)
 KERNEL_MAX = 1 << 20     # bytes of kernel.json
 AT_ONCE = 256            # tasks that wait: the heap may be longer than memory
-LOOK_INSIDE = 1 << 20    # bytes from which on a file may be worth more than one task
-SLICE = 4 << 20          # bytes of reports, one a line, that are a task
+LOOK_INSIDE = 1 << 20    # a file with more bytes may become several tasks
+SLICE = 4 << 20          # bytes of reports, one on each line, in a task
 # Long lists that no table has: dropped before they cost anything. In JSON a quotation mark within a string is \", so that these
 # keys stand in no string that ends there; a report that is made to look otherwise loses what it made look so. None of them has
 # a list within: so a scan for its end stops where the next begins.
@@ -42,7 +42,7 @@ def is_lines(first):
 
 
 def slices(path):
-    """The tasks of the file PATH: ("file", path), or parts of it that are whole lines; ValueError where a line has no end."""
+    """Yield the tasks of the file PATH: ("file", path), or parts that are whole lines. Raise ValueError if a line has no end."""
     size = os.path.getsize(path)
     if size < LOOK_INSIDE:
         yield "file", path
@@ -66,7 +66,7 @@ def slices(path):
 
 
 def tasks(words, refuse):
-    """What there is to read of WORDS, as calls of read()."""
+    """Yield the arguments for read() for all files and folders in WORDS."""
     for kind, path in places.find(words, refuse):
         try:
             if kind == "stick":
@@ -80,8 +80,8 @@ def tasks(words, refuse):
 
 
 def read(task, known, loaded_at):
-    """What is in TASK: (digest, {table: lines}) of each report, (digest, None) of one that is KNOWN; and (name, sentence) of what
-    is none."""
+    """Return (digest, {table: lines}) for each report in TASK, or (digest, None) for a KNOWN one. Also return (name, sentence) for
+    each other file."""
     found, refused = [], []
     kind, path, *rest = task
     try:
@@ -104,7 +104,7 @@ def read(task, known, loaded_at):
 
 
 def _pieces(kind, path, rest):
-    """(name, page beside it, bytes) of each report in the file."""
+    """Yield (name, page in the same folder, bytes) for each report in the file."""
     if kind == "stick":
         partition, name = rest
         yield f"{path}{name[1:]}", None, stick.read(path, partition, name, reports.SIZE_MAX)
@@ -161,7 +161,7 @@ def _begin(known):
     global _known
     _known = known
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches both: it is for the one that asked
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # or they would wait for ever for work of nobody
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # otherwise they would wait for work for ever
 
 
 def _work(batch, loaded_at):

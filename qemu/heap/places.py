@@ -1,17 +1,17 @@
-"""What lies in the heap: each place where a report may stand. Nothing is followed that could lead round in a circle."""
+"""Finds all files that may be reports. Links are not followed, because they could form a loop."""
 import os
 import stat
 
 from results import reports
 
-FILES_MAX = 200_000  # of one call
-DEPTH_MAX = 32       # of folders
+FILES_MAX = 200_000  # files in one call
+DEPTH_MAX = 32       # nested folders
 NAMES = (".json", ".csv")
 STICKS = (".img", ".iso", ".raw")
 
 
 def find(words, refuse):
-    """(kind, path) of what WORDS name: "stick" or "file". REFUSE(path, sentence) is called for what is passed over."""
+    """Yield (kind, path) for all files in WORDS; kind is "stick" or "file". Call REFUSE(path, sentence) for skipped files."""
     seen, count = set(), 0
     for word in words:
         for kind, path in _of(word, refuse, seen):
@@ -65,7 +65,7 @@ def _walk(folder, refuse, seen, depth):
         elif entry.is_dir(follow_symlinks=False):
             yield from _walk(entry.path, refuse, seen, depth + 1)
         elif name == reports.KERNEL or not name.endswith(NAMES) or name.endswith(".csv") and name[:-4] + ".json" in names:
-            continue  # of one run the JSON says more
+            continue  # the JSON of the same run has more data
         elif not entry.is_file(follow_symlinks=False):
             refuse(entry.path, "is no file")
         else:

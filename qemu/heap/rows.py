@@ -1,18 +1,18 @@
-"""A report as rows of five tables. What they hold is one list of columns for each: Parquet, DuckDB and the queries have it."""
+"""A report as rows of five tables. Each table has one list of columns, for Parquet, DuckDB and the queries."""
 import datetime
 import re
 
 from results.plain import clean
 
-WORD_MAX = 200    # characters of a word, of which a machine has made many
-TEXT_MAX = 600    # of a sentence
-WHOLE_MAX = 2 ** 53  # beyond it a whole number is none that JSON carries
+WORD_MAX = 200    # characters of a word
+TEXT_MAX = 600    # characters of a sentence
+WHOLE_MAX = 2 ** 53  # JSON does not carry larger whole numbers exactly
 TINY, HUGE = 1e-18, 1e18  # beyond them a figure is none: the queries divide and multiply, and nothing becomes endless
 UNKNOWN_DAY = "unknown"
 SPREAD = ("value", "low", "high")
 
-# Of each table: column, type, where it stands in the report's object. A * in a name stands for value, low and high; what has no
-# place is computed below. `run` is the SHA-256 of the report's bytes, `day` the part that the table is partitioned by.
+# The columns of each table: name, type, place in the report's object. A * in a name stands for value, low and high. Columns without
+# a place are computed below. `run` is the SHA-256 of the report's bytes, and `day` partitions the table.
 TEXT, WORD, REAL, WHOLE, FLAG, TIME = "VARCHAR", "VARCHAR", "DOUBLE", "BIGINT", "BOOLEAN", "TIMESTAMP"
 COLUMNS = {
     "runs": [
@@ -92,7 +92,7 @@ def needed(report):
 
 
 def at(value, place):
-    """What stands in VALUE at PLACE; None: nothing."""
+    """Return the item at PLACE in VALUE, or None."""
     for key in place.split("."):
         if isinstance(value, list):
             value = value[int(key)] if key.isdigit() and int(key) < len(value) else None
@@ -136,7 +136,7 @@ def identity(row):
 
 
 def kind(row):
-    """Of which kind it is: figures of one kind can be set beside each other. None: it does not say what it is."""
+    """Return the machine's kind, within which figures are compared, or None if the machine is not identified."""
     if not row["vendor"] and not row["product"]:
         return None
     under = [row["hypervisor"] or row["accelerator"]] if row["hypervisor"] or row["accelerator"] else []

@@ -3,7 +3,7 @@ import subprocess
 import threading
 
 LIST_MAX = 1 << 20   # bytes of names
-REPORTS_MAX = 10_000  # of one stick
+REPORTS_MAX = 10_000  # reports on one stick
 WAIT_S = 60          # for a list; folders can lead round in a circle
 PARTITIONS = ("@@1M", "")  # an image of `make image`, and one without a partition table
 
@@ -13,7 +13,7 @@ class Bad(Exception):
 
 
 def _run(words, size_max):
-    """What mtools prints, up to SIZE_MAX bytes and one; None: it failed, or had more to say than it had time for."""
+    """Return at most SIZE_MAX + 1 bytes of mtools' output, or None if it failed or did not finish in time."""
     try:
         with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                               env={"PATH": "/usr/bin:/bin", "MTOOLS_SKIP_CHECK": "1", "LC_ALL": "C.UTF-8"}) as process:
@@ -36,7 +36,7 @@ def _after(seconds, call):
 
 
 def names(path):
-    """(partition, name) of each report.json, or report.csv without one beside it, in the stick's folder baretick."""
+    """Yield (partition, name) for each report.json in the stick's folder baretick, or for a report.csv without JSON."""
     for partition in PARTITIONS:
         data = _run(["mdir", "-/", "-b", "-i", path + partition, "::/baretick"], LIST_MAX)
         if data is not None:

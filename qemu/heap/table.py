@@ -7,7 +7,7 @@ from results import older, reports
 
 HEADER = ["run", "clock", "core", "metric", "value", "low", "high", "unit", "machine"]
 VERDICTS = ["pass", "warn", "fail", "incomplete"]
-ROWS_MAX = 200_000  # of one run: 256 cores have fewer
+ROWS_MAX = 200_000  # rows of one run; 256 cores have fewer
 # metric: where its figure stands in the report, or its word.
 RUN = {"elapsed": "elapsed_ms", "cores_listed": "machine.cores_listed", "cores_started": "machine.cores_started",
        "tsc_rate": "machine.tsc_hz", "stolen": "quality.stolen_percent", "warps": "skew.warps", "within": "skew.within_ns",
@@ -53,7 +53,7 @@ def parse(data):
 
 
 def figure(word):
-    """A number as JSON would have it; None: the field is empty."""
+    """Return a number as in JSON, or None if the field is empty."""
     if not word:
         return None
     number = float(word)

@@ -40,7 +40,7 @@ class Dataset:
         return glob.glob(os.path.join(glob.escape(self.data), table, "day=*", "*.parquet"))
 
     def _sweep(self):
-        """What a load that was killed has left: its runs come last, and what has none is of nobody."""
+        """Remove the remains of a killed load. A load writes its runs last, so rows without a run are remains."""
         shutil.rmtree(self.staging, ignore_errors=True)
         whole = {self._part(path) for path in self._files("runs")}
         for path in (path for table in rows.DETAILS for path in self._files(table)):
@@ -69,7 +69,7 @@ class Dataset:
             return f"SELECT {empty} WHERE 1 = 0"
         names = ", ".join(name for name, _, _ in rows.SPREAD_COLUMNS[table])
         where = os.path.join(glob.escape(self.data), table, "*", "*.parquet").replace("'", "''")
-        # What an older qemu/fleet wrote may lack a column.
+        # Files of an older qemu/fleet may lack a column.
         return (f"SELECT {names} FROM (SELECT * FROM read_parquet('{where}', hive_partitioning = true, "
                 f"hive_types = {{'day': VARCHAR}}, union_by_name = true) UNION ALL BY NAME SELECT {empty} WHERE 1 = 0)")
 
@@ -121,7 +121,7 @@ class Dataset:
             os.rename(path, to)
 
     def told(self):
-        """What was said to be odd when it was said last; None: nobody wrote that down."""
+        """Return the findings that were printed last, or None if there is no such list."""
         try:
             with open(os.path.join(self.folder, TOLD), encoding="ascii") as file:
                 return {tuple(each) for each in json.load(file)}
@@ -132,7 +132,7 @@ class Dataset:
         files.replace(os.path.join(self.folder, TOLD), json.dumps(sorted(odd)).encode("ascii"))
 
     def export(self, path):
-        """A DuckDB database PATH of the same tables, in place of what was there."""
+        """Write a DuckDB database PATH with the same tables. It replaces an older file."""
         new = path + ".new"
         with contextlib.suppress(FileNotFoundError):
             os.remove(new)

@@ -17,7 +17,7 @@ class Failed(Exception):
 
 
 def reach(environment):
-    """Lets this Python import what is in build/ENVIRONMENT."""
+    """Add the packages of build/ENVIRONMENT to this Python's path."""
     place = os.path.join(BUILD, environment, "lib", f"python{sys.version_info[0]}.{sys.version_info[1]}", "site-packages")
     if place not in sys.path:
         sys.path.append(place)
@@ -49,7 +49,7 @@ class DuckDB:
         self.base = base
 
     def table(self, name, query):
-        """What QUERY gives is a table NAME from now on."""
+        """Make the result of QUERY a table NAME."""
         self.base.execute(f"CREATE TEMP TABLE {name} AS\n{query}")
 
     def rows(self, query):

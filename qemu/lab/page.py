@@ -36,14 +36,14 @@ def render(answers, new, folder):
 
 
 def link(path, folder):
-    """The way from the page in FOLDER to the report's page PATH; None: it is not there."""
+    """Return the relative path from FOLDER to the report's page PATH, or None if there is no such page."""
     if not path or not os.path.isfile(path):
         return None
     return urllib.parse.quote(os.path.relpath(path, folder))
 
 
 def content(answers, new, folder):
-    """What the page shows: tables of titles, kinds of column and rows; a row's first cell is its machine."""
+    """Return the tables of the page: titles, kinds of columns, rows. A row's first cell is its machine."""
     def machine(row, mark=None):
         return {"text": answers.name(row["run"]), "link": link(answers.names[row["run"]][2], folder),
                 "new": mark is not None and (mark[0], row["who"], mark[1], row["subject"]) in new}

@@ -1,4 +1,4 @@
-"""What the data set is asked: the queries of sql/, in their order, each a table for those after it."""
+"""Runs the queries of sql/ in their order. The result of each is a table for the later ones."""
 import contextlib
 import glob
 import os
@@ -52,13 +52,13 @@ class Answers:
             self.runs, self.not_done = base.rows("SELECT count(*), count(reason) FROM runs")[1][0]
 
     def odd(self):
-        """{(machine, what, of what)} of what is to be looked at: what is new of it is worth an exit status."""
+        """Return the findings as {(machine, kind, subject)}. A new finding changes the exit status."""
         return {("figure", row["who"], row["measure"], row["subject"]) for row in self.outliers} | {
             ("trait", row["who"], row["measure"], row["subject"]) for row in self.unlike} | {
             ("failure", row["who"], row["rule"], row["subject"]) for row in self.failures}
 
     def name(self, run):
-        """What people call the machine of RUN."""
+        """Return the machine's name for people."""
         machine, source, *_ = self.names[run]
         return machine or f"not known: {source}"
 
@@ -72,7 +72,7 @@ class Answers:
                                                  "GROUP BY m.run, m.who ORDER BY m.who")
 
     def _rows(self, base, name, query):
-        """Those of QUERY that are shown; where there are more, self.cut has NAME."""
+        """Return the rows of QUERY that are shown. If there are more, add NAME to self.cut."""
         names, rows = base.rows(f"{query} LIMIT {self.shown_max + 1}")
         found = [dict(zip(names, row)) for row in rows]
         if len(found) > self.shown_max:

@@ -1,4 +1,4 @@
-"""Spark, out of the environment that `make fleet-spark` makes: it answers the queries on this machine, and on nobody else's."""
+"""Spark from the environment of `make fleet-spark`. It runs the queries on this machine only."""
 import contextlib
 import os
 import shutil
@@ -23,7 +23,7 @@ KINDS = {"VARCHAR": "STRING", "TIMESTAMP": "TIMESTAMP_NTZ"}
 
 
 def java():
-    """The path of a Java; None: there is none."""
+    """Return the path of a Java, or None."""
     home = os.environ.get("JAVA_HOME")
     return shutil.which(os.path.join(home, "bin", "java") if home else "java")
 
@@ -47,7 +47,7 @@ def session(folder):
         builder = builder.config(name, value)
     builder = builder.config("spark.local.dir", folder).config("spark.sql.warehouse.dir", os.path.join(folder, "warehouse"))
     for name in [name for name in os.environ if name.startswith(("SPARK_", "PYSPARK_"))]:
-        del os.environ[name]  # of another Spark, whose settings and parts are not for this one
+        del os.environ[name]  # settings and parts of another Spark
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     log = os.path.join(folder, "log")
     errors = os.dup(2)
@@ -66,7 +66,7 @@ def session(folder):
 
 @contextlib.contextmanager
 def asked():
-    """What Spark, or the connection to its Java, raises meanwhile is an engine.Failed: of a trace its first line."""
+    """Turn exceptions of Spark and of the connection to its Java into engine.Failed, with the first line of a trace."""
     import py4j.protocol
     import pyspark.errors
 
@@ -101,7 +101,7 @@ class Spark:
             self.session.read.schema(schema).parquet(path).createOrReplaceTempView(name)
 
     def table(self, name, query):
-        """What QUERY gives is a table NAME from now on: in a file, as Spark would compute a view anew each time."""
+        """Make the result of QUERY a table NAME. It is stored in a file, because Spark recomputes a view at each use."""
         path = os.path.join(self.folder, name)
         with asked():
             frame = self.session.sql(query)

@@ -1,12 +1,12 @@
-"""What qemu/fleet prints: 80 columns, the worst first, bounded."""
+"""The output of qemu/fleet: 80 columns, the worst first, bounded."""
 import textwrap
 
 from lab import words
 from results.plain import clean
 
 WIDTH = 80
-ROWS_MAX = 20      # of each part; the page has the rest
-SENTENCES_MAX = 3  # of each row
+ROWS_MAX = 20      # rows of each part; the page has the rest
+SENTENCES_MAX = 3  # sentences of each row
 
 
 def wrapped(text, first="", rest=None):
@@ -15,7 +15,7 @@ def wrapped(text, first="", rest=None):
 
 
 def part(title, rows):
-    """ROWS, (heading, sentence) each, below TITLE, those of one heading together; nothing where there are none."""
+    """Print ROWS of (heading, sentence) below TITLE, grouped by heading. Print nothing without rows."""
     found = {}
     for heading, sentence in rows:
         found.setdefault(heading, []).append(sentence)

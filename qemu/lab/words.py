@@ -1,6 +1,6 @@
-"""The sentences on what was found: one place for the terminal and the page. None is more certain than its figures."""
-MACHINES_MIN = 5       # of a kind, or with the same step: fewer say nothing
-SHARE = 0.8            # of those machines, that a version is said to have done something to
+"""The sentences on findings, for the terminal and the page. No sentence is more certain than its figures."""
+MACHINES_MIN = 5       # machines of a kind, or with the same change; fewer prove nothing
+SHARE = 0.8            # the part of these machines that must change before a version is named as the cause
 VERBS = {"rate error": ("rose", "fell"), "median read": ("is slower", "is faster")}
 
 
@@ -21,7 +21,7 @@ def unknown(reports):
 
 
 def reservations(answers):
-    """What is to be known of the rest."""
+    """Return notes on the runs as a whole."""
     if answers.misdated:
         yield (f"{count(answers.misdated, 'run')} dated before 2024 or later than read: the machine's RTC is wrong; "
                f"{'it is' if answers.misdated == 1 else 'each is'} taken to be of when it was read")
@@ -62,7 +62,7 @@ def kernel(row):
 
 
 def change(row):
-    """What is otherwise, and since when."""
+    """Return a sentence on a change and its date."""
     where = "" if row["subject"] == "machine" else f"{row['subject']}, "
     if row["what"] == "new finding":
         return f"{where}new finding: {row['now']}"
@@ -106,5 +106,5 @@ def _effects(found, machines):
 
 
 def undetermined(kinds):
-    """Kinds of which nothing can be said."""
+    """Return the kinds with too few machines for a comparison."""
     return [row for row in kinds if row["machines"] + row["not_known"] and (row["machines"] < MACHINES_MIN or row["kind"] == "-")]

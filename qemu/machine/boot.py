@@ -17,7 +17,7 @@ EXIT_PASS, EXIT_FAIL, EXIT_NOT_DONE, EXIT_TIMEOUT = 0, 1, 2, 124
 # isa-debug-exit makes QEMU end with (value << 1 | 1) & 255.
 ENDINGS = {(value << 1 | 1) & 255: word for value, word in
            {0x10: "pass", 0x11: "fail", 0x12: "incomplete", 0x13: "error"}.items()}
-# Where the application was told to end in another way, QEMU's own 0 says nothing.
+# If the application was to end in another way, QEMU's own status 0 has no meaning.
 VERDICTS = {"pass": "pass", "warn": "pass", "fail": "fail", "incomplete": "incomplete"}
 
 
@@ -81,7 +81,7 @@ def why_kvm_failed(run, guest):
 
 
 def refused(guest):
-    """Whether QEMU ended by itself with words that are not of KVM: those of its command line are the user's."""
+    """Return True if QEMU ended by itself with a message that is not about KVM. Errors of its command line are the user's."""
     words = "\n".join(guest.words.lines()).lower()
     return guest.status > 0 and words and "kvm" not in words
 
@@ -99,7 +99,7 @@ def ended_by_signal(guest):
 
 
 def last_words(run, guest):
-    """What QEMU said last: a hint may follow the error, a warning is none."""
+    """Return QEMU's last error. A hint may follow it, and warnings are skipped."""
     lines = guest.words.lines()
     name = f"{os.path.basename(run.qemu)}: "
     errors = [line for line in lines if line.startswith(name) and not line.startswith(f"{name}warning: ")]
@@ -135,7 +135,7 @@ def boot(run, console):
 
 
 def why_silent(guest):
-    """What the firmware gave as its reason, if it did; else what its variables show of it."""
+    """Return the firmware's message, or else the reason that its variables show."""
     if guest.transcript.refused:
         return f": the firmware says {guest.transcript.refused}, as Secure Boot does of what is not signed (make sign)"
     if guest.secure_boot:

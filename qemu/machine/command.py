@@ -9,7 +9,7 @@ from results import files
 
 VNC_PORT, VNC_DISPLAYS = 5900, 100  # RFC 6143 has the port; above it one for each display
 VARIABLES_MAX = 64 << 20  # bytes of the firmware's variables: a hundred times what there is
-PIECE = 1 << 20           # of a stick, at once
+PIECE = 1 << 20           # bytes of a stick that are copied at once
 EXIT_PORT = 0x501
 FIND = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "find")
 FIND_BOUND_S = 30
@@ -100,7 +100,7 @@ class Private:
         self._by_name = {}
 
     def path_of(self, name, data):
-        """What QEMU opens to have DATA, and to write over it as long as it runs."""
+        """Return a path with DATA that QEMU can open, and change while it runs."""
         fd = os.memfd_create(name)
         self.fds.append(fd)
         self._by_name[name] = fd
@@ -110,7 +110,7 @@ class Private:
         return f"/proc/self/fd/{fd}"
 
     def content_of(self, name, size_max):
-        """What NAME holds by now; nothing where there is none."""
+        """Return the present contents of NAME, or nothing if it does not exist."""
         return os.pread(self._by_name[name], size_max, 0) if name in self._by_name else b""
 
     def close(self):
@@ -168,7 +168,7 @@ def screen(run):
 
 
 def free_vnc():
-    """The number of a VNC display of this machine that nobody has: its port is as many above 5900."""
+    """Return the number of a free VNC display on this machine. Its port is 5900 plus this number."""
     for number in range(VNC_DISPLAYS):
         with contextlib.closing(socket.socket()) as attempt:
             attempt.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as QEMU does

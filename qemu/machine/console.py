@@ -1,4 +1,4 @@
-"""What the runner shows and says: the guest's lines as they come, and sentences of its own."""
+"""The runner's output: the guest's lines as they come, and the runner's own sentences."""
 import os
 import select
 import shutil
@@ -13,8 +13,8 @@ PATIENCE_S = 0.1
 
 
 class Console:
-    """Shows lines on STREAM, or nowhere; on a terminal the progress line is drawn over itself. Whoever does not read
-    makes it wait until the moment UNTIL, of time.monotonic(), and is left then: the run goes on, for its report."""
+    """Shows lines on STREAM, or nowhere. On a terminal the progress line is redrawn in place. If the reader is slow, it waits
+    until UNTIL (time.monotonic()) and then stops writing. The run goes on, because its report is needed."""
 
     def __init__(self, stream, name="qemu/run"):
         self.stream, self.name, self.drawn = stream, name, False
@@ -37,7 +37,7 @@ class Console:
         self._show(line + "\n")
 
     def finish(self):
-        """Wipes the progress line, so that what comes next has a line of its own."""
+        """Erase the progress line, so that the next output starts on an empty line."""
         if self.drawn:
             self._show("\r\x1b[K")
             self.drawn = False
@@ -53,7 +53,7 @@ class Console:
             self.stream = None
 
     def _write(self, stream, text):
-        """False where nobody reads any more."""
+        """Return False if the reader is gone."""
         if stream is None:
             return False
         data = text.encode(stream.encoding or "ascii", "backslashreplace")

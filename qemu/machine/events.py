@@ -1,4 +1,4 @@
-"""What happens to a guest while it runs: a pause, a snapshot that it is set back to, a migration.
+"""Events of a running guest: a pause, a snapshot to which it returns, a migration.
 
 Each kind is a generator of steps: what it yields is a command of QEMU's machine protocol, whose answer it gets, or
 how many seconds to wait. So nothing here waits for an answer, and the guest's own loop, with its time-out, goes on.
@@ -14,9 +14,9 @@ PHASES = ("prepare", "rates", "latency", "start-cores", "facts", "skew", "cores"
 ANSWER_S = 30.0   # for one command, and
 WORK_S = 60.0     # for what a command has begun: both many times what a busy host was seen to take
 POLL_S = 0.02
-FILE, NODE, TAG = "event-file", "event-node", "event"  # of a snapshot
-DISK_SIZE = 1 << 20       # of the disk that it is on, which holds nothing else
-BANDWIDTH = 1 << 40       # bytes/s: a migration is to take as little as it can
+FILE, NODE, TAG = "event-file", "event-node", "event"  # QEMU's names for the snapshot
+DISK_SIZE = 1 << 20       # bytes of the disk for the snapshot
+BANDWIDTH = 1 << 40       # bytes/s, so that a migration is as short as possible
 
 
 class Failed(Exception):
@@ -35,7 +35,7 @@ class Event:
     after: float
     what: str
     seconds: float
-    problem: str = "the run did not get so far"  # why it was not carried out; None: it was
+    problem: str = "the run did not get so far"  # why it was not carried out, or None
     span: tuple = None  # when it began and was over, in seconds from the application's start
 
     @property
@@ -59,7 +59,7 @@ def ask(command, **arguments):
 
 
 def reason(answer):
-    """Why QEMU did not do as it was told."""
+    """Return QEMU's reason for a failed command."""
     error = answer["error"]
     return str(error.get("desc", "QEMU gave no reason")) if isinstance(error, dict) else "QEMU gave no reason"
 
@@ -111,7 +111,7 @@ def stop(event, _guest):
 
 
 def snapshot(event, guest):
-    """What the machine says after the snapshot it says again once it is set back: so the first time is forgotten."""
+    """Take a snapshot and return to it. The machine repeats its output from the snapshot on, so the first output is dropped."""
     with memory() as path:
         yield from ask("blockdev-add", driver="file", node_name=FILE, filename=path)
     yield from job("blockdev-create", options={"driver": "qcow2", "file": FILE, "size": DISK_SIZE})
@@ -161,15 +161,14 @@ KINDS = {"stop": stop, "snapshot": snapshot, "migrate": migrate}
 
 
 class Events:
-    """Carries out what was asked for, one after another, each when its moment has come. SAY(sentence) is
-    called after each that was."""
+    """Carries out the requested events in sequence, each at its time. Calls SAY(sentence) after each event."""
 
     def __init__(self, asked, guest, say):
         self._guest, self._say = guest, say
         self._left = list(asked)
         self._event = self._steps = None
-        self._wanted = None  # the command whose answer the steps wait for; None: they wait for a time
-        self._until = None   # of time.monotonic(): when they go on, or no longer wait for the answer
+        self._wanted = None  # the command whose answer is awaited, or None if a time is awaited
+        self._until = None   # in time.monotonic(): the awaited time, or the limit for the answer
         self._label = 0
 
     def patience(self, longest):

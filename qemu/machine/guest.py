@@ -15,7 +15,7 @@ TICK_S = 0.1
 KEY_S = 2.0                   # for QEMU to take the key that ends the measuring early
 ASK_S = 2.0                   # between questions to QEMU once the application measures
 PICTURE_S = 1.0               # for one after the time-out, which is to hold
-SETTLE_S = 5.0                # of quiet after the report: by then the screen is drawn, or the shell shown
+SETTLE_S = 5.0                # seconds without output after the report, until the screen or the shell is drawn
 # A guest in these states never runs again, while QEMU stays.
 DEAD_STATES = ("internal-error", "guest-panicked", "io-error")
 
@@ -36,8 +36,8 @@ class Guest:
     def __init__(self, transcript, serial_log, words):
         self.transcript, self.serial_log, self.words = transcript, serial_log, words
         self.ending, self.status, self.state = None, None, ""
-        self.secure_boot = False   # by the firmware's variables; its caller's
-        self.picture_error = None  # why there is no picture of the screen, where one was wanted
+        self.secure_boot = False   # by the firmware's variables; set by the caller
+        self.picture_error = None  # why there is no picture of the screen, if one was requested
         self._qemu = self._keep = self._events = None
         self._heard_s = self._deadline = time.monotonic()
         self._selector = selectors.DefaultSelector()
@@ -46,13 +46,15 @@ class Guest:
 
     def run(self, command_of, deadline, keep=(), may_stick=False, on_trial=False, picture=None, settles=False,
             events=(), say=None, attended=False, keyboard=True):
-        """Runs COMMAND_OF(fd), a command line whose machine protocol is on FD, to its end or DEADLINE
-        (of time.monotonic()). KEEP: descriptors that QEMU gets as well; COMMAND_OF may add to them. MAY_STICK:
-        under this accelerator a guest may get stuck, so QEMU is asked about it; asking disturbs the guest. ON_TRIAL: it
-        is given up where it says nothing and gets nowhere.
-        PICTURE names the PNG file that the last screen goes to. EVENTS happen to the guest meanwhile, and
-        SAY(sentence) is called after each that did. ATTENDED: somebody may press the key that the firmware waits for.
-        KEYBOARD: the application reads keys, and one of them ends its measuring early."""
+        """Runs COMMAND_OF(fd), a command line whose machine protocol is on FD, to its end or to DEADLINE (time.monotonic()).
+
+        KEEP       more descriptors for QEMU, to which COMMAND_OF may add
+        MAY_STICK  the guest may hang under this accelerator, so QEMU is polled, which disturbs the guest
+        ON_TRIAL   the guest is given up if it is silent and makes no progress
+        PICTURE    the PNG file for the last screen
+        EVENTS     happen to the guest, and SAY(sentence) is called after each
+        ATTENDED   a user may press the key that the firmware waits for
+        KEYBOARD   the application reads keys, and a key ends its measurements early"""
         self._keep, self._deadline, self._say = keep, deadline, say
         self._key_s = None if keyboard else 0.0
         self._events = Events(events, self, say)
@@ -122,7 +124,7 @@ class Guest:
             if self._say:
                 self._say(f"{name}: the measuring ends early, and the report follows; once more ends the run at once")
 
-    # What an event needs.
+    # Functions for events.
 
     def send(self, name, label=None, **arguments):
         self._qemu.monitor.send(name, label, **arguments)
@@ -134,7 +136,7 @@ class Guest:
             pass
 
     def arrive(self):
-        """Leaves the QEMU process for another one, to which the machine is to come by migration."""
+        """Replaces the QEMU process by another one, to which the machine will migrate."""
         left = self._qemu
         for source in left.line, left.words, left.monitor.socket:
             self._forget(source)
@@ -149,7 +151,7 @@ class Guest:
         self.ending, self.state = "lost", why
 
     def _read(self):
-        """What there is on the serial line: None where there is nothing yet, and nothing at its end."""
+        """Returns the next bytes of the serial line, None if there are none yet, or b"" at its end."""
         data = self._qemu.line.read(READ_SIZE)
         if data:
             self._heard_s = time.monotonic()

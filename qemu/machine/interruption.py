@@ -25,12 +25,12 @@ def asked():
 
 
 def may_be_met():
-    """Whether somebody waits for an end who may be served by an early one: nobody does whose terminal is gone."""
+    """Return True if a signal may end the measurements early. After SIGHUP the terminal is gone, and no user waits."""
     return asked() and _noted[0] != signal.SIGHUP
 
 
 def meet():
-    """What was asked for is being done: only what comes from now on is heeded. The signal's name."""
+    """Mark the noted signals as handled, so that only later ones count. Return the signal's name."""
     _met.extend(_noted)
     _noted.clear()
     return signal.Signals(_met[-1]).name

@@ -13,8 +13,8 @@ from machine.interruption import SIGNALS
 F_SETPIPE_SZ = 1031           # <linux/fcntl.h>
 PIPE_SIZE = 1 << 20           # a busy terminal does not make the guest wait
 END_S = 1.0                   # from SIGKILL to the end of its pipe, which children of its own may hold open
-DRAIN_S = 30.0                # of one that ended by itself, as long as something comes: a busy host reads a full pipe slowly
-WAIT_S = 5.0                  # to its own end, after that
+DRAIN_S = 30.0                # limit for reading the rest of an ended process; a busy host reads a full pipe slowly
+WAIT_S = 5.0                  # then the limit for its end
 POLL_S = 0.001
 MESSAGES_MAX = 1 << 20        # bytes: no answer of the machine protocol comes near it
 
@@ -59,14 +59,14 @@ class Monitor:
 
 
 def leave_watcher(lifeline):
-    """Between fork and exec, in the process group that will be QEMU's: leaves a process there that kills the whole
-    group, wrappers and their children too, when the far end of LIFELINE closes: the runner's end, however it came.
+    """Start a process between fork and exec, in QEMU's process group. When the far end of LIFELINE closes, the runner has
+    ended in some way, and this process kills the whole group with all wrappers and their children.
     """
     if os.fork():
         os.wait()
         return
     try:
-        if os.fork() == 0:  # nobody's child: QEMU need not know of it
+        if os.fork() == 0:  # an orphan, so that QEMU has no unknown child
             for number in SIGNALS:
                 signal.signal(number, signal.SIG_IGN)
             os.dup2(lifeline, 0)
@@ -89,8 +89,8 @@ class Process:
         self._process = self._lifeline = None
 
     def start(self, command_of, keep, words):
-        """Starts COMMAND_OF(fd), a command line whose machine protocol is on FD; KEEP: descriptors that it gets as
-        well, to which COMMAND_OF may add. WORDS are told of it first."""
+        """Starts COMMAND_OF(fd), a command line whose machine protocol is on FD. KEEP has more descriptors for it, to which
+        COMMAND_OF may add. WORDS gets the command line first."""
         fd = self.monitor.far.fileno()
         self.command = command_of(fd)
         words.begin(self.command)
@@ -112,8 +112,8 @@ class Process:
         return self._process.poll()
 
     def end(self, hear, note):
-        """Kills whatever is left of it; HEAR() and NOTE() read what it had still said: None where there is nothing yet,
-        and nothing at its end. Its status; None where not even SIGKILL ends it: it hangs in the kernel."""
+        """Kills the rest of the process group. HEAR() and NOTE() read the remaining output; they return None if there is none
+        yet, and b"" at the end. Returns the exit status, or None if the process hangs in the kernel despite SIGKILL."""
         status = None
         if self._process:
             drain_s = END_S if self._process.poll() is None else DRAIN_S

@@ -9,8 +9,8 @@ POINTER = re.compile(r"\b[ER]?IP=([0-9a-f]+)\b")
 
 
 class Stillness:
-    """QUESTION goes to QEMU whenever is_due(), each answer to take(); is_over() once all cores stayed for BOUND_S in
-    loops of LOOP_BYTES, or QEMU told nothing in all that time; why() says which."""
+    """Detects a guest that hangs. QUESTION goes to QEMU whenever is_due(), and each answer to take(). is_over() is true if all
+    cores stayed in loops of LOOP_BYTES for BOUND_S, or QEMU did not answer in this time. why() returns the reason."""
 
     QUESTION = ("human-monitor-command", {"command-line": "info registers -a"})
 

@@ -1,8 +1,8 @@
-"""What baretick says on the serial line: the lines for people, and the blocks for programs.
+"""baretick's output on the serial line: lines for people, and blocks for programs.
 
 A block stands between `BARETICK <NAME> BEGIN` and `BARETICK <NAME> END sha256=<hex>`; the sum is taken
-over the lines between, each with its newline and without carriage returns. A block that somebody at the machine's keyboard did
-not wait for ends in `BARETICK <NAME> CUT after N of M bytes`, or is that line alone.
+over the lines between, each with its newline and without carriage returns. A block that a key at the machine cut
+off ends in `BARETICK <NAME> CUT after N of M bytes`, or is only that line.
 """
 import copy
 import hashlib
@@ -24,7 +24,7 @@ UNBOOTABLE = b"No bootable option or device was found"
 REFUSED = re.compile(rb"(?:Access Denied|Security Violation)")
 # From this line on the text is detail that fills many screens: src/render/sections/table_sections.h, TABLE_DURATIONS.
 DETAIL = b"Durations of each clock's reads, as pg_test_timing prints them"
-LASTING = ("show", "size", "begun")  # of a transcript, whatever becomes of the machine
+LASTING = ("show", "size", "begun")  # fields that a return to a snapshot does not restore
 POINTER = DETAIL + b": report.txt"
 
 
@@ -53,17 +53,17 @@ class Transcript:
         self.size = 0         # bytes fed, the firmware's included
         self.last_line = ""   # for people, without progress
         self.error = ""       # the application's own sentence on why it did not run
-        self.blocks = {}      # by name, of BLOCKS: the bytes of each whose sum is right
+        self.blocks = {}      # by name, of BLOCKS: the bytes of each block with a correct sum
         self.report = None    # the block REPORT, parsed, else None
-        self.refused = ""     # the firmware's own words, where it would not start what is not signed
+        self.refused = ""     # the firmware's message if it refused an unsigned application
         self.unbootable = False  # the firmware says that there is nothing to boot
         self.faults = []      # sentences on damaged blocks
-        self.left_early = False  # a key cut what was being sent
+        self.left_early = False  # a key cut off a block
         self._rest = bytearray()
         self._cut = False     # the line that goes on has become too long
         self._block = None    # name of the open block
-        self._body = None     # what it holds so far; None: more than it may
-        self._detail = False  # what follows in the text is not shown
+        self._body = None     # the block's bytes so far, or None if they are too many
+        self._detail = False  # the rest of the text is not shown
 
     @property
     def started(self):
@@ -115,7 +115,7 @@ class Transcript:
             self._say_text(line)
 
     def mark(self):
-        """What back_to() wants to have this moment again."""
+        """Return the state that back_to() restores."""
         return {name: copy.copy(value) for name, value in vars(self).items() if name not in LASTING}
 
     def back_to(self, mark):
@@ -123,7 +123,7 @@ class Transcript:
         vars(self).update(mark)
 
     def close(self):
-        """The line is dead: what stands without a newline is a line too."""
+        """Handle the end of the serial line. A last line without a newline counts."""
         if self._rest:
             self._ends()
         if self._block:
@@ -194,7 +194,7 @@ class Transcript:
         self._block = None
 
     def _leaves(self, name, sent, size):
-        """A key at the machine: what was said of the block NAME is all that there will be."""
+        """Handle a block NAME that a key at the machine cut off."""
         self._fault(name, f"was cut by a key at the machine, after {sent} of {size} bytes")
         self._block, self.left_early = None, True
 
@@ -204,7 +204,7 @@ class Transcript:
             return
         self._block = None
         if name not in BLOCKS:
-            return  # of a later release
+            return  # a block of a later release
         if self._body is None:
             self._fault(name, f"is longer than {BLOCK_MAX >> 20} MiB, or has a line of more than {LINE_MAX >> 10} KiB")
             return

@@ -1,8 +1,8 @@
-"""What a firmware's store of variables says of Secure Boot, as EDK II lays it out."""
+"""Reads the state of Secure Boot from a firmware's variables, in EDK II's layout."""
 import struct
 import uuid
 
-# AUTHENTICATED_VARIABLE_HEADER: StartId, State, ..., NameSize, DataSize, VendorGuid; name and data behind it.
+# AUTHENTICATED_VARIABLE_HEADER has StartId, State, ..., NameSize, DataSize, VendorGuid. Name and data follow it.
 HEADER = struct.Struct("<HB33xII16s")
 START, ADDED = 0x55AA, 0x3F
 NAME = "SecureBootEnable\0".encode("utf-16-le")

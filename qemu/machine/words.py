@@ -1,11 +1,11 @@
-"""What QEMU says besides the serial line: its messages, in qemu.log and for the runner's own sentences."""
+"""QEMU's own messages, which go to qemu.log and into the runner's sentences."""
 import os
 import shlex
 
 from results import files
 
-KEPT_MAX = 16 << 20  # of them in the file; a QEMU that talks without end fills no disk
-LAST_MAX = 64 << 10  # of them in memory
+KEPT_MAX = 16 << 20  # bytes in the file, so that endless messages do not fill the disk
+LAST_MAX = 64 << 10  # bytes in memory
 
 
 class Words:
@@ -33,6 +33,6 @@ class Words:
             self._left_out = 0
 
     def lines(self):
-        """Those of the process that was started last."""
+        """Return the lines of the latest QEMU process."""
         text = self._last.decode("utf-8", "replace")
         return [line.strip() for line in text.splitlines() if line.strip()]

@@ -18,7 +18,7 @@ BOOT_ID = "/proc/sys/kernel/random/boot_id"  # another one after each start
 APPLICATION, OPTIONS = "baretick.efi", "baretick.cfg"
 SHIM, SECOND_STAGE = "shimx64.efi", "grubx64.efi"  # shimx64.efi starts the file grubx64.efi in its own folder
 DEFAULTS = {"exit": "reboot", "deadline": "auto"}
-# earlier: reports of earlier preparations that were not collected; collected: reports of this one that were.
+# "earlier" lists uncollected reports of earlier preparations, "collected" the collected reports of this one.
 # The key "loader" has a name in loaders.ALL, and "found" has names of things that the loader had before the preparation.
 STATE_KEYS = {"boot_id": str, "reports_before": list, "had_reports": bool, "earlier": list, "collected": list, "loader": str,
               "found": list}

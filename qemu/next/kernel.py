@@ -1,6 +1,6 @@
 """The running kernel's view of the clocks: its files in /sys, and its messages.
 
-The messages are those of Linux 6.17: arch/x86/kernel/tsc.c ("tsc: ...") and kernel/time/clocksource.c ("clocksource: ...").
+The messages are from Linux 6.17, arch/x86/kernel/tsc.c ("tsc: ...") and kernel/time/clocksource.c ("clocksource: ...").
 """
 import os
 import re
@@ -13,7 +13,7 @@ CLOCKEVENTS = "/sys/devices/system/clockevents"
 ABOUT_CLOCKS = re.compile(r"\b(tsc|clocksource|hpet|acpi_pm|pm-timer|kvm-clock|hyper-v|xen:time|rtc|calibrat\w*)\b",
                           re.IGNORECASE)
 MESSAGES_MAX = 200
-# A message of dmesg or of journalctl: "[    0.000000] tsc: ...".
+# A message of dmesg or journalctl, with the time in brackets.
 STAMP = re.compile(r"^\[\s*(\d+\.\d+)\]\s*(?:\[[^]]*\]\s*)?(.*)$")
 MHZ = r"(\d+)\.(\d{3}) MHz"
 
@@ -87,7 +87,7 @@ def log(system):
 
 
 def _without_host(text):
-    """The journal has "[    0.000000] host kernel: tsc: ..."."""
+    """Convert the journal's lines, which have the host's name and "kernel:" after the time."""
     return re.sub(r"(?m)^(\[\s*\d+\.\d+\]) \S+ kernel: ", r"\1 ", text)
 
 

@@ -98,7 +98,7 @@ class System:
         return self._done(words).returncode == 0
 
     def run(self, *words):
-        """What the command printed. Refused: it is not installed, failed, or did not end."""
+        """Return the command's output. Raise Refused if it is not installed, fails, or does not end."""
         done = self._done(words)
         if done.returncode:
             said = " ".join((done.stderr or done.stdout).decode("utf-8", "replace").split())[:SAID_MAX]

@@ -13,7 +13,7 @@ from results import files
 KIND = ("c12a7328-f81f-11d2-ba4b-00a0c93ec93b", "0xef")
 PLACES = ("/boot/efi", "/efi", "/boot")
 OWN = "EFI/baretick"     # the application, its options, and prepared.json
-REPORTS = "baretick"     # a folder for each run: boot/README.md, "What is on the stick afterwards"
+REPORTS = "baretick"     # has a folder for each run: see boot/README.md
 REPORT_MAX = 64 << 20
 REPORTS_SPACE = 3 * (3 << 19)  # bytes for three reports of 1.5 MiB each
 COLUMNS = "PATH,PKNAME,PARTN,PARTTYPE,PARTUUID,UUID,FSTYPE,MOUNTPOINTS"

@@ -1,4 +1,4 @@
-"""A run beside an earlier one: what became worse, each in one sentence with both figures.
+"""Compares a run with an earlier one. Each deterioration is a sentence with both figures.
 
 Inside the error nothing is worse: what is compared are intervals, and both must lie apart by more than what
 is allowed. A busy host only ever makes a read slower. So what a read really costs lies between the fastest one
@@ -15,12 +15,12 @@ _LIMITS = shipped("compare.json")  # the page compares by the same
 TOLERANCE = _LIMITS["slower_factor"]
 # A host that is being set right by NTP bends its guests' clocks by up to this: Linux include/linux/timex.h, MAXFREQ.
 RATE_PPM = _LIMITS["rate_ppm"]
-# With more stolen time in either run, medians and loop times are the host's as much as the clock's.
+# With more stolen time in either run, medians and loop times depend as much on the host as on the clock.
 STOLEN_PERCENT = _LIMITS["stolen_percent"]
 
 
 class Comparison:
-    """What came of it: sentences of what is worse by the name of a clock or `machine`, and notes."""
+    """The result: sentences on deteriorations, by the name of a clock or `machine`, and notes."""
 
     def __init__(self, baseline, report, factor):
         self.by_name = {}
@@ -77,7 +77,7 @@ class Comparison:
             self.notes.append("latencies are not compared: one of the two runs has them in ticks only")
 
     def _doubt(self):
-        """Why the comparison is worth little; None: too little time was stolen for that."""
+        """Return the reason why the comparison is unreliable, or None if little time was stolen."""
         before, now = (stolen_percent(report) or 0 for report in (self._before, self._now))
         if max(before, now) <= STOLEN_PERCENT:
             return None
@@ -110,7 +110,7 @@ class Comparison:
         self.by_name[name] = [f"{name} {sentence}" for sentence in found if sentence]
 
     def _new_rules(self, name):
-        """Rules that the clock NAME breaks now and did not; None: those of no clock."""
+        """Return the rules that the clock NAME breaks now and did not before. None as NAME: rules without a clock."""
         def broken(report):
             return [finding["rule"] for finding in report.get("findings") or [] if finding.get("clock") == name]
         known = set(broken(self._before))
@@ -171,7 +171,7 @@ class Comparison:
         return sentence
 
     def _rate_is_its_own(self):
-        """Not that of whatever host the run came to: an emulated TSC is the host's, which no report names."""
+        """Return True if the TSC belongs to the same machine. An emulated TSC belongs to a host, which no report names."""
         return self._same_machine and (self._now.get("machine") or {}).get("accelerator") != "tcg"
 
     @staticmethod
@@ -189,7 +189,7 @@ class Comparison:
         now = _by_source(self._now)
         for name, before in _by_source(self._before).items():
             gone = self._gone(name, before, now.get(name, []))
-            rules = None if name in self._clocks_now else self._new_rules(name)  # a clock's are compared with it
+            rules = None if name in self._clocks_now else self._new_rules(name)  # rules of a clock are compared with the clock
             found = gone or list(self._later(before, now.get(name, [])))
             found += [f"breaks {rules}, and did not"] if rules else []
             self.by_name.setdefault(name, []).extend(f"{name} {sentence}" for sentence in found)
@@ -197,7 +197,7 @@ class Comparison:
             self.notes.append("how late interrupts come is not compared: it is the emulator's")
 
     def _gone(self, name, before, now):
-        """What it was asked for and answered on the boot core, and is not there for now."""
+        """Return the deadlines that the boot core got before, and does not get now."""
         if any(row.get("state") != "present" for row in before):
             return []
         if not now and not self._timers_alike:
@@ -211,7 +211,7 @@ class Comparison:
         return ["sends no interrupts any more, it is " + (f"{lost.get('state')}: {lost.get('reason')}" if lost else "not there")]
 
     def _later(self, before, now):
-        """By its earliest interrupt now, which a busy host delays least, against the median and what both may be off by."""
+        """Compare the earliest interrupt now, which a busy host delays least, with the old median and both errors."""
         known = {_asked(row): row.get("lateness_ns") or {} for row in before}
         for row in now:
             was, late = known.get(_asked(row), {}), row.get("lateness_ns") or {}
@@ -223,7 +223,7 @@ class Comparison:
                                      "it was by {} ns", late.get("p50"), was["p50"])
 
     def _compare_rest(self):
-        """The run's own verdict, where no clock explains it, and rules that are no clock's."""
+        """Compare the run's verdict, unless a clock explains it, and the rules that belong to no clock."""
         was, is_now, rules = self._before["verdict"], self._now["verdict"], self._new_rules(None)
         found = []
         if ORDER.get(is_now, 0) > ORDER.get(was, 0) and not any(

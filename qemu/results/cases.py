@@ -19,7 +19,7 @@ def of(report, problem, comparison=None, events=(), fail_on="fail"):
     are those that were asked for, each with its text and its problem, and as a string what came of it. FAIL_ON is the least
     verdict that fails a case.
     """
-    texts, open_ = {}, {}  # by clock: a report may have thousands of each
+    texts, open_ = {}, {}  # by clock, because a report may have thousands
     for finding in report.get("findings") or []:
         texts.setdefault(finding.get("clock"), []).append(finding.get("text") or finding["rule"])
     for row in report.get("behaviours") or []:
@@ -39,7 +39,7 @@ def of(report, problem, comparison=None, events=(), fail_on="fail"):
 
 
 def properties(report):
-    """What there is to know of the run beside its cases, by name: the machine, options that were given, what was stolen."""
+    """Return the properties of the run by name: the machine, the given options, the stolen time."""
     quality = report.get("quality") or {}
     machine, options = report.get("machine") or {}, report.get("options") or {}
     identity = machine.get("identity") or {}

@@ -1,12 +1,12 @@
-"""Files read within bounds, and written whole or not at all, never through a link that somebody has planted."""
+"""Reads files with a size limit. Writes files completely or not at all, and never through a planted link."""
 import contextlib
 import os
 import stat
 
 
 def read(path, size_max):
-    """What is in the file PATH; ValueError where that is no file, or more than SIZE_MAX bytes."""
-    # Opening a FIFO would wait for somebody who writes.
+    """Return the contents of the file PATH. Raise ValueError if it is no file, or has more than SIZE_MAX bytes."""
+    # Opening a FIFO would wait for a writer.
     with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise ValueError("is no file")
@@ -17,7 +17,7 @@ def read(path, size_max):
 
 
 def fresh(path):
-    """A new file called PATH, unbuffered; what was there under that name is gone, but not what a link led to."""
+    """Create an unbuffered file PATH. An older file of that name is removed, but not the target of a link."""
     with contextlib.suppress(FileNotFoundError):
         os.remove(path)
     return open(path, "xb", buffering=0)
@@ -34,7 +34,7 @@ def write_all(file, data):
 
 
 def replace(path, data):
-    """Whole or not at all: somebody may be reading the last one, and the power may fail."""
+    """Write the file completely or not at all, because the old file may be in use, and the power may fail."""
     try:
         with fresh(path + ".new") as file:
             write_all(file, data)
@@ -72,6 +72,6 @@ def output(path, added, planted):
 
 
 def flaw(error):
-    """What an OSError says, with the file's name where it knows it."""
+    """Return the text of an OSError, with the file's name if it has one."""
     words = error.strerror or str(error)
     return f"{os.fsdecode(error.filename)}: {words}" if isinstance(error.filename, (str, bytes)) else words

@@ -33,7 +33,7 @@ def render(cases, elapsed_s, properties=None):
 
 
 class Suites:
-    """A file of several, each written when it is there: PATH has those of before until `end`."""
+    """Write a file of several suites, each when it is finished. PATH keeps the old suites until `end`."""
 
     def __init__(self, path):
         self._path, self._new = path, path + ".new"

@@ -10,7 +10,7 @@ OUTCOMES = [("kept", "passed"), ("broken", "failed"), ("not seen", "not_checked"
 
 
 def to_current(report, schema):
-    """REPORT under the name SCHEMA. What does not have the shape of a report stays as it is, to be refused."""
+    """Convert REPORT to the version SCHEMA. Data without the shape of a report is not changed, and is refused later."""
     now = {**report, "schema": schema}
     for key, names in KEYS.items():
         now[key] = _each(report.get(key), lambda row, names=names: {names.get(name, name): row[name] for name in row})

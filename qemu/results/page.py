@@ -5,7 +5,7 @@ import json
 MARK = b"@REPORT@"
 BARE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>baretick: no page</title></head>
-<body><p>{reason} The figures are in report.json beside this file; this is report.txt:</p>
+<body><p>{reason} The figures are in report.json in the same folder. This is report.txt:</p>
 <pre>{text}</pre></body></html>
 """
 

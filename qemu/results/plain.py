@@ -1,6 +1,6 @@
 """The one place where text becomes safe to show: every terminal line, JUnit, TAP and Markdown goes through clean()."""
 
-LENGTH_MAX = 4000  # of a sentence; what is longer was never meant to be read
+LENGTH_MAX = 4000  # characters of a sentence; the rest is cut
 
 
 def clean(text, longest=LENGTH_MAX):

@@ -1,4 +1,4 @@
-"""What a report is: checked against the schema that ships, and made for a run that gave none."""
+"""Checks reports against the shipped schema, and makes a report for a run that gave none."""
 import functools
 import json
 import math
@@ -9,14 +9,14 @@ from results.plain import clean
 
 HOME = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "src", "report")
 ORDER = {"pass": 0, "warn": 1, "fail": 2}
-NEEDED = ("schema", "verdict", "clocks", "id", "rule")  # whatever else is missing, or null, was not measured
-# What the kernel of the machine believes about its clocks: nextboot --collect writes it next to report.json.
+NEEDED = ("schema", "verdict", "clocks", "id", "rule")  # any other missing key or null means "not measured"
+# The kernel's data about its clocks, which nextboot --collect writes next to report.json.
 KERNEL, KERNEL_SCHEMA = "kernel.json", "baretick.kernel/1"
 SIZE_MAX = 16 << 20    # bytes: twice what src/report/report_sizes.h has for a machine of 64 cores
-VALUES_MAX = 1_500_000  # of up to 200 bytes of memory; twelve clocks with every exact duration have fewer
+VALUES_MAX = 1_500_000  # values, at most 200 bytes of memory each; twelve clocks with every exact duration have fewer
 # Each list that others are looked up in: a hundred times what there is in one.
 LISTS_MAX = {"clocks": 256, "findings": 4096, "behaviours": 4096, "advice": 4096}
-SHOWN_MAX = 40          # characters of what is wrong in one
+SHOWN_MAX = 40          # characters of a wrong value in a sentence
 TYPES = {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number",
          type(None): "null"}
 KINDS = {"object": [dict], "array": [list], "string": [str], "boolean": [bool], "integer": [int],
@@ -24,7 +24,7 @@ KINDS = {"object": [dict], "array": [list], "string": [str], "boolean": [bool], 
 
 
 def shipped(name):
-    """What stands in the file NAME of src/report."""
+    """Return the contents of the file NAME of src/report."""
     with open(os.path.join(HOME, name), encoding="ascii") as file:
         return json.load(file)
 
@@ -44,7 +44,7 @@ def _blank(node):
 
 
 def stolen_percent(report):
-    """How much of the observed time was stolen; None: it is not known."""
+    """Return the share of the observed time that was stolen, in percent, or None if not known."""
     stolen = (report.get("quality") or {}).get("stolen_percent")
     return stolen if isinstance(stolen, (int, float)) and not isinstance(stolen, bool) else None
 
@@ -55,7 +55,7 @@ def parse(data):
 
 
 def load(data):
-    """What stands in DATA, within bounds, but not looked at."""
+    """Parse DATA within limits. The result is not checked."""
     if len(data) > SIZE_MAX:
         raise ValueError(f"is longer than {SIZE_MAX >> 20} MiB")
     if sum(map(data.count, (b",", b":", b"[", b"{"))) > VALUES_MAX:
@@ -104,9 +104,9 @@ def _whole(word):
 
 
 def _lenient(node, definitions, needed=True):
-    """The part NODE of the schema, but for what a later release may add and an earlier one lacks: its types are left,
-    what is NEEDED, and null wherever it is not."""
-    while "$ref" in node or "oneOf" in node:  # one of: null, or what is referred to
+    """Return the part NODE of the schema without the details that differ between releases. Types and the NEEDED keys stay, and
+    all other keys may be null."""
+    while "$ref" in node or "oneOf" in node:  # "oneOf" has null and a reference
         choice = node if "$ref" in node else next(each for each in node["oneOf"] if "$ref" in each)
         node = definitions[choice["$ref"].rpartition("/")[2]]
     values = node.get("enum", [node["const"]] if "const" in node else [])
@@ -122,8 +122,8 @@ def _lenient(node, definitions, needed=True):
 
 
 def _flaw(value, node, where):
-    """The first place where VALUE, which is at WHERE in the report, is not as NODE has it; None: there is none. No
-    deeper than the schema is: what it does not know is passed over."""
+    """Return the first place where VALUE, at WHERE in the report, does not match NODE, or None. Keys that the schema does not
+    know are skipped, so the depth is bounded by the schema."""
     whole = isinstance(value, float) and "integer" in node["types"] and value.is_integer()
     if not whole and (not isinstance(value, node["kinds"]) or isinstance(value, bool) and bool not in node["kinds"]):
         wanted = {"object": "no object", "array": "no list"}.get(node["types"][0])

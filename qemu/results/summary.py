@@ -1,4 +1,4 @@
-"""A job summary in Markdown, as the pages of CI services show it: the verdict, the clocks, what was found.
+"""A job summary in Markdown for the pages of CI services: the verdict, the clocks, the findings.
 
 What comes from the machine is untrusted: each such string becomes plain text, on one line and of bounded length.
 """
@@ -6,7 +6,7 @@ import re
 
 from results.plain import clean
 
-ROWS_MAX = 64        # of a table or a list: a summary stays far below the 1 MiB that GitHub shows
+ROWS_MAX = 64        # rows of a table or list, so that a summary stays far below GitHub's limit of 1 MiB
 STRING_MAX = 400
 # Whatever can begin markup, HTML, a link, a mention or a formula inside a line, or end a table's cell. As a character
 # reference it is text: CommonMark 0.31, 2.5 "Entity and numeric character references".
@@ -42,7 +42,7 @@ def bounded(rows):
 
 
 def _verdict(clock):
-    """A pass of a clock of which not all could be told is none."""
+    """Return n.d. in place of pass if something was not determined."""
     if clock.get("verdict") == "pass" and clock.get("not_determined"):
         return f"not determined ({count(clock['not_determined'], 'rule')})"
     return clock.get("verdict") or "not read"

@@ -20,7 +20,7 @@ DISK = 510, b"\x55\xaa", "disk with a boot sector"
 LISTS = ("rules", "help")  # words of baretick that print a list in place of a run
 FAIL_ON = ("fail", "warn")  # verdicts
 OUTPUTS = ("junit", "summary", "screenshot")
-# Where in each is what: Microsoft PE and COFF specification, "MS-DOS Stub"; UEFI 2.10, 5.2.1 "Legacy Master Boot
+# Places in these files by the Microsoft PE and COFF specification, "MS-DOS Stub", and UEFI 2.10, 5.2.1 "Legacy Master Boot
 # Record"; ECMA-119, 8.1.2 "Standard Identifier" of the volume descriptor in sector 16.
 MAGIC = {"efi": (0, b"MZ", "UEFI application"), "usb": DISK, "disk": DISK,
          "cd": (0x8001, b"CD001", "CD with a file system of ISO 9660"), "bare": (0, b"\x7fELF", "ELF")}
@@ -28,10 +28,10 @@ MAGIC = {"efi": (0, b"MZ", "UEFI application"), "usb": DISK, "disk": DISK,
 SIZES_MIB = {"K": 1 / 1024, "": 1, "M": 1, "G": 1024, "T": 1024 * 1024}
 UNITS_S = {"ms": 0.001, "s": 1, "m": 60, "": 1}
 TIMEOUT_S = 300.0
-SHOWN_MAX = 100  # characters of what is none
+SHOWN_MAX = 100  # characters of an invalid value in a sentence
 # A name of QEMU's list of machines (-machine help) that is of a PC, and its properties.
 MACHINE = r"(?:q35|pc|(?:pc|q35)-[\w.+-]+|microvm)(?:,[A-Za-z][\w.-]*=[^,\s]+)*"
-MEMORY_MIB = 64  # with 32 Debian's firmware never speaks; with 64 baretick itself says what is missing
+MEMORY_MIB = 64  # with 32 Debian's firmware stays silent; with 64 baretick reports its lack of memory
 
 
 def options_text():
@@ -48,12 +48,12 @@ class Parser(argparse.ArgumentParser):
 
 
 class Flaw(str):
-    """In the place of a value that is none: what is wrong with it. So all of them can be named at once."""
+    """Stands for an invalid value and has its error, so that all errors can be reported at once."""
 
 
 def kind(valid, names=()):
-    """Makes a type for argparse out of a reader that raises ValueError. The flaw says what is VALID, and which of NAMES a
-    misspelled part was meant to be."""
+    """Make a type for argparse from a reader that raises ValueError. The error has the VALID values, and the name in NAMES that
+    is similar to a misspelled one."""
     def of(read):
         def checked(text):
             try:
@@ -221,8 +221,8 @@ def parser():
 
 
 def parse(arguments, row=False):
-    """The run, or the matrix of runs, that ARGUMENTS describe; ROW: one of a matrix. The run of a Wrong has the files
-    that were named before the flaw."""
+    """Return the run or the matrix that ARGUMENTS describe. ROW: it is a row of a matrix. The run in a Wrong has the files that
+    were named before the error."""
     run = argparse.Namespace()
     try:
         return parse_into(run, arguments, row)
@@ -271,7 +271,7 @@ def parse_into(run, arguments, row):
 
 
 def hint_for(unknown, known):
-    """What the first of UNKNOWN that has a dash was meant to be, if an option of the parser KNOWN is near."""
+    """Return the option of the parser KNOWN that is similar to the first option in UNKNOWN, if any."""
     options = [option for action in known._actions for option in action.option_strings]
     dashed = next((word.partition("=")[0] for word in unknown if word.startswith("-")), None)
     name = grammar.near(dashed, options) if dashed else None
@@ -281,7 +281,7 @@ def hint_for(unknown, known):
 
 
 def what_else_is_wrong(run):
-    """What the checks before QEMU starts find of a run that has other flaws: none of them writes anything."""
+    """Run the checks before QEMU's start although the run has other errors. They write nothing."""
     read_baseline(run)
     try:
         if not run.matrix and not run.list:

@@ -81,7 +81,7 @@ def holder(status):
 
 
 def check_inputs(run):
-    """Nothing that is read may be what is written, under whatever name."""
+    """Refuse a run whose input is also an output, under any name."""
     variables = None
     with contextlib.suppress(Wrong, OSError):
         variables = command.variables_of(run.firmware) if run.firmware else None

@@ -1,4 +1,4 @@
-"""What a run leaves behind: the same files in its folder whatever happened, and what other programs read."""
+"""The files that a run leaves: always the same files in its folder, and files for other programs."""
 import contextlib
 import functools
 import json
@@ -19,8 +19,8 @@ from runner.folder import FILES, INPUTS, LOGS
 # A block as it goes into a file: its lines, and no escapes for the terminal that shows it.
 PLAIN = bytes(c if c == ord("\n") or 0x20 <= c < 0x7F else ord(" ") if c == ord("\t") else ord("?") for c in range(256))
 COLUMNS = 79
-ANSWER_MAX = 600  # characters; the application writes fewer: src/report/report.h, struct report_answer
-CSV_HEADER = b"run,clock,core,metric,value,low,high,unit,machine\n"  # of a run that measured nothing: src/render/csv/csv.c
+ANSWER_MAX = 600  # characters; the application writes fewer (src/report/report.h, struct report_answer)
+CSV_HEADER = b"run,clock,core,metric,value,low,high,unit,machine\n"  # for a run without results, as in src/render/csv/csv.c
 
 
 def check_outputs(run):
@@ -159,7 +159,7 @@ def too_much_stolen(run, report):
 
 
 def answer(report):
-    """The lines that end what is on the terminal: the report in short, where there is one."""
+    """Return the last lines for the terminal: the report in short, if there is one."""
     said = report.get("answer") or {}
     return textwrap.wrap(clean(said.get("text") or "", ANSWER_MAX), COLUMNS)
 
@@ -180,7 +180,7 @@ def hand_on_flaw(run, problem):
 
 
 def hand_on(run, report, problem, comparison, elapsed_s):
-    """What other programs read; a sentence where one could not be written."""
+    """Write the files for other programs. Return a sentence if one could not be written."""
     found = cases.of(report, problem, comparison, run.event, run.fail_on)
     run.suite = functools.partial(junit.suite, found, elapsed_s, cases.properties(report))
     outputs = [("junit", False, lambda: junit.render(found, elapsed_s, cases.properties(report))),

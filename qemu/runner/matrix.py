@@ -1,4 +1,4 @@
-"""Many runs from one description, one after the other. What the file looks like stands in qemu/matrix."""
+"""Many runs from one description, one after the other. qemu/matrix explains the format."""
 import collections
 import configparser
 import itertools
@@ -91,7 +91,7 @@ def describe(common, words):
 
 
 def run_all(common, words, do, table):
-    """Calls DO(run, console) for each run, shows what came of it on the console TABLE; the worst exit status."""
+    """Call DO(run, console) for each run, and show its result on the console TABLE. Return the worst exit status."""
     runs = list(describe(common, words))
     if common.baseline and not os.path.isdir(common.baseline):
         raise Wrong(f"--baseline: there is no folder {common.baseline}, which --matrix wants")
@@ -143,7 +143,7 @@ def ending(run, status):
 
 
 def reason(run, status):
-    """What was found, by rule."""
+    """Return the findings by rule."""
     report = run.transcript.report if run.transcript else None
     rules = dict.fromkeys(finding["rule"] for finding in (report or {}).get("findings") or [])
     return ", ".join(rules) or ("worse than the baseline" if status else "")

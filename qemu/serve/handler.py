@@ -1,4 +1,4 @@
-"""One request on a connection: what is asked for, and what is answered. The protocol stands in README.md."""
+"""One request on a connection and its answer. README.md has the protocol."""
 import contextlib
 import http.server
 import io
@@ -18,9 +18,9 @@ HEAD_MAX = 32 << 10       # bytes of it and the headers; that much of a body may
 HEAD_PART = 6             # the part of the deadline within which they are there
 BODY_BYTES_PER_S = 64 << 10  # slower is a client that only holds a place
 PIECE = 64 << 10
-DRAIN_MAX = 1 << 20       # bytes of what nobody asked for that are read, so that the answer is not lost by a reset
+DRAIN_MAX = 1 << 20       # bytes of an unexpected body that are read, because a reset would lose the answer
 DRAIN_S = 1.0
-FIELDS_MAX = 8            # of a query
+FIELDS_MAX = 8            # fields of a query
 RETRY_S = 2               # when all places are taken
 TEXT = "text/plain; charset=us-ascii"
 EFI = "application/efi"   # UEFI 2.10, 24.7.3.1: by this, or by .efi, HTTP boot knows an application
@@ -28,7 +28,7 @@ TARGET = re.compile(r"(?:http://[^/?#]*)?(/[^?#]*)(?:\?([^#]*))?")  # RFC 9112, 
 
 
 class Refused(Exception):
-    """What the client is told: a status, a sentence, and headers."""
+    """The answer to the client: a status, a sentence, and headers."""
 
     def __init__(self, status, sentence, *headers):
         super().__init__(sentence)
@@ -58,7 +58,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             try:
                 self._one(allowed)
             except OSError:
-                pass  # the client is gone, or reads nothing: there is nobody to tell
+                pass  # the client is gone or reads nothing, so no answer is possible
 
     def _one(self, allowed):
         try:
@@ -88,7 +88,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         raise Refused(code, message)
 
     def handle_expect_100(self):
-        """The client waits before it sends a body: it is told to once it is known that the body is wanted."""
+        """Note that the client waits before it sends a body. The answer comes once the request is accepted."""
         self.expects = True
         return True
 
@@ -117,7 +117,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def _options(self, query):
         try:
-            fields = dict(reversed(urllib.parse.parse_qsl(query, max_num_fields=FIELDS_MAX)))  # of two the first
+            fields = dict(reversed(urllib.parse.parse_qsl(query, max_num_fields=FIELDS_MAX)))  # the first of two equal fields counts
         except ValueError:
             raise Refused(400, f"the query has more than {FIELDS_MAX} fields") from None
         mac = fields.get("mac", "").lower()
@@ -201,7 +201,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def _send(self, data):
         limits.wait(self.request, self.end_s)
-        self.request.sendall(data)  # the timeout is that of all of it
+        self.request.sendall(data)  # the timeout applies to all data
 
     def _drain(self):
         """Closing with something unread would be a reset, which takes the answer along."""

@@ -1,4 +1,4 @@
-"""What one client may take of the server: so long, so much, so often, so many at once."""
+"""The limits for one client of the server: time, size, rate, and number of connections."""
 import collections
 import contextlib
 import io
@@ -7,13 +7,13 @@ import socket
 import threading
 import time
 
-CONNECTIONS_MAX = 64         # each has a thread; what comes on top waits in the kernel
-CONNECTIONS_MAX_EACH = 32    # of one address
-POSTS_MAX = 16               # reports that are taken at the same time
+CONNECTIONS_MAX = 64         # each has a thread; further ones wait in the kernel
+CONNECTIONS_MAX_EACH = 32    # connections from one address
+POSTS_MAX = 16               # reports that are received at the same time
 POSTS_MAX_EACH = 8
 POST_WAIT_S = 5.0            # for one of them to end
-REQUESTS_PER_REPORT = 10     # of the rate: the application, its options, and what was tried twice
-ADDRESSES_MAX = 4096         # that are remembered
+REQUESTS_PER_REPORT = 10     # allows for the application, its options, and repeated requests
+ADDRESSES_MAX = 4096         # addresses in memory
 
 
 class TooLong(Exception):
@@ -21,7 +21,7 @@ class TooLong(Exception):
 
 
 class Stream(io.RawIOBase):
-    """What a client says on CONNECTION until `end_s` (of time.monotonic()), at most `left` bytes; or it raises."""
+    """The bytes of a client on CONNECTION, at most `left` until `end_s` (time.monotonic()). Raises beyond these limits."""
 
     def __init__(self, connection, end_s, left):
         super().__init__()
@@ -48,7 +48,7 @@ def wait(connection, end_s):
 
 
 class Limits:
-    """Who is connected, who sends a report, how often each has asked. An address is whatever stands for one client."""
+    """The connected clients, the senders of reports, and each client's requests. An address identifies one client."""
 
     def __init__(self, rate):
         """RATE: reports a minute of one address."""

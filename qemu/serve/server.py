@@ -37,7 +37,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         self.places = threading.Semaphore(limits.CONNECTIONS_MAX)
         self.open = set()
         self.reports = self.refusals = 0
-        self.deaf = None  # the error of an output that nobody reads any more
+        self.deaf = None  # the error of a closed output
         self.application()
         try:
             family, _, _, _, address = socket.getaddrinfo(options.listen, options.port, type=socket.SOCK_STREAM,
@@ -75,13 +75,13 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
 
     @staticmethod
     def client(address):
-        """What stands for one client: an IPv4 address, or 64 bits of an IPv6 one: a host has all of those."""
+        """Return the identity of a client: an IPv4 address, or the first 64 bits of an IPv6 address, which one host owns."""
         found = ipaddress.ip_address(address.partition("%")[0])
         if found.version == 6 and not found.ipv4_mapped:
             return str(ipaddress.ip_network((found, 64), strict=False))
         return str(getattr(found, "ipv4_mapped", None) or found)
 
-    # What a request needs.
+    # Functions for requests.
 
     def application(self):
         """The bytes of the application, read again when the file is another."""
@@ -109,7 +109,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
             self.say(f"{begin(request)}  refused: {refusal.status.value} {refusal}", sys.stderr)
 
     def say(self, line, where=None):
-        """A line for who watches; when nobody does, the server ends."""
+        """Print a line for the operator. If the output is closed, the server ends."""
         with self.saying:
             try:
                 print(clean(line, SHOWN_MAX), file=where or sys.stdout, flush=True)
@@ -136,7 +136,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
 
 
 def begin(request):
-    """What a line begins with: when, and who."""
+    """Return the start of a line: the time and the client."""
     return f"{time.strftime('%H:%M:%S')}  {request.client_address[0]}"
 
 

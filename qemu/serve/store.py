@@ -1,4 +1,4 @@
-"""The folder DIR that is served: DIR/options is handed out, DIR/reports is filled; no link is followed."""
+"""The served folder DIR. DIR/options is sent to clients, and DIR/reports receives reports. Links are not followed."""
 import contextlib
 import datetime
 import errno
@@ -34,7 +34,7 @@ class Unusable(Exception):
 
 
 def safe(text):
-    """TEXT as a file's name: ASCII letters, digits, dot, dash, underscore; no dot or dash first; "": none of them."""
+    """Convert TEXT to a file name of ASCII letters, digits, dot, dash and underscore, without a leading dot or dash."""
     name = re.sub(r"[^A-Za-z0-9._-]", "_", text or "")[:NAME_MAX]
     return re.sub(r"^[.-]+", "_", name) if name.strip("._-") else ""
 
@@ -59,14 +59,14 @@ class Store:
         os.remove(PREFIX + "probe", dir_fd=self.reports)
 
     def _sweep(self):
-        """What a server that was killed has left."""
+        """Remove the temporary files of a server that was killed."""
         names = os.listdir(self.reports)
         for name in (name for name in names if name.startswith(PREFIX)):
             os.remove(name, dir_fd=self.reports)
         self.count = sum(not name.startswith(PREFIX) for name in names)
 
     def options(self, mac, serial):
-        """What stands in the first file that is there: of MAC, of SERIAL (safe names, or ""), of all; None: none is."""
+        """Return the first existing options file: for MAC, for SERIAL (safe names, or ""), for all machines. None if there is none."""
         with contextlib.ExitStack() as opened:
             try:
                 options = os.open("options", FOLDER, dir_fd=self.folder)
@@ -80,7 +80,8 @@ class Store:
                          if data is not None), None)
 
     def _read(self, name, folder):
-        """What is in the file NAME; None: it is not there. Unusable, and not the next file, where it cannot be read."""
+        """Return the contents of the file NAME, or None if it does not exist. Raise Unusable if it cannot be read, because the
+        next file would have other options."""
         try:
             fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
         except FileNotFoundError:
@@ -101,7 +102,7 @@ class Store:
 
     @contextlib.contextmanager
     def incoming(self, length):
-        """A new file for LENGTH bytes, which is gone afterwards; Full: there is no room."""
+        """Yield a temporary file for LENGTH bytes. Raise Full if there is no space."""
         free = os.fstatvfs(self.reports)
         if free.f_bavail * free.f_frsize - length < self.keep_free:
             raise Full(f"less than {self.keep_free >> 20} MiB of the disk would stay free")
@@ -120,7 +121,7 @@ class Store:
                 os.remove(name, dir_fd=self.reports)
 
     def keep(self, incoming, machine, arrived):
-        """The name under which the whole report stays: MACHINE's, and the time at which it ARRIVED; never another's."""
+        """Give the complete report its name: MACHINE and the time at which it ARRIVED. The name is always new."""
         stem = f"{safe(machine) or 'unknown'}-{arrived:%Y%m%dT%H%M%SZ}"
         with self._sorry():
             os.fsync(incoming.file.fileno())

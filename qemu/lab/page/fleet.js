@@ -29,7 +29,7 @@ function contents(value, kind) {
 
 const key = (value) => (value !== null && typeof value === "object" ? value.text : value);
 
-/* What is not known comes last, whichever way round. */
+/* Unknown values come last in both orders. */
 function compare(a, b, way) {
 	if (a === null || b === null)
 		return (a === null) - (b === null);
