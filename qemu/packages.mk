@@ -21,7 +21,7 @@ PACKAGES_fleet := mtools python3-venv
 PACKAGES_spark := $(PACKAGES_fleet) default-jre-headless
 PACKAGES_dist  := $(PACKAGES_image) git xz-utils python3-debian
 
-# All packages that a goal needs later, so that one call installs them before the first compiler runs.
+# All packages that a goal needs, so that one call installs them before the first compiler runs.
 packages_of_goal = $(sort $(foreach purpose,$(1),$(PACKAGES_$(purpose))))
 PACKAGES_GOAL := $(PACKAGES_build) \
     $(if $(filter run bench kvm matrix quiet quiet-events pictures,$(MAKECMDGOALS)),$(PACKAGES_run)) \

@@ -1,7 +1,7 @@
 """Events of a running guest: a pause, a snapshot to which it returns, a migration.
 
-Each kind is a generator of steps: what it yields is a command of QEMU's machine protocol, whose answer it gets, or
-how many seconds to wait. So nothing here waits for an answer, and the guest's own loop, with its time-out, goes on.
+Each kind is a generator of steps. A step is a command of QEMU's machine protocol, whose answer the generator gets, or a
+number of seconds to wait. So nothing here waits for an answer, and the guest's loop with its time-out goes on.
 """
 import contextlib
 import dataclasses

@@ -26,8 +26,8 @@ class Guest:
     exit        QEMU ended by itself, with `status` (negative: by a signal)
     timeout     the deadline came
     stuck       QEMU says that the guest cannot go on; `state` holds its word
-    still       not one byte on the serial line, and it got nowhere; `state` says so
-    flood       the serial line would not end
+    still       no byte came on the serial line, and the cores hung; `state` has the details
+    flood       the output on the serial line did not end
     unbootable  the firmware says that there is nothing to boot, and waits for a key
     lost        an event failed in its middle, and the guest cannot go on; `state` says which and why
     complete    the report is out, and the machine was told to stay on: nothing more will come
@@ -36,7 +36,7 @@ class Guest:
     def __init__(self, transcript, serial_log, words):
         self.transcript, self.serial_log, self.words = transcript, serial_log, words
         self.ending, self.status, self.state = None, None, ""
-        self.secure_boot = False   # by the firmware's variables; set by the caller
+        self.secure_boot = False   # as in the firmware's variables; set by the caller
         self.picture_error = None  # why there is no picture of the screen, if one was requested
         self._qemu = self._keep = self._events = None
         self._heard_s = self._deadline = time.monotonic()
@@ -48,7 +48,7 @@ class Guest:
             events=(), say=None, attended=False, keyboard=True):
         """Runs COMMAND_OF(fd), a command line whose machine protocol is on FD, to its end or to DEADLINE (time.monotonic()).
 
-        KEEP       more descriptors for QEMU, to which COMMAND_OF may add
+        KEEP       a list of more descriptors for QEMU; COMMAND_OF may add some
         MAY_STICK  the guest may hang under this accelerator, so QEMU is polled, which disturbs the guest
         ON_TRIAL   the guest is given up if it is silent and makes no progress
         PICTURE    the PNG file for the last screen
@@ -136,7 +136,7 @@ class Guest:
             pass
 
     def arrive(self):
-        """Replaces the QEMU process by another one, to which the machine will migrate."""
+        """Replaces the QEMU process by another one, the target of a migration."""
         left = self._qemu
         for source in left.line, left.words, left.monitor.socket:
             self._forget(source)

@@ -89,8 +89,8 @@ class Process:
         self._process = self._lifeline = None
 
     def start(self, command_of, keep, words):
-        """Starts COMMAND_OF(fd), a command line whose machine protocol is on FD. KEEP has more descriptors for it, to which
-        COMMAND_OF may add. WORDS gets the command line first."""
+        """Starts COMMAND_OF(fd), a command line whose machine protocol is on FD. KEEP has more descriptors for it, and
+        COMMAND_OF may add some. WORDS gets the command line first."""
         fd = self.monitor.far.fileno()
         self.command = command_of(fd)
         words.begin(self.command)

@@ -9,8 +9,9 @@ POINTER = re.compile(r"\b[ER]?IP=([0-9a-f]+)\b")
 
 
 class Stillness:
-    """Detects a guest that hangs. QUESTION goes to QEMU whenever is_due(), and each answer to take(). is_over() is true if all
-    cores stayed in loops of LOOP_BYTES for BOUND_S, or QEMU did not answer in this time. why() returns the reason."""
+    """Detects a guest that hangs. QUESTION goes to QEMU whenever is_due(), and each answer to take(). is_over() is true
+    if all cores stayed in loops of LOOP_BYTES for BOUND_S. It is also true if QEMU did not answer in this time. why() returns the
+    reason."""
 
     QUESTION = ("human-monitor-command", {"command-line": "info registers -a"})
 

@@ -53,7 +53,7 @@ class Transcript:
         self.size = 0         # bytes fed, the firmware's included
         self.last_line = ""   # for people, without progress
         self.error = ""       # the application's own sentence on why it did not run
-        self.blocks = {}      # by name, of BLOCKS: the bytes of each block with a correct sum
+        self.blocks = {}      # the bytes of each block with a correct sum, by its name in BLOCKS
         self.report = None    # the block REPORT, parsed, else None
         self.refused = ""     # the firmware's message if it refused an unsigned application
         self.unbootable = False  # the firmware says that there is nothing to boot

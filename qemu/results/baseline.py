@@ -1,11 +1,11 @@
 """Compares a run with an earlier one. Each deterioration is a sentence with both figures.
 
-Inside the error nothing is worse: what is compared are intervals, and both must lie apart by more than what
-is allowed. A busy host only ever makes a read slower. So what a read really costs lies between the fastest one
-that was seen and the median, and a clock is called slower where even its fastest read now takes longer than the
-median did, times the factor, and by more than a bracket around nothing (the clock `null`) takes: it is in every
-figure, and where time-stamps are coarse, as an emulator's are, it is one or two of their steps. The loop time, which is
-a mean, is compared as it is where no read was hit by an interruption; else it lies between the fastest read and the mean.
+Values are compared as intervals. A value is worse only if both intervals are apart by more than the tolerance. A busy
+host makes reads slower and never faster, so the true cost of a read lies between the fastest read and the median. A
+clock is slower if its fastest read now takes longer than the old median times the factor, and also by more than the
+bracket (the clock `null`). Every latency includes the bracket, which is one or two steps of an emulator's coarse TSC.
+The loop time is a mean. It is compared as it is if no read was interrupted, otherwise it lies between the fastest read
+and the mean.
 """
 from results import files
 from results.reports import ORDER, SIZE_MAX, parse, shipped, stolen_percent
@@ -176,7 +176,7 @@ class Comparison:
 
     @staticmethod
     def _nearer(before, now):
-        """Proven nearer to what the clock claims than it was."""
+        """Return True if the rate is proven to be nearer to the claimed one than before."""
         was, is_now = before.get("error_ppm") or {}, now.get("error_ppm") or {}
         bounds = [was.get("low"), was.get("high"), is_now.get("low"), is_now.get("high")]
         if None in bounds or before.get("claimed_hz") != now.get("claimed_hz"):
@@ -185,7 +185,7 @@ class Comparison:
         return max(abs(is_now["low"]), abs(is_now["high"])) < least
 
     def _compare_timers(self):
-        """Sources of interrupts that were asked in the baseline: one that is lost, is later, or breaks a rule and did not."""
+        """Compare the sources of interrupts that the baseline tested: lost ones, later ones, and newly broken rules."""
         now = _by_source(self._now)
         for name, before in _by_source(self._before).items():
             gone = self._gone(name, before, now.get(name, []))
@@ -197,7 +197,7 @@ class Comparison:
             self.notes.append("how late interrupts come is not compared: it is the emulator's")
 
     def _gone(self, name, before, now):
-        """Return the deadlines that the boot core got before, and does not get now."""
+        """Return a sentence, in a list, if the source NAME sent interrupts in the baseline and no longer does."""
         if any(row.get("state") != "present" for row in before):
             return []
         if not now and not self._timers_alike:

@@ -12,14 +12,14 @@ class Case(NamedTuple):
 
 
 def of(report, problem, comparison=None, events=(), fail_on="fail"):
-    """What other programs count: a case for each clock, each source of interrupts and mode, each rule that was checked or
-    failed, and the run.
+    """Return the test cases: one for each clock, each source of interrupts and mode, each rule that was checked or failed, and
+    the run.
 
-    PROBLEM is a sentence on why the run was not done; COMPARISON is that with a baseline, where there is one. EVENTS
-    are those that were asked for, each with its text and its problem, and as a string what came of it. FAIL_ON is the least
-    verdict that fails a case.
+    PROBLEM is the reason if the run was not done. COMPARISON is the comparison with a baseline, or None. EVENTS are the
+    requested events, each with its text and its problem, and with its result as a string. FAIL_ON is the lowest verdict
+    that fails a case.
     """
-    texts, open_ = {}, {}  # by clock, because a report may have thousands
+    texts, open_ = {}, {}  # indexed by clock, because a report may have thousands
     for finding in report.get("findings") or []:
         texts.setdefault(finding.get("clock"), []).append(finding.get("text") or finding["rule"])
     for row in report.get("behaviours") or []:

@@ -1,6 +1,6 @@
 """A job summary in Markdown for the pages of CI services: the verdict, the clocks, the findings.
 
-What comes from the machine is untrusted: each such string becomes plain text, on one line and of bounded length.
+Strings from the machine are untrusted. Each becomes plain text on one line, with a limited length.
 """
 import re
 
@@ -8,7 +8,7 @@ from results.plain import clean
 
 ROWS_MAX = 64        # rows of a table or list, so that a summary stays far below GitHub's limit of 1 MiB
 STRING_MAX = 400
-# Whatever can begin markup, HTML, a link, a mention or a formula inside a line, or end a table's cell. As a character
+# All characters that can start markup, HTML, a link, a mention or a formula in a line, or end a table's cell. As a character
 # reference it is text: CommonMark 0.31, 2.5 "Entity and numeric character references".
 ACTIVE = re.compile(r"[\\`*\[\]<>&|~@#/$]|(?<![a-z0-9])_|_(?![a-z0-9])|(?<=www)\.", re.IGNORECASE)
 WORDS = {"pass": "pass", "warn": "pass, with warnings", "fail": "**fail**", "incomplete": "**incomplete**"}
