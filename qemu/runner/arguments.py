@@ -74,7 +74,7 @@ def one_of(*words):
 
 
 def take_flaws(run, defaults):
-    """A sentence for each value of RUN that is none; in its place stands the default then."""
+    """Yield a sentence for each invalid value of RUN, and replace the value by the default."""
     for name, value in vars(run).items():
         flaws = [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, Flaw)]
         if flaws:
@@ -108,7 +108,7 @@ def percentage(text):
 
 @kind(f"a size such as 512M or 2G, {MEMORY_MIB}M or more")
 def size(text):
-    """As QEMU's -m has it: a number alone is in MiB."""
+    """Parse a size as for QEMU's -m. A number alone is in MiB."""
     parts = re.fullmatch(r"([0-9.]+)([KMGT]?)", text, re.IGNORECASE)
     if not parts or float(parts[1]) * SIZES_MIB[parts[2].upper()] < MEMORY_MIB:
         raise ValueError
@@ -124,12 +124,12 @@ def cores(text):
 
 
 def usual_cpus():
-    """More than the host has would wait for each other, and be measured so."""
+    """Return the default number of cores. More than the host has would wait for each other."""
     return min(max(len(os.sched_getaffinity(0)), 2), 4)
 
 
 def time_s(text):
-    """`3s`, `500ms`, `2m` as baretick's options have it; a number alone is in seconds."""
+    """Parse `3s`, `500ms` or `2m` as in baretick's options. A number alone is in seconds."""
     parts = re.fullmatch(r"([0-9]*\.?[0-9]+)(ms|s|m|)", text)
     if not parts:
         raise ValueError
@@ -138,7 +138,7 @@ def time_s(text):
 
 @kind("AFTER=WHAT:TIME, as in 2s=stop:3s, rates=snapshot:3s or rates+500ms=migrate:3s; WHAT is one of "
       f"{', '.join(KINDS)}; AFTER is a time from the application's start or a phase's name ({', '.join(PHASES)}), "
-      "and may be a time from that one's begin", (*KINDS, *PHASES))
+      "or a time after the phase's start", (*KINDS, *PHASES))
 def event(text):
     after, _, happens = text.partition("=")
     phase, plus, later = after.partition("+")
@@ -151,7 +151,7 @@ def event(text):
 
 
 @kind("q35, pc, a type of these families that QEMU knows, such as pc-q35-7.2 or pc-i440fx-6.2, or microvm, with its "
-      "properties behind commas, as pc-q35-7.2,hpet=off; what runs it is chosen by --accel", ("q35", "pc", "microvm"))
+      "properties after commas, as in pc-q35-7.2,hpet=off; --accel chooses the accelerator", ("q35", "pc", "microvm"))
 def machine_type(text):
     """Others are no PC."""
     if not re.fullmatch(MACHINE, text) or ",accel=" in text:
@@ -169,54 +169,54 @@ def display(text):
 def parser():
     made = Parser(
         prog="qemu/run", usage="qemu/run [options] [-- baretick's options]", allow_abbrev=False,
-        description="Boots baretick in QEMU, shows what it says, and leaves its report.",
-        epilog="Exit status: 0 pass, warnings included; 1 a clock failed, or was warned of with --fail-on warn, or is worse than in the "
-               "baseline; 2 the run could not be done, is incomplete, or had more time stolen than --max-stolen; "
-               "124 time-out; 130 Ctrl-C, 129 SIGHUP, 143 SIGTERM. Of a matrix: the worst. Where the machine measures, the first Ctrl-C or SIGTERM only "
-               "ends that early, and the report follows.")
+        description="Boots baretick in QEMU, shows its output, and saves its report.",
+        epilog="Exit status: 0 if all clocks passed or have only warnings; 1 if a clock failed, has a warning with --fail-on warn, or is "
+               "worse than in the baseline; 2 if the run could not be done, is incomplete, or had more stolen time than --max-stolen allows; "
+               "124 after a time-out; 130 after Ctrl-C, 129 after SIGHUP, 143 after SIGTERM. A matrix has the worst status of its runs. "
+               "During the measurements the first Ctrl-C or SIGTERM only ends them early, and the report follows.")
     option = made.add_argument
     option("--accel", type=one_of("auto", "kvm", "tcg"), default="auto",
-           metavar="{auto,kvm,tcg}", help="what runs the guest; auto: KVM where it works, else TCG (default)")
+           metavar="{auto,kvm,tcg}", help="The accelerator of the guest. auto uses KVM if it works, otherwise TCG (default: auto).")
     option("--cpus", type=cores, default=usual_cpus(), metavar="N",
-           help="cores (default: as many as this machine has, from 2, so that there is a pair, to 4)")
+           help="The number of cores (default: as many as this machine has, but at least 2 and at most 4).")
     option("--machine", type=machine_type, default="q35", metavar="TYPE[,PROPERTY=VALUE...]",
-           help="q35, pc, or a version of them that QEMU has, as pc-q35-7.2,hpet=off; with --boot bare also microvm "
-           "(default: q35)")
-    option("--memory", type=size, default="512M", metavar="SIZE", help="default: 512M")
+           help="The machine: q35, pc, or one of QEMU's versions of them, such as pc-q35-7.2,hpet=off. --boot bare also allows "
+           "microvm (default: q35).")
+    option("--memory", type=size, default="512M", metavar="SIZE", help="The guest's memory (default: 512M).")
     option("--boot", type=one_of(*IMAGES), default="efi", metavar="{%s}" % ",".join(IMAGES),
-           help="the application itself, which has nowhere to save its report and gets save=off, the stick, the "
-           "same image as an IDE disk, the CD, or bare: an ELF by QEMU's -kernel, without UEFI (default: efi)")
-    option("--efi", metavar="PATH", help="the application (default: build/baretick.efi)")
-    option("--image", metavar="PATH", help="the stick, CD or ELF (default: that of `make`)")
-    option("--timeout", type=seconds, metavar="SECONDS", help="default: 300; with --display: none")
+           help="What is booted. efi is the application without a volume, so it gets save=off. usb is the stick, disk the same "
+           "image as an IDE disk, cd the CD, and bare an ELF by QEMU's -kernel, without UEFI (default: efi).")
+    option("--efi", metavar="PATH", help="The application (default: build/baretick.efi).")
+    option("--image", metavar="PATH", help="The image of the stick or CD, or the ELF (default: the one that `make` builds).")
+    option("--timeout", type=seconds, metavar="SECONDS", help="The run ends after this time (default: 300, or none with --display).")
     option("--display", type=display, nargs="?", const="auto", metavar="window|vnc",
-           help="show the guest's screen, in a window where there is a desktop, else on a VNC port of this machine; "
-           "what happens at the end is yours to say (exit=ask), and the run ends with the machine")
-    option("--out", metavar="DIR", help="where the report and the logs go (default: build/report; "
-           "build/matrix with --matrix, a folder for each run in it)")
-    option("--matrix", metavar="FILE", help="all runs that FILE describes, one by one; see qemu/matrix")
-    option("--junit", metavar="FILE", help="also leave a JUnit report: a case for each clock and rule")
-    option("--tap", action="store_true", help="TAP on stdout; what baretick says goes to stderr")
-    option("--summary", metavar="FILE", help="append a job summary in Markdown to FILE")
-    option("--baseline", metavar="REPORT.json", help="fail where a clock is worse than there; with "
-           "--matrix: the folder of an earlier one")
-    option("--tolerance", type=factor, metavar="FACTOR", help="how many times the baseline's a latency or a "
-           f"resolution may be (default: {baseline.TOLERANCE:g}); a rate may move by {baseline.RATE_PPM} ppm")
-    option("--max-stolen", type=percentage, metavar="PERCENT", help="exit status 2 in place of 0 where more of the observed time "
-           "was stolen, as on a busy host, or where it is not known how much: what passed there may not be relied on")
+           help="Shows the guest's screen, in a window on a desktop, otherwise on a VNC port of this machine. You choose the "
+           "end at the screen (exit=ask), and the run ends with the machine.")
+    option("--out", metavar="DIR", help="The folder for the report and the logs (default: build/report, or build/matrix with "
+           "--matrix, which has a folder for each run).")
+    option("--matrix", metavar="FILE", help="Does all runs that FILE describes, one after the other. See qemu/matrix.")
+    option("--junit", metavar="FILE", help="Writes a JUnit report with a case for each clock and rule.")
+    option("--tap", action="store_true", help="Writes TAP to stdout, and baretick's output to stderr.")
+    option("--summary", metavar="FILE", help="Appends a job summary in Markdown to FILE.")
+    option("--baseline", metavar="REPORT.json", help="Fails if a clock is worse than in this report. With --matrix it is the folder "
+           "of an earlier matrix.")
+    option("--tolerance", type=factor, metavar="FACTOR", help="The factor by which a latency or a resolution may be worse than in "
+           f"the baseline (default: {baseline.TOLERANCE:g}). A rate may change by {baseline.RATE_PPM} ppm.")
+    option("--max-stolen", type=percentage, metavar="PERCENT", help="Gives exit status 2 instead of 0 if more of the observed time was "
+           "stolen, as on a busy host, or if the stolen time is not known. Such a pass is not reliable.")
     option("--fail-on", type=one_of(*FAIL_ON), default="fail", metavar="{%s}" % ",".join(FAIL_ON),
-           help="the least verdict that is exit status 1; warn: a warning fails the run, too (default: fail)")
-    option("--screenshot", metavar="FILE.png", help="a picture of the last screen")
+           help="The lowest verdict that gives exit status 1. With warn a warning also fails the run (default: fail).")
+    option("--screenshot", metavar="FILE.png", help="Saves a picture of the last screen.")
     option("--event", type=event, action="append", default=[], metavar="AFTER=WHAT",
-           help="what happens to the machine meanwhile: stop:3s (a pause), snapshot:3s (taken, and set back to 3 s "
-           "later), migrate:3s (into another QEMU, by way of a file). AFTER is a time from the application's start, as "
-           "2s, or the phase that begins: rates, or rates+500ms; repeatable")
+           help="An event of the running machine: stop:3s is a pause, snapshot:3s takes a snapshot and returns to it 3 s later, "
+           "migrate:3s moves to another QEMU through a file. AFTER is a time from the application's start, such as 2s, a "
+           "phase, such as rates, or a time after its start, such as rates+500ms. May be given several times.")
     option("--qemu", default=os.environ.get("QEMU") or "qemu-system-x86_64", metavar="PATH",
-           help="default: $QEMU, else qemu-system-x86_64")
+           help="The QEMU program (default: $QEMU, otherwise qemu-system-x86_64).")
     option("--qemu-arg", action="append", default=[], metavar="ARG",
-           help="handed to QEMU as it is; write --qemu-arg=-cpu for one that starts with a dash")
-    option("--firmware", metavar="PATH", help="UEFI: a CODE file with VARS beside it, or a whole one")
-    option("--debug", action="store_true", help="where an internal error of the runner comes from")
+           help="An argument for QEMU. Write --qemu-arg=-cpu for an argument that starts with a dash.")
+    option("--firmware", metavar="PATH", help="The UEFI firmware: a CODE file with VARS in the same folder, or a whole image.")
+    option("--debug", action="store_true", help="Shows where an internal error of the runner comes from.")
     return made
 
 

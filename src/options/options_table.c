@@ -41,62 +41,65 @@ const struct option options_table[] = {
 	{ "duration", OPTION_TIME, .value = FIELD(duration_ns),
 	  .min = 10 * OPTIONS_NS_PER_MS, .max = 24 * OPTIONS_NS_PER_H, .sample = "duration=3s",
 	  .preset = "1s; 100ms with profile=quick, 10s with profile=soak",
-	  .meaning = "The time per measurement: the longer, the smaller the errors. Rates are taken over ten times as long, "
-		     "up to 10s, or over three times as long where that is more." },
+	  .meaning = "The time for each measurement. A longer time gives smaller errors. Rates are measured for ten times as "
+		     "long, but at most 10s, or for three times as long if that is more." },
 	{ "clocks", OPTION_CLOCKS, .sample = "clocks=tsc,hpet", .preset = "all",
-	  .meaning = "The clocks that are measured, each in its own way of reading; null always is." },
+	  .meaning = "The clocks to measure, each with its read method. The clock null is always measured." },
 	{ "cores", OPTION_COUNT, cores_words, FIELD(cores), FIELD(cores_given), FIELD(cores_max),
 	  .min = 1, .max = CORES_COUNT_MAX, .noun = "a number of cores", .sample = "cores=mp", .preset = "sipi",
-	  .meaning = "Who starts the other cores: baretick (sipi), the firmware (mp) or nobody (off); "
-		     "a number is sipi with at most that many cores." },
+	  .meaning = "How the other cores are started: by baretick (sipi), by the firmware (mp), or not at all (off). "
+		     "A number means sipi with at most so many cores." },
 	{ "profile", OPTION_WORDS, profile_words, FIELD(profile), .sample = "profile=quick", .preset = "standard",
-	  .meaning = "What the run is for: a verdict in a few seconds, rates to some 0.1 ppm, or rare events and drift." },
+	  .meaning = "The purpose of the run. quick gives a verdict in a few seconds, standard measures rates to about "
+		     "0.1 ppm, soak finds rare events and drift." },
 	{ "cutoff", OPTION_PERCENT, .value = FIELD(cutoff_millionths),
 	  .max = 100000000, .sample = "cutoff=99.9", .preset = "99.99",
-	  .meaning = "The percentage of the reads up to which exact durations are listed." },
+	  .meaning = "The report lists exact durations of reads up to this percentage of all reads." },
 	{ "exit", OPTION_WORDS, exit_words, FIELD(exit), .sample = "exit=poweroff",
 	  .preset = "ask; debug-exit under qemu/run",
-	  .meaning = "What happens at the end: baretick asks for a key, or does one of these; "
-		     "return goes with cores=mp or cores=off only." },
+	  .meaning = "What baretick does at the end: it asks for a key, or does one of the other actions. "
+		     "return needs cores=mp or cores=off." },
 	{ "save", OPTION_URL, save_words, FIELD(save), FIELD(save_given), FIELD(save_url), .sample = "save=off",
 	  .preset = "auto; off under qemu/run --boot efi, where there is no volume to save on",
-	  .meaning = "Whether the report is saved on the volume that was booted from; http: it is, and report.json is sent "
-		     "there as well, by the firmware's network. Without save= a machine that was booted over a network sends "
-		     "it to the server that it came from." },
+	  .meaning = "Whether the report is saved on the boot volume. With an http address it is saved, and the firmware's "
+		     "network also sends report.json to this address. Without save= a machine that was booted over a network "
+		     "sends it to its boot server." },
 	{ "serial", OPTION_WORDS, serial_words, FIELD(serial), .sample = "serial=summary", .preset = "full",
-	  .meaning = "What is written to the firmware's serial lines: everything, the run's lines and tables, or nothing." },
+	  .meaning = "What baretick writes to the firmware's serial lines: everything (full), the lines and tables for people "
+		     "(summary), or nothing (off)." },
 	{ "label", OPTION_TEXT, .value = FIELD(label), .max = OPTIONS_LABEL_SIZE - 1,
 	  .sample = "label=\"rack 7, left\"", .preset = "none",
-	  .meaning = "A name of the machine or the run, for every report." },
+	  .meaning = "A name for the machine or the run, which every report shows." },
 	{ "identity", OPTION_WORDS, switch_words, FIELD(identity), .sample = "identity=off", .preset = "on",
-	  .meaning = "Whether the report has serial numbers; it never has a UUID." },
+	  .meaning = "Whether the report includes serial numbers. It never includes a UUID." },
 	{ "irq", OPTION_WORDS, irq_words, FIELD(irq), .sample = "irq=off", .preset = "auto",
-	  .meaning = "Whether timers are programmed and their interrupts taken; all: also those that take another device's "
-		     "place or the SCI, and in a quick run every source." },
+	  .meaning = "Whether baretick programs timers and takes their interrupts. all adds timers that replace another "
+		     "device or use the SCI, and tests every source in a quick run, too." },
 	{ "pic", OPTION_WORDS, switch_words, FIELD(pic), .sample = "pic=on", .preset = "off",
-	  .meaning = "Whether PIT and RTC interrupt by the two PICs as well, which then stay masked, with vectors of "
-		     "baretick's." },
+	  .meaning = "Whether PIT and RTC are also tested through the two PICs. The PICs then stay masked and keep "
+		     "baretick's vectors." },
 	{ "deadline", OPTION_TIME, deadline_words, .value = FIELD(deadline_ns),
 	  .min = 10 * OPTIONS_NS_PER_MS, .max = 24 * OPTIONS_NS_PER_H, .sample = "deadline=10m",
 	  .preset = "auto: three times the plan and a minute",
-	  .meaning = "When the run ends at the latest: what was measured by then is reported, as incomplete." },
+	  .meaning = "The latest end of the run. If it ends this way, the report has the results up to then, as incomplete." },
 	{ "tsc_hz", OPTION_COUNT, .value = FIELD(tsc_hz),
 	  .min = 1000000, .max = UINT64_C(1000000000000), .noun = "a whole number of hertz",
 	  .sample = "tsc_hz=2445424000", .preset = "what CPUID claims",
-	  .meaning = "The TSC's rate by its data sheet or the hypervisor's settings, to check against every clock." },
+	  .meaning = "The TSC's rate from a data sheet or the hypervisor's settings. It is compared with every clock." },
 	{ "gap", OPTION_TIME, .value = FIELD(gap_ns),
 	  .min = OPTIONS_NS_PER_US, .max = OPTIONS_NS_PER_S, .sample = "gap=1ms", .preset = "10us",
-	  .meaning = "Time that is stolen from a core for longer than this is a gap (section Interference)." },
+	  .meaning = "If a core is preempted for longer than this, the time counts as a gap (section Interference)." },
 	{ "interval", OPTION_TIME, .value = FIELD(interval_ns),
 	  .min = OPTIONS_NS_PER_S, .max = 24 * OPTIONS_NS_PER_H, .sample = "interval=10s", .preset = "1m",
-	  .meaning = "How long a row of a soak's series is; where 1440 are too few, rows become one with their neighbours." },
+	  .meaning = "The duration of each row in a soak's series. If there are more than 1440 rows, two neighbours are "
+		     "merged into one." },
 	{ "rules", OPTION_FLAG, .value = FIELD(rules), .sample = "rules",
-	  .meaning = "Prints the rules with their limits, and measures nothing." },
+	  .meaning = "Prints the rules with their limits and measures nothing." },
 	{ "help", OPTION_FLAG, .value = FIELD(help), .sample = "help",
-	  .meaning = "Prints this, and measures nothing." },
+	  .meaning = "Prints this list and measures nothing." },
 	{ "limit.RULE", OPTION_LIMIT, .max = UINT64_C(1000000000000000000), /* fits the int64_t of a finding */
 	  .noun = "a whole number in the rule's unit,", .sample = "limit.clock-slow=10000", .preset = "the catalogue's",
-	  .meaning = "The limit of a rule: the word rules prints all of them." },
+	  .meaning = "The limit of a rule. The option rules prints all limits." },
 	{ .key = NULL },
 };
 
