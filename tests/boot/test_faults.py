@@ -250,7 +250,7 @@ def test_a_machine_that_is_frozen_while_rates_are_measured_has_no_sick_clock(tmp
 
 
 def test_a_machine_that_is_frozen_after_the_rates_has_no_sick_clock(tmp_path):
-    """Its RTC is ahead of all others since, which is noted, and no rate is told across that."""
+    """Its RTC is ahead of all other clocks afterwards, which is noted. No rate spans the freezes."""
     def freeze(machine):
         assert machine.wait_for(b"\n  hpet ")
         freezes = iter(range(FREEZES))
@@ -260,7 +260,9 @@ def test_a_machine_that_is_frozen_after_the_rates_has_no_sick_clock(tmp_path):
     assert report["findings"] == []
     assert {row["class"] for row in report["discontinuities"]} == {"stopped"}, report["discontinuities"]
     assert any("The machine was stopped for " in note and "(by the rtc)" in note for note in report["notes"]), report["notes"]
-    assert clocks(report)["rtc"]["change_ppm"] is None, clocks(report)["rtc"]
+    rtc = clocks(report)["rtc"]
+    change = rtc["change_ppm"]  # of the window's halves, if the host made it long enough for an edge in its middle
+    assert rtc["rate_over"] == "window" and (not change or change["low"] <= 0 <= change["high"]), rtc
 
 
 APM_COMMAND, APM_STATUS = 0xB2, 0xB3  # of the chip set: a write to the first raises an SMI, one to the second nothing
