@@ -158,14 +158,12 @@ cores_plan(struct cores *cores, size_t listed, size_t wanted, uint32_t **ids)
 static void
 say_unlisted(struct cores *cores)
 {
-	uint32_t unlisted = __atomic_load_n(&cores->setup->unlisted, __ATOMIC_ACQUIRE);
 	struct text text;
 
-	if (!unlisted)
+	if (!__atomic_load_n(&cores->setup->unlisted, __ATOMIC_ACQUIRE))
 		return;
 	text_init(&text, cores->reason, sizeof(cores->reason)); /* replaces the sentence on memory */
-	text_printf(&text, "Some core arrived with an APIC id that the MADT does not list, the first with %u.",
-		    cores->unlisted_id);
+	startup_put_unlisted(&text, &cores->unlisted_id);
 }
 
 size_t
@@ -222,6 +220,7 @@ cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic
 	for (size_t i = 1; i < cores->startup.count; i++)
 		cores->startup.slots[i].awake_ticks = scale_ticks(&cores->startup.scale, limits.awake_ns);
 
+	startup_clear_ids(&cores->unlisted_id, 1);
 	cores->setup->unlisted_ids = &cores->unlisted_id;
 	cores->setup->unlisted_space = 1;
 

@@ -180,6 +180,17 @@ startup_gather_ids(uint32_t *ids, size_t count)
 }
 
 void
+startup_put_unlisted(struct text *text, const uint32_t *first_id)
+{
+	uint32_t id = __atomic_load_n(first_id, __ATOMIC_ACQUIRE);
+
+	text_put(text, "Some core arrived with an APIC id that the MADT does not list");
+	if (id != STARTUP_NO_ID)
+		text_printf(text, ", the first with %u", id);
+	text_put(text, ".");
+}
+
+void
 startup_stop(const struct startup *startup, size_t first, size_t end,
 	     enum core_standing before, enum core_standing after)
 {

@@ -11,6 +11,7 @@
 #include "clock/smp.h"
 #include "hw/lapic.h"
 #include "base/scale.h"
+#include "base/text.h"
 
 #define CORE_SLOT_SIZE  128     /* two cache lines: boot/cores/core_entry.nasm knows the layout */
 #define CORE_FAULTED    0x100u  /* in fault: of the exception in its low byte */
@@ -91,6 +92,9 @@ void startup_broadcast(const struct startup *startup, const uint32_t *arrived, s
  */
 void startup_clear_ids(uint32_t *ids, size_t space);
 size_t startup_gather_ids(uint32_t *ids, size_t count);
+
+/* Prints that a core came whose id no table lists, and FIRST_ID, unless that core has not written its id there yet. */
+void startup_put_unlisted(struct text *text, const uint32_t *first_id);
 
 /*
  * Stops by INIT each slot from FIRST to before END whose standing is BEFORE, and gives it AFTER.

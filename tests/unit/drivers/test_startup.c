@@ -450,6 +450,22 @@ TEST(an_id_that_a_core_has_not_written_yet_is_not_read_as_0)
 	assert_int_equal(ids[1], 0);
 }
 
+TEST(an_unlisted_core_that_has_not_written_its_id_yet_is_printed_without_one)
+{
+	uint32_t id = 0;
+	char bytes[100];
+	struct text text;
+
+	startup_clear_ids(&id, 1);
+	text_init(&text, bytes, sizeof(bytes));
+	startup_put_unlisted(&text, &id);
+	assert_string_equal(bytes, "Some core arrived with an APIC id that the MADT does not list.");
+	id = 0;
+	text_init(&text, bytes, sizeof(bytes));
+	startup_put_unlisted(&text, &id);
+	assert_string_equal(bytes, "Some core arrived with an APIC id that the MADT does not list, the first with 0.");
+}
+
 TEST(a_broadcast_that_the_lapic_does_not_send_waits_for_nobody)
 {
 	set_up_calls(3);
