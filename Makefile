@@ -1,4 +1,4 @@
-# baretick: see README.md. `make help` lists what there is to make.
+# Builds baretick: see README.md. `make help` lists the goals.
 
 include qemu/packages.mk
 
@@ -9,7 +9,7 @@ OBJCOPY := objcopy
 NASM    := nasm
 PYTHON  := /usr/bin/python3
 
-# What a goal needs is made by all processors, where the command line does not say how many.
+# Builds a goal's prerequisites on all processors, unless the command line has a number of jobs.
 SUBMAKE = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 ##= V=1 shows the whole commands
@@ -23,7 +23,7 @@ endif
 VERSION := 0.1.0
 COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 
-##= WERROR=1 takes warnings for errors, as the tests of a submission do
+##= WERROR=1 treats warnings as errors, as the tests of a submission do
 WARNINGS := $(if $(WERROR),-Werror) -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith
 COMMON   := -std=gnu11 -O2 -g $(WARNINGS) '-ffile-prefix-map=$(CURDIR)=.'
 # Flags that clang does not know. It builds without link-time optimisation, because its linker plugin is in another package.
@@ -33,7 +33,7 @@ ifneq ($(findstring clang,$(CC)),)
 GCC_ONLY :=
 GCC_LINK :=
 endif
-# No SSE, no red zone: a freshly started core and an interrupt handler of the firmware can run any of it.
+# No SSE and no red zone, because this code may run on a newly started core and in an interrupt handler of the firmware.
 TARGET   := $(COMMON) -ffreestanding -fpic -fshort-wchar -fno-stack-protector -fno-strict-aliasing \
             -mno-red-zone -mgeneral-regs-only -fvisibility=hidden -fno-asynchronous-unwind-tables -fcf-protection=none \
             $(GCC_ONLY)
@@ -51,13 +51,13 @@ INCLUDES := -Isrc -Idrivers -Iboot
 SOURCES         := $(sort $(foreach room,$(ROOMS),$(wildcard $(room)/*.c)))
 PORTABLE        := $(filter-out boot/%,$(SOURCES))
 
-# What a folder's image is linked from: the objects of all that it may use.
+# The objects of a folder's image: all objects that the folder may use.
 objects_of   = $(addprefix $(BUILD)/efi/,$(addsuffix .o,$(basename $(foreach room,$(call visible,$(1)),\
                $(wildcard $(room)/*.c $(room)/*.nasm)))))
 OBJECTS      := $(call objects_of,boot/uefi)
 BARE_OBJECTS := $(call objects_of,boot/bare)
 
-# Files of other packages are looked for when they are first needed, because `make run` may have to install them first.
+# Files of other packages are searched at their first use, because `make run` may have to install them first.
 found         = $(call path_or_stop,$(shell CC='$(CC)' qemu/find $(1) 2>&1))
 path_or_stop  = $(if $(filter 0,$(.SHELLSTATUS)),$(1),$(error $(1)))
 remembered    = $(eval $(1) := $(call found,$(2)))$($(1))
@@ -79,9 +79,9 @@ $(BUILD)/efi/%.o: %.c Makefile $(ROOMS_MK)
 	$(call say,CC    )
 	$(QUIET)$(CC) $(TARGET) $(INCLUDES) $(if $(filter boot/%,$<),$(BOOT_FLAGS)) -MMD -MP -c $< -o $@
 
-# What the compiler may call by itself, and would take for unused.
+# The compiler may call these functions by itself, but link-time optimisation would remove them as unused.
 $(BUILD)/efi/boot/firmware/memory.o: TARGET += -fno-lto
-# Optimised for speed: the folders whose code runs inside or between readings. All other code is optimised for size.
+# Code that runs in or between readings is optimised for speed. All other code is optimised for size.
 TIMED := src/base src/clock src/stats src/sync drivers/clocks drivers/hw drivers/smp drivers/timers boot/cores boot/guard boot/interrupts boot/uefi/mp
 UNTIMED := $(foreach source,$(SOURCES),$(if $(filter $(TIMED),$(call room_of,$(source))),,$(source)))
 $(UNTIMED:%.c=$(BUILD)/efi/%.o): TARGET += -Os
@@ -91,7 +91,7 @@ $(BUILD)/efi/%.o: %.nasm Makefile
 	$(call say,NASM  )
 	$(QUIET)$(NASM) -f elf64 -I$(<D)/ $(if $(WERROR),-Werror) -MD $(@:.o=.d) -o $@ $<
 
-# The page of report.html: one file of all that it needs, its mark for the report left open.
+# The page of report.html in one file, with a mark at the place of the report.
 PAGE := $(BUILD)/page.html
 
 $(PAGE): $(wildcard src/page/* src/page/*/* src/report/*.json) $(shell qemu/find chart.js 2>/dev/null) | deps-build
@@ -122,8 +122,8 @@ $(BUILD)/baretick.so $(BUILD)/baretick-skew.so $(BUILD)/baretick-fault.so:
 	$(call say,CC    )
 	$(QUIET)$(CC) $(TARGET) $(LINK) $(GNUEFI_CRT0) $(filter %.o,$^) $(GNUEFI_LIBRARY) -o $@
 
-# objcopy writes no time stamp; .dynsym and .dynstr are not needed to relocate and would share a page. Nothing follows the last
-# section: what a signature is added to ends with it.
+# objcopy writes no time stamp. .dynsym and .dynstr are not needed for relocation, and would share a page. Nothing may follow the
+# last section, because a signature is appended there.
 $(BUILD)/baretick.efi $(BUILD)/baretick-skew.efi $(BUILD)/baretick-fault.efi: %.efi: %.so boot/uefi/nxcompat
 	$(call say,IMAGE )
 	$(QUIET)$(OBJCOPY) -j .text -j .rodata -j .reloc -j .data -j .dynamic -j .rela -j .sbat \
@@ -131,7 +131,7 @@ $(BUILD)/baretick.efi $(BUILD)/baretick-skew.efi $(BUILD)/baretick-fault.efi: %.
 	$(QUIET)$(PYTHON) boot/uefi/nxcompat $@.tmp
 	$(QUIET)mv $@.tmp $@
 
-# For loaders that take an ELF, without UEFI.
+# The image for loaders that start an ELF without UEFI.
 $(BUILD)/baretick.elf: $(BARE_OBJECTS) boot/bare/elf.lds
 $(BUILD)/baretick.elf $(BUILD)/baretick-fault.elf:
 	$(call say,CC    )
@@ -140,13 +140,13 @@ $(BUILD)/baretick.elf $(BUILD)/baretick-fault.elf:
 	$(QUIET)$(OBJCOPY) --strip-all $@.debug $@
 
 OPTIONS :=
-## installs what is missing, builds, boots in QEMU, leaves build/report (OPTIONS="profile=quick")
+## installs missing packages, builds, boots in QEMU, writes build/report (OPTIONS="profile=quick")
 .PHONY: run
 run: deps-build deps-run
 	+$(SUBMAKE) all
 	qemu/run --out $(BUILD)/report $(if $(OPTIONS),-- $(OPTIONS))
 
-# DuckDB of one version, by its hash, in an environment of its own.
+# One version of DuckDB, checked by its hash, in a separate environment.
 FLEET_PYTHON := $(BUILD)/fleet-python/made
 $(FLEET_PYTHON): qemu/lab/requirements.txt | deps-fleet
 	rm -rf $(@D)
@@ -154,8 +154,8 @@ $(FLEET_PYTHON): qemu/lab/requirements.txt | deps-fleet
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes -r $<
 	@touch $@
 
-# Likewise Spark, which PyPI has as source alone: its setup is run with what the first line puts there, and nothing that pip fetches
-# for itself.
+# One version of Spark in the same way. PyPI has only its source, so its setup runs with the packages of the first list, and pip
+# fetches no others.
 FLEET_SPARK := $(BUILD)/fleet-spark/made
 $(FLEET_SPARK): qemu/lab/requirements-setuptools.txt qemu/lab/requirements-spark.txt | deps-spark
 	rm -rf $(@D)
@@ -165,8 +165,8 @@ $(FLEET_SPARK): qemu/lab/requirements-setuptools.txt qemu/lab/requirements-spark
 	@touch $@
 
 MATRIX := qemu/matrix
-# A page that could not be made fails what else passed; what is odd on it does not: the runs have verdicts of their own.
-## the runs that qemu/matrix describes, with a table and a page of all (MATRIX=FILE)
+# If the page cannot be made, a passed matrix fails. Findings on the page do not fail it, because the runs have verdicts of their own.
+## does the runs in qemu/matrix, and makes a table and a page of all (MATRIX=FILE)
 .PHONY: matrix
 matrix: deps-build deps-run deps-image $(FLEET_PYTHON)
 	+$(SUBMAKE) all image
@@ -175,17 +175,17 @@ matrix: deps-build deps-run deps-image $(FLEET_PYTHON)
 	exit $$status
 
 REPORTS :=
-## which machines of many are unlike their kind, by their reports (REPORTS="FOLDER STICK.img ...")
+## compares the reports of many machines and lists outliers (REPORTS="FOLDER STICK.img ...")
 .PHONY: fleet
 fleet: $(FLEET_PYTHON)
 	$(if $(REPORTS),qemu/fleet $(REPORTS),@echo 'DuckDB is there. Now: qemu/fleet REPORT...')
 
-## what qemu/fleet --engine spark needs: Spark (455 MB) and a Java
+## installs Spark (455 MB) and a Java for qemu/fleet --engine spark
 .PHONY: fleet-spark
 fleet-spark: $(FLEET_PYTHON) $(FLEET_SPARK)
 	@echo 'Spark is there. Now: qemu/fleet --engine spark REPORT...'
 
-## build/baretick.img (USB stick) and build/baretick.iso (USB and CD)
+## makes build/baretick.img (USB stick) and build/baretick.iso (USB and CD)
 .PHONY: image
 image: $(BUILD)/baretick.img $(BUILD)/baretick.iso
 	@echo 'Try it in QEMU first: qemu/run --boot usb -- profile=quick'
@@ -194,26 +194,26 @@ image: $(BUILD)/baretick.img $(BUILD)/baretick.iso
 $(BUILD)/baretick.img $(BUILD)/baretick.iso &: $(BUILD)/baretick.efi qemu/image qemu/baretick.cfg qemu/stick.txt | deps-image
 	qemu/image $(BUILD)/baretick.efi $(BUILD)/baretick.img $(BUILD)/baretick.iso
 
-## application and images, signed for Secure Boot (KEY=FILE CERT=FILE; SHIM=1: started by a shim)
+## signs application and images for Secure Boot (KEY=FILE CERT=FILE, SHIM=1 to start by a shim)
 .PHONY: sign
 sign: deps-sign
 	+$(SUBMAKE) all
 	@qemu/sign '$(KEY)' '$(CERT)' $(BUILD)/baretick.efi $(BUILD)/baretick-signed $(SHIM)
 
-## a release, with checksums and licences: build/dist/baretick-VERSION, and a .tar.xz of it
+## makes a release with checksums and licences: build/dist/baretick-VERSION, and a .tar.xz of it
 .PHONY: dist
 dist: deps-dist
 	+$(SUBMAKE) all image
 	$(PYTHON) qemu/dist $(VERSION) $(COMMIT) $(BUILD) $(CHARTS) $(GNUEFI_CRT0) $(GNUEFI_INCLUDE)
 
-# Which folder may use which, for tests/test_rooms.py.
+# Lists which folder may use which, for tests/test_rooms.py.
 .PHONY: rooms
 rooms:
 	@$(foreach room,$(ROOMS),echo '$(room): $(USES_$(room))';)
 
 include tests/tests.mk
 
-## as root: run and check on a fresh Debian 12, 13 and sid; an hour
+## runs and checks on a fresh Debian 12, 13 and sid, as root, for an hour
 .PHONY: fresh
 fresh: deps-fresh
 	qemu/fresh bookworm trixie sid
@@ -223,8 +223,8 @@ fresh: deps-fresh
 clean:
 	rm -rf $(BUILD)
 
-# What stands in lines of ## above a goal, in all makefiles.
-## this list
+# Prints the lines that start with ## above a goal, in all makefiles.
+## prints this list
 .PHONY: help
 help:
 	@awk '/^## / { said = substr($$0, 4); next } \

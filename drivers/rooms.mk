@@ -1,4 +1,4 @@
-# As src/rooms.mk.
+# See src/rooms.mk.
 USES_drivers/hw     := src/clock
 USES_drivers/acpi   := src/base
 USES_drivers/smbios := src/base

@@ -1,7 +1,7 @@
 # The distribution's packages that baretick needs, by purpose, and the targets that install them. `make run` and
 # `make check` announce and install missing packages, but a plain `make` only names them. A rule that needs a list
 # has the list's target as an order-only prerequisite, as in  $(OBJECTS): | deps-build
-##= NO_INSTALL=1 installs nothing: names what is missing and goes on, for those who have the tools otherwise
+##= NO_INSTALL=1 installs nothing, but names missing packages and goes on
 
 PACKAGES_build := gcc binutils libc6-dev gnu-efi nasm python3 libjs-chart.js esbuild
 PACKAGES_run   := python3 qemu-system-x86 ovmf
@@ -21,7 +21,7 @@ PACKAGES_fleet := mtools python3-venv
 PACKAGES_spark := $(PACKAGES_fleet) default-jre-headless
 PACKAGES_dist  := $(PACKAGES_image) git xz-utils python3-debian
 
-# All packages that a goal needs, so that one call installs them before the first compiler runs.
+# The packages of all purposes of a goal, so that a single call installs them before the first compiler runs.
 packages_of_goal = $(sort $(foreach purpose,$(1),$(PACKAGES_$(purpose))))
 PACKAGES_GOAL := $(PACKAGES_build) \
     $(if $(filter run bench kvm matrix quiet quiet-events pictures,$(MAKECMDGOALS)),$(PACKAGES_run)) \

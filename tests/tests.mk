@@ -1,7 +1,7 @@
-# The tests, and what else is made to look at baretick: included by the Makefile.
+# Tests, measurements and pictures of baretick. The Makefile includes this file.
 
-# A test image: the same objects, started cores whose TSC can be offset, and firmware that can tick by the HPET. The linker is the seam; what
-# reaches across it is built without link-time optimisation.
+# A test image from the same objects. Its started cores can have an offset in their TSC, and its firmware can tick by the HPET. The linker
+# replaces functions, so objects that call a replaced function are built without link-time optimisation.
 SKEW_OBJECTS := $(patsubst %.c,$(BUILD)/efi/%.o,$(sort $(wildcard tests/skew/*.c)))
 
 $(BUILD)/efi/tests/skew/%.o: tests/skew/%.c Makefile tests/tests.mk
@@ -13,11 +13,11 @@ $(SKEW_OBJECTS): | deps-build
 
 -include $(SKEW_OBJECTS:.o=.d)
 
-# Another: the same objects, but a clock's driver in another's place that takes exceptions.
+# Another test image from the same objects, in which one clock's driver causes exceptions.
 FAULT_OBJECTS := $(BUILD)/efi/tests/fault/acpi_pm.o $(BUILD)/efi/tests/fault/guard.o $(BUILD)/efi/tests/fault/timer_lapic.o
 FAULT_REPLACED := $(BUILD)/efi/boot/guard/guard.o $(BUILD)/efi/drivers/clocks/acpi_pm.o $(BUILD)/efi/drivers/timers/timer_lapic.o
 
-# Parts of them for each boot.
+# The parts of the test images for each boot.
 FAULT_BARE := $(BUILD)/efi/tests/fault/bare/missing.o $(BUILD)/efi/tests/fault/bare/take_over.o
 FAULT_BOOT := $(BUILD)/efi/tests/fault/uefi/missing.o $(FAULT_BARE)
 
@@ -36,14 +36,14 @@ $(BUILD)/baretick-fault.elf: $(filter-out $(FAULT_REPLACED) $(BUILD)/efi/boot/ba
 $(BUILD)/baretick-skew.so: $(SKEW_OBJECTS)
 $(BUILD)/baretick-skew.so: LINK += -Wl,--wrap=core_main,--wrap=_entry,--wrap=efi_main
 
-# Host side: the same sources, a library for each folder, with the simulated machine in place of the hardware leaves.
+# The same sources for the host, as a library for each folder. The simulated machine replaces drivers/hw/hw.c.
 HOST_CC        := gcc
 HOST_FLAGS      = $(COMMON) -fno-strict-aliasing -O1
 SANITIZE       := -fsanitize=address,undefined -fno-sanitize-recover=all
 HOST_ROOMS     := $(filter-out boot%,$(ROOMS))
 HOST_LIBRARIES := $(patsubst %,$(BUILD)/host/%.a,$(HOST_ROOMS) tests/sim)
 HOST_OBJECTS   := $(patsubst %.c,$(BUILD)/host/%.o,$(filter-out drivers/hw/hw.c,$(PORTABLE)) $(wildcard tests/sim/*.c))
-# Of boot/, what asks the firmware and no register: on the firmware of tests/firmware.
+# The parts of boot/ that use the firmware but no registers. They run on the simulated firmware of tests/firmware.
 FIRMWARE_ROOMS   := boot/firmware boot/uefi/firmware boot/uefi/volume boot/console boot/uefi/console boot/uefi/network
 FIRMWARE_SOURCES := $(filter-out boot/firmware/memory.c boot/firmware/processor.c,\
 	$(foreach room,$(FIRMWARE_ROOMS) tests/firmware,$(wildcard $(room)/*.c))) boot/uefi/checkpoint.c boot/uefi/exit.c boot/reserve.c \
@@ -55,12 +55,12 @@ UNIT_TESTS     := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SOURCES))
 UNIT_OBJECTS   := $(patsubst tests/unit/%.c,$(BUILD)/host/tests/unit/%.o,$(UNIT_SOURCES))
 TEST_INCLUDES  := $(INCLUDES) -Itests/sim -Itests/unit/lib
 
-# With the host's way to call a function, and the firmware's wide characters.
+# These files use the host's calling convention and the firmware's wide characters.
 $(BUILD)/host/boot/%.o $(BUILD)/host/tests/firmware/%.o $(BUILD)/host/tests/unit/boot/%.o: HOST_FLAGS += \
 	$(EFI_INCLUDES) -fshort-wchar -DVERSION='"$(VERSION)"' -DCOMMIT='"$(COMMIT)"'
 $(BUILD)/host/tests/firmware/%.o $(BUILD)/host/tests/unit/boot/%.o: TEST_INCLUDES += -Itests/firmware
 
-# The sanitizers watch the product and its tests. The simulated hardware takes most of their time and none of its faults is a user's.
+# The product and its tests are built with sanitizers. The simulated hardware is not: it would take most of the time, and no user runs it.
 $(BUILD)/host/tests/sim/%.o: SANITIZE :=
 $(BUILD)/host/tests/sim/%.o: HOST_FLAGS += -O2
 
@@ -98,7 +98,7 @@ $(HOST_OBJECTS) $(FIRMWARE_OBJECTS) $(UNIT_OBJECTS): | deps-test
 
 -include $(HOST_OBJECTS:.o=.d) $(FIRMWARE_OBJECTS:.o=.d) $(UNIT_OBJECTS:.o=.d)
 
-# Machines drawn at random whose truth is known: see tests/truth. Optimised and without sanitizers, for there are many.
+# Machines with known properties that are drawn at random: see tests/truth. Optimised and without sanitizers, because there are many.
 TRUTH_ROOMS   := $(sort $(call visible,src/run) $(call visible,drivers/checks) $(call visible,drivers/smp) $(call visible,drivers/timers))
 TRUTH_SOURCES := $(filter-out drivers/hw/hw.c,$(foreach room,$(TRUTH_ROOMS) tests/sim tests/truth,$(wildcard $(room)/*.c)))
 TRUTH_OBJECTS := $(TRUTH_SOURCES:%.c=$(BUILD)/truth/%.o)
@@ -116,12 +116,12 @@ $(BUILD)/truth/truth: $(TRUTH_OBJECTS)
 
 TRIALS := 100
 SEED   := 1
-## what is said that is false of machines drawn at random (TRIALS=N of each kind, SEED=N)
+## counts false findings on simulated machines that are drawn at random (TRIALS=N of each kind, SEED=N)
 .PHONY: truth
 truth: $(BUILD)/truth/truth
 	$(BUILD)/truth/truth $(SEED) $(TRIALS)
 
-# Fuzz targets: built by every `make check` and run for a moment on their seeds; `make fuzz` runs them long.
+# Fuzz targets. `make check` builds them and runs them shortly on their seeds, and `make fuzz` runs them for long.
 FUZZ_CC      := clang
 FUZZ_FLAGS   := -std=gnu11 -g -O1 -Wall -Wextra $(if $(WERROR),-Werror) -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZ_SECONDS := 60
@@ -146,12 +146,12 @@ $(FUZZ_TARGETS): $(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZ_LIBRARY)
 
 -include $(FUZZ_OBJECTS:.o=.d)
 
-## the fuzz targets, a minute each (FUZZ_SECONDS=N)
+## runs the fuzz targets, a minute each (FUZZ_SECONDS=N)
 .PHONY: fuzz
 fuzz: $(FUZZ_TARGETS) seeds
 	tests/fuzz/run $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 
-# The tables of real machines, where their folder is: not part of this repository.
+# The folder with ACPI tables of real machines, if it exists. It is not part of this repository.
 ACPI_CORPUS ?= ../shared/acpi-corpus
 export ACPI_CORPUS
 .PHONY: seeds
@@ -164,29 +164,29 @@ TEST :=
 PROGRAMS   := $(UNIT_TESTS) $(FUZZ_TARGETS)
 CHECK_MAKE := $(or $(if $(TEST),$(filter %/$(firstword $(TEST)),$(PROGRAMS))),all image $(BUILD)/baretick-skew.efi $(BUILD)/baretick-fault.efi $(BUILD)/baretick-fault.elf $(BUILD)/truth/truth $(BUILD)/host/bench_host $(PROGRAMS) seeds)
 
-## installs what is missing, builds, runs the tests; TEST=test_table, test_boot.py, name: one
+## installs missing packages, builds, runs the tests (TEST=test_table, test_boot.py or a name for one)
 .PHONY: check
-## likewise, and those that are dear and rare
+## runs the tests of check and the long ones
 .PHONY: check-long
 check check-long: deps-build deps-run deps-dist deps-sign deps-test deps-fleet
 	+$(SUBMAKE) $(CHECK_MAKE)
 	+@$(if $(NO_INSTALL),:,$(SUBMAKE) $(FLEET_PYTHON)) || echo 'check: there is no DuckDB to be had: tests of the fleet are skipped'
 	tests/check $(if $(filter check-long,$@),--long) $(if $(TEST),'$(TEST)')
 
-# Spark is 455 MB to fetch and needs a Java, so its tests are not part of check.
-## that qemu/fleet has the same answers from Spark as from DuckDB
+# Spark has 455 MB and needs a Java, so its tests are not part of check.
+## tests that qemu/fleet gets the same answers from Spark as from DuckDB
 .PHONY: check-spark
 check-spark: deps-build deps-test deps-spark $(FLEET_PYTHON) $(FLEET_SPARK)
 	$(PYTHON) -m pytest -q -rs --spark $(if $(TEST),-k '$(TEST)') tests/spark
 
-# What needs a real KVM: this machine's, where that runs firmware, or a rig's, one run after the other.
-## what needs a real KVM: /dev/kvm, else the rig that KVM_RIG names (TEST=name: one); else it says so
+# Tests with a real KVM, one run after the other: on this machine if its KVM runs firmware, otherwise on a rig.
+## runs the tests that need KVM on /dev/kvm or on the rig in KVM_RIG (TEST=name for one)
 .PHONY: kvm
 kvm: deps-build deps-run deps-image deps-test
 	+$(SUBMAKE) all image
 	$(PYTHON) -m pytest -q -rs --kvm $(if $(TEST),-k '$(TEST)') tests/kvm
 
-# Optimised as the application is, leaves inlined, against the real machine.
+# Optimised like the application, with inlined hardware access, on the real machine.
 $(BUILD)/host/bench_host: tests/bench/bench_host.c $(PORTABLE) Makefile tests/tests.mk
 	@mkdir -p $(@D)
 	$(call say,HOSTCC)
@@ -194,9 +194,9 @@ $(BUILD)/host/bench_host: tests/bench/bench_host.c $(PORTABLE) Makefile tests/te
 
 BENCH_CORES   := 1 2 4 16 64 255
 BENCH_REPORTS := 100 1000 10000
-# The reports for qemu/fleet are made from a report of 4 cores, or of another number above 1: one of the made oddities is a core's offset.
+# The reports for qemu/fleet are made from a report of 4 cores. Another number must be above 1, because one of the outliers is an offset.
 BENCH_REPORT  = $(BUILD)/bench/cores$(firstword $(filter 4,$(BENCH_CORES)) $(filter-out 1,$(BENCH_CORES)))/report.json
-## what measuring itself costs: ratios, instruction counts, sizes (BENCH_CORES=N, BENCH_REPORTS=N)
+## measures the cost of measuring: ratios, instruction counts, sizes (BENCH_CORES=N, BENCH_REPORTS=N)
 .PHONY: bench
 bench: deps-build deps-run
 	+$(SUBMAKE) all $(BUILD)/host/bench_host
@@ -204,9 +204,9 @@ bench: deps-build deps-run
 	+$(SUBMAKE) $(FLEET_PYTHON)
 	$(PYTHON) tests/bench/fleet.py $(BUILD)/bench/fleet $(BENCH_REPORT) $(BENCH_REPORTS)
 
-# The pictures in the READMEs: of the page, from two machines of which one has no HPET, of the screen, and of MokManager's. To be
-# looked at, then committed.
-## the pictures of the page and the screens in the READMEs, into tests/pictures
+# Makes the pictures in the READMEs: the page (from two machines, one without HPET), the screen, and MokManager's screens. Check
+# them before you commit them.
+## makes the pictures in the READMEs, in tests/pictures
 .PHONY: pictures
 pictures: deps-build deps-run deps-sign deps-test
 	+$(SUBMAKE) all
@@ -216,27 +216,27 @@ pictures: deps-build deps-run deps-sign deps-test
 		$(BUILD)/pictures/screen.png tests/pictures
 	$(PYTHON) tests/boot/enrol_pictures.py tests/pictures/enrol.png
 
-# Machines that are well, half of them on a busy host, or paused and moved by it: each alarm is a false one. Minutes, so not
-# part of check.
+# Healthy machines, half of them on a busy host, or paused and migrated by it. Each finding is a false one. This takes minutes, so it
+# is not part of check.
 QUIET_BOOTS   := 50
 QUIET_OPTIONS := profile=quick
-## 50 boots of machines that are well, half of them on a busy host (QUIET_BOOTS=N)
+## boots healthy machines 50 times, half of them on a busy host (QUIET_BOOTS=N)
 .PHONY: quiet
-## likewise, of machines that a busy host pauses, sets back to a snapshot and migrates
+## boots healthy machines that a busy host pauses, returns to a snapshot and migrates
 .PHONY: quiet-events
 quiet quiet-events: deps-build deps-run
 	+$(SUBMAKE) all
 	$(PYTHON) tests/bench/quiet.py $(BUILD) $(QUIET_BOOTS) $(patsubst quiet-%,%,$(filter quiet-events,$@)) $(QUIET_OPTIONS)
 
-## all that baretick can say, a sentence a line, with its file
+## prints all sentences of baretick with their files
 .PHONY: sentences
 sentences:
 	@tests/sentences
 
-# Style that a compiler does not see, and the layers: each compiled with its own include path already.
+# Checks that a compiler does not do.
 SHELL_FILES  = $(shell git grep -lE '^\#!.*sh$$' -- ':!*.md')
 PYTHON_FILES = $(shell git grep -lE '^\#!.*python3' -- ':!*.md' ':!*.c') $(wildcard qemu/*/*.py tests/*.py tests/*/*.py)
-## static checks of the C, the shell and the Python
+## runs static checks of the C, the shell and the Python code
 .PHONY: lint
 lint: deps-lint
 	cppcheck --quiet --error-exitcode=1 --inline-suppr --enable=warning,portability,performance \
