@@ -552,7 +552,7 @@ def test_a_build_that_needs_smm_is_refused_on_pc(run, fake, tmp_path):
     (["--machine", "virt"], "argument --machine: 'virt' is not q35, pc, a type of these families"),
     (["--machine", "microvm"], "--machine microvm has no UEFI: use --boot bare"),
     (["--machine", "q35,hpet"], "argument --machine: 'q35,hpet' is not q35, pc, a type"),
-    (["--machine", "q35,accel=kvm"], "what runs it is chosen by --accel"),
+    (["--machine", "q35,accel=kvm"], "--accel chooses the accelerator"),
     (["--display", "tty"], "argument --display: 'tty' is not window, vnc, or nothing"),
     (["--display", "--screenshot", "/dev/shm/baretick.png"], "--screenshot does not go with --display"),
     (["--efi", "/nowhere/x.efi"], "--efi: /nowhere/x.efi cannot be read: No such file or directory"),

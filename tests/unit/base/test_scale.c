@@ -5,7 +5,7 @@
 
 typedef unsigned __int128 wide;
 
-/* Of any length from 1 to 64 bits, so that small and large numbers meet. */
+/* Draws a number of 1 to 64 bits, so that small and large numbers are combined. */
 static uint64_t
 any_length(uint64_t *state)
 {

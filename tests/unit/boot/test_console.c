@@ -1,4 +1,4 @@
-/* Which display people look at, and which serial lines are told. */
+/* The choice of the display and of the serial lines. */
 #include <stdio.h>
 
 #include "test.h"

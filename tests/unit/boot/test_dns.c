@@ -5,15 +5,15 @@
 #include "uefi/network/protocols.h"
 
 #define POLLS      3  /* until the answer is there */
-#define CHECKS_MAX 50 /* of the timer, until its time is over */
+#define CHECKS_MAX 50 /* checks of the timer until its time is over */
 
 static const EFI_GUID guid_dns4_binding = GUID_DNS4_BINDING;
 static const EFI_GUID guid_dns4 = GUID_DNS4;
 static const EFI_GUID guid_ip4_config2 = GUID_IP4_CONFIG2;
 
 static struct {
-	EFI_STATUS status;    /* what the look-up ends with; EFI_NOT_READY: never */
-	EFI_STATUS refused;   /* what asking ends with at once */
+	EFI_STATUS status;    /* result of the look-up; EFI_NOT_READY if it never ends */
+	EFI_STATUS refused;   /* immediate result of the request */
 	UINT32 addresses;     /* that are found */
 	UINTN servers;        /* that DHCP named */
 	bool has_no_protocol; /* on the child */

@@ -131,7 +131,7 @@ TEST(folders_that_end_are_no_cause)
 	check(false, "");
 	format(&fat16);
 	check(false, "");
-	chain(7, 7); /* of a file, which is read by its size */
+	chain(7, 7); /* the chain of a file, which is read by its size */
 	check(false, "");
 }
 

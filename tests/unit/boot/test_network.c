@@ -1,9 +1,9 @@
-/* Cards that have no address, in a firmware whose policy says that they get none: what is changed is put back. */
+/* Cards without an address, in a firmware whose policy gives them none. All changes must be undone. */
 #include "test.h"
 #include "firmware_sim.h"
 #include "uefi/network/network.h"
 
-#define CHECKS 50 /* of an event, until its time is over */
+#define CHECKS 50 /* checks of an event until its time is over */
 #define SETS_MAX 8
 
 static const EFI_GUID guid_tcp4_binding = GUID_TCP4_BINDING;
@@ -122,7 +122,7 @@ begin(void **state)
 
 TEST_FIXTURE(begin, NULL);
 
-/* Why nobody answered. */
+/* Returns the reason why there is no answer. */
 static const char *
 ask(void)
 {

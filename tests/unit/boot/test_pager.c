@@ -48,7 +48,7 @@ close_pager(void **state)
 
 TEST_FIXTURE(open_pager, close_pager);
 
-/* What was said, without carriage returns. */
+/* Returns the output without carriage returns. */
 static char *
 said(void)
 {

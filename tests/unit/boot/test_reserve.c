@@ -1,4 +1,4 @@
-/* The memory that hypervisors write into: reserved where one is to be told of it, and nowhere else. */
+/* The memory for hypervisors' pages is reserved only if a hypervisor will get its address. */
 #include "test.h"
 #include "firmware_sim.h"
 #include "reserve.h"

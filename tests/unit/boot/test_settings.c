@@ -1,4 +1,4 @@
-/* Options from a volume and from the load options, as long as nobody types them. */
+/* Options from a volume and from the load options, with arbitrary lengths and contents. */
 #include <stdio.h>
 
 #include "test.h"
@@ -124,7 +124,7 @@ TEST(of_a_file_of_a_mebibyte_the_begin_is_looked_at)
 	assert_int_equal(report.options.exit, EXIT_REBOOT);
 }
 
-/* Not cut at 8,192 characters, in silence: the last words would be those that are lost. */
+/* They must not be cut at 8,192 characters without a message, because the last words would be lost. */
 TEST(load_options_that_are_too_long_are_named_too)
 {
 	EFI_LOADED_IMAGE *image = firmware_protocol(firmware_image, &guid_loaded_image);

@@ -1,4 +1,4 @@
-/* What the tests of the drivers' checks share: a driver's rows on the simulated machine. */
+/* Helpers for tests of the drivers' checks: a driver's rows on the simulated machine. */
 #ifndef BARETICK_CHECK_ROWS_H
 #define BARETICK_CHECK_ROWS_H
 
@@ -10,7 +10,7 @@
 #include "rules/rules.h"
 
 #define MS_NS UINT64_C(1000000)
-#define NEVER_MASKED_LONGER_PS (6 * SIM_PS_PER_MS) /* where nobody takes the core away */
+#define NEVER_MASKED_LONGER_PS (6 * SIM_PS_PER_MS) /* without preemption */
 
 static struct behaviours rows;
 
@@ -85,7 +85,7 @@ assert_none_bad(void)
 			fail_msg("%s: %s", rows.rows[i].rule, rows.rows[i].text);
 }
 
-/* What a check may touch: all of it must read afterwards as it did before. */
+/* All registers that a check may change. They must have the same values afterwards. */
 struct touched {
 	uint64_t hpet_configuration, hpet_counter_writes;
 	uint64_t pit_control, pit_reload, pit_null_count, pit_latched, port_61;

@@ -1,4 +1,4 @@
-/* What a run changes it puts back, and what it doesn't put back is noticed. */
+/* A run restores all registers that it changes, and a register that is not restored is noticed. */
 #include "test.h"
 #include "checks/registers.h"
 #include "sim.h"
@@ -12,7 +12,7 @@ set_up(void **state)
 {
 	(void)state;
 	sim_reset();
-	sim.pit.port_61 = 0x02;             /* the speaker on, the gate off */
+	sim.pit.port_61 = 0x02;             /* speaker enabled, gate disabled */
 	sim.pit.channels[2].control = 0xb6; /* low then high byte, mode 3, as a BIOS leaves it after a beep */
 	sim.rtc.a = 0x26;
 	sim.rtc.b = 0x02;

@@ -30,7 +30,7 @@ TEST(a_period_that_can_not_be_has_a_row_though_the_clock_is_broken)
 	assert_only("hpet-period", "The period register reads 100000001 fs (valid: 100000 to 100000000).");
 }
 
-/* Where the CPU has no TSC no clock is opened: what is read is where the table says. */
+/* If the CPU has no TSC no clock is opened, so the checks use the address in the table. */
 TEST(without_a_tsc_its_registers_are_read_where_they_are)
 {
 	platform.cpu.has_tsc = false;

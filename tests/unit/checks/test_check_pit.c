@@ -56,7 +56,7 @@ TEST(so_is_counting_by_two_in_mode_2_alone)
 	assert_passed("pit-out", "OUT rose between 2 us before and 1 us after the end of its count of 1194 clocks.");
 }
 
-/* By its own clocks OUT is in time; of a counter that hardly goes it can't be waited for. */
+/* Counted in the PIT's clocks OUT is in time. The wait for a counter that hardly counts would be too long. */
 TEST(a_slow_pit_keeps_its_promises_in_its_own_time)
 {
 	static const unsigned factors[] = { 2, 8, 10, 14, 17, 40, 100, 2000 };

@@ -1,7 +1,7 @@
 /*
- * Every driver at once, on a healthy machine and on one with each fault: what the devices hold
- * after close is what they held before open. The simulated machine's own registers are compared,
- * not what can be read.
+ * Opens and closes all drivers, on a healthy machine and on machines with each fault. The devices'
+ * state after close must equal the state before open. The simulated machine's internal registers
+ * are compared, because some cannot be read by software.
  */
 #include "driver_checks.h"
 #include "run/run.h"

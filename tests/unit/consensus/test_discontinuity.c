@@ -1,4 +1,4 @@
-/* Which clocks fit each other over one step: by hand, and machines of which the truth is drawn from a seed. */
+/* Which clocks agree over one step: in written examples, and on machines whose true steps are drawn from a seed. */
 #include <stdio.h>
 
 #include "test.h"
@@ -119,7 +119,7 @@ TEST(what_wraps_soon_says_nothing_of_its_own)
 	assert_int_equal(discontinuity_find(both, 2, FLOOR).count, 1);
 }
 
-/* Whichever comes first: one of which next to nothing is known, or the one of which the most is. */
+/* In both orders: first the clock with the widest interval, or first the one with the narrowest. */
 TEST(one_that_wraps_late_is_near_the_clock_that_knows_best)
 {
 	const uint64_t late = (uint64_t)(1200 * S);
@@ -177,8 +177,8 @@ draw(int64_t below)
 }
 
 /*
- * Two truths, intervals that hold them, some clocks that wrap: those of one truth are never said to differ, and what is
- * said of a group is true of it.
+ * Draws two true steps, intervals that contain them, and clocks that wrap. Clocks with the same true step must never be
+ * reported as different, and each statement about a group must be true.
  */
 TEST(machines_of_a_known_truth_are_not_told_wrongly)
 {

@@ -98,7 +98,7 @@ TEST(a_wide_one_does_not_decide_between_two)
 	const struct rate_interval narrower[] = { at(0, 2), at(1000, 2), at(-200, 1050) };
 
 	assert_undecided(rates, 3, 0, 0, 1);
-	assert_falsetickers(narrower, 3, 1u << 1, 0); /* up to 850: it vouches for the first */
+	assert_falsetickers(narrower, 3, 1u << 1, 0); /* up to 850, so it confirms the first */
 }
 
 TEST(two_pairs_that_agree_leave_it_open_and_the_narrowest_two_are_named)
@@ -150,7 +150,7 @@ TEST(three_of_one_source_are_one_against_two)
 	assert_int_equal(found.falsetickers, 0);
 	assert_int_equal(found.group_a | found.group_b, 0x1f);
 	assert_int_equal(found.others, 0);
-	assert_falsetickers(rates, 5, 0x03, 2); /* by five sources, three would be most */
+	assert_falsetickers(rates, 5, 0x03, 2); /* a majority of five sources needs three */
 }
 
 /* The rest is of one source, though each says otherwise: more than half know nothing of what the two say. */
@@ -178,7 +178,7 @@ TEST(one_of_one_source_against_two_of_it_is_accused_whatever_the_others_say)
 	assert_int_equal(found.group_b, 0x8);
 }
 
-/* Of a chain only the ends disagree; the one between agrees with all and has no vote. */
+/* In a chain only the ends disagree. The middle clock agrees with both and has no vote. */
 TEST(the_ends_of_a_chain_are_the_two_that_disagree)
 {
 	const struct rate_interval rates[] = { at(0, 1), at(80, 1), at(160, 1) };

@@ -1,6 +1,7 @@
 /*
- * Rates, in a world whose time is known: in thousands of windows with seeded brackets the truth is
- * always inside the interval, and comes so close to its ends that a narrower one would be wrong.
+ * Rates in a simulated world with a known time, in thousands of windows with seeded brackets. The
+ * true rate is always inside the interval. It comes so close to the ends that a narrower interval
+ * would be wrong.
  */
 #include "test.h"
 #include "random.h"
@@ -40,7 +41,7 @@ read_at(struct world *world, uint64_t ps)
 }
 
 static struct rate_window
-any_window(struct world *world) /* of 1 ms to 1 s */
+any_window(struct world *world) /* draws 1 ms to 1 s */
 {
 	uint64_t start = UINT64_C(1000000000) + random_next(&world->seed) % UINT64_C(1000000000000);
 	uint64_t length = UINT64_C(1000000000) + random_next(&world->seed) % UINT64_C(1000000000000);

@@ -20,8 +20,8 @@ typedef unsigned __int128 wide;
 struct world {
 	uint64_t clock_hz;
 	uint64_t step_ticks; /* it shows multiples of this */
-	uint64_t source_hz;  /* and is worked out from a counter of this rate; 0: by itself */
-	uint64_t read_ps;    /* what a reading takes at least */
+	uint64_t source_hz;  /* rate of the underlying counter, 0 if none */
+	uint64_t read_ps;    /* minimum duration of a reading */
 	uint64_t seed;
 };
 
@@ -30,8 +30,8 @@ static const struct clock clock_of_64_bits = { .id = "hpet", .main = "hpet", .wr
 static const struct world worlds[] = {
 	{ 14318180, 1, 0, 1000000, 1 },	       /* the HPET of a chip set */
 	{ 14318180, 1, 1000000, 500000, 2 },   /* worked out from 1 MHz: in steps of 14 and 15, read within them */
-	{ 14318180, 1, 1000000, 1400000, 3 },  /* likewise, read in about one step */
-	{ 14318180, 1, 1000000, 5000000, 4 },  /* and in several */
+	{ 14318180, 1, 1000000, 1400000, 3 },  /* the same clock, read in about one step */
+	{ 14318180, 1, 1000000, 5000000, 4 },  /* the same clock, read in several steps */
 	{ 100000000, 10, 0, 170000, 5 },       /* in steps of ten, even */
 	{ 3579545, 1, 2000000, 120000, 6 },    /* in steps of one and two */
 	{ 3579545, 1, 2000000, 400000, 7 },
@@ -180,7 +180,7 @@ TEST(a_counter_that_is_worked_out_from_one_of_nearly_its_rate_is_found_out_by_lo
 	assert_int_equal(outside(near, RATE_BETWEEN_MAX), 0);
 }
 
-/* Of the resolution nothing is left: it moved past all of the readings. */
+/* The error from the resolution disappears, because the readings cover all phases of a tick. */
 TEST(all_readings_say_more_than_the_two_tightest)
 {
 	static struct window window;

@@ -1,4 +1,4 @@
-/* What must hold of acpi_facts whatever was read: shared by the unit tests and the fuzz target. */
+/* Invariants of acpi_facts for any input, for the unit tests and the fuzz target. */
 #ifndef BARETICK_TESTS_ACPI_CHECKS_H
 #define BARETICK_TESTS_ACPI_CHECKS_H
 
@@ -19,7 +19,7 @@ acpi_sentence_is_good(const char *sentence)
 	return 1;
 }
 
-/* NULL, or what is broken. */
+/* Returns NULL, or the broken invariant. */
 static inline const char *
 acpi_broken_invariant(const struct acpi_facts *facts)
 {

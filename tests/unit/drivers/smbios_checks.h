@@ -1,4 +1,4 @@
-/* What must hold of smbios_facts whatever was read: shared by the unit tests and the fuzz target. */
+/* Invariants of smbios_facts for any input, for the unit tests and the fuzz target. */
 #ifndef BARETICK_TESTS_SMBIOS_CHECKS_H
 #define BARETICK_TESTS_SMBIOS_CHECKS_H
 
@@ -19,7 +19,7 @@ smbios_string_is_good(const char *string, size_t size)
 	return 1;
 }
 
-/* NULL, or what is broken. */
+/* Returns NULL, or the broken invariant. */
 static inline const char *
 smbios_broken_invariant(const struct smbios_facts *facts)
 {

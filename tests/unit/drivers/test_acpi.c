@@ -1,4 +1,4 @@
-/* ACPI tables built byte by byte: what is read in good ones, and what is said of broken ones. */
+/* ACPI tables built byte by byte: the facts from valid tables, and the problems of invalid ones. */
 #include <stdio.h>
 
 #include "test.h"
@@ -272,7 +272,7 @@ TEST(xsdt_of_revision_2_leads_to_all_three_tables)
 	const struct acpi_facts *facts = &machine->facts;
 
 	add_everything(machine);
-	put(region_at(machine, RSDT_AT, NULL), 36, 4, 0); /* and its checksum is off: nobody looks */
+	put(region_at(machine, RSDT_AT, NULL), 36, 4, 0); /* its checksum is wrong, which is not checked */
 	read_machine(machine);
 	assert_all_found(facts);
 	assert_int_equal(facts->problem_count, 0);
@@ -309,7 +309,7 @@ TEST(oem_ids_of_the_root_table_are_without_what_fills_them_and_printable)
 		read_machine(machine);
 		assert_string_equal(machine->facts.oem, cases[i].oem);
 	}
-	root[9]++; /* a root table that is not used names nobody */
+	root[9]++; /* an unused root table gives no OEM id */
 	read_machine(machine);
 	assert_string_equal(machine->facts.oem, "");
 }
@@ -394,7 +394,7 @@ TEST(rsdp_length_is_36_or_more_and_can_be_read)
 		put(rsdp, 20, 4, wrong[i]);
 		seal(rsdp, 36, 32);
 		read_machine(machine);
-		assert_all_found(&machine->facts); /* by the RSDT */
+		assert_all_found(&machine->facts); /* found through the RSDT */
 		snprintf(sentence, sizeof(sentence),
 			 "RSDP: its length of %u bytes is not valid; its XSDT is not used", wrong[i]);
 		assert_problem(&machine->facts, 0, sentence);

@@ -11,8 +11,8 @@
 
 #define CORPUS_DEFAULT "../shared/acpi-corpus" /* from the repository's root */
 #define FILE_MAX       65536
-#define FLIPPED_BYTES  64  /* of which every bit is flipped */
-#define RANDOM_FLIPS   256 /* more, anywhere in the table */
+#define FLIPPED_BYTES  64  /* in this many bytes every bit is flipped */
+#define RANDOM_FLIPS   256 /* more flips at random places */
 
 typedef bool reader(const uint8_t *table, size_t length, struct acpi_facts *facts);
 
@@ -57,7 +57,7 @@ load(const char *machine, const char *file, struct content *content)
 	return true;
 }
 
-/* What stands behind "KEY": in TEXT, or NULL. Every key of expected.json is in it once. */
+/* Returns the value after "KEY": in TEXT, or NULL. Each key occurs once in expected.json. */
 static const char *
 find(const char *text, const char *key)
 {
@@ -167,7 +167,7 @@ check_machine(const char *machine, void *state)
 	assert_int_equal(facts.problem_count, 0);
 }
 
-/* Reads a copy of TABLE that has no byte behind its end, and holds what came out against the invariants. */
+/* Reads a copy of TABLE without bytes after its end, and checks the invariants of the result. */
 static void
 survive(const struct kind *kind, const uint8_t *table, size_t length, bool seal)
 {

@@ -1,4 +1,4 @@
-/* What cpu.c makes of CPUID: each leaf under its own maximum, on the simulated machine. */
+/* cpu.c on the simulated machine: CPUID's leaves, each read only below its maximum. */
 #include "test.h"
 #include "hw/cpu.h"
 #include "cpuid_leaves.h"
@@ -195,7 +195,7 @@ TEST(apic_id_is_of_leaf_b_where_that_counts_logical_processors)
 	assert_int_equal(facts_now().apic_id, 0xfe);
 }
 
-/* --- what is claimed of the TSC's rate --- */
+/* --- the claimed rate of the TSC --- */
 
 TEST(crystal_claim_is_ecx_times_ebx_over_eax_and_needs_all_three)
 {
@@ -252,7 +252,7 @@ TEST(lfence_serialises_by_vendor_and_on_amd_by_its_bit)
 	assert_true(facts_now().lfence_serialises);
 	set_vendor("HygonGenuine", 1);
 	assert_true(facts_now().lfence_serialises);
-	set_vendor("GenuineTMx86", 1); /* nobody promised that the bit means the same there */
+	set_vendor("GenuineTMx86", 1); /* the bit is not specified for this vendor */
 	assert_false(facts_now().lfence_serialises);
 	set_vendor("AuthenticAMD", 1);
 	set_extended_max(0x80000020);
@@ -321,7 +321,7 @@ TEST(a_guests_memory_is_encrypted_where_sev_is_active_and_not_where_it_could_be)
 	assert_true(is_encrypted_by_amd(1u << 1, 1));
 	assert_true(is_encrypted_by_amd(1u << 1, 7)); /* SEV-ES, SEV-SNP */
 	assert_false(is_encrypted_by_amd(1u << 1, 0));
-	assert_false(is_encrypted_by_amd(1u << 0, 1)); /* SME alone: the host's */
+	assert_false(is_encrypted_by_amd(1u << 0, 1)); /* SME alone encrypts the host's memory */
 	set_extended_max(0x8000001e);
 	assert_false(facts_now().memory_encrypted);
 	is_encrypted_by_amd(1u << 1, 1);
@@ -345,7 +345,7 @@ TEST(the_smi_count_is_the_low_half_of_its_msr)
 	assert_int_equal(cpu_smi_count(), 0x17);
 }
 
-/* --- what a core says of itself --- */
+/* --- facts about one core --- */
 
 #define LEVEL(n, type) ((uint32_t)(type) << 8 | (n))
 #define THREAD 1

@@ -1,4 +1,4 @@
-/* Family, model, stepping and microcode, and what a hypervisor says of itself, on the simulated machine. */
+/* Family, model, stepping, microcode, and the hypervisor's version, on the simulated machine. */
 #include "test.h"
 #include "hw/cpu.h"
 #include "cpuid_leaves.h"
@@ -64,7 +64,7 @@ TEST(extensions_of_family_and_model_count_where_the_short_fields_are_full)
 	assert_signature("GenuineIntel", 0xfff0f543, 5, 4, 3);    /* Pentium MMX: the upper bits are none of its own */
 }
 
-/* The simulated MSR has the revision only after CPUID 1h: what was there before must not be taken for it. */
+/* The simulated MSR has the revision only after CPUID 1h. Its earlier value must not be used. */
 TEST(intels_microcode_is_what_cpuid_puts_into_the_upper_half_of_the_msr)
 {
 	set_cpu("GenuineIntel", 0x00050654, false);

@@ -371,7 +371,7 @@ TEST(a_core_waits_awake_for_its_next_job_and_no_longer_than_it_may)
 	sim.spent = NULL;
 }
 
-/* Core 1 comes to its job's end so many pauses of the boot core later; meanwhile the machine's TSC is 3 s on, once. */
+/* Core 1 ends its job after pauses_to_end pauses of the boot core. After pauses_to_leap the TSC jumps by 3 s, once. */
 static unsigned pauses_to_end, pauses_to_leap;
 
 static void
@@ -390,7 +390,7 @@ TEST(a_core_at_work_in_a_machine_whose_tsc_leaps_is_not_late)
 {
 	manners[1] = ENDS_LATER;
 	pauses_to_leap = 10;
-	pauses_to_end = 1000; /* of 990 ns, of a bound of 100 ms */
+	pauses_to_end = 1000; /* pauses of 990 ns; the limit is 100 ms */
 	sim.spent = restore_a_snapshot;
 	assert_true(run_one(1, count_run, NULL, BOUND_NS));
 	sim.spent = NULL;

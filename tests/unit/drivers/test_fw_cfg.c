@@ -1,4 +1,4 @@
-/* fw_cfg read through a device that does what QEMU's docs/specs/fw_cfg.rst says of ports 510h and 511h. */
+/* fw_cfg on a simulated device, which follows QEMU's docs/specs/fw_cfg.rst for ports 510h and 511h. */
 #include <stdio.h>
 
 #include "test.h"
@@ -16,7 +16,7 @@ static struct {
 	size_t file_length;
 	uint16_t selected;
 	size_t offset;
-	unsigned wrong_accesses; /* of a width that the ports do not have */
+	unsigned wrong_accesses; /* accesses with a wrong width */
 } fw_cfg;
 
 static uint8_t

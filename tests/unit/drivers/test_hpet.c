@@ -123,8 +123,8 @@ TEST(a_32_bit_rollover_is_exact_where_the_naive_reading_is_torn)
 	open_driver(&hpet_driver);
 	assert_int_equal(read_naively(start_ps), 1); /* torn: 2^32 + 1 is true */
 	/*
-	 * 20 + 300 ns: high is 0; 620: low is 1; 920: high is 1; so low again: 1,220 - 500 ns
-	 * past it.
+	 * At 320 ns high is 0, at 620 ns low is 1, at 920 ns high is 1. So low is read again at
+	 * 1,220 ns, which is 720 ns after the rollover.
 	 */
 	take(&clocks[HPET], start_ps, &sample, 1);
 	assert_int_equal(sample.ticks, ROLLOVER + 7);

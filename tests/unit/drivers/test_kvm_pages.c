@@ -1,13 +1,13 @@
 /*
- * Readings from pages that a real KVM wrote. What KVM itself says of the same clock, before a reading and after it, is
- * the truth; no test looks at a time of its own.
+ * Readings from pages that a real KVM wrote. They are compared with KVM's own value of the same clock before and after
+ * a reading. No test uses another time.
  */
 #include "kvm_guest.h"
 
 #define READS       50
 #define MSR_TSC     0x10
 #define WAIT_NS     20000000
-#define SLEW_PPM    1000 /* KVM's own clock may go by the host's, which NTP bends by 500; a page goes by the TSC */
+#define SLEW_PPM    1000 /* KVM's clock may follow the host's, which NTP changes by 500 ppm; a page follows the TSC */
 #define ROUND_NS    1000
 
 static uint64_t
@@ -19,7 +19,7 @@ clock_of_kvm(void)
 	return now.clock;
 }
 
-/* By so much the clock and its page may have come apart since the guest began. */
+/* Returns the allowed difference between the clock and its page since the guest started. */
 static uint64_t
 slack_ns(void)
 {

@@ -1,6 +1,6 @@
 /*
- * Readings from hypervisors' pages: functions of a page in memory and of the TSC, which here changes the page
- * meanwhile.
+ * Readings from hypervisors' pages, as functions of a page in memory and of the TSC. In these tests a read of the TSC
+ * changes the page.
  */
 #include "test.h"
 #include "paravirtual/pages.h"
@@ -66,8 +66,8 @@ TEST(the_shift_goes_either_way_before_the_multiplier)
 }
 
 /*
- * 2^63 ticks at 4 ns each are 2^65 ns, of which 64 bits are the reading; a product of 64 bits would be cut in the
- * middle.
+ * 2^63 ticks of 4 ns are 2^65 ns, and the reading is its lower 64 bits. A product of 64 bits would lose bits in
+ * between.
  */
 TEST(nothing_is_cut_off_before_the_end)
 {

@@ -109,7 +109,7 @@ TEST(interfaces_that_are_stacked_are_all_found_the_lowest_leaf_first)
 	assert_string_equal(found.interfaces[1].offers, "kvm-clock by its old MSRs");
 	assert_ptr_equal(paravirtual_find(&found, PARAVIRTUAL_KVM), &found.interfaces[1]);
 	sim_msr_set(MSR_HV_TSC_FREQUENCY, UINT64_C(2893437001));
-	assert_int_equal(offered().interfaces[0].tsc_within_hz, 1000); /* nobody tells how such a one is rounded */
+	assert_int_equal(offered().interfaces[0].tsc_within_hz, 1000); /* the rounding of such a rate is unknown */
 	found = offered_under(fault);
 	assert_int_equal(found.interfaces[0].tsc.den, 0);
 	assert_int_equal(found.count, 2);

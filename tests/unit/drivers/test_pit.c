@@ -1,6 +1,6 @@
 /*
- * The PIT's driver on the simulated machine: 105/88 MHz, so a clock is 838.095 ns; IN and OUT 500
- * ns each, so that a reading is 1,500 and is latched by its first access; a bracket is 20 ns.
+ * The PIT's driver on the simulated machine. With 105/88 MHz a clock takes 838.095 ns. IN and OUT
+ * take 500 ns each, so a reading takes 1,500 ns, and its first access latches. A bracket takes 20 ns.
  */
 #include "driver_checks.h"
 

@@ -1,6 +1,6 @@
 /*
- * The RTC's driver on the simulated machine: an access of a register is an OUT and an IN of 500
- * ns each, a bracket 20 ns; UIP rises 2,228 us before each second of world time.
+ * The RTC's driver on the simulated machine. An access of a register is an OUT and an IN of 500 ns
+ * each, and a bracket takes 20 ns. UIP rises 2,228 us before each second of world time.
  */
 #include "driver_checks.h"
 
@@ -108,7 +108,7 @@ TEST(a_run_that_begins_in_an_update_with_an_old_second_waits_it_out)
 	assert_in_range(sample.begin, UINT64_C(9000000000), UINT64_C(9000004020));
 }
 
-/* As Intel's chip sets have it: 488 us before the update cycle of 1,984; read as fast as any bus is. */
+/* Intel's chip sets set UIP 488 us before the update cycle of 1,984 us. The reads are as fast as on the fastest bus. */
 TEST(an_update_of_2472_us_is_waited_out_with_the_fastest_reads)
 {
 	struct sample sample;

@@ -1,6 +1,6 @@
 /*
- * The start of cores on the simulated machine: what is sent to whom, when, and what becomes of who
- * is silent.
+ * The start of cores on the simulated machine: the commands to each core, their times, and the
+ * state of silent cores.
  */
 #include "test.h"
 #include "hw/lapic.h"
@@ -22,11 +22,11 @@
 static struct core_slot slots[CORES];
 static struct startup startup;
 static uint32_t deaf; /* an APIC id; or NOBODY */
-static unsigned deaf_to_sipis; /* so many of those sent to it */
+static unsigned deaf_to_sipis; /* number of SIPIs that it ignores */
 static unsigned sipis_to_deaf;
 static uint64_t last_init_ps, first_sipi_ps, last_sipi_ps;
 static bool sent_unmasked;
-static uint64_t stuck_at_sipi; /* the LAPIC gets no command out from this SIPI on, counted from 1; 0: none */
+static uint64_t stuck_at_sipi; /* the LAPIC sends no command from this SIPI on, counted from 1; 0 if it always does */
 static uint64_t sipis;
 
 /* Every core checks in at its first SIPI after an INIT, but the deaf one later. */
@@ -340,7 +340,7 @@ TEST(with_a_tsc_that_stands_still_the_delays_end_by_count)
 	sim.tsc.counter.stuck_at_ps = 0;
 	open_lapic();
 	assert_int_equal(startup_cores(&startup), 3);
-	/* 10 ms and 200 us at 4 ns a turn, one turn more each; nobody is waited for afterwards. */
+	/* 10 ms and 200 us at 4 ns for each turn, and one turn more each. There is no wait afterwards. */
 	assert_int_equal(sim.count[SIM_PAUSE], 2500001 + 50001);
 }
 

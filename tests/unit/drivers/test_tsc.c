@@ -121,7 +121,7 @@ TEST(of_each_device_but_the_null_clock_one_row_is_rated)
 			assert_int_equal(drivers[i]->rows[row].rating != 0, row == 0 && drivers[i] != &null_driver);
 }
 
-/* A run leaves out what is beyond, without a word. */
+/* A run would omit further clocks without a message. */
 TEST(the_table_fits_into_a_run_and_its_rows_into_a_report, NULL, NULL)
 {
 	size_t count = 0, rows = 0;

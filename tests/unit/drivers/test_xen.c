@@ -169,7 +169,7 @@ TEST(where_the_tsc_is_invariant_and_never_emulated_it_comes_behind_it)
 	xen_driver.close(&device);
 }
 
-/* KVM can play Xen for its guests, beside its own clock. */
+/* KVM can offer Xen's interface to its guests in addition to its own clock. */
 TEST(kvms_page_and_xens_of_one_core_are_apart)
 {
 	struct device kvm = { .opened = false };

@@ -1,4 +1,4 @@
-/* What stolen time leaves of the latencies, told in one sentence; and failures before warnings. */
+/* The sentence on the reliability of latencies with stolen time. Failures come before warnings. */
 #include "test.h"
 #include "judge/judge.h"
 #include "report_literal.h"

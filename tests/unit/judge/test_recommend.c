@@ -121,7 +121,7 @@ TEST(a_first_that_linux_does_not_take_says_so_and_one_that_it_takes_says_nothing
 	literal_free(report);
 }
 
-/* 44 ns against 9: 4.89 times. The figure is that of the table of EXPLAIN ANALYZE. */
+/* 44 ns is 4.89 times 9 ns. The table of EXPLAIN ANALYZE has the same figure. */
 TEST(how_many_times_the_tscs_a_read_takes_is_rounded)
 {
 	struct report *report = literal_clean();

@@ -1,4 +1,4 @@
-/* Which clock Linux and Windows take on some machines, and the reason as it is told. */
+/* The clocks that Linux and Windows take on some machines, and the printed reason. */
 #include "test.h"
 #include "judge/recommend/recommend.h"
 #include "report_literal.h"

@@ -182,7 +182,8 @@ TEST(a_step_back_of_another_core_excuses_no_clock)
 }
 
 /*
- * It steps back by 10,000 ticks now and then: what was timed across such a step seems to leap, to change or to be slow.
+ * It sometimes steps back by 10,000 ticks. A clock that it timed across such a step seems to jump, to change its
+ * rate or to be slow.
  */
 TEST(what_a_tsc_timed_that_stepped_back_accuses_no_other_clock)
 {
@@ -234,7 +235,7 @@ part_from_tsc(struct report *report)
 	};
 }
 
-/* By the TSC: the PIT's is 900 ppm more than the others'. */
+/* Sets rates against the TSC. The PIT's rate is 900 ppm above the rates of the others. */
 static void
 set_rates(struct report *report)
 {
@@ -267,7 +268,7 @@ TEST(a_rate_by_a_tsc_that_parted_from_the_devices_accuses_none_of_them_also_wher
 	}
 }
 
-/* Two groups; bit I of each: clock I of devices[], bit 3: the TSC. */
+/* Sets two groups as masks. Bit I is clock I of devices[], and bit 3 is the TSC. */
 static void
 part(struct report *report, unsigned one, unsigned other)
 {
@@ -345,7 +346,7 @@ TEST(in_a_guest_a_device_that_changed_against_its_like_may_be_a_tsc_that_stood)
 	}
 }
 
-/* By ticks that are taken for nanoseconds nobody is slow, and no device off its data sheet. */
+/* Ticks that are treated as nanoseconds must not make a clock slow, or a device fail its data sheet. */
 TEST(where_the_tscs_rate_is_not_known_nothing_that_it_timed_is_a_fault)
 {
 	for (int known = 0; known < 2; known++) {
@@ -382,7 +383,7 @@ TEST(by_a_tsc_that_parted_from_all_other_clocks_no_device_is_off_its_data_sheet)
 	}
 }
 
-/* Who rounds a deadline, or judges it by another clock, does so with each length. */
+/* A timer that rounds deadlines, or follows another clock, does so with each length. */
 TEST(shots_that_are_early_in_one_length_and_not_in_another_are_not_determined)
 {
 	for (size_t early = 0; early <= 2; early++) {
@@ -408,7 +409,7 @@ TEST(shots_that_are_early_in_one_length_and_not_in_another_are_not_determined)
 	}
 }
 
-/* Of one core of several, too, be the boot core asked for more lengths; one stray shot is no timer that is early. */
+/* Also on one of several cores, if the boot core was tested with more lengths. One early shot is not enough. */
 TEST(shots_that_are_early_on_one_core_name_that_core)
 {
 	for (int stray = 0; stray < 2; stray++) {
@@ -506,7 +507,10 @@ behaviour_of(const struct report *report, const char *rule, const char *source)
 	return NULL;
 }
 
-/* What a shot before sent late may come while a comparator is armed for a time that is over: not in most of four. */
+/*
+ * A late interrupt of an earlier shot may come while a comparator is armed for a past time, but not in most of four
+ * tries.
+ */
 TEST(one_interrupt_in_four_behind_a_deadline_that_was_over_names_no_comparator)
 {
 	static const struct {
@@ -535,7 +539,10 @@ TEST(one_interrupt_in_four_behind_a_deadline_that_was_over_names_no_comparator)
 	}
 }
 
-/* What kept the core may have kept the timer: a guest's interrupts wait for threads of the same host. */
+/*
+ * The cause that preempted the core may have delayed the timer, too: a guest's interrupts need threads of the same
+ * host.
+ */
 TEST(periods_are_not_determined_where_as_large_a_part_is_excused_as_is_lost_or_most_of_all)
 {
 	static const struct {
@@ -569,7 +576,7 @@ TEST(periods_are_not_determined_where_as_large_a_part_is_excused_as_is_lost_or_m
 	}
 }
 
-/* What came is not missing, whenever it came; of the rest nothing is known. */
+/* An interrupt that came is not missing, whenever it came. Nothing is known about the others. */
 TEST(a_source_of_which_gaps_excuse_most_one_shots_has_not_kept_its_promises)
 {
 	static const struct {
@@ -635,7 +642,7 @@ TEST(two_ticks_in_a_period_are_not_determined_of_a_source_that_may_be_late_by_mo
 	}
 }
 
-/* By the TSC alone: it may have stood as well. */
+/* Only the TSC shows the jump, and it may have stopped instead. */
 TEST(a_leap_in_which_no_other_clock_takes_a_side_accuses_nobody)
 {
 	struct report *report = literal_clean();

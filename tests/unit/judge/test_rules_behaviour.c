@@ -99,7 +99,7 @@ TEST(what_is_too_wide_is_said_with_what_would_tell)
 	literal_free(report);
 }
 
-/* Each clock's rate is a promise too: beside the limit, beyond it, or too wide for it. */
+/* Each clock's rate is a rule, too: within the limit, beyond it, or too wide for it. */
 TEST(a_rate_that_no_pair_shows_within_the_limit_is_not_determined)
 {
 	static const struct {
@@ -209,7 +209,7 @@ TEST(a_rate_is_passed_by_a_clock_of_another_source_alone)
 	}
 }
 
-/* Of a clock that is named the TSC's rate is in no doubt. */
+/* If another clock is named, the TSC's rate is not in doubt. */
 TEST(another_clocks_change_is_no_doubt_of_the_tsc)
 {
 	struct report *report = machine_without_behaviours();
@@ -262,7 +262,9 @@ TEST(a_clock_that_stepped_back_has_no_finding_for_its_change_too)
 	assert_only(report, "clock-backward", "hpet", NULL);
 }
 
-/* By a second in about one: each clock's own stretch since the window is some milliseconds longer or shorter. */
+/*
+ * Moves by one second in about one second. The time since the window differs by some milliseconds between the clocks.
+ */
 TEST(a_tsc_that_was_moved_is_named_and_not_those_that_differ_by_their_stretches)
 {
 	struct report *report = machine_without_behaviours();
@@ -275,8 +277,8 @@ TEST(a_tsc_that_was_moved_is_named_and_not_those_that_differ_by_their_stretches)
 }
 
 /*
- * An RTC's edges come before the other clocks' ends are taken: where the TSC stood between, for up to 10 ms, in the
- * window of a second or in the 20 since, the RTC alone seems to have changed.
+ * The RTC's edges come before the other clocks are read. If the TSC stopped in between, for up to 10 ms, only the RTC
+ * seems to have changed. This may happen in the window of a second or in the 20 s since.
  */
 TEST(an_rtc_that_seems_to_have_changed_by_what_a_tsc_may_have_stood_is_not_named)
 {
@@ -305,7 +307,8 @@ TEST(an_rtc_that_seems_to_have_changed_by_what_a_tsc_may_have_stood_is_not_named
 }
 
 /*
- * The devices of a guest are one clock of its host's, and its RTC may leap: nothing shows which of the two was moved.
+ * The devices of a guest follow one clock of its host, and its RTC may jump. Nothing shows whether they or the TSC
+ * moved.
  */
 TEST(a_tsc_that_parts_from_a_hosts_time_is_not_accused)
 {
@@ -359,7 +362,10 @@ rate_row(const struct report *report, const char *clock)
 	return NULL;
 }
 
-/* In a guest the RTC goes by the same oscillator of the host's: however narrow, it passes no device, nor they it. */
+/*
+ * In a guest the RTC follows the host's oscillator, like the devices. So it cannot confirm them, however narrow it
+ * is.
+ */
 TEST(a_guests_rtc_is_no_other_source_than_its_devices)
 {
 	static const int64_t within[] = { 50000, 1000000 };

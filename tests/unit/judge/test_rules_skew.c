@@ -310,7 +310,7 @@ TEST(core_20000_ticks_ahead_is_named_with_its_interval_in_ns)
 	literal_free(report);
 }
 
-/* That of the core that warps, not the first one. */
+/* The offset of the core that warps, not the first offset. */
 TEST(an_offset_says_whether_its_warps_were_seen)
 {
 	int64_t truth_ticks[6] = { [2] = 5000, [4] = 9000 };
@@ -487,7 +487,7 @@ TEST(package_whose_cores_are_off_in_both_directions_is_named_core_by_core)
 	literal_free(report);
 }
 
-/* Of four cores whose round trips were too long, all pairs but one. */
+/* Four cores whose round trips were too long, in all pairs but one. */
 static struct report *
 machine_with_one_proven_pair(size_t a, size_t b)
 {
@@ -649,7 +649,7 @@ TEST(core_that_drifts_is_named_with_the_proven_part)
 					  "Core 6's TSC ran 49993 to 50007 ppb faster than most between 3.1 s and 21.1 s, "
 					  "steadily or by a step: likely a broken oscillator, or a source of its own, or it "
 					  "was written."),
-		      49993, 49993, 50007, 0); /* by each of more than half */
+		      49993, 49993, 50007, 0); /* shown by each of more than half */
 	literal_free(report);
 
 	report = machine(4, 4, NULL);
@@ -1020,8 +1020,8 @@ TEST(a_majority_whose_cores_run_apart_names_nobody)
 
 /*
  * Cores 0, 2 and 4 are one group, and cores 1 and 3 are ahead of them. Cores 1 and 2 know little of each other, so core
- * 1 is not named. It runs apart from core 0, but the group shows core 3 all the same. If the group's own pairs are
- * WIDE, nobody is named.
+ * 1 is not named. It drifts from core 0, but the group still shows core 3. If the group's own pairs are WIDE, no
+ * core is named.
  */
 TEST(a_group_of_most_names_a_core_though_another_core_runs_apart)
 {
@@ -1048,7 +1048,7 @@ TEST(a_group_of_most_names_a_core_though_another_core_runs_apart)
 	}
 }
 
-/* By a check between the tournaments, whose bounds hold all the same. */
+/* The warp comes from a check between the tournaments. Their bounds stay valid. */
 TEST(cores_of_which_one_warped_are_not_synchronised)
 {
 	struct report *report = machine(4, 4, NULL);
@@ -1089,7 +1089,7 @@ TEST(star_that_the_next_tournament_does_not_confirm_names_nobody)
 	int64_t truth_ticks[2][8] = { { 0, 0, 0, 0, 0, 0, 20000, 20000 },
 				      { 0, 20000, 20000, 20000, 20000, 20000, 20000, 20000 } };
 
-	for (int way = 0; way < 4; way++) { /* the next one differs; it is the same; there is none; it fits whatever was */
+	for (int way = 0; way < 4; way++) { /* the next one differs, is the same, is missing, fits anything */
 		struct report *report = literal_clean(), *last = literal_clean();
 		struct report_skew *skew = &report->skew;
 		bool confirmed = way == 1;
@@ -1111,7 +1111,7 @@ TEST(star_that_the_next_tournament_does_not_confirm_names_nobody)
 	}
 }
 
-/* Nearer to each other than to it is what the others have to be; where that is not known, two are told. */
+/* The others must be nearer to each other than to the core. If this is not known, the finding names two cores. */
 TEST(core_is_not_named_by_others_that_may_be_as_far_from_each_other)
 {
 	for (unsigned known = 0; known < 2; known++) {
@@ -1137,7 +1137,7 @@ TEST(core_is_not_named_by_others_that_may_be_as_far_from_each_other)
 	}
 }
 
-/* Seven of sixteen stepped as far as can be, long after the begin, in a guest. */
+/* Seven of sixteen cores stepped by the largest amount, long after the start, in a guest. */
 TEST(largest_step_fits_its_sentence)
 {
 	struct report *report = machine(16, 16, NULL);

@@ -1,4 +1,4 @@
-/* What the tests of the clocks' drivers share: a driver, opened on the simulated machine. */
+/* Helpers for tests of the clocks' drivers: a driver that is opened on the simulated machine. */
 #ifndef BARETICK_DRIVER_CHECKS_H
 #define BARETICK_DRIVER_CHECKS_H
 

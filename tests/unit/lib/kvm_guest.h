@@ -1,7 +1,6 @@
 /*
- * A guest under this machine's own KVM, without firmware: its core says where its kvm-clock page is, and from then on
- * reads its TSC and halts, as often as it is let go on. Where there is no KVM, or it runs no such guest, guest.lacking
- * says why.
+ * A guest under this machine's KVM, without firmware. Its core registers its kvm-clock page. Then it reads its TSC and
+ * halts, each time that it is continued. Without a usable KVM guest.lacking has the reason.
  */
 #ifndef BARETICK_KVM_GUEST_H
 #define BARETICK_KVM_GUEST_H
@@ -35,7 +34,7 @@ static struct {
 	uint8_t *memory;
 	struct kvm_run *run;
 	size_t run_size;
-	const char *lacking; /* why there is no guest; NULL: there is one */
+	const char *lacking; /* why there is no guest, or NULL */
 	uint64_t begin_ns;
 } guest;
 

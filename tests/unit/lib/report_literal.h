@@ -88,7 +88,7 @@ static const struct literal_clock literal_clocks[] = {
 
 #define LITERAL_CLOCKS (sizeof(literal_clocks) / sizeof(literal_clocks[0]))
 
-/* What its driver says of every such clock. */
+/* Returns the clock's data from its driver. */
 static inline const struct clock *
 literal_row(const char *id)
 {
@@ -210,7 +210,7 @@ literal_fill_cores(struct report *report, size_t count)
 	};
 }
 
-/* From the pairs in report->skew.offsets: what there is to say of them, and of each core. */
+/* Fills the results for the cores from the pairs in report->skew.offsets. */
 static inline void
 literal_solve(struct report *report)
 {
@@ -234,7 +234,7 @@ literal_solve(struct report *report)
 	skew->latest_outlier = skew->outlier;
 }
 
-/* Each pair's drift, from those of its two cores; after these were changed. */
+/* Recalculates each pair's drift after the drifts of the cores were changed. */
 static inline void
 literal_drifts(struct report *report)
 {
@@ -260,8 +260,8 @@ literal_set_outlier(struct report *report, size_t rank)
 }
 
 /*
- * A tournament of the cores that started, KIND of it, in which each pair's interval is 40 to 59 ticks wide to each
- * side of the truth: TRUTH_TICKS is how far each core's TSC is ahead of the boot core's, NULL where none is.
+ * A tournament of the started cores, of type KIND. Each pair's interval extends 40 to 59 ticks to each side of the true
+ * offset. TRUTH_TICKS has each core's true lead over the boot core, or is NULL if all TSCs agree.
  */
 static inline void
 literal_tournament(struct report *report, enum tournament kind, const int64_t *truth_ticks)
@@ -499,8 +499,9 @@ literal_lose(struct report *report, const char *id, enum clock_state state, cons
 }
 
 /*
- * Before it is judged: no HPET, a PIT that does not count, a broken RTC; of six cores one is missing, one was lost on
- * the way, one TSC is off the majority, one drifts, one has another TSC_ADJUST, and two had a warp.
+ * Returns a report that is not yet judged, of a machine with many faults. It has no HPET, a PIT that does not count,
+ * and a broken RTC. Of its six cores one is missing, one was lost in the run, one TSC is off the majority, one
+ * drifts, one has another TSC_ADJUST, and two had a warp.
  */
 static inline struct report *
 literal_sick(void)

@@ -1,6 +1,7 @@
 /*
- * Every rule of the catalogue has a fault here: switched on in a whole run on the simulated machine, that rule and no
- * other finds it, against the clock that has it; the same run without it is clean. A rule without a row fails the test.
+ * Every rule of the catalogue has a fault here, which is switched on in a whole run on the simulated machine. Only that
+ * rule must find it, for the clock that has it. The same run without the fault must be clean. A rule without a row
+ * fails the test.
  *
  * With BARETICK_REPORTS=FOLDER each run leaves its report there, for tests/figures.py: they are the same each time.
  */
@@ -46,7 +47,7 @@ struct ailment {
 	void (*switch_on)(struct bench *bench);
 };
 
-/* Who waits for the run to come to a phase. */
+/* The callback for the start of a phase. */
 static struct {
 	struct bench *bench;
 	const struct machine *machine;
@@ -149,7 +150,7 @@ have_kvms_page(struct bench *bench)
 	have_clocks_of_hypervisors(bench, clocks);
 }
 
-/* Its rate as a clock may be off by more: that of its page is a promise of its own. */
+/* The rate of its page has a separate rule, with a smaller limit than the clock's rate. */
 static void
 allow_a_rate_of_1000_ppm(void)
 {
@@ -706,7 +707,7 @@ core_100_ppm_fast(struct bench *bench)
 	threads_cores[SICK_CORE].drift_ppb = 100000;
 }
 
-/* As a virtual core that runs on another socket meanwhile. */
+/* Acts like a virtual core that moves to another socket for some time. */
 static size_t
 run_all_with_one_ahead(void *context, smp_job *job, void *argument, uint64_t bound_ns)
 {
@@ -1002,7 +1003,7 @@ begins(void *context, const struct run *run, const struct run_phase *phase)
 		sim_advance_ps(10 * SIM_PS_PER_S);
 	stage_of.is_measured |= strcmp(phase->id, "skew") == 0;
 	if (strcmp(phase->id, "series") == 0 && stage_of.machine == &soaked) {
-		sim_advance_ps(2 * SIM_PS_PER_S); /* of a row, which is over so */
+		sim_advance_ps(2 * SIM_PS_PER_S); /* ends the present row */
 		reach(stage_of.bench, stage_of.fault, IN_A_SOAK);
 	}
 	if (strcmp(phase->id, "checks") != 0)
@@ -1052,8 +1053,7 @@ run(const struct machine *machine, const struct ailment *fault)
 	if (machine->arrange)
 		machine->arrange(bench);
 	/*
-	 * What is wrong with the machine is there before its clocks are opened, with that of its cores once these are
-	 * there.
+	 * The machine's faults are present before its clocks are opened, and the faults of its cores once the cores exist.
 	 */
 	if (machine->cores == 1)
 		reach(bench, fault, FROM_THE_START);
@@ -1117,7 +1117,7 @@ verdicts_fit(const struct report *report, const struct ailment *fault)
 	return report->verdict == severity;
 }
 
-/* What failed is to be avoided, and nothing else. */
+/* Exactly the failed clocks are to be avoided. */
 static bool
 advice_fits(const struct report *report, const struct ailment *fault)
 {

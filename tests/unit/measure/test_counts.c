@@ -12,7 +12,7 @@ enum { PM, PIT, CLOCKS };
 static struct report report;
 static struct survey survey;
 
-/* Two clocks that were read MS after they were looked at, the PIT's ticks with EXTRA wraps; CUT: the window is. */
+/* Two clocks that were read MS after they were last tracked. The PIT gets EXTRA wraps. CUT: the window is cut. */
 static struct survey_track *
 counted(uint64_t ms, int64_t extra, bool cut)
 {

@@ -1,4 +1,4 @@
-/* Whole runs in a simulated guest with hypervisors' clocks: what is found of them, and what is named. */
+/* Whole runs in a simulated guest with hypervisors' clocks, and their findings. */
 #include "test.h"
 #include "bench.h"
 #include "sim_paravirtual.h"
@@ -66,7 +66,7 @@ row_of(const char *rule, const char *clock)
 	return NULL;
 }
 
-/* No clock has a finding but CLOCK, by RULE alone; NULL: none has. */
+/* Asserts that only CLOCK has findings, and only by RULE. If CLOCK is NULL, no clock has findings. */
 static void
 assert_only(const char *rule, const char *clock)
 {
@@ -288,7 +288,7 @@ TEST(xens_clock_is_a_row_beside_hypervs_and_nothing_is_found)
 		assert_null(strstr(report->notes[i], "as found"));
 }
 
-/* As Xen holds Hyper-V's counter: it fell behind, and nobody saw it step back. */
+/* Xen holds Hyper-V's counter in this way. It loses time, but does not step back. */
 TEST(a_clock_that_its_hypervisor_holds_in_a_pause_is_not_named)
 {
 	static const char *const clocks[] = { "tsc", "acpi_pm", "hv_ref", "xen", NULL };

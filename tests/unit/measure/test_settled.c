@@ -33,7 +33,7 @@ play(enum options_profile profile, const char *const *clocks)
 	return played;
 }
 
-/* That of CLOCK's rate against the HPET's claim, which is right. */
+/* Returns the interval of CLOCK's rate against the HPET, whose nominal rate is right. */
 static const struct interval_ppb *
 error_of(struct bench *bench, const char *clock)
 {
@@ -85,8 +85,8 @@ TEST(it_lasts_from_edge_to_edge_where_there_is_an_rtc)
 }
 
 /*
- * OFF_PPM is what the PM timer is faster than its claim: near the limit it takes longer to tell on which side, and what
- * is said holds the truth, wherever the window ended.
+ * The PM timer is OFF_PPM faster than its nominal rate. Near the limit it takes longer to decide on the side. The
+ * reported interval must contain the true rate, whenever the window ended.
  */
 TEST(the_truth_is_inside_whenever_it_ends)
 {

@@ -1,4 +1,4 @@
-/* What came in one window of a periodic source, by hand: which deadline each tick is said to be of. */
+/* Written examples of ticks in one window of a periodic source: the deadline that each tick is assigned to. */
 #include "test.h"
 #include "measure/timers/asking.h"
 #include "measure/timers/lateness.h"
@@ -145,7 +145,7 @@ TEST(what_came_out_of_a_gap_is_not_early_for_the_next)
 	assert_true(earliest_ns() > 0);
 }
 
-/* By 1.11 and 0.58 periods: the one falls beside the other. */
+/* They are late by 1.11 and 0.58 periods, so both come in the same period. */
 TEST(of_two_ticks_behind_an_empty_slot_neither_is_told)
 {
 	static const double ticks[] = { 100.1, 311, 358, 400.1, 500.1, 0 };
@@ -161,7 +161,7 @@ TEST(a_tick_a_hair_before_a_phase_that_was_found_is_its_own)
 	assert_told(folded(ticks, 400), 0, 0, 0);
 }
 
-/* What a catch-up sent beyond a quarter period before the next deadline is not beside that one's. */
+/* A reinjected tick that comes more than a quarter period before a deadline does not belong to this deadline. */
 TEST(what_is_made_up_for_well_before_a_deadline_is_of_those_before)
 {
 	static const double ticks[] = { 100.1, 200.1, 270, 276, 278, 300.1, 400.1, 0 };
@@ -188,7 +188,7 @@ TEST(bursts_do_not_say_where_a_period_begins)
 	assert_in_range(arming.before + PERIOD, moment(86) - 100, moment(86));
 }
 
-/* Two that a gap kept back, each beside a later one; a third was not owed. */
+/* Two ticks that a gap delayed come with later ticks. A third surplus tick was not pending. */
 TEST(what_is_made_up_for_slots_behind_a_gap_is_not_doubled)
 {
 	static const double ticks[] = { 100.1, 410, 500.1, 550, 600.1, 640, 700.1, 750, 800.1, 900.1, 0 };

@@ -1,6 +1,6 @@
 /*
- * A TSC that does not count, from the begin or from some moment on: everything is timed by it, so the run ends at once,
- * says why, and names no other clock. Times are those of the simulated machine.
+ * A TSC that does not count, from the start or from some time on. It times everything, so the run ends at once, gives
+ * the reason, and names no other clock. Times are simulated times.
  */
 #include "test.h"
 #include "judge/judge.h"
@@ -98,7 +98,7 @@ TEST(one_that_was_not_asked_for_leaves_the_run_incomplete)
 	bench_free(bench);
 }
 
-/* What of the run is left when it stops ends within the second that the RTC's check had begun to wait for. */
+/* The rest of the run ends within the second that the RTC's check was already waiting for. */
 TEST(one_that_stops_ends_the_run_within_a_second_and_names_no_other_clock)
 {
 	for (uint64_t ms = 10; ms < 4000; ms += 130) {

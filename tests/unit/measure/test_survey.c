@@ -1,6 +1,6 @@
 /*
- * The whole measuring, on the simulated machine: every figure is what arithmetic says of the costs and rates
- * that the test set, and each fault is seen because it is there.
+ * All measurements on the simulated machine. Every figure follows from the costs and rates that the test set, and each
+ * fault is found because it exists.
  */
 #include "test.h"
 #include "bench.h"
@@ -11,7 +11,7 @@
 #define MILLION    INT64_C(1000000)
 #define NS_PER_MS  UINT64_C(1000000)
 
-/* A bench of which the test may still change the machine: its drivers are opened by bench_open(). */
+/* Makes a bench whose machine the test may still change. bench_open() opens its drivers. */
 static int
 set_up(void **state)
 {
@@ -175,7 +175,7 @@ TEST(a_pit_that_claims_no_rate_is_not_said_to_step_back)
 	bench_find(bench, "pit")->clock.claimed = (struct rate){ 0, 0 };
 	survey_rates(&bench->run.survey);
 	sim.preempt_every = 3000;
-	sim.preempt_ps = 40 * SIM_PS_PER_MS; /* of the 55 that it wraps in */
+	sim.preempt_ps = 40 * SIM_PS_PER_MS; /* it wraps in 55 ms */
 	survey_latencies(&bench->run.survey);
 	assert_true(bench_find(bench, "pit")->latency->count > 0);
 	assert_int_equal(bench_find(bench, "pit")->monotonic.backward, 0);

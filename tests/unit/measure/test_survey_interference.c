@@ -1,6 +1,6 @@
 /*
- * The observation of gaps on every core of the simulated machine: a host steals time when the test says so, and all
- * of it is found, on the core that it was taken from.
+ * The observation of gaps on every core of the simulated machine. A host steals time when the test requests it, and all
+ * stolen time is found on the right core.
  */
 #include "test.h"
 #include "sim.h"
@@ -28,12 +28,12 @@ static struct {
 	struct smp smp;
 	void *memory;
 	size_t core;                  /* that runs */
-	uint64_t readings[CORES_MAX]; /* of the TSC in jobs */
+	uint64_t readings[CORES_MAX]; /* readings of the TSC in jobs */
 	bool in_job;
 	size_t away_count;
 	struct away away[AWAY_MAX];
 	size_t mute;
-	uint64_t mute_after_jobs;     /* of that core */
+	uint64_t mute_after_jobs;     /* jobs of that core */
 	bool is_dead;
 	uint64_t deadline_ns, longest_job_ns;
 } bench;
@@ -142,7 +142,7 @@ tear_down(void **state)
 
 TEST_FIXTURE(set_up, tear_down);
 
-/* AFTER_NS of its observation, without what was stolen before. */
+/* At AFTER_NS of its observation, without the time stolen before. */
 static void
 take_away(size_t core, uint64_t after_ns, uint64_t ns)
 {
@@ -210,7 +210,7 @@ TEST(an_event_says_when_in_the_run_it_was)
 	assert_int_equal(event->core, ID_OF(2));
 }
 
-/* Whatever its own TSC shows: the time in the run is the boot core's. */
+/* The time in the run comes from the boot core, not from the core's own TSC. */
 TEST(an_event_on_a_core_with_another_tsc_is_when_it_was)
 {
 	open_bench(2);

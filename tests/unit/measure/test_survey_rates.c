@@ -1,7 +1,7 @@
 /*
- * Who is right about the rates, on simulated machines of which the truth is known: their rates, what a read costs
- * and when in it the clock is looked at are drawn from a seed. Each run takes the whole window of one second; only the
- * RTC is read more slowly while its next second is far, so that a run is some 50,000 accesses.
+ * Rates on simulated machines with known true rates. The rates, the cost of a read, and the moment of sampling in a
+ * read are drawn from a seed. Each run takes the whole window of one second. The RTC is read more slowly while its
+ * next second is far away, so that a run has about 50,000 accesses.
  */
 #include <stdio.h>
 
@@ -26,7 +26,7 @@
 #define DRIVERS       10
 #define PPM           1000           /* in ppb */
 #define PPB           1000000000
-#define TENTHS        10000000       /* of a ppm: rates are drawn in these */
+#define TENTHS        10000000       /* tenths of a ppm, the unit of drawn rates */
 #define OFF_MAX_TENTHS 20000
 #define ACCESS_NS_MIN 50
 #define ACCESS_NS_MAX 20000
@@ -230,8 +230,8 @@ find(int clock)
 }
 
 /*
- * The counters get their true rates; the PIT's and the RTC's simulated rates are fixed, so that their claims are set
- * off the other way. The TSC's claim is right or not likewise.
+ * Sets the counters to their true rates. The PIT's and the RTC's simulated rates are fixed, so their nominal rates are
+ * changed instead. The TSC's nominal rate may be right or wrong.
  */
 static void
 set_rates(void)
@@ -300,7 +300,7 @@ begin(uint64_t access_ps, uint64_t jitter_ps)
 {
 	sim_reset();
 	sim.accesses_max = UINT64_MAX;
-	sim.rtc.index_readable = true; /* by no other ports than those that are hooked */
+	sim.rtc.index_readable = true; /* only the hooked ports are used */
 	sim.cost_ps[SIM_READ] = sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = access_ps;
 	sim.now_ps = draw(SIM_PS_PER_S);
 	bench->jitter_ps = jitter_ps;
@@ -329,7 +329,7 @@ become_a_soak(void)
 	bench->report.duration_ns = 1000000000;
 }
 
-/* The window; then RUN_PS in which nothing is read; then the last reading. */
+/* Does the window, RUN_PS without readings, and the last reading. */
 static void
 measure_for(uint64_t run_ps)
 {
@@ -339,7 +339,7 @@ measure_for(uint64_t run_ps)
 	survey_rates_again(&bench->survey);
 }
 
-/* The window; then a second or so in which nothing is read; then the last reading. */
+/* Does the window, about a second without readings, and the last reading. */
 static void
 measure(void)
 {
@@ -357,7 +357,7 @@ close_clocks(void)
 		drivers[d]->close(&bench->devices[d]);
 }
 
-/* What is true of it. */
+/* Asserts that the true values are in the intervals. */
 
 static long double
 fraction(const struct rate *rate)
@@ -428,7 +428,7 @@ assert_rates_hold_the_truth(void)
 		if (c == TSC)
 			continue;
 		assert_holds_ppb(&entry->change_since, 0);
-		if (c != RTC) /* of a window of one second it sees no middle */
+		if (c != RTC) /* it has no reading in the middle of a window of one second */
 			assert_holds_ppb(&entry->change_halves, 0);
 	}
 }
@@ -558,7 +558,7 @@ assert_clean(void)
 		fail_msg("%s: %s", bench->report.findings[i].rule, bench->report.findings[i].text);
 }
 
-/* Then what the chip set's counters and it agree on has two witnesses. */
+/* Then two independent sources, the chip set's counters and the RTC, agree. */
 static void
 give_the_tsc_a_crystal_of_its_own(void)
 {
@@ -720,7 +720,7 @@ TEST(a_tsc_that_leaps_within_a_reading_of_the_pm_timer_is_named_and_not_the_rtc)
 	close_clocks();
 }
 
-#define PHASES   3 /* of all that is read against the RTC's edge */
+#define PHASES   3 /* phases of the readings against the RTC's edge */
 #define PHASE_PS (77 * SIM_PS_PER_US)
 
 /* As when all of a guest was stopped in the middle of the window, or after it, and its RTC's host went on. */
@@ -803,7 +803,7 @@ last_end_ps(void)
 	return sim.now_ps - (uint64_t)((unsigned __int128)(hw_tsc_lfence() - track->last.end) * SIM_PS_PER_S / bench->tsc_hz);
 }
 
-/* The PIT's wraps while the others stood can't be counted: it would be wrong by what is left of the last one. */
+/* The PIT's wraps cannot be counted while the other clocks stopped, so its time could be wrong by a part of a wrap. */
 TEST(a_snapshot_between_the_windows_last_ends_accuses_nobody)
 {
 	give_the_tsc_a_crystal_of_its_own();
@@ -898,7 +898,10 @@ TEST(a_leap_of_which_part_was_overlooked_is_said_to_be_as_long_as_it_may_be)
 	assert_true(seen > 0);
 }
 
-/* A leap after the window shows in the rates over the whole run and over the rest of it: they are one witness. */
+/*
+ * A jump after the window is in the rate over the whole run and in the rate after the window, which are not
+ * independent.
+ */
 TEST(a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean)
 {
 	static const struct {
@@ -1036,7 +1039,7 @@ TEST(so_is_one_that_is_little_off_in_a_soak_of_hours)
 	}
 }
 
-/* Then nothing is said of what it did after the window. */
+/* Then there is no finding about the time after the window. */
 TEST(an_rtc_in_a_guest_that_was_not_seen_again_is_noted_only)
 {
 	bench->off_tenths[RTC] = 10000000;
@@ -1051,8 +1054,8 @@ TEST(an_rtc_in_a_guest_that_was_not_seen_again_is_noted_only)
 }
 
 /*
- * A sample of the RTC takes 4 accesses, one with a new second 6: so each edge is known within 10 us, the rate over one
- * second within 20 ppm in all, and that of the clock which it is measured by within another 10.
+ * A sample of the RTC takes 4 accesses, or 6 with a new second. So each edge is known within 10 us, and the rate
+ * over one second within 20 ppm. The reference clock adds another 10 ppm.
  */
 TEST(on_bare_metal_an_rtc_is_known_within_15_ppm_wherever_it_shows_the_second_early)
 {
@@ -1068,7 +1071,7 @@ TEST(on_bare_metal_an_rtc_is_known_within_15_ppm_wherever_it_shows_the_second_ea
 	close_clocks();
 }
 
-/* Without a claim for the TSC there are two witnesses, and an RTC that is too wide to decide. */
+/* Without a nominal rate of the TSC there are two independent sources, and an RTC that is too wide to decide. */
 TEST(of_two_that_disagree_neither_is_said_to_be_wrong)
 {
 	bench->off_tenths[HPET] = 10000;
@@ -1113,8 +1116,8 @@ TEST(what_the_reader_says_of_the_tsc_goes_before_cpuid)
 }
 
 /*
- * By 180 ppm half a second into it: 90 on the whole, less than any finding. Returns by how much the rates of its halves
- * then differ, in ppm: by less, as far as its middle was read later.
+ * Changes the rate by 180 ppm after half a second: 90 ppm over the window, below any limit. Returns the difference
+ * between the rates of the halves in ppm. It is smaller if the middle was read later.
  */
 static int64_t
 change_within_the_window(int clock)
@@ -1137,7 +1140,7 @@ change_within_the_window(int clock)
 	return (int64_t)scale_mul_div_nearest(180, half_ps, half_ps + late_ps);
 }
 
-/* Of a second the RTC sees no middle. Where the others have crystals of their own, they are three witnesses. */
+/* The RTC has no reading in the middle of a second. If the others have separate crystals, they are three sources. */
 TEST(a_rate_that_changes_within_the_window_is_found_and_no_other_is)
 {
 	bench->off_tenths[TSC] = 200;
@@ -1201,7 +1204,7 @@ TEST(the_scale_is_not_taken_from_the_clock_that_is_accused)
 	}
 }
 
-/* On one crystal that is off, the RTC and the TSC right: one witness against two, or two clocks against three. */
+/* Clocks of one wrong crystal against a right RTC and TSC: one source against two, or two clocks against three. */
 TEST(the_clocks_of_one_crystal_have_one_vote)
 {
 	for (unsigned i = 0; i < 40; i++) {
@@ -1223,7 +1226,7 @@ TEST(the_clocks_of_one_crystal_have_one_vote)
 	}
 }
 
-/* PIT and RTC are one group, and further apart than the limit: what is said of the two holds of each of them. */
+/* PIT and RTC are one group, but differ by more than the limit. A statement about the group must be true for each. */
 TEST(by_how_much_a_group_is_faster_holds_of_each_in_it)
 {
 	const struct finding *finding = &bench->report.findings[0];
@@ -1274,7 +1277,7 @@ TEST(neither_does_its_rtc_where_it_has_a_vote)
 	close_clocks();
 }
 
-/* On bare metal as in a guest: what was given, is there or was done is not asked for. */
+/* On bare metal and in a guest the advice does not ask for options or clocks that were already used. */
 TEST(what_to_do_about_a_disagreement_is_what_was_not_done)
 {
 	static const char *const given[] = {
@@ -1337,7 +1340,7 @@ TEST(an_emulator_that_pushes_the_tsc_ahead_while_cores_read_it_adds_no_finding_a
 		if (c != TSC)
 			sim_counter_hasten(counter_of(c), -1000);
 		sim_advance_ps(5 * SIM_PS_PER_S);
-		sim.tsc.counter.origin_ticks += bench->tsc_hz / 200; /* by 5 ms in 5 s: 1000 ppm */
+		sim.tsc.counter.origin_ticks += bench->tsc_hz / 200; /* 5 ms in 5 s are 1000 ppm */
 		survey_rates_again(&bench->survey);
 		if (c == TSC)
 			judge_report(&bench->report);
@@ -1505,7 +1508,7 @@ TEST(a_soak_reports_the_rates_over_the_whole_run)
 	close_clocks();
 }
 
-/* A TSC that was moved meanwhile, by 30 ms in 90 s, never ran at what it did on average. */
+/* A TSC that was moved by 30 ms in 90 s never ran at its average rate. */
 TEST(but_not_where_it_was_the_tsc_that_changed)
 {
 	struct rate_interval window;
@@ -1558,7 +1561,7 @@ TEST(progress_is_shown_once_a_second_and_does_the_rates_no_harm)
 	for (unsigned without_edges = 0; without_edges < 2; without_edges++) {
 		begin_well();
 		bench->report.options.profile = PROFILE_STANDARD; /* a quick run's window ends when all is determined */
-		bench->report.duration_ns = 400 * SURVEY_NS_PER_MS; /* of a window of 4 s */
+		bench->report.duration_ns = 400 * SURVEY_NS_PER_MS; /* gives a window of 4 s */
 		bench->draw_ps = 40 * SIM_PS_PER_MS;
 		bench->shown = 0;
 		bench->shown_ns = 0;
@@ -1581,7 +1584,8 @@ TEST(progress_is_shown_once_a_second_and_does_the_rates_no_harm)
 }
 
 /*
- * Ten durations up to 10 s, and three beyond: a quick run's is one, and a soak's rates are over the whole run anyway.
+ * The window has ten durations up to 10 s, and three above that. In a quick run it is one second. A soak's rates cover
+ * the whole run.
  */
 TEST(the_window_grows_with_the_duration)
 {
@@ -1601,7 +1605,7 @@ TEST(the_window_grows_with_the_duration)
 	}
 }
 
-/* What a run leaves out, or takes no time for, is not still to come at its end. */
+/* Phases that a run omits, or that take no time, are not in the remaining time at its end. */
 TEST(near_the_end_only_what_comes_then_is_left)
 {
 	begin_well();

@@ -30,20 +30,20 @@ static struct {
 	struct smp smp;
 	struct sample samples[SURVEY_SAMPLES_MIN];
 	void *memory;
-	uint64_t batch_ticks;   /* by which each batch of ping-pongs lasts longer */
+	uint64_t batch_ticks;   /* added to the duration of each batch of ping-pongs */
 	uint64_t held_up;       /* from this batch, counted from 1, held_up_batches last longer by held_up_ticks each */
 	uint64_t held_up_batches, held_up_ticks;
 	size_t dies;            /* this core dies in a ping-pong, NONE */
 	uint64_t dies_pingpongs; /* after so many of the tournament, at its 5th reading */
 	struct {                /* in the tournament itself, not in its rehearsal */
-		size_t first, second;  /* cores; first NONE: no pair, ALL: all pairs */
-		uint64_t pingpongs;    /* of theirs, so many, ... */
-		bool missed;           /* ... are never held, or */
+		size_t first, second;  /* the pair's cores; first may be NONE or ALL pairs */
+		uint64_t pingpongs;    /* the number of spoilt ping-pongs of the pair */
+		bool missed;           /* they never take place, or else are delayed */
 		uint64_t late_ticks;   /* the second's readings are late; and after them ... */
 		int64_t moves_ticks;   /* ... its TSC moves */
-		uint64_t count;        /* of their ping-pongs so far */
+		uint64_t count;        /* number of their ping-pongs so far */
 	} spoilt;
-	uint64_t expires_pingpongs; /* the deadline passes when core 1 has had so many; 0: never */
+	uint64_t expires_pingpongs; /* the deadline passes after so many ping-pongs of core 1, or never if 0 */
 	pthread_barrier_t barrier;
 	size_t turns;           /* so many times run_all runs one core after the other */
 } bench;
@@ -163,7 +163,7 @@ close_bench(void **state)
 
 TEST_FIXTURE(NULL, close_bench);
 
-/* Core's true offset against the boot core's, which is at world time, is within what the report says. */
+/* Asserts that the report's interval contains CORE's true offset from the boot core, whose TSC is at world time. */
 static void
 assert_offset_holds(size_t core, int64_t truth)
 {
@@ -295,7 +295,7 @@ TEST(without_memory_for_all_pairs_1024_cores_play_a_star_and_say_so)
 	assert_int_equal(threads_batches(), 1023);
 }
 
-/* Of 16 cores, 120 pairs up to 8 at a time: one batch that takes 2 s is the host's affair, wherever it is. */
+/* 16 cores have 120 pairs, up to 8 at a time. One batch of 2 s is caused by the host, in any position. */
 TEST(one_batch_of_the_rehearsal_that_is_held_up_makes_no_star)
 {
 	for (uint64_t batch = 1; batch <= 8; batch++) {
@@ -365,7 +365,7 @@ TEST(the_deadline_keeps_what_was_measured)
 	survey_skew(&bench.survey);
 	assert_true(bench.report.incomplete);
 	assert_true(skew->measured);
-	assert_in_range(skew->pingpongs, 5, 19); /* of 28: core 1's third round, of four ping-pongs each */
+	assert_in_range(skew->pingpongs, 5, 19); /* of 28; it ends in core 1's third round of four ping-pongs */
 	assert_int_equal(bench.report.cores[1].pingpongs, 3);
 	for (size_t a = 0; a < 8; a++)
 		for (size_t b = a + 1; b < 8; b++)
@@ -412,7 +412,7 @@ TEST(small_skews_lie_within_what_is_said)
 
 #define LATE_TICKS UINT64_C(100000) /* at 1 GHz 100 us, longer than any machine's cores need for a round trip */
 
-/* Four cores, of which 1 and 3 have PINGPONGS that are spoilt. */
+/* Four cores. The pair of cores 1 and 3 has PINGPONGS spoilt ping-pongs. */
 static void
 open_bench_with_spoilt_pair(uint64_t pingpongs)
 {
@@ -529,7 +529,7 @@ TEST(of_a_pair_that_moved_between_its_pingpongs_one_of_both_holds)
 	}
 }
 
-/* What was true in the first ping-pong is no longer so in the second: the first stays, and that is said. */
+/* The first ping-pong's result is no longer true in the second. The first result is kept, and the report says so. */
 TEST(a_tsc_that_moves_before_its_pairs_second_pingpong_contradicts)
 {
 	const struct offsets_summary *summary = &bench.report.skew.summary;
@@ -543,7 +543,7 @@ TEST(a_tsc_that_moves_before_its_pairs_second_pingpong_contradicts)
 	assert_true(width_of_spoilt_pair() >= LATE_TICKS);
 }
 
-/* Of four cores the last one's TSC steps by TICKS, AFTER_TICKS from the tournament's begin. */
+/* Four cores. The TSC of the last one steps by TICKS at AFTER_TICKS from the tournament's start. */
 static void
 step(int64_t ticks, uint64_t after_ticks)
 {
@@ -571,7 +571,7 @@ TEST(whenever_a_tsc_steps_each_pair_holds_its_old_or_its_new_offset)
 		}
 		assert_int_equal(skew->pingpongs, 6); /* a pair that has another counts for itself */
 		assert_int_equal(bench.report.cores[3].pingpongs, 3);
-		assert_in_range(skew->summary.contradictions, 0, 3); /* pairs, of which core 3 has so many */
+		assert_in_range(skew->summary.contradictions, 0, 3); /* core 3 has three pairs */
 		if (i < 299)
 			close_bench(state);
 	}
@@ -580,7 +580,7 @@ TEST(whenever_a_tsc_steps_each_pair_holds_its_old_or_its_new_offset)
 
 /* ---- drift ---- */
 
-/* In 10^12 ticks, beside which no round trip counts, 50 ppm are 50 million. */
+/* In 10^12 ticks 50 ppm are 50 million ticks, and round trips are negligible. */
 TEST(a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not)
 {
 	const struct report_skew *skew = &bench.report.skew;
@@ -602,7 +602,7 @@ TEST(a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not)
 		assert_true(drift->high - drift->low < 50000);
 	}
 	assert_true(bench.report.cores[2].drift_ppb.low > 0);
-	assert_int_equal(skew->pingpongs, 6); /* of the first */
+	assert_int_equal(skew->pingpongs, 6); /* in the first tournament */
 	assert_int_equal(bench.report.cores[2].pingpongs, 3);
 }
 
@@ -676,7 +676,7 @@ TEST(a_tournament_in_the_middle_is_only_played_where_one_is_short)
 	}
 }
 
-/* By its drift against the boot core each of the others runs slow; what most of them share shows which one it is. */
+/* All other cores drift against the boot core. Their common drift shows that the boot core is wrong. */
 TEST(a_boot_core_that_alone_is_1_ppm_fast_is_named_once_and_no_other_drifts)
 {
 	const struct report *report = &bench.report;
@@ -698,7 +698,7 @@ TEST(a_boot_core_that_alone_is_1_ppm_fast_is_named_once_and_no_other_drifts)
 	}
 }
 
-/* What was off and still is has not moved. */
+/* A constant offset is no drift. */
 TEST(a_skewed_core_that_runs_true_does_not_drift)
 {
 	const struct offset *drift;
@@ -738,7 +738,7 @@ TEST(a_core_that_dies_in_its_second_pingpong_costs_its_own_only)
 	bench.dies_pingpongs = 1;
 	survey_skew(&bench.survey);
 	assert_false(bench.smp.alive(bench.smp.context, 3));
-	assert_int_equal(skew->pingpongs, 7); /* of 10: three of its four were lost */
+	assert_int_equal(skew->pingpongs, 7); /* 10 in all, and three of the core's four were lost */
 	assert_int_equal(skew->rounds, 5);
 	assert_int_equal(bench.report.cores[3].pingpongs, 1);
 	for (size_t i = 0; i < 5; i++) {
@@ -827,8 +827,8 @@ dont_wait(void)
 }
 
 /*
- * Measures a main clock that is there, one of which only a core at a time may be read, another way of reading and a
- * stuck one, with CORES cores, of which the first TURNS times one reads after the other.
+ * Measures a present main clock, a clock that only one core may read at a time, a second read method, and a stuck
+ * clock, with CORES cores. The first TURNS times the cores read one after the other.
  */
 static void
 contend(size_t cores, size_t turns)
@@ -930,7 +930,7 @@ read_own_tsc(void *device, struct sample *samples, size_t count)
 	}
 }
 
-/* Four cores, of which the boot core's TSC stops at world time STOPS_AT, 0: never; or those of all do. */
+/* Four cores. The boot core's TSC, or all TSCs, stop at world time STOPS_AT, or never if it is 0. */
 static void
 open_bench_that_stops(uint64_t stops_at, bool all_stop)
 {
@@ -960,7 +960,7 @@ measure_together(void)
 	judge_report(&bench.report);
 }
 
-/* What was measured before is kept; of what was being measured there is nothing, neither a warp nor 0 ns. */
+/* Earlier results are kept. The interrupted measurement has no result, neither a warp nor 0 ns. */
 static void
 assert_only_the_tsc_is_said_to_have_stopped(void)
 {
@@ -1015,7 +1015,7 @@ TEST(a_tsc_that_stops_while_all_read_a_clock_leaves_no_contended_figure)
 	}
 }
 
-/* Of the locked check nothing is left then, of the lock-free one after it neither. */
+/* Then neither the check with a lock nor the later one without has a result. */
 TEST(a_tsc_that_stops_while_all_stamp_leaves_no_warp_check)
 {
 	for (unsigned all = 0; all < 2; all++) {
@@ -1031,8 +1031,7 @@ TEST(a_tsc_that_stops_while_all_stamp_leaves_no_warp_check)
 }
 
 /*
- * Quick: 2 ms for each of the pairs, but never more than 3 s; and there are two tournaments. Each core but one spins
- * first.
+ * A quick run takes 2 ms for each pair, but never more than 3 s, in two tournaments. All cores but one spin first.
  */
 TEST(the_plan_has_room_for_two_tournaments)
 {

@@ -1,6 +1,6 @@
 /*
- * Intervals on a source that is made up here: its interrupts come when the test says, into the slot that a recorder
- * would write, while the simulated machine's time goes on.
+ * Timer tests on a source that is defined here. Its interrupts come at times that the test sets, and are written to the
+ * recorder's buffer, while the simulated time continues.
  */
 #include "test.h"
 #include "bench.h"
@@ -10,18 +10,18 @@
 #define TSC_MICROHZ UINT64_C(1000000000000000)
 #define TICK_PS    UINT64_C(10000) /* 100 MHz */
 #define LATE_PS    UINT64_C(500000)
-#define ERROR_NS   2000 /* of a source that is timed by the TSC: the bracket around its arming, and its calibration */
+#define ERROR_NS   2000 /* error of a source timed by the TSC: the bracket around its arming, and its calibration */
 #define FOUND      0x1234 /* in its register, before */
 
 static struct {
 	bool has_counter, well;
-	/* What is wrong with it: */
+	/* Its faults: */
 	unsigned drop_every, double_every;
 	int64_t late_ps, later_ps[3]; /* besides LATE_PS; each third one so much more */
-	bool storms, keeps, delays; /* fires at each poll; makes up for what was masked; goes on a period behind it */
-	int64_t fast_ppm;      /* of its periods */
-	uint64_t arming_ps; /* of periods: it takes so much longer */
-	bool leaves; /* an interrupt behind each shot, which comes as the next is armed */
+	bool storms, keeps, delays; /* fires at each poll, reinjects masked ticks, continues a period after them */
+	int64_t fast_ppm;      /* error of its periods */
+	uint64_t arming_ps; /* additional time to arm a periodic timer */
+	bool leaves; /* each shot leaves an interrupt that comes when the next shot is armed */
 	unsigned away_armed;         /* so often the core is away until it is due, before it disarms it */
 	uint64_t stall_at, stall_ps; /* the core is away so long once, when so many interrupts have come */
 
@@ -323,7 +323,7 @@ TEST(a_source_that_is_well_loses_nothing_and_its_lateness_is_what_the_handler_ta
 	assert_true(rows[1].rate.known && rows[1].rate.low <= 0 && rows[1].rate.high >= 0);
 	assert_true(rows[1].rate.high - rows[1].rate.low < 100000);
 	assert_int_equal(rows[1].policy, REPORT_POLICY_DISCARD);
-	assert_int_equal(rows[1].held_delivered, 21); /* of those that were masked one is pending */
+	assert_int_equal(rows[1].held_delivered, 21); /* one of the masked ticks is pending */
 	assert_int_equal(rows[1].held_ns / 1000000, 20);
 }
 
@@ -372,7 +372,7 @@ TEST(what_it_drops_is_empty_whether_shot_or_period)
 	assert_counts(&rows[1], 72, 8, 0, 0, 0);
 }
 
-/* gap= is of what is told of interference: a user who wants to hear of long ones only has no timer accused. */
+/* gap= concerns only the report of interference. A user who sets a long gap must not get findings on timers. */
 TEST(a_core_that_was_away_excuses_what_was_due_whatever_length_of_gap_was_asked_for)
 {
 	const struct report_interval *rows;
@@ -479,7 +479,7 @@ asked_slowly(uint64_t arming_ps)
 	return bench->run.report.intervals;
 }
 
-/* What follows 20 masked ones is looked at where those and as many more fit into a window. */
+/* The ticks after 20 masked ones are tested only if both fit into a window. */
 TEST(periods_that_take_long_to_be_programmed_are_longer_ones)
 {
 	static const struct {
@@ -514,12 +514,12 @@ TEST(periods_that_take_too_long_to_be_programmed_are_a_row_with_a_sentence)
 	assert_int_equal(rows[0].delivered, 100);
 	assert_string_equal(rows[0].reason, "");
 	assert_int_equal(rows[1].asked, 0);
-	assert_int_equal(rows[1].state, CLOCK_PRESENT); /* it is no loss of the source's */
+	assert_int_equal(rows[1].state, CLOCK_PRESENT); /* the source lost nothing */
 	assert_string_equal(rows[1].reason,
 			    "Programming it takes more than a quarter of its period: its ticks can't be told apart.");
 }
 
-/* By so much that it is nearer to the next deadline, but for the first. */
+/* All ticks except the first are so late that they are nearer to the next deadline. */
 TEST(what_comes_late_is_not_early_for_the_next_deadline)
 {
 	const struct report_interval *rows;
@@ -534,7 +534,7 @@ TEST(what_comes_late_is_not_early_for_the_next_deadline)
 	assert_true(rows[1].lateness.min_ns >= 900000);
 }
 
-/* By more than a period, or less, as it comes: the deadlines' order says nothing then. */
+/* The lateness varies around a period, so the order of the ticks does not show their deadlines. */
 TEST(of_ticks_all_over_their_periods_no_lateness_is_told)
 {
 	const struct report_interval *rows;
@@ -583,7 +583,7 @@ open_awaited(const struct platform *platform, struct timer *timer)
 	timer->ticks_max = 1;
 }
 
-/* It is waited for with the firmware alive: by the TSC, which may stop meanwhile. */
+/* The wait runs with the firmware active. It uses the TSC, which may stop during the wait. */
 TEST(a_source_whose_step_is_waited_for_ends_with_its_bound_and_with_the_tsc)
 {
 	struct timer_driver awaited = made_up;
@@ -643,7 +643,7 @@ TEST(a_storm_ends_and_its_source_is_not_asked_on)
 
 	source.has_counter = true;
 	source.storms = true;
-	source.late_ps = (int64_t)SIM_PS_PER_S; /* but for those */
+	source.late_ps = (int64_t)SIM_PS_PER_S; /* all other ticks */
 	rows = asked(play);
 	assert_int_equal(rows[0].early, 100);
 	assert_int_equal(rows[1].state, CLOCK_BROKEN);
@@ -710,7 +710,7 @@ TEST(a_period_that_is_off_shows_within_its_error)
 	}
 }
 
-/* What is late by more than a period comes beside the next: neither lost nor doubled. */
+/* A tick that is late by more than a period comes in the next period, and is neither lost nor doubled. */
 TEST(a_tick_that_comes_beside_the_next_is_late)
 {
 	uint8_t taken[4] = { 1, 0, 0, 0 };
@@ -736,7 +736,7 @@ TEST(ticks_that_are_made_up_for_are_not_early)
 	taken[1] = 1;
 	assert_int_equal(slots_place(&slots, 3, true, 1), 3);
 	taken[1] = 0;
-	taken[3] = 1; /* by the last, which came behind that deadline, as one of three did */
+	taken[3] = 1; /* the last of three ticks, which came after that deadline */
 	assert_int_equal(slots_place(&slots, 3, false, 2), 1);
 }
 
@@ -764,7 +764,7 @@ TEST(a_rate_is_as_uncertain_as_its_ticks_are_uneven)
 	assert_false(lateness_rate(residuals, 81, SIM_PS_PER_MS).known);
 }
 
-/* 1.25 % longer are 1 / 1.0125 as many: 12,346 ppm fewer, and 12,658 more of those that are 1.25 % shorter. */
+/* Periods that are 1.25 % longer give 1 / 1.0125 ticks, 12,346 ppm fewer. Shorter ones give 12,658 ppm more. */
 TEST(a_rate_is_of_ticks_and_not_of_their_periods)
 {
 	const int64_t part_ps = SIM_PS_PER_MS / 80;
@@ -793,7 +793,7 @@ TEST(of_two_windows_that_differ_the_rate_touches_both)
 	assert_int_equal(lateness_join(b, none).high, 50000);
 }
 
-/* Five periods long: what came meanwhile was one interrupt. */
+/* The gap lasts five periods, and only one interrupt was pending. */
 TEST(what_is_lost_while_the_core_was_away_is_excused)
 {
 	const struct report_interval *rows;

@@ -1,4 +1,4 @@
-/* The begin of an answer of HTTP, whole and in parts. */
+/* The start of an HTTP answer, complete and in parts. */
 #include "network/answer.h"
 
 #include "test.h"

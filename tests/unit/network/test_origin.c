@@ -9,7 +9,7 @@
 #define IPV4 "\x03\x0c\x1b\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 #define END  "\x7f\xff\x04\0"
 
-/* From a copy of exactly its bytes: what is read behind them is an error of the sanitizer's. */
+/* Reads an exact copy, so that the sanitizer finds a read beyond its end. */
 static struct origin
 origin_of(const char *path, size_t length, char uri[64])
 {
@@ -128,7 +128,7 @@ TEST(a_server_that_can_not_be_asked_is_said_to_be_so)
 		assert_string_equal(reason(others[i], address), "its address does not begin with http://");
 }
 
-/* A packet with NEXT as next server, and OPTIONS; "": none is found. */
+/* Returns the server of a packet with the next server NEXT and OPTIONS, or "" if none is found. */
 static const char *
 server_in(const char *next, const char *options, size_t length)
 {

@@ -1,4 +1,4 @@
-/* The report as a page: what stands around the mark, what takes its place, and how large it becomes. */
+/* The report as a page: the text around the mark, its replacement, and the size. */
 #include <stdio.h>
 
 #include "test.h"
@@ -67,7 +67,7 @@ TEST(small_buffer_is_said_to_be_truncated)
 	literal_free(report);
 }
 
-/* The sick machine's CPU calls itself </script>. */
+/* The CPU's name in this report is </script>. */
 TEST(nothing_in_the_report_can_end_its_script)
 {
 	struct report *report = literal_sick();
@@ -91,8 +91,8 @@ end_of_list(const char *from)
 }
 
 /*
- * WHOLE without white space outside of strings, and without what stands in lists of exact durations and in the matrices
- * of all tournaments but SHOWN, of which the first is 1.
+ * Returns WHOLE without white space outside of strings, without the lists of exact durations, and without the matrices
+ * of all tournaments except number SHOWN, counted from 1.
  */
 static void
 make_brief(char *whole, size_t shown)

@@ -42,7 +42,7 @@ TEST(unmeasured_machine_renders_as_its_golden)
 	compare(literal_empty, "empty.json");
 }
 
-/* Two rows, of which the second has next to nothing in it. The TSC runs at 2 GHz. */
+/* Two rows; the second one is nearly empty. The TSC runs at 2 GHz. */
 TEST(series_is_a_list_of_rows_by_clock_and_core)
 {
 	static const char expected[] =
@@ -253,7 +253,7 @@ TEST(matrix_has_the_offset_of_the_columns_core_against_the_rows)
 {
 	int64_t truth_ticks[4] = { [3] = 2000 };
 	struct report *report = report_of(4, TOURNAMENT_STAR, truth_ticks);
-	struct offset later[3] = { { -100, 120 }, OFFSET_UNKNOWN, { -300, -200 } }; /* of the three that took part */
+	struct offset later[3] = { { -100, 120 }, OFFSET_UNKNOWN, { -300, -200 } }; /* for the three participants */
 
 	render(report);
 	assert_non_null(strstr(buffer, "    \"matrix\": [\n"

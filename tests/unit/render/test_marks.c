@@ -1,6 +1,6 @@
 /*
- * Whoever is found off is judged so once: the finding, the rows of the table, the map, the screen and the JSON name the
- * same cores, and no other.
+ * A core that is off is judged once. The finding, the rows of the table, the map, the screen and the JSON name the same
+ * cores and no others.
  */
 #include <stdio.h>
 #include "test.h"
@@ -28,7 +28,7 @@ judged(struct report *report)
 	return report;
 }
 
-/* Eight cores of which the boot core alone is off, by 1 ppm: so by their drifts against it are the other seven. */
+/* Eight cores. Only the boot core is wrong, by 1 ppm, so the other seven drift against it. */
 static struct report *
 boot_core_off_by_1_ppm(void)
 {
@@ -56,7 +56,7 @@ set_limit(struct report *report, const char *rule, uint64_t limit)
 	option->value = limit;
 }
 
-/* Of the table's rows of cores, which begin with HEADING and end with an empty line, those with a mark or in red. */
+/* Returns the cores that are marked or red in the table, which starts with HEADING and ends with an empty line. */
 static uint64_t
 marked_in_table(const struct report *report)
 {
@@ -123,7 +123,7 @@ marked_in_map(const struct report *report)
 	return marked;
 }
 
-/* Of the screen's page on the cores, the rows in red. */
+/* Counts the red rows of the screen's page on the cores. */
 static size_t
 red_rows_on_screen(const struct report *report)
 {

@@ -324,7 +324,7 @@ TEST(ways_out_are_restart_power_off_and_quit_only_where_it_may)
 	literal_free(report);
 }
 
-/* Of each page: rows from its first to its last line, by the down key, are all there is. */
+/* On each page, the down key reaches all lines from the first to the last. */
 TEST(every_line_of_every_page_is_reached_by_keys)
 {
 	static const size_t sizes[][2] = { { 80, 25 }, { 100, 31 }, { 128, 40 }, { 160, 53 }, { 240, 60 } };

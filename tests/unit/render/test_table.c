@@ -485,7 +485,7 @@ TEST(sentence_on_synchrony_is_what_the_pairs_prove)
 	literal_free(report);
 }
 
-/* What the last tournament alone shows is what the sentence, the rows, the map and the worst pairs are of. */
+/* If only the last tournament shows a fault, the sentence, the rows, the map and the worst pairs use its results. */
 TEST(tournament_that_the_sentence_is_of_is_the_one_that_is_shown)
 {
 	int64_t truth_ticks[4] = { [3] = 20000 };
@@ -515,21 +515,21 @@ TEST(tournament_that_the_sentence_is_of_is_the_one_that_is_shown)
 	literal_free(last);
 }
 
-/* Whatever is proven only within more than that, once only, or not any more in the end, is no proof. */
+/* A larger bound, a bound at one time only, or a bound that no longer holds at the end is no proof of synchrony. */
 TEST(synchrony_is_said_only_of_a_bound_that_means_something_to_the_end)
 {
 	struct report *report = literal_of(4, TOURNAMENT_ALL, NULL);
 
 	report->skew.latest_summary.bound_ticks = 1000000;
 	assert_says(report, "\nSynchronisation not determined: only within 500000 ns at 3.1 s and 21.1 s: ping-pongs of ");
-	assert_says(report, ", best round trip 41 ns. At 3.1 s: "); /* of the first alone, which was narrower */
+	assert_says(report, ", best round trip 41 ns. At 3.1 s: "); /* only the first one's bound, which was narrower */
 	report->skew.latest_summary.bound_ticks = 2000;
 	assert_says(report, "\nSynchronised within 1000 ns at 3.1 s and 21.1 s: ");
 	report->skew.latest_summary.bound_ticks = 2001;
 	assert_says(report, "\nSynchronisation not determined: only within 1001 ns at ");
 	report->skew.best_trip_ns = 251;
 	assert_says(report, "\nSynchronised within 1001 ns at ");
-	report->skew.best_trip_ns = UINT64_MAX; /* of messages that waited for a core's turn no number of them will do */
+	report->skew.best_trip_ns = UINT64_MAX; /* messages that waited for a core's turn prove nothing */
 	report->skew.latest_summary.bound_ticks = 20000;
 	assert_says(report, "\nSynchronised within 10000 ns at ");
 	report->skew.latest_summary.bound_ticks = 20001;

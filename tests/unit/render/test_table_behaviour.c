@@ -11,7 +11,7 @@ static char buffer[1 << 16];
 
 typedef void renderer(struct text *out, const struct report *report);
 
-/* What PUT makes of REPORT; no line is longer than 79 columns. */
+/* Returns PUT's text for REPORT. Asserts that no line has more than 79 columns. */
 static const char *
 render(renderer *put, const struct report *report)
 {

@@ -1,4 +1,4 @@
-/* What every renderer derives from the report in the same way. */
+/* Values that all renderers derive from the report in the same way. */
 #include "test.h"
 #include "report/report.h"
 

@@ -101,7 +101,7 @@ TEST(json_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room)
 	assert_in_range(all - one, 6000000, report_size_json(CORES) - report_size_json(1));
 }
 
-/* What rows add, with each figure as long as it can be. */
+/* Rows of the maximum size, with the longest figures. */
 TEST(json_of_a_series_with_the_longest_figures_fits_what_it_adds_to_its_room)
 {
 	enum { ROWS = 3 };

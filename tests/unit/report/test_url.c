@@ -1,11 +1,11 @@
-/* Addresses of HTTP, and what is none. */
+/* Valid and invalid HTTP addresses. */
 #include "options/url.h"
 
 #include <stdio.h>
 
 #include "test.h"
 
-/* From a copy of exactly its bytes: what is read behind them is an error of the sanitizer's. */
+/* Reads an exact copy, so that the sanitizer finds a read beyond its end. */
 static bool
 reads(const char *text, struct url *url)
 {

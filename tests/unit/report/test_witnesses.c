@@ -13,7 +13,7 @@ clock_is(size_t i, const char *id, int64_t change_ppb)
 	report.clocks[i].change_halves = (struct interval_ppb){ true, change_ppb, change_ppb - PPM, change_ppb + PPM };
 }
 
-/* Rates of 1 GHz, in uHz, of which the second is faster by so much. */
+/* Rates of 1 GHz in uHz. The second is faster by the given amount. */
 static bool
 are_separate(int64_t hpet_change_ppb, int64_t pit_change_ppb, uint64_t faster_ppb)
 {

@@ -1,4 +1,4 @@
-/* What an exception on the boot core ends: the clock that was read, or where none was, the measuring. */
+/* An exception on the boot core ends the use of the clock that was read, or else all measurements. */
 #include "test.h"
 #include "bench.h"
 #include "checks/checks.h"
@@ -15,7 +15,7 @@ static struct {
 	unsigned batches_left; /* until one faults */
 } guarded;
 
-/* What boot/guard does on a machine. */
+/* Replaces boot/guard. */
 static bool
 guard(void (*work)(void *argument), void *argument, struct fault *fault)
 {

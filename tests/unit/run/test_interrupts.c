@@ -13,7 +13,7 @@
 #define WAY_IN_NS   1500 /* from a deadline to the handler's first reading, at most */
 
 static struct bench *bench;
-static const struct timer_driver *const *asked_drivers; /* NULL: those of a quick run */
+static const struct timer_driver *const *asked_drivers; /* NULL for the sources of a quick run */
 
 static int
 begin(void **state)
@@ -167,11 +167,11 @@ TEST(a_machine_without_a_fault_says_nothing)
 	}
 }
 
-/* What a fault of a source is, and by which rule it is named. NS: in the figure's interval. */
+/* A fault of a source, and the rule that finds it. NS lies in the interval of its figure. */
 struct sickness {
 	const char *name, *rule;
 	struct sim_timer timer;
-	int64_t low, high; /* the interval holds one of these; both 0: it is not told by a figure */
+	int64_t low, high; /* the interval contains one of these; both 0 if there is no figure */
 };
 
 static const struct sickness faults[] = {
@@ -211,7 +211,7 @@ TEST(each_fault_is_named_by_its_rule_alone_with_its_figure)
 	}
 }
 
-/* By half a period to one and a half: its shots show that, and its ticks may be of any deadline about. */
+/* Late by half a period to one and a half. Its one-shots show this, and its ticks may belong to several deadlines. */
 TEST(of_a_source_whose_ticks_lie_all_over_their_periods_none_is_lost_or_doubled)
 {
 	const struct report *report;
@@ -358,7 +358,7 @@ TEST(an_emulator_whose_busy_host_holds_its_timers_names_nobody)
 	assert_true(left_out > 15);
 }
 
-/* Its emulator sends it when nobody waits any longer: it comes with the next shot, and is that of the one before. */
+/* The emulator sends it after the wait has ended. It comes with the next shot, but belongs to the earlier one. */
 TEST(an_interrupt_that_comes_with_the_next_shot_is_not_an_early_one)
 {
 	const struct report *report;
@@ -372,7 +372,7 @@ TEST(an_interrupt_that_comes_with_the_next_shot_is_not_an_early_one)
 	assert_int_equal(outcome(report, "irq-early", "hpet0"), OUTCOME_PASSED);
 }
 
-/* What is lost while a host has the core is excused. */
+/* Ticks that are lost while the core is preempted are not counted. */
 TEST(a_guest_that_is_preempted_names_nobody)
 {
 	const struct report *report;

@@ -1,4 +1,4 @@
-/* What a run leaves on its volume while it lasts, and what the next one makes of it. */
+/* The marker that a run keeps on its volume, and its use by the next run. */
 #include "test.h"
 #include "run/marker.h"
 
@@ -41,7 +41,7 @@ TEST(what_is_printed_is_read_again)
 	assert_string_equal(read.phase, "");
 }
 
-/* Who looks at the file of a run that came to its end is not told of one that is going on. */
+/* A marker that stays after a run must not say that a run is going on. */
 TEST(its_remark_is_true_of_a_run_and_of_what_is_kept_behind_one)
 {
 	char bytes[MARKER_SIZE + 1] = "";

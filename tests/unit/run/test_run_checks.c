@@ -1,4 +1,4 @@
-/* Checks from which time was stolen are made again while there is time; what was seen once stays. */
+/* Checks that were disturbed by preemption are repeated while there is time. Results are kept. */
 #include "test.h"
 #include "bench.h"
 #include "checks/check.h"
@@ -69,11 +69,11 @@ TEST(a_check_that_was_disturbed_is_made_again_and_no_other)
 	const struct behaviours *behaviours = &bench->run.report.behaviours;
 
 	assert_int_equal(behaviours->count, 4);
-	assert_int_equal(looks, 7); /* of two devices the first five were disturbed */
+	assert_int_equal(looks, 7); /* two devices, whose first five looks were disturbed */
 	for (size_t i = 0; i < behaviours->count; i++) {
 		assert_true(behaviours->rows[i].checked);
 		assert_false(behaviours->rows[i].disturbed);
-		assert_int_equal(behaviours->rows[i].failed, i == 2); /* its first look was after the other device's */
+		assert_int_equal(behaviours->rows[i].failed, i == 2); /* its first look came after all looks at the other device */
 		assert_string_equal(behaviours->rows[i].text, i % 2 ? "Seen at last." : "Seen.");
 	}
 	bench_free(bench);
@@ -93,7 +93,7 @@ TEST(one_that_is_disturbed_for_ever_ends_with_the_time)
 	bench_free(bench);
 }
 
-/* What a clock that leaps under a check makes of it: here a failure. */
+/* A check that fails because the clock jumps. */
 static void
 look_while_the_pm_timer_leaps(const struct checking *checking, struct behaviour *row)
 {
@@ -130,7 +130,7 @@ TEST(checks_in_which_clocks_parted_are_made_again)
 	survey_prepare(&bench->run.survey);
 	looks = 0;
 	run_checks(&bench->run);
-	assert_int_equal(looks, 4); /* of two rows, each twice */
+	assert_int_equal(looks, 4); /* two rows, each twice */
 	assert_int_equal(bench->run.report.behaviours.count, 2);
 	for (size_t i = 0; i < 2; i++) {
 		assert_true(bench->run.report.behaviours.rows[i].checked);

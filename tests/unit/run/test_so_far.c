@@ -11,7 +11,7 @@
 
 static struct {
 	unsigned phases;
-	struct text json; /* of the latest */
+	struct text json; /* the latest checkpoint */
 } looked;
 
 /* As long as the other: the TSC is read once, which takes its time. */

@@ -1,4 +1,4 @@
-/* A soak on the simulated machine, row by row: what is in its series, and when it ends. */
+/* A soak on the simulated machine: the rows of its series, and its end. */
 #include "test.h"
 #include "bench.h"
 #include "sim.h"
@@ -14,11 +14,11 @@ static const char *const clocks[] = { "tsc", "hpet", "acpi_pm", NULL };
 
 static struct {
 	struct bench *bench;
-	size_t end_after_rows; /* somebody asks for the end then; 0: nobody does */
-	size_t leap_in_row;    /* in this row the HPET leaps by a second, once; 0: it doesn't */
-	size_t rows_max;       /* of the series; 0: as always */
+	size_t end_after_rows; /* the user ends the run after so many rows; 0 if not */
+	size_t leap_in_row;    /* the HPET jumps by a second once in this row; 0 if not */
+	size_t rows_max;       /* maximum rows of the series; 0 for the default */
 	size_t saved_rows;     /* in the latest checkpoint */
-	bool saved_within;     /* of a phase, with a row */
+	bool saved_within;     /* saved within a phase, with a row */
 } soak;
 
 static void
@@ -131,7 +131,7 @@ assert_rows_follow_each_other(const struct series *series)
 	}
 }
 
-/* What is true of a machine without faults: on the boot core each read takes as long as the other. */
+/* Asserts the values of a machine without faults, where all reads on the boot core take the same time. */
 static void
 assert_row_holds_the_truth(const struct report *report, const struct series_row *row)
 {

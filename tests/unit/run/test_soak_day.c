@@ -13,14 +13,14 @@
 #define DAY_PS   (24 * HOUR_PS)
 #define REST_PS  (600 * SIM_PS_PER_S)
 #define SLOW     20 /* times as long each access takes, which is no fault here; half of that where a rate counts */
-#define PER_TICK UINT64_C(100000000) /* the HPET's rate is told in 10^-8 Hz: a part in 10^15 */
+#define PER_TICK UINT64_C(100000000) /* the HPET's rate is set in units of 10^-8 Hz, a part in 10^15 */
 
 static const char *const clocks[] = { "tsc", "hpet", "acpi_pm", NULL };
 
 static struct {
 	struct bench *bench;
 	uint64_t begin_ps, round;
-	int64_t walk_ppb;   /* of the HPET, over the day */
+	int64_t walk_ppb;   /* change of the HPET's rate over the day */
 	bool interference;  /* from the tenth hour to the eleventh */
 } day;
 
@@ -62,7 +62,7 @@ soak_for_a_day(size_t cores, int64_t drift_ppb, uint64_t seed)
 	sim.preempt_ps = 50 * SIM_PS_PER_US;
 	sim.preempt_seed = seed;
 	sim_advance_ps(seed * 7654321987);
-	if (cores == 1) /* that of threads is one tick to a nanosecond */
+	if (cores == 1) /* with threads the TSC has one tick in a nanosecond */
 		sim_counter_hasten(&sim.tsc.counter, (int64_t)(seed % 7) * 10 - 30);
 	day.bench = bench = bench_new();
 	bench->duration_ns = 144 * (S / 4) / (cores == 1 ? 5 : 6);

@@ -1,6 +1,6 @@
 /*
- * Each source of interrupts by itself, on a simulated machine whose clocks' rates were measured before: well, and then
- * with one fault and nothing else changed. What is said differs by that fault alone.
+ * Each source of interrupts by itself, on a simulated machine with measured rates, first healthy and then with one
+ * fault. The results must differ only by this fault.
  */
 #include "test.h"
 #include "bench.h"
@@ -10,8 +10,8 @@
 
 #define DURATION_NS 1000000
 #define NS          SIM_PS_PER_NS
-#define PAUSE_PS    (500 * NS) /* looked at more seldom, this program is fast; far from what is a gap */
-#define WAIT_PS     (20 * SIM_PS_PER_US) /* of a pause while a second is waited for */
+#define PAUSE_PS    (500 * NS) /* long pauses make this program fast, but are much shorter than a gap */
+#define WAIT_PS     (20 * SIM_PS_PER_US) /* duration of a pause in a wait of a second */
 #define NOBODY      ""
 
 struct source {
@@ -40,7 +40,7 @@ static const struct source sources[] = {
 
 #define SOURCES (sizeof(sources) / sizeof(sources[0]))
 
-enum { /* of which sources: bits */
+enum { /* bits for sets of sources */
 	LAPIC = 1 << 0, DEADLINE = 1 << 1, HPET0 = 1 << 2, HPET1 = 1 << 3, FSB = 1 << 4, LEGACY = 1 << 5, PIT = 1 << 6,
 	RTC = 1 << 7, UPDATE = 1 << 8, ALARM = 1 << 9, STATUS = 1 << 10, SCI = 1 << 11,
 	PIT_PIC = 1 << 12, RTC_PIC = 1 << 13,
@@ -54,8 +54,8 @@ static const struct {
 	unsigned of;
 	struct sim_timer fault;
 	const char *rule;  /* that names it, or NOBODY: */
-	const char *words; /* then it is described so, in the row's reason or in what is said of a rule */
-	int64_t low, high; /* the finding's interval holds one of these; both 0: it has none */
+	const char *words; /* part of the row's reason or of a finding */
+	int64_t low, high; /* the finding's interval contains one of these; both 0 if it has none */
 } faults[] = {
 	{ "drops one tick in ten", PERIODS, { .drop_every = 10 }, "irq-lost", NULL, 7, 8 },
 	{ "drops one shot in five", SHOTS, { .drop_shots_every = 5 }, "irq-missing", NULL, 0, 0 },
@@ -112,7 +112,7 @@ end_test(void **state)
 
 TEST_FIXTURE(NULL, end_test);
 
-/* What is waited for with the firmware alive takes seconds. */
+/* Waits with the firmware active take seconds. */
 static void
 wait_long(void)
 {
@@ -212,7 +212,7 @@ is_described(const struct report *report, const char *words)
 	return any;
 }
 
-/* By its rule, and no other; its figure's interval holds what was set. */
+/* Returns true if only its rule finds the fault, and the figure's interval contains the set value. */
 static bool
 is_named(const struct report *report, const struct source *source, size_t fault)
 {
@@ -325,7 +325,7 @@ TEST(an_rtc_that_is_slow_to_program_is_asked_for_half_its_rate)
 	}
 }
 
-/* 8254: pulse N + 1 behind the write, whose first is up to a clock away: so N to N + 1 clocks, and the way in. */
+/* 8254: OUT rises N + 1 pulses after the write. The first comes within a clock, so it takes N to N + 1 clocks. */
 TEST(the_pit_is_due_where_its_data_sheet_says)
 {
 	const struct report_interval *shots;

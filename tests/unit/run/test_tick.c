@@ -8,11 +8,11 @@
 #include "sim.h"
 
 #define INT_ENB UINT64_C(4)
-#define WORK_PS (100 * SIM_PS_PER_MS) /* of the firmware, with interrupts on, as each phase begins */
+#define WORK_PS (100 * SIM_PS_PER_MS) /* time of the firmware with enabled interrupts at the start of each phase */
 
 static struct {
 	unsigned calls, phases;
-	unsigned refuse_from; /* the call that is refused, and all after it; 0: none */
+	unsigned refuse_from; /* this call and all later ones are refused; 0 if none */
 } firmware;
 
 /* As SetTimerPeriod() of that driver: the counter is stopped for it as well. */
@@ -163,7 +163,7 @@ TEST(a_tick_that_cannot_be_stopped_leaves_the_rate_open)
 	}
 }
 
-/* Refused later, in the phase after the rates: what was measured by then counts. */
+/* It is refused later, in the phase after the rates. Earlier results count. */
 TEST(a_tick_that_goes_on_later_is_not_compared)
 {
 	struct bench *bench;

@@ -1,7 +1,6 @@
 /*
- * The time that is said to be left, against the time that then was: whole runs in simulated time, on hosts that are
- * idle and busy. From a run's tenth part on it is wrong by a factor of two at most; what is below a second is shown as
- * one.
+ * Compares the displayed remaining time with the true one, in whole runs in simulated time, on idle and busy hosts.
+ * After a tenth of the run it is wrong by a factor of two at most. Less than a second is shown as one second.
  */
 #include "test.h"
 #include "bench.h"
@@ -15,18 +14,18 @@
 #define MS          UINT64_C(1000000)
 #define PREEMPT_PS  UINT64_C(8000000000)
 /*
- * On a busy host two virtual cores are seldom awake at the same moment, for which a ping-pong waits at each reading; a
- * loop of readings that takes no notice of the others loses the host's share only.
+ * On a busy host two virtual cores seldom run at the same time, and a ping-pong waits for this at each reading. A
+ * loop of readings on one core only loses the host's share.
  */
 #define PAIR_TICKS  1000000
 #define LOOP_TICKS  25000
 
 static struct {
 	uint64_t begin_ps;
-	size_t cores; /* that a busy host has; 0: it is idle */
-	const char *ends_in; /* what is shown when somebody asks for the end; NULL: nobody does */
-	uint64_t asked_ns;   /* when; 0: not yet */
-	uint64_t left_ns;    /* that was said to be left then */
+	size_t cores; /* cores of a busy host, 0 for an idle host */
+	const char *ends_in; /* the user ends the run when this is shown; NULL if not */
+	uint64_t asked_ns;   /* time of this request, or 0 */
+	uint64_t left_ns;    /* remaining time that was shown then */
 	size_t count;
 	struct {
 		uint64_t at_ns, left_ns;
@@ -72,7 +71,7 @@ somebody_asks(void *context)
 	return told.asked_ns != 0;
 }
 
-/* Whoever ends a run early has the rest of it in short, and no less. */
+/* A run that is ended early does all its remaining phases, but shortly. */
 static void
 assert_whole(const struct report *report)
 {
@@ -158,7 +157,10 @@ TEST(quick_run_of_four_cores_on_a_busy_host)
 	assert_told_right();
 }
 
-/* The rest is a quick run's, once a measurement that goes on elsewhere came to its end, and it is said so at once. */
+/*
+ * The rest takes the time of a quick run, after a measurement on another core has ended. The display shows this at
+ * once.
+ */
 TEST(soak_that_is_ended_early)
 {
 	static const char *const moments[] = { "rates", "acpi_pm", "cores", "pairs of cores", "gaps" };

@@ -100,7 +100,7 @@ TEST(a_gap_is_more_than_the_threshold_and_not_as_much)
 	assert_int_equal(seen.worst_ticks, 10001);
 }
 
-/* 3 GHz: 12,000 ticks are 4,000 ns; 12,287 are 4,095.67, which count as 4,096. */
+/* At 3 GHz 12,000 ticks are 4,000 ns, and 12,287 ticks are 4,095.67 ns, which count as 4,096 ns. */
 TEST(octaves_are_of_nanoseconds_whatever_the_rate)
 {
 	struct scale scale;
@@ -134,7 +134,7 @@ TEST(a_step_back_is_counted_and_is_no_gap)
 	observe(&gigahertz, 10000, 100000);
 	assert_int_equal(seen.steps.backward, 1);
 	assert_int_equal(seen.count, 0);
-	assert_int_equal(seen.observed_ticks, 100000); /* of ticks that passed */
+	assert_int_equal(seen.observed_ticks, 100000); /* elapsed ticks */
 }
 
 TEST(a_tsc_that_stopped_ends_the_observation_by_turns)

@@ -121,7 +121,7 @@ TEST(a_duration_of_half_an_hour_counts_like_any_other)
 	assert_int_equal(latency_percentile_ns(&latency, 100000), UINT64_C(1800000000000));
 }
 
-/* Of COUNT reads: by how much their binomial distribution is within the ranks that are taken, added up term by term. */
+/* Returns the probability that the percentile of COUNT reads lies within the ranks, as a sum of binomial terms. */
 static double
 coverage(uint64_t count, double share, uint64_t low, uint64_t high)
 {
@@ -201,7 +201,7 @@ TEST(the_loop_cost_is_exact_where_nanoseconds_are_rounded)
 {
 	struct scale scale;
 
-	/* 3 GHz: 4 ticks are 1.333 ns, which counts as 1; the loop's cost comes from the ticks. */
+	/* At 3 GHz 4 ticks are 1.333 ns, which counts as 1 ns. The loop's cost comes from the ticks. */
 	scale_init(&scale, (struct rate){ 3000000000, 1 });
 	fold(&scale, (const uint64_t[]){ 4, 4, 4 }, 3);
 	assert_int_equal(latency_mean_ps(&latency), 1000);
@@ -243,10 +243,10 @@ TEST(the_clean_mean_is_within_two_standard_errors)
 	for (size_t run = 0; run < 99; run++)
 		fold(&gigahertz, durations, RUN);
 	clean = latency_clean(&latency, 10000);
-	assert_int_equal(clean.mean_low_ps, 20000 - 500 - 64); /* of a hundred times as many a tenth */
+	assert_int_equal(clean.mean_low_ps, 20000 - 500 - 64); /* a hundred times as many reads have a tenth of the error */
 }
 
-/* Of 10,000 reads p99.9 is the 9,990th. */
+/* The p99.9 of 10,000 reads is the 9,990th. */
 TEST(a_percentile_is_hit_where_its_read_is)
 {
 	static const uint64_t hits[] = { 20000, 20000, 20000, 20000, 20000, 20000, 20000, 20000, 20000, 20000 };

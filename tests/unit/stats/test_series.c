@@ -1,4 +1,4 @@
-/* A series in time, of figures that are written down here: what is in a row, and rows that become one. */
+/* A series in time with written figures: the contents of rows, and rows that are merged. */
 #include "test.h"
 #include "stats/series.h"
 
@@ -189,7 +189,7 @@ TEST(no_rate_holds_over_rows_of_which_one_has_none)
 	assert_int_equal(series.rows[1].clocks[0].last.end, 0);
 }
 
-/* As at a run's end: there is space for it, and nobody needs more. */
+/* As at the end of a run, when the last row still fits. */
 TEST(the_last_row_of_a_full_series_stays_as_it_is)
 {
 	for (uint64_t i = 0; i + 1 < ROWS; i++)

@@ -140,6 +140,6 @@ TEST(figures_at_the_end_of_their_range_do_not_overflow)
 	assert_true(width.now == SIZE_MAX);
 	concurrency_learn(&width, UINT64_MAX / 32);
 	assert_true(width.now == SIZE_MAX);
-	concurrency_learn(&width, UINT64_MAX); /* by 31 more than 32 times as much */
+	concurrency_learn(&width, UINT64_MAX); /* 31 doublings more */
 	assert_true(width.now == SIZE_MAX / 2);
 }

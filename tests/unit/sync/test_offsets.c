@@ -1,7 +1,6 @@
 /*
- * Offsets: intervals, the picture made of all pairs, and its change. In literal cases every figure is exact; in
- * seeded ones the true offsets are known, every round trip has delays of its own each way, and the truth must
- * lie in every interval.
+ * Offsets: intervals, the solution from all pairs, and its change. In written examples every figure is exact. In seeded
+ * ones the true offsets are known, and each round trip has its own delays. The true offset must lie in every interval.
  */
 #include "test.h"
 #include "consensus/marzullo.h"
@@ -36,7 +35,7 @@ contains(struct offset offset, int64_t value)
 	return offset.low <= value && value <= offset.high;
 }
 
-/* COUNT cores whose TSCs agree, and no pair of which is measured. */
+/* COUNT cores whose TSCs agree, without measured pairs. */
 static struct world *
 world_new(enum tournament kind, size_t count, uint64_t seed)
 {
@@ -58,7 +57,10 @@ world_free(struct world *world)
 	free(world);
 }
 
-/* What the best messages each way leave: each is late by a delay of its own, so both ends are off outwards. */
+/*
+ * Sets the interval from the best messages in both directions. Each has its own delay, so both ends are too far
+ * outside.
+ */
 static void
 measure_pair(struct world *world, size_t a, size_t b, int64_t offset)
 {
@@ -180,7 +182,7 @@ vote_of_array(const void *context, size_t voter)
 
 TEST(majority_is_where_most_intervals_overlap)
 {
-	/* The example of Marzullo's algorithm as it is mostly given: 8..12, 11..13, 14..15, of which 11..12. */
+	/* The usual example of Marzullo's algorithm: 8..12, 11..13 and 14..15 give 11..12. */
 	static const struct offset votes[] = { { 8, 12 }, { 11, 13 }, { 14, 15 }, { INT64_MIN, INT64_MAX } };
 	struct marzullo majority = marzullo_find(vote_of_array, votes, 4, 4);
 
@@ -399,7 +401,7 @@ TEST(truth_lies_in_every_interval_of_cores_of_all_offsets)
 	}
 }
 
-/* Of the ways half say one thing and half another, one holds both: nothing tells which are right, nor does one more. */
+/* Half of the indirect paths give one value, half another, and one contains both. Nothing shows which half is right. */
 TEST(where_half_of_the_ways_say_otherwise_a_place_holds_both)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 7, 1);
@@ -440,8 +442,8 @@ TEST(where_wide_ways_share_nothing_a_place_holds_the_truth)
 }
 
 /*
- * Of 15 cores each second one runs 45,742 ppb slower, and the last had no ping-pong with the boot core. By way of those
- * its place is wrong, as they moved between their two ping-pongs, and they are more than the others.
+ * Each second of 15 cores runs 45,742 ppb slower, and the last had no ping-pong with the boot core. Indirect paths over
+ * the slow cores give it a wrong place, because these cores moved between their two ping-pongs. They are the majority.
  */
 TEST(where_most_ways_are_by_way_of_cores_that_drift_a_place_holds_the_truth)
 {
@@ -459,7 +461,7 @@ TEST(where_most_ways_are_by_way_of_cores_that_drift_a_place_holds_the_truth)
 	for (size_t i = 3; i < 14; i += 2)
 		offsets_set(&world->offsets, i, 14, (struct offset){ 1000000 - 400, 1000000 + 400 });
 	solve(world);
-	assert_offset(world->places[14], -800, 800); /* by way of one, which moved alone */
+	assert_offset(world->places[14], -800, 800); /* over one core, which moved alone */
 	world_free(world);
 }
 
@@ -835,8 +837,9 @@ TEST(boot_core_that_stepped_is_named_where_only_ways_over_two_cores_show_it)
 }
 
 /*
- * Three at 630, six at 0, three at -770: the first differ from all others and the second from none, but the third are
- * further from the second than the first are. So these nine are no group that the first three are off.
+ * Three cores are at 630, six at 0, three at -770. The first three differ from all others, and the six from none.
+ * But the last three are farther from the six than the first three are. So the nine others are no group that proves
+ * the first three wrong.
  */
 TEST(group_at_one_end_is_no_outlier_though_the_middle_differs_from_none)
 {
@@ -862,9 +865,9 @@ TEST(group_at_one_end_is_no_outlier_though_the_middle_differs_from_none)
 }
 
 /*
- * Seven in a line: three at 0, who are the first ones, two 270 and 350 ahead of them, two 8,000 and 14,000. One of
- * the first is nearer to each of the others than the farthest of these are to each other: it is not off the majority,
- * though it is the only one of all that is well enough measured.
+ * Seven cores: three at 0, two at 270 and 350, two at 8,000 and 14,000. One of the first three is nearer to each other
+ * core than the farthest of these are to each other. So it is not off the majority, although only this core is measured
+ * well enough.
  */
 TEST(first_of_a_line_is_no_outlier_though_the_second_is_nearer_to_all_that_follow)
 {
@@ -903,8 +906,8 @@ TEST(two_ways_that_contradict_only_each_other_leave_room_for_both)
 }
 
 /*
- * Core 2 stepped by 536 ticks in the middle of the tournament. Ways to it that are twice as wide as its pairs overlap
- * by little what they should not, so the vote on its place is open: that does not outvote ten pairs that prove it.
+ * Core 2 stepped by 536 ticks in the middle of the tournament. Indirect paths to it are twice as wide as its pairs, and
+ * just overlap. So the vote on its place is open, but ten pairs still prove the step.
  */
 TEST(core_that_ten_pairs_prove_is_marked_where_the_vote_on_its_place_is_open)
 {
@@ -971,7 +974,7 @@ TEST(boot_core_that_moves_meanwhile_leaves_each_its_own_pair)
 
 /* ---- drift ---- */
 
-#define SECOND INT64_C(2000000000) /* of a TSC of 2 GHz */
+#define SECOND INT64_C(2000000000) /* ticks of a TSC of 2 GHz */
 
 static struct offset
 drift_of(struct offset earlier, struct offset later, uint64_t first_end, uint64_t second_begin, uint64_t second_end)
@@ -1002,7 +1005,7 @@ TEST(drift_is_rounded_outwards)
 	assert_int_equal(still.high, 2);
 }
 
-/* Of 2 GHz: a tournament of 0.1 s at 0 s, one at SECONDS, one at 10 s. */
+/* A TSC of 2 GHz, with tournaments of 0.1 s at 0 s, at SECONDS, and at 10 s. */
 static enum motion
 motion_of(struct offset first, struct offset middle, int64_t seconds, struct offset last)
 {

@@ -1,6 +1,6 @@
 /*
- * Tournaments of cores drawn at random, whose truth is known at every moment: what is said of a core holds at the
- * moment of its ping-pong, and only cores in a minority are named. Each count of failures must be 0.
+ * Tournaments of random cores with known true offsets. Each statement about a core must be true at the time of its
+ * ping-pong, and only cores in a minority may be named. Each count of failures must be 0.
  */
 #include <stdio.h>
 #include "test.h"
@@ -114,7 +114,7 @@ play(struct trial *trial, struct picture *picture, enum tournament kind, uint64_
 	picture->summary = offsets_solve(&picture->offsets, picture->places, picture->outlier, picture->disputed);
 }
 
-/* How many cores' places exclude what was true when the two met. */
+/* Counts the cores whose places exclude the true offset at the time of the ping-pong. */
 static size_t
 count_wrong_places(const struct trial *trial, const struct picture *picture)
 {
@@ -192,7 +192,7 @@ TEST(one_core_that_steps_misplaces_nobody)
 	one_core_misplaces_nobody(step, __func__);
 }
 
-/* In two equal halves nobody is in a minority, however many cores are too badly measured to tell. */
+/* Two equal halves have no minority, however many cores are measured too coarsely. */
 TEST(halves_some_of_which_are_wide_have_no_majority)
 {
 	struct trial trial;
@@ -212,7 +212,7 @@ TEST(halves_some_of_which_are_wide_have_no_majority)
 	assert_int_equal(named, 0);
 }
 
-/* So in three groups, of which none has more than half. */
+/* Three groups have none either if no group has more than half of the cores. */
 TEST(three_groups_have_no_majority)
 {
 	struct trial trial;
@@ -332,7 +332,7 @@ TEST(three_groups_that_drift_and_halves_have_no_majority)
 	assert_int_equal(named, 0);
 }
 
-/* And yet the majority names those that are in none: each of a minority, where all are well measured. */
+/* But a majority names each core of a minority, if all are measured well. */
 TEST(minority_is_named_and_nobody_else)
 {
 	struct trial trial;

@@ -1,9 +1,8 @@
 /*
- * Ping-pongs of two host threads whose TSCs are one counter, which each reading moves on by a tick,
- * and an offset each: so causality is exact, and what a ping-pong says of the offset can be held
- * against the truth however the host deals out its time. What changes in the middle does so at a
- * message, not at a moment; and time flies only for a side that is left alone, so that no bound is
- * reached because the host kept the other from running.
+ * Ping-pongs of two host threads. Their TSCs are one counter, which each reading increments, and an
+ * offset each. So causality is exact, and the result of a ping-pong can be compared with the true
+ * offset, however the host schedules the threads. Faults start at a message, not at a time. Time
+ * advances quickly only if the other side has left, so no limit is reached because of the host.
  */
 
 #include <pthread.h>
@@ -15,15 +14,15 @@
 
 #define TRIPS        200
 #define BOUND_TICKS  (UINT64_C(1) << 32)
-#define ALONE_TICKS  (BOUND_TICKS / 1000) /* by a reading when the other has left */
-#define IN_MANY      UINT64_MAX /* messages: never */
+#define ALONE_TICKS  (BOUND_TICKS / 1000) /* ticks of a reading after the other side has left */
+#define IN_MANY      UINT64_MAX /* a message that never comes */
 #define BASE         (UINT64_C(1) << 40)
 
-/* What is wrong with one side; each thing from its message of that number on. */
+/* Faults of one side. Each starts at the message with the given number. */
 struct fault {
 	int64_t offset, later_offset;
 	uint64_t moves_after, dies_after, stops_after;
-	bool stopped, falls; /* its TSC: does not count; steps back at each reading */
+	bool stopped, falls; /* its TSC does not count, or steps back at each reading */
 };
 
 static struct {
@@ -202,7 +201,7 @@ TEST(an_offset_of_minus_2000_ticks_excludes_0_and_the_first_is_named)
 	assert_in_range(result.worst_ticks, 1, 1999);
 }
 
-/* What counts is how far the two differ. */
+/* Only the difference of the two offsets counts. */
 TEST(an_offset_of_the_first_counts_the_other_way_and_across_a_wrap)
 {
 	struct pingpong_result result;
@@ -303,7 +302,7 @@ TEST(a_second_that_dies_after_50_messages_leaves_50_trips)
 	assert_int_equal(result.trips, 50);
 	assert_int_equal(sim.pingpong.records[PINGPONG_SECOND].received, 50);
 	assert_true(result.offset.low < 20000 && 20000 < result.offset.high);
-	assert_true(sim.world > BOUND_TICKS); /* for which the first waited */
+	assert_true(sim.world > BOUND_TICKS); /* the first side waited for this time */
 }
 
 TEST(a_first_that_dies_after_50_messages_leaves_49_trips)
@@ -436,7 +435,7 @@ TEST(bounds_that_meet_within_the_tick_have_not_moved, NULL, NULL)
 	assert_int_equal(pingpong_result(&pingpong, 1).moved_ticks, 1); /* at least 99, at most 98 */
 }
 
-/* What a TSC that counts in steps reads: each steps at moments of its own. */
+/* Returns the reading of a TSC that counts in steps. Each TSC steps at other times. */
 static int64_t
 read_in_steps(uint64_t world, int64_t ahead, uint64_t step, uint64_t phase)
 {
@@ -487,7 +486,7 @@ TEST(figures_at_the_end_of_their_range_stay_bounds, NULL, NULL)
 	assert_true(result.worst_ticks == UINT64_C(1) << 63);
 }
 
-/* Buckets: 0 to 7 are exact; above, 4 to each power of two. */
+/* Buckets 0 to 7 are exact. Above that, each power of two has four buckets. */
 TEST(the_median_is_the_upper_end_of_its_bucket, NULL, NULL)
 {
 	static const struct {
@@ -516,7 +515,7 @@ TEST(the_median_does_not_mind_the_first_trips, NULL, NULL)
 	first->trips[36] = 5;
 	assert_int_equal(pingpong_result(&pingpong, 1).median_trip_ticks, 1279);
 	assert_int_equal(pingpong_result(&pingpong, 1).best_trip_ticks, 1024);
-	first->trips[36] = 4; /* of an even number, the lesser of the two in the middle */
+	first->trips[36] = 4; /* for an even number the smaller of the middle two counts */
 	assert_int_equal(pingpong_result(&pingpong, 1).median_trip_ticks, 1279);
 	first->trips[36] = 3;
 	assert_true(pingpong_result(&pingpong, 1).median_trip_ticks > 1279);

@@ -1,7 +1,7 @@
 /*
- * The warp check on host threads with TSCs of known offsets. Where figures are exact, a baton lets
- * one thread run at a time and moves on at every pause, and now and then inside the lock, so that
- * the host's scheduler has no say; one test lets all run at once.
+ * The warp check on host threads with TSCs of known offsets. For exact figures a baton lets only one
+ * thread run. It moves on at every pause, and sometimes inside the lock, so that the host's scheduler
+ * has no influence. One test lets all threads run at once.
  */
 
 #include <pthread.h>
@@ -12,7 +12,7 @@
 #define CORES      4
 #define TURNS      1000
 #define CALM       300
-#define TICK       100 /* by which the world moves on at each reading */
+#define TICK       100 /* ticks that pass at each reading */
 #define PATIENCE   100 /* pauses in a row after which a thread seems to wait in vain, but in one test, and */
 #define RARELY     65536 /* hands the baton on only at every so many */
 #define PAUSES_MAX (UINT64_C(6) << 20) /* of one core in all: the barrier, one lock, its turns */
@@ -26,12 +26,12 @@ static struct {
 	uint64_t world, random;
 	int64_t offset[CORES];
 	uint64_t reads[CORES], pauses[CORES], idle[CORES];
-	uint64_t dies_reading[CORES]; /* at this read, with the lock in its hand; 0: never */
-	uint64_t calms_reading[CORES]; /* its offset falls to CALM at this read; 0: never */
+	uint64_t dies_reading[CORES]; /* at this read, while it holds the lock; 0 if never */
+	uint64_t calms_reading[CORES]; /* its offset falls to CALM at this read; 0 if never */
 	uint64_t dies_pausing[CORES]; /* at the first pause after so many reads */
 	uint64_t patience;
 	unsigned far[CORES]; /* while it looks at the lock once, the others may so often, and once more */
-	uint64_t lead;       /* turns by which a core that holds the lock was ahead of another, at most */
+	uint64_t lead;       /* the largest lead in turns of a core that holds the lock */
 	size_t expected;
 	struct warp_table *table;
 } sim = { .mutex = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER };
@@ -352,7 +352,7 @@ TEST(a_core_that_never_comes_is_waited_for_and_missed)
 	assert_true(result.starved);
 }
 
-/* They look at the lock so seldom that one of the near ones has nearly always taken it. */
+/* They poll the lock so seldom that a near core has nearly always taken it. */
 TEST(cores_far_from_the_lock_have_as_many_turns_as_near_ones_at_any_time)
 {
 	struct warp_result result;
@@ -366,7 +366,7 @@ TEST(cores_far_from_the_lock_have_as_many_turns_as_near_ones_at_any_time)
 	assert_in_range(sim.lead, 1, 2 * 8); /* a round, and the one before that has ended for all */
 }
 
-/* What remains is what there was before: each for itself. */
+/* The remaining cores continue as before. */
 TEST(a_core_that_dies_between_two_turns_is_waited_for_four_times_in_all)
 {
 	sim.dies_pausing[1] = 51;
@@ -397,7 +397,7 @@ read_what_stands_still(void *context)
 	return 1000;
 }
 
-/* A hypervisor's clock is what is checked: it is not what says how long that takes. */
+/* The check reads a hypervisor's clock, but the TSC limits its duration. */
 TEST(a_clock_that_stands_still_does_not_keep_its_core_beyond_the_bound_by_the_tsc)
 {
 	sim.free_for_all = true;
@@ -457,7 +457,7 @@ TEST(without_a_lock_a_core_that_dies_in_its_turn_costs_the_others_nothing, begin
 	assert_int_equal(result.warps, 0);
 }
 
-/* Beyond what fits beside a core number it is still seen, and by at least so much as fits: 2^50 and more. */
+/* A warp above 2^50 does not fit next to a core number. It is still found, with at least this size. */
 TEST(without_a_lock_a_tsc_that_is_days_away_is_named_either_way, begin_lock_free, end)
 {
 	struct warp_result result;
