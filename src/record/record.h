@@ -48,8 +48,7 @@ struct record_run { /* the first entry */
 	uint64_t start_tsc;           /* the start of the run, on the boot core */
 };
 
-struct record_scale { /* the TSC's rate as known from TSC on; later entries with ns were converted by it */
-	uint64_t tsc;
+struct record_scale { /* the TSC's rate as the run knew it from here on; later entries with ns were converted by it */
 	uint64_t hz_num, hz_den; /* the rate is hz_num / hz_den Hz */
 };
 
@@ -146,7 +145,11 @@ struct record_interrupts { /* one arming of a timer, and the items struct record
 	uint16_t due;                      /* the status register after the wait, or 0 if it was not read */
 };
 
-struct record_watch { /* a loop on one core that only reads the TSC; the items are the struct record_cell of its gaps */
+struct record_octave { /* item N of a watch: gaps of 2^(N-1) to 2^N - 1 ns */
+	uint64_t gaps;
+};
+
+struct record_watch { /* a loop on one core that only reads the TSC; the items are 65 struct record_octave */
 	uint32_t core;
 	uint64_t begin_tsc;       /* on the boot core, before the loop was started */
 	uint64_t observed_ticks;  /* from the loop's first reading to its last, added up over its parts */
@@ -188,6 +191,7 @@ struct record { /* the writer */
 	uint8_t *bytes;
 	size_t size, length;
 	size_t block;     /* offset of the open block's header, or 0 if no block is open */
+	size_t last;      /* offset of the latest entry */
 	uint32_t blocks;  /* begun so far */
 	uint64_t entries, dropped;
 	bool ended;
@@ -201,6 +205,13 @@ void record_begin(struct record *record, void *bytes, size_t size);
  * is no space, it is larger than a block, or the record has ended.
  */
 bool record_put(struct record *record, enum record_kind kind, const void *fixed, const void *items, size_t count);
+
+/*
+ * Replaces the entry at offset AT by one of the same KIND and COUNT. AT was record->last after its record_put(). An
+ * entry that grows in a long run has one place in the record this way.
+ */
+void record_replace(struct record *record, size_t at, enum record_kind kind, const void *fixed, const void *items,
+		    size_t count);
 
 /* Bytes that such an entry takes at most, with the header of a block. */
 size_t record_bytes_of(enum record_kind kind, size_t count);

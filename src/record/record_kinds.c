@@ -12,7 +12,7 @@ static const struct record_field run[] = {
 	TEXT(record_run, version), TEXT(record_run, commit), FIELD(record_run, start_tsc),
 };
 static const struct record_field scale[] = {
-	FIELD(record_scale, tsc), FIELD(record_scale, hz_num), FIELD(record_scale, hz_den),
+	FIELD(record_scale, hz_num), FIELD(record_scale, hz_den),
 };
 static const struct record_field core[] = { FIELD(record_core, core), FIELD(record_core, apic_id) };
 static const struct record_field clock[] = {
@@ -60,6 +60,7 @@ static const struct record_field watch[] = {
 	FIELD(record_watch, threshold_ticks), FIELD(record_watch, gaps), FIELD(record_watch, total_ticks),
 	FIELD(record_watch, worst_ticks),
 };
+static const struct record_field octave[] = { FIELD(record_octave, gaps) };
 static const struct record_field gap[] = {
 	FIELD(record_gap, core), FIELD(record_gap, tsc), FIELD(record_gap, ticks),
 };
@@ -71,7 +72,7 @@ static const struct record_field end[] = { FIELD(record_end, entries), FIELD(rec
 
 const struct record_kind_row record_kinds[RECORD_KINDS] = {
 	[RECORD_RUN] = PLAIN(run, 48),
-	[RECORD_SCALE] = PLAIN(scale, 24),
+	[RECORD_SCALE] = PLAIN(scale, 16),
 	[RECORD_CORE] = PLAIN(core, 8),
 	[RECORD_CLOCK] = PLAIN(clock, 42),
 	[RECORD_MARK] = PLAIN(mark, 42),
@@ -80,7 +81,7 @@ const struct record_kind_row record_kinds[RECORD_KINDS] = {
 	[RECORD_LATENCY] = LIST(latency, 48, cell, 12),
 	[RECORD_EXCHANGE] = PLAIN(exchange, 84),
 	[RECORD_INTERRUPTS] = LIST(interrupts, 80, event, 16),
-	[RECORD_WATCH] = LIST(watch, 52, cell, 12),
+	[RECORD_WATCH] = LIST(watch, 52, octave, 8),
 	[RECORD_GAP] = PLAIN(gap, 20),
 	[RECORD_END] = PLAIN(end, 16),
 };

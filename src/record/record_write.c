@@ -92,15 +92,10 @@ add_to_block(struct record *record, size_t bytes)
 }
 
 static void
-append(struct record *record, enum record_kind kind, const void *fixed, const void *items, size_t count)
+put_entry(uint8_t *at, enum record_kind kind, const void *fixed, const void *items, size_t count)
 {
 	const struct record_kind_row *row = &record_kinds[kind];
-	size_t bytes = entry_bytes(kind, count);
-	uint8_t *at;
 
-	if (needs_block(record, bytes))
-		begin_block(record);
-	at = record->bytes + record->length;
 	put_number(at, kind, 2);
 	put_number(at + 2, row->fixed.bytes, 2);
 	put_number(at + 4, (uint32_t)count, 2);
@@ -108,6 +103,17 @@ append(struct record *record, enum record_kind kind, const void *fixed, const vo
 	at = put_fields(&row->fixed, at + RECORD_ENTRY_BYTES, fixed);
 	for (size_t i = 0; i < count; i++)
 		at = put_fields(&row->item, at, (const uint8_t *)items + i * stride(&row->item));
+}
+
+static void
+append(struct record *record, enum record_kind kind, const void *fixed, const void *items, size_t count)
+{
+	size_t bytes = entry_bytes(kind, count);
+
+	if (needs_block(record, bytes))
+		begin_block(record);
+	record->last = record->length;
+	put_entry(record->bytes + record->last, kind, fixed, items, count);
 	add_to_block(record, bytes);
 }
 
@@ -125,6 +131,33 @@ record_put(struct record *record, enum record_kind kind, const void *fixed, cons
 	append(record, kind, fixed, items, count);
 	record->entries++;
 	return true;
+}
+
+/* Returns the header of the block with the byte at offset AT. */
+static uint8_t *
+block_with(const struct record *record, size_t at)
+{
+	uint8_t *header = record->bytes + RECORD_HEADER_BYTES, *next = header;
+	uint32_t length;
+
+	while (next <= record->bytes + at) {
+		header = next;
+		__builtin_memcpy(&length, header + 4, 4);
+		next = header + RECORD_BLOCK_BYTES + length;
+	}
+	return header;
+}
+
+void
+record_replace(struct record *record, size_t at, enum record_kind kind, const void *fixed, const void *items,
+	       size_t count)
+{
+	uint8_t *header = block_with(record, at);
+	uint32_t length;
+
+	put_entry(record->bytes + at, kind, fixed, items, count);
+	__builtin_memcpy(&length, header + 4, 4);
+	put_number(header + 8, crc32_add(crc32_add(0, header, 4), header + RECORD_BLOCK_BYTES, length), 4);
 }
 
 void

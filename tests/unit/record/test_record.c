@@ -172,6 +172,39 @@ TEST(a_record_that_goes_on_is_good_after_each_entry)
 	assert_int_equal(entries, 500);
 }
 
+/* In each of several blocks, in the open one and in a finished one. */
+TEST(an_entry_that_is_replaced_has_its_new_bytes_and_a_valid_checksum)
+{
+	size_t at[500];
+	struct record_reader reader;
+	struct record_entry entry;
+	struct record_gap gap;
+	uint64_t entries;
+	const char *error;
+
+	for (uint32_t i = 0; i < 500; i++) {
+		record_put(&record, RECORD_GAP, &(struct record_gap){ i, 1, 1 }, NULL, 0);
+		at[i] = record.last;
+	}
+	assert_true(record.blocks > 3);
+	for (uint32_t i = 0; i < 500; i++) {
+		record_replace(&record, at[i], RECORD_GAP, &(struct record_gap){ i, 2, 1000 + i }, NULL, 0);
+		assert_int_equal(read_all(bytes, record.length, &entries, &error), RECORD_CUT);
+		assert_int_equal(entries, 500);
+	}
+	record_put(&record, RECORD_GAP, &(struct record_gap){ 500, 2, 1500 }, NULL, 0);
+	record_end(&record);
+	record_open(&reader, bytes, record.length);
+	for (uint32_t i = 0; record_next(&reader, &entry); i++) {
+		record_fixed(&entry, &gap);
+		assert_int_equal(gap.core, i);
+		assert_int_equal(gap.tsc, 2);
+		assert_int_equal(gap.ticks, 1000 + i);
+	}
+	assert_int_equal(reader.state, RECORD_WHOLE);
+	assert_int_equal(reader.entries, 501);
+}
+
 TEST(a_record_cut_off_at_any_byte_is_never_whole)
 {
 	uint64_t entries, all;
