@@ -10,7 +10,8 @@ USES_src/options         := src/base
 USES_src/network         := src/options
 USES_src/report          := src/stats src/sync src/options
 USES_src/rules           := src/report
-USES_src/measure         := src/report
+USES_src/measure         := src/report src/record
+USES_src/analysis        := src/report src/record
 USES_src/measure/clocks  := src/measure
 USES_src/measure/rates   := src/measure
 USES_src/measure/skew    := src/measure
@@ -27,10 +28,11 @@ USES_src/render/screen   := src/render/sections
 USES_src/render/fields   := src/rules
 USES_src/render/json     := src/render/fields
 USES_src/render/csv      := src/render/fields
-USES_src/run             := src/measure/clocks src/measure/rates src/measure/skew src/measure/timers src/judge src/judge/recommend
+USES_src/run             := src/measure/clocks src/measure/rates src/measure/skew src/measure/timers src/analysis src/judge \
+                            src/judge/recommend
 
 ROOMS += src/base src/record src/clock src/stats src/consensus src/sync src/options src/network src/report src/rules \
-         src/measure src/measure/clocks src/measure/rates src/measure/skew src/measure/timers \
+         src/measure src/measure/clocks src/measure/rates src/measure/skew src/measure/timers src/analysis \
          src/judge/cores src/judge/timers src/judge src/judge/recommend \
          src/render/layout src/render/cores src/render/sections src/render/text src/render/screen \
          src/render/fields src/render/json src/render/csv src/run

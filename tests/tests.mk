@@ -126,7 +126,7 @@ FUZZ_CC      := clang
 FUZZ_FLAGS   := -std=gnu11 -g -O1 -Wall -Wextra $(if $(WERROR),-Werror) -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZ_SECONDS := 60
 FUZZ_TARGETS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/*.c)))
-FUZZ_ROOMS   := $(sort $(foreach room,src/rules src/record src/network drivers/acpi drivers/smbios,$(call visible,$(room))))
+FUZZ_ROOMS   := $(sort $(foreach room,src/rules src/analysis src/network drivers/acpi drivers/smbios,$(call visible,$(room))))
 FUZZ_OBJECTS := $(patsubst %.c,$(BUILD)/fuzz/%.o,$(foreach room,$(FUZZ_ROOMS),$(wildcard $(room)/*.c)))
 FUZZ_LIBRARY := $(BUILD)/fuzz/all.a
 

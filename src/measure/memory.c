@@ -3,6 +3,7 @@
 
 /* Each part starts on a cache line, because cores write some parts at the same time. */
 #define LINE PINGPONG_LINE
+#define SCALES_MAX 4 /* rates of the TSC: the provisional one, and after each of the two phases on rates */
 
 /*
  * Takes BYTES off the block at *NEXT. Works on the address alone, because no block exists while its size is
@@ -15,6 +16,15 @@ take(uintptr_t *next, size_t bytes)
 
 	*next += (bytes + LINE - 1) / LINE * LINE;
 	return (void *)taken;
+}
+
+/* Bytes for all entries of a run on CORES cores. */
+static size_t
+record_size(size_t cores)
+{
+	return RECORD_SIZE_MIN + record_bytes_of(RECORD_RUN, 0) + SCALES_MAX * record_bytes_of(RECORD_SCALE, 0) +
+	       cores * (record_bytes_of(RECORD_CORE, 0) + record_bytes_of(RECORD_WATCH, OCTAVES)) +
+	       REPORT_EVENTS_MAX * record_bytes_of(RECORD_GAP, 0);
 }
 
 static size_t
@@ -52,6 +62,10 @@ lay_out(struct survey_memory *memory, uintptr_t begin, size_t cores, enum tourna
 	memory->medians = take(&next, cores / 2 * sizeof(*memory->medians));
 	memory->samples = take(&next, cores * SURVEY_CONTENDED_SAMPLES * sizeof(*memory->samples));
 	memory->others = take(&next, cores * sizeof(*memory->others));
+	memory->gaps = take(&next, sizeof(*memory->gaps));
+	memory->watches = take(&next, cores * sizeof(*memory->watches));
+	memory->record_size = record_size(cores);
+	memory->record = take(&next, memory->record_size);
 	return next - begin;
 }
 

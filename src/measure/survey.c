@@ -21,6 +21,31 @@
 #define STOPPED_READS      65536u
 
 void
+survey_begin_record(struct survey *survey)
+{
+	struct record_run run = { .start_tsc = survey->hooks.tsc_ordered() };
+	struct text text;
+
+	survey->start_tsc = survey->report->start_tsc = run.start_tsc;
+	survey->gap_entries = 0;
+	text_init(&text, run.version, sizeof(run.version));
+	text_put(&text, survey->report->version);
+	text_init(&text, run.commit, sizeof(run.commit));
+	text_put(&text, survey->report->commit);
+	record_begin(&survey->record, survey->memory.record, survey->memory.record_size);
+	record_put(&survey->record, RECORD_RUN, &run, NULL, 0);
+}
+
+void
+survey_set_scale(struct survey *survey, struct scale scale)
+{
+	const struct record_scale entry = { scale.hz.num, scale.hz.den };
+
+	survey->scale = scale;
+	record_put(&survey->record, RECORD_SCALE, &entry, NULL, 0);
+}
+
+void
 survey_batch(struct survey *survey, const struct clock *clock, size_t count)
 {
 	uint64_t saved = survey->hooks.interrupts_mask();

@@ -16,6 +16,7 @@
 #include "sync/offsets.h"
 #include "consensus/rate.h"
 #include "consensus/rate_fit.h"
+#include "record/record.h"
 #include "report/report.h"
 #include "clock/sample.h"
 #include "base/scale.h"
@@ -61,6 +62,13 @@ struct survey_hooks {
 	fault_guard *guarded;
 };
 
+/* A core's entry `watch` in the record. Each part of a soak is added to it. */
+struct survey_watch {
+	size_t at; /* its offset in the record, or 0 if it is not in the record */
+	struct record_watch sum;
+	struct record_octave octaves[OCTAVES];
+};
+
 /* Memory for measuring several cores, one block that is laid out before a core starts. */
 struct survey_memory {
 	size_t cores;            /* most cores of survey->smp that it has space for */
@@ -80,6 +88,10 @@ struct survey_memory {
 	uint64_t *medians;       /* median round trip of each ping-pong of a batch */
 	struct sample *samples;  /* SURVEY_CONTENDED_SAMPLES to each core */
 	uint32_t *others;        /* for each core: how many other cores read the clock at the same time */
+	struct gaps *gaps;       /* the core that is watched writes it */
+	struct survey_watch *watches; /* one of each core */
+	uint8_t *record;         /* record_size bytes */
+	size_t record_size;
 };
 
 #define SURVEY_CONTENDED_SAMPLES 128 /* samples of one clock on one core while all cores read it */
@@ -152,7 +164,8 @@ struct survey {
 	bool tsc_stopped;               /* Nothing is timed any more, and the report is incomplete. */
 	uint64_t tsc_resolution_ticks;  /* upper bound of the TSC's step, in ticks */
 	struct survey_track tracks[REPORT_CLOCKS_MAX]; /* in the order of report->clocks */
-	struct gaps gaps;               /* gaps of one core at a time */
+	struct record record;           /* in memory.record, from survey_begin_record() on */
+	size_t gap_entries;             /* in the record */
 	/*
 	 * How often each clock wraps: its pace at first measurement as a multiple of its nominal frequency, at
 	 * least 1.
@@ -208,6 +221,9 @@ bool survey_end_if_due(struct survey *survey);
  * then says so, and the run goes on, but no rate spans that time.
  */
 bool survey_observe(struct survey *survey);
+
+/* Begins the record, and with it the time in the run. */
+void survey_begin_record(struct survey *survey);
 
 enum survey_end {
 	SURVEY_WHOLE, /* the work was completed */

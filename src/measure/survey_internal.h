@@ -17,6 +17,9 @@ size_t survey_batch_size(const struct survey *survey, uint64_t ticks, size_t cou
 /* Adds the STEPS of one measurement on CORE to the steps of this core in the report. */
 void survey_add_steps(struct survey *survey, size_t core, const struct tsc_steps *steps);
 
+/* Sets and records the rate of the TSC for all that follows. */
+void survey_set_scale(struct survey *survey, struct scale scale);
+
 size_t survey_living(const struct survey *survey); /* number of live cores */
 
 /*

@@ -1,6 +1,7 @@
 /* Runs a whole run: opens the clocks, plays the phases and judges the report. See run.h. */
 #include "run/run.h"
 
+#include "analysis/analysis.h"
 #include "base/text.h"
 #include "judge/judge.h"
 #include "judge/recommend/recommend.h"
@@ -74,11 +75,24 @@ measure_rates(struct run *run)
 }
 
 static void
+record_cores(struct run *run)
+{
+	const struct report *report = &run->report;
+
+	for (size_t i = 0; i < report->core_count; i++) {
+		const struct record_core core = { (uint32_t)i, report->cores[i].apic_id };
+
+		record_put(&run->survey.record, RECORD_CORE, &core, NULL, 0);
+	}
+}
+
+static void
 start_cores(struct run *run)
 {
 	if (!run->survey.tsc_stopped)
 		run->machine->start_cores(run->machine->context, run);
 	run->machine->describe_cores(run->machine->context, &run->report);
+	record_cores(run);
 }
 
 static bool
@@ -326,6 +340,7 @@ conclude(const struct run *run, struct report *report)
 
 	report->elapsed_ms = scale_ns(&run->survey.scale, elapsed_ticks) / NS_PER_MS;
 	report->elapsed_known = report->tsc.den != 0;
+	analysis_gaps(run->survey.record.bytes, run->survey.record.length, report);
 	judge_report(report);
 	recommend(report);
 }

@@ -1,15 +1,18 @@
 /*
- * libFuzzer target over the reader of records. If the first byte of an input is 0, the rest is read as it is. Otherwise
- * the rest is wrapped into blocks with valid checksums, so that the fuzzer reaches the entries.
+ * libFuzzer target over the reader of records and over the analysis of records. If the first byte of an input is 0, the
+ * rest is read as it is. Otherwise the rest is wrapped into blocks with valid checksums, so that the fuzzer reaches the
+ * entries.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/analysis.h"
 #include "base/crc32.h"
 #include "record/record.h"
 
 #define BLOCKS_MAX 64u
 #define WIDE       512u /* larger than each struct of a kind */
+#define CORES      3
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -67,6 +70,18 @@ read_all(const uint8_t *bytes, size_t size)
 	return reader.state;
 }
 
+static void
+analyse(const uint8_t *bytes, size_t size)
+{
+	static struct report report;
+	static struct report_core cores[CORES];
+
+	report.cores = cores;
+	report.core_count = CORES;
+	analysis_gaps(bytes, size, &report);
+	require(report.interference.event_count <= REPORT_EVENTS_MAX);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -80,10 +95,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(bytes, data + 1, size - 1);
 		bytes = realloc(bytes, size > 1 ? size - 1 : 1); /* so that the sanitizer sees a read past the end */
 		read_all(bytes, size - 1);
+		analyse(bytes, size - 1);
 	} else {
 		size = wrap(bytes, data + 1, size - 1);
 		bytes = realloc(bytes, size);
 		read_all(bytes, size);
+		analyse(bytes, size);
 	}
 	free(bytes);
 	return 0;

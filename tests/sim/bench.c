@@ -144,6 +144,7 @@ bench_open(struct bench *bench, size_t cores)
 	struct report *report = &bench->run.report;
 	const struct cpu_facts *cpu = &bench->platform.cpu;
 
+	report->version = report->commit = report->fence = "";
 	options_default(&report->options);
 	report->options.profile = bench->interval_ns ? PROFILE_SOAK : PROFILE_QUICK;
 	if (bench->interval_ns)

@@ -6,6 +6,7 @@
 #define CHUNK_NS      (10 * SURVEY_NS_PER_MS) /* interrupts are masked for this long */
 #define CHUNK_TURNS   UINT64_C(4000000)       /* one turn in 2.5 ns: no ordered TSC read is faster */
 #define WARM_UP_TURNS 256
+#define SHORT_NS      UINT64_C(1000) /* chunks are whole ticks, so that several are a little shorter than their share */
 #define BOUND_NS      (20 * SURVEY_NS_PER_S)  /* for one chunk: the core may be preempted for long */
 
 struct observe_job {
@@ -22,46 +23,44 @@ observe(void *argument, size_t core)
 	gaps_observe(job->gaps, &job->plan);
 }
 
-/* Adds events to the report, up to EVENTS_END in all. BEGIN_TICKS is the chunk's start within the run. */
 static void
-add_events(struct survey *survey, uint32_t apic_id, uint64_t begin_ticks, size_t events_end)
+add_to_watch(struct survey_watch *watch, const struct gaps *gaps)
 {
-	struct report_interference *all = &survey->report->interference;
-	const struct gaps *gaps = &survey->gaps;
-
-	if (events_end > REPORT_EVENTS_MAX)
-		events_end = REPORT_EVENTS_MAX;
-	for (size_t i = 0; i < gaps->event_count && all->event_count < events_end; i++)
-		all->events[all->event_count++] = (struct report_gap){
-			.at_ms = scale_ns(&survey->scale, begin_ticks + gaps->events[i].after_ticks) / SURVEY_NS_PER_MS,
-			.ns = scale_ns(&survey->scale, gaps->events[i].ticks),
-			.core = apic_id,
-		};
+	watch->sum.observed_ticks += gaps->observed_ticks;
+	watch->sum.gaps += gaps->count;
+	watch->sum.total_ticks += gaps->total_ticks;
+	if (gaps->worst_ticks > watch->sum.worst_ticks)
+		watch->sum.worst_ticks = gaps->worst_ticks;
+	for (size_t i = 0; i < OCTAVES; i++)
+		watch->octaves[i].gaps += gaps->octave[i];
 }
 
+/* Updates the core's entry in the record, or appends it in the core's first chunk. */
 static void
-add_chunk(struct survey *survey, struct report_core *core)
+record_watch(struct survey *survey, struct survey_watch *watch)
 {
-	struct report_interference *all = &survey->report->interference;
-	const struct gaps *gaps = &survey->gaps;
-	uint64_t observed_ns = scale_ns(&survey->scale, gaps->observed_ticks);
-	uint64_t worst_ns = scale_ns(&survey->scale, gaps->worst_ticks);
+	struct record *record = &survey->record;
 
-	all->observed_ns += observed_ns;
-	all->measured = all->observed_ns != 0;
-	all->total_ns += scale_ns(&survey->scale, gaps->total_ticks);
-	all->gaps += gaps->count;
-	for (size_t i = 0; i < OCTAVES; i++)
-		all->octave[i] += gaps->octave[i];
-	if (worst_ns > all->worst_ns) {
-		all->worst_ns = worst_ns;
-		all->worst_core = core->apic_id;
+	if (watch->at)
+		record_replace(record, watch->at, RECORD_WATCH, &watch->sum, watch->octaves, OCTAVES);
+	else if (record_put(record, RECORD_WATCH, &watch->sum, watch->octaves, OCTAVES))
+		watch->at = record->last;
+}
+
+/* Records the gaps of a chunk that began at BEGIN_TSC one by one, at most LEFT. Returns the rest of LEFT. */
+static size_t
+record_gaps(struct survey *survey, size_t core, uint64_t begin_tsc, size_t left)
+{
+	const struct gaps *gaps = survey->memory.gaps;
+
+	for (size_t i = 0; i < gaps->event_count && left && survey->gap_entries < REPORT_EVENTS_MAX; i++) {
+		const struct record_gap gap = { (uint32_t)core, begin_tsc + gaps->events[i].after_ticks,
+						gaps->events[i].ticks };
+
+		survey->gap_entries += record_put(&survey->record, RECORD_GAP, &gap, NULL, 0);
+		left--;
 	}
-	series_gaps(&survey->report->series, observed_ns, gaps->count, worst_ns);
-	core->observed_ns += observed_ns;
-	core->gaps += gaps->count;
-	if (worst_ns > core->worst_gap_ns)
-		core->worst_gap_ns = worst_ns;
+	return left;
 }
 
 /*
@@ -76,15 +75,25 @@ warm_up(struct survey *survey, size_t core, struct observe_job job)
 	return survey->smp->run(survey->smp->context, core, observe, &job, BOUND_NS);
 }
 
-/* Observes CORE for SHARE_NS, or until it does not answer or its TSC stops. */
+static uint64_t
+observed_ns(const struct survey *survey, size_t core)
+{
+	return scale_ns(&survey->scale, survey->memory.watches[core].sum.observed_ticks);
+}
+
+/*
+ * Watches the core for its share of the time, or until it no longer answers or its TSC stops. Records at most
+ * EVENTS_LEFT gaps one by one.
+ */
 static void
-observe_core(struct survey *survey, size_t core, size_t living, size_t events_end)
+observe_core(struct survey *survey, size_t core, size_t living, size_t events_left)
 {
 	const struct report *report = survey->report;
-	struct report_core *row = &report->cores[core];
-	uint64_t share_ns = survey_core_share_ns(report, living), before_ns = row->observed_ns;
+	struct survey_watch *watch = &survey->memory.watches[core];
+	uint64_t share_ns = survey_core_share_ns(report, living), before_ns = observed_ns(survey, core);
+	struct gaps *gaps = survey->memory.gaps;
 	struct observe_job job = {
-		.gaps = &survey->gaps,
+		.gaps = gaps,
 		.plan = {
 			.scale = &survey->scale,
 			.threshold_ticks = scale_ticks(&survey->scale, survey->report->options.gap_ns),
@@ -96,18 +105,25 @@ observe_core(struct survey *survey, size_t core, size_t living, size_t events_en
 
 	if (!warm_up(survey, core, job))
 		return;
-	while (row->observed_ns < survey_share_ns(survey, survey_core_share_ns(report, living)) &&
+	watch->sum.core = (uint32_t)core;
+	watch->sum.threshold_ticks = job.plan.threshold_ticks;
+	while (observed_ns(survey, core) + SHORT_NS < survey_share_ns(survey, survey_core_share_ns(report, living)) &&
 	       !survey_end_if_due(survey)) {
-		uint64_t begin_ticks = survey->hooks.tsc_ordered() - survey->start_tsc;
+		uint64_t begin_tsc = survey->hooks.tsc_ordered();
 
-		survey->hooks.progress(survey->hooks.context, "gaps", survey->done_ns + row->observed_ns - before_ns,
-				       survey->total_ns);
+		survey->hooks.progress(survey->hooks.context, "gaps",
+				       survey->done_ns + observed_ns(survey, core) - before_ns, survey->total_ns);
 		if (!survey->smp->run(survey->smp->context, core, observe, &job, BOUND_NS))
 			return;
-		add_chunk(survey, row);
-		add_events(survey, row->apic_id, begin_ticks, events_end);
-		survey_add_steps(survey, core, &survey->gaps.steps);
-		if (survey->gaps.observed_ticks < job.plan.duration_ticks)
+		if (!watch->sum.observed_ticks)
+			watch->sum.begin_tsc = begin_tsc;
+		add_to_watch(watch, gaps);
+		record_watch(survey, watch);
+		events_left = record_gaps(survey, core, begin_tsc, events_left);
+		series_gaps(&survey->report->series, scale_ns(&survey->scale, gaps->observed_ticks), gaps->count,
+			    scale_ns(&survey->scale, gaps->worst_ticks));
+		survey_add_steps(survey, core, &gaps->steps);
+		if (gaps->observed_ticks < job.plan.duration_ticks)
 			return;
 	}
 }
@@ -125,7 +141,6 @@ survey_interference(struct survey *survey)
 		return;
 	if (survey->round == 0)
 		survey_is_at(survey, SURVEY_AT_INTERFERENCE);
-	report->interference.threshold_ns = report->options.gap_ns;
 	share_events = REPORT_EVENTS_MAX / (living * (survey->rounds ? survey->rounds : 1));
 	share_events = share_events ? share_events : 1;
 	for (size_t core = 0; core < smp->count && !survey_end_if_due(survey); core++) {
@@ -137,7 +152,7 @@ survey_interference(struct survey *survey)
 			return;
 		}
 		watched++;
-		observe_core(survey, core, living, report->interference.event_count + share_events);
+		observe_core(survey, core, living, share_events);
 		survey->done_ns += survey_slice_ns(survey, survey_core_share_ns(report, living));
 	}
 }

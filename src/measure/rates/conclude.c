@@ -129,7 +129,7 @@ settle_tsc(struct survey *survey, const struct rate_interval *rates)
 		text_put(&source, "no clock could be asked");
 	}
 	report->tsc_within = survey->tsc;
-	survey->scale = report_scale(report);
+	survey_set_scale(survey, report_scale(report));
 	if (tsc && survey->tsc.known)
 		set_measured(tsc, &survey->tsc);
 }

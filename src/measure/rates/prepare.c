@@ -136,7 +136,7 @@ guess_scale(struct survey *survey)
 	const struct report_clock *tsc = report_find_clock(report, "tsc");
 	struct rate hz = { ASSUMED_TSC_HZ, 1 };
 	size_t best, votes = 0;
-	struct scale bound;
+	struct scale scale, bound;
 
 	for (size_t i = 0; i < report->clock_count; i++) {
 		struct report_clock *entry = &report->clocks[i];
@@ -154,7 +154,8 @@ guess_scale(struct survey *survey)
 		hz = (struct rate){ implied[best].value, SURVEY_MICROHZ_PER_HZ };
 	else if (tsc && tsc->clock.claimed.den)
 		hz = tsc->clock.claimed;
-	scale_init(&survey->scale, hz);
+	scale_init(&scale, hz);
+	survey_set_scale(survey, scale);
 	if (best < report->clock_count)
 		begin_steps(survey, implied, implied[best].value);
 	scale_init(&bound, votes >= VOTES_MIN ? hz : (struct rate){ HIGHEST_TSC_HZ, 1 });
@@ -168,7 +169,7 @@ survey_prepare(struct survey *survey)
 
 	take_claim(report);
 	scale_init(&survey->scale, (struct rate){ ASSUMED_TSC_HZ, 1 });
-	survey->start_tsc = survey->report->start_tsc = survey->hooks.tsc_ordered();
+	survey_begin_record(survey);
 	survey->done_ns = 0;
 	survey->round = 0;
 	survey->rounds = survey_rounds(report, survey->smp->count);

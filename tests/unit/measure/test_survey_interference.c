@@ -4,6 +4,7 @@
  */
 #include "test.h"
 #include "sim.h"
+#include "analysis/analysis.h"
 #include "measure/survey.h"
 #include "measure/clocks/survey_clocks.h"
 #include "measure/survey_plan.h"
@@ -118,7 +119,18 @@ open_bench(size_t cores)
 	survey_lay_out(&bench.survey, bench.memory, cores, TOURNAMENT_STAR);
 	for (size_t i = 0; i < cores; i++)
 		bench.report.cores[i].apic_id = ID_OF(i);
-	bench.survey.start_tsc = hw_tsc_lfence();
+	bench.report.version = bench.report.commit = "";
+	survey_begin_record(&bench.survey);
+}
+
+/* From the machine to the report. */
+static void
+observe(void)
+{
+	const struct record *record = &bench.survey.record;
+
+	survey_interference(&bench.survey);
+	analysis_gaps(record->bytes, record->length, &bench.report);
 }
 
 static int
@@ -157,7 +169,7 @@ TEST(four_cores_that_are_left_alone_have_no_gap)
 	const struct report_interference *all = &bench.report.interference;
 
 	open_bench(4);
-	survey_interference(&bench.survey);
+	observe();
 	assert_true(all->measured);
 	assert_int_equal(all->threshold_ns, 10000);
 	assert_int_equal(all->gaps, 0);
@@ -181,7 +193,7 @@ TEST(a_core_that_is_taken_away_four_times_has_four_gaps_and_the_others_none)
 	take_away(2, 25000000, 2000000 - READ_NS);
 	take_away(2, 35000000, 9000 - READ_NS); /* not long enough */
 	take_away(2, 75000000, 70000 - READ_NS);
-	survey_interference(&bench.survey);
+	observe();
 	core = &bench.report.cores[2];
 	assert_int_equal(all->gaps, 4);
 	assert_int_equal(all->total_ns, 2180000);
@@ -203,7 +215,7 @@ TEST(an_event_says_when_in_the_run_it_was)
 
 	open_bench(4);
 	take_away(2, 25000000, 2000000 - READ_NS);
-	survey_interference(&bench.survey);
+	observe();
 	assert_int_equal(bench.report.interference.event_count, 1);
 	assert_int_equal(event->at_ms, 225);
 	assert_int_equal(event->ns, 2000000);
@@ -216,7 +228,7 @@ TEST(an_event_on_a_core_with_another_tsc_is_when_it_was)
 	open_bench(2);
 	sim.tsc.offset_ticks[1] = -INT64_C(3600000000000);
 	take_away(1, 25000000, 50000);
-	survey_interference(&bench.survey);
+	observe();
 	assert_int_equal(bench.report.interference.events[0].at_ms, 125);
 }
 
@@ -226,7 +238,7 @@ TEST(the_option_sets_the_threshold)
 	bench.report.options.gap_ns = 100000;
 	take_away(0, 1000000, 50000);
 	take_away(0, 5000000, 100001 - READ_NS);
-	survey_interference(&bench.survey);
+	observe();
 	assert_int_equal(bench.report.interference.threshold_ns, 100000);
 	assert_int_equal(bench.report.interference.gaps, 1);
 	assert_int_equal(bench.report.interference.worst_ns, 100001);
@@ -238,7 +250,7 @@ TEST(what_first_executions_cost_is_no_gap)
 	for (size_t core = 0; core < 2; core++)
 		for (uint64_t i = 0; i < 100; i++)
 			bench.away[bench.away_count++] = (struct away){ core, i, 40000 };
-	survey_interference(&bench.survey);
+	observe();
 	assert_int_equal(bench.report.interference.gaps, 0);
 	assert_int_equal(bench.report.interference.observed_ns, 2 * 100 * NS_PER_MS);
 }
@@ -248,7 +260,7 @@ TEST(a_core_that_falls_silent_keeps_what_it_gave_and_the_others_are_observed)
 	open_bench(3);
 	bench.mute = 1;
 	bench.mute_after_jobs = 3; /* the warm-up and two chunks */
-	survey_interference(&bench.survey);
+	observe();
 	assert_true(bench.is_dead);
 	assert_int_equal(bench.report.cores[1].observed_ns, 20 * NS_PER_MS);
 	assert_int_equal(bench.report.cores[2].observed_ns, 100 * NS_PER_MS);
@@ -259,7 +271,7 @@ TEST(the_deadline_ends_the_observation_and_keeps_what_was_seen)
 {
 	open_bench(2);
 	bench.deadline_ns = sim.now_ps / SIM_PS_PER_NS + 45 * NS_PER_MS;
-	survey_interference(&bench.survey);
+	observe();
 	assert_true(bench.report.incomplete);
 	assert_int_equal(bench.report.cores[0].observed_ns, 50 * NS_PER_MS);
 	assert_int_equal(bench.report.cores[1].observed_ns, 0);
@@ -274,7 +286,7 @@ TEST(observing_300_cores_takes_as_long_as_observing_11)
 	bench.report.duration_ns = 10 * NS_PER_MS;
 	for (size_t core = 0; core < AWAY_MAX; core++)
 		bench.away[bench.away_count++] = (struct away){ core, WARM_UP + 10, 20000 };
-	survey_interference(&bench.survey);
+	observe();
 	assert_in_range(all->observed_ns, 100 * NS_PER_MS, 110 * NS_PER_MS);
 	assert_int_equal(all->gaps, AWAY_MAX);
 	assert_int_equal(all->event_count, REPORT_EVENTS_MAX);
@@ -290,7 +302,7 @@ TEST(one_noisy_core_leaves_room_for_the_events_of_the_others)
 	for (uint64_t i = 0; i < 200; i++)
 		bench.away[bench.away_count++] = (struct away){ 0, WARM_UP + 10 + 2000 * i, 20000 };
 	take_away(3, 5000000, 30000);
-	survey_interference(&bench.survey);
+	observe();
 	assert_int_equal(all->gaps, 201);
 	assert_int_equal(all->event_count, 65);
 	assert_int_equal(all->events[63].core, ID_OF(0));
@@ -301,7 +313,7 @@ TEST(a_tsc_that_stopped_is_not_observed)
 {
 	open_bench(1);
 	sim.tsc.counter.stuck_at_ps = sim.now_ps;
-	survey_interference(&bench.survey);
+	observe();
 	assert_int_equal(bench.readings[0], 0);
 	assert_false(bench.report.interference.measured);
 	assert_true(bench.report.incomplete);
@@ -312,7 +324,7 @@ TEST(a_tsc_that_stops_is_left_with_the_chunk_in_which_it_did)
 {
 	open_bench(1);
 	sim.tsc.counter.stuck_at_ps = sim.now_ps + 25 * SIM_PS_PER_MS;
-	survey_interference(&bench.survey);
+	observe();
 	assert_in_range(bench.readings[0], 4000000, 4000000 + 25 * NS_PER_MS / 20);
 	assert_in_range(bench.report.interference.observed_ns, 24 * NS_PER_MS, 25 * NS_PER_MS);
 	assert_int_equal(bench.report.interference.gaps, 0);
@@ -323,7 +335,7 @@ TEST(a_tsc_that_steps_back_meanwhile_is_the_tscs_fault)
 	open_bench(1);
 	sim.tsc.counter.backward_at_ps = sim.now_ps + 5 * SIM_PS_PER_MS;
 	sim.tsc.counter.backward_ticks = 5000;
-	survey_interference(&bench.survey);
+	observe();
 	assert_int_equal(bench.report.cores[0].tsc.backward, 1);
 	assert_int_equal(bench.report.cores[0].tsc.worst_ticks, 5000 - READ_NS);
 	assert_int_equal(bench.report.cores[0].tsc.reads, bench.readings[0] - WARM_UP - 1 - 10);

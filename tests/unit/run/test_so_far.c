@@ -62,7 +62,6 @@ json_of_run(void (*begins)(void *context, const struct run *run, const struct ru
 	sim_reset();
 	bench = bench_new();
 	bench_open(bench, CORES);
-	bench->run.report.version = bench->run.report.commit = bench->run.report.fence = "";
 	bench_use_threads(bench);
 	bench->machine.begins = begins;
 	run_measure(&bench->run);

@@ -1,0 +1,113 @@
+/* Stolen time, from the entries `watch` and `gap`. See analysis.h. */
+#include "analysis/analysis.h"
+
+#include "record/record.h"
+
+#define NS_PER_MS UINT64_C(1000000)
+
+struct gap_analysis {
+	struct report *report;
+	uint64_t start_tsc;
+	struct scale scale; /* the latest entry `scale` has its rate */
+};
+
+/* Removes the figures of an earlier call. */
+static void
+clear(struct report *report)
+{
+	struct report_interference *all = &report->interference;
+
+	*all = (struct report_interference){ .smi_known = all->smi_known, .smi_count = all->smi_count };
+	for (size_t i = 0; i < report->core_count; i++)
+		report->cores[i].observed_ns = report->cores[i].gaps = report->cores[i].worst_gap_ns = 0;
+}
+
+static void
+take_scale(struct gap_analysis *analysis, const struct record_entry *entry)
+{
+	struct record_scale scale;
+
+	record_fixed(entry, &scale);
+	scale_init(&analysis->scale, (struct rate){ scale.hz_num, scale.hz_den });
+}
+
+static void
+take_start(struct gap_analysis *analysis, const struct record_entry *entry)
+{
+	struct record_run run;
+
+	record_fixed(entry, &run);
+	analysis->start_tsc = run.start_tsc;
+}
+
+static void
+add_watch(struct gap_analysis *analysis, const struct record_entry *entry)
+{
+	struct report *report = analysis->report;
+	struct report_interference *all = &report->interference;
+	struct record_octave octave;
+	struct record_watch watch;
+
+	record_fixed(entry, &watch);
+	if (watch.core >= report->core_count)
+		return;
+	struct report_core *core = &report->cores[watch.core];
+	uint64_t observed_ns = scale_ns(&analysis->scale, watch.observed_ticks);
+	uint64_t worst_ns = scale_ns(&analysis->scale, watch.worst_ticks);
+
+	all->threshold_ns = report->options.gap_ns;
+	all->observed_ns += observed_ns;
+	all->measured = all->observed_ns != 0;
+	all->total_ns += scale_ns(&analysis->scale, watch.total_ticks);
+	all->gaps += watch.gaps;
+	for (size_t i = 0; i < entry->item_count && i < OCTAVES; i++) {
+		record_item(entry, i, &octave);
+		all->octave[i] += octave.gaps;
+	}
+	if (worst_ns > all->worst_ns) {
+		all->worst_ns = worst_ns;
+		all->worst_core = core->apic_id;
+	}
+	core->observed_ns += observed_ns;
+	core->gaps += watch.gaps;
+	if (worst_ns > core->worst_gap_ns)
+		core->worst_gap_ns = worst_ns;
+}
+
+static void
+add_gap(struct gap_analysis *analysis, const struct record_entry *entry)
+{
+	struct report *report = analysis->report;
+	struct report_interference *all = &report->interference;
+	struct record_gap gap;
+
+	record_fixed(entry, &gap);
+	if (gap.core >= report->core_count || all->event_count == REPORT_EVENTS_MAX)
+		return;
+	all->events[all->event_count++] = (struct report_gap){
+		.at_ms = scale_ns(&analysis->scale, gap.tsc - analysis->start_tsc) / NS_PER_MS,
+		.ns = scale_ns(&analysis->scale, gap.ticks),
+		.core = report->cores[gap.core].apic_id,
+	};
+}
+
+void
+analysis_gaps(const void *record, size_t size, struct report *report)
+{
+	static void (*const take[RECORD_KINDS])(struct gap_analysis *analysis, const struct record_entry *entry) = {
+		[RECORD_RUN] = take_start,
+		[RECORD_SCALE] = take_scale,
+		[RECORD_WATCH] = add_watch,
+		[RECORD_GAP] = add_gap,
+	};
+	struct gap_analysis analysis = { .report = report };
+	struct record_reader reader;
+	struct record_entry entry;
+
+	clear(report);
+	scale_init(&analysis.scale, report->tsc);
+	record_open(&reader, record, size);
+	while (record_next(&reader, &entry))
+		if (take[entry.kind])
+			take[entry.kind](&analysis, &entry);
+}

@@ -1,0 +1,179 @@
+/* Stolen time in the report, from records that the tests write entry by entry. A tick is half a nanosecond. */
+#include "test.h"
+#include "analysis/analysis.h"
+#include "record/record.h"
+
+#define CORES     3
+#define START_TSC 1000000
+#define TICKS_MS  UINT64_C(2000000)
+#define ID_OF(core) (10 * (uint32_t)(core) + 7)
+
+static uint8_t bytes[65536];
+static struct record record;
+static struct report report;
+static struct report_core cores[CORES];
+
+static int
+begin(void **state)
+{
+	(void)state;
+	memset(&report, 0, sizeof(report));
+	memset(cores, 0, sizeof(cores));
+	report.options.gap_ns = 10000;
+	report.cores = cores;
+	report.core_count = CORES;
+	for (size_t i = 0; i < CORES; i++)
+		cores[i].apic_id = ID_OF(i);
+	record_begin(&record, bytes, sizeof(bytes));
+	record_put(&record, RECORD_RUN, &(struct record_run){ .start_tsc = START_TSC }, NULL, 0);
+	record_put(&record, RECORD_SCALE, &(struct record_scale){ 2000000000, 1 }, NULL, 0);
+	return 0;
+}
+
+TEST_FIXTURE(begin, NULL);
+
+/* A core was watched for OBSERVED_MS and had GAPS in one octave, each as long as the longest. */
+static void
+put_watch(uint32_t core, uint64_t observed_ms, size_t octave, uint64_t gaps, uint64_t worst_ticks)
+{
+	const struct record_watch watch = { .core = core, .observed_ticks = observed_ms * TICKS_MS, .gaps = gaps,
+					    .threshold_ticks = 20000, .total_ticks = gaps * worst_ticks,
+					    .worst_ticks = worst_ticks };
+	struct record_octave octaves[OCTAVES] = { { 0 } };
+
+	octaves[octave].gaps = gaps;
+	record_put(&record, RECORD_WATCH, &watch, octaves, OCTAVES);
+}
+
+static void
+put_gap(uint32_t core, uint64_t at_ms, uint64_t ticks)
+{
+	const struct record_gap gap = { core, START_TSC + at_ms * TICKS_MS, ticks };
+
+	record_put(&record, RECORD_GAP, &gap, NULL, 0);
+}
+
+static const struct report_interference *
+analyse(void)
+{
+	analysis_gaps(bytes, record.length, &report);
+	return &report.interference;
+}
+
+TEST(a_record_without_a_watch_has_no_stolen_time)
+{
+	assert_false(analyse()->measured);
+	assert_int_equal(report.interference.threshold_ns, 0);
+}
+
+TEST(watches_of_two_cores_are_added_up_in_ns_and_the_third_core_was_not_watched)
+{
+	const struct report_interference *all = &report.interference;
+
+	put_watch(0, 100, 15, 3, 50000);
+	put_watch(2, 200, 17, 2, 160001);
+	analyse();
+	assert_true(all->measured);
+	assert_int_equal(all->threshold_ns, 10000);
+	assert_int_equal(all->observed_ns, 300000000);
+	assert_int_equal(all->gaps, 5);
+	assert_int_equal(all->total_ns, 75000 + 160001);
+	assert_int_equal(all->worst_ns, 80001);
+	assert_int_equal(all->worst_core, ID_OF(2));
+	assert_int_equal(all->octave[15], 3);
+	assert_int_equal(all->octave[17], 2);
+	assert_int_equal(cores[0].observed_ns, 100000000);
+	assert_int_equal(cores[0].gaps, 3);
+	assert_int_equal(cores[0].worst_gap_ns, 25000);
+	assert_int_equal(cores[1].observed_ns, 0);
+	assert_int_equal(cores[2].gaps, 2);
+}
+
+TEST(two_watches_of_one_core_are_added_up)
+{
+	put_watch(1, 100, 15, 3, 50000);
+	put_watch(1, 100, 16, 1, 70000);
+	analyse();
+	assert_int_equal(cores[1].observed_ns, 200000000);
+	assert_int_equal(cores[1].gaps, 4);
+	assert_int_equal(cores[1].worst_gap_ns, 35000);
+}
+
+TEST(a_gap_is_shown_with_its_time_in_the_run_and_its_core)
+{
+	const struct report_interference *all = &report.interference;
+
+	put_gap(1, 250, 40000);
+	put_gap(0, 9, 30001);
+	analyse();
+	assert_int_equal(all->event_count, 2);
+	assert_int_equal(all->events[0].at_ms, 250);
+	assert_int_equal(all->events[0].ns, 20000);
+	assert_int_equal(all->events[0].core, ID_OF(1));
+	assert_int_equal(all->events[1].at_ms, 9);
+	assert_int_equal(all->events[1].ns, 15001);
+}
+
+/* The entry `scale` before a watch counts, not a later one. */
+TEST(ticks_are_ns_by_the_rate_that_was_known_then)
+{
+	put_watch(0, 100, 15, 1, 50000);
+	record_put(&record, RECORD_SCALE, &(struct record_scale){ 1000000000, 1 }, NULL, 0);
+	put_watch(1, 100, 15, 1, 50000);
+	analyse();
+	assert_int_equal(cores[0].observed_ns, 100000000);
+	assert_int_equal(cores[1].observed_ns, 200000000);
+	assert_int_equal(report.interference.worst_core, ID_OF(1));
+}
+
+TEST(a_longer_record_gives_the_figures_of_all_of_it_and_the_count_of_smis_stays)
+{
+	put_watch(0, 100, 15, 3, 50000);
+	put_gap(0, 9, 30001);
+	report.interference.smi_known = true;
+	report.interference.smi_count = 5;
+	analyse();
+	put_watch(1, 100, 15, 1, 50000);
+	analyse();
+	assert_int_equal(report.interference.observed_ns, 200000000);
+	assert_int_equal(report.interference.gaps, 4);
+	assert_int_equal(report.interference.event_count, 1);
+	assert_int_equal(cores[0].gaps, 3);
+	assert_true(report.interference.smi_known);
+	assert_int_equal(report.interference.smi_count, 5);
+}
+
+TEST(a_core_that_the_report_does_not_have_is_left_out)
+{
+	put_watch(CORES, 100, 15, 3, 50000);
+	put_gap(CORES, 9, 30001);
+	put_watch(0, 100, 15, 1, 50000);
+	analyse();
+	assert_int_equal(report.interference.gaps, 1);
+	assert_int_equal(report.interference.event_count, 0);
+}
+
+TEST(more_gaps_than_the_report_has_space_for_are_cut)
+{
+	for (uint64_t i = 0; i <= REPORT_EVENTS_MAX; i++)
+		put_gap(0, i, 30000);
+	assert_int_equal(analyse()->event_count, REPORT_EVENTS_MAX);
+	assert_int_equal(report.interference.events[REPORT_EVENTS_MAX - 1].at_ms, REPORT_EVENTS_MAX - 1);
+}
+
+TEST(a_damaged_record_counts_up_to_the_damage)
+{
+	size_t length = 0;
+
+	put_watch(0, 100, 15, 1, 50000);
+	while (record.blocks == 1) {
+		length = record.length;
+		put_gap(0, 9, 30000);
+	}
+	bytes[length + RECORD_BLOCK_BYTES] ^= 1;
+	put_watch(1, 100, 15, 1, 50000);
+	analyse();
+	assert_int_equal(report.interference.gaps, 1);
+	assert_int_equal(cores[0].gaps, 1);
+	assert_int_equal(cores[1].observed_ns, 0);
+}
