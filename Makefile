@@ -146,13 +146,16 @@ run: deps-build deps-run
 	+$(SUBMAKE) all
 	qemu/run --out $(BUILD)/report $(if $(OPTIONS),-- $(OPTIONS))
 
-# One version of DuckDB, checked by its hash, in a separate environment.
-FLEET_PYTHON := $(BUILD)/fleet-python/made
-$(FLEET_PYTHON): qemu/lab/requirements.txt | deps-fleet
+# Packages of PyPI: one version of each, checked by its hash, in a separate environment.
+$(BUILD)/%-python/made: | deps-fleet
 	rm -rf $(@D)
 	$(PYTHON) -m venv $(@D)
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes -r $<
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --no-deps --require-hashes -r $^
 	@touch $@
+
+# DuckDB
+FLEET_PYTHON := $(BUILD)/fleet-python/made
+$(FLEET_PYTHON): qemu/lab/requirements.txt
 
 # One version of Spark in the same way. PyPI has only its source, so its setup runs with the packages of the first list, and pip
 # fetches no others.

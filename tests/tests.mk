@@ -164,6 +164,10 @@ TEST :=
 PROGRAMS   := $(UNIT_TESTS) $(FUZZ_TARGETS)
 CHECK_MAKE := $(or $(if $(TEST),$(filter %/$(firstword $(TEST)),$(PROGRAMS))),all image $(BUILD)/baretick-skew.efi $(BUILD)/baretick-fault.efi $(BUILD)/baretick-fault.elf $(BUILD)/truth/truth $(BUILD)/host/bench_host $(PROGRAMS) seeds)
 
+# Published schemas of GitHub's and GitLab's files
+SCHEMA_PYTHON := $(BUILD)/schema-python/made
+$(SCHEMA_PYTHON): tests/requirements.txt
+
 ## installs missing packages, builds, runs the tests (TEST=test_table, test_boot.py or a name for one)
 .PHONY: check
 ## runs the tests of check and the long ones
@@ -171,6 +175,7 @@ CHECK_MAKE := $(or $(if $(TEST),$(filter %/$(firstword $(TEST)),$(PROGRAMS))),al
 check check-long: deps-build deps-run deps-dist deps-sign deps-test deps-fleet
 	+$(SUBMAKE) $(CHECK_MAKE)
 	+@$(if $(NO_INSTALL),:,$(SUBMAKE) $(FLEET_PYTHON)) || echo 'check: there is no DuckDB to be had: tests of the fleet are skipped'
+	+@$(if $(NO_INSTALL),:,$(SUBMAKE) $(SCHEMA_PYTHON)) || echo 'check: PyPI was not reached: the action is not compared with its schema'
 	tests/check $(if $(filter check-long,$@),--long) $(if $(TEST),'$(TEST)')
 
 # Spark has 455 MB and needs a Java, so its tests are not part of check.

@@ -1,5 +1,6 @@
 """The READMEs' recipes for CI: as far as they can be tried where none of those services is."""
 import hashlib
+import json
 import os
 import re
 import shlex
@@ -7,6 +8,7 @@ import shutil
 import subprocess
 import textwrap
 
+import jsonschema
 import pytest
 import yaml
 
@@ -137,6 +139,32 @@ def test_the_action_for_lava_is_an_action():
     assert sorted(monitor) == ["end", "fixupdict", "name", "pattern", "start"]
     assert all(re.compile(monitor[key]) for key in ("start", "end", "pattern"))
     assert set(re.compile(monitor["pattern"]).groupindex) == {"test_case_id", "result"}
+
+
+# The same by the services' published schemas, and the action with them.
+
+def read_on(workflow):
+    """WORKFLOW with the key `on`, which PyYAML reads as YAML 1.1 does: as true."""
+    return {"on" if key is True else key: value for key, value in workflow.items()}
+
+
+def in_container():
+    return yaml.safe_load(textwrap.dedent(README.partition("## In a container\n")[2].partition("then:\n\n")[2].partition("\n## ")[0]))
+
+
+@pytest.mark.parametrize("schema, document", [
+    ("github-actions", lambda: yaml.safe_load((ROOT / "qemu" / "action.yml").read_text())),
+    ("github-workflows", lambda: {"on": "push", "jobs": {"clocks": {"runs-on": "ubuntu-24.04", "steps": steps()}}}),
+    ("github-workflows", lambda: read_on(elsewhere())),
+    ("github-workflows", lambda: read_on(release())),
+    ("gitlab-ci", lambda: {"clocks": job()}),
+    ("gitlab-ci", in_container),
+], ids=["action", "github", "elsewhere", "release", "gitlab", "container"])
+def test_it_fits_the_published_schema(schema, document):
+    found = list((ROOT / "build" / "schema-python").glob(f"lib/*/site-packages/check_jsonschema/builtin_schemas/vendor/{schema}.json"))
+    if not found:
+        pytest.skip("there are no published schemas: `make check` puts them into build/schema-python if it reaches PyPI")
+    jsonschema.Draft7Validator(json.loads(found[0].read_bytes())).validate(document())
 
 
 # The commands themselves, with something in the place of sudo, udev and QEMU.
