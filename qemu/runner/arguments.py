@@ -215,7 +215,8 @@ def parser():
            help="The QEMU program (default: $QEMU, otherwise qemu-system-x86_64).")
     option("--qemu-arg", action="append", default=[], metavar="ARG",
            help="An argument for QEMU. Write --qemu-arg=-cpu for an argument that starts with a dash.")
-    option("--firmware", metavar="PATH", help="The UEFI firmware: a CODE file with VARS in the same folder, or a whole image.")
+    option("--firmware", metavar="PATH", help="The UEFI firmware: a CODE file with VARS in the same folder, or a whole image "
+           "(default: $OVMF, otherwise the distribution's).")
     option("--debug", action="store_true", help="Shows where an internal error of the runner comes from.")
     return made
 

@@ -59,10 +59,14 @@ def test_chart_js_of_another_version_is_passed_over_and_named(find, tmp_path):
     assert find("chart.js").stdout == f"{fits}\n"
 
 
-def test_a_variable_that_names_the_file_comes_first(find, tmp_path):
-    put(tmp_path, "/usr/lib/crt0-efi-x86_64.o")
-    expected = put(tmp_path, "/home/me/crt0.o")
-    assert find("gnu-efi-crt0", GNUEFI_CRT0="/home/me/crt0.o").stdout == f"{expected}\n"
+@pytest.mark.parametrize("name, variable, usual", [
+    ("gnu-efi-crt0", "GNUEFI_CRT0", "/usr/lib/crt0-efi-x86_64.o"), ("firmware", "OVMF", "/usr/share/OVMF/OVMF_CODE_4M.fd")])
+def test_a_variable_that_names_the_file_leaves_no_other_place(find, tmp_path, name, variable, usual):
+    put(tmp_path, usual)
+    done = find(name, **{variable: "/home/me/file"})
+    assert done.returncode == 2 and f" was not found in {variable}=/home/me/file. The package " in done.stderr
+    expected = put(tmp_path, "/home/me/file")
+    assert find(name, **{variable: "/home/me/file"}).stdout == f"{expected}\n"
 
 
 @pytest.mark.parametrize("name, words", [
@@ -70,7 +74,7 @@ def test_a_variable_that_names_the_file_comes_first(find, tmp_path):
     ("gnu-efi-crt0", ["crt0-efi-x86_64.o was not found in /usr/lib/x86_64-linux-gnu, ", "gnu-efi-devel (Fedora)", "GNUEFI_CRT0=FILE"]),
     ("gnu-efi-library", ["libgnuefi.a was not found in ", "gnu-efi-devel (Fedora)", "GNUEFI_LIBRARY=FILE"]),
     ("chart.js", ["Chart.js 3 was not found in /usr/share/javascript/chart.js, ", "libjs-chart.js", "CHARTS=FILE"]),
-    ("firmware", ["firmware for QEMU was not found in /usr/share/OVMF, ", "edk2-ovmf (Fedora, Arch)", "--firmware FILE"]),
+    ("firmware", ["firmware for QEMU was not found in /usr/share/OVMF, ", "edk2-ovmf (Fedora, Arch)", "OVMF=FILE"]),
     ("shim", ["a signed shim was not found in /usr/lib/shim, ", "shim-signed (Debian)", "SHIM_FOLDER=FOLDER"]),
     ("mokmanager", ["MokManager was not found in /usr/lib/shim, ", "shim (openSUSE)", "SHIM_FOLDER=FOLDER"]),
 ])

@@ -82,6 +82,18 @@ def test_a_guest_that_hangs_is_status_124_and_its_last_line_is_named(run, fake):
     assert b"no end within 5 s" in done.file("report.txt")
 
 
+def test_without_firmware_it_is_said_where_it_was_looked_for_and_who_has_it(run, fake, tmp_path):
+    """FIND_ROOT is a folder in the place of /, in which no firmware is."""
+    arguments = fake(b"")
+    at = arguments.index("--firmware")
+    done = run(*arguments[:at], *arguments[at + 2:], environment={"FIND_ROOT": str(tmp_path / "nothing"), "OVMF": ""})
+    assert done.status == 2, done
+    assert done.stderr.startswith("qemu/run: UEFI firmware for QEMU was not found in /usr/share/OVMF, ")
+    assert done.stderr.endswith("; OVMF=FILE names another place.\n") and " ovmf (Debian), " in done.stderr
+    named = run(*arguments[:at], *arguments[at + 2:], environment={"OVMF": str(arguments[at + 1])})
+    assert f"{arguments[at + 1]}" in named.file("qemu.log").decode(), named
+
+
 def test_qemu_that_dies_is_named_with_its_last_words(run, fake):
     done = run(*fake(b"", 'sys.stderr.write("qemu: no such device\\n"); sys.exit(1)'))
     assert done.status == 2
