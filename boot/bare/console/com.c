@@ -21,7 +21,8 @@ enum {
 
 /*
  * Sixteen bytes are sent within 1.4 ms. A read of the status takes about 1 us on a bus and up to 100 us in a guest.
- * Therefore this bound is 4 s or more. A port that is not ready by then is not used any more.
+ * Therefore this bound is 4 s or more, and minutes in a slow guest. A port that is not ready by then is given up, so
+ * that a run waits for it once.
  */
 #define POLLS_MAX 4000000u
 
@@ -47,7 +48,7 @@ keeps(const struct com *com, uint8_t value)
 bool
 com_open(struct com *com, uint16_t port)
 {
-	*com = (struct com){ port, 1 };
+	*com = (struct com){ port, 1, false };
 	if (!keeps(com, 0x5a) || !keeps(com, 0xa5) || get(com, STATUS) == STATUS_NOTHING)
 		return false;
 	set(com, INTERRUPTS, 0);
@@ -62,22 +63,23 @@ com_open(struct com *com, uint16_t port)
 	return true;
 }
 
-/* Waits for BIT of the status, at most POLLS_MAX reads. */
+/* Waits for BIT of the status, at most POLLS_MAX reads. Returns false if it does not come, or if COM was given up. */
 static bool
-has(const struct com *com, uint8_t bit)
+has(struct com *com, uint8_t bit)
 {
-	for (unsigned polls = 0; polls < POLLS_MAX; polls++) {
+	for (unsigned polls = 0; polls < POLLS_MAX && !com->is_given_up; polls++) {
 		if (get(com, STATUS) & bit)
 			return true;
 		hw_pause();
 	}
+	com->is_given_up = true;
 	return false;
 }
 
 bool
 com_write(void *device, const char *bytes, size_t size)
 {
-	const struct com *com = device;
+	struct com *com = device;
 
 	for (size_t i = 0; i < size; i++) {
 		if (i % com->burst == 0 && !has(com, STATUS_EMPTY))
@@ -88,7 +90,7 @@ com_write(void *device, const char *bytes, size_t size)
 }
 
 bool
-com_drain(const struct com *com)
+com_drain(struct com *com)
 {
 	return has(com, STATUS_SENT);
 }
