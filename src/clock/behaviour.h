@@ -17,6 +17,7 @@ enum unchecked {
 	UNCHECKED_OTHER,
 	UNCHECKED_GUEST,        /* a guest or an emulator cannot show it, or its host may be the cause */
 	UNCHECKED_NO_REFERENCE, /* no independent source to compare the figure with */
+	UNCHECKED_TIME,         /* too little time was left before the deadline */
 };
 
 struct behaviour {

@@ -139,6 +139,7 @@ say_unjudged(struct report *report)
 	put_reason(&text, &none, count_unchecked(report, UNCHECKED_GUEST), guest, guest);
 	put_reason(&text, &none, count_unchecked(report, UNCHECKED_NO_REFERENCE), "has no independent reference",
 		   "have no independent reference");
+	put_reason(&text, &none, count_unchecked(report, UNCHECKED_TIME), "for lack of time", "for lack of time");
 	end_reasons(&text, none);
 }
 

@@ -3,7 +3,7 @@
 
 #include "sync/tournament.h"
 
-#define WARPS_NS           (500 * SURVEY_NS_PER_MS) /* each; see warp_checks() */
+#define WARPS_NS           (500 * SURVEY_NS_PER_MS) /* each of survey_warp_checks() */
 /* For one clock: wake all cores and read a few hundred times. */
 #define CONTENDED_NS       (5 * SURVEY_NS_PER_MS)
 #define JOB_OVERHEAD_NS    (2 * SURVEY_NS_PER_MS) /* wake a core and process its results */
@@ -30,12 +30,8 @@ usable_count(const struct report *report)
 	return count;
 }
 
-/*
- * Number of warp checks: two of the TSC (with and without a lock), and one of each hypervisor clock (with a
- * lock).
- */
-static uint64_t
-warp_checks(const struct report *report)
+uint64_t
+survey_warp_checks(const struct report *report)
 {
 	uint64_t count = 2;
 
@@ -80,7 +76,7 @@ survey_late_tournament_ns(const struct survey *survey)
 static uint64_t
 late_warps_ns(const struct survey *survey)
 {
-	return late_ns(survey, warp_checks(survey->report) * LATE_WARPS_NS);
+	return late_ns(survey, survey_warp_checks(survey->report) * LATE_WARPS_NS);
 }
 
 /* Extra time for checks and timer tests. They wait for devices, so time taken by the host comes on top. */
@@ -130,7 +126,7 @@ part_ns(const struct report *report, size_t cores, enum part part)
 	case PART_CONTENDED:
 		return others ? usable_count(report) * CONTENDED_NS : 0;
 	case PART_WARPS:
-		return others ? warp_checks(report) * WARPS_NS : 0;
+		return others ? survey_warp_checks(report) * WARPS_NS : 0;
 	case PART_GAPS:
 		return cores * survey_core_share_ns(report, cores);
 	case PART_RATES_AGAIN:

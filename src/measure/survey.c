@@ -17,6 +17,7 @@
  */
 #define PASS_SHARE         3
 #define PASS_REST_NS       (10 * SURVEY_NS_PER_S)
+#define TOGETHER_BOUND_NS  (20 * SURVEY_NS_PER_S) /* for a job on all cores, which may share a processor */
 /* TSC reads, 0.5 ms and more: a counter that moves does not show one value for that long. */
 #define STOPPED_READS      65536u
 
@@ -225,6 +226,31 @@ bool
 survey_pass_is_over(const struct survey *survey, uint64_t end_tsc)
 {
 	return survey->hooks.tsc_ordered() > end_tsc;
+}
+
+void
+survey_run_together(struct survey *survey, smp_job *job, void *argument, uint64_t work_ticks)
+{
+	uint64_t begin_tsc = survey->hooks.tsc_ordered(), end_tsc;
+
+	survey->smp->run_all(survey->smp->context, job, argument, TOGETHER_BOUND_NS);
+	end_tsc = survey->hooks.tsc_ordered();
+	if (end_tsc > begin_tsc && end_tsc - begin_tsc > work_ticks) /* the TSC may have stepped back */
+		survey->together_ticks = end_tsc - begin_tsc - work_ticks;
+}
+
+uint64_t
+survey_together_ticks(const struct survey *survey)
+{
+	return survey->together_ticks ? survey->together_ticks : survey->job_ticks * survey_living(survey);
+}
+
+bool
+survey_together_fits(const struct survey *survey, uint64_t end_tsc, uint64_t extra_ticks)
+{
+	uint64_t now = survey->hooks.tsc_ordered();
+
+	return now <= end_tsc && survey_together_ticks(survey) + extra_ticks <= end_tsc - now;
 }
 
 void

@@ -161,6 +161,8 @@ struct survey {
 	struct rate_interval tsc;       /* the TSC's rate as measured */
 	bool tsc_doubtful;              /* no majority of the clocks confirms it */
 	uint64_t start_tsc;             /* start of the run */
+	uint64_t job_ticks;             /* mean time of a job on one core, from reading the cores' facts */
+	uint64_t together_ticks;        /* time of the latest job on all cores at once; 0 if there was none */
 	bool tsc_stopped;               /* Nothing is timed any more, and the report is incomplete. */
 	uint64_t tsc_resolution_ticks;  /* upper bound of the TSC's step, in ticks */
 	struct survey_track tracks[REPORT_CLOCKS_MAX]; /* in the order of report->clocks */

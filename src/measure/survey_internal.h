@@ -48,12 +48,29 @@ survey_end_if_untimed(struct survey *survey)
 /*
  * A pass is a part of the run that measures one core after another, or all of them repeatedly. With hundreds of
  * cores on a few processors of a host it may take far longer than planned. Returns the TSC at which the pass
- * ends: after a third of the time up to ten seconds before the deadline, so that later phases end in time.
+ * ends: after a third of the time up to ten seconds before the deadline, so that later phases end in time. If
+ * less than twenty seconds are left, the pass gets a third of one half of them.
  */
 uint64_t survey_pass_end(const struct survey *survey);
 
 /* Returns true if the pass that ends at END_TSC is over. */
 bool survey_pass_is_over(const struct survey *survey, uint64_t end_tsc);
+
+/*
+ * Runs JOB on all cores at once and keeps its duration for survey_together_ticks(). The cores work for at most
+ * WORK_TICKS, which do not count.
+ */
+void survey_run_together(struct survey *survey, smp_job *job, void *argument, uint64_t work_ticks);
+
+/*
+ * Returns how long a job on all cores at once takes until every core has started and ended: the duration of the latest
+ * one. The estimate before the first one is that the cores run one after another, each for the mean time of a job on
+ * one core. A job cannot be stopped without losing its cores, so it is started only if it fits.
+ */
+uint64_t survey_together_ticks(const struct survey *survey);
+
+/* Returns true if such a job that works for EXTRA_TICKS more ends in the pass that ends at END_TSC. */
+bool survey_together_fits(const struct survey *survey, uint64_t end_tsc, uint64_t extra_ticks);
 
 /* Returns true if the clock can be read now. */
 static inline bool

@@ -34,6 +34,9 @@ uint64_t survey_tournament_budget_ns(const struct report *report);
 /* Longest duration of a ping-pong: all of them would fit into half of the budget. */
 uint64_t survey_pingpong_bound_ns(const struct report *report, enum tournament kind, size_t cores);
 
+/* Number of warp checks: two of the TSC (with and without a lock), and one of each hypervisor clock (with a lock). */
+uint64_t survey_warp_checks(const struct report *report);
+
 /* Longest and planned duration of all checks of the devices' behaviour. Part of the plan. */
 uint64_t survey_checks_ns(const struct report *report);
 uint64_t survey_checks_plan_ns(const struct report *report);

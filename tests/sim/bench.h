@@ -27,7 +27,7 @@ struct bench {
 	size_t mute; /* a core that does not answer after so many jobs, or BENCH_NOBODY */
 	uint64_t mute_after_jobs;
 	bool is_dead;
-	uint64_t job_ps;      /* what a job on another core takes before it begins, as of many cores on a small host */
+	uint64_t job_ps;      /* before a job begins, for each of its cores: as of many cores on a small host */
 	uint64_t deadline_ms; /* of world time, or BENCH_NEVER_MS */
 	uint64_t duration_ns;    /* for each measurement: 20 ms */
 	uint64_t interval_ns;    /* of the rows of a soak; 0: a quick run, without a series */

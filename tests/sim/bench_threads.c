@@ -59,6 +59,7 @@ run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void 
 			living[living_count++] = cores[i];
 	for (size_t i = 0; i < bench->run.smp.count; i++)
 		threads_cores[i].offset_ticks = sim.tsc.offset_ticks[i];
+	sim_advance_ps(living_count * bench->job_ps);
 	join_worlds();
 	together = true;
 	sim.before_access = take_turn;

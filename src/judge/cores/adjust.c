@@ -3,7 +3,7 @@
 #include "rules/rules.h"
 
 struct extremes {
-	size_t cores; /* cores that have TSC_ADJUST */
+	size_t asked, cores; /* cores whose facts are known, and those of them that have TSC_ADJUST */
 	const struct report_core *least, *most;
 	size_t least_count, most_count; /* number of cores with the values of LEAST and MOST */
 };
@@ -11,11 +11,12 @@ struct extremes {
 static struct extremes
 find_extremes(const struct report *report)
 {
-	struct extremes extremes = { .cores = 0 };
+	struct extremes extremes = { .asked = 0 };
 
 	for (size_t i = 0; i < report->core_count; i++) {
 		const struct report_core *core = &report->cores[i];
 
+		extremes.asked += core->facts_known;
 		if (!core->facts_known || !core->facts.has_tsc_adjust)
 			continue;
 		if (!extremes.cores || core->facts.tsc_adjust < extremes.least->facts.tsc_adjust) {
@@ -46,13 +47,14 @@ writer(const struct report *report)
 }
 
 /*
- * Returns the APIC id of the core that differs from all others if these have one value, REPORT_NO_CORE
- * otherwise.
+ * Returns the APIC id of the core that differs from all others if these have one value and are most of the
+ * cores, REPORT_NO_CORE otherwise. The deadline may have left few cores to compare.
  */
 static uint32_t
-find_odd(const struct extremes *extremes)
+find_odd(const struct report *report, const struct extremes *extremes)
 {
-	if (extremes->cores < 3 || extremes->least_count + extremes->most_count != extremes->cores)
+	if (extremes->cores < 3 || extremes->cores - 1 <= report->cores_started / 2 ||
+	    extremes->least_count + extremes->most_count != extremes->cores)
 		return REPORT_NO_CORE;
 	if (extremes->most_count == 1)
 		return extremes->most->apic_id;
@@ -64,7 +66,7 @@ name_unequal(struct report *report, const struct extremes *extremes, const struc
 	     const struct report_core *smaller, uint64_t difference, uint64_t limit)
 {
 	struct finding *finding;
-	uint32_t odd = find_odd(extremes);
+	uint32_t odd = find_odd(report, extremes);
 
 	finding = rules_add_finding(report, "tsc-adjust-unequal", "tsc", odd,
 				    "TSC_ADJUST is %ld ticks on core %u and %ld on core %u: %s wrote their "
@@ -81,11 +83,12 @@ name_written(struct report *report, const struct extremes *extremes, const struc
 	     uint64_t limit)
 {
 	rules_set_count(rules_add_finding(report, "tsc-adjust", "tsc", REPORT_NO_CORE,
-					  "TSC_ADJUST is %s%ld ticks on all %zu cores: %s wrote the TSC after "
+					  "TSC_ADJUST is %s%ld ticks on %s%zu cores: %s wrote the TSC after "
 					  "reset.",
 					  extremes->least->facts.tsc_adjust == extremes->most->facts.tsc_adjust
 						  ? "" : "up to ",
-					  larger->facts.tsc_adjust, extremes->cores, writer(report)),
+					  larger->facts.tsc_adjust, extremes->asked < report->cores_started ? "" : "all ",
+					  extremes->cores, writer(report)),
 			magnitude(larger->facts.tsc_adjust), limit);
 }
 

@@ -1,9 +1,7 @@
 /* Measures the read latency of each clock while all cores read it. See survey_clocks.h. */
 #include "measure/clocks/clocks_internal.h"
 
-/* For one clock: shared clocks are slow, and cores may share a processor. */
-#define BOUND_NS (20 * SURVEY_NS_PER_S)
-#define TRIES    4 /* attempts until two cores read at the same time, which a busy host may prevent */
+#define TRIES 4 /* attempts until two cores read at the same time, which a busy host may prevent */
 
 struct contention { /* one clock read by all cores */
 	/* Set by the boot core before the others start. */
@@ -56,7 +54,7 @@ measure_clock(struct survey *survey, size_t index)
 	size_t measured = 0;
 
 	__builtin_memset(memory->others, 0, memory->cores * sizeof(*memory->others));
-	smp->run_all(smp->context, take_together, &contention, BOUND_NS);
+	survey_run_together(survey, take_together, &contention, 0);
 	barrier_stop(&contention.barrier);
 	if (survey_end_if_untimed(survey))
 		return 0;
@@ -90,14 +88,14 @@ survey_contended(struct survey *survey)
 
 		if (!survey_usable(entry) || !report_clock_is_main(entry) || entry->clock.one_core_only)
 			continue;
-		if (survey_pass_is_over(survey, end_tsc)) {
+		if (!survey_together_fits(survey, end_tsc, 0)) {
 			report_note(report, "Clocks from %s on were not read by all cores at once: that would have taken too much "
 				    "of the time up to the deadline.", entry->clock.id);
 			return;
 		}
 		survey->hooks.progress(survey->hooks.context, "contention", survey->done_ns, survey->total_ns);
 		for (unsigned tries = 0; tries < TRIES && !survey->tsc_stopped &&
-		     !survey_pass_is_over(survey, end_tsc) && !measure_clock(survey, i); tries++)
+		     survey_together_fits(survey, end_tsc, 0) && !measure_clock(survey, i); tries++)
 			;
 	}
 }

@@ -82,11 +82,11 @@ observed_ns(const struct survey *survey, size_t core)
 }
 
 /*
- * Watches the core for its share of the time, or until it no longer answers or its TSC stops. Records at most
- * EVENTS_LEFT gaps one by one.
+ * Watches the core for its share of the time, at most until END_TSC, or until it no longer answers or its TSC stops.
+ * It gets one chunk in any case. Records at most EVENTS_LEFT gaps one by one.
  */
 static void
-observe_core(struct survey *survey, size_t core, size_t living, size_t events_left)
+observe_core(struct survey *survey, size_t core, size_t living, size_t events_left, uint64_t end_tsc)
 {
 	const struct report *report = survey->report;
 	struct survey_watch *watch = &survey->memory.watches[core];
@@ -108,6 +108,7 @@ observe_core(struct survey *survey, size_t core, size_t living, size_t events_le
 	watch->sum.core = (uint32_t)core;
 	watch->sum.threshold_ticks = job.plan.threshold_ticks;
 	while (observed_ns(survey, core) + SHORT_NS < survey_share_ns(survey, survey_core_share_ns(report, living)) &&
+	       (observed_ns(survey, core) == before_ns || !survey_pass_is_over(survey, end_tsc)) &&
 	       !survey_end_if_due(survey)) {
 		uint64_t begin_tsc = survey->hooks.tsc_ordered();
 
@@ -152,7 +153,7 @@ survey_interference(struct survey *survey)
 			return;
 		}
 		watched++;
-		observe_core(survey, core, living, share_events);
+		observe_core(survey, core, living, share_events, end_tsc);
 		survey->done_ns += survey_slice_ns(survey, survey_core_share_ns(report, living));
 	}
 }

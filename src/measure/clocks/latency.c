@@ -269,8 +269,9 @@ measure_on_core(struct survey *survey, size_t core, struct core_batch *batch, ui
 	return true;
 }
 
-static void
-measure_core(struct survey *survey, size_t core, uint64_t share_ns)
+/* Returns false if the pass that ends at END_TSC was over before all clocks were read. */
+static bool
+measure_core(struct survey *survey, size_t core, uint64_t share_ns, uint64_t end_tsc)
 {
 	struct report *report = survey->report;
 	struct core_batch batch = { .hooks = &survey->hooks, .samples = survey->samples };
@@ -278,13 +279,16 @@ measure_core(struct survey *survey, size_t core, uint64_t share_ns)
 	for (size_t i = 0; i < report->clock_count && !survey_end_if_due(survey); i++) {
 		if (!survey_usable(&report->clocks[i]))
 			continue;
+		if (survey_pass_is_over(survey, end_tsc))
+			return false;
 		batch.clock = &report->clocks[i].clock;
 		bool answered = measure_on_core(survey, core, &batch, share_ns);
 
 		report->cores[core].latency[i] = survey_summary(survey, survey->scratch);
 		if (!answered)
-			return; /* the code that starts cores reports why */
+			break; /* the code that starts cores reports why */
 	}
+	return true;
 }
 
 void
@@ -294,6 +298,7 @@ survey_cores(struct survey *survey)
 	const struct smp *smp = survey->smp;
 	size_t living = survey_living(survey), read = 1;
 	uint64_t clocks = 0, end_tsc = survey_pass_end(survey);
+	bool is_over = false;
 
 	if (!survey->memory.cores)
 		return;
@@ -301,17 +306,17 @@ survey_cores(struct survey *survey)
 		clocks += survey_usable(&report->clocks[i]);
 		report->cores[0].latency[i] = survey_summary(survey, report->clocks[i].latency);
 	}
-	for (size_t core = 1; core < smp->count && !survey_end_if_due(survey); core++) {
+	for (size_t core = 1; core < smp->count && !is_over && !survey_end_if_due(survey); core++) {
+		uint64_t share_ns = survey_core_reads_ns(report, living) / (clocks ? clocks : 1);
+
 		if (!smp->alive(smp->context, core))
 			continue;
-		if (survey_pass_is_over(survey, end_tsc)) {
-			report_note(report, "The clocks were read on %zu of %zu cores: more would have taken too much of the "
-				    "time up to the deadline.", read, living);
-			return;
-		}
-		read++;
 		survey->hooks.progress(survey->hooks.context, "cores", survey->done_ns, survey->total_ns);
-		measure_core(survey, core, survey_core_reads_ns(report, living) / (clocks ? clocks : 1));
+		is_over = !measure_core(survey, core, share_ns, end_tsc);
+		read += !is_over;
 		survey->done_ns += survey_core_ns(report, living);
 	}
+	if (is_over)
+		report_note(report, "The clocks were read on %zu of %zu cores: more would have taken too much of the time up "
+			    "to the deadline.", read, living);
 }

@@ -116,7 +116,9 @@ sweep(struct survey_tournament *tournament, uint64_t allowed, uint64_t end_ns)
 	struct candidate last, next;
 	bool any = false, got_narrower = false;
 
-	for (; left > 0 && !survey_end_if_due(tournament->survey) && survey_tournament_elapsed_ns(tournament) < end_ns &&
+	for (; left > 0 && !survey_end_if_due(tournament->survey) &&
+	       !survey_pass_is_over(tournament->survey, tournament->end_tsc) &&
+	       survey_tournament_elapsed_ns(tournament) < end_ns &&
 	       find_next(tournament, allowed, any ? &last : NULL, &next); left--) {
 		exchange_again(tournament, next.index);
 		got_narrower |= offset_width(tournament->offsets->pairs[next.index]) < next.width;

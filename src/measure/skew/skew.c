@@ -36,17 +36,29 @@ void
 survey_facts(struct survey *survey)
 {
 	const struct smp *smp = survey->smp;
+	size_t living = survey_living(survey), asked = 0;
+	uint64_t end_tsc = survey_pass_end(survey), begin_tsc = survey->hooks.tsc_ordered(), now;
 
 	for (size_t core = 0; core < survey->memory.cores && core < smp->count; core++) {
 		struct report_core *row = &survey->report->cores[core];
 		struct facts_job job = { .core_facts = survey->hooks.core_facts };
 
-		if (!smp->alive(smp->context, core) ||
-		    !smp->run(smp->context, core, ask, &job, FACTS_BOUND_NS))
+		if (!smp->alive(smp->context, core))
+			continue;
+		if (survey_pass_is_over(survey, end_tsc)) {
+			report_note(survey->report, "TSC_ADJUST and the topology were not checked on %zu of %zu cores: that would "
+				    "have taken too much of the time up to the deadline.", living - asked, living);
+			break;
+		}
+		asked++;
+		if (!smp->run(smp->context, core, ask, &job, FACTS_BOUND_NS))
 			continue;
 		row->facts = job.facts;
 		row->facts_known = true;
 	}
+	now = survey->hooks.tsc_ordered();
+	if (asked && now > begin_tsc)
+		survey->job_ticks = (now - begin_tsc) / asked;
 }
 
 /* Lists the live cores, which take part in this pass and in all later ones. */
@@ -92,16 +104,18 @@ is_rehearsed(const struct survey_tournament *tournament, uint64_t budget_ns)
 
 /*
  * Estimates how long all pairs would take, from a rehearsal of the first pairs, or of all pairs if they are
- * few. The rehearsal also warms up all code paths and finds the concurrency for the real pass.
+ * few. The rehearsal also warms up all code paths and finds the concurrency for the real pass. It takes
+ * at most half of the time up to END_TSC.
  */
 static uint64_t
-rehearse(struct survey *survey, struct concurrency *concurrency)
+rehearse(struct survey *survey, struct concurrency *concurrency, uint64_t end_tsc)
 {
 	uint64_t budget_ns = survey_tournament_budget_ns(survey->report), elapsed_ns, estimated_ns;
 	struct survey_tournament tournament;
 
 	survey_tournament_begin(&tournament, survey, &survey->memory.latest, TOURNAMENT_ALL);
 	tournament.plan_ns = tournament.late_ns = 0;
+	tournament.end_tsc = end_tsc - (end_tsc - tournament.offsets->begin_tsc) / 2;
 	for (unsigned i = 0; i < REHEARSAL_BATCHES && !is_rehearsed(&tournament, budget_ns); i++)
 		if (!survey_tournament_batch(&tournament))
 			break;
@@ -112,7 +126,7 @@ rehearse(struct survey *survey, struct concurrency *concurrency)
 }
 
 static enum tournament
-choose(struct survey *survey, struct concurrency *concurrency, const char **reason)
+choose(struct survey *survey, struct concurrency *concurrency, uint64_t end_tsc, const char **reason)
 {
 	const struct survey_memory *memory = &survey->memory;
 
@@ -122,7 +136,7 @@ choose(struct survey *survey, struct concurrency *concurrency, const char **reas
 		*reason = NO_MEMORY;
 		return TOURNAMENT_STAR;
 	}
-	if (rehearse(survey, concurrency) <= survey_tournament_budget_ns(survey->report))
+	if (rehearse(survey, concurrency, end_tsc) <= survey_tournament_budget_ns(survey->report))
 		return TOURNAMENT_ALL;
 	*reason = TOO_LONG;
 	return TOURNAMENT_STAR;
@@ -175,26 +189,36 @@ play_all(struct survey *survey, struct survey_tournament *tournament)
 	survey->done_ns += tournament->plan_ns + tournament->late_ns;
 }
 
+/* WHICH begins the note. */
+static void
+note_cut(struct survey_tournament *tournament, const char *which)
+{
+	const struct offsets *offsets = tournament->offsets;
+	struct report *report = tournament->survey->report;
+
+	if (!survey_tournament_is_over(tournament) && !report->incomplete)
+		report_note(report, "%s tournament of the cores was cut short after %lu s: %zu of %zu rounds were begun.",
+			    which, survey_tournament_elapsed_ns(tournament) / SURVEY_NS_PER_S, tournament->rounds_begun,
+			    tournament_rounds(offsets->kind, offsets->cores));
+}
+
 static void
 play_first(struct survey *survey)
 {
 	struct concurrency concurrency;
 	struct survey_tournament tournament;
 	const char *reason;
-	enum tournament kind = choose(survey, &concurrency, &reason);
-	size_t rounds = tournament_rounds(kind, survey->memory.first.cores);
+	uint64_t end_tsc = survey_pass_end(survey);
+	enum tournament kind = choose(survey, &concurrency, end_tsc, &reason);
 
 	survey_tournament_begin(&tournament, survey, &survey->memory.first, kind);
+	tournament.end_tsc = end_tsc;
 	if (kind == TOURNAMENT_ALL)
 		tournament.concurrency = concurrency;
 	play_all(survey, &tournament);
 	describe_tournament(survey, &tournament, reason);
 	place_cores(survey);
-	if (!survey_tournament_is_over(&tournament) && !survey->report->incomplete)
-		report_note(survey->report,
-			    "The tournament of the cores was cut short after %lu s: %zu of %zu rounds were begun.",
-			    survey->report->skew.elapsed_ns / SURVEY_NS_PER_S, survey->report->skew.rounds,
-			    rounds);
+	note_cut(&tournament, "The");
 }
 
 /* Solves the latest pass like the first one, independently of it: it shows the cores' offsets at that time. */
@@ -267,6 +291,7 @@ survey_skew(struct survey *survey)
 	if (survey->report->skew.measured) {
 		survey_tournament_begin(&tournament, survey, &survey->memory.latest, survey->memory.first.kind);
 		play_all(survey, &tournament);
+		note_cut(&tournament, "The last");
 		if (tournament.pingpongs > 0) {
 			solve_latest(survey);
 			record_drifts(survey);

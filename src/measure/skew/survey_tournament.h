@@ -18,7 +18,7 @@ struct survey_tournament {
 	size_t rounds_begun;
 	struct concurrency concurrency;
 	uint64_t trips_max, bound_ns; /* limits for each ping-pong */
-	uint64_t end_tsc;        /* result of survey_pass_end() */
+	uint64_t end_tsc;        /* end of the pass, from survey_pass_end() */
 	uint64_t plan_ns;        /* planned time, for progress */
 	uint64_t late_ns;        /* time that a busy host is expected to add */
 	uint64_t pingpongs;      /* pairs that exchanged stamps for the first time */

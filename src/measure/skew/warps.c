@@ -9,8 +9,14 @@
 #define TURNS_ALL   (UINT64_C(1) << 17) /* for all cores together, so that many cores do not take longer */
 #define TURNS_MIN   UINT64_C(256)       /* for each core */
 #define TURNS_MAX   UINT64_C(20000)
-#define PLAY_NS     (5 * SURVEY_NS_PER_S)  /* after this a core takes no further turn */
-#define BOUND_NS    (20 * SURVEY_NS_PER_S)
+#define PLAY_NS     (5 * SURVEY_NS_PER_S) /* after this a core takes no further turn */
+#define PLAY_MIN_NS (100 * SURVEY_NS_PER_MS) /* a check that cannot have as much is left out */
+
+/* The time of the warp checks. */
+struct pass {
+	uint64_t end_tsc;
+	uint64_t checks; /* number of checks that are left and share the time up to END_TSC */
+};
 
 struct warp_job {
 	struct warp_table *table;
@@ -67,29 +73,75 @@ turns_each(size_t living)
 	return turns < TURNS_MAX ? turns : TURNS_MAX;
 }
 
-/*
- * Runs the warp check of the TSC. Returns an unmeasured result with fewer than two cores, after the deadline,
- * or if the TSC stops.
- */
-static struct report_contended
-check(struct survey *survey, enum warp_kind kind)
+static bool
+can_check(struct survey *survey)
 {
-	const struct smp *smp = survey->smp;
+	return survey_living(survey) > 1 && survey->smp->count <= WARP_CORES_MAX && !survey_end_if_due(survey);
+}
+
+/* Returns how long a core may take turns if the checks that are left have equal shares of the PASS. */
+static uint64_t
+play_ticks(const struct survey *survey, const struct pass *pass)
+{
+	uint64_t now = survey->hooks.tsc_ordered(), together_ticks = survey_together_ticks(survey);
+	uint64_t least = scale_ticks(&survey->scale, PLAY_MIN_NS), most = scale_ticks(&survey->scale, PLAY_NS);
+	uint64_t share = pass->end_tsc > now ? (pass->end_tsc - now) / pass->checks : 0;
+
+	if (share < together_ticks + least)
+		return least;
+	return share - together_ticks < most ? share - together_ticks : most;
+}
+
+/* Runs one check on all cores, of CLOCK or of the TSC if it is NULL. Returns false if it does not fit into the PASS. */
+static bool
+play_check(struct survey *survey, struct pass *pass, enum warp_kind kind, const struct clock *clock)
+{
 	struct warp_table *table = survey->memory.warp;
 	size_t living = survey_living(survey);
-	struct warp_job job = { table, living, survey->hooks.tsc_ordered, NULL, survey->hooks.pause };
+	struct warp_job job = { table, living, survey->hooks.tsc_ordered, clock, survey->hooks.pause };
+	bool fits = survey_together_fits(survey, pass->end_tsc, scale_ticks(&survey->scale, PLAY_MIN_NS));
 
-	if (living < 2 || smp->count > WARP_CORES_MAX || survey_end_if_due(survey))
-		return (struct report_contended){ .measured = false };
-	survey->hooks.progress(survey->hooks.context, "warp check", survey->done_ns, survey->total_ns);
-	warp_begin(table, kind, smp->count, turns_each(living), survey->hooks.tsc_ordered());
-	table->bound_ticks = scale_ticks(&survey->scale, PLAY_NS);
-	smp->run_all(smp->context, play, &job, BOUND_NS);
-	warp_stop(table);
+	if (fits) {
+		survey->hooks.progress(survey->hooks.context, "warp check", survey->done_ns, survey->total_ns);
+		warp_begin(table, kind, survey->smp->count, turns_each(living), survey->hooks.tsc_ordered());
+		table->bound_ticks = play_ticks(survey, pass);
+		survey_run_together(survey, play, &job, table->bound_ticks);
+		warp_stop(table);
+	}
+	pass->checks--;
+	return fits;
+}
+
+static void
+leave_out(struct behaviour *row, const char *what)
+{
+	if (!row)
+		return;
+	row->unchecked = UNCHECKED_TIME;
+	behaviour_say(row, "The warp check%s would have taken too much of the time up to the deadline.", what);
+}
+
+/*
+ * Runs the warp check of the TSC. Returns an unmeasured result with fewer than two cores, after the deadline,
+ * if the check does not fit, or if the TSC stops.
+ */
+static struct report_contended
+check(struct survey *survey, struct pass *pass, enum warp_kind kind)
+{
+	struct report_contended none = { .measured = false };
+	size_t living = survey_living(survey);
+
+	if (!can_check(survey))
+		return none;
+	if (!play_check(survey, pass, kind, NULL)) {
+		leave_out(behaviour_add(&survey->report->behaviours, "tsc-warp", "tsc"),
+			  kind == WARP_LOCKED ? " with a lock" : " without a lock");
+		return none;
+	}
 	if (survey_end_if_untimed(survey))
-		return (struct report_contended){ .measured = false };
+		return none;
 
-	struct warp_result result = warp_result(table, living);
+	struct warp_result result = warp_result(survey->memory.warp, living);
 
 	/* The last value may come from the reading core itself: then its own TSC stepped back. */
 	if (result.warps && result.worst_ahead == result.worst_behind)
@@ -131,25 +183,20 @@ say_warps(const struct survey *survey, const struct clock *clock, const struct w
  * may differ, which is no fault.
  */
 static void
-check_clock(struct survey *survey, const struct clock *clock)
+check_clock(struct survey *survey, struct pass *pass, const struct clock *clock)
 {
-	const struct smp *smp = survey->smp;
-	struct warp_table *table = survey->memory.warp;
 	size_t living = survey_living(survey);
-	struct warp_job job = { table, living, survey->hooks.tsc_ordered, clock, survey->hooks.pause };
 	struct behaviour *row;
 	struct warp_result result;
 	enum paravirtual_stable stable;
 
-	if (living < 2 || smp->count > WARP_CORES_MAX || survey_end_if_due(survey) ||
-	    !(row = behaviour_add(&survey->report->behaviours, "pv-warp", clock->id)))
+	if (!can_check(survey) || !(row = behaviour_add(&survey->report->behaviours, "pv-warp", clock->id)))
 		return;
-	survey->hooks.progress(survey->hooks.context, "warp check", survey->done_ns, survey->total_ns);
-	warp_begin(table, WARP_LOCKED, smp->count, turns_each(living), 0);
-	table->bound_ticks = scale_ticks(&survey->scale, PLAY_NS);
-	smp->run_all(smp->context, play, &job, BOUND_NS);
-	warp_stop(table);
-	result = warp_result(table, living);
+	if (!play_check(survey, pass, WARP_LOCKED, clock)) {
+		leave_out(row, "");
+		return;
+	}
+	result = warp_result(survey->memory.warp, living);
 	stable = clock->stable ? clock->stable(clock->device) : STABLE_YES;
 	if (stable == STABLE_UNKNOWN)
 		behaviour_say(row, "A core's page was not whole in some reads: cores can't be compared.");
@@ -163,13 +210,14 @@ void
 survey_warps(struct survey *survey)
 {
 	struct report *report = survey->report;
+	struct pass pass = { survey_pass_end(survey), survey_warp_checks(report) };
 
 	if (!survey->memory.cores)
 		return;
 	survey_is_at(survey, SURVEY_AT_WARPS);
 	for (size_t i = 0; i < report->clock_count; i++)
 		if (report->clocks[i].clock.by_tsc && survey_usable(&report->clocks[i]))
-			check_clock(survey, &report->clocks[i].clock);
-	report->skew.locked = check(survey, WARP_LOCKED);
-	report->skew.lock_free = check(survey, WARP_LOCK_FREE);
+			check_clock(survey, &pass, &report->clocks[i].clock);
+	report->skew.locked = check(survey, &pass, WARP_LOCKED);
+	report->skew.lock_free = check(survey, &pass, WARP_LOCK_FREE);
 }

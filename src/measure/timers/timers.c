@@ -360,6 +360,9 @@ is_core_asked(const struct survey *survey, size_t core)
 void
 survey_core_timers(struct survey *survey, struct survey_timers *timers)
 {
+	uint64_t end_tsc = survey_pass_end(survey);
+	size_t left_out = 0;
+
 	for (size_t i = 0; i < SURVEY_TIMERS_MAX && timers->drivers[i]; i++) {
 		const struct timer_driver *driver = timers->drivers[i];
 
@@ -370,9 +373,17 @@ survey_core_timers(struct survey *survey, struct survey_timers *timers)
 
 			if (!is_core_asked(survey, core))
 				continue;
+			if (survey_pass_is_over(survey, end_tsc)) {
+				left_out++;
+				continue;
+			}
 			driver->open(timers->platform, &timer);
 			if (timer.state == CLOCK_PRESENT)
 				measure_source(survey, timers, &timer, core);
 		}
 	}
+	if (left_out)
+		report_note(survey->report, "%zu timer%s of cores other than the boot core %s not checked: that would have taken "
+			    "too much of the time up to the deadline.", left_out, left_out == 1 ? "" : "s",
+			    left_out == 1 ? "was" : "were");
 }

@@ -132,7 +132,8 @@ put_adjusts(struct text *out, const struct report *report)
 		text_put(text, "TSC_ADJUST: not supported, by CPUID.");
 	else if (adjusts.least->facts.tsc_adjust == adjusts.greatest->facts.tsc_adjust)
 		text_printf(text, "TSC_ADJUST: %ld on %s%zu core%s.", adjusts.least->facts.tsc_adjust,
-			    adjusts.have > 1 ? "all " : "", adjusts.have, table_plural(adjusts.have));
+			    adjusts.have > 1 && adjusts.asked >= report->cores_started ? "all " : "", adjusts.have,
+			    table_plural(adjusts.have));
 	else
 		text_printf(text, "TSC_ADJUST: not equal on %zu cores, from %ld ticks on core %u to %ld on core %u.",
 			    adjusts.have, adjusts.least->facts.tsc_adjust, adjusts.least->apic_id,

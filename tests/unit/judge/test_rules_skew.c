@@ -878,6 +878,13 @@ TEST(same_adjust_on_all_cores_warns_with_its_magnitude)
 	literal_free(report);
 
 	report = machine_with_adjust(-12345, -12345);
+	report->cores[3].facts_known = false;
+	judge(report);
+	assert_only_finding(report, "tsc-adjust", REPORT_NO_CORE,
+			    "TSC_ADJUST is -12345 ticks on 3 cores: the firmware wrote the TSC after reset.");
+	literal_free(report);
+
+	report = machine_with_adjust(-12345, -12345);
 	set_limit(report, "tsc-adjust", 12345);
 	assert_clean(report);
 	assert_clean(machine_with_adjust(0, 0));
@@ -896,16 +903,18 @@ TEST(unequal_adjust_warns_once_with_the_difference)
 	literal_free(report);
 }
 
-/* Nothing shows which core was written if there are two cores, or if each value is on two cores. */
+/* Nothing shows which core was written if each value is on two cores, or if only two or three of four were read. */
 TEST(unequal_adjust_of_which_no_core_is_alone_has_a_pair)
 {
-	for (unsigned i = 0; i < 2; i++) {
+	for (unsigned i = 0; i < 3; i++) {
 		struct report *report = machine_with_adjust(-10, -1000000);
 
-			if (i)
+		if (i == 0)
+			report->cores[0].facts_known = report->cores[1].facts_known = false;
+		else if (i == 1)
 			report->cores[3].facts.tsc_adjust = -1000000;
 		else
-			report->cores[0].facts_known = report->cores[1].facts_known = false;
+			report->cores[3].facts_known = false;
 		judge(report);
 		assert_int_equal(report->finding_count, 1);
 		assert_pair(&report->findings[0], 4, i ? 0 : 6);

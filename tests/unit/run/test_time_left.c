@@ -2,6 +2,8 @@
  * Compares the displayed remaining time with the true one, in whole runs in simulated time, on idle and busy hosts.
  * After a tenth of the run it is wrong by a factor of two at most. Less than a second is shown as one second.
  */
+#include <stdio.h>
+
 #include "test.h"
 #include "bench.h"
 #include "sim.h"
@@ -12,6 +14,7 @@
 #define SHOWN_MAX   100000
 #define SHOWN_NS    UINT64_C(1000000000) /* progress is in whole seconds */
 #define MS          UINT64_C(1000000)
+#define MANY        40 /* cores: more than the simulated host has processors for */
 #define PREEMPT_PS  UINT64_C(8000000000)
 /*
  * On a busy host two virtual cores seldom run at the same time, and a ping-pong waits for this at each reading. A
@@ -178,40 +181,114 @@ TEST(soak_that_is_ended_early)
 	}
 }
 
-/* A host of few processors wakes a core after a while each: the passes over all cores end in time for a verdict. */
-TEST(of_many_cores_on_a_small_host_a_part_is_measured_and_judged)
+/* Plays a run of MANY cores on a host that wakes each after JOB_MS. It ends before its deadline, and passes. */
+static struct bench *
+play_many(uint64_t job_ms, uint64_t deadline_s)
 {
-	enum { CORES = 40, DEADLINE_S = 24 };
 	struct bench *bench;
-	size_t read = 0, watched = 0;
-	const struct report *report;
 
 	sim_reset();
 	sim.accesses_max = UINT64_MAX;
 	bench = bench_new();
 	bench->duration_ns = 10 * MS;
-	bench_open(bench, CORES);
+	bench_open(bench, MANY);
 	bench_use_threads(bench);
 	bench->run.begin_tsc = bench->run.survey.hooks.tsc_ordered();
-	bench->job_ps = 50 * SIM_PS_PER_MS;
-	told.cores = CORES;
+	bench->job_ps = job_ms * SIM_PS_PER_MS;
+	told.cores = MANY;
 	be_late(PAIR_TICKS);
 	bench->machine.hooks.progress = bench->run.survey.hooks.progress = note;
 	told.count = 0;
-	bench->deadline_ms = sim.now_ps / SIM_PS_PER_MS + DEADLINE_S * 1000;
-	report = &bench->run.report;
-	bench->run.report.options.deadline_ns = DEADLINE_S * 1000 * MS;
+	told.begin_ps = sim.now_ps;
+	bench->deadline_ms = sim.now_ps / SIM_PS_PER_MS + deadline_s * 1000;
+	bench->run.report.options.deadline_ns = deadline_s * 1000 * MS;
 	run_measure(&bench->run);
 	run_close(&bench->run);
-	assert_false(report->incomplete);
-	assert_int_equal(report->verdict, VERDICT_PASS);
-	for (size_t i = 0; i < CORES; i++) {
+	assert_false(bench->run.report.incomplete);
+	assert_int_equal(bench->run.report.finding_count, 0);
+	assert_int_equal(bench->run.report.verdict, VERDICT_PASS);
+	return bench;
+}
+
+/* Returns true if the report has a note with PART. */
+static bool
+has_note(const struct report *report, const char *part)
+{
+	for (size_t i = 0; i < report->note_count; i++)
+		if (strstr(report->notes[i], part))
+			return true;
+	return false;
+}
+
+/* The warp checks that were left out for lack of time. */
+static size_t
+count_left_out(const struct report *report)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->behaviours.count; i++) {
+		const struct behaviour *row = &report->behaviours.rows[i];
+
+		count += strcmp(row->rule, "tsc-warp") == 0 && !row->checked && row->unchecked == UNCHECKED_TIME;
+	}
+	return count;
+}
+
+static size_t
+count_facts(const struct report *report)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < MANY; i++)
+		count += report->cores[i].facts_known;
+	return count;
+}
+
+/* All parts end in time, and each gets some figures: no part uses up the time of the others. */
+TEST(of_40_cores_that_wake_in_5_ms_all_are_checked_for_warps_and_not_all_read)
+{
+	struct bench *bench = play_many(5, 24);
+	const struct report *report = &bench->run.report;
+	size_t read = 0, watched = 0;
+
+	for (size_t i = 0; i < MANY; i++) {
 		read += report->cores[i].latency[0].count != 0;
 		watched += report->cores[i].observed_ns != 0;
 	}
-	assert_in_range(read, 2, CORES - 1);
-	assert_true(watched >= 2);
+	assert_in_range(read, 2, MANY - 1);
+	assert_int_equal(watched, MANY);
+	assert_int_equal(count_facts(report), MANY);
+	assert_true(report->skew.locked.measured && report->skew.lock_free.measured);
 	assert_true(report->skew.drift_measured);
-	assert_non_null(strstr(report->notes[1], "of 40 cores: more would have taken too much"));
+	assert_int_equal(count_left_out(report), 0);
+	assert_true(has_note(report, " of 40 cores: more would have taken too much of the time up to the deadline."));
+	bench_free(bench);
+}
+
+TEST(of_40_cores_that_wake_in_50_ms_the_warp_checks_are_left_out_and_counted)
+{
+	struct bench *bench = play_many(50, 24);
+	const struct report *report = &bench->run.report;
+
+	assert_int_equal(count_facts(report), MANY);
+	assert_int_equal(count_left_out(report), 2);
+	assert_false(report->skew.locked.measured || report->skew.lock_free.measured);
+	assert_non_null(strstr(report->unjudged, "2 for lack of time"));
+	assert_true(report->skew.drift_measured);
+	bench_free(bench);
+}
+
+/* One job on all cores takes 20 s here, longer than any part may. */
+TEST(of_40_cores_that_wake_in_500_ms_a_part_says_what_it_is_and_the_rest_is_counted)
+{
+	struct bench *bench = play_many(500, 60);
+	const struct report *report = &bench->run.report;
+	size_t facts = count_facts(report);
+	char note[REPORT_SENTENCE];
+
+	assert_in_range(facts, 2, MANY - 1);
+	snprintf(note, sizeof(note), "were not checked on %zu of 40 cores", MANY - facts);
+	assert_true(has_note(report, note));
+	assert_int_equal(count_left_out(report), 2);
 	bench_free(bench);
 }
