@@ -95,7 +95,7 @@ drop_doubtful_rates(struct report *report)
 		row->open = doubtful;
 		row->checked = doubtful;
 		if (doubtful)
-			behaviour_say(row, "It is off by %ld ppm, by a TSC whose own rate is in doubt.", row->measured);
+			behaviour_say(row, "It is off by %ld ppm, but it was timed by a TSC whose own rate is uncertain.", row->measured);
 		else if (stopped)
 			behaviour_say(row, "It is off by %ld ppm, but the clock itself is stuck.",
 				      row->measured);
@@ -115,7 +115,8 @@ drop_timed_rows(struct report *report, const char *what)
 		if (!rules_failed(report, row) || !row->has_figure)
 			continue;
 		row->checked = false;
-		behaviour_say(row, "It is off by %ld %s, by a TSC %s.", row->measured, rules_find(row->rule)->unit, what);
+		behaviour_say(row, "It is off by %ld %s, but it was timed by a TSC %s.", row->measured,
+			      rules_find(row->rule)->unit, what);
 	}
 }
 
@@ -151,11 +152,11 @@ judge_behaviours(struct report *report)
 {
 	drop_doubtful_rates(report);
 	if (judge_tsc_moved(report))
-		drop_timed_rows(report, "that itself stepped back or leapt");
+		drop_timed_rows(report, "that stepped back or jumped");
 	else if (!report->tsc.den)
 		drop_timed_rows(report, "whose rate is not known");
 	else if (judge_tsc_parts(report))
-		drop_timed_rows(report, "that parted from all other clocks in this run");
+		drop_timed_rows(report, "that diverged from all other clocks in this run");
 	for (size_t i = 0; i < report->behaviours.count; i++) {
 		const struct behaviour *row = &report->behaviours.rows[i];
 		const struct rule *rule = rules_find(row->rule);
@@ -168,7 +169,8 @@ judge_behaviours(struct report *report)
 			continue;
 		text_init(&text, more, sizeof(more));
 		if (count_failed(report, i) > 1)
-			text_printf(&text, " Likewise %zu more.", count_failed(report, i) - 1);
+			text_printf(&text, " It failed in %zu more check%s.", count_failed(report, i) - 1,
+				    count_failed(report, i) == 2 ? "" : "s");
 		text_init(&text, where, sizeof(where));
 		core = put_cores(&text, row);
 		finding = rules_add_finding(report, row->rule, row->clock, core, "%s%s: %s%s", row->clock, where,
@@ -215,7 +217,7 @@ judge_references(struct report *report)
 	}
 	if (asked && !witnesses)
 		rules_add_finding(report, "no-reference", NULL, REPORT_NO_CORE,
-				  "None of %zu clocks that could vouch for the TSC is there and counts.", asked);
+				  "None of %zu clocks that could confirm the TSC's rate is present and counts.", asked);
 }
 
 void

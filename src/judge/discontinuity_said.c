@@ -155,13 +155,13 @@ discontinuity_name_parted(struct report *report, const struct report_discontinui
 	text_init(&text, bytes, sizeof(bytes));
 	text_put(&text, "At ");
 	report_put_moment(&text, report, row->at_tsc);
-	text_put(&text, " the clocks parted: ");
+	text_put(&text, " the clocks diverged: ");
 	for (size_t i = 0; i < row->group_count; i++) {
 		const struct report_group *group = &row->groups[i];
 
 		text_put(&text, !i ? "" : i + 1 == row->group_count ? " and " : ", ");
 		put_clocks(&text, report, group);
-		text_put(&text, " went on by ");
+		text_put(&text, " advanced by ");
 		if (group->elapsed.known) {
 			put_seconds(&text, group->elapsed.value, decimals);
 			text_put(&text, " s");

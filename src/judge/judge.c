@@ -63,7 +63,7 @@ judge_report(struct report *report)
 {
 	judge_discontinuities(report);
 	if (judge_tsc_moved(report))
-		report_note(report, "The TSC itself stepped back or leapt: no other clock is judged by what it timed.");
+		report_note(report, "The TSC stepped back or jumped, so no other clock is judged by figures that it timed.");
 	judge_states(report);
 	judge_slow(report);
 	judge_fitness(report);

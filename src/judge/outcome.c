@@ -28,10 +28,10 @@ say_too_wide(const struct report *report, struct behaviour *row)
 	struct behaviour as_checked = *row;
 
 	if (text_equal(rule->unit, "ppm"))
-		behaviour_say(row, "%s To tell by the limit of %lu takes %lu times as long.", as_checked.text, limit,
+		behaviour_say(row, "%s To decide by the limit of %lu takes a run %lu times as long.", as_checked.text, limit,
 			      judge_times_too_wide(row->low, row->high, limit));
 	else
-		behaviour_say(row, "%s To tell by the limit of %lu takes an idle machine.", as_checked.text, limit);
+		behaviour_say(row, "%s To decide by the limit of %lu takes an idle machine.", as_checked.text, limit);
 }
 
 /*
@@ -48,7 +48,8 @@ judge_leaps_of(struct report *report, const struct report_clock *entry)
 	    !(row = behaviour_add(&report->behaviours, "clock-jumped", clock)))
 		return;
 	row->checked = row->open = true;
-	behaviour_say(row, "%s and the TSC parted %lu time%s in %lu reads: no other clock shows which jumped or stood.",
+	behaviour_say(row, "%s and the TSC diverged %lu time%s in %lu reads, and no other clock shows which jumped or "
+		      "stopped.",
 		      entry->clock.id, entry->unexplained_leaps, entry->unexplained_leaps == 1 ? "" : "s",
 		      entry->monotonic.reads);
 }

@@ -71,7 +71,7 @@ name_change(struct vote *vote, size_t clock, bool halves, uint64_t limit)
 
 	vote->changed |= set_of(clock);
 	vote_set_figure(rules_add_finding(vote->report, "rate-changed", vote_clock_id(vote, clock), REPORT_NO_CORE,
-				     "The rate of %s changed by %s %s; %s kept theirs.", vote_clock_id(vote, clock),
+				     "The rate of %s changed by %s %s; the rates of %s did not.", vote_clock_id(vote, clock),
 				     vote_ppm(&by).bytes, when_phrase(halves),
 				     vote_group(vote, vote_accusers(&vote->found)).bytes),
 		   &by, limit);
@@ -128,7 +128,7 @@ name_change_or_tsc(struct vote *vote, size_t clock, size_t other, uint32_t other
 
 	vote->changed |= set_of(clock);
 	vote_set_figure(rules_add_finding(vote->report, "rate-changed", NULL, REPORT_NO_CORE,
-					  "The rate of %s against %s changed by %s %s, or the TSC stood between two of their "
+					  "The rate of %s against %s changed by %s %s, or the TSC stopped between two of their "
 					  "readings.",
 					  vote_clock_id(vote, clock), vote_group(vote, others).bytes, vote_ppm(&by).bytes,
 					  when_phrase(halves)),
@@ -179,9 +179,9 @@ note_push(struct vote *vote, uint64_t limit_ppb)
 		others |= set_of(i);
 	}
 	if (others)
-		report_note(vote->report, "tsc: It gained %s on %s after the rates' window. QEMU's emulation moves the TSC "
+		report_note(vote->report, "tsc: It gained %s on %s after the rate window. QEMU's emulation moves the TSC "
 					  "ahead when several cores read it at once, so this is not taken for a fault. All "
-					  "rates are those of the window.",
+					  "rates are from the window.",
 			    vote_ppm(&gained).bytes, vote_group(vote, others).bytes);
 }
 

@@ -109,15 +109,15 @@ say_what_would_tell(struct text *text, const struct report *report, uint64_t tim
 	uint64_t seconds = (report->duration_ns + NS_PER_S - 1) / NS_PER_S;
 
 	if (report->hurried) {
-		text_put(text, "; a run that is not ended by a key may tell.");
+		text_put(text, "; a run that is not ended by a key may decide it.");
 		return;
 	}
 	if (is_busy(&report->interference)) {
-		text_printf(text, "; %s %% of the time was stolen: a quieter host may tell.",
+		text_printf(text, "; %s %% of the time was stolen: a quieter host may decide it.",
 			    number_percent(report->interference.total_ns, report->interference.observed_ns, 1).text);
 		return;
 	}
-	text_printf(text, "; %lu times as long would tell", times);
+	text_printf(text, "; a run %lu times as long would decide it", times);
 	if (seconds && times <= ASK_S_MAX / seconds)
 		text_printf(text, " (duration=%lus).", seconds * times);
 	else
@@ -165,9 +165,9 @@ say_same_source(struct behaviour *row, const struct report_rate *same, const str
 	put_rate(&text, same, row->clock);
 	row->unchecked = rate ? UNCHECKED_OTHER : UNCHECKED_NO_REFERENCE;
 	if (rate)
-		text_printf(&text, ", of the same source; see %s, of another.", other_of(rate, row->clock));
+		text_printf(&text, ", which has the same source; see %s, which has another.", other_of(rate, row->clock));
 	else
-		text_put(&text, ", of the same source; there is none of another.");
+		text_put(&text, ", which has the same source; no clock has another.");
 }
 
 /*
@@ -214,17 +214,19 @@ say_rate(const struct report *report, struct behaviour *row)
 
 	if (report_find_clock(report, row->clock)->stands_in_ticks) {
 		row->checked = row->open = true;
-		behaviour_say(row, "%s: the firmware ticks by it, goes on to do so, and may stop it for moments.", row->clock);
+		behaviour_say(row, "%s: it drives the firmware's tick, which could not be stopped and may stop its counter for "
+			      "short times.", row->clock);
 		return;
 	}
 	if (report_find_clock(report, row->clock)->uncounted) {
-		behaviour_say(row, "%s: by other clocks it wrapped more or less often, while the core was away, than was counted.",
+		behaviour_say(row, "%s: other clocks contradict the number of its wraps: the core was preempted too long to count "
+			      "them.",
 			      row->clock);
 		return;
 	}
 	if (!rate && !same) {
 		row->unchecked = UNCHECKED_NO_REFERENCE;
-		behaviour_say(row, "%s: no other clock showed what its rate is.", row->clock);
+		behaviour_say(row, "%s: no other clock measured its rate.", row->clock);
 		return;
 	}
 	if (is_same_source_all(report, same, rate, limit * PPB_PER_PPM)) {
@@ -246,7 +248,7 @@ say_rate(const struct report *report, struct behaviour *row)
 	if (!row->open)
 		text_put_char(&text, '.');
 	else if (judge_tsc_moved(report))
-		text_put(&text, ", by a TSC that itself moved.");
+		text_put(&text, ", timed by a TSC that stepped or jumped.");
 	else if (parted || offset_nearest(offset_of(&ppb)) > limit * PPB_PER_PPM)
 		text_put(&text, ", and nothing shows which clocks are right.");
 	else

@@ -63,11 +63,11 @@ rows_phrase(const struct report *report, const struct stretch *stretch)
 	struct text text;
 
 	text_init(&text, phrase.bytes, sizeof(phrase.bytes));
-	text_put(&text, "from what it was between ");
+	text_put(&text, "from its rate between ");
 	report_put_moment(&text, report, stretch->from->from_tsc);
 	text_put(&text, " and ");
 	report_put_moment(&text, report, stretch->from->to_tsc);
-	text_put(&text, " to what it was between ");
+	text_put(&text, " to its rate between ");
 	report_put_moment(&text, report, stretch->to->from_tsc);
 	text_put(&text, " and ");
 	report_put_moment(&text, report, stretch->to->to_tsc);
@@ -87,7 +87,7 @@ name_walk(struct vote *vote, size_t clock, const struct stretch *stretch, uint64
 
 	vote->changed |= set_of(clock);
 	set_figure(rules_add_finding(vote->report, "rate-trend", vote_clock_id(vote, clock), REPORT_NO_CORE,
-				     "The rate of %s walked by %s, %s; %s kept theirs.", vote_clock_id(vote, clock),
+				     "The rate of %s walked by %s, %s; the rates of %s did not.", vote_clock_id(vote, clock),
 				     vote_ppm(&by).bytes, rows_phrase(vote->report, stretch).bytes,
 				     vote_group(vote, vote_accusers(&vote->found)).bytes), &by, limit_ppb);
 }

@@ -66,7 +66,7 @@ name_rate(struct vote *vote, size_t clock)
 	    (set_has(vote->changed, clock) && text_equal(rule, "rate-off")))
 		return;
 	vote_set_figure(rules_add_finding(vote->report, rule, vote_clock_id(vote, clock), REPORT_NO_CORE,
-				     "%s runs %s off what it claims, by %s, which agree.", vote_clock_id(vote, clock),
+				     "%s runs %s off its nominal rate, compared with %s, which agree.", vote_clock_id(vote, clock),
 				     vote_ppm(&by).bytes, vote_group(vote, vote_accusers(&vote->found)).bytes),
 		   &by, vote_limit_ppb(vote->report, rule));
 }
@@ -105,10 +105,10 @@ note_leaps(struct vote *vote)
 
 		if (vote_may_leap(vote->report, entry) && vote_may_vote(vote->report, entry) && rate_beyond(&by, limit) &&
 		    !set_has(vote->found.falsetickers, i) && !is_off_in_two_stretches(vote, i, truth, limit))
-			report_note(vote->report, "%s ran %s off %s in the rates' window, %s.", vote_clock_id(vote, i),
+			report_note(vote->report, "%s ran %s off %s in the rate window, %s.", vote_clock_id(vote, i),
 				    vote_ppm(&by).bytes, vote_clock_id(vote, truth), contradicts_itself(entry) ?
-				    "and otherwise after it, as where the whole machine was stopped: no fault of its own" :
-				    "and it is not known how after it: the whole machine may have been stopped");
+				    "and at another rate after it, as when the whole machine was stopped: no fault of the clock" :
+				    "and its rate after that is not known: the whole machine may have been stopped");
 	}
 }
 
@@ -172,7 +172,7 @@ judge_disagreement(struct vote *vote)
 	by = of_each(vote, by, fast, slow);
 
 	struct finding *finding = rules_add_finding(vote->report, "rate-disagree", NULL, REPORT_NO_CORE,
-		"By their claims %s run%s %s faster than %s; nothing shows %s is wrong.%s",
+		"By their nominal rates %s run%s %s faster than %s; nothing shows %s is wrong.%s",
 		vote_group(vote, fast).bytes, fast & (fast - 1) ? "" : "s", vote_ppm(&by).bytes,
 		vote_group(vote, slow).bytes, vote_them(fast, slow), vote_others(vote).bytes);
 

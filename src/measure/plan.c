@@ -240,7 +240,7 @@ survey_hurry(struct survey *survey)
 		survey->timers_ns = survey_timers_ns(report, cores);
 	survey->late_ns = 0;
 	survey->total_ns = survey->done_ns + rest_ns(before, survey->done_ns, report, cores) + survey->timers_ns;
-	report_note(report, "The end was asked for at %lu.%lu s (a key, or Ctrl-C of qemu/run): what was still to come was "
+	report_note(report, "The user ended the run early at %lu.%lu s (a key, or Ctrl-C of qemu/run): the rest was "
 		    "measured as with profile=quick.", report->hurried_ms / 1000, report->hurried_ms % 1000 / 100);
 }
 

@@ -128,14 +128,14 @@ marker_heed(const struct marker *found, struct report *report)
 		note_end(found, report);
 	if (cut_off && text_equal(found->phase, MARKER_TIMERS)) {
 		report->options.irq = IRQ_OFF;
-		report_note(report, "So this run takes no timer's interrupts (irq=off); the next one will.");
+		report_note(report, "Therefore this run tests no timer interrupts (irq=off); the next one will.");
 	}
 	if (cut_off && found->cores != CORES_OFF && found->cores >= least)
 		least = found->cores + 1;
 	if (options->cores_given || options->cores >= least)
 		return least;
-	report_note(report, "On this machine a run with other cores %s did not finish: so here they are %s. "
-		    "The option cores=sipi tries the usual way again.", ways[least - 1], ways[least]);
+	report_note(report, "A run on this machine with other cores %s did not finish, so in this run they are %s. "
+		    "The option cores=sipi tries the usual method again.", ways[least - 1], ways[least]);
 	options->cores = least;
 	return least;
 }

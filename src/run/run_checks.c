@@ -112,7 +112,7 @@ static void
 mark_disturbed(struct behaviour *row)
 {
 	*row = (struct behaviour){ .rule = row->rule, .clock = row->clock, .disturbed = true };
-	behaviour_say(row, "The clocks parted while it was looked at.");
+	behaviour_say(row, "The clocks diverged during this check.");
 }
 
 static void

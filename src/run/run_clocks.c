@@ -127,6 +127,6 @@ run_close_clocks(struct run *run)
 		if (!run->machine->hooks.guarded)
 			close_driver(&opening);
 		else if (!run->machine->hooks.guarded(close_driver, &opening, &fault))
-			report_note(&run->report, "Not put back as found: what was changed for %s, which faulted as it was closed.",
+			report_note(&run->report, "Not put back as found: changes for %s, which faulted when it was closed.",
 				    drivers[*d]->rows[0].id);
 }

@@ -41,7 +41,7 @@ def test_what_is_left_of_a_soak_is_measured_as_a_quick_run_does(tmp_path):
         assert 0 < took_s < DURATION_S / 4, clock["id"]
     assert [core["observed_ns"] > 0 for core in report["cores"]] == [True, True]
     assert report["skew"]["pingpongs"] and report["skew"]["later"]
-    assert any(re.match(r"The end was asked for at \d+\.\d s", note) for note in report["notes"]), report["notes"]
+    assert any(re.match(r"The user ended the run early at \d+\.\d s", note) for note in report["notes"]), report["notes"]
     assert "; ended early at" in " ".join(text.split())
 
 

@@ -215,7 +215,7 @@ def test_160x53_shows_clocks_that_disagree_with_findings_and_picture_beside_them
         check_bars(picture, report)
         check_clocks(reader, picture, report)
         rows = reader.rows(picture)
-        assert rows[1][81:] == "Findings" and rows[3][81:].startswith("warn  rate-disagree: By their claims ")
+        assert rows[1][81:] == "Findings" and rows[3][81:].startswith("warn  rate-disagree: By their nominal rates ")
         assert picture.cell(3, 81)[1] == INKS["warn"]
         assert any(row.startswith("Latency with the bracket") for row in rows)
         assert any(row[81:] == "TSC synchronisation of the cores" for row in rows)

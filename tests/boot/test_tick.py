@@ -36,7 +36,7 @@ def test_without_a_way_to_stop_the_tick_the_hpets_rate_is_left_open(run):
     report = checked(ticking(run, "absent", "profile=quick"))
     row = of_hpet(report)
     assert row["outcome"] == "not_determined"
-    assert row["text"] == "hpet: the firmware ticks by it, goes on to do so, and may stop it for moments."
+    assert row["text"] == "hpet: it drives the firmware's tick, which could not be stopped and may stop its counter for short times."
     assert clocks(report)["hpet"]["measured_hz"] is None
     assert clocks(report)["acpi_pm"]["measured_hz"]
 

@@ -96,8 +96,8 @@ is_true_of_two(const struct finding *finding)
 	const char *begin, *against;
 	unsigned group, others;
 
-	if (strncmp(finding->text, "By their claims ", 16) == 0) {
-		begin = finding->text + 16;
+	if (strncmp(finding->text, "By their nominal rates ", 23) == 0) {
+		begin = finding->text + 23;
 		against = strstr(begin, " faster than ");
 		against = against ? against + 13 : NULL;
 	} else if (strncmp(finding->text, "The rate of ", 12) == 0) {
@@ -111,7 +111,7 @@ is_true_of_two(const struct finding *finding)
 		return false;
 	group = group_at(begin);
 	others = group_at(against);
-	if (strstr(finding->text, ", or the TSC stood between"))
+	if (strstr(finding->text, ", or the TSC stopped between"))
 		others |= 1u << TSC;
 	if (machine.at_ps != SIM_NEVER || (strcmp(finding->rule, "rate-changed") == 0 &&
 					   machine.core[0].steps_at_ps != SIM_NEVER)) /* by whose TSC all is read */

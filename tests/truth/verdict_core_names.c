@@ -155,15 +155,15 @@ holds(const struct report *report, struct hull hull, unsigned long near, unsigne
 	return near <= high && low <= far;
 }
 
-/* A package's cores are all meant; of "5 cores, core 3's among them" the one, and as many as that. */
+/* A package's cores are all meant; of "5 cores (core 3 among them)" the one, and as many as that. */
 static bool
 is_group_true(const struct report *report, const char *text, size_t other, struct span span, unsigned long near,
 	      unsigned long far, bool ahead)
 {
 	size_t package, count, one, right = 0;
-	bool is_package = sscanf(text, "The TSCs of package %zu, of all its %zu cores", &package, &count) == 2;
+	bool is_package = sscanf(text, "The TSCs of all %zu cores of package %zu", &count, &package) == 2;
 
-	if (!is_package && sscanf(text, "The TSCs of %zu cores, core %zu's among them", &count, &one) != 2)
+	if (!is_package && sscanf(text, "The TSCs of %zu cores (core %zu among them)", &count, &one) != 2)
 		return false;
 	for (size_t i = 0; i < machine.cores; i++) {
 		bool is_it = holds(report, hull_of(other, i, span), near, far, ahead);
@@ -180,7 +180,7 @@ is_group_true(const struct report *report, const char *text, size_t other, struc
 static bool
 is_offset_true(const struct report *report, const struct finding *finding)
 {
-	const char *group = strstr(finding->text, ", are ");
+	const char *group = strstr(finding->text, " are ");
 	unsigned core, other;
 	unsigned long near, far;
 	struct span span;
@@ -189,7 +189,7 @@ is_offset_true(const struct report *report, const struct finding *finding)
 
 	if (sscanf(finding->text, "Core %u's TSC is %lu to %lu ns %15s", &core, &near, &far, word) == 4)
 		group = NULL;
-	else if (!group || sscanf(group, ", are %lu to %lu ns %15s", &near, &far, word) != 3)
+	else if (!group || sscanf(group, " are %lu to %lu ns %15s", &near, &far, word) != 3)
 		return false;
 	ahead = strcmp(word, "ahead") == 0;
 	if (sscanf(strstr(finding->text, word) + strlen(word), ahead ? " of core %u" : " core %u", &other) != 1 ||

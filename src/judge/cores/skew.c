@@ -227,7 +227,7 @@ put_contradictions(const struct view *view, const struct offsets_summary *summar
 	struct text text;
 
 	text_init(&text, clause, REPORT_SENTENCE);
-	text_printf(&text, "%zu pair%s of cores contradict%s what the others say, or what was measured before, the worst %s, "
+	text_printf(&text, "%zu pair%s of cores contradict%s the other pairs, or an earlier measurement, the worst %s, "
 		    "by %lu ns %s", summary->contradictions, many ? "s" : "", many ? "" : "s",
 		    put_contradicting(view, summary, subject), view_ns_down(view, summary->contradiction_ticks),
 		    skew_put_moment(view, moment_of_contradiction(view, summary), moments));

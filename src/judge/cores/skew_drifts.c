@@ -14,8 +14,9 @@ cause_of_drift(const struct view *view, enum motion motion)
 		return stepped ? "likely the hypervisor wrote it" :
 				 "likely the hypervisor scales it, or moves the core between unequal ones";
 	if (motion == MOTION_STEADY)
-		return "likely a broken oscillator, or a source of its own";
-	return stepped ? "likely it was written" : "likely a broken oscillator, or a source of its own, or it was written";
+		return "likely a broken oscillator or a separate clock source";
+	return stepped ? "likely something wrote to it" :
+			 "likely a broken oscillator, a separate clock source, or a write to it";
 }
 
 static const char *

@@ -7,7 +7,7 @@
 #define NOBODYS_FAULT "and nothing shows which of them is right"
 #define CAUSE_SIZE    128 /* "off the majority, which has core 4294967295: likely ..." */
 #define WHEN_SIZE     (SKEW_MOMENTS_SIZE + 20)
-#define SUBJECT_SIZE  64 /* "18446744073709551615 cores, core 4294967295's among them" */
+#define SUBJECT_SIZE  64 /* "18446744073709551615 cores (core 4294967295 among them)" */
 
 /* Probable cause of an offset against OTHER, a core of the majority. */
 static const char *
@@ -19,7 +19,7 @@ put_cause(const struct view *view, size_t other, char cause[CAUSE_SIZE])
 	if (view->no_majority)
 		text_put(&text, NOBODYS_FAULT);
 	else
-		text_printf(&text, "off the majority, of which core %u is one: likely the %s", view_core(view, other)->apic_id,
+		text_printf(&text, "off the majority, which includes core %u: likely the %s", view_core(view, other)->apic_id,
 			    view->report->hypervisor[0] ? "hypervisor gives it an offset of its own" :
 			    "firmware wrote it, or it was reset later");
 	return cause;
@@ -75,7 +75,7 @@ name_group(struct report *report, const struct view *view, const struct group *g
 	char when[WHEN_SIZE], cause[CAUSE_SIZE];
 
 	skew_set_distance(rules_add_finding(report, "tsc-offset", "tsc", REPORT_NO_CORE,
-				       "The TSCs of %s, are %lu to %lu ns %s core %u's %s, %s.", group->subject,
+				       "The TSCs of %s are %lu to %lu ns %s core %u's %s, %s.", group->subject,
 				       distance.near, distance.far, distance.ahead ? "ahead of" : "behind",
 				       view_core(view, group->other)->apic_id, put_when(view, group->moment, when),
 				       put_cause(view, group->other, cause)),
@@ -132,12 +132,12 @@ is_group(const struct view *view, size_t off, struct group *group)
 	if (!measure_group(view, group))
 		return false;
 	if (is_one_package(view, &package)) {
-		text_printf(&text, "package %u, of all its %zu cores", package, off);
+		text_printf(&text, "all %zu cores of package %u", off, package);
 		return true;
 	}
 	while (!view_is_off(view, first))
 		first++;
-	text_printf(&text, "%zu cores, core %u's among them", off, view_core(view, first)->apic_id);
+	text_printf(&text, "%zu cores (core %u among them)", off, view_core(view, first)->apic_id);
 	return view->no_majority;
 }
 

@@ -20,7 +20,7 @@ skew_put_rest(char rest[SKEW_REST_SIZE], size_t count, size_t off)
 
 	text_init(&text, rest, SKEW_REST_SIZE);
 	if (count == SKEW_NAMED_MAX && off > count)
-		text_printf(&text, " %zu more core%s likewise.", off - count,
+		text_printf(&text, " %zu more core%s: the same.", off - count,
 			    off - count == 1 ? "" : "s");
 	return rest;
 }

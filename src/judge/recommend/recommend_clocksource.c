@@ -119,8 +119,8 @@ static const char *
 why_it_stands_back(const struct clock *clock)
 {
 	if (clock->offered_by == PARAVIRTUAL_XEN)
-		return "; where the TSC is called invariant and Xen never emulates it, Xen's clock stands back";
-	return "; where the TSC is called invariant the hypervisor's clock stands back";
+		return "; if the TSC is called invariant and Xen never emulates it, Linux ranks Xen's clock below it";
+	return "; if the TSC is called invariant, Linux ranks the hypervisor's clock below it";
 }
 
 static const char *

@@ -77,9 +77,10 @@ put_promises(const struct report *report, struct text *reason, const char *sourc
 	if (kept && !open)
 		text_put(reason, " Its interrupts break no rule.");
 	else if (kept)
-		text_printf(reason, " Its interrupts break no rule, as far as could be told: %zu of %zu.", kept, kept + open);
+		text_printf(reason, " Its interrupts break no rule in %zu of %zu tests; the others are undecided.", kept,
+			    kept + open);
 	else if (open)
-		text_put(reason, " Whether its interrupts break a rule could not be told.");
+		text_put(reason, " Whether its interrupts break a rule is not determined.");
 }
 
 /* Linux takes the source whatever these figures are. */
@@ -140,7 +141,7 @@ put_may_stop(const struct report *report, struct text *reason)
 	else if (has_pit(report))
 		text_put(reason, ", where the PIT (0) wakes the core.");
 	else
-		text_put(reason, ", and no HPET or PIT to wake the core was found or looked at.");
+		text_put(reason, ", and no HPET or PIT to wake the core was found or tested.");
 	if (is_asked(report, "hpet_fsb"))
 		text_put(reason, " Cores for which a third comparator or a later one sends messages take that (110).");
 }
@@ -170,7 +171,7 @@ put_global(struct report *report, struct text *reason)
 	bool hpet = has_hpet(report);
 
 	if (!hpet && !has_pit(report)) {
-		text_put(reason, "None is known: the local APIC's timer can't be used, and no HPET or PIT was found or looked at.");
+		text_put(reason, "None is known: the local APIC's timer can't be used, and no HPET or PIT was found or tested.");
 		return;
 	}
 	report->tick.source = hpet ? "hpet0" : "pit0";

@@ -24,7 +24,7 @@ excused_of(uint64_t excused, uint64_t all)
 
 	text_init(&text, said.words, sizeof(said.words));
 	if (excused)
-		text_printf(&text, "; %lu more are excused by gaps%s", excused, said.most ? ": too many to tell" : "");
+		text_printf(&text, "; %lu more are excused by gaps%s", excused, said.most ? ", too many to decide" : "");
 	return said;
 }
 
@@ -32,14 +32,14 @@ static void
 say_all_excused(struct behaviour *row, uint64_t shots)
 {
 	row->checked = false;
-	behaviour_say(row, "the core was away while each of %lu one-shots was due.", shots);
+	behaviour_say(row, "the core was preempted when each of %lu one-shots was due.", shots);
 }
 
 static void
 leave_scattered_open(struct behaviour *row)
 {
 	row->open = true;
-	behaviour_say(row, "its ticks lie all over their periods: which deadline each was of can't be told.");
+	behaviour_say(row, "its ticks are spread over their periods, so none can be matched to its deadline.");
 }
 
 /*
@@ -64,7 +64,7 @@ judge_missing(struct report *report, const struct asked *asked)
 	else if (row->open && !asked->came && asked_is_polled(asked))
 		behaviour_say(row, "its status never showed that it was due, though its counter did.");
 	else if (row->open && !asked->came)
-		behaviour_say(row, "none came by pin %u: it is the timer's fault, or that of the way from it to the core.",
+		behaviour_say(row, "none came through pin %u: either the timer or the route to the core has failed.",
 			      asked->pin);
 	else if (row->open)
 		behaviour_say(row, "%lu of %lu one-shots never came; its own status does not say that they were due.",
@@ -98,7 +98,7 @@ judge_early(struct report *report, const struct asked *asked)
 	if (!by.known || by.low <= 0) {
 		asked_set_figure(row, 0, 0, 0);
 		row->open = excused.most;
-		behaviour_say(row, "none of %lu one-shot%s came early beyond its error%s.", seen, seen == 1 ? "" : "s",
+		behaviour_say(row, "none of %lu one-shot%s came earlier than its error allows%s.", seen, seen == 1 ? "" : "s",
 			      excused.words);
 		return;
 	}
@@ -140,7 +140,7 @@ judge_lost(struct report *report, const struct asked *asked, bool misses)
 	row->open = row->checked && asked->lost && (asked->uneven || is_lost_like_the_core(asked));
 	asked_set_figure(row, (int64_t)asked->lost, (int64_t)asked->lost, (int64_t)asked->lost);
 	if (!seen)
-		behaviour_say(row, "the core was away in each of %lu periods.", asked->periods);
+		behaviour_say(row, "the core was preempted in each of %lu periods.", asked->periods);
 	else if (!asked->came)
 		behaviour_say(row, "none of %lu ticks came.", seen);
 	else if (misses && asked->lost)
@@ -154,12 +154,12 @@ judge_lost(struct report *report, const struct asked *asked, bool misses)
 		behaviour_say(row, "%lu of %lu periods without a tick, but ticks come late by more than an eighth of a period.",
 			      asked->lost, seen);
 	else if (row->open)
-		behaviour_say(row, "%lu of %lu periods without a tick; what delayed the core in %lu others may delay "
+		behaviour_say(row, "%lu of %lu periods without a tick; the cause of gaps in %lu others may also have delayed "
 			      "its timer.",
 			      asked->lost, seen, asked->periods_excused);
 	else if (asked->lost && report_is_emulated(report))
-		behaviour_say(row, "%lu of %lu periods without a tick; the others' ticks are late by less than an eighth of one, "
-			      "so no wait for the host explains that.",
+		behaviour_say(row, "%lu of %lu periods without a tick; other ticks are late by less than 1/8 period, "
+			      "so waiting for the host does not explain that.",
 			      asked->lost, seen);
 	else {
 		row->open = !asked->lost && excused.most;
@@ -192,7 +192,7 @@ judge_doubled(struct report *report, const struct asked *asked)
 	if (asked->storms)
 		behaviour_say(row, "its interrupts did not stop after one deadline.");
 	else if (!row->checked && !asked->doubled)
-		behaviour_say(row, "the core was away at each of its deadlines.");
+		behaviour_say(row, "the core was preempted at each of its deadlines.");
 	else if (!row->checked) {
 		row->unchecked = UNCHECKED_GUEST;
 		behaviour_say(row, "%lu of %lu deadlines had two interrupts: not judged in an emulator, which sends late "
@@ -200,11 +200,11 @@ judge_doubled(struct report *report, const struct asked *asked)
 			      asked->doubled, seen);
 	}
 	else if (row->open)
-		behaviour_say(row, "%lu of %lu periods had two ticks, of a source that comes late by more than an eighth of one.",
+		behaviour_say(row, "%lu of %lu periods had two ticks, but ticks come late by more than an eighth of a period.",
 			      asked->doubled, asked->periods - asked->periods_excused);
 	else if (asked->doubled && report_is_emulated(report))
-		behaviour_say(row, "%lu of %lu deadlines had two interrupts, late by less than an eighth of what was asked for: "
-			      "no wait for the host explains that.",
+		behaviour_say(row, "%lu of %lu deadlines had two interrupts, late by less than 1/8 of the interval: "
+			      "waiting for the host does not explain that.",
 			      asked->doubled, seen);
 	else {
 		row->open = !asked->doubled && excused.most;

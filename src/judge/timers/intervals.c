@@ -34,7 +34,7 @@ judge_rate(struct report *report, const struct asked *asked)
 		return;
 	row->checked = rate.known;
 	if (!row->checked) {
-		behaviour_say(row, "too few ticks came, or nothing shows how long they took.");
+		behaviour_say(row, "too few ticks came, or their duration is not known.");
 		return;
 	}
 	asked_set_figure(row, rate.value, rate.low, rate.high);
@@ -42,7 +42,7 @@ judge_rate(struct report *report, const struct asked *asked)
 		    behaviour_outcome(row, rules_limit_of(report, row->rule)) == OUTCOME_NOT_DETERMINED;
 	behaviour_say(row, "its periods are off by %ld to %ld ppm%s", row->low, row->high,
 		      is_device_named(report, asked->source) ? ": a finding on its clock explains that." :
-		      row->open ? ": they come too unevenly to tell." : ".");
+		      row->open ? ": they are too uneven to decide." : ".");
 }
 
 static void
@@ -95,9 +95,9 @@ judge_stale(struct report *report, const struct asked *asked)
 	if (!row->checked)
 		row->unchecked = UNCHECKED_GUEST;
 	row->open = row->checked && asked->stale && !row->failed;
-	behaviour_say(row, "armed %lu times with a deadline that was over, it interrupted %lu times%s", asked->over,
+	behaviour_say(row, "armed %lu times with a deadline that had passed, it interrupted %lu times%s", asked->over,
 		      asked->stale, !row->checked ? ": not judged in QEMU, whose HPETs do so." :
-		      row->open ? ": one that was late before may have come then." : ".");
+		      row->open ? ": an earlier interrupt may have come late." : ".");
 }
 
 static bool

@@ -123,10 +123,10 @@ settle_tsc(struct survey *survey, const struct rate_interval *rates)
 		text_put(&source, "the TSC does not count");
 	} else if (tsc && tsc->clock.claimed.den) {
 		report->tsc = tsc->clock.claimed;
-		text_printf(&source, "claimed by %s; no other clock could be asked",
+		text_printf(&source, "claimed by %s; no other clock could measure it",
 			    report->options.tsc_hz ? "tsc_hz=" : "CPUID");
 	} else {
-		text_put(&source, "no clock could be asked");
+		text_put(&source, "no clock could measure it");
 	}
 	report->tsc_within = survey->tsc;
 	survey_set_scale(survey, report_scale(report));
@@ -225,7 +225,7 @@ survey_note_doubt(const struct survey *survey)
 		report_note(report, "The TSC's rate is not known: every time here is in ticks of the TSC, shown as "
 				    "nanoseconds.");
 	else if (known == 1)
-		report_note(report, "All times rest on %s alone: no other clock could be asked.", source);
+		report_note(report, "All times rest on %s alone: no other clock could confirm its rate.", source);
 	else if (known > 1 && survey->tsc_doubtful)
 		report_note(report, "No majority of the clocks agrees on the TSC's rate: all times rest on %s, which may "
 				    "be wrong.", source);

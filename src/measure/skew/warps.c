@@ -163,7 +163,7 @@ say_warps(const struct survey *survey, const struct clock *clock, const struct w
 	const struct report_core *cores = survey->report->cores;
 
 	if (result->starved && !result->warps) {
-		behaviour_say(row, "Some core got too few of %lu reads: no step back that was seen proves nothing.",
+		behaviour_say(row, "Some core got too few of %lu reads, so the absence of steps back proves nothing.",
 			      result->turns);
 		return;
 	}
@@ -199,9 +199,9 @@ check_clock(struct survey *survey, struct pass *pass, const struct clock *clock)
 	result = warp_result(survey->memory.warp, living);
 	stable = clock->stable ? clock->stable(clock->device) : STABLE_YES;
 	if (stable == STABLE_UNKNOWN)
-		behaviour_say(row, "A core's page was not whole in some reads: cores can't be compared.");
+		behaviour_say(row, "A core's page was incomplete in some reads, so cores cannot be compared.");
 	else if (stable == STABLE_NO)
-		behaviour_say(row, "Its page does not call it stable: cores are not to be compared.");
+		behaviour_say(row, "Its page does not call it stable, so cores are not compared.");
 	else if (!survey_end_if_untimed(survey))
 		say_warps(survey, clock, &result, row);
 }

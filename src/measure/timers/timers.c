@@ -180,7 +180,8 @@ say_never_programmed(struct asking *asking)
 	const struct report_interval *row = asking->row;
 
 	if (row->state == CLOCK_PRESENT && row->periodic && !row->asked && !asking->left && !row->reason[0])
-		say_why_not(asking, "Programming it takes more than a quarter of its period: its ticks can't be told apart.");
+		say_why_not(asking, "Programming it takes more than a quarter of its period, so its ticks cannot be matched to "
+			    "deadlines.");
 }
 
 static void
@@ -194,7 +195,7 @@ say_scattered(struct asking *asking)
 	row->early = row->empty = row->losses = row->doubled = 0;
 	row->excused = row->expected;
 	row->lateness = (struct report_lateness){ .count = 0 };
-	say_why_not(asking, "Its ticks lie all over their periods: which deadline each was of can't be told.");
+	say_why_not(asking, "Its ticks are spread over their periods, so none can be matched to its deadline.");
 }
 
 /*

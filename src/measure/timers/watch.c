@@ -92,6 +92,6 @@ asking_is_storm(struct asking *asking)
 		return false;
 	asking->timer->state = CLOCK_BROKEN;
 	asking->row->doubled += asking->all->window->slot->taken - 1;
-	asking_refuse(asking, CLOCK_BROKEN, "Its interrupts did not stop: nothing more was asked of it.");
+	asking_refuse(asking, CLOCK_BROKEN, "Its interrupts did not stop, so it was not tested further.");
 	return true;
 }

@@ -91,9 +91,9 @@ function refusedTimers(rows) {
 }
 
 const POLICIES = {
-	"discard": "what was due meanwhile is not made up for (discard)",
-	"catch up": "what was due meanwhile is made up for (catch up)",
-	"delay": "the first comes late, and the next a period behind it (delay)",
+	"discard": "missed deadlines are dropped (discard)",
+	"catch up": "missed deadlines are sent later (catch up)",
+	"delay": "the first is late, and the next follows a period later (delay)",
 };
 
 const policyRow = (row) => el("li", null, code(row.source), `: ${POLICIES[row.policy] || row.policy}.`);

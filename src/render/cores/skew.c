@@ -98,7 +98,7 @@ put_each_bound(struct text *text, const struct report *report)
 {
 	const struct report_skew *skew = &report->skew;
 
-	text_printf(text, " No two differed by more than %ld ns in the first tournament, of which the offsets below are, "
+	text_printf(text, " No two differed by more than %ld ns in the first tournament, whose offsets are below, "
 		    "nor by more than %ld ns in the last.",
 		    ns_up(report, skew->summary.bound_ticks), ns_up(report, skew->latest_summary.bound_ticks));
 }

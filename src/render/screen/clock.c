@@ -122,7 +122,7 @@ screen_clock_facts(struct text *out, const struct report *report, const struct r
 	text_put(out, "verdict  ");
 	out->ink = entry->open && entry->verdict == VERDICT_PASS ? INK_DIM : table_ink(entry->verdict);
 	table_wrap(out, line_start, 0, entry->verdict == VERDICT_PASS && entry->open ?
-		   "NOT DETERMINED: no fault was seen, but not all could be told" : table_loud(entry->verdict));
+		   "NOT DETERMINED: no fault was found, but some rules are undecided" : table_loud(entry->verdict));
 	out->ink = INK_PLAIN;
 	put_state(out, entry);
 	put_rate(out, entry);

@@ -109,7 +109,7 @@ table_clocks(struct text *out, const struct report *report)
 			put_state(out, entry);
 	}
 	if (any_open)
-		table_wrap(out, out->length, 2, "  n.d.: not determined: no fault was seen, but not all could be told.");
+		table_wrap(out, out->length, 2, "  n.d.: not determined: no fault was found, but some rules are undecided.");
 	if (any_few)
 		table_wrap(out, out->length, 2, "  - for a percentile: too few reads.");
 }

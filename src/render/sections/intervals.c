@@ -86,11 +86,11 @@ static void
 put_held(struct text *out, const struct report_interval *row)
 {
 	static const char *const words[] = {
-		[REPORT_POLICY_UNKNOWN] = "what becomes of those that were due could not be told.",
+		[REPORT_POLICY_UNKNOWN] = "the policy for missed deadlines is not determined.",
 		/* No rule covers this, so it is not counted as undetermined. */
-		[REPORT_POLICY_DISCARD] = "what was due meanwhile is not made up for (discard).",
-		[REPORT_POLICY_CATCH_UP] = "what was due meanwhile is made up for (catch up).",
-		[REPORT_POLICY_DELAY] = "the first comes late, and the next a period behind it (delay).",
+		[REPORT_POLICY_DISCARD] = "missed deadlines are dropped (discard).",
+		[REPORT_POLICY_CATCH_UP] = "missed deadlines are sent later (catch up).",
+		[REPORT_POLICY_DELAY] = "the first is late, and the next follows a period later (delay).",
 	};
 	struct table_sentence sentence;
 	struct text *text;
@@ -120,7 +120,7 @@ put_held_legend(struct text *out)
 	struct table_sentence sentence;
 	struct text *text = table_sentence(&sentence);
 
-	text_put(text, "What follows a masked stretch is described, not judged: no count of the verdict has it.");
+	text_put(text, "Interrupts after a masked stretch are described, not judged: no count of the verdict includes them.");
 	table_sentence_end(out, &sentence);
 }
 

@@ -222,10 +222,10 @@ table_series(struct text *out, const struct report *report)
 	for (size_t i = 0; i < lines; i++)
 		put_line(out, &(struct stretch){ report, i * rows / lines, (i + 1) * rows / lines });
 	text_put_char(out, '\n');
-	table_paragraph(out, 2, "Up to each moment: the longest gap of a core's time, the most that a core's TSC may be off "
-			"the boot core's, and of each clock the largest p99 of its latency and the rate against %s, in ppm, as far as it is "
-			"known.", report->relative_to ? report->relative_to : "another");
+	table_paragraph(out, 2, "Each line: the longest gap of a core's time, the largest possible offset of a core's TSC "
+			"against the boot core's, and each clock's largest p99 of its latency and rate against %s in ppm, if known.",
+			report->relative_to ? report->relative_to : "another");
 	if (rows > lines)
-		table_paragraph(out, 2, "A line is of up to %zu rows of the series: each row is in report.html.",
+		table_paragraph(out, 2, "A line covers up to %zu rows of the series: each row is in report.html.",
 				(rows + lines - 1) / lines);
 }

@@ -122,8 +122,8 @@ TEST(kvm_clock_comes_first_unless_the_tsc_is_invariant)
 	offer(PARAVIRTUAL_KVM);
 	kvmclock->clock.rating = 299; /* as the driver leaves it then */
 	recommend_clocksource(report);
-	assert_taken(0, "Linux", "tsc", "clocksource tsc, rating 300, before kvm-clock, 299; where the TSC is called "
-		     "invariant the hypervisor's clock stands back.");
+	assert_taken(0, "Linux", "tsc", "clocksource tsc, rating 300, before kvm-clock, 299; if the TSC is called "
+		     "invariant, Linux ranks the hypervisor's clock below it.");
 	report->tsc_is_invariant = false;
 	kvmclock->clock.rating = 400;
 	recommend_clocksource(report);
@@ -189,8 +189,8 @@ TEST(xen_s_clock_comes_first_unless_the_tsc_is_invariant_and_never_emulated)
 	report->tsc_is_invariant = true;
 	xen->clock.rating = 299; /* as the driver leaves it then */
 	recommend_clocksource(report);
-	assert_taken(0, "Linux", "tsc", "clocksource tsc, rating 300, before xen, 299; where the TSC is called invariant and "
-		     "Xen never emulates it, Xen's clock stands back.");
+	assert_taken(0, "Linux", "tsc", "clocksource tsc, rating 300, before xen, 299; if the TSC is called invariant and "
+		     "Xen never emulates it, Linux ranks Xen's clock below it.");
 }
 
 TEST(of_a_run_without_the_tsc_nothing_is_said)

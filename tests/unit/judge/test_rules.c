@@ -200,7 +200,7 @@ TEST(what_a_tsc_timed_that_stepped_back_accuses_no_other_clock)
 		for (size_t i = 0; moved && i < report->finding_count; i++)
 			assert_string_equal(report->findings[i].clock, "tsc");
 		if (moved)
-			assert_non_null(strstr(report->notes[report->note_count - 1], "The TSC itself stepped back"));
+			assert_non_null(strstr(report->notes[report->note_count - 1], "The TSC stepped back"));
 		literal_free(report);
 	}
 }
@@ -339,7 +339,7 @@ TEST(in_a_guest_a_device_that_changed_against_its_like_may_be_a_tsc_that_stood)
 			changed++;
 			assert_null(finding->clock);
 			assert_non_null(strstr(finding->text, "The rate of pit against hpet and acpi_pm changed by "));
-			assert_non_null(strstr(finding->text, ", or the TSC stood between two of their readings."));
+			assert_non_null(strstr(finding->text, ", or the TSC stopped between two of their readings."));
 		}
 		assert_int_equal(changed, 1);
 		literal_free(report);
@@ -584,17 +584,19 @@ TEST(a_source_of_which_gaps_excuse_most_one_shots_has_not_kept_its_promises)
 		enum outcome missing, others;
 		const char *early;
 	} rows[] = {
-		{ 0, 100, OUTCOME_PASSED, OUTCOME_PASSED, "hpet0: none of 100 one-shots came early beyond its error." },
+		{ 0, 100, OUTCOME_PASSED, OUTCOME_PASSED, "hpet0: none of 100 one-shots came earlier than its error allows." },
 		{ 39, 70, OUTCOME_PASSED, OUTCOME_PASSED,
-		  "hpet0: none of 61 one-shots came early beyond its error; 39 more are excused by gaps." },
+		  "hpet0: none of 61 one-shots came earlier than its error allows; 39 more are excused by gaps." },
 		{ 61, 100, OUTCOME_PASSED, OUTCOME_NOT_DETERMINED,
-		  "hpet0: none of 39 one-shots came early beyond its error; 61 more are excused by gaps: too many to tell." },
+		  "hpet0: none of 39 one-shots came earlier than its error allows; "
+		  "61 more are excused by gaps, too many to decide." },
 		{ 61, 40, OUTCOME_NOT_DETERMINED, OUTCOME_NOT_DETERMINED,
-		  "hpet0: none of 39 one-shots came early beyond its error; 61 more are excused by gaps: too many to tell." },
+		  "hpet0: none of 39 one-shots came earlier than its error allows; "
+		  "61 more are excused by gaps, too many to decide." },
 		{ 100, 100, OUTCOME_PASSED, OUTCOME_NOT_CHECKED,
-		  "hpet0: the core was away while each of 100 one-shots was due." },
+		  "hpet0: the core was preempted when each of 100 one-shots was due." },
 		{ 100, 1, OUTCOME_NOT_DETERMINED, OUTCOME_NOT_CHECKED,
-		  "hpet0: the core was away while each of 100 one-shots was due." },
+		  "hpet0: the core was preempted when each of 100 one-shots was due." },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -655,7 +657,7 @@ TEST(a_leap_in_which_no_other_clock_takes_a_side_accuses_nobody)
 	assert_int_equal(literal_find(report, "hpet")->open, 1);
 	row = &report->behaviours.rows[report->behaviours.count - 1];
 	assert_string_equal(row->rule, "clock-jumped");
-	assert_non_null(strstr(row->text, "hpet and the TSC parted 2 times in "));
+	assert_non_null(strstr(row->text, "hpet and the TSC diverged 2 times in "));
 	literal_free(report);
 }
 
@@ -851,7 +853,7 @@ TEST(an_expired_deadline_that_interrupts_is_not_judged_in_qemu)
 	row = behaviour_of(report, "hpet-stale", "hpet0");
 	assert_int_equal(rules_outcome(row, &report->options), OUTCOME_NOT_CHECKED);
 	assert_int_equal(row->unchecked, UNCHECKED_GUEST);
-	assert_string_equal(row->text, "armed 4 times with a deadline that was over, it interrupted 3 times: "
+	assert_string_equal(row->text, "armed 4 times with a deadline that had passed, it interrupted 3 times: "
 			    "not judged in QEMU, whose HPETs do so.");
 	literal_free(report);
 }

@@ -34,7 +34,7 @@ TEST(rows_of_one_promise_make_one_finding_that_counts_them)
 	literal_figure(literal_behaviour(report, "rtc-periodic", "rtc", "64 Hz: wrong."), 800, 1200);
 	literal_figure(literal_behaviour(report, "rtc-periodic", "rtc", "2 Hz: wrong."), 700, 1300);
 	judge_report(report);
-	assert_only(report, "rtc-periodic", "rtc", "rtc: 1024 Hz: wrong. Likewise 2 more.");
+	assert_only(report, "rtc-periodic", "rtc", "rtc: 1024 Hz: wrong. It failed in 2 more checks.");
 }
 
 TEST(a_flag_of_a_clock_that_is_off_by_1010_ppm_is_broken_beyond_1510_only)
@@ -71,7 +71,7 @@ TEST(a_rate_taken_by_a_tsc_in_doubt_is_not_determined_whatever_it_is)
 		judge_report(report);
 		assert_int_equal(report->finding_count, 1);
 		assert_int_equal(rules_outcome(row, &report->options), OUTCOME_NOT_DETERMINED);
-		assert_string_equal(row->text, "It is off by -316778 ppm, by a TSC whose own rate is in doubt.");
+		assert_string_equal(row->text, "It is off by -316778 ppm, but it was timed by a TSC whose own rate is uncertain.");
 		assert_int_equal(literal_find(report, "rtc")->open, 1);
 		literal_free(report);
 	}
@@ -91,9 +91,9 @@ TEST(what_is_too_wide_is_said_with_what_would_tell)
 	literal_figure(out, -157, 3893);
 	judge_report(report);
 	assert_int_equal(report->finding_count, 0);
-	assert_string_equal(flag->text, "1024 Hz. To tell by the limit of 500 takes 263 times as long.");
-	assert_string_equal(uip->text, "UIP. To tell by the limit of 3000 takes an idle machine.");
-	assert_string_equal(out->text, OUT_ROSE " To tell by the limit of 100 takes an idle machine."); /* the longest */
+	assert_string_equal(flag->text, "1024 Hz. To decide by the limit of 500 takes a run 263 times as long.");
+	assert_string_equal(uip->text, "UIP. To decide by the limit of 3000 takes an idle machine.");
+	assert_string_equal(out->text, OUT_ROSE " To decide by the limit of 100 takes an idle machine."); /* the longest */
 	assert_int_equal(literal_find(report, "rtc")->open, 2);
 	assert_int_equal(literal_find(report, "rtc")->verdict, VERDICT_PASS);
 	literal_free(report);
@@ -109,9 +109,9 @@ TEST(a_rate_that_no_pair_shows_within_the_limit_is_not_determined)
 	} rates[] = {
 		{ -99000, 100000, OUTCOME_PASSED, "rtc: -99.0 to +100.0 ppm against hpet." },
 		{ -99000, 100001, OUTCOME_NOT_DETERMINED,
-		  "rtc: -99.0 to +100.0 ppm against hpet; 3 times as long would tell (duration=3s)." },
+		  "rtc: -99.0 to +100.0 ppm against hpet; a run 3 times as long would decide it (duration=3s)." },
 		{ -1000000, 1000000, OUTCOME_NOT_DETERMINED,
-		  "rtc: -1000.0 to +1000.0 ppm against hpet; 21 times as long would tell (duration=21s)." },
+		  "rtc: -1000.0 to +1000.0 ppm against hpet; a run 21 times as long would decide it (duration=21s)." },
 		{ 200000, 300000, OUTCOME_NOT_DETERMINED,
 		  "rtc: +200.0 to +300.0 ppm against hpet, and nothing shows which clocks are right." },
 	};
@@ -146,9 +146,9 @@ TEST(where_much_time_was_stolen_a_longer_run_is_not_promised_to_tell)
 		uint64_t stolen_ns;
 		const char *text;
 	} runs[] = {
-		{ 9999999, "rtc: -1000.0 to +1000.0 ppm against hpet; 21 times as long would tell (duration=21s)." },
+		{ 9999999, "rtc: -1000.0 to +1000.0 ppm against hpet; a run 21 times as long would decide it (duration=21s)." },
 		{ 350000000, "rtc: -1000.0 to +1000.0 ppm against hpet; 35.0 % of the time was stolen: a quieter host may "
-			     "tell." },
+			     "decide it." },
 	};
 
 	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
@@ -182,8 +182,10 @@ TEST(a_rate_is_passed_by_a_clock_of_another_source_alone)
 		enum outcome outcome;
 		const char *text;
 	} witnesses[] = {
-		{ 0, OUTCOME_NOT_CHECKED, "hpet: -1.0 to +1.0 ppm against acpi_pm, of the same source; there is none of another." },
-		{ 1000000, OUTCOME_NOT_CHECKED, "hpet: -1.0 to +1.0 ppm against acpi_pm, of the same source; see rtc, of another." },
+		{ 0, OUTCOME_NOT_CHECKED,
+		  "hpet: -1.0 to +1.0 ppm against acpi_pm, which has the same source; no clock has another." },
+		{ 1000000, OUTCOME_NOT_CHECKED,
+		  "hpet: -1.0 to +1.0 ppm against acpi_pm, which has the same source; see rtc, which has another." },
 		{ 50000, OUTCOME_PASSED, "hpet: -50.0 to +50.0 ppm against rtc." },
 	};
 
@@ -233,7 +235,7 @@ TEST(clocks_that_claim_no_rate_vouch_for_no_tsc)
 	judge_report(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_string_equal(report->findings[0].text,
-			    "None of 2 clocks that could vouch for the TSC is there and counts.");
+			    "None of 2 clocks that could confirm the TSC's rate is present and counts.");
 	literal_free(report);
 }
 
@@ -300,7 +302,7 @@ TEST(an_rtc_that_seems_to_have_changed_by_what_a_tsc_may_have_stood_is_not_named
 		assert_int_equal(report->finding_count, 1);
 		assert_string_equal(finding->rule, "rate-changed");
 		assert_true(cases[i].changed || !finding->clock);
-		assert_int_equal(strstr(finding->text, "or the TSC stood between two of their readings.") == NULL,
+		assert_int_equal(strstr(finding->text, "or the TSC stopped between two of their readings.") == NULL,
 				 cases[i].changed);
 		literal_free(report);
 	}
@@ -345,9 +347,9 @@ TEST(an_emulated_tsc_that_was_moved_ahead_is_a_note)
 		assert_int_equal(report->note_count - before, cases[i].notes);
 		if (cases[i].notes)
 			assert_string_equal(report->notes[before],
-					    "tsc: It gained +306.3 ppm (+306.3 to +306.3) on hpet and acpi_pm after the rates' "
+					    "tsc: It gained +306.3 ppm (+306.3 to +306.3) on hpet and acpi_pm after the rate "
 					    "window. QEMU's emulation moves the TSC ahead when several cores read it at once, so this "
-					    "is not taken for a fault. All rates are those of the window.");
+					    "is not taken for a fault. All rates are from the window.");
 		literal_free(report);
 	}
 }
@@ -377,7 +379,7 @@ TEST(a_guests_rtc_is_no_other_source_than_its_devices)
 		report->rate_count = 1;
 		report->rates[0] = (struct report_rate){ "hpet", "rtc", { true, 0, -within[i], within[i] }, false };
 		judge_report(report);
-		assert_non_null(strstr(rate_row(report, "hpet")->text, ", of the same source; there is none of another."));
+		assert_non_null(strstr(rate_row(report, "hpet")->text, ", which has the same source; no clock has another."));
 		assert_int_equal(rules_outcome(rate_row(report, "rtc"), &report->options), OUTCOME_NOT_CHECKED);
 		literal_free(report);
 	}

@@ -304,7 +304,7 @@ TEST(core_20000_ticks_ahead_is_named_with_its_interval_in_ns)
 	judge(report);
 	finding = assert_only_finding(report, "tsc-offset", 4,
 				      "Core 4's TSC is 9977 to 10027 ns ahead of core 0's at 3.1 s (first tournament), off "
-			    "the majority, of which core 0 is one: likely "
+			    "the majority, which includes core 0: likely "
 				      "the firmware wrote it, or it was reset later.");
 	assert_figure(finding, 9977, 9977, 10027, 0);
 	literal_free(report);
@@ -348,7 +348,7 @@ TEST(core_behind_is_named_as_such_and_a_guest_has_another_cause)
 	judge(report);
 	assert_only_finding(report, "tsc-offset", 4,
 			    "Core 4's TSC is 978 to 1024 ns behind core 6's at 3.1 s (first tournament), off "
-			    "the majority, of which core 6 is one: likely the hypervisor "
+			    "the majority, which includes core 6: likely the hypervisor "
 			    "gives it an offset of its own.");
 	literal_free(report);
 }
@@ -412,7 +412,7 @@ TEST(skewed_package_is_one_finding_without_a_core)
 	assert_int_equal(report->finding_count, 1);
 	assert_int_equal(report->findings[0].core, REPORT_NO_CORE);
 	assert_true(report->findings[0].low <= 3000 && report->findings[0].high >= 3000);
-	assert_non_null(strstr(report->findings[0].text, "The TSCs of package 1, of all its 4 cores, are "));
+	assert_non_null(strstr(report->findings[0].text, "The TSCs of all 4 cores of package 1 are "));
 	assert_non_null(strstr(report->findings[0].text, " ns behind core "));
 	literal_free(report);
 }
@@ -424,7 +424,7 @@ TEST(skewed_half_of_two_packages_is_one_finding_without_a_core)
 
 	judge(report);
 	assert_int_equal(report->finding_count, 1);
-	assert_non_null(strstr(report->findings[0].text, "The TSCs of package 1, of all its 4 cores, are "));
+	assert_non_null(strstr(report->findings[0].text, "The TSCs of all 4 cores of package 1 are "));
 	assert_non_null(strstr(report->findings[0].text, "and nothing shows which of them is right."));
 	literal_free(report);
 }
@@ -443,7 +443,7 @@ TEST(skewed_half_that_is_no_package_is_one_finding_without_a_core)
 	finding = &report->findings[0];
 	assert_int_equal(finding->core, REPORT_NO_CORE);
 	assert_true(finding->low <= 1000 && finding->high >= 1000);
-	assert_non_null(strstr(finding->text, "The TSCs of 2 cores, core 2's among them, are "));
+	assert_non_null(strstr(finding->text, "The TSCs of 2 cores (core 2 among them) are "));
 	assert_non_null(strstr(finding->text, " ns ahead of core "));
 	assert_non_null(strstr(finding->text, "'s at 3.1 s (first tournament), and nothing shows which of them is right."));
 	literal_free(report);
@@ -593,7 +593,7 @@ TEST(part_of_a_package_is_named_core_by_core)
 	report->cores[7].facts.has_topology = false;
 	judge(report);
 	assert_int_equal(report->finding_count, 4);
-	assert_null(strstr(report->findings[3].text, "likewise"));
+	assert_null(strstr(report->findings[3].text, ": the same."));
 	literal_free(report);
 }
 
@@ -632,8 +632,8 @@ TEST(of_six_cores_that_are_off_four_are_named_and_two_are_counted)
 	judge(report);
 	assert_int_equal(report->finding_count, 4);
 	assert_int_equal(report->findings[3].core, 14);
-	assert_null(strstr(report->findings[2].text, "likewise"));
-	assert_non_null(strstr(report->findings[3].text, " 2 more cores likewise."));
+	assert_null(strstr(report->findings[2].text, ": the same."));
+	assert_non_null(strstr(report->findings[3].text, " 2 more cores: the same."));
 	literal_free(report);
 }
 
@@ -647,8 +647,8 @@ TEST(core_that_drifts_is_named_with_the_proven_part)
 	judge(report);
 	assert_figure(assert_only_finding(report, "tsc-drift", 6,
 					  "Core 6's TSC ran 49993 to 50007 ppb faster than most between 3.1 s and 21.1 s, "
-					  "steadily or by a step: likely a broken oscillator, or a source of its own, or it "
-					  "was written."),
+					  "steadily or by a step: likely a broken oscillator, a separate clock source, "
+					  "or a write to it."),
 		      49993, 49993, 50007, 0); /* shown by each of more than half */
 	literal_free(report);
 
@@ -692,7 +692,7 @@ TEST(boot_core_that_drifts_alone_is_named_itself)
 	judge(report);
 	assert_only_finding(report, "tsc-drift", 0,
 			    "Core 0's TSC ran 987 to 1003 ppb faster than most between 3.1 s and 21.1 s, steadily or by "
-			    "a step: likely a broken oscillator, or a source of its own, or it was written.");
+			    "a step: likely a broken oscillator, a separate clock source, or a write to it.");
 	literal_free(report);
 }
 
@@ -760,7 +760,7 @@ TEST(of_five_cores_that_drift_four_are_named_and_one_is_counted)
 		report->cores[i].drift_ppb = (struct offset){ 100, 200 };
 	judge(report);
 	assert_int_equal(report->finding_count, 4);
-	assert_non_null(strstr(report->findings[3].text, " 1 more core likewise."));
+	assert_non_null(strstr(report->findings[3].text, " 1 more core: the same."));
 	literal_free(report);
 }
 
@@ -822,7 +822,7 @@ TEST(pair_that_contradicts_the_others_warns_and_is_named)
 
 	text_init(&expected, text, sizeof(text));
 	text_printf(&expected,
-		    "1 pair of cores contradicts what the others say, or what was measured before, the worst core 4 "
+		    "1 pair of cores contradicts the other pairs, or an earlier measurement, the worst core 4 "
 		    "and core 8, by %lu ns at 3.1 s: likely a TSC moved while it was measured.", ns);
 	judge(report);
 	assert_true(ns > 2400 && ns < 2550);
@@ -846,7 +846,7 @@ TEST(three_that_contradict_each_other_are_named_all)
 	literal_solve(report);
 	judge(report);
 	assert_only_finding(report, "tsc-contradiction", REPORT_NO_CORE,
-			    "1 pair of cores contradicts what the others say, or what was measured before, the worst of "
+			    "1 pair of cores contradicts the other pairs, or an earlier measurement, the worst of "
 			    "cores 0, 2 and 4, by 460 ns at 3.1 s: likely a TSC moved while it was measured.");
 	assert_int_equal(report->findings[0].core_count, 3);
 	for (size_t core = 0; core <= 4; core += 2)
@@ -1182,7 +1182,7 @@ TEST(largest_step_fits_its_sentence)
 	for (size_t i = 0; i < 4; i++)
 		assert_whole_sentence(&report->findings[i]);
 	assert_non_null(strstr(report->findings[3].text, ", by a step between 18446744064.7 s and 18446744067.7 s: "));
-	assert_non_null(strstr(report->findings[3].text, " 3 more cores likewise."));
+	assert_non_null(strstr(report->findings[3].text, " 3 more cores: the same."));
 	literal_free(report);
 }
 

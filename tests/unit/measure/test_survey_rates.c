@@ -1049,7 +1049,7 @@ TEST(an_rtc_in_a_guest_that_was_not_seen_again_is_noted_only)
 	survey_rates(&bench->survey);
 	assert_clean();
 	assert_int_equal(bench->report.note_count, 1);
-	assert_non_null(strstr(bench->report.notes[0], " in the rates' window, and it is not known how after it: "));
+	assert_non_null(strstr(bench->report.notes[0], " in the rate window, and its rate after that is not known: "));
 	close_clocks();
 }
 
@@ -1255,7 +1255,7 @@ TEST(a_host_that_is_slewed_does_not_accuse_the_tsc)
 	become_a_guest();
 	measure();
 	assert_only("rate-disagree", NULL, 150);
-	assert_non_null(strstr(bench->report.findings[0].text, "By their claims hpet, acpi_pm and pit run +"));
+	assert_non_null(strstr(bench->report.findings[0].text, "By their nominal rates hpet, acpi_pm and pit run +"));
 	assert_non_null(strstr(bench->report.findings[0].text, "faster than tsc; "));
 	close_clocks();
 }
@@ -1271,7 +1271,7 @@ TEST(neither_does_its_rtc_where_it_has_a_vote)
 	become_a_soak();
 	measure();
 	assert_only("rate-disagree", NULL, 30000);
-	assert_non_null(strstr(finding->text, "By their claims hpet, acpi_pm, pit and rtc run +"));
+	assert_non_null(strstr(finding->text, "By their nominal rates hpet, acpi_pm, pit and rtc run +"));
 	assert_string_equal(rules_advice(finding), "Compare the time over hours with NTP's: the host's one oscillator paces "
 			    "all devices here, the RTC too.");
 	close_clocks();

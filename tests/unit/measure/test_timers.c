@@ -516,7 +516,7 @@ TEST(periods_that_take_too_long_to_be_programmed_are_a_row_with_a_sentence)
 	assert_int_equal(rows[1].asked, 0);
 	assert_int_equal(rows[1].state, CLOCK_PRESENT); /* the source lost nothing */
 	assert_string_equal(rows[1].reason,
-			    "Programming it takes more than a quarter of its period: its ticks can't be told apart.");
+			    "Programming it takes more than a quarter of its period, so its ticks cannot be matched to deadlines.");
 }
 
 /* All ticks except the first are so late that they are nearer to the next deadline. */
@@ -549,7 +549,7 @@ TEST(of_ticks_all_over_their_periods_no_lateness_is_told)
 	assert_int_equal(rows[1].lateness.count, 0);
 	assert_int_equal(rows[1].state, CLOCK_PRESENT);
 	assert_string_equal(rows[1].reason,
-			    "Its ticks lie all over their periods: which deadline each was of can't be told.");
+			    "Its ticks are spread over their periods, so none can be matched to its deadline.");
 	assert_true(rows[0].lateness.max_ns >= 1100000 && !rows[0].scattered);
 }
 
@@ -647,7 +647,7 @@ TEST(a_storm_ends_and_its_source_is_not_asked_on)
 	rows = asked(play);
 	assert_int_equal(rows[0].early, 100);
 	assert_int_equal(rows[1].state, CLOCK_BROKEN);
-	assert_string_equal(rows[1].reason, "Its interrupts did not stop: nothing more was asked of it.");
+	assert_string_equal(rows[1].reason, "Its interrupts did not stop, so it was not tested further.");
 }
 
 TEST(what_it_keeps_while_interrupts_are_masked_comes_afterwards)

@@ -115,7 +115,7 @@ TEST(a_long_run_has_a_dozen_lines_and_none_of_its_minutes_is_left_out)
 	assert_int_equal(lines_with(table(), " s       -    2 ns"), 12);
 	assert_int_equal(lines_with(here.bytes, "4.00us"), 1);
 	assert_non_null(strstr(here.bytes, "  2400 s"));
-	assert_non_null(strstr(here.bytes, "A line is of up to 4 rows of the series"));
+	assert_non_null(strstr(here.bytes, "A line covers up to 4 rows of the series"));
 }
 
 TEST(the_latest_row_is_a_line_of_its_own)

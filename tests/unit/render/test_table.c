@@ -421,8 +421,8 @@ TEST(sentence_on_synchrony_is_what_the_pairs_prove)
 
 	assert_says(report, "\nSynchronised within 29 ns at 3.1 s and 21.1 s: ping-pongs of all pairs of 4 cores (6 in "
 			    "3 rounds, 2 at a "
-			    "time), best round trip 41 ns. No two differed by more than 29 ns in the first tournament, of "
-			    "which the offsets below are, nor by more than 29 ns in the last.\nDrift");
+			    "time), best round trip 41 ns. No two differed by more than 29 ns in the first tournament, "
+			    "whose offsets are below, nor by more than 29 ns in the last.\nDrift");
 	literal_tournament(report, TOURNAMENT_ALL, truth_ticks);
 	assert_says(report,
 		    "\nNot synchronised at 3.1 s, 1 of 4 cores off the majority: ping-pongs of all pairs of 4 cores (");
@@ -431,7 +431,7 @@ TEST(sentence_on_synchrony_is_what_the_pairs_prove)
 	assert_says(report, "\nSynchronised within 52 ns at 3.1 s and 21.1 s: ping-pongs of the boot core with 3 "
 			    "others (3 in 3 rounds, 1 at "
 			    "a time), best round trip 41 ns. No two differed by more than 52 ns in the first "
-			    "tournament, of which the offsets below are, nor by more than 52 ns in the last. All "
+			    "tournament, whose offsets are below, nor by more than 52 ns in the last. All "
 			    "pairs would take longer than this profile "
 			    "allows.\n");
 	report->skew.again = 2;

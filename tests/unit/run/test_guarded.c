@@ -217,7 +217,7 @@ TEST(a_run_that_an_exception_ended_puts_back_what_its_drivers_changed)
 	run_end(run);
 	assert_true(sim_paravirtual_is_as_found());
 	assert_string_equal(run->report.notes[run->report.note_count - 1],
-			    "Not put back as found: what was changed for acpi_pm, which faulted as it was closed.");
+			    "Not put back as found: changes for acpi_pm, which faulted when it was closed.");
 	run_end(run);
 	assert_true(sim_paravirtual_is_as_found());
 	test_free(run);

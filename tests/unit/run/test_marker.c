@@ -92,9 +92,9 @@ TEST(a_way_of_starting_cores_that_ended_a_run_is_followed_by_the_next_one)
 			    "The last run on this machine did not come to its end: it ended in its phase skew, with other cores "
 			    "started by INIT-SIPI-SIPI (cores=sipi); its report up to there is \\baretick\\0003.");
 	assert_string_equal(report.notes[1],
-			    "On this machine a run with other cores started by INIT-SIPI-SIPI (cores=sipi) did not finish: "
-			    "so here they are started by the firmware's MP services (cores=mp). The option cores=sipi tries "
-			    "the usual way again.");
+			    "A run on this machine with other cores started by INIT-SIPI-SIPI (cores=sipi) did not finish, "
+			    "so in this run they are started by the firmware's MP services (cores=mp). The option cores=sipi "
+			    "tries the usual method again.");
 
 	begin(CORES_SIPI, false);
 	assert_int_equal(heed("start-cores", CORES_MP, CORES_MP, 0), CORES_OFF);
@@ -127,7 +127,7 @@ TEST(a_run_that_ended_as_it_took_interrupts_is_followed_by_one_that_takes_none)
 	report.options.irq = IRQ_AUTO;
 	assert_int_equal(heed("timers", CORES_OFF, CORES_SIPI, 2), CORES_SIPI);
 	assert_int_equal(report.options.irq, IRQ_OFF);
-	assert_string_equal(report.notes[1], "So this run takes no timer's interrupts (irq=off); the next one will.");
+	assert_string_equal(report.notes[1], "Therefore this run tests no timer interrupts (irq=off); the next one will.");
 
 	begin(CORES_SIPI, false);
 	report.options.irq = IRQ_AUTO;

@@ -131,8 +131,8 @@ TEST(a_clock_that_walks_by_300_ppb_is_found_with_when)
 	assert_in_range(finding->low, 101, 300);
 	assert_in_range(finding->high, 298, 500);
 	assert_non_null(strstr(finding->text, "The rate of hpet walked by +0.3 ppm"));
-	assert_non_null(strstr(finding->text, "from what it was between 10.0 s and "));
-	assert_non_null(strstr(finding->text, " to what it was between 8"));
+	assert_non_null(strstr(finding->text, "from its rate between 10.0 s and "));
+	assert_non_null(strstr(finding->text, " to its rate between 8"));
 }
 
 TEST(a_core_that_drifts_by_2_ppb_is_found_and_each_row_shows_it)
