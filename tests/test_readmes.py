@@ -97,7 +97,7 @@ def record_fields(header, kinds, name):
         for member in members.split(", "):
             plain, _, size = member.rstrip("]").partition("[")
             types[plain] = f"text[{size}]" if size else C_TYPES[declared]
-    row = re.search(rf"record_field {name}\[\] = \{{(.*?)\}};", kinds, re.DOTALL).group(1)
+    row = re.search(rf"\.{name} = \{{(.*?)\}},\n", kinds, re.DOTALL).group(1)
     return ", ".join(f"`{field}` {types[field]}" for field in re.findall(r"\(record_\w+, (\w+)\)", row))
 
 

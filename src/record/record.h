@@ -169,23 +169,23 @@ struct record_end { /* the last entry */
 };
 
 struct record_field {
-	const char *name;
-	uint16_t offset, width, count; /* in the struct: COUNT elements of WIDTH bytes */
+	uint8_t offset, width, count; /* in the struct: COUNT elements of WIDTH bytes */
 };
 
 struct record_shape { /* the fields of an entry's fixed part, or of an item */
-	const struct record_field *fields; /* in the order of the file, without gaps */
-	size_t count;
-	uint16_t bytes; /* in the file */
+	uint8_t first, count; /* for record_field(): in the order of the file, without gaps */
+	uint16_t bytes;       /* in the file */
 };
 
 struct record_kind_row {
-	const char *name; /* NULL: no such kind */
-	struct record_shape fixed, item;
+	struct record_shape fixed, item; /* fixed.bytes 0: no such kind */
 };
 
 #define RECORD_KINDS (RECORD_END + 1)
 extern const struct record_kind_row record_kinds[RECORD_KINDS];
+
+/* Returns field I < shape->count. */
+const struct record_field *record_field(const struct record_shape *shape, size_t i);
 
 struct record { /* the writer */
 	uint8_t *bytes;
@@ -227,6 +227,12 @@ enum record_state {
 	RECORD_FOREIGN, /* it is no record, or of another version */
 };
 
+enum record_flaw {
+	RECORD_NO_FLAW, RECORD_NO_MAGIC, RECORD_OTHER_VERSION, RECORD_HEADER_ENDS, RECORD_HEADER_SUM, RECORD_NO_END,
+	RECORD_BLOCK_ENDS, RECORD_BLOCK_LENGTH, RECORD_BLOCK_SUM, RECORD_BLOCK_NUMBER, RECORD_ENTRY_ENDS, RECORD_ENTRY_SHORT,
+	RECORD_BYTES_FOLLOW, RECORD_OTHER_COUNT, RECORD_FLAWS
+};
+
 struct record_reader {
 	const uint8_t *bytes;
 	size_t size, at;    /* AT: the next entry, or where the reader ended */
@@ -235,7 +241,7 @@ struct record_reader {
 	uint64_t entries, skipped; /* read so far; of these, of unknown kinds */
 	uint64_t dropped;   /* as the entry END says */
 	enum record_state state;
-	const char *error;  /* a sentence; NULL while there is none */
+	enum record_flaw flaw; /* the reason for the state */
 };
 
 struct record_entry {
@@ -248,6 +254,9 @@ void record_open(struct record_reader *reader, const void *bytes, size_t size);
 
 /* Returns true and the next entry of a known kind, false after the last one: reader->state then says how it ended. */
 bool record_next(struct record_reader *reader, struct record_entry *entry);
+
+/* Returns a sentence on reader->flaw, or NULL if there is no flaw. */
+const char *record_error(const struct record_reader *reader);
 
 /* Copies the entry's fixed part into FIXED, and item I < item_count into ITEM: the structs of its kind. */
 void record_fixed(const struct record_entry *entry, void *fixed);

@@ -3,72 +3,82 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "fields are copied as they are");
 
-#define COUNT(array)        (sizeof(array) / sizeof((array)[0]))
 #define SIZE(type, member)  sizeof(((struct type *)0)->member)
-#define FIELD(type, member) { #member, offsetof(struct type, member), SIZE(type, member), 1 }
-#define TEXT(type, member)  { #member, offsetof(struct type, member), 1, SIZE(type, member) }
+#define FIELD(type, member) { offsetof(struct type, member), SIZE(type, member), 1 }
+#define TEXT(type, member)  { offsetof(struct type, member), 1, SIZE(type, member) }
 
-static const struct record_field run[] = {
-	TEXT(record_run, version), TEXT(record_run, commit), FIELD(record_run, start_tsc),
+/* One object without pointers: in the image a pointer would take 32 bytes with its relocation. */
+static const struct all_fields {
+	struct record_field run[3], scale[2], core[2], clock[5], mark[4], sample[3], reading[6],
+		batch[4], cell[2], latency[8], exchange[13], event[2], interrupts[11], watch[7], octave[1],
+		gap[3], end[2];
+} fields = {
+	.run = {
+		TEXT(record_run, version), TEXT(record_run, commit), FIELD(record_run, start_tsc),
+	},
+	.scale = {
+		FIELD(record_scale, hz_num), FIELD(record_scale, hz_den),
+	},
+	.core = { FIELD(record_core, core), FIELD(record_core, apic_id) },
+	.clock = {
+		FIELD(record_clock, clock), TEXT(record_clock, id), FIELD(record_clock, wrap_ticks),
+		FIELD(record_clock, claimed_num), FIELD(record_clock, claimed_den),
+	},
+	.mark = {
+		FIELD(record_mark, tsc), FIELD(record_mark, what), FIELD(record_mark, value), TEXT(record_mark, text),
+	},
+	.sample = {
+		FIELD(record_sample, begin), FIELD(record_sample, ticks), FIELD(record_sample, end),
+	},
+	.reading = {
+		FIELD(record_reading, clock), FIELD(record_reading, flags), FIELD(record_reading, core),
+		FIELD(record_reading, begin), FIELD(record_reading, ticks), FIELD(record_reading, end),
+	},
+	.batch = {
+		FIELD(record_batch, clock), FIELD(record_batch, core), FIELD(record_batch, samples),
+		FIELD(record_batch, narrowest_ticks),
+	},
+	.cell = { FIELD(record_cell, index), FIELD(record_cell, count) },
+	.latency = {
+		FIELD(record_latency, clock), FIELD(record_latency, flags), FIELD(record_latency, core),
+		FIELD(record_latency, count), FIELD(record_latency, hits), FIELD(record_latency, sum_ticks),
+		FIELD(record_latency, least_ticks), FIELD(record_latency, most_ticks),
+	},
+	.exchange = {
+		FIELD(record_exchange, first), FIELD(record_exchange, second), FIELD(record_exchange, pass),
+		FIELD(record_exchange, concurrency), FIELD(record_exchange, begin_tsc), FIELD(record_exchange, end_tsc),
+		FIELD(record_exchange, to_second), FIELD(record_exchange, to_first),
+		FIELD(record_exchange, least_to_second), FIELD(record_exchange, least_to_first),
+		FIELD(record_exchange, warps), FIELD(record_exchange, best_trip_ticks),
+		FIELD(record_exchange, median_trip_ticks),
+	},
+	.event = { FIELD(record_event, count), FIELD(record_event, tsc) },
+	.interrupts = {
+		TEXT(record_interrupts, source), FIELD(record_interrupts, core), FIELD(record_interrupts, flags),
+		FIELD(record_interrupts, interval_ticks), FIELD(record_interrupts, deadline),
+		FIELD(record_interrupts, armed_before), FIELD(record_interrupts, armed_after),
+		FIELD(record_interrupts, opened), FIELD(record_interrupts, closed), FIELD(record_interrupts, taken),
+		FIELD(record_interrupts, due),
+	},
+	.watch = {
+		FIELD(record_watch, core), FIELD(record_watch, begin_tsc), FIELD(record_watch, observed_ticks),
+		FIELD(record_watch, threshold_ticks), FIELD(record_watch, gaps), FIELD(record_watch, total_ticks),
+		FIELD(record_watch, worst_ticks),
+	},
+	.octave = { FIELD(record_octave, gaps) },
+	.gap = {
+		FIELD(record_gap, core), FIELD(record_gap, tsc), FIELD(record_gap, ticks),
+	},
+	.end = { FIELD(record_end, entries), FIELD(record_end, dropped) },
 };
-static const struct record_field scale[] = {
-	FIELD(record_scale, hz_num), FIELD(record_scale, hz_den),
-};
-static const struct record_field core[] = { FIELD(record_core, core), FIELD(record_core, apic_id) };
-static const struct record_field clock[] = {
-	FIELD(record_clock, clock), TEXT(record_clock, id), FIELD(record_clock, wrap_ticks),
-	FIELD(record_clock, claimed_num), FIELD(record_clock, claimed_den),
-};
-static const struct record_field mark[] = {
-	FIELD(record_mark, tsc), FIELD(record_mark, what), FIELD(record_mark, value), TEXT(record_mark, text),
-};
-static const struct record_field sample[] = {
-	FIELD(record_sample, begin), FIELD(record_sample, ticks), FIELD(record_sample, end),
-};
-static const struct record_field reading[] = {
-	FIELD(record_reading, clock), FIELD(record_reading, flags), FIELD(record_reading, core),
-	FIELD(record_reading, begin), FIELD(record_reading, ticks), FIELD(record_reading, end),
-};
-static const struct record_field batch[] = {
-	FIELD(record_batch, clock), FIELD(record_batch, core), FIELD(record_batch, samples),
-	FIELD(record_batch, narrowest_ticks),
-};
-static const struct record_field cell[] = { FIELD(record_cell, index), FIELD(record_cell, count) };
-static const struct record_field latency[] = {
-	FIELD(record_latency, clock), FIELD(record_latency, flags), FIELD(record_latency, core),
-	FIELD(record_latency, count), FIELD(record_latency, hits), FIELD(record_latency, sum_ticks),
-	FIELD(record_latency, least_ticks), FIELD(record_latency, most_ticks),
-};
-static const struct record_field exchange[] = {
-	FIELD(record_exchange, first), FIELD(record_exchange, second), FIELD(record_exchange, pass),
-	FIELD(record_exchange, concurrency), FIELD(record_exchange, begin_tsc), FIELD(record_exchange, end_tsc),
-	FIELD(record_exchange, to_second), FIELD(record_exchange, to_first),
-	FIELD(record_exchange, least_to_second), FIELD(record_exchange, least_to_first),
-	FIELD(record_exchange, warps), FIELD(record_exchange, best_trip_ticks),
-	FIELD(record_exchange, median_trip_ticks),
-};
-static const struct record_field event[] = { FIELD(record_event, count), FIELD(record_event, tsc) };
-static const struct record_field interrupts[] = {
-	TEXT(record_interrupts, source), FIELD(record_interrupts, core), FIELD(record_interrupts, flags),
-	FIELD(record_interrupts, interval_ticks), FIELD(record_interrupts, deadline),
-	FIELD(record_interrupts, armed_before), FIELD(record_interrupts, armed_after),
-	FIELD(record_interrupts, opened), FIELD(record_interrupts, closed), FIELD(record_interrupts, taken),
-	FIELD(record_interrupts, due),
-};
-static const struct record_field watch[] = {
-	FIELD(record_watch, core), FIELD(record_watch, begin_tsc), FIELD(record_watch, observed_ticks),
-	FIELD(record_watch, threshold_ticks), FIELD(record_watch, gaps), FIELD(record_watch, total_ticks),
-	FIELD(record_watch, worst_ticks),
-};
-static const struct record_field octave[] = { FIELD(record_octave, gaps) };
-static const struct record_field gap[] = {
-	FIELD(record_gap, core), FIELD(record_gap, tsc), FIELD(record_gap, ticks),
-};
-static const struct record_field end[] = { FIELD(record_end, entries), FIELD(record_end, dropped) };
 
-#define SHAPE(fields, bytes)        { fields, COUNT(fields), bytes }
-#define PLAIN(name, bytes)          { #name, SHAPE(name, bytes), { NULL, 0, 0 } }
-#define LIST(name, bytes, of, each) { #name, SHAPE(name, bytes), SHAPE(of, each) }
+_Static_assert(sizeof(struct record_interrupts) <= UINT8_MAX, "offsets of the largest struct fit their field");
+
+#define SHAPE(name, bytes) \
+	{ offsetof(struct all_fields, name) / sizeof(struct record_field), \
+	  SIZE(all_fields, name) / sizeof(struct record_field), bytes }
+#define PLAIN(name, bytes)          { SHAPE(name, bytes), { 0, 0, 0 } }
+#define LIST(name, bytes, of, each) { SHAPE(name, bytes), SHAPE(of, each) }
 
 const struct record_kind_row record_kinds[RECORD_KINDS] = {
 	[RECORD_RUN] = PLAIN(run, 48),
@@ -85,3 +95,9 @@ const struct record_kind_row record_kinds[RECORD_KINDS] = {
 	[RECORD_GAP] = PLAIN(gap, 20),
 	[RECORD_END] = PLAIN(end, 16),
 };
+
+const struct record_field *
+record_field(const struct record_shape *shape, size_t i)
+{
+	return (const struct record_field *)&fields + shape->first + i;
+}

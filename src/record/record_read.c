@@ -13,10 +13,10 @@ number_at(const uint8_t *at, size_t width)
 }
 
 static bool
-stop(struct record_reader *reader, enum record_state state, const char *error)
+stop(struct record_reader *reader, enum record_state state, enum record_flaw flaw)
 {
 	reader->state = state;
-	reader->error = error;
+	reader->flaw = flaw;
 	return false;
 }
 
@@ -27,13 +27,13 @@ record_open(struct record_reader *reader, const void *bytes, size_t size)
 
 	*reader = (struct record_reader){ .bytes = bytes, .size = size, .state = RECORD_READS };
 	if (magic && __builtin_memcmp(bytes, RECORD_MAGIC, magic)) {
-		stop(reader, RECORD_FOREIGN, "It is no record of baretick.");
+		stop(reader, RECORD_FOREIGN, RECORD_NO_MAGIC);
 	} else if (size < RECORD_HEADER_BYTES) {
-		stop(reader, RECORD_CUT, "It ends within its header.");
+		stop(reader, RECORD_CUT, RECORD_HEADER_ENDS);
 	} else if (number_at(reader->bytes + 12, 4) != crc32_add(0, bytes, 12)) {
-		stop(reader, RECORD_DAMAGED, "The checksum of its header is wrong.");
+		stop(reader, RECORD_DAMAGED, RECORD_HEADER_SUM);
 	} else if (number_at(reader->bytes + 8, 4) != RECORD_VERSION) {
-		stop(reader, RECORD_FOREIGN, "Its format has another version.");
+		stop(reader, RECORD_FOREIGN, RECORD_OTHER_VERSION);
 	} else {
 		reader->at = reader->block_end = RECORD_HEADER_BYTES;
 	}
@@ -48,19 +48,19 @@ enter_block(struct record_reader *reader)
 	uint32_t crc;
 
 	if (left == 0)
-		return stop(reader, RECORD_CUT, "It ends without its last entry.");
+		return stop(reader, RECORD_CUT, RECORD_NO_END);
 	if (left < RECORD_BLOCK_BYTES)
-		return stop(reader, RECORD_CUT, "It ends within a block.");
+		return stop(reader, RECORD_CUT, RECORD_BLOCK_ENDS);
 	length = number_at(header + 4, 4);
 	if (length == 0 || length > RECORD_BLOCK_MAX)
-		return stop(reader, RECORD_DAMAGED, "A block has an impossible length.");
+		return stop(reader, RECORD_DAMAGED, RECORD_BLOCK_LENGTH);
 	if (length > left - RECORD_BLOCK_BYTES)
-		return stop(reader, RECORD_CUT, "It ends within a block.");
+		return stop(reader, RECORD_CUT, RECORD_BLOCK_ENDS);
 	crc = crc32_add(crc32_add(0, header, 4), header + RECORD_BLOCK_BYTES, length);
 	if (crc != number_at(header + 8, 4))
-		return stop(reader, RECORD_DAMAGED, "The checksum of a block is wrong.");
+		return stop(reader, RECORD_DAMAGED, RECORD_BLOCK_SUM);
 	if (number_at(header, 4) != reader->blocks)
-		return stop(reader, RECORD_DAMAGED, "A block is missing, or is there twice.");
+		return stop(reader, RECORD_DAMAGED, RECORD_BLOCK_NUMBER);
 	reader->blocks++;
 	reader->at += RECORD_BLOCK_BYTES;
 	reader->block_end = reader->at + length;
@@ -75,7 +75,7 @@ take_entry(struct record_reader *reader, struct record_entry *entry)
 	size_t left = reader->block_end - reader->at, fixed_bytes, bytes;
 
 	if (left < RECORD_ENTRY_BYTES)
-		return stop(reader, RECORD_DAMAGED, "A block ends within an entry.");
+		return stop(reader, RECORD_DAMAGED, RECORD_ENTRY_ENDS);
 	fixed_bytes = number_at(header + 2, 2);
 	*entry = (struct record_entry){
 		.kind = (enum record_kind)number_at(header, 2),
@@ -86,11 +86,11 @@ take_entry(struct record_reader *reader, struct record_entry *entry)
 	};
 	bytes = RECORD_ENTRY_BYTES + fixed_bytes + (size_t)entry->item_count * entry->item_bytes;
 	if (bytes > left)
-		return stop(reader, RECORD_DAMAGED, "A block ends within an entry.");
-	if (entry->kind < RECORD_KINDS && record_kinds[entry->kind].name &&
+		return stop(reader, RECORD_DAMAGED, RECORD_ENTRY_ENDS);
+	if (entry->kind < RECORD_KINDS && record_kinds[entry->kind].fixed.bytes &&
 	    (fixed_bytes < record_kinds[entry->kind].fixed.bytes ||
 	     (entry->item_count && entry->item_bytes < record_kinds[entry->kind].item.bytes)))
-		return stop(reader, RECORD_DAMAGED, "An entry is shorter than its fields.");
+		return stop(reader, RECORD_DAMAGED, RECORD_ENTRY_SHORT);
 	reader->at += bytes;
 	return true;
 }
@@ -102,11 +102,11 @@ take_end(struct record_reader *reader, const struct record_entry *entry)
 
 	record_fixed(entry, &end);
 	if (reader->at != reader->size)
-		return stop(reader, RECORD_DAMAGED, "More bytes follow its last entry.");
+		return stop(reader, RECORD_DAMAGED, RECORD_BYTES_FOLLOW);
 	if (end.entries != reader->entries)
-		return stop(reader, RECORD_DAMAGED, "Its last entry counts another number of entries.");
+		return stop(reader, RECORD_DAMAGED, RECORD_OTHER_COUNT);
 	reader->dropped = end.dropped;
-	return stop(reader, RECORD_WHOLE, NULL);
+	return stop(reader, RECORD_WHOLE, RECORD_NO_FLAW);
 }
 
 bool
@@ -120,7 +120,7 @@ record_next(struct record_reader *reader, struct record_entry *entry)
 		if (entry->kind == RECORD_END)
 			return take_end(reader, entry);
 		reader->entries++;
-		if (entry->kind < RECORD_KINDS && record_kinds[entry->kind].name)
+		if (entry->kind < RECORD_KINDS && record_kinds[entry->kind].fixed.bytes)
 			return true;
 		reader->skipped++;
 	}
@@ -131,7 +131,7 @@ static void
 take_fields(const struct record_shape *shape, const uint8_t *from, uint8_t *to)
 {
 	for (size_t i = 0; i < shape->count; i++) {
-		const struct record_field *field = &shape->fields[i];
+		const struct record_field *field = record_field(shape, i);
 		size_t bytes = (size_t)field->width * field->count;
 
 		__builtin_memcpy(to + field->offset, from, bytes);
@@ -149,4 +149,26 @@ void
 record_item(const struct record_entry *entry, size_t i, void *item)
 {
 	take_fields(&record_kinds[entry->kind].item, entry->items + i * entry->item_bytes, item);
+}
+
+const char *
+record_error(const struct record_reader *reader)
+{
+	static const char *const sentences[RECORD_FLAWS] = {
+		[RECORD_NO_MAGIC] = "It is no record of baretick.",
+		[RECORD_OTHER_VERSION] = "Its format has another version.",
+		[RECORD_HEADER_ENDS] = "It ends within its header.",
+		[RECORD_HEADER_SUM] = "The checksum of its header is wrong.",
+		[RECORD_NO_END] = "It ends without its last entry.",
+		[RECORD_BLOCK_ENDS] = "It ends within a block.",
+		[RECORD_BLOCK_LENGTH] = "A block has an impossible length.",
+		[RECORD_BLOCK_SUM] = "The checksum of a block is wrong.",
+		[RECORD_BLOCK_NUMBER] = "A block is missing, or is there twice.",
+		[RECORD_ENTRY_ENDS] = "A block ends within an entry.",
+		[RECORD_ENTRY_SHORT] = "An entry is shorter than its fields.",
+		[RECORD_BYTES_FOLLOW] = "More bytes follow its last entry.",
+		[RECORD_OTHER_COUNT] = "Its last entry counts another number of entries.",
+	};
+
+	return sentences[reader->flaw];
 }

@@ -18,7 +18,7 @@ static uint8_t *
 put_fields(const struct record_shape *shape, uint8_t *to, const uint8_t *from)
 {
 	for (size_t i = 0; i < shape->count; i++) {
-		const struct record_field *field = &shape->fields[i];
+		const struct record_field *field = record_field(shape, i);
 		size_t bytes = (size_t)field->width * field->count;
 
 		__builtin_memcpy(to, from + field->offset, bytes);
@@ -34,7 +34,7 @@ stride(const struct record_shape *shape)
 	size_t end = 0;
 
 	for (size_t i = 0; i < shape->count; i++)
-		end = shape->fields[i].offset + (size_t)shape->fields[i].width;
+		end = record_field(shape, i)->offset + (size_t)record_field(shape, i)->width;
 	return (end + 7) / 8 * 8;
 }
 

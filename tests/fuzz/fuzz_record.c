@@ -63,10 +63,10 @@ read_all(const uint8_t *bytes, size_t size)
 		record_fixed(&entry, wide);
 		for (size_t i = 0; i < entry.item_count; i++)
 			record_item(&entry, i, wide);
-		require(record_kinds[entry.kind].name != NULL && reader.at <= size);
+		require(record_kinds[entry.kind].fixed.bytes > 0 && reader.at <= size);
 	}
 	require(reader.state != RECORD_READS && entries + reader.skipped == reader.entries);
-	require((reader.error == NULL) == (reader.state == RECORD_WHOLE));
+	require((record_error(&reader) == NULL) == (reader.state == RECORD_WHOLE));
 	return reader.state;
 }
 
