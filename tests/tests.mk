@@ -241,12 +241,13 @@ sentences:
 # Checks that a compiler does not do.
 SHELL_FILES  = $(shell git grep -lE '^\#!.*sh$$' -- ':!*.md')
 PYTHON_FILES = $(shell git grep -lE '^\#!.*python3' -- ':!*.md' ':!*.c') $(wildcard qemu/*/*.py tests/*.py tests/*/*.py)
-## runs static checks of the C, the shell and the Python code
+## runs static checks of the C, the shell and the Python code, and of the language
 .PHONY: lint
 lint: deps-lint
 	cppcheck --quiet --error-exitcode=1 --inline-suppr --enable=warning,portability,performance \
 		--suppress=missingIncludeSystem $(INCLUDES) src drivers
 	shellcheck $(SHELL_FILES)
 	$(PYTHON) -m pyflakes $(sort $(PYTHON_FILES))
+	$(PYTHON) tests/plain
 	@! grep -nP '^.{121,}' -r src drivers boot tests --include='*.[ch]' --include='*.nasm' || \
 		{ echo 'lint: lines of more than 120 columns'; exit 1; }

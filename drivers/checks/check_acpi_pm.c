@@ -10,7 +10,7 @@
 #define PM_GLITCH_NS     (20 * WAIT_NS_PER_MS)
 #define PM_LEAP_FACTOR   4       /* what runs at up to four times its rate is another rule's */
 #define PM_LEAP_TICKS    4u
-#define PM_WRAP_NS       (5 * WAIT_NS_PER_MS) /* beyond the time to the wrap: 1,000 ppm of 4.69 s */
+#define PM_WRAP_NS       (5 * WAIT_NS_PER_MS) /* added to the time to the wrap: 1,000 ppm of 4.69 s */
 
 /* COUNT readings as the register gives them, its upper bits too. */
 static void

@@ -5,7 +5,7 @@
 #include "hw/wait.h"
 
 #define PACE_NS           (20 * UINT64_C(1000))  /* 200 ticks and more */
-#define LEAP_FACTOR       2 /* beyond its pace, which is known by one reading at each end */
+#define LEAP_FACTOR       2 /* times its pace, which comes from one reading at each end */
 #define LEAP_TICKS        8u
 
 uint32_t

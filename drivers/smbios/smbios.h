@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SMBIOS_STRING_SIZE  65u /* DSP0134 2.6, 3.1.3: 64 characters; longer strings are cut */
+#define SMBIOS_STRING_SIZE  65u /* 64 characters (DSP0134 2.6, 3.1.3); longer strings are cut */
 #define SMBIOS_PROBLEM_SIZE 128u
 
 /*

@@ -7,7 +7,7 @@ from results.plain import clean
 WORD_MAX = 200    # characters of a word
 TEXT_MAX = 600    # characters of a sentence
 WHOLE_MAX = 2 ** 53  # JSON does not carry larger whole numbers exactly
-TINY, HUGE = 1e-18, 1e18  # beyond them a figure is none: the queries divide and multiply, and nothing becomes endless
+TINY, HUGE = 1e-18, 1e18  # figures outside are dropped, so that products and quotients in queries stay finite
 UNKNOWN_DAY = "unknown"
 SPREAD = ("value", "low", "high")
 

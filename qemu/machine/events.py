@@ -1,4 +1,4 @@
-"""Events of a running guest: a pause, a snapshot to which it returns, a migration.
+"""Events of a running guest: a pause, a snapshot with a later return to it, a migration.
 
 Each kind is a generator of steps. A step is a command of QEMU's machine protocol, whose answer the generator gets, or a
 number of seconds to wait. So nothing here waits for an answer, and the guest's loop with its time-out goes on.

@@ -28,7 +28,7 @@ LASTING = ("show", "size", "begun")  # fields that a return to a snapshot does n
 POINTER = DETAIL + b": report.txt"
 
 
-# Whatever a machine says, so much of it is kept: a line is not longer, nor is a block, and no more faults are named.
+# Limits for the output of a machine: the length of a line, the length of a block, and the number of reported faults.
 LINE_MAX = 256 << 10
 BLOCK_MAX = reports.SIZE_MAX
 ERROR = "error: "

@@ -1,6 +1,6 @@
 """The running kernel's view of the clocks: its files in /sys, and its messages.
 
-The messages are from Linux 6.17, arch/x86/kernel/tsc.c ("tsc: ...") and kernel/time/clocksource.c ("clocksource: ...").
+The messages with "tsc:" and "clocksource:" are from Linux 6.17, arch/x86/kernel/tsc.c and kernel/time/clocksource.c.
 """
 import os
 import re

@@ -48,7 +48,7 @@ def why_not_written(run, path, added):
     try:
         files.output(path, True, planted(run, path)).close()
         if not added and os.path.isfile(path) and not os.path.islink(path):
-            os.remove(path)  # an earlier run's must not be taken for this one's
+            os.remove(path)  # so that the file of an earlier run is not taken for a new one
     except OSError as error:
         return error.strerror
     except ValueError as error:
