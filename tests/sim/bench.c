@@ -78,7 +78,7 @@ bench_new(void)
 	return bench;
 }
 
-/* The cores are there from the begin; those of them that have died by now are listed. */
+/* The cores exist from the start. Lists the cores that have died. */
 static void
 describe_cores(void *context, struct report *report)
 {

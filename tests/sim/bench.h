@@ -1,6 +1,6 @@
 /*
- * A bench: a report, a survey and all drivers, opened on the simulated machine, as boot/ has them for a run. Its
- * struct smp is sequential: a job on another core is a call, with sim.core set meanwhile.
+ * A bench: a report, a survey and all drivers, opened on the simulated machine like in boot/ for a run. Its struct smp
+ * is sequential. A job on another core is a call with another value of sim.core.
  */
 #ifndef BARETICK_BENCH_H
 #define BARETICK_BENCH_H
@@ -27,12 +27,12 @@ struct bench {
 	size_t mute; /* a core that does not answer after so many jobs, or BENCH_NOBODY */
 	uint64_t mute_after_jobs;
 	bool is_dead;
-	uint64_t job_ps;      /* before a job begins, for each of its cores: as of many cores on a small host */
-	uint64_t deadline_ms; /* of world time, or BENCH_NEVER_MS */
+	uint64_t job_ps;      /* time before a job starts, for each of its cores, as with many cores on a small host */
+	uint64_t deadline_ms; /* in world time, or BENCH_NEVER_MS */
 	uint64_t duration_ns;    /* for each measurement: 20 ms */
-	uint64_t interval_ns;    /* of the rows of a soak; 0: a quick run, without a series */
-	const char *const *clocks; /* ids, as for clocks=, ended by NULL; NULL: all */
-	enum tournament widest;  /* for which there is memory: all pairs */
+	uint64_t interval_ns;    /* duration of a soak's rows, 0 for a quick run without a series */
+	const char *const *clocks; /* ids as for clocks=, ended by NULL, or NULL for all */
+	enum tournament widest;  /* the widest tournament that memory allows: all pairs */
 	bool has_threads;
 	void *memory, *series;
 };

@@ -382,7 +382,7 @@ hw_xen_hypercall(uint64_t number, uint64_t first, uint64_t second, uint64_t thir
 	return sim.hypercall(number, first, second, third);
 }
 
-/* What differs from core to core: the initial APIC id, which is the core's number, and Xen's number of the vCPU. */
+/* The leaves that differ between cores: the initial APIC id, which is the core's number, and Xen's vCPU number. */
 static struct hw_cpuid
 of_core(uint32_t leaf, struct hw_cpuid registers)
 {

@@ -1,10 +1,10 @@
 /*
- * The simulated machine: the other body of drivers/hw/hw.h. World time is a count of picoseconds
- * that only accesses move, each by a cost that the test knows; every device is a function of that
- * time. So what a driver reads is what arithmetic says, to the last digit.
+ * The simulated machine: the other implementation of drivers/hw/hw.h. World time is a count of
+ * picoseconds. Only accesses advance it, each by a cost that the test knows. Every device is a
+ * function of this time, so a driver's readings can be calculated to the last digit.
  *
- * An access first costs its time and then takes effect. What would end a real run (a page fault,
- * a #GP, a loop without end) ends the test, with a sentence.
+ * An access first takes its time and then has its effect. An event that would end a real run (a page
+ * fault, a #GP, an endless loop) ends the test with a sentence.
  */
 #ifndef BARETICK_SIM_H
 #define BARETICK_SIM_H
@@ -36,7 +36,7 @@
 #define SIM_HPET_BASE   UINT64_C(0xfed00000)
 #define SIM_LAPIC_BASE  UINT64_C(0xfee00000)
 #define SIM_PM_PORT     0x608u /* where QEMU's q35 has it */
-#define SIM_PM1_PORT    0x600u /* likewise: its status, and behind that its enable register; with interrupts only */
+#define SIM_PM1_PORT    0x600u /* its status, followed by its enable register; with interrupts only */
 #define SIM_HPET_PERIOD_FS 100000000u /* 10 MHz, so that a tick is 100 ns */
 
 enum sim_access {
@@ -45,16 +45,16 @@ enum sim_access {
 	SIM_ACCESSES
 };
 
-/* A counter that runs freely, and what can be wrong with it. sim_reset() sets no fault. */
+/* A free-running counter and its faults. sim_reset() sets no fault. */
 struct sim_counter {
 	struct rate hz;
 	uint64_t origin_ps, origin_ticks; /* at that time it was there */
 	uint64_t step_ticks;      /* moves by so many at once; 1 */
-	uint64_t stuck_at_ps;     /* stopped from then on; SIM_NEVER. 0: never moved */
+	uint64_t stuck_at_ps;     /* stopped from then on, or SIM_NEVER; 0 if it never moved */
 	uint64_t backward_at_ps;  /* from then on it is behind by backward_ticks; SIM_NEVER */
 	uint64_t backward_ticks;
-	unsigned wrap_bits;       /* of a reading; sim_reset() sets what the device promises */
-	struct rate source;       /* worked out from a counter of this rate, so in uneven steps; den 0: by itself */
+	unsigned wrap_bits;       /* width of a reading; sim_reset() sets the nominal width */
+	struct rate source;       /* calculated from a counter of this rate, so in uneven steps; den 0 if not */
 	uint64_t extra_ps;        /* slow: a read costs so much more */
 };
 
@@ -69,8 +69,8 @@ void sim_counter_hasten(struct sim_counter *counter, int64_t ppm);
 
 struct sim_tsc {
 	struct sim_counter counter;
-	int64_t offset_ticks[SIM_CORES_MAX]; /* of one core against the first */
-	uint64_t (*reading)(size_t core);    /* what it reads in place of all that; NULL */
+	int64_t offset_ticks[SIM_CORES_MAX]; /* offset of each core from the first */
+	uint64_t (*reading)(size_t core);    /* replaces all of this if not NULL */
 	/*
 	 * A fault of one core: each FAULT_READS'th reading there is AHEAD_TICKS too high, and sets this core's TSC back by
 	 * SET_BACK_TICKS from the next reading on. FAULT_READS 0: no core has it.
@@ -91,8 +91,8 @@ struct sim_hpet {
 	uint64_t timers[SIM_HPET_TIMERS]; /* their configuration registers */
 	unsigned armed_while_on;    /* writes that switched it on, or its timers' interrupts, the other being on */
 	/*
-	 * The firmware's tick, by timer 0 while that may interrupt and interrupts are on: every tick_ps the counter stands for
-	 * tick_stop_ps, as with EDK II's HpetTimerDxe. 0: it ticks by something else.
+	 * The firmware's tick by timer 0, if the timer and interrupts are enabled. Every tick_ps the counter stops for
+	 * tick_stop_ps, as with EDK II's HpetTimerDxe. 0 if the firmware ticks by another device.
 	 */
 	uint64_t tick_ps, tick_stop_ps, ticked_ps;
 	unsigned ticks;
@@ -109,7 +109,7 @@ struct sim_pm {
 	bool is_memory;      /* the test maps the page itself, with sim_map() */
 	bool absent;         /* reads all ones */
 	uint64_t glitch_ps;  /* not latched: so long after an edge rising bits are still 0 */
-	uint32_t high_bits;  /* read beside the counter's own */
+	uint32_t high_bits;  /* additional bits of a reading */
 };
 
 struct sim_pit_channel {
@@ -124,7 +124,7 @@ struct sim_pit_channel {
 	bool count_latched, status_latched;
 	uint16_t latched_count;
 	uint8_t latched_status;
-	unsigned writes;       /* of control words and counts */
+	unsigned writes;       /* number of written control words and counts */
 };
 
 struct sim_pit {
@@ -134,11 +134,11 @@ struct sim_pit {
 	bool absent;            /* ports 40h..43h read all ones */
 	bool port_61_absent;
 	bool gated;             /* no clock: no channel ever counts */
-	uint64_t gated_at_ps;   /* likewise from then on; SIM_NEVER */
+	uint64_t gated_at_ps;   /* gated from then on, or SIM_NEVER */
 	uint64_t backward_at_ps, backward_ticks;
 	unsigned step;          /* counts move by so many at once; 1 */
 	bool mode_2_as_3;       /* in mode 2 the count goes down by two at each clock */
-	bool latch_ignored;     /* what is read is the count of the moment */
+	bool latch_ignored;     /* a reading returns the present count */
 	bool latches_again;     /* a latch command takes a new count though one is latched */
 	uint8_t status_flipped; /* bits of the status byte that read wrong */
 	bool null_count_never;  /* NULL COUNT reads 0, as in QEMU */
@@ -149,7 +149,7 @@ struct sim_pit {
 
 struct sim_rtc {
 	uint8_t index, a, b, d;   /* a without UIP; index with the NMI bit */
-	uint64_t seconds;         /* of the day, at world time 0, which is an edge of the second */
+	uint64_t seconds;         /* seconds of the day at world time 0, which is an edge of the second */
 	bool index_readable;      /* port 70h gives the index, else FFh */
 	bool has_alias;           /* ports 74h and 75h, Intel's: there the index can be read, its bit 7 is 0 and not written */
 	bool absent;              /* all registers read FFh */
@@ -158,8 +158,8 @@ struct sim_rtc {
 	uint64_t uip_early_ps;    /* UIP rises so long before the second changes; 2,228 us */
 	uint64_t halted_at_ps;    /* the seconds stop then, without updates; SIM_NEVER */
 	int64_t fast_ppm;         /* its crystal is so much faster */
-	int64_t fast_ppb;         /* likewise, besides */
-	uint64_t ahead_ps;        /* so much has been added to its time */
+	int64_t fast_ppb;         /* additional rate error */
+	uint64_t ahead_ps;        /* time added to its time */
 	uint64_t second_step;     /* an update advances by so many seconds; 1 */
 	uint64_t uip_late_ps;     /* UIP falls so long after the second changed, as in QEMU */
 	bool update_garbage;      /* the seconds register reads 45h in the update cycle */
@@ -170,7 +170,7 @@ struct sim_rtc {
 	uint64_t pf_edges_read;   /* edges up to the latest read of C */
 	uint8_t alarm[3];         /* seconds, minutes, hours; it is due where each has both top bits, or never */
 	bool line;                /* IRQ 8 is up: until C is read, or what raised it is disabled */
-	uint64_t second_read;     /* likewise, of the second, for UF */
+	uint64_t second_read;     /* the last second that was read, for UF */
 	uint64_t c_reads;
 	uint64_t exposed_ps;      /* how long PIE was set while interrupts were on: must stay 0 */
 	uint64_t a_writes, b_writes;
@@ -188,11 +188,11 @@ struct sim_lapic {
 	uint32_t registers[0x40]; /* one for each 16 bytes */
 	size_t ipi_count;
 	struct sim_ipi ipis[SIM_IPIS_MAX];
-	size_t never_start_count; /* APIC ids of cores that ignore what is sent to them */
+	size_t never_start_count; /* number of cores that ignore all commands */
 	uint32_t never_start[SIM_CORES_MAX];
 };
 
-struct sim_region { /* what is mapped; without a reader it reads all ones */
+struct sim_region { /* a mapped region; without a reader it reads all ones */
 	uint64_t base, length;
 	uint64_t (*read)(uint64_t address, unsigned width_bytes);
 	void (*write)(uint64_t address, uint64_t value, unsigned width_bytes);
@@ -214,7 +214,7 @@ struct sim {
 	bool interrupts_masked;
 	unsigned masked_times;   /* calls of hw_interrupts_mask() */
 	uint64_t masked_since_ps, masked_longest_ps;
-	/* A host that takes the core away: for preempt_ps at about one of preempt_every accesses, 0: never. */
+	/* A host that preempts the core for preempt_ps at about one of preempt_every accesses; 0 if never. */
 	uint64_t preempt_every, preempt_ps;
 	uint64_t preempt_seed;   /* which ones */
 	size_t core;             /* on which the caller runs */
@@ -241,13 +241,13 @@ struct sim {
 		uint32_t msr;
 		uint64_t value;
 	} msrs[SIM_MSRS_MAX];
-	/* MSRs that are not in the list, or do something: false: they are not these. NULL: there are none. */
+	/* Handles MSRs that are not in the list or have effects. Returns false for other MSRs. May be NULL. */
 	bool (*read_msr)(uint32_t msr, uint64_t *value);
 	bool (*write_msr)(uint32_t msr, uint64_t value);
-	/* Xen's; NULL: the instruction faults. */
+	/* Xen's hypercalls. If NULL the instruction faults. */
 	int64_t (*hypercall)(uint64_t number, uint64_t first, uint64_t second, uint64_t third);
 	struct pages pages; /* as sim_platform() gives them */
-	uint32_t microcode; /* of an Intel CPU: what CPUID 1h puts into the upper half of MSR 8Bh; 0: nothing */
+	uint32_t microcode; /* revision that CPUID 1h writes into the upper half of MSR 8Bh on an Intel CPU, or 0 */
 	size_t region_count;
 	struct sim_region regions[SIM_REGIONS_MAX];
 	size_t hook_count;
@@ -259,10 +259,10 @@ struct sim {
 extern struct sim sim;
 
 /*
- * A healthy machine at world time 0: TSC 1 GHz, HPET 10 MHz, 64 bits wide and off, PM timer of 24
- * bits at SIM_PM_PORT, PIT, RTC in BCD, LAPIC in xAPIC mode, an Intel CPU with CPUID 15h. Costs:
- * TSC 10 ns, with a fence 20, with CPUID 110, RDTSCP 25; IN and OUT 500, MMIO 300, MSR and CPUID
- * 100, PAUSE 40.
+ * Makes a healthy machine at world time 0. It has a TSC of 1 GHz, an HPET of 10 MHz with 64 bits that
+ * is off, and a PM timer of 24 bits at SIM_PM_PORT. It also has a PIT, an RTC in BCD, a LAPIC in xAPIC
+ * mode, and an Intel CPU with CPUID 15h. The costs in ns are 10 for the TSC, 20 with a fence, 110 with
+ * CPUID, 25 for RDTSCP, 500 for IN and OUT, 300 for MMIO, 100 for MSR and CPUID, and 40 for PAUSE.
  */
 void sim_reset(void);
 
@@ -273,18 +273,18 @@ void sim_advance_ps(uint64_t ps); /* time in which nothing is read */
 
 void sim_cpuid_set(uint32_t leaf, uint32_t subleaf,
 		   struct hw_cpuid registers); /* adds or changes */
-void sim_msr_set(uint32_t msr, uint64_t value);                                 /* likewise */
+void sim_msr_set(uint32_t msr, uint64_t value);                                 /* without an access */
 uint64_t sim_msr(uint32_t msr); /* without an access */
 void sim_map(struct sim_region region);
 void sim_unmap(uint64_t base);
 void sim_hook_ports(struct sim_port_hook hook);
 
-/* What the devices hold, without an access. */
+/* Return the devices' values without an access. */
 uint64_t sim_tsc_ticks(void);
 uint64_t sim_tsc_as_read(size_t core, uint64_t ticks); /* with the fault of CORE; counts as a reading */
 uint8_t sim_pit_status(unsigned channel);   /* as read-back would give it */
 uint16_t sim_pit_count(unsigned channel);
-uint64_t sim_rtc_pf_edges(void);            /* of the rate selected, since world time 0 */
+uint64_t sim_rtc_pf_edges(void);            /* edges at the selected rate since world time 0 */
 
 _Noreturn void sim_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

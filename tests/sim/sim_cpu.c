@@ -6,7 +6,7 @@
 
 #define MSR_APIC_BASE  0x1bu
 #define MSR_TSC_ADJUST 0x3bu
-#define MSR_TSC_AUX    0xc0000103u /* what RDTSCP reads beside the TSC */
+#define MSR_TSC_AUX    0xc0000103u /* the second value of RDTSCP */
 
 void
 sim_cpuid_set(uint32_t leaf, uint32_t subleaf, struct hw_cpuid registers)
@@ -69,7 +69,7 @@ sim_cpu_reset(void)
 
 	for (size_t i = 0; i < sizeof(leaves) / sizeof(leaves[0]); i++)
 		sim_cpuid_set(leaves[i].leaf, 0, leaves[i].registers);
-	sim_msr_set(MSR_APIC_BASE, SIM_LAPIC_BASE | 0x900); /* enabled, the boot core's */
+	sim_msr_set(MSR_APIC_BASE, SIM_LAPIC_BASE | 0x900); /* enabled, on the boot core */
 	sim_msr_set(MSR_TSC_ADJUST, 0);
 	sim_msr_set(MSR_TSC_AUX, 0);
 }

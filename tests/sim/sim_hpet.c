@@ -55,7 +55,7 @@ is_of_timer(uint64_t offset, unsigned which, size_t *n)
 	return offset >= TIMER_0 && offset % TIMER_SIZE == which && *n < SIM_HPET_TIMERS;
 }
 
-/* What real hardware would do then: interrupt. */
+/* Fails, because real hardware would interrupt here. */
 static void
 count_armed(void)
 {

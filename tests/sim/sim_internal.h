@@ -1,4 +1,4 @@
-/* What sim.c hands on to the devices. */
+/* Declarations for sim.c and the devices. */
 #ifndef BARETICK_SIM_INTERNAL_H
 #define BARETICK_SIM_INTERNAL_H
 
@@ -46,13 +46,13 @@ void sim_interrupts_rtc_enabled(uint8_t before, uint8_t now); /* register B */
 uint16_t sim_interrupts_pm1_in(uint16_t port);
 void sim_interrupts_pm1_out(uint16_t port, uint16_t value);
 
-/* Of the RTC: */
+/* The RTC: */
 #define SIM_RTC_PARTS 1024u
 uint64_t sim_rtc_crystal(void); /* clocks of its 32,768 Hz since world time 0, in so many parts each */
-uint64_t sim_rtc_period(void);  /* of the periodic interrupt, in whole ones; 0: none */
+uint64_t sim_rtc_period(void);  /* elapsed whole periods of the periodic interrupt, 0 if it is off */
 uint64_t sim_rtc_second(void);
 bool sim_rtc_alarm_is_each_second(void);
-bool sim_rtc_raise(void); /* its line goes up; false: it was */
+bool sim_rtc_raise(void); /* raises its line; returns false if it was raised before */
 
 void sim_cpu_reset(void); /* CPUID and MSRs */
 

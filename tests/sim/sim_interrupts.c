@@ -1,7 +1,6 @@
 /*
- * The interrupts of the simulated machine: when each leaves its source, what is wrong with that, and a core that takes
- * them into a recorder's slot, as boot/interrupts does. See sim_interrupts.h; the sources themselves are in
- * sim_sources.c.
+ * The interrupts of the simulated machine: the time at which each leaves its source, their faults, and a core that
+ * records them like boot/interrupts. See sim_interrupts.h. The sources are in sim_sources.c.
  */
 #include "sim_interrupts.h"
 
@@ -131,7 +130,7 @@ is_dropped(const struct sim_timer *timer)
 	return timer->never || (every && timer->sent % every == 0);
 }
 
-/* It waits at the core's local APIC, where there is room for one, or in a source that makes up for what was masked. */
+/* It waits in the core's local APIC, which holds one, or in a source that reinjects masked ticks. */
 static void
 pend(struct sim_timer *timer)
 {
@@ -176,7 +175,7 @@ tell(const struct sim_timer *timer, uint64_t read_ps)
 		all->taken(&(struct sim_taken){ source_of(timer), timer->period_e6 != 0, timer->last_due_ps, read_ps });
 }
 
-/* What the recorder does: its way in, the counter, the TSC. TIMER: NULL where the core sent it to itself. */
+/* Acts like the recorder: it enters, reads the counter, reads the TSC. TIMER is NULL if the core sent it to itself. */
 static void
 take(uint32_t vector, const struct sim_timer *timer)
 {
@@ -235,7 +234,7 @@ take_self(void)
 	take(vector, NULL);
 }
 
-/* The core goes on while the host is busy. At the end of that one waiting tick leaves each source. */
+/* The core continues while the host is busy. At the end of the busy time one pending tick leaves each source. */
 static bool
 is_host_busy(void)
 {

@@ -1,7 +1,7 @@
 /*
- * The interrupts of the simulated machine, where they are plugged in: what each source of them does by its data sheet,
- * an I/O APIC of 24 pins, all masked, and a core that takes what comes; and what can be wrong with each. They come
- * within a window alone, at the first access behind the moment at which they leave their source.
+ * The interrupts of the simulated machine, if a test uses them: the sources by their data sheets, an I/O APIC with 24
+ * masked pins, and a core that takes interrupts. Each can have faults. Interrupts come only within a window, at the
+ * first access after they leave their source.
  */
 #ifndef BARETICK_SIM_INTERRUPTS_H
 #define BARETICK_SIM_INTERRUPTS_H
@@ -16,11 +16,11 @@
 #define SIM_IOAPIC_PINS  24u
 #define SIM_TIMER_VECTOR 0xe0u
 #define SIM_COMPARATORS  3
-#define SIM_LINT0        0x35u /* of the local APIC's registers */
+#define SIM_LINT0        0x35u /* index of a local APIC register */
 #define SIM_LINT0_EXTINT 0x700u
 #define SIM_LINT0_MASKED 0x10000u
 
-enum sim_policy { /* of periods while interrupts are masked */
+enum sim_policy { /* treatment of periods while interrupts are masked */
 	SIM_DISCARD, SIM_CATCH_UP, SIM_DELAY
 };
 
@@ -30,41 +30,41 @@ enum sim_source {
 };
 
 struct sim_timer {
-	/* What is wrong with it; all 0: nothing. */
-	unsigned drop_every, drop_shots_every; /* of periods, of one-shots: one in so many */
+	/* Its faults. All are 0 for a healthy source. */
+	unsigned drop_every, drop_shots_every; /* drops one of so many periods or one-shots */
 	unsigned double_every;
 	uint64_t early_ps;
 	uint64_t late_ps;  /* each interrupt by half to one and a half of it, */
 	uint64_t late_one_in; /* or, where this is not 0, one in so many alone */
 	uint64_t delay_ps; /* each interrupt by all of it */
-	int64_t fast_ppm;  /* of its periods */
+	int64_t fast_ppm;  /* error of its periods */
 	bool never;        /* it is over by its own status, and does not interrupt */
-	bool stands;       /* not the HPET, nor the RTC: it takes what is written, and never comes to its end */
+	bool stands;       /* accepts a count, but never reaches its end (not HPET and RTC) */
 	bool storms;       /* it interrupts again and again, until it is disarmed */
 	bool stale;        /* HPET: enabled behind its deadline it interrupts at once */
-	bool wrong_pin;    /* its interrupts come by the pin beside that which leads to the core */
+	bool wrong_pin;    /* its interrupts come at the wrong pin of the I/O APIC */
 	bool sticks;       /* RTC, PM timer: its flag is never cleared */
-	bool outlasts;     /* what is late comes though the source was disarmed meanwhile: the host has it already */
+	bool outlasts;     /* a late interrupt comes even if the source was disarmed, because the host already has it */
 	enum sim_policy policy;
 	/* Its own. */
 	bool armed, waits;
 	unsigned __int128 due_e6; /* in millionths of a tick of what it counts */
 	uint64_t period_e6;
 	uint64_t due_ps, leaves_ps, last_due_ps;
-	uint64_t owed_ps; /* when such a one comes; 0: there is none */
+	uint64_t owed_ps; /* when a pending interrupt comes, or 0 */
 	unsigned pending, sent;
-	/* What it has done. */
+	/* Counts of its interrupts. */
 	uint64_t dropped, doubled, came, lost;
 };
 
-struct sim_taken { /* by the recorder */
+struct sim_taken { /* an interrupt that the recorder took */
 	enum sim_source source;
 	bool periodic;
 	uint64_t due_ps, read_ps; /* the handler's first reading */
 };
 
 struct sim_pic {
-	unsigned step; /* the initialization word that is to come; 0: none */
+	unsigned step; /* the next initialization word, or 0 */
 	uint8_t base, cascade, in_service;
 	bool initialized;
 };
@@ -78,16 +78,16 @@ struct sim_interrupts {
 	};
 	uint64_t lapic_hz;    /* before it is divided: 100 MHz */
 	uint64_t entry_ps;    /* the way into a handler: 500 ns */
-	uint64_t seed;        /* of what is late */
+	uint64_t seed;        /* seed for the lateness */
 	/* In each busy_every_ps the host is busy for busy_ps, and timers send nothing during that; 0 if it never is. */
 	uint64_t busy_every_ps, busy_ps;
-	uint64_t longest_ps;  /* of all windows */
+	uint64_t longest_ps;  /* the longest window */
 	void (*taken)(const struct sim_taken *taken); /* NULL */
 	struct timer_slot slot;
 	/* Its own. */
 	bool plugged, in_window, open, in_handler;
 	uint64_t quiet_until_ps; /* no source has anything to do before that */
-	uint32_t self; /* a vector that the core has sent to itself; 0: none */
+	uint32_t self; /* vector that the core sent to itself, or 0 */
 	uint32_t selected;
 	struct sim_pic pics[2];
 	uint64_t entries[SIM_IOAPIC_PINS];

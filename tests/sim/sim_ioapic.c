@@ -1,4 +1,4 @@
-/* The I/O APIC of the simulated machine: 82093AA data sheet. What comes by a masked entry is lost. */
+/* The I/O APIC of the simulated machine: 82093AA data sheet. Interrupts at a masked entry are lost. */
 #include "sim_sources.h"
 
 #include "sim_internal.h"

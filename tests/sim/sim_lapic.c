@@ -1,5 +1,5 @@
 /*
- * The local APIC of the simulated machine: registers that keep what is written, and commands that
+ * The local APIC of the simulated machine: registers that keep their values, and commands that
  * arrive.
  */
 #include "sim_internal.h"

@@ -5,7 +5,7 @@
 
 #include "paravirtual/leaves.h"
 
-#define PS_PER_TICK    100000u /* of Hyper-V's reference time */
+#define PS_PER_TICK    100000u /* unit of Hyper-V's reference time */
 #define PPM            1000000
 #define GUEST          (UINT32_C(1) << 31)
 
@@ -73,7 +73,7 @@ update_all(void)
 	}
 }
 
-/* What the hypervisor does to the pages in the course of time. */
+/* Updates the pages in the course of time. */
 static void
 go_on(enum sim_access access, uint64_t where)
 {

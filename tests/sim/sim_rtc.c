@@ -31,7 +31,7 @@ void
 sim_rtc_reset(void)
 {
 	sim.rtc = (struct sim_rtc){
-		.a = 0x26, .b = 0x02, .d = 0x80, /* 1,024 Hz; 24 hours, BCD; battery good */
+		.a = 0x26, .b = 0x02, .d = 0x80, /* 1,024 Hz, 24 hours, BCD, battery good */
 		.halted_at_ps = SIM_NEVER, .index = 0x0d, .uip_early_ps = UIP_PS, .second_step = 1,
 	};
 }

@@ -1,7 +1,8 @@
 /*
- * The sources of interrupts of the simulated machine, each as its data sheet has it: the local APIC's timer and its
- * TSC-deadline mode (SDM vol. 3A, 10.5.4), the HPET's comparators (1.0a, 2.3.8 to 2.3.10), the PIT's channel 0 (8254,
- * modes 0 and 2), the RTC's three (MC146818) and the PM timer's status (ACPI 6.5, 4.8.3.1). See sim_sources.h.
+ * The sources of interrupts of the simulated machine, by their data sheets. The local APIC's timer and its TSC-deadline
+ * mode follow SDM vol. 3A, 10.5.4. The HPET's comparators follow IA-PC HPET 1.0a, 2.3.8 to 2.3.10, and the PIT's
+ * channel 0 follows the 8254's modes 0 and 2. The RTC's three follow the MC146818, and the PM timer's status ACPI
+ * 6.5, 4.8.3.1.
  */
 #include "sim_sources.h"
 
@@ -25,7 +26,7 @@
 #define HPET_ROUTES     (UINT64_C(0x00f00000) << 32) /* pins 20 to 23, as QEMU's and many chip sets' */
 #define HPET_LEGACY     UINT64_C(2)
 #define MESSAGES        0xfeeu /* the address's upper bits */
-#define PIT_PIN         2u     /* by an override, as nearly everywhere */
+#define PIT_PIN         2u     /* given by an override, as on nearly all machines */
 #define RTC_PIN         8u
 #define PIT_IRQ         0u
 #define RTC_IRQ         8u
@@ -94,7 +95,7 @@ sim_interrupts_lapic_left(void)
 	return lvt() & LVT_PERIODIC ? count - (uint32_t)(counted % count) : counted < count ? count - (uint32_t)counted : 0;
 }
 
-/* 10.5.4.1: in another mode a write is ignored; 0 disarms; when the interrupt is sent it is 0. */
+/* 10.5.4.1: in another mode a write is ignored. 0 disarms, and the register is 0 after the interrupt. */
 void
 sim_interrupts_deadline_write(uint64_t value)
 {
@@ -183,8 +184,8 @@ hpet_vector(size_t n, uint32_t beside)
 }
 
 /*
- * The PIT. The count is loaded by the clock's next pulse, and that one does not count: OUT rises, and brings IRQ 0, at
- * pulse N + 1 behind the write; in mode 2 then every N.
+ * The PIT. The clock's next pulse loads the count, and does not count itself. So OUT rises and raises IRQ 0 at pulse
+ * N + 1 after the write, and in mode 2 then every N pulses.
  */
 void
 sim_interrupts_pit_loaded(unsigned mode, uint32_t reload)
@@ -287,7 +288,7 @@ sim_source_count(enum sim_source source)
 	}
 }
 
-/* By an I/O APIC's pin, or where that is masked by the PICs. */
+/* Returns the vector of an I/O APIC's pin or, if the pin is masked, of the PICs. */
 static uint32_t
 line_vector(uint32_t pin, uint32_t irq, uint32_t beside)
 {

@@ -1,15 +1,15 @@
-/* The sources of interrupts of the simulated machine: what each counts, and by which vector it comes. */
+/* The sources of interrupts of the simulated machine: their counters and vectors. */
 #ifndef BARETICK_SIM_SOURCES_H
 #define BARETICK_SIM_SOURCES_H
 
 #include "sim_interrupts.h"
 
-/* What it counts by: it is due when that has come to what it was armed for. */
+/* Returns the source's counter. The interrupt is due when the counter reaches the armed value. */
 uint64_t sim_source_count(enum sim_source source);
 
-/* 0: the way to the core is masked, and what comes is lost. */
+/* Returns the vector, or 0 if the route to the core is masked and the interrupt is lost. */
 uint32_t sim_source_vector(enum sim_source source);
-void sim_source_taken(enum sim_source source); /* by the core, with that vector */
+void sim_source_taken(enum sim_source source); /* called when the core takes the interrupt */
 
 /* It is due. False: its line was up before, so that no interrupt follows. */
 bool sim_source_due(enum sim_source source);
@@ -18,7 +18,7 @@ void sim_source_passed(enum sim_source source); /* its deadline, whatever came o
 /* The handler is over: whether its line is level, and still up. */
 bool sim_source_is_up(enum sim_source source);
 
-/* Arms it for DUE of what it counts; PERIOD 0: once. */
+/* Arms it for DUE of its counter, with PERIOD, or once if PERIOD is 0. */
 void sim_source_arm(enum sim_source source, uint64_t due, uint64_t period);
 void sim_source_disarm(enum sim_source source);
 

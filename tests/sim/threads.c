@@ -15,7 +15,7 @@
 #define PATIENCE_S       120 /* no job takes so long: a bound of the code under test has failed */
 #define PPB              1000000000
 
-/* What a pause of the only core at work takes of world time: the one it waits for has died, or comes no more. */
+/* World time of a pause if only one core works, because the core that it waits for has died. */
 #define LONELY_TICKS 1000
 
 struct core {

@@ -23,7 +23,7 @@ struct threads_core {
 	uint64_t steps_at;     /* at this world time its TSC steps; 0: never */
 	int64_t step_ticks;    /* by so much */
 	uint64_t stops_at;     /* at this world time its TSC stops for good; 0: never */
-	uint64_t dies_reading; /* its TSC for the so manieth time from its start; 0: never. Not the boot core. */
+	uint64_t dies_reading; /* it dies at this reading of its TSC, counted from its start; 0 if never; not the boot core */
 };
 
 extern struct threads_core threads_cores[THREADS_MAX];
@@ -48,8 +48,8 @@ size_t threads_self(void);
 
 uint64_t threads_reads(size_t core);      /* so far */
 uint64_t threads_world(void);
-void threads_pass(uint64_t ticks);        /* of world time, while no core works */
-uint64_t threads_batches(void);           /* jobs handed out so far: each by run, run_some or run_all once */
+void threads_pass(uint64_t ticks);        /* advances world time while no core works */
+uint64_t threads_batches(void);           /* number of calls of run, run_some and run_all so far */
 size_t threads_most(void);                /* cores that any of them was for */
 
 #endif

@@ -1,31 +1,31 @@
-/* What each access of the simulated machine costs, and what happens to the machine meanwhile. See machine.h. */
+/* The cost of each access of the simulated machine, and the events during it. See machine.h. */
 #include <string.h>
 
 #include "draw.h"
 #include "machine.h"
 #include "sim_internal.h"
 
-#define PAUSES_SHORT  8   /* in a row; who waits for longer looks seldom: more would cost this program's time only */
-#define PAUSE_DOUBLED 12  /* times, at most */
+#define PAUSES_SHORT  8   /* after so many pauses in a row they become longer, to save time of this program */
+#define PAUSE_DOUBLED 12  /* a pause is doubled at most so many times */
 #define SLOW_PS       (100 * SIM_PS_PER_US)
 #define EDGE_NEAR_PS  (4 * SIM_PS_PER_MS)   /* before the RTC's second, the update cycle among it, */
 #define EDGE_OVER_PS  (SIM_PS_PER_MS / 2)   /* and behind it */
 #define AWAY_IN_PS    (3 * SIM_PS_PER_MS)   /* the core is preempted within so long after an edge */
-#define WARPS_PS      (20 * SIM_PS_PER_MS) /* of a pause: the check ends by time then, after a few hundred turns */
-#define OBSERVE_PS    (2 * SIM_PS_PER_US) /* of a reading, where nothing but gaps is looked for */
-#define CHECKS_PS     (20 * SIM_PS_PER_US) /* of an access of a device, where a second is spent on polling */
-#define PREPARE_PS    (2 * SIM_PS_PER_US)  /* likewise, where little depends on it */
-#define LATENCY_PS    (200 * SIM_PS_PER_NS) /* of a reading of the TSC, where only its cost is asked */
+#define WARPS_PS      (20 * SIM_PS_PER_MS) /* a pause in the warp check, which then ends after a few hundred turns */
+#define OBSERVE_PS    (2 * SIM_PS_PER_US) /* a reading in the search for gaps */
+#define CHECKS_PS     (20 * SIM_PS_PER_US) /* an access of a device while a second is polled */
+#define PREPARE_PS    (2 * SIM_PS_PER_US)  /* an access of a device in the preparation */
+#define LATENCY_PS    (200 * SIM_PS_PER_NS) /* a reading of the TSC in the latency phase */
 
 static struct {
 	uint64_t due_ps; /* when what happens to the machine is to happen */
-	uint64_t away_at_ps; /* when the core is to be preempted for machine.away_ps; SIM_NEVER: not */
+	uint64_t away_at_ps; /* when the core is preempted for machine.away_ps, or SIM_NEVER */
 	bool slow, in_warps;
 	uint64_t tsc_ps, device_ps; /* what readings take more in this phase */
 	struct {
 		unsigned pauses;
 		bool read_tsc;
-		uint64_t owed_ps; /* of the access before: what it took after it had taken effect */
+		uint64_t owed_ps; /* the rest of the last access, after its effect */
 	} cores[CORES_MAX];
 	uint64_t tsc_reads, fault_reads;
 } state;
@@ -105,7 +105,7 @@ is_edge_near(void)
 	return into_ps > SIM_PS_PER_S - EDGE_NEAR_PS || into_ps < EDGE_OVER_PS;
 }
 
-/* An access takes effect at some moment of its time: what is left of that comes before the next one. */
+/* An access has its effect at a random time within its duration. The rest passes before the next access. */
 static uint64_t
 split(uint64_t ps)
 {

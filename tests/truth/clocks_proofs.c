@@ -1,4 +1,4 @@
-/* Which clocks are sick, and what the report's own intervals prove of them. See verdict_clocks.h. */
+/* The faulty clocks, and the facts about them that the report's own intervals prove. See verdict_clocks.h. */
 #include "verdict_clocks.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ clocks_is_off(int clock, const char *rule)
 	return fabsl(machine_off_ppb(clock)) > (limit > 4 * HEALTHY_PPB ? limit - 2 * HEALTHY_PPB : limit);
 }
 
-/* A clock that says of the TSC's rate what counts: its own claim is exact. */
+/* Returns true for a clock whose nominal rate is exact, so that it determines the TSC's rate. */
 bool
 clocks_is_witness(int clock)
 {
@@ -69,8 +69,8 @@ difference(const struct report *report, int a, int b)
 }
 
 /*
- * Counters whose rates are not shown to differ may share an oscillator, for all that can be seen. A guest's devices,
- * its RTC too, go by one oscillator of its host's, however far one of them is off by a fault of its own.
+ * Counters whose rates are not proven to differ may share an oscillator. A guest's devices and its RTC follow one
+ * oscillator of the host, even if one of them has a fault of its own.
  */
 static bool
 may_share(const struct report *report, int a, int b)
@@ -91,7 +91,7 @@ is_beyond(const struct report *report, int a, int b)
 	return ppb && (ppb->low > limit || ppb->high < -limit);
 }
 
-/* Of how many oscillators it is shown that there are so many: those of the COUNT clocks in SET. */
+/* Returns the proven number of oscillators of the COUNT clocks in SET. */
 static size_t
 count_sources(const struct report *report, const int *set, size_t count)
 {
@@ -146,7 +146,7 @@ clocks_most_know(const struct report *report)
 	return rights > wrongs && count_sources(report, right, rights) > count_sources(report, wrong, wrongs);
 }
 
-/* Of how many healthy oscillators a sick clock is shown to be beyond the limit from each. */
+/* Returns the number of healthy oscillators from which a faulty clock is proven to differ by more than the limit. */
 size_t
 clocks_count_proofs(const struct report *report, int clock)
 {

@@ -15,7 +15,7 @@
 static struct {
 	bool working;
 	size_t count, self, left;
-	uint64_t others_ps; /* the earliest of those at work but the one that works: it alone moves */
+	uint64_t others_ps; /* the earliest of the other working cores; only the running core advances */
 	jmp_buf caller;
 	smp_job *job;
 	void *argument;
@@ -29,7 +29,7 @@ static struct {
 
 static void enter(size_t core) __attribute__((noreturn));
 
-/* But OTHER; CORES_MAX: nobody is. */
+/* Returns the earliest core except OTHER, or CORES_MAX if there is none. */
 static size_t
 earliest_but(size_t other)
 {
@@ -81,7 +81,7 @@ enter(size_t core)
 	abort();
 }
 
-/* Comes back when somebody jumps to WHERE. Not inlined: nothing of the caller's is in doubt then. */
+/* Returns when another core jumps to WHERE. Not inlined, so that the caller's variables stay defined. */
 static void __attribute__((noinline))
 leave_for(size_t core, jmp_buf *where)
 {
@@ -114,7 +114,7 @@ cores_shift(uint64_t by_ps)
 		all.workers[i].now_ps += by_ps;
 }
 
-/* In the order of numbers, which is that of a batch's begin. */
+/* In the order of numbers, in which a batch starts. */
 static size_t
 run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument, uint64_t bound_ns)
 {
@@ -152,7 +152,7 @@ tournament(const struct bench *bench, enum when *when)
 	return *when == WHEN_FIRST ? &machine.first : *when == WHEN_LAST ? &machine.last : NULL;
 }
 
-/* A batch of a tournament: those who step in it do so at some moment of it. */
+/* A batch of a tournament. Cores that step in it do so at a random time of it. */
 static size_t
 run_batch(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument, uint64_t bound_ns)
 {
@@ -187,7 +187,7 @@ run_all(void *context, smp_job *job, void *argument, uint64_t bound_ns)
 	return run_some(context, numbers, machine.cores, job, argument, bound_ns);
 }
 
-/* Its place in the package is what a core says of itself. */
+/* CPUID on each core gives its place in the package. */
 static bool
 run(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns)
 {

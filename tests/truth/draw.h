@@ -1,4 +1,4 @@
-/* What is drawn for a machine: the same for the same seed. */
+/* Random numbers for a machine. The same seed gives the same numbers. */
 #ifndef BARETICK_DRAW_H
 #define BARETICK_DRAW_H
 

@@ -6,11 +6,11 @@
 #include "draw.h"
 
 #define MHZ       1000000
-#define PIT_HZ    (105e6L / 88) /* and the PM timer's: three times that, of one crystal of 14.31818 MHz */
+#define PIT_HZ    (105e6L / 88) /* a third of the PM timer's rate; both use a crystal of 14.31818 MHz */
 #define PS_PER_NS 1000
 #define SOURCES   CLOCKS
 
-static int64_t deviation_ppb[SOURCES]; /* of each oscillator */
+static int64_t deviation_ppb[SOURCES]; /* deviation of each oscillator */
 
 static const struct rate pit_claim = { 105000000, 88 }, pm_claim = { 3579545, 1 }, rtc_claim = { 1, 1 };
 
@@ -22,8 +22,8 @@ draw_sources(void)
 		{ 0, 1, 2, 3, 4 }, /* each has its own */
 		{ 0, 1, 1, 1, 4 }, /* a chip set's three */
 		{ 0, 0, 2, 2, 4 }, /* the HPET has the TSC's */
-		{ 0, 1, 1, 1, 1 }, /* a hypervisor's time, by which all devices go */
-		{ 0, 0, 0, 0, 4 }, /* microcode makes all of them of the TSC's crystal */
+		{ 0, 1, 1, 1, 1 }, /* all devices follow a hypervisor's time */
+		{ 0, 0, 0, 0, 4 }, /* microcode derives all of them from the TSC's crystal */
 	};
 	size_t pattern = draw_chance(40) ? 0 : draw_below(sizeof(patterns) / sizeof(patterns[0]));
 
@@ -48,7 +48,7 @@ draw_deviations(void)
 	}
 }
 
-/* What CPUID says of a TSC that should run at NOMINAL Hz; a crystal of 25 MHz by RATIO halves in leaf 15h. */
+/* Sets CPUID for a TSC of NOMINAL Hz. Leaf 15h has a crystal of 25 MHz and RATIO halves. */
 static void
 claim_tsc(uint32_t ratio, unsigned how)
 {
@@ -101,7 +101,7 @@ any_claim(void)
 	return draw_chance(50) ? CLAIM_RIGHT : draw_chance(50) ? CLAIM_ROUNDED : CLAIM_ABSENT;
 }
 
-/* Of the same kind as the source of it allows, and what its period register makes of it. */
+/* Draws an HPET rate that its source allows, rounded by its period register. */
 static void
 draw_hpet(void)
 {
@@ -130,7 +130,7 @@ draw_steps(void)
 		sim.pm.counter.source = (struct rate){ draw_log(500000, 100 * MHZ), 1 };
 }
 
-/* What an access takes, and how often the core is away. */
+/* Draws the cost of an access, and the frequency of preemption. */
 static void
 draw_costs(void)
 {
@@ -197,7 +197,7 @@ draw_load(void)
 	machine.preempt_max_ps = 20 * SIM_PS_PER_MS;
 }
 
-/* As a host that slews its time does; the TSC is nobody's. */
+/* Acts like a host that slews its time, which does not affect the TSC. */
 void
 draw_same_source(const int *clocks, size_t count)
 {

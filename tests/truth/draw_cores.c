@@ -20,7 +20,7 @@ draw_cores(void)
 	machine.message_ps = draw_chance(50) ? draw_log(5, 200) * SIM_PS_PER_NS : 0;
 	sim.cost_ps[SIM_PAUSE] += machine.message_ps; /* who waits looks a few times, not a hundred */
 	if (machine.preempt_every)
-		machine.preempt_every *= 5; /* of each core */
+		machine.preempt_every *= 5; /* on each core */
 	draw_rates();
 	for (size_t i = 0; i < machine.cores; i++)
 		machine.core[i].microhz = draw_drift(0);

@@ -1,4 +1,4 @@
-/* What the kinds of machine are drawn of. */
+/* Parts of which the kinds of machine are drawn. */
 #ifndef BARETICK_DRAW_MACHINE_H
 #define BARETICK_DRAW_MACHINE_H
 
@@ -17,10 +17,10 @@ void draw_far_source(unsigned source);                    /* off by 6 to 30 % */
 void draw_load(void);                                     /* the core is often preempted, for up to 20 ms */
 void draw_tsc_claim(enum claim how);
 
-/* 2 to 16 healthy cores in one package, and clocks of which little is asked. */
+/* Draws 2 to 16 healthy cores in one package, and clocks with few tests. */
 void draw_cores(void);
-void draw_packages(size_t count);      /* of the cores, in order, each of the same size */
-void draw_processors(void);            /* fewer than there are cores: these take turns, for 0.1 to 5 ms each */
+void draw_packages(size_t count);      /* splits the cores into packages of the same size, in order */
+void draw_processors(void);            /* fewer processors than cores, which run for 0.1 to 5 ms in turn */
 int64_t draw_offset(void);             /* 10 to 10^7 ticks, either way */
 uint64_t draw_drift(int64_t ppb);         /* microhertz of a TSC that is so much faster */
 size_t draw_core(void);                /* not the boot core */

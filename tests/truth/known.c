@@ -1,4 +1,4 @@
-/* What is true of the machine. See machine.h. */
+/* The true values of the machine. See machine.h. */
 #include "machine.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ clock_of(const char *id)
 	return clock;
 }
 
-/* The time for which the TSC has run. */
+/* Returns the time during which the TSC ran. */
 static uint64_t
 run_ps(uint64_t at_ps)
 {

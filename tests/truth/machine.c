@@ -8,7 +8,7 @@
 #include "samples.h"
 #include "timers_truth.h"
 
-#define DURATION_NS   1000000 /* of each latency: enough for a figure */
+#define DURATION_NS   1000000 /* time for each latency, enough for a figure */
 #define DURATION_LONG_NS 5000000
 #define SAMPLE_MAX    256
 #define ACCESSES_ENOUGH UINT64_C(100000000)

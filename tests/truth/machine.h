@@ -1,6 +1,6 @@
 /*
- * A machine whose truth is known: drawn at random, put into the simulated one, and asked afterwards. Whatever is said
- * of it here comes from what was drawn, and from when it happened; nothing from what baretick measured.
+ * A machine with known true values. It is drawn at random and put into the simulated machine. All values here come from
+ * the drawn parameters and from the times of events, and never from baretick's measurements.
  */
 #ifndef BARETICK_MACHINE_H
 #define BARETICK_MACHINE_H
@@ -18,16 +18,16 @@ enum { TSC, HPET, PM, PIT, RTC, CLOCKS };
 #define SET_BACK_MAX 16384 /* times that a core's TSC may be set back */
 #define PPM       1000       /* in ppb */
 #define PPB       1000000000
-#define TICK      ((__int128)1000000000000000000) /* of a core's TSC, in what machine_tsc_at() counts */
+#define TICK      ((__int128)1000000000000000000) /* a tick of a core's TSC in the unit of machine_tsc_at() */
 
-struct kind { /* of machine */
+struct kind { /* a kind of machine */
 	const char *name, *what;
 	void (*draw)(void);
 };
 
 extern const struct kind kinds[]; /* a row with name NULL ends it */
 
-/* What happens to the whole machine, once. */
+/* An event of the whole machine, which happens once. */
 enum event {
 	EVENT_NONE,
 	EVENT_PAUSE,    /* all clocks but the RTC stop: also a migration */
@@ -39,12 +39,12 @@ enum event {
 	EVENT_HALTS,    /* from then on it stands for a moment, up to by_ps, again and again, after accesses of devices */
 };
 
-enum when { WHEN_NEVER, WHEN_FIRST, WHEN_BETWEEN, WHEN_LAST }; /* of a step: in which tournament */
+enum when { WHEN_NEVER, WHEN_FIRST, WHEN_BETWEEN, WHEN_LAST }; /* the tournament in which a step happens */
 
 struct core {
-	uint64_t microhz;    /* of its TSC */
-	int64_t offset;      /* ticks, at the run's begin */
-	enum when when;    /* when it steps, */
+	uint64_t microhz;    /* rate of its TSC */
+	int64_t offset;      /* offset in ticks at the run's start */
+	enum when when;    /* when it steps */
 	uint64_t batch;      /* in the so manieth batch of that tournament */
 	int64_t step;        /* ticks */
 	uint64_t steps_at_ps; /* SIM_NEVER as long as it has not */
@@ -57,7 +57,7 @@ struct span {
 };
 
 struct machine {
-	/* The clocks: hz and claimed are only of those that it has. */
+	/* The clocks. hz and claimed are set only for existing ones. */
 	bool has[CLOCKS];
 	long double hz[CLOCKS];
 	struct rate claimed[CLOCKS]; /* den 0: none */
@@ -78,13 +78,13 @@ struct machine {
 	int64_t bend_ppm;
 	uint64_t back_reads;         /* the TSC is set back after so many readings of it (stands: accesses of devices), */
 	uint64_t back_by_ticks;
-	uint64_t back_ticks;         /* by so much in all by now */
-	uint64_t at_ps;              /* SIM_NEVER as long as it has not happened */
+	uint64_t back_ticks;         /* sum of all steps back so far */
+	uint64_t at_ps;              /* time of the event, SIM_NEVER before it */
 
 	size_t cores;
 	bool is_star;                /* there is memory for no more */
 	struct core core[CORES_MAX];
-	unsigned package_bits;       /* of the APIC ids */
+	unsigned package_bits;       /* bits of the package in the APIC ids */
 
 	/*
 	 * A fault of one core: each FAULT_READS'th reading of its TSC there is AHEAD_TICKS too high, or finds the TSC set back
@@ -96,18 +96,18 @@ struct machine {
 	uint64_t set_back_ps[SET_BACK_MAX]; /* when it was set back, in order */
 	bool is_ahead;               /* the reading that takes effect now */
 
-	/* What anything costs. */
-	uint64_t port_ps[CLOCKS];    /* an access of the device */
+	/* Costs. */
+	uint64_t port_ps[CLOCKS];    /* cost of an access of the device */
 	enum { EFFECT_LATE, EFFECT_EARLY, EFFECT_ANY } effect; /* at which end of its time an access takes effect */
 	uint64_t preempt_every, preempt_min_ps, preempt_max_ps;
 	uint64_t away_ps;            /* the core is preempted for so long once, right after an RTC's edge in rates-again */
-	size_t processors;           /* 0: each core has one; else these are shared, a slice of time each */
+	size_t processors;           /* shared processors with time slices, or 0 if each core has one */
 	uint64_t slice_ps;
 	uint64_t wake_ps;            /* a core that has a job begins within that */
-	uint64_t message_ps;         /* from core to core, beside the readings */
+	uint64_t message_ps;         /* time of a message between cores, without the readings */
 
-	/* When what was: filled as the run goes on. */
-	bool expired; /* it did not come to its end */
+	/* Times of events, set during the run. */
+	bool expired; /* the run did not reach its end */
 	struct span rates, first, last, run;
 };
 
@@ -116,12 +116,12 @@ extern struct machine machine;
 extern const char *const clock_ids[CLOCKS];
 int clock_of(const char *id); /* CLOCKS: none of them */
 
-/* The machine of that KIND and SEED, from its run's begin to its verdict; the caller frees the bench. */
+/* Does a whole run on the machine of KIND and SEED. The caller frees the bench. */
 struct bench *machine_run(const struct kind *kind, uint64_t seed);
 
 /* The TSC of that core at that time of the world, in TICKths of a tick. */
 __int128 machine_tsc_at(size_t core, uint64_t at_ps);
-__int128 machine_tsc_before_offset(size_t core, uint64_t at_ps); /* which a hypervisor adds to what is read */
+__int128 machine_tsc_before_offset(size_t core, uint64_t at_ps); /* without the offset that a hypervisor adds */
 
 /* How far a clock is off its claim, in ppb; of a rounded claim what goes beyond the rounding. */
 long double machine_off_ppb(int clock);
@@ -133,19 +133,19 @@ bool machine_broke(int clock);
 bool machine_has_fault(size_t core);
 bool machine_steps_back(size_t core);
 
-/* The number of the class of cores whose TSCs agree all the time to which it belongs: the lowest core in it. */
+/* Returns the lowest core in the class of cores whose TSCs always agree with CORE. */
 size_t machine_class(size_t core);
 /* The cores of the class that most belong to, or 0 where no class is more than half. */
 size_t machine_majority(size_t *class);
 
-/* What cores.c does: the machine's cores, side by side. */
+/* cores.c: the machine's cores, which run at the same time. */
 void cores_use(struct bench *bench);
 void cores_turn(void);             /* an access takes effect: whoever is earlier goes on first */
 void cores_shift(uint64_t by_ps);  /* the world's time is that much later for all */
 bool cores_work(void);             /* side by side */
 void cores_free(void);
 
-/* What access.c does: what each access costs, and what happens meanwhile. */
+/* access.c: the cost of each access, and the events during it. */
 void access_begin(void); /* after sim_reset() */
 void access_phase(const char *phase);
 uint64_t access_jitter(uint64_t ps); /* from 0 to about so much, seldom much more */

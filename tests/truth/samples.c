@@ -1,12 +1,12 @@
-/* Recording what is read, and the narrowest rate that it allows. See samples.h. */
+/* Records the readings, and finds the narrowest rate that they allow. See samples.h. */
 #include "samples.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT_FIRST  2048 /* of each clock: where they are more, there is space for twice as many, all that come */
-#define PACED       64   /* samples in a batch of what is read all the time */
-#define ENDS_SHARE  4    /* of the window, at either end: no two readings nearer to each other say more */
+#define KEPT_FIRST  2048 /* initial space for samples of each clock; it is doubled when it is full */
+#define PACED       64   /* samples in a batch of continuous readings */
+#define ENDS_SHARE  4    /* only readings in this part of the window at either end matter */
 
 struct recorder {
 	void (*sample)(void *device, struct sample *samples, size_t count);
@@ -71,12 +71,12 @@ samples_phase(const char *phase)
 	in_rates = in_window || strcmp(phase, "rates-again") == 0;
 }
 
-/* A reading and what is certain of it: the clock stood below HIGH at BEGIN, and at LOW or above at END. */
+/* A reading with certain bounds: the clock was below HIGH at BEGIN, and at LOW or above at END. */
 struct bound {
 	long double begin, end, low, high;
 };
 
-/* How far a reading may lie behind, in ticks: the whole step, that of where it is worked out from too. */
+/* Returns the largest lag of a reading in ticks: a whole step, including the step of its source. */
 static long double
 step_of(int clock)
 {

@@ -1,18 +1,18 @@
 /*
- * The readings of the rates' window and of the run's end, as they were taken: what the best could have made of them.
- * And the pace of what is read all the time, which is no part of any figure, is made slow.
+ * Records the readings of the rates' window and of the run's end, to find the best possible result. Also slows down
+ * continuous readings, which are not part of any figure.
  */
 #ifndef BARETICK_SAMPLES_H
 #define BARETICK_SAMPLES_H
 
 #include "machine.h"
 
-void samples_record(struct bench *bench); /* of a bench that was opened, from now on */
+void samples_record(struct bench *bench); /* starts to record an opened bench */
 void samples_phase(const char *phase);
 
 /*
- * How narrow the clock's rate against the TSC can be made of all of them, or of the window's, in ppb, where it is
- * known how the two count; negative where too few are there.
+ * Returns the smallest possible width of the clock's rate against the TSC in ppb, from all readings or from the
+ * window's readings. It uses the exact way in which both count. Negative if there are too few readings.
  */
 long double samples_best_ppb(int clock, bool whole_run);
 

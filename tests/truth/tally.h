@@ -1,4 +1,4 @@
-/* What was looked at and what of it was wrong, by kind of machine. */
+/* Counts of checks and errors by kind of machine. */
 #ifndef BARETICK_TALLY_H
 #define BARETICK_TALLY_H
 
@@ -11,10 +11,10 @@ enum check {
 	CHECK_PAIR_RATE, CHECK_HZ, CHECK_HZ_ABSOLUTE, CHECK_BUDGET, CHECK_CHANGE, CHECK_SINCE, CHECK_PERIODIC,
 	CHECK_PAIR_OFFSET, CHECK_PLACE, CHECK_PLACE_NS, CHECK_DRIFT, CHECK_WITHIN,
 	CHECK_TIMER_LATE, CHECK_TIMER_RATE, CHECK_TIMER_COUNT,
-	/* What is said. */
+	/* Statements in the report. */
 	CHECK_END, CHECK_SCALE, CHECK_CLOCK_NAMED, CHECK_CORE_NAMED, CHECK_SENTENCE, CHECK_MOTION, CHECK_NOTE,
 	CHECK_DISCONTINUITY, CHECK_ELAPSED, CHECK_TIMER_NAMED, CHECK_TIMER_POLICY,
-	/* What is not. */
+	/* Missing statements. */
 	CHECK_CLOCK_SILENT, CHECK_STOP_SILENT, CHECK_CORE_SILENT, CHECK_TIMER_SILENT, CHECK_PASSED_OFF, CHECK_PASSED_WIDE,
 	CHECK_PROMISE_WIDE, CHECK_WITHIN_LOOSE,
 	CHECKS
@@ -28,10 +28,10 @@ enum width {
 void tally_begin(const struct kind *kind, bool all_errors);
 void tally_trial(uint64_t seed);
 
-/* One thing looked at; where it is not RIGHT, the sentence says what is wrong. Returns RIGHT. */
+/* Counts one check. If it is not RIGHT, the sentence describes the error. Returns RIGHT. */
 bool tally(enum check check, bool right, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* A fault of SIZE times its limit, or times what can be told, about which nothing is said, and why that may be. */
+/* Counts a fault without a finding. Its size is SIZE times the limit or the resolution, and WHY gives the reason. */
 void tally_silent(const char *why, long double size);
 
 void tally_width(enum width width, long double value);

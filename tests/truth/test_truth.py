@@ -1,4 +1,4 @@
-"""Machines whose truth is known: nothing that a report says of them is false. The same seeds every time; `make truth` has others."""
+"""Reports on machines with known true values have no false statements. The seeds are fixed here; `make truth` uses others."""
 import pathlib
 import re
 import subprocess
@@ -8,10 +8,10 @@ import pytest
 HERE = pathlib.Path(__file__).resolve().parent
 TRUTH = HERE.parents[1] / "build" / "truth" / "truth"
 KINDS = re.findall(r'^\t\{ "([a-z-]+)", "', (HERE / "kinds.c").read_text(), re.M)
-TRIALS, TRIALS_LONG = 1000, 100_000  # of all kinds together
+TRIALS, TRIALS_LONG = 1000, 100_000  # trials of all kinds together
 SEED, SEED_LONG = 1, 1_000_001
 BOUND_S = 2400
-# Machines of which a report once said something false, or nothing.
+# Machines whose report once had a false statement, or lacked one.
 ONCE_WRONG = [
     ("step-last", 80001879),  # a moment that the stepped TSC read twice was given as the earlier of the two
     ("leap", 91000146),       # the TSC leapt within a reading of the PM timer, and the RTC was named

@@ -40,7 +40,7 @@ taken(const struct sim_taken *event)
 	size_t row = report->interval_count - 1;
 	struct times *times = &timers_truth.times[row];
 
-	/* What comes once a row's figures are there was held back, or is stale; a shot's second is one too many. */
+	/* An interrupt after the row's figures was delayed or is stale. A second one of a one-shot is one too many. */
 	if (report->intervals[row].lateness.count || (!report->intervals[row].periodic && sim.interrupts.slot.taken) ||
 	    times->count == TIMES_MAX)
 		return;
@@ -79,7 +79,7 @@ draw_policies(void)
 	}
 }
 
-/* Accesses of devices stay below what is a gap, and the way into a handler below what is one there. */
+/* Accesses of devices and the entry into a handler take less time than a gap. */
 void
 draw_timers(void)
 {
@@ -168,7 +168,7 @@ timers_source(const char *id)
 	return NULL;
 }
 
-/* Of one that claims nothing the length of a tick is measured, by the report's own seconds. */
+/* Without a nominal rate, the length of a tick is measured in the report's seconds. */
 long double
 timers_rate_ppb(const struct report *report, const struct timer_source *source)
 {

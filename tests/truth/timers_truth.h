@@ -1,4 +1,4 @@
-/* The timers of a machine that interrupt: which are asked, what is wrong with one of them, and when each came. */
+/* The interrupting timers of a machine: the tested ones, the fault of one, and the time of each interrupt. */
 #ifndef BARETICK_TIMERS_TRUTH_H
 #define BARETICK_TIMERS_TRUTH_H
 
@@ -16,12 +16,12 @@ enum timer_fault {
 struct timer_source {
 	const struct timer_driver *driver;
 	enum sim_source at;
-	unsigned faults;      /* bits: those that make sense */
-	int clock;            /* whose oscillator it has; CLOCKS: its own, which claims nothing */
-	bool lateness;        /* its interrupts are due at moments of which it says when */
+	unsigned faults;      /* mask of possible faults */
+	int clock;            /* the clock with the same oscillator, or CLOCKS if it has its own without nominal rate */
+	bool lateness;        /* the times at which its interrupts are due are known */
 };
 
-struct times { /* of one row of the report, in ps: how late each was */
+struct times { /* lateness of each interrupt of one row of the report, in ps */
 	size_t count;
 	int64_t late_ps[TIMES_MAX];
 };
@@ -29,7 +29,7 @@ struct times { /* of one row of the report, in ps: how late each was */
 struct timers_truth {
 	const struct timer_source *asked[TIMERS_ASKED + 1]; /* NULL ends them */
 	const struct timer_driver *drivers[TIMERS_ASKED + 1];
-	const struct timer_source *sick; /* one of those; NULL */
+	const struct timer_source *sick; /* the faulty one, or NULL */
 	enum timer_fault fault;
 	struct report *report;
 	struct times times[REPORT_INTERVALS_MAX];
@@ -41,12 +41,12 @@ void draw_timers(void);
 void draw_sick_timer(void);
 void draw_emulated_timers(void);
 
-/* The machine's run is about to begin: only those that were drawn are asked. */
+/* Called before the machine's run. Only the drawn sources are tested. */
 void timers_use(struct bench *bench);
 
 const struct timer_source *timers_source(const char *id); /* NULL: none that is asked */
 
-/* By the report's seconds. */
+/* Returns the rate in the report's seconds. */
 long double timers_rate_ppb(const struct report *report, const struct timer_source *source);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * Machines drawn at random whose truth is known, and what baretick's reports say of them that is false.
+ * Counts false statements in baretick's reports on random machines with known true values.
  *
  * truth SEED COUNT [--kind NAME]... [--all] [--report]
  *
- * COUNT trials of each kind, or of those named, with the seeds from SEED on: so `truth SEED 1 --kind NAME` is the trial
- * that an error names, alone. --all prints each error, not the first few of a sort; --report what the report says.
- * Exit status 1 where anything was wrong.
+ * Does COUNT trials of each kind, or of the named kinds, with the seeds from SEED on. `truth SEED 1 --kind NAME`
+ * repeats a single trial. --all prints all errors, not only the first few of a sort. --report prints the report.
+ * Exit status 1 if there was an error.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ print_report(const struct report *report)
 		printf("note: %s\n", report->notes[i]);
 }
 
-/* In ticks, B against A, and when: what all that is said of the cores is made of. */
+/* Prints the offsets of B from A in ticks, with their times, on which all statements about cores are based. */
 static void
 print_pairs(const struct report *report, const char *which, const struct offsets *offsets)
 {

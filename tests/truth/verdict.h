@@ -1,4 +1,4 @@
-/* What a report says of a machine, against what is true of it. */
+/* Compares a report on a machine with the true values. */
 #ifndef BARETICK_VERDICT_H
 #define BARETICK_VERDICT_H
 

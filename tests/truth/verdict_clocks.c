@@ -1,4 +1,4 @@
-/* Which clocks a report names, and which are sick. See verdict.h. */
+/* Compares the clocks that a report names with the faulty ones. See verdict.h. */
 #include "verdict.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 
 #define MOST_OFF_PPB (50 * PPM) /* what a healthy oscillator may be off */
 
-/* What says nothing of who keeps time. */
+/* Returns true for rules that do not concern a clock's rate. */
 static bool
 is_beside(const char *rule)
 {
@@ -89,7 +89,7 @@ have_parted(unsigned group, unsigned others)
 	return group && others && any;
 }
 
-/* Groups of clocks of which one is said to be off, or to have changed. */
+/* Groups of clocks, where a finding names one as off or as changed. */
 static bool
 is_true_of_two(const struct finding *finding)
 {
@@ -114,13 +114,13 @@ is_true_of_two(const struct finding *finding)
 	if (strstr(finding->text, ", or the TSC stopped between"))
 		others |= 1u << TSC;
 	if (machine.at_ps != SIM_NEVER || (strcmp(finding->rule, "rate-changed") == 0 &&
-					   machine.core[0].steps_at_ps != SIM_NEVER)) /* by whose TSC all is read */
+					   machine.core[0].steps_at_ps != SIM_NEVER)) /* all clocks are read with its TSC */
 		return have_parted(group, others);
 	return strcmp(finding->rule, "rate-disagree") == 0 &&
 	       are_faster(group, others, finding, clocks_limit_ppb(finding->rule));
 }
 
-/* By how much what happened has moved a clock against those that went on evenly. */
+/* Returns the amount by which the event moved a clock against the steady ones. */
 static long double
 moved_ns(int clock)
 {
@@ -161,8 +161,8 @@ look_at_elapsed(const struct report *report, const struct report_group *a, const
 }
 
 /*
- * Whether what happened then did so in the step of ROW. Its begin was read before that, and its end after it, by the
- * boot core's TSC, which may itself have stepped: back, too, to before the begin.
+ * Returns true if the event happened in the step of ROW, whose start was read before and whose end was read after it.
+ * These times come from the boot core's TSC, which may itself have stepped, even to before the start.
  */
 static bool
 is_within(const struct report_discontinuity *row, uint64_t at_ps)
@@ -290,7 +290,7 @@ have_one_source(int a, int b)
 	return a == CLOCKS || b == CLOCKS || machine.source[a] == machine.source[b] || by_host;
 }
 
-/* That clocks of one source agree shows nothing of that source; two of two that are off alike can't be told. */
+/* The agreement of clocks with one source proves nothing. Two of two clocks with the same error cannot be found. */
 static void
 look_at_passed_rate(const struct behaviour *row)
 {

@@ -1,4 +1,4 @@
-/* Which cores a report names, what it says of them, and which are sick. See verdict.h. */
+/* Compares the cores that a report names, and its statements about them, with the faulty cores. See verdict.h. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,9 +30,9 @@ is_sick(size_t core)
 }
 
 /*
- * Where no class of cores that agree exactly is most, a core is off the majority all the same if more than half of all
- * are nearer to each other than it is to any of them: three within 20 ns, and a fourth 5 us away. They stand in a
- * line, so it is enough to look at all stretches of it that hold more than half.
+ * If no class of exactly equal cores is a majority, a core may still be off the majority. Then more than half of all
+ * cores are nearer to each other than this core is to any of them: three within 20 ns, and a fourth 5 us away.
+ * Sorted by offset, it is enough to check all ranges that hold more than half.
  */
 bool
 cores_are_most_against(size_t core, const __int128 *positions)
@@ -75,7 +75,7 @@ moves_off(size_t core, struct span span)
 	return cores_are_most_against(core, positions);
 }
 
-/* Which differs from a majority at that time, or in how it moved meanwhile. */
+/* Returns true if the core differs from a majority at that time, or moved differently. */
 static bool
 is_guilty(size_t core, struct span span)
 {
@@ -85,7 +85,7 @@ is_guilty(size_t core, struct span span)
 }
 
 #define SAID_PS       (SIM_PS_PER_S / 10) /* times are said to a tenth of a second */
-#define CRYSTAL_PARTS 20000               /* 50 ppm: what is drawn of a healthy one, see draw_rates() */
+#define CRYSTAL_PARTS 20000               /* 50 ppm, the largest drawn error of a healthy one, see draw_rates() */
 
 static const char *
 moment_of(const char *text, uint64_t *at_ps)
@@ -121,7 +121,7 @@ time_of(const char *text, struct span *time)
 	return text && strncmp(text, " to ", 4) == 0 ? moment_of(text + 4, &time->to_ps) : text;
 }
 
-/* "between 3.1 s and 9.8 s", either of which may have taken some time. */
+/* Parses "between 3.1 s and 9.8 s". Each of the two may be a span of time. */
 static bool
 stretch_of(const char *text, struct span *from, struct span *to)
 {
@@ -131,7 +131,7 @@ stretch_of(const char *text, struct span *from, struct span *to)
 	return between && strncmp(between, " and ", 5) == 0 && time_of(between + 5, to);
 }
 
-/* By the clock that sets the report's scale, which is a crystal's. */
+/* In the time of the clock that sets the report's scale, which has a crystal. */
 static struct span
 as_said(struct span span)
 {
@@ -176,7 +176,7 @@ is_group_true(const struct report *report, const char *text, size_t other, struc
 	return right >= count;
 }
 
-/* Whether what is said of a core, or of all that are off, against another one was true when it is said to have been. */
+/* Returns true if a statement on a core, or on all cores that are off, against another core was true at its time. */
 static bool
 is_offset_true(const struct report *report, const struct finding *finding)
 {
@@ -201,7 +201,7 @@ is_offset_true(const struct report *report, const struct finding *finding)
 	       holds(report, hull_of(core_of_id(other), core_of_id(core), as_said(span)), near, far, ahead);
 }
 
-/* How much faster CORE was than OTHER, in ppb of the boot core's ticks, by which all time is measured. */
+/* Returns how much faster CORE was than OTHER in ppb. Time is measured in the boot core's ticks. */
 static long double
 average_ppb(size_t core, size_t other, uint64_t from_ps, uint64_t to_ps)
 {
@@ -213,8 +213,8 @@ average_ppb(size_t core, size_t other, uint64_t from_ps, uint64_t to_ps)
 }
 
 /*
- * The moments that TIME may mean as it is said: the earliest, the latest, and beside each step of the two between them.
- * A core that is set back again and again moves while it is measured: any moment of that TOURNAMENT is meant.
+ * Finds the times that the printed TIME may mean: the earliest, the latest, and the times around each step of the two
+ * cores between them. A core that steps back repeatedly moves during the measurement, so any time of TOURNAMENT counts.
  */
 static size_t
 moments_of(struct span time, struct span tournament, size_t core, size_t other, uint64_t *moments)
@@ -396,7 +396,7 @@ is_marked(const struct report *report, size_t core)
 	return false;
 }
 
-/* What one tournament measured of the pair. A limit is in ns: less than one is no offset that could be said. */
+/* Returns the result of one tournament for the pair. Limits are in ns, so a smaller offset cannot be reported. */
 static bool
 proves(const struct report *report, const struct offsets *offsets, size_t a, size_t b)
 {
@@ -416,9 +416,9 @@ are_nearer(const struct offsets *offsets, size_t speaker, size_t i, size_t core)
 }
 
 /*
- * A core could be told where a tournament proves that it differs from more than half of all, and that these are one
- * group: all nearer to one of them than this core is to either. Where they may be further from each other than that, it
- * is not to be told who is off: the core is one of two, or of some.
+ * A core can be named if a tournament proves that it differs from more than half of all cores, and that these are one
+ * group. In a group all cores are nearer to one of them than the named core is. If this is not proven, it is not known
+ * which core is off, and the core is one of several.
  */
 static bool
 could_be_told(const struct report *report, const struct offsets *offsets, size_t core, bool as_group)
@@ -467,7 +467,7 @@ look_at_silence(const struct bench *bench, size_t core)
 		tally_silent("cores that no more than half prove (in round trips)", size);
 }
 
-/* Whoever it is: that some differ, or moved while they were measured, is said. */
+/* The report must say that some cores differ, or moved during the measurement, even if it names none. */
 static void
 look_for_any_word(const struct bench *bench)
 {

@@ -1,4 +1,4 @@
-/* What a report says of the cores' TSCs, against what is true of them. See verdict.h. */
+/* Compares a report's statements about the cores' TSCs with the true values. See verdict.h. */
 #include "verdict.h"
 
 #include <math.h>
@@ -112,8 +112,8 @@ look_at_drift(const struct report *report, size_t core)
 }
 
 /*
- * In the time of which the tournaments say something: from the first one's begin until the first core had its last
- * ping-pong. What a core does after that nobody can know from the others.
+ * In the time that the tournaments cover: from the start of the first one until the first core had its last ping-pong.
+ * The other cores cannot show what a core does after that.
  */
 static __int128
 furthest(void)

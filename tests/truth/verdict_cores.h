@@ -1,10 +1,10 @@
-/* What the files that look at cores share. */
+/* Declarations for the checks of cores. */
 #ifndef BARETICK_VERDICT_CORES_H
 #define BARETICK_VERDICT_CORES_H
 
 #include "machine.h"
 
-struct hull { /* of an offset over a stretch of time, in TICKths of a tick */
+struct hull { /* range of an offset over a span of time, in TICKths of a tick */
 	__int128 low, high;
 };
 

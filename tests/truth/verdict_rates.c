@@ -1,4 +1,4 @@
-/* The rates of a report, against those that were drawn. See verdict.h. */
+/* Compares the rates of a report with the drawn rates. See verdict.h. */
 #include "verdict.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "samples.h"
 #include "tally.h"
 
-#define WIDTHS_SHARE 8 /* of the trials: the best width takes a while */
+#define WIDTHS_SHARE 8 /* the best width, which takes time, is calculated in one of so many trials */
 
 static bool
 is_inside(long double low, long double truth, long double high)
@@ -40,7 +40,7 @@ verdict_tsc_hz(const struct report *report)
 	return scale == CLOCKS ? machine.hz[TSC] : machine.hz[TSC] * claim(scale) / machine.hz[scale];
 }
 
-/* Nothing happened in the stretch from which the rates come. */
+/* Returns true if nothing happened in the time from which the rates come. */
 static bool
 is_window_even(const struct report *report)
 {
@@ -48,7 +48,7 @@ is_window_even(const struct report *report)
 
 	for (size_t i = 0; i < report->clock_count; i++)
 		whole_run |= report->clocks[i].rate_whole_run;
-	/* Of a TSC that stepped by less than shows, the rate over the whole run is the average with that step. */
+	/* If the TSC stepped by too little to be noticed, the rate over the whole run includes this step. */
 	if (whole_run && machine.core[0].steps_at_ps != SIM_NEVER)
 		return false;
 	return machine.at_ps == SIM_NEVER || machine.at_ps > (whole_run ? machine.run.to_ps : machine.rates.to_ps);
@@ -70,7 +70,7 @@ look_at_pair(const struct report_rate *rate)
 	      rate->a, rate->b, (long long)rate->ppb.low, (long long)rate->ppb.high, truth);
 }
 
-/* Otherwise no figure in Hz can be right, and what is named for it is asked elsewhere. */
+/* Otherwise no figure in Hz can be right. Other checks test the finding on this. */
 static bool
 is_crystal_right(const struct report *report)
 {

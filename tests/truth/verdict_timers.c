@@ -1,4 +1,4 @@
-/* What a report says of the timers that interrupt, against what they did. See verdict.h. */
+/* Compares a report's statements about timer interrupts with the simulated ones. See verdict.h. */
 #include "verdict.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "tally.h"
 #include "timers_truth.h"
 
-#define CLAIM_PPM   200     /* what is late is told by a clock that may be off so much, and the TSC as much */
+#define CLAIM_PPM   200     /* possible error of the clock that times the lateness, and of the TSC */
 #define ROUNDED_NS  2
 #define WINDOW_PERIODS 81   /* a grid of periods is as was asked for, and a source that is off leaves it */
 #define AWAITED_NS  60e6L   /* a deadline is known by the claim of its counter, from so long before */
@@ -30,7 +30,7 @@ expected_rule(void)
 	return rule_of[timers_truth.fault];
 }
 
-/* Ticks that leave the slots of what was asked for: that some of those have two then, or none, is true. */
+/* Returns true if the ticks leave their periods, so that some periods truly have two ticks or none. */
 static bool
 leaves_slots(const struct sim_timer *timer)
 {
@@ -62,7 +62,7 @@ slack_ns(int64_t ns)
 	return ROUNDED_NS + fabsl((long double)ns) * CLAIM_PPM / 1e6L;
 }
 
-/* What is worked out from another counter moves by one tick more or less: by how much shows in no reading. */
+/* Returns true for a counter that is calculated from another one, so that it moves by one tick more or less. */
 static bool
 steps_unevenly(const struct timer_source *source)
 {
@@ -87,7 +87,7 @@ at_rank(const struct times *times, unsigned milli)
 	return times->late_ps[rank ? rank - 1 : 0];
 }
 
-/* What a gap touched is in none of the figures: of as many as came the percentiles are compared too. */
+/* Interrupts that a gap affected are in no figure. If all others came, the percentiles are compared, too. */
 static void
 look_at_lateness(const struct report *report, const struct report_interval *row, const struct timer_source *source,
 		 struct times *times)
@@ -102,7 +102,7 @@ look_at_lateness(const struct report *report, const struct report_interval *row,
 		return;
 	}
 	lasts_ns = row->periodic ? row->asked_ns * WINDOW_PERIODS : source->at == SIM_PM_STATUS ? AWAITED_NS : 0;
-	/* By its own counter it is off by what is wrong with it alone. */
+	/* Against its own counter, its error is only its fault. */
 	drift = fmaxl(fabsl(timers_rate_ppb(report, source)) / PPB,
 		      llabs(sim.interrupts.timers[source->at].fast_ppm) / 1e6L) * lasts_ns;
 	qsort(times->late_ps, times->count, sizeof(times->late_ps[0]), compare);
@@ -157,7 +157,7 @@ is_of_timers(const char *rule)
 	return strncmp(rule, "irq-", 4) == 0 || strcmp(rule, STALE) == 0;
 }
 
-/* The figure of a finding that has one by which the fault can be told. */
+/* Returns true if the finding has a figure that shows the fault. */
 static bool
 is_figure_right(const struct report *report, const struct finding *finding)
 {
@@ -220,7 +220,7 @@ is_any_excused(const struct report *report)
 	return false;
 }
 
-/* How much of it showed, where that can be less than what was drawn. */
+/* Returns the visible amount of the fault, which may be less than the drawn one. */
 static bool
 has_shown(void)
 {
