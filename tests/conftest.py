@@ -1,4 +1,4 @@
-"""What all tests share: which of them run, in which order, and what came of them."""
+"""Choice, order and results of all tests."""
 import collections
 import hashlib
 import json
@@ -25,7 +25,7 @@ def pytest_addoption(parser):
 # The order.
 
 def group_of(item):
-    """Tests of a group follow one another in one process; those that look at the same boot are a group."""
+    """Tests of a group run in sequence in one process. Tests that use the same boot are a group."""
     boot, group = item.get_closest_marker("boot"), item.get_closest_marker("xdist_group")
     if boot and not group:
         name = hashlib.sha256(repr(boot.args).encode()).hexdigest()[:8]
@@ -52,10 +52,10 @@ def pytest_collection_modifyitems(config, items):
                 for item in group]
 
 
-# What came of them.
+# Results.
 
 def counts(stats):
-    """{outcome: number}; a program in C says how many tests it has."""
+    """Return {outcome: number}. A program in C counts with its number of tests."""
     found = collections.Counter()
     for word, outcome in OUTCOMES.items():
         for report in stats.get(word, []):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether two versions of baretick measure the same: figures.py OLD NEW, two folders of reports.
+"""Compares the figures of two versions of baretick. Usage: figures.py OLD NEW, two folders of reports.
 
 `BARETICK_REPORTS=FOLDER build/unit/measure/test_catalogue` leaves the reports of all its simulated machines in FOLDER, the
 same figures at each run. Compared is every number, boolean and state, by its place; texts are words and may change, keys
@@ -13,7 +13,7 @@ RENAMED = {"meetings": "pingpongs", "apart": "off_majority", "watched_ns": "obse
 RENAMED_IN_SKEW = {"players": "cores", "width": "concurrency"}
 OUTCOMES = {"kept": "passed", "broken": "failed", "not seen": "not_checked"}
 WORDS = {"text", "reason", "title", "cause", "advice", "source", "tsc_source", "schema", "unit", "schedule_reason", "found_by"}
-# Keys that /1 has not; a finding's limit is told in both.
+# Keys that schema /1 lacks. Both schemas have a finding's limit.
 SINCE_2 = {"series", "not_determined", "p50_within_ns", "p90_within_ns", "p99_within_ns", "p999_within_ns", "drifts", "severity", "limit"}
 UNTOLD = {"tool", "notes", "elapsed_ms"}
 

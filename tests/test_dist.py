@@ -1,4 +1,4 @@
-"""`make dist`: the same bytes from the same commit, one version in all places, and a list of what is inside that says what packages say."""
+"""`make dist`: the same bytes from the same commit, one version in all places, and a list of parts that matches the packages."""
 import hashlib
 import json
 import os
@@ -124,7 +124,7 @@ def test_what_is_in_no_commit_is_not_released(commit, made, tmp_path):
     assert (made / f"{NAME}.tar.xz").exists()
 
 
-# The list of what is inside.
+# The list of parts.
 
 def elements(spdx):
     return {each["SPDXID"]: each for each in [spdx, *spdx["packages"], *spdx["files"]]}
@@ -182,7 +182,7 @@ def test_a_part_of_others_has_its_packages_version_and_licence(made, spdx, name,
 
 
 def test_what_of_gnu_efi_is_inside_is_what_the_list_names(made, spdx):
-    """Of libgnuefi.a one object is taken, which relocates the image; its entry is the crt0's."""
+    """The image uses one object of libgnuefi.a, which relocates it. Its entry is in the crt0."""
     names = subprocess.run(["nm", made.parent / "baretick.so"], check=True, text=True, stdout=subprocess.PIPE).stdout
     assert re.search(r" T _start$", names, re.M) and re.search(r" [Tt] _relocate$", names, re.M)
     archive = subprocess.run([ROOT / "qemu" / "find", "gnu-efi-library"], check=True, text=True, stdout=subprocess.PIPE).stdout.strip()

@@ -12,8 +12,8 @@ from sources import ROOT, copy_sources, help_text, listed_goals
 
 class Smallest(typing.NamedTuple):
     """The shortest run of a goal of `make help`, what it needs, and what shows its success."""
-    words: tuple = ()     # of the command line
-    files: tuple = ()     # that exist afterwards
+    words: tuple = ()     # words of the command line
+    files: tuple = ()     # files that exist afterwards
     printed: str = ""     # a regular expression that matches the output
     commands: tuple = ()  # that `make check-long` does not install
     built: tuple = ()     # folders of this tree's build/ that take a download to make

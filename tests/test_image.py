@@ -1,4 +1,4 @@
-"""What the build promises of the application's file: loadable by firmware that enforces W^X, small, self-contained."""
+"""Properties of the application's file: loadable by firmware that enforces W^X, small, self-contained."""
 import pathlib
 import re
 import struct
@@ -58,7 +58,7 @@ def test_every_section_begins_on_a_page_of_its_own(header):
 
 
 def test_nothing_is_outside_of_the_sections(header):
-    """What is signed is the file: no gap that no section has, and no symbols or debug data behind the last one."""
+    """The signature covers the file. There is no gap outside of sections, and no debug data after the last one."""
     places = [(section[4], section[4] + section[3]) for section in header.sections]
     assert places[0][0] == header.headers_size
     assert all(one[1] == other[0] for one, other in zip(places, places[1:]))
@@ -130,7 +130,7 @@ def test_no_part_of_the_faulting_test_image_is_in_the_application():
 
 
 def test_the_application_is_made_without_a_look_at_the_test_images():
-    """What make would do to build all of it anew, from the compiler's command lines to the last file."""
+    """Return make's commands for a complete build."""
     plan = subprocess.run(["make", "--dry-run", "--always-make", "V=1", IMAGE.relative_to(BUILD.parent)],
                           cwd=BUILD.parent, capture_output=True, text=True, check=True).stdout
     assert "boot/cores/cores.c" in plan and "tests/" not in plan and "--wrap" not in plan

@@ -44,7 +44,7 @@ def test_image_ends_with_the_next_step_as_the_readme_has_it():
     assert "qemu/run --boot usb" in trial and f"    {written}\n" in (ROOT / "README.md").read_text(), done.stdout + done.stderr
 
 
-# Goals that others need, and nobody types.
+# Goals that only other goals need.
 INNER = {"FORCE", "rooms", "seeds"}
 
 

@@ -52,8 +52,8 @@ def test_a_long_sentence_is_found():
 @pytest.mark.parametrize("name, text, found", [
     ("a.c", 'int a; /* of a period */\n/*\n * One line.\n * Two lines.\n */\n', [(1, "of a period"), (2, "One line.\nTwo lines.")]),
     ("a.nasm", "; The page\n\tmov eax, 1 ; loads it\n", [(1, "The page"), (2, "loads it")]),
-    ("a.py", '"""A module."""\nx = 1  # a unit\n', [(1, "A module."), (2, "a unit")]),
-    ("a.mk", "#!/bin/sh\n# A goal\n", [(2, "A goal")]),
+    ("a.py", '"""A module."""\nx = """\nno comment\n"""\ny = 1  # a unit\n', [(1, "A module."), (5, "a unit")]),
+    ("a.mk", "#!/bin/sh\n# A goal\n# of make\n", [(2, "A goal\nof make")]),
     ("a.md", "One `code`\nparagraph.\n\n    code\n\n| a | b |\n\n- item [x](y)\n- *two*\n", [(1, "One X paragraph."), (8, "item x"), (9, "two")])])
 def test_comments_and_paragraphs_are_found_with_their_lines(name, text, found):
     assert list(plain.comments(pathlib.Path(name), text)) == found

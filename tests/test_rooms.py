@@ -55,7 +55,7 @@ def interface(uses, room):
 
 
 def arrows_up(uses, listed, room_of):
-    """Each symbol that a folder takes from one that does not lie below it: "folder -> folder: symbol"."""
+    """Return each symbol that a folder takes from a folder that is not below it, as "folder -> folder: symbol"."""
     homes, wanted = {}, collections.defaultdict(set)
     for path, defined, undefined in listed:
         for name in defined:
@@ -163,7 +163,7 @@ def test_no_line_is_wider_than_120_columns():
 
 
 def test_every_folder_of_code_says_what_it_is():
-    """Where people look on GitHub. The folders of tests/unit are those of the code that they test: one README is for all."""
+    """GitHub shows a folder's README. tests/unit has one README for all its folders, because they mirror the code."""
     folders = {path.parent for path in tracked("*.c", "*.py", "*.js", "*.nasm")} - {ROOT}
     assert len(folders) > 40
     assert [str(folder) for folder in sorted(folders) if not (folder / "README.md").exists()

@@ -1,4 +1,4 @@
-"""The tests in C, each program a test here, so that they run beside the others; and the fuzz targets over their seeds."""
+"""Runs each test program in C as one test, in parallel with the other tests. Also runs the fuzz targets on their seeds."""
 import pathlib
 import re
 import subprocess

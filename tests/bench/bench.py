@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`make bench`: what measuring costs, as ratios, instruction counts and sizes. Figures, not a test.
+"""`make bench` prints the cost of measuring as ratios, instruction counts and sizes. It is not a test.
 
 Usage: bench.py BUILD_FOLDER CORES...: a boot with each number of cores
 """

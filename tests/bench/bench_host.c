@@ -1,6 +1,6 @@
 /*
- * What the sampling loop adds to the instructions that it times: the chained loop against a bare loop of the
- * same reads, on this host, in pairs, best of many. Prints one ratio a line; `make bench` shows it.
+ * Measures the overhead of the sampling loop: the chained loop against a bare loop of the same reads, on this
+ * host, in pairs, best of many. Prints one ratio on each line, for `make bench`.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -58,7 +58,7 @@ def is_alarm(finding):
 
 
 def boot(number, machine, cpus, event):
-    """(verdict, false alarms, {outcome: rules}, seconds) of a run; a verdict of None where there is no report."""
+    """Return (verdict, false alarms, {outcome: rules}, seconds) of a run. The verdict is None without a report."""
     out = BUILD / "quiet" / f"{number:03}"
     begin = time.monotonic()
     words = [ROOT / "qemu" / "run", "--accel", "tcg", "--machine", machine, "--cpus", str(cpus), "--timeout", str(BOUND_S / 2),
@@ -77,7 +77,7 @@ def boot(number, machine, cpus, event):
 
 
 def run_all():
-    """What each boot said, by its kind."""
+    """Print the results of the boots by kind."""
     seen = collections.defaultdict(list)
     for number in range(BOOTS):
         kind = machine, cpus, host, event = KINDS[number % len(KINDS)]

@@ -1,18 +1,18 @@
-"""What a guest wrote to a block device, write by write (QEMU's driver blklogwrites), and what the device held after each
-sector of it: all that a power cut may leave behind on a device that keeps the order.
+"""The writes of a guest to a block device (QEMU's driver blklogwrites), and the device's contents after each sector. A power cut
+leaves one of these contents on a device that keeps the order.
 """
 import struct
 
 from boots import qemu
 
-MAGIC = 0x6A736677736872  # of dm-log-writes, Linux' drivers/md/dm-log-writes.c, which QEMU writes likewise
+MAGIC = 0x6A736677736872  # as in Linux' drivers/md/dm-log-writes.c, whose format QEMU uses
 DISCARD = 4               # LOG_DISCARD_FLAG: no data follows
 SECTOR = 512
 LOG_BYTES = 64 << 20      # room for what one run writes, many times over; sparse
 
 
 def record(log):
-    """Arguments for qemu/run that leave what is written to the stick in the file LOG."""
+    """Return arguments for qemu/run that log all writes to the stick in the file LOG."""
     with open(log, "wb") as file:
         file.truncate(LOG_BYTES)
     words = {"format": "blklogwrites", "log.driver": "file", "log.filename": log, "log-super-update-interval": 1}

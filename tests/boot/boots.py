@@ -1,4 +1,4 @@
-"""What the boots of the application share: arguments of qemu/run, and what holds for every report."""
+"""Helpers for tests that boot the application: arguments of qemu/run, and checks of every report."""
 import json
 import re
 
@@ -15,7 +15,7 @@ VERDICT_STATUS = {"pass": 0, "warn": 0, "fail": 1, "incomplete": 2}
 SECURE = "/usr/share/OVMF/OVMF_CODE_4M.secboot.fd"
 ICOUNT = ["-icount", "shift=5,sleep=off", "-rtc", "base=2026-01-01T00:00:00,clock=vm"]
 
-# What the firmware writes when the application has returned to it and it has nothing else to boot. Debian's is without a shell since 2026.
+# The firmware's output after the application returned, if it has nothing else to boot. Debian's firmware has no shell since 2026.
 FIRMWARE_AGAIN = (b"Shell>", b"No bootable option or device was found.")
 
 EFI_BUILT = pytest.mark.skipif(not EFI.exists(), reason="build/baretick.efi is not there: type make")

@@ -115,7 +115,7 @@ class Process:
 
 
 class Machine:
-    """What a pull gets: the registers, the process, and whether the run is still on."""
+    """The arguments of a pull: the registers, the process, and whether the run is still going on."""
 
     def __init__(self, folder, log, over):
         self._folder, self._log, self._over = folder, log, over
@@ -149,7 +149,7 @@ class Machine:
                 done += 1
                 time.sleep(pause_s)
         except (ConnectionError, ProcessLookupError):
-            pass  # QEMU ended meanwhile
+            pass  # QEMU has ended
         return done
 
 
@@ -161,7 +161,7 @@ def run_while(pull, out, *arguments):
         try:
             if pull:
                 pull(machine)
-        except BaseException as problem:  # shown by the test, not by a thread that nobody looks at
+        except BaseException as problem:  # shown by the test, because a thread's error is lost
             problems.append(problem)
 
     with tempfile.TemporaryDirectory(prefix="baretick-") as name:  # a socket's path has 107 characters at most
@@ -180,7 +180,7 @@ def run_while(pull, out, *arguments):
 
 
 def faked(folder, rate, monotonic=True):
-    """A QEMU whose host's time runs at RATE: every clock's but the TSC's; without MONOTONIC the RTC's alone."""
+    """Return a QEMU whose host's time runs at RATE, for every clock except the TSC. Without MONOTONIC only for the RTC."""
     if not shutil.which("faketime"):
         pytest.skip("faketime is not installed")
     script = folder / "qemu-faked"

@@ -18,7 +18,7 @@ ENTRIES_MAX = 8
 
 
 def guest(firmware, image, *words, pixels=(800, 600)):
-    """With a person at its keyboard; a restart is one, for the keys that were enrolled meanwhile are the machine's."""
+    """A machine with a person at its keyboard. It really restarts, because the firmware must keep the enrolled keys."""
     more = [*TWO_CORES, "--firmware", firmware, "--image", image, "--qemu-arg=-action", "--qemu-arg=reboot=reset"]
     return screen((80, 25), pixels, [*WORDS, *words], *more)
 
@@ -38,7 +38,7 @@ class Manager:
         return self.shown.serial()[self._at:]
 
     def wait_for(self, *words):
-        """Until WORDS came, in this order, after what was waited for before; what came before them."""
+        """Wait until WORDS came in this order, after the last awaited ones. Return the output before them."""
         for word in words:
             end = time.monotonic() + BOUND_S
             while (at := self._new().find(word)) < 0:

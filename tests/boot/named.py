@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A QEMU in a network of its own, whose DNS server knows one machine: lab.example, where what is posted is kept.
+"""Runs QEMU in a separate network. Its DNS server knows one machine, lab.example, whose server keeps posted data.
 
-Usage: unshare --map-root-user --mount --net named.py FOLDER QEMU [ARGUMENT...]  FOLDER gets the body of what was posted as
+Usage: unshare --map-root-user --mount --net named.py FOLDER QEMU [ARGUMENT...]  FOLDER gets the posted body as
 `posted`. QEMU's user network hands DNS to the host's server, which is the one here: it says nothing of silent.example, and
 that there is no other name. The servers end with QEMU.
 """
@@ -37,7 +37,7 @@ def listen(folder):
 
 
 def answer_to(question):
-    """RFC 1035, 4.1: to one question for an address; None: nothing is said."""
+    """Return the answer to one question for an address (RFC 1035, 4.1), or None for no answer."""
     labels, at = [], 12
     while question[at]:
         labels.append(question[at + 1:at + 1 + question[at]].decode("ascii"))
@@ -51,7 +51,7 @@ def answer_to(question):
 
 
 def serve(names, posts, folder):
-    """Of the one that is posted, the last."""
+    """Keep the last posted data."""
     ready = selectors.DefaultSelector()
     for each in (names, posts):
         ready.register(each, selectors.EVENT_READ)

@@ -9,7 +9,7 @@ HEADER = struct.Struct("<HBxIQ16xIII16s")
 START, ADDED, KEPT = 0x55AA, 0x3F, 7
 STORE_HEAD = 28   # VARIABLE_STORE_HEADER, behind the volume's, whose length is a word at 48
 ACTIVE = 1        # UEFI 2.10, 3.1.3
-NUMBER = 0x99     # of the boot option; it is in no order, so that OVMF leaves it
+NUMBER = 0x99     # number of the boot option, which is outside of the boot order, so that OVMF keeps it
 
 
 def variable(name, data):
@@ -25,7 +25,7 @@ def option(uri):
 
 
 def firmware_that_boots(uri, folder, code, variables):
-    """The code, linked into FOLDER beside a copy of the VARIABLES that are empty but for the option and BootNext."""
+    """Link the code into FOLDER, next to a copy of the VARIABLES that has only the boot option and BootNext."""
     store = bytearray(pathlib.Path(variables).read_bytes())
     at = int.from_bytes(store[48:50], "little") + STORE_HEAD
     more = variable(f"Boot{NUMBER:04X}", option(uri.encode("ascii"))) + variable("BootNext", struct.pack("<H", NUMBER))

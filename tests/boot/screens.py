@@ -63,7 +63,7 @@ class Glyphs:
             self.learn(picture, row, line.ljust(picture.columns))
 
     def read(self, picture, row):
-        """What stands in ROW; a letter that was never learned is a tilde."""
+        """Return the text of ROW. An unknown letter becomes a tilde."""
         return "".join(self._letters.get(picture.cell(row, column)[2], "~")
                        for column in range(picture.columns)).rstrip()
 

@@ -1,4 +1,4 @@
-"""What the tests of the boot volume share: the stick, and what is on it."""
+"""Helpers for tests of the boot volume: the stick and its contents."""
 import os
 import re
 import subprocess
@@ -32,7 +32,7 @@ def volume_of(image):
 
 
 def folders(volume):
-    """{name: {file: bytes}} of the runs that are whole, by their names."""
+    """Return {name: {file: bytes}} for the complete runs."""
     if "baretick" not in volume.folder(""):
         return {}
     return {name: volume.files(f"baretick/{name}") for name, entry in volume.folder("baretick").items()

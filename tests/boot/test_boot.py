@@ -123,7 +123,7 @@ def test_each_of_4_cores_says_where_it_sits_and_stands_at_0(booted, cores):
 
 
 def test_too_little_memory_for_255_cores_is_a_sentence_and_a_smaller_plan(run):
-    # Between too little for any report and enough for 255 cores lie 9 MB; where, depends on the firmware: 112 MB with Debian's.
+    # The range between too little for any report and enough for 255 cores is 9 MB. It starts at 112 MB with Debian's firmware.
     megabytes, tried, planned = 112, set(), None
     while not planned and megabytes not in tried:
         tried.add(megabytes)
@@ -261,7 +261,7 @@ def test_a_root_table_of_garbage_leaves_the_clocks_that_need_no_table(run, tmp_p
 
 
 def test_a_broken_acpi_table_is_a_finding_that_names_it(run, tmp_path):
-    """IA-PC HPET 1.0a, 3.2.4: an HPET table has 56 bytes; this one ends 12 short."""
+    """An HPET table has 56 bytes (IA-PC HPET 1.0a, 3.2.4), but this one lacks the last 12."""
     table = tmp_path / "table"
     table.write_bytes(bytes(range(8)))
     report = checked(run(*FAST_TCG, "--cpus", "1", *qemu(
@@ -283,7 +283,7 @@ def test_an_hpet_table_that_points_nowhere_is_not_believed(run, tmp_path):
     assert clocks(report)["hpet"]["verdict"] == "fail"
 
 
-# Options that are wrong: named, with what is valid, and nothing starts.
+# Wrong options are named with the valid ones, and nothing starts.
 
 @pytest.mark.parametrize("word, sentences", [
     pytest.param("colour=red", ["colour", "duration"], id="key"),

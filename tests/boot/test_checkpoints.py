@@ -1,4 +1,4 @@
-"""What is on the stick of a machine that hangs, is reset or loses its power, and what the next boot does about it."""
+"""The stick of a machine that hangs, is reset or loses its power, and the reaction of the next boot."""
 import contextlib
 import json
 import re

@@ -1,4 +1,4 @@
-"""A run that somebody ends early: its report is whole, and says so."""
+"""A run that the user ends early: its report is complete, and says so."""
 import json
 import re
 import signal
@@ -63,7 +63,7 @@ def test_a_soak_that_is_ended_early_has_its_series_up_to_then(tmp_path):
     assert sum(row["gaps"] or 0 for row in rows) == report["interference"]["gaps"]
     assert sum(row["observed_ns"] for row in rows) == report["interference"]["observed_ns"]
     assert any(row["cores"][1]["offset_ns"] for row in rows)
-    # told as it went, a line a row, with a mark for each in the progress line; and again in the report
+    # printed during the run, one line for each row, with a mark in the progress line, and again in the report
     log = (tmp_path / "out" / "serial.log").read_bytes().decode("ascii", "replace").replace("\r", "")
     told = re.findall(r"^ +(\d+) s .* +[\d.]+ ?[num]s +-\n", log[:log.index("phase: stop-cores")], re.M)
     assert len(told) == len(rows)

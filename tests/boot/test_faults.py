@@ -1,6 +1,6 @@
-"""Faults of real clocks, as stock QEMU can be made to have them: see levers.py. Each stands beside the same boot
-without it. Where a lever can be pulled on a machine that is driven by its instructions (-icount), a busy host is not
-seen by the guest at all: what was measured before is then the same to the last digit, and no gap is the host's.
+"""Faults of real clocks in an unchanged QEMU: see levers.py. Each is compared with the same boot without it. If the fault is
+possible with -icount, where instructions drive the guest's time, a busy host does not affect the guest. The figures before
+the fault are then equal to the last digit, and the host causes no gap.
 """
 import contextlib
 from fractions import Fraction
@@ -39,15 +39,15 @@ def exact(number):
 
 @pytest.fixture(scope="session")
 def clean(tmp_path_factory):
-    """The machine without a fault. Its TSC's rate is what the others are told, as a data sheet would tell it."""
+    """The machine without a fault. The other boots get its TSC's rate as an option, like from a data sheet."""
     report = checked(levers.run_while(None, tmp_path_factory.mktemp("clean"), *ONE_CORE, "--", *QUICK))
     assert report["findings"] == []
     return report
 
 
 def faked(folder, clean, rate, **which):
-    """The report of a boot whose host's time runs at RATE; and by what factor the TSC is faster than it is told to be
-    there, low and high: the clean boot knows its rate as an interval."""
+    """Return the report of a boot whose host's time runs at RATE. Also return the factor, low and high, by which the TSC is
+    faster there than its given rate. It is an interval because the clean boot measured an interval."""
     measured = clocks(clean)["tsc"]["measured_hz"]
     claim = round(measured["value"])
     report = checked(levers.run_while(None, folder / "out", *ONE_CORE, *levers.faked(folder, rate, **which), "--",
@@ -70,7 +70,7 @@ with_undisturbed = pytest.mark.xdist_group("undisturbed")
     ("0.999", "rate-disagree"), pytest.param("0.95", "rate-disagree", marks=long),
 ])
 def test_a_tsc_that_runs_apart_from_all_others_is_one_group_and_they_are_the_other(tmp_path, clean, rate, rule):
-    """The devices, the RTC among them, go by the host's oscillator, and the TSC is one witness against that one."""
+    """The devices and the RTC follow the host's oscillator, and the TSC is the only other source."""
     report, tsc = faked(tmp_path, clean, rate)
     low, high = ((end / Fraction(rate) - 1) * 10 ** 6 for end in tsc)
     pairs = {b: ppm for (a, b), ppm in rates(report).items() if a == "tsc"}
@@ -84,7 +84,7 @@ def test_a_tsc_that_runs_apart_from_all_others_is_one_group_and_they_are_the_oth
 @with_clean
 @pytest.mark.parametrize("rate", ["1.3", pytest.param("1.05", marks=long)])
 def test_an_rtc_that_runs_apart_from_all_others_is_named(tmp_path, clean, rate):
-    """By so much that a second shows it on a busy host too, on which the edge of an RTC is late by much of it."""
+    """The error is so large that one second shows it even on a busy host, where an edge of the RTC is late."""
     report, _ = faked(tmp_path, clean, rate, monotonic=False)
     assert ("rate-wrong", "rtc") in accused(report), report["findings"]
     assert {clock for _, clock in accused(report)} <= {"rtc", "rtc_pf"}, report["findings"]
@@ -123,7 +123,7 @@ def test_an_rtc_that_is_two_percent_fast_is_reported_on_a_busy_host(tmp_path):
     assert ("rate-disagree", None) in accused(report), report["findings"]
 
 
-# Clocks that turn sick while baretick runs: the registers are written from outside.
+# Clocks that fail while baretick runs, because their registers are written from outside.
 
 ROWS = ["tsc", "hpet", "acpi_pm", "pit", "rtc", "null"]
 LONG = [*ONE_CORE, *qemu(*ICOUNT), "--", "duration=2s", f"clocks={','.join(ROWS)}"]
@@ -145,7 +145,7 @@ def move_hpet_back(registers):
 
 
 def stop_rtc(registers):
-    """SET in register B, beside the 24-hour mode: MC146818 data sheet, register B."""
+    """Sets SET in register B, in addition to the 24-hour mode (MC146818 data sheet, register B)."""
     registers.ask("outb 0x70 0x0b", "outb 0x71 0x82")
 
 
@@ -205,13 +205,13 @@ def test_a_clock_that_turns_sick_is_named_with_when_and_keeps_what_was_measured_
 FREEZE_S, RUN_S, FREEZES = 0.4, 0.2, 3
 RATE_WRONG_PPM = 500  # the catalogue's limit
 HOLDS, HOLDS_MAX = 5, 100
-HOLD_S = 0.3  # beyond the gap= of QUICK, which is beyond what a busy host does by itself
+HOLD_S = 0.3  # longer than the gap= of QUICK, which is longer than a busy host's usual gaps
 
 
 @with_clean
 def test_a_machine_that_is_held_again_and_again_has_gaps_and_no_sick_clock(tmp_path, clean):
-    """From the window of the rates on, and again until the gap watch is over, which lies between the latencies and
-    the checks: however long it takes to come to it on a busy host."""
+    """Acts from the window of the rates on, and repeats until the search for gaps is over. This search comes between the
+    latencies and the checks, at a time that depends on the host."""
     held = []
 
     def hold(machine):
@@ -265,7 +265,7 @@ def test_a_machine_that_is_frozen_after_the_rates_has_no_sick_clock(tmp_path):
     assert rtc["rate_over"] == "window" and (not change or change["low"] <= 0 <= change["high"]), rtc
 
 
-APM_COMMAND, APM_STATUS = 0xB2, 0xB3  # of the chip set: a write to the first raises an SMI, one to the second nothing
+APM_COMMAND, APM_STATUS = 0xB2, 0xB3  # ports of the chip set; a write to the first raises an SMI, a write to the second has no effect
 WRITES_MAX = 10000
 
 

@@ -1,5 +1,5 @@
-"""A pause, a snapshot and a migration while baretick runs. What the clocks make of it is the judge's to say; here it is
-whether it happened when it was asked for, and whether the run came to its end all the same.
+"""A pause, a snapshot and a migration while baretick runs. These tests check that the event happened at the requested time, and
+that the run reached its end. Other tests check the findings on clocks.
 """
 import re
 
@@ -9,13 +9,13 @@ from boots import EFI_BUILT, IMAGE_BUILT, checked
 from harness import FAST_TCG, case, junit
 from machine import events
 
-SLACK_S = 0.02  # of what is printed with two digits, twice
+SLACK_S = 0.02  # rounding of two times with two digits
 
 pytestmark = EFI_BUILT
 
 
 def happened(done, text, after, seconds):
-    """Whether TEXT was carried out: not before AFTER seconds of the run, and for SECONDS; and the report is whole."""
+    """Assert that TEXT was carried out, not before AFTER seconds of the run, for SECONDS, with a complete report."""
     assert done.status in (0, 1), done
     line = rf"^qemu/run: --event {re.escape(text)}: from ([0-9.]+) s to ([0-9.]+) s after"
     begin, end = map(float, re.search(line, done.stderr, re.MULTILINE).groups())

@@ -1,5 +1,5 @@
-"""Machines booted by PXE and by HTTP boot: the server that they came from has their options and takes their report; and every
-way in which that goes wrong, which is said, and measured on.
+"""Machines booted by PXE and by HTTP boot. The boot server has their options and receives their report. Every failure of this is
+reported, and the run goes on.
 """
 import errno
 import http.server
@@ -18,13 +18,13 @@ from stick import FAST
 pytestmark = EFI_BUILT
 
 CODE, VARIABLES = "/usr/share/OVMF/OVMF_CODE_4M.fd", "/usr/share/OVMF/OVMF_VARS_4M.fd"
-HOST = "10.0.2.2"  # of QEMU's user network: this machine
+HOST = "10.0.2.2"  # this machine in QEMU's user network
 CARD = ["-device", "virtio-net-pci,netdev=net,romfile=,bootindex=1,mac=52:54:00:ab:cd:ef"]
 ME = "mac=525400abcdef&serial=rack%207"
 SERIAL = ["-smbios", "type=1,serial=rack 7"]
 NO_VOLUME = "No report on the boot volume: the application was not started from one."
-CLIENT_S = 300     # of a client that is waited for, at most
-HELD = object()    # in the place of a part of an answer: the next one comes never
+CLIENT_S = 300     # limit for the wait for a client
+HELD = object()    # marks a part of an answer that never comes
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -64,7 +64,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Hands out the application, takes reports; ANSWER: the parts of what each other question gets; None: it is gone by then."""
+    """Sends the application and receives reports. ANSWER has the parts of the answer to other requests; None: the server is gone."""
     daemon_threads = True
 
     def __init__(self, *answer):
@@ -148,7 +148,7 @@ def port_80():
 
 
 def said(done):
-    """Of the report that was sent, behind the report on the serial line."""
+    """Return the sentence on the sent report, which follows the report on the serial line."""
     serial = done.file("serial.log").replace(b"\r", b"").decode("ascii", "replace")
     return re.findall(r"^The report was .*", serial.rpartition("\nBARETICK REPORT END")[2], re.M)
 

@@ -1,5 +1,5 @@
-"""save=http://...: the report that is sent by the firmware's own network, and every way in which that goes wrong: the stick
-and the serial line have it never the less, and what became of it is said.
+"""save=http://...: the firmware's network sends the report. If this fails, the stick and the serial line still have the report, and
+a sentence gives the reason.
 """
 import contextlib
 import re
@@ -19,12 +19,12 @@ from stick import FAST, FILES, STICK, block_sums, folders, volume_of
 pytestmark = IMAGE_BUILT
 
 CARD = qemu("-netdev", "user,id=net", "-device", "virtio-net-pci,netdev=net,romfile=")
-HOST = "10.0.2.2"     # of QEMU's user network: this machine
-NOBODY = "10.0.2.77"  # an address of that network that nothing answers at
-CLIENT_S = 300        # of a client that is waited for, at most
+HOST = "10.0.2.2"     # this machine in QEMU's user network
+NOBODY = "10.0.2.77"  # an unused address of that network
+CLIENT_S = 300        # limit for the wait for a client
 
 def body_of(line):
-    """What a client posts: the bytes behind its headers, as many as they say."""
+    """Return the body that a client posts, with the length from its headers."""
     data = b""
     while b"\r\n\r\n" not in data:
         if not (piece := line.recv(65536)):
@@ -39,7 +39,7 @@ def body_of(line):
 
 
 class Server:
-    """Takes connections one after another; ANSWER are the bytes that each gets. `bodies` is what came."""
+    """Accepts connections one after the other, and sends ANSWER to each. `bodies` has the received data."""
 
     def __init__(self, answer=None, reads=True, closes=True):
         self.answer, self.reads, self.closes = answer, reads, closes
@@ -88,7 +88,7 @@ def status(line):
 
 
 def sent(run, address, card=CARD):
-    """(the run's report as the serial line has it, what was said of sending it): whole on the stick, too."""
+    """Return the run's report from the serial line, and the sentence on sending it. Assert that the stick has it, too."""
     done = run(*STICK, *card, "--", *FAST, f"save={address}")
     assert checked(done)["options"]["save"] == address
     saved = folders(volume_of(done.file("stick.img")))["0001"]

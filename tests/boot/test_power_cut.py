@@ -19,7 +19,7 @@ from boots import IMAGE_BUILT, checked
 # All in one worker, so that the runs are made once.
 pytestmark = [IMAGE_BUILT, pytest.mark.xdist_group("row")]
 
-CLOCK_STEP_S = 2  # of a date on FAT
+CLOCK_STEP_S = 2  # resolution of a date on FAT
 STALE = b"0001    NEW an older file's bytes, in a cluster that is free again. "
 
 
@@ -107,7 +107,7 @@ def test_folder_and_files_bear_the_date_of_the_firmwares_clock(row):
             assert begun <= entry.made <= ended and begun <= entry.written <= ended
 
 
-ORDER = ["nothing", "checkpoint", "report"]  # what is left of a run: never less than there was before
+ORDER = ["nothing", "checkpoint", "report"]  # the remains of a run, in an order that never goes back
 
 
 def test_a_power_cut_at_any_moment_leaves_every_numbered_folder_whole(row):
@@ -119,7 +119,7 @@ def test_a_power_cut_at_any_moment_leaves_every_numbered_folder_whole(row):
     for number, run in enumerate(row.runs, 1):
         earlier, rests_on, left = row.runs[number - 2].folders if number > 1 else {}, None, "nothing"
         for sector in blocklog.cuts(image, run.writes):
-            if rests_on is None or sector in rests_on:  # else what is left is what was
+            if rests_on is None or sector in rests_on:  # otherwise the remains do not change
                 before = left
                 left, rests_on = what_is_left(image, kept, earlier, run.folders)
                 assert ORDER.index(left) >= ORDER.index(before)

@@ -1,5 +1,5 @@
-"""What a person sees and what keys do, read off the pixels of a guest's screen. The letters are the firmware's own,
-learned from the rule catalogue, which the serial line carries word by word."""
+"""The screen and its keys, read from the pixels of a guest's screen. The letters of the firmware's font are learned from the rule
+catalogue, which is also on the serial line."""
 import collections
 import json
 import pathlib
@@ -62,7 +62,7 @@ def same(seen, wanted):
 
 
 def last_line(rows):
-    """The last line of a document that is on the screen, by its title; 0: there is no such number yet."""
+    """Return the number of the document's last visible line from the title, or 0 if there is none yet."""
     found = re.search(r"lines \d+-(\d+) of \d+", rows[0])
     return int(found[1]) if found else 0
 
@@ -105,7 +105,7 @@ def section(lines, start, end):
 
 
 def stolen(report):
-    """What the title has beside the verdict where too much time was stolen."""
+    """Return the title's addition to the verdict if too much time was stolen."""
     quality = report["quality"]
     if quality["reliable_tails"] is not False:
         return ""
@@ -140,7 +140,7 @@ def after_verdict(rows, report):
 
 
 def word_of(clock):
-    """As the tables have it: of a clock without a finding, of which something is not determined, that is the word."""
+    """Return the word for the tables: n.d. for a clock that passed, but with rules that were not determined."""
     return "n.d." if clock["verdict"] == "pass" and clock["not_determined"] else clock["verdict"]
 
 
@@ -199,10 +199,10 @@ def test_80x25_every_page_by_its_key_and_restart(letters):
         shown.press("tab")
         reader.title("Findings")
         shown.press("q", "esc")  # no way back: the cores were taken
-        assert shown.processor_share(2) < 0.6  # of the one core that waits for a key; awake it is 1
+        assert shown.processor_share(2) < 0.6  # one core waits for a key; without sleep the share is 1
         reader.title("Findings")
         shown.press("r")
-        assert shown.wait_for_event("SHUTDOWN")["data"]["reason"] == "guest-reset"  # by -no-reboot
+        assert shown.wait_for_event("SHUTDOWN")["data"]["reason"] == "guest-reset"  # because of -no-reboot
 
 
 def test_160x53_shows_clocks_that_disagree_with_findings_and_picture_beside_them_and_powers_off(letters):
@@ -210,7 +210,7 @@ def test_160x53_shows_clocks_that_disagree_with_findings_and_picture_beside_them
         reader = Reader(shown, letters)
         shown.wait_for_serial(b"BARETICK REPORT END")
         report = report_of(shown)
-        assert report["verdict"] == "warn"  # in a guest all timers are one witness against the rate that was given
+        assert report["verdict"] == "warn"  # in a guest all timers are one source against the given rate
         picture = reader.title("Summary")
         check_bars(picture, report)
         check_clocks(reader, picture, report)

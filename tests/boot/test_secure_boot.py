@@ -1,4 +1,4 @@
-"""Firmware that enforces Secure Boot: what is signed runs, by its own key or by shim and an enrolled certificate; nothing else does."""
+"""Firmware that enforces Secure Boot runs only signed applications, by their own key or by shim and an enrolled certificate."""
 import json
 import os
 import re
@@ -46,7 +46,7 @@ def with_shim(keys, tmp_path_factory):
 
 
 def tampered(data):
-    """One bit of the text of the page: what is started with it would run as well."""
+    """Change one bit of the page's text, so that the application would still run."""
     at = data.index(b"<!DOCTYPE html>")
     return data[:at] + bytes([data[at] ^ 1]) + data[at + 1:]
 

@@ -35,7 +35,7 @@ def within(interval, ticks, hz):
 
 
 def accused(report):
-    """Each by its core, which is None where it is one of a pair of which it can't be told who is off."""
+    """Return the findings by core. The core is None if only a pair is proven to differ."""
     return {finding["core"]: finding["text"] for finding in report["findings"] if finding["rule"] == "tsc-offset"}
 
 
@@ -48,12 +48,12 @@ def excludes_zero(interval):
 
 
 def matrices(report):
-    """Of each tournament, what each pair's own ping-pongs say of the two."""
+    """Return the matrix of each tournament with the results of all pairs."""
     return [report["skew"]["matrix"], *(later["matrix"] for later in report["skew"]["later"])]
 
 
 def pairs_of(matrix, number):
-    """What the ping-pongs say of core NUMBER against each other one."""
+    """Return the offsets of core NUMBER from each other core."""
     return [row[number] for other, row in enumerate(matrix) if other != number]
 
 
@@ -96,7 +96,7 @@ def test_a_core_with_another_tsc_is_measured_and_named_where_its_round_trips_pro
     seen = (core["offset_ns"], [pairs_of(matrix, number) for matrix in matrices(report)], report["findings"])
     named = accused(report)
     assert bool(named) == any(proofs), seen
-    guilty = core["apic_id"] if cpus > 2 else None  # of two nothing shows which is right
+    guilty = core["apic_id"] if cpus > 2 else None  # with two cores nothing shows which is right
     assert set(named) <= {guilty, None}, seen
     assert any(is_proven(matrix, number) for matrix in matrices(report)) <= (guilty in named), seen
     assert None not in named or core["apic_id"] in map(int, re.findall(r"ore (\d+)'s", named[None])), seen
@@ -122,7 +122,7 @@ def test_a_core_whose_own_reads_step_back_is_named_and_no_other_core(run, fault)
 
 @pytest.mark.parametrize("cpus", cases([(4,)], 2))
 def test_a_guest_with_the_same_tsc_accuses_nobody(run, cpus):
-    """It runs as the others of this file do: so what they show is the offset's, not the guest's."""
+    """It also runs as an SVM guest, so the results of the other tests come from the offset and not from the guest."""
     report = skewed(run, cpus, {cpus // 2: 0})
     check_offsets(report, {cpus // 2: 0})
     assert report["skew"]["warps"] == 0, report["skew"]

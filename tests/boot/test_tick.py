@@ -27,7 +27,7 @@ def of_hpet(report):
 
 def test_a_tick_that_stops_the_hpet_is_quiet_while_that_is_compared(run):
     report = checked(ticking(run, "on", "profile=quick"))
-    assert of_hpet(report)["outcome"] in ("passed", "not_checked")  # of one source with all others of QEMU
+    assert of_hpet(report)["outcome"] in ("passed", "not_checked")  # it has the same source as all other clocks of QEMU
     low, high = (clocks(report)["hpet"]["error_ppm"][end] for end in ("low", "high"))
     assert -2000 < low <= high < 2000
 
@@ -43,7 +43,7 @@ def test_without_a_way_to_stop_the_tick_the_hpets_rate_is_left_open(run):
 
 @pytest.mark.parametrize("cores", ["off", "mp"])
 def test_the_tick_goes_on_after_the_run_as_it_was(run, cores):
-    """Whoever started it from a shell comes back to that, timers' interrupts asked or not."""
+    """baretick returns to the shell, with and without the test of timer interrupts."""
     done = ticking(run, "on", *SHORT, "clocks=tsc,hpet,acpi_pm", f"cores={cores}", "exit=return")
     assert AS_FOUND in done.stderr, done
     assert json.loads(done.file("report.json"))["intervals"], "they were asked"
@@ -51,7 +51,7 @@ def test_the_tick_goes_on_after_the_run_as_it_was(run, cores):
 
 
 def test_a_tick_that_does_not_go_on_after_timers_were_asked_is_said(run):
-    """Whoever boots it sees why no key is read any more: the callback that is counted afterwards never comes."""
+    """The screen says why no key is read any more: the counted callback never comes afterwards."""
     done = ticking(run, "dead", *SHORT, "clocks=tsc,hpet,acpi_pm", "cores=off")
     notes = json.loads(done.file("report.json"))["notes"]
     assert [note for note in notes if note.startswith("The firmware's timer does not call back within ")], notes

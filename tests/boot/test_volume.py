@@ -63,7 +63,7 @@ def set_free_count(stick, clusters):
 
 
 def held(stick):
-    """What a stick holds, but for the time at which a folder was written to, and what is free."""
+    """Return the contents of a stick without the times of folders, and the free space."""
     volume = volume_of(stick)
     paths = ["", "baretick"] if "baretick" in volume.folder("") else [""]
     entries = [{name: entry._replace(written=entry.folder or entry.written) for name, entry in volume.folder(path).items()}
@@ -170,7 +170,7 @@ def test_the_firmwares_own_volume_with_what_kernel_hands_over_is_read_only(run):
 
 
 def test_an_application_that_came_over_the_network_says_that_there_is_no_volume(run, tmp_path):
-    """By TFTP from QEMU's own server, after a stick with nothing on it."""
+    """Boots by TFTP from QEMU's own server, after an empty stick."""
     stick = tmp_path / "stick"
     stick.write_bytes(bytes(510) + b"\x55\xaa" + bytes((1 << 20) - 512))  # a boot sector that leads nowhere
     network = qemu("-netdev", f"user,id=net,tftp={EFI.parent},bootfile={EFI.name}",
@@ -178,7 +178,7 @@ def test_an_application_that_came_over_the_network_says_that_there_is_no_volume(
     told(run(*STICK, "--image", stick, *network, "--", *FAST), "the application was not started from one.")
 
 
-# What else may be in \baretick.
+# Other entries in \baretick.
 
 def test_names_that_are_no_numbers_are_passed_over_and_numbers_are_taken_by_files_too(run, tmp_path):
     stick, file = copy_of_stick(tmp_path), tmp_path / "file"
@@ -225,7 +225,7 @@ def test_a_folder_whose_chain_leads_back_to_its_begin_is_left_alone(run, tmp_pat
 
 
 def test_a_short_name_that_is_a_number_is_passed_over(run, tmp_path):
-    """Made by hand: `0001.newer`, for which mtools would take another short name. An Open finds it by either name."""
+    """The entry `0001.newer` is written byte by byte, because mtools would choose another short name. Open finds it by both names."""
     stick, file = copy_of_stick(tmp_path), tmp_path / "file"
     file.write_bytes(b"mine")
     mtools(stick, "mcopy", file, "::/baretick/0001.newer")
@@ -237,7 +237,7 @@ def test_a_short_name_that_is_a_number_is_passed_over(run, tmp_path):
     total = 0
     for byte in image[at:at + 11]:
         total = ((total & 1) << 7 | total >> 1) + byte & 0xFF
-    image[at - 32 + 13] = total  # of the long name's one entry: the sum of the short one
+    image[at - 32 + 13] = total  # checksum of the short name in the entry of the long name
     stick.write_bytes(image)
     assert b"mine" == mtools(stick, "mtype", "::/baretick/0001.newer")
     done = run(*STICK, "--image", stick, "--", *FAST)

@@ -1,16 +1,18 @@
 /*
- * In place of drivers/clocks/acpi_pm.c in a test image: the same PM timer, a read of which takes an exception. QEMU's
- * fw_cfg item `opt/baretick/fault` says which, on the core of which APIC id, and when: after so many batches of
- * samples on it, on `open`, or while all cores read `together`: `gp 0 100`, `pf 1 open`, `ud 0 together`. Calls that
- * go astray: into memory that is not there (`vo`), onto the stack (`st`); and one of the firmware that faults there
- * (`fw`). Or in a handler of the local APIC's timer (`ha 0 0`): see timer_lapic.c.
+ * Replaces drivers/clocks/acpi_pm.c in a test image with a PM timer whose reads cause an exception. QEMU's fw_cfg item
+ * `opt/baretick/fault` has three words: the kind, the APIC id of the core, and the time. The time is a number of
+ * batches of samples, `open`, or `together` (while all cores read). Examples are `gp 0 100`, `pf 1 open`, `ud 0
+ * together`.
  *
- * `is`: a page fault like `pf`, with firmware that gives #PF a stack of its own: see guard.c.
+ * Calls to wrong addresses are `vo` (memory that does not exist), `st` (the stack), and `fw` (a call of the firmware
+ * that faults there). `ha 0 0` is an exception in a handler of the local APIC's timer: see timer_lapic.c.
  *
- * `ea 0 open`: before there is an application, in the boot without UEFI alone: see bare/take_over.c.
+ * `is` is a page fault like `pf`, with firmware that has a separate stack for #PF: see guard.c.
  *
- * Or no exception, but a firmware that lacks something when cores are started: `lo 0 open`: no memory below 1 MiB is
- * free; `ma 0 open`: the MADT lists another core in the boot core's place.
+ * `ea 0 open` is an exception before the application starts, only in the boot without UEFI: see bare/take_over.c.
+ *
+ * Two kinds cause no exception, but remove something that the start of cores needs. With `lo 0 open` no memory below
+ * 1 MiB is free. With `ma 0 open` the MADT lists another core in place of the boot core.
  */
 #define acpi_pm_driver acpi_pm_well
 #include "../../drivers/clocks/acpi_pm.c"
@@ -30,7 +32,7 @@ extern const struct driver acpi_pm_driver;
 extern void missing_call_firmware(void *to, const void *from); /* it copies a byte there, and faults */
 extern void missing_low_memory(void);                          /* none is free any more */
 
-#define NO_CORE       77u /* of no machine of the tests */
+#define NO_CORE       77u /* an id that no machine of the tests has */
 
 static char kind[3];
 static uint32_t core;

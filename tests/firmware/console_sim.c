@@ -133,7 +133,7 @@ make_handle(unsigned card, bool serial, bool on_console)
 	if (!on_console)
 		return handle;
 	if (con_out_size)
-		con_out[con_out_size - 3] = 1; /* the end of the one before is not that of all */
+		con_out[con_out_size - 3] = 1; /* the end of one path is not the end of the list */
 	to = put_path(con_out + con_out_size, card, serial, 2);
 	if (serial)
 		to = put_node(to, 3, 10, terminal, sizeof(terminal));
@@ -259,7 +259,7 @@ set_timer(EFI_EVENT event, EFI_TIMER_DELAY type, UINT64 time)
 	return EFI_SUCCESS;
 }
 
-/* Of close and check: a timer's period is always over. */
+/* For CloseEvent and CheckEvent. A timer's period is always over. */
 static EFI_STATUS EFIAPI
 use_event(EFI_EVENT event)
 {

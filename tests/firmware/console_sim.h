@@ -22,7 +22,7 @@ struct line_sim {
 /* ConOut, on no device yet, and no key: to be called behind firmware_sim_reset(). */
 struct display_sim *console_sim_open(void);
 
-/* A display's or a line's handle at the device path of CARD, a number; ON_CONSOLE: ConOut has it. */
+/* Makes the handle of a display or line at the device path of CARD, a number. ON_CONSOLE: ConOut lists it. */
 EFI_HANDLE console_sim_display(struct display_sim *display, unsigned card, bool on_console);
 EFI_HANDLE console_sim_line(struct line_sim *line, unsigned card, bool on_console);
 

@@ -11,7 +11,7 @@
 struct opened {
 	EFI_FILE_PROTOCOL interface; /* first: This is the whole */
 	size_t file;
-	size_t position; /* of a folder: in files[] */
+	size_t position; /* a folder's position in files[] */
 };
 
 static struct volume_sim volume;

@@ -10,16 +10,16 @@
 struct volume_sim {
 	struct volume_sim_file {
 		char path[VOLUME_SIM_PATH];  /* "": a free place */
-		char alias[VOLUME_SIM_PATH]; /* its short name, with the folder; "": none of its own */
+		char alias[VOLUME_SIM_PATH]; /* its short name with the folder, or "" if it has none */
 		bool folder;
 		char *bytes;
 		size_t length;
 	} files[VOLUME_SIM_FILES];
 	EFI_STATUS flush;     /* what Flush answers */
 	EFI_STATUS rename;    /* what a rename answers */
-	size_t write_max;     /* bytes in one Write; more: EFI_DEVICE_ERROR */
-	bool low_only;        /* a buffer that lies above 4 GiB: likewise */
-	size_t room_bytes;    /* that files may still grow by */
+	size_t write_max;     /* a longer Write gives EFI_DEVICE_ERROR */
+	bool low_only;        /* a buffer above 4 GiB gives EFI_DEVICE_ERROR */
+	size_t room_bytes;    /* remaining space for files */
 	unsigned writes;      /* how often Write was called */
 };
 

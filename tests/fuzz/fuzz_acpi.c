@@ -1,7 +1,7 @@
 /*
- * libFuzzer target over the ACPI reader. The first byte of an input says how the rest is taken: as the memory
- * of a machine whose RSDP is its first byte, or as one table; and whether checksums are made right, so that
- * the bytes behind them are reached. seeds.py makes inputs from tables of real machines.
+ * libFuzzer target for the ACPI reader. The first byte of an input selects its meaning: the memory of a machine
+ * that starts with the RSDP, or a single table. It also selects whether checksums are corrected, so that later
+ * bytes are reached. seeds.py makes inputs from tables of real machines.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
- * libFuzzer target over what a network says: the begin of an HTTP answer, a DHCP packet, a URI, and the nodes of a
- * device path. The first byte of an input says which the rest is, and whether it begins as it should, so that what
- * comes behind that is reached.
+ * libFuzzer target for network data: the start of an HTTP answer, a DHCP packet, a URI, and the nodes of a device path.
+ * The first byte of an input selects one of them. It also selects whether the start is made valid, so that later bytes
+ * are reached.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,7 +125,7 @@ look_at_path(const uint8_t *bytes, size_t length)
 	return broken;
 }
 
-/* What is asked of a server has no byte that ends a line or a query. */
+/* A request to a server has no byte that ends a line or a query. */
 static const char *
 look_at_query(const uint8_t *bytes, size_t length)
 {

@@ -1,6 +1,6 @@
 /*
- * Any bytes as options: what is accepted is in range and reads back the same a second time, what is refused
- * changes nothing and gives printable sentences.
+ * Arbitrary bytes as options. Accepted values are in range and are the same when they are written and read again.
+ * Refused values change nothing and give printable sentences.
  */
 #include <stdint.h>
 #include <stdlib.h>

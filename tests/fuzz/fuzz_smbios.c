@@ -1,7 +1,7 @@
 /*
- * libFuzzer target over the SMBIOS reader. The first byte of an input says what the rest is: a 64-bit entry point, a
- * 32-bit one, or a table that one points to; and whether an entry point's checksum is made right, so that the table
- * behind it is reached.
+ * libFuzzer target for the SMBIOS reader. The first byte of an input selects its meaning: a 64-bit entry point, a
+ * 32-bit one, or a table. It also selects whether the entry point's checksum is corrected, so that the table is
+ * reached.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct image {
 	const uint8_t *entry, *table;
 	size_t entry_length, table_length;
 	bool seal;
-	uint8_t *blocks[BLOCKS_MAX]; /* of just the length that was asked for: the sanitizer sees a read beyond it */
+	uint8_t *blocks[BLOCKS_MAX]; /* exactly as long as requested, so that the sanitizer finds a read beyond it */
 	size_t block_count;
 };
 

@@ -45,7 +45,7 @@ def is_on_rig():
 
 
 class Seen:
-    """What a run left: the report, the text."""
+    """The results of a run: the report, the text."""
 
     def __init__(self, folder):
         self.report = json.loads((folder / "report.json").read_bytes())

@@ -1,4 +1,4 @@
-"""What a run under a real KVM says of hypervisors' clocks, beside what KVM offers. `make kvm`; one boot for all tests of a case."""
+"""Reports on hypervisors' clocks under a real KVM, compared with KVM's features. `make kvm` does one boot for all tests of a case."""
 import pytest
 
 import kvms
@@ -8,7 +8,7 @@ HYPERV = "host,hv-time,hv-vpindex,hv-synic,hv-stimer,hv-frequencies"
 OFFERED = {HOST: {"kvmclock"}, HYPERV: {"kvmclock", "hv_ref", "hv_page"}}
 PARAVIRTUAL = OFFERED[HYPERV]
 OPTIONS = ["profile=quick", "clocks=tsc,acpi_pm,kvmclock,hv_ref,hv_page"]
-# Of those that can be broken by no fault of a clock: a read that traps, interrupts that a busy host delays.
+# Rules that may be broken without a fault of a clock: a read that exits, interrupts that a busy host delays.
 SLOW = ("clock-slow", "irq-late", "irq-rate", "irq-lost", "irq-doubled")
 
 CASES = {"kvm-q35-2": ("q35", 2, HOST), "kvm-pc-1": ("pc", 1, HOST), "hyperv-q35-1": ("q35", 1, HYPERV), "hyperv-pc-2": ("pc", 2, HYPERV)}
@@ -34,7 +34,7 @@ def accused(seen):
 
 
 def check_left_as_found(seen):
-    """MSRs of KVM and Hyper-V on the first core are among what is read before and after; others' are read back."""
+    """The MSRs of KVM and Hyper-V are compared before and after on the first core, and read back on other cores."""
     assert "Not put back" not in seen.text
     assert not [note for note in seen.report["notes"] if "Not put back" in note]
 
@@ -49,7 +49,7 @@ def test_each_clock_that_is_offered_is_there_and_no_other(case, seen):
 
 
 def test_their_rates_overlap(case, seen):
-    """A TSC without a claim of its own is in no pair: it is beside what each page takes it for."""
+    """A TSC without a nominal rate is in no pair of rates. It is compared with the rate in each page."""
     pairs = {frozenset((rate["a"], rate["b"])): rate["ppm"] for rate in seen.report["rates"]}
     for one in OFFERED[CASES[case][2]]:
         for other in set(seen.clocks()) - {one, "tsc", "null"}:
@@ -75,7 +75,7 @@ def test_nobody_is_accused_and_all_is_left_as_it_was_found(seen):
 
 @pytest.mark.parametrize("cpu", [HOST, HYPERV], ids=["kvm", "hyperv"])
 def test_a_pause_is_a_moment_at_which_clocks_parted_and_no_clocks_fault(tmp_path, cpu):
-    """KVM's TSC goes on meanwhile. The clocks that it keeps for its guest do not."""
+    """KVM's TSC continues in the pause. The clocks that KVM keeps for its guest stop."""
     kvms.need()
     seen = kvms.boot(tmp_path / "out", "q35", 2, cpu, [*OPTIONS, "duration=500ms"], is_paused=True)
     moments = seen.report["discontinuities"]
@@ -91,7 +91,7 @@ def test_a_pause_is_a_moment_at_which_clocks_parted_and_no_clocks_fault(tmp_path
 
 
 def test_where_the_host_does_not_trust_its_tscs_the_page_says_so(tmp_path):
-    """Then cores may not be compared by it, and what is said of them is said of the TSCs."""
+    """Then cores must not be compared by this clock, and findings on them concern the TSCs."""
     kvms.need(rig_only="makes a host whose TSCs are not synchronised")
     seen = kvms.boot(tmp_path / "out", "q35", 2, HOST, OPTIONS, host_tsc="unstable")
     assert seen.interface("KVM")["stable"] is False

@@ -9,7 +9,7 @@ SECTOR = 512
 ENTRY = 32
 LONG_NAME, VOLUME_LABEL, FOLDER = 0x0F, 0x08, 0x10
 DELETED, END = 0xE5, 0x00
-LOWER_BASE, LOWER_EXTENSION = 0x08, 0x10  # of byte 12, as Windows NT and EDK II write it
+LOWER_BASE, LOWER_EXTENSION = 0x08, 0x10  # bits of byte 12, as Windows NT and EDK II write it
 LAST = 0x0FFFFFF8
 
 Entry = collections.namedtuple("Entry", "folder cluster size made written")
@@ -30,7 +30,7 @@ def moment(date, time):
 class Volume:
     def __init__(self, image, offset):
         self._image = memoryview(image)[offset:]
-        self.looked_at = {offset // SECTOR}  # sectors of IMAGE that what was found rests on
+        self.looked_at = {offset // SECTOR}  # sectors of IMAGE that the results depend on
         sector, per_cluster, reserved, fats = struct.unpack_from("<HBHB", self._image, 11)
         fat_sectors, = struct.unpack_from("<I", self._image, 36)
         total, = struct.unpack_from("<I", self._image, 32)
@@ -99,7 +99,7 @@ class Volume:
         return found
 
     def folder(self, path):
-        """{name: Entry} of a folder; of the root with ""."""
+        """Return {name: Entry} of a folder, or of the root for an empty path."""
         return self._entries(self.find(path).cluster if path else self._root)
 
     def find(self, path):

@@ -1,4 +1,4 @@
-"""What the tests of the runner and the boot suite share."""
+"""Helpers for the tests of the runner and for tests that boot."""
 import hashlib
 import json
 import os
@@ -15,7 +15,7 @@ SCHEMA = ROOT / "src" / "report" / "report.schema.json"
 WHOLE_FIRMWARE = "/usr/share/ovmf/OVMF.fd"
 TCG = ["--accel", "tcg"]
 FAST_TCG = [*TCG, *(["--firmware", WHOLE_FIRMWARE] if os.path.exists(WHOLE_FIRMWARE) else [])]
-FAKE = "fake qemu,1"  # what stands in for QEMU; the reports that it gives are only as whole as a test needs
+FAKE = "fake qemu,1"  # the replacement of QEMU; its reports are only as complete as a test needs
 CHATTER = b"\x1b[2J\x1b[01;01H\x1b[=3hBdsDxe: loading baretick.efi\r\n\x1b[2J\x1b[01;01H"
 
 
@@ -39,7 +39,7 @@ def report(verdict="pass", clocks=(("tsc", "pass"),)):
 
 
 def spoken(document=None, text=b"the table\n", json_sha=None, text_sha=None, more=b""):
-    """What comes over the serial line: the firmware's chatter, the blocks TEXT, REPORT and MORE."""
+    """Return the output on the serial line: lines of the firmware, and the blocks TEXT, REPORT and MORE."""
     body = json.dumps(document or report(), indent=1).encode() + b"\n"
     return (CHATTER + b"baretick 0.1.0\n" + block("TEXT", text, text_sha) + more
             + block("REPORT", body, json_sha)).replace(b"\n", b"\r\n")
@@ -57,7 +57,7 @@ class Run:
         self._check_reports(FAKE in f"{arguments} {environment}")
 
     def _check_reports(self, from_fake):
-        """Of the run, or of each of a matrix: the application's, and what the runner makes where there is none."""
+        """Check the report of the run, or of each run of a matrix, from the application or from the runner."""
         for path in self.out.rglob("report.json") if self.out.is_dir() else ():
             report = json.loads(path.read_bytes())
             if not from_fake or "reason" in report:

@@ -25,7 +25,7 @@ def runs():
 
 @pytest.fixture
 def booted(request, runs, tmp_path_factory):
-    """The run that the test's marker `boot` asks for, {out} being its folder. Who asks for the same gets the same."""
+    """The run that the test's marker `boot` asks for, {out} being its folder. The same arguments give the same run."""
     arguments = request.node.get_closest_marker("boot").args
     if arguments not in runs:
         out = tmp_path_factory.mktemp("booted") / "out"

@@ -46,7 +46,7 @@ class Browser:
         self.profile.cleanup()
 
     def _read(self, deadline):
-        """The next message; events are kept for those who ask."""
+        """Return the next message. Events are kept for later."""
         while b"\0" not in self.rest:
             if not select.select([self.back], [], [], max(deadline - time.monotonic(), 0))[0]:
                 raise TimeoutError("the browser does not answer")
@@ -79,7 +79,7 @@ class Browser:
 
 
 class Page:
-    """A tab on a file. What went wrong in it is in `problems`, what it asked for in `requests`."""
+    """A tab with a file. `problems` has its errors, and `requests` its requests."""
 
     def __init__(self, browser, path, width, height, dark):
         self.browser = browser

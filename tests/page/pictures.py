@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`make pictures`: the top of a report's page to its first chart, light, dark and beside another report, and the screen at the end of a run,
+"""`make pictures`: the top of a report's page to its first chart, light, dark and in a comparison, and the screen at the end of a run,
 as the READMEs show them.
 
 Usage: pictures.py REPORT.html OTHER.json SCREEN.png FOLDER

@@ -15,7 +15,7 @@ USED = re.compile(r"(?<![\w$])(?<!(?<!\.)\.)[A-Za-z_$][\w$]*")
 
 
 def plain(text):
-    """TEXT without comments, quoted strings and keys of objects; what stands in a template's ${} stays."""
+    """Return TEXT without comments, quoted strings and keys of objects. Expressions in a template's ${} stay."""
     return KEY.sub(r"\1", COMMENT_OR_STRING.sub(" ", text))
 
 

@@ -1,4 +1,5 @@
-"""fleet.html in a headless Chromium: its tables are drawn, sort, lead on, and fit; nothing is asked for, and nothing hostile done."""
+"""fleet.html in a headless Chromium. Its tables are drawn, can be sorted, have links, and fit. It makes no requests, and hostile text
+has no effect."""
 import re
 
 import pytest
@@ -12,7 +13,7 @@ WIDER = """[...document.querySelectorAll("main *")].filter((each) => !each.close
 
 
 class Answers:
-    """What the queries would give of a fleet in which three machines are odd; see lab/questions.py."""
+    """The results of the queries for a fleet with three outliers; see lab/questions.py."""
     runs, not_done, known, unknown, failed, warned, misdated = 231, 1, 99, 1, 1, 0, 1
     cut, shown_max = ["changes"], 20000
 

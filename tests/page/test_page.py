@@ -30,7 +30,7 @@ TIMERS = {"chart-timers"}
 SERIES = {"chart-series-rates", "chart-series-reads", "chart-series-offsets", "chart-series-gaps"}
 STEADY = {"chart-series-adev", "chart-series-mtie"}
 COMPARED = {"chart-compare-medians", "chart-compare-percentiles"}
-# What each chart has drawn: figures that are there and shown, and pixels that are not empty.
+# The contents of each chart: existing visible figures, and pixels that are not empty.
 DRAWN = """Object.fromEntries([...document.querySelectorAll("canvas")].map((canvas) => {
     const chart = Chart.getChart(canvas);
     const sets = chart.data.datasets.filter((_, i) => chart.isDatasetVisible(i));
@@ -66,7 +66,7 @@ def browser():
 
 @pytest.fixture
 def show(browser, template, tmp_path):
-    """Opens the page of a report; keywords are those of Browser.open."""
+    """Opens the page of a report. The keywords are the same as for Browser.open."""
     opened = []
 
     def call(report, **keywords):
@@ -88,7 +88,7 @@ def golden(name):
 
 
 def of_cores(count):
-    """The clean machine with COUNT cores, of which the last quarter is behind and the third can't be compared."""
+    """The clean machine with COUNT cores. The last quarter is behind, and the third core cannot be compared."""
     report = golden("clean")
     one = report["cores"][0]
     behind = [0 if core < count - count // 4 else 52_000 for core in range(count)]
@@ -130,7 +130,7 @@ def hostile(value, key=None):
 def assert_quiet(page):
     assert page.problems == []
     assert page.requests == []
-    assert page.evaluate("document.querySelectorAll('.problem:not(.other)').length") == 0  # of a report made here one figure may be another's
+    assert page.evaluate("document.querySelectorAll('.problem:not(.other)').length") == 0  # a report from this test may have inconsistent figures
 
 
 def assert_drawn(page, charts):
@@ -191,7 +191,7 @@ def test_a_soak_is_drawn_over_time(show, rows, unit, words):
 
 
 def steps_of(page):
-    """What the charts have of the clock tsc, over each time in ms: (deviation and its floor in ppb, error in ns)."""
+    """Return the charts' values for the clock tsc over each time in ms: (deviation and its floor in ppb, error in ns)."""
     drawn = page.evaluate("['adev', 'mtie'].map((name) => Object.fromEntries((Chart.getChart(`chart-series-${name}`)?.data.datasets ?? [])"
                           ".map((set) => [set.label, set.data.map(({x, y}) => [x, y])])))")
     deviations, floors, errors = (dict(each) for each in (drawn[0].get("tsc", []), drawn[0].get("tsc, floor", []), drawn[1].get("tsc", [])))
@@ -210,7 +210,7 @@ def steady(show, rates, within=1.0):
     return steps_of(show(with_rates(rates, within)))
 
 
-MINUTES = [60_000 * 2 ** n for n in range(6)]  # of 100 rows: over 64 no second difference is left
+MINUTES = [60_000 * 2 ** n for n in range(6)]  # 100 rows have no second difference over more than 64
 
 
 def test_of_a_rate_that_drifts_the_deviation_is_known_exactly(show):
@@ -220,7 +220,7 @@ def test_of_a_rate_that_drifts_the_deviation_is_known_exactly(show):
     for n, (deviation, floor, _) in enumerate(steps.values()):
         assert deviation == pytest.approx(100 * 2 ** n / math.sqrt(2), rel=1e-6)
         assert floor == pytest.approx(2 / 2 ** n * math.sqrt(2), rel=1e-6)
-    assert steps[60_000][2] == pytest.approx(4.95 * 60_000, rel=1e-6)  # of the first row and the last
+    assert steps[60_000][2] == pytest.approx(4.95 * 60_000, rel=1e-6)  # between the first row and the last
 
 
 def deviation_of(phases, m):
@@ -253,7 +253,7 @@ def test_a_rate_that_stays_deviates_by_nothing_whatever_it_is(show):
 def test_a_step_of_the_phase_is_the_error_over_any_time_that_holds_it(show):
     steps = steady(show, [10.0 if i == 50 else 0.0 for i in range(100)])
     assert steps[60_000][2] == pytest.approx(9.9 * 60_000)
-    assert steps[480_000][2] == pytest.approx(9.9 * 60_000)  # what comes on both sides goes the other way
+    assert steps[480_000][2] == pytest.approx(9.9 * 60_000)  # the two sides have opposite signs
 
 
 def test_over_rows_without_a_rate_nothing_is_told(show):
@@ -317,7 +317,7 @@ def test_the_top_says_whether_the_cores_are_in_step_as_the_text_does(show):
         report = golden(name)
         assert show(report).evaluate(said) == f"TSCs of the cores: {report['skew']['text']}."
     assert report["skew"]["text"].startswith("not synchronised at ")
-    report["skew"]["text"] = None  # of an earlier release
+    report["skew"]["text"] = None  # as in an earlier release
     page = show(report)
     assert_quiet(page)
     assert page.evaluate(said) is None
@@ -413,7 +413,7 @@ def test_what_a_stall_is_stands_below_the_clocks_where_there_are_some(show, stal
 
 
 def over_best(page):
-    """Per clock what stands in the column, of the costs."""
+    """Return the column of the costs by clock."""
     return dict(page.evaluate("[...document.querySelectorAll('#costs tbody tr')].map((row) => "
                               "[row.cells[0].textContent, row.cells[2].textContent.replaceAll('\\u00a0', ' ')])"))
 
@@ -457,7 +457,7 @@ def test_a_note_of_both_ways_of_reading_a_clock_stands_there_once(show, second, 
 
 
 def compare(page, there, path):
-    """Chooses the report THERE, put into PATH, and gives the rows of what is not the same, and all that the section says."""
+    """Choose the report THERE, written to PATH, and return the rows of differences and the section's text."""
     path.write_text(json.dumps(there))
     page.choose_file("#compare-file", path)
     page.wait(f"document.getElementById('compare')?.textContent.includes({json.dumps(path.name)})")
@@ -524,7 +524,7 @@ def test_comparison_has_timers_by_the_rules_of_the_baseline(show, tmp_path, acce
 
 def test_comparison_says_first_how_the_machines_and_the_options_differ(show, tmp_path):
     here, there = golden("clean"), golden("clean")
-    there["machine"]["identity"] = None  # of an earlier release
+    there["machine"]["identity"] = None  # as in an earlier release
     there["machine"].update(cpu="Other CPU", hypervisor="TCGTCGTCGTCG", accelerator="tcg", firmware="Other 1", cores_started=2)
     there["options"].update(profile="quick", duration_ms=100, cores="mp", gap_us=20, given="profile=quick cores=mp gap=20us")
     there["tool"]["version"] = "0.2.0"
@@ -559,7 +559,7 @@ def test_one_bracket_more_or_less_is_the_same_latency(show, tmp_path, bracket_ns
 
 
 def baselines(here):
-    """By name: what HERE is compared with, each a little other."""
+    """Return reports by name, each with a small difference from HERE."""
     def latency(name, **figures):
         return lambda report: clock_of(report, name)["latency"].update(figures)
 
@@ -826,7 +826,7 @@ def test_the_tscs_rate_has_its_error(show):
 
 
 class Listener:
-    """A server of one's own that hangs up on everybody, and counts them."""
+    """A server that closes and counts all connections."""
 
     def __init__(self):
         self.over, self.calls, self.server = False, 0, socket.create_server(("127.0.0.1", 0))
@@ -996,7 +996,7 @@ def test_the_chart_of_gaps_says_what_it_leaves_out(show, gaps, drawn, said):
 
 
 def spoiled(path, value):
-    """A report of which one figure, by its PATH, is VALUE."""
+    """Return a report with VALUE at PATH."""
     report = golden("clean")
     at = report
     for key in path[:-1]:

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What a guest may say to the runner, drawn at random: fuzz_serial.py COUNT [SEED]
+"""Random output of a guest for the runner: fuzz_serial.py COUNT [SEED]
 
 Serial streams are cut, joined, repeated and spoiled, half of them with sums that are right, and go the runner's way:
 transcript, verdict, comparison, JUnit, TAP, Markdown, page, terminal. Nothing may raise, nothing that is no text may be
@@ -31,7 +31,7 @@ SPOIL = [b"\x00", b"\xff", b"\x1b[2J", b"\x9b31m", b"\r", b"\n", b"\r\n", b" ", 
          b"progress: 1%\n", b"error: \x1b[31m\n", b"BARETICK REPORT BEGIN\n", b"BARETICK TEXT END sha256=", b"baretick 1\n"]
 VALUES = [None, True, False, 0, -1, 1, 10 ** 300, -10 ** 300, 5e-324, 1.5, "", "a", "\x1b]0;x\x07", "\u202e\ud800", [], {}, [[]],
           [None], {"a": 1}, [{"id": "x", "verdict": "pass"}], "pass", "warn", "fail", "absent", "incomplete", "x" * 5000]
-LARGE = 4 << 20  # bytes of what is repeated, now and then
+LARGE = 4 << 20  # bytes of a repeated part, sometimes
 
 
 def seeds():
@@ -160,7 +160,7 @@ def one(draw, small, whole, before):
 
 
 def peak_kib():
-    """Of this program: what getrusage says is that of the one which started it, where that was larger."""
+    """Return the peak memory of this program. getrusage would give the parent's, if that was larger."""
     return int(re.search(r"^VmHWM:\s+(\d+) kB$", pathlib.Path("/proc/self/status").read_text(), re.MULTILINE)[1])
 
 

@@ -1,4 +1,4 @@
-"""What a hostile guest, a hostile folder and a hostile user can do to the runner: nothing but be named.
+"""A hostile guest, a hostile folder and a hostile user cannot harm the runner. They are only reported.
 
 Each test is of something that broke it once: memory, time, escapes, tracebacks, inputs that were lost, signals.
 """
@@ -88,7 +88,7 @@ FLOODS = {
 
 @pytest.fixture(scope="module")
 def startup_s(tmp_path_factory):
-    """What a run takes that ends at once, on this machine as busy as it is."""
+    """Return the duration of a run that ends at once on this machine."""
     begin = time.monotonic()
     subprocess.run([str(RUNNER), "--help"], capture_output=True, check=True)
     return 2 * (time.monotonic() - begin)
@@ -171,7 +171,7 @@ def test_an_input_that_is_no_file_is_refused_and_not_waited_for(fake, tmp_path, 
         assert not (tmp_path / "argv").exists()
 
 
-# What it prints.
+# Output.
 
 def test_no_text_of_a_guest_reaches_a_terminal_or_a_program_raw(fake, tmp_path):
     document = report("fail", [(ESCAPES, "fail"), ("pit", "absent")])

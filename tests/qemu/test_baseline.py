@@ -1,4 +1,4 @@
-"""A run beside an earlier one: what is worse is named with both figures; inside the error nobody is accused."""
+"""Comparison of a run with an earlier one. Deteriorations are named with both figures. Changes within the error are not."""
 import json
 
 import pytest
@@ -9,7 +9,7 @@ from results.baseline import Comparison
 
 
 def clock(name="hpet", verdict="pass", p50=400, least=380, loop=430.0, hit=0, step=10, hz=(1e8, 10), claimed=1e8):
-    """A clock whose reads, steps and rate are these; HZ: the rate and how far each end of its interval is off."""
+    """A clock with the given reads, steps and rate. HZ has the rate and the error of both ends of its interval."""
     value, error = hz
     ppm = error / value * 1e6
     off = claimed and (value / claimed - 1) * 1e6
@@ -250,7 +250,7 @@ def test_a_rate_without_a_claim_is_compared_on_the_same_machine_and_else_a_note(
         assert found.notes[-1].startswith("tsc runs at 2799999900 to 2800000100 Hz, it ran at 2399999900 to ")
 
 
-# What is no baseline, and the runner's part.
+# Invalid baselines, and the runner's part.
 
 @pytest.mark.parametrize("body, sentence", [
     (b"", "is not JSON in ASCII"),

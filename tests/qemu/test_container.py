@@ -30,7 +30,7 @@ def test_it_installs_what_make_run_needs():
 
 
 def test_the_build_has_all_that_it_needs(tmp_path):
-    """In a clone with nothing but what is copied, make knows how to build the application."""
+    """In a folder with only the copied files, make knows how to build the application."""
     copied = [rest.split() for word, rest in INSTRUCTIONS if word == "COPY" and not rest.startswith("--from")]
     for source, target in copied:
         if source != ".git":

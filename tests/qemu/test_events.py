@@ -1,4 +1,4 @@
-"""qemu/run --event: what is asked for, how it is carried out, and what is made of it."""
+"""qemu/run --event: its grammar, its execution, and its results."""
 import re
 import signal
 import subprocess
@@ -14,7 +14,7 @@ from runner import arguments
 from test_run import BOUND_S, alive, start, wait_until
 
 
-# What is asked for.
+# Requested events.
 
 @pytest.mark.parametrize("text, phase, after, what, seconds", [
     ("2=stop:3s", "", 2, "stop", 3), ("2.5s=stop:3", "", 2.5, "stop", 3), ("0=stop:1s", "", 0, "stop", 1),
@@ -187,7 +187,7 @@ def test_a_phase_is_no_line_for_people(run, fake):
     assert done.stdout.splitlines()[:-1] == ["baretick 1", "hello"]
 
 
-# What is made of them.
+# Results of the events.
 
 ANSWERS = r"""
     line = monitor()
@@ -201,7 +201,7 @@ ANSWERS = r"""
 
 
 def answering(fake, tmp_path, answer, verdict="pass"):
-    """A QEMU that gives ANSWER to whatever is asked, and its report when it is told to go on."""
+    """A QEMU that gives ANSWER to every command, and sends its report when it is continued."""
     (tmp_path / "rest").write_bytes(spoken(report(verdict)))
     status = {"pass": "33", "fail": "35"}[verdict]
     return fake(b"baretick 1\n", ANSWERS.replace("ANSWER", repr(answer)).replace("STATUS", status))
@@ -239,7 +239,7 @@ def test_the_time_out_holds_while_one_goes_on(run, fake, tmp_path):
     assert case(done, "0=stop:10m") == [("failure", "not carried out: the run ended meanwhile")]
 
 
-GONE = {"return": {"status": "completed"}}  # by which a migration is over at once
+GONE = {"return": {"status": "completed"}}  # ends a migration at once
 
 
 @pytest.mark.parametrize("arrived, reason", [

@@ -1,4 +1,4 @@
-"""qemu/fleet: what it takes, what it refuses, what it says of a fleet, and how it ends."""
+"""qemu/fleet: accepted and refused files, findings on a fleet, and exit statuses."""
 import contextlib
 import itertools
 import json
@@ -182,7 +182,7 @@ def test_of_a_folder_with_both_the_table_is_left(fleet, tmp_path):
     (tmp_path / "run").mkdir()
     for name in ("csv", "json"):
         shutil.copy(GOLDENS / f"clean.{name}", tmp_path / "run" / f"report.{name}")
-    (tmp_path / "run" / "kernel.json").write_text('{"schema": "baretick.kernel/1"}')  # of nextboot --collect: no report
+    (tmp_path / "run" / "kernel.json").write_text('{"schema": "baretick.kernel/1"}')  # written by nextboot --collect, and no report
     assert fleet(tmp_path / "run").stdout.startswith("1 report taken, 0 in already, 0 skipped; 1 in")
 
 
@@ -360,7 +360,7 @@ def test_figures_beyond_all_measure_are_none_and_spoil_nothing(fleet, maker, tmp
                 each["latency"].update(min_ns=0, p50_ns=-10, p50_within_ns=None, max_ns=10 ** 200)
     (tmp_path / "all.json").write_text("".join(maker.text(report) + "\n" for report in reports))
     done = fleet(tmp_path / "all.json")
-    assert done.returncode == 1 and not done.stderr, done.stderr  # of SMIs there are too many
+    assert done.returncode == 1 and not done.stderr, done.stderr  # too many SMIs
     assert "9 machines known" in done.stdout
     text = json.dumps(on_page(tmp_path / "out" / "fleet.html"))
     assert "SMIs" in text and "Infinity" not in text and "NaN" not in text and "rate error" not in text

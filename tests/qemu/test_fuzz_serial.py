@@ -1,4 +1,4 @@
-"""What a guest may say to the runner, drawn at random. fuzz_serial.py prints the seed, by which it is tried again."""
+"""Random output of a guest for the runner. fuzz_serial.py prints the seed, which repeats a trial."""
 import pathlib
 import re
 import subprocess

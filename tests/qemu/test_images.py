@@ -85,7 +85,7 @@ def test_every_option_of_the_shipped_file_is_commented_out():
 
 
 def test_the_cd_boots_by_uefi_and_as_a_stick(built):
-    """UEFI 2.10, 13.3.2.1: El Torito platform EFh; 5.2.1: MBR type EFh for a system partition."""
+    """El Torito has platform EFh (UEFI 2.10, 13.3.2.1), and the MBR has type EFh for a system partition (5.2.1)."""
     iso = built[0][1]
     boot_record = iso[17 * 2048:18 * 2048]
     assert boot_record[7:39].rstrip(b"\0") == b"EL TORITO SPECIFICATION"

@@ -512,7 +512,7 @@ def test_a_damaged_note_of_what_was_prepared_is_named_and_can_be_removed(machine
     assert machine.state() == before
 
 
-# What the kernel says of its clocks: arch/x86/kernel/tsc.c and kernel/time/clocksource.c of Linux 6.17.
+# The kernel's messages about its clocks: arch/x86/kernel/tsc.c and kernel/time/clocksource.c of Linux 6.17.
 
 @pytest.mark.parametrize("lines, expected", [
     (["tsc: Fast TSC calibration using PIT", "tsc: Detected 2596.176 MHz processor"],

@@ -1,4 +1,4 @@
-"""The READMEs' recipes for CI: as far as they can be tried where none of those services is."""
+"""The READMEs' recipes for CI, as far as they can be tested without these services."""
 import hashlib
 import json
 import os
@@ -48,7 +48,7 @@ def job():
 
 
 def shell_lines():
-    """What a shell is to do, in all of the recipes: each as one script."""
+    """Return the shell commands of all recipes, each as one script."""
     lab, = re.findall(r"^ {4}(sed .*)$", README, re.M)
     released = release()["jobs"]["release"]["steps"]
     return [*(step["run"] for step in [*steps(), *elsewhere()["jobs"]["clocks"]["steps"], *released] if "run" in step), *job()["script"], lab, *own()]
@@ -86,7 +86,7 @@ def test_every_target_of_make_is_there():
     assert all(re.search(rf"^(?:[\w-]+ )*{target}\b[\w -]*:", make, re.M) for target in targets)
 
 
-# YAML, as far as the services' own documentation says what stands in it.
+# YAML, by the documentation of the services.
 
 def test_the_steps_for_github_are_steps():
     assert [sorted(step) for step in steps()] == [["uses"], ["name", "run"], ["run"], ["run"], ["if", "uses", "with"]]
@@ -234,7 +234,7 @@ def report_bytes():
 
 
 def test_lava_finds_each_clock_of_the_table():
-    """As its monitor does: after START what comes first, END or another PATTERN, with . for every character."""
+    """Acts like LAVA's monitor: after START it takes END or the next PATTERN, where . matches every character."""
     golden = (ROOT / "tests" / "goldens" / "sick.txt").read_bytes().replace(b" pass\n", b" n.d.\n", 1)
     line = spoken(text=golden).decode("ascii")
     at = re.search(quoted("start"), line).end()

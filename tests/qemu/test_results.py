@@ -1,4 +1,4 @@
-"""What other programs read of a run: JUnit, TAP, the job summary, the page; and reports that are none."""
+"""Output for other programs: JUnit, TAP, the job summary, the page. Also invalid reports."""
 import html
 import itertools
 import json
@@ -342,7 +342,7 @@ def test_a_page_without_a_template_shows_the_text():
     assert "&lt;b&gt; &amp; \ufffd" in made and "<b>" not in made
 
 
-# What is a report, and what is none.
+# Valid and invalid reports.
 
 def with_news(value):
     """VALUE as a later release might write it: with a key more in each object."""

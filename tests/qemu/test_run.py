@@ -24,7 +24,7 @@ from machine.words import Words
 from runner import arguments as command_line
 
 LEFT = ["qemu.log", "report.csv", "report.html", "report.json", "report.txt", "serial.log"]
-BOUND_S = 60  # for what takes a fraction of a second on an idle machine
+BOUND_S = 60  # limit for actions that take a fraction of a second on an idle machine
 
 
 def alive(pid):
@@ -53,7 +53,7 @@ def start(tmp_path, arguments, **keywords):
     return process, int(pid.read_text())
 
 
-# What it makes of an ending.
+# The end of a run.
 
 @pytest.mark.parametrize("code, verdict, status", [
     (33, "pass", 0), (33, "warn", 0), (35, "fail", 1), (37, "incomplete", 2), (0, "pass", 0), (0, "fail", 1)])
@@ -248,7 +248,7 @@ def test_rules_that_did_not_come_are_a_run_that_was_not_done(run, fake):
     assert json.loads(done.file("rules/report.json"))["verdict"] == "incomplete"
 
 
-# What it shows.
+# Output.
 
 def test_the_firmwares_chatter_the_json_and_the_markers_are_not_shown(run, fake):
     done = run(*fake(spoken()))
@@ -419,7 +419,7 @@ def test_the_transcript_is_the_same_however_the_bytes_are_cut():
         assert said.complete and said.report["verdict"] == "pass" and not said.faults
 
 
-# What it hands on.
+# Arguments for QEMU and baretick.
 
 def arguments_of(tmp_path):
     return os.fsdecode((tmp_path / "argv").read_bytes()).split("\0")
@@ -868,14 +868,14 @@ def test_killing_the_runner_kills_the_children_of_a_wrapper_around_qemu(fake, tm
 
 
 def started_from(folder):
-    """Processes that have FOLDER in their command line: the runner, its watcher, and what stands in for QEMU."""
+    """Return the processes with FOLDER in their command line: the runner, its watcher, and the fake QEMU."""
     found = []
     for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
         try:
             if os.fsencode(folder) in path.read_bytes():
                 found.append(int(path.parent.name))
         except OSError:
-            pass  # it has ended meanwhile
+            pass  # it has ended
     return found
 
 
@@ -901,7 +901,7 @@ def test_children_of_a_wrapper_around_qemu_end_with_it(run, fake, tmp_path):
 
 
 def test_a_runner_that_is_killed_leaves_no_file_but_in_out(fake, tmp_path):
-    """The variables of the firmware and the options are in no folder, which somebody would have to remove."""
+    """The variables of the firmware and the options are in no folder, which would have to be removed."""
     arguments = fake(b"baretick 1\n", "time.sleep(600)")
     private, code = tmp_path / "private", tmp_path / "OVMF_CODE.fd"
     private.mkdir()
@@ -937,7 +937,7 @@ def test_a_pass_with_too_much_stolen_time_is_none(run, fake, tmp_path, stolen, m
     assert done.stderr.startswith(f"qemu/run: {said}") if said else done.stderr == ""
     assert ("<error message=" in file.read_text()) == bool(said)
     assert ("Reason: " in words.read_text()) == bool(said)
-    assert done.report["verdict"] == "pass"  # the report is the machine's, and stays what it said
+    assert done.report["verdict"] == "pass"  # the machine's report is not changed
     assert run(*fake(spoken(of_stolen(stolen)))).status == 0
 
 
@@ -964,7 +964,7 @@ def test_other_verdicts_end_as_ever_where_a_warning_fails(run, fake, verdict, st
 
 
 def test_a_python_without_any_module_of_others_will_do(run, fake, tmp_path):
-    """Who validates a hypervisor has a Python, and not always a package of it more."""
+    """The runner works with a plain Python, without further packages."""
     done = subprocess.run(["/usr/bin/python3", "-S", "-E", RUNNER, "--out", tmp_path / "out", *map(str, fake(spoken()))],
                           capture_output=True, text=True)
     assert done.returncode == 0 and done.stderr == ""

@@ -44,7 +44,7 @@ def up(uses):
 
 
 def circle(uses):
-    """A file that imports itself by way of others, as the way it does so; None: there is none."""
+    """Return the path by which a file imports itself through others, or None."""
     def walk(path):
         for used in sorted(uses[path[-1]]):
             if used in path:

@@ -62,7 +62,7 @@ class Server:
         return socket.create_connection(("127.0.0.1", self.port), timeout)
 
     def raw(self, *pieces):
-        """(status, headers in lower case, body) of what is answered to the bytes PIECES; status None: nothing is."""
+        """Return (status, headers in lower case, body) of the answer to the bytes PIECES. The status is None without an answer."""
         with self.connect() as line:
             with contextlib.suppress(OSError):
                 for piece in pieces:
@@ -83,7 +83,7 @@ class Server:
         return int(re.search(r"VmHWM:\s*(\d+)", pathlib.Path(f"/proc/{self.process.pid}/status").read_text())[1]) >> 10
 
     def end(self, by=signal.SIGINT):
-        """(status, what was printed after the first line)."""
+        """Return (status, output after the first line)."""
         self.process.send_signal(by)
         out, _ = self.process.communicate(timeout=WAIT_S)
         self.errors.seek(0)
@@ -121,7 +121,7 @@ def serve(tmp_path):
         each.errors.close()
 
 
-# What it does.
+# Normal requests.
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 def test_the_application_is_handed_out(serve, method):
@@ -345,7 +345,7 @@ def test_when_nobody_reads_what_it_says_it_ends(serve):
     assert server.process.wait(WAIT_S) == 2
 
 
-# What is refused, and that the next is served.
+# Refused requests, after which the next one is served.
 
 def refusals():
     head = "POST /reports HTTP/1.1\r\n"
@@ -674,7 +674,7 @@ def test_a_disk_that_gets_full_leaves_no_half_a_report(serve):
 # As its README says.
 
 def recipes():
-    """The configurations of dnsmasq, each a whole one: that of PXE goes on the one before it."""
+    """Return the configurations of dnsmasq. The configuration for PXE is appended to the one before it."""
     text = (ROOT / "qemu" / "serve" / "README.md").read_text()
     http, pxe, proxy = (textwrap.dedent(block) for block in re.findall(r"^\*\*[\s\S]*?\n\n((?: {4}.*\n)+)", text, re.M))
     return {"http": http, "pxe": http + pxe, "proxy": proxy}

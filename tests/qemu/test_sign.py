@@ -1,4 +1,4 @@
-"""qemu/sign: what is signed, what is on the images then, and a sentence for each wrong call. No firmware looks at it here."""
+"""qemu/sign: the signatures, the files on the images, and a sentence for each wrong call. These tests do not boot."""
 import os
 import shutil
 import struct
@@ -53,7 +53,7 @@ def test_the_signature_is_the_keys_and_the_rest_is_as_it_was(keys, tmp_path):
     assert sign(tmp_path, *keys) == (0, "")
     signed, plain = (tmp_path / "signed.efi").read_bytes(), EFI.read_bytes()
     subprocess.run(["sbverify", "--cert", keys[1], tmp_path / "signed.efi"], check=True, capture_output=True)
-    # PE/COFF: the checksum and the place of the certificates in the optional header; their table follows the last section.
+    # PE/COFF has a checksum and the place of the certificates in the optional header. Their table follows the last section.
     optional = struct.unpack_from("<I", plain, 0x3C)[0] + 24
     written = {*range(optional + 64, optional + 68), *range(optional + 144, optional + 152)}
     assert len(signed) > len(plain)

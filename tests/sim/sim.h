@@ -261,8 +261,8 @@ extern struct sim sim;
 /*
  * Makes a healthy machine at world time 0. It has a TSC of 1 GHz, an HPET of 10 MHz with 64 bits that
  * is off, and a PM timer of 24 bits at SIM_PM_PORT. It also has a PIT, an RTC in BCD, a LAPIC in xAPIC
- * mode, and an Intel CPU with CPUID 15h. The costs in ns are 10 for the TSC, 20 with a fence, 110 with
- * CPUID, 25 for RDTSCP, 500 for IN and OUT, 300 for MMIO, 100 for MSR and CPUID, and 40 for PAUSE.
+ * mode, and an Intel CPU with CPUID 15h. A read of the TSC costs 10 ns, 20 with a fence, 110 with
+ * CPUID, 25 with RDTSCP. IN and OUT cost 500 ns, MMIO 300, MSR and CPUID 100, and PAUSE 40.
  */
 void sim_reset(void);
 

@@ -26,17 +26,17 @@ struct core {
 	bool is_dead;
 	uint64_t reads;
 	ucontext_t context; /* in turns: where its job is */
-	void *stack;        /* likewise */
+	void *stack;        /* in turns: its stack */
 };
 
 static struct {
-	pthread_mutex_t mutex; /* of all below but world and reads */
+	pthread_mutex_t mutex; /* for all fields below except world and reads */
 	pthread_cond_t finished;
 	size_t count, pending;
 	bool is_over;
 	bool in_turns;       /* all on one host thread */
 	ucontext_t scheduler; /* in turns: where run_some is */
-	size_t at_work; /* of those with a job, the boot core among them; read without the mutex too */
+	size_t at_work; /* number of cores with a job, including the boot core; also read without the mutex */
 	uint64_t world, batches;
 	size_t most;
 	struct core cores[THREADS_MAX];

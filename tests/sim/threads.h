@@ -15,15 +15,15 @@
 #define THREADS_MAX      1024
 #define THREADS_WORLD_0  (UINT64_C(1) << 40) /* where world time begins; drifts count from there */
 
-/* What may be set of a core at any time while it has no job. */
+/* Settings of a core. They may be changed while it has no job. */
 struct threads_core {
-	int64_t offset_ticks;  /* of its TSC against world time */
+	int64_t offset_ticks;  /* its TSC's offset from world time */
 	int64_t drift_ppb;     /* how much faster than world time it runs */
-	uint64_t late_ticks;   /* what each reading of its TSC takes of world time, besides the one */
-	uint64_t steps_at;     /* at this world time its TSC steps; 0: never */
-	int64_t step_ticks;    /* by so much */
-	uint64_t stops_at;     /* at this world time its TSC stops for good; 0: never */
-	uint64_t dies_reading; /* it dies at this reading of its TSC, counted from its start; 0 if never; not the boot core */
+	uint64_t late_ticks;   /* world time of each reading of its TSC in addition to one tick */
+	uint64_t steps_at;     /* world time at which its TSC steps, or 0 */
+	int64_t step_ticks;    /* size of this step */
+	uint64_t stops_at;     /* world time at which its TSC stops for good, or 0 */
+	uint64_t dies_reading; /* it dies at this reading of its TSC since its start, or never if 0; not the boot core */
 };
 
 extern struct threads_core threads_cores[THREADS_MAX];

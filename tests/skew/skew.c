@@ -1,5 +1,5 @@
 /*
- * What makes baretick's image a test image: started cores whose TSC is offset, for real. QEMU's fw_cfg item
+ * Makes a test image in which started cores really have an offset in their TSC. QEMU's fw_cfg item
  * `opt/baretick/skew` holds words NUMBER:TICKS, such as `1:1000000 3:-2000`: that core runs as a
  * guest whose TSC is so many ticks ahead. `1:0/1000:5000:70` adds a fault: each 1,000th reading of core 1 finds its TSC
  * set back by 5,000 ticks, and is itself 70 ticks too high. The linker puts __wrap_core_main in core_main's place.

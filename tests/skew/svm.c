@@ -15,7 +15,7 @@
 #define EXIT_RDTSC        0x6eu         /* appendix C */
 #define INTERCEPT_VMRUN   1u            /* table B-1, 010h: VMRUN refuses a guest without it (15.5.1) */
 #define INTERCEPT_VMMCALL 2u
-#define ASID             1u             /* 0 is the host's: 15.5.1 */
+#define ASID             1u             /* 0 belongs to the host: 15.5.1 */
 #define DR6_RESET        0xffff0ff0u    /* table 14-1 */
 #define DR7_RESET        0x400u
 
@@ -114,7 +114,7 @@ take_registers(struct vmcb *vmcb)
 	vmcb->dr7 = DR7_RESET;
 }
 
-struct registers { /* of the guest, in the order of the stack */
+struct registers { /* the guest's registers in the order of the stack */
 	uint64_t rcx, rdx, rsi, rdi, r8, r9, r10, r11;
 };
 

@@ -1,7 +1,7 @@
 /*
- * A core as its own guest under AMD's SVM: the same code on the same memory, registers and page tables, but
- * its TSC is read with an offset, and with a fault where one is given. Sections and offsets are those of AMD's
- * Architecture Programmer's Manual, volume 2, chapter 15 and appendix B.
+ * Runs a core as its own guest under AMD's SVM, with the same code, memory, registers and page tables. Only its
+ * TSC is read with an offset, and with a fault if one is given. Sections and offsets refer to AMD's Architecture
+ * Programmer's Manual, volume 2, chapter 15 and appendix B.
  */
 #ifndef BARETICK_TEST_SVM_H
 #define BARETICK_TEST_SVM_H
@@ -17,10 +17,10 @@ struct svm_tsc {
 	uint64_t reads, set_back_ticks, ahead_ticks;
 };
 
-struct svm_pages { /* one core's, for as long as it is a guest; physical address = virtual address */
+struct svm_pages { /* the pages of one core while it is a guest; physical address = virtual address */
 	uint8_t vmcb[SVM_PAGE_SIZE];
 	uint8_t host_save[SVM_PAGE_SIZE];
-	uint8_t stack[SVM_PAGE_SIZE - 128]; /* of the host, when it reads the TSC for the guest */
+	uint8_t stack[SVM_PAGE_SIZE - 128]; /* stack of the host, which reads the TSC for the guest */
 	struct svm_tsc tsc;
 	uint64_t read_count, set_back_sum;
 	void (*wrong)(void);

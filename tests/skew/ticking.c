@@ -1,7 +1,7 @@
 /*
- * What makes it a test image of firmware that ticks by the HPET, as EDK II's HpetTimerDxe does, where QEMU's fw_cfg
- * item `opt/baretick/tick` is there: timer 0 may interrupt, and every 10 ms the main counter is stopped for 100 us,
- * until the tick is stopped through EFI_TIMER_ARCH_PROTOCOL. The item's word `absent` takes that protocol away, `dead`
+ * Makes a test image with firmware that ticks by the HPET like EDK II's HpetTimerDxe, if QEMU's fw_cfg item
+ * `opt/baretick/tick` exists. Timer 0 may interrupt, and every 10 ms the main counter is stopped for 100 us, until the
+ * tick is stopped through EFI_TIMER_ARCH_PROTOCOL. The item's word `absent` removes this protocol, and `dead`
  * makes a stop one for ever. A run
  * that returns ends the machine, with a value that says whether the tick was stopped and is as it was.
  */
@@ -19,7 +19,7 @@
 #define WORD_SIZE    16
 #define HPET         UINT64_C(0xfed00000)
 #define TICK_100NS   100000
-#define STOPPED_TSC  UINT64_C(100000) /* of QEMU's emulated TSC, which has 1 GHz */
+#define STOPPED_TSC  UINT64_C(100000) /* ticks of QEMU's emulated TSC, which has 1 GHz */
 #define PORT_EXIT    0x501            /* see skew.c */
 #define EXIT_AS_FOUND 0x22
 #define EXIT_NOT_PUT_BACK 0x23

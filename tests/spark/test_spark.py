@@ -25,12 +25,12 @@ FINDING = {"rule": "clock-stuck", "severity": "fail", "clock": "pit", "core": No
 
 
 def with_bios(report):
-    """Of another version, by which the HPET is slower."""
+    """A report of another BIOS, with a slower HPET."""
     report["machine"]["identity"]["bios"] = "Example BIOS 3.0.0"
     slower(clock(report, "hpet")["latency"], 3)
 
 
-# What is otherwise in a machine's second run.
+# Differences in a machine's second run.
 CHANGES = [
     lambda report: crystal(report, ("rtc",), 1234.5678901),
     lambda report: slower(clock(report, "acpi_pm")["latency"], 1 / 7),
@@ -47,7 +47,7 @@ CHANGES = [
     lambda report: report["machine"].update(identity=dict.fromkeys(report["machine"]["identity"])),
     lambda report: report.update(reason="The image is another one.", clocks=[], cores=[]),
 ]
-# Names, of which each engine has to know the order; the last two are otherwise in UTF-16.
+# Names that both engines must sort in the same order. In UTF-16 the last two have another order.
 NAMES = ["rack 7", "Rack 7", "r'ack", "räck", "\ufb00", "\U0001f600"]
 
 
@@ -94,7 +94,7 @@ def made(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def answers(made):
-    """Of DuckDB, and of Spark."""
+    """Return the answers of DuckDB and of Spark."""
     with contextlib.closing(dataset.Dataset(made / "out")) as data:
         return questions.Answers(data), questions.Answers(data, "spark")
 

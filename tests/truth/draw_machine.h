@@ -1,4 +1,4 @@
-/* Parts of which the kinds of machine are drawn. */
+/* Parts that the kinds of machine draw. */
 #ifndef BARETICK_DRAW_MACHINE_H
 #define BARETICK_DRAW_MACHINE_H
 

@@ -6,7 +6,7 @@
 
 long double clocks_limit_ppb(const char *rule);
 bool clocks_is_off(int clock, const char *rule); /* its own error is beyond the limit of RULE */
-bool clocks_is_sick(int clock);                  /* beyond the least limit for a rate */
+bool clocks_is_sick(int clock);                  /* its error is beyond the smallest limit for a rate */
 bool clocks_is_witness(int clock);               /* it says what the TSC's rate is, by a claim that is exact */
 bool clocks_most_right(void);
 

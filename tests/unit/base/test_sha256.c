@@ -4,7 +4,7 @@
 
 TEST(the_published_examples_have_their_digests)
 {
-	/* FIPS 180-4's example values for "abc" and the 448-bit message, and the empty one's. */
+	/* FIPS 180-4's example values for "abc" and the 448-bit message, and for the empty message. */
 	static const struct {
 		const char *message, *digest;
 	} examples[] = {

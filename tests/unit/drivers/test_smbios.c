@@ -204,7 +204,7 @@ TEST(what_is_wrong_with_an_entry_point_is_said)
 	} cases[] = {
 		{ 0, '-', true, "SMBIOS: the entry point does not begin with _SM_" },
 		{ 5, 0x1e, true, "SMBIOS: the entry point _SM_ has the length 30" },
-		{ 5, 0xff, true, "SMBIOS: the entry point _SM_ has the length 255" }, /* beyond the readable memory */
+		{ 5, 0xff, true, "SMBIOS: the entry point _SM_ has the length 255" }, /* longer than the readable memory */
 		{ 7, 0x09, false, "SMBIOS: the checksum of the entry point _SM_ is off by 1h" },
 		{ 0x1b, 0x80, true, "SMBIOS: 84 bytes at 80020000h, the table, can't be read" },
 		{ 0x17, 0x80, true, "SMBIOS: 32852 bytes at 20000h, the table, can't be read" }, /* longer than it is */

@@ -365,7 +365,7 @@ TEST(the_deadline_keeps_what_was_measured)
 	survey_skew(&bench.survey);
 	assert_true(bench.report.incomplete);
 	assert_true(skew->measured);
-	assert_in_range(skew->pingpongs, 5, 19); /* of 28; it ends in core 1's third round of four ping-pongs */
+	assert_in_range(skew->pingpongs, 5, 19); /* 28 in all; it ends in core 1's third round of four */
 	assert_int_equal(bench.report.cores[1].pingpongs, 3);
 	for (size_t a = 0; a < 8; a++)
 		for (size_t b = a + 1; b < 8; b++)

@@ -522,7 +522,7 @@ TEST(synchrony_is_said_only_of_a_bound_that_means_something_to_the_end)
 
 	report->skew.latest_summary.bound_ticks = 1000000;
 	assert_says(report, "\nSynchronisation not determined: only within 500000 ns at 3.1 s and 21.1 s: ping-pongs of ");
-	assert_says(report, ", best round trip 41 ns. At 3.1 s: "); /* only the first one's bound, which was narrower */
+	assert_says(report, ", best round trip 41 ns. At 3.1 s: "); /* the bound of the first tournament, which was narrower */
 	report->skew.latest_summary.bound_ticks = 2000;
 	assert_says(report, "\nSynchronised within 1000 ns at 3.1 s and 21.1 s: ");
 	report->skew.latest_summary.bound_ticks = 2001;

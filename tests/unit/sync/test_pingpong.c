@@ -350,7 +350,7 @@ TEST(a_pingpong_that_is_stopped_in_the_middle_ends_at_the_next_message)
 	assert_in_range(sim.pingpong.records[PINGPONG_SECOND].received, 100, 101);
 }
 
-/* The other's messages are all there already, so that no wait is what ends it after 100 and one. */
+/* All messages of the other side are already there, so it does not end because of a wait, but after 101 messages. */
 TEST(a_side_that_never_waits_ends_too_when_stopped_or_out_of_time)
 {
 	sim.pingpong.slots[PINGPONG_FIRST].number = TRIPS;

@@ -13,9 +13,9 @@
 #define TURNS      1000
 #define CALM       300
 #define TICK       100 /* ticks that pass at each reading */
-#define PATIENCE   100 /* pauses in a row after which a thread seems to wait in vain, but in one test, and */
-#define RARELY     65536 /* hands the baton on only at every so many */
-#define PAUSES_MAX (UINT64_C(6) << 20) /* of one core in all: the barrier, one lock, its turns */
+#define PATIENCE   100 /* pauses in a row after which a thread seems to wait in vain, except in one test */
+#define RARELY     65536 /* the baton moves on once in so many pauses */
+#define PAUSES_MAX (UINT64_C(6) << 20) /* all pauses of one core: the barrier, one lock, its turns */
 
 static struct {
 	pthread_mutex_t mutex;
