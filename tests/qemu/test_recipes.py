@@ -36,7 +36,7 @@ def steps():
 
 def elsewhere():
     """The whole job of a repository that is not this one."""
-    return yaml.safe_load(indented(FIRST.partition("## In CI\n\n")[2]))
+    return yaml.safe_load(recipe("A job of another repository"))
 
 
 def own():
@@ -93,7 +93,7 @@ def test_the_steps_for_github_are_steps():
     assert steps()[-1]["with"] == {"name": "clocks", "path": "build/report\njunit.xml\n"} and steps()[-1]["if"] == "always()"
 
 
-def test_the_first_readmes_job_clones_this_and_does_the_same_in_short():
+def test_the_job_of_another_repository_clones_this_and_does_the_same_in_short():
     """PyYAML reads the key `on` as YAML 1.1 does."""
     job_there = elsewhere()["jobs"]["clocks"]
     cloned, made, called, kept = job_there["steps"]
@@ -103,6 +103,14 @@ def test_the_first_readmes_job_clones_this_and_does_the_same_in_short():
     call = arguments.parse(shlex.split(called["run"].removeprefix("baretick/qemu/run ")))
     assert (call.out, call.junit) == ("report", "junit.xml")
     assert kept == {**steps()[4], "with": {"name": "clocks", "path": "report\njunit.xml\n"}}
+
+
+def test_the_first_readmes_job_is_one_step_with_an_input_of_the_action():
+    """PyYAML reads the key `on` as YAML 1.1 does."""
+    first = yaml.safe_load(indented(FIRST.partition("## In CI\n\n")[2]))
+    step, = first["jobs"]["clocks"]["steps"]
+    inputs = yaml.safe_load((ROOT / "qemu" / "action.yml").read_text())["inputs"]
+    assert first[True] == ["push"] and step["uses"].endswith("/qemu@v0") and set(step["with"]) <= set(inputs)
 
 
 def test_the_job_for_gitlab_is_a_job():
