@@ -3,7 +3,7 @@
 #include "rules/rules.h"
 
 struct extremes {
-	size_t asked, cores; /* cores whose facts are known, and those of them that have TSC_ADJUST */
+	size_t asked, cores; /* cores with known facts, and cores that also have TSC_ADJUST */
 	const struct report_core *least, *most;
 	size_t least_count, most_count; /* number of cores with the values of LEAST and MOST */
 };
