@@ -244,7 +244,7 @@ TEST(where_nothing_comes_by_a_pin_nobody_is_named)
 		report = played("");
 		assert_nobody_is_named(report);
 		assert_int_equal(outcome(report, "irq-missing", "hpet0"), OUTCOME_NOT_DETERMINED);
-		assert_non_null(strstr(promise(report, "irq-missing", "hpet0")->text, "none came by pin 23"));
+		assert_non_null(strstr(promise(report, "irq-missing", "hpet0")->text, "none came through pin 23"));
 	}
 }
 
