@@ -488,7 +488,7 @@ def test_a_burst_of_signals_is_one_line_and_no_traceback(fake, tmp_path, seed):
 
 def test_ctrl_c_is_130_and_said_so_where_one_looks():
     help_ = subprocess.run([str(RUNNER), "--help"], capture_output=True, text=True, check=True).stdout
-    assert "130 Ctrl-C" in " ".join(help_.split())
+    assert "130 after Ctrl-C" in " ".join(help_.split())
     assert "| 130 | Ctrl-C" in (RUNNER.parent / "README.md").read_text()
 
 

@@ -78,7 +78,7 @@ def test_the_entry_point_boots_and_leaves_the_report(container, tmp_path):
 def test_the_readmes_commands_are_understood():
     section = (ROOT / "qemu" / "README.md").read_text().partition("## In a container\n")[2].partition("\n## ")[0]
     ran, = re.findall(r"^ +podman run .* baretick (.*)$", section, re.M)
-    job = yaml.safe_load(textwrap.dedent(section.partition("then:\n\n")[2]))["clocks"]
+    job = yaml.safe_load(textwrap.dedent(section.partition("builds nothing:\n\n")[2]))["clocks"]
     command, = job["script"]
     assert command.startswith("/baretick/qemu/run ") and job["image"]["entrypoint"] == [""]
     calls = [arguments.parse(shlex.split(words)) for words in (ran, command.partition(" ")[2])]
