@@ -16,14 +16,16 @@
 #include "uefi/checkpoint.h"
 #include "uefi/deliver.h"
 #include "uefi/exit.h"
+#include "uefi/firmware/boot_entry.h"
 #include "uefi/firmware/uefi.h"
 #include "uefi/page.h"
 #include "uefi/send.h"
 #include "uefi/uefi_machine.h"
 #include "uefi/volume/settings.h"
 
-#define PATIENCE  1900 /* waits of 30 ms: less than 60 s, in which a person who reads the error presses a key */
-#define NO_MEMORY "the firmware has too little memory for a report"
+#define PATIENCE   1900 /* waits of 30 ms: less than 60 s, in which a person who reads the error presses a key */
+#define ERROR_SIZE (OPTIONS_ERROR_SIZE + SAVE_SENTENCE_SIZE + 128)
+#define NO_MEMORY  "the firmware has too little memory for a report"
 
 struct application {
 	struct console console;
@@ -35,6 +37,7 @@ struct application {
 	struct names names;
 	struct pager pager;
 	struct send send;
+	bool is_installed; /* see boot_entry.h */
 };
 
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
@@ -57,23 +60,42 @@ leave(struct application *app, enum exit_result result, bool can_return)
 		 &app->machine.platform.acpi.fadt);
 }
 
+/*
+ * Returns true if the machine would wait for a key without end, and nobody is known to be there. A machine in a rack
+ * may have no visitor. In a shell a person has typed the options.
+ */
+static bool
+waits_alone(const struct application *app)
+{
+	return app->run.report.options.exit == EXIT_ASK && !firmware_protocol(firmware_image, &guid_shell_parameters);
+}
+
+/* Shows the text BYTES in place of a report. Without a visitor the machine restarts after a minute. */
+static void
+show_error(struct application *app, const char *bytes)
+{
+	char document[ERROR_SIZE + sizeof(PAGER_ALONE)];
+	struct text text;
+
+	app->pager.patience = waits_alone(app) ? PATIENCE : 0;
+	text_init(&text, document, sizeof(document));
+	text_printf(&text, "%s%s", bytes, app->pager.patience ? PAGER_ALONE "\n" : "");
+	console_put(&app->console, bytes);
+	pager_document(&app->pager, &app->console, "Error", document);
+}
+
 /* The run did not start. Shows ERROR and SAVED, the place of its report ("" if it has no report), and ends. */
 static EFI_STATUS
 refuse(struct application *app, const char *error, const char *saved)
 {
-	bool alone = app->run.report.options.exit == EXIT_ASK && !firmware_protocol(firmware_image, &guid_shell_parameters);
-	char bytes[OPTIONS_ERROR_SIZE + SAVE_SENTENCE_SIZE + 128];
+	char bytes[ERROR_SIZE];
 	struct text text;
 
 	text_init(&text, bytes, sizeof(bytes));
 	text_printf(&text, "error: %s\nNothing was measured.\n", error);
 	if (saved[0])
 		text_printf(&text, "%s\n", saved);
-	if (alone) /* a machine in a rack may have no visitor; in a shell a person has typed the options */
-		text_put(&text, "Without a key this machine restarts after a minute.\n");
-	console_put(&app->console, bytes);
-	pager_document(&app->pager, &app->console, "Error", bytes);
-	app->pager.patience = alone ? PATIENCE : 0;
+	show_error(app, bytes);
 	leave(app, EXIT_ERROR, true);
 	give_back(app);
 	return EFI_INVALID_PARAMETER;
@@ -121,6 +143,7 @@ run_all(struct application *app)
 	struct report *report = &app->run.report;
 	char error[OPTIONS_ERROR_SIZE];
 
+	app->is_installed = boot_entry_names_file(); /* before cores are taken from the firmware */
 	console_open(&app->console);
 	console_row(&app->console, 0, INK_BAR, " baretick " VERSION " (" COMMIT ")   Measuring");
 	machine->boot = uefi_machine(&app->checkpoint);
@@ -142,6 +165,7 @@ run_all(struct application *app)
 	}
 	checkpoint_planned(&app->checkpoint, &app->plan);
 	machine_measure(machine, &app->plan, &app->console, &app->run);
+	app->pager.patience = app->is_installed && waits_alone(app) ? PATIENCE : 0;
 
 	bool delivered = deliver(&app->console, &app->plan, report, &app->checkpoint, &app->pager);
 
@@ -185,8 +209,7 @@ end_by_fault(struct application *app, const struct fault *fault)
 	text_init(&text, bytes, sizeof(bytes));
 	fault_print_own(&text, fault);
 	text_put_char(&text, '\n');
-	console_put(&app->console, bytes);
-	pager_document(&app->pager, &app->console, "Error", bytes);
+	show_error(app, bytes);
 	leave(app, EXIT_ERROR, !app->machine.cores.taken);
 	give_back(app);
 	return EFI_ABORTED;

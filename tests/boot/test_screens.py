@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from boots import EFI, EFI_BUILT, FIRMWARE_AGAIN, IMAGE_BUILT
+from boots import EFI, EFI_BUILT, FIRMWARE_AGAIN, ICOUNT, IMAGE_BUILT, qemu
 from screens import Glyphs, screen
 from stick import copy_of_stick, mtools
 
@@ -203,6 +203,17 @@ def test_80x25_every_page_by_its_key_and_restart(letters):
         reader.title("Findings")
         shown.press("r")
         assert shown.wait_for_event("SHUTDOWN")["data"]["reason"] == "guest-reset"  # because of -no-reboot
+
+
+@IMAGE_BUILT
+def test_an_error_in_the_options_restarts_the_machine_if_nobody_presses_a_key(tmp_path):
+    """Driven by instructions, so that the minute passes as fast as the host allows."""
+    stick, config = copy_of_stick(tmp_path), tmp_path / "baretick.cfg"
+    config.write_text("colour=red\n")
+    mtools(stick, "mcopy", "-o", config, "::/")
+    with screen(SMALL, SMALL_PIXELS, [], *ONE_CORE, "--boot", "usb", "--image", stick, *qemu(*ICOUNT)) as shown:
+        shown.wait_for_serial(b"Without a key in the first minute this machine restarts.")
+        assert shown.wait_for_event("SHUTDOWN")["data"]["reason"] == "guest-reset"  # by -no-reboot
 
 
 def test_160x53_shows_clocks_that_disagree_with_findings_and_picture_beside_them_and_powers_off(letters):

@@ -7,8 +7,11 @@
 
 #define INTERFACES_MAX 64
 #define PAGE           4096u
+#define VARIABLES_MAX  4
+#define WATCHDOG_S     300 /* UEFI 2.10, 3.1.2 */
 
 size_t firmware_sim_low_taken, firmware_sim_low_reserved, firmware_sim_low_left;
+UINTN firmware_sim_watchdog_s;
 
 static EFI_SYSTEM_TABLE tables;
 static EFI_BOOT_SERVICES services;
@@ -20,6 +23,8 @@ static struct {
 	void *interface;
 } installed[INTERFACES_MAX];
 static size_t installed_count;
+static struct { const char *name; const void *data; size_t size; } variables[VARIABLES_MAX];
+static size_t variables_count;
 static uintptr_t handles_count;
 
 static bool
@@ -109,8 +114,38 @@ free_pages(EFI_PHYSICAL_ADDRESS address, UINTN pages)
 static EFI_STATUS EFIAPI
 set_watchdog(UINTN seconds, UINT64 code, UINTN size, CHAR16 *data)
 {
-	(void)seconds, (void)code, (void)size, (void)data;
+	(void)code, (void)size, (void)data;
+	firmware_sim_watchdog_s = seconds;
 	return EFI_SUCCESS;
+}
+
+static EFI_STATUS EFIAPI
+get_variable(CHAR16 *name, EFI_GUID *guid, UINT32 *attributes, UINTN *size, void *data)
+{
+	char ascii[16];
+
+	(void)guid, (void)attributes;
+	firmware_ascii(name, ascii, sizeof(ascii));
+	for (size_t i = 0; i < variables_count; i++) {
+		if (strcmp(ascii, variables[i].name) != 0)
+			continue;
+		if (*size < variables[i].size)
+			return EFI_BUFFER_TOO_SMALL;
+		memcpy(data, variables[i].data, variables[i].size);
+		*size = variables[i].size;
+		return EFI_SUCCESS;
+	}
+	return EFI_NOT_FOUND;
+}
+
+void
+firmware_sim_variable(const char *name, const void *data, size_t size)
+{
+	if (variables_count == VARIABLES_MAX)
+		abort();
+	variables[variables_count].name = name;
+	variables[variables_count].data = data;
+	variables[variables_count++].size = size;
 }
 
 EFI_HANDLE
@@ -137,9 +172,10 @@ firmware_sim_reset(void)
 		.LocateHandleBuffer = locate_handle_buffer, .AllocatePool = allocate_pool, .FreePool = free_pool,
 		.AllocatePages = allocate_pages, .FreePages = free_pages, .SetWatchdogTimer = set_watchdog,
 	};
-	runtime = (EFI_RUNTIME_SERVICES){ .Hdr = { 0 } };
+	runtime = (EFI_RUNTIME_SERVICES){ .GetVariable = get_variable };
 	tables = (EFI_SYSTEM_TABLE){ .BootServices = &services, .RuntimeServices = &runtime };
-	installed_count = 0;
+	installed_count = variables_count = 0;
+	firmware_sim_watchdog_s = WATCHDOG_S;
 	firmware_sim_low_taken = firmware_sim_low_reserved = 0;
 	firmware_sim_low_left = SIZE_MAX;
 	firmware_system = &tables;

@@ -14,6 +14,12 @@ void firmware_sim_reset(void);
 EFI_HANDLE firmware_sim_handle(void);
 void firmware_sim_install(EFI_HANDLE handle, const EFI_GUID *guid, void *interface);
 
+/* Sets the variable NAME to the SIZE bytes at DATA, which stay the caller's. console_sim_open() hides them. */
+void firmware_sim_variable(const char *name, const void *data, size_t size);
+
+/* The seconds after which the firmware resets the machine; 0: never. The firmware starts an application with 300. */
+extern UINTN firmware_sim_watchdog_s;
+
 /*
  * The number of allocated pages below 4 GiB (filled with rubbish at first), the number of reserved ones among them, and
  * the number that AllocatePages may still give.

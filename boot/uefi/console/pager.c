@@ -60,7 +60,7 @@ pager_report(struct pager *pager, struct console *console, const struct report *
 	struct text text;
 
 	text_init(&text, pager->saved, sizeof(pager->saved));
-	text_printf(&text, "%s", saved);
+	text_printf(&text, "%s%s", saved, pager->patience ? " " PAGER_ALONE : "");
 	pager->screen = (struct screen){
 		.report = report, .saved = pager->saved, .buffer = buffer.bytes, .buffer_size = buffer.size
 	};
@@ -117,6 +117,16 @@ pager_finish(struct pager *pager)
 	return last != NULL;
 }
 
+static void
+announce(struct pager *pager, bool can_quit)
+{
+	struct serial *serial = &pager->console->serial;
+
+	serial_put(serial, can_quit ? WAITING_OR_SHELL : WAITING);
+	if (pager->patience)
+		serial_put(serial, PAGER_ALONE "\n");
+}
+
 enum options_exit
 pager_ask(struct pager *pager, bool can_quit)
 {
@@ -140,7 +150,7 @@ pager_ask(struct pager *pager, bool can_quit)
 		if (serial_feed(&pager->console->serial) || pager_finish(pager))
 			continue;
 		if (!announced) /* a reader of the serial line sees no screen, and would think that the machine hangs */
-			serial_put(&pager->console->serial, can_quit ? WAITING_OR_SHELL : WAITING);
+			announce(pager, can_quit);
 		announced = true;
 		keys_wait(&keys);
 		waits++;

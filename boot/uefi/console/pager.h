@@ -6,7 +6,8 @@
 #include "options/options.h"
 #include "render/screen/screen.h"
 
-#define PAGER_SAVED_SIZE 800 /* two sentences */
+#define PAGER_SAVED_SIZE 800 /* three sentences */
+#define PAGER_ALONE      "Without a key in the first minute this machine restarts."
 
 struct pager {
 	struct console *console; /* NULL: nothing was shown yet */
@@ -15,7 +16,9 @@ struct pager {
 	struct screen_row *shown; /* contents of the console's rows, NULL if not known */
 	char *taken;              /* a document's buffer, NULL if scrap is used */
 	char scrap[8];
-	unsigned patience;        /* the number of waits for a first key, 30 ms each at most; 0 is without a bound */
+	/* The number of waits for a first key, 30 ms each at most; 0 is without a bound. Set before a report or document is
+	 * shown: the page then says so. */
+	unsigned patience;
 	void (*last)(void *context); /* see pager_finish(); may be NULL */
 	void *last_context;
 };

@@ -138,7 +138,29 @@ TEST(without_a_key_the_machine_restarts_when_its_patience_ends)
 {
 	pager.patience = 200;
 	assert_int_equal(pager_ask(&pager, false), EXIT_REBOOT);
-	assert_non_null(strstr(said(), "Waiting for a key"));
+	assert_non_null(strstr(said(), "Waiting for a key: P powers off, R restarts\n" PAGER_ALONE "\n"));
+}
+
+TEST(the_firmwares_watchdog_does_not_count_in_the_countdown)
+{
+	pager.patience = 200;
+	assert_int_equal(pager_ask(&pager, false), EXIT_REBOOT);
+	assert_int_equal(firmware_sim_watchdog_s, 0);
+}
+
+TEST(a_report_says_that_the_machine_restarts_without_a_key)
+{
+	static struct report report;
+	static char bytes[SCREEN_BUFFER_SIZE];
+	struct text buffer;
+
+	pager.patience = 200;
+	text_init(&buffer, bytes, sizeof(bytes));
+	pager_report(&pager, &console, &report, "Saved.", buffer);
+	assert_string_equal(pager.saved, "Saved. " PAGER_ALONE);
+	pager.patience = 0;
+	pager_report(&pager, &console, &report, "Saved.", buffer);
+	assert_string_equal(pager.saved, "Saved.");
 }
 
 TEST(any_key_ends_the_countdown)

@@ -1,0 +1,66 @@
+/* The variables BootCurrent and Boot####. See boot_entry.h. */
+#include "uefi/firmware/boot_entry.h"
+
+#include "uefi/firmware/uefi.h"
+
+#define ENTRY_MAX 4096u /* bytes; efibootmgr's entries have some 150 */
+#define PATHS_AT  6u    /* UEFI 2.10, 3.1.3: attributes (4 bytes), size of the device paths (2), text, device paths */
+
+static const EFI_GUID guid_global_variable = EFI_GLOBAL_VARIABLE;
+
+/* Reads a variable of at most SIZE bytes. Returns its size, or 0 if it cannot be read. */
+static size_t
+read_variable(const CHAR16 *name, void *buffer, size_t size)
+{
+	UINTN got = size;
+
+	if (EFI_ERROR(firmware_system->RuntimeServices->GetVariable((CHAR16 *)name, (EFI_GUID *)&guid_global_variable, NULL,
+								    &got, buffer)))
+		return 0;
+	return got <= size ? got : 0;
+}
+
+static bool
+paths_name_file(const uint8_t *bytes, size_t size)
+{
+	for (size_t at = 0; at + sizeof(EFI_DEVICE_PATH) <= size;) {
+		const EFI_DEVICE_PATH *node = (const EFI_DEVICE_PATH *)(bytes + at);
+		size_t length = (size_t)DevicePathNodeLength(node);
+
+		if (DevicePathType(node) == MEDIA_DEVICE_PATH && DevicePathSubType(node) == MEDIA_FILEPATH_DP)
+			return true;
+		if (length < sizeof(*node))
+			return false;
+		at += length;
+	}
+	return false;
+}
+
+static bool
+entry_names_file(uint16_t number, uint8_t *entry)
+{
+	static const char hex[] = "0123456789ABCDEF";
+	const CHAR16 name[] = { 'B', 'o', 'o', 't', (CHAR16)hex[number >> 12], (CHAR16)hex[number >> 8 & 15],
+				(CHAR16)hex[number >> 4 & 15], (CHAR16)hex[number & 15], 0 };
+	size_t size = read_variable(name, entry, ENTRY_MAX), at = PATHS_AT;
+
+	while (at + 1 < size && (entry[at] || entry[at + 1]))
+		at += sizeof(CHAR16);
+	at += sizeof(CHAR16);
+	return at < size && paths_name_file(entry + at, size - at);
+}
+
+bool
+boot_entry_names_file(void)
+{
+	uint16_t number;
+	uint8_t *entry;
+	bool named;
+
+	if (read_variable((const CHAR16 *)L"BootCurrent", &number, sizeof(number)) != sizeof(number))
+		return false;
+	entry = firmware_allocate(ENTRY_MAX);
+	named = entry && entry_names_file(number, entry);
+	firmware_free(entry);
+	return named;
+}

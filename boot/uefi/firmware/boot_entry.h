@@ -1,0 +1,13 @@
+/* The entry of the firmware's boot menu that started the application or its loader. */
+#ifndef BARETICK_BOOT_ENTRY_H
+#define BARETICK_BOOT_ENTRY_H
+
+#include <stdbool.h>
+
+/*
+ * Returns true if that entry names a file, as an installed system's does. Returns false for a stick, whose entry names
+ * the device only, for a network, and if the firmware has no such entry or a damaged one.
+ */
+bool boot_entry_names_file(void);
+
+#endif

@@ -1,0 +1,71 @@
+/* Entries of the firmware's boot menu: a file of an installed system, a stick, and damaged ones. */
+#include "test.h"
+#include "firmware_sim.h"
+#include "uefi/firmware/boot_entry.h"
+
+#define TEXT 0x01, 0, 0, 0, 0x20, 0, 'd', 0, 'i', 0, 's', 0, 'k', 0, 0, 0
+#define PCI  0x01, 0x01, 6, 0, 0, 2
+#define FILE 0x04, 0x04, 10, 0, '\\', 0, 'a', 0, 0, 0
+#define END  0x7f, 0xff, 4, 0
+
+static int
+open_firmware(void **state)
+{
+	(void)state;
+	firmware_sim_reset();
+	firmware_sim_variable("BootCurrent", "\x2a\xb0", 2);
+	return 0;
+}
+
+TEST_FIXTURE(open_firmware, NULL);
+
+TEST(the_entry_of_an_installed_system_names_a_file)
+{
+	static const uint8_t entry[] = { TEXT, PCI, FILE, END };
+
+	firmware_sim_variable("BootB02A", entry, sizeof(entry));
+	assert_true(boot_entry_names_file());
+}
+
+TEST(the_entry_of_a_stick_names_its_device_only)
+{
+	static const uint8_t entry[] = { TEXT, PCI, END };
+
+	firmware_sim_variable("BootB02A", entry, sizeof(entry));
+	assert_false(boot_entry_names_file());
+}
+
+TEST(an_entry_that_is_cut_anywhere_is_read_no_further)
+{
+	static const uint8_t entry[] = { TEXT, PCI, FILE, END };
+
+	for (size_t size = 0; size < sizeof(entry); size++) {
+		uint8_t *cut = malloc(size + 1);
+
+		firmware_sim_reset();
+		firmware_sim_variable("BootCurrent", "\x2a\xb0", 2);
+		memcpy(cut, entry, size);
+		firmware_sim_variable("BootB02A", cut, size);
+		assert_int_equal(boot_entry_names_file(), size >= sizeof(entry) - sizeof((uint8_t[]){ END }) - 6);
+		free(cut);
+	}
+}
+
+TEST(a_node_without_a_length_ends_the_search)
+{
+	static const uint8_t entry[] = { TEXT, 0x01, 0x01, 0, 0, FILE, END };
+
+	firmware_sim_variable("BootB02A", entry, sizeof(entry));
+	assert_false(boot_entry_names_file());
+}
+
+TEST(without_a_current_entry_or_with_one_of_another_size_there_is_none)
+{
+	static const uint8_t entry[] = { TEXT, PCI, FILE, END };
+
+	firmware_sim_reset();
+	firmware_sim_variable("BootB02A", entry, sizeof(entry));
+	assert_false(boot_entry_names_file());
+	firmware_sim_variable("BootCurrent", "\x2a", 1);
+	assert_false(boot_entry_names_file());
+}
