@@ -12,7 +12,7 @@ PACKAGES_firmware := u-boot-qemu?
 PACKAGES_fresh := debootstrap
 PACKAGES_test  := $(PACKAGES_firmware) libcmocka-dev pkg-config clang libclang-rt-dev? faketime python3-jsonschema \
                   python3-pytest python3-pytest-xdist python3-pil python3-yaml chromium? dnsmasq-base? systemd-boot-efi? \
-                  efi-shell-x64? \
+                  efi-shell-x64? busybox efibootmgr \
                   $(if $(filter check-long,$(MAKECMDGOALS)),$(PACKAGES_loaders) $(PACKAGES_fresh))
 PACKAGES_lint  := cppcheck shellcheck pyflakes3
 PACKAGES_sign  := $(PACKAGES_image) sbsigntool openssl \

@@ -1,16 +1,13 @@
-"""A Debian in QEMU on which qemu/nextboot runs: its disks, its firmware's variables, and what it leaves."""
+"""A Debian in QEMU on which qemu/nextboot runs: made once by debootstrap."""
 import hashlib
 import os
 import pathlib
 import shutil
-import subprocess
 
-from boots import EFI, ROOT
+from boots import ROOT
+from linux import MIB, Machine, copy_tool, run
 
-MIB = 1 << 20
-SECTORS = MIB // 512
 ESP_MIB, ROOT_MIB, TRIAL_MIB = 120, 1600, 32
-COMMAND_BOUND_S = 1500  # four starts of the firmware, three of a system: some 80 s on an idle machine
 SUITE = "bookworm"
 FIRST = "systemd-sysv,udev,dbus,initramfs-tools,efibootmgr,python3"
 THEN = ["linux-image-cloud-amd64", "grub2-common", "systemd-boot", "sbsigntool"]
@@ -28,10 +25,6 @@ TimeoutStartSec=1200
 CACHE = ROOT / "build" / "debian"
 # Without quiet the kernel's messages on the serial line take seconds.
 COMMAND_LINE = "root=LABEL=root rw console=ttyS0 quiet"
-
-
-def run(*words, **more):
-    return subprocess.run([os.fspath(word) for word in words], check=True, capture_output=True, timeout=COMMAND_BOUND_S, **more).stdout
 
 
 def mirror():
@@ -89,51 +82,20 @@ def _ext4(path, label, mib, tree):
     run("mke2fs", "-q", "-t", "ext4", "-L", label, "-d", tree, path)
 
 
-class Machine:
+class Debian(Machine):
     """A Debian with systemd-boot that runs the script TRIAL at each start. FOLDER gets its disks."""
 
     def __init__(self, folder, trial):
-        self.folder, made = folder, installed()
-        self.esp, self.trial, self.disk = folder / "esp", folder / "trial", folder / "disk"
-        tree = folder / "tree"
-        for name in ("next", "runner", "machine", "results"):
-            shutil.copytree(ROOT / "qemu" / name, tree / "qemu" / name)
-        shutil.copy(ROOT / "qemu/nextboot", tree / "qemu/nextboot")
-        (tree / "build").mkdir()
-        shutil.copy(EFI, tree / "build/baretick.efi")
+        made, tree = installed(), folder / "tree"
+        self.trial = folder / "trial"
+        copy_tool(tree)
         (tree / "trial").write_text(trial)
         (tree / "trial").chmod(0o755)
         _ext4(self.trial, "trial", TRIAL_MIB, tree)
-        self._system_partition(made)
-        self.code = run(ROOT / "qemu/find", "firmware").decode().split()[0]
-        shutil.copy(self.code.replace("CODE", "VARS"), folder / "vars.fd")
-        self.root = made / "root"
-
-    def _system_partition(self, made):
-        for path, mib in ((self.esp, ESP_MIB), (self.disk, 1 + ESP_MIB + 1)):
-            path.touch()
-            os.truncate(path, mib * MIB)
-        run("mkfs.fat", "-F", "32", "-n", "ESP", self.esp)
-        (self.folder / "debian.conf").write_text(f"title Debian\nlinux /linux\ninitrd /initrd\noptions {COMMAND_LINE}\n")
-        run("mmd", "-i", self.esp, "::/EFI", "::/EFI/BOOT", "::/loader", "::/loader/entries")
-        for source, target in (("/usr/lib/systemd/boot/efi/systemd-bootx64.efi", "EFI/BOOT/BOOTX64.EFI"), (made / "vmlinuz", "linux"),
-                               (made / "initrd", "initrd"), (self.folder / "debian.conf", "loader/entries/debian.conf")):
-            run("mcopy", "-i", self.esp, source, f"::/{target}")
-        run("sfdisk", "-q", self.disk, input=f"label: gpt\nstart=2048,size={ESP_MIB * SECTORS},type=uefi\n".encode())
-        run("dd", f"if={self.esp}", f"of={self.disk}", "bs=1M", "seek=1", "conv=notrunc")
-
-    def command(self):
-        """QEMU's command line. Changes of the root file system are lost at QEMU's end."""
-        return ["qemu-system-x86_64", "-machine", "q35", "-smp", "2", "-m", "1G", "-accel", "tcg", "-cpu", "max", "-nic", "none",
-                "-display", "none", "-serial", f"file:{self.folder / 'serial.log'}", "-monitor", "none",
-                "-drive", f"file={self.disk},format=raw,if=virtio", "-drive", f"file={self.root},format=raw,if=virtio,snapshot=on",
-                "-drive", f"file={self.trial},format=raw,if=virtio",
-                "-drive", f"if=pflash,unit=0,format=raw,readonly=on,file={self.code}",
-                "-drive", f"if=pflash,unit=1,format=raw,file={self.folder / 'vars.fd'}"]
-
-    def run(self):
-        """Returns when the machine has switched itself off."""
-        run(*self.command())
+        # Changes of the root file system are lost at QEMU's end.
+        super().__init__(folder, kernel=made / "vmlinuz", initrd=made / "initrd", command_line=COMMAND_LINE, partition_mib=ESP_MIB,
+                         memory="1G", drives=["-drive", f"file={made / 'root'},format=raw,if=virtio,snapshot=on",
+                                              "-drive", f"file={self.trial},format=raw,if=virtio"])
 
     def read(self, name):
         """The bytes of the file NAME of the trial."""

@@ -1,5 +1,7 @@
 """Machine owner keys: a guest whose firmware has Microsoft's keys, and a person who enrols a certificate by shim's MokManager."""
+import os
 import re
+import shutil
 import subprocess
 import time
 
@@ -7,6 +9,10 @@ from harness import ROOT
 from screens import BOUND_S, POLL_S, screen
 
 MICROSOFTS_KEYS = "/usr/share/OVMF/OVMF_CODE_4M.ms.fd"  # Debian's and Ubuntu's package ovmf
+# Likewise: a test key, whose private half is in the package.
+OWN_KEYS = "/usr/share/OVMF/OVMF_CODE_4M.snakeoil.fd"
+TEST_KEY, TEST_CERT = "/usr/share/ovmf/PkKek-1-snakeoil.key", "/usr/share/ovmf/PkKek-1-snakeoil.pem"
+PASS_PHRASE = "snakeoil"
 SHIM = subprocess.run([ROOT / "qemu" / "find", "shim"], capture_output=True, text=True, check=False).stdout.strip()
 
 TWO_CORES = ["--cpus", "2", "--boot", "usb"]
@@ -21,6 +27,18 @@ def guest(firmware, image, *words, pixels=(800, 600)):
     """A machine with a person at its keyboard. It really restarts, because the firmware must keep the enrolled keys."""
     more = [*TWO_CORES, "--firmware", firmware, "--image", image, "--qemu-arg=-action", "--qemu-arg=reboot=reset"]
     return screen((80, 25), pixels, [*WORDS, *words], *more)
+
+
+def can_sign():
+    """Returns true if there is firmware with a key to sign for, and the program that signs."""
+    return os.path.exists(OWN_KEYS) and os.path.exists(TEST_KEY) and bool(shutil.which("sbsign"))
+
+
+def key_pair(folder):
+    """Key and certificate that OWN_KEYS trusts; the key without its pass phrase."""
+    key = folder / "key"
+    subprocess.run(["openssl", "pkey", "-in", TEST_KEY, "-passin", f"pass:{PASS_PHRASE}", "-out", key], check=True, capture_output=True)
+    return key, TEST_CERT
 
 
 class Manager:

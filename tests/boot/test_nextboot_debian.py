@@ -11,19 +11,16 @@ import pytest
 
 import debian
 from boots import EFI_BUILT
-from debian import COMMAND_BOUND_S, Machine
+from debian import Debian
+from linux import COMMAND_BOUND_S, LOOK
 
 MARKS = [EFI_BUILT, pytest.mark.long, pytest.mark.xdist_group("debian"),
          pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("debootstrap"), reason="it needs root and debootstrap")]
 
-# --remove has to leave as they were: the partition's files and folders, and the variables of the boot entries.
 TRIAL = """#!/bin/bash
 cd /opt/baretick
 exec >>trial.txt 2>&1
-look() {
-  (cd /boot/efi && find . -type f -exec sha256sum {} + | sort && find . -type d | sort
-   cd /sys/firmware/efi/efivars && sha256sum Boot[0-9]* BootOrder-* && ls -d BootNext-* LoaderEntryOneShot-*) >"$1" 2>/dev/null
-}
+""" + LOOK + """
 if [ ! -e before ]; then
   look before
   qemu/nextboot {words} -- profile=quick; echo "status $?"
@@ -74,7 +71,7 @@ def test_the_debian_is_made_once_and_again_for_another_recipe(makings, monkeypat
 @pytest.fixture(scope="module", params=["", "--loader systemd-boot"], ids=["firmware", "systemd-boot"])
 def restarted(request, tmp_path_factory):
     """A machine that has done all of TRIAL and switched itself off."""
-    machine = Machine(tmp_path_factory.mktemp("nextboot"), TRIAL.replace("{words}", request.param))
+    machine = Debian(tmp_path_factory.mktemp("nextboot"), TRIAL.replace("{words}", request.param))
     machine.by_firmware = not request.param
     machine.run()
     return machine
@@ -126,7 +123,7 @@ CUT_AT = b"phase: timers"  # after the checkpoints of the phases before it
 
 @on_debian
 def test_after_a_power_cut_linux_starts_and_hands_over_the_checkpoint(tmp_path):
-    machine = Machine(tmp_path, CUT_TRIAL)
+    machine = Debian(tmp_path, CUT_TRIAL)
     serial = tmp_path / "serial.log"
     with subprocess.Popen(machine.command(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:

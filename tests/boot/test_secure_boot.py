@@ -9,25 +9,16 @@ import pytest
 
 from boots import EFI, EFI_BUILT, checked
 from harness import ROOT, TCG, check_schema
-from mok import MICROSOFTS_KEYS, SHIM, TWO_CORES, WORDS, Manager, guest
+from mok import MICROSOFTS_KEYS, OWN_KEYS, SHIM, TWO_CORES, WORDS, Manager, can_sign, guest, key_pair
 from stick import folders, mtools, volume_of
 
-# Debian's and Ubuntu's package ovmf: a test key, whose private half is in the package.
-OWN_KEYS = "/usr/share/OVMF/OVMF_CODE_4M.snakeoil.fd"
-TEST_KEY, TEST_CERT = "/usr/share/ovmf/PkKek-1-snakeoil.key", "/usr/share/ovmf/PkKek-1-snakeoil.pem"
-PASS_PHRASE = "snakeoil"
-
 needs_shim = pytest.mark.skipif(not os.path.exists(SHIM), reason="the package shim-signed is not there")
-pytestmark = [EFI_BUILT, pytest.mark.skipif(not (os.path.exists(OWN_KEYS) and os.path.exists(TEST_KEY) and shutil.which("sbsign")),
-                                 reason="firmware with keys, or the package sbsigntool, is not there")]
+pytestmark = [EFI_BUILT, pytest.mark.skipif(not can_sign(), reason="firmware with keys, or the package sbsigntool, is not there")]
 
 
 @pytest.fixture(scope="module")
 def keys(tmp_path_factory):
-    """Key and certificate that OWN_KEYS trusts; the key without its pass phrase."""
-    key = tmp_path_factory.mktemp("keys") / "key"
-    subprocess.run(["openssl", "pkey", "-in", TEST_KEY, "-passin", f"pass:{PASS_PHRASE}", "-out", key], check=True, capture_output=True)
-    return key, TEST_CERT
+    return key_pair(tmp_path_factory.mktemp("keys"))
 
 
 def sign(keys, folder, shim=""):

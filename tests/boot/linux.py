@@ -1,0 +1,81 @@
+"""A Linux in QEMU on which qemu/nextboot runs: its disks, its firmware's variables, and what it leaves."""
+import os
+import shutil
+import subprocess
+
+from boots import EFI, ROOT
+from harness import WHOLE_FIRMWARE
+
+MIB = 1 << 20
+SECTORS = MIB // 512
+COMMAND_BOUND_S = 1500  # four starts of the firmware, three of a system: some 80 s on an idle machine
+LOADER = "/usr/lib/systemd/boot/efi/systemd-bootx64.efi"
+
+# --remove has to leave as they were: the partition's files and folders, and the variables of the boot entries.
+LOOK = """look() {
+  (cd /boot/efi && find . -type f -exec sha256sum {} + | sort && find . -type d | sort
+   cd /sys/firmware/efi/efivars && sha256sum Boot[0-9]* BootOrder-* && ls -d BootNext-* LoaderEntryOneShot-*) >"$1" 2>/dev/null
+}
+"""
+
+
+def run(*words, timeout=COMMAND_BOUND_S, **more):
+    return subprocess.run([os.fspath(word) for word in words], check=True, capture_output=True, timeout=timeout, **more).stdout
+
+
+def copy_tool(tree):
+    """Copies to the folder TREE what nextboot needs of a clone."""
+    for name in ("next", "runner", "machine", "results"):
+        shutil.copytree(ROOT / "qemu" / name, tree / "qemu" / name)
+    shutil.copy(ROOT / "qemu/nextboot", tree / "qemu/nextboot")
+    (tree / "build").mkdir()
+    shutil.copy(EFI, tree / "build/baretick.efi")
+
+
+class Machine:
+    """A Linux that systemd-boot starts. FOLDER gets its disks; DRIVES are those besides the one with the system partition."""
+
+    cores = "2"
+
+    def __init__(self, folder, *, kernel, initrd, command_line, partition_mib, memory, drives, loader=LOADER, secure_firmware=None):
+        self.folder, self.esp, self.disk = folder, folder / "esp", folder / "disk"
+        self._words = ["-m", memory, *drives]
+        self._system_partition(loader, kernel, initrd, command_line, partition_mib)
+        if secure_firmware:
+            self._words += ["-machine", "smm=on", "-global", "driver=cfi.pflash01,property=secure,value=on"]
+        self._firmware(secure_firmware)
+
+    def _system_partition(self, loader, kernel, initrd, command_line, partition_mib):
+        for path, mib in ((self.esp, partition_mib), (self.disk, 1 + partition_mib + 1)):
+            path.touch()
+            os.truncate(path, mib * MIB)
+        run("mkfs.fat", "-F", "32", "-n", "ESP", self.esp)
+        entry = self.folder / "linux.conf"
+        entry.write_text(f"title Linux\nlinux /linux\ninitrd /initrd\noptions {command_line}\n")
+        run("mmd", "-i", self.esp, "::/EFI", "::/EFI/BOOT", "::/loader", "::/loader/entries")
+        for source, target in ((loader, "EFI/BOOT/BOOTX64.EFI"), (kernel, "linux"), (initrd, "initrd"), (entry, "loader/entries/linux.conf")):
+            run("mcopy", "-i", self.esp, source, f"::/{target}")
+        run("sfdisk", "-q", self.disk, input=f"label: gpt\nstart=2048,size={partition_mib * SECTORS},type=uefi\n".encode())
+        run("dd", f"if={self.esp}", f"of={self.disk}", "bs=1M", "seek=1", "conv=notrunc")
+
+    def _firmware(self, code):
+        """The firmware CODE, if there is any. Otherwise code and variables are in one file if possible: that starts sooner."""
+        variables = self.folder / "variables.fd"
+        if not code and os.path.exists(WHOLE_FIRMWARE):
+            shutil.copy(WHOLE_FIRMWARE, variables)
+            self._words += ["-drive", f"if=pflash,format=raw,file={variables}"]
+            return
+        code = code or run(ROOT / "qemu/find", "firmware").decode().split()[0]
+        shutil.copy(code.replace("CODE", "VARS"), variables)
+        self._words += ["-drive", f"if=pflash,unit=0,format=raw,readonly=on,file={code}",
+                        "-drive", f"if=pflash,unit=1,format=raw,file={variables}"]
+
+    def command(self):
+        """QEMU's command line."""
+        return ["qemu-system-x86_64", "-machine", "q35", "-smp", self.cores, "-accel", "tcg", "-cpu", "max", "-nic", "none",
+                "-display", "none", "-serial", f"file:{self.folder / 'serial.log'}", "-monitor", "none",
+                "-drive", f"file={self.disk},format=raw,if=virtio", *self._words]
+
+    def run(self):
+        """Returns when the machine has switched itself off."""
+        run(*self.command())

@@ -1,0 +1,193 @@
+"""A Linux with no more than nextboot needs: a kernel of the distribution, and an initramfs with busybox and Python."""
+import hashlib
+import lzma
+import os
+import re
+import shutil
+import stat
+import subprocess
+
+from boots import EFI, ROOT
+from linux import LOADER, MIB, Machine, copy_tool, run
+from mok import OWN_KEYS
+
+PACKAGE = "linux-image-cloud-amd64"
+PARTS = re.compile(r"linux-(?:image|binary|modules)-\S+")  # packages with parts of a kernel
+MODULES = ["virtio_pci", "virtio_blk", "vfat", "nls_cp437", "nls_ascii", "efivarfs"]
+CACHE = ROOT / "build" / "linux"
+DOWNLOAD_BOUND_S = 120
+PROGRAMS = ["/usr/bin/python3", "busybox", "blkid", "efibootmgr", "lsblk"]
+FOLDERS = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
+PARTITION_MIB, TRIAL_MIB = 72, 8
+
+INIT = """#!/usr/bin/busybox sh
+/usr/bin/busybox --install -s /bin
+export PATH=/usr/bin:/bin LANG=C.UTF-8
+mount -t devtmpfs dev /dev
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+for module in /modules/*; do insmod $module; done
+mount -t efivarfs efivarfs /sys/firmware/efi/efivars
+mount -t vfat /dev/vda1 /boot/efi
+mount -t vfat /dev/vdb /trial
+# lsblk takes the kind of a partition from udev's database. There is no udev here.
+mkdir -p /run/udev/data
+(echo I:1; blkid -p -o udev /dev/vda1 | sed s/^/E:/) >/run/udev/data/b$(cat /sys/class/block/vda1/dev)
+cd /opt/baretick
+sh /trial.sh >>/trial/trial.txt 2>&1
+umount /boot/efi /trial
+[ ! -e /restart ] || reboot -f
+poweroff -f
+"""
+SYSTEMCTL = """#!/bin/sh
+[ "$*" = reboot ] && touch /restart
+"""
+# The modules that nextboot imports, and those that they import when they are used, compiled into the folder.
+IMPORTED = """
+import os, py_compile, shutil, sys
+target, tool = sys.argv[1:]
+sys.path.insert(0, tool)
+import argparse, encodings.utf_16_le, next.actions
+library = os.path.dirname(os.__file__) + "/"
+for module in list(sys.modules.values()):
+    path = getattr(module, "__file__", None) or ""
+    if not path.startswith(library) or "-packages" in path:
+        continue
+    made = target + path
+    os.makedirs(os.path.dirname(made), exist_ok=True)
+    if path.endswith(".py"):
+        py_compile.compile(path, made + "c", path, True, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+    else:
+        shutil.copy(path, made)
+os.makedirs(target + library + "lib-dynload", exist_ok=True)
+"""
+
+
+def lacking():
+    """The reason why there can be no such machine here, or ""."""
+    for name in (*PROGRAMS, "apt-get", "dpkg-deb"):
+        if not shutil.which(name, path=FOLDERS):
+            return f"there is no {name}"
+    if not os.path.exists(LOADER):
+        return f"there is no {LOADER}: it is in the package systemd-boot-efi"
+    try:
+        kernel()
+    except (subprocess.SubprocessError, OSError, ValueError) as error:
+        said = (getattr(error, "stderr", None) or str(error).encode()).decode(errors="replace").strip()
+        return f"there is no kernel to be had: {said.splitlines()[-1] if said else error}"
+    return ""
+
+
+def kernel():
+    """The folder with vmlinuz and the modules, named in the order in which they are to be loaded: fetched once."""
+    folder = CACHE / hashlib.sha256(repr((PACKAGE, MODULES)).encode()).hexdigest()[:8]
+    if folder.exists():
+        return folder
+    shutil.rmtree(CACHE, ignore_errors=True)
+    new = CACHE / "new"
+    (new / "modules").mkdir(parents=True)
+    tree = new / "tree"
+    only = [f"--no-{kind}" for kind in ("recommends", "suggests", "conflicts", "breaks", "replaces", "enhances")]
+    names = run("apt-cache", "depends", "--recurse", *only, PACKAGE).decode().splitlines()
+    run("apt-get", "download", *filter(PARTS.fullmatch, names), cwd=new, timeout=DOWNLOAD_BOUND_S)
+    for package in new.glob("*.deb"):
+        run("dpkg-deb", "-x", package, tree)
+        package.unlink()
+    image, = tree.glob("boot/vmlinuz-*")
+    shutil.copy(image, new / "vmlinuz")
+    for number, data in enumerate(_modules(tree)):
+        (new / "modules" / f"{number:02}.ko").write_bytes(data)
+    shutil.rmtree(tree)
+    new.rename(folder)
+    return folder
+
+
+def _modules(tree):
+    """MODULES and those that they depend on, in the order in which they are to be loaded. Built-in ones are in no file."""
+    paths = {path.name.partition(".ko")[0].replace("-", "_"): path for path in tree.rglob("*.ko*")}
+    loaded = {}
+
+    def add(name):
+        if name in loaded or name not in paths:
+            return
+        data = paths[name].read_bytes()
+        if paths[name].suffix == ".xz":
+            data = lzma.decompress(data)
+        found = re.search(rb"\0depends=([^\0]*)\0", data)
+        if not found:
+            raise ValueError(f"{paths[name].name} does not name the modules that it depends on")
+        for each in found[1].decode().split(","):
+            add(each)
+        loaded[name] = data
+    for name in MODULES:
+        add(name)
+    return loaded.values()
+
+
+def _libraries(path):
+    """The paths of the shared libraries of the program or library PATH."""
+    done = subprocess.run(["ldd", path], capture_output=True, text=True, check=False, timeout=60)
+    return re.findall(r"(/\S+) \(0x", done.stdout) if done.returncode == 0 else []
+
+
+def _initramfs(folder, trial, programs, signed):
+    """The path of an initramfs with PROGRAMS that runs the script TRIAL. SIGNED: an application besides the one that was built."""
+    tree = folder / "tree"
+    for name in ("bin", "usr/bin", "dev", "proc", "sys", "tmp", "boot/efi", "trial", "modules", "opt/baretick"):
+        (tree / name).mkdir(parents=True, exist_ok=True)
+    run("/usr/bin/python3", "-I", "-c", IMPORTED, tree, ROOT / "qemu")
+    for path in (kernel() / "modules").iterdir():
+        shutil.copy(path, tree / "modules")
+    for program in programs:
+        shutil.copy(shutil.which(program, path=FOLDERS), tree / "usr/bin")
+    for path in [*(tree / "usr/bin").iterdir(), *tree.rglob("*.so")]:
+        for library in _libraries(path):
+            target = tree / library.lstrip("/")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(library, target)
+    copy_tool(tree / "opt/baretick")
+    if signed:
+        shutil.copy(signed, tree / "opt/baretick/build/signed.efi")
+    for name, text in (("init", INIT), ("usr/bin/systemctl", SYSTEMCTL), ("trial.sh", trial)):
+        (tree / name).write_text(text)
+        (tree / name).chmod(0o755)
+    initrd = folder / "initrd"
+    with open(initrd, "wb") as file:
+        for path in sorted(tree.rglob("*")):
+            file.write(_entry(str(path.relative_to(tree)), path.stat().st_mode, b"" if path.is_dir() else path.read_bytes()))
+        file.write(_entry("TRAILER!!!", 0, b""))
+    return initrd
+
+
+def _entry(name, mode, data):
+    """An entry of a cpio archive: Documentation/driver-api/early-userspace/buffer-format.rst of Linux."""
+    links = 2 if stat.S_ISDIR(mode) else 1
+    fields = (0, mode, 0, 0, links, 0, len(data), 0, 0, 0, 0, len(name) + 1, 0)
+    head = b"070701" + b"".join(b"%08X" % field for field in fields) + name.encode() + b"\0"
+    return head + bytes(-len(head) % 4) + data + bytes(-len(data) % 4)
+
+
+class SmallLinux(Machine):
+    """The kernel of the distribution with an initramfs that runs the script TRIAL at each start."""
+
+    cores = "1"  # Linux starts sooner
+
+    def __init__(self, folder, trial, keys=None):
+        """KEYS: the firmware enforces Secure Boot and trusts them. Loader, kernel and build/signed.efi are signed."""
+        self.trial = folder / "trial"
+        self.trial.touch()
+        os.truncate(self.trial, TRIAL_MIB * MIB)
+        run("mkfs.fat", "-n", "TRIAL", self.trial)
+        parts = {"loader": LOADER, "kernel": kernel() / "vmlinuz", "signed": EFI}
+        for name in parts if keys else ():
+            run("sbsign", "--key", keys[0], "--cert", keys[1], "--output", folder / name, parts[name])
+            parts[name] = folder / name
+        programs = [*PROGRAMS, "sbverify"] if keys else PROGRAMS
+        initrd = _initramfs(folder, trial, programs, parts["signed"] if keys else None)
+        super().__init__(folder, loader=parts["loader"], kernel=parts["kernel"], initrd=initrd, command_line="console=ttyS0 quiet",
+                         partition_mib=PARTITION_MIB, memory="512M", drives=["-drive", f"file={self.trial},format=raw,if=virtio"],
+                         secure_firmware=OWN_KEYS if keys else None)
+
+    def read(self, name):
+        """The bytes of the file NAME of the trial."""
+        return run("mtype", "-i", self.trial, f"::/{name}")

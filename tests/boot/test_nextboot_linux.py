@@ -1,0 +1,89 @@
+"""qemu/nextboot from start to end, the short form: a kernel with a small initramfs runs it, restarts into baretick, comes
+back, collects, and removes.
+
+It takes more than 15 s: three starts of the firmware, two of Linux, and a run of baretick."""
+import json
+
+import pytest
+
+from boots import EFI_BUILT
+from linux import LOOK
+from mok import can_sign, key_pair
+from small_linux import SmallLinux, lacking
+
+pytestmark = [EFI_BUILT, pytest.mark.xdist_group("small-linux")]
+
+WORDS = "profile=quick duration=10ms clocks=tsc,acpi_pm"
+TRIAL = LOOK + f"""
+echo "Linux was started"
+if [ ! -e /trial/before ]; then
+  look /trial/before
+  qemu/nextboot --reboot -- {WORDS}; echo "status $?"
+  ls /sys/firmware/efi/efivars >/trial/variables
+else
+  ls /boot/efi/baretick >/trial/reports
+  qemu/nextboot --collect /trial/report; echo "status $?"
+  qemu/nextboot --remove --reports; echo "status $?"
+  look /trial/after
+fi
+"""
+
+
+def ended(folder, trial, keys=None):
+    """A machine that has done all of TRIAL and switched itself off."""
+    if reason := lacking():
+        pytest.skip(reason)
+    machine = SmallLinux(folder, trial, keys)
+    machine.run()
+    return machine
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory):
+    return ended(tmp_path_factory.mktemp("nextboot"), TRIAL)
+
+
+def test_one_restart_leads_into_baretick_and_the_next_one_back(machine):
+    said = machine.read("trial.txt").decode()
+    assert said.count("status 0\n") == 3 and "status 2" not in said, said
+    assert said.count("Linux was started\n") == 2
+    assert machine.read("reports") == b"0001\n"
+    assert b"\nBootNext-" in machine.read("variables")
+
+
+def test_the_report_is_handed_over_with_what_the_kernel_believes(machine):
+    report = json.loads(machine.read("report/report.json"))
+    assert report["verdict"] in ("pass", "warn", "fail")
+    assert "clocks=tsc,acpi_pm" in report["options"]["given"] and "exit=reboot" in report["options"]["given"]
+    believed = json.loads(machine.read("report/kernel.json"))
+    assert believed["log_is_whole"] and believed["tsc"]["believed_hz"] and believed["tick_devices"], believed
+    said = machine.read("trial.txt").decode()
+    assert f"the kernel took {believed['clocksource']}" in said, said
+
+
+def test_removed_partition_and_variables_are_as_before(machine):
+    before, after = machine.read("before"), machine.read("after")
+    assert b"linux" in before and b"BootOrder" in before
+    assert after == before
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not can_sign(), reason="firmware with keys, or the package sbsigntool, is not there")
+def test_with_secure_boot_a_signed_application_runs_and_an_unsigned_one_is_refused(tmp_path):
+    unsigned = 'qemu/nextboot; echo "unsigned $?"; look /trial/refused\n  qemu/nextboot --efi build/signed.efi --reboot'
+    machine = ended(tmp_path, TRIAL.replace("qemu/nextboot --reboot", unsigned), key_pair(tmp_path))
+    said = machine.read("trial.txt").decode()
+    assert "baretick.efi is signed by no key of the firmware or the shim (make sign)\nunsigned 2\n" in said
+    assert machine.read("refused") == machine.read("before")
+    assert said.count("status 0\n") == 3 and said.count("Linux was started\n") == 2, said
+    assert "exit=reboot" in json.loads(machine.read("report/report.json"))["options"]["given"]
+    assert machine.read("after") == machine.read("before")
+
+
+@pytest.mark.long
+def test_with_exit_ask_the_machine_comes_back_without_a_key(tmp_path):
+    """It takes a minute more, in which a person could press one."""
+    machine = ended(tmp_path, TRIAL.replace(WORDS, f"{WORDS} exit=ask"))
+    assert machine.read("trial.txt").decode().count("status 0\n") == 3
+    assert "exit" not in json.loads(machine.read("report/report.json"))["options"]["given"]
+    assert b"Without a key in the first minute this machine restarts." in (tmp_path / "serial.log").read_bytes()
