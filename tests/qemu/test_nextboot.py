@@ -1,4 +1,5 @@
 """qemu/nextboot on a folder in the place of /: its EFI variables, its system partition, and the commands that it calls."""
+import contextlib
 import importlib.machinery
 import importlib.util
 import json
@@ -353,7 +354,7 @@ def no_partition(machine):
 
 
 def mirror(machine):
-    machine.partitions([("/dev/sda1", GUID, "linux_raid_member", [])])
+    machine.partitions([("/dev/sda1", GUID, "linux_raid_member", []), ("/dev/sdb1", GUID.replace("1", "2"), "linux_raid_member", [])])
 
 
 def damaged_variable(machine):
@@ -382,7 +383,7 @@ def read_only_partition(machine, monkeypatch):
 @pytest.mark.parametrize("spoil, sentence", [
     (full_nvram, "No space left on device; nothing is prepared"), (no_efibootmgr, "is not installed"),
     (two_partitions, "there are 2 EFI system partitions"), (no_partition, "no EFI system partition"),
-    (mirror, "mirrored by md .*; start this machine from a stick instead"), (damaged_variable, "BootCurrent is damaged"), (folder_of_others, "is not nextboot's"),
+    (mirror, r"mirrored by md \(/dev/sda1, /dev/sdb1\): .*differ; start this machine from a stick instead"), (damaged_variable, "BootCurrent is damaged"), (folder_of_others, "is not nextboot's"),
     (unsigned, "signed by no key"), (little_space, "KiB free"), (read_only_partition, "is mounted read-only"),
 ])
 def test_a_refusal_is_one_sentence_and_nothing_is_changed(machine, application, monkeypatch, spoil, sentence):
@@ -417,19 +418,53 @@ def test_the_partition_that_the_firmware_started_from_is_taken_of_several(machin
     assert volume.find(machine.system).path == "/dev/sda2"
 
 
+@pytest.mark.parametrize("place", volume.PLACES)
+def test_a_partition_that_is_mounted_is_used_there(machine, application, place):
+    folder = machine.root / place.lstrip("/")
+    folder.mkdir(parents=True, exist_ok=True)
+    machine.partitions([("/dev/sda1", GUID, "vfat", ["/mnt/elsewhere", place])])
+    actions.prepare(machine.system, application, [])
+    assert (folder / volume.OWN / actions.APPLICATION).exists()
+
+
+@pytest.mark.parametrize("is_refused", [False, True])
+def test_a_partition_that_is_not_mounted_is_mounted_for_this_time_only(machine, application, is_refused):
+    machine.partitions([("/dev/sda1", GUID, "vfat", [])])
+    machine.command("mount", f"""
+        import os, sys
+        assert sys.argv[1:4] == ["-t", "vfat", "/dev/sda1"]
+        os.rmdir(sys.argv[4])
+        os.symlink({str(machine.esp)!r}, sys.argv[4])""")
+    machine.command("umount", f"""
+        import os, sys
+        os.unlink(sys.argv[1])
+        os.mkdir(sys.argv[1])
+        open({str(machine.root / "unmounted")!r}, "a").write("once ")""")
+    actions.prepare(machine.system, application, ["profile=quick"])
+    if is_refused:
+        machine.full.touch()
+    with pytest.raises(Refused, match="No space left") if is_refused else contextlib.nullcontext():
+        actions.prepare(machine.system, application, [])
+    assert (machine.esp / volume.OWN / actions.APPLICATION).exists()
+    assert (machine.root / "unmounted").read_text() == "once once "
+
+
 def test_without_an_entry_of_the_firmware_the_mounted_one_is_taken(machine):
     machine.variable("BootCurrent", struct.pack("<H", 9))
     machine.partitions([("/dev/sda1", GUID.replace("1", "2"), "vfat", []), ("/dev/sda2", GUID, "vfat", ["/boot/efi"])])
     assert volume.find(machine.system).path == "/dev/sda2"
 
 
+def signature_list():
+    certificate = b"a certificate in DER form"
+    size = firmware.OWNER_SIZE + len(certificate)
+    return firmware.CERTIFICATES + struct.pack("<III", firmware.LIST_SIZE + size, 0, size) + bytes(firmware.OWNER_SIZE) + certificate
+
+
 @pytest.mark.parametrize("key, loader", [("db", "baretick.efi"), ("MokListRT", "shimx64.efi")])
 def test_with_secure_boot_the_key_says_who_starts_the_application(machine, application, key, loader):
-    certificate = b"a certificate in DER form"
-    owner = bytes(16)
-    signatures = firmware.CERTIFICATES + struct.pack("<III", 28 + 16 + len(certificate), 0, 16 + len(certificate)) + owner + certificate
     machine.variable("SecureBoot", b"\1")
-    machine.variable(key, signatures, dict(firmware.KEYS)[key])
+    machine.variable(key, signature_list(), dict(firmware.KEYS)[key])
     machine.command("sbverify", """
         import base64, sys
         pem = open(sys.argv[2]).read()
@@ -441,6 +476,28 @@ def test_with_secure_boot_the_key_says_who_starts_the_application(machine, appli
     if key == "MokListRT":
         assert (own / "shimx64.efi").read_bytes() == b"a shim"
     assert (own / ("grubx64.efi" if key == "MokListRT" else "baretick.efi")).read_bytes() == open(application, "rb").read()
+
+
+def needs_a_shim(machine):
+    shutil.rmtree(machine.esp / "EFI/debian")
+    machine.variable("MokListRT", signature_list(), dict(firmware.KEYS)["MokListRT"])
+    machine.command("sbverify", "")
+
+
+def has_no_sbverify(machine):
+    machine.variable("db", signature_list(), dict(firmware.KEYS)["db"])
+    machine.system = System(str(machine.root), str(machine.bin))
+
+
+@pytest.mark.parametrize("spoil, sentence", [(needs_a_shim, r"is signed for a shim, and there is no EFI/\*/shimx64.efi"),
+                                             (has_no_sbverify, "sbverify is not installed")])
+def test_with_secure_boot_an_application_that_nobody_would_start_is_refused(machine, application, spoil, sentence):
+    machine.variable("SecureBoot", b"\1")
+    spoil(machine)
+    before = machine.state()
+    with pytest.raises(Refused, match=sentence):
+        actions.prepare(machine.system, application, [])
+    assert machine.state() == before
 
 
 def test_the_report_and_what_the_kernel_believes_are_collected(machine, application, tmp_path):
@@ -490,6 +547,22 @@ def test_a_report_of_an_earlier_run_is_not_taken_for_the_new_one(machine, applic
     assert not (tmp_path / "collected").exists()
 
 
+@pytest.mark.parametrize("clock_is_set", [-400, 400])
+def test_the_time_of_day_does_not_say_which_report_is_the_new_one(machine, application, tmp_path, clock_is_set):
+    machine.is_restarted(CLEAN)
+    report = json.loads(CLEAN.with_suffix(".json").read_text())
+    report["started_at"] = "1980-01-01T00:00:00" if clock_is_set < 0 else "2099-01-01T00:00:00"
+    (tmp_path / "new.json").write_text(json.dumps(report))
+    (tmp_path / "new.txt").write_text("")
+    actions.prepare(machine.system, application, [])
+    machine.is_restarted(tmp_path / "new")
+    now, day = os.stat(machine.esp).st_mtime, 86_400
+    for name in ("", "report.json"):
+        os.utime(machine.esp / volume.REPORTS / "0002" / name, (now + clock_is_set * day,) * 2)
+    said = list(actions.collect(machine.system, str(tmp_path / "collected")))
+    assert said[0].endswith(report["started_at"])
+
+
 def test_a_run_that_was_cut_off_is_handed_over_as_incomplete(machine, application, tmp_path):
     report = json.loads(CLEAN.with_suffix(".json").read_text())
     report.update(verdict="incomplete", notes=["The run was cut off in the phase warps."])
@@ -533,6 +606,16 @@ def test_a_damaged_note_of_what_was_prepared_is_named_and_can_be_removed(machine
      {"unstable": "the skew is too large"}),
     (["clocksource: Switched to clocksource tsc-early", "clocksource: Switched to clocksource hpet"],
      {"switched_to": ["tsc-early", "hpet"]}),
+    # A rate from CPUID, an MSR or a hypervisor: it is detected, and no message has its source.
+    (["tsc: Detected 2400.000 MHz processor", "clocksource: Switched to clocksource tsc"],
+     {"processor_hz": 2_400_000_000, "switched_to": ["tsc"]}),
+    # Hypervisors: arch/x86/kernel/kvmclock.c, arch/x86/kernel/cpu/mshyperv.c, drivers/clocksource/hyperv_timer.c, arch/x86/xen/time.c.
+    (["kvm-clock: Using msrs 4b564d01 and 4b564d00", "kvm-clock: using sched offset of 5803013 cycles",
+      "tsc: Detected 2596.176 MHz processor", "clocksource: Switched to clocksource kvm-clock"],
+     {"processor_hz": 2_596_176_000, "switched_to": ["kvm-clock"]}),
+    (["tsc: Marking TSC unstable due to running on Hyper-V", "clocksource: Switched to clocksource hyperv_clocksource_tsc_page"],
+     {"unstable": "running on Hyper-V", "switched_to": ["hyperv_clocksource_tsc_page"]}),
+    (["clocksource: Switched to clocksource xen"], {"switched_to": ["xen"]}),
 ])
 def test_each_form_of_message_is_read(lines, expected):
     said = kernel.rates(lines)
