@@ -123,6 +123,9 @@ plan_render(struct plan *plan, const struct report *report, const struct text *t
 	texts[SAVE_JSON] = &plan->json;
 	texts[SAVE_HTML] = &plan->html;
 	texts[SAVE_CSV] = &plan->csv;
+	texts[SAVE_RECORD] = &plan->record;
+	plan->record = (struct text){ .bytes = report->record.bytes, .size = report->record.length,
+				      .length = report->record.length };
 	text_init(&plan->table, plan->table.bytes, plan->table.size);
 	text_init(&plan->json, plan->json.bytes, plan->json.size);
 	text_init(&plan->csv, plan->csv.bytes, plan->csv.size);

@@ -26,6 +26,7 @@ struct plan {
 	void *series;            /* for run_machine.series; NULL where the run has none */
 	/* Buffers for the report's forms, each as large as the longest text. Without a page html has no bytes. */
 	struct text table, json, html, csv;
+	struct text record;      /* in the memory of the run, after plan_render() */
 	struct text screen;      /* the buffer of the pager */
 	void *taken;             /* the memory as the firmware gave it */
 };

@@ -12,7 +12,7 @@ import sys
 RENAMED = {"meetings": "pingpongs", "apart": "off_majority", "watched_ns": "observed_ns"}
 RENAMED_IN_SKEW = {"players": "cores", "width": "concurrency"}
 OUTCOMES = {"kept": "passed", "broken": "failed", "not seen": "not_checked"}
-WORDS = {"text", "reason", "title", "cause", "advice", "source", "tsc_source", "schema", "unit", "schedule_reason", "found_by"}
+WORDS = {"text", "reason", "title", "cause", "advice", "source", "tsc_source", "schema", "unit", "schedule_reason", "found_by", "sha256"}
 # Keys that schema /1 lacks. Both schemas have a finding's limit.
 SINCE_2 = {"series", "not_determined", "p50_within_ns", "p90_within_ns", "p99_within_ns", "p999_within_ns", "drifts", "severity", "limit"}
 UNTOLD = {"tool", "notes", "elapsed_ms"}

@@ -13,7 +13,7 @@
 #define FOLDERS_NAME_SIZE 9 /* NNNN.new and the final 0 */
 
 /* Files in such a folder. */
-enum save_file { SAVE_JSON, SAVE_TEXT, SAVE_HTML, SAVE_CSV, SAVE_FILES };
+enum save_file { SAVE_JSON, SAVE_TEXT, SAVE_HTML, SAVE_CSV, SAVE_RECORD, SAVE_FILES };
 
 /* The number that the file or folder NAME takes, 1 to FOLDERS_MAX; 0 if none. */
 unsigned folders_number(const char *name);

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/interval.h"
+#include "base/sha256.h"
 #include "clock/behaviour.h"
 #include "clock/clock.h"
 #include "clock/core_facts.h"
@@ -367,6 +368,13 @@ struct report_identity { /* identity of the machine, printable ASCII; "" if not 
 	char host[32];      /* the hypervisor, in more detail than its name */
 };
 
+struct report_record { /* the run's record, see src/record */
+	void *bytes; /* owned by the run */
+	size_t length; /* 0: the run did not start */
+	uint64_t dropped; /* entries without space */
+	char sha256[SHA256_HEX_SIZE];
+};
+
 struct report {
 	const char *version, *commit; /* baretick's own; static storage */
 	struct options options;
@@ -413,6 +421,7 @@ struct report {
 	struct report_advice advice;
 	struct report_answer answer;
 	struct report_tick tick;
+	struct report_record record;
 	/* Sentences on the machine: broken tables, a volume that could not be written, ... */
 	size_t note_count;
 	char notes[REPORT_NOTES_MAX][REPORT_SENTENCE];

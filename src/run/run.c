@@ -334,13 +334,23 @@ run_measure(struct run *run)
 }
 
 static void
+take_record(const struct record *record, struct report *report)
+{
+	report->record = (struct report_record){ .bytes = record->bytes, .length = record->length,
+						 .dropped = record->dropped };
+	if (record->length)
+		sha256_hex(record->bytes, record->length, report->record.sha256);
+}
+
+static void
 conclude(const struct run *run, struct report *report)
 {
 	uint64_t elapsed_ticks = run->machine->hooks.tsc_ordered() - run->begin_tsc;
 
 	report->elapsed_ms = scale_ns(&run->survey.scale, elapsed_ticks) / NS_PER_MS;
 	report->elapsed_known = report->tsc.den != 0;
-	analysis_gaps(run->survey.record.bytes, run->survey.record.length, report);
+	take_record(&run->survey.record, report);
+	analysis_gaps(report->record.bytes, report->record.length, report);
 	judge_report(report);
 	recommend(report);
 }
@@ -363,11 +373,25 @@ run_end(struct run *run)
 	run_close_clocks(run);
 }
 
+static void
+end_record(struct run *run)
+{
+	struct record *record = &run->survey.record;
+
+	if (!record->length)
+		return;
+	record_end(record);
+	if (record->dropped)
+		report_note(&run->report, "The record of the run had no space for %lu of %lu entries: figures made from them "
+			    "are missing.", record->dropped, record->entries + record->dropped);
+}
+
 void
 run_close(struct run *run)
 {
 	run_let_tick(run, true);
 	run_close_clocks(run);
 	compare_registers(run);
+	end_record(run);
 	conclude(run, &run->report);
 }

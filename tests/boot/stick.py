@@ -12,6 +12,7 @@ PARTITION = 1 << 20
 STICK = [*FAST_TCG, "--cpus", "1", "--boot", "usb"]
 FAST = ["profile=quick", "duration=10ms", "clocks=tsc", "cores=off"]
 FILES = {"report.json": "REPORT", "report.txt": "TEXT", "report.csv": "CSV", "report.html": None}  # and serial's blocks
+ON_STICK = sorted([*FILES, "report.record"])
 
 
 def mtools(stick, tool, *arguments):

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from levers import run_while
-from stick import FILES, copy_of_stick, folders, mtools, volume_of
+from stick import ON_STICK, copy_of_stick, folders, mtools, volume_of
 from boots import IMAGE_BUILT, checked, qemu
 from harness import FAST_TCG
 from machine.events import PHASES
@@ -65,7 +65,7 @@ def test_the_boot_after_a_run_that_was_killed_says_in_which_phase_and_takes_the_
     assert f"phase={phase} " in marker
     assert len(left) == (PHASES.index(phase) >= PHASES.index("start-cores"))
     for files in left.values():
-        assert sorted(files) == sorted(FILES)
+        assert sorted(files) == ON_STICK
         report = json.loads(files["report.json"])
         assert report["verdict"] == "incomplete" and "Saved in the phase " in notes(report)
         assert {clock["id"] for clock in report["clocks"] if clock["latency"] and clock["latency"]["count"]} == {"tsc", "acpi_pm", "null"}

@@ -13,7 +13,7 @@ import pytest
 import blocklog
 from fat import Damaged
 from harness import Run
-from stick import FAST, FILES, IMAGE, PARTITION, STICK, block_sums, folders, mtools, volume_of
+from stick import FAST, FILES, IMAGE, ON_STICK, PARTITION, STICK, block_sums, folders, mtools, volume_of
 from boots import IMAGE_BUILT, checked
 
 # All in one worker, so that the runs are made once.
@@ -60,7 +60,7 @@ def row(pytestconfig, tmp_path_factory):
 def test_runs_in_a_row_give_a_folder_each_and_leave_the_earlier_ones_alone(row):
     for number, run in enumerate(row.runs, 1):
         assert sorted(run.folders) == [f"{i:04}" for i in range(1, number + 1)]
-        assert sorted(run.folders[f"{number:04}"]) == sorted(FILES)
+        assert sorted(run.folders[f"{number:04}"]) == ON_STICK
         for earlier in range(1, number):
             assert run.folders[f"{earlier:04}"] == row.runs[earlier - 1].folders[f"{earlier:04}"]
         assert f"Report saved on the boot volume in \\baretick\\{number:04}\n" in run.stdout
@@ -151,13 +151,14 @@ def what_is_left(image, kept, earlier, later):
 
 
 def check_checkpoint(files):
-    """Four files of one unfinished report."""
-    check(sorted(files) == sorted(FILES), f"its files are {sorted(files)}")
+    """The files of one unfinished report."""
+    check(sorted(files) == ON_STICK, f"its files are {sorted(files)}")
     report = json.loads(files["report.json"])
     check(report["verdict"] in ("incomplete", "fail"), f"its verdict is {report['verdict']}")
     note, = [note for note in report["notes"] if note.startswith("Saved in the phase ")]
     check(" ".join(note.split()) in " ".join(files["report.txt"].decode().split()), "report.txt lacks the note")
     check(inside(files["report.html"]) == without_exact(report), "report.html is of another report")
+    check(hashlib.sha256(files["report.record"]).hexdigest() == report["record"]["sha256"], "the record is of another report")
     check(files["report.csv"].endswith(b"\n"), "report.csv is cut")
 
 
@@ -191,7 +192,7 @@ def test_the_run_after_a_power_cut_takes_the_next_number_and_leaves_the_rest_alo
     stick.write_bytes(image)
     leftover = f"{last}.new"
     before = volume_of(image).files(f"baretick/{leftover}")
-    assert sorted(before) == sorted(FILES)
+    assert sorted(before) == ON_STICK
     left = folders(volume_of(image))
     done = run(*STICK, "--image", stick, "--", *FAST)
     assert any("did not come to its end: it ended in its phase report" in note for note in checked(done)["notes"])

@@ -10,7 +10,8 @@ import pytest
 from harness import FAST_TCG, check_schema
 from levers import run_while
 from machine.transcript import DETAIL
-from stick import CD, FAST, FILES, IMAGE, PARTITION, STICK, block_sums, copy_of_stick, folders, mtools, volume_of
+from record_reader import check_record
+from stick import CD, FAST, FILES, IMAGE, ON_STICK, PARTITION, STICK, block_sums, copy_of_stick, folders, mtools, volume_of
 from boots import EFI, IMAGE_BUILT, VERDICT_STATUS, checked, clocks, qemu
 
 pytestmark = IMAGE_BUILT
@@ -33,7 +34,7 @@ def told(done, *sentences):
     return report
 
 
-def test_the_four_files_on_the_stick_are_those_that_the_runner_leaves(run):
+def test_the_files_on_the_stick_are_those_that_the_runner_leaves(run):
     """The page too, which the application and the runner each make of the same report, whatever the CPU is called."""
     name = 'A "CPU" \\ </script> @REPORT@'
     done = run(*FAST_TCG, "--cpus", "2", "--boot", "usb", *qemu("-cpu", f"max,model-id={name}"), "--", "profile=quick", "duration=10ms")
@@ -42,6 +43,9 @@ def test_the_four_files_on_the_stick_are_those_that_the_runner_leaves(run):
     saved = folders(volume_of(done.file("stick.img")))["0001"]
     assert {name: saved[name] == done.file(name) for name in FILES} == dict.fromkeys(FILES, True)
     assert len(done.file("report.html")) < 600_000
+    record = saved["report.record"]
+    assert done.report["record"] == {"bytes": len(record), "dropped": 0, "sha256": hashlib.sha256(record).hexdigest()}
+    check_record(record, done.report)
 
 
 def fill(stick, folder, leave_bytes):
@@ -100,7 +104,7 @@ def test_a_stick_whose_free_count_is_too_low_keeps_the_report(run, tmp_path):
 
 
 def test_what_was_begun_on_a_stick_that_turns_out_full_is_removed(run, tmp_path):
-    """Its count of free clusters is wrong: there is room for some of the four files (report.html alone needs more), and
+    """Its count of free clusters is wrong: there is room for some of the files (report.html alone needs more), and
     counted for one report.
     """
     stick = copy_of_stick(tmp_path)
@@ -190,7 +194,7 @@ def test_names_that_are_no_numbers_are_passed_over_and_numbers_are_taken_by_file
     done = run(*STICK, "--image", stick, "--", *FAST)
     checked(done)
     volume = volume_of(done.file("stick.img"))
-    assert sorted(volume.files("baretick/0008")) == sorted(FILES)
+    assert sorted(volume.files("baretick/0008")) == ON_STICK
     assert volume.files("baretick") == {"0007": b"mine", "9998.txt": b"mine"}
     assert mtools(done.out / "stick.img", "mtype", "::/baretick/0008/report.json") == done.file("report.json")
 
@@ -243,7 +247,7 @@ def test_a_short_name_that_is_a_number_is_passed_over(run, tmp_path):
     done = run(*STICK, "--image", stick, "--", *FAST)
     checked(done)
     volume = volume_of(done.file("stick.img"))
-    assert sorted(volume.files("baretick/0002")) == sorted(FILES) and volume.files("baretick") == {"0001.newer": b"mine"}
+    assert sorted(volume.files("baretick/0002")) == ON_STICK and volume.files("baretick") == {"0001.newer": b"mine"}
 
 
 def test_options_on_the_stick_are_read_and_those_of_the_runner_win(run, tmp_path):
@@ -267,7 +271,7 @@ def test_the_serial_line_gets_what_it_is_to_get_and_the_stick_all(run, tmp_path,
         assert done.file("report.json") == saved["report.json"]
     else:
         assert done.status == 2 and "its report did not come over the serial line" in done.stderr, done
-    assert sorted(saved) == sorted(FILES) and f"serial={how}" in json.loads(saved["report.json"])["options"]["given"]
+    assert sorted(saved) == ON_STICK and f"serial={how}" in json.loads(saved["report.json"])["options"]["given"]
     said = done.file("serial.log").replace(b"\r", b"")
     if how == "off":
         assert said and b"baretick" not in said.lower().replace(b"baretick.efi", b"")  # the firmware names what it starts

@@ -1,4 +1,4 @@
-/* The four files of a report. See save.h. */
+/* The files of a report. See save.h. */
 #include "uefi/volume/save.h"
 
 #include "report/folders.h"
@@ -16,6 +16,7 @@ static const char *const names[SAVE_FILES] = {
 	[SAVE_TEXT] = "report.txt",
 	[SAVE_HTML] = "report.html",
 	[SAVE_CSV] = "report.csv",
+	[SAVE_RECORD] = "report.record",
 };
 
 struct saving {
@@ -171,9 +172,12 @@ write_all(struct saving *saving, const char *folder)
 	EFI_STATUS status = make_folder(saving, path_of(saving, folder, ""));
 
 	saving->began = status != EFI_ALREADY_STARTED;
-	for (size_t i = 0; i < SAVE_FILES && !EFI_ERROR(status); i++)
+	for (size_t i = 0; i < SAVE_FILES && !EFI_ERROR(status); i++) {
+		if (i == SAVE_RECORD && !saving->texts[i]->length)
+			continue; /* the run did not start */
 		status = files_write(saving->root, path_of(saving, folder, names[i]), saving->texts[i]->bytes,
 				     saving->texts[i]->length);
+	}
 	return status;
 }
 

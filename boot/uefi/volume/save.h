@@ -1,4 +1,4 @@
-/* A report on the boot volume: report.json, .txt, .html and .csv in a folder of their own. */
+/* A report on the boot volume: report.json, .txt, .html, .csv and .record in a folder of their own. */
 #ifndef BARETICK_SAVE_H
 #define BARETICK_SAVE_H
 

@@ -9,9 +9,10 @@
 #define PIECE_BYTES 0x10000u
 
 static struct text texts[SAVE_FILES];
-static const struct text *const saved[SAVE_FILES] = { &texts[0], &texts[1], &texts[2], &texts[3] };
+static const struct text *const saved[SAVE_FILES] = { &texts[0], &texts[1], &texts[2], &texts[3], &texts[4] };
 static const char *const names[SAVE_FILES] = {
 	[SAVE_JSON] = "report.json", [SAVE_TEXT] = "report.txt", [SAVE_HTML] = "report.html", [SAVE_CSV] = "report.csv",
+	[SAVE_RECORD] = "report.record",
 };
 
 static int
@@ -74,7 +75,17 @@ TEST(a_driver_that_takes_64_KiB_below_4_GiB_gets_a_megabyte)
 	volume->write_max = PIECE_BYTES;
 	volume->low_only = true;
 	check_saved("Report saved on the boot volume in \\baretick\\0001", "\\baretick\\0001");
-	assert_int_equal(volume->writes, 1 + PAGE_BYTES / PIECE_BYTES + 2); /* the JSON here has no bytes */
+	assert_int_equal(volume->writes, 1 + PAGE_BYTES / PIECE_BYTES + 3); /* the JSON here has no bytes */
+}
+
+TEST(a_run_that_did_not_start_has_no_record_and_its_report_is_saved)
+{
+	char sentence[SAVE_SENTENCE_SIZE];
+
+	texts[SAVE_RECORD].length = 0;
+	assert_true(save_report(saved, 0, sentence));
+	assert_null(volume_sim_find("\\baretick\\0001\\report.record"));
+	assert_non_null(volume_sim_find("\\baretick\\0001\\report.csv"));
 }
 
 TEST(without_memory_below_4_GiB_it_is_written_from_where_it_is)

@@ -1,0 +1,39 @@
+"""A reader of records that follows src/record/README.md and shares no code with baretick."""
+import struct
+import zlib
+
+RUN, CORE, WATCH, GAP, END = 1, 3, 11, 12, 13
+
+
+def entries(record):
+    """(kind, fixed part, items) of each entry, up to the end of the record."""
+    assert record[:8] == b"\x89BTREC\r\n"
+    version, crc = struct.unpack_from("<II", record, 8)
+    assert version == 1 and crc == zlib.crc32(record[:12])
+    at, number = 16, 0
+    while at < len(record):
+        header = record[at:at + 4]
+        block, size, crc = struct.unpack_from("<III", record, at)
+        body = record[at + 12:at + 12 + size]
+        assert block == number and 0 < len(body) == size <= 4096 and crc == zlib.crc32(header + body)
+        while body:
+            kind, fixed, count, each = struct.unpack_from("<HHHH", body)
+            items = [body[8 + fixed + each * i:][:each] for i in range(count)]
+            yield kind, body[8:8 + fixed], items
+            body = body[8 + fixed + each * count:]
+        at, number = at + 12 + size, number + 1
+
+
+def check_record(record, report):
+    """A whole record has the cores and the stolen time of REPORT."""
+    found = list(entries(record))
+    kinds = [kind for kind, _, _ in found]
+    assert kinds[0] == RUN and kinds[-1] == END and struct.unpack("<QQ", found[-1][1]) == (len(found) - 1, 0)
+    assert found[0][1].rstrip(b"\0").startswith(report["tool"]["version"].encode())
+    assert [struct.unpack("<II", fixed) for kind, fixed, _ in found if kind == CORE] == [
+        (number, core["apic_id"]) for number, core in enumerate(report["cores"])]
+    watches = [(struct.unpack("<IQQQQQQ", fixed), items) for kind, fixed, items in found if kind == WATCH]
+    assert [watch[0] for watch, _ in watches] == [i for i, core in enumerate(report["cores"]) if core["observed_ns"]]
+    assert sum(watch[4] for watch, _ in watches) == report["interference"]["gaps"]
+    assert sum(struct.unpack("<Q", item)[0] for _, items in watches for item in items) == report["interference"]["gaps"]
+    assert kinds.count(GAP) == len(report["interference"]["events"])

@@ -1,0 +1,87 @@
+/* The record of a whole run on the simulated machine, and what the report says of it. */
+#include "test.h"
+#include "bench.h"
+#include "record/record.h"
+#include "sim.h"
+
+#define CORES 2
+
+static struct bench *bench;
+
+static int
+open_bench(void **state)
+{
+	(void)state;
+	sim_reset();
+	bench = bench_new();
+	bench_open(bench, CORES);
+	bench_use_threads(bench);
+	return 0;
+}
+
+static int
+close_bench(void **state)
+{
+	(void)state;
+	bench_free(bench);
+	return 0;
+}
+
+TEST_FIXTURE(open_bench, close_bench);
+
+static const struct report *
+play(void)
+{
+	run_measure(&bench->run);
+	run_close(&bench->run);
+	assert_false(bench->run.report.incomplete);
+	return &bench->run.report;
+}
+
+TEST(the_record_is_whole_and_the_report_has_its_sha256)
+{
+	const struct report *report = play();
+	uint64_t cores = 0, watches = 0;
+	char hex[SHA256_HEX_SIZE];
+	struct record_reader reader;
+	struct record_entry entry;
+	struct record_core core;
+	struct record_run run;
+
+	sha256_hex(report->record.bytes, report->record.length, hex);
+	assert_string_equal(report->record.sha256, hex);
+	assert_int_equal(report->record.dropped, 0);
+	record_open(&reader, report->record.bytes, report->record.length);
+	assert_true(record_next(&reader, &entry));
+	assert_int_equal(entry.kind, RECORD_RUN);
+	record_fixed(&entry, &run);
+	assert_int_equal(run.start_tsc, report->start_tsc);
+	while (record_next(&reader, &entry)) {
+		watches += entry.kind == RECORD_WATCH;
+		if (entry.kind != RECORD_CORE)
+			continue;
+		record_fixed(&entry, &core);
+		assert_int_equal(core.core, cores);
+		assert_int_equal(core.apic_id, report->cores[cores].apic_id);
+		cores++;
+	}
+	assert_int_equal(reader.state, RECORD_WHOLE);
+	assert_int_equal(cores, CORES);
+	assert_int_equal(watches, CORES);
+}
+
+/* There is space for run, scale and core, and none for a watch. */
+TEST(a_record_without_space_is_said_and_its_figures_are_not_measured)
+{
+	const struct report *report;
+	bool is_said = false;
+
+	bench->run.survey.memory.record_size = RECORD_SIZE_MIN + 400;
+	report = play();
+	assert_true(report->record.dropped > 0);
+	assert_false(report->interference.measured);
+	assert_int_equal(report->cores[0].observed_ns, 0);
+	for (size_t i = 0; i < report->note_count; i++)
+		is_said |= strstr(report->notes[i], "The record of the run had no space for ") == report->notes[i];
+	assert_true(is_said);
+}
