@@ -23,13 +23,16 @@ void
 blocks_queue(struct serial *serial, struct plan *plan, const struct report *report)
 {
 	bool full = report->options.serial == SERIAL_FULL;
-	const struct text *json, *csv;
+	const struct text *json, *csv, *record;
 
 	serial_block(serial, "TEXT", plan->table.bytes, full ? plan->table.length : summary_length(&plan->table));
 	if (!full)
 		return;
 	plan_render_serial(plan, report, &json, &csv);
 	serial_block(serial, "CSV", csv->bytes, csv->length);
+	record = plan_render_record(plan, report);
+	if (record)
+		serial_block(serial, "RECORD", record->bytes, record->length);
 	serial_block(serial, "REPORT", json->bytes, json->length);
 }
 

@@ -1,6 +1,7 @@
 /* The memory of a run. See plan.h. */
 #include "plan.h"
 
+#include "base/base64.h"
 #include "firmware/firmware.h"
 #include "measure/survey.h"
 #include "render/csv/csv.h"
@@ -31,11 +32,17 @@ size_of_screen(const struct plan_page *page)
 }
 
 static size_t
+size_of_base64(size_t cores)
+{
+	return base64_size(survey_record_size(cores < REPORT_SERIAL_CORES ? cores : REPORT_SERIAL_CORES));
+}
+
+static size_t
 plan_mib(const struct plan_page *page, size_t cores, enum tournament widest, const struct options *options)
 {
 	size_t size = survey_memory_size(cores, widest) + run_series_size(options, cores) + report_size_table(cores) +
 		      size_of_json(cores, options) + size_of_html(page, cores, options) + report_size_csv(cores) +
-		      size_of_screen(page);
+		      size_of_screen(page) + size_of_base64(cores);
 
 	return (size + MIB - 1) / MIB;
 }
@@ -62,6 +69,7 @@ plan_give_back(struct plan *plan)
 	firmware_free(plan->html.bytes);
 	firmware_free(plan->csv.bytes);
 	firmware_free(plan->screen.bytes);
+	firmware_free(plan->base64.bytes);
 	*plan = (struct plan){ .cores = 0 };
 }
 
@@ -82,9 +90,11 @@ plan_try(struct plan *plan, size_t cores, enum tournament widest, const struct p
 		.html = allocate_text(size_of_html(page, cores, options)),
 		.csv = allocate_text(report_size_csv(cores)),
 		.screen = allocate_text(size_of_screen(page)),
+		.base64 = allocate_text(size_of_base64(cores)),
 	};
 	if (!plan->taken || (series_size && !plan->series) || is_missing(&plan->table) || is_missing(&plan->json) ||
-	    is_missing(&plan->html) || is_missing(&plan->csv) || is_missing(&plan->screen)) {
+	    is_missing(&plan->html) || is_missing(&plan->csv) || is_missing(&plan->screen) ||
+	    is_missing(&plan->base64)) {
 		plan_give_back(plan);
 		return false;
 	}
@@ -155,4 +165,16 @@ plan_render_serial(struct plan *plan, const struct report *report, const struct 
 	json_render_serial(shorter, report);
 	csv_render_serial(&plan->csv, report);
 	*json = shorter;
+}
+
+const struct text *
+plan_render_record(struct plan *plan, const struct report *report)
+{
+	struct text *text = &plan->base64;
+
+	if (!report->record.length || report->core_count > REPORT_SERIAL_CORES)
+		return NULL;
+	text_init(text, text->bytes, text->size);
+	base64_put(text, report->record.bytes, report->record.length);
+	return text->truncated ? NULL : text;
 }

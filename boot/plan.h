@@ -27,6 +27,7 @@ struct plan {
 	/* Buffers for the report's forms, each as large as the longest text. Without a page html has no bytes. */
 	struct text table, json, html, csv;
 	struct text record;      /* in the memory of the run, after plan_render() */
+	struct text base64;      /* the record for the serial line */
 	struct text screen;      /* the buffer of the pager */
 	void *taken;             /* the memory as the firmware gave it */
 };
@@ -50,6 +51,9 @@ bool plan_render(struct plan *plan, const struct report *report, const struct te
  */
 void plan_render_serial(struct plan *plan, const struct report *report, const struct text **json,
 			const struct text **csv);
+
+/* Returns the record in base64, or NULL if the report has none or so many cores that it would take long. */
+const struct text *plan_render_record(struct plan *plan, const struct report *report);
 
 void plan_give_back(struct plan *plan);
 

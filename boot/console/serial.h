@@ -12,7 +12,7 @@
 #include "options/options.h"
 
 #define SERIAL_LINES_MAX  4
-#define SERIAL_BLOCKS_MAX 3
+#define SERIAL_BLOCKS_MAX 4
 #define SERIAL_NAME_SIZE  8
 
 struct serial_block {

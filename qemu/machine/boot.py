@@ -1,4 +1,5 @@
 """One boot, or two where KVM turns out not to work, and what it came to."""
+import base64
 import contextlib
 import os
 import re
@@ -43,6 +44,8 @@ def take_from_stick(run, guest, before):
         with contextlib.suppress(ValueError):
             said.take({block: stick.read(image, partition, f"{name.rpartition('.')[0]}.{suffix}", reports.SIZE_MAX)
                        for block, suffix in files_of.items()})
+            record = stick.read(image, partition, f"{name.rpartition('.')[0]}.record", reports.SIZE_MAX)
+            said.blocks["RECORD"] = base64.encodebytes(record)
 
 
 def attempt(run, accelerator, console, words, deadline, on_trial):

@@ -33,7 +33,7 @@ LINE_MAX = 256 << 10
 BLOCK_MAX = reports.SIZE_MAX
 ERROR = "error: "
 FROM_RUNNER = "In fw_cfg opt/baretick/options: "  # errors lose this prefix: the user typed the options behind --
-BLOCKS = ("TEXT", "CSV", "REPORT")
+BLOCKS = ("TEXT", "CSV", "RECORD", "REPORT")
 FAULTS_MAX = 5
 NAME_MAX = 32
 PLAIN = bytes(c if 0x20 <= c < 0x7F else ord(" ") if c == ord("\t") else ord("?") for c in range(256))

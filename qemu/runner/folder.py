@@ -12,6 +12,7 @@ from results import files, reports
 from results.plain import clean
 
 FILES = ["report.json", "report.html", "report.txt", "report.csv"]
+RECORD = "report.record"  # not of every run: a machine of many cores does not send it, and an earlier release has none
 LOGS = ["serial.log", "qemu.log"]
 STICK = "stick.img"
 EARLIER = "earlier"  # folder in DIR: the last report while there is no newer report
@@ -88,8 +89,8 @@ def check_inputs(run):
     inputs = [*((f"--{name}", getattr(run, name)) for name in INPUTS), ("--firmware", variables)]
     inputs[0] = "--qemu", shutil.which(run.qemu)
     wrong = []
-    kept = [os.path.join(EARLIER, name) for name in [*FILES, *LOGS]]
-    for name in [*FILES, *LOGS, STICK, *kept, *(f"{name}.new" for name in [*FILES, STICK])]:
+    kept = [os.path.join(EARLIER, name) for name in [*FILES, RECORD, *LOGS]]
+    for name in [*FILES, RECORD, *LOGS, STICK, *kept, *(f"{name}.new" for name in [*FILES, RECORD, STICK])]:
         path = os.path.join(run.out, name)
         for option, given in inputs:
             if given and same(given, path) and not may_be(run, option, given, name):
@@ -125,7 +126,7 @@ def clear(run):
     try:
         if has_report(run.out):
             set_aside(run.out)
-        for name in [*FILES, *LOGS, STICK, *(f"{name}.new" for name in FILES)]:
+        for name in [*FILES, RECORD, *LOGS, STICK, *(f"{name}.new" for name in [*FILES, RECORD])]:
             path = os.path.join(run.out, name)
             if os.path.lexists(path) and not (name == STICK and run.image and goes_on(run.image, run.out)):
                 os.remove(path)
@@ -155,7 +156,7 @@ def last_report(out):
 def set_aside(out):
     drop_earlier(out)
     os.makedirs(os.path.join(out, EARLIER), exist_ok=True)
-    for name in [*FILES, *LOGS]:
+    for name in [*FILES, RECORD, *LOGS]:
         with contextlib.suppress(FileNotFoundError):
             os.replace(os.path.join(out, name), os.path.join(out, EARLIER, name))
 
@@ -165,7 +166,7 @@ def drop_earlier(out):
     kept = os.path.join(out, EARLIER)
     if os.path.islink(kept) or os.path.isfile(kept):
         os.remove(kept)
-    for name in [*FILES, *LOGS]:
+    for name in [*FILES, RECORD, *LOGS]:
         with contextlib.suppress(FileNotFoundError):
             os.remove(os.path.join(kept, name))
     with contextlib.suppress(OSError):  # there is no such folder, or it has other files

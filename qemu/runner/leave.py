@@ -1,6 +1,8 @@
 """The files that a run leaves: always the same files in its folder, and files for other programs."""
+import base64
 import contextlib
 import functools
+import hashlib
 import json
 import os
 import pathlib
@@ -14,7 +16,7 @@ from results import baseline, cases, files, junit, page, reports, summary, tap
 from results.plain import clean
 from runner import folder
 from runner.arguments import BUILD, OUTPUTS
-from runner.folder import FILES, INPUTS, LOGS
+from runner.folder import FILES, INPUTS, LOGS, RECORD
 
 # A block as it goes into a file: its lines, and no escapes for the terminal that shows it.
 PLAIN = bytes(c if c == ord("\n") or 0x20 <= c < 0x7F else ord(" ") if c == ord("\t") else ord("?") for c in range(256))
@@ -25,7 +27,7 @@ CSV_HEADER = b"run,clock,core,metric,value,low,high,unit,machine\n"  # for a run
 
 def check_outputs(run):
     """Whether the files that options name can be written. One that can't isn't tried again, and its name is said."""
-    taken = {os.path.realpath(os.path.join(run.out, name)): "--out" for name in [*FILES, *LOGS]}
+    taken = {os.path.realpath(os.path.join(run.out, name)): "--out" for name in [*FILES, RECORD, *LOGS]}
     for name in INPUTS:
         if getattr(run, name):
             taken.setdefault(os.path.realpath(getattr(run, name)), f"--{name}")
@@ -74,7 +76,8 @@ def leave(run, console, accelerator, status, problem, elapsed_s):
     else:
         report = reports.incomplete(problem, accelerator, round(elapsed_s * 1000))
         body = (json.dumps(report, indent=2) + "\n").encode("ascii")
-    flaw = put_report(run, whole, body, text, (blocks.get("CSV") or CSV_HEADER).translate(PLAIN))
+    record = record_of(blocks, report) if whole else None
+    flaw = put_report(run, whole, body, text, (blocks.get("CSV") or CSV_HEADER).translate(PLAIN), record)
     if flaw:
         console.say(flaw)
         status, problem = EXIT_NOT_DONE if status in (EXIT_PASS, EXIT_FAIL) else status, problem or flaw
@@ -104,20 +107,30 @@ def leave(run, console, accelerator, status, problem, elapsed_s):
     return status, problem
 
 
-def put_report(run, whole, body, text, csv):
+def record_of(blocks, report):
+    """The bytes of report.record. None if they did not come, or have another SHA-256 than the report says."""
+    said = report.get("record")
+    try:
+        record = base64.b64decode(blocks.get("RECORD", b""))
+    except ValueError:
+        return None
+    return record if isinstance(said, dict) and hashlib.sha256(record).hexdigest() == said.get("sha256") else None
+
+
+def put_report(run, whole, body, text, csv, record):
     """Writes the files of the report. If no machine was started, a report of an earlier run stays as it is. Returns a
     sentence if a file could not be written."""
     if not run.cleared:
         if folder.has_report(run.out):
             return None
         folder.clear(run)
-    flaw = write(run, body, page.read_template(os.path.join(BUILD, "page.html")), text, csv)
+    flaw = write(run, body, page.read_template(os.path.join(BUILD, "page.html")), text, csv, record)
     if whole and not flaw:
         folder.drop_earlier(run.out)
     return flaw
 
 
-def write(run, body, template, text, csv):
+def write(run, body, template, text, csv, record):
     """The files of the report; a sentence where one could not be written, which then stands in report.json too."""
     written = False
     try:
@@ -127,6 +140,8 @@ def write(run, body, template, text, csv):
         files.replace(os.path.join(run.out, "report.html"), html)
         files.replace(os.path.join(run.out, "report.txt"), text)
         files.replace(os.path.join(run.out, "report.csv"), csv)
+        if record:
+            files.replace(os.path.join(run.out, RECORD), record)
     except OSError as error:
         flaw = f"the report cannot be written: {files.flaw(error)}"
         if not written:
@@ -170,7 +185,8 @@ def place(out, whole):
         return [f"What there is of the run is in {out}: serial.log (all that the machine said), "
                 "qemu.log (QEMU's command line and what it said), and report.json, which has the reason"]
     address = pathlib.Path(out, "report.html").absolute().as_uri()
-    return [f"The report is in {out}: {', '.join(FILES)}", f"Open the page in a browser: {address}"]
+    left = [*FILES, RECORD] if os.path.exists(os.path.join(out, RECORD)) else FILES
+    return [f"The report is in {out}: {', '.join(left)}", f"Open the page in a browser: {address}"]
 
 
 def hand_on_flaw(run, problem):

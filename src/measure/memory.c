@@ -18,9 +18,8 @@ take(uintptr_t *next, size_t bytes)
 	return (void *)taken;
 }
 
-/* Bytes for all entries of a run on CORES cores. */
-static size_t
-record_size(size_t cores)
+size_t
+survey_record_size(size_t cores)
 {
 	return RECORD_SIZE_MIN + record_bytes_of(RECORD_RUN, 0) + SCALES_MAX * record_bytes_of(RECORD_SCALE, 0) +
 	       cores * (record_bytes_of(RECORD_CORE, 0) + record_bytes_of(RECORD_WATCH, OCTAVES)) +
@@ -64,7 +63,7 @@ lay_out(struct survey_memory *memory, uintptr_t begin, size_t cores, enum tourna
 	memory->others = take(&next, cores * sizeof(*memory->others));
 	memory->gaps = take(&next, sizeof(*memory->gaps));
 	memory->watches = take(&next, cores * sizeof(*memory->watches));
-	memory->record_size = record_size(cores);
+	memory->record_size = survey_record_size(cores);
 	memory->record = take(&next, memory->record_size);
 	return next - begin;
 }

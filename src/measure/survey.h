@@ -206,6 +206,9 @@ struct survey {
 /* Bytes needed for CORES cores and schedules up to WIDEST. The block must be aligned to a cache line. */
 size_t survey_memory_size(size_t cores, enum tournament widest);
 
+/* Bytes for the record of a run on CORES cores; part of survey_memory_size(). */
+size_t survey_record_size(size_t cores);
+
 /*
  * Lays survey->memory out in MEMORY, which has survey_memory_size() zeroed bytes, and sets report->cores to its
  * rows.

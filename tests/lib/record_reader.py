@@ -1,4 +1,5 @@
 """A reader of records that follows src/record/README.md and shares no code with baretick."""
+import hashlib
 import struct
 import zlib
 
@@ -26,6 +27,7 @@ def entries(record):
 
 def check_record(record, report):
     """A whole record has the cores and the stolen time of REPORT."""
+    assert report["record"] == {"bytes": len(record), "dropped": 0, "sha256": hashlib.sha256(record).hexdigest()}
     found = list(entries(record))
     kinds = [kind for kind, _, _ in found]
     assert kinds[0] == RUN and kinds[-1] == END and struct.unpack("<QQ", found[-1][1]) == (len(found) - 1, 0)

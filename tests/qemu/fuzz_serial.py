@@ -109,7 +109,7 @@ def stream(draw, small, whole):
             body = body[:at] + part * (LARGE // len(part)) + body[at:]
         body = body if body.endswith(b"\n") else body + b"\n"
         text = draw.choice([b"the table\n", b"\x1b[31mred\n", b"\xff\xfe\n", b"\n"])
-        data = b"baretick 1\n" + block("TEXT", text) + draw.choice([b"", block("CSV", b"a,b\n")]) + block("REPORT", body)
+        data = b"baretick 1\n" + block("TEXT", text) + draw.choice([b"", block("CSV", b"a,b\n"), block("RECORD", text)]) + block("REPORT", body)
     else:
         data = spoken(document) if how < 0.9 else draw.choice(SPOIL) * draw.choice([1, 100, 10_000])
         data = spoil_bytes(draw, data)

@@ -1,5 +1,7 @@
 """The runner itself, with a script in QEMU's place: no guest, no firmware's patience needed."""
+import base64
 import contextlib
+import hashlib
 import json
 import os
 import pathlib
@@ -219,9 +221,32 @@ def test_the_csv_is_the_applications_own(run, fake):
     assert done.status == 2 and "the csv on the serial line is damaged" in done.stderr
 
 
+RECORD = bytes(range(256))
+
+
+def with_record(record=RECORD, encoded=None):
+    """The serial line of a run whose report names RECORD, with ENCODED as its block."""
+    document = {**report(), "record": {"bytes": len(record), "dropped": 0, "sha256": hashlib.sha256(record).hexdigest()}}
+    return spoken(document, more=block("RECORD", base64.encodebytes(RECORD) if encoded is None else encoded))
+
+
+def test_the_record_is_decoded_and_named(run, fake):
+    done = run(*fake(with_record()))
+    assert done.status == 0 and done.file("report.record") == RECORD
+    assert ", report.csv, report.record" in done.stdout
+
+
+@pytest.mark.parametrize("serial", [with_record(RECORD + b"!"), with_record(encoded=b"A\n"), with_record(encoded=b"\xff==\n"),
+                                    spoken(more=block("RECORD", base64.encodebytes(RECORD)))],
+                         ids=["another", "cut", "no-base64", "not-named"])
+def test_a_record_that_is_not_the_one_of_the_report_is_left_out(run, fake, serial):
+    done = run(*fake(serial))
+    assert done.status == 0 and sorted(path.name for path in done.out.iterdir()) == LEFT
+
+
 def test_what_an_earlier_run_left_is_gone(run, fake, tmp_path):
     (tmp_path / "out1").mkdir()
-    for name in ("report.html", "report.csv"):
+    for name in ("report.html", "report.csv", "report.record"):
         (tmp_path / "out1" / name).write_text("an earlier run")
     run(*fake(spoken()))
     assert sorted(p.name for p in (tmp_path / "out1").iterdir()) == LEFT
