@@ -84,8 +84,9 @@ $(BUILD)/efi/boot/firmware/memory.o: TARGET += -fno-lto
 # Code that runs in or between readings is optimised for speed. All other code is optimised for size.
 TIMED := src/base src/clock src/stats src/sync drivers/clocks drivers/hw drivers/smp drivers/timers boot/cores boot/guard boot/interrupts boot/uefi/mp
 UNTIMED := $(foreach source,$(SOURCES),$(if $(filter $(TIMED),$(call room_of,$(source))),,$(source)))
-# Text, checksums and the search for outliers come after the readings.
-UNTIMED += src/base/text.c src/base/number.c src/base/base64.c src/base/crc32.c src/base/sha256.c src/sync/minority.c
+# Text, checksums, offsets and outliers are computed after the readings.
+UNTIMED += src/base/text.c src/base/number.c src/base/base64.c src/base/crc32.c src/base/sha256.c \
+           src/sync/minority.c src/sync/offsets_solve.c src/sync/offsets_ways.c
 $(UNTIMED:%.c=$(BUILD)/efi/%.o): TARGET += -Os
 
 $(BUILD)/efi/%.o: %.nasm Makefile
