@@ -274,6 +274,17 @@ TEST(a_flag_that_never_comes_is_stuck_and_leaves_nothing_changed)
 	assert_in_range(sim.now_ps, 151 * SIM_PS_PER_MS, 153 * SIM_PS_PER_MS);
 }
 
+/* The main loop of an emulator with many cores raises the flag late. */
+TEST(in_a_guest_the_flag_is_waited_for_2_s_before_it_is_stuck)
+{
+	memcpy(platform.cpu.hypervisor, "TCGTCGTCGTCG", sizeof("TCGTCGTCGTCG"));
+	sim.rtc.pf_never = true;
+	open_driver(&rtc_driver);
+	assert_int_equal(clocks[RTC_PF].state, CLOCK_STUCK);
+	/* 129 times 16.8 ms, once without PIE. */
+	assert_in_range(sim.now_ps, 2160 * SIM_PS_PER_MS, 2200 * SIM_PS_PER_MS);
+}
+
 TEST(a_periodic_interrupt_of_the_firmwares_keeps_its_rate)
 {
 	sim.rtc.b |= 0x40;
