@@ -56,7 +56,7 @@ def test_a_goal_that_fails_is_named_and_the_next_release_is_tried(fresh, goal, t
 
 
 def test_apt_has_the_settings_of_this_machine_inside(fresh):
-    """A mirror may be of an earlier day: its lists have expired, and apt takes them only if it is told to."""
+    """Lists from a mirror of an earlier day have expired. apt takes them only with these settings."""
     fresh("sid")
     assert fresh.settings.read_text() == SETTINGS
     asked, = (line for line in fresh.calls if line.startswith("apt-config "))
