@@ -157,7 +157,7 @@ def read_on(workflow):
 
 
 def in_container():
-    return yaml.safe_load(textwrap.dedent(README.partition("## In a container\n")[2].partition("then:\n\n")[2].partition("\n## ")[0]))
+    return yaml.safe_load(textwrap.dedent(README.partition("## In a container\n")[2].partition("In GitLab ")[2].partition(":\n\n")[2].partition("\n## ")[0]))
 
 
 @pytest.mark.parametrize("schema, document", [
