@@ -11,9 +11,14 @@ CHART_JS = "/*!\n * Chart.js v{}.9.1\n * Released under the MIT License\n */\n"
 
 @pytest.fixture
 def find(tmp_path):
+    """Without the places that this machine's compiler and pkg-config know."""
+    silent = tmp_path / "silent"
+    silent.mkdir()
+    (silent / "pkg-config").symlink_to("/bin/false")
+
     def call(name, **environment):
-        return subprocess.run([ROOT / "qemu" / "find", name], capture_output=True, text=True, timeout=30,
-                              env={"PATH": os.environ["PATH"], "CC": "false", "FIND_ROOT": str(tmp_path), **environment})
+        return subprocess.run([ROOT / "qemu" / "find", name], capture_output=True, text=True, timeout=30, env={
+            "PATH": f"{silent}:{os.environ['PATH']}", "CC": "false", "FIND_ROOT": str(tmp_path), **environment})
     return call
 
 
