@@ -61,8 +61,8 @@ leave(struct application *app, enum exit_result result, bool can_return)
 }
 
 /*
- * Returns true if the machine would wait for a key without end, and nobody is known to be there. A machine in a rack
- * may have no visitor. In a shell a person has typed the options.
+ * Returns true if the machine would wait for a key without end, and no person is known to be present. A machine in a
+ * rack may have no visitor. In a shell a person has typed the options.
  */
 static bool
 waits_alone(const struct application *app)

@@ -42,7 +42,7 @@ poweroff -f
 SYSTEMCTL = """#!/bin/sh
 [ "$*" = reboot ] && touch /restart
 """
-# The modules that nextboot imports, and those that they import when they are used, compiled into the folder.
+# Compiles all modules that nextboot imports into the folder `target`.
 IMPORTED = """
 import os, py_compile, shutil, sys
 target, tool = sys.argv[1:]
@@ -88,13 +88,15 @@ def kernel():
     (new / "modules").mkdir(parents=True)
     tree = new / "tree"
     only = [f"--no-{kind}" for kind in ("recommends", "suggests", "conflicts", "breaks", "replaces", "enhances")]
-    names = run("apt-cache", "depends", "--recurse", *only, PACKAGE).decode().splitlines()
-    run("apt-get", "download", *filter(PARTS.fullmatch, names), cwd=new, timeout=DOWNLOAD_BOUND_S)
+    names = filter(PARTS.fullmatch, run("apt-cache", "depends", "--recurse", *only, PACKAGE).decode().splitlines())
+    run("apt-get", "download", *names, cwd=new, timeout=DOWNLOAD_BOUND_S)
     for package in new.glob("*.deb"):
         run("dpkg-deb", "-x", package, tree)
         package.unlink()
-    image, = tree.glob("boot/vmlinuz-*")
-    shutil.copy(image, new / "vmlinuz")
+    images = list(tree.glob("boot/vmlinuz-*"))
+    if len(images) != 1:
+        raise ValueError(f"{PACKAGE} and its parts have {len(images)} kernels")
+    shutil.copy(images[0], new / "vmlinuz")
     for number, data in enumerate(_modules(tree)):
         (new / "modules" / f"{number:02}.ko").write_bytes(data)
     shutil.rmtree(tree)
@@ -103,7 +105,7 @@ def kernel():
 
 
 def _modules(tree):
-    """MODULES and those that they depend on, in the order in which they are to be loaded. Built-in ones are in no file."""
+    """The data of MODULES and of their dependencies in loading order. A built-in module has no file."""
     paths = {path.name.partition(".ko")[0].replace("-", "_"): path for path in tree.rglob("*.ko*")}
     loaded = {}
 

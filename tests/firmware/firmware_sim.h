@@ -17,7 +17,7 @@ void firmware_sim_install(EFI_HANDLE handle, const EFI_GUID *guid, void *interfa
 /* Sets the variable NAME to the SIZE bytes at DATA, which stay the caller's. console_sim_open() hides them. */
 void firmware_sim_variable(const char *name, const void *data, size_t size);
 
-/* The seconds after which the firmware resets the machine; 0: never. The firmware starts an application with 300. */
+/* The time until the firmware resets the machine, or 0 if its watchdog is off. An application is started with 300 s. */
 extern UINTN firmware_sim_watchdog_s;
 
 /*
