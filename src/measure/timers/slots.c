@@ -23,7 +23,8 @@ against(const struct asking *asking, struct lateness late, size_t k, uint64_t ti
 
 /*
  * Records LATE, unless the core was preempted at the deadline. A tick that is early for slot K may be a delayed
- * tick of the deadline before, so the check starts there.
+ * tick of the deadline before, so the check starts there. A tick at the end of a gap that came before its deadline,
+ * within the error, may be one, too.
  */
 static void
 take_late(struct asking *asking, const struct arming *arming, uint64_t ticks, struct lateness late, size_t k,
@@ -31,9 +32,9 @@ take_late(struct asking *asking, const struct arming *arming, uint64_t ticks, st
 {
 	struct survey_timers *all = asking->all;
 	uint64_t period = scale_ticks(&asking->survey->scale, asking->row->asked_ns);
-	uint64_t due = arming->before + (k + (late.high >= 0)) * period;
+	uint64_t due = arming->before + (k + (late.high >= 0)) * period, from = due < event->tsc ? due : event->tsc - 1;
 
-	if (asking_was_away(asking, due, event->tsc, asking->gap_ticks))
+	if (asking_was_away(asking, from, event->tsc, asking->gap_ticks))
 		return;
 	all->residuals[k] = asking_tsc_ps(asking, event->tsc - arming->before) -
 			    asking_ticks_ps((k + 1) * ticks, asking->tick.value);
