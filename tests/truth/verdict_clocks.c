@@ -9,6 +9,7 @@
 #include "tally.h"
 #include "verdict_clocks.h"
 
+#define NOTE_ROUNDED_PPM 0.1L
 #define MOST_OFF_PPB (50 * PPM) /* what a healthy oscillator may be off */
 
 /* Returns true for rules that do not concern a clock's rate. */
@@ -228,13 +229,37 @@ is_noted(const struct report *report, const char *words)
 	return false;
 }
 
+/*
+ * Returns true if a note gives the RTC's true rate against a clock that is right, and says that its rate afterwards is
+ * not known. The RTC of such a machine has one rate, so a note on a change of its rate explains nothing.
+ */
+static bool
+is_rtc_rate_noted(const struct report *report)
+{
+	for (size_t i = 0; i < report->note_count; i++) {
+		long double value, low, high, truth;
+		char other[16];
+		int end = 0, clock;
+
+		sscanf(report->notes[i], "rtc ran %Lf ppm (%Lf to %Lf) off %15s in the rates' window, and it is not known how after "
+		       "it: the whole machine may have been stopped.%n", &value, &low, &high, other, &end);
+		clock = end ? clock_of(other) : CLOCKS;
+		if (clock == CLOCKS || clocks_is_sick(clock))
+			continue;
+		truth = ((PPB + machine_off_ppb(RTC)) / (PPB + machine_off_ppb(clock)) - 1) * 1e6L;
+		if (truth >= low - NOTE_ROUNDED_PPM && truth <= high + NOTE_ROUNDED_PPM)
+			return true;
+	}
+	return false;
+}
+
 static void
 look_at_silence(const struct report *report, int clock)
 {
 	long double size = fabsl(machine_off_ppb(clock)) / clocks_limit_ppb("rate-off");
 	bool could_be_told = clocks_most_right() && clocks_most_know(report) && clocks_count_proofs(report, clock) > 1;
 
-	if (could_be_told && clock == RTC && machine.is_guest && is_noted(report, "rtc ran "))
+	if (could_be_told && clock == RTC && machine.is_guest && is_rtc_rate_noted(report))
 		tally_silent("a guest's RTC that a note gives as off in one stretch", size);
 	else if (could_be_told)
 		tally(CHECK_CLOCK_SILENT, is_named(report, clock, true), "%s is off by %.0Lf ppm, limit %.0Lf%s",
