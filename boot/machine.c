@@ -159,6 +159,7 @@ describe_cores(void *context, struct report *report)
 
 		core->apic_id = record->apic_id;
 		core->started = record->started;
+		core->timed_out = record->timed_out;
 		core->boot = i == 0;
 		report->cores_started += core->started;
 		__builtin_memcpy(core->reason, record->reason, CLOCK_REASON_SIZE);

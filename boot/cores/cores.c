@@ -27,6 +27,7 @@ cores_record(struct cores *cores, size_t core)
 	struct text text;
 
 	record->started = slot->arrived != 0 && slot->standing != CORE_SILENT;
+	record->timed_out = slot->standing == CORE_SILENT || slot->standing == CORE_LATE;
 	text_init(&text, record->reason, sizeof(record->reason));
 	text_put(&text, startup_reason(slot->standing));
 	if (slot->standing != CORE_FELL)

@@ -24,6 +24,7 @@
 struct core_record {
 	uint32_t apic_id;
 	bool started; /* true for the boot core, and stays true when it stops answering later */
+	bool timed_out; /* REASON is only that a wait for it ended */
 	char reason[CLOCK_REASON_SIZE]; /* why it did not start, or stopped answering; else "" */
 };
 

@@ -1,34 +1,71 @@
 /* Judges the report's figures by the rule catalogue. See judge.h. */
 #include "judge/judge_internal.h"
 
+#include "base/number.h"
 #include "base/text.h"
 #include "judge/cores/judge_cores.h"
 #include "judge/timers/judge_timers.h"
+
+#define NS_PER_MS UINT64_C(1000000)
+
+/*
+ * The shortest bound of a wait for a core is 1 s for a start and 2 s for a job. The job itself needs a small part of
+ * it. A host that takes half of all time, or a second at once, can therefore delay a healthy core beyond the bound.
+ */
+#define LATE_STOLEN_SHARE 2
+#define LATE_GAP_NS       UINT64_C(1000000000)
+
+/* Returns true if the host took so much time from the cores that were observed that it can explain a late core. */
+static bool
+can_host_delay_cores(const struct report_interference *all)
+{
+	return all->measured &&
+	       (all->worst_ns >= LATE_GAP_NS || all->total_ns >= all->observed_ns / LATE_STOLEN_SHARE);
+}
+
+static void
+leave_late_cores_open(struct report *report, uint64_t late, const struct report_core *first)
+{
+	const struct report_interference *all = &report->interference;
+	struct behaviour *row = late ? behaviour_add(&report->behaviours, "core-missing", "tsc") : NULL;
+
+	if (!row)
+		return;
+	row->checked = row->open = true;
+	behaviour_say(row, "%lu of %zu cores did not answer in time, the first is core %u. %s %% of the observed time was "
+		      "stolen, up to %lu ms at once, so a host that did not run them explains it. A quiet host can tell.",
+		      late, report->core_count, first->apic_id,
+		      number_percent(all->total_ns, all->observed_ns, 1).text, all->worst_ns / NS_PER_MS);
+}
 
 /* A core that the options exclude is not missing. */
 static void
 judge_cores(struct report *report)
 {
 	uint64_t limit = rules_limit_of(report, "core-missing");
-	const struct report_core *first = NULL;
-	uint64_t missing = 0;
+	const struct report_core *first[2] = { NULL, NULL };
+	uint64_t missing[2] = { 0, 0 }; /* index 1: cores that the host may have delayed */
 
 	if (report->options.cores == CORES_OFF)
 		return;
 	for (size_t i = 0; i < report->core_count && i < report->options.cores_max; i++) {
-		if (report->cores[i].started && !report->cores[i].reason[0])
+		const struct report_core *core = &report->cores[i];
+		bool delayed = core->timed_out && can_host_delay_cores(&report->interference);
+
+		if (core->started && !core->reason[0])
 			continue;
-		if (!missing++)
-			first = &report->cores[i];
+		if (!missing[delayed]++)
+			first[delayed] = core;
 	}
-	if (missing <= limit)
+	leave_late_cores_open(report, missing[1], first[1]);
+	if (missing[0] <= limit)
 		return;
-	rules_set_count(rules_add_finding(report, "core-missing", NULL, first->apic_id,
-					  "%lu of %zu cores %s missing; the first is core %u%s%s%s", missing,
-					  report->core_count, missing == 1 ? "is" : "are", first->apic_id,
-					  first->reason[0] ? ": " : "", first->reason,
-					  rules_full_stop(first->reason)),
-			missing, limit);
+	rules_set_count(rules_add_finding(report, "core-missing", NULL, first[0]->apic_id,
+					  "%lu of %zu cores %s missing; the first is core %u%s%s%s", missing[0],
+					  report->core_count, missing[0] == 1 ? "is" : "are", first[0]->apic_id,
+					  first[0]->reason[0] ? ": " : "", first[0]->reason,
+					  rules_full_stop(first[0]->reason)),
+			missing[0], limit);
 }
 
 /*

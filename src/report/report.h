@@ -139,6 +139,7 @@ struct report_core {
 	uint32_t apic_id;
 	bool started; /* true for the boot core */
 	bool boot;
+	bool timed_out; /* REASON is only that a wait for it ended, which a busy host may cause */
 	char reason[CLOCK_REASON_SIZE]; /* why it did not start or stopped answering, else "" */
 	bool facts_known; /* FACTS are valid */
 	struct core_facts facts;

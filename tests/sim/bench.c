@@ -25,8 +25,8 @@ static bool
 run(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns)
 {
 	struct bench *bench = context;
+	uint64_t begin_ps = sim.now_ps;
 
-	(void)bound_ns;
 	if (core == bench->mute && bench->mute_after_jobs-- == 0) {
 		bench->is_dead = true;
 		return false;
@@ -35,7 +35,11 @@ run(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns)
 	sim.core = core;
 	job(argument, core);
 	sim.core = 0;
-	return true;
+	if (!core || (sim.now_ps - begin_ps) / SIM_PS_PER_NS <= bound_ns)
+		return true;
+	bench->mute = core;
+	bench->is_dead = bench->is_late = true;
+	return false;
 }
 
 static bool
@@ -82,11 +86,14 @@ bench_new(void)
 static void
 describe_cores(void *context, struct report *report)
 {
+	const struct bench *bench = context;
+
 	for (size_t i = 0; i < report->core_count; i++) {
 		if (alive(context, i))
 			continue;
 		report->cores[i].started = false;
-		strcpy(report->cores[i].reason, startup_reason(CORE_SILENT));
+		report->cores[i].timed_out = true;
+		strcpy(report->cores[i].reason, startup_reason(bench->is_late ? CORE_LATE : CORE_SILENT));
 	}
 }
 

@@ -27,6 +27,7 @@ struct bench {
 	size_t mute; /* a core that does not answer after so many jobs, or BENCH_NOBODY */
 	uint64_t mute_after_jobs;
 	bool is_dead;
+	bool is_late; /* it is dead because a job took longer than its bound */
 	uint64_t job_ps;      /* time before a job starts, for each of its cores, as with many cores on a small host */
 	uint64_t deadline_ms; /* in world time, or BENCH_NEVER_MS */
 	uint64_t duration_ns;    /* for each measurement: 20 ms */

@@ -31,7 +31,7 @@ mp_add(struct mp *mp, UINTN number, const struct mp_processor *processor, size_t
 	core->usable = refusal == NULL;
 	mp->usable += core->usable;
 	if (refusal)
-		mp_lose(core, refusal);
+		mp_lose(core, refusal, false);
 }
 
 /* Gives each of the firmware's COUNT processors its record, within LIMITS. */

@@ -37,8 +37,8 @@ struct mp {
 	struct mp_core core[]; /* as cores->records */
 };
 
-/* Marks the core as lost. */
-void mp_lose(struct mp_core *core, const char *reason);
+/* Marks the core as lost. TIMED_OUT: the only reason is that a wait for it ended. */
+void mp_lose(struct mp_core *core, const char *reason, bool timed_out);
 
 /* Returns true if the core can get a job. Waits until the firmware has noticed the end of the core's last job. */
 bool mp_released(struct mp_core *core);

@@ -60,13 +60,15 @@ mp_work_if_meant(VOID *context)
 }
 
 void
-mp_lose(struct mp_core *core, const char *reason)
+mp_lose(struct mp_core *core, const char *reason, bool timed_out)
 {
+	struct core_record *record = &core->mp->cores->records[core->core];
 	struct text text;
 
 	core->mp->usable -= core->usable;
 	core->usable = false;
-	text_init(&text, core->mp->cores->records[core->core].reason, CLOCK_REASON_SIZE);
+	text_init(&text, record->reason, CLOCK_REASON_SIZE);
+	record->timed_out = timed_out && !__atomic_load_n(&core->fell, __ATOMIC_ACQUIRE);
 	if (!__atomic_load_n(&core->fell, __ATOMIC_ACQUIRE)) {
 		text_put(&text, reason);
 		return;
@@ -79,15 +81,16 @@ static void
 mp_hold(struct mp_core *core)
 {
 	core->mp->held = true;
-	mp_lose(core, "the firmware's MP services did not end a job");
+	mp_lose(core, "the firmware's MP services did not end a job", true);
 }
 
-static const char *
-mp_loss(EFI_STATUS status)
+static void
+mp_lose_by(struct mp_core *core, EFI_STATUS status)
 {
-	return status == EFI_SUCCESS || status == EFI_TIMEOUT ?
-		"did not finish a job in time, and the firmware stopped it" :
-		"the firmware's MP services refused to run a job on it";
+	bool timed_out = status == EFI_SUCCESS || status == EFI_TIMEOUT;
+
+	mp_lose(core, timed_out ? "did not finish a job in time, and the firmware stopped it" :
+		      "the firmware's MP services refused to run a job on it", timed_out);
 }
 
 bool
@@ -199,7 +202,7 @@ mp_start_each(const struct mp_batch *batch, uint64_t bound_ns)
 			return false;
 		core->busy = status == EFI_SUCCESS && !blocks;
 		if (!core->busy && !mp_finished(core))
-			mp_lose(core, mp_loss(status));
+			mp_lose_by(core, status);
 	}
 	return true;
 }
@@ -232,7 +235,7 @@ mp_start_all(const struct mp_batch *batch, struct job *job, uint64_t bound_ns)
 		if (core && !back)
 			mp_hold(core);
 		else if (core && !mp_finished(core))
-			mp_lose(core, mp_loss(status));
+			mp_lose_by(core, status);
 	}
 }
 
@@ -255,7 +258,7 @@ mp_settle(const struct mp_batch *batch, uint64_t bound_ns)
 		else if (core->busy)
 			mp_hold(core);
 		else
-			mp_lose(core, mp_loss(EFI_TIMEOUT));
+			mp_lose_by(core, EFI_TIMEOUT);
 	}
 	return finished;
 }

@@ -921,6 +921,52 @@ TEST(missing_and_silent_cores_warn_once)
 	literal_free(report);
 }
 
+/* 85 % of the time was stolen: a job of 300 ms takes 2 s then. */
+TEST(a_late_core_on_a_host_that_takes_most_of_the_time_is_not_determined)
+{
+	struct report *report = literal_clean();
+	struct report_core *late = &report->cores[1];
+	const struct behaviour *row = NULL;
+
+	late->timed_out = true;
+	LITERAL_COPY(late->reason, "did not finish a job in time, and was stopped");
+	report->cores[3].started = false;
+	LITERAL_COPY(report->cores[3].reason, "its APIC id is above 254, which xAPIC mode can't address");
+	report->interference.measured = true;
+	report->interference.observed_ns = 1000000000;
+	report->interference.total_ns = 850000000;
+	report->interference.worst_ns = 90000000;
+	judge_report(report);
+	assert_int_equal(report->finding_count, 1);
+	assert_int_equal(report->findings[0].core, report->cores[3].apic_id); /* no host explains that */
+	assert_int_equal(report->findings[0].measured, 1);
+	for (size_t i = 0; i < report->behaviours.count; i++)
+		if (!strcmp(report->behaviours.rows[i].rule, "core-missing"))
+			row = &report->behaviours.rows[i];
+	assert_non_null(row);
+	assert_int_equal(rules_outcome(row, &report->options), OUTCOME_NOT_DETERMINED);
+	assert_string_equal(row->text,
+			    "1 of 4 cores did not answer in time, the first is core 2. 85.0 % of the observed time was stolen, up "
+			    "to 90 ms at once, so a host that did not run them explains it. A quiet host can tell.");
+	literal_free(report);
+}
+
+TEST(a_late_core_on_a_host_that_takes_a_quarter_of_the_time_is_missing)
+{
+	struct report *report = literal_clean();
+
+	report->cores[1].timed_out = true;
+	LITERAL_COPY(report->cores[1].reason, "did not finish a job in time, and was stopped");
+	report->interference.measured = true;
+	report->interference.observed_ns = 1000000000;
+	report->interference.total_ns = 250000000;
+	report->interference.worst_ns = 90000000;
+	judge_report(report);
+	assert_finding(report, 0, "core-missing", NULL,
+		       "1 of 4 cores is missing; the first is core 2: did not finish a job in time, and was stopped.");
+	literal_free(report);
+}
+
 TEST(cores_left_alone_on_purpose_are_not_missing)
 {
 	struct report *report = literal_clean();

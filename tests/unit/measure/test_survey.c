@@ -383,6 +383,53 @@ TEST(a_core_that_is_slow_after_a_halt_is_measured_when_it_no_longer_is)
 	sim.spent = NULL;
 }
 
+static size_t
+findings_of(const struct report *report, const char *rule)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->finding_count; i++)
+		count += strcmp(report->findings[i].rule, rule) == 0;
+	return count;
+}
+
+/* The host takes the core for 3 s in a job whose bound is 2 s, and takes 3 s from the boot core as well. */
+TEST(a_core_that_the_host_stops_for_longer_than_a_job_s_bound_is_not_missing)
+{
+	struct bench *bench = *state;
+	struct report *report = &bench->run.report;
+
+	bench_open(bench, 2);
+	survey_prepare(&bench->run.survey);
+	survey_rates(&bench->run.survey);
+	sim.preempt_ps = 3000 * SIM_PS_PER_MS;
+	sim.preempt_every = 5000;
+	survey_cores(&bench->run.survey);
+	survey_interference(&bench->run.survey);
+	bench->machine.describe_cores(bench, report);
+	assert_true(bench->is_late);
+	assert_string_equal(report->cores[1].reason, "did not finish a job in time, and was stopped");
+	judge_report(report);
+	assert_int_equal(findings_of(report, "core-missing"), 0);
+	assert_int_equal(report->verdict, VERDICT_PASS);
+}
+
+TEST(a_core_that_is_dead_on_a_quiet_host_is_missing)
+{
+	struct bench *bench = *state;
+	struct report *report = &bench->run.report;
+
+	bench_open(bench, 2);
+	bench->mute = 1;
+	bench->mute_after_jobs = 5;
+	measure(bench);
+	survey_interference(&bench->run.survey);
+	bench->machine.describe_cores(bench, report);
+	judge_report(report);
+	assert_int_equal(findings_of(report, "core-missing"), 1);
+	assert_int_equal(report->verdict, VERDICT_WARN);
+}
+
 TEST(a_core_that_falls_silent_leaves_the_others_measured)
 {
 	struct bench *bench = *state;
