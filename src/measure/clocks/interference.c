@@ -7,6 +7,8 @@
 #define CHUNK_TURNS   UINT64_C(4000000)       /* one turn in 2.5 ns: no ordered TSC read is faster */
 #define WARM_UP_TURNS 256
 #define SHORT_NS      UINT64_C(1000) /* chunks are whole ticks, so that several are a little shorter than their share */
+/* The wraps of a 24-bit PM timer are known for 1.17 s, a quarter of its range. A chunk follows before the sweep. */
+#define SWEEP_NS      (500 * SURVEY_NS_PER_MS)
 #define BOUND_NS      (20 * SURVEY_NS_PER_S)  /* for one chunk: the core may be preempted for long */
 
 struct observe_job {
@@ -75,6 +77,18 @@ warm_up(struct survey *survey, size_t core, struct observe_job job)
 	return survey->smp->run(survey->smp->context, core, observe, &job, BOUND_NS);
 }
 
+/*
+ * Reads all clocks if the last sweep is long ago, so that clocks that wrap soon can still tell which clock jumped.
+ * Returns false if the run is over.
+ */
+static bool
+sweep_if_due(struct survey *survey)
+{
+	if (survey->hooks.tsc_ordered() - survey->step_tsc > scale_ticks(&survey->scale, SWEEP_NS))
+		survey_observe(survey);
+	return !survey_end_if_due(survey);
+}
+
 static uint64_t
 observed_ns(const struct survey *survey, size_t core)
 {
@@ -109,7 +123,7 @@ observe_core(struct survey *survey, size_t core, size_t living, size_t events_le
 	watch->sum.threshold_ticks = job.plan.threshold_ticks;
 	while (observed_ns(survey, core) + SHORT_NS < survey_share_ns(survey, survey_core_share_ns(report, living)) &&
 	       (observed_ns(survey, core) == before_ns || !survey_pass_is_over(survey, end_tsc)) &&
-	       !survey_end_if_due(survey)) {
+	       sweep_if_due(survey)) {
 		uint64_t begin_tsc = survey->hooks.tsc_ordered();
 
 		survey->hooks.progress(survey->hooks.context, "gaps",

@@ -3,6 +3,7 @@
  * fault is found because it exists.
  */
 #include "test.h"
+#include "analysis/analysis.h"
 #include "bench.h"
 #include "judge/judge.h"
 #include "sim.h"
@@ -393,6 +394,51 @@ findings_of(const struct report *report, const char *rule)
 	return count;
 }
 
+static void
+watch_and_judge(struct bench *bench)
+{
+	struct survey *survey = &bench->run.survey;
+
+	survey_interference(survey);
+	survey_observe(survey);
+	analysis_gaps(survey->record.bytes, survey->record.length, &bench->run.report);
+	bench->machine.describe_cores(bench, &bench->run.report);
+	judge_report(&bench->run.report);
+}
+
+static void
+step_hpet_back(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
+{
+	(void)context;
+	(void)what;
+	(void)total_ns;
+	if (done_ns < 1500 * NS_PER_MS || sim.hpet.counter.backward_ticks)
+		return;
+	sim.hpet.counter.backward_at_ps = sim.now_ps;
+	sim.hpet.counter.backward_ticks = 1000000; /* 100 ms */
+}
+
+/* For 3 s the watch reads the TSC only. A PM timer without a reading for 1.17 s is no independent source. */
+TEST(a_hpet_that_steps_back_in_the_watch_for_gaps_is_named)
+{
+	static const char *const ids[] = { "tsc", "hpet", "acpi_pm", NULL };
+	struct bench *bench = *state;
+	struct report *report = &bench->run.report;
+
+	bench->clocks = ids;
+	bench_open(bench, 1);
+	measure(bench);
+	report->options.profile = PROFILE_STANDARD;
+	report->duration_ns = 3000 * NS_PER_MS;
+	bench->run.survey.done_ns = 0;
+	bench->run.survey.hooks.progress = step_hpet_back;
+	sim.cost_ps[SIM_TSC_LFENCE] = SIM_PS_PER_US; /* few readings make for a fast test */
+	watch_and_judge(bench);
+	assert_int_equal(findings_of(report, "clocks-parted"), 0);
+	assert_int_equal(findings_of(report, "clock-backward"), 1);
+	assert_string_equal(report->findings[0].clock, "hpet");
+}
+
 /* The host takes the core for 3 s in a job whose bound is 2 s, and takes 3 s from the boot core as well. */
 TEST(a_core_that_the_host_stops_for_longer_than_a_job_s_bound_is_not_missing)
 {
@@ -405,11 +451,9 @@ TEST(a_core_that_the_host_stops_for_longer_than_a_job_s_bound_is_not_missing)
 	sim.preempt_ps = 3000 * SIM_PS_PER_MS;
 	sim.preempt_every = 5000;
 	survey_cores(&bench->run.survey);
-	survey_interference(&bench->run.survey);
-	bench->machine.describe_cores(bench, report);
+	watch_and_judge(bench);
 	assert_true(bench->is_late);
 	assert_string_equal(report->cores[1].reason, "did not finish a job in time, and was stopped");
-	judge_report(report);
 	assert_int_equal(findings_of(report, "core-missing"), 0);
 	assert_int_equal(report->verdict, VERDICT_PASS);
 }
@@ -423,9 +467,7 @@ TEST(a_core_that_is_dead_on_a_quiet_host_is_missing)
 	bench->mute = 1;
 	bench->mute_after_jobs = 5;
 	measure(bench);
-	survey_interference(&bench->run.survey);
-	bench->machine.describe_cores(bench, report);
-	judge_report(report);
+	watch_and_judge(bench);
 	assert_int_equal(findings_of(report, "core-missing"), 1);
 	assert_int_equal(report->verdict, VERDICT_WARN);
 }
