@@ -85,7 +85,7 @@ $(BUILD)/efi/boot/firmware/memory.o: TARGET += -fno-lto
 TIMED := src/base src/clock src/stats src/sync drivers/clocks drivers/hw drivers/smp drivers/timers boot/cores boot/guard boot/interrupts boot/uefi/mp
 UNTIMED := $(foreach source,$(SOURCES),$(if $(filter $(TIMED),$(call room_of,$(source))),,$(source)))
 # Text, checksums, offsets and outliers are computed after the readings.
-UNTIMED += src/base/text.c src/base/number.c src/base/base64.c src/base/crc32.c src/base/sha256.c \
+UNTIMED += src/base/text.c src/base/number.c src/base/base64.c src/base/crc32.c src/base/deflate.c src/base/sha256.c \
            src/sync/minority.c src/sync/offsets_solve.c src/sync/offsets_ways.c
 $(UNTIMED:%.c=$(BUILD)/efi/%.o): TARGET += -Os
 

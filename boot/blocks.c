@@ -23,9 +23,13 @@ void
 blocks_queue(struct serial *serial, struct plan *plan, const struct report *report)
 {
 	bool full = report->options.serial == SERIAL_FULL;
-	const struct text *json, *csv, *record;
+	const struct text *json, *csv, *record, *compact;
 
 	serial_block(serial, "TEXT", plan->table.bytes, full ? plan->table.length : summary_length(&plan->table));
+	if (report->options.serial == SERIAL_COMPACT) {
+		compact = plan_render_compact(plan, report);
+		serial_block(serial, "COMPACT", compact->bytes, compact->length);
+	}
 	if (!full)
 		return;
 	plan_render_serial(plan, report, &json, &csv);

@@ -7,8 +7,8 @@
 #include "render/text/options_print.h"
 
 /*
- * Queues PLAN's rendered texts of REPORT for SERIAL: all, or with serial=summary the table up to its details. After the
- * report was saved: see plan_render_serial().
+ * Queues PLAN's rendered texts of REPORT for SERIAL: all, or with serial=summary the table up to its details, or with
+ * serial=compact this table and the lines of compact.h. After the report was saved: see plan_render_serial().
  */
 void blocks_queue(struct serial *serial, struct plan *plan, const struct report *report);
 

@@ -5,6 +5,7 @@
 #include "firmware/firmware.h"
 #include "measure/survey.h"
 #include "render/csv/csv.h"
+#include "render/json/compact.h"
 #include "render/json/json.h"
 #include "render/text/table.h"
 #include "report/report_sizes.h"
@@ -38,11 +39,17 @@ size_of_base64(size_t cores)
 }
 
 static size_t
+size_of_pack(const struct options *options)
+{
+	return options->serial == SERIAL_COMPACT ? sizeof(struct deflate_work) : 0;
+}
+
+static size_t
 plan_mib(const struct plan_page *page, size_t cores, enum tournament widest, const struct options *options)
 {
 	size_t size = survey_memory_size(cores, widest) + run_series_size(options, cores) + report_size_table(cores) +
 		      size_of_json(cores, options) + size_of_html(page, cores, options) + report_size_csv(cores) +
-		      size_of_screen(page) + size_of_base64(cores);
+		      size_of_screen(page) + size_of_base64(cores) + size_of_pack(options);
 
 	return (size + MIB - 1) / MIB;
 }
@@ -70,6 +77,7 @@ plan_give_back(struct plan *plan)
 	firmware_free(plan->csv.bytes);
 	firmware_free(plan->screen.bytes);
 	firmware_free(plan->base64.bytes);
+	firmware_free(plan->pack);
 	*plan = (struct plan){ .cores = 0 };
 }
 
@@ -77,7 +85,7 @@ static bool
 plan_try(struct plan *plan, size_t cores, enum tournament widest, const struct plan_page *page,
 	 const struct options *options)
 {
-	size_t series_size = run_series_size(options, cores);
+	size_t series_size = run_series_size(options, cores), pack_size = size_of_pack(options);
 
 	*plan = (struct plan){
 		.page = page,
@@ -91,10 +99,11 @@ plan_try(struct plan *plan, size_t cores, enum tournament widest, const struct p
 		.csv = allocate_text(report_size_csv(cores)),
 		.screen = allocate_text(size_of_screen(page)),
 		.base64 = allocate_text(size_of_base64(cores)),
+		.pack = pack_size ? firmware_allocate(pack_size) : NULL,
 	};
 	if (!plan->taken || (series_size && !plan->series) || is_missing(&plan->table) || is_missing(&plan->json) ||
 	    is_missing(&plan->html) || is_missing(&plan->csv) || is_missing(&plan->screen) ||
-	    is_missing(&plan->base64)) {
+	    is_missing(&plan->base64) || (pack_size && !plan->pack)) {
 		plan_give_back(plan);
 		return false;
 	}
@@ -151,10 +160,17 @@ plan_render(struct plan *plan, const struct report *report, const struct text *t
 	return fit;
 }
 
+/* The text whose place a short form takes. */
+static struct text *
+text_of_short_json(struct plan *plan)
+{
+	return plan->page ? &plan->html : &plan->json;
+}
+
 void
 plan_render_serial(struct plan *plan, const struct report *report, const struct text **json, const struct text **csv)
 {
-	struct text *shorter = plan->page ? &plan->html : &plan->json;
+	struct text *shorter = text_of_short_json(plan);
 
 	*json = &plan->json;
 	*csv = &plan->csv;
@@ -177,4 +193,11 @@ plan_render_record(struct plan *plan, const struct report *report)
 	text_init(text, text->bytes, text->size);
 	base64_put(text, report->record.bytes, report->record.length);
 	return text->truncated ? NULL : text;
+}
+
+const struct text *
+plan_render_compact(struct plan *plan, const struct report *report)
+{
+	compact_render(&plan->csv, text_of_short_json(plan), plan->pack, report);
+	return &plan->csv;
 }

@@ -6,6 +6,7 @@
 #ifndef BARETICK_PLAN_H
 #define BARETICK_PLAN_H
 
+#include "base/deflate.h"
 #include "base/text.h"
 #include "report/folders.h"
 #include "report/report.h"
@@ -29,6 +30,7 @@ struct plan {
 	struct text record;      /* in the memory of the run, after plan_render() */
 	struct text base64;      /* the record for the serial line */
 	struct text screen;      /* the buffer of the pager */
+	struct deflate_work *pack; /* with serial=compact, else NULL */
 	void *taken;             /* the memory as the firmware gave it */
 };
 
@@ -54,6 +56,9 @@ void plan_render_serial(struct plan *plan, const struct report *report, const st
 
 /* Returns the record in base64, or NULL if the report has none or so many cores that it would take long. */
 const struct text *plan_render_record(struct plan *plan, const struct report *report);
+
+/* Likewise, with serial=compact: the report in lines, in place of the CSV. See compact.h. */
+const struct text *plan_render_compact(struct plan *plan, const struct report *report);
 
 void plan_give_back(struct plan *plan);
 

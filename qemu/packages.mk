@@ -10,7 +10,7 @@ PACKAGES_image := mtools dosfstools fdisk xorriso
 PACKAGES_loaders := grub-efi-amd64-bin? grub-common? ipxe?
 PACKAGES_firmware := u-boot-qemu?
 PACKAGES_fresh := debootstrap
-PACKAGES_test  := $(PACKAGES_firmware) libcmocka-dev pkg-config clang libclang-rt-dev? faketime python3-jsonschema \
+PACKAGES_test  := $(PACKAGES_firmware) libcmocka-dev zlib1g-dev pkg-config clang libclang-rt-dev? faketime python3-jsonschema \
                   python3-pytest python3-pytest-xdist python3-pil python3-yaml chromium? dnsmasq-base? systemd-boot-efi? \
                   efi-shell-x64? busybox efibootmgr \
                   $(if $(filter check-long,$(MAKECMDGOALS)),$(PACKAGES_loaders) $(PACKAGES_fresh))

@@ -92,7 +92,7 @@ objects_in = $(filter $(patsubst %.c,$(BUILD)/host/%.o,$(wildcard $(1)/*.c)),$(H
 $(UNIT_TESTS): $(BUILD)/unit/%: $(BUILD)/host/tests/unit/%.o $(HOST_LIBRARIES)
 	@mkdir -p $(@D)
 	$(call say,LINK  )
-	$(QUIET)$(HOST_CC) $(SANITIZE) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka -lpthread -lm -o $@
+	$(QUIET)$(HOST_CC) $(SANITIZE) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka -lz -lpthread -lm -o $@
 
 $(HOST_OBJECTS) $(FIRMWARE_OBJECTS) $(UNIT_OBJECTS): | deps-test
 

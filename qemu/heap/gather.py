@@ -9,7 +9,7 @@ import os
 import re
 import signal
 
-from heap import places, rows, stick, table
+from heap import console, places, rows, stick, table
 from results import files, reports
 
 WORKERS = 2
@@ -97,14 +97,14 @@ def read(task, known, loaded_at):
         refused.append((beside, f"cannot be read: {getattr(error, 'strerror', None) or error}"))
     for name, page, data in pieces:
         try:
-            found += _reports(data, name, page, kernel, known, loaded_at)
+            found += _reports(data.json() if isinstance(data, console.Compact) else data, name, page, kernel, known, loaded_at)
         except (ValueError, MemoryError, RecursionError, csv.Error) as error:
             refused.append((name, str(error) or "needs too much memory"))
     return found, refused
 
 
 def _pieces(kind, path, rest):
-    """Yield (name, page in the same folder, bytes) for each report in the file."""
+    """Yield (name, page in the same folder, bytes or a Compact) for each report in the file."""
     if kind == "stick":
         partition, name = rest
         yield f"{path}{name[1:]}", None, stick.read(path, partition, name, reports.SIZE_MAX)
@@ -117,7 +117,12 @@ def _pieces(kind, path, rest):
     else:
         data = files.read(path, reports.SIZE_MAX)
         first, _, more = data.partition(b"\n")
-        if more.strip() and is_lines(first):
+        logged = console.find(data) if console.is_log(data) else []
+        if logged:
+            yield from ((path if len(logged) == 1 else f"{path}, report {at}", None, each) for at, each in enumerate(logged, 1))
+        elif path.lower().endswith(places.LOG):
+            raise ValueError("has no report: of a console's log only the lines of serial=compact are read")
+        elif more.strip() and is_lines(first):
             yield from _lines(path, data, 1)
         else:
             page = os.path.abspath(os.path.splitext(path)[0] + ".html")

@@ -6,7 +6,8 @@ from results import reports
 
 FILES_MAX = 200_000  # files in one call
 DEPTH_MAX = 32       # nested folders
-NAMES = (".json", ".csv")
+NAMES = (".json", ".csv", ".log")
+LOG = ".log"         # the log of a console: qemu/heap/console.py
 STICKS = (".img", ".iso", ".raw")
 
 
@@ -26,6 +27,11 @@ def kernel_of(path):
     """The path of the kernel.json that belongs to the report PATH; None if a report of this name has none."""
     folder, name = os.path.split(path)
     return os.path.join(folder, reports.KERNEL) if name.lower() == "report.json" else None
+
+
+def is_told_better(name, names):
+    """Returns whether a JSON of the same folder, which has the files NAMES, says more than the file NAME."""
+    return name.endswith(".csv") and name[:-4] + ".json" in names or name.endswith(LOG) and "report.json" in names
 
 
 def _of(word, refuse, seen):
@@ -64,8 +70,8 @@ def _walk(folder, refuse, seen, depth):
                 refuse(entry.path, "is a link: links in a folder are not followed")
         elif entry.is_dir(follow_symlinks=False):
             yield from _walk(entry.path, refuse, seen, depth + 1)
-        elif name == reports.KERNEL or not name.endswith(NAMES) or name.endswith(".csv") and name[:-4] + ".json" in names:
-            continue  # the JSON of the same run has more data
+        elif name == reports.KERNEL or not name.endswith(NAMES) or is_told_better(name, names):
+            continue
         elif not entry.is_file(follow_symlinks=False):
             refuse(entry.path, "is no file")
         else:

@@ -22,7 +22,7 @@
 
 enum options_cores { CORES_SIPI, CORES_MP, CORES_OFF };
 enum options_profile { PROFILE_QUICK, PROFILE_STANDARD, PROFILE_SOAK };
-enum options_serial { SERIAL_OFF, SERIAL_SUMMARY, SERIAL_FULL };
+enum options_serial { SERIAL_OFF, SERIAL_SUMMARY, SERIAL_COMPACT, SERIAL_FULL };
 enum options_irq { IRQ_OFF, IRQ_AUTO, IRQ_ALL };
 enum options_exit { EXIT_ASK, EXIT_REBOOT, EXIT_POWEROFF, EXIT_RETURN, EXIT_DEBUG };
 

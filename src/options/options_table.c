@@ -28,7 +28,8 @@ static const char *const exit_words[] = {
 	[EXIT_RETURN] = "return", [EXIT_DEBUG] = "debug-exit",	NULL,
 };
 static const char *const serial_words[] = {
-	[SERIAL_OFF] = "off", [SERIAL_SUMMARY] = "summary", [SERIAL_FULL] = "full", NULL,
+	[SERIAL_OFF] = "off", [SERIAL_SUMMARY] = "summary", [SERIAL_COMPACT] = "compact",
+	[SERIAL_FULL] = "full", NULL,
 };
 static const char *const irq_words[] = {
 	[IRQ_OFF] = "off", [IRQ_AUTO] = "auto", [IRQ_ALL] = "all", NULL,
@@ -66,7 +67,7 @@ const struct option options_table[] = {
 		     "sends it to its boot server." },
 	{ "serial", OPTION_WORDS, serial_words, FIELD(serial), .sample = "serial=summary", .preset = "full",
 	  .meaning = "What baretick writes to the firmware's serial lines: everything (full), the lines and tables for people "
-		     "(summary), or nothing (off)." },
+		     "(summary), these and a report of 48 KiB (compact), or nothing (off)." },
 	{ "label", OPTION_TEXT, .value = FIELD(label), .max = OPTIONS_LABEL_SIZE - 1,
 	  .sample = "label=\"rack 7, left\"", .preset = "none",
 	  .meaning = "A name for the machine or the run, which every report shows." },

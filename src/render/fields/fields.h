@@ -62,6 +62,6 @@ struct field_table {
 /* The root, and the tables whose rows in the CSV name a clock or core. */
 extern const struct field_table field_report, field_clock, field_rate, field_core, field_finding, field_interval;
 
-extern const struct field_table field_by_clock, field_series_clock, field_exact;
+extern const struct field_table field_by_clock, field_series_row, field_series_clock, field_exact;
 
 #endif

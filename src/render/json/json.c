@@ -9,6 +9,7 @@ struct walk {
 	struct json json;
 	const struct report *report;
 	bool short_cores; /* for a serial line: see json_render_serial() */
+	bool without_bars, without_series; /* see json_render_compact() */
 };
 
 static void put_element(struct walk *walk, const char *key, const struct field_table *table, const void *object,
@@ -105,7 +106,7 @@ put_matrix(struct walk *walk, const char *key, const struct field *field, const 
 	const struct report_skew *skew = &walk->report->skew;
 	size_t cores = walk->report->core_count;
 
-	if (walk->short_cores || (walk->json.dense && offsets != report_shown(walk->report))) {
+	if (walk->short_cores || walk->without_bars || (walk->json.dense && offsets != report_shown(walk->report))) {
 		json_null(&walk->json, key);
 		return;
 	}
@@ -120,12 +121,19 @@ put_matrix(struct walk *walk, const char *key, const struct field *field, const 
 	json_close(&walk->json, ']');
 }
 
+static bool
+is_left_out(const struct walk *walk, const struct field *field)
+{
+	return (walk->without_bars && field->shape == FIELD_BARS) ||
+	       (walk->without_series && field->table == &field_series_row);
+}
+
 static void
 put_field(struct walk *walk, const char *key, const struct field *field, const struct field_value *value)
 {
 	struct json *json = &walk->json;
 
-	if (!value->known) {
+	if (!value->known || is_left_out(walk, field)) {
 		json_null(json, key);
 		return;
 	}
@@ -212,4 +220,16 @@ json_render_serial(struct text *out, const struct report *report)
 
 	put_element(&walk, NULL, &field_report, report, 0);
 	text_put_char(out, '\n');
+}
+
+void
+json_render_compact(struct text *out, const struct report *report, enum json_detail detail)
+{
+	struct walk walk = {
+		.json = json_writer(out), .report = report, .without_bars = true,
+		.short_cores = detail < JSON_WITH_BOTH, .without_series = detail == JSON_WITHOUT_SERIES,
+	};
+
+	walk.json.dense = true;
+	put_element(&walk, NULL, &field_report, report, 0);
 }

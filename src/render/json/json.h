@@ -24,4 +24,10 @@ void json_render_brief(struct text *out, const struct report *report);
  */
 void json_render_serial(struct text *out, const struct report *report);
 
+/* How much json_render_compact() writes. */
+enum json_detail { JSON_WITHOUT_SERIES, JSON_WITHOUT_CORE_LATENCIES, JSON_WITH_BOTH, JSON_DETAILS };
+
+/* As json_render_brief(), but matrices and histograms are null, and so is more with little DETAIL. */
+void json_render_compact(struct text *out, const struct report *report, enum json_detail detail);
+
 #endif

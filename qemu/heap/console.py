@@ -1,0 +1,105 @@
+"""Reports in the log of a console, as serial=compact prints them: src/render/json/compact.h has the lines.
+
+They are found wherever they stand: after time stamps, among lines of a kernel, or in a string of JSON. What is damaged is a sentence.
+"""
+import base64
+import hashlib
+import re
+import zlib
+
+from results import reports
+
+COLUMNS = 72
+# In this order: a report's beginning, a line of it, its end. Nothing in a line is escaped by what may wrap a log.
+MARK = re.compile(rb"(?P<begin>BARETICK COMPACT BEGIN)|bt(?P<number>[0-9]{4,5}):(?P<text>[A-Za-z0-9_-]{1,72})|"
+                  rb"BARETICK COMPACT END sha256(?:=|\\u003d)(?P<sum>[0-9a-f]{64})")
+CUT = " The console may keep only the end of its log."
+
+
+class Compact:
+    """One report of a log, as it was found there."""
+
+    def __init__(self):
+        self.lines = {}   # text by number
+        self.sum = None   # as its last line has it; None: the log ends before it
+
+    def take(self, number, text):
+        """Returns False if the line can only belong to another report."""
+        if self.lines.get(number, text) != text or number == 1 and len(self.lines) > 1:
+            return False
+        self.lines[number] = text
+        return True
+
+    def json(self):
+        """Returns the report in JSON. Raises ValueError if it is damaged."""
+        if not self.lines:
+            raise ValueError("has a compact report without a line" + ("" if self.sum else " and without an end"))
+        last = max(self.lines)
+        missing = [number for number in range(1, last + 1) if number not in self.lines]
+        if missing:
+            begins = missing[0] == 1 and missing[-1] == len(missing)
+            raise ValueError(f"has a compact report without {named(missing)} of {last}{'' if self.sum else ' or more'}."
+                             f"{CUT if begins else ''}")
+        if self.sum is None:
+            raise ValueError(f"has a compact report that ends after line {last}, before its last line")
+        for number in range(1, last):
+            if len(self.lines[number]) != COLUMNS:
+                raise ValueError(f"has a compact report whose line {number} of {last} is cut, or has other text in it")
+        body = b"".join(b"bt%04d:%s\n" % (number, self.lines[number]) for number in range(1, last + 1))
+        if hashlib.sha256(body).hexdigest().encode() != self.sum:
+            raise ValueError("has a damaged compact report: its SHA-256 is not the one in its last line")
+        return unpack(b"".join(self.lines[number] for number in range(1, last + 1)))
+
+
+def named(numbers):
+    more = f" and {len(numbers) - 1} other lines" if len(numbers) > 2 else f" and line {numbers[1]}" if len(numbers) == 2 else ""
+    return f"line {numbers[0]}{more}"
+
+
+def unpack(text):
+    unzip = zlib.decompressobj(-zlib.MAX_WBITS)
+    try:
+        data = unzip.decompress(base64.urlsafe_b64decode(text + b"=" * (-len(text) % 4)), reports.SIZE_MAX + 1)
+    except (ValueError, zlib.error) as error:
+        raise ValueError(f"has a compact report that cannot be unpacked: {error}") from error
+    if len(data) > reports.SIZE_MAX:
+        raise ValueError(f"has a compact report that is longer than {reports.SIZE_MAX >> 20} MiB")
+    if not unzip.eof:
+        raise ValueError("has a compact report whose packed text has no end")
+    return data
+
+
+def plain(data):
+    """DATA without the zeros of UTF-16, in which some shells save a log."""
+    return data.replace(b"\0", b"")
+
+
+def is_log(data):
+    """Returns whether DATA is the log of a console with at least a part of a compact report."""
+    data = plain(data)
+    if b"bt0" not in data and b"BARETICK COMPACT" not in data or b'"baretick.report/' in data[:200]:
+        return False  # the first is faster, the second is a report whose label may have such words
+    return any(mark["begin"] or mark["sum"] or len(mark["text"]) == COLUMNS for mark in MARK.finditer(data))
+
+
+def find(data):
+    """Returns a Compact for each compact report in the log DATA, damaged ones included."""
+    found = []
+    current = None
+    for mark in MARK.finditer(plain(data)):
+        if mark["number"]:
+            number, text = int(mark["number"]), mark["text"]
+            if current is None or not current.take(number, text):
+                current = Compact()
+                current.take(number, text)
+                found.append(current)
+        elif mark["begin"]:
+            current = Compact()
+            found.append(current)
+        else:
+            if current is None:
+                current = Compact()
+                found.append(current)
+            current.sum = mark["sum"]
+            current = None
+    return found

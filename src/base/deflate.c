@@ -1,0 +1,178 @@
+/* See deflate.h; sections and tables are those of RFC 1951. */
+#include "base/deflate.h"
+
+#define MATCH_MIN  3u   /* bytes of a repetition: 3.2.5 */
+#define MATCH_MAX  258u
+#define TRIES_MAX  64u  /* places that are compared: a longer search gains less than 1 % */
+#define HASH_PRIME 2654435761u
+#define HASH_SHIFT 19   /* leaves the 13 bits of DEFLATE_HASHES */
+
+#define FINAL_FIXED      3u /* 3.2.3: the last block, with the fixed codes */
+#define FINAL_FIXED_BITS 3u
+#define END_OF_BLOCK     256u
+#define LENGTH_CODES     257u
+#define LENGTH_MAX_CODE  285u
+#define DISTANCE_BITS    5u
+
+struct stream {
+	void (*put)(void *sink, uint8_t byte);
+	void *sink;
+	uint32_t bits; /* not yet sent, the first one lowest */
+	unsigned count;
+};
+
+struct match {
+	size_t length, distance;
+};
+
+static void
+put_bits(struct stream *stream, uint32_t bits, unsigned count)
+{
+	stream->bits |= bits << stream->count;
+	stream->count += count;
+	while (stream->count >= 8) {
+		stream->put(stream->sink, (uint8_t)stream->bits);
+		stream->bits >>= 8;
+		stream->count -= 8;
+	}
+}
+
+/* Codes start with their highest bit: 3.1.1. */
+static void
+put_code(struct stream *stream, uint32_t code, unsigned count)
+{
+	uint32_t reversed = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		reversed |= (code >> i & 1) << (count - 1 - i);
+	put_bits(stream, reversed, count);
+}
+
+/* 3.2.6: a byte, the end of the block, or a length. */
+static void
+put_symbol(struct stream *stream, unsigned symbol)
+{
+	if (symbol < 144)
+		put_code(stream, 0x30 + symbol, 8);
+	else if (symbol < 256)
+		put_code(stream, 0x190 + symbol - 144, 9);
+	else if (symbol < 280)
+		put_code(stream, symbol - 256, 7);
+	else
+		put_code(stream, 0xc0 + symbol - 280, 8);
+}
+
+static unsigned
+log2_floor(uint32_t value)
+{
+	return 31 - (unsigned)__builtin_clz(value);
+}
+
+/* 3.2.5: from 8 on a length code stands for 2^EXTRA lengths, four codes for each EXTRA. */
+static void
+put_length(struct stream *stream, uint32_t length)
+{
+	uint32_t above = length - MATCH_MIN;
+	unsigned extra = above < 8 ? 0 : log2_floor(above) - 2;
+
+	if (length == MATCH_MAX) {
+		put_symbol(stream, LENGTH_MAX_CODE);
+		return;
+	}
+	put_symbol(stream, extra ? LENGTH_CODES + 4 + 4 * extra + (above >> extra & 3) : LENGTH_CODES + above);
+	put_bits(stream, above & ((1u << extra) - 1), extra);
+}
+
+/* Likewise, two codes for each EXTRA. */
+static void
+put_distance(struct stream *stream, uint32_t distance)
+{
+	uint32_t above = distance - 1;
+	unsigned extra = above < 4 ? 0 : log2_floor(above) - 1;
+
+	put_code(stream, extra ? 2 + 2 * extra + (above >> extra & 1) : above, DISTANCE_BITS);
+	put_bits(stream, above & ((1u << extra) - 1), extra);
+}
+
+static uint32_t
+hash(const char *bytes)
+{
+	uint32_t three = (uint8_t)bytes[0] | (uint32_t)(uint8_t)bytes[1] << 8 | (uint32_t)(uint8_t)bytes[2] << 16;
+
+	return three * HASH_PRIME >> HASH_SHIFT;
+}
+
+static size_t
+equal_bytes(const char *a, const char *b, size_t max)
+{
+	size_t count = 0;
+
+	while (count < max && a[count] == b[count])
+		count++;
+	return count;
+}
+
+/* The longest repetition at place AT of an earlier place; its length is 0 if there is none. */
+static struct match
+find(const struct deflate_work *work, const char *bytes, size_t length, size_t at)
+{
+	size_t max = length - at < MATCH_MAX ? length - at : MATCH_MAX;
+	struct match best = { 0, 0 };
+
+	if (max < MATCH_MIN)
+		return best;
+	uint32_t next = work->latest[hash(bytes + at)];
+
+	for (unsigned tries = 0; tries < TRIES_MAX && next && at - (next - 1) <= DEFLATE_WINDOW - 1; tries++) {
+		size_t place = next - 1, found = equal_bytes(bytes + place, bytes + at, max);
+
+		if (found >= MATCH_MIN && found > best.length)
+			best = (struct match){ found, at - place };
+		next = work->earlier[place % DEFLATE_WINDOW];
+	}
+	return best;
+}
+
+/* Makes the places from BEGIN to END - 1 known to find(). */
+static void
+remember(struct deflate_work *work, const char *bytes, size_t length, size_t begin, size_t end)
+{
+	for (size_t at = begin; at < end && length - at >= MATCH_MIN; at++) {
+		uint32_t *latest = &work->latest[hash(bytes + at)];
+
+		work->earlier[at % DEFLATE_WINDOW] = *latest;
+		*latest = (uint32_t)at + 1;
+	}
+}
+
+/* Puts what stands at AT, and returns how many bytes that is. A longer repetition one byte later is preferred. */
+static size_t
+put_next(struct stream *stream, struct deflate_work *work, const char *bytes, size_t length, size_t at)
+{
+	struct match match = find(work, bytes, length, at);
+
+	remember(work, bytes, length, at, at + 1);
+	if (!match.length || (at + 1 < length && find(work, bytes, length, at + 1).length > match.length)) {
+		put_symbol(stream, (uint8_t)bytes[at]);
+		return 1;
+	}
+	put_length(stream, (uint32_t)match.length);
+	put_distance(stream, (uint32_t)match.distance);
+	remember(work, bytes, length, at + 1, at + match.length);
+	return match.length;
+}
+
+void
+deflate_bytes(struct deflate_work *work, const char *bytes, size_t length, void (*put)(void *sink, uint8_t byte),
+	      void *sink)
+{
+	struct stream stream = { .put = put, .sink = sink };
+
+	__builtin_memset(work->latest, 0, sizeof(work->latest));
+	put_bits(&stream, FINAL_FIXED, FINAL_FIXED_BITS);
+	for (size_t at = 0; at < length;)
+		at += put_next(&stream, work, bytes, length, at);
+	put_symbol(&stream, END_OF_BLOCK);
+	if (stream.count)
+		put_bits(&stream, 0, 8 - stream.count);
+}

@@ -1,0 +1,81 @@
+/* A report of many cores with figures drawn at random, each as long as those of real machines. */
+#ifndef BARETICK_MANY_CORES_H
+#define BARETICK_MANY_CORES_H
+
+#include "test.h"
+#include "random.h"
+#include "report/report.h"
+
+#define CORES    1024
+#define CLOCKS   12
+#define APART_NS 900
+
+static struct latency no_reads;
+static struct report_core many_cores[CORES];
+static uint32_t core_of[CORES];
+static struct offset many_pairs[CORES * (CORES - 1) / 2];
+static uint64_t moved_ticks[CORES * (CORES - 1) / 2];
+
+static uint64_t
+below(uint64_t end)
+{
+	static uint64_t seed = 1;
+
+	return random_next(&seed) % end;
+}
+
+static struct offset
+some_offset(void)
+{
+	return (struct offset){ -(int64_t)below(APART_NS), (int64_t)below(APART_NS) };
+}
+
+static void
+fill_core(struct report_core *core, size_t i)
+{
+	*core = (struct report_core){
+		.apic_id = (uint32_t)i, .boot = i == 0, .started = true, .pingpongs = CORES - 1,
+		.offset = some_offset(), .last_offset = some_offset(), .drift_ppb = some_offset(),
+		.observed_ns = 80000000 + below(9999999), .gaps = below(30), .worst_gap_ns = below(99999),
+	};
+	for (size_t k = 0; k < CLOCKS; k++)
+		core->latency[k] = core->contended[k] = (struct core_latency){
+			.count = 1000, .min_ns = below(99), .p50_ns = below(999), .p99_ns = below(9999),
+		};
+}
+
+static struct report *
+make_report(size_t count)
+{
+	struct report *report = calloc(1, sizeof(*report));
+
+	assert_non_null(report);
+	report->version = report->commit = report->fence = "x";
+	report->tsc = (struct rate){ 2000000000, 1 };
+	report->clock_count = CLOCKS;
+	for (size_t i = 0; i < CLOCKS; i++) {
+		report->clocks[i].clock = (struct clock){
+			.id = "tsc_rdtscp", .title = "", .main = "tsc", .found_by = "", .state = CLOCK_PRESENT,
+		};
+		report->clocks[i].latency = &no_reads;
+	}
+	for (size_t i = 0; i < count; i++) {
+		fill_core(&many_cores[i], i);
+		core_of[i] = (uint32_t)i;
+	}
+	for (size_t i = 0; i < sizeof(many_pairs) / sizeof(many_pairs[0]); i++)
+		many_pairs[i] = some_offset();
+	report->cores = many_cores;
+	report->core_count = report->cores_listed = report->cores_started = (uint32_t)count;
+	report->skew.measured = report->skew.drift_measured = true;
+	report->skew.kind = TOURNAMENT_ALL;
+	report->skew.kind_reason = "";
+	report->skew.core_of = core_of;
+	report->skew.offsets = (struct offsets){
+		.kind = TOURNAMENT_ALL, .cores = count, .pairs = many_pairs, .moved_ticks = moved_ticks, .end_tsc = 1,
+	};
+	report->skew.latest = report->skew.offsets;
+	return report;
+}
+
+#endif

@@ -1,0 +1,115 @@
+/* The short report: how long it is, and what is left out. tests/qemu/test_console_log.py reads it. */
+#include "test.h"
+#include "render/json/compact.h"
+#include "golden.h"
+#include "render/json/json.h"
+#include "judge/judge.h"
+#include "many_cores.h"
+#include "judge/recommend/recommend.h"
+#include "report_literal.h"
+#include "report/report_sizes.h"
+
+#define AROUND 128 /* the lines BEGIN and END, with their ends */
+
+static struct deflate_work work;
+static struct text out, json;
+
+static int
+take_memory(void **state)
+{
+	(void)state;
+	out = (struct text){ .size = report_size_csv(CORES) };
+	json = (struct text){ .size = report_size_json(CORES) };
+	out.bytes = malloc(out.size);
+	json.bytes = malloc(json.size);
+	return !out.bytes || !json.bytes;
+}
+
+static int
+give_memory(void **state)
+{
+	(void)state;
+	free(out.bytes);
+	free(json.bytes);
+	return 0;
+}
+
+TEST_FIXTURE(take_memory, give_memory);
+
+/* Renders REPORT, and returns how many bytes a serial line gets. */
+static size_t
+rendered(const struct report *report)
+{
+	size_t lines = 0;
+
+	compact_render(&out, &json, &work, report);
+	assert_false(out.truncated || json.truncated);
+	for (const char *at = out.bytes; *at; at = strchr(at, '\n') + 1) {
+		char number[16];
+
+		snprintf(number, sizeof(number), "bt%04zu:", ++lines);
+		assert_memory_equal(at, number, strlen(number));
+		assert_true(strspn(at + strlen(number), "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") ==
+			    (size_t)(strchr(at, '\n') - at) - strlen(number));
+	}
+	print_message("%zu cores: %zu bytes\n", report->core_count, out.length + lines + AROUND);
+	return out.length + lines + AROUND;
+}
+
+TEST(a_report_of_64_cores_takes_48_KiB_at_most_with_the_latencies_of_each)
+{
+	struct report *report = make_report(64);
+
+	assert_true(rendered(report) <= 48 << 10);
+	assert_null(strstr(json.bytes, "\"latency\":{}"));
+	free(report);
+}
+
+TEST(latencies_of_cores_are_left_out_if_it_would_be_longer)
+{
+	struct report *report = make_report(256);
+	size_t length = rendered(report);
+
+	assert_true(length <= 48 << 10);
+	assert_non_null(strstr(json.bytes, "\"latency\":{},\"latency_contended\":{}}"));
+	free(report);
+}
+
+TEST(a_series_is_left_out_if_it_would_be_longer_still)
+{
+	struct report *report = make_report(64);
+	struct series_row *rows = calloc(1440, sizeof(*rows));
+	struct offset offsets[64];
+
+	assert_non_null(rows);
+	for (size_t i = 0; i < 64; i++)
+		offsets[i] = some_offset();
+	for (size_t i = 0; i < 1440; i++)
+		rows[i] = (struct series_row){
+			.from_tsc = i * below(1u << 30), .to_tsc = below(1u << 30), .gaps = below(1000), .offsets = offsets,
+			.clocks = calloc(CLOCKS, sizeof(struct series_clock)),
+		};
+	report->series = (struct series){ .max = 1440, .count = 3, .rows = rows };
+	assert_true(rendered(report) <= 48 << 10);
+	assert_non_null(strstr(json.bytes, "\"series\":[{"));
+	report->series.count = 1440;
+	assert_true(rendered(report) <= 48 << 10);
+	assert_non_null(strstr(json.bytes, "\"series\":null"));
+	for (size_t i = 0; i < 1440; i++)
+		free(rows[i].clocks);
+	free(rows);
+	free(report);
+}
+
+TEST(it_has_no_histogram_and_no_matrix_and_is_as_its_golden)
+{
+	struct report *report = literal_sick();
+
+	judge_report(report);
+	recommend(report);
+	rendered(report);
+	golden_compare("sick.compact", &out);
+	for (const char *at = json.bytes; (at = strpbrk(at, "hem")) != NULL; at++)
+		assert_true(strncmp(at, "histogram\":[", 12) && strncmp(at, "exact\":[", 8) && strncmp(at, "matrix\":[", 9));
+	literal_free(report);
+}
