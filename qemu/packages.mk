@@ -9,8 +9,9 @@ PACKAGES_image := mtools dosfstools fdisk xorriso
 # rEFInd is not named, because its package may install it as the boot loader of the machine: its test needs it by hand.
 PACKAGES_loaders := grub-efi-amd64-bin? grub-common? ipxe?
 PACKAGES_firmware := u-boot-qemu?
+PACKAGES_bios := grub-pc-bin? grub-common?
 PACKAGES_fresh := debootstrap
-PACKAGES_test  := $(PACKAGES_firmware) libcmocka-dev zlib1g-dev pkg-config clang libclang-rt-dev? faketime python3-jsonschema \
+PACKAGES_test  := $(PACKAGES_firmware) $(PACKAGES_bios) libcmocka-dev zlib1g-dev pkg-config clang libclang-rt-dev? faketime python3-jsonschema \
                   python3-pytest python3-pytest-xdist python3-pil python3-yaml chromium? dnsmasq-base? systemd-boot-efi? \
                   efi-shell-x64? busybox efibootmgr \
                   $(if $(filter check-long,$(MAKECMDGOALS)),$(PACKAGES_loaders) $(PACKAGES_fresh))

@@ -1,9 +1,11 @@
-; The entry of an image that is started by PVH (Xen, docs/misc/pvh.pandoc), the first page tables, and the handlers of
-; exceptions that no guard takes.
+; The entries of an image that is started by PVH (Xen, docs/misc/pvh.pandoc) or by multiboot2 (GRUB), the first page
+; tables, and the handlers of exceptions that no guard takes.
 ;
-; The loader enters in 32-bit protected mode with flat segments and EBX = hvm_start_info. Paging and interrupts are off.
-; bare_main(hvm_start_info) is called in 64-bit mode on a stack of our own. The first 4 GiB are mapped to themselves.
-; The first 2 MiB are in pages of 4 KiB, the rest in pages of 2 MiB. A processor without 64-bit mode is reset.
+; The loader enters in 32-bit protected mode with flat segments. Paging and interrupts are off. EBX is the address of
+; PVH's hvm_start_info, or of multiboot2's information, and then EAX is its magic number.
+; bare_main(EBX, the magic number or 0) is called in 64-bit mode on a stack of our own. The first 4 GiB are mapped to
+; themselves. The first 2 MiB are in pages of 4 KiB, the rest in pages of 2 MiB. A processor without 64-bit mode is
+; reset.
 
 NOTE_PHYS32_ENTRY equ 18		; Xen, public/elfnote.h: XEN_ELFNOTE_PHYS32_ENTRY
 PAGE		equ 4096
@@ -30,6 +32,11 @@ FAULT_STACK_SIZE equ 8192
 EXCEPTIONS	equ 32			; SDM vol. 3A, 6.3.1
 ERRORS		equ 60227d00h		; FAULT_ERRORS: vectors with an error code
 
+MULTIBOOT2	equ 0e85250d6h		; Multiboot2 Specification 2.0, 3.1.1
+MULTIBOOT2_I386	equ 0			; the entry is in 32-bit protected mode
+TAG_END		equ 0			; 3.1.3
+TAG_ENTRY	equ 3			; 3.1.7: the entry, which is not that of the ELF
+
 extern bare_main
 extern bare_exception
 
@@ -50,13 +57,30 @@ note_name:
 note_data:
 	dq bare_entry
 
+section .multiboot2 alloc noexec nowrite align=8
+multiboot2:
+	dd MULTIBOOT2
+	dd MULTIBOOT2_I386
+	dd multiboot2_end - multiboot2
+	dd -(MULTIBOOT2 + MULTIBOOT2_I386 + multiboot2_end - multiboot2) & 0ffffffffh
+	dw TAG_ENTRY, 0
+	dd 12
+	dd multiboot2_entry
+	align 8
+	dw TAG_END, 0
+	dd 8
+multiboot2_end:
+
 section .text align=16
 bits 32
 bare_entry:
+	xor eax, eax
+multiboot2_entry:
 	cli
 	cld
 	mov esi, ebx			; CPUID changes EBX
 	mov esp, stack_top
+	push eax			; the magic number
 	mov eax, LEAF_EXTENDED_MAX
 	cpuid
 	cmp eax, LEAF_EXTENDED
@@ -135,6 +159,8 @@ bits 64
 	mov eax, TASK
 	ltr ax
 	mov edi, esi			; the upper half is not defined after the change of mode
+	mov esi, [rsp]			; the magic number
+	add rsp, 4
 	xor ebp, ebp
 	call bare_main
 	jmp bare_triple_fault

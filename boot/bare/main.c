@@ -33,7 +33,7 @@ struct application {
 };
 
 /* boot/bare/entry.nasm calls both. */
-void bare_main(const struct start_info *info) __attribute__((noreturn, visibility("hidden")));
+void bare_main(const void *handed, uint32_t magic) __attribute__((noreturn, visibility("hidden")));
 void bare_exception(uint32_t vector, uint64_t at, uint64_t error, uint64_t address)
 	__attribute__((noreturn, visibility("hidden")));
 
@@ -198,12 +198,12 @@ silence_interrupts(void)
 }
 
 void
-bare_main(const struct start_info *info)
+bare_main(const void *handed, uint32_t magic)
 {
 	struct fault fault, again;
 
 	vectors_load(); /* first, so that an exception in all that follows is printed */
-	const char *refusal = bare_take_over(info);
+	const char *refusal = bare_take_over(handed, magic);
 	struct application *app = refusal ? NULL : firmware_allocate(sizeof(*app));
 
 	protect_pages();

@@ -14,10 +14,11 @@
 #define BARE_COMMAND_LINE_MAX (1u << 20)
 
 /*
- * Takes the memory map, the addresses of tables and the command line from INFO. It is called first. Returns NULL, or a
- * sentence why baretick can't run; then no memory can be allocated.
+ * Takes the memory map, the addresses of tables and the command line from HANDED: the start info of PVH, or if MAGIC is
+ * MULTIBOOT2_MAGIC the information of multiboot2. It is called first. Returns NULL, or a sentence why baretick can't
+ * run; then no memory can be allocated.
  */
-const char *bare_take_over(const struct start_info *info);
+const char *bare_take_over(const void *handed, uint32_t magic);
 
 /* The free part of the loader's memory map. */
 struct ram *bare_ram(void);

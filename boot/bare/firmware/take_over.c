@@ -2,6 +2,7 @@
 #include "bare/firmware/bare.h"
 
 #include "bare/firmware/anchor.h"
+#include "bare/firmware/multiboot2.h"
 #include "bare/firmware/ram.h"
 #include "base/text.h"
 #include "hw/hw.h"
@@ -23,6 +24,7 @@ static struct {
 	const char *command_line;
 	size_t command_line_length;
 	uint32_t version;
+	bool is_multiboot2;
 } found;
 
 /* A pointer to SIZE bytes at ADDRESS; NULL if they are not mapped. Page 0 still is. */
@@ -89,17 +91,23 @@ withhold_what_is_used(const struct start_info *info, const struct start_info_ran
 }
 
 const char *
-bare_take_over(const struct start_info *info)
+bare_take_over(const void *handed, uint32_t magic)
 {
+	const struct start_info *info = handed;
 	const struct start_info_range *map;
 
+	found.is_multiboot2 = magic == MULTIBOOT2_MAGIC;
+	if (found.is_multiboot2)
+		info = handed ? multiboot2_convert(handed) : NULL;
 	if (!info || info->magic != START_INFO_MAGIC)
-		return "the loader's start info is not there (PVH)";
+		return found.is_multiboot2 ? "the loader's information is not there (multiboot2)" :
+			"the loader's start info is not there (PVH)";
 	found.version = info->version;
 	map = info->version >= START_INFO_VERSION_MAP && info->memory_map_count <= MAP_MAX ?
 		at(info->memory_map, info->memory_map_count * sizeof(*map)) : NULL;
 	if (!map || !info->memory_map_count)
-		return "the loader hands over no memory map (PVH, version 1 of its start info)";
+		return found.is_multiboot2 ? "the loader hands over no memory map (multiboot2)" :
+			"the loader hands over no memory map (PVH, version 1 of its start info)";
 	read_map(map, info->memory_map_count);
 	read_command_line(info->command_line);
 	withhold_what_is_used(info, map);
@@ -143,5 +151,8 @@ firmware_smbios_2(void)
 void
 firmware_print_name(struct text *text)
 {
-	text_printf(text, "none (PVH, start info %u)", found.version);
+	if (found.is_multiboot2)
+		multiboot2_print_name(text);
+	else
+		text_printf(text, "none (PVH, start info %u)", found.version);
 }

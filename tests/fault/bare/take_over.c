@@ -3,13 +3,13 @@
 #include "../../../boot/bare/firmware/take_over.c"
 #undef bare_take_over
 
-extern const char *bare_take_over(const struct start_info *info);
+extern const char *bare_take_over(const void *handed, uint32_t magic);
 extern bool fault_is_early(void); /* ../acpi_pm.c */
 
 const char *
-bare_take_over(const struct start_info *info)
+bare_take_over(const void *handed, uint32_t magic)
 {
-	const char *refusal = bare_take_over_well(info);
+	const char *refusal = bare_take_over_well(handed, magic);
 
 	if (fault_is_early())
 		__asm__ volatile("ud2");

@@ -1,0 +1,114 @@
+/* See multiboot2.h; sections are those of the Multiboot2 Specification 2.0. */
+#include "bare/firmware/multiboot2.h"
+
+#define SIZE_MAX_BYTES (1u << 20) /* a real one has less than 8 KiB, and each module some 30 bytes */
+#define TAG_ALIGNMENT  8u         /* 3.6.1 */
+#define MODULES_MAX    16u
+#define NAME_MAX       40
+
+enum { TAG_END = 0, TAG_COMMAND_LINE = 1, TAG_LOADER = 2, TAG_MODULE = 3, TAG_MAP = 6, TAG_RSDP_1 = 14, TAG_RSDP_2 = 15 };
+
+struct head {
+	uint32_t size, reserved;
+};
+
+struct tag {
+	uint32_t type, size; /* without the bytes that align the next tag */
+	uint8_t body[];
+};
+
+struct tag_module {
+	uint32_t begin, end;
+};
+
+/* 3.6.8; its entries have the layout and the types of E820, as those of PVH. */
+struct tag_map {
+	uint32_t entry_size, entry_version;
+	struct start_info_range entries[];
+};
+
+_Static_assert(sizeof(struct start_info_range) == 24, "base, length, type, reserved");
+
+static struct start_info converted;
+static struct start_info_module modules[MODULES_MAX];
+static const char *loader;
+
+/* The loader writes a 0 after each string. Only a string that has it within its TAG is taken. */
+static const char *
+string_of(const struct tag *tag)
+{
+	return tag->size > sizeof(*tag) && !tag->body[tag->size - sizeof(*tag) - 1] ? (const char *)tag->body : NULL;
+}
+
+/* Memory that is not free. */
+static void
+add_module(uint64_t begin, uint64_t size)
+{
+	if (converted.module_count < MODULES_MAX)
+		modules[converted.module_count++] = (struct start_info_module){ .begin = begin, .size = size };
+}
+
+static void
+take_module(const struct tag_module *module)
+{
+	if (module->end > module->begin)
+		add_module(module->begin, module->end - module->begin);
+}
+
+static void
+take_map(const struct tag_map *map, size_t size)
+{
+	if (map->entry_size != sizeof(map->entries[0]))
+		return;
+	converted.memory_map = (uintptr_t)map->entries;
+	converted.memory_map_count = (uint32_t)((size - sizeof(*map)) / sizeof(map->entries[0]));
+}
+
+static void
+take(const struct tag *tag)
+{
+	size_t size = tag->size - sizeof(*tag);
+	const void *body = tag->body;
+
+	if (tag->type == TAG_COMMAND_LINE)
+		converted.command_line = (uintptr_t)string_of(tag);
+	else if (tag->type == TAG_LOADER)
+		loader = string_of(tag);
+	else if (tag->type == TAG_MODULE && size >= sizeof(struct tag_module))
+		take_module(body);
+	else if (tag->type == TAG_MAP && size >= sizeof(struct tag_map))
+		take_map(body, size);
+	else if (tag->type == TAG_RSDP_2 || (tag->type == TAG_RSDP_1 && !converted.rsdp))
+		converted.rsdp = (uintptr_t)body; /* a copy of the table */
+}
+
+const struct start_info *
+multiboot2_convert(const void *info)
+{
+	const struct head *head = info;
+	const uint8_t *at = (const uint8_t *)(head + 1), *end = (const uint8_t *)info + head->size;
+
+	if (head->size < sizeof(*head) || head->size > SIZE_MAX_BYTES)
+		return NULL;
+	converted = (struct start_info){
+		.magic = START_INFO_MAGIC, .version = START_INFO_VERSION_MAP, .modules = (uintptr_t)modules,
+	};
+	loader = NULL;
+	add_module((uintptr_t)info, head->size);
+	while (end - at >= (ptrdiff_t)sizeof(struct tag)) {
+		const struct tag *tag = (const void *)at;
+		size_t size = (tag->size + (size_t)TAG_ALIGNMENT - 1) & ~(size_t)(TAG_ALIGNMENT - 1);
+
+		if (tag->type == TAG_END || tag->size < sizeof(*tag) || tag->size > (size_t)(end - at))
+			break;
+		take(tag);
+		at += size < (size_t)(end - at) ? size : (size_t)(end - at);
+	}
+	return &converted;
+}
+
+void
+multiboot2_print_name(struct text *text)
+{
+	text_printf(text, "none (multiboot2, %.*s)", NAME_MAX, loader && loader[0] ? loader : "a loader without a name");
+}
