@@ -117,6 +117,7 @@ run_all(void *argument)
 
 	machine->boot.finds_cores = true;
 	machine_read(machine, report);
+	console_take_port(&app->console, machine->platform.acpi.serial_port);
 	bool good = read_options(app, error);
 
 	serial_speak(&app->console.serial, report->options.serial);

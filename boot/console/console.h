@@ -34,6 +34,13 @@ struct console {
  */
 void console_open(struct console *console);
 
+/*
+ * Takes a 16550 that answers if there is no serial line so far: at PORT, which ACPI names, else COM1. PORT is 0 if ACPI
+ * names no port. With UEFI a port that the firmware's console writes to is not taken, because it has the screen's text.
+ * Called before serial_speak().
+ */
+void console_take_port(struct console *console, uint16_t port);
+
 /* TEXT to the screen and the serial lines; newlines are \n. */
 void console_put(struct console *console, const char *text);
 void console_screen(struct console *console, const char *text);

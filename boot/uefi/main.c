@@ -148,6 +148,7 @@ run_all(struct application *app)
 	console_row(&app->console, 0, INK_BAR, " baretick " VERSION " (" COMMIT ")   Measuring");
 	machine->boot = uefi_machine(&app->checkpoint);
 	machine_read(machine, report);
+	console_take_port(&app->console, machine->platform.acpi.serial_port);
 	bool good = read_options(app, error);
 
 	serial_speak(&app->console.serial, report->options.serial);

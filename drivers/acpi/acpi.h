@@ -1,6 +1,6 @@
 /*
- * The four ACPI tables that say which clocks and cores the machine has. Nothing in them is trusted: every
- * length is checked against what there is before a field is read, and a table that is wrong is a sentence.
+ * The ACPI tables that list clocks, cores, the sleep state S5 and the console's port. No table is trusted: each length
+ * is checked before a field is read, and a table that is wrong becomes a sentence.
  */
 #ifndef BARETICK_ACPI_H
 #define BARETICK_ACPI_H
@@ -74,6 +74,7 @@ struct acpi_facts {
 	struct acpi_hpet hpet;
 	struct acpi_madt madt;
 	struct acpi_s5 s5;
+	uint16_t serial_port; /* I/O port of a 16550 by SPCR, else by DBG2, 0 if they name none */
 	size_t problem_count;
 	char problems[ACPI_PROBLEMS_MAX][ACPI_PROBLEM_SIZE]; /* sentences, each naming its table */
 };
@@ -99,5 +100,9 @@ bool acpi_read_fadt(const uint8_t *table, size_t length, struct acpi_facts *fact
 bool acpi_read_hpet(const uint8_t *table, size_t length, struct acpi_facts *facts);
 bool acpi_read_dsdt(const uint8_t *table, size_t length, struct acpi_facts *facts); /* false: it has no S5 */
 bool acpi_read_madt(const uint8_t *table, size_t length, struct acpi_facts *facts);
+
+/* Likewise. They return true if the table is right, also if it names no 16550 at an I/O port. */
+bool acpi_read_spcr(const uint8_t *table, size_t length, struct acpi_facts *facts);
+bool acpi_read_dbg2(const uint8_t *table, size_t length, struct acpi_facts *facts);
 
 #endif

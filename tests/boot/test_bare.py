@@ -2,6 +2,7 @@
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 
 import pytest
@@ -86,6 +87,21 @@ def test_a_command_line_that_is_too_long_is_an_error(run, length):
     else:
         expected = "the loader's start info is not there (PVH)"
     assert expected in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("port, name", [(0x2F8, "SPCR"), (0x3E8, "DBG2")])
+def test_without_a_com1_the_port_that_acpi_names_gets_the_report(tmp_path, port, name):
+    """Without the runner, whose serial line is COM1."""
+    table, log = tmp_path / "table", tmp_path / "log"
+    address = bytes([1, 8, 0, 1]) + port.to_bytes(8, "little")
+    # Both without their header of 36 bytes, which QEMU adds.
+    table.write_bytes({"SPCR": bytes(4) + address + bytes(28),
+                       "DBG2": struct.pack("<IIBHBHHHHHHHHH", 44, 1, 0, 38, 1, 0, 0, 0, 0, 0x8000, 0, 0, 22, 34) + address + bytes(4)}[name])
+    subprocess.run(["qemu-system-x86_64", "-M", "q35", "-m", "512", "-display", "none", "-no-reboot", "-nodefaults",
+                    "-chardev", f"file,id=line,path={log}", "-device", f"isa-serial,chardev=line,iobase={port:#x},irq=3",
+                    "-acpitable", f"sig={name},data={table}", "-kernel", ELF, "-append",
+                    "profile=quick duration=10ms clocks=tsc cores=off exit=poweroff serial=summary"], check=True, timeout=120)
+    assert re.search(rb"^baretick .*BARETICK TEXT BEGIN.*BARETICK TEXT END sha256=[0-9a-f]{64}\r\n$", log.read_bytes(), re.DOTALL)
 
 
 def grub_cd(folder, line):

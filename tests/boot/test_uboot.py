@@ -17,6 +17,8 @@ def test_uboot_boots_the_stick_and_its_report_has_a_verdict(run):
     assert "U-Boot" in report["machine"]["firmware"]
     # U-Boot cannot rename. An EFI_SERIAL_IO_PROTOCOL is missing too, so the runner takes this report from the stick.
     assert "\\baretick\\0001.new" in done.file("serial.log").decode("ascii", "replace")
+    # Its console is a serial line that has the screen's text: the same line is not written to a second time.
+    assert b"BARETICK TEXT BEGIN" not in done.file("serial.log")
     notes = [note for note in report["notes"] if "load options" in note or "call back" in note]
     assert notes == ['The words "root=/dev/sdb3 init=/sbin/init rootwait ro" in the load options are no options of baretick: they are not used.']
     assert all(row["verdict"] in ("pass", "warn", "not_determined") for row in report["clocks"] if row["state"] == "present")

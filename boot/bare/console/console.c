@@ -1,19 +1,33 @@
 /* A console that is a serial line alone. See console.h. */
 #include "console/console.h"
 
-#include "bare/console/com.h"
+#include "console/com.h"
 #include "bare/console/com1.h"
 
 static struct com com1;
 static bool is_open;
 
+static void
+open_port(struct console *console, uint16_t port)
+{
+	is_open = com_open(&com1, port);
+	if (is_open)
+		serial_add(&console->serial, (struct serial_line){ com_write, &com1 });
+}
+
 void
 console_open(struct console *console)
 {
 	*console = (struct console){ .screen = NULL };
-	is_open = com_open(&com1, COM1_PORT);
-	if (is_open)
-		serial_add(&console->serial, (struct serial_line){ com_write, &com1 });
+	open_port(console, COM1_PORT);
+}
+
+/* COM1 was tried by console_open(). */
+void
+console_take_port(struct console *console, uint16_t port)
+{
+	if (!is_open && port)
+		open_port(console, port);
 }
 
 bool

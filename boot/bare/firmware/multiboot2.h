@@ -7,7 +7,7 @@
 
 #define MULTIBOOT2_MAGIC 0x36d76289u /* in EAX at the entry: 3.2 */
 
-/* Returns the INFO of such a loader in the form of a PVH loader, which stays valid. NULL: INFO is not what it should be. */
+/* Returns the INFO of such a loader in the form of a PVH loader, which stays valid, or NULL if its size is wrong. */
 const struct start_info *multiboot2_convert(const void *info);
 
 /* Writes the loader's name. After multiboot2_convert(). */

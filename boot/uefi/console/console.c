@@ -1,6 +1,7 @@
 /* Screen and serial lines by the firmware's protocols. See console.h. */
 #include "console/console.h"
 
+#include "console/com.h"
 #include "uefi/console/lines.h"
 #include "uefi/firmware/uefi.h"
 
@@ -157,6 +158,14 @@ console_open(struct console *console)
 }
 
 void
+console_take_port(struct console *console, uint16_t port)
+{
+	if (console->serial.count || (port && lines_add_port(&console->serial, port)) || port == COM1_PORT)
+		return;
+	(void)lines_add_port(&console->serial, COM1_PORT);
+}
+
+void
 console_screen(struct console *console, const char *text)
 {
 	SIMPLE_TEXT_OUTPUT_INTERFACE *screen = console->screen;
@@ -207,6 +216,7 @@ console_close(struct console *console)
 	SIMPLE_TEXT_OUTPUT_INTERFACE *screen = console->screen;
 	UINTN mode = (UINTN)console->found_mode, columns, rows;
 
+	lines_close();
 	if (!screen)
 		return;
 	screen->SetAttribute(screen, (UINTN)console->found_attribute);

@@ -1,6 +1,11 @@
 /* Serial lines by the firmware's Serial I/O protocol. See lines.h. */
 #include "uefi/console/lines.h"
 
+#include "console/com.h"
+
+static struct com added;
+static bool is_added;
+
 static bool
 write_line(void *device, const char *bytes, size_t size)
 {
@@ -35,4 +40,45 @@ lines_open(struct serial *serial, const struct parts *parts)
 	if (first && !serial->count)
 		add(serial, first);
 	firmware_free(handles);
+}
+
+/* A return moves the cursor of the console's other devices to the left, and nothing else. */
+static bool
+is_written_by_firmware(const struct com *com)
+{
+	SIMPLE_TEXT_OUTPUT_INTERFACE *screen = firmware_system->ConOut;
+
+	return screen && !EFI_ERROR(screen->OutputString(screen, (CHAR16 *)L"\r")) && com_hears(com);
+}
+
+/* Both are tried in the loop-back mode, in which nothing leaves the port. */
+static bool
+is_free(struct com *com)
+{
+	com_set_loop(com, true);
+	bool free = com_write(com, "\r", 1) && com_hears(com) && !is_written_by_firmware(com);
+
+	com_set_loop(com, false);
+	return free;
+}
+
+bool
+lines_add_port(struct serial *serial, uint16_t port)
+{
+	if (!com_open(&added, port))
+		return false;
+	is_added = is_free(&added);
+	if (is_added)
+		serial_add(serial, (struct serial_line){ com_write, &added });
+	else
+		com_close(&added);
+	return is_added;
+}
+
+void
+lines_close(void)
+{
+	if (is_added)
+		com_close(&added);
+	is_added = false;
 }

@@ -1,4 +1,4 @@
-/* The serial lines that UEFI has: EFI_SERIAL_IO_PROTOCOL. */
+/* The serial lines that UEFI has (EFI_SERIAL_IO_PROTOCOL), and a port of a machine whose firmware has none. */
 #ifndef BARETICK_LINES_H
 #define BARETICK_LINES_H
 
@@ -7,5 +7,14 @@
 
 /* Makes SERIAL of the lines that are part of the firmware's console, by PARTS; where none is, of the first line. */
 void lines_open(struct serial *serial, const struct parts *parts);
+
+/*
+ * Adds the 16550 at PORT to SERIAL, which has no line. Returns false, and the port is as it was, if none answers there,
+ * if its loop-back mode does not work, or if the firmware's console writes to it.
+ */
+bool lines_add_port(struct serial *serial, uint16_t port);
+
+/* Restores the registers of the port that was added. */
+void lines_close(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* A serial port of a boot without UEFI, on ports that behave as a 16550 with and without its queue, or not at all. */
 #include "test.h"
-#include "bare/console/com.h"
+#include "console/com.h"
 #include "sim.h"
 
 enum { DATA, FIFO = 2, LINE = 3, STATUS = 5, SCRATCH = 7, REGISTERS };

@@ -1,5 +1,5 @@
 /* National's PC16550D data sheet, section 8, has the registers. See com.h. */
-#include "bare/console/com.h"
+#include "console/com.h"
 
 #include "hw/hw.h"
 
@@ -14,6 +14,7 @@ enum {
 #define LINE_DIVISOR    0x80u
 #define DIVISOR_115200  1u
 #define MODEM_READY     0x03u /* DTR, RTS */
+#define MODEM_LOOP      0x10u
 #define STATUS_RECEIVED 0x01u
 #define STATUS_EMPTY    0x20u /* its queue; a byte may still be on the line */
 #define STATUS_SENT     0x40u /* that byte, too */
@@ -25,6 +26,10 @@ enum {
  * that a run waits for it once.
  */
 #define POLLS_MAX 4000000u
+
+/* A byte at 115,200 baud takes 87 us. Likewise this bound is 10 ms or more. */
+#define HEARING_POLLS 10000u
+#define DROPPED_MAX   64u /* bytes: more than the queue has */
 
 static uint8_t
 get(const struct com *com, unsigned at)
@@ -45,17 +50,49 @@ keeps(const struct com *com, uint8_t value)
 	return get(com, SCRATCH) == value;
 }
 
+static bool
+is_there(const struct com *com)
+{
+	return keeps(com, 0x5a) && keeps(com, 0xa5) && get(com, STATUS) != STATUS_NOTHING;
+}
+
+static void
+set_divisor(const struct com *com, uint8_t low, uint8_t high, uint8_t line)
+{
+	set(com, LINE, LINE_DIVISOR);
+	set(com, DIVISOR_LOW, low);
+	set(com, DIVISOR_HIGH, high);
+	set(com, LINE, line);
+}
+
+static void
+read_registers(struct com *com)
+{
+	struct com_registers *found = &com->found;
+
+	found->interrupts = get(com, INTERRUPTS);
+	found->line = get(com, LINE);
+	found->modem = get(com, MODEM);
+	found->has_queue = (get(com, FIFO) & FIFO_IS_ON) == FIFO_IS_ON;
+	set(com, LINE, LINE_DIVISOR);
+	found->divisor_low = get(com, DIVISOR_LOW);
+	found->divisor_high = get(com, DIVISOR_HIGH);
+	set(com, LINE, found->line);
+}
+
 bool
 com_open(struct com *com, uint16_t port)
 {
-	*com = (struct com){ port, 1, false };
-	if (!keeps(com, 0x5a) || !keeps(com, 0xa5) || get(com, STATUS) == STATUS_NOTHING)
+	*com = (struct com){ .port = port, .burst = 1 };
+	com->found.scratch = get(com, SCRATCH);
+	bool there = is_there(com);
+
+	set(com, SCRATCH, com->found.scratch);
+	if (!there)
 		return false;
+	read_registers(com);
 	set(com, INTERRUPTS, 0);
-	set(com, LINE, LINE_DIVISOR);
-	set(com, DIVISOR_LOW, DIVISOR_115200);
-	set(com, DIVISOR_HIGH, 0);
-	set(com, LINE, LINE_8N1);
+	set_divisor(com, DIVISOR_115200, 0, LINE_8N1);
 	set(com, FIFO, FIFO_CLEARED);
 	set(com, MODEM, MODEM_READY);
 	if ((get(com, FIFO) & FIFO_IS_ON) == FIFO_IS_ON)
@@ -104,4 +141,33 @@ com_read(const struct com *com, uint8_t *byte)
 		return false;
 	*byte = get(com, DATA);
 	return true;
+}
+
+void
+com_close(struct com *com)
+{
+	(void)com_drain(com);
+	set_divisor(com, com->found.divisor_low, com->found.divisor_high, com->found.line);
+	set(com, FIFO, com->found.has_queue ? FIFO_CLEARED : 0);
+	set(com, MODEM, com->found.modem);
+	set(com, INTERRUPTS, com->found.interrupts);
+}
+
+void
+com_set_loop(const struct com *com, bool on)
+{
+	set(com, MODEM, on ? MODEM_READY | MODEM_LOOP : MODEM_READY);
+}
+
+bool
+com_hears(const struct com *com)
+{
+	uint8_t byte;
+	bool heard = false;
+
+	for (unsigned polls = 0; polls < HEARING_POLLS && !heard; polls++)
+		heard = com_read(com, &byte);
+	for (unsigned i = 0; i < DROPPED_MAX && com_read(com, &byte); i++)
+		;
+	return heard;
 }

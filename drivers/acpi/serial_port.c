@@ -1,0 +1,78 @@
+/*
+ * SPCR and DBG2: the serial port of the firmware's console, and of its debugger. The layouts are from Microsoft's
+ * Serial Port Console Redirection Table (1.10) and Debug Port Table 2 (revision 0).
+ */
+#include "acpi/acpi_internal.h"
+
+#define SPCR_TYPE     36u
+#define SPCR_REGISTER 40u /* a generic address structure: ACPI 6.5, table 5.1 */
+#define SPCR_SIZE     52u /* up to the end of it */
+
+#define DBG2_OFFSET   36u /* where the first device is, */
+#define DBG2_COUNT    40u /* and how many there are */
+#define DBG2_SIZE     44u
+#define DBG2_MAX      16u /* devices that are looked at */
+/* Offsets in a device. */
+#define DEVICE_LENGTH    1u
+#define DEVICE_PORT_TYPE 12u
+#define DEVICE_SUBTYPE   14u
+#define DEVICE_REGISTER  18u /* an offset in the device, of a generic address structure */
+#define DEVICE_SIZE      22u
+#define PORT_SERIAL      0x8000u
+
+#define GAS_SPACE     0u
+#define GAS_ADDRESS   4u
+
+/* Of both tables: a 16550 with all its registers, a 16450, which lacks the queue, a 16550 by its address structure. */
+#define TYPE_16550     0x00u
+#define TYPE_16450     0x01u
+#define TYPE_16550_GAS 0x12u
+
+/* Takes the port at the address structure at OFFSET, if it is the first one of such a port. */
+static void
+take(const struct acpi_table *table, uint64_t type, size_t offset, uint16_t *port)
+{
+	uint64_t address = acpi_field(table, offset + GAS_ADDRESS, sizeof(uint64_t));
+
+	if (*port || (type != TYPE_16550 && type != TYPE_16450 && type != TYPE_16550_GAS) || address > UINT16_MAX - 7 ||
+	    acpi_field(table, offset + GAS_SPACE, 1) != ACPI_SPACE_IO)
+		return;
+	*port = (uint16_t)address;
+}
+
+bool
+acpi_read_spcr(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
+{
+	const struct acpi_table available = { bytes, length };
+	struct acpi_table table;
+	uint16_t port = 0;
+
+	if (!acpi_open_table(&available, "SPCR", "SPCR", &table, facts))
+		return false;
+	if (table.length >= SPCR_SIZE)
+		take(&table, acpi_field(&table, SPCR_TYPE, 1), SPCR_REGISTER, &port);
+	if (port)
+		facts->serial_port = port; /* also in place of the debugger's */
+	return true;
+}
+
+bool
+acpi_read_dbg2(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
+{
+	const struct acpi_table available = { bytes, length };
+	struct acpi_table table;
+
+	if (!acpi_open_table(&available, "DBG2", "DBG2", &table, facts))
+		return false;
+	size_t at = (size_t)acpi_field(&table, DBG2_OFFSET, sizeof(uint32_t));
+	uint64_t count = acpi_field(&table, DBG2_COUNT, sizeof(uint32_t));
+
+	for (unsigned i = 0; i < count && i < DBG2_MAX && at >= DBG2_SIZE && at + DEVICE_SIZE <= table.length; i++) {
+		size_t offset = (size_t)acpi_field(&table, at + DEVICE_REGISTER, sizeof(uint16_t));
+
+		if (acpi_field(&table, at + DEVICE_PORT_TYPE, sizeof(uint16_t)) == PORT_SERIAL)
+			take(&table, acpi_field(&table, at + DEVICE_SUBTYPE, sizeof(uint16_t)), at + offset, &facts->serial_port);
+		at += (size_t)acpi_field(&table, at + DEVICE_LENGTH, sizeof(uint16_t));
+	}
+	return true;
+}
