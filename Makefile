@@ -200,6 +200,12 @@ image: $(BUILD)/baretick.img $(BUILD)/baretick.iso
 $(BUILD)/baretick.img $(BUILD)/baretick.iso &: $(BUILD)/baretick.efi qemu/image qemu/baretick.cfg qemu/stick.txt | deps-image
 	qemu/image $(BUILD)/baretick.efi $(BUILD)/baretick.img $(BUILD)/baretick.iso
 
+## makes images of the stick for clouds and hypervisors (qemu/cloud)
+.PHONY: cloud
+cloud: deps-cloud
+	+$(SUBMAKE) image
+	qemu/cloud/make-images $(BUILD)/baretick.img $(BUILD)
+
 ## signs application and images for Secure Boot (KEY=FILE CERT=FILE, SHIM=1 to start by a shim)
 .PHONY: sign
 sign: deps-sign

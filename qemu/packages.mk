@@ -9,9 +9,10 @@ PACKAGES_image := mtools dosfstools fdisk xorriso
 # rEFInd is not named, because its package may install it as the boot loader of the machine: its test needs it by hand.
 PACKAGES_loaders := grub-efi-amd64-bin? grub-common? ipxe?
 PACKAGES_firmware := u-boot-qemu?
+PACKAGES_cloud := $(PACKAGES_image) qemu-utils
 PACKAGES_bios := grub-pc-bin? grub-common?
 PACKAGES_fresh := debootstrap
-PACKAGES_test  := $(PACKAGES_firmware) $(PACKAGES_bios) libcmocka-dev zlib1g-dev pkg-config clang libclang-rt-dev? faketime python3-jsonschema \
+PACKAGES_test  := $(PACKAGES_firmware) $(PACKAGES_bios) $(PACKAGES_cloud) libcmocka-dev zlib1g-dev pkg-config clang libclang-rt-dev? faketime python3-jsonschema \
                   python3-pytest python3-pytest-xdist python3-pil python3-yaml chromium? dnsmasq-base? systemd-boot-efi? \
                   efi-shell-x64? busybox efibootmgr \
                   $(if $(filter check-long,$(MAKECMDGOALS)),$(PACKAGES_loaders) $(PACKAGES_fresh))
@@ -27,6 +28,7 @@ packages_of_goal = $(sort $(foreach purpose,$(1),$(PACKAGES_$(purpose))))
 PACKAGES_GOAL := $(PACKAGES_build) \
     $(if $(filter run bench kvm matrix quiet quiet-events pictures,$(MAKECMDGOALS)),$(PACKAGES_run)) \
     $(if $(filter image kvm matrix,$(MAKECMDGOALS)),$(PACKAGES_image)) \
+    $(if $(filter cloud,$(MAKECMDGOALS)),$(PACKAGES_cloud)) \
     $(if $(filter matrix,$(MAKECMDGOALS)),$(PACKAGES_firmware)) \
     $(if $(filter sign pictures,$(MAKECMDGOALS)),$(PACKAGES_sign)) \
     $(if $(filter dist,$(MAKECMDGOALS)),$(PACKAGES_dist)) \
@@ -39,9 +41,9 @@ PACKAGES_GOAL := $(PACKAGES_build) \
 
 PACKAGES_MODE := $(if $(NO_INSTALL),skip,$(if $(MAKECMDGOALS),install,name))
 
-.PHONY: deps-build deps-run deps-image deps-test deps-lint deps-fresh deps-sign deps-dist deps-fleet deps-spark
+.PHONY: deps-build deps-run deps-image deps-test deps-lint deps-fresh deps-sign deps-dist deps-fleet deps-spark deps-cloud
 deps-build:
 	@qemu/packages $(PACKAGES_MODE) $(sort $(PACKAGES_GOAL))
-deps-run deps-image deps-test deps-sign deps-dist deps-fleet deps-spark: deps-build
-deps-run deps-image deps-test deps-lint deps-fresh deps-sign deps-dist deps-fleet deps-spark: deps-%:
+deps-run deps-image deps-test deps-sign deps-dist deps-fleet deps-spark deps-cloud: deps-build
+deps-run deps-image deps-test deps-lint deps-fresh deps-sign deps-dist deps-fleet deps-spark deps-cloud: deps-%:
 	@qemu/packages $(PACKAGES_MODE) $(PACKAGES_$*)

@@ -1,4 +1,5 @@
 """The stick and the CD: the same bytes from the same commit, and laid out as firmware and Windows expect."""
+import json
 import os
 import struct
 import subprocess
@@ -35,13 +36,28 @@ def test_two_builds_are_byte_identical(built, which):
     assert built[0][which] == built[1][which]
 
 
-def test_the_stick_has_one_active_fat32_partition_that_windows_shows(built):
+def test_the_mbr_has_the_protective_entry_and_an_active_fat32_partition_that_windows_shows(built):
+    """UEFI 2.10, 5.2.3: the entry of type EEh begins at sector 1 and is not active."""
     table = built[0][0][446:510]
     entries = [struct.unpack("<B3xB3xII", table[i:i + 16]) for i in range(0, 64, 16)]
-    assert entries[0][:3] == (0x80, 0x0C, 2048)
-    assert entries[0][2] + entries[0][3] == len(built[0][0]) // SECTOR
-    assert entries[1:] == [(0, 0, 0, 0)] * 3
+    assert entries[0] == (0, 0xEE, 1, 2047)
+    assert entries[1] == (0x80, 0x0C, 2048, 38 * 2048)
+    assert entries[2:] == [(0, 0, 0, 0)] * 2
     assert built[0][0][510:512] == b"\x55\xaa"
+
+
+def test_the_gpt_has_the_same_partition_as_an_efi_system_partition_and_is_whole(built, tmp_path):
+    """Both of its headers and tables by sfdisk; PATH may be one of a user."""
+    stick = tmp_path / "stick"
+    stick.write_bytes(built[0][0])
+    tools = {"env": {**os.environ, "PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin"}, "capture_output": True, "text": True, "check": True}
+    said = json.loads(subprocess.run(["sfdisk", "--json", stick], **tools).stdout)["partitiontable"]
+    partition, = said["partitions"]
+    assert said["label"] == "gpt"
+    assert (partition["start"], partition["size"], partition["type"]) == (2048, 38 * 2048, "C12A7328-F81F-11D2-BA4B-00A0C93EC93B")
+    verified = subprocess.run(["sfdisk", "--verify", stick], **tools)
+    assert "No errors detected" in verified.stdout, verified
+    assert built[0][0][-SECTOR:].startswith(b"EFI PART")
 
 
 def test_the_partition_is_large_enough_to_be_fat32(built):

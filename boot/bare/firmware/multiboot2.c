@@ -6,7 +6,9 @@
 #define MODULES_MAX    16u
 #define NAME_MAX       40
 
-enum { TAG_END = 0, TAG_COMMAND_LINE = 1, TAG_LOADER = 2, TAG_MODULE = 3, TAG_MAP = 6, TAG_RSDP_1 = 14, TAG_RSDP_2 = 15 };
+enum {
+	TAG_END = 0, TAG_COMMAND_LINE = 1, TAG_LOADER = 2, TAG_MODULE = 3, TAG_MAP = 6, TAG_RSDP_1 = 14, TAG_RSDP_2 = 15
+};
 
 struct head {
 	uint32_t size, reserved;
