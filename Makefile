@@ -84,9 +84,10 @@ $(BUILD)/efi/boot/firmware/memory.o: TARGET += -fno-lto
 # Code that runs in or between readings is optimised for speed. All other code is optimised for size.
 TIMED := src/base src/clock src/stats src/sync drivers/clocks drivers/hw drivers/smp drivers/timers boot/cores boot/guard boot/interrupts boot/uefi/mp
 UNTIMED := $(foreach source,$(SOURCES),$(if $(filter $(TIMED),$(call room_of,$(source))),,$(source)))
-# Text, checksums, offsets and outliers are computed after the readings.
-UNTIMED += src/base/text.c src/base/number.c src/base/base64.c src/base/crc32.c src/base/deflate.c src/base/sha256.c \
-           src/sync/minority.c src/sync/offsets_solve.c src/sync/offsets_ways.c
+# These run before or after the readings: text, checksums, compression, offsets, outliers, and set-up.
+UNTIMED += src/base/text.c src/base/number.c src/base/base64.c src/base/crc32.c src/base/sha256.c \
+           src/base/deflate.c src/sync/minority.c src/sync/offsets.c src/sync/offsets_solve.c src/sync/offsets_ways.c \
+           drivers/hw/cpu.c drivers/timers/as_found_timers.c boot/cores/cores_memory.c boot/uefi/mp/mp.c
 $(UNTIMED:%.c=$(BUILD)/efi/%.o): TARGET += -Os
 
 $(BUILD)/efi/%.o: %.nasm Makefile
