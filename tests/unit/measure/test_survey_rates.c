@@ -60,6 +60,7 @@ struct bench {
 
 	struct platform platform;
 	struct report report;
+	uint8_t record[RECORD_SIZE_MIN];
 	struct latency latencies[REPORT_CLOCKS_MAX];
 	struct device devices[DRIVERS];
 	struct survey survey;
@@ -265,6 +266,7 @@ open_clocks(void)
 	sim_platform(&bench->platform);
 	report->duration_ns = UINT64_C(100000000);
 	report->options.profile = PROFILE_QUICK;
+	report->version = report->commit = "";
 	for (size_t d = 0; drivers[d]; d++) {
 		struct clock rows[DRIVER_CLOCKS_MAX] = { 0 };
 
@@ -281,6 +283,7 @@ open_clocks(void)
 	bench->smp = (struct smp){ .context = bench, .count = 1 };
 	bench->survey = (struct survey){
 		.report = report,
+		.memory = { .record = bench->record, .record_size = sizeof(bench->record) },
 		.smp = &bench->smp,
 		.hooks = {
 			.interrupts_mask = hw_interrupts_mask, .interrupts_restore = hw_interrupts_restore,
