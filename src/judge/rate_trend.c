@@ -38,8 +38,7 @@ find_walk(const struct series *series, size_t i, uint64_t limit_ppb)
 }
 
 /*
- * Each clock's change from one row to the other, against the TSC. An RTC's crystal follows its temperature by
- * several ppm.
+ * Each clock's change from one row to the other, against the TSC. An RTC's crystal follows its temperature by ppm.
  */
 static void
 collect_walks(struct vote *vote, const struct stretch *stretch)
