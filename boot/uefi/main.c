@@ -23,7 +23,7 @@
 #include "uefi/uefi_machine.h"
 #include "uefi/volume/settings.h"
 
-#define PATIENCE   1900 /* waits of 30 ms: less than 60 s, in which a person who reads the error presses a key */
+#define PATIENCE   1000 /* waits of 30 ms; of 55 ms if the firmware's tick is an old PC's: always less than 60 s */
 #define ERROR_SIZE (OPTIONS_ERROR_SIZE + SAVE_SENTENCE_SIZE + 128)
 #define NO_MEMORY  "the firmware has too little memory for a report"
 
@@ -70,7 +70,7 @@ waits_alone(const struct application *app)
 	return app->run.report.options.exit == EXIT_ASK && !firmware_protocol(firmware_image, &guid_shell_parameters);
 }
 
-/* Shows the text BYTES in place of a report. Without a visitor the machine restarts after a minute. */
+/* Shows the text BYTES in place of a report. Without a key the machine restarts within a minute. */
 static void
 show_error(struct application *app, const char *bytes)
 {

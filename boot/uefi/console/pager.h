@@ -7,7 +7,7 @@
 #include "render/screen/screen.h"
 
 #define PAGER_SAVED_SIZE 800 /* three sentences */
-#define PAGER_ALONE      "Without a key in the first minute this machine restarts."
+#define PAGER_ALONE      "Without a key this machine restarts within a minute."
 
 struct pager {
 	struct console *console; /* NULL: nothing was shown yet */
