@@ -3,6 +3,8 @@
 
 #define TIGHT_NS     (STEPS_SETTLE_NS / 64)
 #define TIGHT_SWEEPS 16         /* at most, until no bracket is longer than TIGHT_NS */
+#define APART_NS     (50 * SURVEY_NS_PER_MS) /* a sweep with slow reads of the RTC takes 10 ms */
+#define APART_SWEEPS 4          /* at most, until one takes no more than APART_NS */
 #define READS        4          /* the last one is used, because the first are slow */
 #define LONG_NS      SURVEY_NS_PER_MS
 #define EDGE_READS   64
@@ -66,9 +68,10 @@ is_longer(const struct survey *survey, const struct sample *sample, uint64_t ns)
  * If the last reading took long, uses the shortest one. The core was preempted in it, or the TSC jumped. Such a
  * reading fits the readings before and after it, so it would hide a jump of the TSC.
  */
-void
-steps_sweep(struct survey *survey, bool all)
+static void
+sweep_once(struct survey *survey, bool all, uint64_t *begin, uint64_t *end)
 {
+	*begin = *end = 0;
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		struct sample reading;
 
@@ -76,9 +79,31 @@ steps_sweep(struct survey *survey, bool all)
 			continue;
 		survey_batch(survey, &survey->report->clocks[i].clock, READS);
 		reading = survey->samples[READS - 1];
+		*begin = *end ? *begin : survey->samples[0].begin;
+		*end = reading.end;
 		if (is_longer(survey, &reading, LONG_NS))
 			reading = rate_tightest(survey->samples, READS);
 		survey_step_take(survey, i, &reading, false);
+	}
+}
+
+/*
+ * If the machine is restored from a snapshot within a sweep, clocks that were read before that seem to jump alone in
+ * the next sweep. So a long sweep is repeated, and no step begins with it. A TSC that went back in it is no long sweep.
+ */
+void
+steps_sweep(struct survey *survey, bool all)
+{
+	int64_t apart = (int64_t)scale_ticks(&survey->scale, APART_NS);
+	uint64_t begin, end;
+
+	for (unsigned sweeps = 0; sweeps < APART_SWEEPS; sweeps++) {
+		sweep_once(survey, all, &begin, &end);
+		if ((int64_t)(end - begin) <= apart)
+			return;
+		for (size_t i = 0; i < survey->report->clock_count && sweeps < APART_SWEEPS - 1; i++)
+			if (survey->steps[i].then.begin >= begin)
+				survey->steps[i].then.end = 0;
 	}
 }
 
