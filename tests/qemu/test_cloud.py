@@ -46,6 +46,24 @@ def test_two_builds_are_the_same_bytes(built, suffix):
     assert len(list(built[0].iterdir())) == 5
 
 
+SHORT_ID = r"""#!/bin/sh
+# The real qemu-img, but the content id of a VMDK has leading zeros, which qemu-img leaves out.
+"$REAL" "$@" && for last; do :; done
+case $last in *.vmdk.new) sed -i '0,/^CID=[0-9a-f]*$/s//CID=7c9150/' "$last";; esac
+"""
+
+
+def test_a_content_id_with_leading_zeros_is_replaced_too(built, stick, tmp_path):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "qemu-img").write_text(SHORT_ID)
+    (tmp_path / "bin" / "qemu-img").chmod(0o755)
+    (tmp_path / "made").mkdir()
+    environment = {**os.environ, "REAL": shutil.which("qemu-img"), "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+    subprocess.run([MAKE, stick, tmp_path / "made"], check=True, timeout=120, env=environment)
+    descriptor = (tmp_path / "made" / "baretick.vmdk").read_bytes()[512:4096]
+    assert descriptor.partition(b"\0")[0] == (built[0] / "baretick.vmdk").read_bytes()[512:4096].partition(b"\0")[0]
+
+
 @pytest.mark.parametrize("suffix, form", [("vhd", "vpc"), ("vdi", "vdi"), ("vmdk", "vmdk"), ("qcow2", "qcow2")])
 def test_qemu_reads_the_stick_out_of_each(built, stick, tmp_path, suffix, form):
     subprocess.run(["qemu-img", "convert", "-f", form, "-O", "raw", built[0] / f"baretick.{suffix}", tmp_path / "raw"], check=True, timeout=60)
