@@ -94,7 +94,7 @@ def sent(run, address, card=CARD):
     saved = folders(volume_of(done.file("stick.img")))["0001"]
     assert {name: saved[name] == done.file(name) for name in FILES} == dict.fromkeys(FILES, True)
     serial = done.file("serial.log").replace(b"\r", b"")
-    assert {"REPORT", "TEXT", "CSV"} == {name.decode() for name in block_sums(serial)}
+    assert {"REPORT", "TEXT", "CSV", "RECORD"} == {name.decode() for name in block_sums(serial)}
     said, = re.findall(r"^The report was .*", serial.rpartition(b"\nBARETICK REPORT END")[2].decode("ascii"), re.M)
     return done.file("report.json"), said
 

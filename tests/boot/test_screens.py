@@ -251,7 +251,7 @@ def test_a_key_does_not_wait_for_the_serial_line(tmp_path):
         assert shown.wait_for_event("SHUTDOWN")["data"]["reason"] == "guest-reset"
         said = shown.serial().replace(b"\r", b"")
     assert b"Report saved on the boot volume in \\baretick\\0001\n" in said
-    assert re.findall(rb"^BARETICK ([A-Z]+) CUT after 0 of [1-9]\d+ bytes$", said, re.M) == [b"TEXT", b"CSV", b"REPORT"]
+    assert re.findall(rb"^BARETICK ([A-Z]+) CUT after 0 of [1-9]\d+ bytes$", said, re.M) == [b"TEXT", b"CSV", b"RECORD", b"REPORT"]
     assert b" BEGIN" not in said.partition(b"Report saved")[2]
 
 

@@ -18,7 +18,7 @@ ROWS = """
 #define PAIR(key, condition, a, b) [key, "pair", null, #condition],
 #define OBJECT(key, table, condition, address) [key, "object", #table, #condition],
 #define LIST(key, table, condition, array, size) [key, "list", #table, #condition],
-#define BARS(key, table, array, size) [key, "list", #table, "true"],
+#define BARS(key, table, array, size) [key, "list", #table, "not in a compact report"],
 #define MAP(key, table, array, size, prefix) [key, "map", #table, "true", prefix, ""],
 #define EXACT(key) [key, "list", "exact", "not in a page"],
 #define MATRIX(key, condition, offsets) [key, "matrix", null, #condition],
@@ -36,7 +36,7 @@ WORDS = {str: "string", bool: "boolean", int: "integer", type(None): "null"}
 
 def tables():
     """{table: its rows}, as the compiler reads them."""
-    done = subprocess.run(["gcc", "-E", "-P", "-x", "c", "-"], input=ROWS % TABLE, check=True, text=True, capture_output=True)
+    done = subprocess.run(["gcc", "-E", "-P", "-I", ROOT / "src", "-x", "c", "-"], input=ROWS % TABLE, check=True, text=True, capture_output=True)
     return {name: rows[:-1] for name, rows in json.loads(done.stdout).items() if name}
 
 
