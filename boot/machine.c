@@ -47,7 +47,8 @@ machine_read(struct machine *machine, struct report *report)
 		rules_add_finding(report, "acpi-table", NULL, REPORT_NO_CORE, "%s", acpi->problems[i]);
 	if (!machine->platform.cpu.hypervisor[0] && text_begins(acpi->oem, QEMU_OEM)) {
 		cpu_take_for_guest(&machine->platform.cpu);
-		report_note(report, "CPUID shows no hypervisor, but the ACPI tables are from QEMU or Bochs: this is taken for a guest.");
+		report_note(report, "CPUID shows no hypervisor, but the ACPI tables are from QEMU or Bochs: this is taken for a "
+			    "guest.");
 	}
 	smbios_read_facts(&smbios_memory, firmware_smbios_3(), firmware_smbios_2(), &machine->smbios);
 	if (machine->smbios.problem[0])

@@ -32,6 +32,7 @@ SMALLEST = {
     "fleet-spark": Smallest(printed="Spark is there", built=(DUCKDB, SPARK)),
     "image": Smallest(files=("build/baretick.img", "build/baretick.iso")),
     "sign": Smallest(("KEY=one.key", "CERT=one.pem"), ("build/baretick-signed.efi",), commands=("sbsign",)),
+    "cloud": Smallest(files=("build/baretick.vhd", "build/baretick.qcow2"), commands=("qemu-img",)),
     "dist": Smallest(files=("build/dist",)),
     "fresh": Smallest(refused="it installs three Debians with debootstrap: minutes of a mirror's time"),
     "clean": Smallest(("BUILD=build/cleaned",)),

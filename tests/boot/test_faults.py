@@ -95,7 +95,7 @@ def test_an_rtc_that_runs_apart_from_all_others_is_named(tmp_path, clean, rate):
 
 def test_the_broken_timer_of_the_readme_is_named_and_no_other_clock(tmp_path):
     """The RTC counts the host's time. All other clocks count the instructions that QEMU executes."""
-    line, = re.findall(r"^ {4}qemu/run (.*-icount.*)$", (ROOT / "README.md").read_text(), re.M)
+    line, = re.findall(r"^ {4}qemu/run (.*-icount.*)$", (ROOT / "qemu" / "README.md").read_text(), re.M)
     report = checked(levers.run_while(None, tmp_path / "out", *shlex.split(line)))
     assert report["verdict"] == "fail"
     assert {name for name, clock in clocks(report).items() if clock["verdict"] == "fail"} == {"rtc"}, report["findings"]
