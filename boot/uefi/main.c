@@ -23,7 +23,7 @@
 #include "uefi/uefi_machine.h"
 #include "uefi/volume/settings.h"
 
-#define PATIENCE   1000 /* waits of 30 ms; of 55 ms if the firmware's tick is an old PC's: always less than 60 s */
+#define PATIENCE   1000 /* A wait takes 30 ms, or 55 ms with an old PC's tick, so it is always less than 60 s. */
 #define ERROR_SIZE (OPTIONS_ERROR_SIZE + SAVE_SENTENCE_SIZE + 128)
 #define NO_MEMORY  "the firmware has too little memory for a report"
 

@@ -1,4 +1,4 @@
-/* See multiboot2.h; sections are those of the Multiboot2 Specification 2.0. */
+/* See multiboot2.h. Sections refer to the Multiboot2 Specification 2.0. */
 #include "bare/firmware/multiboot2.h"
 
 #define SIZE_MAX_BYTES (1u << 20) /* a real one has less than 8 KiB, and each module some 30 bytes */
@@ -23,7 +23,7 @@ struct tag_module {
 	uint32_t begin, end;
 };
 
-/* 3.6.8; its entries have the layout and the types of E820, as those of PVH. */
+/* Section 3.6.8. The entries have the layout and the types of E820, like PVH's. */
 struct tag_map {
 	uint32_t entry_size, entry_version;
 	struct start_info_range entries[];

@@ -1,4 +1,4 @@
-/* What a multiboot2 loader (GRUB on a machine with a BIOS) hands over: Multiboot2 Specification 2.0, section 3. */
+/* The information that a multiboot2 loader, such as GRUB on a BIOS machine, hands over. Multiboot2 2.0, section 3. */
 #ifndef BARETICK_MULTIBOOT2_H
 #define BARETICK_MULTIBOOT2_H
 
