@@ -23,7 +23,10 @@
 #define GAS_SPACE     0u
 #define GAS_ADDRESS   4u
 
-/* Of both tables: a 16550 with all its registers, a 16450, which lacks the queue, a 16550 by its address structure. */
+/*
+ * Interface types in both tables: a 16550 with all its registers, a 16450, which lacks the queue, a 16550 by its
+ * address structure.
+ */
 #define TYPE_16550     0x00u
 #define TYPE_16450     0x01u
 #define TYPE_16550_GAS 0x12u

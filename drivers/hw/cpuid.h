@@ -53,7 +53,7 @@
 #define EXTENDED_ECX_TOPOLOGY   (1u << 22) /* TopologyExtensions */
 #define EXTENDED_EDX_RDTSCP     (1u << 27)
 #define POWER_EDX_INVARIANT     (1u << 8)
-#define SIZES_ECX_ID_BITS(r)    ((r).ecx >> 12 & 0xfu) /* ApicIdSize, bits of an id in a package; 0: see NC */
+#define SIZES_ECX_ID_BITS(r)    ((r).ecx >> 12 & 0xfu) /* ApicIdSize, bits of an id in a package. If it is 0, see NC. */
 #define SIZES_ECX_COUNT(r)      (((r).ecx & 0xffu) + 1) /* NC */
 #define CORE_EBX_THREADS(r)     (((r).ebx >> 8 & 0xffu) + 1)
 #define ENCRYPTION_EAX_SEV      (1u << 1)

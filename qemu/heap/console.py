@@ -1,6 +1,6 @@
 """Reports in the log of a console, as serial=compact prints them: src/render/json/compact.h has the lines.
 
-They are found wherever they stand: after time stamps, among lines of a kernel, or in a string of JSON. What is damaged is a sentence.
+They are found wherever they stand: after time stamps, among lines of a kernel, or in a string of JSON. Damage is reported as a sentence.
 """
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-/* See deflate.h; sections and tables are those of RFC 1951. */
+/* See deflate.h. Sections and tables refer to RFC 1951. */
 #include "base/deflate.h"
 
 #define MATCH_MIN  3u   /* bytes of a repetition: 3.2.5 */
@@ -145,7 +145,7 @@ remember(struct deflate_work *work, const char *bytes, size_t length, size_t beg
 	}
 }
 
-/* Puts what stands at AT, and returns how many bytes that is. A longer repetition one byte later is preferred. */
+/* Writes the literal or the match at AT. Returns its number of bytes. Prefers a longer match one byte later. */
 static size_t
 put_next(struct stream *stream, struct deflate_work *work, const char *bytes, size_t length, size_t at)
 {
