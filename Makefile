@@ -86,7 +86,7 @@ TIMED := src/base src/clock src/stats src/sync drivers/clocks drivers/hw drivers
 UNTIMED := $(foreach source,$(SOURCES),$(if $(filter $(TIMED),$(call room_of,$(source))),,$(source)))
 # These run before or after the readings: text, checksums, compression, offsets, outliers, and set-up.
 UNTIMED += src/base/text.c src/base/number.c src/base/base64.c src/base/crc32.c src/base/sha256.c \
-           src/base/deflate.c src/sync/minority.c src/sync/offsets.c src/sync/offsets_solve.c src/sync/offsets_ways.c \
+           src/base/deflate.c src/sync/outliers.c src/sync/offsets.c src/sync/offsets_solve.c src/sync/offsets_indirect.c \
            drivers/hw/cpu.c drivers/hw/cpu_identity.c drivers/hw/fw_cfg.c drivers/smp/startup.c \
            drivers/timers/as_found_timers.c boot/cores/cores_memory.c boot/uefi/mp/mp.c
 $(UNTIMED:%.c=$(BUILD)/efi/%.o): TARGET += -Os

@@ -7,7 +7,7 @@
 #include "render/csv/csv.h"
 #include "render/json/compact.h"
 #include "render/json/json.h"
-#include "render/text/table.h"
+#include "render/text/report_text.h"
 #include "report/report_sizes.h"
 #include "run/run.h"
 

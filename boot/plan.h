@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "report/folders.h"
 #include "report/report.h"
-#include "sync/tournament.h"
+#include "sync/pair_schedule.h"
 
 /* The page report.html and the screen, which only some boots have. */
 struct plan_page {

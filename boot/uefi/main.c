@@ -12,7 +12,7 @@
 #include "plan.h"
 #include "report/report.h"
 #include "run/run.h"
-#include "uefi/booted.h"
+#include "uefi/netboot_options.h"
 #include "uefi/checkpoint.h"
 #include "uefi/deliver.h"
 #include "uefi/exit.h"

@@ -2,7 +2,7 @@
 import datetime
 import re
 
-from results.plain import clean
+from results.sanitize import clean
 
 WORD_MAX = 200    # characters of a word
 TEXT_MAX = 600    # characters of a sentence

@@ -2,7 +2,7 @@
 import textwrap
 
 from lab import words
-from results.plain import clean
+from results.sanitize import clean
 
 WIDTH = 80
 ROWS_MAX = 20      # rows of each part; the page has the rest

@@ -6,7 +6,7 @@ import sys
 import time
 
 from machine import interruption
-from results.plain import clean
+from results.sanitize import clean
 
 PIECE = 512     # bytes: whatever is ready takes so many without waiting
 PATIENCE_S = 0.1

@@ -6,7 +6,7 @@ import time
 from machine import command, interruption
 from machine.events import Events, reason
 from machine.process import PIPE_SIZE, WAIT_S, Process
-from machine.stillness import Stillness
+from machine.hang_check import Stillness
 from results import files
 
 SERIAL_SIZE_MAX = 256 << 20   # no report comes near it; a guest that talks without end does

@@ -3,7 +3,7 @@ import os
 import xml.etree.ElementTree as xml
 
 from results import files
-from results.plain import clean
+from results.sanitize import clean
 
 ELEMENTS = {"fail": "failure", "error": "error", "skip": "skipped"}
 DECLARATION = b"<?xml version='1.0' encoding='utf-8'?>\n"

@@ -5,7 +5,7 @@ import math
 import os
 
 from results import older
-from results.plain import clean
+from results.sanitize import clean
 
 HOME = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "src", "report")
 ORDER = {"pass": 0, "warn": 1, "fail": 2}

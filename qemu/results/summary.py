@@ -4,7 +4,7 @@ Strings from the machine are untrusted. Each becomes plain text on one line, wit
 """
 import re
 
-from results.plain import clean
+from results.sanitize import clean
 
 ROWS_MAX = 64        # rows of a table or list, so that a summary stays far below GitHub's limit of 1 MiB
 STRING_MAX = 400

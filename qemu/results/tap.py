@@ -1,5 +1,5 @@
 """The cases of a run as TAP version 13."""
-from results.plain import clean
+from results.sanitize import clean
 
 
 def plain(text):

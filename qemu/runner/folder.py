@@ -9,7 +9,7 @@ import stat
 from machine import command
 from machine.command import Wrong
 from results import files, reports
-from results.plain import clean
+from results.sanitize import clean
 
 FILES = ["report.json", "report.html", "report.txt", "report.csv"]
 RECORD = "report.record"  # not of every run: a machine of many cores does not send it, and an earlier release has none

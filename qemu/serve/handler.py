@@ -10,7 +10,7 @@ from http import HTTPStatus
 
 from heap import gather
 from results import reports
-from results.plain import clean
+from results.sanitize import clean
 from serve import limits, store
 
 LINE_MAX = 8 << 10        # bytes of the request's first line

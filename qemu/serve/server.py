@@ -10,7 +10,7 @@ import threading
 import time
 
 from results import files
-from results.plain import clean
+from results.sanitize import clean
 from serve import handler, limits, store
 
 APPLICATION_MAX = 64 << 20  # bytes

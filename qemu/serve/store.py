@@ -10,7 +10,7 @@ import stat
 
 from heap import places
 from results import files
-from results.plain import clean
+from results.sanitize import clean
 
 NAME_MAX = 64            # characters of a name that a report or a client made
 OPTIONS_MAX = 64 << 10   # bytes of a file of options

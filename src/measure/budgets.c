@@ -1,7 +1,7 @@
 /* Time that each part of a run gets in each profile. See survey_plan.h. */
 #include "measure/survey_internal.h"
 
-#include "sync/tournament.h"
+#include "sync/pair_schedule.h"
 
 #define CORES_SHARE_FACTOR 10 /* all other cores together take at most this many durations */
 #define QUICK_SHARE_MAX_NS (100 * SURVEY_NS_PER_MS)

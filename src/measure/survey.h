@@ -133,7 +133,7 @@ struct survey_track {
 	bool edge_seen;
 };
 
-/* A clock compared with all others, from the time when all fitted to its latest reading: see steps.c. */
+/* A clock compared with all others, from the time when all fitted to its latest reading: see sweeps.c. */
 struct survey_step {
 	struct sample then, now;      /* raw readings; then.end is 0 if there is none yet */
 	bool at_edge, then_at_edge;   /* NOW, and THEN, is an edge of an edge clock */

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "report/report.h"
-#include "sync/tournament.h"
+#include "sync/pair_schedule.h"
 
 #define SURVEY_NS_PER_MS UINT64_C(1000000)
 #define SURVEY_NS_PER_S  UINT64_C(1000000000)

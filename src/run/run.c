@@ -12,7 +12,7 @@
 #include "run/marker.h"
 #include "run/run_checks.h"
 #include "run/run_clocks.h"
-#include "run/run_leave.h"
+#include "run/run_restore.h"
 #include "run/run_soak.h"
 #include "run/run_tick.h"
 

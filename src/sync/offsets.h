@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/offset.h"
-#include "sync/tournament.h"
+#include "sync/pair_schedule.h"
 
 /* Time interval of the ping-pong that gave a pair's offset, by the boot core's TSC. */
 struct moment {
@@ -86,7 +86,7 @@ struct offsets_summary {
  * This is the offset of its own pair. Without a ping-pong it is what at least half of the indirect paths allow.
  * If more than one indirect path disagrees with the others, it is anything that any path allows.
  *
- * OUTLIER is set for cores that differ from the majority by proven offsets: see minority.h. DISPUTED is scratch
+ * OUTLIER is set for cores that differ from the majority by proven offsets: see outliers.h. DISPUTED is scratch
  * of the same length.
  *
  * If some cores are proven to differ but there is no majority, no_majority is set. Then the cores that differ

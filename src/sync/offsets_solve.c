@@ -17,8 +17,8 @@
 #include "sync/offsets.h"
 
 #include "consensus/marzullo.h"
-#include "sync/minority.h"
-#include "sync/offsets_ways.h"
+#include "sync/outliers.h"
+#include "sync/offsets_indirect.h"
 
 #define PASSES         2  /* the second pass uses offsets that the first has narrowed */
 /* Limit on wrong votes that can be outvoted, because each takes a pass over all pairs. */

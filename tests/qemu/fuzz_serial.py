@@ -22,7 +22,7 @@ sys.path[:0] = [str(HERE.parents[1] / "lib"), str(HERE.parents[2] / "qemu")]
 from harness import block, spoken  # noqa: E402
 from machine.boot import judge  # noqa: E402
 from machine.transcript import Transcript  # noqa: E402
-from results import baseline, cases, junit, page, plain, reports, summary, tap  # noqa: E402
+from results import baseline, cases, junit, page, reports, sanitize, summary, tap  # noqa: E402
 
 MEMORY_MAX_KIB = 500 << 10
 GOLDENS = HERE.parents[1] / "goldens"
@@ -142,7 +142,7 @@ def one(draw, small, whole, before):
     status, problem = judge(run, guest)
     assert status in (0, 1, 2, 124) and (problem is None) == (status < 2), (status, problem)
     assert status > 1 or said.complete and said.report["verdict"] in ("pass", "warn", "fail")
-    assert plain.clean(problem or "").isprintable()
+    assert sanitize.clean(problem or "").isprintable()
     ok = said.report is not None and not said.faults
     report = said.report if ok else reports.incomplete(problem, "tcg", 1)
     comparison = baseline.Comparison(before, report, 2) if ok and not problem else None

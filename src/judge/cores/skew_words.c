@@ -1,5 +1,5 @@
-/* Phrases that the findings on offsets and drifts share. See skew_internal.h. */
-#include "judge/cores/skew_internal.h"
+/* Phrases that the findings on offsets and drifts share. See tsc_sync.h. */
+#include "judge/cores/tsc_sync.h"
 
 #define NS_PER_MS 1000000
 #define AT_MS     100 /* a longer measurement is reported as "between" two times */

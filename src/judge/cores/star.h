@@ -6,7 +6,7 @@
 #ifndef BARETICK_STAR_H
 #define BARETICK_STAR_H
 
-#include "judge/cores/view.h"
+#include "judge/cores/offset_analysis.h"
 
 /*
  * Returns true if the next pass gives the same offsets as the star, for all cores. One core alone may have been

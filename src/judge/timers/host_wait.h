@@ -2,7 +2,7 @@
 #ifndef BARETICK_HOST_WAIT_H
 #define BARETICK_HOST_WAIT_H
 
-#include "judge/timers/interval_asked.h"
+#include "judge/timers/irq_programmed.h"
 
 /*
  * An emulator's timers are threads of its host. A busy host delays them, and they then leave ticks out or send several

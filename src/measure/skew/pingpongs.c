@@ -1,5 +1,5 @@
-/* Runs one batch of ping-pongs, and adds its results to the measurement pass. See survey_tournament.h. */
-#include "measure/skew/survey_tournament.h"
+/* Runs one batch of ping-pongs, and adds its results to the measurement pass. See pair_pass.h. */
+#include "measure/skew/pair_pass.h"
 
 /* For a pair, plus as much for each other pair, because they may take turns. */
 #define PAIR_BOUND_NS (5 * SURVEY_NS_PER_MS)

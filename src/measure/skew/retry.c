@@ -1,8 +1,8 @@
 /*
  * Gives pairs of cores with too few results another ping-pong. On a busy host two virtual cores may never have
- * run at the same time. See survey_tournament.h.
+ * run at the same time. See pair_pass.h.
  */
-#include "measure/skew/survey_tournament.h"
+#include "measure/skew/pair_pass.h"
 
 #define SWEEPS      3    /* at most so many passes through these pairs */
 #define TRIPS_AGAIN 1000 /* more than at first: such pairs are few, and each waits until both cores run */

@@ -2,7 +2,7 @@
  * Checks for warps with all cores at once on one shared last value, for the TSC and for hypervisors' clocks.
  * See warp.h.
  */
-#include "measure/skew/survey_tournament.h"
+#include "measure/skew/pair_pass.h"
 
 #include "base/text.h"
 

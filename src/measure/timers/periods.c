@@ -1,5 +1,5 @@
-/* Periodic rows: windows in which interrupts are open, and one window that masks them first. See asking.h. */
-#include "measure/timers/asking.h"
+/* Periodic rows: windows in which interrupts are open, and one window that masks them first. See timer_test.h. */
+#include "measure/timers/timer_test.h"
 
 /*
  * Each try takes at most 2 ms and the window after them 88 ms. The firmware's tick is stopped for about 100 ms.

@@ -1,5 +1,5 @@
-/* Finds the phase of a source whose periods run before it is programmed. See asking.h. */
-#include "measure/timers/asking.h"
+/* Finds the phase of a source whose periods run before it is programmed. See timer_test.h. */
+#include "measure/timers/timer_test.h"
 
 #include "measure/timers/lateness.h"
 

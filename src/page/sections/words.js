@@ -215,7 +215,7 @@ function backward(clock) {
 	return joined(said, ", ") || "never";
 }
 
-/* The figures are those of src/measure/clocks/latency.c, STALL_PERIODS and STALL_NS_MIN. */
+/* The figures are those of src/measure/clocks/survey_latency.c, STALL_PERIODS and STALL_NS_MIN. */
 function stallNote(clocks) {
 	const seen = clocks.some((clock) => clock.monotonic && clock.monotonic.stalls);
 

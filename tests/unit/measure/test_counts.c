@@ -1,6 +1,6 @@
 /* Wraps that were counted by a TSC whose rate is a guess, against clocks that wrap later. */
 #include "test.h"
-#include "measure/rates/survey_tracks.h"
+#include "measure/rates/clock_tracker.h"
 
 #define TSC_HZ   UINT64_C(2000000000)
 #define PIT_HZ   UINT64_C(1193182)

@@ -1,6 +1,6 @@
 /* Written examples of ticks in one window of a periodic source: the deadline that each tick is assigned to. */
 #include "test.h"
-#include "measure/timers/asking.h"
+#include "measure/timers/timer_test.h"
 #include "measure/timers/lateness.h"
 
 #define PERIOD   UINT64_C(1000000) /* ns, and ticks of the TSC */

@@ -9,7 +9,7 @@
 #include "judge/recommend/recommend.h"
 #include "report_literal.h"
 #include "render/screen/screen.h"
-#include "render/text/table.h"
+#include "render/text/report_text.h"
 
 #define CORES     8
 #define PPM       1000 /* in ppb */

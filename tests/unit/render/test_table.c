@@ -7,11 +7,11 @@
 #include "judge/recommend/recommend.h"
 #include "report_literal.h"
 #include "render/layout/layout.h"
-#include "render/text/table.h"
+#include "render/text/report_text.h"
 #include "render/cores/table_cores.h"
 #include "render/sections/table_sections.h"
 #include "judge/cores/judge_cores.h"
-#include "judge/cores/view.h"
+#include "judge/cores/offset_analysis.h"
 
 #define TEXT_SIZE (1 << 20)
 

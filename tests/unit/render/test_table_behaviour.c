@@ -3,7 +3,7 @@
 #include "judge/judge.h"
 #include "report_literal.h"
 #include "render/layout/layout.h"
-#include "render/text/table.h"
+#include "render/text/report_text.h"
 #include "render/cores/table_cores.h"
 #include "render/sections/table_sections.h"
 

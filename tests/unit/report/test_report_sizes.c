@@ -3,7 +3,7 @@
 #include "render/csv/csv.h"
 #include "render/json/json.h"
 #include "report/report_sizes.h"
-#include "render/text/table.h"
+#include "render/text/report_text.h"
 
 #define CORES 255
 #define FAR   (INT64_C(1) << 60) /* no difference of ticks is larger: scale.h */

@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 #include "test.h"
-#include "sync/minority.h"
+#include "sync/outliers.h"
 #include "sync/offsets.h"
 #include "random.h"
 

@@ -1,5 +1,5 @@
 /* Both tournaments, for each number of cores looked at whole: every round, every core. */
-#include "sync/tournament.h"
+#include "sync/pair_schedule.h"
 #include "test.h"
 
 static const size_t sizes[] = { 0, 1, 2, 3, 4, 5, 64, 255, 1024 };

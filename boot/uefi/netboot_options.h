@@ -1,0 +1,26 @@
+/* Gets options from the server that this machine was booted from, before the run. */
+#ifndef BARETICK_NETBOOT_OPTIONS_H
+#define BARETICK_NETBOOT_OPTIONS_H
+
+#include "console/console.h"
+#include "report/report.h"
+#include "smbios/smbios.h"
+#include "uefi/network/server.h"
+#include "uefi/volume/settings.h"
+
+struct booted {
+	struct server server;
+	struct console *console;
+	struct report *report;
+	const char *serial;
+	struct settings_other other;
+};
+
+/*
+ * Finds the server and returns its options for the machine that SMBIOS describes, for settings_read(). Adds notes to
+ * REPORT. Returns NULL if the application did not come over a network. The caller keeps all arguments valid.
+ */
+const struct settings_other *booted_open(struct booted *booted, struct console *console, struct report *report,
+					 const struct smbios_facts *smbios);
+
+#endif

@@ -1,0 +1,218 @@
+"""The files that a run leaves: always the same files in its folder, and files for other programs."""
+import base64
+import contextlib
+import functools
+import hashlib
+import json
+import os
+import pathlib
+import sys
+import textwrap
+
+from machine.boot import EXIT_FAIL, EXIT_NOT_DONE, EXIT_PASS
+from machine.command import Wrong
+from machine.console import Console
+from results import baseline, cases, files, junit, page, reports, summary, tap
+from results.sanitize import clean
+from runner import folder
+from runner.arguments import BUILD, OUTPUTS
+from runner.folder import FILES, INPUTS, LOGS, RECORD
+
+# A block as it goes into a file: its lines, and no escapes for the terminal that shows it.
+PLAIN = bytes(c if c == ord("\n") or 0x20 <= c < 0x7F else ord(" ") if c == ord("\t") else ord("?") for c in range(256))
+COLUMNS = 79
+ANSWER_MAX = 600  # characters; the application writes fewer (src/report/report.h, struct report_answer)
+CSV_HEADER = b"run,clock,core,metric,value,low,high,unit,machine\n"  # for a run without results, as in src/render/csv/csv.c
+
+
+def check_outputs(run):
+    """Whether the files that options name can be written. One that can't isn't tried again, and its name is said."""
+    taken = {os.path.realpath(os.path.join(run.out, name)): "--out" for name in [*FILES, RECORD, *LOGS]}
+    for name in INPUTS:
+        if getattr(run, name):
+            taken.setdefault(os.path.realpath(getattr(run, name)), f"--{name}")
+    wrong = []
+    for name in [name for name in OUTPUTS if getattr(run, name)]:
+        path = getattr(run, name)
+        other = taken.setdefault(os.path.realpath(path), f"--{name}")
+        flaw = f"it is {other}'s" if other != f"--{name}" else None if path != "-" else "it is no file's name"
+        flaw = flaw or why_not_written(run, path, name == "summary")
+        if not flaw and name == "screenshot" and not path.lower().endswith(".png"):
+            flaw = "a picture is a PNG, and its name ends in .png"
+        if flaw:
+            wrong.append(f"--{name}: {path} cannot be written: {flaw}")
+            setattr(run, name, None)
+    if wrong:
+        raise Wrong(*wrong)
+
+
+def why_not_written(run, path, added):
+    try:
+        files.output(path, True, planted(run, path)).close()
+        if not added and os.path.isfile(path) and not os.path.islink(path):
+            os.remove(path)  # so that the file of an earlier run is not taken for a new one
+    except OSError as error:
+        return error.strerror
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def planted(run, path):
+    """In the folder of the run there is no link that the user has made."""
+    return os.path.realpath(os.path.dirname(os.path.abspath(path))) == os.path.realpath(run.out)
+
+
+def leave(run, console, accelerator, status, problem, elapsed_s):
+    """Writes the report in every form; the exit status, which a comparison may make worse, and what went wrong."""
+    if run.list and not problem:
+        return status, None  # the list was shown
+    said = run.transcript
+    whole = said is not None and said.report is not None and not said.faults
+    blocks = said.blocks if said else {}
+    text = (blocks.get("TEXT") or f"No report: {problem}.\n".encode("ascii", "backslashreplace")).translate(PLAIN)
+    if whole:
+        report, body = said.report, blocks["REPORT"]
+    else:
+        report = reports.incomplete(problem, accelerator, round(elapsed_s * 1000))
+        body = (json.dumps(report, indent=2) + "\n").encode("ascii")
+    record = record_of(blocks, report) if whole else None
+    flaw = put_report(run, whole, body, text, (blocks.get("CSV") or CSV_HEADER).translate(PLAIN), record)
+    if flaw:
+        console.say(flaw)
+        status, problem = EXIT_NOT_DONE if status in (EXIT_PASS, EXIT_FAIL) else status, problem or flaw
+    comparison = None
+    if run.baseline and whole and not problem:
+        comparison = compare(run, console, report)
+        status = EXIT_FAIL if comparison.worse else status
+    if run.fail_on == "warn" and report["verdict"] == "warn" and whole and not problem and status == EXIT_PASS:
+        console.say("the verdict is warn, and --fail-on warn was given")
+        status = EXIT_FAIL
+    flaw = too_much_stolen(run, report) if whole and not problem else None
+    if flaw:
+        console.say(flaw)
+        status, problem = (EXIT_NOT_DONE, flaw) if status == EXIT_PASS else (status, problem)
+    if said:
+        for line in place(run.out, whole):
+            console.show(line)
+    last = None if whole else folder.last_report(run.out)
+    if last:
+        console.show(f"The report of the last run is in {last}")
+    flaw = hand_on(run, report, problem, comparison, elapsed_s)
+    if flaw:
+        console.say(flaw)
+        status, problem = EXIT_NOT_DONE if status in (EXIT_PASS, EXIT_FAIL) else status, problem or flaw
+    for line in answer(report):
+        console.show(line)
+    return status, problem
+
+
+def record_of(blocks, report):
+    """The bytes of report.record. None if they did not come, or have another SHA-256 than the report says."""
+    said = report.get("record")
+    try:
+        record = base64.b64decode(blocks.get("RECORD", b""))
+    except ValueError:
+        return None
+    return record if isinstance(said, dict) and hashlib.sha256(record).hexdigest() == said.get("sha256") else None
+
+
+def put_report(run, whole, body, text, csv, record):
+    """Writes the files of the report. If no machine was started, a report of an earlier run stays as it is. Returns a
+    sentence if a file could not be written."""
+    if not run.cleared:
+        if folder.has_report(run.out):
+            return None
+        folder.clear(run)
+    flaw = write(run, body, page.read_template(os.path.join(BUILD, "page.html")), text, csv, record)
+    if whole and not flaw:
+        folder.drop_earlier(run.out)
+    return flaw
+
+
+def write(run, body, template, text, csv, record):
+    """The files of the report; a sentence where one could not be written, which then stands in report.json too."""
+    written = False
+    try:
+        files.replace(os.path.join(run.out, "report.json"), body)
+        written = True
+        html = page.render(template, body) if template else page.bare(text)
+        files.replace(os.path.join(run.out, "report.html"), html)
+        files.replace(os.path.join(run.out, "report.txt"), text)
+        files.replace(os.path.join(run.out, "report.csv"), csv)
+        if record:
+            files.replace(os.path.join(run.out, RECORD), record)
+    except OSError as error:
+        flaw = f"the report cannot be written: {files.flaw(error)}"
+        if not written:
+            with contextlib.suppress(OSError):
+                folder.say_why(run, flaw)
+        return flaw
+    return None
+
+
+def compare(run, console, report):
+    comparison = baseline.Comparison(run.before, report, run.tolerance or baseline.TOLERANCE)
+    for note in comparison.notes:
+        console.say(f"beside the baseline, {note}")
+    for sentence in comparison.worse:
+        console.say(f"worse than the baseline: {sentence}")
+    return comparison
+
+
+def too_much_stolen(run, report):
+    """A sentence where so much of the time was stolen that a pass says little; what failed did so by its whole interval."""
+    if run.max_stolen is None:
+        return None
+    stolen = reports.stolen_percent(report)
+    if stolen is None:
+        return "it is not known how much time was stolen: --max-stolen can't be told"
+    if stolen <= run.max_stolen:
+        return None
+    return (f"{stolen:g} % of the observed time was stolen, more than the {run.max_stolen:g} % of --max-stolen: "
+            "measure again on a host that is less busy")
+
+
+def answer(report):
+    """Return the last lines for the terminal: the report in short, if there is one."""
+    said = report.get("answer") or {}
+    return textwrap.wrap(clean(said.get("text") or "", ANSWER_MAX), COLUMNS)
+
+
+def place(out, whole):
+    """Where the report is, and how its page is looked at; else where to look for what went wrong."""
+    if not whole:
+        return [f"What there is of the run is in {out}: serial.log (all that the machine said), "
+                "qemu.log (QEMU's command line and what it said), and report.json, which has the reason"]
+    address = pathlib.Path(out, "report.html").absolute().as_uri()
+    left = [*FILES, RECORD] if os.path.exists(os.path.join(out, RECORD)) else FILES
+    return [f"The report is in {out}: {', '.join(left)}", f"Open the page in a browser: {address}"]
+
+
+def hand_on_flaw(run, problem):
+    """As hand_on(), for a call that came to no run."""
+    run.event = []
+    return hand_on(run, reports.incomplete(problem, None, 0), problem, None, 0.0)
+
+
+def hand_on(run, report, problem, comparison, elapsed_s):
+    """Write the files for other programs. Return a sentence if one could not be written."""
+    found = cases.of(report, problem, comparison, run.event, run.fail_on)
+    run.suite = functools.partial(junit.suite, found, elapsed_s, cases.properties(report))
+    outputs = [("junit", False, lambda: junit.render(found, elapsed_s, cases.properties(report))),
+               ("summary", True, lambda: summary.render(report, problem, comparison).encode("ascii"))]
+    flaws = []
+    for name, added, render in outputs:
+        path = getattr(run, name)
+        try:
+            if path:
+                with files.output(path, added, planted(run, path)) as file:
+                    files.write_all(file, render())
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else error
+            flaws.append(f"--{name}: {path} cannot be written: {why}")
+    if run.tap:
+        lines = Console(sys.stdout)
+        for line in tap.render(found):
+            lines.show(line)
+    return "; ".join(flaws)

@@ -1,0 +1,305 @@
+/* Offset analysis: finds which cores are off, from which others, and how far. See offset_analysis.h. */
+#include "judge/cores/offset_analysis.h"
+
+#include "judge/cores/star.h"
+#include "rules/rules.h"
+
+#define TRIPS     4 /* The limit for synchronised cores is at least this many best round trips, */
+/* But at most this many ns: cores with longer round trips take turns on a processor. */
+#define TRIPS_NS_MAX UINT64_C(10000)
+#define TICKS_MAX (INT64_C(1) << 60) /* the largest argument of scale_ns_down() */
+
+const struct report_core *
+view_core(const struct view *view, size_t rank)
+{
+	return &view->report->cores[view->skew->core_of[rank]];
+}
+
+struct distance
+view_distance(struct offset offset)
+{
+	if (!offset_is_known(offset))
+		return (struct distance){ .near = 0 };
+	return (struct distance){ offset_nearest(offset), offset_farthest(offset), offset.low > 0 };
+}
+
+static struct offset
+offset_from_most(const struct view *view, size_t rank, size_t *other)
+{
+	struct offset furthest = OFFSET_UNKNOWN;
+
+	*other = 0;
+	for (size_t i = 0; i < view->offsets->cores; i++) {
+		struct offset offset = offsets_proven(view->offsets, i, rank);
+
+		if (view->outlier[i] || view_core(view, i)->drifts || !offset_is_known(offset) ||
+		    (offset_is_known(furthest) && offset_nearest(offset) <= offset_nearest(furthest)))
+			continue;
+		furthest = offset;
+		*other = i;
+	}
+	return furthest;
+}
+
+static int64_t
+bounded(uint64_t ticks)
+{
+	return ticks < (uint64_t)TICKS_MAX ? (int64_t)ticks : TICKS_MAX;
+}
+
+uint64_t
+view_ns_down(const struct view *view, uint64_t ticks)
+{
+	return (uint64_t)scale_ns_down(&view->scale, bounded(ticks));
+}
+
+uint64_t
+view_ns_up(const struct view *view, uint64_t ticks)
+{
+	return (uint64_t)scale_ns_up(&view->scale, bounded(ticks));
+}
+
+static struct distance
+distance_ns(const struct view *view, struct offset offset)
+{
+	struct distance ticks = view_distance(offset);
+
+	return (struct distance){ view_ns_down(view, ticks.near),
+				  view_ns_up(view, ticks.far), ticks.ahead };
+}
+
+struct distance
+view_offset_ns(const struct view *view, size_t rank, size_t *other)
+{
+	return distance_ns(view, offset_from_most(view, rank, other));
+}
+
+struct distance
+view_pair_ns(const struct view *view, size_t other, size_t rank)
+{
+	return distance_ns(view, offsets_proven(view->offsets, other, rank));
+}
+
+bool
+view_is_off(const struct view *view, size_t rank)
+{
+	size_t other;
+
+	return view->outlier[rank] && !view_core(view, rank)->drifts && !view->star_open && star_tells(view, rank) &&
+	       view_offset_ns(view, rank, &other).near > view->offset_limit_ns;
+}
+
+static bool
+is_named(const struct view *view, size_t rank)
+{
+	const struct report_core *core = view_core(view, rank);
+
+	return core->steps_back || core->drifts || core->off_majority || view_is_off(view, rank);
+}
+
+/* A pair that contradicts the rest has a finding of its own and is left out. */
+struct odd_pair
+view_odd_pair(const struct view *view)
+{
+	const struct offsets *offsets = view->offsets;
+	struct odd_pair odd = { .found = false };
+	uint64_t worst = 0;
+
+	for (size_t b = 1; b < offsets->cores; b++) {
+		for (size_t a = 0; a < b && !is_named(view, b); a++) {
+			uint64_t ticks = offset_nearest(offsets_pair(offsets, a, b));
+
+			if (!offset_is_known(offsets_pair(offsets, a, b)) || ticks <= worst ||
+			    offsets_moved(offsets, a, b) || is_named(view, a) ||
+			    view_pair_ns(view, a, b).near <= view->offset_limit_ns)
+				continue;
+			worst = ticks;
+			odd = (struct odd_pair){ true, a, b };
+		}
+	}
+	return odd;
+}
+
+struct odd_pair
+view_odd_drift(const struct view *view)
+{
+	struct odd_pair odd = { .found = false };
+	uint64_t worst = view->drift_limit_ppb;
+
+	for (size_t b = 1; view->skew->any_moved && b < view->skew->offsets.cores; b++) {
+		for (size_t a = 0; a < b && !is_named(view, b); a++) {
+			uint64_t near = view_drift_ppb(view, a, b).near;
+
+			if (near <= worst || is_named(view, a))
+				continue;
+			worst = near;
+			odd = (struct odd_pair){ true, a, b };
+		}
+	}
+	return odd;
+}
+
+/*
+ * Limit for synchronised cores. A bound shorter than a few messages take cannot be measured. A bound from
+ * messages that waited for a core's turn is too large to be of use, however few messages it takes.
+ */
+static uint64_t
+sync_limit_ns(const struct report *report)
+{
+	uint64_t limit_ns = rules_limit_of(report, "tsc-sync"), trips_ns = report->skew.best_trip_ns;
+
+	if (limit_ns != rules_find("tsc-sync")->limit)
+		return limit_ns;
+	trips_ns = trips_ns < TRIPS_NS_MAX / TRIPS ? TRIPS * trips_ns : TRIPS_NS_MAX;
+	return limit_ns < trips_ns ? trips_ns : limit_ns;
+}
+
+static void
+mark_off(struct report *report, const struct view *view)
+{
+	for (size_t i = 0; i < view->offsets->cores && !view->no_majority; i++) {
+		struct report_core *core = &report->cores[report->skew.core_of[i]];
+
+		bool was_off = core->drifts && view->outlier[i] && view->offsets == &view->skew->offsets;
+
+		if (core->off_majority || (!was_off && !view_is_off(view, i)))
+			continue;
+		core->off_majority = true;
+		if (!report->skew.off_tsc)
+			report->skew.off_tsc = view->offsets->end_tsc;
+	}
+}
+
+/* Synchronised means: in the first and in the last pass no core is off, and none moves during or between them. */
+static void
+decide_synchrony(struct report *report, const struct view *view)
+{
+	struct report_skew *skew = &report->skew;
+	uint64_t first = skew->summary.bound_ticks, latest = skew->drift_measured ? skew->latest_summary.bound_ticks : first;
+	size_t off = 0, stepping = 0;
+
+	for (size_t i = 0; i < skew->offsets.cores; i++) {
+		off += view_core(view, i)->off_majority;
+		stepping += view_core(view, i)->steps_back;
+	}
+	/* A warp proves that at another time some core's TSC was further from another's than the passes show. */
+	skew->within_known = first != UINT64_MAX && latest != UINT64_MAX && !skew->any_moved && !stepping &&
+			    !report_warps(skew) && !skew->summary.contradictions && !skew->latest_summary.contradictions;
+	skew->within_ns = view_ns_up(view, first > latest ? first : latest);
+	skew->synchronised = skew->within_known && skew->drift_measured && !off && !skew->summary.no_majority &&
+			     !skew->latest_summary.no_majority && skew->within_ns <= sync_limit_ns(report);
+}
+
+static bool
+is_member(const struct view *view, size_t rank)
+{
+	return !view->outlier[rank] && !view_core(view, rank)->drifts;
+}
+
+static bool
+moves_against_a_member(const struct view *view, size_t rank)
+{
+	for (size_t i = 0; i < view->offsets->cores; i++)
+		if (is_member(view, i) && view_drift_ppb(view, i, rank).near > view->drift_limit_ppb)
+			return true;
+	return false;
+}
+
+/*
+ * Returns true if MEMBER and REPRESENTATIVE are proven to be nearer to each other than RANK is to either of
+ * them.
+ */
+static bool
+are_nearer(const struct view *view, size_t representative, size_t member, size_t rank)
+{
+	uint64_t spread = representative == member ? 0 : offset_farthest(offsets_pair(view->offsets, representative, member));
+
+	return view_distance(offsets_pair(view->offsets, representative, rank)).near > spread &&
+	       view_distance(offsets_pair(view->offsets, member, rank)).near > spread &&
+	       view_drift_ppb(view, representative, member).near <= view->drift_limit_ppb;
+}
+
+/* Returns true if more than half of all cores are one group, and each of them was measured apart from RANK. */
+static bool
+is_apart_from_one_group(const struct view *view, size_t rank)
+{
+	for (size_t representative = 0; representative < view->offsets->cores; representative++) {
+		size_t members = 0;
+
+		for (size_t i = 0; i < view->offsets->cores; i++)
+			members += i != rank && representative != rank && is_member(view, i) && are_nearer(view, representative, i, rank);
+		if (2 * members > view->offsets->cores)
+			return true;
+	}
+	return false;
+}
+
+static bool
+are_all_apart_from_one_group(const struct view *view)
+{
+	size_t off = 0;
+
+	for (size_t i = 0; i < view->offsets->cores; i++) {
+		if (!view_is_off(view, i))
+			continue;
+		if (!is_apart_from_one_group(view, i))
+			return false;
+		off++;
+	}
+	return off > 0;
+}
+
+/*
+ * Returns true if the majority exists only because its offsets are not known more exactly. Then some of its
+ * cores are proven to run apart, and the others are no more than half. Returns false if a group of more than
+ * half, in which no two run apart, proves each core that is off.
+ */
+static bool
+is_parted(const struct view *view)
+{
+	size_t parted = 0, whole = 0;
+
+	for (size_t i = 0; i < view->offsets->cores && view->skew->any_moved; i++) {
+		bool moves = is_member(view, i) && moves_against_a_member(view, i);
+
+		parted += moves;
+		whole += is_member(view, i) && !moves;
+	}
+	return parted && 2 * whole <= view->offsets->cores && !are_all_apart_from_one_group(view);
+}
+
+struct view
+view_latest(const struct view *view)
+{
+	struct view latest = *view;
+
+	latest.offsets = &view->skew->latest;
+	latest.outlier = view->skew->latest_outlier;
+	latest.star_open = latest.offsets->kind == TOURNAMENT_STAR && !star_is_confirmed(&latest);
+	latest.no_majority = view->skew->latest_summary.no_majority || is_parted(&latest);
+	return latest;
+}
+
+struct view
+view_of(struct report *report)
+{
+	struct report_skew *skew = &report->skew;
+	struct view view = { .report = report, .skew = skew,
+			     .offset_limit_ns = rules_limit_of(report, "tsc-offset"),
+			     .drift_limit_ppb = rules_limit_of(report, "tsc-drift"),
+			     .offsets = &skew->offsets, .outlier = skew->outlier,
+			     .no_majority = skew->summary.no_majority }, latest;
+
+	view.scale = report_scale(report);
+	view_find_drifts(report, &view);
+	view.star_open = skew->offsets.kind == TOURNAMENT_STAR && !star_is_confirmed(&view);
+	view.no_majority |= is_parted(&view);
+	latest = view_latest(&view);
+	skew->off_tsc = 0;
+	for (size_t i = 0; i < report->core_count; i++)
+		report->cores[i].off_majority = false;
+	mark_off(report, &view);
+	mark_off(report, &latest);
+	decide_synchrony(report, &view);
+	return view;
+}

@@ -1,0 +1,129 @@
+/*
+ * Clock trackers: each follows one clock through the rate window and on to the run's end, and unwraps its
+ * counter. Shared by the files of this folder.
+ */
+#ifndef BARETICK_CLOCK_TRACKER_H
+#define BARETICK_CLOCK_TRACKER_H
+
+#include "consensus/rate.h"
+#include "measure/rates/survey_rates.h"
+#include "measure/survey_internal.h"
+
+#define SURVEY_END_SAMPLES     RATE_SAMPLES_MAX /* brackets at each end of the window */
+#define SURVEY_FOLLOW_SAMPLES  4   /* readings that only keep count of a counter's wraps */
+
+struct survey_window { /* a window while it lasts */
+	uint64_t next_tsc;   /* when the clocks that are not the pacer are to be read again */
+	uint64_t start_tsc;
+	uint64_t middle_tsc; /* between its halves */
+	bool middle_taken;
+	bool cut; /* a discontinuity between the clocks ended it */
+};
+
+static inline uint64_t
+survey_apart(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* Starts to follow ENTRY's clock at SAMPLE. */
+void survey_track_begin(struct survey_track *track, struct report_clock *entry, const struct sample *sample);
+
+/* Moves TRACK to a newer reading. About EXPECTED_TICKS should have passed since the last. */
+void survey_track_to(struct survey_track *track, const struct sample *sample, uint64_t expected_ticks);
+
+/* Does the same a short time after the last reading, by the nominal frequency times survey->paces. */
+void survey_track_on(const struct survey *survey, struct survey_track *track, const struct sample *sample);
+
+/*
+ * Returns true if TRACK can be followed after the window. The expected ticks are its rate in the window times
+ * the time up to NOW_TSC.
+ */
+bool survey_track_goes_on(const struct survey_track *track);
+uint64_t survey_track_expected(const struct survey_track *track, uint64_t now_tsc);
+
+/*
+ * Takes the samples for one end of a window of a clock that moves faster than it is read. Returns the sample
+ * with the tightest bracket. Marks the clock as stuck if it does not move in them.
+ */
+struct sample survey_track_tightest(struct survey *survey, struct survey_track *track);
+
+/*
+ * Looks for edges in COUNT samples of an edge clock in the survey's buffer. The edge nearest to WINDOW's middle
+ * becomes the track's middle. WINDOW may be NULL. Returns true if there was an edge.
+ */
+bool survey_track_edges(const struct survey *survey, struct survey_track *track, size_t count,
+			const struct survey_window *window);
+
+/*
+ * Waits for the next edge of an edge clock, at most 2.4 s. Marks a clock without an edge as stuck. Follows the
+ * other clocks during the wait, unless WINDOW is NULL.
+ */
+bool survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct survey_window *window);
+
+/*
+ * Reads the clocks that are not edge clocks, often enough to count their wraps, and checks whether all fit;
+ * sets window->cut if not. Returns false if it was not time yet.
+ */
+bool survey_follow_others(struct survey *survey, struct survey_window *window, uint64_t now_tsc);
+
+/*
+ * Compares each track's count since the last call with clocks that wrap later. If a core was preempted for
+ * several wraps, the provisional TSC rate may have miscounted them. The track is then uncounted and has no
+ * rate. With CUT the window ended before that, and the track cannot be followed after it.
+ */
+void survey_check_counts(struct survey *survey, bool cut);
+
+/* Returns true if a discontinuity ended the window, by the latest readings of all tracks. */
+bool survey_compare_tracks(struct survey *survey);
+
+/* All known ends in FROM..TO of a clock that moves faster than it is read. */
+struct rate_ends survey_ends(const struct survey *survey, const struct survey_track *track, const struct sample *from,
+			     const struct sample *to);
+
+/* How fast TRACK's clock ran in FROM..TO, including the uncertainty of its ends. *FIT says how it was found. */
+struct rate_slope survey_slope(const struct survey *survey, const struct survey_track *track, const struct sample *from,
+			       const struct sample *to, enum rate_fit *fit);
+
+/* The TSC's rate in FROM..TO if TRACK's clock has its nominal frequency. */
+struct rate_interval survey_implied(const struct survey *survey, const struct survey_track *track,
+				    const struct sample *from, const struct sample *to);
+
+/* The same by the two readings alone, and by the exact nominal frequency. Not for an edge clock. */
+struct rate_interval survey_implied_plainly(const struct survey *survey, const struct survey_track *track,
+					    const struct sample *from, const struct sample *to);
+
+/* How much faster TRACK's clock runs against the TSC in MIDDLE..TO than in FROM..MIDDLE. */
+struct interval_ppb survey_change(const struct survey *survey, const struct survey_track *track,
+				  const struct sample *from, const struct sample *middle,
+				  const struct sample *to);
+
+/* The TSC's nominal frequency, with the uncertainty of its rounding. */
+struct rate_interval survey_claim(const struct clock *tsc);
+
+/*
+ * Parts of SLOPE's error that come from the readings, each in parts per 10^12. SLOPE spans TRACK's whole
+ * stretch.
+ */
+struct rate_budget survey_budget(const struct survey *survey, const struct survey_track *track,
+				 const struct rate_slope *slope);
+
+/* Adds the other parts to the budget of ENTRY's rate. All parts together are at least half of its interval. */
+void survey_complete_budget(const struct survey *survey, struct report_clock *entry);
+
+/* Returns true if half of the window was enough to determine everything that is judged by it. */
+bool survey_is_settled(const struct survey *survey);
+
+/* Starts the series at the end of the window. */
+void survey_series_begin(struct survey *survey);
+
+/* Computes the rates in each row of the series, against the clock that sets the TSC's rate now. */
+void survey_series_rates(const struct survey *survey);
+
+/* Computes all rates of the report, from the tracks' first readings to their ends. */
+void survey_conclude(struct survey *survey);
+
+/* Adds a note if too few clocks confirm the TSC's rate. */
+void survey_note_doubt(const struct survey *survey);
+
+#endif

@@ -1,0 +1,80 @@
+/*
+ * Decides whether a quick run's rate window can end early: when every comparison judged by it is determined.
+ * Each interval is certain to contain the true value whenever it is taken, so ending early makes none of them
+ * wrong. See clock_tracker.h.
+ */
+#include "measure/rates/clock_tracker.h"
+
+#include "base/text.h"
+
+#define PPB              UINT64_C(1000000000)
+/* Needed accuracy of the TSC's rate: checks are timed by it, with limits of 500 ppm and more. */
+#define SCALE_WITHIN_PPB 10000
+
+/* The TSC's rate by TRACK's clock from the window's start up to now. It will not be wider at the end. */
+static struct rate_interval
+implied_so_far(const struct survey *survey, const struct survey_track *track)
+{
+	const struct report_clock *entry = track->entry;
+	const struct sample now = { track->begin, track->ticks, track->tsc };
+
+	if (entry->clock.edges_only) {
+		struct survey_track ended = *track;
+
+		ended.last = track->edge;
+		return survey_implied(survey, &ended, &ended.first, &ended.last);
+	}
+	return rate_within(survey_implied_plainly(survey, track, &track->first, &now), entry->clock.claimed_within_ppb);
+}
+
+/*
+ * Returns true if the interval, widened by its width on both sides, is within the limit or outside it. The
+ * margin is for a change of rate from the window's first half to a second half of the same length.
+ */
+static bool
+is_determined(const struct interval_ppb *ppb, uint64_t limit_ppb)
+{
+	int64_t more = ppb->high - ppb->low;
+	struct offset wide = { ppb->low - more, ppb->high + more };
+
+	return ppb->known && (offset_farthest(wide) <= limit_ppb || offset_nearest(wide) > limit_ppb);
+}
+
+/* The TSC's nominal frequency, if it is not rounded to more than the limit: no window makes that narrower. */
+static struct rate_interval
+claim_so_far(const struct survey *survey, const struct report_clock *tsc)
+{
+	if (tsc->clock.claimed_within_ppb >= survey->rate_limit_ppb)
+		return (struct rate_interval){ .known = false };
+	return survey_claim(&tsc->clock);
+}
+
+bool
+survey_is_settled(const struct survey *survey)
+{
+	const struct report *report = survey->report;
+	struct rate_interval rates[REPORT_CLOCKS_MAX] = { { .known = false } };
+	uint64_t within_ppb = UINT64_MAX;
+
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct survey_track *track = &survey->tracks[i];
+
+		if (text_equal(report->clocks[i].clock.id, "tsc"))
+			rates[i] = claim_so_far(survey, &report->clocks[i]);
+		if (!track->entry || !survey_usable(track->entry))
+			continue;
+		rates[i] = implied_so_far(survey, track);
+		if (!rates[i].known)
+			return false;
+		if (scale_mul_div_up(rates[i].high - rates[i].low, PPB, rates[i].low) < within_ppb)
+			within_ppb = scale_mul_div_up(rates[i].high - rates[i].low, PPB, rates[i].low);
+	}
+	for (size_t a = 0; a < report->clock_count; a++)
+		for (size_t b = a + 1; b < report->clock_count; b++) {
+			struct interval_ppb ppb = rate_compare(&rates[a], &rates[b]);
+
+			if (rates[a].known && rates[b].known && !is_determined(&ppb, survey->rate_limit_ppb))
+				return false;
+		}
+	return within_ppb <= SCALE_WITHIN_PPB;
+}

@@ -1,0 +1,307 @@
+/*
+ * Rates: samples every clock over one shared window, which starts and ends at an edge of the RTC's seconds if
+ * there is an RTC. No clock is the reference. See rate.h for how one rate of the TSC is found.
+ */
+#include "measure/rates/clock_tracker.h"
+
+/* Samples of the pacer, the clock that is read all the time, between two looks at the time. */
+#define PACE_SAMPLES    64
+#define AWAY_FACTOR     4
+#define TURNS_PER_MS    1000  /* a batch takes at least a microsecond: bounds a window by a count */
+#define WINDOWS_MAX     3     /* windows started until one has no discontinuity */
+#define EARLY_SHARE     50    /* the last edge may be early by 1/50 of the window */
+#define EDGE_QUIET_NS   (3 * SURVEY_NS_PER_MS) /* nothing else is done this close to an expected edge */
+/* And the middle readings of all clocks are not taken this close to one. */
+#define MIDDLE_QUIET_NS (50 * SURVEY_NS_PER_MS)
+
+/* Takes one end of a clock that moves faster than it is read. */
+static struct sample
+take_end(struct survey *survey, struct survey_track *track)
+{
+	struct sample tightest = survey_track_tightest(survey, track);
+
+	survey_track_on(survey, track, &tightest);
+	tightest.ticks = track->ticks;
+	return tightest;
+}
+
+/* Reads all clocks but the edge clocks in the middle of the window. */
+static void
+take_middles(struct survey *survey, struct survey_window *window)
+{
+	window->middle_taken = true;
+	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		struct survey_track *track = &survey->tracks[i];
+
+		if (track->entry && survey_usable(track->entry) && !track->entry->clock.edges_only)
+			track->middle = take_end(survey, track);
+	}
+}
+
+/* Shows the progress of the window. DONE_TSC is the time since its first edge, which was waited for before. */
+static void
+show_window(struct survey *survey, uint64_t done_tsc)
+{
+	survey->hooks.progress(survey->hooks.context, "rates", survey->done_ns + SURVEY_EDGE_WAIT_NS +
+			       scale_ns(&survey->scale, done_tsc), survey->total_ns);
+}
+
+/* Records the duration of a pacer batch. In a batch far longer than the shortest one the core was preempted. */
+static void
+note_batch(struct survey *survey, uint64_t ticks)
+{
+	if (!survey->window_away.shortest || ticks < survey->window_away.shortest)
+		survey->window_away.shortest = ticks;
+	survey->window_away.all += ticks;
+	if (ticks > AWAY_FACTOR * survey->window_away.shortest)
+		survey->window_away.away += ticks;
+}
+
+/*
+ * Returns the new end of the window. If a quick run's window has already settled everything that is judged by
+ * it, its first half is over now. It ends at UNTIL_TSC at the latest. If the user asks for the end, it is as
+ * long as in a quick run.
+ */
+static uint64_t
+end_early(struct survey *survey, struct survey_window *window, uint64_t now, uint64_t until_tsc)
+{
+	uint64_t end = now + (now - window->start_tsc);
+	uint64_t soon = window->start_tsc + scale_ticks(&survey->scale, survey_window_ns(survey->report));
+
+	if (survey->report->hurried && soon < until_tsc)
+		return soon;
+	if (survey->report->options.profile != PROFILE_QUICK || window->middle_taken || end >= until_tsc ||
+	    !survey_is_settled(survey))
+		return until_tsc;
+	take_middles(survey, window);
+	return end;
+}
+
+/*
+ * Follows all clocks until the window is over. PACER is read between the others. If it is an edge clock,
+ * progress is shown only after an edge, when the next one is far away. Returns true if the window ended at an
+ * edge that came early by the provisional rate.
+ */
+static bool
+follow(struct survey *survey, struct survey_window *window, struct survey_track *pacer, uint64_t until_tsc)
+{
+	uint64_t window_ns = survey_window_ns(survey->report);
+	uint64_t turns = window_ns / SURVEY_NS_PER_MS * TURNS_PER_MS;
+	uint64_t early_ticks = scale_ticks(&survey->scale, window_ns / EARLY_SHARE);
+	const struct clock *clock = &pacer->entry->clock;
+	uint64_t now = pacer->tsc, begin = now;
+
+	for (uint64_t turn = 0; turn < turns && now < until_tsc && !window->cut && !survey_end_if_due(survey); turn++) {
+		survey_batch(survey, clock, PACE_SAMPLES);
+		now = survey->samples[PACE_SAMPLES - 1].end;
+		note_batch(survey, now - survey->samples[0].begin);
+		bool quiet = !clock->edges_only || survey_track_edges(survey, pacer, PACE_SAMPLES, window);
+
+		if (clock->edges_only && quiet && now + early_ticks >= until_tsc)
+			return true;
+		if (survey_follow_others(survey, window, now))
+			until_tsc = end_early(survey, window, now, until_tsc);
+		if (quiet)
+			show_window(survey, now - begin);
+		if (!window->middle_taken && now >= window->middle_tsc)
+			take_middles(survey, window);
+	}
+	return false;
+}
+
+/* Starts to follow ENTRY's clock, and takes its first end. */
+static void
+open_track(struct survey *survey, struct survey_track *track, struct report_clock *entry)
+{
+	survey_batch(survey, &entry->clock, SURVEY_FOLLOW_SAMPLES);
+	survey_track_begin(track, entry, &survey->samples[SURVEY_FOLLOW_SAMPLES - 1]);
+	if (!entry->clock.edges_only)
+		track->first = take_end(survey, track);
+}
+
+/* The middle of a window of WINDOW_NS, or a little later if an edge is near, so that both can be seen. */
+static uint64_t
+middle_ns(uint64_t window_ns)
+{
+	uint64_t half_ns = window_ns / 2;
+	bool near_an_edge = (half_ns + MIDDLE_QUIET_NS) % SURVEY_NS_PER_S < 2 * MIDDLE_QUIET_NS;
+
+	return near_an_edge ? half_ns + 2 * MIDDLE_QUIET_NS : half_ns;
+}
+
+/*
+ * Measures the window, from the first edge of the edge clock (EDGES, or NULL) to the first edge after the
+ * window.
+ */
+static void
+follow_window(struct survey *survey, struct survey_track *edges)
+{
+	struct report *report = survey->report;
+	struct survey_window window = { .next_tsc = 0 };
+	struct survey_track *pacer = edges;
+	uint64_t window_ns = survey_window_ns(report), start_tsc;
+	bool closed;
+
+	for (size_t i = 0; i < report->clock_count; i++) {
+		struct report_clock *entry = &report->clocks[i];
+
+		if (!survey_can_vouch(survey, entry) || entry->clock.edges_only)
+			continue;
+		open_track(survey, &survey->tracks[i], entry);
+		if (!edges)
+			pacer = &survey->tracks[i];
+	}
+	if (!pacer)
+		return;
+	start_tsc = edges ? edges->first.end : pacer->tsc;
+	window.start_tsc = start_tsc;
+	window.middle_tsc = start_tsc + scale_ticks(&survey->scale, middle_ns(window_ns));
+	if (edges)
+		window_ns -= EDGE_QUIET_NS;
+	closed = follow(survey, &window, pacer, start_tsc + scale_ticks(&survey->scale, window_ns));
+	if (window.cut)
+		return;
+	if (edges) {
+		if (!closed)
+			survey_wait_for_edge(survey, edges, &window);
+		edges->last = edges->edge;
+	}
+	for (size_t i = 0; i < report->clock_count; i++) {
+		struct survey_track *track = &survey->tracks[i];
+
+		if (track->entry && survey_usable(track->entry) && !track->entry->clock.edges_only)
+			track->last = take_end(survey, track);
+	}
+	/*
+	 * Look once more after the last ends. Otherwise a jump between two of them would count as one after the
+	 * window.
+	 */
+	window.next_tsc = 0;
+	survey_follow_others(survey, &window, survey->hooks.tsc_ordered());
+}
+
+static void
+keep_window(struct survey *survey)
+{
+	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		const struct survey_track *track = &survey->tracks[i];
+
+		survey->report->clocks[i].implied_window = survey->report->clocks[i].implied;
+		if (!track->entry || !track->entry->implied.known)
+			continue;
+		track->entry->window_ns = scale_ns(&survey->scale, track->last.begin - track->first.begin);
+		track->entry->change = track->entry->change_halves =
+			survey_change(survey, track, &track->first, &track->middle, &track->last);
+	}
+}
+
+static void
+forget_tracks(struct survey *survey)
+{
+	for (size_t i = 0; i < survey->report->clock_count; i++)
+		survey->tracks[i] = (struct survey_track){ .entry = NULL };
+}
+
+/* Waits for the first edge of an edge clock. Returns its track, or NULL if no clock has one. */
+static struct survey_track *
+first_edge(struct survey *survey)
+{
+	struct report *report = survey->report;
+
+	for (size_t i = 0; i < report->clock_count; i++) {
+		struct survey_track *track = &survey->tracks[i];
+
+		if (!survey_can_vouch(survey, &report->clocks[i]) || !report->clocks[i].clock.edges_only)
+			continue;
+		open_track(survey, track, &report->clocks[i]);
+		if (!survey_wait_for_edge(survey, track, NULL))
+			continue;
+		track->first = track->edge;
+		return track;
+	}
+	return NULL;
+}
+
+static uint64_t
+length(const struct survey_track *tracks)
+{
+	uint64_t longest = 0;
+
+	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++)
+		if (tracks[i].entry && tracks[i].fit.end && tracks[i].fit.begin - tracks[i].first.begin > longest)
+			longest = tracks[i].fit.begin - tracks[i].first.begin;
+	return longest;
+}
+
+/* Measures one window. Returns false if a discontinuity ended it. */
+static bool
+play_window(struct survey *survey)
+{
+	unsigned cuts = survey->cuts;
+	struct survey_track *edges = NULL;
+
+	forget_tracks(survey);
+	if (!survey_end_if_due(survey))
+		edges = first_edge(survey);
+	if (!survey_end_if_due(survey) && survey->cuts == cuts)
+		follow_window(survey, edges);
+	if (survey->cuts != cuts && length(survey->tracks) >= length(survey->longest))
+		for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++)
+			survey->longest[i] = survey->tracks[i];
+	return survey->cuts == cuts;
+}
+
+/* Without a complete window, use the longest epoch, up to its last reading at which all clocks fitted. */
+static void
+take_longest(struct survey *survey)
+{
+	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++) {
+		struct survey_track *track = &survey->tracks[i];
+
+		*track = survey->longest[i];
+		track->last = track->fit;
+		if (track->middle.end >= track->fit.begin)
+			track->middle = (struct sample){ 0, 0, 0 };
+		while (track->between_count && track->between[track->between_count - 1].tightest.end >= track->fit.begin)
+			track->between_count--;
+	}
+}
+
+/* Use the new rates for comparing steps, for clocks whose new rate is narrower. */
+static void
+sharpen_steps(struct survey *survey)
+{
+	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		const struct rate_interval *now = &survey->report->clocks[i].implied;
+		struct rate_interval *known = &survey->steps[i].implied;
+
+		if (survey->tracks[i].entry && now->known && now->high - now->low < known->high - known->low)
+			*known = *now;
+	}
+}
+
+void
+survey_rates(struct survey *survey)
+{
+	struct report *report = survey->report;
+	bool whole = false;
+
+	survey->hooks.progress(survey->hooks.context, "rates", survey->done_ns, survey->total_ns);
+	for (unsigned windows = 0; windows < WINDOWS_MAX && !whole && !report->incomplete; windows++)
+		whole = play_window(survey);
+	if (!whole)
+		take_longest(survey);
+	survey->window_cuts = survey->cuts;
+	/* A window in which the TSC stopped has no valid times. */
+	if (survey_end_if_untimed(survey))
+		forget_tracks(survey);
+	for (size_t i = 0; i < report->clock_count; i++)
+		survey->tracks[i].end = survey->tracks[i].last;
+	survey_conclude(survey);
+	survey_note_doubt(survey);
+	keep_window(survey);
+	sharpen_steps(survey);
+	survey_series_begin(survey);
+	survey->done_ns += survey_rates_ns(report);
+	survey_plan_late(survey);
+}

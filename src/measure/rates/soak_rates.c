@@ -1,0 +1,153 @@
+/*
+ * Reads the clocks at the ends of the series' rows, and computes their rates in each row. The end of a row is
+ * the start of the next, so merged rows have rates as narrow as one long row. See survey_rates.h.
+ */
+#include "measure/rates/clock_tracker.h"
+
+#include "base/text.h"
+
+/*
+ * A guest may see an edge ten milliseconds late, which is too inexact for a minute's rate, and each edge takes
+ * a second to wait for.
+ */
+static bool
+has_ends(const struct survey *survey, const struct survey_track *track)
+{
+	return survey_track_goes_on(track) && !(track->entry->clock.edges_only && survey->report->hypervisor[0]);
+}
+
+static void
+follow(struct survey *survey, struct survey_track *track)
+{
+	const struct sample *sample = &survey->samples[SURVEY_FOLLOW_SAMPLES - 1];
+
+	survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
+	survey_track_to(track, sample, survey_track_expected(track, sample->end));
+}
+
+void
+survey_series_follow(struct survey *survey)
+{
+	for (size_t i = 0; i < survey->report->clock_count && !survey->tsc_stopped; i++)
+		if (has_ends(survey, &survey->tracks[i]) && !survey->tracks[i].entry->clock.edges_only)
+			follow(survey, &survey->tracks[i]);
+}
+
+/* Returns an end with END 0 if there is none. */
+static struct sample
+take_end(struct survey *survey, struct survey_track *track)
+{
+	struct sample end = { 0, 0, 0 };
+
+	if (!has_ends(survey, track))
+		return end;
+	if (track->entry->clock.edges_only) {
+		follow(survey, track);
+		return survey_wait_for_edge(survey, track, NULL) ? track->edge : end;
+	}
+	survey_batch(survey, &track->entry->clock, SURVEY_END_SAMPLES);
+	end = rate_tightest(survey->samples, SURVEY_END_SAMPLES);
+	survey_track_to(track, &end, survey_track_expected(track, end.end));
+	end.ticks = track->ticks;
+	return end;
+}
+
+/* Edge clocks first, because their edges have to be waited for. */
+static void
+take_ends(struct survey *survey, struct sample ends[REPORT_CLOCKS_MAX])
+{
+	for (unsigned edges = 2; edges-- > 0;)
+		for (size_t i = 0; i < survey->report->clock_count && !survey->tsc_stopped; i++)
+			if (survey->report->clocks[i].clock.edges_only == edges)
+				ends[i] = take_end(survey, &survey->tracks[i]);
+}
+
+static void
+begin_row(struct survey *survey, const struct sample ends[REPORT_CLOCKS_MAX])
+{
+	struct series_row *row = series_open_row(&survey->report->series);
+
+	survey->series_cuts = survey->cuts;
+	for (size_t i = 0; i < survey->report->clock_count; i++)
+		row->clocks[i].first = ends[i];
+}
+
+void
+survey_series_begin(struct survey *survey)
+{
+	struct sample ends[REPORT_CLOCKS_MAX] = { { 0 } };
+
+	if (!survey->report->series.max || survey_end_if_due(survey))
+		return;
+	survey->report->series.count = 0;
+	take_ends(survey, ends);
+	series_begin(&survey->report->series, survey->hooks.tsc_ordered());
+	begin_row(survey, ends);
+}
+
+/*
+ * The TSC's rate in a row by TRACK's clock, with the clock's rounding of its nominal frequency. The readings
+ * alone go into clock->implied, which is compared from row to row.
+ */
+static struct rate_interval
+imply(const struct survey *survey, const struct survey_track *track, struct series_clock *clock)
+{
+	clock->implied.known = false;
+	if (!clock->last.end || !track->entry)
+		return clock->implied;
+	if (track->entry->clock.edges_only)
+		return survey_implied(survey, track, &clock->first, &clock->last);
+	clock->implied = survey_implied_plainly(survey, track, &clock->first, &clock->last);
+	return rate_within(clock->implied, track->entry->clock.claimed_within_ppb);
+}
+
+static void
+find_rates(const struct survey *survey, size_t from_row)
+{
+	const struct report *report = survey->report;
+	const struct report_clock *by = report_find_clock(report, report->relative_to);
+	struct rate_interval rates[REPORT_CLOCKS_MAX];
+
+	for (size_t r = from_row; by && r < report->series.count; r++) {
+		const struct series_row *row = &report->series.rows[r];
+
+		for (size_t i = 0; i < report->clock_count; i++)
+			rates[i] = text_equal(report->clocks[i].clock.id, "tsc") ? survey_claim(&report->clocks[i].clock) :
+				   imply(survey, &survey->tracks[i], &row->clocks[i]);
+		for (size_t i = 0; i < report->clock_count; i++)
+			row->clocks[i].rate = rate_compare(&rates[i], &rates[by - report->clocks]);
+		if (rates[by - report->clocks].known)
+			row->clocks[by - report->clocks].rate = (struct interval_ppb){ true, 0, 0, 0 };
+	}
+}
+
+void
+survey_series_rates(const struct survey *survey)
+{
+	find_rates(survey, 0);
+}
+
+void
+survey_series_close(struct survey *survey, bool last)
+{
+	struct sample ends[REPORT_CLOCKS_MAX] = { { 0 } };
+	struct series *series = &survey->report->series;
+	struct series_row *row = series_open_row(series);
+	size_t closed = series->count;
+	uint64_t now_tsc = survey->hooks.tsc_ordered();
+
+	if (!row)
+		return;
+	survey_observe(survey);
+	take_ends(survey, ends);
+	for (size_t i = 0; i < survey->report->clock_count; i++)
+		if (row->clocks[i].first.end && survey->cuts == survey->series_cuts && !survey->tsc_stopped)
+			row->clocks[i].last = ends[i];
+	series_close(series, now_tsc, last);
+	if (!last)
+		begin_row(survey, ends);
+	/* Rows that were merged have other ends, so all rates are computed again. */
+	find_rates(survey, series->count > closed ? closed : 0);
+	if (survey->hooks.row)
+		survey->hooks.row(survey->hooks.context, survey->report);
+}

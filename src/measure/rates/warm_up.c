@@ -1,0 +1,183 @@
+/* Before the rates: warms up all code paths, and guesses the TSC's rate well enough for planning. */
+#include "measure/rates/clock_tracker.h"
+
+#include "base/text.h"
+
+#define PROVISIONAL_NS    (5 * SURVEY_NS_PER_MS)
+#define PROVISIONAL_SAMPLES 64
+/* Batches of samples, 20 ms if a sample takes 80 ns. A slower clock has stopped. */
+#define PROVISIONAL_TURNS 4096
+#define EDGE_BOUND_NS     (2400 * SURVEY_NS_PER_MS) /* an RTC at half its rate counts as slow, not as stopped */
+#define HIGHEST_TSC_HZ    UINT64_C(10000000000) /* for bounds while the TSC's rate is uncertain */
+#define VOTES_MIN         2 /* clocks that must agree on the TSC before a bound relies on it */
+/* About a second: a clock that is so slow to read gives no provisional rate. */
+#define PROVISIONAL_TSC_TICKS (UINT64_C(1) << 32)
+#define ASSUMED_TSC_HZ    UINT64_C(1000000000)
+#define STEP_READS        64
+#define EDGES_WITHIN_SHARE   2000 /* assumed error of an edge clock, which has not moved yet: 1/2000 */
+#define UNKNOWN_WITHIN_SHARE 2   /* assumed error of any other clock without a provisional rate: 1/2 */
+
+/*
+ * The smallest difference between consecutive readings is an upper bound of the TSC's resolution. A hypervisor
+ * that scales the TSC makes its steps uneven by one tick, so one is added.
+ */
+static uint64_t
+tsc_resolution_ticks(const struct survey *survey)
+{
+	uint64_t before = survey->hooks.tsc_ordered(), smallest = UINT64_MAX;
+
+	for (unsigned i = 0; i < STEP_READS; i++) {
+		uint64_t now = survey->hooks.tsc_ordered();
+
+		if (now > before && now - before < smallest)
+			smallest = now - before;
+		before = now;
+	}
+	return smallest == UINT64_MAX ? 1 : smallest + 1;
+}
+
+/* The TSC's rate by this clock over a few milliseconds, for planning only. */
+static struct rate_interval
+provisional(struct survey *survey, struct report_clock *entry)
+{
+	const struct clock *clock = &entry->clock;
+	uint64_t wanted = scale_mul_div(PROVISIONAL_NS, clock->claimed.num,
+					clock->claimed.den * SURVEY_NS_PER_S);
+	struct rate_window window = { .slack_ticks = 1, .tsc_resolution_ticks = survey->tsc_resolution_ticks };
+	struct rate_slope slope;
+	uint64_t ticks = 0, raw;
+
+	survey_batch(survey, clock, PROVISIONAL_SAMPLES);
+	window.first = rate_tightest(survey->samples, PROVISIONAL_SAMPLES);
+	raw = window.first.ticks;
+	window.first.ticks = 0;
+	for (unsigned turn = 0; turn < PROVISIONAL_TURNS && ticks < wanted; turn++) {
+		if (survey->samples[PROVISIONAL_SAMPLES - 1].end - window.first.begin > PROVISIONAL_TSC_TICKS)
+			break;
+		survey_batch(survey, clock, PROVISIONAL_SAMPLES);
+		window.last = rate_tightest(survey->samples, PROVISIONAL_SAMPLES);
+		ticks += clock_elapsed_ticks(clock, raw, window.last.ticks);
+		raw = window.last.ticks;
+		window.last.ticks = ticks;
+	}
+	if (ticks < wanted)
+		return (struct rate_interval){ .known = false };
+	slope = rate_slope(&window);
+	return rate_implied_tsc(&slope, clock->claimed);
+}
+
+/* Uses the TSC frequency given by the user instead of CPUID's. */
+static void
+take_claim(struct report *report)
+{
+	for (size_t i = 0; i < report->clock_count && report->options.tsc_hz; i++) {
+		struct clock *clock = &report->clocks[i].clock;
+
+		if (!text_equal(clock->main, "tsc"))
+			continue;
+		clock->claimed = (struct rate){ report->options.tsc_hz, 1 };
+		clock->claimed_within_ppb = 0;
+	}
+}
+
+/* Measures the resolution of each read method, because the error of a rate depends on it. */
+static void
+learn_resolutions(struct survey *survey)
+{
+	struct report *report = survey->report;
+
+	for (size_t i = 0; i < report->clock_count; i++) {
+		struct report_clock *entry = &report->clocks[i];
+
+		if (!survey_usable(entry) || entry->clock.edges_only)
+			continue;
+		survey_batch(survey, &entry->clock, SURVEY_WARM_UP);
+		resolution_fold(&entry->resolution, &entry->clock, survey_trust_ticks(survey, &entry->clock),
+				survey->samples, SURVEY_WARM_UP);
+	}
+}
+
+/*
+ * If a counter is much faster than its nominal frequency, its wraps are counted by its pace. A counter that
+ * seems slow may have wrapped unseen while the core was preempted, so it gets its nominal frequency. Nothing
+ * makes a counter seem fast.
+ */
+static void
+keep_paces(struct survey *survey, const struct rate_interval *implied, const struct rate_interval *tsc)
+{
+	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		uint64_t pace = implied[i].known ? scale_mul_div_nearest(tsc->low, 1, implied[i].high) : 0;
+
+		survey->paces[i] = pace ? pace : 1;
+	}
+}
+
+/* Sets the rates for comparing steps until the real rates are known: see sweeps.c. */
+static void
+begin_steps(struct survey *survey, const struct rate_interval *implied, uint64_t microhz)
+{
+	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		const struct report_clock *entry = &survey->report->clocks[i];
+		uint64_t within = microhz / (entry->clock.edges_only ? EDGES_WITHIN_SHARE : UNKNOWN_WITHIN_SHARE);
+
+		survey->steps[i] = (struct survey_step){ .implied = implied[i] };
+		if (survey_can_vouch(survey, entry) && !implied[i].known)
+			survey->steps[i].implied =
+				(struct rate_interval){ true, microhz, microhz - within, microhz + within };
+	}
+}
+
+/* Guesses the TSC's rate for planning, by the clocks that work, or else by its nominal frequency. */
+static void
+guess_scale(struct survey *survey)
+{
+	struct report *report = survey->report;
+	struct rate_interval implied[REPORT_CLOCKS_MAX] = { { .known = false } };
+	const struct report_clock *tsc = report_find_clock(report, "tsc");
+	struct rate hz = { ASSUMED_TSC_HZ, 1 };
+	size_t best, votes = 0;
+	struct scale scale, bound;
+
+	for (size_t i = 0; i < report->clock_count; i++) {
+		struct report_clock *entry = &report->clocks[i];
+
+		if (!survey_usable(entry))
+			continue;
+		survey_batch(survey, &entry->clock, SURVEY_WARM_UP);
+		if (survey_can_vouch(survey, entry) && !entry->clock.edges_only)
+			implied[i] = provisional(survey, entry);
+		votes += implied[i].known;
+	}
+	best = rate_consensus(implied, report->clock_count);
+	keep_paces(survey, implied, &implied[best < report->clock_count ? best : 0]);
+	if (best < report->clock_count)
+		hz = (struct rate){ implied[best].value, SURVEY_MICROHZ_PER_HZ };
+	else if (tsc && tsc->clock.claimed.den)
+		hz = tsc->clock.claimed;
+	scale_init(&scale, hz);
+	survey_set_scale(survey, scale);
+	if (best < report->clock_count)
+		begin_steps(survey, implied, implied[best].value);
+	scale_init(&bound, votes >= VOTES_MIN ? hz : (struct rate){ HIGHEST_TSC_HZ, 1 });
+	survey->edge_bound_ticks = scale_ticks(&bound, EDGE_BOUND_NS);
+}
+
+void
+survey_prepare(struct survey *survey)
+{
+	struct report *report = survey->report;
+
+	take_claim(report);
+	scale_init(&survey->scale, (struct rate){ ASSUMED_TSC_HZ, 1 });
+	survey_begin_record(survey);
+	survey->done_ns = 0;
+	survey->round = 0;
+	survey->rounds = survey_rounds(report, survey->smp->count);
+	survey->total_ns = survey_plan_ns(report, survey->smp->count) + survey->timers_ns;
+	if (survey_end_if_due(survey))
+		return;
+	survey->tsc_resolution_ticks = tsc_resolution_ticks(survey);
+	guess_scale(survey);
+	learn_resolutions(survey);
+	survey_observe(survey);
+}

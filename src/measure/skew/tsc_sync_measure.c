@@ -1,0 +1,302 @@
+/* Reads each core's own facts, and measures the offsets and drifts of the cores' TSCs. See survey_skew.h. */
+#include "measure/skew/pair_pass.h"
+
+/* For a few CPUID and RDMSR instructions, which may all be emulated. */
+#define FACTS_BOUND_NS (2 * SURVEY_NS_PER_S)
+
+/* Batches of one concurrency in the rehearsal, enough that one preemption does not change their median. */
+#define STEADY_BATCHES    4
+#define REHEARSAL_BATCHES 32 /* The concurrency grows to 2^16 in fewer batches, and is halved in a few more. */
+
+/*
+ * A middle pass is done if the first pass took at most 1/20 of the run's plan, because only a core that moves
+ * needs it. Pairs grow with the square of the cores, so hundreds of cores take longer.
+ */
+#define MIDDLE_SHARE   20
+#define MIDDLE_OVERRUN 2 /* It may take twice as long as the first pass, because no pair is tried twice. */
+
+#define NO_MEMORY "There is no memory for all pairs."
+#define TOO_LONG "All pairs would take longer than this profile allows."
+
+struct facts_job {
+	void (*core_facts)(struct core_facts *facts);
+	struct core_facts facts;
+};
+
+static void
+ask(void *argument, size_t core)
+{
+	struct facts_job *job = argument;
+
+	(void)core;
+	job->core_facts(&job->facts);
+}
+
+void
+survey_facts(struct survey *survey)
+{
+	const struct smp *smp = survey->smp;
+	size_t living = survey_living(survey), asked = 0;
+	uint64_t end_tsc = survey_pass_end(survey), begin_tsc = survey->hooks.tsc_ordered(), now;
+
+	for (size_t core = 0; core < survey->memory.cores && core < smp->count; core++) {
+		struct report_core *row = &survey->report->cores[core];
+		struct facts_job job = { .core_facts = survey->hooks.core_facts };
+
+		if (!smp->alive(smp->context, core))
+			continue;
+		if (survey_pass_is_over(survey, end_tsc)) {
+			report_note(survey->report, "TSC_ADJUST and the topology were not checked on %zu of %zu cores: that would "
+				    "have taken too much of the time up to the deadline.", living - asked, living);
+			break;
+		}
+		asked++;
+		if (!smp->run(smp->context, core, ask, &job, FACTS_BOUND_NS))
+			continue;
+		row->facts = job.facts;
+		row->facts_known = true;
+	}
+	now = survey->hooks.tsc_ordered();
+	if (asked && now > begin_tsc)
+		survey->job_ticks = (now - begin_tsc) / asked;
+}
+
+/* Lists the live cores, which take part in this pass and in all later ones. */
+static size_t
+list_cores(struct survey *survey)
+{
+	const struct smp *smp = survey->smp;
+	struct survey_memory *memory = &survey->memory;
+	size_t cores = 0;
+
+	for (size_t core = 0; core < smp->count; core++)
+		if (smp->alive(smp->context, core))
+			memory->core_of[cores++] = (uint32_t)core;
+	memory->first.cores = memory->middle.cores = memory->latest.cores = cores;
+	return cores;
+}
+
+/*
+ * Estimated duration of all pairs, by the median batch, because a few batches may be delayed. UINT64_MAX before
+ * the first batch.
+ */
+static uint64_t
+estimate_ns(const struct survey_tournament *tournament)
+{
+	size_t batches = tournament->steady.batches;
+	uint64_t pairs = tournament_pairs(TOURNAMENT_ALL, tournament->offsets->cores);
+
+	return batches ? scale_mul_div(pairs, tournament->steady.pair_ns[(batches - 1) / 2], 1) : UINT64_MAX;
+}
+
+/*
+ * Returns true if the concurrency and the duration of a batch are known. The longer all pairs would take, the
+ * more batches are needed.
+ */
+static bool
+is_rehearsed(const struct survey_tournament *tournament, uint64_t budget_ns)
+{
+	if (survey_tournament_elapsed_ns(tournament) > budget_ns)
+		return true;
+	return tournament->concurrency.settled && tournament->steady.batches >= STEADY_BATCHES &&
+	       (estimate_ns(tournament) <= budget_ns || tournament->steady.batches == SURVEY_STEADY_MAX);
+}
+
+/*
+ * Estimates how long all pairs would take, from a rehearsal of the first pairs, or of all pairs if they are
+ * few. The rehearsal also warms up all code paths and finds the concurrency for the real pass. It takes
+ * at most half of the time up to END_TSC.
+ */
+static uint64_t
+rehearse(struct survey *survey, struct concurrency *concurrency, uint64_t end_tsc)
+{
+	uint64_t budget_ns = survey_tournament_budget_ns(survey->report), elapsed_ns, estimated_ns;
+	struct survey_tournament tournament;
+
+	survey_tournament_begin(&tournament, survey, &survey->memory.latest, TOURNAMENT_ALL);
+	tournament.plan_ns = tournament.late_ns = 0;
+	tournament.end_tsc = end_tsc - (end_tsc - tournament.offsets->begin_tsc) / 2;
+	for (unsigned i = 0; i < REHEARSAL_BATCHES && !is_rehearsed(&tournament, budget_ns); i++)
+		if (!survey_tournament_batch(&tournament))
+			break;
+	*concurrency = tournament.concurrency;
+	elapsed_ns = survey_tournament_elapsed_ns(&tournament);
+	estimated_ns = estimate_ns(&tournament);
+	return survey_tournament_is_over(&tournament) && elapsed_ns < estimated_ns ? elapsed_ns : estimated_ns;
+}
+
+static enum tournament
+choose(struct survey *survey, struct concurrency *concurrency, uint64_t end_tsc, const char **reason)
+{
+	const struct survey_memory *memory = &survey->memory;
+
+	*reason = "";
+	if (tournament_pairs(TOURNAMENT_ALL, memory->first.cores) >
+	    tournament_pairs(memory->widest, memory->cores)) {
+		*reason = NO_MEMORY;
+		return TOURNAMENT_STAR;
+	}
+	if (rehearse(survey, concurrency, end_tsc) <= survey_tournament_budget_ns(survey->report))
+		return TOURNAMENT_ALL;
+	*reason = TOO_LONG;
+	return TOURNAMENT_STAR;
+}
+
+static void
+describe_tournament(struct survey *survey, const struct survey_tournament *tournament, const char *kind_reason)
+{
+	struct report_skew *skew = &survey->report->skew;
+
+	skew->measured = tournament->pingpongs > 0;
+	skew->kind = tournament->offsets->kind;
+	skew->kind_reason = kind_reason;
+	skew->concurrency = tournament->concurrency.now;
+	skew->rounds = tournament->rounds_begun;
+	skew->elapsed_ns = survey_tournament_elapsed_ns(tournament);
+	skew->pingpongs = tournament->pingpongs;
+	skew->again = tournament->again;
+	if (skew->measured) {
+		skew->best_trip_ns = scale_ns(&survey->scale, tournament->best_trip_ticks);
+		skew->median_trip_ns = scale_ns(&survey->scale,
+						histogram_quantile(&survey->scratch->histogram, 50000));
+	}
+	skew->offsets = *tournament->offsets;
+	skew->core_of = survey->memory.core_of;
+}
+
+static void
+place_cores(struct survey *survey)
+{
+	struct survey_memory *memory = &survey->memory;
+
+	survey->report->skew.summary = offsets_solve(&memory->first, memory->solved, memory->outlier,
+						      memory->disputed);
+	survey->report->skew.outlier = memory->outlier;
+	for (size_t i = 0; i < memory->first.cores; i++) {
+		survey->report->cores[memory->core_of[i]].offset = memory->solved[i];
+		if (i)
+			series_offset(&survey->report->series, memory->core_of[i], memory->solved[i]);
+	}
+}
+
+static void
+play_all(struct survey *survey, struct survey_tournament *tournament)
+{
+	while (survey_tournament_batch(tournament))
+		;
+	survey_tournament_again(tournament);
+	survey_tournament_end(tournament);
+	survey->done_ns += tournament->plan_ns + tournament->late_ns;
+}
+
+/* WHICH begins the note. */
+static void
+note_cut(struct survey_tournament *tournament, const char *which)
+{
+	const struct offsets *offsets = tournament->offsets;
+	struct report *report = tournament->survey->report;
+
+	if (!survey_tournament_is_over(tournament) && !report->incomplete)
+		report_note(report, "%s tournament of the cores was cut short after %lu s: %zu of %zu rounds were begun.",
+			    which, survey_tournament_elapsed_ns(tournament) / SURVEY_NS_PER_S, tournament->rounds_begun,
+			    tournament_rounds(offsets->kind, offsets->cores));
+}
+
+static void
+play_first(struct survey *survey)
+{
+	struct concurrency concurrency;
+	struct survey_tournament tournament;
+	const char *reason;
+	uint64_t end_tsc = survey_pass_end(survey);
+	enum tournament kind = choose(survey, &concurrency, end_tsc, &reason);
+
+	survey_tournament_begin(&tournament, survey, &survey->memory.first, kind);
+	tournament.end_tsc = end_tsc;
+	if (kind == TOURNAMENT_ALL)
+		tournament.concurrency = concurrency;
+	play_all(survey, &tournament);
+	describe_tournament(survey, &tournament, reason);
+	place_cores(survey);
+	note_cut(&tournament, "The");
+}
+
+/* Solves the latest pass like the first one, independently of it: it shows the cores' offsets at that time. */
+static void
+solve_latest(struct survey *survey)
+{
+	struct survey_memory *memory = &survey->memory;
+	struct report_skew *skew = &survey->report->skew;
+
+	skew->latest_summary = offsets_solve(&memory->latest, memory->solved, memory->latest_outlier, memory->disputed);
+	skew->latest_outlier = memory->latest_outlier;
+	skew->latest = memory->latest;
+	for (size_t i = 0; i < memory->latest.cores; i++)
+		survey->report->cores[memory->core_of[i]].last_offset = memory->solved[i];
+}
+
+/*
+ * Drift of every pair with a ping-pong in both passes, each over its own time. Drifts against the boot core
+ * also go to the core's row.
+ */
+static void
+record_drifts(struct survey *survey)
+{
+	const struct survey_memory *memory = &survey->memory;
+	const struct offsets *first = &memory->first, *latest = &memory->latest;
+	struct report_skew *skew = &survey->report->skew;
+	size_t pairs = tournament_pairs(first->kind, first->cores), a, b;
+
+	for (size_t i = 0; i < pairs; i++) {
+		tournament_pair(first->kind, i, &a, &b);
+		memory->drifts[i] = offsets_drift(first, latest, a, b);
+		if (a == 0)
+			survey->report->cores[memory->core_of[b]].drift_ppb = memory->drifts[i];
+	}
+	survey->report->cores[memory->core_of[0]].drift_ppb = (struct offset){ 0, 0 };
+	skew->drifts = memory->drifts;
+	skew->moved = memory->moved;
+	skew->disputed = memory->disputed;
+	skew->drift_measured = true;
+	skew->drift_span_ns = scale_ns(&survey->scale, latest->end_tsc - first->begin_tsc);
+}
+
+void
+survey_skew_middle(struct survey *survey)
+{
+	struct report_skew *skew = &survey->report->skew;
+	struct survey_tournament tournament;
+
+	if (!survey->memory.cores || survey_end_if_due(survey) || !skew->measured ||
+	    skew->elapsed_ns > survey->total_ns / MIDDLE_SHARE)
+		return;
+	survey_tournament_begin(&tournament, survey, &survey->memory.middle, survey->memory.first.kind);
+	tournament.plan_ns = 0;
+	while (survey_tournament_elapsed_ns(&tournament) <= MIDDLE_OVERRUN * skew->elapsed_ns &&
+	       survey_tournament_batch(&tournament))
+		;
+	survey_tournament_end(&tournament);
+	survey->done_ns += tournament.late_ns;
+	skew->middle = survey->memory.middle;
+	skew->middle_measured = tournament.pingpongs > 0;
+}
+
+void
+survey_skew(struct survey *survey)
+{
+	struct survey_tournament tournament;
+
+	if (!survey->memory.cores || survey_end_if_due(survey))
+		return;
+	if (survey->report->skew.measured) {
+		survey_tournament_begin(&tournament, survey, &survey->memory.latest, survey->memory.first.kind);
+		play_all(survey, &tournament);
+		note_cut(&tournament, "The last");
+		if (tournament.pingpongs > 0) {
+			solve_latest(survey);
+			record_drifts(survey);
+		}
+	} else if (list_cores(survey) > 1) {
+		play_first(survey);
+	}
+}

@@ -1,0 +1,253 @@
+/* Plans the duration of a run from its parts, for progress and for the remaining time. See survey_plan.h. */
+#include "measure/survey_internal.h"
+
+#include "sync/pair_schedule.h"
+
+#define WARPS_NS           (500 * SURVEY_NS_PER_MS) /* each of survey_warp_checks() */
+/* For one clock: wake all cores and read a few hundred times. */
+#define CONTENDED_NS       (5 * SURVEY_NS_PER_MS)
+#define JOB_OVERHEAD_NS    (2 * SURVEY_NS_PER_MS) /* wake a core and process its results */
+/* The run's own pace is used after a tenth of the plan; before that it is too uncertain. */
+#define PACE_FROM          10
+/* Short enough to count the wraps of a clock that wraps often. */
+#define ROUND_NS_MAX       (15 * SURVEY_NS_PER_S)
+#define ROUNDS_A_ROW       4
+/* Extra time measured on hosts that took nearly all of the time from guests with two and four cores. */
+#define LATE_ATTEMPTS      2
+#define LATE_TOURNAMENTS   3 /* the first, the middle and the latest pass */
+#define LATE_TOURNAMENT_NS (10 * SURVEY_NS_PER_S)
+#define LATE_WARPS_NS      (2 * SURVEY_NS_PER_S) /* each */
+#define LATE_CORE_NS       SURVEY_NS_PER_S /* for each other core alone, and again when all read at once */
+#define LATE_CORES_NS      (5 * SURVEY_NS_PER_S)
+
+static size_t
+usable_count(const struct report *report)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->clock_count; i++)
+		count += survey_usable(&report->clocks[i]);
+	return count;
+}
+
+uint64_t
+survey_warp_checks(const struct report *report)
+{
+	uint64_t count = 2;
+
+	for (size_t i = 0; i < report->clock_count; i++)
+		count += report->clocks[i].clock.by_tsc && survey_usable(&report->clocks[i]);
+	return count;
+}
+
+static uint64_t
+least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The part of NS that the host takes, as it did in the rate window. */
+static uint64_t
+late_ns(const struct survey *survey, uint64_t ns)
+{
+	return survey->window_away.all ? scale_mul_div(ns, survey->window_away.away, survey->window_away.all) : 0;
+}
+
+static uint64_t
+late_cores_ns(const struct survey *survey)
+{
+	return late_ns(survey, least((survey->smp->count - 1) * LATE_CORE_NS, LATE_CORES_NS));
+}
+
+uint64_t
+survey_late_tournament_ns(const struct survey *survey)
+{
+	size_t cores = survey->smp->count;
+	uint64_t all_ns;
+
+	if (cores < 2)
+		return 0;
+	all_ns = LATE_ATTEMPTS * tournament_pairs(TOURNAMENT_ALL, cores) *
+		 survey_pingpong_bound_ns(survey->report, TOURNAMENT_ALL, cores);
+	all_ns = least(all_ns, least(survey_tournament_budget_ns(survey->report), LATE_TOURNAMENT_NS));
+	return late_ns(survey, all_ns);
+}
+
+static uint64_t
+late_warps_ns(const struct survey *survey)
+{
+	return late_ns(survey, survey_warp_checks(survey->report) * LATE_WARPS_NS);
+}
+
+/* Extra time for checks and timer tests. They wait for devices, so time taken by the host comes on top. */
+static uint64_t
+late_devices_ns(const struct survey *survey)
+{
+	return late_ns(survey, survey_checks_plan_ns(survey->report) + survey->timers_ns);
+}
+
+void
+survey_plan_late(struct survey *survey)
+{
+	if (survey->smp->count < 2)
+		return;
+	survey->late_ns = LATE_TOURNAMENTS * survey_late_tournament_ns(survey) + 2 * late_cores_ns(survey) +
+			  late_warps_ns(survey) + late_devices_ns(survey);
+	survey->total_ns += survey->late_ns;
+}
+
+uint64_t
+survey_core_ns(const struct report *report, size_t cores)
+{
+	return SURVEY_SPIN_NS + survey_core_reads_ns(report, cores) + usable_count(report) * JOB_OVERHEAD_NS;
+}
+
+/* The parts of a run in their order. */
+enum part {
+	PART_RATES, PART_LATENCIES, PART_PAIRS, PART_CORES, PART_CONTENDED, PART_WARPS, PART_GAPS, PART_PAIRS_AGAIN,
+	PART_RATES_AGAIN, PART_CHECKS, PARTS,
+};
+
+static uint64_t
+part_ns(const struct report *report, size_t cores, enum part part)
+{
+	uint64_t others = cores > 1 ? cores - 1 : 0;
+
+	switch (part) {
+	case PART_RATES:
+		return survey_rates_ns(report);
+	case PART_LATENCIES:
+		return usable_count(report) * survey_duration_ns(report);
+	case PART_PAIRS:
+	case PART_PAIRS_AGAIN:
+		return others ? survey_tournament_ns(report, cores) : 0;
+	case PART_CORES:
+		return others * survey_core_ns(report, cores);
+	case PART_CONTENDED:
+		return others ? usable_count(report) * CONTENDED_NS : 0;
+	case PART_WARPS:
+		return others ? survey_warp_checks(report) * WARPS_NS : 0;
+	case PART_GAPS:
+		return cores * survey_core_share_ns(report, cores);
+	case PART_RATES_AGAIN:
+		return SURVEY_EDGE_WAIT_NS;
+	default:
+		return survey_checks_plan_ns(report);
+	}
+}
+
+uint64_t
+survey_plan_ns(const struct report *report, size_t cores)
+{
+	uint64_t sum_ns = 0;
+
+	for (enum part part = 0; part < PARTS; part++)
+		sum_ns += part_ns(report, cores, part);
+	return sum_ns;
+}
+
+/* Extra time of a part that is still to come: see survey_plan_late(). */
+static uint64_t
+late_part_ns(const struct survey *survey, enum part part)
+{
+	switch (part) {
+	case PART_CONTENDED:
+		return late_cores_ns(survey);
+	case PART_WARPS:
+		return late_warps_ns(survey);
+	case PART_PAIRS_AGAIN:
+		return survey_late_tournament_ns(survey);
+	case PART_CHECKS:
+		return late_devices_ns(survey);
+	default:
+		return 0;
+	}
+}
+
+uint64_t
+survey_rounds(const struct report *report, size_t cores)
+{
+	uint64_t all_ns = part_ns(report, cores, PART_LATENCIES) + part_ns(report, cores, PART_GAPS);
+	uint64_t round_ns = least(report->options.interval_ns / ROUNDS_A_ROW, ROUND_NS_MAX);
+
+	return survey_pace(report) == PROFILE_SOAK && report->series.max && all_ns > round_ns ? all_ns / round_ns : 1;
+}
+
+/* Latency measurements of the boot core that are left for the rounds after the first. */
+static uint64_t
+rounds_ns(const struct survey *survey)
+{
+	uint64_t all_ns = part_ns(survey->report, survey->smp->count, PART_LATENCIES);
+
+	return all_ns - survey_share_ns(survey, all_ns);
+}
+
+void
+survey_is_at(struct survey *survey, enum survey_stage stage)
+{
+	static const enum part begins_with[] = {
+		[SURVEY_AT_CONTENDED] = PART_CONTENDED,
+		[SURVEY_AT_WARPS] = PART_WARPS,
+		[SURVEY_AT_INTERFERENCE] = PART_GAPS,
+		[SURVEY_AT_RATES_AGAIN] = PART_RATES_AGAIN,
+		[SURVEY_AT_CHECKS] = PART_CHECKS,
+		[SURVEY_AT_TIMERS] = PARTS,
+	};
+	uint64_t rest_ns = survey->timers_ns;
+
+	for (enum part part = begins_with[stage]; part < PARTS; part++) {
+		rest_ns += part_ns(survey->report, survey->smp->count, part);
+		if (survey->late_ns)
+			rest_ns += late_part_ns(survey, part);
+	}
+	if (stage <= SURVEY_AT_INTERFERENCE)
+		rest_ns += rounds_ns(survey);
+	if (rest_ns < survey->total_ns && survey->done_ns < survey->total_ns - rest_ns)
+		survey->done_ns = survey->total_ns - rest_ns;
+}
+
+/*
+ * Time left in the new plan AFTER. DONE_NS of the old plan BEFORE are done, and each part keeps the fraction
+ * that is left.
+ */
+static uint64_t
+rest_ns(const uint64_t before[PARTS], uint64_t done_ns, const struct report *after, size_t cores)
+{
+	uint64_t sum_ns = 0;
+
+	for (enum part part = 0; part < PARTS; part++) {
+		uint64_t done = least(done_ns, before[part]);
+
+		if (before[part])
+			sum_ns += scale_mul_div_up(part_ns(after, cores, part), before[part] - done, before[part]);
+		done_ns -= done;
+	}
+	return sum_ns;
+}
+
+void
+survey_hurry(struct survey *survey)
+{
+	struct report *report = survey->report;
+	size_t cores = survey->smp->count;
+	uint64_t before[PARTS];
+
+	for (enum part part = 0; part < PARTS; part++)
+		before[part] = part_ns(report, cores, part);
+	report->hurried = true;
+	report->hurried_ms = scale_ns(&survey->scale, survey->hooks.tsc_ordered() - survey->start_tsc) / SURVEY_NS_PER_MS;
+	if (survey->timers_ns)
+		survey->timers_ns = survey_timers_ns(report, cores);
+	survey->late_ns = 0;
+	survey->total_ns = survey->done_ns + rest_ns(before, survey->done_ns, report, cores) + survey->timers_ns;
+	report_note(report, "The user ended the run early at %lu.%lu s (a key, or Ctrl-C of qemu/run): the rest was "
+		    "measured as with profile=quick.", report->hurried_ms / 1000, report->hurried_ms % 1000 / 100);
+}
+
+uint64_t
+survey_left_ns(uint64_t done_ns, uint64_t total_ns, uint64_t elapsed_ns)
+{
+	uint64_t left_ns = done_ns < total_ns ? total_ns - done_ns : 0;
+
+	return done_ns && done_ns >= total_ns / PACE_FROM ? scale_mul_div(left_ns, elapsed_ns, done_ns) : left_ns;
+}

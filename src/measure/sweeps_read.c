@@ -1,0 +1,130 @@
+/* Takes the readings that end a step. See sweeps.h. */
+#include "measure/sweeps.h"
+
+#define TIGHT_NS     (STEPS_SETTLE_NS / 64)
+#define TIGHT_SWEEPS 16         /* at most, until no bracket is longer than TIGHT_NS */
+#define APART_NS     (50 * SURVEY_NS_PER_MS) /* a sweep with slow reads of the RTC takes 10 ms */
+#define APART_SWEEPS 4          /* at most, until one takes no more than APART_NS */
+#define READS        4          /* the last one is used, because the first are slow */
+#define LONG_NS      SURVEY_NS_PER_MS
+#define EDGE_READS   64
+#define EDGE_TURNS   2400000    /* a batch takes at least a microsecond: bounds a wait by a count */
+#define EDGE_NS      (2400 * SURVEY_NS_PER_MS)
+
+void
+survey_step_take(struct survey *survey, size_t i, const struct sample *now, bool at_edge)
+{
+	struct survey_step *step = &survey->steps[i];
+
+	step->now = *now;
+	step->at_edge = at_edge;
+	if (!step->then.end) {
+		step->then = *now;
+		step->then_at_edge = at_edge;
+	}
+}
+
+/* Waits for the next edge of edge clock I. */
+static void
+take_edge(struct survey *survey, size_t i)
+{
+	const struct clock *clock = &survey->report->clocks[i].clock;
+	uint64_t bound = scale_ticks(&survey->scale, EDGE_NS), start, begin, raw;
+
+	survey_batch(survey, clock, 1);
+	start = begin = survey->samples[0].begin;
+	raw = survey->samples[0].ticks;
+	for (unsigned turn = 0; turn < EDGE_TURNS && begin - start < bound && !survey_end_if_due(survey); turn++) {
+		survey_batch(survey, clock, EDGE_READS);
+		for (size_t k = 0; k < EDGE_READS; k++) {
+			const struct sample *sample = &survey->samples[k];
+
+			if (sample->ticks != raw) {
+				const struct sample edge = { begin, sample->ticks, sample->end };
+
+				survey_step_take(survey, i, &edge, true);
+				return;
+			}
+			begin = sample->begin;
+		}
+	}
+}
+
+void
+steps_take_edges(struct survey *survey, uint32_t clocks)
+{
+	for (size_t i = 0; i < survey->report->clock_count; i++)
+		if (steps_is_compared(survey, i) && steps_is_edge_clock(survey, i) && set_has(clocks, i))
+			take_edge(survey, i);
+}
+
+static bool
+is_longer(const struct survey *survey, const struct sample *sample, uint64_t ns)
+{
+	return sample->end - sample->begin > scale_ticks(&survey->scale, ns);
+}
+
+/*
+ * If the last reading took long, uses the shortest one. The core was preempted in it, or the TSC jumped. Such a
+ * reading fits the readings before and after it, so it would hide a jump of the TSC.
+ */
+static void
+sweep_once(struct survey *survey, bool all, uint64_t *begin, uint64_t *end)
+{
+	*begin = *end = 0;
+	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		struct sample reading;
+
+		if (!steps_is_compared(survey, i) || (steps_is_edge_clock(survey, i) && !all))
+			continue;
+		survey_batch(survey, &survey->report->clocks[i].clock, READS);
+		reading = survey->samples[READS - 1];
+		*begin = *end ? *begin : survey->samples[0].begin;
+		*end = reading.end;
+		if (is_longer(survey, &reading, LONG_NS))
+			reading = rate_tightest(survey->samples, READS);
+		survey_step_take(survey, i, &reading, false);
+	}
+}
+
+/*
+ * If the machine is restored from a snapshot within a sweep, clocks that were read before that seem to jump alone in
+ * the next sweep. So a long sweep is repeated, and no step begins with it. A TSC that went back in it is no long sweep.
+ */
+void
+steps_sweep(struct survey *survey, bool all)
+{
+	int64_t apart = (int64_t)scale_ticks(&survey->scale, APART_NS);
+	uint64_t begin, end;
+
+	for (unsigned sweeps = 0; sweeps < APART_SWEEPS; sweeps++) {
+		sweep_once(survey, all, &begin, &end);
+		if ((int64_t)(end - begin) <= apart)
+			return;
+		for (size_t i = 0; i < survey->report->clock_count && sweeps < APART_SWEEPS - 1; i++)
+			if (survey->steps[i].then.begin >= begin)
+				survey->steps[i].then.end = 0;
+	}
+}
+
+static bool
+is_tight(const struct survey *survey)
+{
+	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		if (steps_is_compared(survey, i) && !steps_is_edge_clock(survey, i) &&
+		    is_longer(survey, &survey->steps[i].now, TIGHT_NS))
+			return false;
+	}
+	return true;
+}
+
+/* Rates are computed from these readings, so the core should not be preempted in any of them. */
+void
+steps_sweep_tightly(struct survey *survey)
+{
+	unsigned sweeps = 0;
+
+	do
+		steps_sweep(survey, false);
+	while (++sweeps < TIGHT_SWEEPS && !is_tight(survey));
+}

@@ -1,0 +1,98 @@
+/* Finds a core's offset by indirect paths over other cores. See offsets_indirect.h. */
+#include "sync/offsets_indirect.h"
+
+#include "consensus/marzullo.h"
+
+#define AGREE_STEPS 2 /* the one wrong path may start highest */
+
+struct aim {
+	const struct offsets *offsets;
+	size_t rank;
+};
+
+/* The path from the boot core over THROUGH to RANK. */
+static struct offset
+way_of_pairs(const struct offsets *offsets, size_t through, size_t rank)
+{
+	return offset_add(offsets_pair(offsets, 0, through), offsets_pair(offsets, through, rank));
+}
+
+/* Number of paths to RANK that start at LOW or below and end at HIGH or above. */
+static size_t
+count_ways(const struct offsets *offsets, size_t rank, int64_t low, int64_t high)
+{
+	size_t count = 0;
+
+	for (size_t i = 1; i < offsets->cores; i++) {
+		struct offset way = way_of_pairs(offsets, i, rank);
+
+		count += offset_is_known(way) && way.low <= low && way.high >= high;
+	}
+	return count;
+}
+
+static struct offset
+way_by_pairs(const void *context, size_t through)
+{
+	const struct aim *aim = context;
+
+	return way_of_pairs(aim->offsets, through, aim->rank);
+}
+
+/*
+ * Returns true if all paths but one agree: that path leads through a core that moved. If cores drift, more
+ * paths are wrong.
+ */
+static bool
+agree_but_for_one(const struct offsets *offsets, size_t rank)
+{
+	const struct aim aim = { offsets, rank };
+	struct marzullo ways = marzullo_find(way_by_pairs, &aim, offsets->cores, AGREE_STEPS);
+
+	return ways.votes + 1 >= ways.voters;
+}
+
+/* The hull of all paths. */
+static struct offset
+hull_of_ways(const struct offsets *offsets, size_t rank)
+{
+	struct offset hull = { INT64_MAX, INT64_MIN };
+
+	for (size_t i = 1; i < offsets->cores; i++) {
+		struct offset way = way_of_pairs(offsets, i, rank);
+
+		if (!offset_is_known(way))
+			continue;
+		hull.low = way.low < hull.low ? way.low : hull.low;
+		hull.high = way.high > hull.high ? way.high : hull.high;
+	}
+	return hull;
+}
+
+/*
+ * At least half of the paths are right: a path is only wrong if its core moved between its two ping-pongs. No
+ * right path starts above the true offset or ends below it. Therefore the true offset is not below the least
+ * value at which half of the paths have started, and the same holds above.
+ */
+struct offset
+offsets_place_by_ways(const struct offsets *offsets, size_t rank, struct offset shared)
+{
+	size_t ways = count_ways(offsets, rank, INT64_MAX, INT64_MIN), right = ways - ways / 2;
+	struct offset place = { INT64_MAX, INT64_MIN };
+
+	if (!ways)
+		return shared;
+	if (!agree_but_for_one(offsets, rank))
+		return hull_of_ways(offsets, rank);
+	for (size_t i = 1; i < offsets->cores; i++) {
+		struct offset way = way_of_pairs(offsets, i, rank);
+
+		if (!offset_is_known(way))
+			continue;
+		if (way.low < place.low && count_ways(offsets, rank, way.low, INT64_MIN) >= right)
+			place.low = way.low;
+		if (way.high > place.high && count_ways(offsets, rank, INT64_MAX, way.high) >= right)
+			place.high = way.high;
+	}
+	return place;
+}

@@ -1,0 +1,121 @@
+/* Finds outliers among the cores, pair by pair. See outliers.h. */
+#include "sync/outliers.h"
+
+#define REPRESENTATIVES_MAX 16 /* If there is a majority, most cores that are not disputed belong to it. */
+
+struct cores {
+	minority_ask *ask;
+	const void *context;
+	uint64_t limit;
+	size_t count, known; /* COUNT: all cores. KNOWN: cores with at least one known pair. */
+};
+
+static struct offset
+between(const struct cores *cores, size_t a, size_t b)
+{
+	return a == b ? (struct offset){ 0, 0 } : cores->ask(cores->context, a, b);
+}
+
+static bool
+differ(const struct cores *cores, size_t a, size_t b)
+{
+	struct offset offset = between(cores, a, b);
+
+	return offset_is_known(offset) && offset_nearest(offset) > cores->limit;
+}
+
+static size_t
+count_known(const struct cores *cores, size_t core)
+{
+	size_t known = 0;
+
+	for (size_t other = 0; other < cores->count; other++)
+		known += offset_is_known(between(cores, core, other));
+	return known;
+}
+
+static bool
+is_disputed(const struct cores *cores, size_t core, bool *any_differs)
+{
+	size_t differs = 0;
+
+	for (size_t other = 0; other < cores->count; other++)
+		differs += differ(cores, core, other);
+	*any_differs |= differs > 0;
+	return 2 * differs >= count_known(cores, core);
+}
+
+/* Middle of the possible distances between A and B. */
+static uint64_t
+likely(const struct cores *cores, size_t a, size_t b)
+{
+	struct offset offset = between(cores, a, b);
+	uint64_t near = offset_nearest(offset);
+
+	return near + (offset_farthest(offset) - near) / 2;
+}
+
+/*
+ * Returns true if OTHER is proven to be no further from REPRESENTATIVE than CORE probably is from either of
+ * them. The proof is their own pair. If that is too wide, CORE's pairs with both prove it, provided that they
+ * also allow both to be equal. This keeps the first of three cores in a line from being an outlier just because
+ * the second is nearer to the third.
+ */
+static bool
+agrees_with_representative(const struct cores *cores, size_t representative, size_t other, size_t core)
+{
+	struct offset own = between(cores, representative, other);
+	struct offset way = offset_add(between(cores, representative, core), between(cores, core, other));
+	uint64_t to_other = likely(cores, core, other), to_representative = likely(cores, core, representative);
+	uint64_t most = to_other < to_representative ? to_other : to_representative;
+
+	return !differ(cores, representative, other) &&
+	       ((offset_is_known(own) && offset_farthest(own) <= most) ||
+		(offset_is_known(way) && offset_nearest(way) <= cores->limit && offset_farthest(way) <= most));
+}
+
+/*
+ * Returns true if CORE differs from more than half of the cores. Only cores that agree with REPRESENTATIVE are
+ * counted.
+ */
+static bool
+is_against_most(const struct cores *cores, size_t core, size_t representative)
+{
+	size_t count = 0;
+
+	for (size_t other = 0; other < cores->count; other++)
+		count += differ(cores, core, other) && agrees_with_representative(cores, representative, other, core);
+	return 2 * count > cores->known;
+}
+
+static bool
+is_outlier(const struct cores *cores, size_t core, const bool *disputed)
+{
+	size_t asked = 0;
+
+	for (size_t i = 0; i < cores->count && disputed[core] && asked < REPRESENTATIVES_MAX; i++) {
+		if (disputed[i] || !differ(cores, core, i))
+			continue;
+		asked++;
+		if (is_against_most(cores, core, i))
+			return true;
+	}
+	return false;
+}
+
+struct minority
+minority_find(minority_ask *ask, const void *context, uint64_t limit, size_t count, bool *outlier, bool *disputed)
+{
+	struct cores cores = { ask, context, limit, count, 0 };
+	struct minority minority = { .outliers = 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		cores.known += count_known(&cores, i) > 1;
+		disputed[i] = is_disputed(&cores, i, &minority.any_differs);
+	}
+	for (size_t i = 0; i < count; i++) {
+		outlier[i] = is_outlier(&cores, i, disputed);
+		minority.outliers += outlier[i];
+	}
+	return minority;
+}

@@ -1,0 +1,73 @@
+/* Schedules the pairs of a measurement pass. See pair_schedule.h. */
+#include "sync/pair_schedule.h"
+
+size_t
+tournament_rounds(enum tournament kind, size_t cores)
+{
+	if (cores < 2)
+		return 0;
+	return kind == TOURNAMENT_STAR || cores % 2 == 0 ? cores - 1 : cores;
+}
+
+size_t
+tournament_pairs(enum tournament kind, size_t cores)
+{
+	if (cores < 2)
+		return 0;
+	return kind == TOURNAMENT_STAR ? cores - 1 : cores * (cores - 1) / 2;
+}
+
+static size_t
+star_opponent(size_t round, size_t core)
+{
+	if (core == 0)
+		return round + 1;
+	return core == round + 1 ? 0 : TOURNAMENT_BYE;
+}
+
+/*
+ * Two cores on the circle are a pair if their numbers add up to the round's, modulo the circle's size. The size
+ * is odd, so in each round exactly one core would be paired with itself. It is paired with the core outside the
+ * circle, the last of an even number, or else is idle.
+ */
+static size_t
+circle_opponent(size_t cores, size_t round, size_t core)
+{
+	size_t circle = tournament_rounds(TOURNAMENT_ALL, cores);
+	size_t opponent;
+
+	if (core == circle)
+		return round % 2 == 0 ? round / 2 : (round + circle) / 2;
+	opponent = (round + circle - core) % circle;
+	if (opponent != core)
+		return opponent;
+	return cores % 2 == 0 ? circle : TOURNAMENT_BYE;
+}
+
+size_t
+tournament_opponent(enum tournament kind, size_t cores, size_t round, size_t core)
+{
+	return kind == TOURNAMENT_STAR ? star_opponent(round, core)
+				       : circle_opponent(cores, round, core);
+}
+
+/* Sorted by the greater number, then by the lesser, so the index does not depend on the number of cores. */
+size_t
+tournament_index(enum tournament kind, size_t cores, size_t a, size_t b)
+{
+	(void)cores;
+	return kind == TOURNAMENT_STAR ? b - 1 : b * (b - 1) / 2 + a;
+}
+
+void
+tournament_pair(enum tournament kind, size_t index, size_t *a, size_t *b)
+{
+	*a = index;
+	*b = 1;
+	if (kind == TOURNAMENT_STAR) {
+		*a = 0;
+		*b = index + 1;
+	}
+	while (*a >= *b)
+		*a -= (*b)++;
+}
