@@ -40,7 +40,9 @@ survey_begin_record(struct survey *survey)
 void
 survey_set_scale(struct survey *survey, struct scale scale)
 {
-	const struct record_scale entry = { scale.hz.num, scale.hz.den };
+	const struct rate_interval *tsc = &survey->tsc;
+	bool is_sure = tsc->known && !survey->tsc_doubtful;
+	const struct record_scale entry = { scale.hz.num, scale.hz.den, is_sure ? tsc->low : 0, is_sure ? tsc->high : 0 };
 
 	survey->scale = scale;
 	record_put(&survey->record, RECORD_SCALE, &entry, NULL, 0);

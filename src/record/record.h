@@ -20,7 +20,8 @@
 #define RECORD_VERSION      1u
 #define RECORD_HEADER_BYTES 16u
 #define RECORD_BLOCK_BYTES  12u   /* the header of a block */
-#define RECORD_BLOCK_MAX    4096u /* bytes of entries in a block */
+#define RECORD_BLOCK_MAX    4096u /* bytes of entries in a block, unless one entry is longer */
+#define RECORD_ENTRY_MAX    32768u /* bytes of an entry */
 #define RECORD_ENTRY_BYTES  8u    /* the header of an entry */
 #define RECORD_SIZE_MIN     52u   /* a record without entries: header, block header, and the entry END */
 
@@ -39,6 +40,7 @@ enum record_kind {
 	RECORD_WATCH = 11,
 	RECORD_GAP = 12,
 	RECORD_END = 13,
+	RECORD_TIMER = 14,
 };
 
 /* Texts are ASCII, padded with zeros; one that fills its array has no zero. */
@@ -50,6 +52,7 @@ struct record_run { /* the first entry */
 
 struct record_scale { /* the TSC's rate as the run knew it from here on; later entries with ns were converted by it */
 	uint64_t hz_num, hz_den; /* the rate is hz_num / hz_den Hz */
+	uint64_t low_microhz, high_microhz; /* bounds of the rate; both 0 if it was not measured or not confirmed */
 };
 
 struct record_core {
@@ -126,23 +129,59 @@ struct record_exchange { /* messages between a pair of cores; times are in ticks
 	uint64_t best_trip_ticks, median_trip_ticks;
 };
 
-struct record_event { /* one interrupt */
-	uint64_t count; /* the timer's own counter, or 0 if it has none */
-	uint64_t tsc;   /* read after the counter */
+#define RECORD_PERIODIC  1u /* periods, not one-shots */
+#define RECORD_OWN_PHASE 2u /* its periods run before it is armed */
+#define RECORD_BY_TSC    4u /* its deadline is a reading of the TSC */
+#define RECORD_UNTIMED   8u /* its deadline is not known, so its interrupts are only counted */
+
+struct record_timer { /* the test of one timer in one mode with one interval: a row of report.intervals */
+	uint16_t timer; /* its number in other entries: the index of the row */
+	uint16_t flags;
+	uint32_t core;
+	char source[16];
+	uint64_t interval_ns;    /* as programmed */
+	uint64_t hz_num, hz_den; /* the nominal rate of its counter, 0 / 0 if there is none */
+	/*
+	 * For a timer without a nominal rate, and not by the TSC: its counter counted down by SPAN_TICKS in
+	 * SPAN_LEAST to SPAN_MOST ticks of the TSC.
+	 */
+	uint64_t span_ticks, span_least, span_most;
+	uint64_t phase_ticks; /* its count may start up to so many ticks after it is armed */
+	uint64_t count_mask;  /* mask of the counter that the handler reads, or 0 if it reads none */
+	uint64_t step_ticks;  /* step of the counter by which it is timed: its own, or the TSC's if it has none */
 };
 
-#define RECORD_PERIODIC 1u
+struct record_event { /* one interrupt, or a gap: the TSC before and after */
+	uint64_t count; /* the timer's own counter, or 0 if it has none. Polled: the TSC of the last look without status */
+	uint64_t tsc;   /* read after the counter. Polled: the TSC of the first look with status */
+};
 
-struct record_interrupts { /* one arming of a timer, and the items struct record_event that came of it */
-	char source[16];
-	uint32_t core;
-	uint16_t flags;
-	uint64_t interval_ticks;           /* as programmed, in ticks of the timer */
-	uint64_t deadline;                 /* the timer's own counter at the deadline, or 0 if it has none */
+enum record_interrupts_what {
+	RECORD_SHOT = 1,    /* a one-shot */
+	RECORD_PERIODS = 2, /* periods, with interrupts open */
+	RECORD_MASKED = 3,  /* periods: interrupts were masked before they were open for as long */
+	RECORD_EXPIRED = 4, /* armed with a deadline that had passed */
+	RECORD_WAITED = 5,  /* one event of a timer that runs by itself */
+	RECORD_POLLED = 6,  /* the same without an interrupt: its status is polled */
+};
+
+#define RECORD_AWAY_MAX 512u /* an arming with so many gaps may have had more */
+
+/*
+ * One arming of a timer. The items are struct record_event: first its gaps, then its interrupts. A gap is a time in
+ * which the core did not poll, longer than 10 us, or than 250 us where it ends in the handler.
+ */
+struct record_interrupts {
+	uint16_t timer;
+	uint16_t what;
+	uint16_t gaps;  /* how many of the items are gaps */
+	uint16_t due;   /* 1 if by its own status the timer was due after the wait */
+	uint16_t asked; /* periods that interrupts were open for, or 1 */
+	uint64_t ticks; /* the interval as programmed, in ticks of the timer */
+	uint64_t deadline;                  /* the timer's own counter at the deadline, or 0 if it has none */
 	uint64_t armed_before, armed_after; /* TSC before and after the programming */
-	uint64_t opened, closed;           /* TSC between which interrupts were open */
-	uint64_t taken;                    /* interrupts; more than there are items if the buffer was full */
-	uint16_t due;                      /* the status register after the wait, or 0 if it was not read */
+	uint64_t opened, closed;            /* TSC between which interrupts were open */
+	uint64_t taken; /* interrupts; more than there are items if they did not stop */
 };
 
 struct record_octave { /* item N of a watch: gaps of 2^(N-1) to 2^N - 1 ns */
@@ -181,7 +220,7 @@ struct record_kind_row {
 	struct record_shape fixed, item; /* fixed.bytes 0: no such kind */
 };
 
-#define RECORD_KINDS (RECORD_END + 1)
+#define RECORD_KINDS (RECORD_TIMER + 1)
 extern const struct record_kind_row record_kinds[RECORD_KINDS];
 
 /* Returns field I < shape->count. */
@@ -202,7 +241,7 @@ void record_begin(struct record *record, void *bytes, size_t size);
 
 /*
  * Appends an entry of KIND from its struct, with COUNT ITEMS of its item struct. Returns false if it was dropped: there
- * is no space, it is larger than a block, or the record has ended.
+ * is no space, it is larger than RECORD_ENTRY_MAX, or the record has ended.
  */
 bool record_put(struct record *record, enum record_kind kind, const void *fixed, const void *items, size_t count);
 

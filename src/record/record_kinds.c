@@ -9,15 +9,16 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "fields are copied as 
 
 /* One object without pointers: in the image a pointer would take 32 bytes with its relocation. */
 static const struct all_fields {
-	struct record_field run[3], scale[2], core[2], clock[5], mark[4], sample[3], reading[6],
-		batch[4], cell[2], latency[8], exchange[13], event[2], interrupts[11], watch[7], octave[1],
-		gap[3], end[2];
+	struct record_field run[3], scale[4], core[2], clock[5], mark[4], sample[3], reading[6],
+		batch[4], cell[2], latency[8], exchange[13], event[2], interrupts[12], watch[7], octave[1],
+		gap[3], end[2], timer[13];
 } fields = {
 	.run = {
 		TEXT(record_run, version), TEXT(record_run, commit), FIELD(record_run, start_tsc),
 	},
 	.scale = {
-		FIELD(record_scale, hz_num), FIELD(record_scale, hz_den),
+		FIELD(record_scale, hz_num), FIELD(record_scale, hz_den), FIELD(record_scale, low_microhz),
+		FIELD(record_scale, high_microhz),
 	},
 	.core = { FIELD(record_core, core), FIELD(record_core, apic_id) },
 	.clock = {
@@ -54,11 +55,11 @@ static const struct all_fields {
 	},
 	.event = { FIELD(record_event, count), FIELD(record_event, tsc) },
 	.interrupts = {
-		TEXT(record_interrupts, source), FIELD(record_interrupts, core), FIELD(record_interrupts, flags),
-		FIELD(record_interrupts, interval_ticks), FIELD(record_interrupts, deadline),
+		FIELD(record_interrupts, timer), FIELD(record_interrupts, what), FIELD(record_interrupts, gaps),
+		FIELD(record_interrupts, due), FIELD(record_interrupts, asked), FIELD(record_interrupts, ticks),
+		FIELD(record_interrupts, deadline),
 		FIELD(record_interrupts, armed_before), FIELD(record_interrupts, armed_after),
 		FIELD(record_interrupts, opened), FIELD(record_interrupts, closed), FIELD(record_interrupts, taken),
-		FIELD(record_interrupts, due),
 	},
 	.watch = {
 		FIELD(record_watch, core), FIELD(record_watch, begin_tsc), FIELD(record_watch, observed_ticks),
@@ -70,9 +71,16 @@ static const struct all_fields {
 		FIELD(record_gap, core), FIELD(record_gap, tsc), FIELD(record_gap, ticks),
 	},
 	.end = { FIELD(record_end, entries), FIELD(record_end, dropped) },
+	.timer = {
+		FIELD(record_timer, timer), FIELD(record_timer, flags), FIELD(record_timer, core),
+		TEXT(record_timer, source), FIELD(record_timer, interval_ns), FIELD(record_timer, hz_num),
+		FIELD(record_timer, hz_den), FIELD(record_timer, span_ticks), FIELD(record_timer, span_least),
+		FIELD(record_timer, span_most), FIELD(record_timer, phase_ticks), FIELD(record_timer, count_mask),
+		FIELD(record_timer, step_ticks),
+	},
 };
 
-_Static_assert(sizeof(struct record_interrupts) <= UINT8_MAX, "offsets of the largest struct fit their field");
+_Static_assert(sizeof(struct record_timer) <= UINT8_MAX, "offsets of the largest struct fit their field");
 
 #define SHAPE(name, bytes) \
 	{ offsetof(struct all_fields, name) / sizeof(struct record_field), \
@@ -82,7 +90,7 @@ _Static_assert(sizeof(struct record_interrupts) <= UINT8_MAX, "offsets of the la
 
 const struct record_kind_row record_kinds[RECORD_KINDS] = {
 	[RECORD_RUN] = PLAIN(run, 48),
-	[RECORD_SCALE] = PLAIN(scale, 16),
+	[RECORD_SCALE] = PLAIN(scale, 32),
 	[RECORD_CORE] = PLAIN(core, 8),
 	[RECORD_CLOCK] = PLAIN(clock, 42),
 	[RECORD_MARK] = PLAIN(mark, 42),
@@ -90,10 +98,11 @@ const struct record_kind_row record_kinds[RECORD_KINDS] = {
 	[RECORD_BATCH] = LIST(batch, 22, sample, 24),
 	[RECORD_LATENCY] = LIST(latency, 48, cell, 12),
 	[RECORD_EXCHANGE] = PLAIN(exchange, 84),
-	[RECORD_INTERRUPTS] = LIST(interrupts, 80, event, 16),
+	[RECORD_INTERRUPTS] = LIST(interrupts, 66, event, 16),
 	[RECORD_WATCH] = LIST(watch, 52, octave, 8),
 	[RECORD_GAP] = PLAIN(gap, 20),
 	[RECORD_END] = PLAIN(end, 16),
+	[RECORD_TIMER] = PLAIN(timer, 96),
 };
 
 const struct record_field *

@@ -52,7 +52,7 @@ enter_block(struct record_reader *reader)
 	if (left < RECORD_BLOCK_BYTES)
 		return stop(reader, RECORD_CUT, RECORD_BLOCK_ENDS);
 	length = number_at(header + 4, 4);
-	if (length == 0 || length > RECORD_BLOCK_MAX)
+	if (length == 0 || length > RECORD_ENTRY_MAX)
 		return stop(reader, RECORD_DAMAGED, RECORD_BLOCK_LENGTH);
 	if (length > left - RECORD_BLOCK_BYTES)
 		return stop(reader, RECORD_CUT, RECORD_BLOCK_ENDS);

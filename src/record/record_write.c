@@ -120,10 +120,10 @@ append(struct record *record, enum record_kind kind, const void *fixed, const vo
 bool
 record_put(struct record *record, enum record_kind kind, const void *fixed, const void *items, size_t count)
 {
-	size_t bytes = count > RECORD_BLOCK_MAX ? SIZE_MAX : entry_bytes(kind, count);
-	size_t header = bytes <= RECORD_BLOCK_MAX && needs_block(record, bytes) ? RECORD_BLOCK_BYTES : 0;
+	size_t bytes = count > RECORD_ENTRY_MAX ? SIZE_MAX : entry_bytes(kind, count);
+	size_t header = bytes <= RECORD_ENTRY_MAX && needs_block(record, bytes) ? RECORD_BLOCK_BYTES : 0;
 
-	if (record->ended || bytes > RECORD_BLOCK_MAX ||
+	if (record->ended || bytes > RECORD_ENTRY_MAX ||
 	    record->size - record->length < END_BYTES + header + bytes) {
 		record->dropped++;
 		return false;
