@@ -90,6 +90,22 @@ apply_findings(struct report *report)
 	}
 }
 
+/* Moves failures to the front without changing their order. */
+static void
+order_findings(struct report *report)
+{
+	struct finding *findings = report->findings;
+
+	for (size_t i = 1; i < report->finding_count; i++) {
+		struct finding finding = findings[i];
+		size_t at = i;
+
+		for (; at && finding.severity == VERDICT_FAIL && findings[at - 1].severity != VERDICT_FAIL; at--)
+			findings[at] = findings[at - 1];
+		findings[at] = finding;
+	}
+}
+
 /*
  * Sets the run's verdict: the first that applies of fail, incomplete, warn and pass. A fault is a fault however
  * little else was measured, so fail comes first. An incomplete run neither passes nor only warns, because the
@@ -113,7 +129,7 @@ judge_report(struct report *report)
 	judge_adjust(report);
 	judge_cores(report);
 	judge_outcomes(report);
-	judge_order(report);
+	order_findings(report);
 	judge_costs(report);
 	judge_quality(report);
 	judge_gaps(report);

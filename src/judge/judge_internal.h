@@ -35,15 +35,17 @@ bool judge_tsc_moved(const struct report *report);
 
 /* Sets the discontinuities' classes and adds their findings. Called before all others, which use: */
 void judge_discontinuities(struct report *report);
-/* Returns true if only CLOCK jumped at this one,. */
+/* Returns true if only CLOCK jumped at this discontinuity. */
 bool judge_jumped_at(const struct report *report, size_t discontinuity, const char *clock);
-/* Or at any of them. */
+/* Returns true if only CLOCK jumped at any discontinuity. */
 bool judge_jumped(const struct report *report, const char *clock);
+/* Number of the report's discontinuities at which only CLOCK, an id, jumped. */
+uint64_t judge_jumps(const struct report *report, const char *clock);
 /* Returns true if the TSC stepped or jumped by its own readings. */
 bool judge_tsc_steps(const struct report *report);
 /* The TSC as a set; if it is not in the report, the bit after the last clock. */
 uint32_t judge_tsc(const struct report *report);
-/* Returns true if it diverged from all other clocks at any of them, perhaps because it stopped. */
+/* Returns true if the TSC diverged from all other clocks at any discontinuity, perhaps because it stopped. */
 bool judge_tsc_parts(const struct report *report);
 
 void judge_states(struct report *report); /* also sets each clock's own verdict; before the functions below */
@@ -70,8 +72,6 @@ void judge_costs(struct report *report);   /* cost of a read for a program */
 /* A note on when in a soak time was stolen, if most of it was in one stretch. */
 void judge_gaps(struct report *report);
 void judge_quality(struct report *report); /* reliability of the latencies under stolen time */
-/* after all findings: moves failures to the front without changing their order */
-void judge_order(struct report *report);
 /* The clocks' rates against each other, from implied, change_halves and change_since of each report_clock. */
 void judge_rates(struct report *report);
 

@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "judge/cores/judge_cores.h"
-#include "judge/discontinuity_said.h"
 
 bool
 judge_misbehaves(const struct report *report, const struct clock *clock)
@@ -32,7 +31,7 @@ steps_back(const struct report *report, const struct report_clock *entry)
 static uint64_t
 steps_allowed(const struct report *report, const struct report_clock *entry)
 {
-	uint64_t explained = entry->disturbed, jumps = discontinuity_jumps(report, "tsc");
+	uint64_t explained = entry->disturbed, jumps = judge_jumps(report, "tsc");
 
 	if (text_equal(entry->clock.id, "tsc") && jumps > explained)
 		explained = jumps;

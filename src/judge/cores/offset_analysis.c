@@ -1,7 +1,6 @@
 /* Offset analysis: finds which cores are off, from which others, and how far. See offset_analysis.h. */
 #include "judge/cores/offset_analysis.h"
 
-#include "judge/cores/star.h"
 #include "rules/rules.h"
 
 #define TRIPS     4 /* The limit for synchronised cores is at least this many best round trips, */
@@ -21,6 +20,63 @@ view_distance(struct offset offset)
 	if (!offset_is_known(offset))
 		return (struct distance){ .near = 0 };
 	return (struct distance){ offset_nearest(offset), offset_farthest(offset), offset.low > 0 };
+}
+
+/*
+ * In a star schedule every core is measured against the boot core only. If the boot core's TSC steps midway,
+ * cores measured before and after appear to differ though none of them is at fault. The next pass tells the two
+ * cases apart.
+ */
+
+/* Returns the pass after the one in VIEW. */
+static const struct offsets *
+next_pass(const struct view *view)
+{
+	const struct report_skew *skew = view->skew;
+
+	if (skew->middle_measured)
+		return &skew->middle;
+	return view->offsets == &skew->offsets ? &skew->latest : &skew->offsets;
+}
+
+/*
+ * Returns true if the next pass gives the same offsets as the star, for all cores. One core alone may have been
+ * the first or last that the boot core met before it stepped, and the minority was found by all of them.
+ * Without another pass nothing is confirmed.
+ */
+static bool
+star_is_confirmed(const struct view *view)
+{
+	const struct report_skew *skew = view->skew;
+	const struct offsets *next = next_pass(view);
+
+	if (!skew->drift_measured || skew->any_moved)
+		return false;
+	for (size_t i = 1; i < view->offsets->cores; i++)
+		if (offset_gap(offsets_pair(view->offsets, 0, i), offsets_pair(next, 0, i)))
+			return false;
+	return true;
+}
+
+/*
+ * Returns true if the next pass also proves that RANK differs from a core of the majority. A pass with wide
+ * intervals confirms any offset, so agreement with it is not enough. Always true for a pass of all pairs, and
+ * for the boot core.
+ */
+static bool
+star_proves(const struct view *view, size_t rank)
+{
+	const struct offsets *next = next_pass(view);
+
+	if (view->offsets->kind != TOURNAMENT_STAR || rank == 0)
+		return true;
+	for (size_t i = 1; i < view->offsets->cores; i++) {
+		uint64_t ticks = view_distance(offsets_proven(next, i, rank)).near;
+
+		if (!view->outlier[i] && !view_core(view, i)->drifts && view_ns_down(view, ticks) > view->offset_limit_ns)
+			return true;
+	}
+	return false;
 }
 
 static struct offset
@@ -85,7 +141,7 @@ view_is_off(const struct view *view, size_t rank)
 {
 	size_t other;
 
-	return view->outlier[rank] && !view_core(view, rank)->drifts && !view->star_open && star_tells(view, rank) &&
+	return view->outlier[rank] && !view_core(view, rank)->drifts && !view->star_open && star_proves(view, rank) &&
 	       view_offset_ns(view, rank, &other).near > view->offset_limit_ns;
 }
 
