@@ -19,10 +19,9 @@ function showReport(report, main) {
 			compareWith(report, [...file.files], place);
 		file.value = "";
 	});
-	startCharts();
 }
 
-function start() {
+async function start() {
 	const main = document.getElementById("main");
 	const text = document.getElementById("report").textContent;
 	const footer = document.getElementById("footer");
@@ -34,6 +33,7 @@ function start() {
 		"Charts: Chart.js, MIT licence.");
 	try {
 		showReport(readReport(text), main);
+		await startCharts(main);
 	} catch (error) {
 		document.getElementById("compare-label").hidden = true;
 		main.replaceChildren(el("p", {class: "problem", role: "alert"},
