@@ -3,14 +3,14 @@
 
 #include "base/scale.h"
 
-#define MAP_MARGIN      19 /* the label of a row and blanks: leaves 60 cores in TABLE_COLUMNS */
+#define MAP_MARGIN      19 /* columns of a row's label and blanks, which leave 60 for cores in TABLE_COLUMNS */
 #define WORST_PAIRS     8
 #define OFFSET_COLUMNS  8
-#define ID_COLUMNS      10 /* the largest APIC id */
+#define ID_COLUMNS      10 /* digits of the largest APIC id */
 #define GROUP_COLUMNS   18
 #define COUNT_COLUMNS   7
 
-/* State of a pair seen from the row's core, as a letter of the map. */
+/* How the row's core compares with the column's core, as a character of the map. */
 enum pair {
 	PAIR_AGREE = '.',
 	PAIR_BEHIND = '<',
@@ -51,7 +51,7 @@ put_legend(struct text *out, const struct report *report)
 	text_put(out, report_shown_summary(report)->contradictions ? ", ! contradicts the others\n\n" : "\n\n");
 }
 
-/* The columns' APIC ids, each from top to bottom. */
+/* Writes the APIC id of each column, its digits from top to bottom. */
 static void
 put_column_ids(struct text *out, const struct report *report)
 {
@@ -90,7 +90,7 @@ static void
 put_map(struct text *out, const struct report *report)
 {
 	size_t cores = report->skew.offsets.cores;
-	/* A star has pairs with the boot core only. */
+	/* In a star schedule each core was compared with the boot core only. */
 	size_t rows = report->skew.kind == TOURNAMENT_STAR ? 1 : cores;
 
 	put_legend(out, report);
@@ -109,7 +109,7 @@ struct worst {
 	struct offset offset;
 };
 
-/* A larger proven offset or, if that is equal, a larger possible one. */
+/* Returns true if OFFSET has the larger proven minimum or, if these are equal, the larger possible maximum. */
 static bool
 is_worse(struct offset offset, struct offset than)
 {
@@ -120,7 +120,7 @@ is_worse(struct offset offset, struct offset than)
 	return offset_farthest(offset) > offset_farthest(than);
 }
 
-/* Inserts PAIR into the COUNT worst pairs in their order. The last one may drop out. */
+/* Inserts PAIR into the sorted list of the COUNT worst pairs. A full list loses its last. Returns the new count. */
 static size_t
 insert(struct worst worst[WORST_PAIRS], size_t count, struct worst pair)
 {
@@ -169,7 +169,7 @@ put_worst_pairs(struct text *out, const struct report *report)
 	}
 }
 
-/* Pairs of each kind, within a group or between two groups. */
+/* Number of pairs in each state, within a group or between it and all other groups. */
 struct counts {
 	size_t agree, differ, contradict, unknown;
 };

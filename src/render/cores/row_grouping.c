@@ -1,4 +1,4 @@
-/* Chooses which cores have a row of their own, and which share the row of their package. See table_cores.h. */
+/* Chooses which cores have their own row, and which share the row of their package. See table_cores.h. */
 #include "render/cores/table_cores.h"
 
 #define LABEL_SIZE 16
@@ -91,7 +91,7 @@ rows_at_most(enum table_remark remark)
 {
 	if (remark == TABLE_PLAIN)
 		return 0;
-	return remark == TABLE_SLOWEST ? SIZE_MAX : TABLE_REMARKED_MAX; /* the caller's list is bounded */
+	return remark == TABLE_SLOWEST ? SIZE_MAX : TABLE_REMARKED_MAX; /* one core for each clock at most */
 }
 
 const struct report_core *

@@ -1,4 +1,4 @@
-/* Other results on the cores' TSCs, in a sentence each: drift, TSC_ADJUST and warps. See table_cores.h. */
+/* A sentence on each check of the cores' TSCs: drift, TSC_ADJUST and warps. See table_cores.h. */
 #include "render/cores/table_cores.h"
 
 #include "base/number.h"
@@ -19,15 +19,16 @@ put_early_messages(struct text *out, const struct report_skew *skew)
 }
 
 /*
- * Drifts of the other cores' TSCs against the boot core. If the boot core drifts, drifts of all cores against
- * most.
+ * Drifts of the other cores' TSCs against the boot core's. If the boot core's TSC drifts itself, it is included, and
+ * the largest drift is against most cores.
  */
 struct drifts {
-	bool from_most;
-	size_t others, known, drifting;
-	struct offset within;           /* range of the other cores' known drifts */
+	bool from_most;                 /* true if the boot core's TSC drifts */
+	size_t others;                  /* started cores without the boot core */
+	size_t known, drifting;         /* cores whose drift is known, and whose drift is proven */
+	struct offset within;           /* the range that includes all known drifts */
 	const struct report_core *most; /* the drifting core with the largest drift */
-	struct offset most_ppb;         /* and its drift */
+	struct offset most_ppb;         /* the drift of this core against most cores */
 };
 
 static struct drifts
@@ -95,8 +96,8 @@ put_drifts(struct text *out, const struct report *report)
 
 /* Summary of the cores' TSC_ADJUST. */
 struct adjusts {
-	size_t asked, have;
-	const struct report_core *least, *greatest;
+	size_t asked, have; /* number of cores with known facts, and of cores with the register */
+	const struct report_core *least, *greatest; /* the cores with the smallest and the largest value */
 };
 
 static struct adjusts

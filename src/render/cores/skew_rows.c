@@ -1,5 +1,5 @@
 /*
- * A row for each core: its topology, the offset and drift of its TSC against the boot core, and its TSC_ADJUST.
+ * A row for each core: its topology, its TSC's offset and drift against the boot core's TSC, and its TSC_ADJUST.
  */
 #include "render/cores/table_cores.h"
 
@@ -9,15 +9,15 @@
 #define LABEL_COLUMNS    (TABLE_CORE_COLUMNS + 1) /* with a mark */
 #define TOPOLOGY_COLUMNS 8
 #define PLACE_COLUMNS    (LABEL_COLUMNS + 1 + TOPOLOGY_COLUMNS)
-#define OFFSET_COLUMNS   8  /* for each end of an interval */
+#define OFFSET_COLUMNS   8  /* one end of an interval */
 #define DRIFT_COLUMNS    7
-#define ADJUST_COLUMNS   19 /* one less than INT64_MIN needs, which then has no blank before it */
+#define ADJUST_COLUMNS   19 /* INT64_MIN needs 20 and takes the blank before it, too */
 #define BOTH_ENDS(columns) (2 * (columns) + 4) /* two ends and " .. " between them */
 #define LABEL_SIZE       64
 
-#define OFFSET_NS_MAX 9999999 /* largest with a sign in OFFSET_COLUMNS */
-#define PPM_DIGITS    3       /* decimals, as far as they fit */
-#define DRIFT_PPM_MAX 999999  /* largest with a sign in DRIFT_COLUMNS */
+#define OFFSET_NS_MAX 9999999 /* largest offset that fits OFFSET_COLUMNS with its sign */
+#define PPM_DIGITS    3       /* most decimals of a drift */
+#define DRIFT_PPM_MAX 999999  /* largest drift that fits DRIFT_COLUMNS with its sign */
 
 /* Figures of one core, or of all unmarked cores of one group. */
 struct figures {
@@ -33,7 +33,7 @@ magnitude(int64_t value)
 	return value < 0 ? -(uint64_t)value : (uint64_t)value;
 }
 
-/* "+31", "-500123"; IN_SHORT "+31 ns", "-500 us". */
+/* Returns "+31" or "-500123"; if IN_SHORT "+31 ns" or "-500 us". */
 static struct number
 signed_ns(int64_t ns, bool in_short)
 {
@@ -49,7 +49,7 @@ signed_ns(int64_t ns, bool in_short)
 	return number;
 }
 
-/* "+0.003", "-123.46": as many digits as fit. */
+/* Returns "+0.003" or "-123.46", with as many decimals as fit. */
 static struct number
 signed_ppm(int64_t ppb)
 {
@@ -105,7 +105,7 @@ figures_of(const struct report *report, const struct report_core *core)
 
 /* Widens ALL, the figures of several cores, so that it includes ONE. */
 static void
-include(struct figures *all, const struct figures *one)
+include_figures(struct figures *all, const struct figures *one)
 {
 	if (one->has_offset) {
 		if (!all->has_offset || one->offset.low < all->offset.low)
@@ -169,7 +169,7 @@ put_core(struct text *out, const struct report *report, const struct scale *scal
 	out->ink = INK_PLAIN;
 }
 
-/* Includes the cores of GROUP that are marked, or those without a mark. Returns false if there are none. */
+/* Widens ALL by the marked cores of GROUP or, if MARKED is false, by its other cores. Returns false without any. */
 static bool
 include_group(struct figures *all, const struct report *report, const struct table_groups *groups, size_t group,
 	      bool marked)
@@ -182,13 +182,13 @@ include_group(struct figures *all, const struct report *report, const struct tab
 
 		if (table_group_of(groups, core) != group || is_marked(core) != marked)
 			continue;
-		include(all, &one);
+		include_figures(all, &one);
 		any = true;
 	}
 	return any;
 }
 
-/* The row of a group: its cores without a mark, or all cores if the whole package is off the majority. */
+/* Writes the row of a group: the range of its cores without a mark, or of all its cores if all have a mark. */
 static void
 put_group(struct text *out, const struct report *report, const struct scale *scale,
 	  const struct table_groups *groups, size_t group)
@@ -206,13 +206,13 @@ put_group(struct text *out, const struct report *report, const struct scale *sca
 }
 
 void
-table_last_shown(struct text *out, const struct report *report, const char *before, const char *behind)
+table_last_shown(struct text *out, const struct report *report, const char *before, const char *after)
 {
 	if (!report->skew.last_shown)
 		return;
 	text_printf(out, "%sin the last tournament, at ", before);
 	report_put_moment(out, report, report->skew.latest.end_tsc);
-	text_put(out, behind);
+	text_put(out, after);
 }
 
 void

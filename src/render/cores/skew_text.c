@@ -1,10 +1,10 @@
-/* The cores' TSCs against one another, in sentences. See table_cores.h. */
+/* Sentences on the synchronisation of the cores' TSCs. See table_cores.h. */
 #include "render/cores/table_cores.h"
 
 #include "base/scale.h"
 
 static size_t
-drifting(const struct report *report)
+count_drifting(const struct report *report)
 {
 	size_t count = 0;
 
@@ -20,7 +20,7 @@ apic_id(const struct report *report, size_t rank)
 }
 
 static int64_t
-ns_down(const struct report *report, uint64_t ticks)
+ns_floor(const struct report *report, uint64_t ticks)
 {
 	struct scale scale = report_scale(report);
 
@@ -28,7 +28,7 @@ ns_down(const struct report *report, uint64_t ticks)
 }
 
 static int64_t
-ns_up(const struct report *report, uint64_t ticks)
+ns_ceil(const struct report *report, uint64_t ticks)
 {
 	struct scale scale = report_scale(report);
 
@@ -51,23 +51,23 @@ put_pairs(struct text *text, const struct report *report)
 }
 
 /*
- * Names the pass of the next sentence if the clause before it is about both passes, and this pass has a smaller
- * bound.
+ * Writes the time of the measurement pass that the next sentences are about. This is needed if the sentence before
+ * has a bound for both passes, and this pass has a smaller bound.
  */
 static void
-put_which(struct text *text, const struct report *report)
+put_pass_time(struct text *text, const struct report *report)
 {
 	uint64_t bound_ticks = report_shown_summary(report)->bound_ticks;
 
 	if (!report->skew.drift_measured || !report->skew.within_known || bound_ticks == UINT64_MAX ||
-	    (uint64_t)ns_up(report, bound_ticks) >= report->skew.within_ns)
+	    (uint64_t)ns_ceil(report, bound_ticks) >= report->skew.within_ns)
 		return;
 	text_put(text, " At ");
 	report_put_moment(text, report, report_shown(report)->end_tsc);
 	text_put_char(text, ':');
 }
 
-/* Differences of the worst pair, contradictions, and unknown offsets. */
+/* Writes the difference of the worst pair, the largest contradiction, and the bound for all pairs. */
 static void
 put_distances(struct text *text, const struct report *report)
 {
@@ -75,23 +75,23 @@ put_distances(struct text *text, const struct report *report)
 
 	if (offset_is_known(summary->worst))
 		text_printf(text, " Cores %u and %u differed by %ld to %ld ns.", apic_id(report, summary->worst_a),
-			    apic_id(report, summary->worst_b), ns_down(report, offset_nearest(summary->worst)),
-			    ns_up(report, offset_farthest(summary->worst)));
+			    apic_id(report, summary->worst_b), ns_floor(report, offset_nearest(summary->worst)),
+			    ns_ceil(report, offset_farthest(summary->worst)));
 	if (summary->contradictions && summary->contradiction_c == summary->contradiction_b)
 		text_printf(text, " Cores %u and %u contradicted the rest the most, by %ld ns.",
 			    apic_id(report, summary->contradiction_a), apic_id(report, summary->contradiction_b),
-			    ns_up(report, summary->contradiction_ticks));
+			    ns_ceil(report, summary->contradiction_ticks));
 	else if (summary->contradictions)
 		text_printf(text, " Cores %u, %u and %u contradicted each other the most, by %ld ns.",
 			    apic_id(report, summary->contradiction_c), apic_id(report, summary->contradiction_a),
-			    apic_id(report, summary->contradiction_b), ns_up(report, summary->contradiction_ticks));
+			    apic_id(report, summary->contradiction_b), ns_ceil(report, summary->contradiction_ticks));
 	if (summary->bound_ticks != UINT64_MAX)
-		text_printf(text, " No two differed by more than %ld ns.", ns_up(report, summary->bound_ticks));
+		text_printf(text, " No two differed by more than %ld ns.", ns_ceil(report, summary->bound_ticks));
 }
 
 /*
- * The clause before gives one bound for both passes, and the table below has the offsets of one, so this gives
- * both bounds.
+ * Writes the bound of each pass. The sentence before has one bound for both passes, but the table below has the
+ * offsets of the first pass only.
  */
 static void
 put_each_bound(struct text *text, const struct report *report)
@@ -100,7 +100,7 @@ put_each_bound(struct text *text, const struct report *report)
 
 	text_printf(text, " No two differed by more than %ld ns in the first tournament, whose offsets are below, "
 		    "nor by more than %ld ns in the last.",
-		    ns_up(report, skew->summary.bound_ticks), ns_up(report, skew->latest_summary.bound_ticks));
+		    ns_ceil(report, skew->summary.bound_ticks), ns_ceil(report, skew->latest_summary.bound_ticks));
 }
 
 static void
@@ -121,7 +121,7 @@ put_synchrony(struct text *out, const struct report *report)
 	}
 	text_put_char(text, '.');
 	if (skew->measured && !skew->proven) {
-		put_which(text, report);
+		put_pass_time(text, report);
 		put_distances(text, report);
 	}
 	if (skew->proven)
@@ -152,7 +152,7 @@ table_skew(struct text *out, const struct report *report)
 void
 table_skew_in_short(struct text *out, const struct report *report)
 {
-	size_t count = drifting(report);
+	size_t count = count_drifting(report);
 
 	text_put(out, report->skew.text);
 	if (report->skew.proven) {

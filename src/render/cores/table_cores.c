@@ -5,17 +5,17 @@
 #include "base/scale.h"
 
 #define LABEL_COLUMNS (TABLE_CORE_COLUMNS + 1) /* with the mark of the boot core */
-#define CLOCK_COLUMNS 14                       /* two figures of 6 columns with their blanks */
+#define CLOCK_COLUMNS 14                       /* two figures of 6 columns, each with a blank before it */
 #define FIGURES 2 /* figures of each clock in a row */
 
-/* A block of rows: clocks read by one core alone, or by all cores at once. */
+/* A block of rows: latencies while one core reads a clock, or while all cores read it at once. */
 struct block {
 	const char *title;
 	const char *headings[FIGURES];
-	/* Sets the figure of a core and clock. Returns false if it is not known. */
+	/* Sets *FIGURE to figure WHICH, from 0, of a core and a clock. Returns false if it is not known. */
 	bool (*figure)(const struct report_core *core, size_t clock, size_t which, uint64_t *figure);
 	struct number (*show)(size_t which, uint64_t figure);
-	bool started_only; /* cores that did not start are reported elsewhere */
+	bool started_only; /* true: no rows for cores that did not start, since another block has them */
 };
 
 /* A block and the clocks that have columns in it. */
@@ -42,7 +42,7 @@ show_alone(size_t which, uint64_t figure)
 	return number_ns(figure);
 }
 
-/* The contended median, and its ratio to the median alone in tenths. */
+/* Figure 0 is the median while all cores read the clock; figure 1 is its ratio to the median alone, in tenths. */
 static bool
 figure_contended(const struct report_core *core, size_t clock, size_t which, uint64_t *figure)
 {
@@ -143,7 +143,7 @@ struct column {
 	size_t group, clock, which;
 };
 
-/* Number of figures up to LIMIT, and the least and greatest of them. */
+/* Returns the number of figures in COLUMN that are at most LIMIT, and sets the least and the greatest of these. */
 static size_t
 count_up_to(const struct column *column, uint64_t limit, uint64_t *least, uint64_t *greatest)
 {
@@ -167,7 +167,7 @@ count_up_to(const struct column *column, uint64_t limit, uint64_t *least, uint64
 	return count;
 }
 
-/* The figure at PLACE in ascending order, from 0, found by halving because there is no space to sort them. */
+/* Returns the figure at PLACE, from 0, in ascending order. It is found by bisection: there is no memory for sorting. */
 static uint64_t
 figure_at(const struct column *column, size_t place)
 {
@@ -208,7 +208,7 @@ put_group(struct text *out, const struct columns *columns, const struct table_gr
 	}
 }
 
-/* For each clock the first core with the greatest figure, unless all are equal. */
+/* Adds to ROWS for each clock the first core with the greatest figure, unless all figures are equal. */
 static void
 find_slowest(struct table_rows *rows, const struct columns *columns)
 {
@@ -291,7 +291,7 @@ has_dash(const struct columns *columns)
 	return false;
 }
 
-/* Explains dashes and odd ratios. */
+/* Explains dashes, and ratios that stolen time distorts. */
 static void
 put_doubts(struct text *out, const struct columns *columns)
 {
@@ -312,8 +312,8 @@ put_doubts(struct text *out, const struct columns *columns)
 }
 
 /*
- * Lists clocks in ALL without a column in the block below, although several cores should have read them at
- * once.
+ * Lists the clocks of ALL that all cores should have read at once, but that no core did: they have no column in the
+ * contended block.
  */
 static void
 put_missed(struct text *out, const struct columns *all)
@@ -336,7 +336,7 @@ put_missed(struct text *out, const struct columns *all)
 	table_sentence_end(out, &sentence);
 }
 
-/* As many clocks next to each other as fit, and the others below. */
+/* Writes blocks with as many clocks next to each other as fit. */
 static void
 put_blocks(struct text *out, const struct columns *columns)
 {

@@ -1,4 +1,4 @@
-/* Tables of the cores: a row for each core or package, and a map of pairs. */
+/* Tables of the cores: a row for each core or package, and a map with a character for each pair of cores. */
 #ifndef BARETICK_TABLE_CORES_H
 #define BARETICK_TABLE_CORES_H
 
@@ -6,77 +6,77 @@
 #include "render/layout/layout.h"
 
 /*
- * Groups that share a row if there are too many cores. Each package is a group if every core reports its
- * package and there are at most TABLE_GROUPS_MAX. Otherwise all cores are one group. Cores that did not start
- * are in no group.
+ * Groups of cores. With more than TABLE_ROWS_MAX cores each group has one row. Each package is a group if every core
+ * reports its package and there are at most TABLE_GROUPS_MAX packages. Otherwise all cores are one group. Cores that
+ * did not start are in no group.
  */
 struct table_groups {
 	size_t count;
 	bool are_packages;
 	uint32_t packages[TABLE_GROUPS_MAX];
-	size_t cores[TABLE_GROUPS_MAX]; /* number of cores in each */
+	size_t cores[TABLE_GROUPS_MAX]; /* number of cores in each group */
 };
 
 struct table_groups table_groups(const struct report *report);
 
-/* The group of CORE; groups->count if it is in none. */
+/* Returns the index of CORE's group; groups->count if it is in no group. */
 size_t table_group_of(const struct table_groups *groups, const struct report_core *core);
 
-/* "package 0 (64)": with the number of its cores. */
+/* Writes "package 0 (64)" or "all cores (64)", with the number of cores. */
 void table_group_label(struct text *out, const struct table_groups *groups, size_t group);
 
-/* Why a core has a row of its own; the first reason that applies. */
+/* Why a core has its own row although its group shares one; the first reason that applies. */
 enum table_remark {
-	TABLE_PLAIN,
-	TABLE_BOOT,
-	TABLE_SILENT, /* did not start, or stopped answering */
-	TABLE_APART,
-	TABLE_DRIFTS,
-	TABLE_SLOWEST, /* set by the caller */
+	TABLE_PLAIN,   /* no reason */
+	TABLE_BOOT,    /* it is the boot core */
+	TABLE_SILENT,  /* it did not start, or stopped answering */
+	TABLE_APART,   /* its TSC is off the majority */
+	TABLE_DRIFTS,  /* its TSC drifts */
+	TABLE_SLOWEST, /* it is in table_rows.slowest, which the caller fills */
 	TABLE_REMARKS
 };
 
 /*
- * The cores that have a row of their own, in the report's order. If rows are folded, these are the cores with a
- * remark: the first TABLE_REMARKED_MAX for each kind of remark. Otherwise these are all cores.
+ * Iterates over the cores that have their own row, in the report's order. If groups share rows, these are the cores
+ * with a remark: the first TABLE_REMARKED_MAX for each kind of remark. Otherwise these are all cores.
  */
 #define TABLE_REMARKED_MAX 8
 
 struct table_rows {
 	const struct report *report;
-	bool folded;
-	bool started_only; /* without the cores that did not start */
-	size_t next;
-	size_t slowest[TABLE_CLOCKS_ABREAST], slowest_count; /* core numbers */
-	size_t counts[TABLE_REMARKS]; /* rows so far */
+	bool folded;       /* true: groups share rows, because there are more than TABLE_ROWS_MAX cores */
+	bool started_only; /* true: cores that did not start are skipped */
+	size_t next;       /* index of the next core to look at */
+	size_t slowest[TABLE_CLOCKS_ABREAST], slowest_count; /* indices of the cores that read some clock slowest */
+	size_t counts[TABLE_REMARKS]; /* cores with each remark so far, with and without a row */
 };
 
 struct table_rows table_rows(const struct report *report, bool started_only);
-const struct report_core *table_next_row(struct table_rows *rows); /* NULL if there is none left */
+const struct report_core *table_next_row(struct table_rows *rows); /* NULL after the last row */
 
-/* After the last row: a line on remarkable cores without a row, if there are any. */
+/* Writes a line after the last row that counts the cores with a remark but without a row, if there are any. */
 void table_rows_left(struct text *out, const struct table_rows *rows);
 
-/* The APIC id followed by a mark, in TABLE_CORE_COLUMNS + 1. */
+/* Writes the APIC id and MARK in TABLE_CORE_COLUMNS + 1 columns. */
 void table_core_label(struct text *out, const struct report_core *core, const char *mark);
 
 /*
- * "LOW .. HIGH", each in WIDTH columns. Offsets are in ns, or with a unit if that is longer than 8 columns.
- * Drifts are in ppm, at most 7 columns.
+ * Write "LOW .. HIGH", each end in WIDTH columns. Offsets are in ns without a unit; if that needs more than 8 columns,
+ * both ends have a unit. Drifts are in ppm and have at most 7 columns.
  */
 void table_offset(struct text *out, const struct scale *scale, struct offset offset, int width);
 void table_drift(struct text *out, struct offset drift, int width);
 
 void table_cores(struct text *out, const struct report *report);      /* read latency on each core */
-void table_skew(struct text *out, const struct report *report);       /* their TSCs against one another */
-void table_synchrony(struct text *out, const struct report *report);  /* the sentences on synchronisation */
-void table_skew_checks(struct text *out, const struct report *report); /* a sentence for each check */
-void table_skew_rows(struct text *out, const struct report *report);  /* a row for each core */
-/* "in the last tournament, at 9.1 s" between BEFORE and BEHIND if the last pass is shown; otherwise nothing. */
-void table_last_shown(struct text *out, const struct report *report, const char *before, const char *behind);
-void table_map(struct text *out, const struct report *report);        /* pair by pair */
-/* Needed to show every pair; with fewer only the worst are shown. */
+void table_skew(struct text *out, const struct report *report);       /* all about the cores' TSCs */
+void table_synchrony(struct text *out, const struct report *report);  /* only the sentences on synchronisation */
+void table_skew_checks(struct text *out, const struct report *report); /* drift, TSC_ADJUST and warps in sentences */
+void table_skew_rows(struct text *out, const struct report *report);  /* a row for each core's offset and drift */
+/* If the last pass is shown, writes "in the last tournament, at 9.1 s" between BEFORE and AFTER; otherwise nothing. */
+void table_last_shown(struct text *out, const struct report *report, const char *before, const char *after);
+void table_map(struct text *out, const struct report *report);        /* the map of pairs, or the worst pairs */
+/* Returns the width that a map of all pairs needs. On narrower lines table_map() writes the worst pairs. */
 size_t table_map_columns(const struct report *report);
-void table_skew_in_short(struct text *out, const struct report *report); /* less than a line */
+void table_skew_in_short(struct text *out, const struct report *report); /* the same in less than a line */
 
 #endif

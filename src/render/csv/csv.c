@@ -8,17 +8,17 @@
 struct csv {
 	struct text *out;
 	const struct report *report;
-	bool short_cores; /* for a serial line: see csv_render_serial() */
+	bool short_cores; /* true: only the boot core has rows, and no core has latencies */
 };
 
-/* The subject of a row, and its changes to the field's own name and unit. */
+/* The subject of a row, and changes to the field's metric and unit in this row. */
 struct subject {
 	const char *clock; /* "" if the row is about no single clock */
 	uint32_t core;     /* APIC id, or REPORT_NO_CORE */
-	const char *before, *after; /* parts of the metric's name */
-	unsigned number;   /* number among rows of the same name, from 0 */
+	const char *before, *after; /* put before and after the field's metric */
+	unsigned number;   /* counts rows with the same metric, clock and core, from 0 */
 	const char *unit;  /* NULL: the field's unit */
-	bool always;       /* the row exists even without a figure */
+	bool always;       /* true if the row is written even without a figure */
 };
 
 /* Quotes WORD if it contains a separator. */
@@ -51,8 +51,8 @@ put_number(struct text *out, const struct field *field, uint64_t number)
 }
 
 /*
- * A word is written into the column of units, because VALUE has numbers only, for programs that give columns a
- * type.
+ * Writes one row. A word goes into the column `unit`, because programs that give each column a type expect only
+ * numbers in the column `value`.
  */
 static void
 put_row(const struct csv *csv, const struct subject *of, const struct field *field, const struct field_value *value)
@@ -98,11 +98,11 @@ count_before(const struct report *report, const struct finding *finding)
 }
 
 /*
- * Prefixes the metrics with the mode and the requested interval, because each source has several rows. Returns
- * false if the row was not tested.
+ * Fills OF for the timer test ROW. Metrics get a prefix with the mode and the requested interval, because each timer
+ * has several tests. Returns false if the test was not made.
  */
 static bool
-is_interval(const struct report_interval *row, struct subject *of, char *before)
+set_interval_subject(const struct report_interval *row, struct subject *of, char *before)
 {
 	struct text text;
 
@@ -117,12 +117,12 @@ is_interval(const struct report_interval *row, struct subject *of, char *before)
 }
 
 /*
- * Fills OF for an element of a list. Returns false if such elements have no rows. OF may point to BEFORE, which
- * has PREFIX_SIZE bytes.
+ * Fills OF for an element of a list. Returns false if such elements have no rows. BEFORE, of PREFIX_SIZE bytes, is
+ * memory for a prefix that OF then points to.
  */
 static bool
-is_subject(const struct csv *csv, const struct field_table *table, const void *element, struct subject *of,
-	   char *before)
+set_subject(const struct csv *csv, const struct field_table *table, const void *element, struct subject *of,
+	    char *before)
 {
 	const struct report_clock *entry = element;
 	const struct report_rate *rate = element;
@@ -141,7 +141,7 @@ is_subject(const struct csv *csv, const struct field_table *table, const void *e
 		*of = (struct subject){ finding->clock ? finding->clock : "", finding->core, "", finding->rule,
 					count_before(csv->report, finding), finding->unit ? finding->unit : "", true };
 	} else {
-		return table == &field_interval && is_interval(element, of, before);
+		return table == &field_interval && set_interval_subject(element, of, before);
 	}
 	return true;
 }
@@ -159,12 +159,12 @@ put_list(const struct csv *csv, const struct subject *of, const struct field_tab
 		struct subject each = *of;
 		char before[PREFIX_SIZE];
 
-		if (is_subject(csv, table, element, &each, before))
+		if (set_subject(csv, table, element, &each, before))
 			put_rows(csv, &each, table, element, i);
 	}
 }
 
-/* Writes the fields of maps by clock, one clock after the other. */
+/* Writes an object's maps that have a key for each clock: the rows of the first clock, then of the next. */
 static void
 put_by_clock(const struct csv *csv, const struct subject *of, const struct field_table *table, const void *object)
 {
@@ -186,7 +186,7 @@ put_by_clock(const struct csv *csv, const struct subject *of, const struct field
 	}
 }
 
-/* Writes an object's rows. The verdict is the last field, but the first row, and always present. */
+/* Writes an object's rows. A verdict is the last field, but its row comes first, and is written even if it is empty. */
 static void
 put_rows(const struct csv *csv, const struct subject *of, const struct field_table *table, const void *object,
 	 size_t i)

@@ -95,16 +95,19 @@ figure(const struct finding *finding)
 	return (struct interval_ns){ finding->has_measured, finding->measured, finding->low, finding->high };
 }
 
-/* The kinds of fields: shape, decimals, and whether it is signed. Then how a figure becomes a value. */
+/*
+ * The kinds of fields. KIND_x has the shape, the decimals and true for signed figures; its comment has the figure's
+ * type in C. SET_x stores a figure in a value.
+ */
 #define KIND_word    FIELD_WORD, 0, false     /* string */
-#define KIND_text    FIELD_WORD, 0, false     /* string; NULL and "" are null */
+#define KIND_text    FIELD_WORD, 0, false     /* string; NULL and "" become null */
 #define KIND_flag    FIELD_FLAG, 0, false     /* bool */
 #define KIND_verdict FIELD_VERDICT, 0, false  /* enum verdict */
 #define KIND_count   FIELD_NUMBER, 0, false   /* uint64_t */
 #define KIND_whole   FIELD_NUMBER, 0, true    /* int64_t */
 #define KIND_milli   FIELD_NUMBER, 3, false   /* uint64_t, in thousandths of the field's unit */
 #define KIND_micro   FIELD_NUMBER, 6, false   /* uint64_t, in millionths of the field's unit */
-#define KIND_middle  FIELD_MIDDLE, 0, true    /* struct interval_ns; null if not known, like the next three */
+#define KIND_middle  FIELD_MIDDLE, 0, true    /* struct interval_ns; like all intervals null if not known */
 #define KIND_ns      FIELD_INTERVAL, 0, true  /* struct interval_ns */
 #define KIND_ps_as_ns FIELD_INTERVAL, 3, true /* struct interval_ns of picoseconds, in ns */
 #define KIND_ps_as_ms FIELD_INTERVAL, 9, true /* struct interval_ns of picoseconds, in ms */
@@ -154,7 +157,7 @@ set_elements(struct field_value *value, const void *first, size_t count, size_t 
 	value->stride = stride;
 }
 
-/* __COUNTER__ numbers the rows, from the first row of the table. */
+/* Each table becomes a function with a case for each row. __COUNTER__ numbers the cases. */
 #define TABLE(name, type, layout) \
 	enum { FIRST_##name = __COUNTER__ + 1 }; \
 	static void \

@@ -18,35 +18,36 @@ enum field_shape {
 	FIELD_NUMBER,
 	FIELD_MIDDLE,   /* the middle of an interval: a number in the JSON, the whole interval in the CSV */
 	FIELD_INTERVAL, /* {value, low, high} */
-	FIELD_PAIR,
+	FIELD_PAIR,     /* an array of two numbers */
 	FIELD_OBJECT,
 	FIELD_LIST,
-	FIELD_BARS,     /* a list of uint64_t, without zeros */
-	FIELD_MAP,      /* an object with a key for each element, by limit or by clock */
-	FIELD_EXACT,    /* the list of exact durations of a struct latency */
-	FIELD_MATRIX,   /* the offset of each core's TSC against each other core, of a struct offsets */
+	FIELD_BARS,     /* a histogram: a list of uint64_t, in which zeros are left out */
+	FIELD_MAP,      /* an object whose keys are the ids of clocks, or the rules that limits belong to */
+	FIELD_EXACT,    /* all durations of a struct latency with their counts */
+	FIELD_MATRIX,   /* a struct offsets: how far each core's TSC is from every other TSC */
 };
 
 #define FIELD_KEY_SIZE 18
 
 struct field {
-	char key[FIELD_KEY_SIZE]; /* "": the element of a list or map is this value itself */
-	uint8_t shape, digits; /* DIGITS: numbers are divided by 10^digits */
-	bool is_signed;
+	char key[FIELD_KEY_SIZE]; /* "": the element of a list or map is this value, not an object */
+	uint8_t shape;  /* enum field_shape */
+	uint8_t digits; /* decimals: a figure is printed divided by 10^digits */
+	bool is_signed; /* true: figures are int64_t */
 	struct {
-		char metric[16], unit[11]; /* "": no row in the CSV. For a map, the prefix of its metrics. */
+		char metric[16], unit[11]; /* "" if the CSV has no row; a map's metric is a prefix */
 	} csv;
 	const struct field_table *table; /* table of the object or of each element */
 };
 
 struct field_value {
-	bool known;
+	bool known; /* false: null in the JSON, no row in the CSV */
 	union {
 		const char *word;
 		uint64_t numbers[3]; /* value, low and high, the two numbers of a pair, a flag, or a verdict */
 		struct {
-			const void *first; /* first element, or the object */
-			size_t count, stride;
+			const void *first;    /* first element, or the object */
+			size_t count, stride; /* number of elements, and bytes from one to the next */
 		};
 	};
 };
@@ -54,14 +55,15 @@ struct field_value {
 struct field_table {
 	const struct field *fields;
 	size_t count;
-	bool on_one_line;
+	bool on_one_line; /* true: the JSON has each object of this table on one line */
 	/* Gets the value of FIELDS[ROW] of OBJECT, which is element I of its list. */
 	void (*get)(const struct report *report, const void *object, size_t i, size_t row, struct field_value *value);
 };
 
-/* The root, and the tables whose rows in the CSV name a clock or core. */
+/* The root, and the lists whose elements give the CSV's rows a clock or a core. */
 extern const struct field_table field_report, field_clock, field_rate, field_core, field_finding, field_interval;
 
+/* Tables that JSON or CSV treat as exceptions. */
 extern const struct field_table field_by_clock, field_series_row, field_series_clock, field_exact;
 
 #endif

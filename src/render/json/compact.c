@@ -12,8 +12,10 @@ _Static_assert(COMPACT_COLUMNS % GROUP_CHARS == 0, "a line has whole groups");
 
 struct lines {
 	struct text *out;
-	uint32_t bits; /* of the group that is not complete */
-	unsigned bytes, column, count;
+	uint32_t bits;       /* the incomplete group of up to GROUP_BYTES bytes */
+	unsigned bytes;      /* number of bytes in this group */
+	unsigned column;     /* characters in the current line, without its prefix */
+	unsigned count;      /* number of lines, with the current one */
 };
 
 static void
@@ -44,7 +46,7 @@ put_byte(void *sink, uint8_t byte)
 	lines->bits = lines->bytes = 0;
 }
 
-/* Returns the number of lines. */
+/* Compresses JSON and writes it into OUT as lines. Returns their number. */
 static unsigned
 pack(struct text *out, const struct text *json, struct deflate_work *work)
 {

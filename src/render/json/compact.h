@@ -1,9 +1,10 @@
 /*
  * The report for a console whose log is short: JSON without histograms, compressed (RFC 1951) and written in base64
- * with the alphabet of URLs (RFC 4648, section 5, without padding). No wrapper around a log escapes these characters.
+ * with the alphabet of URLs (RFC 4648, section 5, without padding). A program
+ * that wraps the log in JSON or a URL does not have to escape these characters.
  *
  * Each line is `bt`, its number from 0001, a colon, and COMPACT_COLUMNS characters; the last line may be shorter.
- * A reader finds the lines among others, behind time stamps or within JSON, and can name those that are missing.
+ * A reader finds these lines among others, after time stamps or inside JSON. The numbers show which lines are missing.
  */
 #ifndef BARETICK_COMPACT_H
 #define BARETICK_COMPACT_H
@@ -13,14 +14,17 @@
 #include "base/text.h"
 
 #define COMPACT_COLUMNS   72u
-#define COMPACT_LINE_SIZE (COMPACT_COLUMNS + 9) /* with bt0001: and the end of the line, CR and LF */
-/* With the lines around it, 48 KiB: consoles of clouds keep 64 KB, and the tables of the run need some of them. */
+#define COMPACT_LINE_SIZE (COMPACT_COLUMNS + 9) /* plus the prefix "bt0001:" and the line end CR LF */
+/*
+ * Limits the lines to 48 KiB, less 160 bytes for the marker lines before and after them. Cloud consoles keep only
+ * the last 64 KB, and the tables of the run need the rest.
+ */
 #define COMPACT_LINES_MAX (((48u << 10) - 160) / COMPACT_LINE_SIZE)
 
 /*
- * Writes REPORT into OUT. JSON is large enough for json_render(), and WORK is memory for the call. If OUT would have
- * more than COMPACT_LINES_MAX lines, the latencies of cores are left out, then the series of a soak, too. A report of
- * 64 cores fits. A larger one may be longer.
+ * Writes REPORT into OUT. JSON is a buffer for the uncompressed report, and WORK is scratch memory. If the result has
+ * more than COMPACT_LINES_MAX lines, the latencies of each core are left out. If that is not enough, the series of a
+ * soak is left out, too. A report of 64 cores fits. With more cores the result may exceed COMPACT_LINES_MAX.
  */
 void compact_render(struct text *out, struct text *json, struct deflate_work *work, const struct report *report);
 

@@ -1,7 +1,6 @@
 /*
- * The report as a page: a template with everything that the page needs, and one mark where the report's JSON
- * goes. The caller owns the template, which src/page/build makes. The JSON contains no '<', so that nothing in
- * it can end its <script>.
+ * The report as an HTML page. The template, which src/page/build makes, has all that the page needs, and HTML_MARK
+ * at the place for the report's JSON. The JSON contains no '<', so that no string in it can end its <script>.
  */
 #ifndef BARETICK_HTML_H
 #define BARETICK_HTML_H
@@ -18,7 +17,7 @@ struct html_page {
 	size_t length;
 };
 
-/* OUT is truncated if it is too small, and empty if PAGE has no mark. */
+/* Copies the template PAGE into OUT with the report in it. OUT is truncated if too small, and empty without a mark. */
 void html_render(struct text *out, struct html_page page, const struct report *report);
 
 #endif

@@ -8,8 +8,9 @@
 struct walk {
 	struct json json;
 	const struct report *report;
-	bool short_cores; /* for a serial line: see json_render_serial() */
-	bool without_bars, without_series; /* see json_render_compact() */
+	bool short_cores;    /* true: no latencies of single cores, and no matrices */
+	bool without_bars;   /* true: histograms and matrices are null */
+	bool without_series; /* true: the series of a soak is null */
 };
 
 static void put_element(struct walk *walk, const char *key, const struct field_table *table, const void *object,
@@ -41,7 +42,7 @@ put_pair(struct walk *walk, const char *key, const struct field *field, uint64_t
 	json_close(&walk->json, ']');
 }
 
-/* The element's key in a map. */
+/* Returns the key of element I in a map: the clock's id, or the rule that a limit belongs to. */
 static const char *
 key_of(const struct report *report, const struct field_table *table, const void *element, size_t i)
 {
@@ -64,7 +65,7 @@ put_elements(struct walk *walk, const char *key, const struct field *field, cons
 	json_close(&walk->json, is_map ? '}' : ']');
 }
 
-/* The exact durations are most of a report, and a page does not use them. */
+/* Writes all durations with their counts. They are most of a report and a page does not use them: its JSON has null. */
 static void
 put_exact(struct walk *walk, const char *key, const struct field *field, const struct latency *latency)
 {
@@ -81,7 +82,10 @@ put_exact(struct walk *walk, const char *key, const struct field *field, const s
 	json_close(&walk->json, ']');
 }
 
-/* Returns true if CORE is the core at RANK in the pass. Ranks have the order of the cores. */
+/*
+ * Returns true if CORE, an index in the report, is the core with rank RANK. Ranks number the cores whose TSCs were
+ * compared, in the order of the report.
+ */
 static bool
 has_rank(const struct report_skew *skew, size_t rank, size_t core)
 {
@@ -99,7 +103,10 @@ put_offset(struct walk *walk, const struct field *field, struct offset offset)
 		json_null(&walk->json, NULL);
 }
 
-/* Offsets of the column's core against the row's core. A page only has the matrix of the pass that is shown. */
+/*
+ * Writes a matrix with the offset of each column's core from the row's core. A page has only the matrix of the
+ * measurement pass that its tables show.
+ */
 static void
 put_matrix(struct walk *walk, const char *key, const struct field *field, const struct offsets *offsets)
 {

@@ -24,7 +24,7 @@ begin_line(struct json *json)
 		text_printf(json->out, "\n%*s", (int)(json->depth * INDENT_COLUMNS), "");
 }
 
-/* '<' is escaped so that no string can end a <script> around the text. */
+/* Writes STRING with quotes and escapes. '<' is escaped so that no string can end a <script> around the text. */
 static void
 put_quoted(struct json *json, const char *string)
 {

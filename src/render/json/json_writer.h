@@ -1,6 +1,6 @@
 /*
- * Writes JSON into a text with commas, indentation and escapes. The caller is responsible for the order of
- * calls. A NULL key means an element of an array. ASCII only; strings are not trusted.
+ * Writes JSON into a text with commas, indentation and escapes. The caller makes the calls in a valid order. In an
+ * array the key is NULL. The output is ASCII, whatever the strings contain.
  */
 #ifndef BARETICK_JSON_WRITER_H
 #define BARETICK_JSON_WRITER_H
@@ -13,14 +13,14 @@
 struct json {
 	struct text *out;
 	unsigned depth;
-	unsigned flat_from; /* everything below this depth is on one line; 0 if there is none */
-	bool empty;         /* the innermost object or array is empty so far */
-	bool dense;         /* set by the caller: no white space except in strings */
+	unsigned flat_from; /* depth from which all is on one line; 0 if nothing is */
+	bool empty;         /* true if nothing was written into the innermost object or array */
+	bool dense;         /* set by the caller: true if there is no white space outside strings */
 };
 
 struct json json_writer(struct text *out);
 
-/* BRACKET is '{' or '[' for json_open, and '}' or ']' for json_close. */
+/* Start and end an object or an array. BRACKET is '{' or '[' for json_open, and '}' or ']' for json_close. */
 void json_open(struct json *json, const char *key, char bracket, bool on_one_line);
 void json_close(struct json *json, char bracket);
 

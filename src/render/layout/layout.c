@@ -83,7 +83,7 @@ table_wrap(struct text *out, size_t line_start, size_t indent, const char *sente
 	table_end_line(out);
 }
 
-/* A sentence that does not fit its buffer ends with dots, to show that it was cut. */
+/* Ends a text that did not fit its buffer with dots, to show that it was cut. */
 static void
 mark_cut(struct text *text)
 {
@@ -91,9 +91,9 @@ mark_cut(struct text *text)
 		text->bytes[text->length - i] = '.';
 }
 
-/* LABEL in INDENT columns, followed by the formatted text. */
+/* Writes LABEL, padded to INDENT columns, and then the formatted text. Its further lines are indented as much. */
 static void
-wrap_beside(struct text *out, const char *label, size_t indent, const char *format, va_list arguments)
+wrap_after_label(struct text *out, const char *label, size_t indent, const char *format, va_list arguments)
 {
 	size_t line_start = out->length;
 	char bytes[TABLE_SENTENCE_SIZE];
@@ -112,7 +112,7 @@ table_line(struct text *out, const char *label, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	wrap_beside(out, label, TABLE_LABEL_COLUMNS, format, arguments);
+	wrap_after_label(out, label, TABLE_LABEL_COLUMNS, format, arguments);
 	va_end(arguments);
 }
 
@@ -122,7 +122,7 @@ table_paragraph(struct text *out, size_t indent, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	wrap_beside(out, "", indent, format, arguments);
+	wrap_after_label(out, "", indent, format, arguments);
 	va_end(arguments);
 }
 

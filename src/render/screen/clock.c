@@ -8,7 +8,7 @@
 #include "render/sections/table_sections.h"
 
 #define MILLI     1000
-#define PAIR_SIZE 64 /* two ids of at most 12 characters and the words around them */
+#define PAIR_SIZE 64 /* bytes for two clock ids of at most 12 characters and the words around them */
 
 static void
 put_state(struct text *out, const struct report_clock *entry)
@@ -50,8 +50,8 @@ put_rate(struct text *out, const struct report_clock *entry)
 }
 
 /*
- * The clock's rate against each other clock, each from its own side. The rate of A against B is not exactly the
- * negative rate of B against A.
+ * Writes the rate of each pair of clocks that includes this clock. A rate of A against B is not printed as one of B
+ * against A, because that is not exactly its negative.
  */
 static void
 put_pairs(struct text *out, const struct report *report, const struct report_clock *entry)

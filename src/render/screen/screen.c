@@ -38,7 +38,7 @@ go_to_page(struct screen *screen, enum screen_page page, size_t clock)
 	go_to_line(screen, 0);
 }
 
-/* Next page, or on the page of clocks the next clock. The first follows the last. */
+/* Shows the next page, or on the page of clocks the next clock. After the last page comes the first. */
 static void
 go_right(struct screen *screen)
 {
@@ -63,7 +63,7 @@ go_left(struct screen *screen)
 			   screen->page == SCREEN_CLOCK + 1 && clocks ? clocks - 1 : screen->clock);
 }
 
-/* Moves on by STEP clocks; the first follows the last. From another page, returns to the clock shown last. */
+/* Shows the clock STEP places further; after the last comes the first. On other pages, shows the latest clock again. */
 static void
 go_to_clock(struct screen *screen, size_t step)
 {

@@ -11,7 +11,7 @@
 
 #define SCREEN_COLUMNS_MAX 320 /* the rest of a wider screen stays empty */
 
-/* Enough for any page: the exact durations of a clock are 600 KB, and the colours as much. */
+/* Bytes, enough for any page: the durations of a clock's reads are 600 KB, and their colours need as much again. */
 #define SCREEN_BUFFER_SIZE ((size_t)4 << 20)
 
 enum screen_page {
@@ -40,35 +40,36 @@ enum screen_key {
 	SCREEN_KEY_ESCAPE = SCREEN_KEY_SCAN + 0x17,
 };
 
+/* The caller's action after a key. */
 enum screen_way { SCREEN_STAY, SCREEN_RESTART, SCREEN_POWER_OFF, SCREEN_QUIT };
 
-struct screen_pane { /* a text next to another one */
+struct screen_pane { /* the left or the right half of a page */
 	struct text text;
-	size_t lines;
-	size_t top; /* offset of the first visible line */
+	size_t lines; /* number of lines, visible or not */
+	size_t top;   /* offset in the text of the first visible line */
 };
 
 struct screen {
 	/* Set by the caller: */
 	const char *version;
-	const struct report *report; /* judged; if NULL, only DOCUMENT is shown, under TITLE */
+	const struct report *report; /* after judge_report(); if NULL, only DOCUMENT is shown, under TITLE */
 	const char *title, *document;
 	const char *saved;           /* a sentence: where the report was saved, or why it was not */
-	bool can_quit;
+	bool can_quit;               /* true if there is a program to return to */
 	size_t columns, rows;
-	char *buffer;                /* for the longest page */
+	char *buffer;                /* memory for the text of a page and its colours */
 	size_t buffer_size;          /* at least 4; with SCREEN_BUFFER_SIZE nothing is cut off */
 
 	/* Set by screen_open() and screen_key(): */
 	enum screen_page page;
-	size_t clock;                /* index in the report */
-	size_t lines, line;          /* number of lines of the page, and the first visible one */
+	size_t clock;                /* index in the report of the clock on the page of clocks */
+	size_t lines, line;          /* number of lines of the page, and the first visible line */
 	struct screen_pane left, right;
-	size_t right_column;         /* 0 if there is one pane */
+	size_t right_column;         /* column at which the right pane starts; 0 if there is none */
 };
 
 struct screen_row {
-	struct text text; /* COLUMNS long, padded with blanks; with its colours in INKS */
+	struct text text; /* COLUMNS long, padded with blanks; its bytes and their colours are in the arrays below */
 	char bytes[SCREEN_COLUMNS_MAX + 1];
 	uint8_t inks[SCREEN_COLUMNS_MAX + 1];
 };
@@ -76,10 +77,10 @@ struct screen_row {
 /* Shows the start of the first page. */
 void screen_open(struct screen *screen);
 
-/* Performs the function of KEY. */
+/* Performs the function of KEY. Returns what the caller must do. */
 enum screen_way screen_key(struct screen *screen, unsigned key);
 
-/* Renders row INDEX in its current state. */
+/* Renders row INDEX of the screen as it now looks: the title, a line of the page, or the bar of keys. */
 void screen_row(const struct screen *screen, size_t index, struct screen_row *row);
 
 #endif

@@ -9,17 +9,17 @@
 /* Renders the current page of SCREEN into its panes. */
 void screen_render(struct screen *screen);
 
-/* The name in the bars: "Summary". */
+/* Return a page's name for the bars ("Summary"), and a shorter name for a narrow screen ("Sum"). */
 const char *screen_page_name(enum screen_page page);
 const char *screen_page_brief(enum screen_page page);
 
-/* Number of rows that show lines of the page. */
+/* Returns the number of rows that show lines of the page. */
 size_t screen_page_rows(const struct screen *screen);
 
-/* Offset at which line COUNT of BYTES starts; the end if there are fewer lines. */
+/* Returns the offset of the line that is COUNT lines after offset FROM in BYTES; the end if there are fewer lines. */
 size_t screen_skip_lines(const char *bytes, size_t from, size_t count);
 
-/* Facts about one clock from its driver and from the run. */
+/* Writes the facts about one clock, from its driver and from the run. */
 void screen_clock_facts(struct text *out, const struct report *report, const struct report_clock *entry);
 
 #endif

@@ -11,7 +11,7 @@
 #define BUFFERS       4  /* parts of one buffer: the bytes and the colours of two panes */
 #define LINE_SIZE     320
 
-/* LEFT and RIGHT are the same text if the screen is too narrow for both. */
+/* Writes a page into two panes. LEFT and RIGHT are the same text if the screen is too narrow for two. */
 typedef void page_put(const struct screen *screen, struct text *left, struct text *right);
 
 static void
@@ -23,8 +23,8 @@ put_heading(struct text *out, const char *words)
 }
 
 /*
- * The verdict, where the report is, and the clocks come first, because without a keyboard nothing else is
- * visible. A large screen also shows the histograms.
+ * The verdict, the place of the saved report and the clocks come first: without a keyboard nobody can scroll to the
+ * rest. A large screen also shows the histograms.
  */
 static void
 put_summary(const struct screen *screen, struct text *left, struct text *right)
@@ -171,8 +171,8 @@ put_document(struct text *out, const char *document)
 }
 
 static const struct page {
-	const char *name, *brief; /* name in its title, and a shorter one for a narrow bar */
-	size_t right_columns; /* width that its right pane needs; 0 if it has none */
+	const char *name, *brief; /* for the bars, and shorter for a narrow screen */
+	size_t right_columns; /* width that the right pane needs; 0 if the page has none */
 	page_put *put;
 } pages[SCREEN_PAGES] = {
 	[SCREEN_SUMMARY] = { "Summary", "Sum", WORDS_COLUMNS, put_summary },
@@ -202,7 +202,10 @@ columns_of(const struct screen *screen)
 	return screen->columns < SCREEN_COLUMNS_MAX ? screen->columns : SCREEN_COLUMNS_MAX;
 }
 
-/* Column of the right pane, or 0 if it goes below. A map of cores that needs the whole width gets it. */
+/*
+ * Returns the column of the right pane, or 0 if its text goes below the left pane. This is so on a narrow screen. A
+ * map of cores that fits only the whole width also goes below.
+ */
 static size_t
 right_column(const struct screen *screen)
 {
@@ -229,7 +232,7 @@ begin_pane(const struct screen *screen, size_t buffer, size_t columns)
 	return pane;
 }
 
-/* Removes empty lines at the start, because each block of the table has an empty line before it. */
+/* Counts the lines, and removes empty lines at the start: every section writes an empty line before itself. */
 static void
 end_pane(struct screen_pane *pane)
 {

@@ -25,7 +25,7 @@ bar_ink(enum text_ink ink)
 	}
 }
 
-/* Adds blanks to the end of the row. */
+/* Fills the rest of the row with blanks. */
 static void
 fill(struct text *out, enum text_ink ink)
 {
@@ -49,7 +49,7 @@ put_page_title(struct text *out, const struct screen *screen)
 		text_printf(out, "%s", screen_page_name(screen->page));
 }
 
-/* The verdict, and the stolen time if it makes the tails of the latencies unreliable. */
+/* Writes the verdict, and the stolen time if it makes the tails of the latencies unreliable. */
 static void
 put_verdict(struct text *out, const struct report *report)
 {
@@ -69,7 +69,7 @@ put_verdict(struct text *out, const struct report *report)
 	out->ink = INK_BAR;
 }
 
-/* Which lines are shown, at the right end. Nothing if all lines are visible. */
+/* Writes the numbers of the visible lines at the right end of the row, unless all lines are visible. */
 static void
 put_position(struct text *out, const struct screen *screen)
 {
@@ -98,10 +98,10 @@ put_title(struct text *out, const struct screen *screen)
 	fill(out, INK_BAR);
 }
 
-/* How much space the words of the bar take. */
+/* Forms of the bar of keys, from the widest to the narrowest. */
 enum fit { FIT_WIDE, FIT_NARROW, FIT_BRIEF, FITS };
 
-/* A key and its function. HERE highlights the current page. */
+/* Writes a key and its function. HERE highlights the current page. */
 static void
 put_key(struct text *out, char key, const char *name, bool here, enum fit fit)
 {
@@ -144,8 +144,8 @@ put_keys(struct text *out, const struct screen *screen)
 }
 
 /*
- * Line AHEAD of the visible lines, up to the end of the row. Characters that are not printable ASCII become
- * question marks.
+ * Writes line AHEAD, from 0, of the pane's visible lines, up to the end of the row. Characters that are not printable
+ * ASCII become question marks.
  */
 static void
 put_line(struct text *out, const struct screen_pane *pane, size_t ahead)

@@ -5,7 +5,7 @@
 
 #define ID_COLUMNS      10
 #define VERDICT_COLUMNS 6
-#define LATENCY_COLUMNS 72 /* up to the last figure of the latency */
+#define LATENCY_COLUMNS 72 /* width of a line up to the last latency */
 #define STATE_COLUMNS   (TABLE_COLUMNS - VERDICT_COLUMNS - 1 - ID_COLUMNS - 1)
 
 static void
@@ -22,7 +22,7 @@ is_open(const struct report_clock *entry)
 }
 
 static const char *
-word_of(const struct report_clock *entry)
+verdict_cell(const struct report_clock *entry)
 {
 	if (entry->verdict == VERDICT_INCOMPLETE)
 		return "-";
@@ -39,9 +39,9 @@ put_verdict(struct text *out, const char *word, const struct report_clock *entry
 	out->ink = before;
 }
 
-/* Tests p99.9, which needs the most reads. */
+/* Returns true if the clock has too few reads for p99.9, which needs more of them than the other percentiles. */
 static bool
-has_too_few(const struct report_clock *entry)
+has_too_few_reads(const struct report_clock *entry)
 {
 	return entry->clock.state == CLOCK_PRESENT && entry->latency && entry->latency->count &&
 	       !latency_percentile_within(entry->latency, 99900).known;
@@ -63,10 +63,10 @@ put_figures(struct text *out, const struct report *report, const struct report_c
 		put_figure(out, known && latency_percentile_within(latency, quantiles[i]).known,
 			   number_ns(known ? latency_percentile_ns(latency, quantiles[i]) : 0));
 	put_figure(out, known, number_ns(known ? latency->max_ns : 0));
-	put_verdict(out, word_of(entry), entry);
+	put_verdict(out, verdict_cell(entry), entry);
 }
 
-/* The state and its reason instead of the figures. The verdict is at the end of the first line. */
+/* Writes the state and its reason instead of figures, with the verdict at the end of the first line. */
 static void
 put_state(struct text *out, const struct report_clock *entry)
 {
@@ -101,7 +101,7 @@ table_clocks(struct text *out, const struct report *report)
 		const struct report_clock *entry = &report->clocks[i];
 
 		any_open |= is_open(entry);
-		any_few |= has_too_few(entry);
+		any_few |= has_too_few_reads(entry);
 		table_label(out, entry->clock.id, ID_COLUMNS);
 		if (entry->clock.state == CLOCK_PRESENT)
 			put_figures(out, report, entry);

@@ -5,10 +5,10 @@
 #include "base/scale.h"
 #include "base/text.h"
 
-#define ID_COLUMNS    11 /* with a mark */
+#define ID_COLUMNS    11 /* an id, and the mark of a clock that failed */
 #define CELL_SIZE     24
 #define PS_PER_US     1000000
-#define COARSE_PS     UINT64_C(1000000) /* 1 us, about the cost of a read */
+#define COARSE_PS     UINT64_C(1000000) /* 1 us: a clock with longer steps is too coarse to time rows */
 #define SHORT_US      10000 /* below 10 ms tenths of a millisecond are printed */
 
 static bool
@@ -23,14 +23,17 @@ failed(const struct report_clock *entry)
 	return entry->verdict == VERDICT_FAIL;
 }
 
-/* A clock that failed, or whose steps are longer than a read, cannot time rows of a database. */
+/* Returns true if the clock cannot time rows of a database, because it failed or its steps are too long. */
 static bool
 is_unfit(const struct report *report, const struct report_clock *entry)
 {
 	return failed(entry) || report_clock_ps(report, entry, entry->resolution.gcd_ticks) > COARSE_PS;
 }
 
-/* The clock with the cheapest reads, a fit one if there is any; or NULL. */
+/*
+ * Returns the clock with the cheapest reads. If some clocks can time rows of a database, only these count. Returns
+ * NULL if no clock's cost is known.
+ */
 static const struct report_clock *
 fastest(const struct report *report)
 {
@@ -48,7 +51,7 @@ fastest(const struct report *report)
 	return least;
 }
 
-/* PS in milliseconds, in WIDTH columns. */
+/* Writes PS in milliseconds, right-aligned in WIDTH columns. */
 static void
 put_ms(struct text *out, int64_t ps, int width)
 {

@@ -5,7 +5,7 @@
 
 #define FINDING_INDENT 6
 
-/* LABEL and SENTENCE below a finding. Nothing if there is no sentence. */
+/* Writes LABEL and SENTENCE below a finding, or nothing if SENTENCE is NULL. */
 static void
 put_below(struct text *out, const char *label, const char *sentence)
 {
@@ -45,9 +45,9 @@ put_note(struct text *out, const char *about, const char *sentence)
 	table_wrap(out, line_start, FINDING_INDENT, sentence);
 }
 
-/* Returns true if the row before is of the same device and has the same sentence. */
+/* Returns true if clock I - 1 is another read method of the same counter and has the same remark. */
 static bool
-says_the_same(const struct report *report, size_t i)
+repeats_remark(const struct report *report, size_t i)
 {
 	const struct clock *clock = &report->clocks[i].clock;
 
@@ -86,7 +86,7 @@ table_notes(struct text *out, const struct report *report)
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct clock *clock = &report->clocks[i].clock;
 
-		if (clock->state == CLOCK_PRESENT && clock->reason[0] && !says_the_same(report, i))
+		if (clock->state == CLOCK_PRESENT && clock->reason[0] && !repeats_remark(report, i))
 			put_note(out, clock->id, clock->reason);
 	}
 }

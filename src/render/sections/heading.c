@@ -43,7 +43,7 @@ table_cpu(struct text *out, const struct report *report)
 	table_line(out, "cpu", "%s", or_dash(report->cpu));
 }
 
-/* The options as given, wrapped. */
+/* Writes the options as the user gave them. */
 static void
 put_options(struct text *out, const struct report *report)
 {
@@ -54,7 +54,7 @@ put_options(struct text *out, const struct report *report)
 		   report->options_given[0] ? report->options_given : "all as by default");
 }
 
-/* Appends BEFORE and WORDS to the line, unless WORDS is empty. */
+/* Appends BEFORE and WORDS to LINE, unless WORDS is empty. */
 static void
 put_fact(struct text *line, const char *before, const char *words)
 {
@@ -62,7 +62,7 @@ put_fact(struct text *line, const char *before, const char *words)
 		text_printf(line, "%s%s%s", line->length ? "; " : "", before, words);
 }
 
-/* The machine's label, vendor, product and firmware in short. No line if all are empty. */
+/* Writes the machine's label, vendor, product, firmware and CPU model. Writes no line if all are empty. */
 static void
 put_system(struct text *out, const struct report *report)
 {
@@ -94,7 +94,7 @@ put_system(struct text *out, const struct report *report)
 	table_wrap(out, line_start, TABLE_LABEL_COLUMNS, line);
 }
 
-/* A line for each interface that its hypervisors offer. */
+/* Writes a line for each interface that the machine's hypervisors offer. */
 static void
 put_paravirtual(struct text *out, const struct report *report)
 {
@@ -119,7 +119,7 @@ put_paravirtual(struct text *out, const struct report *report)
 	}
 }
 
-/* Planned duration for each clock, and the actual one if a key ended the run. */
+/* Writes the measuring time for each clock. If a key shortened the run, adds when, and the time from then on. */
 static void
 put_duration(struct text *text, const struct report *report)
 {
@@ -132,8 +132,8 @@ put_duration(struct text *text, const struct report *report)
 }
 
 /*
- * Error of the TSC's rate, if the reference clock has its nominal frequency. Nothing if the rate was not
- * measured.
+ * Writes the error of the TSC's rate, on the assumption that the clock it was measured against has its nominal
+ * frequency. Writes nothing if the rate was not measured.
  */
 static void
 put_tsc_error(struct text *text, const struct report *report)

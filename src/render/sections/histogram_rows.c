@@ -2,20 +2,21 @@
 #include "render/sections/histogram_rows.h"
 
 /*
- * The TSC of many CPUs and of QEMU's emulation moves in steps of 10 ns. Stretches that are this short are
- * empty because of that step.
+ * The TSC of many CPUs and of QEMU's emulation advances in steps of 10 ns, so there are no latencies in between. An
+ * empty stretch shorter than this is not shown as a gap.
  */
 #define STEP_NS 16
 
 #define THOUSAND 1000
 
 /*
- * A row starts as a number of octaves. It is halved up to a number of times while it holds a share of a clock's reads.
- * Grains are tried from the finest until the rows fit. The last always fits: 17 rows with a gap before each are 34.
+ * How finely latencies are divided into rows. A row starts with OCTAVES octaves (an octave is a factor of two). It is
+ * halved, at most HALVINGS times, while it has at least PER_THOUSAND of a clock's reads. Grains are tried from the
+ * finest until the rows fit HISTOGRAM_LINES_MAX. The last grain always fits: 17 rows, with a gap before each, are 34.
  */
 struct grain {
 	unsigned octaves, halvings;
-	unsigned per_thousand; /* least share of a clock's reads in a row that is halved */
+	unsigned per_thousand;
 };
 
 static const struct grain grains[] = {

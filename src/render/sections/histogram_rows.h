@@ -11,9 +11,13 @@
 #define HISTOGRAM_LINES_MAX 40 /* rows, and a line for each long empty stretch between two rows */
 
 struct histogram_row {
-	uint64_t low_ns, high_ns; /* shortest and longest read in the row, as far as the buckets tell */
+	uint64_t low_ns, high_ns; /* shortest and longest read in the row, to the precision of a bucket */
 	uint64_t width_ns;        /* width of the whole row with its empty ends */
-	bool after_gap;           /* before this row some quarter of an octave is empty, or more where rows are wide */
+	/*
+	 * True if the empty stretch before this row is long. That means at least a quarter of the latency at which it
+	 * starts, and at least the width of each row next to it.
+	 */
+	bool after_gap;
 };
 
 struct histogram_rows {
@@ -22,7 +26,7 @@ struct histogram_rows {
 	struct histogram_row rows[HISTOGRAM_LINES_MAX];
 };
 
-/* No bucket is split: a row is never narrower than a bucket of the histogram. At most HISTOGRAM_LINES_MAX lines. */
+/* Chooses rows for CLOCKS that make at most HISTOGRAM_LINES_MAX lines. A row has whole buckets of the histograms. */
 void histogram_pick_rows(struct histogram_rows *picked, const struct latency *const clocks[], size_t clock_count);
 
 #endif

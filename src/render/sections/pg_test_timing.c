@@ -1,4 +1,4 @@
-/* Durations of each clock's reads in the two blocks of pg_test_timing, for readers who know that tool. */
+/* Durations of each clock's reads, in the two blocks that PostgreSQL's tool pg_test_timing prints. */
 #include "render/sections/table_sections.h"
 
 #include "base/number.h"

@@ -1,4 +1,4 @@
-/* The device checks, and the recommended clocks. */
+/* The device checks, which compare clocks and timers with their data sheets, and the recommended clocks. */
 #include "render/sections/table_sections.h"
 
 #include "rules/rules.h"
@@ -9,9 +9,9 @@
 #define ADVICE_INDENT   7
 #define TIMER_COLUMNS   15
 #define TIMER_RULES     (sizeof(timer_rules) / sizeof(timer_rules[0]))
-#define UNCHECKED_SIZE  (BEHAVIOURS_MAX * 36) /* a rule and a clock for each row */
+#define UNCHECKED_SIZE  (BEHAVIOURS_MAX * 36) /* bytes for the names of a rule and a clock in each row */
 
-/* If several outcomes apply, the highest badness is shown. */
+/* Words and marks of outcomes. If a cell has several outcomes, it shows the highest badness. */
 static const struct outcome_look {
 	const char *word;
 	char mark;
@@ -37,9 +37,9 @@ outcome_ink(enum outcome outcome, const char *rule_id)
 	return rule && outcome == OUTCOME_FAILED ? table_ink(rule->severity) : INK_PASS;
 }
 
-/* Rules of all timers have a row for each timer. */
+/* Returns true if ROW is a check of a timer's interrupts. */
 static bool
-is_of_timers(const struct behaviour *row)
+is_timer_check(const struct behaviour *row)
 {
 	return text_begins(row->rule, "irq-");
 }
@@ -54,7 +54,7 @@ put_row(struct text *out, const struct behaviour *row, const struct options *opt
 	text_printf(out, "%-*s", OUTCOME_COLUMNS, looks[outcome].word);
 	out->ink = INK_PLAIN;
 	text_printf(out, "%-*s", RULE_COLUMNS, row->rule);
-	if (is_of_timers(row))
+	if (is_timer_check(row))
 		text_printf(out, "%s: ", row->clock);
 	table_wrap(out, line_start, TEXT_COLUMN, row->text);
 }
@@ -92,12 +92,13 @@ is_first_of_timer(const struct report *report, size_t index)
 	const struct behaviour *row = &report->behaviours.rows[index];
 
 	for (size_t i = 0; i < index; i++)
-		if (is_of_timers(&report->behaviours.rows[i]) && text_equal(report->behaviours.rows[i].clock, row->clock))
+		if (is_timer_check(&report->behaviours.rows[i]) &&
+		    text_equal(report->behaviours.rows[i].clock, row->clock))
 			return false;
-	return is_of_timers(row);
+	return is_timer_check(row);
 }
 
-/* The rules on timers: a row for each timer, a mark for each rule. */
+/* Writes a matrix of the timers' checks: a row for each timer, a mark for each rule. */
 static void
 put_timers(struct text *out, const struct report *report)
 {
@@ -134,7 +135,7 @@ is_unchecked_for(const struct report *report, size_t index, enum unchecked reaso
 }
 
 /*
- * A paragraph with the rows that were not checked for REASON: each rule with its clocks. WORDS explain the
+ * Writes a paragraph on the checks that were not made for REASON: each rule with its clocks. WORDS explain the
  * reason.
  */
 static void

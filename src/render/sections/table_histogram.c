@@ -11,11 +11,11 @@
 #define LABEL_COLUMNS 9 /* "<= 1.02us" */
 #define SHARE_COLUMNS 5 /* "100.0" */
 #define BAR_COLUMNS   7 /* smallest width of a bar */
-#define BAR_MAX       40
-#define GAP_COLUMNS   2 /* before a share, and before a bar */
+#define BAR_MAX       40 /* largest width of a bar */
+#define GAP_COLUMNS   2 /* a blank before a share and a blank before a bar */
 #define CLOCK_COLUMNS (SHARE_COLUMNS + GAP_COLUMNS)
 
-/* A share that only rounds to 0 or 100 % is not printed as such. */
+/* Returns COUNT as a percentage of TOTAL. "<0.1" and ">99.9" replace 0 and 100 that only come from rounding. */
 static struct number
 share_of(uint64_t count, uint64_t total)
 {
@@ -29,8 +29,8 @@ share_of(uint64_t count, uint64_t total)
 }
 
 /*
- * A bar in halves of a column; a full bar is MOST reads. Fewer reads than half a column have a share, but no
- * bar.
+ * Writes a bar for COUNT reads in steps of half a column; a full bar is MOST reads. A count that rounds to no half
+ * column gets no bar.
  */
 static void
 put_bar(struct text *out, uint64_t count, uint64_t most, size_t bar_columns)
@@ -41,7 +41,7 @@ put_bar(struct text *out, uint64_t count, uint64_t most, size_t bar_columns)
 		text_put_char(out, 2 * i + 1 < halves ? '#' : 2 * i < halves ? ':' : ' ');
 }
 
-/* Clocks next to each other. */
+/* Clocks whose histograms are next to each other. */
 struct block {
 	size_t count, bar_columns;
 	const char *ids[REPORT_CLOCKS_MAX];
@@ -93,7 +93,7 @@ put_block(struct text *out, struct block *block)
 		put_row(out, block, &rows.rows[row]);
 }
 
-/* Bars as wide as the screen allows for ABREAST clocks. In a file all have the same width. */
+/* Returns the width of a bar: on a screen as wide as ABREAST clocks allow, in a file BAR_COLUMNS. */
 static size_t
 bar_columns(const struct text *out, size_t abreast)
 {
@@ -106,7 +106,7 @@ bar_columns(const struct text *out, size_t abreast)
 	return bar < BAR_MAX ? bar : BAR_MAX;
 }
 
-/* At least TABLE_CLOCKS_ABREAST, more on a wide screen. */
+/* Returns the number of clocks next to each other: TABLE_CLOCKS_ABREAST, or more on a wide screen. */
 static size_t
 clocks_abreast(size_t columns)
 {
@@ -115,7 +115,7 @@ clocks_abreast(size_t columns)
 	return abreast > TABLE_CLOCKS_ABREAST ? abreast : TABLE_CLOCKS_ABREAST;
 }
 
-/* The block of the PICKED clocks of REPORT. */
+/* Returns a block of the COUNT clocks of REPORT whose indices are in PICKED. */
 static struct block
 make_block(const struct text *out, const struct report *report, const size_t *picked, size_t count)
 {

@@ -5,8 +5,8 @@
 
 #define SOURCE_COLUMNS 14
 #define CORE_COLUMNS   7
-#define WIDE           7 /* may be negative */
-#define NARROW         6
+#define WIDE           7 /* columns of a lateness that may be negative */
+#define NARROW         6 /* columns of other figures */
 
 static void
 put_figure(struct text *out, bool known, int64_t ns, int width)
@@ -61,7 +61,7 @@ is_boot_core(const struct report *report, const struct report_interval *row)
 	return report->core_count == 0 || row->core == report->cores[0].apic_id;
 }
 
-/* A row for each test of another core's own timer, with the same columns as on the boot core. */
+/* Writes a row for each test of another core's own timer, with the same columns as for the boot core. */
 static void
 put_other_cores(struct text *out, const struct report *report)
 {
@@ -81,9 +81,9 @@ put_other_cores(struct text *out, const struct report *report)
 	}
 }
 
-/* Interrupts after a masked stretch are reported, but not judged. */
+/* Writes which interrupts came after some periods in which they were masked. No rule judges them. */
 static void
-put_held(struct text *out, const struct report_interval *row)
+put_after_masking(struct text *out, const struct report_interval *row)
 {
 	static const char *const words[] = {
 		[REPORT_POLICY_UNKNOWN] = "the policy for missed deadlines is not determined.",
@@ -105,7 +105,7 @@ put_held(struct text *out, const struct report_interval *row)
 }
 
 static bool
-any_held(const struct report *report)
+any_masked(const struct report *report)
 {
 	bool any = false;
 
@@ -115,7 +115,7 @@ any_held(const struct report *report)
 }
 
 static void
-put_held_legend(struct text *out)
+put_masking_legend(struct text *out)
 {
 	struct table_sentence sentence;
 	struct text *text = table_sentence(&sentence);
@@ -149,7 +149,7 @@ table_intervals(struct text *out, const struct report *report)
 	text_put_char(out, '\n');
 	put_legend(out);
 	for (size_t i = 0; i < report->interval_count; i++)
-		put_held(out, &report->intervals[i]);
-	if (any_held(report))
-		put_held_legend(out);
+		put_after_masking(out, &report->intervals[i]);
+	if (any_masked(report))
+		put_masking_legend(out);
 }

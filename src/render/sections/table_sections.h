@@ -4,48 +4,48 @@
 
 #include "render/layout/layout.h"
 
-/* Heading after which the text is detail. qemu/run shows the lines before it. */
+/* Heading of the last section. qemu/run shows the lines before it. */
 #define TABLE_DURATIONS "Durations of each clock's reads, as pg_test_timing prints them"
 
 void table_begun(struct text *out, const struct report *report);      /* what ran, when and for how long */
-/* The whole report in two short lines. Nothing if nothing was judged. */
+/* The best clock, its cost and what Linux takes, in two short lines. Nothing if nothing was judged. */
 void table_answer(struct text *out, const struct report *report);
 void table_cpu(struct text *out, const struct report *report);
-void table_machine(struct text *out, const struct report *report);    /* the rest of the machine, four lines */
+void table_machine(struct text *out, const struct report *report);    /* hypervisor, firmware, cores, options, TSC */
 void table_verdict(struct text *out, const struct report *report);
-/* Stolen time. Nothing before the report is judged. */
+/* Stolen time, and whether latencies are reliable. Nothing before the report is judged. */
 void table_quality(struct text *out, const struct report *report);
 /* Returns true if there is a finding on ENTRY. */
 bool table_has_findings(const struct report *report, const struct report_clock *entry);
-/* Findings on ENTRY, or all if it is NULL. A sentence if there are none. DETAILED adds cause and advice. */
+/* Findings on ENTRY, or all findings if it is NULL. DETAILED adds cause and advice. */
 void table_findings(struct text *out, const struct report *report, const struct report_clock *entry, bool detailed);
 void table_notes(struct text *out, const struct report *report); /* notes, and remarks on present clocks */
 void table_clocks(struct text *out, const struct report *report);     /* a row for each clock */
 void table_histogram(struct text *out, const struct report *report);  /* all clocks next to each other */
 void table_histogram_main(struct text *out, const struct report *report); /* only the main clocks */
-/* One clock, without a title. */
+/* The histogram of one clock, without a title. */
 void table_histogram_of(struct text *out, const struct report *report, size_t clock);
-/* For each clock separately, in pg_test_timing's format. */
+/* Durations of reads, clock by clock, in the format of PostgreSQL's pg_test_timing. */
 void table_durations(struct text *out, const struct report *report);
 void table_durations_of(struct text *out, const struct report *report, const struct report_clock *entry);
-void table_interference(struct text *out, const struct report *report); /* gaps, and reads without them */
-/* timers' interrupts, if any were tested. */
+void table_interference(struct text *out, const struct report *report); /* stolen time, and latencies without it */
+/* Timers' interrupts, if any were tested. */
 void table_intervals(struct text *out, const struct report *report);
 /* A soak over time, in at most a dozen lines. */
 void table_series(struct text *out, const struct report *report);
 /*
- * Parts of table_series(): the column headings, the line of the latest complete row, and marks for the last
- * MOST rows.
+ * Parts of table_series() for the progress display: the column headings, the line of the latest complete row, and
+ * marks for the last MOST rows.
  */
 void table_series_head(struct text *out, const struct report *report);
 void table_series_latest(struct text *out, const struct report *report);
 void table_series_marks(struct text *out, const struct report *report, size_t most);
-/* Tests that did not pass, the number of passed tests, and a matrix of the timers. */
+/* Device checks: a matrix of the timers, the number of passed checks, and a sentence for each other check. */
 void table_behaviours(struct text *out, const struct report *report);
-/* Every test of the clock with that id. */
+/* Every device check of the clock with the id CLOCK. */
 void table_behaviours_of(struct text *out, const struct report *report, const char *clock);
 void table_advice(struct text *out, const struct report *report);     /* the recommended clocks in order */
-void table_database(struct text *out, const struct report *report);   /* cost for a database */
+void table_database(struct text *out, const struct report *report);   /* cost of timing 100,000 rows of a database */
 void table_database_in_short(struct text *out, const struct report *report); /* the same in a sentence */
 
 #endif

@@ -1,4 +1,4 @@
-/* A soak over time: the measurements in each stretch of it. See table_sections.h. */
+/* A soak over time: each line has the measurements of one or more rows of the series. See table_sections.h. */
 #include "render/sections/table_sections.h"
 
 #include "base/number.h"
@@ -9,7 +9,7 @@
 #define NS_PER_S    UINT64_C(1000000000)
 #define PERCENT     100
 
-/* A stretch has the rows from FROM up to, but without, TO. */
+/* Rows FROM to TO - 1 of the series, which share a line. */
 struct stretch {
 	const struct report *report;
 	size_t from, to;
@@ -29,7 +29,7 @@ largest_p99_ns(const struct stretch *stretch, size_t clock)
 	return largest;
 }
 
-/* The mean of its rows' rates, with the mean of their errors. The rows have about the same length. */
+/* Returns the mean of the rows' rates, with the mean of their errors. All rows have about the same length. */
 static struct interval_ppb
 mean_rate(const struct stretch *stretch, size_t clock)
 {
@@ -86,7 +86,7 @@ put_ns(struct text *out, uint64_t ns, int width)
 	text_printf(out, "%*s", width, ns ? number_ns(ns).text : "-");
 }
 
-/* In ppm, with as many digits as its error allows. */
+/* Writes a rate in ppm with as many digits as its error allows. */
 static void
 put_rate(struct text *out, const struct interval_ppb *rate, int width)
 {
@@ -96,10 +96,10 @@ put_rate(struct text *out, const struct interval_ppb *rate, int width)
 	text_init(&text, bytes, sizeof(bytes));
 	if (rate->known) {
 		uint64_t error = (uint64_t)(rate->high - rate->low) / 2;
-		struct number_within told = number_within(rate->value, error);
-		uint64_t size = told.value < 0 ? 0 - (uint64_t)told.value : (uint64_t)told.value;
+		struct number_within rounded = number_within(rate->value, error);
+		uint64_t size = rounded.value < 0 ? 0 - (uint64_t)rounded.value : (uint64_t)rounded.value;
 
-		text_put_char(&text, told.value < 0 ? '-' : '+');
+		text_put_char(&text, rounded.value < 0 ? '-' : '+');
 		text_put_decimal(&text, size, 3, error < 100 ? 3 : error < 1000 ? 2 : error < 10000 ? 1 : 0);
 	} else {
 		text_put_char(&text, '-');
@@ -107,9 +107,9 @@ put_rate(struct text *out, const struct interval_ppb *rate, int width)
 	text_printf(out, "%*s", width, bytes);
 }
 
-/* The clock that sets the scale has no rate of its own here. */
+/* Returns true if CLOCK sets the scale. All rates are against this clock, so its own is not shown. */
 static bool
-is_scale(const struct report *report, size_t clock)
+sets_scale(const struct report *report, size_t clock)
 {
 	return text_equal(report->clocks[clock].clock.id, report->relative_to);
 }
@@ -135,7 +135,7 @@ put_line(struct text *out, const struct stretch *stretch)
 	for (size_t i = 0; i < count; i++) {
 		struct interval_ppb rate = mean_rate(stretch, picked[i]);
 
-		rate.known &= !is_scale(report, picked[i]);
+		rate.known &= !sets_scale(report, picked[i]);
 		put_ns(out, largest_p99_ns(stretch, picked[i]), 8);
 		put_rate(out, &rate, 10);
 	}

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "options/options.h"
 
-/* Every option with its meaning, values and default, in at most 79 columns. */
+/* Writes every option with its meaning, values and default, in at most 79 columns. */
 void options_print(struct text *out, const struct options_names *names);
 
 #endif

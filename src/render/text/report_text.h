@@ -1,6 +1,6 @@
 /*
  * The report as text for people: plain ASCII, lines of at most 79 columns that end with a newline. Values that
- * were not measured are "-". Renders the report and judges nothing.
+ * were not measured are "-".
  */
 #ifndef BARETICK_REPORT_TEXT_H
 #define BARETICK_REPORT_TEXT_H
@@ -9,8 +9,8 @@
 #include "report/report.h"
 
 /*
- * All of it: machine, verdict, a row for each clock, findings, histograms, cores, the cost for a database, and
- * last the durations of each clock's reads.
+ * Writes the whole report: machine, verdict, a row for each clock, findings, histograms, cores, the cost for a
+ * database, and last the durations of each clock's reads.
  */
 void table_render(struct text *out, const struct report *report);
 

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "options/options.h"
 
-/* Every rule with its limit in this run, meaning, cause and advice, in at most 79 columns. */
+/* Writes every rule with its limit in this run, meaning, cause and advice, in at most 79 columns. */
 void rules_print(struct text *out, const struct options *options);
 
 #endif
