@@ -1,4 +1,4 @@
-/* Follows the RSDP to its root table and to the FADT, HPET and MADT. See acpi.h for the contract. */
+/* Follows the RSDP to its root table, and from there to the other tables. See acpi.h. */
 #include "acpi/acpi_internal.h"
 #include "base/text.h"
 
@@ -6,20 +6,23 @@
 #define RSDP_SIGNATURE      "RSD PTR "
 #define RSDP_REVISION       15u
 #define RSDP_RSDT_ADDRESS   16u
-#define RSDP_SIZE_1         20u /* size in ACPI 1.0, which the first checksum covers */
+#define RSDP_SIZE_1         20u /* size in ACPI 1.0; the first checksum covers these bytes */
 #define RSDP_LENGTH         20u
 #define RSDP_XSDT_ADDRESS   24u
-#define RSDP_SIZE_2         36u /* from revision 2 on, with a checksum over all of it */
+#define RSDP_SIZE_2         36u /* size from revision 2 on; a second checksum covers all bytes */
 
 #define ROOT_ENTRIES_MAX    256u
 
 struct root {
 	const char *name;  /* "XSDT" or "RSDT", also its signature */
-	uint64_t address;  /* 0: there is none */
+	uint64_t address;  /* 0 if there is no such table */
 	size_t entry_size; /* 4 bytes in an RSDT (ACPI 6.5, 5.2.7), 8 in an XSDT (5.2.8) */
 };
 
-/* The table at ADDRESS as long as its header says, if all of that can be read; else its header alone. */
+/*
+ * Returns the table at ADDRESS with the length in its header. If the memory cannot be read that far, only the header is
+ * returned.
+ */
 static struct acpi_table
 fetch(const struct acpi_memory *memory, uint64_t address)
 {
@@ -75,7 +78,7 @@ read_entries(const struct acpi_memory *memory, const struct root *root,
 		uint64_t address = acpi_field(table, ACPI_HEADER_SIZE + i * root->entry_size,
 					      root->entry_size);
 
-		if (address != 0 && !read_entry(memory, address, facts)) /* some firmware leaves gaps */
+		if (address != 0 && !read_entry(memory, address, facts)) /* some firmware leaves entries of 0 */
 			unreadable++;
 	}
 	if (unreadable > 0)
@@ -83,7 +86,7 @@ read_entries(const struct acpi_memory *memory, const struct root *root,
 			     root->name, unreadable, count);
 }
 
-/* Without the blanks and zeros that fill it. */
+/* Appends an OEM id to OUT, without the trailing blanks and zeros. */
 static void
 put_id(struct text *out, const uint8_t *bytes, size_t length)
 {
@@ -125,8 +128,8 @@ read_root(const struct acpi_memory *memory, const struct root *root, struct acpi
 }
 
 /*
- * Returns the address of the XSDT, or 0 if the RSDP has none or the fields of revision 2 are invalid. The
- * RSDT's address does not depend on this, because the first checksum covers it.
+ * Returns the address of the XSDT, or 0 if the RSDP has none or its fields of revision 2 are invalid. The RSDT does not
+ * depend on this, because the first checksum covers its address.
  */
 static uint64_t
 xsdt_address(const struct acpi_memory *memory, uint64_t address, struct acpi_facts *facts)
@@ -154,7 +157,7 @@ xsdt_address(const struct acpi_memory *memory, uint64_t address, struct acpi_fac
 	return sum == 0 ? acpi_field(&rsdp, RSDP_XSDT_ADDRESS, sizeof(uint64_t)) : 0;
 }
 
-/* Checks the part of the RSDP that ACPI 1.0 defines. */
+/* Returns true if the part of the RSDP that ACPI 1.0 defines is valid. */
 static bool
 rsdp_is_good(const struct acpi_table *rsdp, struct acpi_facts *facts)
 {

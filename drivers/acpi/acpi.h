@@ -1,6 +1,6 @@
 /*
- * The ACPI tables that list clocks, cores, the sleep state S5 and the console's port. No table is trusted: each length
- * is checked before a field is read, and a table that is wrong becomes a sentence.
+ * Reads the ACPI tables that describe clocks, cores, the sleep state S5 and the console's port. No table is trusted.
+ * Each length is checked before a field is read, and each fault is listed as a sentence.
  */
 #ifndef BARETICK_ACPI_H
 #define BARETICK_ACPI_H
@@ -13,27 +13,27 @@
 #define ACPI_PROBLEM_SIZE 128
 #define ACPI_CORES_MAX    4096
 #define ACPI_IOAPICS_MAX  8
-#define ACPI_OVERRIDES_MAX 16 /* an ISA interrupt each */
+#define ACPI_OVERRIDES_MAX 16 /* entries of the MADT's overrides; each is for one of 16 ISA interrupts */
 
 enum acpi_space { ACPI_SPACE_MEMORY = 0, ACPI_SPACE_IO = 1 }; /* ACPI 6.5, table 5.1 */
 
 struct acpi_fadt {
 	bool found;
-	uint32_t pm_tmr_blk; /* I/O port; 0 where there is none */
+	uint32_t pm_tmr_blk; /* I/O port of the timer, or 0 */
 	uint8_t pm_tmr_len;
-	bool tmr_val_ext;      /* flag: the PM timer is 32 bits wide, else 24 */
-	uint32_t pm1_evt_blk;  /* I/O port of PM1a's status register, followed by its enable register; 0 if absent */
+	bool tmr_val_ext;      /* the PM timer has 32 bits, otherwise 24 */
+	uint32_t pm1_evt_blk;  /* I/O port of PM1a's status register, or 0; the enable register follows it */
 	uint8_t pm1_evt_len;
-	uint16_t sci_int;      /* an ISA interrupt, or a global number of an I/O APIC's pin */
+	uint16_t sci_int;      /* number of an ISA interrupt, or the global number of an I/O APIC pin */
 	bool hw_reduced;
-	bool cmos_rtc_absent;  /* IAPC_BOOT_ARCH bit 5 */
-	uint16_t reset_port;   /* RESET_REG, or 0 if it is absent or at no I/O port */
-	uint8_t reset_value;   /* resets the machine if written to that port */
-	uint32_t pm1_cnt_blk;  /* I/O port of PM1a's control register, 0 if there is none */
-	uint64_t dsdt;         /* physical address, 0 if there is none */
+	bool cmos_rtc_absent;  /* IAPC_BOOT_ARCH bit 5: there is no RTC */
+	uint16_t reset_port;   /* I/O port of RESET_REG; 0 if there is none or it is not an I/O port */
+	uint8_t reset_value;   /* value that resets the machine if it is written to that port */
+	uint32_t pm1_cnt_blk;  /* I/O port of PM1a's control register, or 0 */
+	uint64_t dsdt;         /* physical address, or 0 */
 	bool has_x_pm_tmr;     /* the table is long enough to hold X_PM_TMR_BLK */
 	uint8_t x_pm_tmr_space;
-	uint64_t x_pm_tmr_address; /* 0: the old field counts */
+	uint64_t x_pm_tmr_address; /* if 0, the field pm_tmr_blk is valid instead */
 };
 
 struct acpi_hpet {
@@ -44,64 +44,68 @@ struct acpi_hpet {
 
 struct acpi_madt {
 	bool found;
-	bool has_pics;       /* flag PCAT_COMPAT: two 8259s as in a PC-AT */
-	uint32_t enabled;    /* distinct enabled APIC ids in the table; core_count is less where they did not fit */
+	bool has_pics;       /* flag PCAT_COMPAT: there are two 8259 PICs */
+	uint32_t enabled;    /* number of distinct enabled APIC ids in the table; core_count may be smaller */
 	size_t core_count;
-	uint32_t *apic_ids;  /* the caller's, space for core_max; enabled ones, in table order, each id once */
+	uint32_t *apic_ids;  /* enabled ids in table order, each once; the caller provides space for core_max */
 	size_t core_max;
-	size_t ioapic_count; /* at most as many as fit into the array */
+	size_t ioapic_count; /* entries in the array; further I/O APICs are ignored */
 	struct acpi_ioapic {
-		uint32_t address, first_pin; /* the global number of its first one */
+		uint32_t address, first_pin; /* FIRST_PIN: global number of the first pin */
 	} ioapics[ACPI_IOAPICS_MAX];
-	size_t override_count; /* at most as many as fit into the array */
+	size_t override_count; /* entries in the array; further overrides are ignored */
 	struct acpi_override {
-		uint8_t irq;    /* this ISA interrupt */
+		uint8_t irq;    /* ISA interrupt */
 		uint16_t flags; /* ACPI 6.5, table 5.26: polarity, trigger mode */
-		uint32_t pin;   /* comes by the pin of this global number */
+		uint32_t pin;   /* global number of the interrupt's pin */
 	} overrides[ACPI_OVERRIDES_MAX];
 };
 
-/* Sleep state S5, "soft off", of the DSDT: ACPI 6.5, 7.4.2. */
+/* Sleep state S5, "soft off", from the DSDT: ACPI 6.5, 7.4.2. */
 struct acpi_s5 {
 	bool found;
-	uint8_t type; /* SLP_TYPa: for the register at pm1_cnt_blk */
+	uint8_t type; /* SLP_TYPa, the value for the register at pm1_cnt_blk */
 };
 
 struct acpi_facts {
-	bool found; /* an RSDP with a good checksum, and a root table behind it */
-	char oem[16]; /* the OEM id and the OEM table id of that table, as "BOCHS BXPC", in printable ASCII */
+	bool found; /* there is an RSDP with a valid checksum, and a root table */
+	char oem[16]; /* OEM id and OEM table id of the root table in printable ASCII, for example "BOCHS BXPC" */
 	struct acpi_fadt fadt;
 	struct acpi_hpet hpet;
 	struct acpi_madt madt;
 	struct acpi_s5 s5;
-	uint16_t serial_port; /* I/O port of a 16550 by SPCR, else by DBG2, 0 if they name none */
+	uint16_t serial_port; /* I/O port of a 16550 from the SPCR, otherwise from the DBG2; 0 if there is none */
 	size_t problem_count;
-	char problems[ACPI_PROBLEMS_MAX][ACPI_PROBLEM_SIZE]; /* sentences, each naming its table */
+	char problems[ACPI_PROBLEMS_MAX][ACPI_PROBLEM_SIZE]; /* sentences; each starts with the name of its table */
 };
 
-/* Physical memory as the reader may see it: LENGTH bytes at ADDRESS, or NULL where they can't be read. */
+/* Access to physical memory. Returns LENGTH bytes at ADDRESS, or NULL if they cannot be read. */
 struct acpi_memory {
 	const uint8_t *(*at)(void *context, uint64_t address, size_t length);
 	void *context;
 };
 
 /*
- * Reads the tables that the RSDP at RSDP_ADDRESS (0: no RSDP) leads to into FACTS. The caller sets
- * facts->madt.apic_ids and core_max; all other fields are overwritten. Never fails: a missing table stays
- * not found, and an invalid one is listed as a problem. At most 256 root entries are read.
+ * Reads the tables of the RSDP at RSDP_ADDRESS into FACTS; 0 means that there is no RSDP. The caller sets
+ * facts->madt.apic_ids and core_max; all other fields are overwritten. It never fails: a missing table has "found"
+ * false, and an invalid table is listed in problems. At most 256 entries of the root table are read.
  */
 void acpi_read_facts(const struct acpi_memory *memory, uint64_t rsdp_address, struct acpi_facts *facts);
 
-/* Returns true if APIC_ID is one of the enabled ids that were kept, false otherwise. */
+/* Returns true if the MADT lists APIC_ID as enabled, and it fitted into apic_ids. */
 bool acpi_madt_lists(const struct acpi_madt *madt, uint32_t apic_id);
 
-/* One table each, LENGTH bytes at TABLE with its header; false, and a problem in FACTS, where it is wrong. */
+/*
+ * Each reads one table of LENGTH bytes with its header. Returns false, and adds a problem to FACTS, if the table is
+ * invalid.
+ */
 bool acpi_read_fadt(const uint8_t *table, size_t length, struct acpi_facts *facts);
 bool acpi_read_hpet(const uint8_t *table, size_t length, struct acpi_facts *facts);
-bool acpi_read_dsdt(const uint8_t *table, size_t length, struct acpi_facts *facts); /* false: it has no S5 */
+/* returns false if the table has no S5 */
+bool acpi_read_dsdt(const uint8_t *table, size_t length, struct acpi_facts *facts);
 bool acpi_read_madt(const uint8_t *table, size_t length, struct acpi_facts *facts);
 
-/* Likewise. They return true if the table is right, also if it names no 16550 at an I/O port. */
+/* Return true if the table is valid, even if it names no 16550 at an I/O port. */
 bool acpi_read_spcr(const uint8_t *table, size_t length, struct acpi_facts *facts);
 bool acpi_read_dbg2(const uint8_t *table, size_t length, struct acpi_facts *facts);
 

@@ -1,20 +1,20 @@
 /*
- * The DSDT's sleep state S5. No AML is interpreted: the object is found by its name and the bytes around it, as many
- * small kernels do, and one of another form counts as missing.
+ * Finds sleep state S5 in the DSDT. No AML is interpreted. The object is found by its name and the bytes around it, as
+ * in many small kernels. An object of another form counts as missing.
  */
 #include "acpi/acpi_internal.h"
 
-/* ACPI 6.5, 20.2: AML's encoding. */
+/* ACPI 6.5, 20.2: encoding of AML. */
 #define NAME_OP      0x08u
 #define ROOT_CHAR    '\\'
 #define PACKAGE_OP   0x12u
 #define BYTE_PREFIX  0x0au
-#define ONE_OP       0x01u /* ZERO_OP is 0: each stands for its value */
-#define LENGTH_BYTES(first) ((first) >> 6) /* 20.2.4: so many follow the first byte of a package's length */
+#define ONE_OP       0x01u /* opcode for the constant 1; the opcode for 0 is 0 */
+#define LENGTH_BYTES(first) ((first) >> 6) /* 20.2.4: number of bytes after the first byte of a package's length */
 #define NAME_SIZE    4u
 #define TYPE_MAX     7u    /* table 4.13: SLP_TYPx has 3 bits */
 
-/* Whether a definition of the name at OFFSET begins there. */
+/* Returns true if the name at OFFSET is part of a definition. */
 static bool
 is_defined(const struct acpi_table *table, size_t offset)
 {
@@ -22,11 +22,15 @@ is_defined(const struct acpi_table *table, size_t offset)
 	       (acpi_field(table, offset - 1, 1) == ROOT_CHAR && acpi_field(table, offset - 2, 1) == NAME_OP);
 }
 
-/* The first element of the package at OFFSET. False: there is no package, or that is no constant. */
+/*
+ * Reads the first element of the package at OFFSET. Returns false if there is no package, or if its first element is
+ * not a valid constant.
+ */
 static bool
 first_element(const struct acpi_table *table, size_t offset, uint8_t *value)
 {
-	size_t element = offset + 2 + LENGTH_BYTES(acpi_field(table, offset + 1, 1)) + 1; /* behind their number */
+	/* skips the opcode, the length and the number of elements */
+	size_t element = offset + 2 + LENGTH_BYTES(acpi_field(table, offset + 1, 1)) + 1;
 	uint64_t code = acpi_field(table, element, 1);
 
 	if (acpi_field(table, offset, 1) != PACKAGE_OP || element + 1 >= table->length)

@@ -1,22 +1,22 @@
 /*
- * SPCR and DBG2: the serial port of the firmware's console, and of its debugger. The layouts are from Microsoft's
- * Serial Port Console Redirection Table (1.10) and Debug Port Table 2 (revision 0).
+ * Reads SPCR and DBG2, which describe the serial ports of the firmware's console and of its debugger. The layouts are
+ * from Microsoft's Serial Port Console Redirection Table (1.10) and Debug Port Table 2 (revision 0).
  */
 #include "acpi/acpi_internal.h"
 
 #define SPCR_TYPE     36u
 #define SPCR_REGISTER 40u /* a generic address structure: ACPI 6.5, table 5.1 */
-#define SPCR_SIZE     52u /* up to the end of it */
+#define SPCR_SIZE     52u /* minimum length of the table: the end of that structure */
 
-#define DBG2_OFFSET   36u /* where the first device is, */
-#define DBG2_COUNT    40u /* and how many there are */
+#define DBG2_OFFSET   36u /* offset of the first device's offset */
+#define DBG2_COUNT    40u /* offset of the number of devices */
 #define DBG2_SIZE     44u
-#define DBG2_MAX      16u /* devices that are looked at */
-/* Offsets in a device. */
+#define DBG2_MAX      16u /* our limit of devices that are read */
+/* Offsets in a device's entry. */
 #define DEVICE_LENGTH    1u
 #define DEVICE_PORT_TYPE 12u
 #define DEVICE_SUBTYPE   14u
-#define DEVICE_REGISTER  18u /* an offset in the device, of a generic address structure */
+#define DEVICE_REGISTER  18u /* offset, relative to the device, of its generic address structure */
 #define DEVICE_SIZE      22u
 #define PORT_SERIAL      0x8000u
 
@@ -24,14 +24,17 @@
 #define GAS_ADDRESS   4u
 
 /*
- * Interface types in both tables: a 16550 with all its registers, a 16450, which lacks the queue, a 16550 by its
- * address structure.
+ * Interface types in both tables: a complete 16550, a 16450, which has no FIFO, and a 16550 whose address structure
+ * gives details.
  */
 #define TYPE_16550     0x00u
 #define TYPE_16450     0x01u
 #define TYPE_16550_GAS 0x12u
 
-/* Takes the port at the address structure at OFFSET, if it is the first one of such a port. */
+/*
+ * Sets *PORT to the I/O port of the address structure at OFFSET. Does nothing if *PORT is already set, or if it is not
+ * a 16550 at an I/O port.
+ */
 static void
 take(const struct acpi_table *table, uint64_t type, size_t offset, uint16_t *port)
 {
@@ -55,7 +58,7 @@ acpi_read_spcr(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	if (table.length >= SPCR_SIZE)
 		take(&table, acpi_field(&table, SPCR_TYPE, 1), SPCR_REGISTER, &port);
 	if (port)
-		facts->serial_port = port; /* also in place of the debugger's */
+		facts->serial_port = port; /* the console's port replaces the debugger's */
 	return true;
 }
 

@@ -1,4 +1,4 @@
-/* A table of known length: its fields, its checksum, its problems. See acpi_internal.h. */
+/* Fields, checksum and problems of a table. See acpi_internal.h. */
 #include "acpi/acpi_internal.h"
 
 #include "base/text.h"

@@ -1,4 +1,4 @@
-/* FADT, HPET and MADT: one table each, every field by its offset and within the table's length. */
+/* Reads the FADT, the HPET table and the MADT. Each field is read by its offset, if the table is long enough. */
 #include "acpi/acpi_internal.h"
 
 /* ACPI 6.5, 5.2.9, table 5.9: offsets in the FADT. */
@@ -13,11 +13,11 @@
 #define FADT_FLAGS          112u
 #define FADT_RESET_REG      116u
 #define FADT_RESET_VALUE    128u
-#define FADT_SIZE_1         116u /* size in ACPI 1.0, which ends after the flags */
-#define FADT_SIZE_2         132u /* up to here bytes 109 and 110 are reserved, and not always 0 */
+#define FADT_SIZE_1         116u /* size in ACPI 1.0: the table ends after the flags */
+#define FADT_SIZE_2         132u /* in a table of up to this size, bytes 109 and 110 are reserved, and not always 0 */
 #define FADT_X_DSDT         140u
 #define FADT_X_PM_TMR_BLK   208u
-/* Tables 5.10 and 5.11: bits of the flags and of IAPC_BOOT_ARCH. */
+/* Tables 5.10 and 5.11: bits of FLAGS and IAPC_BOOT_ARCH. */
 #define FADT_TMR_VAL_EXT      (1u << 8)
 #define FADT_RESET_REG_SUP    (1u << 10)
 #define FADT_HW_REDUCED       (1u << 20)
@@ -32,10 +32,10 @@
 #define HPET_SIZE     56u
 
 /* ACPI 6.5, 5.2.12, table 5.19: offsets in the MADT. */
-#define MADT_FLAGS         40u /* 5.2.12 */
-#define MADT_PCAT_COMPAT   1u  /* table 5.20 */
+#define MADT_FLAGS         40u /* 5.2.12: offset of the flags */
+#define MADT_PCAT_COMPAT   1u  /* table 5.20: flag for two 8259 PICs */
 #define MADT_STRUCTURES    44u
-/* Its structures begin with a byte of type and one of length; 5.2.12.2, .3, .5, .8 and .12. */
+/* The MADT's structures start with a byte for the type and a byte for the length; 5.2.12.2, .3, .5, .8 and .12. */
 #define STRUCTURE_HEADER_SIZE 2u
 #define TYPE_LAPIC          0u
 #define TYPE_IOAPIC         1u
@@ -43,9 +43,9 @@
 #define TYPE_LAPIC_ADDRESS  5u
 #define TYPE_X2APIC         9u
 #define TYPE_COUNT          10u
-/* Flag of types 0 and 9: ready for use. A core without it may only be brought in by hot plug. */
+/* Flag of types 0 and 9: the core is enabled. A core without it can only be added by hot plug. */
 #define LAPIC_ENABLED       1u
-/* SDM vol. 3A, 11.6.2.1 and 11.12.9: the destination of a broadcast, so no core has such an id. */
+/* SDM vol. 3A, 11.6.2.1 and 11.12.9: destinations that address all cores. No core has such an id. */
 #define LAPIC_ID_ALL        0xffu
 #define X2APIC_ID_ALL       0xffffffffu
 
@@ -59,8 +59,8 @@ static const uint8_t structure_size[TYPE_COUNT] = {
 };
 
 /*
- * The ids seen so far: open addressing, at most half full, so that an id is mostly found in a few steps
- * and every search ends at an empty slot.
+ * A hash set of the ids seen so far, with open addressing. At most half of the slots are used. So a search takes few
+ * steps, and always ends at an empty slot.
  */
 #define SEEN_BITS  13
 #define SEEN_SLOTS (1u << SEEN_BITS)
@@ -73,12 +73,14 @@ struct seen {
 struct madt_walk {
 	struct acpi_table table;
 	struct acpi_facts *facts;
-	uint32_t invalid;  /* enabled, with an id that means every core */
-	uint32_t left_out; /* enabled, after ACPI_CORES_MAX distinct ones */
+	uint32_t invalid;  /* number of enabled entries whose id addresses all cores */
+	uint32_t left_out; /* number of distinct enabled ids beyond ACPI_CORES_MAX */
 	struct seen seen;
 };
 
-/* ACPI 6.5, 4.8.3.6: one byte wide. All of 190 real machines that were looked at have it at an I/O port. */
+/*
+ * Reads the reset register if it is one byte at an I/O port (ACPI 6.5, 4.8.3.6), as in the tables of 190 real machines.
+ */
 static void
 read_reset(const struct acpi_table *table, uint32_t flags, struct acpi_fadt *fadt)
 {
@@ -119,7 +121,9 @@ acpi_read_fadt(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 		fadt->dsdt = acpi_field(&table, FADT_DSDT, sizeof(uint32_t));
 	fadt->tmr_val_ext = flags & FADT_TMR_VAL_EXT;
 	fadt->hw_reduced = flags & FADT_HW_REDUCED;
-	/* Only the length says which ACPI wrote the table: revisions are known to be wrong. */
+	/*
+	 * The table's length, and not its revision, tells whether the field exists: some tables have wrong revisions.
+	 */
 	if (table.length > FADT_SIZE_2)
 		fadt->cmos_rtc_absent = acpi_field(&table, FADT_IAPC_BOOT_ARCH, sizeof(uint16_t)) &
 					IAPC_CMOS_RTC_ABSENT;
@@ -153,11 +157,11 @@ acpi_read_hpet(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	return true;
 }
 
-/* The slot of ID, or the empty one where it belongs. */
+/* Returns the slot of ID, or the empty slot for it. */
 static uint32_t *
 seen_slot(struct seen *seen, uint32_t id)
 {
-	/* Knuth, TAOCP vol. 3, 6.4: multiplicative hashing by 2^32 over the golden ratio. */
+	/* Multiplicative hashing with 2^32 divided by the golden ratio (Knuth, TAOCP vol. 3, 6.4). */
 	uint32_t slot = (id * 2654435769u) >> (32 - SEEN_BITS);
 
 	while (seen->slots[slot] != 0 && seen->slots[slot] != id + 1)
@@ -216,7 +220,7 @@ read_structure(struct madt_walk *walk, unsigned type, size_t at)
 			       (uint32_t)acpi_field(table, at + 8, 4));
 }
 
-/* False where it stopped before the table's end: behind a wrong length nothing can be read. */
+/* Returns false if a structure has an invalid length; the rest of the table is then not read. */
 static bool
 read_structures(struct madt_walk *walk)
 {

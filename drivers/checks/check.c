@@ -4,9 +4,11 @@
 #include "clocks/probe.h"
 #include "hw/wait.h"
 
-#define WATCH_POLL_NS_MAX  UINT64_C(100000) /* ours: a poll is a few accesses, at worst of 57 us each (nested) */
-#define WATCH_STILL_POLLS_MAX 65536u /* 8 ms and more in which the TSC read the same: it stopped */
-#define WATCH_POLL_NS_MIN  150u /* a port takes 120 ns under emulation, 500 and more on bare metal */
+/* our limit: a poll is a few accesses, and each takes up to 57 us in a nested guest */
+#define WATCH_POLL_NS_MAX  UINT64_C(100000)
+/* the TSC has stopped if it reads the same in so many polls, which take at least 8 ms */
+#define WATCH_STILL_POLLS_MAX 65536u
+#define WATCH_POLL_NS_MIN  150u /* shortest poll of a port: 120 ns in an emulator, at least 500 ns on bare metal */
 
 static uint64_t
 read_tsc(void *device)
@@ -35,7 +37,7 @@ check_left_ns(const struct checking *checking)
 	return spent_ns < checking->budget_ns ? checking->budget_ns - spent_ns : 0;
 }
 
-/* Whether NEEDS_NS are left, else ROW says that they are not. */
+/* Returns true if at least NEEDS_NS of the budget are left. Otherwise ROW gets this as the reason. */
 static bool
 has_time(const struct checking *checking, uint64_t needs_ns, struct behaviour *row)
 {

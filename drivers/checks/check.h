@@ -13,34 +13,37 @@
 #include "clock/driver.h"
 #include "clocks/platform.h"
 
-/* Fills ROW, which is not checked until then. Leaves the device as open left it. */
+/*
+ * A check's function. Fills ROW, which is "not checked" at first. It leaves the device in the state in which open()
+ * left it.
+ */
 typedef void check_look(const struct checking *checking, struct behaviour *row);
 
 struct check {
 	const char *rule;
-	uint64_t needs_ns; /* the check is skipped if less of the budget is left */
+	uint64_t needs_ns; /* time that the check needs; it is skipped if less of the budget is left */
 	check_look *look;
 };
 
-/* One row for each of CHECKS, in their order; one with a NULL rule ends them. */
+/* Runs CHECKS, which end with a NULL rule. Adds one row for each to BEHAVIOURS, in the same order. */
 void check_each(const struct checking *checking, const struct check *checks, struct behaviours *behaviours);
 
-/* If the TSC has stopped, marks the rows from FIRST on as not checked, because it timed them. */
+/* If the TSC has stopped, marks the rows from FIRST on as not checked, because they were timed by it. */
 void check_drop_where_the_tsc_stopped(const struct checking *checking, struct behaviours *behaviours, size_t first);
 
 /* Returns the rest of the budget in ns. */
 uint64_t check_left_ns(const struct checking *checking);
 
-/* Reads the TSC after all earlier instructions have completed, as for the bracket of a sample. */
+/* Reads the TSC after all earlier instructions have completed, as the samples do. */
 uint64_t check_tsc(const struct device *device);
 
-/* Ticks of a clock of RATE in TSC_TICKS by its claim, rounded up. */
+/* Returns the ticks of a clock with the rate RATE in TSC_TICKS, rounded up. */
 uint64_t check_ticks(const struct scale *scale, struct rate rate, uint64_t tsc_ticks);
 
-/* Whether there is a hypervisor, which may be late with what a device does by itself. */
+/* Returns true if there is a hypervisor. An emulated device may be late. */
 bool check_is_guest(const struct checking *checking);
 
-/* A fact: passed, or FAILED. The sentence is the caller's. */
+/* Marks ROW as passed, or as FAILED. The caller adds the sentence. */
 void check_fact(struct behaviour *row, bool failed);
 
 /* Marks ROW as not checked because the core was preempted in each try. The check may be repeated later. */
@@ -52,21 +55,22 @@ void check_disturbed(struct behaviour *row);
  */
 bool check_is_asked(const struct checking *checking, const struct behaviours *behaviours, size_t count);
 
-/* Stores an interval in the rule's unit. */
+/* Stores the measured interval, in the rule's unit. */
 void check_figure(struct behaviour *row, int64_t low, int64_t high);
 
 /*
- * A wait that counts only the time in which the core ran. A device that "never" did something thus had the full
- * time, even if the core was preempted. It also ends after a number of polls; each poll accesses a device.
+ * A bounded wait that counts only the time in which the core ran. If a device "never" did something, it thus had the
+ * full time even if the core was preempted. The wait also ends after a number of polls, because each poll accesses a
+ * device.
  */
 struct check_watch {
 	const struct device *device;
-	uint64_t bound_ticks, poll_ticks_max; /* the largest amount that one poll adds */
+	uint64_t bound_ticks, poll_ticks_max; /* the longest time that counts for one poll, in TSC ticks */
 	uint64_t last_tsc, seen_ticks, polls_left;
-	unsigned still; /* polls in which the TSC read the same */
+	unsigned still; /* successive polls in which the TSC read the same */
 };
 
 struct check_watch check_watch(const struct checking *checking, uint64_t bound_ns);
-bool check_goes_on(struct check_watch *watch); /* to be asked once a poll */
+bool check_goes_on(struct check_watch *watch); /* called once for each poll; returns false when the wait is over */
 
 #endif

@@ -1,18 +1,24 @@
-/* Checks the ACPI PM timer against the ACPI specification: its width, and readings that were not latched. */
+/*
+ * Checks the ACPI PM timer against the ACPI specification: its width, and wrong readings of a counter that is not
+ * latched.
+ */
 #include "checks/check.h"
 #include "checks/checks.h"
 #include "clocks/acpi_pm_registers.h"
 #include "hw/wait.h"
 
-#define PM_BATCH         64u     /* readings in one masked section: 64 us, or 4 ms where each costs 57 us */
-#define PM_GLITCH_READS  4096u   /* PIIX4's bad 3 ns in 69.8 would show in one of 23 */
-#define PM_GLITCH_READS_MIN 256u /* fewer prove nothing */
+/* readings while interrupts are masked: they take 64 us, or 4 ms in a nested guest at 57 us each */
+#define PM_BATCH         64u
+/* readings in the search for glitches; a PIIX4 reads wrong for 3 of 69.8 ns, so one in 23 would show it */
+#define PM_GLITCH_READS  4096u
+#define PM_GLITCH_READS_MIN 256u /* with fewer readings the check has no result */
 #define PM_GLITCH_NS     (20 * WAIT_NS_PER_MS)
-#define PM_LEAP_FACTOR   4       /* what runs at up to four times its rate is another rule's */
+/* a reading may advance up to this many times the nominal rate: a wrong rate has a rule of its own */
+#define PM_LEAP_FACTOR   4
 #define PM_LEAP_TICKS    4u
-#define PM_WRAP_NS       (5 * WAIT_NS_PER_MS) /* added to the time to the wrap: 1,000 ppm of 4.69 s */
+#define PM_WRAP_NS       (5 * WAIT_NS_PER_MS) /* margin for the wait until the counter wraps: 1,000 ppm of 4.69 s */
 
-/* COUNT readings as the register gives them, its upper bits too. */
+/* Takes COUNT readings with all 32 bits, which the clock's samples mask. */
 static void
 acpi_pm_take_raw(const struct checking *checking, struct sample *samples, size_t count)
 {
@@ -42,7 +48,7 @@ acpi_pm_look_at_24_bits(const struct checking *checking, struct behaviour *row)
 		behaviour_say(row, "24 bits, as the FADT says: bits 24 to 31 are 0 in %u readings.", PM_BATCH);
 }
 
-/* A timer that has counted beyond 24 bits is wider; one that has not must be seen when it gets there. */
+/* If the counter is above 24 bits, it is wider than 24 bits. Otherwise the check waits until it should exceed them. */
 static void
 acpi_pm_look_at_32_bits(const struct checking *checking, struct behaviour *row)
 {
@@ -73,7 +79,7 @@ acpi_pm_look_at_32_bits(const struct checking *checking, struct behaviour *row)
 		behaviour_say(row, "More than 24 bits, as the FADT says: it reads %lxh.", last.ticks);
 }
 
-/* Whether NOW can't follow THEN: further on than the time between them allows, or further back. */
+/* Returns true if NOW is too far from THEN: it went back, or advanced more than the time between them allows. */
 static bool
 acpi_pm_leaps(const struct checking *checking, const struct sample *then, const struct sample *now)
 {
@@ -83,7 +89,7 @@ acpi_pm_leaps(const struct checking *checking, const struct sample *then, const 
 	return ticks > PM_LEAP_FACTOR * allowed + PM_LEAP_TICKS;
 }
 
-/* Uses the timer alone, because the TSC may have stopped. */
+/* Returns true if NOW is before THEN. Uses the timer alone, because the TSC may have stopped. */
 static bool
 acpi_pm_goes_back(const struct checking *checking, const struct sample *then, const struct sample *now)
 {
@@ -91,8 +97,8 @@ acpi_pm_goes_back(const struct checking *checking, const struct sample *then, co
 }
 
 /*
- * Takes single readings, which show a glitch as it is: one reading is wrong and the next is right again. So the
- * timer steps back before or after the wrong reading. Drivers read three times to hide this.
+ * Takes single readings, because three readings, as in kernels, would hide a glitch. In a glitch one reading is wrong
+ * and the next is right. So the timer goes back either before or after the wrong reading.
  */
 static void
 acpi_pm_look_for_glitches(const struct checking *checking, struct behaviour *row)

@@ -1,5 +1,5 @@
 /*
- * Checks the HPET against its specification, IA-PC HPET 1.0a. It is stopped only if the firmware left it
+ * Checks the HPET against its specification, IA-PC HPET 1.0a. It is stopped for a test only if the firmware left it
  * stopped, because a running HPET may be in use. The main counter is never written.
  */
 #include "base/text.h"
@@ -10,9 +10,9 @@
 #include "hw/cpuid.h"
 #include "hw/wait.h"
 
-#define STOPPED_NS        (100 * UINT64_C(1000)) /* how long it is stopped: 1,000 of its slowest ticks */
+#define STOPPED_NS        (100 * UINT64_C(1000)) /* duration of the stop: 1,000 ticks of the slowest HPET */
 
-/* SDM vol. 4: MSR_PKG_CST_CONFIG_CONTROL. Bits 3:0 limit the package's C-state; 8 and above allow PC10. */
+/* SDM vol. 4: MSR_PKG_CST_CONFIG_CONTROL. Bits 3:0 limit the package's C-state. A limit of 8 or above allows PC10. */
 #define MSR_PKG_CST_CONFIG   0xe2u
 #define PKG_CST_LIMIT        0xfu
 #define PKG_CST_PC10         8u
@@ -26,7 +26,8 @@ low_half(void *device)
 static void
 look_at_period(const struct checking *checking, struct behaviour *row)
 {
-	uint32_t period_fs = hw_read32(checking->platform->acpi.hpet.base + HPET_PERIOD); /* opened or not */
+	/* read from the table's address, because the driver may not have opened the device */
+	uint32_t period_fs = hw_read32(checking->platform->acpi.hpet.base + HPET_PERIOD);
 
 	check_fact(row, period_fs < HPET_PERIOD_FS_MIN || period_fs > HPET_PERIOD_FS_MAX);
 	behaviour_say(row, "The period register reads %u fs (valid: %u to %u).", period_fs,
@@ -43,10 +44,11 @@ look_at_base(const struct checking *checking, struct behaviour *row)
 		       row->failed ? "above" : "below");
 }
 
-/* Five readings of the low half, and the TSC around the two pairs of them that must be close in time. */
+/* Readings of the counter's low half around a stop: before it, twice while stopped, and after the restart. */
 struct stop {
 	uint32_t running, stopped, stopped_later, running_again;
-	uint64_t off_ticks, on_ticks; /* upper bounds of the time between the readings of a pair, in TSC ticks */
+	/* upper bounds of the time from RUNNING to STOPPED and from STOPPED_LATER to RUNNING_AGAIN, in TSC ticks */
+	uint64_t off_ticks, on_ticks;
 };
 
 static struct stop
@@ -95,7 +97,7 @@ stop_once(const struct checking *checking, struct behaviour *row)
 		behaviour_say(row, "It stops at %xh with ENABLE_CNF 0 and continues from there.", stop.stopped);
 }
 
-/* Tries twice: a counter that cannot be stopped fails both times, but one that merely jumped fails once. */
+/* Tries twice. If the counter cannot be stopped, both tries fail. If the counter only jumped, one fails. */
 static void
 look_at_stopping(const struct checking *checking, struct behaviour *row)
 {
@@ -114,7 +116,10 @@ look_at_stopping(const struct checking *checking, struct behaviour *row)
 		*row = first;
 }
 
-/* Asks as Linux does, on Intel processors on bare metal: others lack the MSR, and in a guest it may fault. */
+/*
+ * Returns true if the processor can enter PC10, by the same test as Linux. It applies only to Intel processors on bare
+ * metal. Others lack the MSR, and in a guest the access may fault.
+ */
 static bool
 may_reach_pc10(const struct cpu_facts *cpu)
 {
@@ -147,7 +152,7 @@ look_at_pc10(const struct checking *checking, struct behaviour *row)
 		       row->failed ? "allows" : "excludes");
 }
 
-/* Returns true if an HPET answers at the address in its table, even if open found it broken. */
+/* Returns true if an HPET answers at the address in its table, even if open() found it broken. */
 static bool
 answers(const struct acpi_hpet *table)
 {

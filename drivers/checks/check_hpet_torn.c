@@ -1,6 +1,6 @@
 /*
- * Checks that a 64-bit reading of the HPET is not torn. When the low half rolls over, two 32-bit accesses, or a
- * 64-bit access that is split on the bus, may return a value that the counter never had. IA-PC HPET 1.0a.
+ * Checks that 64-bit readings of the HPET are not torn (IA-PC HPET 1.0a). When the low half rolls over, two 32-bit
+ * accesses may return a value that the counter never had. So may a 64-bit access that the bus splits.
  */
 #include "checks/check.h"
 #include "checks/hpet_pace.h"
@@ -8,12 +8,13 @@
 #include "hw/wait.h"
 
 #define HPET_FS_PER_NS    UINT64_C(1000000)
-#define TORN_BEFORE_NS    (200 * UINT64_C(1000)) /* the time before the rollover at which readings start */
+#define TORN_BEFORE_NS    (200 * UINT64_C(1000)) /* readings start this long before the rollover */
 #define TORN_EXTRA_NS     WAIT_NS_PER_MS
 #define TORN_READINGS_AFTER 64u
-#define TORN_CROSSING_NS  (50 * UINT64_C(1000)) /* a longer bracket around the rollover may hide a torn reading */
+/* longest valid reading across the rollover: a longer one may hide that it is torn */
+#define TORN_CROSSING_NS  (50 * UINT64_C(1000))
 
-/* Takes a 64-bit reading between two readings of the TSC. PLAIN: by one access, else by several. */
+/* Takes a 64-bit reading between two readings of the TSC. PLAIN: in one access, otherwise in several. */
 static struct sample
 take(const struct checking *checking, bool plain)
 {
@@ -32,8 +33,8 @@ follows(const struct hpet_pace *pace, const struct sample *then, const struct sa
 }
 
 /*
- * Returns true if one 64-bit access gives a valid reading. It is not tried in a guest, whose hypervisor may split
- * the access: the specification allows a 32-bit bus.
+ * Returns true if one 64-bit access gives a valid reading. Guests do not try it, because the hypervisor may split the
+ * access, as the specification allows for a 32-bit bus.
  */
 static bool
 can_be_read_plainly(const struct checking *checking, const struct hpet_pace *pace)

@@ -14,7 +14,10 @@
 #define CLAIM_NS     WAIT_NS_PER_MS
 #define LASTING_NS   (5 * WAIT_NS_PER_MS)
 
-/* How much faster the TSC is by a page's MULTIPLIER than by MEASURED, both in ns per tick, times 2^32. */
+/*
+ * Returns by how many ppm the TSC's rate in a page is above the measured rate. MULTIPLIER and MEASURED are in ns per
+ * tick times 2^32. UP: rounds up, otherwise down.
+ */
 static int64_t
 ppm_of(uint64_t measured, uint64_t multiplier, bool up)
 {
@@ -46,8 +49,9 @@ look_at_claim(const struct checking *checking, struct behaviour *row, uint64_t m
 }
 
 /*
- * If the CPU's TSC is not constant, Xen recalculates each page's rate every second, and lowers it to correct an
- * advance: xen/arch/x86/time.c, local_time_calibration(). Such a rate makes no claim about the TSC.
+ * Returns true if Xen has changed the page's rate, which then says nothing about the TSC's true rate. If the CPU's TSC
+ * is not constant, Xen recalculates the rate every second, and lowers it to correct an advance (xen/arch/x86/time.c,
+ * local_time_calibration()).
  */
 static bool
 is_corrected(const struct checking *checking, struct behaviour *row, uint64_t multiplier)
@@ -90,7 +94,10 @@ hv_page_look_at_claim(const struct checking *checking, struct behaviour *row)
 		      hv_tsc_page_multiplier(&taken) : 0);
 }
 
-/* In each look for some milliseconds: for a moment a hypervisor sets it so while it writes the page anew. */
+/*
+ * Returns true if the page is invalid in each read for some milliseconds. A hypervisor that updates the page makes it
+ * invalid for a moment only.
+ */
 static bool
 is_page_lasting_invalid(const struct checking *checking)
 {
@@ -124,7 +131,10 @@ hv_page_look_for_fallback(const struct checking *checking, struct behaviour *row
 		behaviour_say(row, "Its sequence is 0: readers fall back to the MSR.");
 }
 
-/* Returns the distance in ticks of MSR from the interval BEFORE to AFTER: above 0 ahead of it, below 0 behind. */
+/*
+ * Returns the distance in ticks of MSR from the interval BEFORE to AFTER. It is positive if MSR is ahead, negative if
+ * it is behind, and 0 if it is within.
+ */
 static int64_t
 outside(uint64_t before, uint64_t msr, uint64_t after)
 {

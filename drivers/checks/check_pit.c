@@ -1,4 +1,4 @@
-/* Checks the PIT's channel 2 against the Intel 8254 data sheet. The channel is left counting, as after open. */
+/* Checks the PIT's channel 2 against the Intel 8254 data sheet. The channel counts afterwards, as open() left it. */
 #include "checks/check.h"
 #include "checks/checks.h"
 #include "checks/pit_checks.h"
@@ -6,17 +6,24 @@
 
 #define US                UINT64_C(1000)
 #define STEP_READS        256u
-/* Waits between readings: 0 to 6 times STEP_WAIT_NS, a seventh of a tick. Readings may take whole ticks. */
+/*
+ * Waits between readings: 0 to 6 times STEP_WAIT_NS, which is a seventh of a PIT tick. They shift the readings within a
+ * tick, even if a reading takes a whole number of ticks.
+ */
 #define STEP_WAITS        7u
 #define STEP_WAIT_NS      120u
 #define STEP_POLLS        1000u
 
 #define LATCH_TRIES       8u
-/* A count is held for LATCH_FACTOR times the duration of the accesses before it, and LATCH_HELD_NS more. */
+/*
+ * A latched count is read after a wait of LATCH_FACTOR times the duration of the accesses before it, plus
+ * LATCH_HELD_NS.
+ */
 #define LATCH_HELD_NS     (20 * US)
 #define LATCH_FACTOR      4u
-#define LATCH_HELD_NS_MAX (5 * WAIT_NS_PER_MS)  /* slower accesses leave no time before the wrap */
-#define LATCH_SPAN_NS_MAX (20 * WAIT_NS_PER_MS) /* the counter wraps in 54.9 ms */
+/* longest wait: slower accesses would not fit before the counter wraps */
+#define LATCH_HELD_NS_MAX (5 * WAIT_NS_PER_MS)
+#define LATCH_SPAN_NS_MAX (20 * WAIT_NS_PER_MS) /* longest duration of a try, because the counter wraps after 54.9 ms */
 
 static uint64_t
 gcd(uint64_t a, uint64_t b)
@@ -89,13 +96,13 @@ enum latch { LATCH_HELD, LATCH_LOST, LATCH_UNCLEAR, LATCH_KINDS };
 struct latched {
 	struct sample before, after;
 	uint64_t latched_tsc; /* TSC after the latch command */
-	uint64_t waited_tsc;  /* TSC after the wait, before the count is read or latched again */
+	uint64_t waited_tsc;  /* TSC after the wait, before the count is read or, in half of the tries, latched again */
 	uint64_t ticks, wait_ticks;
 };
 
 /*
- * Compares the count with the readings before and after it in the channel's own ticks, so its rate does not
- * matter. Unclear if the bounds overlap or the core was preempted.
+ * Compares the latched count with the readings before and after it. All are in the channel's own ticks, so its rate
+ * does not matter. The result is unclear if the bounds overlap or the core was preempted.
  */
 static enum latch
 judge_latch(const struct checking *checking, const struct latched *l)
@@ -117,7 +124,10 @@ judge_latch(const struct checking *checking, const struct latched *l)
 	return part + 1 >= lost_min ? LATCH_LOST : LATCH_UNCLEAR;
 }
 
-/* AGAIN: latches a second time before the count is read. The data sheet says that this is ignored. */
+/*
+ * Latches a count, waits and reads it. AGAIN: sends a second latch command before the read. The data sheet says that
+ * the PIT ignores it.
+ */
 static enum latch
 try_latch(const struct checking *checking, bool again)
 {
@@ -187,14 +197,14 @@ take_statuses(const struct checking *checking)
 	pit_run_free();
 	s.loaded = pit_wait_until_loaded(checking);
 	if (s.loaded & STATUS_NULL_COUNT)
-		s.loaded = pit_read_status(); /* the wait may have been one gap */
+		s.loaded = pit_read_status(); /* again, because the core may have been preempted for the whole wait */
 	hw_interrupts_restore(interrupts);
 	return s;
 }
 
 /*
- * NULL COUNT of a channel that waits for its count is not checked in a guest. QEMU and KVM do not implement it
- * there, by their sources, and no software relies on it.
+ * Checks mode and access bits, and NULL COUNT after a count was loaded. NULL COUNT of a channel that waits for its
+ * count is not checked in a guest. QEMU's and KVM's sources do not implement that, and no software relies on it.
  */
 static void
 look_at_status(const struct checking *checking, struct behaviour *row)

@@ -1,6 +1,6 @@
 /*
- * Checks that OUT of the PIT's channel 2 rises in time: Intel 8254 data sheet, mode 0. Time is counted in clocks of
- * the PIT, so that a wrong rate of the PIT, which has a rule of its own, is not reported twice.
+ * Checks that OUT of the PIT's channel 2 rises in time (Intel 8254 data sheet, mode 0). The time is counted in ticks of
+ * the PIT. A PIT with a wrong rate, which has a rule of its own, is thus not reported twice.
  */
 #include "checks/check.h"
 #include "checks/pit_checks.h"
@@ -8,14 +8,15 @@
 
 #define US                UINT64_C(1000)
 #define OUT_TRIES         3u
-#define OUT_COUNT         1193u /* 1 ms */
-#define OUT_CLOCKS        (OUT_COUNT + 1) /* mode 0: OUT rises N + 1 clocks after the count was written */
-#define OUT_BOUND_FACTOR  4 /* the wait for OUT ends after so many times the requested time */
+#define OUT_COUNT         1193u /* requested count: 1 ms */
+#define OUT_CLOCKS        (OUT_COUNT + 1) /* mode 0: OUT rises N + 1 ticks after the count N was written */
+#define OUT_BOUND_FACTOR  4 /* the wait for OUT ends after this many times the requested time */
 #define PACE_SPAN_FACTOR  4
-#define PACE_SLOWEST_FACTOR 16 /* a slower PIT is not checked: interrupts are masked during the wait */
+/* a PIT that is slower by this factor is not checked, because interrupts are masked during the wait */
+#define PACE_SLOWEST_FACTOR 16
 #define PORT_B_UNREADABLE 0xffu
 
-/* The duration of OUT_CLOCKS clocks in TSC ticks, as an interval. */
+/* The duration of OUT_CLOCKS PIT ticks in TSC ticks, as an interval. */
 struct asked {
 	uint64_t low_ticks, high_ticks;
 };
@@ -31,8 +32,8 @@ asked_by_claim(const struct checking *checking)
 }
 
 /*
- * Measures the counter's pace over NS, in mode 0, because emulators may run other modes at another pace. If the
- * core was preempted the counter may have wrapped, so any duration is possible.
+ * Measures how long OUT_CLOCKS PIT ticks take, over NS, in mode 0, because emulators may run other modes at another
+ * rate. If the core was preempted the counter may have wrapped, so any duration is possible.
  */
 static struct asked
 asked_by_pace(const struct checking *checking, uint64_t ns)
@@ -67,7 +68,7 @@ overlap(const struct asked *a, const struct asked *b)
 	return a->low_ticks <= b->high_ticks && b->low_ticks <= a->high_ticks;
 }
 
-/* Uses the claimed rate unless two measurements agree on another pace. */
+/* Returns the duration of OUT_CLOCKS by the nominal rate, unless two measurements agree on another one. */
 static struct asked
 asked(const struct checking *checking)
 {
@@ -140,7 +141,7 @@ say_rise(const struct checking *checking, struct behaviour *row, const struct ri
 			      -row->low, row->high, OUT_CLOCKS);
 }
 
-/* Returns the distance of RISE from the requested time, in TSC ticks; 0 if they overlap. */
+/* Returns how far RISE is from the requested time, in TSC ticks. Returns 0 if the intervals overlap. */
 static uint64_t
 distance(const struct rise *rise, const struct asked *asked)
 {
@@ -152,8 +153,8 @@ distance(const struct rise *rise, const struct asked *asked)
 }
 
 /*
- * A fault shows in each try, but the TSC may have stopped in one of them. So the try nearest to the requested time
- * counts, and of equally near ones the narrowest.
+ * Returns true if RISE is nearer to the requested time than BEST, or as near and narrower. A real fault shows in every
+ * try, but the TSC may have stopped in one of them. So the best try counts.
  */
 static bool
 is_better(const struct rise *rise, const struct rise *best, const struct asked *asked)
@@ -165,7 +166,7 @@ is_better(const struct rise *rise, const struct rise *best, const struct asked *
 	return rise->high_ticks - rise->low_ticks < best->high_ticks - best->low_ticks;
 }
 
-/* Judges the best of a few tries. If OUT rose in none of them, judges the fault that they saw. */
+/* Judges the best of a few tries. If OUT rose in none of them, reports the fault that the tries found. */
 void
 pit_look_at_out(const struct checking *checking, struct behaviour *row)
 {

@@ -1,6 +1,6 @@
 /*
- * Checks the RTC against Motorola's MC146818 data sheet: its update cycle, its seconds, its battery. The periodic
- * flag is in check_rtc_pf.c. Interrupts are masked for one look at a time.
+ * Checks the RTC against Motorola's MC146818 data sheet: its update cycle, its seconds, its battery. The periodic flag
+ * is checked in check_rtc_pf.c. Interrupts are masked only during a single poll.
  */
 #include "checks/check.h"
 #include "checks/checks.h"
@@ -9,13 +9,18 @@
 #include "hw/wait.h"
 
 #define US            UINT64_C(1000)
-#define WATCH_NS      (1200 * WAIT_NS_PER_MS) /* an update comes every second */
-#define WATCH_LONG_NS (3 * WATCH_NS)          /* if the first updates do not settle a result */
-/* The update cycle lasts 1,984 us. UIP rises 244 us before it, in Intel's chip sets 488 us. QEMU's UIP lasts 244 us. */
+#define WATCH_NS      (1200 * WAIT_NS_PER_MS) /* time to observe the RTC: an update comes every second */
+#define WATCH_LONG_NS (3 * WATCH_NS)          /* longer time if the first updates do not give a result */
+/*
+ * Limits of the time in which UIP is 1. UIP rises 244 us (Intel's chip sets: 488 us) before the update, which takes
+ * 1,984 us. QEMU sets UIP for 244 us.
+ */
 #define UIP_NS_MIN    (244 * US)
 #define UIP_NS_MAX    (3 * WAIT_NS_PER_MS)
-#define GAP_NS_MAX    WAIT_NS_PER_MS          /* a longer time between two looks leaves UIP's length unknown */
-#define SECOND_NS_MAX (500 * WAIT_NS_PER_MS)  /* an update may be missed in a longer time between readings */
+/* if there is a longer time between two polls, UIP's duration is unknown */
+#define GAP_NS_MAX    WAIT_NS_PER_MS
+/* if there is a longer time between readings of the seconds, an update may have been missed */
+#define SECOND_NS_MAX (500 * WAIT_NS_PER_MS)
 
 /*
  * In a guest a fault must be seen several times: the host may clear UIP late, and the RTC may continue while the
@@ -24,25 +29,26 @@
 #define GUEST_LONG_MIN   3u
 #define GUEST_TIMES_MIN  2u
 
-/* One look at UIP and the seconds. The seconds are valid for 244 us after UIP was 0. */
+/* One poll of UIP and the seconds. The seconds are valid for 244 us after UIP read 0. */
 struct look {
-	uint64_t begin, asked, end; /* TSC before and after register A was read, and after the seconds were */
+	uint64_t begin, asked, end; /* TSC before and after the read of register A, and after the read of the seconds */
 	bool updating, good;
 	uint8_t raw;
 };
 
 struct update_watch {
 	struct checking checking;
-	unsigned times_min, long_min; /* how often a fault must be seen to be one */
-	uint64_t looks, seen_ticks; /* TSC ticks in which the core ran */
+	/* number of observations that make a missing UIP or a wrong second a fault, and a UIP that is too long */
+	unsigned times_min, long_min;
+	uint64_t looks, seen_ticks; /* SEEN_TICKS: TSC ticks in which the core ran */
 	struct look last;
-	/* UIP. */
-	uint64_t risen_low, risen_high; /* TSC around its latest rise; 0 if none was seen */
-	uint64_t first_tsc;             /* TSC of the first look if UIP was 1 in all looks, else 0 */
-	bool spoiled;                   /* the core was preempted since the rise */
+	/* Observations of UIP. */
+	uint64_t risen_low, risen_high; /* TSC before and after its latest rise; 0 if none was seen */
+	uint64_t first_tsc;             /* TSC of the first poll if UIP was 1 in all polls, else 0 */
+	bool spoiled;                   /* true if the core was preempted since UIP rose */
 	unsigned updates, spoilt, missed;
 	uint64_t shortest_low_ticks, shortest_high_ticks;
-	/* Seconds. */
+	/* Observations of the seconds. */
 	bool second_known;
 	unsigned second, right, wrong, from, to;
 	uint64_t second_tsc, invalid;
@@ -71,7 +77,7 @@ record_fall(struct update_watch *w, const struct look *look)
 		return;
 	}
 	if (w->updates++ == 0 || high_ticks < w->shortest_high_ticks) {
-		/* If only one look saw it, its minimum length is unknown. */
+		/* If a single poll saw UIP set, its shortest possible duration is 0. */
 		w->shortest_low_ticks = w->last.begin > w->risen_high ? w->last.begin - w->risen_high : 0;
 		w->shortest_high_ticks = high_ticks;
 	}
@@ -94,7 +100,9 @@ record_uip(struct update_watch *w, const struct look *look)
 		record_fall(w, look);
 }
 
-/* Returns true if the second changed within 244 us of a look in which UIP was 0: UIP should have risen first. */
+/*
+ * Returns true if the second changed within 244 us of a poll in which UIP was 0. UIP should have been set in this time.
+ */
 static bool
 came_without_uip(const struct update_watch *w, const struct look *look)
 {
@@ -153,8 +161,8 @@ an_update_came(const struct update_watch *w)
 }
 
 /*
- * Looks until all results are settled, or until nothing more can settle them. Also looks at FLAG, at 2 Hz, if it
- * is not NULL.
+ * Polls UIP and the seconds until all results are known, or until more time cannot give them. If FLAG is not NULL, also
+ * polls the periodic flag at 2 Hz.
  */
 static void
 watch_updates(struct update_watch *w, struct rtc_flag *flag)
@@ -256,7 +264,7 @@ look_at_battery(const struct checking *checking, struct behaviour *row)
 		       "the battery failed: time and settings are not valid" : "the battery is good");
 }
 
-/* Observes updates and the flag at 2 Hz (if available) at the same time, because both take over a second. */
+/* Observes updates and, if available, the flag at 2 Hz at the same time, because each takes over a second. */
 static void
 check_slow(const struct checking *checking, bool with_flag, struct behaviours *behaviours)
 {
@@ -285,7 +293,7 @@ check_slow(const struct checking *checking, bool with_flag, struct behaviours *b
 	check_drop_where_the_tsc_stopped(checking, behaviours, first);
 }
 
-/* Gives the reason why open could not use the flag: it never comes, or the firmware uses it. */
+/* Gives the reason why open() could not use the flag: it is never set, or the firmware uses it. */
 static void
 look_at_no_flag(const struct checking *checking, struct behaviour *row)
 {

@@ -6,18 +6,22 @@
 
 #define RULE              "rtc-periodic"
 #define PPM               INT64_C(1000000)
-#define FAST_WINDOW_NS    (4 * WAIT_NS_PER_MS) /* with interrupts masked: 4 periods of 1,024 Hz */
+/* length of a window, in which interrupts are masked: 4 periods of 1,024 Hz */
+#define FAST_WINDOW_NS    (4 * WAIT_NS_PER_MS)
 #define FAST_WINDOWS      32u
-#define FAST_SHARE        8u  /* a fast rate gets this part of the budget; the rest is for the updates */
+#define FAST_SHARE        8u  /* a fast rate gets one part in this many of the budget; the rest is for the updates */
 #define NARROW_PPM        (PPM / 4)
-#define ALIKE_WINDOWS     4u  /* so many windows within a fifth of the rate do not agree by chance */
+#define ALIKE_WINDOWS     4u  /* if this many windows agree within a fifth of the rate, this is not chance */
 #define ALIKE_SHARE       5
 #define LONG_TRIES        3u
-/* 6 periods of 64 Hz. An edge's bracket of a few microseconds is about 10 ppm of this time. */
+/*
+ * Length of a longer observation: 6 periods of 64 Hz. The polls around an edge are a few microseconds apart, which is
+ * an error of about 10 ppm.
+ */
 #define LONG_NS           (100 * WAIT_NS_PER_MS)
 #define LONG_EDGES_MIN    4u
-#define UPDATES_NS        (1300 * WAIT_NS_PER_MS) /* kept for the checks of updates, which come once a second */
-/* Our limits for a guest: the lateness of a single edge, and of the edges in each of many short windows. */
+#define UPDATES_NS        (1300 * WAIT_NS_PER_MS) /* time left for the checks of updates, which come once a second */
+/* Our limits for a guest: how late a single edge may be, and how late the edges in all of many short windows. */
 #define GUEST_LATE_NS     (10 * WAIT_NS_PER_MS)
 #define GUEST_ALWAYS_NS   WAIT_NS_PER_MS
 #define IRREGULAR         "At %u Hz the flag comes irregularly, as on a busy host."
@@ -64,8 +68,8 @@ rtc_flag_look(const struct checking *checking, struct rtc_flag *flag)
 }
 
 /*
- * Returns false if a period may have passed between two looks: two edges look like one then. The flag may be up to a
- * third too fast, and its period is that much shorter.
+ * Returns false if two edges may have come between two polls and were counted as one. The flag's period may be a
+ * quarter shorter than requested.
  */
 static bool
 is_whole(const struct checking *checking, const struct rtc_flag *flag)
@@ -86,8 +90,8 @@ ppm_of(const struct rtc_flag *flag, uint64_t edges, uint64_t ns, enum scale_roun
 }
 
 /*
- * Measures the rate from the first edge to the last. Each edge may be LATE_NS late. Fewer than two edges give no
- * lower bound: one edge more could have come just before the first look and one just after the last.
+ * Measures the rate from the first edge to the last. Each edge may be LATE_NS late. Fewer than two edges give no lower
+ * bound. The upper bound allows for one more edge, split between the time before the first poll and after the last.
  */
 static struct ppm
 rate_of(const struct checking *checking, const struct rtc_flag *flag, uint64_t late_ns)
@@ -123,7 +127,7 @@ is_within_limit(const struct checking *checking, struct ppm ppm)
 	return ppm.low >= -limit && ppm.high <= limit;
 }
 
-/* Allows a guest's edges to be LATE_NS late, unless the rate is within its limit without that. */
+/* Measures the rate. If it is beyond the limit in a guest, each edge may be up to LATE_NS late. */
 static struct ppm
 fair_rate_of(const struct checking *checking, const struct rtc_flag *flag, uint64_t late_ns)
 {
@@ -151,8 +155,8 @@ has_time_beside_updates(const struct checking *checking, uint64_t ns)
 }
 
 /*
- * Observes the flag for NS or EDGES_MAX edges, with interrupts enabled between the looks. The flag must come
- * without PIE. If the core is preempted the observation ends, and the edges before count if they are enough.
+ * Observes the flag for NS or EDGES_MAX edges, with interrupts enabled between polls. Only for flags that need no PIE.
+ * If the core is preempted, the observation ends, and the edges until then count if they are enough.
  */
 static struct rtc_flag
 watch_long(const struct checking *checking, uint64_t hz, uint8_t select, uint64_t ns, uint64_t edges_max)
@@ -186,7 +190,7 @@ watch_fast(const struct checking *checking, uint64_t hz, uint8_t select)
 	return flag;
 }
 
-/* Returns the distance of PPM from 0, which is the selected rate; 0 if the interval includes it. */
+/* Returns how far PPM is from 0, the selected rate. Returns 0 if the interval includes it. */
 static int64_t
 distance(struct ppm ppm)
 {
@@ -226,7 +230,7 @@ record_window(struct windows *w, const struct rtc_flag *flag, struct ppm ppm)
 		w->fastest = ppm;
 }
 
-/* Returns true if the best window shows the selected rate, narrowly enough to exclude the other rates. */
+/* Returns true if the best window includes the selected rate, and is too narrow to include another selectable rate. */
 static bool
 is_as_asked(const struct windows *w)
 {
@@ -242,7 +246,10 @@ are_alike(const struct windows *w)
 	return w->whole >= ALIKE_WINDOWS && spread <= mean / ALIKE_SHARE;
 }
 
-/* The host of a guest may be late in every window, but hardly by the same time in each. */
+/*
+ * Reports the windows' result. The host of a guest may be late in every window, but hardly by the same time. So a fault
+ * in a guest requires that the windows agree.
+ */
 static void
 say_windows(const struct checking *checking, const struct windows *w, struct behaviour *row)
 {
@@ -257,7 +264,10 @@ say_windows(const struct checking *checking, const struct windows *w, struct beh
 		say(row, &w->best_flag, off);
 }
 
-/* The windows show that the selected rate is set. A longer look measures it better, and replaces them. */
+/*
+ * Measures the rate more exactly by a longer observation, if there is time. It replaces BEST, the best window, which
+ * shows that the selected rate is set. Returns true if it did.
+ */
 static bool
 look_longer(const struct checking *checking, uint64_t hz, uint8_t select, struct rtc_flag *best)
 {
@@ -272,7 +282,7 @@ look_longer(const struct checking *checking, uint64_t hz, uint8_t select, struct
 	return false;
 }
 
-/* Takes windows until one shows the selected rate, otherwise judges the best of them. */
+/* Measures windows until one includes the selected rate. If none does, judges the best of them. */
 static void
 look_at_fast_rate(const struct checking *checking, struct behaviour *row, uint64_t hz, uint8_t select)
 {
@@ -307,7 +317,7 @@ look_at_1024_hz(const struct checking *checking, struct behaviour *row)
 	look_at_fast_rate(checking, row, 1024, A_RATE_1024_HZ);
 }
 
-/* Observes for an eighth of the budget, or only for a few edges if the updates would get too little time. */
+/* Observes for an eighth of the budget. If the checks of updates would get too little time, a few edges must do. */
 static void
 look_at_64_hz(const struct checking *checking, struct behaviour *row)
 {

@@ -1,9 +1,12 @@
-/* The one table of the devices' checks. */
+/* The table of devices with checks. */
 #include "checks/checks.h"
 
 #include "clocks/drivers.h"
 
-/* Pages in memory come first, because they take milliseconds. A device whose accesses exit may use up the time. */
+/*
+ * Clocks that are pages in memory come first, because their checks take milliseconds. A device whose accesses exit to
+ * the hypervisor may use up the time.
+ */
 const struct device_check device_checks[] = {
 	{ .driver = &kvmclock_driver, .look = pvclock_check },
 	{ .driver = &hv_page_driver, .look = hv_page_check },

@@ -1,13 +1,13 @@
-/* The one table of the devices' checks, and how each device looks. */
+/* The table of devices with checks, and the function that checks each device. */
 #ifndef BARETICK_CHECKS_H
 #define BARETICK_CHECKS_H
 
 #include "clock/driver.h"
 
-/* In the order in which they are played; ends with a NULL driver. */
+/* In the order in which devices are checked; ends with a NULL driver. */
 extern const struct device_check device_checks[];
 
-/* A look of struct device_check each. */
+/* Each is the "look" function of a struct device_check. */
 void pvclock_check(const struct checking *checking, struct behaviours *behaviours);
 void hv_page_check(const struct checking *checking, struct behaviours *behaviours);
 void hpet_check(const struct checking *checking, struct behaviours *behaviours);

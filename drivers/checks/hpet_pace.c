@@ -1,11 +1,12 @@
-/* The HPET's pace. See hpet_pace.h. */
+/* Measures the HPET's rate roughly. See hpet_pace.h. */
 #include "checks/hpet_pace.h"
 
 #include "clocks/hpet_registers.h"
 #include "hw/wait.h"
 
-#define PACE_NS           (20 * UINT64_C(1000))  /* 200 ticks and more */
-#define LEAP_FACTOR       2 /* times its pace, which comes from one reading at each end */
+#define PACE_NS           (20 * UINT64_C(1000))  /* at least 200 ticks of the HPET */
+/* allowed ticks are this many times the measured rate, because each end of the measurement is a single reading */
+#define LEAP_FACTOR       2
 #define LEAP_TICKS        8u
 
 uint32_t

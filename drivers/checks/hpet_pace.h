@@ -1,23 +1,23 @@
-/* The measured rate of the HPET, and the most that it can count in a given time. For its checks. */
+/* The HPET's rate as measured for its checks, and the most that it can count in a given time. */
 #ifndef BARETICK_HPET_PACE_H
 #define BARETICK_HPET_PACE_H
 
 #include "checks/check.h"
 
-/* Reads the low half, which takes one access. */
+/* Reads the low half of the main counter, in one access. */
 uint32_t hpet_read_low(const struct checking *checking);
 
-struct hpet_pace { /* the measured rate; another rule compares it with the claimed one */
+struct hpet_pace { /* ticks of the HPET, and of the TSC in the same time */
 	uint64_t ticks, tsc_ticks;
 };
 
 /* Returns an upper bound on the HPET's ticks in TSC_TICKS. */
 uint64_t hpet_allowed_ticks(const struct hpet_pace *pace, uint64_t tsc_ticks);
 
-/* Measures the pace over a few microseconds. */
+/* Measures the rate over a few microseconds. */
 struct hpet_pace hpet_take_pace(const struct checking *checking);
 
-/* A check, see check.h: whether full readings across the rollover of the low half are in order. */
+/* A check (see check.h): 64-bit readings around the rollover of the low half must not be torn. */
 check_look hpet_look_for_torn_readings;
 
 #endif

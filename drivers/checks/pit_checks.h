@@ -6,9 +6,10 @@
 #include "clocks/pit_registers.h"
 #include "hw/wait.h"
 
-#define PIT_LOADED_NS WAIT_NS_PER_MS /* the count is loaded by the next clock, 838 ns */
+/* bound of the wait for a loaded count; the PIT loads it at its next tick, after 838 ns */
+#define PIT_LOADED_NS WAIT_NS_PER_MS
 
-/* Waits until the count that was written is loaded, but no longer than that; the status then. */
+/* Waits, at most PIT_LOADED_NS, until the PIT has loaded the count that was written. Returns the status then. */
 static inline uint8_t
 pit_wait_until_loaded(const struct checking *checking)
 {
@@ -21,9 +22,9 @@ pit_wait_until_loaded(const struct checking *checking)
 	return status;
 }
 
-#define PIT_OUT_NS (12 * UINT64_C(1000000)) /* what the next one takes, at most, where the PIT keeps its rate */
+#define PIT_OUT_NS (12 * UINT64_C(1000000)) /* longest duration of pit_look_at_out() if the PIT has its nominal rate */
 
-/* A check, see check.h: whether OUT of channel 2 rises when it is asked to. */
+/* A check (see check.h): OUT of channel 2 must rise when the requested count is over. */
 check_look pit_look_at_out;
 
 #endif

@@ -1,4 +1,4 @@
-/* The devices' registers as they read. See registers.h. */
+/* See registers.h. */
 #include "checks/registers.h"
 
 #include "clocks/hpet_registers.h"
@@ -8,8 +8,9 @@
 #include "paravirtual/leaves.h"
 
 /*
- * A channel that was never programmed is taken for one with access mode "low byte, then high byte". Modes 6 and 7
- * are modes 2 and 3, because the top bit is ignored (8254 data sheet, control word format). Xen reports that bit.
+ * Returns the mode bits of channel 2. After reset QEMU's channel has no access mode; it counts as "low byte then high
+ * byte". Modes 6 and 7 are the same as 2 and 3, because the top bit is ignored (8254 data sheet, control word format).
+ * Xen reports that bit.
  */
 static uint8_t
 pit_mode(void)
@@ -41,7 +42,7 @@ add_msr(struct as_found *registers, const char *name, uint32_t msr, fault_guard 
 		as_found_add(registers, name, value);
 }
 
-/* Adds the hypervisor's MSRs of the calling core that its features leaf offers. */
+/* Adds the clock MSRs of the calling core that the hypervisor's features leaf offers. */
 static void
 add_paravirtual(struct as_found *registers, const struct paravirtual *paravirtual, fault_guard *guarded)
 {

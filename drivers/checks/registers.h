@@ -1,4 +1,4 @@
-/* The registers of the devices that a run may touch: see as_found.h. */
+/* Reads the device registers that a run may change. They are compared before and after a run: see as_found.h. */
 #ifndef BARETICK_REGISTERS_H
 #define BARETICK_REGISTERS_H
 
@@ -7,9 +7,10 @@
 #include "clocks/platform.h"
 
 /*
- * Reads the devices' registers: HPET configuration, port 61h (its writable bits), the mode of PIT channel 2,
- * RTC A and B, both PIC masks. Leaves the RTC's index at 0Dh and its NMI bit as it reads, as rtc.c does. REGISTERS is
- * emptied first. Hypervisors' MSRs are read under GUARDED; one that takes an exception is left out.
+ * Empties REGISTERS, and adds the HPET's configuration, port 61h (its writable bits), the mode of PIT channel 2, RTC
+ * registers A and B, and both PIC masks. Also adds the hypervisor's clock MSRs. They are read under GUARDED, which
+ * catches exceptions; an MSR that faults is left out. The RTC's index is 0Dh afterwards, and its NMI bit is kept, as in
+ * rtc.c.
  */
 void registers_read(struct as_found *registers, const struct platform *platform, fault_guard *guarded);
 

@@ -1,7 +1,6 @@
 /*
- * The ACPI PM timer: one register, found by the FADT, read once per reading. The threefold read
- * that kernels use would hide the glitches of timers that are not latched. It is never
- * written.
+ * The ACPI PM timer. The FADT gives the address of its single register, which is never written. Each sample reads it
+ * once. Kernels read it three times, which would hide the wrong readings of timers that are not latched.
  */
 #include "clocks/acpi_pm_registers.h"
 #include "clocks/probe.h"
@@ -32,7 +31,10 @@ static const struct clock acpi_pm_row = {
 	.claimed_within_ppb = ACPI_PM_WITHIN_PPB,
 };
 
-/* Where the FADT says that the timer is. The extended field counts unless its address is 0. */
+/*
+ * Takes the timer's address from the FADT. The extended field is preferred unless its address is 0. Returns false if
+ * there is no timer.
+ */
 static bool
 acpi_pm_locate(const struct acpi_fadt *fadt, struct device *device, struct clock *clock,
 	       uint8_t *space)

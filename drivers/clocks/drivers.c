@@ -1,4 +1,4 @@
-/* The one table of clocks, in the order in which people see them. */
+/* The table of all clock drivers. Reports list the clocks in this order. */
 #include "clocks/drivers.h"
 
 const struct driver *const drivers[] = {

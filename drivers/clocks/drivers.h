@@ -1,10 +1,10 @@
-/* The one table of clocks. */
+/* The table of all clock drivers. */
 #ifndef BARETICK_DRIVERS_H
 #define BARETICK_DRIVERS_H
 
 #include "clock/driver.h"
 
-/* Every driver, in the order in which people see the clocks; ends with NULL. */
+/* All drivers, in the order in which reports list the clocks. Ends with NULL. */
 extern const struct driver *const drivers[];
 
 extern const struct driver tsc_driver, hpet_driver, acpi_pm_driver, pit_driver, rtc_driver, kvmclock_driver,

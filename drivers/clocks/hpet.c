@@ -1,16 +1,22 @@
 /*
- * The HPET. ACPI gives its address, and the main counter is read by MMIO. An HPET that is off is switched
- * on for the run and off again. The counter itself is never written. Sections refer to the IA-PC HPET
+ * The HPET. ACPI gives its address, and the main counter is read by MMIO. If the HPET is off, it is switched on for the
+ * run and off again afterwards. The counter itself is never written. Section numbers refer to the IA-PC HPET
  * specification 1.0a.
  */
 #include "clocks/hpet_registers.h"
 #include "clocks/probe.h"
 
 enum { HPET, HPET_32, HPET_COUNT };
-/* The configuration's low half (the high half is reserved and never written), and a mask of armed timers. */
+/*
+ * Indices into device.saved: the low half of the configuration register as found, and a bit mask of the timers whose
+ * interrupts were enabled. The configuration's high half is reserved and never written.
+ */
 enum { SAVED_CONFIGURATION, SAVED_ARMED };
 
-/* A 32-bit bus may split a 64-bit access. So the halves are read separately, and a rollover is detected. */
+/*
+ * Reads the two halves separately, because a 32-bit bus may split a 64-bit access. If the high half changed, the low
+ * half is read again.
+ */
 uint64_t
 hpet_read64(void *context)
 {
@@ -19,7 +25,7 @@ hpet_read64(void *context)
 	uint32_t low = hw_read32(base + HPET_COUNTER);
 	uint32_t high_again = hw_read32(base + HPET_COUNTER_HIGH);
 
-	/* The low half rolls over every 429 ms at the most, so not a second time here. */
+	/* The low half rolls over every 429 ms or less often, so it cannot do so twice here. */
 	if (high_again != high)
 		low = hw_read32(base + HPET_COUNTER);
 	return (uint64_t)high_again << 32 | low;
@@ -99,8 +105,8 @@ hpet_identify(uint64_t base, struct clock *clocks)
 }
 
 /*
- * Switches the interrupts of TIMERS (bit n: timer n) on or off. If the HPET was off, the owner of an armed timer
- * does not expect an interrupt, so the timers are disarmed while the HPET runs.
+ * Enables or disables the interrupts of TIMERS (bit n: timer n). If the HPET was off, the owner of an enabled timer
+ * expects no interrupt. Such timers are therefore disabled while baretick runs the HPET.
  */
 static void
 hpet_arm(const struct device *device, uint64_t timers, bool on)
@@ -137,7 +143,7 @@ hpet_close(struct device *device)
 	hpet_arm(device, device->saved[SAVED_ARMED], true);
 }
 
-/* Starts the counter if it does not run. LEG_RT_CNF stays as it is. Returns true if it counts. */
+/* Starts the counter if it does not run, and keeps LEG_RT_CNF. Returns true if the counter counts. */
 static bool
 hpet_start(struct device *device, struct clock *clock)
 {
@@ -151,7 +157,10 @@ hpet_start(struct device *device, struct clock *clock)
 		hw_write32(device->address + HPET_CONFIGURATION, configuration | HPET_ENABLE_CNF);
 		probe_note(clock, "It was off; it is switched on for the run and off again after it.");
 	} else {
-		/* EDK II's HpetTimerDxe, TimerInterruptHandler(): it stops the main counter while it sets the comparator. */
+		/*
+		 * EDK II's timer driver stops the main counter while it sets a comparator (HpetTimerDxe,
+		 * TimerInterruptHandler()).
+		 */
 		clock->firmware_ticks = hpet_armed(device) != 0;
 		if (clock->firmware_ticks)
 			probe_note(clock, "It is on, with interrupts: the firmware may tick by it.");

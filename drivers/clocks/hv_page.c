@@ -1,15 +1,17 @@
 /*
- * Hyper-V's reference time, from one page for all cores and the TSC. While the page's sequence is 0, readers must use
- * the MSR, which has the same time. This reader also uses the MSR if the page never holds still.
+ * Hyper-V's reference time, calculated from the TSC and one page for all cores. While the page's sequence is 0, readers
+ * must use the MSR instead, which has the same time. This driver also uses the MSR if the page changes during every try
+ * to read it.
  */
 #include "clocks/paravirtual_clocks.h"
 #include "clocks/probe.h"
 #include "paravirtual/leaves.h"
 
 #define MSR_ON   1u
-#define MSR_KEPT UINT64_C(0xfff) /* reserved bits keep their values: TLFS, reference TSC page */
+#define MSR_KEPT UINT64_C(0xfff) /* reserved bits of the MSR, which must keep their values (TLFS, reference TSC page) */
 
-enum { HV_PAGE_FOUND, HV_PAGE_FALLBACKS }; /* device.saved */
+/* indices into device.saved: the MSR as found, and the number of reads that used the MSR */
+enum { HV_PAGE_FOUND, HV_PAGE_FALLBACKS };
 
 static const volatile struct hv_tsc_page *
 hv_page_at(const struct device *device)
@@ -29,7 +31,10 @@ hv_page_fallbacks(const struct device *device)
 	return device->saved[HV_PAGE_FALLBACKS];
 }
 
-/* All cores increment one counter without a lock. It may miss some increments, but never all. */
+/*
+ * Counts fallbacks to the MSR without a lock. Concurrent cores may lose counts, but the total is above 0 if there was
+ * any.
+ */
 static uint64_t
 hv_page_read(void *context)
 {
@@ -57,7 +62,7 @@ hv_page_here(void *device)
 	return device;
 }
 
-/* TLFS, reference TSC page: a sequence above 0 means that the TSCs of all cores may be used. */
+/* TLFS, reference TSC page: if the sequence is not 0, the page is valid with the TSC of every core. */
 static enum paravirtual_stable
 hv_page_stable(void *device)
 {

@@ -1,11 +1,11 @@
-/* Hyper-V's partition reference counter, by its MSR; and whose word a guest gives for it. */
+/* Hyper-V's partition reference counter, read from its MSR, and the guest identity that Hyper-V requires first. */
 #include "clocks/paravirtual_clocks.h"
 #include "clocks/probe.h"
 #include "paravirtual/leaves.h"
 
 /*
- * TLFS, guest OS identity. Bit 63 marks an open source system. Bits 62 to 56 have its number; baretick has no
- * number.
+ * TLFS, guest OS identity: bit 63 marks an open source system. Bits 62 to 56 hold the system's number. baretick has
+ * none, so they are 0.
  */
 #define GUEST_OS_ID (UINT64_C(1) << 63 | 1)
 
@@ -45,7 +45,7 @@ hv_ref_here(void *device)
 	return device;
 }
 
-/* TLFS, partition reference time: it never goes back, on whichever core it is read. So .stable has nothing to ask. */
+/* TLFS, partition reference time: it never goes back, on whichever core it is read. So there is no .stable function. */
 static const struct clock hv_ref_row = {
 	.id = "hv_ref", .title = "Hyper-V's reference counter, MSR 40000020h", .width_bits = 64,
 	.wrap_ticks = UINT64_MAX, .claimed = { 10000000, 1 }, .by_tsc = true, .offered_by = PARAVIRTUAL_HYPERV,

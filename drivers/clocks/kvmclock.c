@@ -1,7 +1,7 @@
 /*
- * KVM's clock: a page for each core, which KVM keeps up to date while that core's MSR says where it is. A core's
- * page is asked for when it first takes samples; its MSR is put back before the core is stopped, for KVM goes on
- * writing.
+ * KVM's clock. An MSR of each core holds the address of that core's page, which KVM keeps up to date. The address is
+ * written when the core first takes samples. The MSR is restored before the core is stopped, because KVM would
+ * otherwise go on writing.
  */
 #include "clocks/probe.h"
 #include "clocks/pvclock.h"
@@ -9,7 +9,7 @@
 
 #define MSR_ON 1u
 
-enum { KVMCLOCK_MSR = PVCLOCK_SAVED }; /* device.saved: the MSR's number */
+enum { KVMCLOCK_MSR = PVCLOCK_SAVED }; /* index into device.saved: the number of the MSR */
 
 static void *
 kvmclock_here(void *context)
@@ -57,7 +57,7 @@ static const struct clock kvmclock_row = {
 	.sample = kvmclock_sample, .stable = pvclock_stable, .here = kvmclock_here, .read = pvclock_read,
 };
 
-/* Linux arch/x86/kernel/kvmclock.c: where the TSC is invariant, that comes first. */
+/* Rating if the TSC is invariant: Linux then prefers the TSC, whose rating is 300 (arch/x86/kernel/kvmclock.c). */
 #define RATING_BELOW_TSC 299
 
 static void

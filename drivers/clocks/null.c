@@ -1,4 +1,7 @@
-/* The clock that is not read: its latency is what the bracket itself costs. */
+/*
+ * The null clock reads nothing. Its latency is therefore the cost of the measurement: the two TSC reads around each
+ * sample.
+ */
 #include "clocks/probe.h"
 
 static uint64_t

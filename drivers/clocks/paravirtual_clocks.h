@@ -1,4 +1,4 @@
-/* Declarations for the drivers of the hypervisors' clocks. */
+/* Common declarations of the drivers for KVM's, Xen's and Hyper-V's clocks. */
 #ifndef BARETICK_PARAVIRTUAL_CLOCKS_H
 #define BARETICK_PARAVIRTUAL_CLOCKS_H
 
@@ -6,7 +6,7 @@
 #include "hw/hw.h"
 #include "paravirtual/pages.h"
 
-/* Takes samples by READ. HERE is READ's argument on the calling core. */
+/* Takes samples with READ, whose argument on the calling core is HERE. */
 static inline __attribute__((always_inline)) void
 paravirtual_sample(const struct device *device, struct sample *samples, size_t count, sample_read *read, void *here)
 {
@@ -17,8 +17,8 @@ paravirtual_sample(const struct device *device, struct sample *samples, size_t c
 }
 
 /*
- * Linux drivers/clocksource/hyperv_timer.c, as of 6.6. The ratings are lower if CPUID 40000003h EAX[15] reports an
- * invariant TSC.
+ * Ratings from Linux 6.6, drivers/clocksource/hyperv_timer.c. Linux lowers both by 250 if CPUID 40000003h EAX[15]
+ * reports an invariant TSC.
  */
 #define HYPERV_PAGE_RATING           500
 #define HYPERV_MSR_RATING            495
@@ -26,12 +26,12 @@ paravirtual_sample(const struct device *device, struct sample *samples, size_t c
 #define HYPERV_MSR_RATING_INVARIANT  245
 
 /*
- * Guests must write their identity before they use Hyper-V's interface (TLFS, guest OS identity). An identity that
- * the firmware wrote is kept.
+ * Write and remove the guest's identity. Guests must write one before they use Hyper-V's interface (TLFS, guest OS
+ * identity). An identity that the firmware wrote is kept.
  */
 void hyperv_sign(struct device *device, uint32_t features);
 void hyperv_unsign(struct device *device);
-#define HYPERV_SIGNED (DRIVER_SAVED_MAX - 1) /* index into device.saved */
+#define HYPERV_SIGNED (DRIVER_SAVED_MAX - 1) /* index into device.saved: the driver wrote the identity */
 
 /* Copies the page of Hyper-V's reference time. Returns false if the page is off or changes in all tries. */
 bool hv_page_look(const struct device *device, struct hv_tsc_page *taken, uint64_t *now_tsc);

@@ -1,7 +1,6 @@
 /*
- * The PIT: channel 2 of an 8254 as a free-running counter of 16 bits, read by latch and by
- * read-back. Port 61h and the channel's mode are put back. Channel 0 is not touched, since
- * the firmware may use it.
+ * The PIT. Channel 2 of the 8254 runs as a free 16-bit counter, which is read by latch and by read-back. Port 61h and
+ * the channel's mode are restored afterwards. Channel 0 is not touched, because the firmware may use it.
  */
 #include "clocks/pit_registers.h"
 #include "clocks/probe.h"
@@ -33,8 +32,8 @@ pit_readback_read(void *device)
 DRIVER_SAMPLE(pit, pit_read)
 DRIVER_SAMPLE(pit_readback, pit_readback_read)
 
-#define PIT_HZ { 105000000, 88 } /* 14.31818 MHz, which is 315/22 MHz, over 12 */
-#define PIT_GUEST_WITHIN_PPB 686 /* emulated as whole Hz: 1193181 by KVM (arch/x86/kvm/i8254.h), 1193182 by QEMU */
+#define PIT_HZ { 105000000, 88 } /* 14.31818 MHz (rounded from 315/22 MHz) divided by 12 */
+#define PIT_GUEST_WITHIN_PPB 686 /* emulators use whole Hz: KVM 1193181 (arch/x86/kvm/i8254.h), QEMU 1193182 */
 
 static const struct clock pit_rows[PIT_COUNT] = {
 	[PIT] = {
@@ -57,16 +56,16 @@ pit_write_port_b(uint8_t bits)
 }
 
 /*
- * An 8254 does not tell its reload value, so 65536 is restored. It is the longest period, and the
- * usual value of an unused channel. It is inaudible, because software that beeps programs a pitch
- * first. If no count was loaded (NULL COUNT), none is loaded now.
+ * The reload value of an 8254 cannot be read, so 65536 is written. It is the longest period, and the usual value of an
+ * unused channel. It makes no sound, because software that beeps first programs a pitch. If the channel had no count
+ * (NULL COUNT), it gets none.
  */
 static void
 pit_restore_channel(uint8_t status)
 {
 	uint8_t access = status & STATUS_ACCESS;
 
-	if (access == 0) { /* QEMU's channel after reset; no control word can bring that back */
+	if (access == 0) { /* state of QEMU's channel after reset, which no control word can set */
 		access = ACCESS_WORD;
 		status |= ACCESS_WORD;
 	}
@@ -106,8 +105,8 @@ pit_start(struct device *device)
 }
 
 /*
- * A bus without a PIT reads all ones; no status byte of an 8254 is FFh once a mode 2 count is
- * loaded.
+ * Returns false if all bytes read FFh, as on a bus without a PIT. An 8254's status byte is never FFh after a count was
+ * loaded in mode 2.
  */
 static bool
 pit_answers(void)

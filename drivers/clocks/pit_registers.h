@@ -1,4 +1,4 @@
-/* The PIT's registers: for its driver and its checks. */
+/* The PIT's registers. Included by its driver and its checks. */
 #ifndef BARETICK_PIT_REGISTERS_H
 #define BARETICK_PIT_REGISTERS_H
 
@@ -9,19 +9,16 @@
 #define PIT_DATA_2        0x42u
 #define PIT_CONTROL       0x43u
 #define PORT_B            0x61u
-#define PORT_B_GATE_2     0x01u /* Intel PCH data sheets, NMI_SC: TIM_CNT2_EN */
+#define PORT_B_GATE_2     0x01u /* name in Intel's PCH data sheets, register NMI_SC: TIM_CNT2_EN */
 #define PORT_B_SPEAKER    0x02u /* SPKR_DAT_EN */
-#define PORT_B_KEPT       0x0cu /* PCI_SERR_EN and IOCHK_NMI_EN; bits 4 to 7 are written as 0 */
-#define PORT_B_WRITABLE   0x0fu /* the rest is status */
+#define PORT_B_KEPT       0x0cu /* PCI_SERR_EN and IOCHK_NMI_EN keep their values; bits 4 to 7 are written as 0 */
+#define PORT_B_WRITABLE   0x0fu /* bits 0 to 3; the other bits are status */
 #define PORT_B_OUT_2      0x20u /* TMR2_OUT_STS */
 
-/*
- * Intel 8254 data sheet, control word format, counter latch command, read-back command, status
- * byte.
- */
+/* From the Intel 8254 data sheet: control word format, counter latch command, read-back command, status byte. */
 #define CONTROL_CHANNEL_2 0x80u
-#define CONTROL_MODE_0    0xb0u /* channel 2, low byte then high, mode 0 (interrupt on terminal count), binary */
-#define CONTROL_MODE_2    0xb4u /* channel 2, both bytes, mode 2 (rate generator) */
+#define CONTROL_MODE_0    0xb0u /* channel 2, low byte then high byte, mode 0 (interrupt on terminal count), binary */
+#define CONTROL_MODE_2    0xb4u /* channel 2, low byte then high byte, mode 2 (rate generator), binary */
 #define CONTROL_LATCH     0x80u /* channel 2, counter latch */
 #define READ_BACK_COUNT   0xd8u /* channel 2, count only */
 #define READ_BACK_STATUS  0xe8u /* channel 2, status only */
@@ -29,7 +26,7 @@
 #define STATUS_CONTROL    0x3fu /* access, mode and BCD bits, as in the control word */
 #define STATUS_ACCESS     0x30u
 #define CONTROL_MODE_BIT_1 0x04u /* bit 1 of the mode's three bits: set in modes 2, 3, 6 and 7 */
-#define CONTROL_MODE_BIT_2 0x08u /* bit 2, which is ignored in these modes */
+#define CONTROL_MODE_BIT_2 0x08u /* bit 2 of the mode, which the 8254 ignores in these modes */
 #define ACCESS_WORD       0x30u
 
 static inline uint8_t
@@ -39,7 +36,7 @@ pit_read_status(void)
 	return hw_in8(PIT_DATA_2);
 }
 
-/* The two bytes of a count as a number that goes up: the counter runs down, from 1 to 0, which is 65536. */
+/* Reads a count of two bytes. The PIT counts down, and 0 means 65536. The result counts up. */
 static inline uint64_t
 pit_read_latched(void)
 {
@@ -49,7 +46,7 @@ pit_read_latched(void)
 	return (0u - (high << 8 | low)) & 0xffffu;
 }
 
-/* Mode 2 from 65536: as open leaves the channel. */
+/* Lets channel 2 run in mode 2 from 65536. open() leaves the channel in this state. */
 static inline void
 pit_run_free(void)
 {

@@ -1,4 +1,4 @@
-/* The machine's facts for the drivers. */
+/* Facts about the machine that drivers need. */
 #ifndef BARETICK_PLATFORM_H
 #define BARETICK_PLATFORM_H
 
@@ -11,7 +11,7 @@ struct platform {
 	struct acpi_facts acpi;
 	struct cpu_facts cpu;
 	struct paravirtual paravirtual;
-	struct pages pages; /* memory for pages that hypervisors write */
+	struct pages pages; /* memory for the pages that hypervisors write */
 };
 
 #endif

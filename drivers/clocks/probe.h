@@ -1,5 +1,5 @@
 /*
- * Helpers of the clocks' drivers: initial rows, sentences on a clock's state, and a test that a counter
+ * Helpers of the clocks' drivers. They initialize rows, set the sentences on a clock's state, and test that a counter
  * moves.
  */
 #ifndef BARETICK_PROBE_H
@@ -14,43 +14,42 @@
 #include "hw/hw.h"
 
 /*
- * Copies DRIVER's rows to CLOCKS and readies DEVICE. False where there is no TSC, so that no reading
- * can be bracketed: every row then says so, and open has nothing more to do.
+ * Copies DRIVER's rows to CLOCKS and initializes DEVICE. Returns false if the machine has no TSC, because no sample can
+ * be taken without it. All rows then have this reason, and open() returns at once.
  */
 bool probe_begin(const struct platform *platform, struct device *device, struct clock *clocks,
 		 const struct driver *driver);
 
-/* For struct driver: the close of one that changed nothing. */
+/* The close() of a driver that changes nothing. */
 void probe_close(struct device *device);
 
-/* Gives a row its state and its sentence, cut where it is too long. */
+/* Sets the state of a row and the sentence that explains it. A sentence that is too long is cut. */
 void probe_state(struct clock *clock, enum clock_state state, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/*
- * The first of CLOCKS has come to its state and sentence: the other ways of reading it share
- * them.
- */
+/* Copies the state and the sentence of CLOCKS[0] to the other rows, which read the same device. */
 void probe_same(struct clock *clocks, size_t count);
 
-/* Adds a sentence behind what a row's reason says already. */
+/* Appends a sentence to the row's reason. */
 void probe_note(struct clock *clock, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Whether two readings of a counter that ticks once in 10 us or faster differ, within a bounded
- * wait.
+ * Returns true if two readings of a counter differ within a bounded wait. Use it for counters that tick at least every
+ * 122 us.
  */
 bool probe_moves(sample_read *read, struct device *device);
 
-/* The bound of probe_moves() for other waits: false once it is over. Starts as { 0 }. */
+/*
+ * A wait with the bounds of probe_moves(). Initialize with { 0 }. probe_goes_on() returns false when the wait is over.
+ */
 struct probe_wait {
 	uint64_t polls, begin;
 };
 bool probe_goes_on(struct probe_wait *wait);
 
 /*
- * Defines NAME##_sample, a clock's sample function, from READ, its one read: one loop for each bracket, so
- * that the choice between them is made before the first reading.
+ * Defines NAME##_sample, a clock's sample function, from READ, which reads the clock once. There is one loop for each
+ * kind of bracket (the TSC reads around READ), so the choice is made before the first reading.
  */
 #define DRIVER_SAMPLE(name, read)                                                                  \
 	static void name##_sample(void *device, struct sample *samples, size_t count)              \

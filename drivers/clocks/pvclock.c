@@ -1,4 +1,4 @@
-/* Pages of KVM's and Xen's clocks. See pvclock.h. */
+/* See pvclock.h. */
 #include "clocks/pvclock.h"
 
 #include "clocks/probe.h"
@@ -16,7 +16,7 @@ pvclock_begin(const struct platform *platform, struct device *device, struct clo
 		probe_state(clock, CLOCK_DISABLED, "The guest's memory is encrypted: the hypervisor can't write its pages.");
 		return false;
 	}
-	if (platform->pages.count < 2) { /* the last is for all cores: see hv_page.c */
+	if (platform->pages.count < 2) { /* the last page is not for a core: see hv_page.c */
 		probe_state(clock, CLOCK_DISABLED, "The firmware has no memory below 4 GiB for its pages.");
 		return false;
 	}

@@ -1,6 +1,6 @@
 /*
- * The common part of KVM's and Xen's clocks. The hypervisor updates one page for each core; these functions assign
- * and read the pages. Each driver registers the page's address with the hypervisor in its own way.
+ * The common part of KVM's and Xen's clocks. The hypervisor updates one page for each core. These functions assign
+ * pages to cores and read them. Each driver tells its hypervisor the page's address in its own way.
  */
 #ifndef BARETICK_PVCLOCK_H
 #define BARETICK_PVCLOCK_H
@@ -9,28 +9,29 @@
 #include "clocks/platform.h"
 
 /*
- * Indices into device.saved: the number of pages, whether the flag TSC_STABLE is valid, the number of cores without
- * a page, and the first multiplier. The drivers' own entries start at PVCLOCK_SAVED.
+ * Indices into device.saved: the number of pages, whether the page's flag TSC_STABLE is valid, the number of cores
+ * whose page the hypervisor refused, and the first multiplier. The drivers' own entries start at PVCLOCK_SAVED.
  */
 enum { PVCLOCK_PAGES, PVCLOCK_STABLE_KNOWN, PVCLOCK_REFUSED, PVCLOCK_MULTIPLIER, PVCLOCK_SAVED };
 
-#define PVCLOCK_SLOT_SIZE (PAGES_SIZE / 2) /* a hypervisor may offer both clocks: each has half of a core's page */
+/* half of a core's page, because a hypervisor may offer KVM's and Xen's clock at once */
+#define PVCLOCK_SLOT_SIZE (PAGES_SIZE / 2)
 
-/* The hypervisor's part, and behind it ours, which it leaves alone. */
+/* The first half is written by the hypervisor, the second half by the driver. */
 struct pvclock_slot {
 	struct pvclock clock;
 	uint8_t reserved[PVCLOCK_SLOT_SIZE / 2 - sizeof(struct pvclock)];
-	uint32_t owner; /* the APIC id of the page's core plus 1, or 0 if free */
+	uint32_t owner; /* APIC id of the core plus 1; 0 if the slot is free */
 	bool on, refused;
-	uint64_t found;   /* in the register that says where it is */
-	uint64_t last_ns, torn; /* its latest reading; reads in which the page was never whole */
+	uint64_t found;   /* earlier value of the register that gets the page's address */
+	uint64_t last_ns, torn; /* the last reading; the number of reads during which the page changed in all tries */
 	uint8_t rest[PVCLOCK_SLOT_SIZE / 2 - 32];
 };
 _Static_assert(sizeof(struct pvclock_slot) == PVCLOCK_SLOT_SIZE, "half a page each");
 
 /*
- * Gives DEVICE its memory, in the lower or the upper half of each core's page. False: hypervisors can't write into any,
- * and CLOCK says why.
+ * Gives DEVICE the lower or the UPPER half of each core's page. Returns false, and sets CLOCK's state, if there is no
+ * memory that the hypervisor can write.
  */
 bool pvclock_begin(const struct platform *platform, struct device *device, struct clock *clock, bool upper);
 
@@ -38,30 +39,33 @@ bool pvclock_begin(const struct platform *platform, struct device *device, struc
 struct pvclock_slot *pvclock_own(const struct device *device);
 
 /*
- * Reads a struct pvclock_slot in ns. If the page changes in all tries the last value is returned again, and the core
- * is not compared with others.
+ * Reads the clock of a struct pvclock_slot in ns. If the page changes in all tries, the last reading is returned again,
+ * and the clock is not compared between cores.
  */
 uint64_t pvclock_read(void *slot);
 
-/* Returns true if SLOT gives a clock once hypervisor WHOSE knows its address, otherwise sets CLOCK's state. */
+/*
+ * Returns true if SLOT's page works as a clock, otherwise sets CLOCK's state. Call it after the hypervisor got the
+ * page's address. WHOSE is the hypervisor's name.
+ */
 bool pvclock_try(struct pvclock_slot *slot, struct clock *clock, const char *whose);
 
-/* Copies CLOCK's page of the calling core. Returns false if the page is off or changes in all tries. */
+/* Copies the calling core's page of CLOCK. Returns false if the page is off or changes in all tries. */
 bool pvclock_look(const struct clock *clock, struct pvclock *taken);
 
-/* Returns the multiplier that the page had at its first read, in ns per tick times 2^32. */
+/* Returns the page's first multiplier, in ns per TSC tick times 2^32. */
 uint64_t pvclock_multiplier_at_first(const struct device *device);
 
-/* Cores whose pages the hypervisor refused to write. */
+/* Returns the number of cores whose pages the hypervisor refused to write. */
 uint64_t pvclock_refused(const struct device *device);
 
 /*
- * Whether all that are in use say so, and the hypervisor that what they say counts: CLOCK's contract. Unknown where one
- * was not whole in some read, or was refused.
+ * Returns STABLE_YES if all pages in use have the flag TSC_STABLE and the hypervisor supports the flag: the clock may
+ * then be compared between cores. STABLE_UNKNOWN: a page was refused, or changed in all tries of a read.
  */
 enum paravirtual_stable pvclock_stable(void *device);
 
-/* A sentence for a clock that is present. */
+/* Adds a sentence about the flag TSC_STABLE to a clock that is present. */
 void pvclock_note_stable(struct clock *clock);
 
 #endif

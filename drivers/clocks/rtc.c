@@ -1,16 +1,15 @@
 /*
- * The RTC, an MC146818 or a descendant: its seconds, and its periodic flag at 8,192 Hz.
- * Registers are named as in Motorola's MC146818 data sheet.
+ * The RTC, an MC146818 or a descendant: its seconds, and its periodic flag at 8,192 Hz. Registers are named as in
+ * Motorola's MC146818 data sheet.
  *
- * Port 70h holds the index. Its bit 7 masks NMIs, and on most chip sets the port reads FFh. Intel's
- * chip sets have the same registers at ports 74h and 75h. There the index can be read, and NMIs are
- * not affected (321088, Accessing the Real Time Clock Registers and the NMI Enable Bit; EDK II's
- * Whitley platform uses them this way). Port 70h is not written there. Elsewhere bit 7 is written as it
- * reads, as EDK II's RTC driver does before each access, so NMIs keep EDK II's setting. An index
- * that cannot be read cannot be restored. It is left at 0Dh, register D, as IBM's technical
- * references require.
+ * Port 70h holds the index. Its bit 7 masks NMIs, and on most chip sets the port reads FFh. Intel's chip sets have the
+ * same registers at ports 74h and 75h. There the index can be read, and NMIs are not affected (Intel 321088, Accessing
+ * the Real Time Clock Registers and the NMI Enable Bit). EDK II's Whitley platform uses them this way. If these ports
+ * work, port 70h is not written. Otherwise bit 7 is written as it reads, as EDK II's RTC driver does before each
+ * access, so NMIs keep EDK II's setting. An index that cannot be read cannot be restored. It is left at 0Dh, register
+ * D, as IBM's technical references require.
  *
- * A read of register C clears its flags. So an alarm that is due during a run is lost to its owner.
+ * A read of register C clears its flags. If an alarm is due during a run, its owner does not see it.
  */
 #include "clocks/pic_registers.h"
 #include "clocks/probe.h"
@@ -19,13 +18,13 @@
 #define RTC_PF_HZ          8192u
 #define RTC_PF_TRIES       8
 /*
- * An emulator raises the flag in its main loop. With 1,024 cores on two processors QEMU was observed to be 240 ms late.
- * A try takes 3 to 17 ms.
+ * An emulator sets the flag in its main loop, which may be late. With 1,024 cores on two processors, QEMU was 240 ms
+ * late. One try takes 3 to 17 ms.
  */
 #define RTC_PF_TRIES_GUEST 128
 /*
- * UIP rises 244 us before the update cycle, in Intel's chip sets 488, and that takes 1,984; no poll of two registers
- * takes less than 223 ns.
+ * Polls that cover any update. UIP is set for at most 488 us (Intel's chip sets, otherwise 244 us) before the update,
+ * which takes 1,984 us. A poll reads two registers, which takes at least 223 ns.
  */
 #define RTC_UPDATE_POLLS_MAX 12000u
 
@@ -39,7 +38,7 @@ rtc_decode(uint8_t seconds, uint8_t b)
 	return (seconds >> 4) * 10u + (seconds & 0x0fu);
 }
 
-/* Whether SECONDS is what the register must read: the second that was read last, or the next. */
+/* Returns true if SECONDS is the last second that was read, or the next. */
 static bool
 rtc_follows(const struct device *device, unsigned seconds)
 {
@@ -49,13 +48,12 @@ rtc_follows(const struct device *device, unsigned seconds)
 }
 
 /*
- * Reads the register. Returns false during an update, when its value is undefined. After UIP was 0
- * the value is valid for at least 244 us. The core may be preempted for longer, so UIP is read again
- * before a new second counts. Linux's mc146818_avoid_UIP() does the same.
+ * Reads the seconds register. Returns false during an update, when its value is undefined. If UIP reads 0, the value is
+ * valid for at least 244 us. The core may be preempted for longer, so UIP is read again if the second changed. Linux's
+ * mc146818_avoid_UIP() does the same.
  *
- * In a guest the next second counts at once. An emulator calculates the second at each access, but
- * clears UIP in its main loop. QEMU was observed to be 150 us late, and 36 ms on a busy host, which is
- * 3.6 % of a second.
+ * In a guest the next second is accepted even if UIP is set. An emulator calculates the second at each access, but
+ * clears UIP in its main loop. QEMU was 150 us late, and on a busy host 36 ms, which is 3.6 % of a second.
  */
 static bool
 rtc_read_seconds(const struct device *device, unsigned *seconds)
@@ -70,8 +68,8 @@ rtc_read_seconds(const struct device *device, unsigned *seconds)
 }
 
 /*
- * Never waits: until UIP falls, the last second is returned. So an edge is the end of the update,
- * whose time the crystal determines, and not an arbitrary time within it.
+ * Returns the last second until the update has ended, and never waits. So a change of the reading marks the end of an
+ * update, whose time the crystal determines, and not an arbitrary time within the update.
  */
 static uint64_t
 rtc_read(void *context)
@@ -85,9 +83,9 @@ rtc_read(void *context)
 }
 
 /*
- * If a run starts during an update, the last known second may be old. The register then does not
- * hold the next second, and the update is waited for. If it still does not, its value is taken as it
- * is. If it does, the readings will see it change.
+ * Brings the last known second up to date before samples are taken. If the register holds this second or the next,
+ * samples will see the change. Otherwise an update may be in progress, so this waits for its end. If the value still
+ * does not fit, it is taken as the last second.
  */
 static void
 rtc_settle(struct device *device)
@@ -122,9 +120,9 @@ rtc_sample(void *device, struct sample *samples, size_t count)
 }
 
 /*
- * Clears a pending flag, whose time is unknown. If the flag needs PIE, PIE is set only during the
- * caller's section with masked interrupts. IRQ 8 is masked at the PIC in this time, so when interrupts
- * are enabled again the line is low and was never noticed.
+ * Clears a pending flag, because its time is unknown. Some RTCs set the flag only if PIE is set. For these, PIE is set
+ * until rtc_pf_disarm(), while the caller masks interrupts. During this time IRQ 8 is masked at the PIC, so no
+ * interrupt is pending afterwards.
  */
 void
 rtc_pf_arm(struct device *device)
@@ -169,7 +167,7 @@ static const struct clock rtc_rows[RTC_COUNT] = {
 	},
 };
 
-/* Whether there is an RTC with a running divider; remembers its registers. */
+/* Returns true if there is an RTC whose divider runs, and saves its registers. */
 static bool
 rtc_identify(struct device *device, struct clock *clock)
 {
@@ -195,7 +193,7 @@ rtc_open_seconds(struct device *device, struct clock *clock)
 	bool updating, last;
 	uint8_t seconds;
 
-	/* The last look begins when the time is over: the core may have been away until then. */
+	/* The last poll starts after the wait is over, because the core may have been preempted until then. */
 	do {
 		last = !probe_goes_on(&wait);
 		updating = rtc_read_register(device, REGISTER_A) & A_UIP;
@@ -217,7 +215,7 @@ rtc_open_seconds(struct device *device, struct clock *clock)
 		probe_note(clock, "Its battery failed (VRT is 0).");
 }
 
-/* Whether the flag comes within a bound that is dozens of its periods: see probe.c. */
+/* Returns true if the flag is set within the wait of probe.c, which is dozens of its periods. */
 static bool
 rtc_pf_comes(struct device *device)
 {
@@ -259,8 +257,8 @@ rtc_open_flag(struct device *device, struct clock *clock)
 }
 
 /*
- * Returns true if ports 74h and 75h access the same registers. The index must read as it was written, and the
- * registers must look like an RTC's. If the index reads FFh, no device answers, and nothing is written.
+ * Returns true if ports 74h and 75h access the RTC. The index must read as it was written, and the registers must look
+ * like an RTC's. If the index reads FFh, no device answers, and nothing is written.
  */
 static bool
 rtc_has_alias(uint8_t found)
@@ -299,7 +297,7 @@ void
 rtc_leave(const struct device *device)
 {
 	hw_out8((uint16_t)device->address, (uint8_t)device->saved[SAVED_INDEX]);
-	/* IBM's references ask for an access of port 71h after each write to port 70h. */
+	/* IBM's technical references require an access to port 71h after each write to port 70h. */
 	if ((device->saved[SAVED_INDEX] & (uint8_t)~RTC_INDEX_NMI) != REGISTER_C)
 		(void)hw_in8((uint16_t)device->address + RTC_DATA);
 }
@@ -340,7 +338,7 @@ rtc_close(struct device *device)
 		return;
 	device->opened = false;
 	interrupts = hw_interrupts_mask();
-	rtc_pf_disarm(device); /* again: a core may have been stopped between arming and disarming */
+	rtc_pf_disarm(device); /* repeated, because a core may have been stopped before it disarmed the flag */
 	rtc_write_register(device, REGISTER_A, (uint8_t)device->saved[SAVED_A]);
 	rtc_leave(device);
 	hw_interrupts_restore(interrupts);

@@ -1,4 +1,4 @@
-/* The time-stamp counter, with four read methods. It is never written. */
+/* The TSC, with four read methods. It is never written. */
 #include "clocks/probe.h"
 #include "paravirtual/leaves.h"
 
@@ -36,8 +36,9 @@ DRIVER_SAMPLE(tsc_rdtscp, tsc_rdtscp_read)
 DRIVER_SAMPLE(tsc_cpuid, tsc_cpuid_read)
 
 /*
- * A TSC that is not reported as invariant may follow the core's frequency or stop in sleep states. On bare metal it is
- * then rated below the PM timer. In a guest the hypervisor may only hide the bit.
+ * A TSC that is not reported as invariant may change its rate with the core's frequency, or stop in sleep states. On
+ * bare metal it is then rated below the PM timer. In a guest the hypervisor may merely hide the bit, so the rating
+ * stays.
  */
 #define TSC_RATING          300
 #define TSC_RATING_VARIABLE 150
@@ -68,9 +69,8 @@ static const struct clock tsc_rows[TSC_COUNT] = {
 };
 
 /*
- * Leaf 16h gives the base rate "in accordance with the processor's specification", not the actual
- * one (SDM vol. 2A). It reads 2300 MHz for 2303.998 and 2000 MHz for 1992, so it is taken for rounded
- * to 100 MHz.
+ * Leaf 16h gives the base frequency "in accordance with the processor's specification", not the actual one (SDM vol.
+ * 2A). Processors report 2300 MHz for 2303.998 and 2000 MHz for 1992, so it is treated as rounded to 100 MHz.
  */
 #define BASE_WITHIN_HZ 50000000u
 #define PPB            UINT64_C(1000000000)
@@ -83,8 +83,8 @@ tsc_claim_within(struct clock *clock, uint64_t hz)
 }
 
 /*
- * Takes the most exact claim: the crystal's ratio, else the hypervisor's kHz, else the rounded base
- * MHz.
+ * Sets the nominal frequency from the most exact source: the crystal's ratio, then the hypervisor's kHz, then the
+ * rounded base MHz.
  */
 static void
 tsc_claim(const struct platform *platform, struct clock *clock)

@@ -1,30 +1,30 @@
 /*
- * Xen's clock. For each vCPU, Xen writes a copy of its time to a linear address in our memory until it is asked to
- * stop. The shared page is not used, because there is only one and the firmware may have mapped it. vcpu_info is not
- * used either, because its registration cannot be undone.
+ * Xen's clock. For each vCPU, Xen writes its time to an address in baretick's memory until the address is removed.
+ * Xen's shared page is not used, because there is only one and the firmware may have mapped it. vcpu_info is not used
+ * either, because its registration cannot be undone.
  */
 #include "clocks/probe.h"
 #include "clocks/pvclock.h"
 #include "paravirtual/leaves.h"
 
-/* xen/include/public: xen.h, version.h, features.h, vcpu.h */
+/* From Xen's headers xen/include/public: xen.h, version.h, features.h, vcpu.h. */
 #define XEN_VERSION_OP         17u
 #define XEN_GET_FEATURES       6u
-#define XEN_SAFE_PVCLOCK       (1u << 9) /* feature of HVM guests: the clock counts with the guest's TSC */
+#define XEN_SAFE_PVCLOCK       (1u << 9) /* feature of HVM guests: the clock is based on the guest's TSC */
 #define XEN_VCPU_OP            24u
 #define XEN_REGISTER_TIME_AREA 13u
 
-enum { XEN_BASE = PVCLOCK_SAVED }; /* device.saved: of its leaves */
+enum { XEN_BASE = PVCLOCK_SAVED }; /* index into device.saved: first CPUID leaf of Xen */
 
 struct xen_features {
-	uint32_t index, features; /* asked for, and answered */
+	uint32_t index, features; /* INDEX is set by the caller, FEATURES by Xen */
 };
 
 struct xen_time_area {
-	uint64_t address; /* 0: none */
+	uint64_t address; /* 0: removes the registration */
 };
 
-/* Xen answers 0, or its error below 0. */
+/* Returns 0, or a negative error number of Xen. */
 static int64_t
 xen_register(const struct device *device, uint64_t address)
 {
@@ -61,7 +61,7 @@ xen_sample(void *device, struct sample *samples, size_t count)
 	paravirtual_sample(device, samples, count, pvclock_read, xen_here(device));
 }
 
-/* The earlier registration cannot be read, but firmware has no use for such a copy. */
+/* An earlier registration cannot be read, so it is not restored. Firmware has no use for one. */
 static bool
 xen_leave(struct device *device)
 {
@@ -87,10 +87,13 @@ static const struct clock xen_row = {
 	.sample = xen_sample, .stable = pvclock_stable, .here = xen_here, .read = pvclock_read,
 };
 
-/* Linux arch/x86/xen/time.c, xen_tsc_safe_clocksource(): of an invariant TSC that Xen never emulates. */
+/*
+ * Rating if the TSC is invariant and Xen never emulates it: Linux then prefers the TSC, whose rating is 300
+ * (arch/x86/xen/time.c, xen_tsc_safe_clocksource()).
+ */
 #define RATING_BELOW_TSC 299
 
-/* NULL: it is offered. */
+/* Returns why the clock is not offered, or NULL if it is. */
 static const char *
 xen_missing(const struct paravirtual_interface *xen)
 {

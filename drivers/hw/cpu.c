@@ -1,17 +1,17 @@
-/* CPUID, leaf by leaf. See cpu.h. */
+/* Facts from CPUID. See cpu.h. */
 #include "base/text.h"
 #include "hw/cpu.h"
 #include "hw/cpuid.h"
 #include "hw/hw.h"
 
-#define MSR_SMI_COUNT 0x00000034u /* SDM vol. 4, MSRs of Nehalem and of Silvermont; bits 31:0 */
-#define MSR_SEV_STATUS 0xc0010131u /* APM vol. 2, 15.34.10: bit 0 SEV, 1 SEV-ES, 2 SEV-SNP */
+#define MSR_SMI_COUNT 0x00000034u /* number of SMIs, in bits 31:0; SDM vol. 4, MSRs of Nehalem and of Silvermont */
+#define MSR_SEV_STATUS 0xc0010131u /* APM vol. 2, 15.34.10: bit 0 SEV, bit 1 SEV-ES, bit 2 SEV-SNP */
 #define SEV_ACTIVE    UINT64_C(7)
 #define FAMILY_6      6u
 
-#define UNNAMED "unknown" /* "" would mean that there is no hypervisor */
+#define UNNAMED "unknown" /* a hypervisor without a name; "" would mean that there is no hypervisor */
 
-/* Appends a register's four characters, lowest first, to TEXT. */
+/* Appends the four characters in a register to TEXT, lowest byte first. Returns the end. */
 static char *
 put_register(char *text, uint32_t value)
 {
@@ -46,7 +46,7 @@ cpu_apic_id(void)
 
 	if (basic_leaf_max >= LEAF_TOPOLOGY)
 		r = hw_cpuid(LEAF_TOPOLOGY, 0);
-	if (r.ebx != 0) /* SDM vol. 2A: 0 where the leaf is there by its number only */
+	if (r.ebx != 0) /* SDM vol. 2A: if EBX is 0, the leaf does not exist, although the maximum leaf includes it */
 		return r.edx;
 	if (basic_leaf_max >= LEAF_FEATURES)
 		return hw_cpuid(LEAF_FEATURES, 0).ebx >> FEATURES_EBX_APIC_SHIFT;
@@ -64,7 +64,7 @@ cpu_threads(void)
 			r = hw_cpuid(LEAF_TOPOLOGY, level);
 			if (TOPOLOGY_ECX_TYPE(r) == TYPE_NONE)
 				break;
-			count = r.ebx & TOPOLOGY_EBX_COUNT; /* the last level is the package */
+			count = r.ebx & TOPOLOGY_EBX_COUNT; /* the last level counts the threads of the package */
 		}
 	if (!count && basic_leaf_max >= LEAF_FEATURES) {
 		r = hw_cpuid(LEAF_FEATURES, 0);
@@ -90,7 +90,10 @@ read_features(struct cpu_facts *facts, bool *hypervisor)
 	facts->apic_id = cpu_apic_id();
 }
 
-/* SDM vol. 3B, 19.7.3. A crystal of 0 Hz is one that the processor does not report: no claim then. */
+/*
+ * Reads the crystal's frequency and ratio (SDM vol. 3B, 19.7.3). If the crystal reads 0 Hz, the processor does not
+ * report it, and no rate is derived.
+ */
 static void
 read_rates(struct cpu_facts *facts)
 {
@@ -151,11 +154,11 @@ read_brand(struct cpu_facts *facts)
 static bool
 lfence_serialises(const struct cpu_facts *facts)
 {
-	/* SDM vol. 2B, RDTSC; Centaur's and Zhaoxin's processors follow it. */
+	/* SDM vol. 2B, RDTSC. Centaur's and Zhaoxin's processors do the same. */
 	if (text_equal(facts->vendor, "GenuineIntel") || text_equal(facts->vendor, "CentaurHauls") ||
 	    text_equal(facts->vendor, "  Shanghai  "))
 		return true;
-	/* APM vol. 3, LFENCE: others do so only where an MSR says so, which is not ours to set. */
+	/* APM vol. 3, LFENCE. Older processors do so only if an MSR says so, and baretick does not set that MSR. */
 	if (text_equal(facts->vendor, "AuthenticAMD") || text_equal(facts->vendor, "HygonGenuine"))
 		return facts->extended_leaf_max >= LEAF_EXTENDED_2 &&
 		       (hw_cpuid(LEAF_EXTENDED_2, 0).eax & EXTENDED_2_EAX_LFENCE);
@@ -163,9 +166,9 @@ lfence_serialises(const struct cpu_facts *facts)
 }
 
 /*
- * Intel's family 6 counts SMIs since Nehalem, and in Atoms since Silvermont. All of these have SSE4.2.
- * A missing MSR faults, and a hypervisor may lack this one: KVM has it since Linux 4.15, which a guest
- * cannot detect. QEMU's TCG has it for every CPU model, and no MSR faults there.
+ * Returns true if the SMI count can be read. Intel's family 6 counts SMIs since Nehalem, and in Atoms since Silvermont.
+ * All of these have SSE4.2. Reading a missing MSR faults, and a hypervisor may lack this one. KVM has it since Linux
+ * 4.15, but a guest cannot detect that. QEMU's TCG has it for every CPU model, and no MSR faults there.
  */
 static bool
 counts_smis(const struct cpu_facts *facts)
@@ -228,7 +231,7 @@ read_extended(struct cpu_facts *facts)
 {
 	uint32_t max = hw_cpuid(LEAF_EXTENDED_MAX, 0).eax;
 
-	if (max < LEAF_EXTENDED_MAX) /* no extended leaves: the CPU answered with another leaf */
+	if (max < LEAF_EXTENDED_MAX) /* there are no extended leaves: the CPU answered with another leaf's data */
 		return;
 	facts->extended_leaf_max = max;
 	if (max >= LEAF_EXTENDED)

@@ -10,33 +10,38 @@
 #include "clock/core_facts.h"
 
 struct cpu_facts {
-	char vendor[13];     /* CPUID 0h, as it reads */
-	char brand[49];      /* CPUID 80000002h..4h, blanks at both ends removed; "" where there is none */
+	char vendor[13];     /* CPUID 0h, unchanged */
+	char brand[49];      /* CPUID 80000002h..4h without blanks at both ends; "" if there is none */
 	char hypervisor[13]; /* CPUID 40000000h; "" on bare metal (CPUID 1h ECX[31] clear) */
 	uint32_t basic_leaf_max;
 	uint32_t extended_leaf_max;
-	uint32_t apic_id;        /* initial APIC id of the calling core: from leaf Bh if valid, else leaf 1h */
+	/* initial APIC id of the calling core, from leaf Bh if that is valid, else from leaf 1h */
+	uint32_t apic_id;
 	bool has_tsc;
 	bool has_rdtscp;
 	bool has_tsc_adjust;     /* CPUID 7h EBX[1] */
 	bool tsc_is_invariant;   /* CPUID 80000007h EDX[8] */
-	bool lapic_always_runs;  /* CPUID 6h EAX[2]: its timer does, in any sleep */
-	bool lfence_serialises;  /* always on Intel; on AMD and Hygon if CPUID 80000021h EAX[2] is set */
-	bool counts_smis;        /* the MSR with the count of SMIs may be read */
-	bool memory_encrypted;   /* an SEV guest or a TDX trust domain */
+	bool lapic_always_runs;  /* CPUID 6h EAX[2]: the local APIC's timer runs in all sleep states */
+	/*
+	 * true if LFENCE waits for earlier instructions: always on Intel, on AMD and Hygon if CPUID 80000021h EAX[2] is
+	 * set
+	 */
+	bool lfence_serialises;
+	bool counts_smis;        /* true if the MSR that counts SMIs can be read */
+	bool memory_encrypted;   /* true in an SEV guest or a TDX trust domain */
 	struct rate tsc_crystal;    /* from leaf 15h, crystal times ratio; den 0 if not given */
 	struct rate tsc_base;       /* from leaf 16h, base MHz rounded by the vendor; den 0 if not given */
 };
 
 void cpu_read_facts(struct cpu_facts *facts);
 
-/* Something else shows that this is a guest, whose hypervisor hides from CPUID. */
+/* Changes FACTS to describe a guest. Called if something else shows a hypervisor that CPUID hides. */
 void cpu_take_for_guest(struct cpu_facts *facts);
 
 struct cpu_identity {
-	bool known;         /* there is a CPUID 1h: */
-	uint32_t family, model, stepping; /* as /proc/cpuinfo has them, with their extensions */
-	uint32_t microcode; /* microcode revision, or 0 if not known or not read because the access might fault */
+	bool known;         /* true if there is a CPUID 1h, which the next line needs */
+	uint32_t family, model, stepping; /* as in /proc/cpuinfo, with the extended fields */
+	uint32_t microcode; /* microcode revision; 0 if unknown, or not read because the access might fault */
 	char host[32];      /* the hypervisor's version or a similar text; "" if there is none */
 };
 
@@ -50,13 +55,13 @@ void cpu_read_identity(const struct cpu_facts *facts, struct cpu_identity *ident
  */
 bool cpu_tsc_is_distrusted(const struct cpu_facts *facts, size_t cores);
 
-/* The SMIs that the core which asks has taken since its reset, modulo 2^32. Only where counts_smis. */
+/* Returns the number of SMIs of the calling core since its reset, modulo 2^32. Call it only if counts_smis is set. */
 uint32_t cpu_smi_count(void);
 
-/* How many threads the package of the core that asks has, as CPUID says; at least 1. */
+/* Returns the number of threads in the calling core's package according to CPUID, at least 1. */
 uint32_t cpu_threads(void);
 
-/* The APIC id of the core that asks, as in cpu_facts. */
+/* Returns the calling core's APIC id, as in struct cpu_facts. */
 uint32_t cpu_apic_id(void);
 
 /* Reads the facts of the calling core. Reads MSRs only if CPUID reports them, and writes none. */

@@ -1,4 +1,4 @@
-/* Facts about one core: its TSC_ADJUST, and its place in the package. See cpu.h. */
+/* Facts about one core: its TSC_ADJUST, and its position in the package. See cpu.h. */
 #include "hw/cpu.h"
 #include "hw/cpuid.h"
 #include "hw/hw.h"
@@ -6,13 +6,15 @@
 #define MSR_TSC_ADJUST 0x0000003bu /* SDM vol. 4, table 2-2 */
 #define MSR_TSC_AUX    0xc0000103u
 
-/* How an APIC id is split: from bit 0 on, and from thread_bits on, and from package_bits on. */
+/*
+ * The parts of an APIC id: the thread from bit 0, the core from bit thread_bits, and the package from bit package_bits.
+ */
 struct split {
 	uint32_t apic_id;
 	uint32_t thread_bits, package_bits;
 };
 
-/* Uses the leaves that list the levels of the APIC id one by one. */
+/* Splits the APIC id by a CPUID leaf that lists its levels one by one. */
 static bool
 split_by_levels(uint32_t leaf, struct split *split)
 {
@@ -31,7 +33,7 @@ split_by_levels(uint32_t leaf, struct split *split)
 	return level > 0;
 }
 
-/* The bits that it takes to number COUNT things. */
+/* Returns the number of bits that can number COUNT things. */
 static uint32_t
 bits_of(uint32_t count)
 {
@@ -59,7 +61,7 @@ split_by_amd(const struct cpu_facts *facts, struct split *split)
 	return true;
 }
 
-/* Older processors, which say only how many threads a package might have, stay unknown. */
+/* Splits the APIC id. Returns false on older processors, which report only how many threads a package might have. */
 static bool
 split_find(const struct cpu_facts *facts, struct split *split)
 {

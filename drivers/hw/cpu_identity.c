@@ -1,14 +1,14 @@
-/* Which CPU it is, and which hypervisor. See cpu.h. */
+/* The identity of the CPU and of the hypervisor. See cpu.h. */
 #include "base/text.h"
 #include "hw/cpu.h"
 #include "hw/cpuid.h"
 #include "hw/hw.h"
 
 #define MSR_MICROCODE 0x0000008bu /* SDM vol. 4, IA32_BIOS_SIGN_ID; AMD's PatchLevel */
-#define FAMILY_6      0x06u       /* before it Intel's have no such MSR, */
-#define FAMILY_15     0x0fu       /* and before this AMD's */
+#define FAMILY_6      0x06u       /* first Intel family with this MSR */
+#define FAMILY_15     0x0fu       /* first AMD family with this MSR */
 
-/* SDM vol. 2A and APM vol. 3, CPUID 1h: the extensions count where the short fields are full. */
+/* SDM vol. 2A and APM vol. 3, CPUID 1h: the extended fields count only if the short fields have their maximum. */
 static void
 read_signature(struct cpu_identity *identity)
 {
@@ -46,7 +46,10 @@ read_microcode(const struct cpu_facts *facts, uint32_t family)
 	return 0;
 }
 
-/* Hyper-V has its version in a leaf of its own; of others the highest leaf shows what they have for their guests. */
+/*
+ * Hyper-V reports its version in a leaf of its own. For other hypervisors the text gives the highest leaf, which hints
+ * at their version.
+ */
 static void
 read_host(const struct cpu_facts *facts, char *host, size_t size)
 {

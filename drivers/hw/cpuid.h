@@ -1,4 +1,4 @@
-/* Leaves and fields of CPUID. Intel: SDM vol. 2A, CPUID. AMD: APM vol. 3, appendix E. */
+/* Leaves and fields of CPUID. For Intel see SDM vol. 2A, CPUID; for AMD see APM vol. 3, appendix E. */
 #ifndef BARETICK_CPUID_H
 #define BARETICK_CPUID_H
 
@@ -10,11 +10,12 @@
 #define LEAF_TOPOLOGY       0x0000000bu
 #define LEAF_TSC_CRYSTAL    0x00000015u
 #define LEAF_FREQUENCY      0x00000016u
-#define LEAF_TOPOLOGY_V2    0x0000001fu /* laid out as 0Bh */
+#define LEAF_TOPOLOGY_V2    0x0000001fu /* same layout as leaf 0Bh */
 #define LEAF_TDX            0x00000021u /* Intel TDX Module 1.5 ABI; reads "IntelTDX    " in a trust domain */
 /* Leaves from 40000000h on belong to hypervisors: see drivers/paravirtual. */
 #define LEAF_HYPERVISOR_MAX   0x40000000u
-#define LEAF_HYPERVISOR_BUILD 0x40000002u /* Hyper-V's: Microsoft's Hypervisor Top Level Functional Specification */
+/* Hyper-V's version, from Microsoft's Hypervisor Top Level Functional Specification */
+#define LEAF_HYPERVISOR_BUILD 0x40000002u
 #define LEAF_EXTENDED_MAX   0x80000000u
 #define LEAF_EXTENDED       0x80000001u
 #define LEAF_BRAND_FIRST    0x80000002u
@@ -37,27 +38,28 @@
 #define FEATURES_EDX_TSC        (1u << 4)
 #define FEATURES_EDX_APIC       (1u << 9)
 #define FEATURES_EBX_APIC_SHIFT 24
-#define FEATURES_EBX_COUNT(r)   ((r).ebx >> 16 & 0xffu) /* ids of a package, where EDX[28] says so */
+#define FEATURES_EBX_COUNT(r)   ((r).ebx >> 16 & 0xffu) /* number of APIC ids in the package, valid if EDX[28] is set */
 #define FEATURES_EDX_THREADS    (1u << 28)
-#define MWAIT_ECX_USED          3u /* extensions, and interrupts as break events: Linux asks for both */
-#define MWAIT_EDX_DEEPEST       (0xfu << 28) /* sub-states of the deepest: Linux's hpet.c takes them for PC10's */
-#define THERMAL_EAX_ARAT        (1u << 2)  /* the APIC's timer always runs */
+#define MWAIT_ECX_USED          3u /* MWAIT extensions, and interrupts as break events: Linux requires both */
+#define MWAIT_EDX_DEEPEST       (0xfu << 28) /* sub-states of the deepest C-state; Linux's hpet.c takes them as PC10 */
+#define THERMAL_EAX_ARAT        (1u << 2)  /* the local APIC's timer runs in all sleep states */
 #define STRUCTURED_EBX_ADJUST   (1u << 1)
 #define TOPOLOGY_EAX_SHIFT      0x1fu
 #define TOPOLOGY_EBX_COUNT      0xffffu
 #define TOPOLOGY_ECX_TYPE(r)    ((r).ecx >> 8 & 0xffu)
-#define LEVELS_MAX              8u /* six types of levels are known, each at most once */
+#define LEVELS_MAX              8u /* our limit: there are six types of levels, and each occurs at most once */
 #define TYPE_NONE               0u
 #define TYPE_THREAD             1u
 #define FREQUENCY_EAX_MHZ       0xffffu
-#define EXTENDED_ECX_TOPOLOGY   (1u << 22) /* TopologyExtensions */
+#define EXTENDED_ECX_TOPOLOGY   (1u << 22) /* the CPU has AMD's topology leaves ("TopologyExtensions") */
 #define EXTENDED_EDX_RDTSCP     (1u << 27)
 #define POWER_EDX_INVARIANT     (1u << 8)
-#define SIZES_ECX_ID_BITS(r)    ((r).ecx >> 12 & 0xfu) /* ApicIdSize, bits of an id in a package. If it is 0, see NC. */
-#define SIZES_ECX_COUNT(r)      (((r).ecx & 0xffu) + 1) /* NC */
+/* bits of a core's id within its package ("ApicIdSize"); if 0, use SIZES_ECX_COUNT */
+#define SIZES_ECX_ID_BITS(r)    ((r).ecx >> 12 & 0xfu)
+#define SIZES_ECX_COUNT(r)      (((r).ecx & 0xffu) + 1) /* number of threads in the package ("NC" plus 1) */
 #define CORE_EBX_THREADS(r)     (((r).ebx >> 8 & 0xffu) + 1)
 #define ENCRYPTION_EAX_SEV      (1u << 1)
 #define ENCRYPTION_EBX_BIT      0x3fu    /* the bit of a page table entry that marks an encrypted page */
-#define EXTENDED_2_EAX_LFENCE   (1u << 2) /* LFenceAlwaysSerializing */
+#define EXTENDED_2_EAX_LFENCE   (1u << 2) /* "LFenceAlwaysSerializing" */
 
 #endif

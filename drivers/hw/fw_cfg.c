@@ -1,26 +1,26 @@
-/* See fw_cfg.h. Everything here is from QEMU's docs/specs/fw_cfg.rst. */
+/* See fw_cfg.h. All numbers and formats are from QEMU's docs/specs/fw_cfg.rst. */
 #include <stdint.h>
 
 #include "base/text.h"
 #include "hw/fw_cfg.h"
 #include "hw/hw.h"
 
-#define PORT_SELECTOR 0x510 /* 16 bits wide; selecting an item also goes back to its first byte */
-#define PORT_DATA     0x511 /* the item's next byte; 0 behind its end */
+#define PORT_SELECTOR 0x510 /* 16 bits wide; a write selects an item and goes to its first byte */
+#define PORT_DATA     0x511 /* a read returns the item's next byte, and 0 after its end */
 
-#define KEY_SIGNATURE 0x0000 /* an item that reads "QEMU" */
-#define KEY_FILES     0x0019 /* the directory: its number of entries in 32 bits, then the entries */
+#define KEY_SIGNATURE 0x0000 /* the item that contains "QEMU" */
+#define KEY_FILES     0x0019 /* the directory: the number of entries in 32 bits, and then the entries */
 
-#define FILE_NAME_SIZE 56u /* ends with 0 */
-#define FILES_MAX      1024u /* ours: QEMU has some tens */
+#define FILE_NAME_SIZE 56u /* the name ends with 0 */
+#define FILES_MAX      1024u /* our limit; QEMU has a few dozen files */
 
-struct file { /* an entry of the directory, in its order; all numbers are big-endian */
+struct file { /* an entry of the directory, with its fields in order; all numbers are big-endian */
 	uint32_t size;
 	uint16_t key;
 	char name[FILE_NAME_SIZE + 1];
 };
 
-/* The next SIZE bytes, at most 4, of the selected item. */
+/* Reads the next SIZE bytes (at most 4) of the selected item as a number. */
 static uint32_t
 read_number(unsigned size)
 {
@@ -43,7 +43,7 @@ read_entry(struct file *file)
 {
 	file->size = read_number(4);
 	file->key = (uint16_t)read_number(2);
-	read_number(2); /* reserved */
+	read_number(2); /* skips the reserved field */
 	for (unsigned i = 0; i < FILE_NAME_SIZE; i++)
 		file->name[i] = (char)hw_in8(PORT_DATA);
 	file->name[FILE_NAME_SIZE] = 0;

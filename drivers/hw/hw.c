@@ -1,4 +1,4 @@
-/* The hardware leaves on the machine itself. See hw.h for what each promises. */
+/* Access to the real hardware. See hw.h. */
 #include "hw/hw.h"
 
 #include "hw/cpuid.h"
@@ -67,9 +67,12 @@ hw_write32(uint64_t address, uint32_t value)
 	__asm__ volatile("movl %0, (%1)" : : "r"(value), "r"(address) : "memory");
 }
 
-#define LARGEST_LEAF 3u /* a page of 1 GiB; entries above always name a table */
+#define LARGEST_LEAF 3u /* level of a page of 1 GiB; entries at higher levels always point to a table */
 
-/* An entry's address without the bit that says, in an SEV guest, that the page is encrypted: APM vol. 2, 15.34.6. */
+/*
+ * Returns the mask of the address bits of a page table entry. In an SEV guest one bit marks an encrypted page, and is
+ * not part of the address (APM vol. 2, 15.34.6).
+ */
 static uint64_t
 address_mask(void)
 {
@@ -143,8 +146,8 @@ hw_cpuid(uint32_t leaf, uint32_t subleaf)
 	return r;
 }
 
-#define AUTH 0x68747541u /* EBX of an AMD CPU, "AuthenticAMD" */
-#define HYGO 0x6f677948u /* and of one of Hygon's */
+#define AUTH 0x68747541u /* CPUID 0h EBX of AMD's CPUs, "AuthenticAMD" */
+#define HYGO 0x6f677948u /* the same of Hygon's CPUs, "HygonGenuine" */
 
 /*
  * Executes the instruction directly, as Linux does since 6.13 (arch/x86/xen/xen-head.S). Xen's hypercall page is not

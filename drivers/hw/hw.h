@@ -1,7 +1,7 @@
 /*
- * Access to the hardware: every access of baretick to the machine goes through these functions. The linker
- * chooses one of two implementations: hw.c in this folder for the machine itself, or the simulated machine in
- * tests/. With link-time optimisation the calls into hw.c become single instructions.
+ * All access of baretick to the hardware. The linker chooses one of two implementations: hw.c in this folder for the
+ * real machine, or the simulated machine in tests/. With link-time optimisation the calls into hw.c become single
+ * instructions.
  *
  * None of these functions fails or waits. Reading an absent device returns the value of the bus, mostly all ones.
  */
@@ -18,21 +18,24 @@ uint32_t hw_in32(uint16_t port);
 void hw_out8(uint16_t port, uint8_t value);
 void hw_out16(uint16_t port, uint16_t value);
 
-/* MMIO, physical address = virtual address, naturally aligned; one access of just this width. */
+/*
+ * MMIO. The virtual address equals the physical address, and is naturally aligned. Each call is a single access of this
+ * width.
+ */
 uint32_t hw_read32(uint64_t address);
 uint64_t hw_read64(uint64_t address);
 void hw_write32(uint64_t address, uint32_t value);
 
-/* Whether LENGTH bytes at ADDRESS can be read without a page fault: walks the page tables in force. */
+/* Returns true if LENGTH bytes at ADDRESS can be read without a page fault. Walks the current page tables. */
 bool hw_is_mapped(uint64_t address, size_t length);
 
-/* Only MSRs that CPUID announces: others fault. */
+/* Reads and writes MSRs. Use only MSRs that CPUID reports, because others fault. */
 uint64_t hw_msr_read(uint32_t msr);
 void hw_msr_write(uint32_t msr, uint64_t value);
 
 /*
- * Executes Xen's hypercall NUMBER with three arguments. Returns Xen's result; below 0 is an error. To be called only if
- * CPUID shows Xen, because the instruction faults elsewhere.
+ * Executes Xen's hypercall NUMBER with three arguments. Returns Xen's result, which is negative on an error. Call it
+ * only if CPUID shows Xen, because the instruction faults elsewhere.
  */
 int64_t hw_xen_hypercall(uint64_t number, uint64_t first, uint64_t second, uint64_t third);
 
@@ -42,15 +45,15 @@ struct hw_cpuid {
 struct hw_cpuid hw_cpuid(uint32_t leaf, uint32_t subleaf);
 
 /* Five ways of reading the TSC, in ticks. */
-uint64_t hw_tsc(void);        /* RDTSC alone: may run ahead of earlier loads */
+uint64_t hw_tsc(void);        /* RDTSC alone, which may execute before earlier loads complete */
 uint64_t hw_tsc_lfence(void); /* LFENCE; RDTSC */
 uint64_t hw_tsc_mfence(void); /* MFENCE, LFENCE, RDTSC, for CPUs whose LFENCE does not serialise (some AMD) */
-uint64_t hw_tscp(void);       /* RDTSCP, if CPUID 80000001h EDX[27] reports it */
+uint64_t hw_tscp(void);       /* RDTSCP; only if CPUID 80000001h EDX[27] reports it */
 uint64_t hw_tsc_cpuid(void);  /* CPUID; RDTSC, which exits to the hypervisor in a guest */
 
 void hw_pause(void);
 
-/* Masks maskable interrupts on this core; the result is what hw_interrupts_restore() wants back. */
+/* Masks interrupts on this core. Pass the result to hw_interrupts_restore(). */
 uint64_t hw_interrupts_mask(void);
 void hw_interrupts_restore(uint64_t saved);
 

@@ -1,4 +1,4 @@
-/* The local APIC. Sections refer to Intel's SDM, volume 3A, chapter 10, "APIC". See lapic.h. */
+/* The local APIC. See lapic.h. Section numbers refer to Intel's SDM, volume 3A, chapter 10, "APIC". */
 #include "hw/lapic.h"
 
 #include <stddef.h>
@@ -18,13 +18,14 @@
 #define ICR_INIT          0x0500u
 #define ICR_STARTUP       0x0600u
 #define ICR_PENDING       0x1000u /* delivery status */
-#define ICR_ASSERT        0x4000u /* level; trigger mode 0 is edge */
-#define ICR_OTHERS        0xc0000u /* destination shorthand: all but this core, whatever the destination says */
-#define ICR_ID_SHIFT      24      /* the destination's place in the high half of the ICR in xAPIC mode */
-#define XAPIC_ID_MAX      0xfeu   /* 10.6.2.1: FFh is the broadcast */
-#define X2APIC_ID_MAX     0xfffffffeu /* 10.12.9: FFFFFFFFh is the broadcast */
+#define ICR_ASSERT        0x4000u /* level "assert"; trigger mode 0 means edge */
+/* destination shorthand: all cores but this one, and the destination field is ignored */
+#define ICR_OTHERS        0xc0000u
+#define ICR_ID_SHIFT      24      /* position of the destination in the high half of the ICR in xAPIC mode */
+#define XAPIC_ID_MAX      0xfeu   /* 10.6.2.1: FFh addresses all cores */
+#define X2APIC_ID_MAX     0xfffffffeu /* 10.12.9: FFFFFFFFh addresses all cores */
 
-#define SVR_ENABLE        0x100u  /* 10.9, figure 10-23 */
+#define SVR_ENABLE        0x100u  /* 10.9, figure 10-23: APIC software enable */
 #define SVR_VECTOR_MASK   0xffu
 
 /*
@@ -34,7 +35,7 @@
  */
 #define SENT_READS_MAX    100000u
 
-/* 10.4.2 and 10.4.3: clear where there is none, and where IA32_APIC_BASE has it switched off. */
+/* Returns false if there is no local APIC, or if IA32_APIC_BASE disables it (10.4.2 and 10.4.3). */
 static bool
 lapic_is_there(void)
 {
@@ -104,14 +105,19 @@ static bool
 lapic_send(const struct lapic *lapic, uint32_t apic_id, uint32_t command)
 {
 	if (lapic->x2apic) {
-		/* This WRMSR may overtake earlier stores (10.12.3), which the core is to find. */
+		/*
+		 * The WRMSR may execute before earlier stores are visible (10.12.3). The other core needs these stores,
+		 * so a fence comes first.
+		 */
 		(void)hw_tsc_mfence();
 		hw_msr_write(MSR_X2APIC(LAPIC_ICR_LOW), (uint64_t)apic_id << 32 | command);
 		return true;
 	}
 	if (!lapic_is_idle(lapic))
 		return false;
-	/* The firmware's interrupt handlers must not come between the two halves. */
+	/*
+	 * Interrupts are masked, because a handler of the firmware must not write the register between its two halves.
+	 */
 	uint64_t interrupts = hw_interrupts_mask();
 
 	hw_write32(lapic->base + LAPIC_ICR_HIGH, apic_id << ICR_ID_SHIFT);

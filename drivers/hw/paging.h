@@ -1,10 +1,13 @@
-/* The page tables of 64-bit mode, and the registers that select them: SDM vol. 3A, 4.5.4, tables 4-14 to 4-20. */
+/*
+ * Bits of page table entries in 64-bit mode, and of the registers that select the tables: SDM vol. 3A, 4.5.4, tables
+ * 4-14 to 4-20.
+ */
 #ifndef BARETICK_PAGING_H
 #define BARETICK_PAGING_H
 
 #include <stdint.h>
 
-#define CR4_LA57      (UINT64_C(1) << 12) /* 2.5: linear addresses of 57 bits, so five levels of tables */
+#define CR4_LA57      (UINT64_C(1) << 12) /* 2.5: linear addresses have 57 bits, and there are five levels of tables */
 #define PAGE_PRESENT  UINT64_C(1)
 #define PAGE_WRITE    UINT64_C(2)
 #define PAGE_LARGE    (UINT64_C(1) << 7)

@@ -1,7 +1,7 @@
 /*
- * A bounded wait. It ends by the TSC, or by the number of polls if the TSC stops or goes backwards; a TSC that reads
- * the same in all polls ends it sooner. The condition is always checked several times. After a pause, a snapshot or
- * preemption the TSC may be seconds ahead at one poll, although the core did not run in that time.
+ * A bounded wait. The TSC ends it normally. If the TSC stops or goes back, the number of polls ends it. It ends sooner
+ * if the TSC reads the same in very many polls. At least WAIT_POLLS_MIN polls check the condition. After a snapshot or
+ * preemption the TSC may have advanced by seconds at one poll, although the core did not run in that time.
  *
  *	struct wait wait = wait_begin(&scale, 10 * WAIT_NS_PER_MS);
  *	while (!ready() && wait_goes_on(&wait))
@@ -20,23 +20,26 @@
 #define WAIT_NS_PER_S  UINT64_C(1000000000)
 
 /*
- * No core polls (PAUSE, RDTSC and a test) in less: RDTSC alone costs 7 ns and more (measured
- * on bare metal). So on a healthy TSC it is never the count that ends a wait.
+ * Lower bound of the duration of a poll (PAUSE, RDTSC and a test), which limits the number of polls. RDTSC alone takes
+ * at least 7 ns (measured on bare metal). So with a healthy TSC the number of polls never ends a wait.
  */
 #define WAIT_POLL_NS_MIN 4
 
-/* A TSC that reads the same in so many polls has stopped; waits of 16 ms and less run to their count. */
+/*
+ * The TSC has stopped if it reads the same in so many polls. Waits of up to 16 ms have fewer polls, so their number
+ * ends them.
+ */
 #define WAIT_STILL_POLLS_MAX (1u << 22)
 
-/* No poll counts for more of the bound than one of so many parts, however far on the TSC is: so no fewer polls. */
+/* Minimum number of polls. A single poll subtracts at most this fraction of the time, however far the TSC advanced. */
 #define WAIT_POLLS_MIN 8
 
 struct wait {
 	uint64_t left_ticks; /* remaining TSC ticks */
 	uint64_t most_ticks; /* the largest number of ticks that one poll subtracts */
 	uint64_t polls_left;
-	uint64_t last;     /* reading of the TSC, */
-	unsigned still;    /* and in how many polls it was the same */
+	uint64_t last;     /* last reading of the TSC */
+	unsigned still;    /* number of successive polls in which the TSC read the same */
 };
 
 static inline struct wait
@@ -52,9 +55,7 @@ wait_begin(const struct scale *scale, uint64_t bound_ns)
 	};
 }
 
-/*
- * One poll; false when the time or the polls are over. A step back of the TSC takes no time.
- */
+/* Polls once. Returns false when the wait is over. If the TSC steps back, no time counts as passed. */
 static inline bool
 wait_goes_on(struct wait *wait)
 {

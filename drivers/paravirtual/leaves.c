@@ -1,13 +1,14 @@
-/* Which interfaces hypervisors offer. See leaves.h. */
+/* Finds the interfaces that hypervisors offer. See leaves.h. */
 #include "paravirtual/leaves.h"
 
 #include "base/text.h"
 #include "hw/cpuid.h"
 #include "hw/hw.h"
 
-#define BASE_STEP  0x100u       /* from one interface to the next: Linux arch/x86/include/asm/processor.h */
-#define BASE_END   0x40010000u  /* the end of the search */
-#define HV_1       0x31237648u  /* EAX of leaf 40000001h, "Hv#1": any hypervisor with the interface of the TLFS */
+#define BASE_STEP  0x100u       /* distance of the interfaces' first leaves: Linux arch/x86/include/asm/processor.h */
+#define BASE_END   0x40010000u  /* the search for interfaces ends at this leaf */
+/* "Hv#1", EAX of leaf 40000001h: the hypervisor has the interface of Hyper-V's specification (TLFS) */
+#define HV_1       0x31237648u
 #define HZ_PER_KHZ 1000u
 
 struct word {
@@ -81,7 +82,10 @@ paravirtual_msr(uint32_t msr, fault_guard *guarded, uint64_t *value)
 	return true;
 }
 
-/* A rate in kHz may be rounded in any direction. A rate that is no whole kHz is rounded to an unknown smaller unit. */
+/*
+ * Stores the TSC's rate that the hypervisor reports, and which interface BY reported it. The rate is taken as exact to
+ * 1 kHz: a rate in kHz may be rounded up or down, and other rates are rounded to an unknown smaller unit.
+ */
 static void
 claim(struct paravirtual_interface *interface, uint64_t hz, const char *by)
 {
@@ -173,7 +177,7 @@ look(uint32_t base, fault_guard *guarded, struct paravirtual *paravirtual)
 			continue;
 		*interface = (struct paravirtual_interface){ .kind = known[i].kind, .name = known[i].name, .base = base,
 							     .leaf_max = r.eax, .tsc_by = "" };
-		/* KVM before Linux 2.6.35 left it 0: cpuid.rst. */
+		/* KVM left the maximum leaf 0 before Linux 2.6.35 (cpuid.rst). */
 		if (!interface->leaf_max && interface->kind == PARAVIRTUAL_KVM)
 			interface->leaf_max = base + LEAF_INTERFACE;
 		switch (interface->kind) {
@@ -190,7 +194,7 @@ void
 paravirtual_read(const struct cpu_facts *facts, fault_guard *guarded, struct paravirtual *paravirtual)
 {
 	*paravirtual = (struct paravirtual){ .count = 0 };
-	/* facts->hypervisor is "unknown" if the hypervisor hides from CPUID or gives no name. */
+	/* facts->hypervisor is "unknown" if the hypervisor does not appear in CPUID or has no name. */
 	for (uint32_t base = LEAF_HYPERVISOR_MAX; base < BASE_END && facts->hypervisor[0] &&
 	     !text_equal(facts->hypervisor, "TCGTCGTCGTCG"); base += BASE_STEP)
 		look(base, guarded, paravirtual);

@@ -1,6 +1,6 @@
 /*
- * The pages that hypervisors keep up to date for their guests' clocks, and how a reading is worked out from one.
- * Each is a pure function of the page and the TSC.
+ * The pages in which hypervisors publish the time to their guests, and functions that calculate a time from a page and
+ * the TSC.
  */
 #ifndef BARETICK_PAGES_H
 #define BARETICK_PAGES_H
@@ -14,20 +14,20 @@
 #include "hw/hw.h"
 
 #define PAGES_SIZE  4096u
-#define PAGES_TRIES 1024u /* tries to read a page while it is written, which takes less than a microsecond */
+#define PAGES_TRIES 1024u /* number of tries to read a page; a hypervisor's update takes less than a microsecond */
 
-/* Where they may be: zeroed, below 4 GiB, page-aligned, and never handed back. */
+/* Memory for such pages: zeroed, below 4 GiB, page-aligned, and never freed. */
 struct pages {
 	uint8_t *memory;
 	size_t count; /* one page for each core and one for all cores, or 0 without memory */
 };
 
-/* Linux Documentation/virt/kvm/x86/msr.rst, MSR_KVM_SYSTEM_TIME_NEW; Xen has the same. */
+/* Layout of KVM's and Xen's page: Linux Documentation/virt/kvm/x86/msr.rst, MSR_KVM_SYSTEM_TIME_NEW */
 struct pvclock {
-	uint32_t version; /* odd while it is written */
+	uint32_t version; /* odd while the page is updated */
 	uint32_t pad0;
-	uint64_t tsc_timestamp; /* then system_time was right */
-	uint64_t system_time;   /* ns */
+	uint64_t tsc_timestamp; /* TSC at the time of system_time */
+	uint64_t system_time;   /* time in ns at tsc_timestamp */
 	uint32_t tsc_to_system_mul;
 	int8_t tsc_shift;
 	uint8_t flags;
@@ -35,17 +35,17 @@ struct pvclock {
 };
 _Static_assert(sizeof(struct pvclock) == 32, "as the hypervisor writes it");
 
-#define PVCLOCK_TSC_STABLE 1u /* readings on different cores can be compared */
+#define PVCLOCK_TSC_STABLE 1u /* flag: readings on different cores can be compared */
 
-/* Hyper-V Top Level Functional Specification, reference TSC page */
+/* Layout of Hyper-V's page: Hyper-V Top Level Functional Specification, reference TSC page */
 struct hv_tsc_page {
-	uint32_t sequence; /* changes with each update, and is 0 if the page must not be used */
+	uint32_t sequence; /* changes with each update; 0 if the page must not be used */
 	uint32_t reserved;
 	uint64_t scale;
 	int64_t offset;
 };
 
-/* Returns the time of PAGE at TSC in ns. Calculates with 128 bits, so that no bits are lost. */
+/* Returns the time of PAGE at TSC in ns. The calculation has 128 bits, so no bits are lost. */
 static inline uint64_t
 pvclock_ns(const struct pvclock *page, uint64_t tsc)
 {
@@ -55,21 +55,24 @@ pvclock_ns(const struct pvclock *page, uint64_t tsc)
 	return page->system_time + (uint64_t)(delta * page->tsc_to_system_mul >> 32);
 }
 
-/* Likewise, in 100 ns. */
+/* Returns the time of PAGE at TSC in units of 100 ns. */
 static inline uint64_t
 hv_tsc_page_ticks(const struct hv_tsc_page *page, uint64_t tsc)
 {
 	return (uint64_t)((unsigned __int128)tsc * page->scale >> 64) + (uint64_t)page->offset;
 }
 
-/* Between two reads of memory that a hypervisor writes. */
+/* Keeps the compiler from reordering two reads of memory that a hypervisor writes. */
 static inline void
 pages_fence(void)
 {
 	__asm__ volatile("" : : : "memory");
 }
 
-/* Copies PAGE and reads the TSC while the page does not change. Returns false if it changed in all tries. */
+/*
+ * Copies PAGE and reads the TSC between two checks that the page does not change. Returns false if it changed in all
+ * tries.
+ */
 static inline __attribute__((always_inline)) bool
 pvclock_take(const volatile struct pvclock *page, sample_bracket *tsc, struct pvclock *taken, uint64_t *now_tsc)
 {
@@ -89,7 +92,7 @@ pvclock_take(const volatile struct pvclock *page, sample_bracket *tsc, struct pv
 	return false;
 }
 
-/* Likewise. A page whose sequence is 0 is taken as it is: it is not to be used. */
+/* The same for Hyper-V's page. A page whose sequence is 0 is copied, although its time is invalid. */
 static inline __attribute__((always_inline)) bool
 hv_tsc_page_take(const volatile struct hv_tsc_page *page, sample_bracket *tsc, struct hv_tsc_page *taken,
 		 uint64_t *now_tsc)
@@ -107,7 +110,10 @@ hv_tsc_page_take(const volatile struct hv_tsc_page *page, sample_bracket *tsc, s
 	return false;
 }
 
-/* Returns the TSC's rate that a page assumes, in ns per tick times 2^32 as in struct scale; 0 if it has none. */
+/*
+ * Returns the TSC's rate that a page assumes, in ns per tick times 2^32 as in struct scale. Returns 0 if the page has
+ * no rate.
+ */
 uint64_t pvclock_multiplier(const struct pvclock *page);
 uint64_t hv_tsc_page_multiplier(const struct hv_tsc_page *page);
 

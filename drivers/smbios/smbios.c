@@ -1,19 +1,20 @@
-/* Finds the table through an entry point. See smbios.h for the contract. */
+/* Finds the SMBIOS table from an entry point. See smbios.h. */
 #include "smbios/smbios_internal.h"
 
 #include "base/text.h"
 
 #define TABLE_LENGTH_MAX (256u * 1024) /* our limit: the rest of a longer table is not read */
-#define COUNT_ANY        SIZE_MAX      /* only the table's length, or its structure of type 127, ends it */
+/* number of structures unknown: the table's length or a structure of type 127 ends it */
+#define COUNT_ANY        SIZE_MAX
 
-/* DSP0134 3.7, 5.2.1 and 5.2.2: the entry points, by the offsets of their fields. */
+/* Offsets of the fields in both kinds of entry points: DSP0134 3.7, 5.2.1 and 5.2.2. */
 static const struct entry {
 	const char *anchor;
-	uint8_t size;      /* as long as it is at least */
-	uint8_t length;    /* a byte: over that many bytes the sum is 0 */
+	uint8_t size;      /* minimum size */
+	uint8_t length;    /* offset of the entry point's length, one byte; the sum of all its bytes is 0 */
 	uint8_t table_length, table_length_size;
 	uint8_t address, address_size;
-	uint8_t count;     /* offset of the number of structures (2 bytes), or 0 if it has none */
+	uint8_t count;     /* offset of the number of structures (2 bytes); 0 if it has no such field */
 } entry_3 = { "_SM3_", 0x18, 0x06, 0x0c, 4, 0x10, 8, 0 }, entry_2 = { "_SM_", 0x1f, 0x05, 0x16, 2, 0x18, 4, 0x1c };
 
 uint64_t
@@ -42,7 +43,7 @@ smbios_problem(struct smbios_facts *facts, const char *format, ...)
 	va_end(arguments);
 }
 
-/* Returns true if the entry point is complete and valid, otherwise lists a problem. */
+/* Returns true if the entry point is complete and valid, otherwise sets the problem. */
 static bool
 is_good(const struct entry *entry, struct smbios_bytes found, struct smbios_facts *facts)
 {
@@ -65,7 +66,10 @@ is_good(const struct entry *entry, struct smbios_bytes found, struct smbios_fact
 	return false;
 }
 
-/* As long as it says that it is, where all of that can be read; else as long as it is at least. */
+/*
+ * Returns the entry point at ADDRESS with the length in it. If the memory cannot be read that far, the minimum size is
+ * returned.
+ */
 static struct smbios_bytes
 fetch(const struct smbios_memory *memory, const struct entry *entry, uint64_t address)
 {
@@ -76,7 +80,7 @@ fetch(const struct smbios_memory *memory, const struct entry *entry, uint64_t ad
 	return whole ? (struct smbios_bytes){ whole, length } : found;
 }
 
-/* False: there is none at ADDRESS that can be used. */
+/* Reads the table of the entry point at ADDRESS. Returns false if the entry point cannot be used. */
 static bool
 read_by(const struct smbios_memory *memory, const struct entry *entry, uint64_t address, struct smbios_facts *facts)
 {

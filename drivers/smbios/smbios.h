@@ -1,6 +1,6 @@
 /*
- * The machine's vendor, product and serial number, from its SMBIOS tables. Either entry point is accepted. The tables
- * are not trusted: every length is checked before a byte is read, and each fault becomes a sentence.
+ * Reads the machine's vendor, product and serial number from its SMBIOS tables. Either entry point is accepted. The
+ * tables are not trusted: every length is checked before a byte is read, and the first fault is reported as a sentence.
  */
 #ifndef BARETICK_SMBIOS_H
 #define BARETICK_SMBIOS_H
@@ -13,27 +13,27 @@
 #define SMBIOS_PROBLEM_SIZE 128u
 
 /*
- * Printable ASCII. "": there is none, or the firmware has words there that name nothing, as "To be filled by
+ * All strings are printable ASCII. A string is "" if the firmware has none, or only a placeholder like "To be filled by
  * O.E.M.".
  */
 struct smbios_facts {
-	bool found; /* an entry point with a good checksum, and a table behind it */
+	bool found; /* there is an entry point with a valid checksum, and its table can be read */
 	char vendor[SMBIOS_STRING_SIZE], product[SMBIOS_STRING_SIZE], serial[SMBIOS_STRING_SIZE];
 	char board_vendor[SMBIOS_STRING_SIZE], board_product[SMBIOS_STRING_SIZE];
 	char bios_vendor[SMBIOS_STRING_SIZE], bios_version[SMBIOS_STRING_SIZE];
-	char bios_date[SMBIOS_STRING_SIZE]; /* year-month-day; as it was found where it isn't a date */
-	char problem[SMBIOS_PROBLEM_SIZE];  /* the first thing that is wrong, a sentence; or "" */
+	char bios_date[SMBIOS_STRING_SIZE]; /* year-month-day; unchanged if it is not a valid date */
+	char problem[SMBIOS_PROBLEM_SIZE];  /* the first problem as a sentence, or "" */
 };
 
-/* Physical memory as the reader may see it: LENGTH bytes at ADDRESS, or NULL where they can't be read. */
+/* Access to physical memory. Returns LENGTH bytes at ADDRESS, or NULL if they cannot be read. */
 struct smbios_memory {
 	const uint8_t *(*at)(void *context, uint64_t address, size_t length);
 	void *context;
 };
 
 /*
- * Reads the tables behind the 64-bit entry point at AT_3 or, where there is none (0) or it is wrong, the 32-bit one
- * at AT_2, into FACTS. Never fails. Bounded by the table's length, at most 256 KiB of it.
+ * Reads the table of the 64-bit entry point at AT_3 into FACTS. If that is missing (0) or invalid, the 32-bit entry
+ * point at AT_2 is used. Never fails. At most 256 KiB of the table are read.
  */
 void smbios_read_facts(const struct smbios_memory *memory, uint64_t at_3, uint64_t at_2, struct smbios_facts *facts);
 

@@ -1,4 +1,4 @@
-/* Internals of the SMBIOS reader: a structure with its strings, and the sentence about its problem. */
+/* Internals of the SMBIOS reader. */
 #ifndef BARETICK_SMBIOS_INTERNAL_H
 #define BARETICK_SMBIOS_INTERNAL_H
 
@@ -6,16 +6,16 @@
 
 struct smbios_bytes {
 	const uint8_t *bytes;
-	size_t length; /* all of it can be read */
+	size_t length; /* number of readable bytes */
 };
 
-/* The SIZE bytes (at most 8) at OFFSET, the lowest first; 0 where they are not all there. */
+/* Returns the little-endian number of SIZE bytes (at most 8) at OFFSET, or 0 if FROM is too short. */
 uint64_t smbios_field(struct smbios_bytes from, size_t offset, size_t size);
 
-/* The structures of TABLE, at most COUNT of them, into FACTS. */
+/* Reads at most COUNT structures of TABLE into FACTS. */
 void smbios_read_table(struct smbios_bytes table, size_t count, struct smbios_facts *facts);
 
-/* Only the first is kept. */
+/* Sets facts->problem, unless an earlier problem is there. */
 void smbios_problem(struct smbios_facts *facts, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

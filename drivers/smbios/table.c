@@ -1,17 +1,17 @@
-/* The structures of a table: which strings are kept, and which of them say nothing. See smbios_internal.h. */
+/* Reads the structures of the table, and ignores placeholders of vendors. See smbios_internal.h. */
 #include "smbios/smbios_internal.h"
 
 #include "base/text.h"
 
-/* DSP0134 3.7, 6.1.2: type and length, a byte each, and a handle. */
+/* DSP0134 3.7, 6.1.2: a structure starts with a byte for its type, a byte for its length, and a handle. */
 #define HEADER_SIZE   4u
 #define HEADER_LENGTH 1u
-#define TYPE_END      127u /* clause 7, End-of-Table: it may come before the last byte */
+#define TYPE_END      127u /* clause 7: End-of-Table, which may come before the last byte */
 
-/* 7.1, 7.2 and 7.3: BIOS, system and baseboard. The byte at OFFSET is the string's number. */
+/* 7.1, 7.2 and 7.3: strings of the BIOS, the system and the baseboard. The byte at OFFSET is the string's number. */
 static const struct wanted {
 	uint8_t type, offset;
-	uint16_t place; /* in struct smbios_facts */
+	uint16_t place; /* offset in struct smbios_facts */
 } wanted[] = {
 	{ 0, 0x04, offsetof(struct smbios_facts, bios_vendor) },
 	{ 0, 0x05, offsetof(struct smbios_facts, bios_version) },
@@ -32,8 +32,9 @@ static const char *const placeholders[] = {
 };
 
 struct structure {
-	struct smbios_bytes formatted; /* with its header */
-	struct smbios_bytes strings;   /* each ended by a 0; without the second one that ends the last */
+	struct smbios_bytes formatted; /* fixed part of the structure, with its header */
+	/* strings, each with its final 0, but without the second 0 after the last string */
+	struct smbios_bytes strings;
 };
 
 static char
@@ -42,7 +43,7 @@ small(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* A full stop at its end does not count. */
+/* Returns true if WORDS is PLACEHOLDER in any case, with or without a full stop. */
 static bool
 is_same(const char *words, const char *placeholder)
 {
@@ -51,7 +52,7 @@ is_same(const char *words, const char *placeholder)
 	return !*placeholder && (!*words || (*words == '.' && !words[1]));
 }
 
-/* Likewise one character alone, be it a hundred times: zeros, dots, an x. */
+/* Returns true if WORDS is a placeholder, or a single repeated character such as zeros or dots. */
 static bool
 says_nothing(const char *words)
 {
@@ -67,7 +68,10 @@ says_nothing(const char *words)
 	return false;
 }
 
-/* String NUMBER, the first being 1, without the blanks at its ends; "" for 0, and where there are fewer. */
+/*
+ * Copies string NUMBER (the first is 1) without blanks at both ends. OUT is "" for number 0, or if there are fewer
+ * strings.
+ */
 static void
 copy_string(struct smbios_bytes strings, unsigned number, char out[SMBIOS_STRING_SIZE])
 {
@@ -86,7 +90,7 @@ copy_string(struct smbios_bytes strings, unsigned number, char out[SMBIOS_STRING
 		out[0] = '\0';
 }
 
-/* 7.1: mm/dd/yyyy. Other forms, and the years of two digits before 2.3, stay as they are. */
+/* Changes mm/dd/yyyy (7.1) to yyyy-mm-dd. Other forms, such as the two-digit years before 2.3, stay unchanged. */
 static void
 turn_date(char date[SMBIOS_STRING_SIZE])
 {
@@ -102,7 +106,7 @@ turn_date(char date[SMBIOS_STRING_SIZE])
 	__builtin_memcpy(date, turned, sizeof(turned));
 }
 
-/* The first structure of a type counts: a blade or a module may have several baseboards. */
+/* Reads a structure unless one of its type was read before. Blades and modules may have several baseboards. */
 static void
 read_structure(const struct structure *structure, uint32_t *seen, struct smbios_facts *facts)
 {
@@ -122,7 +126,7 @@ read_structure(const struct structure *structure, uint32_t *seen, struct smbios_
 
 /*
  * Reads the structure at AT and advances AT past it. Returns false if it does not end within TABLE. 6.1.3: another 0
- * follows the last string, and a structure without strings ends with two.
+ * follows the last string. A structure without strings ends with two zeros.
  */
 static bool
 next(struct smbios_bytes table, size_t *at, struct structure *structure)
@@ -145,7 +149,7 @@ void
 smbios_read_table(struct smbios_bytes table, size_t count, struct smbios_facts *facts)
 {
 	size_t at = 0;
-	uint32_t seen = 0; /* bit T: a structure of type T */
+	uint32_t seen = 0; /* bit T is set after a structure of type T */
 
 	for (; count > 0 && at < table.length && table.bytes[at] != TYPE_END; count--) {
 		struct structure structure;

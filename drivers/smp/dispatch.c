@@ -1,25 +1,26 @@
-/* Jobs for started cores. See dispatch.h. The legend in startup.h says which core writes which field. */
+/* Runs jobs on started cores. See dispatch.h. Comments in startup.h say which core writes which field. */
 #include "smp/dispatch.h"
 
 #include "hw/hw.h"
 #include "hw/wait.h"
 
 /*
- * An interrupt to a core that has not begun its job is repeated after so long: one that got lost
- * costs 5 ms, not the run. Cores that have begun get none, since an interrupt would be in
- * their figures.
+ * The interrupt to a core that has not started its job is repeated after this time. A lost interrupt thus costs 5 ms,
+ * and not the whole job. Cores that have started their job get no interrupt, because it would disturb their
+ * measurements.
  */
 #define WAKE_AGAIN_NS   (5 * WAIT_NS_PER_MS)
 #define REST_NS         (20 * WAIT_NS_PER_MS)
-#define OTHERS_BEGIN_NS (250 * WAIT_NS_PER_MS) /* patience with them before the boot core begins */
+/* the boot core waits this long for the other cores to start their job, and then starts its own */
+#define OTHERS_BEGIN_NS (250 * WAIT_NS_PER_MS)
 
-#define AWAKE_POLLS_MAX (1u << 20) /* should the TSC have stopped */
+#define AWAKE_POLLS_MAX (1u << 20) /* bound if the TSC has stopped */
 
 enum stage { STAGE_TAKEN, STAGE_DONE };
 
 struct batch {
 	const struct startup *startup;
-	const uint32_t *cores; /* as in dispatch_run_some() */
+	const uint32_t *cores; /* numbers of the cores, as in dispatch_run_some() */
 	size_t count;
 };
 
@@ -49,7 +50,7 @@ slot_fault(const struct core_slot *slot)
 	return __atomic_load_n(&slot->fault, __ATOMIC_ACQUIRE);
 }
 
-/* Returns whether the boot core is in the batch. */
+/* Posts JOB into the slots of the batch. Returns true if the boot core is in the batch. */
 static bool
 batch_post(const struct batch *batch, smp_job *job, void *argument)
 {
@@ -68,7 +69,7 @@ batch_post(const struct batch *batch, smp_job *job, void *argument)
 	return here;
 }
 
-/* Wakes those from FIRST on that have not begun. */
+/* Sends an interrupt to all cores from index FIRST on that have not started their job. */
 static void
 batch_wake(const struct batch *batch, size_t first)
 {
@@ -80,7 +81,10 @@ batch_wake(const struct batch *batch, size_t first)
 	}
 }
 
-/* The first core from FIRST on that is still to be waited for; count where there is none. */
+/*
+ * Returns the index of the first core from FIRST on that has not reached STAGE. Returns the batch's count if there is
+ * none.
+ */
 static size_t
 batch_pending(const struct batch *batch, size_t first, enum stage stage)
 {
@@ -93,7 +97,10 @@ batch_pending(const struct batch *batch, size_t first, enum stage stage)
 	return first;
 }
 
-/* No core goes back from a stage: so those before the first pending one are not looked at again. */
+/*
+ * Waits until all cores of the batch have reached STAGE. Cores before the first pending one are not checked again,
+ * because a core never leaves a stage.
+ */
 static void
 batch_await(const struct batch *batch, enum stage stage, uint64_t bound_ns)
 {
@@ -110,7 +117,7 @@ batch_await(const struct batch *batch, enum stage stage, uint64_t bound_ns)
 	}
 }
 
-/* Gives up the cores that did not finish. Returns the number of cores that did. */
+/* Stops the cores that did not finish their job. Returns the number of cores that did. */
 static size_t
 batch_settle(const struct batch *batch)
 {
@@ -127,7 +134,7 @@ batch_settle(const struct batch *batch)
 			finished++;
 			continue;
 		}
-		slot->standing = CORE_ASKED; /* distinguishes it from cores that were lost before */
+		slot->standing = CORE_ASKED; /* a temporary state, to distinguish it from cores that failed earlier */
 		lost = true;
 	}
 	if (!lost)
@@ -157,7 +164,10 @@ dispatch_run_some(const struct startup *startup, const uint32_t *cores, size_t c
 
 	batch_wake(&batch, 0);
 	if (here) {
-		/* While the boot core is at work itself it can't repeat an interrupt that got lost. */
+		/*
+		 * While the boot core runs its own job, it cannot repeat a lost interrupt. So it first waits until the
+		 * other cores have started.
+		 */
 		batch_await(&batch, STAGE_TAKEN, bound_ns < OTHERS_BEGIN_NS ? bound_ns : OTHERS_BEGIN_NS);
 		dispatch_run_here(job, argument);
 	}

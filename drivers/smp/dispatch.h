@@ -16,15 +16,15 @@ dispatch_core(const uint32_t *cores, size_t i)
 }
 
 /*
- * Runs JOB on a batch of COUNT cores at once, by the contract of struct smp. Called on the boot core.
- * CORES is NULL for the cores 0 to COUNT - 1. Number 0, the boot core, runs its own job once the
- * others have started; if it is not in the batch it only waits. The time grows with COUNT, not with the
- * machine's number of cores, as long as no core is lost.
+ * Runs JOB on a batch of COUNT cores at once; for the contract see struct smp. Called on the boot core. CORES has the
+ * cores' numbers; NULL means 0 to COUNT - 1. Number 0, the boot core, runs the job once the other cores have started
+ * it. If it is not in the batch it only waits. The time grows with COUNT, not with the machine's number of cores, as
+ * long as no core fails.
  */
 size_t dispatch_run_some(const struct startup *startup, const uint32_t *cores, size_t count,
 			 smp_job *job, void *argument, uint64_t bound_ns);
 
-/* On the started core, interrupts masked: checks in. */
+/* Called on a started core with interrupts masked. Tells the boot core that this core runs. */
 void dispatch_check_in(struct core_slot *slot);
 
 enum dispatch_turn { DISPATCH_IDLE, DISPATCH_WORKED, DISPATCH_REST };
@@ -36,14 +36,14 @@ enum dispatch_turn { DISPATCH_IDLE, DISPATCH_WORKED, DISPATCH_REST };
 enum dispatch_turn dispatch_work(struct core_slot *slot);
 
 /*
- * On the started core, after a job: waits for the next one without halting, for slot->awake_ticks, so that its
- * frequency stays what it was. Whether one came.
+ * Called on a started core after a job. Waits for the next job without halting, for slot->awake_ticks, so that the
+ * core's frequency does not drop. Returns true if a job came.
  */
 bool dispatch_stay_awake(const struct core_slot *slot);
 
 /*
- * Halts each living core. Called on the boot core. INIT blocks SMIs on a core, so that the firmware's SMM waits for
- * it. INIT is therefore sent only to cores that do not halt within 20 ms.
+ * Halts all living cores. Called on the boot core. A core that does not halt within 20 ms is stopped by INIT. INIT is
+ * avoided otherwise, because it blocks SMIs on a core, and the firmware's SMI handler may wait for that core.
  */
 void dispatch_rest(const struct startup *startup);
 

@@ -1,4 +1,4 @@
-/* INIT-SIPI-SIPI. The order and the times are the MP Specification's, 1.4, B.4. See startup.h. */
+/* Starts cores by INIT-SIPI-SIPI. Order and times are from the MP Specification 1.4, B.4. See startup.h. */
 #include "smp/startup.h"
 
 #include "hw/hw.h"
@@ -6,9 +6,9 @@
 
 #define INIT_NS          (10 * WAIT_NS_PER_MS) /* MP 1.4, B.4: from INIT to SIPI */
 #define SIPI_NS          UINT64_C(200000)      /* MP 1.4, B.4: from the first SIPI to the second */
-#define ARRIVAL_NS       WAIT_NS_PER_S         /* patience since the last arrival */
-#define QUIET_NS         (20 * WAIT_NS_PER_MS) /* the same if all that are known of are there */
-#define TRIES            2 /* a SIPI to a core that is in SMM just then is lost, the second one, too */
+#define ARRIVAL_NS       WAIT_NS_PER_S         /* time to wait after the last core arrived */
+#define QUIET_NS         (20 * WAIT_NS_PER_MS) /* the same if all known cores have arrived */
+#define TRIES            2 /* if a core is in SMM, it may miss both SIPIs, so the sequence is repeated */
 #define UNKNOWN_TSC_HZ   UINT64_C(10000000000)
 
 struct rate
@@ -34,7 +34,7 @@ slot_arrived(const struct core_slot *slot)
 	return __atomic_load_n(&slot->arrived, __ATOMIC_ACQUIRE) != 0;
 }
 
-/* How many of the asked have checked in. */
+/* Returns the number of cores with state CORE_ASKED that have checked in. */
 static size_t
 startup_arrived(const struct startup *startup)
 {
@@ -67,8 +67,8 @@ startup_send_inits(const struct startup *startup)
 }
 
 /*
- * Sends to the cores that have not checked in. If the command cannot be sent, the core becomes UNSENT.
- * Returns the total number of cores that are still awaited.
+ * Sends a SIPI to the cores that have not checked in. If the LAPIC cannot send it, the core gets the state UNSENT.
+ * Returns the number of cores in state CORE_ASKED.
  */
 static size_t
 startup_send_sipis(const struct startup *startup, enum core_standing unsent)
@@ -88,9 +88,7 @@ startup_send_sipis(const struct startup *startup, enum core_standing unsent)
 	return asked;
 }
 
-/*
- * Waits until ASKED cores are there, starting anew at each arrival: at most ASKED times BOUND_NS.
- */
+/* Waits until ASKED cores have checked in. Each arrival restarts the wait of BOUND_NS. */
 static void
 startup_await(const struct startup *startup, size_t asked, uint64_t bound_ns)
 {
@@ -106,7 +104,7 @@ startup_await(const struct startup *startup, size_t asked, uint64_t bound_ns)
 	}
 }
 
-/* Sends to the cores that have not checked in. */
+/* Sends INIT-SIPI-SIPI to the cores that have not checked in, and waits for them. */
 static void
 startup_try(const struct startup *startup)
 {
@@ -116,7 +114,8 @@ startup_try(const struct startup *startup)
 	size_t asked = startup_send_sipis(startup, CORE_UNSENT);
 
 	startup_delay(startup, SIPI_NS);
-	startup_send_sipis(startup, CORE_ASKED); /* the first one may do */
+	/* a failure to send is ignored, because the first SIPI may be enough */
+	startup_send_sipis(startup, CORE_ASKED);
 	startup_await(startup, asked, ARRIVAL_NS);
 }
 
@@ -147,9 +146,9 @@ startup_broadcast(const struct startup *startup, const uint32_t *arrived, size_t
 	startup_delay(startup, INIT_NS);
 	lapic_broadcast_startup(&startup->lapic, startup->page);
 	startup_delay(startup, SIPI_NS);
-	lapic_broadcast_startup(&startup->lapic, startup->page); /* a core that came takes no second one */
+	lapic_broadcast_startup(&startup->lapic, startup->page); /* a core that has started ignores the second SIPI */
 	for (uint32_t seen = 0;; seen = __atomic_load_n(arrived, __ATOMIC_ACQUIRE)) {
-		bool may_come = !seen || seen < expected; /* EXPECTED may be of one package of several */
+		bool may_come = !seen || seen < expected; /* EXPECTED may count only one of several packages */
 		struct wait wait = wait_begin(&startup->scale, may_come ? ARRIVAL_NS : QUIET_NS);
 
 		while (__atomic_load_n(arrived, __ATOMIC_ACQUIRE) == seen)

@@ -1,4 +1,4 @@
-/* The registers that the sources write, as they read before and after a run. See timers.h. */
+/* Reads the registers that timer tests write, to compare them before and after a run. See timers.h. */
 #include "clocks/hpet_registers.h"
 #include "clocks/pic_registers.h"
 #include "clocks/pit_registers.h"
@@ -21,7 +21,7 @@ add_hpet(struct as_found *registers, const struct acpi_hpet *hpet)
 		uint64_t at = hpet->base + HPET_TIMER(n);
 		uint32_t configuration = hw_read32(at);
 
-		/* The value goes on by itself where it is periodic and armed. */
+		/* An enabled periodic comparator advances by itself, so its value is left out. */
 		as_found_add(registers, names[n], (uint64_t)configuration << 32 |
 			     (configuration & HPET_TN_INT_ENB ? 0 : hw_read32(at + 8)));
 	}
@@ -37,7 +37,10 @@ add_rtc(struct as_found *registers)
 	rtc_leave(&device);
 }
 
-/* A channel that was never programmed counts as one whose bytes are read low, then high; modes 6 and 7 are 2 and 3. */
+/*
+ * Returns the mode bits of channel 0. After reset QEMU's channel has no access mode; it counts as "low byte then high
+ * byte". Modes 6 and 7 are the same as 2 and 3.
+ */
 static uint8_t
 pit_mode(void)
 {
@@ -48,7 +51,10 @@ pit_mode(void)
 	return mode & STATUS_ACCESS ? mode : mode | ACCESS_WORD;
 }
 
-/* An interrupt whose handler did not come to its end keeps back all others of its class and below. */
+/*
+ * Adds the LAPIC's in-service bits. If the handler of an interrupt did not end it, the LAPIC blocks all interrupts of
+ * its class and below.
+ */
 static void
 add_in_service(struct as_found *registers)
 {

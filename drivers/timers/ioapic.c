@@ -3,19 +3,19 @@
 
 #include "hw/hw.h"
 
-#define SELECT       0x00u /* 3.1 */
+#define SELECT       0x00u /* 82093AA data sheet, 3.1: index register */
 #define WINDOW       0x10u
 #define VERSION      0x01u /* 3.2.2: bits 16 to 23 are the number of the last entry */
-#define ENTRY(n)     (0x10u + 2 * (n)) /* 3.2.4 */
+#define ENTRY(n)     (0x10u + 2 * (n)) /* 3.2.4: register of the low half of redirection entry N */
 #define SIZE         0x20u
 #define ENTRIES(v)   (((v) >> 16 & 0xff) + 1)
 #define MASKED       (1u << 16)
 #define LEVEL        (1u << 15)
-#define REMOTE_IRR   (1u << 14) /* read only, */
+#define REMOTE_IRR   (1u << 14) /* read only */
 #define ACTIVE_LOW   (1u << 13)
-#define PENDING      (1u << 12) /* too */
+#define PENDING      (1u << 12) /* delivery status, read only */
 #define PINS         (IOAPIC_PIN_MAX + 1)
-/* ACPI 6.5, table 5.26; 0 in a field means the default of the bus. */
+/* ACPI 6.5, table 5.26: interrupt source flags. 0 in a field means the default of the bus. */
 #define FLAGS_POLARITY(f) ((f) & 3u)
 #define FLAGS_TRIGGER(f)  ((f) >> 2 & 3u)
 #define CONFORMS          0u
@@ -117,7 +117,8 @@ ioapic_digest(const struct acpi_madt *madt)
 
 		for (uint32_t n = 0; n < entries; n++)
 			digest = digest * UINT64_C(0x100000001b3) ^
-				 (ioapic_read(at, n) & ~(uint64_t)(REMOTE_IRR | PENDING)); /* FNV-1, 64 bits at once */
+				 /* FNV-1 hash, 64 bits at a time */
+				 (ioapic_read(at, n) & ~(uint64_t)(REMOTE_IRR | PENDING));
 	}
 	return digest;
 }

@@ -1,4 +1,4 @@
-/* An I/O APIC's redirection entries: 82093AA data sheet, 3.2. Only entries that were found masked are written. */
+/* Redirection entries of I/O APICs (82093AA data sheet, 3.2). Only entries that were found masked are written. */
 #ifndef BARETICK_IOAPIC_H
 #define BARETICK_IOAPIC_H
 
@@ -7,34 +7,38 @@
 
 #include "acpi/acpi.h"
 
-#define IOAPIC_ID_MAX 254u /* 3.2.4: the destination has eight bits, and 255 addresses every core */
-#define IOAPIC_PIN_MAX 31u  /* our limit: no timer uses a higher pin */
+#define IOAPIC_ID_MAX 254u /* 3.2.4: a destination has eight bits, and 255 addresses all cores */
+#define IOAPIC_PIN_MAX 31u  /* our limit, because no timer uses a higher pin */
 
 /*
- * The highest of PINS (bit N: the global number N) that some I/O APIC has and whose entry is masked, as firmware leaves
- * what it does not use. False: there is none.
+ * Finds the highest of PINS (bit N: global pin N) whose I/O APIC entry is masked. Firmware masks entries that it does
+ * not use. Returns false if there is none.
  */
 bool ioapic_find_masked(const struct acpi_madt *madt, uint32_t pins, uint64_t *address, uint32_t *entry, uint32_t *pin);
 
 uint64_t ioapic_read(uint64_t address, uint32_t entry);
-void ioapic_write(uint64_t address, uint32_t entry, uint64_t value); /* high half first, so that none fires half done */
+/* writes the high half first, so that no interrupt goes to the wrong core */
+void ioapic_write(uint64_t address, uint32_t entry, uint64_t value);
 
-/* Edge, active high, fixed, to the core of APIC_ID. */
+/* Returns an entry for edge-triggered, active-high interrupts to the core APIC_ID. */
 uint64_t ioapic_edge_to(uint32_t apic_id, uint32_t vector);
 
 struct ioapic_line {
-	uint32_t irq;  /* number on the ISA bus and at the PICs */
-	uint32_t pin;  /* global number */
-	uint64_t bits; /* bits of the entry: level-triggered, active low */
+	uint32_t irq;  /* ISA interrupt number, as at the PICs */
+	uint32_t pin;  /* global pin number */
+	uint64_t bits; /* trigger and polarity bits of the entry */
 };
 
-/* Where the ISA interrupt IRQ comes, by MADT's overrides: without one at the pin of its number, edge, active high. */
+/*
+ * Returns the I/O APIC pin of ISA interrupt IRQ. Without an override in the MADT the pin has the same number,
+ * edge-triggered and active high.
+ */
 struct ioapic_line ioapic_line_of(const struct acpi_madt *madt, uint32_t irq);
 
-/* Level, active low, but for what an override says. */
+/* The same for the SCI, which is level-triggered and active low unless an override says otherwise. */
 struct ioapic_line ioapic_line_of_sci(const struct acpi_madt *madt, uint32_t irq);
 
-/* All entries of all I/O APICs, but for what changes by itself, as one number. */
+/* Returns a hash of all entries of all I/O APICs, without the bits that hardware changes. */
 uint64_t ioapic_digest(const struct acpi_madt *madt);
 
 #endif

@@ -6,8 +6,8 @@
 #include "hw/lapic.h"
 #include "timers/timers.h"
 
-#define INPUTS 8u /* inputs of each PIC */
-#define DELIVERY_EXTINT 0x700u /* SDM vol. 3A, 10.5.1, figure 10-8: bits 8 to 10 */
+#define INPUTS 8u /* number of inputs of each PIC */
+#define DELIVERY_EXTINT 0x700u /* bits 8 to 10: delivery mode ExtINT (SDM vol. 3A, 10.5.1, figure 10-8) */
 
 static bool
 leads_to_this_core(void)
@@ -35,7 +35,7 @@ pic_find(const struct platform *platform, struct timer *timer, uint32_t irq)
 	return true;
 }
 
-/* PORT is the command port; the mask's port follows it. */
+/* Initializes the PIC with command port PORT. The port of its mask is the next one. */
 static void
 initialize(uint16_t port, uint32_t vector, uint8_t cascade)
 {

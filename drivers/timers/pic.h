@@ -1,7 +1,7 @@
 /*
- * Routes a timer's interrupts through the two PICs: Intel 8259A data sheet, initialization and operation command words.
- * The initialization words cannot be read back. So the PICs are used only if all their inputs are masked, and are left
- * with all inputs masked.
+ * Routes a timer's interrupts through the two PICs (Intel 8259A data sheet, initialization and operation command
+ * words). The initialization words cannot be read back. So the PICs are used only if all their inputs are masked, and
+ * all inputs are left masked.
  */
 #ifndef BARETICK_PIC_H
 #define BARETICK_PIC_H
@@ -12,16 +12,19 @@
 #include "clock/timer.h"
 #include "clocks/platform.h"
 
-/* IRQ, 0 to 15, as TIMER's route, where the PICs are unused and lead to this core (LINT0, ExtINT); else refuses. */
+/*
+ * Sets TIMER's route to IRQ (0 to 15) of the PICs. Returns false and refuses the timer if an input of a PIC is in use.
+ * The PICs must also lead to this core, through LINT0 of its LAPIC in mode ExtINT.
+ */
 bool pic_find(const struct platform *platform, struct timer *timer, uint32_t irq);
 
 /*
- * Initializes both PICs and unmasks only IRQ, which is 0 or 8. It raises VECTOR, a multiple of 8. The other PIC gets
+ * Initializes both PICs and unmasks only IRQ, which is 0 or 8. IRQ raises VECTOR, a multiple of 8. The other PIC gets
  * the next eight vectors.
  */
 void pic_take(uint32_t irq, uint32_t vector);
 
-void pic_end(uint32_t irq); /* ends its interrupt, in the handler; the next one comes only after this */
-void pic_give_back(uint32_t irq); /* masks all inputs and ends IRQ if it is in service */
+void pic_end(uint32_t irq); /* called in the handler: ends the interrupt, so that the next one can come */
+void pic_give_back(uint32_t irq); /* masks all inputs, and ends IRQ if it is in service */
 
 #endif

@@ -1,17 +1,17 @@
 /*
- * The ACPI PM timer's status bit: it is set whenever the counter's highest bit changes. ACPI 6.5, 4.8.3.3 and
- * 4.8.3.1.1. It is asked for, or with irq=all brings the SCI, which is level: up until the bit is cleared by writing
- * it.
+ * The ACPI PM timer's status bit, which is set whenever the counter's highest bit changes (ACPI 6.5, 4.8.3.3 and
+ * 4.8.3.1.1). "acpi_pm" polls the bit. "acpi_pm_sci", with irq=all, lets it raise the SCI. The SCI is level-triggered,
+ * and stays asserted until a write clears the bit.
  */
 #include "clocks/acpi_pm_registers.h"
 #include "hw/hw.h"
 #include "timers/timers.h"
 
-#define TMR_STS       1u /* 4.8.3.1.1: bit 0 */
-#define TMR_EN        1u /* 4.8.3.1.2: in the enable register, which is the second half of the block */
-#define EVENT_LENGTH  4u /* 4.8.3.1: the minimum length of the block, two bytes for each register */
+#define TMR_STS       1u /* bit in the status register, the first half of the block (4.8.3.1.1) */
+#define TMR_EN        1u /* bit in the enable register, the second half of the block (4.8.3.1.2) */
+#define EVENT_LENGTH  4u /* minimum length of the block: two bytes for each register (4.8.3.1) */
 
-enum { BY_STATUS, BY_SCI }; /* driver->way */
+enum { BY_STATUS, BY_SCI }; /* values of driver->way */
 enum { STATUS_PORT, ENABLE_PORT, HALF, SAVED_ENABLE };
 
 static uint64_t
@@ -20,7 +20,10 @@ pm_timer_now(const struct timer *timer)
 	return hw_in32((uint16_t)timer->address) & timer->count_mask;
 }
 
-/* Only where the timer is a port; the extended address of the timer that some give is another name of the same. */
+/*
+ * Finds the registers, which must be at I/O ports. If the FADT also gives an extended address of the timer, it is the
+ * same timer.
+ */
 static bool
 find_blocks(const struct acpi_fadt *fadt, struct timer *timer)
 {
@@ -45,7 +48,7 @@ pm_timer_open(const struct platform *platform, struct timer *timer)
 	timer->route = (struct timer_route){ .kind = timer->driver->way == BY_SCI ? "ioapic" : "status" };
 	timer->hz = (struct rate)ACPI_PM_EXACT_HZ;
 	timer->ticks_max = UINT32_MAX;
-	timer->phase_ticks = 1; /* the current tick has partly passed, so the rest is whole ticks and a part of a tick */
+	timer->phase_ticks = 1; /* the current tick has partly passed, so the interrupt may come up to one tick early */
 	timer->state = CLOCK_PRESENT;
 	if (!find_blocks(fadt, timer))
 		return;

@@ -1,6 +1,7 @@
 /*
- * The local APIC's timer in TSC-deadline mode. It interrupts when this core's TSC reaches the written value. SDM vol.
- * 3A, 10.5.4.1. The MSR is written only if CPUID offers it, because some emulators accept the write and never fire.
+ * The local APIC's timer in TSC-deadline mode (SDM vol. 3A, 10.5.4.1). It interrupts when this core's TSC reaches the
+ * value of an MSR. The MSR is written only if CPUID offers the mode, because some emulators accept the write and never
+ * interrupt.
  */
 #include "hw/cpuid.h"
 #include "hw/hw.h"
@@ -29,7 +30,7 @@ deadline_disarm(struct timer *timer)
 	hw_msr_write(MSR_TSC_DEADLINE, 0);
 }
 
-/* 10.5.4.1: a change of the mode disarms the timer. The write to the page must complete before the MSR is written. */
+/* 10.5.4.1: a change of the mode disarms the timer. The write to the LAPIC must complete before the MSR is written. */
 static void
 deadline_take(struct timer *timer, uint32_t vector)
 {
@@ -53,7 +54,7 @@ deadline_arm(struct timer *timer, uint64_t ticks, bool periodic)
 	return due;
 }
 
-/* It reads 0 once it has fired. */
+/* The MSR reads 0 after the interrupt. */
 static bool
 deadline_expired(const struct timer *timer)
 {

@@ -1,7 +1,8 @@
 /*
- * The HPET's comparators, by an I/O APIC pin, by messages of their own (FSB delivery), or in place of PIT and RTC
- * (legacy replacement). One is due at a reading of the main counter, which the recorder reads first: so its lateness
- * needs no calibration. IA-PC HPET specification 1.0a. The main counter is never written.
+ * The HPET's comparators (IA-PC HPET specification 1.0a). Their interrupts come by an I/O APIC pin, by messages of
+ * their own (FSB delivery), or in place of the PIT's and RTC's (legacy replacement). A comparator is due at a value of
+ * the main counter, which the interrupt handler reads first. Its lateness therefore needs no calibration. The main
+ * counter is never written.
  */
 #include "base/text.h"
 #include "clocks/hpet_registers.h"
@@ -11,8 +12,8 @@
 #include "timers/ioapic.h"
 #include "timers/timers.h"
 
-#define LEGACY_CAP   (1u << 15) /* 2.3.4 */
-#define PER_INT_CAP  (1u << 4) /* 2.3.8 */
+#define LEGACY_CAP   (1u << 15) /* 2.3.4: legacy replacement is supported */
+#define PER_INT_CAP  (1u << 4) /* 2.3.8: periodic mode is supported */
 #define TYPE_CNF     (1u << 3)
 #define VAL_SET_CNF  (1u << 6)
 #define LEVEL        (1u << 1)
@@ -22,15 +23,15 @@
 #define FSB_EN       (1u << 14)
 #define FSB_CAP      (1u << 15)
 #define FSB_ROUTE(n) (HPET_TIMER(n) + 0x10) /* 2.3.10: the message's value, followed by its address */
-#define MSI_ADDRESS  0xfee00000u /* SDM vol. 3A, 10.11.1: bits 12 to 19 hold the APIC id */
+#define MSI_ADDRESS  0xfee00000u /* SDM vol. 3A, 10.11.1: bits 12 to 19 hold the destination's APIC id */
 #define MSI_ID(id)   ((id) << 12)
-#define LEGACY_CNF   (1u << 1) /* 2.3.5 */
-#define LEGACY_PIN   2u        /* 2.3.5: timer 0's pin, independent of an override for the PIT */
+#define LEGACY_CNF   (1u << 1) /* 2.3.5: legacy replacement is on */
+#define LEGACY_PIN   2u        /* 2.3.5: I/O APIC pin of timer 0 then, whatever the MADT overrides for the PIT */
 #define ISA_PINS     0xffffu   /* pins of ISA devices; higher pins belong to PCI, whose lines may be shared */
 #define TICKS_MAX    (UINT32_MAX / 2)
 
 enum { SAVED_CONFIGURATION, SAVED_COMPARATOR, SAVED_FSB, SAVED_GENERAL };
-enum { BY_IOAPIC, BY_FSB, BY_LEGACY }; /* driver->way */
+enum { BY_IOAPIC, BY_FSB, BY_LEGACY }; /* values of driver->way */
 
 static uint64_t
 registers_of(const struct timer *timer)
@@ -70,7 +71,7 @@ find_route(const struct platform *platform, struct timer *timer)
 		if (!(hw_read32(timer->address + HPET_ID) & LEGACY_CAP))
 			return timer_refuse(timer, CLOCK_ABSENT, "It can't take the PIT's place.");
 		return timer_pic_is_masked(timer) && find_pin(platform, timer, 1u << LEGACY_PIN);
-	default: /* 2.3.8: TN_INT_ROUTE_CAP */
+	default: /* 2.3.8, high half: TN_INT_ROUTE_CAP, the pins that the timer can use */
 		return find_pin(platform, timer, hw_read32(registers_of(timer) + 4) & ~ISA_PINS);
 	}
 }
@@ -170,8 +171,8 @@ hpet_timer_take(struct timer *timer, uint32_t vector)
 }
 
 /*
- * Writes the comparator before it enables the timer, because an old value may fire. 2.3.9.2: the order is VAL_SET,
- * value, period.
+ * Writes the comparator before it enables the timer, because an old value may interrupt. 2.3.9.2 gives the order for
+ * periodic mode: VAL_SET, value, period.
  */
 static uint64_t
 hpet_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)

@@ -1,6 +1,7 @@
 /*
- * The local APIC's timer of the core that asks: it counts down from the initial count at a rate that nothing claims,
- * and interrupts at 0. SDM vol. 3A, 10.5.4. Firmware that ticks by it sets it anew when its tick is started again.
+ * The timer of the calling core's local APIC (SDM vol. 3A, 10.5.4). It counts down from an initial count and interrupts
+ * at 0. Its rate is not documented. If the firmware's tick uses this timer, the firmware programs it again when its
+ * tick is restarted.
  */
 #include "clocks/platform.h"
 #include "hw/hw.h"
@@ -8,7 +9,7 @@
 #include "timers/timers.h"
 
 #define LVT_PERIODIC (1u << 17)
-#define DIVIDE_BY_1  0xbu       /* figure 10-10 */
+#define DIVIDE_BY_1  0xbu       /* figure 10-10: divide configuration register */
 
 enum { SAVED_LVT, SAVED_INITIAL, SAVED_DIVIDE };
 
@@ -66,7 +67,7 @@ lapic_timer_expired(const struct timer *timer)
 	return lapic_timer_left(timer) == 0;
 }
 
-/* The count last: it starts the timer. */
+/* Restores the registers. The initial count is last, because writing it starts the timer. */
 static void
 lapic_timer_give_back(struct timer *timer)
 {

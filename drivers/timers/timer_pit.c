@@ -1,7 +1,7 @@
 /*
  * Channel 0 of the PIT, in mode 0 for one-shots and in mode 2 for periods (Intel 8254 data sheet). The reload value
- * cannot be read, so 65536 is left, as by firmware that does not use the channel. If firmware ticks by the channel it
- * is not tested; if the tick was stopped for the test, the firmware programs it again.
+ * cannot be read. The channel is therefore left at 65536, as firmware leaves an unused channel. If the firmware's tick
+ * uses the channel, it is not tested, unless the tick could be stopped. The firmware then programs the channel again.
  */
 #include "clocks/pit_registers.h"
 #include "timers/timers.h"
@@ -9,14 +9,14 @@
 #define IRQ             0u
 #define DATA_0          0x40u
 #define CONTROL_0       0x00u
-#define MODE_0_WORD     0x30u /* channel 0, low byte then high, mode 0, binary */
+#define MODE_0_WORD     0x30u /* channel 0, low byte then high byte, mode 0, binary */
 #define MODE_2_WORD     0x34u
-#define STATUS_OF_0     0xe2u /* read-back, status only */
+#define STATUS_OF_0     0xe2u /* read-back command: status of channel 0 only */
 #define LATCH_0         0x00u
 #define STATUS_OUT      0x80u
 #define TICKS_MAX       65536u
-#define TICKS_MIN       2u    /* mode 2: a count of 1 is not allowed */
-#define POLLS_MAX       1000u /* until such a count is over, in 1.7 us */
+#define TICKS_MIN       2u    /* mode 2 does not allow a count of 1 */
+#define POLLS_MAX       1000u /* until a count of TICKS_MIN is over, which takes 1.7 us */
 
 enum { SAVED_STATUS };
 
@@ -34,7 +34,7 @@ pit_timer_open(const struct platform *platform, struct timer *timer)
 
 	timer->hz = (struct rate){ 105000000, 88 };
 	timer->ticks_max = TICKS_MAX - 1;
-	timer->phase_ticks = 1; /* the count is loaded by the clock's next pulse */
+	timer->phase_ticks = 1; /* the count is loaded at the next pulse of the PIT's clock */
 	timer->route = (struct timer_route){ .kind = timer->driver->by_pic ? "pic" : "ioapic", .pin = line.pin };
 	timer->state = CLOCK_PRESENT;
 	if (timer_pit_status() == 0xff)
@@ -51,7 +51,7 @@ pit_timer_load(uint8_t control, uint64_t ticks)
 	hw_out8(DATA_0, (uint8_t)(ticks >> 8));
 }
 
-/* Mode 0 without a count: its output is low, and stays so. */
+/* Selects mode 0 without a count, in which the output stays low. */
 static void
 pit_timer_disarm(struct timer *timer)
 {
@@ -60,8 +60,8 @@ pit_timer_disarm(struct timer *timer)
 }
 
 /*
- * QEMU's channel finishes its last count even if another mode is written. So the firmware's count of up to 55 ms is
- * replaced by one that ends at once.
+ * QEMU's channel finishes its last count even after another mode is written. So the firmware's count of up to 55 ms is
+ * replaced by a count that ends at once.
  */
 static void
 pit_timer_end_count(struct timer *timer)
@@ -73,8 +73,9 @@ pit_timer_end_count(struct timer *timer)
 }
 
 /*
- * KVM's channel interrupts by a thread: one that is late comes as soon as the next count is given, for that waits for
- * it (Linux arch/x86/kvm/i8254.c, create_pit_timer()). So it is given one that is not over for 55 ms.
+ * Delivers an interrupt that KVM has delayed. KVM raises the PIT's interrupts in a thread (Linux arch/x86/kvm/i8254.c,
+ * create_pit_timer()). Loading a new count waits for this thread. The new count lasts 55 ms, so it causes no interrupt
+ * itself.
  */
 static void
 pit_timer_settle(struct timer *timer)
@@ -127,7 +128,7 @@ pit_timer_give_back(struct timer *timer)
 
 	timer_return_line(timer);
 	if (!(control & STATUS_ACCESS))
-		control |= ACCESS_WORD; /* QEMU's channel after reset */
+		control |= ACCESS_WORD; /* state of QEMU's channel after reset, which cannot be restored */
 	hw_out8(PIT_CONTROL, CONTROL_0 | control);
 	hw_out8(DATA_0, 0);
 	if ((control & STATUS_ACCESS) == ACCESS_WORD)

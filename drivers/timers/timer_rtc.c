@@ -1,6 +1,6 @@
 /*
- * The RTC's three interrupts (Motorola's MC146818 data sheet). The periodic interrupt has rates that divide 32,768 Hz,
- * the update interrupt comes at the end of each update, and the alarm is set to each second. All use IRQ 8, which
+ * The RTC's three interrupts (Motorola's MC146818 data sheet). The periodic interrupt has rates that divide 32,768 Hz.
+ * The update interrupt comes at the end of each update. The alarm is set to come every second. All use IRQ 8, which
  * stays asserted until register C is read.
  */
 #include "clocks/rtc_registers.h"
@@ -10,17 +10,17 @@
 #define SECONDS_ALARM    0x01u
 #define MINUTES_ALARM    0x03u
 #define HOURS_ALARM      0x05u
-#define DONT_CARE        0xc0u /* both top bits of an alarm register: it is due in every second, minute, hour */
+#define DONT_CARE        0xc0u /* both top bits of an alarm register: it matches every second, minute or hour */
 #define B_AIE            0x20u
 #define B_UIE            0x10u
 #define B_ENABLES        (B_PIE | B_AIE | B_UIE)
 #define C_IRQF           0x80u
 #define CRYSTAL_HZ       32768u
-#define SHIFT_MIN        2u    /* 8192 Hz: 4 periods of the crystal */
+#define SHIFT_MIN        2u    /* 8192 Hz: 4 periods of the 32,768 Hz crystal */
 #define SHIFT_MAX        14u   /* 2 Hz */
-#define SELECT(shift)    ((uint8_t)((shift) + 1)) /* periodic rate table */
+#define SELECT(shift)    ((uint8_t)((shift) + 1)) /* value of register A, from the data sheet's periodic rate table */
 
-enum { RTC_PERIODIC, RTC_UPDATE, RTC_ALARM }; /* driver->way */
+enum { RTC_PERIODIC, RTC_UPDATE, RTC_ALARM }; /* values of driver->way */
 enum { FOUND_A, FOUND_B, FOUND_ALARM, FOUND_NMI, FOUND_INDEX };
 
 static struct device
@@ -146,7 +146,7 @@ rtc_timer_acknowledge(const struct timer *timer)
 	timer_end_line(timer);
 }
 
-/* Its flag is up: the handler has not been there. */
+/* Returns true if the interrupt flag is set: the handler, which clears it, has not run. */
 static bool
 rtc_timer_expired(const struct timer *timer)
 {
@@ -155,7 +155,7 @@ rtc_timer_expired(const struct timer *timer)
 	return rtc_read_register(&device, REGISTER_C) & C_IRQF;
 }
 
-/* Reads the seconds. The interrupt is due when they change. */
+/* Returns the RTC's seconds. The interrupt is due when they change. */
 static uint64_t
 rtc_timer_left(const struct timer *timer)
 {

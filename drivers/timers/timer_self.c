@@ -1,11 +1,11 @@
 /*
- * The null source: the core interrupts itself. Its lateness is part of every other source's lateness. SDM vol. 3A,
- * 10.6.1.
+ * The core interrupts itself (SDM vol. 3A, 10.6.1). The time until its handler runs is part of every other source's
+ * lateness.
  */
 #include "hw/hw.h"
 #include "timers/timers.h"
 
-#define ICR_TO_SELF (1u << 18) /* figure 10-12: destination shorthand "self", fixed delivery, edge-triggered */
+#define ICR_TO_SELF (1u << 18) /* figure 10-12: destination "self", fixed delivery, edge-triggered */
 
 static void
 self_open(const struct platform *platform, struct timer *timer)

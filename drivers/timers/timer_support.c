@@ -1,4 +1,4 @@
-/* Helpers of the sources of interrupts. See timers.h. */
+/* Common code of the interrupt sources. See timers.h. */
 #include "base/text.h"
 #include "clocks/pic_registers.h"
 #include "hw/hw.h"

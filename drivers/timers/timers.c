@@ -1,4 +1,4 @@
-/* The table of sources. See timers.h. */
+/* The table of interrupt sources. See timers.h. */
 #include "timers/timers.h"
 
 const struct timer_driver *const timer_drivers[] = {

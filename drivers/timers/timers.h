@@ -1,4 +1,4 @@
-/* The sources of timer interrupts, in the order in which people see them. */
+/* The sources of timer interrupts. Reports list them in the order of timer_drivers[]. */
 #ifndef BARETICK_TIMERS_H
 #define BARETICK_TIMERS_H
 
@@ -18,35 +18,39 @@ extern const struct timer_driver timer_self, timer_lapic, timer_deadline, timer_
 extern const struct timer_driver *const timer_drivers[]; /* ends with NULL */
 
 /*
- * Adds what the sources write: HPET comparators, I/O APIC entries, PIT channel 0, the RTC's alarm, the PM timer's
- * enable, the PICs' masks.
+ * Adds the registers that timer tests write: HPET comparators, I/O APIC entries, PIT channel 0, the RTC's alarm, the PM
+ * timer's enable register, and the PICs' masks.
  */
 void timers_as_found(struct as_found *registers, const struct platform *platform);
 
-/* Marks the timer as not testable, with the reason WHY. Always returns false. */
+/* Sets the timer's state and the sentence WHY, so that it is not tested. Always returns false. */
 bool timer_refuse(struct timer *timer, enum clock_state state, const char *why);
 
-/* Finds the calling core's local APIC and sets timer->address (0 in x2APIC mode), else refuses the timer. */
+/*
+ * Finds the calling core's local APIC and sets timer->address (0 in x2APIC mode). Refuses the timer if there is none.
+ */
 bool timer_find_lapic(struct timer *timer);
 struct lapic timer_lapic_of(const struct timer *timer);
 
-/* Returns true if IRQ 0 is masked at the PIC. Otherwise the firmware ticks by the PIT, and the timer is refused. */
+/*
+ * Returns true if IRQ 0 is masked at the first PIC. If not, the firmware's tick uses the PIT, and the timer is refused.
+ */
 bool timer_pic_is_masked(struct timer *timer);
 
 /*
- * Finds the I/O APIC entry of LINE, or the PICs with BY_PIC. Refuses the timer if the entry, or any input of the PICs,
- * is not masked.
+ * Finds the I/O APIC entry of LINE; with driver->by_pic, the PIC input. Refuses the timer if the entry, or any input of
+ * a PIC, is not masked.
  */
 bool timer_find_line(const struct platform *platform, struct timer *timer, struct ioapic_line line);
 
-/* Called by as_found_timers.c to read registers of the sources. */
+/* Used by as_found_timers.c to read registers of the sources. */
 struct device;
 uint8_t timer_pit_status(void); /* status of channel 0 */
-uint32_t timer_rtc_alarm(const struct device *device); /* the alarm's three registers */
+uint32_t timer_rtc_alarm(const struct device *device); /* the alarm's seconds, minutes and hours */
 
 /*
- * Use the line that was found: route it to VECTOR of this core, end its interrupt in the handler, and restore it. A
- * PIC is left masked.
+ * Functions for the line that timer_find_line() found. They route it to VECTOR of this core, end its interrupt in the
+ * handler, and restore it. After a test, the PICs have all inputs masked.
  */
 void timer_route_line(struct timer *timer, uint32_t vector);
 void timer_end_line(const struct timer *timer);
