@@ -1,9 +1,9 @@
-/* Bytes as text. See base64.h. */
+/* Encodes bytes as text. See base64.h. */
 #include "base/base64.h"
 
 #include <stdint.h>
 
-#define GROUP 3u /* bytes in 4 characters */
+#define GROUP 3u /* bytes that are encoded as 4 characters */
 #define LINE  (19 * GROUP) /* bytes in a line of 76 characters */
 
 size_t

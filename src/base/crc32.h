@@ -5,7 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns the CRC of the bytes that gave CRC (0: no bytes yet) followed by LENGTH BYTES. */
+/*
+ * Continues a CRC. CRC is the result for the bytes so far, or 0 at the start. Returns the CRC of these bytes followed
+ * by LENGTH BYTES.
+ */
 uint32_t crc32_add(uint32_t crc, const void *bytes, size_t length);
 
 #endif

@@ -1,13 +1,14 @@
 /* See deflate.h. Sections and tables refer to RFC 1951. */
 #include "base/deflate.h"
 
-#define MATCH_MIN  3u   /* bytes of a repetition: 3.2.5 */
+#define MATCH_MIN  3u   /* 3.2.5: shortest repetition in bytes */
 #define MATCH_MAX  258u
-#define TRIES_MAX  64u  /* places that are compared: a longer search gains less than 1 % */
+/* earlier positions that are compared; a longer search makes the result less than 1 % smaller */
+#define TRIES_MAX  64u
 #define HASH_PRIME 2654435761u
-#define HASH_SHIFT 19   /* leaves the 13 bits of DEFLATE_HASHES */
+#define HASH_SHIFT 19   /* shift of a 32-bit hash to the 13 bits of an index below DEFLATE_HASHES */
 
-#define FINAL_FIXED      3u /* 3.2.3: the last block, with the fixed codes */
+#define FINAL_FIXED      3u /* 3.2.3: block header "last block, fixed codes" */
 #define FINAL_FIXED_BITS 3u
 #define END_OF_BLOCK     256u
 #define LENGTH_CODES     257u
@@ -17,7 +18,7 @@
 struct stream {
 	void (*put)(void *sink, uint8_t byte);
 	void *sink;
-	uint32_t bits; /* not yet sent, the first one lowest */
+	uint32_t bits; /* bits not yet sent, the first in bit 0 */
 	unsigned count;
 };
 
@@ -37,7 +38,7 @@ put_bits(struct stream *stream, uint32_t bits, unsigned count)
 	}
 }
 
-/* Codes start with their highest bit: 3.1.1. */
+/* Writes a Huffman code, which starts with its highest bit (3.1.1). */
 static void
 put_code(struct stream *stream, uint32_t code, unsigned count)
 {
@@ -48,7 +49,7 @@ put_code(struct stream *stream, uint32_t code, unsigned count)
 	put_bits(stream, reversed, count);
 }
 
-/* 3.2.6: a byte, the end of the block, or a length. */
+/* Writes a symbol with its fixed code (3.2.6): a byte, the end of the block, or a length. */
 static void
 put_symbol(struct stream *stream, unsigned symbol)
 {
@@ -68,7 +69,10 @@ log2_floor(uint32_t value)
 	return 31 - (unsigned)__builtin_clz(value);
 }
 
-/* 3.2.5: from 8 on a length code stands for 2^EXTRA lengths, four codes for each EXTRA. */
+/*
+ * Writes the length of a repetition (3.2.5). From length 8 on, a code stands for 2^EXTRA lengths, and there are four
+ * codes for each value of EXTRA.
+ */
 static void
 put_length(struct stream *stream, uint32_t length)
 {
@@ -83,7 +87,7 @@ put_length(struct stream *stream, uint32_t length)
 	put_bits(stream, above & ((1u << extra) - 1), extra);
 }
 
-/* Likewise, two codes for each EXTRA. */
+/* Writes the distance of a repetition. As above, but there are two codes for each value of EXTRA. */
 static void
 put_distance(struct stream *stream, uint32_t distance)
 {
@@ -112,7 +116,7 @@ equal_bytes(const char *a, const char *b, size_t max)
 	return count;
 }
 
-/* The longest repetition at place AT of an earlier place; its length is 0 if there is none. */
+/* Finds the longest earlier occurrence of the bytes at position AT. Returns length 0 if there is none. */
 static struct match
 find(const struct deflate_work *work, const char *bytes, size_t length, size_t at)
 {
@@ -133,7 +137,7 @@ find(const struct deflate_work *work, const char *bytes, size_t length, size_t a
 	return best;
 }
 
-/* Makes the places from BEGIN to END - 1 known to find(). */
+/* Adds the positions from BEGIN to END - 1 to the hash chains of find(). */
 static void
 remember(struct deflate_work *work, const char *bytes, size_t length, size_t begin, size_t end)
 {
@@ -145,7 +149,10 @@ remember(struct deflate_work *work, const char *bytes, size_t length, size_t beg
 	}
 }
 
-/* Writes the literal or the match at AT. Returns its number of bytes. Prefers a longer match one byte later. */
+/*
+ * Writes the byte or the repetition at AT. Returns the number of bytes that it stands for. Writes a single byte if the
+ * repetition at the next byte is longer.
+ */
 static size_t
 put_next(struct stream *stream, struct deflate_work *work, const char *bytes, size_t length, size_t at)
 {

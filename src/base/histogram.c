@@ -1,9 +1,10 @@
-/* The log-linear histogram. See histogram.h. */
+/* See histogram.h. */
 #include "base/histogram.h"
 
 #include "base/scale.h"
 
-#define LINEAR_MAX           ((UINT64_C(2) << HISTOGRAM_SUB_BITS) - 1) /* a bucket for each value */
+/* up to here each value has a bucket of its own */
+#define LINEAR_MAX           ((UINT64_C(2) << HISTOGRAM_SUB_BITS) - 1)
 #define PER_HUNDRED_THOUSAND 100000u
 
 _Static_assert(HISTOGRAM_BUCKETS == 3776, "128 linear ones, then 57 powers of two of 64");
@@ -16,7 +17,10 @@ histogram_clear(struct histogram *histogram)
 		histogram->counts[i] = 0;
 }
 
-/* Halves VALUE until 7 bits are left. The buckets of these start at 64 times the number of halvings. */
+/*
+ * Halves VALUE until 7 bits are left, which is then a number from 64 to 127. The bucket is this number plus 64 for each
+ * halving.
+ */
 size_t
 histogram_bucket(uint64_t value)
 {

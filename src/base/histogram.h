@@ -13,8 +13,8 @@
 #define HISTOGRAM_BUCKETS  ((64 - HISTOGRAM_SUB_BITS + 1) << HISTOGRAM_SUB_BITS)
 
 /*
- * Octaves of a 64-bit value. The octave is the value's length in bits: 0, or from 2^(octave - 1) to 2^octave -
- * 1.
+ * An octave is the length of a value in bits. Octave 0 has the value 0, and octave N has the values from 2^(N - 1) to
+ * 2^N - 1.
  */
 #define OCTAVES 65
 
@@ -31,28 +31,28 @@ octave_high(size_t octave)
 }
 
 struct histogram {
-	uint64_t total; /* values recorded */
+	uint64_t total; /* number of recorded values */
 	uint64_t counts[HISTOGRAM_BUCKETS];
 };
 
 void histogram_clear(struct histogram *histogram);
 void histogram_record(struct histogram *histogram, uint64_t value);
 
-/* The bucket of VALUE, and the values that a bucket holds, both ends included. */
+/* Return the bucket of VALUE, and the smallest and largest value of a bucket. */
 size_t histogram_bucket(uint64_t value);
 uint64_t histogram_bucket_low(size_t bucket);
 uint64_t histogram_bucket_high(size_t bucket);
 
-/* Number of values recorded in the buckets from LOW's to HIGH's. */
+/* Returns the number of recorded values from LOW's bucket to HIGH's bucket. */
 uint64_t histogram_count(const struct histogram *histogram, uint64_t low, uint64_t high);
 
-/* Number of values recorded in OCTAVE. */
+/* Returns the number of recorded values in OCTAVE. */
 uint64_t histogram_octave(const struct histogram *histogram, size_t octave);
 
-/* Bucket of the RANK-th smallest value, from 1; 0 if there are fewer values. */
+/* Returns the bucket of the RANK-th smallest value (the first is 1), or 0 if there are fewer values. */
 size_t histogram_bucket_of_rank(const struct histogram *histogram, uint64_t rank);
 
-/* Upper end of the bucket with the PER_HUNDRED_THOUSAND quantile of all values; 0 if there are none. */
+/* Returns the upper end of the bucket that contains the PER_HUNDRED_THOUSAND quantile; 0 without values. */
 uint64_t histogram_quantile(const struct histogram *histogram, uint32_t per_hundred_thousand);
 
 /* The same for the COUNT smallest values. */

@@ -1,5 +1,5 @@
 /*
- * Figures with their errors: the true value lies within low and high, both included, and VALUE is the best
+ * Measured values with their errors. The true value lies between LOW and HIGH, both included. VALUE is the best
  * estimate.
  */
 #ifndef BARETICK_INTERVAL_H
@@ -10,10 +10,10 @@
 
 struct interval_millihz {
 	bool known;
-	uint64_t value, low, high; /* Hz times 1,000 */
+	uint64_t value, low, high; /* in Hz times 1,000 */
 };
 
-struct rate_interval { /* millionths of a hertz */
+struct rate_interval { /* in millionths of a hertz */
 	bool known;
 	uint64_t value, low, high; /* low <= value <= high */
 };
@@ -36,7 +36,7 @@ interval_ppm_below(int64_t ppb)
 	return ppb / PPB_PER_PPM - (ppb % PPB_PER_PPM < 0);
 }
 
-/* Rounds the ends outwards, and the value to the nearest. */
+/* Rounds the ends outwards, and the value to the nearest ppm. */
 static inline struct interval_ppm
 interval_in_ppm(const struct interval_ppb *ppb)
 {

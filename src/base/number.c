@@ -1,4 +1,4 @@
-/* Numbers in few characters. See number.h. */
+/* Formats numbers in few characters. See number.h. */
 #include "base/number.h"
 
 #include <stddef.h>
@@ -23,7 +23,7 @@ number_of(const char *word)
 	return number;
 }
 
-/* VALUE / 10^SCALE with DIGITS decimals, then UNIT. */
+/* Returns VALUE / 10^SCALE with DIGITS decimals, followed by UNIT. */
 static struct number
 number_with_unit(uint64_t value, unsigned scale, unsigned digits, const char *unit)
 {
@@ -46,7 +46,7 @@ power_of_ten(unsigned exponent)
 	return power;
 }
 
-/* VALUE / 10^SCALE as an integer after rounding to DIGITS decimals: 9.996 with 2 decimals is 1000. */
+/* Rounds VALUE / 10^SCALE to DIGITS decimals. Returns it times 10^DIGITS: 9.996 with 2 decimals gives 1000. */
 static uint64_t
 rounded(uint64_t value, unsigned scale, unsigned digits)
 {

@@ -1,6 +1,6 @@
 /*
- * Durations, rates and shares in few characters, for columns. Rounded to nearest, and never longer than
- * documented.
+ * Formats durations, rates and percentages in few characters, for columns. Values are rounded to the nearest. The text
+ * is never longer than the comment at its function says.
  */
 #ifndef BARETICK_NUMBER_H
 #define BARETICK_NUMBER_H
@@ -12,19 +12,19 @@ struct number {
 	char text[24];
 };
 
-/* At most 6 characters, three significant digits: "9 ns", "123 ns", "1.23us", "12.3ms", "1.00 s", ">1 day". */
+/* At most 6 characters with three significant digits: "9 ns", "123 ns", "1.23us", "12.3ms", "1.00 s", ">1 day". */
 struct number number_ns(uint64_t ns);
-struct number number_ps(uint64_t ps); /* the same in ps; "434 ps" and "9.84ns" are then possible */
+struct number number_ps(uint64_t ps); /* the same for picoseconds; may also give "434 ps" or "9.84ns" */
 
-/* At most 12 characters, seven significant digits: "3.579545 MHz", "8.192000 kHz", "1.000 Hz". "-" for 0. */
+/* At most 12 characters with seven significant digits: "3.579545 MHz", "8.192000 kHz", "1.000 Hz". "-" for 0. */
 struct number number_rate(uint64_t millihz);
 
-/* PART of WHOLE in percent with DIGITS decimals, at most 6; "-" if WHOLE is 0. */
+/* Returns PART of WHOLE in percent with DIGITS decimals, in at most 6 characters; "-" if WHOLE is 0. */
 struct number number_percent(uint64_t part, uint64_t whole, unsigned digits);
 
 /*
- * A figure with as many digits as its error allows. ERROR has two digits, rounded up so that it also covers the
- * rounding of VALUE. VALUE ends at the same digit: 39231 +-8980 becomes 39200 +-9100.
+ * Rounds a measured value to as many digits as its error allows. ERROR gets two digits, and is rounded up so that it
+ * also covers the rounding of VALUE. VALUE ends at the same digit: 39231 +-8980 becomes 39200 +-9100.
  */
 struct number_within {
 	int64_t value;
@@ -32,7 +32,7 @@ struct number_within {
 };
 struct number_within number_within(int64_t value, uint64_t error);
 
-/* TENTHS / 10, at most 6 characters: "12.3", "123456", ">1e6". */
+/* Returns TENTHS / 10 in at most 6 characters: "12.3", "123456", ">1e6". */
 struct number number_times(uint64_t tenths);
 
 #endif

@@ -1,4 +1,4 @@
-/* Arithmetic on intervals of offsets. See offset.h. */
+/* See offset.h. */
 #include "base/offset.h"
 
 int64_t
@@ -16,8 +16,7 @@ offset_negate(struct offset offset)
 }
 
 /*
- * Adds A and B. If one is UNBOUNDED (INT64_MIN for a lower bound, INT64_MAX for an upper one), so is the
- * result.
+ * Adds A and B. If either is UNBOUNDED (INT64_MIN for a lower bound, INT64_MAX for an upper one), the sum is UNBOUNDED.
  */
 static int64_t
 add(int64_t a, int64_t b, int64_t unbounded)

@@ -1,4 +1,4 @@
-/* Intervals of the offset of one counter against another, or of its drift, and arithmetic on them. */
+/* Intervals of the difference between two counters, or of their drift, and arithmetic on them. */
 #ifndef BARETICK_OFFSET_H
 #define BARETICK_OFFSET_H
 
@@ -6,23 +6,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An offset in ticks or a drift in ppb, both ends included. An unknown end is unbounded. */
+/*
+ * An offset in ticks or a drift in ppb. Both ends are included. An unknown end is INT64_MIN or INT64_MAX, which means
+ * unbounded.
+ */
 struct offset {
 	int64_t low, high;
 };
 
 #define OFFSET_UNKNOWN ((struct offset){ INT64_MIN, INT64_MAX })
 
-/* Arithmetic on intervals. Unbounded ends stay unbounded, and nothing overflows. */
-int64_t offset_negate_bound(int64_t bound); /* an unbounded end becomes the opposite one */
+/* Arithmetic on intervals. Unbounded ends stay unbounded. Results are limited to the type's range. */
+int64_t offset_negate_bound(int64_t bound); /* an unbounded lower end becomes an unbounded upper end, and vice versa */
 struct offset offset_negate(struct offset offset);
 struct offset offset_add(struct offset a, struct offset b);
-struct offset offset_intersect(struct offset a, struct offset b); /* low > high if they contradict each other */
-uint64_t offset_gap(struct offset a, struct offset b); /* distance between the two; 0 if they overlap */
+struct offset offset_intersect(struct offset a, struct offset b); /* low > high if the intervals do not overlap */
+uint64_t offset_gap(struct offset a, struct offset b); /* distance between the intervals; 0 if they overlap */
 bool offset_is_known(struct offset offset); /* true if bounded on both sides */
-uint64_t offset_width(struct offset offset); /* UINT64_MAX if it is not known */
+uint64_t offset_width(struct offset offset); /* high - low; UINT64_MAX if an end is unbounded */
 bool offset_excludes_zero(struct offset offset);
-uint64_t offset_nearest(struct offset offset);  /* smallest possible distance from 0 */
-uint64_t offset_farthest(struct offset offset); /* largest possible distance from 0 */
+uint64_t offset_nearest(struct offset offset);  /* smallest absolute value in the interval */
+uint64_t offset_farthest(struct offset offset); /* largest absolute value in the interval */
 
 #endif

@@ -1,4 +1,4 @@
-/* Exact fractions in integers. See scale.h. */
+/* See scale.h. */
 #include "base/scale.h"
 
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 #define NS_PER_S        UINT64_C(1000000000)
 #define MICROHZ_PER_HZ  UINT64_C(1000000)
 #define MULTIPLIER_BITS 32
-#define LIMBS           3 /* 64-bit parts of a product of 128 and 64 bits */
+#define LIMBS           3 /* a product of 128 and 64 bits has three parts of 64 bits */
 #define LIMB_BITS       64
 
 void
@@ -80,7 +80,7 @@ significant_bits(const uint64_t number[LIMBS])
 	return 0;
 }
 
-/* Returns true if a quotient with remainder REST is rounded up. */
+/* Returns true if a quotient with the remainder REST must be rounded up. */
 static bool
 rounds_up(unsigned __int128 rest, unsigned __int128 divisor, enum scale_rounding rounding)
 {
@@ -89,7 +89,7 @@ rounds_up(unsigned __int128 rest, unsigned __int128 divisor, enum scale_rounding
 	return rounding == SCALE_UP || rest >= divisor - rest;
 }
 
-/* Long division bit by bit, because the compiler's 128-bit division is a call to its library. */
+/* Divides bit by bit, because the compiler's 128-bit division would need a library. */
 uint64_t
 scale_ratio(unsigned __int128 a, uint64_t b, unsigned __int128 c, enum scale_rounding rounding)
 {

@@ -1,4 +1,4 @@
-/* A set of numbers below 32: bit I of a word is set if I is in it. */
+/* A set of numbers below 32 in a word: bit I is set if I is in the set. */
 #ifndef BARETICK_SET_H
 #define BARETICK_SET_H
 

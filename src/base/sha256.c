@@ -1,8 +1,8 @@
-/* SHA-256 by FIPS 180-4, with the names of its section 6.2.2 where there are no better ones. */
+/* SHA-256 as in FIPS 180-4. Short names are from its section 6.2.2. */
 #include "base/sha256.h"
 
 #define ROUNDS      64
-#define LENGTH_SIZE 8 /* the message's length in bits, at the end of the last block: 5.1.1 */
+#define LENGTH_SIZE 8 /* 5.1.1: size in bytes of the message's length, which ends the last block */
 
 /* 5.3.3: fractional parts of the square roots of the first 8 primes. */
 static const uint32_t initial_state[8] = {

@@ -1,4 +1,4 @@
-/* SHA-256 of a stream of bytes, as FIPS 180-4 defines it. */
+/* SHA-256 of a stream of bytes, as in FIPS 180-4. */
 #ifndef BARETICK_SHA256_H
 #define BARETICK_SHA256_H
 
@@ -6,21 +6,21 @@
 #include <stdint.h>
 
 #define SHA256_DIGEST_SIZE 32
-#define SHA256_HEX_SIZE    (2 * SHA256_DIGEST_SIZE + 1) /* with its final 0 */
+#define SHA256_HEX_SIZE    (2 * SHA256_DIGEST_SIZE + 1) /* 64 digits and the final 0 */
 #define SHA256_BLOCK_SIZE  64
 
 struct sha256 {
 	uint32_t state[8];
-	uint64_t length; /* bytes so far; below 2^61 */
-	uint8_t block[SHA256_BLOCK_SIZE]; /* the first length % 64 bytes wait for the rest of their block */
+	uint64_t length; /* number of bytes so far, below 2^61 */
+	uint8_t block[SHA256_BLOCK_SIZE]; /* the first length % 64 bytes are not yet processed */
 };
 
 void sha256_init(struct sha256 *sha256);
 void sha256_update(struct sha256 *sha256, const void *bytes, size_t length);
-/* Call it once; then init again. */
+/* Call it once. Afterwards only sha256_init() may be called. */
 void sha256_final(struct sha256 *sha256, uint8_t digest[SHA256_DIGEST_SIZE]);
 
-/* The digest of LENGTH BYTES as 64 lower-case hexadecimal digits and a final 0. */
+/* Writes the digest of LENGTH BYTES as 64 lower-case hexadecimal digits and a final 0. */
 void sha256_hex(const void *bytes, size_t length, char hex[SHA256_HEX_SIZE]);
 
 #endif

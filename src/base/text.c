@@ -1,7 +1,7 @@
-/* Writes text into a buffer of the caller. See text.h. */
+/* Writes text into the caller's buffer. See text.h. */
 #include "base/text.h"
 
-#define WIDTH_MAX       4096u /* widest column; a wider conversion is copied to the output unchanged */
+#define WIDTH_MAX       4096u /* widest column; a conversion with a larger width is copied to the output as it is */
 #define DIGITS_MAX      20    /* decimal digits of UINT64_MAX, 18,446,744,073,709,551,615 */
 #define DECIMAL         10u
 #define HEXADECIMAL     16u
@@ -13,11 +13,11 @@ struct conversion {
 	bool width_given_by_argument;
 	bool has_precision, precision_given_by_argument;
 	unsigned width, precision;
-	bool is_long; /* takes 64 bits */
+	bool is_long; /* the argument has 64 bits */
 	char letter;
 };
 
-struct arguments { /* a struct, because va_list is an array type and could not be passed by address */
+struct arguments { /* a struct, because va_list is an array type and cannot be passed by address */
 	va_list list;
 };
 
@@ -87,7 +87,7 @@ put_string(struct text *text, const struct conversion *conversion, const char *s
 	put_repeated(text, ' ', conversion->left ? pad : 0);
 }
 
-/* The digits of VALUE, the least significant first; at least one. */
+/* Writes the digits of VALUE, least significant first. Returns their number, at least 1. */
 static size_t
 digits_of(uint64_t value, unsigned base, char digits[DIGITS_MAX])
 {
@@ -119,7 +119,7 @@ put_integer(struct text *text, const struct conversion *conversion, bool negativ
 	put_repeated(text, ' ', conversion->left ? pad : 0);
 }
 
-/* Reads digits into NUMBER. Once it exceeds WIDTH_MAX, it stays above it. */
+/* Reads digits into NUMBER. A number above WIDTH_MAX stays above it, however many digits follow. */
 static const char *
 parse_number(const char *at, unsigned *number)
 {
@@ -189,7 +189,7 @@ parse_conversion(const char *at, struct conversion *conversion)
 	return is_known(conversion) ? at + 1 : NULL;
 }
 
-/* As in C: a negative width means a width with -, a negative precision means none. */
+/* As in C, a negative width means the flag "-" and the width; a negative precision means no precision. */
 static void
 take_width_and_precision(struct conversion *conversion, struct arguments *arguments)
 {
@@ -267,13 +267,13 @@ text_printf(struct text *text, const char *format, ...)
 	va_end(arguments);
 }
 
-/* VALUE / 10^POWER, rounded half up. */
+/* Returns VALUE / 10^POWER. A half is rounded up. */
 static uint64_t
 divide_by_power_of_ten(uint64_t value, unsigned power)
 {
 	uint64_t divisor = 1;
 
-	if (power >= DIGITS_MAX) /* half of 10^20 is more than any VALUE */
+	if (power >= DIGITS_MAX) /* half of 10^20 is more than any VALUE, so the result is 0 */
 		return 0;
 	for (unsigned i = 0; i < power; i++)
 		divisor *= DECIMAL;
@@ -287,7 +287,7 @@ void
 text_put_decimal(struct text *text, uint64_t value, unsigned scale, unsigned digits)
 {
 	char known[DIGITS_MAX];
-	unsigned fraction = scale < digits ? scale : digits; /* decimals that VALUE has */
+	unsigned fraction = scale < digits ? scale : digits; /* number of decimals in VALUE; the others are 0 */
 	size_t count = digits_of(divide_by_power_of_ten(value, scale - fraction), DECIMAL, known);
 	size_t places = count > fraction ? count : (size_t)fraction + 1;
 

@@ -1,6 +1,6 @@
 /*
- * The registers that a run may touch, read before the first driver opens and after the last has closed. A
- * register that differs was not restored, and the report says so in every run.
+ * Registers that a run may change. They are read before the first driver opens, and again after the last driver has
+ * closed. If a value differs, the register was not restored, and the report says so.
  */
 #ifndef BARETICK_AS_FOUND_H
 #define BARETICK_AS_FOUND_H
@@ -18,10 +18,10 @@ struct as_found {
 	} registers[AS_FOUND_MAX];
 };
 
-/* Adds a register while there is space. */
+/* Adds a register. Does nothing if there is no space. */
 void as_found_add(struct as_found *registers, const char *name, uint64_t value);
 
-/* Index of the first register whose two readings differ; the count if none differs. */
+/* Returns the index of the first register whose two readings differ, or the number of registers if none does. */
 size_t as_found_difference(const struct as_found *before, const struct as_found *after);
 
 #endif

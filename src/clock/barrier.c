@@ -1,7 +1,10 @@
-/* Lets several cores start together. See barrier.h. */
+/* See barrier.h. */
 #include "clock/barrier.h"
 
-/* About a third of a second: cores that share a processor arrive one by one. */
+/*
+ * Bound of the wait, about a third of a second. It is this long because in a guest several cores may share a processor
+ * and arrive one after another.
+ */
 #define BARRIER_PAUSES (1u << 22)
 
 void

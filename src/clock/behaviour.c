@@ -1,4 +1,4 @@
-/* Results of checks on a device's behaviour. See behaviour.h. */
+/* See behaviour.h. */
 #include "clock/behaviour.h"
 
 #include "base/offset.h"

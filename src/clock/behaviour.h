@@ -1,6 +1,6 @@
 /*
- * Checks whether a device behaves as its data sheet specifies: one row for each rule that was checked, with one
- * of four outcomes. Drivers fill the rows. The rule catalogue defines faults and their limits.
+ * Results of testing devices against their data sheets: one row for each rule, with one of four outcomes. Drivers fill
+ * the rows. The rule catalogue defines the rules and their limits.
  */
 #ifndef BARETICK_BEHAVIOUR_H
 #define BARETICK_BEHAVIOUR_H
@@ -9,33 +9,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BEHAVIOURS_MAX     144 /* each timer adds up to six rows, and a chip set may have eight comparators */
-#define BEHAVIOUR_TEXT_SIZE 192 /* a sentence and its final 0 */
+#define BEHAVIOURS_MAX     144 /* each timer adds up to six rows, and a chip set may have eight HPET comparators */
+#define BEHAVIOUR_TEXT_SIZE 192 /* a sentence with its final 0 */
 
-/* Kind of the reason why a rule was not checked. The row's text has the reason itself. */
+/* Kind of reason why a rule was not checked. The row's text is the reason itself. */
 enum unchecked {
 	UNCHECKED_OTHER,
-	UNCHECKED_GUEST,        /* a guest or an emulator cannot show it, or its host may be the cause */
-	UNCHECKED_NO_REFERENCE, /* no independent source to compare the figure with */
-	UNCHECKED_TIME,         /* too little time was left before the deadline */
+	/* in a guest or an emulator the result would prove nothing, or its host may be the cause */
+	UNCHECKED_GUEST,
+	UNCHECKED_NO_REFERENCE, /* there is no independent clock to compare with */
+	UNCHECKED_TIME,         /* too little time was left in the run */
 };
 
 struct behaviour {
-	const char *rule;  /* id of its row in the rule catalogue; static storage */
-	const char *clock; /* id; static storage */
-	bool checked;      /* false if it could not be checked; TEXT has the reason */
-	enum unchecked unchecked; /* kind of that reason; ignored if CHECKED */
-	bool disturbed;    /* not checked because of a passing disturbance: repeated while there is time */
-	bool failed;       /* for rules without a figure: the device does not behave as specified */
-	bool open;         /* judged as not determined, whatever the figure; TEXT has the reason */
-	bool has_figure;   /* judged by its figure, see behaviour_outcome(); otherwise by FAILED */
-	int64_t measured, low, high; /* in the rule's unit */
+	const char *rule;  /* id of the rule in the rule catalogue; static storage */
+	const char *clock; /* id of the clock; static storage */
+	bool checked;      /* true if the rule could be checked; otherwise TEXT has the reason */
+	enum unchecked unchecked; /* kind of the reason; valid if CHECKED is false */
+	bool disturbed;    /* true if a passing disturbance prevented the check: it is repeated if there is time */
+	bool failed;       /* true if the device breaks a rule that has no figure */
+	bool open;         /* true if the outcome is "not determined" whatever the figure; TEXT has the reason */
+	bool has_figure;   /* true if the figure decides, see behaviour_outcome(); otherwise FAILED decides */
+	int64_t measured, low, high; /* the figure and its interval, in the rule's unit */
 	/*
-	 * For a device that each core has: number of cores checked, number that showed the behaviour, and the
-	 * APIC id of the core that showed it most.
+	 * Only if each core has its own device. CORES_ASKED: number of checked cores. CORES: number of cores that broke
+	 * the rule. CORE: APIC id of the core with the worst result.
 	 */
 	uint32_t cores_asked, cores, core;
-	char text[BEHAVIOUR_TEXT_SIZE]; /* observation with its numbers */
+	char text[BEHAVIOUR_TEXT_SIZE]; /* a sentence with the observation and its numbers */
 };
 
 struct behaviours {
@@ -50,8 +51,8 @@ struct behaviour *behaviour_add(struct behaviours *behaviours, const char *rule,
 void behaviour_say(struct behaviour *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Outcome of ROW. A figure passes if its whole interval is within LIMIT on both sides of 0, and fails if its
- * whole interval is outside. If it overlaps the limit, the outcome is not determined.
+ * Returns the outcome of ROW. A figure passes if its whole interval is between -LIMIT and LIMIT, and fails if the whole
+ * interval is outside. Otherwise the outcome is not determined.
  */
 enum outcome { OUTCOME_PASSED, OUTCOME_FAILED, OUTCOME_NOT_CHECKED, OUTCOME_NOT_DETERMINED };
 #define OUTCOMES 4

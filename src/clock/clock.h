@@ -1,6 +1,6 @@
 /*
- * The contract of a clock for everything above its driver: an id, a state, a width, a nominal frequency, and a
- * function that takes samples. An absent clock is a clock too, with a state and a sentence.
+ * Defines a clock for all code above its driver: an id, a state, a width, a nominal frequency, and a function that
+ * takes samples. A clock that the machine lacks is listed too, with a sentence that says why.
  */
 #ifndef BARETICK_CLOCK_H
 #define BARETICK_CLOCK_H
@@ -13,62 +13,72 @@
 #include "clock/paravirtual.h"
 #include "clock/sample.h"
 
-#define CLOCK_REASON_SIZE 128 /* a sentence and its final 0 */
+#define CLOCK_REASON_SIZE 128 /* a sentence with its final 0 */
 
 enum clock_state {
-	CLOCK_ABSENT,   /* the machine has none, by its tables or by its behaviour */
-	CLOCK_PRESENT,  /* open and counting: the only state in which sample may be called */
-	CLOCK_DISABLED, /* there, but switched off, and could not be switched on */
-	CLOCK_STUCK,    /* there, but its counter did not move within a bounded wait */
-	CLOCK_BROKEN,   /* there, but its readings contradict themselves or its table */
+	CLOCK_ABSENT,   /* the machine has no such clock, according to its tables or its behaviour */
+	CLOCK_PRESENT,  /* open and counting: only in this state may sample() be called */
+	CLOCK_DISABLED, /* it exists but is switched off, and could not be switched on */
+	CLOCK_STUCK,    /* it exists, but its counter did not move within a bounded wait */
+	CLOCK_BROKEN,   /* it exists, but its readings contradict each other or its table */
 };
 
 struct clock {
 	const char *id;    /* as in report.json and the option clocks=; static storage */
-	/* For people: the device and the read method, at most 60 characters. Static storage. */
+	/* The device and the read method in words, at most 60 characters. Static storage. */
 	const char *title;
-	/* Id of the main clock if this is another read method of it, otherwise its own id; static storage. */
+	/* Several rows may be read methods of one clock. This is the id of the clock's first row. Static storage. */
 	const char *main;
-	/* Linux's clocksource rating: kernels prefer a higher one. 0 if it should not be recommended. */
+	/* Linux's clocksource rating: Linux prefers the highest. 0 if the clock should not be recommended. */
 	unsigned rating;
-	/* Limit on its use, as the end of a sentence. NULL if there is none. Static storage. */
+	/* Restriction of its use, as the end of a sentence, or NULL. Static storage. */
 	const char *caveat;
 	enum clock_state state;
-	char reason[CLOCK_REASON_SIZE]; /* a sentence if there is something to say, else "" */
-	const char *found_by; /* where the driver found it, or ""; static storage */
-	unsigned width_bits;  /* width of its counter; 0 if not known */
-	uint64_t wrap_ticks;  /* the highest reading; the next tick reads 0 */
-	struct rate claimed;  /* nominal frequency, from its register, table or data sheet */
-	/* Rounding of the nominal frequency: the intended value may differ by this. */
+	char reason[CLOCK_REASON_SIZE]; /* a sentence about its state, or "" */
+	const char *found_by; /* where the driver found it: a table or port, or ""; static storage */
+	unsigned width_bits;  /* width of the counter; 0 if unknown */
+	uint64_t wrap_ticks;  /* the highest reading, after which the counter continues with 0 */
+	struct rate claimed;  /* nominal frequency, from the clock's register, a table or its data sheet */
+	/* Rounding error of the nominal frequency in ppb. */
 	uint64_t claimed_within_ppb;
-	bool edges_only;      /* its ticks are far rarer than reads, so it is timed at its edges */
-	/* A reading takes several accesses, which another core would disturb: cores take turns. */
-	bool one_core_only;
-	bool unoffered;       /* nothing here offers it: it only has a row if the options name it */
 	/*
-	 * A hypervisor derives it from the TSC, so both have one source. The fields down to READ are only for
-	 * such clocks.
+	 * true if it ticks much less often than it is read: then readings are taken at its ticks (an "edge clock", as
+	 * the RTC)
+	 */
+	bool edges_only;
+	/*
+	 * True if a reading takes several accesses, which a reading on another core would disturb. So cores take turns.
+	 */
+	bool one_core_only;
+	bool unoffered;       /* true if the machine does not offer it: it is listed only if the options name it */
+	/*
+	 * True if a hypervisor derives it from the TSC. Both then count as one source. The fields from here to READ are
+	 * only for such clocks.
 	 */
 	bool by_tsc;
-	bool paged;           /* it is kept in our own memory */
-	/* Disabled, and a kernel that takes it anyway gets the readings of another clock. */
+	bool paged;           /* true if the hypervisor writes it to a page in our memory */
+	/*
+	 * True if it is disabled because its page is invalid. A kernel that uses it would read another clock instead.
+	 */
 	bool falls_back;
-	enum paravirtual_kind offered_by; /* the interface that offers it */
-	/* Returns whether readings on different cores can be compared. NULL if its specification says so. */
+	enum paravirtual_kind offered_by; /* the hypervisor interface that offers it */
+	/*
+	 * Tells if readings on different cores can be compared. NULL if they always can, by the clock's specification.
+	 */
 	enum paravirtual_stable (*stable)(void *device);
-	void *(*here)(void *device); /* returns the argument of READ for the calling core */
-	sample_read *read;           /* one reading without a TSC bracket */
-	/* The firmware's timer interrupt uses this device, and may stop its counter for a short time. */
+	void *(*here)(void *device); /* returns the argument of READ on the calling core */
+	sample_read *read;           /* reads the clock once, without the TSC reads around it */
+	/* True if the firmware's timer interrupt uses this device, and may stop its counter for a short time. */
 	bool firmware_ticks;
 	/* Takes COUNT chained samples on the calling core. The caller has masked interrupts. */
 	void (*sample)(void *device, struct sample *samples, size_t count);
-	void *device; /* owned by the driver, valid until its close() */
+	void *device; /* the driver's memory, valid until its close() */
 };
 
 /*
- * Returns true if two chained samples can be compared: if no more than TRUST_TICKS of the TSC lie between their
- * readings. After a longer time a preempted guest may have missed a wrap, and a normal difference looks like a
- * step back. TRUST_TICKS is 0 if the counter does not wrap in any run.
+ * Returns true if the difference between two chained samples can be trusted: at most TRUST_TICKS of the TSC lie between
+ * their readings. After a longer time, for example after preemption, the counter may have wrapped. A normal difference
+ * may then look like a step back. TRUST_TICKS is 0 if the counter cannot wrap during a run.
  */
 static inline bool
 clock_comparable(uint64_t trust_ticks, const struct sample *then, const struct sample *now)
@@ -76,7 +86,9 @@ clock_comparable(uint64_t trust_ticks, const struct sample *then, const struct s
 	return !trust_ticks || now->end - then->begin <= trust_ticks;
 }
 
-/* Ticks from THEN to NOW on a counter that wraps from wrap_ticks to 0. Less than one wrap must lie in between. */
+/*
+ * Returns the ticks from THEN to NOW on a counter that wraps from wrap_ticks to 0. It must have wrapped at most once.
+ */
 static inline uint64_t
 clock_elapsed_ticks(const struct clock *clock, uint64_t then_ticks, uint64_t now_ticks)
 {
@@ -85,14 +97,14 @@ clock_elapsed_ticks(const struct clock *clock, uint64_t then_ticks, uint64_t now
 	return now_ticks + (clock->wrap_ticks - then_ticks) + 1;
 }
 
-/* Returns true if ELAPSED_TICKS is more than half the counter's range: then it is a step back. */
+/* Returns true if ELAPSED_TICKS is more than half the counter's range. This counts as a step back. */
 static inline bool
 clock_stepped_back(const struct clock *clock, uint64_t elapsed_ticks)
 {
 	return elapsed_ticks > clock->wrap_ticks - clock->wrap_ticks / 2;
 }
 
-/* Size of a step back: the ticks missing to a whole range. */
+/* Returns the size of a step back: the range of the counter minus ELAPSED_TICKS. */
 static inline uint64_t
 clock_step_back_ticks(const struct clock *clock, uint64_t elapsed_ticks)
 {

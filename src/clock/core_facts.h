@@ -1,4 +1,4 @@
-/* Facts that each core reads about itself, without judging them. */
+/* Facts that each core reads from its own registers. */
 #ifndef BARETICK_CORE_FACTS_H
 #define BARETICK_CORE_FACTS_H
 
@@ -7,11 +7,11 @@
 
 struct core_facts {
 	bool has_tsc_adjust; /* CPUID 7h EBX[1] */
-	bool has_tsc_aux;    /* RDTSCP, CPUID 80000001h EDX[27] */
-	bool has_topology;   /* CPUID 1Fh or Bh, or AMD's 8000001Eh */
-	int64_t tsc_adjust;  /* IA32_TSC_ADJUST, MSR 3Bh, in ticks */
+	bool has_tsc_aux;    /* the core has RDTSCP, CPUID 80000001h EDX[27] */
+	bool has_topology;   /* true if CPUID 1Fh, 0Bh or AMD's 8000001Eh gives the parts of the APIC id */
+	int64_t tsc_adjust;  /* IA32_TSC_ADJUST, MSR 3Bh, in TSC ticks */
 	uint32_t tsc_aux;    /* IA32_TSC_AUX, MSR C0000103h */
-	uint32_t package, core, thread; /* the APIC id split up: core within package, thread within core */
+	uint32_t package, core, thread; /* parts of the APIC id: core within the package, thread within the core */
 };
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * The contract of a clock's driver: one file with one export of this type. It turns registers into ticks, knows
- * no UEFI, and judges nothing. Its open() leaves a row for each read method of its clock, whatever it finds.
- * Its close() restores every register that was changed.
+ * Defines a clock's driver: one file that exports one struct driver. A driver turns registers into ticks. It does not
+ * know UEFI, and judges nothing. open() fills a row for each read method, whatever it finds. close() restores every
+ * register that was changed.
  */
 #ifndef BARETICK_DRIVER_H
 #define BARETICK_DRIVER_H
@@ -14,61 +14,66 @@
 #include "clock/behaviour.h"
 #include "clock/clock.h"
 
-#define DRIVER_CLOCKS_MAX 4 /* read methods of one device */
+#define DRIVER_CLOCKS_MAX 4 /* maximum number of read methods of a device */
 #define DRIVER_SAVED_MAX  8
 
-struct platform; /* the drivers' description of the machine, only passed on here */
+struct platform; /* facts about the machine for drivers, opaque here */
 
-/* A driver's memory between open and close. Owned by the caller, who zeroes it before open. */
+/* A driver's memory between open() and close(). The caller owns it, and sets it to zero before open(). */
 struct device {
-	bool opened;              /* registers were changed or may have been, so close has to restore them */
-	bool bracket_with_mfence; /* LFENCE alone does not serialise here */
-	uint64_t address;         /* address of the register that is read: I/O port or MMIO */
-	uint64_t saved[DRIVER_SAVED_MAX]; /* registers as found; each driver says which is which */
-	uint64_t edges;           /* rtc: periodic flags seen since open */
+	bool opened;              /* true if registers may have been changed, so that close() must restore them */
+	bool bracket_with_mfence; /* true if LFENCE alone does not serialise, so that TSC reads need MFENCE too */
+	uint64_t address;         /* I/O port or memory address of the register that is read */
+	uint64_t saved[DRIVER_SAVED_MAX]; /* registers as found, and other state; each driver defines the indices */
+	uint64_t edges;           /* only for the RTC: number of periodic flags seen since open() */
 };
 
 struct driver {
-	size_t clock_count; /* number of rows, at most DRIVER_CLOCKS_MAX */
-	const struct clock *rows; /* rows before open; the first is the device's main clock */
-	/* Fills CLOCKS[0..clock_count) in every case. Masks interrupts itself if it has to. */
+	size_t clock_count; /* number of rows (read methods), at most DRIVER_CLOCKS_MAX */
+	const struct clock *rows; /* initial rows; the first is the device's main clock */
+	/* Fills all clock_count entries of CLOCKS in every case. Masks interrupts itself if necessary. */
 	void (*open)(const struct platform *platform, struct device *device, struct clock *clocks);
-	/* May be called after an open that found nothing. A second call does nothing. */
+	/* May be called after an open() that found nothing. A second call does nothing. */
 	void (*close)(struct device *device);
 	/*
-	 * Called on a core other than the boot core before it is stopped. Restores registers of that core that
-	 * taking samples changed. Returns false if they do not read as before. NULL if taking samples changes
-	 * nothing.
+	 * Called on a core before it is stopped, but not on the boot core. Restores registers of that core that
+	 * sampling changed. Returns false if they do not have their old values again. NULL if sampling changes no
+	 * register.
 	 */
 	bool (*leave)(struct device *device);
 };
 
-/* Parameters of a device's check, between open and close. */
+/* Parameters of a device's check. Checks run between open() and close(). */
 struct checking {
 	const struct platform *platform;
 	struct device *device;
-	const struct clock *rows; /* as left by open, with their current state */
+	const struct clock *rows; /* rows as filled by open(), with their current state */
 	const struct scale *scale;
-	uint64_t begin_tsc, budget_ns; /* start and longest duration, approximately */
+	uint64_t begin_tsc, budget_ns; /* TSC at the start, and the time that the check may take, roughly */
 	/*
-	 * NULL: all rules are checked. Otherwise the device's earlier rows, and only disturbed ones are checked
-	 * again.
+	 * NULL in the first pass, which checks all rules. In a repetition, the device's earlier rows; only rows that
+	 * were disturbed are checked again.
 	 */
 	const struct behaviours *before;
-	/* Returns the limit of RULE in this run. Called with LIMITS. */
+	/* Returns the limit of RULE in this run. The first argument is LIMITS. */
 	uint64_t (*limit)(const void *limits, const char *rule);
 	const void *limits;
-	bool scale_by_tsc; /* only clocks derived from the TSC confirm SCALE */
+	bool scale_by_tsc; /* true if SCALE was confirmed only by clocks that are derived from the TSC */
 };
 
-/* Checks after the measurements whether a driver's device behaves as its data sheet specifies. */
+/* A test of a device against its data sheet, which runs after the measurements. */
 struct device_check {
-	const struct driver *driver; /* the driver that opened it; NULL ends a table of checks */
-	/* It sets the counter or disturbs its count, so that later readings do not follow from earlier ones. */
+	const struct driver *driver; /* driver of the device; NULL ends a table of checks */
+	/*
+	 * True if the check sets or disturbs the counter, so that its later readings do not continue the earlier ones.
+	 */
 	bool sets_counter;
-	/* It needs an event that comes once a second, so most of the time is reserved for it. */
+	/* True if the check needs an event that comes once a second. Such checks get most of the time. */
 	bool needs_seconds;
-	/* Adds a row for each rule, whether it could be checked or not. Leaves the device as open left it. */
+	/*
+	 * Adds a row for each rule, whether it could be checked or not. Leaves the device in the state in which open()
+	 * left it.
+	 */
 	void (*look)(const struct checking *checking, struct behaviours *behaviours);
 };
 

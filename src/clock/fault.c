@@ -1,4 +1,4 @@
-/* Prints an exception. See fault.h. */
+/* See fault.h. */
 #include "clock/fault.h"
 
 static const char *const names[] = {

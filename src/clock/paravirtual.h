@@ -1,6 +1,6 @@
 /*
- * Timekeeping interfaces that hypervisors offer to guests, from CPUID leaf 40000000h up. Several may be present
- * at once. Also the TSC frequency that they report.
+ * Interfaces for timekeeping that hypervisors offer to guests (CPUID from leaf 40000000h on), and the TSC's frequency
+ * that they report. A hypervisor may offer several interfaces at once.
  */
 #ifndef BARETICK_PARAVIRTUAL_H
 #define BARETICK_PARAVIRTUAL_H
@@ -15,28 +15,31 @@
 enum paravirtual_kind { PARAVIRTUAL_KVM, PARAVIRTUAL_HYPERV, PARAVIRTUAL_XEN, PARAVIRTUAL_VMWARE, PARAVIRTUAL_ACRN,
 			PARAVIRTUAL_VIRTUALBOX };
 
-/* Whether readings of the hypervisor's clock on several cores can be compared, by the flag that kernels use. */
+/*
+ * Says if readings of the hypervisor's clock on different cores can be compared, according to the flag that kernels
+ * use.
+ */
 enum paravirtual_stable { STABLE_UNKNOWN, STABLE_YES, STABLE_NO };
 
 struct paravirtual_interface {
 	enum paravirtual_kind kind;
 	const char *name;         /* static storage */
-	uint32_t base, leaf_max;  /* CPUID leaves */
-	uint32_t features;        /* as in the interface's own leaf */
-	char version[24];         /* "" if it reports none */
-	char offers[96];          /* in words; "" if it offers nothing known here */
-	struct rate tsc;          /* the TSC's frequency that it reports; den is 0 if none */
-	uint64_t tsc_within_hz;   /* rounding of that frequency, as far as is known */
-	const char *tsc_by;       /* where it is reported; static storage */
+	uint32_t base, leaf_max;  /* the interface's first CPUID leaf, and its maximum leaf */
+	uint32_t features;        /* the features leaf of the interface, unchanged */
+	char version[24];         /* version of the hypervisor; "" if it reports none */
+	char offers[96];          /* the offered features in words; "" if none is known here */
+	struct rate tsc;          /* the TSC's frequency that the interface reports; den is 0 if it reports none */
+	uint64_t tsc_within_hz;   /* rounding error of that frequency, as far as it is known */
+	const char *tsc_by;       /* the leaf or MSR that reports it; static storage */
 	enum paravirtual_stable stable;
 };
 
 struct paravirtual {
 	size_t count;
-	struct paravirtual_interface interfaces[PARAVIRTUAL_MAX]; /* the lowest leaf first */
+	struct paravirtual_interface interfaces[PARAVIRTUAL_MAX]; /* ordered by their first leaf */
 };
 
-/* The first interface of KIND; NULL if there is none. */
+/* Returns the first interface of KIND, or NULL. */
 static inline const struct paravirtual_interface *
 paravirtual_find(const struct paravirtual *paravirtual, enum paravirtual_kind kind)
 {

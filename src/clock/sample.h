@@ -1,9 +1,9 @@
 /*
- * One sample: a clock's reading between two readings of the TSC.
+ * A sample: a reading of a clock between two readings of the TSC, which are called its bracket.
  *
- * Samples of one run are chained: the closing TSC reading of one is the opening reading of the next. A sample
- * therefore costs one clock read and one TSC read, and nothing in a run happens between two samples. All
- * figures about a clock are computed from such samples.
+ * Samples are taken in chains. The TSC reading at the end of a sample is also the one at the start of the next. So a
+ * sample costs one reading of the clock and one of the TSC, and nothing else happens in between. All figures about a
+ * clock are calculated from such samples.
  */
 #ifndef BARETICK_SAMPLE_H
 #define BARETICK_SAMPLE_H
@@ -12,19 +12,19 @@
 #include <stdint.h>
 
 struct sample {
-	uint64_t begin; /* TSC ticks, read before the clock */
-	uint64_t ticks; /* raw reading of the clock, counting up, at most its wrap_ticks */
-	uint64_t end;   /* TSC ticks, read after the clock; opening reading of the next sample */
+	uint64_t begin; /* TSC before the reading */
+	uint64_t ticks; /* the clock's reading, which counts up to at most its wrap_ticks */
+	uint64_t end;   /* TSC after the reading; the next sample begins with it */
 };
 
-/* Consecutive readings of the TSC on one core. */
+/* Counts steps back in consecutive readings of the TSC on one core. */
 struct tsc_steps {
-	uint64_t reads;       /* readings that were compared with the reading before */
-	uint64_t backward;    /* readings lower than the reading before */
-	uint64_t worst_ticks; /* the largest step back */
+	uint64_t reads;       /* number of readings that were compared with the previous one */
+	uint64_t backward;    /* number of readings below the previous one */
+	uint64_t worst_ticks; /* largest step back */
 };
 
-/* Compares NOW with BEFORE, the reading before it on the same core. */
+/* Compares NOW with BEFORE, the previous reading on the same core. */
 static inline void
 tsc_steps_take(struct tsc_steps *steps, uint64_t before, uint64_t now)
 {
@@ -36,7 +36,7 @@ tsc_steps_take(struct tsc_steps *steps, uint64_t before, uint64_t now)
 		steps->worst_ticks = before - now;
 }
 
-/* Compares the brackets of COUNT samples of one core. */
+/* Compares the TSC readings of COUNT samples of one core. */
 static inline void
 tsc_steps_take_samples(struct tsc_steps *steps, const struct sample *samples, size_t count)
 {
@@ -47,12 +47,12 @@ tsc_steps_take_samples(struct tsc_steps *steps, const struct sample *samples, si
 /* Reads the TSC after all earlier instructions have completed. Never fails. */
 typedef uint64_t sample_bracket(void);
 
-/* Reads the clock once. DEVICE is the driver's own. */
+/* Reads the clock once. DEVICE is the driver's memory. */
 typedef uint64_t sample_read(void *device);
 
 /*
- * Takes COUNT chained samples into SAMPLES, the caller's array of COUNT. It is inlined with BRACKET and READ
- * known at compile time, so that no call and no branch on the clock's kind is measured.
+ * Takes COUNT chained samples into SAMPLES. BRACKET reads the TSC, READ the clock. The function is inlined with both
+ * known at compile time, so that no call and no branch is part of the measured time.
  */
 static inline __attribute__((always_inline)) void
 sample_chain(struct sample *samples, size_t count, sample_bracket *bracket, sample_read *read,

@@ -1,6 +1,7 @@
 /*
- * The contract of a source of timer interrupts: one file with one export. It is opened with the clocks. In
- * windows it is programmed, and a recorder takes its interrupts. At the end it restores its registers.
+ * Defines a source of timer interrupts: one file that exports one struct timer_driver. Sources are opened together with
+ * the clocks. They are tested in windows, short times in which the firmware's tick is stopped and baretick's handler
+ * (the recorder) records interrupts. At the end the source restores its registers.
  */
 #ifndef BARETICK_TIMER_H
 #define BARETICK_TIMER_H
@@ -15,33 +16,33 @@
 #define TIMER_EVENTS_MAX 1024
 
 struct timer_event {
-	uint64_t count; /* first reading of the source's own counter; 0 if it has none */
-	uint64_t tsc;   /* read after COUNT */
+	uint64_t count; /* first reading in the handler, of the source's own counter; 0 if it has none */
+	uint64_t tsc;   /* TSC, read after COUNT */
 };
 
 struct timer;
 
 /*
- * Only a core's recorder writes here during a window. The core itself writes while interrupts are masked.
- * boot/interrupts/recorder.nasm has the same layout.
+ * Memory of the recorder on one core. During a window only the recorder writes here; the core's code may write only
+ * while interrupts are masked. boot/interrupts/recorder.nasm depends on this layout.
  */
 struct timer_slot {
-	uint64_t taken;           /* interrupts of the source */
-	uint64_t strays;          /* interrupts of other vectors */
+	uint64_t taken;           /* number of interrupts of the source */
+	uint64_t strays;          /* number of interrupts with other vectors */
 	/*
-	 * Entries in EVENTS. After one more interrupt the recorder leaves interrupts masked, which ends a
-	 * storm.
+	 * Number of usable entries in EVENTS. One interrupt more makes the recorder leave interrupts masked, which ends
+	 * an interrupt storm.
 	 */
 	uint64_t space;
-	uint64_t counter_address; /* address of a 32-bit counter that is read first, or 0 */
-	uint64_t eoi_address;     /* address from lapic_eoi_address() */
-	/* Clears the source's interrupt before the EOI. NULL if the source needs nothing. */
+	uint64_t counter_address; /* address of a 32-bit counter that the recorder reads first, or 0 */
+	uint64_t eoi_address;     /* result of lapic_eoi_address() */
+	/* Called before the EOI to clear the source's interrupt. NULL if that is not necessary. */
 	void (*acknowledge)(const struct timer *timer);
 	const struct timer *timer;
 	struct timer_event events[TIMER_EVENTS_MAX];
 };
 
-/* Number of recorded interrupts, at most the space in EVENTS. */
+/* Returns the number of interrupts in EVENTS. */
 static inline size_t
 timer_slot_kept(const struct timer_slot *slot)
 {
@@ -50,7 +51,7 @@ timer_slot_kept(const struct timer_slot *slot)
 
 struct timer_route {
 	const char *kind; /* "lapic", "ioapic", "fsb", "pic" or "status"; static storage */
-	uint32_t pin;     /* global pin number of an I/O APIC, or IRQ of the PICs; 0 if there is none */
+	uint32_t pin;     /* global pin number of an I/O APIC, or IRQ number of the PICs; 0 if there is none */
 	uint32_t vector;
 };
 
@@ -59,96 +60,109 @@ struct timer_driver;
 struct timer {
 	const struct timer_driver *driver;
 	enum clock_state state;
-	char reason[CLOCK_REASON_SIZE]; /* a sentence if it is not present, or cannot be tested */
+	char reason[CLOCK_REASON_SIZE]; /* a sentence that says why it is absent or cannot be tested */
 	struct timer_route route;
-	/* Rate of its counter. If den is 0, it has no nominal frequency and is timed by the TSC. */
+	/* Rate of the source's counter. If den is 0, it is unknown, and the source is timed by the TSC. */
 	struct rate hz;
 	uint64_t ticks_max;       /* longest interval that can be programmed at once */
-	uint64_t count_mask;      /* mask of the counter that the recorder reads */
-	uint64_t counter_address; /* for the recorder, or 0 */
-	/* Id of the clock whose counter it is compared with. NULL if it has its own counter. Static storage. */
+	uint64_t count_mask;      /* mask of the valid bits of the counter that the recorder reads */
+	uint64_t counter_address; /* address of that counter, or 0 */
+	/* Id of the clock that has the same counter. NULL if the source has a counter of its own. Static storage. */
 	const char *clock;
-	bool by_tsc;              /* arm() returns the TSC at which it is due */
-	/* The count may start up to this many ticks after arming, so a one-shot is due then or earlier. */
+	bool by_tsc;              /* true if arm() returns the TSC value at which the interrupt is due */
+	/*
+	 * The count may start up to this many ticks after arming. The interrupt is thus due at the latest possible time
+	 * or up to this much earlier.
+	 */
 	uint64_t phase_ticks;
-	/* Its periods run before it is armed, so the first interrupt comes at an unknown time within a period. */
+	/*
+	 * True if its periods run even before it is armed. The first interrupt then comes at an unknown time within a
+	 * period.
+	 */
 	bool own_phase;
-	bool no_periods;          /* the driver supports periods, but this source of it does not */
-	bool unlisted;            /* the machine has no source of this number, so it gets no row */
-	/* Private to the driver. */
+	bool no_periods;          /* true if this source has no periodic mode, although its driver supports one */
+	/* true if the machine lacks this source, so that it gets no row (for example HPET comparator 7) */
+	bool unlisted;
+	/* For the driver only. */
 	uint64_t address, pin_address;
-	uint32_t entry; /* entry of the I/O APIC at PIN_ADDRESS */
-	uint64_t line_bits;  /* level, active low */
-	uint64_t line_found; /* the whole entry as found */
+	uint32_t entry; /* number of the entry in the I/O APIC at PIN_ADDRESS */
+	uint64_t line_bits;  /* trigger and polarity bits of that entry */
+	uint64_t line_found; /* that entry as found */
 	uint64_t saved[TIMER_SAVED_MAX];
 };
 
 struct platform;
 
 enum timer_kind {
-	TIMER_PROGRAMMED, /* one-shots of any length, and periods if it is PERIODIC */
-	TIMER_RATES,      /* periods of certain lengths only: see fit() */
-	/* Free-running: its interrupt comes at its own time. With ticks_max 1, at each step of left(). */
+	TIMER_PROGRAMMED, /* supports one-shots of any length, and periods if PERIODIC is set */
+	TIMER_RATES,      /* supports only periods of certain lengths: see fit() */
+	/*
+	 * Free-running: interrupts come at times that cannot be programmed. If ticks_max is 1, one comes whenever
+	 * left() changes.
+	 */
 	TIMER_AWAITED,
 	TIMER_POLLED,     /* free-running without an interrupt: expired() is polled */
-	TIMER_AT_ONCE,    /* it interrupts as soon as it is armed, which measures the way into the handler */
+	TIMER_AT_ONCE,    /* interrupts as soon as it is armed, which measures the time to enter the handler */
 };
 
 struct timer_driver {
 	const char *id, *title;
 	enum timer_kind kind;
-	bool periodic;       /* it has a periodic mode */
-	bool secondary;      /* one of several equal sources: tested with fewer intervals */
-	bool in_quick;       /* also tested in a quick run */
-	bool only_all;       /* only tested with irq=all */
-	/* Only tested with pic=on, and then in any run: its interrupts come through the PICs. */
+	bool periodic;       /* true if it has a periodic mode */
+	bool secondary;      /* true for all but the first of several equal sources: tested with fewer intervals */
+	bool in_quick;       /* true if a quick run tests it too */
+	bool only_all;       /* true if only irq=all tests it */
+	/* True if its interrupts come through the PICs. It is tested only with pic=on, but then in any run. */
 	bool by_pic;
-	bool on_each_core;   /* Each core has its own, so take() and the calls after it run on that core. */
-	unsigned unit, way;  /* private to the driver */
-	/* Fills TIMER, which is zeroed, in every case. Writes no register. */
+	bool on_each_core;   /* true if each core has its own: take() and the calls after it then run on that core */
+	unsigned unit, way;  /* for the driver only: number of the unit, and how its interrupts come */
+	/* Fills TIMER, which is zero before, in every case. Writes no register. */
 	void (*open)(const struct platform *platform, struct timer *timer);
-	/* The rest is called within a window, except left() and expired() of free-running sources. */
-	/* Saves the registers, and routes the source, disarmed. */
+	/*
+	 * All further functions are called within a window. Only left() and expired() of free-running sources may be
+	 * called at other times.
+	 */
+	/* Saves the registers, and routes the interrupt to VECTOR of this core. The source stays disarmed. */
 	void (*take)(struct timer *timer, uint32_t vector);
-	/* The supported interval nearest to TICKS. NULL: any interval is supported. */
+	/* Returns the supported interval nearest to TICKS. NULL: all intervals are supported. */
 	uint64_t (*fit)(const struct timer *timer, uint64_t ticks);
 	/*
-	 * Lets interrupts left over from the last window arrive, which are then drained, before it is armed
-	 * again. NULL: not needed.
+	 * Called before arming. Makes interrupts that are left over from the last window come now, so that they can be
+	 * discarded. NULL: not needed.
 	 */
 	void (*settle)(struct timer *timer);
 	/*
-	 * Arms it for TICKS of its counter from now. Returns the reading of its counter at which it is due, if
-	 * it has a counter.
+	 * Programs an interrupt in TICKS of the source's counter from now. If it has a counter, returns the reading at
+	 * which the interrupt is due.
 	 */
 	uint64_t (*arm)(struct timer *timer, uint64_t ticks, bool periodic);
-	/* arms it with its last deadline, which has passed; NULL if it cannot */
+	/* Arms the source again with its last deadline, which has passed. NULL if it cannot. */
 	void (*arm_over)(struct timer *timer);
-	/* Returns true if by its own status the last one-shot was due. */
+	/* Returns true if the last one-shot is over, according to the source's own status. */
 	bool (*expired)(const struct timer *timer);
-	/* ticks until it is due by its own counter; 0 if that has passed */
+	/* Returns the ticks until the interrupt is due by the source's own counter; 0 if that time has passed. */
 	uint64_t (*left)(const struct timer *timer);
-	/* Called in the handler, through the recorder; may be NULL. */
+	/* Called by the recorder in the handler to clear the source's interrupt. NULL: not needed. */
 	void (*acknowledge)(const struct timer *timer);
 	void (*disarm)(struct timer *timer);
 	void (*give_back)(struct timer *timer);
 };
 
-/* How a run takes interrupts. The functions are NULL if it cannot. */
+/* How interrupts can be received in this run. All functions are NULL if this is not possible. */
 struct timer_window {
-	struct timer_slot *slot; /* recorder of the boot core */
-	uint32_t vector;         /* the vector that the recorder serves */
+	struct timer_slot *slot; /* memory of the boot core's recorder */
+	uint32_t vector;         /* interrupt vector of the recorder */
 	/*
-	 * Runs WORK and then always AFTER, with the firmware's tick stopped, interrupts masked and the
-	 * recorders in place, then restores everything. Returns NULL, or why it could not.
+	 * Opens a window: stops the firmware's tick, masks interrupts and installs the recorders. Runs WORK and then,
+	 * in every case, AFTER. Then restores everything. Returns NULL, or a sentence why this was not possible.
 	 */
 	const char *(*play)(void (*work)(void *argument), void (*after)(void *argument), void *argument);
-	/* The same as a job of a core that baretick started, whose own recorder is used. */
+	/* The same within a job on a core that baretick started. It uses that core's recorder. */
 	const char *(*play_there)(void (*work)(void *argument), void (*after)(void *argument), void *argument);
-	/* Returns true if the firmware's tick calls back within BOUND TSC ticks. NULL: not supported. */
+	/* Returns true if the firmware's tick occurs within BOUND TSC ticks. NULL: not supported. */
 	bool (*firmware_ticks)(uint64_t (*tsc)(void), uint64_t bound);
-	void (*open)(void);  /* opens interrupts, within WORK */
-	void (*close)(void); /* masks interrupts again */
+	void (*open)(void);  /* enables interrupts; called by WORK */
+	void (*close)(void); /* masks interrupts again; called by WORK */
 };
 
 #endif

@@ -1,4 +1,4 @@
-/* Observes gaps. See gaps.h. */
+/* See gaps.h. */
 #include "stats/gaps.h"
 
 static void

@@ -1,6 +1,6 @@
 /*
- * Gaps: a loop that only reads the TSC sees when time was stolen from it by an SMI, a hypervisor or other
- * causes that no program sees. It works like Linux's hwlat tracer, on every core.
+ * Finds gaps: times in which the core did not run this program. A loop that only reads the TSC shows them, whether an
+ * SMI, a hypervisor or something else is the cause. Linux's hwlat tracer works in the same way.
  */
 #ifndef BARETICK_GAPS_H
 #define BARETICK_GAPS_H
@@ -12,16 +12,16 @@
 #include "base/scale.h"
 #include "clock/sample.h"
 
-#define GAPS_EVENTS_MAX 64 /* most events in one observation; more are only counted */
+#define GAPS_EVENTS_MAX 64 /* gaps that are listed for one observation; further gaps are only counted */
 
 struct gap_event {
-	uint64_t after_ticks, ticks; /* start since the start of the observation, and length */
+	uint64_t after_ticks, ticks; /* start of the gap after the start of the observation, and its length */
 };
 
-struct gaps { /* results of one observation, written by the observing core */
-	uint64_t observed_ticks; /* from the first reading to the last, gaps included */
+struct gaps { /* results of one observation, written by the observed core */
+	uint64_t observed_ticks; /* time from the first to the last reading, with the gaps */
 	uint64_t count, worst_ticks, total_ticks;
-	uint64_t octave[OCTAVES]; /* gaps by their octave in ns: see histogram.h */
+	uint64_t octave[OCTAVES]; /* number of gaps in each octave of ns: see histogram.h */
 	struct tsc_steps steps;
 	size_t event_count;
 	struct gap_event events[GAPS_EVENTS_MAX];
@@ -29,9 +29,9 @@ struct gaps { /* results of one observation, written by the observing core */
 
 struct gaps_plan { /* parameters of one observation */
 	const struct scale *scale;
-	uint64_t threshold_ticks; /* two consecutive readings further apart than this are a gap */
+	uint64_t threshold_ticks; /* two successive readings that are further apart than this form a gap */
 	uint64_t duration_ticks;
-	uint64_t turns_max;       /* limit of the loop in case the TSC stops */
+	uint64_t turns_max;       /* maximum number of readings, in case the TSC stops */
 	sample_bracket *tsc;
 };
 

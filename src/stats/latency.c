@@ -1,9 +1,10 @@
-/* Computes read latency from samples. See latency.h. */
+/* See latency.h. */
 #include "stats/latency.h"
 
 #define PS_PER_NS UINT64_C(1000)
 #define PS_PER_S  UINT64_C(1000000000000)
-#define ROUNDED_PS UINT64_C(500) /* error of a read in whole nanoseconds */
+/* rounding error of a sample in ps, because samples are rounded to whole nanoseconds */
+#define ROUNDED_PS UINT64_C(500)
 #define PER_HUNDRED_THOUSAND UINT64_C(100000)
 
 void
@@ -16,7 +17,7 @@ latency_clear(struct latency *latency)
 		latency->exact[i] = 0;
 }
 
-/* Called for each sample, so it uses one multiplication and no division. */
+/* Called for each sample, so it uses only one multiplication and no division. */
 static void
 record(struct latency *latency, uint64_t ticks, uint64_t ns)
 {
@@ -47,7 +48,7 @@ latency_fold(struct latency *latency, const struct scale *scale, const struct sa
 	}
 }
 
-/* A percentile of the COUNT shortest samples. */
+/* Returns a percentile of the COUNT shortest samples. */
 static uint64_t
 percentile_of(const struct latency *latency, uint64_t count, uint32_t per_hundred_thousand)
 {
@@ -64,7 +65,7 @@ latency_percentile_ns(const struct latency *latency, uint32_t per_hundred_thousa
 	return percentile_of(latency, latency->count, per_hundred_thousand);
 }
 
-/* Rounded up. */
+/* Returns the square root, rounded up. */
 static uint64_t
 square_root(uint64_t square)
 {
@@ -77,9 +78,9 @@ square_root(uint64_t square)
 }
 
 /*
- * The number of COUNT reads below the quantile is binomial. It is within two standard deviations plus one of
- * its mean in at least 95 of 100 cases; the test computes that exactly. Unknown if the rank is before the first
- * or after the last read.
+ * The number of reads below the quantile has a binomial distribution. In at least 95 of 100 cases it differs from its
+ * mean by at most two standard deviations plus one. The unit test computes this exactly. The interval is unknown if one
+ * of its ranks is before the first or after the last read.
  */
 struct latency_within
 latency_percentile_within(const struct latency *latency, uint32_t per_hundred_thousand)
@@ -101,7 +102,7 @@ latency_percentile_within(const struct latency *latency, uint32_t per_hundred_th
 	return within;
 }
 
-/* The last bucket of samples without a gap. */
+/* Returns the last bucket of samples that were not hit by a gap: the median plus THRESHOLD_NS. */
 static size_t
 last_clean(const struct latency *latency, uint64_t threshold_ns)
 {
@@ -115,7 +116,7 @@ latency_percentile_is_hit(const struct latency *latency, uint32_t per_hundred_th
 	       histogram_bucket(latency_percentile_ns(latency, per_hundred_thousand)) > last_clean(latency, threshold_ns);
 }
 
-/* Two standard errors of the mean of COUNT samples in the buckets up to LAST. TOTAL is twice their sum. */
+/* Returns two standard errors of the mean of the COUNT samples in the buckets up to LAST. TOTAL is twice their sum. */
 static uint64_t
 mean_error_ps(const struct latency *latency, size_t last, uint64_t count, uint64_t total)
 {

@@ -1,9 +1,9 @@
-/* Checks samples for steps back, jumps and stalls. See monotonic.h. */
+/* See monotonic.h. */
 #include "stats/monotonic.h"
 
 /*
- * Counts the step from BEFORE to AFTER. BACK_TICKS is the size of the last step, if that was a step back.
- * Returns the size of this step if it is one.
+ * Counts the step from BEFORE to AFTER. BACK_TICKS is the size of the previous step if that was a step back, otherwise
+ * 0. Returns the size of this step if it is a step back, otherwise 0.
  */
 static uint64_t
 count_step(struct monotonic *monotonic, const struct clock *clock, const struct monotonic_bounds *bounds,
@@ -30,8 +30,8 @@ count_step(struct monotonic *monotonic, const struct clock *clock, const struct 
 }
 
 /*
- * FIRST and LAST are the ends of a stretch of equal readings. The first may have been as late as its end, and
- * the last as early as its begin, so only the time in between is proven.
+ * Counts a stall. FIRST and LAST are the first and the last of a series of equal readings. The first may have been read
+ * as late as its end, and the last as early as its begin. So only the time in between is proven.
  */
 static void
 count_stall(struct monotonic *monotonic, uint64_t stall_ticks, const struct sample *first,
@@ -44,7 +44,7 @@ void
 monotonic_fold(struct monotonic *monotonic, const struct clock *clock,
 	       const struct monotonic_bounds *bounds, const struct sample *samples, size_t count)
 {
-	size_t since = 0; /* where the current value was first read */
+	size_t since = 0; /* index of the first sample with the current value */
 	uint64_t back_ticks = 0;
 
 	monotonic->reads += count;

@@ -1,4 +1,4 @@
-/* Monotonicity, from samples: whether the clock went back, jumped ahead, or stalled. */
+/* Checks from samples that a clock does not go back, jump ahead or stop. */
 #ifndef BARETICK_MONOTONIC_H
 #define BARETICK_MONOTONIC_H
 
@@ -10,32 +10,35 @@
 
 struct monotonic {
 	uint64_t reads;
-	/* Steps back: differences of more than half the counter's range, taken as forward. */
+	/* Number of steps back: forward differences of more than half the counter's range. */
 	uint64_t backward;
-	uint64_t worst_ticks;  /* the largest of them */
-	uint64_t leaps;        /* steps forward that are larger than the time between the two readings allows */
-	uint64_t worst_leap_ticks; /* the largest of them */
-	uint64_t last_leap_ticks;  /* the last of them: the part that the time does not allow */
-	uint64_t stalls;       /* times that it did not move for longer than STALL_TICKS */
+	uint64_t worst_ticks;  /* the largest step back */
+	/* number of jumps: steps forward that are larger than the time between the two readings allows */
+	uint64_t leaps;
+	uint64_t worst_leap_ticks; /* the largest jump */
+	uint64_t last_leap_ticks;  /* the last jump, without the ticks that the time allows */
+	uint64_t stalls;       /* number of times at which the clock stood still for longer than STALL_TICKS */
 };
 
 #define MONOTONIC_RATE_SHIFT 48
 
 struct monotonic_bounds {
-	uint64_t stall_ticks; /* TSC ticks; a stall is longer. If 0, stalls are not counted. */
-	uint64_t trust_ticks; /* TSC ticks, for clock_comparable() */
+	uint64_t stall_ticks; /* longest standstill that is no stall, in TSC ticks; if 0, stalls are not counted */
+	uint64_t trust_ticks; /* TRUST_TICKS of clock_comparable(), in TSC ticks */
 	/*
-	 * Ticks that the clock may move for each TSC tick, times 2^MONOTONIC_RATE_SHIFT, and ticks that it may
-	 * move in addition. LEAP_RATE 0: jumps are not counted.
+	 * Largest step forward that is not a jump: LEAP_RATE ticks for each TSC tick, times 2^MONOTONIC_RATE_SHIFT,
+	 * plus LEAP_TICKS. If LEAP_RATE is 0, jumps are not counted.
 	 */
 	uint64_t leap_rate, leap_ticks;
 };
 
 /*
- * Adds one run of COUNT chained samples. A stall is counted once, if the brackets prove that the clock showed
- * one value for more than STALL_TICKS. Samples that are not comparable give no step back and no jump. Wide
- * brackets allow a large step, so time stolen between two readings is no jump. A step that only compensates for
- * the step back before it is no jump either.
+ * Adds COUNT chained samples.
+ *
+ * A stall is counted once, if the TSC readings prove that the clock showed one value for more than STALL_TICKS. A pair
+ * of samples that is not comparable (clock.h) counts neither as a step back nor as a jump. If time was stolen between
+ * two readings, a large step is allowed and is no jump. A step that only makes up for the previous step back is no jump
+ * either.
  */
 void monotonic_fold(struct monotonic *monotonic, const struct clock *clock,
 		    const struct monotonic_bounds *bounds, const struct sample *samples, size_t count);

@@ -1,7 +1,7 @@
-/* Lists observed durations. See observed.h. */
+/* See observed.h. */
 #include "stats/observed.h"
 
-#define ALL_MILLIONTHS UINT64_C(100000000) /* 100 percent */
+#define ALL_MILLIONTHS UINT64_C(100000000) /* 100 percent, times 1,000,000 */
 
 struct observed_list
 observed_list(const struct latency *latency, uint32_t cutoff_millionths)
@@ -9,7 +9,10 @@ observed_list(const struct latency *latency, uint32_t cutoff_millionths)
 	return (struct observed_list){ latency, cutoff_millionths, 0, 0 };
 }
 
-/* The row that reached the cut-off is still listed, so even a cut-off of 0 lists the shortest duration. */
+/*
+ * Returns true if the listed durations have reached the cut-off. The row that reaches it is still listed, so a cut-off
+ * of 0 lists the shortest duration.
+ */
 static bool
 reached_cutoff(const struct observed_list *list)
 {

@@ -1,6 +1,6 @@
 /*
- * The list of observed durations in pg_test_timing's format. Short durations are listed one by one, from the
- * shortest, until their share reaches the cut-off. The longest one is always listed last.
+ * The list of observed durations as in pg_test_timing. Durations are listed from the shortest on, until their share
+ * reaches the cut-off. The longest duration is always the last row.
  */
 #ifndef BARETICK_OBSERVED_H
 #define BARETICK_OBSERVED_H
@@ -12,8 +12,8 @@
 
 struct observed {
 	uint64_t ns, count;
-	uint64_t running; /* samples up to ns */
-	bool after_gap;   /* the list skipped durations before it, or they have no counts of their own */
+	uint64_t running; /* number of samples with at most this duration */
+	bool after_gap;   /* true if durations between this row and the row before are not listed */
 };
 
 struct observed_list {
@@ -23,7 +23,7 @@ struct observed_list {
 	uint64_t running;
 };
 
-/* LATENCY must outlive the list. */
+/* Starts the list. LATENCY must exist as long as the list is used. */
 struct observed_list observed_list(const struct latency *latency, uint32_t cutoff_millionths);
 
 /* Sets ROW to the next row. Returns false, and leaves ROW unchanged, if there is none. */

@@ -1,9 +1,9 @@
-/* Computes the resolution from samples. See resolution.h. */
+/* See resolution.h. */
 #include "stats/resolution.h"
 
 #include "base/text.h"
 
-/* Updates the greatest common divisor. Most new differences are multiples of it already. */
+/* Updates the greatest common divisor with a difference. Usually the difference is already a multiple. */
 static void
 divide(struct resolution *resolution, uint64_t ticks)
 {
@@ -26,8 +26,9 @@ record(struct resolution *resolution, uint64_t ticks)
 }
 
 /*
- * A reading of the TSC lies between two others. A loop with constant duration, as in an emulator that counts
- * instructions, would show its own duration as the resolution. The parts of the loop do not.
+ * For the TSC, whose reading lies between two other TSC readings. Their differences are used too. A loop of constant
+ * duration, as in an emulator that counts instructions, would show its own duration as the resolution. The parts of the
+ * loop do not.
  */
 static void
 divide_by_brackets(struct resolution *resolution, const struct sample *samples, size_t count)

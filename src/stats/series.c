@@ -1,7 +1,7 @@
-/* A run as a series of rows in time. See series.h. */
+/* See series.h. */
 #include "stats/series.h"
 
-#define MEDIAN       50000 /* per 100,000 */
+#define MEDIAN       50000 /* percentile in 1/100,000 */
 #define PERCENTILE_99 99000
 
 size_t
@@ -121,14 +121,14 @@ within(const struct series_reads *reads, uint32_t per_hundred_thousand)
 	return ns < reads->min_ns ? reads->min_ns : ns;
 }
 
-/* Returns true if B starts where A ended, so that they are one stretch. */
+/* Returns true if B starts where A ends, so that a rate can span both. */
 static bool
 goes_on(const struct series_clock *a, const struct series_clock *b)
 {
 	return a->last.end && b->last.end && a->last.end == b->first.end;
 }
 
-/* Merges B, which follows A, into A. The caller computes the rate. */
+/* Merges B, which follows A, into A. The caller calculates the rate. */
 static void
 join_clock(struct series_clock *a, const struct series_clock *b)
 {
@@ -142,7 +142,7 @@ join_clock(struct series_clock *a, const struct series_clock *b)
 	a->count += b->count;
 }
 
-/* Merges A and B, which follows A, into TO, which may be A. The old contents of TO are lost. */
+/* Merges A and B, which follows A, into TO. TO may be A. Its old contents are lost. */
 static void
 join(const struct series *series, struct series_row *to, const struct series_row *a, const struct series_row *b)
 {

@@ -1,7 +1,7 @@
 /*
- * A run as a series in time: rows of one interval each with their measurements. Memory for a fixed number of
- * rows is allocated before anything is measured. If all rows are used, neighbours are merged in pairs, and from
- * then on the interval is twice as long.
+ * A run as a series of rows. Each row has the measurements of one interval of time. The number of rows is fixed, and
+ * their memory is allocated before the measurements. If all rows are used, rows are merged in pairs, and from then on
+ * an interval is twice as long.
  */
 #ifndef BARETICK_SERIES_H
 #define BARETICK_SERIES_H
@@ -17,15 +17,19 @@
 #include "clock/sample.h"
 
 #define SERIES_ROWS_MAX  1440
-#define SERIES_CORES_ALL 64 /* with more cores there are fewer rows */
+#define SERIES_CORES_ALL 64 /* up to this many cores the series has all rows; with more cores it has fewer */
 
-struct series_clock { /* one clock in a row */
-	/* Reads on the boot core; count 0 if there were none. Merged rows have the larger p50 and p99. */
-	uint64_t count, min_ns, p50_ns, p99_ns, max_ns;
-	struct sample first, last; /* unwrapped readings at its ends; if end is 0, no rate spans the row */
+struct series_clock { /* one clock in one row */
 	/*
-	 * Set by the caller: the TSC's rate by the clock's exact nominal frequency, and the clock's rate
-	 * against the clock that sets the scale.
+	 * Reads of the clock on the boot core; count is 0 if there were none. A merged row has the larger p50 and p99
+	 * of the two.
+	 */
+	uint64_t count, min_ns, p50_ns, p99_ns, max_ns;
+	/* first and last reading in the row, without wraps; if the TSC (end) is 0, the row has no rate */
+	struct sample first, last;
+	/*
+	 * Set by the caller. IMPLIED: the TSC's rate, if the clock has exactly its nominal frequency. RATE: the clock's
+	 * rate, compared with the clock that sets the scale.
 	 */
 	struct rate_interval implied;
 	struct interval_ppb rate;
@@ -34,43 +38,46 @@ struct series_clock { /* one clock in a row */
 struct series_row {
 	uint64_t from_tsc, to_tsc;
 	uint64_t gaps, worst_gap_ns; /* number and longest of the gaps on all cores */
-	uint64_t observed_ns;        /* sum of the time in which cores were observed for gaps */
+	uint64_t observed_ns;        /* time in which cores were observed for gaps, summed over the cores */
 	struct series_clock *clocks;
-	struct offset *offsets; /* The narrowest offset of each core's TSC against the boot core, in ticks. */
+	struct offset *offsets; /* Narrowest offset of each core's TSC from the boot core's TSC, in ticks. */
 };
 
-struct series_reads { /* reads of one clock in the open row */
+struct series_reads { /* reads of one clock in the current row */
 	uint64_t min_ns, max_ns;
 	struct histogram histogram;
 };
 
 struct series {
 	uint64_t interval_ns; /* shortest duration of a row */
-	size_t clocks, cores, max; /* max: 0 if there is no series */
-	size_t count;              /* completed rows */
-	bool open;                 /* rows[count] is being filled */
-	struct series_row *rows;   /* max + 1 rows */
+	size_t clocks, cores, max; /* MAX is the number of rows; 0 if there is no series */
+	size_t count;              /* number of completed rows */
+	bool open;                 /* true if rows[count] is being filled */
+	struct series_row *rows;   /* memory for max + 1 rows */
 	struct series_reads *reads;
 };
 
-/* Most rows of a series of CORES cores: an even number. */
+/* Returns the largest number of rows of a series with CORES cores, which is even. */
 size_t series_rows(size_t cores);
 
-/* Bytes for a series; and lays it out in zeroed MEMORY of that size, aligned to 8 bytes. */
+/*
+ * series_size() returns the size of a series in bytes. series_lay_out() initializes SERIES in zeroed MEMORY of that
+ * size, aligned to 8 bytes.
+ */
 size_t series_size(size_t clocks, size_t cores, size_t max);
 void series_lay_out(struct series *series, void *memory, size_t clocks, size_t cores, size_t max,
 		    uint64_t interval_ns);
 
-/* The row that is being filled. NULL if there is none, and then the functions below do nothing. */
+/* Returns the row that is being filled. If there is none it returns NULL, and the functions below do nothing. */
 struct series_row *series_open_row(const struct series *series);
 
-void series_begin(struct series *series, uint64_t now_tsc); /* starts the first row */
+void series_begin(struct series *series, uint64_t now_tsc); /* starts the first row at NOW_TSC */
 void series_reads(struct series *series, size_t clock, const struct scale *scale, const struct sample *samples,
 		  size_t count);
 void series_offset(struct series *series, size_t core, struct offset offset);
 void series_gaps(struct series *series, uint64_t observed_ns, uint64_t gaps, uint64_t worst_ns);
 
-/* Closes the row. The next one starts at once, unless this was the LAST. */
+/* Completes the row at NOW_TSC. The next row starts at once, unless this row is the LAST. */
 void series_close(struct series *series, uint64_t now_tsc, bool last);
 
 #endif
