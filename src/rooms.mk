@@ -15,7 +15,7 @@ USES_src/analysis        := src/report src/record
 USES_src/measure/clocks  := src/measure
 USES_src/measure/rates   := src/measure
 USES_src/measure/skew    := src/measure
-USES_src/measure/timers  := src/measure
+USES_src/measure/timers  := src/measure src/analysis
 USES_src/judge/cores     := src/rules
 USES_src/judge/timers    := src/rules
 USES_src/judge           := src/judge/cores src/judge/timers
@@ -32,7 +32,7 @@ USES_src/run             := src/measure/clocks src/measure/rates src/measure/ske
                             src/judge/recommend
 
 ROOMS += src/base src/record src/clock src/stats src/consensus src/sync src/options src/network src/report src/rules \
-         src/measure src/measure/clocks src/measure/rates src/measure/skew src/measure/timers src/analysis \
+         src/analysis src/measure src/measure/clocks src/measure/rates src/measure/skew src/measure/timers \
          src/judge/cores src/judge/timers src/judge src/judge/recommend \
          src/render/layout src/render/cores src/render/sections src/render/text src/render/screen \
          src/render/fields src/render/json src/render/csv src/run

@@ -1,16 +1,27 @@
 /*
  * From the record of a run to the figures of its report. Each function is pure: it depends on the record, on the
- * report's options, and on the rows of its cores and clocks. It may be called again when the record has grown. It
- * accepts any bytes, and uses the entries up to the first damage.
+ * report's options, and on the rows of its cores, clocks and intervals. It may be called again when the record has
+ * grown. It accepts any bytes, and uses the entries up to the first damage.
  */
 #ifndef BARETICK_ANALYSIS_H
 #define BARETICK_ANALYSIS_H
 
 #include <stddef.h>
 
+#include "record/record.h"
 #include "report/report.h"
 
 /* Stolen time: fills report->interference, and observed_ns, gaps and worst_gap_ns of each core. */
 void analysis_gaps(const void *record, size_t size, struct report *report);
+
+/* Timers: fills the figures of report->intervals. The rows exist already, and name each timer and interval. */
+void analysis_timers(const void *record, size_t size, struct report *report);
+
+struct timer_tick { /* length of one tick of a timer's counter in as; VALUE is 0 if it is not known */
+	uint64_t value, low, high;
+};
+
+/* The tick of a timer, from its nominal rate or else from its span by the TSC. Measuring asks for it, too. */
+struct timer_tick analysis_tick(const struct record_timer *timer, const struct scale *scale);
 
 #endif

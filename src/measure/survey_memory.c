@@ -3,6 +3,13 @@
 
 /* Each part starts on a cache line, because cores write some parts at the same time. */
 #define LINE PINGPONG_LINE
+/*
+ * For timer tests. A source of the boot core has at most 620 one-shots and 10 windows of 80 periods: 70 KB. A source of
+ * another core has 100 one-shots and one window: 11 KB. Gaps of a busy host take more.
+ */
+#define TIMERS_BYTES      ((size_t)1 << 20)
+#define TIMERS_CORE_BYTES ((size_t)24 << 10)
+#define TIMERS_CORES_MAX  64u
 #define SCALES_MAX 4 /* rates of the TSC: the provisional one, and after each of the two phases on rates */
 
 /*
@@ -23,7 +30,8 @@ survey_record_size(size_t cores)
 {
 	return RECORD_SIZE_MIN + record_bytes_of(RECORD_RUN, 0) + SCALES_MAX * record_bytes_of(RECORD_SCALE, 0) +
 	       cores * (record_bytes_of(RECORD_CORE, 0) + record_bytes_of(RECORD_WATCH, OCTAVES)) +
-	       REPORT_EVENTS_MAX * record_bytes_of(RECORD_GAP, 0);
+	       REPORT_EVENTS_MAX * record_bytes_of(RECORD_GAP, 0) + TIMERS_BYTES +
+	       (cores < TIMERS_CORES_MAX ? cores : TIMERS_CORES_MAX) * TIMERS_CORE_BYTES;
 }
 
 static size_t

@@ -273,7 +273,9 @@ struct report_interval { /* a timer test: the requested interval of a source of 
 	uint32_t pin, vector;
 	enum clock_state state;
 	char reason[CLOCK_REASON_SIZE]; /* why it could not be tested, whether it exists or not; else "" */
-	uint64_t asked_ns, asked; /* requested interval, and number of requests */
+	uint64_t asked_ns; /* requested interval */
+	/* Figures from here on: see analysis_timers(). */
+	uint64_t asked;    /* number of requests */
 	uint64_t expected; /* deadlines while interrupts were open */
 	/*
 	 * Numbers of interrupts, of deadlines without an interrupt, with several and with an early one, and of

@@ -13,6 +13,7 @@
 #define BLOCKS_MAX 64u
 #define WIDE       512u /* larger than each struct of a kind */
 #define CORES      3
+#define ROWS       2
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -78,7 +79,13 @@ analyse(const uint8_t *bytes, size_t size)
 
 	report.cores = cores;
 	report.core_count = CORES;
+	report.interval_count = ROWS;
+	for (size_t i = 0; i < ROWS; i++) {
+		report.intervals[i].periodic = i % 2;
+		report.intervals[i].state = CLOCK_PRESENT;
+	}
 	analysis_gaps(bytes, size, &report);
+	analysis_timers(bytes, size, &report);
 	require(report.interference.event_count <= REPORT_EVENTS_MAX);
 }
 

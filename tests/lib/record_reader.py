@@ -3,7 +3,8 @@ import hashlib
 import struct
 import zlib
 
-RUN, CORE, WATCH, GAP, END = 1, 3, 11, 12, 13
+RUN, CORE, INTERRUPTS, WATCH, GAP, END, TIMER = 1, 3, 10, 11, 12, 13, 14
+SHOT, PERIODS, WAITED, POLLED = 1, 2, 5, 6  # armings that a row's `asked` counts
 
 
 def entries(record):
@@ -16,13 +17,27 @@ def entries(record):
         header = record[at:at + 4]
         block, size, crc = struct.unpack_from("<III", record, at)
         body = record[at + 12:at + 12 + size]
-        assert block == number and 0 < len(body) == size <= 4096 and crc == zlib.crc32(header + body)
+        assert block == number and 0 < len(body) == size <= 32768 and crc == zlib.crc32(header + body)
+        first = struct.unpack_from("<HHHH", body)
+        assert size <= 4096 or size == 8 + first[1] + first[2] * first[3]  # a longer entry has its own block
         while body:
             kind, fixed, count, each = struct.unpack_from("<HHHH", body)
             items = [body[8 + fixed + each * i:][:each] for i in range(count)]
             yield kind, body[8:8 + fixed], items
             body = body[8 + fixed + each * count:]
         at, number = at + 12 + size, number + 1
+
+
+def check_timers(found, report):
+    """Each row of intervals has its entry if it was tested, and as many requests as the report says."""
+    rows = [struct.unpack("<HHI16s", fixed[:24]) for kind, fixed, _ in found if kind == TIMER]
+    armings = [struct.unpack("<HHHHH7Q", fixed) + (len(items),) for kind, fixed, items in found if kind == INTERRUPTS]
+    for number, row in enumerate(report["intervals"]):
+        entry = [source.rstrip(b"\0").decode() for timer, _, _, source in rows if timer == number]
+        asked = sum(arming[4] for arming in armings if arming[0] == number and arming[1] in (SHOT, PERIODS, WAITED, POLLED)
+                    and arming[11] <= arming[12] - arming[2])
+        assert entry == ([row["source"]] if number in {arming[0] for arming in armings} else []), row
+        assert asked == row["asked"]["count"], row
 
 
 def check_record(record, report):
@@ -38,4 +53,5 @@ def check_record(record, report):
     assert [watch[0] for watch, _ in watches] == [i for i, core in enumerate(report["cores"]) if core["observed_ns"]]
     assert sum(watch[4] for watch, _ in watches) == report["interference"]["gaps"]
     assert sum(struct.unpack("<Q", item)[0] for _, items in watches for item in items) == report["interference"]["gaps"]
+    check_timers(found, report)
     assert kinds.count(GAP) == len(report["interference"]["events"])

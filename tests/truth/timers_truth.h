@@ -23,6 +23,7 @@ struct timer_source {
 
 struct times { /* lateness of each interrupt of one row of the report, in ps */
 	size_t count;
+	uint64_t entries; /* entries in the record at the first interrupt */
 	int64_t late_ps[TIMES_MAX];
 };
 
@@ -32,6 +33,7 @@ struct timers_truth {
 	const struct timer_source *sick; /* the faulty one, or NULL */
 	enum timer_fault fault;
 	struct report *report;
+	const struct record *record;
 	struct times times[REPORT_INTERVALS_MAX];
 };
 

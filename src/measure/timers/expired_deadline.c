@@ -11,18 +11,18 @@
  * was disarmed.
  */
 static bool
-let_pass(struct asking *asking)
+let_pass(struct timer_test *test)
 {
-	const struct timer_window *window = asking->all->window;
-	struct timer *timer = asking->timer;
-	uint64_t polls = 2 * DUE_NS * ASKING_POLLS_PER_NS;
+	const struct timer_window *window = test->all->window;
+	struct timer *timer = test->timer;
+	uint64_t polls = 2 * DUE_NS * TEST_POLLS_PER_NS;
 	bool in_time;
 
-	asking_arm(asking, asking_ticks(asking, DUE_NS), false);
+	test_arm(test, RECORD_EXPIRED, test_ticks(test, DUE_NS));
 	timer->driver->disarm(timer);
 	in_time = timer->driver->left(timer) != 0;
 	while (timer->driver->left(timer) && polls-- > 0)
-		asking->survey->hooks.pause();
+		test->survey->hooks.pause();
 	window->open();
 	window->close();
 	window->slot->taken = 0;
@@ -30,22 +30,24 @@ let_pass(struct asking *asking)
 }
 
 void
-stale_window(void *argument)
+expired_window(void *argument)
 {
-	struct asking *asking = argument;
-	uint64_t (*tsc)(void) = asking->survey->hooks.tsc_ordered;
-	uint64_t watched = scale_ticks(&asking->survey->scale, WATCHED_NS), begin;
+	struct timer_test *test = argument;
+	uint64_t (*tsc)(void) = test->survey->hooks.tsc_ordered;
+	uint64_t watched = scale_ticks(&test->survey->scale, WATCHED_NS), begin;
 
-	if (!asking_begin(asking))
+	if (!test_begin(test))
 		return;
-	for (unsigned i = 0; i < ATTEMPTS && asking->row->over < TRIES; i++) {
-		if (!let_pass(asking))
+	for (unsigned i = 0, tries = 0; i < ATTEMPTS && tries < TRIES; i++) {
+		if (!let_pass(test))
 			continue;
+		tries++;
 		begin = tsc();
-		asking->timer->driver->arm_over(asking->timer);
-		asking_watch(asking, begin, begin + watched, 1);
-		asking->timer->driver->disarm(asking->timer);
-		asking->row->over++;
-		asking->row->stale += asking->all->window->slot->taken != 0;
+		test->arming.armed_before = test->arming.armed_after = begin;
+		test->arming.gaps = 0;
+		test->timer->driver->arm_over(test->timer);
+		test_watch(test, begin, begin + watched, 1);
+		test->timer->driver->disarm(test->timer);
+		test_record(test);
 	}
 }

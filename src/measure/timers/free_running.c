@@ -11,17 +11,18 @@
 #define LATE_NS   (20 * SURVEY_NS_PER_MS)
 #define EDGE_NS   (1500 * SURVEY_NS_PER_MS)
 #define FAR_NS    (3000 * SURVEY_NS_PER_MS)
+#define AS_PER_NS UINT64_C(1000000000)
 
 static uint64_t
-now_tsc(const struct asking *asking)
+now_tsc(const struct timer_test *test)
 {
-	return asking->survey->hooks.tsc_ordered();
+	return test->survey->hooks.tsc_ordered();
 }
 
 static uint64_t
-tsc_ticks(const struct asking *asking, uint64_t ns)
+tsc_ticks(const struct timer_test *test, uint64_t ns)
 {
-	return scale_ticks(&asking->survey->scale, ns);
+	return scale_ticks(&test->survey->scale, ns);
 }
 
 /*
@@ -30,107 +31,95 @@ tsc_ticks(const struct asking *asking, uint64_t ns)
  * and if the TSC stops.
  */
 static bool
-find_edge(struct asking *asking)
+find_edge(struct timer_test *test)
 {
-	const struct timer *timer = asking->timer;
-	uint64_t first = timer->driver->left(timer), begin = now_tsc(asking), bound = tsc_ticks(asking, EDGE_NS);
+	const struct timer *timer = test->timer;
+	uint64_t first = timer->driver->left(timer), begin = now_tsc(test), bound = tsc_ticks(test, EDGE_NS);
 
-	while (now_tsc(asking) - begin < bound && !survey_end_if_due(asking->survey)) {
+	while (now_tsc(test) - begin < bound && !survey_end_if_due(test->survey)) {
 		uint64_t left = timer->driver->left(timer);
 
-		asking->survey->hooks.pause();
+		test->survey->hooks.pause();
 		if (left == first || left != timer->driver->left(timer))
 			continue;
-		asking->due_tsc = now_tsc(asking) + tsc_ticks(asking, asking->row->asked_ns);
+		test->due_tsc = now_tsc(test) + tsc_ticks(test, test->row->asked_ns);
 		return true;
 	}
-	if (!asking->survey->report->incomplete)
-		asking_refuse(asking, CLOCK_STUCK, "It does not count.");
+	if (!test->survey->report->incomplete)
+		test_refuse(test, CLOCK_STUCK, "It does not count.");
 	return false;
 }
 
 static bool
-find_due(struct asking *asking)
+find_due(struct timer_test *test)
 {
-	const struct timer *timer = asking->timer;
+	const struct timer *timer = test->timer;
 	uint64_t left_ns;
 
 	if (timer->ticks_max == 1) {
-		if (asking->due_tsc == 0)
-			return find_edge(asking);
-		asking->due_tsc += tsc_ticks(asking, asking->row->asked_ns);
+		if (test->due_tsc == 0)
+			return find_edge(test);
+		test->due_tsc += tsc_ticks(test, test->row->asked_ns);
 		return true;
 	}
-	left_ns = (uint64_t)asking_ticks_ps(timer->driver->left(timer), asking->tick.value) / ASKING_PS_PER_NS;
+	left_ns = scale_mul_div(timer->driver->left(timer), test->tick.value, AS_PER_NS);
 	if (left_ns > FAR_NS) {
-		asking_refuse(asking, CLOCK_DISABLED, "It is due in more than three seconds: that was not waited for.");
+		test_refuse(test, CLOCK_DISABLED, "It is due in more than three seconds: that was not waited for.");
 		return false;
 	}
-	asking->due_tsc = now_tsc(asking) + tsc_ticks(asking, left_ns);
+	test->due_tsc = now_tsc(test) + tsc_ticks(test, left_ns);
 	return true;
 }
 
 static bool
-approach(struct asking *asking, uint64_t near_ns)
+approach(struct timer_test *test, uint64_t near_ns)
 {
-	uint64_t near = tsc_ticks(asking, near_ns);
+	uint64_t near = tsc_ticks(test, near_ns);
 
-	if (!asking_know_tick(asking) || !find_due(asking))
+	if (!test_know_tick(test) || !find_due(test))
 		return false;
-	while ((int64_t)(asking->due_tsc - now_tsc(asking)) > (int64_t)near && !survey_end_if_due(asking->survey))
-		asking->survey->hooks.pause();
-	return !asking->survey->report->incomplete;
+	while ((int64_t)(test->due_tsc - now_tsc(test)) > (int64_t)near && !survey_end_if_due(test->survey))
+		test->survey->hooks.pause();
+	return !test->survey->report->incomplete;
 }
 
 bool
-awaited_approach(struct asking *asking)
+awaited_approach(struct timer_test *test)
 {
-	return approach(asking, NEAR_NS);
+	return approach(test, NEAR_NS);
 }
 
-/* The deadline by the source's own counter, as if the source had been armed now. */
-static struct arming
-arming_of_counter(const struct asking *asking, uint64_t *ticks)
+/* Notes the deadline by the source's own counter, as if the source had been armed now. */
+static void
+arm_by_counter(struct timer_test *test, enum record_interrupts_what what)
 {
-	struct arming arming = { .before = now_tsc(asking) };
+	struct record_interrupts *arming = &test->arming;
 
-	*ticks = asking->timer->driver->left(asking->timer);
-	arming.after = now_tsc(asking);
-	return arming;
+	*arming = (struct record_interrupts){ .what = (uint16_t)what, .asked = 1, .armed_before = now_tsc(test) };
+	arming->ticks = test->timer->driver->left(test->timer);
+	arming->armed_after = now_tsc(test);
 }
 
 void
 awaited_window(void *argument)
 {
-	struct asking *asking = argument;
-	struct report_interval *row = asking->row;
-	const struct timer_slot *slot = asking->all->window->slot;
-	const struct timer_driver *driver = asking->timer->driver;
-	struct arming arming;
-	uint64_t ticks = 0;
-	bool expired;
+	struct timer_test *test = argument;
+	const struct timer_slot *slot = test->all->window->slot;
+	const struct timer_driver *driver = test->timer->driver;
 
-	if (!asking_begin(asking))
+	if (!test_begin(test))
 		return;
-	asking->left--;
-	asking_arm(asking, 1, false);
-	arming = arming_of_counter(asking, &ticks);
-	asking_watch(asking, arming.after, asking->due_tsc + tsc_ticks(asking, NEAR_NS), 1);
-	expired = driver->expired(asking->timer);
-	driver->disarm(asking->timer);
-	if (asking_is_storm(asking))
+	test->left--;
+	test_arm(test, RECORD_WAITED, 1);
+	arm_by_counter(test, RECORD_WAITED);
+	test_watch(test, test->arming.armed_after, test->due_tsc + tsc_ticks(test, NEAR_NS), 1);
+	test->arming.due = driver->expired(test->timer);
+	driver->disarm(test->timer);
+	if (!test_record(test))
 		return;
-	row->asked++;
-	row->expected++;
-	row->delivered += slot->taken != 0;
-	row->empty += !slot->taken;
-	row->doubled += slot->taken > 1;
-	row->expired += !slot->taken && expired;
-	asking->misses = slot->taken ? 0 : asking->misses + 1;
-	if (slot->taken && asking->timer->ticks_max > 1)
-		asking->all->values[asking->count++] = asking_lateness(asking, &arming, ticks, &slot->events[0]);
-	else if (slot->taken)
-		asking->due_tsc = slot->events[0].tsc;
+	test->misses = slot->taken ? 0 : test->misses + 1;
+	if (slot->taken && test->timer->ticks_max == 1)
+		test->due_tsc = slot->events[0].tsc;
 }
 
 /*
@@ -138,17 +127,17 @@ awaited_window(void *argument)
  * Returns false if it is not set within the bound.
  */
 static bool
-see_status(const struct asking *asking, uint64_t *from, uint64_t *to)
+see_status(const struct timer_test *test, uint64_t *from, uint64_t *to)
 {
-	const struct timer *timer = asking->timer;
-	uint64_t until = asking->due_tsc + tsc_ticks(asking, LATE_NS), polls = (POLLED_NS + LATE_NS) * ASKING_POLLS_PER_NS;
-	uint64_t begin = now_tsc(asking);
+	const struct timer *timer = test->timer;
+	uint64_t until = test->due_tsc + tsc_ticks(test, LATE_NS), polls = (POLLED_NS + LATE_NS) * TEST_POLLS_PER_NS;
+	uint64_t begin = now_tsc(test);
 	bool expired;
 
 	*from = 0;
 	do { /* one more look after the bound, because the core may have been preempted */
 		expired = timer->driver->expired(timer);
-		*to = now_tsc(asking);
+		*to = now_tsc(test);
 		if (expired)
 			break;
 		*from = begin;
@@ -170,40 +159,30 @@ can_be_cleared(struct timer *timer)
  * it is due.
  */
 static void
-poll(struct asking *asking)
+poll(struct timer_test *test)
 {
-	struct report_interval *row = asking->row;
-	uint64_t interrupts, ticks, from, to;
-	struct arming arming;
-	bool seen;
+	struct record_event *looks = test->all->items;
+	uint64_t interrupts;
 
-	if (!can_be_cleared(asking->timer) && !can_be_cleared(asking->timer)) {
-		asking_refuse(asking, CLOCK_BROKEN, "Its status stays set: it can't be cleared.");
+	if (!can_be_cleared(test->timer) && !can_be_cleared(test->timer)) {
+		test_refuse(test, CLOCK_BROKEN, "Its status stays set: it can't be cleared.");
 		return;
 	}
-	if (!approach(asking, POLLED_NS))
+	if (!approach(test, POLLED_NS))
 		return;
-	interrupts = asking->survey->hooks.interrupts_mask();
-	arming = arming_of_counter(asking, &ticks);
-	seen = see_status(asking, &from, &to);
-	asking->survey->hooks.interrupts_restore(interrupts);
-	row->asked++;
-	row->expected++;
-	row->delivered += seen;
-	row->empty += !seen;
-	row->excused += seen && !from;
-	if (seen && from) {
-		struct lateness begin = asking_lateness(asking, &arming, ticks, &(struct timer_event){ .tsc = from });
-		struct lateness end = asking_lateness(asking, &arming, ticks, &(struct timer_event){ .tsc = to });
-
-		asking->all->values[asking->count++] = (struct lateness){ begin.low, end.high };
-	}
+	interrupts = test->survey->hooks.interrupts_mask();
+	arm_by_counter(test, RECORD_POLLED);
+	test->arming.taken = see_status(test, &looks->count, &looks->tsc);
+	test->survey->hooks.interrupts_restore(interrupts);
+	test->arming.opened = test->arming.armed_after;
+	test->arming.closed = looks->tsc;
+	test_put(test, test->arming.taken);
 }
 
 void
-awaited_poll(struct asking *asking)
+awaited_poll(struct timer_test *test)
 {
-	asking->timer->driver->take(asking->timer, 0);
-	poll(asking);
-	asking->timer->driver->give_back(asking->timer);
+	test->timer->driver->take(test->timer, 0);
+	poll(test);
+	test->timer->driver->give_back(test->timer);
 }

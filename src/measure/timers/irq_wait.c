@@ -1,97 +1,134 @@
 /* Arms a source and watches for its interrupts, and for gaps in the core's time. See timer_test.h. */
 #include "measure/timers/timer_test.h"
 
-#define BURST_SHARE 4 /* less than 1/4 period apart: a burst */
+#include "base/text.h"
 
-/* Records a gap if more than MOST ticks passed between FROM and TO. */
+/* A longer gap means that the core was preempted; the option gap= applies to the interference report. */
+#define GAP_NS   UINT64_C(10000)
+#define ENTRY_NS UINT64_C(250000) /* entering a handler takes tens of microseconds in an emulator */
+
+/* Notes a gap if more than MOST ticks passed between FROM and TO. */
 static void
-look_for_gap(struct asking *asking, uint64_t from, uint64_t to, uint64_t most)
+look_for_gap(struct timer_test *test, uint64_t from, uint64_t to, uint64_t most)
 {
-	if (to <= from || to - from <= most || asking->gap_count == SURVEY_AWAY_MAX)
+	if (to <= from || to - from <= most || test->arming.gaps == RECORD_AWAY_MAX)
 		return;
-	asking->all->gaps[asking->gap_count++] = (struct survey_away){ from, to };
+	test->all->items[test->arming.gaps++] = (struct record_event){ from, to };
 }
 
-bool
-asking_was_away(const struct asking *asking, uint64_t from, uint64_t to, uint64_t most)
+void
+test_arm(struct timer_test *test, enum record_interrupts_what what, uint64_t ticks)
 {
-	for (size_t i = 0; i < asking->gap_count; i++) {
-		const struct survey_away *gap = &asking->all->gaps[i];
-
-		if (gap->from < to && gap->to > from && gap->to - gap->from > most)
-			return true;
-	}
-	return asking->gap_count == SURVEY_AWAY_MAX;
-}
-
-bool
-asking_is_kept(const struct asking *asking, size_t event)
-{
-	const struct timer_event *events = asking->all->window->slot->events;
-	uint64_t period = scale_ticks(&asking->survey->scale, asking->row->asked_ns);
-
-	return event && events[event].tsc - events[event - 1].tsc < period / BURST_SHARE;
-}
-
-struct arming
-asking_arm(struct asking *asking, uint64_t ticks, bool periodic)
-{
-	uint64_t (*tsc)(void) = asking->survey->hooks.tsc_ordered;
-	struct timer_slot *slot = asking->all->window->slot;
-	struct arming arming;
+	uint64_t (*tsc)(void) = test->survey->hooks.tsc_ordered;
+	struct timer_slot *slot = test->all->window->slot;
+	struct record_interrupts *arming = &test->arming;
 
 	slot->space = TIMER_EVENTS_MAX;
-	slot->counter_address = asking->timer->counter_address;
-	slot->acknowledge = asking->timer->driver->acknowledge;
-	slot->timer = asking->timer;
-	if (asking->timer->driver->settle) {
+	slot->counter_address = test->timer->counter_address;
+	slot->acknowledge = test->timer->driver->acknowledge;
+	slot->timer = test->timer;
+	if (test->timer->driver->settle) {
 		slot->taken = 0;
-		asking->timer->driver->settle(asking->timer);
-		asking->all->window->open();
-		asking->all->window->close();
+		test->timer->driver->settle(test->timer);
+		test->all->window->open();
+		test->all->window->close();
 	}
 	slot->taken = slot->strays = 0;
-	arming.before = tsc();
-	arming.due = asking->timer->driver->arm(asking->timer, ticks, periodic);
-	arming.after = tsc();
-	asking->gap_count = 0;
-	look_for_gap(asking, arming.before, arming.after, asking->gap_ticks);
-	return arming;
+	*arming = (struct record_interrupts){ .what = (uint16_t)what, .asked = 1, .ticks = ticks };
+	arming->armed_before = tsc();
+	arming->deadline = test->timer->driver->arm(test->timer, ticks, what == RECORD_PERIODS || what == RECORD_MASKED);
+	arming->armed_after = tsc();
+	look_for_gap(test, arming->armed_before, arming->armed_after, scale_ticks(&test->survey->scale, GAP_NS));
 }
 
-uint64_t
-asking_watch(struct asking *asking, uint64_t from, uint64_t until, uint64_t taken)
+void
+test_watch(struct timer_test *test, uint64_t from, uint64_t until, uint64_t taken)
 {
-	const struct timer_window *window = asking->all->window;
+	const struct timer_window *window = test->all->window;
 	const volatile struct timer_slot *slot = window->slot;
-	uint64_t (*tsc)(void) = asking->survey->hooks.tsc_ordered;
-	uint64_t polls = scale_ns(&asking->survey->scale, until - from) * ASKING_POLLS_PER_NS, last = from, seen = 0;
+	uint64_t (*tsc)(void) = test->survey->hooks.tsc_ordered;
+	const struct scale *scale = &test->survey->scale;
+	uint64_t gap_ticks = scale_ticks(scale, GAP_NS), entry_ticks = scale_ticks(scale, ENTRY_NS);
+	uint64_t polls = scale_ns(scale, until - from) * TEST_POLLS_PER_NS, last = from, seen = 0;
 
 	window->open();
 	while (polls-- > 0) {
 		uint64_t now = tsc();
 
 		for (; seen < slot->taken && seen < TIMER_EVENTS_MAX; seen++) {
-			look_for_gap(asking, last, slot->events[seen].tsc, asking->entry_ticks);
+			look_for_gap(test, last, slot->events[seen].tsc, entry_ticks);
 			last = slot->events[seen].tsc > last ? slot->events[seen].tsc : last;
 		}
-		look_for_gap(asking, last, now, asking->gap_ticks);
+		look_for_gap(test, last, now, gap_ticks);
 		last = now > last ? now : last;
 		if (seen >= taken || now >= until)
 			break;
-		asking->survey->hooks.pause();
+		test->survey->hooks.pause();
 	}
 	window->close();
-	return last;
+	test->arming.opened = from;
+	test->arming.closed = last;
+}
+
+/* Returns the step of the counter that times the source, in its ticks. */
+static uint64_t
+step_of(const struct timer_test *test)
+{
+	const struct timer *timer = test->timer;
+	const struct report_clock *entry = timer->clock ? report_find_clock(test->survey->report, timer->clock) : NULL;
+
+	if (!timer->counter_address && !timer->by_tsc)
+		return test->survey->tsc_resolution_ticks;
+	return entry && entry->resolution.gcd_ticks ? entry->resolution.gcd_ticks : 1;
+}
+
+/* Puts the entry of the row into the record. */
+static void
+put_facts(struct timer_test *test)
+{
+	const struct timer *timer = test->timer;
+	struct record_timer *facts = &test->facts;
+	struct text source;
+
+	facts->timer = (uint16_t)(test->row - test->survey->report->intervals);
+	facts->core = (uint32_t)test->core;
+	text_init(&source, facts->source, sizeof(facts->source));
+	text_put(&source, timer->driver->id);
+	facts->flags = (uint16_t)((facts->flags & RECORD_BY_TSC) | (test->row->periodic ? RECORD_PERIODIC : 0) |
+				  (timer->own_phase ? RECORD_OWN_PHASE : 0) |
+				  (timer->ticks_max == 1 ? RECORD_UNTIMED : 0));
+	facts->interval_ns = test->row->asked_ns;
+	facts->phase_ticks = timer->phase_ticks;
+	facts->count_mask = timer->counter_address ? timer->count_mask : 0;
+	facts->step_ticks = step_of(test);
+	record_put(&test->survey->record, RECORD_TIMER, facts, NULL, 0);
+	test->recorded = true;
+}
+
+void
+test_put(struct timer_test *test, size_t count)
+{
+	struct record_interrupts *arming = &test->arming;
+
+	if (!test->recorded)
+		put_facts(test);
+	arming->timer = test->facts.timer;
+	record_put(&test->survey->record, RECORD_INTERRUPTS, arming, test->all->items, arming->gaps + count);
 }
 
 bool
-asking_is_storm(struct asking *asking)
+test_record(struct timer_test *test)
 {
-	if (asking->all->window->slot->taken <= TIMER_EVENTS_MAX)
-		return false;
-	asking->timer->state = CLOCK_BROKEN;
-	asking->row->doubled += asking->all->window->slot->taken - 1;
-	asking_refuse(asking, CLOCK_BROKEN, "Its interrupts did not stop, so it was not tested further.");
-	return true;
+	const struct timer_slot *slot = test->all->window->slot;
+	size_t count = slot->taken <= TIMER_EVENTS_MAX ? slot->taken : 0;
+
+	for (size_t i = 0; i < count; i++)
+		test->all->items[test->arming.gaps + i] = (struct record_event){ slot->events[i].count, slot->events[i].tsc };
+	test->arming.taken = slot->taken;
+	test_put(test, count);
+	if (slot->taken <= TIMER_EVENTS_MAX)
+		return true;
+	test->timer->state = CLOCK_BROKEN;
+	test_refuse(test, CLOCK_BROKEN, "Its interrupts did not stop, so it was not tested further.");
+	return false;
 }

@@ -1,4 +1,4 @@
-/* One-shot rows: arms each shot, waits for it, and counts the result. See timer_test.h. */
+/* One-shot rows: arms each shot and waits for it. See timer_test.h. */
 #include "measure/timers/timer_test.h"
 
 /* One shot and its bound; the firmware's tick is stopped for at most 100 ms. */
@@ -6,55 +6,32 @@
 #define BOUND_NS  (20 * SURVEY_NS_PER_MS) /* after the deadline; then the interrupt counts as missing */
 
 static void
-shoot(struct asking *asking, uint64_t ticks)
+shoot(struct timer_test *test, uint64_t ticks)
 {
-	struct report_interval *row = asking->row;
-	const struct timer_slot *slot = asking->all->window->slot;
-	uint64_t bound = scale_ticks(&asking->survey->scale, row->asked_ns + BOUND_NS);
-	struct arming arming = asking_arm(asking, ticks, false);
-	bool away, expired;
-	struct lateness value;
+	const struct timer_slot *slot = test->all->window->slot;
+	uint64_t bound = scale_ticks(&test->survey->scale, test->row->asked_ns + BOUND_NS);
 
-	asking_watch(asking, arming.after, arming.after + bound, 1);
-	expired = asking->timer->driver->expired(asking->timer);
-	asking->timer->driver->disarm(asking->timer);
-	asking->all->window->open(); /* let a second interrupt of this shot come now, not with the next shot */
-	asking->all->window->close();
-	if (asking_is_storm(asking))
-		return;
-	away = asking_was_away(asking, arming.before + scale_ticks(&asking->survey->scale, row->asked_ns),
-			       slot->taken ? slot->events[0].tsc : UINT64_MAX, asking->gap_ticks);
-	if (slot->taken) {
-		value = asking_lateness(asking, &arming, ticks, &slot->events[0]);
-		if (asking->owed && value.high < 0) {
-			asking->owed--;
-			away = true;
-		}
-	}
-	row->asked++;
-	row->expected++;
-	row->excused += away;
-	asking->misses = slot->taken ? 0 : asking->misses + 1;
-	asking->owed += !slot->taken;
-	row->delivered += slot->taken != 0;
-	row->empty += !slot->taken && !away;
-	row->doubled += slot->taken > 1 && !away;
-	row->expired += !slot->taken && !away && expired;
-	if (slot->taken && !away)
-		asking->all->values[asking->count++] = value;
+	test_arm(test, RECORD_SHOT, ticks);
+	test_watch(test, test->arming.armed_after, test->arming.armed_after + bound, 1);
+	test->arming.due = test->timer->driver->expired(test->timer);
+	test->timer->driver->disarm(test->timer);
+	test->all->window->open(); /* let a second interrupt of this shot come now, not with the next shot */
+	test->all->window->close();
+	if (test_record(test))
+		test->misses = slot->taken ? 0 : test->misses + 1;
 }
 
 void
 shots_window(void *argument)
 {
-	struct asking *asking = argument;
-	uint64_t (*tsc)(void) = asking->survey->hooks.tsc_ordered;
-	uint64_t begin = tsc(), enough = scale_ticks(&asking->survey->scale, WINDOW_NS - asking->row->asked_ns);
+	struct timer_test *test = argument;
+	uint64_t (*tsc)(void) = test->survey->hooks.tsc_ordered;
+	uint64_t begin = tsc(), enough = scale_ticks(&test->survey->scale, WINDOW_NS - test->row->asked_ns);
 
-	if (!asking_begin(asking))
+	if (!test_begin(test))
 		return;
 	do {
-		asking->left--;
-		shoot(asking, asking_ticks(asking, asking->row->asked_ns));
-	} while (asking->left > 0 && asking->misses < ASKING_MISSES_MAX && tsc() - begin < enough);
+		test->left--;
+		shoot(test, test_ticks(test, test->row->asked_ns));
+	} while (test->left > 0 && test->misses < TEST_MISSES_MAX && tsc() - begin < enough);
 }

@@ -12,13 +12,13 @@
  * until the counter wraps. Returns false if every try took a quarter of a period or longer.
  */
 static bool
-arm_period(struct asking *asking, uint64_t ticks, uint64_t period, struct arming *arming)
+arm_period(struct timer_test *test, enum record_interrupts_what what, uint64_t period)
 {
 	for (unsigned tries = 0; tries < ARM_TRIES; tries++) {
-		*arming = asking_arm(asking, ticks, true);
-		if (arming->after - arming->before < period / 4)
+		test_arm(test, what, test_ticks(test, test->row->asked_ns));
+		if (test->arming.armed_after - test->arming.armed_before < period / 4)
 			return true;
-		asking->timer->driver->disarm(asking->timer);
+		test->timer->driver->disarm(test->timer);
 	}
 	return false;
 }
@@ -29,70 +29,61 @@ arm_period(struct asking *asking, uint64_t ticks, uint64_t period, struct arming
  * limit.
  */
 static bool
-lengthen(struct asking *asking)
+lengthen(struct timer_test *test)
 {
-	uint64_t ns = asking_fit_ns(asking, 2 * asking->row->asked_ns);
+	uint64_t ns = test_fit_ns(test, 2 * test->row->asked_ns);
 
-	if (asking->row->asked || asking->periods / 2 < PERIODS_MIN || asking_ticks(asking, ns) > asking->timer->ticks_max)
+	if (test->recorded || test->periods / 2 < PERIODS_MIN || test_ticks(test, ns) > test->timer->ticks_max)
 		return false;
-	asking->row->asked_ns = ns;
-	asking->periods /= 2;
+	test->row->asked_ns = ns;
+	test->periods /= 2;
 	return true;
 }
 
 void
 periods_window(void *argument)
 {
-	struct asking *asking = argument;
-	struct arming arming;
-	uint64_t ticks, period, closed;
+	struct timer_test *test = argument;
+	uint64_t period;
 
-	if (!asking_begin(asking))
+	if (!test_begin(test))
 		return;
-	ticks = asking_ticks(asking, asking->row->asked_ns);
-	period = scale_ticks(&asking->survey->scale, asking->row->asked_ns);
-	if (!arm_period(asking, ticks, period, &arming)) {
-		asking->left -= !lengthen(asking);
+	period = scale_ticks(&test->survey->scale, test->row->asked_ns);
+	if (!arm_period(test, RECORD_PERIODS, period)) {
+		if (lengthen(test))
+			return;
+		test->left--;
+		if (!test->left && !test->recorded)
+			test_explain(test, "Programming it takes more than a quarter of its period, so its ticks cannot be "
+				     "matched to deadlines.");
 		return;
 	}
-	asking->left--;
-	closed = asking_watch(asking, arming.after, arming.before + (asking->periods + 1) * period, UINT64_MAX);
-	asking->timer->driver->disarm(asking->timer);
-	if (asking_is_storm(asking))
-		return;
-	asking->row->asked += asking->periods;
-	if (asking->timer->own_phase)
-		asking_find_phase(asking, &arming, ticks);
-	slots_fold(asking, &arming, ticks, closed);
-	asking->misses = asking->all->window->slot->taken ? 0 : ASKING_MISSES_MAX;
+	test->left--;
+	test->arming.asked = (uint16_t)test->periods;
+	test_watch(test, test->arming.armed_after, test->arming.armed_before + (test->periods + 1) * period, UINT64_MAX);
+	test->timer->driver->disarm(test->timer);
+	if (test_record(test))
+		test->misses = test->all->window->slot->taken ? 0 : TEST_MISSES_MAX;
 }
 
 void
 periods_hold(void *argument)
 {
-	struct asking *asking = argument;
-	uint64_t (*tsc)(void) = asking->survey->hooks.tsc_ordered;
-	uint64_t period, ticks, polls = PERIODS_HELD * asking->row->asked_ns * ASKING_POLLS_PER_NS;
-	struct arming arming;
+	struct timer_test *test = argument;
+	uint64_t (*tsc)(void) = test->survey->hooks.tsc_ordered;
+	uint64_t polls = PERIODS_HELD * test->row->asked_ns * TEST_POLLS_PER_NS, period, begin, opened;
 
-	if (!asking_begin(asking))
+	if (!test_begin(test))
 		return;
-	period = scale_ticks(&asking->survey->scale, asking->row->asked_ns);
-	ticks = asking_ticks(asking, asking->row->asked_ns);
-	if (!arm_period(asking, ticks, period, &arming))
+	period = scale_ticks(&test->survey->scale, test->row->asked_ns);
+	if (!arm_period(test, RECORD_MASKED, period))
 		return;
 	/* Wait up to the middle of a period, wherever in its programming the first period started. */
-	uint64_t begin = arming.before + (arming.after - arming.before) / 2;
-
+	begin = test->arming.armed_before + (test->arming.armed_after - test->arming.armed_before) / 2;
 	while (tsc() - begin < PERIODS_HELD * period + period / 2 && polls-- > 0)
-		asking->survey->hooks.pause();
-	uint64_t opened = tsc();
-	uint64_t closed = asking_watch(asking, opened, opened + PERIODS_HELD * period, UINT64_MAX);
-	asking->timer->driver->disarm(asking->timer);
-	asking->row->held_ns = (uint64_t)asking_tsc_ps(asking, opened - arming.after) / ASKING_PS_PER_NS;
-	asking->row->held_delivered = asking->all->window->slot->taken;
-	if (asking->timer->own_phase)
-		asking_end_phase(asking, &arming);
-	if (!asking_is_storm(asking))
-		asking->row->policy = slots_policy(asking, &arming, ticks, opened, closed);
+		test->survey->hooks.pause();
+	opened = tsc();
+	test_watch(test, opened, opened + PERIODS_HELD * period, UINT64_MAX);
+	test->timer->driver->disarm(test->timer);
+	test_record(test);
 }

@@ -5,9 +5,6 @@
 #include "measure/timers/timer_test.h"
 
 #define PERIOD_NS   SURVEY_NS_PER_MS
-/* A longer gap means that the core was preempted; the option gap= applies to the interference report. */
-#define GAP_NS      UINT64_C(10000)
-#define ENTRY_NS    UINT64_C(250000) /* entering a handler takes tens of microseconds in an emulator */
 #define WINDOWS     10u
 #define WINDOWS_MAX 64u
 #define AWAITED_NS  (1500 * SURVEY_NS_PER_MS)
@@ -22,22 +19,21 @@ is_quick(const struct report *report)
 	return survey_pace(report) == PROFILE_QUICK;
 }
 
-/* Leaves the row without figures and with a reason. That does not count as a fault of the source. */
-static void
-say_why_not(struct asking *asking, const char *why)
+void
+test_explain(struct timer_test *test, const char *why)
 {
 	struct text reason;
 
-	asking->left = 0;
-	text_init(&reason, asking->row->reason, sizeof(asking->row->reason));
+	test->left = 0;
+	text_init(&reason, test->row->reason, sizeof(test->row->reason));
 	text_put(&reason, why);
 }
 
 void
-asking_refuse(struct asking *asking, enum clock_state state, const char *why)
+test_refuse(struct timer_test *test, enum clock_state state, const char *why)
 {
-	asking->row->state = state;
-	say_why_not(asking, why);
+	test->row->state = state;
+	test_explain(test, why);
 }
 
 /*
@@ -45,42 +41,42 @@ asking_refuse(struct asking *asking, enum clock_state state, const char *why)
  * counted.
  */
 static void
-drain(const struct asking *asking)
+drain(const struct timer_test *test)
 {
-	const struct timer_window *window = asking->all->window;
+	const struct timer_window *window = test->all->window;
 
 	window->slot->space = TIMER_EVENTS_MAX;
 	window->slot->taken = 0;
-	window->slot->acknowledge = asking->timer->driver->acknowledge;
-	window->slot->timer = asking->timer;
+	window->slot->acknowledge = test->timer->driver->acknowledge;
+	window->slot->timer = test->timer;
 	window->open();
 	window->close();
 }
 
 bool
-asking_begin(struct asking *asking)
+test_begin(struct timer_test *test)
 {
-	struct report_interval *row = asking->row;
-	struct timer *timer = asking->timer;
+	struct report_interval *row = test->row;
+	struct timer *timer = test->timer;
 
-	timer->driver->take(timer, asking->all->window->vector);
-	drain(asking);
-	if (asking_know_tick(asking) && asking_ticks(asking, row->asked_ns) <= timer->ticks_max)
+	timer->driver->take(timer, test->all->window->vector);
+	drain(test);
+	if (test_know_tick(test) && test_ticks(test, row->asked_ns) <= timer->ticks_max)
 		return true;
-	say_why_not(asking, "It can't be programmed for so long.");
+	test_explain(test, "It can't be programmed for so long.");
 	return false;
 }
 
 static void
 give_back(void *argument)
 {
-	struct asking *asking = argument;
+	struct timer_test *test = argument;
 
-	asking->timer->driver->give_back(asking->timer);
+	test->timer->driver->give_back(test->timer);
 }
 
 struct there { /* one window, run as a job of another core */
-	const struct asking *asking;
+	struct timer_test *test;
 	void (*work)(void *argument);
 	const char *why;
 };
@@ -91,48 +87,48 @@ play_there(void *argument, size_t core)
 	struct there *there = argument;
 
 	(void)core;
-	there->why = there->asking->all->window->play_there(there->work, give_back, (void *)there->asking);
+	there->why = there->test->all->window->play_there(there->work, give_back, there->test);
 }
 
 /* Returns NULL, or why the window was not run to its end. */
 static const char *
-play(struct asking *asking, void (*work)(void *argument))
+play(struct timer_test *test, void (*work)(void *argument))
 {
-	const struct smp *smp = asking->survey->smp;
-	struct there there = { asking, work, NULL };
+	const struct smp *smp = test->survey->smp;
+	struct there there = { test, work, NULL };
 
-	if (asking->core == 0)
-		return asking->all->window->play(work, give_back, asking);
-	if (!smp->run(smp->context, asking->core, play_there, &there, THERE_NS))
+	if (test->core == 0)
+		return test->all->window->play(work, give_back, test);
+	if (!smp->run(smp->context, test->core, play_there, &there, THERE_NS))
 		return "The core did not come back from it in time.";
 	return there.why;
 }
 
 static void
-ask(struct asking *asking, void (*work)(void *argument))
+ask(struct timer_test *test, void (*work)(void *argument))
 {
-	bool awaited = asking->timer->driver->kind == TIMER_AWAITED;
+	bool awaited = test->timer->driver->kind == TIMER_AWAITED;
 
-	for (unsigned i = 0; i < WINDOWS_MAX && asking->left > 0 && asking->misses < ASKING_MISSES_MAX; i++) {
+	for (unsigned i = 0; i < WINDOWS_MAX && test->left > 0 && test->misses < TEST_MISSES_MAX; i++) {
 		const char *why;
 
-		if (survey_end_if_due(asking->survey) || (awaited && !awaited_approach(asking)))
+		if (survey_end_if_due(test->survey) || (awaited && !awaited_approach(test)))
 			return;
-		why = play(asking, work);
+		why = play(test, work);
 		if (why) {
-			asking_refuse(asking, CLOCK_DISABLED, why);
+			test_refuse(test, CLOCK_DISABLED, why);
 			return;
 		}
 	}
-	if (asking->tick.value == 0)
-		asking_refuse(asking, CLOCK_STUCK, "Its counter does not count down.");
+	if (test->tick.value == 0)
+		test_refuse(test, CLOCK_STUCK, "Its counter does not count down.");
 }
 
 static struct report_interval *
-add_row(const struct asking *asking, bool periodic, uint64_t asked_ns)
+add_row(const struct timer_test *test, bool periodic, uint64_t asked_ns)
 {
-	struct report *report = asking->survey->report;
-	const struct timer *timer = asking->timer;
+	struct report *report = test->survey->report;
+	const struct timer *timer = test->timer;
 	struct report_interval *row = &report->intervals[report->interval_count];
 
 	if (report->interval_count == REPORT_INTERVALS_MAX)
@@ -140,24 +136,24 @@ add_row(const struct asking *asking, bool periodic, uint64_t asked_ns)
 	report->interval_count++;
 	*row = (struct report_interval){
 		.source = timer->driver->id, .periodic = periodic, .state = timer->state, .asked_ns = asked_ns,
-		.core = report->cores[asking->core].apic_id, .route_kind = timer->route.kind, .pin = timer->route.pin,
+		.core = report->cores[test->core].apic_id, .route_kind = timer->route.kind, .pin = timer->route.pin,
 	};
 	__builtin_memcpy(row->reason, timer->reason, sizeof(row->reason));
 	return row;
 }
 
 uint64_t
-asking_fit_ns(struct asking *asking, uint64_t ns)
+test_fit_ns(struct timer_test *test, uint64_t ns)
 {
-	const struct timer *timer = asking->timer;
+	const struct timer *timer = test->timer;
 	uint64_t ticks = timer->ticks_max;
 
 	if (timer->state != CLOCK_PRESENT || (!timer->driver->fit && timer->driver->kind != TIMER_AWAITED) ||
-	    !asking_know_tick(asking))
+	    !test_know_tick(test))
 		return ns;
 	if (timer->driver->fit)
-		ticks = timer->driver->fit(timer, asking_ticks(asking, ns));
-	return scale_mul_div_nearest(ticks, asking->tick.value, NS_AS);
+		ticks = timer->driver->fit(timer, test_ticks(test, ns));
+	return scale_mul_div_nearest(ticks, test->tick.value, NS_AS);
 }
 
 struct plan {
@@ -165,78 +161,41 @@ struct plan {
 	size_t count;
 };
 
-static void
-say_never_due(struct asking *asking)
-{
-	const struct report_interval *row = asking->row;
-
-	if (row->state == CLOCK_PRESENT && row->asked && !row->delivered && !row->expired && !row->periodic)
-		asking_refuse(asking, CLOCK_STUCK, "No interrupt came, and by its own status none was due.");
-}
-
-static void
-say_never_programmed(struct asking *asking)
-{
-	const struct report_interval *row = asking->row;
-
-	if (row->state == CLOCK_PRESENT && row->periodic && !row->asked && !asking->left && !row->reason[0])
-		say_why_not(asking, "Programming it takes more than a quarter of its period, so its ticks cannot be matched to "
-			    "deadlines.");
-}
-
-static void
-say_scattered(struct asking *asking)
-{
-	struct report_interval *row = asking->row;
-
-	if (!row->periodic || !lateness_is_scattered(row, asking->all->values, asking->count))
-		return;
-	row->scattered = true;
-	row->early = row->empty = row->losses = row->doubled = 0;
-	row->excused = row->expected;
-	row->lateness = (struct report_lateness){ .count = 0 };
-	say_why_not(asking, "Its ticks are spread over their periods, so none can be matched to its deadline.");
-}
-
 /*
  * Returns true if the row also gets a window with masked interrupts: for main sources of the boot core, unless
  * that many periods take longer than a window.
  */
 static bool
-is_held(const struct asking *asking)
+is_held(const struct timer_test *test)
 {
-	return asking->row->state == CLOCK_PRESENT && asking->row->asked && asking->misses < ASKING_MISSES_MAX &&
-	       asking->core == 0 && !asking->timer->driver->secondary && asking->periods >= 2 * PERIODS_HELD;
+	return test->row->state == CLOCK_PRESENT && test->recorded && test->misses < TEST_MISSES_MAX &&
+	       test->core == 0 && !test->timer->driver->secondary && test->periods >= 2 * PERIODS_HELD;
 }
 
 /* Measures one row: the one-shots of PLAN, or as many windows of periods. */
 static void
-measure(struct asking *asking, const struct plan *plan, bool periodic)
+measure(struct timer_test *test, const struct plan *plan, bool periodic)
 {
-	enum timer_kind kind = asking->timer->driver->kind;
+	enum timer_kind kind = test->timer->driver->kind;
 
-	asking->row = add_row(asking, periodic, asking_fit_ns(asking, plan->ns));
-	if (!asking->row || asking->timer->state != CLOCK_PRESENT)
+	test->row = add_row(test, periodic, test_fit_ns(test, plan->ns));
+	if (!test->row || test->timer->state != CLOCK_PRESENT)
 		return;
-	asking->left = plan->count;
-	asking->periods = PERIODS_A_WINDOW;
-	asking->count = 0;
-	asking->misses = 0;
-	asking->row->vector = kind == TIMER_POLLED ? 0 : asking->all->window->vector;
+	test->left = plan->count;
+	test->periods = PERIODS_A_WINDOW;
+	test->misses = 0;
+	test->recorded = false;
+	test->row->vector = kind == TIMER_POLLED ? 0 : test->all->window->vector;
 	if (kind == TIMER_POLLED)
-		awaited_poll(asking);
+		awaited_poll(test);
 	else
-		ask(asking, periodic ? periods_window : kind == TIMER_AWAITED ? awaited_window : shots_window);
-	lateness_fold(asking->row, asking->all->values, asking->count);
-	say_never_due(asking);
-	say_never_programmed(asking);
-	say_scattered(asking);
-	if (periodic && is_held(asking))
-		play(asking, periods_hold);
+		ask(test, periodic ? periods_window : kind == TIMER_AWAITED ? awaited_window : shots_window);
+	if (periodic && is_held(test))
+		play(test, periods_hold);
 }
 
 static const struct plan *
-shots_of(const struct asking *asking)
+shots_of(const struct timer_test *test)
 {
 	static const struct plan few[] = { { 100000, 100 }, { 0, 0 } }, none[] = { { 0, 0 } },
 				 at_once[] = { { 0, 200 }, { 0, 0 } }, awaited[] = { { 0, 1 }, { 0, 0 } },
@@ -244,7 +203,7 @@ shots_of(const struct asking *asking)
 					 { 20000, 200 }, { 100000, 200 }, { 1000000, 200 }, { 10000000, 20 }, { 0, 0 }
 				 };
 
-	switch (asking->timer->driver->kind) {
+	switch (test->timer->driver->kind) {
 	case TIMER_RATES:
 		return none;
 	case TIMER_AWAITED:
@@ -253,7 +212,7 @@ shots_of(const struct asking *asking)
 	case TIMER_AT_ONCE:
 		return at_once;
 	default:
-		return asking->core || asking->timer->driver->secondary || is_quick(asking->survey->report) ? few : all;
+		return test->core || test->timer->driver->secondary || is_quick(test->survey->report) ? few : all;
 	}
 }
 
@@ -263,21 +222,19 @@ measure_source(struct survey *survey, struct survey_timers *all, struct timer *t
 	const struct report *report = survey->report;
 	bool few = core || timer->driver->secondary || is_quick(report);
 	const struct plan windows = { PERIOD_NS, few ? 1 : WINDOWS };
-	struct asking asking = {
+	struct timer_test test = {
 		.survey = survey, .all = all, .timer = timer, .core = core,
-		.gap_ticks = scale_ticks(&survey->scale, GAP_NS),
 	};
 
-	asking.entry_ticks = scale_ticks(&survey->scale, ENTRY_NS);
-	for (const struct plan *plan = shots_of(&asking); plan->count; plan++) {
-		measure(&asking, plan, false);
+	for (const struct plan *plan = shots_of(&test); plan->count; plan++) {
+		measure(&test, plan, false);
 		if (timer->state != CLOCK_PRESENT)
 			return; /* one row is enough to report the state */
 	}
-	if (timer->driver->arm_over && core == 0 && !timer->driver->secondary && asking.misses < ASKING_MISSES_MAX)
-		play(&asking, stale_window);
+	if (timer->driver->arm_over && core == 0 && !timer->driver->secondary && test.misses < TEST_MISSES_MAX)
+		play(&test, expired_window);
 	if (timer->driver->periodic && !timer->no_periods && (core == 0 || report->core_count <= CORES_PERIODS))
-		measure(&asking, &windows, true);
+		measure(&test, &windows, true);
 }
 
 static bool
@@ -295,13 +252,13 @@ static uint64_t
 expected_ns(struct survey *survey, const struct timer_driver *driver)
 {
 	struct timer timer = { .driver = driver };
-	const struct asking asking = { .survey = survey, .timer = &timer };
+	const struct timer_test test = { .survey = survey, .timer = &timer };
 	bool few = driver->secondary || is_quick(survey->report);
 	uint64_t ns = driver->periodic ? PERIODS_A_WINDOW * PERIOD_NS * (few ? 1 : WINDOWS) : 0;
 
 	if (driver->kind == TIMER_AWAITED || driver->kind == TIMER_POLLED)
 		return AWAITED_NS;
-	for (const struct plan *plan = shots_of(&asking); plan->count; plan++)
+	for (const struct plan *plan = shots_of(&test); plan->count; plan++)
 		ns += plan->ns * plan->count;
 	return ns;
 }

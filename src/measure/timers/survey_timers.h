@@ -4,26 +4,16 @@
 
 #include "clock/timer.h"
 #include "measure/survey.h"
-#include "measure/timers/lateness.h"
 
 #define SURVEY_TIMERS_MAX 24
-
-#define SURVEY_AWAY_MAX 512
-
-struct survey_away { /* the core was preempted between these two readings of the TSC */
-	uint64_t from, to;
-};
 
 struct survey_timers {
 	const struct timer_window *window;
 	const struct timer_driver *const *drivers; /* ends with NULL */
 	const struct platform *platform;
 	struct timer timers[SURVEY_TIMERS_MAX];
-	struct lateness values[TIMER_EVENTS_MAX];
-	uint8_t slots[TIMER_EVENTS_MAX];
-	/* Lateness of a window's ticks by slot, in ps: see lateness_rate(). */
-	int64_t residuals[TIMER_EVENTS_MAX];
-	struct survey_away gaps[SURVEY_AWAY_MAX];
+	/* The gaps of the latest arming, then its interrupts. */
+	struct record_event items[RECORD_AWAY_MAX + TIMER_EVENTS_MAX];
 };
 
 /*

@@ -26,7 +26,7 @@ begin(void **state)
 		cores[i].apic_id = ID_OF(i);
 	record_begin(&record, bytes, sizeof(bytes));
 	record_put(&record, RECORD_RUN, &(struct record_run){ .start_tsc = START_TSC }, NULL, 0);
-	record_put(&record, RECORD_SCALE, &(struct record_scale){ 2000000000, 1 }, NULL, 0);
+	record_put(&record, RECORD_SCALE, &(struct record_scale){ .hz_num = 2000000000, .hz_den = 1 }, NULL, 0);
 	return 0;
 }
 
@@ -118,7 +118,7 @@ TEST(a_gap_is_shown_with_its_time_in_the_run_and_its_core)
 TEST(ticks_are_ns_by_the_rate_that_was_known_then)
 {
 	put_watch(0, 100, 15, 1, 50000);
-	record_put(&record, RECORD_SCALE, &(struct record_scale){ 1000000000, 1 }, NULL, 0);
+	record_put(&record, RECORD_SCALE, &(struct record_scale){ .hz_num = 1000000000, .hz_den = 1 }, NULL, 0);
 	put_watch(1, 100, 15, 1, 50000);
 	analyse();
 	assert_int_equal(cores[0].observed_ns, 100000000);

@@ -5,6 +5,7 @@
 #include "test.h"
 #include "bench.h"
 #include "sim.h"
+#include "analysis/analysis.h"
 #include "measure/timers/survey_timers.h"
 
 #define TSC_MICROHZ UINT64_C(1000000000000000)
@@ -16,10 +17,9 @@
 static struct {
 	bool has_counter, well;
 	/* Its faults: */
-	unsigned drop_every, double_every;
-	int64_t late_ps, later_ps[3]; /* besides LATE_PS; each third one so much more */
-	bool storms, keeps, delays; /* fires at each poll, reinjects masked ticks, continues a period after them */
-	int64_t fast_ppm;      /* error of its periods */
+	unsigned drop_every;
+	int64_t late_ps; /* besides LATE_PS */
+	bool storms;     /* fires at each poll */
 	uint64_t arming_ps; /* additional time to arm a periodic timer */
 	bool leaves; /* each shot leaves an interrupt that comes when the next shot is armed */
 	unsigned away_armed;         /* so often the core is away until it is due, before it disarms it */
@@ -57,12 +57,10 @@ fire(void)
 	if (source.drop_every && source.delivered % source.drop_every == 0)
 		return;
 	if (!source.open) {
-		source.pending = source.keeps ? source.pending + 1 : 1;
+		source.pending = 1;
 		return;
 	}
 	record();
-	if (source.double_every && source.delivered % source.double_every == 0)
-		record();
 }
 
 static void
@@ -73,18 +71,14 @@ let_time_go_on(void)
 		sim_advance_ps(source.stall_ps);
 		source.stall_ps = 0;
 	}
-	for (; source.open && source.pending > 0; source.pending--) {
-		if (source.delays)
-			source.due_ps = sim.now_ps + source.period_ps;
+	for (; source.open && source.pending > 0; source.pending--)
 		record();
-	}
 	if (source.storms && source.open && source.armed)
 		record();
-	while (source.armed &&
-	       (int64_t)sim.now_ps >= (int64_t)source.due_ps + source.late_ps + source.later_ps[source.delivered % 3]) {
+	while (source.armed && (int64_t)sim.now_ps >= (int64_t)source.due_ps + source.late_ps) {
 		source.armed = source.periodic;
 		source.last_due_ps = source.due_ps;
-		source.due_ps += (uint64_t)((int64_t)source.period_ps * (1000000 - source.fast_ppm) / 1000000);
+		source.due_ps += source.period_ps;
 		fire();
 	}
 }
@@ -238,6 +232,18 @@ close_interrupts(void)
 
 static struct bench *bench;
 
+/* Begins a run, and gives it the exact rate of the TSC. */
+static void
+prepare(void)
+{
+	struct survey *survey = &bench->run.survey;
+	const struct record_scale exact = { TSC_MICROHZ, 1000000, TSC_MICROHZ, TSC_MICROHZ };
+
+	survey_prepare(survey);
+	scale_init(&survey->scale, (struct rate){ exact.hz_num, exact.hz_den });
+	record_put(&survey->record, RECORD_SCALE, &exact, NULL, 0);
+}
+
 static int
 begin(void **state)
 {
@@ -251,9 +257,7 @@ begin(void **state)
 	bench = bench_new();
 	bench_open(bench, 1);
 	bench->run.survey.hooks.pause = let_time_go_on;
-	survey_prepare(&bench->run.survey);
-	bench->run.survey.tsc = (struct rate_interval){ true, TSC_MICROHZ, TSC_MICROHZ, TSC_MICROHZ };
-	scale_init(&bench->run.survey.scale, (struct rate){ TSC_MICROHZ, 1000000 });
+	prepare();
 	return 0;
 }
 
@@ -268,20 +272,32 @@ end(void **state)
 
 TEST_FIXTURE(begin, end);
 
-/* The two rows of a quick run: shots, then periods. */
+/* Tests DRIVER in windows that PLAYS runs. Returns the rows: shots, then periods. */
 static const struct report_interval *
-asked(const char *(*window)(void (*work)(void *argument), void (*after)(void *argument), void *argument))
+tested(const struct timer_driver *driver,
+       const char *(*plays)(void (*work)(void *argument), void (*after)(void *argument), void *argument))
 {
-	static const struct timer_driver *const drivers_here[] = { &made_up, NULL };
-	struct timer_window here = { &slot, 0xe0, window, NULL, NULL, open_interrupts, close_interrupts };
+	const struct timer_driver *const drivers_here[] = { driver, NULL };
+	struct timer_window here = { &slot, 0xe0, plays, NULL, NULL, open_interrupts, close_interrupts };
 	struct survey_timers *timers = &bench->run.timers;
+	const struct record *record = &bench->run.survey.record;
 
 	timers->window = &here;
 	timers->drivers = drivers_here;
 	timers->platform = &bench->platform;
 	survey_timers(&bench->run.survey, timers);
-	assert_true(longest_window_ps < 100 * SIM_PS_PER_MS);
+	assert_int_equal(record->dropped, 0);
+	analysis_timers(record->bytes, record->length, &bench->run.report);
 	return bench->run.report.intervals;
+}
+
+static const struct report_interval *
+asked(const char *(*window)(void (*work)(void *argument), void (*after)(void *argument), void *argument))
+{
+	const struct report_interval *rows = tested(&made_up, window);
+
+	assert_true(longest_window_ps < 100 * SIM_PS_PER_MS);
+	return rows;
 }
 
 static void
@@ -349,27 +365,13 @@ TEST(and_where_the_tsc_counts_in_steps_its_error_is_no_less_than_one)
 	const struct report_interval *rows;
 
 	sim.tsc.counter.step_ticks = 500;
-	survey_prepare(&bench->run.survey);
-	bench->run.survey.tsc = (struct rate_interval){ true, TSC_MICROHZ, TSC_MICROHZ, TSC_MICROHZ };
-	scale_init(&bench->run.survey.scale, (struct rate){ TSC_MICROHZ, 1000000 });
+	prepare();
 	rows = asked(play);
 	for (size_t i = 0; i < 2; i++) {
 		assert_int_equal(rows[i].lateness.count, i ? 80 : 100);
 		assert_true(rows[i].lateness.error_ns >= 499);
 	}
 	assert_true(rows[0].lateness.min_ns + (int64_t)rows[0].lateness.error_ns >= 500);
-}
-
-TEST(what_it_drops_is_empty_whether_shot_or_period)
-{
-	const struct report_interval *rows;
-
-	source.has_counter = true;
-	source.drop_every = 10;
-	rows = asked(play);
-	assert_counts(&rows[0], 90, 10, 0, 0, 0);
-	assert_int_equal(rows[0].expired, 10);
-	assert_counts(&rows[1], 72, 8, 0, 0, 0);
 }
 
 /* gap= concerns only the report of interference. A user who sets a long gap must not get findings on timers. */
@@ -388,45 +390,15 @@ TEST(a_core_that_was_away_excuses_what_was_due_whatever_length_of_gap_was_asked_
 	assert_true(rows[0].lateness.max_ns < 2000);
 }
 
-TEST(what_it_does_twice_is_doubled)
-{
-	const struct report_interval *rows;
-
-	source.has_counter = true;
-	source.double_every = 8;
-	rows = asked(play);
-	assert_int_equal(rows[1].doubled, 10);
-	assert_int_equal(rows[1].empty, 0);
-	assert_int_equal(rows[1].delivered, 90);
-}
-
-TEST(what_comes_before_its_deadline_is_early)
-{
-	const struct report_interval *rows;
-
-	source.has_counter = true;
-	source.late_ps = -3 * (int64_t)SIM_PS_PER_US;
-	rows = asked(play);
-	assert_counts(&rows[0], 100, 0, 100, 0, 0);
-	assert_true(rows[0].lateness.p50_ns < -1500 && rows[0].lateness.p50_ns > -3000);
-	assert_counts(&rows[1], 80, 0, 80, 0, 0);
-}
-
 TEST(what_is_left_of_one_shot_is_not_early_for_the_next_where_it_can_be_settled)
 {
 	for (int settles = 0; settles < 2; settles++) {
 		struct timer_driver leaving = made_up;
-		const struct timer_driver *const drivers_here[] = { &leaving, NULL };
-		struct timer_window here = { &slot, 0xe0, play, NULL, NULL, open_interrupts, close_interrupts };
-		struct survey_timers *timers = &bench->run.timers;
-		const struct report_interval *row = bench->run.report.intervals;
+		const struct report_interval *row;
 
 		source.has_counter = source.leaves = true;
 		leaving.settle = settles ? settle_source : NULL;
-		timers->window = &here;
-		timers->drivers = drivers_here;
-		timers->platform = &bench->platform;
-		survey_timers(&bench->run.survey, timers);
+		row = tested(&leaving, play);
 		assert_int_equal(row->delivered, 100);
 		assert_int_equal(row->early, settles ? 0 : 99);
 		if (!settles) {
@@ -434,19 +406,6 @@ TEST(what_is_left_of_one_shot_is_not_early_for_the_next_where_it_can_be_settled)
 			begin(state);
 		}
 	}
-}
-
-TEST(two_interrupts_of_a_shot_while_which_the_core_was_away_are_excused)
-{
-	const struct report_interval *rows;
-
-	source.has_counter = true;
-	source.double_every = 1;
-	source.stall_at = 5;
-	source.stall_ps = 5 * SIM_PS_PER_MS;
-	rows = asked(play);
-	assert_int_equal(rows[0].excused, 1);
-	assert_int_equal(rows[0].doubled, 99);
 }
 
 static uint64_t
@@ -463,20 +422,15 @@ arm_slowly(struct timer *timer, uint64_t ticks, bool periodic)
 static const struct report_interval *
 asked_slowly(uint64_t arming_ps)
 {
+	const struct report_interval *rows;
 	struct timer_driver slow = made_up;
-	const struct timer_driver *const drivers_here[] = { &slow, NULL };
-	struct timer_window here = { &slot, 0xe0, play, NULL, NULL, open_interrupts, close_interrupts };
-	struct survey_timers *timers = &bench->run.timers;
 
 	source.has_counter = true;
 	source.arming_ps = arming_ps;
 	slow.arm = arm_slowly;
-	timers->window = &here;
-	timers->drivers = drivers_here;
-	timers->platform = &bench->platform;
-	survey_timers(&bench->run.survey, timers);
+	rows = tested(&slow, play);
 	assert_true(longest_window_ps < 100 * SIM_PS_PER_MS);
-	return bench->run.report.intervals;
+	return rows;
 }
 
 /* The ticks after 20 masked ones are tested only if both fit into a window. */
@@ -519,40 +473,6 @@ TEST(periods_that_take_too_long_to_be_programmed_are_a_row_with_a_sentence)
 			    "Programming it takes more than a quarter of its period, so its ticks cannot be matched to deadlines.");
 }
 
-/* All ticks except the first are so late that they are nearer to the next deadline. */
-TEST(what_comes_late_is_not_early_for_the_next_deadline)
-{
-	const struct report_interval *rows;
-
-	source.has_counter = true;
-	source.late_ps = 900 * (int64_t)SIM_PS_PER_US;
-	rows = asked(play);
-	assert_int_equal(rows[0].early, 0);
-	assert_int_equal(rows[1].early, 0);
-	assert_int_equal(rows[1].empty, 0);
-	assert_true(rows[0].lateness.min_ns >= 900000);
-	assert_true(rows[1].lateness.min_ns >= 900000);
-}
-
-/* The lateness varies around a period, so the order of the ticks does not show their deadlines. */
-TEST(of_ticks_all_over_their_periods_no_lateness_is_told)
-{
-	const struct report_interval *rows;
-
-	source.has_counter = true;
-	source.later_ps[0] = 1100 * (int64_t)SIM_PS_PER_US;
-	source.later_ps[1] = 800 * (int64_t)SIM_PS_PER_US;
-	source.later_ps[2] = 600 * (int64_t)SIM_PS_PER_US;
-	rows = asked(play);
-	assert_true(rows[1].scattered && rows[1].expected == 80);
-	assert_counts(&rows[1], rows[1].delivered, 0, 0, 0, 80);
-	assert_int_equal(rows[1].lateness.count, 0);
-	assert_int_equal(rows[1].state, CLOCK_PRESENT);
-	assert_string_equal(rows[1].reason,
-			    "Its ticks are spread over their periods, so none can be matched to its deadline.");
-	assert_true(rows[0].lateness.max_ns >= 1100000 && !rows[0].scattered);
-}
-
 TEST(a_source_that_never_fires_is_given_up_after_three_shots)
 {
 	const struct report_interval *rows;
@@ -593,18 +513,12 @@ TEST(a_source_whose_step_is_waited_for_ends_with_its_bound_and_with_the_tsc)
 	awaited.open = open_awaited;
 	awaited.left = left_for_ever;
 	for (int stops = 0; stops < 2; stops++) {
-		const struct timer_driver *const drivers_here[] = { &awaited, NULL };
-		const struct report_interval *row = bench->run.report.intervals;
-		struct timer_window here = { &slot, 0xe0, play, NULL, NULL, open_interrupts, close_interrupts };
-		struct survey_timers *timers = &bench->run.timers;
+		const struct report_interval *row;
 		uint64_t begin_ps = sim.now_ps;
 
-		timers->window = &here;
-		timers->drivers = drivers_here;
-		timers->platform = &bench->platform;
 		if (stops)
 			sim.tsc.counter.stuck_at_ps = sim.now_ps + SIM_PS_PER_MS;
-		survey_timers(&bench->run.survey, timers);
+		row = tested(&awaited, play);
 		assert_int_equal(bench->run.report.incomplete, stops);
 		if (stops) {
 			assert_true(sim.now_ps - begin_ps < 20 * SIM_PS_PER_MS);
@@ -621,20 +535,15 @@ TEST(a_source_whose_step_is_waited_for_ends_with_its_bound_and_with_the_tsc)
 TEST(a_deadline_that_was_over_before_it_was_disarmed_is_no_try)
 {
 	struct timer_driver enabled = made_up;
-	const struct timer_driver *const drivers_here[] = { &enabled, NULL };
-	struct timer_window here = { &slot, 0xe0, play, NULL, NULL, open_interrupts, close_interrupts };
-	struct survey_timers *timers = &bench->run.timers;
+	const struct report_interval *row;
 
 	source.has_counter = true;
 	source.away_armed = 3;
 	enabled.arm_over = enable_source;
-	timers->window = &here;
-	timers->drivers = drivers_here;
-	timers->platform = &bench->platform;
-	survey_timers(&bench->run.survey, timers);
+	row = tested(&enabled, play);
 	assert_int_equal(source.away_armed, 0);
-	assert_int_equal(bench->run.report.intervals[0].over, 4);
-	assert_int_equal(bench->run.report.intervals[0].stale, 0);
+	assert_int_equal(row->over, 4);
+	assert_int_equal(row->stale, 0);
 }
 
 TEST(a_storm_ends_and_its_source_is_not_asked_on)
@@ -648,149 +557,6 @@ TEST(a_storm_ends_and_its_source_is_not_asked_on)
 	assert_int_equal(rows[0].early, 100);
 	assert_int_equal(rows[1].state, CLOCK_BROKEN);
 	assert_string_equal(rows[1].reason, "Its interrupts did not stop, so it was not tested further.");
-}
-
-TEST(what_it_keeps_while_interrupts_are_masked_comes_afterwards)
-{
-	const struct report_interval *rows;
-
-	source.has_counter = true;
-	source.keeps = true;
-	rows = asked(play);
-	assert_int_equal(rows[1].held_delivered, 40);
-	assert_int_equal(rows[1].policy, REPORT_POLICY_CATCH_UP);
-}
-
-/* The stall comes behind 100 shots, 80 periods and the 20 that are masked. */
-TEST(what_is_made_up_for_is_told_though_the_core_was_away_meanwhile)
-{
-	for (int keeps = 0; keeps < 2; keeps++) {
-		const struct report_interval *rows;
-
-		source.has_counter = true;
-		source.keeps = keeps;
-		source.stall_at = 205;
-		source.stall_ps = 3 * SIM_PS_PER_MS;
-		rows = asked(play);
-		assert_int_equal(source.stall_ps, 0);
-		assert_int_equal(rows[1].policy, keeps ? REPORT_POLICY_CATCH_UP : REPORT_POLICY_UNKNOWN);
-		if (!keeps) {
-			end(state);
-			begin(state);
-		}
-	}
-}
-
-TEST(what_goes_on_a_period_behind_the_mask_is_a_delay)
-{
-	const struct report_interval *rows;
-
-	source.has_counter = true;
-	source.delays = true;
-	rows = asked(play);
-	assert_counts(&rows[1], 80, 0, 0, 0, 0);
-	assert_int_equal(rows[1].policy, REPORT_POLICY_DELAY);
-}
-
-/* Against the TSC, whatever its counter says. */
-TEST(a_period_that_is_off_shows_within_its_error)
-{
-	static const int64_t ppm[] = { 700, -1500 };
-
-	for (size_t i = 0; i < 2; i++) {
-		int64_t ppb = ppm[i] * 1000000000 / (1000000 - ppm[i]);
-		const struct interval_ppb *rate;
-
-		source.has_counter = true;
-		source.fast_ppm = ppm[i];
-		rate = &asked(play)[2 * i + 1].rate;
-		assert_true(rate->known);
-		assert_true(rate->low <= ppb && ppb <= rate->high);
-		assert_true(rate->high - rate->low < 100000);
-	}
-}
-
-/* A tick that is late by more than a period comes in the next period, and is neither lost nor doubled. */
-TEST(a_tick_that_comes_beside_the_next_is_late)
-{
-	uint8_t taken[4] = { 1, 0, 0, 0 };
-	struct slots slots = { SIM_PS_PER_MS, 4, taken };
-
-	assert_int_equal(slots_place(&slots, 2, false, 1), 2);
-	taken[2] = 1;
-	assert_int_equal(slots_place(&slots, 2, false, 2), 1);
-	taken[1] = 1;
-	assert_int_equal(slots_place(&slots, 2, false, 3), 2);
-	assert_int_equal(slots_place(&slots, 3, false, 1), SIZE_MAX);
-}
-
-/* A source makes up for two slots at once, just before the deadline of the third: each is late for one of the two. */
-TEST(ticks_that_are_made_up_for_are_not_early)
-{
-	uint8_t taken[5] = { 1, 0, 0, 0, 0 };
-	struct slots slots = { SIM_PS_PER_MS, 5, taken };
-
-	assert_int_equal(slots_place(&slots, 3, true, 1), 2);
-	taken[2] = 1;
-	assert_int_equal(slots_place(&slots, 3, true, 2), 1);
-	taken[1] = 1;
-	assert_int_equal(slots_place(&slots, 3, true, 1), 3);
-	taken[1] = 0;
-	taken[3] = 1; /* the last of three ticks, which came after that deadline */
-	assert_int_equal(slots_place(&slots, 3, false, 2), 1);
-}
-
-/* Half of the ticks come up to 50 us late; one third does so as a whole. */
-TEST(a_rate_is_as_uncertain_as_its_ticks_are_uneven)
-{
-	int64_t residuals[81];
-	struct interval_ppb even, uneven, bent;
-
-	for (size_t k = 0; k < 81; k++)
-		residuals[k] = 1000000;
-	even = lateness_rate(residuals, 81, SIM_PS_PER_MS);
-	for (size_t k = 0; k < 81; k++)
-		residuals[k] += k % 2 ? 50000000 - (int64_t)(k % 7) * 3000000 : 0;
-	uneven = lateness_rate(residuals, 81, SIM_PS_PER_MS);
-	for (size_t k = 0; k < 81; k++)
-		residuals[k] = k < 27 ? 0 : 50000000;
-	bent = lateness_rate(residuals, 81, SIM_PS_PER_MS);
-	assert_true(even.known && even.value == 0 && even.high - even.low < 1000);
-	assert_true(uneven.low <= 0 && uneven.high >= 0);
-	assert_true(bent.low <= 0 && bent.high >= 0);
-	residuals[0] = 0;
-	for (size_t k = 1; k < 81; k++)
-		residuals[k] = INT64_MAX;
-	assert_false(lateness_rate(residuals, 81, SIM_PS_PER_MS).known);
-}
-
-/* Periods that are 1.25 % longer give 1 / 1.0125 ticks, 12,346 ppm fewer. Shorter ones give 12,658 ppm more. */
-TEST(a_rate_is_of_ticks_and_not_of_their_periods)
-{
-	const int64_t part_ps = SIM_PS_PER_MS / 80;
-	int64_t residuals[81];
-	struct interval_ppb rate;
-
-	for (int sign = -1; sign <= 1; sign += 2) {
-		for (int64_t k = 0; k < 81; k++)
-			residuals[k] = sign * part_ps * k;
-		rate = lateness_rate(residuals, 81, SIM_PS_PER_MS);
-		assert_true(rate.low <= (sign < 0 ? 12658228 : -12345679));
-		assert_true(rate.high >= (sign < 0 ? 12658227 : -12345680));
-		assert_true(rate.high - rate.low < 1000);
-	}
-}
-
-TEST(of_two_windows_that_differ_the_rate_touches_both)
-{
-	struct interval_ppb a = { true, 600000, 590000, 610000 }, b = { true, 0, -50000, 50000 }, none = { .known = false };
-	struct interval_ppb joined = lateness_join(a, b);
-
-	assert_int_equal(joined.low, 50000);
-	assert_int_equal(joined.high, 610000);
-	assert_int_equal(lateness_join(b, a).low, 50000);
-	assert_int_equal(lateness_join(none, b).high, 50000);
-	assert_int_equal(lateness_join(b, none).high, 50000);
 }
 
 /* The gap lasts five periods, and only one interrupt was pending. */

@@ -1,5 +1,5 @@
-/* Lateness of interrupts: percentiles, slots of a periodic source, and its rate. See lateness.h. */
-#include "measure/timers/lateness.h"
+/* Lateness of interrupts: percentiles, and the rate of a periodic source. See lateness.h. */
+#include "analysis/lateness.h"
 
 #include "base/scale.h"
 
@@ -13,33 +13,17 @@ middle(const struct lateness *value)
 	return value->low + (value->high - value->low) / 2;
 }
 
-static void
-sift(struct lateness *values, size_t root, size_t count)
-{
-	for (size_t child; (child = 2 * root + 1) < count; root = child) {
-		struct lateness swap = values[root];
-
-		if (child + 1 < count && middle(&values[child + 1]) > middle(&values[child]))
-			child++;
-		if (middle(&swap) >= middle(&values[child]))
-			return;
-		values[root] = values[child];
-		values[child] = swap;
-	}
-}
-
-/* Heap sort, because no input order makes it slow. */
+/* Insertion sort: a row has at most about a thousand values. */
 static void
 sort(struct lateness *values, size_t count)
 {
-	for (size_t i = count / 2; i-- > 0;)
-		sift(values, i, count);
-	for (size_t end = count; end-- > 1;) {
-		struct lateness swap = values[0];
+	for (size_t i = 1; i < count; i++) {
+		struct lateness value = values[i];
+		size_t at = i;
 
-		values[0] = values[end];
-		values[end] = swap;
-		sift(values, 0, end);
+		for (; at > 0 && middle(&values[at - 1]) > middle(&value); at--)
+			values[at] = values[at - 1];
+		values[at] = value;
 	}
 }
 
@@ -102,35 +86,12 @@ lateness_is_scattered(const struct report_interval *row, const struct lateness *
 	       values[count - many].low / PS_PER_NS > row->lateness.min_ns + half_ns;
 }
 
-size_t
-slots_of(const struct slots *slots, int64_t after_ps)
-{
-	int64_t from_first = after_ps + (int64_t)(slots->period_ps / SLOTS_EARLY_SHARE);
-	uint64_t slot = from_first < 0 ? UINT64_MAX : (uint64_t)from_first / slots->period_ps;
-
-	return slot < slots->count ? (size_t)slot : SIZE_MAX;
-}
-
-size_t
-slots_place(const struct slots *slots, size_t k, bool before_due, size_t burst)
-{
-	bool is_later = before_due || slots->taken[k];
-	size_t before = before_due || burst > 1 ? burst : 0, first = k > before ? k - before : 0;
-
-	for (size_t empty = k; is_later && empty-- > first;)
-		if (!slots->taken[empty]) {
-			k = empty;
-			break;
-		}
-	return k + 1 == slots->count ? SIZE_MAX : k;
-}
-
-struct line { /* lateness of each tick, minus a line that rises by MOVED_PS in SLOTS slots */
+struct line { /* lateness of each tick, minus a line that rises by MOVED_PS in PERIODS periods */
 	const int64_t *residuals_ps;
-	int64_t moved_ps, slots;
+	int64_t moved_ps, periods;
 };
 
-struct floor { /* the least lateness among some ticks, and its slot */
+struct floor { /* the least lateness among some ticks, and its period */
 	int64_t least_ps, spread_ps; /* half of the ticks are less than SPREAD_PS above the least */
 	size_t at, count;
 };
@@ -140,7 +101,7 @@ beside(const struct line *line, size_t k)
 {
 	int64_t residual_ps = line->residuals_ps[k];
 
-	return residual_ps == INT64_MAX ? residual_ps : residual_ps - line->moved_ps * (int64_t)k / line->slots;
+	return residual_ps == INT64_MAX ? residual_ps : residual_ps - line->moved_ps * (int64_t)k / line->periods;
 }
 
 static size_t
@@ -173,11 +134,11 @@ floor_of(const struct line *line, size_t from, size_t to)
 	return floor;
 }
 
-/* PART_PS as a share of SLOTS periods, in ppb, rounded away from 0. */
+/* PART_PS as a share of PERIODS periods, in ppb, rounded away from 0. */
 static int64_t
-share_ppb(int64_t part_ps, int64_t slots, uint64_t period_ps)
+share_ppb(int64_t part_ps, int64_t periods, uint64_t period_ps)
 {
-	uint64_t share = scale_mul_div_up((uint64_t)(part_ps < 0 ? -part_ps : part_ps), PPB, (uint64_t)slots * period_ps);
+	uint64_t share = scale_mul_div_up((uint64_t)(part_ps < 0 ? -part_ps : part_ps), PPB, (uint64_t)periods * period_ps);
 
 	return part_ps < 0 ? -(int64_t)share : (int64_t)share;
 }
@@ -186,9 +147,9 @@ share_ppb(int64_t part_ps, int64_t slots, uint64_t period_ps)
 static struct interval_ppb
 slope(const struct floor *first, const struct floor *last, int64_t spread_ps, uint64_t period_ps)
 {
-	int64_t slots = (int64_t)(last->at - first->at), moved_ps = last->least_ps - first->least_ps;
-	int64_t error = share_ppb(first->spread_ps + last->spread_ps + spread_ps, slots, period_ps);
-	int64_t value = share_ppb(moved_ps, slots, period_ps);
+	int64_t periods = (int64_t)(last->at - first->at), moved_ps = last->least_ps - first->least_ps;
+	int64_t error = share_ppb(first->spread_ps + last->spread_ps + spread_ps, periods, period_ps);
+	int64_t value = share_ppb(moved_ps, periods, period_ps);
 
 	return (struct interval_ppb){ true, value, value - error, value + error };
 }
@@ -214,7 +175,7 @@ lateness_rate(const int64_t *residuals_ps, size_t count, uint64_t period_ps)
 	if (first.count < LATENESS_THIRD_MIN || last.count < LATENESS_THIRD_MIN)
 		return (struct interval_ppb){ .known = false };
 	line.moved_ps = last.least_ps - first.least_ps;
-	line.slots = (int64_t)(last.at - first.at);
+	line.periods = (int64_t)(last.at - first.at);
 	first = floor_of(&line, 0, third);
 	last = floor_of(&line, count - third, count);
 	struct floor between = floor_of(&line, third, count - third), all = floor_of(&line, 0, count);
@@ -223,7 +184,7 @@ lateness_rate(const int64_t *residuals_ps, size_t count, uint64_t period_ps)
 		return (struct interval_ppb){ .known = false };
 	struct interval_ppb a = slope(&first, &between, all.spread_ps, period_ps);
 	struct interval_ppb b = slope(&between, &last, all.spread_ps, period_ps);
-	int64_t later = share_ppb(line.moved_ps, line.slots, period_ps);
+	int64_t later = share_ppb(line.moved_ps, line.periods, period_ps);
 	int64_t low = a.low < b.low ? a.low : b.low, high = a.high > b.high ? a.high : b.high;
 
 	return (struct interval_ppb){ true, faster_ppb(later + (a.value + b.value) / 2), faster_ppb(later + high) - 1,

@@ -1,4 +1,4 @@
-/* Lateness of interrupts against their deadlines. Pure functions over the events of a recorder. */
+/* Lateness of interrupts against their deadlines. Pure functions. */
 #ifndef BARETICK_LATENESS_H
 #define BARETICK_LATENESS_H
 
@@ -22,27 +22,9 @@ void lateness_fold(struct report_interval *row, struct lateness *values, size_t 
  */
 bool lateness_is_scattered(const struct report_interval *row, const struct lateness *values, size_t count);
 
-#define SLOTS_EARLY_SHARE 4 /* a tick up to 1/4 period early belongs to the deadline after it */
-
-struct slots { /* slot k starts 1/4 period before deadline k and ends where slot k + 1 starts */
-	uint64_t period_ps;
-	size_t count;   /* whole slots in which interrupts were open */
-	uint8_t *taken; /* interrupts in each slot; the caller's array, zeroed */
-};
-
-/* Slot of an interrupt that came AFTER_PS after the first deadline; SIZE_MAX if it is outside of all slots. */
-size_t slots_of(const struct slots *slots, int64_t after_ps);
-
-/*
- * Final slot of a tick that fell into slot K. BURST is its place in its burst, counted from the end. If the
- * tick is before its deadline or not alone, it is late for the nearest empty slot before, at most BURST slots
- * back. SIZE_MAX for the last slot, which only takes ticks that are late for earlier slots.
- */
-size_t slots_place(const struct slots *slots, size_t k, bool before_due, size_t burst);
-
 /*
  * How much faster a periodic source ticks than its nominal period, from the ticks of one window. RESIDUALS_PS
- * has each slot's lateness by the TSC, or INT64_MAX if it has none.
+ * has each period's lateness by the TSC, or INT64_MAX if it has none.
  *
  * A handler never starts before its tick, so the least lateness of each third of the window is compared. Its
  * error is the distance above it that holds half of the other ticks. If the three thirds are not on a line, the

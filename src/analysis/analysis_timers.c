@@ -1,0 +1,335 @@
+/* Timers, from the entries `timer` and `interrupts`. See analysis.h. */
+#include "analysis/timer_analysis.h"
+
+#include "base/text.h"
+
+#define PS_PER_NS   1000u
+#define AS_PER_PS   1000000u
+#define AS_PER_S    UINT64_C(1000000000000000000)
+#define ENTRY_NS    UINT64_C(250000)       /* entering a handler takes tens of microseconds in an emulator */
+/* Limits, because a record may say anything. */
+#define PS_MAX      (INT64_C(1) << 50)     /* 19 min */
+#define TSC_MAX     (UINT64_C(1) << 40)    /* ticks between two stamps */
+#define TSC_HZ_MIN  UINT64_C(10000000)
+#define PERIOD_PS_MIN (INT64_C(1) << 20)   /* 1 us */
+
+static int64_t
+bounded_ps(uint64_t ps)
+{
+	return ps < (uint64_t)PS_MAX ? (int64_t)ps : PS_MAX;
+}
+
+int64_t
+timer_tsc_ps(const struct timer_analysis *analysis, uint64_t ticks)
+{
+	return bounded_ps(scale_ns(&analysis->scale, (ticks < TSC_MAX ? ticks : TSC_MAX) * PS_PER_NS));
+}
+
+int64_t
+timer_ticks_ps(uint64_t ticks, uint64_t tick_as)
+{
+	return bounded_ps(scale_mul_div(ticks, tick_as, AS_PER_PS));
+}
+
+struct timer_tick
+analysis_tick(const struct record_timer *timer, const struct scale *scale)
+{
+	struct rate hz = timer->flags & RECORD_BY_TSC ? scale->hz : (struct rate){ timer->hz_num, timer->hz_den };
+	struct timer_tick tick;
+
+	if (hz.num && hz.den) {
+		tick.value = tick.low = tick.high = scale_mul_div(AS_PER_S, hz.den, hz.num);
+		return tick;
+	}
+	if (timer->span_ticks < 2 || timer->span_least > timer->span_most || timer->span_most > TSC_MAX)
+		return (struct timer_tick){ 0 };
+	tick.low = scale_mul_div(scale_ns(scale, timer->span_least * PS_PER_NS), AS_PER_PS, timer->span_ticks + 1);
+	tick.high = scale_mul_div_up(scale_ns(scale, timer->span_most * PS_PER_NS), AS_PER_PS, timer->span_ticks - 1);
+	tick.value = tick.low + (tick.high - tick.low) / 2;
+	return tick;
+}
+
+struct record_event
+timer_interrupt(const struct timer_analysis *analysis, size_t i)
+{
+	struct record_event event;
+
+	record_item(analysis->entry, analysis->arming.gaps + i, &event);
+	return event;
+}
+
+bool
+timer_was_away(const struct timer_analysis *analysis, uint64_t from, uint64_t to, uint64_t most)
+{
+	for (size_t i = 0; i < analysis->arming.gaps; i++) {
+		struct record_event gap;
+
+		record_item(analysis->entry, i, &gap);
+		if (gap.count < to && gap.tsc > from && gap.tsc - gap.count > most)
+			return true;
+	}
+	return analysis->arming.gaps >= RECORD_AWAY_MAX;
+}
+
+/* TICKS of the TSC, or of the counter if TICK_AS is not 0, in ps with their sign. */
+static int64_t
+signed_ps(const struct timer_analysis *analysis, int64_t ticks, uint64_t tick_as)
+{
+	uint64_t size = ticks < 0 ? 0 - (uint64_t)ticks : (uint64_t)ticks;
+	int64_t ps = tick_as ? timer_ticks_ps(size, tick_as) : timer_tsc_ps(analysis, size);
+
+	return ticks < 0 ? -ps : ps;
+}
+
+/* A reading is valid until the next step, and the deadline may have been reached anywhere within a step. */
+static struct lateness
+by_counter(const struct timer_analysis *analysis, int64_t late_ps, uint64_t tick_as)
+{
+	uint64_t step = analysis->timer.step_ticks;
+
+	return (struct lateness){ late_ps - timer_ticks_ps(step - 1, tick_as), late_ps + timer_ticks_ps(step, tick_as) };
+}
+
+struct lateness
+timer_lateness(const struct timer_analysis *analysis, const struct record_event *event)
+{
+	const struct record_timer *timer = &analysis->timer;
+	const struct record_interrupts *arming = &analysis->arming;
+	const struct timer_tick *tick = &analysis->tick;
+
+	if (timer->count_mask) {
+		/* Lateness is modulo the counter's range, from a quarter of the range early. */
+		uint64_t early = timer->count_mask / 4;
+		int64_t late = (int64_t)((event->count - arming->deadline + early) & timer->count_mask) - (int64_t)early;
+
+		return by_counter(analysis, signed_ps(analysis, late, tick->value), tick->value);
+	}
+	if (timer->flags & RECORD_BY_TSC)
+		return by_counter(analysis, signed_ps(analysis, (int64_t)(event->tsc - arming->deadline), 0), tick->high);
+	/* Each of the two TSC readings is valid until the TSC's next step. */
+	int64_t step_ps = timer_tsc_ps(analysis, timer->step_ticks - 1);
+
+	return (struct lateness){
+		signed_ps(analysis, (int64_t)(event->tsc - arming->armed_after), 0) -
+			timer_ticks_ps(arming->ticks + timer->phase_ticks, tick->high) - step_ps,
+		signed_ps(analysis, (int64_t)(event->tsc - arming->armed_before), 0) -
+			timer_ticks_ps(arming->ticks, tick->low) + step_ps,
+	};
+}
+
+void
+timer_add_value(struct timer_analysis *analysis, struct lateness late)
+{
+	if (analysis->value_count < TIMER_VALUES_MAX)
+		analysis->values[analysis->value_count++] = late;
+}
+
+/* The deadline of a polled source lies between two looks. */
+static struct lateness
+polled_lateness(const struct timer_analysis *analysis, const struct record_event *looks)
+{
+	struct lateness before = timer_lateness(analysis, &(struct record_event){ .tsc = looks->count });
+
+	return (struct lateness){ before.low, timer_lateness(analysis, looks).high };
+}
+
+/*
+ * Returns true if a one-shot is not counted, because the core was preempted when it was due, or its interrupt may
+ * belong to an earlier one-shot that never came. A polled status that was set at the first look is not counted either.
+ */
+static bool
+is_not_counted(struct timer_analysis *analysis, const struct record_event *first, const struct lateness *late)
+{
+	const struct record_interrupts *arming = &analysis->arming;
+	uint64_t due = arming->armed_before + scale_ticks(&analysis->scale, analysis->timer.interval_ns);
+
+	if (arming->what == RECORD_POLLED)
+		return arming->taken && !first->count;
+	if (arming->what != RECORD_SHOT)
+		return false;
+	if (arming->taken && analysis->missing && late->high < 0) {
+		analysis->missing--;
+		return true;
+	}
+	return timer_was_away(analysis, due, arming->taken ? first->tsc : UINT64_MAX, 0);
+}
+
+static void
+add_shot(struct timer_analysis *analysis)
+{
+	const struct record_interrupts *arming = &analysis->arming;
+	struct report_interval *row = analysis->row;
+	struct record_event first = { 0 };
+	struct lateness late = { 0, 0 };
+	bool taken = arming->taken != 0, excused;
+
+	if (taken) {
+		first = timer_interrupt(analysis, 0);
+		late = arming->what == RECORD_POLLED ? polled_lateness(analysis, &first) : timer_lateness(analysis, &first);
+	}
+	excused = is_not_counted(analysis, &first, &late);
+	row->asked++;
+	row->expected++;
+	row->excused += excused;
+	row->delivered += taken;
+	row->empty += !taken && !excused;
+	row->doubled += arming->taken > 1 && !excused;
+	row->expired += !taken && !excused && arming->due;
+	analysis->missing += !taken;
+	if (taken && !excused && !(analysis->timer.flags & RECORD_UNTIMED))
+		timer_add_value(analysis, late);
+}
+
+static void
+add_masked(struct timer_analysis *analysis)
+{
+	const struct record_interrupts *arming = &analysis->arming;
+
+	analysis->row->held_ns = (uint64_t)timer_tsc_ps(analysis, arming->opened - arming->armed_after) / PS_PER_NS;
+	analysis->row->held_delivered = arming->taken;
+	if (arming->taken <= analysis->count)
+		analysis->row->policy = timer_policy(analysis);
+}
+
+static void
+add_arming(struct timer_analysis *analysis)
+{
+	const struct record_interrupts *arming = &analysis->arming;
+	struct report_interval *row = analysis->row;
+
+	if (arming->what == RECORD_EXPIRED) {
+		row->over++;
+		row->stale += arming->taken != 0;
+		return;
+	}
+	if (arming->what == RECORD_MASKED)
+		add_masked(analysis);
+	if (arming->taken > analysis->count) { /* they did not stop */
+		row->doubled += arming->taken - 1;
+		return;
+	}
+	if (arming->what == RECORD_PERIODS)
+		timer_add_periods(analysis);
+	else if (arming->what != RECORD_MASKED)
+		add_shot(analysis);
+}
+
+static bool
+has_period(const struct timer_analysis *analysis)
+{
+	return analysis->timer.flags & RECORD_PERIODIC &&
+	       timer_ticks_ps(analysis->arming.ticks, analysis->tick.value) >= PERIOD_PS_MIN;
+}
+
+static void
+take_arming(struct timer_analysis *analysis, const struct record_entry *entry)
+{
+	struct record_interrupts *arming = &analysis->arming;
+
+	record_fixed(entry, arming);
+	analysis->entry = entry;
+	if (!analysis->row || arming->timer != analysis->timer.timer || arming->gaps > entry->item_count)
+		return;
+	analysis->count = entry->item_count - arming->gaps;
+	if ((arming->what != RECORD_PERIODS && arming->what != RECORD_MASKED) || has_period(analysis))
+		add_arming(analysis);
+}
+
+static void
+set_reason(struct report_interval *row, const char *words)
+{
+	struct text text;
+
+	text_init(&text, row->reason, sizeof(row->reason));
+	text_put(&text, words);
+}
+
+static void
+conclude_row(struct timer_analysis *analysis)
+{
+	struct report_interval *row = analysis->row;
+
+	if (!row)
+		return;
+	lateness_fold(row, analysis->values, analysis->value_count);
+	if (row->state == CLOCK_PRESENT && row->asked && !row->delivered && !row->expired && !row->periodic) {
+		row->state = CLOCK_STUCK;
+		set_reason(row, "No interrupt came, and by its own status none was due.");
+	}
+	if (!row->periodic || !lateness_is_scattered(row, analysis->values, analysis->value_count))
+		return;
+	row->scattered = true;
+	row->early = row->empty = row->losses = row->doubled = 0;
+	row->excused = row->expected;
+	row->lateness = (struct report_lateness){ .count = 0 };
+	set_reason(row, "Its ticks are spread over their periods, so none can be matched to its deadline.");
+}
+
+static bool
+is_usable(const struct record_timer *timer)
+{
+	return timer->count_mask <= UINT32_MAX &&
+	       (!(timer->flags & RECORD_PERIODIC) || timer->interval_ns >= PERIOD_PS_MIN / PS_PER_NS);
+}
+
+static void
+take_timer(struct timer_analysis *analysis, const struct record_entry *entry)
+{
+	const struct record_timer before = analysis->timer;
+	struct record_timer *timer = &analysis->timer;
+
+	conclude_row(analysis);
+	record_fixed(entry, timer);
+	if (timer->core != before.core || __builtin_memcmp(timer->source, before.source, sizeof(timer->source)))
+		analysis->missing = 0;
+	analysis->tick = analysis_tick(timer, &analysis->scale);
+	analysis->value_count = 0;
+	analysis->row = NULL;
+	if (timer->timer < analysis->report->interval_count && is_usable(timer))
+		analysis->row = &analysis->report->intervals[timer->timer];
+}
+
+static void
+take_scale(struct timer_analysis *analysis, const struct record_entry *entry)
+{
+	struct record_scale scale;
+
+	record_fixed(entry, &scale);
+	if (!scale.hz_den || scale.hz_num / scale.hz_den < TSC_HZ_MIN)
+		return;
+	scale_init(&analysis->scale, (struct rate){ scale.hz_num, scale.hz_den });
+	analysis->entry_ticks = scale_ticks(&analysis->scale, ENTRY_NS);
+	analysis->tsc_low_microhz = scale.low_microhz;
+	analysis->tsc_high_microhz = scale.high_microhz;
+}
+
+/* Removes the figures of an earlier call: all fields from `asked` on. */
+static void
+clear(struct report *report)
+{
+	const size_t first = offsetof(struct report_interval, asked);
+
+	for (size_t i = 0; i < report->interval_count; i++)
+		__builtin_memset((char *)&report->intervals[i] + first, 0, sizeof(report->intervals[i]) - first);
+}
+
+void
+analysis_timers(const void *record, size_t size, struct report *report)
+{
+	static void (*const take[RECORD_KINDS])(struct timer_analysis *analysis, const struct record_entry *entry) = {
+		[RECORD_SCALE] = take_scale,
+		[RECORD_TIMER] = take_timer,
+		[RECORD_INTERRUPTS] = take_arming,
+	};
+	struct timer_analysis analysis = { .report = report };
+	struct record_reader reader;
+	struct record_entry entry;
+
+	clear(report);
+	scale_init(&analysis.scale, report->tsc);
+	record_open(&reader, record, size);
+	while (record_next(&reader, &entry))
+		if (take[entry.kind])
+			take[entry.kind](&analysis, &entry);
+	conclude_row(&analysis);
+}

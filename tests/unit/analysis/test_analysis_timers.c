@@ -1,0 +1,795 @@
+/*
+ * Timers' figures, from records that the tests write entry by entry. A tick of the TSC is a nanosecond. Times of
+ * periods are in hundredths of a period of 1 ms after the arming, so deadlines are at 100, 200, 300 and so on.
+ */
+#include "test.h"
+#include "analysis/timer_analysis.h"
+
+#define PERIOD  UINT64_C(1000000) /* ns, and ticks of the TSC */
+#define BEGIN   UINT64_C(5000000000)
+#define HZ      UINT64_C(1000000000)
+#define MICROHZ (HZ * 1000000)
+
+static uint8_t bytes[65536];
+static struct record record;
+static struct report report;
+static struct report_interval *const row = report.intervals;
+static struct record_event gaps[RECORD_AWAY_MAX];
+static uint16_t gap_count;
+static struct record_timer timer;
+
+static int
+begin(void **state)
+{
+	(void)state;
+	memset(&report, 0, sizeof(report));
+	report.tsc = (struct rate){ HZ, 1 };
+	report.interval_count = 1;
+	*row = (struct report_interval){ .source = "hpet0", .state = CLOCK_PRESENT, .asked_ns = PERIOD };
+	timer = (struct record_timer){ .source = "hpet0", .flags = RECORD_BY_TSC, .interval_ns = PERIOD, .step_ticks = 1 };
+	gap_count = 0;
+	record_begin(&record, bytes, sizeof(bytes));
+	record_put(&record, RECORD_SCALE, &(struct record_scale){ HZ, 1, MICROHZ, MICROHZ }, NULL, 0);
+	return 0;
+}
+
+TEST_FIXTURE(begin, NULL);
+
+static void
+put_timer(uint16_t flags)
+{
+	timer.flags = flags;
+	row->periodic = flags & RECORD_PERIODIC;
+	record_put(&record, RECORD_TIMER, &timer, NULL, 0);
+}
+
+/* The same with a nominal rate of 1 GHz, so that lateness is by the TSC around the arming. */
+static void
+put_timer_with_own_phase(void)
+{
+	timer.hz_num = HZ;
+	timer.hz_den = 1;
+	put_timer(RECORD_PERIODIC | RECORD_OWN_PHASE);
+}
+
+static uint64_t
+moment(double hundredths)
+{
+	return BEGIN + (uint64_t)(hundredths * (double)PERIOD / 100);
+}
+
+/* The core did not poll. The gap goes into the next arming only. */
+static void
+away(double from, double to)
+{
+	gaps[gap_count++] = (struct record_event){ moment(from), moment(to) };
+}
+
+static void
+put_arming(struct record_interrupts arming, const struct record_event *events, size_t count)
+{
+	static struct record_event items[RECORD_AWAY_MAX + 1024];
+
+	memcpy(items, gaps, gap_count * sizeof(*items));
+	for (size_t i = 0; i < count; i++)
+		items[gap_count + i] = events[i];
+	arming.gaps = gap_count;
+	arming.ticks = timer.interval_ns;
+	assert_true(record_put(&record, RECORD_INTERRUPTS, &arming, items, gap_count + count));
+	gap_count = 0;
+}
+
+/* One arming at 0 with ticks at TICKS, which end with 0. */
+static void
+put_ticks(enum record_interrupts_what what, const double *ticks, double opened, double closed)
+{
+	struct record_event events[200];
+	size_t count = 0;
+
+	for (; ticks[count] > 0; count++)
+		events[count] = (struct record_event){ 0, moment(ticks[count]) };
+	put_arming((struct record_interrupts){ .what = (uint16_t)what, .asked = 80, .deadline = BEGIN + timer.interval_ns,
+					       .armed_before = BEGIN, .armed_after = BEGIN, .opened = moment(opened),
+					       .closed = moment(closed), .taken = count }, events, count);
+}
+
+static const struct report_interval *
+analyse(void)
+{
+	analysis_timers(bytes, record.length, &report);
+	return row;
+}
+
+/* Whole periods for deadlines from 100 to LAST. */
+static const struct report_interval *
+analysed(const double *ticks, double last)
+{
+	put_ticks(RECORD_PERIODS, ticks, 0, last + 100);
+	return analyse();
+}
+
+static void
+assert_counts(uint64_t empty, uint64_t doubled, uint64_t excused)
+{
+	assert_int_equal(row->empty, empty);
+	assert_int_equal(row->doubled, doubled);
+	assert_int_equal(row->excused, excused);
+}
+
+TEST(each_tick_that_is_in_time_is_of_its_own_deadline)
+{
+	static const double ticks[] = { 100.1, 200.1, 300.1, 400.1, 500.1, 0 };
+
+	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
+	analysed(ticks, 500);
+	assert_counts(0, 0, 0);
+	assert_int_equal(row->asked, 80);
+	assert_int_equal(row->expected, 5);
+	assert_int_equal(row->delivered, 5);
+	assert_int_equal(row->lateness.count, 5);
+	assert_int_equal(row->lateness.min_ns, 1000);
+	assert_int_equal(row->lateness.max_ns, 1000);
+	assert_int_equal(row->lateness.error_ns, 1);
+	assert_int_equal(row->early, 0);
+	assert_false(row->rate.known);
+}
+
+/* Three periods without a tick up to the window's end, or six; the host takes the core in a guest, or in a gap. */
+TEST(periods_up_to_the_end_of_a_window_are_not_lost_if_the_host_is_busy)
+{
+	static const double few[] = { 100.1, 200.1, 300.1, 400.1, 0 };
+	static const double most[] = { 100.1, 200.1, 300.1, 400.1, 500.1, 600.1, 700.1, 0 };
+	static const struct {
+		const double *ticks;
+		bool gap, guest;
+		uint64_t empty, excused;
+	} cases[] = { { most, false, false, 3, 0 }, { most, true, false, 0, 4 }, { few, true, false, 6, 1 },
+		      { most, false, true, 0, 3 }, { few, false, true, 6, 0 } };
+
+	for (size_t i = 0; i < 5; i++) {
+		begin(state);
+		put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
+		strcpy(report.hypervisor, cases[i].guest ? "KVMKVMKVM" : "");
+		if (cases[i].gap)
+			away(120, 160);
+		analysed(cases[i].ticks, 1000);
+		assert_counts(cases[i].empty, 0, cases[i].excused);
+	}
+}
+
+TEST(a_missing_tick_is_lost_and_one_that_came_twice_is_doubled)
+{
+	static const double ticks[] = { 100.1, 200.1, 400.1, 500.1, 600.1, 700.1, 700.2, 800.1, 0 };
+
+	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
+	analysed(ticks, 800);
+	assert_counts(1, 1, 0);
+	assert_int_equal(row->losses, 1);
+}
+
+/* Its deadline may be the one before as well, which had a tick too many. */
+TEST(a_tick_at_the_end_of_a_gap_is_not_early_for_the_next_deadline)
+{
+	static const double ticks[] = { 100.1, 200.1, 290, 300.1, 400.1, 0 };
+
+	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
+	away(256, 290);
+	analysed(ticks, 400);
+	assert_int_equal(row->lateness.count, 3);
+	assert_int_equal(row->early, 0);
+	begin(state);
+	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
+	away(220, 280); /* its end is before the tick */
+	analysed(ticks, 400);
+	assert_int_equal(row->lateness.count, 3);
+	assert_int_equal(row->early, 0);
+}
+
+/* They are late by 1.11 and 0.58 periods, so both come in the same period. */
+TEST(two_ticks_after_an_empty_period_are_not_counted)
+{
+	static const double ticks[] = { 100.1, 311, 358, 400.1, 500.1, 0 };
+
+	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
+	analysed(ticks, 500);
+	assert_counts(0, 0, 2);
+}
+
+/* The tick of deadline 200 comes at 310, and the tick of deadline 300 at 320. */
+TEST(a_tick_later_than_a_period_belongs_to_the_empty_period_before)
+{
+	double ticks[21] = { 100.1, 310, 320 };
+
+	for (size_t i = 3; i < 20; i++)
+		ticks[i] = 100.1 + 100 * (double)i;
+	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
+	analysed(ticks, 2000);
+	assert_counts(0, 0, 0);
+	assert_int_equal(row->lateness.count, 20);
+	assert_int_equal(row->lateness.max_ns, 1100000);
+}
+
+TEST(a_tick_shortly_before_a_phase_that_was_found_is_its_own)
+{
+	static const double ticks[] = { 100.1, 199.9, 300.1, 400.1, 0 };
+
+	put_timer_with_own_phase();
+	analysed(ticks, 400);
+	assert_counts(0, 0, 0);
+	assert_int_equal(row->early, 0);
+}
+
+TEST(a_reinjected_tick_well_before_a_deadline_belongs_to_those_before)
+{
+	static const double ticks[] = { 100.1, 200.1, 270, 276, 278, 300.1, 400.1, 0 };
+
+	put_timer_with_own_phase();
+	away(205, 270);
+	analysed(ticks, 400);
+	assert_counts(0, 0, 1);
+}
+
+/* Two bursts make up for two gaps, and five ticks are in time. Before each of these is a short gap of a busy host. */
+TEST(bursts_do_not_show_where_a_period_begins)
+{
+	static const double ticks[] = { 86, 186, 500, 501, 502, 586, 1000, 1001, 1002, 1003, 1086, 1186, 0 };
+	static const double short_gaps[] = { 70, 170, 570, 1070, 1170 };
+
+	put_timer_with_own_phase();
+	away(190, 500);
+	away(590, 1000);
+	for (size_t i = 0; i < 5; i++)
+		away(short_gaps[i], short_gaps[i] + 2);
+	analysed(ticks, 1200);
+	assert_int_equal(row->lateness.count, 5);
+	assert_true(row->lateness.max_ns < 100);
+	assert_int_equal(row->early, 0);
+}
+
+/* Two ticks that a gap delayed come with later ticks. A third surplus tick was not pending. */
+TEST(ticks_that_were_pending_since_a_gap_are_not_doubled)
+{
+	static const double ticks[] = { 100.1, 410, 500.1, 550, 600.1, 640, 700.1, 750, 800.1, 900.1, 0 };
+
+	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
+	away(180, 405);
+	analysed(ticks, 900);
+	assert_counts(0, 1, 6);
+}
+
+/* The gap was over before the second period begins; the burst that it ended with was not. */
+TEST(ticks_of_a_burst_after_a_gap_are_not_doubled_in_the_next_period)
+{
+	double ticks[41] = { 168, 174, 180, 186, 192 };
+
+	for (size_t i = 5; i < 40; i++)
+		ticks[i] = 200.1 + 100 * (double)(i - 5);
+	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
+	analysed(ticks, 3600);
+	assert_true(row->scattered); /* without a gap some of them are early and others late */
+	begin(state);
+	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
+	away(0, 168);
+	analysed(ticks, 3600);
+	assert_false(row->scattered);
+	assert_counts(0, 0, 2);
+}
+
+/* Two make up for the gap; the one after them, so near its deadline as the phase is known, is its own. */
+TEST(the_last_tick_of_a_burst_may_be_in_time)
+{
+	static const double ticks[] = { 100.1, 200.1, 463.7, 480, 499.9, 600, 700.1, 0 };
+
+	put_timer_with_own_phase();
+	away(210, 463.7);
+	analysed(ticks, 700);
+	assert_counts(0, 0, 3);
+}
+
+/* It comes shortly before its deadline, so it counts for the one before. The gap was over 1/4 period before. */
+TEST(a_period_whose_tick_may_be_the_last_of_a_burst_after_a_gap_is_not_lost)
+{
+	static const double ticks[] = { 100.1, 200.1, 474.5, 499, 600.1, 700.1, 0 };
+	static const double alone[] = { 100.1, 200.1, 300.1, 400.1, 600.1, 700.1, 0 };
+
+	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
+	away(210, 474.5);
+	analysed(ticks, 700);
+	assert_counts(0, 0, 4);
+	begin(state);
+	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
+	analysed(alone, 700);
+	assert_counts(1, 0, 0);
+}
+
+/* 80 ticks, each third one later by HUNDREDTHS of a period than in time, and one more in the last period. */
+static void
+put_uneven(double hundredths)
+{
+	double ticks[82] = { 0 };
+
+	for (size_t i = 0; i < 80; i++)
+		ticks[i] = 100.1 + 100 * (double)i + (i % 3 ? 0 : hundredths);
+	ticks[80] = 8030;
+	put_ticks(RECORD_PERIODS, ticks, 0, 8100);
+}
+
+TEST(ticks_spread_over_their_periods_have_no_lateness)
+{
+	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
+	put_uneven(20);
+	analyse();
+	assert_false(row->scattered);
+	assert_counts(0, 1, 0);
+	assert_int_equal(row->lateness.count, 80);
+	assert_int_equal(row->lateness.p99_ns, 201000);
+	begin(state);
+	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
+	put_uneven(70);
+	analyse();
+	assert_true(row->scattered);
+	assert_counts(0, 0, row->expected);
+	assert_int_equal(row->lateness.count, 0);
+	assert_int_equal(row->state, CLOCK_PRESENT);
+	assert_string_equal(row->reason, "Its ticks are spread over their periods, so none can be matched to its deadline.");
+}
+
+/* The lateness of ticks in order, for lateness_is_scattered(): COUNT of LATE_NS, and MORE of MORE_NS. */
+static bool
+is_scattered(size_t count, int64_t late_ns, size_t more, int64_t more_ns)
+{
+	struct report_interval periods = { .periodic = true, .asked_ns = PERIOD };
+	struct lateness values[100];
+
+	for (size_t i = 0; i < count + more; i++)
+		values[i].low = values[i].high = (i < count ? late_ns : more_ns) * 1000;
+	lateness_fold(&periods, values, count + more);
+	return lateness_is_scattered(&periods, values, count + more);
+}
+
+TEST(ticks_are_spread_if_one_in_eight_is_half_a_period_after_the_first)
+{
+	assert_false(is_scattered(80, 1000, 0, 0));
+	assert_false(is_scattered(80, 900000, 0, 0)); /* all equally late */
+	assert_false(is_scattered(73, 1000, 7, 800000));
+	assert_true(is_scattered(70, 1000, 10, 800000));
+	assert_false(is_scattered(70, 1000, 10, 400000));
+	assert_true(is_scattered(1, -200000, 79, 600000));
+	assert_false(is_scattered(79, -200000, 1, 200000)); /* a source that is early */
+	assert_false(is_scattered(0, 0, 0, 0));
+}
+
+/* Values in any order: the percentile is the smallest value that so many do not exceed. */
+TEST(percentiles_are_of_the_sorted_values)
+{
+	struct report_interval shots = { .periodic = false };
+	struct lateness values[1000];
+
+	for (size_t i = 0; i < 1000; i++) {
+		int64_t ns = (int64_t)(i * 377 % 1000) + 1;
+
+		values[i] = (struct lateness){ ns * 1000, ns * 1000 };
+	}
+	lateness_fold(&shots, values, 1000);
+	assert_int_equal(shots.lateness.min_ns, 1);
+	assert_int_equal(shots.lateness.p1_ns, 10);
+	assert_int_equal(shots.lateness.p50_ns, 500);
+	assert_int_equal(shots.lateness.p99_ns, 990);
+	assert_int_equal(shots.lateness.p999_ns, 999);
+	assert_int_equal(shots.lateness.max_ns, 1000);
+	lateness_fold(&shots, values, 3);
+	assert_int_equal(shots.lateness.p50_ns, 2);
+}
+
+/* A source makes up for two periods shortly before the third deadline: each tick is late for one of the two. */
+TEST(a_tick_is_placed_in_the_nearest_empty_period_before)
+{
+	struct periods periods = { .period_ps = PERIOD * 1000, .count = 5, .ticks = { 1, 0, 0, 0, 0 } };
+
+	assert_int_equal(periods_place(&periods, 3, true, 1), 2);
+	periods.ticks[2] = 1;
+	assert_int_equal(periods_place(&periods, 3, true, 2), 1);
+	assert_int_equal(periods_place(&periods, 2, false, 2), 1);
+	periods.ticks[1] = 1;
+	assert_int_equal(periods_place(&periods, 3, true, 1), 3);
+	periods.ticks[1] = 0;
+	periods.ticks[3] = 1; /* the last of three ticks, which came after that deadline */
+	assert_int_equal(periods_place(&periods, 3, false, 2), 1);
+	assert_int_equal(periods_place(&periods, 4, false, 1), SIZE_MAX);
+}
+
+/* Half of the ticks come up to 50 us late; one third does so as a whole. */
+TEST(a_rate_is_as_uncertain_as_its_ticks_are_uneven)
+{
+	int64_t residuals[81];
+	struct interval_ppb even, uneven, bent;
+
+	for (size_t k = 0; k < 81; k++)
+		residuals[k] = 1000000;
+	even = lateness_rate(residuals, 81, PERIOD * 1000);
+	for (size_t k = 0; k < 81; k++)
+		residuals[k] += k % 2 ? 50000000 - (int64_t)(k % 7) * 3000000 : 0;
+	uneven = lateness_rate(residuals, 81, PERIOD * 1000);
+	for (size_t k = 0; k < 81; k++)
+		residuals[k] = k < 27 ? 0 : 50000000;
+	bent = lateness_rate(residuals, 81, PERIOD * 1000);
+	assert_true(even.known && even.value == 0 && even.high - even.low < 1000);
+	assert_true(uneven.low <= 0 && uneven.high >= 0);
+	assert_true(bent.low <= 0 && bent.high >= 0);
+	residuals[0] = 0;
+	for (size_t k = 1; k < 81; k++)
+		residuals[k] = INT64_MAX;
+	assert_false(lateness_rate(residuals, 81, PERIOD * 1000).known);
+}
+
+/* Periods that are 1.25 % longer give 1 / 1.0125 ticks, 12,346 ppm fewer. Shorter ones give 12,658 ppm more. */
+TEST(a_rate_is_of_ticks_and_not_of_their_periods)
+{
+	const int64_t part_ps = (int64_t)PERIOD * 1000 / 80;
+	int64_t residuals[81];
+	struct interval_ppb rate;
+
+	for (int sign = -1; sign <= 1; sign += 2) {
+		for (int64_t k = 0; k < 81; k++)
+			residuals[k] = sign * part_ps * k;
+		rate = lateness_rate(residuals, 81, PERIOD * 1000);
+		assert_true(rate.low <= (sign < 0 ? 12658228 : -12345679));
+		assert_true(rate.high >= (sign < 0 ? 12658227 : -12345680));
+		assert_true(rate.high - rate.low < 1000);
+	}
+}
+
+TEST(the_rate_of_two_windows_that_differ_touches_both)
+{
+	struct interval_ppb a = { true, 600000, 590000, 610000 }, b = { true, 0, -50000, 50000 }, none = { .known = false };
+	struct interval_ppb joined = lateness_join(a, b);
+
+	assert_int_equal(joined.low, 50000);
+	assert_int_equal(joined.high, 610000);
+	assert_int_equal(lateness_join(b, a).low, 50000);
+	assert_int_equal(lateness_join(none, b).high, 50000);
+	assert_int_equal(lateness_join(b, none).high, 50000);
+}
+
+/* 80 ticks of periods that are shorter by PPM. */
+static void
+put_fast(int64_t ppm)
+{
+	double ticks[81] = { 0 };
+
+	for (size_t i = 0; i < 80; i++)
+		ticks[i] = 0.1 + (double)(i + 1) * 100 * (double)(1000000 - ppm) / 1e6;
+	put_ticks(RECORD_PERIODS, ticks, 0, 8100);
+}
+
+/* Against the TSC, whose rate is exact or not confirmed here. */
+TEST(a_rate_that_is_off_is_within_its_bounds_if_the_rate_of_the_tsc_is_known)
+{
+	static const int64_t ppm[] = { 700, -1500 };
+
+	for (size_t i = 0; i < 2; i++) {
+		int64_t ppb = ppm[i] * 1000000000 / (1000000 - ppm[i]);
+
+		begin(state);
+		put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
+		put_fast(ppm[i]);
+		analyse();
+		assert_true(row->rate.known && row->rate.low <= ppb && ppb <= row->rate.high);
+		assert_true(row->rate.high - row->rate.low < 1000);
+		begin(state);
+		record_put(&record, RECORD_SCALE, &(struct record_scale){ HZ, 1, 0, 0 }, NULL, 0);
+		put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
+		put_fast(ppm[i]);
+		assert_false(analyse()->rate.known);
+	}
+}
+
+/* A timer without a nominal rate counted 10,000 in 10 ms, plus or minus 0.01 %. */
+TEST(a_measured_tick_widens_lateness_and_rate)
+{
+	timer.span_ticks = 10000;
+	timer.span_least = 9999000;
+	timer.span_most = 10001000;
+	put_timer(RECORD_PERIODIC);
+	timer.interval_ns = 1000; /* ticks of 1 us in a period */
+	put_fast(0);
+	timer.interval_ns = PERIOD;
+	analyse();
+	assert_counts(0, 0, 0);
+	assert_true(row->rate.known);
+	assert_true(row->rate.low <= -399000 && row->rate.low >= -401000);
+	assert_in_range(row->rate.high, 399000, 401000); /* from 9,999,000 / 10,001 to 10,001,000 / 9,999 ns */
+	assert_true(row->lateness.error_ns >= 8000); /* 80 periods of 100 ns */
+}
+
+/* One one-shot of 1 ms: interrupts at TICKS after it was armed, which end with 0. DUE: its own status. */
+static void
+put_shot(const double *ticks, bool due)
+{
+	struct record_event events[4] = { { 0, 0 } };
+	size_t count = 0;
+
+	for (; ticks[count] > 0; count++)
+		events[count].tsc = moment(ticks[count]);
+	put_arming((struct record_interrupts){ .what = RECORD_SHOT, .asked = 1, .due = due, .deadline = BEGIN + PERIOD,
+					       .armed_before = BEGIN, .armed_after = BEGIN, .opened = BEGIN,
+					       .closed = moment(2100), .taken = count }, events, count);
+}
+
+static const double in_time[] = { 100.2, 0 }, never[] = { 0 }, twice[] = { 100.2, 100.5, 0 }, early[] = { 98, 0 };
+
+TEST(one_shots_are_delivered_lost_doubled_or_early)
+{
+	put_timer(RECORD_BY_TSC);
+	put_shot(in_time, true);
+	put_shot(twice, true);
+	put_shot(early, true);
+	put_shot(never, true);
+	put_shot(never, false);
+	analyse();
+	assert_int_equal(row->asked, 5);
+	assert_int_equal(row->expected, 5);
+	assert_int_equal(row->delivered, 3);
+	assert_counts(2, 1, 0);
+	assert_int_equal(row->expired, 1);
+	assert_int_equal(row->early, 1);
+	assert_int_equal(row->lateness.count, 3);
+	assert_int_equal(row->lateness.max_ns, 2000);
+	assert_in_range(row->lateness.earliest.value, 19999, 20001);
+}
+
+/* Each would otherwise be lost, doubled or late. A gap before the deadline does not matter. */
+TEST(one_shots_with_a_gap_at_their_deadline_are_not_counted)
+{
+	static const double late[] = { 190, 0 };
+	static const double *const shots[] = { never, twice, late };
+
+	put_timer(RECORD_BY_TSC);
+	for (size_t i = 0; i < 3; i++) {
+		away(90, 190);
+		put_shot(shots[i], true);
+	}
+	away(50, 99);
+	put_shot(in_time, true);
+	analyse();
+	assert_counts(0, 0, 3);
+	assert_int_equal(row->expected, 4);
+	assert_int_equal(row->expired, 0);
+	assert_int_equal(row->lateness.count, 1);
+	assert_int_equal(row->lateness.max_ns, 2000);
+}
+
+/* More may have been lost. */
+TEST(a_one_shot_with_512_gaps_is_not_counted)
+{
+	put_timer(RECORD_BY_TSC);
+	for (size_t gaps_before = RECORD_AWAY_MAX - 1; gaps_before <= RECORD_AWAY_MAX; gaps_before++) {
+		for (size_t i = 0; i < gaps_before; i++)
+			away(0.1 * (double)i, 0.1 * (double)i + 0.05);
+		put_shot(in_time, true);
+	}
+	analyse();
+	assert_int_equal(row->expected, 2);
+	assert_int_equal(row->excused, 1);
+}
+
+TEST(an_early_interrupt_may_belong_to_a_one_shot_that_never_came)
+{
+	put_timer(RECORD_BY_TSC);
+	put_shot(never, true);
+	put_shot(early, true);
+	put_shot(early, true);
+	analyse();
+	assert_int_equal(row->early, 1);
+	assert_counts(1, 0, 1);
+}
+
+TEST(a_source_that_was_never_due_is_stuck)
+{
+	put_timer(RECORD_BY_TSC);
+	put_shot(never, false);
+	analyse();
+	assert_int_equal(row->state, CLOCK_STUCK);
+	assert_string_equal(row->reason, "No interrupt came, and by its own status none was due.");
+	begin(state);
+	put_timer(RECORD_BY_TSC);
+	put_shot(never, true);
+	assert_int_equal(analyse()->state, CLOCK_PRESENT);
+}
+
+/* 10 MHz, 32 bits, which wrap between the deadline and the interrupt. */
+TEST(lateness_by_a_counter_is_modulo_its_range)
+{
+	const struct record_event events[] = { { 2, BEGIN + PERIOD } };
+
+	timer.hz_num = 10000000;
+	timer.hz_den = 1;
+	timer.count_mask = UINT32_MAX;
+	put_timer(0);
+	put_arming((struct record_interrupts){ .what = RECORD_SHOT, .asked = 1, .deadline = UINT32_MAX - 4,
+					       .armed_before = BEGIN, .armed_after = BEGIN, .opened = BEGIN,
+					       .closed = BEGIN + PERIOD, .taken = 1 }, events, 1);
+	analyse();
+	assert_int_equal(row->lateness.p50_ns, 750); /* 7 ticks, and up to one more */
+	assert_int_equal(row->lateness.error_ns, 50);
+}
+
+/* Timed by the TSC: armed within 400 ns, the TSC counts in steps of 500, and the count may start 30 ticks late. */
+TEST(lateness_by_the_tsc_has_the_errors_of_both_readings)
+{
+	const struct record_event events[] = { { 0, BEGIN + PERIOD + 3000 } };
+
+	timer.hz_num = HZ;
+	timer.hz_den = 1;
+	timer.step_ticks = 500;
+	timer.phase_ticks = 30;
+	put_timer(0);
+	put_arming((struct record_interrupts){ .what = RECORD_SHOT, .asked = 1, .armed_before = BEGIN,
+					       .armed_after = BEGIN + 400, .opened = BEGIN + 400,
+					       .closed = BEGIN + 2 * PERIOD, .taken = 1 }, events, 1);
+	analyse();
+	assert_int_equal(row->lateness.p50_ns, 2785); /* from 3000 - 400 - 30 - 499 to 3000 + 499 */
+	assert_int_equal(row->lateness.error_ns, 714);
+}
+
+TEST(interrupts_that_did_not_stop_are_doubled)
+{
+	put_timer(RECORD_BY_TSC);
+	put_arming((struct record_interrupts){ .what = RECORD_SHOT, .asked = 1, .deadline = BEGIN + PERIOD,
+					       .armed_before = BEGIN, .armed_after = BEGIN, .opened = BEGIN,
+					       .closed = BEGIN + PERIOD, .taken = 1025 },
+		   NULL, 0);
+	analyse();
+	assert_int_equal(row->doubled, 1024);
+	assert_int_equal(row->expected, 0);
+}
+
+/* A status that was set at the first look has an unknown time. */
+TEST(a_polled_status_is_late_by_the_time_between_two_looks)
+{
+	const struct record_event seen[] = { { BEGIN + PERIOD + 400, BEGIN + PERIOD + 1000 }, { 0, BEGIN + PERIOD } };
+	struct record_interrupts arming = { .what = RECORD_POLLED, .asked = 1, .armed_before = BEGIN, .armed_after = BEGIN,
+					    .opened = BEGIN, .closed = BEGIN + 2 * PERIOD, .taken = 1 };
+
+	timer.hz_num = HZ;
+	timer.hz_den = 1;
+	put_timer(0);
+	put_arming(arming, &seen[0], 1);
+	put_arming(arming, &seen[1], 1);
+	arming.taken = 0;
+	put_arming(arming, NULL, 0);
+	analyse();
+	assert_counts(1, 0, 1);
+	assert_int_equal(row->delivered, 2);
+	assert_int_equal(row->lateness.count, 1);
+	assert_int_equal(row->lateness.p50_ns, 700);
+	assert_int_equal(row->lateness.error_ns, 300);
+}
+
+TEST(an_event_whose_deadline_is_not_known_is_only_counted)
+{
+	const struct record_event events[] = { { 0, BEGIN + PERIOD } };
+
+	timer.interval_ns = UINT64_C(600000000000); /* the status of a PM timer of 32 bits */
+	put_timer(RECORD_UNTIMED);
+	put_arming((struct record_interrupts){ .what = RECORD_WAITED, .asked = 1, .armed_before = BEGIN, .armed_after = BEGIN,
+					       .opened = BEGIN, .closed = BEGIN + PERIOD, .taken = 1 }, events, 1);
+	analyse();
+	assert_int_equal(row->delivered, 1);
+	assert_int_equal(row->lateness.count, 0);
+}
+
+TEST(armings_after_their_deadline_are_counted_and_stale_if_they_interrupt)
+{
+	const struct record_event events[] = { { 0, BEGIN + 10 } };
+
+	put_timer(RECORD_BY_TSC);
+	for (size_t i = 0; i < 4; i++)
+		put_arming((struct record_interrupts){ .what = RECORD_EXPIRED, .asked = 1, .armed_before = BEGIN,
+						       .armed_after = BEGIN, .opened = BEGIN, .closed = BEGIN + 50000,
+						       .taken = i == 2 }, events, i == 2);
+	analyse();
+	assert_int_equal(row->over, 4);
+	assert_int_equal(row->stale, 1);
+	assert_int_equal(row->asked, 0);
+}
+
+/* Interrupts are masked for 20.5 periods. MORE ticks come at once, and 20 more, SHIFT after their deadlines. */
+static enum report_policy
+policy(size_t more, double shift, bool with_gap)
+{
+	double ticks[64] = { 0 };
+	size_t count = 0;
+
+	begin(NULL);
+	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
+	if (with_gap)
+		away(2300, 2390);
+	for (size_t i = 0; i < more; i++)
+		ticks[count++] = 2050.1 + 0.1 * (double)i;
+	for (size_t i = 0; i < 20; i++)
+		ticks[count++] = 2100.1 + 100 * (double)i + shift;
+	put_ticks(RECORD_MASKED, ticks, 2050, 4080);
+	analyse();
+	assert_int_equal(row->held_ns, 20500000);
+	assert_int_equal(row->held_delivered, more + 20);
+	assert_int_equal(row->asked, 0);
+	return row->policy;
+}
+
+TEST(ticks_after_masked_periods_show_the_policy_for_missed_deadlines)
+{
+	assert_int_equal(policy(1, 0, false), REPORT_POLICY_DISCARD);
+	assert_int_equal(policy(2, 0, false), REPORT_POLICY_DISCARD);
+	assert_int_equal(policy(3, 0, false), REPORT_POLICY_CATCH_UP);
+	assert_int_equal(policy(20, 0, false), REPORT_POLICY_CATCH_UP);
+	assert_int_equal(policy(1, 50, false), REPORT_POLICY_DELAY);
+	assert_int_equal(policy(1, 0, true), REPORT_POLICY_UNKNOWN);
+	assert_int_equal(policy(10, 0, true), REPORT_POLICY_UNKNOWN);
+	assert_int_equal(policy(11, 0, true), REPORT_POLICY_CATCH_UP);
+}
+
+/* Periods that start again then would have the same phase. */
+TEST(interrupts_opened_at_a_deadline_show_no_policy)
+{
+	double ticks[21] = { 0 };
+
+	for (size_t i = 0; i < 20; i++)
+		ticks[i] = 2100.1 + 100 * (double)i;
+	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
+	put_ticks(RECORD_MASKED, ticks, 2010, 4040);
+	assert_int_equal(analyse()->policy, REPORT_POLICY_UNKNOWN);
+}
+
+/* The first tick was pending, and came when interrupts were opened. The others show the phase. */
+TEST(the_policy_of_a_timer_with_its_own_phase_is_shown_by_its_last_ticks)
+{
+	double ticks[22] = { 2050.1 };
+
+	for (size_t i = 0; i < 20; i++)
+		ticks[i + 1] = 2140 + 100 * (double)i;
+	put_timer_with_own_phase();
+	put_ticks(RECORD_MASKED, ticks, 2050, 4080);
+	assert_int_equal(analyse()->policy, REPORT_POLICY_DISCARD);
+}
+
+/* Two rows: each has the armings of its own number, and a number without a row is left out. */
+TEST(each_row_has_its_own_armings_and_a_second_call_the_same_figures)
+{
+	report.interval_count = 2;
+	row[1] = *row;
+	put_timer(RECORD_BY_TSC);
+	put_shot(in_time, true);
+	timer.timer = 2;
+	put_timer(RECORD_BY_TSC);
+	put_shot(in_time, true);
+	timer.timer = 1;
+	put_timer(RECORD_BY_TSC);
+	put_shot(in_time, true); /* says row 0, whose entry is not the latest */
+	for (size_t i = 0; i < 2; i++) {
+		analyse();
+		assert_int_equal(row[0].asked, 1);
+		assert_int_equal(row[0].lateness.count, 1);
+		assert_int_equal(row[1].asked, 0);
+	}
+	assert_string_equal(row[0].source, "hpet0");
+	assert_int_equal(row[0].asked_ns, PERIOD);
+}
+
+TEST(periods_of_no_length_are_left_out)
+{
+	const struct record_interrupts good = { .what = RECORD_PERIODS, .asked = 80, .deadline = BEGIN + PERIOD,
+						.armed_before = BEGIN, .armed_after = BEGIN, .opened = BEGIN,
+						.closed = moment(500), .ticks = PERIOD };
+	struct record_interrupts bad[3] = { good, good, good };
+
+	bad[0].ticks = 0;
+	bad[1].ticks = 1000;
+	bad[2].gaps = 1; /* more gaps than items */
+	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
+	for (size_t i = 0; i < 3; i++)
+		record_put(&record, RECORD_INTERRUPTS, &bad[i], NULL, 0);
+	assert_int_equal(analyse()->asked, 0);
+	record_put(&record, RECORD_INTERRUPTS, &good, NULL, 0);
+	assert_int_equal(analyse()->asked, 80);
+}
