@@ -35,7 +35,7 @@ struct clock {
 	const char *caveat;
 	enum clock_state state;
 	char reason[CLOCK_REASON_SIZE]; /* a sentence about its state, or "" */
-	const char *found_by; /* where the driver found it: a table or port, or ""; static storage */
+	const char *found_by; /* table or port at which the driver found it, or ""; static storage */
 	unsigned width_bits;  /* width of the counter; 0 if unknown */
 	uint64_t wrap_ticks;  /* the highest reading, after which the counter continues with 0 */
 	struct rate claimed;  /* nominal frequency, from the clock's register, a table or its data sheet */

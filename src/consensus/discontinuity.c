@@ -1,15 +1,16 @@
-/* Groups clocks by the time that they measured for one step. See discontinuity.h. */
+/* See discontinuity.h. */
 #include "consensus/discontinuity.h"
 
 #include "base/set.h"
 
-#define WRAP_NS_MIN UINT64_C(10000000000) /* a clock that wraps sooner gives no usable duration */
+/* wraps of clocks that wrap sooner are not counted: their durations are only known modulo the wrap */
+#define WRAP_NS_MIN UINT64_C(10000000000)
 
 struct panel {
-	/* Clocks that wrap late have their wraps counted. */
+	/* If wraps were counted, the duration includes them, and wrap_ns is 0. */
 	struct discontinuity_clock clocks[DISCONTINUITY_CLOCKS_MAX];
 	size_t count;
-	int64_t half_ns; /* half of the floor; each interval is widened by this */
+	int64_t half_ns; /* half of FLOOR_NS; each interval is widened by this on both sides */
 };
 
 static int64_t
@@ -24,7 +25,7 @@ high(const struct panel *panel, size_t clock)
 	return panel->clocks[clock].elapsed.high + panel->half_ns;
 }
 
-/* The multiple of the clock's wrap that brings FROM to TO or just above. */
+/* Returns the smallest multiple of the clock's wrap that brings FROM to TO or above. */
 static int64_t
 wraps_up_to(const struct discontinuity_clock *clock, int64_t from, int64_t to)
 {
@@ -45,7 +46,7 @@ holds(const struct panel *panel, size_t clock, int64_t ns)
 	return low(panel, clock) + by <= ns && ns <= high(panel, clock) + by;
 }
 
-/* The clocks of SET whose interval contains NS. */
+/* Returns the clocks of SET whose interval contains NS. */
 static uint32_t
 holders(const struct panel *panel, uint32_t set, int64_t ns)
 {
@@ -58,8 +59,8 @@ holders(const struct panel *panel, uint32_t set, int64_t ns)
 }
 
 /*
- * The largest group of SET whose intervals share a value. The shared range starts where one of them starts: one
- * interval is taken as it is, another is shifted by its wraps.
+ * Returns the largest subset of SET whose intervals share a value. The shared range starts at a lower end of one of
+ * them. So each lower end is tried, shifted by wraps to the interval of each other clock.
  */
 static uint32_t
 largest(const struct panel *panel, uint32_t set)
@@ -90,7 +91,7 @@ width(const struct panel *panel, size_t clock)
 	return (uint64_t)(panel->clocks[clock].elapsed.high - panel->clocks[clock].elapsed.low);
 }
 
-/* The narrowest duration of the clocks in SET. */
+/* Returns the narrowest duration of the clocks in SET that do not wrap. */
 static struct offset
 elapsed(const struct panel *panel, uint32_t set)
 {
@@ -103,7 +104,7 @@ elapsed(const struct panel *panel, uint32_t set)
 	return best == panel->count ? OFFSET_UNKNOWN : panel->clocks[best].elapsed;
 }
 
-/* Removes mute clocks from their groups, and groups that are then empty. */
+/* Removes mute clocks (see discontinuity.h) from their groups, and then empty groups. */
 static void
 drop_mute(const struct panel *panel, struct discontinuity *found)
 {
@@ -120,7 +121,7 @@ drop_mute(const struct panel *panel, struct discontinuity *found)
 	}
 }
 
-/* Returns true if A and B overlap. If both wrap, A is taken as it is. */
+/* Returns true if the durations of A and B overlap. If both wrap, only wraps of B are tried. */
 static bool
 fit(const struct panel *panel, size_t a, size_t b)
 {
@@ -132,7 +133,7 @@ fit(const struct panel *panel, size_t a, size_t b)
 	return low(panel, b) + by <= high(panel, a) && high(panel, b) + by >= low(panel, a);
 }
 
-/* Returns true if CLOCK overlaps each clock of SET. */
+/* Returns true if CLOCK's duration overlaps the duration of each clock in SET. */
 static bool
 fits_all(const struct panel *panel, size_t clock, uint32_t set)
 {
@@ -142,7 +143,7 @@ fits_all(const struct panel *panel, size_t clock, uint32_t set)
 	return true;
 }
 
-/* The clocks that fit several groups. */
+/* Returns the clocks that fit several groups. */
 static uint32_t
 find_mute(const struct panel *panel, const struct discontinuity *found)
 {
@@ -165,7 +166,10 @@ middle(const struct offset *offset)
 	return offset->low + (offset->high - offset->low) / 2;
 }
 
-/* Middle of the narrowest clock that does not wrap. Clocks that wrap late are assumed to be near it. */
+/*
+ * Returns the middle of the narrowest duration of the clocks that do not wrap, or 0. Clocks that wrap after WRAP_NS_MIN
+ * or more are assumed to be near it, which gives the number of their wraps.
+ */
 static int64_t
 anchor(const struct panel *panel)
 {
@@ -193,7 +197,8 @@ panel_of(const struct discontinuity_clock *clocks, size_t count, uint64_t floor_
 
 		if (clock->wrap_ns < WRAP_NS_MIN)
 			continue;
-		clock->known &= width(&panel, i) < clock->wrap_ns; /* a wider interval contains any time */
+		/* an interval wider than a wrap contains any duration */
+		clock->known &= width(&panel, i) < clock->wrap_ns;
 		clock->elapsed = (struct offset){ clock->elapsed.low + by, clock->elapsed.high + by };
 		clock->wrap_ns = 0;
 	}

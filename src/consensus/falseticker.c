@@ -1,4 +1,4 @@
-/* Finds groups of rates that agree. See falseticker.h. */
+/* See falseticker.h. */
 #include "consensus/falseticker.h"
 
 struct panel {
@@ -6,7 +6,7 @@ struct panel {
 	size_t count;
 	const struct falseticker_sources *sources;
 	uint64_t limit_ppb;
-	uint32_t disagree[FALSETICKER_RATES_MAX]; /* bit B of disagree[A]: A and B disagree */
+	uint32_t disagree[FALSETICKER_RATES_MAX]; /* bit B of disagree[A] is set if A and B disagree */
 };
 
 struct group {
@@ -39,7 +39,7 @@ known(const struct panel *panel)
 	return set;
 }
 
-/* Returns true if any two of SET disagree. */
+/* Returns true if any two clocks of SET disagree. */
 static bool
 is_split(const struct panel *panel, uint32_t set)
 {
@@ -50,8 +50,8 @@ is_split(const struct panel *panel, uint32_t set)
 }
 
 /*
- * The voters of SET. A voter disagrees with some clock, and the clocks that it agrees with agree among
- * themselves. Therefore the groups of voters share no member.
+ * Returns the clocks of SET that have a vote. Such a clock disagrees with at least one clock, and all clocks that it
+ * agrees with agree among themselves. Therefore no voter belongs to two groups.
  */
 static uint32_t
 voters(const struct panel *panel, uint32_t set)
@@ -65,7 +65,7 @@ voters(const struct panel *panel, uint32_t set)
 	return voting;
 }
 
-/* Number of independent sources in SET: the most members that are pairwise separate. */
+/* Returns the number of independent sources in SET: the size of its largest subset whose members are all separate. */
 static unsigned
 sources(const struct panel *panel, uint32_t set)
 {
@@ -88,7 +88,7 @@ width(const struct rate_interval *rate)
 	return rate->high - rate->low;
 }
 
-/* The clocks of VOTING that agree with FIRST. */
+/* Returns the clocks of VOTING that agree with FIRST. */
 static struct group
 group_of(const struct panel *panel, uint32_t voting, size_t first)
 {
@@ -127,7 +127,7 @@ largest_group(const struct panel *panel, uint32_t voting)
 	return largest;
 }
 
-/* The consensus of the clocks in SET alone. */
+/* Returns the clock that rate_consensus() finds among the clocks in SET. */
 static size_t
 reference_of(const struct panel *panel, uint32_t set)
 {
@@ -139,7 +139,7 @@ reference_of(const struct panel *panel, uint32_t set)
 	return rate_consensus(rates, panel->count);
 }
 
-/* The clocks of SET that disagree with REFERENCE. */
+/* Returns the clocks of SET that disagree with REFERENCE. */
 static uint32_t
 accused(const struct panel *panel, uint32_t set, size_t reference)
 {
@@ -147,8 +147,8 @@ accused(const struct panel *panel, uint32_t set, size_t reference)
 }
 
 /*
- * Two or more clocks of one source that agree and are more than half of its voters contradict the others of
- * that source.
+ * Finds faults among clocks that certainly have the same source. If two or more of them agree, and outnumber the others
+ * that have a vote, the others are falsetickers.
  */
 static void
 ask_siblings(const struct panel *panel, struct falseticker *found)

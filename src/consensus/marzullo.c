@@ -1,4 +1,4 @@
-/* Finds the range that most intervals share. See marzullo.h. */
+/* See marzullo.h. */
 #include "consensus/marzullo.h"
 
 struct voters {
@@ -7,11 +7,11 @@ struct voters {
 	size_t count;
 };
 
-struct tally { /* the intervals around one value */
-	size_t votes;     /* intervals that contain it */
-	size_t below;     /* intervals that begin below it */
+struct tally { /* the intervals around a value */
+	size_t votes;     /* number of intervals that contain the value */
+	size_t below;     /* number of intervals that start below it */
 	int64_t high;     /* the lowest upper end of the intervals that contain it */
-	int64_t next_low; /* the highest lower end below it; INT64_MIN if there is none */
+	int64_t next_low; /* the highest lower end below the value; INT64_MIN if there is none */
 };
 
 static struct tally
@@ -36,7 +36,10 @@ count_votes(const struct voters *all, int64_t value)
 	return tally;
 }
 
-/* The range that all intervals share. If two are disjoint, low > high, and low is the highest lower end. */
+/*
+ * Finds the range that all intervals share. If two intervals are disjoint, low > high, and low is the highest lower
+ * end.
+ */
 static struct marzullo
 find_unanimity(const struct voters *all)
 {
@@ -62,8 +65,8 @@ overlap(struct offset a, struct offset b)
 }
 
 /*
- * Counts the votes that are certain. Intervals disjoint from SHARED leave a free range around it; a voter that
- * reaches beyond this range may belong to them.
+ * Returns the number of voters that certainly belong to SHARED. The intervals disjoint from SHARED leave a free range
+ * around it. A voter that reaches beyond this range may instead belong to them.
  */
 static size_t
 count_decided(const struct voters *all, struct offset shared)
@@ -90,7 +93,7 @@ count_decided(const struct voters *all, struct offset shared)
 	return count;
 }
 
-/* The best range starts where one of the intervals starts, so only lower ends need to be tried. */
+/* The result starts at the lower end of one of the intervals, so only lower ends are tried. */
 struct marzullo
 marzullo_find(marzullo_vote *vote, const void *context, size_t count, size_t steps_max)
 {

@@ -1,7 +1,7 @@
 /*
- * The range that most of many intervals share, by Marzullo's algorithm: values that lie in more intervals than
- * any other value. Needs no sort and no memory. It tries the lower ends from the highest down, with one pass
- * over all intervals for each, and stops when no lower value can have more votes.
+ * Finds the range that lies in more of the given intervals than any other value (Marzullo's algorithm, as in NTP). It
+ * needs no sorting and no memory. It tries the lower ends from the highest down, with one pass over all intervals for
+ * each. It stops when no lower value can have more votes.
  */
 #ifndef BARETICK_MARZULLO_H
 #define BARETICK_MARZULLO_H
@@ -12,19 +12,21 @@
 
 #include "base/offset.h"
 
-/* The interval of voter VOTER. An interval without a bound on both sides is no vote. */
+/* Returns the interval of voter number VOTER. If it is not bounded on both sides, it is no vote. */
 typedef struct offset marzullo_vote(const void *context, size_t voter);
 
 struct marzullo {
-	size_t voters;        /* voters with a bounded interval */
-	size_t votes;         /* voters whose interval contains all of SHARED */
-	size_t decided;       /* votes that overlap no interval outside SHARED; the other votes are uncertain */
-	struct offset shared; /* the highest range with most votes; OFFSET_UNKNOWN without a voter */
-	bool tied;            /* other ranges have as many votes */
-	struct offset lowest; /* the lowest such range; equal to SHARED if not tied */
+	size_t voters;        /* number of voters with a bounded interval */
+	size_t votes;         /* number of voters whose interval contains all of SHARED */
+	/* number of these votes that overlap no interval outside SHARED; the other votes are uncertain */
+	size_t decided;
+	/* the range with the most votes; if several have as many, the highest. OFFSET_UNKNOWN without voters */
+	struct offset shared;
+	bool tied;            /* true if other ranges have as many votes */
+	struct offset lowest; /* the lowest range with as many votes; equal to SHARED if not tied */
 };
 
-/* Finds the majority of COUNT voters. After STEPS_MAX lower ends returns the best so far. */
+/* Finds the majority of COUNT voters. After STEPS_MAX lower ends, returns the best result until then. */
 struct marzullo marzullo_find(marzullo_vote *vote, const void *context, size_t count, size_t steps_max);
 
 #endif

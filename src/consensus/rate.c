@@ -1,4 +1,4 @@
-/* Rates as intervals. All rounding is outwards. See rate.h. */
+/* Calculates rates as intervals. All rounding is outwards. See rate.h. */
 #include "consensus/rate.h"
 
 #include "base/scale.h"
@@ -6,7 +6,7 @@
 #define MICROHZ_PER_HZ UINT64_C(1000000)
 #define PPB            UINT64_C(1000000000)
 
-struct span { /* the window's time or ticks, in ticks; the true value is between low and high */
+struct span { /* an interval of TSC ticks or of the clock's ticks */
 	uint64_t low, high;
 };
 
@@ -15,7 +15,7 @@ rate_tightest(const struct sample *samples, size_t count)
 {
 	const struct sample *best = &samples[0];
 
-	/* The unsigned difference makes a bracket that went back the widest of all. */
+	/* If a sample's end is before its begin, the unsigned difference is huge, so the sample is never the best. */
 	for (size_t i = 1; i < count; i++)
 		if (samples[i].end - samples[i].begin < best->end - best->begin)
 			best = &samples[i];
@@ -23,8 +23,8 @@ rate_tightest(const struct sample *samples, size_t count)
 }
 
 /*
- * The time between the two readings. Each bracket is extended by the TSC's resolution, see struct rate_window.
- * Returns false if the order of the readings is uncertain.
+ * Calculates the TSC ticks between the two readings. The end of each sample is extended by the TSC's resolution, see
+ * struct rate_window. Returns false if it is uncertain which reading was first.
  */
 static bool
 window_time(const struct rate_window *window, struct span *time)
@@ -39,7 +39,7 @@ window_time(const struct rate_window *window, struct span *time)
 }
 
 /*
- * The clock's ticks between the two readings. Returns false if it stepped back, or moved by more than
+ * Calculates the clock's ticks between the two readings. Returns false if the clock stepped back, or moved by more than
  * RATE_TICKS_MAX.
  */
 static bool
@@ -55,7 +55,7 @@ window_ticks(const struct rate_window *window, struct span *ticks)
 static struct rate_interval
 interval(uint64_t value, uint64_t low, uint64_t high)
 {
-	if (high == UINT64_MAX) /* does not fit */
+	if (high == UINT64_MAX) /* the result does not fit */
 		return (struct rate_interval){ .known = false };
 	return (struct rate_interval){ true, value, low, high };
 }
@@ -77,7 +77,7 @@ implied(struct rate claimed, uint64_t time, uint64_t ticks, enum scale_rounding 
 			   (unsigned __int128)claimed.den * ticks, rounding);
 }
 
-/* The best estimate is the mediant of both fractions, which lies between them. */
+/* The best estimate is the mediant of both bounds' fractions, which lies between them. */
 struct rate_interval
 rate_implied_tsc(const struct rate_slope *slope, struct rate claimed)
 {
@@ -121,7 +121,7 @@ width(const struct rate_interval *interval)
 	return interval->high - interval->low;
 }
 
-/* Number of intervals in ALL that contain POINT. NARROWEST is set to the narrowest of them. */
+/* Returns the number of intervals in ALL that contain POINT, and sets NARROWEST to the narrowest of them. */
 static size_t
 holders(const struct rate_interval *all, size_t count, uint64_t point, size_t *narrowest)
 {
@@ -136,7 +136,7 @@ holders(const struct rate_interval *all, size_t count, uint64_t point, size_t *n
 	return votes;
 }
 
-/* The largest overlap starts where one of the intervals starts: Marzullo's algorithm, as in NTP. */
+/* Marzullo's algorithm, as in NTP: the value that most intervals share is found at the lower end of one of them. */
 size_t
 rate_consensus(const struct rate_interval *implied_rates, size_t count)
 {
@@ -157,7 +157,7 @@ rate_consensus(const struct rate_interval *implied_rates, size_t count)
 	return best;
 }
 
-/* (A - B) * FACTOR / DIVISOR, rounded as ROUNDING says and limited to the range of the type. */
+/* Returns (A - B) * FACTOR / DIVISOR, rounded by ROUNDING and limited to the range of the type. */
 static int64_t
 excess(unsigned __int128 a, unsigned __int128 b, uint64_t factor, unsigned __int128 divisor,
        enum scale_rounding rounding)
@@ -192,7 +192,10 @@ rate_compare(const struct rate_interval *a, const struct rate_interval *b)
 				  compare(b->high, a->low, SCALE_UP) };
 }
 
-/* Error of MICROHZ against num/den. Both are multiplied by den to stay integers. */
+/*
+ * Returns the error of MICROHZ against CLAIMED in ppb. Both are multiplied by CLAIMED's denominator, so that they stay
+ * integers.
+ */
 static int64_t
 error_of(uint64_t microhz, struct rate claimed, enum scale_rounding rounding)
 {
@@ -216,7 +219,7 @@ rate_unwrap(const struct clock *clock, uint64_t then_ticks, uint64_t now_ticks,
 	    uint64_t expected_ticks)
 {
 	uint64_t elapsed = clock_elapsed_ticks(clock, then_ticks, now_ticks);
-	uint64_t range = clock->wrap_ticks + 1; /* 0 for a 64-bit counter */
+	uint64_t range = clock->wrap_ticks + 1; /* 0 for a 64-bit counter, because 2^64 does not fit */
 
 	if (!range)
 		return elapsed;

@@ -1,4 +1,4 @@
-/* Fits a line through brackets. See rate_fit.h. */
+/* Fits a line through many readings. See rate_fit.h. */
 #include "consensus/rate_fit.h"
 
 #include "base/scale.h"
@@ -10,10 +10,10 @@ typedef __int128 wide;
 struct hull {
 	struct rate_corner corners[RATE_SAMPLES_MAX];
 	size_t count;
-	int side; /* 1 if lines pass above the hull, -1 if below */
+	int side; /* 1 if lines must pass above the hull, -1 if below */
 };
 
-/* Returns true if B is not needed between A and C: no line that passes all three touches only B. */
+/* Returns true if B is redundant between A and C: a line that passes A and C on the right side also passes B. */
 static bool
 is_idle(int side, const struct rate_corner *a, const struct rate_corner *b, const struct rate_corner *c)
 {
@@ -23,7 +23,7 @@ is_idle(int side, const struct rate_corner *a, const struct rate_corner *b, cons
 	return side > 0 ? by_b <= by_c : by_b >= by_c;
 }
 
-/* Corners come in order of time. A corner out of order is left out. */
+/* Adds a corner to the hull. Corners must come in order of time; others are ignored. */
 static void
 extend(struct hull *hull, struct rate_corner corner)
 {
@@ -35,7 +35,7 @@ extend(struct hull *hull, struct rate_corner corner)
 	hull->corners[hull->count++] = corner;
 }
 
-/* Index of the corner that a line with slope RISE touches. */
+/* Returns the index of the corner that a line with the slope RISE touches. */
 static size_t
 touched(const struct hull *hull, uint64_t rise)
 {
@@ -54,7 +54,7 @@ touched(const struct hull *hull, uint64_t rise)
 	return best;
 }
 
-/* Keeps the corners around the touched one. */
+/* Keeps at most RATE_CORNERS_MAX corners around the one that a line with the slope RISE touches. */
 static size_t
 keep(const struct hull *hull, uint64_t rise, struct rate_corner *kept)
 {
@@ -94,18 +94,20 @@ rate_corners(const struct clock *clock, uint64_t trust_ticks, uint64_t rise, con
 struct line { /* constraints on a line, and the bounds of its slope so far */
 	uint64_t slack_ticks, resolution_ticks, trim_ticks;
 	uint64_t from_tsc, from_ticks; /* origin of the corners' coordinates */
-	struct rate_slope slope;       /* high_time == 0: no upper bound yet */
+	struct rate_slope slope;       /* if high_time is 0, there is no upper bound yet */
 	bool possible;
 };
 
-/* A/B < C/D */
+/* Returns true if A/B < C/D. */
 static bool
 is_less(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
 	return (unsigned __int128)a * d < (unsigned __int128)c * b;
 }
 
-/* Adds the constraint that the line passes above LOWER and below UPPER. This bounds its slope from one side. */
+/*
+ * Adds the constraint that the line passes above LOWER and below UPPER. The two corners bound its slope from one side.
+ */
 static void
 pass_between(struct line *line, struct rate_corner lower, struct rate_corner upper)
 {
@@ -156,8 +158,8 @@ pass_ends(struct line *line, const struct rate_end *a, const struct rate_end *b)
 }
 
 /*
- * Applies the constraints of all pairs of corners. These remain when the line's height is eliminated from all
- * constraints.
+ * Calculates the bounds of the slope from all pairs of corners. Eliminating the line's height from all constraints
+ * leaves exactly these pairs. Returns false if no line fits.
  */
 static bool
 pass(const struct rate_ends *ends, uint64_t slack_ticks, uint64_t trim_ticks, struct rate_slope *slope)
@@ -174,7 +176,7 @@ pass(const struct rate_ends *ends, uint64_t slack_ticks, uint64_t trim_ticks, st
 	return slope->known;
 }
 
-/* The greatest common divisor of all differences, including those between the ends. */
+/* Returns the greatest common divisor of all differences, also between the ends. */
 static uint64_t
 divisor(const struct rate_ends *ends)
 {
@@ -204,16 +206,20 @@ narrowest(const struct rate_ends *ends)
 }
 
 /*
- * A counter that moves in larger steps than its differences show lags its line by a varying amount. Lines
- * through all brackets then have less room than the brackets are wide. If half of their width is left, the
- * resolution is as small as it seems: a step larger by at most a bracket's width does no harm.
+ * Calculates the slope for a counter that moves in even steps. Their size is taken from the greatest common divisor of
+ * the differences, plus some slack if the true steps may be larger.
  *
- * With less room left, the clock may be read at any time of a bracket, and part of a larger step is not seen.
- * The readings nearest to both ends of N miss them by sqrt(2 * step * width / N) each. For 128 readings that is
- * at most 1/8 of the sum of step and width.
+ * If the true steps are larger, the counter lags behind the line by a varying amount. Lines through all readings then
+ * have less room than the time around each reading. If lines still fit after half of the narrowest such time was cut
+ * off, no slack is needed: steps that are larger by at most this time do no harm.
  *
- * A counter derived from another one of nearly its own rate is rounded alike at all readings of one end, and
- * differently at the next end. Short looks between the ends show that; without any, one tick is added.
+ * Otherwise the clock may be read at any time between the two TSC readings, and part of a larger step may not show. The
+ * readings nearest to both ends of N miss them by sqrt(2 * step * width / N) each. For 128 readings this is at most 1/8
+ * of the sum of step and width.
+ *
+ * A counter may be derived from another one of almost the same rate. It is then rounded in one way in all readings at
+ * one end, and in another way at the other end. Readings between the ends show that. Without such readings, one tick is
+ * added.
  */
 static bool
 pass_evenly(const struct rate_ends *ends, struct rate_slope *slope)

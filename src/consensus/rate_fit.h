@@ -1,9 +1,9 @@
 /*
- * Fits a line through brackets. Each reading at the end of a window lies between two TSC readings and is exact
- * to less than the clock's resolution. So the line of count against TSC has to pass two corners. When the
- * bracket ended, the clock had reached the reading. When the bracket began, the clock was not beyond it. All
- * lines that satisfy this for all readings give the highest and the lowest slope. This is a linear programme
- * with two unknowns, solved in exact integers over pairs of corners.
+ * Finds the slopes of all lines that fit many readings. Each reading at the end of a window lies between two TSC
+ * readings, and is exact to less than the clock's resolution. So the line of the clock's count against the TSC must
+ * pass two corners. At the sample's end, the clock had reached the reading. At its begin, the clock was not yet beyond
+ * the reading. The result is the highest and the lowest slope of all lines that satisfy this for all readings. This is
+ * a linear programme with two unknowns, which is solved in exact integers over pairs of corners.
  */
 #ifndef BARETICK_RATE_FIT_H
 #define BARETICK_RATE_FIT_H
@@ -15,50 +15,52 @@
 #include "clock/sample.h"
 #include "consensus/rate.h"
 
-#define RATE_CORNERS_MAX 8 /* for each side: a line with about the clock's rate touches one or two of them */
-#define RATE_BETWEEN_MAX 16 /* short looks between the ends */
+/* corners that are kept on each side: lines near the clock's rate touch one or two of them */
+#define RATE_CORNERS_MAX 8
+#define RATE_BETWEEN_MAX 16 /* maximum number of short measurements between the ends */
 #define RATE_ENDS_MAX    (4 + RATE_BETWEEN_MAX)
 
-struct rate_corner { /* relative to the end's own sample */
+struct rate_corner { /* a point, relative to the shortest sample of its end */
 	int64_t tsc, ticks;
 };
 
 /*
- * The corners of an end's readings that a line can touch, out of at most RATE_SAMPLES_MAX. Leaving some out
- * only widens the result.
+ * The corners that a line can touch, of at most RATE_SAMPLES_MAX readings at one end of a window. Leaving some out only
+ * widens the result.
  */
 struct rate_corners {
-	uint64_t begin;     /* start of the tightest sample, which identifies this end */
-	uint64_t narrowest; /* the narrowest bracket */
+	uint64_t begin;     /* "begin" of the shortest sample, which identifies this end */
+	uint64_t narrowest; /* duration of the shortest sample, in TSC ticks */
 	size_t lower_count, upper_count;
-	/* LOWER is at each bracket's end, UPPER at its begin. */
+	/* Corners below the line (at each sample's end), and above it (at each sample's begin). */
 	struct rate_corner lower[RATE_CORNERS_MAX], upper[RATE_CORNERS_MAX];
 };
 
-#define RATE_SAMPLES_MAX 128 /* at one end */
+#define RATE_SAMPLES_MAX 128 /* readings at one end of a window */
 
 /*
- * The corners of COUNT chained raw samples. TRUST_TICKS as for clock_comparable(). RISE is about the slope of
- * the lines sought, in ticks per 2^32 TSC ticks.
+ * Returns the corners of COUNT chained samples. For TRUST_TICKS see clock_comparable(). RISE is roughly the slope of
+ * the line, in ticks per 2^32 TSC ticks.
  */
 struct rate_corners rate_corners(const struct clock *clock, uint64_t trust_ticks, uint64_t rise,
 				 const struct sample *samples, size_t count);
 
 struct rate_end {
-	struct sample sample;               /* the tightest sample, unwrapped */
-	const struct rate_corners *corners; /* NULL: only the sample's own corners */
+	struct sample sample;               /* the shortest sample, with unwrapped ticks */
+	const struct rate_corners *corners; /* NULL: use only the corners of SAMPLE */
 };
 
-struct rate_ends { /* ends of a window in order of time */
+struct rate_ends { /* ends of a window, and measurements in between, in order of time */
 	struct rate_end ends[RATE_ENDS_MAX];
-	size_t count;                  /* at least 2 */
-	/* The clock's resolution if it moves evenly: the greatest common divisor of all its differences. */
+	size_t count;                  /* number of entries, at least 2 */
+	/* The clock's resolution if it moves in even steps: the greatest common divisor of all differences. */
 	uint64_t even_ticks;
-	uint64_t uneven_ticks;         /* The resolution if it moves unevenly: the least difference plus 2. */
+	/* the clock's resolution if its steps are uneven: the smallest difference plus 2 */
+	uint64_t uneven_ticks;
 	uint64_t tsc_resolution_ticks; /* see struct rate_window */
 };
 
-/* The slope. FIT says which readings it is based on. */
+/* Returns the slope. FIT is set to the kind of readings that it is based on. */
 struct rate_slope rate_fit(const struct rate_ends *ends, enum rate_fit *fit);
 
 #endif

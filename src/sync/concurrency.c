@@ -1,11 +1,11 @@
-/* Adapts the number of pairs that exchange ping-pongs at the same time. See concurrency.h. */
+/* See concurrency.h. */
 #include "sync/concurrency.h"
 
 /*
- * Round trips longer by this factor show contention, not topology. On an EPYC 7R13 a message takes 10 ns
- * between the threads of one core and 197 ns between sockets (tables of nviennot/core-to-core-latency), a
- * factor of 20 without contention. Virtual cores that share a processor wait for time slices: round trips of
- * some hundred ticks were seen to become millions.
+ * If round trips become longer than the shortest by this factor, pairs delay each other. The distance of cores alone
+ * explains a factor of about 20. On an EPYC 7R13 a message takes 10 ns between the threads of one core and 197 ns
+ * between sockets (tables of nviennot/core-to-core-latency). Virtual cores that share a processor wait for time slices.
+ * Their round trips grew from some hundred to millions of ticks.
  */
 #define SUFFERING_FACTOR 32
 

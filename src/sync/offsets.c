@@ -1,4 +1,4 @@
-/* Intervals of offsets, the pairs that have them, and their change. See offsets.h. */
+/* Stores the offsets of pairs, and calculates how they change. See offsets.h. */
 #include "sync/offsets.h"
 
 #include "base/scale.h"
@@ -18,7 +18,7 @@ offsets_clear(struct offsets *offsets)
 		offsets->moments[i] = (struct moment){ 0, 0 };
 }
 
-/* If every core is only paired with the boot core, other pairs are not stored. */
+/* Returns true if the pair A, B is stored. If each core was only paired with the boot core, other pairs are not. */
 static bool
 has_place(const struct offsets *offsets, size_t a, size_t b)
 {
@@ -78,7 +78,7 @@ clamp(uint64_t magnitude)
 	return magnitude > INT64_MAX ? INT64_MAX : (int64_t)magnitude;
 }
 
-/* TICKS in SHORTEST to LONGEST ticks, in ppb, rounded to the least possible value. */
+/* Returns the smallest possible drift in ppb, if the offset moved by TICKS within SHORTEST to LONGEST ticks. */
 static int64_t
 least_ppb(int64_t ticks, uint64_t shortest, uint64_t longest)
 {
@@ -117,7 +117,7 @@ offsets_drift(const struct offsets *earlier, const struct offsets *later, size_t
 			       offset_negate_bound(least_ppb(offset_negate_bound(moved.high), shortest, longest)) };
 }
 
-/* The point at NUM / DEN of the way from FROM to TO, rounded down or up. NUM is at most DEN. */
+/* Returns the value at the fraction PART (at most 1) of the distance from FROM to TO, rounded down or UP. */
 static int64_t
 part_of_way(int64_t from, int64_t to, struct rate part, bool up)
 {
@@ -128,7 +128,10 @@ part_of_way(int64_t from, int64_t to, struct rate part, bool up)
 	return (int64_t)(rises ? (uint64_t)from + done : (uint64_t)from - done);
 }
 
-/* The offset at MIDDLE if it moved on a straight line, for any times within the intervals. */
+/*
+ * Returns the offset at the time MIDDLE if it moved in a straight line from FROM to TO. The result covers all times
+ * within the intervals.
+ */
 static struct offset
 straight_at(struct offset from, struct moment first, struct offset to, struct moment last, struct moment middle)
 {

@@ -1,23 +1,24 @@
-/* Finds a core's offset by indirect paths over other cores. See offsets_indirect.h. */
+/* See offsets_indirect.h. */
 #include "sync/offsets_indirect.h"
 
 #include "consensus/marzullo.h"
 
-#define AGREE_STEPS 2 /* the one wrong path may start highest */
+/* steps of marzullo_find(), which starts at the highest lower end: the single wrong path may have it */
+#define AGREE_STEPS 2
 
 struct aim {
 	const struct offsets *offsets;
 	size_t rank;
 };
 
-/* The path from the boot core over THROUGH to RANK. */
+/* Returns RANK's offset against the boot core, by the indirect path through core THROUGH. */
 static struct offset
 way_of_pairs(const struct offsets *offsets, size_t through, size_t rank)
 {
 	return offset_add(offsets_pair(offsets, 0, through), offsets_pair(offsets, through, rank));
 }
 
-/* Number of paths to RANK that start at LOW or below and end at HIGH or above. */
+/* Returns the number of paths to RANK whose interval starts at LOW or below and ends at HIGH or above. */
 static size_t
 count_ways(const struct offsets *offsets, size_t rank, int64_t low, int64_t high)
 {
@@ -40,7 +41,7 @@ way_by_pairs(const void *context, size_t through)
 }
 
 /*
- * Returns true if all paths but one agree: that path leads through a core that moved. If cores drift, more
+ * Returns true if all paths, or all but one, agree. The one then leads through a core that moved. If cores drift, more
  * paths are wrong.
  */
 static bool
@@ -52,7 +53,7 @@ agree_but_for_one(const struct offsets *offsets, size_t rank)
 	return ways.votes + 1 >= ways.voters;
 }
 
-/* The hull of all paths. */
+/* Returns the smallest interval that contains all paths' intervals. */
 static struct offset
 hull_of_ways(const struct offsets *offsets, size_t rank)
 {
@@ -70,9 +71,10 @@ hull_of_ways(const struct offsets *offsets, size_t rank)
 }
 
 /*
- * At least half of the paths are right: a path is only wrong if its core moved between its two ping-pongs. No
- * right path starts above the true offset or ends below it. Therefore the true offset is not below the least
- * value at which half of the paths have started, and the same holds above.
+ * Each path gives an interval. At least half of the intervals contain the true offset, because a path is only wrong if
+ * its core moved between its two ping-pongs. These intervals start at or below the true offset. So the lowest value at
+ * which half of the intervals have started is a lower bound of the offset. The upper bound is found in the same way
+ * from the upper ends.
  */
 struct offset
 offsets_place_by_ways(const struct offsets *offsets, size_t rank, struct offset shared)

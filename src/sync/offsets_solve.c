@@ -1,18 +1,18 @@
 /*
- * Solves the offsets of all cores from all pairs. See offsets.h.
+ * Calculates the offsets of all cores from all pairs. See offsets.h.
  *
- * For two cores that had ping-pongs, only these count. An indirect path over a third core combines two
- * measurements from different times, and a core may have moved in between. Indirect paths serve two purposes:
- * for pairs without a ping-pong, and to find pairs that contradict the rest.
+ * If two cores had a ping-pong, only its result counts for them. An indirect path over a third core combines two
+ * measurements from different times, and a core may have moved in between. Indirect paths have two uses: they give the
+ * offsets of pairs without a ping-pong, and they show which pairs contradict the rest.
  *
- * For both, a core's offset is decided by a vote. The core's own pair with the boot core is one vote. Each path
- * through another core (that core's offset plus its pair with this one) is one more. The result is the range
- * that more than half of the votes share. A wrong pair is outvoted: it is one vote for each of its two cores. A
- * wrong pair with the boot core is one vote for each other core, through the core that it misplaces.
+ * For both uses, a vote decides a core's offset. One vote is the core's own pair with the boot core. Each path through
+ * another core (that core's offset plus its pair with this core) is one more vote. The result is the range that more
+ * than half of the votes share. A wrong pair gives only one wrong vote on each of its two cores. A wrong pair with the
+ * boot core misplaces its core, and so gives one wrong vote on each other core.
  *
- * If no more than half of the votes agree, it is unknown which are wrong. Then the core's own pair with the
- * boot core counts. A pair that contradicts this belongs to three pairs that contradict each other. Whichever
- * of the three cores moved, these three are named.
+ * If no more than half of the votes agree, it is unknown which are wrong. The core's own pair with the boot core is
+ * then used. If a pair A-B contradicts this, then boot-A, boot-B and A-B contradict each other. Any of the three cores
+ * may have moved, so all three are named.
  */
 #include "sync/offsets.h"
 
@@ -20,11 +20,11 @@
 #include "sync/outliers.h"
 #include "sync/offsets_indirect.h"
 
-#define PASSES         2  /* the second pass uses offsets that the first has narrowed */
-/* Limit on wrong votes that can be outvoted, because each takes a pass over all pairs. */
+#define PASSES         2  /* the second pass uses the offsets that the first has narrowed */
+/* Number of wrong votes that can be outvoted. It is limited because each takes a pass over all pairs. */
 #define VOTE_STEPS_MAX 16
 
-struct picture { /* the analysis so far, and the core that is voted on */
+struct picture { /* the offsets so far, and the core whose offset is voted on */
 	const struct offsets *offsets;
 	const struct offset *places;
 	size_t rank;
@@ -42,9 +42,9 @@ way_through(const void *context, size_t through)
 }
 
 /*
- * The range that all paths overlapping SHARED allow if any one of them is left out. One path may lead through a
- * core that moved between its two ping-pongs and still overlap the others. Returns SHARED if there is only one
- * path.
+ * Returns the range that remains possible if any single path is left out, among the paths that overlap SHARED. A path
+ * may be wrong, because its core moved between its two ping-pongs, and still overlap the others. Returns SHARED if
+ * there is only one path.
  */
 static struct offset
 without_any_one(const struct picture *picture, struct offset shared)
@@ -93,7 +93,7 @@ vote_on_places(const struct offsets *offsets, struct offset *places, bool *decid
 			places[i] = vote(&(struct picture){ offsets, places, i }, &decided[i]);
 }
 
-/* B against A by their places. */
+/* Returns the offset of B against A that follows from PLACES. */
 static struct offset
 implied(const struct offset *places, size_t a, size_t b)
 {
@@ -101,8 +101,9 @@ implied(const struct offset *places, size_t a, size_t b)
 }
 
 /*
- * The pair's own interval if it has one. If it alone proves a difference and is outvoted, the interval by the
- * places instead. Then one of the two cores moved, and the contradictions show at what time.
+ * Returns the offset of B against A. This is the pair's own interval if it has one. If the own interval proves a
+ * difference but is outvoted, it is the interval that follows from PLACES. One of the two cores then moved, and is
+ * reported as a contradiction.
  */
 static struct offset
 between(const struct offsets *offsets, const struct offset *places, size_t a, size_t b)
@@ -115,7 +116,7 @@ between(const struct offsets *offsets, const struct offset *places, size_t a, si
 	return own;
 }
 
-/* Records how far the pair contradicts the places that all pairs voted for, or itself. */
+/* Records by how much the pair contradicts PLACES, which all pairs voted for, or itself. */
 static void
 record_contradiction(struct offsets_summary *summary, struct offsets *offsets, const struct offset *places, size_t a,
 		     size_t b)
@@ -132,10 +133,7 @@ record_contradiction(struct offsets_summary *summary, struct offsets *offsets, c
 	summary->contradiction_b = b;
 }
 
-/*
- * Returns true if at least half of the votes on RANK agree with its pair with OTHER. Then that pair may be
- * right.
- */
+/* Returns true if at least half of the votes on RANK agree with its pair with OTHER, which may then be right. */
 static bool
 is_backed(const struct offsets *offsets, const struct offset *places, size_t rank, size_t other)
 {
@@ -153,7 +151,7 @@ is_backed(const struct offsets *offsets, const struct offset *places, size_t ran
 }
 
 /*
- * The third core whose indirect path is furthest from the interval of the pair A, B. Returns B if there is
+ * Returns the third core whose indirect path is furthest from the interval of the pair A, B. Returns B if there is
  * none.
  */
 static size_t
@@ -175,9 +173,9 @@ find_third(const struct offsets *offsets, size_t a, size_t b)
 }
 
 /*
- * Names the worst pair alone if it contradicts itself or is outvoted. Otherwise one of three cores may have
- * moved. If no single core's two pairs show it, the third is the boot core, because the places of both cores
- * refer to it.
+ * Decides which cores the largest contradiction names. If the pair contradicts itself or is outvoted, only the pair is
+ * named. Otherwise any of three cores may have moved. If no core's path shows the third, it is the boot core, because
+ * PLACES of both cores refer to it.
  */
 static void
 settle_contradiction(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *places,
@@ -217,7 +215,7 @@ record_bound(struct offsets_summary *summary, struct offset offset)
 		summary->bound_ticks = farthest;
 }
 
-/* The bound includes both intervals, because either may be right. */
+/* Updates the summary with a pair. The bound includes both of its intervals, because either may be right. */
 static void
 record_pair(struct offsets_summary *summary, struct offsets *offsets, const struct offset *places, size_t a, size_t b)
 {
@@ -241,8 +239,8 @@ struct solution {
 };
 
 /*
- * Answers by pairs, not by places, so that the boot core is treated like any other core. An outvoted pair
- * counts as unknown.
+ * Returns the offset of B against A for minority_find(). It is from pairs and not from places, so that the boot core is
+ * treated like any other core. An outvoted pair counts as unknown.
  */
 static struct offset
 ask(const void *context, size_t a, size_t b)
@@ -256,8 +254,8 @@ ask(const void *context, size_t a, size_t b)
 }
 
 /*
- * Returns true if each outlier is proven to differ from each other core, always in the same direction. No core
- * may differ from one on its own side, and both sides must have the same size.
+ * Returns true if the outliers are half of all cores, and are all ahead of or all behind the other half. Each outlier
+ * must be proven to differ from each core of the other half. No two cores of the same half may differ.
  */
 static bool
 are_halves(const struct offsets *offsets, const struct offset *places, const bool *outlier)
@@ -278,9 +276,9 @@ are_halves(const struct offsets *offsets, const struct offset *places, const boo
 }
 
 /*
- * Handles cores without a majority. If they form two halves, as two cores do, the half without the boot core is
- * marked, because all figures refer to the boot core. Otherwise a mark would name one core of a pair although
- * either may be wrong.
+ * Marks outliers if there is no majority. If the cores form two halves, as two cores do, the half without the boot core
+ * is marked, because all figures refer to the boot core. Otherwise no core is marked, because either core of a pair may
+ * be wrong.
  */
 static void
 mark_half(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *places,
@@ -298,14 +296,14 @@ mark_half(struct offsets_summary *summary, const struct offsets *offsets, const 
 }
 
 /*
- * Finds the outliers. A place without a majority is only the core's own pair with the boot core and must not
- * outvote other pairs, so it is set to unknown for the search.
+ * Finds the outliers. If a core's place was not decided by a vote, it is only the core's own pair with the boot core,
+ * and must not outvote other pairs. So it is set to unknown during the search.
  */
 static struct minority
 find_minority(const struct offsets *offsets, struct offset *places, bool *outlier, bool *disputed)
 {
 	struct solution solution = { offsets, places };
-	const bool *decided = disputed; /* up to here */
+	const bool *decided = disputed; /* the array has this meaning until minority_find() uses it */
 	struct minority minority;
 
 	for (size_t i = 0; i < offsets->cores; i++)
@@ -332,7 +330,7 @@ struct offsets_summary
 offsets_solve(struct offsets *offsets, struct offset *places, bool *outlier, bool *disputed)
 {
 	struct offsets_summary summary = { .worst = OFFSET_UNKNOWN };
-	bool *decided = disputed; /* until minority_find() uses the array */
+	bool *decided = disputed; /* the array has this meaning until minority_find() uses it */
 	struct minority minority;
 
 	vote_on_places(offsets, places, decided);

@@ -1,13 +1,13 @@
-/* Finds outliers among the cores, pair by pair. See outliers.h. */
+/* See outliers.h. */
 #include "sync/outliers.h"
 
-#define REPRESENTATIVES_MAX 16 /* If there is a majority, most cores that are not disputed belong to it. */
+#define REPRESENTATIVES_MAX 16 /* enough, because with a majority most undisputed cores belong to it */
 
 struct cores {
 	minority_ask *ask;
 	const void *context;
 	uint64_t limit;
-	size_t count, known; /* COUNT: all cores. KNOWN: cores with at least one known pair. */
+	size_t count, known; /* number of all cores, and of cores with at least one known pair */
 };
 
 static struct offset
@@ -45,7 +45,7 @@ is_disputed(const struct cores *cores, size_t core, bool *any_differs)
 	return 2 * differs >= count_known(cores, core);
 }
 
-/* Middle of the possible distances between A and B. */
+/* Returns the middle between the smallest and the largest possible distance of A and B. */
 static uint64_t
 likely(const struct cores *cores, size_t a, size_t b)
 {
@@ -56,10 +56,10 @@ likely(const struct cores *cores, size_t a, size_t b)
 }
 
 /*
- * Returns true if OTHER is proven to be no further from REPRESENTATIVE than CORE probably is from either of
- * them. The proof is their own pair. If that is too wide, CORE's pairs with both prove it, provided that they
- * also allow both to be equal. This keeps the first of three cores in a line from being an outlier just because
- * the second is nearer to the third.
+ * Returns true if OTHER is proven to be as near to REPRESENTATIVE as CORE probably is to the nearer of them. The pair
+ * of OTHER and REPRESENTATIVE proves it. If its interval is too wide, CORE's pairs with both may prove it, if they also
+ * allow both to be equal. This condition matters for three cores in a line. It keeps the first from being an outlier
+ * just because the second is nearer to the third.
  */
 static bool
 agrees_with_representative(const struct cores *cores, size_t representative, size_t other, size_t core)
@@ -74,10 +74,7 @@ agrees_with_representative(const struct cores *cores, size_t representative, siz
 		(offset_is_known(way) && offset_nearest(way) <= cores->limit && offset_farthest(way) <= most));
 }
 
-/*
- * Returns true if CORE differs from more than half of the cores. Only cores that agree with REPRESENTATIVE are
- * counted.
- */
+/* Returns true if CORE differs from more than half of the cores. Only cores that agree with REPRESENTATIVE count. */
 static bool
 is_against_most(const struct cores *cores, size_t core, size_t representative)
 {

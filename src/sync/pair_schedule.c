@@ -1,4 +1,4 @@
-/* Schedules the pairs of a measurement pass. See pair_schedule.h. */
+/* See pair_schedule.h. */
 #include "sync/pair_schedule.h"
 
 size_t
@@ -26,9 +26,9 @@ star_opponent(size_t round, size_t core)
 }
 
 /*
- * Two cores on the circle are a pair if their numbers add up to the round's, modulo the circle's size. The size
- * is odd, so in each round exactly one core would be paired with itself. It is paired with the core outside the
- * circle, the last of an even number, or else is idle.
+ * Returns the partner of CORE. Cores on the circle are partners if their numbers add up to ROUND, modulo the circle's
+ * size. The size is odd, so in each round exactly one core would be its own partner. If the number of cores is even,
+ * that core's partner is the last core, which is not on the circle. Otherwise that core is idle.
  */
 static size_t
 circle_opponent(size_t cores, size_t round, size_t core)
@@ -51,7 +51,10 @@ tournament_opponent(enum tournament kind, size_t cores, size_t round, size_t cor
 				       : circle_opponent(cores, round, core);
 }
 
-/* Sorted by the greater number, then by the lesser, so the index does not depend on the number of cores. */
+/*
+ * Pairs are sorted by the larger number, then by the smaller one. The index thus does not depend on the number of
+ * cores.
+ */
 size_t
 tournament_index(enum tournament kind, size_t cores, size_t a, size_t b)
 {

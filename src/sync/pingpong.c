@@ -2,21 +2,21 @@
 #include "sync/pingpong.h"
 
 /*
- * Polls the other core's line this often before each pause. A message on its way arrives within a round trip,
- * and a pause would be a large part of that. It takes up to 140 cycles on Skylake (Intel Optimization Reference
- * Manual, "Pause Latency in Skylake Client Microarchitecture"). A later message is worth pauses.
+ * Number of polls of the other core's cache line before each pause. A message that is on its way arrives within a round
+ * trip, and a pause would delay it. Pauses take up to 140 cycles on Skylake (Intel Optimization Reference Manual,
+ * "Pause Latency in Skylake Client Microarchitecture"). If the message takes longer, a pause does no harm.
  */
 #define LOOKS 64
 
 /*
- * No core polls LOOKS times, reads its TSC and pauses in fewer ticks. So with a healthy TSC, the count of
- * pauses never ends a ping-pong.
+ * Lower bound of the ticks for LOOKS polls, a read of the TSC and a pause. It limits the number of pauses, which never
+ * ends a ping-pong if the TSC is healthy.
  */
 #define TURN_TICKS_MIN 16
 
-#define TRIP_SUB_BITS   2 /* 4 buckets for each power of two */
-#define TRIP_LINEAR_MAX ((UINT64_C(2) << TRIP_SUB_BITS) - 1) /* each value up to this has its own bucket */
-#define TRIP_HALVINGS   (63 - TRIP_SUB_BITS) /* enough halvings to bring any value into the linear range */
+#define TRIP_SUB_BITS   2 /* log2 of the number of buckets for each power of two */
+#define TRIP_LINEAR_MAX ((UINT64_C(2) << TRIP_SUB_BITS) - 1) /* up to here each value has a bucket of its own */
+#define TRIP_HALVINGS   (63 - TRIP_SUB_BITS) /* halvings that bring the largest value into that range */
 
 _Static_assert((TRIP_HALVINGS << TRIP_SUB_BITS) + TRIP_LINEAR_MAX < PINGPONG_BUCKETS,
 	       "UINT64_MAX has a bucket");
@@ -30,7 +30,7 @@ _Static_assert(offsetof(struct pingpong, records) == 4 * PINGPONG_LINE &&
 	       sizeof(struct pingpong_record) % PINGPONG_LINE == 0,
 	       "each side's record has lines of its own");
 
-/* One side during the ping-pong. */
+/* One of the two cores during the ping-pong. */
 struct side {
 	struct pingpong *pingpong;
 	enum pingpong_side which;
@@ -52,7 +52,10 @@ pingpong_begin(struct pingpong *pingpong, uint64_t trips_max, uint64_t bound_tic
 	}
 }
 
-/* A TSC that steps back does not end the ping-pong, but the limits of trips and pauses do. */
+/*
+ * Returns true if the ping-pong continues. A TSC that steps back does not end it, but the limits of trips and pauses
+ * do.
+ */
 static bool
 goes_on(const struct side *side, uint64_t now_tsc)
 {
@@ -63,7 +66,7 @@ goes_on(const struct side *side, uint64_t now_tsc)
 	       ((int64_t)elapsed < 0 || elapsed <= pingpong->bound_ticks);
 }
 
-/* Waits for message NUMBER. Returns false if it did not come or the ping-pong is over. */
+/* Waits for message NUMBER. Returns false if it did not come, or if the ping-pong is over. */
 static bool
 await(const struct side *side, uint64_t number)
 {
@@ -81,7 +84,7 @@ await(const struct side *side, uint64_t number)
 	return false;
 }
 
-/* STAMP was read before. A core that sees the number also sees the stamp. */
+/* Sends a message. STAMP is written before the number, so a core that sees the number also sees the stamp. */
 static void
 send(struct pingpong_slot *slot, uint64_t stamp)
 {
@@ -100,7 +103,7 @@ record_arrival(struct pingpong_record *record, uint64_t arrival, uint64_t stamp)
 		record->least_ticks = ticks;
 }
 
-/* Number of halvings that leave 3 bits of TICKS. Those 3 bits index into the buckets of that power of two. */
+/* Returns the number of halvings that leave 3 bits of TICKS, which select one of the buckets of that power of two. */
 static unsigned
 trip_halvings(uint64_t ticks)
 {
@@ -113,16 +116,16 @@ record_trip(struct pingpong_record *record, uint64_t ticks)
 	unsigned halvings = trip_halvings(ticks);
 
 	if ((int64_t)ticks < 0)
-		return; /* its own TSC stepped back, so this is no duration */
+		return; /* the core's own TSC stepped back, so this is no duration */
 	record->trips[(halvings << TRIP_SUB_BITS) + (ticks >> halvings)]++;
 	if (ticks < record->best_trip_ticks)
 		record->best_trip_ticks = ticks;
 }
 
 /*
- * The TSC reading of an arrival is also the stamp of the answer, so each hit costs one TSC read. The arrival is
- * recorded while the answer travels. The first trips, with cold caches and the wait for the other core, are
- * recorded as well. They are true, and a few long trips change neither the least nor the median of many.
+ * Each arrival takes only one TSC read: it is also the stamp of the answer. It is recorded while the answer travels.
+ * The first trips are recorded too, although caches are cold and the other core may not have started. They are true,
+ * and a few long trips change neither the minimum nor the median.
  */
 void
 pingpong_play(struct pingpong *pingpong, enum pingpong_side side, sample_bracket *tsc,
@@ -141,7 +144,7 @@ pingpong_play(struct pingpong *pingpong, enum pingpong_side side, sample_bracket
 			return;
 		arrival = tsc();
 
-		/* Read before the answer is sent, because it may change after that. */
+		/* The stamp is read before the answer is sent, because it may change afterwards. */
 		uint64_t stamp = theirs->stamp;
 
 		if (side == PINGPONG_SECOND || number < pingpong->trips_max)
@@ -159,7 +162,7 @@ pingpong_stop(struct pingpong *pingpong)
 	__atomic_store_n(&pingpong->stop, 1, __ATOMIC_RELAXED);
 }
 
-/* Upper end of the median's bucket; 0 if nothing was recorded. */
+/* Returns the upper end of the median's bucket, or 0 if nothing was recorded. */
 static uint64_t
 trip_median(const struct pingpong_record *record)
 {
@@ -177,7 +180,7 @@ trip_median(const struct pingpong_record *record)
 	return 0;
 }
 
-/* How far a side saw a stamp ahead of its own TSC, at most. */
+/* Returns the size of the worst warp that this side saw, in ticks. */
 static uint64_t
 worst_warp(const struct pingpong_record *record)
 {
@@ -193,9 +196,9 @@ least_sum(int64_t a, int64_t b)
 }
 
 /*
- * Bounds of the offset. A TSC that reads v is between v and v + RESOLUTION, and two TSCs need not step at the
- * same time, so the bounds are widened by the resolution. Warps are not: if software sees a reading step back,
- * it did, by however little.
+ * Returns the bounds of the offset. A TSC that reads v is between v and v + RESOLUTION_TICKS, and two TSCs need not
+ * step at the same time. So the bounds are widened by the resolution. Warps are not, because a reading that went back
+ * is a warp even by a single tick.
  */
 static struct offset
 allowed(const struct pingpong_record *first, const struct pingpong_record *second, uint64_t resolution_ticks)

@@ -1,10 +1,11 @@
 /*
- * Measures the offset of two cores' TSCs by a ping-pong: a bounded number of round trips of a message through a
- * cache line. Each message carries the sender's TSC. It cannot arrive before it left, so each direction bounds
- * the offset from one side, and both together give an interval. A stamp ahead of the receiver's TSC is a warp.
+ * Measures the offset of two cores' TSCs by a ping-pong: a bounded number of round trips of a message through a cache
+ * line. Each message carries the sender's TSC as a stamp. A message cannot arrive before it was sent. So each direction
+ * bounds the offset from one side, and both directions together give an interval. A stamp ahead of the receiver's TSC
+ * is a warp.
  *
- * The offset is the second core's TSC minus the first core's at the same time. A message to the second core,
- * sent at S and received at R, proves offset <= R - S. A message to the first core proves offset >= S - R.
+ * The offset is the second core's TSC minus the first core's at the same time. A message to the second core, sent at S
+ * and received at R, proves offset <= R - S. A message to the first core proves offset >= S - R.
  */
 #ifndef BARETICK_PINGPONG_H
 #define BARETICK_PINGPONG_H
@@ -20,60 +21,64 @@
 
 enum pingpong_side { PINGPONG_FIRST, PINGPONG_SECOND };
 
-struct pingpong_slot { /* written by its own side only */
-	uint64_t stamp;  /* written before number */
-	uint64_t number; /* messages sent so far */
+struct pingpong_slot { /* written only by its own side */
+	uint64_t stamp;  /* TSC of the sender; written before NUMBER */
+	uint64_t number; /* number of messages sent so far */
 } __attribute__((aligned(PINGPONG_LINE)));
 
-#define PINGPONG_BUCKETS 256 /* buckets for round trips, log-linear: 4 for each power of two */
+#define PINGPONG_BUCKETS 256 /* buckets for the duration of round trips: 4 for each power of two */
 
-struct pingpong_record { /* Written by its own side only. The boot core reads it when both are back. */
-	uint64_t received;    /* messages that arrived */
-	int64_t least_ticks;  /* the least of (own TSC on arrival - stamp); INT64_MAX before the first */
-	uint64_t warps;       /* messages that arrived before they left */
-	/*
-	 * Shortest round trip by the first side's own TSC; UINT64_MAX before the first. Only on the first side.
-	 */
+struct pingpong_record { /* written only by its own side; the boot core reads it when both sides are done */
+	uint64_t received;    /* number of messages that arrived */
+	int64_t least_ticks;  /* smallest (own TSC on arrival - stamp); INT64_MAX before the first message */
+	uint64_t warps;       /* number of messages that arrived before they were sent */
+	/* Shortest round trip by its own TSC, only on the first side. UINT64_MAX before the first round trip. */
 	uint64_t best_trip_ticks;
-	uint32_t trips[PINGPONG_BUCKETS]; /* round trips of each length, only on the first side */
+	uint32_t trips[PINGPONG_BUCKETS]; /* only on the first side: number of round trips in each bucket */
 } __attribute__((aligned(PINGPONG_LINE)));
 
-struct pingpong { /* for one pair; its owner aligns it to a cache line */
-	/* Set by the boot core before the two start. */
-	uint64_t trips_max;   /* round trips to make */
-	uint64_t bound_ticks; /* time after which each side gives up, by its own TSC */
-	uint64_t pauses_max;  /* pauses in a row without a message, after which it gives up too */
-	/* Set by the boot core when it no longer waits. */
+struct pingpong { /* for one pair; the caller aligns it to a cache line */
+	/* Set by the boot core before the two sides start. */
+	uint64_t trips_max;   /* number of round trips */
+	uint64_t bound_ticks; /* time after which each side gives up, in ticks of its own TSC */
+	uint64_t pauses_max;  /* a side also gives up after so many pauses in a row without a message */
+	/* Set to 1 by the boot core to end the ping-pong. */
 	uint32_t stop __attribute__((aligned(PINGPONG_LINE)));
 	struct pingpong_slot slots[2];     /* indexed by enum pingpong_side */
 	struct pingpong_record records[2];
 };
 
 struct pingpong_result {
-	bool played;            /* at least one message each way arrived */
-	/* How far the two bounds contradict each other because the offset changed during the ping-pong; or 0. */
+	bool played;            /* true if at least one message arrived in each direction */
+	/*
+	 * If the offset changed during the ping-pong, the two bounds may contradict each other: by how many ticks they
+	 * do. Otherwise 0.
+	 */
 	uint64_t moved_ticks;
-	/* The second against the first. OFFSET_UNKNOWN if not played, or if the offset moved. */
+	/*
+	 * Offset of the second core against the first. OFFSET_UNKNOWN if PLAYED is false or the bounds contradict each
+	 * other.
+	 */
 	struct offset offset;
-	uint64_t trips;         /* completed */
+	uint64_t trips;         /* completed round trips */
 	uint64_t warps;
-	uint64_t worst_ticks;   /* largest warp */
+	uint64_t worst_ticks;   /* largest warp in ticks */
 	enum pingpong_side ahead; /* the side whose stamp was ahead in the worst warp */
-	uint64_t best_trip_ticks, median_trip_ticks; /* 0 if there was none; the median is exact to a quarter */
+	uint64_t best_trip_ticks, median_trip_ticks; /* 0 without round trips; the median is exact to a quarter */
 };
 
 void pingpong_begin(struct pingpong *pingpong, uint64_t trips_max, uint64_t bound_ticks);
 
 /*
- * Runs one side's part, on its own core, at the same time as the other side. Always returns, even if the other
- * side never comes or dies.
+ * Runs one side on its own core, at the same time as the other side. It always returns, even if the other side never
+ * comes or dies.
  */
 void pingpong_play(struct pingpong *pingpong, enum pingpong_side side, sample_bracket *tsc,
 		   void (*pause)(void));
 
-void pingpong_stop(struct pingpong *pingpong); /* both sides end at their next check */
+void pingpong_stop(struct pingpong *pingpong); /* makes both sides end at their next check */
 
-/* RESOLUTION_TICKS: upper bound of the TSC's step, at least 1. */
+/* Returns the result. RESOLUTION_TICKS is an upper bound of the TSC's steps, at least 1. */
 struct pingpong_result pingpong_result(const struct pingpong *pingpong, uint64_t resolution_ticks);
 
 #endif

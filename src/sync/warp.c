@@ -1,22 +1,27 @@
-/* The contended warp check. See warp.h. */
+/* The warp check. See warp.h. */
 #include "sync/warp.h"
 
-#define LOCK_PAUSES    (1u << 20) /* for one turn: the core that holds the lock may be preempted or dead */
+#define LOCK_PAUSES    (1u << 20) /* wait for a lock; bounded because the core that holds it may be preempted or dead */
 #define ROUND_TURNS    8
-#define ROUND_PAUSES   1024 /* for each core: a missing core may be preempted or dead */
-#define ROUNDS_MISSED  4          /* after this many waits without success, no core waits any more */
-#define RAISE_TRIES    64 /* limit for raising the stamp; after that, other cores' stamps are later anyway */
-/* Pauses after a turn, so that another core can take one: only that proves anything. */
+/* wait at the end of a round, for each core; bounded because a core may be preempted or dead */
+#define ROUND_PAUSES   1024
+#define ROUNDS_MISSED  4          /* after so many waits that ended without all cores, no core waits any more */
+#define RAISE_TRIES    64 /* tries to raise the shared stamp; if all fail, other cores have left later stamps */
+/*
+ * A core waits for this many pauses after a turn, so that another core can take a turn. Only turns after another core's
+ * turn can show a warp.
+ */
 #define POLITE_PAUSES  64
-#define TURNS_FRACTION 10 /* a core with fewer than a tenth of its turns is starved */
-#define HANDOVERS_MIN  8  /* a core that follows another one less often than this is starved too */
+#define TURNS_FRACTION 10 /* a core that had less than a tenth of its turns is starved: its result proves nothing */
+#define HANDOVERS_MIN  8  /* a core that had fewer turns directly after another core is starved too */
 #define STAMP_MAX      (UINT64_MAX >> WARP_CORE_BITS)
-#define STAMP_MIDDLE   (STAMP_MAX / 2) /* the boot core starts here: five days at 5 GHz to either side */
+/* the boot core's stamps start here, with room for five days at 5 GHz before and after */
+#define STAMP_MIDDLE   (STAMP_MAX / 2)
 
-struct turn { /* result of one turn */
+struct turn { /* result of a turn */
 	uint64_t now_tsc;
-	uint64_t from;         /* the core that left the stamp; the table's number of cores if there was none */
-	uint64_t behind_ticks; /* how far that stamp was ahead; 0 if it was not */
+	uint64_t from;         /* the core that left the last stamp; the number of cores if there was no stamp */
+	uint64_t behind_ticks; /* size in ticks of the warp, or 0 if the stamp was not ahead */
 };
 
 size_t
@@ -41,7 +46,10 @@ static bool
 take_lock(struct warp_table *table, void (*pause)(void))
 {
 	for (unsigned i = 0; i < LOCK_PAUSES && !barrier_is_stopped(&table->barrier); i++) {
-		/* Read before it is written, so that waiting cores leave the line with the core that works. */
+		/*
+		 * The lock is read before it is written. Waiting cores thus do not take the cache line from the core
+		 * that holds the lock.
+		 */
 		if (!__atomic_load_n(&table->lock, __ATOMIC_RELAXED) &&
 		    !__atomic_exchange_n(&table->lock, 1, __ATOMIC_ACQUIRE))
 			return true;
@@ -68,7 +76,7 @@ look_locked(struct warp_table *table, size_t core, struct warp_reader reader, vo
 	return true;
 }
 
-/* The stamp counts from base_tsc and is between 1 and STAMP_MAX. A TSC beyond either end is set to that end. */
+/* Returns the stamp for a TSC. It counts from base_tsc, and is limited to 1 to STAMP_MAX. */
 static uint64_t
 stamp_of(const struct warp_table *table, uint64_t now_tsc)
 {
@@ -118,7 +126,7 @@ last_core(const struct warp_table *table)
 		core_of(table, __atomic_load_n(&table->last_both, __ATOMIC_RELAXED));
 }
 
-/* Lets another core go first for a moment, because it may be asleep. */
+/* Waits for a moment so that another core can take the next turn, because this core may otherwise take all turns. */
 static void
 be_polite(const struct warp_table *table, size_t core, void (*pause)(void))
 {
@@ -130,9 +138,8 @@ be_polite(const struct warp_table *table, size_t core, void (*pause)(void))
 }
 
 /*
- * A core whose cache is near the lock's line wins it repeatedly while others contend for it, and cores of
- * another socket may never get it. So a core that has had its share of turns waits until the others have had
- * theirs.
+ * Waits at the end of a round until all cores have had their turns of this round. A core whose cache is near the lock's
+ * line gets the lock again and again, and cores of another socket might never get it.
  */
 static void
 await_others(struct warp_table *table, uint64_t turns, size_t expected, void (*pause)(void))
@@ -213,8 +220,8 @@ warp_result(const struct warp_table *table, size_t expected)
 		}
 	}
 	/*
-	 * Without a lock a core that is far ahead always finds its own stamp. That is the warp itself, not a
-	 * lack of other cores.
+	 * Without a lock, a core that is far ahead always finds its own stamp. That is because of the warp, and not
+	 * because other cores had too few turns.
 	 */
 	if (table->kind == WARP_LOCKED || !result.warps)
 		result.starved |= lonely;

@@ -1,13 +1,14 @@
 /*
- * The contended warp check, like Linux's. All cores share one last time stamp. Each in turn compares the TSC,
- * or another clock that each core has, with the stamp of the core before, and leaves its own. A stamp ahead of
- * the TSC read after it is a warp. The check counts turns, not time, because cores may be time-shared. A core
- * may get too few turns, or hardly any turn after another core. Then the check is inconclusive, not clean.
+ * The warp check, similar to Linux's. All cores share one time stamp, the last TSC reading of any core. A core's turn
+ * is to read the TSC (or another clock that each core has), to compare it with the stamp, and to leave its own reading.
+ * If the stamp is ahead of a later reading, it is a warp. The check counts turns and not time, because virtual cores
+ * may share a processor. If a core gets too few turns, or hardly any turn after another core, the check is
+ * inconclusive.
  *
- * There are two kinds. With a lock one core at a time looks and stamps, so every step back against the core
- * before is seen. It runs in rounds, so that cores far from the lock get it as often as near ones. Without a
- * lock all cores look and stamp at once, and none waits for a line that another holds, so less time passes
- * between stamp and reading.
+ * There are two kinds. With a lock only one core at a time takes a turn, so every step back from the previous core is
+ * seen. It runs in rounds, so that cores far from the lock get as many turns as near ones. Without a lock all cores
+ * take turns at once, and no core waits for another. Less time then passes between stamp and reading, so smaller warps
+ * can be seen.
  */
 #ifndef BARETICK_WARP_H
 #define BARETICK_WARP_H
@@ -20,38 +21,39 @@
 #include "clock/sample.h"
 
 #define WARP_LINE      BARRIER_LINE
-#define WARP_CORE_BITS 12 /* bits for the core in the word that holds stamp and core */
+#define WARP_CORE_BITS 12 /* bits for the core's number in the word that combines stamp and core */
 #define WARP_CORES_MAX (1u << WARP_CORE_BITS)
 
-/* For one core: written by that core only, read by the boot core when all are back. */
+/* One for each core. Only that core writes it, and the boot core reads it when all cores are done. */
 struct warp_slot {
 	uint64_t turns;
-	uint64_t handovers; /* turns that followed another core */
+	uint64_t handovers; /* number of turns directly after another core's turn */
 	uint64_t warps;
 	uint64_t worst_ticks;
-	uint64_t worst_ahead; /* the core whose stamp was ahead then */
+	uint64_t worst_ahead; /* the core whose stamp was ahead in the worst warp */
 } __attribute__((aligned(WARP_LINE)));
 
 enum warp_kind {
-	WARP_LOCKED,    /* one at a time, as in Linux */
-	WARP_LOCK_FREE, /* all at once: read the last stamp, read the TSC, raise the last stamp to it */
+	WARP_LOCKED,    /* one core at a time, as in Linux */
+	WARP_LOCK_FREE, /* all cores at once: each reads the stamp, then the TSC, and raises the stamp to it */
 };
 
 struct warp_table {
 	/* Set by the boot core before the others start. */
 	uint64_t cores, turns;
-	uint64_t bound_ticks; /* TSC ticks after which a core takes no further turn, or 0 */
+	uint64_t bound_ticks; /* time after which a core takes no further turn, in TSC ticks, or 0 for no limit */
 	enum warp_kind kind;
-	/* Lock-free: stamps count from here, so that a core number fits next to a stamp. */
+	/* Only without a lock: stamps count from here, so that stamp and core fit into one word. */
 	uint64_t base_tsc;
-	/* Written by the core that holds the lock. */
+	/* Written only by the core that holds the lock. */
 	uint32_t lock __attribute__((aligned(WARP_LINE)));
-	uint64_t last_tsc, last_core; /* last_core: the number of cores if there is no stamp yet */
+	uint64_t last_tsc, last_core; /* last_core is the number of cores if there is no stamp yet */
 	/*
-	 * Stamp, and the core in the low bits. Raised by a core that has a later stamp; 0 if there is none yet.
+	 * Only without a lock: the stamp, with the core's number in the low bits. A core with a later stamp replaces
+	 * it. 0 if there is none yet.
 	 */
 	uint64_t last_both __attribute__((aligned(WARP_LINE)));
-	/* Incremented by every core: rounds of turns that it ended, and waits for others without success. */
+	/* Incremented by all cores: number of rounds that they ended, and of waits that ended without all cores. */
 	uint64_t rounds_ended __attribute__((aligned(WARP_LINE)));
 	uint32_t rounds_missed;
 	struct barrier barrier;
@@ -59,41 +61,38 @@ struct warp_table {
 };
 
 struct warp_result {
-	size_t cores;  /* cores that took a turn */
+	size_t cores;  /* number of cores that took a turn */
 	uint64_t turns, warps;
 	uint64_t worst_ticks;
-	size_t worst_ahead, worst_behind; /* WORST_AHEAD's stamp was ahead of WORST_BEHIND's reading */
+	size_t worst_ahead, worst_behind; /* WORST_AHEAD's stamp was ahead of WORST_BEHIND's later reading */
 	bool starved;
 };
 
-/* How the calling core reads its clock, in order. */
+/* Reads the calling core's clock. */
 struct warp_reader {
 	sample_read *read;
 	void *context;
-	sample_bracket *tsc; /* for the bound on its time; NULL if its clock is the TSC */
+	sample_bracket *tsc; /* reads the TSC for the limit of time; NULL if the clock is the TSC */
 };
 
-/* Bytes for a table of CORES. The caller aligns it to a cache line. */
+/* Returns the size in bytes of a table for CORES cores. The caller aligns it to a cache line. */
 size_t warp_table_size(size_t cores);
 
-/*
- * Prepares a check with TURNS turns for each of CORES cores, at most WARP_CORES_MAX. NOW_TSC is read on the
- * boot core.
- */
+/* Prepares a check with TURNS turns for each of CORES cores, at most WARP_CORES_MAX. NOW_TSC is the boot core's TSC. */
 void warp_begin(struct warp_table *table, enum warp_kind kind, size_t cores, uint64_t turns,
 		uint64_t now_tsc);
 
 /*
- * Runs one core's part; all of EXPECTED cores run it at once. CORE is less than the table's cores. Always
- * returns: waits at the start, after each round and for the lock take a bounded number of pauses.
+ * Runs the part of CORE, which is below the table's number of cores. All EXPECTED cores run it at once. It always
+ * returns, because all waits have a bounded number of pauses.
  */
 void warp_play(struct warp_table *table, size_t core, size_t expected, struct warp_reader reader,
 	       void (*pause)(void));
 
-/* Cores that are still running stop at their next turn. */
+/* Makes all cores stop at their next turn. */
 void warp_stop(struct warp_table *table);
 
-/* Adds up all cores' slots. EXPECTED is the number of cores that should have taken part. */
+/* Adds up the results of all cores. EXPECTED is the number of cores that should have taken part. */
 struct warp_result warp_result(const struct warp_table *table, size_t expected);
 
 #endif
