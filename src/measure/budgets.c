@@ -1,27 +1,30 @@
-/* Time that each part of a run gets in each profile. See survey_plan.h. */
+/* The time that each part of a run gets in each profile. See survey_plan.h. */
 #include "measure/survey_internal.h"
 
 #include "sync/pair_schedule.h"
 
-#define CORES_SHARE_FACTOR 10 /* all other cores together take at most this many durations */
+/* measuring all other cores takes at most this many times the duration of one measurement */
+#define CORES_SHARE_FACTOR 10
 #define QUICK_SHARE_MAX_NS (100 * SURVEY_NS_PER_MS)
 #define WINDOW_FACTOR      10
 #define WINDOW_MIN_NS      SURVEY_NS_PER_S
-#define WINDOW_MAX_NS      (10 * SURVEY_NS_PER_S) /* Unless WINDOW_LONG_FACTOR durations are longer: */
+/* longest rate window, unless WINDOW_LONG_FACTOR durations are longer */
+#define WINDOW_MAX_NS      (10 * SURVEY_NS_PER_S)
 #define WINDOW_LONG_FACTOR 3
 #define PINGPONG_PLAN_NS   (2 * SURVEY_NS_PER_MS)
 #define TIMERS_QUICK_NS    (400 * SURVEY_NS_PER_MS)
 #define TIMERS_ALL_NS      (8 * SURVEY_NS_PER_S)
 #define TIMERS_NS          (10 * SURVEY_NS_PER_S)
 #define TIMERS_CORE_NS     (25 * SURVEY_NS_PER_MS)
-#define CORE_READS_SOAK_NS (10 * SURVEY_NS_PER_S) /* a long soak looks for rare events on the boot core only */
+/* limit for a core other than the boot core: a soak looks for rare events on the boot core only */
+#define CORE_READS_SOAK_NS (10 * SURVEY_NS_PER_S)
 #define BUDGET_QUICK_NS    (3 * SURVEY_NS_PER_S)
 #define BUDGET_STANDARD_NS (60 * SURVEY_NS_PER_S)
 #define BUDGET_SOAK_NS     (600 * SURVEY_NS_PER_S)
 
 /*
- * Time from a core's arrival to its end, because the other core may be dead. On a busy host two cores seldom
- * run at the same time, so few pairs may wait longer.
+ * Time that a core waits in a ping-pong, because the other core may be dead. On a busy host two virtual cores seldom
+ * run at the same time. If there are few pairs, each may wait longer.
  */
 #define PINGPONG_MIN_NS    (250 * SURVEY_NS_PER_MS)
 #define PINGPONG_MAX_NS    (2 * SURVEY_NS_PER_S)
@@ -73,7 +76,7 @@ survey_window_ns(const struct report *report)
 	if (window_ns > WINDOW_MAX_NS)
 		window_ns = WINDOW_MAX_NS;
 	if (survey_pace(report) == PROFILE_STANDARD && window_ns < WINDOW_LONG_FACTOR * duration_ns)
-		/* A soak uses the rates over the whole run anyway. */
+		/* A soak needs no longer window, because it also measures the rates over the whole run. */
 		window_ns = WINDOW_LONG_FACTOR * duration_ns;
 	return window_ns > WINDOW_MIN_NS ? window_ns : WINDOW_MIN_NS;
 }
@@ -96,10 +99,7 @@ survey_checks_ns(const struct report *report)
 	return profile_ns[survey_pace(report)];
 }
 
-/*
- * Quick checks use about all of their budget. In other profiles most checks end within half of it, and few need
- * all.
- */
+/* Quick checks use nearly all of their budget. In other profiles most checks end within half of it. */
 uint64_t
 survey_checks_plan_ns(const struct report *report)
 {

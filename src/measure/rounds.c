@@ -1,4 +1,4 @@
-/* The part of a measurement that belongs to one round of a soak. See survey_internal.h. */
+/* Divides a measurement over the rounds of a soak. See survey_internal.h. */
 #include "measure/survey_internal.h"
 
 uint64_t

@@ -1,24 +1,28 @@
 /*
- * Functions shared by all measurements: batches, faults, the end of the run, and failed clocks. See survey.h
+ * Functions that all measurements use: batches of samples, faults, the end of the run, and failed clocks. See survey.h
  * and survey_internal.h.
  */
 #include "measure/survey_internal.h"
 
 #include "base/text.h"
 
-#define BATCH_NS           (2 * SURVEY_NS_PER_MS) /* interrupts are masked for about this long */
+#define BATCH_NS           (2 * SURVEY_NS_PER_MS) /* duration of a batch, in which interrupts are masked */
 #define BATCH_SAMPLES_MIN  16
-#define WRAP_TICKS_MAX     UINT64_C(0xffffffff) /* wider counters do not wrap during a measurement */
-/* Within a quarter of the range, a difference of more than half the range can only be a step back. */
+#define WRAP_TICKS_MAX     UINT64_C(0xffffffff) /* largest wrap_ticks of a counter that may wrap during a measurement */
+/*
+ * Two readings are comparable if at most this fraction of the counter's range lies between them (1/4). A difference of
+ * more than half the range is then a step back for certain.
+ */
 #define TRUST_FRACTION     4
 /*
- * A pass over all cores takes at most this fraction of the time up to the deadline, after later phases are
- * subtracted.
+ * A pass over all cores gets 1/3 of the time up to the deadline, without the last PASS_REST_NS, which are for later
+ * phases.
  */
 #define PASS_SHARE         3
 #define PASS_REST_NS       (10 * SURVEY_NS_PER_S)
-#define TOGETHER_BOUND_NS  (20 * SURVEY_NS_PER_S) /* for a job on all cores, which may share a processor */
-/* TSC reads, 0.5 ms and more: a counter that moves does not show one value for that long. */
+/* limit for a job on all cores at once, because virtual cores may share a processor */
+#define TOGETHER_BOUND_NS  (20 * SURVEY_NS_PER_S)
+/* Number of equal readings that show that the TSC has stopped. They take at least 0.5 ms. */
 #define STOPPED_READS      65536u
 
 void
@@ -65,7 +69,7 @@ survey_add_steps(struct survey *survey, size_t core, const struct tsc_steps *ste
 	struct tsc_steps *total;
 
 	if (core >= survey->memory.cores)
-		return; /* there was no memory for rows of cores */
+		return; /* there was no memory for the rows of cores */
 	total = &survey->report->cores[core].tsc;
 	total->reads += steps->reads;
 	total->backward += steps->backward;
@@ -73,7 +77,7 @@ survey_add_steps(struct survey *survey, size_t core, const struct tsc_steps *ste
 		total->worst_ticks = steps->worst_ticks;
 }
 
-/* Marks the clock that was being read as broken. Returns false if none was. */
+/* Marks the clock that was being read as broken. Returns false if no clock was being read. */
 static bool
 break_read(struct survey *survey, const struct fault *fault)
 {
@@ -177,7 +181,7 @@ mark_untimed(struct report_clock *entry)
 	text_printf(&reason, "%sIts reads could not be timed: the TSC stopped.", length ? " " : "");
 }
 
-/* Ends the run. Clocks that the TSC could not time are unknown, and the stop is the TSC's fault only. */
+/* Ends the run. Clocks without a timed reading stay unknown. Only the TSC is reported as failed. */
 static void
 end_by_stopped_tsc(struct survey *survey)
 {
@@ -237,7 +241,7 @@ survey_run_together(struct survey *survey, smp_job *job, void *argument, uint64_
 
 	survey->smp->run_all(survey->smp->context, job, argument, TOGETHER_BOUND_NS);
 	end_tsc = survey->hooks.tsc_ordered();
-	if (end_tsc > begin_tsc && end_tsc - begin_tsc > work_ticks) /* the TSC may have stepped back */
+	if (end_tsc > begin_tsc && end_tsc - begin_tsc > work_ticks) /* false if the TSC stepped back */
 		survey->together_ticks = end_tsc - begin_tsc - work_ticks;
 }
 
@@ -270,7 +274,10 @@ survey_mark_stuck(const struct survey *survey, struct report_clock *entry, uint6
 {
 	struct text reason;
 
-	/* A driver opens no counter that it did not see move, but it does not wait for an edge. */
+	/*
+	 * A driver opens a counter only after it saw it move, so a stopped counter has failed since. For an edge clock,
+	 * it must have been seen to tick.
+	 */
 	if (!entry->clock.edges_only || entry->resolution.steps)
 		survey_turned_sick(survey, entry, now_tsc);
 	entry->clock.state = CLOCK_STUCK;

@@ -1,6 +1,6 @@
 /*
- * The measurements: which clock is sampled when, for how long and on which core. They fill a report from open
- * clocks. Every loop is bounded by a count and by the run's deadline, which the caller keeps.
+ * The measurements. They decide when, for how long and on which core each clock is sampled, and fill the report. Every
+ * loop is bounded by a count, and by the deadline of the run, which the caller sets.
  */
 #ifndef BARETICK_SURVEY_H
 #define BARETICK_SURVEY_H
@@ -22,125 +22,126 @@
 #include "base/scale.h"
 #include "sync/warp.h"
 
-/* A core that waits less than this for its next batch should not halt. */
+/* If a core waits for less than this for its next batch, it should not halt. */
 #define SURVEY_AWAKE_NS    UINT64_C(10000000)
-#define SURVEY_SPIN_NS     UINT64_C(15000000) /* for hooks.spin_ns on a machine */
-#define SURVEY_SAMPLES_MIN 256 /* smallest space of the sample buffer */
+#define SURVEY_SPIN_NS     UINT64_C(15000000) /* value of hooks.spin_ns on a real machine */
+#define SURVEY_SAMPLES_MIN 256 /* minimum size of the sample buffer */
 
 struct survey_hooks {
 	void *context;
-	/* Mask and restore interrupts around each batch of samples. */
+	/* Mask interrupts before each batch of samples, and restore them afterwards. */
 	uint64_t (*interrupts_mask)(void);
 	void (*interrupts_restore)(uint64_t saved);
-	/* For ping-pongs and warp checks: reads the TSC after all earlier instructions. */
+	/* Reads the TSC after all earlier instructions have completed. */
 	sample_bracket *tsc_ordered;
 	void (*pause)(void);
 	/*
-	 * A core that was halted spins this long before its batch, so that its frequency can rise. 0 if it has
-	 * no frequency to raise.
+	 * How long a core spins after a halt before its batch, so that its frequency can rise. 0 if the frequency is
+	 * fixed.
 	 */
 	uint64_t spin_ns;
-	/* Reads the facts of the calling core. May be called on any core. */
+	/* Reads facts about the calling core, which may be any core. */
 	void (*core_facts)(struct core_facts *facts);
-	/* Returns true once the run's deadline has passed. Called between batches. */
+	/* Returns true after the deadline of the run. Called between batches. */
 	bool (*expired)(void *context);
 	/*
-	 * Returns true once the user has asked for the end: the run then goes on as a quick one. Called between
-	 * batches. NULL if a user cannot ask.
+	 * Returns true after the user has asked for the end. The run then continues as a quick run. Called between
+	 * batches. NULL if the user cannot ask.
 	 */
 	bool (*asked)(void *context);
-	/* How far the run is, DONE_NS of TOTAL_NS of measuring time. Called between batches; may draw. */
+	/* Reports progress: DONE_NS of TOTAL_NS. Called between batches; may update the screen. */
 	void (*progress)(void *context, const char *what, uint64_t done_ns, uint64_t total_ns);
-	/* Called when a clock's latency on the boot core is complete. May draw. */
+	/* Called when a clock's latency on the boot core is complete. May update the screen. */
 	void (*measured)(void *context, const struct report *report, const struct report_clock *clock);
-	/* Called when a row of the series is complete. May draw. NULL if no caller needs it. */
+	/* Called when a row of the series is complete. May update the screen. NULL if not needed. */
 	void (*row)(void *context, const struct report *report);
 	/*
-	 * Runs work on the boot core, and returns after an exception; may be nested. NULL if exceptions are not
-	 * caught.
+	 * Runs a function on the boot core, and returns if it causes an exception. Calls may be nested. NULL if
+	 * exceptions are not caught.
 	 */
 	fault_guard *guarded;
 };
 
-/* A core's entry `watch` in the record. Each part of a soak is added to it. */
+/* A core's entry `watch` in the record: the observation for gaps. In a soak, each round adds to it. */
 struct survey_watch {
-	size_t at; /* its offset in the record, or 0 if it is not in the record */
+	size_t at; /* the entry's offset in the record; 0 if it has none yet */
 	struct record_watch sum;
 	struct record_octave octaves[OCTAVES];
 };
 
-/* Memory for measuring several cores, one block that is laid out before a core starts. */
+/* Memory for measuring several cores. It is one block, which is divided before any core starts. */
 struct survey_memory {
-	size_t cores;            /* most cores of survey->smp that it has space for */
-	enum tournament widest;  /* the largest schedule of pairs that it has space for */
-	struct report_core *rows; /* for report->cores, zeroed */
+	size_t cores;            /* number of cores that there is space for */
+	enum tournament widest;  /* largest schedule of pairs that there is space for */
+	struct report_core *rows; /* memory of report->cores, zeroed */
 	struct warp_table *warp;
-	struct pingpong *pingpongs; /* cores / 2 */
-	uint32_t *core_of;       /* core number, by rank */
+	struct pingpong *pingpongs; /* cores / 2 entries */
+	uint32_t *core_of;       /* core number, by rank (see sync/offsets.h) */
 	struct offsets first, middle, latest;
-	struct offsets star; /* pairs with the boot core in one round of a soak */
+	struct offsets star; /* pairs with the boot core, measured in a round of a soak */
 	struct offset *solved;   /* each core's offset against the boot core, by rank */
-	bool *outlier, *disputed; /* as long as SOLVED */
+	bool *outlier, *disputed; /* one entry for each rank */
 	bool *latest_outlier, *moved;
-	struct offset *drifts;    /* each pair's drift from the first to the latest pass */
-	uint32_t *batch_cores;   /* cores of one batch of ping-pongs: the first and second core of each pair */
-	uint32_t *batch_ranks;   /* ranks of BATCH_CORES, in the same order */
-	uint64_t *medians;       /* median round trip of each ping-pong of a batch */
-	struct sample *samples;  /* SURVEY_CONTENDED_SAMPLES to each core */
-	uint32_t *others;        /* for each core: how many other cores read the clock at the same time */
-	struct gaps *gaps;       /* the core that is watched writes it */
-	struct survey_watch *watches; /* one of each core */
-	uint8_t *record;         /* record_size bytes */
+	struct offset *drifts;    /* drift of each pair from the first to the latest pass */
+	uint32_t *batch_cores;   /* core numbers of a batch of ping-pongs: the first and the second core of each pair */
+	uint32_t *batch_ranks;   /* ranks of the same cores */
+	uint64_t *medians;       /* median round trip of each pair of a batch */
+	struct sample *samples;  /* SURVEY_CONTENDED_SAMPLES for each core */
+	uint32_t *others;        /* for each core, the number of other cores that read the clock at the same time */
+	struct gaps *gaps;       /* written by the core that is being observed */
+	struct survey_watch *watches; /* one for each core */
+	uint8_t *record;         /* memory of the record, record_size bytes */
 	size_t record_size;
 };
 
-#define SURVEY_CONTENDED_SAMPLES 128 /* samples of one clock on one core while all cores read it */
+#define SURVEY_CONTENDED_SAMPLES 128 /* samples of a clock on one core while all cores read it */
 
-/* A clock's readings from the start of the rate window to the end of the run. */
+/* Maximum number of ends of a rate window whose corners are stored. */
 #define SURVEY_CORNERS_MAX 4
 
-/* A few samples at one moment: the tightest with its wraps undone, and the corners of all. */
+/* A short measurement: the sample with the shortest time (its wraps undone), and the corners of all samples. */
 struct survey_look {
 	struct sample tightest;
 	struct rate_corners corners;
 };
 
 struct survey_track {
-	struct report_clock *entry; /* NULL: not followed */
-	/* Ends of the window, and a reading in its middle. Zeroed until they are taken. */
+	struct report_clock *entry; /* NULL if the clock is not tracked */
+	/* The ends of the rate window, and a reading in the middle. Zero until they are taken. */
 	struct sample first, middle, last;
-	struct sample end;          /* last, or at the run's end */
-	struct sample edge;         /* edge clocks: the latest edge */
-	/* Corners of the ends that were taken. Each is found by its begin; an edge has none. */
+	struct sample end;          /* equal to LAST, or taken at the end of the run */
+	struct sample edge;         /* only for edge clocks: the latest edge */
+	/* Corners of these ends, found by their "begin". An edge has no corners. */
 	struct rate_corners corners[SURVEY_CORNERS_MAX];
 	size_t corners_taken;
-	/* Looks within the window. Every 2^between_log2-th look is kept. */
+	/* Short measurements within the window. Every 2^between_log2-th is kept. */
 	struct survey_look between[RATE_BETWEEN_MAX];
 	size_t between_count, looks;
 	unsigned between_log2;
-	uint64_t raw, begin, tsc;   /* the latest reading, and the TSC readings around it */
-	uint64_t ticks;             /* from the first reading to the latest, wraps undone */
-	/*
-	 * The latest reading at which all clocks fitted. If a discontinuity ends the window, the epoch ends
-	 * here.
-	 */
+	uint64_t raw, begin, tsc;   /* the latest reading, and the TSC before and after it */
+	uint64_t ticks;             /* ticks from the first reading to the latest, with wraps undone */
+	/* The latest reading at which all clocks agreed on the time. A discontinuity ends the window here. */
 	struct sample fit;
-	/* After the window the firmware may have stopped its counter for short times. */
+	/* True if the firmware may have stopped the counter for short times after the window. */
 	bool stood;
-	/* In the window, other clocks contradict the number of wraps that was counted. */
+	/* True if other clocks contradict the number of wraps that was counted in the window. */
 	bool uncounted;
-	uint64_t counted_ticks, counted_tsc; /* TICKS and TSC when the wraps were last checked */
+	uint64_t counted_ticks, counted_tsc; /* values of TICKS and TSC when the number of wraps was last checked */
 	bool edge_seen;
 };
 
-/* A clock compared with all others, from the time when all fitted to its latest reading: see sweeps.c. */
+/*
+ * A clock's readings in one step: the time from the last reading at which all clocks agreed, to the latest reading. See
+ * sweeps.c.
+ */
 struct survey_step {
-	struct sample then, now;      /* raw readings; then.end is 0 if there is none yet */
-	bool at_edge, then_at_edge;   /* NOW, and THEN, is an edge of an edge clock */
-	bool sure;                    /* THEN is an edge that a later edge confirmed */
-	/* How far an edge clock may have been ahead when it was last found to fit, in ns. */
+	/* readings at the start of the step and now, with wraps; then.end is 0 before the first reading */
+	struct sample then, now;
+	bool at_edge, then_at_edge;   /* true if NOW, or THEN, was read at an edge of an edge clock */
+	bool sure;                    /* true if THEN is an edge, and a later edge confirmed it */
+	/* Upper bound in ns on how far an edge clock was ahead when it last agreed with the other clocks. */
 	int64_t hidden_ns;
-	/* The TSC's rate by this clock, including the uncertainty of the clock's own rate. */
+	/* The TSC's rate according to this clock, with the error of the clock's own rate. */
 	struct rate_interval implied;
 };
 
@@ -148,111 +149,114 @@ struct survey {
 	struct report *report;
 	const struct smp *smp;
 	struct survey_hooks hooks;
-	struct sample *samples; /* The caller's buffer of SAMPLE_MAX samples, at least SURVEY_SAMPLES_MIN. */
+	struct sample *samples; /* buffer of SAMPLE_MAX samples, provided by the caller; at least SURVEY_SAMPLES_MIN */
 	size_t sample_max;
-	struct latency *scratch;        /* the caller's: one clock on one other core at a time */
-	uint64_t rate_limit_ppb;        /* clocks whose rates differ by more disagree: the judge's limit */
-	uint64_t deadline_tsc;          /* the latest end of the run by the TSC; 0 if unknown */
-	/* Laid out by survey_lay_out(). If cores is 0, no core is measured against another. */
+	struct latency *scratch;        /* provided by the caller: latency of one clock on one core */
+	uint64_t rate_limit_ppb;        /* two clocks disagree if their rates differ by more */
+	uint64_t deadline_tsc;          /* the run must have ended at this TSC; 0 if unknown */
+	/* Filled by survey_lay_out(). If its field cores is 0, cores are not compared. */
 	struct survey_memory memory;
 
-	/* Private to the survey, from here on. */
-	struct scale scale;             /* the provisional rate at first; report->tsc after survey_rates() */
-	struct rate_interval tsc;       /* the TSC's rate as measured */
-	bool tsc_doubtful;              /* no majority of the clocks confirms it */
-	uint64_t start_tsc;             /* start of the run */
-	uint64_t job_ticks;             /* mean time of a job on one core, from reading the cores' facts */
-	uint64_t together_ticks;        /* time of the latest job on all cores at once; 0 if there was none */
-	bool tsc_stopped;               /* Nothing is timed any more, and the report is incomplete. */
-	uint64_t tsc_resolution_ticks;  /* upper bound of the TSC's step, in ticks */
+	/* Private to src/measure from here on. */
+	struct scale scale;             /* the TSC's rate: provisional at first, and report->tsc after survey_rates() */
+	struct rate_interval tsc;       /* the TSC's measured rate */
+	bool tsc_doubtful;              /* true if no majority of the clocks confirms the TSC's rate */
+	uint64_t start_tsc;             /* TSC at the start of the run */
+	uint64_t job_ticks;             /* mean duration of a job on one core, from reading the cores' facts */
+	uint64_t together_ticks;        /* duration of the latest job on all cores at once; 0 before the first */
+	/* true if the TSC stopped: nothing is timed any more, and the report is incomplete */
+	bool tsc_stopped;
+	uint64_t tsc_resolution_ticks;  /* upper bound of the TSC's resolution, in ticks */
 	struct survey_track tracks[REPORT_CLOCKS_MAX]; /* in the order of report->clocks */
-	struct record record;           /* in memory.record, from survey_begin_record() on */
-	size_t gap_entries;             /* in the record */
+	struct record record;           /* uses memory.record, after survey_begin_record() */
+	size_t gap_entries;             /* number of entries `gap` in the record */
 	/*
-	 * How often each clock wraps: its pace at first measurement as a multiple of its nominal frequency, at
-	 * least 1.
+	 * How fast each clock was in its first measurement, as a multiple of its nominal frequency, at least 1. A
+	 * faster clock wraps more often.
 	 */
 	uint64_t paces[REPORT_CLOCKS_MAX];
 	struct survey_step steps[REPORT_CLOCKS_MAX];
-	uint64_t step_tsc;              /* start of the current step */
-	/* The firmware's tick is on, so clocks that it may stop are not compared. */
+	uint64_t step_tsc;              /* TSC at the start of the current step (see struct survey_step) */
+	/* True while the firmware's tick is on. Clocks that it may stop are then not compared. */
 	bool ticking;
-	unsigned cuts;                  /* discontinuities so far; no rate spans one */
-	/* Jumps against the TSC after which all clocks were read; see survey_leapt(). */
+	unsigned cuts;                  /* number of discontinuities so far; no rate spans one */
+	/* Number of jumps against the TSC that were checked by survey_leapt(). */
 	unsigned leaps_looked;
-	unsigned window_cuts;           /* discontinuities up to the end of the rate window */
-	/* The clock that the boot core reads now, or read when a fault ended that. NULL if none. */
+	unsigned window_cuts;           /* number of discontinuities until the end of the rate window */
+	/* The clock that the boot core reads now, or read when an exception occurred. NULL if none. */
 	const struct clock *reading;
-	/* The tracks of the longest window that a discontinuity ended. */
+	/* The longest rate window that a discontinuity ended, if there was one. */
 	struct survey_track longest[REPORT_CLOCKS_MAX];
-	uint64_t edge_bound_ticks;      /* TSC ticks after which an RTC of unknown rate counts as stopped */
-	uint64_t timers_ns;             /* planned time for timer tests after the checks; 0 if there are none */
+	/* an RTC of unknown rate has stopped if it does not tick for this many TSC ticks */
+	uint64_t edge_bound_ticks;
+	/* planned time of the timer tests, which come after the checks; 0 if there are none */
+	uint64_t timers_ns;
 	struct {
 		/*
-		 * Time of all batches of the rate window, of the shortest batch, and of batches in which the
-		 * core was preempted. In TSC ticks.
+		 * Batches of the rate window, in TSC ticks: the shortest, all together, and those in which the core was
+		 * preempted.
 		 */
 		uint64_t shortest, all, away;
 	} window_away;
-	/* Round of a soak, which does a part of each long measurement per round. 0 or 1 rounds: all at once. */
+	/*
+	 * The current round of a soak, and their number. Each round does a part of each long measurement. With 0 or 1
+	 * rounds there is no division.
+	 */
 	uint64_t round, rounds;
-	size_t star_next;               /* round of the schedule at which the next boot-core-only pass starts */
-	unsigned series_cuts;           /* discontinuities up to the start of the series' row */
-	uint64_t done_ns, total_ns;     /* measuring time, for progress */
-	/* Part of TOTAL_NS that is expected because the host is busy; see survey_plan_late(). */
+	size_t star_next;               /* where the next pass of pairs with the boot core starts in its schedule */
+	unsigned series_cuts;           /* number of discontinuities until the start of the series' current row */
+	uint64_t done_ns, total_ns;     /* measuring time that is done and planned, for progress */
+	/* The part of TOTAL_NS that a busy host is expected to add; see survey_plan_late(). */
 	uint64_t late_ns;
 };
 
-/* Bytes needed for CORES cores and schedules up to WIDEST. The block must be aligned to a cache line. */
+/* Returns the size of the memory for CORES cores and schedules up to WIDEST. It must be aligned to a cache line. */
 size_t survey_memory_size(size_t cores, enum tournament widest);
 
-/* Bytes for the record of a run on CORES cores; part of survey_memory_size(). */
+/* Returns the size of a run's record with CORES cores. It is a part of survey_memory_size(). */
 size_t survey_record_size(size_t cores);
 
-/*
- * Lays survey->memory out in MEMORY, which has survey_memory_size() zeroed bytes, and sets report->cores to its
- * rows.
- */
+/* Divides MEMORY, which has survey_memory_size() zeroed bytes, into survey->memory. Sets report->cores to its rows. */
 void survey_lay_out(struct survey *survey, void *memory, size_t cores, enum tournament widest);
 
 /*
- * Ends the run if its deadline has passed or if the TSC stopped, because everything is timed by the TSC. The
- * report then says why and is incomplete. Returns true if the run has ended.
+ * Ends the run if its deadline has passed, or if the TSC stopped, because everything is timed by the TSC. The report
+ * then gets a note and is incomplete. Returns true if the run has ended.
  */
 bool survey_end_if_due(struct survey *survey);
 
 /*
- * Reads each main clock. Returns true if the clocks disagree on the time since the reading before. The report
- * then says so, and the run goes on, but no rate spans that time.
+ * Reads each main clock. Returns true if the clocks disagree on the time since their previous reading. The report then
+ * gets an entry, and no rate spans this time. The run continues.
  */
 bool survey_observe(struct survey *survey);
 
-/* Begins the record, and with it the time in the run. */
+/* Starts the record, and the time of the run. */
 void survey_begin_record(struct survey *survey);
 
 enum survey_end {
 	SURVEY_WHOLE, /* the work was completed */
-	SURVEY_BROKE, /* an exception ended it while a clock was accessed, which is marked as broken */
-	SURVEY_FELL,  /* an exception ended it elsewhere; the report says so, and is incomplete */
+	SURVEY_BROKE, /* an exception ended it during an access to a clock, which is now marked as broken */
+	SURVEY_FELL,  /* an exception ended it elsewhere; the report has a note and is incomplete */
 };
 
 /*
- * Runs WORK, which belongs to the phase WHAT. A fault is attributed to CLOCK, or if that is NULL, to the clock
- * that is being read.
+ * Runs WORK, which belongs to the phase WHAT. If an exception ends it, CLOCK is blamed; if CLOCK is NULL, the clock
+ * that was being read.
  */
 enum survey_end survey_guarded(struct survey *survey, const char *what, const struct clock *clock,
 			       void (*work)(void *argument), void *argument);
 
-/* The counter of the clocks of SERIES was set: compares them only from their next reading on. */
+/* Called after the counter of the clock SERIES was set. Its earlier readings are not compared with later ones. */
 void survey_forget(struct survey *survey, size_t series);
 
 /*
- * The firmware's timer tick was turned on or off. While it is on, clocks that it may stop are not compared, and
- * no rate of theirs spans that time.
+ * Called when the firmware's timer tick was turned on or off. While it is on, clocks that it may stop are not compared,
+ * and their rates do not span that time.
  */
 void survey_tick(struct survey *survey, bool ticking);
 
-/* Sets the progress to the start of STAGE: everything planned before counts as done, however long it took. */
+/* Sets the progress to the start of STAGE. All earlier stages count as done, however long they took. */
 enum survey_stage {
 	SURVEY_AT_CONTENDED, SURVEY_AT_WARPS, SURVEY_AT_INTERFERENCE, SURVEY_AT_RATES_AGAIN, SURVEY_AT_CHECKS,
 	SURVEY_AT_TIMERS,

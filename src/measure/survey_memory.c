@@ -1,20 +1,22 @@
-/* Memory for measuring several cores, in one block. See survey.h. */
+/* Divides the memory for measuring several cores. See survey.h. */
 #include "measure/survey_internal.h"
 
-/* Each part starts on a cache line, because cores write some parts at the same time. */
+/* Each part starts at a cache line, because several cores write some parts at the same time. */
 #define LINE PINGPONG_LINE
 /*
- * For timer tests. A source of the boot core has at most 620 one-shots and 10 windows of 80 periods: 70 KB. A source of
- * another core has 100 one-shots and one window: 11 KB. Gaps of a busy host take more.
+ * Space in the record for timer tests, in bytes. A source of the boot core has at most 620 one-shots and 10 windows of
+ * 80 periods, which take 70 KB. A source of another core has 100 one-shots and one window, which take 11 KB. The gaps
+ * of a busy host take more.
  */
 #define TIMERS_BYTES      ((size_t)1 << 20)
 #define TIMERS_CORE_BYTES ((size_t)24 << 10)
 #define TIMERS_CORES_MAX  64u
-#define SCALES_MAX 4 /* rates of the TSC: the provisional one, and after each of the two phases on rates */
+/* number of TSC rates in a record: the provisional one, and one after each of the two phases that measure rates */
+#define SCALES_MAX 4
 
 /*
- * Takes BYTES off the block at *NEXT. Works on the address alone, because no block exists while its size is
- * computed.
+ * Reserves BYTES at *NEXT and advances it. It only calculates addresses, because the block does not exist yet when its
+ * size is calculated.
  */
 static void *
 take(uintptr_t *next, size_t bytes)

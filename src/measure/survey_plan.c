@@ -1,23 +1,24 @@
-/* Plans the duration of a run from its parts, for progress and for the remaining time. See survey_plan.h. */
+/* Plans the duration of a run from its parts. This gives the progress and the remaining time. See survey_plan.h. */
 #include "measure/survey_internal.h"
 
 #include "sync/pair_schedule.h"
 
-#define WARPS_NS           (500 * SURVEY_NS_PER_MS) /* each of survey_warp_checks() */
-/* For one clock: wake all cores and read a few hundred times. */
+#define WARPS_NS           (500 * SURVEY_NS_PER_MS) /* for each warp check */
+/* For each clock: waking all cores and reading a few hundred times. */
 #define CONTENDED_NS       (5 * SURVEY_NS_PER_MS)
-#define JOB_OVERHEAD_NS    (2 * SURVEY_NS_PER_MS) /* wake a core and process its results */
-/* The run's own pace is used after a tenth of the plan; before that it is too uncertain. */
+#define JOB_OVERHEAD_NS    (2 * SURVEY_NS_PER_MS) /* for waking a core and processing its results */
+/* The speed of this run is used for the remaining time after 1/10 of the plan. Before that it is too uncertain. */
 #define PACE_FROM          10
-/* Short enough to count the wraps of a clock that wraps often. */
+/* Longest round of a soak, so that the wraps of a clock that wraps often are counted in time. */
 #define ROUND_NS_MAX       (15 * SURVEY_NS_PER_S)
 #define ROUNDS_A_ROW       4
-/* Extra time measured on hosts that took nearly all of the time from guests with two and four cores. */
+/* Additional times, as measured on hosts that took nearly all time from guests with two and four cores. */
 #define LATE_ATTEMPTS      2
-#define LATE_TOURNAMENTS   3 /* the first, the middle and the latest pass */
+#define LATE_TOURNAMENTS   3 /* number of passes: the first, the middle and the last */
 #define LATE_TOURNAMENT_NS (10 * SURVEY_NS_PER_S)
-#define LATE_WARPS_NS      (2 * SURVEY_NS_PER_S) /* each */
-#define LATE_CORE_NS       SURVEY_NS_PER_S /* for each other core alone, and again when all read at once */
+#define LATE_WARPS_NS      (2 * SURVEY_NS_PER_S) /* for each warp check */
+/* for each other core, both when it reads alone and when all cores read at once */
+#define LATE_CORE_NS       SURVEY_NS_PER_S
 #define LATE_CORES_NS      (5 * SURVEY_NS_PER_S)
 
 static size_t
@@ -46,7 +47,7 @@ least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* The part of NS that the host takes, as it did in the rate window. */
+/* Returns the part of NS that the host is expected to take, by its share in the rate window. */
 static uint64_t
 late_ns(const struct survey *survey, uint64_t ns)
 {
@@ -79,7 +80,10 @@ late_warps_ns(const struct survey *survey)
 	return late_ns(survey, survey_warp_checks(survey->report) * LATE_WARPS_NS);
 }
 
-/* Extra time for checks and timer tests. They wait for devices, so time taken by the host comes on top. */
+/*
+ * Returns the additional time for checks and timer tests. They wait for devices, so the time that the host takes is
+ * added to the wait.
+ */
 static uint64_t
 late_devices_ns(const struct survey *survey)
 {
@@ -102,7 +106,7 @@ survey_core_ns(const struct report *report, size_t cores)
 	return SURVEY_SPIN_NS + survey_core_reads_ns(report, cores) + usable_count(report) * JOB_OVERHEAD_NS;
 }
 
-/* The parts of a run in their order. */
+/* Parts of a run, in order. */
 enum part {
 	PART_RATES, PART_LATENCIES, PART_PAIRS, PART_CORES, PART_CONTENDED, PART_WARPS, PART_GAPS, PART_PAIRS_AGAIN,
 	PART_RATES_AGAIN, PART_CHECKS, PARTS,
@@ -146,7 +150,7 @@ survey_plan_ns(const struct report *report, size_t cores)
 	return sum_ns;
 }
 
-/* Extra time of a part that is still to come: see survey_plan_late(). */
+/* Returns the additional time of a part that is still to come: see survey_plan_late(). */
 static uint64_t
 late_part_ns(const struct survey *survey, enum part part)
 {
@@ -173,7 +177,7 @@ survey_rounds(const struct report *report, size_t cores)
 	return survey_pace(report) == PROFILE_SOAK && report->series.max && all_ns > round_ns ? all_ns / round_ns : 1;
 }
 
-/* Latency measurements of the boot core that are left for the rounds after the first. */
+/* Returns the time for latency measurements of the boot core in later rounds. */
 static uint64_t
 rounds_ns(const struct survey *survey)
 {
@@ -207,8 +211,8 @@ survey_is_at(struct survey *survey, enum survey_stage stage)
 }
 
 /*
- * Time left in the new plan AFTER. DONE_NS of the old plan BEFORE are done, and each part keeps the fraction
- * that is left.
+ * Returns the remaining time if the plan changes to AFTER. DONE_NS of the old plan BEFORE are done. Each part keeps the
+ * fraction that is not done.
  */
 static uint64_t
 rest_ns(const uint64_t before[PARTS], uint64_t done_ns, const struct report *after, size_t cores)

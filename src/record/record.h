@@ -1,12 +1,12 @@
 /*
- * A record: the raw readings of a run as a sequence of entries in memory, in the bytes of the file format
- * baretick.record/1. README.md describes each byte.
+ * A record has the raw readings of a run as a sequence of entries. In memory it has the same bytes as a file of the
+ * format baretick.record/1, which README.md describes.
  *
- * The writer appends to memory of its caller. The bytes are a valid record after each entry, so a checkpoint can save
- * them at any time. An entry without space is counted as dropped.
+ * The writer appends to the caller's memory. After each entry the bytes are a valid record, so a checkpoint can save
+ * them at any time. If there is no space for an entry, it is counted as dropped.
  *
- * The reader accepts any bytes. It checks a block before it returns the block's entries, and allocates nothing. It
- * checks shapes and not meanings: a core number, for example, may be larger than the number of cores.
+ * The reader accepts any bytes. It checks each block before it returns the block's entries, and allocates nothing. It
+ * checks the form and not the meaning. For example, a core number may be larger than the number of cores.
  */
 #ifndef BARETICK_RECORD_H
 #define BARETICK_RECORD_H
@@ -15,17 +15,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RECORD_MAGIC        "\x89" "BTREC\r\n" /* like PNG's: a transfer in text mode damages it */
+/* similar to PNG's: a transfer in text mode damages it, which the reader detects */
+#define RECORD_MAGIC        "\x89" "BTREC\r\n"
 #define RECORD_MAGIC_BYTES  8u
 #define RECORD_VERSION      1u
 #define RECORD_HEADER_BYTES 16u
-#define RECORD_BLOCK_BYTES  12u   /* the header of a block */
-#define RECORD_BLOCK_MAX    4096u /* bytes of entries in a block, unless one entry is longer */
-#define RECORD_ENTRY_MAX    32768u /* bytes of an entry */
-#define RECORD_ENTRY_BYTES  8u    /* the header of an entry */
-#define RECORD_SIZE_MIN     52u   /* a record without entries: header, block header, and the entry END */
+#define RECORD_BLOCK_BYTES  12u   /* size of a block's header */
+#define RECORD_BLOCK_MAX    4096u /* largest size of a block's entries, unless a single entry is longer */
+#define RECORD_ENTRY_MAX    32768u /* largest size of an entry */
+#define RECORD_ENTRY_BYTES  8u    /* size of an entry's header */
+#define RECORD_SIZE_MIN     52u   /* size of a record without entries: header, block header, and the entry END */
 
-/* Numbers in the file. A new kind gets a new number, and an old number is never used again. */
+/* Numbers of the kinds of entries in the file. A new kind gets a new number, and a number is never reused. */
 enum record_kind {
 	RECORD_RUN = 1,
 	RECORD_SCALE = 2,
@@ -43,38 +44,39 @@ enum record_kind {
 	RECORD_TIMER = 14,
 };
 
-/* Texts are ASCII, padded with zeros; one that fills its array has no zero. */
+/* Texts are ASCII, padded with zeros. A text that fills its array has no zero. */
 
-struct record_run { /* the first entry */
-	char version[24], commit[16]; /* the program's version and commit */
-	uint64_t start_tsc;           /* the start of the run, on the boot core */
+struct record_run { /* kind RUN, the first entry */
+	char version[24], commit[16]; /* version and commit of the program */
+	uint64_t start_tsc;           /* the boot core's TSC at the start of the run */
 };
 
-struct record_scale { /* the TSC's rate as the run knew it from here on; later entries with ns were converted by it */
+struct record_scale { /* kind SCALE: the TSC's rate that the run used from here on to convert ticks to ns */
 	uint64_t hz_num, hz_den; /* the rate is hz_num / hz_den Hz */
-	uint64_t low_microhz, high_microhz; /* bounds of the rate; both 0 if it was not measured or not confirmed */
+	/* bounds of the rate; both 0 if it was not measured, or not confirmed by other clocks */
+	uint64_t low_microhz, high_microhz;
 };
 
 struct record_core {
-	uint32_t core; /* its number in other entries; 0 is the boot core */
+	uint32_t core; /* the core's number in other entries; 0 is the boot core */
 	uint32_t apic_id;
 };
 
 struct record_clock {
-	uint16_t clock; /* its number in other entries */
+	uint16_t clock; /* the clock's number in other entries */
 	char id[16];
-	uint64_t wrap_ticks;             /* the counter's range, or 0 if it is 2^64 */
-	uint64_t claimed_num, claimed_den; /* the nominal rate in Hz as a fraction, den 0 if there is none */
+	uint64_t wrap_ticks;             /* the highest reading plus 1, or 0 if it is 2^64 */
+	uint64_t claimed_num, claimed_den; /* nominal frequency in Hz as a fraction; den 0 if there is none */
 };
 
 enum record_mark_what {
-	RECORD_MARK_PHASE = 1,     /* TEXT is the phase that starts */
-	RECORD_MARK_CORES = 2,     /* VALUE cores are started */
-	RECORD_MARK_TICK = 3,      /* the firmware's timer tick is on (VALUE 1) or off (0) */
-	RECORD_MARK_SET = 4,       /* the counter of clock VALUE was written */
-	RECORD_MARK_QUICK = 5,     /* a key asked for the end of the run */
+	RECORD_MARK_PHASE = 1,     /* TEXT: the phase that starts */
+	RECORD_MARK_CORES = 2,     /* VALUE: the number of cores that are started */
+	RECORD_MARK_TICK = 3,      /* the firmware's timer tick was switched on (VALUE 1) or off (VALUE 0) */
+	RECORD_MARK_SET = 4,       /* VALUE: the number of the clock whose counter was set */
+	RECORD_MARK_QUICK = 5,     /* the user asked for the end of the run by a key */
 	RECORD_MARK_DEADLINE = 6,  /* the deadline passed */
-	RECORD_MARK_EXCEPTION = 7, /* the boot core took exception VALUE in the phase TEXT */
+	RECORD_MARK_EXCEPTION = 7, /* the boot core took exception number VALUE in the phase TEXT */
 };
 
 struct record_mark {
@@ -84,11 +86,12 @@ struct record_mark {
 	char text[24];
 };
 
-struct record_sample { /* a clock reading between two readings of the TSC; wraps are not undone */
+struct record_sample { /* a reading between two readings of the TSC, with wraps */
 	uint64_t begin, ticks, end;
 };
 
-#define RECORD_AT_EDGE 1u /* the first reading after the clock's edge */
+/* flag: the first reading after a tick of an edge clock (a clock that ticks much less often than it is read) */
+#define RECORD_AT_EDGE 1u
 
 struct record_reading {
 	uint16_t clock, flags;
@@ -96,11 +99,12 @@ struct record_reading {
 	uint64_t begin, ticks, end; /* as in struct record_sample */
 };
 
-struct record_batch { /* many samples at one moment; the items are the struct record_sample that bound a line */
+/* kind BATCH: many samples at one time. The items are only the samples that bound a line through all samples. */
+struct record_batch {
 	uint16_t clock;
 	uint32_t core;
-	uint64_t samples;         /* how many were taken */
-	uint64_t narrowest_ticks; /* the shortest bracket of all samples, in ticks of the TSC */
+	uint64_t samples;         /* number of samples that were taken */
+	uint64_t narrowest_ticks; /* shortest duration of a sample, in TSC ticks */
 };
 
 struct record_cell { /* one bucket of a histogram */
@@ -108,162 +112,170 @@ struct record_cell { /* one bucket of a histogram */
 	uint64_t count;
 };
 
-#define RECORD_CONTENDED 1u /* all cores read the clock at the same time */
+#define RECORD_CONTENDED 1u /* flag: all cores read the clock at the same time */
 
-struct record_latency { /* the reads of one clock on one core; each item is a struct record_cell that is not 0 */
+/* kind LATENCY: reads of one clock on one core. The items are a histogram's buckets above 0. */
+struct record_latency {
 	uint16_t clock, flags;
 	uint32_t core;
-	uint64_t count, hits;            /* all samples, and samples that are 10 us or more above the median */
-	uint64_t sum_ticks;              /* the sum of all samples without the hits, in ticks of the TSC */
+	uint64_t count, hits;            /* all samples, and the hits: samples of 10 us or more above the median */
+	uint64_t sum_ticks;              /* sum of all samples without hits, in TSC ticks */
 	uint64_t least_ticks, most_ticks;
 };
 
-struct record_exchange { /* messages between a pair of cores; times are in ticks of the TSCs */
-	uint32_t first, second;     /* cores */
-	uint16_t pass;              /* the number of the pass over all pairs, from 0 */
-	uint16_t concurrency;       /* pairs that ran at the same time */
-	uint64_t begin_tsc, end_tsc; /* on the boot core */
-	uint64_t to_second, to_first; /* messages received on each side */
-	int64_t least_to_second, least_to_first; /* the least of (TSC on arrival - stamp) on each side */
+/* kind EXCHANGE: a ping-pong (see sync/pingpong.h) of a pair of cores, with times in TSC ticks */
+struct record_exchange {
+	uint32_t first, second;     /* core numbers */
+	uint16_t pass;              /* number of the pass over all pairs, from 0 */
+	uint16_t concurrency;       /* number of pairs that ran at the same time */
+	uint64_t begin_tsc, end_tsc; /* the boot core's TSC before and after */
+	uint64_t to_second, to_first; /* number of messages that each side received */
+	int64_t least_to_second, least_to_first; /* smallest (TSC on arrival - sender's TSC) on each side */
 	uint64_t warps;
 	uint64_t best_trip_ticks, median_trip_ticks;
 };
 
-#define RECORD_PERIODIC  1u /* periods, not one-shots */
-#define RECORD_OWN_PHASE 2u /* its periods run before it is armed */
-#define RECORD_BY_TSC    4u /* its deadline is a reading of the TSC */
-#define RECORD_UNTIMED   8u /* its deadline is not known, so its interrupts are only counted */
+#define RECORD_PERIODIC  1u /* flag: the test used periods, otherwise one-shots */
+#define RECORD_OWN_PHASE 2u /* flag: the timer's periods run even before it is armed */
+#define RECORD_BY_TSC    4u /* flag: the deadline is a value of the TSC */
+#define RECORD_UNTIMED   8u /* flag: the deadline is unknown, so interrupts are only counted */
 
-struct record_timer { /* the test of one timer in one mode with one interval: a row of report.intervals */
-	uint16_t timer; /* its number in other entries: the index of the row */
+struct record_timer { /* kind TIMER: the test of a timer in one mode with one interval, as a row of report.intervals */
+	uint16_t timer; /* number of this test in other entries: the index of the row */
 	uint16_t flags;
 	uint32_t core;
 	char source[16];
-	uint64_t interval_ns;    /* as programmed */
-	uint64_t hz_num, hz_den; /* the nominal rate of its counter, 0 / 0 if there is none */
+	uint64_t interval_ns;    /* programmed interval */
+	uint64_t hz_num, hz_den; /* nominal frequency of the timer's counter; 0 / 0 if there is none */
 	/*
-	 * For a timer without a nominal rate, and not by the TSC: its counter counted down by SPAN_TICKS in
-	 * SPAN_LEAST to SPAN_MOST ticks of the TSC.
+	 * Measured rate of a timer without a nominal frequency: its counter counted down by SPAN_TICKS within
+	 * SPAN_LEAST to SPAN_MOST TSC ticks. Not used if the deadline is a value of the TSC.
 	 */
 	uint64_t span_ticks, span_least, span_most;
-	uint64_t phase_ticks; /* its count may start up to so many ticks after it is armed */
-	uint64_t count_mask;  /* mask of the counter that the handler reads, or 0 if it reads none */
-	uint64_t step_ticks;  /* step of the counter by which it is timed: its own, or the TSC's if it has none */
+	uint64_t phase_ticks; /* the count may start up to so many ticks after arming */
+	uint64_t count_mask;  /* mask of the counter that the interrupt handler reads; 0 if it reads none */
+	/* resolution of the counter that times the interrupts: the timer's own, otherwise the TSC's */
+	uint64_t step_ticks;
 };
 
-struct record_event { /* one interrupt, or a gap: the TSC before and after */
-	uint64_t count; /* the timer's own counter, or 0 if it has none. Polled: the TSC of the last look without status */
-	uint64_t tsc;   /* read after the counter. Polled: the TSC of the first look with status */
+struct record_event { /* an interrupt, or a gap (then the fields are the TSC before and after it) */
+	/* the timer's own counter, or 0. If the timer is polled: the TSC of the last poll without an event */
+	uint64_t count;
+	/* TSC, read after the counter. If the timer is polled: the TSC of the first poll with an event */
+	uint64_t tsc;
 };
 
 enum record_interrupts_what {
 	RECORD_SHOT = 1,    /* a one-shot */
-	RECORD_PERIODS = 2, /* periods, with interrupts open */
-	RECORD_MASKED = 3,  /* periods: interrupts were masked before they were open for as long */
-	RECORD_EXPIRED = 4, /* armed with a deadline that had passed */
-	RECORD_WAITED = 5,  /* one event of a timer that runs by itself */
-	RECORD_POLLED = 6,  /* the same without an interrupt: its status is polled */
+	RECORD_PERIODS = 2, /* periods, with interrupts enabled */
+	RECORD_MASKED = 3,  /* periods: interrupts were masked for some periods, and then enabled for as many */
+	RECORD_EXPIRED = 4, /* armed with a deadline that had already passed */
+	RECORD_WAITED = 5,  /* one event of a free-running timer */
+	RECORD_POLLED = 6,  /* the same, but the timer's status is polled */
 };
 
-#define RECORD_AWAY_MAX 512u /* an arming with so many gaps may have had more */
+#define RECORD_AWAY_MAX 512u /* largest number of gaps of one arming; further gaps are not listed */
 
 /*
- * One arming of a timer. The items are struct record_event: first its gaps, then its interrupts. A gap is a time in
- * which the core did not poll, longer than 10 us, or than 250 us where it ends in the handler.
+ * kind INTERRUPTS: one arming of a timer. The items are struct record_event, first the gaps and then the interrupts. A
+ * gap is a time in which the core did not run this program. It is listed if it is longer than 10 us, or 250 us if it
+ * ends in the interrupt handler.
  */
 struct record_interrupts {
 	uint16_t timer;
 	uint16_t what;
-	uint16_t gaps;  /* how many of the items are gaps */
-	uint16_t due;   /* 1 if by its own status the timer was due after the wait */
-	uint16_t asked; /* periods that interrupts were open for, or 1 */
-	uint64_t ticks; /* the interval as programmed, in ticks of the timer */
-	uint64_t deadline;                  /* the timer's own counter at the deadline, or 0 if it has none */
-	uint64_t armed_before, armed_after; /* TSC before and after the programming */
-	uint64_t opened, closed;            /* TSC between which interrupts were open */
-	uint64_t taken; /* interrupts; more than there are items if they did not stop */
+	uint16_t gaps;  /* number of items that are gaps */
+	uint16_t due;   /* 1 if the timer's own status showed after the wait that it was due */
+	uint16_t asked; /* number of periods with enabled interrupts, or 1 */
+	uint64_t ticks; /* programmed interval in ticks of the timer */
+	uint64_t deadline;                  /* value of the timer's own counter at the deadline, or 0 */
+	uint64_t armed_before, armed_after; /* TSC before and after the timer was programmed */
+	uint64_t opened, closed;            /* TSC when interrupts were enabled and masked again */
+	uint64_t taken; /* number of interrupts; if they did not stop, there are fewer items */
 };
 
-struct record_octave { /* item N of a watch: gaps of 2^(N-1) to 2^N - 1 ns */
+struct record_octave { /* item N of a WATCH: number of gaps of 2^(N-1) to 2^N - 1 ns */
 	uint64_t gaps;
 };
 
-struct record_watch { /* a loop on one core that only reads the TSC; the items are 65 struct record_octave */
+/* kind WATCH: observation of one core for gaps, by a loop that only reads the TSC, with 65 struct record_octave */
+struct record_watch {
 	uint32_t core;
-	uint64_t begin_tsc;       /* on the boot core, before the loop was started */
-	uint64_t observed_ticks;  /* from the loop's first reading to its last, added up over its parts */
-	uint64_t threshold_ticks; /* two adjacent readings that are further apart are a gap */
+	uint64_t begin_tsc;       /* the boot core's TSC before the loop started */
+	uint64_t observed_ticks;  /* time from the first to the last reading of the loop, summed over its parts */
+	uint64_t threshold_ticks; /* two successive readings that are further apart form a gap */
 	uint64_t gaps, total_ticks, worst_ticks; /* number, sum and longest of the gaps */
 };
 
-struct record_gap { /* one gap of a watch; only the first gaps of each core are kept singly */
+struct record_gap { /* kind GAP: one gap of a watch. Only the first gaps of each core have such entries. */
 	uint32_t core;
-	uint64_t tsc;   /* its start: the start of its part of the watch, plus the time observed until then */
-	uint64_t ticks; /* its length */
+	uint64_t tsc;   /* start of the gap: the start of its part of the watch, plus the time observed until then */
+	uint64_t ticks; /* length of the gap */
 };
 
-struct record_end { /* the last entry */
-	uint64_t entries; /* before this one */
-	uint64_t dropped; /* entries that were left out because there was no space */
+struct record_end { /* kind END, the last entry */
+	uint64_t entries; /* number of entries before this one */
+	uint64_t dropped; /* number of entries that were left out because there was no space */
 };
 
 struct record_field {
-	uint8_t offset, width, count; /* in the struct: COUNT elements of WIDTH bytes */
+	uint8_t offset, width, count; /* a field of a struct: COUNT elements of WIDTH bytes at OFFSET */
 };
 
-struct record_shape { /* the fields of an entry's fixed part, or of an item */
-	uint8_t first, count; /* for record_field(): in the order of the file, without gaps */
-	uint16_t bytes;       /* in the file */
+struct record_shape { /* the list of the fields of an entry's fixed part, or of an item */
+	/* arguments for record_field(); in the file the fields have this order, without padding */
+	uint8_t first, count;
+	uint16_t bytes;       /* size in the file */
 };
 
 struct record_kind_row {
-	struct record_shape fixed, item; /* fixed.bytes 0: no such kind */
+	struct record_shape fixed, item; /* fixed.bytes is 0 if there is no such kind */
 };
 
 #define RECORD_KINDS (RECORD_TIMER + 1)
 extern const struct record_kind_row record_kinds[RECORD_KINDS];
 
-/* Returns field I < shape->count. */
+/* Returns field I, which is below shape->count. */
 const struct record_field *record_field(const struct record_shape *shape, size_t i);
 
-struct record { /* the writer */
+struct record { /* state of the writer */
 	uint8_t *bytes;
 	size_t size, length;
-	size_t block;     /* offset of the open block's header, or 0 if no block is open */
+	size_t block;     /* offset of the current block's header, or 0 if there is no current block */
 	size_t last;      /* offset of the latest entry */
-	uint32_t blocks;  /* begun so far */
+	uint32_t blocks;  /* number of blocks so far */
 	uint64_t entries, dropped;
 	bool ended;
 };
 
-/* Begins a record in SIZE BYTES of the caller's, at least RECORD_SIZE_MIN. */
+/* Starts a record in SIZE BYTES, at least RECORD_SIZE_MIN, which the caller provides. */
 void record_begin(struct record *record, void *bytes, size_t size);
 
 /*
- * Appends an entry of KIND from its struct, with COUNT ITEMS of its item struct. Returns false if it was dropped: there
- * is no space, it is larger than RECORD_ENTRY_MAX, or the record has ended.
+ * Appends an entry of KIND. FIXED is the struct of this kind, and ITEMS are COUNT of its item structs. Returns false if
+ * the entry was dropped: there is no space, it is larger than RECORD_ENTRY_MAX, or the record has ended.
  */
 bool record_put(struct record *record, enum record_kind kind, const void *fixed, const void *items, size_t count);
 
 /*
- * Replaces the entry at offset AT by one of the same KIND and COUNT. AT was record->last after its record_put(). An
- * entry that grows in a long run has one place in the record this way.
+ * Replaces the entry at offset AT by an entry of the same KIND with the same COUNT. AT is the value of record->last
+ * after the entry's record_put(). With this, an entry that grows during a long run needs no more space.
  */
 void record_replace(struct record *record, size_t at, enum record_kind kind, const void *fixed, const void *items,
 		    size_t count);
 
-/* Bytes that such an entry takes at most, with the header of a block. */
+/* Returns the largest size of such an entry, with the header of a block. */
 size_t record_bytes_of(enum record_kind kind, size_t count);
 
-/* Appends the entry END. Its space was kept from the start. */
+/* Appends the entry END. Its space is reserved from the start. */
 void record_end(struct record *record);
 
 enum record_state {
-	RECORD_READS,   /* up to here it is good */
-	RECORD_WHOLE,   /* all of it was read, up to its entry END */
-	RECORD_CUT,     /* it is good, and ends without an entry END */
+	RECORD_READS,   /* valid so far */
+	RECORD_WHOLE,   /* valid, and read completely */
+	RECORD_CUT,     /* valid, but without an entry END */
 	RECORD_DAMAGED,
-	RECORD_FOREIGN, /* it is no record, or of another version */
+	RECORD_FOREIGN, /* not a record, or a record of another version */
 };
 
 enum record_flaw {
@@ -274,13 +286,14 @@ enum record_flaw {
 
 struct record_reader {
 	const uint8_t *bytes;
-	size_t size, at;    /* AT: the next entry, or where the reader ended */
+	size_t size, at;    /* AT: position of the next entry, or where the reader stopped */
 	size_t block_end;
 	uint32_t blocks;
-	uint64_t entries, skipped; /* read so far; of these, of unknown kinds */
-	uint64_t dropped;   /* as the entry END says */
+	/* number of entries read so far; SKIPPED counts the unknown kinds among them */
+	uint64_t entries, skipped;
+	uint64_t dropped;   /* from the entry END */
 	enum record_state state;
-	enum record_flaw flaw; /* the reason for the state */
+	enum record_flaw flaw; /* reason for STATE */
 };
 
 struct record_entry {
@@ -291,13 +304,16 @@ struct record_entry {
 
 void record_open(struct record_reader *reader, const void *bytes, size_t size);
 
-/* Returns true and the next entry of a known kind, false after the last one: reader->state then says how it ended. */
+/*
+ * Returns the next entry of a known kind in ENTRY, and true. Returns false after the last entry; reader->state then
+ * tells how the record ended.
+ */
 bool record_next(struct record_reader *reader, struct record_entry *entry);
 
-/* Returns a sentence on reader->flaw, or NULL if there is no flaw. */
+/* Returns a sentence that explains reader->flaw, or NULL if there is no flaw. */
 const char *record_error(const struct record_reader *reader);
 
-/* Copies the entry's fixed part into FIXED, and item I < item_count into ITEM: the structs of its kind. */
+/* Copy the entry's fixed part, and its item number I, into the structs of its kind. */
 void record_fixed(const struct record_entry *entry, void *fixed);
 void record_item(const struct record_entry *entry, size_t i, void *item);
 

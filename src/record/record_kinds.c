@@ -1,4 +1,6 @@
-/* The kinds of entries and their fields, in the order of the file. Fields are only ever added, at the end of a list. */
+/*
+ * The kinds of entries and their fields, in the order of the file. New fields may only be added at the end of a list.
+ */
 #include "record/record.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "fields are copied as they are");
@@ -7,7 +9,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "fields are copied as 
 #define FIELD(type, member) { offsetof(struct type, member), SIZE(type, member), 1 }
 #define TEXT(type, member)  { offsetof(struct type, member), 1, SIZE(type, member) }
 
-/* One object without pointers: in the image a pointer would take 32 bytes with its relocation. */
+/* All fields are in one object without pointers, because a pointer takes 32 bytes in the image, with its relocation. */
 static const struct all_fields {
 	struct record_field run[3], scale[4], core[2], clock[5], mark[4], sample[3], reading[6],
 		batch[4], cell[2], latency[8], exchange[13], event[2], interrupts[12], watch[7], octave[1],

@@ -1,4 +1,4 @@
-/* The reader of records. See record.h. */
+/* Reads records. See record.h. */
 #include "record/record.h"
 
 #include "base/crc32.h"
@@ -39,7 +39,7 @@ record_open(struct record_reader *reader, const void *bytes, size_t size)
 	}
 }
 
-/* Checks the block whose header is next. */
+/* Checks the next block. Returns false if it is invalid. */
 static bool
 enter_block(struct record_reader *reader)
 {
@@ -67,7 +67,7 @@ enter_block(struct record_reader *reader)
 	return true;
 }
 
-/* Finds the parts of the entry that is next, and moves past it. */
+/* Finds the parts of the next entry, and advances past it. */
 static bool
 take_entry(struct record_reader *reader, struct record_entry *entry)
 {

@@ -1,24 +1,25 @@
 /* Measures the read latency of each clock while all cores read it. See survey_clocks.h. */
 #include "measure/clocks/clocks_internal.h"
 
-#define TRIES 4 /* attempts until two cores read at the same time, which a busy host may prevent */
+#define TRIES 4 /* number of tries until at least two cores read at the same time, which a busy host may prevent */
 
-struct contention { /* one clock read by all cores */
-	/* Set by the boot core before the others start. */
+struct contention { /* one clock that is read by all cores at the same time */
+	/* Set by the boot core before the other cores start. */
 	const struct clock *clock;
 	struct sample *samples; /* SURVEY_CONTENDED_SAMPLES for each core */
-	uint32_t *others;       /* for each core, written by that core */
+	/* for each core, the number of other cores that read at the same time; written by that core */
+	uint32_t *others;
 	size_t expected;
 	void (*pause)(void);
 	struct barrier barrier;
-	/* Incremented by every core before and after it samples. */
+	/* Each core adds 1 to BEGUN before it samples, and to ENDED afterwards. */
 	uint64_t begun __attribute__((aligned(BARRIER_LINE)));
 	uint64_t ended;
 };
 
 /*
- * Counts the cores that read at the same time as this one: those begun when this core ended, minus the cores
- * that had ended before it began. This needs no TSC, so it is right however far the cores' TSCs differ.
+ * Reads the clock on one core, and counts the other cores that read at the same time. Their number is BEGUN after this
+ * core's samples, minus ENDED before them. This needs no TSC, so it is right even if the cores' TSCs differ.
  */
 static void
 take_together(void *argument, size_t core)
@@ -38,7 +39,7 @@ take_together(void *argument, size_t core)
 	contention->others[core] = (uint32_t)(begun - ended - 1);
 }
 
-/* Returns how many cores read the clock together with another one and so have a figure. */
+/* Returns the number of cores that read the clock at the same time as another core. */
 static size_t
 measure_clock(struct survey *survey, size_t index)
 {
@@ -63,7 +64,7 @@ measure_clock(struct survey *survey, size_t index)
 		struct tsc_steps steps = { .reads = 0 };
 
 		if (!memory->others[core] || !smp->alive(smp->context, core))
-			continue; /* no other core read at the same time: this is no contention */
+			continue; /* no other core read at the same time, so this is no contention */
 		tsc_steps_take_samples(&steps, samples, SURVEY_CONTENDED_SAMPLES);
 		survey_add_steps(survey, core, &steps);
 		latency_clear(survey->scratch);

@@ -1,15 +1,19 @@
-/* Measures how often and how long time is stolen from each core. See gaps.h. */
+/* Measures how often and for how long time is stolen from each core. See gaps.h. */
 #include "measure/clocks/clocks_internal.h"
 
 #include "base/text.h"
 
-#define CHUNK_NS      (10 * SURVEY_NS_PER_MS) /* interrupts are masked for this long */
-#define CHUNK_TURNS   UINT64_C(4000000)       /* one turn in 2.5 ns: no ordered TSC read is faster */
+#define CHUNK_NS      (10 * SURVEY_NS_PER_MS) /* length of a chunk, in which interrupts are masked */
+/* limit of the loop if the TSC stops: one read in 2.5 ns, which no ordered TSC read achieves */
+#define CHUNK_TURNS   UINT64_C(4000000)
 #define WARM_UP_TURNS 256
-#define SHORT_NS      UINT64_C(1000) /* chunks are whole ticks, so that several are a little shorter than their share */
-/* The wraps of a 24-bit PM timer are known for 1.17 s, a quarter of its range. A chunk follows before the sweep. */
+#define SHORT_NS      UINT64_C(1000) /* chunks have whole ticks, so their sum may be this much shorter than the share */
+/*
+ * All clocks are read this often, because the wraps of a 24-bit PM timer must be counted at least every 1.17 s, a
+ * quarter of its range. A chunk of 10 ms may come in between.
+ */
 #define SWEEP_NS      (500 * SURVEY_NS_PER_MS)
-#define BOUND_NS      (20 * SURVEY_NS_PER_S)  /* for one chunk: the core may be preempted for long */
+#define BOUND_NS      (20 * SURVEY_NS_PER_S)  /* limit for a chunk, because the core may be preempted for long */
 
 struct observe_job {
 	struct gaps *gaps;
@@ -49,7 +53,7 @@ record_watch(struct survey *survey, struct survey_watch *watch)
 		watch->at = record->last;
 }
 
-/* Records the gaps of a chunk that began at BEGIN_TSC one by one, at most LEFT. Returns the rest of LEFT. */
+/* Records up to LEFT gaps of a chunk that started at BEGIN_TSC. Returns LEFT minus the number of recorded gaps. */
 static size_t
 record_gaps(struct survey *survey, size_t core, uint64_t begin_tsc, size_t left)
 {
@@ -66,8 +70,8 @@ record_gaps(struct survey *survey, size_t core, uint64_t begin_tsc, size_t left)
 }
 
 /*
- * Runs all code once in a round that is not counted, with every reading recorded as a gap. Under translation
- * the first execution alone takes tens of microseconds.
+ * Runs the loop once on the core without counting it, with every reading recorded as a gap, so that all code was
+ * executed. In an emulator that translates code, the first execution takes tens of microseconds.
  */
 static bool
 warm_up(struct survey *survey, size_t core, struct observe_job job)
@@ -78,7 +82,7 @@ warm_up(struct survey *survey, size_t core, struct observe_job job)
 }
 
 /*
- * Reads all clocks if the last sweep is long ago, so that clocks that wrap soon can still tell which clock jumped.
+ * Reads all clocks if this was not done recently. Otherwise clocks that wrap soon could not show which clock jumped.
  * Returns false if the run is over.
  */
 static bool
@@ -96,8 +100,8 @@ observed_ns(const struct survey *survey, size_t core)
 }
 
 /*
- * Watches the core for its share of the time, at most until END_TSC, or until it no longer answers or its TSC stops.
- * It gets one chunk in any case. Records at most EVENTS_LEFT gaps one by one.
+ * Observes the core for its share of the time. Stops early at END_TSC, but not before the first chunk. Also stops if
+ * the core does not answer or its TSC stops. Records at most EVENTS_LEFT gaps one by one.
  */
 static void
 observe_core(struct survey *survey, size_t core, size_t living, size_t events_left, uint64_t end_tsc)

@@ -1,23 +1,27 @@
-/* Measures the read latency of each clock: in full on the boot core, for a short time on every other core. */
+/* Measures the read latency of each clock on the boot core, and for a shorter time on every other core. */
 #include "measure/clocks/clocks_internal.h"
 
-#define STALL_PERIODS    4  /* A clock that shows one value for this many of its periods has stalled. */
+#define STALL_PERIODS    4  /* a clock has stalled if it shows one value for this many of its periods */
 #define STALL_NS_MIN     UINT64_C(2000)
-/* A clock that moved before has stopped if it does not move for this long. */
+/* A clock that moved before has stopped if it then does not move for this long. */
 #define STOPPED_NS       (100 * SURVEY_NS_PER_MS)
-/* An emulator raises edges in a host thread, which was seen 10 ms late and more on a busy host. */
+/*
+ * The same for an emulated edge clock. An emulator updates it in a thread, which was more than 10 ms late on a busy
+ * host.
+ */
 #define EMULATED_STOPPED_NS SURVEY_NS_PER_S
-/* A clock may move by this many resolutions at once, because emulators catch up in bursts. */
+/* A step of up to this many times the clock's resolution is no jump, because emulators catch up in bursts. */
 #define LEAP_RESOLUTIONS 8
-#define LEAP_EDGES       2  /* the same for an edge clock: one late edge and the next one */
-#define LEAP_SHARE       8  /* a clock may be fast by 1/8 before it counts as jumping */
+#define LEAP_EDGES       2  /* the same for an edge clock, in ticks: a late tick and the next one */
+#define LEAP_SHARE       8  /* a clock may be fast by 1/8 before its steps count as jumps */
 #define MILLIHZ_PER_HZ   UINT64_C(1000)
 #define PS_PER_NS        1000
-#define STEP_NS          (250 * SURVEY_NS_PER_MS) /* a 24-bit PM timer wraps in 4.7 s */
-#define BATCHES_PER_MS   100 /* a batch takes at least 10 us: bounds a measurement by a count */
+/* all clocks are compared this often; a 24-bit PM timer wraps in 4.7 s */
+#define STEP_NS          (250 * SURVEY_NS_PER_MS)
+#define BATCHES_PER_MS   100 /* limits the number of batches; a batch takes at least 10 us */
 #define CORE_BATCHES_MIN 2
-#define SPIN_PAUSES_MAX  (1u << 20) /* in case its TSC has stopped */
-/* For one batch on another core, which takes about a millisecond. */
+#define SPIN_PAUSES_MAX  (1u << 20) /* limit of the wait if the core's TSC has stopped */
+/* Limit for one batch on another core. A batch takes about a millisecond. */
 #define CORE_BOUND_NS    (2 * SURVEY_NS_PER_S)
 
 static uint64_t
@@ -30,8 +34,8 @@ stall_ticks(const struct survey *survey, const struct clock *clock)
 }
 
 /*
- * Sets the bounds beyond which a reading counts as a jump. They use the clock's measured rate, so that a clock
- * which is always fast does not jump at each reading.
+ * Sets the bounds beyond which a step counts as a jump. They are based on the clock's measured rate. Otherwise a clock
+ * that is always fast would jump at each reading.
  */
 static void
 bound_leaps(const struct survey *survey, const struct report_clock *entry, struct monotonic_bounds *bounds)
@@ -40,7 +44,7 @@ bound_leaps(const struct survey *survey, const struct report_clock *entry, struc
 	unsigned __int128 millihz = report_clock_millihz(survey->report, entry);
 
 	if (!survey->report->tsc.den)
-		return; /* without the TSC's rate, no bound is known */
+		return; /* no bound is known without the TSC's rate */
 	bounds->leap_rate = scale_ratio(millihz * (LEAP_SHARE + 1) * survey->scale.hz.den,
 					UINT64_C(1) << MONOTONIC_RATE_SHIFT,
 					(unsigned __int128)survey->scale.hz.num * LEAP_SHARE * MILLIHZ_PER_HZ,
@@ -59,9 +63,9 @@ add_steps_of_batch(struct survey *survey, size_t core, size_t count)
 }
 
 /*
- * A clock without fault in earlier batches that steps back in this one has failed during the run. A clock that
- * jumps against the TSC may be healthy, because the TSC may have stopped. survey_leapt() decides that by the
- * other clocks. Its readings overwrite the samples.
+ * Checks a batch for steps back and jumps. If the clock steps back for the first time after batches without fault, it
+ * has failed during the run. If it jumps, it may still be healthy, because the TSC may have stopped. Then
+ * survey_leapt() compares all clocks, which overwrites the samples.
  */
 static void
 fold_steps(struct survey *survey, struct report_clock *entry, const struct monotonic_bounds *bounds,
@@ -82,7 +86,7 @@ fold_steps(struct survey *survey, struct report_clock *entry, const struct monot
 		entry->unexplained_leaps += monotonic->leaps - leaps;
 }
 
-/* Marks the clock as stuck if it stopped. It was read from START to NOW, and moved last at MOVED. */
+/* Marks the clock as stuck if it stopped. It was read from START to NOW, and last moved at MOVED. */
 static void
 look_for_stop(struct survey *survey, struct report_clock *entry, uint64_t start, uint64_t moved,
 	      uint64_t now)
@@ -117,7 +121,7 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 	while (batches-- > 0 && now - start < scale_ticks(&survey->scale, slice_ns)) {
 		survey_batch(survey, clock, size);
 		if (survey_end_if_due(survey))
-			break; /* perhaps because the TSC stopped in this batch */
+			break; /* for example because the TSC stopped during this batch */
 		latency_fold(entry->latency, &survey->scale, survey->samples, size);
 		series_reads(&survey->report->series, (size_t)(entry - survey->report->clocks), &survey->scale,
 			     survey->samples, size);
@@ -132,12 +136,12 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 				       shown_ns + scale_ns(&survey->scale, now - start), survey->total_ns);
 		if (now > survey->step_tsc && scale_ns(&survey->scale, now - survey->step_tsc) > STEP_NS)
 			survey_observe(survey);
-		/* The share is shorter once the user has asked for the end. */
+		/* The share becomes shorter if the user asks for the end of the run. */
 		slice_ns = survey_slice_ns(survey, survey_duration_ns(survey->report));
 	}
 	survey_observe(survey);
 	entry->disturbed += survey->cuts - cuts;
-	/* After a discontinuity, how long the clock did not move by the TSC is unknown. */
+	/* After a discontinuity the TSC cannot tell for how long the clock did not move. */
 	if (!survey->tsc_stopped && survey->cuts == cuts)
 		look_for_stop(survey, entry, start, moved, now);
 	survey->done_ns = shown_ns + survey_slice_ns(survey, survey_duration_ns(survey->report));
@@ -174,13 +178,13 @@ survey_latencies(struct survey *survey)
 	}
 }
 
-struct core_batch { /* one batch, as a job of a core */
+struct core_batch { /* a batch of samples, as a job of a core */
 	const struct survey_hooks *hooks;
 	const struct clock *clock;
 	struct sample *samples;
 	size_t count;
-	uint64_t spin_ticks; /* time to spin first, by the core's own TSC */
-	uint64_t end_tsc;    /* end of the core's latest batch by the boot core's TSC, or 0 */
+	uint64_t spin_ticks; /* how long the core spins first, by its own TSC */
+	uint64_t end_tsc;    /* boot core's TSC when the core's previous batch ended, or 0 */
 };
 
 static void
@@ -223,8 +227,8 @@ survey_summary(const struct survey *survey, const struct latency *latency)
 }
 
 /*
- * Takes a batch on CORE. A core that was halted runs slowly until its frequency has risen, so it spins first.
- * That is not needed if its last batch ended so recently that it did not halt.
+ * Takes a batch on CORE. After a halt, a core runs slowly until its frequency has risen, so it spins first. It does not
+ * if its previous batch ended so recently that it has not halted.
  */
 static bool
 run_batch(struct survey *survey, size_t core, struct core_batch *batch)
@@ -240,7 +244,7 @@ run_batch(struct survey *survey, size_t core, struct core_batch *batch)
 	return true;
 }
 
-/* Reads BATCH's clock on one core for SHARE_NS of sampling. Returns false if the core does not answer. */
+/* Reads BATCH's clock on one core for SHARE_NS. Returns false if the core does not answer. */
 static bool
 measure_on_core(struct survey *survey, size_t core, struct core_batch *batch, uint64_t share_ns)
 {
@@ -269,7 +273,7 @@ measure_on_core(struct survey *survey, size_t core, struct core_batch *batch, ui
 	return true;
 }
 
-/* Returns false if the pass that ends at END_TSC was over before all clocks were read. */
+/* Reads all clocks on one core. Returns false if the pass, which ends at END_TSC, ended before all clocks were read. */
 static bool
 measure_core(struct survey *survey, size_t core, uint64_t share_ns, uint64_t end_tsc)
 {
@@ -286,7 +290,7 @@ measure_core(struct survey *survey, size_t core, uint64_t share_ns, uint64_t end
 
 		report->cores[core].latency[i] = survey_summary(survey, survey->scratch);
 		if (!answered)
-			break; /* the code that starts cores reports why */
+			break; /* the code that starts cores reports the reason */
 	}
 	return true;
 }

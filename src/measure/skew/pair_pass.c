@@ -1,16 +1,16 @@
 /*
- * Runs a measurement pass over the pairs of cores, in batches as wide as the machine can bear. See
- * pair_pass.h.
+ * Runs a measurement pass over the pairs of cores, in batches of pairs that do not delay each other. See pair_pass.h.
  */
 #include "measure/skew/pair_pass.h"
 
 /*
- * The shortest trip decides, and one trip in a few hundred is that short, so a thousand are enough. These
- * figures are for the worst case, a virtual machine, where a trip takes a microsecond and waking a pair takes
- * 100.
+ * Round trips of a ping-pong. The shortest trip determines the result. One trip in a few hundred is that short, so a
+ * thousand are enough. These numbers are for the slowest case, a virtual machine: a trip takes a microsecond, and
+ * waking a pair takes 100.
  */
 #define TRIPS_MANY       1000
-#define TRIPS_FEW        200 /* for many cores, where waking them takes as long, and for short runs */
+/* in short runs, and with more than CORES_MANY cores, where waking takes as long as the trips */
+#define TRIPS_FEW        200
 #define CORES_MANY       32
 void
 survey_tournament_begin(struct survey_tournament *tournament, struct survey *survey, struct offsets *offsets,
@@ -56,7 +56,7 @@ survey_tournament_pair(struct survey_tournament *tournament, size_t a, size_t b,
 }
 
 /*
- * The rank that the next core is paired with in this round, if both cores are live. TOURNAMENT_BYE otherwise,
+ * Returns the rank of the next core's partner in this round, if both cores are alive. Returns TOURNAMENT_BYE otherwise,
  * and for the second core of each pair.
  */
 static size_t
@@ -84,8 +84,8 @@ survey_tournament_is_over(struct survey_tournament *tournament)
 }
 
 /*
- * Fills the next batch from one round, so that no core is in two pairs. Returns the number of ping-pongs, or 0
- * if all are done.
+ * Fills the next batch with pairs from one round, so that no core is in two pairs. Returns the number of pairs, or 0 if
+ * all pairs are done.
  */
 static size_t
 fill_batch(struct survey_tournament *tournament)
@@ -104,8 +104,8 @@ fill_batch(struct survey_tournament *tournament)
 }
 
 /*
- * Adapts the concurrency to a batch. A batch narrower than the concurrency is ignored, because it had less
- * contention.
+ * Adapts the number of concurrent pairs after a batch. A smaller batch is ignored, because its pairs delayed each other
+ * less.
  */
 static void
 learn(struct survey_tournament *tournament, size_t count, size_t played, uint64_t spent_ns)

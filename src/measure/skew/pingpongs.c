@@ -1,11 +1,11 @@
-/* Runs one batch of ping-pongs, and adds its results to the measurement pass. See pair_pass.h. */
+/* Runs a batch of ping-pongs, and adds the results to the measurement pass. See pair_pass.h. */
 #include "measure/skew/pair_pass.h"
 
-/* For a pair, plus as much for each other pair, because they may take turns. */
+/* Additional time for each pair of a batch, because on a busy host the pairs may run one after another. */
 #define PAIR_BOUND_NS (5 * SURVEY_NS_PER_MS)
-#define SMP_BOUND_NS  (2 * SURVEY_NS_PER_S)  /* extra time for waking up and for coming back */
+#define SMP_BOUND_NS  (2 * SURVEY_NS_PER_S)  /* additional time for waking the cores, and for their return */
 
-struct batch { /* parameters of the cores of one batch */
+struct batch { /* parameters of a batch, which all its cores get */
 	const uint32_t *cores;
 	struct pingpong *pingpongs;
 	size_t count;
@@ -72,10 +72,10 @@ record_warps(struct survey_tournament *tournament, size_t place, const struct pi
 }
 
 /*
- * Keeps the narrower of two intervals of a pair. Each interval comes from one ping-pong and holds at its time.
- * Their intersection is not used, because the TSC may have stepped in between. If two intervals exclude each
- * other, either may be right, so the first is kept. A ping-pong in which the offset moved gives no interval.
- * The pair then keeps its interval, or has another ping-pong if that is unknown.
+ * Stores a result of a pair if its interval is not wider than the stored one. Each interval comes from one ping-pong,
+ * and is valid at that time. Intervals are not intersected, because the TSC may have stepped in between. If two
+ * intervals contradict each other, either may be right, so the first stays. If the offset moved during a ping-pong,
+ * there is no interval; the pair keeps its earlier one, or gets another ping-pong.
  */
 static void
 keep(struct survey_tournament *tournament, const uint32_t *ranks, const struct pingpong_result *result)
@@ -91,7 +91,7 @@ keep(struct survey_tournament *tournament, const uint32_t *ranks, const struct p
 	offsets_set_moment(tournament->offsets, ranks[0], ranks[1], tournament->batch);
 }
 
-/* Returns true if the pair had a ping-pong, even if its offset moved and is still unknown. */
+/* Returns true if the pair had a ping-pong, even if its offset moved and is therefore unknown. */
 static bool
 has_exchanged(const struct offsets *offsets, const uint32_t *ranks)
 {
@@ -115,7 +115,10 @@ count_pingpong(struct survey_tournament *tournament, const uint32_t *ranks, cons
 	}
 }
 
-/* Returns the median round trip, or 0 if the pair exchanged no message or a core died. */
+/*
+ * Takes the result of the pair at PLACE. Returns its median round trip, or 0 if no message was exchanged or a core
+ * died.
+ */
 static uint64_t
 take_result(struct survey_tournament *tournament, size_t place)
 {

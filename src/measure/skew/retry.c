@@ -1,16 +1,18 @@
 /*
- * Gives pairs of cores with too few results another ping-pong. On a busy host two virtual cores may never have
+ * Repeats the ping-pongs of pairs without a good result. On a busy host, the two virtual cores of a pair may never have
  * run at the same time. See pair_pass.h.
  */
 #include "measure/skew/pair_pass.h"
 
-#define SWEEPS      3    /* at most so many passes through these pairs */
-#define TRIPS_AGAIN 1000 /* more than at first: such pairs are few, and each waits until both cores run */
-#define TIME_MAX_NS (10 * SURVEY_NS_PER_S) /* in addition to the budget; not part of the run's plan */
-#define WIDE_FACTOR 4    /* A pair with 4 times the median interval was disturbed, and is not just far apart. */
+#define SWEEPS      3    /* maximum number of passes over these pairs */
+/* round trips: more than before, because such pairs are few, and each waits until both cores run */
+#define TRIPS_AGAIN 1000
+#define TIME_MAX_NS (10 * SURVEY_NS_PER_S) /* limit of the additional time, which is not part of the run's plan */
+/* a pair with this many times the median width was disturbed; the distance of its cores does not explain it */
+#define WIDE_FACTOR 4
 /*
- * Upper limit of that bound. A message takes 197 ns between the sockets of an EPYC 7R13 (tables of
- * nviennot/core-to-core-latency), and the interval is as wide as two messages, one each way.
+ * Upper limit of the width that needs no repetition. The interval is as wide as two messages, one in each direction. A
+ * message takes only 197 ns between the sockets of an EPYC 7R13 (tables of nviennot/core-to-core-latency).
  */
 #define WIDE_NS     20000
 
@@ -24,7 +26,7 @@ count_narrower(const struct offsets *offsets, uint64_t width)
 	return count;
 }
 
-/* Median width of the known pairs, found bit by bit because there is no memory to sort them. */
+/* Returns the median width of the known intervals. It is found bit by bit, because there is no memory for sorting. */
 static uint64_t
 median_width(const struct offsets *offsets)
 {
@@ -37,7 +39,7 @@ median_width(const struct offsets *offsets)
 	return median;
 }
 
-/* The widest interval that needs no other ping-pong. */
+/* Returns the largest width that needs no repetition. */
 static uint64_t
 allowed_width(const struct survey_tournament *tournament)
 {
@@ -52,14 +54,14 @@ struct candidate {
 	size_t index; /* index of the pair */
 };
 
-/* Order of a sweep: the widest interval first. */
+/* Returns true if A comes before B in a sweep, which starts with the widest interval. */
 static bool
 comes_before(struct candidate a, struct candidate b)
 {
 	return a.width > b.width || (a.width == b.width && a.index < b.index);
 }
 
-/* Sets NEXT to the first pair after LAST that is wider than ALLOWED. Returns false if there is none. */
+/* Sets NEXT to the first pair after LAST whose interval is wider than ALLOWED. Returns false if there is none. */
 static bool
 find_next(const struct survey_tournament *tournament, uint64_t allowed, const struct candidate *last,
 	  struct candidate *next)
@@ -84,7 +86,7 @@ find_next(const struct survey_tournament *tournament, uint64_t allowed, const st
 	return found;
 }
 
-/* Time after the start of the pass at which no further ping-pong may start. */
+/* Returns the time after the start of the pass until which repetitions may start. */
 static uint64_t
 last_begin_ns(const struct survey_tournament *tournament)
 {
@@ -106,8 +108,8 @@ exchange_again(struct survey_tournament *tournament, size_t index)
 }
 
 /*
- * Gives each wide pair another ping-pong. A pair's place in the order follows its new width, so it comes again
- * in this sweep only if it became narrower. Returns true if any pair did.
+ * Repeats the ping-pong of each pair that is wider than ALLOWED, in descending order of width. A pair whose interval
+ * became narrower may come again later in the same sweep. Returns true if an interval became narrower.
  */
 static bool
 sweep(struct survey_tournament *tournament, uint64_t allowed, uint64_t end_ns)

@@ -1,7 +1,10 @@
-/* Measures the cores' offsets in a round of a soak, each core against the boot core only. See survey_skew.h. */
+/*
+ * Measures the cores' offsets in a round of a soak. Each core is measured only against the boot core. See
+ * survey_skew.h.
+ */
 #include "measure/skew/pair_pass.h"
 
-#define TRIPS  200 /* fewer than in a full pass: a soak has many rounds */
+#define TRIPS  200 /* round trips of a ping-pong: fewer than in a full pass, because a soak has many rounds */
 #define STAR_NS (2 * SURVEY_NS_PER_S)
 
 void

@@ -1,19 +1,23 @@
-/* Reads each core's own facts, and measures the offsets and drifts of the cores' TSCs. See survey_skew.h. */
+/* Reads facts about each core, and measures the offsets and drifts of the cores' TSCs. See survey_skew.h. */
 #include "measure/skew/pair_pass.h"
 
-/* For a few CPUID and RDMSR instructions, which may all be emulated. */
+/* Limit for reading a core's facts: a few CPUID and RDMSR instructions, which may all be emulated. */
 #define FACTS_BOUND_NS (2 * SURVEY_NS_PER_S)
 
-/* Batches of one concurrency in the rehearsal, enough that one preemption does not change their median. */
+/*
+ * Batches that the rehearsal needs at the same concurrency. With this many, a single preemption does not change their
+ * median duration.
+ */
 #define STEADY_BATCHES    4
-#define REHEARSAL_BATCHES 32 /* The concurrency grows to 2^16 in fewer batches, and is halved in a few more. */
+/* limit of batches in the rehearsal: enough for the concurrency to grow to 2^16 and to be halved a few times */
+#define REHEARSAL_BATCHES 32
 
 /*
- * A middle pass is done if the first pass took at most 1/20 of the run's plan, because only a core that moves
- * needs it. Pairs grow with the square of the cores, so hundreds of cores take longer.
+ * The middle pass runs if the first pass took at most this fraction of the run's plan. It is only needed if a core
+ * moves. With hundreds of cores the first pass takes longer, because the number of pairs grows with the square.
  */
 #define MIDDLE_SHARE   20
-#define MIDDLE_OVERRUN 2 /* It may take twice as long as the first pass, because no pair is tried twice. */
+#define MIDDLE_OVERRUN 2 /* longest duration as a factor of the first pass's, because no ping-pong is repeated */
 
 #define NO_MEMORY "There is no memory for all pairs."
 #define TOO_LONG "All pairs would take longer than this profile allows."
@@ -61,7 +65,7 @@ survey_facts(struct survey *survey)
 		survey->job_ticks = (now - begin_tsc) / asked;
 }
 
-/* Lists the live cores, which take part in this pass and in all later ones. */
+/* Lists the living cores, which take part in this pass and in all later ones. */
 static size_t
 list_cores(struct survey *survey)
 {
@@ -77,8 +81,8 @@ list_cores(struct survey *survey)
 }
 
 /*
- * Estimated duration of all pairs, by the median batch, because a few batches may be delayed. UINT64_MAX before
- * the first batch.
+ * Returns the estimated duration of all pairs, from the median of the batches, because a few may be delayed. Returns
+ * UINT64_MAX before the first batch.
  */
 static uint64_t
 estimate_ns(const struct survey_tournament *tournament)
@@ -90,8 +94,8 @@ estimate_ns(const struct survey_tournament *tournament)
 }
 
 /*
- * Returns true if the concurrency and the duration of a batch are known. The longer all pairs would take, the
- * more batches are needed.
+ * Returns true if the concurrency and the duration of a batch are known well enough. If all pairs would not fit into
+ * the budget, more batches are required.
  */
 static bool
 is_rehearsed(const struct survey_tournament *tournament, uint64_t budget_ns)
@@ -103,9 +107,8 @@ is_rehearsed(const struct survey_tournament *tournament, uint64_t budget_ns)
 }
 
 /*
- * Estimates how long all pairs would take, from a rehearsal of the first pairs, or of all pairs if they are
- * few. The rehearsal also warms up all code paths and finds the concurrency for the real pass. It takes
- * at most half of the time up to END_TSC.
+ * Returns the estimated duration of all pairs. A rehearsal runs the first pairs, or all pairs if they are few. It also
+ * executes all code once, and finds the concurrency for the real pass. It takes at most half of the time until END_TSC.
  */
 static uint64_t
 rehearse(struct survey *survey, struct concurrency *concurrency, uint64_t end_tsc)
@@ -189,7 +192,7 @@ play_all(struct survey *survey, struct survey_tournament *tournament)
 	survey->done_ns += tournament->plan_ns + tournament->late_ns;
 }
 
-/* WHICH begins the note. */
+/* Adds a note if the pass was cut short. The note starts with WHICH. */
 static void
 note_cut(struct survey_tournament *tournament, const char *which)
 {
@@ -221,7 +224,7 @@ play_first(struct survey *survey)
 	note_cut(&tournament, "The");
 }
 
-/* Solves the latest pass like the first one, independently of it: it shows the cores' offsets at that time. */
+/* Calculates the offsets of the latest pass, in the same way as for the first pass and independently of it. */
 static void
 solve_latest(struct survey *survey)
 {
@@ -236,8 +239,8 @@ solve_latest(struct survey *survey)
 }
 
 /*
- * Drift of every pair with a ping-pong in both passes, each over its own time. Drifts against the boot core
- * also go to the core's row.
+ * Calculates the drift of each pair that had a ping-pong in both passes, from the times of its own ping-pongs. Drifts
+ * against the boot core are also stored in the core's row.
  */
 static void
 record_drifts(struct survey *survey)

@@ -1,28 +1,26 @@
-/*
- * Checks for warps with all cores at once on one shared last value, for the TSC and for hypervisors' clocks.
- * See warp.h.
- */
+/* Runs the warp checks (see warp.h) on all cores, for the TSC and for hypervisors' clocks. */
 #include "measure/skew/pair_pass.h"
 
 #include "base/text.h"
 
-#define TURNS_ALL   (UINT64_C(1) << 17) /* for all cores together, so that many cores do not take longer */
-#define TURNS_MIN   UINT64_C(256)       /* for each core */
+/* turns of all cores together: with many cores each has fewer turns, and the check does not take longer */
+#define TURNS_ALL   (UINT64_C(1) << 17)
+#define TURNS_MIN   UINT64_C(256)       /* minimum number of turns of a core */
 #define TURNS_MAX   UINT64_C(20000)
-#define PLAY_NS     (5 * SURVEY_NS_PER_S) /* after this a core takes no further turn */
-#define PLAY_MIN_NS (100 * SURVEY_NS_PER_MS) /* a check that cannot have as much is left out */
+#define PLAY_NS     (5 * SURVEY_NS_PER_S) /* longest duration of a check: after this a core takes no further turn */
+#define PLAY_MIN_NS (100 * SURVEY_NS_PER_MS) /* shortest duration: if there is less time, the check is left out */
 
-/* The time of the warp checks. */
+/* The time for all warp checks. */
 struct pass {
 	uint64_t end_tsc;
-	uint64_t checks; /* number of checks that are left and share the time up to END_TSC */
+	uint64_t checks; /* number of checks that are still to come; they share the time until END_TSC */
 };
 
 struct warp_job {
 	struct warp_table *table;
 	size_t expected;
 	sample_bracket *tsc;
-	const struct clock *clock; /* NULL: the TSC */
+	const struct clock *clock; /* the clock that is checked; NULL for the TSC */
 	void (*pause)(void);
 };
 
@@ -79,7 +77,7 @@ can_check(struct survey *survey)
 	return survey_living(survey) > 1 && survey->smp->count <= WARP_CORES_MAX && !survey_end_if_due(survey);
 }
 
-/* Returns how long a core may take turns if the checks that are left have equal shares of the PASS. */
+/* Returns how long the next check may take, if the remaining checks share the rest of the PASS equally. */
 static uint64_t
 play_ticks(const struct survey *survey, const struct pass *pass)
 {
@@ -92,7 +90,10 @@ play_ticks(const struct survey *survey, const struct pass *pass)
 	return share - together_ticks < most ? share - together_ticks : most;
 }
 
-/* Runs one check on all cores, of CLOCK or of the TSC if it is NULL. Returns false if it does not fit into the PASS. */
+/*
+ * Runs one check on all cores, for CLOCK, or for the TSC if CLOCK is NULL. Returns false if it does not fit into the
+ * PASS.
+ */
 static bool
 play_check(struct survey *survey, struct pass *pass, enum warp_kind kind, const struct clock *clock)
 {
@@ -122,8 +123,8 @@ leave_out(struct behaviour *row, const char *what)
 }
 
 /*
- * Runs the warp check of the TSC. Returns an unmeasured result with fewer than two cores, after the deadline,
- * if the check does not fit, or if the TSC stops.
+ * Runs a warp check of the TSC. The result is "not measured" with fewer than two cores, if the run is over, if the
+ * check does not fit, or if the TSC stops.
  */
 static struct report_contended
 check(struct survey *survey, struct pass *pass, enum warp_kind kind)
@@ -143,13 +144,13 @@ check(struct survey *survey, struct pass *pass, enum warp_kind kind)
 
 	struct warp_result result = warp_result(survey->memory.warp, living);
 
-	/* The last value may come from the reading core itself: then its own TSC stepped back. */
+	/* The last stamp may be from the same core. If it is ahead, the core's own TSC stepped back. */
 	if (result.warps && result.worst_ahead == result.worst_behind)
 		survey_add_steps(survey, result.worst_ahead, &(struct tsc_steps){ 1, 1, result.worst_ticks });
 	return describe(survey, &result);
 }
 
-/* TICKS in ns by the clock's nominal frequency, rounded up. */
+/* Returns TICKS in ns by the clock's nominal frequency, rounded up. */
 static uint64_t
 clock_ns(const struct clock *clock, uint64_t ticks)
 {
@@ -179,8 +180,8 @@ say_warps(const struct survey *survey, const struct clock *clock, const struct w
 }
 
 /*
- * Runs the warp check with a lock for a hypervisor's clock. If its page does not call the clock stable, cores
- * may differ, which is no fault.
+ * Runs the warp check with a lock for a hypervisor's clock. If the hypervisor does not call the clock stable, a
+ * difference between cores is no fault, so there is no result.
  */
 static void
 check_clock(struct survey *survey, struct pass *pass, const struct clock *clock)
