@@ -9,6 +9,7 @@ from harness import WHOLE_FIRMWARE
 MIB = 1 << 20
 SECTORS = MIB // 512
 COMMAND_BOUND_S = 1500  # four starts of the firmware, three of a system: some 80 s on an idle machine
+FOLDERS = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"  # mkfs.fat, for users whose PATH has no sbin
 LOADER = "/usr/lib/systemd/boot/efi/systemd-bootx64.efi"
 
 # --remove has to leave as they were: the partition's files and folders, and the variables of the boot entries.
@@ -20,6 +21,7 @@ LOOK = """look() {
 
 
 def run(*words, timeout=COMMAND_BOUND_S, **more):
+    more.setdefault("env", {**os.environ, "PATH": FOLDERS})
     return subprocess.run([os.fspath(word) for word in words], check=True, capture_output=True, timeout=timeout, **more).stdout
 
 

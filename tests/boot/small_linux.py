@@ -8,7 +8,7 @@ import stat
 import subprocess
 
 from boots import EFI, ROOT
-from linux import LOADER, MIB, Machine, copy_tool, run
+from linux import FOLDERS, LOADER, MIB, Machine, copy_tool, run
 from mok import OWN_KEYS
 
 PACKAGE = "linux-image-cloud-amd64"
@@ -17,7 +17,6 @@ MODULES = ["virtio_pci", "virtio_blk", "vfat", "nls_cp437", "nls_ascii", "efivar
 CACHE = ROOT / "build" / "linux"
 DOWNLOAD_BOUND_S = 120
 PROGRAMS = ["/usr/bin/python3", "busybox", "blkid", "efibootmgr", "lsblk"]
-FOLDERS = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 PARTITION_MIB, TRIAL_MIB = 72, 8
 
 INIT = """#!/usr/bin/busybox sh

@@ -18,6 +18,7 @@ BARE = ["--accel", "tcg", "--boot", "bare"]
 WITHOUT_UEFI = ("Started without UEFI: the report is on the serial line only. There is no boot volume, no screen, no "
                 "network, and no Secure Boot.")
 ALL = ("tsc", "hpet", "acpi_pm", "pit", "rtc")
+OPTION_ROM_MAX = 8193  # longest line with which the ROM of QEMU 10 and 11 was seen to start the kernel
 LINE_MAX = 8192  # bytes of a command line
 
 pytestmark = pytest.mark.skipif(not ELF.exists(), reason="build/baretick.elf is not there: type make")
@@ -78,7 +79,10 @@ def qemu_major():
 @pytest.mark.parametrize("length", [LINE_MAX + 1, 65536])
 def test_a_command_line_that_is_too_long_is_an_error(run, length):
     """On a microvm, because QEMU's option ROM for PVH has a buffer of 4 KiB for q35 and pc. A longer line overflows it
-    and destroys PVH's start info. In QEMU 7.2 a microvm has a loader of its own. In QEMU 11 it uses the option ROM, too."""
+    and destroys PVH's start info. In QEMU 7.2 a microvm has a loader of its own. From QEMU 8 on it uses the option ROM, too. In
+    QEMU 10 the ROM then overwrites itself with 64 KiB and never starts the kernel."""
+    if length > OPTION_ROM_MAX and qemu_major() >= 8:
+        pytest.skip("QEMU's option ROM may overwrite itself before it starts the kernel")
     words = "exit=debug-exit #" + "x" * (length - 17)
     done = run(*BARE, "--machine", "microvm", "--cpus", "1", *qemu("-append", words), "--", "exit=reboot")
     assert done.status == 2, done
