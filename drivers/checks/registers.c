@@ -57,6 +57,10 @@ add_paravirtual(struct as_found *registers, const struct paravirtual *paravirtua
 		add_msr(registers, "Hyper-V's MSR 40000000h", MSR_HV_GUEST_OS_ID, guarded);
 	if (hyperv && hyperv->features & HV_ACCESS_REFERENCE_TSC)
 		add_msr(registers, "Hyper-V's MSR 40000021h", MSR_HV_REFERENCE_TSC, guarded);
+	if (hyperv && hyperv->features & HV_ACCESS_TIMERS && !hyperv->timer_faults) {
+		add_msr(registers, "Hyper-V's MSR 400000B6h", MSR_HV_TIMER_CONFIG, guarded);
+		add_msr(registers, "Hyper-V's MSR 400000B7h", MSR_HV_TIMER_COUNT, guarded);
+	}
 }
 
 void

@@ -27,6 +27,7 @@ static const struct word hv_words[] = {
 	{ HV_ACCESS_REFERENCE_COUNTER, "reference counter" },
 	{ HV_ACCESS_REFERENCE_TSC, "reference TSC page" },
 	{ HV_ACCESS_FREQUENCY_MSRS, "frequency MSRs" },
+	{ HV_ACCESS_TIMERS, "timers" },
 	{ HV_ACCESS_TSC_INVARIANT, "invariant TSC" },
 	{ 0, NULL },
 };
@@ -82,6 +83,17 @@ paravirtual_msr(uint32_t msr, fault_guard *guarded, uint64_t *value)
 	return true;
 }
 
+/* Writes back what it reads, because a hypervisor without a SynIC may refuse only the write. */
+static void
+try_timer(void *argument)
+{
+	uint64_t found = hw_msr_read(MSR_HV_TIMER_CONFIG);
+
+	(void)argument;
+	if (!(found & HV_TIMER_ENABLE))
+		hw_msr_write(MSR_HV_TIMER_CONFIG, found);
+}
+
 /*
  * Stores the TSC's rate that the hypervisor reports, and which interface BY reported it. The rate is taken as exact to
  * 1 kHz: a rate in kHz may be rounded up or down, and other rates are rounded to an unknown smaller unit.
@@ -116,6 +128,7 @@ read_kvm(struct paravirtual_interface *interface)
 static void
 read_hyperv(struct paravirtual_interface *interface, fault_guard *guarded)
 {
+	struct fault fault;
 	struct text version;
 	struct hw_cpuid r;
 	uint64_t hz;
@@ -131,6 +144,9 @@ read_hyperv(struct paravirtual_interface *interface, fault_guard *guarded)
 	if (!(r.edx & HV_FREQUENCY_MSRS_AVAILABLE))
 		interface->features &= ~HV_ACCESS_FREQUENCY_MSRS;
 	put_words(interface, hv_words);
+	interface->features_edx = r.edx;
+	interface->timer_faults = interface->features & HV_ACCESS_TIMERS && r.edx & HV_DIRECT_TIMERS_AVAILABLE && guarded &&
+				  !guarded(try_timer, NULL, &fault);
 	if (interface->features & HV_ACCESS_FREQUENCY_MSRS && paravirtual_msr(MSR_HV_TSC_FREQUENCY, guarded, &hz))
 		claim(interface, hz, "Hyper-V's MSR 40000022h");
 }

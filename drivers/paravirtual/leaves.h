@@ -27,17 +27,24 @@
 
 /* EAX of leaf 40000003h, the privileges: Hyper-V Top Level Functional Specification, feature identification */
 #define HV_ACCESS_REFERENCE_COUNTER (1u << 1)  /* MSR 40000020h */
+#define HV_ACCESS_TIMERS            (1u << 3)  /* MSRs 400000B0h to 400000B7h */
 #define HV_ACCESS_HYPERCALL_MSRS    (1u << 5)  /* MSRs 40000000h and 40000001h */
 #define HV_ACCESS_REFERENCE_TSC     (1u << 9)  /* MSR 40000021h */
 #define HV_ACCESS_FREQUENCY_MSRS    (1u << 11) /* MSRs 40000022h and 40000023h */
 #define HV_ACCESS_TSC_INVARIANT     (1u << 15) /* MSR 40000118h: the TSC's rate survives migrations */
 #define HV_FREQUENCY_MSRS_AVAILABLE (1u << 8)  /* EDX of leaf 40000003h */
+#define HV_DIRECT_TIMERS_AVAILABLE  (1u << 19) /* EDX of leaf 40000003h: timers may interrupt at the local APIC */
 
 /* Hyper-V Top Level Functional Specification, partition reference time */
 #define MSR_HV_GUEST_OS_ID   0x40000000u
 #define MSR_HV_REFERENCE     0x40000020u /* time in units of 100 ns */
 #define MSR_HV_REFERENCE_TSC 0x40000021u /* bit 0 enables the page; bits 12 and up are its page number */
 #define MSR_HV_TSC_FREQUENCY 0x40000022u /* in Hz */
+
+/* Hyper-V Top Level Functional Specification, synthetic timers: the last of four */
+#define MSR_HV_TIMER_CONFIG  0x400000b6u
+#define MSR_HV_TIMER_COUNT   0x400000b7u
+#define HV_TIMER_ENABLE      (1u << 0)   /* flag in the configuration */
 
 /* Bit 0 enables the clock, and the other bits are the address of its page: Linux Documentation/virt/kvm/x86/msr.rst */
 #define MSR_KVM_SYSTEM_TIME     0x00000012u
@@ -50,9 +57,9 @@
 bool paravirtual_msr(uint32_t msr, fault_guard *guarded, uint64_t *value);
 
 /*
- * Finds the interfaces of the hypervisor in FACTS: one signature in each block of 100h leaves from 40000000h on. The
- * only MSR that is read is Hyper-V's TSC rate, under GUARDED and only if a leaf reports it. Finds nothing on bare
- * metal.
+ * Finds the interfaces of the hypervisor in FACTS: one signature in each block of 100h leaves from 40000000h on. Under
+ * GUARDED, and only if a leaf offers them, reads Hyper-V's TSC rate and tries its last synthetic timer. Finds nothing
+ * on bare metal.
  */
 void paravirtual_read(const struct cpu_facts *facts, fault_guard *guarded, struct paravirtual *paravirtual);
 

@@ -35,6 +35,8 @@ void sim_interrupts_lapic_written(unsigned number, uint32_t before); /* one of s
 uint32_t sim_interrupts_lapic_left(void);
 void sim_interrupts_deadline_write(uint64_t value);
 uint64_t sim_interrupts_deadline_read(void);
+void sim_interrupts_hv_write(bool count, uint64_t value); /* Hyper-V's timer: its count or its configuration */
+uint64_t sim_interrupts_hv_read(bool count);
 void sim_interrupts_self(uint32_t vector); /* the core sent it to itself */
 void sim_interrupts_hpet_configured(size_t n, uint64_t before, uint64_t now);
 void sim_interrupts_comparator_write(size_t n, uint64_t value);

@@ -26,7 +26,7 @@ enum sim_policy { /* treatment of periods while interrupts are masked */
 
 enum sim_source {
 	SIM_LAPIC, SIM_DEADLINE, SIM_HPET_0, SIM_HPET_1, SIM_HPET_2, SIM_PIT_0, SIM_RTC_PERIODIC, SIM_RTC_UPDATE,
-	SIM_RTC_ALARM, SIM_PM_STATUS, SIM_SOURCES
+	SIM_RTC_ALARM, SIM_PM_STATUS, SIM_HV_TIMER, SIM_SOURCES
 };
 
 struct sim_timer {
@@ -72,7 +72,7 @@ struct sim_pic {
 struct sim_interrupts {
 	union {
 		struct {
-			struct sim_timer lapic, deadline, hpet, hpet1, hpet2, pit, rtc, rtc_update, rtc_alarm, pm;
+			struct sim_timer lapic, deadline, hpet, hpet1, hpet2, pit, rtc, rtc_update, rtc_alarm, pm, hv;
 		};
 		struct sim_timer timers[SIM_SOURCES];
 	};
@@ -93,6 +93,7 @@ struct sim_interrupts {
 	uint64_t entries[SIM_IOAPIC_PINS];
 	uint64_t comparators[SIM_COMPARATORS], hpet_periods[SIM_COMPARATORS], messages[SIM_COMPARATORS];
 	uint64_t lapic_armed_ps, deadline_ticks;
+	uint64_t hv_config, hv_count; /* Hyper-V's MSRs 400000B6h and 400000B7h */
 	uint16_t pm_enable;
 	uint64_t pm_cleared; /* turns of the PM timer's highest bit when its status was cleared */
 };

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "paravirtual/leaves.h"
+#include "sim_internal.h"
 
 #define PS_PER_TICK    100000u /* unit of Hyper-V's reference time */
 #define PPM            1000000
@@ -102,6 +103,8 @@ read_msr(uint32_t msr, uint64_t *value)
 {
 	if (msr == MSR_KVM_SYSTEM_TIME_NEW)
 		*value = sim_paravirtual.kvm_msrs[sim.core];
+	else if (msr == MSR_HV_TIMER_CONFIG || msr == MSR_HV_TIMER_COUNT)
+		*value = sim_interrupts_hv_read(msr == MSR_HV_TIMER_COUNT);
 	else if (msr == MSR_HV_REFERENCE)
 		*value = sim.now_ps / PS_PER_TICK + (uint64_t)sim_paravirtual.msr_ahead_ticks;
 	else
@@ -115,6 +118,10 @@ write_msr(uint32_t msr, uint64_t value)
 	sim_paravirtual.writes++;
 	if (msr == MSR_HV_REFERENCE_TSC)
 		write_hyperv_page(value);
+	if (msr == MSR_HV_TIMER_CONFIG || msr == MSR_HV_TIMER_COUNT) {
+		sim_interrupts_hv_write(msr == MSR_HV_TIMER_COUNT, value);
+		return true;
+	}
 	if (msr != MSR_KVM_SYSTEM_TIME_NEW)
 		return false;
 	if (!sim_paravirtual.keeps_msr || !sim_paravirtual.kvm_msrs[sim.core])
@@ -232,9 +239,19 @@ sim_paravirtual_plug_xen(bool hyperv)
 		plug_hyperv();
 }
 
+void
+sim_paravirtual_offer_timers(void)
+{
+	sim_cpuid_set(0x40000003, 0, (struct hw_cpuid){ HV_ACCESS_REFERENCE_COUNTER | HV_ACCESS_REFERENCE_TSC |
+							HV_ACCESS_HYPERCALL_MSRS | HV_ACCESS_TIMERS, 0, 0,
+							HV_DIRECT_TIMERS_AVAILABLE });
+}
+
 bool
 sim_paravirtual_is_as_found(void)
 {
+	if (sim.interrupts.hv_config || sim.interrupts.hv_count)
+		return false;
 	for (size_t i = 0; i < SIM_CORES_MAX; i++)
 		if (sim_paravirtual.kvm_msrs[i] || sim_paravirtual.xen_areas[i])
 			return false;

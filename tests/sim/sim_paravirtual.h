@@ -47,6 +47,9 @@ void sim_paravirtual_plug(bool hyperv);
 /* Likewise a guest of Xen, whose TSC is never emulated. */
 void sim_paravirtual_plug_xen(bool hyperv);
 
+/* Then: Hyper-V's synthetic timers in direct mode, whose interrupts need sim_interrupts_plug(). */
+void sim_paravirtual_offer_timers(void);
+
 /* Whether every MSR reads as it did when it was plugged, and no area is written into. */
 bool sim_paravirtual_is_as_found(void);
 

@@ -35,6 +35,11 @@
 #define B_AIE           0x20u
 #define B_UIE           0x10u
 #define TMR             1u
+#define HV_ENABLE       UINT64_C(1)
+#define HV_PERIODIC     UINT64_C(2)
+#define HV_AUTO_ENABLE  UINT64_C(8)
+#define HV_DIRECT       UINT64_C(0x1000)
+#define HV_PS_PER_TICK  100000u
 
 static struct sim_interrupts *const all = &sim.interrupts;
 
@@ -225,6 +230,38 @@ sim_interrupts_rtc_enabled(uint8_t before, uint8_t now)
 	}
 }
 
+/*
+ * Hyper-V's synthetic timer: TLFS, synthetic timers. A count of 0 stops it. With auto-enable another count starts it,
+ * and a one-shot clears its enable bit when it expires.
+ */
+uint64_t
+sim_interrupts_hv_read(bool count)
+{
+	const struct sim_timer *timer = &all->hv;
+	bool over = !(all->hv_config & HV_PERIODIC) && (sim.now_ps >= timer->due_ps || sim.now_ps >= timer->leaves_ps);
+
+	return count ? all->hv_count : all->hv_config & ~(over ? HV_ENABLE : 0);
+}
+
+void
+sim_interrupts_hv_write(bool count, uint64_t value)
+{
+	uint64_t period;
+
+	if (count)
+		all->hv_count = value;
+	else
+		all->hv_config = value;
+	if (count && all->hv_config & HV_AUTO_ENABLE)
+		all->hv_config |= HV_ENABLE;
+	if (!all->hv_count)
+		all->hv_config &= ~HV_ENABLE;
+	sim_source_disarm(SIM_HV_TIMER);
+	period = all->hv_config & HV_PERIODIC ? all->hv_count : 0;
+	if (all->hv_config & HV_ENABLE)
+		sim_source_arm(SIM_HV_TIMER, period ? sim_source_count(SIM_HV_TIMER) + period : all->hv_count, period);
+}
+
 /* The PM timer. */
 
 static uint64_t
@@ -283,6 +320,8 @@ sim_source_count(enum sim_source source)
 		return sim_rtc_second();
 	case SIM_PM_STATUS:
 		return pm_turns();
+	case SIM_HV_TIMER:
+		return sim.now_ps / HV_PS_PER_TICK;
 	default:
 		return sim_counter_ticks(&sim.hpet.counter);
 	}
@@ -329,6 +368,8 @@ sim_source_vector(enum sim_source source)
 		return line_vector(RTC_PIN, RTC_IRQ, beside);
 	case SIM_PM_STATUS:
 		return sim_ioapic_vector(SCI_PIN ^ beside);
+	case SIM_HV_TIMER:
+		return all->hv_config & HV_DIRECT ? all->hv_config >> 4 & 0xff : 0;
 	default:
 		return hpet_vector(source - SIM_HPET_0, beside);
 	}
