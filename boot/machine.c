@@ -11,6 +11,7 @@
 #include "hw/hw.h"
 #include "interrupts/interrupts.h"
 #include "paravirtual/leaves.h"
+#include "paravirtual/signals.h"
 #include "reserve.h"
 #include "rules/rules.h"
 #include "timers/timers.h"
@@ -189,6 +190,16 @@ read_registers(void *context, struct as_found *registers)
 }
 
 static void
+read_signals(void *context, bool first, struct signals *signals)
+{
+	const struct machine *machine = context;
+	const struct platform *platform = &machine->platform;
+	const struct signal_places places = { &platform->paravirtual, platform->acpi.vmgenid, platform->acpi.vmclock };
+
+	signals_read(&places, machine->run.hooks.guarded, first, signals);
+}
+
+static void
 timed(void *context, struct rate hz, uint64_t deadline_ns)
 {
 	struct machine *machine = context;
@@ -251,6 +262,7 @@ open_machine(struct machine *machine, const struct plan *plan, struct console *c
 		.describe_cores = describe_cores,
 		.stop_cores = stop_cores,
 		.read_registers = read_registers,
+		.read_signals = read_signals,
 		.timed = timed,
 		.quiet_tick = quiet_tick,
 		.begins = begins,

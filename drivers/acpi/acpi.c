@@ -55,6 +55,8 @@ read_entry(const struct acpi_memory *memory, uint64_t address, struct acpi_facts
 		acpi_read_hpet(table.bytes, table.length, facts);
 	else if (acpi_has_signature(&table, "APIC") && !facts->madt.found)
 		acpi_read_madt(table.bytes, table.length, facts);
+	else if (acpi_has_signature(&table, "SSDT"))
+		acpi_read_ssdt(table.bytes, table.length, facts);
 	else if (acpi_has_signature(&table, "SPCR"))
 		acpi_read_spcr(table.bytes, table.length, facts);
 	else if (acpi_has_signature(&table, "DBG2"))

@@ -74,6 +74,7 @@ struct acpi_facts {
 	struct acpi_hpet hpet;
 	struct acpi_madt madt;
 	struct acpi_s5 s5;
+	uint64_t vmgenid, vmclock; /* physical addresses of the VM Generation ID and of vmclock's page, 0 if there is none */
 	uint16_t serial_port; /* I/O port of a 16550 from the SPCR, otherwise from the DBG2; 0 if there is none */
 	size_t problem_count;
 	char problems[ACPI_PROBLEMS_MAX][ACPI_PROBLEM_SIZE]; /* sentences; each starts with the name of its table */
@@ -104,6 +105,9 @@ bool acpi_read_hpet(const uint8_t *table, size_t length, struct acpi_facts *fact
 /* returns false if the table has no S5 */
 bool acpi_read_dsdt(const uint8_t *table, size_t length, struct acpi_facts *facts);
 bool acpi_read_madt(const uint8_t *table, size_t length, struct acpi_facts *facts);
+
+/* Reads the address of the VM Generation ID or of vmclock, if the table is for one of them. */
+bool acpi_read_ssdt(const uint8_t *table, size_t length, struct acpi_facts *facts);
 
 /* Return true if the table is valid, even if it names no 16550 at an I/O port. */
 bool acpi_read_spcr(const uint8_t *table, size_t length, struct acpi_facts *facts);

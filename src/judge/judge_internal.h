@@ -48,6 +48,9 @@ uint32_t judge_tsc(const struct report *report);
 /* Returns true if the TSC diverged from all other clocks at any discontinuity, perhaps because it stopped. */
 bool judge_tsc_parts(const struct report *report);
 
+/* Adds a row on whether the hypervisor announced what the clocks show. Called after the discontinuities. */
+void judge_signals(struct report *report);
+
 void judge_states(struct report *report); /* also sets each clock's own verdict; before the functions below */
 /*
  * After the rates: figures timed by a TSC whose rate is in doubt give no finding unless they are off by more

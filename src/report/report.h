@@ -18,6 +18,7 @@
 #include "clock/clock.h"
 #include "clock/core_facts.h"
 #include "clock/paravirtual.h"
+#include "clock/signals.h"
 #include "consensus/discontinuity.h"
 #include "consensus/rate.h"
 #include "options/options.h"
@@ -412,6 +413,7 @@ struct report {
 	struct report_skew skew;
 	struct report_interference interference;
 	struct series series; /* only in a soak; its clocks and cores have the order above */
+	struct signals signals; /* count 0: none is offered, or the measurements are not complete */
 	size_t discontinuity_count, discontinuities_lost; /* lost: there was no space for them */
 	struct report_discontinuity discontinuities[REPORT_DISCONTINUITIES_MAX];
 	size_t interval_count;

@@ -492,6 +492,17 @@ const struct rule rules[] = {
 		.source = "Hyper-V TLFS, reference TSC page; Linux include/clocksource/hyperv_timer.h",
 	},
 	{
+		.id = "pv-untold",
+		.clock = "any",
+		.severity = VERDICT_WARN,
+		.sentence = "The guest was stopped, restored or moved, and no signal of the hypervisor announced it: it keeps "
+			    "a wrong time without a reason to doubt it.",
+		.cause = "A hypervisor that pauses its guests without KVM_KVMCLOCK_CTRL, or a vmclock whose marker is not updated.",
+		.advice = "Correct the guest's clock after each pause, restore and migration; update the hypervisor.",
+		.source = "Linux Documentation/virt/kvm/api.rst, KVM_KVMCLOCK_CTRL; include/uapi/linux/vmclock-abi.h; "
+			  "firecracker issue 5510",
+	},
+	{
 		.id = "irq-missing",
 		.clock = "any",
 		.severity = VERDICT_FAIL,

@@ -318,6 +318,19 @@ run_open(struct run *run, const struct run_machine *machine, void *memory, size_
 	run_find_tick(run);
 }
 
+/* Marks the hypervisor's signals that changed since BEFORE. A signal that appeared or vanished is not compared. */
+static void
+compare_signals(struct run *run, const struct signals *before)
+{
+	struct signals *after = &run->report.signals;
+
+	run->machine->read_signals(run->machine->context, false, after);
+	for (size_t i = 0; i < after->count; i++)
+		for (size_t k = 0; k < before->count; k++)
+			if (text_equal(after->list[i].id, before->list[k].id))
+				after->list[i].changed = !after->list[i].unusable && after->list[i].value != before->list[k].value;
+}
+
 /* Plays the phases, and counts the boot core's SMIs during them if possible. */
 void
 run_measure(struct run *run)
@@ -325,10 +338,15 @@ run_measure(struct run *run)
 	struct report_interference *interference = &run->report.interference;
 	uint32_t (*smi_count)(void) = run->machine->smi_count;
 	uint32_t before = smi_count ? smi_count() : 0;
+	struct signals signals;
 
 	/* The first phase may stop the tick, so this is checked before it. */
 	run->called_back = may_take_interrupts(run) && firmware_calls_back(run, FIRST_TICK_TSC);
+	if (run->machine->read_signals)
+		run->machine->read_signals(run->machine->context, true, &signals);
 	play_phases(run);
+	if (run->machine->read_signals)
+		compare_signals(run, &signals);
 	interference->smi_known = smi_count != NULL;
 	interference->smi_count = smi_count ? smi_count() - before : 0;
 }

@@ -61,6 +61,10 @@ struct run_machine {
 	 * NULL.
 	 */
 	void (*begins)(void *context, const struct run *run, const struct run_phase *phase);
+	/*
+	 * Reads the signals that the hypervisor offers. FIRST: at the start of the measurements. NULL if there are none.
+	 */
+	void (*read_signals)(void *context, bool first, struct signals *signals);
 	/* Number of SMIs that the boot core has taken, modulo 2^32. NULL if it does not count them. */
 	uint32_t (*smi_count)(void);
 };

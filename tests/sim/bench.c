@@ -6,6 +6,7 @@
 
 #include "checks/checks.h"
 #include "checks/registers.h"
+#include "paravirtual/signals.h"
 #include "sim.h"
 #include "smp/startup.h"
 #include "threads.h"
@@ -127,6 +128,16 @@ read_registers(void *context, struct as_found *registers)
 }
 
 static void
+read_signals(void *context, bool first, struct signals *signals)
+{
+	const struct bench *bench = context;
+	const struct platform *platform = &bench->platform;
+	const struct signal_places places = { &platform->paravirtual, platform->acpi.vmgenid, platform->acpi.vmclock };
+
+	signals_read(&places, NULL, first, signals);
+}
+
+static void
 ignore_time(void *context, struct rate hz, uint64_t deadline_ns)
 {
 	(void)context;
@@ -185,6 +196,7 @@ bench_open(struct bench *bench, size_t cores)
 		.describe_cores = describe_cores,
 		.stop_cores = leave_cores,
 		.read_registers = read_registers,
+		.read_signals = read_signals,
 		.timed = ignore_time,
 	};
 	bench->memory = memory_for(cores, bench->widest);

@@ -240,6 +240,32 @@ sim_paravirtual_plug_xen(bool hyperv)
 }
 
 void
+sim_paravirtual_announce(void)
+{
+	if (sim_paravirtual.kvm_msrs[0] & 1)
+		((struct pvclock *)(uintptr_t)(sim_paravirtual.kvm_msrs[0] - 1))->flags |= PVCLOCK_GUEST_STOPPED;
+}
+
+static uint64_t
+read_vmclock(uint64_t address, unsigned width_bytes)
+{
+	switch (address - SIM_VMCLOCK_BASE) {
+	case 0:
+		return sim_paravirtual.vmclock_empty ? 0 : 0x4b4c4356 | (width_bytes == 8 ? UINT64_C(4096) << 32 : 0);
+	case 16:
+		return sim_paravirtual.vmclock_marker;
+	default:
+		return 0;
+	}
+}
+
+void
+sim_paravirtual_plug_vmclock(void)
+{
+	sim_map((struct sim_region){ SIM_VMCLOCK_BASE, 4096, read_vmclock, NULL });
+}
+
+void
 sim_paravirtual_offer_timers(void)
 {
 	sim_cpuid_set(0x40000003, 0, (struct hw_cpuid){ HV_ACCESS_REFERENCE_COUNTER | HV_ACCESS_REFERENCE_TSC |

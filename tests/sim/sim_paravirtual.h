@@ -33,6 +33,8 @@ struct sim_paravirtual {
 	int xen_error;                      /* that it answers instead */
 	size_t xen_error_core;              /* the error occurs from this core on; 0 for all cores */
 	bool no_safe_pvclock;               /* Xen's features lack the clock */
+	bool vmclock_empty;                 /* vmclock's page reads 0 */
+	uint64_t vmclock_marker;            /* disruption marker in vmclock's page */
 	unsigned writes;                    /* number of written MSRs and registered areas */
 };
 
@@ -49,6 +51,13 @@ void sim_paravirtual_plug_xen(bool hyperv);
 
 /* Then: Hyper-V's synthetic timers in direct mode, whose interrupts need sim_interrupts_plug(). */
 void sim_paravirtual_offer_timers(void);
+
+/* KVM sets the flag GUEST_STOPPED in the boot core's page, if that is in use. */
+void sim_paravirtual_announce(void);
+
+/* The page of vmclock, for acpi.vmclock. */
+#define SIM_VMCLOCK_BASE UINT64_C(0xfeffb000)
+void sim_paravirtual_plug_vmclock(void);
 
 /* Whether every MSR reads as it did when it was plugged, and no area is written into. */
 bool sim_paravirtual_is_as_found(void);

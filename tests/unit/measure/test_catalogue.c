@@ -167,6 +167,14 @@ have_hyper_vs_page(struct bench *bench)
 	have_clocks_of_hypervisors(bench, clocks);
 }
 
+static void
+have_a_page_and_an_rtc(struct bench *bench)
+{
+	static const char *const clocks[] = { "tsc", "acpi_pm", "kvmclock", "rtc", NULL };
+
+	have_clocks_of_hypervisors(bench, clocks);
+}
+
 /* Its cores' pages say what they do of a TSC that begins where the threads' does. */
 static void
 have_kvms_pages(struct bench *bench)
@@ -204,6 +212,7 @@ static const struct machine
 	kvms = { "guest with KVM's page", 1, have_kvms_page, NULL },
 	lenient = { "guest with KVM's page, limit.rate-off=1000", 1, have_kvms_page, allow_a_rate_of_1000_ppm },
 	hyper_vs = { "guest with Hyper-V's page", 1, have_hyper_vs_page, NULL },
+	stoppable = { "guest with KVM's page and an RTC", 1, have_a_page_and_an_rtc, NULL },
 	kvms_cores = { "guest with KVM's pages, three cores", 3, have_kvms_pages, NULL },
 	soaked = { "soak", 1, be_soaked, NULL },
 	three = { "three cores", 3, NULL, NULL },
@@ -211,6 +220,7 @@ static const struct machine
 
 static const struct machine *const machines[] = {
 	&plain, &few_clocks, &mobile, &rolling, &wide_pm, &told, &guest, &ticking, &kvms, &lenient, &hyper_vs, &kvms_cores,
+	&stoppable,
 	&soaked, &three, &several,
 };
 
@@ -879,6 +889,13 @@ page_loses_its_sequence(struct bench *bench)
 	sim_paravirtual.no_sequence_at_ps = 30 * SIM_PS_PER_MS;
 }
 
+static void
+stopped_for_a_second(struct bench *bench)
+{
+	(void)bench;
+	sim.rtc.ahead_ps += SIM_PS_PER_S;
+}
+
 static const struct ailment faults[] = {
 	{ "irq-missing", "lapic", "the LAPIC's timer never interrupts", &ticking, FROM_THE_START, lapic_never },
 	{ "irq-missing", "lapic", "it drops one shot in four", &ticking, FROM_THE_START, lapic_drops_a_shot_in_four },
@@ -895,6 +912,7 @@ static const struct ailment faults[] = {
 	{ "pv-claim", "kvmclock", "KVM's page takes the TSC for 300 ppm slower", &lenient, FROM_THE_START, page_300_ppm_fast },
 	{ "pv-page-apart", "hv_page", "the MSR a second ahead of the page", &hyper_vs, FROM_THE_START, msr_a_second_ahead },
 	{ "pv-fallback", "hv_page", "the page's sequence becomes 0", &hyper_vs, FROM_THE_START, page_loses_its_sequence },
+	{ "pv-untold", "kvmclock", "stopped for a second, and no flag", &stoppable, AFTER_RATES, stopped_for_a_second },
 	{ "clock-backward", "hpet", "HPET moved 500 ticks back", &plain, AFTER_RATES, hpet_500_ticks_back },
 	{ "clock-backward", "hpet", "HPET moved a second back", &plain, AFTER_RATES, hpet_a_second_back },
 	{ "clock-stuck", "pit", "PIT that never counts", &guest, FROM_THE_START, pit_gated },

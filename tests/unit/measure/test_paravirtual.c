@@ -306,6 +306,109 @@ TEST(a_clock_that_its_hypervisor_holds_in_a_pause_is_not_named)
 	assert_null(report->findings[0].clock);
 }
 
+static const char *const stoppable[] = { "tsc", "acpi_pm", "kvmclock", "rtc", NULL };
+
+static struct {
+	bool stopped, flagged, marked;
+} host;
+
+/* After the rates, the host stops the machine for a second, and announces it. */
+static void
+disrupt(void *context, const struct run *run, const struct run_phase *phase)
+{
+	(void)context;
+	(void)run;
+	if (!text_equal(phase->id, "latency"))
+		return;
+	sim.rtc.ahead_ps += host.stopped ? SIM_PS_PER_S : 0;
+	sim_paravirtual.vmclock_marker += host.marked;
+	if (host.flagged)
+		sim_paravirtual_announce();
+}
+
+static const struct report *
+run_disrupted(const char *const *clocks, bool vmclock)
+{
+	bench = bench_new();
+	bench->clocks = clocks;
+	bench_open(bench, 1);
+	if (vmclock) {
+		sim_paravirtual_plug_vmclock();
+		bench->platform.acpi.vmclock = SIM_VMCLOCK_BASE;
+	}
+	bench->machine.begins = disrupt;
+	run_measure(&bench->run);
+	run_close(&bench->run);
+	return &bench->run.report;
+}
+
+static bool
+is_noted(const struct report *report, const char *words)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < report->note_count; i++)
+		any |= strstr(report->notes[i], words) != NULL;
+	return any;
+}
+
+TEST(a_stop_that_kvms_flag_announces_is_no_finding)
+{
+	host.stopped = host.flagged = true;
+	assert_int_equal(run_disrupted(stoppable, false)->finding_count, 0);
+	assert_string_equal(row_of("pv-untold", "kvmclock")->text,
+			    "The clocks show 1 disruption, which kvm-clock's flag GUEST_STOPPED announced.");
+	assert_true(sim_paravirtual_is_as_found());
+}
+
+TEST(a_stop_without_the_flag_is_named_and_only_that)
+{
+	host.stopped = true;
+	host.flagged = false;
+	assert_int_equal(run_disrupted(stoppable, false)->finding_count, 1);
+	assert_only("pv-untold", "kvmclock");
+	assert_string_equal(row_of("pv-untold", "kvmclock")->text,
+			    "The clocks show 1 disruption, and kvm-clock's flag GUEST_STOPPED did not announce it.");
+}
+
+TEST(a_flag_without_a_stop_is_a_note)
+{
+	host.stopped = false;
+	host.flagged = true;
+	assert_int_equal(run_disrupted(stoppable, false)->finding_count, 0);
+	assert_true(is_noted(&bench->run.report, "announced by kvm-clock's flag GUEST_STOPPED"));
+	assert_string_equal(row_of("pv-untold", "kvmclock")->text, "No clock shows a disruption, but see the notes.");
+}
+
+TEST(a_marker_that_does_not_change_is_named_and_one_that_changes_is_not)
+{
+	static const char *const clocks[] = { "tsc", "acpi_pm", "rtc", NULL };
+
+	host.stopped = true;
+	host.flagged = host.marked = false;
+	assert_int_equal(run_disrupted(clocks, true)->finding_count, 1);
+	assert_only("pv-untold", "vmclock");
+	bench_free(bench);
+	(void)set_up(NULL);
+	host.marked = true;
+	assert_int_equal(run_disrupted(clocks, true)->finding_count, 0);
+	assert_true(row_of("pv-untold", "vmclock")->checked);
+	host.marked = false;
+}
+
+TEST(a_page_that_stays_zero_is_a_row_with_a_reason)
+{
+	static const char *const clocks[] = { "tsc", "acpi_pm", "rtc", NULL };
+
+	host.stopped = true;
+	host.flagged = false;
+	sim_paravirtual.vmclock_empty = true;
+	assert_int_equal(run_disrupted(clocks, true)->finding_count, 0);
+	assert_false(row_of("pv-untold", "vmclock")->checked);
+	assert_string_equal(row_of("pv-untold", "vmclock")->text,
+			    "The hypervisor offers vmclock's disruption marker, without its specified contents.");
+}
+
 TEST(one_core_s_page_of_xen_s_that_is_behind_is_named_and_only_that)
 {
 	be_a_guest_of_xen();

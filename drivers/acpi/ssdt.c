@@ -1,0 +1,52 @@
+/*
+ * Finds the VM Generation ID and vmclock, devices that announce disruptions to a guest. QEMU describes
+ * each in an SSDT of its own, which is found by its OEM table id. No AML is interpreted: the address is found by the
+ * bytes around it, as in dsdt.c. Other hypervisors' tables have other bytes, and count as missing.
+ */
+#include "acpi/acpi_internal.h"
+
+#define OEM_TABLE_SIZE (ACPI_HEADER_OEM_END - ACPI_HEADER_OEM_TABLE)
+
+/* QEMU hw/acpi/vmgenid.c: Name(VGIA, address of its blob), which has the GUID at an offset. */
+#define VGIA           "\x08VGIA\x0c" /* NameOp, the name, DWordPrefix: ACPI 6.5, 20.2 */
+#define VGIA_SIZE      6u
+#define GUID_OFFSET    40u
+
+/* QWord address space descriptor for memory, and the offset of its lowest address: ACPI 6.5, 6.4.3.5.1. */
+#define QWORD_MEMORY      "\x8a\x2b\x00\x00"
+#define QWORD_MEMORY_SIZE 4u
+#define QWORD_LOWEST      14u
+
+/* Offset of the first BYTES in TABLE, or 0 if they are not there. */
+static size_t
+find(const struct acpi_table *table, const char *bytes, size_t size)
+{
+	for (size_t i = ACPI_HEADER_SIZE; i + size <= table->length; i++)
+		if (__builtin_memcmp(table->bytes + i, bytes, size) == 0)
+			return i;
+	return 0;
+}
+
+static bool
+is_table(const struct acpi_table *table, const char id[OEM_TABLE_SIZE])
+{
+	return __builtin_memcmp(table->bytes + ACPI_HEADER_OEM_TABLE, id, OEM_TABLE_SIZE) == 0;
+}
+
+bool
+acpi_read_ssdt(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
+{
+	const struct acpi_table table = { bytes, length };
+	size_t at;
+
+	if (length < ACPI_HEADER_SIZE || !acpi_has_signature(&table, "SSDT") || acpi_sum(&table) != 0)
+		return false;
+	if (is_table(&table, "VMGENID\0") && (at = find(&table, VGIA, VGIA_SIZE)) != 0) {
+		uint64_t blob = acpi_field(&table, at + VGIA_SIZE, sizeof(uint32_t));
+
+		facts->vmgenid = blob ? blob + GUID_OFFSET : 0;
+	} else if (is_table(&table, "VMCLOCK\0") && (at = find(&table, QWORD_MEMORY, QWORD_MEMORY_SIZE)) != 0) {
+		facts->vmclock = acpi_field(&table, at + QWORD_LOWEST, sizeof(uint64_t));
+	}
+	return true;
+}

@@ -1,0 +1,81 @@
+/* The signals that a hypervisor offers. See signals.h. */
+#include "paravirtual/signals.h"
+
+#include "hw/hw.h"
+#include "paravirtual/leaves.h"
+#include "paravirtual/pages.h"
+
+#define MSR_ON        UINT64_C(1)
+#define VMGENID_SIZE  16u
+
+/* Linux include/uapi/linux/vmclock-abi.h, struct vmclock_abi: offsets. */
+#define VMCLOCK_MAGIC      0x4b4c4356u
+#define VMCLOCK_DISRUPTION 16u
+#define VMCLOCK_FLAGS      24u
+#define VMCLOCK_GENERATION 104u
+#define VMCLOCK_SIZE       112u
+#define FLAG_GENERATION    (UINT64_C(1) << 8) /* the generation counter is present */
+
+static struct signal *
+add(struct signals *signals, const char *id, const char *name)
+{
+	struct signal *signal = &signals->list[signals->count++];
+
+	*signal = (struct signal){ .id = id, .name = name };
+	return signal;
+}
+
+/* A page at the MSR's address belongs to whoever wrote the MSR: baretick's driver of this clock. */
+static void
+read_kvmclock(const struct paravirtual_interface *kvm, fault_guard *guarded, bool clear, struct signals *signals)
+{
+	volatile struct pvclock *page;
+	uint64_t msr;
+
+	if (!kvm || !(kvm->features & KVM_CLOCKSOURCE2) || !paravirtual_msr(MSR_KVM_SYSTEM_TIME_NEW, guarded, &msr) ||
+	    !(msr & MSR_ON))
+		return;
+	page = (volatile struct pvclock *)(uintptr_t)(msr & ~MSR_ON);
+	if (clear)
+		page->flags &= (uint8_t)~PVCLOCK_GUEST_STOPPED;
+	add(signals, "kvmclock", "kvm-clock's flag GUEST_STOPPED")->value = page->flags & PVCLOCK_GUEST_STOPPED;
+}
+
+static void
+read_vmclock(uint64_t address, struct signals *signals)
+{
+	struct signal *signal;
+
+	if (!address || !hw_is_mapped(address, VMCLOCK_SIZE))
+		return;
+	signal = add(signals, "vmclock", "vmclock's disruption marker");
+	signal->unusable = hw_read32(address) != VMCLOCK_MAGIC;
+	signal->value = hw_read64(address + VMCLOCK_DISRUPTION);
+	if (hw_read64(address + VMCLOCK_FLAGS) & FLAG_GENERATION)
+		signal->value += hw_read64(address + VMCLOCK_GENERATION);
+}
+
+static void
+read_vmgenid(uint64_t address, struct signals *signals)
+{
+	struct signal *signal;
+	uint64_t low, high;
+
+	if (!address || !hw_is_mapped(address, VMGENID_SIZE))
+		return;
+	low = hw_read64(address);
+	high = hw_read64(address + sizeof(low));
+	signal = add(signals, "vmgenid", "the VM Generation ID");
+	signal->restores_only = true;
+	signal->unusable = !low && !high;
+	signal->value = low ^ high;
+}
+
+void
+signals_read(const struct signal_places *places, fault_guard *guarded, bool clear, struct signals *signals)
+{
+	signals->count = 0;
+	read_kvmclock(paravirtual_find(places->paravirtual, PARAVIRTUAL_KVM), guarded, clear, signals);
+	read_vmclock(places->vmclock, signals);
+	read_vmgenid(places->vmgenid, signals);
+}

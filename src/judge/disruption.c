@@ -1,0 +1,71 @@
+/* Compares jumps of the clocks with a hypervisor's announcements of disruptions. See judge_internal.h. */
+#include "judge/judge_internal.h"
+
+#include "base/text.h"
+
+/* Number of times at which the machine was stopped, restored or moved. A clock that jumped alone is its own fault. */
+static size_t
+count_disruptions(const struct report *report)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->discontinuity_count; i++)
+		count += report->discontinuities[i].class != DISCONTINUITY_JUMPED;
+	return count;
+}
+
+static const struct signal *
+first_changed(const struct signals *signals)
+{
+	for (size_t i = 0; i < signals->count; i++)
+		if (signals->list[i].changed)
+			return &signals->list[i];
+	return NULL;
+}
+
+/* The first usable signal, preferably one that announces more than restores. NULL if no signal is usable. */
+static const struct signal *
+best_usable(const struct signals *signals)
+{
+	const struct signal *best = NULL;
+
+	for (size_t i = 0; i < signals->count; i++) {
+		const struct signal *signal = &signals->list[i];
+
+		if (!signal->unusable && (!best || (best->restores_only && !signal->restores_only)))
+			best = signal;
+	}
+	return best;
+}
+
+void
+judge_signals(struct report *report)
+{
+	const struct signals *signals = &report->signals;
+	const struct signal *changed = first_changed(signals), *best = best_usable(signals);
+	size_t disruptions = count_disruptions(report);
+	const char *plural = disruptions == 1 ? "" : "s";
+	struct behaviour *row;
+
+	if (!signals->count || judge_tsc_steps(report))
+		return;
+	row = behaviour_add(&report->behaviours, "pv-untold", (best ? best : signals->list)->id);
+	if (!row)
+		return;
+	row->checked = best != NULL;
+	row->failed = best && disruptions && !changed;
+	row->open = row->failed && best->restores_only;
+	if (!best)
+		behaviour_say(row, "The hypervisor offers %s, without its specified contents.", signals->list[0].name);
+	else if (row->open)
+		behaviour_say(row, "The clocks show %zu disruption%s. Only restored snapshots are announced, by %s, and this may be "
+			      "a pause.", disruptions, plural, best->name);
+	else if (row->failed)
+		behaviour_say(row, "The clocks show %zu disruption%s, and %s did not announce it.", disruptions, plural, best->name);
+	else if (disruptions)
+		behaviour_say(row, "The clocks show %zu disruption%s, which %s announced.", disruptions, plural, changed->name);
+	else
+		behaviour_say(row, "No clock shows a disruption%s.", changed ? ", but see the notes" : "");
+	if (changed && !disruptions)
+		report_note(report, "A disruption was announced by %s during the run, but no clock shows one.", changed->name);
+}

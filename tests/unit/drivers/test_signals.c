@@ -1,0 +1,116 @@
+/* Announcements of a hypervisor: their places by ACPI, and their values. */
+#include "test.h"
+#include "acpi/acpi.h"
+#include "paravirtual/leaves.h"
+#include "paravirtual/signals.h"
+#include "sim.h"
+#include "sim_paravirtual.h"
+
+#define GUID_AT UINT64_C(0x7000028)
+
+static int
+set_up(void **state)
+{
+	(void)state;
+	sim_reset();
+	sim_paravirtual_plug(false);
+	return 0;
+}
+
+TEST_FIXTURE(set_up, NULL);
+
+static uint8_t table[128];
+
+/* An SSDT for OEM_TABLE whose body is SIZE bytes of BODY. */
+static bool
+read_ssdt(const char *oem_table, const char *body, size_t size, struct acpi_facts *facts)
+{
+	uint8_t sum = 0;
+
+	memset(table, 0, sizeof(table));
+	memcpy(table, "SSDT", 4);
+	memcpy(table + 16, oem_table, strlen(oem_table));
+	memcpy(table + 36, body, size);
+	for (size_t i = 0; i < 36 + size; i++)
+		sum += table[i];
+	table[9] = (uint8_t)-sum;
+	*facts = (struct acpi_facts){ .found = true };
+	return acpi_read_ssdt(table, 36 + size, facts);
+}
+
+TEST(qemus_tables_lead_to_the_generation_id_and_to_vmclock)
+{
+	static const char vgia[] = "....\x08VGIA\x0c\x00\x00\x00\x07...", none[] = "....\x08VGIA\x0c\0\0\0\0...",
+			  memory[] = "..\x8a\x2b\x00\x00\x0c\x02" "GRANULAR" "\x00\xb0\xff\xfe\0\0\0\0" "........";
+	struct acpi_facts facts;
+
+	assert_true(read_ssdt("VMGENID", vgia, sizeof(vgia), &facts));
+	assert_int_equal(facts.vmgenid, GUID_AT);
+	assert_true(read_ssdt("VMGENID", none, sizeof(none), &facts));
+	assert_int_equal(facts.vmgenid, 0);
+	assert_true(read_ssdt("VMCLOCK", memory, sizeof(memory), &facts));
+	assert_int_equal(facts.vmclock, 0xfeffb000);
+	assert_true(read_ssdt("BXPC", memory, sizeof(memory), &facts));
+	assert_int_equal(facts.vmclock, 0);
+	assert_true(read_ssdt("VMCLOCK", vgia, sizeof(vgia), &facts));
+	assert_int_equal(facts.vmclock, 0);
+	table[20]++;
+	assert_false(acpi_read_ssdt(table, 36 + sizeof(vgia), &facts));
+	assert_false(acpi_read_ssdt(table, 35, &facts));
+}
+
+static uint64_t guid[2];
+
+static uint64_t
+read_guid(uint64_t address, unsigned width_bytes)
+{
+	(void)width_bytes;
+	return guid[address == GUID_AT + 8];
+}
+
+static struct signals
+read_signals(uint64_t vmgenid, uint64_t vmclock, bool clear)
+{
+	struct platform platform;
+	struct signals signals;
+
+	sim_platform(&platform);
+	signals_read(&(struct signal_places){ &platform.paravirtual, vmgenid, vmclock }, NULL, clear, &signals);
+	return signals;
+}
+
+TEST(without_a_page_in_use_and_without_devices_there_is_no_signal)
+{
+	assert_int_equal(read_signals(0, 0, true).count, 0);
+	assert_int_equal(read_signals(GUID_AT, SIM_VMCLOCK_BASE, true).count, 0); /* nothing is mapped there */
+}
+
+TEST(the_flag_is_cleared_at_the_start_and_read_at_the_end)
+{
+	hw_msr_write(MSR_KVM_SYSTEM_TIME_NEW, (uintptr_t)sim_paravirtual.memory | 1);
+	sim_paravirtual_announce();
+	assert_int_equal(read_signals(0, 0, true).list[0].value, 0);
+	assert_int_equal(read_signals(0, 0, false).list[0].value, 0);
+	sim_paravirtual_announce();
+	assert_int_equal(read_signals(0, 0, false).list[0].value, PVCLOCK_GUEST_STOPPED);
+	assert_true(((struct pvclock *)sim_paravirtual.memory)->flags & PVCLOCK_TSC_STABLE);
+}
+
+TEST(both_halves_of_the_generation_id_count_and_zeros_are_no_id)
+{
+	struct signals signals;
+	uint64_t first;
+
+	sim_map((struct sim_region){ GUID_AT, 16, read_guid, NULL });
+	signals = read_signals(GUID_AT, 0, true);
+	assert_int_equal(signals.count, 1);
+	assert_true(signals.list[0].unusable && signals.list[0].restores_only);
+	for (size_t i = 0; i < 2; i++) {
+		guid[0] = guid[1] = 5;
+		first = read_signals(GUID_AT, 0, true).list[0].value;
+		guid[i]++;
+		signals = read_signals(GUID_AT, 0, false);
+		assert_false(signals.list[0].unusable);
+		assert_int_not_equal(signals.list[0].value, first);
+	}
+}
