@@ -39,7 +39,7 @@ is_scale_doubtful(const struct report *report)
 	return false;
 }
 
-/* The largest error of CLOCK's rate by its findings, in ppm. All intervals of the clock have the same error. */
+/* Returns the largest error of CLOCK's rate by its findings, in ppm. All its timer periods have the same error. */
 static uint64_t
 doubt_ppm(const struct report *report, const char *clock)
 {
@@ -76,8 +76,8 @@ is_beyond(const struct report *report, const struct behaviour *row, uint64_t dou
 }
 
 /*
- * Withdraws a rate that failed only because its clock's own rate is off by as much, or because its clock
- * stopped.
+ * Withdraws a failed rate (of timer ticks, for example) that the error of its clock's own rate explains, or that comes
+ * from a clock that stopped.
  */
 static void
 drop_doubtful_rates(struct report *report)
@@ -105,7 +105,7 @@ drop_doubtful_rates(struct report *report)
 	}
 }
 
-/* Withdraws all failed figures, which are in ppm or us and were timed by the TSC. WHAT is its fault. */
+/* Withdraws all failed figures, because the TSC timed them. WHAT is the fault of the TSC. */
 static void
 drop_timed_rows(struct report *report, const char *what)
 {
@@ -120,7 +120,7 @@ drop_timed_rows(struct report *report, const char *what)
 	}
 }
 
-/* Number of rows from FROM on that failed the same rule of the same clock: several checks of one rule. */
+/* Returns the number of rows from FROM on that failed the same rule of the same clock. A rule may have many checks. */
 static size_t
 count_failed(const struct report *report, size_t from)
 {
@@ -133,9 +133,9 @@ count_failed(const struct report *report, size_t from)
 	return count;
 }
 
-/* Names the cores whose timers break a rule if others keep it. Returns the core's id if there is only one. */
+/* Writes on which cores ROW's rule failed, unless on all. Returns the core's APIC id if it is only one. */
 static uint32_t
-put_cores(struct text *text, const struct behaviour *row)
+put_failed_cores(struct text *text, const struct behaviour *row)
 {
 	if (!row->cores || row->cores == row->cores_asked)
 		return REPORT_NO_CORE;
@@ -172,7 +172,7 @@ judge_behaviours(struct report *report)
 			text_printf(&text, " It failed in %zu more check%s.", count_failed(report, i) - 1,
 				    count_failed(report, i) == 2 ? "" : "s");
 		text_init(&text, where, sizeof(where));
-		core = put_cores(&text, row);
+		core = put_failed_cores(&text, row);
 		finding = rules_add_finding(report, row->rule, row->clock, core, "%s%s: %s%s", row->clock, where,
 					    row->text, more);
 		if (row->has_figure)
@@ -195,9 +195,9 @@ judge_resolution(struct report *report, const struct report_clock *entry)
 			step_ps / PS_PER_NS, limit_ns);
 }
 
-/* Returns true if CLOCK can measure the TSC by its nominal frequency. An absent clock might have had one. */
+/* Returns true if CLOCK can confirm the TSC's rate, or could if it were present: it has a frequency of its own. */
 static bool
-could_vouch(const struct clock *clock)
+can_confirm_tsc(const struct clock *clock)
 {
 	return !text_equal(clock->id, "tsc") && !clock->by_tsc && (clock->state != CLOCK_PRESENT || clock->claimed.den);
 }
@@ -210,7 +210,7 @@ judge_references(struct report *report)
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
 
-		if (!report_clock_is_main(entry) || !could_vouch(&entry->clock))
+		if (!report_clock_is_main(entry) || !can_confirm_tsc(&entry->clock))
 			continue;
 		asked++;
 		witnesses += entry->clock.state == CLOCK_PRESENT;

@@ -7,7 +7,7 @@
 #include "base/scale.h"
 #include "base/text.h"
 
-#define WAYS_SIZE  96               /* words on further read methods of a slow clock */
+#define WAYS_SIZE  96               /* bytes for a clause on further slow read methods of a clock */
 #define ROWS_READS INT64_C(200000) /* 100,000 rows with a read before and after each */
 
 static size_t
@@ -21,14 +21,14 @@ find_null(const struct report *report)
 }
 
 static int64_t
-less(uint64_t a, uint64_t b)
+difference(uint64_t a, uint64_t b)
 {
 	return a > b ? (int64_t)(a - b) : 0;
 }
 
-/* Cost of a read on CORE. Unknown unless the core read both the clock and the null clock. */
+/* Returns the cost of a read on CORE. It is not known unless the core read both the clock and the null clock. */
 static struct interval_ns
-cost_on(const struct report_core *core, size_t clock, size_t null)
+read_cost_on_core(const struct report_core *core, size_t clock, size_t null)
 {
 	const struct core_latency *read = &core->latency[clock], *bracket = &core->latency[null];
 
@@ -36,20 +36,20 @@ cost_on(const struct report_core *core, size_t clock, size_t null)
 		return (struct interval_ns){ .known = false };
 	return (struct interval_ns){
 		true,
-		less(read->mean_ps, bracket->mean_ps),
-		less(read->mean_low_ps, bracket->mean_high_ps),
-		less(read->mean_high_ps, bracket->mean_low_ps),
+		difference(read->mean_ps, bracket->mean_ps),
+		difference(read->mean_low_ps, bracket->mean_high_ps),
+		difference(read->mean_high_ps, bracket->mean_low_ps),
 	};
 }
 
-/* Number of cores whose cost is known and below BOUND_PS. */
+/* Returns the number of cores whose cost is known and below BOUND_PS. */
 static size_t
 count_below(const struct report *report, int64_t bound_ps, size_t clock, size_t null)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < report->core_count; i++) {
-		struct interval_ns one = cost_on(&report->cores[i], clock, null);
+		struct interval_ns one = read_cost_on_core(&report->cores[i], clock, null);
 
 		count += one.known && one.value < bound_ps;
 	}
@@ -57,8 +57,8 @@ count_below(const struct report *report, int64_t bound_ps, size_t clock, size_t 
 }
 
 /*
- * The core at RANK, ordered by cost and then by number. Halves the range of costs, because comparing each pair
- * takes seconds for thousands of cores.
+ * Returns the core at RANK, ordered by cost and then by number. Bisects the range of costs, because comparing each
+ * pair takes seconds for thousands of cores.
  */
 static const struct report_core *
 core_of_rank(const struct report *report, size_t rank, size_t clock, size_t null)
@@ -75,7 +75,7 @@ core_of_rank(const struct report *report, size_t rank, size_t clock, size_t null
 	}
 	rank -= count_below(report, low_ps, clock, null);
 	for (size_t i = 0; i < report->core_count; i++) {
-		struct interval_ns one = cost_on(&report->cores[i], clock, null);
+		struct interval_ns one = read_cost_on_core(&report->cores[i], clock, null);
 
 		if (one.known && one.value == low_ps && !rank--)
 			return &report->cores[i];
@@ -93,16 +93,16 @@ widen(struct interval_ns *all, struct interval_ns by)
 	all->known = true;
 }
 
-/* The mean of the middle two cores; with an odd number of cores both are the same. */
+/* Sets the clock's cost to the mean of the middle two cores. With an odd number of cores these are the same core. */
 static void
-take_median(struct report *report, size_t clock, size_t null)
+set_median(struct report *report, size_t clock, size_t null)
 {
 	struct report_cost *cost = &report->clocks[clock].cost;
 
 	for (size_t i = 0; i < 2 && cost->cores; i++) {
 		const struct report_core *core = core_of_rank(report, (cost->cores - 1 + i) / 2, clock, null);
 
-		cost->read_ps.value += cost_on(core, clock, null).value;
+		cost->read_ps.value += read_cost_on_core(core, clock, null).value;
 		cost->null_ps += core->latency[null].mean_ps;
 	}
 	cost->read_ps.value /= 2;
@@ -118,19 +118,20 @@ judge_cost(struct report *report, size_t clock, size_t null)
 
 	*cost = (struct report_cost){ 0 };
 	for (size_t i = 0; i < report->core_count; i++) {
-		struct interval_ns one = cost_on(&report->cores[i], clock, null);
+		struct interval_ns one = read_cost_on_core(&report->cores[i], clock, null);
 
 		if (one.known)
 			widen(&cost->read_ps, one);
 		cost->cores += one.known;
 	}
-	take_median(report, clock, null);
+	set_median(report, clock, null);
 	cost->rows_ps = (struct interval_ns){ cost->read_ps.known, cost->read_ps.value * ROWS_READS,
 					      cost->read_ps.low * ROWS_READS, cost->read_ps.high * ROWS_READS };
 	scale_init(&scale, report->tsc);
 	/* The loop ran on the boot core, so its bracket is subtracted. */
 	if (cost->read_ps.known && report->cores[0].latency[null].count)
-		cost->loop_ps = (uint64_t)less(latency_loop_ps(entry->latency, &scale), report->cores[0].latency[null].mean_ps);
+		cost->loop_ps = (uint64_t)difference(latency_loop_ps(entry->latency, &scale),
+						     report->cores[0].latency[null].mean_ps);
 }
 
 void
@@ -143,7 +144,7 @@ judge_costs(struct report *report)
 			judge_cost(report, i, null);
 }
 
-/* A clock that no kernel uses as clocksource gets other advice than another clocksource=. */
+/* Replaces the rule's advice, another clocksource=, for a clock that no kernel uses as its clocksource. */
 static void
 advise(struct finding *finding, const struct report_clock *entry)
 {
@@ -155,7 +156,7 @@ advise(struct finding *finding, const struct report_clock *entry)
 	text_printf(&text, "Read it seldom; kernels do not keep time by it: %s.", entry->clock.caveat);
 }
 
-/* Uses the lower bound of the median, in the clock's favour. A clock with few reads is not called slow. */
+/* Returns true if the median is proven to be above LIMIT_NS. With too few reads nothing is proven. */
 static bool
 is_slow(const struct report_clock *entry, uint64_t limit_ns)
 {
@@ -167,11 +168,11 @@ is_slow(const struct report_clock *entry, uint64_t limit_ns)
 }
 
 /*
- * Adds further read methods that are slow too to the finding of their main clock. They have no finding of their
- * own, but do not pass.
+ * Writes into WAYS the other read methods of MAIN's counter that are slow, too. They have no finding of their own, but
+ * their verdict is not pass.
  */
 static void
-judge_ways(struct report *report, const struct report_clock *main, uint64_t limit_ns, struct text *ways)
+put_slow_methods(struct report *report, const struct report_clock *main, uint64_t limit_ns, struct text *ways)
 {
 	for (size_t i = 0; i < report->clock_count; i++) {
 		struct report_clock *entry = &report->clocks[i];
@@ -196,7 +197,7 @@ judge_median(struct report *report, const struct report_clock *entry)
 	    (judge_tsc_moved(report) && !text_equal(entry->clock.id, "tsc")))
 		return;
 	text_init(&text, ways, sizeof(ways));
-	judge_ways(report, entry, limit_ns, &text);
+	put_slow_methods(report, entry, limit_ns, &text);
 	median_ns = latency_percentile_ns(entry->latency, 50000);
 	finding = rules_add_finding(report, "clock-slow", entry->clock.id, REPORT_NO_CORE,
 				    "The latency of %s is %lu ns in the median, %lu ns at best: more than the limit of %lu ns%s.",

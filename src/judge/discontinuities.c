@@ -1,8 +1,7 @@
 /*
- * Classifies discontinuities, at which the clocks disagree on how much time passed. If one clock jumped against
- * others with different sources, it is named. If only the RTC is ahead, the machine was stopped. If groups of
- * clocks diverge, for example in a guest restored from a snapshot, the groups are named without a culprit. See
- * judge_internal.h.
+ * Classifies discontinuities: times at which the clocks disagree on how much time passed. If one clock jumped against
+ * others with different sources, the finding names it. If only the RTC is ahead, the machine was stopped. If groups of
+ * clocks diverge, as in a guest that was restored from a snapshot, the finding lists the groups. See judge_internal.h.
  */
 #include "judge/judge_internal.h"
 
@@ -14,9 +13,9 @@
 #define NS_PER_MS   INT64_C(1000000)
 #define MS_DECIMALS 3
 #define US_DECIMALS 6
-#define VAGUE_NS    (200 * NS_PER_MS) /* if the error is larger, both ends are printed */
-#define TENTHS_MS   1000              /* from this on tenths of a second are enough */
-#define SMALL_NS    (10 * NS_PER_MS)  /* below this microseconds are printed */
+#define VAGUE_NS    (200 * NS_PER_MS) /* a stop whose error is larger is printed as a range */
+#define TENTHS_MS   1000              /* a longer stop has one decimal of seconds, a shorter stop has two */
+#define SMALL_NS    (10 * NS_PER_MS)  /* a difference below this is printed in microseconds */
 #define NS_PER_US   INT64_C(1000)
 
 static void
@@ -39,14 +38,14 @@ put_seconds(struct text *text, int64_t ns, unsigned decimals)
 		text_put_decimal(text, (size_ns + NS_PER_US / 2) / NS_PER_US, US_DECIMALS, decimals);
 }
 
-/* Decimals of seconds that are enough to distinguish two times this far apart. */
+/* Returns how many decimals of seconds distinguish two times that are APART_NS apart. */
 static unsigned
 decimals_of(int64_t apart_ns)
 {
 	return apart_ns < SMALL_NS && apart_ns > -SMALL_NS ? US_DECIMALS : MS_DECIMALS;
 }
 
-/* Adds a note that the machine was stopped. RTC is the group of ROW's two that went on during the stop. */
+/* Adds a note that the machine was stopped. RTC is the group of ROW whose clock went on during the stop. */
 static void
 note_stop(struct report *report, const struct report_discontinuity *row, const struct report_group *rtc)
 {
@@ -76,7 +75,7 @@ note_stop(struct report *report, const struct report_discontinuity *row, const s
 }
 
 static bool
-is_named(const struct report *report, const char *rule, const char *clock)
+has_finding(const struct report *report, const char *rule, const char *clock)
 {
 	for (size_t i = 0; i < report->finding_count; i++)
 		if (text_equal(report->findings[i].rule, rule) && text_equal(report->findings[i].clock, clock))
@@ -84,7 +83,7 @@ is_named(const struct report *report, const char *rule, const char *clock)
 	return false;
 }
 
-/* Sets when the clock failed. A TSC that is not in the report has no row for it. */
+/* Sets when the clock first failed. The TSC may be missing from the report, and then nothing is set. */
 static void
 set_turned_sick(struct report *report, size_t clock, uint64_t at_ms)
 {
@@ -94,28 +93,28 @@ set_turned_sick(struct report *report, size_t clock, uint64_t at_ms)
 	report->clocks[clock].turned_sick_ms = at_ms;
 }
 
-/* Jumps of the clock that its own readings showed against the TSC. */
+/* Returns the number of the clock's jumps by its own readings against the TSC. */
 static uint64_t
-leaps_of(const struct report *report, size_t clock)
+jumps_by_readings(const struct report *report, size_t clock)
 {
 	return clock < report->clock_count ? report->clocks[clock].monotonic.leaps : 0;
 }
 
-/* Adds a finding, once for each clock. ALONE is the group of ROW that jumped. */
+/* Adds a finding on the clock of ALONE, the group of ROW that jumped, unless the clock has such a finding. */
 static void
-name_jump(struct report *report, const struct report_discontinuity *row, const struct report_group *alone)
+add_jump_finding(struct report *report, const struct report_discontinuity *row, const struct report_group *alone)
 {
 	const struct report_group *other = &row->groups[alone == &row->groups[0]];
 	const char *id = report_clock_id(report, alone->members[0]);
 	bool back = alone->elapsed.known && other->elapsed.known && alone->elapsed.value < other->elapsed.value;
 	const char *rule = back ? "clock-backward" : "clock-jumped";
 	uint64_t limit = rules_limit_of(report, rule), jumps = judge_jumps(report, id);
-	uint64_t leaps = back ? 0 : leaps_of(report, alone->members[0]);
+	uint64_t leaps = back ? 0 : jumps_by_readings(report, alone->members[0]);
 	char by[REPORT_SENTENCE], more[64] = "";
 	struct finding *finding;
 	struct text text;
 
-	if (jumps <= limit || is_named(report, rule, id))
+	if (jumps <= limit || has_finding(report, rule, id))
 		return;
 	set_turned_sick(report, alone->members[0], row->at_ms);
 	text_init(&text, by, sizeof(by));
@@ -139,7 +138,7 @@ name_jump(struct report *report, const struct report_discontinuity *row, const s
 		finding->one_way = false; /* other clocks prove it for every read method */
 }
 
-/* Decimals that are enough to distinguish the groups of ROW. */
+/* Returns how many decimals of seconds distinguish the groups of ROW. */
 static unsigned
 decimals_of_groups(const struct report_discontinuity *row)
 {
@@ -156,7 +155,7 @@ decimals_of_groups(const struct report_discontinuity *row)
 
 /* Adds a finding on the groups of ROW if it is unknown which is wrong. */
 static void
-name_diverged(struct report *report, const struct report_discontinuity *row)
+add_divergence_finding(struct report *report, const struct report_discontinuity *row)
 {
 	unsigned decimals = decimals_of_groups(row);
 	char bytes[REPORT_SENTENCE];
@@ -184,11 +183,11 @@ name_diverged(struct report *report, const struct report_discontinuity *row)
 }
 
 /*
- * Returns true if any two clocks of SET have different sources. A TSC that is not in the report counts as its
- * own source.
+ * Returns true if any two clocks of SET have different sources. A TSC that is not in the report has a source of its
+ * own.
  */
 static bool
-are_several_sources(const struct falseticker_sources *sources, uint32_t set)
+have_several_sources(const struct falseticker_sources *sources, uint32_t set)
 {
 	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++)
 		if (set_has(set, i) && sources->separate[i] & set)
@@ -205,6 +204,7 @@ judge_tsc(const struct report *report)
 	return set_of(REPORT_CLOCKS_MAX);
 }
 
+/* Returns true if the set CLOCKS has only an edge clock: an RTC, which is read at its ticks. */
 static bool
 is_edge_clock(const struct report *report, uint32_t clocks)
 {
@@ -215,8 +215,8 @@ is_edge_clock(const struct report *report, uint32_t clocks)
 }
 
 /*
- * Returns true if the TSC alone diverged from clocks other than the RTC. An RTC that diverges means that a
- * guest was stopped.
+ * Returns true if the TSC alone diverged from clocks other than the RTC. If only the RTC differs, the guest was
+ * stopped.
  */
 static bool
 is_tsc_alone(const struct report *report, const struct report_discontinuity *row)
@@ -241,10 +241,10 @@ judge_tsc_parts(const struct report *report)
 }
 
 /*
- * Returns true if OTHERS prove that the single clock ALONE jumped. On bare metal each counter jumps by itself,
- * whatever its crystal. In a guest all devices jump together with the host's clock behind them, and the RTC
- * with the host's time of day. If the guest's TSC stops at times, one clock may have been read before the stop
- * and the others after it.
+ * Returns true if the set OTHERS proves that the single clock ALONE jumped. On bare metal two clocks are enough. In a
+ * guest all devices jump together with the host's clock, and the RTC jumps with the host's time of day, so the sources
+ * must differ. If the guest's TSC stops at times, nothing is proven: ALONE may have been read before a stop, and the
+ * others after it.
  */
 static bool
 is_outvoted(const struct report *report, uint32_t alone, uint32_t others)
@@ -255,7 +255,7 @@ is_outvoted(const struct report *report, uint32_t alone, uint32_t others)
 		return false;
 	if (!report->hypervisor[0])
 		return true;
-	return !judge_tsc_parts(report) && are_several_sources(&sources, others) &&
+	return !judge_tsc_parts(report) && have_several_sources(&sources, others) &&
 	       (!(alone & sources.siblings) || others & sources.siblings);
 }
 
@@ -266,11 +266,11 @@ is_ahead(const struct report_group *group, const struct report_group *other)
 }
 
 /*
- * Returns true if a clock is in neither of two groups: it agrees with both, or is too inexact. If it agreed
- * with the RTC's group only, it would be there.
+ * Returns true if some clock is in neither of two groups, because it agrees with both or is too inexact. A clock that
+ * agrees with one group only is in that group.
  */
 static bool
-is_undecided(const struct report *report, const struct report_discontinuity *row)
+has_undecided_clock(const struct report *report, const struct report_discontinuity *row)
 {
 	uint32_t decided = row->groups[0].clocks | row->groups[1].clocks;
 
@@ -282,11 +282,11 @@ is_undecided(const struct report *report, const struct report_discontinuity *row
 }
 
 /*
- * A hypervisor may stop its own clock while it pauses the guest, as Xen does with its Hyper-V clock. That clock
- * is then behind the others, as after a step back, but none of its readings was below the one before.
+ * Returns true if a hypervisor may have stopped its own clock while it paused the guest, as Xen does with its Hyper-V
+ * clock. That clock is then behind the others, as after a step back, but its readings never decreased.
  */
 static bool
-may_have_been_held(const struct report *report, const struct report_group *group, const struct report_group *other)
+may_have_been_paused(const struct report *report, const struct report_group *group, const struct report_group *other)
 {
 	const struct report_clock *entry = &report->clocks[group->members[0]];
 
@@ -294,17 +294,17 @@ may_have_been_held(const struct report *report, const struct report_group *group
 }
 
 /*
- * The group of two that consists of one clock that jumped, or of the RTC of a stopped machine. NULL if there is
- * none.
+ * Returns the group whose single clock jumped, or which is the RTC of a stopped machine, and sets the class of ROW.
+ * Returns NULL if ROW has neither.
  */
 static const struct report_group *
-alone_of(const struct report *report, struct report_discontinuity *row)
+find_lone_group(const struct report *report, struct report_discontinuity *row)
 {
 	for (size_t i = 0; i < 2 && row->group_count == 2; i++) {
 		const struct report_group *group = &row->groups[i], *other = &row->groups[1 - i];
 
 		bool ahead = is_ahead(group, other) || !group->elapsed.known;
-		bool several = set_size(other->clocks) > 1 || is_undecided(report, row);
+		bool several = set_size(other->clocks) > 1 || has_undecided_clock(report, row);
 
 		if (is_edge_clock(report, group->clocks) && report->hypervisor[0] && ahead && several) {
 			row->class = DISCONTINUITY_STOPPED;
@@ -312,7 +312,7 @@ alone_of(const struct report *report, struct report_discontinuity *row)
 		}
 		if (is_edge_clock(report, group->clocks) && report->hypervisor[0])
 			continue;
-		if (is_outvoted(report, group->clocks, other->clocks) && !may_have_been_held(report, group, other)) {
+		if (is_outvoted(report, group->clocks, other->clocks) && !may_have_been_paused(report, group, other)) {
 			row->class = DISCONTINUITY_JUMPED;
 			return group;
 		}
@@ -359,21 +359,21 @@ judge_discontinuities(struct report *report)
 		row->from_ms = report_moment_ns(report, row->from_tsc) / NS_PER_MS;
 		row->at_ms = report_moment_ns(report, row->at_tsc) / NS_PER_MS;
 		row->class = DISCONTINUITY_PARTED;
-		alone[i] = alone_of(report, row);
+		alone[i] = find_lone_group(report, row);
 		row->alone = alone[i] ? alone[i]->clocks : 0;
 	}
 	for (size_t i = 0; i < report->discontinuity_count; i++) {
 		const struct report_discontinuity *row = &report->discontinuities[i];
 
-		/* A TSC that is set back repeatedly is behind by the sum, and already has a finding. */
+		/* A TSC that steps back falls behind all other clocks. It has a finding for that in state.c. */
 		if (judge_tsc_steps(report) && !(row->class == DISCONTINUITY_JUMPED && judge_jumped_at(report, i, "tsc")))
 			continue;
 		if (row->class == DISCONTINUITY_STOPPED)
 			note_stop(report, row, alone[i]);
 		else if (row->class == DISCONTINUITY_JUMPED)
-			name_jump(report, row, alone[i]);
+			add_jump_finding(report, row, alone[i]);
 		else
-			name_diverged(report, row);
+			add_divergence_finding(report, row);
 	}
 	if (report->discontinuities_lost)
 		report_note(report, "The clocks disagreed at %lu more moments, which are not listed.",

@@ -9,8 +9,8 @@
 #define NS_PER_MS UINT64_C(1000000)
 
 /*
- * The shortest bound of a wait for a core is 1 s for a start and 2 s for a job. The job itself needs a small part of
- * it. A host that takes half of all time, or a second at once, can therefore delay a healthy core beyond the bound.
+ * A core has at least 1 s to start and 2 s for a job, and needs a small part of it. A host that takes half of all time
+ * (LATE_STOLEN_SHARE), or a second at once (LATE_GAP_NS), can therefore make a healthy core too late.
  */
 #define LATE_STOLEN_SHARE 2
 #define LATE_GAP_NS       UINT64_C(1000000000)
@@ -23,8 +23,9 @@ can_host_delay_cores(const struct report_interference *all)
 	       (all->worst_ns >= LATE_GAP_NS || all->total_ns >= all->observed_ns / LATE_STOLEN_SHARE);
 }
 
+/* Adds an undetermined row on LATE cores that a busy host may have delayed. FIRST is the first of them. */
 static void
-leave_late_cores_open(struct report *report, uint64_t late, const struct report_core *first)
+add_late_cores_row(struct report *report, uint64_t late, const struct report_core *first)
 {
 	const struct report_interference *all = &report->interference;
 	struct behaviour *row = late ? behaviour_add(&report->behaviours, "core-missing", "tsc") : NULL;
@@ -38,7 +39,7 @@ leave_late_cores_open(struct report *report, uint64_t late, const struct report_
 		      number_percent(all->total_ns, all->observed_ns, 1).text, all->worst_ns / NS_PER_MS);
 }
 
-/* A core that the options exclude is not missing. */
+/* Judges cores that did not start or stopped answering. A core that the options exclude is not missing. */
 static void
 judge_cores(struct report *report)
 {
@@ -57,7 +58,7 @@ judge_cores(struct report *report)
 		if (!missing[delayed]++)
 			first[delayed] = core;
 	}
-	leave_late_cores_open(report, missing[1], first[1]);
+	add_late_cores_row(report, missing[1], first[1]);
 	if (missing[0] <= limit)
 		return;
 	rules_set_count(rules_add_finding(report, "core-missing", NULL, first[0]->apic_id,
@@ -69,8 +70,8 @@ judge_cores(struct report *report)
 }
 
 /*
- * A finding lowers the verdict of the clock that it names. If it is about the counter, it lowers all read
- * methods' verdicts.
+ * Lowers the verdict of each clock with a finding. A finding on a counter lowers the verdicts of all read methods of
+ * this counter.
  */
 static void
 apply_findings(struct report *report)
@@ -90,7 +91,7 @@ apply_findings(struct report *report)
 	}
 }
 
-/* Moves failures to the front without changing their order. */
+/* Moves failures before warnings, and keeps the order of each. */
 static void
 order_findings(struct report *report)
 {
@@ -107,9 +108,9 @@ order_findings(struct report *report)
 }
 
 /*
- * Sets the run's verdict: the first that applies of fail, incomplete, warn and pass. A fault is a fault however
- * little else was measured, so fail comes first. An incomplete run neither passes nor only warns, because the
- * missing measurements might have failed.
+ * The run's verdict is the first that applies of fail, incomplete, warn and pass. A proven fault counts even if little
+ * else was measured, so fail comes first. An incomplete run can neither pass nor warn, because a missing measurement
+ * might have failed.
  */
 void
 judge_report(struct report *report)

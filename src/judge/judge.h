@@ -1,4 +1,4 @@
-/* The judge turns figures into findings and verdicts by the rule catalogue. All verdicts are made here. */
+/* The judge turns figures into findings and verdicts by the rule catalogue. No other part makes verdicts. */
 #ifndef BARETICK_JUDGE_H
 #define BARETICK_JUDGE_H
 
@@ -10,7 +10,7 @@
  */
 void judge_report(struct report *report);
 
-/* Clocks whose rates differ by more disagree. The survey uses the same limit to find the TSC's rate. */
+/* Returns the limit above which two clocks' rates disagree, in ppb. The survey finds the TSC's rate with it, too. */
 uint64_t judge_rate_limit_ppb(const struct report *report);
 
 #endif

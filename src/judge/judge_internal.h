@@ -8,74 +8,76 @@
 #define MILLIPERCENT UINT64_C(100000) /* 100 % in units of 1/1000 % */
 
 /*
- * Cores other than the boot core only keep percentiles up to p99, beyond which lies 1 read in 100. A gap hits
- * one read, and is at least as long as a read of most clocks. So the share of reads that are hit is at most the
- * share of stolen time. Below 1 % stolen time, p99 is the clock's own on each core. Above that it may be stolen
- * time.
+ * The most stolen time with which percentiles are reliable: 1 %, in units of 1/1000 %. A gap hits one read, and is at
+ * least as long as a read of most clocks. So the share of hit reads is at most the share of stolen time. Cores other
+ * than the boot core have percentiles up to p99, which leaves 1 read in 100 out.
  */
 #define STOLEN_MAX_MILLIPERCENT UINT64_C(1000)
 
 /*
- * Returns true if CLOCK's device breaks a rule of its data sheet that fails it. Other oddities of its readings
- * then have that cause, and are no further faults.
+ * Returns true if CLOCK's device failed a rule of its data sheet. Odd readings of the clock have the same cause then,
+ * and get no further finding.
  */
 bool judge_misbehaves(const struct report *report, const struct clock *clock);
 
 /*
- * The rule that ENTRY's clock breaks by its state or its steps, or NULL. Such a clock has no vote on rates and
- * no further finding on its rate.
+ * Returns the rule that ENTRY's clock breaks by its state, a step back or a jump, or NULL. A clock that breaks one has
+ * no vote on rates, and no finding on its rate.
  */
 const struct rule *judge_broken_by(const struct report *report, const struct report_clock *entry);
 
 /*
- * Returns true if the TSC is proven to have stepped back or jumped. Then figures timed by it prove nothing
- * against another clock.
+ * Returns true if the TSC is proven to have stepped back or jumped. Then no figure that it timed is evidence against
+ * another clock.
  */
 bool judge_tsc_moved(const struct report *report);
 
-/* Sets the discontinuities' classes and adds their findings. Called before all others, which use: */
+/*
+ * Judges discontinuities: times at which clocks disagreed on how much time had passed. Sets the class of each and
+ * adds findings. Call it first, because the other functions use its results through the functions below.
+ */
 void judge_discontinuities(struct report *report);
 /* Returns true if only CLOCK jumped at this discontinuity. */
 bool judge_jumped_at(const struct report *report, size_t discontinuity, const char *clock);
 /* Returns true if only CLOCK jumped at any discontinuity. */
 bool judge_jumped(const struct report *report, const char *clock);
-/* Number of the report's discontinuities at which only CLOCK, an id, jumped. */
+/* Returns the number of discontinuities at which only CLOCK, an id, jumped. */
 uint64_t judge_jumps(const struct report *report, const char *clock);
-/* Returns true if the TSC stepped or jumped by its own readings. */
+/* Returns true if the TSC's own readings show a step back or a jump. */
 bool judge_tsc_steps(const struct report *report);
-/* The TSC as a set; if it is not in the report, the bit after the last clock. */
+/* Returns the set of clocks (bit I is clock I) with only the TSC; bit REPORT_CLOCKS_MAX if it is not in the report. */
 uint32_t judge_tsc(const struct report *report);
-/* Returns true if the TSC diverged from all other clocks at any discontinuity, perhaps because it stopped. */
+/* Returns true if the TSC alone diverged from other clocks at any discontinuity, perhaps because it stopped. */
 bool judge_tsc_parts(const struct report *report);
 
-/* Adds a row on whether the hypervisor announced what the clocks show. Called after the discontinuities. */
-void judge_signals(struct report *report);
-
-void judge_states(struct report *report); /* also sets each clock's own verdict; before the functions below */
 /*
- * After the rates: figures timed by a TSC whose rate is in doubt give no finding unless they are off by more
- * than the doubt.
+ * Adds a row on whether the hypervisor announced the stops and jumps that the clocks show. Call it after
+ * judge_discontinuities().
+ */
+void judge_signals(struct report *report);
+/* Judges whether clocks are stuck, broken or step back, and sets each clock's verdict. Call it before the rest. */
+void judge_states(struct report *report);
+/*
+ * Makes findings of failed device checks. If the TSC's rate is in doubt, a figure that it timed gives a finding only
+ * if it is off by more than that doubt. Call it after the rates.
  */
 void judge_behaviours(struct report *report);
-void judge_slow(struct report *report); /* clocks whose median read is above the limit; after the states */
-/* The TSC's resolution, and whether other clocks confirm its rate. */
+void judge_slow(struct report *report); /* judges the median latency; call it after judge_states() */
+/* Judges the TSC's resolution, and whether any other clock could confirm its rate. */
 void judge_fitness(struct report *report);
-/*
- * After all findings: adds a row for each clock's rate, sentences on undetermined rows, and each clock's count
- * of them.
- */
+/* Adds a row for each clock's rate, and explains and counts undetermined rows. Call it after all findings. */
 void judge_outcomes(struct report *report);
 void judge_rate_outcomes(struct report *report); /* adds the rows for rates, as part of judge_outcomes() */
 /*
- * LOW to HIGH overlaps LIMIT. Returns the factor that the error must shrink by so that it does not, if the true
- * value is 0 or else the middle.
+ * The interval LOW to HIGH overlaps LIMIT. Returns the factor by which the error must shrink so that it does not. The
+ * true value is assumed to be 0 or, if the interval excludes 0, its middle.
  */
 uint64_t judge_times_too_wide(int64_t low, int64_t high, uint64_t limit);
-void judge_costs(struct report *report);   /* cost of a read for a program */
-/* A note on when in a soak time was stolen, if most of it was in one stretch. */
+void judge_costs(struct report *report);   /* computes the cost of a read for a program */
+/* Adds a note on a soak in which most stolen time came in one part of the run: from when to when. */
 void judge_gaps(struct report *report);
-void judge_quality(struct report *report); /* reliability of the latencies under stolen time */
-/* The clocks' rates against each other, from implied, change_halves and change_since of each report_clock. */
+void judge_quality(struct report *report); /* judges how reliable latencies are under stolen time */
+/* Judges the clocks' rates against each other, by implied, change_halves and change_since of each report_clock. */
 void judge_rates(struct report *report);
 
 #endif

@@ -5,17 +5,17 @@
 #include "base/text.h"
 
 #define PPB             INT64_C(1000000000)
-#define UNCHANGED       UINT64_C(1000000000000000) /* a ratio of 1, whose millionth is 1 ppb */
-#define PER_PPB         INT64_C(1000000)           /* 1 ppb in that ratio */
-#define STOOD_MAX_NS    INT64_C(10000000)          /* a longer stop is a discontinuity */
-/* The ends of two clocks are milliseconds apart, in stretches of a second and more. */
+#define UNCHANGED       UINT64_C(1000000000000000) /* a ratio of 1 */
+#define PER_PPB         INT64_C(1000000)           /* a change of the ratio by 1 ppb */
+#define STOP_MAX_NS     INT64_C(10000000)          /* 10 ms: a longer stop of the TSC is found as a discontinuity */
+/* Two clocks' time intervals differ by at most 1/64: they last a second or more, and start milliseconds apart. */
 #define STRETCHES_SHARE 64
 
 const struct rate_interval vote_unchanged = { true, UNCHANGED, UNCHANGED, UNCHANGED };
 
 /*
- * A step of the TSC shows equally in all clocks' changes. But each clock has its own stretch, and these differ
- * a little.
+ * A change of the TSC appears equally in the changes of all clocks, except that each clock was measured over a
+ * slightly different time interval. The ratio is widened by that difference.
  */
 struct rate_interval
 vote_ratio(const struct interval_ppb *change)
@@ -31,9 +31,9 @@ vote_ratio(const struct interval_ppb *change)
 }
 
 /*
- * QEMU's emulated TSC never goes back. If a reading is below the one before, QEMU moves the TSC ahead
- * permanently. Cores that read it at once, as in the contended checks, moved it by milliseconds. Therefore it
- * has no vote after other cores were started.
+ * Returns true if QEMU may have moved its emulated TSC ahead, so that the TSC has no vote. QEMU never lets this TSC go
+ * back: if a reading would be below an earlier one, it moves the TSC ahead for good. When several cores read the TSC at
+ * once, as in the contended checks, this adds up to milliseconds.
  */
 static bool
 is_pushed_ahead(const struct report *report, bool halves)
@@ -41,7 +41,7 @@ is_pushed_ahead(const struct report *report, bool halves)
 	return !halves && report_is_emulated(report) && report->cores_started > 1;
 }
 
-/* Each clock's change is measured against the TSC, whose own change is 0 by definition. */
+/* Sets vote->rates to each clock's change against the TSC, whose own change is 0 by definition. */
 static void
 collect_changes(struct vote *vote, bool halves)
 {
@@ -49,7 +49,7 @@ collect_changes(struct vote *vote, bool halves)
 		const struct report_clock *entry = &vote->report->clocks[i];
 
 		vote->rates[i] = (struct rate_interval){ .known = false };
-		if (!vote_may_vote(vote->report, entry) || vote_may_leap(vote->report, entry))
+		if (!vote_may_vote(vote->report, entry) || vote_may_jump(vote->report, entry))
 			continue;
 		if (!text_equal(entry->clock.id, "tsc"))
 			vote->rates[i] = vote_ratio(halves ? &entry->change_halves : &entry->change_since);
@@ -65,7 +65,7 @@ when_phrase(bool halves)
 }
 
 static void
-name_change(struct vote *vote, size_t clock, bool halves, uint64_t limit)
+add_change_finding(struct vote *vote, size_t clock, bool halves, uint64_t limit)
 {
 	struct interval_ppb by = rate_compare(&vote->rates[vote_reference(&vote->found)], &vote->rates[clock]);
 
@@ -78,39 +78,39 @@ name_change(struct vote *vote, size_t clock, bool halves, uint64_t limit)
 }
 
 /*
- * Returns true if the TSC may have stopped between the ends of an edge clock and of OTHER. Edge clocks' ends
- * are taken before all others. Such a stop shows only in the edge clock's rate, which is then higher in the
- * stretch with the stop.
+ * Returns true if a stop of the TSC may explain CLOCK's change against OTHER. CLOCK must be an edge clock, which is
+ * read only at its ticks, like the RTC. At both ends of a time interval, edge clocks are read before all others. A TSC
+ * that stops between these readings affects the rate of the edge clock only.
  */
 static bool
-may_be_between_ends(const struct vote *vote, size_t clock, size_t other, bool halves)
+may_be_tsc_stop(const struct vote *vote, size_t clock, size_t other, bool halves)
 {
 	const struct report_clock *entry = &vote->report->clocks[clock];
 	struct interval_ppb by = rate_compare(&vote->rates[other], &vote->rates[clock]);
 	uint64_t stretch_ns = halves ? entry->window_ns / 2 : by.value < 0 ? entry->window_ns : entry->since_ns;
-	unsigned __int128 stood = (unsigned __int128)(by.value < 0 ? -by.value : by.value) * stretch_ns;
+	unsigned __int128 stop = (unsigned __int128)(by.value < 0 ? -by.value : by.value) * stretch_ns;
 
-	return entry->clock.edges_only && stood < (unsigned __int128)STOOD_MAX_NS * PPB;
+	return entry->clock.edges_only && stop < (unsigned __int128)STOP_MAX_NS * PPB;
 }
 
 /*
- * In a guest all devices count the host's one clock through separate emulations. If one of them changed against
- * another, the TSC may have stopped between the two readings instead.
+ * Returns true if CLOCK's change may be due to a stop of the TSC. In a guest all devices count one clock of the host.
+ * If one device changed against another, the TSC may have stopped between the readings of the two instead.
  */
 static bool
-may_be_the_tscs(const struct vote *vote, const struct falseticker_sources *sources, size_t clock, bool halves)
+may_be_due_to_tsc(const struct vote *vote, const struct falseticker_sources *sources, size_t clock, bool halves)
 {
-	return may_be_between_ends(vote, clock, vote_reference(&vote->found), halves) ||
+	return may_be_tsc_stop(vote, clock, vote_reference(&vote->found), halves) ||
 	       (vote->report->hypervisor[0] && set_has(sources->siblings, clock) &&
 		(vote_accusers(&vote->found) & sources->siblings));
 }
 
 /*
- * Returns true if the two groups are devices of a guest, which have one source: between their readings the TSC
- * may have stopped.
+ * Returns true if both groups are devices of a guest. These have one source, so they cannot differ. The TSC may have
+ * stopped between their readings instead.
  */
 static bool
-are_siblings(const struct vote *vote, const struct falseticker_sources *sources)
+are_guest_devices(const struct vote *vote, const struct falseticker_sources *sources)
 {
 	uint32_t groups = vote->found.group_a | vote->found.group_b;
 
@@ -118,11 +118,11 @@ are_siblings(const struct vote *vote, const struct falseticker_sources *sources)
 }
 
 /*
- * Names a change of CLOCK against the group OTHERS that may also be a stop of the TSC. OTHER represents the
- * group.
+ * Adds a finding on a change of CLOCK against the group OTHERS, which may also be a stop of the TSC. OTHER represents
+ * the group.
  */
 static void
-name_change_or_tsc(struct vote *vote, size_t clock, size_t other, uint32_t others, bool halves, uint64_t limit)
+add_change_or_stop(struct vote *vote, size_t clock, size_t other, uint32_t others, bool halves, uint64_t limit)
 {
 	struct interval_ppb by = rate_compare(&vote->rates[other], &vote->rates[clock]);
 
@@ -136,34 +136,34 @@ name_change_or_tsc(struct vote *vote, size_t clock, size_t other, uint32_t other
 }
 
 static void
-name_changed_groups(struct vote *vote, bool halves, uint64_t limit)
+add_group_finding(struct vote *vote, bool halves, uint64_t limit)
 {
 	const struct falseticker *found = &vote->found;
 	struct interval_ppb by = rate_compare(&vote->rates[found->b], &vote->rates[found->a]);
 
 	vote->changed |= found->group_a | found->group_b | found->others;
-	if (found->group_a == set_of(found->a) && may_be_between_ends(vote, found->a, found->b, halves)) {
-		name_change_or_tsc(vote, found->a, found->b, found->group_b, halves, limit);
+	if (found->group_a == set_of(found->a) && may_be_tsc_stop(vote, found->a, found->b, halves)) {
+		add_change_or_stop(vote, found->a, found->b, found->group_b, halves, limit);
 		return;
 	}
-	if (found->group_b == set_of(found->b) && may_be_between_ends(vote, found->b, found->a, halves)) {
-		name_change_or_tsc(vote, found->b, found->a, found->group_a, halves, limit);
+	if (found->group_b == set_of(found->b) && may_be_tsc_stop(vote, found->b, found->a, halves)) {
+		add_change_or_stop(vote, found->b, found->a, found->group_a, halves, limit);
 		return;
 	}
 	vote_set_figure(rules_add_finding(vote->report, "rate-changed", NULL, REPORT_NO_CORE,
 					  "The rate of %s against %s changed by %s %s; nothing shows %s changed.%s",
 					  vote_group(vote, found->group_a).bytes, vote_group(vote, found->group_b).bytes,
 					  vote_ppm(&by).bytes, when_phrase(halves),
-					  vote_them(found->group_a, found->group_b), vote_others(vote).bytes),
+					  vote_which(found->group_a, found->group_b), vote_others(vote).bytes),
 			&by, limit);
 }
 
 /*
- * Notes that QEMU moved the TSC ahead of all other clocks. This is no fault of a clock, but matters for
- * comparing rates.
+ * Adds a note if the TSC gained on all other clocks because QEMU moved it ahead. No clock is at fault, but rates after
+ * the rate window are of no use.
  */
 static void
-note_push(struct vote *vote, uint64_t limit_ppb)
+note_tsc_gain(struct vote *vote, uint64_t limit_ppb)
 {
 	struct interval_ppb gained = { .known = false };
 	uint32_t others = 0;
@@ -224,17 +224,18 @@ rate_changes_judge(struct vote *vote, bool halves)
 	struct falseticker_sources sources = hold_vote_on_changes(vote, halves);
 
 	if (!halves && is_pushed_ahead(vote->report, halves))
-		note_push(vote, limit);
+		note_tsc_gain(vote, limit);
 	for (size_t i = 0; i < vote->report->clock_count; i++) {
 		if (!set_has(vote->found.falsetickers, i) || set_has(vote->changed, i))
 			continue;
 		if (vote->by_doubtful_tsc)
 			vote->changed |= set_of(i);
-		else if (may_be_the_tscs(vote, &sources, i, halves))
-			name_change_or_tsc(vote, i, vote_reference(&vote->found), vote_accusers(&vote->found), halves, limit);
+		else if (may_be_due_to_tsc(vote, &sources, i, halves))
+			add_change_or_stop(vote, i, vote_reference(&vote->found), vote_accusers(&vote->found), halves,
+					   limit);
 		else
-			name_change(vote, i, halves, limit);
+			add_change_finding(vote, i, halves, limit);
 	}
-	if (vote_has_new_groups(vote) && !are_siblings(vote, &sources))
-		name_changed_groups(vote, halves, limit);
+	if (vote_has_new_groups(vote) && !are_guest_devices(vote, &sources))
+		add_group_finding(vote, halves, limit);
 }

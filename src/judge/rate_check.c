@@ -1,4 +1,4 @@
-/* Compares each clock's rate with its limit, after all findings. See judge_internal.h. */
+/* Adds a row for each clock's rate: within its limit, beyond it, or not determined. See judge_internal.h. */
 #include "judge/judge_internal.h"
 
 #include "base/number.h"
@@ -9,9 +9,9 @@
 #include "report/witnesses.h"
 
 #define NS_PER_S  UINT64_C(1000000000)
-#define ASK_S_MAX 3600u /* for longer runs profile=soak is recommended */
+#define ASK_S_MAX 3600u /* the longest duration= in seconds that a sentence suggests; else it suggests profile=soak */
 
-/* The finding that names CLOCK's rate as wrong, or NULL. */
+/* Returns the finding that CLOCK's rate is wrong, or NULL. */
 static const struct finding *
 rate_finding(const struct report *report, const char *clock)
 {
@@ -26,7 +26,7 @@ rate_finding(const struct report *report, const char *clock)
 }
 
 static bool
-clocks_part(const struct report *report)
+has_disagreement(const struct report *report)
 {
 	for (size_t i = 0; i < report->finding_count; i++)
 		if (text_equal(report->findings[i].rule, "rate-disagree"))
@@ -35,11 +35,11 @@ clocks_part(const struct report *report)
 }
 
 /*
- * Returns true if the clock's error by this run's scale may exceed the limit. The scale may rest on another
- * clock than the nearest pair.
+ * Returns true if the clock's error in the report may exceed the limit. That error is against the clock that sets the
+ * scale, which may be another clock than the one in the nearest pair.
  */
 static bool
-is_error_open(const struct report *report, const char *clock, uint64_t limit)
+may_exceed_limit(const struct report *report, const char *clock, uint64_t limit)
 {
 	const struct report_clock *entry = report_find_clock(report, clock);
 
@@ -54,16 +54,16 @@ offset_of(const struct interval_ppb *ppb)
 }
 
 static bool
-is_well(const struct report *report, const char *clock)
+is_healthy(const struct report *report, const char *clock)
 {
 	const struct report_clock *entry = report_find_clock(report, clock);
 
 	return entry && entry->clock.state == CLOCK_PRESENT && !rate_finding(report, clock);
 }
 
-/* The other clock of RATE if CLOCK is one of its two, or NULL. */
+/* Returns the other clock of the pair RATE, or NULL if CLOCK is not in it. */
 static const char *
-other_of(const struct report_rate *rate, const char *clock)
+other_clock(const struct report_rate *rate, const char *clock)
 {
 	if (text_equal(rate->a, clock))
 		return rate->b;
@@ -71,8 +71,8 @@ other_of(const struct report_rate *rate, const char *clock)
 }
 
 /*
- * The pair of CLOCK with one of WITNESSES that limits its rate best: whose ratio, including its error, is
- * nearest to the nominal one.
+ * Returns the pair of CLOCK with a clock of the set WITNESSES that bounds its rate best: the pair whose ratio with its
+ * error is nearest to the nominal ratio. Returns NULL if there is none.
  */
 static const struct report_rate *
 nearest_pair(const struct report *report, const char *clock, uint32_t witnesses)
@@ -81,9 +81,9 @@ nearest_pair(const struct report *report, const char *clock, uint32_t witnesses)
 
 	for (size_t i = 0; i < report->rate_count; i++) {
 		const struct report_rate *rate = &report->rates[i];
-		const char *other = other_of(rate, clock);
+		const char *other = other_clock(rate, clock);
 
-		if (!rate->ppb.known || !other || !is_well(report, other) ||
+		if (!rate->ppb.known || !other || !is_healthy(report, other) ||
 		    !set_has(witnesses, (size_t)(report_find_clock(report, other) - report->clocks)))
 			continue;
 		if (!nearest || offset_farthest(offset_of(&rate->ppb)) < offset_farthest(offset_of(&nearest->ppb)))
@@ -92,6 +92,7 @@ nearest_pair(const struct report *report, const char *clock, uint32_t witnesses)
 	return nearest;
 }
 
+/* Returns true if so much time was stolen that a longer run may not help. */
 static bool
 is_busy(const struct report_interference *all)
 {
@@ -100,11 +101,11 @@ is_busy(const struct report_interference *all)
 }
 
 /*
- * Adds what would decide the rate. The error comes from the two end readings, so a longer run reduces it in
- * proportion. If the host takes much of the time, the readings of a longer run may be wider again.
+ * Writes which run would decide the rate. The error comes from the readings at the two ends, so a run that is TIMES as
+ * long reduces it by that factor. On a busy host the readings of a longer run may be less exact again.
  */
 static void
-say_what_would_tell(struct text *text, const struct report *report, uint64_t times)
+put_remedy(struct text *text, const struct report *report, uint64_t times)
 {
 	uint64_t seconds = (report->duration_ns + NS_PER_S - 1) / NS_PER_S;
 
@@ -131,9 +132,9 @@ put_ppm(struct text *text, int64_t ppb)
 	text_put_decimal(text, ppb < 0 ? 0 - (uint64_t)ppb : (uint64_t)ppb, 3, 1);
 }
 
-/* How much faster CLOCK, one of RATE's two, runs than the other. */
+/* Returns how much faster CLOCK runs than the other clock of the pair RATE. */
 static struct interval_ppb
-ppb_of(const struct report_rate *rate, const char *clock)
+pair_ppb(const struct report_rate *rate, const char *clock)
 {
 	const struct interval_ppb *ppb = &rate->ppb;
 
@@ -143,21 +144,21 @@ ppb_of(const struct report_rate *rate, const char *clock)
 static void
 put_rate(struct text *text, const struct report_rate *rate, const char *clock)
 {
-	struct interval_ppb ppb = ppb_of(rate, clock);
+	struct interval_ppb ppb = pair_ppb(rate, clock);
 
 	text_printf(text, "%s: ", clock);
 	put_ppm(text, ppb.low);
 	text_put(text, " to ");
 	put_ppm(text, ppb.high);
-	text_printf(text, " ppm against %s", other_of(rate, clock));
+	text_printf(text, " ppm against %s", other_clock(rate, clock));
 }
 
 /*
- * A clock that agrees with clocks of its own source is shown to have that source, but not to be right. That is
- * left undetermined once, with the clocks of another source, and not again for each clock of this source.
+ * Fills the row of a clock that agrees only with clocks of its own source. That proves the common source, but not the
+ * rate. The row refers to the row of a clock with another source, so that the doubt is counted once.
  */
 static void
-say_same_source(struct behaviour *row, const struct report_rate *same, const struct report_rate *rate)
+fill_same_source_row(struct behaviour *row, const struct report_rate *same, const struct report_rate *rate)
 {
 	struct text text;
 
@@ -165,20 +166,21 @@ say_same_source(struct behaviour *row, const struct report_rate *same, const str
 	put_rate(&text, same, row->clock);
 	row->unchecked = rate ? UNCHECKED_OTHER : UNCHECKED_NO_REFERENCE;
 	if (rate)
-		text_printf(&text, ", which has the same source; see %s, which has another.", other_of(rate, row->clock));
+		text_printf(&text, ", which has the same source; see %s, which has another.",
+			    other_clock(rate, row->clock));
 	else
 		text_put(&text, ", which has the same source; no clock has another.");
 }
 
 /*
- * Returns true if only SAME, a clock of the same source, limits the rate, and RATE, of another source, does not
- * decide it.
+ * Returns true if the pair SAME, with a clock of the same source, confirms the rate, and the pair RATE, with a clock of
+ * another source, neither confirms it nor contradicts it.
  */
 static bool
-is_same_source_all(const struct report *report, const struct report_rate *same, const struct report_rate *rate,
-		   uint64_t limit_ppb)
+is_only_same_source(const struct report *report, const struct report_rate *same, const struct report_rate *rate,
+		    uint64_t limit_ppb)
 {
-	if (!same || clocks_part(report) || judge_tsc_moved(report))
+	if (!same || has_disagreement(report) || judge_tsc_moved(report))
 		return false;
 	/* In a guest all devices have the host's one clock, however long the run is. */
 	if (!rate && report->hypervisor[0])
@@ -189,8 +191,9 @@ is_same_source_all(const struct report *report, const struct report_rate *same, 
 			 offset_nearest(offset_of(&rate->ppb)) <= limit_ppb);
 }
 
+/* Returns the set of clocks whose source is not the source of CLOCK. */
 static uint32_t
-of_other_sources(const struct report *report, const char *clock)
+clocks_of_other_source(const struct report *report, const char *clock)
 {
 	struct rate_interval rates[REPORT_CLOCKS_MAX] = { { .known = false } };
 
@@ -199,18 +202,18 @@ of_other_sources(const struct report *report, const char *clock)
 	return witnesses_of(report, rates).separate[report_find_clock(report, clock) - report->clocks];
 }
 
-/* Fills the row of a rate without a finding. */
+/* Fills the row of a clock whose rate has no finding. */
 static void
-say_rate(const struct report *report, struct behaviour *row)
+fill_rate_row(const struct report *report, struct behaviour *row)
 {
-	uint32_t others = of_other_sources(report, row->clock);
+	uint32_t others = clocks_of_other_source(report, row->clock);
 	const struct report_rate *rate = nearest_pair(report, row->clock, others);
 	const struct report_rate *same = nearest_pair(report, row->clock, ~others);
 	uint64_t limit = rules_limit_of(report, row->rule);
 	struct interval_ppb ppb;
 	struct interval_ppm ppm;
 	struct text text;
-	bool parted;
+	bool contradicted;
 
 	if (report_find_clock(report, row->clock)->stands_in_ticks) {
 		row->checked = row->open = true;
@@ -229,34 +232,35 @@ say_rate(const struct report *report, struct behaviour *row)
 		behaviour_say(row, "%s: no other clock measured its rate.", row->clock);
 		return;
 	}
-	if (is_same_source_all(report, same, rate, limit * PPB_PER_PPM)) {
-		say_same_source(row, same, rate);
+	if (is_only_same_source(report, same, rate, limit * PPB_PER_PPM)) {
+		fill_same_source_row(row, same, rate);
 		return;
 	}
 	rate = rate ? rate : same;
-	ppb = ppb_of(rate, row->clock);
+	ppb = pair_ppb(rate, row->clock);
 	ppm = interval_in_ppm(&ppb);
 	row->checked = row->has_figure = true;
 	row->measured = ppm.value;
 	row->low = ppm.low;
 	row->high = ppm.high;
-	parted = clocks_part(report) || (is_error_open(report, row->clock, limit) &&
+	contradicted = has_disagreement(report) || (may_exceed_limit(report, row->clock, limit) &&
 					 behaviour_outcome(row, limit) == OUTCOME_PASSED);
-	row->open = parted || judge_tsc_moved(report) || behaviour_outcome(row, limit) != OUTCOME_PASSED;
+	row->open = contradicted || judge_tsc_moved(report) || behaviour_outcome(row, limit) != OUTCOME_PASSED;
 	text_init(&text, row->text, sizeof(row->text));
 	put_rate(&text, rate, row->clock);
 	if (!row->open)
 		text_put_char(&text, '.');
 	else if (judge_tsc_moved(report))
 		text_put(&text, ", timed by a TSC that stepped or jumped.");
-	else if (parted || offset_nearest(offset_of(&ppb)) > limit * PPB_PER_PPM)
+	else if (contradicted || offset_nearest(offset_of(&ppb)) > limit * PPB_PER_PPM)
 		text_put(&text, ", and nothing shows which clocks are right.");
 	else
-		say_what_would_tell(&text, report, judge_times_too_wide(row->low, row->high, limit));
+		put_remedy(&text, report, judge_times_too_wide(row->low, row->high, limit));
 }
 
+/* Returns an empty row for CLOCK's rate, in the place of a row that a device check added; NULL without space. */
 static struct behaviour *
-row_of(struct report *report, const char *clock)
+reset_rate_row(struct report *report, const char *clock)
 {
 	for (size_t i = 0; i < report->behaviours.count; i++) {
 		struct behaviour *row = &report->behaviours.rows[i];
@@ -278,7 +282,7 @@ judge_rate_of(struct report *report, const struct report_clock *entry)
 	struct behaviour *row;
 
 	if (entry->clock.state != CLOCK_PRESENT || !report_clock_is_main(entry) || (!entry->clock.claimed.den && !is_tsc) ||
-	    !(row = row_of(report, entry->clock.id)))
+	    !(row = reset_rate_row(report, entry->clock.id)))
 		return;
 	if (!entry->clock.claimed.den) {
 		row->unchecked = UNCHECKED_NO_REFERENCE;
@@ -286,7 +290,7 @@ judge_rate_of(struct report *report, const struct report_clock *entry)
 		return;
 	}
 	if (!finding) {
-		say_rate(report, row);
+		fill_rate_row(report, row);
 		return;
 	}
 	row->rule = finding->rule;

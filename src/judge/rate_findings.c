@@ -1,6 +1,6 @@
 /*
- * Judges which clock's rate is wrong: rate-wrong, rate-off and rate-disagree. Changes of a rate are in
- * rate_changes.c. Falsetickers are found by falseticker.h.
+ * Judges the rules rate-wrong, rate-off and rate-disagree: which clock's rate differs from the others'. See
+ * rate_vote.h.
  */
 #include "judge/rate_vote.h"
 
@@ -25,18 +25,18 @@ contradicts_itself(const struct report_clock *entry)
 }
 
 /*
- * For a clock that may jump: the hull of its rates in and after the window, if these overlap. The two stretches
- * are disjoint, so one jump cannot confirm itself.
+ * Returns the rate that ENTRY's clock votes with. For a clock that may jump this is the range that includes its rates
+ * in the window and after it, if these overlap. A single jump affects only one of these rates.
  */
 static struct rate_interval
-rate_of(const struct report *report, const struct report_clock *entry)
+voting_rate(const struct report *report, const struct report_clock *entry)
 {
 	const struct rate_interval *since = &entry->implied_since;
 	struct rate_interval rate = entry->implied_window;
 
 	if (!vote_may_vote(report, entry))
 		return (struct rate_interval){ .known = false };
-	if (!vote_may_leap(report, entry))
+	if (!vote_may_jump(report, entry))
 		return entry->implied;
 	rate.known &= since->known && !contradicts_itself(entry);
 	rate.low = since->low < rate.low ? since->low : rate.low;
@@ -48,11 +48,11 @@ static void
 collect_rates(struct vote *vote)
 {
 	for (size_t i = 0; i < vote->report->clock_count; i++)
-		vote->rates[i] = rate_of(vote->report, &vote->report->clocks[i]);
+		vote->rates[i] = voting_rate(vote->report, &vote->report->clocks[i]);
 }
 
 static void
-name_rate(struct vote *vote, size_t clock)
+add_rate_finding(struct vote *vote, size_t clock)
 {
 	struct interval_ppb by = rate_compare(&vote->rates[clock], &vote->rates[vote_reference(&vote->found)]);
 	const char *rule = "rate-wrong";
@@ -78,23 +78,24 @@ judge_each_rate(struct vote *vote)
 	vote_hold(vote, vote->rates, judge_rate_limit_ppb(vote->report));
 	for (size_t i = 0; i < vote->report->clock_count; i++)
 		if (set_has(vote->found.falsetickers, i) && !vote->by_doubtful_tsc)
-			name_rate(vote, i);
+			add_rate_finding(vote, i);
 }
 
 /*
- * Returns true if a clock that may jump differs from clock TRUTH by more than LIMIT in both stretches:
- * rate-disagree reports that.
+ * Returns true if a clock that may jump differs from clock TRUTH by more than LIMIT in the window and after it. Then
+ * rate-disagree reports it.
  */
 static bool
-is_off_in_two_stretches(const struct vote *vote, size_t clock, size_t truth, uint64_t limit)
+is_off_in_and_after_window(const struct vote *vote, size_t clock, size_t truth, uint64_t limit)
 {
 	struct interval_ppb by = rate_compare(&vote->rates[clock], &vote->rates[truth]);
 
 	return rate_beyond(&by, limit) && !vote->by_doubtful_tsc;
 }
 
+/* Adds a note on each clock that may jump and ran at another rate in the window, if no finding reports it. */
 static void
-note_leaps(struct vote *vote)
+note_jumps(struct vote *vote)
 {
 	uint64_t limit = vote_limit_ppb(vote->report, "rate-off");
 	size_t truth = vote->found.reference;
@@ -103,8 +104,9 @@ note_leaps(struct vote *vote)
 		const struct report_clock *entry = &vote->report->clocks[i];
 		struct interval_ppb by = rate_compare(&entry->implied_window, &vote->rates[truth]);
 
-		if (vote_may_leap(vote->report, entry) && vote_may_vote(vote->report, entry) && rate_beyond(&by, limit) &&
-		    !set_has(vote->found.falsetickers, i) && !is_off_in_two_stretches(vote, i, truth, limit))
+		if (vote_may_jump(vote->report, entry) && vote_may_vote(vote->report, entry) &&
+		    rate_beyond(&by, limit) && !set_has(vote->found.falsetickers, i) &&
+		    !is_off_in_and_after_window(vote, i, truth, limit))
 			report_note(vote->report, "%s ran %s off %s in the rate window, %s.", vote_clock_id(vote, i),
 				    vote_ppm(&by).bytes, vote_clock_id(vote, truth), contradicts_itself(entry) ?
 				    "and at another rate after it, as when the whole machine was stopped: no fault of the clock" :
@@ -112,9 +114,9 @@ note_leaps(struct vote *vote)
 	}
 }
 
-/* Widens BY, which compares one of FAST with one of SLOW, so that it holds for all such pairs. */
+/* Widens BY, the rate of a clock of FAST against a clock of SLOW, so that it includes all such pairs. */
 static struct interval_ppb
-of_each(const struct vote *vote, struct interval_ppb by, uint32_t fast, uint32_t slow)
+include_all_pairs(const struct vote *vote, struct interval_ppb by, uint32_t fast, uint32_t slow)
 {
 	size_t count = vote->report->clock_count;
 
@@ -131,8 +133,8 @@ of_each(const struct vote *vote, struct interval_ppb by, uint32_t fast, uint32_t
 }
 
 /*
- * Advises on sources that were not given or tried yet. In a guest every device has the host's source, so no
- * device and no longer run helps.
+ * Advises on rates and clocks that this run did not have. In a guest all devices have one source of the host, so no
+ * further device and no longer run helps.
  */
 static void
 advise_on_disagreement(struct report *report, struct finding *finding)
@@ -169,12 +171,12 @@ judge_disagreement(struct vote *vote)
 
 	if (swap)
 		by = rate_compare(&vote->rates[found->b], &vote->rates[found->a]);
-	by = of_each(vote, by, fast, slow);
+	by = include_all_pairs(vote, by, fast, slow);
 
 	struct finding *finding = rules_add_finding(vote->report, "rate-disagree", NULL, REPORT_NO_CORE,
 		"By their nominal rates %s run%s %s faster than %s; nothing shows %s is wrong.%s",
 		vote_group(vote, fast).bytes, fast & (fast - 1) ? "" : "s", vote_ppm(&by).bytes,
-		vote_group(vote, slow).bytes, vote_them(fast, slow), vote_others(vote).bytes);
+		vote_group(vote, slow).bytes, vote_which(fast, slow), vote_others(vote).bytes);
 
 	vote_set_figure(finding, &by, limit);
 	advise_on_disagreement(vote->report, finding);
@@ -190,6 +192,6 @@ judge_rates(struct report *report)
 	rate_changes_judge(&vote, false);
 	rate_trend_judge(&vote);
 	judge_each_rate(&vote);
-	note_leaps(&vote);
+	note_jumps(&vote);
 	judge_disagreement(&vote);
 }

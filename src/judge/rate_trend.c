@@ -1,7 +1,6 @@
 /*
- * Judges which clock's rate walked over a soak: rate-trend. Each row's rate is an interval that contains the
- * true rate, however many rows there are. So the two rows that are furthest apart prove a walk. See
- * rate_vote.h.
+ * Judges the rule rate-trend: which clock's rate changed slowly over a soak. Each row's rate is an interval that
+ * contains the true rate. So the two rows whose intervals are furthest apart prove the change. See rate_vote.h.
  */
 #include "judge/rate_vote.h"
 
@@ -14,8 +13,8 @@ struct stretch {
 };
 
 /*
- * The two rows between which the rate of clock I changed most, by a proven amount. Not found if that is within
- * LIMIT_PPB.
+ * Returns the two rows between which the rate of clock I is proven to have changed most. Their FOUND is false if that
+ * change is within LIMIT_PPB.
  */
 static struct stretch
 find_walk(const struct series *series, size_t i, uint64_t limit_ppb)
@@ -38,7 +37,8 @@ find_walk(const struct series *series, size_t i, uint64_t limit_ppb)
 }
 
 /*
- * Each clock's change from one row to the other, against the TSC. An RTC's crystal follows its temperature by ppm.
+ * Sets vote->rates to each clock's change against the TSC from one row to the other. The RTC is included, although its
+ * crystal follows the temperature by several ppm.
  */
 static void
 collect_walks(struct vote *vote, const struct stretch *stretch)
@@ -54,7 +54,7 @@ collect_walks(struct vote *vote, const struct stretch *stretch)
 	}
 }
 
-/* "from 12.1 s to 72.3 s up to 3601.0 s to 3661.2 s": the two rows. */
+/* Returns the times of two rows: "from its rate between 12.1 s and 72.3 s to its rate between 91.0 s and 151.2 s". */
 static struct phrase
 rows_phrase(const struct report *report, const struct stretch *stretch)
 {
@@ -80,7 +80,7 @@ set_figure(struct finding *finding, const struct interval_ppb *by, uint64_t limi
 }
 
 static void
-name_walk(struct vote *vote, size_t clock, const struct stretch *stretch, uint64_t limit_ppb)
+add_trend_finding(struct vote *vote, size_t clock, const struct stretch *stretch, uint64_t limit_ppb)
 {
 	struct interval_ppb by = rate_compare(&vote->rates[vote_reference(&vote->found)], &vote->rates[clock]);
 
@@ -92,7 +92,7 @@ name_walk(struct vote *vote, size_t clock, const struct stretch *stretch, uint64
 }
 
 static void
-name_groups(struct vote *vote, const struct stretch *stretch, uint64_t limit_ppb)
+add_group_finding(struct vote *vote, const struct stretch *stretch, uint64_t limit_ppb)
 {
 	const struct falseticker *found = &vote->found;
 	struct interval_ppb by = rate_compare(&vote->rates[found->b], &vote->rates[found->a]);
@@ -102,11 +102,11 @@ name_groups(struct vote *vote, const struct stretch *stretch, uint64_t limit_ppb
 				     "The rate of %s against %s walked by %s, %s; nothing shows %s did.",
 				     vote_group(vote, found->group_a).bytes, vote_group(vote, found->group_b).bytes,
 				     vote_ppm(&by).bytes, rows_phrase(vote->report, stretch).bytes,
-				     vote_them(found->group_a, found->group_b)), &by, limit_ppb);
+				     vote_which(found->group_a, found->group_b)), &by, limit_ppb);
 }
 
 /*
- * Not in a guest: its devices count the host's clock, which NTP slews, and its TSC may stop between two
+ * A guest is not judged: its devices count the host's clock, which NTP slews, and its TSC may stop between two
  * readings.
  */
 void
@@ -124,8 +124,8 @@ rate_trend_judge(struct vote *vote)
 		vote_hold_on_changes(vote, limit_ppb);
 		for (size_t clock = 0; clock < report->clock_count; clock++)
 			if (set_has(vote->found.falsetickers, clock) && !set_has(vote->changed, clock))
-				name_walk(vote, clock, &stretch, limit_ppb);
+				add_trend_finding(vote, clock, &stretch, limit_ppb);
 		if (vote_has_new_groups(vote))
-			name_groups(vote, &stretch, limit_ppb);
+			add_group_finding(vote, &stretch, limit_ppb);
 	}
 }

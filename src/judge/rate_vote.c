@@ -77,7 +77,7 @@ vote_others(const struct vote *vote)
 }
 
 const char *
-vote_them(uint32_t a, uint32_t b)
+vote_which(uint32_t a, uint32_t b)
 {
 	return (a & (a - 1)) || (b & (b - 1)) ? "which of the two groups" : "which of them";
 }
@@ -119,7 +119,7 @@ vote_may_vote(const struct report *report, const struct report_clock *entry)
 }
 
 bool
-vote_may_leap(const struct report *report, const struct report_clock *entry)
+vote_may_jump(const struct report *report, const struct report_clock *entry)
 {
 	return report->hypervisor[0] && entry->clock.edges_only;
 }

@@ -27,7 +27,7 @@ steps_back(const struct report *report, const struct report_clock *entry)
 	return text_equal(entry->clock.id, "tsc") ? judge_steps_on(report, 0).backward : entry->monotonic.backward;
 }
 
-/* Returns how many steps back of ENTRY are no fault, because the limit or the finding of a jump covers them. */
+/* Returns how many steps back of ENTRY are no fault, because the limit allows them or discontinuities explain them. */
 static uint64_t
 steps_allowed(const struct report *report, const struct report_clock *entry)
 {
@@ -39,8 +39,8 @@ steps_allowed(const struct report *report, const struct report_clock *entry)
 }
 
 /*
- * Each discontinuity may also show as a step or a jump in a clock's readings. Its cause is judged separately,
- * and first for jumps.
+ * Returns the rule that ENTRY's clock breaks, before a faulty TSC is considered as the cause; or NULL. A discontinuity
+ * may also appear as a step or a jump in the clock's readings. That is no further fault.
  */
 static const struct rule *
 broken_by(const struct report *report, const struct report_clock *entry)
@@ -59,8 +59,9 @@ broken_by(const struct report *report, const struct report_clock *entry)
 	return NULL;
 }
 
+/* Returns true if RULE is about a step back or a jump. */
 static bool
-is_moved(const struct rule *rule)
+is_step_or_jump(const struct rule *rule)
 {
 	return rule == rules_find("clock-backward") || rule == rules_find("clock-jumped");
 }
@@ -71,7 +72,7 @@ judge_tsc_steps(const struct report *report)
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
 
-		if (text_equal(entry->clock.main, "tsc") && is_moved(broken_by(report, entry)))
+		if (text_equal(entry->clock.main, "tsc") && is_step_or_jump(broken_by(report, entry)))
 			return true;
 	}
 	return false;
@@ -86,8 +87,8 @@ judge_tsc_moved(const struct report *report)
 }
 
 /*
- * The TSC decides how far a clock may move, and whether a counter that wraps has wrapped between two readings.
- * So a TSC that moved explains these faults. A step back of a 64-bit counter needs no TSC.
+ * The time by the TSC limits how far a clock may advance, and shows whether a narrow counter wrapped between two
+ * readings. So a TSC that moved explains these faults of other clocks. A step back of a 64-bit counter needs no TSC.
  */
 const struct rule *
 judge_broken_by(const struct report *report, const struct report_clock *entry)
@@ -95,14 +96,14 @@ judge_broken_by(const struct report *report, const struct report_clock *entry)
 	const struct rule *rule = broken_by(report, entry);
 	bool by_tsc = rule == rules_find("clock-jumped") || entry->clock.wrap_ticks != UINT64_MAX;
 
-	if (rule && is_moved(rule) && by_tsc && !text_equal(entry->clock.main, "tsc") && judge_tsc_moved(report))
+	if (rule && is_step_or_jump(rule) && by_tsc && !text_equal(entry->clock.main, "tsc") && judge_tsc_moved(report))
 		return NULL;
 	return rule;
 }
 
-/* A further read method of a device gets no finding that its main clock already has. */
+/* Returns true if the main clock of ENTRY's device breaks RULE, too. One finding on the main clock is enough then. */
 static bool
-main_breaks(const struct report *report, const struct report_clock *entry, const struct rule *rule)
+main_clock_breaks(const struct report *report, const struct report_clock *entry, const struct rule *rule)
 {
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *other = &report->clocks[i];
@@ -134,7 +135,7 @@ advise_on_stuck(struct finding *finding, const struct clock *clock)
 }
 
 static void
-name_state(struct report *report, const struct report_clock *entry, const struct rule *rule)
+add_state_finding(struct report *report, const struct report_clock *entry, const struct rule *rule)
 {
 	const struct clock *clock = &entry->clock;
 	struct finding *finding;
@@ -155,7 +156,7 @@ name_state(struct report *report, const struct report_clock *entry, const struct
 }
 
 static void
-name_steps_back(struct report *report, const struct report_clock *entry, const struct rule *rule)
+add_step_back_finding(struct report *report, const struct report_clock *entry, const struct rule *rule)
 {
 	const char *id = entry->clock.id;
 	uint64_t steps = entry->monotonic.backward;
@@ -168,8 +169,8 @@ name_steps_back(struct report *report, const struct report_clock *entry, const s
 }
 
 /*
- * The verdict before any rule. A stuck or broken clock fails whichever rule it breaks. A clock that was never
- * read has not passed: its verdict is incomplete.
+ * Returns the verdict before any finding. A stuck or broken clock fails, whichever rule it breaks. A clock that was
+ * never read is incomplete.
  */
 static enum verdict
 verdict_by_itself(const struct report_clock *entry)
@@ -184,14 +185,14 @@ verdict_by_itself(const struct report_clock *entry)
 }
 
 /*
- * ANY_CORE: the TSC of some core steps back. On another core than the boot core, this breaks nothing that it
- * timed.
+ * Sets the verdict of ENTRY's clock and adds its finding. ANY_CORE is true if the TSC of any core steps back. A step
+ * on another core than the boot core does not affect other clocks, because the boot core's TSC times them.
  */
 static void
 judge_clock(struct report *report, struct report_clock *entry, bool any_core)
 {
 	const struct rule *rule = judge_broken_by(report, entry);
-	bool by_core = any_core && text_equal(entry->clock.id, "tsc") && (!rule || is_moved(rule));
+	bool by_core = any_core && text_equal(entry->clock.id, "tsc") && (!rule || is_step_or_jump(rule));
 
 	if (by_core)
 		rule = rules_find("clock-backward");
@@ -200,14 +201,14 @@ judge_clock(struct report *report, struct report_clock *entry, bool any_core)
 	if (!rule)
 		return;
 	entry->verdict = rule->severity;
-	if (main_breaks(report, entry, rule))
+	if (main_clock_breaks(report, entry, rule))
 		return;
 	if (by_core)
 		judge_name_core_steps(report);
 	else if (entry->clock.state != CLOCK_PRESENT)
-		name_state(report, entry, rule);
+		add_state_finding(report, entry, rule);
 	else if (rule != rules_find("clock-jumped")) /* a jump has its finding already: see discontinuities.c */
-		name_steps_back(report, entry, rule);
+		add_step_back_finding(report, entry, rule);
 }
 
 void

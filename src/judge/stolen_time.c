@@ -8,18 +8,18 @@
 #include "base/scale.h"
 #include "base/text.h"
 
-#define TENTHS_FROM       UINT64_C(1000)   /* above 1 % one decimal is printed, below three */
-#define P999              99900
-#define GAPS_MIN   32 /* fewest gaps in the stretch */
-#define RATE_TIMES 10 /* gaps come this many times as often as in the rest */
-#define EDGE_SHARE 4  /* a neighbouring row with 1/4 of the worst row's rate belongs to the stretch */
+#define TENTHS_FROM       UINT64_C(1000)   /* 1 %: from here one decimal is printed, below it three */
+#define P999              99900            /* 99.9 % in units of 1/1000 % */
+#define GAPS_MIN   32 /* a note on a part of the run needs at least so many gaps in it */
+#define RATE_TIMES 10 /* and gaps at least so many times as often as in the rest of the run */
+#define EDGE_SHARE 4  /* a row next to that part belongs_to_worst to it if it has 1/4 of the worst row's rate */
 
 /*
- * Returns true if p99.9 of the boot core's reads was hit by stolen time. An RTC's reads wait for its update,
- * which is no stolen time. If no time is stolen, a long read is the clock's own.
+ * Returns true if stolen time lengthened the boot core's p99.9. An RTC is not considered, because its reads wait for
+ * its update. Without any stolen time a long read is the clock's own.
  */
 static bool
-is_hit(const struct report *report, const struct report_clock *entry)
+is_p999_stolen(const struct report *report, const struct report_clock *entry)
 {
 	const struct report_interference *all = &report->interference;
 
@@ -43,19 +43,19 @@ put_stolen(struct text *text, const struct report *report)
 			    number_percent(all->total_ns, all->observed_ns, digits).text);
 }
 
-/* Lists the clocks whose p99.9 was hit. Returns their number. */
+/* Lists the clocks whose p99.9 was lengthened by stolen time. Returns their number. */
 static size_t
-put_hit(struct text *text, const struct report *report)
+put_stolen_clocks(struct text *text, const struct report *report)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < report->clock_count; i++)
-		if (is_hit(report, &report->clocks[i]))
+		if (is_p999_stolen(report, &report->clocks[i]))
 			text_printf(text, "%s%s", count++ ? ", " : "", report->clocks[i].clock.id);
 	return count;
 }
 
-/* Short enough for one line of 80 columns in most cases. */
+/* Writes a clause on the tails. With put_stolen() it fits a line of 80 columns in most cases. */
 static void
 put_tails(struct text *text, const struct report_quality *quality, const char *hit, size_t hits)
 {
@@ -80,7 +80,7 @@ judge_quality(struct report *report)
 	size_t hits;
 
 	text_init(&hit, bytes, sizeof(bytes));
-	hits = put_hit(&hit, report);
+	hits = put_stolen_clocks(&hit, report);
 	quality->stolen_known = all->measured;
 	quality->stolen_millipercent = stolen;
 	quality->tails_known = all->measured || hits;
@@ -94,15 +94,15 @@ struct gap_rate {
 	uint64_t gaps, observed_ns;
 };
 
-/* Returns true if gaps come at least TIMES as often in A as in B. Both were observed. */
+/* Returns true if gaps come at least TIMES as often in A as in B. */
 static bool
-is_as_often(struct gap_rate a, uint64_t times, struct gap_rate b)
+comes_as_often(struct gap_rate a, uint64_t times, struct gap_rate b)
 {
 	return (unsigned __int128)a.gaps * b.observed_ns >= (unsigned __int128)times * b.gaps * a.observed_ns;
 }
 
 static struct gap_rate
-sum_of(const struct series *series, size_t from, size_t to)
+sum_gaps(const struct series *series, size_t from, size_t to)
 {
 	struct gap_rate sum = { 0, 0 };
 
@@ -120,18 +120,18 @@ worst_row(const struct series *series)
 
 	for (size_t i = 1; i < series->count; i++)
 		if (series->rows[i].observed_ns && (!series->rows[worst].observed_ns ||
-		    !is_as_often(sum_of(series, worst, worst + 1), 1, sum_of(series, i, i + 1))))
+		    !comes_as_often(sum_gaps(series, worst, worst + 1), 1, sum_gaps(series, i, i + 1))))
 			worst = i;
 	return worst;
 }
 
-/* Returns true if row I has a large part of WORST's rate. */
+/* Returns true if row I has at least 1/EDGE_SHARE of the rate WORST. */
 static bool
-belongs(const struct series *series, size_t i, struct gap_rate worst)
+belongs_to_worst(const struct series *series, size_t i, struct gap_rate worst)
 {
-	struct gap_rate row = sum_of(series, i, i + 1);
+	struct gap_rate row = sum_gaps(series, i, i + 1);
 
-	return row.gaps && is_as_often((struct gap_rate){ row.gaps * EDGE_SHARE, row.observed_ns }, 1, worst);
+	return row.gaps && comes_as_often((struct gap_rate){ row.gaps * EDGE_SHARE, row.observed_ns }, 1, worst);
 }
 
 void
@@ -145,15 +145,15 @@ judge_gaps(struct report *report)
 
 	if (series->count < 2)
 		return;
-	worst = sum_of(series, from, to);
-	while (from > 0 && belongs(series, from - 1, worst))
+	worst = sum_gaps(series, from, to);
+	while (from > 0 && belongs_to_worst(series, from - 1, worst))
 		from--;
-	while (to < series->count && belongs(series, to, worst))
+	while (to < series->count && belongs_to_worst(series, to, worst))
 		to++;
-	in = sum_of(series, from, to);
-	all = sum_of(series, 0, series->count);
+	in = sum_gaps(series, from, to);
+	all = sum_gaps(series, 0, series->count);
 	if (in.gaps < GAPS_MIN || in.observed_ns == all.observed_ns ||
-	    !is_as_often(in, RATE_TIMES, (struct gap_rate){ all.gaps - in.gaps, all.observed_ns - in.observed_ns }))
+	    !comes_as_often(in, RATE_TIMES, (struct gap_rate){ all.gaps - in.gaps, all.observed_ns - in.observed_ns }))
 		return;
 	text_init(&when, bytes, sizeof(bytes));
 	report_put_moment(&when, report, series->rows[from].from_tsc);

@@ -1,5 +1,5 @@
 /*
- * Finds and explains the rows that are not determined or not checked, after all findings. See judge_internal.h.
+ * Explains and counts the rows that are not determined or not checked. See judge_internal.h.
  */
 #include "judge/judge_internal.h"
 
@@ -19,9 +19,9 @@ judge_times_too_wide(int64_t low, int64_t high, uint64_t limit)
 	return distance ? width / distance + 1 : width + 1;
 }
 
-/* Adds to ROW how much more exact a figure must be to be decided. */
+/* Adds to the text of ROW what would decide it: a longer run, or an idle machine. */
 static void
-say_too_wide(const struct report *report, struct behaviour *row)
+explain_too_wide(const struct report *report, struct behaviour *row)
 {
 	const struct rule *rule = rules_find(row->rule);
 	uint64_t limit = rules_limit(rule, &report->options);
@@ -35,11 +35,11 @@ say_too_wide(const struct report *report, struct behaviour *row)
 }
 
 /*
- * Adds a row that is not determined if a clock jumped against the TSC, but no other clock shows which of the
- * two jumped or stopped.
+ * Adds an undetermined row if ENTRY's clock jumped against the TSC, but no other clock shows which of the two jumped
+ * or stopped.
  */
 static void
-judge_leaps_of(struct report *report, const struct report_clock *entry)
+add_unexplained_jumps(struct report *report, const struct report_clock *entry)
 {
 	const char *clock = entry->clock.main;
 	struct behaviour *row;
@@ -54,7 +54,7 @@ judge_leaps_of(struct report *report, const struct report_clock *entry)
 		      entry->monotonic.reads);
 }
 
-/* Number of undetermined rows of ENTRY's clock, or of the counter that it reads. */
+/* Returns the number of undetermined rows that are about ENTRY's clock, or about the counter that it reads. */
 static size_t
 count_open(const struct report *report, const struct report_clock *entry)
 {
@@ -100,7 +100,7 @@ count_too_wide(const struct report *report)
 	return count;
 }
 
-/* Puts COUNT and the reason of these rows, after a bracket if it is the FIRST reason. */
+/* Writes COUNT and the reason of so many rows. The FIRST reason opens a bracket. */
 static void
 put_reason(struct text *text, bool *first, size_t count, const char *of_one, const char *of_several)
 {
@@ -110,16 +110,16 @@ put_reason(struct text *text, bool *first, size_t count, const char *of_one, con
 	*first = false;
 }
 
-/* Ends the list of reasons. NONE: no row has a reason of the list, and each row has its own sentence. */
+/* Ends the list of reasons. If NONE, no reason was written, and a reference to the rows' own sentences replaces it. */
 static void
 end_reasons(struct text *text, bool none)
 {
 	text_put(text, none ? " (see their rows)" : ")");
 }
 
-/* A verdict stands next to these counts, so they have their reasons with them. */
+/* Writes how many rows were not determined or not checked, and why. Reports print this next to the verdict. */
 static void
-say_unjudged(struct report *report)
+put_unjudged(struct report *report)
 {
 	size_t open = rules_count(report, NULL, OUTCOME_NOT_DETERMINED);
 	size_t unchecked = rules_count(report, NULL, OUTCOME_NOT_CHECKED);
@@ -151,14 +151,14 @@ judge_outcomes(struct report *report)
 		struct behaviour *row = &report->behaviours.rows[i];
 
 		if (!row->open && rules_outcome(row, &report->options) == OUTCOME_NOT_DETERMINED) {
-			say_too_wide(report, row);
+			explain_too_wide(report, row);
 			row->open = true;
 		}
 	}
 	judge_rate_outcomes(report);
 	for (size_t i = 0; i < report->clock_count; i++)
-		judge_leaps_of(report, &report->clocks[i]);
+		add_unexplained_jumps(report, &report->clocks[i]);
 	for (size_t i = 0; i < report->clock_count; i++)
 		report->clocks[i].open = count_open(report, &report->clocks[i]);
-	say_unjudged(report);
+	put_unjudged(report);
 }

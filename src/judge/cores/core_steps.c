@@ -3,11 +3,11 @@
 #include "judge/cores/judge_cores.h"
 #include "rules/rules.h"
 
-#define WHERE_SIZE 128 /* " on cores 4294967295, ... and 4294967295": 8 of them */
+#define WHERE_SIZE 128 /* bytes for " on cores " and REPORT_FINDING_CORES APIC ids of 10 digits */
 
 /*
- * The boot core's TSC is also measured as a clock, and the readings between the brackets may show steps that the
- * brackets do not. Returns the larger of the two figures, because one step may be in both.
+ * The boot core's TSC is also measured as a clock: read between two other TSC reads, its bracket. Readings and brackets
+ * are checked for steps back separately. Returns the larger count, because one step may be in both.
  */
 struct tsc_steps
 judge_steps_on(const struct report *report, size_t core)
@@ -40,7 +40,7 @@ struct total { /* sums over the cores with steps back, or over the cores without
 };
 
 static void
-add(struct total *total, const struct tsc_steps *steps)
+add_steps(struct total *total, const struct tsc_steps *steps)
 {
 	total->cores++;
 	total->steps.reads += steps->reads;
@@ -49,9 +49,9 @@ add(struct total *total, const struct tsc_steps *steps)
 		total->steps.worst_ticks = steps->worst_ticks;
 }
 
-/* " on core 1", " on cores 1, 2 and 5", " on 12 cores (core 3 among them)", " on all 4 cores"; "" with one core. */
+/* Writes " on core 1", " on cores 1, 2 and 5", " on 12 cores (core 3 among them)" or " on all 4 cores". */
 static const char *
-put_where(const struct report *report, size_t count, char where[WHERE_SIZE])
+put_cores_with_steps(const struct report *report, size_t count, char where[WHERE_SIZE])
 {
 	size_t named = 0;
 	struct text text;
@@ -79,7 +79,7 @@ put_where(const struct report *report, size_t count, char where[WHERE_SIZE])
 }
 
 static void
-name_cores(const struct report *report, struct finding *finding, size_t count)
+set_finding_cores(const struct report *report, struct finding *finding, size_t count)
 {
 	for (size_t i = 0; finding && i < report->core_count; i++) {
 		if (!report->cores[i].steps_back)
@@ -104,9 +104,9 @@ judge_name_core_steps(struct report *report)
 		struct tsc_steps steps = judge_steps_on(report, i);
 
 		if (report->cores[i].steps_back)
-			add(&stepping, &steps);
+			add_steps(&stepping, &steps);
 		else if (steps.reads && !steps.backward)
-			add(&clean, &steps);
+			add_steps(&clean, &steps);
 		by_brackets |= report->cores[i].tsc.backward > 0;
 	}
 	text_init(&text, rest, sizeof(rest));
@@ -116,11 +116,11 @@ judge_name_core_steps(struct report *report)
 	finding = rules_add_finding(report, "clock-backward", "tsc", REPORT_NO_CORE,
 				    "tsc stepped back %lu time%s%s in %lu reads, at worst by %lu ticks.%s",
 				    stepping.steps.backward, stepping.steps.backward == 1 ? "" : "s",
-				    put_where(report, stepping.cores, where), stepping.steps.reads,
+				    put_cores_with_steps(report, stepping.cores, where), stepping.steps.reads,
 				    stepping.steps.worst_ticks, rest);
 	rules_set_count(finding, stepping.steps.backward, rules_limit_of(report, "clock-backward"));
 	if (report->core_count > 1)
-		name_cores(report, finding, stepping.cores);
+		set_finding_cores(report, finding, stepping.cores);
 	if (finding && by_brackets)
 		finding->one_way = false; /* the brackets, which use another read method, showed it too */
 }

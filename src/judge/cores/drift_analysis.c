@@ -1,11 +1,11 @@
-/* Drift analysis: finds which cores drift, how fast and how. See offset_analysis.h. */
+/* Drift analysis: finds which cores drift, how fast, and whether steadily or by a step. See offset_analysis.h. */
 #include "judge/cores/offset_analysis.h"
 
 #include "sync/outliers.h"
 
 /*
- * In a star two cores without a common ping-pong are not compared, because the boot core may be the one that
- * moved.
+ * Returns the drift of RANK against OTHER. In a star schedule each core is measured against the boot core only. Two
+ * other cores are not compared then, because the boot core may have moved.
  */
 static struct offset
 drift_from(const struct view *view, size_t other, size_t rank)
@@ -27,7 +27,7 @@ view_drift_ppb(const struct view *view, size_t other, size_t rank)
 }
 
 static struct offset
-ask(const void *context, size_t a, size_t b)
+get_drift(const void *context, size_t a, size_t b)
 {
 	return drift_from(context, a, b);
 }
@@ -46,7 +46,7 @@ view_last_moment(const struct view *view, size_t other, size_t rank)
 	return offsets_moment(&view->skew->latest, other, rank);
 }
 
-/* From the first of the pair's ping-pongs to the last. */
+/* Returns the time from the pair's measurement in the first pass to its measurement in the last pass. */
 static struct moment
 whole_moment(const struct view *view, size_t other, size_t rank)
 {
@@ -54,7 +54,10 @@ whole_moment(const struct view *view, size_t other, size_t rank)
 				view_last_moment(view, other, rank).end_tsc };
 }
 
-/* Returns true if RANK is proven to move AHEAD or not against OTHER, by an interval no wider than WIDTH. */
+/*
+ * Returns true if an interval of at most WIDTH ppb proves that RANK drifts against OTHER: faster if AHEAD, otherwise
+ * slower.
+ */
 static bool
 is_proof(const struct view *view, size_t other, size_t rank, bool ahead, uint64_t width)
 {
@@ -73,6 +76,7 @@ count_proofs(const struct view *view, size_t rank, bool ahead, uint64_t width)
 	return count;
 }
 
+/* Returns the smallest WIDTH for is_proof() that lets more than half of the cores prove the drift. */
 static uint64_t
 width_of_most(const struct view *view, size_t rank, bool ahead)
 {
@@ -85,8 +89,9 @@ width_of_most(const struct view *view, size_t rank, bool ahead)
 }
 
 /*
- * The drift comes from the narrowest intervals of more than half of the cores. A step gives a lower rate over a
- * longer time, so the minimum is scaled to the whole time of these intervals.
+ * Uses the narrowest intervals of more than half of the cores. They were measured over different times, and a step
+ * seems slower over a longer time. So each minimum is scaled to the whole time from their first start to their last
+ * end.
  */
 struct distance
 view_drift_from_most(const struct view *view, size_t rank, struct moment *moment)
@@ -158,7 +163,7 @@ view_find_drifts(struct report *report, struct view *view)
 		report->cores[i].drifts = false;
 	if (!skew->drift_measured)
 		return;
-	minority = minority_find(ask, view, view->drift_limit_ppb, skew->offsets.cores, skew->moved, skew->disputed);
+	minority = minority_find(get_drift, view, view->drift_limit_ppb, skew->offsets.cores, skew->moved, skew->disputed);
 	view->drifting = minority.outliers;
 	skew->any_moved = minority.any_differs;
 	for (size_t i = 0; i < skew->offsets.cores; i++) {

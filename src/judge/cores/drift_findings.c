@@ -1,12 +1,12 @@
-/* Findings on TSCs that run at their own rate, or that stepped. See tsc_sync.h. */
+/* Findings on TSCs that run faster or slower than most, or that stepped. See tsc_sync.h. */
 #include "judge/cores/tsc_sync.h"
 
-#define MOTION_SIZE  (SKEW_MOMENTS_SIZE + 16) /* "by a step " and a time interval */
-#define STRETCH_SIZE 144 /* four such times */
+#define MOTION_SIZE  (SKEW_MOMENTS_SIZE + 16) /* bytes for "by a step " and a time interval */
+#define STRETCH_SIZE 144 /* bytes for two time intervals, as put_two_times() writes them */
 
-/* Probable cause. Two passes show that a TSC moved, but not how. A pass in between may show that. */
+/* Returns the probable cause. Two passes show that a TSC moved. Only a pass in between may show whether it stepped. */
 static const char *
-cause_of_drift(const struct view *view, enum motion motion)
+drift_cause(const struct view *view, enum motion motion)
 {
 	bool stepped = motion == MOTION_STEP_EARLY || motion == MOTION_STEP_LATE;
 
@@ -44,9 +44,9 @@ put_motion(const struct view *view, enum motion motion, struct moment moment, ch
 	return words;
 }
 
-/* Two time intervals: "between 1.7 s and 17.4 s to 18.2 s". */
+/* Writes the times of two measurements: "between 1.7 s and 17.4 s to 18.2 s". */
 static const char *
-put_stretch(const struct view *view, struct moment from, struct moment to, char stretch[STRETCH_SIZE])
+put_two_times(const struct view *view, struct moment from, struct moment to, char stretch[STRETCH_SIZE])
 {
 	struct text text;
 
@@ -59,7 +59,7 @@ put_stretch(const struct view *view, struct moment from, struct moment to, char 
 }
 
 static void
-name_odd_drift(struct report *report, const struct view *view, struct odd_pair odd)
+add_pair_drift_finding(struct report *report, const struct view *view, struct odd_pair odd)
 {
 	struct distance distance = view_drift_ppb(view, odd.a, odd.b);
 	uint32_t a = view_core(view, odd.a)->apic_id, b = view_core(view, odd.b)->apic_id;
@@ -69,7 +69,7 @@ name_odd_drift(struct report *report, const struct view *view, struct odd_pair o
 	finding = rules_add_finding(report, "tsc-drift", "tsc", REPORT_NO_CORE,
 				    "Core %u's TSC ran %lu to %lu ppb %s than core %u's %s, and nothing shows which of "
 				    "them moved.", b, distance.near, distance.far, distance.ahead ? "faster" : "slower", a,
-				    put_stretch(view, offsets_moment(&view->skew->offsets, odd.a, odd.b),
+				    put_two_times(view, offsets_moment(&view->skew->offsets, odd.a, odd.b),
 						view_last_moment(view, odd.a, odd.b), stretch));
 	skew_set_distance(finding, distance, view->drift_limit_ppb);
 	rules_set_pair(finding, a, b);
@@ -97,10 +97,10 @@ skew_judge_drifts(struct report *report, const struct view *view)
 					       "Core %u's TSC ran %lu to %lu ppb %s than most %s, %s: %s.%s",
 					       core->apic_id, distance.near, distance.far,
 					       distance.ahead ? "faster" : "slower", skew_put_moment(view, moment, moments),
-					       put_motion(view, motion, stepped, how), cause_of_drift(view, motion),
+					       put_motion(view, motion, stepped, how), drift_cause(view, motion),
 					       skew_put_rest(rest, count, view->drifting)),
 			     distance, view->drift_limit_ppb);
 	}
 	if (odd.found)
-		name_odd_drift(report, view, odd);
+		add_pair_drift_finding(report, view, odd);
 }

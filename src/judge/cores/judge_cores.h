@@ -4,13 +4,13 @@
 
 #include "report/report.h"
 
-/* Judges offsets and drifts, and marks cores that are off or drift. */
+/* Judges offsets and drifts, and marks the cores that are off the majority or drift. */
 void judge_skew(struct report *report);
-/* Call it after judge_skew(): writes the sentence on it, and chooses the pass to show. */
+/* Writes the sentence on synchronisation and chooses the pass that reports show. Call it after judge_skew(). */
 void judge_synchrony(struct report *report);
 /*
- * Marks the cores with more steps back of their TSC than ALLOWED, and returns true if there is one. Call it
- * before judge_skew(), because these steps explain warps.
+ * Marks each core whose TSC stepped back more than ALLOWED times. Returns true if it marked any. Call it before
+ * judge_skew(), because these steps explain warps.
  */
 bool judge_core_steps(struct report *report, uint64_t allowed);
 void judge_name_core_steps(struct report *report); /* adds a finding that names these cores */
@@ -18,6 +18,6 @@ void judge_name_core_steps(struct report *report); /* adds a finding that names 
 /* Returns the steps back of the TSC that were seen on CORE, an index into report.cores. */
 struct tsc_steps judge_steps_on(const struct report *report, size_t core);
 
-void judge_adjust(struct report *report); /* judges their TSC_ADJUST */
+void judge_adjust(struct report *report); /* judges the cores' TSC_ADJUST */
 
 #endif

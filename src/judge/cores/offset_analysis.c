@@ -3,9 +3,8 @@
 
 #include "rules/rules.h"
 
-#define TRIPS     4 /* The limit for synchronised cores is at least this many best round trips, */
-/* But at most this many ns: cores with longer round trips take turns on a processor. */
-#define TRIPS_NS_MAX UINT64_C(10000)
+#define TRIPS     4 /* the limit for synchronised cores is at least so many times the best round trip */
+#define TRIPS_NS_MAX UINT64_C(10000) /* but at most 10 us: cores with longer round trips share a processor */
 #define TICKS_MAX (INT64_C(1) << 60) /* the largest argument of scale_ns_down() */
 
 const struct report_core *
@@ -23,9 +22,8 @@ view_distance(struct offset offset)
 }
 
 /*
- * In a star schedule every core is measured against the boot core only. If the boot core's TSC steps midway,
- * cores measured before and after appear to differ though none of them is at fault. The next pass tells the two
- * cases apart.
+ * In a star schedule every core is measured against the boot core only. If the boot core's TSC steps midway, cores that
+ * were measured before the step seem to differ from cores measured after it. The next pass shows whether they do.
  */
 
 /* Returns the pass after the one in VIEW. */
@@ -40,12 +38,12 @@ next_pass(const struct view *view)
 }
 
 /*
- * Returns true if the next pass gives the same offsets as the star, for all cores. One core alone may have been
- * the first or last that the boot core met before it stepped, and the minority was found by all of them.
- * Without another pass nothing is confirmed.
+ * Returns true if the next pass confirms the offsets of all cores in a star schedule. It is not enough to confirm a
+ * core that is off: the boot core may have stepped just before it measured that core, the last one. Returns false if
+ * there is no other pass.
  */
 static bool
-star_is_confirmed(const struct view *view)
+next_pass_confirms(const struct view *view)
 {
 	const struct report_skew *skew = view->skew;
 	const struct offsets *next = next_pass(view);
@@ -59,12 +57,12 @@ star_is_confirmed(const struct view *view)
 }
 
 /*
- * Returns true if the next pass also proves that RANK differs from a core of the majority. A pass with wide
- * intervals confirms any offset, so agreement with it is not enough. Always true for a pass of all pairs, and
- * for the boot core.
+ * Returns true if the next pass, too, proves that RANK differs from a core of the majority. A pass with wide intervals
+ * is consistent with any offset, so consistency is not enough. Returns true for a pass of all pairs, and for the boot
+ * core.
  */
 static bool
-star_proves(const struct view *view, size_t rank)
+next_pass_proves(const struct view *view, size_t rank)
 {
 	const struct offsets *next = next_pass(view);
 
@@ -79,6 +77,7 @@ star_proves(const struct view *view, size_t rank)
 	return false;
 }
 
+/* Returns the offset of RANK from *OTHER: see view_offset_ns(). */
 static struct offset
 offset_from_most(const struct view *view, size_t rank, size_t *other)
 {
@@ -141,19 +140,20 @@ view_is_off(const struct view *view, size_t rank)
 {
 	size_t other;
 
-	return view->outlier[rank] && !view_core(view, rank)->drifts && !view->star_open && star_proves(view, rank) &&
+	return view->outlier[rank] && !view_core(view, rank)->drifts && !view->star_open && next_pass_proves(view, rank) &&
 	       view_offset_ns(view, rank, &other).near > view->offset_limit_ns;
 }
 
+/* Returns true if a finding names the core. */
 static bool
-is_named(const struct view *view, size_t rank)
+has_finding(const struct view *view, size_t rank)
 {
 	const struct report_core *core = view_core(view, rank);
 
 	return core->steps_back || core->drifts || core->off_majority || view_is_off(view, rank);
 }
 
-/* A pair that contradicts the rest has a finding of its own and is left out. */
+/* Leaves out pairs that contradict all other pairs, because these have a finding of their own. */
 struct odd_pair
 view_odd_pair(const struct view *view)
 {
@@ -162,11 +162,11 @@ view_odd_pair(const struct view *view)
 	uint64_t worst = 0;
 
 	for (size_t b = 1; b < offsets->cores; b++) {
-		for (size_t a = 0; a < b && !is_named(view, b); a++) {
+		for (size_t a = 0; a < b && !has_finding(view, b); a++) {
 			uint64_t ticks = offset_nearest(offsets_pair(offsets, a, b));
 
 			if (!offset_is_known(offsets_pair(offsets, a, b)) || ticks <= worst ||
-			    offsets_moved(offsets, a, b) || is_named(view, a) ||
+			    offsets_moved(offsets, a, b) || has_finding(view, a) ||
 			    view_pair_ns(view, a, b).near <= view->offset_limit_ns)
 				continue;
 			worst = ticks;
@@ -183,10 +183,10 @@ view_odd_drift(const struct view *view)
 	uint64_t worst = view->drift_limit_ppb;
 
 	for (size_t b = 1; view->skew->any_moved && b < view->skew->offsets.cores; b++) {
-		for (size_t a = 0; a < b && !is_named(view, b); a++) {
+		for (size_t a = 0; a < b && !has_finding(view, b); a++) {
 			uint64_t near = view_drift_ppb(view, a, b).near;
 
-			if (near <= worst || is_named(view, a))
+			if (near <= worst || has_finding(view, a))
 				continue;
 			worst = near;
 			odd = (struct odd_pair){ true, a, b };
@@ -196,8 +196,8 @@ view_odd_drift(const struct view *view)
 }
 
 /*
- * Limit for synchronised cores. A bound shorter than a few messages take cannot be measured. A bound from
- * messages that waited for a core's turn is too large to be of use, however few messages it takes.
+ * Returns the largest offset with which cores count as synchronised. It is a few round trips or more, because no
+ * smaller bound can be measured. But if messages wait because cores share a processor, such a limit would be of no use.
  */
 static uint64_t
 sync_limit_ns(const struct report *report)
@@ -210,8 +210,9 @@ sync_limit_ns(const struct report *report)
 	return limit_ns < trips_ns ? trips_ns : limit_ns;
 }
 
+/* Marks the cores that are off the majority in the pass of VIEW. */
 static void
-mark_off(struct report *report, const struct view *view)
+mark_off_majority(struct report *report, const struct view *view)
 {
 	for (size_t i = 0; i < view->offsets->cores && !view->no_majority; i++) {
 		struct report_core *core = &report->cores[report->skew.core_of[i]];
@@ -226,7 +227,9 @@ mark_off(struct report *report, const struct view *view)
 	}
 }
 
-/* Synchronised means: in the first and in the last pass no core is off, and none moves during or between them. */
+/*
+ * Decides whether the cores are synchronised: no core is off in the first or last pass, and no core moved until then.
+ */
 static void
 decide_synchrony(struct report *report, const struct view *view)
 {
@@ -238,7 +241,7 @@ decide_synchrony(struct report *report, const struct view *view)
 		off += view_core(view, i)->off_majority;
 		stepping += view_core(view, i)->steps_back;
 	}
-	/* A warp proves that at another time some core's TSC was further from another's than the passes show. */
+	/* A warp proves that two TSCs once differed by more than the passes show. */
 	skew->within_known = first != UINT64_MAX && latest != UINT64_MAX && !skew->any_moved && !stepping &&
 			    !report_warps(skew) && !skew->summary.contradictions && !skew->latest_summary.contradictions;
 	skew->within_ns = view_ns_up(view, first > latest ? first : latest);
@@ -246,8 +249,9 @@ decide_synchrony(struct report *report, const struct view *view)
 			     !skew->latest_summary.no_majority && skew->within_ns <= sync_limit_ns(report);
 }
 
+/* Returns true if the core belongs to the majority. */
 static bool
-is_member(const struct view *view, size_t rank)
+is_in_majority(const struct view *view, size_t rank)
 {
 	return !view->outlier[rank] && !view_core(view, rank)->drifts;
 }
@@ -256,17 +260,17 @@ static bool
 moves_against_a_member(const struct view *view, size_t rank)
 {
 	for (size_t i = 0; i < view->offsets->cores; i++)
-		if (is_member(view, i) && view_drift_ppb(view, i, rank).near > view->drift_limit_ppb)
+		if (is_in_majority(view, i) && view_drift_ppb(view, i, rank).near > view->drift_limit_ppb)
 			return true;
 	return false;
 }
 
 /*
- * Returns true if MEMBER and REPRESENTATIVE are proven to be nearer to each other than RANK is to either of
- * them.
+ * Returns true if MEMBER and REPRESENTATIVE are proven to be nearer to each other than to RANK, and not proven to drift
+ * against each other.
  */
 static bool
-are_nearer(const struct view *view, size_t representative, size_t member, size_t rank)
+are_nearer_than(const struct view *view, size_t representative, size_t member, size_t rank)
 {
 	uint64_t spread = representative == member ? 0 : offset_farthest(offsets_pair(view->offsets, representative, member));
 
@@ -275,15 +279,16 @@ are_nearer(const struct view *view, size_t representative, size_t member, size_t
 	       view_drift_ppb(view, representative, member).near <= view->drift_limit_ppb;
 }
 
-/* Returns true if more than half of all cores are one group, and each of them was measured apart from RANK. */
+/* Returns true if more than half of all cores are near one of them, and RANK is proven to be further from each. */
 static bool
-is_apart_from_one_group(const struct view *view, size_t rank)
+is_apart_from_majority(const struct view *view, size_t rank)
 {
 	for (size_t representative = 0; representative < view->offsets->cores; representative++) {
 		size_t members = 0;
 
 		for (size_t i = 0; i < view->offsets->cores; i++)
-			members += i != rank && representative != rank && is_member(view, i) && are_nearer(view, representative, i, rank);
+			members += i != rank && representative != rank && is_in_majority(view, i) &&
+				   are_nearer_than(view, representative, i, rank);
 		if (2 * members > view->offsets->cores)
 			return true;
 	}
@@ -291,14 +296,14 @@ is_apart_from_one_group(const struct view *view, size_t rank)
 }
 
 static bool
-are_all_apart_from_one_group(const struct view *view)
+are_all_apart_from_majority(const struct view *view)
 {
 	size_t off = 0;
 
 	for (size_t i = 0; i < view->offsets->cores; i++) {
 		if (!view_is_off(view, i))
 			continue;
-		if (!is_apart_from_one_group(view, i))
+		if (!is_apart_from_majority(view, i))
 			return false;
 		off++;
 	}
@@ -306,22 +311,22 @@ are_all_apart_from_one_group(const struct view *view)
 }
 
 /*
- * Returns true if the majority exists only because its offsets are not known more exactly. Then some of its
- * cores are proven to run apart, and the others are no more than half. Returns false if a group of more than
- * half, in which no two run apart, proves each core that is off.
+ * Returns true if the majority exists only because its offsets are inexact: some of its cores are proven to drift
+ * against each other, and the remaining ones are at most half of all cores. Returns false if each core that is off is
+ * apart from one group of more than half of all cores, in which none drifts.
  */
 static bool
-is_parted(const struct view *view)
+is_majority_split(const struct view *view)
 {
-	size_t parted = 0, whole = 0;
+	size_t split = 0, united = 0;
 
 	for (size_t i = 0; i < view->offsets->cores && view->skew->any_moved; i++) {
-		bool moves = is_member(view, i) && moves_against_a_member(view, i);
+		bool moves = is_in_majority(view, i) && moves_against_a_member(view, i);
 
-		parted += moves;
-		whole += is_member(view, i) && !moves;
+		split += moves;
+		united += is_in_majority(view, i) && !moves;
 	}
-	return parted && 2 * whole <= view->offsets->cores && !are_all_apart_from_one_group(view);
+	return split && 2 * united <= view->offsets->cores && !are_all_apart_from_majority(view);
 }
 
 struct view
@@ -331,8 +336,8 @@ view_latest(const struct view *view)
 
 	latest.offsets = &view->skew->latest;
 	latest.outlier = view->skew->latest_outlier;
-	latest.star_open = latest.offsets->kind == TOURNAMENT_STAR && !star_is_confirmed(&latest);
-	latest.no_majority = view->skew->latest_summary.no_majority || is_parted(&latest);
+	latest.star_open = latest.offsets->kind == TOURNAMENT_STAR && !next_pass_confirms(&latest);
+	latest.no_majority = view->skew->latest_summary.no_majority || is_majority_split(&latest);
 	return latest;
 }
 
@@ -348,14 +353,14 @@ view_of(struct report *report)
 
 	view.scale = report_scale(report);
 	view_find_drifts(report, &view);
-	view.star_open = skew->offsets.kind == TOURNAMENT_STAR && !star_is_confirmed(&view);
-	view.no_majority |= is_parted(&view);
+	view.star_open = skew->offsets.kind == TOURNAMENT_STAR && !next_pass_confirms(&view);
+	view.no_majority |= is_majority_split(&view);
 	latest = view_latest(&view);
 	skew->off_tsc = 0;
 	for (size_t i = 0; i < report->core_count; i++)
 		report->cores[i].off_majority = false;
-	mark_off(report, &view);
-	mark_off(report, &latest);
+	mark_off_majority(report, &view);
+	mark_off_majority(report, &latest);
 	decide_synchrony(report, &view);
 	return view;
 }

@@ -1,35 +1,37 @@
-/* Offset and drift analysis of the cores: finds cores that are off and their distance from the others. */
+/*
+ * Analyses the offsets and drifts of the cores' TSCs: which cores are off the majority, which drift, and how far. A
+ * pass is one measurement of all pairs, or in a star schedule of the pairs with the boot core. RANK numbers the cores
+ * in it.
+ */
 #ifndef BARETICK_OFFSET_ANALYSIS_H
 #define BARETICK_OFFSET_ANALYSIS_H
 
 #include "base/scale.h"
 #include "report/report.h"
 
-struct view { /* an analysis of one pass; cores are given by rank */
+struct view { /* the analysis of one pass */
 	const struct report *report;
 	const struct report_skew *skew;
 	struct scale scale;
 	uint64_t offset_limit_ns, drift_limit_ppb;
-	size_t drifting;
+	size_t drifting; /* number of cores that drift */
 
-	/* The pass whose offsets are judged: the first one, or after view_latest() the last one. */
-	const struct offsets *offsets;
-	const bool *outlier;
-	bool no_majority;
-	/* It is a star, and no other pass confirms all of its offsets, so the boot core may have stepped. */
+	const struct offsets *offsets; /* the pass that is judged: the first, or after view_latest() the last */
+	const bool *outlier; /* by rank: true if the core is off the majority */
+	bool no_majority;    /* true if no group of more than half of the cores shows which are right */
+	/* True if this is a star schedule whose offsets no other pass confirms: the boot core may have stepped. */
 	bool star_open;
 };
 
-/* Two cores that are proven to differ without a finding of either core that explains it. B against A. */
+/* Two cores that are proven to differ, although no finding on either of them explains it. */
 struct odd_pair {
 	bool found;
 	size_t a, b;
 };
 
-/* A proven minimum and possible maximum of a distance. */
 struct distance {
-	uint64_t near, far;
-	bool ahead;
+	uint64_t near, far; /* proven minimum and possible maximum */
+	bool ahead;         /* true if the core is ahead of the other core, or runs faster */
 };
 
 /*
@@ -38,52 +40,48 @@ struct distance {
  */
 struct view view_of(struct report *report);
 
-struct view view_latest(const struct view *view); /* for the last pass; without any core if there was none */
+struct view view_latest(const struct view *view); /* analyses the last pass; without cores if there was only one */
 
 /* Marks the drifting cores in REPORT, and counts them. */
 void view_find_drifts(struct report *report, struct view *view);
 
-struct distance view_distance(struct offset offset); /* 0 to 0 if it is not known */
+struct distance view_distance(struct offset offset); /* 0 to 0 if OFFSET is not known */
 
 const struct report_core *view_core(const struct view *view, size_t rank);
 
-/* From OTHER; 0 to 0 if not known. */
+/* Returns the drift of RANK against OTHER; 0 to 0 if it is not known. */
 struct distance view_drift_ppb(const struct view *view, size_t other, size_t rank);
 
 /*
- * Distance of RANK from OTHER: the core that RANK is proven to be furthest from. OTHER neither is off nor
- * drifts.
+ * Returns the distance of RANK from OTHER. Sets OTHER to the core that RANK is proven to be furthest from, of those
+ * that neither are off the majority nor drift.
  */
 struct distance view_offset_ns(const struct view *view, size_t rank, size_t *other);
 
-struct distance view_pair_ns(const struct view *view, size_t other, size_t rank);   /* RANK from OTHER */
+struct distance view_pair_ns(const struct view *view, size_t other, size_t rank);   /* distance of RANK from OTHER */
 
-/*
- * The pair with the largest proven difference of offsets or of rates, neither of whose cores is named by
- * itself.
- */
+/* Return the pair with the largest proven difference of offsets, or of rates, without a finding on either core. */
 struct odd_pair view_odd_pair(const struct view *view);
 struct odd_pair view_odd_drift(const struct view *view);
 
-/* The rate of RANK against most cores. It holds for a movement at any time within MOMENT. */
+/* Returns the rate of RANK against most cores. Sets MOMENT to the time interval in which it moved at that rate. */
 struct distance view_drift_from_most(const struct view *view, size_t rank, struct moment *moment);
 
 /*
- * How RANK moved, by its pairs with more than half of all cores. For a single step, MOMENT is the time interval
- * in which it happened.
+ * Returns how RANK moved against more than half of all cores: steadily or by a step. For a step, sets MOMENT to the
+ * time interval in which it happened.
  */
 enum motion view_motion(const struct view *view, size_t rank, bool ahead, struct moment *moment);
 
-/* Time intervals in which the offset of the two was measured, */
+/* Return the time interval in which the offset of two cores was measured, in the pass of VIEW or in the last pass. */
 struct moment view_moment(const struct view *view, size_t other, size_t rank);
-/* In the pass of the view, and in the last pass. */
 struct moment view_last_moment(const struct view *view, size_t other, size_t rank);
 
-/* Returns true if the core's offset is a fault of its own, or of its half. False for a core that drifts. */
+/* Returns true if the core, or the half of the cores that it is in, is off. Returns false for a core that drifts. */
 bool view_is_off(const struct view *view, size_t rank);
 
-/* TICKS in ns, rounded down, for at most 2^60 ticks. */
+/* Convert TICKS to ns, rounded down or rounded up. More than 2^60 ticks count as 2^60. */
 uint64_t view_ns_down(const struct view *view, uint64_t ticks);
-uint64_t view_ns_up(const struct view *view, uint64_t ticks); /* rounded up */
+uint64_t view_ns_up(const struct view *view, uint64_t ticks);
 
 #endif

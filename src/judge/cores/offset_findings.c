@@ -1,15 +1,15 @@
 /*
- * Findings on TSCs that are off: a whole group, single cores, or a pair whose wrong core is unknown. See
- * tsc_sync.h.
+ * Findings on TSCs that are off the majority: a group of cores, single cores, or a pair of which it is unknown which
+ * core is wrong. See tsc_sync.h.
  */
 #include "judge/cores/tsc_sync.h"
 
-#define NOBODYS_FAULT "and nothing shows which of them is right"
-#define CAUSE_SIZE    128 /* "off the majority, which has core 4294967295: likely ..." */
+#define UNDECIDED_WORDS "and nothing shows which of them is right"
+#define CAUSE_SIZE    128 /* bytes for the longest clause of put_cause() */
 #define WHEN_SIZE     (SKEW_MOMENTS_SIZE + 20)
-#define SUBJECT_SIZE  64 /* "18446744073709551615 cores (core 4294967295 among them)" */
+#define SUBJECT_SIZE  64 /* bytes for "18446744073709551615 cores (core 4294967295 among them)" */
 
-/* Probable cause of an offset against OTHER, a core of the majority. */
+/* Writes the probable cause of an offset against OTHER, a core of the majority. */
 static const char *
 put_cause(const struct view *view, size_t other, char cause[CAUSE_SIZE])
 {
@@ -17,7 +17,7 @@ put_cause(const struct view *view, size_t other, char cause[CAUSE_SIZE])
 
 	text_init(&text, cause, CAUSE_SIZE);
 	if (view->no_majority)
-		text_put(&text, NOBODYS_FAULT);
+		text_put(&text, UNDECIDED_WORDS);
 	else
 		text_printf(&text, "off the majority, which includes core %u: likely the %s", view_core(view, other)->apic_id,
 			    view->report->hypervisor[0] ? "hypervisor gives it an offset of its own" :
@@ -25,7 +25,7 @@ put_cause(const struct view *view, size_t other, char cause[CAUSE_SIZE])
 	return cause;
 }
 
-/* Time of a pair's own ping-pong. Names the pass if there were several. */
+/* Writes the time of a pair's measurement, and its pass if there were several. */
 static const char *
 put_when(const struct view *view, struct moment moment, char when[WHEN_SIZE])
 {
@@ -60,16 +60,15 @@ is_one_package(const struct view *view, uint32_t *package)
 	return true;
 }
 
-struct group { /* a group that is off as a whole */
-	char subject[SUBJECT_SIZE]; /* the words that name it */
-	/* Distance that holds for each of its cores from OTHER, a core of the majority. */
-	struct distance distance;
-	size_t other;
-	struct moment moment;
+struct group { /* a group of cores that are all off in the same direction */
+	char subject[SUBJECT_SIZE]; /* the subject of its finding, as "all 8 cores of package 1" */
+	struct distance distance;   /* includes the distance of each of its cores from OTHER */
+	size_t other;               /* a core of the majority */
+	struct moment moment;       /* the time in which these distances were measured */
 };
 
 static void
-name_group(struct report *report, const struct view *view, const struct group *group)
+add_group_finding(struct report *report, const struct view *view, const struct group *group)
 {
 	struct distance distance = group->distance;
 	char when[WHEN_SIZE], cause[CAUSE_SIZE];
@@ -83,8 +82,8 @@ name_group(struct report *report, const struct view *view, const struct group *g
 }
 
 /*
- * Measures the group against one core: the one furthest from the group's first core. Returns false unless all
- * of its cores are proven to be off from that core in the same direction.
+ * Calculates the distance of all cores that are off from one other core, the core that is furthest from the first of
+ * them. Returns false unless all are proven to be off from it in the same direction.
  */
 static bool
 measure_group(const struct view *view, struct group *group)
@@ -118,11 +117,11 @@ measure_group(const struct view *view, struct group *group)
 }
 
 /*
- * Returns true if the cores that are off form a group, and names it: a package, or one of two halves without a
- * majority.
+ * Returns true if the OFF cores that are off form a group: a package, or one of two halves without a majority. Sets
+ * GROUP then.
  */
 static bool
-is_group(const struct view *view, size_t off, struct group *group)
+find_group(const struct view *view, size_t off, struct group *group)
 {
 	struct text text;
 	uint32_t package;
@@ -141,10 +140,10 @@ is_group(const struct view *view, size_t off, struct group *group)
 	return view->no_majority;
 }
 
-/* Adds a finding for the distance of RANK from OTHER. The finding names core NAMED. */
+/* Adds a finding on the distance of RANK from OTHER. It names core NAMED, or the pair if that is REPORT_NO_CORE. */
 static void
-name_core(struct report *report, const struct view *view, size_t rank, size_t other, uint32_t named, const char *cause,
-	  const char *rest)
+add_core_finding(struct report *report, const struct view *view, size_t rank, size_t other, uint32_t named,
+		 const char *cause, const char *rest)
 {
 	struct distance distance = view_pair_ns(view, other, rank);
 	uint32_t a = view_core(view, other)->apic_id, b = view_core(view, rank)->apic_id;
@@ -161,7 +160,7 @@ name_core(struct report *report, const struct view *view, size_t rank, size_t ot
 }
 
 static void
-name_cores(struct report *report, const struct view *view, size_t off)
+add_core_findings(struct report *report, const struct view *view, size_t off)
 {
 	size_t count = 0, other;
 	char rest[SKEW_REST_SIZE], cause[CAUSE_SIZE];
@@ -171,11 +170,12 @@ name_cores(struct report *report, const struct view *view, size_t off)
 			continue;
 		view_offset_ns(view, i, &other);
 		if (view->no_majority && (view_core(view, i)->steps_back || view_core(view, other)->steps_back))
-			/* The steps back explain it, and the other core of the pair is not at fault. */
+			/* The steps back explain the offset, and have a finding. */
 			continue;
 		count++;
-		name_core(report, view, i, other, view->no_majority ? REPORT_NO_CORE : view_core(view, i)->apic_id,
-			  put_cause(view, other, cause), skew_put_rest(rest, count, off));
+		add_core_finding(report, view, i, other,
+				 view->no_majority ? REPORT_NO_CORE : view_core(view, i)->apic_id,
+				 put_cause(view, other, cause), skew_put_rest(rest, count, off));
 	}
 }
 
@@ -188,22 +188,22 @@ skew_judge_offsets(struct report *report, const struct view *view)
 
 	for (size_t i = 0; i < view->offsets->cores; i++)
 		off += view_is_off(view, i);
-	if (is_group(view, off, &group))
-		name_group(report, view, &group);
+	if (find_group(view, off, &group))
+		add_group_finding(report, view, &group);
 	else
-		name_cores(report, view, off);
+		add_core_findings(report, view, off);
 	if (odd.found)
-		name_core(report, view, odd.b, odd.a, REPORT_NO_CORE, NOBODYS_FAULT, "");
+		add_core_finding(report, view, odd.b, odd.a, REPORT_NO_CORE, UNDECIDED_WORDS, "");
 }
 
 void
-skew_judge_latest(struct report *report, const struct view *first, bool any_said)
+skew_judge_latest(struct report *report, const struct view *first, bool any_found)
 {
 	struct view view = view_latest(first);
 	char cause[CAUSE_SIZE];
 	size_t off = 0, other;
 
-	if (!any_said) {
+	if (!any_found) {
 		skew_judge_offsets(report, &view);
 		return;
 	}
@@ -211,6 +211,7 @@ skew_judge_latest(struct report *report, const struct view *first, bool any_said
 		if (!view_is_off(&view, i) || view_is_off(first, i) || off++ >= SKEW_NAMED_MAX)
 			continue;
 		view_offset_ns(&view, i, &other);
-		name_core(report, &view, i, other, view_core(&view, i)->apic_id, put_cause(&view, other, cause), "");
+		add_core_finding(report, &view, i, other, view_core(&view, i)->apic_id,
+				 put_cause(&view, other, cause), "");
 	}
 }

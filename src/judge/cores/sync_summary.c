@@ -1,14 +1,14 @@
 /*
- * Summarises in one clause whether the cores' TSCs agree, and chooses the pass that it describes. See
+ * Writes one clause on whether the cores' TSCs agree, and chooses the measurement pass that reports show. See
  * judge_cores.h.
  */
 #include "judge/cores/judge_cores.h"
 
 #include "base/text.h"
 
-#define LONG_NS UINT64_C(100000000) /* a longer pass is reported with its start too */
+#define LONG_NS UINT64_C(100000000) /* 100 ms: for a longer pass the clause has its start and its end */
 
-/* Result of all passes; the first that applies. */
+/* Result of all passes. If several apply, the first counts. */
 enum synchrony {
 	SYNC_ALONE,        /* no second core ran */
 	SYNC_UNMEASURED,
@@ -25,7 +25,7 @@ enum synchrony {
 };
 
 static size_t
-stepping_back(const struct report *report)
+count_stepping_back(const struct report *report)
 {
 	size_t count = 0;
 
@@ -35,7 +35,7 @@ stepping_back(const struct report *report)
 }
 
 static size_t
-off_majority(const struct report *report)
+count_off_majority(const struct report *report)
 {
 	size_t count = 0;
 
@@ -44,8 +44,9 @@ off_majority(const struct report *report)
 	return count;
 }
 
+/* Returns the result of one pass. */
 static enum synchrony
-of_one(const struct offsets_summary *summary)
+synchrony_of_pass(const struct offsets_summary *summary)
 {
 	if (summary->no_majority)
 		return SYNC_UNDECIDED;
@@ -56,15 +57,16 @@ of_one(const struct offsets_summary *summary)
 
 /* Returns true if only the last pass has something to report. */
 static bool
-is_of_last(const struct report *report)
+is_last_pass_shown(const struct report *report)
 {
 	const struct report_skew *skew = &report->skew;
 
 	if (!skew->measured || !skew->drift_measured)
 		return false;
-	if (off_majority(report))
+	if (count_off_majority(report))
 		return skew->off_tsc != skew->offsets.end_tsc;
-	return of_one(&skew->summary) == SYNC_PROVEN && !skew->any_moved && of_one(&skew->latest_summary) != SYNC_PROVEN;
+	return synchrony_of_pass(&skew->summary) == SYNC_PROVEN && !skew->any_moved &&
+	       synchrony_of_pass(&skew->latest_summary) != SYNC_PROVEN;
 }
 
 static enum synchrony
@@ -75,24 +77,24 @@ synchrony(const struct report *report)
 
 	if (!skew->measured)
 		return report->cores_started > 1 ? SYNC_UNMEASURED : SYNC_ALONE;
-	if (off_majority(report))
+	if (count_off_majority(report))
 		return SYNC_OFF_MAJORITY;
-	if (of_one(summary) != SYNC_PROVEN)
-		return of_one(summary);
+	if (synchrony_of_pass(summary) != SYNC_PROVEN)
+		return synchrony_of_pass(summary);
 	if (skew->any_moved)
 		return SYNC_MOVED;
 	if (report_warps(skew))
 		return SYNC_WARPED;
-	if (stepping_back(report))
+	if (count_stepping_back(report))
 		return SYNC_STEPPING;
 	if (!skew->synchronised)
 		return SYNC_OPEN;
 	return offset_excludes_zero(summary->worst) ? SYNC_UNEQUAL : SYNC_PROVEN;
 }
 
-/* Adds WORDS and the time of the pass that is shown. */
+/* Writes WORDS and the time of the pass that is shown. */
 static void
-put_then(struct text *text, const struct report *report, const char *words)
+put_with_pass_time(struct text *text, const struct report *report, const char *words)
 {
 	const struct offsets *shown = report_shown(report);
 	uint64_t begin_ns = report_moment_ns(report, shown->begin_tsc), end_ns = report_moment_ns_max(report, shown->end_tsc);
@@ -110,14 +112,14 @@ put_then(struct text *text, const struct report *report, const char *words)
 static void
 put_off_majority(struct text *text, const struct report *report)
 {
-	put_then(text, report, "not synchronised");
-	text_printf(text, ", %zu of %zu cores off the majority", off_majority(report), report->skew.offsets.cores);
+	put_with_pass_time(text, report, "not synchronised");
+	text_printf(text, ", %zu of %zu cores off the majority", count_off_majority(report), report->skew.offsets.cores);
 }
 
 static void
 put_undecided(struct text *text, const struct report *report)
 {
-	put_then(text, report, "not synchronised");
+	put_with_pass_time(text, report, "not synchronised");
 	text_printf(text, ", and no majority of the %zu cores shows which are right", report->skew.offsets.cores);
 }
 
@@ -126,14 +128,14 @@ put_contradicted(struct text *text, const struct report *report)
 {
 	size_t pairs = report_shown_summary(report)->contradictions;
 
-	put_then(text, report, "synchronisation not determined");
+	put_with_pass_time(text, report, "synchronisation not determined");
 	text_printf(text, ", as %zu pair%s the rest", pairs, pairs == 1 ? " contradicts" : "s contradict");
 }
 
 static void
-put_bounded(struct text *text, const struct report *report, const char *before, const char *behind)
+put_bounded(struct text *text, const struct report *report, const char *before, const char *after)
 {
-	text_printf(text, "%swithin %lu ns%s ", before, report->skew.within_ns, behind);
+	text_printf(text, "%swithin %lu ns%s ", before, report->skew.within_ns, after);
 	report_put_tournaments(text, report);
 }
 
@@ -167,7 +169,7 @@ put_clause(struct text *text, const struct report *report, enum synchrony synchr
 		put_contradicted(text, report);
 		break;
 	case SYNC_UNKNOWN:
-		put_then(text, report, "synchronisation not determined");
+		put_with_pass_time(text, report, "synchronisation not determined");
 		text_put(text, ", as not every core's offset is known");
 		break;
 	case SYNC_MOVED:
@@ -177,7 +179,7 @@ put_clause(struct text *text, const struct report *report, enum synchrony synchr
 		text_printf(text, "not synchronised: %lu warp%s", warps, warps == 1 ? "" : "s");
 		break;
 	case SYNC_STEPPING:
-		text_printf(text, "synchronisation not determined, as %zu of %zu TSCs step back", stepping_back(report),
+		text_printf(text, "synchronisation not determined, as %zu of %zu TSCs step back", count_stepping_back(report),
 			    report->skew.offsets.cores);
 		break;
 	case SYNC_OPEN:
@@ -199,7 +201,7 @@ judge_synchrony(struct report *report)
 	enum synchrony found;
 	struct text text;
 
-	skew->last_shown = is_of_last(report);
+	skew->last_shown = is_last_pass_shown(report);
 	found = synchrony(report);
 	skew->proven = found == SYNC_PROVEN;
 	text_init(&text, skew->text, sizeof(skew->text));

@@ -1,4 +1,4 @@
-/* Judges IA32_TSC_ADJUST, which has the ticks added to each TSC since reset. See judge_cores.h. */
+/* Judges IA32_TSC_ADJUST: the ticks that software has added to a core's TSC since reset. See judge_cores.h. */
 #include "judge/cores/judge_cores.h"
 #include "rules/rules.h"
 
@@ -41,14 +41,14 @@ magnitude(int64_t ticks)
 }
 
 static const char *
-writer(const struct report *report)
+likely_writer(const struct report *report)
 {
 	return report->hypervisor[0] ? "the firmware or the hypervisor" : "the firmware";
 }
 
 /*
- * Returns the APIC id of the core that differs from all others if these have one value and are most of the
- * cores, REPORT_NO_CORE otherwise. The deadline may have left few cores to compare.
+ * Returns the APIC id of the only core that differs, if all others have one value and are more than half of the started
+ * cores; otherwise REPORT_NO_CORE. If the run ended at its deadline, the registers of few cores may be known.
  */
 static uint32_t
 find_odd(const struct report *report, const struct extremes *extremes)
@@ -62,7 +62,7 @@ find_odd(const struct report *report, const struct extremes *extremes)
 }
 
 static void
-name_unequal(struct report *report, const struct extremes *extremes, const struct report_core *larger,
+add_unequal_finding(struct report *report, const struct extremes *extremes, const struct report_core *larger,
 	     const struct report_core *smaller, uint64_t difference, uint64_t limit)
 {
 	struct finding *finding;
@@ -72,14 +72,14 @@ name_unequal(struct report *report, const struct extremes *extremes, const struc
 				    "TSC_ADJUST is %ld ticks on core %u and %ld on core %u: %s wrote their "
 				    "TSCs differently.",
 				    larger->facts.tsc_adjust, larger->apic_id, smaller->facts.tsc_adjust,
-				    smaller->apic_id, writer(report));
+				    smaller->apic_id, likely_writer(report));
 	rules_set_count(finding, difference, limit);
 	if (odd == REPORT_NO_CORE)
 		rules_set_pair(finding, larger->apic_id, smaller->apic_id);
 }
 
 static void
-name_written(struct report *report, const struct extremes *extremes, const struct report_core *larger,
+add_written_finding(struct report *report, const struct extremes *extremes, const struct report_core *larger,
 	     uint64_t limit)
 {
 	rules_set_count(rules_add_finding(report, "tsc-adjust", "tsc", REPORT_NO_CORE,
@@ -88,13 +88,13 @@ name_written(struct report *report, const struct extremes *extremes, const struc
 					  extremes->least->facts.tsc_adjust == extremes->most->facts.tsc_adjust
 						  ? "" : "up to ",
 					  larger->facts.tsc_adjust, extremes->asked < report->cores_started ? "" : "all ",
-					  extremes->cores, writer(report)),
+					  extremes->cores, likely_writer(report)),
 			magnitude(larger->facts.tsc_adjust), limit);
 }
 
 /*
- * Unequal values are the worse fault of the two. If they are reported, values other than 0 are not reported as
- * well.
+ * Reports unequal values or, if all are equal, a value that is not 0. Unequal values are the worse fault, and one
+ * finding is enough.
  */
 void
 judge_adjust(struct report *report)
@@ -115,7 +115,7 @@ judge_adjust(struct report *report)
 		smaller = extremes.most;
 	}
 	if (difference > unequal_limit)
-		name_unequal(report, &extremes, larger, smaller, difference, unequal_limit);
+		add_unequal_finding(report, &extremes, larger, smaller, difference, unequal_limit);
 	else if (magnitude(larger->facts.tsc_adjust) > limit)
-		name_written(report, &extremes, larger, limit);
+		add_written_finding(report, &extremes, larger, limit);
 }

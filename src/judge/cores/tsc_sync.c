@@ -1,13 +1,12 @@
 /*
- * Judges the cores' TSCs against each other: warps, offsets, drifts and contradictions. One fault gives one
- * finding. A core that drifts has no finding for the offset that it has reached. A pair has no finding for a
- * warp that the offset, the drift or a step back of one of its cores explains. No pair has a finding for a
- * contradiction while a core drifts.
+ * Judges the cores' TSCs against each other: warps, offsets, drifts and contradictions. One fault gives one finding. A
+ * core that drifts has no finding on its offset. A warp has no finding if an offset, a drift or a step back of one of
+ * its two cores explains it. Contradictions have no finding if any core drifts.
  */
 #include "judge/cores/judge_cores.h"
 #include "judge/cores/tsc_sync.h"
 
-#define SUBJECT_SIZE 64 /* "of cores 4294967295, 4294967295 and 4294967295" */
+#define SUBJECT_SIZE 64 /* bytes for "of cores 4294967295, 4294967295 and 4294967295" */
 #define NS_PER_MS 1000000
 #define AT_MS     100 /* a longer measurement is reported as "between" two times */
 
@@ -32,16 +31,13 @@ skew_put_rest(char rest[SKEW_REST_SIZE], size_t count, size_t off)
 	return rest;
 }
 
-/*
- * From the earliest time that MOMENT's start may be to the latest that its end may be, in ns since the run's
- * start.
- */
+/* The time of a measurement in ns since the run's start: the earliest possible start and the latest possible end. */
 struct stretch {
 	uint64_t begin_ns, end_ns;
 };
 
 static struct stretch
-stretch_of(const struct view *view, struct moment moment)
+stretch_ns(const struct view *view, struct moment moment)
 {
 	return (struct stretch){ report_moment_ns(view->report, moment.begin_tsc),
 				 report_moment_ns_max(view->report, moment.end_tsc) };
@@ -56,7 +52,7 @@ is_long(struct stretch stretch)
 void
 skew_put_time(struct text *text, const struct view *view, struct moment moment)
 {
-	struct stretch stretch = stretch_of(view, moment);
+	struct stretch stretch = stretch_ns(view, moment);
 
 	if (is_long(stretch)) {
 		report_put_run_time(text, stretch.begin_ns);
@@ -68,7 +64,7 @@ skew_put_time(struct text *text, const struct view *view, struct moment moment)
 const char *
 skew_put_moment(const struct view *view, struct moment moment, char moments[SKEW_MOMENTS_SIZE])
 {
-	struct stretch stretch = stretch_of(view, moment);
+	struct stretch stretch = stretch_ns(view, moment);
 	struct text text;
 
 	text_init(&text, moments, SKEW_MOMENTS_SIZE);
@@ -83,7 +79,7 @@ skew_put_moment(const struct view *view, struct moment moment, char moments[SKEW
 	return moments;
 }
 
-/* The rank of the core with that id; the number of ranks if there is none. */
+/* Returns the rank of the core with APIC_ID; the number of ranks if there is none. */
 static size_t
 find_rank(const struct view *view, uint32_t apic_id)
 {
@@ -105,8 +101,8 @@ steps_back(const struct report *report, uint32_t apic_id)
 }
 
 /*
- * Returns true if a finding of core A or B explains a warp between them. Their own offset or drift does so too,
- * because then the worst pair is named for all.
+ * Returns true if a finding on core A or B explains a warp between them. A proven offset or drift between the two also
+ * explains it, although the finding may be on a pair that is worse.
  */
 static bool
 is_explained(const struct view *view, size_t a, size_t b)
@@ -121,8 +117,9 @@ is_explained(const struct view *view, size_t a, size_t b)
 	       view_core(view, b)->off_majority || view_pair_ns(view, a, b).near > view->offset_limit_ns;
 }
 
+/* Returns true if the check found warps, and nothing explains the worst one. */
 static bool
-has_warps_to_explain(const struct view *view, const struct report_contended *contended)
+has_unexplained_warps(const struct view *view, const struct report_contended *contended)
 {
 	return contended->measured && contended->warps && !steps_back(view->report, contended->worst_a) &&
 	       !steps_back(view->report, contended->worst_b) &&
@@ -140,7 +137,7 @@ struct warps {
 	const struct report_contended *worst; /* NULL if there are none */
 };
 
-/* Sums up both warp checks: either the explained warps, or the unexplained ones. */
+/* Adds up the warps of both warp checks: the explained ones if EXPLAINED, otherwise the others. */
 static struct warps
 warps_of(const struct report *report, const struct view *view, bool explained)
 {
@@ -148,7 +145,7 @@ warps_of(const struct report *report, const struct view *view, bool explained)
 	struct warps found = { 0, 0, NULL };
 
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
-		if (!checks[i]->measured || !checks[i]->warps || has_warps_to_explain(view, checks[i]) == explained)
+		if (!checks[i]->measured || !checks[i]->warps || has_unexplained_warps(view, checks[i]) == explained)
 			continue;
 		found.count = saturating_sum(found.count, checks[i]->warps);
 		found.iterations = saturating_sum(found.iterations, checks[i]->iterations);
@@ -215,11 +212,11 @@ find_cause(struct report *report, const struct report_contended *worst)
 }
 
 /*
- * A warp that steps back, an offset or a drift explain has no finding of its own. The finding of its cause gets a
- * sentence on the warps, or on there being none.
+ * Adds a sentence on warps to the finding that explains them: how many there were, that there were none, or that the
+ * checks were not made.
  */
 static void
-say_warps(struct report *report, const struct view *view)
+mention_warps(struct report *report, const struct view *view)
 {
 	const struct report_contended *checks[] = { &report->skew.locked, &report->skew.lock_free };
 	const struct warps warps = warps_of(report, view, true);
@@ -253,7 +250,7 @@ say_warps(struct report *report, const struct view *view)
 			       starved ? ", of which a core got too few" : "");
 }
 
-/* "core 1 and core 2", or "of cores 0, 1 and 2" where nothing shows which pair of them is wrong. */
+/* Writes "core 1 and core 2", or "of cores 0, 1 and 2" if nothing shows which pair of the three is wrong. */
 static const char *
 put_contradicting(const struct view *view, const struct offsets_summary *summary, char subject[SUBJECT_SIZE])
 {
@@ -269,7 +266,7 @@ put_contradicting(const struct view *view, const struct offsets_summary *summary
 	return subject;
 }
 
-/* From the first to the last measurement of all pairs that are named. */
+/* Returns the time from the first to the last measurement of the pairs that the finding names. */
 static struct moment
 moment_of_contradiction(const struct view *view, const struct offsets_summary *summary)
 {
@@ -308,7 +305,10 @@ put_contradictions(const struct view *view, const struct offsets_summary *summar
 	return clause;
 }
 
-/* Returns true if there are more contradictions than the limit allows, with a finding or explained by steps back. */
+/*
+ * Adds a finding if there are more contradictions than the limit allows. If a core that steps back explains them, adds
+ * a sentence to its finding instead. Returns true in both cases.
+ */
 static bool
 judge_contradictions(struct report *report, const struct view *view, const struct offsets_summary *summary)
 {
@@ -334,7 +334,7 @@ judge_contradictions(struct report *report, const struct view *view, const struc
 }
 
 static void
-judge_tournaments(struct report *report, const struct view *view)
+judge_passes(struct report *report, const struct view *view)
 {
 	size_t said = report->finding_count;
 	struct view latest;
@@ -357,6 +357,6 @@ judge_skew(struct report *report)
 
 	judge_warps(report, &view);
 	if (report->skew.measured)
-		judge_tournaments(report, &view);
-	say_warps(report, &view);
+		judge_passes(report, &view);
+	mention_warps(report, &view);
 }

@@ -1,23 +1,17 @@
-/* Decides whether a delayed host explains an emulator's missing, double or late interrupts. See host_wait.h. */
+/* Decides whether a busy host explains an emulator's lost, doubled or late interrupts. See host_wait.h. */
 #include "judge/timers/host_wait.h"
 
 #include "base/text.h"
 #include "rules/rules.h"
 
-/*
- * IN_TIME_SHARE: ticks later than this fraction of a period were delayed. EVENTS_MIN: fewer losses may be
- * pauses of the host that ended just in time for a tick. SPREAD_SHARE: a common delay spreads by less than this
- * fraction of the median. FAR_FACTOR: the host's speed changes by less than this factor during a run, so
- * another source's median limits the delay.
- */
-#define IN_TIME_SHARE 8
-#define EVENTS_MIN    4
-#define SPREAD_SHARE  8
-#define FAR_FACTOR    4
+#define IN_TIME_SHARE 8 /* a tick that is later than 1/8 of its period was delayed */
+#define EVENTS_MIN    4 /* fewer lost ticks may come from pauses of the host that ended just before a tick */
+#define SPREAD_SHARE  8 /* if all interrupts have one common delay, p1 is within 1/8 of the median */
+#define FAR_FACTOR    4 /* the host's delay changes by less than this factor from one timer to another */
 
 /*
- * Returns true if no tick was late. A pause of the host ends anywhere in a period, and delays the tick that was
- * due in it.
+ * Returns true if no tick of the test ROW was late. A pause of the host ends at any time in a period, so it delays
+ * ticks, too.
  */
 static bool
 is_in_time(const struct report_interval *row)
@@ -28,7 +22,7 @@ is_in_time(const struct report_interval *row)
 }
 
 bool
-host_wait_explains_lost(const struct report *report, const struct asked *asked)
+host_wait_explains_lost(const struct report *report, const struct irq_totals *totals)
 {
 	bool in_time = true;
 	uint64_t losses = 0;
@@ -36,7 +30,7 @@ host_wait_explains_lost(const struct report *report, const struct asked *asked)
 	for (size_t i = 0; i < report->interval_count; i++) {
 		const struct report_interval *row = &report->intervals[i];
 
-		if (!text_equal(row->source, asked->source) || !row->periodic || !row->empty)
+		if (!text_equal(row->source, totals->source) || !row->periodic || !row->empty)
 			continue;
 		losses += row->losses;
 		in_time &= is_in_time(row);
@@ -45,20 +39,20 @@ host_wait_explains_lost(const struct report *report, const struct asked *asked)
 }
 
 bool
-host_wait_explains_doubled(const struct report *report, const struct asked *asked)
+host_wait_explains_doubled(const struct report *report, const struct irq_totals *totals)
 {
 	bool in_time = true;
 
 	for (size_t i = 0; i < report->interval_count; i++) {
 		const struct report_interval *row = &report->intervals[i];
 
-		if (text_equal(row->source, asked->source) && row->doubled)
+		if (text_equal(row->source, totals->source) && row->doubled)
 			in_time &= is_in_time(row);
 	}
-	return report_is_emulated(report) && (!in_time || asked->doubled < EVENTS_MIN);
+	return report_is_emulated(report) && (!in_time || totals->doubled < EVENTS_MIN);
 }
 
-/* Length of the device's name: "hpet" for hpet0 and for hpet_legacy. */
+/* Returns the length of the device's name in SOURCE, as of "hpet" in hpet0 and in hpet_legacy. */
 static size_t
 device_length(const char *source)
 {
@@ -80,11 +74,11 @@ is_same_device(const char *a, const char *b)
 static bool
 has_lateness_of_shots(const struct report_interval *row)
 {
-	return !row->periodic && row->asked_ns && row->lateness.count >= ASKED_LATE_SHOTS_MIN;
+	return !row->periodic && row->asked_ns && row->lateness.count >= IRQ_LATE_SHOTS_MIN;
 }
 
 /*
- * Upper bound in ns of the host's delay, from the one-shots of other devices than SOURCE's; -1 if there are
+ * Returns an upper bound of the host's delay in ns, by the one-shots of devices other than SOURCE's; -1 if there are
  * none.
  */
 static int64_t
@@ -105,7 +99,7 @@ host_delay_ns(const struct report *report, const char *source)
 	return most_ns;
 }
 
-/* Lower bound in ns of the lateness of 99 % of the one-shots of SOURCE, in each length and on each core. */
+/* Returns a lower bound in ns of the lateness of 99 % of SOURCE's one-shots, in every length and on every core. */
 static int64_t
 least_delay_ns(const struct report *report, const char *source)
 {
@@ -122,13 +116,13 @@ least_delay_ns(const struct report *report, const char *source)
 }
 
 bool
-host_wait_explains_late(const struct report *report, const struct asked *asked)
+host_wait_explains_late(const struct report *report, const struct irq_totals *totals)
 {
-	const struct report_lateness *late = &asked->late->lateness;
-	int64_t limit_ns = (int64_t)rules_limit_of(report, "irq-late"), host_ns = host_delay_ns(report, asked->source);
+	const struct report_lateness *late = &totals->late->lateness;
+	int64_t limit_ns = (int64_t)rules_limit_of(report, "irq-late"), host_ns = host_delay_ns(report, totals->source);
 
 	if (!report_is_emulated(report) || late->p50_ns + (int64_t)late->error_ns <= limit_ns)
 		return false;
 	return late->p50_ns - late->p1_ns > late->p50_ns / SPREAD_SHARE || host_ns < 0 ||
-	       least_delay_ns(report, asked->source) <= host_ns;
+	       least_delay_ns(report, totals->source) <= host_ns;
 }

@@ -1,223 +1,226 @@
 /*
- * Compares the number of interrupts with the number of deadlines. Deadlines during a gap of the core's time are
- * excused. If these are more than half, nothing is known of the source. See irq_counts.h.
+ * Compares the number of interrupts with the number of deadlines. A deadline in a gap, while the core was preempted,
+ * is excused: it does not count. If more than half are excused, the result is not determined. See irq_counts.h.
  */
 #include "judge/timers/irq_counts.h"
 
 #include "base/text.h"
 #include "judge/timers/host_wait.h"
 
-/* Two PIT clocks: OUT follows the clock after the count was written, and changes at a clock. */
-#define PIT_CLOCKS_2_NS 1677
+#define PIT_CLOCKS_2_NS 1677 /* the duration of two PIT clocks */
 #define WORDS_SIZE      64
 
-struct excused { /* a clause on excused deadlines, for the end of a sentence */
-	char words[WORDS_SIZE];
-	bool most;
+struct excused {
+	char words[WORDS_SIZE]; /* a clause on excused deadlines, for the end of a sentence */
+	bool most;              /* true if more than half of the deadlines are excused */
 };
 
 static struct excused
 excused_of(uint64_t excused, uint64_t all)
 {
-	struct excused said = { .most = 2 * excused > all };
+	struct excused clause = { .most = 2 * excused > all };
 	struct text text;
 
-	text_init(&text, said.words, sizeof(said.words));
+	text_init(&text, clause.words, sizeof(clause.words));
 	if (excused)
-		text_printf(&text, "; %lu more are excused by gaps%s", excused, said.most ? ", too many to decide" : "");
-	return said;
+		text_printf(&text, "; %lu more are excused by gaps%s", excused, clause.most ? ", too many to decide" : "");
+	return clause;
 }
 
 static void
-say_all_excused(struct behaviour *row, uint64_t shots)
+explain_all_excused(struct behaviour *row, uint64_t shots)
 {
 	row->checked = false;
 	behaviour_say(row, "the core was preempted when each of %lu one-shots was due.", shots);
 }
 
 static void
-leave_scattered_open(struct behaviour *row)
+explain_scattered(struct behaviour *row)
 {
 	row->open = true;
 	behaviour_say(row, "its ticks are spread over their periods, so none can be matched to its deadline.");
 }
 
 /*
- * A LAPIC timer needs no pin. That an I/O APIC's pin leads to the core is proven if any interrupt came through
- * it.
+ * Judges missing one-shots. Returns true if some are proven to be missing. That needs proof that the route to the core
+ * works: a LAPIC timer needs no pin, and a pin of an I/O APIC works if any interrupt came through it.
  */
 static bool
-judge_missing(struct report *report, const struct asked *asked)
+judge_missing(struct report *report, const struct irq_totals *totals)
 {
-	bool proven = asked->came || text_equal(asked->kind, "lapic");
-	struct behaviour *row = asked->shots ? asked_row(report, "irq-missing", asked) : NULL;
-	struct excused excused = excused_of(asked->shots_untold, asked->shots);
-	uint64_t told = asked->shots - asked->shots_untold;
+	bool proven = totals->came || text_equal(totals->kind, "lapic");
+	struct behaviour *row = totals->shots ? irq_add_row(report, "irq-missing", totals) : NULL;
+	struct excused excused = excused_of(totals->shots_unknown, totals->shots);
+	uint64_t known = totals->shots - totals->shots_unknown;
 
 	if (!row)
 		return false;
-	row->failed = asked->missing && proven;
-	row->open = !row->failed && asked->shots_empty;
+	row->failed = totals->missing && proven;
+	row->open = !row->failed && totals->shots_empty;
 	if (row->failed)
-		behaviour_say(row, "%lu of %lu one-shots never came, and its own status says that they were due.", asked->missing,
-			      asked->shots);
-	else if (row->open && !asked->came && asked_is_polled(asked))
+		behaviour_say(row, "%lu of %lu one-shots never came, and its own status says that they were due.", totals->missing,
+			      totals->shots);
+	else if (row->open && !totals->came && irq_is_polled(totals))
 		behaviour_say(row, "its status never showed that it was due, though its counter did.");
-	else if (row->open && !asked->came)
+	else if (row->open && !totals->came)
 		behaviour_say(row, "none came through pin %u: either the timer or the route to the core has failed.",
-			      asked->pin);
+			      totals->pin);
 	else if (row->open)
 		behaviour_say(row, "%lu of %lu one-shots never came; its own status does not say that they were due.",
-			      asked->shots_empty, asked->shots);
-	else if (!told)
-		say_all_excused(row, asked->shots);
+			      totals->shots_empty, totals->shots);
+	else if (!known)
+		explain_all_excused(row, totals->shots);
 	else {
 		row->open = excused.most;
-		behaviour_say(row, "none of %lu one-shot%s is missing%s.", told, told == 1 ? "" : "s", excused.words);
+		behaviour_say(row, "none of %lu one-shot%s is missing%s.", known, known == 1 ? "" : "s", excused.words);
 	}
 	return row->failed;
 }
 
-/* PIT: OUT rises at a clock, and the count is taken at a clock, so two clocks early are no fault. */
+/*
+ * Judges early one-shots. The PIT loads its count at one of its clocks and raises OUT at another, so being early by two
+ * clocks is no fault.
+ */
 static void
-judge_early(struct report *report, const struct asked *asked)
+judge_early(struct report *report, const struct irq_totals *totals)
 {
-	struct interval_ns by = asked->earliest;
-	struct behaviour *row = asked->came && asked->shots > 1 ? asked_row(report, "irq-early", asked) : NULL;
-	struct excused excused = excused_of(asked->shots_excused, asked->shots);
-	uint64_t seen = asked->shots - asked->shots_excused;
+	struct interval_ns by = totals->earliest;
+	struct behaviour *row = totals->came && totals->shots > 1 ? irq_add_row(report, "irq-early", totals) : NULL;
+	struct excused excused = excused_of(totals->shots_excused, totals->shots);
+	uint64_t seen = totals->shots - totals->shots_excused;
 
 	if (!row)
 		return;
 	if (!seen) {
-		say_all_excused(row, asked->shots);
+		explain_all_excused(row, totals->shots);
 		return;
 	}
-	if (text_begins(asked->source, "pit"))
+	if (text_begins(totals->source, "pit"))
 		by.low -= PIT_CLOCKS_2_NS;
 	if (!by.known || by.low <= 0) {
-		asked_set_figure(row, 0, 0, 0);
+		irq_set_figure(row, 0, 0, 0);
 		row->open = excused.most;
 		behaviour_say(row, "none of %lu one-shot%s came earlier than its error allows%s.", seen, seen == 1 ? "" : "s",
 			      excused.words);
 		return;
 	}
-	asked_set_figure(row, by.value, by.low, by.high);
-	behaviour_say(row, "%lu of %lu one-shots came early, by up to %ld to %ld ns.", asked->early, seen,
+	irq_set_figure(row, by.value, by.low, by.high);
+	behaviour_say(row, "%lu of %lu one-shots came early, by up to %ld to %ld ns.", totals->early, seen,
 		      by.low, by.high);
-	row->open = !asked->early_always;
+	row->open = !totals->early_always;
 	if (row->open)
 		behaviour_say(row, "%lu of %lu one-shots came early, by up to %ld to %ld ns, but not of every length.",
-			      asked->early, seen, by.low, by.high);
+			      totals->early, seen, by.low, by.high);
 }
 
 /*
- * Returns true if at least as large a part of the periods is excused as of the rest was lost. Then the cause of
- * the core's gaps may also have delayed its timer.
+ * Returns true if the share of excused periods is at least the share of lost periods in the rest. Then the cause of the
+ * core's gaps may also have delayed its timer.
  */
 static bool
-is_lost_like_the_core(const struct asked *asked)
+may_share_cause_of_gaps(const struct irq_totals *totals)
 {
-	uint64_t seen = asked->periods - asked->periods_excused;
+	uint64_t seen = totals->periods - totals->periods_excused;
 
-	return 2 * asked->periods_excused >= asked->periods || asked->lost * asked->periods <= asked->periods_excused * seen;
+	return 2 * totals->periods_excused >= totals->periods ||
+	       totals->lost * totals->periods <= totals->periods_excused * seen;
 }
 
 static void
-judge_lost(struct report *report, const struct asked *asked, bool misses)
+judge_lost(struct report *report, const struct irq_totals *totals, bool misses)
 {
-	struct behaviour *row = asked->periods ? asked_row(report, "irq-lost", asked) : NULL;
-	struct excused excused = excused_of(asked->periods_excused, asked->periods);
-	uint64_t seen = asked->periods - asked->periods_excused;
+	struct behaviour *row = totals->periods ? irq_add_row(report, "irq-lost", totals) : NULL;
+	struct excused excused = excused_of(totals->periods_excused, totals->periods);
+	uint64_t seen = totals->periods - totals->periods_excused;
 
 	if (!row)
 		return;
-	if (asked->scattered) {
-		leave_scattered_open(row);
+	if (totals->scattered) {
+		explain_scattered(row);
 		return;
 	}
-	row->checked = seen && asked->came && !(asked->lost && (misses || host_wait_explains_lost(report, asked)));
-	row->open = row->checked && asked->lost && (asked->uneven || is_lost_like_the_core(asked));
-	asked_set_figure(row, (int64_t)asked->lost, (int64_t)asked->lost, (int64_t)asked->lost);
+	row->checked = seen && totals->came && !(totals->lost && (misses || host_wait_explains_lost(report, totals)));
+	row->open = row->checked && totals->lost && (totals->uneven || may_share_cause_of_gaps(totals));
+	irq_set_figure(row, (int64_t)totals->lost, (int64_t)totals->lost, (int64_t)totals->lost);
 	if (!seen)
-		behaviour_say(row, "the core was preempted in each of %lu periods.", asked->periods);
-	else if (!asked->came)
+		behaviour_say(row, "the core was preempted in each of %lu periods.", totals->periods);
+	else if (!totals->came)
 		behaviour_say(row, "none of %lu ticks came.", seen);
-	else if (misses && asked->lost)
-		behaviour_say(row, "%lu of %lu periods were lost as well: see irq-missing.", asked->lost, seen);
+	else if (misses && totals->lost)
+		behaviour_say(row, "%lu of %lu periods were lost as well: see irq-missing.", totals->lost, seen);
 	else if (!row->checked) {
 		row->unchecked = UNCHECKED_GUEST;
 		behaviour_say(row, "%lu of %lu periods without a tick: not judged in an emulator, which waits for its host.",
-			      asked->lost, seen);
+			      totals->lost, seen);
 	}
-	else if (row->open && asked->uneven)
+	else if (row->open && totals->uneven)
 		behaviour_say(row, "%lu of %lu periods without a tick, but ticks come late by more than an eighth of a period.",
-			      asked->lost, seen);
+			      totals->lost, seen);
 	else if (row->open)
 		behaviour_say(row, "%lu of %lu periods without a tick; the cause of gaps in %lu others may also have delayed "
 			      "its timer.",
-			      asked->lost, seen, asked->periods_excused);
-	else if (asked->lost && report_is_emulated(report))
+			      totals->lost, seen, totals->periods_excused);
+	else if (totals->lost && report_is_emulated(report))
 		behaviour_say(row, "%lu of %lu periods without a tick; other ticks are late by less than 1/8 period, "
 			      "so waiting for the host does not explain that.",
-			      asked->lost, seen);
+			      totals->lost, seen);
 	else {
-		row->open = !asked->lost && excused.most;
-		behaviour_say(row, "%lu of %lu periods without a tick%s.", asked->lost, seen, excused.words);
+		row->open = !totals->lost && excused.most;
+		behaviour_say(row, "%lu of %lu periods without a tick%s.", totals->lost, seen, excused.words);
 	}
 }
 
 /*
- * Judges double interrupts. QEMU's hpet_timer() does not advance a comparator before its own tick has passed,
- * and so fires again 10 ns later. Also, a tick that its main loop sends late may come together with the next
- * one.
+ * Judges deadlines with two interrupts. QEMU has two reasons for these. Its hpet_timer() fires again 10 ns later if it
+ * runs before the comparator's tick has passed. And a tick that its main loop sends late may come together with the
+ * next tick.
  */
 static void
-judge_doubled(struct report *report, const struct asked *asked)
+judge_doubled(struct report *report, const struct irq_totals *totals)
 {
-	struct behaviour *row = asked->came && !asked_is_polled(asked) ? asked_row(report, "irq-doubled", asked) : NULL;
-	struct excused excused = excused_of(asked->shots_excused + asked->periods_excused, asked->shots + asked->periods);
-	uint64_t seen = asked->shots + asked->periods - asked->shots_excused - asked->periods_excused;
+	struct behaviour *row = totals->came && !irq_is_polled(totals) ? irq_add_row(report, "irq-doubled", totals) : NULL;
+	struct excused excused = excused_of(totals->shots_excused + totals->periods_excused, totals->shots + totals->periods);
+	uint64_t seen = totals->shots + totals->periods - totals->shots_excused - totals->periods_excused;
 
 	if (!row)
 		return;
-	if (asked->scattered && !asked->storms && !asked->doubled) {
-		leave_scattered_open(row);
+	if (totals->scattered && !totals->storms && !totals->doubled) {
+		explain_scattered(row);
 		return;
 	}
-	row->checked = asked->storms || (asked->doubled ? !host_wait_explains_doubled(report, asked) : seen != 0);
-	row->open = row->checked && !asked->storms && asked->uneven && asked->doubled &&
-		    asked->doubled == asked->doubled_periods;
-	asked_set_figure(row, (int64_t)asked->doubled, (int64_t)asked->doubled, (int64_t)asked->doubled);
-	if (asked->storms)
+	row->checked = totals->storms || (totals->doubled ? !host_wait_explains_doubled(report, totals) : seen != 0);
+	row->open = row->checked && !totals->storms && totals->uneven && totals->doubled &&
+		    totals->doubled == totals->doubled_periods;
+	irq_set_figure(row, (int64_t)totals->doubled, (int64_t)totals->doubled, (int64_t)totals->doubled);
+	if (totals->storms)
 		behaviour_say(row, "its interrupts did not stop after one deadline.");
-	else if (!row->checked && !asked->doubled)
+	else if (!row->checked && !totals->doubled)
 		behaviour_say(row, "the core was preempted at each of its deadlines.");
 	else if (!row->checked) {
 		row->unchecked = UNCHECKED_GUEST;
 		behaviour_say(row, "%lu of %lu deadlines had two interrupts: not judged in an emulator, which sends late "
 			      "ones at once.",
-			      asked->doubled, seen);
+			      totals->doubled, seen);
 	}
 	else if (row->open)
 		behaviour_say(row, "%lu of %lu periods had two ticks, but ticks come late by more than an eighth of a period.",
-			      asked->doubled, asked->periods - asked->periods_excused);
-	else if (asked->doubled && report_is_emulated(report))
+			      totals->doubled, totals->periods - totals->periods_excused);
+	else if (totals->doubled && report_is_emulated(report))
 		behaviour_say(row, "%lu of %lu deadlines had two interrupts, late by less than 1/8 of the interval: "
 			      "waiting for the host does not explain that.",
-			      asked->doubled, seen);
+			      totals->doubled, seen);
 	else {
-		row->open = !asked->doubled && excused.most;
-		behaviour_say(row, "%lu of %lu deadlines had two interrupts%s.", asked->doubled, seen, excused.words);
+		row->open = !totals->doubled && excused.most;
+		behaviour_say(row, "%lu of %lu deadlines had two interrupts%s.", totals->doubled, seen, excused.words);
 	}
 }
 
 void
-interval_counts_judge(struct report *report, const struct asked *asked)
+interval_counts_judge(struct report *report, const struct irq_totals *totals)
 {
-	bool misses = judge_missing(report, asked);
+	bool misses = judge_missing(report, totals);
 
-	judge_early(report, asked);
-	judge_lost(report, asked, misses);
-	judge_doubled(report, asked);
+	judge_early(report, totals);
+	judge_lost(report, totals, misses);
+	judge_doubled(report, totals);
 }

@@ -4,7 +4,7 @@
 
 #include "judge/timers/irq_programmed.h"
 
-/* Adds rows of irq-missing, irq-early, irq-lost and irq-doubled. No row passes if gaps excused more than half. */
-void interval_counts_judge(struct report *report, const struct asked *asked);
+/* Adds rows for the rules irq-missing, irq-early, irq-lost and irq-doubled on the source whose totals are TOTALS. */
+void interval_counts_judge(struct report *report, const struct irq_totals *totals);
 
 #endif

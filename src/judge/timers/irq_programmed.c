@@ -5,36 +5,37 @@
 #include "base/text.h"
 #include "judge/timers/irq_totals.h"
 
-#define UNEVEN_SHARE 8u /* a source that is late by more than 1/8 period may seem to lose ticks */
+#define UNEVEN_SHARE 8u /* with ticks that are late by more than 1/8 period, a tick may count for the wrong period */
 
+/* Adds the early one-shots of ROW. ALWAYS: on its core they came early in every length, as for EARLY_ALWAYS. */
 static void
-take_early(struct asked *asked, const struct report_interval *row, bool always)
+add_early(struct irq_totals *totals, const struct report_interval *row, bool always)
 {
-	if (always && !asked->early_always) {
-		asked->early = 0;
-		asked->earliest.known = false;
-		asked->early_always = true;
+	if (always && !totals->early_always) {
+		totals->early = 0;
+		totals->earliest.known = false;
+		totals->early_always = true;
 	}
-	if (asked->early_always && !always)
+	if (totals->early_always && !always)
 		return;
-	asked->early += row->early;
+	totals->early += row->early;
 	if (row->lateness.earliest.known &&
-	    (!asked->earliest.known || row->lateness.earliest.low > asked->earliest.low))
-		asked->earliest = row->lateness.earliest;
+	    (!totals->earliest.known || row->lateness.earliest.low > totals->earliest.low))
+		totals->earliest = row->lateness.earliest;
 }
 
 static void
-take_shots(struct asked *asked, const struct report_interval *row)
+add_shots(struct irq_totals *totals, const struct report_interval *row)
 {
-	asked->shots += row->expected;
-	asked->shots_excused += row->excused;
-	asked->shots_empty += row->empty;
+	totals->shots += row->expected;
+	totals->shots_excused += row->excused;
+	totals->shots_empty += row->empty;
 	if (row->expected > row->delivered + row->empty)
-		asked->shots_untold += row->expected - row->delivered - row->empty;
-	asked->missing += row->expired;
-	if (row->asked_ns == INTERVAL_LATE_SHOT_NS && row->lateness.count >= ASKED_LATE_SHOTS_MIN &&
-	    (!asked->late || row->lateness.p50_ns > asked->late->lateness.p50_ns))
-		asked->late = row;
+		totals->shots_unknown += row->expected - row->delivered - row->empty;
+	totals->missing += row->expired;
+	if (row->asked_ns == INTERVAL_LATE_SHOT_NS && row->lateness.count >= IRQ_LATE_SHOTS_MIN &&
+	    (!totals->late || row->lateness.p50_ns > totals->late->lateness.p50_ns))
+		totals->late = row;
 }
 
 static uint64_t
@@ -44,57 +45,57 @@ nearest_ppb(const struct interval_ppb *ppb)
 }
 
 static void
-take_periods(struct asked *asked, const struct report_interval *row)
+add_periods(struct irq_totals *totals, const struct report_interval *row)
 {
-	asked->periods += row->expected;
-	asked->periods_excused += row->excused;
-	asked->lost += row->empty;
-	asked->doubled_periods += row->doubled;
-	asked->uneven |= row->lateness.count && row->lateness.p99_ns + (int64_t)row->lateness.error_ns >
+	totals->periods += row->expected;
+	totals->periods_excused += row->excused;
+	totals->lost += row->empty;
+	totals->doubled_periods += row->doubled;
+	totals->uneven |= row->lateness.count && row->lateness.p99_ns + (int64_t)row->lateness.error_ns >
 						(int64_t)(row->asked_ns / UNEVEN_SHARE);
-	asked->scattered |= row->scattered;
-	if (row->rate.known && (!asked->rate.known || nearest_ppb(&row->rate) > nearest_ppb(&asked->rate)))
-		asked->rate = row->rate;
+	totals->scattered |= row->scattered;
+	if (row->rate.known && (!totals->rate.known || nearest_ppb(&row->rate) > nearest_ppb(&totals->rate)))
+		totals->rate = row->rate;
 }
 
 bool
-asked_is_polled(const struct asked *asked)
+irq_is_polled(const struct irq_totals *totals)
 {
-	return text_equal(asked->kind, "status");
+	return text_equal(totals->kind, "status");
 }
 
-struct asked
-asked_all_of(const struct report *report, const char *source)
+struct irq_totals
+irq_sum_up(const struct report *report, const char *source)
 {
-	struct asked asked = { .source = source };
+	struct irq_totals totals = { .source = source };
 
 	for (size_t i = 0; i < report->interval_count; i++) {
 		const struct report_interval *row = &report->intervals[i];
 
 		if (!text_equal(row->source, source))
 			continue;
-		asked.kind = row->route_kind;
-		asked.pin = row->pin;
-		asked.came |= row->delivered != 0;
-		asked.doubled += row->doubled;
-		asked.over += row->over;
-		asked.stale += row->stale;
-		asked.storms |= row->state == CLOCK_BROKEN && !asked_is_polled(&asked);
-		asked.came |= asked.storms;
+		totals.kind = row->route_kind;
+		totals.pin = row->pin;
+		totals.came |= row->delivered != 0;
+		totals.doubled += row->doubled;
+		totals.over += row->over;
+		totals.stale += row->stale;
+		totals.storms |= row->state == CLOCK_BROKEN && !irq_is_polled(&totals);
+		totals.came |= totals.storms;
 		if (row->periodic) {
-			take_periods(&asked, row);
+			add_periods(&totals, row);
 			continue;
 		}
-		take_shots(&asked, row);
-		take_early(&asked, row, interval_cores_is_early(report, source, row->core));
+		add_shots(&totals, row);
+		add_early(&totals, row, interval_cores_is_early(report, source, row->core));
 	}
-	return asked;
+	return totals;
 }
 
 struct behaviour *
-asked_row(struct report *report, const char *rule, const struct asked *asked)
+irq_add_row(struct report *report, const char *rule, const struct irq_totals *totals)
 {
-	struct behaviour *row = behaviour_add(&report->behaviours, rule, asked->source);
+	struct behaviour *row = behaviour_add(&report->behaviours, rule, totals->source);
 
 	if (row)
 		row->checked = true;
@@ -102,7 +103,7 @@ asked_row(struct report *report, const char *rule, const struct asked *asked)
 }
 
 void
-asked_set_figure(struct behaviour *row, int64_t measured, int64_t low, int64_t high)
+irq_set_figure(struct behaviour *row, int64_t measured, int64_t low, int64_t high)
 {
 	row->has_figure = true;
 	row->measured = measured;

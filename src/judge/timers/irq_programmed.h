@@ -1,38 +1,51 @@
-/* Totals of all tests of one source of interrupts, on all cores. For src/judge only. */
+/* Totals of all tests of one source of timer interrupts, on all cores. For src/judge only. */
 #ifndef BARETICK_IRQ_PROGRAMMED_H
 #define BARETICK_IRQ_PROGRAMMED_H
 
 #include "report/report.h"
 
-#define ASKED_LATE_SHOTS_MIN 20u /* fewer one-shots give no median to judge */
+#define IRQ_LATE_SHOTS_MIN 20u /* fewer one-shots give no median to judge */
 
-struct asked { /* totals of one source */
-	const char *source, *kind;
+struct irq_totals {
+	const char *source, *kind; /* id of the source, and kind of its route to the core */
 	uint32_t pin;
-	bool storms, came;
-	uint64_t shots, shots_excused, missing, shots_empty;
-	uint64_t shots_untold; /* one-shots that did not come, but are excused by a gap */
-	uint64_t periods, periods_excused, lost, doubled, doubled_periods;
-	bool uneven, scattered;
-	uint64_t over, stale;
-	struct interval_ns earliest; /* earliest one-shot; of a source without one-shots, the earliest period */
-	uint64_t early;
-	/* EARLIEST and EARLY only include cores whose one-shots came early in every length. */
-	bool early_always;
-	struct interval_ppb rate;
-	const struct report_interval *late; /* the one-shots of 100 us that irq-late judges */
+	bool storms;               /* true if its interrupts did not stop after a deadline */
+	bool came;                 /* true if any interrupt came */
+
+	/* Numbers of one-shots: */
+	uint64_t shots;            /* programmed */
+	uint64_t shots_excused;    /* with a deadline in a gap, while the core was preempted */
+	uint64_t shots_empty;      /* without an interrupt */
+	uint64_t missing;          /* without an interrupt, although the timer's status showed that they were due */
+	uint64_t shots_unknown;     /* without an interrupt, but excused by a gap */
+	uint64_t early;            /* that came too early */
+	struct interval_ns earliest; /* how early the earliest of these came */
+	bool early_always;         /* true if EARLY and EARLIEST are only of cores with early one-shots of every length */
+
+	/* Numbers of periods: */
+	uint64_t periods;          /* programmed */
+	uint64_t periods_excused;  /* with a deadline in a gap */
+	uint64_t lost;             /* without a tick */
+	uint64_t doubled_periods;  /* with two ticks or more */
+	bool uneven;               /* true if p99 of the lateness of ticks is above 1/8 period */
+	bool scattered;            /* true if ticks are spread over their periods, so that none has a known deadline */
+
+	uint64_t doubled;          /* one-shots and periods with two interrupts or more */
+	uint64_t over, stale;      /* how often it was armed with a deadline that had passed, and interrupted then */
+	struct interval_ppb rate;  /* how much faster it ticks than requested, in the test that is furthest off */
+	const struct report_interval *late; /* the test with one-shots of 100 us that irq-late judges; NULL: none */
 };
 
-/* Totals of SOURCE's rows in the report. */
-struct asked asked_all_of(const struct report *report, const char *source);
+/* Returns the totals of all rows of SOURCE in the report. */
+struct irq_totals irq_sum_up(const struct report *report, const char *source);
 
-/* Adds a row that is checked unless changed. Returns NULL if there is no space. */
-struct behaviour *asked_row(struct report *report, const char *rule, const struct asked *asked);
+/* Adds a row for RULE with CHECKED set. Returns NULL if there is no space. */
+struct behaviour *irq_add_row(struct report *report, const char *rule, const struct irq_totals *totals);
 
-/* In the rule's unit; both bounds included. */
-void asked_set_figure(struct behaviour *row, int64_t measured, int64_t low, int64_t high);
+/* Sets the figure of ROW and its bounds, in the rule's unit. */
+void irq_set_figure(struct behaviour *row, int64_t measured, int64_t low, int64_t high);
 
-/* Returns true if it has no interrupt, and its status is polled. */
-bool asked_is_polled(const struct asked *asked);
+/* Returns true if the source sends no interrupt, so that its status is polled. */
+bool irq_is_polled(const struct irq_totals *totals);
 
 #endif

@@ -1,4 +1,4 @@
-/* Finds the cores on which a timer that each core has breaks a rule. See irq_totals.h. */
+/* Finds the cores on which each core's own timer breaks a rule. See irq_totals.h. */
 #include "judge/timers/irq_totals.h"
 
 #include "base/offset.h"
@@ -6,7 +6,7 @@
 #include "rules/rules.h"
 
 static uint64_t
-beyond(uint64_t figure, uint64_t limit)
+excess(uint64_t figure, uint64_t limit)
 {
 	return figure > limit ? figure : 0;
 }
@@ -52,9 +52,9 @@ off_ppb(const struct report_interval *row)
 	return row->rate.known ? offset_nearest((struct offset){ row->rate.low, row->rate.high }) : 0;
 }
 
-/* The part of RULE's breach that ROW shows; 0 if it shows none. */
+/* Returns by how much the test ROW breaks RULE, as a count or as the excess over the limit; 0 if it does not. */
 static uint64_t
-share(const struct report *report, const char *rule, const struct report_interval *row)
+breach(const struct report *report, const char *rule, const struct report_interval *row)
 {
 	uint64_t limit = rules_limit_of(report, rule);
 
@@ -63,32 +63,32 @@ share(const struct report *report, const char *rule, const struct report_interva
 	if (text_equal(rule, "irq-lost"))
 		return row->periodic ? row->empty : 0;
 	if (text_equal(rule, "irq-rate"))
-		return row->periodic ? beyond(off_ppb(row), limit * PPB_PER_PPM) : 0;
+		return row->periodic ? excess(off_ppb(row), limit * PPB_PER_PPM) : 0;
 	if (row->periodic)
 		return 0;
 	if (text_equal(rule, "irq-missing"))
 		return row->expired;
 	if (text_equal(rule, "irq-early"))
-		return interval_cores_is_early(report, row->source, row->core) ? beyond(early_ns(row), limit) : 0;
-	return text_equal(rule, "irq-late") ? beyond(late_ns(row), limit) : 0;
+		return interval_cores_is_early(report, row->source, row->core) ? excess(early_ns(row), limit) : 0;
+	return text_equal(rule, "irq-late") ? excess(late_ns(row), limit) : 0;
 }
 
 /*
- * Adds up the shares of all rows of BEHAVIOUR's source on the core of row I. Returns false unless I is the
- * first row of that core.
+ * Sets BREACHES to the sum of breach() over all rows of BEHAVIOUR's source on the core of row I. Returns false unless I
+ * is the first of these rows.
  */
 static bool
-is_first_of_core(const struct report *report, const struct behaviour *behaviour, size_t i, uint64_t *shares)
+is_first_of_core(const struct report *report, const struct behaviour *behaviour, size_t i, uint64_t *breaches)
 {
 	const struct report_interval *rows = report->intervals;
 
-	*shares = 0;
+	*breaches = 0;
 	for (size_t other = 0; other < report->interval_count; other++) {
 		if (!text_equal(rows[other].source, behaviour->clock) || rows[other].core != rows[i].core)
 			continue;
 		if (other < i)
 			return false;
-		*shares += share(report, behaviour->rule, &rows[other]);
+		*breaches += breach(report, behaviour->rule, &rows[other]);
 	}
 	return text_equal(rows[i].source, behaviour->clock);
 }
@@ -98,18 +98,18 @@ interval_cores_judge(struct report *report)
 {
 	for (size_t n = 0; n < report->behaviours.count; n++) {
 		struct behaviour *row = &report->behaviours.rows[n];
-		uint64_t most = 0, shares;
+		uint64_t most = 0, breaches;
 
 		if (!text_begins(row->rule, "irq-"))
 			continue;
 		for (size_t i = 0; i < report->interval_count; i++) {
-			if (!is_first_of_core(report, row, i, &shares))
+			if (!is_first_of_core(report, row, i, &breaches))
 				continue;
 			row->cores_asked++;
-			row->cores += shares != 0;
-			if (shares > most)
+			row->cores += breaches != 0;
+			if (breaches > most)
 				row->core = report->intervals[i].core;
-			most = shares > most ? shares : most;
+			most = breaches > most ? breaches : most;
 		}
 	}
 }

@@ -4,14 +4,16 @@
 
 #include "report/report.h"
 
-#define INTERVAL_LATE_SHOT_NS UINT64_C(100000) /* the one-shots that irq-late judges */
+#define INTERVAL_LATE_SHOT_NS UINT64_C(100000) /* length of the one-shots that irq-late judges */
 
-/* Adds to the rows of judge_intervals() on which cores the rule is broken. */
+/*
+ * Sets in the rows of judge_intervals() how many cores were tested, how many broke the rule, and which broke it most.
+ */
 void interval_cores_judge(struct report *report);
 
 /*
- * Returns true if SOURCE's one-shots on CORE came early in every length, or most of them if there was one
- * length. A timer that rounds, or uses another clock, does so in each.
+ * Returns true if SOURCE's one-shots on CORE came early in every length or, with a single length, mostly. A timer that
+ * rounds deadlines or counts another clock is early in every length.
  */
 bool interval_cores_is_early(const struct report *report, const char *source, uint32_t core);
 

@@ -5,8 +5,8 @@
 #include "report/report.h"
 
 /*
- * Adds rows for the rules of each source. Called before the behaviours, which include these rows, and after the
- * rates.
+ * Adds to the report a row for each rule of each interrupt source. Call it after judge_rates(), and before
+ * judge_behaviours(), which makes findings of these rows.
  */
 void judge_intervals(struct report *report);
 
