@@ -7,7 +7,7 @@
 #define UNFINISHED  ".new"
 #define DIRECTORIES 3u /* directories that may need a block: the root, \baretick, and the new folder */
 
-/* FAT ignores the case of letters. */
+/* Returns true if SUFFIX is .new in any case, because FAT ignores the case of letters. */
 static bool
 is_unfinished(const char *suffix)
 {

@@ -7,7 +7,7 @@
 #define PS_PER_S       UINT64_C(1000000000000)
 #define PS_PER_NS      1000
 #define MILLIHZ_PER_HZ      UINT64_C(1000)
-/* A measurement is more exact than the nominal frequency only if its error is within 1/1000. */
+/* A measured rate replaces the nominal frequency only if its interval is narrower than 1/1000. */
 #define COARSE_SHARE        1000
 #define PS_MILLIHZ_PER_TICK UINT64_C(1000000000000000) /* 10^12 ps in a second, times MILLIHZ_PER_HZ */
 
@@ -113,8 +113,8 @@ claimed_millihz(const struct rate *claimed)
 }
 
 /*
- * The entry whose rate was measured for ENTRY's counter: itself, or the main clock of the device if that reads
- * the same counter.
+ * Returns the entry with the measured rate of ENTRY's counter: ENTRY itself, or the main clock of its device if that
+ * reads the same counter.
  */
 static const struct report_clock *
 measured_by(const struct report *report, const struct report_clock *entry)
@@ -161,7 +161,7 @@ report_drift_is_known(const struct report *report, const struct report_core *cor
 	return report->skew.drift_measured && offset_is_known(core->drift_ppb);
 }
 
-/* The middle of two values, rounded down. */
+/* Returns the middle of two values, rounded down. */
 static int64_t
 middle(int64_t low, int64_t high)
 {
@@ -245,8 +245,8 @@ report_moment_ns(const struct report *report, uint64_t tsc)
 }
 
 /*
- * Upper bound of the time that the counters counted in ROW's step, in ns. A guest's RTC counts pauses too, so
- * it is left out.
+ * Returns an upper bound in ns of the time that counters counted in ROW's interval. A guest's RTC also counts while
+ * the guest is paused, so it is left out.
  */
 static uint64_t
 counted_ns_max(const struct report *report, const struct report_discontinuity *row)

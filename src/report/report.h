@@ -37,10 +37,10 @@
 #define REPORT_EVENTS_MAX   256
 #define REPORT_DISCONTINUITIES_MAX 8
 #define REPORT_GROUPS_MAX DISCONTINUITY_GROUPS_MAX
-#define REPORT_INTERVALS_MAX 192 /* two for each of 64 cores, and the boot core's sources */
+#define REPORT_INTERVALS_MAX 192 /* timer tests: two for each of 64 cores, and all sources of the boot core */
 #define REPORT_NO_CORE      UINT32_MAX
 #define REPORT_TAKEN_MAX    2 /* Linux and Windows */
-#define REPORT_LATER_MAX    2 /* passes after the first */
+#define REPORT_LATER_MAX    2 /* measurement passes over the cores after the first pass */
 
 enum verdict { VERDICT_PASS, VERDICT_WARN, VERDICT_FAIL, VERDICT_INCOMPLETE, VERDICT_ABSENT };
 
@@ -56,25 +56,25 @@ struct rate_budget {
 	uint64_t bracket;        /* time of the readings: the narrowest brackets at both ends */
 	uint64_t resolution;     /* resolution of the clock, as far as many readings have not removed it */
 	uint64_t tsc_resolution; /* resolution of the TSC, which times the brackets */
-	/* Error of the TSC's rate, with the whole budget of the clock that sets the scale. */
+	/* Error of the TSC's rate. It includes the whole error of the clock that sets the scale. */
 	uint64_t tsc_rate;
-	uint64_t claim;          /* rounding of the nominal frequency of the clock that sets the scale */
+	uint64_t claim;          /* rounding error of the nominal frequency of the clock that sets the scale */
 	uint64_t conversion;     /* rounding, and combined effects of the other parts */
 };
 
 /*
- * Judged: the cost of a read for a program that times with the clock. On each core it is the mean of the reads
- * that were not hit, minus the same of the null clock. A program runs on any core, so the value is the median
- * of all cores (the mean of the middle two for an even number). The interval covers all cores.
+ * The cost of a read for a program that times with the clock; set by the judge. On each core it is the mean latency
+ * of the reads that no stolen time hit, minus the mean of the null clock. A program runs on any core, so the value is
+ * the median of all cores (the mean of the middle two for an even number). The interval includes all cores.
  */
 struct report_cost {
 	struct interval_ns read_ps; /* in ps */
 	struct interval_ns rows_ps; /* two reads for each of 100,000 rows, in ps */
 	size_t cores;               /* cores on which both clocks were read */
-	uint64_t null_ps;           /* the null clock's part that was subtracted, on the same middle cores */
+	uint64_t null_ps;           /* the mean of the null clock that was subtracted, on the median core */
 	/*
-	 * Mean loop time on the boot core minus its null clock, hits included: the least that pg_test_timing
-	 * prints.
+	 * Mean loop time on the boot core, minus the null clock's mean latency. Includes reads that stolen time hit.
+	 * PostgreSQL's pg_test_timing prints at least this.
 	 */
 	uint64_t loop_ps;
 };
@@ -93,44 +93,43 @@ struct report_clock {
 	 */
 	struct rate_interval implied;
 	enum rate_fit rate_fit;    /* how well one rate explains its readings */
-	bool rate_whole_run;       /* IMPLIED is over the whole run, not only over the rate window */
+	bool rate_whole_run;       /* true if IMPLIED is over the whole run, not only over the rate window */
 	struct rate_interval implied_window; /* IMPLIED over the rate window, or over its first half */
 	struct rate_interval implied_since;  /* IMPLIED from that window to the end of the run, or at its end */
-	/*
-	 * Changes of its rate against the TSC. From the first half of the rate window to the second, from the
-	 * window to the rest of the run, and the larger of the two. If all clocks show the same change, the TSC
-	 * has changed.
-	 */
 	/* Duration of its readings in the window and after it; 0 if there are none. */
 	uint64_t window_ns, since_ns;
+	/*
+	 * Changes of its rate against the TSC: between the halves of the rate window, from the window to the rest of
+	 * the run, and the larger of the two. If all clocks show the same change, the TSC has changed.
+	 */
 	struct interval_ppb change_halves, change_since, change;
-	bool turned_sick;           /* it worked at first, and failed during the run */
+	bool turned_sick;           /* true if it worked at first, and failed during the run */
 	uint64_t turned_sick_ms;    /* time of the failure in the run */
-	unsigned disturbed;         /* discontinuities during its readings on the boot core */
-	/* It has no rate, because the number of its wraps while the core was preempted is unknown. */
+	unsigned disturbed;         /* number of discontinuities during its readings on the boot core */
+	/* True if it has no rate, because it is unknown how often it wrapped while the core was preempted. */
 	bool uncounted;
-	/* Jumps in monotonic.leaps after which no other clock shows whether it jumped or the TSC stopped. */
+	/* Number of jumps (in monotonic.leaps) that may be stops of the TSC, because no other clock excludes that. */
 	uint64_t unexplained_leaps;
 	struct latency *latency;   /* on the boot core; latency->count == 0 if not measured */
 	struct resolution resolution;
 	struct monotonic monotonic;
 	struct report_cost cost;
-	/* The firmware's tick may have stopped it at any time, so its rate is not judged. */
+	/* True if the firmware's tick may have stopped it at any time, so that its rate is not judged. */
 	bool stands_in_ticks;
 	enum verdict verdict;
-	size_t open; /* judged: number of its rules that are not determined */
+	size_t open; /* set by the judge: number of its rules that are not determined */
 };
 
 struct report_rate { /* how much faster A runs than B by their nominal frequencies */
 	const char *a, *b; /* clock ids */
 	struct interval_ppb ppb;
-	bool same_source; /* their ratio is exact within its error over every window: one source */
+	bool same_source; /* true if every measurement of their ratio includes the nominal ratio: they have one source */
 };
 
 struct core_latency { /* one clock on one core; count == 0 if not measured */
 	uint64_t count;
 	uint64_t min_ns, p50_ns, p99_ns;
-	/* Mean of the reads that were not hit; see latency_clean(). */
+	/* Mean of the reads that no stolen time hit; see latency_clean(). */
 	uint64_t mean_ps, mean_low_ps, mean_high_ps;
 };
 
@@ -140,29 +139,30 @@ struct report_core {
 	uint32_t apic_id;
 	bool started; /* true for the boot core */
 	bool boot;
-	bool timed_out; /* REASON is only that a wait for it ended, which a busy host may cause */
+	bool timed_out; /* true if REASON is only that a wait for it timed out, which a busy host may cause */
 	char reason[CLOCK_REASON_SIZE]; /* why it did not start or stopped answering, else "" */
-	bool facts_known; /* FACTS are valid */
+	bool facts_known; /* true if FACTS are valid */
 	struct core_facts facts;
-	/* In the order of report.clocks: read by this core alone, and by all cores at once. */
+	/* Latencies of the clocks in report.clocks while only this core reads, and while all cores read at once. */
 	struct core_latency latency[REPORT_CLOCKS_MAX];
 	struct core_latency contended[REPORT_CLOCKS_MAX];
-	uint64_t observed_ns;     /* time of observation for gaps; 0 if not observed */
-	uint64_t gaps, worst_gap_ns;
-	struct tsc_steps tsc;     /* its own TSC, each reading against the one before on this core */
+	uint64_t observed_ns;     /* how long it was observed for gaps (stolen time); 0 if not at all */
+	uint64_t gaps, worst_gap_ns; /* number of gaps, and the longest */
+	struct tsc_steps tsc;     /* steps back of its TSC: each reading compared with the one before on this core */
 	uint64_t pingpongs;       /* ping-pongs with an exchange of stamps, in the first pass */
 	struct offset offset;     /* its TSC against the boot core's at the start, in ticks */
 	struct offset last_offset; /* the same in the last pass, if there was one */
 	struct offset drift_ppb;  /* drift against the boot core's TSC, from the first pass to the last */
-	bool off_majority;        /* judged: its TSC is off most others */
-	bool steps_back;          /* judged: its own readings prove that its TSC steps back */
-	bool drifts;              /* judged: its TSC drifts against most others */
+	/* Set by the judge: */
+	bool off_majority;        /* true if its TSC differs from most others */
+	bool steps_back;          /* true if its own readings prove that its TSC steps back */
+	bool drifts;              /* true if its TSC drifts against most others */
 	struct offset from_most;   /* proven minimum and possible maximum of that drift, in ppb */
 };
 
-struct report_contended { /* all cores at once on one shared last value */
+struct report_contended { /* a warp check: all cores at once compare their TSC with one shared last value */
 	bool measured;
-	bool starved; /* some core got too few turns: the absence of warps proves nothing */
+	bool starved; /* true if some core got too few turns, so that the absence of warps proves nothing */
 	size_t cores; /* cores that took part */
 	uint64_t iterations, warps;
 	uint64_t worst_ticks, worst_ns;
@@ -172,50 +172,51 @@ struct report_contended { /* all cores at once on one shared last value */
 struct report_skew {
 	struct report_contended locked, lock_free;
 
-	/* The rest is from the passes over pairs of cores. */
-	bool measured;           /* at least one pair had a ping-pong */
-	enum tournament kind;    /* schedule of the pass */
-	const char *kind_reason; /* why it was not all pairs, or ""; static storage */
-	size_t concurrency;      /* pairs that ran at the same time, at the end */
+	/* The rest comes from measurement passes: in each, pairs of cores exchange time stamps (a ping-pong). */
+	bool measured;           /* true if at least one pair had a ping-pong */
+	enum tournament kind;    /* schedule of the passes: all pairs, or only pairs with the boot core */
+	const char *kind_reason; /* why not all pairs were measured, or ""; static storage */
+	size_t concurrency;      /* number of pairs measured at the same time, at the end of the first pass */
 	size_t rounds;
 	uint64_t elapsed_ns;     /* duration of the first pass */
-	uint64_t pingpongs;      /* pairs that exchanged stamps in the first pass */
-	uint64_t again;          /* further ping-pongs of these pairs, because the first gave too little */
-	uint64_t warps;          /* messages that arrived before they left, in all passes */
+	uint64_t pingpongs;      /* number of pairs that exchanged time stamps in the first pass */
+	uint64_t again;          /* number of repeated ping-pongs, because the first were too inexact */
+	uint64_t warps;          /* messages that arrived before they were sent, in all passes */
 	uint64_t worst_warp_ticks, worst_warp_ns;
 	uint32_t worst_warp_a, worst_warp_b; /* APIC ids: A was ahead of B */
 	uint64_t best_trip_ns, median_trip_ns; /* the shortest round trip; the median of the pairs' medians */
 	struct offsets offsets;  /* results of the first pass */
 	const uint32_t *core_of; /* core number (index into report.cores) by rank */
 	struct offsets_summary summary; /* in ranks */
-	const bool *outlier;    /* cores marked by offsets_solve(), by rank */
-	bool drift_measured;     /* there was a second pass */
-	/* For each pair by tournament_index(): B against A, from the first pass to the last. */
+	const bool *outlier;    /* true if offsets_solve() found the core with this rank off the majority */
+	bool drift_measured;     /* true if there was a second pass */
+	/* Drift of core B against core A from the first pass to the last, for each pair by tournament_index(). */
 	const struct offset *drifts;
-	bool middle_measured;    /* there was a pass in between */
+	bool middle_measured;    /* true if there was a pass between the first and the last */
 	union {
-		/* The second pass, which is MIDDLE if that was measured, and the last pass. */
+		/* Results of the passes after the first: MIDDLE, if there was one, and LATEST. */
 		struct offsets later[REPORT_LATER_MAX];
 		struct {
 			struct offsets middle, latest;
 		};
 	};
-	const bool *latest_outlier; /* and the results of offsets_solve() for it */
+	const bool *latest_outlier; /* OUTLIER and SUMMARY of the last pass */
 	struct offsets_summary latest_summary;
 	uint64_t drift_span_ns;  /* from the start of the first pass to the end of the last */
-	/* Judged: */
-	bool *moved, *disputed;  /* cores that moved against most, by rank; and scratch memory */
-	uint64_t off_tsc;        /* end of the pass in which cores were off the majority */
-	bool any_moved;          /* some pair moved, whichever of its cores it was */
-	/* No core moved or is off, and the bound is small enough to be useful, up to the end. */
+
+	/* Set by the judge: */
+	bool *moved, *disputed;  /* MOVED, by rank: true if the core moved against most. DISPUTED is scratch memory. */
+	uint64_t off_tsc;        /* end of the pass in which cores were off the majority; 0 if none were */
+	bool any_moved;          /* true if the two cores of some pair moved against each other */
+	/* True if no core moved or was off in any pass, and WITHIN_NS is small enough to be useful. */
 	bool synchronised;
 	bool within_known;
-	/* Upper bound of the distance of any two cores' TSCs, in the first and in the last pass. */
+	/* Upper bound of the difference of any two cores' TSCs, in the first and in the last pass. */
 	uint64_t within_ns;
-	/* Sentences, tables and maps show the last pass, because only that has something to report. */
+	/* True if sentences, tables and maps show the last pass, because only that pass found a fault. */
 	bool last_shown;
-	bool proven;             /* synchronised, and no two cores are proven to differ */
-	/* A clause on all of that: "synchronised within 31 ns at 3.1 s and 9.8 s". */
+	bool proven;             /* true if synchronised, and no two cores are proven to differ */
+	/* The result as a clause: "synchronised within 31 ns at 3.1 s and 9.8 s". */
 	char text[REPORT_SENTENCE];
 };
 
@@ -225,14 +226,14 @@ struct report_gap {
 	uint32_t core;  /* APIC id */
 };
 
-struct report_interference { /* all cores together */
+struct report_interference { /* stolen time of all cores together */
 	bool measured;
 	uint64_t threshold_ns;
 	uint64_t observed_ns; /* sum of all cores */
 	uint64_t gaps, worst_ns, total_ns;
 	uint32_t worst_core;  /* APIC id */
-	uint64_t octave[OCTAVES]; /* gaps by their octave in ns: see histogram.h */
-	bool smi_known;       /* the CPU counts its SMIs, and they may be read */
+	uint64_t octave[OCTAVES]; /* number of gaps by the octave of their length in ns: see histogram.h */
+	bool smi_known;       /* true if the CPU counts its SMIs, and the counter may be read */
 	uint64_t smi_count;   /* from the start of the run to its end */
 	size_t event_count;
 	struct report_gap events[REPORT_EVENTS_MAX]; /* the first gaps of each core, while there is space */
@@ -240,14 +241,14 @@ struct report_interference { /* all cores together */
 
 enum discontinuity_class { DISCONTINUITY_PARTED, DISCONTINUITY_STOPPED, DISCONTINUITY_JUMPED };
 
-struct report_discontinuity { /* the clocks disagree on how much time passed */
-	uint64_t from_tsc, at_tsc; /* interval in which it happened; FROM_TSC 0 if its start is not known */
+struct report_discontinuity { /* a time at which the clocks disagree on how much time passed */
+	uint64_t from_tsc, at_tsc; /* interval in which it happened; FROM_TSC is 0 if its start is not known */
 	uint64_t from_ms, at_ms;   /* the same as time in the run; set by the judge */
 	enum discontinuity_class class; /* set by the judge */
-	uint32_t alone; /* judged: the group with only one clock, or 0 */
+	uint32_t alone; /* CLOCKS of the group that alone jumped or went on, or 0; set by the judge */
 	size_t group_count;
-	struct report_group {
-		/* Bit I is clock I of the report. Bit REPORT_CLOCKS_MAX is a TSC that is not in it. */
+	struct report_group { /* clocks that agree with each other */
+		/* Bit I is clock I of the report. Bit REPORT_CLOCKS_MAX is a TSC that is not in the report. */
 		uint32_t clocks;
 		size_t clock_count;
 		uint8_t members[REPORT_CLOCKS_MAX + 1]; /* the same as a list */
@@ -255,14 +256,14 @@ struct report_discontinuity { /* the clocks disagree on how much time passed */
 	} groups[REPORT_GROUPS_MAX];
 };
 
-enum report_policy { /* policy for periods whose deadlines pass while interrupts are masked */
+enum report_policy { /* what becomes of ticks whose deadlines pass while interrupts are masked */
 	REPORT_POLICY_UNKNOWN,
-	REPORT_POLICY_DISCARD,  /* at most one of them comes, and the other deadlines stay */
-	REPORT_POLICY_CATCH_UP, /* several come */
-	REPORT_POLICY_DELAY,    /* at most one comes, and the next one follows a period later */
+	REPORT_POLICY_DISCARD,  /* at most one of them comes, and later ticks keep their deadlines */
+	REPORT_POLICY_CATCH_UP, /* several of them come */
+	REPORT_POLICY_DELAY,    /* at most one of them comes, and the next tick follows one period after it */
 };
 
-/* With fewer interrupts, no percentile is between the median and the largest value. */
+/* Fewest interrupts for p99 and for p99.9. With fewer these would be the largest value. */
 #define REPORT_P99_MIN  100u
 #define REPORT_P999_MIN 1000u
 
@@ -270,7 +271,7 @@ struct report_interval { /* a timer test: the requested interval of a source of 
 	const char *source; /* id; static storage */
 	bool periodic;
 	uint32_t core; /* APIC id */
-	const char *route_kind;
+	const char *route_kind; /* how its interrupts reach the core: "lapic", "pic", ... */
 	uint32_t pin, vector;
 	enum clock_state state;
 	char reason[CLOCK_REASON_SIZE]; /* why it could not be tested, whether it exists or not; else "" */
@@ -279,35 +280,35 @@ struct report_interval { /* a timer test: the requested interval of a source of 
 	uint64_t asked;    /* number of requests */
 	uint64_t expected; /* deadlines while interrupts were open */
 	/*
-	 * Numbers of interrupts, of deadlines without an interrupt, with several and with an early one, and of
-	 * deadlines that a gap excuses.
+	 * Number of interrupts. Number of deadlines without an interrupt, with two or more, with an early one, and
+	 * with a gap (the core was preempted), which do not count.
 	 */
 	uint64_t delivered, empty, doubled, early, excused;
-	uint64_t losses; /* for a periodic source: runs of adjacent empty deadlines */
-	uint64_t expired; /* empty one-shots that were due by the device's own status */
-	/* How often it was armed with a deadline that had passed, and how often it interrupted then. */
+	uint64_t losses; /* how often a periodic source lost ticks, one or several in a row */
+	uint64_t expired; /* one-shots without an interrupt that were due by the device's own status */
+	/* How often it was armed with a deadline that had passed, and how often it interrupted in spite of that. */
 	uint64_t over, stale;
 	struct report_lateness {
-		uint64_t count; /* 0: none came */
+		uint64_t count; /* number of interrupts; 0 if none came */
 		int64_t min_ns, p50_ns, p99_ns, p999_ns, max_ns;
 		uint64_t error_ns; /* error of each of these figures */
-		struct interval_ns earliest; /* the earliest of the early interrupts, as a positive time */
+		struct interval_ns earliest; /* how early the earliest interrupt came, as a positive time */
 		int64_t p1_ns;
 	} lateness;
 	struct interval_ppb rate; /* for a periodic source: how much faster it ticks than requested */
-	/* Duration of masked interrupts, and number of interrupts in as much time after that. 0 if not tested. */
+	/* How long interrupts were masked, and how many came in as much time afterwards. 0 if not tested. */
 	uint64_t held_ns, held_delivered;
 	enum report_policy policy;
-	/* Ticks are spread over their periods, so none can be matched to its deadline. All are excused. */
+	/* True if ticks are spread over their periods, so that none can be matched to its deadline. None counts. */
 	bool scattered;
 };
 
 struct report_quality { /* judged: how stolen time affects the latencies */
 	bool stolen_known;
 	uint64_t stolen_millipercent; /* stolen part of the observed time, in 1/1000 % */
-	bool tails_known;        /* stolen time was observed, or reads were hit */
-	bool reliable_tails;     /* percentiles up to p99.9 are the clocks' own */
-	char text[REPORT_SENTENCE]; /* a sentence on that */
+	bool tails_known;        /* true if cores were observed for stolen time, or reads were hit by it */
+	bool reliable_tails;     /* true if percentiles up to p99.9 are the clocks' own */
+	char text[REPORT_SENTENCE]; /* a sentence on all of that */
 };
 
 struct report_advice { /* recommended clocks, the best first, see recommend.h; clocks to avoid are last */
@@ -348,7 +349,7 @@ struct finding {
 	/* APIC ids of a pair or more if no single core is proven to differ; CORE is REPORT_NO_CORE then. */
 	size_t core_count;
 	uint32_t cores[REPORT_FINDING_CORES];
-	bool one_way;         /* about one read method of the clock, not about its counter */
+	bool one_way;         /* true if it is about one read method of the clock, not about its counter */
 	bool has_measured;
 	int64_t measured, low, high, limit;
 	const char *unit;
@@ -375,7 +376,7 @@ struct report_identity { /* identity of the machine, printable ASCII; "" if not 
 struct report_record { /* the run's record, see src/record */
 	void *bytes; /* owned by the run */
 	size_t length; /* 0: the run did not start */
-	uint64_t dropped; /* entries without space */
+	uint64_t dropped; /* number of entries that it had no space for */
 	char sha256[SHA256_HEX_SIZE];
 };
 
@@ -391,10 +392,11 @@ struct report {
 	char cpu[49], hypervisor[13], firmware[96], accelerator[16];
 	struct report_identity identity;
 	struct paravirtual paravirtual;
-	const char *fence; /* "lfence;rdtsc" or "mfence;lfence;rdtsc": reads the brackets of a sample */
+	const char *fence; /* "lfence;rdtsc" or "mfence;lfence;rdtsc": how the TSC is read before and after a clock */
 	bool tsc_is_invariant;
-	bool lapic_always_runs; /* the LAPIC's timer also runs in deep sleep */
-	bool linux_distrusts_tsc; /* in any case: unsynchronized_tsc() in arch/x86/kernel/tsc.c, as of 6.6 */
+	bool lapic_always_runs; /* true if the LAPIC's timer also runs in deep sleep */
+	/* True if Linux distrusts the TSC of this CPU anyway: unsynchronized_tsc() in arch/x86/kernel/tsc.c, 6.6. */
+	bool linux_distrusts_tsc;
 	uint32_t cores_listed, cores_started;
 
 	uint64_t start_tsc; /* start of the run; all times in the run count from here */
@@ -414,12 +416,12 @@ struct report {
 	struct report_interference interference;
 	struct series series; /* only in a soak; its clocks and cores have the order above */
 	struct signals signals; /* count 0: none is offered, or the measurements are not complete */
-	size_t discontinuity_count, discontinuities_lost; /* lost: there was no space for them */
+	size_t discontinuity_count, discontinuities_lost; /* lost: the list below had no space for them */
 	struct report_discontinuity discontinuities[REPORT_DISCONTINUITIES_MAX];
 	size_t interval_count;
 	struct report_interval intervals[REPORT_INTERVALS_MAX];
 	struct behaviours behaviours;
-	/* Counts of the rules not determined or not checked, with reasons; may be empty. */
+	/* How many rules were not determined or not checked, and why; may be empty. */
 	char unjudged[REPORT_SENTENCE];
 	size_t taken_count;
 	struct report_taken taken[REPORT_TAKEN_MAX];
@@ -430,29 +432,29 @@ struct report {
 	/* Sentences on the machine: broken tables, a volume that could not be written, ... */
 	size_t note_count;
 	char notes[REPORT_NOTES_MAX][REPORT_SENTENCE];
-	bool hurried;    /* the user asked for the end, and the rest was measured as in a quick run */
-	uint64_t hurried_ms; /* time of that in the run */
-	/* The deadline passed, or a core ended the run: only the results up to then are here. */
+	bool hurried;    /* true if the user ended the run early; the rest was measured as in a quick run */
+	uint64_t hurried_ms; /* when the user did that, as time in the run */
+	/* True if the run did not finish, as when its deadline passed: the report has the results up to then. */
 	bool incomplete;
 	size_t finding_count;
-	struct finding findings[REPORT_FINDINGS_MAX]; /* judged: failures first */
+	struct finding findings[REPORT_FINDINGS_MAX]; /* sorted by the judge: failures first */
 	struct report_quality quality;
 	enum verdict verdict;
 };
 
 /*
- * Identifies the machine of a report: its label, or its serial number, or its product. "" if it has none of
- * them.
+ * Returns what identifies the machine of a report: its label, or else its serial number, or else its product. "" if it
+ * has none of them.
  */
 const char *report_machine(const struct report *report);
 
 /*
- * Returns true if the machine is emulated by instructions. Its timers then run in threads of the host or in the
- * emulator's loop, so their delays are no fault of a device.
+ * Returns true if an emulator executes the machine's instructions (QEMU's TCG). Its timers are threads of the host, or
+ * run in the emulator's main loop, so their delays are no fault of a device.
  */
 bool report_is_emulated(const struct report *report);
 
-/* The id of clock I; "tsc" for REPORT_CLOCKS_MAX, even if the TSC is not in the report. */
+/* Returns the id of clock I; "tsc" for REPORT_CLOCKS_MAX, even if the TSC is not in the report. */
 const char *report_clock_id(const struct report *report, size_t i);
 
 const char *verdict_word(enum verdict verdict);       /* "pass" ... "absent" */
@@ -467,35 +469,36 @@ const char *rate_fit_word(enum rate_fit fit);         /* "all" ...; "" for none 
 bool report_clock_is_main(const struct report_clock *entry);
 
 /*
- * The clock's rate in Hz times 1,000. This is its own measured rate, or the main clock's rate if both read one
- * counter. The nominal frequency is used if nothing was measured, or if the measurement contains it and is too
- * inexact to add anything. 0 if neither is known.
+ * Returns the clock's rate in Hz times 1,000. This is its own measured rate, or the main clock's rate if both read one
+ * counter. It is the nominal frequency if nothing was measured, or if the measured interval includes it and is wide.
+ * Returns 0 if neither is known.
  */
 uint64_t report_clock_millihz(const struct report *report, const struct report_clock *entry);
 
-/* Duration of TICKS of the clock by that rate, in ps; 0 if the rate is unknown. */
+/* Returns the duration of TICKS of the clock in ps, by report_clock_millihz(); 0 if the rate is unknown. */
 uint64_t report_clock_ps(const struct report *report, const struct report_clock *entry, uint64_t ticks);
 
-/* Warps in all ping-pongs and both warp checks: a core's TSC read less than another core's had before. */
+/* Returns the number of warps: how often a core's TSC read less than another core's TSC had read before. */
 uint64_t report_warps(const struct report_skew *skew);
 
 /* Returns true if the drift of the core's TSC against the boot core was measured. */
 bool report_drift_is_known(const struct report *report, const struct report_core *core);
 
-/* The drift of CORE, with the middle of its interval as value. */
+/* Returns the drift of CORE's TSC against the boot core's TSC, with the middle of its interval as value. */
 struct interval_ppb report_drift_ppb(const struct report *report, const struct report_core *core);
 
-/* Converts TSC ticks to ns, with the bounds of the TSC's rate. */
+/* Returns the scale that converts TSC ticks to ns, with the bounds of the TSC's rate. */
 struct scale report_scale(const struct report *report);
 
 /*
- * OFFSET of one core's TSC against another's in ns, rounded outwards, with the middle of the interval as value.
+ * Returns OFFSET, of one core's TSC from another's, in ns. The bounds are rounded outwards, and the value is their
+ * middle.
  */
 struct interval_ns report_offset_ns(const struct report *report, struct offset offset);
 
 /* Parts of the error of an offset in ns, each as half of what it adds to the interval; 0 if it is unknown. */
 struct offset_budget {
-	/* When within its round trip the other core read its TSC, and the resolution of both TSCs. */
+	/* The unknown time in a round trip at which the other core read its TSC, and the resolution of both TSCs. */
 	uint64_t trip_ps;
 	uint64_t tsc_rate_ps;   /* error of the TSC's rate in the conversion to ns */
 	uint64_t conversion_ps; /* rounding */
@@ -503,33 +506,33 @@ struct offset_budget {
 
 struct offset_budget report_offset_budget(const struct report *report, struct offset offset);
 
-/* The clock with that id in REPORT, or NULL. Not const although REPORT is, like the result of strchr(). */
+/* Returns the clock ID, or NULL. The result is not const although REPORT is, as with strchr(). */
 struct report_clock *report_find_clock(const struct report *report, const char *id);
 
-/* Returns true if the clock with that id can be read. */
+/* Returns true if the clock ID can be read. */
 bool report_has_clock(const struct report *report, const char *id);
 
-/* Time in the run when the boot core's TSC read TSC, in ns. */
+/* Returns the time in the run at which the boot core's TSC read TSC, in ns. */
 uint64_t report_moment_ns(const struct report *report, uint64_t tsc);
 
 /*
- * The latest time at which the boot core's TSC may have read TSC. A TSC that stepped back reads some values
- * twice, and all later ones too early.
+ * Returns the latest time in the run, in ns, at which the boot core's TSC may have read TSC. After a step back the TSC
+ * reads some values a second time, and is behind from then on.
  */
 uint64_t report_moment_ns_max(const struct report *report, uint64_t tsc);
 
-/* A time since the start of the run, as "3.1 s" or "312 ms". */
+/* Writes NS, a time since the start of the run, as "3.1 s" or "312 ms". */
 void report_put_run_time(struct text *out, uint64_t ns);
 
-/* report_moment_ns(), as "3.1 s" or "312 ms". */
+/* Writes the time in the run at which the TSC read TSC, as "3.1 s" or "312 ms". */
 void report_put_moment(struct text *out, const struct report *report, uint64_t tsc);
 
-/* The times of the first and last pass over the cores: "at 3.1 s and 9.8 s". One time if there was one pass. */
+/* Writes the times of the first and the last pass over the cores, "at 3.1 s and 9.8 s", or of the only pass. */
 void report_put_tournaments(struct text *out, const struct report *report);
 
 /*
- * The pass that is shown to people, the first or the last. Also its summary by offsets_solve(), and the offset
- * of CORE in it.
+ * Return the pass that reports show (see last_shown), its summary by offsets_solve(), and the offset of CORE in this
+ * pass.
  */
 const struct offsets *report_shown(const struct report *report);
 const struct offsets_summary *report_shown_summary(const struct report *report);

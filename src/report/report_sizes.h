@@ -1,6 +1,6 @@
 /*
- * Upper bounds of the memory for the report's texts, so that it can be allocated before anything is measured. A
- * test fills the texts with the longest possible figures.
+ * Upper bounds of the report's texts in bytes, so that memory can be allocated before anything is measured. A test
+ * fills the texts with the longest possible figures.
  */
 #ifndef BARETICK_REPORT_SIZES_H
 #define BARETICK_REPORT_SIZES_H
@@ -9,14 +9,14 @@
 
 #include "report/report.h"
 
-/* Twelve clocks with every exact duration listed come to 6 MB. */
+/* A report with all durations of the reads of twelve clocks has 6 MB. */
 #define REPORT_SIZE          ((size_t)8 << 20)
 #define REPORT_SIZE_PER_ROW  144u  /* three figures of 20 digits, their keys, and the clock's id */
 #define REPORT_SIZE_PER_CORE (2 * REPORT_CLOCKS_MAX * REPORT_SIZE_PER_ROW + 2048u)
 #define REPORT_SIZE_PER_PAIR 48u   /* two figures of 20 digits */
-#define REPORT_SIZE_SERIES     256u /* for a row of the series: five figures of 20 digits and their keys */
-#define REPORT_SIZE_SERIES_CLOCK 320u /* for each clock in it: eight figures */
-#define REPORT_SIZE_SERIES_CORE 128u /* for each core in it: three figures */
+#define REPORT_SIZE_SERIES     256u /* a row of the series: five figures of 20 digits and their keys */
+#define REPORT_SIZE_SERIES_CLOCK 320u /* each clock in a row of the series: eight figures */
+#define REPORT_SIZE_SERIES_CORE 128u /* each core in a row of the series: three figures */
 #define REPORT_MATRIX_CORES  256u  /* with more cores the report has no matrix */
 /* With more cores serial lines get json_render_serial() and csv_render_serial(). */
 #define REPORT_SERIAL_CORES  64u
@@ -25,14 +25,14 @@
 #define REPORT_SIZE_CSV_TIMERS (REPORT_INTERVALS_MAX * 14 * REPORT_SIZE_CSV_ROW)
 #define REPORT_SIZE_CSV_CORE ((6 * REPORT_CLOCKS_MAX + 8) * REPORT_SIZE_CSV_ROW)
 
-/* For the text report, with its final 0. */
+/* Returns the size of the text report with its final 0. */
 static inline size_t
 report_size_table(size_t cores)
 {
 	return REPORT_SIZE + cores * REPORT_SIZE_PER_CORE;
 }
 
-/* Bytes that ROWS of the series add to the JSON and to the page. */
+/* Returns the bytes that ROWS of the series add to the JSON and to the page. */
 static inline size_t
 report_size_series(size_t cores, size_t rows)
 {
@@ -40,7 +40,7 @@ report_size_series(size_t cores, size_t rows)
 		       cores * REPORT_SIZE_SERIES_CORE);
 }
 
-/* For the JSON without a series, with its final 0. */
+/* Returns the size of the JSON without a series, with its final 0. */
 static inline size_t
 report_size_json(size_t cores)
 {
@@ -49,14 +49,14 @@ report_size_json(size_t cores)
 	return REPORT_SIZE + cores * REPORT_SIZE_PER_CORE + pairs * REPORT_SIZE_PER_PAIR;
 }
 
-/* For the page, whose template is PAGE_LENGTH long. */
+/* Returns the size of the page, whose template has PAGE_LENGTH bytes. */
 static inline size_t
 report_size_html(size_t cores, size_t page_length)
 {
 	return page_length + report_size_json(cores);
 }
 
-/* For the CSV, with its final 0. */
+/* Returns the size of the CSV with its final 0. */
 static inline size_t
 report_size_csv(size_t cores)
 {

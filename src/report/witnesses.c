@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "consensus/rate.h"
 
-/* The ends of two clocks are closer together than 1/32 of a window. */
+/* At the ends of a window two clocks are read within 1/32 of its duration. */
 #define READ_TOGETHER 32
 
 /* Returns true for the TSC itself and for clocks that a hypervisor derives from it. */
@@ -20,7 +20,7 @@ is_rtc(const struct report_clock *entry)
 	return entry->clock.edges_only;
 }
 
-/* The proven minimum of the change of a clock's rate against the TSC within the window, in ppb. */
+/* Returns the proven minimum of the change of a clock's rate against the TSC within the window, in ppb. */
 static uint64_t
 change_ppb(const struct report_clock *entry)
 {
@@ -32,8 +32,9 @@ change_ppb(const struct report_clock *entry)
 }
 
 /*
- * If the rates of both changed, each is the mean over its own window. The windows start and end at slightly
- * different times, so the smaller change widens the comparison.
+ * Returns true if RATES prove that clocks A and B have different crystals. If the rates of both changed, each is the
+ * mean over its own window. The two windows start and end at slightly different times, so a part of the smaller change
+ * widens the comparison.
  */
 static bool
 have_two_crystals(const struct report *report, const struct rate_interval *rates, size_t a, size_t b)
@@ -45,13 +46,17 @@ have_two_crystals(const struct report *report, const struct rate_interval *rates
 	return of_a.known && rates[b].known && (of_a.high < rates[b].low || rates[b].high < of_a.low);
 }
 
-/* A hypervisor's clock is stopped and set together with the devices, while the TSC itself goes on. */
+/* Returns true for the TSC. A hypervisor's clock is stopped and set with the devices, even if it is read by the TSC. */
 static bool
-leaps_with_tsc(const struct report_clock *entry)
+jumps_with_tsc(const struct report_clock *entry)
 {
 	return is_tsc(entry) && !entry->clock.by_tsc;
 }
 
+/*
+ * Returns sources whose SIBLINGS are a guest's devices: all clocks except the RTC and those that have the TSC's source
+ * by IS_TSCS.
+ */
 static struct falseticker_sources
 siblings_of(const struct report *report, bool (*is_tscs)(const struct report_clock *entry))
 {
@@ -86,7 +91,7 @@ witnesses_of(const struct report *report, const struct rate_interval *rates)
 struct falseticker_sources
 witnesses_of_leaps(const struct report *report)
 {
-	struct falseticker_sources sources = siblings_of(report, leaps_with_tsc);
+	struct falseticker_sources sources = siblings_of(report, jumps_with_tsc);
 
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *a = &report->clocks[i];
@@ -94,7 +99,7 @@ witnesses_of_leaps(const struct report *report)
 		for (size_t j = 0; j < report->clock_count; j++) {
 			const struct report_clock *b = &report->clocks[j];
 
-			if (leaps_with_tsc(a) != leaps_with_tsc(b) || is_rtc(a) != is_rtc(b))
+			if (jumps_with_tsc(a) != jumps_with_tsc(b) || is_rtc(a) != is_rtc(b))
 				sources.separate[i] |= set_of(j);
 		}
 	}

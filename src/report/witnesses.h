@@ -1,4 +1,4 @@
-/* Decides which of a report's clocks have one source, and therefore one vote. See falseticker.h. */
+/* Decides which of a report's clocks have one source, so that they have one vote together. See falseticker.h. */
 #ifndef BARETICK_WITNESSES_H
 #define BARETICK_WITNESSES_H
 
@@ -6,19 +6,18 @@
 #include "report/report.h"
 
 /*
- * Sources of rates. In a guest, all devices are emulated by one clock of the host, and the RTC by its time of
- * day. One oscillator of the host paces both, so against the TSC they are one source. A clock that a hypervisor
- * derives from the TSC has the TSC's source.
+ * Returns the clocks' sources for a comparison of rates. In a guest one clock of the host drives all devices, and the
+ * host's time of day drives the RTC. One oscillator of the host is behind both, so they are one source beside the TSC.
+ * A clock that a hypervisor derives from the TSC has the TSC's source.
  *
- * On bare metal two counters may share a crystal unless RATES, as implied by each clock, prove otherwise.
- * Counters of one crystal agree exactly, and two that happen to agree as well have one vote. An RTC has its own
- * crystal.
+ * On bare metal two counters count as one source unless their RATES prove that they have two crystals. Counters of one
+ * crystal agree exactly. Two crystals that happen to agree as well have one vote. An RTC has its own crystal.
  */
 struct falseticker_sources witnesses_of(const struct report *report, const struct rate_interval *rates);
 
 /*
- * Sources of jumps and stops in a guest. The host can stop and set the devices' clock without the time of day,
- * and the other way round. A hypervisor's clock is set together with the devices' clock.
+ * Returns the clocks' sources for jumps and stops. In a guest the host can stop or set the clock behind the devices
+ * without its time of day, and the other way round. A hypervisor's clock is set together with the devices' clock.
  */
 struct falseticker_sources witnesses_of_leaps(const struct report *report);
 
