@@ -1,10 +1,10 @@
-/* The reader of the options, the same for every source. See options.h. */
+/* Reads options from the text of any source. See options.h. */
 #include "options/options_internal.h"
 
 #include "base/text.h"
 
 #define SHOWN_MAX       48 /* characters of a word that an error shows */
-#define BYTES_LOOKED_AT 64 /* to detect UTF-16 without a byte order mark */
+#define BYTES_LOOKED_AT 64 /* bytes that are checked for UTF-16 without a byte order mark */
 
 #define LIMIT_PREFIX "limit."
 
@@ -48,7 +48,7 @@ put_near_rule(struct text *error, struct word rule, const struct options_names *
 	put_near(error, &near);
 }
 
-/* For clocks=, the first name in VALUE that is not a clock. */
+/* Suggests a valid value for VALUE. For clocks= it suggests a name for the first part that is no clock. */
 static void
 put_near_value(struct text *error, const struct option *option, struct word value, const struct options_names *names)
 {
@@ -70,7 +70,7 @@ put_keys(struct text *error)
 		text_printf(error, "%s%s", option == options_table ? "" : ", ", option->key);
 }
 
-/* The word as it was read, cut where it is long; text_printf makes it ASCII. The first error names the source. */
+/* Starts an error with WORD, which is cut if it is long. The first error also names the source. */
 static void
 begin_error(struct text *error, const char *source, struct word word)
 {
@@ -88,7 +88,9 @@ begin_error(struct text *error, const char *source, struct word word)
 	text_printf(error, "\"%s%s\" ", shown, cut ? "..." : "");
 }
 
-/* An error that does not fit ends in dots after its last whole word. Returns false, so that a reader can return it. */
+/*
+ * Ends an error. If it does not fit, it is cut after a word and ends with dots. Always returns false, for its callers.
+ */
 static bool
 end_error(struct text *error)
 {
@@ -123,7 +125,7 @@ end_with_valid(struct reader *reader, const struct option *option, struct word v
 	return end_error(&reader->error);
 }
 
-/* RULE is the key without its prefix. */
+/* Reads WORD, which is limit.RULE=VALUE. */
 static bool
 read_limit(struct reader *reader, const struct option *option, struct word word, struct word rule, struct word value,
 	   bool has_value)
@@ -142,7 +144,7 @@ read_limit(struct reader *reader, const struct option *option, struct word word,
 	return end_error(&reader->error);
 }
 
-/* Returns the row of KEY, or the end of the table. The prefix of limit.RULE is removed from KEY. */
+/* Returns the row of KEY, or the end of the table. Reduces KEY to RULE if it is limit.RULE. */
 static const struct option *
 find_option(struct word *key)
 {
@@ -184,7 +186,7 @@ read_word(struct reader *reader, struct word word)
 	return end_error(&reader->error);
 }
 
-/* UTF-16 has a byte order mark, or every other one of its first bytes, and only those, is 0. */
+/* Returns true if TEXT has a byte order mark of UTF-16, or if every second of its first bytes is 0, and no other. */
 static bool
 is_utf16(struct word text)
 {
@@ -213,7 +215,7 @@ is_control(char c)
 	return ((unsigned char)c < 0x20 && !is_blank(c)) || c == 0x7f;
 }
 
-/* Rejects text that is unreadable as a whole, before its words are read. */
+/* Rejects a text in UTF-16 or with control characters, before its words are read. */
 static bool
 check_bytes(struct reader *reader, struct word text)
 {
@@ -234,7 +236,7 @@ check_bytes(struct reader *reader, struct word text)
 	return true;
 }
 
-/* Length up to a blank or a comment. Between quotes these belong to the word, up to the end of the line. */
+/* Returns the length of a word, up to a blank or a #. Between quotes these belong to it, up to the end of the line. */
 static size_t
 word_length(const char *bytes, size_t length)
 {
@@ -276,7 +278,7 @@ options_next_word(struct word *rest, struct word *word)
 	return length > 0;
 }
 
-/* Continues after a wrong word, so that the error has all wrong words, as far as they fit. */
+/* Reads all words. Continues after a wrong word, so that the error has all wrong words that fit. */
 static bool
 read_words(struct reader *reader, struct word text)
 {

@@ -1,7 +1,7 @@
 /*
- * The options of a run: words key=value or a bare key, separated by blanks or newlines, # starts a comment that
- * goes to the end of its line. Between quotes blanks and # are part of the word. The same syntax from every
- * source; a later source wins.
+ * The options of a run: words key=value or a key alone, separated by blanks or newlines. # starts a comment up to the
+ * end of the line. Between quotes, blanks and # are part of the word. All sources have this syntax, and a later source
+ * overrides an earlier one.
  */
 #ifndef BARETICK_OPTIONS_H
 #define BARETICK_OPTIONS_H
@@ -17,7 +17,7 @@
 #define OPTIONS_NAME_SIZE  32
 #define OPTIONS_LABEL_SIZE 65
 #define OPTIONS_GIVEN_SIZE 6144 /* every option, and a limit for each rule */
-/* An unknown rule takes half of it, because all rules with a limit are listed. */
+/* Bytes of an error. An unknown rule needs half of them, because the error lists all rules with a limit. */
 #define OPTIONS_ERROR_SIZE 1024
 
 enum options_cores { CORES_SIPI, CORES_MP, CORES_OFF };
@@ -36,25 +36,25 @@ struct options {
 	size_t clock_count;   /* 0: all */
 	char clocks[OPTIONS_CLOCKS_MAX][OPTIONS_NAME_SIZE];
 	enum options_cores cores;
-	bool cores_given;     /* cores= was given, so earlier runs do not change it */
+	bool cores_given;     /* true if the user gave cores=, so that results of earlier runs do not change it */
 	uint32_t cores_max; /* most cores to use, including the boot core; UINT32_MAX for no limit */
 	enum options_profile profile;
-	uint32_t cutoff_millionths; /* 0 to 100,000,000: percent times 1,000,000 */
+	uint32_t cutoff_millionths; /* 0 to 100,000,000: millionths of a percent */
 	enum options_exit exit;
-	bool save;            /* on the boot volume */
-	bool save_given;      /* save=auto or save=off was typed, so a network boot's server gets no report */
+	bool save;            /* true: save the report on the boot volume */
+	bool save_given;      /* true if the user gave save=auto or save=off: no report is sent to a boot server */
 	char save_url[URL_SIZE]; /* URL that the report is also sent to, or "" */
-	enum options_serial serial; /* what the serial lines get */
-	bool identity;        /* serial numbers may be in the report */
-	enum options_irq irq; /* timers are programmed, and their interrupts taken */
-	bool pic;             /* also through the PICs */
+	enum options_serial serial; /* how much is written to the serial lines */
+	bool identity;        /* true: the report may have serial numbers */
+	enum options_irq irq; /* which timers' interrupts are tested */
+	bool pic;             /* true: interrupts through the PICs are tested, too */
 	char label[OPTIONS_LABEL_SIZE]; /* name of this machine or run, printable ASCII; "" if none */
-	uint64_t deadline_ns; /* for the whole run, 10 ms to 24 h; 0 if the plan decides */
-	uint64_t tsc_hz;      /* the TSC's frequency by the user, checked like one from CPUID; 0 if none */
+	uint64_t deadline_ns; /* most time for the whole run, 10 ms to 24 h; 0 if it follows from the plan */
+	uint64_t tsc_hz;      /* the TSC's frequency from the user, checked like a frequency from CPUID; 0 if none */
 	uint64_t interval_ns; /* duration of a row of a soak's series: 1 s to 24 h */
 	uint64_t gap_ns;      /* shortest stolen time that counts as a gap: 1 us to 1 s */
-	bool rules;           /* print the rule catalogue and end */
-	bool help;            /* print the options and end */
+	bool rules;           /* true: print the rule catalogue and end */
+	bool help;            /* true: print the options and end */
 	size_t limit_count;
 	struct options_limit limits[OPTIONS_LIMITS_MAX];
 };
@@ -67,7 +67,7 @@ struct options_names {
 
 struct text;
 
-/* Kinds of values, in addition to the words of a row. */
+/* The kind of value that a key takes, in addition to its words. */
 enum option_kind {
 	OPTION_WORDS,   /* nothing else */
 	OPTION_FLAG,    /* there is no value: the key stands by itself */
@@ -82,7 +82,7 @@ enum option_kind {
 
 #define OPTIONS_DECIMALS 6
 
-/* A member of struct options; SIZE is 0 if there is none. */
+/* The place of a member of struct options; SIZE is 0 if there is none. */
 struct option_field {
 	uint16_t offset, size;
 };
@@ -99,9 +99,9 @@ struct option {
 	struct option_field given;  /* a bool: true if the value is in WORDS */
 	struct option_field value;  /* a number or a string; its default if the value is in WORDS */
 	uint64_t min, max;          /* limits of the stored number; MAX of a text is its length */
-	const char *noun;           /* the value in an error; NULL if the kind's noun fits */
-	const char *sample;         /* as it is typed */
-	const char *preset;         /* the default; NULL for a flag */
+	const char *noun;           /* name of the value in an error; NULL if the name of the kind fits */
+	const char *sample;         /* an example as a user types it */
+	const char *preset;         /* the default in words; NULL for a flag */
 	const char *meaning;        /* one sentence */
 };
 
@@ -113,9 +113,9 @@ struct option_unit {
 	uint64_t ns;
 };
 
-extern const struct option_unit options_units[]; /* from the smallest on; a row with word NULL ends the table */
+extern const struct option_unit options_units[]; /* ascending; a row with word NULL ends the table */
 
-void options_default(struct options *options);
+void options_default(struct options *options); /* sets all options to their defaults */
 
 /*
  * Reads LENGTH bytes of TEXT, which need not end with 0, into OPTIONS. An error names SOURCE ("baretick.cfg",
@@ -135,26 +135,29 @@ bool options_parse(const char *text, size_t length, const char *source,
  */
 void options_remove_foreign(char *text, size_t length, struct text *foreign);
 
-/* After the last source: options that exclude each other (exit=return goes with cores=mp or off only). */
+/*
+ * Returns false, with a sentence in ERROR, if options exclude each other: exit=return needs cores=mp or off. Call it
+ * after the last source.
+ */
 bool options_check(const struct options *options, char *error);
 
-/* The values that OPTION, no flag, takes: "auto, or a whole number of ... from 1 to 9". */
+/* Writes the values that OPTION, which is no flag, takes: "auto, or a whole number of ... from 1 to 9". */
 void options_put_valid(struct text *out, const struct option *option, const struct options_names *names);
 
 /*
- * Duration of one measurement: quick 100 ms, standard 1 s, soak 10 s. The second function uses the duration in
- * OPTIONS if there is one.
+ * Return the duration of one measurement: quick 100 ms, standard 1 s, soak 10 s. The second function returns the
+ * duration in OPTIONS if the user gave one.
  */
 uint64_t options_profile_ns(enum options_profile profile);
 uint64_t options_duration_ns(const struct options *options);
 
 /*
- * Writes the options that differ from the default, as words that options_parse() reads back. Flags are left out: with
- * them nothing is measured.
+ * Writes the options that differ from the default, as words that options_parse() reads back. Flags are left out,
+ * because a run with a flag measures nothing.
  */
 void options_put_given(struct text *out, const struct options *options);
 
-/* The words that a user types for a value, as in report.json. */
+/* Return the word that a user types for a value, which is also the word in report.json. */
 const char *options_profile_word(enum options_profile profile);
 const char *options_cores_word(enum options_cores cores);
 const char *options_exit_word(enum options_exit exit);

@@ -1,4 +1,4 @@
-/* Separates words of the firmware or a loader from options. See options.h. */
+/* Separates words that the firmware or a loader added from options. See options.h. */
 #include "options/options_internal.h"
 
 #include "base/text.h"
@@ -6,19 +6,19 @@
 #define LIMIT_KEY "limit" /* the part of "limit.RULE" that is the same for all rules */
 
 enum owner {
-	OWNER_US,      /* the word has a key of the table, or a misspelled one */
-	OWNER_OTHER,   /* the word has a mark of another program */
-	OWNER_UNKNOWN, /* the words around it decide */
+	OWNER_US,      /* the word has a key of the table, or a misspelled key */
+	OWNER_OTHER,   /* the word is typical for another program */
+	OWNER_UNKNOWN, /* the other words of the text decide */
 };
 
-/* Kernel parameters without a point or a path. "pci" and "apic" are here because they are close to "pic". */
+/* Linux parameters that have no dot and no path. "pci" and "apic" are here because they look like "pic" misspelled. */
 static const char *const linux_keys[] = {
 	"BOOT_IMAGE", "acpi", "apic", "clocksource", "console", "crashkernel", "earlycon", "earlyprintk", "hpet", "init",
 	"initrd", "irqpoll", "loglevel", "maxcpus", "mitigations", "noapic", "nokaslr", "nolapic", "nomodeset", "nosmp",
 	"panic", "pci", "quiet", "reboot", "ro", "root", "rootfstype", "rootwait", "rw", "splash", "tsc", NULL,
 };
 
-/* "limit.RULE" is compared up to its point. A user of a shell may type dashes before a key. */
+/* Returns true if KEY is like an option's key. Ignores dashes before it, and the part of "limit.RULE" after the dot. */
 static bool
 is_near_a_key(struct word key)
 {

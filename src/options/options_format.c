@@ -1,4 +1,4 @@
-/* Writes options as the words that are typed for them, and the values that are valid. See options.h. */
+/* Writes options as a user types them, and the values that an option takes. See options.h. */
 #include "options/options_internal.h"
 
 #include "base/text.h"
@@ -9,7 +9,7 @@ begin(struct text *out, const char *key)
 	text_printf(out, "%s%s=", out->length ? " " : "", key);
 }
 
-/* In the largest unit that gives a whole number. */
+/* Writes a time in the largest unit that gives a whole number. */
 static void
 put_time(struct text *out, uint64_t ns)
 {
@@ -21,7 +21,7 @@ put_time(struct text *out, uint64_t ns)
 	text_printf(out, "%lu%s", ns / best->ns, best->word);
 }
 
-/* Without zeros at the end of the decimals. */
+/* Writes a percentage without zeros at its end. */
 static void
 put_percent(struct text *out, uint64_t millionths)
 {
@@ -99,7 +99,7 @@ put_string(struct text *out, const struct option *option, const char *string)
 	text_printf(out, "%s%s%s", quote, string, quote);
 }
 
-/* The value of OPTION if it isn't the one of USUAL. */
+/* Writes OPTION with its value, if that differs from the value in USUAL, the defaults. */
 static void
 put_changed(struct text *out, const struct option *option, const struct options *options, const struct options *usual)
 {

@@ -1,9 +1,9 @@
-/* Finds the name that a misspelled word was meant to be. See options_internal.h. */
+/* Finds the name that a user probably meant by a misspelled word. See options_internal.h. */
 #include "options/options_internal.h"
 
 #include "base/text.h"
 
-#define PART 3 /* at most a third of the letters may be wrong: two short words have little else in common */
+#define PART 3 /* at most a third of the letters may be wrong, because any two short words have some in common */
 
 static char
 lower(char c)
@@ -17,11 +17,14 @@ least(unsigned one, unsigned other)
 	return (uint8_t)(one < other ? one : other);
 }
 
-/* Letters of WORD to insert, remove, replace or swap until it is NAME. Both are shorter than OPTIONS_NAME_SIZE. */
+/*
+ * Returns how many letters must be inserted, removed, replaced or swapped to change WORD to NAME. Both are shorter than
+ * OPTIONS_NAME_SIZE.
+ */
 static unsigned
 count_edits(struct word word, struct word name)
 {
-	uint8_t rows[3][OPTIONS_NAME_SIZE]; /* rows[i % 3][j]: edits from the first I letters of WORD to the first J of NAME */
+	uint8_t rows[3][OPTIONS_NAME_SIZE]; /* rows[i % 3][j]: edits to change I letters of WORD to J letters of NAME */
 
 	for (size_t j = 0; j <= name.length; j++)
 		rows[0][j] = (uint8_t)j;

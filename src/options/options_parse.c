@@ -73,6 +73,7 @@ options_get(const struct options *options, struct option_field field)
 	}
 }
 
+/* Stores NUMBER in FIELD, a bool, a uint32_t, an enum or a uint64_t. Does nothing if there is no field. */
 static void
 set(struct options *options, struct option_field field, uint64_t number)
 {

@@ -23,9 +23,9 @@ is_alphanumeric(char c)
 	return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
 }
 
-/* Characters of a path or a query: RFC 3986, 3.3 and 3.4. */
+/* Returns true if a path or a query may have this character: RFC 3986, 3.3 and 3.4. */
 static bool
-is_of_path(char c)
+is_path_character(char c)
 {
 	static const char others[] = "-._~!$&'()*+,;=:@/?%";
 
@@ -64,7 +64,7 @@ is_label(struct word label)
 	return true;
 }
 
-/* A host that ends with a number must be an IPv4 address, so it is no name: RFC 1123, 2.1. */
+/* Returns true if HOST is a DNS name. Its last part must not be a number, as in an IPv4 address: RFC 1123, 2.1. */
 static bool
 is_name(struct word host)
 {
@@ -119,9 +119,9 @@ url_read(const char *text, size_t length, struct url *url)
 	struct word server = options_take_until(&path, '/');
 
 	if (server.length + skipped == length)
-		return false; /* no slash after it */
+		return false; /* there is no slash after the host */
 	for (size_t i = 0; i < path.length; i++)
-		if (!is_of_path(path.bytes[i]))
+		if (!is_path_character(path.bytes[i]))
 			return false;
 	struct word port = server;
 	struct word host = options_take_until(&port, ':');

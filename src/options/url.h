@@ -11,17 +11,17 @@
 
 struct url {
 	char host[URL_HOST_SIZE]; /* as written */
-	bool has_ipv4;    /* HOST is an address, not a name */
+	bool has_ipv4;    /* true if HOST is an address, not a name */
 	uint8_t ipv4[4];  /* the address if HAS_IPV4 */
-	uint16_t port; /* 80 if none is given */
-	bool has_port; /* a port is given */
-	const char *path; /* in TEXT, from its slash on */
+	uint16_t port; /* 80 if the text has none */
+	bool has_port; /* true if the text has a port */
+	const char *path; /* points to the path in TEXT, which starts with a slash */
 };
 
 /*
- * Reads LENGTH bytes of TEXT, which need not end with 0. HOST is an IPv4 address or a DNS name (RFC 1123, 2.1)
- * without a final dot. Returns false, with URL undefined, if it is no such address or too long. Also if it has
- * a user, a fragment, or a character that must be escaped (RFC 3986, 2).
+ * Reads LENGTH bytes of TEXT, which need not end with 0. HOST is an IPv4 address or a DNS name (RFC 1123, 2.1) without
+ * a final dot. Returns false, with URL undefined, if TEXT is no such address or too long. A user, a fragment, or a
+ * character that must be escaped (RFC 3986, 2) is not allowed either.
  */
 bool url_read(const char *text, size_t length, struct url *url);
 
@@ -31,7 +31,7 @@ bool url_read_ipv4(const char *text, size_t length, uint8_t ipv4[4]);
 /* Returns true if LENGTH bytes begin with WORD, which is in small letters. Upper and lower case are equal. */
 bool url_begins(const char *bytes, size_t length, const char *word);
 
-/* The status, 100 to 999, in LENGTH bytes of an answer. 0 if it is incomplete or no answer. RFC 9112, 4. */
+/* Returns the status, 100 to 999, from LENGTH bytes of an answer; 0 if it is incomplete or not HTTP. RFC 9112, 4. */
 unsigned url_status(const char *bytes, size_t length);
 
 #endif
