@@ -6,7 +6,7 @@
 
 #define LENGTH_MAX UINT64_C(1000000000000000)
 
-/* A line of the headers, and its value after the colon. */
+/* A header line, and the value after its colon. */
 struct line {
 	const char *bytes, *value;
 	size_t length, value_length;
@@ -18,6 +18,7 @@ is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
+/* Returns true if LINE is the header NAME, and sets its value. */
 static bool
 is_header(struct line *line, const char *name)
 {

@@ -10,8 +10,8 @@ struct answer {
 	unsigned status; /* 100 to 999; 0 if it is not complete yet, or not HTTP */
 	size_t body_at;  /* offset of the body; 0 if the headers are not complete yet */
 	/* Valid once the headers are complete: */
-	bool has_length;
-	uint64_t length; /* bytes of the body */
+	bool has_length; /* true if the headers have a Content-Length */
+	uint64_t length; /* bytes of the body, by Content-Length */
 	const char *refused; /* why the body cannot be read, as a clause; or NULL */
 };
 

@@ -1,4 +1,4 @@
-/* Finds the server that an application came from, by data that the firmware keeps. See origin.h. */
+/* Finds the server of a network boot in data that the firmware keeps. See origin.h. */
 #include "network/origin.h"
 
 #include "base/text.h"
@@ -69,7 +69,7 @@ origin_of_uri(const char *uri, size_t length, char address[ORIGIN_ADDRESS_SIZE])
 	return NULL;
 }
 
-/* The value of OPTION; NULL if there is none. */
+/* Returns the value of the DHCP option OPTION and sets its SIZE; NULL if the packet does not have it. */
 static const uint8_t *
 option_in(const uint8_t *packet, size_t length, uint8_t option, size_t *size)
 {
@@ -93,9 +93,9 @@ option_in(const uint8_t *packet, size_t length, uint8_t option, size_t *size)
 	return NULL;
 }
 
-/* Takes an IPv4 address. Returns false if it is 0.0.0.0. */
+/* Copies an IPv4 address. Returns false if it is 0.0.0.0. */
 static bool
-take(const uint8_t *from, uint8_t ipv4[4])
+take_ipv4(const uint8_t *from, uint8_t ipv4[4])
 {
 	uint8_t any = 0;
 
@@ -113,16 +113,16 @@ origin_of_dhcp(const uint8_t *packet, size_t length, uint8_t ipv4[4])
 	struct text text;
 	size_t size;
 
-	if (length >= DHCP_NEXT_AT + 4 && take(packet + DHCP_NEXT_AT, ipv4))
+	if (length >= DHCP_NEXT_AT + 4 && take_ipv4(packet + DHCP_NEXT_AT, ipv4))
 		return true;
 	found = option_in(packet, length, OPTION_TFTP, &size);
 	text_init(&text, digits, sizeof(digits));
 	for (size_t i = 0; found && i < size && found[i]; i++)
 		text_put_char(&text, (char)found[i]);
-	if (!text.truncated && url_read_ipv4(digits, text.length, named) && take(named, ipv4))
+	if (!text.truncated && url_read_ipv4(digits, text.length, named) && take_ipv4(named, ipv4))
 		return true;
 	found = option_in(packet, length, OPTION_SERVER, &size);
-	return found && size == 4 && take(found, ipv4);
+	return found && size == 4 && take_ipv4(found, ipv4);
 }
 
 bool

@@ -17,7 +17,7 @@ struct text;
 #define ORIGIN_ADDRESS_SIZE (URL_SIZE - 16) /* for http://HOST:65535 and a 0, with space for a path after it */
 
 struct origin {
-	bool has_mac;  /* the path contains a network card */
+	bool has_mac;  /* true if the path contains a network card, whose address is MAC */
 	uint8_t mac[ORIGIN_MAC_SIZE];
 	const char *uri; /* URI of an HTTP boot in the path; NULL if there is none */
 	size_t uri_length;
@@ -27,22 +27,22 @@ struct origin {
 struct origin origin_of_path(const uint8_t *path);
 
 /*
- * The server of a URI that HTTP boot loaded: http://HOST[:PORT], without a final slash. Returns NULL, or as a
- * clause why it cannot be used; ADDRESS is "" then.
+ * Writes into ADDRESS the server of a URI that HTTP boot loaded: http://HOST[:PORT], without a final slash. Returns
+ * NULL if it can be used. Otherwise returns the reason as a clause, and ADDRESS is "".
  */
 const char *origin_of_uri(const char *uri, size_t length, char address[ORIGIN_ADDRESS_SIZE]);
 
 /*
- * The server of a PXE boot, from a packet of LENGTH bytes sent by the DHCP server, its proxy or the boot
- * server. It is the next server, or else option 66 if that is an IPv4 address, or else option 54 (RFC 2132, 9.4
- * and 9.7). Returns false if there is none.
+ * Finds the server of a PXE boot in a packet of LENGTH bytes from the DHCP server, its proxy or the boot server. It is
+ * the field siaddr, or else option 66 if that is an IPv4 address, or else option 54 (RFC 2132, 9.4 and 9.7). Returns
+ * false if there is none.
  */
 bool origin_of_dhcp(const uint8_t *packet, size_t length, uint8_t ipv4[4]);
 
-/* True if the file field or option 67 names a boot file. */
+/* Returns true if the field `file` or option 67 names a boot file. */
 bool origin_names_a_file(const uint8_t *packet, size_t length);
 
-/* Adds the query that identifies this machine: mac=525400abcdef&serial=A%20B. No serial if SERIAL is "". */
+/* Writes the query that identifies this machine: mac=525400abcdef&serial=A%20B, without serial if SERIAL is "". */
 void origin_put_query(struct text *out, const uint8_t mac[ORIGIN_MAC_SIZE], const char *serial);
 
 #endif

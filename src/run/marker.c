@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "report/folders.h"
 
-/* For people who look at the file. */
+/* Comments in the file, for people who look at it. */
 #define REMARK_RUNS "# a run is going on, or the machine was reset or lost power in this phase"
 #define REMARK_KEPT \
 	"# no run is going on; ways before least= have ended a run of this machine: delete this file to try them again"
@@ -32,9 +32,9 @@ marker_print(char bytes[MARKER_SIZE], const struct marker *marker)
 	__builtin_memcpy(bytes, line, MARKER_SIZE);
 }
 
-/* Copies the value of KEY, which ends with its =, as far as it fits. Returns false if there is none. */
+/* Copies the value of KEY, which ends with "=", as far as it fits. Returns false if LINE does not have it. */
 static bool
-take(const char *line, const char *key, char *value, size_t size)
+take_value(const char *line, const char *key, char *value, size_t size)
 {
 	size_t length = 0;
 
@@ -60,7 +60,7 @@ take_cores(const char *line, const char *key, enum options_cores *cores)
 {
 	char word[8];
 
-	if (!take(line, key, word, sizeof(word)))
+	if (!take_value(line, key, word, sizeof(word)))
 		return false;
 	for (unsigned i = CORES_SIPI; i <= CORES_OFF; i++) {
 		*cores = (enum options_cores)i;
@@ -76,7 +76,7 @@ take_number(const char *line, const char *key, unsigned *number)
 	char digits[8];
 
 	*number = 0;
-	if (!take(line, key, digits, sizeof(digits)))
+	if (!take_value(line, key, digits, sizeof(digits)))
 		return false;
 	for (const char *c = digits; *c; c++) {
 		if (*c < '0' || *c > '9')
@@ -95,7 +95,7 @@ marker_parse(const char *bytes, size_t length, struct marker *marker)
 		return false;
 	__builtin_memcpy(line, bytes, MARKER_SIZE);
 	line[MARKER_SIZE] = '\0';
-	return take(line, "phase=", marker->phase, sizeof(marker->phase)) &&
+	return take_value(line, "phase=", marker->phase, sizeof(marker->phase)) &&
 	       take_cores(line, "cores=", &marker->cores) && take_cores(line, "least=", &marker->least) &&
 	       take_number(line, "report=", &marker->report);
 }

@@ -1,4 +1,4 @@
-/* Runs a whole run: opens the clocks, plays the phases and judges the report. See run.h. */
+/* A whole run: opens the clocks, runs the phases and judges the report. See run.h. */
 #include "run/run.h"
 
 #include "analysis/analysis.h"
@@ -17,12 +17,12 @@
 #include "run/run_tick.h"
 
 #define NS_PER_MS         UINT64_C(1000000)
-#define FIRMWARE_TICK_NS (1000 * NS_PER_MS) /* the firmware ticks every 10 ms, but a busy host may delay that */
-#define FIRST_TICK_TSC   (UINT64_C(1) << 30) /* bounds a wait before the rate is known: 0.2 s at 5 GHz */
-#define DEADLINE_FACTOR   3
-#define DEADLINE_EXTRA_NS (60 * UINT64_C(1000000000))
+#define FIRMWARE_TICK_NS (1000 * NS_PER_MS) /* longest wait for a tick, which comes every 10 ms on an idle host */
+#define FIRST_TICK_TSC   (UINT64_C(1) << 30) /* the same in ticks, before the TSC's rate is known: 0.2 s at 5 GHz */
+#define DEADLINE_FACTOR   3 /* the default deadline is three times the plan */
+#define DEADLINE_EXTRA_NS (60 * UINT64_C(1000000000)) /* and a minute */
 
-/* Notes in the run's own report if a register was not restored. */
+/* Adds a note if a register does not have the value that it had before the run. */
 static void
 compare_registers(struct run *run)
 {
@@ -118,11 +118,12 @@ firmware_calls_back(const struct run *run, uint64_t bound)
 }
 
 /*
- * Keys and time-outs of the firmware's drivers need its timer. Some firmware never calls back while no service
- * of it is called (U-Boot polls). So the timer is only reported as lost if it called back before the run.
+ * Adds a note if the firmware's timer stopped calling back, because keys and time-outs of the firmware's drivers need
+ * it. Some firmware only polls when one of its services is called (U-Boot). So the timer is only checked if it called
+ * back before the run.
  */
 static void
-look_for_firmware_timer(struct run *run)
+check_firmware_timer(struct run *run)
 {
 	if (!run->called_back)
 		return;
@@ -140,12 +141,12 @@ measure_timers(struct run *run)
 	if (!takes_interrupts(run))
 		return;
 	survey_timers(&run->survey, &run->timers);
-	look_for_firmware_timer(run);
+	check_firmware_timer(run);
 }
 
 /*
- * Only tests cores that baretick started itself, because cores of the MP services belong to the firmware. A
- * quick run only tests the boot core.
+ * Tests the own timers of the other cores if baretick started these cores itself. Cores of the MP services belong to
+ * the firmware. A quick run only tests the boot core.
  */
 static void
 measure_core_timers(struct run *run)
@@ -156,9 +157,9 @@ measure_core_timers(struct run *run)
 		survey_core_timers(&run->survey, &run->timers);
 }
 
-/* Records whether each hypervisor's clock is stable, while its pages are still in use. */
+/* Records whether hypervisors call their clocks stable, while the pages of these clocks are still in use. */
 static void
-take_stable(struct run *run)
+record_stable_flags(struct run *run)
 {
 	struct report *report = &run->report;
 
@@ -175,7 +176,7 @@ take_stable(struct run *run)
 static void
 stop_cores(struct run *run)
 {
-	take_stable(run);
+	record_stable_flags(run);
 	run_leave_cores(run);
 	run->machine->stop_cores(run->machine->context, run);
 	run->machine->describe_cores(run->machine->context, &run->report);
@@ -199,44 +200,44 @@ const struct run_phase run_phases[] = {
 	{ .id = "stop-cores", .play = stop_cores, .with_cores = true },
 	{ .id = "rates-again", .measure = survey_rates_again },
 	{ .id = "checks", .play = run_checks },
-	{ .id = MARKER_TIMERS, .play = measure_timers }, /* last, when everything else has been saved */
+	{ .id = MARKER_TIMERS, .play = measure_timers }, /* last, after everything else has been saved */
 	{ .id = NULL },
 };
 
-struct playing {
+struct running {
 	struct run *run;
 	const struct run_phase *phase;
 };
 
 static void
-play_phase(void *argument)
+run_phase(void *argument)
 {
-	const struct playing *playing = argument;
+	const struct running *running = argument;
 
-	if (playing->phase->play)
-		playing->phase->play(playing->run);
+	if (running->phase->play)
+		running->phase->play(running->run);
 	else
-		playing->phase->measure(&playing->run->survey);
+		running->phase->measure(&running->run->survey);
 }
 
 static void
 observe(void *argument)
 {
-	const struct playing *playing = argument;
+	const struct running *running = argument;
 
-	survey_observe(&playing->run->survey);
+	survey_observe(&running->run->survey);
 }
 
-/* Runs WORK. If a clock's fault ends it, repeats it without the clock if ANEW, and otherwise ends the phase. */
+/* Runs WORK. If reading a clock takes an exception, runs it again without that clock if ANEW; else ends the phase. */
 static void
-play_guarded(struct playing *playing, void (*work)(void *argument), bool anew)
+run_guarded(struct running *running, void (*work)(void *argument), bool anew)
 {
-	struct run *run = playing->run;
-	const char *id = playing->phase->id;
+	struct run *run = running->run;
+	const char *id = running->phase->id;
 	enum survey_end end = SURVEY_BROKE;
 
 	for (size_t i = 0; i <= run->report.clock_count && end == SURVEY_BROKE; i++) {
-		end = survey_guarded(&run->survey, id, NULL, work, playing);
+		end = survey_guarded(&run->survey, id, NULL, work, running);
 		if (end != SURVEY_BROKE || anew)
 			continue;
 		run->report.incomplete = true;
@@ -247,7 +248,7 @@ play_guarded(struct playing *playing, void (*work)(void *argument), bool anew)
 }
 
 static void
-play_phases(struct run *run)
+run_all_phases(struct run *run)
 {
 	const struct run_machine *machine = run->machine;
 
@@ -257,12 +258,12 @@ play_phases(struct run *run)
 			machine->begins(machine->context, run, phase);
 		run->needs_tick = run_needs_tick(run, phase);
 		run_let_tick(run, false);
-		struct playing playing = { run, phase };
+		struct running running = { run, phase };
 
-		play_guarded(&playing, play_phase, phase->anew);
+		run_guarded(&running, run_phase, phase->anew);
 		if (phase->play != run_checks && phase->play != measure_timers &&
-		    phase->play != measure_core_timers) /* these phases set devices */
-			play_guarded(&playing, observe, true);
+		    phase->play != measure_core_timers) /* these phases program the devices */
+			run_guarded(&running, observe, true);
 	}
 }
 
@@ -284,7 +285,7 @@ prepare_survey(struct run *run, void *memory, size_t cores, enum tournament wide
 			       run->report.options.interval_ns);
 	if (run->machine->window.play)
 		survey->timers_ns = survey_timers_ns(&run->report, cores);
-	/* For planning time. Which of them exist is known when they are started. */
+	/* The plan of the run needs a number of cores. How many really exist is known after they are started. */
 	run->smp.count = cores < run->report.options.cores_max ? cores : run->report.options.cores_max;
 }
 
@@ -331,7 +332,7 @@ compare_signals(struct run *run, const struct signals *before)
 				after->list[i].changed = !after->list[i].unusable && after->list[i].value != before->list[k].value;
 }
 
-/* Plays the phases, and counts the boot core's SMIs during them if possible. */
+/* Runs the phases, and counts the boot core's SMIs during them if the CPU does. */
 void
 run_measure(struct run *run)
 {
@@ -340,11 +341,11 @@ run_measure(struct run *run)
 	uint32_t before = smi_count ? smi_count() : 0;
 	struct signals signals;
 
-	/* The first phase may stop the tick, so this is checked before it. */
+	/* The first phase may stop the tick, so callbacks are checked before it. */
 	run->called_back = may_take_interrupts(run) && firmware_calls_back(run, FIRST_TICK_TSC);
 	if (run->machine->read_signals)
 		run->machine->read_signals(run->machine->context, true, &signals);
-	play_phases(run);
+	run_all_phases(run);
 	if (run->machine->read_signals)
 		compare_signals(run, &signals);
 	interference->smi_known = smi_count != NULL;

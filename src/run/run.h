@@ -1,7 +1,6 @@
 /*
- * The course of a run: which clocks are opened, what order the measurements have, and when the report is
- * judged. The drivers, the cores and the hooks are parameters, so the same run works on a real and on a
- * simulated machine.
+ * The course of a run: opens the clocks, makes the measurements in order, and has the report judged. Drivers, cores and
+ * hooks are parameters, so that a real and a simulated machine have the same run.
  */
 #ifndef BARETICK_RUN_H
 #define BARETICK_RUN_H
@@ -28,32 +27,32 @@ struct run_machine {
 	/* Passed to every function below, but not to the HOOKS, which have their own. */
 	void *context;
 	const struct driver *const *drivers;  /* in the order in which clocks are shown; ends with NULL */
-	/* In the order in which they are played; ends with a NULL driver. */
+	/* Checks of devices, in the order in which they run; ends with a NULL driver. */
 	const struct device_check *checks;
 	const struct platform *platform;      /* private to the drivers */
-	/* Sources of interrupts, tested if WINDOW is available; ends with NULL. */
+	/* Timers whose interrupts are tested if WINDOW is available; ends with NULL. */
 	const struct timer_driver *const *timers;
 	struct timer_window window;
 	struct survey_hooks hooks;
 	void *series; /* zeroed memory for a soak's series, run_series_size() bytes; NULL for no series */
 	/*
-	 * Starts the other cores by the TSC's rate in the run's report, and sets run->smp. Not called if the
-	 * TSC stopped, because no wait for a core would end in time.
+	 * Starts the other cores and sets run->smp. Its waits use the TSC's rate in the report. Not called if the TSC
+	 * stopped, because its waits would not end.
 	 */
 	void (*start_cores)(void *context, struct run *run);
-	/* Sets in the report's cores whether each started, and why not or why it stopped answering. */
+	/* Sets in REPORT which cores started, and why others did not or stopped answering. */
 	void (*describe_cores)(void *context, struct report *report);
 	void (*stop_cores)(void *context, struct run *run);
 	/* Fills REGISTERS with the current values of the registers that a run may touch. */
 	void (*read_registers)(void *context, struct as_found *registers);
 	/*
-	 * Called with the TSC's rate as far as it is known, and the longest duration of the run. Called more
-	 * than once.
+	 * Tells the machine the TSC's rate and the longest duration of the run. Called again whenever the rate is
+	 * known more exactly.
 	 */
 	void (*timed)(void *context, struct rate hz, uint64_t deadline_ns);
 	/*
-	 * Stops the firmware's timer tick, or restores it. Returns false if it cannot be stopped. Only called
-	 * if a clock of the run produces the tick. NULL if it never can be stopped.
+	 * Stops the firmware's timer tick if QUIET, otherwise restores it. Returns false if it cannot be stopped. Only
+	 * called if a clock of the run produces the tick. NULL if the machine cannot stop its tick.
 	 */
 	bool (*quiet_tick)(void *context, bool quiet);
 	/*
@@ -62,10 +61,11 @@ struct run_machine {
 	 */
 	void (*begins)(void *context, const struct run *run, const struct run_phase *phase);
 	/*
-	 * Reads the signals that the hypervisor offers. FIRST: at the start of the measurements. NULL if there are none.
+	 * Reads the signals by which the hypervisor announces disruptions. FIRST is true at the start of the
+	 * measurements, and false at their end. NULL if the machine has no signals.
 	 */
 	void (*read_signals)(void *context, bool first, struct signals *signals);
-	/* Number of SMIs that the boot core has taken, modulo 2^32. NULL if it does not count them. */
+	/* Returns the number of SMIs that the boot core has taken, modulo 2^32. NULL if it does not count them. */
 	uint32_t (*smi_count)(void);
 };
 
@@ -74,44 +74,42 @@ struct run {
 	struct report report;
 	struct latency latencies[REPORT_CLOCKS_MAX];
 	struct device devices[RUN_DRIVERS_MAX];                /* in the order of machine->drivers */
-	struct clock rows[RUN_DRIVERS_MAX][DRIVER_CLOCKS_MAX]; /* rows of each driver, as its open left them */
+	struct clock rows[RUN_DRIVERS_MAX][DRIVER_CLOCKS_MAX]; /* clocks of each driver after its open() */
 	struct smp smp;
 	struct survey survey;
 	struct sample samples[RUN_SAMPLES];
 	struct latency scratch;
 	struct survey_timers timers;
 	struct as_found before; /* registers before the first clock was opened */
-	bool tick_matters;      /* a clock of the run produces the firmware's tick */
-	bool needs_tick;        /* the tick must go on in the current phase */
-	/* The firmware's timer called back before the first phase; false if not checked. */
-	bool called_back;
+	bool tick_matters;      /* true if a clock of the run produces the firmware's tick */
+	bool needs_tick;        /* true if the tick must go on in the current phase */
+	bool called_back;       /* true if the firmware's timer called back before the first phase */
 	uint64_t begin_tsc;
 };
 
-/* Ids of all rows that DRIVERS leave, in their order, and a final NULL, for options_names.clocks. */
+/* Fills IDS with the ids of all clocks of DRIVERS, in their order, and a final NULL, for options_names.clocks. */
 void run_clock_ids(const struct driver *const *drivers, const char *ids[REPORT_CLOCKS_MAX + 1]);
 
 /* Returns true if OPTIONS include a clock of DRIVER. */
 bool run_wants(const struct options *options, const struct driver *driver);
 
-/* Most rows of the series of a run with OPTIONS on CORES cores, and bytes for it. 0 if it has none. */
+/* Return the most rows of a soak's series on CORES cores, and the bytes for it; 0 if the run is no soak. */
 size_t run_series_rows(const struct options *options, size_t cores);
 size_t run_series_size(const struct options *options, size_t cores);
 
 /*
- * Opens the clocks that the options include. RUN must be zeroed except report.options and the report's
- * description of the machine. MEMORY is zeroed and has survey_memory_size() bytes, for at most CORES cores and
- * schedules up to WIDEST.
+ * Opens the clocks that the options include. RUN must be zeroed except report.options and the report's description of
+ * the machine. MEMORY is zeroed and has survey_memory_size() bytes for CORES and WIDEST, which are the most cores and
+ * the schedule with the most pairs that a pass over the cores may have.
  */
 void run_open(struct run *run, const struct run_machine *machine, void *memory, size_t cores,
 	      enum tournament widest);
 
-void run_measure(struct run *run); /* plays run_phases[] */
+void run_measure(struct run *run); /* runs run_phases[] */
 
 /*
- * Lets the firmware work for a short time, because it may need its tick for that. Call it with GOES_ON true
- * before, and false after. Afterwards the tick is as the phase needs it. Does nothing if no clock of the run
- * produces the tick.
+ * Restores the firmware's tick if GOES_ON, because the firmware may need it for the work that follows. Otherwise stops
+ * it again, unless the current phase needs it. Does nothing if no clock of the run produces the tick.
  */
 void run_let_tick(struct run *run, bool goes_on);
 
@@ -121,7 +119,7 @@ void run_let_tick(struct run *run, bool goes_on);
  */
 void run_so_far(const struct run *run, const struct run_phase *phase, struct report *report);
 
-/* For a run that ended before it was closed: restores what drivers changed on the boot core. */
+/* Restores what drivers changed on the boot core, for a run that ended before run_close(). */
 void run_end(struct run *run);
 
 /* Closes the clocks, notes registers that were not restored, and judges the report. */
@@ -132,9 +130,9 @@ struct run_phase {
 	const char *id;
 	void (*measure)(struct survey *survey); /* either MEASURE or PLAY */
 	void (*play)(struct run *run);
-	bool with_cores;   /* other cores are being started, or run */
-	bool anew;         /* it can be repeated from its start, because that removes its earlier results */
-	bool whole_within; /* run_so_far() has complete figures also between two batches */
+	bool with_cores;   /* true if other cores run in this phase, or are being started */
+	bool anew;         /* true if it can be repeated from its start, because that removes its earlier results */
+	bool whole_within; /* true if run_so_far() may be called between two batches of the phase, too */
 };
 
 extern const struct run_phase run_phases[];

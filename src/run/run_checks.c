@@ -5,13 +5,13 @@
 #include "measure/survey_plan.h"
 #include "rules/rules.h"
 
-#define SECONDS_SHARE_NUM 5 /* share of the time for devices with one event a second: 5/6 */
+#define SECONDS_SHARE_NUM 5 /* devices with one event a second get 5/6 of the time for checks */
 #define SECONDS_SHARE_DEN 6
-#define SECONDS_NS_MAX    (5 * SURVEY_NS_PER_S) /* a device has shown everything after this time */
-/* Limit in addition to the time: each round takes at least one access of a device. */
-#define ROUNDS_MAX        64
-#define POOL_SHARE_DEN    2 /* each other device gets at most half of the time left for them */
+#define SECONDS_NS_MAX    (5 * SURVEY_NS_PER_S) /* but at most 5 s, in which such a device has shown everything */
+#define ROUNDS_MAX        64 /* most repetitions of disturbed checks, in addition to the limit of time */
+#define POOL_SHARE_DEN    2 /* each of the other devices gets at most half of the time that is left for them */
 
+/* Returns the time for CHECK, if ALL_NS is the time for all checks, and LEFT_NS the rest of it. */
 static uint64_t
 budget_ns(const struct device_check *check, uint64_t all_ns, uint64_t left_ns)
 {
@@ -24,7 +24,7 @@ budget_ns(const struct device_check *check, uint64_t all_ns, uint64_t left_ns)
 	return left_ns > kept_ns ? (left_ns - kept_ns) / POOL_SHARE_DEN : 0;
 }
 
-/* Index of the driver in the run; RUN_DRIVERS_MAX if it is not in it. */
+/* Returns the index of the driver in the run; RUN_DRIVERS_MAX if the run does not have it. */
 static size_t
 find_driver(const struct run *run, const struct driver *driver)
 {
@@ -36,9 +36,9 @@ find_driver(const struct run *run, const struct driver *driver)
 	return drivers[d] ? d : RUN_DRIVERS_MAX;
 }
 
-/* Copies a driver's rows with their current state, because a clock that stopped has nothing more to check. */
+/* Copies a driver's clocks with their current states, because a clock that stopped is not checked. */
 static void
-rows_by_now(const struct run *run, size_t driver, struct clock *rows)
+copy_current_rows(const struct run *run, size_t driver, struct clock *rows)
 {
 	for (size_t i = 0; i < run->machine->drivers[driver]->clock_count; i++) {
 		const struct report_clock *entry;
@@ -59,9 +59,9 @@ any_disturbed(const struct behaviour *rows, size_t count)
 	return any;
 }
 
-/* Replaces disturbed rows of the COUNT ROWS of a device by their repetitions AGAIN. */
+/* Replaces the disturbed rows among the COUNT ROWS of a device by their repetitions in AGAIN. */
 static void
-take_over(struct behaviour *rows, size_t count, const struct behaviours *again)
+replace_disturbed(struct behaviour *rows, size_t count, const struct behaviours *again)
 {
 	for (size_t i = 0; i < count && i < again->count; i++)
 		if (rows[i].disturbed && text_equal(rows[i].rule, again->rows[i].rule))
@@ -88,13 +88,13 @@ left_ns(const struct survey *survey, const struct budget *budget)
 }
 
 static void
-say_progress(const struct run *run, const struct budget *budget)
+report_progress(const struct run *run, const struct budget *budget)
 {
 	const struct survey *survey = &run->survey;
 	uint64_t spent = spent_ns(survey, budget), plan_ns = survey_checks_plan_ns(&run->report);
 
 	/*
-	 * The rest of the duration is unknown, so half of the plan counts as done once the planned time has
+	 * How long the checks still take is not known. So half of their plan counts as done when the planned time has
 	 * passed.
 	 */
 	survey->hooks.progress(survey->hooks.context, "checks", survey->done_ns +
@@ -121,7 +121,7 @@ observe(void *survey)
 	survey_observe(survey);
 }
 
-/* A clock that faults during this read does not end the checks of its device. */
+/* Reads all clocks. If one takes an exception, the checks go on. */
 static void
 observe_guarded(struct survey *survey)
 {
@@ -129,11 +129,11 @@ observe_guarded(struct survey *survey)
 }
 
 /*
- * Returns true if the clocks disagree on how much time passed in DRIVER's checks, which may have stopped its
- * own clock. Its clock is read without comparison, because the checks may have left it near a rollover.
+ * Returns true if the clocks disagree on how much time passed during the checks. If the checks set DRIVER's counter, it
+ * is not compared, because they may have left it near a rollover.
  */
 static bool
-is_cut(struct run *run, const struct device_check *check, size_t driver)
+is_disturbed(struct run *run, const struct device_check *check, size_t driver)
 {
 	unsigned cuts = run->survey.cuts;
 
@@ -145,7 +145,10 @@ is_cut(struct run *run, const struct device_check *check, size_t driver)
 	return run->survey.cuts != cuts;
 }
 
-/* If no rate was measured, the scale is a nominal frequency, for example one reported by the hypervisor. */
+/*
+ * Returns true if the scale comes from the TSC: from its nominal frequency, or from a clock that a hypervisor derives
+ * from it.
+ */
 static bool
 is_scale_by_tsc(const struct report *report)
 {
@@ -155,27 +158,27 @@ is_scale_by_tsc(const struct report *report)
 	return !entry || entry->clock.by_tsc;
 }
 
-struct looking {
+struct call {
 	const struct device_check *check;
 	const struct checking *checking;
 	struct behaviours *behaviours;
 };
 
 static void
-look(void *argument)
+call_check(void *argument)
 {
-	const struct looking *looking = argument;
+	const struct call *call = argument;
 
-	looking->check->look(looking->checking, looking->behaviours);
+	call->check->look(call->checking, call->behaviours);
 }
 
 /*
- * Runs one device's checks: all of them, or the disturbed ones among its rows BEFORE. Returns false if the
- * device is not in the run.
+ * Runs the checks of one device: all or, if BEFORE has its earlier rows, those that were disturbed. Returns false if
+ * the run does not have the device.
  */
 static bool
-play(struct run *run, const struct device_check *check, uint64_t budget_ns, const struct behaviours *before,
-     struct behaviours *behaviours)
+check_device(struct run *run, const struct device_check *check, uint64_t budget_ns, const struct behaviours *before,
+	     struct behaviours *behaviours)
 {
 	size_t driver = find_driver(run, check->driver);
 	struct clock rows[DRIVER_CLOCKS_MAX];
@@ -184,7 +187,7 @@ play(struct run *run, const struct device_check *check, uint64_t budget_ns, cons
 
 	if (driver == RUN_DRIVERS_MAX || !(entry = report_find_clock(&run->report, check->driver->rows[0].id)))
 		return false;
-	rows_by_now(run, driver, rows);
+	copy_current_rows(run, driver, rows);
 	const struct checking checking = {
 		.platform = run->machine->platform, .device = &run->devices[driver], .rows = rows,
 		.scale = &run->survey.scale, .begin_tsc = run->survey.hooks.tsc_ordered(), .budget_ns = budget_ns,
@@ -194,15 +197,15 @@ play(struct run *run, const struct device_check *check, uint64_t budget_ns, cons
 
 	first = behaviours->count;
 	observe_guarded(&run->survey);
-	survey_guarded(&run->survey, "checks", &entry->clock, look,
-		       &(struct looking){ check, &checking, behaviours });
-	if (is_cut(run, check, driver))
+	survey_guarded(&run->survey, "checks", &entry->clock, call_check,
+		       &(struct call){ check, &checking, behaviours });
+	if (is_disturbed(run, check, driver))
 		for (size_t i = first; i < behaviours->count; i++)
 			mark_disturbed(&behaviours->rows[i]);
 	return true;
 }
 
-/* Checks each device once. The rows of device I start at FIRST[i] and end before FIRST[i + 1]. */
+/* Checks each device once. Sets FIRST: the rows of device I start at FIRST[i] and end before FIRST[i + 1]. */
 static void
 check_all(struct run *run, const struct budget *budget, size_t first[RUN_DRIVERS_MAX + 1])
 {
@@ -213,14 +216,14 @@ check_all(struct run *run, const struct budget *budget, size_t first[RUN_DRIVERS
 		first[i] = first[i + 1] = behaviours->count;
 		if (survey_end_if_due(&run->survey))
 			continue;
-		say_progress(run, budget);
-		play(run, &check[i], budget_ns(&check[i], budget->all_ns, left_ns(&run->survey, budget)), NULL,
-		     behaviours);
+		report_progress(run, budget);
+		check_device(run, &check[i], budget_ns(&check[i], budget->all_ns, left_ns(&run->survey, budget)), NULL,
+			     behaviours);
 		first[i + 1] = behaviours->count;
 	}
 }
 
-/* Repeats disturbed checks round by round, for as long as all checks were planned to take. */
+/* Repeats disturbed checks until none is disturbed, for at most the planned time of all checks. */
 static void
 check_again(struct run *run, const size_t first[RUN_DRIVERS_MAX + 1])
 {
@@ -230,7 +233,7 @@ check_again(struct run *run, const size_t first[RUN_DRIVERS_MAX + 1])
 
 	for (unsigned round = 0; round < ROUNDS_MAX; round++) {
 		struct behaviour *rows = run->report.behaviours.rows;
-		size_t played = 0;
+		size_t checked = 0;
 
 		for (size_t i = 0; i < RUN_DRIVERS_MAX && check[i].driver; i++) {
 			size_t count = first[i + 1] - first[i];
@@ -241,10 +244,10 @@ check_again(struct run *run, const size_t first[RUN_DRIVERS_MAX + 1])
 			if (left_ns(survey, &budget) == 0 || survey_end_if_due(survey))
 				return;
 			__builtin_memcpy(before.rows, &rows[first[i]], count * sizeof(*rows));
-			played += play(run, &check[i], left_ns(survey, &budget), &before, &again);
-			take_over(&rows[first[i]], count, &again);
+			checked += check_device(run, &check[i], left_ns(survey, &budget), &before, &again);
+			replace_disturbed(&rows[first[i]], count, &again);
 		}
-		if (!played)
+		if (!checked)
 			return;
 	}
 }
@@ -258,5 +261,5 @@ run_checks(struct run *run)
 	survey_is_at(&run->survey, SURVEY_AT_CHECKS);
 	check_all(run, &budget, first);
 	check_again(run, first);
-	survey_end_if_due(&run->survey); /* in case the TSC stopped in the last of them */
+	survey_end_if_due(&run->survey); /* in case the TSC stopped in the last check */
 }

@@ -1,4 +1,4 @@
-/* Runs the devices' checks one after another, within the time that the profile allows. */
+/* Runs the checks of all devices one after another, within the time that the profile allows. */
 #ifndef BARETICK_RUN_CHECKS_H
 #define BARETICK_RUN_CHECKS_H
 

@@ -14,7 +14,7 @@ run_clock_ids(const struct driver *const *drivers, const char *ids[REPORT_CLOCKS
 	ids[count] = NULL;
 }
 
-/* The null clock is always read, because the cost of the others is computed from it. */
+/* Returns true if OPTIONS include the clock ID. The null clock always is: the cost of other clocks depends on it. */
 static bool
 is_wanted(const struct options *options, const char *id)
 {
@@ -52,8 +52,8 @@ open_driver(void *argument)
 }
 
 /*
- * Opens a driver. If it takes an exception, for example at a register that its table describes wrongly, its
- * rows say so.
+ * Opens driver D. If it takes an exception, as at a register whose address in a firmware table is wrong, its clocks
+ * become broken with that reason.
  */
 static void
 open_guarded(struct run *run, size_t d)

@@ -5,8 +5,8 @@
 #include "run/run.h"
 
 /*
- * Opens every driver whose rows the options include, and adds these rows to the report, which has space for
- * REPORT_CLOCKS_MAX. If a driver takes an exception, its rows say so.
+ * Opens every driver that has a clock in the options, and adds these clocks to the report, up to REPORT_CLOCKS_MAX. If
+ * a driver takes an exception, its clocks become broken with that reason.
  */
 void run_open_clocks(struct run *run);
 

@@ -1,11 +1,11 @@
 /* Restores what drivers changed on other cores. See run_restore.h. */
 #include "run/run_restore.h"
 
-#define LEAVE_NS (5 * UINT64_C(1000000000)) /* time for a core */
+#define LEAVE_NS (5 * UINT64_C(1000000000)) /* longest wait for a core */
 
 struct leaving {
 	struct run *run;
-	uint32_t as_found, changed; /* numbers of cores */
+	uint32_t as_found, changed; /* number of cores that were restored, and that could not be */
 };
 
 static void
@@ -21,8 +21,9 @@ leave_core(void *argument, size_t core)
 	__atomic_add_fetch(as_found ? &leaving->as_found : &leaving->changed, 1, __ATOMIC_ACQ_REL);
 }
 
+/* Returns true if a driver that changes other cores was opened. */
 static bool
-is_any_to_leave(const struct run *run)
+has_changed_cores(const struct run *run)
 {
 	const struct driver *const *drivers = run->machine->drivers;
 	bool any = false;
@@ -39,7 +40,7 @@ run_leave_cores(struct run *run)
 	struct leaving leaving = { .run = run };
 	uint32_t started = 0, silent;
 
-	if (smp->count < 2 || !is_any_to_leave(run))
+	if (smp->count < 2 || !has_changed_cores(run))
 		return;
 	for (size_t core = 1; core < smp->count; core++) {
 		started += run->report.cores[core].started;

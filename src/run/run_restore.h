@@ -5,9 +5,8 @@
 #include "run/run.h"
 
 /*
- * Restores on each other core what drivers changed there, if the core answers within 5 s. Does nothing if the
- * TSC stopped, because it times the wait. A note gives the number of cores that were not restored, or not known
- * to be.
+ * Restores what drivers changed on each other core, if the core answers within 5 s. If the TSC, which times the wait,
+ * stopped, no core is restored. Adds notes with the number of cores that were not restored, or may not have been.
  */
 void run_leave_cores(struct run *run);
 

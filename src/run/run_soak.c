@@ -5,9 +5,9 @@
 #include "measure/rates/survey_rates.h"
 #include "measure/skew/survey_skew.h"
 
-/* Does a part of each long measurement, so that each row of the series has all of them. */
+/* Makes a part of each long measurement, so that each row of the series has all measurements. */
 static void
-play_round(struct survey *survey)
+measure_round(struct survey *survey)
 {
 	survey->round++;
 	survey_latencies(survey);
@@ -33,7 +33,7 @@ run_soak(struct survey *survey)
 	while (survey->round + 1 < survey->rounds && !survey_end_if_due(survey) && !survey->report->hurried) {
 		if (is_row_over(survey))
 			survey_series_close(survey, false);
-		play_round(survey);
+		measure_round(survey);
 	}
 	survey_series_close(survey, true);
 }

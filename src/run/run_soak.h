@@ -5,8 +5,8 @@
 #include "measure/survey.h"
 
 /*
- * Runs the rounds after the first, which other phases are. Ends early if the user asks for it or the time is
- * over.
+ * Runs all rounds but the first, which consists of the earlier phases. Ends early if the user or the deadline ends the
+ * run.
  */
 void run_soak(struct survey *survey);
 

@@ -12,8 +12,8 @@ run_find_tick(struct run *run)
 }
 
 /*
- * The firmware may have to start and stop cores. If its MP services run the jobs, it also does all work with
- * cores.
+ * Cores are started and stopped with the firmware's help. With cores=mp the firmware also runs every job on another
+ * core.
  */
 bool
 run_needs_tick(const struct run *run, const struct run_phase *phase)
@@ -21,9 +21,9 @@ run_needs_tick(const struct run *run, const struct run_phase *phase)
 	return phase->with_cores && (phase->play || run->report.options.cores == CORES_MP);
 }
 
-/* The rates that were not measured before the tick had to go on are never known. */
+/* Marks the clocks that the firmware's tick stops for short times, if their rates were not measured before. */
 static void
-say_it_stays(struct report *report)
+mark_clocks_in_ticks(struct report *report)
 {
 	for (size_t i = 0; i < report->clock_count; i++)
 		report->clocks[i].stands_in_ticks |= report->clocks[i].clock.firmware_ticks &&
@@ -39,7 +39,7 @@ run_let_tick(struct run *run, bool goes_on)
 	if (!run->tick_matters || run->survey.ticking == goes_on)
 		return;
 	if (!machine->quiet_tick || !machine->quiet_tick(machine->context, !goes_on))
-		say_it_stays(&run->report);
+		mark_clocks_in_ticks(&run->report);
 	else
 		survey_tick(&run->survey, goes_on);
 }

@@ -1,16 +1,16 @@
 /*
- * The firmware's timer tick. It may come from a clock that is measured, and then stops that clock for short
- * times. For src/run only.
+ * The firmware's timer tick. If a measured clock produces it, the tick stops that clock for short times. For src/run
+ * only.
  */
 #ifndef BARETICK_RUN_TICK_H
 #define BARETICK_RUN_TICK_H
 
 #include "run/run.h"
 
-/* After the clocks are open: finds whether one of them produces the tick. The tick goes on. */
+/* Finds out whether one of the run's clocks, which must be open, produces the tick. */
 void run_find_tick(struct run *run);
 
-/* Returns true if the firmware has work to do in PHASE. It may need its tick for that. */
+/* Returns true if the firmware works in PHASE, because it may need its tick then. */
 bool run_needs_tick(const struct run *run, const struct run_phase *phase);
 
 #endif
