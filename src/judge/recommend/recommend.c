@@ -5,7 +5,9 @@
 #include "base/text.h"
 #include "rules/rules.h"
 
-/* include/linux/clocksource.h: below 100 unfit for real use, below 200 usable, below 300 good, below 400 desired. */
+/*
+ * Width of Linux's classes of ratings: from 0 unfit, from 100 usable, from 200 good, from 300 desired (clocksource.h).
+ */
 #define RATING_CLASS 100u
 
 /* The clocks that a kernel could use, sorted by class from the highest, and within a class by cost. */
@@ -45,7 +47,7 @@ rank(const struct report *report)
 	return ranking;
 }
 
-/* Starts a row; a clock has at most one. Returns the text for its reason. */
+/* Adds a row for CLOCK, which has none yet. Returns the text for its reason. */
 static struct text
 begin_row(struct report_advice *advice, const char *clock, bool avoid)
 {
@@ -78,7 +80,7 @@ recommend_linux_takes(const struct report *report)
 	return NULL;
 }
 
-/* Adds to the first clock's row that Linux takes another one, because Linux also uses other criteria. */
+/* Adds to the row of the best clock that Linux takes another clock, because Linux also uses other criteria. */
 static void
 put_linuxs_other(const struct report *report, const struct report_clock *entry, struct text *reason)
 {
@@ -122,7 +124,7 @@ is_of(const struct finding *finding, const struct report_clock *entry)
 	return finding->clock && text_equal(finding->clock, entry->clock.id);
 }
 
-/* The first rule whose finding of SEVERITY names ENTRY's clock, or NULL. */
+/* Returns the rule of the first finding on ENTRY's clock with SEVERITY, or NULL. */
 static const char *
 rule_failed(const struct report *report, const struct report_clock *entry, enum verdict severity)
 {
@@ -141,7 +143,7 @@ names_core(const struct finding *finding, const char *rule)
 	return text_equal(finding->rule, rule) && finding->core != REPORT_NO_CORE;
 }
 
-/* Returns true if kernels switch the clock off although it has not failed. Linux does so for both rules. */
+/* Returns true if Linux switches the clock off although it has not failed: if its rate changed, or PC10 stops it. */
 static bool
 is_last_resort(const struct report *report, const struct report_clock *entry)
 {
@@ -187,7 +189,7 @@ put_well(struct report *report, const struct report_clock *entry)
 	text_put_char(&reason, '.');
 }
 
-/* RULE, and the cores that its findings name: "tsc-offset (cores 8, 10 and 12)". */
+/* Writes RULE and the cores that its findings name: "tsc-offset (cores 8, 10 and 12)". */
 static void
 put_rule(struct text *text, const struct report *report, const char *rule)
 {
@@ -206,7 +208,7 @@ put_rule(struct text *text, const struct report *report, const char *rule)
 	text_put(text, count ? ")" : "");
 }
 
-/* Returns true if finding I fails ENTRY's clock, is the first of its rule, and its rule is not FIRST. */
+/* Returns true if finding I fails ENTRY's clock by another rule than FIRST, and is the first finding of this rule. */
 static bool
 is_another(const struct report *report, const struct report_clock *entry, size_t i, const char *first)
 {
@@ -249,7 +251,7 @@ is_measured(const struct report_clock *entry)
 	return entry->clock.state == CLOCK_PRESENT && entry->latency && entry->latency->count;
 }
 
-/* Adds the healthy clocks that were measured: either the LAST_RESORTS or all others. */
+/* Adds rows for the healthy clocks: if LAST_RESORTS, those that kernels switch off, otherwise all others. */
 static void
 put_all_well(struct report *report, const struct ranking *ranking, bool last_resorts)
 {

@@ -8,24 +8,24 @@
 /* Fills report->taken after the judging: the clocks that Linux and Windows take, and why. */
 void recommend_clocksource(struct report *report);
 
-/* Returns true if Linux marks the TSC unstable there. */
+/* Returns true if Linux marks the TSC of this machine unstable. */
 bool recommend_linux_marks_tsc(const struct report *report);
 
-/* The id of the clock that Linux takes; NULL if it is not known. */
+/* Returns the id of the clock that Linux takes; NULL if it is not known. */
 const char *recommend_linux_takes(const struct report *report);
 
-/* Cost of a read of the clock ID for a program, in ps; 0 if it is not known. */
+/* Returns the cost of a read of the clock ID for a program, in ps; 0 if it is not known. */
 uint64_t recommend_read_ps(const struct report *report, const char *id);
 
-/* Puts NUMBER between two parts of a sentence, without the blanks that pad it for a column. */
+/* Writes BEFORE, NUMBER and AFTER. NUMBER is written without the blanks that pad it for a column. */
 void recommend_put_number(struct text *text, const char *before, struct number number, const char *after);
 
-/* Fills report->answer, after everything else of the recommendation. */
+/* Fills report->answer. Call it after the other functions here, because it summarises their results. */
 void recommend_answer(struct report *report);
 
 /*
- * Fills report->tick after the judging: the timer that Linux takes for its tick. Linux does not check how late
- * it is.
+ * Fills report->tick after the judging: the timer that Linux takes for its tick. Linux does not check how late a timer
+ * is.
  */
 void recommend_tick(struct report *report);
 

@@ -5,9 +5,9 @@
 #include "base/text.h"
 #include "rules/rules.h"
 
-#define NAMED_MAX 3 /* failed clocks that the sentence names; the list has all of them */
+#define NAMED_MAX 3 /* most failed clocks that the sentence names; report->answer.wrong has all of them */
 
-/* Another read method of a clock that failed is not counted again. */
+/* Returns true if the clock failed. Of several read methods of a failed counter, only the main clock counts. */
 static bool
 is_wrong(const struct report *report, const struct report_clock *entry)
 {
@@ -26,7 +26,7 @@ find_wrong(struct report *report)
 			answer->wrong[answer->wrong_count++] = report->clocks[i].clock.id;
 }
 
-/* The best clock that can time anything, so a clock with a caveat does not count. */
+/* Finds the best clock. A clock with a caveat is not suited for everything, so it does not count. */
 static void
 find_clock(struct report *report)
 {
@@ -82,7 +82,7 @@ put_clock(struct text *text, const struct report *report)
 	text_put_char(text, '.');
 }
 
-/* Healthy clocks may have a warning, such as a rate far from the nominal frequency. */
+/* Writes how many warnings there are. A clock with a warning, such as an inexact rate, still counts as healthy. */
 static void
 put_warnings(struct text *text, const struct report *report)
 {

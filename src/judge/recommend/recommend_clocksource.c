@@ -66,8 +66,8 @@ recommend_linux_marks_tsc(const struct report *report)
 }
 
 /*
- * If several interfaces are present, Linux uses the one with the highest leaves:
- * arch/x86/kernel/cpu/hypervisor.c.
+ * Returns true if CLOCK is of the hypervisor interface that Linux uses. If there are several interfaces, Linux uses the
+ * one with the highest CPUID leaves: arch/x86/kernel/cpu/hypervisor.c.
  */
 static bool
 is_linuxs(const struct report *report, const struct clock *clock)
@@ -83,7 +83,7 @@ linux_rating(const struct clock *clock)
 	return text_equal(clock->id, "tsc") ? TSC_RATING : clock->rating;
 }
 
-/* The best of Linux's clocksources except NOT; NULL if none was tested. */
+/* Returns the clock with Linux's highest rating except NOT; NULL if none was tested. */
 static const struct clock *
 best(const struct report *report, const struct clock *not)
 {
@@ -114,7 +114,7 @@ begin_row(struct report *report, const char *system, const char *clock)
 	return text;
 }
 
-/* Why CLOCK, a hypervisor's clock, ranks below the TSC. */
+/* Returns why CLOCK, a hypervisor's clock, ranks below the TSC. */
 static const char *
 why_it_stands_back(const struct clock *clock)
 {
@@ -168,7 +168,7 @@ take_linux(struct report *report)
 	text_printf(&text, "clocksource %s, rating %u", linux_name(first->id), linux_rating(first));
 	if (next)
 		text_printf(&text, ", before %s, %u", linux_name(next->id), linux_rating(next));
-	/* read_hv_clock_tsc() in hyperv_timer.c, whose clocksource is registered in any case. */
+	/* read_hv_clock_tsc() in hyperv_timer.c does so. Linux registers this clocksource even without a valid page. */
 	if (first->falls_back)
 		text_put(&text, "; its page's sequence is 0, so each read of it is one of the MSR");
 	put_missing(&text, report, first);
@@ -183,7 +183,7 @@ take_linux(struct report *report)
 	text_put_char(&text, '.');
 }
 
-/* A TSC that Linux would mark unstable is not taken for Windows either. */
+/* Finds the clock that Windows takes. A TSC that Linux would mark unstable counts as unsuited for Windows, too. */
 static void
 take_windows(struct report *report)
 {
@@ -209,7 +209,7 @@ take_windows(struct report *report)
 			    "not called invariant");
 }
 
-/* If a run left clocks out, nothing is recommended, because one of them might be the best. */
+/* If the options excluded clocks, the result is unknown, because Linux or Windows might take one of these. */
 void
 recommend_clocksource(struct report *report)
 {

@@ -21,7 +21,7 @@
 #define RATING_RUNS     150u
 #define RATING_MAY_STOP 100u
 
-/* The boot core's row of SOURCE: its one-shots of 100 us, or else its first row. NULL if it was not tested. */
+/* Returns the boot core's row of SOURCE: its one-shots of 100 us, or else its first row; NULL if it was not tested. */
 static const struct report_interval *
 row_of(const struct report *report, const char *source)
 {
@@ -48,7 +48,7 @@ is_asked(const struct report *report, const char *source)
 	return row && row->state == CLOCK_PRESENT;
 }
 
-/* Returns true if it is a clock or, if clocks= excludes it, a source of interrupts. */
+/* Returns true if the report has the clock ID or, in case clocks= excludes it, the interrupt source SOURCE. */
 static bool
 has_clock(const struct report *report, const char *id, const char *source)
 {
@@ -67,7 +67,7 @@ has_pit(const struct report *report)
 	return has_clock(report, "pit", "pit0");
 }
 
-/* Reports how many rules of its interrupts a source keeps, if it breaks none. */
+/* Writes how many rules on its interrupts SOURCE passed, if it broke none. */
 static void
 put_promises(const struct report *report, struct text *reason, const char *source)
 {
@@ -83,7 +83,7 @@ put_promises(const struct report *report, struct text *reason, const char *sourc
 		text_put(reason, " Whether its interrupts break a rule is not determined.");
 }
 
-/* Linux takes the source whatever these figures are. */
+/* Writes how late SOURCE's interrupts are. Linux does not consider these figures. */
 static void
 put_figures(const struct report *report, struct text *reason, const struct report_interval *row)
 {
@@ -112,8 +112,8 @@ put_figures(const struct report *report, struct text *reason, const struct repor
 }
 
 /*
- * If several interfaces are present, Linux uses the one with the highest leaves:
- * arch/x86/kernel/cpu/hypervisor.c.
+ * Returns the timer of the hypervisor interface that Linux uses. If there are several interfaces, Linux uses the one
+ * with the highest CPUID leaves: arch/x86/kernel/cpu/hypervisor.c.
  */
 static const char *
 own_timer(const struct report *report)
@@ -129,7 +129,7 @@ own_timer(const struct report *report)
 	}
 }
 
-/* Names the timer that wakes a core whose own timer has stopped. */
+/* Writes which timer wakes a core whose own timer has stopped. */
 static void
 put_may_stop(const struct report *report, struct text *reason)
 {
@@ -164,7 +164,7 @@ put_lapic(struct report *report, struct text *reason, bool deadline)
 	put_figures(report, reason, row_of(report, source));
 }
 
-/* Names the global timer of a machine whose local APIC timer cannot be used. */
+/* Writes which timer all cores share, if their local APIC timers cannot be used. */
 static void
 put_global(struct report *report, struct text *reason)
 {
