@@ -24,7 +24,7 @@ struct root {
  * returned.
  */
 static struct acpi_table
-fetch(const struct acpi_memory *memory, uint64_t address)
+fetch_table(const struct acpi_memory *memory, uint64_t address)
 {
 	struct acpi_table table = { memory->at(memory->context, address, ACPI_HEADER_SIZE), 0 };
 	const uint8_t *whole;
@@ -47,7 +47,7 @@ fetch(const struct acpi_memory *memory, uint64_t address)
 static bool
 read_entry(const struct acpi_memory *memory, uint64_t address, struct acpi_facts *facts)
 {
-	struct acpi_table table = fetch(memory, address);
+	struct acpi_table table = fetch_table(memory, address);
 
 	if (acpi_has_signature(&table, "FACP") && !facts->fadt.found)
 		acpi_read_fadt(table.bytes, table.length, facts);
@@ -90,7 +90,7 @@ read_entries(const struct acpi_memory *memory, const struct root *root,
 
 /* Appends an OEM id to OUT, without the trailing blanks and zeros. */
 static void
-put_id(struct text *out, const uint8_t *bytes, size_t length)
+append_oem_id(struct text *out, const uint8_t *bytes, size_t length)
 {
 	while (length && (bytes[length - 1] == ' ' || bytes[length - 1] == 0))
 		length--;
@@ -106,8 +106,8 @@ read_oem(const struct acpi_table *table, struct acpi_facts *facts)
 	struct text text;
 
 	text_init(&text, facts->oem, sizeof(facts->oem));
-	put_id(&text, table->bytes + ACPI_HEADER_OEM_ID, ACPI_HEADER_OEM_TABLE - ACPI_HEADER_OEM_ID);
-	put_id(&text, table->bytes + ACPI_HEADER_OEM_TABLE, ACPI_HEADER_OEM_END - ACPI_HEADER_OEM_TABLE);
+	append_oem_id(&text, table->bytes + ACPI_HEADER_OEM_ID, ACPI_HEADER_OEM_TABLE - ACPI_HEADER_OEM_ID);
+	append_oem_id(&text, table->bytes + ACPI_HEADER_OEM_TABLE, ACPI_HEADER_OEM_END - ACPI_HEADER_OEM_TABLE);
 }
 
 static bool
@@ -117,7 +117,7 @@ read_root(const struct acpi_memory *memory, const struct root *root, struct acpi
 
 	if (root->address == 0)
 		return false;
-	available = fetch(memory, root->address);
+	available = fetch_table(memory, root->address);
 	if (!available.bytes) {
 		acpi_problem(facts, "%s: nothing can be read at its address, %lxh", root->name, root->address);
 		return false;
@@ -219,7 +219,7 @@ acpi_read_facts(const struct acpi_memory *memory, uint64_t rsdp_address, struct 
 	if (!facts->found && facts->problem_count == 0)
 		acpi_problem(facts, "RSDP: it names neither an XSDT nor an RSDT");
 	if (facts->fadt.dsdt) {
-		struct acpi_table dsdt = fetch(memory, facts->fadt.dsdt);
+		struct acpi_table dsdt = fetch_table(memory, facts->fadt.dsdt);
 
 		acpi_read_dsdt(dsdt.bytes, dsdt.length, facts);
 	}

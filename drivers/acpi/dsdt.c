@@ -27,7 +27,7 @@ is_defined(const struct acpi_table *table, size_t offset)
  * not a valid constant.
  */
 static bool
-first_element(const struct acpi_table *table, size_t offset, uint8_t *value)
+read_first_element(const struct acpi_table *table, size_t offset, uint8_t *value)
 {
 	/* skips the opcode, the length and the number of elements */
 	size_t element = offset + 2 + LENGTH_BYTES(acpi_field(table, offset + 1, 1)) + 1;
@@ -50,6 +50,6 @@ acpi_read_dsdt(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 		return false;
 	for (size_t i = ACPI_HEADER_SIZE; !facts->s5.found && i + NAME_SIZE <= length; i++)
 		if (__builtin_memcmp(bytes + i, name, NAME_SIZE) == 0 && is_defined(&table, i))
-			facts->s5.found = first_element(&table, i + NAME_SIZE, &facts->s5.type);
+			facts->s5.found = read_first_element(&table, i + NAME_SIZE, &facts->s5.type);
 	return facts->s5.found;
 }

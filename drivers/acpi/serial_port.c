@@ -36,7 +36,7 @@
  * a 16550 at an I/O port.
  */
 static void
-take(const struct acpi_table *table, uint64_t type, size_t offset, uint16_t *port)
+set_port(const struct acpi_table *table, uint64_t type, size_t offset, uint16_t *port)
 {
 	uint64_t address = acpi_field(table, offset + GAS_ADDRESS, sizeof(uint64_t));
 
@@ -56,7 +56,7 @@ acpi_read_spcr(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	if (!acpi_open_table(&available, "SPCR", "SPCR", &table, facts))
 		return false;
 	if (table.length >= SPCR_SIZE)
-		take(&table, acpi_field(&table, SPCR_TYPE, 1), SPCR_REGISTER, &port);
+		set_port(&table, acpi_field(&table, SPCR_TYPE, 1), SPCR_REGISTER, &port);
 	if (port)
 		facts->serial_port = port; /* the console's port replaces the debugger's */
 	return true;
@@ -77,7 +77,8 @@ acpi_read_dbg2(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 		size_t offset = (size_t)acpi_field(&table, at + DEVICE_REGISTER, sizeof(uint16_t));
 
 		if (acpi_field(&table, at + DEVICE_PORT_TYPE, sizeof(uint16_t)) == PORT_SERIAL)
-			take(&table, acpi_field(&table, at + DEVICE_SUBTYPE, sizeof(uint16_t)), at + offset, &facts->serial_port);
+			set_port(&table, acpi_field(&table, at + DEVICE_SUBTYPE, sizeof(uint16_t)), at + offset,
+				 &facts->serial_port);
 		at += (size_t)acpi_field(&table, at + DEVICE_LENGTH, sizeof(uint16_t));
 	}
 	return true;

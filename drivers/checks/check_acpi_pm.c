@@ -81,7 +81,7 @@ acpi_pm_look_at_32_bits(const struct checking *checking, struct behaviour *row)
 
 /* Returns true if NOW is too far from THEN: it went back, or advanced more than the time between them allows. */
 static bool
-acpi_pm_leaps(const struct checking *checking, const struct sample *then, const struct sample *now)
+acpi_pm_jumps(const struct checking *checking, const struct sample *then, const struct sample *now)
 {
 	uint64_t ticks = clock_elapsed_ticks(checking->rows, then->ticks, now->ticks);
 	uint64_t allowed = check_ticks(checking->scale, checking->rows->claimed, now->end - then->begin);
@@ -115,8 +115,8 @@ acpi_pm_look_for_glitches(const struct checking *checking, struct behaviour *row
 		hw_interrupts_restore(interrupts);
 		reads += PM_BATCH;
 		for (size_t i = 1; i + 1 < PM_BATCH; i++) {
-			if (!acpi_pm_leaps(checking, &s[i - 1], &s[i]) ||
-			    acpi_pm_leaps(checking, &s[i - 1], &s[i + 1]) ||
+			if (!acpi_pm_jumps(checking, &s[i - 1], &s[i]) ||
+			    acpi_pm_jumps(checking, &s[i - 1], &s[i + 1]) ||
 			    !(acpi_pm_goes_back(checking, &s[i - 1], &s[i]) || acpi_pm_goes_back(checking, &s[i], &s[i + 1])))
 				continue;
 			glitches++;

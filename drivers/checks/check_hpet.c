@@ -76,7 +76,7 @@ stop_and_start(const struct checking *checking)
 }
 
 static void
-stop_once(const struct checking *checking, struct behaviour *row)
+test_stop_once(const struct checking *checking, struct behaviour *row)
 {
 	struct hpet_pace pace = hpet_take_pace(checking);
 	struct stop stop = stop_and_start(checking);
@@ -107,11 +107,11 @@ look_at_stopping(const struct checking *checking, struct behaviour *row)
 		behaviour_say(row, "The firmware left it running and may use it.");
 		return;
 	}
-	stop_once(checking, row);
+	test_stop_once(checking, row);
 	if (!row->failed)
 		return;
 	first = *row;
-	stop_once(checking, row);
+	test_stop_once(checking, row);
 	if (row->failed)
 		*row = first;
 }
@@ -154,7 +154,7 @@ look_at_pc10(const struct checking *checking, struct behaviour *row)
 
 /* Returns true if an HPET answers at the address in its table, even if open() found it broken. */
 static bool
-answers(const struct acpi_hpet *table)
+hpet_answers(const struct acpi_hpet *table)
 {
 	uint32_t id;
 
@@ -182,7 +182,7 @@ hpet_check(const struct checking *checking, struct behaviours *behaviours)
 
 	if (!table->found || table->space != ACPI_SPACE_MEMORY)
 		return;
-	if (answers(table))
+	if (hpet_answers(table))
 		check_each(checking, always, behaviours);
 	if (checking->rows->state == CLOCK_PRESENT)
 		check_each(checking, running, behaviours);

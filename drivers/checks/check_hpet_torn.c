@@ -16,7 +16,7 @@
 
 /* Takes a 64-bit reading between two readings of the TSC. PLAIN: in one access, otherwise in several. */
 static struct sample
-take(const struct checking *checking, bool plain)
+take_reading(const struct checking *checking, bool plain)
 {
 	struct sample sample = { .begin = check_tsc(checking->device) };
 
@@ -43,8 +43,8 @@ can_be_read_plainly(const struct checking *checking, const struct hpet_pace *pac
 
 	if (check_is_guest(checking))
 		return false;
-	before = take(checking, false);
-	plain = take(checking, true);
+	before = take_reading(checking, false);
+	plain = take_reading(checking, true);
 	return follows(pace, &before, &plain);
 }
 
@@ -54,12 +54,12 @@ read_across(const struct checking *checking, struct behaviour *row, const struct
 {
 	struct check_watch watch = check_watch(checking, TORN_BEFORE_NS + TORN_EXTRA_NS);
 	uint64_t interrupts = hw_interrupts_mask(), crossing_ticks = 0;
-	struct sample then = take(checking, false), now = then;
+	struct sample then = take_reading(checking, false), now = then;
 	unsigned after = 0, readings = 1;
 	bool torn = false;
 
 	while (!torn && after < TORN_READINGS_AFTER && check_goes_on(&watch)) {
-		now = take(checking, plain && readings % 2);
+		now = take_reading(checking, plain && readings % 2);
 		readings++;
 		torn = !follows(pace, &then, &now);
 		if (!torn && (uint32_t)now.ticks < (uint32_t)then.ticks)

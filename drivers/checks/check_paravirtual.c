@@ -19,7 +19,7 @@
  * tick times 2^32. UP: rounds up, otherwise down.
  */
 static int64_t
-ppm_of(uint64_t measured, uint64_t multiplier, bool up)
+ppm_above(uint64_t measured, uint64_t multiplier, bool up)
 {
 	uint64_t apart = measured > multiplier ? measured - multiplier : multiplier - measured;
 
@@ -43,7 +43,7 @@ look_at_claim(const struct checking *checking, struct behaviour *row, uint64_t m
 		return;
 	}
 	khz = scale_mul_div_nearest(UINT64_C(1) << 32, PPM, multiplier);
-	check_figure(row, ppm_of(scale->least, multiplier, false), ppm_of(scale->most, multiplier, true));
+	check_figure(row, ppm_above(scale->least, multiplier, false), ppm_above(scale->most, multiplier, true));
 	behaviour_say(row, "Its page takes the TSC for %lu kHz, %ld to %ld ppm off what was measured.", khz, row->low,
 		      row->high);
 }
@@ -54,7 +54,7 @@ look_at_claim(const struct checking *checking, struct behaviour *row, uint64_t m
  * local_time_calibration()).
  */
 static bool
-is_corrected(const struct checking *checking, struct behaviour *row, uint64_t multiplier)
+rate_was_changed(const struct checking *checking, struct behaviour *row, uint64_t multiplier)
 {
 	uint64_t first = pvclock_multiplier_at_first(checking->device);
 
@@ -75,7 +75,7 @@ pvclock_look_at_claim(const struct checking *checking, struct behaviour *row)
 	size_t length;
 
 	multiplier = pvclock_look(checking->rows, &taken) ? pvclock_multiplier(&taken) : 0;
-	if (!is_corrected(checking, row, multiplier))
+	if (!rate_was_changed(checking, row, multiplier))
 		look_at_claim(checking, row, multiplier);
 	length = text_length(row->text);
 	if (!refused)
@@ -99,7 +99,7 @@ hv_page_look_at_claim(const struct checking *checking, struct behaviour *row)
  * invalid for a moment only.
  */
 static bool
-is_page_lasting_invalid(const struct checking *checking)
+page_stays_invalid(const struct checking *checking)
 {
 	struct wait wait = wait_begin(checking->scale, LASTING_NS);
 	struct hv_tsc_page taken = { 0 };
@@ -121,7 +121,7 @@ hv_page_look_for_fallback(const struct checking *checking, struct behaviour *row
 		behaviour_say(row, "There is no page to look at.");
 		return;
 	}
-	check_fact(row, checking->rows->state != CLOCK_PRESENT || (fallbacks && is_page_lasting_invalid(checking)));
+	check_fact(row, checking->rows->state != CLOCK_PRESENT || (fallbacks && page_stays_invalid(checking)));
 	if (!fallbacks)
 		behaviour_say(row, "Its sequence was never 0.");
 	else if (checking->rows->state == CLOCK_PRESENT)
@@ -136,7 +136,7 @@ hv_page_look_for_fallback(const struct checking *checking, struct behaviour *row
  * it is behind, and 0 if it is within.
  */
 static int64_t
-outside(uint64_t before, uint64_t msr, uint64_t after)
+ticks_outside(uint64_t before, uint64_t msr, uint64_t after)
 {
 	if ((int64_t)(msr - before) < 0)
 		return (int64_t)(msr - before);
@@ -156,7 +156,7 @@ hv_page_ticks(const struct checking *checking, uint64_t *ticks)
 }
 
 static void
-hv_page_look_beside_msr(const struct checking *checking, struct behaviour *row)
+hv_page_compare_with_msr(const struct checking *checking, struct behaviour *row)
 {
 	struct wait wait = wait_begin(checking->scale, APART_NS);
 	uint64_t before, msr, after;
@@ -169,7 +169,7 @@ hv_page_look_beside_msr(const struct checking *checking, struct behaviour *row)
 		msr = hw_msr_read(MSR_HV_REFERENCE);
 		if (!hv_page_ticks(checking, &after))
 			break;
-		apart = outside(before, msr, after);
+		apart = ticks_outside(before, msr, after);
 		reads++;
 		if ((apart < 0 ? -apart : apart) > (worst < 0 ? -worst : worst))
 			worst = apart;
@@ -204,7 +204,7 @@ hv_page_check(const struct checking *checking, struct behaviours *behaviours)
 	static const struct check all[] = {
 		{ "pv-fallback", LASTING_NS, hv_page_look_for_fallback },
 		{ "pv-claim", CLAIM_NS, hv_page_look_at_claim },
-		{ "pv-page-apart", APART_NS_MIN, hv_page_look_beside_msr },
+		{ "pv-page-apart", APART_NS_MIN, hv_page_compare_with_msr },
 		{ NULL, 0, NULL },
 	};
 	static const struct check unusable[] = {

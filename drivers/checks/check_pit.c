@@ -38,7 +38,7 @@ gcd(uint64_t a, uint64_t b)
 }
 
 static struct sample
-take(const struct checking *checking)
+take_sample(const struct checking *checking)
 {
 	struct sample sample;
 
@@ -47,10 +47,10 @@ take(const struct checking *checking)
 }
 
 static struct sample
-take_masked(const struct checking *checking)
+take_sample_masked(const struct checking *checking)
 {
 	uint64_t interrupts = hw_interrupts_mask();
-	struct sample sample = take(checking);
+	struct sample sample = take_sample(checking);
 
 	hw_interrupts_restore(interrupts);
 	return sample;
@@ -64,7 +64,7 @@ elapsed(const struct checking *checking, uint64_t then_ticks, uint64_t now_ticks
 
 /* Waits for a varying time, so that the readings do not run in step with the counter. */
 static void
-wait_a_little(const struct checking *checking, unsigned reading)
+wait_varying_time(const struct checking *checking, unsigned reading)
 {
 	uint64_t ticks = scale_ticks(checking->scale, reading % STEP_WAITS * STEP_WAIT_NS);
 	uint64_t begin = check_tsc(checking->device);
@@ -76,11 +76,11 @@ wait_a_little(const struct checking *checking, unsigned reading)
 static void
 look_at_step(const struct checking *checking, struct behaviour *row)
 {
-	uint64_t first_ticks = take_masked(checking).ticks, step = 0;
+	uint64_t first_ticks = take_sample_masked(checking).ticks, step = 0;
 
 	for (unsigned i = 0; i < STEP_READS; i++) {
-		wait_a_little(checking, i);
-		step = gcd(step, elapsed(checking, first_ticks, take_masked(checking).ticks));
+		wait_varying_time(checking, i);
+		step = gcd(step, elapsed(checking, first_ticks, take_sample_masked(checking).ticks));
 	}
 	if (step == 0) {
 		behaviour_say(row, "It did not move in %u readings.", STEP_READS);
@@ -132,7 +132,7 @@ static enum latch
 try_latch(const struct checking *checking, bool again)
 {
 	uint64_t interrupts = hw_interrupts_mask();
-	struct latched l = { .before = take(checking) };
+	struct latched l = { .before = take_sample(checking) };
 	struct wait wait;
 
 	hw_out8(PIT_CONTROL, CONTROL_LATCH);
@@ -147,7 +147,7 @@ try_latch(const struct checking *checking, bool again)
 	if (again)
 		hw_out8(PIT_CONTROL, CONTROL_LATCH);
 	l.ticks = pit_read_latched();
-	l.after = take(checking);
+	l.after = take_sample(checking);
 	hw_interrupts_restore(interrupts);
 	return judge_latch(checking, &l);
 }

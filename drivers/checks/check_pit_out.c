@@ -22,7 +22,7 @@ struct asked {
 };
 
 static struct asked
-asked_by_claim(const struct checking *checking)
+time_by_nominal_rate(const struct checking *checking)
 {
 	const struct rate *claimed = &checking->rows->claimed, *tsc = &checking->scale->hz;
 	uint64_t ticks = scale_ratio((unsigned __int128)tsc->num * claimed->den, OUT_CLOCKS,
@@ -36,7 +36,7 @@ asked_by_claim(const struct checking *checking)
  * rate. If the core was preempted the counter may have wrapped, so any duration is possible.
  */
 static struct asked
-asked_by_pace(const struct checking *checking, uint64_t ns)
+time_by_measured_rate(const struct checking *checking, uint64_t ns)
 {
 	uint64_t interrupts = hw_interrupts_mask(), clocks;
 	struct sample first, last;
@@ -70,11 +70,11 @@ overlap(const struct asked *a, const struct asked *b)
 
 /* Returns the duration of OUT_CLOCKS by the nominal rate, unless two measurements agree on another one. */
 static struct asked
-asked(const struct checking *checking)
+requested_time(const struct checking *checking)
 {
-	struct asked claim = asked_by_claim(checking);
+	struct asked claim = time_by_nominal_rate(checking);
 	uint64_t ns = scale_ns(checking->scale, claim.high_ticks);
-	struct asked pace = asked_by_pace(checking, ns), again = asked_by_pace(checking, ns / 2);
+	struct asked pace = time_by_measured_rate(checking, ns), again = time_by_measured_rate(checking, ns / 2);
 
 	return overlap(&claim, &pace) || overlap(&claim, &again) || !overlap(&pace, &again) ? claim : pace;
 }
@@ -87,7 +87,7 @@ struct rise {
 };
 
 static enum out
-try_out(const struct checking *checking, const struct asked *asked, struct rise *rise)
+test_out_pin(const struct checking *checking, const struct asked *asked, struct rise *rise)
 {
 	struct check_watch watch;
 	uint64_t begin, end, written_begin, written_end, low_tsc = 0;
@@ -178,14 +178,14 @@ pit_look_at_out(const struct checking *checking, struct behaviour *row)
 		behaviour_say(row, "Port 61h, where OUT is read, reads FFh.");
 		return;
 	}
-	time = asked(checking);
-	if (time.high_ticks > PACE_SLOWEST_FACTOR * asked_by_claim(checking).high_ticks) {
+	time = requested_time(checking);
+	if (time.high_ticks > PACE_SLOWEST_FACTOR * time_by_nominal_rate(checking).high_ticks) {
 		behaviour_say(row, "The counter hardly counts.");
 		return;
 	}
 	for (unsigned i = 0; i < OUT_TRIES; i++) {
 		uint64_t interrupts = hw_interrupts_mask();
-		enum out out = try_out(checking, &time, &rise);
+		enum out out = test_out_pin(checking, &time, &rise);
 
 		pit_run_free();
 		hw_interrupts_restore(interrupts);

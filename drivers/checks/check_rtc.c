@@ -155,7 +155,7 @@ is_settled(const struct update_watch *w)
 }
 
 static bool
-an_update_came(const struct update_watch *w)
+saw_update(const struct update_watch *w)
 {
 	return w->right || w->wrong || w->updates || w->spoilt;
 }
@@ -189,7 +189,7 @@ watch_updates(struct update_watch *w, struct rtc_flag *flag)
 		w->last = look;
 		settled = is_settled(w) && (!flag || flag->edges >= 2);
 	} while (!settled && check_goes_on(&watch) && check_left_ns(checking) &&
-		 ((an_update_came(w) && !is_settled(w)) || watch.seen_ticks < scale_ticks(checking->scale, WATCH_NS)));
+		 ((saw_update(w) && !is_settled(w)) || watch.seen_ticks < scale_ticks(checking->scale, WATCH_NS)));
 	w->seen_ticks = watch.seen_ticks;
 }
 
@@ -223,7 +223,7 @@ say_update(const struct update_watch *w, struct behaviour *row)
 		row->disturbed = true;
 		behaviour_say(row, "The second changed without UIP before it, fewer than %u times.",
 			       w->times_min);
-	} else if (an_update_came(w)) {
+	} else if (saw_update(w)) {
 		check_disturbed(row);
 	} else {
 		behaviour_say(row, "No update came in %u ms.", seen_ms(w));

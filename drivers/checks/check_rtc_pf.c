@@ -72,7 +72,7 @@ rtc_flag_look(const struct checking *checking, struct rtc_flag *flag)
  * quarter shorter than requested.
  */
 static bool
-is_whole(const struct checking *checking, const struct rtc_flag *flag)
+saw_all_edges(const struct checking *checking, const struct rtc_flag *flag)
 {
 	return flag->longest_ticks < scale_ticks(checking->scale, WAIT_NS_PER_S * 3 / (4 * flag->hz));
 }
@@ -112,7 +112,7 @@ rate_of(const struct checking *checking, const struct rtc_flag *flag, uint64_t l
 }
 
 static void
-say(struct behaviour *row, const struct rtc_flag *flag, struct ppm ppm)
+say_rate(struct behaviour *row, const struct rtc_flag *flag, struct ppm ppm)
 {
 	check_figure(row, ppm.low, ppm.high);
 	behaviour_say(row, "%u Hz: off by %ld to %ld ppm, from %lu edges.", (unsigned)flag->hz,
@@ -129,7 +129,7 @@ is_within_limit(const struct checking *checking, struct ppm ppm)
 
 /* Measures the rate. If it is beyond the limit in a guest, each edge may be up to LATE_NS late. */
 static struct ppm
-fair_rate_of(const struct checking *checking, const struct rtc_flag *flag, uint64_t late_ns)
+rate_allowing_lateness(const struct checking *checking, const struct rtc_flag *flag, uint64_t late_ns)
 {
 	struct ppm ppm = rate_of(checking, flag, 0);
 
@@ -139,13 +139,13 @@ fair_rate_of(const struct checking *checking, const struct rtc_flag *flag, uint6
 void
 rtc_flag_say(const struct checking *checking, const struct rtc_flag *flag, struct behaviour *row)
 {
-	if (!is_whole(checking, flag))
+	if (!saw_all_edges(checking, flag))
 		check_disturbed(row);
 	else if (scale_ns(checking->scale, flag->looked - flag->begin) < WAIT_NS_PER_S / flag->hz &&
 		 flag->edges < 2)
 		behaviour_say(row, "There was no time for an edge at %u Hz.", (unsigned)flag->hz);
 	else
-		say(row, flag, fair_rate_of(checking, flag, GUEST_LATE_NS));
+		say_rate(row, flag, rate_allowing_lateness(checking, flag, GUEST_LATE_NS));
 }
 
 static bool
@@ -170,9 +170,9 @@ watch_long(const struct checking *checking, uint64_t hz, uint8_t select, uint64_
 		rtc_flag_look(checking, &flag);
 		hw_interrupts_restore(interrupts);
 		interrupts = hw_interrupts_mask();
-	} while (is_whole(checking, &flag) && flag.edges < edges_max && check_goes_on(&watch));
+	} while (saw_all_edges(checking, &flag) && flag.edges < edges_max && check_goes_on(&watch));
 	hw_interrupts_restore(interrupts);
-	return is_whole(checking, &flag) || before.edges < LONG_EDGES_MIN ? flag : before;
+	return saw_all_edges(checking, &flag) || before.edges < LONG_EDGES_MIN ? flag : before;
 }
 
 static struct rtc_flag
@@ -232,13 +232,13 @@ record_window(struct windows *w, const struct rtc_flag *flag, struct ppm ppm)
 
 /* Returns true if the best window includes the selected rate, and is too narrow to include another selectable rate. */
 static bool
-is_as_asked(const struct windows *w)
+shows_rate(const struct windows *w)
 {
 	return w->whole && distance(w->best) == 0 && w->best.high - w->best.low < NARROW_PPM;
 }
 
 static bool
-are_alike(const struct windows *w)
+windows_agree(const struct windows *w)
 {
 	int64_t spread = w->fastest.high - w->slowest.low;
 	int64_t mean = PPM + (w->slowest.low + w->fastest.high) / 2;
@@ -256,12 +256,12 @@ say_windows(const struct checking *checking, const struct windows *w, struct beh
 	bool guest = check_is_guest(checking);
 	struct ppm off = guest ? rate_of(checking, &w->best_flag, GUEST_ALWAYS_NS) : w->best;
 
-	if (is_as_asked(w))
-		say(row, &w->best_flag, w->best);
-	else if (distance(off) == 0 || (guest && !are_alike(w)))
+	if (shows_rate(w))
+		say_rate(row, &w->best_flag, w->best);
+	else if (distance(off) == 0 || (guest && !windows_agree(w)))
 		behaviour_say(row, IRREGULAR, (unsigned)w->best_flag.hz);
 	else
-		say(row, &w->best_flag, off);
+		say_rate(row, &w->best_flag, off);
 }
 
 /*
@@ -274,7 +274,7 @@ look_longer(const struct checking *checking, uint64_t hz, uint8_t select, struct
 	for (unsigned i = 0; i < LONG_TRIES && has_time_beside_updates(checking, LONG_NS); i++) {
 		struct rtc_flag flag = watch_long(checking, hz, select, LONG_NS, UINT64_MAX);
 
-		if (!is_whole(checking, &flag) || flag.edges <= best->edges)
+		if (!saw_all_edges(checking, &flag) || flag.edges <= best->edges)
 			continue;
 		*best = flag;
 		return true;
@@ -290,17 +290,17 @@ look_at_fast_rate(const struct checking *checking, struct behaviour *row, uint64
 	uint64_t until_left_ns = left_ns > share_ns ? left_ns - share_ns : 0;
 	struct windows w = { 0 };
 
-	for (unsigned i = 0; i < FAST_WINDOWS && !is_as_asked(&w) && check_left_ns(checking) > until_left_ns; i++) {
+	for (unsigned i = 0; i < FAST_WINDOWS && !shows_rate(&w) && check_left_ns(checking) > until_left_ns; i++) {
 		struct rtc_flag flag = watch_fast(checking, hz, select);
 
-		if (is_whole(checking, &flag))
+		if (saw_all_edges(checking, &flag))
 			record_window(&w, &flag, rate_of(checking, &flag, 0));
 	}
 	if (w.whole == 0)
 		check_disturbed(row);
-	else if (is_as_asked(&w) && !checking->device->saved[RTC_NEEDS_PIE] &&
+	else if (shows_rate(&w) && !checking->device->saved[RTC_NEEDS_PIE] &&
 		 look_longer(checking, hz, select, &w.best_flag))
-		say(row, &w.best_flag, fair_rate_of(checking, &w.best_flag, GUEST_ALWAYS_NS));
+		say_rate(row, &w.best_flag, rate_allowing_lateness(checking, &w.best_flag, GUEST_ALWAYS_NS));
 	else
 		say_windows(checking, &w, row);
 }
@@ -333,7 +333,7 @@ look_at_64_hz(const struct checking *checking, struct behaviour *row)
 	do
 		flag = watch_long(checking, 64, A_RATE_64_HZ, longer ? share_ns : LONG_NS,
 				  longer ? UINT64_MAX : LONG_EDGES_MIN);
-	while (!is_whole(checking, &flag) && ++tries < LONG_TRIES && check_left_ns(checking) > LONG_NS);
+	while (!saw_all_edges(checking, &flag) && ++tries < LONG_TRIES && check_left_ns(checking) > LONG_NS);
 	rtc_flag_say(checking, &flag, row);
 }
 

@@ -109,7 +109,7 @@ hpet_identify(uint64_t base, struct clock *clocks)
  * expects no interrupt. Such timers are therefore disabled while baretick runs the HPET.
  */
 static void
-hpet_arm(const struct device *device, uint64_t timers, bool on)
+hpet_enable_timers(const struct device *device, uint64_t timers, bool on)
 {
 	for (uint32_t n = 0; timers >> n; n++) {
 		uint64_t address = device->address + HPET_TIMER(n);
@@ -121,7 +121,7 @@ hpet_arm(const struct device *device, uint64_t timers, bool on)
 }
 
 static uint64_t
-hpet_armed(const struct device *device)
+hpet_enabled_timers(const struct device *device)
 {
 	uint32_t count = HPET_TIMERS(hw_read32(device->address + HPET_ID));
 	uint64_t timers = 0;
@@ -140,7 +140,7 @@ hpet_close(struct device *device)
 	device->opened = false;
 	hw_write32(device->address + HPET_CONFIGURATION,
 		   (uint32_t)device->saved[SAVED_CONFIGURATION]);
-	hpet_arm(device, device->saved[SAVED_ARMED], true);
+	hpet_enable_timers(device, device->saved[SAVED_ARMED], true);
 }
 
 /* Starts the counter if it does not run, and keeps LEG_RT_CNF. Returns true if the counter counts. */
@@ -151,9 +151,9 @@ hpet_start(struct device *device, struct clock *clock)
 
 	if (!(configuration & HPET_ENABLE_CNF)) {
 		device->saved[SAVED_CONFIGURATION] = configuration;
-		device->saved[SAVED_ARMED] = hpet_armed(device);
+		device->saved[SAVED_ARMED] = hpet_enabled_timers(device);
 		device->opened = true;
-		hpet_arm(device, device->saved[SAVED_ARMED], false);
+		hpet_enable_timers(device, device->saved[SAVED_ARMED], false);
 		hw_write32(device->address + HPET_CONFIGURATION, configuration | HPET_ENABLE_CNF);
 		probe_note(clock, "It was off; it is switched on for the run and off again after it.");
 	} else {
@@ -161,7 +161,7 @@ hpet_start(struct device *device, struct clock *clock)
 		 * EDK II's timer driver stops the main counter while it sets a comparator (HpetTimerDxe,
 		 * TimerInterruptHandler()).
 		 */
-		clock->firmware_ticks = hpet_armed(device) != 0;
+		clock->firmware_ticks = hpet_enabled_timers(device) != 0;
 		if (clock->firmware_ticks)
 			probe_note(clock, "It is on, with interrupts: the firmware may tick by it.");
 	}

@@ -40,7 +40,7 @@ rtc_decode(uint8_t seconds, uint8_t b)
 
 /* Returns true if SECONDS is the last second that was read, or the next. */
 static bool
-rtc_follows(const struct device *device, unsigned seconds)
+rtc_is_expected(const struct device *device, unsigned seconds)
 {
 	uint64_t last = device->saved[RTC_SECOND];
 
@@ -64,7 +64,7 @@ rtc_read_seconds(const struct device *device, unsigned *seconds)
 			      (uint8_t)device->saved[SAVED_B]);
 	if (!updating && *seconds != device->saved[RTC_SECOND])
 		updating = rtc_read_register(device, REGISTER_A) & A_UIP;
-	return !updating || (device->saved[RTC_IN_GUEST] && rtc_follows(device, *seconds));
+	return !updating || (device->saved[RTC_IN_GUEST] && rtc_is_expected(device, *seconds));
 }
 
 /*
@@ -88,15 +88,15 @@ rtc_read(void *context)
  * does not fit, it is taken as the last second.
  */
 static void
-rtc_settle(struct device *device)
+rtc_update_last_second(struct device *device)
 {
 	bool counts;
 	unsigned seconds, polls = 0;
 
 	do
 		counts = rtc_read_seconds(device, &seconds);
-	while (!counts && !rtc_follows(device, seconds) && ++polls < RTC_UPDATE_POLLS_MAX);
-	if (seconds <= RTC_SECONDS_MAX && (counts || !rtc_follows(device, seconds)))
+	while (!counts && !rtc_is_expected(device, seconds) && ++polls < RTC_UPDATE_POLLS_MAX);
+	if (seconds <= RTC_SECONDS_MAX && (counts || !rtc_is_expected(device, seconds)))
 		device->saved[RTC_SECOND] = seconds;
 }
 
@@ -115,7 +115,7 @@ DRIVER_SAMPLE(rtc_pf_chain, rtc_pf_read)
 static void
 rtc_sample(void *device, struct sample *samples, size_t count)
 {
-	rtc_settle(device);
+	rtc_update_last_second(device);
 	rtc_chain_sample(device, samples, count);
 }
 
@@ -217,7 +217,7 @@ rtc_open_seconds(struct device *device, struct clock *clock)
 
 /* Returns true if the flag is set within the wait of probe.c, which is dozens of its periods. */
 static bool
-rtc_pf_comes(struct device *device)
+rtc_pf_is_set_in_time(struct device *device)
 {
 	struct probe_wait wait = { 0 };
 	uint64_t before = device->edges;
@@ -245,11 +245,11 @@ rtc_open_flag(struct device *device, struct clock *clock)
 	rtc_write_register(device, REGISTER_A,
 			   (device->saved[SAVED_A] & A_DIVIDER) | A_RATE_8192_HZ);
 	clock->state = CLOCK_PRESENT;
-	if (rtc_pf_comes(device))
+	if (rtc_pf_is_set_in_time(device))
 		return;
 	device->saved[RTC_NEEDS_PIE] = true;
 	for (unsigned tries = 0; tries < tries_max && !comes; tries++)
-		comes = rtc_pf_comes(device);
+		comes = rtc_pf_is_set_in_time(device);
 	if (comes)
 		probe_note(clock, "It needs PIE, which is set only while it is read, with IRQ 8 masked.");
 	else

@@ -76,7 +76,7 @@ static const struct clock tsc_rows[TSC_COUNT] = {
 #define PPB            UINT64_C(1000000000)
 
 static void
-tsc_claim_within(struct clock *clock, uint64_t hz)
+tsc_set_rounding(struct clock *clock, uint64_t hz)
 {
 	clock->claimed_within_ppb = clock->claimed.den ? scale_ratio((unsigned __int128)hz * clock->claimed.den, PPB,
 								     clock->claimed.num, SCALE_UP) : 0;
@@ -87,7 +87,7 @@ tsc_claim_within(struct clock *clock, uint64_t hz)
  * rounded base MHz.
  */
 static void
-tsc_claim(const struct platform *platform, struct clock *clock)
+tsc_set_nominal_rate(const struct platform *platform, struct clock *clock)
 {
 	const struct paravirtual_interface *hypervisor = paravirtual_claim(&platform->paravirtual);
 	const struct cpu_facts *cpu = &platform->cpu;
@@ -96,12 +96,12 @@ tsc_claim(const struct platform *platform, struct clock *clock)
 	clock->claimed = cpu->tsc_crystal;
 	if (!clock->claimed.den && hypervisor) {
 		clock->claimed = hypervisor->tsc;
-		tsc_claim_within(clock, hypervisor->tsc_within_hz);
+		tsc_set_rounding(clock, hypervisor->tsc_within_hz);
 		by = hypervisor->tsc_by;
 	}
 	if (!clock->claimed.den) {
 		clock->claimed = cpu->tsc_base;
-		tsc_claim_within(clock, BASE_WITHIN_HZ);
+		tsc_set_rounding(clock, BASE_WITHIN_HZ);
 		by = "CPUID 16h (rounded)";
 	}
 	if (clock->claimed.den)
@@ -117,7 +117,7 @@ tsc_open(const struct platform *platform, struct device *device, struct clock *c
 {
 	if (!probe_begin(platform, device, clocks, &tsc_driver))
 		return;
-	tsc_claim(platform, &clocks[TSC]);
+	tsc_set_nominal_rate(platform, &clocks[TSC]);
 	if (!platform->cpu.tsc_is_invariant && !platform->cpu.hypervisor[0])
 		clocks[TSC].rating = TSC_RATING_VARIABLE;
 	for (size_t i = 1; i < TSC_COUNT; i++)

@@ -35,7 +35,7 @@ xen_register(const struct device *device, uint64_t address)
 }
 
 static int64_t
-xen_ask(const struct device *device, struct pvclock_slot *slot)
+xen_register_slot(const struct device *device, struct pvclock_slot *slot)
 {
 	int64_t answer = xen_register(device, (uintptr_t)&slot->clock);
 
@@ -50,7 +50,7 @@ xen_here(void *context)
 	struct device *device = context;
 	struct pvclock_slot *slot = pvclock_own(device);
 
-	if (slot && !slot->on && !slot->refused && xen_ask(device, slot))
+	if (slot && !slot->on && !slot->refused && xen_register_slot(device, slot))
 		__atomic_add_fetch(&device->saved[PVCLOCK_REFUSED], 1, __ATOMIC_ACQ_REL);
 	return slot;
 }
@@ -132,7 +132,7 @@ xen_open(const struct platform *platform, struct device *device, struct clock *c
 	device->saved[XEN_BASE] = xen->base;
 	device->saved[PVCLOCK_STABLE_KNOWN] = true;
 	device->opened = true;
-	answer = xen_ask(device, pvclock_own(device));
+	answer = xen_register_slot(device, pvclock_own(device));
 	if (answer)
 		probe_state(clocks, CLOCK_DISABLED, "Xen refused to write its page: error %d.", (int)-answer);
 	if (answer || !pvclock_try(pvclock_own(device), clocks, "Xen")) {

@@ -112,7 +112,7 @@ read_rates(struct cpu_facts *facts)
 }
 
 static void
-name_unknown(struct cpu_facts *facts)
+name_unknown_hypervisor(struct cpu_facts *facts)
 {
 	for (unsigned i = 0; i < sizeof(UNNAMED); i++)
 		facts->hypervisor[i] = UNNAMED[i];
@@ -121,7 +121,7 @@ name_unknown(struct cpu_facts *facts)
 void
 cpu_take_for_guest(struct cpu_facts *facts)
 {
-	name_unknown(facts);
+	name_unknown_hypervisor(facts);
 	facts->counts_smis = false;
 }
 
@@ -133,7 +133,7 @@ read_hypervisor(struct cpu_facts *facts)
 	put_register(put_register(put_register(facts->hypervisor, r.ebx), r.ecx), r.edx);
 	trim(facts->hypervisor);
 	if (facts->hypervisor[0] == 0)
-		name_unknown(facts);
+		name_unknown_hypervisor(facts);
 }
 
 static void

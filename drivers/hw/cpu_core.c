@@ -35,7 +35,7 @@ split_by_levels(uint32_t leaf, struct split *split)
 
 /* Returns the number of bits that can number COUNT things. */
 static uint32_t
-bits_of(uint32_t count)
+bits_for_count(uint32_t count)
 {
 	uint32_t bits = 0;
 
@@ -55,9 +55,9 @@ split_by_amd(const struct cpu_facts *facts, struct split *split)
 	core = hw_cpuid(LEAF_AMD_CORE, 0);
 	sizes = hw_cpuid(LEAF_SIZES, 0);
 	split->apic_id = core.eax;
-	split->thread_bits = bits_of(CORE_EBX_THREADS(core));
+	split->thread_bits = bits_for_count(CORE_EBX_THREADS(core));
 	split->package_bits = SIZES_ECX_ID_BITS(sizes) ? SIZES_ECX_ID_BITS(sizes) :
-							 bits_of(SIZES_ECX_COUNT(sizes));
+							 bits_for_count(SIZES_ECX_COUNT(sizes));
 	return true;
 }
 

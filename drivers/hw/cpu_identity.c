@@ -51,7 +51,7 @@ read_microcode(const struct cpu_facts *facts, uint32_t family)
  * at their version.
  */
 static void
-read_host(const struct cpu_facts *facts, char *host, size_t size)
+read_hypervisor_version(const struct cpu_facts *facts, char *host, size_t size)
 {
 	uint32_t max = hw_cpuid(LEAF_HYPERVISOR_MAX, 0).eax;
 	struct hw_cpuid r;
@@ -75,5 +75,5 @@ cpu_read_identity(const struct cpu_facts *facts, struct cpu_identity *identity)
 		identity->microcode = read_microcode(facts, identity->family);
 	}
 	if (facts->hypervisor[0])
-		read_host(facts, identity->host, sizeof(identity->host));
+		read_hypervisor_version(facts, identity->host, sizeof(identity->host));
 }

@@ -46,7 +46,7 @@ static const struct {
 };
 
 static void
-put_words(struct paravirtual_interface *interface, const struct word *words)
+list_features(struct paravirtual_interface *interface, const struct word *words)
 {
 	struct text text;
 
@@ -99,7 +99,7 @@ try_timer(void *argument)
  * 1 kHz: a rate in kHz may be rounded up or down, and other rates are rounded to an unknown smaller unit.
  */
 static void
-claim(struct paravirtual_interface *interface, uint64_t hz, const char *by)
+set_tsc_rate(struct paravirtual_interface *interface, uint64_t hz, const char *by)
 {
 	if (!hz)
 		return;
@@ -112,8 +112,8 @@ static void
 read_khz(struct paravirtual_interface *interface)
 {
 	if (interface->leaf_max >= interface->base + LEAF_RATES)
-		claim(interface, (uint64_t)hw_cpuid(interface->base + LEAF_RATES, 0).eax * HZ_PER_KHZ,
-		      "CPUID 40000010h");
+		set_tsc_rate(interface, (uint64_t)hw_cpuid(interface->base + LEAF_RATES, 0).eax * HZ_PER_KHZ,
+			     "CPUID 40000010h");
 }
 
 static void
@@ -121,7 +121,7 @@ read_kvm(struct paravirtual_interface *interface)
 {
 	if (interface->leaf_max >= interface->base + LEAF_INTERFACE)
 		interface->features = hw_cpuid(interface->base + LEAF_INTERFACE, 0).eax;
-	put_words(interface, kvm_words);
+	list_features(interface, kvm_words);
 	read_khz(interface);
 }
 
@@ -143,12 +143,12 @@ read_hyperv(struct paravirtual_interface *interface, fault_guard *guarded)
 	interface->features = r.eax;
 	if (!(r.edx & HV_FREQUENCY_MSRS_AVAILABLE))
 		interface->features &= ~HV_ACCESS_FREQUENCY_MSRS;
-	put_words(interface, hv_words);
+	list_features(interface, hv_words);
 	interface->features_edx = r.edx;
 	interface->timer_faults = interface->features & HV_ACCESS_TIMERS && r.edx & HV_DIRECT_TIMERS_AVAILABLE && guarded &&
 				  !guarded(try_timer, NULL, &fault);
 	if (interface->features & HV_ACCESS_FREQUENCY_MSRS && paravirtual_msr(MSR_HV_TSC_FREQUENCY, guarded, &hz))
-		claim(interface, hz, "Hyper-V's MSR 40000022h");
+		set_tsc_rate(interface, hz, "Hyper-V's MSR 40000022h");
 }
 
 static void
@@ -167,7 +167,7 @@ read_xen(struct paravirtual_interface *interface)
 	text_init(&text, interface->offers, sizeof(interface->offers));
 	text_printf(&text, "pvclock, TSC mode %u (%s)", r.ebx, r.ebx == XEN_TSC_NEVER_EMULATED ? "never emulated" :
 		    r.eax & XEN_TSC_EMULATED ? "emulated" : "not emulated now");
-	claim(interface, (uint64_t)r.ecx * HZ_PER_KHZ, "Xen's CPUID leaf of the TSC");
+	set_tsc_rate(interface, (uint64_t)r.ecx * HZ_PER_KHZ, "Xen's CPUID leaf of the TSC");
 }
 
 static bool
@@ -182,7 +182,7 @@ is_signature(const struct hw_cpuid *r, const char signature[13])
 }
 
 static void
-look(uint32_t base, fault_guard *guarded, struct paravirtual *paravirtual)
+read_interface(uint32_t base, fault_guard *guarded, struct paravirtual *paravirtual)
 {
 	struct hw_cpuid r = hw_cpuid(base, 0);
 
@@ -213,7 +213,7 @@ paravirtual_read(const struct cpu_facts *facts, fault_guard *guarded, struct par
 	/* facts->hypervisor is "unknown" if the hypervisor does not appear in CPUID or has no name. */
 	for (uint32_t base = LEAF_HYPERVISOR_MAX; base < BASE_END && facts->hypervisor[0] &&
 	     !text_equal(facts->hypervisor, "TCGTCGTCGTCG"); base += BASE_STEP)
-		look(base, guarded, paravirtual);
+		read_interface(base, guarded, paravirtual);
 }
 
 const struct paravirtual_interface *

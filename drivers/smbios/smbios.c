@@ -45,7 +45,7 @@ smbios_problem(struct smbios_facts *facts, const char *format, ...)
 
 /* Returns true if the entry point is complete and valid, otherwise sets the problem. */
 static bool
-is_good(const struct entry *entry, struct smbios_bytes found, struct smbios_facts *facts)
+entry_is_valid(const struct entry *entry, struct smbios_bytes found, struct smbios_facts *facts)
 {
 	size_t length = (size_t)smbios_field(found, entry->length, 1);
 	uint8_t sum = 0;
@@ -71,7 +71,7 @@ is_good(const struct entry *entry, struct smbios_bytes found, struct smbios_fact
  * returned.
  */
 static struct smbios_bytes
-fetch(const struct smbios_memory *memory, const struct entry *entry, uint64_t address)
+fetch_entry(const struct smbios_memory *memory, const struct entry *entry, uint64_t address)
 {
 	struct smbios_bytes found = { memory->at(memory->context, address, entry->size), entry->size };
 	size_t length = found.bytes ? found.bytes[entry->length] : 0;
@@ -82,19 +82,19 @@ fetch(const struct smbios_memory *memory, const struct entry *entry, uint64_t ad
 
 /* Reads the table of the entry point at ADDRESS. Returns false if the entry point cannot be used. */
 static bool
-read_by(const struct smbios_memory *memory, const struct entry *entry, uint64_t address, struct smbios_facts *facts)
+read_entry(const struct smbios_memory *memory, const struct entry *entry, uint64_t address, struct smbios_facts *facts)
 {
 	struct smbios_bytes found, table;
 	uint64_t at;
 
 	if (address == 0)
 		return false;
-	found = fetch(memory, entry, address);
+	found = fetch_entry(memory, entry, address);
 	if (!found.bytes) {
 		smbios_problem(facts, "SMBIOS: nothing can be read at the entry point's address, %lxh", address);
 		return false;
 	}
-	if (!is_good(entry, found, facts))
+	if (!entry_is_valid(entry, found, facts))
 		return false;
 	at = smbios_field(found, entry->address, entry->address_size);
 	table.length = (size_t)smbios_field(found, entry->table_length, entry->table_length_size);
@@ -113,5 +113,5 @@ void
 smbios_read_facts(const struct smbios_memory *memory, uint64_t at_3, uint64_t at_2, struct smbios_facts *facts)
 {
 	*facts = (struct smbios_facts){ 0 };
-	facts->found = read_by(memory, &entry_3, at_3, facts) || read_by(memory, &entry_2, at_2, facts);
+	facts->found = read_entry(memory, &entry_3, at_3, facts) || read_entry(memory, &entry_2, at_2, facts);
 }

@@ -38,23 +38,23 @@ struct structure {
 };
 
 static char
-small(char c)
+to_lower(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
 /* Returns true if WORDS is PLACEHOLDER in any case, with or without a full stop. */
 static bool
-is_same(const char *words, const char *placeholder)
+equals_placeholder(const char *words, const char *placeholder)
 {
-	while (*words && small(*words) == *placeholder)
+	while (*words && to_lower(*words) == *placeholder)
 		words++, placeholder++;
 	return !*placeholder && (!*words || (*words == '.' && !words[1]));
 }
 
 /* Returns true if WORDS is a placeholder, or a single repeated character such as zeros or dots. */
 static bool
-says_nothing(const char *words)
+is_placeholder(const char *words)
 {
 	size_t same = 0;
 
@@ -63,7 +63,7 @@ says_nothing(const char *words)
 	if (!words[same])
 		return true;
 	for (size_t i = 0; i < sizeof(placeholders) / sizeof(placeholders[0]); i++)
-		if (is_same(words, placeholders[i]))
+		if (equals_placeholder(words, placeholders[i]))
 			return true;
 	return false;
 }
@@ -86,13 +86,13 @@ copy_string(struct smbios_bytes strings, unsigned number, char out[SMBIOS_STRING
 	while (length && out[length - 1] == ' ')
 		length--;
 	out[length] = '\0';
-	if (says_nothing(out))
+	if (is_placeholder(out))
 		out[0] = '\0';
 }
 
 /* Changes mm/dd/yyyy (7.1) to yyyy-mm-dd. Other forms, such as the two-digit years before 2.3, stay unchanged. */
 static void
-turn_date(char date[SMBIOS_STRING_SIZE])
+to_iso_date(char date[SMBIOS_STRING_SIZE])
 {
 	static const char form[] = "dd/dd/dddd";
 	static const uint8_t from[] = { 6, 7, 8, 9, 2, 0, 1, 2, 3, 4 };
@@ -129,7 +129,7 @@ read_structure(const struct structure *structure, uint32_t *seen, struct smbios_
  * follows the last string. A structure without strings ends with two zeros.
  */
 static bool
-next(struct smbios_bytes table, size_t *at, struct structure *structure)
+next_structure(struct smbios_bytes table, size_t *at, struct structure *structure)
 {
 	size_t length = (size_t)smbios_field(table, *at + HEADER_LENGTH, 1), end = *at + length;
 
@@ -155,12 +155,12 @@ smbios_read_table(struct smbios_bytes table, size_t count, struct smbios_facts *
 		struct structure structure;
 		size_t begin = at;
 
-		if (!next(table, &at, &structure)) {
+		if (!next_structure(table, &at, &structure)) {
 			smbios_problem(facts, "SMBIOS: the structure at byte %zu does not end within the table's %zu; it and "
 				       "what follows are not used", begin, table.length);
 			break;
 		}
 		read_structure(&structure, &seen, facts);
 	}
-	turn_date(facts->bios_date);
+	to_iso_date(facts->bios_date);
 }

@@ -86,7 +86,7 @@ batch_wake(const struct batch *batch, size_t first)
  * none.
  */
 static size_t
-batch_pending(const struct batch *batch, size_t first, enum stage stage)
+batch_first_pending(const struct batch *batch, size_t first, enum stage stage)
 {
 	for (; first < batch->count; first++) {
 		const struct core_slot *slot = batch_slot(batch, first);
@@ -109,7 +109,7 @@ batch_await(const struct batch *batch, enum stage stage, uint64_t bound_ns)
 	struct wait again = wait_begin(scale, WAKE_AGAIN_NS);
 	size_t first = 0;
 
-	while ((first = batch_pending(batch, first, stage)) < batch->count && wait_goes_on(&wait)) {
+	while ((first = batch_first_pending(batch, first, stage)) < batch->count && wait_goes_on(&wait)) {
 		if (wait_goes_on(&again))
 			continue;
 		batch_wake(batch, first);

@@ -36,7 +36,7 @@ slot_arrived(const struct core_slot *slot)
 
 /* Returns the number of cores with state CORE_ASKED that have checked in. */
 static size_t
-startup_arrived(const struct startup *startup)
+startup_count_arrived(const struct startup *startup)
 {
 	size_t arrived = 0;
 
@@ -93,10 +93,10 @@ static void
 startup_await(const struct startup *startup, size_t asked, uint64_t bound_ns)
 {
 	struct wait wait = wait_begin(&startup->scale, bound_ns);
-	size_t seen = startup_arrived(startup);
+	size_t seen = startup_count_arrived(startup);
 
 	while (seen < asked && wait_goes_on(&wait)) {
-		size_t arrived = startup_arrived(startup);
+		size_t arrived = startup_count_arrived(startup);
 
 		if (arrived > seen)
 			wait = wait_begin(&startup->scale, bound_ns);
@@ -106,7 +106,7 @@ startup_await(const struct startup *startup, size_t asked, uint64_t bound_ns)
 
 /* Sends INIT-SIPI-SIPI to the cores that have not checked in, and waits for them. */
 static void
-startup_try(const struct startup *startup)
+startup_try_once(const struct startup *startup)
 {
 	if (startup_send_inits(startup) == 0)
 		return;
@@ -125,7 +125,7 @@ startup_cores(const struct startup *startup)
 	size_t alive = 0;
 
 	for (unsigned tries = 0; tries < TRIES; tries++)
-		startup_try(startup);
+		startup_try_once(startup);
 	for (size_t i = 1; i < startup->count; i++) {
 		struct core_slot *slot = &startup->slots[i];
 

@@ -76,7 +76,7 @@ ioapic_find_masked(const struct acpi_madt *madt, uint32_t pins, uint64_t *addres
 }
 
 static uint64_t
-bits_of(uint16_t flags, uint64_t bus)
+to_bits(uint16_t flags, uint64_t bus)
 {
 	uint64_t bits = 0;
 
@@ -86,24 +86,25 @@ bits_of(uint16_t flags, uint64_t bus)
 }
 
 static struct ioapic_line
-line_of(const struct acpi_madt *madt, uint32_t irq, uint64_t bus)
+find_line(const struct acpi_madt *madt, uint32_t irq, uint64_t bus)
 {
 	for (size_t i = 0; i < madt->override_count; i++)
 		if (madt->overrides[i].irq == irq)
-			return (struct ioapic_line){ irq, madt->overrides[i].pin, bits_of(madt->overrides[i].flags, bus) };
+			return (struct ioapic_line){ irq, madt->overrides[i].pin,
+						     to_bits(madt->overrides[i].flags, bus) };
 	return (struct ioapic_line){ irq, irq, bus };
 }
 
 struct ioapic_line
 ioapic_line_of(const struct acpi_madt *madt, uint32_t irq)
 {
-	return line_of(madt, irq, 0);
+	return find_line(madt, irq, 0);
 }
 
 struct ioapic_line
 ioapic_line_of_sci(const struct acpi_madt *madt, uint32_t irq)
 {
-	return line_of(madt, irq, LEVEL | ACTIVE_LOW);
+	return find_line(madt, irq, LEVEL | ACTIVE_LOW);
 }
 
 uint64_t

@@ -10,7 +10,7 @@
 #define DELIVERY_EXTINT 0x700u /* bits 8 to 10: delivery mode ExtINT (SDM vol. 3A, 10.5.1, figure 10-8) */
 
 static bool
-leads_to_this_core(void)
+pics_lead_to_this_core(void)
 {
 	struct lapic lapic;
 	uint32_t lint0;
@@ -29,7 +29,7 @@ pic_find(const struct platform *platform, struct timer *timer, uint32_t irq)
 		return timer_refuse(timer, CLOCK_ABSENT, "The MADT says that there are no PICs (PCAT_COMPAT).");
 	if ((hw_in8(PIC_MASTER_MASK) | PIC_CASCADE) != PIC_ALL_MASKED || hw_in8(PIC_SLAVE_MASK) != PIC_ALL_MASKED)
 		return timer_refuse(timer, CLOCK_DISABLED, "In use by the firmware (an input of a PIC is not masked): not asked.");
-	if (!leads_to_this_core())
+	if (!pics_lead_to_this_core())
 		return timer_refuse(timer, CLOCK_DISABLED,
 				    "The PICs do not lead to this core: LINT0 of its local APIC is masked, or not ExtINT.");
 	return true;
@@ -37,7 +37,7 @@ pic_find(const struct platform *platform, struct timer *timer, uint32_t irq)
 
 /* Initializes the PIC with command port PORT. The port of its mask is the next one. */
 static void
-initialize(uint16_t port, uint32_t vector, uint8_t cascade)
+initialize_pic(uint16_t port, uint32_t vector, uint8_t cascade)
 {
 	hw_out8(port, PIC_ICW1);
 	hw_out8(port + 1, (uint8_t)vector);
@@ -51,8 +51,8 @@ pic_take(uint32_t irq, uint32_t vector)
 {
 	bool second = irq >= INPUTS;
 
-	initialize(PIC_MASTER, second ? vector + INPUTS : vector, PIC_ICW3_MASTER);
-	initialize(PIC_SLAVE, second ? vector : vector + INPUTS, PIC_ICW3_SLAVE);
+	initialize_pic(PIC_MASTER, second ? vector + INPUTS : vector, PIC_ICW3_MASTER);
+	initialize_pic(PIC_SLAVE, second ? vector : vector + INPUTS, PIC_ICW3_SLAVE);
 	hw_out8(PIC_MASTER_MASK, (uint8_t)~(second ? PIC_CASCADE : 1u << irq));
 	if (second)
 		hw_out8(PIC_SLAVE_MASK, (uint8_t)~(1u << (irq - INPUTS)));

@@ -31,7 +31,7 @@ device_of(const struct timer *timer)
 }
 
 static void
-find(struct timer *timer)
+find_ports(struct timer *timer)
 {
 	struct device device = { .opened = false };
 
@@ -42,7 +42,7 @@ find(struct timer *timer)
 }
 
 static void
-look_at(const struct platform *platform, struct timer *timer)
+check_availability(const struct platform *platform, struct timer *timer)
 {
 	struct ioapic_line line = ioapic_line_of(&platform->acpi.madt, IRQ);
 	struct device device = device_of(timer);
@@ -74,8 +74,8 @@ rtc_timer_open(const struct platform *platform, struct timer *timer)
 		return;
 	}
 	interrupts = hw_interrupts_mask();
-	find(timer);
-	look_at(platform, timer);
+	find_ports(timer);
+	check_availability(platform, timer);
 	hw_interrupts_restore(interrupts);
 }
 
@@ -99,7 +99,7 @@ rtc_timer_take(struct timer *timer, uint32_t vector)
 {
 	struct device device;
 
-	find(timer);
+	find_ports(timer);
 	device = device_of(timer);
 	timer->saved[FOUND_A] = rtc_read_register(&device, REGISTER_A) & (uint8_t)~A_UIP;
 	timer->saved[FOUND_B] = rtc_read_register(&device, REGISTER_B);

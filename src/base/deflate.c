@@ -118,7 +118,7 @@ equal_bytes(const char *a, const char *b, size_t max)
 
 /* Finds the longest earlier occurrence of the bytes at position AT. Returns length 0 if there is none. */
 static struct match
-find(const struct deflate_work *work, const char *bytes, size_t length, size_t at)
+find_match(const struct deflate_work *work, const char *bytes, size_t length, size_t at)
 {
 	size_t max = length - at < MATCH_MAX ? length - at : MATCH_MAX;
 	struct match best = { 0, 0 };
@@ -137,9 +137,9 @@ find(const struct deflate_work *work, const char *bytes, size_t length, size_t a
 	return best;
 }
 
-/* Adds the positions from BEGIN to END - 1 to the hash chains of find(). */
+/* Adds the positions from BEGIN to END - 1 to the hash chains of find_match(). */
 static void
-remember(struct deflate_work *work, const char *bytes, size_t length, size_t begin, size_t end)
+add_to_hash_chains(struct deflate_work *work, const char *bytes, size_t length, size_t begin, size_t end)
 {
 	for (size_t at = begin; at < end && length - at >= MATCH_MIN; at++) {
 		uint32_t *latest = &work->latest[hash(bytes + at)];
@@ -156,16 +156,16 @@ remember(struct deflate_work *work, const char *bytes, size_t length, size_t beg
 static size_t
 put_next(struct stream *stream, struct deflate_work *work, const char *bytes, size_t length, size_t at)
 {
-	struct match match = find(work, bytes, length, at);
+	struct match match = find_match(work, bytes, length, at);
 
-	remember(work, bytes, length, at, at + 1);
-	if (!match.length || (at + 1 < length && find(work, bytes, length, at + 1).length > match.length)) {
+	add_to_hash_chains(work, bytes, length, at, at + 1);
+	if (!match.length || (at + 1 < length && find_match(work, bytes, length, at + 1).length > match.length)) {
 		put_symbol(stream, (uint8_t)bytes[at]);
 		return 1;
 	}
 	put_length(stream, (uint32_t)match.length);
 	put_distance(stream, (uint32_t)match.distance);
-	remember(work, bytes, length, at + 1, at + match.length);
+	add_to_hash_chains(work, bytes, length, at + 1, at + match.length);
 	return match.length;
 }
 

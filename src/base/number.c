@@ -48,7 +48,7 @@ power_of_ten(unsigned exponent)
 
 /* Rounds VALUE / 10^SCALE to DIGITS decimals. Returns it times 10^DIGITS: 9.996 with 2 decimals gives 1000. */
 static uint64_t
-rounded(uint64_t value, unsigned scale, unsigned digits)
+round_to_digits(uint64_t value, unsigned scale, unsigned digits)
 {
 	return scale_mul_div_nearest(value, power_of_ten(digits), power_of_ten(scale));
 }
@@ -63,14 +63,14 @@ number_ps(uint64_t ps)
 		      { 9, "ms", " ms" }, { 12, " s", " s" } };
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (i && rounded(ps, units[i].scale, 2) < THREE_DIGITS)
+		if (i && round_to_digits(ps, units[i].scale, 2) < THREE_DIGITS)
 			return number_with_unit(ps, units[i].scale, 2, units[i].unit);
-		if (i && rounded(ps, units[i].scale, 1) < THREE_DIGITS)
+		if (i && round_to_digits(ps, units[i].scale, 1) < THREE_DIGITS)
 			return number_with_unit(ps, units[i].scale, 1, units[i].unit);
-		if (rounded(ps, units[i].scale, 0) < THREE_DIGITS)
+		if (round_to_digits(ps, units[i].scale, 0) < THREE_DIGITS)
 			return number_with_unit(ps, units[i].scale, 0, units[i].unit_after_integer);
 	}
-	if (rounded(ps, 12, 0) <= DAY_S)
+	if (round_to_digits(ps, 12, 0) <= DAY_S)
 		return number_with_unit(ps, 12, 0, "s");
 	return number_of(">1 day");
 }
@@ -97,7 +97,7 @@ number_rate(uint64_t millihz)
 		return number_with_unit(millihz, 3, 3, " Hz");
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 		for (unsigned digits = 6; digits > 3; digits--)
-			if (rounded(millihz, units[i].scale, digits) < SEVEN_DIGITS)
+			if (round_to_digits(millihz, units[i].scale, digits) < SEVEN_DIGITS)
 				return number_with_unit(millihz, units[i].scale, digits, units[i].unit);
 	return number_of(">1 THz");
 }
@@ -114,7 +114,7 @@ number_percent(uint64_t part, uint64_t whole, unsigned digits)
 struct number
 number_times(uint64_t tenths)
 {
-	if (rounded(tenths, 1, 0) >= 1000000)
+	if (round_to_digits(tenths, 1, 0) >= 1000000)
 		return number_of(">1e6");
 	return number_with_unit(tenths, 1, tenths < 100000, "");
 }

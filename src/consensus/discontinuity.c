@@ -39,7 +39,7 @@ wraps_up_to(const struct discontinuity_clock *clock, int64_t from, int64_t to)
 }
 
 static bool
-holds(const struct panel *panel, size_t clock, int64_t ns)
+contains(const struct panel *panel, size_t clock, int64_t ns)
 {
 	int64_t by = wraps_up_to(&panel->clocks[clock], high(panel, clock), ns);
 
@@ -48,12 +48,12 @@ holds(const struct panel *panel, size_t clock, int64_t ns)
 
 /* Returns the clocks of SET whose interval contains NS. */
 static uint32_t
-holders(const struct panel *panel, uint32_t set, int64_t ns)
+clocks_containing(const struct panel *panel, uint32_t set, int64_t ns)
 {
 	uint32_t holding = 0;
 
 	for (size_t i = 0; i < panel->count; i++)
-		if (set_has(set, i) && holds(panel, i, ns))
+		if (set_has(set, i) && contains(panel, i, ns))
 			holding |= set_of(i);
 	return holding;
 }
@@ -63,7 +63,7 @@ holders(const struct panel *panel, uint32_t set, int64_t ns)
  * them. So each lower end is tried, shifted by wraps to the interval of each other clock.
  */
 static uint32_t
-largest(const struct panel *panel, uint32_t set)
+largest_agreeing_set(const struct panel *panel, uint32_t set)
 {
 	uint32_t best = 0;
 
@@ -77,7 +77,7 @@ largest(const struct panel *panel, uint32_t set)
 			begin += wraps_up_to(&panel->clocks[j], begin, low(panel, i));
 			if (begin > high(panel, i))
 				continue;
-			holding = holders(panel, set, begin);
+			holding = clocks_containing(panel, set, begin);
 			if (set_size(holding) > set_size(best))
 				best = holding;
 		}
@@ -93,7 +93,7 @@ width(const struct panel *panel, size_t clock)
 
 /* Returns the narrowest duration of the clocks in SET that do not wrap. */
 static struct offset
-elapsed(const struct panel *panel, uint32_t set)
+narrowest_duration(const struct panel *panel, uint32_t set)
 {
 	size_t best = panel->count;
 
@@ -116,29 +116,29 @@ drop_mute(const struct panel *panel, struct discontinuity *found)
 
 		if (clocks)
 			found->groups[found->count++] = (struct discontinuity_group){
-				clocks, elapsed(panel, clocks),
+				clocks, narrowest_duration(panel, clocks),
 			};
 	}
 }
 
 /* Returns true if the durations of A and B overlap. If both wrap, only wraps of B are tried. */
 static bool
-fit(const struct panel *panel, size_t a, size_t b)
+durations_overlap(const struct panel *panel, size_t a, size_t b)
 {
 	int64_t by;
 
 	if (panel->clocks[a].wrap_ns && !panel->clocks[b].wrap_ns)
-		return fit(panel, b, a);
+		return durations_overlap(panel, b, a);
 	by = wraps_up_to(&panel->clocks[b], high(panel, b), low(panel, a));
 	return low(panel, b) + by <= high(panel, a) && high(panel, b) + by >= low(panel, a);
 }
 
 /* Returns true if CLOCK's duration overlaps the duration of each clock in SET. */
 static bool
-fits_all(const struct panel *panel, size_t clock, uint32_t set)
+overlaps_all(const struct panel *panel, size_t clock, uint32_t set)
 {
 	for (size_t i = 0; i < panel->count; i++)
-		if (set_has(set, i) && !fit(panel, clock, i))
+		if (set_has(set, i) && !durations_overlap(panel, clock, i))
 			return false;
 	return true;
 }
@@ -153,7 +153,7 @@ find_mute(const struct panel *panel, const struct discontinuity *found)
 		size_t groups = 0;
 
 		for (size_t g = 0; g < found->count && panel->clocks[i].known; g++)
-			groups += fits_all(panel, i, found->groups[g].clocks & ~set_of(i));
+			groups += overlaps_all(panel, i, found->groups[g].clocks & ~set_of(i));
 		if (groups > 1)
 			mute |= set_of(i);
 	}
@@ -171,7 +171,7 @@ middle(const struct offset *offset)
  * or more are assumed to be near it, which gives the number of their wraps.
  */
 static int64_t
-anchor(const struct panel *panel)
+anchor_ns(const struct panel *panel)
 {
 	size_t best = panel->count;
 
@@ -190,7 +190,7 @@ panel_of(const struct discontinuity_clock *clocks, size_t count, uint64_t floor_
 
 	for (size_t i = 0; i < count; i++)
 		panel.clocks[i] = clocks[i];
-	near_ns = anchor(&panel);
+	near_ns = anchor_ns(&panel);
 	for (size_t i = 0; i < count; i++) {
 		struct discontinuity_clock *clock = &panel.clocks[i];
 		int64_t by = wraps_up_to(clock, middle(&clock->elapsed), near_ns - (int64_t)(clock->wrap_ns / 2));
@@ -215,7 +215,7 @@ discontinuity_find(const struct discontinuity_clock *clocks, size_t count, uint6
 	for (size_t i = 0; i < count; i++)
 		left |= (uint32_t)panel.clocks[i].known << i;
 	for (; left && found.count < DISCONTINUITY_GROUPS_MAX; found.count++)
-		left &= ~(found.groups[found.count].clocks = largest(&panel, left));
+		left &= ~(found.groups[found.count].clocks = largest_agreeing_set(&panel, left));
 	if (left)
 		found.groups[found.count - 1].clocks |= left;
 	found.mute = find_mute(&panel, &found);

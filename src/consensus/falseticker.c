@@ -29,7 +29,7 @@ compare_all(struct panel *panel)
 }
 
 static uint32_t
-known(const struct panel *panel)
+known_rates(const struct panel *panel)
 {
 	uint32_t set = 0;
 
@@ -41,7 +41,7 @@ known(const struct panel *panel)
 
 /* Returns true if any two clocks of SET disagree. */
 static bool
-is_split(const struct panel *panel, uint32_t set)
+set_disagrees(const struct panel *panel, uint32_t set)
 {
 	for (size_t i = 0; i < panel->count; i++)
 		if (set_has(set, i) && panel->disagree[i] & set)
@@ -54,20 +54,20 @@ is_split(const struct panel *panel, uint32_t set)
  * agrees with agree among themselves. Therefore no voter belongs to two groups.
  */
 static uint32_t
-voters(const struct panel *panel, uint32_t set)
+voters_of(const struct panel *panel, uint32_t set)
 {
 	uint32_t voting = 0;
 
 	for (size_t i = 0; i < panel->count; i++)
 		if (set_has(set, i) && panel->disagree[i] & set &&
-		    !is_split(panel, set & ~panel->disagree[i]))
+		    !set_disagrees(panel, set & ~panel->disagree[i]))
 			voting |= set_of(i);
 	return voting;
 }
 
 /* Returns the number of independent sources in SET: the size of its largest subset whose members are all separate. */
 static unsigned
-sources(const struct panel *panel, uint32_t set)
+count_sources(const struct panel *panel, uint32_t set)
 {
 	size_t first = 0;
 	unsigned with, without;
@@ -77,8 +77,8 @@ sources(const struct panel *panel, uint32_t set)
 	while (!set_has(set, first))
 		first++;
 	set &= ~set_of(first);
-	with = 1 + sources(panel, set & panel->sources->separate[first]);
-	without = (set & panel->sources->separate[first]) == set ? 0 : sources(panel, set);
+	with = 1 + count_sources(panel, set & panel->sources->separate[first]);
+	without = (set & panel->sources->separate[first]) == set ? 0 : count_sources(panel, set);
 	return with > without ? with : without;
 }
 
@@ -95,7 +95,7 @@ group_of(const struct panel *panel, uint32_t voting, size_t first)
 	struct group group = { .members = voting & ~panel->disagree[first], .narrowest = UINT64_MAX };
 
 	group.clocks = set_size(group.members);
-	group.sources = sources(panel, group.members);
+	group.sources = count_sources(panel, group.members);
 	for (size_t i = 0; i < panel->count; i++)
 		if (set_has(group.members, i) && width(&panel->rates[i]) < group.narrowest)
 			group.narrowest = width(&panel->rates[i]);
@@ -141,7 +141,7 @@ reference_of(const struct panel *panel, uint32_t set)
 
 /* Returns the clocks of SET that disagree with REFERENCE. */
 static uint32_t
-accused(const struct panel *panel, uint32_t set, size_t reference)
+clocks_that_disagree(const struct panel *panel, uint32_t set, size_t reference)
 {
 	return reference < panel->count ? set & panel->disagree[reference] : 0;
 }
@@ -151,10 +151,10 @@ accused(const struct panel *panel, uint32_t set, size_t reference)
  * that have a vote, the others are falsetickers.
  */
 static void
-ask_siblings(const struct panel *panel, struct falseticker *found)
+judge_siblings(const struct panel *panel, struct falseticker *found)
 {
-	uint32_t siblings = panel->sources ? panel->sources->siblings & known(panel) : 0;
-	uint32_t voting = voters(panel, siblings);
+	uint32_t siblings = panel->sources ? panel->sources->siblings & known_rates(panel) : 0;
+	uint32_t voting = voters_of(panel, siblings);
 	struct group largest = largest_group(panel, voting);
 
 	found->sibling = panel->count;
@@ -162,11 +162,11 @@ ask_siblings(const struct panel *panel, struct falseticker *found)
 		return;
 	found->siblings = largest.members;
 	found->sibling = reference_of(panel, largest.members);
-	found->falsetickers = accused(panel, voting & ~largest.members, found->sibling);
+	found->falsetickers = clocks_that_disagree(panel, voting & ~largest.members, found->sibling);
 }
 
 static void
-name_two(const struct panel *panel, uint32_t voting, struct falseticker *found)
+choose_two_that_disagree(const struct panel *panel, uint32_t voting, struct falseticker *found)
 {
 	uint64_t narrowest = UINT64_MAX;
 
@@ -198,19 +198,19 @@ falseticker_find(const struct rate_interval *rates, size_t count, const struct f
 	struct group largest;
 
 	compare_all(&panel);
-	ask_siblings(&panel, &found);
-	among = known(&panel) & ~found.falsetickers;
-	voting = voters(&panel, among);
+	judge_siblings(&panel, &found);
+	among = known_rates(&panel) & ~found.falsetickers;
+	voting = voters_of(&panel, among);
 	found.voters = voting | found.siblings;
 	largest = largest_group(&panel, voting);
 	rest = voting & ~largest.members;
 	found.undecided = rest && (2 * largest.clocks <= set_size(voting) ||
-				   largest.sources <= sources(&panel, rest));
+				   largest.sources <= count_sources(&panel, rest));
 	found.truechimers = found.undecided ? largest.members : among & ~rest;
 	found.reference = reference_of(&panel, found.truechimers);
 	if (found.undecided)
-		name_two(&panel, voting, &found);
+		choose_two_that_disagree(&panel, voting, &found);
 	else
-		found.falsetickers |= accused(&panel, rest, found.reference);
+		found.falsetickers |= clocks_that_disagree(&panel, rest, found.reference);
 	return found;
 }

@@ -99,7 +99,7 @@ rate_within(struct rate_interval rate, uint64_t ppb)
 }
 
 static uint64_t
-of_clock(uint64_t ticks, uint64_t tsc_microhz, uint64_t time, enum scale_rounding rounding)
+clock_microhz(uint64_t ticks, uint64_t tsc_microhz, uint64_t time, enum scale_rounding rounding)
 {
 	return scale_ratio((unsigned __int128)ticks * tsc_microhz, 1, time, rounding);
 }
@@ -109,10 +109,10 @@ rate_of_clock(const struct rate_slope *slope, const struct rate_interval *tsc)
 {
 	if (!tsc->known || !slope->known)
 		return (struct rate_interval){ .known = false };
-	return interval(of_clock(slope->low_ticks + slope->high_ticks, tsc->value,
-				 slope->low_time + slope->high_time, SCALE_NEAREST),
-			of_clock(slope->low_ticks, tsc->low, slope->low_time, SCALE_DOWN),
-			of_clock(slope->high_ticks, tsc->high, slope->high_time, SCALE_UP));
+	return interval(clock_microhz(slope->low_ticks + slope->high_ticks, tsc->value,
+				      slope->low_time + slope->high_time, SCALE_NEAREST),
+			clock_microhz(slope->low_ticks, tsc->low, slope->low_time, SCALE_DOWN),
+			clock_microhz(slope->high_ticks, tsc->high, slope->high_time, SCALE_UP));
 }
 
 static uint64_t
@@ -123,7 +123,7 @@ width(const struct rate_interval *interval)
 
 /* Returns the number of intervals in ALL that contain POINT, and sets NARROWEST to the narrowest of them. */
 static size_t
-holders(const struct rate_interval *all, size_t count, uint64_t point, size_t *narrowest)
+count_containing(const struct rate_interval *all, size_t count, uint64_t point, size_t *narrowest)
 {
 	size_t votes = 0;
 
@@ -145,7 +145,7 @@ rate_consensus(const struct rate_interval *implied_rates, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		size_t narrowest = i;
 		size_t votes = !implied_rates[i].known ? 0 :
-			holders(implied_rates, count, implied_rates[i].low, &narrowest);
+			count_containing(implied_rates, count, implied_rates[i].low, &narrowest);
 
 		if (votes > best_votes ||
 		    (votes && votes == best_votes &&
@@ -159,8 +159,8 @@ rate_consensus(const struct rate_interval *implied_rates, size_t count)
 
 /* Returns (A - B) * FACTOR / DIVISOR, rounded by ROUNDING and limited to the range of the type. */
 static int64_t
-excess(unsigned __int128 a, unsigned __int128 b, uint64_t factor, unsigned __int128 divisor,
-       enum scale_rounding rounding)
+scaled_difference(unsigned __int128 a, unsigned __int128 b, uint64_t factor, unsigned __int128 divisor,
+		  enum scale_rounding rounding)
 {
 	uint64_t magnitude;
 
@@ -179,7 +179,7 @@ excess(unsigned __int128 a, unsigned __int128 b, uint64_t factor, unsigned __int
 static int64_t
 compare(uint64_t a, uint64_t b, enum scale_rounding rounding)
 {
-	return excess(a, b, PPB, b, rounding);
+	return scaled_difference(a, b, PPB, b, rounding);
 }
 
 struct interval_ppb
@@ -199,9 +199,9 @@ rate_compare(const struct rate_interval *a, const struct rate_interval *b)
 static int64_t
 error_of(uint64_t microhz, struct rate claimed, enum scale_rounding rounding)
 {
-	return excess((unsigned __int128)microhz * claimed.den,
-		      (unsigned __int128)claimed.num * MICROHZ_PER_HZ, PPB / MICROHZ_PER_HZ, claimed.num,
-		      rounding);
+	return scaled_difference((unsigned __int128)microhz * claimed.den,
+				 (unsigned __int128)claimed.num * MICROHZ_PER_HZ, PPB / MICROHZ_PER_HZ, claimed.num,
+				 rounding);
 }
 
 struct interval_ppb

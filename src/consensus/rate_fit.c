@@ -15,7 +15,7 @@ struct hull {
 
 /* Returns true if B is redundant between A and C: a line that passes A and C on the right side also passes B. */
 static bool
-is_idle(int side, const struct rate_corner *a, const struct rate_corner *b, const struct rate_corner *c)
+is_redundant(int side, const struct rate_corner *a, const struct rate_corner *b, const struct rate_corner *c)
 {
 	wide by_b = (wide)(b->ticks - a->ticks) * (c->tsc - a->tsc);
 	wide by_c = (wide)(c->ticks - a->ticks) * (b->tsc - a->tsc);
@@ -25,19 +25,19 @@ is_idle(int side, const struct rate_corner *a, const struct rate_corner *b, cons
 
 /* Adds a corner to the hull. Corners must come in order of time; others are ignored. */
 static void
-extend(struct hull *hull, struct rate_corner corner)
+add_corner(struct hull *hull, struct rate_corner corner)
 {
 	if (hull->count && corner.tsc < hull->corners[hull->count - 1].tsc)
 		return;
-	while (hull->count > 1 && is_idle(hull->side, &hull->corners[hull->count - 2],
-					  &hull->corners[hull->count - 1], &corner))
+	while (hull->count > 1 && is_redundant(hull->side, &hull->corners[hull->count - 2],
+					       &hull->corners[hull->count - 1], &corner))
 		hull->count--;
 	hull->corners[hull->count++] = corner;
 }
 
 /* Returns the index of the corner that a line with the slope RISE touches. */
 static size_t
-touched(const struct hull *hull, uint64_t rise)
+touched_corner(const struct hull *hull, uint64_t rise)
 {
 	size_t best = 0;
 	wide best_height = 0;
@@ -56,9 +56,9 @@ touched(const struct hull *hull, uint64_t rise)
 
 /* Keeps at most RATE_CORNERS_MAX corners around the one that a line with the slope RISE touches. */
 static size_t
-keep(const struct hull *hull, uint64_t rise, struct rate_corner *kept)
+keep_around_touched(const struct hull *hull, uint64_t rise, struct rate_corner *kept)
 {
-	size_t at = touched(hull, rise), count = hull->count < RATE_CORNERS_MAX ? hull->count : RATE_CORNERS_MAX;
+	size_t at = touched_corner(hull, rise), count = hull->count < RATE_CORNERS_MAX ? hull->count : RATE_CORNERS_MAX;
 	size_t from = at > RATE_CORNERS_MAX / 2 ? at - RATE_CORNERS_MAX / 2 : 0;
 
 	if (from + count > hull->count)
@@ -83,11 +83,11 @@ rate_corners(const struct clock *clock, uint64_t trust_ticks, uint64_t rise, con
 		if (sample->end < sample->begin ||
 		    !clock_comparable(trust_ticks, later ? &tightest : sample, later ? sample : &tightest))
 			continue;
-		extend(&lower, (struct rate_corner){ (int64_t)(sample->end - tightest.begin), ticks });
-		extend(&upper, (struct rate_corner){ (int64_t)(sample->begin - tightest.begin), ticks });
+		add_corner(&lower, (struct rate_corner){ (int64_t)(sample->end - tightest.begin), ticks });
+		add_corner(&upper, (struct rate_corner){ (int64_t)(sample->begin - tightest.begin), ticks });
 	}
-	corners.lower_count = keep(&lower, rise, corners.lower);
-	corners.upper_count = keep(&upper, rise, corners.upper);
+	corners.lower_count = keep_around_touched(&lower, rise, corners.lower);
+	corners.upper_count = keep_around_touched(&upper, rise, corners.upper);
 	return corners;
 }
 
@@ -128,7 +128,7 @@ pass_between(struct line *line, struct rate_corner lower, struct rate_corner upp
 }
 
 static struct rate_corner
-lower_of(const struct line *line, const struct rate_end *end, size_t i)
+lower_corner(const struct line *line, const struct rate_end *end, size_t i)
 {
 	int64_t tsc = (int64_t)(end->sample.begin - line->from_tsc), ticks = (int64_t)(end->sample.ticks - line->from_ticks);
 
@@ -138,7 +138,7 @@ lower_of(const struct line *line, const struct rate_end *end, size_t i)
 }
 
 static struct rate_corner
-upper_of(const struct line *line, const struct rate_end *end, size_t i)
+upper_corner(const struct line *line, const struct rate_end *end, size_t i)
 {
 	int64_t tsc = (int64_t)(end->sample.begin - line->from_tsc), ticks = (int64_t)(end->sample.ticks - line->from_ticks);
 
@@ -148,13 +148,13 @@ upper_of(const struct line *line, const struct rate_end *end, size_t i)
 }
 
 static void
-pass_ends(struct line *line, const struct rate_end *a, const struct rate_end *b)
+pass_between_ends(struct line *line, const struct rate_end *a, const struct rate_end *b)
 {
 	size_t lower = a->corners ? a->corners->lower_count : 1, upper = b->corners ? b->corners->upper_count : 1;
 
 	for (size_t i = 0; i < lower; i++)
 		for (size_t j = 0; j < upper; j++)
-			pass_between(line, lower_of(line, a, i), upper_of(line, b, j));
+			pass_between(line, lower_corner(line, a, i), upper_corner(line, b, j));
 }
 
 /*
@@ -162,14 +162,14 @@ pass_ends(struct line *line, const struct rate_end *a, const struct rate_end *b)
  * leaves exactly these pairs. Returns false if no line fits.
  */
 static bool
-pass(const struct rate_ends *ends, uint64_t slack_ticks, uint64_t trim_ticks, struct rate_slope *slope)
+bound_slope(const struct rate_ends *ends, uint64_t slack_ticks, uint64_t trim_ticks, struct rate_slope *slope)
 {
 	struct line line = { slack_ticks, ends->tsc_resolution_ticks, trim_ticks, ends->ends[0].sample.begin,
 			     ends->ends[0].sample.ticks, { false, 0, 1, 0, 0 }, true };
 
 	for (size_t a = 0; a < ends->count; a++)
 		for (size_t b = 0; b < ends->count; b++)
-			pass_ends(&line, &ends->ends[a], &ends->ends[b]);
+			pass_between_ends(&line, &ends->ends[a], &ends->ends[b]);
 	*slope = line.slope;
 	slope->known = line.possible && slope->high_time &&
 		       !is_less(slope->high_ticks, slope->high_time, slope->low_ticks, slope->low_time);
@@ -178,7 +178,7 @@ pass(const struct rate_ends *ends, uint64_t slack_ticks, uint64_t trim_ticks, st
 
 /* Returns the greatest common divisor of all differences, also between the ends. */
 static uint64_t
-divisor(const struct rate_ends *ends)
+common_divisor(const struct rate_ends *ends)
 {
 	uint64_t divisor = ends->even_ticks;
 
@@ -191,7 +191,7 @@ divisor(const struct rate_ends *ends)
 }
 
 static uint64_t
-narrowest(const struct rate_ends *ends)
+narrowest_sample(const struct rate_ends *ends)
 {
 	uint64_t narrowest = UINT64_MAX;
 
@@ -222,16 +222,16 @@ narrowest(const struct rate_ends *ends)
  * added.
  */
 static bool
-pass_evenly(const struct rate_ends *ends, struct rate_slope *slope)
+bound_slope_evenly(const struct rate_ends *ends, struct rate_slope *slope)
 {
-	uint64_t even_ticks = divisor(ends), width = narrowest(ends), slack_ticks;
+	uint64_t even_ticks = common_divisor(ends), width = narrowest_sample(ends), slack_ticks;
 
-	if (!pass(ends, even_ticks, 0, slope))
+	if (!bound_slope(ends, even_ticks, 0, slope))
 		return false;
 	slack_ticks = even_ticks + 1 + (even_ticks + scale_mul_div_up(width, slope->high_ticks, slope->high_time)) / 8;
-	if (pass(ends, even_ticks, width / 2, slope))
+	if (bound_slope(ends, even_ticks, width / 2, slope))
 		slack_ticks = even_ticks + (ends->count == 2);
-	return pass(ends, slack_ticks < ends->uneven_ticks ? slack_ticks : ends->uneven_ticks, 0, slope);
+	return bound_slope(ends, slack_ticks < ends->uneven_ticks ? slack_ticks : ends->uneven_ticks, 0, slope);
 }
 
 static bool
@@ -256,11 +256,11 @@ rate_fit(const struct rate_ends *ends, enum rate_fit *fit)
 	*fit = RATE_FIT_NONE;
 	if (!is_forward(ends))
 		return slope;
-	if (pass_evenly(ends, &slope)) {
+	if (bound_slope_evenly(ends, &slope)) {
 		*fit = RATE_FIT_ALL;
-	} else if (ends->count > 2 && pass_evenly(&outer, &slope)) {
+	} else if (ends->count > 2 && bound_slope_evenly(&outer, &slope)) {
 		*fit = RATE_FIT_ENDS;
-	} else if (pass(&outer, ends->uneven_ticks, 0, &slope)) {
+	} else if (bound_slope(&outer, ends->uneven_ticks, 0, &slope)) {
 		*fit = RATE_FIT_UNEVEN;
 	} else {
 		slope = rate_slope(&two);

@@ -79,7 +79,7 @@ survey_add_steps(struct survey *survey, size_t core, const struct tsc_steps *ste
 
 /* Marks the clock that was being read as broken. Returns false if no clock was being read. */
 static bool
-break_read(struct survey *survey, const struct fault *fault)
+mark_read_broken(struct survey *survey, const struct fault *fault)
 {
 	struct report_clock *entry = survey->reading ? report_find_clock(survey->report, survey->reading->id) : NULL;
 	struct text reason;
@@ -110,7 +110,7 @@ survey_guarded(struct survey *survey, const char *what, const struct clock *cloc
 	}
 	if (survey->hooks.guarded(work, argument, &fault))
 		return SURVEY_WHOLE;
-	if (break_read(survey, &fault))
+	if (mark_read_broken(survey, &fault))
 		return SURVEY_BROKE;
 	text_init(&text, bytes, sizeof(bytes));
 	fault_print(&text, &fault);

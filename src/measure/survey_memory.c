@@ -19,7 +19,7 @@
  * size is calculated.
  */
 static void *
-take(uintptr_t *next, size_t bytes)
+reserve(uintptr_t *next, size_t bytes)
 {
 	uintptr_t taken = *next;
 
@@ -43,38 +43,38 @@ lay_out(struct survey_memory *memory, uintptr_t begin, size_t cores, enum tourna
 	uintptr_t next = begin;
 
 	*memory = (struct survey_memory){ .cores = cores, .widest = widest };
-	memory->rows = take(&next, cores * sizeof(*memory->rows));
-	memory->warp = take(&next, warp_table_size(cores));
-	memory->pingpongs = take(&next, cores / 2 * sizeof(*memory->pingpongs));
-	memory->core_of = take(&next, cores * sizeof(*memory->core_of));
-	memory->first.pairs = take(&next, pairs * sizeof(*memory->first.pairs));
-	memory->middle.pairs = take(&next, pairs * sizeof(*memory->middle.pairs));
-	memory->latest.pairs = take(&next, pairs * sizeof(*memory->latest.pairs));
-	memory->first.moved_ticks = take(&next, pairs * sizeof(*memory->first.moved_ticks));
-	memory->middle.moved_ticks = take(&next, pairs * sizeof(*memory->middle.moved_ticks));
-	memory->latest.moved_ticks = take(&next, pairs * sizeof(*memory->latest.moved_ticks));
-	memory->first.moments = take(&next, pairs * sizeof(*memory->first.moments));
-	memory->middle.moments = take(&next, pairs * sizeof(*memory->middle.moments));
-	memory->latest.moments = take(&next, pairs * sizeof(*memory->latest.moments));
-	memory->drifts = take(&next, pairs * sizeof(*memory->drifts));
+	memory->rows = reserve(&next, cores * sizeof(*memory->rows));
+	memory->warp = reserve(&next, warp_table_size(cores));
+	memory->pingpongs = reserve(&next, cores / 2 * sizeof(*memory->pingpongs));
+	memory->core_of = reserve(&next, cores * sizeof(*memory->core_of));
+	memory->first.pairs = reserve(&next, pairs * sizeof(*memory->first.pairs));
+	memory->middle.pairs = reserve(&next, pairs * sizeof(*memory->middle.pairs));
+	memory->latest.pairs = reserve(&next, pairs * sizeof(*memory->latest.pairs));
+	memory->first.moved_ticks = reserve(&next, pairs * sizeof(*memory->first.moved_ticks));
+	memory->middle.moved_ticks = reserve(&next, pairs * sizeof(*memory->middle.moved_ticks));
+	memory->latest.moved_ticks = reserve(&next, pairs * sizeof(*memory->latest.moved_ticks));
+	memory->first.moments = reserve(&next, pairs * sizeof(*memory->first.moments));
+	memory->middle.moments = reserve(&next, pairs * sizeof(*memory->middle.moments));
+	memory->latest.moments = reserve(&next, pairs * sizeof(*memory->latest.moments));
+	memory->drifts = reserve(&next, pairs * sizeof(*memory->drifts));
 	pairs = tournament_pairs(TOURNAMENT_STAR, cores);
-	memory->star.pairs = take(&next, pairs * sizeof(*memory->star.pairs));
-	memory->star.moved_ticks = take(&next, pairs * sizeof(*memory->star.moved_ticks));
-	memory->star.moments = take(&next, pairs * sizeof(*memory->star.moments));
-	memory->moved = take(&next, cores * sizeof(*memory->moved));
-	memory->solved = take(&next, cores * sizeof(*memory->solved));
-	memory->outlier = take(&next, cores * sizeof(*memory->outlier));
-	memory->latest_outlier = take(&next, cores * sizeof(*memory->latest_outlier));
-	memory->disputed = take(&next, cores * sizeof(*memory->disputed));
-	memory->batch_cores = take(&next, cores * sizeof(*memory->batch_cores));
-	memory->batch_ranks = take(&next, cores * sizeof(*memory->batch_ranks));
-	memory->medians = take(&next, cores / 2 * sizeof(*memory->medians));
-	memory->samples = take(&next, cores * SURVEY_CONTENDED_SAMPLES * sizeof(*memory->samples));
-	memory->others = take(&next, cores * sizeof(*memory->others));
-	memory->gaps = take(&next, sizeof(*memory->gaps));
-	memory->watches = take(&next, cores * sizeof(*memory->watches));
+	memory->star.pairs = reserve(&next, pairs * sizeof(*memory->star.pairs));
+	memory->star.moved_ticks = reserve(&next, pairs * sizeof(*memory->star.moved_ticks));
+	memory->star.moments = reserve(&next, pairs * sizeof(*memory->star.moments));
+	memory->moved = reserve(&next, cores * sizeof(*memory->moved));
+	memory->solved = reserve(&next, cores * sizeof(*memory->solved));
+	memory->outlier = reserve(&next, cores * sizeof(*memory->outlier));
+	memory->latest_outlier = reserve(&next, cores * sizeof(*memory->latest_outlier));
+	memory->disputed = reserve(&next, cores * sizeof(*memory->disputed));
+	memory->batch_cores = reserve(&next, cores * sizeof(*memory->batch_cores));
+	memory->batch_ranks = reserve(&next, cores * sizeof(*memory->batch_ranks));
+	memory->medians = reserve(&next, cores / 2 * sizeof(*memory->medians));
+	memory->samples = reserve(&next, cores * SURVEY_CONTENDED_SAMPLES * sizeof(*memory->samples));
+	memory->others = reserve(&next, cores * sizeof(*memory->others));
+	memory->gaps = reserve(&next, sizeof(*memory->gaps));
+	memory->watches = reserve(&next, cores * sizeof(*memory->watches));
 	memory->record_size = survey_record_size(cores);
-	memory->record = take(&next, memory->record_size);
+	memory->record = reserve(&next, memory->record_size);
 	return next - begin;
 }
 

@@ -104,7 +104,7 @@ latency_percentile_within(const struct latency *latency, uint32_t per_hundred_th
 
 /* Returns the last bucket of samples that were not hit by a gap: the median plus THRESHOLD_NS. */
 static size_t
-last_clean(const struct latency *latency, uint64_t threshold_ns)
+last_clean_bucket(const struct latency *latency, uint64_t threshold_ns)
 {
 	return histogram_bucket(latency_percentile_ns(latency, 50000) + threshold_ns);
 }
@@ -113,7 +113,8 @@ bool
 latency_percentile_is_hit(const struct latency *latency, uint32_t per_hundred_thousand, uint64_t threshold_ns)
 {
 	return latency_percentile_within(latency, per_hundred_thousand).known &&
-	       histogram_bucket(latency_percentile_ns(latency, per_hundred_thousand)) > last_clean(latency, threshold_ns);
+	       histogram_bucket(latency_percentile_ns(latency, per_hundred_thousand)) >
+	       last_clean_bucket(latency, threshold_ns);
 }
 
 /* Returns two standard errors of the mean of the COUNT samples in the buckets up to LAST. TOTAL is twice their sum. */
@@ -135,7 +136,7 @@ mean_error_ps(const struct latency *latency, size_t last, uint64_t count, uint64
 struct latency_clean
 latency_clean(const struct latency *latency, uint64_t threshold_ns)
 {
-	size_t last = last_clean(latency, threshold_ns);
+	size_t last = last_clean_bucket(latency, threshold_ns);
 	uint64_t count = 0, low_ns = 0, high_ns = 0, low_ps, high_ps, error_ps;
 
 	for (size_t i = 0; i <= last; i++) {

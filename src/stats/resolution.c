@@ -5,7 +5,7 @@
 
 /* Updates the greatest common divisor with a difference. Usually the difference is already a multiple. */
 static void
-divide(struct resolution *resolution, uint64_t ticks)
+update_gcd(struct resolution *resolution, uint64_t ticks)
 {
 	while (ticks) {
 		uint64_t rest = resolution->gcd_ticks % ticks;
@@ -21,7 +21,7 @@ record(struct resolution *resolution, uint64_t ticks)
 	if (ticks < resolution->smallest_ticks || !resolution->steps)
 		resolution->smallest_ticks = ticks;
 	if (resolution->gcd_ticks != 1)
-		divide(resolution, ticks);
+		update_gcd(resolution, ticks);
 	resolution->steps++;
 }
 
@@ -31,13 +31,13 @@ record(struct resolution *resolution, uint64_t ticks)
  * loop do not.
  */
 static void
-divide_by_brackets(struct resolution *resolution, const struct sample *samples, size_t count)
+update_gcd_by_tsc(struct resolution *resolution, const struct sample *samples, size_t count)
 {
 	for (size_t i = 0; i < count && resolution->gcd_ticks > 1; i++) {
 		if (samples[i].ticks > samples[i].begin)
-			divide(resolution, samples[i].ticks - samples[i].begin);
+			update_gcd(resolution, samples[i].ticks - samples[i].begin);
 		if (samples[i].end > samples[i].ticks)
-			divide(resolution, samples[i].end - samples[i].ticks);
+			update_gcd(resolution, samples[i].end - samples[i].ticks);
 	}
 }
 
@@ -53,7 +53,7 @@ resolution_fold(struct resolution *resolution, const struct clock *clock, uint64
 			record(resolution, ticks);
 	}
 	if (text_equal(clock->main, "tsc"))
-		divide_by_brackets(resolution, samples, count);
+		update_gcd_by_tsc(resolution, samples, count);
 }
 
 void
@@ -63,6 +63,6 @@ resolution_join(struct resolution *resolution, const struct resolution *other)
 		return;
 	if (!resolution->steps || other->smallest_ticks < resolution->smallest_ticks)
 		resolution->smallest_ticks = other->smallest_ticks;
-	divide(resolution, other->gcd_ticks);
+	update_gcd(resolution, other->gcd_ticks);
 	resolution->steps += other->steps;
 }

@@ -113,7 +113,7 @@ series_gaps(struct series *series, uint64_t observed_ns, uint64_t gaps, uint64_t
 }
 
 static uint64_t
-within(const struct series_reads *reads, uint32_t per_hundred_thousand)
+percentile_ns(const struct series_reads *reads, uint32_t per_hundred_thousand)
 {
 	uint64_t ns = histogram_quantile(&reads->histogram, per_hundred_thousand);
 
@@ -123,7 +123,7 @@ within(const struct series_reads *reads, uint32_t per_hundred_thousand)
 
 /* Returns true if B starts where A ends, so that a rate can span both. */
 static bool
-goes_on(const struct series_clock *a, const struct series_clock *b)
+continues(const struct series_clock *a, const struct series_clock *b)
 {
 	return a->last.end && b->last.end && a->last.end == b->first.end;
 }
@@ -132,7 +132,7 @@ goes_on(const struct series_clock *a, const struct series_clock *b)
 static void
 join_clock(struct series_clock *a, const struct series_clock *b)
 {
-	a->last = goes_on(a, b) ? b->last : (struct sample){ 0, 0, 0 };
+	a->last = continues(a, b) ? b->last : (struct sample){ 0, 0, 0 };
 	a->implied.known = a->rate.known = false;
 	if (b->count && (!a->count || b->min_ns < a->min_ns))
 		a->min_ns = b->min_ns;
@@ -161,7 +161,7 @@ join(const struct series *series, struct series_row *to, const struct series_row
 }
 
 static void
-halve(struct series *series)
+merge_pairs(struct series *series)
 {
 	for (size_t i = 0; i < series->max / 2; i++)
 		join(series, &series->rows[i], &series->rows[2 * i], &series->rows[2 * i + 1]);
@@ -185,14 +185,14 @@ series_close(struct series *series, uint64_t now_tsc, bool last)
 		if (!clock->count)
 			continue;
 		clock->min_ns = reads->min_ns;
-		clock->p50_ns = within(reads, MEDIAN);
-		clock->p99_ns = within(reads, PERCENTILE_99);
+		clock->p50_ns = percentile_ns(reads, MEDIAN);
+		clock->p99_ns = percentile_ns(reads, PERCENTILE_99);
 		clock->max_ns = reads->max_ns;
 	}
 	series->count++;
 	series->open = false;
 	if (series->count == series->max && !last)
-		halve(series);
+		merge_pairs(series);
 	if (!last)
 		series_begin(series, now_tsc);
 }

@@ -16,7 +16,7 @@ concurrency_init(struct concurrency *concurrency, size_t max)
 }
 
 static bool
-suffers(const struct concurrency *concurrency, uint64_t median_ticks)
+pairs_delay_each_other(const struct concurrency *concurrency, uint64_t median_ticks)
 {
 	return concurrency->best_ticks != 0 && (median_ticks - 1) / SUFFERING_FACTOR >= concurrency->best_ticks;
 }
@@ -41,7 +41,7 @@ concurrency_learn(struct concurrency *concurrency, uint64_t median_ticks)
 {
 	if (median_ticks == 0)
 		return;
-	if (suffers(concurrency, median_ticks))
+	if (pairs_delay_each_other(concurrency, median_ticks))
 		halve(concurrency);
 	else if (!concurrency->settled)
 		grow(concurrency);

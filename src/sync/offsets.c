@@ -20,13 +20,13 @@ offsets_clear(struct offsets *offsets)
 
 /* Returns true if the pair A, B is stored. If each core was only paired with the boot core, other pairs are not. */
 static bool
-has_place(const struct offsets *offsets, size_t a, size_t b)
+is_stored(const struct offsets *offsets, size_t a, size_t b)
 {
 	return a != b && (offsets->kind == TOURNAMENT_ALL || a == 0 || b == 0);
 }
 
 static size_t
-place(const struct offsets *offsets, size_t a, size_t b)
+pair_index(const struct offsets *offsets, size_t a, size_t b)
 {
 	return tournament_index(offsets->kind, offsets->cores, a < b ? a : b, a < b ? b : a);
 }
@@ -36,10 +36,10 @@ offsets_pair(const struct offsets *offsets, size_t a, size_t b)
 {
 	if (a == b)
 		return (struct offset){ 0, 0 };
-	if (!has_place(offsets, a, b))
+	if (!is_stored(offsets, a, b))
 		return OFFSET_UNKNOWN;
 
-	struct offset offset = offsets->pairs[place(offsets, a, b)];
+	struct offset offset = offsets->pairs[pair_index(offsets, a, b)];
 
 	return a < b ? offset : offset_negate(offset);
 }
@@ -55,21 +55,21 @@ offsets_proven(const struct offsets *offsets, size_t a, size_t b)
 void
 offsets_set(struct offsets *offsets, size_t a, size_t b, struct offset offset)
 {
-	if (has_place(offsets, a, b))
-		offsets->pairs[place(offsets, a, b)] = a < b ? offset : offset_negate(offset);
+	if (is_stored(offsets, a, b))
+		offsets->pairs[pair_index(offsets, a, b)] = a < b ? offset : offset_negate(offset);
 }
 
 uint64_t
 offsets_moved(const struct offsets *offsets, size_t a, size_t b)
 {
-	return has_place(offsets, a, b) ? offsets->moved_ticks[place(offsets, a, b)] : 0;
+	return is_stored(offsets, a, b) ? offsets->moved_ticks[pair_index(offsets, a, b)] : 0;
 }
 
 void
 offsets_record_moved(struct offsets *offsets, size_t a, size_t b, uint64_t ticks)
 {
-	if (offsets_moved(offsets, a, b) < ticks && has_place(offsets, a, b))
-		offsets->moved_ticks[place(offsets, a, b)] = ticks;
+	if (offsets_moved(offsets, a, b) < ticks && is_stored(offsets, a, b))
+		offsets->moved_ticks[pair_index(offsets, a, b)] = ticks;
 }
 
 static int64_t
@@ -92,16 +92,16 @@ offsets_moment(const struct offsets *offsets, size_t a, size_t b)
 {
 	struct moment whole = { offsets->begin_tsc, offsets->end_tsc };
 
-	if (!offsets->moments || !has_place(offsets, a, b) || !offsets->moments[place(offsets, a, b)].end_tsc)
+	if (!offsets->moments || !is_stored(offsets, a, b) || !offsets->moments[pair_index(offsets, a, b)].end_tsc)
 		return whole;
-	return offsets->moments[place(offsets, a, b)];
+	return offsets->moments[pair_index(offsets, a, b)];
 }
 
 void
 offsets_set_moment(struct offsets *offsets, size_t a, size_t b, struct moment moment)
 {
-	if (offsets->moments && has_place(offsets, a, b))
-		offsets->moments[place(offsets, a, b)] = moment;
+	if (offsets->moments && is_stored(offsets, a, b))
+		offsets->moments[pair_index(offsets, a, b)] = moment;
 }
 
 struct offset
@@ -119,7 +119,7 @@ offsets_drift(const struct offsets *earlier, const struct offsets *later, size_t
 
 /* Returns the value at the fraction PART (at most 1) of the distance from FROM to TO, rounded down or UP. */
 static int64_t
-part_of_way(int64_t from, int64_t to, struct rate part, bool up)
+interpolate(int64_t from, int64_t to, struct rate part, bool up)
 {
 	bool rises = to >= from;
 	uint64_t whole = rises ? (uint64_t)to - (uint64_t)from : (uint64_t)from - (uint64_t)to;
@@ -133,13 +133,13 @@ part_of_way(int64_t from, int64_t to, struct rate part, bool up)
  * within the intervals.
  */
 static struct offset
-straight_at(struct offset from, struct moment first, struct offset to, struct moment last, struct moment middle)
+offset_on_line(struct offset from, struct moment first, struct offset to, struct moment last, struct moment middle)
 {
 	struct rate least = { middle.begin_tsc - first.end_tsc, last.end_tsc - first.end_tsc };
 	struct rate most = { middle.end_tsc - first.begin_tsc, last.begin_tsc - first.begin_tsc };
 
-	return (struct offset){ part_of_way(from.low, to.low, to.low >= from.low ? least : most, false),
-				part_of_way(from.high, to.high, to.high >= from.high ? most : least, true) };
+	return (struct offset){ interpolate(from.low, to.low, to.low >= from.low ? least : most, false),
+				interpolate(from.high, to.high, to.high >= from.high ? most : least, true) };
 }
 
 enum motion
@@ -153,7 +153,7 @@ offsets_motion(const struct offsets *first, const struct offsets *middle, const 
 
 	if (!offset_is_known(from) || !offset_is_known(now) || !offset_is_known(to) || !in_order)
 		return MOTION_UNTOLD;
-	if (!offset_gap(straight_at(from, begin, to, end, at), now))
+	if (!offset_gap(offset_on_line(from, begin, to, end, at), now))
 		return early && late ? MOTION_STEADY : MOTION_UNTOLD;
 	if (early && late)
 		return MOTION_UNEVEN;

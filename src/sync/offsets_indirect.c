@@ -13,19 +13,19 @@ struct aim {
 
 /* Returns RANK's offset against the boot core, by the indirect path through core THROUGH. */
 static struct offset
-way_of_pairs(const struct offsets *offsets, size_t through, size_t rank)
+indirect_path(const struct offsets *offsets, size_t through, size_t rank)
 {
 	return offset_add(offsets_pair(offsets, 0, through), offsets_pair(offsets, through, rank));
 }
 
 /* Returns the number of paths to RANK whose interval starts at LOW or below and ends at HIGH or above. */
 static size_t
-count_ways(const struct offsets *offsets, size_t rank, int64_t low, int64_t high)
+count_paths(const struct offsets *offsets, size_t rank, int64_t low, int64_t high)
 {
 	size_t count = 0;
 
 	for (size_t i = 1; i < offsets->cores; i++) {
-		struct offset way = way_of_pairs(offsets, i, rank);
+		struct offset way = indirect_path(offsets, i, rank);
 
 		count += offset_is_known(way) && way.low <= low && way.high >= high;
 	}
@@ -33,11 +33,11 @@ count_ways(const struct offsets *offsets, size_t rank, int64_t low, int64_t high
 }
 
 static struct offset
-way_by_pairs(const void *context, size_t through)
+path_vote(const void *context, size_t through)
 {
 	const struct aim *aim = context;
 
-	return way_of_pairs(aim->offsets, through, aim->rank);
+	return indirect_path(aim->offsets, through, aim->rank);
 }
 
 /*
@@ -45,22 +45,22 @@ way_by_pairs(const void *context, size_t through)
  * paths are wrong.
  */
 static bool
-agree_but_for_one(const struct offsets *offsets, size_t rank)
+all_but_one_agree(const struct offsets *offsets, size_t rank)
 {
 	const struct aim aim = { offsets, rank };
-	struct marzullo ways = marzullo_find(way_by_pairs, &aim, offsets->cores, AGREE_STEPS);
+	struct marzullo ways = marzullo_find(path_vote, &aim, offsets->cores, AGREE_STEPS);
 
 	return ways.votes + 1 >= ways.voters;
 }
 
 /* Returns the smallest interval that contains all paths' intervals. */
 static struct offset
-hull_of_ways(const struct offsets *offsets, size_t rank)
+hull_of_paths(const struct offsets *offsets, size_t rank)
 {
 	struct offset hull = { INT64_MAX, INT64_MIN };
 
 	for (size_t i = 1; i < offsets->cores; i++) {
-		struct offset way = way_of_pairs(offsets, i, rank);
+		struct offset way = indirect_path(offsets, i, rank);
 
 		if (!offset_is_known(way))
 			continue;
@@ -77,23 +77,23 @@ hull_of_ways(const struct offsets *offsets, size_t rank)
  * from the upper ends.
  */
 struct offset
-offsets_place_by_ways(const struct offsets *offsets, size_t rank, struct offset shared)
+offsets_place_by_paths(const struct offsets *offsets, size_t rank, struct offset shared)
 {
-	size_t ways = count_ways(offsets, rank, INT64_MAX, INT64_MIN), right = ways - ways / 2;
+	size_t ways = count_paths(offsets, rank, INT64_MAX, INT64_MIN), right = ways - ways / 2;
 	struct offset place = { INT64_MAX, INT64_MIN };
 
 	if (!ways)
 		return shared;
-	if (!agree_but_for_one(offsets, rank))
-		return hull_of_ways(offsets, rank);
+	if (!all_but_one_agree(offsets, rank))
+		return hull_of_paths(offsets, rank);
 	for (size_t i = 1; i < offsets->cores; i++) {
-		struct offset way = way_of_pairs(offsets, i, rank);
+		struct offset way = indirect_path(offsets, i, rank);
 
 		if (!offset_is_known(way))
 			continue;
-		if (way.low < place.low && count_ways(offsets, rank, way.low, INT64_MIN) >= right)
+		if (way.low < place.low && count_paths(offsets, rank, way.low, INT64_MIN) >= right)
 			place.low = way.low;
-		if (way.high > place.high && count_ways(offsets, rank, INT64_MAX, way.high) >= right)
+		if (way.high > place.high && count_paths(offsets, rank, INT64_MAX, way.high) >= right)
 			place.high = way.high;
 	}
 	return place;

@@ -13,6 +13,6 @@
  * paths are wrong, for example because cores drift. It is then the smallest interval that contains all paths'
  * intervals. Returns SHARED if there is no path.
  */
-struct offset offsets_place_by_ways(const struct offsets *offsets, size_t rank, struct offset shared);
+struct offset offsets_place_by_paths(const struct offsets *offsets, size_t rank, struct offset shared);
 
 #endif

@@ -31,7 +31,7 @@ struct picture { /* the offsets so far, and the core whose offset is voted on */
 };
 
 static struct offset
-way_through(const void *context, size_t through)
+path_through(const void *context, size_t through)
 {
 	const struct picture *picture = context;
 
@@ -47,13 +47,13 @@ way_through(const void *context, size_t through)
  * there is only one path.
  */
 static struct offset
-without_any_one(const struct picture *picture, struct offset shared)
+range_without_any_one(const struct picture *picture, struct offset shared)
 {
 	struct offset tightest = { INT64_MIN, INT64_MAX }, next = tightest;
 	size_t ways = 0;
 
 	for (size_t i = 0; i < picture->offsets->cores; i++) {
-		struct offset way = way_through(picture, i);
+		struct offset way = path_through(picture, i);
 
 		if (!offset_is_known(way) || offset_gap(way, shared))
 			continue;
@@ -70,13 +70,13 @@ static struct offset
 vote(const struct picture *picture, bool *decided)
 {
 	struct offset own = offsets_pair(picture->offsets, 0, picture->rank);
-	struct marzullo majority = marzullo_find(way_through, picture, picture->offsets->cores,
+	struct marzullo majority = marzullo_find(path_through, picture, picture->offsets->cores,
 						 VOTE_STEPS_MAX);
 
 	*decided = majority.decided * 2 > majority.voters;
 	if (!*decided)
 		return own;
-	return offset_is_known(own) ? majority.shared : without_any_one(picture, majority.shared);
+	return offset_is_known(own) ? majority.shared : range_without_any_one(picture, majority.shared);
 }
 
 static void
@@ -95,7 +95,7 @@ vote_on_places(const struct offsets *offsets, struct offset *places, bool *decid
 
 /* Returns the offset of B against A that follows from PLACES. */
 static struct offset
-implied(const struct offset *places, size_t a, size_t b)
+placed_offset(const struct offset *places, size_t a, size_t b)
 {
 	return offset_add(places[b], offset_negate(places[a]));
 }
@@ -106,9 +106,9 @@ implied(const struct offset *places, size_t a, size_t b)
  * reported as a contradiction.
  */
 static struct offset
-between(const struct offsets *offsets, const struct offset *places, size_t a, size_t b)
+settled_offset(const struct offsets *offsets, const struct offset *places, size_t a, size_t b)
 {
-	struct offset own = offsets_pair(offsets, a, b), picture = implied(places, a, b);
+	struct offset own = offsets_pair(offsets, a, b), picture = placed_offset(places, a, b);
 
 	if (!offset_is_known(own) || (offset_excludes_zero(own) && !offset_excludes_zero(picture) &&
 				      offset_gap(own, picture)))
@@ -123,7 +123,7 @@ record_contradiction(struct offsets_summary *summary, struct offsets *offsets, c
 {
 	uint64_t ticks;
 
-	offsets_record_moved(offsets, a, b, offset_gap(offsets_pair(offsets, a, b), implied(places, a, b)));
+	offsets_record_moved(offsets, a, b, offset_gap(offsets_pair(offsets, a, b), placed_offset(places, a, b)));
 	ticks = offsets_moved(offsets, a, b);
 	summary->contradictions += ticks > 0;
 	if (ticks <= summary->contradiction_ticks)
@@ -135,14 +135,14 @@ record_contradiction(struct offsets_summary *summary, struct offsets *offsets, c
 
 /* Returns true if at least half of the votes on RANK agree with its pair with OTHER, which may then be right. */
 static bool
-is_backed(const struct offsets *offsets, const struct offset *places, size_t rank, size_t other)
+half_of_votes_agree(const struct offsets *offsets, const struct offset *places, size_t rank, size_t other)
 {
 	const struct picture picture = { offsets, places, rank };
-	struct offset way = way_through(&picture, other);
+	struct offset way = path_through(&picture, other);
 	size_t known = 0, agree = 0;
 
 	for (size_t i = 0; i < offsets->cores; i++) {
-		struct offset vote = way_through(&picture, i);
+		struct offset vote = path_through(&picture, i);
 
 		known += offset_is_known(vote);
 		agree += offset_is_known(vote) && !offset_gap(vote, way);
@@ -182,9 +182,10 @@ settle_contradiction(struct offsets_summary *summary, const struct offsets *offs
 		     const bool *decided)
 {
 	size_t a = summary->contradiction_a, b = summary->contradiction_b;
-	bool by_itself = summary->contradiction_ticks > offset_gap(offsets_pair(offsets, a, b), implied(places, a, b));
-	bool outvoted = decided[a] && decided[b] && !is_backed(offsets, places, b, a) &&
-			(!a || !is_backed(offsets, places, a, b));
+	bool by_itself = summary->contradiction_ticks >
+			 offset_gap(offsets_pair(offsets, a, b), placed_offset(places, a, b));
+	bool outvoted = decided[a] && decided[b] && !half_of_votes_agree(offsets, places, b, a) &&
+			(!a || !half_of_votes_agree(offsets, places, a, b));
 
 	summary->contradiction_c = b;
 	if (!summary->contradictions || by_itself || outvoted)
@@ -219,7 +220,7 @@ record_bound(struct offsets_summary *summary, struct offset offset)
 static void
 record_pair(struct offsets_summary *summary, struct offsets *offsets, const struct offset *places, size_t a, size_t b)
 {
-	struct offset own = offsets_pair(offsets, a, b), settled = between(offsets, places, a, b);
+	struct offset own = offsets_pair(offsets, a, b), settled = settled_offset(offsets, places, a, b);
 
 	record_contradiction(summary, offsets, places, a, b);
 	summary->pairs += offset_is_known(own);
@@ -243,10 +244,10 @@ struct solution {
  * treated like any other core. An outvoted pair counts as unknown.
  */
 static struct offset
-ask(const void *context, size_t a, size_t b)
+pair_offset(const void *context, size_t a, size_t b)
 {
 	const struct solution *solution = context;
-	struct offset proven = offsets_proven(solution->offsets, a, b), picture = implied(solution->places, a, b);
+	struct offset proven = offsets_proven(solution->offsets, a, b), picture = placed_offset(solution->places, a, b);
 
 	if (offset_excludes_zero(proven) && !offset_excludes_zero(picture) && offset_gap(proven, picture))
 		return OFFSET_UNKNOWN;
@@ -265,7 +266,7 @@ are_halves(const struct offsets *offsets, const struct offset *places, const boo
 	for (size_t i = 0; i < offsets->cores; i++) {
 		count += outlier[i];
 		for (size_t other = 0; other < offsets->cores; other++) {
-			struct offset offset = between(offsets, places, other, i);
+			struct offset offset = settled_offset(offsets, places, other, i);
 
 			if (offset_excludes_zero(offset) != (outlier[i] != outlier[other]))
 				return false;
@@ -288,7 +289,7 @@ mark_half(struct offsets_summary *summary, const struct offsets *offsets, const 
 
 	summary->no_majority = true;
 	for (size_t i = 0; i < offsets->cores; i++)
-		outlier[i] = offset_excludes_zero(between(offsets, places, 0, i));
+		outlier[i] = offset_excludes_zero(settled_offset(offsets, places, 0, i));
 	halves = are_halves(offsets, places, outlier);
 	for (size_t i = 0; i < offsets->cores && !halves; i++)
 		outlier[i] = false;
@@ -309,7 +310,7 @@ find_minority(const struct offsets *offsets, struct offset *places, bool *outlie
 	for (size_t i = 0; i < offsets->cores; i++)
 		if (!decided[i])
 			places[i] = OFFSET_UNKNOWN;
-	minority = minority_find(ask, &solution, 0, offsets->cores, outlier, disputed);
+	minority = minority_find(pair_offset, &solution, 0, offsets->cores, outlier, disputed);
 	for (size_t i = 0; i < offsets->cores; i++)
 		if (!offset_is_known(places[i]))
 			places[i] = offsets_pair(offsets, 0, i);
@@ -322,7 +323,7 @@ settle_places(const struct offsets *offsets, struct offset *places)
 	for (size_t i = 1; i < offsets->cores; i++) {
 		struct offset own = offsets_pair(offsets, 0, i);
 
-		places[i] = offset_is_known(own) ? own : offsets_place_by_ways(offsets, i, places[i]);
+		places[i] = offset_is_known(own) ? own : offsets_place_by_paths(offsets, i, places[i]);
 	}
 }
 

@@ -47,7 +47,7 @@ is_disputed(const struct cores *cores, size_t core, bool *any_differs)
 
 /* Returns the middle between the smallest and the largest possible distance of A and B. */
 static uint64_t
-likely(const struct cores *cores, size_t a, size_t b)
+likely_distance(const struct cores *cores, size_t a, size_t b)
 {
 	struct offset offset = between(cores, a, b);
 	uint64_t near = offset_nearest(offset);
@@ -66,7 +66,8 @@ agrees_with_representative(const struct cores *cores, size_t representative, siz
 {
 	struct offset own = between(cores, representative, other);
 	struct offset way = offset_add(between(cores, representative, core), between(cores, core, other));
-	uint64_t to_other = likely(cores, core, other), to_representative = likely(cores, core, representative);
+	uint64_t to_other = likely_distance(cores, core, other);
+	uint64_t to_representative = likely_distance(cores, core, representative);
 	uint64_t most = to_other < to_representative ? to_other : to_representative;
 
 	return !differ(cores, representative, other) &&
@@ -76,7 +77,7 @@ agrees_with_representative(const struct cores *cores, size_t representative, siz
 
 /* Returns true if CORE differs from more than half of the cores. Only cores that agree with REPRESENTATIVE count. */
 static bool
-is_against_most(const struct cores *cores, size_t core, size_t representative)
+differs_from_most(const struct cores *cores, size_t core, size_t representative)
 {
 	size_t count = 0;
 
@@ -94,7 +95,7 @@ is_outlier(const struct cores *cores, size_t core, const bool *disputed)
 		if (disputed[i] || !differ(cores, core, i))
 			continue;
 		asked++;
-		if (is_against_most(cores, core, i))
+		if (differs_from_most(cores, core, i))
 			return true;
 	}
 	return false;

@@ -18,7 +18,7 @@ tournament_pairs(enum tournament kind, size_t cores)
 }
 
 static size_t
-star_opponent(size_t round, size_t core)
+star_partner(size_t round, size_t core)
 {
 	if (core == 0)
 		return round + 1;
@@ -31,7 +31,7 @@ star_opponent(size_t round, size_t core)
  * that core's partner is the last core, which is not on the circle. Otherwise that core is idle.
  */
 static size_t
-circle_opponent(size_t cores, size_t round, size_t core)
+circle_partner(size_t cores, size_t round, size_t core)
 {
 	size_t circle = tournament_rounds(TOURNAMENT_ALL, cores);
 	size_t opponent;
@@ -47,8 +47,8 @@ circle_opponent(size_t cores, size_t round, size_t core)
 size_t
 tournament_opponent(enum tournament kind, size_t cores, size_t round, size_t core)
 {
-	return kind == TOURNAMENT_STAR ? star_opponent(round, core)
-				       : circle_opponent(cores, round, core);
+	return kind == TOURNAMENT_STAR ? star_partner(round, core)
+				       : circle_partner(cores, round, core);
 }
 
 /*

@@ -57,7 +57,7 @@ pingpong_begin(struct pingpong *pingpong, uint64_t trips_max, uint64_t bound_tic
  * do.
  */
 static bool
-goes_on(const struct side *side, uint64_t now_tsc)
+continues(const struct side *side, uint64_t now_tsc)
 {
 	const struct pingpong *pingpong = side->pingpong;
 	uint64_t elapsed = now_tsc - side->start_tsc;
@@ -68,7 +68,7 @@ goes_on(const struct side *side, uint64_t now_tsc)
 
 /* Waits for message NUMBER. Returns false if it did not come, or if the ping-pong is over. */
 static bool
-await(const struct side *side, uint64_t number)
+await_message(const struct side *side, uint64_t number)
 {
 	const struct pingpong *pingpong = side->pingpong;
 	const uint64_t *sent = &pingpong->slots[!side->which].number;
@@ -77,7 +77,7 @@ await(const struct side *side, uint64_t number)
 		for (unsigned looks = 0; looks < LOOKS; looks++)
 			if (__atomic_load_n(sent, __ATOMIC_ACQUIRE) >= number)
 				return true;
-		if (!goes_on(side, side->tsc()))
+		if (!continues(side, side->tsc()))
 			return false;
 		side->pause();
 	}
@@ -86,7 +86,7 @@ await(const struct side *side, uint64_t number)
 
 /* Sends a message. STAMP is written before the number, so a core that sees the number also sees the stamp. */
 static void
-send(struct pingpong_slot *slot, uint64_t stamp)
+send_message(struct pingpong_slot *slot, uint64_t stamp)
 {
 	slot->stamp = stamp;
 	__atomic_store_n(&slot->number, slot->number + 1, __ATOMIC_RELEASE);
@@ -138,9 +138,9 @@ pingpong_play(struct pingpong *pingpong, enum pingpong_side side, sample_bracket
 	uint64_t sent_tsc = self.start_tsc, arrival = sent_tsc;
 
 	if (side == PINGPONG_FIRST && pingpong->trips_max > 0)
-		send(mine, sent_tsc);
+		send_message(mine, sent_tsc);
 	for (uint64_t number = 1; number <= pingpong->trips_max; number++) {
-		if (!goes_on(&self, arrival) || !await(&self, number))
+		if (!continues(&self, arrival) || !await_message(&self, number))
 			return;
 		arrival = tsc();
 
@@ -148,7 +148,7 @@ pingpong_play(struct pingpong *pingpong, enum pingpong_side side, sample_bracket
 		uint64_t stamp = theirs->stamp;
 
 		if (side == PINGPONG_SECOND || number < pingpong->trips_max)
-			send(mine, arrival);
+			send_message(mine, arrival);
 		record_arrival(record, arrival, stamp);
 		if (side == PINGPONG_FIRST)
 			record_trip(record, arrival - sent_tsc);
@@ -182,7 +182,7 @@ trip_median(const struct pingpong_record *record)
 
 /* Returns the size of the worst warp that this side saw, in ticks. */
 static uint64_t
-worst_warp(const struct pingpong_record *record)
+worst_warp_ticks(const struct pingpong_record *record)
 {
 	return record->least_ticks < 0 ? 0 - (uint64_t)record->least_ticks : 0;
 }
@@ -201,7 +201,7 @@ least_sum(int64_t a, int64_t b)
  * is a warp even by a single tick.
  */
 static struct offset
-allowed(const struct pingpong_record *first, const struct pingpong_record *second, uint64_t resolution_ticks)
+offset_bounds(const struct pingpong_record *first, const struct pingpong_record *second, uint64_t resolution_ticks)
 {
 	int64_t error_ticks = resolution_ticks < INT64_MAX ? (int64_t)resolution_ticks : INT64_MAX;
 
@@ -216,7 +216,7 @@ pingpong_result(const struct pingpong *pingpong, uint64_t resolution_ticks)
 {
 	const struct pingpong_record *first = &pingpong->records[PINGPONG_FIRST];
 	const struct pingpong_record *second = &pingpong->records[PINGPONG_SECOND];
-	uint64_t first_ahead = worst_warp(second), second_ahead = worst_warp(first);
+	uint64_t first_ahead = worst_warp_ticks(second), second_ahead = worst_warp_ticks(first);
 	struct pingpong_result result = {
 		.played = first->received > 0 && second->received > 0,
 		.offset = OFFSET_UNKNOWN,
@@ -231,7 +231,7 @@ pingpong_result(const struct pingpong *pingpong, uint64_t resolution_ticks)
 		result.best_trip_ticks = first->best_trip_ticks;
 	if (!result.played)
 		return result;
-	result.offset = allowed(first, second, resolution_ticks);
+	result.offset = offset_bounds(first, second, resolution_ticks);
 	if (result.offset.low > result.offset.high) {
 		result.moved_ticks = (uint64_t)result.offset.low - (uint64_t)result.offset.high;
 		result.offset = OFFSET_UNKNOWN;

@@ -59,8 +59,8 @@ take_lock(struct warp_table *table, void (*pause)(void))
 }
 
 static bool
-look_locked(struct warp_table *table, size_t core, struct warp_reader reader, void (*pause)(void),
-	    struct turn *turn)
+take_turn_locked(struct warp_table *table, size_t core, struct warp_reader reader, void (*pause)(void),
+		 struct turn *turn)
 {
 	if (!take_lock(table, pause))
 		return false;
@@ -96,7 +96,7 @@ core_of(const struct warp_table *table, uint64_t both)
 }
 
 static bool
-look_lock_free(struct warp_table *table, size_t core, struct warp_reader reader, struct turn *turn)
+take_turn_lock_free(struct warp_table *table, size_t core, struct warp_reader reader, struct turn *turn)
 {
 	uint64_t seen = __atomic_load_n(&table->last_both, __ATOMIC_ACQUIRE);
 	uint64_t now = reader.read(reader.context);
@@ -112,11 +112,11 @@ look_lock_free(struct warp_table *table, size_t core, struct warp_reader reader,
 }
 
 static bool
-look(struct warp_table *table, size_t core, struct warp_reader reader, void (*pause)(void),
-     struct turn *turn)
+take_turn(struct warp_table *table, size_t core, struct warp_reader reader, void (*pause)(void),
+	  struct turn *turn)
 {
-	return table->kind == WARP_LOCKED ? look_locked(table, core, reader, pause, turn) :
-		look_lock_free(table, core, reader, turn);
+	return table->kind == WARP_LOCKED ? take_turn_locked(table, core, reader, pause, turn) :
+		take_turn_lock_free(table, core, reader, turn);
 }
 
 static uint64_t
@@ -128,7 +128,7 @@ last_core(const struct warp_table *table)
 
 /* Waits for a moment so that another core can take the next turn, because this core may otherwise take all turns. */
 static void
-be_polite(const struct warp_table *table, size_t core, void (*pause)(void))
+let_others_go_first(const struct warp_table *table, size_t core, void (*pause)(void))
 {
 	for (unsigned i = 0; i < POLITE_PAUSES && !barrier_is_stopped(&table->barrier); i++) {
 		pause();
@@ -181,12 +181,12 @@ warp_play(struct warp_table *table, size_t core, size_t expected, struct warp_re
 
 	barrier_wait(&table->barrier, expected, pause);
 	while (slot->turns < table->turns && !(table->bound_ticks && spent > table->bound_ticks) &&
-	       look(table, core, reader, pause, &turn)) {
+	       take_turn(table, core, reader, pause, &turn)) {
 		now = reader.tsc ? reader.tsc() : turn.now_tsc;
 		start = slot->turns ? start : now;
 		spent = now > start ? now - start : 0;
 		record(slot, &turn, core, table->cores);
-		be_polite(table, core, pause);
+		let_others_go_first(table, core, pause);
 		await_others(table, slot->turns, expected, pause);
 	}
 }

@@ -38,7 +38,7 @@ stall_ticks(const struct survey *survey, const struct clock *clock)
  * that is always fast would jump at each reading.
  */
 static void
-bound_leaps(const struct survey *survey, const struct report_clock *entry, struct monotonic_bounds *bounds)
+set_jump_bounds(const struct survey *survey, const struct report_clock *entry, struct monotonic_bounds *bounds)
 {
 	const struct resolution *resolution = &entry->resolution;
 	unsigned __int128 millihz = report_clock_millihz(survey->report, entry);
@@ -68,8 +68,8 @@ add_steps_of_batch(struct survey *survey, size_t core, size_t count)
  * survey_leapt() compares all clocks, which overwrites the samples.
  */
 static void
-fold_steps(struct survey *survey, struct report_clock *entry, const struct monotonic_bounds *bounds,
-	   size_t count)
+check_steps(struct survey *survey, struct report_clock *entry, const struct monotonic_bounds *bounds,
+	    size_t count)
 {
 	struct monotonic *monotonic = &entry->monotonic;
 	bool was_well = monotonic->reads && !monotonic->backward;
@@ -88,8 +88,8 @@ fold_steps(struct survey *survey, struct report_clock *entry, const struct monot
 
 /* Marks the clock as stuck if it stopped. It was read from START to NOW, and last moved at MOVED. */
 static void
-look_for_stop(struct survey *survey, struct report_clock *entry, uint64_t start, uint64_t moved,
-	      uint64_t now)
+mark_if_stopped(struct survey *survey, struct report_clock *entry, uint64_t start, uint64_t moved,
+		uint64_t now)
 {
 	uint64_t enough = survey_periods(survey, &entry->clock, SURVEY_STUCK_PERIODS);
 	uint64_t stopped_ns = scale_ns(&survey->scale, now - moved);
@@ -112,7 +112,7 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 	unsigned cuts = survey->cuts;
 	size_t size;
 
-	bound_leaps(survey, entry, &bounds);
+	set_jump_bounds(survey, entry, &bounds);
 	survey_batch(survey, clock, SURVEY_WARM_UP);
 	start = now = moved = survey->samples[0].begin;
 	size = survey_batch_size(survey, survey->samples[SURVEY_WARM_UP - 1].end - start, SURVEY_WARM_UP);
@@ -130,7 +130,7 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 		if (survey_any_differs(survey->samples, size))
 			moved = now;
 		took = now - survey->samples[0].begin;
-		fold_steps(survey, entry, &bounds, size);
+		check_steps(survey, entry, &bounds, size);
 		size = survey_batch_size(survey, took, size);
 		survey->hooks.progress(survey->hooks.context, clock->id,
 				       shown_ns + scale_ns(&survey->scale, now - start), survey->total_ns);
@@ -143,7 +143,7 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 	entry->disturbed += survey->cuts - cuts;
 	/* After a discontinuity the TSC cannot tell for how long the clock did not move. */
 	if (!survey->tsc_stopped && survey->cuts == cuts)
-		look_for_stop(survey, entry, start, moved, now);
+		mark_if_stopped(survey, entry, start, moved, now);
 	survey->done_ns = shown_ns + survey_slice_ns(survey, survey_duration_ns(survey->report));
 }
 

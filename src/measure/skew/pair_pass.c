@@ -60,7 +60,7 @@ survey_tournament_pair(struct survey_tournament *tournament, size_t a, size_t b,
  * and for the second core of each pair.
  */
 static size_t
-opponent_of_next(const struct survey_tournament *tournament)
+partner_of_next(const struct survey_tournament *tournament)
 {
 	size_t opponent = tournament_opponent(tournament->offsets->kind, tournament->offsets->cores, tournament->round,
 					      tournament->rank);
@@ -78,7 +78,7 @@ survey_tournament_is_over(struct survey_tournament *tournament)
 
 	for (; tournament->round < rounds; tournament->round++, tournament->rank = 0)
 		for (; tournament->rank < tournament->offsets->cores; tournament->rank++)
-			if (opponent_of_next(tournament) != TOURNAMENT_BYE)
+			if (partner_of_next(tournament) != TOURNAMENT_BYE)
 				return false;
 	return true;
 }
@@ -95,7 +95,7 @@ fill_batch(struct survey_tournament *tournament)
 
 	for (; !is_over && tournament->round == round && count < tournament->concurrency.now;
 	     is_over = survey_tournament_is_over(tournament)) {
-		survey_tournament_pair(tournament, tournament->rank, opponent_of_next(tournament), count++);
+		survey_tournament_pair(tournament, tournament->rank, partner_of_next(tournament), count++);
 		tournament->rank++;
 	}
 	if (count > 0)
@@ -108,7 +108,7 @@ fill_batch(struct survey_tournament *tournament)
  * less.
  */
 static void
-learn(struct survey_tournament *tournament, size_t count, size_t played, uint64_t spent_ns)
+adapt_concurrency(struct survey_tournament *tournament, size_t count, size_t played, uint64_t spent_ns)
 {
 	size_t width = tournament->concurrency.now;
 
@@ -135,7 +135,7 @@ survey_tournament_batch(struct survey_tournament *tournament)
 	if (count == 0)
 		return false;
 	played = survey_tournament_play(tournament, count);
-	learn(tournament, count, played, survey_tournament_elapsed_ns(tournament) - begin_ns);
+	adapt_concurrency(tournament, count, played, survey_tournament_elapsed_ns(tournament) - begin_ns);
 	survey_tournament_show(tournament, tournament->plan_ns * tournament->round / rounds);
 	return true;
 }

@@ -23,7 +23,7 @@ survey_tournament_both_live(const struct survey_tournament *tournament, size_t a
 }
 
 static void
-exchange(void *argument, size_t core)
+run_pingpong(void *argument, size_t core)
 {
 	const struct batch *batch = argument;
 
@@ -37,7 +37,7 @@ exchange(void *argument, size_t core)
 }
 
 static void
-play(struct survey_tournament *tournament, size_t count)
+run_batch(struct survey_tournament *tournament, size_t count)
 {
 	struct survey *survey = tournament->survey;
 	struct batch batch = {
@@ -48,7 +48,7 @@ play(struct survey_tournament *tournament, size_t count)
 	for (size_t i = 0; i < count; i++)
 		pingpong_begin(&batch.pingpongs[i], tournament->trips_max, scale_ticks(&survey->scale, bound_ns));
 	tournament->batch.begin_tsc = survey->hooks.tsc_ordered();
-	survey->smp->run_some(survey->smp->context, batch.cores, 2 * count, exchange, &batch,
+	survey->smp->run_some(survey->smp->context, batch.cores, 2 * count, run_pingpong, &batch,
 			       2 * bound_ns + SMP_BOUND_NS);
 	tournament->batch.end_tsc = survey->hooks.tsc_ordered();
 	for (size_t i = 0; i < count; i++)
@@ -78,7 +78,7 @@ record_warps(struct survey_tournament *tournament, size_t place, const struct pi
  * there is no interval; the pair keeps its earlier one, or gets another ping-pong.
  */
 static void
-keep(struct survey_tournament *tournament, const uint32_t *ranks, const struct pingpong_result *result)
+store_result(struct survey_tournament *tournament, const uint32_t *ranks, const struct pingpong_result *result)
 {
 	struct offset before = offsets_pair(tournament->offsets, ranks[0], ranks[1]);
 	uint64_t gap_ticks = offset_gap(before, result->offset);
@@ -130,7 +130,7 @@ take_result(struct survey_tournament *tournament, size_t place)
 	if (!result.played || !survey_tournament_both_live(tournament, ranks[0], ranks[1]))
 		return 0;
 	count_pingpong(tournament, ranks, cores);
-	keep(tournament, ranks, &result);
+	store_result(tournament, ranks, &result);
 	record_warps(tournament, place, &result);
 	if (result.median_trip_ticks)
 		histogram_record(&survey->scratch->histogram, result.median_trip_ticks);
@@ -156,7 +156,7 @@ survey_tournament_play(struct survey_tournament *tournament, size_t count)
 	size_t played = 0;
 	bool untimed;
 
-	play(tournament, count);
+	run_batch(tournament, count);
 	untimed = survey_end_if_untimed(tournament->survey);
 	for (size_t i = 0; i < count && !untimed; i++) {
 		uint64_t median = take_result(tournament, i);

@@ -28,7 +28,7 @@ struct facts_job {
 };
 
 static void
-ask(void *argument, size_t core)
+read_facts(void *argument, size_t core)
 {
 	struct facts_job *job = argument;
 
@@ -55,7 +55,7 @@ survey_facts(struct survey *survey)
 			break;
 		}
 		asked++;
-		if (!smp->run(smp->context, core, ask, &job, FACTS_BOUND_NS))
+		if (!smp->run(smp->context, core, read_facts, &job, FACTS_BOUND_NS))
 			continue;
 		row->facts = job.facts;
 		row->facts_known = true;
@@ -129,7 +129,7 @@ rehearse(struct survey *survey, struct concurrency *concurrency, uint64_t end_ts
 }
 
 static enum tournament
-choose(struct survey *survey, struct concurrency *concurrency, uint64_t end_tsc, const char **reason)
+choose_schedule(struct survey *survey, struct concurrency *concurrency, uint64_t end_tsc, const char **reason)
 {
 	const struct survey_memory *memory = &survey->memory;
 
@@ -146,7 +146,7 @@ choose(struct survey *survey, struct concurrency *concurrency, uint64_t end_tsc,
 }
 
 static void
-describe_tournament(struct survey *survey, const struct survey_tournament *tournament, const char *kind_reason)
+report_pass(struct survey *survey, const struct survey_tournament *tournament, const char *kind_reason)
 {
 	struct report_skew *skew = &survey->report->skew;
 
@@ -168,7 +168,7 @@ describe_tournament(struct survey *survey, const struct survey_tournament *tourn
 }
 
 static void
-place_cores(struct survey *survey)
+solve_first(struct survey *survey)
 {
 	struct survey_memory *memory = &survey->memory;
 
@@ -183,7 +183,7 @@ place_cores(struct survey *survey)
 }
 
 static void
-play_all(struct survey *survey, struct survey_tournament *tournament)
+run_pass(struct survey *survey, struct survey_tournament *tournament)
 {
 	while (survey_tournament_batch(tournament))
 		;
@@ -194,7 +194,7 @@ play_all(struct survey *survey, struct survey_tournament *tournament)
 
 /* Adds a note if the pass was cut short. The note starts with WHICH. */
 static void
-note_cut(struct survey_tournament *tournament, const char *which)
+note_if_cut_short(struct survey_tournament *tournament, const char *which)
 {
 	const struct offsets *offsets = tournament->offsets;
 	struct report *report = tournament->survey->report;
@@ -206,22 +206,22 @@ note_cut(struct survey_tournament *tournament, const char *which)
 }
 
 static void
-play_first(struct survey *survey)
+run_first_pass(struct survey *survey)
 {
 	struct concurrency concurrency;
 	struct survey_tournament tournament;
 	const char *reason;
 	uint64_t end_tsc = survey_pass_end(survey);
-	enum tournament kind = choose(survey, &concurrency, end_tsc, &reason);
+	enum tournament kind = choose_schedule(survey, &concurrency, end_tsc, &reason);
 
 	survey_tournament_begin(&tournament, survey, &survey->memory.first, kind);
 	tournament.end_tsc = end_tsc;
 	if (kind == TOURNAMENT_ALL)
 		tournament.concurrency = concurrency;
-	play_all(survey, &tournament);
-	describe_tournament(survey, &tournament, reason);
-	place_cores(survey);
-	note_cut(&tournament, "The");
+	run_pass(survey, &tournament);
+	report_pass(survey, &tournament, reason);
+	solve_first(survey);
+	note_if_cut_short(&tournament, "The");
 }
 
 /* Calculates the offsets of the latest pass, in the same way as for the first pass and independently of it. */
@@ -293,13 +293,13 @@ survey_skew(struct survey *survey)
 		return;
 	if (survey->report->skew.measured) {
 		survey_tournament_begin(&tournament, survey, &survey->memory.latest, survey->memory.first.kind);
-		play_all(survey, &tournament);
-		note_cut(&tournament, "The last");
+		run_pass(survey, &tournament);
+		note_if_cut_short(&tournament, "The last");
 		if (tournament.pingpongs > 0) {
 			solve_latest(survey);
 			record_drifts(survey);
 		}
 	} else if (list_cores(survey) > 1) {
-		play_first(survey);
+		run_first_pass(survey);
 	}
 }

@@ -33,7 +33,7 @@ read_tsc(void *context)
 }
 
 static void
-play(void *argument, size_t core)
+take_turns(void *argument, size_t core)
 {
 	struct warp_job *job = argument;
 	struct warp_reader reader = { read_tsc, job, NULL };
@@ -44,7 +44,7 @@ play(void *argument, size_t core)
 }
 
 static struct report_contended
-describe(const struct survey *survey, const struct warp_result *result)
+to_report(const struct survey *survey, const struct warp_result *result)
 {
 	const struct report_core *cores = survey->report->cores;
 
@@ -95,7 +95,7 @@ play_ticks(const struct survey *survey, const struct pass *pass)
  * PASS.
  */
 static bool
-play_check(struct survey *survey, struct pass *pass, enum warp_kind kind, const struct clock *clock)
+run_check(struct survey *survey, struct pass *pass, enum warp_kind kind, const struct clock *clock)
 {
 	struct warp_table *table = survey->memory.warp;
 	size_t living = survey_living(survey);
@@ -106,7 +106,7 @@ play_check(struct survey *survey, struct pass *pass, enum warp_kind kind, const 
 		survey->hooks.progress(survey->hooks.context, "warp check", survey->done_ns, survey->total_ns);
 		warp_begin(table, kind, survey->smp->count, turns_each(living), survey->hooks.tsc_ordered());
 		table->bound_ticks = play_ticks(survey, pass);
-		survey_run_together(survey, play, &job, table->bound_ticks);
+		survey_run_together(survey, take_turns, &job, table->bound_ticks);
 		warp_stop(table);
 	}
 	pass->checks--;
@@ -127,14 +127,14 @@ leave_out(struct behaviour *row, const char *what)
  * check does not fit, or if the TSC stops.
  */
 static struct report_contended
-check(struct survey *survey, struct pass *pass, enum warp_kind kind)
+check_tsc_warps(struct survey *survey, struct pass *pass, enum warp_kind kind)
 {
 	struct report_contended none = { .measured = false };
 	size_t living = survey_living(survey);
 
 	if (!can_check(survey))
 		return none;
-	if (!play_check(survey, pass, kind, NULL)) {
+	if (!run_check(survey, pass, kind, NULL)) {
 		leave_out(behaviour_add(&survey->report->behaviours, "tsc-warp", "tsc"),
 			  kind == WARP_LOCKED ? " with a lock" : " without a lock");
 		return none;
@@ -147,7 +147,7 @@ check(struct survey *survey, struct pass *pass, enum warp_kind kind)
 	/* The last stamp may be from the same core. If it is ahead, the core's own TSC stepped back. */
 	if (result.warps && result.worst_ahead == result.worst_behind)
 		survey_add_steps(survey, result.worst_ahead, &(struct tsc_steps){ 1, 1, result.worst_ticks });
-	return describe(survey, &result);
+	return to_report(survey, &result);
 }
 
 /* Returns TICKS in ns by the clock's nominal frequency, rounded up. */
@@ -193,7 +193,7 @@ check_clock(struct survey *survey, struct pass *pass, const struct clock *clock)
 
 	if (!can_check(survey) || !(row = behaviour_add(&survey->report->behaviours, "pv-warp", clock->id)))
 		return;
-	if (!play_check(survey, pass, WARP_LOCKED, clock)) {
+	if (!run_check(survey, pass, WARP_LOCKED, clock)) {
 		leave_out(row, "");
 		return;
 	}
@@ -219,6 +219,6 @@ survey_warps(struct survey *survey)
 	for (size_t i = 0; i < report->clock_count; i++)
 		if (report->clocks[i].clock.by_tsc && survey_usable(&report->clocks[i]))
 			check_clock(survey, &pass, &report->clocks[i].clock);
-	report->skew.locked = check(survey, &pass, WARP_LOCKED);
-	report->skew.lock_free = check(survey, &pass, WARP_LOCK_FREE);
+	report->skew.locked = check_tsc_warps(survey, &pass, WARP_LOCKED);
+	report->skew.lock_free = check_tsc_warps(survey, &pass, WARP_LOCK_FREE);
 }
