@@ -17,25 +17,25 @@
 #define PORT_B_UNREADABLE 0xffu
 
 /* The duration of OUT_CLOCKS PIT ticks in TSC ticks, as an interval. */
-struct asked {
+struct duration {
 	uint64_t low_ticks, high_ticks;
 };
 
-static struct asked
+static struct duration
 time_by_nominal_rate(const struct checking *checking)
 {
 	const struct rate *claimed = &checking->rows->claimed, *tsc = &checking->scale->hz;
 	uint64_t ticks = scale_ratio((unsigned __int128)tsc->num * claimed->den, OUT_CLOCKS,
 				     (unsigned __int128)tsc->den * claimed->num, SCALE_NEAREST);
 
-	return (struct asked){ ticks, ticks };
+	return (struct duration){ ticks, ticks };
 }
 
 /*
  * Measures how long OUT_CLOCKS PIT ticks take, over NS, in mode 0, because emulators may run other modes at another
  * rate. If the core was preempted the counter may have wrapped, so any duration is possible.
  */
-static struct asked
+static struct duration
 time_by_measured_rate(const struct checking *checking, uint64_t ns)
 {
 	uint64_t interrupts = hw_interrupts_mask(), clocks;
@@ -55,26 +55,26 @@ time_by_measured_rate(const struct checking *checking, uint64_t ns)
 	hw_interrupts_restore(interrupts);
 	clocks = clock_elapsed_ticks(checking->rows, first.ticks, last.ticks);
 	if (last.end - first.begin > PACE_SPAN_FACTOR * scale_ticks(checking->scale, ns))
-		return (struct asked){ 0, UINT64_MAX };
-	return (struct asked){
+		return (struct duration){ 0, UINT64_MAX };
+	return (struct duration){
 		scale_mul_div(OUT_CLOCKS, last.begin - first.end, clocks + 1),
 		clocks <= 1 ? UINT64_MAX : scale_mul_div_up(OUT_CLOCKS, last.end - first.begin, clocks - 1),
 	};
 }
 
 static bool
-overlap(const struct asked *a, const struct asked *b)
+overlap(const struct duration *a, const struct duration *b)
 {
 	return a->low_ticks <= b->high_ticks && b->low_ticks <= a->high_ticks;
 }
 
 /* Returns the duration of OUT_CLOCKS by the nominal rate, unless two measurements agree on another one. */
-static struct asked
+static struct duration
 requested_time(const struct checking *checking)
 {
-	struct asked claim = time_by_nominal_rate(checking);
+	struct duration claim = time_by_nominal_rate(checking);
 	uint64_t ns = scale_ns(checking->scale, claim.high_ticks);
-	struct asked pace = time_by_measured_rate(checking, ns), again = time_by_measured_rate(checking, ns / 2);
+	struct duration pace = time_by_measured_rate(checking, ns), again = time_by_measured_rate(checking, ns / 2);
 
 	return overlap(&claim, &pace) || overlap(&claim, &again) || !overlap(&pace, &again) ? claim : pace;
 }
@@ -87,7 +87,7 @@ struct rise {
 };
 
 static enum out
-test_out_pin(const struct checking *checking, const struct asked *asked, struct rise *rise)
+test_out_pin(const struct checking *checking, const struct duration *requested, struct rise *rise)
 {
 	struct check_watch watch;
 	uint64_t begin, end, written_begin, written_end, low_tsc = 0;
@@ -98,7 +98,7 @@ test_out_pin(const struct checking *checking, const struct asked *asked, struct 
 	written_begin = check_tsc(checking->device);
 	hw_out8(PIT_DATA_2, OUT_COUNT >> 8);
 	written_end = check_tsc(checking->device);
-	watch = check_watch(checking, OUT_BOUND_FACTOR * scale_ns(checking->scale, asked->high_ticks));
+	watch = check_watch(checking, OUT_BOUND_FACTOR * scale_ns(checking->scale, requested->high_ticks));
 	do {
 		begin = check_tsc(checking->device);
 		high = hw_in8(PORT_B) & PORT_B_OUT_2;
@@ -111,7 +111,7 @@ test_out_pin(const struct checking *checking, const struct asked *asked, struct 
 	if (!high)
 		return OUT_NEVER_HIGH;
 	if (!was_low)
-		return end - written_begin < asked->low_ticks / 2 ? OUT_NEVER_LOW : OUT_UNCLEAR;
+		return end - written_begin < requested->low_ticks / 2 ? OUT_NEVER_LOW : OUT_UNCLEAR;
 	rise->low_ticks = (int64_t)(low_tsc - written_end);
 	rise->high_ticks = (int64_t)(end - written_begin);
 	return OUT_ROSE;
@@ -124,10 +124,11 @@ us_down(int64_t ns)
 }
 
 static void
-say_rise(const struct checking *checking, struct behaviour *row, const struct rise *rise, const struct asked *asked)
+say_rise(const struct checking *checking, struct behaviour *row, const struct rise *rise,
+	 const struct duration *requested)
 {
-	int64_t low_ns = scale_ns_down(checking->scale, rise->low_ticks - (int64_t)asked->high_ticks);
-	int64_t high_ns = scale_ns_up(checking->scale, rise->high_ticks - (int64_t)asked->low_ticks);
+	int64_t low_ns = scale_ns_down(checking->scale, rise->low_ticks - (int64_t)requested->high_ticks);
+	int64_t high_ns = scale_ns_up(checking->scale, rise->high_ticks - (int64_t)requested->low_ticks);
 
 	check_figure(row, us_down(low_ns), -us_down(-high_ns));
 	if (row->low >= 0)
@@ -143,12 +144,12 @@ say_rise(const struct checking *checking, struct behaviour *row, const struct ri
 
 /* Returns how far RISE is from the requested time, in TSC ticks. Returns 0 if the intervals overlap. */
 static uint64_t
-distance(const struct rise *rise, const struct asked *asked)
+distance(const struct rise *rise, const struct duration *requested)
 {
-	if (rise->low_ticks > 0 && (uint64_t)rise->low_ticks > asked->high_ticks)
-		return (uint64_t)rise->low_ticks - asked->high_ticks;
-	if (rise->high_ticks < 0 || (uint64_t)rise->high_ticks < asked->low_ticks)
-		return asked->low_ticks - (uint64_t)(rise->high_ticks < 0 ? 0 : rise->high_ticks);
+	if (rise->low_ticks > 0 && (uint64_t)rise->low_ticks > requested->high_ticks)
+		return (uint64_t)rise->low_ticks - requested->high_ticks;
+	if (rise->high_ticks < 0 || (uint64_t)rise->high_ticks < requested->low_ticks)
+		return requested->low_ticks - (uint64_t)(rise->high_ticks < 0 ? 0 : rise->high_ticks);
 	return 0;
 }
 
@@ -157,9 +158,9 @@ distance(const struct rise *rise, const struct asked *asked)
  * try, but the TSC may have stopped in one of them. So the best try counts.
  */
 static bool
-is_better(const struct rise *rise, const struct rise *best, const struct asked *asked)
+is_better(const struct rise *rise, const struct rise *best, const struct duration *requested)
 {
-	uint64_t far = distance(rise, asked), best_far = distance(best, asked);
+	uint64_t far = distance(rise, requested), best_far = distance(best, requested);
 
 	if (far != best_far)
 		return far < best_far;
@@ -171,7 +172,7 @@ void
 pit_look_at_out(const struct checking *checking, struct behaviour *row)
 {
 	struct rise best = { 0, 0 }, rise = best;
-	struct asked time;
+	struct duration time;
 	unsigned counts[OUT_KINDS] = { 0 };
 
 	if (hw_in8(PORT_B) == PORT_B_UNREADABLE) {

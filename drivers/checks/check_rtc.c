@@ -45,8 +45,8 @@ struct update_watch {
 	/* Observations of UIP. */
 	uint64_t risen_low, risen_high; /* TSC before and after its latest rise; 0 if none was seen */
 	uint64_t first_tsc;             /* TSC of the first poll if UIP was 1 in all polls, else 0 */
-	bool spoiled;                   /* true if the core was preempted since UIP rose */
-	unsigned updates, spoilt, missed;
+	bool preempted;                 /* true if the core was preempted since UIP rose */
+	unsigned updates, preempted_updates, without_uip;
 	uint64_t shortest_low_ticks, shortest_high_ticks;
 	/* Observations of the seconds. */
 	bool second_known;
@@ -72,8 +72,8 @@ record_fall(struct update_watch *w, const struct look *look)
 {
 	uint64_t high_ticks = look->asked - w->risen_low;
 
-	if (w->spoiled) {
-		w->spoilt++;
+	if (w->preempted) {
+		w->preempted_updates++;
 		return;
 	}
 	if (w->updates++ == 0 || high_ticks < w->shortest_high_ticks) {
@@ -93,9 +93,9 @@ record_uip(struct update_watch *w, const struct look *look)
 	if (look->updating && !w->last.updating) {
 		w->risen_low = w->last.begin;
 		w->risen_high = look->asked;
-		w->spoiled = false;
+		w->preempted = false;
 	}
-	w->spoiled |= gap;
+	w->preempted |= gap;
 	if (!look->updating && w->last.updating && w->risen_low)
 		record_fall(w, look);
 }
@@ -127,7 +127,7 @@ record_second(struct update_watch *w, const struct look *look)
 			w->from = w->second;
 			w->to = second;
 		}
-		w->missed += came_without_uip(w, look);
+		w->without_uip += came_without_uip(w, look);
 	}
 	w->second_known = true;
 	w->second = second;
@@ -137,7 +137,7 @@ record_second(struct update_watch *w, const struct look *look)
 static bool
 uip_is_settled(const struct update_watch *w)
 {
-	if (w->missed >= w->times_min || w->updates >= w->long_min)
+	if (w->without_uip >= w->times_min || w->updates >= w->long_min)
 		return true;
 	return w->updates && w->shortest_low_ticks <= scale_ticks(w->checking.scale, UIP_NS_MAX);
 }
@@ -157,7 +157,7 @@ is_settled(const struct update_watch *w)
 static bool
 saw_update(const struct update_watch *w)
 {
-	return w->right || w->wrong || w->updates || w->spoilt;
+	return w->right || w->wrong || w->updates || w->preempted_updates;
 }
 
 /*
@@ -216,10 +216,10 @@ say_update(const struct update_watch *w, struct behaviour *row)
 	} else if (w->first_tsc) {
 		check_figure(row, (int64_t)(seen_ms(w) * US), (int64_t)(seen_ms(w) * US + US));
 		behaviour_say(row, "UIP was 1 in all %lu reads, for %u ms.", w->looks, seen_ms(w));
-	} else if (w->missed >= w->times_min) {
+	} else if (w->without_uip >= w->times_min) {
 		check_fact(row, true);
 		behaviour_say(row, "UIP was never 1 in %u ms, not even before the second changed.", seen_ms(w));
-	} else if (w->missed) {
+	} else if (w->without_uip) {
 		row->disturbed = true;
 		behaviour_say(row, "The second changed without UIP before it, fewer than %u times.",
 			       w->times_min);

@@ -25,9 +25,9 @@ count_paths(const struct offsets *offsets, size_t rank, int64_t low, int64_t hig
 	size_t count = 0;
 
 	for (size_t i = 1; i < offsets->cores; i++) {
-		struct offset way = indirect_path(offsets, i, rank);
+		struct offset path = indirect_path(offsets, i, rank);
 
-		count += offset_is_known(way) && way.low <= low && way.high >= high;
+		count += offset_is_known(path) && path.low <= low && path.high >= high;
 	}
 	return count;
 }
@@ -48,9 +48,9 @@ static bool
 all_but_one_agree(const struct offsets *offsets, size_t rank)
 {
 	const struct aim aim = { offsets, rank };
-	struct marzullo ways = marzullo_find(path_vote, &aim, offsets->cores, AGREE_STEPS);
+	struct marzullo paths = marzullo_find(path_vote, &aim, offsets->cores, AGREE_STEPS);
 
-	return ways.votes + 1 >= ways.voters;
+	return paths.votes + 1 >= paths.voters;
 }
 
 /* Returns the smallest interval that contains all paths' intervals. */
@@ -60,12 +60,12 @@ hull_of_paths(const struct offsets *offsets, size_t rank)
 	struct offset hull = { INT64_MAX, INT64_MIN };
 
 	for (size_t i = 1; i < offsets->cores; i++) {
-		struct offset way = indirect_path(offsets, i, rank);
+		struct offset path = indirect_path(offsets, i, rank);
 
-		if (!offset_is_known(way))
+		if (!offset_is_known(path))
 			continue;
-		hull.low = way.low < hull.low ? way.low : hull.low;
-		hull.high = way.high > hull.high ? way.high : hull.high;
+		hull.low = path.low < hull.low ? path.low : hull.low;
+		hull.high = path.high > hull.high ? path.high : hull.high;
 	}
 	return hull;
 }
@@ -79,22 +79,22 @@ hull_of_paths(const struct offsets *offsets, size_t rank)
 struct offset
 offsets_place_by_paths(const struct offsets *offsets, size_t rank, struct offset shared)
 {
-	size_t ways = count_paths(offsets, rank, INT64_MAX, INT64_MIN), right = ways - ways / 2;
+	size_t paths = count_paths(offsets, rank, INT64_MAX, INT64_MIN), right = paths - paths / 2;
 	struct offset place = { INT64_MAX, INT64_MIN };
 
-	if (!ways)
+	if (!paths)
 		return shared;
 	if (!all_but_one_agree(offsets, rank))
 		return hull_of_paths(offsets, rank);
 	for (size_t i = 1; i < offsets->cores; i++) {
-		struct offset way = indirect_path(offsets, i, rank);
+		struct offset path = indirect_path(offsets, i, rank);
 
-		if (!offset_is_known(way))
+		if (!offset_is_known(path))
 			continue;
-		if (way.low < place.low && count_paths(offsets, rank, way.low, INT64_MIN) >= right)
-			place.low = way.low;
-		if (way.high > place.high && count_paths(offsets, rank, INT64_MAX, way.high) >= right)
-			place.high = way.high;
+		if (path.low < place.low && count_paths(offsets, rank, path.low, INT64_MIN) >= right)
+			place.low = path.low;
+		if (path.high > place.high && count_paths(offsets, rank, INT64_MAX, path.high) >= right)
+			place.high = path.high;
 	}
 	return place;
 }

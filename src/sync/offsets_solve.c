@@ -24,7 +24,7 @@
 /* Number of wrong votes that can be outvoted. It is limited because each takes a pass over all pairs. */
 #define VOTE_STEPS_MAX 16
 
-struct picture { /* the offsets so far, and the core whose offset is voted on */
+struct vote_input { /* the offsets so far, and the core whose offset is voted on */
 	const struct offsets *offsets;
 	const struct offset *places;
 	size_t rank;
@@ -33,12 +33,12 @@ struct picture { /* the offsets so far, and the core whose offset is voted on */
 static struct offset
 path_through(const void *context, size_t through)
 {
-	const struct picture *picture = context;
+	const struct vote_input *input = context;
 
-	if (through == picture->rank)
+	if (through == input->rank)
 		return OFFSET_UNKNOWN;
-	return offset_add(picture->places[through],
-			  offsets_pair(picture->offsets, through, picture->rank));
+	return offset_add(input->places[through],
+			  offsets_pair(input->offsets, through, input->rank));
 }
 
 /*
@@ -47,36 +47,36 @@ path_through(const void *context, size_t through)
  * there is only one path.
  */
 static struct offset
-range_without_any_one(const struct picture *picture, struct offset shared)
+range_without_any_one(const struct vote_input *input, struct offset shared)
 {
 	struct offset tightest = { INT64_MIN, INT64_MAX }, next = tightest;
-	size_t ways = 0;
+	size_t paths = 0;
 
-	for (size_t i = 0; i < picture->offsets->cores; i++) {
-		struct offset way = path_through(picture, i);
+	for (size_t i = 0; i < input->offsets->cores; i++) {
+		struct offset path = path_through(input, i);
 
-		if (!offset_is_known(way) || offset_gap(way, shared))
+		if (!offset_is_known(path) || offset_gap(path, shared))
 			continue;
-		ways++;
-		next.low = way.low > tightest.low ? tightest.low : way.low > next.low ? way.low : next.low;
-		tightest.low = way.low > tightest.low ? way.low : tightest.low;
-		next.high = way.high < tightest.high ? tightest.high : way.high < next.high ? way.high : next.high;
-		tightest.high = way.high < tightest.high ? way.high : tightest.high;
+		paths++;
+		next.low = path.low > tightest.low ? tightest.low : path.low > next.low ? path.low : next.low;
+		tightest.low = path.low > tightest.low ? path.low : tightest.low;
+		next.high = path.high < tightest.high ? tightest.high : path.high < next.high ? path.high : next.high;
+		tightest.high = path.high < tightest.high ? path.high : tightest.high;
 	}
-	return ways > 1 ? next : shared;
+	return paths > 1 ? next : shared;
 }
 
 static struct offset
-vote(const struct picture *picture, bool *decided)
+vote(const struct vote_input *input, bool *decided)
 {
-	struct offset own = offsets_pair(picture->offsets, 0, picture->rank);
-	struct marzullo majority = marzullo_find(path_through, picture, picture->offsets->cores,
+	struct offset own = offsets_pair(input->offsets, 0, input->rank);
+	struct marzullo majority = marzullo_find(path_through, input, input->offsets->cores,
 						 VOTE_STEPS_MAX);
 
 	*decided = majority.decided * 2 > majority.voters;
 	if (!*decided)
 		return own;
-	return offset_is_known(own) ? majority.shared : range_without_any_one(picture, majority.shared);
+	return offset_is_known(own) ? majority.shared : range_without_any_one(input, majority.shared);
 }
 
 static void
@@ -90,7 +90,7 @@ vote_on_places(const struct offsets *offsets, struct offset *places, bool *decid
 		decided[i] = i == 0;
 	for (size_t pass = 0; pass < passes; pass++)
 		for (size_t i = 1; i < offsets->cores; i++)
-			places[i] = vote(&(struct picture){ offsets, places, i }, &decided[i]);
+			places[i] = vote(&(struct vote_input){ offsets, places, i }, &decided[i]);
 }
 
 /* Returns the offset of B against A that follows from PLACES. */
@@ -108,11 +108,11 @@ placed_offset(const struct offset *places, size_t a, size_t b)
 static struct offset
 settled_offset(const struct offsets *offsets, const struct offset *places, size_t a, size_t b)
 {
-	struct offset own = offsets_pair(offsets, a, b), picture = placed_offset(places, a, b);
+	struct offset own = offsets_pair(offsets, a, b), placed = placed_offset(places, a, b);
 
-	if (!offset_is_known(own) || (offset_excludes_zero(own) && !offset_excludes_zero(picture) &&
-				      offset_gap(own, picture)))
-		return picture;
+	if (!offset_is_known(own) || (offset_excludes_zero(own) && !offset_excludes_zero(placed) &&
+				      offset_gap(own, placed)))
+		return placed;
 	return own;
 }
 
@@ -137,15 +137,15 @@ record_contradiction(struct offsets_summary *summary, struct offsets *offsets, c
 static bool
 half_of_votes_agree(const struct offsets *offsets, const struct offset *places, size_t rank, size_t other)
 {
-	const struct picture picture = { offsets, places, rank };
-	struct offset way = path_through(&picture, other);
+	const struct vote_input input = { offsets, places, rank };
+	struct offset path = path_through(&input, other);
 	size_t known = 0, agree = 0;
 
 	for (size_t i = 0; i < offsets->cores; i++) {
-		struct offset vote = path_through(&picture, i);
+		struct offset vote = path_through(&input, i);
 
 		known += offset_is_known(vote);
-		agree += offset_is_known(vote) && !offset_gap(vote, way);
+		agree += offset_is_known(vote) && !offset_gap(vote, path);
 	}
 	return 2 * agree >= known;
 }
@@ -162,11 +162,11 @@ find_third(const struct offsets *offsets, size_t a, size_t b)
 	size_t third = b;
 
 	for (size_t i = 0; i < offsets->cores; i++) {
-		struct offset way = offset_add(offsets_pair(offsets, a, i), offsets_pair(offsets, i, b));
+		struct offset path = offset_add(offsets_pair(offsets, a, i), offsets_pair(offsets, i, b));
 
-		if (i == a || i == b || offset_gap(own, way) <= worst)
+		if (i == a || i == b || offset_gap(own, path) <= worst)
 			continue;
-		worst = offset_gap(own, way);
+		worst = offset_gap(own, path);
 		third = i;
 	}
 	return third;
@@ -247,9 +247,9 @@ static struct offset
 pair_offset(const void *context, size_t a, size_t b)
 {
 	const struct solution *solution = context;
-	struct offset proven = offsets_proven(solution->offsets, a, b), picture = placed_offset(solution->places, a, b);
+	struct offset proven = offsets_proven(solution->offsets, a, b), placed = placed_offset(solution->places, a, b);
 
-	if (offset_excludes_zero(proven) && !offset_excludes_zero(picture) && offset_gap(proven, picture))
+	if (offset_excludes_zero(proven) && !offset_excludes_zero(placed) && offset_gap(proven, placed))
 		return OFFSET_UNKNOWN;
 	return proven;
 }

@@ -65,14 +65,14 @@ static bool
 agrees_with_representative(const struct cores *cores, size_t representative, size_t other, size_t core)
 {
 	struct offset own = between(cores, representative, other);
-	struct offset way = offset_add(between(cores, representative, core), between(cores, core, other));
+	struct offset path = offset_add(between(cores, representative, core), between(cores, core, other));
 	uint64_t to_other = likely_distance(cores, core, other);
 	uint64_t to_representative = likely_distance(cores, core, representative);
 	uint64_t most = to_other < to_representative ? to_other : to_representative;
 
 	return !differ(cores, representative, other) &&
 	       ((offset_is_known(own) && offset_farthest(own) <= most) ||
-		(offset_is_known(way) && offset_nearest(way) <= cores->limit && offset_farthest(way) <= most));
+		(offset_is_known(path) && offset_nearest(path) <= cores->limit && offset_farthest(path) <= most));
 }
 
 /* Returns true if CORE differs from more than half of the cores. Only cores that agree with REPRESENTATIVE count. */
