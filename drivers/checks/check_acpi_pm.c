@@ -9,7 +9,10 @@
 
 /* readings while interrupts are masked: they take 64 us, or 4 ms in a nested guest at 57 us each */
 #define PM_BATCH         64u
-/* readings in the search for glitches; a PIIX4 reads wrong for 3 of 69.8 ns, so one in 23 would show it */
+/*
+ * Number of readings in the search for glitches. On a PIIX4 the counter is unstable for 3 ns of each 69.8 ns, so one
+ * reading in 23 would be wrong.
+ */
 #define PM_GLITCH_READS  4096u
 #define PM_GLITCH_READS_MIN 256u /* with fewer readings the check has no result */
 #define PM_GLITCH_NS     (20 * WAIT_NS_PER_MS)

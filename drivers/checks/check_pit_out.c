@@ -68,7 +68,10 @@ overlap(const struct duration *a, const struct duration *b)
 	return a->low_ticks <= b->high_ticks && b->low_ticks <= a->high_ticks;
 }
 
-/* Returns the duration of OUT_CLOCKS by the nominal rate, unless two measurements agree on another one. */
+/*
+ * Returns how long OUT_CLOCKS ticks take: by the nominal rate, or by the measured rate if two measurements agree that
+ * it differs.
+ */
 static struct duration
 requested_time(const struct checking *checking)
 {

@@ -40,7 +40,7 @@ struct update_watch {
 	struct checking checking;
 	/* number of observations that make a missing UIP or a wrong second a fault, and a UIP that is too long */
 	unsigned times_min, long_min;
-	uint64_t looks, seen_ticks; /* SEEN_TICKS: TSC ticks in which the core ran */
+	uint64_t looks, seen_ticks; /* number of polls, and TSC ticks in which the core ran */
 	struct look last;
 	/* Observations of UIP. */
 	uint64_t risen_low, risen_high; /* TSC before and after its latest rise; 0 if none was seen */

@@ -33,7 +33,7 @@ static const char *const placeholders[] = {
 
 struct structure {
 	struct smbios_bytes formatted; /* fixed part of the structure, with its header */
-	/* strings, each with its final 0, but without the second 0 after the last string */
+	/* the structure's strings, each with its final 0, but without the second 0 after the last string */
 	struct smbios_bytes strings;
 };
 

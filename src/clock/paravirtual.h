@@ -17,8 +17,8 @@ enum paravirtual_kind { PARAVIRTUAL_KVM, PARAVIRTUAL_HYPERV, PARAVIRTUAL_XEN, PA
 			PARAVIRTUAL_VIRTUALBOX };
 
 /*
- * Says if readings of the hypervisor's clock on different cores can be compared, according to the flag that kernels
- * use.
+ * STABLE_YES if readings of the hypervisor's clock on different cores can be compared, according to the flag that
+ * kernels use.
  */
 enum paravirtual_stable { STABLE_UNKNOWN, STABLE_YES, STABLE_NO };
 

@@ -87,7 +87,7 @@ struct timer {
 	uint64_t address, pin_address;
 	uint32_t entry; /* number of the entry in the I/O APIC at PIN_ADDRESS */
 	uint64_t line_bits;  /* trigger and polarity bits of that entry */
-	uint64_t line_found; /* that entry as found */
+	uint64_t line_found; /* value of that entry before the test */
 	uint64_t saved[TIMER_SAVED_MAX];
 };
 

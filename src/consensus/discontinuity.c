@@ -3,7 +3,7 @@
 
 #include "base/set.h"
 
-/* wraps of clocks that wrap sooner are not counted: their durations are only known modulo the wrap */
+/* 10 s: if a clock wraps sooner, its wraps are not counted, and its duration is only known modulo the wrap */
 #define WRAP_NS_MIN UINT64_C(10000000000)
 
 struct panel {

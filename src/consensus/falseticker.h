@@ -19,8 +19,8 @@
 #define FALSETICKER_RATES_MAX 32
 
 /*
- * Which clocks are independent. Clocks with one source (for example the same crystal) agree with each other whether the
- * source is right or not, so together they have one vote.
+ * Describes which clocks are independent. Clocks with one source (for example the same crystal) agree with each other
+ * whether the source is right or not, so together they have one vote.
  */
 struct falseticker_sources {
 	/* bit B of separate[A] is set if A and B have different sources */

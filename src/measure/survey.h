@@ -75,7 +75,7 @@ struct survey_memory {
 	enum tournament widest;  /* largest schedule of pairs that there is space for */
 	struct report_core *rows; /* memory of report->cores, zeroed */
 	struct warp_table *warp;
-	struct pingpong *pingpongs; /* cores / 2 entries */
+	struct pingpong *pingpongs; /* one for each pair of a batch: cores / 2 */
 	uint32_t *core_of;       /* core number, by rank (see sync/offsets.h) */
 	struct offsets first, middle, latest;
 	struct offsets star; /* pairs with the boot core, measured in a round of a soak */
@@ -122,7 +122,10 @@ struct survey_track {
 	uint64_t ticks;             /* ticks from the first reading to the latest, with wraps undone */
 	/* The latest reading at which all clocks agreed on the time. A discontinuity ends the window here. */
 	struct sample fit;
-	/* True if the firmware may have stopped the counter for short times after the window. */
+	/*
+	 * True if TICKS are not valid after the window, because the firmware may have stopped the counter, or because
+	 * wraps were not counted.
+	 */
 	bool stood;
 	/* True if other clocks contradict the number of wraps that was counted in the window. */
 	bool uncounted;
@@ -193,8 +196,8 @@ struct survey {
 	uint64_t timers_ns;
 	struct {
 		/*
-		 * Batches of the rate window, in TSC ticks: the shortest, all together, and those in which the core was
-		 * preempted.
+		 * TSC ticks in batches of the rate window: in the shortest batch, in all batches, and in batches with
+		 * preemption.
 		 */
 		uint64_t shortest, all, away;
 	} window_away;
@@ -247,7 +250,10 @@ enum survey_end {
 enum survey_end survey_guarded(struct survey *survey, const char *what, const struct clock *clock,
 			       void (*work)(void *argument), void *argument);
 
-/* Called after the counter of the clock SERIES was set. Its earlier readings are not compared with later ones. */
+/*
+ * Called after the counter of a device was set. SERIES is the number of its driver. Earlier readings of its clocks are
+ * not compared with later ones.
+ */
 void survey_forget(struct survey *survey, size_t series);
 
 /*

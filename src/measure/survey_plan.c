@@ -7,7 +7,10 @@
 /* For each clock: waking all cores and reading a few hundred times. */
 #define CONTENDED_NS       (5 * SURVEY_NS_PER_MS)
 #define JOB_OVERHEAD_NS    (2 * SURVEY_NS_PER_MS) /* for waking a core and processing its results */
-/* The speed of this run is used for the remaining time after 1/10 of the plan. Before that it is too uncertain. */
+/*
+ * After 1/10 of the plan, the speed of this run is used to estimate the remaining time. Before that it is too
+ * uncertain.
+ */
 #define PACE_FROM          10
 /* Longest round of a soak, so that the wraps of a clock that wraps often are counted in time. */
 #define ROUND_NS_MAX       (15 * SURVEY_NS_PER_S)

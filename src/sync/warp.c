@@ -5,7 +5,7 @@
 #define ROUND_TURNS    8
 /* wait at the end of a round, for each core; bounded because a core may be preempted or dead */
 #define ROUND_PAUSES   1024
-#define ROUNDS_MISSED  4          /* after so many waits that ended without all cores, no core waits any more */
+#define ROUNDS_MISSED  4          /* after this many waits that ended before all cores came, no core waits any more */
 #define RAISE_TRIES    64 /* tries to raise the shared stamp; if all fail, other cores have left later stamps */
 /*
  * A core waits for this many pauses after a turn, so that another core can take a turn. Only turns after another core's
