@@ -1,4 +1,4 @@
-/* The texts of a report as blocks on the serial lines. */
+/* Queues the texts of a report as blocks for the serial lines. */
 #ifndef BARETICK_BLOCKS_H
 #define BARETICK_BLOCKS_H
 
@@ -7,14 +7,15 @@
 #include "render/text/options_print.h"
 
 /*
- * Queues PLAN's rendered texts of REPORT for SERIAL: all, or with serial=summary the table up to its details, or with
- * serial=compact this table and the lines of compact.h. After the report was saved: see plan_render_serial().
+ * Queues PLAN's rendered texts of REPORT for SERIAL. With serial=summary it queues only the table up to its details,
+ * with serial=compact this part and the lines of compact.h. Called after the report was saved: see
+ * plan_render_serial().
  */
 void blocks_queue(struct serial *serial, struct plan *plan, const struct report *report);
 
 /*
- * Queues the list that the option rules or help asks for. Returns its text, which the caller gives to firmware_free()
- * after the block was sent, or NULL if there is no memory.
+ * Queues the list that the option rules or help requests. Returns its text, or NULL if there is no memory. The caller
+ * gives it to firmware_free() after the block was sent.
  */
 char *blocks_queue_list(struct serial *serial, const struct options *options, const struct options_names *names);
 

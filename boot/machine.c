@@ -1,4 +1,4 @@
-/* The machine of a run. See machine.h. */
+/* Prepares the machine for a run, and measures it. See machine.h. */
 #include "machine.h"
 
 #include "checks/checks.h"
@@ -17,7 +17,7 @@
 #include "timers/timers.h"
 
 #define NO_MADT  "ACPI has no MADT, which would list the cores"
-#define QEMU_OEM "BOCHS " /* QEMU, docs/specs: its tables' OEM id, unless x-oem-id= says otherwise */
+#define QEMU_OEM "BOCHS " /* OEM id of QEMU's tables (docs/specs), unless x-oem-id= sets another one */
 
 static const uint8_t *
 memory_at(void *context, uint64_t address, size_t length)
@@ -110,7 +110,7 @@ machine_cores(const struct machine *machine, const struct options *options)
 	}
 }
 
-/* Where baretick can't start cores itself, the firmware may. */
+/* Starts cores by SIPI. If that fails, the firmware may start them. */
 static void
 try_sipi(struct machine *machine, struct run *run, struct cores_limits limits)
 {
@@ -127,7 +127,7 @@ try_sipi(struct machine *machine, struct run *run, struct cores_limits limits)
 		machine->boot.falls_back(machine->boot.context, CORES_MP);
 }
 
-/* Starts the cores as the options say, within the plan. */
+/* Starts the cores that the options request, at most as many as the plan has memory for. */
 static void
 start_cores(void *context, struct run *run)
 {

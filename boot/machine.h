@@ -12,16 +12,19 @@
 
 /* Functions and properties that differ between boots. Each function may be NULL. */
 struct machine_boot {
-	bool finds_cores; /* may start cores by a broadcast; a running firmware would lose its cores by it */
-	bool needs_acpi;  /* otherwise the machine may have no tables */
+	bool finds_cores; /* true if cores may be started by a broadcast; with UEFI the firmware would lose its cores */
+	bool needs_acpi;  /* true if a machine always has ACPI tables */
 
-	/* Cores that the firmware lends, for cores=mp: see boot/uefi/mp. Without them that is cores=off. */
-	size_t (*lent_count)(void); /* the boot core included */
+	/*
+	 * Cores that the firmware lends, for cores=mp: see boot/uefi/mp. If LEND is NULL, cores=mp is the same as
+	 * cores=off.
+	 */
+	size_t (*lent_count)(void); /* number of cores, including the boot core */
 	bool (*lend)(struct cores *cores, uint32_t own_apic_id, struct cores_limits limits, struct rate tsc,
 		     struct smp *smp);
 	void (*take_back)(struct cores *cores);
 
-	/* The report while a run goes on: see boot/uefi/checkpoint.h. CONTEXT is its. */
+	/* Checkpoints of the report during a run: see boot/uefi/checkpoint.h. CONTEXT is their first argument. */
 	void *context;
 	bool (*begins)(void *context, const struct run *run, const struct run_phase *phase);
 	void (*falls_back)(void *context, enum options_cores cores);
@@ -47,15 +50,15 @@ struct machine {
 void machine_read(struct machine *machine, struct report *report);
 
 /*
- * Replaces the usual start of the other cores if no table lists them or the guest's memory is encrypted, and notes why.
- * The replacement is a broadcast, the firmware's own services, or no other core.
+ * Chooses another way to start cores if no table lists them or the guest's memory is encrypted, and notes why. That is
+ * a broadcast, the firmware's own services, or not to start other cores.
  */
 void machine_choose_way(struct machine *machine, struct report *report);
 
-/* How many cores a run may have, as far as is known before they are started. */
+/* Returns the number of cores that a run may have, as far as it is known before they are started. */
 size_t machine_cores(const struct machine *machine, const struct options *options);
 
-/* Does the whole of RUN on MACHINE, in the memory of PLAN. CONSOLE shows the progress. */
+/* Does all measurements of RUN on MACHINE, in the memory of PLAN. CONSOLE shows the progress. */
 void machine_measure(struct machine *machine, const struct plan *plan, struct console *console, struct run *run);
 
 /* Returns to the firmware all that machine_measure() took. */

@@ -1,4 +1,4 @@
-/* See names.h. */
+/* Collects the names. See names.h. */
 #include "names.h"
 
 #include "clocks/drivers.h"

@@ -9,10 +9,10 @@
 struct names {
 	const char *clock_ids[REPORT_CLOCKS_MAX + 1];
 	const char *rule_ids[RULES_MAX + 1];
-	struct options_names options; /* points at both */
+	struct options_names options; /* points at both arrays */
 };
 
-/* Fills NAMES, which stays where it is. */
+/* Fills NAMES, which must not be moved afterwards. */
 void names_fill(struct names *names);
 
 #endif

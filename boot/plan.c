@@ -1,4 +1,4 @@
-/* The memory of a run. See plan.h. */
+/* Allocates the memory of a run, and renders its report into it. See plan.h. */
 #include "plan.h"
 
 #include "base/base64.h"
@@ -160,7 +160,7 @@ plan_render(struct plan *plan, const struct report *report, const struct text *t
 	return fit;
 }
 
-/* The text whose place a short form takes. */
+/* Returns the text that the short form of JSON overwrites. */
 static struct text *
 text_of_short_json(struct plan *plan)
 {

@@ -1,7 +1,6 @@
 /*
- * The memory of a run, taken before a core is started, from the number of cores that may come. Where
- * there is too little the plan gets smaller: first without the pairs, then with half as many
- * cores, and so on.
+ * The memory of a run, allocated before a core is started, for the number of cores that may come. If there is too
+ * little memory, the plan gets smaller: first without the pairs, then with half as many cores, and so on.
  */
 #ifndef BARETICK_PLAN_H
 #define BARETICK_PLAN_H
@@ -14,50 +13,56 @@
 
 /* The page report.html and the screen, which only some boots have. */
 struct plan_page {
-	size_t (*size)(size_t cores); /* the most bytes of the page, without the series */
+	size_t (*size)(size_t cores); /* largest size of the page in bytes, without the series */
 	void (*render)(struct text *page, const struct report *report);
 	size_t screen_size;           /* bytes of the pager's buffer */
 };
 
 struct plan {
 	const struct plan_page *page; /* owned by the caller; NULL without page and screen */
-	size_t cores;            /* that may be listed, the boot core included */
+	size_t cores;            /* most cores that may be listed, including the boot core */
 	enum tournament widest;
 	void *memory;            /* for survey_lay_out(), zeroed */
-	void *series;            /* for run_machine.series; NULL where the run has none */
-	/* Buffers for the report's forms, each as large as the longest text. Without a page html has no bytes. */
+	void *series;            /* for run_machine.series; NULL if the run has no series */
+	/*
+	 * Buffers for the forms of the report, each large enough for the longest text. Without a page, html has size 0.
+	 */
 	struct text table, json, html, csv;
-	struct text record;      /* in the memory of the run, after plan_render() */
+	struct text record;      /* set by plan_render(); its bytes belong to the run */
 	struct text base64;      /* the record for the serial line */
 	struct text screen;      /* the buffer of the pager */
-	struct deflate_work *pack; /* with serial=compact, else NULL */
+	struct deflate_work *pack; /* work memory of serial=compact, else NULL */
 	void *taken;             /* the memory as the firmware gave it */
 };
 
 /*
- * For at most CORES cores; a smaller plan is a note in REPORT. False: there is not even memory for
- * the boot core alone, and nothing is held. PAGE may be NULL.
+ * Allocates a plan for at most CORES cores. If it has to be smaller, REPORT gets a note. PAGE may be NULL. Returns
+ * false if there is not even memory for the boot core; then nothing stays allocated.
  */
 bool plan_take(struct plan *plan, size_t cores, const struct plan_page *page, struct report *report);
 
 /*
- * All that is saved of REPORT, in the plan's own TEXTS. False: one of them does not fit, which its size is there
- * to rule out.
+ * Renders everything of REPORT that is saved into the plan's buffers. TEXTS receives them. Returns false if one does
+ * not fit, which their sizes prevent.
  */
 bool plan_render(struct plan *plan, const struct report *report, const struct text *texts[SAVE_FILES]);
 
 /*
- * After the report was saved: what a serial line gets of it, in the same texts. With many cores JSON and CSV would take
- * minutes. Their short forms then take the place of the CSV and of the page; JSON stays for a server. Without a page
- * there is no server, and the short form takes the place of JSON.
+ * Renders the texts for a serial line into the same buffers. Called after the report was saved. With many cores, JSON
+ * and CSV would take minutes, so short forms replace them. The short CSV overwrites the CSV. The short JSON overwrites
+ * the page, because JSON is still needed for a server. Without a page there is no server, and the short JSON overwrites
+ * JSON.
  */
 void plan_render_serial(struct plan *plan, const struct report *report, const struct text **json,
 			const struct text **csv);
 
-/* Returns the record in base64, or NULL if the report has none or so many cores that it would take long. */
+/*
+ * Returns the record in base64. Returns NULL if the report has no record, or so many cores that sending it would take
+ * long.
+ */
 const struct text *plan_render_record(struct plan *plan, const struct report *report);
 
-/* Likewise, with serial=compact: the report in lines, in place of the CSV. See compact.h. */
+/* Returns the lines of serial=compact, which overwrite the CSV. Called after the report was saved. See compact.h. */
 const struct text *plan_render_compact(struct plan *plan, const struct report *report);
 
 void plan_give_back(struct plan *plan);

@@ -1,4 +1,4 @@
-/* See reserve.h. */
+/* Allocates pages for hypervisors. See reserve.h. */
 #include "reserve.h"
 
 #include "clocks/drivers.h"

@@ -1,4 +1,4 @@
-/* Memory for hypervisors to write into: see pages.h. */
+/* Allocates memory that hypervisors write to: see pages.h. */
 #ifndef BARETICK_RESERVE_H
 #define BARETICK_RESERVE_H
 

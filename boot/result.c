@@ -1,4 +1,4 @@
-/* See result.h. */
+/* Maps a verdict to an exit result. See result.h. */
 #include "result.h"
 
 enum exit_result

@@ -1,12 +1,12 @@
-/* How a run ended, as isa-debug-exit and the caller get it. */
+/* The result of a run, for isa-debug-exit and for the caller. */
 #ifndef BARETICK_RESULT_H
 #define BARETICK_RESULT_H
 
 #include "report/report.h"
 
-#define DEBUG_EXIT_PORT 0x501 /* QEMU isa-debug-exit at iobase=0x501; written only when asked to */
+#define DEBUG_EXIT_PORT 0x501 /* port of QEMU's isa-debug-exit at iobase=0x501; written only with exit=debug-exit */
 
-enum exit_result { EXIT_PASS = 0x10, EXIT_FAIL, EXIT_INCOMPLETE, EXIT_ERROR }; /* on isa-debug-exit */
+enum exit_result { EXIT_PASS = 0x10, EXIT_FAIL, EXIT_INCOMPLETE, EXIT_ERROR }; /* values written to isa-debug-exit */
 
 enum exit_result exit_result_of(enum verdict verdict);
 

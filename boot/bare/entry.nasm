@@ -1,5 +1,5 @@
 ; The entries of an image that is started by PVH (Xen, docs/misc/pvh.pandoc) or by multiboot2 (GRUB), the first page
-; tables, and the handlers of exceptions that no guard takes.
+; tables, and the handlers of exceptions that no guard (boot/guard) handles.
 ;
 ; The loader enters in 32-bit protected mode with flat segments. Paging and interrupts are off. EBX is the address of
 ; PVH's hvm_start_info, or of multiboot2's information, and then EAX is its magic number.
@@ -10,7 +10,7 @@
 NOTE_PHYS32_ENTRY equ 18		; Xen, public/elfnote.h: XEN_ELFNOTE_PHYS32_ENTRY
 PAGE		equ 4096
 ENTRIES		equ 512
-TABLES		equ 7			; the top one, one below it, four of 1 GiB each, one of 2 MiB
+TABLES		equ 7			; PML4, PDPT, four page directories, one page table
 GIBS		equ 4
 ENTRY		equ 3			; present, writable: SDM vol. 3A, 4.5.4
 LARGE		equ 80h
@@ -26,8 +26,8 @@ EDX_LONG	equ 1 << 29
 CODE64		equ 8			; selectors in the table below
 DATA		equ 10h
 TASK		equ 18h
-STACK_SIZE	equ 256 * 1024		; UEFI promises 128 KiB: 2.3.4
-GUARD_SIZE	equ 64 * 1024		; more than any function has of its own: none skips it
+STACK_SIZE	equ 256 * 1024		; UEFI guarantees 128 KiB (UEFI 2.10, 2.3.4)
+GUARD_SIZE	equ 64 * 1024		; larger than any stack frame, so no overflow can skip it
 FAULT_STACK_SIZE equ 8192
 EXCEPTIONS	equ 32			; SDM vol. 3A, 6.3.1
 ERRORS		equ 60227d00h		; FAULT_ERRORS: vectors with an error code
@@ -35,7 +35,7 @@ ERRORS		equ 60227d00h		; FAULT_ERRORS: vectors with an error code
 MULTIBOOT2	equ 0e85250d6h		; Multiboot2 Specification 2.0, 3.1.1
 MULTIBOOT2_I386	equ 0			; the entry is in 32-bit protected mode
 TAG_END		equ 0			; 3.1.3
-TAG_ENTRY	equ 3			; 3.1.7: the entry, which is not that of the ELF
+TAG_ENTRY	equ 3			; 3.1.7: multiboot2's entry, which is not the ELF's entry
 
 extern bare_main
 extern bare_exception
@@ -158,7 +158,7 @@ bits 64
 	mov gs, eax
 	mov eax, TASK
 	ltr ax
-	mov edi, esi			; the upper half is not defined after the change of mode
+	mov edi, esi			; clears the upper half, which the mode change leaves undefined
 	mov esi, [rsp]			; the magic number
 	add rsp, 4
 	xor ebp, ebp
@@ -175,7 +175,7 @@ bare_triple_fault:
 	lidt [no_handlers]
 	ud2
 
-; A stub of 16 bytes to each exception. On entry: as the CPU enters an interrupt gate.
+; A stub of 16 bytes for each exception. On entry the stack is as the CPU leaves it at an interrupt gate.
 	align 16
 bare_stubs:
 %assign vector 0
@@ -210,7 +210,7 @@ bare_ignore:				; a stray interrupt
 	iretq
 
 section .data align=16
-gdt:					; SDM vol. 3A, 3.4.5; accessed, so that nothing is written
+gdt:					; SDM vol. 3A, 3.4.5; already accessed, so the CPU writes nothing
 	dq 0
 	dq 00af9b000000ffffh		; code, 64 bits
 	dq 00cf93000000ffffh		; data
@@ -225,9 +225,9 @@ no_handlers:
 	dw 0
 	dq 0
 	align 16
-task:					; 7.7: the stacks of exceptions that name one
+task:					; 7.7: the task state segment, with the stack of double faults
 	times 36 db 0
-	dq fault_stack_top		; 1: of a double fault
+	dq fault_stack_top		; stack 1, for a double fault
 	times 68h - 44 db 0
 
 section .bss align=4096
@@ -235,7 +235,7 @@ tables:
 	resb (TABLES - 1) * PAGE
 bare_low_table:
 	resb PAGE
-bare_stack_guard:			; protect_pages() takes it out of the tables
+bare_stack_guard:			; protect_pages() makes it absent
 	resb GUARD_SIZE
 bare_stack:
 	resb STACK_SIZE

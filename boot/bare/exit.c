@@ -4,7 +4,7 @@
 #include "bare/console/com1.h"
 #include "hw/hw.h"
 
-#define RESET_PORT         0xcf9u /* the reset register of Intel's chip sets, which AMD's have, too */
+#define RESET_PORT         0xcf9u /* reset register of the chip sets of Intel and AMD */
 #define RESET_PREPARE      0x02u
 #define RESET_FULL         0x06u
 #define KEYBOARD_PORT      0x64u  /* the keyboard controller */
@@ -20,7 +20,7 @@
 #define GONE_POLLS 2000000u
 #define DELAY_PORT 0x80u
 
-/* boot/bare/entry.nasm: a reset by an exception without handlers. */
+/* Defined in boot/bare/entry.nasm: resets by an exception without handlers. */
 extern void bare_triple_fault(void) __attribute__((noreturn, visibility("hidden")));
 
 static void

@@ -1,4 +1,4 @@
-/* The way out of a run without UEFI: never back. */
+/* Ends a run without UEFI. */
 #ifndef BARETICK_EXIT_H
 #define BARETICK_EXIT_H
 
@@ -9,7 +9,7 @@
 
 /*
  * Sends all queued blocks to the serial line, then ends the run as HOW says. EXIT_ASK powers off, because no person can
- * be asked, and EXIT_RETURN resets, because there is no caller. A machine that does not power off is reset.
+ * be asked. EXIT_RETURN resets, because there is no caller. A machine that does not power off is reset.
  */
 void exit_run(struct console *console, enum options_exit how, enum exit_result result, const struct acpi_facts *acpi)
 	__attribute__((noreturn));

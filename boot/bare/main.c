@@ -1,6 +1,6 @@
 /*
- * From the loader's jump to the way out, without a firmware's services: console, options, facts of the machine, the
- * run, its report on the serial line. Everything that lasts longer than a function is in one struct application.
+ * The whole run without a firmware: console, options, facts of the machine, measurements, and the report on the serial
+ * line. Everything that lasts longer than a function is in one struct application.
  */
 #include "bare/exit.h"
 #include "bare/firmware/bare.h"
@@ -37,9 +37,9 @@ void bare_main(const void *handed, uint32_t magic) __attribute__((noreturn, visi
 void bare_exception(uint32_t vector, uint64_t at, uint64_t error, uint64_t address)
 	__attribute__((noreturn, visibility("hidden")));
 
-/* For bare_exception(). */
-static struct application *application; /* NULL before there is one */
-static bool is_ending;                  /* an exception was printed, or will be */
+/* Used by bare_exception(). */
+static struct application *application; /* NULL until it is allocated */
+static bool is_ending;                  /* true once an exception is being printed */
 
 static void
 leave(struct application *app, enum exit_result result)
@@ -47,7 +47,7 @@ leave(struct application *app, enum exit_result result)
 	exit_run(&app->console, app->run.report.options.exit, result, &app->machine.platform.acpi);
 }
 
-/* The run did not start: says why, and ends as an error. */
+/* Prints why the run cannot start, and ends it with EXIT_ERROR. */
 static void
 refuse(struct application *app, const char *error)
 {
@@ -57,7 +57,7 @@ refuse(struct application *app, const char *error)
 	leave(app, EXIT_ERROR);
 }
 
-/* The options rules and help: a list instead of a run. */
+/* Prints the list that the option rules or help requests, and ends. */
 static void
 show_list(struct application *app)
 {
@@ -71,7 +71,7 @@ static bool
 read_options(struct application *app, char error[OPTIONS_ERROR_SIZE])
 {
 	struct sources sources = sources_begin(&app->names.options, &app->run.report, error);
-	char *buffer = firmware_allocate(SOURCES_READ_SIZE); /* the line itself lies in the loader's memory */
+	char *buffer = firmware_allocate(SOURCES_READ_SIZE); /* a copy, as the loader owns the command line */
 	size_t length, held;
 	const char *line = bare_command_line(&length);
 
@@ -86,7 +86,10 @@ read_options(struct application *app, char error[OPTIONS_ERROR_SIZE])
 	return sources_end(&sources);
 }
 
-/* The report on the serial line, which is all that there is. False: it does not fit, which was said. */
+/*
+ * Queues the report for the serial line, which is the only output. Prints an error and returns false if the report does
+ * not fit into its memory.
+ */
 static bool
 deliver(struct application *app)
 {
@@ -157,7 +160,7 @@ stop_early(const char *error)
 	exit_reset();
 }
 
-/* An exception that ended more than a measurement: there is no report. APP may be NULL. */
+/* Ends the run after an exception outside of the measurements. There is no report. APP may be NULL. */
 static void
 end_by_fault(struct application *app, const struct fault *fault)
 {
@@ -173,7 +176,9 @@ end_by_fault(struct application *app, const struct fault *fault)
 	leave(app, EXIT_ERROR);
 }
 
-/* Prints an exception that no guard takes. A second one in here ends in a reset. */
+/*
+ * Prints an exception that no guard handles, and ends the run. A second exception in this function resets the machine.
+ */
 void
 bare_exception(uint32_t vector, uint64_t at, uint64_t error, uint64_t address)
 {
@@ -186,7 +191,7 @@ bare_exception(uint32_t vector, uint64_t at, uint64_t error, uint64_t address)
 	__builtin_unreachable();
 }
 
-/* Interrupts that a firmware left open would come to handlers that are not there. */
+/* Masks the interrupts that a firmware left open, because they have no handlers here. */
 static void
 silence_interrupts(void)
 {
@@ -218,5 +223,5 @@ bare_main(const void *handed, uint32_t magic)
 		guard_run(end_run, &app->run, &again);
 		end_by_fault(app, &fault);
 	}
-	exit_reset(); /* not reached: the run has left */
+	exit_reset(); /* not reached, because run_all() does not return */
 }

@@ -1,4 +1,4 @@
-/* Which pages may be written, and which executed. See protect.h. */
+/* Sets which pages can be written and executed. See protect.h. */
 #include "bare/protect.h"
 
 #include "bare/firmware/bare.h"
@@ -13,19 +13,19 @@
 /* boot/bare/elf.lds */
 extern const uint8_t image_text_end[] __attribute__((visibility("hidden")));
 extern const uint8_t image_data_begin[] __attribute__((visibility("hidden")));
-/* boot/bare/entry.nasm: the entries of the first 2 MiB, and the pages below the stack. */
+/* Defined in boot/bare/entry.nasm: the page table of the first 2 MiB, and the guard pages below the stack. */
 extern uint64_t bare_low_table[PAGE_ENTRIES] __attribute__((visibility("hidden")));
 extern const uint8_t bare_stack_guard[] __attribute__((visibility("hidden")));
 extern const uint8_t bare_stack[] __attribute__((visibility("hidden")));
 
 static void
-set(const uint8_t *begin, const uint8_t *end, uint64_t flags)
+set_flags(const uint8_t *begin, const uint8_t *end, uint64_t flags)
 {
 	for (const uint8_t *page = begin; page < end; page += PAGE_SIZE)
 		bare_low_table[(uintptr_t)page / PAGE_SIZE] = flags ? (uintptr_t)page | flags : 0;
 }
 
-/* All large pages of all tables but the first's first, which is the table of the low pages. */
+/* Adds NEVER, the bit against execution, to all large pages, and to the small pages outside of the image's code. */
 static void
 forbid_execution(uint64_t never)
 {
@@ -41,7 +41,7 @@ forbid_execution(uint64_t never)
 	}
 	for (unsigned i = 0; i < PAGE_ENTRIES; i++)
 		if (i * PAGE_SIZE < (uintptr_t)image_begin || i * PAGE_SIZE >= (uintptr_t)image_text_end)
-			bare_low_table[i] |= never; /* this code stays executable while it runs */
+			bare_low_table[i] |= never; /* keeps this code executable */
 }
 
 void
@@ -50,9 +50,9 @@ protect_pages(void)
 	uint64_t never = hw_msr_read(MSR_EFER) & EFER_NXE ? PAGE_NOT_EXECUTABLE : 0;
 
 	forbid_execution(never);
-	set(image_begin, image_text_end, PAGE_PRESENT);
-	set(image_text_end + (-(uintptr_t)image_text_end & (PAGE_SIZE - 1)), image_data_begin, PAGE_PRESENT | never);
-	set(bare_stack_guard, bare_stack, 0);
+	set_flags(image_begin, image_text_end, PAGE_PRESENT);
+	set_flags(image_text_end + (-(uintptr_t)image_text_end & (PAGE_SIZE - 1)), image_data_begin, PAGE_PRESENT | never);
+	set_flags(bare_stack_guard, bare_stack, 0);
 	bare_low_table[0] = 0;
 	__asm__ volatile("movq %0, %%cr3" : : "r"(read_cr3()) : "memory");
 }

@@ -3,8 +3,8 @@
 #define BARETICK_PROTECT_H
 
 /*
- * Only code becomes executable. Code and constants become read-only. Page 0 and the pages below the stack become
- * absent. So a call or a pointer that goes astray is an exception.
+ * Makes only code executable, and code and constants read-only. Makes page 0 and the pages below the stack absent.
+ * Therefore a wrong call or pointer, or a stack overflow, is an exception.
  */
 void protect_pages(void);
 

@@ -1,4 +1,4 @@
-/* See vectors.h. */
+/* Fills and loads the interrupt table. See vectors.h. */
 #include "bare/vectors.h"
 
 #include <stdint.h>
@@ -10,7 +10,7 @@
 #define STUB_SIZE          16u
 #define GATE_INTERRUPT     0x8eu /* present, interrupt gate: 6.14.1 */
 #define DOUBLE_FAULT       8u
-#define DOUBLE_FAULT_STACK 1u    /* as of an overflow the usual one has no space left */
+#define DOUBLE_FAULT_STACK 1u    /* own stack: after a stack overflow the usual one is full */
 
 /* boot/bare/entry.nasm */
 extern const uint8_t bare_stubs[] __attribute__((visibility("hidden")));

@@ -1,8 +1,8 @@
-/* The interrupt table, as a firmware would have one. */
+/* The interrupt table, which a firmware would otherwise provide. */
 #ifndef BARETICK_VECTORS_H
 #define BARETICK_VECTORS_H
 
-/* Loads it: each exception comes to bare_exception(), and each interrupt is ignored. */
+/* Loads the interrupt table. Exceptions call bare_exception(), and interrupts are ignored. */
 void vectors_load(void);
 
 #endif

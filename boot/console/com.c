@@ -7,8 +7,8 @@ enum {
 	DATA, DIVISOR_LOW = 0, INTERRUPTS = 1, DIVISOR_HIGH = 1, FIFO = 2, LINE = 3, MODEM = 4, STATUS = 5, SCRATCH = 7
 };
 
-#define FIFO_CLEARED    0x07u /* on, and emptied */
-#define FIFO_IS_ON      0xc0u /* as register 2 reads then */
+#define FIFO_CLEARED    0x07u /* switches the queues on and empties them */
+#define FIFO_IS_ON      0xc0u /* these bits of register 2 are set if the queues are on */
 #define FIFO_SIZE       16u
 #define LINE_8N1        0x03u
 #define LINE_DIVISOR    0x80u
@@ -16,20 +16,20 @@ enum {
 #define MODEM_READY     0x03u /* DTR, RTS */
 #define MODEM_LOOP      0x10u
 #define STATUS_RECEIVED 0x01u
-#define STATUS_EMPTY    0x20u /* its queue; a byte may still be on the line */
-#define STATUS_SENT     0x40u /* that byte, too */
-#define STATUS_NOTHING  0xffu /* the value of a port without a device */
+#define STATUS_EMPTY    0x20u /* the send queue is empty; a byte may still be on the line */
+#define STATUS_SENT     0x40u /* the last byte has left the port, too */
+#define STATUS_NOTHING  0xffu /* value of a port without a device */
 
 /*
- * Sixteen bytes are sent within 1.4 ms. A read of the status takes about 1 us on a bus and up to 100 us in a guest.
- * Therefore this bound is 4 s or more, and minutes in a slow guest. A port that is not ready by then is given up, so
- * that a run waits for it once.
+ * Most reads of the status in one wait. Sixteen bytes are sent within 1.4 ms. A read takes about 1 us on a bus and up
+ * to 100 us in a guest. Therefore this bound is 4 s or more, and minutes in a slow guest. A port that is not ready by
+ * then is not used any more, so a run has only one such wait.
  */
 #define POLLS_MAX 4000000u
 
-/* A byte at 115,200 baud takes 87 us. Likewise this bound is 10 ms or more. */
+/* Most reads of the status while waiting for a received byte: 10 ms or more. A byte at 115,200 baud takes 87 us. */
 #define HEARING_POLLS 10000u
-#define DROPPED_MAX   64u /* bytes: more than the queue has */
+#define DROPPED_MAX   64u /* most bytes that are dropped, more than the queue has */
 
 static uint8_t
 get(const struct com *com, unsigned at)
@@ -100,9 +100,12 @@ com_open(struct com *com, uint16_t port)
 	return true;
 }
 
-/* Waits for BIT of the status, at most POLLS_MAX reads. Returns false if it does not come, or if COM was given up. */
+/*
+ * Waits for BIT of the status, at most POLLS_MAX reads. Returns false if BIT is not set by then, or after an earlier
+ * wait failed.
+ */
 static bool
-has(struct com *com, uint8_t bit)
+wait_for_status(struct com *com, uint8_t bit)
 {
 	for (unsigned polls = 0; polls < POLLS_MAX && !com->is_given_up; polls++) {
 		if (get(com, STATUS) & bit)
@@ -119,7 +122,7 @@ com_write(void *device, const char *bytes, size_t size)
 	struct com *com = device;
 
 	for (size_t i = 0; i < size; i++) {
-		if (i % com->burst == 0 && !has(com, STATUS_EMPTY))
+		if (i % com->burst == 0 && !wait_for_status(com, STATUS_EMPTY))
 			return false;
 		set(com, DATA, (uint8_t)bytes[i]);
 	}
@@ -129,7 +132,7 @@ com_write(void *device, const char *bytes, size_t size)
 bool
 com_drain(struct com *com)
 {
-	return has(com, STATUS_SENT);
+	return wait_for_status(com, STATUS_SENT);
 }
 
 bool

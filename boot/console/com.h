@@ -1,4 +1,6 @@
-/* A serial port with the registers of a 16550, at 115,200 baud, 8 bits, no parity, without its firmware's driver. */
+/*
+ * A serial port with the registers of a 16550, at 115,200 baud, 8 bits, no parity. Does not use the firmware's driver.
+ */
 #ifndef BARETICK_COM_H
 #define BARETICK_COM_H
 
@@ -10,33 +12,35 @@
 
 struct com {
 	uint16_t port;
-	unsigned burst; /* bytes that it takes at once when it is empty */
-	bool is_given_up; /* a wait for it failed: nothing more is sent, and nothing waited for */
+	unsigned burst; /* bytes that the port accepts at once when its queue is empty */
+	bool is_given_up; /* true after a wait failed: nothing more is sent */
 	struct com_registers {
 		uint8_t interrupts, line, modem, scratch, divisor_low, divisor_high;
 		bool has_queue;
-	} found; /* before com_open() changed them */
+	} found; /* registers that com_open() changed */
 };
 
-/* Returns false if there is no such port at PORT. Then only its scratch register was written, and is as it was. */
+/*
+ * Opens the port. Returns false if there is no 16550 at PORT. Then only its scratch register was written, and restored.
+ */
 bool com_open(struct com *com, uint16_t port);
 
 /* Waits for the last byte, then restores the registers that com_open() found. */
 void com_close(struct com *com);
 
-/* In the loop-back mode each byte that is written comes back, and none leaves the port. */
+/* Switches the loop-back mode on or off. In this mode the port receives each byte that is written, and sends none. */
 void com_set_loop(const struct com *com, bool on);
 
-/* Waits some milliseconds for a received byte, and drops it with all that follow it. Returns false if none came. */
+/* Waits some milliseconds for a received byte. Drops it and all further received bytes. Returns false if none came. */
 bool com_hears(const struct com *com);
 
-/* A write() of struct serial_line with a struct com as its device. */
+/* Implements write() of struct serial_line. COM is a struct com. */
 bool com_write(void *com, const char *bytes, size_t size);
 
-/* Waits until the last byte has left the port. Returns false if that takes too long, or if the port was given up. */
+/* Waits until the last byte has left the port. Returns false if this takes too long, or if an earlier wait failed. */
 bool com_drain(struct com *com);
 
-/* Takes a received byte. Returns false if there is none. */
+/* Returns true and a received byte, or false if there is none. */
 bool com_read(const struct com *com, uint8_t *byte);
 
 #endif

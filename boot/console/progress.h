@@ -1,4 +1,4 @@
-/* The progress line of a run, and the deadline that ends it: the hooks of src/measure/survey.h. */
+/* The progress line of a run, and the deadline that ends the run. Implements the hooks of src/measure/survey.h. */
 #ifndef BARETICK_PROGRESS_H
 #define BARETICK_PROGRESS_H
 
@@ -13,13 +13,13 @@ struct progress {
 	struct scale scale;
 	uint64_t start_tsc;
 	unsigned percent;      /* the percentage that was shown last */
-	uint64_t shown_tsc;    /* when the line was last drawn, or 0 before the first time, which comes at once */
-	uint64_t deadline_ticks; /* from start_tsc; 0 before progress_timed */
-	struct alarm deadline; /* the same by the firmware's own timer, should the TSC stop */
+	uint64_t shown_tsc;    /* time of the last drawing; 0 draws the line at the next call */
+	uint64_t deadline_ticks; /* ticks after start_tsc; 0 before progress_timed() */
+	struct alarm deadline; /* the same deadline by the firmware's timer, in case the TSC stops */
 	size_t rows;           /* number of a soak's rows that were shown */
 	char marks[PROGRESS_MARKS + 1];
 	bool passed;
-	bool asked;            /* a key asked for the end */
+	bool asked;            /* true after the key Q requested the end */
 	void (*meanwhile)(void *context); /* called when the line is drawn; may be NULL */
 	void *meanwhile_context;
 };
@@ -28,18 +28,18 @@ struct survey_hooks progress_hooks(struct progress *progress, struct console *co
 				   bool lfence_serialises);
 
 /*
- * HZ is the TSC's rate as far as it is known. The first call starts the deadline, DEADLINE_NS from the moment of
+ * Sets HZ, the TSC's rate as far as it is known. The first call also sets the deadline, DEADLINE_NS after
  * progress_hooks().
  */
 void progress_timed(struct progress *progress, struct rate hz, uint64_t deadline_ns);
 
-/* Extends the deadline by the time since BEGIN_TSC, which was not used by the run. */
+/* Extends the deadline by the time since BEGIN_TSC, because the run did not use this time. */
 void progress_excuse(struct progress *progress, uint64_t begin_tsc);
 
 /* Writes `phase: ID` to the serial lines, for programs that act at the start of a phase. */
 void progress_begins(struct progress *progress, const char *phase);
 
-/* Gives the firmware its timer back. */
+/* Returns the deadline's timer to the firmware. */
 void progress_end(struct progress *progress);
 
 #endif

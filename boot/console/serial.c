@@ -1,9 +1,9 @@
-/* Text and blocks for the serial lines. See serial.h. */
+/* Sends text and blocks over the serial lines. See serial.h. */
 #include "console/serial.h"
 
 #include "base/sha256.h"
 
-#define CHUNK 64 /* bytes in one call: a line that is stuck costs one time-out, not one a byte */
+#define CHUNK 64 /* bytes in one call; a stuck line costs one time-out for each call */
 
 enum piece { BEGIN, BODY, END, PIECES };
 
@@ -20,7 +20,7 @@ serial_speak(struct serial *serial, enum options_serial how)
 	serial->speaks = how != SERIAL_OFF;
 }
 
-/* To each line; drops one that does not take all. */
+/* Sends BYTES to each line. Drops a line that does not accept all of them. */
 static void
 send(struct serial *serial, const char *bytes, size_t size)
 {
@@ -32,7 +32,10 @@ send(struct serial *serial, const char *bytes, size_t size)
 	}
 }
 
-/* As much of BYTES as fits the chunk, with \r\n for each newline; returns how many. */
+/*
+ * Copies BYTES into the chunk as far as they fit, with \r\n for each newline. Returns the number of bytes that it took
+ * from BYTES.
+ */
 static size_t
 fill(char chunk[CHUNK], size_t *used, const char *bytes, size_t length)
 {
@@ -91,7 +94,9 @@ has_line(const struct serial *serial)
 	return false;
 }
 
-/* The next chunk, of one piece. */
+/*
+ * Sends the next chunk, with bytes of the first line, the body or the last line of a block, but never of two of these.
+ */
 static void
 feed_piece(struct serial *serial)
 {
@@ -125,7 +130,7 @@ serial_cut(struct serial *serial)
 	char bytes[128];
 	struct text line;
 
-	/* A line that a program looks for is not cut. */
+	/* Completes a marker line that was started, because programs search for it. */
 	while (serial->block < serial->block_count && (serial->piece == END || (serial->piece == BEGIN && serial->at)))
 		feed_piece(serial);
 	for (; serial->block < serial->block_count; serial->block++) {

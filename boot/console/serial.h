@@ -17,41 +17,43 @@
 
 struct serial_block {
 	char name[SERIAL_NAME_SIZE];
-	char begin[64], end[128]; /* the lines around it */
+	char begin[64], end[128]; /* marker lines before and after the block */
 	const char *body;
 	size_t length;
 };
 
 struct serial_line {
-	bool (*write)(void *device, const char *bytes, size_t size); /* false: it no longer takes bytes */
+	bool (*write)(void *device, const char *bytes, size_t size); /* false: it accepts no more bytes */
 	void *device;
 };
 
 struct serial {
-	struct serial_line lines[SERIAL_LINES_MAX]; /* a line that is dropped has no write() */
+	struct serial_line lines[SERIAL_LINES_MAX]; /* write is NULL in a dropped line */
 	size_t count;
-	bool speaks; /* else nothing is written */
+	bool speaks; /* true if output is on: see serial_speak() */
 	struct serial_block blocks[SERIAL_BLOCKS_MAX];
 	size_t block_count;
 	size_t block, piece, at; /* the next byte: its block, its piece (begin, body, end), its offset */
 };
 
-/* Adds LINE to SERIAL, at most SERIAL_LINES_MAX. Nothing is written before serial_speak(). */
+/* Adds LINE to SERIAL, unless that has SERIAL_LINES_MAX lines. Nothing is written before serial_speak(). */
 void serial_add(struct serial *serial, struct serial_line line);
 void serial_speak(struct serial *serial, enum options_serial how);
 
 void serial_put(struct serial *serial, const char *text);
 
 /*
- * Queues BODY, LENGTH bytes of ASCII that stay where they are, between two lines that bear NAME, the second of
- * them with the digest of what lies between. At most SERIAL_BLOCKS_MAX of them.
+ * Queues BODY, LENGTH bytes of ASCII, which must stay in memory. A marker line with NAME precedes it, and a second one
+ * with NAME and BODY's SHA-256 follows. Ignores blocks beyond SERIAL_BLOCKS_MAX.
  */
 void serial_block(struct serial *serial, const char *name, const char *body, size_t length);
 
 /* Sends a part of the queue. Returns false if the queue is empty. */
 bool serial_feed(struct serial *serial);
 
-/* Sends the rest as one line for each block: how much of it was sent. */
+/*
+ * Ends the queue. For each block that was not sent completely, sends one line with the number of bytes that were sent.
+ */
 void serial_cut(struct serial *serial);
 
 #endif

@@ -1,5 +1,5 @@
-; A started core between its trampoline and C: it takes over the boot core's tables, finds its slot,
-; and calls core_main(). Also the handlers of its interrupts.
+; A started core between its trampoline and C: it takes over the boot core's tables, finds its struct core_slot,
+; and calls core_main(). This file also has the handlers of the core's interrupts.
 
 %include "cores.inc"
 
@@ -10,8 +10,8 @@ LAPIC_ID	equ 20h			; 10.4.6, figure 10-6: bits 24 to 31
 MSR_X2APIC_ID	equ 802h		; 10.12.1.2
 MSR_X2APIC_EOI	equ 80bh		; SDM vol. 3A, 10.12.1.2
 VECTOR_NMI	equ 2			; SDM vol. 3A, 6.3.1, table 6-1
-VECTORS_OF_CPU	equ 32			; those below are exceptions and NMI
-VECTOR_SPURIOUS	equ 0ffh		; LAPIC_SPURIOUS_VECTOR: it takes no EOI
+VECTORS_OF_CPU	equ 32			; vectors below this are exceptions and NMI
+VECTOR_SPURIOUS	equ 0ffh		; LAPIC_SPURIOUS_VECTOR, which needs no EOI
 
 extern core_main
 
@@ -47,7 +47,7 @@ core_entry:
 	mov r9d, [rax + LAPIC_ID]
 	shr r9d, 24
 	jmp .search
-.to_x2apic:				; an id may not fit into the page's eight bits
+.to_x2apic:				; in xAPIC mode an id has only eight bits
 	or eax, APIC_EXTD
 	wrmsr
 .x2apic_id:
@@ -109,7 +109,7 @@ core_entry_end:
 	%error "core_entry may cross a page"
 %endif
 
-; One stub of 16 bytes to each of the 256 vectors. On entry: as the CPU enters an interrupt gate.
+; One stub of 16 bytes for each of the 256 vectors. On entry the stack is as the CPU leaves it at an interrupt gate.
 	align 16
 core_vectors:
 %assign vector 0
@@ -151,7 +151,7 @@ core_vector:
 	add rsp, 8
 	iretq
 
-.exception:				; nothing goes on after this: all registers are free
+.exception:				; this core will not continue, so all registers may change
 	mov eax, [rsp]
 	xor ecx, ecx
 	lea rdx, [rsp + 8]

@@ -1,4 +1,4 @@
-/* The cores that baretick starts itself, as a struct smp. See cores.h. */
+/* Implements a struct smp with the cores that baretick starts itself. See cores.h. */
 #include "cores/cores.h"
 
 #include "base/scale.h"
@@ -18,7 +18,7 @@ cores_alive(void *context, size_t core)
 	       (core < cores->startup.count && cores->startup.slots[core].standing == CORE_ALIVE);
 }
 
-/* Copies the slots' states into the records. Called after every change of a standing. */
+/* Copies the state of CORE's slot into its record. Called after each change of slot->standing. */
 static void
 cores_record(struct cores *cores, size_t core)
 {
@@ -93,7 +93,10 @@ cores_off(struct cores *cores, uint32_t own_apic_id, struct smp *smp)
 	};
 }
 
-/* Number 0 is the boot core's wherever the table has it; those after it keep the table's order. */
+/*
+ * Fills records and slots from MADT. The boot core gets number 0, wherever MADT has it. The other cores keep MADT's
+ * order.
+ */
 static void
 cores_name(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic_id, size_t wanted,
 	   uint32_t *ids)
@@ -134,7 +137,8 @@ cores_listed(const struct acpi_madt *madt, uint32_t own_apic_id)
 }
 
 /*
- * As many cores as there is memory for: half as many at each refusal. False: not even for one more.
+ * Allocates memory for as many cores as possible, and halves the number after each failure. Returns false if there is
+ * not even memory for one core in addition to the boot core.
  */
 static bool
 cores_plan(struct cores *cores, size_t listed, size_t wanted, uint32_t **ids)
@@ -155,7 +159,10 @@ cores_plan(struct cores *cores, size_t listed, size_t wanted, uint32_t **ids)
 	return true;
 }
 
-/* If the MADT has other ids than the LAPICs, the unlisted cores halt with interrupts masked. The reason says so. */
+/*
+ * Replaces the reason by a sentence on cores whose LAPIC has an id that the MADT does not list. These cores halt with
+ * interrupts masked.
+ */
 static void
 say_unlisted(struct cores *cores)
 {
@@ -241,8 +248,8 @@ cores_stop(struct cores *cores)
 }
 
 /*
- * Interrupts open only while the core halts; STI takes effect after HLT, so a wake between is not
- * lost.
+ * Halts until an interrupt. Interrupts are enabled only during the halt. STI takes effect after the next instruction,
+ * HLT, so an interrupt that comes between the two still wakes the core.
  */
 static void
 core_sleep(void)
@@ -250,7 +257,10 @@ core_sleep(void)
 	__asm__ volatile("sti; hlt; cli" : : : "memory");
 }
 
-/* Until the reset: whatever wakes it, an SMI or an NMI, it halts again. This memory is never given back. */
+/*
+ * Halts until the machine's reset. An SMI or NMI wakes the core, which then halts again and needs its code and stack,
+ * so this memory is never freed.
+ */
 static __attribute__((noreturn)) void
 core_rest(void)
 {

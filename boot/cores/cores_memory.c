@@ -1,6 +1,6 @@
 /*
- * The memory of started cores, and what they take over from the boot core: its page tables,
- * descriptor table and control registers, but an interrupt table of our own. See cores_memory.h.
+ * Allocates the memory of started cores. Copies the page tables, descriptor table and control registers of the boot
+ * core for them. Their interrupt table is baretick's own. See cores_memory.h.
  */
 #include "cores/cores_memory.h"
 
@@ -11,14 +11,14 @@
 #include "hw/paging.h"
 
 #define STACK_SIZE        (16u << 10)
-#define TRAMPOLINE_MAX    UINT64_C(0x9ffff)    /* RAM that SIPI can name ends at A0000h */
+#define TRAMPOLINE_MAX    UINT64_C(0x9ffff)    /* SIPI can address RAM below A0000h only */
 #define TABLES_MAX        UINT64_C(0xffffffff) /* CR3 is loaded in 32-bit mode */
-#define TABLES_PAGES      9u                   /* the top one, and four to each of two addresses */
+#define TABLES_PAGES      9u                   /* the top table, and up to four for each of two addresses */
 
-#define CR3_FLAGS         UINT64_C(0xfff)      /* PCID where CR4.PCIDE: SDM vol. 3A, 4.5.2 */
+#define CR3_FLAGS         UINT64_C(0xfff)      /* bits 0 to 11 are the PCID if CR4.PCIDE is set: SDM vol. 3A, 4.5.2 */
 #define CR4_PAE           (UINT64_C(1) << 5)   /* SDM vol. 3A, 2.5 */
-#define CR4_PCIDE         (UINT64_C(1) << 17)  /* not before long mode, and never needed here */
-#define CR4_NOT_TAKEN     (CR4_PCIDE | CR4_CET | CR4_FRED) /* CET would ask for a shadow stack to each core */
+#define CR4_PCIDE         (UINT64_C(1) << 17)  /* allowed in long mode only, and not needed here */
+#define CR4_NOT_TAKEN     (CR4_PCIDE | CR4_CET | CR4_FRED) /* CET would need a shadow stack for each core */
 #define MSR_EFER          0xc0000080u          /* SDM vol. 3A, 2.2.1 */
 #define EFER_LME          (1u << 8)
 #define EFER_NXE          (1u << 11)
@@ -26,7 +26,7 @@
 #define VECTORS           256u
 #define GATE_INTERRUPT    0x8eu                /* present, interrupt gate: SDM vol. 3A, 6.14.1 */
 
-/* Parts of one allocation, each on a cache line of its own. */
+/* Divides one allocation into parts, each starting on a cache line. */
 struct arena {
 	uint8_t *next;
 };
@@ -47,8 +47,8 @@ arena_part(struct arena *arena, size_t size)
 }
 
 /*
- * Page 0 is of no use to us, and looks like a refusal: it stays taken, so that the next try gives
- * another.
+ * Takes a page below 1 MiB. Page 0 is not usable, because its address looks like a failure. It stays allocated, so that
+ * the next try returns another page.
  */
 static uint8_t *
 trampoline_page(void)
@@ -95,8 +95,8 @@ fill_gates(struct gate *gates, uint16_t selector)
 }
 
 /*
- * The descriptor table is copied: the firmware may change its own, and a load of a segment writes
- * to it.
+ * Fills SETUP from the boot core's registers. Copies the descriptor table, because the firmware may change its own, and
+ * loading a segment may write to it.
  */
 static void
 fill_setup(struct core_setup *setup, struct arena *arena, const struct table_register *gdtr)
@@ -115,8 +115,8 @@ fill_setup(struct core_setup *setup, struct arena *arena, const struct table_reg
 }
 
 /*
- * Puts the trampoline into PAGE with its own address, the tables to run on, and the address to
- * jump to.
+ * Copies the trampoline into PAGE, and writes its parameters: its own address, the page tables, and the address to jump
+ * to.
  */
 static void
 fill_trampoline(uint8_t *page, uint64_t *tables, const struct core_setup *setup)
@@ -152,7 +152,10 @@ fill_slots(struct cores *cores, size_t working, uint8_t *stacks)
 		struct core_slot *slot = &cores->startup.slots[i];
 
 		slot->self = slot;
-		/* The end of stack i - 1, since the boot core has its own. */
+		/*
+		 * The boot core needs no stack here, so slot i uses stack i - 1. A stack pointer starts at the stack's
+		 * end.
+		 */
 		slot->stack_top = (uintptr_t)stacks + i * STACK_SIZE;
 		slot->eoi_address = lapic_eoi_address(&cores->startup.lapic);
 		slot->lapic = &cores->startup.lapic;

@@ -1,6 +1,4 @@
-/*
- * The memory of started cores, and what they take over from the boot core. For cores.c only.
- */
+/* Allocates the memory of started cores, and collects what they take over from the boot core. For cores.c only. */
 #ifndef BARETICK_CORES_MEMORY_H
 #define BARETICK_CORES_MEMORY_H
 
@@ -9,9 +7,9 @@
 #include "cores/cores.h"
 
 /*
- * Takes memory for LISTED records and WORKING slots with their stacks, all zeroed, and fills in
- * what does not depend on the single core: setup, tables, trampoline. False: the firmware has too
- * little, and nothing is held. IDS gets space for WORKING ids.
+ * Allocates zeroed memory for LISTED records, WORKING slots with stacks, and WORKING ids in IDS. Fills in setup, tables
+ * and trampoline, which all cores share. Returns false if the firmware has too little memory; then nothing stays
+ * allocated.
  */
 bool cores_memory_take(struct cores *cores, size_t listed, size_t working, uint32_t **ids);
 

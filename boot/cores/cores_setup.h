@@ -11,7 +11,7 @@
 #include "firmware/processor.h"
 #include "smp/startup.h"
 
-struct core_setup { /* but for its end constant while cores run */
+struct core_setup { /* constant while cores run, except for unlisted and unlisted_ids */
 	uint64_t cr0, cr4;
 	struct table_register gdtr;
 	uint8_t padding_gdtr[6];
@@ -22,7 +22,7 @@ struct core_setup { /* but for its end constant while cores run */
 	uint64_t count;
 	struct core_slot *slots;
 	uint64_t x2apic;
-	/* Written by cores that find no slot: how many, then the ids of the first unlisted_space of them. */
+	/* Written by cores that find no slot: their number, and the ids of the first unlisted_space of them. */
 	uint32_t unlisted, unlisted_space;
 	uint32_t *unlisted_ids;
 };
@@ -104,11 +104,11 @@ SAME_OFFSET(trampoline_parameters, setup, 56);
 extern const uint8_t trampoline[] HIDDEN, trampoline_gdt[] HIDDEN, trampoline_protected[] HIDDEN;
 extern const uint8_t trampoline_long[] HIDDEN, trampoline_fields[] HIDDEN, trampoline_end[] HIDDEN;
 
-#define TRAMPOLINE_CODE32 0x08u /* CODE32 and CODE64 there */
+#define TRAMPOLINE_CODE32 0x08u /* selectors CODE32 and CODE64 of trampoline.nasm */
 #define TRAMPOLINE_CODE64 0x18u
 #define TRAMPOLINE_GDT_LIMIT 31u /* four descriptors of 8 bytes, less one */
 
-/* boot/cores/core_entry.nasm */
+/* Defined in boot/cores/core_entry.nasm. */
 extern const uint8_t core_entry[] HIDDEN;   /* within one page */
 extern const uint8_t core_vectors[] HIDDEN; /* 256 stubs */
 #define CORE_VECTOR_STUB_SIZE 16u

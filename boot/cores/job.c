@@ -1,4 +1,4 @@
-/* A job's part on the boot core. See job.h. */
+/* Runs the boot core's part of a job. See job.h. */
 #include "cores/job.h"
 
 static void

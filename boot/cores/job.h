@@ -1,6 +1,6 @@
 /*
- * The boot core's part of a job. An exception ends only this part, because the other cores still use the shared
- * data. The outer guard is ended once all cores are back.
+ * The boot core's part of a job that several cores run. An exception ends only this part, because the other cores still
+ * use the shared data. job_over() then raises the exception again for the outer guard, once all cores are back.
  */
 #ifndef BARETICK_JOB_H
 #define BARETICK_JOB_H
@@ -11,7 +11,7 @@
 struct job {
 	smp_job *work;
 	void *argument;
-	bool fell;          /* the boot core took an exception */
+	bool fell;          /* true if the boot core took an exception */
 	struct fault fault; /* that exception */
 };
 

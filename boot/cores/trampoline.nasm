@@ -1,5 +1,5 @@
 ; The first page of a started core. boot/cores/cores.c copies it below 1 MiB and fills in the parameters
-; at its end; many cores run it at once, so it writes no memory and has no stack.
+; at its end. Many cores run it at once, so it writes no memory and has no stack.
 ;
 ; On entry after a SIPI, real mode with CS = page number * 100h, IP = 0, interrupts masked, and all
 ; other registers as after INIT.
@@ -64,11 +64,11 @@ trampoline_protected:
 
 bits 64
 trampoline_long:
-	mov ebx, ebx			; the upper half is not defined after the change of mode
+	mov ebx, ebx			; clears the upper half, which the mode change leaves undefined
 	jmp [rbx + trampoline_parameters.entry]
 
 	align 8
-trampoline_gdt:				; SDM vol. 3A, 3.4.5; accessed, so that nothing is written
+trampoline_gdt:				; SDM vol. 3A, 3.4.5; already accessed, so the CPU writes nothing
 	dq 0
 	dq 00cf9b000000ffffh		; code, 32 bits, 0 to 4 GiB
 	dq 00cf93000000ffffh		; data, 32 bits, 0 to 4 GiB

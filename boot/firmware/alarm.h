@@ -9,13 +9,13 @@
 #include <stdint.h>
 
 struct alarm {
-	void *event; /* NULL: not set, or there is no such timer */
+	void *event; /* NULL if the alarm is not set, or if there is no such timer */
 };
 
-/* Rings in NS, and no longer when it was set to before. */
+/* Sets the alarm to ring after NS. Replaces an earlier setting. */
 void alarm_set(struct alarm *alarm, uint64_t ns);
 
-/* Whether it has rung since the last call. */
+/* Returns true if the alarm has rung since the last call. */
 bool alarm_rang(struct alarm *alarm);
 
 void alarm_end(struct alarm *alarm);

@@ -1,4 +1,4 @@
-/* Facts of the machine, as the report has them. See describe.h. */
+/* Describes the machine in the report. See describe.h. */
 #include "firmware/describe.h"
 
 #include "base/text.h"
@@ -34,7 +34,7 @@ put_names(char *out, size_t size, const char *first, const char *second)
 	text_printf(&text, "%s%s%s", first, first[0] && second[0] ? " " : "", second);
 }
 
-/* Each of the same sizes, and ended in its facts. */
+/* Copies whole arrays, because source and destination have the same size and end with a 0. */
 static void
 describe_identity(struct report *report, const struct platform *platform, const struct smbios_facts *smbios)
 {

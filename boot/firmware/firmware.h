@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 
-/* SIZE bytes, all 0; NULL where there is no more memory. */
+/* Returns SIZE bytes, all 0, or NULL if there is not enough memory. */
 void *firmware_allocate(size_t size);
 
 /* Frees memory of firmware_allocate(). Does nothing if MEMORY is NULL. */
@@ -22,26 +22,26 @@ void *firmware_take_pages(uint64_t address_max, size_t pages);
 void firmware_give_pages(void *memory, size_t pages);
 
 /*
- * PAGES pages below 4 GiB, all 0, that are never given back, and that no kernel uses either; NULL where there are
- * none.
+ * Returns PAGES pages below 4 GiB, all 0, or NULL if there are none. They are never freed, and a kernel that starts
+ * later does not use them.
  */
 void *firmware_reserve_low(size_t pages);
 
-/* The physical address of the ACPI RSDP; 0 where there is none. */
+/* Returns the physical address of the ACPI RSDP, or 0 if there is none. */
 uint64_t firmware_rsdp(void);
 
-/* The physical addresses of the 64-bit and the 32-bit SMBIOS entry point; 0 where there is none. */
+/* Return the physical address of the 64-bit and of the 32-bit SMBIOS entry point, or 0 if there is none. */
 uint64_t firmware_smbios_3(void);
 uint64_t firmware_smbios_2(void);
 
-/* Appends the firmware's name and version as the report has them. */
+/* Appends the firmware's name and version in the report's format. */
 void firmware_print_name(struct text *text);
 
-/* Appends the date and time as the report has them; nothing where the firmware has no time. */
+/* Appends date and time in the report's format, or nothing if the firmware has no time. */
 void firmware_print_time(struct text *text);
 
 /*
- * No callback of the firmware runs on this core between the two calls. Masked interrupts alone do not ensure that.
+ * Between these two calls no callback of the firmware runs on this core. Masked interrupts alone do not ensure that.
  * firmware_release() takes the value that firmware_hold() returned.
  */
 uint64_t firmware_hold(void);

@@ -1,6 +1,6 @@
 /*
- * The four functions that the compiler may call by itself, for a copy or a comparison of structs. Built
- * without link-time optimisation, which would take them for unused.
+ * The four functions that the compiler may call for copies or comparisons of structs. Built without link-time
+ * optimisation, which would remove them as unused.
  */
 #include <stddef.h>
 #include <stdint.h>

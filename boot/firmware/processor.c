@@ -1,4 +1,4 @@
-/* Descriptor tables, control registers and LAPIC of the core that runs this. See processor.h. */
+/* Reads and sets descriptor tables, control registers and LAPIC of the core that runs this. See processor.h. */
 #include "firmware/processor.h"
 
 #include "hw/lapic.h"

@@ -1,4 +1,4 @@
-/* The boot core's own registers that the firmware lives on, for comparison before and after a run. */
+/* Registers of the boot core that the firmware depends on. They are compared before and after a run. */
 #ifndef BARETICK_PROCESSOR_H
 #define BARETICK_PROCESSOR_H
 
@@ -37,9 +37,9 @@ gate_handler(const struct gate *gate)
 }
 
 #define CR4_CET  (UINT64_C(1) << 23) /* shadow stacks: SDM vol. 3A, 2.5 */
-#define CR4_FRED (UINT64_C(1) << 32) /* passes by the interrupt table */
+#define CR4_FRED (UINT64_C(1) << 32) /* exceptions do not use the interrupt table */
 
-/* Adds the bases of IDT and GDT, CR3, CR4, and the LAPIC's timer, spurious vector and divider. */
+/* Adds to REGISTERS the bases of IDT and GDT, CR3, CR4, and the LAPIC's timer, spurious vector and divider. */
 void processor_as_found(struct as_found *registers);
 
 #endif

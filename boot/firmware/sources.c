@@ -1,11 +1,11 @@
-/* Options from several sources. See sources.h. */
+/* Reads options from several sources. See sources.h. */
 #include "firmware/sources.h"
 
 #include "base/text.h"
 #include "hw/fw_cfg.h"
 
 #define SOURCE_SIZE 8192 /* bytes of options in one source */
-#define SHOWN_MAX   48   /* characters of foreign words in a note */
+#define SHOWN_MAX   48   /* most characters of foreign words in a note */
 #define FW_CFG_NAME "opt/baretick/options"
 
 struct sources
@@ -21,7 +21,10 @@ sources_is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Takes exit=, save= and serial= out of a source that is wrong elsewhere or too long. Its other words stay unread. */
+/*
+ * Takes only exit=, save= and serial= from a source that is too long, or that is wrong elsewhere. Ignores its other
+ * words.
+ */
 static void
 salvage(struct sources *sources, const char *text, size_t length)
 {
@@ -53,7 +56,7 @@ void
 sources_take(struct sources *sources, const char *text, size_t held, size_t length, const char *source)
 {
 	char ignored[OPTIONS_ERROR_SIZE];
-	char *error = sources->good ? sources->error : ignored; /* the first error is the one to show */
+	char *error = sources->good ? sources->error : ignored; /* only the first error is shown */
 	struct text sentence;
 
 	if (length > SOURCE_SIZE) {
@@ -85,7 +88,7 @@ sources_take_fw_cfg(struct sources *sources, const struct cpu_facts *cpu, char *
 {
 	size_t length = 0;
 
-	if (cpu->hypervisor[0] && /* on other machines these ports may be a chip set's */
+	if (cpu->hypervisor[0] && /* without a hypervisor a chip set may use these ports */
 	    (fw_cfg_read_file(FW_CFG_NAME, buffer, SOURCES_READ_SIZE, &length) || length))
 		sources_take(sources, buffer, length < SOURCES_READ_SIZE ? length : SOURCES_READ_SIZE, length,
 			     "fw_cfg " FW_CFG_NAME);

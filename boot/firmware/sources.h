@@ -1,4 +1,4 @@
-/* Options from one source after the other; later ones win. Which sources there are depends on the boot. */
+/* Reads options from several sources. A later source overrides earlier ones. Each boot has its own sources. */
 #ifndef BARETICK_SOURCES_H
 #define BARETICK_SOURCES_H
 
@@ -9,27 +9,30 @@
 
 struct sources {
 	const struct options_names *names;
-	struct report *report; /* gets the options, and notes */
-	char *error; /* OPTIONS_ERROR_SIZE bytes: the first that was wrong */
+	struct report *report; /* receives the options, and notes */
+	char *error; /* buffer of OPTIONS_ERROR_SIZE bytes for the first error */
 	bool good;
 };
 
-/* Begins with the built-in options. */
+/* Starts with the built-in options. */
 struct sources sources_begin(const struct options_names *names, struct report *report, char *error);
 
 /*
- * Takes the options of SOURCE, a name for errors. SOURCE has LENGTH bytes, and TEXT the first HELD of them. If one is
- * wrong, exit=, save= and serial= are still taken: they say how the run ends and where its error goes.
+ * Takes the options in TEXT, which has the first HELD bytes of a source of LENGTH bytes. SOURCE is its name for errors.
+ * If an option is wrong, exit=, save= and serial= are still taken, because they say how the run ends and where its
+ * error goes.
  */
 void sources_take(struct sources *sources, const char *text, size_t held, size_t length, const char *source);
 
-/* As sources_take(), for words that a loader handed over. Its own words are removed from TEXT and noted. */
+/*
+ * As sources_take(), for words from a loader. Words of the loader itself are removed from TEXT, and a note names them.
+ */
 void sources_take_handed(struct sources *sources, char *text, size_t held, size_t length, const char *source);
 
 /* Takes the options in QEMU's fw_cfg, which only a guest has. BUFFER has SOURCES_READ_SIZE bytes. */
 void sources_take_fw_cfg(struct sources *sources, const struct cpu_facts *cpu, char *buffer);
 
-/* False, and an error, where a source was wrong, or they do not go together. */
+/* Returns false and sets the error if a source was wrong, or if the options contradict each other. */
 bool sources_end(struct sources *sources);
 
 bool sources_is_blank(char c);

@@ -1,6 +1,6 @@
 /*
- * The firmware's timer tick (PI 1.7, volume 2, 12.13: EFI_TIMER_ARCH_PROTOCOL). While it is quiet no timer event
- * comes: no time-out of a driver of the firmware ends, and no key is read.
+ * The firmware's timer tick (PI 1.7, volume 2, 12.13: EFI_TIMER_ARCH_PROTOCOL). While it is stopped, no timer event
+ * occurs. Then time-outs of the firmware's drivers do not end, and no key is read.
  */
 #ifndef BARETICK_TICK_H
 #define BARETICK_TICK_H
@@ -13,15 +13,21 @@ struct tick {
 };
 
 /*
- * Stops it for a moment, unless it is quiet already; tick_quiet(TICK, false) ends that. False: the firmware has no such
- * protocol or refuses.
+ * Stops the tick for a moment, unless it is stopped already. tick_quiet(TICK, false) restarts it. Returns false if the
+ * firmware has no such protocol or refuses.
  */
 bool tick_pause(struct tick *tick);
 
-/* Stops it, or lets it go on as found. False: nothing was changed, for the firmware has no such protocol or refuses. */
+/*
+ * Stops the tick if QUIET, otherwise restarts it with the saved period. Returns false if nothing was changed, because
+ * the firmware has no such protocol or refuses.
+ */
 bool tick_quiet(struct tick *tick, bool quiet);
 
-/* Whether a timer event's callback comes within BOUND of TSC's ticks. False, too, where no event can be had. */
+/*
+ * Returns true if the callback of a timer event comes within BOUND ticks of TSC. Returns false also if no event can be
+ * created.
+ */
 bool tick_is_alive(uint64_t (*tsc)(void), uint64_t bound);
 
 #endif

@@ -1,4 +1,4 @@
-/* Guards: tables and calls. The handlers are in guard_entry.nasm. See guard.h. */
+/* Tables and functions of guards. The handlers are in guard_entry.nasm. See guard.h. */
 #include "guard/guard.h"
 
 #include "firmware/code_map.h"
@@ -19,18 +19,18 @@
 struct guard *guard_top;
 uint64_t guard_firmware[GUARD_VECTORS];
 
-extern const uint8_t image_begin[] __asm__("ImageBase") HIDDEN; /* the linker script */
+extern const uint8_t image_begin[] __asm__("ImageBase") HIDDEN; /* defined by the linker script */
 extern const uint8_t image_text_begin[] HIDDEN, image_text_end[] HIDDEN, image_end[] HIDDEN;
 
-/* Constant while guards are open. */
+/* Constant while guards are in use. */
 static struct {
 	struct table_register found, boot, core; /* the firmware's table, and two copies with our handlers */
 } tables;
 
 /*
- * Copies the firmware's table, with STUBS as handlers of TAKEN. SWITCHES_STACK: the firmware's choice of a stack for
- * each exception is kept. It is an index into the task state segment of the core, and a core that the firmware lends
- * may have no such segment. EDK II of 2026 gives #PF a stack, and without the segment a #PF ends in a triple fault.
+ * Copies the firmware's table, with STUBS as handlers of TAKEN. With SWITCHES_STACK each exception keeps the stack that
+ * the firmware chose. That choice is an index into the core's task state segment, which a core that the firmware lends
+ * may not have. EDK II of 2026 gives #PF a stack, and without the segment a #PF ends in a triple fault.
  */
 static struct table_register
 make_table(const uint8_t *stubs, bool switches_stack)
@@ -67,7 +67,9 @@ guard_open(void)
 
 	tables.found = processor_idtr();
 	gates = (const struct gate *)(uintptr_t)tables.found.base;
-	/* A shadow stack would have to be unwound too, and FRED passes by the table. */
+	/*
+	 * An unwound guard would also have to unwind a shadow stack (CET). With FRED, exceptions do not use the table.
+	 */
 	if (tables.found.limit + 1u < GUARD_VECTORS * sizeof(*gates) || read_cr4() & (CR4_CET | CR4_FRED))
 		return false;
 	for (unsigned vector = 0; vector < GUARD_VECTORS; vector++)
@@ -105,9 +107,9 @@ is_within(uint64_t at, const uint8_t *begin, const uint8_t *end)
 }
 
 /*
- * Outside of the image an exception is ours if a call of ours led to a wrong address. Then the firmware has no code
- * there, and the top of the stack is a return address in our code. In an exception of the firmware's own code the
- * return address lies in the firmware.
+ * Returns true if an exception belongs to GUARD. An exception outside of the image does if our code called a wrong
+ * address. Then the firmware has no code there, and the top of STACK is a return address in our code. In an exception
+ * of the firmware's own code the return address lies in the firmware.
  */
 bool
 guard_owns(const struct guard *guard, const uint64_t *stack)
@@ -147,7 +149,7 @@ guard_run_on_core(void (*work)(void *argument), void *argument, struct fault *fa
 {
 	struct table_register found = processor_idtr();
 	uint64_t gs_base = hw_msr_read(MSR_GS_BASE);
-	struct guard *top = NULL; /* where the handlers look */
+	struct guard *top = NULL; /* the handlers find this pointer through GS */
 	bool back;
 
 	if (!tables.core.base) {

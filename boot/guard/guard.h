@@ -11,11 +11,13 @@
 
 #include "clock/fault.h"
 
-/* Called before all other functions. If it returns false, the firmware handles exceptions, and guards do nothing. */
+/*
+ * Called before all other functions. If it returns false, the firmware handles exceptions, and guards have no effect.
+ */
 bool guard_open(void);
 void guard_close(void);
 
-/* A fault_guard for the boot core. Guards may be nested. An exception ends the innermost guard. */
+/* Runs WORK in a guard on the boot core; a fault_guard. Guards may be nested. An exception ends the innermost guard. */
 bool guard_run(void (*work)(void *argument), void *argument, struct fault *fault);
 
 /* The same on a core that the firmware lends. The core's own tables are restored afterwards. */

@@ -58,13 +58,14 @@ guard_leave:
 	pop rbx
 	ret
 
-; void guard_unwind(struct guard *guard), from C or with RDI = guard from anywhere deeper on its stack. No exit.
+; void guard_unwind(struct guard *guard), from C, or with RDI = guard from anywhere deeper on its stack. It does not
+; return.
 guard_unwind:
 	mov rsp, [rdi + guard.stack]
 	xor eax, eax
 	jmp guard_leave
 
-; A stub of 16 bytes to each exception. On entry: as the CPU enters an interrupt gate.
+; A stub of 16 bytes for each exception. On entry the stack is as the CPU leaves it at an interrupt gate.
 %macro stubs 1
 	align 16
 guard_stubs_%1:
@@ -89,10 +90,10 @@ guard_vector_boot:
 	jmp guard_vector
 guard_vector_core:
 	push rdi
-	mov rdi, [gs:0]			; guard_run_on_core() has put it there
+	mov rdi, [gs:0]			; the pointer that guard_run_on_core() set
 
 guard_vector:				; [rsp] = RDI, [rsp + 8] = vector; RDI = guard or 0
-	push rax			; saves all registers that C may change
+	push rax			; saves all registers that a C function may change
 	push rcx
 	push rdx
 	push rsi

@@ -10,11 +10,11 @@
 
 struct guard {
 	struct guard *outer;
-	uint64_t stack; /* guard_enter()'s, to go back to */
+	uint64_t stack; /* stack pointer in guard_enter(), restored when the guard ends */
 	uint64_t vector, at, error, address; /* the exception that ended the guard */
 	void (*work)(void *argument);
 	void *argument;
-	bool lent; /* on a core that the firmware lends, so the firmware runs no code of its own there */
+	bool lent; /* true on a core that the firmware lends; the firmware runs no code of its own there */
 };
 
 #define SAME_OFFSET(field, offset) \
@@ -31,19 +31,22 @@ SAME_OFFSET(address, 40);
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
-/* boot/guard/guard_entry.nasm */
+/* Defined in boot/guard/guard_entry.nasm. */
 extern const uint8_t guard_stubs_boot[] HIDDEN, guard_stubs_core[] HIDDEN; /* GUARD_VECTORS stubs each */
 
-/* Calls guard_work(GUARD) as the innermost of TOP. True where that came back, false where it was unwound. */
+/*
+ * Calls guard_work(GUARD). During the call *TOP is GUARD, the innermost guard. Returns true if guard_work() returned,
+ * false if an exception ended GUARD.
+ */
 bool guard_enter(struct guard *guard, struct guard **top) HIDDEN;
 
-/* Ends GUARD and those within it: its guard_enter() returns false. */
+/* Ends GUARD and all guards within it: guard_enter() of GUARD returns false. */
 void guard_unwind(struct guard *guard) __attribute__((noreturn)) HIDDEN;
 
-/* guard.c, for guard_entry.nasm */
+/* Defined in guard.c, for guard_entry.nasm. */
 void guard_work(struct guard *guard) HIDDEN;
-bool guard_owns(const struct guard *guard, const uint64_t *stack) HIDDEN; /* STACK: RSP when it was taken */
-extern struct guard *guard_top HIDDEN;                      /* the boot core's innermost, or NULL */
+bool guard_owns(const struct guard *guard, const uint64_t *stack) HIDDEN; /* STACK: RSP at the exception */
+extern struct guard *guard_top HIDDEN;                      /* innermost guard of the boot core, or NULL */
 extern uint64_t guard_firmware[GUARD_VECTORS] HIDDEN;       /* the firmware's own handlers */
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Stops and restarts the firmware's tick through its timer protocol, which works with any device. At the restart the
- * firmware programs its device again. See interrupts.h.
+ * Implements windows. Stops and restarts the firmware's tick through its timer protocol, which works with any device:
+ * at the restart the firmware programs its device again. See interrupts.h.
  */
 #include "interrupts/interrupts.h"
 
@@ -14,7 +14,7 @@
 
 #define VECTORS         256u
 #define EXCEPTIONS      32u   /* SDM vol. 3A, 6.3.1 */
-#define VECTOR          0xe0u /* not used by known firmware: EDK II uses a few from 20h up */
+#define VECTOR          0xe0u /* no known firmware uses this vector: EDK II uses a few from 20h up */
 #define VECTOR_SPURIOUS 0x0fu /* EDK II's spurious vector of the LAPIC, which needs no EOI */
 #define GATE_INTERRUPT  0x8eu
 #define DRAIN_NOPS      64
@@ -28,7 +28,10 @@ open_interrupts(void)
 	__asm__ volatile("sti" : : : "memory");
 }
 
-/* STI delays interrupts by one instruction, so a CLI directly after it would let none in. */
+/*
+ * Executes NOPs before CLI. STI delays interrupts by one instruction, so with a CLI directly after it no interrupt
+ * could occur.
+ */
 static void
 close_interrupts(void)
 {
@@ -41,7 +44,7 @@ is_spurious(unsigned vector)
 	return vector == VECTOR_SPURIOUS || vector == LAPIC_SPURIOUS_VECTOR;
 }
 
-/* Exceptions keep their handlers, in a guard or in the firmware. */
+/* Fills the interrupt table of a window. Exceptions keep their handlers, in a guard or in the firmware. */
 static void
 fill_gates(const struct gate *found, uint16_t selector)
 {
@@ -66,7 +69,8 @@ struct window {
 };
 
 /*
- * Takes pending interrupts with our table, because the firmware's table must not get them. Its tick may be among them.
+ * Handles pending interrupts while our table is loaded, because the firmware's handlers must not get them. The
+ * firmware's tick may be one of them.
  */
 static void
 drain(void)
@@ -77,7 +81,10 @@ drain(void)
 	close_interrupts();
 }
 
-/* A handler with an exception sent no EOI. Without it the firmware's tick, in a lower class, would never come again. */
+/*
+ * Sends the EOI of a handler that ended with an exception. Without an EOI the firmware's tick, which has a lower
+ * priority class, would never occur again.
+ */
 static void
 end_service(void)
 {
@@ -127,7 +134,10 @@ play(void (*work)(void *argument), void (*after)(void *argument), void *argument
 	return NULL;
 }
 
-/* For a started core: its interrupts are masked, it has no tick, and an exception halts it (core_entry.nasm). */
+/*
+ * Runs a window on a started core. Interrupts are masked there, there is no tick, and an exception halts the core
+ * (core_entry.nasm).
+ */
 static const char *
 play_there(void (*work)(void *argument), void (*after)(void *argument), void *argument)
 {

@@ -1,13 +1,15 @@
-/* Windows in which the boot core takes timer interrupts itself, with the firmware alive before and after. */
+/*
+ * Windows: times in which the boot core handles timer interrupts itself. The firmware works as usual before and after.
+ */
 #ifndef BARETICK_INTERRUPTS_H
 #define BARETICK_INTERRUPTS_H
 
 #include "clock/timer.h"
 
-/* Returns the functions for a run. They are NULL if there is no memory. */
+/* Returns the functions that a run calls for windows. They are NULL if there is no memory. */
 struct timer_window interrupts_open(void);
 
-/* Gives the memory back. */
+/* Frees the memory of interrupts_open(). */
 void interrupts_end(struct timer_window *window);
 
 #endif

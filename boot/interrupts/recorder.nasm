@@ -1,4 +1,5 @@
-; The handlers of a window. Each writes into the boot core's slot and nothing else, and changes no register.
+; The interrupt handlers of a window. Each records its interrupt in the boot core's struct timer_slot, writes nothing
+; else, and changes no register.
 
 struc timer_slot			; src/clock/timer.h
 	.taken		resq 1
@@ -23,8 +24,9 @@ global recorder_take:data hidden
 global recorder_stray:data hidden
 global recorder_ignore:data hidden
 
-; The source's interrupt. On entry: as the CPU enters an interrupt gate. Its counter is read before all else, then the
-; TSC. More than there is space for is a storm: interrupts stay masked behind it.
+; The interrupt of the tested source. On entry the stack is as the CPU leaves it at an interrupt gate. Reads the
+; source's counter first, then the TSC. If the slot is full, this is an interrupt storm, and interrupts stay masked on
+; return.
 	align 16
 recorder_take:
 	push rax
@@ -38,7 +40,7 @@ recorder_take:
 	mov eax, [rax]
 .read:
 	mov rcx, rax
-	lfence				; the counter first
+	lfence				; orders the counter's read before RDTSC
 	rdtsc
 	shl rdx, 32
 	or rax, rdx
@@ -52,10 +54,10 @@ recorder_take:
 	jmp .source
 .storm:
 	and qword [rsp + 32 + 16], ~FLAG_IF
-.source:				; a level stays up, and an RTC sends no other, until the source itself is acknowledged
+.source:				; until the source is acknowledged, a level stays active, and an RTC sends no more
 	cmp qword [rdi + timer_slot.acknowledge], 0
 	je acknowledge
-	push rsi			; a C function keeps the rest
+	push rsi			; a C function preserves the other registers
 	push r8
 	push r9
 	push r10
@@ -104,7 +106,7 @@ acknowledge:
 	pop rax
 	iretq
 
-; A spurious one takes no EOI.
+; A spurious interrupt needs no EOI.
 	align 16
 recorder_ignore:
 	iretq

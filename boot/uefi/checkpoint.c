@@ -1,17 +1,18 @@
-/* Marker and checkpoints of a run. See checkpoint.h. */
+/* Writes the marker and the checkpoints of a run. See checkpoint.h. */
 #include "uefi/checkpoint.h"
 
 #include "base/sha256.h"
 #include "hw/hw.h"
 #include "report/folders.h"
 
-#define SHARE     10 /* checkpoints take at most this part of the time, even on a slow volume */
+#define SHARE     10 /* checkpoints take at most a tenth of the time, even on a slow volume */
 #define MINUTE_NS UINT64_C(60000000000)
-#define FIRST     "start-cores" /* the end of the boot core's part, and what machines hang in */
+#define FIRST     "start-cores" /* the first checkpoint is saved before this phase, in which machines may hang */
 
 /*
- * Makes the name from the machine's identity, not from its cores or options, which may change. A serial number
- * distinguishes two machines of one kind, even with identity=off: the digest does not reveal it.
+ * Makes the marker's name from the machine's identity, because cores and options may change. The serial number
+ * distinguishes two machines of one model. It is used even with identity=off, because the name is a digest and does not
+ * reveal it.
  */
 static void
 name_machine(char name[RUNNING_NAME_SIZE], const struct report *report, const struct smbios_facts *smbios)
@@ -58,7 +59,7 @@ checkpoint_open(struct checkpoint *checkpoint, struct report *report, const stru
 		marker->least = marker_heed(&found, report);
 	}
 	checkpoint->number = save_next_number();
-	/* With less, the last checkpoint would have no number. */
+	/* A checkpoint needs one of the next two numbers. */
 	checkpoint->marks = checkpoint->number && checkpoint->number <= FOLDERS_MAX - 2;
 	mark(checkpoint, "open");
 }
@@ -70,7 +71,10 @@ checkpoint_planned(struct checkpoint *checkpoint, struct plan *plan)
 	checkpoint->saves = checkpoint->marks;
 }
 
-/* Saves what there is, and marks the phase before what the marker named up to now is gone. */
+/*
+ * Saves a checkpoint, and writes its number and the phase into the marker. Removes the previous checkpoint last,
+ * because until then the marker names that.
+ */
 static void
 save(struct checkpoint *checkpoint)
 {
@@ -102,7 +106,7 @@ checkpoint_begins(struct checkpoint *checkpoint, const struct run *run, const st
 
 	checkpoint->run = run;
 	checkpoint->phase = phase;
-	checkpoint->saves &= checkpoint->marks; /* else the volume takes nothing, or the device is gone */
+	checkpoint->saves &= checkpoint->marks; /* without a marker the volume is read-only or gone */
 	due = checkpoint->saves && (first || (checkpoint->marker.report && hw_tsc() - checkpoint->saved_tsc >=
 									   SHARE * checkpoint->took_ticks));
 	checkpoint->marker.cores = phase->with_cores ? run->report.options.cores : CORES_OFF;
@@ -150,7 +154,8 @@ checkpoint_close(struct checkpoint *checkpoint, bool saved)
 {
 	unsigned latest = checkpoint->marker.report;
 
-	checkpoint->marks = checkpoint->marked; /* it is tried once more, whatever failed: else the next boot is misled */
+	/* Tries once more after errors, because a marker that stays would mislead the next boot. */
+	checkpoint->marks = checkpoint->marked;
 	if (saved)
 		checkpoint->marker.report = 0;
 	if (checkpoint->marker.least != CORES_SIPI)

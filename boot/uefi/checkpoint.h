@@ -1,10 +1,9 @@
 /*
- * Checkpoints of a running measurement on the boot volume: a marker with the phase, and the report up to now. So a
- * machine that hangs, is reset or loses its power leaves its results, and the next boot knows the last phase.
+ * Checkpoints of a running measurement on the boot volume: a marker with the phase, and the report up to now. Therefore
+ * a machine that hangs, is reset or loses its power leaves its results, and the next boot knows the last phase.
  *
- * The run's report gets the first free number. Its checkpoints alternate between the next two numbers, and each is
- * removed when the next one is complete. So after the first checkpoint the volume always has a complete folder of this
- * run.
+ * The run's report gets the first free number. Its checkpoints alternate between the next two numbers. Each is removed
+ * when the next one is complete. So after the first checkpoint the volume always has a complete folder of this run.
  */
 #ifndef BARETICK_CHECKPOINT_H
 #define BARETICK_CHECKPOINT_H
@@ -17,14 +16,14 @@
 #include "uefi/volume/save.h"
 
 struct checkpoint {
-	struct plan *plan;      /* owned by the caller; its texts hold the rendered report */
-	struct report report;   /* the latest report, as it is saved */
+	struct plan *plan;      /* owned by the caller; renders the report */
+	struct report report;   /* the report of the latest checkpoint */
 	struct marker marker;
 	char name[RUNNING_NAME_SIZE];
 	char damage[SAVE_SENTENCE_SIZE]; /* why the volume is not used; "" if it is */
-	bool marks;             /* the volume accepts a marker */
-	bool marked;            /* the volume has this run's marker */
-	bool saves;             /* the volume accepted all reports until now */
+	bool marks;             /* true while the volume accepts a marker */
+	bool marked;            /* true once the volume has this run's marker */
+	bool saves;             /* true while the volume accepts checkpoints */
 	bool folder_made;
 	unsigned number;        /* number of the folder for the run's report, 0 if not known */
 	const struct run *run;  /* set from the first phase on */
@@ -38,7 +37,7 @@ struct checkpoint {
  */
 void checkpoint_open(struct checkpoint *checkpoint, struct report *report, const struct smbios_facts *smbios);
 
-/* Called when PLAN's texts are available. */
+/* Sets PLAN, whose texts checkpoints use from now on. */
 void checkpoint_planned(struct checkpoint *checkpoint, struct plan *plan);
 
 /*

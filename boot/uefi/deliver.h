@@ -12,16 +12,17 @@
 #define DELIVER_TOO_LARGE "error: the report does not fit the memory that the firmware gave\n"
 
 /*
- * Saves REPORT, which is judged, in the place of CHECKPOINT's, opens PAGER on it and queues it for the serial lines.
- * False: it does not fit PLAN, which was said, and PAGER has that open.
+ * Saves the judged REPORT under the number of CHECKPOINT, shows it with PAGER, and queues it for the serial lines.
+ * Returns false if it does not fit into PLAN's buffers; then this error is printed, and PAGER shows it.
  */
 bool deliver(struct console *console, struct plan *plan, struct report *report, struct checkpoint *checkpoint,
 	     struct pager *pager);
 
 /*
- * Saves a report with ERROR, the reason why nothing was measured, and puts the folder into SENTENCE. False: it is not
- * saved, because of save=off, the volume or the memory, or because the last report is the same. So a machine that
- * restarts after each error does not fill the volume. REPORT describes the machine. The report has no date.
+ * Saves a report without figures. ERROR is the reason why nothing was measured. SENTENCE receives the folder. REPORT
+ * describes the machine; its date is removed. Returns false if the report is not saved, because of save=off, the volume
+ * or the memory, or because the last saved report is the same. Therefore a machine that restarts after each error does
+ * not fill the volume.
  */
 bool deliver_error(struct plan *plan, struct report *report, const struct plan_page *page, const char *error,
 		   char sentence[SAVE_SENTENCE_SIZE]);

@@ -1,16 +1,16 @@
-/* Reset, power-off, return, QEMU's exit device, or the reader's key. See exit.h. */
+/* Ends the run: reset, power-off, return, QEMU's exit device, or the reader's choice. See exit.h. */
 #include "uefi/exit.h"
 
 #include "hw/hw.h"
 #include "uefi/firmware/uefi.h"
 
-#define GONE_100NS      10000000 /* a machine that was switched off is off by then, ... */
-#define GONE_TURNS      20000000 /* ... or, where the firmware's timer is dead, after so many calls of it */
+#define GONE_100NS      10000000 /* a machine that was switched off is off after this time */
+#define GONE_TURNS      20000000 /* bound of the wait if the firmware's timer is dead: calls of CheckEvent */
 #define STALL_US        1000000
 
-/* In the last row, so that nothing above it scrolls away. */
+/* Prints LINE in the last row, so that nothing above it scrolls away. */
 static void
-say(struct console *console, enum text_ink ink, const char *line)
+print_last_row(struct console *console, enum text_ink ink, const char *line)
 {
 	if (console->rows)
 		console_row(console, console->rows - 1, ink, line);
@@ -18,7 +18,10 @@ say(struct console *console, enum text_ink ink, const char *line)
 	console_serial(console, "\n");
 }
 
-/* Not by Stall: on a machine whose TSC has stopped that may never return. */
+/*
+ * Waits until the machine is off or reset. Does not use Stall, which may never return on a machine whose TSC has
+ * stopped.
+ */
 static void
 wait_until_gone(void)
 {
@@ -51,11 +54,11 @@ restart(const struct acpi_fadt *fadt)
 	wait_until_gone();
 }
 
-/* Prints first, because ResetSystem of U-Boot neither powers off nor returns. */
+/* Prints before powering off, because ResetSystem of U-Boot neither powers off nor returns. */
 static void
 power_off(struct console *console)
 {
-	say(console, INK_BAR, "Powering off. If this machine stays on, it can be switched off now.");
+	print_last_row(console, INK_BAR, "Powering off. If this machine stays on, it can be switched off now.");
 	reset(EfiResetShutdown);
 }
 
@@ -65,22 +68,22 @@ exit_run(struct console *console, enum options_exit how, enum exit_result result
 {
 	if (how == EXIT_ASK)
 		how = pager_ask(pager, can_return);
-	while (serial_feed(&console->serial)) /* without a key to wait for, the queue is sent completely */
+	while (serial_feed(&console->serial)) /* sends the whole queue if no key was waited for */
 		;
 	pager_finish(pager);
 	if (how == EXIT_DEBUG) {
 		hw_out8(DEBUG_EXIT_PORT, result);
 		wait_until_gone();
-		say(console, INK_BAR_FAIL, "exit=debug-exit: no exit device at port 501h; powering off.");
+		print_last_row(console, INK_BAR_FAIL, "exit=debug-exit: no exit device at port 501h; powering off.");
 	}
 	if (how == EXIT_RETURN && can_return)
 		return;
 	if (how == EXIT_REBOOT || how == EXIT_RETURN) {
 		restart(fadt);
-		say(console, INK_BAR_FAIL, "The firmware does not reset this machine: switch it off by hand.");
+		print_last_row(console, INK_BAR_FAIL, "The firmware does not reset this machine: switch it off by hand.");
 	} else {
 		power_off(console);
-		say(console, INK_BAR_FAIL, "The firmware does not power this machine off: switch it off by hand.");
+		print_last_row(console, INK_BAR_FAIL, "The firmware does not power this machine off: switch it off by hand.");
 	}
 	for (;;)
 		firmware_boot->Stall(STALL_US);

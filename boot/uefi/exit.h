@@ -1,4 +1,4 @@
-/* The way out of a run. */
+/* Ends a run. */
 #ifndef BARETICK_EXIT_H
 #define BARETICK_EXIT_H
 
@@ -9,9 +9,9 @@
 #include "uefi/console/pager.h"
 
 /*
- * Ends the run as HOW says. Comes back only for EXIT_RETURN, and for EXIT_ASK where CAN_RETURN and the reader
- * chose it. PAGER has something open, which EXIT_ASK lets the reader look at. A restart writes FADT's reset register
- * if the firmware does not reset the machine.
+ * Ends the run as HOW says. Returns only for EXIT_RETURN, or if the reader chose to return with EXIT_ASK; both need
+ * CAN_RETURN. With EXIT_ASK the reader sees what PAGER shows. A restart writes FADT's reset register if the firmware
+ * does not reset the machine.
  */
 void exit_run(struct console *console, enum options_exit how, enum exit_result result, bool can_return,
 	      struct pager *pager, const struct acpi_fadt *fadt);

@@ -1,6 +1,6 @@
 /*
- * From the firmware's call to the way out: console, options, facts of the machine, the run, its report. Everything
- * that lasts longer than a function is in one struct application, allocated before the first measurement.
+ * The whole run: console, options, facts of the machine, measurements, report. Everything that lasts longer than a
+ * function is in one struct application, which is allocated before the first measurement.
  */
 #include "base/text.h"
 #include "blocks.h"
@@ -37,13 +37,13 @@ struct application {
 	struct names names;
 	struct pager pager;
 	struct send send;
-	bool is_installed; /* see boot_entry.h */
+	bool is_installed; /* true if the boot entry names a file: see boot_entry.h */
 };
 
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
 EFI_STATUS _entry(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
 
-/* Returns to the firmware what this run took, because the application may return to a shell. */
+/* Returns everything that this run took to the firmware, because the application may return to a shell. */
 static void
 give_back(struct application *app)
 {
@@ -70,7 +70,7 @@ waits_alone(const struct application *app)
 	return app->run.report.options.exit == EXIT_ASK && !firmware_protocol(firmware_image, &guid_shell_parameters);
 }
 
-/* Shows the text BYTES in place of a report. Without a key the machine restarts within a minute. */
+/* Shows the text BYTES in place of a report. Without a key press the machine restarts within a minute. */
 static void
 show_error(struct application *app, const char *bytes)
 {
@@ -84,7 +84,7 @@ show_error(struct application *app, const char *bytes)
 	pager_document(&app->pager, &app->console, "Error", document);
 }
 
-/* The run did not start. Shows ERROR and SAVED, the place of its report ("" if it has no report), and ends. */
+/* Ends a run that cannot start. Shows ERROR, and SAVED, the place of its report ("" if it has no report). */
 static EFI_STATUS
 refuse(struct application *app, const char *error, const char *saved)
 {
@@ -101,7 +101,7 @@ refuse(struct application *app, const char *error, const char *saved)
 	return EFI_INVALID_PARAMETER;
 }
 
-/* The options rules and help: a list instead of a run. */
+/* Shows the list that the option rules or help requests, and ends. */
 static EFI_STATUS
 show_list(struct application *app)
 {
@@ -143,7 +143,7 @@ run_all(struct application *app)
 	struct report *report = &app->run.report;
 	char error[OPTIONS_ERROR_SIZE];
 
-	app->is_installed = boot_entry_names_file(); /* before cores are taken from the firmware */
+	app->is_installed = boot_entry_names_file(); /* read before cores are taken from the firmware */
 	console_open(&app->console);
 	console_row(&app->console, 0, INK_BAR, " baretick " VERSION " (" COMMIT ")   Measuring");
 	machine->boot = uefi_machine(&app->checkpoint);
@@ -198,7 +198,10 @@ end_run(void *run)
 	run_end(run);
 }
 
-/* Called after an exception outside of a measurement. The only report is the one on the volume, if any. */
+/*
+ * Ends the run after an exception outside of a measurement. The only report is then the checkpoint on the volume, if
+ * any.
+ */
 static EFI_STATUS
 end_by_fault(struct application *app, const struct fault *fault)
 {

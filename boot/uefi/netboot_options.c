@@ -1,4 +1,4 @@
-/* The server that this machine was booted from. See netboot_options.h. */
+/* Reads options from the server that this machine was booted from. See netboot_options.h. */
 #include "uefi/netboot_options.h"
 
 #include "guard/guard.h"
@@ -23,9 +23,9 @@ ask(void *context)
 				    question->sentence);
 }
 
-/* In the last row, which is the progress's later. */
+/* Prints LINE in the last row, which the progress line uses later. */
 static void
-say(struct console *console, const char *line)
+print_last_row(struct console *console, const char *line)
 {
 	if (console->rows)
 		console_row(console, console->rows - 1, INK_BAR, line);
@@ -46,13 +46,13 @@ read_options(void *context, char *buffer, size_t size, size_t *length)
 		return false;
 	}
 	text_printf(&text, ASKING, booted->server.options);
-	say(booted->console, question.sentence);
+	print_last_row(booted->console, question.sentence);
 	if (!guard_run(ask, &question, &fault)) {
 		text_init(&text, question.sentence, sizeof(question.sentence));
 		text_printf(&text, "No options from %s: ", booted->server.options);
 		fault_print_own(&text, &fault);
 	}
-	say(booted->console, "");
+	print_last_row(booted->console, "");
 	if (question.sentence[0])
 		report_note(booted->report, "%s", question.sentence);
 	*length = question.length;

@@ -6,7 +6,7 @@
 
 extern const char page_bytes[], page_end[];
 
-/* That page, and the screen's buffer, for a plan. */
+/* The page and the pager's buffer, for plan_take(). */
 extern const struct plan_page report_page;
 
 #endif

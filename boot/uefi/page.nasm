@@ -1,5 +1,5 @@
 ;
-; The page of report.html from src/page/build, from page_bytes to page_end. It is read-only data. PAGE is its path.
+; The page of report.html, which src/page/build makes: read-only data from page_bytes to page_end. PAGE is its path.
 ;
 bits 64
 default rel

@@ -1,4 +1,4 @@
-/* The page report.html, and the screen's buffer. See page.h. */
+/* Provides the page report.html and the pager's buffer for a plan. See page.h. */
 #include "uefi/page.h"
 
 #include "render/json/html.h"

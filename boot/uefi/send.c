@@ -1,4 +1,4 @@
-/* The report to a server. See send.h. */
+/* Sends the report to a server. See send.h. */
 #include "uefi/send.h"
 
 #include "guard/guard.h"
@@ -13,7 +13,10 @@ post(void *context)
 	post_report(send->address, send->mac, send->plan->json.bytes, send->plan->json.length, send->sentence);
 }
 
-/* An exception in code of baretick's own; one of the firmware's goes to the firmware, when nothing can be lost. */
+/*
+ * Sets the sentence after an exception in baretick's own code. An exception in the firmware's code is handled by the
+ * firmware; then nothing is lost, because the report was saved before.
+ */
 static void
 say_fault(struct send *send, const struct fault *fault)
 {

@@ -10,15 +10,15 @@
 struct send {
 	const struct plan *plan;
 	const char *address;
-	const uint8_t *mac; /* address of the card that sends it; NULL for any card */
+	const uint8_t *mac; /* MAC address of the card that sends; NULL for any card */
 	struct pager *pager;
 	char sentence[POST_SENTENCE_SIZE];
 };
 
 /*
  * Makes PAGER send PLAN's report.json to REPORT's address as its last step, and show the result on screen and serial
- * lines. Without save= the report goes to BOOTED, if it can be asked. Does nothing without an address. The caller keeps
- * all arguments valid until then.
+ * lines. Without save= the report goes to BOOTED, if that accepts requests. Does nothing without an address. The caller
+ * keeps all arguments valid until then.
  */
 void send_later(struct send *send, const struct report *report, const struct plan *plan, const struct server *booted,
 		struct pager *pager);

@@ -1,4 +1,4 @@
-/* See uefi_machine.h. */
+/* Connects a machine with lent cores and checkpoints. See uefi_machine.h. */
 #include "uefi/uefi_machine.h"
 
 #include "uefi/mp/mp.h"

@@ -5,7 +5,7 @@
 #include "machine.h"
 #include "uefi/checkpoint.h"
 
-/* CHECKPOINT is the caller's, and stays as long as the machine. */
+/* The caller owns CHECKPOINT, and keeps it as long as the machine. */
 struct machine_boot uefi_machine(struct checkpoint *checkpoint);
 
 #endif

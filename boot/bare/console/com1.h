@@ -1,16 +1,16 @@
-/* The console's serial line, in addition to console.h. */
+/* Functions for the console's serial line, for boot/bare only. See console.h for the rest. */
 #ifndef BARETICK_COM1_H
 #define BARETICK_COM1_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Takes a byte that was received since console_open(). Returns false if there is none. */
+/* Returns true and a byte that was received since console_open(), or false if there is none. */
 bool com1_read(uint8_t *byte);
 
 /*
- * Waits until all bytes are sent, because a reset would lose those in the port's queue. The wait is bounded. The port
- * is given up after one wait in vain, so that a run has one such wait at most.
+ * Waits until all bytes are sent, because a reset would lose the bytes in the port's queue. The wait is bounded. After
+ * a wait that failed the port is not used any more, so a run has at most one such wait.
  */
 void com1_drain(void);
 

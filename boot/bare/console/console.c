@@ -1,4 +1,4 @@
-/* A console that is a serial line alone. See console.h. */
+/* Implements the console with a serial line only. See console.h. */
 #include "console/console.h"
 
 #include "console/com.h"
@@ -22,7 +22,7 @@ console_open(struct console *console)
 	open_port(console, COM1_PORT);
 }
 
-/* COM1 was tried by console_open(). */
+/* Does not try COM1, because console_open() did. */
 void
 console_take_port(struct console *console, uint16_t port)
 {

@@ -1,9 +1,9 @@
-/* Keys are bytes received by the serial line, so that a person there can end a run early. See keys.h. */
+/* Reads keys from the serial line, so that a person at its other end can end a run early. See keys.h. */
 #include "console/keys.h"
 
 #include "bare/console/com1.h"
 
-#define KEPT_MAX 64 /* bytes: more than the port's queue */
+#define KEPT_MAX 64 /* bytes that are dropped at most, more than the port's queue has */
 
 bool
 keys_next(unsigned *key)

@@ -1,6 +1,6 @@
 /*
- * A deadline by the PM timer, counted only while the TSC stands. As long as the TSC counts the run ends by that, and a
- * PM timer that is at fault must not end it. See alarm.h.
+ * Measures a deadline by the PM timer, but only during the time in which the TSC has stopped. While the TSC counts, the
+ * run measures its deadline by the TSC, so a faulty PM timer cannot end the run. See alarm.h.
  */
 #include "firmware/alarm.h"
 
@@ -11,7 +11,7 @@
 #define NS_PER_S    UINT64_C(1000000000)
 
 static struct {
-	uint16_t port; /* 0: there is none */
+	uint16_t port; /* I/O port of the PM timer; 0 if there is no PM timer */
 	uint32_t mask, last;
 	uint64_t last_tsc, left_ticks;
 } pm;

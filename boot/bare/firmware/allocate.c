@@ -1,9 +1,9 @@
-/* Memory in whole pages, and empty bodies of services that only a firmware has. See firmware.h. */
+/* Allocates memory in whole pages. Services that only a firmware has do nothing. See firmware.h. */
 #include "bare/firmware/bare.h"
 
 #include "hw/paging.h"
 
-/* In front of what firmware_allocate() gives; its size keeps that aligned. */
+/* Precedes each allocation. Its 16 bytes keep the allocation aligned. */
 struct head {
 	uint64_t pages, padding;
 };
@@ -46,7 +46,7 @@ firmware_free(void *memory)
 		firmware_give_pages(head - 1, head[-1].pages);
 }
 
-/* No kernel follows, because baretick ends by a reset. */
+/* Takes usual memory, because no kernel runs after baretick, which ends with a reset. */
 void *
 firmware_reserve_low(size_t pages)
 {

@@ -1,4 +1,4 @@
-/* See anchor.h. */
+/* Searches memory for an anchor string. See anchor.h. */
 #include "bare/firmware/anchor.h"
 
 #include <stdbool.h>

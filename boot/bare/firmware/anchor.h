@@ -1,4 +1,4 @@
-/* Tables that firmware marks by an anchor string in memory. */
+/* Finds tables that firmware marks by an anchor string in memory. */
 #ifndef BARETICK_ANCHOR_H
 #define BARETICK_ANCHOR_H
 
@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Returns the address of the first ANCHOR that starts at a multiple of 16 bytes in SIZE bytes at BEGIN, and whose
- * CHECKED bytes sum up to 0; or 0. The table may reach beyond the SIZE bytes.
+ * Searches SIZE bytes at BEGIN for ANCHOR, at multiples of 16 bytes. Returns the address of the first one whose CHECKED
+ * bytes sum up to 0, or 0 if there is none. The table may reach beyond the SIZE bytes.
  */
 uint64_t anchor_find(uint64_t begin, size_t size, const char *anchor, size_t checked);
 

@@ -1,7 +1,10 @@
-/* See multiboot2.h. Sections refer to the Multiboot2 Specification 2.0. */
+/*
+ * Converts multiboot2's information to PVH's form. See multiboot2.h. Sections refer to the Multiboot2 Specification
+ * 2.0.
+ */
 #include "bare/firmware/multiboot2.h"
 
-#define SIZE_MAX_BYTES (1u << 20) /* a real one has less than 8 KiB, and each module some 30 bytes */
+#define SIZE_MAX_BYTES (1u << 20) /* most bytes of information; real loaders need 8 KiB, and 30 per module */
 #define TAG_ALIGNMENT  8u         /* 3.6.1 */
 #define MODULES_MAX    16u
 #define NAME_MAX       40
@@ -15,7 +18,7 @@ struct head {
 };
 
 struct tag {
-	uint32_t type, size; /* without the bytes that align the next tag */
+	uint32_t type, size; /* SIZE excludes the padding before the next tag */
 	uint8_t body[];
 };
 
@@ -23,7 +26,7 @@ struct tag_module {
 	uint32_t begin, end;
 };
 
-/* Section 3.6.8. The entries have the layout and the types of E820, like PVH's. */
+/* Section 3.6.8. The entries have E820's layout and types, like the entries of PVH's map. */
 struct tag_map {
 	uint32_t entry_size, entry_version;
 	struct start_info_range entries[];
@@ -35,14 +38,14 @@ static struct start_info converted;
 static struct start_info_module modules[MODULES_MAX];
 static const char *loader;
 
-/* The loader writes a 0 after each string. Only a string that has it within its TAG is taken. */
+/* Returns the string in TAG, or NULL if it does not end with a 0 within TAG. */
 static const char *
 string_of(const struct tag *tag)
 {
 	return tag->size > sizeof(*tag) && !tag->body[tag->size - sizeof(*tag) - 1] ? (const char *)tag->body : NULL;
 }
 
-/* Memory that is not free. */
+/* Adds memory that must not be used as free memory. */
 static void
 add_module(uint64_t begin, uint64_t size)
 {
@@ -81,7 +84,7 @@ take(const struct tag *tag)
 	else if (tag->type == TAG_MAP && size >= sizeof(struct tag_map))
 		take_map(body, size);
 	else if (tag->type == TAG_RSDP_2 || (tag->type == TAG_RSDP_1 && !converted.rsdp))
-		converted.rsdp = (uintptr_t)body; /* a copy of the table */
+		converted.rsdp = (uintptr_t)body; /* the tag contains a copy of the RSDP */
 }
 
 const struct start_info *

@@ -1,10 +1,12 @@
-/* The PM timer as the clock of alarms. */
+/* Makes the PM timer the clock of alarms. */
 #ifndef BARETICK_PM_ALARM_H
 #define BARETICK_PM_ALARM_H
 
 #include <stdint.h>
 
-/* Before an alarm is set: the timer's PORT, and MASK of its width. Without this call no alarm rings. */
+/*
+ * Sets the PM timer's I/O PORT and the MASK of its width. Call this before alarm_set(), which otherwise sets no alarm.
+ */
 void pm_alarm_use(uint16_t port, uint32_t mask);
 
 #endif

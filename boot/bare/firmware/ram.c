@@ -1,4 +1,4 @@
-/* Free memory. See ram.h. */
+/* Adds, removes and allocates ranges of free memory. See ram.h. */
 #include "bare/firmware/ram.h"
 
 #include "hw/paging.h"
@@ -35,7 +35,7 @@ ram_give(struct ram *ram, uint64_t begin, uint64_t size)
 
 	if (new.begin >= new.end)
 		return;
-	ram_withhold(ram, new.begin, new.end - new.begin); /* maps have ranges that overlap */
+	ram_withhold(ram, new.begin, new.end - new.begin); /* removes overlaps, which memory maps may have */
 	for (size_t i = 0; i < ram->count;) {
 		const struct ram_range *range = &ram->ranges[i];
 
@@ -65,7 +65,7 @@ ram_withhold(struct ram *ram, uint64_t begin, uint64_t size)
 		ram->ranges[i] = ram->ranges[--ram->count];
 		add(ram, range.begin, first);
 		add(ram, end, range.end);
-		i = 0; /* the last range was moved to this place */
+		i = 0; /* starts again, because the last range was moved to this place */
 	}
 }
 

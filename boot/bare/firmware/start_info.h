@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #define START_INFO_MAGIC 0x336ec578u
-#define START_INFO_VERSION_MAP 1u /* from this version on it has a memory map */
+#define START_INFO_VERSION_MAP 1u /* the first version with a memory map */
 
 struct start_info {
 	uint32_t magic, version, flags, module_count;
@@ -16,7 +16,7 @@ struct start_info {
 
 struct start_info_range {
 	uint64_t begin, size;
-	uint32_t type, reserved; /* E820's: ACPI 6.5, table 15.4 */
+	uint32_t type, reserved; /* type: as in E820 (ACPI 6.5, table 15.4) */
 };
 
 struct start_info_module {

@@ -1,4 +1,4 @@
-/* The loader's description of the machine, and the BIOS area. See bare.h and firmware.h. */
+/* Reads the loader's description of the machine, and the BIOS area. See bare.h and firmware.h. */
 #include "bare/firmware/bare.h"
 
 #include "bare/firmware/anchor.h"
@@ -9,14 +9,14 @@
 #include "hw/paging.h"
 
 #define PAGE_0_SIZE    PAGE_SIZE
-#define BIOS_DATA_40CH 0x40c     /* PC BIOS data area: in its upper half the segment of the extended one */
-#define EBDA_SIZE      1024u     /* ACPI 6.5, 5.2.5.1: the RSDP is in its first KiB, or */
-#define BIOS_AREA      0xe0000u  /* in this area */
+#define BIOS_DATA_40CH 0x40c     /* PC BIOS data area: the upper half has the segment of the extended data area */
+#define EBDA_SIZE      1024u     /* ACPI 6.5, 5.2.5.1: the RSDP is in the first KiB of the EBDA, or */
+#define BIOS_AREA      0xe0000u  /* in the BIOS area */
 #define BIOS_AREA_SIZE 0x20000u
 #define SMBIOS_AREA    0xf0000u  /* SMBIOS 3.6, 5.2.1 */
 #define SMBIOS_SIZE    0x10000u
-#define RSDP_SIZE      20u       /* that its first checksum is of */
-#define MAP_MAX        4096u     /* entries: no map of a real machine comes near it */
+#define RSDP_SIZE      20u       /* bytes that the RSDP's first checksum covers */
+#define MAP_MAX        4096u     /* most entries of a map that are read; real maps have far fewer */
 
 static struct {
 	struct ram ram;
@@ -27,9 +27,9 @@ static struct {
 	bool is_multiboot2;
 } found;
 
-/* A pointer to SIZE bytes at ADDRESS; NULL if they are not mapped. Page 0 still is. */
+/* Returns a pointer to SIZE bytes at ADDRESS, or NULL if they are not mapped. Page 0 is still mapped at this time. */
 static const void *
-at(uint64_t address, uint64_t size)
+map_address(uint64_t address, uint64_t size)
 {
 	return address && address < BARE_MEMORY_MAX && size <= BARE_MEMORY_MAX - address ?
 		(const void *)(uintptr_t)address : NULL;
@@ -51,7 +51,9 @@ withhold(const void *begin, uint64_t size)
 	ram_withhold(&found.ram, (uintptr_t)begin, size);
 }
 
-/* RAM below 4 GiB, less all ranges of another kind, for maps of real firmware overlap. */
+/*
+ * Collects the RAM below 4 GiB. Removes all ranges of other types, because ranges overlap in the maps of real firmware.
+ */
 static void
 read_map(const struct start_info_range *map, uint32_t count)
 {
@@ -67,19 +69,19 @@ read_map(const struct start_info_range *map, uint32_t count)
 static void
 read_command_line(uint64_t address)
 {
-	found.command_line = address ? at(address, 1) : NULL;
+	found.command_line = address ? map_address(address, 1) : NULL;
 	if (!found.command_line)
 		found.command_line = "";
 	while (found.command_line_length < BARE_COMMAND_LINE_MAX && found.command_line[found.command_line_length] &&
-	       at(address, found.command_line_length + 2))
+	       map_address(address, found.command_line_length + 2))
 		found.command_line_length++;
 }
 
-/* The image, and the loader's data in RAM. */
+/* Removes page 0, the image and the loader's data from the free memory. */
 static void
 withhold_what_is_used(const struct start_info *info, const struct start_info_range *map)
 {
-	const struct start_info_module *modules = at(info->modules, info->module_count * sizeof(*modules));
+	const struct start_info_module *modules = map_address(info->modules, info->module_count * sizeof(*modules));
 
 	withhold(NULL, PAGE_0_SIZE);
 	withhold(image_begin, (uint64_t)(image_end - image_begin));
@@ -104,7 +106,7 @@ bare_take_over(const void *handed, uint32_t magic)
 			"the loader's start info is not there (PVH)";
 	found.version = info->version;
 	map = info->version >= START_INFO_VERSION_MAP && info->memory_map_count <= MAP_MAX ?
-		at(info->memory_map, info->memory_map_count * sizeof(*map)) : NULL;
+		map_address(info->memory_map, info->memory_map_count * sizeof(*map)) : NULL;
 	if (!map || !info->memory_map_count)
 		return found.is_multiboot2 ? "the loader hands over no memory map (multiboot2)" :
 			"the loader hands over no memory map (PVH, version 1 of its start info)";

@@ -1,4 +1,4 @@
-/* Without UEFI nothing ticks: there is no tick to stop, and none to wait for. See tick.h. */
+/* Without UEFI no timer tick runs that would have to be stopped. See tick.h. */
 #include "firmware/tick.h"
 
 bool

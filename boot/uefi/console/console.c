@@ -1,4 +1,4 @@
-/* Screen and serial lines by the firmware's protocols. See console.h. */
+/* Implements screen and serial lines by the firmware's protocols. See console.h. */
 #include "console/console.h"
 
 #include "console/com.h"
@@ -6,8 +6,8 @@
 #include "uefi/firmware/uefi.h"
 
 #define SCREEN_CHUNK 128
-#define FIRST_ROW    2   /* the first row that console_screen() writes, below the title */
-#define MODES_MAX    64  /* no more modes are examined */
+#define FIRST_ROW    2   /* row below the title, where console_screen() starts */
+#define MODES_MAX    64  /* most modes that are examined */
 #define ROWS_MAX     64
 #define COLUMNS_0    80  /* UEFI 2.10, 12.4.1: mode 0 is 80x25, and every screen has it */
 #define ROWS_0       25
@@ -38,7 +38,7 @@ static const UINTN attributes[INKS] = {
 	[INK_BAR_FAIL] = EFI_TEXT_ATTR(EFI_WHITE, EFI_RED),
 };
 
-/* The largest mode that is not too large; mode 0 where there is none. */
+/* Returns the largest mode of at most CONSOLE_COLUMNS_MAX columns and ROWS_MAX rows, or mode 0 if there is none. */
 static UINTN
 best_mode(SIMPLE_TEXT_OUTPUT_INTERFACE *screen)
 {
@@ -57,8 +57,8 @@ best_mode(SIMPLE_TEXT_OUTPUT_INTERFACE *screen)
 }
 
 /*
- * A console that goes over serial lines has terminals there, which are no larger than 80x25 for all that is known: it
- * keeps that.
+ * Sets the largest mode. If the screen's text also goes over serial lines, sets mode 0 (80x25), because a terminal
+ * there may be no larger.
  */
 static void
 set_mode(struct console *console)
@@ -77,8 +77,8 @@ set_mode(struct console *console)
 }
 
 /*
- * Returns the text output of one graphics device, which is in PARTS unless PARTS is NULL. Returns NULL if no device
- * has a text output of its own.
+ * Returns the text output of a graphics device, or NULL if no device has its own. Unless PARTS is NULL, the device must
+ * be one of PARTS. COUNT becomes the number of graphics devices.
  */
 static SIMPLE_TEXT_OUTPUT_INTERFACE *
 own_output(const struct parts *parts, size_t *count)
@@ -95,8 +95,9 @@ own_output(const struct parts *parts, size_t *count)
 }
 
 /*
- * Drawn screens would disturb programs that read the serial lines. So a console over serial lines is used only if the
- * display has no text output of its own. If the console's parts are not known, any serial line may be one of them.
+ * Chooses the screen. Drawn screens would disturb programs that read the serial lines. Therefore a console over serial
+ * lines is used only if the display has no text output of its own. If the console's parts are not known, any serial
+ * line may be one of them.
  */
 static void
 find_screen(struct console *console, const struct parts *parts)
@@ -114,7 +115,10 @@ find_screen(struct console *console, const struct parts *parts)
 	}
 }
 
-/* Some firmware starts applications with a picture on the screen, in which text is not shown (Apple, older Aptio). */
+/*
+ * Switches the display to text. Some firmware (Apple, older Aptio) starts applications with a picture on the screen,
+ * which hides text.
+ */
 static void
 leave_graphics(struct console *console)
 {
@@ -220,7 +224,7 @@ console_close(struct console *console)
 	if (!screen)
 		return;
 	screen->SetAttribute(screen, (UINTN)console->found_attribute);
-	bool is_back = !EFI_ERROR(screen->SetMode(screen, mode)); /* which clears it, too */
+	bool is_back = !EFI_ERROR(screen->SetMode(screen, mode)); /* SetMode() also clears the screen */
 
 	if (!is_back)
 		screen->ClearScreen(screen);
@@ -233,7 +237,7 @@ console_close(struct console *console)
 	console->rows = rows;
 }
 
-/* As many cells as have one ink and fit one call; returns their number. */
+/* Writes the cells that have the first cell's ink, at most one call's worth. Returns their number. */
 static size_t
 write_run(SIMPLE_TEXT_OUTPUT_INTERFACE *screen, const char *bytes, const uint8_t *inks, size_t columns)
 {

@@ -1,4 +1,4 @@
-/* Keys by the firmware's console. See keys.h. */
+/* Reads keys from the firmware's console. See keys.h. */
 #include "console/keys.h"
 
 #include "hw/hw.h"
@@ -7,8 +7,8 @@
 
 #define POLL_US      30000
 #define TICKS_PER_US 10    /* UEFI 2.10, 7.1.7: timers count 100 ns */
-#define POLLS        10000 /* awake, between two questions: some thousandths of a second */
-#define KEPT_MAX     1024  /* keys; EDK II keeps 256 of a PS/2 keyboard (KEYBOARD_EFI_KEY_MAX_COUNT) */
+#define POLLS        10000 /* polls without sleep between two reads of the keyboard, some ms */
+#define KEPT_MAX     1024  /* most keys dropped; EDK II keeps 256 of a PS/2 keyboard (KEYBOARD_EFI_KEY_MAX_COUNT) */
 
 void
 keys_open(struct keys *keys)
@@ -50,8 +50,8 @@ keys_drop(void)
 }
 
 /*
- * On a firmware whose own tick is dead WaitForEvent would never return, and neither may Stall: so the tick has to be
- * seen before anything waits for it.
+ * Sleeps only if the firmware's tick was observed. If the tick is dead, WaitForEvent never returns, and Stall may not
+ * return either.
  */
 void
 keys_wait(struct keys *keys)

@@ -1,4 +1,4 @@
-/* Serial lines by the firmware's Serial I/O protocol. See lines.h. */
+/* Finds serial lines by the firmware's Serial I/O protocol. See lines.h. */
 #include "uefi/console/lines.h"
 
 #include "console/com.h"
@@ -42,7 +42,10 @@ lines_open(struct serial *serial, const struct parts *parts)
 	firmware_free(handles);
 }
 
-/* A return moves the cursor of the console's other devices to the left, and nothing else. */
+/*
+ * Returns true if the firmware's console writes to COM, which is in loop-back mode. Tests this with a carriage return,
+ * which only moves the cursor of the console's other devices.
+ */
 static bool
 is_written_by_firmware(const struct com *com)
 {
@@ -51,7 +54,10 @@ is_written_by_firmware(const struct com *com)
 	return screen && !EFI_ERROR(screen->OutputString(screen, (CHAR16 *)L"\r")) && com_hears(com);
 }
 
-/* Both are tried in the loop-back mode, in which nothing leaves the port. */
+/*
+ * Returns true if COM works, and the firmware's console does not write to it. Tests both in loop-back mode, in which no
+ * byte leaves the port.
+ */
 static bool
 is_free(struct com *com)
 {

@@ -1,15 +1,15 @@
-/* The serial lines that UEFI has (EFI_SERIAL_IO_PROTOCOL), and a port of a machine whose firmware has none. */
+/* The serial lines that UEFI has (EFI_SERIAL_IO_PROTOCOL), or else a port that the firmware has no driver for. */
 #ifndef BARETICK_LINES_H
 #define BARETICK_LINES_H
 
 #include "console/serial.h"
 #include "uefi/console/parts.h"
 
-/* Makes SERIAL of the lines that are part of the firmware's console, by PARTS; where none is, of the first line. */
+/* Adds to SERIAL the lines that are parts of the firmware's console by PARTS. If none is, adds the first line. */
 void lines_open(struct serial *serial, const struct parts *parts);
 
 /*
- * Adds the 16550 at PORT to SERIAL, which has no line. Returns false, and the port is as it was, if none answers there,
+ * Adds the 16550 at PORT to SERIAL, which has no line. Returns false and restores the port if no 16550 answers there,
  * if its loop-back mode does not work, or if the firmware's console writes to it.
  */
 bool lines_add_port(struct serial *serial, uint16_t port);

@@ -1,15 +1,15 @@
-/* Draws what changed, and waits for keys. See pager.h. */
+/* Draws changed rows, and waits for keys. See pager.h. */
 #include "uefi/console/pager.h"
 
 #include "console/keys.h"
 #include "firmware/firmware.h"
 
-#define KEYS_AT_ONCE 64 /* that are done before the screen is drawn: one that is held down piles nothing up */
-#define PRINT_COLUMNS 100 /* one pane */
-#define PROMPT_LINES 4    /* what a shell says below it */
+#define KEYS_AT_ONCE 64 /* most keys between two drawings, so a key that is held down does not delay them */
+#define PRINT_COLUMNS 100 /* columns of one pane */
+#define PROMPT_LINES 4    /* lines that a shell prints after baretick has ended */
 #define WAITING           "Waiting for a key: P powers off, R restarts\n"
 #define WAITING_OR_SHELL  "Waiting for a key: P powers off, R restarts, Q returns to the shell\n"
-#define BUFFER_PER_BYTE 8 /* per byte of a document: two panes with their colours, twice for wrapped lines */
+#define BUFFER_PER_BYTE 8 /* buffer size per byte of a document: two panes and colours, twice for wrapped lines */
 
 static bool
 is_shown(const struct pager *pager, size_t index, const struct screen_row *row)
@@ -20,7 +20,7 @@ is_shown(const struct pager *pager, size_t index, const struct screen_row *row)
 	       __builtin_memcmp(pager->shown[index].inks, row->inks, columns) == 0;
 }
 
-/* Row over row: nothing is cleared in between, so nothing flickers. */
+/* Draws the rows that changed. Clears nothing before, so nothing flickers. */
 static void
 draw(struct pager *pager)
 {
@@ -149,7 +149,7 @@ pager_ask(struct pager *pager, bool can_quit)
 		}
 		if (serial_feed(&pager->console->serial) || pager_finish(pager))
 			continue;
-		if (!announced) /* a reader of the serial line sees no screen, and would think that the machine hangs */
+		if (!announced) /* a reader of the serial line would think that the machine hangs */
 			announce(pager, can_quit);
 		announced = true;
 		keys_wait(&keys);
@@ -160,7 +160,7 @@ pager_ask(struct pager *pager, bool can_quit)
 	return exits[way];
 }
 
-/* Ends TEXT behind so many lines. */
+/* Cuts TEXT after LINES lines. */
 static void
 cut(char *text, size_t lines)
 {
@@ -179,7 +179,7 @@ pager_close(struct pager *pager)
 	screen->columns = pager->console->columns < PRINT_COLUMNS ? pager->console->columns : PRINT_COLUMNS;
 	screen_open(screen);
 	if (lines > PROMPT_LINES)
-		cut(screen->left.text.bytes, lines - PROMPT_LINES); /* or the verdict, at its top, scrolls away */
+		cut(screen->left.text.bytes, lines - PROMPT_LINES); /* otherwise the verdict at the top scrolls away */
 	console_screen(pager->console, screen->left.text.bytes);
 	firmware_free(pager->shown);
 	firmware_free(pager->taken);

@@ -1,4 +1,4 @@
-/* The pages of src/render/screen on the firmware's screen, and the keys that turn them. */
+/* Shows the pages of src/render/screen on the firmware's screen, and handles the keys that turn them. */
 #ifndef BARETICK_PAGER_H
 #define BARETICK_PAGER_H
 
@@ -10,14 +10,16 @@
 #define PAGER_ALONE      "Without a key this machine restarts within a minute."
 
 struct pager {
-	struct console *console; /* NULL: nothing was shown yet */
+	struct console *console; /* NULL until something is shown */
 	struct screen screen;
 	char saved[PAGER_SAVED_SIZE];
-	struct screen_row *shown; /* contents of the console's rows, NULL if not known */
+	struct screen_row *shown; /* the rows that the screen shows, NULL if not known */
 	char *taken;              /* a document's buffer, NULL if scrap is used */
 	char scrap[8];
-	/* The number of waits for a first key, 30 ms each at most; 0 is without a bound. Set before a report or document is
-	 * shown: the page then says so. */
+	/*
+	 * Most waits for the first key, of at most 30 ms each; 0 is without a bound. Set before a report or document is
+	 * shown, because the page mentions the bound.
+	 */
 	unsigned patience;
 	void (*last)(void *context); /* see pager_finish(); may be NULL */
 	void *last_context;
@@ -27,7 +29,7 @@ struct pager {
 void pager_report(struct pager *pager, struct console *console, const struct report *report, const char *saved,
 		  struct text buffer);
 
-/* Replaces the sentence on the report's place by SAVED, and shows the first page again. */
+/* Replaces the sentence that says where the report is saved by SAVED, and shows the first page again. */
 void pager_say(struct pager *pager, const char *saved);
 
 /* Shows DOCUMENT in place of a report. */
@@ -35,18 +37,18 @@ void pager_document(struct pager *pager, struct console *console, const char *ti
 
 /*
  * Lets the reader turn pages until the reader chooses an exit. EXIT_RETURN is possible only with CAN_QUIT. During this
- * time the serial lines are fed; the rest of the queue is cut when an exit is chosen. Without a screen or a keyboard it
- * waits for ever. If PATIENCE is set and no key comes in that time, it returns EXIT_REBOOT, so that an unattended
- * machine comes back. Any key ends this countdown.
+ * time queued blocks are sent over the serial lines; the rest of the queue is cut when an exit is chosen. Without a
+ * screen or a keyboard it waits for ever. If PATIENCE is set and no key comes in that time, it returns EXIT_REBOOT, so
+ * that an unattended machine comes back. Any key ends this countdown.
  */
 enum options_exit pager_ask(struct pager *pager, bool can_quit);
 
-/* Writes the first page once more, as lines on the closed console, and frees the pager's memory. */
+/* Prints the first page as lines after the console was closed, and frees the pager's memory. */
 void pager_close(struct pager *pager);
 
 /*
- * Calls the pager's LAST once. LAST runs when the queue of the serial lines is empty, because it may hang in the
- * firmware. Returns false if it ran before or is NULL. pager_ask() calls this function when the queue is empty.
+ * Calls the pager's LAST, unless that was called before or is NULL. Returns true if it called LAST. pager_ask() calls
+ * this when the queue of the serial lines is empty, because LAST may hang in the firmware.
  */
 bool pager_finish(struct pager *pager);
 

@@ -1,7 +1,7 @@
-/* The device paths of the firmware's console. See parts.h. */
+/* Reads the device paths of the firmware's console. See parts.h. */
 #include "uefi/console/parts.h"
 
-#define SIZE_MAX_BYTES 4096u /* limit of the variable; the path of one device takes about 50 bytes */
+#define SIZE_MAX_BYTES 4096u /* most bytes of ConOut; the path of one device takes about 50 */
 
 static const EFI_GUID guid_device_path = DEVICE_PATH_PROTOCOL;
 static const EFI_GUID guid_global_variable = EFI_GLOBAL_VARIABLE;
@@ -18,7 +18,7 @@ node_size(const EFI_DEVICE_PATH *node)
 	return (size_t)DevicePathNodeLength(node);
 }
 
-/* The node at AT of the variable; NULL where there is no whole one. */
+/* Returns the node at offset AT of ConOut, or NULL if no complete node is there. */
 static const EFI_DEVICE_PATH *
 node_at(const struct parts *parts, size_t at)
 {
@@ -29,7 +29,10 @@ node_at(const struct parts *parts, size_t at)
 	return node;
 }
 
-/* Where the path begins that follows the one at AT; the variable's size behind the last one. */
+/*
+ * Returns the offset of the path after the path at AT, or ConOut's size after the last path. Sets SERIAL if the path at
+ * AT has a UART.
+ */
 static size_t
 next_path(const struct parts *parts, size_t at, bool *serial)
 {
@@ -77,7 +80,7 @@ parts_close(struct parts *parts)
 	parts->paths = NULL;
 }
 
-/* A UART's node has the rate as well, which may be another one by now. */
+/* Ignores the differences between two nodes of UARTs, because a node has the baud rate, which may have changed. */
 static bool
 same_node(const EFI_DEVICE_PATH *a, const EFI_DEVICE_PATH *b)
 {
@@ -86,7 +89,10 @@ same_node(const EFI_DEVICE_PATH *a, const EFI_DEVICE_PATH *b)
 	return node_size(a) == node_size(b) && __builtin_memcmp(a, b, node_size(a)) == 0;
 }
 
-/* Whether PATH and the one at AT are the same as far as the shorter goes: the variable may name the card alone. */
+/*
+ * Returns true if the shorter of PATH and ConOut's path at AT is the beginning of the longer, because ConOut may name a
+ * graphics card without its output.
+ */
 static bool
 leads_along(const struct parts *parts, size_t at, const EFI_DEVICE_PATH *path)
 {

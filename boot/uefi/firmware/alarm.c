@@ -1,4 +1,4 @@
-/* A timer event of the firmware. See alarm.h. */
+/* Implements alarms by a timer event of the firmware. See alarm.h. */
 #include "firmware/alarm.h"
 
 #include "uefi/firmware/uefi.h"
@@ -9,7 +9,7 @@ void
 alarm_set(struct alarm *alarm, uint64_t ns)
 {
 	if (alarm->event)
-		(void)firmware_boot->CheckEvent(alarm->event); /* takes an earlier signal away */
+		(void)firmware_boot->CheckEvent(alarm->event); /* clears an earlier signal */
 	else if (EFI_ERROR(firmware_boot->CreateEvent(EVT_TIMER, 0, NULL, NULL, &alarm->event)))
 		alarm->event = NULL;
 	if (alarm->event && EFI_ERROR(firmware_boot->SetTimer(alarm->event, TimerRelative, ns / NS_PER_100NS)))

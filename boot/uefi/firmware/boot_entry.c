@@ -1,9 +1,9 @@
-/* The variables BootCurrent and Boot####. See boot_entry.h. */
+/* Reads the variables BootCurrent and Boot####. See boot_entry.h. */
 #include "uefi/firmware/boot_entry.h"
 
 #include "uefi/firmware/uefi.h"
 
-#define ENTRY_MAX 4096u /* bytes; efibootmgr's entries have some 150 */
+#define ENTRY_MAX 4096u /* most bytes of an entry; efibootmgr's entries have about 150 */
 #define PATHS_AT  6u    /* UEFI 2.10, 3.1.3: attributes (4 bytes), size of the device paths (2), text, device paths */
 
 static const EFI_GUID guid_global_variable = EFI_GLOBAL_VARIABLE;

@@ -1,4 +1,4 @@
-/* The firmware's memory map. See code_map.h. */
+/* Searches the firmware's memory map. See code_map.h. */
 #include "firmware/code_map.h"
 
 #include "hw/paging.h"
@@ -6,7 +6,7 @@
 
 /* Constant while the map is open. */
 static struct {
-	uint8_t *parts; /* EFI_MEMORY_DESCRIPTORs, each STEP after the last */
+	uint8_t *parts; /* EFI_MEMORY_DESCRIPTORs, STEP bytes apart */
 	UINTN size, step;
 } map;
 

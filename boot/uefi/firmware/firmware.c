@@ -1,4 +1,4 @@
-/* UEFI's services for boot/. See firmware.h and uefi.h. */
+/* Implements firmware.h with UEFI's services. See also uefi.h. */
 #include "uefi/firmware/uefi.h"
 
 EFI_HANDLE firmware_image;

@@ -1,4 +1,4 @@
-/* The firmware's timer tick. See tick.h. */
+/* Stops, restarts and observes the firmware's timer tick. See tick.h. */
 #include "firmware/tick.h"
 
 #include "uefi/firmware/uefi.h"
@@ -14,7 +14,7 @@ struct timer_arch {
 static const EFI_GUID guid_timer_arch = { 0x26baccb3, 0x6f42, 0x11d4,
 	{ 0xbc, 0xe7, 0x00, 0x80, 0xc7, 0x3c, 0x88, 0x81 } };
 
-#define POLLS_MAX 100000000u /* where the TSC stands */
+#define POLLS_MAX 100000000u /* bound of the wait if the TSC does not count */
 
 static bool
 stop(struct tick *tick, struct timer_arch *timer)
@@ -74,7 +74,7 @@ tick_is_alive(uint64_t (*tsc)(void), uint64_t bound)
 	if (EFI_ERROR(firmware_boot->CreateEvent(EVT_TIMER | EVT_NOTIFY_SIGNAL, TPL_CALLBACK, count, (VOID *)&callbacks,
 						 &event)))
 		return false;
-	firmware_boot->SetTimer(event, TimerRelative, 1); /* at the next tick: EDK II signals 0 without one */
+	firmware_boot->SetTimer(event, TimerRelative, 1); /* 1 is at the next tick; EDK II signals 0 without a tick */
 	for (unsigned polls = 0; polls < POLLS_MAX && !callbacks && tsc() - begin < bound; polls++)
 		continue;
 	firmware_boot->CloseEvent(event);

@@ -17,13 +17,19 @@ extern EFI_HANDLE firmware_image;
 extern EFI_SYSTEM_TABLE *firmware_system;
 extern EFI_BOOT_SERVICES *firmware_boot;
 
-/* An interface of HANDLE, or of the first handle that has it where HANDLE is NULL; NULL where there is none. */
+/* Returns HANDLE's interface GUID, or NULL if it has none. If HANDLE is NULL, uses the first handle that has GUID. */
 void *firmware_protocol(EFI_HANDLE handle, const EFI_GUID *guid);
 
-/* Every handle that has GUID, to be given back with FreePool; COUNT 0 and NULL where there is none. */
+/*
+ * Returns all COUNT handles that have GUID, or NULL and a COUNT of 0 if there are none. The caller frees them with
+ * FreePool.
+ */
 EFI_HANDLE *firmware_handles(const EFI_GUID *guid, size_t *count);
 
-/* SIZE bytes below 4 GiB, of any content, for a device that reaches no further; NULL where there are none. */
+/*
+ * Returns SIZE bytes below 4 GiB, with any content, for a device that cannot address more. Returns NULL if there is no
+ * such memory.
+ */
 void *firmware_take_low(size_t size);
 void firmware_give_low(void *memory, size_t size);
 

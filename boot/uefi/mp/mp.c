@@ -1,4 +1,4 @@
-/* The firmware's cores as a struct smp: which there are. See mp.h; their jobs are in mp_run.c. */
+/* Lists the firmware's cores as a struct smp. See mp.h. Their jobs are in mp_run.c. */
 #include "uefi/mp/mp_internal.h"
 
 #include "base/text.h"
@@ -15,7 +15,7 @@ mp_refusal(UINT32 status, size_t used, size_t started_max)
 	return NULL;
 }
 
-/* Gives the next record to the firmware's processor NUMBER. */
+/* Assigns the next record to the firmware's processor NUMBER. */
 static void
 mp_add(struct mp *mp, UINTN number, const struct mp_processor *processor, size_t started_max)
 {
@@ -34,7 +34,7 @@ mp_add(struct mp *mp, UINTN number, const struct mp_processor *processor, size_t
 		mp_lose(core, refusal, false);
 }
 
-/* Gives each of the firmware's COUNT processors its record, within LIMITS. */
+/* Assigns a record to each of the firmware's COUNT processors, within LIMITS. */
 static void
 mp_list(struct mp *mp, UINTN count, uint32_t own_apic_id, struct cores_limits limits)
 {
@@ -63,7 +63,7 @@ mp_stop(struct cores *cores)
 		if (!mp_released(&mp->core[i]))
 			mp->held = true;
 	if (mp->held) {
-		cores->taken = true; /* a core is still in our code: there is no way back */
+		cores->taken = true; /* a core still runs our code, so the run must not return to the firmware */
 		return;
 	}
 	for (size_t i = 1; i < cores->count; i++)
@@ -73,7 +73,9 @@ mp_stop(struct cores *cores)
 	firmware_boot->FreePool(mp);
 }
 
-/* The firmware's MP services and how many processors they know; NULL and 1 where there are none. */
+/*
+ * Returns the firmware's MP services, and in COUNT how many processors they know. Returns NULL and 1 if there are none.
+ */
 static struct mp_services *
 mp_services(size_t *count)
 {
@@ -97,7 +99,10 @@ mp_listed(void)
 	return count;
 }
 
-/* Returns NULL, or the reason why the firmware's cores are not available. Frees its memory in that case. */
+/*
+ * Prepares the firmware's cores. Returns NULL, or the reason why they are not available; then no memory stays
+ * allocated.
+ */
 static const char *
 mp_open(struct cores *cores, uint32_t own_apic_id, struct cores_limits limits, struct rate tsc)
 {

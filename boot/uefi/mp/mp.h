@@ -7,18 +7,17 @@
 
 #include "cores/cores.h"
 
-/* How many cores the firmware has, the boot core included; 1 where it does not say. */
+/* Returns the number of the firmware's cores, including the boot core, or 1 if it has no MP services. */
 size_t mp_listed(void);
 
 /*
- * Fills CORES with the firmware's cores within LIMITS, and makes SMP of them. True where at least
- * one more than the boot core can be used; else SMP is the boot core alone, and cores->reason says
- * why where the machine has more.
+ * Fills CORES with the firmware's cores within LIMITS, and makes them SMP. Returns true if at least one core besides
+ * the boot core can be used. Otherwise SMP is the boot core alone, and cores->reason says why if the machine has more.
  */
 bool mp_start(struct cores *cores, uint32_t own_apic_id, struct cores_limits limits,
 	      struct rate tsc, struct smp *smp);
 
-/* Gives back all but cores->records, which stay readable; SMP is the boot core alone then. */
+/* Returns everything to the firmware except cores->records, which stay readable. SMP is then the boot core alone. */
 void mp_stop(struct cores *cores);
 
 #endif

@@ -9,14 +9,14 @@
 #include "base/scale.h"
 #include "hw/wait.h"
 
-#define MP_PATIENCE_NS (2 * WAIT_NS_PER_S) /* for the firmware to notice a job's end */
+#define MP_PATIENCE_NS (2 * WAIT_NS_PER_S) /* bound of the wait until the firmware notices a job's end */
 
 struct mp_core {
 	struct mp *mp;
-	size_t core;     /* its number in struct smp */
+	size_t core;     /* the core's number in struct smp */
 	bool usable;
 	size_t number;   /* the firmware's number, for startup_this */
-	/* True until the firmware notices that the last job is over, when it signals event. */
+	/* True from the start of a job until the firmware has noticed the job's end and signals EVENT. */
 	bool busy;
 	EFI_EVENT event;
 	uint32_t posted; /* written by the boot core */
@@ -32,9 +32,9 @@ struct mp {
 	struct job job;
 	struct cores *cores;
 	size_t usable;
-	bool alone; /* the firmware runs no job while the boot core runs */
-	bool held;  /* the firmware did not end a job, so the memory that it knows must not be freed */
-	struct mp_core core[]; /* as cores->records */
+	bool alone; /* true if the firmware runs no job while the boot core runs */
+	bool held;  /* true if the firmware did not end a job; then memory that it knows must not be freed */
+	struct mp_core core[]; /* in the order of cores->records */
 };
 
 /* Marks the core as lost. TIMED_OUT: the only reason is that a wait for it ended. */

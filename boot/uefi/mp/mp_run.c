@@ -1,4 +1,4 @@
-/* Jobs for the firmware's cores. See mp.h, and struct smp for the contract. */
+/* Runs jobs on the firmware's cores. See mp.h, and struct smp for the contract. */
 #include "uefi/mp/mp_internal.h"
 
 #include "base/text.h"
@@ -10,10 +10,10 @@
 
 struct mp_batch {
 	struct mp *mp;
-	const uint32_t *list; /* as in dispatch_run_some() */
+	const uint32_t *list; /* cores of the batch, as for dispatch_run_some() */
 	size_t count;
-	bool here;            /* the boot core is in it */
-	size_t others;        /* that can be used */
+	bool here;            /* true if the boot core is in the batch */
+	size_t others;        /* number of other cores in the batch that can be used */
 };
 
 static bool
@@ -30,7 +30,7 @@ mp_guarded(void *context)
 	job_run(&core->mp->job, core->core);
 }
 
-/* Runs on the core, which has a job to do. */
+/* Runs on the core: does the job that was posted to it. */
 static VOID EFIAPI
 mp_work(VOID *context)
 {
@@ -45,7 +45,7 @@ mp_work(VOID *context)
 		__atomic_store_n(&core->fell, 1, __ATOMIC_RELEASE);
 }
 
-/* Runs on every core of the firmware. Cores outside of the batch return at once. */
+/* Runs on every core of the firmware. Returns at once on cores outside of the batch. */
 static VOID EFIAPI
 mp_work_if_meant(VOID *context)
 {
@@ -101,7 +101,7 @@ mp_alive(void *context, size_t core)
 	return core == 0 || (cores->mp && core < cores->count && cores->mp->core[core].usable);
 }
 
-/* At least 1: to the firmware 0 is for ever. */
+/* Returns the bound in us, at least 1, because 0 means no bound to the firmware. */
 static UINTN
 mp_bound_us(uint64_t bound_ns)
 {
@@ -149,7 +149,7 @@ mp_post(struct mp *mp, const uint32_t *list, size_t count, const struct job *job
 	return batch;
 }
 
-/* Whether the firmware signals EVENT before the wait is over. */
+/* Returns true if the firmware signals EVENT before WAIT ends. */
 static bool
 mp_signalled(EFI_EVENT event, struct wait *wait)
 {
@@ -172,10 +172,10 @@ mp_released(struct mp_core *core)
 }
 
 /*
- * Starts the cores one after the other, while the boot core continues. If the boot core is not in the
- * batch, the last call blocks. This saves the wait until the firmware notices the end, up to 100 ms in
- * EDK II. Returns false if the firmware runs no job while the boot core runs. It may refuse this after
- * it signalled ReadyToBoot (PI 1.7, 13.4).
+ * Starts the cores one after the other, while the boot core continues. If the boot core is not in the batch, the last
+ * call blocks. This is faster, because the firmware needs up to 100 ms (EDK II) to notice the end of a job that does
+ * not block. Returns false if the firmware runs no job while the boot core runs, as it may after it signalled
+ * ReadyToBoot (PI 1.7, 13.4).
  */
 static bool
 mp_start_each(const struct mp_batch *batch, uint64_t bound_ns)
@@ -239,7 +239,7 @@ mp_start_all(const struct mp_batch *batch, struct job *job, uint64_t bound_ns)
 	}
 }
 
-/* Gives up the cores that did not finish. Returns the number of cores that did. */
+/* Gives up the cores that did not finish. Returns the number of cores that finished. */
 static size_t
 mp_settle(const struct mp_batch *batch, uint64_t bound_ns)
 {
@@ -277,7 +277,7 @@ mp_run_some(void *context, const uint32_t *list, size_t count, smp_job *work, vo
 		job_over(&job);
 		return batch.here;
 	}
-	/* One by one a machine full of cores would take 10 ms for each, which EDK2 spends on INIT. */
+	/* Starting cores one by one takes 10 ms for each, because EDK II sends INIT to each. */
 	bool all = mp->alone || (batch.others > 1 && batch.others == mp->usable);
 
 	if (!all && mp_start_each(&batch, bound_ns))

@@ -15,7 +15,7 @@ struct mp_processor {
 	UINT64 id; /* APIC id */
 	UINT32 status;
 	UINT32 location[3];  /* package, core, thread */
-	UINT32 extended[6];  /* only where the number asks for it */
+	UINT32 extended[6];  /* set only if the requested number asks for it */
 };
 
 typedef VOID EFIAPI mp_procedure(VOID *argument);

@@ -1,4 +1,4 @@
-/* Names into addresses. See dns.h. */
+/* Looks up names. See dns.h. */
 #include "uefi/network/dns.h"
 
 #include "options/url.h"
@@ -6,7 +6,7 @@
 #include "uefi/network/protocols.h"
 
 #define ANSWER_MS    8000
-#define RETRIES      3 /* after 2 s each: EDK II takes no less */
+#define RETRIES      3 /* requests, each after 2 s, which is EDK II's least interval */
 #define RETRY_S      2
 #define SERVERS_MAX  8
 #define PROTOCOL_UDP 17 /* RFC 768 */
@@ -15,7 +15,7 @@ static const EFI_GUID guid_dns4_binding = GUID_DNS4_BINDING;
 static const EFI_GUID guid_dns4 = GUID_DNS4;
 static const EFI_GUID guid_ip4_config2 = GUID_IP4_CONFIG2;
 
-/* Returns the number of servers, as far as there is space; 0 if the card knows none. */
+/* Reads the card's DNS servers, at most SERVERS_MAX. Returns their number, 0 if the card knows none. */
 static UINTN
 servers_of(EFI_HANDLE card, struct network_address servers[SERVERS_MAX])
 {
@@ -27,9 +27,12 @@ servers_of(EFI_HANDLE card, struct network_address servers[SERVERS_MAX])
 	return size / sizeof(servers[0]);
 }
 
-/* Polling is what moves its packets. A token that is not over by then is taken back: it goes with its caller. */
+/*
+ * Waits for TOKEN. Polls, because the firmware moves packets only then. Cancels a token that is not complete in time,
+ * because it is on the caller's stack.
+ */
 static EFI_STATUS
-wait(struct dns4 *dns, struct dns4_token *token)
+wait_for_token(struct dns4 *dns, struct dns4_token *token)
 {
 	struct pause pause;
 	bool signalled = false;
@@ -76,7 +79,7 @@ ask(struct dns4 *dns, const char *name, UINT8 ipv4[4])
 		return status;
 	status = dns->host_name_to_ip(dns, wide, &token);
 	if (!EFI_ERROR(status))
-		status = wait(dns, &token);
+		status = wait_for_token(dns, &token);
 	if (!EFI_ERROR(status))
 		status = take_first(token.addresses, ipv4);
 	firmware_boot->CloseEvent(token.event);

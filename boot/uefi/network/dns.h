@@ -1,4 +1,4 @@
-/* The address of a name, by the firmware's own DNS. */
+/* Looks up the address of a name, by the firmware's own DNS. */
 #ifndef BARETICK_DNS_H
 #define BARETICK_DNS_H
 

@@ -1,4 +1,4 @@
-/* A request and its answer, over a connection of TCP. See exchange.h. */
+/* Sends a request over TCP, and receives its answer. See exchange.h. */
 #include "uefi/network/exchange.h"
 
 #include "network/answer.h"
@@ -7,10 +7,10 @@
 #include "uefi/network/tcp.h"
 
 #define PIECE_BYTES 65536u
-#define PIECE_MS    5000 /* for one of them to be taken */
-#define BODY_MS     30000 /* for all */
-#define PART_MS     5000 /* for a part of the answer to come */
-#define ANSWER_MS   10000 /* for all of it */
+#define PIECE_MS    5000 /* bound for the transfer of one piece */
+#define BODY_MS     30000 /* bound for the whole body */
+#define PART_MS     5000 /* bound for the next part of the answer */
+#define ANSWER_MS   10000 /* bound for the whole answer */
 #define HEAD_SIZE   (URL_SIZE + URL_HOST_SIZE + 448)
 #define LINE_SIZE   256  /* only the first line of the answer to a POST is read */
 #define SILENT      "it gives no answer in time"
@@ -75,7 +75,7 @@ send_head(struct tcp *tcp, const struct exchange *exchange)
 	return tcp_send(tcp, head, text.length, PIECE_MS);
 }
 
-/* Piece by piece, each with a bound of its own. */
+/* Sends the body in pieces, each with its own bound. */
 static EFI_STATUS
 send_body(struct tcp *tcp, const struct exchange *exchange)
 {
@@ -107,10 +107,10 @@ struct reception {
 	char *bytes;
 	size_t size, length;
 	struct answer answer;
-	EFI_STATUS end; /* how the last part came */
+	EFI_STATUS end; /* status of the last receive */
 };
 
-/* Returns true if the first line is enough: for a POST, and for an error. */
+/* Returns true if the answer is complete. For a POST and for an error the first line is enough. */
 static bool
 is_enough(const struct exchange *exchange, struct reception *in)
 {
@@ -141,7 +141,7 @@ receive(struct tcp *tcp, const struct exchange *exchange, struct reception *in)
 	pause_end(&pause);
 }
 
-/* Why it ended before all was there. */
+/* Sets the reason why the answer is incomplete. Returns false. */
 static bool
 fails_early(struct exchange *exchange, const struct reception *in, const char *closed)
 {
@@ -151,7 +151,7 @@ fails_early(struct exchange *exchange, const struct reception *in, const char *c
 				    fails_by(exchange, "the firmware does not get the answer", in->end);
 }
 
-/* Moves the body to the start of the buffer. */
+/* Moves the body to the start of the buffer. Returns false if it is incomplete, too long or refused. */
 static bool
 take_body(struct exchange *exchange, const struct reception *in)
 {
@@ -169,7 +169,10 @@ take_body(struct exchange *exchange, const struct reception *in)
 	return true;
 }
 
-/* A server that refuses may answer before it has all, and close the connection: that is asked for as well. */
+/*
+ * Sends the request and receives the answer. Receives it even if sending failed, because a server that refuses may
+ * answer early and close the connection.
+ */
 static bool
 ask(struct tcp *tcp, struct exchange *exchange)
 {

@@ -1,4 +1,4 @@
-/* Network cards, their drivers and addresses. See network.h. */
+/* Connects network cards, gets addresses, and does the exchange. See network.h. */
 #include "uefi/network/network.h"
 
 #include "network/origin.h"
@@ -8,7 +8,7 @@
 #define ADDRESS_MS    8000
 #define PCI_CLASS_AT  0x0b /* PCI 3.0, 6.1: base class */
 #define CLASS_NETWORK 0x02
-#define INFO_SIZE     4096 /* with its table of routes */
+#define INFO_SIZE     4096 /* bytes of IP4_INTERFACE_INFO with its table of routes */
 
 static const EFI_GUID guid_pci_io = EFI_PCI_IO_PROTOCOL_GUID;
 static const EFI_GUID guid_device_path = EFI_DEVICE_PATH_PROTOCOL_GUID;
@@ -18,7 +18,7 @@ static const EFI_GUID guid_ip4_config2 = GUID_IP4_CONFIG2;
 struct card {
 	EFI_HANDLE handle;
 	struct ip4_config2 *config;
-	bool changed; /* its policy is to be put back */
+	bool changed; /* true if close_cards() must restore its policy */
 	bool asked;
 };
 
@@ -31,7 +31,7 @@ struct cards {
 	};
 };
 
-/* Firmware that boots from a stick need not have connected them. */
+/* Connects the drivers of network cards. Firmware that boots from a stick may not have done so. */
 static void
 connect_drivers(void)
 {
@@ -99,7 +99,7 @@ open_cards(struct cards *cards, const uint8_t *mac)
 		firmware_boot->FreePool(handles);
 }
 
-/* The firmware keeps the policy over a restart. */
+/* Restores the policies that were changed, because the firmware keeps them over a restart. */
 static void
 close_cards(struct cards *cards)
 {
@@ -110,7 +110,7 @@ close_cards(struct cards *cards)
 			cards->each[i].config->set_data(cards->each[i].config, IP4_POLICY, sizeof(policy), &policy);
 }
 
-/* Each card as soon as it has an address, until one leads to the server. Whether that answered. */
+/* Tries each card as soon as it has an address, until one reaches the server. Returns true if the server answered. */
 static bool
 ask_by_any(struct cards *cards, struct exchange *exchange)
 {

@@ -1,7 +1,6 @@
 /*
- * A request over whichever network card leads to the server, by the firmware's own drivers (IPv4, DHCP). Nothing is
- * left behind: no connection, no child of a service, no policy of addresses that was not there. The drivers of the
- * cards stay connected.
+ * Sends a request over any network card that reaches the server, by the firmware's own drivers (IPv4, DHCP). Closes all
+ * connections and children of services, and restores the cards' address policies. The cards' drivers stay connected.
  */
 #ifndef BARETICK_NETWORK_H
 #define BARETICK_NETWORK_H

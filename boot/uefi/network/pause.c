@@ -1,4 +1,4 @@
-/* Waits that end. See pause.h. */
+/* Waits with a bound. See pause.h. */
 #include "uefi/network/pause.h"
 
 #define TURN_US      100

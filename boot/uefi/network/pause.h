@@ -1,4 +1,4 @@
-/* Waits that end: by the firmware's timer, and where that is dead by the number of turns. */
+/* Bounded waits. The firmware's timer measures the time. If it is dead, the number of turns bounds the wait. */
 #ifndef BARETICK_PAUSE_H
 #define BARETICK_PAUSE_H
 
@@ -6,10 +6,12 @@
 
 struct pause {
 	EFI_EVENT over;
-	unsigned turns; /* that are left */
+	unsigned turns; /* remaining turns */
 };
 
-bool pause_begin(struct pause *pause, unsigned ms); /* false: the firmware has no event, and nothing is held */
+
+/* Starts a pause of MS. Returns false if the firmware cannot create a timer event; then pause_end() is not needed. */
+bool pause_begin(struct pause *pause, unsigned ms);
 bool pause_is_over(const struct pause *pause);
 bool pause_goes_on(struct pause *pause);            /* waits for one turn; returns false when the time is over */
 void pause_end(struct pause *pause);

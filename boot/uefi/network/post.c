@@ -1,4 +1,4 @@
-/* The report to a server. See post.h. */
+/* Posts the report to a server. See post.h. */
 #include "uefi/network/post.h"
 
 #include "uefi/network/network.h"

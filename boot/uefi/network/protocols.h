@@ -30,7 +30,7 @@ struct network_address {
 
 /* EFI_IP4_CONFIG2_PROTOCOL. */
 enum ip4_data { IP4_INTERFACE_INFO, IP4_POLICY, IP4_MANUAL_ADDRESS, IP4_GATEWAY, IP4_DNS_SERVERS };
-enum ip4_policy { IP4_STATIC, IP4_DHCP }; /* UINT32 in the firmware, as every enum of UEFI */
+enum ip4_policy { IP4_STATIC, IP4_DHCP }; /* the firmware passes it as UINT32, like every enum of UEFI */
 
 struct ip4_interface_info {
 	CHAR16 name[32];
@@ -74,10 +74,10 @@ struct tcp4_fragment {
 	VOID *bytes;
 };
 
-struct tcp4_data { /* to send; one to receive has a flag URGENT alone, in the first's place */
+struct tcp4_data { /* for sending; in data to receive, a flag URGENT takes the place of PUSH */
 	BOOLEAN push, urgent;
 	UINT32 length, fragments;
-	struct tcp4_fragment fragment; /* the first, and only one */
+	struct tcp4_fragment fragment; /* the only fragment */
 };
 
 struct tcp4_io {
@@ -117,7 +117,7 @@ struct dns4_token {
 	EFI_EVENT event;
 	EFI_STATUS status;
 	UINT32 retries, retry_s;
-	struct dns4_addresses *addresses; /* where it went well; both pools are the caller's to free */
+	struct dns4_addresses *addresses; /* valid after success; the caller frees it and its list */
 };
 
 struct dns4 {

@@ -1,11 +1,11 @@
-/* The server that the application came from. See server.h. */
+/* Finds the server that the application came from. See server.h. */
 #include "uefi/network/server.h"
 
 #include "uefi/network/network.h"
 
 #define PATH_OPTIONS "/baretick.cfg"
 #define PATH_REPORTS "/reports"
-#define QUERY_SIZE   256 /* a serial number of 64 characters, all of them escaped */
+#define QUERY_SIZE   256 /* bytes; enough for a serial number of 64 characters, all escaped */
 
 static const EFI_GUID guid_pxe = EFI_PXE_BASE_CODE_PROTOCOL_GUID;
 
@@ -20,9 +20,12 @@ put_address(struct server *server, const char *address)
 	text_printf(&text, "%s" PATH_REPORTS, address);
 }
 
-/* As EDK II chooses: a boot server that was asked, else what names a file. */
+/*
+ * Finds the boot server's address in the DHCP packets. Prefers packets that name a boot file, in EDK II's order: PXE
+ * server, proxy, DHCP server. Returns false if there is no address.
+ */
 static bool
-choose(const EFI_PXE_BASE_CODE_MODE *mode, uint8_t ipv4[4])
+find_boot_server(const EFI_PXE_BASE_CODE_MODE *mode, uint8_t ipv4[4])
 {
 	const struct {
 		bool received;
@@ -54,7 +57,7 @@ find_by_pxe(struct server *server, EFI_HANDLE device)
 		server->reason = "the firmware does not say which one it is";
 	} else if (pxe->Mode->UsingIpv6) {
 		server->reason = "it was reached by IPv6, and is asked by IPv4 only";
-	} else if (!choose(pxe->Mode, ipv4)) {
+	} else if (!find_boot_server(pxe->Mode, ipv4)) {
 		server->reason = "the firmware has no DHCP packet that names it";
 	} else {
 		text_init(&text, address, sizeof(address));
@@ -75,7 +78,7 @@ server_find(struct server *server)
 	if (!image || !image->DeviceHandle)
 		return;
 	device = origin_of_path(firmware_protocol(image->DeviceHandle, &guid_path));
-	origin = origin_of_path(firmware_protocol(firmware_image, &guid_image_path)); /* with the URI as it was loaded */
+	origin = origin_of_path(firmware_protocol(firmware_image, &guid_image_path)); /* has the URI that was loaded */
 	if (!origin.uri) {
 		origin.uri = device.uri;
 		origin.uri_length = device.uri_length;

@@ -1,4 +1,4 @@
-/* A connection of TCP. See tcp.h. */
+/* Implements a TCP connection. See tcp.h. */
 #include "uefi/network/tcp.h"
 
 #include "uefi/network/pause.h"
@@ -23,7 +23,7 @@ open_child(struct tcp *tcp, EFI_HANDLE card)
 	return false;
 }
 
-/* Polling is what moves its packets. */
+/* Returns true if the event is signalled within MS. Polls, because the firmware moves packets only then. */
 static bool
 is_signalled(struct tcp *tcp, unsigned ms)
 {
@@ -39,9 +39,12 @@ is_signalled(struct tcp *tcp, unsigned ms)
 	return signalled;
 }
 
-/* A token that is not over when its time is must not be left to the driver: it is gone when its caller returns. */
+/*
+ * Waits for TOKEN. If it is not complete in time, resets the connection, because TOKEN is on the caller's stack and the
+ * driver must not keep it.
+ */
 static EFI_STATUS
-wait(struct tcp *tcp, const struct tcp4_token *token, unsigned ms)
+wait_for_token(struct tcp *tcp, const struct tcp4_token *token, unsigned ms)
 {
 	if (is_signalled(tcp, ms))
 		return token->status;
@@ -63,7 +66,7 @@ connect(struct tcp *tcp, const UINT8 ipv4[4], UINT16 port)
 	status = tcp->tcp4->configure(tcp->tcp4, &config);
 	if (!EFI_ERROR(status))
 		status = tcp->tcp4->connect(tcp->tcp4, &token);
-	return EFI_ERROR(status) ? status : wait(tcp, &token, CONNECT_MS);
+	return EFI_ERROR(status) ? status : wait_for_token(tcp, &token, CONNECT_MS);
 }
 
 EFI_STATUS
@@ -87,7 +90,7 @@ tcp_send(struct tcp *tcp, const char *bytes, size_t length, unsigned ms)
 	struct tcp4_io io = { { tcp->event, EFI_NOT_READY }, &data };
 	EFI_STATUS status = tcp->tcp4->transmit(tcp->tcp4, &io);
 
-	return EFI_ERROR(status) ? status : wait(tcp, &io.token, ms);
+	return EFI_ERROR(status) ? status : wait_for_token(tcp, &io.token, ms);
 }
 
 EFI_STATUS
@@ -98,7 +101,7 @@ tcp_receive(struct tcp *tcp, char *bytes, size_t *length, unsigned ms)
 	EFI_STATUS status = tcp->tcp4->receive(tcp->tcp4, &io);
 
 	if (!EFI_ERROR(status))
-		status = wait(tcp, &io.token, ms);
+		status = wait_for_token(tcp, &io.token, ms);
 	*length = EFI_ERROR(status) || data.length > *length ? 0 : data.length;
 	return status;
 }

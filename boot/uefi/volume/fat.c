@@ -1,30 +1,30 @@
 /*
- * A look at the chains of folders, past the firmware's file system. See fat.h. All from Microsoft's FAT
- * specification 1.03, "FAT: General Overview of On-Disk Format".
+ * Follows the cluster chains of folders without the firmware's file system. See fat.h. The format is from Microsoft's
+ * FAT specification 1.03, "FAT: General Overview of On-Disk Format".
  */
 #include "uefi/volume/fat.h"
 
 #include "base/text.h"
 
-#define WINDOW            512u         /* bytes that are read at once; a sector has as many, or a multiple */
+#define WINDOW            512u         /* bytes per read; a sector has as many, or a multiple */
 #define FOLDER_BYTES_MAX  (2u << 20)   /* size of the longest valid folder: 65,536 entries of 32 bytes */
 #define ENTRY_BYTES       32u
-#define NAME_BYTES        11u          /* 8 and 3, filled up with blanks */
+#define NAME_BYTES        11u          /* 8 + 3, padded with blanks */
 #define BASE_BYTES        8u
-#define CLUSTERS_FAT16    4085u        /* with fewer it is FAT12, which no stick of today is */
+#define CLUSTERS_FAT16    4085u        /* with fewer clusters it is FAT12, which no stick of today uses */
 #define FIRST_CLUSTER     2u
 #define ATTRIBUTE_FOLDER  0x10
-#define ATTRIBUTE_LABEL   0x08         /* and part of a long name */
+#define ATTRIBUTE_LABEL   0x08         /* volume label, or a part of a long name */
 #define ENTRY_LAST        0x00
 #define ENTRY_DELETED     0xe5
-#define END_FAT16         0xfff7u      /* from here on: a bad cluster, or the end of a chain */
+#define END_FAT16         0xfff7u      /* values from here on: bad cluster, end of chain */
 #define END_FAT32         0x0ffffff7u
 
 static const EFI_GUID guid_block_io = EFI_BLOCK_IO_PROTOCOL_GUID;
 static const EFI_GUID guid_disk_io = EFI_DISK_IO_PROTOCOL_GUID;
 
 struct window {
-	uint64_t begin; /* on the volume */
+	uint64_t begin; /* offset on the volume */
 	bool filled;
 	uint8_t bytes[WINDOW];
 };
@@ -33,7 +33,7 @@ struct fat {
 	EFI_DISK_IO_PROTOCOL *disk;
 	uint32_t medium;
 	bool is_32;
-	uint64_t table_begin, root_begin, data_begin; /* bytes; ROOT only of FAT16, which has it outside of the clusters */
+	uint64_t table_begin, root_begin, data_begin; /* byte offsets; root_begin is used for FAT16 */
 	uint32_t root_bytes, cluster_bytes, root_cluster;
 	struct window table, folder;
 };
@@ -51,7 +51,7 @@ bytes_at(struct fat *fat, struct window *window, uint64_t at)
 }
 
 static uint32_t
-number(const uint8_t *bytes, unsigned size)
+read_number(const uint8_t *bytes, unsigned size)
 {
 	uint32_t value = 0;
 
@@ -60,42 +60,42 @@ number(const uint8_t *bytes, unsigned size)
 	return value;
 }
 
-/* The one behind CLUSTER in its chain; 0 where it is the last, or nothing that can be followed. */
+/* Returns the cluster after CLUSTER in its chain, or 0 at the end of the chain or at an invalid entry. */
 static uint32_t
-next(struct fat *fat, uint32_t cluster)
+next_cluster(struct fat *fat, uint32_t cluster)
 {
 	unsigned size = fat->is_32 ? 4 : 2;
 	const uint8_t *entry = bytes_at(fat, &fat->table, fat->table_begin + (uint64_t)cluster * size);
-	uint32_t value = entry ? number(entry, size) & 0x0fffffff : 0;
+	uint32_t value = entry ? read_number(entry, size) & 0x0fffffff : 0;
 
 	return value < FIRST_CLUSTER || value >= (fat->is_32 ? END_FAT32 : END_FAT16) ? 0 : value;
 }
 
 static bool
-ends(struct fat *fat, uint32_t cluster)
+chain_ends(struct fat *fat, uint32_t cluster)
 {
 	for (uint32_t bytes = 0; cluster >= FIRST_CLUSTER; bytes += fat->cluster_bytes) {
 		if (bytes >= FOLDER_BYTES_MAX)
 			return false;
-		cluster = next(fat, cluster);
+		cluster = next_cluster(fat, cluster);
 	}
 	return true;
 }
 
-/* A walk over the entries of a folder. */
+/* Position in a folder. */
 struct walk {
-	uint32_t cluster; /* 0: FAT16's root */
-	uint32_t at;      /* bytes from its begin */
+	uint32_t cluster; /* 0 in FAT16's root */
+	uint32_t at;      /* offset of the next entry in the folder */
 };
 
-/* The next entry of a folder other than "." and ".."; NULL behind the last one. */
+/* Returns the next folder's entry, except "." and "..", or NULL after the last one. */
 static const uint8_t *
 next_folder(struct fat *fat, struct walk *walk)
 {
 	for (; walk->at < FOLDER_BYTES_MAX; walk->at += ENTRY_BYTES) {
 		uint32_t in_cluster = walk->at % fat->cluster_bytes;
 
-		if (walk->cluster && walk->at && !in_cluster && !(walk->cluster = next(fat, walk->cluster)))
+		if (walk->cluster && walk->at && !in_cluster && !(walk->cluster = next_cluster(fat, walk->cluster)))
 			return NULL;
 		if (!walk->cluster && walk->at >= fat->root_bytes)
 			return NULL;
@@ -117,10 +117,10 @@ next_folder(struct fat *fat, struct walk *walk)
 static uint32_t
 cluster_of(const struct fat *fat, const uint8_t *entry)
 {
-	return number(entry + 26, 2) | (fat->is_32 ? number(entry + 20, 2) << 16 : 0);
+	return read_number(entry + 26, 2) | (fat->is_32 ? read_number(entry + 20, 2) << 16 : 0);
 }
 
-/* Without the blanks, and with the point between. */
+/* Converts the name in ENTRY to NAME: without blanks, with a point before the suffix. */
 static void
 name_of(const uint8_t *entry, char name[FAT_NAME_SIZE])
 {
@@ -135,7 +135,7 @@ name_of(const uint8_t *entry, char name[FAT_NAME_SIZE])
 	name[length] = '\0';
 }
 
-/* False where the volume is of another kind. */
+/* Returns false if the volume is neither FAT16 nor FAT32, or cannot be read. */
 static bool
 open_fat(struct fat *fat, EFI_HANDLE device)
 {
@@ -150,19 +150,19 @@ open_fat(struct fat *fat, EFI_HANDLE device)
 	if (!boot || (boot[0] != 0xeb && boot[0] != 0xe9))
 		return false;
 
-	uint32_t sector = number(boot + 11, 2), reserved = number(boot + 14, 2), tables = boot[16];
-	uint32_t sectors = number(boot + 19, 2), table_sectors = number(boot + 22, 2);
+	uint32_t sector = read_number(boot + 11, 2), reserved = read_number(boot + 14, 2), tables = boot[16];
+	uint32_t sectors = read_number(boot + 19, 2), table_sectors = read_number(boot + 22, 2);
 
 	fat->is_32 = table_sectors == 0;
 	fat->cluster_bytes = sector * boot[13];
-	fat->root_bytes = number(boot + 17, 2) * ENTRY_BYTES;
+	fat->root_bytes = read_number(boot + 17, 2) * ENTRY_BYTES;
 	if (!sector || sector % WINDOW || !boot[13] || !reserved || !tables)
 		return false; /* exFAT and NTFS have zeros here */
 	if (fat->is_32)
-		table_sectors = number(boot + 36, 4);
+		table_sectors = read_number(boot + 36, 4);
 	if (!sectors)
-		sectors = number(boot + 32, 4);
-	fat->root_cluster = fat->is_32 ? number(boot + 44, 4) : 0;
+		sectors = read_number(boot + 32, 4);
+	fat->root_cluster = fat->is_32 ? read_number(boot + 44, 4) : 0;
 	fat->table_begin = (uint64_t)reserved * sector;
 	fat->root_begin = fat->table_begin + (uint64_t)tables * table_sectors * sector;
 	fat->data_begin = fat->root_begin + (fat->is_32 ? 0 : fat->root_bytes);
@@ -176,10 +176,10 @@ folder_is_endless(struct fat *fat, uint32_t cluster, char inner[FAT_NAME_SIZE])
 	const uint8_t *entry;
 
 	inner[0] = '\0';
-	if (!ends(fat, cluster))
+	if (!chain_ends(fat, cluster))
 		return true;
 	while (cluster && (entry = next_folder(fat, &walk))) {
-		if (ends(fat, cluster_of(fat, entry)))
+		if (chain_ends(fat, cluster_of(fat, entry)))
 			continue;
 		name_of(entry, inner);
 		return true;

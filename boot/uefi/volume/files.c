@@ -1,16 +1,16 @@
-/* The boot volume by the firmware's Simple File System: what only reads. See files.h. */
+/* Functions that read the boot volume, by the firmware's Simple File System. See files.h. */
 #include "uefi/volume/files_internal.h"
 
 #include "base/text.h"
 
 #define OPTIONS_FILE "baretick.cfg"
-#define ENTRIES_MAX  65536 /* limit for listing a folder; a FAT folder has at most 65,536 entries */
+#define ENTRIES_MAX  65536 /* most entries that are listed; a FAT folder has no more */
 
 /* UEFI 2.10, 13.5.16 and 13.5.17 */
 const EFI_GUID guid_file_info = EFI_FILE_INFO_ID;
 static const EFI_GUID guid_file_system_info = EFI_FILE_SYSTEM_INFO_ID;
 
-/* Whether the image was read from a file on a volume, rather than over a network. */
+/* Returns true if the image was read from a file on a volume, false if it came over a network. */
 static bool
 came_from_a_file(const EFI_LOADED_IMAGE *image)
 {
@@ -20,7 +20,10 @@ came_from_a_file(const EFI_LOADED_IMAGE *image)
 	       DevicePathSubType(node) == MEDIA_FILEPATH_DP;
 }
 
-/* The handle of a device that is gone is not valid any more, and may not even be asked: so it is looked for. */
+/*
+ * Returns the volume's handle, or NULL if the device is gone. Searches all handles, because the handle of a removed
+ * device is not valid, not even as an argument.
+ */
 static EFI_HANDLE
 device_of(const EFI_LOADED_IMAGE *image)
 {
@@ -88,8 +91,8 @@ put_node(struct text *path, const FILEPATH_DEVICE_PATH *node)
 }
 
 /*
- * The folder of the application on its volume, with a final backslash; "" where it is not known. GRUB names the folder
- * and the file in two nodes.
+ * Appends the application's folder on its volume, with a final backslash, or nothing if it is not known. GRUB names the
+ * folder and the file in two nodes.
  */
 static void
 own_folder(struct text *path)

@@ -1,6 +1,6 @@
 /*
- * The volume that the application was started from, by the firmware's Simple File System. Paths begin at its root, are
- * ASCII, and shorter than FILES_PATH_SIZE. How long a call may take is the driver's to say: it has no other bound.
+ * The volume that the application was started from, by the firmware's Simple File System. Paths start at its root, are
+ * ASCII, and shorter than FILES_PATH_SIZE. The driver decides how long a call takes; there is no other bound.
  */
 #ifndef BARETICK_FILES_H
 #define BARETICK_FILES_H
@@ -33,7 +33,7 @@ struct files_space files_space(EFI_FILE_HANDLE root);
 /* Returns EFI_NOT_FOUND if no file or folder has that name. */
 EFI_STATUS files_is_folder(EFI_FILE_HANDLE root, const char *path, bool *folder);
 
-/* Calls SEE with each name in the folder; one that is not ASCII has ? in it. */
+/* Calls SEE with each name in the folder. Characters that are not ASCII are replaced by ?. */
 EFI_STATUS files_list(EFI_FILE_HANDLE root, const char *path,
 		      void (*see)(void *context, const char *name), void *context);
 
@@ -50,7 +50,7 @@ EFI_STATUS files_overwrite(EFI_FILE_HANDLE root, const char *path, const char *b
  */
 bool files_read(EFI_FILE_HANDLE root, const char *path, char *buffer, size_t size, size_t *length);
 
-/* NAME is without a folder; not every firmware can rename. */
+/* Renames the file or folder PATH to NAME, which has no folder. Not every firmware can do this. */
 EFI_STATUS files_rename(EFI_FILE_HANDLE root, const char *path, const char *name);
 
 /* Removes a file or an empty folder. Returns EFI_NOT_FOUND if the name does not exist. */

@@ -1,15 +1,18 @@
-/* The boot volume by the firmware's Simple File System: what changes it. See files.h. */
+/* Functions that change the boot volume, by the firmware's Simple File System. See files.h. */
 #include "uefi/volume/files_internal.h"
 
 /*
- * The size of one Write. Some firmware's drivers fail with a megabyte at once, or with a buffer above 4 GiB, which the
- * device's controller does not reach (luv-yocto, issue 28; systemd, issue 25911).
+ * Most bytes of one Write. Some firmware's drivers fail with a megabyte at once, or with a buffer above 4 GiB, which
+ * the device's controller cannot address (luv-yocto, issue 28; systemd, issue 25911).
  */
 #define PIECE_BYTES 0x10000u
 
 static const UINT64 read_write = EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE;
 
-/* Open with EFI_FILE_MODE_CREATE also opens an existing file, so this is checked first. */
+/*
+ * Creates a file or folder. Checks first whether it exists, because Open with EFI_FILE_MODE_CREATE also opens an
+ * existing file.
+ */
 static EFI_STATUS
 create(EFI_FILE_HANDLE root, const char *path, UINT64 attributes, EFI_FILE_HANDLE *made)
 {
@@ -35,7 +38,7 @@ files_make_folder(EFI_FILE_HANDLE root, const char *path)
 	return status;
 }
 
-/* Copied to WINDOW piece by piece, unless that is NULL. */
+/* Writes BYTES piece by piece, each copied to WINDOW before, unless WINDOW is NULL. */
 static EFI_STATUS
 write_pieces(EFI_FILE_HANDLE file, char *window, const char *bytes, size_t length)
 {
@@ -56,7 +59,10 @@ write_pieces(EFI_FILE_HANDLE file, char *window, const char *bytes, size_t lengt
 	return EFI_SUCCESS;
 }
 
-/* A driver that knows no Flush keeps nothing back, or writes it when the file is closed (UEFI 2.10, 13.5.3). */
+/*
+ * Flushes the file. EFI_UNSUPPORTED is no error: such a driver keeps no data back, or writes it when the file is closed
+ * (UEFI 2.10, 13.5.3).
+ */
 static EFI_STATUS
 flush(EFI_FILE_HANDLE file)
 {
@@ -65,7 +71,7 @@ flush(EFI_FILE_HANDLE file)
 	return status == EFI_UNSUPPORTED ? EFI_SUCCESS : status;
 }
 
-/* All of it, and on the device as far as the driver has a way to see to that; closes FILE. */
+/* Writes all BYTES, flushes them to the device if the driver can, and closes FILE. */
 static EFI_STATUS
 write_and_close(EFI_FILE_HANDLE file, const char *bytes, size_t length)
 {
@@ -98,7 +104,7 @@ files_overwrite(EFI_FILE_HANDLE root, const char *path, const char *bytes, size_
 	return EFI_ERROR(status) ? status : write_and_close(file, bytes, length);
 }
 
-/* UEFI 2.10, 13.5.16: a new FileName renames the file, and times of 0 are not changed. */
+/* UEFI 2.10, 13.5.16: setting a new FileName renames the file, and times of 0 do not change. */
 EFI_STATUS
 files_rename(EFI_FILE_HANDLE root, const char *path, const char *name)
 {
@@ -131,7 +137,7 @@ files_remove(EFI_FILE_HANDLE root, const char *path)
 
 	if (EFI_ERROR(status))
 		return status;
-	status = file->Delete(file); /* which closes it */
+	status = file->Delete(file); /* also closes the file */
 	/* UEFI 2.10, EFI_FILE_PROTOCOL.Delete(): only a warning reports that the file could not be deleted. */
 	return status == EFI_WARN_DELETE_FAILURE ? EFI_DEVICE_ERROR : status;
 }

@@ -15,7 +15,7 @@ union files_information {
 
 extern const EFI_GUID guid_file_info;
 
-/* As many characters as fit WIDE, of SIZE; returns their number. */
+/* Converts ASCII to WIDE, as many characters as fit SIZE. Returns their number. */
 size_t files_widen(const char *ascii, CHAR16 *wide, size_t size);
 
 EFI_STATUS files_open_path(EFI_FILE_HANDLE root, const char *path, UINT64 mode, UINT64 attributes,

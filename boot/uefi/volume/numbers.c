@@ -1,4 +1,4 @@
-/* The next number. See numbers.h. */
+/* Finds the next number. See numbers.h. */
 #include "uefi/volume/numbers.h"
 
 #include "base/text.h"
@@ -12,9 +12,12 @@ see_name(void *context, const char *name)
 	*highest = number > *highest ? number : *highest;
 }
 
-/* EFI_NOT_FOUND: neither a folder that is whole nor one that is begun would meet something of its name. */
+/*
+ * Returns EFI_NOT_FOUND if number NUMBER is free: neither NNNN, the name of a complete folder, nor NNNN.new, the name
+ * of an incomplete one, exists.
+ */
 static EFI_STATUS
-find(EFI_FILE_HANDLE root, const char *folder, unsigned number)
+find_folder(EFI_FILE_HANDLE root, const char *folder, unsigned number)
 {
 	EFI_STATUS status = EFI_NOT_FOUND;
 
@@ -39,7 +42,7 @@ numbers_next(EFI_FILE_HANDLE root, const char *folder, unsigned *number)
 
 	*number = 0;
 	for (unsigned i = highest + 1; !EFI_ERROR(status) && i <= FOLDERS_MAX && in_a_row < NUMBERS_IN_A_ROW; i++) {
-		status = find(root, folder, i);
+		status = find_folder(root, folder, i);
 		in_a_row = status == EFI_NOT_FOUND ? in_a_row + 1 : 0;
 		if (in_a_row)
 			status = EFI_SUCCESS;

@@ -1,4 +1,4 @@
-/* Which number the next report's folder has. */
+/* Chooses the number of the next report's folder. */
 #ifndef BARETICK_NUMBERS_H
 #define BARETICK_NUMBERS_H
 

@@ -1,11 +1,11 @@
-/* The marker of a run that is not over. See running.h. */
+/* Reads, writes and removes the marker of a run. See running.h. */
 #include "uefi/volume/running.h"
 
 #include "base/text.h"
 #include "uefi/volume/files.h"
 #include "uefi/volume/save.h"
 
-#define SPACE_BYTES (1u << 20) /* in a volume that is full EDK II leaves a broken folder behind */
+#define SPACE_BYTES (1u << 20) /* free bytes needed: on a full volume EDK II leaves a broken folder */
 
 static const char *
 path_of(const char *name, char path[FILES_PATH_SIZE])
@@ -57,7 +57,7 @@ running_mark(const char *name, const char *bytes, size_t length, bool *folder_ma
 		status = files_overwrite(root, path, bytes, length);
 	}
 	if (status == EFI_VOLUME_FULL)
-		files_remove(root, path); /* what there is of it */
+		files_remove(root, path); /* removes the incomplete file */
 	root->Close(root);
 	return !EFI_ERROR(status);
 }

@@ -1,4 +1,4 @@
-/* The files of a report. See save.h. */
+/* Saves the files of a report. See save.h. */
 #include "uefi/volume/save.h"
 
 #include "report/folders.h"
@@ -23,14 +23,14 @@ struct saving {
 	EFI_FILE_HANDLE root;
 	const struct text *const *texts;
 	uint64_t free_bytes, needed_bytes; /* the firmware's figures, both 0 if not known */
-	bool made_reports; /* this run created \baretick */
-	bool began;        /* so is the folder of the report, which may be half made */
+	bool made_reports; /* true if this run created \baretick */
+	bool began;        /* true if this run created the report's folder, perhaps incompletely */
 	char path[FILES_PATH_SIZE]; /* path of the file or folder that is being created */
 	struct text sentence;
 };
 
 static const char *
-why(EFI_STATUS status)
+describe_status(EFI_STATUS status)
 {
 	switch (status) {
 	case EFI_WRITE_PROTECTED:
@@ -55,7 +55,10 @@ why(EFI_STATUS status)
 	}
 }
 
-/* Whether a driver won't wait, once more, for a device that is gone. */
+/*
+ * Returns false if STATUS means that the device does not answer or is gone, so that the driver would wait again in the
+ * next call.
+ */
 static bool
 still_answers(EFI_STATUS status)
 {
@@ -63,11 +66,11 @@ still_answers(EFI_STATUS status)
 	       status != EFI_MEDIA_CHANGED;
 }
 
-/* False, with the reason and the path that it happened to, or how much is missing. */
+/* Appends the reason, and the path or the missing space, to the sentence. Returns false. */
 static bool
 refuse(struct saving *saving, EFI_STATUS status)
 {
-	text_put(&saving->sentence, why(status));
+	text_put(&saving->sentence, describe_status(status));
 	if (status == EFI_VOLUME_FULL && saving->free_bytes < saving->needed_bytes)
 		text_printf(&saving->sentence, ": %lu KiB are free, %lu KiB needed.", saving->free_bytes / KIB,
 			    (saving->needed_bytes + KIB - 1) / KIB);
@@ -88,8 +91,9 @@ path_of(struct saving *saving, const char *folder, const char *name)
 }
 
 /*
- * Too little space only changes the sentence. The firmware may have the figure from a count on the volume, which is
- * wrong if the stick was pulled out. Only writing shows whether there is space.
+ * Returns false if the volume is read-only. Too little space does not prevent an attempt: the firmware may take the
+ * figure from a count on the volume, which is wrong if the stick was pulled out before. Only writing shows whether
+ * there is space.
  */
 static bool
 may_write(struct saving *saving)
@@ -121,8 +125,8 @@ try_space(struct saving *saving, const char *path)
 }
 
 /*
- * On a full volume EDK II leaves a folder without a cluster, which it cannot remove again. So if the count shows too
- * little space, a file with the folder's name is tried first, because its remains can be removed.
+ * Creates a folder. On a full volume EDK II leaves a folder without a cluster, which cannot be removed. Therefore, if
+ * the firmware's figure is too small, a file of that name is written first as a test, and removed.
  */
 static EFI_STATUS
 make_folder(struct saving *saving, const char *path)
@@ -149,7 +153,7 @@ has_reports_folder(struct saving *saving)
 	return folder;
 }
 
-/* 0, and a sentence, where there is none. */
+/* Returns the next free number. If there is none, returns 0 and sets the sentence. */
 static unsigned
 next_number(struct saving *saving)
 {
@@ -174,7 +178,7 @@ write_all(struct saving *saving, const char *folder)
 	saving->began = status != EFI_ALREADY_STARTED;
 	for (size_t i = 0; i < SAVE_FILES && !EFI_ERROR(status); i++) {
 		if (i == SAVE_RECORD && !saving->texts[i]->length)
-			continue; /* the run did not start */
+			continue; /* a run that did not start has no record */
 		status = files_write(saving->root, path_of(saving, folder, names[i]), saving->texts[i]->bytes,
 				     saving->texts[i]->length);
 	}
@@ -189,7 +193,10 @@ remove_path(struct saving *saving, const char *path)
 	return !EFI_ERROR(status) || status == EFI_NOT_FOUND;
 }
 
-/* Ends at the first call that fails: each may take as long as the driver waits for the device. */
+/*
+ * Removes the folder and its files. Ends after the first error, because each call may take as long as the driver waits
+ * for the device.
+ */
 static void
 undo(struct saving *saving, const char *folder)
 {
@@ -200,7 +207,7 @@ undo(struct saving *saving, const char *folder)
 		remove_path(saving, path_of(saving, "", ""));
 }
 
-/* Where the firmware can't rename, the folder keeps its .new, and that is said. */
+/* Renames the complete folder. If the firmware can't, the name still ends in .new, and the sentence says so. */
 static void
 finish(struct saving *saving, const char *folder, unsigned number)
 {
@@ -240,7 +247,7 @@ save_on(struct saving *saving, unsigned number)
 	return true;
 }
 
-/* SENTENCE is what SAVING says where it can't go on. */
+/* Opens the volume. SENTENCE becomes the text of saving->sentence; on failure it has the reason. */
 static bool
 open_volume(struct saving *saving, char sentence[SAVE_SENTENCE_SIZE])
 {
@@ -309,7 +316,7 @@ save_drop(unsigned number)
 		return;
 	EFI_STATUS status = files_rename(saving.root, path_of(&saving, whole, ""), unfinished);
 
-	/* Not found: the firmware could not rename it when it was whole. */
+	/* EFI_NOT_FOUND: the firmware could not rename the complete folder, so it still is NNNN.new. */
 	if (!EFI_ERROR(status) || status == EFI_NOT_FOUND)
 		undo(&saving, unfinished);
 	saving.root->Close(saving.root);

@@ -11,24 +11,27 @@
 #define SAVE_SENTENCE_SIZE 160
 
 /*
- * To be asked before anything else here or in running.h: false, and SENTENCE says why, where the volume is damaged
- * so that the firmware would never come back.
+ * Returns false if the volume is damaged so that the firmware would hang; SENTENCE then says why. Call it before all
+ * other functions here and in running.h.
  */
 bool save_is_safe(char sentence[SAVE_SENTENCE_SIZE]);
 
 /*
- * Writes TEXTS, by enum save_file, into the folder \baretick\NNNN of NUMBER (0 for the next one). Until all texts are
- * on the volume the folder is called NNNN.new, and no older file is opened for writing. So after a power cut each
- * folder without .new is complete, if writes come in order. Only the growth of \baretick may be cut off. SENTENCE names
- * the folder. If this returns false, SENTENCE has the reason, and the unfinished folder is removed if the volume allows
- * it.
+ * Writes TEXTS, indexed by enum save_file, into the folder \baretick\NNNN. NNNN is NUMBER, or the next free number if
+ * NUMBER is 0. The folder is called NNNN.new until all texts are on the volume, and no older file is opened for
+ * writing. Therefore after a power cut each folder without .new is complete, if the device keeps the order of writes.
+ * Only the growth of \baretick may be cut off. SENTENCE names the folder. On failure this returns false, SENTENCE has
+ * the reason, and the incomplete folder is removed if the volume allows it.
  */
 bool save_report(const struct text *const texts[SAVE_FILES], unsigned number, char sentence[SAVE_SENTENCE_SIZE]);
 
-/* Likewise, but only where the volume has space for another one of that size: the run's own report is still to come. */
+/*
+ * Saves a checkpoint as save_report() does, but only if the volume then still has space for a report of that size,
+ * because the run's own report follows.
+ */
 bool save_checkpoint(const struct text *const texts[SAVE_FILES], unsigned number);
 
-/* Removes the folder of NUMBER, which this run has made: it is called NNNN.new before it stops to be whole. */
+/* Removes the folder NUMBER of this run. Renames it to NNNN.new before, because it is incomplete from then on. */
 void save_drop(unsigned number);
 
 /* Returns true if the folder of NUMBER is still called NNNN.new, as after a run on firmware that can't rename. */

@@ -1,4 +1,4 @@
-/* Options from the file, the load options and fw_cfg. See settings.h. */
+/* Reads options from baretick.cfg, the load options and fw_cfg. See settings.h. */
 #include "uefi/volume/settings.h"
 
 #include "firmware/sources.h"
@@ -10,7 +10,7 @@ held_of(size_t length)
 	return length < SOURCES_READ_SIZE ? length : SOURCES_READ_SIZE;
 }
 
-/* Returns true if the first word is the command, which a shell hands over and a boot entry does not. */
+/* Returns true if the first word is the command. A shell passes it, a boot entry does not. */
 static bool
 begins_with_command(const char *text, size_t length)
 {

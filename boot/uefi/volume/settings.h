@@ -1,4 +1,4 @@
-/* The options of this run, from every source there is; later ones win. */
+/* Reads the options of this run from all sources. A later source overrides earlier ones. */
 #ifndef BARETICK_SETTINGS_H
 #define BARETICK_SETTINGS_H
 
@@ -6,7 +6,7 @@
 #include "report/report.h"
 #include "uefi/firmware/uefi.h"
 
-/* Where options stand in place of a baretick.cfg. */
+/* A source that replaces baretick.cfg. */
 struct settings_other {
 	/*
 	 * Writes the first SIZE bytes of the options into BUFFER, and their length into LENGTH. Returns false if there are
@@ -14,7 +14,7 @@ struct settings_other {
 	 */
 	bool (*read)(void *context, char *buffer, size_t size, size_t *length);
 	void *context;
-	const char *name; /* what an error calls it */
+	const char *name; /* the source's name in errors */
 };
 
 /*
