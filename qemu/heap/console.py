@@ -1,7 +1,6 @@
-"""Reports in the log of a console, as serial=compact prints them: src/render/json/compact.h has the lines.
+"""Finds reports in the log of a console, as serial=compact prints them. src/render/json/compact.h describes the lines.
 
-They are found wherever they stand: after time stamps, among lines of a kernel, or in a string of JSON. Damage is reported as a sentence.
-"""
+The lines may stand anywhere: after time stamps, among lines of a kernel, or in a string of JSON. Damage becomes a sentence."""
 import base64
 import hashlib
 import re
@@ -10,28 +9,29 @@ import zlib
 from results import reports
 
 COLUMNS = 72
-# In this order: a report's beginning, a line of it, its end. Nothing in a line is escaped by what may wrap a log.
+# Three alternatives: the first line of a report, a line of its body, its last line. Programs that wrap a log escape none of
+# these characters.
 MARK = re.compile(rb"(?P<begin>BARETICK COMPACT BEGIN)|bt(?P<number>[0-9]{4,5}):(?P<text>[A-Za-z0-9_-]{1,72})|"
                   rb"BARETICK COMPACT END sha256(?:=|\\u003d)(?P<sum>[0-9a-f]{64})")
 CUT = " The console may keep only the end of its log."
 
 
 class Compact:
-    """One report of a log, as it was found there."""
+    """One report in a log, perhaps incomplete."""
 
     def __init__(self):
-        self.lines = {}   # text by number
-        self.sum = None   # as its last line has it; None: the log ends before it
+        self.lines = {}   # texts of the lines, by line number
+        self.sum = None   # SHA-256 in the last line; None if the log ends before it
 
     def take(self, number, text):
-        """Returns False if the line can only belong to another report."""
+        """Add a line. Return False if it can only belong to another report."""
         if self.lines.get(number, text) != text or number == 1 and len(self.lines) > 1:
             return False
         self.lines[number] = text
         return True
 
     def json(self):
-        """Returns the report in JSON. Raises ValueError if it is damaged."""
+        """Return the report in JSON. Raise ValueError if it is damaged."""
         if not self.lines:
             raise ValueError("has a compact report without a line" + ("" if self.sum else " and without an end"))
         last = max(self.lines)
@@ -70,20 +70,20 @@ def unpack(text):
 
 
 def plain(data):
-    """DATA without the zeros of UTF-16, in which some shells save a log."""
+    """Return DATA without the zeros of UTF-16, the encoding in which some shells save a log."""
     return data.replace(b"\0", b"")
 
 
 def is_log(data):
-    """Returns whether DATA is the log of a console with at least a part of a compact report."""
+    """Return True if DATA is the log of a console with at least a part of a compact report."""
     data = plain(data)
     if b"bt0" not in data and b"BARETICK COMPACT" not in data or b'"baretick.report/' in data[:200]:
-        return False  # the first is faster, the second is a report whose label may have such words
+        return False  # a quick test; the second part is a report whose label may have such words
     return any(mark["begin"] or mark["sum"] or len(mark["text"]) == COLUMNS for mark in MARK.finditer(data))
 
 
 def find(data):
-    """Returns a Compact for each compact report in the log DATA, damaged ones included."""
+    """Return a Compact for each compact report in the log DATA, including damaged ones."""
     found = []
     current = None
     for mark in MARK.finditer(plain(data)):

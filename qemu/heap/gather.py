@@ -15,34 +15,35 @@ from results import files, reports
 WORKERS = 2
 PR_SET_PDEATHSIG = 1     # prctl(2)
 KERNEL_MAX = 1 << 20     # bytes of kernel.json
-AT_ONCE = 256            # tasks that wait: the heap may be longer than memory
-LOOK_INSIDE = 1 << 20    # a file with more bytes may become several tasks
-SLICE = 4 << 20          # bytes of reports, one on each line, in a task
-# Long lists that no table has: dropped before they cost anything. In JSON a quotation mark within a string is \", so that these
-# keys stand in no string that ends there; a report that is made to look otherwise loses what it made look so. None of them has
-# a list within: so a scan for its end stops where the next begins.
+AT_ONCE = 256            # most tasks that wait, because all reports together may need more memory than there is
+LOOK_INSIDE = 1 << 20    # bytes; only a file with more may be split into several tasks
+SLICE = 4 << 20          # bytes of a task from a file that has a report on each line
+# Long lists that no table has are dropped before parsing. In JSON a quotation mark within a string is \", so these keys cannot
+# match in an honest report's string. If a forged report makes one match, it only loses that part. None of these lists has lists
+# inside, so a match ends at the next bracket.
 DROPPED = re.compile(rb'"(exact|histogram|events)":\s*\[[^\[\]]*\]')
 MATRIX = re.compile(rb'"matrix":\s*\[[\[\]\s0-9,nul.-]*\]')
 
 
 def lean(data):
-    """DATA without the lists that are not needed; they are nine tenths of a report."""
+    """Return DATA without the lists that no table has. They are nine tenths of a report."""
     return MATRIX.sub(b'"matrix":null', DROPPED.sub(rb'"\1":null', data))
 
 
 def parse(data):
-    """The report in DATA, as far as the tables have it."""
+    """Return the part of the report in DATA that the tables have."""
     return reports.check(rows.needed(reports.load(lean(data))))
 
 
 def is_lines(first):
-    """Whether FIRST, the first line of a file, is a report: then each is one."""
+    """Return True if FIRST, the first line of a file, is a whole report. Then each line of the file is one."""
     first = first.strip()
     return first.startswith(b"{") and first.endswith(b"}") and len(first) > 2
 
 
 def slices(path):
-    """Yield the tasks of the file PATH: ("file", path), or parts that are whole lines. Raise ValueError if a line has no end."""
+    """Yield the tasks for read() of the file PATH: ("file", path) for a small file, otherwise ("lines", path, offset, size,
+    line number) for each group of whole lines. Raise ValueError if a line is too long."""
     size = os.path.getsize(path)
     if size < LOOK_INSIDE:
         yield "file", path
@@ -80,8 +81,8 @@ def tasks(words, refuse):
 
 
 def read(task, known, loaded_at):
-    """Return (digest, {table: lines}) for each report in TASK, or (digest, None) for a KNOWN one. Also return (name, sentence) for
-    each other file."""
+    """Return two lists. The first has (digest, {table: lines}) for each new report in TASK, and (digest, None) for a KNOWN one.
+    The second has (name, sentence) for each file that is no report."""
     found, refused = [], []
     kind, path, *rest = task
     try:
@@ -130,7 +131,7 @@ def _pieces(kind, path, rest):
 
 
 def _kernel(path):
-    """Returns the content of the kernel.json PATH, or None without such a file."""
+    """Return the content of the kernel.json PATH, or None if there is no such file."""
     if os.path.islink(path) or not os.path.exists(path):
         return None
     kernel = json.loads(files.read(path, KERNEL_MAX))
@@ -144,7 +145,7 @@ def _lines(path, data, number):
 
 
 def _reports(data, name, page, kernel, known, loaded_at):
-    """(digest, {table: lines}) of each report in DATA. KERNEL: the content of the kernel.json next to it, or None."""
+    """Return (digest, {table: lines}) of each report in DATA. KERNEL is the content of the kernel.json next to it, or None."""
     digest = hashlib.sha256(data).hexdigest()
     if not table.is_table(data):
         found = [] if digest in known else [{**parse(data), "kernel": kernel}]
@@ -165,8 +166,8 @@ _known = frozenset()
 def _begin(known):
     global _known
     _known = known
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches both: it is for the one that asked
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # otherwise they would wait for work for ever
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches this process too, but only the parent handles it
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # ends this process with its parent, otherwise it would wait for work for ever
 
 
 def _work(batch, loaded_at):
@@ -179,7 +180,7 @@ def _work(batch, loaded_at):
 
 
 def _batches(every):
-    """The tasks a dozen at a time; a slice of a file is a batch of its own."""
+    """Yield lists of a dozen tasks. A group of lines of a file is a list of its own."""
     batch = []
     for task in every:
         batch.append(task)
@@ -191,7 +192,8 @@ def _batches(every):
 
 
 def gather(words, known, loaded_at, refuse):
-    """(digest, {table: lines} or None where it is KNOWN) of each report in the files, folders and sticks WORDS."""
+    """Yield (digest, {table: lines}) of each report in the files, folders and sticks WORDS. The second item is None if the
+    report is KNOWN."""
     context = multiprocessing.get_context("fork")
     with concurrent.futures.ProcessPoolExecutor(WORKERS, context, _begin, (known,)) as pool:
         waiting = []

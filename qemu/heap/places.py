@@ -24,13 +24,13 @@ def find(words, refuse):
 
 
 def kernel_of(path):
-    """The path of the kernel.json that belongs to the report PATH; None if a report of this name has none."""
+    """Return the path of the kernel.json that belongs to the report PATH, or None if PATH is not named report.json."""
     folder, name = os.path.split(path)
     return os.path.join(folder, reports.KERNEL) if name.lower() == "report.json" else None
 
 
 def is_told_better(name, names):
-    """Returns whether a JSON of the same folder, which has the files NAMES, says more than the file NAME."""
+    """Return True if the folder with the files NAMES has a JSON report that contains more than the file NAME."""
     return name.endswith(".csv") and name[:-4] + ".json" in names or name.endswith(LOG) and "report.json" in names
 
 
@@ -49,7 +49,7 @@ def _of(word, refuse, seen):
 
 
 def _walk(folder, refuse, seen, depth):
-    """The reports in FOLDER and below, each folder once."""
+    """Yield the reports in FOLDER and below. Each folder is read once."""
     try:
         about = os.stat(folder)
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)

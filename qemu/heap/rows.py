@@ -1,4 +1,4 @@
-"""A report as rows of five tables. Each table has one list of columns, for Parquet, DuckDB and the queries."""
+"""Converts a report to rows of five tables. Each table has one list of columns, for Parquet, DuckDB and the queries."""
 import datetime
 import re
 
@@ -6,13 +6,13 @@ from results.sanitize import clean
 
 WORD_MAX = 200    # characters of a word
 TEXT_MAX = 600    # characters of a sentence
-WHOLE_MAX = 2 ** 53  # JSON does not carry larger whole numbers exactly
+WHOLE_MAX = 2 ** 53  # JSON readers may round larger whole numbers
 TINY, HUGE = 1e-18, 1e18  # figures outside are dropped, so that products and quotients in queries stay finite
 UNKNOWN_DAY = "unknown"
 SPREAD = ("value", "low", "high")
 
-# The columns of each table: name, type, place in the report's object. A * in a name stands for value, low and high. Columns without
-# a place are computed below. `run` is the SHA-256 of the report's bytes, and `day` partitions the table.
+# The columns of each table: name, type, path of the value in the report. A * in a name stands for value, low and high. Columns
+# without a path are computed below. `run` is the SHA-256 of the report's bytes. `day` partitions the table.
 TEXT, WORD, REAL, WHOLE, FLAG, TIME = "VARCHAR", "VARCHAR", "DOUBLE", "BIGINT", "BOOLEAN", "TIMESTAMP"
 COLUMNS = {
     "runs": [
@@ -75,7 +75,7 @@ HEAD = [("run", WORD, None), ("day", WORD, None)]
 
 
 def spread(columns):
-    """COLUMNS with each that is an interval as three."""
+    """Return COLUMNS with three columns in place of each interval."""
     for name, kind, place in columns:
         if "*" in name:
             yield from ((name.replace("*", part), kind, f"{place}.{part}") for part in SPREAD)
@@ -87,7 +87,7 @@ SPREAD_COLUMNS = {table: [*([] if table == "runs" else HEAD), *spread(columns)] 
 
 
 def needed(report):
-    """REPORT without what no table has, which then need not be checked."""
+    """Return REPORT without the keys that no table has, which then need not be checked."""
     return {key: report[key] for key in KEYS if key in report} if isinstance(report, dict) else report
 
 
@@ -102,7 +102,7 @@ def at(value, place):
 
 
 def fit(value, kind):
-    """VALUE as a column of KIND has it; None where it is nothing of the sort."""
+    """Return VALUE as a column of KIND stores it, or None if it has another type."""
     if kind == FLAG:
         return value if isinstance(value, bool) else None
     if kind in (REAL, WHOLE):
@@ -113,7 +113,7 @@ def fit(value, kind):
 
 
 def moment(word):
-    """The report's started_at as a database writes it; None where it is no time."""
+    """Return the report's started_at in a database's format, or None if it is no time."""
     if not isinstance(word, str) or not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", word[:19]):
         return None
     try:
@@ -127,7 +127,8 @@ def joined(*words):
 
 
 def identity(row):
-    """(which machine it is, by what that is known): its serial number, else its label, else nothing."""
+    """Return (name of the machine, source of this name). The source is the serial number, or else the label. Without both the
+    name is None."""
     if row["serial"] and (row["vendor"] or row["product"]):
         return joined(row["vendor"], row["product"], row["serial"]), "serial number"
     if row["label"]:
@@ -150,7 +151,7 @@ def rows_of(columns, value):
 
 
 def of(report, digest, source, page, loaded_at):
-    """{table: its rows} of REPORT, which reports.check() has passed."""
+    """Return {table: rows} of REPORT, which reports.check() has accepted."""
     run = rows_of(SPREAD_COLUMNS["runs"], report)
     started_at = moment(report.get("started_at"))
     run.update(run=digest, started_at=started_at, day=started_at[:10] if started_at else UNKNOWN_DAY, loaded_at=loaded_at,

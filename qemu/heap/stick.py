@@ -1,15 +1,15 @@
-"""The reports on a stick's image, read by mtools to a pipe: nothing of the image is ever written anywhere."""
+"""Reads the reports on a stick's image by mtools, through a pipe. No file of the image is ever written to disk."""
 import subprocess
 import threading
 
-LIST_MAX = 1 << 20   # bytes of names
+LIST_MAX = 1 << 20   # most bytes of a list of names
 REPORTS_MAX = 10_000  # reports on one stick
-WAIT_S = 60          # for a list; folders can lead round in a circle
+WAIT_S = 60          # limit for a list, because damaged folders can form a circle
 PARTITIONS = ("@@1M", "")  # an image of `make image`, and one without a partition table
 
 
 class Bad(Exception):
-    """A sentence on the stick."""
+    """The stick cannot be read; the message is a sentence that says why."""
 
 
 def _run(words, size_max):
@@ -53,7 +53,7 @@ def names(path):
 
 
 def read(path, partition, name, size_max):
-    """The bytes of the file NAME on it."""
+    """Return the bytes of the file NAME in PARTITION of the image PATH."""
     data = _run(["mtype", "-i", path + partition, name], size_max)
     if data is None:
         raise ValueError("cannot be read by mtools")

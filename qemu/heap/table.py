@@ -1,4 +1,4 @@
-"""report.csv as a report again, as far as it goes: of one run, or of several put together."""
+"""Converts report.csv back to reports, as far as its rows allow. A file may have the rows of several runs."""
 import csv
 import io
 import math
@@ -8,7 +8,7 @@ from results import older, reports
 HEADER = ["run", "clock", "core", "metric", "value", "low", "high", "unit", "machine"]
 VERDICTS = ["pass", "warn", "fail", "incomplete"]
 ROWS_MAX = 200_000  # rows of one run; 256 cores have fewer
-# metric: where its figure stands in the report, or its word.
+# Path of each metric's value in the report. In WORDS the value is text.
 RUN = {"elapsed": "elapsed_ms", "cores_listed": "machine.cores_listed", "cores_started": "machine.cores_started",
        "tsc_rate": "machine.tsc_hz", "stolen": "quality.stolen_percent", "warps": "skew.warps", "within": "skew.within_ns",
        "gaps": "interference.gaps", "gaps_total": "interference.total_ns", "observed": "interference.observed_ns",
@@ -30,7 +30,7 @@ def is_table(data):
 
 
 def parse(data):
-    """The reports in DATA, each with the rows of one run of one machine; ValueError where it is no such table."""
+    """Return the reports in DATA, each with the rows of one run of one machine. Raise ValueError if DATA is no such table."""
     try:
         lines = csv.reader(io.StringIO(data.decode("ascii"), newline=""), strict=True)
         header = next(lines)

@@ -1,4 +1,5 @@
-"""The reports that have been taken, as Parquet: DIR/data/TABLE/day=DAY/LOAD-*.parquet. A load is there whole or not at all."""
+"""Stores reports as Parquet files: DIR/data/TABLE/day=DAY/LOAD-*.parquet. One call of add() is a load. A load is stored
+completely or not at all."""
 import contextlib
 import datetime
 import fcntl
@@ -15,7 +16,7 @@ TOLD = "told.json"
 
 
 class Busy(Exception):
-    """Another process has the folder."""
+    """Another process uses the folder."""
 
 
 class Dataset:
@@ -53,14 +54,14 @@ class Dataset:
         return os.path.basename(folder), name.split("-")[0]
 
     def connect(self, path=":memory:"):
-        """A connection that has the tables as views."""
+        """Return a connection that has the tables as views."""
         base = engine.connect(path, os.path.join(self.folder, ".load"))
         for table in rows.COLUMNS:
             base.execute(f"CREATE OR REPLACE TEMP VIEW {table} AS {self._select(table)}")
         return base
 
     def asked(self, name):
-        """Whom the tables can be asked of: duckdb or spark."""
+        """Return the engine NAME (duckdb or spark), which answers queries on the tables."""
         return spark.Spark(self.data) if name == "spark" else engine.DuckDB(self.connect())
 
     def _select(self, table):
@@ -74,12 +75,13 @@ class Dataset:
                 f"hive_types = {{'day': VARCHAR}}, union_by_name = true) UNION ALL BY NAME SELECT {empty} WHERE 1 = 0)")
 
     def known(self):
-        """The digests of all reports that are in."""
+        """Return the digests of all stored reports."""
         with contextlib.closing(self.connect()) as base:
             return frozenset(digest for digest, in base.execute("SELECT run FROM runs").fetchall())
 
     def add(self, words, refuse):
-        """(reports taken, reports that were in already) of the files, folders and sticks WORDS."""
+        """Add the reports of the files, folders and sticks WORDS. Return (number of new reports, number of reports that were
+        already stored)."""
         now = datetime.datetime.now(datetime.timezone.utc)
         load = now.strftime("%Y%m%dT%H%M%S%f")
         known, seen, again = self.known(), set(), 0

@@ -1,4 +1,4 @@
-"""DuckDB, out of the environment that `make fleet` makes, whoever's Python this is."""
+"""Runs DuckDB from the environment that `make fleet` makes, with any Python."""
 import os
 import sys
 
@@ -9,11 +9,11 @@ MISSING = "there is no DuckDB: `make fleet` puts it into build/fleet-python"
 
 
 class Missing(Exception):
-    """The environment has to be made first."""
+    """The environment does not exist yet; the message says how to make it."""
 
 
 class Failed(Exception):
-    """The engine itself did not answer a query."""
+    """The engine failed to answer a query."""
 
 
 def reach(environment):
@@ -24,7 +24,7 @@ def reach(environment):
 
 
 def load():
-    """The module duckdb."""
+    """Return the module duckdb."""
     reach("fleet-python")
     try:
         import duckdb
@@ -34,7 +34,8 @@ def load():
 
 
 def connect(path=":memory:", folder=None):
-    """A connection within bounds, whose spilled data goes into FOLDER, and which loads nothing from anywhere."""
+    """Return a connection with limits on memory and threads. FOLDER is for data that does not fit into memory. The connection
+    loads no extensions."""
     settings = {"memory_limit": MEMORY_MAX, "threads": THREADS, "autoinstall_known_extensions": False,
                 "autoload_known_extensions": False}
     if folder:
@@ -53,7 +54,7 @@ class DuckDB:
         self.base.execute(f"CREATE TEMP TABLE {name} AS\n{query}")
 
     def rows(self, query):
-        """(names of the columns, rows)"""
+        """Return (names of the columns, rows) of QUERY."""
         done = self.base.execute(query)
         return [column[0] for column in done.description], done.fetchall()
 

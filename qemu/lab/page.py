@@ -1,4 +1,4 @@
-"""fleet.html: one file with all that it needs, in the looks of a report's page, whose style and first scripts it takes."""
+"""Makes fleet.html, one file without external parts. It has the style and the first scripts of a report's page."""
 import base64
 import hashlib
 import json
@@ -24,7 +24,7 @@ def source(text):
 
 
 def render(answers, new, folder):
-    """The page, as bytes."""
+    """Return the page as bytes. NEW has the findings that are new."""
     style = "".join(map(read, STYLES))
     script = '(function () {\n"use strict";\nconst NONE = "–";\n' + "".join(map(read, SCRIPTS)) + "})();\n"
     policy = "; ".join(["default-src 'none'", f"script-src {source(script)}", f"style-src {source(style)}", "img-src data:",

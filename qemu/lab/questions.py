@@ -6,12 +6,12 @@ import re
 
 HOME = os.path.join(os.path.dirname(os.path.realpath(__file__)), "sql")
 SHOWN_MAX = 20_000  # rows of one answer
-CLOCKS_MAX = 16     # columns of one
-CLOCK = re.compile(r"[a-z][a-z0-9_]{0,31}")  # what may stand in a query
+CLOCKS_MAX = 16     # clocks, which are columns of one answer
+CLOCK = re.compile(r"[a-z][a-z0-9_]{0,31}")  # a clock's name that is safe in a query
 
 
 def queries():
-    """(name, text) of each, in order."""
+    """Yield (name, text) of each query in order."""
     paths = sorted(glob.glob(os.path.join(HOME, "*-*.sql")), key=lambda path: int(os.path.basename(path).split("-")[0]))
     for path in paths:
         with open(path, encoding="ascii") as file:
@@ -19,7 +19,7 @@ def queries():
 
 
 class Answers:
-    """The tables that the queries made of a data set."""
+    """The results of the queries on a data set."""
 
     shown_max = SHOWN_MAX
 
@@ -63,7 +63,7 @@ class Answers:
         return machine or f"not known: {source}"
 
     def _reads(self, base):
-        """The clocks whose reads were timed, the fastest first, and a row a machine with the median of each."""
+        """Return the clocks whose reads were timed, the fastest first, and one row for each machine with its medians."""
         known = base.rows("SELECT clock FROM clocks WHERE p50_ns IS NOT NULL GROUP BY clock ORDER BY min(p50_ns), clock")[1]
         clocks = [clock for clock, in known if clock and CLOCK.fullmatch(clock)][:CLOCKS_MAX]
         medians = "".join(f", max(CASE WHEN c.clock = '{clock}' THEN c.p50_ns END) AS ns_{clock}" for clock in clocks)
@@ -72,7 +72,7 @@ class Answers:
                                                  "GROUP BY m.run, m.who ORDER BY m.who")
 
     def _rows(self, base, name, query):
-        """Return the rows of QUERY that are shown. If there are more, add NAME to self.cut."""
+        """Return the first SHOWN_MAX rows of QUERY. If there are more, add NAME to self.cut."""
         names, rows = base.rows(f"{query} LIMIT {self.shown_max + 1}")
         found = [dict(zip(names, row)) for row in rows]
         if len(found) > self.shown_max:

@@ -16,7 +16,7 @@ SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1",
     "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false",
     "spark.sql.catalogImplementation": "in-memory", "spark.sql.shuffle.partitions": str(THREADS),
-    # As DuckDB has them: times without a zone, and days that are words, as one of them may be `unknown`.
+    # Types as in DuckDB: times without a zone, and days that are text, because a day may be `unknown`.
     "spark.sql.session.timeZone": "UTC", "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
 }
 KINDS = {"VARCHAR": "STRING", "TIMESTAMP": "TIMESTAMP_NTZ"}
@@ -29,7 +29,7 @@ def java():
 
 
 def load():
-    """The module pyspark.sql."""
+    """Return the module pyspark.sql."""
     engine.reach("fleet-spark")
     try:
         import pyspark.sql
@@ -41,13 +41,13 @@ def load():
 
 
 def session(folder):
-    """A session whose files are in FOLDER; what its Java has to say goes into a file there, as it is nothing for a terminal."""
+    """Return a session whose files are in FOLDER. The messages of its Java go to a file there, because users need not see them."""
     builder = load().SparkSession.builder
     for name, value in SETTINGS.items():
         builder = builder.config(name, value)
     builder = builder.config("spark.local.dir", folder).config("spark.sql.warehouse.dir", os.path.join(folder, "warehouse"))
     for name in [name for name in os.environ if name.startswith(("SPARK_", "PYSPARK_"))]:
-        del os.environ[name]  # settings and parts of another Spark
+        del os.environ[name]  # removes settings of another Spark
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     log = os.path.join(folder, "log")
     errors = os.dup(2)
@@ -85,7 +85,7 @@ class Spark:
         self.session = None
         try:
             self.session = session(self.folder)
-            link = os.path.join(self.folder, "data")  # Spark takes a path for a pattern: of this one it can't
+            link = os.path.join(self.folder, "data")  # Spark treats a path as a pattern; the path of this link has no special characters
             os.symlink(data, link)
             nothing = os.path.join(self.folder, "nothing")
             os.mkdir(nothing)
@@ -110,7 +110,7 @@ class Spark:
         self._view(name, path, schema)
 
     def rows(self, query):
-        """(names of the columns, rows)"""
+        """Return (names of the columns, rows) of QUERY."""
         with asked():
             frame = self.session.sql(query)
             return frame.columns, [tuple(row) for row in frame.collect()]

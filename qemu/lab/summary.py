@@ -1,12 +1,12 @@
-"""The output of qemu/fleet: 80 columns, the worst first, bounded."""
+"""Makes the output of qemu/fleet: 80 columns, the worst rows first, a limited number of rows."""
 import textwrap
 
 from lab import words
 from results.sanitize import clean
 
 WIDTH = 80
-ROWS_MAX = 20      # rows of each part; the page has the rest
-SENTENCES_MAX = 3  # sentences of each row
+ROWS_MAX = 20      # most rows of each part; the page has all
+SENTENCES_MAX = 3  # most sentences of each row
 
 
 def wrapped(text, first="", rest=None):
@@ -34,7 +34,7 @@ def part(title, rows):
 
 
 def lines(answers, new, taken, again, refused, folder):
-    """The summary, line by line."""
+    """Yield the lines of the summary."""
     yield (f"{words.count(taken, 'report')} taken, {again:,} in already, {refused:,} skipped; "
            f"{answers.runs:,} in the data set")
     yield f"{words.count(answers.known, 'machine')} known, of {words.count(answers.kind_count, 'kind')}"

@@ -1,11 +1,11 @@
-"""The sentences on findings, for the terminal and the page. No sentence is more certain than its figures."""
-MACHINES_MIN = 5       # machines of a kind, or with the same change; fewer prove nothing
-SHARE = 0.8            # the part of these machines that must change before a version is named as the cause
+"""Makes the sentences on findings, for the terminal and the page. No sentence is more certain than its figures."""
+MACHINES_MIN = 5       # fewest machines of a kind, or with the same change, for a conclusion
+SHARE = 0.8            # share of these machines that must change before a version is named as the cause
 VERBS = {"rate error": ("rose", "fell"), "median read": ("is slower", "is faster")}
 
 
 def number(value):
-    """A figure in four digits, as people write it."""
+    """Return VALUE with four significant digits."""
     if value is None:
         return "-"
     size = abs(value)
@@ -30,7 +30,7 @@ def reservations(answers):
 
 
 def figure(row):
-    """A figure with its interval, where it has one."""
+    """Return the row's figure, with its interval if it has one."""
     unit = f" {row['unit']}"
     if row["low"] is None or row["low"] == row["high"]:
         return number(row["value"]) + unit
@@ -54,7 +54,7 @@ def failure(row):
 
 
 def kernel(row):
-    """How far the kernel's rate of the TSC is from the measured one."""
+    """Return a sentence on the difference between the kernel's rate of the TSC and the measured rate."""
     off = "low" if row["ppm"] > 0 else "high"
     clock = f"its clock is {row['kernel_clock']}" if row["kernel_clock"] else "its clock is not known"
     return (f"Linux {row['kernel'] or 'of unknown version'} counts the TSC with {row['believed_hz'] / 1e6:.6f} MHz, which is "
@@ -81,7 +81,7 @@ def group(row):
 
 
 def versions(rows):
-    """(step, machines, sentences) of each step from one version to another."""
+    """Yield (step, number of machines, sentences) for each step from one version to another."""
     steps = {}
     for row in rows:
         steps.setdefault((row["what"], row["product"], row["before"], row["now"]), []).append(row)

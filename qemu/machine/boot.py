@@ -1,4 +1,4 @@
-"""One boot, or two where KVM turns out not to work, and what it came to."""
+"""Boots the guest, a second time if KVM does not work, and judges the result."""
 import base64
 import contextlib
 import os
@@ -18,12 +18,13 @@ EXIT_PASS, EXIT_FAIL, EXIT_NOT_DONE, EXIT_TIMEOUT = 0, 1, 2, 124
 # isa-debug-exit makes QEMU end with (value << 1 | 1) & 255.
 ENDINGS = {(value << 1 | 1) & 255: word for value, word in
            {0x10: "pass", 0x11: "fail", 0x12: "incomplete", 0x13: "error"}.items()}
-# If the application was to end in another way, QEMU's own status 0 has no meaning.
+# The exit status of each verdict in a report. If the application does not end by isa-debug-exit, QEMU's own status 0 says
+# nothing.
 VERDICTS = {"pass": "pass", "warn": "pass", "fail": "fail", "incomplete": "incomplete"}
 
 
 def reports_on_stick(run, image):
-    """(partition, name) of each report on IMAGE. Empty if the run has no stick, or mtools cannot read it."""
+    """Return {(partition, name)} of the reports on IMAGE. It is empty if the run has no stick, or mtools cannot read it."""
     if run.boot not in command.STICKS:
         return set()
     try:
@@ -33,7 +34,7 @@ def reports_on_stick(run, image):
 
 
 def take_from_stick(run, guest, before):
-    """Takes a report that is not in BEFORE from the stick. U-Boot gives applications no serial line."""
+    """Take a report that is not in BEFORE from the stick, because U-Boot gives applications no serial line."""
     said = guest.transcript
     if said.blocks or said.faults or said.error or guest.status not in ENDINGS:
         return
@@ -71,7 +72,7 @@ def attempt(run, accelerator, console, words, deadline, on_trial):
 
 
 def why_kvm_failed(run, guest):
-    """Why an attempt under KVM never came to the application; None where it did."""
+    """Return the reason why baretick did not start under KVM, or None if it started or if KVM is not the cause."""
     if guest.transcript.started:
         return None
     if guest.ending == "stuck":
@@ -96,7 +97,7 @@ def ended(status):
 
 
 def ended_by_signal(guest):
-    """The sentence for a QEMU that a signal asked to end, or None. It then exits with status 0 (softmmu/runstate.c)."""
+    """Return a sentence if a signal ended QEMU, otherwise None. QEMU then exits with status 0 (softmmu/runstate.c)."""
     number = re.search(r"^\S+: terminating on signal (\d+)\b", "\n".join(guest.words.lines()), re.MULTILINE)
     return f"QEMU was ended by signal {number[1]}" if number else None
 
@@ -110,7 +111,7 @@ def last_words(run, guest):
 
 
 def boot(run, console):
-    """The guest as it ended, and the accelerator it ran on."""
+    """Boot until the guest ends or the run's timeout. Return the guest and its accelerator."""
     deadline = console.until = time.monotonic() + run.timeout
     own = command.uses_accelerator(run.qemu_arg)
     accelerator = run.accel
@@ -147,7 +148,7 @@ def why_silent(guest):
 
 
 def judge(run, guest):
-    """(exit status, what went wrong or None) of a run that came to an end."""
+    """Return (exit status, problem or None) of a run that came to an end."""
     said = guest.transcript
     if guest.ending == "timeout":
         where = f"the last line was: {said.last_line}" if said.last_line else f"baretick never spoke{why_silent(guest)}"

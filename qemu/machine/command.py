@@ -1,4 +1,4 @@
-"""QEMU's command line: which firmware, which devices, and what the user's own arguments replace."""
+"""Builds QEMU's command line: firmware, devices, and the user's own arguments, which replace some of the others."""
 import contextlib
 import os
 import socket
@@ -7,8 +7,8 @@ import subprocess
 from machine import interruption
 from results import files
 
-VNC_PORT, VNC_DISPLAYS = 5900, 100  # RFC 6143 has the port; above it one for each display
-VARIABLES_MAX = 64 << 20  # bytes of the firmware's variables: a hundred times what there is
+VNC_PORT, VNC_DISPLAYS = 5900, 100  # RFC 6143: display 0 is on port 5900, and each further display on the next port
+VARIABLES_MAX = 64 << 20  # limit, a hundred times the usual size
 PIECE = 1 << 20           # bytes of a stick that are copied at once
 EXIT_PORT = 0x501
 FIND = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "find")
@@ -17,19 +17,19 @@ STICK = "stick.img"  # in a run's folder
 # The controller of the stick for each --boot. U-Boot for a PC has a driver for IDE and none for this USB controller.
 STICKS = {"usb": ["-device", "qemu-xhci", "-device", "usb-storage,drive=stick,bootindex=0,removable=on"],
           "disk": ["-device", "ide-hd,bus=ide.0,drive=stick,bootindex=0"]}
-# Builds that never come up without system management mode; only q35 has it.
+# Names of firmware builds that start only with system management mode, which only q35 has.
 SMM_WORDS = (".secboot", ".ms.", ".snakeoil", "smm", "secure-code")
 
 
 class Wrong(Exception):
-    """Something that the user can put right; a sentence, or several."""
+    """The user can correct this; each argument is a sentence."""
 
     def __str__(self):
         return "; ".join(self.args)
 
 
 def gather(*checks):
-    """Calls each of CHECKS, and raises Wrong for all that is wrong."""
+    """Call all CHECKS, and raise one Wrong with the sentences of all of them."""
     wrong = []
     for check in checks:
         try:
@@ -41,12 +41,12 @@ def gather(*checks):
 
 
 def comma(path):
-    """PATH as a value in QEMU's option syntax."""
+    """Return PATH as a value in QEMU's option syntax."""
     return str(path).replace(",", ",,")
 
 
 def read(option, path, at, size):
-    """SIZE bytes of the file PATH, which OPTION names, from AT."""
+    """Return SIZE bytes from offset AT of the file PATH, which OPTION names."""
     if os.path.exists(path) and not os.path.isfile(path):
         raise Wrong(f"{option}: {path} is no file")
     try:
@@ -69,7 +69,7 @@ def find_firmware(asked):
 
 
 def variables_of(code):
-    """The file of variables that goes with CODE, or None where CODE is a combined image.
+    """Return the file of variables for the firmware CODE, or None if CODE is a combined image.
 
     A split build has its variables in a file next to the code. A combined image has both, and its size is a power of two.
     """
@@ -77,7 +77,7 @@ def variables_of(code):
     if size and size & (size - 1) == 0:
         return None
     folder, name = os.path.split(code)
-    plain = name.split(".")[0] + ".fd"  # OVMF_CODE_4M.secboot.fd has no variables of its own name
+    plain = name.split(".")[0] + ".fd"  # OVMF_CODE_4M.secboot.fd uses the variables OVMF_VARS_4M.fd
     for candidate in (name, plain):
         for word, other in (("CODE", "VARS"), ("code", "vars"), ("x86_64-code", "i386-vars"),
                             ("x86_64-secure-code", "i386-vars")):
@@ -92,8 +92,8 @@ def needs_smm(code):
 
 
 class Private:
-    """Files that only this process and its children see, by descriptor: they lie in no folder, and are gone with
-    the last process that has them, however that ends."""
+    """Files without a name in any folder. Only this process and its children can open them, by descriptor. They disappear with
+    the last process that has them."""
 
     def __init__(self):
         self.fds = []
@@ -138,7 +138,7 @@ def boot_arguments(boot, image, out):
     if boot in ("efi", "bare"):
         return ["-kernel", image]
     if boot in STICKS:
-        # A copy, for the report is written to the stick; but one that an earlier run left here goes on.
+        # Uses a copy, because the report is written to the stick. A copy that an earlier run left here is used again.
         stick = os.path.join(out, STICK)
         if not os.path.exists(stick):
             copy_stick(image, stick)
@@ -155,13 +155,13 @@ def copy_stick(image, stick):
 
 
 def uses_accelerator(arguments):
-    """True where the user's own arguments choose the accelerator."""
+    """Return True if the user's own arguments choose the accelerator."""
     return "-accel" in arguments or "-enable-kvm" in arguments or any(
         before == "-machine" and "accel=" in value for before, value in zip(arguments, arguments[1:]))
 
 
 def screen(run):
-    """Where the guest's screen is seen, and its keys come from."""
+    """Return the arguments for the guest's screen and keyboard."""
     if run.display == "window":
         return ["-display", "gtk"]
     return ["-display", "none", *(["-vnc", f"localhost:{run.vnc}"] if run.display == "vnc" else [])]
@@ -171,7 +171,7 @@ def free_vnc():
     """Return the number of a free VNC display on this machine. Its port is 5900 plus this number."""
     for number in range(VNC_DISPLAYS):
         with contextlib.closing(socket.socket()) as attempt:
-            attempt.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as QEMU does
+            attempt.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # QEMU sets this option, too
             try:
                 attempt.bind(("localhost", VNC_PORT + number))
                 return number
@@ -185,24 +185,26 @@ def monitor(fd):
 
 
 def arriving(command, monitor_fd):
-    """The command line COMMAND, of build(), for a machine that comes by migration from one that it has started."""
+    """Return the command line of a QEMU that receives a migration. COMMAND is the command line from build() of the sending
+    QEMU."""
     at = command.index("-qmp")
     return [*command[:at - 1], monitor(monitor_fd), *command[at:], "-incoming", "defer"]
 
 
 def quoted(word):
-    """A word of baretick as its options have it: a shell has taken the quotes off label="rack 7"."""
+    """Return one of baretick's options with quotes where its grammar needs them, because a shell has removed them from
+    label="rack 7"."""
     key, is_given, value = word.partition("=")
     return f'{key}="{value}"' if is_given and " " in value and '"' not in value else word
 
 
 def options_of(words):
-    """WORDS as the bytes of the fw_cfg item."""
+    """Return WORDS as the contents of the fw_cfg item."""
     return os.fsencode("\n".join(map(quoted, words)) + "\n")
 
 
 def build(run, accelerator, private, monitor_fd):
-    """The whole command line. RUN holds the user's choices; PRIVATE keeps what only QEMU is to see."""
+    """Return the whole command line. RUN has the user's choices. PRIVATE holds the files that only QEMU may see."""
     own = run.qemu_arg
     moves = any(event.moves for event in run.event)
     command = [run.qemu, "-nodefaults", "-no-user-config", "-no-reboot", "-machine", run.machine,
@@ -210,7 +212,7 @@ def build(run, accelerator, private, monitor_fd):
     if not uses_accelerator(own):
         command += ["-accel", accelerator]
     if "-cpu" not in own:
-        # Without migration the host's invariant TSC is shown to the guest; with it, QEMU would refuse snapshots too.
+        # migratable=off shows the host's invariant TSC to the guest. QEMU then refuses migrations and snapshots.
         host = "host" if moves else "host,migratable=off"
         command += ["-cpu", host if accelerator == "kvm" else "max"]
     if "-display" not in own and "-nographic" not in own:

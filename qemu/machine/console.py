@@ -1,4 +1,4 @@
-"""The runner's output: the guest's lines as they come, and the runner's own sentences."""
+"""Writes the runner's output: lines of the guest as they come, and sentences of the runner."""
 import os
 import select
 import shutil
@@ -8,7 +8,7 @@ import time
 from machine import interruption
 from results.sanitize import clean
 
-PIECE = 512     # bytes: whatever is ready takes so many without waiting
+PIECE = 512     # bytes of a write; a stream that is ready accepts so many without a wait
 PATIENCE_S = 0.1
 
 
@@ -21,7 +21,7 @@ class Console:
         self.until = float("inf")
         self.terminal = stream is not None and stream.isatty()
         self._errors = sys.stderr
-        self._last = None  # line that was shown
+        self._last = None  # the line shown last
 
     def show(self, line):
         last, self._last = self._last, line
@@ -43,7 +43,7 @@ class Console:
             self.drawn = False
 
     def say(self, sentence):
-        """A sentence of the runner's own."""
+        """Show a sentence of the runner."""
         self.finish()
         if not self._write(self._errors, f"{self.name}: {clean(' '.join(sentence.split()))}\n"):
             self._errors = None

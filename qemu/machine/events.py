@@ -1,46 +1,46 @@
-"""Events of a running guest: a pause, a snapshot with a later return to it, a migration.
+"""Carries out events of a running guest: a pause, a snapshot with a later return to it, a migration.
 
-Each kind is a generator of steps. A step is a command of QEMU's machine protocol, whose answer the generator gets, or a
-number of seconds to wait. So nothing here waits for an answer, and the guest's loop with its time-out goes on.
-"""
+Each kind is a generator of steps. A step is a command of QMP, QEMU's machine protocol, whose answer the generator receives, or a
+number of seconds to wait. No code here blocks, so the guest's loop and its time-out go on."""
 import contextlib
 import dataclasses
 import os
 import time
 
-# src/run/run.c, run_phases; one that comes more than once is meant where it comes first.
+# As run_phases in src/run/run.c. If a phase occurs more than once, the first occurrence counts.
 PHASES = ("prepare", "rates", "latency", "start-cores", "facts", "skew", "cores", "contended", "warps", "interference",
           "series", "timers", "stop-cores", "rates-again", "checks")
-ANSWER_S = 30.0   # for one command, and
-WORK_S = 60.0     # for what a command has begun: both many times what a busy host was seen to take
+ANSWER_S = 30.0   # limit for the answer to a command
+WORK_S = 60.0     # limit for work that a command starts; both limits are many times what a busy host needed
 POLL_S = 0.02
 FILE, NODE, TAG = "event-file", "event-node", "event"  # QEMU's names for the snapshot
 DISK_SIZE = 1 << 20       # bytes of the disk for the snapshot
-BANDWIDTH = 1 << 40       # bytes/s, so that a migration is as short as possible
+BANDWIDTH = 1 << 40       # so large that a migration is as short as possible
 
 
 class Failed(Exception):
-    """An event that could not be carried out; the guest goes on."""
+    """An event failed, and the guest continues."""
 
 
 class Lost(Failed):
-    """And the guest cannot go on."""
+    """An event failed, and the guest cannot continue."""
 
 
 @dataclasses.dataclass
 class Event:
-    """WHAT happens for SECONDS, AFTER seconds from when PHASE began; "" is the application's start."""
-    text: str  # as it was asked for
+    """One requested event: WHAT happens for SECONDS, starting AFTER seconds from the start of PHASE. The PHASE "" is the
+    application's start."""
+    text: str  # the option's text
     phase: str
     after: float
     what: str
     seconds: float
     problem: str = "the run did not get so far"  # why it was not carried out, or None
-    span: tuple = None  # when it began and was over, in seconds from the application's start
+    span: tuple = None  # start and end, in seconds after the application's start
 
     @property
     def moves(self):
-        """The machine is written down and read back: not every machine can be."""
+        """True if the event saves and restores the machine's state, which not every machine supports."""
         return self.what != "stop"
 
     def __str__(self):
@@ -49,7 +49,7 @@ class Event:
         return "from {:.2f} s to {:.2f} s after the application's start".format(*self.span)
 
 
-# The steps.
+# Generators of steps.
 
 def ask(command, **arguments):
     answer = yield command, {key.replace("_", "-"): value for key, value in arguments.items()}
@@ -65,7 +65,7 @@ def reason(answer):
 
 
 def wait_until(holds, what):
-    """Until HOLDS(), steps themselves, gives true."""
+    """Wait until HOLDS(), a generator of steps, returns true. Raise Failed after WORK_S."""
     end = time.monotonic() + WORK_S
     while not (yield from holds()):
         if time.monotonic() >= end:
@@ -74,7 +74,7 @@ def wait_until(holds, what):
 
 
 def job(command, **arguments):
-    """A command that goes on in the background, to its end."""
+    """Run a command that QEMU executes in the background, and wait for its end."""
     def concluded():
         job, = [job for job in (yield from ask("query-jobs")) if job["id"] == command]
         if job["status"] == "concluded" and "error" in job:
@@ -87,7 +87,8 @@ def job(command, **arguments):
 
 @contextlib.contextmanager
 def memory():
-    """The path of an empty file, for QEMU and its children, that lies in no folder and is gone with its last user."""
+    """Yield the path of an empty file in memory, for QEMU and its children. It has no name in a folder, and disappears with its
+    last user."""
     fd = os.memfd_create("event")
     try:
         yield f"/proc/{os.getpid()}/fd/{fd}"
@@ -133,7 +134,8 @@ def snapshot(event, guest):
 
 
 def migrate(event, guest):
-    """Into a file, and out of it in another QEMU: it is away for as long as was asked for, and a little more."""
+    """Migrate the machine into a file, and from the file into another QEMU. The machine is stopped for the requested time and a
+    little more."""
     def done():
         state = yield from ask("query-migrate")
         if state.get("status") in ("failed", "cancelled"):
@@ -151,7 +153,7 @@ def migrate(event, guest):
             guest.hear_all()
             back_s = time.monotonic() + event.seconds
             guest.arrive()
-            yield from ask("query-status")  # so it is up
+            yield from ask("query-status")  # an answer shows that the new QEMU is ready
             yield max(0.0, back_s - time.monotonic())
             yield from ask("migrate-incoming", uri=f"exec:cat {path}")
             yield from wait_until(runs, "migrate-incoming")
@@ -172,7 +174,7 @@ class Events:
         self._label = 0
 
     def patience(self, longest):
-        """How long at most until step() is called again."""
+        """Return the longest time until the next call of step(), at most LONGEST."""
         moments = [self._until] if self._event else filter(None, map(self._moment, self._left))
         return max(0.0, min([longest, *(moment - time.monotonic() for moment in moments)]))
 
@@ -198,7 +200,7 @@ class Events:
             self._go_on(message)
 
     def end(self):
-        """The guest is gone, and nothing more happens to it."""
+        """Called when the guest has ended. Events that are left get a problem."""
         if self._event:
             self._over("the run ended meanwhile")
         begun = self._guest.transcript.begun
@@ -224,7 +226,7 @@ class Events:
             self._over(None)
         except Failed as error:
             self._fail(error)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:  # no answer as the protocol has it
+        except (AttributeError, KeyError, TypeError, ValueError) as error:  # the answer does not follow the protocol
             self._fail(Failed(f"QEMU's answer is not understood: {error!r}"))
         else:
             if isinstance(wanted, float):
@@ -241,7 +243,7 @@ class Events:
         if isinstance(error, Lost):
             self._guest.lose(f"--event {event.text}: {error}")
         else:
-            self._guest.send("cont")  # it may stand still
+            self._guest.send("cont")  # the guest may be stopped
 
     def _over(self, problem):
         event, self._event = self._event, None

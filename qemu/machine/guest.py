@@ -1,4 +1,4 @@
-"""One guest from start to end: bounded and watched, in one QEMU process after another where it migrates."""
+"""Runs one guest within limits. A guest that migrates runs in one QEMU process after another."""
 import os
 import selectors
 import time
@@ -9,50 +9,51 @@ from machine.process import PIPE_SIZE, WAIT_S, Process
 from machine.hang_check import Stillness
 from results import files
 
-SERIAL_SIZE_MAX = 256 << 20   # no report comes near it; a guest that talks without end does
-READ_SIZE = 65536             # at once: then the time-out is looked at
+SERIAL_SIZE_MAX = 256 << 20   # bytes; a report is far smaller, and only a guest that never stops printing reaches this
+READ_SIZE = 65536             # bytes of one read; the time-out is checked after each
 TICK_S = 0.1
-KEY_S = 2.0                   # for QEMU to take the key that ends the measuring early
-ASK_S = 2.0                   # between questions to QEMU once the application measures
-PICTURE_S = 1.0               # for one after the time-out, which is to hold
+KEY_S = 2.0                   # limit for QEMU to accept the key that ends the measurements early
+ASK_S = 2.0                   # time between two queries of the guest's state while the application measures
+PICTURE_S = 1.0               # limit for a picture after the time-out, which must not be exceeded by much
 SETTLE_S = 5.0                # seconds without output after the report, until the screen or the shell is drawn
-# A guest in these states never runs again, while QEMU stays.
+# In these states the guest never runs again, although QEMU continues.
 DEAD_STATES = ("internal-error", "guest-panicked", "io-error")
 
 
 class Guest:
-    """Why it ended is in `ending`:
+    """One guest. `ending` is the reason why it ended:
 
     exit        QEMU ended by itself, with `status` (negative: by a signal)
-    timeout     the deadline came
-    stuck       QEMU says that the guest cannot go on; `state` holds its word
+    timeout     the deadline was reached
+    stuck       QEMU reports that the guest cannot continue; `state` has QEMU's word
     still       no byte came on the serial line, and the cores hung; `state` has the details
     flood       the output on the serial line did not end
-    unbootable  the firmware says that there is nothing to boot, and waits for a key
-    lost        an event failed in its middle, and the guest cannot go on; `state` says which and why
-    complete    the report is out, and the machine was told to stay on: nothing more will come
+    unbootable  the firmware reports that there is nothing to boot, and waits for a key
+    lost        an event failed, and the guest cannot continue; `state` has the event and the reason
+    complete    the report is complete, and the machine was told to stay on, so nothing more will come
     """
 
     def __init__(self, transcript, serial_log, words):
         self.transcript, self.serial_log, self.words = transcript, serial_log, words
         self.ending, self.status, self.state = None, None, ""
-        self.secure_boot = False   # as in the firmware's variables; set by the caller
+        self.secure_boot = False   # true if the firmware's variables show that Secure Boot is on; set by the caller
         self.picture_error = None  # why there is no picture of the screen, if one was requested
         self._qemu = self._keep = self._events = None
         self._heard_s = self._deadline = time.monotonic()
         self._selector = selectors.DefaultSelector()
         self._picture_answer = self._stillness = self._say = None
-        self._key_s = None         # when the key was sent that ends the measuring early
+        self._key_s = None         # time at which the key was sent that ends the measurements early
 
     def run(self, command_of, deadline, keep=(), may_stick=False, on_trial=False, picture=None, settles=False,
             events=(), say=None, attended=False, keyboard=True):
-        """Runs COMMAND_OF(fd), a command line whose machine protocol is on FD, to its end or to DEADLINE (time.monotonic()).
+        """Run the command line that COMMAND_OF(fd) returns, to its end or to DEADLINE (time.monotonic()). FD is QEMU's QMP socket.
 
-        KEEP       a list of more descriptors for QEMU; COMMAND_OF may add some
+        KEEP       list of further descriptors that QEMU inherits; COMMAND_OF may add to it
         MAY_STICK  the guest may hang under this accelerator, so QEMU is polled, which disturbs the guest
         ON_TRIAL   the guest is given up if it is silent and makes no progress
         PICTURE    the PNG file for the last screen
-        EVENTS     happen to the guest, and SAY(sentence) is called after each
+        SETTLES    the guest stays on after its report, and the run then ends
+        EVENTS     events to carry out; SAY(sentence) is called after each
         ATTENDED   a user may press the key that the firmware waits for
         KEYBOARD   the application reads keys, and a key ends its measurements early"""
         self._keep, self._deadline, self._say = keep, deadline, say
@@ -96,7 +97,7 @@ class Guest:
                 break
             if self.status is not None:
                 self.ending = "exit"
-                self._listen()  # to what it answered at last
+                self._listen()  # handles QEMU's last answers
             elif now >= self._deadline:
                 self.ending = "timeout"
             elif self._stillness and self._stillness.is_over(now):
@@ -109,7 +110,7 @@ class Guest:
                 self._events.step()
 
     def _heed_signals(self, now):
-        """The first one ends the measuring early, where there is any; the next one, and any other, the run."""
+        """The first signal ends the measurements early, if they are running. Any other signal ends the run."""
         if self._key_s is None and interruption.may_be_met() and self.transcript.measuring:
             self._key_s = now
             self.send("send-key", "key", keys=[{"type": "qcode", "data": "q"}])
@@ -130,13 +131,13 @@ class Guest:
         self._qemu.monitor.send(name, label, **arguments)
 
     def hear_all(self):
-        """All that a machine which is stopped has said: at most what a pipe holds."""
+        """Read all output of a stopped machine: at most the size of a pipe."""
         most = self.transcript.size + PIPE_SIZE
         while self.transcript.size < most and self._read():
             pass
 
     def arrive(self):
-        """Replaces the QEMU process by another one, the target of a migration."""
+        """Replace the QEMU process by another one, the target of a migration."""
         left = self._qemu
         for source in left.line, left.words, left.monitor.socket:
             self._forget(source)
@@ -151,7 +152,7 @@ class Guest:
         self.ending, self.state = "lost", why
 
     def _read(self):
-        """Returns the next bytes of the serial line, None if there are none yet, or b"" at its end."""
+        """Return the next bytes of the serial line, None if there are none yet, or b"" at its end."""
         data = self._qemu.line.read(READ_SIZE)
         if data:
             self._heard_s = time.monotonic()
@@ -163,14 +164,14 @@ class Guest:
         return data
 
     def _note(self):
-        """Likewise what QEMU says besides."""
+        """Return the next bytes of QEMU's own messages, None if there are none yet, or b"" at their end."""
         data = self._qemu.words.read(READ_SIZE)
         if data:
             self.words.take(data)
         return data
 
     def _hear(self):
-        """False at the end of the line."""
+        """Read the serial line. Return False at its end."""
         return self._read() != b""
 
     def _listen(self):
@@ -201,7 +202,7 @@ class Guest:
             self.picture_error = reason(answer)
 
     def _end(self):
-        """Ends whatever is left of QEMU, and the events with it."""
+        """End QEMU and the events."""
         if self._qemu:
             status = self._qemu.end(self._read, self._note)
             self.status = status if self.ending == "exit" else None

@@ -1,16 +1,16 @@
-"""Whether a guest that has said nothing yet gets anywhere: by its cores' instruction pointers, which QEMU tells."""
+"""Checks whether a guest without output hangs, by the instruction pointers of its cores, which QEMU reports."""
 import re
 import time
 
-BOUND_S = 10     # under KVM the firmware has long said something by then, unless the host is busy or is a guest itself
-ASK_S = 1.0      # between questions: each stops the cores for a moment
-LOOP_BYTES = 64  # a loop that waits for ever is no longer
+BOUND_S = 10     # under KVM firmware prints earlier, unless the host is busy or is a guest itself
+ASK_S = 1.0      # time between two queries, which each stop the cores for a moment
+LOOP_BYTES = 64  # longest loop of code that waits for ever
 POINTER = re.compile(r"\b[ER]?IP=([0-9a-f]+)\b")
 
 
 class Stillness:
-    """Detects a guest that hangs. QUESTION goes to QEMU whenever is_due(), and each answer to take(). is_over() is true
-    if all cores stayed in loops of LOOP_BYTES for BOUND_S. It is also true if QEMU did not answer in this time. why() returns the
+    """Detects a guest that hangs. Send QUESTION to QEMU whenever is_due() is true. Pass each answer to take(). is_over() is
+    true if all cores stayed in loops of LOOP_BYTES for BOUND_S, or if QEMU did not answer in this time. why() returns the
     reason."""
 
     QUESTION = ("human-monitor-command", {"command-line": "info registers -a"})

@@ -1,4 +1,5 @@
-"""Signals that ask the run to end: noted when they come, however many, and heeded only where nothing is half done."""
+"""Handles signals that request the end of the run. A handler only notes them. The runner checks the note where no work is half
+done."""
 import signal
 
 SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
@@ -7,11 +8,11 @@ _met = []
 
 
 class Interrupted(Exception):
-    """The first signal asked the run to end."""
+    """A signal requested the end of the run."""
 
     def __init__(self, number):
         super().__init__(f"interrupted by {signal.Signals(number).name}")
-        self.status = 128 + number  # as a shell has it: 130 for Ctrl-C
+        self.status = 128 + number  # a shell's exit status for this signal: 130 for Ctrl-C
 
 
 def install():
@@ -37,7 +38,7 @@ def meet():
 
 
 def met():
-    """Whether an early end was asked for: no other run is begun."""
+    """Return True if an early end was requested. Then no other run is started."""
     return bool(_met)
 
 

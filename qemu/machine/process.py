@@ -1,4 +1,5 @@
-"""One QEMU process: its group, its serial line and its machine protocol, and never left behind."""
+"""One QEMU process with its process group, serial line and QMP socket (QEMU's machine protocol). The group never outlives the
+runner."""
 import contextlib
 import fcntl
 import json
@@ -11,16 +12,16 @@ import time
 from machine.interruption import SIGNALS
 
 F_SETPIPE_SZ = 1031           # <linux/fcntl.h>
-PIPE_SIZE = 1 << 20           # a busy terminal does not make the guest wait
-END_S = 1.0                   # from SIGKILL to the end of its pipe, which children of its own may hold open
+PIPE_SIZE = 1 << 20           # bytes, so that a slow terminal does not stop the guest
+END_S = 1.0                   # limit from SIGKILL to the end of its output pipe, which its children may hold open
 DRAIN_S = 30.0                # limit for reading the rest of an ended process; a busy host reads a full pipe slowly
-WAIT_S = 5.0                  # then the limit for its end
+WAIT_S = 5.0                  # limit for the end of the process afterwards
 POLL_S = 0.001
-MESSAGES_MAX = 1 << 20        # bytes: no answer of the machine protocol comes near it
+MESSAGES_MAX = 1 << 20        # bytes; an answer of QMP is far smaller
 
 
 class Monitor:
-    """QEMU's end of a machine protocol socket; speaks only when spoken to, and never blocks."""
+    """A QMP socket. QEMU sends only answers, and no call blocks."""
 
     def __init__(self):
         self.socket, self.far = socket.socketpair()
@@ -33,10 +34,10 @@ class Monitor:
         try:
             self.socket.send(json.dumps(message).encode() + b"\n")
         except OSError:
-            pass  # QEMU is gone, or does not listen: the loop sees that by other means
+            pass  # QEMU has ended or hangs, which the guest's loop detects by other means
 
     def read(self):
-        """The messages that came in; None once QEMU has hung up."""
+        """Return the messages that arrived, or None if QEMU closed the socket."""
         try:
             data = self.socket.recv(65536)
         except BlockingIOError:
@@ -46,7 +47,7 @@ class Monitor:
         if not data:
             return None
         *lines, self._rest = (self._rest + data).split(b"\n")
-        self._rest = self._rest[:MESSAGES_MAX]  # its end is no message then
+        self._rest = self._rest[:MESSAGES_MAX]  # the rest is then no valid message
         messages = []
         for line in lines:
             with contextlib.suppress(ValueError, RecursionError):
@@ -59,20 +60,19 @@ class Monitor:
 
 
 def leave_watcher(lifeline):
-    """Start a process between fork and exec, in QEMU's process group. When the far end of LIFELINE closes, the runner has
-    ended in some way, and this process kills the whole group with all wrappers and their children.
-    """
+    """Called between fork and exec. Start a watcher process in QEMU's process group. When the runner ends in any way, the far
+    end of LIFELINE closes, and the watcher kills the whole group with all wrappers and their children."""
     if os.fork():
         os.wait()
         return
     try:
-        if os.fork() == 0:  # an orphan, so that QEMU has no unknown child
+        if os.fork() == 0:  # an orphan, so that QEMU does not get an unknown child
             for number in SIGNALS:
                 signal.signal(number, signal.SIG_IGN)
             os.dup2(lifeline, 0)
             for fd in map(int, os.listdir("/proc/self/fd")):
                 if fd:
-                    with contextlib.suppress(OSError):  # the listing's own
+                    with contextlib.suppress(OSError):  # the descriptor of the listing itself
                         os.close(fd)
             os.read(0, 1)
             os.killpg(0, signal.SIGKILL)
@@ -81,7 +81,7 @@ def leave_watcher(lifeline):
 
 
 class Process:
-    """`line` is what it says on its standard output, `words` on its standard error, both read without waiting."""
+    """A process. `line` is its standard output, `words` its standard error. Both are read without waiting."""
 
     def __init__(self):
         self.monitor = Monitor()
@@ -89,8 +89,8 @@ class Process:
         self._process = self._lifeline = None
 
     def start(self, command_of, keep, words):
-        """Starts COMMAND_OF(fd), a command line whose machine protocol is on FD. KEEP has more descriptors for it, and
-        COMMAND_OF may add some. WORDS gets the command line first."""
+        """Start the command line that COMMAND_OF(fd) returns. FD is QEMU's QMP socket. The process also inherits the
+        descriptors in KEEP; COMMAND_OF may add some. The command line is first written to WORDS."""
         fd = self.monitor.far.fileno()
         self.command = command_of(fd)
         words.begin(self.command)
@@ -105,15 +105,15 @@ class Process:
         self.line, self.words = self._process.stdout, self._process.stderr
         for pipe in self.line, self.words:
             os.set_blocking(pipe.fileno(), False)
-            with contextlib.suppress(OSError):  # the usual 64 KiB do as well
+            with contextlib.suppress(OSError):  # a pipe of 64 KiB also works
                 fcntl.fcntl(pipe.fileno(), F_SETPIPE_SZ, PIPE_SIZE)
 
     def poll(self):
         return self._process.poll()
 
     def end(self, hear, note):
-        """Kills the rest of the process group. HEAR() and NOTE() read the remaining output; they return None if there is none
-        yet, and b"" at the end. Returns the exit status, or None if the process hangs in the kernel despite SIGKILL."""
+        """Kill the process group. HEAR() and NOTE() read the remaining output; they return None if there is none yet, and b""
+        at the end. Return the exit status, or None if the process hangs in the kernel despite SIGKILL."""
         status = None
         if self._process:
             drain_s = END_S if self._process.poll() is None else DRAIN_S

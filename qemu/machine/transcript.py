@@ -1,9 +1,8 @@
-"""baretick's output on the serial line: lines for people, and blocks for programs.
+"""Parses baretick's output on the serial line: lines for people, and blocks for programs.
 
-A block stands between `BARETICK <NAME> BEGIN` and `BARETICK <NAME> END sha256=<hex>`; the sum is taken
-over the lines between, each with its newline and without carriage returns. A block that a key at the machine cut
-off ends in `BARETICK <NAME> CUT after N of M bytes`, or is only that line.
-"""
+A block is between the lines `BARETICK <NAME> BEGIN` and `BARETICK <NAME> END sha256=<hex>`. The SHA-256 covers the lines in
+between with their newlines, without carriage returns. If a key at the machine cut a block off, it ends in
+`BARETICK <NAME> CUT after N of M bytes`, or consists of that line only."""
 import copy
 import hashlib
 import re
@@ -19,10 +18,10 @@ PHASE = re.compile(rb"^phase: ([a-z-]+)$")
 BEGIN = re.compile(rb"^BARETICK ([A-Z]+) BEGIN$")
 END = re.compile(rb"^BARETICK ([A-Z]+) END sha256=([0-9a-f]{64})$")
 CUT = re.compile(rb"^BARETICK ([A-Z]+) CUT after (\d{1,9}) of (\d{1,9}) bytes$")
-# EDK II's words, before the application's first line, where an image is not one that its keys trust.
+# EDK II's message before the application's first line if its keys do not trust the image.
 UNBOOTABLE = b"No bootable option or device was found"
 REFUSED = re.compile(rb"(?:Access Denied|Security Violation)")
-# From this line on the text is detail that fills many screens: src/render/sections/table_sections.h, TABLE_DURATIONS.
+# This line starts the part of the text that fills many screens: TABLE_DURATIONS of src/render/sections/table_sections.h.
 DETAIL = b"Durations of each clock's reads, as pg_test_timing prints them"
 LASTING = ("show", "size", "begun")  # fields that a return to a snapshot does not restore
 POINTER = DETAIL + b": report.txt"
@@ -32,7 +31,7 @@ POINTER = DETAIL + b": report.txt"
 LINE_MAX = 256 << 10
 BLOCK_MAX = reports.SIZE_MAX
 ERROR = "error: "
-FROM_RUNNER = "In fw_cfg opt/baretick/options: "  # errors lose this prefix: the user typed the options behind --
+FROM_RUNNER = "In fw_cfg opt/baretick/options: "  # removed from errors, because the user typed the options after --
 BLOCKS = ("TEXT", "CSV", "RECORD", "REPORT")
 FAULTS_MAX = 5
 NAME_MAX = 32
@@ -40,39 +39,39 @@ PLAIN = bytes(c if 0x20 <= c < 0x7F else ord(" ") if c == ord("\t") else ord("?"
 
 
 def printable(line):
-    """LINE as text that is safe to show on a terminal."""
+    """Return LINE as text that is safe to show on a terminal."""
     return ESCAPE.sub(b"", line).translate(PLAIN).decode("ascii")
 
 
 class Transcript:
-    """Fed with serial bytes as they come; calls SHOW with each line that is for people."""
+    """Parses the bytes that feed() receives. Calls SHOW with each line for people."""
 
     def __init__(self, show):
         self.show = show
-        self.begun = {}       # when each phase began first, by time.monotonic(); "" is the application's start
-        self.size = 0         # bytes fed, the firmware's included
-        self.last_line = ""   # for people, without progress
-        self.error = ""       # the application's own sentence on why it did not run
+        self.begun = {}       # first start of each phase, by time.monotonic(); "" is the application's start
+        self.size = 0         # bytes received, including firmware output
+        self.last_line = ""   # last line for people, except progress
+        self.error = ""       # the application's sentence that says why it did not run
         self.blocks = {}      # the bytes of each block with a correct sum, by its name in BLOCKS
-        self.report = None    # the block REPORT, parsed, else None
+        self.report = None    # the parsed block REPORT, or None
         self.refused = ""     # the firmware's message if it refused an unsigned application
-        self.unbootable = False  # the firmware says that there is nothing to boot
+        self.unbootable = False  # true if the firmware reported that there is nothing to boot
         self.faults = []      # sentences on damaged blocks
-        self.left_early = False  # a key cut off a block
+        self.left_early = False  # true if a key cut off a block
         self._rest = bytearray()
-        self._cut = False     # the line that goes on has become too long
+        self._cut = False     # true if the current line is too long
         self._block = None    # name of the open block
         self._body = None     # the block's bytes so far, or None if they are too many
-        self._detail = False  # the rest of the text is not shown
+        self._detail = False  # true if the rest of the text is not shown
 
     @property
     def started(self):
-        """The application's first line was seen."""
+        """True if the application's first line was seen."""
         return "" in self.begun
 
     @property
     def measuring(self):
-        """A phase began, and nothing of the report was seen."""
+        """True if a phase started, and no part of the report was seen."""
         return len(self.begun) > 1 and not self.blocks and not self._block and not self.over
 
     @property
@@ -81,7 +80,8 @@ class Transcript:
 
     @property
     def over(self):
-        """Nothing more is to come: the report is there, or the application said why there are none, or was sent away."""
+        """True if nothing more will come: the report is complete, the application printed why there is none, or a key cut off a
+        block."""
         return self.complete or bool(self.error) or self.left_early
 
     def feed(self, data):
@@ -93,7 +93,7 @@ class Transcript:
         self._grow(rest)
 
     def _grow(self, data):
-        """DATA are a part more of the line that goes on."""
+        """Append DATA to the current line."""
         self._cut |= len(self._rest) + len(data) > LINE_MAX
         self._rest += data[:max(0, LINE_MAX - len(self._rest))]
 
@@ -108,7 +108,7 @@ class Transcript:
         self._line(line)
 
     def take(self, blocks):
-        """Takes BLOCKS that did not come over the serial line. Raises ValueError if the report is damaged."""
+        """Use BLOCKS that did not come over the serial line. Raise ValueError if the report is damaged."""
         self.report = reports.parse(blocks["REPORT"])
         self.blocks = blocks
         for line in blocks["TEXT"].splitlines():
@@ -119,7 +119,7 @@ class Transcript:
         return {name: copy.copy(value) for name, value in vars(self).items() if name not in LASTING}
 
     def back_to(self, mark):
-        """The machine was set back to the moment of MARK: what it said since then it has never said."""
+        """Restore the state MARK. The machine was set back to that moment, and repeats its later output."""
         vars(self).update(mark)
 
     def close(self):
@@ -147,7 +147,7 @@ class Transcript:
         elif self.started and phase:
             if phase[1].decode() in PHASES:
                 self._begins(phase[1].decode())
-        elif self.started and self.report is None:  # what follows the report is the firmware's again
+        elif self.started and self.report is None:  # after the report the firmware prints again
             self._say(line)
         else:
             first = FIRST.search(ESCAPE.sub(b"\x00", line))
@@ -166,7 +166,7 @@ class Transcript:
         line = printable(line)
         if line.strip() and not line.startswith("progress: "):
             self.last_line = line.strip()
-        if line.startswith(ERROR):  # the runner says it at the end, once
+        if line.startswith(ERROR):  # the runner prints it once, at the end
             self.error = line.removeprefix(ERROR).removeprefix(FROM_RUNNER)
             return
         self.show(line)
@@ -204,7 +204,7 @@ class Transcript:
             return
         self._block = None
         if name not in BLOCKS:
-            return  # a block of a later release
+            return  # an unknown block, of a later release
         if self._body is None:
             self._fault(name, f"is longer than {BLOCK_MAX >> 20} MiB, or has a line of more than {LINE_MAX >> 10} KiB")
             return

@@ -10,7 +10,7 @@ VENDOR = uuid.UUID("f0a30bc7-af08-4556-99c4-001009c93a44").bytes_le
 
 
 def secure_boot_is_on(store):
-    """False, too, where STORE says nothing of it."""
+    """Return True if STORE shows that Secure Boot is on. Return False if STORE has no such variable."""
     at = store.find(NAME, HEADER.size)
     while at >= 0:
         if HEADER.unpack_from(store, at - HEADER.size) == (START, ADDED, len(NAME), 1, VENDOR):

@@ -1,4 +1,4 @@
-"""QEMU's own messages, which go to qemu.log and into the runner's sentences."""
+"""Collects QEMU's own messages for qemu.log and for the runner's sentences."""
 import os
 import shlex
 
@@ -9,13 +9,13 @@ LAST_MAX = 64 << 10  # bytes in memory
 
 
 class Words:
-    """FILE gets the first of them, and in the end the last."""
+    """Writes the first KEPT_MAX bytes of messages to FILE, and on close() the last LAST_MAX bytes."""
 
     def __init__(self, file):
         self._file, self._kept, self._left_out, self._last = file, 0, 0, b""
 
     def begin(self, command):
-        """A process more is started."""
+        """Called before each QEMU process starts, with its command line."""
         self._last = b""
         files.write_all(self._file, os.fsencode(f"$ {shlex.join(command)}\n"))
 

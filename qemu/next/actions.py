@@ -1,4 +1,4 @@
-"""The actions of nextboot: prepare one start, tell the state, collect the report, remove everything."""
+"""The actions of nextboot: prepare one start, print the state, collect the report, remove everything."""
 import contextlib
 import glob
 import json
@@ -14,7 +14,7 @@ from results.reports import KERNEL
 from runner import grammar
 
 STATE = "prepared.json"
-BOOT_ID = "/proc/sys/kernel/random/boot_id"  # another one after each start
+BOOT_ID = "/proc/sys/kernel/random/boot_id"  # a different value after each start
 APPLICATION, OPTIONS = "baretick.efi", "baretick.cfg"
 SHIM, SECOND_STAGE = "shimx64.efi", "grubx64.efi"  # shimx64.efi starts the file grubx64.efi in its own folder
 DEFAULTS = {"exit": "reboot", "deadline": "auto"}
@@ -28,7 +28,7 @@ EFI_APPLICATION, AMD64 = 10, 0x8664  # Microsoft PE and COFF specification
 
 
 def application(path):
-    """The bytes of the UEFI application PATH. Refused: it is none."""
+    """Return the bytes of the UEFI application PATH. Raise Refused if it is none."""
     try:
         data = files.read(path, FILE_MAX)
     except OSError as error:
@@ -47,8 +47,8 @@ def application(path):
 
 
 def loader_files(system, path, folder):
-    """{name: bytes} of the files to copy. The firmware starts the first of them: the application PATH, or a shim if only
-    the shim knows its key. FOLDER is the system partition."""
+    """Return {name: bytes} of the files to copy. The firmware starts the first file. That is the application PATH, or a shim if
+    only the shim knows the application's key. FOLDER is the system partition."""
     data = application(path)
     if not firmware.enforces_signatures(system) or firmware.accepted_by(system, path) == "db":
         return {APPLICATION: data}
@@ -59,7 +59,8 @@ def loader_files(system, path, folder):
 
 
 def options_file(words):
-    """The bytes of baretick.cfg: WORDS, and what a machine without a visitor needs where they do not say otherwise."""
+    """Return the bytes of baretick.cfg: WORDS, and the defaults of a machine without a person for options that WORDS do not
+    set."""
     given = {word.partition("=")[0] for word in words}
     added = [f"{key}={value}" for key, value in DEFAULTS.items() if key not in given]
     data = command.options_of([*words, *added])
@@ -82,7 +83,7 @@ def _state(folder):
 
 
 def _delete(own, names):
-    """Deletes the files NAMES in the folder OWN, and the folder if it is empty; files of others in it stay."""
+    """Delete the files NAMES in the folder OWN, and the folder if it is then empty. Files of others stay."""
     for name in names:
         with contextlib.suppress(FileNotFoundError):
             os.remove(os.path.join(own, name))
@@ -95,15 +96,16 @@ def _is_ours(own):
 
 
 def _old_state(folder):
-    """The state of an earlier preparation, or None."""
+    """Return the state of an earlier preparation, or None."""
     try:
         return _state(folder)
-    except Refused:  # damaged: its reports are taken for older ones
+    except Refused:  # a damaged state counts as none, and its reports as older reports
         return {"earlier": [], "collected": [], "had_reports": True, "reports_before": volume.reports(folder)}
 
 
 def _new_state(system, folder, old, loader):
-    """Returns the state for a preparation now by LOADER. Reports of the earlier one, OLD, that were not collected are kept."""
+    """Return the state for a preparation by LOADER at this time. Reports of the earlier preparation OLD that were not collected
+    are kept."""
     waiting = [*old["earlier"], *(name for name in _new_reports(folder, old) if name not in old["collected"])] if old else []
     had_reports = old["had_reports"] if old else os.path.isdir(os.path.join(folder, volume.REPORTS))
     return {"boot_id": system.text(BOOT_ID) or "", "reports_before": volume.reports(folder), "had_reports": had_reports,
@@ -113,7 +115,7 @@ def _new_state(system, folder, old, loader):
 
 @contextlib.contextmanager
 def _undone_if_refused(own, loader, folder):
-    """If the block raises OSError or Refused, the files in OWN and the choice of LOADER are as before it. Raises Refused then."""
+    """If the block raises OSError or Refused, restore the files in OWN and the choice of LOADER, and raise Refused."""
     left = "what was prepared before stays" if os.path.exists(os.path.join(own, STATE)) else "nothing is prepared"
     try:
         with restored_files(*(os.path.join(own, name) for name in FILES)), loader.undone_if_refused(folder):
@@ -127,8 +129,8 @@ def _undone_if_refused(own, loader, folder):
 
 
 def prepare(system, path, words, by=loaders.Firmware.name, restart=False):
-    """Prepares one start of the application PATH with the options WORDS by the loader BY, and restarts the machine if
-    RESTART is true. The new preparation replaces an earlier one, unless it is refused or the machine does not restart."""
+    """Prepare one start of the application PATH with the options WORDS by the loader BY. Restart the machine if RESTART is
+    true. The new preparation replaces an earlier one, unless it is refused or the machine does not restart."""
     application(path)
     options = options_file(words)
     partition = volume.find(system)
@@ -144,7 +146,7 @@ def prepare(system, path, words, by=loaders.Firmware.name, restart=False):
             raise Refused(f"{volume.OWN} on {partition.path} is not nextboot's: move it away first")
         old = _old_state(folder)
         state = json.dumps(_new_state(system, folder, old, loader), indent=1).encode()
-        made = {STATE: state, **loaded, OPTIONS: options}  # the state first: it marks the others as nextboot's
+        made = {STATE: state, **loaded, OPTIONS: options}  # writes the state first, because it marks the other files as nextboot's
         with _undone_if_refused(own, loader, folder):
             os.makedirs(own, exist_ok=True)  # files of others may lie there
             for name, data in made.items():
@@ -160,7 +162,7 @@ def prepare(system, path, words, by=loaders.Firmware.name, restart=False):
 
 
 def _situation(system, state, new):
-    """Why there is a report or none: one sentence."""
+    """Return a sentence that says why there is a report or none."""
     if new:
         return f"report {new[-1]} is there"
     loader = loaders.ALL[state["loader"]](system)
@@ -179,7 +181,7 @@ def _new_reports(folder, state):
 
 
 def status(system):
-    """Yields lines: the prepared start, and the reports on the partition."""
+    """Yield lines on the prepared start and on the reports on the partition."""
     with volume.mounted(system, volume.find(system)) as folder:
         state = _state(folder)
         yield _situation(system, state, _new_reports(folder, state)) if state else "nothing is prepared"
@@ -193,8 +195,8 @@ def _copy(source, target):
 
 
 def collect(system, target):
-    """Copies the newest report to the folder TARGET, adds kernel.json, and yields the comparison. Reports of starts before
-    it that were not collected go to folders in TARGET."""
+    """Copy the newest report to the folder TARGET, add kernel.json, and yield the comparison. Copy older reports that were not
+    collected to folders in TARGET."""
     with volume.mounted(system, volume.find(system)) as folder:
         state = _state(folder)
         if not state:
@@ -220,7 +222,7 @@ def collect(system, target):
             raise Refused(f"report {newest} cannot be read: {error}") from error
         situation = None if new else _situation(system, state, new)
         state.update(earlier=[], collected=new)
-        with contextlib.suppress(OSError):  # then the next preparation keeps them once more
+        with contextlib.suppress(OSError):  # if the copy fails, the next preparation keeps them again
             files.replace(os.path.join(folder, volume.OWN, STATE), json.dumps(state, indent=1).encode())
     yield from compare.lines(believed, report)
     if report.get("verdict") == "incomplete":
@@ -232,11 +234,11 @@ def collect(system, target):
 
 
 def remove(system, with_reports):
-    """Takes away all that prepare() made, and the reports if WITH_REPORTS; one sentence."""
+    """Remove all that prepare() made, and the reports if WITH_REPORTS. Return a sentence."""
     with volume.mounted(system, volume.find(system)) as folder:
         try:
             state = _state(folder)
-        except Refused:  # damaged: whether there were reports before is not known, so they stay
+        except Refused:  # damaged state: the reports stay, because some may be from before
             state = {"had_reports": True}
         loaders.remove(system, folder, state or {})
         own = os.path.join(folder, volume.OWN)
@@ -247,7 +249,7 @@ def remove(system, with_reports):
             shutil.rmtree(reports, ignore_errors=True)
         elif state and not state["had_reports"]:
             with contextlib.suppress(OSError):
-                os.rmdir(reports)  # empty, so it was made for nothing
+                os.rmdir(reports)  # empty, so it is not needed
         left = volume.reports(folder)
     stay = f"; reports stay: {', '.join(left)} (--reports removes them)" if left else ""
     return ("removed" if state else "nothing was prepared") + stay

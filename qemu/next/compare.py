@@ -1,7 +1,7 @@
-"""The kernel's figures next to baretick's. Only a figure outside of baretick's interval is a difference."""
+"""Compares the kernel's figures with baretick's. Only a figure outside of baretick's interval is a difference."""
 
 SECONDS_A_DAY = 86_400
-# The kernel's names of clocks whose name in a report is another one: src/report/README.md, `clocks[].id`.
+# The kernel's names of clocks that have another name in a report: src/report/README.md, `clocks[].id`.
 NAMES = {"kvm-clock": "kvmclock", "hyperv_clocksource_tsc_page": "hv_page", "hyperv_clocksource_msr": "hv_ref",
          "hyperv_clocksource": "hv_ref", "tsc-early": "tsc"}
 
@@ -11,8 +11,8 @@ def _tsc_of(report):
 
 
 def difference(kernel, report):
-    """How fast a clock runs that counts the TSC by the kernel's rate: ppm and seconds a day, each (value, low, high).
-    `excluded`: the two rates cannot be the same. None: one of the two is not known."""
+    """Return the error of a clock that counts the TSC by the kernel's rate, in ppm and in seconds a day, each as (value, low,
+    high). `excluded` is true if the two rates cannot be the same. Return None if one of them is not known."""
     believed, measured = kernel["tsc"]["believed_hz"], _tsc_of(report).get("measured_hz")
     if not believed or not measured:
         return None
@@ -23,7 +23,7 @@ def difference(kernel, report):
 
 
 def taken(kernel, report):
-    """Returns the kernel's clock and the clock that the report expected, by the report's names. None is not known."""
+    """Return the kernel's clock and the clock that the report expected, by the report's names. None means not known."""
     current = kernel["clocksource"]
     expected = next((row.get("clock") for row in report.get("taken") or [] if row.get("system") == "Linux"), None)
     return NAMES.get(current, current), expected
@@ -34,7 +34,7 @@ def _mhz(hertz):
 
 
 def lines(kernel, report):
-    """The table for the terminal."""
+    """Yield the lines of the table for the terminal."""
     yield f"report   {report.get('verdict')}, started {report.get('started_at')}"
     measured, said = _tsc_of(report).get("measured_hz"), kernel["tsc"]
     if measured:

@@ -1,4 +1,4 @@
-"""The firmware's side: EFI variables, Secure Boot, and the boot entries by efibootmgr."""
+"""Accesses the firmware's EFI variables and Secure Boot's keys, and its boot entries by efibootmgr."""
 import base64
 import contextlib
 import os
@@ -12,19 +12,19 @@ from next.system import Refused, restored
 
 FOLDER = "/sys/firmware/efi/efivars"
 GLOBAL = "8be4df61-93ca-11d2-aa0d-00e098032b8c"  # UEFI 2.10, 3.3 "Globally Defined Variables"
-ATTRIBUTES_SIZE = 4  # in front of the value: Documentation/filesystems/efivarfs.rst of Linux
+ATTRIBUTES_SIZE = 4  # bytes before the value: Documentation/filesystems/efivarfs.rst of Linux
 LABEL = "baretick, once"
 # UEFI 2.10, 10.3.5.1 "Hard Drive": type 4, subtype 1, 42 bytes, with the partition's GUID at 24 and its kind at 41.
 HARD_DRIVE, BY_GUID = (4, 1, 42), 2
 # UEFI 2.10, 32.4.1 "Signature Database": the signatures in a list of this type are certificates in DER form.
 CERTIFICATES = uuid.UUID("a5c059a1-94e4-4aa7-87b5-ab155c2bf072").bytes_le
-LIST_SIZE, OWNER_SIZE = 28, 16  # the header of a list, and the owner in front of each signature
+LIST_SIZE, OWNER_SIZE = 28, 16  # header of a list, and owner before each signature
 KEYS = (("db", "d719b2cb-3d3a-4596-a3bc-dad00e67656f"), ("MokListRT", "605dab50-e046-4300-abb6-3dd810dd8b23"))
 CONTAINERS = ("/run/systemd/container", "/run/.containerenv", "/.dockerenv")
 
 
 def check_platform(system, machine, is_root):
-    """Refuses a machine on which no boot entry can be made. MACHINE is uname's word for the processor."""
+    """Raise Refused if no boot entry can be made on this machine. MACHINE is uname's name of the processor."""
     if machine != "x86_64":
         raise Refused(f"baretick runs on x86-64 only, and this is {machine}")
     if any(os.path.exists(system.path(name)) for name in CONTAINERS):
@@ -45,7 +45,7 @@ def check_platform(system, machine, is_root):
 
 
 def variable(system, name, vendor=GLOBAL):
-    """The value of an EFI variable, or None where it does not exist. Refused: it is damaged."""
+    """Return the value of an EFI variable, or None if it does not exist. Raise Refused if it is damaged."""
     data = system.read(f"{FOLDER}/{name}-{vendor}")
     if data is None:
         return None
@@ -55,7 +55,7 @@ def variable(system, name, vendor=GLOBAL):
 
 
 def number(system, name):
-    """The value of a variable that holds the number of a boot entry, or None."""
+    """Return the value of a variable that has the number of a boot entry, or None."""
     value = variable(system, name)
     if value is None:
         return None
@@ -69,7 +69,7 @@ def enforces_signatures(system):
 
 
 def _certificates(lists):
-    """The certificates in a signature database, in DER form."""
+    """Return the certificates in a signature database, in DER form."""
     at = 0
     while at + LIST_SIZE <= len(lists):
         size, header, each = struct.unpack_from("<III", lists, at + 16)
@@ -82,8 +82,8 @@ def _certificates(lists):
 
 
 def accepted_by(system, application):
-    """Returns the list with the key that signed APPLICATION: the firmware starts it by "db", a shim by "MokListRT".
-    Refused: neither."""
+    """Return the name of the list with the key that signed APPLICATION. The firmware accepts keys in "db", a shim keys in
+    "MokListRT". Raise Refused if neither has the key."""
     for name, vendor in KEYS:
         for der in _certificates(variable(system, name, vendor) or b""):
             lines = "\n".join(textwrap.wrap(base64.b64encode(der).decode(), 64))
@@ -96,7 +96,7 @@ def accepted_by(system, application):
 
 
 def booted_partition(system):
-    """The GUID of the partition that the firmware started this system from, or None where its entry has none."""
+    """Return the GUID of the partition that the firmware started this system from, or None if its boot entry has none."""
     current = number(system, "BootCurrent")
     option = None if current is None else variable(system, f"Boot{current:04X}")
     if not option:
@@ -115,20 +115,20 @@ def booted_partition(system):
 
 
 def entries(system):
-    """The numbers of all boot entries."""
+    """Return the numbers of all boot entries."""
     found = (re.fullmatch(rf"Boot([0-9A-Fa-f]{{4}})-{GLOBAL}", name) for name in os.listdir(system.path(FOLDER)))
     return {int(each[1], 16) for each in found if each}
 
 
 def own_entries(system):
-    """The numbers of the entries with LABEL: all are nextboot's."""
+    """Return the numbers of the entries with LABEL, which are nextboot's."""
     mine = (LABEL + "\0").encode("utf-16-le")
     options = {entry: variable(system, f"Boot{entry:04X}") or b"" for entry in entries(system)}
     return {entry for entry, option in options.items() if option[6:6 + len(mine)] == mine}
 
 
 def add_entry(system, disk, partition, loader):
-    """Makes an entry outside of the boot order; its number. LOADER is a path with backslashes."""
+    """Create an entry outside of the boot order, and return its number. LOADER is a path with backslashes."""
     before = entries(system)
     system.run("efibootmgr", "--quiet", "--create-only", "--disk", disk, "--part", str(partition), "--label", LABEL,
                "--loader", loader)
@@ -145,7 +145,7 @@ def choose_once(system, entry):
 
 
 def _set_next(system, entry):
-    """Sets BootNext to ENTRY, or deletes it if ENTRY is None."""
+    """Set BootNext to ENTRY, or delete it if ENTRY is None."""
     if entry is not None:
         system.run("efibootmgr", "--quiet", "--bootnext", f"{entry:04X}")
     elif number(system, "BootNext") is not None:
@@ -153,7 +153,7 @@ def _set_next(system, entry):
 
 
 def remove_entries(system, which):
-    """Deletes the entries WHICH, and BootNext if it names one of them."""
+    """Delete the entries WHICH, and BootNext if it names one of them."""
     if number(system, "BootNext") in which:
         _set_next(system, None)
     for entry in sorted(which):
@@ -162,7 +162,7 @@ def remove_entries(system, which):
 
 @contextlib.contextmanager
 def undone_if_refused(system):
-    """Deletes nextboot's new entries and sets BootNext as before if the block raises Refused."""
+    """If the block raises Refused, delete nextboot's new entries and restore BootNext."""
     before = own_entries(system)
     with restored(lambda: number(system, "BootNext"), lambda chosen: _set_next(system, chosen)), \
             restored(lambda: own_entries(system), lambda _: remove_entries(system, own_entries(system) - before)):

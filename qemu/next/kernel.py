@@ -1,7 +1,6 @@
-"""The running kernel's view of the clocks: its files in /sys, and its messages.
+"""Reads what the running kernel knows of the clocks, from its files in /sys and its messages.
 
-The messages with "tsc:" and "clocksource:" are from Linux 6.17, arch/x86/kernel/tsc.c and kernel/time/clocksource.c.
-"""
+The messages with "tsc:" and "clocksource:" are from Linux 6.17, arch/x86/kernel/tsc.c and kernel/time/clocksource.c."""
 import os
 import re
 
@@ -17,7 +16,7 @@ MESSAGES_MAX = 200
 STAMP = re.compile(r"^\[\s*(\d+\.\d+)\]\s*(?:\[[^]]*\]\s*)?(.*)$")
 MHZ = r"(\d+)\.(\d{3}) MHz"
 
-# The source of the rate by message. The last message counts.
+# The source of the TSC's rate for each message. The last message counts.
 SOURCES = [
     (r"Fast TSC calibration using PIT", "fast calibration by the PIT"),
     (r"Fast TSC calibration failed", None),
@@ -34,14 +33,14 @@ def _khz(match):
 
 
 def messages(text):
-    """(seconds or None, message) of each line of dmesg."""
+    """Yield (seconds or None, message) of each line of dmesg."""
     for line in text.splitlines():
         found = STAMP.match(line)
         yield (float(found[1]), found[2]) if found else (None, line)
 
 
 def rates(lines):
-    """Returns the statements of the messages LINES on the TSC: rates in Hz, source, instability, and the clocks taken.
+    """Return what the messages LINES say about the TSC: rates in Hz, their source, instability, and the chosen clocks.
 
     The kernel counts with whole kHz, so these figures are exact."""
     said = {"processor_hz": None, "tsc_hz": None, "refined_hz": None, "recalibrated_hz": None, "source": None,
@@ -68,13 +67,13 @@ def rates(lines):
 
 
 def believed_hz(said):
-    """The rate that the kernel counts the TSC with, or None where no message has one. A rate from CPUID or an MSR is not
-    refined."""
+    """Return the kernel's rate of the TSC, or None if no message has it. A rate from CPUID or an MSR is not refined."""
     return said["refined_hz"] or said["tsc_hz"] or said["processor_hz"]
 
 
 def log(system):
-    """The kernel's messages since its start: from the ring buffer, or from the journal where that has lost the beginning."""
+    """Return the kernel's messages since its start, from the ring buffer, or from the journal if the ring buffer has lost the
+    first ones."""
     texts = []
     for words in (("dmesg",), ("journalctl", "--dmesg", "--boot", "--output", "short-monotonic", "--no-pager")):
         try:
@@ -101,7 +100,7 @@ def _tick_devices(system):
 
 
 def facts(system):
-    """Returns the content of `kernel.json`."""
+    """Return the content of `kernel.json`."""
     text = log(system)
     lines = list(messages(text))
     about = [{"at_s": at, "text": line} for at, line in lines if ABOUT_CLOCKS.search(line)]

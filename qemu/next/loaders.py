@@ -1,7 +1,6 @@
 """The programs that can start baretick once: the firmware by BootNext, GRUB, and systemd-boot.
 
-Each has its own choice for one start, which it takes back before it starts the application. So a run that hangs is not repeated.
-"""
+Each stores its choice for one start only, and deletes it before it starts the application. So a run that hangs is not repeated."""
 import contextlib
 import os
 import re
@@ -21,7 +20,7 @@ class Firmware:
         self.system, self._old = system, set()
 
     def check(self, partition):
-        """Refuses a machine that this loader cannot start baretick on. Changes nothing."""
+        """Raise Refused if this loader cannot start baretick on this machine. Change nothing."""
         if not partition.disk or not partition.number:
             raise Refused(f"{partition.path} is no partition of a disk, so no boot entry can name it")
         chosen = firmware.number(self.system, self.choice)
@@ -29,15 +28,15 @@ class Firmware:
             raise Refused(f"the firmware is already told to start another entry next: {chosen:04X}")
 
     def found(self, _folder):
-        """The names of things that are there before a preparation, so that remove() leaves them."""
+        """Return the names of things that exist before a preparation, so that remove() leaves them."""
         return []
 
     def undone_if_refused(self, _folder):
-        """A context that takes back what choose() did if its block raises Refused."""
+        """Return a context that reverses choose() if its block raises Refused."""
         return firmware.undone_if_refused(self.system)
 
     def choose(self, partition, _folder, application):
-        """Chooses APPLICATION, a file in volume.OWN, for the next start; the words for the user."""
+        """Choose APPLICATION, a file in volume.OWN, for the next start. Return a text for the user."""
         self._old = firmware.own_entries(self.system)
         path = "\\".join(["", *volume.OWN.split("/"), application])
         entry = firmware.add_entry(self.system, partition.disk, partition.number, path)
@@ -45,15 +44,15 @@ class Firmware:
         return f"boot entry {entry:04X}"
 
     def finish(self):
-        """Takes away what an earlier choose() of this loader left."""
+        """Remove what an earlier choose() of this loader left."""
         firmware.remove_entries(self.system, self._old)
 
     def waits(self):
-        """Whether the next start is still chosen."""
+        """Return True if the next start is still chosen."""
         return firmware.number(self.system, "BootNext") in firmware.own_entries(self.system)
 
     def remove(self, _folder, _found):
-        """Takes away what choose() made, except for the things FOUND before."""
+        """Remove what choose() made, except for things that were FOUND before."""
         firmware.remove_entries(self.system, firmware.own_entries(self.system))
 
 
@@ -62,13 +61,13 @@ class Grub:
 
     name, title, choice = "grub", "GRUB", "next_entry"
     ID = "baretick-once"
-    FOLDERS = ("/boot/grub", "/boot/grub2")  # the second one is Fedora's and openSUSE's; their commands are grub2-*, too
+    FOLDERS = ("/boot/grub", "/boot/grub2")  # Fedora and openSUSE use the second one; their commands are named grub2-*
     BEGIN, END = f"\n### BEGIN {TITLE}: nextboot --remove takes this block away\n", f"### END {TITLE}\n"
     BLOCK = re.compile(re.escape(BEGIN.encode()) + b".*?" + re.escape(END.encode()), re.DOTALL)
     # GRUB 2.06, util/grub.d: 41_custom.in and 00_header.in.
     SOURCES_CUSTOM = re.compile(r"^\s*source\s+\S*/custom\.cfg\s*$", re.MULTILINE)
     TAKES_NEXT = re.compile(r'^\s*set\s+default="\$\{next_entry\}"\s*$.*^\s*save_env\s+next_entry\s*$', re.MULTILINE | re.DOTALL)
-    WRITABLE = ("ext2", "xfs", "fat")  # grub-probe's names; it calls ext3 and ext4 ext2, too
+    WRITABLE = ("ext2", "xfs", "fat")  # grub-probe's names of file systems; ext2 includes ext3 and ext4
 
     def __init__(self, system):
         self.system = system
@@ -81,7 +80,7 @@ class Grub:
         return self.system.run(f"{os.path.basename(self.folder)}-{name}", *words)
 
     def _next(self):
-        """The value of next_entry, or None where the block has none."""
+        """Return the value of next_entry, or None if the block has none."""
         lines = self._tool("editenv", self._path("grubenv"), "list").splitlines()
         return next((line.partition("=")[2] for line in lines if line.startswith("next_entry=")), None)
 
@@ -105,7 +104,7 @@ class Grub:
         self._check_environment()
 
     def _check_environment(self):
-        """Refuses an environment block that GRUB cannot write: it would start baretick again and again."""
+        """Raise Refused if GRUB cannot write the environment block, because GRUB would start baretick again and again."""
         block = f"{self.folder}/grubenv"
         if not os.path.isfile(self._path("grubenv")):
             raise Refused(f"{block} does not exist (grub-editenv {block} create makes it)")
@@ -127,7 +126,7 @@ class Grub:
             yield
 
     def _entry(self, partition, application):
-        """The menu entry. If the application does not start, the machine restarts and does not wait for a key."""
+        """Return the menu entry. If the application does not start, the entry restarts the machine and does not wait for a key."""
         return (f"{self.BEGIN}menuentry '{TITLE}' --id {self.ID} --unrestricted {{\n    insmod part_gpt\n    insmod part_msdos\n"
                 f"    insmod fat\n    search --no-floppy --fs-uuid --set=root {partition.uuid}\n"
                 f"    if chainloader /{volume.OWN}/{application}; then\n        boot\n    fi\n    reboot\n}}\n{self.END}").encode()
@@ -153,7 +152,7 @@ class Grub:
         is_ours = bool(self.BLOCK.search(data))
         if os.path.isfile(self._path("grubenv")) and (is_ours or "custom.cfg" in found):
             chosen = self._next()
-            # GRUB leaves an empty next_entry where it took ours.
+            # After GRUB used our next_entry, the variable is empty.
             if chosen == self.ID or (chosen == "" and "next_entry" not in found):
                 self._set_next("" if "next_entry" in found else None)
         if is_ours:
@@ -180,7 +179,7 @@ class SystemdBoot:
         return (firmware.variable(self.system, name, self.VENDOR) or b"").decode("utf-16-le", "replace").rstrip("\0")
 
     def running(self):
-        """The name and version of the loader that started this machine, or "" if the loader does not tell."""
+        """Return the name and version of the loader that started this machine, or "" if they are not known."""
         return self._text("LoaderInfo")
 
     def check(self, partition):
@@ -200,7 +199,7 @@ class SystemdBoot:
 
     def _choose(self, chosen):
         if self._text(self.choice) != chosen:
-            self.system.run("bootctl", "set-oneshot", chosen)  # nothing deletes the variable
+            self.system.run("bootctl", "set-oneshot", chosen)  # an empty choice deletes the variable
 
     @contextlib.contextmanager
     def undone_if_refused(self, folder):
@@ -221,7 +220,7 @@ class SystemdBoot:
                 os.rmdir(os.path.join(folder, self.ENTRIES))
 
     def choose(self, _partition, folder, application):
-        self._choose("")  # an earlier choice would be the default in what bootctl prints
+        self._choose("")  # bootctl would print an earlier choice as the default
         path = self._path(folder)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         put(path, f"title {TITLE}\nefi /{volume.OWN}/{application}\n".encode())
@@ -254,7 +253,7 @@ EXCEPT_FIRMWARE = [name for name in ALL if name != Firmware.name]
 
 
 def remove(system, folder, state, but=None):
-    """Takes away what each loader but BUT has for a start of baretick. STATE is the preparation's, or {}."""
+    """Remove what each loader but BUT has for a start of baretick. STATE is the preparation's state, or {}."""
     for name, each in ALL.items():
         if name != but:
             each(system).remove(folder, state.get("found", []) if state.get("loader") == name else [])

@@ -1,4 +1,4 @@
-"""The machine that this program runs on: its files below one folder, and its commands. Tests give another folder."""
+"""Accesses this machine: its files below one folder, and its commands. Tests use another folder."""
 import contextlib
 import functools
 import os
@@ -8,15 +8,15 @@ from results import files
 
 FILE_MAX = 16 << 20
 COMMAND_S = 60  # the longest wait for a command: a firmware that writes its NVRAM may take seconds
-SAID_MAX = 300  # characters of what a failed command said
+SAID_MAX = 300  # most characters of a failed command's message
 
 
 class Refused(Exception):
-    """One sentence with the obstacle. Nothing has been changed."""
+    """The action is refused, and nothing was changed. The message is a sentence with the reason."""
 
 
 def read(path):
-    """The bytes of the file PATH, or None where it does not exist."""
+    """Return the bytes of the file PATH, or None if it does not exist."""
     try:
         return files.read(path, FILE_MAX)
     except FileNotFoundError:
@@ -26,7 +26,7 @@ def read(path):
 
 
 def put(path, data):
-    """Makes DATA the content of the file PATH, or deletes the file if DATA is None."""
+    """Make DATA the content of the file PATH, or delete the file if DATA is None."""
     path = os.path.realpath(path)
     if data is None:
         with contextlib.suppress(FileNotFoundError):
@@ -40,7 +40,7 @@ def put(path, data):
 
 @contextlib.contextmanager
 def restored(get, put_back):
-    """If the block raises Refused and GET() has changed, calls PUT_BACK with its earlier result."""
+    """If the block raises Refused and GET() has changed, call PUT_BACK with the earlier result of GET()."""
     before = get()
     try:
         yield
@@ -53,7 +53,7 @@ def restored(get, put_back):
 
 @contextlib.contextmanager
 def restored_files(*paths):
-    """If the block raises Refused, the files PATHS are as before it."""
+    """If the block raises Refused, restore the files PATHS."""
     with contextlib.ExitStack() as stack:
         for path in paths:
             stack.enter_context(restored(functools.partial(read, path), functools.partial(put, path)))
@@ -61,7 +61,7 @@ def restored_files(*paths):
 
 
 class System:
-    """Files below ROOT ("/" outside of tests), and commands with PATH as the list of their folders."""
+    """Files below ROOT ("/" outside of tests), and commands, which are searched in PATH."""
 
     def __init__(self, root="/", path=None):
         self.root = root
@@ -72,7 +72,7 @@ class System:
         return os.path.join(self.root, *(name.lstrip("/") for name in names))
 
     def read(self, name):
-        """The bytes of the file NAME, or None where it cannot be read."""
+        """Return the bytes of the file NAME, or None if it cannot be read."""
         try:
             with open(self.path(name), "rb") as file:
                 return file.read()
@@ -80,7 +80,7 @@ class System:
             return None
 
     def text(self, name):
-        """The file NAME as one line of text, or None."""
+        """Return the file NAME as one line of text, or None."""
         data = self.read(name)
         return None if data is None else data.decode("utf-8", "replace").strip()
 
@@ -94,7 +94,7 @@ class System:
             raise Refused(f"{words[0]} did not end within {COMMAND_S} s") from error
 
     def succeeds(self, *words):
-        """Whether the command's exit status is 0. Refused: it is not installed, or did not end."""
+        """Return True if the command's exit status is 0. Raise Refused if it is not installed, or did not end."""
         return self._done(words).returncode == 0
 
     def run(self, *words):

@@ -1,4 +1,4 @@
-"""The EFI system partition: which one it is, where it is mounted, and what baretick has on it."""
+"""Finds and mounts the EFI system partition, and lists the reports on it."""
 import contextlib
 import json
 import os
@@ -27,12 +27,12 @@ class Partition:
         self.disk = f"/dev/{row['pkname']}" if row.get("pkname") else None
         self.number = row.get("partn") or self._number_in_name()
         self.guid = (row.get("partuuid") or "").lower()
-        self.uuid = row.get("uuid")  # the file system's
+        self.uuid = row.get("uuid")  # UUID of the file system
         self.filesystem = row.get("fstype")
         self.places = [place for place in row.get("mountpoints") or [] if place]
 
     def _number_in_name(self):
-        """Before util-linux 2.39 lsblk has no column PARTN."""
+        """Return the number in the device's name, because lsblk before util-linux 2.39 has no column PARTN."""
         found = re.search(r"(\d+)$", self.path)
         return int(found[1]) if found else None
 
@@ -57,7 +57,7 @@ def _all(system):
 
 
 def find(system):
-    """The system partition that this machine was started from. Refused: there is none, or it is unclear which one."""
+    """Return the system partition that this machine was started from. Raise Refused if there is none, or if it is not clear."""
     found = _all(system)
     if not found:
         raise Refused("no EFI system partition was found on any disk")
@@ -76,7 +76,7 @@ def find(system):
 
 @contextlib.contextmanager
 def mounted(system, partition):
-    """The folder of PARTITION, mounted for this time where it was not."""
+    """Yield the folder of PARTITION. Mount the partition during the block if it is not mounted."""
     places = sorted(partition.places, key=lambda place: (place not in PLACES, place))
     if places:
         yield system.path(places[0])
@@ -90,7 +90,7 @@ def mounted(system, partition):
 
 
 def check_space(folder, size):
-    """Refuses a partition that is read-only, or has no room for the application of SIZE bytes and three reports."""
+    """Raise Refused if the partition is read-only, or has no space for the application of SIZE bytes and three reports."""
     about = os.statvfs(folder)
     if about.f_flag & os.ST_RDONLY:
         raise Refused(f"the EFI system partition at {folder} is mounted read-only")
@@ -101,9 +101,9 @@ def check_space(folder, size):
 
 
 def _is_whole(path):
-    """True if the folder PATH has a whole report.
+    """Return True if the folder PATH has a complete report.
 
-    A folder called NNNN.new is whole if the firmware cannot rename. After a power cut it has a part of a report.
+    A folder called NNNN.new is complete if the firmware cannot rename. After a power cut it has only a part of a report.
     """
     name, report = os.path.basename(path), os.path.join(path, "report.json")
     if re.fullmatch(r"\d{4}", name):
@@ -115,7 +115,7 @@ def _is_whole(path):
 
 
 def reports(folder):
-    """The names of the whole reports on the partition, oldest first: a run's number is never used twice."""
+    """Return the names of the complete reports on the partition, oldest first. A run's number is never used twice."""
     try:
         names = os.listdir(os.path.join(folder, REPORTS))
     except FileNotFoundError:

@@ -1,26 +1,25 @@
-"""Compares a run with an earlier one. Each deterioration is a sentence with both figures.
+"""Compares a run with an earlier one, the baseline. Each deterioration is a sentence with both figures.
 
 Values are compared as intervals. A value is worse only if both intervals are apart by more than the tolerance. A busy
 host makes reads slower and never faster, so the true cost of a read lies between the fastest read and the median. A
 clock is slower if its fastest read now takes longer than the old median times the factor, and also by more than the
 bracket (the clock `null`). Every latency includes the bracket, which is one or two steps of an emulator's coarse TSC.
-The loop time is a mean. It is compared as it is if no read was interrupted, otherwise it lies between the fastest read
-and the mean.
-"""
+The loop time is a mean. It is compared directly if no read was interrupted. Otherwise the true value lies between the
+fastest read and the mean."""
 from results import files
 from results.reports import ORDER, SIZE_MAX, parse, shipped, stolen_percent
 
-_LIMITS = shipped("compare.json")  # the page compares by the same
-# Below it lie a busy neighbour on the same core, another model of CPU, and clocks of coarse resolution.
+_LIMITS = shipped("compare.json")  # the page has the same limits
+# Smaller differences come from a busy neighbour on the same core, another model of CPU, and clocks of coarse resolution.
 TOLERANCE = _LIMITS["slower_factor"]
-# A host that is being set right by NTP bends its guests' clocks by up to this: Linux include/linux/timex.h, MAXFREQ.
+# NTP may adjust a host's clock, and with it the guests' clocks, by at most this: Linux include/linux/timex.h, MAXFREQ.
 RATE_PPM = _LIMITS["rate_ppm"]
 # With more stolen time in either run, medians and loop times depend as much on the host as on the clock.
 STOLEN_PERCENT = _LIMITS["stolen_percent"]
 
 
 class Comparison:
-    """The result: sentences on deteriorations, by the name of a clock or `machine`, and notes."""
+    """The result: sentences on deteriorations, grouped by the name of a clock or `machine`, and notes."""
 
     def __init__(self, baseline, report, factor):
         self.by_name = {}
@@ -49,7 +48,7 @@ class Comparison:
         return [sentence for sentences in self.by_name.values() for sentence in sentences]
 
     def _compare_machines(self):
-        """A difference between the machines is said: what differs below may come from it."""
+        """Note the differences between the two machines, because other differences may come from them."""
         def differing(*keys):
             figures = [(key, (self._before.get("machine") or {}).get(key),
                         (self._now.get("machine") or {}).get(key)) for key in keys]
@@ -66,9 +65,9 @@ class Comparison:
         options = [report.get("options") or {} for report in (self._before, self._now)]
         self._timers_alike = all(options[0].get(key) == options[1].get(key) for key in ("profile", "irq"))
         emulated = "tcg" in [(report.get("machine") or {}).get("accelerator") for report in (self._before, self._now)]
-        self._judges_lateness = self._timed and not emulated  # an emulator's timers are threads that its host lets wait
+        self._judges_lateness = self._timed and not emulated  # an emulator's timers are threads that may wait for its host
         itself = next(iter(_by_source(self._before).get("self_ipi", [])), {})
-        self._entry_ns = (itself.get("lateness_ns") or {}).get("p50") or 0  # the way into the handler: in each figure
+        self._entry_ns = (itself.get("lateness_ns") or {}).get("p50") or 0  # time to enter the handler, which each lateness includes
         if elsewhere or others:
             self.notes.append("another machine: " + "; ".join(elsewhere + others))
         if elsewhere:
@@ -85,7 +84,7 @@ class Comparison:
                 "this run; --max-stolen gives such a run exit status 2")
 
     def _note_stolen_time(self):
-        """Where latency tails are unreliable, by the judgement in the report itself."""
+        """Note where latency tails are unreliable, as the reports themselves say."""
         if self.doubt:
             self.notes.insert(0, self.doubt)
         for name, report in ("the baseline", self._before), ("this run", self._now):
@@ -110,7 +109,8 @@ class Comparison:
         self.by_name[name] = [f"{name} {sentence}" for sentence in found if sentence]
 
     def _new_rules(self, name):
-        """Return the rules that the clock NAME breaks now and did not before. None as NAME: rules without a clock."""
+        """Return the rules that the clock NAME breaks now and did not break before. With NAME None, return the rules of no
+        clock."""
         def broken(report):
             return [finding["rule"] for finding in report.get("findings") or [] if finding.get("clock") == name]
         known = set(broken(self._before))
@@ -155,7 +155,7 @@ class Comparison:
         return words.format(number(now), number(before)) + f": more than {number(self._factor)} times that"
 
     def _rate(self, before, now):
-        """Its rate against the other clocks; against its claim it may have moved, but not towards it."""
+        """Compare the clock's rate against the other clocks. A change towards the nominal rate is no deterioration."""
         was, is_now = before.get("measured_hz") or {}, now.get("measured_hz") or {}
         bounds = [was.get("low"), was.get("high"), is_now.get("low"), is_now.get("high")]
         if None in bounds or min(bounds) <= 0:
@@ -189,7 +189,7 @@ class Comparison:
         now = _by_source(self._now)
         for name, before in _by_source(self._before).items():
             gone = self._gone(name, before, now.get(name, []))
-            rules = None if name in self._clocks_now else self._new_rules(name)  # rules of a clock are compared with the clock
+            rules = None if name in self._clocks_now else self._new_rules(name)  # the rules of a clock are compared with that clock
             found = gone or list(self._later(before, now.get(name, [])))
             found += [f"breaks {rules}, and did not"] if rules else []
             self.by_name.setdefault(name, []).extend(f"{name} {sentence}" for sentence in found)
@@ -203,7 +203,7 @@ class Comparison:
         if not now and not self._timers_alike:
             self._not_asked_for.append(f"{name}'s interrupts")
             return []
-        quiet = (self._now.get("quality") or {}).get("reliable_tails") is not False  # else its host may have kept it
+        quiet = (self._now.get("quality") or {}).get("reliable_tails") is not False  # a busy host may have delayed it
         states = ("absent", "disabled", "broken", "stuck" if quiet else None)
         lost = next((row for row in now if row.get("state") in states), {} if not now else None)
         if lost is None:
@@ -235,7 +235,7 @@ class Comparison:
 
 
 def _by_source(report):
-    """Rows of intervals on the boot core, by source."""
+    """Return the boot core's rows of the list `intervals`, by source."""
     boot = next((core.get("apic_id") for core in report.get("cores") or []), None)
     sources = {}
     for row in report.get("intervals") or []:
@@ -253,13 +253,13 @@ def number(value):
 
 
 def span(interval):
-    """The two ends with as many digits as it takes to see that they are two."""
+    """Return both ends, with enough digits to distinguish them."""
     digits = 3 if interval["high"] < 1e5 else 0
     return f"{interval['low']:.{digits}f} to {interval['high']:.{digits}f}"
 
 
 def load(path):
-    """The report in the file PATH; ValueError with a sentence where there is nothing to compare with."""
+    """Return the report in the file PATH. Raise ValueError with a sentence if it cannot be compared."""
     try:
         report = parse(files.read(path, SIZE_MAX))
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The cases that a report makes: what other programs count."""
+"""Makes the test cases of a report, which other programs count."""
 from typing import NamedTuple
 
 from results.reports import ORDER
@@ -56,7 +56,7 @@ def not_done(problem):
 
 
 def _run_case(report, problem, comparison, fail_on):
-    """It passes where the exit status is 0."""
+    """Return the case of the run. It passes if the exit status is 0."""
     if problem:
         return not_done(problem)
     wrong = [f"The verdict is {report['verdict']}."] if report["verdict"] in ("fail", fail_on) else []
@@ -81,7 +81,7 @@ MODES = {"irq-missing": SHOTS, "irq-early": SHOTS, "irq-late": SHOTS, "irq-lost"
 
 
 def _timer_cases(report, open_):
-    """One for each source of interrupts and mode, over all cores and lengths that it was asked for."""
+    """Yield a case for each source of interrupts and mode, over all cores and periods that were tested."""
     rows, found = {}, {}
     for row in report.get("intervals") or []:
         rows.setdefault((row.get("source"), row.get("mode")), []).append(row)
@@ -107,7 +107,7 @@ def _timer_outcome(asked, found, open_):
 
 
 def _timer_counts(rows):
-    """A sentence of figures; late by the largest median, for each length has its own."""
+    """Return a sentence with the counts, and with the largest median lateness, because each period has its own."""
     def total(key):
         return sum(row.get(key) or 0 for row in rows)
     came = [row["lateness_ns"] for row in rows if row.get("lateness_ns")]
@@ -117,25 +117,26 @@ def _timer_counts(rows):
     return said + (f"; late by {late['p50']} ns in the median, +-{late.get('error')}." if late else ".")
 
 
-OUTCOMES = ("not checked", "pass", "not determined", "warn", "fail")  # the last one that was seen of a rule is the rule's
+OUTCOMES = ("not checked", "pass", "not determined", "warn", "fail")  # the worst outcome of a rule is the last one in this list
 
 
 def _outcome(behaviour):
-    """A rule that failed weighs as much as it says; one that was not checked, or not determined, is skipped in the end."""
+    """Return an item of OUTCOMES. A failed rule has its severity; a rule that was not checked or not determined becomes a
+    skipped case."""
     if behaviour.get("outcome") == "failed":
         return behaviour.get("severity") or "warn"
     return {"passed": "pass", "not_determined": "not determined"}.get(behaviour.get("outcome"), "not checked")
 
 
 def _rule_cases(report):
-    """One for each rule and the clock that it is for; findings come before what passed."""
+    """Yield a case for each rule and its clock. Findings come before passed rules."""
     rows = {}
     for finding in report.get("findings") or []:
         key = finding["rule"], finding.get("clock")
         rows.setdefault(key, []).append((finding.get("severity"), finding.get("text") or ""))
     for behaviour in report.get("behaviours") or []:
         key = behaviour["rule"], behaviour.get("clock")
-        if behaviour.get("outcome") != "failed" or key not in rows:  # a finding says it already
+        if behaviour.get("outcome") != "failed" or key not in rows:  # a finding was added above
             rows.setdefault(key, []).append((_outcome(behaviour), behaviour.get("text") or ""))
     for (rule, clock), seen in rows.items():
         worst = max((outcome for outcome, _ in seen if outcome in OUTCOMES), key=OUTCOMES.index, default="not checked")

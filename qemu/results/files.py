@@ -6,7 +6,7 @@ import stat
 
 def read(path, size_max):
     """Return the contents of the file PATH. Raise ValueError if it is no file, or has more than SIZE_MAX bytes."""
-    # Opening a FIFO would wait for a writer.
+    # O_NONBLOCK, because opening a FIFO would wait for a writer.
     with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise ValueError("is no file")
@@ -24,7 +24,7 @@ def fresh(path):
 
 
 def write_all(file, data):
-    """DATA into the unbuffered FILE; the OSError of a disk that is full names it."""
+    """Write DATA to the unbuffered FILE. An OSError has the file's name."""
     data = memoryview(data)
     try:
         while data:
@@ -47,15 +47,15 @@ def replace(path, data):
 
 
 def overwrite(path, data):
-    """DATA in place of what PATH holds, in the blocks that it has already: no disk is too full for that."""
+    """Replace the contents of PATH by DATA in the blocks that the file already has, so that this works on a full disk."""
     with open(path, "r+b", buffering=0, opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW)) as file:
         write_all(file, data)
         file.truncate()
 
 
 def output(path, added, planted):
-    """The file PATH that the user has named, opened to be written, or to be ADDED to; never a pipe, which may wait for
-    ever. PLANTED: it lies where others may have put a link, and none is followed."""
+    """Open the file PATH that the user has named for writing, or to append if ADDED. Refuse a pipe, which may wait for ever.
+    PLANTED means that others may have put a link there; then no link is followed."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_NONBLOCK | (os.O_APPEND if added else 0)
     try:
         kind = os.stat(path).st_mode

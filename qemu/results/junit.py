@@ -1,4 +1,4 @@
-"""The cases of a run as a JUnit report, and the suites of several in one file."""
+"""Writes the cases of a run as a JUnit report, and the suites of several runs in one file."""
 import os
 import xml.etree.ElementTree as xml
 
@@ -10,7 +10,7 @@ DECLARATION = b"<?xml version='1.0' encoding='utf-8'?>\n"
 
 
 def suite(cases, elapsed_s, properties=None, name="baretick"):
-    """The element `testsuite` of one run, called NAME."""
+    """Return the element `testsuite` of one run, called NAME."""
     count = {outcome: str(sum(case.outcome == outcome for case in cases)) for outcome in ELEMENTS}
     made = xml.Element("testsuite", name=name, tests=str(len(cases)), failures=count["fail"],
                        errors=count["error"], skipped=count["skip"], time=f"{elapsed_s:.3f}")
@@ -45,7 +45,7 @@ class Suites:
         self._write(xml.tostring(made, encoding="utf-8") + b"\n")
 
     def end(self):
-        """Why there is no such file, or None."""
+        """Complete the file. Return the reason if it could not be written, or None."""
         self._write(b"</testsuites>\n")
         self._file.close()
         self._try(os.replace, self._new, self._path)
@@ -55,7 +55,7 @@ class Suites:
         self._try(files.write_all, self._file, data)
 
     def _try(self, action, *arguments):
-        """A disk that is full ends nothing else."""
+        """Call ACTION. Keep its OSError, because a full disk must not end the other runs."""
         try:
             if not self._flaw:
                 action(*arguments)

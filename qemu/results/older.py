@@ -1,4 +1,4 @@
-"""Reports of schema baretick.report/1, as baretick.report/2 has them: other words for the same."""
+"""Converts reports of schema baretick.report/1 to baretick.report/2, which has other words for the same things."""
 
 SCHEMA = "baretick.report/1"
 KEYS = {
@@ -20,7 +20,8 @@ def to_current(report, schema):
 
 
 def _with_counters(clocks):
-    """A further way of reading a clock had a verdict by itself; now a fault of the counter is one of each way."""
+    """Apply the verdict of a clock to its further read methods. In the old schema each read method had its own verdict. Now a
+    fault of the counter counts for each."""
     worst = ["pass", "warn", "fail"]
     verdicts = {str(clock.get("id")): clock.get("verdict") for clock in clocks if isinstance(clock, dict)} if isinstance(clocks, list) else {}
 
@@ -35,7 +36,7 @@ def _outcome(word):
 
 
 def _each(value, change):
-    """CHANGE of the object VALUE, or of each in the list VALUE."""
+    """Return CHANGE applied to the object VALUE, or to each object in the list VALUE."""
     if isinstance(value, list):
         return [change(item) if isinstance(item, dict) else item for item in value]
     return change(value) if isinstance(value, dict) else value

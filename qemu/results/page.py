@@ -1,4 +1,4 @@
-"""report.html: the report put into the page that `make` builds, byte for byte as src/render/json/html.c does it."""
+"""Makes report.html: puts the report into the page that `make` builds. The bytes are the same as from src/render/json/html.c."""
 import html
 import json
 
@@ -11,29 +11,29 @@ BARE = """<!DOCTYPE html>
 
 
 def hidden(skew):
-    """The tournaments that the page does not draw: it draws one."""
+    """Return the measurement passes that the page does not draw, because it draws only one."""
     later = skew.get("later") or []
     return [skew, *later[:-1]] if later and skew.get("shown") == "last" else later
 
 
 def render(template, body):
-    """The page of the report whose JSON is BODY."""
+    """Return the page of the report whose JSON is BODY."""
     try:
         report = json.loads(body)
         for latency in filter(None, (clock.get("latency") for clock in report["clocks"])):
             if "exact" in latency:
-                latency["exact"] = None  # long lists, which the page does not draw, as these:
+                latency["exact"] = None  # the page does not draw the long lists exact and matrix
         for tournament in hidden(report.get("skew") or {}):
             tournament["matrix"] = None
         body = json.dumps(report, separators=(",", ":")).encode("ascii")
     except RecursionError:
-        pass  # so much of it is nested: then as it came
-    # In JSON a < stands in strings alone, and there it may be escaped: none can then end the page's <script>.
+        pass  # too deeply nested: BODY is used unchanged
+    # In JSON a < occurs in strings only, where it may be escaped. Then no string can end the page's <script>.
     return template.replace(MARK, body.replace(b"<", b"\\u003c"), 1)
 
 
 def read_template(path):
-    """The page as it was built; None where there is none."""
+    """Return the built page, or None if there is none."""
     try:
         with open(path, "rb") as file:
             template = file.read()
@@ -43,6 +43,6 @@ def read_template(path):
 
 
 def bare(text):
-    """A page that needs no template."""
+    """Return a page with TEXT that needs no template."""
     return BARE.format(reason="There is no page for this report: `make` builds it, build/page.html.",
                        text=html.escape(text.decode("utf-8", "replace"))).encode()

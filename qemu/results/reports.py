@@ -1,4 +1,4 @@
-"""Checks reports against the shipped schema, and makes a report for a run that gave none."""
+"""Checks reports against the shipped schema, and makes a report for a run that sent none."""
 import functools
 import json
 import math
@@ -9,12 +9,12 @@ from results.sanitize import clean
 
 HOME = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "src", "report")
 ORDER = {"pass": 0, "warn": 1, "fail": 2}
-NEEDED = ("schema", "verdict", "clocks", "id", "rule")  # any other missing key or null means "not measured"
+NEEDED = ("schema", "verdict", "clocks", "id", "rule")  # if any other key is missing or null, its value was not measured
 # The kernel's data about its clocks, which nextboot --collect writes next to report.json.
 KERNEL, KERNEL_SCHEMA = "kernel.json", "baretick.kernel/1"
-SIZE_MAX = 16 << 20    # bytes: twice what src/report/report_sizes.h has for a machine of 64 cores
-VALUES_MAX = 1_500_000  # values, at most 200 bytes of memory each; twelve clocks with every exact duration have fewer
-# Each list that others are looked up in: a hundred times what there is in one.
+SIZE_MAX = 16 << 20    # bytes, twice the limit of src/report/report_sizes.h for a machine of 64 cores
+VALUES_MAX = 1_500_000  # most values, each of at most 200 bytes of memory; twelve clocks with every exact duration have fewer
+# Most items of lists that are searched for each item of other lists: a hundred times the usual number.
 LISTS_MAX = {"clocks": 256, "findings": 4096, "behaviours": 4096, "advice": 4096}
 SHOWN_MAX = 40          # characters of a wrong value in a sentence
 TYPES = {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number",
@@ -30,7 +30,7 @@ def shipped(name):
 
 
 def incomplete(reason, accelerator, elapsed_ms):
-    """A report of a run that gave none, as the schema has it: nothing in it was measured."""
+    """Return a report of a run that sent none. It follows the schema, and has no figures."""
     report = _blank(shipped("report.schema.json")["$defs"]["not_done"])
     report.update(elapsed_ms=elapsed_ms, reason=clean(reason))
     report["machine"]["accelerator"] = accelerator
@@ -50,7 +50,7 @@ def stolen_percent(report):
 
 
 def parse(data):
-    """The report in DATA; ValueError with a sentence where it is none that can be read on."""
+    """Return the checked report in DATA. Raise ValueError with a sentence if it is not valid."""
     return check(load(data))
 
 
@@ -67,7 +67,7 @@ def load(data):
 
 
 def check(report):
-    """REPORT, which load() gave, by the words of today's schema."""
+    """Return REPORT, which load() returned, converted to today's schema. Raise ValueError if it does not match."""
     schema, shape = _schema()
     found = report.get("schema") if isinstance(report, dict) else None
     if found == older.SCHEMA:
@@ -78,14 +78,14 @@ def check(report):
     flaw = _flaw(report, shape, "")
     if flaw:
         raise ValueError(f"is not as schema {found} has it: {flaw}")
-    if report.get("findings"):  # an earlier release has them in the order of its rules
+    if report.get("findings"):  # earlier releases order findings by rule
         report["findings"].sort(key=lambda finding: finding.get("severity") != "fail")
     return report
 
 
 @functools.cache
 def _schema():
-    """The schema's name, and what a report of it is like."""
+    """Return the schema's name, and the expected shape of a report."""
     definitions = shipped("report.schema.json")["$defs"]
     name = definitions["report"]["properties"]["schema"]["const"]
     return name, _lenient(definitions["report"], definitions)
@@ -106,7 +106,7 @@ def _whole(word):
 def _lenient(node, definitions, needed=True):
     """Return the part NODE of the schema without the details that differ between releases. Types and the NEEDED keys stay, and
     all other keys may be null."""
-    while "$ref" in node or "oneOf" in node:  # "oneOf" has null and a reference
+    while "$ref" in node or "oneOf" in node:  # each "oneOf" has null and a reference
         choice = node if "$ref" in node else next(each for each in node["oneOf"] if "$ref" in each)
         node = definitions[choice["$ref"].rpartition("/")[2]]
     values = node.get("enum", [node["const"]] if "const" in node else [])

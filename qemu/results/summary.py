@@ -8,8 +8,8 @@ from results.sanitize import clean
 
 ROWS_MAX = 64        # rows of a table or list, so that a summary stays far below GitHub's limit of 1 MiB
 STRING_MAX = 400
-# All characters that can start markup, HTML, a link, a mention or a formula in a line, or end a table's cell. As a character
-# reference it is text: CommonMark 0.31, 2.5 "Entity and numeric character references".
+# All characters that can start markup, HTML, a link, a mention or a formula in a line, or end a table's cell. They are written
+# as character references, which are text: CommonMark 0.31, 2.5 "Entity and numeric character references".
 ACTIVE = re.compile(r"[\\`*\[\]<>&|~@#/$]|(?<![a-z0-9])_|_(?![a-z0-9])|(?<=www)\.", re.IGNORECASE)
 WORDS = {"pass": "pass", "warn": "pass, with warnings", "fail": "**fail**", "incomplete": "**incomplete**"}
 
@@ -49,7 +49,7 @@ def _verdict(clock):
 
 
 def _outcomes(report):
-    """How many promises were passed, failed, not determined and not checked."""
+    """Return a sentence that counts the rules which passed, failed, were not determined and were not checked."""
     rows = [row.get("outcome") for row in report.get("behaviours") or []]
     judged = ("passed", "failed") if report.get("unjudged") else ("passed", "failed", "not_determined", "not_checked")
     said = ", ".join(f"{rows.count(outcome)} {outcome.replace('_', ' ')}" for outcome in judged)

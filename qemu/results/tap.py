@@ -1,14 +1,14 @@
-"""The cases of a run as TAP version 13."""
+"""Writes the cases of a run as TAP version 13."""
 from results.sanitize import clean
 
 
 def plain(text):
-    """TEXT as a part of one line: a # there would begin a directive."""
+    """Return TEXT as a part of one line, without #, which would start a directive."""
     return clean(text).replace("#", " ").strip()
 
 
 def render(cases):
-    """Its lines."""
+    """Return the output."""
     lines = ["TAP version 13", f"1..{len(cases)}"]
     for number, case in enumerate(cases, 1):
         name, text = plain(f"{case.group}: {case.name}"), plain(case.text)

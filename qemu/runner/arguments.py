@@ -1,4 +1,4 @@
-"""The runner's own command line, and everything that can be wrong with it before QEMU starts."""
+"""Parses the runner's command line, and finds all errors in it before QEMU starts."""
 import argparse
 import contextlib
 import functools
@@ -17,11 +17,11 @@ BUILD = os.path.join(ROOT, "build")
 IMAGES = {"efi": "baretick.efi", "usb": "baretick.img", "disk": "baretick.img", "cd": "baretick.iso", "bare": "baretick.elf"}
 MAKE = {"efi": "make", "usb": "make image", "disk": "make image", "cd": "make image", "bare": "make"}
 DISK = 510, b"\x55\xaa", "disk with a boot sector"
-LISTS = ("rules", "help")  # words of baretick that print a list in place of a run
+LISTS = ("rules", "help")  # options of baretick that print a list and measure nothing
 FAIL_ON = ("fail", "warn")  # verdicts
 OUTPUTS = ("junit", "summary", "screenshot")
-# Places in these files by the Microsoft PE and COFF specification, "MS-DOS Stub", and UEFI 2.10, 5.2.1 "Legacy Master Boot
-# Record"; ECMA-119, 8.1.2 "Standard Identifier" of the volume descriptor in sector 16.
+# Offset, magic bytes and name of each kind of file: Microsoft PE and COFF specification, "MS-DOS Stub"; UEFI 2.10, 5.2.1
+# "Legacy Master Boot Record"; ECMA-119, 8.1.2 "Standard Identifier" of the volume descriptor in sector 16.
 MAGIC = {"efi": (0, b"MZ", "UEFI application"), "usb": DISK, "disk": DISK,
          "cd": (0x8001, b"CD001", "CD with a file system of ISO 9660"), "bare": (0, b"\x7fELF", "ELF")}
 
@@ -29,9 +29,9 @@ SIZES_MIB = {"K": 1 / 1024, "": 1, "M": 1, "G": 1024, "T": 1024 * 1024}
 UNITS_S = {"ms": 0.001, "s": 1, "m": 60, "": 1}
 TIMEOUT_S = 300.0
 SHOWN_MAX = 100  # characters of an invalid value in a sentence
-# A name of QEMU's list of machines (-machine help) that is of a PC, and its properties.
+# The name of a PC in QEMU's list of machines (-machine help), and its properties.
 MACHINE = r"(?:q35|pc|(?:pc|q35)-[\w.+-]+|microvm)(?:,[A-Za-z][\w.-]*=[^,\s]+)*"
-MEMORY_MIB = 64  # with 32 Debian's firmware stays silent; with 64 baretick reports its lack of memory
+MEMORY_MIB = 64  # least memory; with 32 Debian's firmware stays silent, with 64 baretick reports its lack of memory
 
 
 def options_text():
@@ -48,12 +48,12 @@ class Parser(argparse.ArgumentParser):
 
 
 class Flaw(str):
-    """Stands for an invalid value and has its error, so that all errors can be reported at once."""
+    """Replaces an invalid value. Contains the error, so that all errors can be reported at once."""
 
 
 def kind(valid, names=()):
-    """Make a type for argparse from a reader that raises ValueError. The error has the VALID values, and the name in NAMES that
-    is similar to a misspelled one."""
+    """Return a decorator that makes a type for argparse from a function that raises ValueError. The error names the VALID
+    values, and the name in NAMES that is similar to a misspelled one."""
     def of(read):
         def checked(text):
             try:
@@ -124,7 +124,7 @@ def cores(text):
 
 
 def usual_cpus():
-    """Return the default number of cores. More than the host has would wait for each other."""
+    """Return the default number of cores. It is not above the number of the host, because more cores would wait for each other."""
     return min(max(len(os.sched_getaffinity(0)), 2), 4)
 
 
@@ -153,7 +153,7 @@ def event(text):
 @kind("q35, pc, a type of these families that QEMU knows, such as pc-q35-7.2 or pc-i440fx-6.2, or microvm, with its "
       "properties after commas, as in pc-q35-7.2,hpet=off; --accel chooses the accelerator", ("q35", "pc", "microvm"))
 def machine_type(text):
-    """Others are no PC."""
+    """Accept machines of QEMU that are PCs."""
     if not re.fullmatch(MACHINE, text) or ",accel=" in text:
         raise ValueError
     return text
@@ -222,8 +222,8 @@ def parser():
 
 
 def parse(arguments, row=False):
-    """Return the run or the matrix that ARGUMENTS describe. ROW: it is a row of a matrix. The run in a Wrong has the files that
-    were named before the error."""
+    """Return the run or the matrix that ARGUMENTS describe. ROW is true for a row of a matrix. After an error, the attribute
+    `run` of Wrong has the files that were named before it."""
     run = argparse.Namespace()
     try:
         return parse_into(run, arguments, row)
@@ -249,9 +249,9 @@ def parse_into(run, arguments, row):
         wrong.append(f"unrecognized arguments: {' '.join(unknown)} ({hint_for(unknown, known)})")
     run.words = words
     run.transcript = None
-    run.cleared = False    # the folder, of the files of an earlier run
-    run.fell_back = False  # from KVM, which did not work
-    run.suite = None       # its JUnit suite, of a NAME
+    run.cleared = False    # true once the folder has no files of an earlier run
+    run.fell_back = False  # true if KVM did not work, and TCG was used
+    run.suite = None       # function that makes the run's JUnit suite for a name
     run.out = run.out or default_out(run)
     run.list = run.inner = next((word for word in LISTS if word in words), None)
     if run.timeout is None:
@@ -261,7 +261,7 @@ def parse_into(run, arguments, row):
     if run.list:
         wrong += [f"--{name} does not go with baretick's option {run.list}: nothing is measured then"
                   for name in (*OUTPUTS, "tap", "baseline", "matrix", "event") if getattr(run, name)]
-        run.out = os.path.join(run.out, run.list)  # the logs' place: the last report stays
+        run.out = os.path.join(run.out, run.list)  # a folder for the logs, so that the last report stays
     if run.matrix and not row:
         wrong += [f"--{name} does not go with --matrix: each run leaves its own in its folder"
                   for name in (*OUTPUTS, "tap") if getattr(run, name)]
@@ -282,7 +282,7 @@ def hint_for(unknown, known):
 
 
 def what_else_is_wrong(run):
-    """Run the checks before QEMU's start although the run has other errors. They write nothing."""
+    """Return the errors of the checks before QEMU's start, in addition to other errors. The checks write nothing."""
     read_baseline(run)
     try:
         if not run.matrix and not run.list:
@@ -297,7 +297,7 @@ def shortest(path):
 
 
 def join_dashes(arguments):
-    """`--qemu-arg -cpu` as `--qemu-arg=-cpu`: argparse takes the dash for an option of ours."""
+    """Join `--qemu-arg -cpu` to `--qemu-arg=-cpu`, because argparse would read -cpu as an option of the runner."""
     joined, rest = [], iter(arguments)
     for word in rest:
         value = next(rest, None) if word == "--qemu-arg" else None
@@ -306,7 +306,7 @@ def join_dashes(arguments):
 
 
 def check(run):
-    """Finds what the run needs, and raises Wrong for all that is not as it should be."""
+    """Find everything that the run needs. Raise Wrong with all errors."""
     command.gather(*(functools.partial(each, run) for each in (check_qemu, check_words, check_image, check_firmware, check_rest)))
 
 
@@ -320,7 +320,8 @@ def check_qemu(run):
 
 
 def check_words(run):
-    """A wrong option would cost a boot. The grammar of an application that was not built here lies next to it."""
+    """Check baretick's options, because a wrong one would cost a boot. For an application that was not built here, the grammar
+    is in the application's folder."""
     path = grammar_of(run.efi or run.image, run.boot)
     try:
         wrong = grammar.Grammar(path).flaws(command.options_of(run.words)) if path else []
@@ -331,7 +332,7 @@ def check_words(run):
 
 
 def grammar_of(named, boot):
-    """The path of the grammar for the image NAMED; None if it is not known."""
+    """Return the path of the grammar for the image NAMED, or None if there is none."""
     with contextlib.suppress(OSError):
         if not named or os.path.samefile(named, os.path.join(BUILD, IMAGES[boot])):
             return os.path.join(ROOT, "qemu", "runner", grammar.NAME)
@@ -392,11 +393,11 @@ def check_image(run):
 
 
 def add_words(run):
-    """The runner's own options of baretick: the first, so that the user's can say otherwise."""
-    # A picture needs a machine that stays on, and so does whoever looks.
+    """Add the runner's own options of baretick before the user's, which then override them."""
+    # A picture and a display need a machine that stays on.
     run.words.insert(0, "exit=ask" if run.screenshot or run.display else "exit=debug-exit")
     if run.boot == "efi":
-        run.words.insert(0, "save=off")  # what -kernel hands over has no volume to write to
-    # Back to a shell, or waiting for a key: the machine stays on, and the run ends with its report.
+        run.words.insert(0, "save=off")  # an application from -kernel has no volume to write to
+    # With these two options the machine stays on, so the run ends after its report.
     last = [word for word in run.words if word.startswith("exit=")][-1]
     run.settles = not run.display and last in ("exit=return", "exit=ask")

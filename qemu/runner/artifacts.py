@@ -1,4 +1,4 @@
-"""The files that a run leaves: always the same files in its folder, and files for other programs."""
+"""Writes the files of a run: always the same files in its folder, and files for other programs."""
 import base64
 import contextlib
 import functools
@@ -18,15 +18,15 @@ from runner import folder
 from runner.arguments import BUILD, OUTPUTS
 from runner.folder import FILES, INPUTS, LOGS, RECORD
 
-# A block as it goes into a file: its lines, and no escapes for the terminal that shows it.
+# Replaces control characters of a block, so that a file has no escapes for terminals.
 PLAIN = bytes(c if c == ord("\n") or 0x20 <= c < 0x7F else ord(" ") if c == ord("\t") else ord("?") for c in range(256))
 COLUMNS = 79
-ANSWER_MAX = 600  # characters; the application writes fewer (src/report/report.h, struct report_answer)
+ANSWER_MAX = 600  # most characters of the answer; the application writes fewer (src/report/report.h, struct report_answer)
 CSV_HEADER = b"run,clock,core,metric,value,low,high,unit,machine\n"  # for a run without results, as in src/render/csv/csv.c
 
 
 def check_outputs(run):
-    """Whether the files that options name can be written. One that can't isn't tried again, and its name is said."""
+    """Raise Wrong if files that options name cannot be written. These options are then ignored."""
     taken = {os.path.realpath(os.path.join(run.out, name)): "--out" for name in [*FILES, RECORD, *LOGS]}
     for name in INPUTS:
         if getattr(run, name):
@@ -59,12 +59,12 @@ def why_not_written(run, path, added):
 
 
 def planted(run, path):
-    """In the folder of the run there is no link that the user has made."""
+    """Return True if PATH is in the run's folder, where the user has made no links."""
     return os.path.realpath(os.path.dirname(os.path.abspath(path))) == os.path.realpath(run.out)
 
 
 def leave(run, console, accelerator, status, problem, elapsed_s):
-    """Writes the report in every form; the exit status, which a comparison may make worse, and what went wrong."""
+    """Write the report in all forms. Return the exit status, which a comparison may make worse, and the problem or None."""
     if run.list and not problem:
         return status, None  # the list was shown
     said = run.transcript
@@ -108,7 +108,7 @@ def leave(run, console, accelerator, status, problem, elapsed_s):
 
 
 def record_of(blocks, report):
-    """The bytes of report.record. None if they did not come, or have another SHA-256 than the report says."""
+    """Return the bytes of report.record. Return None if they are missing, or if the report has another SHA-256."""
     said = report.get("record")
     try:
         record = base64.b64decode(blocks.get("RECORD", b""))
@@ -118,8 +118,8 @@ def record_of(blocks, report):
 
 
 def put_report(run, whole, body, text, csv, record):
-    """Writes the files of the report. If no machine was started, a report of an earlier run stays as it is. Returns a
-    sentence if a file could not be written."""
+    """Write the files of the report. If no machine was started, a report of an earlier run stays. Return a sentence if a file
+    could not be written."""
     if not run.cleared:
         if folder.has_report(run.out):
             return None
@@ -131,7 +131,8 @@ def put_report(run, whole, body, text, csv, record):
 
 
 def write(run, body, template, text, csv, record):
-    """The files of the report; a sentence where one could not be written, which then stands in report.json too."""
+    """Write the files of the report. Return a sentence if a file could not be written. If report.json could not be written
+    either, it receives that sentence."""
     written = False
     try:
         files.replace(os.path.join(run.out, "report.json"), body)
@@ -161,7 +162,8 @@ def compare(run, console, report):
 
 
 def too_much_stolen(run, report):
-    """A sentence where so much of the time was stolen that a pass says little; what failed did so by its whole interval."""
+    """Return a sentence if so much time was stolen that a pass means little. A failure stays a failure, because its whole
+    interval was beyond a limit."""
     if run.max_stolen is None:
         return None
     stolen = reports.stolen_percent(report)
@@ -180,7 +182,7 @@ def answer(report):
 
 
 def place(out, whole):
-    """Where the report is, and how its page is looked at; else where to look for what went wrong."""
+    """Return lines that say where the report is and how to open its page, or where to look for the cause of a problem."""
     if not whole:
         return [f"What there is of the run is in {out}: serial.log (all that the machine said), "
                 "qemu.log (QEMU's command line and what it said), and report.json, which has the reason"]
@@ -190,7 +192,7 @@ def place(out, whole):
 
 
 def hand_on_flaw(run, problem):
-    """As hand_on(), for a call that came to no run."""
+    """As hand_on(), for a call that started no run."""
     run.event = []
     return hand_on(run, reports.incomplete(problem, None, 0), problem, None, 0.0)
 

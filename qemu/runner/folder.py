@@ -1,4 +1,4 @@
-"""The folder of a run: one run at a time holds it, a report in it is replaced by a report only, and nothing in it is read."""
+"""The folder of a run. Only one run at a time uses it, and only a new report replaces a report."""
 import contextlib
 import fcntl
 import json
@@ -12,25 +12,25 @@ from results import files, reports
 from results.sanitize import clean
 
 FILES = ["report.json", "report.html", "report.txt", "report.csv"]
-RECORD = "report.record"  # not of every run: a machine of many cores does not send it, and an earlier release has none
+RECORD = "report.record"  # not every run has it: a machine of many cores does not send it, and an earlier release has none
 LOGS = ["serial.log", "qemu.log"]
 STICK = "stick.img"
-EARLIER = "earlier"  # folder in DIR: the last report while there is no newer report
+EARLIER = "earlier"  # folder in DIR for the last report, until there is a newer one
 INPUTS = ("qemu", "efi", "image", "firmware", "baseline", "matrix")
-RESERVED = 4096  # bytes: what report.json has from the beginning, for a disk that is full at the end
+RESERVED = 4096  # bytes that report.json has from the start, so that a reason fits if the disk is full at the end
 REASON_MAX = 1000
 NOT_ENDED = "the run was ended before it could leave its report"
 
 
 class Unwritable(Wrong):
-    """The folder takes no files, so the run has no place for its report."""
+    """The folder cannot be written, so there is no place for the report."""
 
     def __init__(self, error):
         super().__init__(f"--out: {error.filename} cannot be written: {error.strerror}")
 
 
 class Folder:
-    """RUN's folder, from here on this process's alone; until close()."""
+    """RUN's folder. Until close() no other process uses it."""
 
     def __init__(self, run):
         self._lock = None
@@ -54,7 +54,8 @@ class Folder:
 
 
 def hold(out):
-    """A descriptor that holds the folder OUT while it is open: by a lock on the folder itself, which leaves no file."""
+    """Return a descriptor that locks the folder OUT while it is open. The lock is on the folder itself, so no file stays
+    behind."""
     fd = os.open(out, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -68,7 +69,7 @@ def hold(out):
 
 
 def holder(status):
-    """Which process has the lock on the file of STATUS, by the kernel's list: proc(5), /proc/locks."""
+    """Return a text on the process that locks the file of STATUS, from the kernel's list: proc(5), /proc/locks."""
     inode = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
     try:
         with open("/proc/locks", encoding="ascii") as locks:
@@ -107,21 +108,22 @@ def same(one, other):
 
 
 def may_be(run, option, given, name):
-    """The last report is a baseline, read before it is replaced; the last stick goes on, if it is no link."""
+    """Return True if the input GIVEN may be the output NAME. A baseline may be the last report, because it is read before. An
+    image may be the last stick, which is used again."""
     if option == "--baseline":
         return name in (FILES[0], os.path.join(EARLIER, FILES[0])) and not os.path.islink(os.path.join(run.out, name))
     return option == "--image" and name == STICK and goes_on(given, run.out)
 
 
 def goes_on(image, out):
-    """Whether IMAGE is the stick that an earlier run left in OUT, and no other name of a file elsewhere."""
+    """Return True if IMAGE is the stick that an earlier run left in OUT, and not a link to a file elsewhere."""
     path = os.path.join(out, STICK)
     status = os.lstat(path) if os.path.lexists(path) else None
     return bool(status and stat.S_ISREG(status.st_mode) and status.st_nlink == 1 and same(image, path))
 
 
 def clear(run):
-    """Empties DIR, so that no file of an earlier run is taken for a file of this run. A report moves to DIR/earlier."""
+    """Empty DIR, so that no file of an earlier run seems to be of this run. A report moves to DIR/earlier."""
     run.cleared = True
     try:
         if has_report(run.out):
@@ -140,7 +142,7 @@ def clear(run):
 
 
 def has_report(folder):
-    """Returns true if FOLDER has a report with measurements, false if it has none or only the reason why there is none."""
+    """Return True if FOLDER has a report with measurements, False if it has none, or only a reason."""
     path = os.path.join(folder, FILES[0])
     try:
         return not os.path.islink(path) and bool(reports.parse(files.read(path, reports.SIZE_MAX))["clocks"])
@@ -149,7 +151,7 @@ def has_report(folder):
 
 
 def last_report(out):
-    """The folder that has the last report of OUT; None if there is none."""
+    """Return the folder of OUT's last report, or None if there is none."""
     return next((folder for folder in (out, os.path.join(out, EARLIER)) if has_report(folder)), None)
 
 
@@ -162,7 +164,7 @@ def set_aside(out):
 
 
 def drop_earlier(out):
-    """Removes the report that was set aside, and no other file. A link with that name is not followed."""
+    """Remove the report in DIR/earlier, and no other file. A link with that name is not followed."""
     kept = os.path.join(out, EARLIER)
     if os.path.islink(kept) or os.path.isfile(kept):
         os.remove(kept)
@@ -178,7 +180,7 @@ def unfinished(reason):
 
 
 def say_why(run, reason):
-    """Into what report.json has from the beginning: REASON, where nothing else can be written."""
+    """Write REASON into the bytes that report.json has from the start, because nothing else can be written."""
     path = os.path.join(run.out, FILES[0])
     if os.path.exists(path):
         files.overwrite(path, unfinished(reason).ljust(RESERVED))

@@ -9,10 +9,10 @@ from results import files
 
 NAME = "options.json"
 SIZE_MAX = 1 << 20  # bytes of options.json
-SHOWN_MAX = 48      # characters of a word that a sentence shows
-DIGITS_MAX = 19     # a number without leading zeros: no maximum has more digits
+SHOWN_MAX = 48      # most characters of a word in a sentence
+DIGITS_MAX = 19     # most digits of a number without leading zeros; no maximum has more
 LIMIT = "limit."
-NAME_MAX = 31       # characters of a name: src/options/options.h
+NAME_MAX = 31       # most characters of a name: src/options/options.h
 URL_MAX = 191       # characters: src/options/url.h
 # A comment or a word. Blanks and # between quotes are part of the word. An open quote ends with its line.
 WORD = re.compile(r'#[^\r\n]*|((?:"[^"\r\n]*(?:"|(?=[\r\n]|\Z))|[^ \t\r\n#"])+)')
@@ -25,14 +25,14 @@ URL = re.compile(rf"http://(?:{BYTE}(?:\.{BYTE}){{3}}|(?:{PART}\.)*(?![0-9]+[:/]
 
 
 def near(word, names):
-    """The one of NAMES that WORD was meant to be, None if no name is near. As src/options/options_near.c finds it."""
+    """Return the item of NAMES that WORD is similar to, or None. src/options/options_near.c does the same."""
     longest = {name: max(len(name), len(word)) for name in names if max(len(name), len(word)) <= NAME_MAX}
     counts = {name: edits(word.lower(), name.lower()) for name in longest}
     return min((name for name in counts if counts[name] * 3 <= longest[name]), key=counts.get, default=None)
 
 
 def edits(word, name):
-    """Letters to insert, remove, replace, or swap with the next letter, until WORD is NAME."""
+    """Return how many letters must be inserted, removed, replaced, or swapped with the next, to change WORD to NAME."""
     above, row = [], list(range(len(name) + 1))
     for i, mine in enumerate(word):
         before, above, row = above, row, [i + 1]
@@ -44,13 +44,13 @@ def edits(word, name):
 
 
 def meant(word, names):
-    """A question for a misspelled WORD."""
+    """Return the question "did you mean ...?" for a misspelled WORD, or ""."""
     name = near(word, names)
     return f" (did you mean {name}?)" if name else ""
 
 
 def number(digits):
-    """The value of DIGITS; None if they are no number, or above every maximum."""
+    """Return the value of DIGITS, or None if they are no number or above every maximum."""
     if not re.fullmatch("[0-9]+", digits) or len(digits.lstrip("0")) > DIGITS_MAX:
         return None
     return int(digits)
@@ -64,8 +64,8 @@ class Grammar:
         self._options = self._all["options"]
 
     def flaws(self, data):
-        """A sentence for each word of DATA that the application would refuse. DATA are the bytes of the fw_cfg item."""
-        text = data.decode("latin-1")  # a character for each byte
+        """Return a sentence for each word of DATA, the bytes of the fw_cfg item, that the application would refuse."""
+        text = data.decode("latin-1")  # latin-1 has a character for each byte
         control = CONTROL.search(text)
         if control:
             return [f"the control character {ord(control[0]):02x}h at byte {control.start() + 1}; options are words "

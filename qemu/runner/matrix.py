@@ -1,4 +1,4 @@
-"""Many runs from one description, one after the other. qemu/matrix explains the format."""
+"""Runs many runs from one description, one after the other. qemu/matrix explains the format."""
 import collections
 import configparser
 import itertools
@@ -16,14 +16,14 @@ from runner import arguments, folder, grammar
 
 KEYS = ("accel", "cpus", "machine", "memory", "boot", "efi", "image", "timeout", "qemu", "qemu-arg", "firmware",
         "event", "options")
-SIZE_MAX = 1 << 20  # bytes of a description
-RUNS_MAX = 10_000   # in one
+SIZE_MAX = 1 << 20  # most bytes of a description
+RUNS_MAX = 10_000   # most runs in a description
 LABEL_MAX = 64      # characters of baretick's label=
 ENDINGS = {0: "pass", 1: "FAIL", 2: "not done", 124: "time-out"}
 
 
 def read(path):
-    """(name, arguments, baretick's options) of each run in the file PATH."""
+    """Yield (name, arguments, baretick's options) of each run in the file PATH."""
     parser = configparser.ConfigParser(interpolation=None, delimiters=("=",), comment_prefixes=("#",))
     try:
         parser.read_string(files.read(path, SIZE_MAX).decode())
@@ -44,7 +44,7 @@ def read(path):
 
 
 def combinations(path, name, section):
-    """The runs of one SECTION: each way of choosing one alternative for every key."""
+    """Yield the runs of one SECTION: all combinations of one alternative for every key."""
     unknown = [key for key in section if key not in KEYS]
     if unknown:
         raise Wrong(f"--matrix: {path}: [{name}] has the key {unknown[0]}{grammar.meant(unknown[0], KEYS)}; there are {', '.join(KEYS)}")
@@ -62,13 +62,13 @@ def combinations(path, name, section):
 
 
 def slug(text):
-    """TEXT as a part of a folder's name."""
+    """Return TEXT as a part of a folder's name."""
     return re.sub(r"[^A-Za-z0-9_.]+", "-", text).strip("-.")
 
 
 def describe(common, words):
-    """A run for each row of the matrix COMMON.matrix: what the command line WORDS say, then what the row says. Its name
-    is its machine's label, but for another that is given."""
+    """Yield a run for each row of the matrix COMMON.matrix. The row's arguments follow the command line WORDS, and so override
+    them. A run's name is its machine's label, unless another label is given."""
     at = words.index("--") if "--" in words else len(words)
     wrong = []
     for name, own, options in read(common.matrix):
@@ -129,9 +129,9 @@ def run_each(common, runs, do, table, suites):
         suites.add(run.suite(run.name) if run.suite else junit.suite([cases.not_done(problem)], elapsed_s, name=run.name))
         run.suite = None
         worst = max(worst, status)
-        no_kvm |= run.fell_back and not run.qemu_arg  # which may be why
+        no_kvm |= run.fell_back and not run.qemu_arg  # the user's QEMU arguments may be the cause, so KVM is tried again
         if status > 128 or interruption.met():
-            break  # a signal ends all of them
+            break  # a signal ends all runs
     table.show(f"The reports are in {os.path.join(common.out, 'NAME')}: report.html, report.json, ...; "
                f"the cases of all in {os.path.join(common.out, 'junit.xml')}")
     return worst

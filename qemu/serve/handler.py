@@ -1,4 +1,4 @@
-"""One request on a connection and its answer. README.md has the protocol."""
+"""Handles one request on a connection. README.md has the protocol."""
 import contextlib
 import http.server
 import io
@@ -14,21 +14,21 @@ from results.sanitize import clean
 from serve import limits, store
 
 LINE_MAX = 8 << 10        # bytes of the request's first line
-HEAD_MAX = 32 << 10       # bytes of it and the headers; that much of a body may come along with them
-HEAD_PART = 6             # the part of the deadline within which they are there
-BODY_BYTES_PER_S = 64 << 10  # slower is a client that only holds a place
+HEAD_MAX = 32 << 10       # bytes of the first line and the headers; a part of the body of this size may follow at once
+HEAD_PART = 6             # the request line and headers must come in this fraction of the deadline
+BODY_BYTES_PER_S = 64 << 10  # a slower client only blocks a place
 PIECE = 64 << 10
 DRAIN_MAX = 1 << 20       # bytes of an unexpected body that are read, because a reset would lose the answer
 DRAIN_S = 1.0
 FIELDS_MAX = 8            # fields of a query
-RETRY_S = 2               # when all places are taken
+RETRY_S = 2               # sent to the client if all places are taken
 TEXT = "text/plain; charset=us-ascii"
-EFI = "application/efi"   # UEFI 2.10, 24.7.3.1: by this, or by .efi, HTTP boot knows an application
+EFI = "application/efi"   # HTTP boot recognizes an application by this type or by .efi: UEFI 2.10, 24.7.3.1
 TARGET = re.compile(r"(?:http://[^/?#]*)?(/[^?#]*)(?:\?([^#]*))?")  # RFC 9112, 3.2.1 and 3.2.2
 
 
 class Refused(Exception):
-    """The answer to the client: a status, a sentence, and headers."""
+    """The request is refused. Has the answer to the client: a status, a sentence, and headers."""
 
     def __init__(self, status, sentence, *headers):
         super().__init__(sentence)
@@ -72,7 +72,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self._drain()
 
     def _request(self):
-        """Whether there is a request; then command, path and headers are."""
+        """Parse the request line and the headers. Return False if the client sent nothing."""
         try:
             self.raw_requestline = self.rfile.readline(LINE_MAX + 1)
             if len(self.raw_requestline) > LINE_MAX:
@@ -84,7 +84,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             raise Refused(431, f"the request has more than {HEAD_MAX >> 10} KiB of headers") from None
 
     def send_error(self, code, message=None, explain=None):
-        """Called by parse_request() alone."""
+        """Called by parse_request() only."""
         raise Refused(code, message)
 
     def handle_expect_100(self):
@@ -146,10 +146,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         try:
             self._answer(HTTPStatus.CREATED, f"{name}\n".encode("ascii"), TEXT)
         finally:
-            self.server.taken(self, machine, verdict, name)  # whether the client has heard of it or not
+            self.server.taken(self, machine, verdict, name)  # counts the report even if the client did not get the answer
 
     def _length(self):
-        """How long the body is, in bytes."""
+        """Return the body's length in bytes."""
         if "Transfer-Encoding" in self.headers:
             raise Refused(411, "a report comes with Content-Length, and without Transfer-Encoding")
         found = set(self.headers.get_all("Content-Length", []))
@@ -163,7 +163,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return int(length)
 
     def _receive(self, length, incoming):
-        """LENGTH bytes of the body into INCOMING."""
+        """Receive LENGTH bytes of the body into INCOMING."""
         if self.expects:
             self._send(b"HTTP/1.1 100 Continue\r\n\r\n")
         self.stream.left = length
@@ -180,7 +180,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             left -= len(piece)
 
     def _checked(self, incoming):
-        """(machine, verdict) of the report in INCOMING. One at a time: it costs more memory than the body."""
+        """Return (machine, verdict) of the report in INCOMING. Reports are parsed one at a time, because parsing needs more
+        memory than the body."""
         if not self.server.checking.acquire(timeout=max(0, self.end_s - time.monotonic())):
             raise busy("too many reports are being read at this moment")
         try:
@@ -204,7 +205,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.request.sendall(data)  # the timeout applies to all data
 
     def _drain(self):
-        """Closing with something unread would be a reset, which takes the answer along."""
+        """Read the rest of the request. Closing a connection with unread bytes would send a reset, and the client would lose
+        the answer."""
         self.request.shutdown(socket.SHUT_WR)
         rest = limits.Stream(self.request, min(self.end_s, time.monotonic() + DRAIN_S), DRAIN_MAX)
         with contextlib.suppress(limits.TooLong):

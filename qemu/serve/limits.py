@@ -7,17 +7,17 @@ import socket
 import threading
 import time
 
-CONNECTIONS_MAX = 64         # each has a thread; further ones wait in the kernel
+CONNECTIONS_MAX = 64         # most connections, each with a thread; others wait in the kernel
 CONNECTIONS_MAX_EACH = 32    # connections from one address
 POSTS_MAX = 16               # reports that are received at the same time
 POSTS_MAX_EACH = 8
-POST_WAIT_S = 5.0            # for one of them to end
+POST_WAIT_S = 5.0            # limit of the wait for a place
 REQUESTS_PER_REPORT = 10     # allows for the application, its options, and repeated requests
 ADDRESSES_MAX = 4096         # addresses in memory
 
 
 class TooLong(Exception):
-    """The client has said more than it may."""
+    """The client has sent more than it may."""
 
 
 class Stream(io.RawIOBase):
@@ -40,7 +40,8 @@ class Stream(io.RawIOBase):
 
 
 def wait(connection, end_s):
-    """The next call of CONNECTION waits until END_S at most; a call of its own for each piece would wait for each."""
+    """Set the time-out of the next call of CONNECTION so that it ends at END_S. A constant time-out would count anew for each
+    piece."""
     left_s = end_s - time.monotonic()
     if left_s <= 0:
         raise socket.timeout("timed out")
@@ -51,15 +52,15 @@ class Limits:
     """The connected clients, the senders of reports, and each client's requests. An address identifies one client."""
 
     def __init__(self, rate):
-        """RATE: reports a minute of one address."""
+        """RATE is the number of reports a minute from one address."""
         self.rate = rate
         self.lock = threading.Condition()
         self.connections, self.posts = collections.Counter(), collections.Counter()
-        self.spent = {}  # (address, what): (tokens, when); the one that was asked for last is the last
+        self.spent = {}  # (address, kind): (tokens, time), ordered by the latest request
 
     @contextlib.contextmanager
     def connected(self, address):
-        """Whether ADDRESS may have one more connection."""
+        """Yield True if ADDRESS may have one more connection."""
         with self.lock:
             self.connections[address] += 1
             allowed = self.connections[address] <= CONNECTIONS_MAX_EACH
@@ -70,7 +71,7 @@ class Limits:
 
     @contextlib.contextmanager
     def posting(self, address):
-        """Whether ADDRESS may send a report now, or within a moment."""
+        """Yield True if ADDRESS may send a report now, or within POST_WAIT_S."""
         with self.lock:
             allowed = self.lock.wait_for(lambda: sum(self.posts.values()) < POSTS_MAX and
                                          self.posts[address] < POSTS_MAX_EACH, POST_WAIT_S)
@@ -88,8 +89,8 @@ class Limits:
             self.lock.notify_all()
 
     def spend(self, address, what="report"):
-        """0, or after how many whole seconds ADDRESS may ask for WHAT again: a bucket of a minute's tokens, which fills
-        steadily."""
+        """Return 0 if ADDRESS may request WHAT now, otherwise the seconds until it may. A token bucket holds the requests of
+        one minute, and fills steadily."""
         most = self.rate * (1 if what == "report" else REQUESTS_PER_REPORT)
         now_s = time.monotonic()
         with self.lock:

@@ -1,4 +1,4 @@
-"""qemu/fleet --serve: the server from start to end."""
+"""Runs the server of qemu/fleet --serve from start to end."""
 import contextlib
 import ipaddress
 import os
@@ -14,17 +14,17 @@ from results.sanitize import clean
 from serve import handler, limits, store
 
 APPLICATION_MAX = 64 << 20  # bytes
-REFUSED_MAX = 10_000        # refusals that are printed
-GRACE_S = 3.0               # for who is connected at the end
-SHOWN_MAX = 300             # characters of a line
+REFUSED_MAX = 10_000        # most refusals that are printed
+GRACE_S = 3.0               # time for open connections at the end
+SHOWN_MAX = 300             # most characters of a printed line
 
 
 class Missing(Exception):
-    """A sentence: it cannot serve."""
+    """The server cannot start; the message is a sentence that says why."""
 
 
 class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
-    """A thread for each connection, and a bound on them."""
+    """A server with a thread for each connection, and a limited number of connections."""
     daemon_threads = True
     allow_reuse_address = True
     request_queue_size = 128
@@ -37,7 +37,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         self.places = threading.Semaphore(limits.CONNECTIONS_MAX)
         self.open = set()
         self.reports = self.refusals = 0
-        self.deaf = None  # the error of a closed output
+        self.deaf = None  # the error that closed the output, or None
         self.application()
         try:
             family, _, _, _, address = socket.getaddrinfo(options.listen, options.port, type=socket.SOCK_STREAM,
@@ -48,7 +48,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
             problem = getattr(error, "strerror", None) or error
             raise Missing(f"{options.listen}, port {options.port}: {problem}") from error
 
-    # A connection.
+    # Functions for connections.
 
     def process_request(self, request, client_address):
         self.places.acquire()
@@ -84,7 +84,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
     # Functions for requests.
 
     def application(self):
-        """The bytes of the application, read again when the file is another."""
+        """Return the bytes of the application. Read the file again if it has changed."""
         try:
             about = os.stat(self.efi)
             known, data = self.read
@@ -118,10 +118,10 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
                     self.deaf = error
                     threading.Thread(target=self.shutdown, daemon=True).start()
 
-    # The end.
+    # Functions for the end.
 
     def end(self):
-        """Nobody new; who is connected has a moment."""
+        """Accept no new connections. Give open ones GRACE_S to end, and close the others."""
         self.server_close()
         end_s = time.monotonic() + GRACE_S
         for _ in range(limits.CONNECTIONS_MAX):
@@ -145,7 +145,7 @@ def interrupted(*_):
 
 
 def serve(options):
-    """Until Ctrl-C or SIGTERM. Missing, store.Busy, OSError: it cannot be done."""
+    """Serve until Ctrl-C or SIGTERM. Raise Missing, store.Busy or OSError if that is not possible."""
     try:
         server = Server(options, store.Store(options.serve, options.keep_free << 20))
     except store.Unusable as error:

@@ -12,25 +12,25 @@ from heap import places
 from results import files
 from results.sanitize import clean
 
-NAME_MAX = 64            # characters of a name that a report or a client made
-OPTIONS_MAX = 64 << 10   # bytes of a file of options
-TRIES_MAX = 10_000       # names for reports of one machine in one second
-REPORTS_MAX = places.FILES_MAX  # as many as qemu/fleet reads
-PREFIX = ".incoming-"    # what no reader of the folder takes for a report
+NAME_MAX = 64            # most characters of a name from a report or a client
+OPTIONS_MAX = 64 << 10   # most bytes of an options file
+TRIES_MAX = 10_000       # most names that are tried for reports of one machine in one second
+REPORTS_MAX = places.FILES_MAX  # most reports; qemu/fleet reads no more
+PREFIX = ".incoming-"    # prefix of temporary files, which readers of the folder ignore
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
 class Busy(Exception):
-    """Another server has the folder."""
+    """Another server uses the folder."""
 
 
 class Full(Exception):
-    """A sentence: there is no room for a report."""
+    """There is no space for a report; the message is a sentence that says why."""
 
 
 class Unusable(Exception):
-    """A sentence: something in DIR is not as it should be."""
+    """A file or folder in DIR cannot be used; the message is a sentence that says why."""
 
 
 def safe(text):
@@ -41,7 +41,7 @@ def safe(text):
 
 class Store:
     def __init__(self, folder, keep_free):
-        """FOLDER, which is made where it is not there; KEEP_FREE bytes of its file system stay free."""
+        """Use FOLDER, and create it if it does not exist. KEEP_FREE bytes of its file system stay free."""
         self.keep_free = keep_free
         self.numbers = itertools.count(1)
         os.makedirs(folder, exist_ok=True)
@@ -121,7 +121,7 @@ class Store:
                 os.remove(name, dir_fd=self.reports)
 
     def keep(self, incoming, machine, arrived):
-        """Give the complete report its name: MACHINE and the time at which it ARRIVED. The name is always new."""
+        """Give the complete report its final name, made of MACHINE and the time at which it ARRIVED. The name is always new."""
         stem = f"{safe(machine) or 'unknown'}-{arrived:%Y%m%dT%H%M%SZ}"
         with self._sorry():
             os.fsync(incoming.file.fileno())
@@ -137,7 +137,7 @@ class Store:
         raise Unusable(f"{stem}.json and {TRIES_MAX - 1:,} more are there already")
 
     def _link(self, old, new):
-        """NEW only where it is not there yet; whoever sees it sees all of it."""
+        """Create NEW as a link to OLD if NEW does not exist. Therefore a reader of NEW always sees the complete file."""
         try:
             os.link(old, new, src_dir_fd=self.reports, dst_dir_fd=self.reports, follow_symlinks=False)
         except OSError as error:
@@ -157,7 +157,7 @@ class Store:
 
 
 class Incoming:
-    """A report on its way: a file that is no report yet."""
+    """A temporary file for a report that is being received."""
 
     def __init__(self, name, file, sorry):
         self.name, self.file, self._sorry = name, file, sorry

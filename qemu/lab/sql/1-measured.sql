@@ -1,6 +1,6 @@
--- Every run that was done. A machine that is not known is nobody else: each of its runs stands for itself. A run is dated by its
--- machine's RTC: where that says a time before baretick, or later than the report was read, it is wrong, and the run is taken to
--- be of when it was read; of several that were read together the last by its file's name is the newest.
+-- Every run that was done. Each run of an unknown machine counts as a machine of its own. The date is from the machine's RTC. If
+-- it is before baretick existed, or after the report was read, it is wrong, and the time of reading replaces it. If several
+-- reports were read together, the last by file name is the newest.
 SELECT r.*, coalesce(r.machine, r.run) AS who,
        r.hypervisor IS NOT NULL OR r.accelerator IS NOT NULL AS is_guest,
        row_number() OVER (PARTITION BY coalesce(r.machine, r.run)

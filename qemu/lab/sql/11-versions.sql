@@ -1,5 +1,5 @@
--- What came of such a step, machine by machine, be it taken once or more often there: up and down count those whose intervals
--- exclude that nothing changed.
+-- The effect of each such step, counted by machine. A machine counts once, even if it made the step several times. up and down
+-- count the machines whose intervals exclude "no change".
 SELECT s.what, s.product, s.before, s.now, n.measure, n.subject, n.unit, count(DISTINCT s.machine) AS machines,
        count(DISTINCT CASE WHEN n.x_low > o.x_high + n.least THEN s.machine END) AS up,
        count(DISTINCT CASE WHEN n.x_high < o.x_low - n.least THEN s.machine END) AS down,

@@ -1,4 +1,5 @@
--- What failed in the newest run of each machine. A table says of no finding how bad it is: there the verdict stands for all.
+-- The failures in the newest run of each machine. A report.csv has no severity of findings, so its verdict counts for all of
+-- them.
 SELECT m.run, m.who, m.kind, f.rule, coalesce(f.clock, 'machine') AS subject, min(f.text) AS text, count(*) AS times
 FROM measured m JOIN findings f ON f.run = m.run
 WHERE m.place = 1 AND f.severity = 'fail'

@@ -1,4 +1,5 @@
--- The kinds, and how many machines of each are known by their newest run: fewer than five say nothing of one another.
+-- The kinds of machines, and for each the number of machines whose newest run is known. Fewer than five machines are not
+-- compared.
 SELECT coalesce(m.kind, '-') AS kind,
        sum(CASE WHEN m.place = 1 AND m.machine IS NOT NULL THEN 1 ELSE 0 END) AS machines,
        sum(CASE WHEN m.place = 1 AND m.machine IS NULL THEN 1 ELSE 0 END) AS not_known, count(*) AS runs,

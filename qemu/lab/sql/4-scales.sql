@@ -1,4 +1,4 @@
--- And its spread: the median absolute deviation, which is a standard deviation of what is normal when taken 1.4826 times.
+-- The median absolute deviation, times 1.4826. For a normal distribution this is the standard deviation.
 SELECT c.kind, c.measure, c.subject, c.machines, c.middle_x, c.middle,
        percentile_cont(0.5) WITHIN GROUP (ORDER BY abs(f.x - c.middle_x)) * 1.4826 AS deviation
 FROM centres c JOIN figures f ON f.kind = c.kind AND f.measure = c.measure AND f.subject = c.subject

@@ -1,4 +1,5 @@
--- What is no figure: the state of each clock, and how many cores started where all were to, of the newest run of each machine.
+-- Properties that are not figures, from the newest run of each machine: the state of each clock, and the number of started cores
+-- if all cores were to be started.
 SELECT m.run, m.who, m.machine, m.kind, 'state' AS measure, c.clock AS subject, c.state AS value
 FROM measured m JOIN clocks c ON c.run = m.run
 WHERE m.place = 1 AND m.kind IS NOT NULL AND c.state IS NOT NULL

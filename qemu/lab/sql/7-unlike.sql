@@ -1,4 +1,5 @@
--- Traits that nine in ten of a kind of five machines or more have otherwise (of fewer than ten: all but one).
+-- Properties that differ from nine in ten machines of the kind, which has five machines or more. In a kind of fewer than ten,
+-- all other machines must agree.
 SELECT t.run, t.who, t.machine, t.kind, t.measure, t.subject, t.value, most.value AS usual, most.machines AS machines_so,
        most.every AS machines, CAST(most.machines AS DOUBLE) / greatest(coalesce(own.machines, 1), 1) AS score
 FROM traits t

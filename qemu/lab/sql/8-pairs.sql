@@ -1,4 +1,5 @@
--- The newest run of a machine, and the one before it; likewise the last that is a week older than the newest of the fleet.
+-- Pairs of runs of a machine: the newest run with the one before it, and with the last one that is a week older than the newest
+-- run of all machines.
 SELECT span, who, kind, run, before_run
 FROM (
     SELECT 'the run before' AS span, n.who, n.kind, n.run, o.run AS before_run,

@@ -1,6 +1,6 @@
--- What is otherwise in the second run of a pair. A figure has changed where the intervals of both exclude that it has not: a
--- rate by 50 ppm, of a guest by 500, as NTP sets its host; a read where the fastest takes twice the median that it took.
--- Decimals, as engines write floating-point numbers differently.
+-- Differences in the second run of a pair. A figure has changed if both intervals exclude "no change": a rate by 50 ppm, or 500
+-- ppm in a guest, because NTP corrects its host; a read if the fastest read now takes twice the old median. Figures are cast to
+-- decimals, because engines write floating-point numbers differently.
 SELECT p.span, p.who, p.run, 'verdict' AS what, 'machine' AS subject, o.verdict AS before, n.verdict AS now
 FROM pairs p JOIN measured n ON n.run = p.run JOIN measured o ON o.run = p.before_run
 WHERE n.verdict <> o.verdict
