@@ -1,6 +1,7 @@
 """Finds reports in the log of a console, as serial=compact prints them. src/render/json/compact.h describes the lines.
 
-The lines may stand anywhere: after time stamps, among lines of a kernel, or in a string of JSON. Damage becomes a sentence."""
+The lines may stand anywhere: after time stamps, among lines of a kernel, or in a string of JSON. Damage becomes a sentence.
+"""
 import base64
 import hashlib
 import re

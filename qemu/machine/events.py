@@ -1,7 +1,8 @@
 """Carries out events of a running guest: a pause, a snapshot with a later return to it, a migration.
 
 Each kind is a generator of steps. A step is a command of QMP, QEMU's machine protocol, whose answer the generator receives, or a
-number of seconds to wait. No code here blocks, so the guest's loop and its time-out go on."""
+number of seconds to wait. No code here blocks, so the guest's loop and its time-out go on.
+"""
 import contextlib
 import dataclasses
 import os

@@ -61,7 +61,8 @@ class Monitor:
 
 def leave_watcher(lifeline):
     """Called between fork and exec. Start a watcher process in QEMU's process group. When the runner ends in any way, the far
-    end of LIFELINE closes, and the watcher kills the whole group with all wrappers and their children."""
+    end of LIFELINE closes, and the watcher kills the whole group with all wrappers and their children.
+    """
     if os.fork():
         os.wait()
         return

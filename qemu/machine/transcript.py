@@ -2,7 +2,8 @@
 
 A block is between the lines `BARETICK <NAME> BEGIN` and `BARETICK <NAME> END sha256=<hex>`. The SHA-256 covers the lines in
 between with their newlines, without carriage returns. If a key at the machine cut a block off, it ends in
-`BARETICK <NAME> CUT after N of M bytes`, or consists of that line only."""
+`BARETICK <NAME> CUT after N of M bytes`, or consists of that line only.
+"""
 import copy
 import hashlib
 import re

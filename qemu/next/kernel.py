@@ -1,6 +1,7 @@
 """Reads what the running kernel knows of the clocks, from its files in /sys and its messages.
 
-The messages with "tsc:" and "clocksource:" are from Linux 6.17, arch/x86/kernel/tsc.c and kernel/time/clocksource.c."""
+The messages with "tsc:" and "clocksource:" are from Linux 6.17, arch/x86/kernel/tsc.c and kernel/time/clocksource.c.
+"""
 import os
 import re
 

@@ -1,6 +1,7 @@
 """The programs that can start baretick once: the firmware by BootNext, GRUB, and systemd-boot.
 
-Each stores its choice for one start only, and deletes it before it starts the application. So a run that hangs is not repeated."""
+Each stores its choice for one start only, and deletes it before it starts the application. So a run that hangs is not repeated.
+"""
 import contextlib
 import os
 import re

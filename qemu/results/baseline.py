@@ -5,7 +5,8 @@ host makes reads slower and never faster, so the true cost of a read lies betwee
 clock is slower if its fastest read now takes longer than the old median times the factor, and also by more than the
 bracket (the clock `null`). Every latency includes the bracket, which is one or two steps of an emulator's coarse TSC.
 The loop time is a mean. It is compared directly if no read was interrupted. Otherwise the true value lies between the
-fastest read and the mean."""
+fastest read and the mean.
+"""
 from results import files
 from results.reports import ORDER, SIZE_MAX, parse, shipped, stolen_percent
 

@@ -1,4 +1,4 @@
-/* The page of one report, from the text in its own <script id="report">. */
+/* Shows the page of one report, from the text in its own <script id="report">. */
 
 function showReport(report, main) {
 	const place = el("div");

@@ -1,4 +1,4 @@
-/* The page of a fleet: tables that sort by the column that is clicked, a screenful of rows at a time. */
+/* Shows the page of a fleet: tables that a click on a column sorts, a screenful of rows at a time. */
 
 const ROWS_AT_ONCE = 32;
 
@@ -29,14 +29,14 @@ function contents(value, kind) {
 
 const key = (value) => (value !== null && typeof value === "object" ? value.text : value);
 
-/* Unknown values come last in both orders. */
+/* Compares two cells. Unknown values come last in both directions. */
 function compare(a, b, way) {
 	if (a === null || b === null)
 		return (a === null) - (b === null);
 	return way * (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", {numeric: true}));
 }
 
-/* One table of the fleet with its order and how much of it is shown. */
+/* Makes one table, with its order and the number of shown rows. */
 function sortable(about) {
 	const rows = [...about.rows];
 	const body = el("tbody");

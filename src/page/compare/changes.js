@@ -1,7 +1,7 @@
 /*
- * What is not the same in two reports, as rows. Worse is what `qemu/run --baseline` calls worse, by the same rules and
- * the same limits (src/report/compare.json), with the other report as the baseline. Better is what would be worse the
- * other way round. All other differences are "changed".
+ * Lists the differences of two reports as rows. "worse" has the rules and limits of `qemu/run --baseline`
+ * (src/report/compare.json), with the other report as the baseline. "better" is a change that would be worse in the
+ * other direction. All other differences are "changed".
  */
 
 const VERDICT_RANK = new Map([["pass", 0], ["warn", 1], ["fail", 2]]);
@@ -11,14 +11,17 @@ const isJudged = (clock) => Boolean(clock) && VERDICT_RANK.has(clock.verdict);
 const rankOf = (clock) => (isJudged(clock) ? VERDICT_RANK.get(clock.verdict) : GONE_RANK);
 const latencyOf = (clock) => clock.latency || {};
 
-/* The end of its interval, where the report has one: a difference inside both is none. */
+/*
+ * Upper bound of the median latency, or the median itself if the report has no interval. Medians whose intervals
+ * overlap do not differ.
+ */
 const medianAtMost = (clock) => (latencyOf(clock).p50_within_ns || [0, latencyOf(clock).p50_ns])[1];
 
 function byClock(report) {
 	return new Map(report.clocks.map((clock) => [clock.id, clock]));
 }
 
-/* What reading nothing costs: part of every latency; one or two steps of a time-stamp where those are coarse. */
+/* Latency of the null clock, which each latency includes. With coarse time-stamps it is one or two of their steps. */
 function bracketOf(report) {
 	const empty = byClock(report).get("null");
 
@@ -29,7 +32,7 @@ function sameMachine(a, b, ...names) {
 	return names.every((name) => (a.machine[name] || null) === (b.machine[name] || null));
 }
 
-/* Why the latencies of the two are not compared; null: they are. */
+/* Returns the reason why the latencies of the two reports are not compared, or null if they are. */
 function latencyDoubt(a, b) {
 	if (!sameMachine(a, b, "accelerator", "hypervisor"))
 		return "the reports are of different machines";
@@ -43,17 +46,20 @@ function beyond(wasAtMost, isAtLeast, error) {
 		isAtLeast > COMPARE.slower_factor * wasAtMost + error;
 }
 
-/* A busy host only ever makes a read slower: what a read costs lies between the fastest one and the median. */
+/*
+ * Returns true if a read is slower than before. A busy host only makes reads slower, so the true cost of a read lies
+ * between the fastest read and the median.
+ */
 function slower(wasAtMost, isAtLeast, {was, now}) {
 	return !latencyDoubt(was, now) && beyond(wasAtMost, isAtLeast, bracketOf(was));
 }
 
-/* Of two intervals: the same where they overlap. */
+/* Returns true if two intervals do not overlap. */
 function differ(a, b) {
 	return Boolean(known(a) && known(b) && (a.low > b.high || b.low > a.high));
 }
 
-/* Proven nearer to the rate that the clock claims. */
+/* Returns true if the rate is proven to be nearer to the clock's nominal rate than before. */
 function nearer(was, now) {
 	const [a, b] = [known(was.error_ppm), known(now.error_ppm)];
 
@@ -64,7 +70,10 @@ function nearer(was, now) {
 	return Math.max(Math.abs(b.low), Math.abs(b.high)) < least;
 }
 
-/* The TSC of another machine, or of an emulator's host, has another rate. */
+/*
+ * Returns true if the rates of CLOCK can be compared. Without a nominal rate they cannot if the machines differ, or if
+ * the TSC is emulated, because its rate then depends on the host.
+ */
 function claimsRate(clock, {was, now}) {
 	return isNumber(clock.claimed_hz) || (now.machine.accelerator !== "tcg" &&
 		sameMachine(was, now, "accelerator", "hypervisor", "cpu"));
@@ -81,7 +90,7 @@ function rateMoved(was, now, runs) {
 		claimsRate(now, runs);
 }
 
-/* "fail, stuck" */
+/* Returns the verdict and the state of CLOCK, such as "fail, stuck". */
 function stateOf(clock) {
 	if (!clock)
 		return "not listed";
@@ -103,7 +112,10 @@ const VERDICT = {
 			runs.now.options.clocks.includes(was.id)),
 };
 
-/* Of a clock judged in both: {what, text(clock, other), worse(was, now, {was, now}), differs(one, other)}. */
+/*
+ * Properties that are compared if both reports have a verdict on the clock: {what, text(clock, other), worse(was, now,
+ * {was, now}), differs(one, other)}.
+ */
 const ASPECTS = [
 	{
 		what: "median latency",
@@ -148,7 +160,7 @@ const ASPECTS = [
 	},
 ];
 
-/* The row of one ASPECT of a clock, in a list; an empty list where it is the same in both. */
+/* Returns a list with the row of one item of ASPECTS for a clock. The list is empty if the reports agree. */
 function changeOf({what, text, worse, differs}, clock, a, b, here, there) {
 	let kind = differs(a, b) && "changed";
 
@@ -176,10 +188,13 @@ function bySource(report) {
 	return new Map(rows.map(({source}) => [source, rows.filter((row) => row.source === source)]));
 }
 
-/* Of the state that none is in whose interrupts were asked for; undefined: all were. */
+/* Returns the first row of a source of interrupts that is not "present", or undefined if all rows are. */
 const refusedOf = (rows) => rows.find(({state}) => state !== "present");
 
-/* A host that is busy may keep a timer waiting until it seems to be stuck. */
+/*
+ * Returns true if a source sends no interrupts any more. On a busy host a source may seem to be stuck, so that state
+ * does not count there.
+ */
 function isLost(rows, {was, now}) {
 	const quiet = !now.quality || now.quality.reliable_tails !== false;
 
@@ -195,12 +210,14 @@ const SENDS = {
 	worse: (was, now, runs) => was.length > 0 && !refusedOf(was) && isLost(now, runs),
 };
 
-/* An emulator's timers are threads that its host lets wait. */
+/*
+ * Returns true if lateness is compared. An emulator's timers are threads that may wait for its host, so theirs is not.
+ */
 function judgesLateness({was, now}) {
 	return !latencyDoubt(was, now) && ![was, now].some(({machine}) => machine.accelerator === "tcg");
 }
 
-/* By its earliest interrupt now, which a busy host delays least, against the median and what both may be off by. */
+/* Compares the earliest interrupt now, which a busy host delays least, with the old median. Both have their errors. */
 const LATENESS = {
 	text: ({lateness_ns}) => nsDelta(lateness_ns.p50),
 	differs: never,
@@ -232,7 +249,7 @@ const RUN_VERDICT = {
 	worse: (was, now) => isJudged(was) && isJudged(now) && rankOf(now) > rankOf(was),
 };
 
-/* Of a rule that a clock broke in one of the two only. */
+/* Rows of rules that a clock broke in only one of the two reports. */
 function findingChanges(here, there) {
 	const nameOf = (finding) => joined([finding.rule, finding.clock], ", ");
 	const only = (a, b, row) => {
@@ -249,7 +266,7 @@ function findingChanges(here, there) {
 	];
 }
 
-/* Where and how the two ran, in so far as that isn't the same: what differs below may come from it. */
+/* Rows of differences in machine and options, which may explain the other differences. */
 function contextChanges(here, there) {
 	const facts = [
 		["the machine", "system", systemOf],

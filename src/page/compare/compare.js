@@ -1,9 +1,12 @@
-/* "Compare with...": other reports beside this one, in tables; the differences come from changes.js, the charts from pictures.js. */
+/*
+ * "Compare with...": shows other reports next to this one, in tables. changes.js finds the differences, pictures.js
+ * draws the charts.
+ */
 
 const FILE_SIZE_MAX = 64 << 20;
 const COMPARED_MAX = 8;
 
-/* The rules of changes.js in words. */
+/* Describes the rules of changes.js. */
 function comparedHow(here, there) {
 	const doubt = latencyDoubt(here, there);
 	const [a, b] = [here, there].map((report) => ns(bracketOf(report)));
@@ -52,7 +55,10 @@ function countKinds(changes) {
 	return `${count("worse")} worse, ${count("better")} better, ${count("changed")} changed`;
 }
 
-/* One other: its differences at once; several: behind the line that counts them. */
+/*
+ * Shows the differences to one other report at once. With several reports, a click on a line with their number opens
+ * them.
+ */
 function differences(here, others) {
 	if (others.length === 1)
 		return [el("h3", null, "Differences"), changesTable(here, others[0].report, others[0].name)];
@@ -82,7 +88,7 @@ function allTable(here, others) {
 
 const plainText = (value) => (typeof value === "string" && value ? value : NONE);
 
-/* What machine it was, and how much of the time a host took from it: before any figure is compared. */
+/* Shows the machine of each report and its stolen time, before the figures are compared. */
 function machinesTable(here, others) {
 	const column = (heading, of) => [heading, ({report}) => of(report), "left"];
 
@@ -102,7 +108,7 @@ function machinesTable(here, others) {
 		[{report: here, name: "this report"}, ...others], "The machines of the reports");
 }
 
-/* Of the time in which cores were observed; no clock is judged by it, but tails of latency are longer by it. */
+/* Stolen time as a share of the observed time. It affects no verdict, but makes the tails of latency longer. */
 function stolenTime({interference: found}) {
 	return found && isNumber(found.total_ns) && found.observed_ns > 0 ? share(100 * found.total_ns / found.observed_ns) : NONE;
 }
@@ -119,7 +125,10 @@ function compareSection(here, others) {
 		details("All clocks of all reports as a table", () => allTable(here, others)));
 }
 
-/* Of a report.html its report: what stands first between the tags, for the page's scripts stand behind it. */
+/*
+ * Returns the JSON in a report.html: the text in the first matching tag, because the page's scripts follow it. Returns
+ * any other TEXT unchanged.
+ */
 function reportText(text) {
 	const begin = '<script type="application/json" id="report">';
 	const from = text.indexOf(begin);
@@ -137,7 +146,9 @@ async function readFile(file) {
 	return readReport(reportText(await file.text()));
 }
 
-/* Files from several folders have one name: then each is numbered, and has its label, if one was given. */
+/*
+ * Makes names unique: files with the same name, from several folders, get a number and their label, if they have one.
+ */
 function tellApart(others) {
 	return others.map(({name, report}) => {
 		const same = others.filter((other) => other.name === name);
@@ -151,7 +162,7 @@ function tellApart(others) {
 	});
 }
 
-/* Puts what came of the chosen FILES into PLACE. */
+/* Reads the chosen FILES, and shows the comparison or the errors in PLACE. */
 async function compareWith(here, files, place) {
 	const others = [];
 	const problems = [];

@@ -1,6 +1,12 @@
-/* Other reports beside this one as two charts. OTHERS: {name, report}, in the order of their points, dashes and colours. */
+/*
+ * Draws this report and others in two charts. OTHERS has {name, report} in the order of their points, dashes and
+ * colours.
+ */
 
-/* The clocks of this report that are in another one too: the others' in the order of OTHERS, null where one has it not. */
+/*
+ * Returns the clocks of this report that at least one other report has. Each has the other reports' clocks in the order
+ * of OTHERS, with null for a missing one.
+ */
 function inAll(here, others) {
 	const theirs = others.map(({report}) => byClock(report));
 
@@ -8,7 +14,7 @@ function inAll(here, others) {
 		.filter((row) => row.there.some(Boolean));
 }
 
-/* Points and colours of the other reports: hollow, so that this one's are told from them. */
+/* Points and dashes of the other reports. Their points are hollow, unlike the points of this report. */
 const OTHER_POINTS = ["rectRot", "triangle", "rect", "circle"];
 const OTHER_DASHES = [[5, 4], [2, 3], [9, 4], [9, 3, 2, 3]];
 
@@ -16,7 +22,7 @@ const otherColour = (i, count) => (count === 1 ? colour("text") : colour(`series
 
 const medianFor = (clock) => (clock && clock.latency && isNumber(clock.latency.p50_ns) ? Math.max(clock.latency.p50_ns, 1) : null);
 
-/* The medians of all reports, and a bar from the smallest to the largest. */
+/* Configures a chart with the medians of all reports, and a bar from the smallest to the largest median. */
 function mediansConfig(here, others, rows) {
 	const point = {type: "line", showLine: false, pointBorderWidth: 1.5};
 	const medians = rows.map((row) => [row.here, ...row.there].map(medianFor));
@@ -89,7 +95,7 @@ function compareCurves(here, others, row) {
 	]);
 }
 
-/* As the two charts have the reports. */
+/* Makes the legend of the reports for both charts. */
 function reportsKey(others) {
 	if (others.length === 1)
 		return legendKey(["", "this report", "dot"], ["", "the other", "hollow"]);
@@ -105,7 +111,7 @@ function reportsKey(others) {
 		others.map(({name}, i) => el("li", null, line(i), name)));
 }
 
-/* How far apart the reports' medians are. */
+/* Returns the ratio of the largest to the smallest median of all reports. */
 function ratioOf(row) {
 	const medians = [row.here, ...row.there].map(medianFor).filter(isNumber);
 

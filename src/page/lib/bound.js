@@ -1,16 +1,20 @@
 /*
- * A page is drawn in a moment whatever its report has: longer lists and texts are cut, a distribution of more buckets has
- * neighbours put together, and what was left out is said. Before the check of types: any JSON may come.
+ * Limits the size of a report, so that the page is drawn quickly. Long lists and texts are cut, and neighbouring
+ * buckets of a long distribution are merged. Sentences name the omitted parts. This runs before the check of types, so
+ * any JSON may come.
  */
 
 const TEXT_MAX = 2000;
 const LIST_MAX = 512;
-/* By the name of the list, or of what has it; the matrix is as the schema has it. */
+/* Limits by the key of the list, or of the object that contains it. The limit of the matrix is the schema's. */
 const LISTS_MAX = new Map([["histogram", 1024], ["cores", 4096], ["clocks", 64], ["rates", 256], ["findings", 200], ["notes", 200],
 	["series", 1440],
 	["matrix", MATRIX_CORES_MAX]]);
 
-/* So many buckets, each of neighbours: the last one's end, the sum of their counts. */
+/*
+ * Merges neighbours until at most MOST buckets are left. A merged bucket has the end of its last one, and the sum of
+ * their counts.
+ */
 function mergeBuckets(buckets, most) {
 	const merged = [];
 	const each = Math.ceil(buckets.length / most);
@@ -59,7 +63,7 @@ function boundValue(value, name, place, said) {
 	if (Array.isArray(value)) {
 		const list = boundList(value, name, place, said);
 
-		/* A row of the matrix has the matrix's bound. */
+		/* A row of the matrix has the same limit as the matrix. */
 		return list.map((item) => (isNumber(item) ? item :
 			boundValue(item, name === "matrix" ? name : "", `${place}[]`, said)));
 	}
@@ -69,7 +73,7 @@ function boundValue(value, name, place, said) {
 	return value;
 }
 
-/* REPORT, made so small in place; and in sentences what of it was left out, once for each place. */
+/* Cuts REPORT in place. Returns a sentence for each place where something was omitted. */
 function boundReport(report) {
 	const places = new Map();
 

@@ -1,13 +1,13 @@
-/* What the charts have in common: how they are made and made anew, axes, legends. Drawing is Chart.js's. */
+/* Code for all charts: creation, redrawing, axes, legends. Chart.js draws them. */
 
 const AXIS_PX = 80;
 const BAR_PX = 28;
 const POINT_PX = 8;
-/* The space that a tick needs on a horizontal axis and on a vertical one. */
+/* Space for a tick on a horizontal and on a vertical axis. */
 const TICK_X_PX = 75;
 const TICK_Y_PX = 40;
 
-const charts = []; /* {canvas, configure}, to be drawn again in other colours */
+const charts = []; /* {canvas, configure} of each chart, to redraw it after a change of theme */
 
 /*
  * Runs Chart.js. The page has it as gzip in base64, which saves two thirds of its size. The content security policy allows
@@ -47,8 +47,8 @@ function redrawCharts() {
 }
 
 /*
- * A chart, and LABEL for a reader who cannot see it. CONFIGURE gives Chart.js's configuration in the
- * colours of the moment. Where it lies on its side it has BARS bars, and is as high as they need.
+ * Makes a chart. LABEL describes it for readers who cannot see it. CONFIGURE returns Chart.js's configuration in the
+ * current colours. A chart with horizontal bars has BARS of them, and is as high as they need.
  */
 function chart(id, label, configure, bars) {
 	const canvas = el("canvas", {id, role: "img", "aria-label": label});
@@ -73,7 +73,7 @@ async function startCharts(main) {
 	Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
 	Chart.defaults.font.size = 12;
 	Chart.defaults.plugins.legend.display = false;
-	/* A point on the edge is drawn whole. */
+	/* Draws a point on the edge completely. */
 	Chart.defaults.layout.padding = POINT_PX;
 	for (const kind of ["line", "scatter"])
 		Chart.defaults.datasets[kind].clip = POINT_PX;
@@ -86,21 +86,21 @@ function axisTitle(text) {
 	return {display: true, text, padding: 8};
 }
 
-/* Of a chart's options: what is said at a point. */
+/* Options for the text that appears at a point. */
 const tooltip = (callbacks, more) => ({plugins: {tooltip: {callbacks, ...more}}});
 
-/* Without lines of its own, and its labels level. */
+/* An axis without grid lines, and with horizontal labels. */
 const plainAxis = (text) => ({
 	title: axisTitle(text),
 	grid: {display: false},
 	ticks: {maxRotation: 0, autoSkipPadding: 12}
 });
 
-/* Of a list as long as it may be: an argument for each would be too many. */
+/* Minimum and maximum of a list of any length. Math.min(...values) fails for very long lists. */
 const lowest = (values) => values.reduce((low, value) => Math.min(low, value), Infinity);
 const highest = (values) => values.reduce((high, value) => Math.max(high, value), -Infinity);
 
-/* Rounded to 1, 2 or 5 times a power of ten, so that the axis ends at a tick. */
+/* Rounds down to 1, 2 or 5 times a power of ten, so that the axis ends at a tick. */
 function roundDown(value) {
 	const power = 10 ** Math.floor(Math.log10(value));
 
@@ -113,7 +113,10 @@ function roundUp(value) {
 	return [1, 2, 5, 10].find((step) => step * power >= value * 0.9999) * power;
 }
 
-/* The ticks of a logarithmic axis: decades, and others between where those are few; no more than fit. */
+/*
+ * Returns the ticks of a logarithmic axis: decades, and values between them if there are few decades. Never more than
+ * fit.
+ */
 function decades(axis) {
 	const [low, high] = [Math.log10(axis.min), Math.log10(axis.max)];
 	const lies = axis.isHorizontal();
@@ -152,16 +155,16 @@ function logAxis(text, format, values) {
 const nsAxis = (text, values) => logAxis(text, nsTick, values);
 
 /*
- * An axis on which 0.05 and 20,000 ppm of either sign are both seen: linear within LINEAR_PPM of 0, logarithmic
- * beyond. Chart.js has none, so figures are bent before they are handed over, and the ticks are bent back.
+ * An axis that shows both 0.05 and 20,000 ppm, with either sign: linear within LINEAR_PPM of 0, logarithmic beyond.
+ * Chart.js has no such axis, so bend() converts figures before, and unbend() converts ticks back.
  */
 const LINEAR_PPM = 0.1;
-const SIGNED_TICK_PX = 26; /* from 0, or its label would touch the 0 */
+const SIGNED_TICK_PX = 26; /* distance from 0, so that the label does not touch the 0 */
 
 const bend = (value) => Math.sign(value) * Math.log10(1 + Math.abs(value) / LINEAR_PPM);
 const unbend = (value) => Math.sign(value) * LINEAR_PPM * (10 ** Math.abs(value) - 1);
 
-/* 20,000 as 20k: there is little space between the ticks. */
+/* Formats 20,000 as 20k, because there is little space between ticks. */
 function ppmTick(value) {
 	const round = Number(value.toPrecision(2));
 
@@ -198,10 +201,10 @@ function bentAxis(text, values) {
 }
 
 /*
- * A clock's look: colour and point by its series, dashes by the way of reading; never colour alone. The clock null is
- * grey wherever it is in the table.
+ * Looks of clocks. A clock's series gives colour and point, and its read method gives the dashes, so that colour is
+ * never the only difference. The clock null is always grey.
  */
-const SERIES_COLOURS = 7; /* in page.css */
+const SERIES_COLOURS = 7; /* number of series colours in page.css */
 const POINTS = ["circle", "triangle", "rect", "rectRot", "star", "crossRot"];
 const DASHES = [[], [7, 3], [2, 2], [8, 3, 2, 3]];
 
@@ -235,7 +238,7 @@ function lineLook(report, clock) {
 	};
 }
 
-/* The line of a legend, as the chart has it. */
+/* Draws a clock's line for a legend, with the chart's look. */
 function swatch(report, clock) {
 	const {variable, dash, width} = look(report, clock);
 	const line = svg("line", {
@@ -251,7 +254,10 @@ function swatch(report, clock) {
 	return svg("svg", {width: 26, height: 10, "aria-hidden": "true"}, line);
 }
 
-/* Buttons that show and hide a clock in all of CANVASES, whose datasets say of which clock they are. */
+/*
+ * Clocks that are hidden. clockLegend() makes buttons that show and hide a clock in all CANVASES. Each dataset in them
+ * has its clock's name.
+ */
 const hiddenClocks = new Set();
 
 function clockLegend(report, clocks, canvases) {
@@ -280,7 +286,7 @@ function clockLegend(report, clocks, canvases) {
 		}));
 }
 
-/* A legend that only explains: [colour's name, text, shape]. */
+/* Makes a legend without buttons. Each entry is [name of the colour, text, shape]. */
 function legendKey(...entries) {
 	const mark = (name, shape) => el("span", {class: `mark ${shape} ${name}`, "aria-hidden": "true"});
 
@@ -288,7 +294,10 @@ function legendKey(...entries) {
 		entries.map(([name, text, shape]) => el("li", null, mark(name, shape || "bar"), text)));
 }
 
-/* Intervals as floating bars, a mark at the value. ROWS: {label, interval, colour}; PLACE: figure to axis. */
+/*
+ * Configures a chart with intervals as bars, and a mark at each value. ROWS are {label, interval, colour}. PLACE
+ * converts a figure to its position on the axis.
+ */
 function intervalBars(rows, axis, place, format) {
 	const said = ({dataIndex}) => {
 		const {interval} = rows[dataIndex];

@@ -1,7 +1,7 @@
 /*
- * A report is untrusted. What the schema knows of it has the schema's type, or the report is refused with the place
- * named; what the schema doesn't know is left alone, because additions are free. Any key may be null or missing.
- * REPORT, the types in report.schema.json, comes from build.
+ * Checks an untrusted report. Each value that the schema knows must have the schema's type, otherwise the report is
+ * refused, and the error names the place. Keys that the schema does not know are ignored, because later releases may
+ * add some. Any key may be null or missing. build inserts REPORT, the types of report.schema.json.
  */
 
 function refuse(place, what) {
@@ -34,10 +34,10 @@ function checkShape(value, shape, place) {
 		refuse(place, `a ${shape}`);
 }
 
-/* What of a report is not shown, in sentences: lib/bound.js. */
+/* Sentences on the omitted parts of a report: see lib/bound.js. */
 const leftOut = new WeakMap();
 
-/* A report out of TEXT, its lists and objects in place; throws an Error whose message is for people. */
+/* Parses and checks TEXT. Missing lists and objects become empty ones. Throws an Error with a message for people. */
 function readReport(text) {
 	let report;
 

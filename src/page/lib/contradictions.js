@@ -1,4 +1,6 @@
-/* What a report says that cannot all be true: each in a sentence. A report is only as good as whoever wrote it. */
+/*
+ * Finds statements of a report that cannot all be true. Each becomes a sentence, because a report may have been edited.
+ */
 
 const SEVERITIES = ["warn", "fail"];
 
@@ -21,7 +23,7 @@ function verdictContradictions(report) {
 	return said;
 }
 
-/* FIGURES in the order in which they grow: [name, value]. */
+/* Checks that FIGURES, a list of [name, value], do not decrease. */
 function orderContradictions(of, figures) {
 	const there = figures.filter(([, value]) => isNumber(value));
 
@@ -34,7 +36,7 @@ function orderContradictions(of, figures) {
 
 const total = (buckets) => buckets.reduce((sum, bucket) => sum + (bucket.count || 0), 0);
 
-/* A bucket's end is rounded up, so the slowest read lies at most there. */
+/* The slowest read is at most the end of the last bucket, which is rounded up. */
 function latencyContradictions({id, latency}) {
 	if (!latency)
 		return [];
@@ -53,7 +55,7 @@ function latencyContradictions({id, latency}) {
 	return said;
 }
 
-/* {value, low, high} at any PLACE: the value lies within. */
+/* Checks for each {value, low, high} in the report that the value lies within the interval. PLACE is its path. */
 function intervalContradictions(value, place) {
 	if (Array.isArray(value))
 		return value.flatMap((item, i) => intervalContradictions(item, `${place}[${i}]`));
@@ -98,7 +100,7 @@ function contradictions(report) {
 
 const CONTRADICTIONS_SHOWN = 5;
 
-/* The sentence at the top; null: none. */
+/* Returns the sentence for the top of the page, or null if there is no contradiction. */
 function contradictionSentence(report) {
 	const found = contradictions(report);
 	const more = found.length - CONTRADICTIONS_SHOWN;

@@ -1,4 +1,4 @@
-/* Elements out of untrusted text: all of it becomes text nodes, nothing is ever parsed as HTML. */
+/* Makes elements from untrusted text. All text becomes text nodes, and none is parsed as HTML. */
 
 function el(tag, attributes, ...children) {
 	const element = document.createElement(tag);
@@ -21,10 +21,16 @@ function svg(tag, attributes, ...children) {
 	return element;
 }
 
-/* A table of at most so many rows is one of cards in a narrow window: a row below the other, with no column cut. */
+/*
+ * A table with at most this number of rows becomes cards in a narrow window: rows below each other, with all columns
+ * visible.
+ */
 const CARDS_MAX = 63;
 
-/* COLUMNS: [title, text(row), kind]; kind is "name" for the row's heading, "left" for words, else figures. */
+/*
+ * Makes a table. COLUMNS are [title, text(row), kind]. The kind is "name" for the row's heading, "left" for words, and
+ * missing for figures.
+ */
 function table(columns, rows, caption) {
 	const align = (kind) => (kind ? "left" : null);
 	const heading = ([title, , kind]) => el("th", {scope: "col", class: align(kind)}, title);
@@ -40,10 +46,10 @@ function table(columns, rows, caption) {
 			el("tbody", null, rows.map(line))));
 }
 
-/* The name of a clock, a rule, a core. */
+/* Shows the name of a clock, a rule or a core. */
 const code = (text) => el("code", null, text || "?");
 
-/* Filled when it is opened first: of 255 cores it is long. */
+/* Makes an element that MAKE() fills when it is first opened, because it is long with 255 cores. */
 function details(summary, make) {
 	const element = el("details", null, el("summary", null, summary));
 
@@ -68,10 +74,13 @@ const SIGNS = {
 	open: "?"
 };
 
-/* No fault of it was seen, and not all could be told. A report of an earlier release does not say so. */
+/*
+ * Returns true if no fault of the clock was seen, but some rules were not determined. Reports of earlier releases do
+ * not have this number.
+ */
 const isOpen = (clock) => clock.verdict === "pass" && clock.not_determined > 0;
 
-/* A verdict in a word, with a sign and a colour; WORD is said in place of the verdict's own. */
+/* Shows a verdict as a word with a sign and a colour. WORD replaces the verdict's own word. */
 function badge(verdict, word) {
 	const kind = Object.hasOwn(SIGNS, verdict || "") ? verdict : "absent";
 
@@ -79,12 +88,15 @@ function badge(verdict, word) {
 		` ${word || verdict || "not read"}`);
 }
 
-/* A percentile of too few reads would be the slowest of them; a report of an earlier release does not say of how many. */
+/*
+ * Shows a percentile, or a dash if there were too few reads, because it would then be the slowest read. Reports of
+ * earlier releases always have a figure.
+ */
 const readsOf = (latency, name) =>
 	(latency[name.replace("_ns", "_within_ns")] === null ?
 		el("span", {class: "quiet", title: "too few reads"}, NONE) : ns(latency[name]));
 
-/* One of two things side by side, where the window is wide enough. */
+/* Makes one of two parts that are next to each other in a wide window. */
 const side = (heading, drawn) => el("div", null, el("h3", null, heading), drawn);
 
 const note = (...text) => el("p", {class: "note"}, text);

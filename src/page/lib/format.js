@@ -1,4 +1,4 @@
-/* Figures as people read them; what was not measured is a dash. */
+/* Formats figures for people. A value that was not measured is a dash. */
 
 const NONE = "–";
 
@@ -10,7 +10,7 @@ function isObject(value) {
 	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/* A minus sign is as wide as a plus sign, a hyphen is not. */
+/* Replaces a hyphen by a minus sign, which is as wide as a plus sign. */
 function signed(text) {
 	return text.replace("-", "−");
 }
@@ -23,7 +23,10 @@ function whole(value) {
 	return isNumber(value) ? grouped(value, 0) : NONE;
 }
 
-/* SIGNIFICANT digits, all of the whole part in any case, at most BEHIND_MAX behind the point. */
+/*
+ * Formats VALUE with SIGNIFICANT digits, but never fewer than the whole part has, and with at most BEHIND_MAX digits
+ * after the point.
+ */
 function precise(value, significant, behindMax = 12) {
 	const rounded = Math.abs(Number(value.toPrecision(significant)));
 	const before = rounded === 0 ? 1 : Math.floor(Math.log10(rounded)) + 1;
@@ -34,8 +37,8 @@ function precise(value, significant, behindMax = 12) {
 }
 
 /*
- * The space before a unit does not break. Whole numbers of the smallest unit stay whole; everything else has
- * as many digits as asked for.
+ * Formats VALUE with the best of UNITS. The space before a unit does not break. Whole numbers of the smallest unit have
+ * all digits. Other numbers have SIGNIFICANT digits.
  */
 function withUnit(value, units, significant) {
 	if (!isNumber(value))
@@ -56,15 +59,15 @@ const UNITS_HZ = [[1, "Hz"], [1e3, "kHz"], [1e6, "MHz"], [1e9, "GHz"]];
 const ns = (value) => withUnit(value, UNITS_NS, 3);
 const hz = (value) => withUnit(value, UNITS_HZ, 7);
 
-/* With its sign, because which way a clock is off matters. */
+/* Formats VALUE with its sign, which shows in which direction a clock is off. */
 function delta(value, format) {
 	return isNumber(value) && value > 0 ? `+${format(value)}` : format(value);
 }
 
-/* On an axis 10 us is 10 us, not 10.0. */
+/* Formats a tick, as 10 us and not as 10.0 us. */
 const nsTick = (value) => ns(value).replace(/\.0+(?=\s)/, "");
 
-/* A report has no more digits of a ppm than three. */
+/* Reports have at most three digits after the point of a ppm value. */
 const ppmAlone = (value) => (isNumber(value) ? precise(value, 3, 3) : NONE);
 const ppm = (value) => delta(value, ppmAlone);
 const nsDelta = (value) => delta(value, ns);
@@ -79,12 +82,12 @@ function times(value) {
 	return isNumber(value) ? `×${precise(value, value < 10 ? 3 : 2)}` : NONE;
 }
 
-/* A figure of a rule, in the rule's own unit: rules are about the last digit. */
+/* Formats a rule's figure in the rule's unit, with all digits, because the last one may decide. */
 function exact(value) {
 	return isNumber(value) ? grouped(value, 3) : NONE;
 }
 
-/* {value, low, high} where all of it was measured, else null. */
+/* Returns the interval if value, low and high are known, otherwise null. */
 function known(interval) {
 	if (!interval || ![interval.value, interval.low, interval.high].every(isNumber))
 		return null;
@@ -99,12 +102,12 @@ function duration(ms) {
 	return isNumber(ms) ? withUnit(ms * 1e6, UNITS_NS, 3) : NONE;
 }
 
-/* What there is of WORDS: null, false and "" are not. */
+/* Joins WORDS, without null, false and "". */
 function joined(words, between) {
 	return words.filter(Boolean).join(between);
 }
 
-/* A clause with its first letter great. */
+/* Returns CLAUSE with a capital letter. */
 const sentence = (clause) => clause.charAt(0).toUpperCase() + clause.slice(1);
 
 const yesOrNo = (fact) => (fact ? "yes" : "no");

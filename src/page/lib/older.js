@@ -1,4 +1,4 @@
-/* A report of schema 1, as untrusted as any, made one of schema 2. Nothing else here knows schema 1. */
+/* Converts a report of schema 1, which is untrusted, to schema 2. No other file knows schema 1. */
 
 const OLDER_SCHEMA = "baretick.report/1";
 const OLDER_KEYS = {
@@ -19,7 +19,7 @@ function fromOlder(report) {
 			}
 	for (const row of objects("behaviours"))
 		row.outcome = OLDER_OUTCOMES.get(row.outcome) || row.outcome;
-	/* It doesn't say which drivers were left out. */
+	/* Schema 1 does not list the drivers that were left out. */
 	const mains = [...new Set(objects("clocks").map((clock) => clock.main))];
 
 	for (const clock of objects("clocks"))

@@ -1,4 +1,6 @@
-/* Light and dark. The browser's wish holds until the switch is used; paper is always light. */
+/*
+ * Handles the light and the dark theme. The browser's setting counts until the switch is used. Print is always light.
+ */
 
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 const THEMES = ["auto", "light", "dark"];
@@ -32,7 +34,7 @@ function startTheme(redraw) {
 	onTheme = redraw;
 }
 
-/* A colour of page.css, by its name there; asked for once in each theme, because asking is slow. */
+/* Returns a colour of page.css by its name. Caches it for each theme, because reading it is slow. */
 function colour(name) {
 	if (!colours.has(name)) {
 		const style = getComputedStyle(document.documentElement);

@@ -1,4 +1,4 @@
-/* Core by core: read latency, alone and with all cores reading at once. */
+/* Shows each core's read latency, alone and with all cores reading at once. */
 
 function measuredOn(core, clock, how) {
 	return core[how] && Object.hasOwn(core[how], clock.id) ? core[how][clock.id] : null;
@@ -28,7 +28,7 @@ function coreOptions(report, axis, label) {
 	};
 }
 
-/* One line for each device: its median on each core. */
+/* Configures a chart with a line for each clock: its median on each core. */
 function allClocksConfig(report) {
 	const clocks = clocksOnCores(report).filter((clock) => clock.main === clock.id);
 	const sets = clocks.map((clock) => ({
@@ -51,7 +51,10 @@ function allClocksConfig(report) {
 	};
 }
 
-/* One clock: bars from the fastest read to the 99 % one, and medians, alone and with all cores reading. */
+/*
+ * Configures a chart of one clock: bars from the fastest read to the 99th percentile, and medians, alone and with all
+ * cores reading.
+ */
 function oneClockConfig(report, clock) {
 	const of = (how) => report.cores.map((core) => measuredOn(core, clock, how));
 	const alone = of("latency"), together = of("latency_contended");
@@ -103,7 +106,7 @@ function oneClockConfig(report, clock) {
 	};
 }
 
-/* COLUMNS: [title, clock, how, the figure's name]. */
+/* Makes a table of the cores. COLUMNS are [title, clock, "latency" or "latency_contended", name of the figure]. */
 function figuresTable(report, columns, caption) {
 	const figure = ([heading, clock, how, name]) => [heading, (core) => {
 		const figures = measuredOn(core, clock, how);
@@ -173,7 +176,7 @@ function coreLatency(report) {
 	];
 }
 
-/* How many times longer the median latency is while all cores read the same clock. */
+/* Returns a row for each clock: how many times longer the median latency is while all cores read the same clock. */
 function contentionRows(report) {
 	return clocksOnCores(report)
 		.map((clock) => {
@@ -195,7 +198,10 @@ function contentionRows(report) {
 		.filter((row) => row.cores > 1);
 }
 
-/* Judged by the application: cores that wait for their host's time do not read together. */
+/*
+ * Returns a note if the application found too much stolen time: cores that wait for their host do not read at the same
+ * time.
+ */
 function unreliable({quality, interference}) {
 	const {total_ns: stolen, observed_ns: observed, gaps} = interference || {};
 

@@ -1,4 +1,4 @@
-/* Stolen time: each gap over time, and how long the gaps were. */
+/* Shows stolen time: each gap over time, and the lengths of the gaps. */
 
 function gapSentence(gap) {
 	return `core ${whole(gap.core)}: ${ns(gap.y)} at ${precise(gap.x, 4)} s`;
@@ -6,7 +6,7 @@ function gapSentence(gap) {
 
 const gapEvents = (found) => (found.events || []).filter((event) => isNumber(event.at_ms) && event.ns > 0);
 
-/* What the chart over time has, and what it hasn't. */
+/* Says how many gaps the chart over time shows and omits. */
 function leftOutOfTime(found) {
 	const drawn = gapEvents(found).length;
 
@@ -16,7 +16,7 @@ function leftOutOfTime(found) {
 		`space. The other ${whole(found.gaps - drawn)} are in “How long” only.`);
 }
 
-/* Of a gap up to the threshold nothing is known. */
+/* Gaps up to the threshold are not recorded. */
 const leftOutOfLengths = (found) =>
 	note(`Gaps of up to ${ns(found.threshold_ns)} are not counted.`);
 
@@ -52,7 +52,7 @@ function gapsOverTime(report) {
 	};
 }
 
-/* Every power of two from the shortest to the longest, the empty ones too. */
+/* Returns a bar for each power of two from the shortest to the longest gap, including empty ones. */
 function gapOctaves(histogram) {
 	const exponents = histogram.map((bucket) => Math.ceil(Math.log2(bucket.le_ns + 1)));
 	const counts = new Map(histogram.map((bucket, i) => [exponents[i], bucket.count]));

@@ -1,9 +1,15 @@
-/* Read latency of all clocks on the boot core: its distribution, and its tail by percentile. */
+/* Shows the read latency of all clocks on the boot core: its distribution, and its tail by percentile. */
 
-/* Fewer would merge a clock's fast reads with its slow ones, more would scatter the rare ones. */
+/*
+ * Bins for each factor of two. With fewer bins, a clock's fast and slow reads would share a bin. With more, rare reads
+ * would be scattered.
+ */
 const BINS_PER_OCTAVE = 2;
 
-/* Points of {x, y: percent of the reads, count}, one in the middle of each bin and an empty one at either end. */
+/*
+ * Returns points {x, y: percent of the reads, count}. There is one in the middle of each bin, and an empty one at each
+ * end.
+ */
 function histogramPoints(latency) {
 	const counts = new Map();
 
@@ -23,7 +29,9 @@ function histogramPoints(latency) {
 	return points;
 }
 
-/* The quantile function over 1 / (1 - p): a bucket is a level stretch, the last ends at the slowest read. */
+/*
+ * Returns the quantile function over 1 / (1 - p). A bucket is a horizontal line. The last one ends at the slowest read.
+ */
 function percentilePoints(latency) {
 	const points = [];
 	let below = 0;
@@ -38,7 +46,7 @@ function percentilePoints(latency) {
 	return points;
 }
 
-/* 1 is the fastest read, 100 is 99 %: the axis of HdrHistogram. */
+/* Formats a value of HdrHistogram's axis: 1 is the fastest read, 100 is 99 %. */
 function nines(value) {
 	const percent = 100 - 100 / value;
 
@@ -51,7 +59,9 @@ function binSentence(bin) {
 	return `${ns(Math.round(bin.x))}: ${share(bin.y)}, ${plural(bin.count, "read")}`;
 }
 
-/* A logarithmic axis has no 0: an empty bin is drawn on the floor, below a bin of one read. */
+/*
+ * Configures the chart of distributions. A logarithmic axis has no 0, so an empty bin is drawn below a bin of one read.
+ */
 function histogramConfig(report, clocks) {
 	const sets = clocks.map((clock) => ({
 		...lineLook(report, clock),

@@ -1,4 +1,4 @@
-/* Rates: of each clock against what it claims, and of each pair, as intervals. */
+/* Shows rates as intervals: each clock against its nominal rate, and each pair of clocks. */
 
 function rateRows(report) {
 	const byId = new Map(report.clocks.map((clock) => [clock.id, clock]));

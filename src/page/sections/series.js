@@ -1,7 +1,7 @@
-/* A soak over time: rates, reads, offsets and gaps, row by row of its series. */
+/* Shows a soak over time: rates, reads, offsets and gaps of each row of its series. */
 
 const SERIES_CORES = SERIES_COLOURS;
-const SERIES_POINTS = 120; /* of a line: more are not marked one by one */
+const SERIES_POINTS = 120; /* a line with more points shows no mark at each */
 
 function timeUnit(rows) {
 	const end = rows[rows.length - 1].to_ms;
@@ -12,7 +12,7 @@ function timeUnit(rows) {
 const middleOf = (row, [ms]) => (row.from_ms + row.to_ms) / 2 / ms;
 const rowSpan = (row) => `${duration(row.from_ms)} to ${duration(row.to_ms)}`;
 
-/* A line through what OF gives of each row, with a gap where that is null. */
+/* Makes a line through OF(row) of each row, with a gap where OF(row) is null. */
 function seriesLine(rows, unit, label, style, of) {
 	return {
 		...style,
@@ -22,7 +22,7 @@ function seriesLine(rows, unit, label, style, of) {
 	};
 }
 
-/* The same of intervals: a line through their values, and a band between their ends. */
+/* Makes a line through the values of the intervals OF(row), and a band between their ends. */
 function seriesBand(rows, unit, label, style, of) {
 	const end = (name) => (row) => (known(of(row)) || {[name]: null})[name];
 	const edge = (name, fill) => ({
@@ -59,7 +59,7 @@ function seriesConfig(sets, unit, y, said) {
 const linearAxis = (text, format) => ({title: axisTitle(text), ticks: {callback: format}});
 const intervalSaid = (format) => ({interval}) => `${format(interval.value)} (${span(interval, format)})`;
 
-/* Those of which a rate is known, but for the one that the others are measured against. */
+/* Returns the clocks with rates, except the clock that the others are measured against. */
 function ratedClocks(report) {
 	const moved = (interval) => Boolean(known(interval) && (interval.low !== 0 || interval.high !== 0));
 
@@ -68,7 +68,7 @@ function ratedClocks(report) {
 
 const readClocks = (report) => report.clocks.filter(({id}) => report.series.some(({clocks}) => clocks[id] && clocks[id].p99_ns > 0));
 
-/* The cores whose offsets moved the most, by number. */
+/* Returns the cores whose offsets moved most, ordered by number. */
 function movedCores(report) {
 	const values = (i) => report.series.map(({cores}) => known((cores[i] || {}).offset_ns)).filter(Boolean).map(({value}) => value);
 	const cores = report.cores.map((core, i) => ({core, i, values: values(i)})).filter((one) => one.values.length);
@@ -121,7 +121,7 @@ function offsetsOverTime(report, unit) {
 			() => seriesConfig(sets(), unit, linearAxis("ahead of the boot core", (value) => nsDelta(value)), intervalSaid(nsDelta)))] : [];
 }
 
-/* Of each second in which a core was observed: rows are not of one length. */
+/* Makes the chart of gaps per observed second, because rows have different lengths. */
 function gapsInTime(report, unit) {
 	const rate = (row) => (row.observed_ns > 0 && isNumber(row.gaps) ? row.gaps / (row.observed_ns / 1e9) : null);
 	const style = () => (

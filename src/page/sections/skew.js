@@ -1,6 +1,9 @@
-/* Offsets between the cores' TSCs: pair by pair, and against the boot core. */
+/* Shows the offsets between the cores' TSCs, for each pair and against the boot core. */
 
-/* Up to so many cores a cell has space for its figure, the edge for a heading, a cell for a sign. */
+/*
+ * Largest numbers of cores for which there is space: for figures in cells, for headings at the edge, for signs in
+ * cells.
+ */
 const MATRIX_FIGURES = 12;
 const MATRIX_HEADINGS = 32;
 const MATRIX_SIGNS = 64;
@@ -9,7 +12,7 @@ const MATRIX_SIZES = [
 	[MATRIX_CORES_MAX, "tiny"]
 ];
 
-/* 1 to 4: below 100 ns, 1 us, 100 us, and above. */
+/* Returns a class from 1 to 4: below 100 ns, below 1 us, below 100 us, and above. */
 function magnitude(value_ns) {
 	return 1 + [100, 1000, 100000].filter((limit) => Math.abs(value_ns) >= limit).length;
 }
@@ -146,7 +149,10 @@ function offsetsChart(report) {
 	});
 }
 
-/* The tournament of which the words, the pairs and the offsets are: the last where it alone shows what there is to say. */
+/*
+ * Returns true if sentences, pairs and offsets show the last measurement pass, because only that has something to
+ * report.
+ */
 const lastIsShown = ({skew}) => Boolean(skew && skew.shown === "last" && skew.later && skew.later.length);
 const shownOffset = (report) => (lastIsShown(report) ? "last_offset_ns" : "offset_ns");
 const shownMatrix = ({skew}) => (lastIsShown({skew}) ? skew.later[skew.later.length - 1].matrix : skew.matrix);
@@ -170,7 +176,7 @@ function skewWords(report) {
 		said.push(`All TSCs agree within ${ns(skew.within_ns)} at ${moments}.`);
 	else if (!skew.text && isNumber(skew.at_best_ns))
 		said.push(`Synchronisation not determined: only within ${ns(skew.at_best_ns)} at ${moments}.`);
-	/* Cut off, as in the text: it is the same moment. */
+	/* Rounds down like the text report, so that both show the same time. */
 	if (lastIsShown(report))
 		said.push(`Pairs and offsets are of the last tournament, at ${ns(Math.floor(skew.last_ms / 100) * 1e8)}.`);
 	if (skew.worst_pair && isNumber(skew.worst_offset_ns))

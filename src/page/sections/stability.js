@@ -1,14 +1,15 @@
 /*
- * How steady clocks ran over a soak, from the rates of its rows: the overlapping Allan deviation (NIST SP 1065, 5.2.4) and
- * the maximum time interval error (ITU-T G.810, with the clock's mean rate taken out) over TAU, a power of two of rows.
+ * Calculates how steady clocks ran over a soak, from the rates of its rows. Shows the overlapping Allan deviation (NIST
+ * SP 1065, 5.2.4) and the maximum time interval error (ITU-T G.810, without the clock's mean rate) over TAU, a power of
+ * two of rows.
  */
 
-const STABILITY_TERMS = 3; /* of fewer second differences no deviation is shown */
-const MS_PPM = 1;          /* a ms at 1 ppm is a ns: phases are in ns */
+const STABILITY_TERMS = 3; /* fewest second differences for a deviation */
+const MS_PPM = 1;          /* 1 ms at 1 ppm is 1 ns, and phases are in ns */
 const PPB_A_PPM = 1e3;
-const NOTHING = 1e-6; /* ppb, or ns: it is of the arithmetic */
+const NOTHING = 1e-6; /* ppb or ns; smaller values come from rounding */
 
-/* The longest stretch of rows, each of which begins where the one before ends, with a rate of the clock ID in each. */
+/* Returns the longest sequence of adjacent rows that all have a rate of the clock ID. */
 function longestStretch(rows, id) {
 	let longest = [], stretch = [];
 
@@ -28,8 +29,8 @@ function longestStretch(rows, id) {
 const lengthOf = ({row}) => row.to_ms - row.from_ms;
 
 /*
- * The clock's phase against the other's, in ns, at moments TAU0 ms apart: its rows are not of one length, so it is taken
- * from the line between their ends. Without its mean rate, which is in no deviation.
+ * Returns the clock's phase against the other clock in ns, at times TAU0 ms apart. Rows have different lengths, so
+ * phases are interpolated between the rows' ends. The mean rate is subtracted, because deviations do not include it.
  */
 function phases(stretch, tau0) {
 	const all = stretch.reduce((sum, one) => sum + lengthOf(one), 0);
@@ -48,7 +49,7 @@ function phases(stretch, tau0) {
 	return found;
 }
 
-/* In ppb, over M of the steps of TAU0 ms between the phases X. */
+/* Returns the overlapping Allan deviation in ppb over M steps. X are the phases, TAU0 ms apart. */
 function allanDeviation(x, m, tau0) {
 	const count = x.length - 2 * m;
 	let sum = 0;
@@ -58,7 +59,7 @@ function allanDeviation(x, m, tau0) {
 	return Math.sqrt(sum / (2 * count)) / (m * tau0) * PPB_A_PPM;
 }
 
-/* In ns: the most by which the phases differ within any M steps. */
+/* Returns the largest difference of the phases X within any M steps, in ns. */
 function timeIntervalError(x, m) {
 	let worst = 0;
 
@@ -71,12 +72,13 @@ function timeIntervalError(x, m) {
 }
 
 /*
- * Of one clock: {tau (ms), adev and floor (ppb), mtie (ns)} for each tau. The floor is what readings alone could make: each end
- * of a row is known within half of what its rate is known by, and a second difference has four of them.
+ * Returns {tau (ms), adev and floor (ppb), mtie (ns)} of one clock for each tau. The floor is the deviation that the
+ * errors of the readings alone can cause. The error of each end of a row is half of the rate's error, and a second
+ * difference has four ends.
  */
 function stabilityOf(rows, id) {
 	const stretch = longestStretch(rows, id), tau0 = median(stretch.map(lengthOf));
-	const within = median(stretch.map(({rate}) => (rate.high - rate.low) / 2)); /* ppm over a row, by two ends */
+	const within = median(stretch.map(({rate}) => (rate.high - rate.low) / 2)); /* ppm, for both ends of a row */
 	const found = [];
 
 	if (!(tau0 > 0))
@@ -89,7 +91,10 @@ function stabilityOf(rows, id) {
 	return found;
 }
 
-/* Clocks that are made of the one that sets the scale show nothing of their own. */
+/*
+ * Returns true if the clock has the same source as the clock that sets the scale. Its deviation then shows nothing of
+ * the clock.
+ */
 function isSameSource(report, {id, relative_to: by}) {
 	return report.rates.some(({a, b, same_source: same}) => same && ((a === id && b === by) || (a === by && b === id)));
 }
@@ -128,7 +133,7 @@ function stabilityLines(report, found, label, style, of) {
 		data: steps.map((step) => ({x: step.tau, y: of(step)})).filter(({y}) => y > NOTHING)}));
 }
 
-/* Of CLOCKS, those of which the series has rates; empty where nothing can be told. */
+/* Shows the stability of all CLOCKS with rates in the series. Returns an empty list if there is none. */
 function stabilityOverTime(report, clocks) {
 	const same = clocks.filter((clock) => isSameSource(report, clock)), others = clocks.filter((clock) => !same.includes(clock));
 	const found = others.map((clock) => ({clock, steps: stabilityOf(report.series, clock.id)})).filter(({steps}) => steps.length);

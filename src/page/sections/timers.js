@@ -1,4 +1,4 @@
-/* Timer interrupts: how late each source's came, and which of them did not. */
+/* Shows timer interrupts: how late each source's interrupts were, and which were lost. */
 
 const TIMER_MARKS = [["min", "earliest"], ["p50", "50 %"], ["p99", "99 %"], ["max", "latest"]];
 
@@ -12,7 +12,10 @@ const askedFor = (row) => (row.asked.period_ns ? ns(row.asked.period_ns) : "at o
 const timerName = (row) => `${row.source}, ${askedFor(row)}`;
 const late = (row, name) => (row.lateness_ns && isNumber(row.lateness_ns[name]) ? row.lateness_ns[name] : null);
 
-/* A logarithmic axis has no 0 and nothing below it: what came in time lies at its begin. */
+/*
+ * Makes the chart of lateness. A logarithmic axis has no 0 and no negative values, so an interrupt that was in time is
+ * drawn at its start.
+ */
 function latenessChart(rows) {
 	const above = rows.flatMap((row) => TIMER_MARKS.map(([name]) => late(row, name))).filter((value) => value > 0);
 	const floor = roundDown(lowest(above));
@@ -58,7 +61,7 @@ function latenessChart(rows) {
 
 const wasAsked = (row) => row.state === "present" && !row.reason;
 
-/* With few interrupts a percentile would be the latest of them. */
+/* Shows a percentile, or a dash with too few interrupts, because it would then be the latest interrupt. */
 const lateFigure = (name) => (row) => (late(row, name) !== null ? nsDelta(late(row, name)) :
 	row.lateness_ns ? el("span", {class: "quiet", title: "too few interrupts"}, NONE) : NONE);
 

@@ -1,4 +1,4 @@
-/* What is said in words: the verdict, the findings, what to use, the clocks at a glance, the machine. */
+/* The sections without charts: verdict, findings, recommendation, table of clocks, machine. */
 
 const VERDICTS = {
 	pass: "No clock failed",
@@ -14,7 +14,7 @@ function startedAt(report) {
 	return report.started_at && report.started_at.replace("T", " ");
 }
 
-/* Before all else: that the report can't be true, and what of it isn't shown. */
+/* Shows at the top if the report contradicts itself, and which parts are not shown. */
 function warnings(report) {
 	const left = leftOut.get(report) || [];
 	const contradiction = contradictionSentence(report);
@@ -24,18 +24,18 @@ function warnings(report) {
 		left.length && el("p", {class: "problem", id: "left-out"}, `Not all of this report is shown. ${left.join("; ")}.`));
 }
 
-/* Where the application judged that too much was stolen for the latencies' tails. */
+/* Shows a badge if the application found that stolen time makes the tails of latencies unreliable. */
 function doubtBadge({quality: judged}) {
 	return judged && judged.reliable_tails === false && [" ", badge("warn", "tails unreliable")];
 }
 
-/* How much time was stolen, judged by the application; an earlier release did not. */
+/* Shows the application's sentence on stolen time. Reports of earlier releases have none. */
 function quality(report) {
 	return report.quality && report.quality.text &&
 		el("p", {class: "lead quality"}, report.quality.text, doubtBadge(report));
 }
 
-/* Whether the cores' TSCs agree, judged by the application; an earlier release did not say it in words. */
+/* Shows the application's sentence on the agreement of the cores' TSCs. Reports of earlier releases have none. */
 function synchrony({skew}) {
 	return skew && skew.text && el("p", {class: "lead", id: "synchrony"}, `TSCs of the cores: ${skew.text}.`);
 }
@@ -72,7 +72,7 @@ function hostOf({machine}) {
 	return machine.accelerator === "none" ? "bare metal" : guest;
 }
 
-/* What a report of an earlier release lacks. */
+/* Returns the machine's identity, which reports of earlier releases lack. */
 const identityOf = ({machine}) => machine.identity || {};
 
 function systemOf(report) {
@@ -81,7 +81,7 @@ function systemOf(report) {
 	return joined([vendor, product], " ");
 }
 
-/* Its microcode as the vendors write it. */
+/* Describes the CPU, with its microcode in the vendor's format. */
 function cpuOf(report) {
 	const {family, model, stepping, microcode} = identityOf(report);
 
@@ -89,7 +89,9 @@ function cpuOf(report) {
 		isNumber(microcode) && `microcode ${microcode.toString(16)}h`], ", ");
 }
 
-/* What a hypervisor's interface offers for timekeeping; a report of an earlier release has none of them. */
+/*
+ * Describes what a hypervisor's interface offers for timekeeping. Reports of earlier releases have no such interface.
+ */
 function offerOf({interface: name, version, base, offers, tsc_hz: rate, tsc_within_hz: within, tsc_by: by, stable}) {
 	return joined([`${joined([name, version], " ")} at CPUID ${base.toString(16)}h`, offers,
 		isNumber(rate) && `the TSC at ${hz(rate)} within ${exact(within)} Hz, by ${by}`,
@@ -98,7 +100,7 @@ function offerOf({interface: name, version, base, offers, tsc_hz: rate, tsc_with
 
 const versionOf = ({tool}) => joined([tool.version, tool.commit], ", ");
 
-/* How far the TSC's rate may be off, by the claim of the clock that it was measured against. */
+/* Describes the error of the TSC's rate. It depends on the nominal rate of the clock that it was measured against. */
 function tscWithin({clocks}) {
 	const rate = known((clocks.find(({id}) => id === "tsc") || {}).measured_hz);
 	const off = rate && Math.max(rate.value - rate.low, rate.high - rate.value) / rate.value * 1e6;
@@ -215,7 +217,7 @@ function backward(clock) {
 	return joined(said, ", ") || "never";
 }
 
-/* The figures are those of src/measure/clocks/survey_latency.c, STALL_PERIODS and STALL_NS_MIN. */
+/* Explains stalls, with the limits STALL_PERIODS and STALL_NS_MIN of src/measure/clocks/survey_latency.c. */
 function stallNote(clocks) {
 	const seen = clocks.some((clock) => clock.monotonic && clock.monotonic.stalls);
 
@@ -223,7 +225,7 @@ function stallNote(clocks) {
 		"than 2 µs, and counted on. Short stalls are not judged: an emulator's edges come late.");
 }
 
-/* A second way of reading a clock repeats the reason of the first. */
+/* Returns false if a further read method has the same reason as its main clock. */
 function hasOwnReason(clock, _, clocks) {
 	const main = clocks.find((each) => each !== clock && each.id === clock.main);
 
@@ -242,7 +244,7 @@ function offBy(clock) {
 	return error ? [ppm(error.value), el("span", {class: "quiet block"}, span(error, ppm))] : NONE;
 }
 
-/* A claim is not a measurement, and is marked as a claim. */
+/* Shows the measured rate, or else the nominal rate, which is marked as not measured. */
 function rateOf(clock) {
 	const measured = known(clock.measured_hz);
 
@@ -254,7 +256,7 @@ function rateOf(clock) {
 const clockName = (clock) =>
 	[code(clock.id), el("span", {class: "quiet block"}, clock.title || "")];
 
-/* The one figure for a read: what it costs a program, judged by the application. */
+/* Shows what a read costs a program, as the application calculated it. */
 const readCost = ({cost}) => ns(((cost && known(cost.read_ns)) || {}).value);
 
 function clocksTable(report) {
@@ -283,7 +285,10 @@ function clocksTable(report) {
 		el("ul", {class: "reasons"}, report.clocks.filter(hasOwnReason).map(clockReason)));
 }
 
-/* A clock that failed, or that counts in steps longer than a read, is the cheapest only of such. */
+/*
+ * Returns a function that shows how much more a clock costs than the cheapest one. Clocks that failed, or whose steps
+ * are longer than a read, have a dash. They are the cheapest only if all clocks are like that.
+ */
 function overBest(rows) {
 	const unfit = (clock) => clock.verdict === "fail" || clock.resolution_ns > COARSE_NS;
 	const cost = (clock) => known(clock.cost.rows_ms);
@@ -298,7 +303,7 @@ function overBest(rows) {
 	};
 }
 
-/* What it costs a database to time its rows; judged by the application. */
+/* Shows the cost of timing a database's rows, as the application calculated it. */
 function costs(report) {
 	const rows = report.clocks.filter((clock) => clock.cost && known(clock.cost.rows_ms));
 	const ms = (interval) => [duration(interval.value), el("span", {class: "quiet block"}, span(interval, duration))];
