@@ -10,7 +10,7 @@
 #define EFER_NXE            (UINT64_C(1) << 11)
 #define GIBS                4u
 
-/* boot/bare/elf.lds */
+/* Defined in boot/bare/elf.lds. */
 extern const uint8_t image_text_end[] __attribute__((visibility("hidden")));
 extern const uint8_t image_data_begin[] __attribute__((visibility("hidden")));
 /* Defined in boot/bare/entry.nasm: the page table of the first 2 MiB, and the guard pages below the stack. */
@@ -41,7 +41,7 @@ forbid_execution(uint64_t never)
 	}
 	for (unsigned i = 0; i < PAGE_ENTRIES; i++)
 		if (i * PAGE_SIZE < (uintptr_t)image_begin || i * PAGE_SIZE >= (uintptr_t)image_text_end)
-			bare_low_table[i] |= never; /* keeps this code executable */
+			bare_low_table[i] |= never; /* not the image's code, which runs now */
 }
 
 void

@@ -12,7 +12,7 @@
 #define DOUBLE_FAULT       8u
 #define DOUBLE_FAULT_STACK 1u    /* own stack: after a stack overflow the usual one is full */
 
-/* boot/bare/entry.nasm */
+/* Defined in boot/bare/entry.nasm. */
 extern const uint8_t bare_stubs[] __attribute__((visibility("hidden")));
 extern const uint8_t bare_ignore[] __attribute__((visibility("hidden")));
 

@@ -22,7 +22,7 @@ console_open(struct console *console)
 	open_port(console, COM1_PORT);
 }
 
-/* Does not try COM1, because console_open() did. */
+/* Uses PORT if COM1 did not answer in console_open(). */
 void
 console_take_port(struct console *console, uint16_t port)
 {

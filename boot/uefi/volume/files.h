@@ -23,7 +23,7 @@ EFI_STATUS files_open_volume(EFI_FILE_HANDLE *root);
 
 struct files_space {
 	bool read_only;
-	uint64_t free_bytes;  /* for files */
+	uint64_t free_bytes;  /* bytes that files may still use */
 	uint64_t block_bytes; /* space that the smallest file takes, 0 if not known */
 };
 
