@@ -6,7 +6,7 @@
 PACKAGES_build := gcc binutils libc6-dev gnu-efi nasm python3 libjs-chart.js esbuild
 PACKAGES_run   := python3 qemu-system-x86 ovmf
 PACKAGES_image := mtools dosfstools fdisk xorriso
-# rEFInd is not named, because its package may install it as the boot loader of the machine: its test needs it by hand.
+# rEFInd is not named, because its package may install it as the machine's boot loader. Install it by hand for its test.
 PACKAGES_loaders := grub-efi-amd64-bin? grub-common? ipxe?
 PACKAGES_firmware := u-boot-qemu?
 PACKAGES_cloud := $(PACKAGES_image) qemu-utils
