@@ -74,7 +74,11 @@ struct acpi_facts {
 	struct acpi_hpet hpet;
 	struct acpi_madt madt;
 	struct acpi_s5 s5;
-	uint64_t vmgenid, vmclock; /* physical addresses of the VM Generation ID and of vmclock's page, 0 if there is none */
+	/*
+	 * Physical addresses of the VM Generation ID and of the page of vmclock; 0 if there is none. A hypervisor
+	 * changes their contents to announce a disruption, for example a restored snapshot.
+	 */
+	uint64_t vmgenid, vmclock;
 	uint16_t serial_port; /* I/O port of a 16550 from the SPCR, otherwise from the DBG2; 0 if there is none */
 	size_t problem_count;
 	char problems[ACPI_PROBLEMS_MAX][ACPI_PROBLEM_SIZE]; /* sentences; each starts with the name of its table */
@@ -106,7 +110,10 @@ bool acpi_read_hpet(const uint8_t *table, size_t length, struct acpi_facts *fact
 bool acpi_read_dsdt(const uint8_t *table, size_t length, struct acpi_facts *facts);
 bool acpi_read_madt(const uint8_t *table, size_t length, struct acpi_facts *facts);
 
-/* Reads the address of the VM Generation ID or of vmclock, if the table is for one of them. */
+/*
+ * Reads the address of the VM Generation ID or of vmclock from an SSDT that describes one of them. Returns false if the
+ * table is invalid.
+ */
 bool acpi_read_ssdt(const uint8_t *table, size_t length, struct acpi_facts *facts);
 
 /* Return true if the table is valid, even if it names no 16550 at an I/O port. */

@@ -1,23 +1,23 @@
 /*
- * Finds the VM Generation ID and vmclock, devices that announce disruptions to a guest. QEMU describes
- * each in an SSDT of its own, which is found by its OEM table id. No AML is interpreted: the address is found by the
- * bytes around it, as in dsdt.c. Other hypervisors' tables have other bytes, and count as missing.
+ * Finds the VM Generation ID and vmclock, two devices that announce disruptions to a guest. QEMU describes each in an
+ * SSDT of its own, which has a known OEM table id. No AML is interpreted. The address is found by the bytes around it,
+ * as in dsdt.c. Tables of other hypervisors have other bytes, and count as missing.
  */
 #include "acpi/acpi_internal.h"
 
 #define OEM_TABLE_SIZE (ACPI_HEADER_OEM_END - ACPI_HEADER_OEM_TABLE)
 
-/* QEMU hw/acpi/vmgenid.c: Name(VGIA, address of its blob), which has the GUID at an offset. */
-#define VGIA           "\x08VGIA\x0c" /* NameOp, the name, DWordPrefix: ACPI 6.5, 20.2 */
+/* QEMU hw/acpi/vmgenid.c: the table has the object Name(VGIA, address). The GUID is at an offset from this address. */
+#define VGIA           "\x08VGIA\x0c" /* NameOp, the name, and DWordPrefix: ACPI 6.5, 20.2 */
 #define VGIA_SIZE      6u
 #define GUID_OFFSET    40u
 
-/* QWord address space descriptor for memory, and the offset of its lowest address: ACPI 6.5, 6.4.3.5.1. */
+/* QWord address space descriptor for memory, and in it the offset of the lowest address: ACPI 6.5, 6.4.3.5.1. */
 #define QWORD_MEMORY      "\x8a\x2b\x00\x00"
 #define QWORD_MEMORY_SIZE 4u
 #define QWORD_LOWEST      14u
 
-/* Offset of the first BYTES in TABLE, or 0 if they are not there. */
+/* Returns the offset of the first occurrence of BYTES in TABLE, or 0 if there is none. */
 static size_t
 find(const struct acpi_table *table, const char *bytes, size_t size)
 {

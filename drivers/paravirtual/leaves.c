@@ -83,7 +83,10 @@ paravirtual_msr(uint32_t msr, fault_guard *guarded, uint64_t *value)
 	return true;
 }
 
-/* Writes back what it reads, because a hypervisor without a SynIC may refuse only the write. */
+/*
+ * Reads the timer's configuration and writes it back. The write is needed, because a hypervisor without a SynIC may
+ * refuse only writes. An enabled timer is not written.
+ */
 static void
 try_timer(void *argument)
 {

@@ -41,10 +41,10 @@
 #define MSR_HV_REFERENCE_TSC 0x40000021u /* bit 0 enables the page; bits 12 and up are its page number */
 #define MSR_HV_TSC_FREQUENCY 0x40000022u /* in Hz */
 
-/* Hyper-V Top Level Functional Specification, synthetic timers: the last of four */
+/* The last of four synthetic timers: Hyper-V Top Level Functional Specification, synthetic timers */
 #define MSR_HV_TIMER_CONFIG  0x400000b6u
 #define MSR_HV_TIMER_COUNT   0x400000b7u
-#define HV_TIMER_ENABLE      (1u << 0)   /* flag in the configuration */
+#define HV_TIMER_ENABLE      (1u << 0)   /* flag of the configuration: the timer runs */
 
 /* Bit 0 enables the clock, and the other bits are the address of its page: Linux Documentation/virt/kvm/x86/msr.rst */
 #define MSR_KVM_SYSTEM_TIME     0x00000012u
@@ -57,9 +57,9 @@
 bool paravirtual_msr(uint32_t msr, fault_guard *guarded, uint64_t *value);
 
 /*
- * Finds the interfaces of the hypervisor in FACTS: one signature in each block of 100h leaves from 40000000h on. Under
- * GUARDED, and only if a leaf offers them, reads Hyper-V's TSC rate and tries its last synthetic timer. Finds nothing
- * on bare metal.
+ * Finds the interfaces of the hypervisor in FACTS: one signature in each block of 100h leaves from 40000000h on. If
+ * leaves offer them, it also reads Hyper-V's TSC rate and tries to access the last synthetic timer. GUARDED catches
+ * exceptions. Finds nothing on bare metal.
  */
 void paravirtual_read(const struct cpu_facts *facts, fault_guard *guarded, struct paravirtual *paravirtual);
 

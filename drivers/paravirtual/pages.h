@@ -36,7 +36,7 @@ struct pvclock {
 _Static_assert(sizeof(struct pvclock) == 32, "as the hypervisor writes it");
 
 #define PVCLOCK_TSC_STABLE 1u /* flag: readings on different cores can be compared */
-#define PVCLOCK_GUEST_STOPPED 2u /* flag: the host stopped the guest. Only the guest clears it */
+#define PVCLOCK_GUEST_STOPPED 2u /* flag: the host stopped the guest. The host sets it, and only the guest clears it. */
 
 /* Layout of Hyper-V's page: Hyper-V Top Level Functional Specification, reference TSC page */
 struct hv_tsc_page {

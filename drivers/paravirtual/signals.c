@@ -1,4 +1,4 @@
-/* The signals that a hypervisor offers. See signals.h. */
+/* Reads a hypervisor's announcements of disruptions. See signals.h. */
 #include "paravirtual/signals.h"
 
 #include "hw/hw.h"
@@ -8,13 +8,13 @@
 #define MSR_ON        UINT64_C(1)
 #define VMGENID_SIZE  16u
 
-/* Linux include/uapi/linux/vmclock-abi.h, struct vmclock_abi: offsets. */
+/* Offsets in struct vmclock_abi: Linux include/uapi/linux/vmclock-abi.h. */
 #define VMCLOCK_MAGIC      0x4b4c4356u
 #define VMCLOCK_DISRUPTION 16u
 #define VMCLOCK_FLAGS      24u
 #define VMCLOCK_GENERATION 104u
 #define VMCLOCK_SIZE       112u
-#define FLAG_GENERATION    (UINT64_C(1) << 8) /* the generation counter is present */
+#define FLAG_GENERATION    (UINT64_C(1) << 8) /* flag: the page has a generation counter */
 
 static struct signal *
 add(struct signals *signals, const char *id, const char *name)
@@ -25,7 +25,10 @@ add(struct signals *signals, const char *id, const char *name)
 	return signal;
 }
 
-/* A page at the MSR's address belongs to whoever wrote the MSR: baretick's driver of this clock. */
+/*
+ * Reads the flag in kvm-clock's page. The MSR has the page's address. baretick's driver of this clock wrote the MSR,
+ * and owns the page.
+ */
 static void
 read_kvmclock(const struct paravirtual_interface *kvm, fault_guard *guarded, bool clear, struct signals *signals)
 {

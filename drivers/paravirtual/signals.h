@@ -1,4 +1,4 @@
-/* Reads the signals that a hypervisor offers. See clock/signals.h. */
+/* Reads a hypervisor's announcements of disruptions. See clock/signals.h. */
 #ifndef BARETICK_READ_SIGNALS_H
 #define BARETICK_READ_SIGNALS_H
 
@@ -8,13 +8,13 @@
 
 struct signal_places {
 	const struct paravirtual *paravirtual;
-	/* Physical addresses by ACPI, 0 if there is none: the VM Generation ID, and vmclock's page. */
+	/* Physical addresses from ACPI of the VM Generation ID and of the page of vmclock; 0 if there is none. */
 	uint64_t vmgenid, vmclock;
 };
 
 /*
- * Fills SIGNALS, without `changed`. kvm-clock's flag is a signal only while its page is in use. CLEAR clears the flag,
- * because a hypervisor sets it and only the guest clears it. Reads one MSR under GUARDED.
+ * Fills SIGNALS without the field "changed". kvm-clock's flag is only read while its page is in use. CLEAR: clears this
+ * flag, because the hypervisor only sets it. Reads one MSR under GUARDED, which catches exceptions.
  */
 void signals_read(const struct signal_places *places, fault_guard *guarded, bool clear, struct signals *signals);
 

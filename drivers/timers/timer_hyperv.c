@@ -1,7 +1,7 @@
 /*
- * Hyper-V's synthetic timer 3 in direct mode, in which it interrupts its own core at the local APIC. Deadlines are in
- * the partition's reference time. Firmware that ticks by a synthetic timer may use the first one. TLFS, synthetic
- * timers.
+ * Hyper-V's synthetic timer 3 in direct mode, in which it interrupts its own core at the local APIC (TLFS, synthetic
+ * timers). Deadlines are in the partition's reference time. Firmware may use another synthetic timer, the first, for
+ * its tick.
  */
 #include "hw/hw.h"
 #include "paravirtual/leaves.h"
@@ -22,7 +22,7 @@ hv_timer_open(const struct platform *platform, struct timer *timer)
 
 	timer->hz = (struct rate){ HZ, 1 };
 	timer->ticks_max = UINT32_MAX;
-	timer->phase_ticks = 1; /* a reading of the reference time is rounded down */
+	timer->phase_ticks = 1; /* the reference time is rounded down when it is read */
 	timer->unlisted = !hyperv || !(hyperv->features & HV_ACCESS_TIMERS);
 	if (timer->unlisted || !timer_find_lapic(timer))
 		return;
@@ -54,7 +54,7 @@ hv_timer_take(struct timer *timer, uint32_t vector)
 	hv_timer_disarm(timer);
 }
 
-/* The count is a one-shot's deadline, or the length of a period. */
+/* Writes the count, which is the deadline of a one-shot, or the length of a period. */
 static uint64_t
 hv_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
 {
@@ -73,7 +73,7 @@ hv_timer_left(const struct timer *timer)
 	return timer->saved[DUE] > now ? timer->saved[DUE] - now : 0;
 }
 
-/* A one-shot clears its enable bit when it expires. */
+/* Returns true if the timer is disabled: a one-shot disables itself when it expires. */
 static bool
 hv_timer_expired(const struct timer *timer)
 {
@@ -81,7 +81,10 @@ hv_timer_expired(const struct timer *timer)
 	return !(hw_msr_read(MSR_HV_TIMER_CONFIG) & HV_TIMER_ENABLE);
 }
 
-/* The configuration is 0 first, because a write of the count would start the timer. */
+/*
+ * Restores the registers. The configuration is set to 0 before the count is written, because otherwise the write would
+ * start the timer.
+ */
 static void
 hv_timer_give_back(struct timer *timer)
 {

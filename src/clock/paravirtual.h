@@ -33,8 +33,8 @@ struct paravirtual_interface {
 	uint64_t tsc_within_hz;   /* rounding error of that frequency, as far as it is known */
 	const char *tsc_by;       /* the leaf or MSR that reports it; static storage */
 	enum paravirtual_stable stable;
-	uint32_t features_edx;    /* Hyper-V: EDX of the leaf of FEATURES */
-	bool timer_faults;        /* Hyper-V: its last synthetic timer is offered, but access to it faulted */
+	uint32_t features_edx;    /* Hyper-V only: EDX of the same leaf */
+	bool timer_faults;        /* Hyper-V only: true if its last synthetic timer is offered, but an access faulted */
 };
 
 struct paravirtual {

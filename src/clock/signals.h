@@ -1,5 +1,5 @@
 /*
- * Signals of a hypervisor that announce a disruption to its guest: a pause, a restored snapshot, or a migration.
+ * Announcements of a hypervisor to its guest that there was a disruption: a pause, a restored snapshot, or a migration.
  * They are read at the start and at the end of the measurements.
  */
 #ifndef BARETICK_SIGNALS_H
@@ -16,9 +16,10 @@ struct signals {
 	struct signal {
 		const char *id;   /* "kvmclock", "vmclock" or "vmgenid"; static storage */
 		const char *name; /* for sentences; static storage */
-		bool restores_only; /* it announces restores of snapshots, and neither pauses nor migrations */
-		bool unusable;    /* it is offered, but its memory does not have the specified contents */
-		bool changed;     /* between two readings */
+		/* true if it announces only restored snapshots, and neither pauses nor migrations */
+		bool restores_only;
+		bool unusable;    /* true if it is offered, but its memory does not have the specified contents */
+		bool changed;     /* true if its value changed between two readings */
 		uint64_t value;
 	} list[SIGNALS_MAX];
 };
