@@ -155,7 +155,7 @@ judge_behaviours(struct report *report)
 		drop_timed_rows(report, "that stepped back or jumped");
 	else if (!report->tsc.den)
 		drop_timed_rows(report, "whose rate is not known");
-	else if (judge_tsc_parts(report))
+	else if (judge_tsc_diverged(report))
 		drop_timed_rows(report, "that diverged from all other clocks in this run");
 	for (size_t i = 0; i < report->behaviours.count; i++) {
 		const struct behaviour *row = &report->behaviours.rows[i];

@@ -84,7 +84,7 @@ core_of_rank(const struct report *report, size_t rank, size_t clock, size_t null
 }
 
 static void
-widen(struct interval_ns *all, struct interval_ns by)
+widen_interval(struct interval_ns *all, struct interval_ns by)
 {
 	if (!all->known || by.low < all->low)
 		all->low = by.low;
@@ -121,7 +121,7 @@ judge_cost(struct report *report, size_t clock, size_t null)
 		struct interval_ns one = read_cost_on_core(&report->cores[i], clock, null);
 
 		if (one.known)
-			widen(&cost->read_ps, one);
+			widen_interval(&cost->read_ps, one);
 		cost->cores += one.known;
 	}
 	set_median(report, clock, null);

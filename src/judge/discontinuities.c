@@ -40,7 +40,7 @@ put_seconds(struct text *text, int64_t ns, unsigned decimals)
 
 /* Returns how many decimals of seconds distinguish two times that are APART_NS apart. */
 static unsigned
-decimals_of(int64_t apart_ns)
+decimals_for(int64_t apart_ns)
 {
 	return apart_ns < SMALL_NS && apart_ns > -SMALL_NS ? US_DECIMALS : MS_DECIMALS;
 }
@@ -108,7 +108,7 @@ add_jump_finding(struct report *report, const struct report_discontinuity *row, 
 	const char *id = report_clock_id(report, alone->members[0]);
 	bool back = alone->elapsed.known && other->elapsed.known && alone->elapsed.value < other->elapsed.value;
 	const char *rule = back ? "clock-backward" : "clock-jumped";
-	uint64_t limit = rules_limit_of(report, rule), jumps = judge_jumps(report, id);
+	uint64_t limit = rules_limit_of(report, rule), jumps = judge_count_jumps(report, id);
 	uint64_t leaps = back ? 0 : jumps_by_readings(report, alone->members[0]);
 	char by[REPORT_SENTENCE], more[64] = "";
 	struct finding *finding;
@@ -122,7 +122,7 @@ add_jump_finding(struct report *report, const struct report_discontinuity *row, 
 		int64_t ns = alone->elapsed.value - other->elapsed.value;
 
 		text_put(&text, back ? " back by " : " ahead by ");
-		put_seconds(&text, ns < 0 ? -ns : ns, decimals_of(ns));
+		put_seconds(&text, ns < 0 ? -ns : ns, decimals_for(ns));
 		text_put(&text, " s");
 	}
 	text_put(&text, " at ");
@@ -147,7 +147,7 @@ decimals_of_groups(const struct report_discontinuity *row)
 	for (size_t i = 1; i < row->group_count; i++) {
 		const struct interval_ns *elapsed = &row->groups[i].elapsed, *before = &row->groups[i - 1].elapsed;
 
-		if (elapsed->known && before->known && decimals_of(elapsed->value - before->value) > decimals)
+		if (elapsed->known && before->known && decimals_for(elapsed->value - before->value) > decimals)
 			decimals = US_DECIMALS;
 	}
 	return decimals;
@@ -232,7 +232,7 @@ is_tsc_alone(const struct report *report, const struct report_discontinuity *row
 }
 
 bool
-judge_tsc_parts(const struct report *report)
+judge_tsc_diverged(const struct report *report)
 {
 	for (size_t i = 0; i < report->discontinuity_count; i++)
 		if (is_tsc_alone(report, &report->discontinuities[i]))
@@ -255,7 +255,7 @@ is_outvoted(const struct report *report, uint32_t alone, uint32_t others)
 		return false;
 	if (!report->hypervisor[0])
 		return true;
-	return !judge_tsc_parts(report) && have_several_sources(&sources, others) &&
+	return !judge_tsc_diverged(report) && have_several_sources(&sources, others) &&
 	       (!(alone & sources.siblings) || others & sources.siblings);
 }
 
@@ -333,7 +333,7 @@ judge_jumped_at(const struct report *report, size_t i, const char *clock)
 }
 
 uint64_t
-judge_jumps(const struct report *report, const char *clock)
+judge_count_jumps(const struct report *report, const char *clock)
 {
 	uint64_t count = 0;
 
@@ -345,7 +345,7 @@ judge_jumps(const struct report *report, const char *clock)
 bool
 judge_jumped(const struct report *report, const char *clock)
 {
-	return judge_jumps(report, clock) > 0;
+	return judge_count_jumps(report, clock) > 0;
 }
 
 void

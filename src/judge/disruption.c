@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 
-/* Number of times at which the machine was stopped, restored or moved. A clock that jumped alone is its own fault. */
+/* Returns how often the machine was stopped, restored or moved. A clock that jumped alone does not show that. */
 static size_t
 count_disruptions(const struct report *report)
 {
@@ -14,6 +14,7 @@ count_disruptions(const struct report *report)
 	return count;
 }
 
+/* Returns the first signal that changed during the run, or NULL. */
 static const struct signal *
 first_changed(const struct signals *signals)
 {
@@ -23,7 +24,7 @@ first_changed(const struct signals *signals)
 	return NULL;
 }
 
-/* The first usable signal, preferably one that announces more than restores. NULL if no signal is usable. */
+/* Returns a usable signal, preferably one that announces more than restored snapshots; NULL if none is usable. */
 static const struct signal *
 best_usable(const struct signals *signals)
 {

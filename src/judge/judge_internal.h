@@ -18,13 +18,13 @@
  * Returns true if CLOCK's device failed a rule of its data sheet. Odd readings of the clock have the same cause then,
  * and get no further finding.
  */
-bool judge_misbehaves(const struct report *report, const struct clock *clock);
+bool judge_device_failed(const struct report *report, const struct clock *clock);
 
 /*
  * Returns the rule that ENTRY's clock breaks by its state, a step back or a jump, or NULL. A clock that breaks one has
  * no vote on rates, and no finding on its rate.
  */
-const struct rule *judge_broken_by(const struct report *report, const struct report_clock *entry);
+const struct rule *judge_broken_rule(const struct report *report, const struct report_clock *entry);
 
 /*
  * Returns true if the TSC is proven to have stepped back or jumped. Then no figure that it timed is evidence against
@@ -42,13 +42,13 @@ bool judge_jumped_at(const struct report *report, size_t discontinuity, const ch
 /* Returns true if only CLOCK jumped at any discontinuity. */
 bool judge_jumped(const struct report *report, const char *clock);
 /* Returns the number of discontinuities at which only CLOCK, an id, jumped. */
-uint64_t judge_jumps(const struct report *report, const char *clock);
+uint64_t judge_count_jumps(const struct report *report, const char *clock);
 /* Returns true if the TSC's own readings show a step back or a jump. */
 bool judge_tsc_steps(const struct report *report);
 /* Returns the set of clocks (bit I is clock I) with only the TSC; bit REPORT_CLOCKS_MAX if it is not in the report. */
 uint32_t judge_tsc(const struct report *report);
 /* Returns true if the TSC alone diverged from other clocks at any discontinuity, perhaps because it stopped. */
-bool judge_tsc_parts(const struct report *report);
+bool judge_tsc_diverged(const struct report *report);
 
 /*
  * Adds a row on whether the hypervisor announced the stops and jumps that the clocks show. Call it after
@@ -72,9 +72,9 @@ void judge_rate_outcomes(struct report *report); /* adds the rows for rates, as 
  * The interval LOW to HIGH overlaps LIMIT. Returns the factor by which the error must shrink so that it does not. The
  * true value is assumed to be 0 or, if the interval excludes 0, its middle.
  */
-uint64_t judge_times_too_wide(int64_t low, int64_t high, uint64_t limit);
+uint64_t judge_shrink_factor(int64_t low, int64_t high, uint64_t limit);
 void judge_costs(struct report *report);   /* computes the cost of a read for a program */
-/* Adds a note on a soak in which most stolen time came in one part of the run: from when to when. */
+/* Adds a note on when time was stolen in a soak, if most of it was stolen in one part of the run. */
 void judge_gaps(struct report *report);
 void judge_quality(struct report *report); /* judges how reliable latencies are under stolen time */
 /* Judges the clocks' rates against each other, by implied, change_halves and change_since of each report_clock. */

@@ -73,7 +73,7 @@ add_change_finding(struct vote *vote, size_t clock, bool halves, uint64_t limit)
 	vote_set_figure(rules_add_finding(vote->report, "rate-changed", vote_clock_id(vote, clock), REPORT_NO_CORE,
 				     "The rate of %s changed by %s %s; the rates of %s did not.", vote_clock_id(vote, clock),
 				     vote_ppm(&by).bytes, when_phrase(halves),
-				     vote_group(vote, vote_accusers(&vote->found)).bytes),
+				     vote_group(vote, vote_evidence(&vote->found)).bytes),
 		   &by, limit);
 }
 
@@ -102,7 +102,7 @@ may_be_due_to_tsc(const struct vote *vote, const struct falseticker_sources *sou
 {
 	return may_be_tsc_stop(vote, clock, vote_reference(&vote->found), halves) ||
 	       (vote->report->hypervisor[0] && set_has(sources->siblings, clock) &&
-		(vote_accusers(&vote->found) & sources->siblings));
+		(vote_evidence(&vote->found) & sources->siblings));
 }
 
 /*
@@ -207,7 +207,7 @@ rate_changes_doubt_tsc(struct vote *vote)
 {
 	uint32_t tsc = judge_tsc(vote->report);
 
-	if (judge_tsc_parts(vote->report))
+	if (judge_tsc_diverged(vote->report))
 		return true;
 	for (int halves = 0; halves < 2; halves++) {
 		hold_vote_on_changes(vote, halves);
@@ -231,7 +231,7 @@ rate_changes_judge(struct vote *vote, bool halves)
 		if (vote->by_doubtful_tsc)
 			vote->changed |= set_of(i);
 		else if (may_be_due_to_tsc(vote, &sources, i, halves))
-			add_change_or_stop(vote, i, vote_reference(&vote->found), vote_accusers(&vote->found), halves,
+			add_change_or_stop(vote, i, vote_reference(&vote->found), vote_evidence(&vote->found), halves,
 					   limit);
 		else
 			add_change_finding(vote, i, halves, limit);

@@ -48,7 +48,7 @@ may_exceed_limit(const struct report *report, const char *clock, uint64_t limit)
 }
 
 static struct offset
-offset_of(const struct interval_ppb *ppb)
+as_offset(const struct interval_ppb *ppb)
 {
 	return (struct offset){ ppb->low, ppb->high };
 }
@@ -86,7 +86,7 @@ nearest_pair(const struct report *report, const char *clock, uint32_t witnesses)
 		if (!rate->ppb.known || !other || !is_healthy(report, other) ||
 		    !set_has(witnesses, (size_t)(report_find_clock(report, other) - report->clocks)))
 			continue;
-		if (!nearest || offset_farthest(offset_of(&rate->ppb)) < offset_farthest(offset_of(&nearest->ppb)))
+		if (!nearest || offset_farthest(as_offset(&rate->ppb)) < offset_farthest(as_offset(&nearest->ppb)))
 			nearest = rate;
 	}
 	return nearest;
@@ -184,11 +184,11 @@ is_only_same_source(const struct report *report, const struct report_rate *same,
 		return false;
 	/* In a guest all devices have the host's one clock, however long the run is. */
 	if (!rate && report->hypervisor[0])
-		return offset_nearest(offset_of(&same->ppb)) <= limit_ppb;
-	if (offset_farthest(offset_of(&same->ppb)) > limit_ppb)
+		return offset_nearest(as_offset(&same->ppb)) <= limit_ppb;
+	if (offset_farthest(as_offset(&same->ppb)) > limit_ppb)
 		return false;
-	return !rate || (offset_farthest(offset_of(&rate->ppb)) > limit_ppb &&
-			 offset_nearest(offset_of(&rate->ppb)) <= limit_ppb);
+	return !rate || (offset_farthest(as_offset(&rate->ppb)) > limit_ppb &&
+			 offset_nearest(as_offset(&rate->ppb)) <= limit_ppb);
 }
 
 /* Returns the set of clocks whose source is not the source of CLOCK. */
@@ -252,10 +252,10 @@ fill_rate_row(const struct report *report, struct behaviour *row)
 		text_put_char(&text, '.');
 	else if (judge_tsc_moved(report))
 		text_put(&text, ", timed by a TSC that stepped or jumped.");
-	else if (contradicted || offset_nearest(offset_of(&ppb)) > limit * PPB_PER_PPM)
+	else if (contradicted || offset_nearest(as_offset(&ppb)) > limit * PPB_PER_PPM)
 		text_put(&text, ", and nothing shows which clocks are right.");
 	else
-		put_remedy(&text, report, judge_times_too_wide(row->low, row->high, limit));
+		put_remedy(&text, report, judge_shrink_factor(row->low, row->high, limit));
 }
 
 /* Returns an empty row for CLOCK's rate, in the place of a row that a device check added; NULL without space. */

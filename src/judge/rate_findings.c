@@ -61,13 +61,13 @@ add_rate_finding(struct vote *vote, size_t clock)
 		rule = "pv-rate";
 	if (!rate_beyond(&by, vote_limit_ppb(vote->report, rule)))
 		rule = "rate-off";
-	/* A rate that changed is off on average too. That is the same fault, unless it is worse. */
+	/* A rate that changed during the run is also off on average. That is no further fault, unless it is rate-wrong. */
 	if (!rate_beyond(&by, vote_limit_ppb(vote->report, rule)) ||
 	    (set_has(vote->changed, clock) && text_equal(rule, "rate-off")))
 		return;
 	vote_set_figure(rules_add_finding(vote->report, rule, vote_clock_id(vote, clock), REPORT_NO_CORE,
 				     "%s runs %s off its nominal rate, compared with %s, which agree.", vote_clock_id(vote, clock),
-				     vote_ppm(&by).bytes, vote_group(vote, vote_accusers(&vote->found)).bytes),
+				     vote_ppm(&by).bytes, vote_group(vote, vote_evidence(&vote->found)).bytes),
 		   &by, vote_limit_ppb(vote->report, rule));
 }
 

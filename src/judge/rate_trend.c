@@ -88,7 +88,7 @@ add_trend_finding(struct vote *vote, size_t clock, const struct stretch *stretch
 	set_figure(rules_add_finding(vote->report, "rate-trend", vote_clock_id(vote, clock), REPORT_NO_CORE,
 				     "The rate of %s walked by %s, %s; the rates of %s did not.", vote_clock_id(vote, clock),
 				     vote_ppm(&by).bytes, rows_phrase(vote->report, stretch).bytes,
-				     vote_group(vote, vote_accusers(&vote->found)).bytes), &by, limit_ppb);
+				     vote_group(vote, vote_evidence(&vote->found)).bytes), &by, limit_ppb);
 }
 
 static void

@@ -83,7 +83,7 @@ vote_which(uint32_t a, uint32_t b)
 }
 
 uint32_t
-vote_accusers(const struct falseticker *found)
+vote_evidence(const struct falseticker *found)
 {
 	return found->undecided ? found->siblings : found->truechimers & found->voters;
 }
@@ -115,7 +115,7 @@ bool
 vote_may_vote(const struct report *report, const struct report_clock *entry)
 {
 	return entry->clock.state == CLOCK_PRESENT && report_clock_is_main(entry) &&
-	       !judge_misbehaves(report, &entry->clock) && !judge_broken_by(report, entry);
+	       !judge_device_failed(report, &entry->clock) && !judge_broken_rule(report, entry);
 }
 
 bool

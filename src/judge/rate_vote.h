@@ -37,7 +37,7 @@ bool vote_may_jump(const struct report *report, const struct report_clock *entry
 struct falseticker_sources vote_hold(struct vote *vote, const struct rate_interval *implied, uint64_t limit_ppb);
 
 /* Return the clocks that prove a falseticker wrong, and the clock that represents them. */
-uint32_t vote_accusers(const struct falseticker *found);
+uint32_t vote_evidence(const struct falseticker *found);
 size_t vote_reference(const struct falseticker *found);
 
 /* Returns true if two groups disagree, there is no majority, and no clock of either group has a finding of a change. */

@@ -8,7 +8,7 @@
 #include "judge/cores/judge_cores.h"
 
 bool
-judge_misbehaves(const struct report *report, const struct clock *clock)
+judge_device_failed(const struct report *report, const struct clock *clock)
 {
 	for (size_t i = 0; i < report->behaviours.count; i++) {
 		const struct behaviour *row = &report->behaviours.rows[i];
@@ -31,7 +31,7 @@ steps_back(const struct report *report, const struct report_clock *entry)
 static uint64_t
 steps_allowed(const struct report *report, const struct report_clock *entry)
 {
-	uint64_t explained = entry->disturbed, jumps = judge_jumps(report, "tsc");
+	uint64_t explained = entry->disturbed, jumps = judge_count_jumps(report, "tsc");
 
 	if (text_equal(entry->clock.id, "tsc") && jumps > explained)
 		explained = jumps;
@@ -39,13 +39,13 @@ steps_allowed(const struct report *report, const struct report_clock *entry)
 }
 
 /*
- * Returns the rule that ENTRY's clock breaks, before a faulty TSC is considered as the cause; or NULL. A discontinuity
- * may also appear as a step or a jump in the clock's readings. That is no further fault.
+ * Returns the rule that ENTRY's clock seems to break, or NULL. The caller considers that a faulty TSC may be the cause.
+ * A discontinuity may also appear as a step or a jump in the clock's readings. That is no further fault.
  */
 static const struct rule *
 broken_by(const struct report *report, const struct report_clock *entry)
 {
-	if (judge_misbehaves(report, &entry->clock))
+	if (judge_device_failed(report, &entry->clock))
 		return NULL;
 	if (entry->clock.state == CLOCK_STUCK)
 		return rules_find("clock-stuck");
@@ -91,7 +91,7 @@ judge_tsc_moved(const struct report *report)
  * readings. So a TSC that moved explains these faults of other clocks. A step back of a 64-bit counter needs no TSC.
  */
 const struct rule *
-judge_broken_by(const struct report *report, const struct report_clock *entry)
+judge_broken_rule(const struct report *report, const struct report_clock *entry)
 {
 	const struct rule *rule = broken_by(report, entry);
 	bool by_tsc = rule == rules_find("clock-jumped") || entry->clock.wrap_ticks != UINT64_MAX;
@@ -109,7 +109,7 @@ main_clock_breaks(const struct report *report, const struct report_clock *entry,
 		const struct report_clock *other = &report->clocks[i];
 
 		if (other != entry && text_equal(other->clock.id, entry->clock.main))
-			return judge_broken_by(report, other) == rule;
+			return judge_broken_rule(report, other) == rule;
 	}
 	return false;
 }
@@ -191,7 +191,7 @@ verdict_by_itself(const struct report_clock *entry)
 static void
 judge_clock(struct report *report, struct report_clock *entry, bool any_core)
 {
-	const struct rule *rule = judge_broken_by(report, entry);
+	const struct rule *rule = judge_broken_rule(report, entry);
 	bool by_core = any_core && text_equal(entry->clock.id, "tsc") && (!rule || is_step_or_jump(rule));
 
 	if (by_core)
@@ -204,7 +204,7 @@ judge_clock(struct report *report, struct report_clock *entry, bool any_core)
 	if (main_clock_breaks(report, entry, rule))
 		return;
 	if (by_core)
-		judge_name_core_steps(report);
+		judge_add_core_steps(report);
 	else if (entry->clock.state != CLOCK_PRESENT)
 		add_state_finding(report, entry, rule);
 	else if (rule != rules_find("clock-jumped")) /* a jump has its finding already: see discontinuities.c */

@@ -1,6 +1,6 @@
 /*
- * Judges how reliable the latencies are under stolen time. In a soak, notes when time was stolen if most of it was in
- * one stretch. See judge_internal.h.
+ * Judges how reliable the latencies are under stolen time. In a soak, notes when time was stolen, if most of it was
+ * stolen in one part of the run. See judge_internal.h.
  */
 #include "judge/judge_internal.h"
 

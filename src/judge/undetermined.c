@@ -7,7 +7,7 @@
 #include "base/text.h"
 
 uint64_t
-judge_times_too_wide(int64_t low, int64_t high, uint64_t limit)
+judge_shrink_factor(int64_t low, int64_t high, uint64_t limit)
 {
 	uint64_t width = (uint64_t)high - (uint64_t)low, distance = limit;
 
@@ -29,7 +29,7 @@ explain_too_wide(const struct report *report, struct behaviour *row)
 
 	if (text_equal(rule->unit, "ppm"))
 		behaviour_say(row, "%s To decide by the limit of %lu takes a run %lu times as long.", as_checked.text, limit,
-			      judge_times_too_wide(row->low, row->high, limit));
+			      judge_shrink_factor(row->low, row->high, limit));
 	else
 		behaviour_say(row, "%s To decide by the limit of %lu takes an idle machine.", as_checked.text, limit);
 }

@@ -11,8 +11,8 @@
 #define TYPE_MESSAGE  0x03
 #define SUBTYPE_MAC   0x0b
 #define SUBTYPE_URI   0x18
-#define DHCP_NEXT_AT  20   /* RFC 2131, 2: siaddr */
-#define DHCP_FILE_AT  108  /* file */
+#define DHCP_NEXT_AT  20   /* offset of the field `siaddr`, the next server: RFC 2131, 2 */
+#define DHCP_FILE_AT  108  /* the field `file` */
 #define DHCP_MAGIC_AT 236  /* the magic cookie before the options */
 #define DHCP_HEAD     240
 #define OPTION_PAD    0
@@ -71,7 +71,7 @@ origin_of_uri(const char *uri, size_t length, char address[ORIGIN_ADDRESS_SIZE])
 
 /* Returns the value of the DHCP option OPTION and sets its SIZE; NULL if the packet does not have it. */
 static const uint8_t *
-option_in(const uint8_t *packet, size_t length, uint8_t option, size_t *size)
+find_option(const uint8_t *packet, size_t length, uint8_t option, size_t *size)
 {
 	static const uint8_t magic[] = { 99, 130, 83, 99 };
 	size_t at = DHCP_HEAD;
@@ -115,13 +115,13 @@ origin_of_dhcp(const uint8_t *packet, size_t length, uint8_t ipv4[4])
 
 	if (length >= DHCP_NEXT_AT + 4 && take_ipv4(packet + DHCP_NEXT_AT, ipv4))
 		return true;
-	found = option_in(packet, length, OPTION_TFTP, &size);
+	found = find_option(packet, length, OPTION_TFTP, &size);
 	text_init(&text, digits, sizeof(digits));
 	for (size_t i = 0; found && i < size && found[i]; i++)
 		text_put_char(&text, (char)found[i]);
 	if (!text.truncated && url_read_ipv4(digits, text.length, named) && take_ipv4(named, ipv4))
 		return true;
-	found = option_in(packet, length, OPTION_SERVER, &size);
+	found = find_option(packet, length, OPTION_SERVER, &size);
 	return found && size == 4 && take_ipv4(found, ipv4);
 }
 
@@ -130,7 +130,7 @@ origin_names_a_file(const uint8_t *packet, size_t length)
 {
 	size_t size;
 
-	return length > DHCP_FILE_AT && (packet[DHCP_FILE_AT] || option_in(packet, length, OPTION_FILE, &size));
+	return length > DHCP_FILE_AT && (packet[DHCP_FILE_AT] || find_option(packet, length, OPTION_FILE, &size));
 }
 
 void

@@ -61,8 +61,8 @@ struct options {
 
 /* The names that a value may have; all owned by the caller, lists end with NULL. */
 struct options_names {
-	const char *const *clocks; /* for clocks= */
-	const char *const *rules;  /* for limit.RULE= */
+	const char *const *clocks; /* clocks that clocks= accepts */
+	const char *const *rules;  /* rules that limit.RULE= accepts */
 };
 
 struct text;

@@ -69,7 +69,7 @@ may_be_an_option(struct word word)
 
 /* Returns true if the words that are not ours in TEXT belong to another program. */
 static bool
-is_shared(struct word text)
+has_foreign_words(struct word text)
 {
 	bool may_be_ours = false, is_empty = true;
 	struct word word;
@@ -88,7 +88,7 @@ void
 options_remove_foreign(char *text, size_t length, struct text *foreign)
 {
 	struct word rest = options_text(text, length), word;
-	bool shared = is_shared(rest);
+	bool shared = has_foreign_words(rest);
 
 	while (options_next_word(&rest, &word)) {
 		char *at = text + (word.bytes - text);

@@ -4,7 +4,7 @@
 #include "base/text.h"
 
 static void
-begin(struct text *out, const char *key)
+begin_option(struct text *out, const char *key)
 {
 	text_printf(out, "%s%s=", out->length ? " " : "", key);
 }
@@ -85,7 +85,7 @@ put_clocks(struct text *out, const struct option *option, const struct options *
 {
 	for (size_t i = 0; i < options->clock_count; i++) {
 		if (!i)
-			begin(out, option->key);
+			begin_option(out, option->key);
 		text_printf(out, "%s%s", i ? "," : "", options->clocks[i]);
 	}
 }
@@ -95,7 +95,7 @@ put_string(struct text *out, const struct option *option, const char *string)
 {
 	const char *quote = option->kind == OPTION_TEXT ? "\"" : "";
 
-	begin(out, option->key);
+	begin_option(out, option->key);
 	text_printf(out, "%s%s%s", quote, string, quote);
 }
 
@@ -109,10 +109,10 @@ put_changed(struct text *out, const struct option *option, const struct options 
 	if ((option->kind == OPTION_TEXT || option->kind == OPTION_URL) && string[0]) {
 		put_string(out, option, string);
 	} else if (number != options_get(usual, option->value)) {
-		begin(out, option->key);
+		begin_option(out, option->key);
 		put_number(out, option->kind, number);
 	} else if (word != options_get(usual, option->word)) {
-		begin(out, option->key);
+		begin_option(out, option->key);
 		text_put(out, option->words[word]);
 	}
 }

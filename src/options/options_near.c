@@ -6,13 +6,13 @@
 #define PART 3 /* at most a third of the letters may be wrong, because any two short words have some in common */
 
 static char
-lower(char c)
+to_lower(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
 
 static uint8_t
-least(unsigned one, unsigned other)
+smaller(unsigned one, unsigned other)
 {
 	return (uint8_t)(one < other ? one : other);
 }
@@ -34,11 +34,11 @@ count_edits(struct word word, struct word name)
 
 		row[0] = (uint8_t)i;
 		for (size_t j = 1; j <= name.length; j++) {
-			char mine = lower(word.bytes[i - 1]), its = lower(name.bytes[j - 1]);
+			char mine = to_lower(word.bytes[i - 1]), its = to_lower(name.bytes[j - 1]);
 
-			row[j] = least(above[j - 1] + (mine != its), least(above[j], row[j - 1]) + 1u);
-			if (i > 1 && j > 1 && mine == lower(name.bytes[j - 2]) && its == lower(word.bytes[i - 2]))
-				row[j] = least(row[j], before[j - 2] + 1u);
+			row[j] = smaller(above[j - 1] + (mine != its), smaller(above[j], row[j - 1]) + 1u);
+			if (i > 1 && j > 1 && mine == to_lower(name.bytes[j - 2]) && its == to_lower(word.bytes[i - 2]))
+				row[j] = smaller(row[j], before[j - 2] + 1u);
 		}
 	}
 	return rows[word.length % 3][name.length];

@@ -75,7 +75,7 @@ options_get(const struct options *options, struct option_field field)
 
 /* Stores NUMBER in FIELD, a bool, a uint32_t, an enum or a uint64_t. Does nothing if there is no field. */
 static void
-set(struct options *options, struct option_field field, uint64_t number)
+store_number(struct options *options, struct option_field field, uint64_t number)
 {
 	unsigned char *at = (unsigned char *)options + field.offset;
 
@@ -165,7 +165,7 @@ take_number(const struct option *option, struct word value, struct options *opti
 
 	if (!taken || number < option->min)
 		return false;
-	set(options, option->value, number);
+	store_number(options, option->value, number);
 	return true;
 }
 
@@ -235,13 +235,13 @@ take_word(const struct option *option, struct word value, struct options *option
 	if (!option->words || !option->words[index])
 		return false;
 	set_default(options, option->value);
-	set(options, option->word, index);
-	set(options, option->given, true);
+	store_number(options, option->word, index);
+	store_number(options, option->given, true);
 	return true;
 }
 
 static bool
-take_other(const struct option *option, struct word value, const struct options_names *names, struct options *options)
+take_by_kind(const struct option *option, struct word value, const struct options_names *names, struct options *options)
 {
 	switch (option->kind) {
 	case OPTION_COUNT:
@@ -267,12 +267,12 @@ options_take_value(const struct option *option, struct word value, const struct 
 		   struct options *options)
 {
 	if (option->kind == OPTION_FLAG) {
-		set(options, option->value, true);
+		store_number(options, option->value, true);
 		return true;
 	}
 	if (take_word(option, value, options))
 		return true;
-	if (!take_other(option, value, names, options))
+	if (!take_by_kind(option, value, names, options))
 		return false;
 	set_default(options, option->word);
 	set_default(options, option->given);

@@ -111,14 +111,14 @@ options_default(struct options *options)
 		.cores = CORES_SIPI,
 		.cores_max = UINT32_MAX,
 		.profile = PROFILE_STANDARD,
-		.cutoff_millionths = 99990000, /* 99.99 percent, as pg_test_timing has it */
+		.cutoff_millionths = 99990000, /* 99.99 percent, the default of pg_test_timing */
 		.exit = EXIT_ASK,
 		.save = true,
 		.serial = SERIAL_FULL,
 		.identity = true,
 		.irq = IRQ_AUTO,
 		.interval_ns = 60 * OPTIONS_NS_PER_S,
-		.gap_ns = 10 * OPTIONS_NS_PER_US, /* as Linux's hwlat tracer has it: kernel/trace/trace_hwlat.c */
+		.gap_ns = 10 * OPTIONS_NS_PER_US, /* the default of Linux's hwlat tracer: kernel/trace/trace_hwlat.c */
 	};
 }
 

@@ -54,7 +54,7 @@ url_read_ipv4(const char *text, size_t length, uint8_t ipv4[4])
 }
 
 static bool
-is_label(struct word label)
+is_dns_label(struct word label)
 {
 	if (!label.length || label.length > LABEL_MAX || label.bytes[0] == '-' || label.bytes[label.length - 1] == '-')
 		return false;
@@ -66,7 +66,7 @@ is_label(struct word label)
 
 /* Returns true if HOST is a DNS name. Its last part must not be a number, as in an IPv4 address: RFC 1123, 2.1. */
 static bool
-is_name(struct word host)
+is_dns_name(struct word host)
 {
 	bool is_number = true;
 
@@ -75,7 +75,7 @@ is_name(struct word host)
 	while (host.length) {
 		struct word label = options_take_until(&host, '.');
 
-		if (!is_label(label))
+		if (!is_dns_label(label))
 			return false;
 		is_number = true;
 		for (size_t i = 0; i < label.length; i++)
@@ -93,7 +93,7 @@ take_host(struct word host, struct url *url)
 		url->host[i] = host.bytes[i];
 	url->host[host.length] = '\0';
 	url->has_ipv4 = url_read_ipv4(host.bytes, host.length, url->ipv4);
-	return url->has_ipv4 || is_name(host);
+	return url->has_ipv4 || is_dns_name(host);
 }
 
 static bool

@@ -117,7 +117,7 @@ claimed_millihz(const struct rate *claimed)
  * reads the same counter.
  */
 static const struct report_clock *
-measured_by(const struct report *report, const struct report_clock *entry)
+entry_with_rate(const struct report *report, const struct report_clock *entry)
 {
 	for (size_t i = 0; i < report->clock_count && !entry->measured.known; i++) {
 		const struct report_clock *main = &report->clocks[i];
@@ -132,7 +132,7 @@ measured_by(const struct report *report, const struct report_clock *entry)
 uint64_t
 report_clock_millihz(const struct report *report, const struct report_clock *entry)
 {
-	const struct interval_millihz *measured = &measured_by(report, entry)->measured;
+	const struct interval_millihz *measured = &entry_with_rate(report, entry)->measured;
 	uint64_t claimed = claimed_millihz(&entry->clock.claimed);
 	bool is_claim_inside = measured->low <= claimed && claimed <= measured->high;
 
@@ -202,7 +202,7 @@ report_offset_ns(const struct report *report, struct offset offset)
 }
 
 static uint64_t
-size_of(int64_t ticks)
+magnitude(int64_t ticks)
 {
 	return ticks < 0 ? 0 - (uint64_t)ticks : (uint64_t)ticks;
 }
@@ -227,7 +227,7 @@ report_offset_budget(const struct report *report, struct offset offset)
 	whole_ps = (uint64_t)(ns.high - ns.low) * (PS_PER_NS / 2);
 	budget.trip_ps = ticks_ps(&scale, (uint64_t)(offset.high - offset.low)) / 2;
 	if (tsc->known)
-		budget.tsc_rate_ps = scale_mul_div_up(ticks_ps(&scale, size_of(offset.low) / 2 + size_of(offset.high) / 2),
+		budget.tsc_rate_ps = scale_mul_div_up(ticks_ps(&scale, magnitude(offset.low) / 2 + magnitude(offset.high) / 2),
 						      (tsc->high - tsc->low) / 2, tsc->low);
 	if (whole_ps > budget.trip_ps + budget.tsc_rate_ps)
 		budget.conversion_ps = whole_ps - budget.trip_ps - budget.tsc_rate_ps;

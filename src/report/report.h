@@ -80,7 +80,7 @@ struct report_cost {
 };
 
 struct report_clock {
-	struct clock clock; /* as left by its driver; its state may become stuck during the run */
+	struct clock clock; /* filled by its driver; the state may become stuck during the run */
 	size_t series;      /* index of its driver in the table of drivers */
 	/* Its rate, provided that the clock that sets the scale (report.relative_to) has its nominal frequency. */
 	struct interval_millihz measured;

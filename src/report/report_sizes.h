@@ -21,7 +21,7 @@
 /* With more cores serial lines get json_render_serial() and csv_render_serial(). */
 #define REPORT_SERIAL_CORES  64u
 #define REPORT_SIZE_CSV      ((size_t)384 << 10)
-#define REPORT_SIZE_CSV_ROW  320u  /* run, clock, metric, three figures of 20 digits, the machine in quotes */
+#define REPORT_SIZE_CSV_ROW  320u  /* a row: run, clock, metric, three figures of 20 digits, machine in quotes */
 #define REPORT_SIZE_CSV_TIMERS (REPORT_INTERVALS_MAX * 14 * REPORT_SIZE_CSV_ROW)
 #define REPORT_SIZE_CSV_CORE ((6 * REPORT_CLOCKS_MAX + 8) * REPORT_SIZE_CSV_ROW)
 

@@ -143,7 +143,7 @@ rules_advice(const struct finding *finding)
 }
 
 static int64_t
-figure(uint64_t count)
+clamp_to_signed(uint64_t count)
 {
 	return count > INT64_MAX ? INT64_MAX : (int64_t)count;
 }
@@ -157,13 +157,13 @@ rules_set_figure(struct finding *finding, int64_t measured, int64_t low, int64_t
 	finding->measured = measured;
 	finding->low = low;
 	finding->high = high;
-	finding->limit = figure(limit);
+	finding->limit = clamp_to_signed(limit);
 }
 
 void
 rules_set_count(struct finding *finding, uint64_t count, uint64_t limit)
 {
-	rules_set_figure(finding, figure(count), figure(count), figure(count), limit);
+	rules_set_figure(finding, clamp_to_signed(count), clamp_to_signed(count), clamp_to_signed(count), limit);
 }
 
 void

@@ -221,7 +221,7 @@ run_phase(void *argument)
 }
 
 static void
-observe(void *argument)
+observe_clocks(void *argument)
 {
 	const struct running *running = argument;
 
@@ -263,7 +263,7 @@ run_all_phases(struct run *run)
 		run_guarded(&running, run_phase, phase->anew);
 		if (phase->play != run_checks && phase->play != measure_timers &&
 		    phase->play != measure_core_timers) /* these phases program the devices */
-			run_guarded(&running, observe, true);
+			run_guarded(&running, observe_clocks, true);
 	}
 }
 

@@ -102,7 +102,7 @@ report_progress(const struct run *run, const struct budget *budget)
 }
 
 static uint64_t
-limit_in(const void *report, const char *rule)
+get_limit(const void *report, const char *rule)
 {
 	return rules_limit_of(report, rule);
 }
@@ -116,7 +116,7 @@ mark_disturbed(struct behaviour *row)
 }
 
 static void
-observe(void *survey)
+observe_clocks(void *survey)
 {
 	survey_observe(survey);
 }
@@ -125,7 +125,7 @@ observe(void *survey)
 static void
 observe_guarded(struct survey *survey)
 {
-	survey_guarded(survey, "checks", NULL, observe, survey);
+	survey_guarded(survey, "checks", NULL, observe_clocks, survey);
 }
 
 /*
@@ -191,7 +191,7 @@ check_device(struct run *run, const struct device_check *check, uint64_t budget_
 	const struct checking checking = {
 		.platform = run->machine->platform, .device = &run->devices[driver], .rows = rows,
 		.scale = &run->survey.scale, .begin_tsc = run->survey.hooks.tsc_ordered(), .budget_ns = budget_ns,
-		.before = before, .limit = limit_in, .limits = &run->report,
+		.before = before, .limit = get_limit, .limits = &run->report,
 		.scale_by_tsc = is_scale_by_tsc(&run->report),
 	};
 

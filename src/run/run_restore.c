@@ -9,7 +9,7 @@ struct leaving {
 };
 
 static void
-leave_core(void *argument, size_t core)
+restore_core(void *argument, size_t core)
 {
 	struct leaving *leaving = argument;
 	const struct driver *const *drivers = leaving->run->machine->drivers;
@@ -45,7 +45,7 @@ run_leave_cores(struct run *run)
 	for (size_t core = 1; core < smp->count; core++) {
 		started += run->report.cores[core].started;
 		if (!run->survey.tsc_stopped && smp->alive(smp->context, core))
-			smp->run(smp->context, core, leave_core, &leaving, LEAVE_NS);
+			smp->run(smp->context, core, restore_core, &leaving, LEAVE_NS);
 	}
 	silent = started - leaving.as_found - leaving.changed;
 	if (leaving.changed)

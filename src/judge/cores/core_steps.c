@@ -92,7 +92,7 @@ set_finding_cores(const struct report *report, struct finding *finding, size_t c
 }
 
 void
-judge_name_core_steps(struct report *report)
+judge_add_core_steps(struct report *report)
 {
 	struct total stepping = { .cores = 0 }, clean = { .cores = 0 };
 	char where[WHERE_SIZE], rest[REPORT_SENTENCE] = "";

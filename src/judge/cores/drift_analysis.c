@@ -59,7 +59,7 @@ whole_moment(const struct view *view, size_t other, size_t rank)
  * slower.
  */
 static bool
-is_proof(const struct view *view, size_t other, size_t rank, bool ahead, uint64_t width)
+proves_drift(const struct view *view, size_t other, size_t rank, bool ahead, uint64_t width)
 {
 	struct distance drift = view_drift_ppb(view, other, rank);
 
@@ -72,11 +72,11 @@ count_proofs(const struct view *view, size_t rank, bool ahead, uint64_t width)
 	size_t count = 0;
 
 	for (size_t i = 0; i < view->skew->offsets.cores; i++)
-		count += is_proof(view, i, rank, ahead, width);
+		count += proves_drift(view, i, rank, ahead, width);
 	return count;
 }
 
-/* Returns the smallest WIDTH for is_proof() that lets more than half of the cores prove the drift. */
+/* Returns the smallest WIDTH for proves_drift() that lets more than half of the cores prove the drift. */
 static uint64_t
 width_of_most(const struct view *view, size_t rank, bool ahead)
 {
@@ -105,7 +105,7 @@ view_drift_from_most(const struct view *view, size_t rank, struct moment *moment
 	for (size_t i = 0; i < cores; i++) {
 		struct moment own = whole_moment(view, i, rank);
 
-		if (!is_proof(view, i, rank, ahead, width))
+		if (!proves_drift(view, i, rank, ahead, width))
 			continue;
 		moment->begin_tsc = own.begin_tsc < moment->begin_tsc ? own.begin_tsc : moment->begin_tsc;
 		moment->end_tsc = own.end_tsc > moment->end_tsc ? own.end_tsc : moment->end_tsc;
@@ -115,7 +115,7 @@ view_drift_from_most(const struct view *view, size_t rank, struct moment *moment
 		struct distance drift = view_drift_ppb(view, i, rank);
 		uint64_t near;
 
-		if (!is_proof(view, i, rank, ahead, width))
+		if (!proves_drift(view, i, rank, ahead, width))
 			continue;
 		near = scale_mul_div(drift.near, own.end_tsc - own.begin_tsc, moment->end_tsc - moment->begin_tsc);
 		most.near = near < most.near ? near : most.near;
@@ -134,7 +134,7 @@ view_motion(const struct view *view, size_t rank, bool ahead, struct moment *mom
 	for (size_t pass = 0; pass < 2 && skew->middle_measured; pass++) {
 		*moment = (struct moment){ UINT64_MAX, 0 };
 		for (size_t i = 0; i < skew->offsets.cores; i++) {
-			enum motion own = is_proof(view, i, rank, ahead, UINT64_MAX) ?
+			enum motion own = proves_drift(view, i, rank, ahead, UINT64_MAX) ?
 				offsets_motion(&skew->offsets, &skew->middle, &skew->latest, i, rank) : MOTION_UNTOLD;
 			struct moment from = offsets_moment(own == MOTION_STEP_LATE ? &skew->middle : &skew->offsets, i, rank);
 			struct moment to = offsets_moment(own == MOTION_STEP_EARLY ? &skew->middle : &skew->latest, i, rank);

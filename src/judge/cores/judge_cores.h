@@ -13,7 +13,7 @@ void judge_synchrony(struct report *report);
  * judge_skew(), because these steps explain warps.
  */
 bool judge_core_steps(struct report *report, uint64_t allowed);
-void judge_name_core_steps(struct report *report); /* adds a finding that names these cores */
+void judge_add_core_steps(struct report *report); /* adds a finding that names these cores */
 
 /* Returns the steps back of the TSC that were seen on CORE, an index into report.cores. */
 struct tsc_steps judge_steps_on(const struct report *report, size_t core);

@@ -97,7 +97,7 @@ offset_from_most(const struct view *view, size_t rank, size_t *other)
 }
 
 static int64_t
-bounded(uint64_t ticks)
+limit_ticks(uint64_t ticks)
 {
 	return ticks < (uint64_t)TICKS_MAX ? (int64_t)ticks : TICKS_MAX;
 }
@@ -105,13 +105,13 @@ bounded(uint64_t ticks)
 uint64_t
 view_ns_down(const struct view *view, uint64_t ticks)
 {
-	return (uint64_t)scale_ns_down(&view->scale, bounded(ticks));
+	return (uint64_t)scale_ns_down(&view->scale, limit_ticks(ticks));
 }
 
 uint64_t
 view_ns_up(const struct view *view, uint64_t ticks)
 {
-	return (uint64_t)scale_ns_up(&view->scale, bounded(ticks));
+	return (uint64_t)scale_ns_up(&view->scale, limit_ticks(ticks));
 }
 
 static struct distance

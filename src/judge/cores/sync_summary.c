@@ -70,7 +70,7 @@ is_last_pass_shown(const struct report *report)
 }
 
 static enum synchrony
-synchrony(const struct report *report)
+find_synchrony(const struct report *report)
 {
 	const struct report_skew *skew = &report->skew;
 	const struct offsets_summary *summary = report_shown_summary(report);
@@ -202,7 +202,7 @@ judge_synchrony(struct report *report)
 	struct text text;
 
 	skew->last_shown = is_last_pass_shown(report);
-	found = synchrony(report);
+	found = find_synchrony(report);
 	skew->proven = found == SYNC_PROVEN;
 	text_init(&text, skew->text, sizeof(skew->text));
 	put_clause(&text, report, found);

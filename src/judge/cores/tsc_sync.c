@@ -105,7 +105,7 @@ steps_back(const struct report *report, uint32_t apic_id)
  * explains it, although the finding may be on a pair that is worse.
  */
 static bool
-is_explained(const struct view *view, size_t a, size_t b)
+is_warp_explained(const struct view *view, size_t a, size_t b)
 {
 	size_t cores = view->skew->offsets.cores;
 
@@ -123,7 +123,7 @@ has_unexplained_warps(const struct view *view, const struct report_contended *co
 {
 	return contended->measured && contended->warps && !steps_back(view->report, contended->worst_a) &&
 	       !steps_back(view->report, contended->worst_b) &&
-	       !is_explained(view, find_rank(view, contended->worst_a), find_rank(view, contended->worst_b));
+	       !is_warp_explained(view, find_rank(view, contended->worst_a), find_rank(view, contended->worst_b));
 }
 
 static uint64_t

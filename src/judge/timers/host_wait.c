@@ -14,7 +14,7 @@
  * ticks, too.
  */
 static bool
-is_in_time(const struct report_interval *row)
+are_ticks_in_time(const struct report_interval *row)
 {
 	const struct report_lateness *late = &row->lateness;
 
@@ -33,7 +33,7 @@ host_wait_explains_lost(const struct report *report, const struct irq_totals *to
 		if (!text_equal(row->source, totals->source) || !row->periodic || !row->empty)
 			continue;
 		losses += row->losses;
-		in_time &= is_in_time(row);
+		in_time &= are_ticks_in_time(row);
 	}
 	return report_is_emulated(report) && (!in_time || losses < EVENTS_MIN);
 }
@@ -47,7 +47,7 @@ host_wait_explains_doubled(const struct report *report, const struct irq_totals 
 		const struct report_interval *row = &report->intervals[i];
 
 		if (text_equal(row->source, totals->source) && row->doubled)
-			in_time &= is_in_time(row);
+			in_time &= are_ticks_in_time(row);
 	}
 	return report_is_emulated(report) && (!in_time || totals->doubled < EVENTS_MIN);
 }

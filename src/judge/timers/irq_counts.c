@@ -16,7 +16,7 @@ struct excused {
 };
 
 static struct excused
-excused_of(uint64_t excused, uint64_t all)
+describe_excused(uint64_t excused, uint64_t all)
 {
 	struct excused clause = { .most = 2 * excused > all };
 	struct text text;
@@ -50,7 +50,7 @@ judge_missing(struct report *report, const struct irq_totals *totals)
 {
 	bool proven = totals->came || text_equal(totals->kind, "lapic");
 	struct behaviour *row = totals->shots ? irq_add_row(report, "irq-missing", totals) : NULL;
-	struct excused excused = excused_of(totals->shots_unknown, totals->shots);
+	struct excused excused = describe_excused(totals->shots_unknown, totals->shots);
 	uint64_t known = totals->shots - totals->shots_unknown;
 
 	if (!row)
@@ -86,7 +86,7 @@ judge_early(struct report *report, const struct irq_totals *totals)
 {
 	struct interval_ns by = totals->earliest;
 	struct behaviour *row = totals->came && totals->shots > 1 ? irq_add_row(report, "irq-early", totals) : NULL;
-	struct excused excused = excused_of(totals->shots_excused, totals->shots);
+	struct excused excused = describe_excused(totals->shots_excused, totals->shots);
 	uint64_t seen = totals->shots - totals->shots_excused;
 
 	if (!row)
@@ -130,7 +130,7 @@ static void
 judge_lost(struct report *report, const struct irq_totals *totals, bool misses)
 {
 	struct behaviour *row = totals->periods ? irq_add_row(report, "irq-lost", totals) : NULL;
-	struct excused excused = excused_of(totals->periods_excused, totals->periods);
+	struct excused excused = describe_excused(totals->periods_excused, totals->periods);
 	uint64_t seen = totals->periods - totals->periods_excused;
 
 	if (!row)
@@ -179,7 +179,8 @@ static void
 judge_doubled(struct report *report, const struct irq_totals *totals)
 {
 	struct behaviour *row = totals->came && !irq_is_polled(totals) ? irq_add_row(report, "irq-doubled", totals) : NULL;
-	struct excused excused = excused_of(totals->shots_excused + totals->periods_excused, totals->shots + totals->periods);
+	struct excused excused = describe_excused(totals->shots_excused + totals->periods_excused,
+						  totals->shots + totals->periods);
 	uint64_t seen = totals->shots + totals->periods - totals->shots_excused - totals->periods_excused;
 
 	if (!row)

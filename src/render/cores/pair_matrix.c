@@ -122,7 +122,7 @@ is_worse(struct offset offset, struct offset than)
 
 /* Inserts PAIR into the sorted list of the COUNT worst pairs. A full list loses its last. Returns the new count. */
 static size_t
-insert(struct worst worst[WORST_PAIRS], size_t count, struct worst pair)
+insert_worst(struct worst worst[WORST_PAIRS], size_t count, struct worst pair)
 {
 	size_t at = count;
 
@@ -150,7 +150,7 @@ put_worst_pairs(struct text *out, const struct report *report)
 			struct worst pair = { a, b, offsets_pair(offsets, a, b) };
 
 			if (offset_is_known(pair.offset))
-				count = insert(worst, count, pair);
+				count = insert_worst(worst, count, pair);
 		}
 	}
 	out->ink = INK_HEADING;

@@ -61,7 +61,7 @@ table_group_label(struct text *out, const struct table_groups *groups, size_t gr
 }
 
 static enum table_remark
-remark_on(const struct table_rows *rows, size_t index)
+find_remark(const struct table_rows *rows, size_t index)
 {
 	const struct report_core *core = &rows->report->cores[index];
 
@@ -100,7 +100,7 @@ table_next_row(struct table_rows *rows)
 	while (rows->next < rows->report->core_count) {
 		size_t index = rows->next++;
 		const struct report_core *core = &rows->report->cores[index];
-		enum table_remark remark = remark_on(rows, index);
+		enum table_remark remark = find_remark(rows, index);
 
 		if (!core->started && rows->started_only)
 			continue;

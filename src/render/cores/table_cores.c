@@ -266,7 +266,7 @@ is_measured(const struct columns *columns, size_t clock)
 }
 
 static void
-keep_measured(struct columns *columns)
+drop_unmeasured(struct columns *columns)
 {
 	size_t kept = 0;
 
@@ -293,7 +293,7 @@ has_dash(const struct columns *columns)
 
 /* Explains dashes, and ratios that stolen time distorts. */
 static void
-put_doubts(struct text *out, const struct columns *columns)
+put_caveats(struct text *out, const struct columns *columns)
 {
 	const struct report *report = columns->report;
 	struct table_sentence sentence;
@@ -316,7 +316,7 @@ put_doubts(struct text *out, const struct columns *columns)
  * contended block.
  */
 static void
-put_missed(struct text *out, const struct columns *all)
+put_unmeasured(struct text *out, const struct columns *all)
 {
 	const struct report *report = all->report;
 	struct table_sentence sentence;
@@ -361,10 +361,10 @@ table_cores(struct text *out, const struct report *report)
 	put_blocks(out, &all);
 	all.block = &contended;
 	__builtin_memcpy(measured, picked, sizeof(measured));
-	keep_measured(&kept);
+	drop_unmeasured(&kept);
 	if (kept.count) {
 		put_blocks(out, &kept);
-		put_doubts(out, &kept);
+		put_caveats(out, &kept);
 	}
-	put_missed(out, &all);
+	put_unmeasured(out, &all);
 }

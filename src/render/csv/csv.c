@@ -1,9 +1,9 @@
-/* Writes the report as one tidy table, from its tables of fields. See csv.h. */
+/* Writes the report as one table, from its tables of fields. See csv.h. */
 #include "render/csv/csv.h"
 
 #include "render/fields/fields.h"
 
-#define PREFIX_SIZE 32 /* "periodic_" and 20 digits */
+#define PREFIX_SIZE 32 /* bytes for "periodic_", 20 digits and "_" */
 
 struct csv {
 	struct text *out;
@@ -80,7 +80,7 @@ put_row(const struct csv *csv, const struct subject *of, const struct field *fie
 }
 
 static bool
-is_same(const char *a, const char *b)
+are_equal(const char *a, const char *b)
 {
 	return a == b || (a && b && text_equal(a, b));
 }
@@ -92,7 +92,7 @@ count_before(const struct report *report, const struct finding *finding)
 	unsigned count = 0;
 
 	for (const struct finding *other = report->findings; other < finding; other++)
-		count += is_same(other->rule, finding->rule) && is_same(other->clock, finding->clock) &&
+		count += are_equal(other->rule, finding->rule) && are_equal(other->clock, finding->clock) &&
 			 other->core == finding->core;
 	return count;
 }

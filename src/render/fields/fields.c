@@ -96,8 +96,8 @@ figure(const struct finding *finding)
 }
 
 /*
- * The kinds of fields. KIND_x has the shape, the decimals and true for signed figures; its comment has the figure's
- * type in C. SET_x stores a figure in a value.
+ * The kinds of fields. KIND_x has the shape, the number of decimals, and true if figures are signed. The comment after
+ * it has the C type of a figure. SET_x stores a figure in a struct field_value.
  */
 #define KIND_word    FIELD_WORD, 0, false     /* string */
 #define KIND_text    FIELD_WORD, 0, false     /* string; NULL and "" become null */

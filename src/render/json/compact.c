@@ -48,7 +48,7 @@ put_byte(void *sink, uint8_t byte)
 
 /* Compresses JSON and writes it into OUT as lines. Returns their number. */
 static unsigned
-pack(struct text *out, const struct text *json, struct deflate_work *work)
+compress(struct text *out, const struct text *json, struct deflate_work *work)
 {
 	struct lines lines = { .out = out };
 
@@ -68,6 +68,6 @@ compact_render(struct text *out, struct text *json, struct deflate_work *work, c
 	for (unsigned detail = JSON_DETAILS; detail > 0 && lines > COMPACT_LINES_MAX; detail--) {
 		text_init(json, json->bytes, json->size);
 		json_render_compact(json, report, (enum json_detail)(detail - 1));
-		lines = pack(out, json, work);
+		lines = compress(out, json, work);
 	}
 }

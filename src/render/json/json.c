@@ -44,7 +44,7 @@ put_pair(struct walk *walk, const char *key, const struct field *field, uint64_t
 
 /* Returns the key of element I in a map: the clock's id, or the rule that a limit belongs to. */
 static const char *
-key_of(const struct report *report, const struct field_table *table, const void *element, size_t i)
+map_key(const struct report *report, const struct field_table *table, const void *element, size_t i)
 {
 	return table == &field_by_clock || table == &field_series_clock ? report->clocks[i].clock.id :
 		((const struct options_limit *)element)->rule;
@@ -60,7 +60,7 @@ put_elements(struct walk *walk, const char *key, const struct field *field, cons
 	json_open(&walk->json, key, is_map ? '{' : '[', is_bare && field->table->on_one_line);
 	for (size_t i = 0; i < count; i++, element += value->stride)
 		if (field->shape != FIELD_BARS || *(const uint64_t *)(const void *)element)
-			put_element(walk, is_map ? key_of(walk->report, field->table, element, i) : NULL, field->table,
+			put_element(walk, is_map ? map_key(walk->report, field->table, element, i) : NULL, field->table,
 				    element, i);
 	json_close(&walk->json, is_map ? '}' : ']');
 }

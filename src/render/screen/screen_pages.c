@@ -197,7 +197,7 @@ screen_page_brief(enum screen_page page)
 }
 
 static size_t
-columns_of(const struct screen *screen)
+used_columns(const struct screen *screen)
 {
 	return screen->columns < SCREEN_COLUMNS_MAX ? screen->columns : SCREEN_COLUMNS_MAX;
 }
@@ -209,7 +209,7 @@ columns_of(const struct screen *screen)
 static size_t
 right_column(const struct screen *screen)
 {
-	size_t columns = columns_of(screen), right = TABLE_COLUMNS + PANES_GAP;
+	size_t columns = used_columns(screen), right = TABLE_COLUMNS + PANES_GAP;
 	const struct page *page = &pages[screen->page];
 	size_t map = screen->report && screen->page == SCREEN_CORES ? table_map_columns(screen->report) : 0;
 
@@ -251,7 +251,7 @@ end_pane(struct screen_pane *pane)
 void
 screen_render(struct screen *screen)
 {
-	size_t columns = columns_of(screen), right = right_column(screen);
+	size_t columns = used_columns(screen), right = right_column(screen);
 
 	screen->right_column = right;
 	screen->left = begin_pane(screen, 0, right ? right - PANES_GAP : columns ? columns - 1 : 0);

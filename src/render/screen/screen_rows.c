@@ -27,7 +27,7 @@ bar_ink(enum text_ink ink)
 
 /* Fills the rest of the row with blanks. */
 static void
-fill(struct text *out, enum text_ink ink)
+fill_row(struct text *out, enum text_ink ink)
 {
 	out->ink = ink;
 	while (!out->truncated)
@@ -95,7 +95,7 @@ put_title(struct text *out, const struct screen *screen)
 	if (screen->report)
 		put_verdict(out, screen->report);
 	put_position(out, screen);
-	fill(out, INK_BAR);
+	fill_row(out, INK_BAR);
 }
 
 /* Forms of the bar of keys, from the widest to the narrowest. */
@@ -140,7 +140,7 @@ put_keys(struct text *out, const struct screen *screen)
 	}
 	if (fit == FIT_WIDE && out->length + sizeof(KEYS_SCROLLING) < out->size)
 		text_put(out, KEYS_SCROLLING);
-	fill(out, INK_BAR);
+	fill_row(out, INK_BAR);
 }
 
 /*
@@ -180,5 +180,5 @@ screen_row(const struct screen *screen, size_t index, struct screen_row *row)
 			put_line(out, &screen->right, index - 1);
 		}
 	}
-	fill(out, INK_PLAIN);
+	fill_row(out, INK_PLAIN);
 }

@@ -12,7 +12,7 @@
 #define SHORT_US      10000 /* below 10 ms tenths of a millisecond are printed */
 
 static bool
-is_known(const struct report_clock *entry)
+is_cost_known(const struct report_clock *entry)
 {
 	return entry->clock.state == CLOCK_PRESENT && entry->cost.read_ps.known;
 }
@@ -42,7 +42,7 @@ fastest(const struct report *report)
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
 
-		if (!is_known(entry))
+		if (!is_cost_known(entry))
 			continue;
 		if (!least || is_unfit(report, entry) < is_unfit(report, least) ||
 		    (is_unfit(report, entry) == is_unfit(report, least) && entry->cost.read_ps.value < least->cost.read_ps.value))
@@ -106,10 +106,10 @@ table_database(struct text *out, const struct report *report)
 	text_printf(out, "%-*s%9s%10s ..%8s%11s  a read bracket pg_test\n", ID_COLUMNS, "clock", "ms", "least", "most",
 		    "over best");
 	for (size_t i = 0; i < report->clock_count; i++)
-		if (is_known(&report->clocks[i]))
+		if (is_cost_known(&report->clocks[i]))
 			put_row(out, report, &report->clocks[i], least);
 	for (size_t i = 0; i < report->clock_count && !text->length; i++)
-		if (is_known(&report->clocks[i]) && failed(&report->clocks[i]))
+		if (is_cost_known(&report->clocks[i]) && failed(&report->clocks[i]))
 			text_put(text, "! It failed: its time is not to be trusted. ");
 	text_put(text, "A read is without the bracket, in the median of the cores. "
 		       "Over best is not told if the ranges overlap.");
@@ -128,7 +128,7 @@ table_database_in_short(struct text *out, const struct report *report)
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
 
-		if (!is_known(entry) || !report_clock_is_main(entry))
+		if (!is_cost_known(entry) || !report_clock_is_main(entry))
 			continue;
 		text_printf(text, "%s %s ", count++ ? "," : "", entry->clock.id);
 		put_ms(text, entry->cost.rows_ps.value, 0);

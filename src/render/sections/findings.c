@@ -7,7 +7,7 @@
 
 /* Writes LABEL and SENTENCE below a finding, or nothing if SENTENCE is NULL. */
 static void
-put_below(struct text *out, const char *label, const char *sentence)
+put_indented(struct text *out, const char *label, const char *sentence)
 {
 	size_t line_start = out->length;
 
@@ -30,10 +30,10 @@ put_finding(struct text *out, const struct finding *finding, bool detailed)
 	table_wrap(out, line_start, FINDING_INDENT, finding->text);
 	if (!detailed || !rule)
 		return;
-	put_below(out, "", rule->sentence);
-	put_below(out, "Known causes: ", rule->cause);
-	put_below(out, "What to do: ", rules_advice(finding));
-	put_below(out, "Known from: ", finding->source);
+	put_indented(out, "", rule->sentence);
+	put_indented(out, "Known causes: ", rule->cause);
+	put_indented(out, "What to do: ", rules_advice(finding));
+	put_indented(out, "Known from: ", finding->source);
 }
 
 static void

@@ -115,7 +115,7 @@ sets_scale(const struct report *report, size_t clock)
 }
 
 static size_t
-pick(const struct report *report, size_t picked[REPORT_CLOCKS_MAX])
+pick_clocks(const struct report *report, size_t picked[REPORT_CLOCKS_MAX])
 {
 	size_t count = table_pick_clocks(report, true, picked);
 
@@ -127,7 +127,7 @@ put_line(struct text *out, const struct stretch *stretch)
 {
 	const struct report *report = stretch->report;
 	const struct series_row *last = &report->series.rows[stretch->to - 1];
-	size_t picked[REPORT_CLOCKS_MAX], count = pick(report, picked);
+	size_t picked[REPORT_CLOCKS_MAX], count = pick_clocks(report, picked);
 
 	text_printf(out, "%6lu s", (report_moment_ns(report, last->to_tsc) + NS_PER_S / 2) / NS_PER_S);
 	put_ns(out, longest_gap_ns(stretch), 8);
@@ -145,7 +145,7 @@ put_line(struct text *out, const struct stretch *stretch)
 void
 table_series_head(struct text *out, const struct report *report)
 {
-	size_t picked[REPORT_CLOCKS_MAX], count = pick(report, picked);
+	size_t picked[REPORT_CLOCKS_MAX], count = pick_clocks(report, picked);
 
 	text_printf(out, "%8s%8s%8s", "up to", "gap", "cores");
 	for (size_t i = 0; i < count; i++)
@@ -175,7 +175,7 @@ least_p99_ns(const struct report *report, size_t clock)
 }
 
 static char
-mark_of(uint64_t percent_more)
+mark_for(uint64_t percent_more)
 {
 	static const struct {
 		uint64_t below;
@@ -206,7 +206,7 @@ table_series_marks(struct text *out, const struct report *report, size_t most)
 
 			grown = more > grown ? more : grown;
 		}
-		text_put_char(out, mark_of(grown));
+		text_put_char(out, mark_for(grown));
 	}
 }
 
