@@ -114,7 +114,7 @@ put_remedy(struct text *text, const struct report *report, uint64_t times)
 		return;
 	}
 	if (is_busy(&report->interference)) {
-		text_printf(text, "; %s %% of the time was stolen: a quieter host may decide it.",
+		text_printf(text, "; %s %% of the time was stolen: a run on a less busy host may decide it.",
 			    number_percent(report->interference.total_ns, report->interference.observed_ns, 1).text);
 		return;
 	}

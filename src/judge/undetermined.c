@@ -100,7 +100,7 @@ count_too_wide(const struct report *report)
 	return count;
 }
 
-/* Writes COUNT and the reason of so many rows. The FIRST reason opens a bracket. */
+/* Writes a reason, after the COUNT of rows that have it. If *FIRST, it opens the bracket around all reasons. */
 static void
 put_reason(struct text *text, bool *first, size_t count, const char *of_one, const char *of_several)
 {

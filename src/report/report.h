@@ -415,7 +415,8 @@ struct report {
 	struct report_skew skew;
 	struct report_interference interference;
 	struct series series; /* only in a soak; its clocks and cores have the order above */
-	struct signals signals; /* count 0: none is offered, or the measurements are not complete */
+	/* Signals by which the hypervisor announces disruptions. Their count is 0 if it offers none, or before the end. */
+	struct signals signals;
 	size_t discontinuity_count, discontinuities_lost; /* lost: the list below had no space for them */
 	struct report_discontinuity discontinuities[REPORT_DISCONTINUITIES_MAX];
 	size_t interval_count;

@@ -18,7 +18,7 @@
 #define REPORT_SIZE_SERIES_CLOCK 320u /* each clock in a row of the series: eight figures */
 #define REPORT_SIZE_SERIES_CORE 128u /* each core in a row of the series: three figures */
 #define REPORT_MATRIX_CORES  256u  /* with more cores the report has no matrix */
-/* With more cores serial lines get json_render_serial() and csv_render_serial(). */
+/* With more cores, serial lines get a shorter JSON and CSV: json_render_serial() and csv_render_serial(). */
 #define REPORT_SERIAL_CORES  64u
 #define REPORT_SIZE_CSV      ((size_t)384 << 10)
 #define REPORT_SIZE_CSV_ROW  320u  /* a row: run, clock, metric, three figures of 20 digits, machine in quotes */

@@ -46,7 +46,10 @@ have_two_crystals(const struct report *report, const struct rate_interval *rates
 	return of_a.known && rates[b].known && (of_a.high < rates[b].low || rates[b].high < of_a.low);
 }
 
-/* Returns true for the TSC. A hypervisor's clock is stopped and set with the devices, even if it is read by the TSC. */
+/*
+ * Returns true for the TSC itself. A clock that a hypervisor derives from the TSC does not count, because it is stopped
+ * and set together with the devices.
+ */
 static bool
 jumps_with_tsc(const struct report_clock *entry)
 {

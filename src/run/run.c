@@ -319,7 +319,7 @@ run_open(struct run *run, const struct run_machine *machine, void *memory, size_
 	run_find_tick(run);
 }
 
-/* Marks the hypervisor's signals that changed since BEFORE. A signal that appeared or vanished is not compared. */
+/* Reads the hypervisor's signals again, and marks those that changed since BEFORE. Ignores new and missing signals. */
 static void
 compare_signals(struct run *run, const struct signals *before)
 {

@@ -147,8 +147,8 @@ TEST(where_much_time_was_stolen_a_longer_run_is_not_promised_to_tell)
 		const char *text;
 	} runs[] = {
 		{ 9999999, "rtc: -1000.0 to +1000.0 ppm against hpet; a run 21 times as long would decide it (duration=21s)." },
-		{ 350000000, "rtc: -1000.0 to +1000.0 ppm against hpet; 35.0 % of the time was stolen: a quieter host may "
-			     "decide it." },
+		{ 350000000, "rtc: -1000.0 to +1000.0 ppm against hpet; 35.0 % of the time was stolen: a run on a less "
+			     "busy host may decide it." },
 	};
 
 	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
