@@ -1,7 +1,7 @@
 /*
  * Finds the VM Generation ID and vmclock, two devices that announce disruptions to a guest. QEMU describes each in an
  * SSDT of its own, which has a known OEM table id. No AML is interpreted. The address is found by the bytes around it,
- * as in dsdt.c. Tables of other hypervisors have other bytes, and count as missing.
+ * as in dsdt.c. Tables of other hypervisors have other bytes, and are ignored.
  */
 #include "acpi/acpi_internal.h"
 

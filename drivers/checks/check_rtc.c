@@ -38,7 +38,10 @@ struct look {
 
 struct update_watch {
 	struct checking checking;
-	/* number of observations that make a missing UIP or a wrong second a fault, and a UIP that is too long */
+	/*
+	 * Number of observations that prove a fault: TIMES_MIN of a missing UIP or a wrong second, LONG_MIN of a UIP
+	 * that is too long.
+	 */
 	unsigned times_min, long_min;
 	uint64_t looks, seen_ticks; /* number of polls, and TSC ticks in which the core ran */
 	struct look last;

@@ -34,7 +34,7 @@ pit_timer_open(const struct platform *platform, struct timer *timer)
 
 	timer->hz = (struct rate){ 105000000, 88 };
 	timer->ticks_max = TICKS_MAX - 1;
-	timer->phase_ticks = 1; /* the count is loaded at the next pulse of the PIT's clock */
+	timer->phase_ticks = 1; /* the count starts at the next pulse of the PIT's clock, so up to one tick late */
 	timer->route = (struct timer_route){ .kind = timer->driver->by_pic ? "pic" : "ioapic", .pin = line.pin };
 	timer->state = CLOCK_PRESENT;
 	if (timer_pit_status() == 0xff)

@@ -10,7 +10,7 @@
 #define BATCH_SAMPLES_MIN  16
 #define WRAP_TICKS_MAX     UINT64_C(0xffffffff) /* largest wrap_ticks of a counter that may wrap during a measurement */
 /*
- * Two readings are comparable if at most this fraction of the counter's range lies between them (1/4). A difference of
+ * Two readings are comparable if at most 1/TRUST_FRACTION of the counter's range lies between them. A difference of
  * more than half the range is then a step back for certain.
  */
 #define TRUST_FRACTION     4

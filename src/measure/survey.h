@@ -138,7 +138,9 @@ struct survey_track {
  * sweeps.c.
  */
 struct survey_step {
-	/* readings at the start of the step and now, with wraps; then.end is 0 before the first reading */
+	/*
+	 * readings at the start of the step and now, whose wraps are not undone; then.end is 0 before the first reading
+	 */
 	struct sample then, now;
 	bool at_edge, then_at_edge;   /* true if NOW, or THEN, was read at an edge of an edge clock */
 	bool sure;                    /* true if THEN is an edge, and a later edge confirmed it */

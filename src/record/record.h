@@ -86,7 +86,8 @@ struct record_mark {
 	char text[24];
 };
 
-struct record_sample { /* a reading between two readings of the TSC, with wraps */
+/* a reading of a clock between two readings of the TSC; wraps of the clock's counter are not undone */
+struct record_sample {
 	uint64_t begin, ticks, end;
 };
 
