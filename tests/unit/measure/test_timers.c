@@ -20,6 +20,7 @@ static struct {
 	unsigned drop_every;
 	int64_t late_ps; /* besides LATE_PS */
 	bool storms;     /* fires at each poll */
+	uint64_t phase_ticks;
 	uint64_t arming_ps; /* additional time to arm a periodic timer */
 	bool leaves; /* each shot leaves an interrupt that comes when the next shot is armed */
 	unsigned away_armed;         /* so often the core is away until it is due, before it disarms it */
@@ -90,6 +91,7 @@ open_source(const struct platform *platform, struct timer *timer)
 	timer->state = CLOCK_PRESENT;
 	timer->route.kind = "ioapic";
 	timer->ticks_max = UINT32_MAX;
+	timer->phase_ticks = source.phase_ticks;
 	if (!source.has_counter)
 		return;
 	timer->hz = (struct rate){ 100000000, 1 };
@@ -359,6 +361,13 @@ TEST(a_source_without_a_counter_is_timed_by_the_tsc_and_its_error_holds_the_trut
 	}
 }
 
+/* Its count starts up to 10 us after it was armed, so its one-shots are due then or earlier. */
+TEST(a_source_whose_count_may_start_late_has_a_larger_error)
+{
+	source.phase_ticks = 1000;
+	assert_in_range(asked(play)[0].lateness.error_ns, 5000, 5000 + ERROR_NS);
+}
+
 /* When it was armed and when it came are known to a step of the TSC each. */
 TEST(and_where_the_tsc_counts_in_steps_its_error_is_no_less_than_one)
 {
@@ -388,6 +397,20 @@ TEST(a_core_that_was_away_excuses_what_was_due_whatever_length_of_gap_was_asked_
 	assert_counts(&rows[0], 100, 0, 0, 0, 1);
 	assert_int_equal(rows[0].lateness.count, 99);
 	assert_true(rows[0].lateness.max_ns < 2000);
+}
+
+/* No interrupt ends that gap: it lies between two polls. */
+TEST(a_one_shot_that_never_came_while_the_core_was_away_is_not_lost)
+{
+	const struct report_interval *rows;
+
+	source.has_counter = true;
+	source.drop_every = 51;
+	source.stall_at = 50;
+	source.stall_ps = 25 * SIM_PS_PER_MS;
+	rows = asked(play);
+	assert_int_equal(source.stall_ps, 0);
+	assert_counts(&rows[0], 99, 0, 0, 0, 1);
 }
 
 TEST(what_is_left_of_one_shot_is_not_early_for_the_next_where_it_can_be_settled)

@@ -205,6 +205,9 @@ TEST(each_source_without_a_fault_is_asked_and_says_nothing)
 			assert_string_equal(interval->reason, "");
 			assert_int_equal(interval->state, CLOCK_PRESENT);
 			assert_true(interval->delivered > 0 && interval->delivered == interval->expected);
+			/* The RTC does not say when in a second it is. */
+			assert_int_equal(interval->lateness.count == 0,
+					 sources[i].at == SIM_RTC_UPDATE || sources[i].at == SIM_RTC_ALARM);
 		}
 		assert_true(report->behaviours.count > 0);
 		for (size_t row = 0; row < report->behaviours.count; row++)
