@@ -135,7 +135,7 @@ add_jump_finding(struct report *report, const struct report_discontinuity *row, 
 	finding = rules_add_finding(report, rule, id, REPORT_NO_CORE, "%s jumped%s went on together.%s", id, by, more);
 	rules_set_count(finding, leaps > jumps ? leaps : jumps, limit);
 	if (finding)
-		finding->one_way = false; /* other clocks prove it for every read method */
+		finding->one_way = false; /* other clocks prove it for the counter, so for all read methods */
 }
 
 /* Returns how many decimals of seconds distinguish the groups of ROW. */

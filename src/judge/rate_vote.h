@@ -51,7 +51,7 @@ struct phrase vote_ppm(const struct interval_ppb *ppb);                /* "+1.0 
 /* "hpet, pit and rtc": the clocks of SET that have a rate. */
 struct phrase vote_group(const struct vote *vote, uint32_t set);
 struct phrase vote_others(const struct vote *vote); /* a sentence on the clocks in neither group, or "" */
-const char *vote_which(uint32_t a, uint32_t b);                         /* "which of the two groups" */
+const char *vote_which(uint32_t a, uint32_t b); /* "which of the two groups", or "which of them" for two clocks */
 
 /* Returns true if the TSC diverged from other clocks, or if its rate may have changed against theirs. */
 bool rate_changes_doubt_tsc(struct vote *vote);

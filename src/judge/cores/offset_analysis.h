@@ -17,7 +17,7 @@ struct view { /* the analysis of one pass */
 	size_t drifting; /* number of cores that drift */
 
 	const struct offsets *offsets; /* the pass that is judged: the first, or after view_latest() the last */
-	const bool *outlier; /* by rank: true if the core is off the majority */
+	const bool *outlier; /* true if the core with this rank is off the majority */
 	bool no_majority;    /* true if no group of more than half of the cores shows which are right */
 	/* True if this is a star schedule whose offsets no other pass confirms: the boot core may have stepped. */
 	bool star_open;

@@ -12,28 +12,26 @@ struct irq_totals {
 	bool storms;               /* true if its interrupts did not stop after a deadline */
 	bool came;                 /* true if any interrupt came */
 
-	/* Numbers of one-shots: */
-	uint64_t shots;            /* programmed */
-	uint64_t shots_excused;    /* with a deadline in a gap, while the core was preempted */
-	uint64_t shots_empty;      /* without an interrupt */
-	uint64_t missing;          /* without an interrupt, although the timer's status showed that they were due */
-	uint64_t shots_unknown;     /* without an interrupt, but excused by a gap */
-	uint64_t early;            /* that came too early */
-	struct interval_ns earliest; /* how early the earliest of these came */
+	uint64_t shots;            /* number of one-shots */
+	uint64_t shots_excused;    /* one-shots that do not count, because the core was preempted at their deadline */
+	uint64_t shots_empty;      /* one-shots without an interrupt */
+	uint64_t missing;          /* one-shots without an interrupt, although the timer's status showed them as due */
+	uint64_t shots_unknown;    /* one-shots without an interrupt that preemption of the core excuses */
+	uint64_t early;            /* one-shots that came too early */
+	struct interval_ns earliest; /* how early the earliest one-shot came */
 	bool early_always;         /* true if EARLY and EARLIEST are only of cores with early one-shots of every length */
 
-	/* Numbers of periods: */
-	uint64_t periods;          /* programmed */
-	uint64_t periods_excused;  /* with a deadline in a gap */
-	uint64_t lost;             /* without a tick */
-	uint64_t doubled_periods;  /* with two ticks or more */
+	uint64_t periods;          /* number of periods */
+	uint64_t periods_excused;  /* periods that do not count, because the core was preempted at their deadline */
+	uint64_t lost;             /* periods without a tick */
+	uint64_t doubled_periods;  /* periods with two ticks or more */
 	bool uneven;               /* true if p99 of the lateness of ticks is above 1/8 period */
 	bool scattered;            /* true if ticks are spread over their periods, so that none has a known deadline */
 
 	uint64_t doubled;          /* one-shots and periods with two interrupts or more */
-	uint64_t over, stale;      /* how often it was armed with a deadline that had passed, and interrupted then */
+	uint64_t over, stale;      /* how often it was armed with a deadline that had passed, and interrupted even so */
 	struct interval_ppb rate;  /* how much faster it ticks than requested, in the test that is furthest off */
-	const struct report_interval *late; /* the test with one-shots of 100 us that irq-late judges; NULL: none */
+	const struct report_interval *late; /* the test with one-shots of 100 us that irq-late judges; may be NULL */
 };
 
 /* Returns the totals of all rows of SOURCE in the report. */
