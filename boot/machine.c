@@ -1,6 +1,7 @@
 /* Prepares the machine for a run, and measures it. See machine.h. */
 #include "machine.h"
 
+#include "calibrations/calibrations.h"
 #include "checks/checks.h"
 #include "checks/registers.h"
 #include "clocks/drivers.h"
@@ -253,6 +254,7 @@ open_machine(struct machine *machine, const struct plan *plan, struct console *c
 		.context = machine,
 		.drivers = drivers,
 		.checks = device_checks,
+		.calibrations = calibrations,
 		.platform = &machine->platform,
 		.timers = timer_drivers,
 		.window = interrupts_open(),

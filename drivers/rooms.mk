@@ -7,5 +7,6 @@ USES_drivers/paravirtual := drivers/hw
 USES_drivers/clocks := drivers/paravirtual drivers/acpi
 USES_drivers/checks := drivers/clocks
 USES_drivers/timers := drivers/clocks
+USES_drivers/calibrations := drivers/clocks
 
-ROOMS += drivers/hw drivers/acpi drivers/smbios drivers/smp drivers/paravirtual drivers/clocks drivers/checks drivers/timers
+ROOMS += drivers/hw drivers/acpi drivers/smbios drivers/smp drivers/paravirtual drivers/clocks drivers/checks drivers/timers drivers/calibrations

@@ -23,6 +23,14 @@ acpi_pm_read_memory(void *context)
 	return hw_read32(device->address) & device->saved[ACPI_PM_MASK];
 }
 
+uint32_t
+acpi_pm_read_24(const struct device *device)
+{
+	uint32_t ticks = device->saved[ACPI_PM_IN_MEMORY] ? hw_read32(device->address) : hw_in32((uint16_t)device->address);
+
+	return ticks & ACPI_PM_MASK_24;
+}
+
 DRIVER_SAMPLE(acpi_pm_port, acpi_pm_read_port)
 DRIVER_SAMPLE(acpi_pm_memory, acpi_pm_read_memory)
 
@@ -100,6 +108,7 @@ acpi_pm_open(const struct platform *platform, struct device *device, struct cloc
 	clocks->width_bits = fadt->tmr_val_ext ? 32 : 24;
 	clocks->wrap_ticks = fadt->tmr_val_ext ? UINT32_MAX : ACPI_PM_MASK_24;
 	device->saved[ACPI_PM_MASK] = UINT32_MAX;
+	device->saved[ACPI_PM_IN_MEMORY] = space == ACPI_SPACE_MEMORY;
 	bool moves = probe_moves(read, device);
 	uint64_t reading = read(device);
 

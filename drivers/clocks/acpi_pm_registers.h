@@ -2,6 +2,10 @@
 #ifndef BARETICK_ACPI_PM_REGISTERS_H
 #define BARETICK_ACPI_PM_REGISTERS_H
 
+#include <stdint.h>
+
+struct device;
+
 /*
  * ACPI 6.5, 4.8.3.3 specifies 3.579545 MHz, and emulators count at exactly this rate. Real chip sets divide 14.31818
  * MHz (rounded from 315/22 MHz) by four, which is 127 ppb more. ACPI_PM_EXACT_HZ is the chip sets' rate, and
@@ -13,6 +17,10 @@
 /* mask of a 24-bit timer (4.8.3.3); the timer has 32 bits if the FADT sets TMR_VAL_EXT */
 #define ACPI_PM_MASK_24   0xffffffu
 
-enum { ACPI_PM_MASK }; /* index into device.saved: mask of the valid bits of a reading */
+/* Places in device.saved. They are no registers: the mask of valid bits, and 1 if the address is in memory. */
+enum { ACPI_PM_MASK, ACPI_PM_IN_MEMORY };
+
+/* One reading in 24 bits, as kernels take it to calibrate. */
+uint32_t acpi_pm_read_24(const struct device *device);
 
 #endif

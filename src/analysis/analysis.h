@@ -24,4 +24,10 @@ struct timer_tick { /* length of one tick of a timer's counter in as; VALUE is 0
 /* The tick of a timer, from its nominal rate or else from its span by the TSC. Measuring asks for it, too. */
 struct timer_tick analysis_tick(const struct record_timer *timer, const struct scale *scale);
 
+/*
+ * Calibration loops: fills runs, refused, median and worst of each row of report->calibrations. The errors are
+ * against report->tsc_within.
+ */
+void analysis_calibrations(const void *record, size_t size, struct report *report);
+
 #endif

@@ -130,3 +130,18 @@ number_within(int64_t value, uint64_t error)
 	error += near > size ? near - size : size - near;
 	return (struct number_within){ value < 0 ? -(int64_t)near : (int64_t)near, (error + place - 1) / place * place };
 }
+
+struct number
+number_ppm(int64_t ppb)
+{
+	uint64_t tenths = ((ppb < 0 ? -(uint64_t)ppb : (uint64_t)ppb) + 50) / 100;
+	struct number number;
+	struct text text;
+
+	text_init(&text, number.text, sizeof(number.text));
+	if (tenths > 10 * UINT64_C(1000000))
+		text_put(&text, ppb < 0 ? "<-1e6" : ">1e6");
+	else
+		text_printf(&text, "%s%lu.%lu", ppb < 0 && tenths ? "-" : "", tenths / 10, tenths % 10);
+	return number;
+}

@@ -32,6 +32,9 @@ struct number_within {
 };
 struct number_within number_within(int64_t value, uint64_t error);
 
+/* PPB in ppm with one digit, rounded to nearest, at most 9 characters: "-310.2", "0.0", ">1e6", "<-1e6". */
+struct number number_ppm(int64_t ppb);
+
 /* Returns TENTHS / 10 in at most 6 characters: "12.3", "123456", ">1e6". */
 struct number number_times(uint64_t tenths);
 

@@ -99,6 +99,18 @@ survey_checks_ns(const struct report *report)
 	return profile_ns[survey_pace(report)];
 }
 
+uint64_t
+survey_calibrations_ns(const struct report *report)
+{
+	static const uint64_t profile_ns[] = {
+		[PROFILE_QUICK] = 300 * SURVEY_NS_PER_MS,
+		[PROFILE_STANDARD] = 10 * SURVEY_NS_PER_S,
+		[PROFILE_SOAK] = 60 * SURVEY_NS_PER_S,
+	};
+
+	return profile_ns[survey_pace(report)];
+}
+
 /* Quick checks use nearly all of their budget. In other profiles most checks end within half of it. */
 uint64_t
 survey_checks_plan_ns(const struct report *report)

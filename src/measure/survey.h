@@ -218,6 +218,8 @@ struct survey {
 /* Returns the size of the memory for CORES cores and schedules up to WIDEST. It must be aligned to a cache line. */
 size_t survey_memory_size(size_t cores, enum tournament widest);
 
+#define SURVEY_CALIBRATION_BATCH 50 /* results of one loop in an entry of the record */
+
 /* Returns the size of a run's record with CORES cores. It is a part of survey_memory_size(). */
 size_t survey_record_size(size_t cores);
 

@@ -51,6 +51,9 @@ uint64_t survey_warp_checks(const struct report *report);
 uint64_t survey_checks_ns(const struct report *report);
 uint64_t survey_checks_plan_ns(const struct report *report);
 
+/* Longest duration of the calibration loops. Not part of the plan. */
+uint64_t survey_calibrations_ns(const struct report *report);
+
 /* Longest duration of the timer tests on the boot core and on the other cores. It is not part of the plan. */
 uint64_t survey_timers_ns(const struct report *report, size_t cores);
 

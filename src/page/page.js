@@ -9,7 +9,7 @@ function showReport(report, main) {
 	const parts = [
 		warnings(report), headline(report), place, findings(report), advice(report), clocksTable(report), costs(report),
 		seriesSection(report), latencySection(report), ratesSection(report), coresSection(report), skewSection(report),
-		interferenceSection(report), timersSection(report), behaviours(report), notes(report),
+		interferenceSection(report), timersSection(report), behaviours(report), calibrations(report), notes(report),
 		section("machine", "Machine and run", machineFacts(report)),
 	];
 

@@ -42,6 +42,7 @@ enum record_kind {
 	RECORD_GAP = 12,
 	RECORD_END = 13,
 	RECORD_TIMER = 14,
+	RECORD_CALIBRATION = 15,
 };
 
 /* Texts are ASCII, padded with zeros. A text that fills its array has no zero. */
@@ -214,6 +215,17 @@ struct record_gap { /* kind GAP: one gap of a watch. Only the first gaps of each
 	uint64_t ticks; /* length of the gap */
 };
 
+struct record_calibrated { /* one run of a calibration loop */
+	uint64_t hz;      /* the rate that it found, or 0 */
+	uint32_t refusal; /* the number of its reason to refuse, or 2^32 - 1 */
+};
+
+struct record_calibration { /* some runs of a calibration loop, and the items struct record_calibrated */
+	char loop[16];
+	/* The sums over these runs of the ticks of its clock, of their error, and of the TSC's ticks; 0 for the TSC itself. */
+	uint64_t ticks, slack_ticks, tsc_ticks;
+};
+
 struct record_end { /* kind END, the last entry */
 	uint64_t entries; /* number of entries before this one */
 	uint64_t dropped; /* number of entries that were left out because there was no space */
@@ -233,7 +245,7 @@ struct record_kind_row {
 	struct record_shape fixed, item; /* fixed.bytes is 0 if there is no such kind */
 };
 
-#define RECORD_KINDS (RECORD_TIMER + 1)
+#define RECORD_KINDS (RECORD_CALIBRATION + 1)
 extern const struct record_kind_row record_kinds[RECORD_KINDS];
 
 /* Returns field I, which is below shape->count. */

@@ -13,7 +13,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "fields are copied as 
 static const struct all_fields {
 	struct record_field run[3], scale[4], core[2], clock[5], mark[4], sample[3], reading[6],
 		batch[4], cell[2], latency[8], exchange[13], event[2], interrupts[12], watch[7], octave[1],
-		gap[3], end[2], timer[13];
+		gap[3], calibrated[2], calibration[4], end[2], timer[13];
 } fields = {
 	.run = {
 		TEXT(record_run, version), TEXT(record_run, commit), FIELD(record_run, start_tsc),
@@ -72,6 +72,11 @@ static const struct all_fields {
 	.gap = {
 		FIELD(record_gap, core), FIELD(record_gap, tsc), FIELD(record_gap, ticks),
 	},
+	.calibrated = { FIELD(record_calibrated, hz), FIELD(record_calibrated, refusal) },
+	.calibration = {
+		TEXT(record_calibration, loop), FIELD(record_calibration, ticks), FIELD(record_calibration, slack_ticks),
+		FIELD(record_calibration, tsc_ticks),
+	},
 	.end = { FIELD(record_end, entries), FIELD(record_end, dropped) },
 	.timer = {
 		FIELD(record_timer, timer), FIELD(record_timer, flags), FIELD(record_timer, core),
@@ -105,6 +110,7 @@ const struct record_kind_row record_kinds[RECORD_KINDS] = {
 	[RECORD_GAP] = PLAIN(gap, 20),
 	[RECORD_END] = PLAIN(end, 16),
 	[RECORD_TIMER] = PLAIN(timer, 96),
+	[RECORD_CALIBRATION] = LIST(calibration, 40, calibrated, 12),
 };
 
 const struct record_field *

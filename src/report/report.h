@@ -15,6 +15,7 @@
 #include "base/interval.h"
 #include "base/sha256.h"
 #include "clock/behaviour.h"
+#include "clock/calibration.h"
 #include "clock/clock.h"
 #include "clock/core_facts.h"
 #include "clock/paravirtual.h"
@@ -373,6 +374,19 @@ struct report_identity { /* identity of the machine, printable ASCII; "" if not 
 	char host[32];      /* the hypervisor, in more detail than its name */
 };
 
+struct report_calibration { /* a calibration loop, run as often as the profile wants */
+	const struct calibration_loop *loop; /* static storage */
+	char reason[CLOCK_REASON_SIZE]; /* why it was not run; else "" */
+	uint64_t runs, refused; /* REFUSED of RUNS gave no rate */
+	size_t refusal_count;
+	struct report_refusal {
+		const char *reason; /* static storage */
+		uint64_t count;
+	} refusals[CALIBRATION_REFUSALS];
+	/* Median and worst error of the rates that it found, against the measured rate. Not known without such a rate. */
+	struct interval_ppb median, worst;
+};
+
 struct report_record { /* the run's record, see src/record */
 	void *bytes; /* owned by the run */
 	size_t length; /* 0: the run did not start */
@@ -430,6 +444,9 @@ struct report {
 	struct report_answer answer;
 	struct report_tick tick;
 	struct report_record record;
+	size_t calibration_count;
+	struct report_calibration calibrations[CALIBRATION_LOOPS];
+	char calibrated[2 * REPORT_SENTENCE]; /* what that means for a kernel here; "" if nothing can be said */
 	/* Sentences on the machine: broken tables, a volume that could not be written, ... */
 	size_t note_count;
 	char notes[REPORT_NOTES_MAX][REPORT_SENTENCE];

@@ -10,6 +10,7 @@
 #include "measure/skew/survey_skew.h"
 #include "measure/survey_plan.h"
 #include "run/marker.h"
+#include "run/run_calibrations.h"
 #include "run/run_checks.h"
 #include "run/run_clocks.h"
 #include "run/run_restore.h"
@@ -200,6 +201,7 @@ const struct run_phase run_phases[] = {
 	{ .id = "stop-cores", .play = stop_cores, .with_cores = true },
 	{ .id = "rates-again", .measure = survey_rates_again },
 	{ .id = "checks", .play = run_checks },
+	{ .id = "calibrations", .play = run_calibrations },
 	{ .id = MARKER_TIMERS, .play = measure_timers }, /* last, after everything else has been saved */
 	{ .id = NULL },
 };
@@ -261,7 +263,7 @@ run_all_phases(struct run *run)
 		struct running running = { run, phase };
 
 		run_guarded(&running, run_phase, phase->anew);
-		if (phase->play != run_checks && phase->play != measure_timers &&
+		if (phase->play != run_checks && phase->play != run_calibrations && phase->play != measure_timers &&
 		    phase->play != measure_core_timers) /* these phases program the devices */
 			run_guarded(&running, observe_clocks, true);
 	}
@@ -371,6 +373,7 @@ conclude(const struct run *run, struct report *report)
 	take_record(&run->survey.record, report);
 	analysis_gaps(report->record.bytes, report->record.length, report);
 	analysis_timers(report->record.bytes, report->record.length, report);
+	analysis_calibrations(report->record.bytes, report->record.length, report);
 	judge_report(report);
 	recommend(report);
 }

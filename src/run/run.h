@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "clock/as_found.h"
+#include "clock/calibration.h"
 #include "clock/driver.h"
 #include "clock/smp.h"
 #include "measure/survey.h"
@@ -29,6 +30,8 @@ struct run_machine {
 	const struct driver *const *drivers;  /* in the order in which clocks are shown; ends with NULL */
 	/* Checks of devices, in the order in which they run; ends with a NULL driver. */
 	const struct device_check *checks;
+	/* The table of calibration loops, which ends with NULL. NULL itself if no loop is run. */
+	const struct calibration_loop *const *calibrations;
 	const struct platform *platform;      /* private to the drivers */
 	/* Timers whose interrupts are tested if WINDOW is available; ends with NULL. */
 	const struct timer_driver *const *timers;

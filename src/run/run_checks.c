@@ -24,9 +24,8 @@ budget_ns(const struct device_check *check, uint64_t all_ns, uint64_t left_ns)
 	return left_ns > kept_ns ? (left_ns - kept_ns) / POOL_SHARE_DEN : 0;
 }
 
-/* Returns the index of the driver in the run; RUN_DRIVERS_MAX if the run does not have it. */
-static size_t
-find_driver(const struct run *run, const struct driver *driver)
+size_t
+run_find_driver(const struct run *run, const struct driver *driver)
 {
 	const struct driver *const *drivers = run->machine->drivers;
 	size_t d = 0;
@@ -180,7 +179,7 @@ static bool
 check_device(struct run *run, const struct device_check *check, uint64_t budget_ns, const struct behaviours *before,
 	     struct behaviours *behaviours)
 {
-	size_t driver = find_driver(run, check->driver);
+	size_t driver = run_find_driver(run, check->driver);
 	struct clock rows[DRIVER_CLOCKS_MAX];
 	const struct report_clock *entry;
 	size_t first;

@@ -7,4 +7,7 @@
 /* Checks each device whose main clock is in the report. Ends early after the deadline. */
 void run_checks(struct run *run);
 
+/* Index of the driver in the run; RUN_DRIVERS_MAX if it is not in it. */
+size_t run_find_driver(const struct run *run, const struct driver *driver);
+
 #endif

@@ -277,5 +277,6 @@ recommend(struct report *report)
 		if (ranking.clocks[i]->verdict == VERDICT_FAIL)
 			put_sick(report, ranking.clocks[i]);
 	recommend_tick(report);
+	recommend_calibrations(report);
 	recommend_answer(report);
 }

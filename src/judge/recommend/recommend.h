@@ -23,6 +23,9 @@ void recommend_put_number(struct text *text, const char *before, struct number n
 /* Fills report->answer. Call it after the other functions here, because it summarises their results. */
 void recommend_answer(struct report *report);
 
+/* Fills report->calibrated from the errors of the calibration loops. */
+void recommend_calibrations(struct report *report);
+
 /*
  * Fills report->tick after the judging: the timer that Linux takes for its tick. Linux does not check how late a timer
  * is.

@@ -347,6 +347,31 @@ function behaviours(report) {
 			report.behaviours, "Promises of the data sheets and their outcomes"));
 }
 
+const ppmOff = (row, name) => (row[name] ? `${row[name].value.toFixed(1)} ppm` : NONE);
+const refusalWords = (row) => joined([row.reason, ...row.refusals.map(({reason, count}) => `${whole(count)}: ${reason}`)], "; ");
+
+function calibrations(report) {
+	const rows = report.calibrations || [];
+
+	if (!rows.length)
+		return null;
+	return section("calibrations", "Calibration rehearsed",
+		note("How wrong a system gets a clock's rate here, by the loop with which it finds it. Each loop ran as in so many boots."),
+		report.calibrated ? el("p", null, report.calibrated) : null,
+		table(
+			[
+				["Loop", (row) => code(row.loop), "name"],
+				["Source", (row) => row.source, "left"],
+				["Clock", (row) => row.clock, "left"],
+				["Runs", (row) => whole(row.runs)],
+				["Refused", (row) => whole(row.refused)],
+				["Median", (row) => ppmOff(row, "median_ppm")],
+				["Worst", (row) => ppmOff(row, "worst_ppm")],
+				["Why", refusalWords, "left"],
+			],
+			rows, "Calibration loops and their errors"));
+}
+
 function notes(report) {
 	if (!report.notes.length)
 		return null;

@@ -128,6 +128,8 @@ set_subject(const struct csv *csv, const struct field_table *table, const void *
 	const struct report_rate *rate = element;
 	const struct report_core *core = element;
 	const struct finding *finding = element;
+	const struct report_calibration *calibration = element;
+	struct text text;
 
 	if (table == &field_clock) {
 		of->clock = entry->clock.id;
@@ -140,6 +142,11 @@ set_subject(const struct csv *csv, const struct field_table *table, const void *
 	} else if (table == &field_finding) {
 		*of = (struct subject){ finding->clock ? finding->clock : "", finding->core, "", finding->rule,
 					count_before(csv->report, finding), finding->unit ? finding->unit : "", true };
+	} else if (table == &field_calibration) {
+		text_init(&text, before, PREFIX_SIZE);
+		text_printf(&text, "%s_", calibration->loop->id);
+		of->clock = calibration->loop->clock;
+		of->before = before;
 	} else {
 		return table == &field_interval && set_interval_subject(element, of, before);
 	}

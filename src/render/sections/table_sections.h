@@ -44,6 +44,8 @@ void table_series_marks(struct text *out, const struct report *report, size_t mo
 void table_behaviours(struct text *out, const struct report *report);
 /* Every device check of the clock with the id CLOCK. */
 void table_behaviours_of(struct text *out, const struct report *report, const char *clock);
+/* Loops that find a clock's rate, and how wrong they were. Nothing if none was run. */
+void table_calibrations(struct text *out, const struct report *report);
 void table_advice(struct text *out, const struct report *report);     /* the recommended clocks in order */
 void table_database(struct text *out, const struct report *report);   /* cost of timing 100,000 rows of a database */
 void table_database_in_short(struct text *out, const struct report *report); /* the same in a sentence */

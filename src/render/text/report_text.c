@@ -29,6 +29,7 @@ table_render(struct text *out, const struct report *report)
 	table_cores(out, report);
 	table_skew(out, report);
 	table_behaviours(out, report);
+	table_calibrations(out, report);
 	table_database(out, report);
 	table_durations(out, report);
 }

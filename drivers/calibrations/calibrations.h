@@ -1,0 +1,25 @@
+/* The calibration loops, one file for each system. README.md names the source of each. */
+#ifndef BARETICK_CALIBRATIONS_H
+#define BARETICK_CALIBRATIONS_H
+
+#include "clock/calibration.h"
+
+extern const struct calibration_loop calibration_linux_pit, calibration_linux_reference, calibration_linux_lapic,
+	calibration_edk2, calibration_valkey, calibration_postgresql;
+extern const struct calibration_loop *const calibrations[]; /* ends with NULL; the fastest first */
+
+/* Ends RESULT with the reason I of the loop's refusals. */
+static inline void
+calibration_refuse(struct calibration_result *result, uint32_t i)
+{
+	*result = (struct calibration_result){ .refusal = i };
+}
+
+/* Ends RESULT with a rate in kHz, the unit of Linux. */
+static inline void
+calibration_find(struct calibration_result *result, uint64_t khz)
+{
+	*result = (struct calibration_result){ .hz = khz * 1000, .refusal = CALIBRATION_NONE };
+}
+
+#endif

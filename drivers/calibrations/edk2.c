@@ -1,0 +1,53 @@
+/*
+ * EDK II's calibration of the TSC: edk2-stable202311, PcAtChipsetPkg/Library/AcpiTimerLib/AcpiTimerLib.c,
+ * InternalCalculateTscFrequency(). It waits for 363 ticks of the PM timer and multiplies by 9861. The wait ends
+ * one tick later than that: the difference has to become negative. So the result is up to 1/363 too high, and
+ * the duration of a read of the PM timer adds to it.
+ */
+#include "calibrations/calibrations.h"
+#include "clocks/acpi_pm_registers.h"
+#include "clocks/drivers.h"
+#include "hw/wait.h"
+
+#define TICKS     363u
+#define FACTOR    9861u
+#define SIGN      (UINT32_C(1) << 23)
+#define BOUND_NS  (20 * WAIT_NS_PER_MS) /* ours: the original waits for ever */
+
+enum { STOPPED };
+
+static void
+edk2_play(const struct calibrating *calibrating, struct calibration_result *result)
+{
+	uint64_t interrupts = hw_interrupts_mask(), begin, end;
+	struct wait wait = wait_begin(calibrating->scale, BOUND_NS);
+	uint32_t due = acpi_pm_read_24(calibrating->devices[0]) + TICKS;
+	bool waits;
+
+	begin = hw_tsc();
+	while ((waits = ((due - acpi_pm_read_24(calibrating->devices[0])) & SIGN) == 0) && wait_goes_on(&wait))
+		;
+	end = hw_tsc();
+	hw_interrupts_restore(interrupts);
+	if (waits)
+		calibration_refuse(result, STOPPED);
+	else
+		*result = (struct calibration_result){ .hz = (end - begin) * FACTOR, .refusal = CALIBRATION_NONE };
+}
+
+static const char *
+edk2_missing(const struct calibrating *calibrating)
+{
+	return calibrating->devices[0] ? NULL : "No PM timer can be read in this run.";
+}
+
+const struct calibration_loop calibration_edk2 = {
+	.id = "edk2",
+	.user = "EDK II, AcpiTimerLib",
+	.clock = "tsc",
+	.uses = { &acpi_pm_driver },
+	.refusals = { [STOPPED] = "the PM timer stopped, where EDK II waits for ever" },
+	.longest_ns = 1000000,
+	.missing = edk2_missing,
+	.play = edk2_play,
+};

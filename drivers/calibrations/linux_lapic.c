@@ -1,0 +1,139 @@
+/*
+ * Linux's calibration of the local APIC's timer: Linux 6.16, arch/x86/kernel/apic/apic.c, calibrate_APIC_clock()
+ * and calibrate_by_pmtimer(), with HZ = 250 as in Debian's kernel. It counts for 25 ticks of 4 ms by the TSC. The
+ * result is corrected only if the PM timer saw more than 1 % less or more than 100 ms.
+ */
+#include "calibrations/calibrations.h"
+#include "clocks/acpi_pm_registers.h"
+#include "clocks/drivers.h"
+#include "hw/lapic.h"
+#include "hw/wait.h"
+
+#define HZ            250u
+#define TICKS         (HZ / 10)
+#define TICK_NS       (WAIT_NS_PER_S / HZ)
+#define DIVIDE_BY_16  0x3u /* SDM vol. 3A, figure 11-10 */
+#define DIVISOR       16u
+#define LVT_DEADLINE  (1u << 18) /* SDM vol. 3A, figure 11-8 */
+#define PM_100_MS     357954u
+#define PM_WITHIN     (PM_100_MS / 100)
+#define PERIOD_MIN    (1000000u / HZ)
+
+enum { TOO_SLOW, NO_TIME };
+
+struct reading {
+	uint32_t count, pm;
+	uint64_t before_tsc, after_tsc; /* around the reading of the count */
+};
+
+static struct reading
+read_both(const struct calibrating *c, const struct lapic *lapic)
+{
+	struct reading r = { .before_tsc = hw_tsc_lfence() };
+
+	r.count = lapic_read(lapic, LAPIC_CURRENT_COUNT);
+	r.after_tsc = hw_tsc_lfence();
+	r.pm = acpi_pm_read_24(c->devices[0]);
+	return r;
+}
+
+/* Waits for the tick at *DUE_TSC and moves it on. Returns false if the TSC stopped. */
+static bool
+wait_tick(const struct calibrating *c, uint64_t *due_tsc)
+{
+	struct wait wait = wait_begin(c->scale, 2 * TICK_NS);
+	bool waits;
+
+	while ((waits = (int64_t)(hw_tsc() - *due_tsc) < 0) && wait_goes_on(&wait))
+		;
+	*due_tsc += scale_ticks(c->scale, TICK_NS);
+	return !waits;
+}
+
+static bool
+count(const struct calibrating *c, const struct lapic *lapic, struct reading *first, struct reading *last)
+{
+	uint64_t due_tsc = hw_tsc() + scale_ticks(c->scale, TICK_NS);
+
+	if (!wait_tick(c, &due_tsc))
+		return false;
+	*first = read_both(c, lapic);
+	for (unsigned i = 0; i < TICKS; i++)
+		if (!wait_tick(c, &due_tsc))
+			return false;
+	*last = read_both(c, lapic);
+	return true;
+}
+
+static void
+conclude(const struct reading *first, const struct reading *last, struct calibration_result *result)
+{
+	uint64_t ticks = first->count - last->count, pm = (last->pm - first->pm) & ACPI_PM_MASK_24, period;
+
+	*result = (struct calibration_result){
+		.refusal = CALIBRATION_NONE, .ticks = ticks * DIVISOR, .tsc_ticks = last->before_tsc - first->before_tsc,
+	};
+	/* The count was read within the brackets, and moves once in DIVISOR ticks. */
+	result->slack_ticks = scale_mul_div_up(last->after_tsc - last->before_tsc + first->after_tsc - first->before_tsc,
+					       result->ticks, result->tsc_ticks) + DIVISOR;
+	if (pm && (pm <= PM_100_MS - PM_WITHIN || pm >= PM_100_MS + PM_WITHIN))
+		ticks = ticks * PM_100_MS / pm;
+	period = ticks * DIVISOR / TICKS;
+	if (period < PERIOD_MIN)
+		result->refusal = TOO_SLOW;
+	else
+		result->hz = period * HZ;
+}
+
+/* A firmware that ticks by this timer gets it back with its registers as found. The count last: it starts it. */
+static void
+linux_lapic_play(const struct calibrating *c, struct calibration_result *result)
+{
+	uint64_t interrupts = hw_interrupts_mask();
+	struct reading first, last;
+	struct lapic lapic;
+
+	(void)lapic_open(&lapic); /* it can be used, see linux_lapic_missing() */
+	uint32_t entry = lapic_read(&lapic, LAPIC_LVT_TIMER), initial = lapic_read(&lapic, LAPIC_INITIAL_COUNT);
+	uint32_t divide = lapic_read(&lapic, LAPIC_DIVIDE);
+
+	lapic_write(&lapic, LAPIC_LVT_TIMER, LAPIC_LVT_MASKED | LAPIC_SPURIOUS_VECTOR);
+	lapic_write(&lapic, LAPIC_DIVIDE, DIVIDE_BY_16);
+	lapic_write(&lapic, LAPIC_INITIAL_COUNT, UINT32_MAX);
+	if (count(c, &lapic, &first, &last))
+		conclude(&first, &last, result);
+	else
+		calibration_refuse(result, NO_TIME);
+	lapic_write(&lapic, LAPIC_INITIAL_COUNT, 0);
+	lapic_write(&lapic, LAPIC_DIVIDE, divide);
+	lapic_write(&lapic, LAPIC_LVT_TIMER, entry);
+	lapic_write(&lapic, LAPIC_INITIAL_COUNT, initial);
+	hw_interrupts_restore(interrupts);
+}
+
+static const char *
+linux_lapic_missing(const struct calibrating *c)
+{
+	struct lapic lapic;
+
+	if (lapic_open(&lapic))
+		return "This core's local APIC cannot be used.";
+	/* Leaving this mode disarms the deadline, and the firmware's tick would be lost. */
+	if (lapic_read(&lapic, LAPIC_LVT_TIMER) & LVT_DEADLINE)
+		return "The firmware uses this core's local APIC timer with deadlines.";
+	return c->devices[0] ? NULL : "No PM timer can be read in this run; then Linux uses its tick instead.";
+}
+
+const struct calibration_loop calibration_linux_lapic = {
+	.id = "linux_lapic",
+	.user = "Linux 6.16, calibrate_APIC_clock",
+	.clock = "lapic",
+	.uses = { &acpi_pm_driver },
+	.refusals = {
+		[TOO_SLOW] = "the timer counts less than 1 MHz",
+		[NO_TIME] = "the TSC stopped",
+	},
+	.longest_ns = 110000000,
+	.missing = linux_lapic_missing,
+	.play = linux_lapic_play,
+};

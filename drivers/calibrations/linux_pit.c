@@ -1,0 +1,112 @@
+/*
+ * Linux's quick calibration of the TSC: Linux 6.16, arch/x86/kernel/tsc.c, quick_pit_calibrate(). Channel 2 of
+ * the PIT counts down from FFFFh, and its high byte is watched. Each value lasts 256 clocks (215 us). The loop
+ * ends when the uncertainty of the two ends is below 1/2048 (488 ppm) of the time between them.
+ */
+#include "calibrations/calibrations.h"
+#include "clocks/drivers.h"
+#include "clocks/pit_registers.h"
+
+#define PIT_RATE        1193182u
+#define CLOCKS_EACH     256u
+#define VALUES_MAX      233u /* 50 ms */
+#define READS_MAX       50000u
+#define READS_MIN       5u   /* more than so many reads must show each value */
+#define PRECISION_LOG2  11
+
+enum { TOO_SLOW, SKIPPED, NEVER_PRECISE };
+
+static bool
+shows(uint8_t high)
+{
+	(void)hw_in8(PIT_DATA_2); /* the low byte */
+	return hw_in8(PIT_DATA_2) == high;
+}
+
+struct passing { /* the end of a value */
+	uint64_t tsc;   /* after the last read that showed it */
+	uint64_t ticks; /* between the TSC readings around that read and the next one */
+};
+
+/* Waits until the high byte is no longer HIGH. Returns false if too few reads showed it. */
+static bool
+wait_for_end(uint8_t high, struct passing *passing)
+{
+	uint64_t tsc = 0, before = 0;
+	unsigned reads = 0;
+
+	for (; reads < READS_MAX && shows(high); reads++) {
+		before = tsc;
+		tsc = hw_tsc();
+	}
+	passing->ticks = hw_tsc() - before;
+	passing->tsc = tsc;
+	return reads > READS_MIN;
+}
+
+static void
+watch(struct calibration_result *result)
+{
+	struct passing first, now;
+
+	if (!wait_for_end(0xff, &first)) {
+		calibration_refuse(result, SKIPPED);
+		return;
+	}
+	for (unsigned i = 1; i <= VALUES_MAX; i++) {
+		if (!wait_for_end((uint8_t)(0xff - i), &now)) {
+			calibration_refuse(result, SKIPPED);
+			return;
+		}
+		uint64_t ticks = now.tsc - first.tsc, unsure = first.ticks + now.ticks;
+
+		if (i == 1 && unsure >= ticks * VALUES_MAX >> PRECISION_LOG2) {
+			calibration_refuse(result, TOO_SLOW);
+			return;
+		}
+		if (unsure >= ticks >> PRECISION_LOG2)
+			continue;
+		if (!shows((uint8_t)(0xfe - i)))
+			calibration_refuse(result, SKIPPED);
+		else
+			calibration_find(result, ticks * PIT_RATE / (i * CLOCKS_EACH * 1000));
+		return;
+	}
+	calibration_refuse(result, NEVER_PRECISE);
+}
+
+static void
+linux_pit_play(const struct calibrating *calibrating, struct calibration_result *result)
+{
+	uint64_t interrupts = hw_interrupts_mask();
+
+	(void)calibrating;
+	hw_out8(PIT_CONTROL, CONTROL_MODE_0);
+	hw_out8(PIT_DATA_2, 0xff);
+	hw_out8(PIT_DATA_2, 0xff);
+	(void)shows(0); /* the count is loaded at the next clock */
+	watch(result);
+	pit_run_free();
+	hw_interrupts_restore(interrupts);
+}
+
+static const char *
+linux_pit_missing(const struct calibrating *calibrating)
+{
+	return calibrating->devices[0] ? NULL : "No PIT can be read in this run.";
+}
+
+const struct calibration_loop calibration_linux_pit = {
+	.id = "linux_pit",
+	.user = "Linux 6.16, quick_pit_calibrate",
+	.clock = "tsc",
+	.uses = { &pit_driver },
+	.refusals = {
+		[TOO_SLOW] = "reads of the PIT take too long for 500 ppm",
+		[SKIPPED] = "a value of the PIT was missed (\"Fast TSC calibration failed\")",
+		[NEVER_PRECISE] = "500 ppm were not reached in 50 ms (\"Fast TSC calibration failed\")",
+	},
+	.longest_ns = 55000000,
+	.missing = linux_pit_missing,
+	.play = linux_pit_play,
+};

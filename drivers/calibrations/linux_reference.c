@@ -1,0 +1,182 @@
+/*
+ * Linux's calibration of the TSC if the quick one was refused: Linux 6.16, arch/x86/kernel/tsc.c,
+ * pit_hpet_ptimer_calibrate_cpu(), pit_calibrate_tsc(), tsc_read_refs(). Up to three times the PIT counts 10 ms
+ * down, and the HPET or else the PM timer is read before and after. The result of the reference counts if it is
+ * within 10 % of the PIT's, or if the PIT gave none. The third try takes 50 ms if the PIT gave none so far.
+ */
+#include "calibrations/calibrations.h"
+#include "clocks/acpi_pm_registers.h"
+#include "clocks/drivers.h"
+#include "clocks/hpet_registers.h"
+#include "clocks/pit_registers.h"
+#include "hw/wait.h"
+
+#define PIT_RATE        1193182u
+#define PM_RATE         3579545u
+#define TRIES           3u
+#define REFERENCE_TRIES 5u
+/* A read of the reference that takes more ticks of the TSC is disturbed. Linux does not know their rate yet. */
+#define REFERENCE_TICKS 0x20000u
+#define LOOPS_EACH_MS   100u     /* OUT must be read more often than that */
+#define UNEVEN          10u      /* the longest read of OUT is at most so many times the shortest */
+#define SHORT_MS        10u
+#define LONG_MS         50u
+#define OUT_FACTOR      4u       /* ours: the original waits for OUT for ever */
+#define NONE            UINT64_MAX
+
+enum { PIT, HPET, PM };
+enum { NO_REFERENCE, ALL_DISTURBED };
+
+/* TSC and reference at one end of the window. */
+struct end {
+	uint64_t tsc; /* NONE: disturbed */
+	uint64_t reference;
+};
+
+static struct end
+read_end(const struct calibrating *c)
+{
+	struct end end = { NONE, 0 };
+
+	if (!c->devices[HPET] && !c->devices[PM])
+		return end;
+	for (unsigned i = 0; i < REFERENCE_TRIES; i++) {
+		uint64_t before = hw_tsc(), after;
+
+		end.reference = c->devices[HPET] ? hw_read32(c->devices[HPET]->address + HPET_COUNTER) :
+						   acpi_pm_read_24(c->devices[PM]);
+		after = hw_tsc();
+		if (after - before < REFERENCE_TICKS) {
+			end.tsc = after;
+			break;
+		}
+	}
+	return end;
+}
+
+static void
+wait_ms(const struct calibrating *c, unsigned ms)
+{
+	struct wait wait = wait_begin(c->scale, ms * WAIT_NS_PER_MS);
+
+	while (wait_goes_on(&wait))
+		;
+}
+
+/* The TSC's rate in kHz by MS of the PIT, or NONE. Without a PIT it takes about as long. */
+static uint64_t
+khz_by_pit(const struct calibrating *c, unsigned ms)
+{
+	uint32_t count = PIT_RATE / (1000 / ms);
+	uint64_t begin, last, now, shortest = NONE, longest = 0, loops = 0;
+	struct wait wait;
+
+	if (!c->devices[PIT]) {
+		wait_ms(c, LONG_MS);
+		return NONE;
+	}
+	wait = wait_begin(c->scale, OUT_FACTOR * ms * WAIT_NS_PER_MS);
+	hw_out8(PIT_CONTROL, CONTROL_MODE_0);
+	hw_out8(PIT_DATA_2, count & 0xff);
+	hw_out8(PIT_DATA_2, (uint8_t)(count >> 8));
+	begin = last = now = hw_tsc();
+	for (; (hw_in8(PORT_B) & PORT_B_OUT_2) == 0 && wait_goes_on(&wait); last = now, loops++) {
+		now = hw_tsc();
+		shortest = now - last < shortest ? now - last : shortest;
+		longest = now - last > longest ? now - last : longest;
+	}
+	pit_run_free();
+	if (loops < (uint64_t)LOOPS_EACH_MS * ms || longest > UNEVEN * shortest)
+		return NONE;
+	return (now - begin) / ms;
+}
+
+/* The TSC's rate in kHz by the reference, or NONE. */
+static uint64_t
+khz_by_reference(const struct calibrating *c, struct end first, struct end last)
+{
+	uint64_t ticks, ns;
+
+	if (first.reference == last.reference || first.tsc == NONE || last.tsc == NONE)
+		return NONE;
+	if (c->devices[HPET]) {
+		ticks = (last.reference - first.reference) & UINT32_MAX;
+		ns = ticks * hw_read32(c->devices[HPET]->address + HPET_PERIOD) / 1000000;
+	} else {
+		ticks = (last.reference - first.reference) & ACPI_PM_MASK_24;
+		ns = ticks * 1000000000 / PM_RATE;
+	}
+	return ns ? (last.tsc - first.tsc) * 1000000 / ns : NONE;
+}
+
+static bool
+is_near(uint64_t khz, uint64_t reference_khz)
+{
+	return khz != NONE && reference_khz && khz <= NONE / 100 && khz * 100 / reference_khz >= 90 &&
+	       khz * 100 / reference_khz <= 110;
+}
+
+enum outcome_of_try { TRY_DISTURBED, TRY_DIFFERS, TRY_AGREES };
+
+/* One try of MS. Lowers *PIT_KHZ and *REFERENCE_KHZ. */
+static enum outcome_of_try
+try_once(const struct calibrating *c, unsigned ms, uint64_t *pit_khz, uint64_t *reference_khz)
+{
+	uint64_t interrupts = hw_interrupts_mask(), khz, by_pit;
+	struct end first = read_end(c), last;
+
+	by_pit = khz_by_pit(c, ms);
+	last = read_end(c);
+	hw_interrupts_restore(interrupts);
+	*pit_khz = by_pit < *pit_khz ? by_pit : *pit_khz;
+	khz = khz_by_reference(c, first, last);
+	*reference_khz = khz < *reference_khz ? khz : *reference_khz;
+	if (khz == NONE)
+		return TRY_DISTURBED;
+	return is_near(*pit_khz, *reference_khz) ? TRY_AGREES : TRY_DIFFERS;
+}
+
+static void
+linux_reference_play(const struct calibrating *c, struct calibration_result *result)
+{
+	uint64_t pit_khz = NONE, reference_khz = NONE;
+	unsigned ms = SHORT_MS;
+
+	for (unsigned i = 0; i < TRIES; i++) {
+		enum outcome_of_try outcome = try_once(c, ms, &pit_khz, &reference_khz);
+
+		if (outcome == TRY_AGREES) {
+			calibration_find(result, reference_khz);
+			return;
+		}
+		if (i == 1 && outcome == TRY_DIFFERS && pit_khz == NONE)
+			ms = LONG_MS;
+	}
+	if (pit_khz != NONE)
+		calibration_find(result, pit_khz);
+	else if (reference_khz != NONE)
+		calibration_find(result, reference_khz);
+	else
+		calibration_refuse(result, c->devices[HPET] || c->devices[PM] ? ALL_DISTURBED : NO_REFERENCE);
+}
+
+static const char *
+linux_reference_missing(const struct calibrating *c)
+{
+	return c->devices[PIT] || c->devices[HPET] || c->devices[PM] ? NULL :
+	       "No PIT, HPET or PM timer can be read in this run.";
+}
+
+const struct calibration_loop calibration_linux_reference = {
+	.id = "linux_reference",
+	.user = "Linux 6.16, pit_hpet_ptimer_calibrate_cpu",
+	.clock = "tsc",
+	.uses = { [PIT] = &pit_driver, [HPET] = &hpet_driver, [PM] = &acpi_pm_driver },
+	.refusals = {
+		[NO_REFERENCE] = "the PIT was disturbed (\"No reference (HPET/PMTIMER) available\")",
+		[ALL_DISTURBED] = "all readings were disturbed (\"HPET/PMTIMER calibration failed\")",
+	},
+	.longest_ns = 80000000, /* without a PIT 150 ms */
+	.missing = linux_reference_missing,
+	.play = linux_reference_play,
+};

@@ -1,0 +1,132 @@
+/*
+ * Two programs that find the TSC's rate by the system's clock. The system's clock is a TSC here whose kernel
+ * knows its rate exactly, read a moment before the program's own reading. So only the programs' own errors show.
+ *
+ * Valkey: valkey-io/valkey at 0148137a, src/monotonic.c, monotonicInit_x86linux(). It waits three times for 10 ms,
+ * measured by CLOCK_MONOTONIC in whole us. Each wait gives a multiplier, 2^24 / ticks per us, rounded down. The least
+ * of the three is used.
+ *
+ * PostgreSQL 19: src/common/instr_time.c, pg_tsc_calibrate_frequency(). The quotient of TSC and system time since
+ * the start, at each hundredth of at most a million readings in 50 ms. The loop ends when ten quotients in a row
+ * differ by less than 1/10,000 from their predecessors.
+ */
+#include "calibrations/calibrations.h"
+#include "clocks/platform.h"
+#include "hw/wait.h"
+
+#define US_PER_S            UINT64_C(1000000)
+#define VALKEY_WAITS        3u
+#define VALKEY_WAIT_NS      (10 * WAIT_NS_PER_MS)
+#define VALKEY_SHIFT        24
+
+#define POSTGRESQL_MAX_NS     (50 * WAIT_NS_PER_MS)
+#define POSTGRESQL_READS_MAX  1000000u
+#define POSTGRESQL_SKIPS      100u
+#define POSTGRESQL_STABLE     10u
+#define POSTGRESQL_STABLE_DEN 10000u
+
+enum { NO_RATE };
+
+static uint64_t
+wait_10_ms(const struct calibrating *c)
+{
+	struct wait wait = wait_begin(c->scale, VALKEY_WAIT_NS);
+	uint64_t clock = hw_tsc(), tsc = hw_tsc(), end_tsc, us;
+
+	while (wait_goes_on(&wait))
+		;
+	end_tsc = hw_tsc();
+	us = scale_ns(c->scale, hw_tsc()) / 1000 - scale_ns(c->scale, clock) / 1000;
+	return us && end_tsc > tsc ? (us << VALKEY_SHIFT) / (end_tsc - tsc) : 0;
+}
+
+static void
+valkey_play(const struct calibrating *c, struct calibration_result *result)
+{
+	uint64_t interrupts = hw_interrupts_mask(), least = UINT64_MAX;
+
+	for (unsigned i = 0; i < VALKEY_WAITS; i++) {
+		uint64_t multiplier = wait_10_ms(c);
+
+		least = multiplier && multiplier < least ? multiplier : least;
+	}
+	hw_interrupts_restore(interrupts);
+	if (least == UINT64_MAX)
+		calibration_refuse(result, NO_RATE);
+	else
+		*result = (struct calibration_result){ .hz = (US_PER_S << VALKEY_SHIFT) / least, .refusal = CALIBRATION_NONE };
+}
+
+static bool
+is_stable(uint64_t hz, uint64_t before_hz)
+{
+	uint64_t differ = hz > before_hz ? hz - before_hz : before_hz - hz;
+
+	return before_hz && differ < before_hz / POSTGRESQL_STABLE_DEN;
+}
+
+/* The TSC's rate in Hz, or 0. */
+static uint64_t
+converge(const struct calibrating *c)
+{
+	uint64_t clock = hw_tsc(), tsc = hw_tscp(), hz = 0, before_hz = 0;
+	unsigned stable = 0;
+
+	for (unsigned i = 0; i < POSTGRESQL_READS_MAX && stable < POSTGRESQL_STABLE; i++) {
+		uint64_t ns = scale_ns(c->scale, hw_tsc() - clock), ticks = hw_tscp() - tsc;
+
+		if (ns >= POSTGRESQL_MAX_NS)
+			return 0;
+		if (!ns || !ticks || i % POSTGRESQL_SKIPS)
+			continue;
+		hz = ticks * WAIT_NS_PER_S / ns;
+		stable = is_stable(hz, before_hz) ? stable + 1 : 0;
+		before_hz = hz;
+	}
+	return stable == POSTGRESQL_STABLE ? hz : 0;
+}
+
+static void
+postgresql_play(const struct calibrating *c, struct calibration_result *result)
+{
+	uint64_t interrupts = hw_interrupts_mask(), hz = converge(c);
+
+	hw_interrupts_restore(interrupts);
+	if (hz)
+		calibration_find(result, hz / 1000);
+	else
+		calibration_refuse(result, NO_RATE);
+}
+
+static const char *
+valkey_missing(const struct calibrating *c)
+{
+	(void)c;
+	return NULL;
+}
+
+static const char *
+postgresql_missing(const struct calibrating *c)
+{
+	return c->platform->cpu.has_rdtscp ? NULL : "PostgreSQL needs RDTSCP, which this CPU does not have.";
+}
+
+const struct calibration_loop calibration_valkey = {
+	.id = "valkey",
+	.user = "Valkey, by a right system clock",
+	.clock = "tsc",
+	.refusals = { [NO_RATE] = "no wait gave a rate" },
+	.longest_ns = VALKEY_WAITS * (VALKEY_WAIT_NS + WAIT_NS_PER_MS),
+	.missing = valkey_missing,
+	.play = valkey_play,
+};
+
+const struct calibration_loop calibration_postgresql = {
+	.id = "postgresql",
+	.user = "PostgreSQL 19, by a right system clock",
+	.clock = "tsc",
+	.refusals = { [NO_RATE] = "its estimates did not settle in 50 ms" },
+	.longest_ns = POSTGRESQL_MAX_NS + WAIT_NS_PER_MS,
+	.missing = postgresql_missing,
+	.play = postgresql_play,
+};

@@ -1,0 +1,146 @@
+/* The errors of calibration loops, from the entries `calibration`. See analysis.h. */
+#include "analysis/analysis.h"
+
+#include "base/text.h"
+#include "record/record.h"
+
+#define PPB          UINT64_C(1000000000)
+#define MICROHZ      UINT64_C(1000000)
+#define HZ_MAX       (UINT64_MAX / MICROHZ) /* no clock is as fast */
+
+struct found { /* the results of one loop */
+	uint64_t refused[CALIBRATION_REFUSALS];
+	size_t count;
+	uint64_t hz[CALIBRATION_RUNS_MAX]; /* rates in ascending order */
+	uint64_t ticks, slack_ticks, tsc_ticks;
+};
+
+static void
+add_rate(struct found *found, uint64_t hz)
+{
+	size_t at = found->count;
+
+	if (found->count == CALIBRATION_RUNS_MAX)
+		return;
+	for (; at && found->hz[at - 1] > hz; at--)
+		found->hz[at] = found->hz[at - 1];
+	found->hz[at] = hz;
+	found->count++;
+}
+
+static void
+add_runs(struct report_calibration *row, struct found *found, const struct record_entry *entry)
+{
+	struct record_calibration all;
+	struct record_calibrated run;
+
+	record_fixed(entry, &all);
+	found->ticks += all.ticks;
+	found->slack_ticks += all.slack_ticks;
+	found->tsc_ticks += all.tsc_ticks;
+	for (size_t i = 0; i < entry->item_count; i++) {
+		record_item(entry, i, &run);
+		row->runs++;
+		if (run.refusal < CALIBRATION_REFUSALS)
+			found->refused[run.refusal]++;
+		else if (run.hz)
+			add_rate(found, run.hz < HZ_MAX ? run.hz : HZ_MAX);
+	}
+}
+
+static bool
+is_of(const struct report_calibration *row, const struct record_entry *entry)
+{
+	struct record_calibration all;
+	char id[sizeof(all.loop) + 1] = "";
+
+	record_fixed(entry, &all);
+	__builtin_memcpy(id, all.loop, sizeof(all.loop));
+	return text_equal(id, row->loop->id);
+}
+
+/* The rate of the loop's clock in millionths of a hertz: the TSC's, or by the ticks of both. */
+static struct rate_interval
+rate_of(const struct found *found, const struct rate_interval *tsc)
+{
+	if (!found->tsc_ticks || !tsc->known)
+		return *tsc;
+	uint64_t low = found->slack_ticks < found->ticks ? found->ticks - found->slack_ticks : 0;
+
+	return (struct rate_interval){
+		true, scale_mul_div_nearest(tsc->value, found->ticks, found->tsc_ticks),
+		scale_mul_div(tsc->low, low, found->tsc_ticks),
+		scale_mul_div_up(tsc->high, found->ticks + found->slack_ticks, found->tsc_ticks),
+	};
+}
+
+static int64_t
+error_ppb(uint64_t hz, uint64_t microhz)
+{
+	uint64_t found = hz * MICROHZ;
+	uint64_t ppb = scale_mul_div_nearest(found > microhz ? found - microhz : microhz - found, PPB, microhz);
+
+	ppb = ppb < INT64_MAX ? ppb : INT64_MAX - 1;
+	return found < microhz ? -(int64_t)ppb : (int64_t)ppb;
+}
+
+/* The ends are rounded outwards, to at most 1 ppb too much. */
+static struct interval_ppb
+error_of(uint64_t hz, const struct rate_interval *rate)
+{
+	return (struct interval_ppb){ true, error_ppb(hz, rate->value),
+				      error_ppb(hz, rate->high) - 1, error_ppb(hz, rate->low) + 1 };
+}
+
+static uint64_t
+size_of(const struct interval_ppb *error)
+{
+	return error->value < 0 ? -(uint64_t)error->value : (uint64_t)error->value;
+}
+
+static void
+put_refusals(struct report_calibration *row, const struct found *found)
+{
+	row->refused = row->refusal_count = 0;
+	for (size_t i = 0; i < CALIBRATION_REFUSALS; i++) {
+		if (!found->refused[i] || !row->loop->refusals[i])
+			continue;
+		row->refused += found->refused[i];
+		row->refusals[row->refusal_count++] =
+			(struct report_refusal){ row->loop->refusals[i], found->refused[i] };
+	}
+}
+
+static void
+conclude(struct report_calibration *row, const struct found *found, const struct rate_interval *tsc)
+{
+	struct rate_interval rate = rate_of(found, tsc);
+	struct interval_ppb least, most;
+
+	if (!found->count || !rate.known || !rate.low)
+		return;
+	least = error_of(found->hz[0], &rate);
+	most = error_of(found->hz[found->count - 1], &rate);
+	row->median = error_of(found->hz[(found->count - 1) / 2], &rate);
+	row->worst = size_of(&least) > size_of(&most) ? least : most;
+}
+
+void
+analysis_calibrations(const void *record, size_t size, struct report *report)
+{
+	for (size_t i = 0; i < report->calibration_count; i++) {
+		struct report_calibration *row = &report->calibrations[i];
+		struct found found = { .count = 0 };
+		struct record_reader reader;
+		struct record_entry entry;
+
+		row->runs = 0;
+		row->median = row->worst = (struct interval_ppb){ .known = false };
+		record_open(&reader, record, size);
+		while (record_next(&reader, &entry))
+			if (entry.kind == RECORD_CALIBRATION && is_of(row, &entry))
+				add_runs(row, &found, &entry);
+		put_refusals(row, &found);
+		conclude(row, &found, &report->tsc_within);
+	}
+}

@@ -1,0 +1,49 @@
+/*
+ * A calibration loop: how an operating system, a firmware or a program finds the rate of a clock in a few
+ * milliseconds. Each loop has the window, the limits and the reasons to refuse of the original. It is run many
+ * times, as if the machine had booted as often. A loop only measures; src/analysis makes the figures.
+ */
+#ifndef BARETICK_CALIBRATION_H
+#define BARETICK_CALIBRATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "clock/driver.h"
+
+#define CALIBRATION_DEVICES  3
+#define CALIBRATION_REFUSALS 4    /* reasons to refuse of one loop */
+#define CALIBRATION_RUNS_MAX 500  /* largest number of runs of one loop */
+#define CALIBRATION_LOOPS    8
+#define CALIBRATION_NONE     UINT32_MAX /* not refused */
+
+struct calibrating {
+	const struct platform *platform;
+	const struct scale *scale; /* the TSC's rate as measured */
+	/* The loop's devices in the order of USES. NULL if a device is not in the machine or not in the run. */
+	struct device *devices[CALIBRATION_DEVICES];
+};
+
+struct calibration_result {
+	uint64_t hz;      /* the rate that the original would use; 0 if it refuses */
+	uint32_t refusal; /* index of its reason in REFUSALS, or CALIBRATION_NONE */
+	/* For a clock other than the TSC: its ticks and the TSC's ticks in the same time. */
+	uint64_t ticks, tsc_ticks;
+	uint64_t slack_ticks; /* TICKS is exact to this */
+};
+
+struct calibration_loop {
+	const char *id;    /* static storage, as all texts here; NULL ends a table of loops */
+	const char *user;  /* program and version whose source was read */
+	const char *clock; /* whose rate it finds: "tsc" or "lapic" */
+	const struct driver *uses[CALIBRATION_DEVICES];
+	const char *refusals[CALIBRATION_REFUSALS]; /* reasons as clauses: "the PIT's reads are too slow" */
+	uint64_t longest_ns; /* a run takes at most about this on a core that is not preempted */
+	/* Returns NULL, or a sentence with the reason why it cannot be run here. */
+	const char *(*missing)(const struct calibrating *calibrating);
+	/* Runs it once with interrupts masked by itself. Leaves the devices as their open left them. */
+	void (*play)(const struct calibrating *calibrating, struct calibration_result *result);
+};
+
+#endif

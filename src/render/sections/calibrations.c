@@ -1,0 +1,58 @@
+/* Calibration loops: how wrong a system that boots here gets the rates of the TSC and of the LAPIC timer. */
+#include "render/sections/table_sections.h"
+
+#include "base/number.h"
+
+#define LABEL_COLUMNS 16
+
+static void
+put_row(struct text *out, const struct report_calibration *row)
+{
+	size_t line_start = out->length;
+
+	text_printf(out, "%-*s%-6s", LABEL_COLUMNS, row->loop->id, row->loop->clock);
+	if (!row->runs) {
+		text_put_char(out, ' ');
+		table_wrap(out, line_start, LABEL_COLUMNS + 7, row->reason);
+		return;
+	}
+	text_printf(out, "%5lu%8lu%11s%11s\n", row->runs, row->refused,
+		    row->median.known ? number_ppm(row->median.value).text : "-",
+		    row->worst.known ? number_ppm(row->worst.value).text : "-");
+}
+
+static void
+put_refusals(struct text *out, const struct report_calibration *row)
+{
+	for (size_t i = 0; i < row->refusal_count; i++)
+		table_paragraph(out, 2, "%s refused %lu of %lu times: %s.", row->loop->id, row->refusals[i].count, row->runs,
+				row->refusals[i].reason);
+}
+
+/* The measured rate's own error in ppb, rounded up. */
+static uint64_t
+rate_error_ppb(const struct report *report)
+{
+	const struct rate_interval *tsc = &report->tsc_within;
+
+	return scale_mul_div_up(tsc->high - tsc->low, 1000000000, 2 * tsc->value);
+}
+
+void
+table_calibrations(struct text *out, const struct report *report)
+{
+	if (!report->calibration_count)
+		return;
+	text_put_inked(out, INK_HEADING,
+		       "\nCalibration rehearsed: loops that find a clock's rate, each as in as many boots\n\n");
+	text_put(out, "loop            clock  runs refused median ppm  worst ppm\n");
+	for (size_t i = 0; i < report->calibration_count; i++)
+		put_row(out, &report->calibrations[i]);
+	for (size_t i = 0; i < report->calibration_count; i++)
+		put_refusals(out, &report->calibrations[i]);
+	if (report->tsc_within.known)
+		table_paragraph(out, 0, "Errors are against the measured rate of the TSC, which is exact to +-%s ppm.",
+				number_ppm((int64_t)rate_error_ppb(report)).text);
+	if (report->calibrated[0])
+		table_paragraph(out, 0, "%s", report->calibrated);
+}

@@ -1,0 +1,126 @@
+/* Runs the calibration loops. See run_calibrations.h. */
+#include "run/run_calibrations.h"
+
+#include "base/text.h"
+#include "measure/survey_plan.h"
+#include "run/run_checks.h"
+
+/* Number of runs of each loop. */
+static const unsigned runs_of_profile[] = {
+	[PROFILE_QUICK] = 3,
+	[PROFILE_STANDARD] = 50,
+	[PROFILE_SOAK] = CALIBRATION_RUNS_MAX,
+};
+
+/* The state of one loop. */
+struct rehearsal {
+	struct run *run;
+	const struct calibration_loop *loop;
+	struct report_calibration *row;
+	struct calibrating calibrating;
+	uint64_t begin_tsc; /* start of the phase */
+	size_t count;       /* results that are not in the record yet */
+	struct record_calibration sums;
+	struct record_calibrated results[SURVEY_CALIBRATION_BATCH];
+};
+
+/* The driver's device if its clock can be read, else NULL. */
+static struct device *
+find_device(struct run *run, const struct driver *driver)
+{
+	size_t d = driver ? run_find_driver(run, driver) : RUN_DRIVERS_MAX;
+
+	return d < RUN_DRIVERS_MAX && report_has_clock(&run->report, driver->rows[0].id) ? &run->devices[d] : NULL;
+}
+
+static void
+put_results(struct rehearsal *rehearsal)
+{
+	struct text id;
+
+	if (!rehearsal->count)
+		return;
+	text_init(&id, rehearsal->sums.loop, sizeof(rehearsal->sums.loop));
+	text_put(&id, rehearsal->loop->id);
+	record_put(&rehearsal->run->survey.record, RECORD_CALIBRATION, &rehearsal->sums, rehearsal->results,
+		   rehearsal->count);
+	rehearsal->sums = (struct record_calibration){ .ticks = 0 };
+	rehearsal->count = 0;
+}
+
+static void
+play_once(struct rehearsal *rehearsal)
+{
+	struct calibration_result result = { .hz = 0 };
+
+	rehearsal->loop->play(&rehearsal->calibrating, &result);
+	rehearsal->results[rehearsal->count++] = (struct record_calibrated){ result.hz, result.refusal };
+	rehearsal->sums.ticks += result.ticks;
+	rehearsal->sums.slack_ticks += result.slack_ticks;
+	rehearsal->sums.tsc_ticks += result.tsc_ticks;
+	if (rehearsal->count == SURVEY_CALIBRATION_BATCH)
+		put_results(rehearsal);
+}
+
+/* Returns true if a run of the loop ends before the time for loops is over and before the deadline. */
+static bool
+fits(const struct rehearsal *rehearsal)
+{
+	const struct survey *survey = &rehearsal->run->survey;
+	uint64_t now = survey->hooks.tsc_ordered(), longest = scale_ticks(&survey->scale, rehearsal->loop->longest_ns);
+	uint64_t spent_ns = scale_ns(&survey->scale, now - rehearsal->begin_tsc);
+
+	return spent_ns + rehearsal->loop->longest_ns <= survey_calibrations_ns(survey->report) &&
+	       (!survey->deadline_tsc || (int64_t)(survey->deadline_tsc - now - longest) > 0);
+}
+
+/* Adds a row for a loop. Returns false if it cannot be run. */
+static bool
+begin_loop(struct rehearsal *rehearsal, struct run *run, const struct calibration_loop *loop, uint64_t begin_tsc)
+{
+	struct report_calibration *row = &run->report.calibrations[run->report.calibration_count++];
+	const char *missing;
+	struct text reason;
+
+	*row = (struct report_calibration){ .loop = loop };
+	*rehearsal = (struct rehearsal){
+		.run = run, .loop = loop, .row = row, .begin_tsc = begin_tsc,
+		.calibrating = { .platform = run->machine->platform, .scale = &run->survey.scale },
+	};
+	for (size_t d = 0; d < CALIBRATION_DEVICES; d++)
+		rehearsal->calibrating.devices[d] = find_device(run, loop->uses[d]);
+	missing = loop->missing(&rehearsal->calibrating);
+	text_init(&reason, row->reason, sizeof(row->reason));
+	text_put(&reason, missing ? missing : "There was no time for it.");
+	return !missing;
+}
+
+static void
+play_round(struct rehearsal *rehearsals, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (!fits(&rehearsals[i]) || survey_end_if_due(&rehearsals[i].run->survey))
+			continue;
+		rehearsals[i].row->reason[0] = '\0';
+		play_once(&rehearsals[i]);
+	}
+}
+
+void
+run_calibrations(struct run *run)
+{
+	uint64_t begin_tsc = run->survey.hooks.tsc_ordered();
+	struct rehearsal rehearsals[CALIBRATION_LOOPS];
+	size_t count = 0;
+
+	run->report.calibration_count = 0;
+	for (size_t i = 0; i < CALIBRATION_LOOPS && run->machine->calibrations && run->machine->calibrations[i]; i++)
+		count += begin_loop(&rehearsals[count], run, run->machine->calibrations[i], begin_tsc);
+	if (count)
+		run->survey.hooks.progress(run->survey.hooks.context, "calibrations", run->survey.done_ns,
+					   run->survey.total_ns);
+	for (unsigned round = 0; round < runs_of_profile[survey_pace(&run->report)]; round++)
+		play_round(rehearsals, count);
+	for (size_t i = 0; i < count; i++)
+		put_results(&rehearsals[i]);
+}

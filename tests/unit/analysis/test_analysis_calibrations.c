@@ -1,0 +1,118 @@
+/* Errors of calibration loops, from records that the tests write. The TSC has 2 GHz, exact to 0.5 ppm. */
+#include "test.h"
+#include "analysis/analysis.h"
+#include "judge/recommend/recommend.h"
+#include "record/record.h"
+
+#define NONE CALIBRATION_NONE
+
+static uint8_t bytes[65536];
+static struct record record;
+static struct report report;
+static const struct calibration_loop quick = {
+	.id = "linux_pit", .clock = "tsc", .refusals = { "it is slow", "it is late" },
+};
+static const struct calibration_loop slow = { .id = "linux_reference", .clock = "tsc", .refusals = { "it is mute" } };
+
+static int
+begin(void **state)
+{
+	(void)state;
+	memset(&report, 0, sizeof(report));
+	report.tsc_within = (struct rate_interval){ true, 2000000000000000, 1999999000000000, 2000001000000000 };
+	report.calibration_count = 2;
+	report.calibrations[0].loop = &quick;
+	report.calibrations[1].loop = &slow;
+	record_begin(&record, bytes, sizeof(bytes));
+	return 0;
+}
+
+TEST_FIXTURE(begin, NULL);
+
+static void
+put(const struct record_calibration *fixed, const struct record_calibrated *runs, size_t count)
+{
+	assert_true(record_put(&record, RECORD_CALIBRATION, fixed, runs, count));
+}
+
+static const struct report_calibration *
+analyse(size_t row)
+{
+	analysis_calibrations(bytes, record.length, &report);
+	recommend_calibrations(&report);
+	return &report.calibrations[row];
+}
+
+static void
+assert_ppb(const struct interval_ppb *ppb, int64_t value, int64_t low, int64_t high)
+{
+	assert_true(ppb->known);
+	assert_int_equal(ppb->value, value);
+	assert_int_equal(ppb->low, low);
+	assert_int_equal(ppb->high, high);
+}
+
+static const struct record_calibration of_quick = { .loop = "linux_pit" }, of_slow = { .loop = "linux_reference" };
+
+/* Two entries of one loop, and one of another between them. */
+TEST(median_and_worst_error_are_of_all_runs_with_a_rate)
+{
+	put(&of_quick, (struct record_calibrated[]){ { 2000100000, NONE }, { 0, 1 }, { 1999800000, NONE } }, 3);
+	put(&of_slow, (struct record_calibrated[]){ { 2000000000, NONE } }, 1);
+	put(&of_quick, (struct record_calibrated[]){ { 2000002000, NONE }, { 0, 1 }, { 0, 0 } }, 3);
+	assert_ppb(&analyse(0)->median, 1000, 499, 1501);
+	assert_ppb(&report.calibrations[0].worst, -100000, -100501, -99499);
+	assert_int_equal(report.calibrations[0].runs, 6);
+	assert_int_equal(report.calibrations[0].refused, 3);
+	assert_int_equal(report.calibrations[0].refusal_count, 2);
+	assert_string_equal(report.calibrations[0].refusals[0].reason, "it is slow");
+	assert_int_equal(report.calibrations[0].refusals[0].count, 1);
+	assert_int_equal(report.calibrations[0].refusals[1].count, 2);
+	assert_int_equal(report.calibrations[1].runs, 1);
+	assert_string_equal(report.calibrated,
+			    "A kernel that measures its TSC here is wrong by up to 100.0 ppm in 3 boots. Its "
+			    "quick loop gives no rate in 3 of 6 boots: it is slow, or it is late. The slower one, which follows, is wrong "
+			    "by up to 0.0 ppm.");
+}
+
+TEST(a_kernel_whose_quick_loop_always_refuses_has_the_slower_one)
+{
+	put(&of_quick, (struct record_calibrated[]){ { 0, 0 }, { 0, 0 } }, 2);
+	put(&of_slow, (struct record_calibrated[]){ { 2000005000, NONE } }, 1);
+	assert_false(analyse(0)->median.known);
+	assert_string_equal(report.calibrated,
+			    "A kernel that measures its TSC here is wrong by up to 2.5 ppm in 1 boot, by its "
+			    "slower loop. Its quick loop gives no rate in 2 of 2 boots: it is slow.");
+}
+
+TEST(nothing_is_said_without_a_run)
+{
+	assert_int_equal(analyse(0)->runs, 0);
+	assert_string_equal(report.calibrated, "");
+}
+
+/* A timer of 100 MHz: its ticks are exact to 1 in 100,000, and the TSC's rate to 0.5 ppm. */
+TEST(another_clocks_rate_is_known_by_the_ticks_of_both)
+{
+	const struct record_calibration fixed = { .loop = "linux_pit", .ticks = 10000000, .slack_ticks = 100,
+						  .tsc_ticks = 200000000 };
+
+	put(&fixed, (struct record_calibrated[]){ { 100001000, NONE } }, 1);
+	assert_ppb(&analyse(0)->worst, 10000, -501, 20501);
+}
+
+TEST(errors_are_not_known_without_the_tscs_rate)
+{
+	report.tsc_within.known = false;
+	put(&of_quick, (struct record_calibrated[]){ { 2000000000, NONE }, { 0, 0 } }, 2);
+	assert_false(analyse(0)->worst.known);
+	assert_int_equal(report.calibrations[0].runs, 2);
+	assert_int_equal(report.calibrations[0].refused, 1);
+}
+
+TEST(a_rate_that_no_clock_has_does_not_overflow)
+{
+	put(&of_quick, (struct record_calibrated[]){ { UINT64_MAX, NONE } }, 1);
+	assert_true(analyse(0)->worst.value > 9000000000000);
+	assert_string_equal(number_ppm(report.calibrations[0].worst.value).text, ">1e6");
+}

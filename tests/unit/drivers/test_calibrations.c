@@ -1,0 +1,416 @@
+/*
+ * The calibration loops on the simulated machine. The TSC counts 1 GHz, a read of it costs 10 ns, an access of a
+ * port 500 ns, of memory 300 ns. A tick of the PIT is 838 ns, of the PM timer 279 ns.
+ */
+#include "driver_checks.h"
+
+#include "calibrations/calibrations.h"
+
+#define TRUE_HZ   1000000000
+#define EACH_RUNS 20
+
+static struct device devices[CALIBRATION_DEVICES];
+static struct calibrating calibrating;
+static struct scale scale;
+static struct calibration_result result;
+
+/* Opens the devices that LOOP uses. A device that is not there is NULL. */
+static const char *
+open_for(const struct calibration_loop *loop)
+{
+	memset(devices, 0, sizeof(devices));
+	scale_init(&scale, sim.tsc.counter.hz);
+	calibrating = (struct calibrating){ .platform = &platform, .scale = &scale };
+	for (size_t i = 0; i < CALIBRATION_DEVICES; i++) {
+		if (!loop->uses[i])
+			continue;
+		loop->uses[i]->open(&platform, &devices[i], clocks);
+		calibrating.devices[i] = clocks[0].state == CLOCK_PRESENT ? &devices[i] : NULL;
+	}
+	return loop->missing(&calibrating);
+}
+
+static double
+play_ppm(const struct calibration_loop *loop)
+{
+	uint64_t begin_ps = sim.now_ps;
+
+	memset(&result, 0xa5, sizeof(result));
+	loop->play(&calibrating, &result);
+	assert_false(sim.interrupts_masked);
+	if (!sim.preempt_every)
+		assert_true(sim.now_ps - begin_ps <= loop->longest_ns * SIM_PS_PER_NS);
+	return ((double)result.hz - TRUE_HZ) / (TRUE_HZ / 1e6);
+}
+
+/* Each of many runs, at different times within a tick, is between LOW and HIGH ppm off. */
+static void
+assert_within(const struct calibration_loop *loop, double low, double high)
+{
+	assert_null(open_for(loop));
+	for (unsigned i = 0; i < EACH_RUNS; i++) {
+		double ppm = play_ppm(loop);
+
+		assert_int_equal(result.refusal, CALIBRATION_NONE);
+		if (ppm < low || ppm > high)
+			fail_msg("%s is %.1f ppm off", loop->id, ppm);
+		sim_advance_ps(123457 * (uint64_t)i);
+	}
+}
+
+static void
+assert_refuses(const struct calibration_loop *loop, const char *reason)
+{
+	(void)play_ppm(loop);
+	assert_int_equal(result.hz, 0);
+	assert_true(result.refusal < CALIBRATION_REFUSALS);
+	assert_string_equal(loop->refusals[result.refusal], reason);
+}
+
+TEST_FIXTURE(reset, NULL);
+
+/* Its own limit is 1/2048. */
+TEST(linuxs_quick_loop_is_right_within_488_ppm)
+{
+	assert_within(&calibration_linux_pit, -489, 489);
+}
+
+/* 10 ms of the PM timer are read to 279 ns and 1.02 us at each end; without an HPET. */
+TEST(linuxs_slower_loop_is_right_within_130_ppm_by_the_pm_timer)
+{
+	sim.hpet.absent = true;
+	sim_platform(&platform);
+	platform.acpi.hpet.found = false;
+	assert_within(&calibration_linux_reference, -130, 130);
+}
+
+/* The HPET of 100 ns is read to 300 ns. */
+TEST(linuxs_slower_loop_is_right_within_50_ppm_by_the_hpet)
+{
+	assert_within(&calibration_linux_reference, -50, 50);
+}
+
+/* It waits for 364 ticks and counts 363: 0 to 2,755 ppm, and 510 ns of a read in 101 us are 5,030 ppm. */
+TEST(edk2s_loop_is_too_high_by_up_to_a_tick_and_a_read)
+{
+	assert_within(&calibration_edk2, -1, 2755 + 5031 + 500);
+}
+
+/* The multiplier is 2^24 / 1000 ticks per us, 16777.2, rounded down to 16777; us are counted as whole. */
+TEST(valkeys_loop_is_right_within_a_microsecond_in_ten_milliseconds)
+{
+	assert_within(&calibration_valkey, -105, 105 + 13);
+}
+
+TEST(postgresqls_loop_is_right_within_its_own_limit)
+{
+	assert_within(&calibration_postgresql, -1000, 1000);
+}
+
+static void
+assert_pit_as_open_left_it(void)
+{
+	assert_int_equal(sim_pit_status(2) & 0x7f, 0x34);
+	assert_int_equal(sim.pit.channels[2].reload, 65536);
+	assert_int_equal(sim.pit.port_61, 1);
+	assert_int_equal(sim.pit.channels[0].writes + sim.pit.channels[1].writes, 0);
+}
+
+TEST(the_pit_is_left_as_open_left_it)
+{
+	assert_null(open_for(&calibration_linux_pit));
+	(void)play_ppm(&calibration_linux_pit);
+	assert_pit_as_open_left_it();
+	assert_null(open_for(&calibration_linux_reference));
+	(void)play_ppm(&calibration_linux_reference);
+	assert_pit_as_open_left_it();
+}
+
+TEST(the_lapic_timer_is_left_as_it_was)
+{
+	static const uint64_t registers[] = { 0x320, 0x380, 0x3e0 };
+
+	sim_interrupts_plug();
+	hw_write32(SIM_LAPIC_BASE + 0x320, 0x10020); /* masked */
+	hw_write32(SIM_LAPIC_BASE + 0x3e0, 0xb);
+	hw_write32(SIM_LAPIC_BASE + 0x380, 4000000000);
+	assert_null(open_for(&calibration_linux_lapic));
+	(void)play_ppm(&calibration_linux_lapic);
+	for (size_t i = 0; i < sizeof(registers) / sizeof(registers[0]); i++)
+		assert_int_equal(hw_read32(SIM_LAPIC_BASE + registers[i]), i == 0 ? 0x10020 : i == 1 ? 4000000000 : 0xb);
+}
+
+TEST(a_lapic_timer_by_which_the_firmware_has_a_deadline_is_not_touched)
+{
+	hw_write32(SIM_LAPIC_BASE + 0x320, 0x40020);
+	assert_string_equal(open_for(&calibration_linux_lapic),
+			    "The firmware uses this core's local APIC timer with deadlines.");
+}
+
+/* Four reads of 2.9 us each pass both ends: 23.2 us, which are 1/2048 of 47.5 ms. */
+TEST(a_pit_of_2900_ns_a_read_is_just_fast_enough)
+{
+	assert_null(open_for(&calibration_linux_pit));
+	sim.pit.extra_ps = 2400000;
+	assert_true(play_ppm(&calibration_linux_pit) < 489);
+	assert_int_equal(result.refusal, CALIBRATION_NONE);
+}
+
+/* 24.8 us are 1/2048 of 50.8 ms, and the loop ends after 50 ms. */
+TEST(a_pit_of_3100_ns_a_read_is_too_slow)
+{
+	assert_null(open_for(&calibration_linux_pit));
+	sim.pit.extra_ps = 2600000;
+	assert_refuses(&calibration_linux_pit, "reads of the PIT take too long for 500 ppm");
+}
+
+static uint64_t late_ps; /* so late is the TSC reading after the last one of FFh, or what a test makes of it */
+static unsigned tscp_reads;
+
+/* Returns true from HIGH to LOW of the loop's own count, which is in mode 0. */
+static bool
+counts_within(uint16_t high, uint16_t low)
+{
+	const struct sim_pit_channel *channel = &sim.pit.channels[2];
+
+	return (channel->control & 0xe) == 0 && !channel->null_count && sim_pit_count(2) <= high && sim_pit_count(2) >= low;
+}
+
+static void
+be_late_at_the_first_end(enum sim_access access, uint64_t where)
+{
+	(void)where;
+	if (access != SIM_TSC || !counts_within(0xff02, 0xff00))
+		return;
+	sim_advance_ps(late_ps);
+	late_ps = 0;
+}
+
+/*
+ * The first end is seen 18 us too late, and its uncertainty is 18 us and two reads. So the loop goes on for about
+ * 45 ms, and 18 us of them are 398 ppm. A read more or less at either end is 45 ppm.
+ */
+TEST(a_reading_that_is_late_by_18_us_makes_the_rate_400_ppm_too_low)
+{
+	double ppm;
+
+	assert_null(open_for(&calibration_linux_pit));
+	sim.spent = be_late_at_the_first_end;
+	late_ps = 18 * SIM_PS_PER_US;
+	ppm = play_ppm(&calibration_linux_pit);
+	assert_int_equal(late_ps, 0);
+	assert_int_equal(result.refusal, CALIBRATION_NONE);
+	if (ppm < -445 || ppm > -350)
+		fail_msg("%.1f ppm", ppm);
+}
+
+static void
+be_away_at_f000(enum sim_access access, uint64_t where)
+{
+	(void)access;
+	(void)where;
+	if (counts_within(0xefff, 0) && late_ps) {
+		sim_advance_ps(late_ps);
+		late_ps = 0;
+	}
+}
+
+/* 300 us are longer than a value of 215 us. The reads are slow, so that the loop goes on for so long. */
+TEST(a_value_that_was_missed_ends_the_quick_loop)
+{
+	assert_null(open_for(&calibration_linux_pit));
+	sim.pit.extra_ps = 1 * SIM_PS_PER_US;
+	sim.spent = be_away_at_f000;
+	late_ps = 300 * SIM_PS_PER_US;
+	assert_refuses(&calibration_linux_pit, "a value of the PIT was missed (\"Fast TSC calibration failed\")");
+}
+
+static void
+grow_slower(enum sim_access access, uint64_t where)
+{
+	(void)access;
+	(void)where;
+	if (counts_within(0xfcff, 0))
+		sim.pit.extra_ps = 3 * SIM_PS_PER_US;
+}
+
+/* 11 and 14 us are 1/2048 of 51 ms. */
+TEST(reads_that_become_slower_end_the_quick_loop_after_50_ms)
+{
+	assert_null(open_for(&calibration_linux_pit));
+	sim.pit.extra_ps = 2250000;
+	sim.spent = grow_slower;
+	assert_refuses(&calibration_linux_pit, "500 ppm were not reached in 50 ms (\"Fast TSC calibration failed\")");
+}
+
+/* As some chip sets do with channel 2. */
+TEST(a_pit_that_stops_ends_the_quick_loop)
+{
+	assert_null(open_for(&calibration_linux_pit));
+	sim.pit.gated_at_ps = sim.now_ps;
+	assert_refuses(&calibration_linux_pit, "a value of the PIT was missed (\"Fast TSC calibration failed\")");
+}
+
+TEST(a_machine_without_a_pit_has_no_quick_loop)
+{
+	sim.pit.absent = true;
+	assert_string_equal(open_for(&calibration_linux_pit), "No PIT can be read in this run.");
+	assert_null(open_for(&calibration_linux_reference));
+	sim.preempt_every = 1000000000; /* it waits 50 ms three times */
+	assert_true(play_ppm(&calibration_linux_reference) < 10);
+	assert_int_equal(result.refusal, CALIBRATION_NONE);
+	assert_true(result.hz > TRUE_HZ - 10000);
+}
+
+static void
+have_no_reference(void)
+{
+	sim.hpet.absent = sim.pm.absent = true;
+	platform.acpi.hpet.found = false;
+}
+
+TEST(a_machine_without_an_hpet_and_a_pm_timer_is_left_to_the_pit)
+{
+	have_no_reference();
+	assert_string_equal(open_for(&calibration_edk2), "No PM timer can be read in this run.");
+	assert_string_equal(open_for(&calibration_linux_lapic),
+			    "No PM timer can be read in this run; then Linux uses its tick instead.");
+	assert_within(&calibration_linux_reference, -200, 200);
+	sim.pit.absent = true;
+	assert_string_equal(open_for(&calibration_linux_reference), "No PIT, HPET or PM timer can be read in this run.");
+}
+
+static void
+be_uneven(enum sim_access access, uint64_t where)
+{
+	static unsigned reads;
+
+	if (access == SIM_IN && where == 0x61 && ++reads % 200 == 0)
+		sim_advance_ps(100 * SIM_PS_PER_US);
+	if (access == SIM_READ && where == SIM_HPET_BASE + 0xf0 && late_ps)
+		sim_advance_ps(late_ps);
+}
+
+TEST(an_uneven_pit_leaves_the_reference)
+{
+	assert_null(open_for(&calibration_linux_reference));
+	late_ps = 0;
+	sim.spent = be_uneven;
+	sim.preempt_every = 1000000000; /* the third try takes 50 ms */
+	assert_true(play_ppm(&calibration_linux_reference) < 50);
+	assert_int_equal(result.refusal, CALIBRATION_NONE);
+}
+
+/* Reads of the HPET take 200 us, more than 131,072 ticks of the TSC. */
+TEST(if_all_is_disturbed_linux_has_no_rate)
+{
+	assert_null(open_for(&calibration_linux_reference));
+	late_ps = 200 * SIM_PS_PER_US;
+	sim.spent = be_uneven;
+	assert_refuses(&calibration_linux_reference, "all readings were disturbed (\"HPET/PMTIMER calibration failed\")");
+}
+
+TEST(an_uneven_pit_alone_gives_no_rate)
+{
+	have_no_reference();
+	assert_null(open_for(&calibration_linux_reference));
+	sim.spent = be_uneven;
+	assert_refuses(&calibration_linux_reference, "the PIT was disturbed (\"No reference (HPET/PMTIMER) available\")");
+}
+
+TEST(a_pm_timer_that_stops_does_not_hang_edk2s_loop)
+{
+	assert_null(open_for(&calibration_edk2));
+	sim.pm.counter.stuck_at_ps = sim.now_ps;
+	sim.preempt_every = 1000000000; /* the bound is 20 ms */
+	assert_refuses(&calibration_edk2, "the PM timer stopped, where EDK II waits for ever");
+}
+
+TEST(a_tsc_that_stops_gives_valkey_no_rate)
+{
+	assert_null(open_for(&calibration_valkey));
+	sim.tsc.counter.stuck_at_ps = sim.now_ps;
+	sim.preempt_every = 1000000000;
+	assert_refuses(&calibration_valkey, "no wait gave a rate");
+}
+
+static void
+delay_each_second_estimate(enum sim_access access, uint64_t where)
+{
+	(void)where;
+	if (access == SIM_TSCP && ++tscp_reads % 200 == 2)
+		sim_advance_ps(20 * SIM_PS_PER_US);
+}
+
+/* 20 us are more than 1/10,000 of 50 ms. */
+TEST(estimates_that_do_not_settle_give_postgresql_no_rate)
+{
+	assert_null(open_for(&calibration_postgresql));
+	tscp_reads = 0;
+	sim.spent = delay_each_second_estimate;
+	assert_refuses(&calibration_postgresql, "its estimates did not settle in 50 ms");
+}
+
+TEST(postgresql_needs_rdtscp)
+{
+	platform.cpu.has_rdtscp = false;
+	assert_string_equal(open_for(&calibration_postgresql), "PostgreSQL needs RDTSCP, which this CPU does not have.");
+}
+
+/* 25 ticks of 4 ms; the count of 6.25 MHz is read to 1 in 625,000 and the PM timer agrees. */
+static double
+lapic_ppm(uint64_t lapic_hz)
+{
+	sim_interrupts_plug();
+	sim.interrupts.lapic_hz = lapic_hz;
+	assert_null(open_for(&calibration_linux_lapic));
+	(void)play_ppm(&calibration_linux_lapic);
+	return ((double)result.hz / (double)lapic_hz - 1) * 1e6;
+}
+
+TEST(linuxs_lapic_loop_is_right_within_two_counts)
+{
+	double ppm = lapic_ppm(100000000);
+
+	assert_int_equal(result.refusal, CALIBRATION_NONE);
+	assert_true(ppm > -5 && ppm < 5);
+	ppm = ((double)result.ticks / (double)result.tsc_ticks * TRUE_HZ / 100000000 - 1) * 1e6;
+	assert_true(ppm > -4 && ppm < 4);
+	assert_true(result.slack_ticks >= 16 && result.slack_ticks < 100);
+}
+
+/* A PM timer that is 2 % fast is believed. */
+TEST(linuxs_lapic_loop_believes_the_pm_timer)
+{
+	double ppm;
+
+	sim_counter_hasten(&sim.pm.counter, 20000);
+	ppm = lapic_ppm(100000000);
+	assert_true(ppm > -19608 - 10 && ppm < -19608 + 10);
+}
+
+/* 0.5 % are not enough for a correction. */
+TEST(a_pm_timer_that_is_half_a_percent_fast_changes_nothing)
+{
+	double ppm;
+
+	sim_counter_hasten(&sim.pm.counter, 5000);
+	ppm = lapic_ppm(100000000);
+	assert_true(ppm > -5 && ppm < 5);
+}
+
+TEST(a_lapic_timer_below_1_mhz_is_refused)
+{
+	(void)lapic_ppm(900000);
+	assert_int_equal(result.hz, 0);
+	assert_string_equal(calibration_linux_lapic.refusals[result.refusal], "the timer counts less than 1 MHz");
+}
+
+TEST(a_tsc_that_stops_ends_the_lapic_loop)
+{
+	sim_interrupts_plug();
+	assert_null(open_for(&calibration_linux_lapic));
+	sim.tsc.counter.stuck_at_ps = sim.now_ps;
+	sim.preempt_every = 1000000000;
+	assert_refuses(&calibration_linux_lapic, "the TSC stopped");
+}

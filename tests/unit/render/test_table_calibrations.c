@@ -1,0 +1,49 @@
+/* The table of the calibration loops, in lines of at most 79 columns. */
+#include "test.h"
+#include "render/sections/table_sections.h"
+
+static char bytes[8192];
+static struct report report;
+static const struct calibration_loop loops[] = {
+	{ .id = "linux_pit", .clock = "tsc" },
+	{ .id = "linux_lapic", .clock = "lapic" },
+};
+
+static const char *
+render(void)
+{
+	struct text out;
+
+	text_init(&out, bytes, sizeof(bytes));
+	table_calibrations(&out, &report);
+	return bytes;
+}
+
+TEST(each_loop_has_a_row_and_each_reason_a_sentence)
+{
+	memset(&report, 0, sizeof(report));
+	report.tsc_within = (struct rate_interval){ true, 1000000000000000, 999999900000000, 1000000100000000 };
+	report.calibration_count = 2;
+	report.calibrations[0] = (struct report_calibration){
+		.loop = &loops[0], .runs = 500, .refused = 12, .refusal_count = 1,
+		.refusals = { { "a value of the PIT was missed (\"Fast TSC calibration failed\")", 12 } },
+		.median = { true, -12340, -12400, -12300 }, .worst = { true, -2000000000000, 0, 0 },
+	};
+	report.calibrations[1] = (struct report_calibration){ .loop = &loops[1], .reason = "There was no time for it." };
+	strcpy(report.calibrated, "A sentence.");
+	assert_string_equal(render(),
+		"\nCalibration rehearsed: loops that find a clock's rate, each as in as many boots\n\n"
+		"loop            clock  runs refused median ppm  worst ppm\n"
+		"linux_pit       tsc     500      12      -12.3      <-1e6\n"
+		"linux_lapic     lapic  There was no time for it.\n"
+		"  linux_pit refused 12 of 500 times: a value of the PIT was missed (\"Fast TSC\n"
+		"  calibration failed\").\n"
+		"Errors are against the measured rate of the TSC, which is exact to +-0.1 ppm.\n"
+		"A sentence.\n");
+}
+
+TEST(a_run_without_loops_has_no_table)
+{
+	memset(&report, 0, sizeof(report));
+	assert_string_equal(render(), "");
+}

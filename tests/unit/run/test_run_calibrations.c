@@ -1,0 +1,125 @@
+/* The calibration loops in a run on the simulated machine: 1 GHz, an HPET, a PM timer and a PIT. */
+#include "test.h"
+#include "bench.h"
+#include "calibrations/calibrations.h"
+#include "run/run_calibrations.h"
+#include "sim.h"
+
+static struct bench *bench;
+
+static int
+open_bench(void **state)
+{
+	(void)state;
+	sim_reset();
+	sim_interrupts_plug();
+	bench = bench_new();
+	bench->duration_ns = 1000000;
+	return 0;
+}
+
+static int
+close_bench(void **state)
+{
+	(void)state;
+	bench_free(bench);
+	return 0;
+}
+
+TEST_FIXTURE(open_bench, close_bench);
+
+static const struct report *
+play(void)
+{
+	bench_open(bench, 1);
+	bench->machine.calibrations = calibrations;
+	survey_prepare(&bench->run.survey);
+	survey_rates(&bench->run.survey);
+	sim.masked_longest_ps = 0;
+	run_calibrations(&bench->run);
+	return &bench->run.report;
+}
+
+static const struct report_calibration *
+row_of(const struct report *report, const char *id)
+{
+	for (size_t i = 0; i < report->calibration_count; i++)
+		if (strcmp(report->calibrations[i].loop->id, id) == 0)
+			return &report->calibrations[i];
+	fail_msg("no loop %s", id);
+	return NULL;
+}
+
+static const struct report *
+analyse(void)
+{
+	run_close(&bench->run);
+	return &bench->run.report;
+}
+
+TEST(a_quick_run_has_up_to_three_runs_of_each_loop_in_300_ms)
+{
+	uint64_t begin_ps;
+	const struct report *report;
+
+	(void)play();
+	begin_ps = sim.now_ps;
+	run_calibrations(&bench->run);
+	assert_true(sim.now_ps - begin_ps <= 300 * SIM_PS_PER_MS);
+	report = analyse();
+	for (size_t i = 0; calibrations[i]; i++) {
+		const struct report_calibration *row = &report->calibrations[i];
+
+		assert_ptr_equal(row->loop, calibrations[i]);
+		assert_string_equal(row->reason, "");
+		assert_true(row->runs >= 1);
+		assert_int_equal(row->refused, 0);
+		assert_true(row->median.known && row->worst.known);
+	}
+	assert_int_equal(row_of(report, "linux_pit")->runs, 6); /* it was played twice */
+	assert_true(row_of(report, "linux_pit")->worst.high < 489000);
+	assert_true(row_of(report, "linux_pit")->worst.low > -489000);
+	assert_true(row_of(report, "linux_lapic")->worst.value < 10000);
+	assert_true(row_of(report, "linux_lapic")->worst.value > -10000);
+	assert_true(strncmp(report->calibrated, "A kernel that measures its TSC here is wrong by up to ", 54) == 0);
+}
+
+TEST(a_loop_whose_device_is_missing_has_the_reason)
+{
+	const struct report *report;
+
+	sim.pit.absent = true;
+	(void)play();
+	report = analyse();
+	assert_string_equal(row_of(report, "linux_pit")->reason, "No PIT can be read in this run.");
+	assert_int_equal(row_of(report, "linux_pit")->runs, 0);
+	assert_true(row_of(report, "linux_reference")->runs >= 1);
+}
+
+TEST(clocks_that_are_not_in_the_run_are_not_touched)
+{
+	static const char *const ids[] = { "tsc", "hpet", NULL };
+	const struct report *report;
+
+	bench->clocks = ids;
+	(void)play();
+	report = analyse();
+	assert_string_equal(row_of(report, "linux_pit")->reason, "No PIT can be read in this run.");
+	assert_string_equal(row_of(report, "edk2")->reason, "No PM timer can be read in this run.");
+	assert_int_equal(sim.pit.channels[2].writes, 0);
+}
+
+TEST(before_the_deadline_nothing_is_begun_that_does_not_fit)
+{
+	const struct report *report;
+
+	bench_open(bench, 1);
+	bench->machine.calibrations = calibrations;
+	survey_prepare(&bench->run.survey);
+	bench->run.survey.deadline_tsc = hw_tsc() + 10000000; /* 10 ms */
+	run_calibrations(&bench->run);
+	report = analyse();
+	assert_string_equal(row_of(report, "edk2")->reason, "");
+	assert_string_equal(row_of(report, "linux_lapic")->reason, "There was no time for it.");
+	assert_string_equal(row_of(report, "valkey")->reason, "There was no time for it.");
+}
