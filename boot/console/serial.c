@@ -37,7 +37,7 @@ send(struct serial *serial, const char *bytes, size_t size)
  * from BYTES.
  */
 static size_t
-fill(char chunk[CHUNK], size_t *used, const char *bytes, size_t length)
+fill_chunk(char chunk[CHUNK], size_t *used, const char *bytes, size_t length)
 {
 	size_t taken = 0;
 
@@ -56,7 +56,7 @@ serial_put(struct serial *serial, const char *text)
 
 	while (length) {
 		char chunk[CHUNK] = "";
-		size_t used = 0, taken = fill(chunk, &used, text, length);
+		size_t used = 0, taken = fill_chunk(chunk, &used, text, length);
 
 		send(serial, chunk, used);
 		text += taken;
@@ -98,14 +98,14 @@ has_line(const struct serial *serial)
  * Sends the next chunk, with bytes of the first line, the body or the last line of a block, but never of two of these.
  */
 static void
-feed_piece(struct serial *serial)
+send_chunk(struct serial *serial)
 {
 	const struct serial_block *block = &serial->blocks[serial->block];
 	const char *bytes = serial->piece == BEGIN ? block->begin : serial->piece == BODY ? block->body : block->end;
 	size_t length = serial->piece == BODY ? block->length : text_length(bytes), used = 0;
 	char chunk[CHUNK] = "";
 
-	serial->at += fill(chunk, &used, bytes + serial->at, length - serial->at);
+	serial->at += fill_chunk(chunk, &used, bytes + serial->at, length - serial->at);
 	send(serial, chunk, used);
 	if (serial->at < length)
 		return;
@@ -120,7 +120,7 @@ serial_feed(struct serial *serial)
 	if (!has_line(serial))
 		serial->block = serial->block_count;
 	if (serial->block < serial->block_count)
-		feed_piece(serial);
+		send_chunk(serial);
 	return serial->block < serial->block_count;
 }
 
@@ -132,7 +132,7 @@ serial_cut(struct serial *serial)
 
 	/* Completes a marker line that was started, because programs search for it. */
 	while (serial->block < serial->block_count && (serial->piece == END || (serial->piece == BEGIN && serial->at)))
-		feed_piece(serial);
+		send_chunk(serial);
 	for (; serial->block < serial->block_count; serial->block++) {
 		const struct serial_block *block = &serial->blocks[serial->block];
 

@@ -98,8 +98,7 @@ cores_off(struct cores *cores, uint32_t own_apic_id, struct smp *smp)
  * order.
  */
 static void
-cores_name(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic_id, size_t wanted,
-	   uint32_t *ids)
+cores_number(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic_id, size_t wanted, uint32_t *ids)
 {
 	size_t core = 1;
 
@@ -141,7 +140,7 @@ cores_listed(const struct acpi_madt *madt, uint32_t own_apic_id)
  * not even memory for one core in addition to the boot core.
  */
 static bool
-cores_plan(struct cores *cores, size_t listed, size_t wanted, uint32_t **ids)
+cores_allocate(struct cores *cores, size_t listed, size_t wanted, uint32_t **ids)
 {
 	size_t working = wanted;
 	struct text text;
@@ -164,7 +163,7 @@ cores_plan(struct cores *cores, size_t listed, size_t wanted, uint32_t **ids)
  * interrupts masked.
  */
 static void
-say_unlisted(struct cores *cores)
+report_unlisted(struct cores *cores)
 {
 	struct text text;
 
@@ -219,11 +218,11 @@ cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic
 		text_printf(&text, "No core was started: %s.", refusal);
 		return false;
 	}
-	if (!cores_plan(cores, listed, wanted, &ids))
+	if (!cores_allocate(cores, listed, wanted, &ids))
 		return false;
 	cores->count = listed;
 	smp->count = listed;
-	cores_name(cores, madt, own_apic_id, wanted, ids);
+	cores_number(cores, madt, own_apic_id, wanted, ids);
 	scale_init(&cores->startup.scale, startup_tsc_rate(tsc));
 	for (size_t i = 1; i < cores->startup.count; i++)
 		cores->startup.slots[i].awake_ticks = scale_ticks(&cores->startup.scale, limits.awake_ns);
@@ -235,7 +234,7 @@ cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic
 	size_t alive = startup_cores(&cores->startup);
 
 	cores->taken = true;
-	say_unlisted(cores);
+	report_unlisted(cores);
 	for (size_t i = 1; i < cores->startup.count; i++)
 		cores_record(cores, i);
 	return alive > 0;
@@ -252,7 +251,7 @@ cores_stop(struct cores *cores)
  * HLT, so an interrupt that comes between the two still wakes the core.
  */
 static void
-core_sleep(void)
+sleep_until_interrupt(void)
 {
 	__asm__ volatile("sti; hlt; cli" : : : "memory");
 }
@@ -262,7 +261,7 @@ core_sleep(void)
  * so this memory is never freed.
  */
 static __attribute__((noreturn)) void
-core_rest(void)
+halt_for_good(void)
 {
 	for (;;)
 		__asm__ volatile("cli; hlt" : : : "memory");
@@ -276,13 +275,13 @@ core_main(struct core_slot *slot)
 	for (;;) {
 		switch (dispatch_work(slot)) {
 		case DISPATCH_IDLE:
-			core_sleep();
+			sleep_until_interrupt();
 			break;
 		case DISPATCH_WORKED:
 			dispatch_stay_awake(slot);
 			break;
 		case DISPATCH_REST:
-			core_rest();
+			halt_for_good();
 		}
 	}
 }

@@ -26,7 +26,7 @@ sources_is_blank(char c)
  * words.
  */
 static void
-salvage(struct sources *sources, const char *text, size_t length)
+take_ending_options(struct sources *sources, const char *text, size_t length)
 {
 	char error[OPTIONS_ERROR_SIZE];
 	struct options *options = &sources->report->options, word_only;
@@ -66,7 +66,7 @@ sources_take(struct sources *sources, const char *text, size_t held, size_t leng
 		return;
 	}
 	sources->good = false;
-	salvage(sources, text, held);
+	take_ending_options(sources, text, held);
 }
 
 void

@@ -86,7 +86,7 @@ drain(void)
  * priority class, would never occur again.
  */
 static void
-end_service(void)
+send_missing_eoi(void)
 {
 	struct lapic lapic;
 
@@ -95,7 +95,7 @@ end_service(void)
 }
 
 static void
-play_masked(struct window *window)
+run_masked(struct window *window)
 {
 	struct table_register found = processor_idtr(), own = { VECTORS * sizeof(*gates) - 1, (uintptr_t)gates };
 	uint16_t selector;
@@ -108,7 +108,7 @@ play_masked(struct window *window)
 	else
 		window->work(window->argument);
 	if (window->fell)
-		end_service();
+		send_missing_eoi();
 	window->after(window->argument);
 	drain();
 	processor_set_idtr(&found);
@@ -125,7 +125,7 @@ play(void (*work)(void *argument), void (*after)(void *argument), void *argument
 	uint64_t held = firmware_hold();
 	uint64_t interrupts = hw_interrupts_mask();
 
-	play_masked(&window);
+	run_masked(&window);
 	hw_interrupts_restore(interrupts);
 	firmware_release(held);
 	tick_quiet(&tick, false);
@@ -143,7 +143,7 @@ play_there(void (*work)(void *argument), void (*after)(void *argument), void *ar
 {
 	struct window window = { .work = work, .after = after, .argument = argument };
 
-	play_masked(&window);
+	run_masked(&window);
 	return NULL;
 }
 

@@ -30,7 +30,7 @@ name_machine(char name[RUNNING_NAME_SIZE], const struct report *report, const st
 }
 
 static void
-mark(struct checkpoint *checkpoint, const char *phase)
+write_marker(struct checkpoint *checkpoint, const char *phase)
 {
 	char bytes[MARKER_SIZE];
 	struct text text;
@@ -61,7 +61,7 @@ checkpoint_open(struct checkpoint *checkpoint, struct report *report, const stru
 	checkpoint->number = save_next_number();
 	/* A checkpoint needs one of the next two numbers. */
 	checkpoint->marks = checkpoint->number && checkpoint->number <= FOLDERS_MAX - 2;
-	mark(checkpoint, "open");
+	write_marker(checkpoint, "open");
 }
 
 void
@@ -76,7 +76,7 @@ checkpoint_planned(struct checkpoint *checkpoint, struct plan *plan)
  * because until then the marker names that.
  */
 static void
-save(struct checkpoint *checkpoint)
+save_checkpoint_now(struct checkpoint *checkpoint)
 {
 	const struct text *texts[SAVE_FILES];
 	uint64_t begin = hw_tsc();
@@ -90,7 +90,7 @@ save(struct checkpoint *checkpoint)
 			    save_checkpoint(texts, number);
 	if (checkpoint->saves)
 		checkpoint->marker.report = number;
-	mark(checkpoint, checkpoint->phase->id);
+	write_marker(checkpoint, checkpoint->phase->id);
 	if (!checkpoint->saves)
 		return;
 	if (earlier)
@@ -111,9 +111,9 @@ checkpoint_begins(struct checkpoint *checkpoint, const struct run *run, const st
 									   SHARE * checkpoint->took_ticks));
 	checkpoint->marker.cores = phase->with_cores ? run->report.options.cores : CORES_OFF;
 	if (due)
-		save(checkpoint);
+		save_checkpoint_now(checkpoint);
 	else
-		mark(checkpoint, phase->id);
+		write_marker(checkpoint, phase->id);
 	return due;
 }
 
@@ -121,7 +121,7 @@ void
 checkpoint_falls_back(struct checkpoint *checkpoint, enum options_cores cores)
 {
 	checkpoint->marker.cores = cores;
-	mark(checkpoint, checkpoint->phase->id);
+	write_marker(checkpoint, checkpoint->phase->id);
 }
 
 bool
@@ -138,14 +138,14 @@ checkpoint_is_due(const struct checkpoint *checkpoint)
 void
 checkpoint_meanwhile(struct checkpoint *checkpoint)
 {
-	save(checkpoint);
+	save_checkpoint_now(checkpoint);
 }
 
 unsigned
 checkpoint_measured(struct checkpoint *checkpoint)
 {
 	checkpoint->marker.cores = CORES_OFF;
-	mark(checkpoint, "report");
+	write_marker(checkpoint, "report");
 	return checkpoint->number;
 }
 
@@ -159,7 +159,7 @@ checkpoint_close(struct checkpoint *checkpoint, bool saved)
 	if (saved)
 		checkpoint->marker.report = 0;
 	if (checkpoint->marker.least != CORES_SIPI)
-		mark(checkpoint, "");
+		write_marker(checkpoint, "");
 	else if (checkpoint->marked)
 		running_end(checkpoint->name, checkpoint->folder_made && !saved && !latest);
 	if (saved && latest)

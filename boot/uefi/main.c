@@ -45,7 +45,7 @@ EFI_STATUS _entry(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
 
 /* Returns everything that this run took to the firmware, because the application may return to a shell. */
 static void
-give_back(struct application *app)
+release_all(struct application *app)
 {
 	console_close(&app->console);
 	pager_close(&app->pager);
@@ -65,7 +65,7 @@ leave(struct application *app, enum exit_result result, bool can_return)
  * rack may have no visitor. In a shell a person has typed the options.
  */
 static bool
-waits_alone(const struct application *app)
+is_unattended(const struct application *app)
 {
 	return app->run.report.options.exit == EXIT_ASK && !firmware_protocol(firmware_image, &guid_shell_parameters);
 }
@@ -77,7 +77,7 @@ show_error(struct application *app, const char *bytes)
 	char document[ERROR_SIZE + sizeof(PAGER_ALONE)];
 	struct text text;
 
-	app->pager.patience = waits_alone(app) ? PATIENCE : 0;
+	app->pager.patience = is_unattended(app) ? PATIENCE : 0;
 	text_init(&text, document, sizeof(document));
 	text_printf(&text, "%s%s", bytes, app->pager.patience ? PAGER_ALONE "\n" : "");
 	console_put(&app->console, bytes);
@@ -97,7 +97,7 @@ refuse(struct application *app, const char *error, const char *saved)
 		text_printf(&text, "%s\n", saved);
 	show_error(app, bytes);
 	leave(app, EXIT_ERROR, true);
-	give_back(app);
+	release_all(app);
 	return EFI_INVALID_PARAMETER;
 }
 
@@ -111,7 +111,7 @@ show_list(struct application *app)
 		return refuse(app, NO_MEMORY, "");
 	pager_document(&app->pager, &app->console, app->run.report.options.help ? "Options" : "Rules", bytes);
 	leave(app, EXIT_PASS, true);
-	give_back(app);
+	release_all(app);
 	firmware_free(bytes);
 	return EFI_SUCCESS;
 }
@@ -166,7 +166,7 @@ run_all(struct application *app)
 	}
 	checkpoint_planned(&app->checkpoint, &app->plan);
 	machine_measure(machine, &app->plan, &app->console, &app->run);
-	app->pager.patience = app->is_installed && waits_alone(app) ? PATIENCE : 0;
+	app->pager.patience = app->is_installed && is_unattended(app) ? PATIENCE : 0;
 
 	bool delivered = deliver(&app->console, &app->plan, report, &app->checkpoint, &app->pager);
 
@@ -175,7 +175,7 @@ run_all(struct application *app)
 	enum exit_result result = delivered ? exit_result_of(report->verdict) : EXIT_ERROR;
 
 	leave(app, result, !machine->cores.taken);
-	give_back(app);
+	release_all(app);
 	return result == EXIT_PASS ? EFI_SUCCESS : EFI_ABORTED;
 }
 
@@ -215,7 +215,7 @@ end_by_fault(struct application *app, const struct fault *fault)
 	text_put_char(&text, '\n');
 	show_error(app, bytes);
 	leave(app, EXIT_ERROR, !app->machine.cores.taken);
-	give_back(app);
+	release_all(app);
 	return EFI_ABORTED;
 }
 

@@ -18,7 +18,7 @@ post(void *context)
  * firmware; then nothing is lost, because the report was saved before.
  */
 static void
-say_fault(struct send *send, const struct fault *fault)
+describe_fault(struct send *send, const struct fault *fault)
 {
 	struct text text;
 
@@ -42,7 +42,7 @@ send_now(void *context)
 	text_printf(&text, "%s" SENDING "%s ...", saved, send->address);
 	pager_say(pager, said);
 	if (!guard_run(post, send, &fault))
-		say_fault(send, &fault);
+		describe_fault(send, &fault);
 	text_init(&text, said, sizeof(said));
 	text_printf(&text, "%s %s", saved, send->sentence);
 	pager_say(pager, said);

@@ -54,14 +54,14 @@ add_module(uint64_t begin, uint64_t size)
 }
 
 static void
-take_module(const struct tag_module *module)
+read_module(const struct tag_module *module)
 {
 	if (module->end > module->begin)
 		add_module(module->begin, module->end - module->begin);
 }
 
 static void
-take_map(const struct tag_map *map, size_t size)
+read_map(const struct tag_map *map, size_t size)
 {
 	if (map->entry_size != sizeof(map->entries[0]))
 		return;
@@ -70,7 +70,7 @@ take_map(const struct tag_map *map, size_t size)
 }
 
 static void
-take(const struct tag *tag)
+read_tag(const struct tag *tag)
 {
 	size_t size = tag->size - sizeof(*tag);
 	const void *body = tag->body;
@@ -80,9 +80,9 @@ take(const struct tag *tag)
 	else if (tag->type == TAG_LOADER)
 		loader = string_of(tag);
 	else if (tag->type == TAG_MODULE && size >= sizeof(struct tag_module))
-		take_module(body);
+		read_module(body);
 	else if (tag->type == TAG_MAP && size >= sizeof(struct tag_map))
-		take_map(body, size);
+		read_map(body, size);
 	else if (tag->type == TAG_RSDP_2 || (tag->type == TAG_RSDP_1 && !converted.rsdp))
 		converted.rsdp = (uintptr_t)body; /* the tag contains a copy of the RSDP */
 }
@@ -106,7 +106,7 @@ multiboot2_convert(const void *info)
 
 		if (tag->type == TAG_END || tag->size < sizeof(*tag) || tag->size > (size_t)(end - at))
 			break;
-		take(tag);
+		read_tag(tag);
 		at += size < (size_t)(end - at) ? size : (size_t)(end - at);
 	}
 	return &converted;

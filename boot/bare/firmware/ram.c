@@ -22,7 +22,7 @@ end_of(uint64_t begin, uint64_t size)
 }
 
 static void
-add(struct ram *ram, uint64_t begin, uint64_t end)
+add_range(struct ram *ram, uint64_t begin, uint64_t end)
 {
 	if (begin < end && ram->count < RAM_RANGES_MAX)
 		ram->ranges[ram->count++] = (struct ram_range){ begin, end };
@@ -47,7 +47,7 @@ ram_give(struct ram *ram, uint64_t begin, uint64_t size)
 		new.end = range->end > new.end ? range->end : new.end;
 		ram->ranges[i] = ram->ranges[--ram->count];
 	}
-	add(ram, new.begin, new.end);
+	add_range(ram, new.begin, new.end);
 }
 
 void
@@ -63,8 +63,8 @@ ram_withhold(struct ram *ram, uint64_t begin, uint64_t size)
 			continue;
 		}
 		ram->ranges[i] = ram->ranges[--ram->count];
-		add(ram, range.begin, first);
-		add(ram, end, range.end);
+		add_range(ram, range.begin, first);
+		add_range(ram, end, range.end);
 		i = 0; /* starts again, because the last range was moved to this place */
 	}
 }

@@ -79,7 +79,7 @@ read_command_line(uint64_t address)
 
 /* Removes page 0, the image and the loader's data from the free memory. */
 static void
-withhold_what_is_used(const struct start_info *info, const struct start_info_range *map)
+withhold_used_memory(const struct start_info *info, const struct start_info_range *map)
 {
 	const struct start_info_module *modules = map_address(info->modules, info->module_count * sizeof(*modules));
 
@@ -112,7 +112,7 @@ bare_take_over(const void *handed, uint32_t magic)
 			"the loader hands over no memory map (PVH, version 1 of its start info)";
 	read_map(map, info->memory_map_count);
 	read_command_line(info->command_line);
-	withhold_what_is_used(info, map);
+	withhold_used_memory(info, map);
 	found.rsdp = info->rsdp ? info->rsdp : find_rsdp();
 	found.smbios_3 = anchor_find(SMBIOS_AREA, SMBIOS_SIZE, "_SM3_", 0);
 	found.smbios_2 = anchor_find(SMBIOS_AREA, SMBIOS_SIZE, "_SM_", 0);

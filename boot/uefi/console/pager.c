@@ -162,7 +162,7 @@ pager_ask(struct pager *pager, bool can_quit)
 
 /* Cuts TEXT after LINES lines. */
 static void
-cut(char *text, size_t lines)
+cut_lines(char *text, size_t lines)
 {
 	while (*text && (*text != '\n' || --lines))
 		text++;
@@ -179,7 +179,7 @@ pager_close(struct pager *pager)
 	screen->columns = pager->console->columns < PRINT_COLUMNS ? pager->console->columns : PRINT_COLUMNS;
 	screen_open(screen);
 	if (lines > PROMPT_LINES)
-		cut(screen->left.text.bytes, lines - PROMPT_LINES); /* otherwise the verdict at the top scrolls away */
+		cut_lines(screen->left.text.bytes, lines - PROMPT_LINES); /* otherwise the verdict at the top scrolls away */
 	console_screen(pager->console, screen->left.text.bytes);
 	firmware_free(pager->shown);
 	firmware_free(pager->taken);

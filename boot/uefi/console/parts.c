@@ -82,7 +82,7 @@ parts_close(struct parts *parts)
 
 /* Ignores the differences between two nodes of UARTs, because a node has the baud rate, which may have changed. */
 static bool
-same_node(const EFI_DEVICE_PATH *a, const EFI_DEVICE_PATH *b)
+nodes_match(const EFI_DEVICE_PATH *a, const EFI_DEVICE_PATH *b)
 {
 	if (is_uart(a) && is_uart(b))
 		return true;
@@ -94,13 +94,13 @@ same_node(const EFI_DEVICE_PATH *a, const EFI_DEVICE_PATH *b)
  * graphics card without its output.
  */
 static bool
-leads_along(const struct parts *parts, size_t at, const EFI_DEVICE_PATH *path)
+shares_beginning(const struct parts *parts, size_t at, const EFI_DEVICE_PATH *path)
 {
 	const EFI_DEVICE_PATH *node = node_at(parts, at);
 	size_t same = 0;
 
 	while (node && DevicePathType(node) != END_DEVICE_PATH_TYPE && !IsDevicePathEndType(path)) {
-		if (!same_node(node, path))
+		if (!nodes_match(node, path))
 			return false;
 		same++;
 		at += node_size(node);
@@ -117,7 +117,7 @@ parts_have(const struct parts *parts, EFI_HANDLE device)
 	bool serial;
 
 	for (size_t at = 0; path && at < parts->size; at = next_path(parts, at, &serial))
-		if (leads_along(parts, at, path))
+		if (shares_beginning(parts, at, path))
 			return true;
 	return false;
 }

@@ -47,7 +47,7 @@ mp_work(VOID *context)
 
 /* Runs on every core of the firmware. Returns at once on cores outside of the batch. */
 static VOID EFIAPI
-mp_work_if_meant(VOID *context)
+mp_work_in_batch(VOID *context)
 {
 	struct mp *mp = context;
 	uint32_t apic_id = cpu_apic_id();
@@ -220,11 +220,11 @@ mp_start_all(const struct mp_batch *batch, struct job *job, uint64_t bound_ns)
 		if (mp->core[i].usable && !mp_released(&mp->core[i]))
 			mp_hold(&mp->core[i]);
 	if (!mp->alone)
-		status = services->startup_all(services, mp_work_if_meant, FALSE, mp->event,
+		status = services->startup_all(services, mp_work_in_batch, FALSE, mp->event,
 					       mp_bound_us(bound_ns), mp, NULL);
 	mp->alone = status == EFI_UNSUPPORTED;
 	if (mp->alone)
-		status = services->startup_all(services, mp_work_if_meant, FALSE, NULL,
+		status = services->startup_all(services, mp_work_in_batch, FALSE, NULL,
 					       mp_bound_us(bound_ns), mp, NULL);
 	mp_run_here(batch, job);
 	bool back = mp->alone || status != EFI_SUCCESS || mp_signalled(mp->event, &wait);
@@ -241,7 +241,7 @@ mp_start_all(const struct mp_batch *batch, struct job *job, uint64_t bound_ns)
 
 /* Gives up the cores that did not finish. Returns the number of cores that finished. */
 static size_t
-mp_settle(const struct mp_batch *batch, uint64_t bound_ns)
+mp_give_up_unfinished(const struct mp_batch *batch, uint64_t bound_ns)
 {
 	struct wait wait = wait_begin(&batch->mp->scale, bound_ns + MP_PATIENCE_NS);
 	size_t finished = 0;
@@ -284,7 +284,7 @@ mp_run_some(void *context, const uint32_t *list, size_t count, smp_job *work, vo
 		mp_run_here(&batch, &job);
 	else
 		mp_start_all(&batch, &job, bound_ns);
-	size_t finished = batch.here + mp_settle(&batch, bound_ns);
+	size_t finished = batch.here + mp_give_up_unfinished(&batch, bound_ns);
 
 	job_over(&job);
 	return finished;

@@ -17,7 +17,7 @@ static const EFI_GUID guid_ip4_config2 = GUID_IP4_CONFIG2;
 
 /* Reads the card's DNS servers, at most SERVERS_MAX. Returns their number, 0 if the card knows none. */
 static UINTN
-servers_of(EFI_HANDLE card, struct network_address servers[SERVERS_MAX])
+read_servers(EFI_HANDLE card, struct network_address servers[SERVERS_MAX])
 {
 	struct ip4_config2 *config = firmware_protocol(card, &guid_ip4_config2);
 	UINTN size = SERVERS_MAX * sizeof(servers[0]);
@@ -64,7 +64,7 @@ take_first(struct dns4_addresses *addresses, UINT8 ipv4[4])
 }
 
 static EFI_STATUS
-ask(struct dns4 *dns, const char *name, UINT8 ipv4[4])
+request_address(struct dns4 *dns, const char *name, UINT8 ipv4[4])
 {
 	struct dns4_token token = { .status = EFI_NOT_READY, .retries = RETRIES, .retry_s = RETRY_S };
 	CHAR16 wide[URL_HOST_SIZE];
@@ -97,7 +97,7 @@ ask_by(struct dns4 *dns, struct network_address *servers, UINTN count, const cha
 
 	if (EFI_ERROR(status))
 		return status;
-	status = ask(dns, name, ipv4);
+	status = request_address(dns, name, ipv4);
 	dns->configure(dns, NULL); /* also ends pending requests */
 	return status;
 }
@@ -117,7 +117,7 @@ dns_look_up(EFI_HANDLE card, const char *name, UINT8 ipv4[4])
 {
 	struct service_binding *binding = firmware_protocol(card, &guid_dns4_binding);
 	struct network_address servers[SERVERS_MAX];
-	UINTN count = servers_of(card, servers);
+	UINTN count = read_servers(card, servers);
 	EFI_HANDLE child = NULL;
 	struct dns4 *dns;
 	EFI_STATUS status = EFI_UNSUPPORTED;

@@ -112,7 +112,7 @@ struct reception {
 
 /* Returns true if the answer is complete. For a POST and for an error the first line is enough. */
 static bool
-is_enough(const struct exchange *exchange, struct reception *in)
+is_answer_complete(const struct exchange *exchange, struct reception *in)
 {
 	const struct answer *answer = &in->answer;
 	bool whole = answer_read(in->bytes, in->length, &in->answer);
@@ -133,7 +133,7 @@ receive(struct tcp *tcp, const struct exchange *exchange, struct reception *in)
 	if (!pause_begin(&pause, ANSWER_MS))
 		return;
 	in->end = EFI_SUCCESS;
-	while (!EFI_ERROR(in->end) && !is_enough(exchange, in) && in->length < in->size) {
+	while (!EFI_ERROR(in->end) && !is_answer_complete(exchange, in) && in->length < in->size) {
 		part = in->size - in->length;
 		in->end = pause_is_over(&pause) ? EFI_TIMEOUT : tcp_receive(tcp, in->bytes + in->length, &part, PART_MS);
 		in->length += EFI_ERROR(in->end) ? 0 : part;
@@ -143,7 +143,7 @@ receive(struct tcp *tcp, const struct exchange *exchange, struct reception *in)
 
 /* Sets the reason why the answer is incomplete. Returns false. */
 static bool
-fails_early(struct exchange *exchange, const struct reception *in, const char *closed)
+explain_early_end(struct exchange *exchange, const struct reception *in, const char *closed)
 {
 	if (in->end == EFI_TIMEOUT)
 		return exchange_fails(exchange, SILENT);
@@ -163,7 +163,7 @@ take_body(struct exchange *exchange, const struct reception *in)
 	if ((answer->has_length ? answer->length : length) > EXCHANGE_BODY_MAX || in->length == in->size)
 		return exchange_fails(exchange, "its answer is longer than 64 KiB");
 	if (!answer->body_at || (answer->has_length ? length < answer->length : in->end != STATUS_CONNECTION_FIN))
-		return fails_early(exchange, in, "it closed the connection before its answer was complete");
+		return explain_early_end(exchange, in, "it closed the connection before its answer was complete");
 	exchange->answer_length = answer->has_length ? (size_t)answer->length : length;
 	__builtin_memmove(exchange->answer, in->bytes + answer->body_at, exchange->answer_length);
 	return true;
@@ -174,7 +174,7 @@ take_body(struct exchange *exchange, const struct reception *in)
  * answer early and close the connection.
  */
 static bool
-ask(struct tcp *tcp, struct exchange *exchange)
+send_and_receive(struct tcp *tcp, struct exchange *exchange)
 {
 	char line[LINE_SIZE];
 	struct reception in = { .bytes = exchange->answer ? exchange->answer : line,
@@ -191,7 +191,7 @@ ask(struct tcp *tcp, struct exchange *exchange)
 		return exchange_fails(exchange, "it closed the connection before the request was complete");
 	if (EFI_ERROR(sent))
 		return fails_by(exchange, "the firmware does not send the request", sent);
-	return EFI_ERROR(in.end) ? fails_early(exchange, &in, "it closed the connection without an answer") :
+	return EFI_ERROR(in.end) ? explain_early_end(exchange, &in, "it closed the connection without an answer") :
 				   exchange_fails(exchange, "its answer is not one of HTTP");
 }
 
@@ -212,7 +212,7 @@ exchange_do(EFI_HANDLE card, struct exchange *exchange)
 		say_not_reached(exchange, status);
 		return EXCHANGE_NOT_REACHED;
 	}
-	answered = ask(&tcp, exchange);
+	answered = send_and_receive(&tcp, exchange);
 	tcp_close(&tcp);
 	return answered ? EXCHANGE_ANSWERED : EXCHANGE_FAILED;
 }

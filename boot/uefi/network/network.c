@@ -61,7 +61,7 @@ has_address(struct cards *cards, const struct card *card)
 
 /* Requests an address by DHCP, unless the card has one or already waits for it. */
 static void
-want_address(struct cards *cards, struct card *card)
+request_address(struct cards *cards, struct card *card)
 {
 	UINT32 policy = IP4_DHCP;
 	UINTN size = sizeof(policy);
@@ -92,7 +92,7 @@ open_cards(struct cards *cards, const uint8_t *mac)
 
 		if (!card.config || !is_wanted(card.handle, mac))
 			continue;
-		want_address(cards, &card);
+		request_address(cards, &card);
 		cards->each[cards->count++] = card;
 	}
 	if (handles)
@@ -112,7 +112,7 @@ close_cards(struct cards *cards)
 
 /* Tries each card as soon as it has an address, until one reaches the server. Returns true if the server answered. */
 static bool
-ask_by_any(struct cards *cards, struct exchange *exchange)
+try_each_card(struct cards *cards, struct exchange *exchange)
 {
 	enum exchange_end end = EXCHANGE_NOT_REACHED;
 	struct pause pause;
@@ -150,7 +150,7 @@ network_ask(struct exchange *exchange, const uint8_t *mac)
 		connect_drivers();
 	open_cards(cards, mac);
 	if (cards->count)
-		answered = ask_by_any(cards, exchange);
+		answered = try_each_card(cards, exchange);
 	else
 		exchange_fails(exchange, EXCHANGE_NO_TCP);
 	close_cards(cards);

@@ -25,7 +25,7 @@ came_from_a_file(const EFI_LOADED_IMAGE *image)
  * device is not valid, not even as an argument.
  */
 static EFI_HANDLE
-device_of(const EFI_LOADED_IMAGE *image)
+find_device(const EFI_LOADED_IMAGE *image)
 {
 	size_t count;
 	EFI_HANDLE *handles = firmware_handles(&guid_file_system, &count), device = NULL;
@@ -41,14 +41,14 @@ device_of(const EFI_LOADED_IMAGE *image)
 EFI_HANDLE
 files_device(void)
 {
-	return device_of(firmware_protocol(firmware_image, &guid_loaded_image));
+	return find_device(firmware_protocol(firmware_image, &guid_loaded_image));
 }
 
 EFI_STATUS
 files_open_volume(EFI_FILE_HANDLE *root)
 {
 	const EFI_LOADED_IMAGE *image = firmware_protocol(firmware_image, &guid_loaded_image);
-	EFI_HANDLE device = device_of(image);
+	EFI_HANDLE device = find_device(image);
 	EFI_FILE_IO_INTERFACE *volume = device ? firmware_protocol(device, &guid_file_system) : NULL;
 
 	if (!volume)
@@ -95,7 +95,7 @@ put_node(struct text *path, const FILEPATH_DEVICE_PATH *node)
  * folder and the file in two nodes.
  */
 static void
-own_folder(struct text *path)
+put_own_folder(struct text *path)
 {
 	EFI_LOADED_IMAGE *image = firmware_protocol(firmware_image, &guid_loaded_image);
 	EFI_DEVICE_PATH *node = image ? image->FilePath : NULL;
@@ -147,7 +147,7 @@ files_read_options(char *buffer, size_t size, size_t *length)
 	if (EFI_ERROR(files_open_volume(&root)))
 		return false;
 	text_init(&path, bytes, sizeof(bytes));
-	own_folder(&path);
+	put_own_folder(&path);
 	text_put(&path, OPTIONS_FILE);
 	found = files_read(root, bytes, buffer, size, length) ||
 		files_read(root, "\\" OPTIONS_FILE, buffer, size, length);

@@ -68,7 +68,7 @@ still_answers(EFI_STATUS status)
 
 /* Appends the reason, and the path or the missing space, to the sentence. Returns false. */
 static bool
-refuse(struct saving *saving, EFI_STATUS status)
+explain_failure(struct saving *saving, EFI_STATUS status)
 {
 	text_put(&saving->sentence, describe_status(status));
 	if (status == EFI_VOLUME_FULL && saving->free_bytes < saving->needed_bytes)
@@ -96,7 +96,7 @@ path_of(struct saving *saving, const char *folder, const char *name)
  * there is space.
  */
 static bool
-may_write(struct saving *saving)
+check_space(struct saving *saving)
 {
 	const struct files_space space = files_space(saving->root);
 	size_t lengths[SAVE_FILES];
@@ -147,7 +147,7 @@ has_reports_folder(struct saving *saving)
 		saving->made_reports = !EFI_ERROR(status);
 	}
 	if (EFI_ERROR(status))
-		return refuse(saving, status);
+		return explain_failure(saving, status);
 	if (!folder)
 		text_put(&saving->sentence, SAVE_FOLDER " is a file, and no folder.");
 	return folder;
@@ -161,7 +161,7 @@ next_number(struct saving *saving)
 	EFI_STATUS status = numbers_next(saving->root, path_of(saving, "", ""), &number);
 
 	if (EFI_ERROR(status)) {
-		refuse(saving, status);
+		explain_failure(saving, status);
 		return 0;
 	}
 	if (!number)
@@ -198,7 +198,7 @@ remove_path(struct saving *saving, const char *path)
  * for the device.
  */
 static void
-undo(struct saving *saving, const char *folder)
+remove_folder(struct saving *saving, const char *folder)
 {
 	for (size_t i = 0; i < SAVE_FILES; i++)
 		if (!remove_path(saving, path_of(saving, folder, names[i])))
@@ -209,7 +209,7 @@ undo(struct saving *saving, const char *folder)
 
 /* Renames the complete folder. If the firmware can't, the name still ends in .new, and the sentence says so. */
 static void
-finish(struct saving *saving, const char *folder, unsigned number)
+rename_folder(struct saving *saving, const char *folder, unsigned number)
 {
 	char whole[FOLDERS_NAME_SIZE];
 
@@ -228,7 +228,7 @@ save_on(struct saving *saving, unsigned number)
 {
 	char folder[FOLDERS_NAME_SIZE];
 
-	if (!may_write(saving) || !has_reports_folder(saving))
+	if (!check_space(saving) || !has_reports_folder(saving))
 		return false;
 	if (!number)
 		number = next_number(saving);
@@ -238,12 +238,12 @@ save_on(struct saving *saving, unsigned number)
 	EFI_STATUS status = write_all(saving, folder);
 
 	if (EFI_ERROR(status)) {
-		refuse(saving, status);
+		explain_failure(saving, status);
 		if (saving->began && still_answers(status))
-			undo(saving, folder);
+			remove_folder(saving, folder);
 		return false;
 	}
-	finish(saving, folder, number);
+	rename_folder(saving, folder, number);
 	return true;
 }
 
@@ -258,7 +258,7 @@ open_volume(struct saving *saving, char sentence[SAVE_SENTENCE_SIZE])
 	if (status == EFI_NOT_FOUND)
 		text_put(&saving->sentence, "the application was not started from one.");
 	else if (EFI_ERROR(status))
-		refuse(saving, status);
+		explain_failure(saving, status);
 	return !EFI_ERROR(status);
 }
 
@@ -298,7 +298,7 @@ save_checkpoint(const struct text *const texts[SAVE_FILES], unsigned number)
 
 	if (!open_volume(&saving, sentence))
 		return false;
-	if (may_write(&saving) && saving.free_bytes / 2 >= saving.needed_bytes)
+	if (check_space(&saving) && saving.free_bytes / 2 >= saving.needed_bytes)
 		saved = save_on(&saving, number);
 	saving.root->Close(saving.root);
 	return saved;
@@ -318,7 +318,7 @@ save_drop(unsigned number)
 
 	/* EFI_NOT_FOUND: the firmware could not rename the complete folder, so it still is NNNN.new. */
 	if (!EFI_ERROR(status) || status == EFI_NOT_FOUND)
-		undo(&saving, unfinished);
+		remove_folder(&saving, unfinished);
 	saving.root->Close(saving.root);
 }
 
