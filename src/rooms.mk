@@ -2,7 +2,7 @@
 # compares the #include lines of each file and the symbols of each object file with this list.
 USES_src/base            :=
 USES_src/clock           := src/base
-USES_src/record          := src/base
+USES_src/record          := src/clock
 USES_src/stats           := src/clock
 USES_src/consensus       := src/clock
 USES_src/sync            := src/consensus
@@ -10,8 +10,8 @@ USES_src/options         := src/base
 USES_src/network         := src/options
 USES_src/report          := src/stats src/sync src/options
 USES_src/rules           := src/report
-USES_src/measure         := src/report src/record
 USES_src/analysis        := src/report src/record
+USES_src/measure         := src/analysis
 USES_src/measure/clocks  := src/measure
 USES_src/measure/rates   := src/measure
 USES_src/measure/skew    := src/measure

@@ -86,7 +86,7 @@ def test_what_explain_analyze_costs_is_what_is_printed_but_for_the_figures():
     assert all(len(row) == len(names[row.split()[0]]) for row in rows)
 
 
-C_TYPES = {"uint16_t": "u16", "uint32_t": "u32", "uint64_t": "u64", "int64_t": "i64"}
+C_TYPES = {"uint8_t": "u8", "uint16_t": "u16", "uint32_t": "u32", "uint64_t": "u64", "int64_t": "i64"}
 
 
 def record_fields(header, kinds, name):
@@ -98,7 +98,8 @@ def record_fields(header, kinds, name):
             plain, _, size = member.rstrip("]").partition("[")
             types[plain] = f"text[{size}]" if size else C_TYPES[declared]
     row = re.search(rf"\.{name} = \{{(.*?)\}},\n", kinds, re.DOTALL).group(1)
-    return ", ".join(f"`{field}` {types[field]}" for field in re.findall(r"\(record_\w+, (\w+)\)", row))
+    # A field with a point belongs to a struct of numbers with 8 bytes.
+    return ", ".join(f"`{field}` {'u64' if '.' in field else types[field]}" for field in re.findall(r"\(record_\w+, ([\w.]+)\)", row))
 
 
 def test_the_entries_of_a_record_are_described_as_the_code_has_them():

@@ -14,6 +14,12 @@
 /* Stolen time: fills report->interference, and observed_ns, gaps and worst_gap_ns of each core. */
 void analysis_gaps(const void *record, size_t size, struct report *report);
 
+/* Fills report->discontinuities, without their times in the run and their classes. */
+void analysis_discontinuities(const void *record, size_t size, struct report *report);
+
+/* Sets SCALE to the rate of an entry `scale`. */
+void analysis_take_scale(struct scale *scale, const struct record_entry *entry);
+
 /* Timers: fills the figures of report->intervals. The rows exist already, and name each timer and interval. */
 void analysis_timers(const void *record, size_t size, struct report *report);
 

@@ -1,8 +1,6 @@
 /* Stolen time, from the entries `watch` and `gap`. See analysis.h. */
 #include "analysis/analysis.h"
 
-#include "record/record.h"
-
 #define NS_PER_MS UINT64_C(1000000)
 
 struct gap_analysis {
@@ -22,13 +20,21 @@ clear(struct report *report)
 		report->cores[i].observed_ns = report->cores[i].gaps = report->cores[i].worst_gap_ns = 0;
 }
 
+void
+analysis_take_scale(struct scale *scale, const struct record_entry *entry)
+{
+	struct record_scale is;
+
+	record_fixed(entry, &is);
+	scale_init(scale, (struct rate){ is.hz_num, is.hz_den });
+	if (is.low_microhz && is.high_microhz)
+		scale_bound(scale, is.low_microhz, is.high_microhz);
+}
+
 static void
 take_scale(struct gap_analysis *analysis, const struct record_entry *entry)
 {
-	struct record_scale scale;
-
-	record_fixed(entry, &scale);
-	scale_init(&analysis->scale, (struct rate){ scale.hz_num, scale.hz_den });
+	analysis_take_scale(&analysis->scale, entry);
 }
 
 static void

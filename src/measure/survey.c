@@ -32,7 +32,6 @@ survey_begin_record(struct survey *survey)
 	struct text text;
 
 	survey->start_tsc = survey->report->start_tsc = run.start_tsc;
-	survey->gap_entries = 0;
 	text_init(&text, run.version, sizeof(run.version));
 	text_put(&text, survey->report->version);
 	text_init(&text, run.commit, sizeof(run.commit));

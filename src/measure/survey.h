@@ -133,21 +133,13 @@ struct survey_track {
 	bool edge_seen;
 };
 
-/*
- * A clock's readings in one step: the time from the last reading at which all clocks agreed, to the latest reading. See
- * sweeps.c.
- */
-struct survey_step {
-	/*
-	 * readings at the start of the step and now, whose wraps are not undone; then.end is 0 before the first reading
-	 */
-	struct sample then, now;
-	bool at_edge, then_at_edge;   /* true if NOW, or THEN, was read at an edge of an edge clock */
-	bool sure;                    /* true if THEN is an edge, and a later edge confirmed it */
-	/* Upper bound in ns on how far an edge clock was ahead when it last agreed with the other clocks. */
-	int64_t hidden_ns;
-	/* The TSC's rate according to this clock, with the error of the clock's own rate. */
-	struct rate_interval implied;
+/* The readings since all clocks agreed last, as in the entry `step` of the record. See sweeps.c. */
+struct survey_steps {
+	struct record_step now; /* the current step */
+	struct record_compared clocks[REPORT_CLOCKS_MAX]; /* of report->clocks; then.end is 0 before the first reading */
+	unsigned cuts;          /* number of discontinuities so far; no rate spans one */
+	unsigned leaps_looked;  /* number of jumps against the TSC that were checked by survey_leapt() */
+	size_t more_at;         /* offset of the entry that counts steps without an entry of their own, or 0 */
 };
 
 struct survey {
@@ -174,19 +166,14 @@ struct survey {
 	uint64_t tsc_resolution_ticks;  /* upper bound of the TSC's resolution, in ticks */
 	struct survey_track tracks[REPORT_CLOCKS_MAX]; /* in the order of report->clocks */
 	struct record record;           /* uses memory.record, after survey_begin_record() */
-	size_t gap_entries;             /* number of entries `gap` in the record */
 	/*
 	 * How fast each clock was in its first measurement, as a multiple of its nominal frequency, at least 1. A
 	 * faster clock wraps more often.
 	 */
 	uint64_t paces[REPORT_CLOCKS_MAX];
-	struct survey_step steps[REPORT_CLOCKS_MAX];
-	uint64_t step_tsc;              /* TSC at the start of the current step (see struct survey_step) */
+	struct survey_steps steps;
 	/* True while the firmware's tick is on. Clocks that it may stop are then not compared. */
 	bool ticking;
-	unsigned cuts;                  /* number of discontinuities so far; no rate spans one */
-	/* Number of jumps against the TSC that were checked by survey_leapt(). */
-	unsigned leaps_looked;
 	unsigned window_cuts;           /* number of discontinuities until the end of the rate window */
 	/* The clock that the boot core reads now, or read when an exception occurred. NULL if none. */
 	const struct clock *reading;

@@ -32,7 +32,8 @@ survey_record_size(size_t cores)
 {
 	return RECORD_SIZE_MIN + record_bytes_of(RECORD_RUN, 0) + SCALES_MAX * record_bytes_of(RECORD_SCALE, 0) +
 	       cores * (record_bytes_of(RECORD_CORE, 0) + record_bytes_of(RECORD_WATCH, OCTAVES)) +
-	       REPORT_EVENTS_MAX * record_bytes_of(RECORD_GAP, 0) + TIMERS_BYTES +
+	       REPORT_EVENTS_MAX * record_bytes_of(RECORD_GAP, 0) + TIMERS_BYTES + record_bytes_of(RECORD_STEP, 0) +
+	       REPORT_DISCONTINUITIES_MAX * record_bytes_of(RECORD_STEP, REPORT_CLOCKS_MAX) +
 	       (cores < TIMERS_CORES_MAX ? cores : TIMERS_CORES_MAX) * TIMERS_CORE_BYTES +
 	       (size_t)CALIBRATION_LOOPS * (CALIBRATION_RUNS_MAX / SURVEY_CALIBRATION_BATCH) *
 	       record_bytes_of(RECORD_CALIBRATION, SURVEY_CALIBRATION_BATCH);

@@ -5,6 +5,8 @@
  */
 #include "measure/sweeps.h"
 
+#include "analysis/analysis_steps.h"
+
 #define FLOOR_NS      SURVEY_NS_PER_MS /* smaller differences count as changes of rate, except after a jump */
 #define LEAPS_LOOKED  8          /* jumps of a run after which all clocks are read */
 #define SETTLE_SWEEPS 10000      /* a sweep takes at least a microsecond: bounds the sweeps by a count */
@@ -12,29 +14,91 @@
 #define SETTLE_SHARE  8
 #define ABSURD        1000       /* If the TSC's rate differs by this factor, it stopped or jumped. */
 
+bool
+steps_is_compared(const struct survey *survey, size_t i)
+{
+	return survey_can_vouch(survey, &survey->report->clocks[i]) && survey->steps.clocks[i].implied.known;
+}
+
+bool
+steps_is_edge_clock(const struct survey *survey, size_t i)
+{
+	return survey->report->clocks[i].clock.edges_only;
+}
+
+/* The current step, with the clocks that can be compared in it. */
+static struct analysis_step
+current(const struct survey *survey)
+{
+	struct analysis_step step = { .report = survey->report, .scale = survey->scale, .is = survey->steps.now };
+
+	step.is.cores = survey->report->cores_started;
+	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		const struct resolution *resolution = &survey->report->clocks[i].resolution;
+		struct record_compared *clock = &step.clocks[step.count];
+
+		if (!steps_is_compared(survey, i) || !survey->steps.clocks[i].then.end)
+			continue;
+		*clock = survey->steps.clocks[i];
+		clock->resolution_ticks = resolution->steps ? resolution->smallest_ticks : 1;
+		step.count++;
+	}
+	return step;
+}
+
+static struct discontinuity
+find(const struct survey *survey, int64_t edge_late_ns, uint64_t floor_ns)
+{
+	struct analysis_step step = current(survey);
+
+	return analysis_groups(&step, edge_late_ns, floor_ns);
+}
+
+/* Records the current step, in which the clocks did not fit. Only counts it if the report has no row for it. */
+static void
+record_step(struct survey *survey, uint64_t floor_ns, uint64_t seen_tsc)
+{
+	struct analysis_step step = current(survey);
+	struct record *record = &survey->record;
+
+	step.is.floor_ns = floor_ns;
+	step.is.seen_tsc = seen_tsc;
+	if (record->entries_of[RECORD_STEP] < REPORT_DISCONTINUITIES_MAX) {
+		record_put(record, RECORD_STEP, &step.is, step.clocks, step.count);
+		return;
+	}
+	step.is.more = ++survey->steps.now.more;
+	if (survey->steps.more_at)
+		record_replace(record, survey->steps.more_at, RECORD_STEP, &step.is, NULL, 0);
+	else if (record_put(record, RECORD_STEP, &step.is, NULL, 0))
+		survey->steps.more_at = record->last;
+}
+
 static void
 begin_steps(struct survey *survey)
 {
+	struct analysis_step step = current(survey);
+
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
-		struct survey_step *step = &survey->steps[i];
+		struct record_compared *clock = &survey->steps.clocks[i];
 
 		if (!steps_is_compared(survey, i)) {
-			step->then.end = 0;
-		} else if (!steps_is_edge_clock(survey, i) || step->at_edge) {
+			clock->then.end = 0;
+		} else if (!steps_is_edge_clock(survey, i) || clock->now_at_edge) {
 			/*
 			 * The first edge of an edge clock agrees with no earlier edge: it may be the end of a
 			 * stop.
 			 */
-			if (!step->then_at_edge)
-				step->then = step->now;
-			step->then_at_edge = step->at_edge;
-			step->sure |= step->then.end != step->now.end;
-			step->hidden_ns = steps_hidden_ns(survey, i);
-			step->then = step->now;
-			step->at_edge = false;
+			if (!clock->then_at_edge)
+				clock->then = clock->now;
+			clock->then_at_edge = clock->now_at_edge;
+			clock->confirmed |= clock->then.end != clock->now.end;
+			clock->hidden_ns = analysis_hidden_ns(&step, clock);
+			clock->then = clock->now;
+			clock->now_at_edge = false;
 		}
 	}
-	survey->step_tsc = survey->hooks.tsc_ordered();
+	survey->steps.now.begin_tsc = survey->hooks.tsc_ordered();
 }
 
 static uint64_t
@@ -43,7 +107,7 @@ expected_ticks(const struct survey *survey, size_t i, uint64_t tsc_ticks)
 	const struct rate *claimed = &survey->report->clocks[i].clock.claimed;
 
 	return scale_ratio((unsigned __int128)tsc_ticks * claimed->num, SURVEY_MICROHZ_PER_HZ,
-			   (unsigned __int128)survey->steps[i].implied.value * claimed->den, SCALE_DOWN);
+			   (unsigned __int128)survey->steps.clocks[i].implied.value * claimed->den, SCALE_DOWN);
 }
 
 bool
@@ -68,17 +132,17 @@ is_coarse(const struct sample *first, const struct sample *last)
 
 /* Widens the rate of each clock so that it includes its rate from BEFORE to now. */
 static void
-widen_rates(struct survey *survey, const struct survey_step *before, uint32_t asked)
+widen_rates(struct survey *survey, const struct record_compared *before, uint32_t asked)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		const struct report_clock *entry = &survey->report->clocks[i];
-		struct survey_step *step = &survey->steps[i];
+		struct record_compared *step = &survey->steps.clocks[i];
 		struct rate_window window = { before[i].now, step->now, 0, survey->tsc_resolution_ticks };
-		uint64_t late = scale_ticks(&survey->scale, STEPS_EDGE_LATE_NS);
+		uint64_t late = scale_ticks(&survey->scale, ANALYSIS_EDGE_LATE_NS);
 		struct rate_slope slope;
 		struct rate_interval since;
 
-		if (steps_is_edge_clock(survey, i) && set_has(asked, i) && !step->at_edge)
+		if (steps_is_edge_clock(survey, i) && set_has(asked, i) && !step->now_at_edge)
 			step->implied.known = false; /* it stopped, or is too slow to tell */
 		if (!steps_is_compared(survey, i) || before[i].now.end == step->now.end)
 			continue;
@@ -95,7 +159,7 @@ widen_rates(struct survey *survey, const struct survey_step *before, uint32_t as
 						expected_ticks(survey, i, step->now.end - before[i].now.end));
 		if (!entry->clock.edges_only)
 			window.slack_ticks = entry->resolution.steps ? entry->resolution.smallest_ticks : 1;
-		else if (!step->at_edge)
+		else if (!step->now_at_edge)
 			continue;
 		if (window.last.ticks == 0)
 			step->implied.known = false; /* it stopped, which is no change of rate */
@@ -118,20 +182,19 @@ static bool
 look_closer(struct survey *survey, int64_t edge_late_ns)
 {
 	uint64_t seen = survey->hooks.tsc_ordered(), until;
-	bool edges = survey->report->discontinuity_count < REPORT_DISCONTINUITIES_MAX;
-	struct survey_step at_end[REPORT_CLOCKS_MAX];
+	bool edges = survey->record.entries_of[RECORD_STEP] < REPORT_DISCONTINUITIES_MAX;
+	struct survey_steps at_end;
 	struct discontinuity found;
 	uint32_t beside;
 
 	steps_sweep(survey, true);
 	steps_take_edges(survey, edges ? UINT32_MAX : 0);
 	steps_sweep_tightly(survey);
-	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++)
-		at_end[i] = survey->steps[i];
-	found = steps_find(survey, edge_late_ns, FLOOR_NS);
+	at_end = survey->steps;
+	found = find(survey, edge_late_ns, FLOOR_NS);
 	if (found.count < 2)
 		return false;
-	beside = steps_beside_the_tsc(&found);
+	beside = analysis_clocks_off_tsc(&found);
 	until = survey->hooks.tsc_ordered() + scale_ticks(&survey->scale, STEPS_SETTLE_NS);
 	for (unsigned i = 0; i < SETTLE_SWEEPS && survey->hooks.tsc_ordered() < until; i++)
 		steps_sweep(survey, false);
@@ -139,31 +202,32 @@ look_closer(struct survey *survey, int64_t edge_late_ns)
 	steps_take_edges(survey, edges ? beside : 0);
 	if (survey_end_if_due(survey))
 		return false;
-	widen_rates(survey, at_end, edges ? beside : 0);
+	widen_rates(survey, at_end.clocks, edges ? beside : 0);
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
-		survey->steps[i].now = at_end[i].now;
-		survey->steps[i].at_edge = at_end[i].at_edge;
+		at_end.clocks[i].implied = survey->steps.clocks[i].implied;
+		survey->steps.clocks[i] = at_end.clocks[i];
 	}
-	found = steps_find(survey, STEPS_EDGE_LATEST_NS, FLOOR_NS);
+	found = find(survey, ANALYSIS_EDGE_LATEST_NS, FLOOR_NS);
 	if (found.count > 1)
-		steps_record(survey, &found, seen);
+		record_step(survey, FLOOR_NS, seen);
 	/* While the window waited for one edge, edges of another clock may have been missed. */
-	if (found.count < 2 && (edge_late_ns == STEPS_EDGE_LATEST_NS ||
-				(steps_find(survey, edge_late_ns, FLOOR_NS).count < 2 && !steps_are_edge_clocks(survey, beside))))
+	if (found.count < 2 && (edge_late_ns == ANALYSIS_EDGE_LATEST_NS ||
+				(find(survey, edge_late_ns, FLOOR_NS).count < 2 &&
+				 !analysis_are_edge_clocks(survey->report, beside))))
 		return false;
-	survey->cuts++;
+	survey->steps.cuts++;
 	return true;
 }
 
 bool
 survey_steps_compare(struct survey *survey, bool strictly)
 {
-	int64_t edge_late_ns = strictly ? STEPS_EDGE_LATE_NS : STEPS_EDGE_LATEST_NS;
+	int64_t edge_late_ns = strictly ? ANALYSIS_EDGE_LATE_NS : ANALYSIS_EDGE_LATEST_NS;
 	bool cut = false;
 
 	if (survey->report->incomplete || survey->tsc_stopped)
 		return false;
-	if (steps_find(survey, edge_late_ns, FLOOR_NS).count > 1)
+	if (find(survey, edge_late_ns, FLOOR_NS).count > 1)
 		cut = look_closer(survey, edge_late_ns);
 	begin_steps(survey);
 	return cut;
@@ -179,7 +243,7 @@ is_found_again(struct survey *survey, const struct discontinuity *found, uint64_
 	struct discontinuity again;
 
 	steps_sweep(survey, true);
-	again = steps_find(survey, STEPS_EDGE_LATEST_NS, floor_ns);
+	again = find(survey, ANALYSIS_EDGE_LATEST_NS, floor_ns);
 	if (again.count != found->count)
 		return false;
 	for (size_t i = 0; i < again.count; i++)
@@ -195,16 +259,16 @@ survey_leapt(struct survey *survey, uint64_t leap_ns)
 	struct discontinuity found;
 	uint64_t seen;
 
-	if (survey->leaps_looked == LEAPS_LOOKED || survey_end_if_due(survey))
+	if (survey->steps.leaps_looked == LEAPS_LOOKED || survey_end_if_due(survey))
 		return false;
-	survey->leaps_looked++;
+	survey->steps.leaps_looked++;
 	steps_sweep(survey, true);
 	seen = survey->hooks.tsc_ordered();
-	found = steps_find(survey, STEPS_EDGE_LATEST_NS, leap_ns / 2);
+	found = find(survey, ANALYSIS_EDGE_LATEST_NS, leap_ns / 2);
 	if (leap_ns / 2 > FLOOR_NS || found.count < 2 || !is_found_again(survey, &found, leap_ns / 2))
 		return survey_steps_compare(survey, false);
-	steps_record(survey, &found, seen);
-	survey->cuts++;
+	record_step(survey, leap_ns / 2, seen);
+	survey->steps.cuts++;
 	begin_steps(survey);
 	return true;
 }
@@ -214,7 +278,7 @@ survey_forget(struct survey *survey, size_t series)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++)
 		if (survey->report->clocks[i].series == series)
-			survey->steps[i].then.end = 0;
+			survey->steps.clocks[i].then.end = 0;
 }
 
 void
@@ -224,7 +288,7 @@ survey_tick(struct survey *survey, bool ticking)
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		if (!survey->report->clocks[i].clock.firmware_ticks)
 			continue;
-		survey->steps[i].then.end = 0;
+		survey->steps.clocks[i].then.end = 0;
 		survey->tracks[i].stood = true;
 	}
 }

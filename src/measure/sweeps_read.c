@@ -14,13 +14,13 @@
 void
 survey_step_take(struct survey *survey, size_t i, const struct sample *now, bool at_edge)
 {
-	struct survey_step *step = &survey->steps[i];
+	struct record_compared *clock = &survey->steps.clocks[i];
 
-	step->now = *now;
-	step->at_edge = at_edge;
-	if (!step->then.end) {
-		step->then = *now;
-		step->then_at_edge = at_edge;
+	clock->now = *now;
+	clock->now_at_edge = at_edge;
+	if (!clock->then.end) {
+		clock->then = *now;
+		clock->then_at_edge = at_edge;
 	}
 }
 
@@ -102,19 +102,18 @@ steps_sweep(struct survey *survey, bool all)
 		if ((int64_t)(end - begin) <= apart)
 			return;
 		for (size_t i = 0; i < survey->report->clock_count && sweeps < APART_SWEEPS - 1; i++)
-			if (survey->steps[i].then.begin >= begin)
-				survey->steps[i].then.end = 0;
+			if (survey->steps.clocks[i].then.begin >= begin)
+				survey->steps.clocks[i].then.end = 0;
 	}
 }
 
 static bool
 is_tight(const struct survey *survey)
 {
-	for (size_t i = 0; i < survey->report->clock_count; i++) {
+	for (size_t i = 0; i < survey->report->clock_count; i++)
 		if (steps_is_compared(survey, i) && !steps_is_edge_clock(survey, i) &&
-		    is_longer(survey, &survey->steps[i].now, TIGHT_NS))
+		    is_longer(survey, &survey->steps.clocks[i].now, TIGHT_NS))
 			return false;
-	}
 	return true;
 }
 

@@ -15,6 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/interval.h"
+#include "clock/sample.h"
+
 /* similar to PNG's: a transfer in text mode damages it, which the reader detects */
 #define RECORD_MAGIC        "\x89" "BTREC\r\n"
 #define RECORD_MAGIC_BYTES  8u
@@ -43,6 +46,7 @@ enum record_kind {
 	RECORD_END = 13,
 	RECORD_TIMER = 14,
 	RECORD_CALIBRATION = 15,
+	RECORD_STEP = 16,
 };
 
 /* Texts are ASCII, padded with zeros. A text that fills its array has no zero. */
@@ -226,6 +230,23 @@ struct record_calibration { /* some runs of a calibration loop, and the items st
 	uint64_t ticks, slack_ticks, tsc_ticks;
 };
 
+struct record_compared { /* one clock in a step */
+	uint16_t clock;
+	uint8_t then_at_edge, now_at_edge; /* 1 if the reading is an edge of an edge clock */
+	uint8_t confirmed;            /* 1 if a later edge confirmed the first edge of the clock */
+	struct sample then, now;      /* readings at both ends of the step, with wraps */
+	uint64_t resolution_ticks;    /* upper bound of the counter's smallest step */
+	uint64_t hidden_ns;           /* upper bound on how far an edge clock was ahead before the step */
+	struct rate_interval implied; /* the TSC's rate according to this clock; KNOWN is not in the file */
+};
+
+struct record_step { /* the time from one reading of all clocks to the next, about which they disagree */
+	uint64_t begin_tsc, seen_tsc;
+	uint64_t floor_ns; /* clocks that differ by less agree */
+	uint32_t cores;    /* number of cores that were started by then */
+	uint64_t more;     /* 0, or the number of later such steps in an entry without items */
+};
+
 struct record_end { /* kind END, the last entry */
 	uint64_t entries; /* number of entries before this one */
 	uint64_t dropped; /* number of entries that were left out because there was no space */
@@ -245,7 +266,7 @@ struct record_kind_row {
 	struct record_shape fixed, item; /* fixed.bytes is 0 if there is no such kind */
 };
 
-#define RECORD_KINDS (RECORD_CALIBRATION + 1)
+#define RECORD_KINDS (RECORD_STEP + 1)
 extern const struct record_kind_row record_kinds[RECORD_KINDS];
 
 /* Returns field I, which is below shape->count. */
@@ -258,6 +279,7 @@ struct record { /* state of the writer */
 	size_t last;      /* offset of the latest entry */
 	uint32_t blocks;  /* number of blocks so far */
 	uint64_t entries, dropped;
+	uint32_t entries_of[RECORD_KINDS];
 	bool ended;
 };
 

@@ -13,7 +13,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "fields are copied as 
 static const struct all_fields {
 	struct record_field run[3], scale[4], core[2], clock[5], mark[4], sample[3], reading[6],
 		batch[4], cell[2], latency[8], exchange[13], event[2], interrupts[12], watch[7], octave[1],
-		gap[3], calibrated[2], calibration[4], end[2], timer[13];
+		gap[3], calibrated[2], calibration[4], end[2], timer[13], step[5], compared[15];
 } fields = {
 	.run = {
 		TEXT(record_run, version), TEXT(record_run, commit), FIELD(record_run, start_tsc),
@@ -85,6 +85,17 @@ static const struct all_fields {
 		FIELD(record_timer, span_most), FIELD(record_timer, phase_ticks), FIELD(record_timer, count_mask),
 		FIELD(record_timer, step_ticks),
 	},
+	.step = {
+		FIELD(record_step, begin_tsc), FIELD(record_step, seen_tsc), FIELD(record_step, floor_ns),
+		FIELD(record_step, cores), FIELD(record_step, more),
+	},
+	.compared = {
+		FIELD(record_compared, clock), FIELD(record_compared, then_at_edge), FIELD(record_compared, now_at_edge),
+		FIELD(record_compared, confirmed), FIELD(record_compared, then.begin), FIELD(record_compared, then.ticks),
+		FIELD(record_compared, then.end), FIELD(record_compared, now.begin), FIELD(record_compared, now.ticks),
+		FIELD(record_compared, now.end), FIELD(record_compared, resolution_ticks), FIELD(record_compared, hidden_ns),
+		FIELD(record_compared, implied.value), FIELD(record_compared, implied.low), FIELD(record_compared, implied.high),
+	},
 };
 
 _Static_assert(sizeof(struct record_timer) <= UINT8_MAX, "offsets of the largest struct fit their field");
@@ -111,6 +122,7 @@ const struct record_kind_row record_kinds[RECORD_KINDS] = {
 	[RECORD_END] = PLAIN(end, 16),
 	[RECORD_TIMER] = PLAIN(timer, 96),
 	[RECORD_CALIBRATION] = LIST(calibration, 40, calibrated, 12),
+	[RECORD_STEP] = LIST(step, 36, compared, 93),
 };
 
 const struct record_field *

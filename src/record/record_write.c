@@ -131,6 +131,7 @@ record_put(struct record *record, enum record_kind kind, const void *fixed, cons
 	}
 	append(record, kind, fixed, items, count);
 	record->entries++;
+	record->entries_of[kind]++;
 	return true;
 }
 

@@ -372,6 +372,7 @@ conclude(const struct run *run, struct report *report)
 	report->elapsed_known = report->tsc.den != 0;
 	take_record(&run->survey.record, report);
 	analysis_gaps(report->record.bytes, report->record.length, report);
+	analysis_discontinuities(report->record.bytes, report->record.length, report);
 	analysis_timers(report->record.bytes, report->record.length, report);
 	analysis_calibrations(report->record.bytes, report->record.length, report);
 	judge_report(report);

@@ -134,14 +134,14 @@ observe_guarded(struct survey *survey)
 static bool
 is_disturbed(struct run *run, const struct device_check *check, size_t driver)
 {
-	unsigned cuts = run->survey.cuts;
+	unsigned cuts = run->survey.steps.cuts;
 
 	if (check->sets_counter)
 		survey_forget(&run->survey, driver);
 	observe_guarded(&run->survey);
 	if (check->sets_counter)
 		survey_forget(&run->survey, driver);
-	return run->survey.cuts != cuts;
+	return run->survey.steps.cuts != cuts;
 }
 
 /*

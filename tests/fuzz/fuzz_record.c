@@ -13,6 +13,7 @@
 #define BLOCKS_MAX 64u
 #define WIDE       512u /* larger than each struct of a kind */
 #define CORES      3
+#define CLOCKS     4
 #define ROWS       2
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -87,6 +88,13 @@ analyse(const uint8_t *bytes, size_t size)
 	analysis_gaps(bytes, size, &report);
 	analysis_timers(bytes, size, &report);
 	require(report.interference.event_count <= REPORT_EVENTS_MAX);
+	report.clock_count = CLOCKS;
+	for (size_t i = 0; i < CLOCKS; i++)
+		report.clocks[i].clock = (struct clock){ .id = "hpet", .main = "hpet", .claimed = { 10000000, i ? 1 : 0 },
+							 .wrap_ticks = i % 2 ? UINT64_MAX : 59, .edges_only = i == 2 };
+	report.hypervisor[0] = (char)(size % 2);
+	analysis_discontinuities(bytes, size, &report);
+	require(report.discontinuity_count <= REPORT_DISCONTINUITIES_MAX);
 }
 
 int

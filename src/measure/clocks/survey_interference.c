@@ -59,11 +59,11 @@ record_gaps(struct survey *survey, size_t core, uint64_t begin_tsc, size_t left)
 {
 	const struct gaps *gaps = survey->memory.gaps;
 
-	for (size_t i = 0; i < gaps->event_count && left && survey->gap_entries < REPORT_EVENTS_MAX; i++) {
+	for (size_t i = 0; i < gaps->event_count && left && survey->record.entries_of[RECORD_GAP] < REPORT_EVENTS_MAX; i++) {
 		const struct record_gap gap = { (uint32_t)core, begin_tsc + gaps->events[i].after_ticks,
 						gaps->events[i].ticks };
 
-		survey->gap_entries += record_put(&survey->record, RECORD_GAP, &gap, NULL, 0);
+		record_put(&survey->record, RECORD_GAP, &gap, NULL, 0);
 		left--;
 	}
 	return left;
@@ -88,7 +88,7 @@ warm_up(struct survey *survey, size_t core, struct observe_job job)
 static bool
 sweep_if_due(struct survey *survey)
 {
-	if (survey->hooks.tsc_ordered() - survey->step_tsc > scale_ticks(&survey->scale, SWEEP_NS))
+	if (survey->hooks.tsc_ordered() - survey->steps.now.begin_tsc > scale_ticks(&survey->scale, SWEEP_NS))
 		survey_observe(survey);
 	return !survey_end_if_due(survey);
 }

@@ -109,7 +109,7 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 	uint64_t slice_ns = survey_slice_ns(survey, survey_duration_ns(survey->report));
 	uint64_t batches = (slice_ns / SURVEY_NS_PER_MS + 1) * BATCHES_PER_MS;
 	uint64_t start, now, moved, took, shown_ns = survey->done_ns;
-	unsigned cuts = survey->cuts;
+	unsigned cuts = survey->steps.cuts;
 	size_t size;
 
 	set_jump_bounds(survey, entry, &bounds);
@@ -134,15 +134,15 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 		size = survey_batch_size(survey, took, size);
 		survey->hooks.progress(survey->hooks.context, clock->id,
 				       shown_ns + scale_ns(&survey->scale, now - start), survey->total_ns);
-		if (now > survey->step_tsc && scale_ns(&survey->scale, now - survey->step_tsc) > STEP_NS)
+		if (now > survey->steps.now.begin_tsc && scale_ns(&survey->scale, now - survey->steps.now.begin_tsc) > STEP_NS)
 			survey_observe(survey);
 		/* The share becomes shorter if the user asks for the end of the run. */
 		slice_ns = survey_slice_ns(survey, survey_duration_ns(survey->report));
 	}
 	survey_observe(survey);
-	entry->disturbed += survey->cuts - cuts;
+	entry->disturbed += survey->steps.cuts - cuts;
 	/* After a discontinuity the TSC cannot tell for how long the clock did not move. */
-	if (!survey->tsc_stopped && survey->cuts == cuts)
+	if (!survey->tsc_stopped && survey->steps.cuts == cuts)
 		mark_if_stopped(survey, entry, start, moved, now);
 	survey->done_ns = shown_ns + survey_slice_ns(survey, survey_duration_ns(survey->report));
 }

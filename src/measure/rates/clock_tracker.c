@@ -119,7 +119,7 @@ latest(const struct survey *survey, size_t i, bool *at_edge)
 	const struct survey_track *track = &survey->tracks[i];
 	struct sample sample = { track->begin, track->raw, track->tsc };
 
-	*at_edge = track->edge_seen && track->edge.end > survey->steps[i].then.end;
+	*at_edge = track->edge_seen && track->edge.end > survey->steps.clocks[i].then.end;
 	if (*at_edge) {
 		sample.begin = track->edge.begin;
 		sample.end = track->edge.end;

@@ -311,7 +311,7 @@ observe_edges(struct survey *survey)
 		const struct survey_track *track = &survey->tracks[i];
 		struct sample edge = { track->edge.begin, track->raw, track->edge.end };
 
-		if (track->entry && track->edge_seen && edge.end > survey->steps[i].then.end) {
+		if (track->entry && track->edge_seen && edge.end > survey->steps.clocks[i].then.end) {
 			survey_step_take(survey, i, &edge, true);
 		} else if (track->entry && survey_usable(track->entry)) {
 			survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
@@ -328,11 +328,11 @@ survey_rates_again(struct survey *survey)
 
 	survey_is_at(survey, SURVEY_AT_RATES_AGAIN);
 	survey->hooks.progress(survey->hooks.context, "rates", survey->done_ns, survey->total_ns);
-	if (!survey_end_if_due(survey) && !survey_observe(survey) && survey->cuts == survey->window_cuts)
+	if (!survey_end_if_due(survey) && !survey_observe(survey) && survey->steps.cuts == survey->window_cuts)
 		take_last_ends(survey, ends);
 	observe_edges(survey);
 	/* Ends timed by a TSC that stopped prove nothing, nor do ends after a discontinuity. */
-	if (survey_end_if_untimed(survey) || survey->cuts != survey->window_cuts)
+	if (survey_end_if_untimed(survey) || survey->steps.cuts != survey->window_cuts)
 		return;
 	record_changes(survey, ends);
 	confirm_edges(survey);

@@ -237,18 +237,18 @@ length(const struct survey_track *tracks)
 static bool
 play_window(struct survey *survey)
 {
-	unsigned cuts = survey->cuts;
+	unsigned cuts = survey->steps.cuts;
 	struct survey_track *edges = NULL;
 
 	forget_tracks(survey);
 	if (!survey_end_if_due(survey))
 		edges = first_edge(survey);
-	if (!survey_end_if_due(survey) && survey->cuts == cuts)
+	if (!survey_end_if_due(survey) && survey->steps.cuts == cuts)
 		follow_window(survey, edges);
-	if (survey->cuts != cuts && length(survey->tracks) >= length(survey->longest))
+	if (survey->steps.cuts != cuts && length(survey->tracks) >= length(survey->longest))
 		for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++)
 			survey->longest[i] = survey->tracks[i];
-	return survey->cuts == cuts;
+	return survey->steps.cuts == cuts;
 }
 
 /* Without a complete window, use the longest epoch, up to its last reading at which all clocks fitted. */
@@ -273,7 +273,7 @@ sharpen_steps(struct survey *survey)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		const struct rate_interval *now = &survey->report->clocks[i].implied;
-		struct rate_interval *known = &survey->steps[i].implied;
+		struct rate_interval *known = &survey->steps.clocks[i].implied;
 
 		if (survey->tracks[i].entry && now->known && now->high - now->low < known->high - known->low)
 			*known = *now;
@@ -291,7 +291,7 @@ survey_rates(struct survey *survey)
 		whole = play_window(survey);
 	if (!whole)
 		take_longest(survey);
-	survey->window_cuts = survey->cuts;
+	survey->window_cuts = survey->steps.cuts;
 	/* A window in which the TSC stopped has no valid times. */
 	if (survey_end_if_untimed(survey))
 		forget_tracks(survey);

@@ -67,7 +67,7 @@ begin_row(struct survey *survey, const struct sample ends[REPORT_CLOCKS_MAX])
 {
 	struct series_row *row = series_open_row(&survey->report->series);
 
-	survey->series_cuts = survey->cuts;
+	survey->series_cuts = survey->steps.cuts;
 	for (size_t i = 0; i < survey->report->clock_count; i++)
 		row->clocks[i].first = ends[i];
 }
@@ -141,7 +141,7 @@ survey_series_close(struct survey *survey, bool last)
 	survey_observe(survey);
 	take_ends(survey, ends);
 	for (size_t i = 0; i < survey->report->clock_count; i++)
-		if (row->clocks[i].first.end && survey->cuts == survey->series_cuts && !survey->tsc_stopped)
+		if (row->clocks[i].first.end && survey->steps.cuts == survey->series_cuts && !survey->tsc_stopped)
 			row->clocks[i].last = ends[i];
 	series_close(series, now_tsc, last);
 	if (!last)

@@ -120,9 +120,9 @@ begin_steps(struct survey *survey, const struct rate_interval *implied, uint64_t
 		const struct report_clock *entry = &survey->report->clocks[i];
 		uint64_t within = microhz / (entry->clock.edges_only ? EDGES_WITHIN_SHARE : UNKNOWN_WITHIN_SHARE);
 
-		survey->steps[i] = (struct survey_step){ .implied = implied[i] };
+		survey->steps.clocks[i] = (struct record_compared){ .clock = (uint16_t)i, .implied = implied[i] };
 		if (survey_can_vouch(survey, entry) && !implied[i].known)
-			survey->steps[i].implied =
+			survey->steps.clocks[i].implied =
 				(struct rate_interval){ true, microhz, microhz - within, microhz + within };
 	}
 }

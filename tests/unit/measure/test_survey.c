@@ -212,6 +212,7 @@ TEST(a_leap_of_500_ticks_is_counted_once_and_when)
 	survey_latencies(&bench->run.survey);
 	assert_int_equal(bench_find(bench, "hpet")->monotonic.leaps, 1);
 	assert_in_range(bench_find(bench, "hpet")->monotonic.worst_leap_ticks, 500, 520); /* and what a read takes */
+	analysis_discontinuities(bench->run.survey.record.bytes, bench->run.survey.record.length, &bench->run.report);
 	judge_report(&bench->run.report);
 	assert_string_equal(bench->run.report.findings[0].rule, "clock-jumped");
 	assert_string_equal(bench->run.report.findings[0].clock, "hpet");
@@ -402,6 +403,7 @@ watch_and_judge(struct bench *bench)
 	survey_interference(survey);
 	survey_observe(survey);
 	analysis_gaps(survey->record.bytes, survey->record.length, &bench->run.report);
+	analysis_discontinuities(survey->record.bytes, survey->record.length, &bench->run.report);
 	bench->machine.describe_cores(bench, &bench->run.report);
 	judge_report(&bench->run.report);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "test.h"
+#include "analysis/analysis.h"
 #include "judge/judge.h"
 #include "clocks/drivers.h"
 #include "clocks/platform.h"
@@ -23,6 +24,7 @@
 #define RUNS          1000
 #define RUNS_AT_1_US  50
 #define SAMPLES       256
+#define RECORD_BYTES  16384 /* for all steps that a report shows */
 #define DRIVERS       10
 #define PPM           1000           /* in ppb */
 #define PPB           1000000000
@@ -60,7 +62,7 @@ struct bench {
 
 	struct platform platform;
 	struct report report;
-	uint8_t record[RECORD_SIZE_MIN];
+	uint8_t record[RECORD_BYTES];
 	struct latency latencies[REPORT_CLOCKS_MAX];
 	struct device devices[DRIVERS];
 	struct survey survey;
@@ -463,6 +465,21 @@ draw_rates(void)
 		bench->off_tenths[c] = (int64_t)draw(2 * OFF_MAX_TENTHS + 1) - OFF_MAX_TENTHS;
 }
 
+/* How often the clocks did not fit each other, by the record so far. */
+static size_t
+discontinuities(void)
+{
+	analysis_discontinuities(bench->record, bench->survey.record.length, &bench->report);
+	return bench->report.discontinuity_count;
+}
+
+static void
+judge(void)
+{
+	discontinuities();
+	judge_report(&bench->report);
+}
+
 static int
 set_up(void **state)
 {
@@ -539,7 +556,7 @@ assert_only(const char *rule, const char *clock, int64_t truth_ppm)
 {
 	const struct finding *finding = &bench->report.findings[0];
 
-	judge_report(&bench->report);
+	judge();
 	for (size_t i = 1; i < bench->report.finding_count; i++)
 		print_error("%s: %s\n", bench->report.findings[i].rule, bench->report.findings[i].text);
 	assert_int_equal(bench->report.finding_count, 1);
@@ -556,7 +573,7 @@ assert_only(const char *rule, const char *clock, int64_t truth_ppm)
 static void
 assert_clean(void)
 {
-	judge_report(&bench->report);
+	judge();
 	for (size_t i = 0; i < bench->report.finding_count; i++)
 		fail_msg("%s: %s", bench->report.findings[i].rule, bench->report.findings[i].text);
 }
@@ -663,14 +680,14 @@ TEST(a_tsc_that_stands_in_a_guest_while_all_are_read_accuses_none_of_them)
 		become_a_guest();
 		survey_prepare(&bench->survey);
 		survey_rates(&bench->survey);
-		assert_int_equal(bench->report.discontinuity_count, 0);
+		assert_int_equal(discontinuities(), 0);
 		survey_observe(&bench->survey);
 		at_pit.sample = find(PIT)->clock.sample;
 		at_pit.tsc_stands = !leaps;
 		at_pit.pit_ahead = leaps ? PIT_HZ_NUM / PIT_HZ_DEN / 2500 : 0;
 		find(PIT)->clock.sample = sample_pit;
 		survey_leapt(&bench->survey, 400000);
-		assert_int_equal(bench->report.discontinuity_count, leaps);
+		assert_int_equal(discontinuities(), leaps);
 		if (leaps)
 			assert_int_equal(bench->report.discontinuities[0].group_count, 2);
 		find(PIT)->clock.sample = at_pit.sample;
@@ -715,7 +732,7 @@ TEST(a_tsc_that_leaps_within_a_reading_of_the_pm_timer_is_named_and_not_the_rtc)
 		sim_advance_ps(10 * SIM_PS_PER_MS);
 		survey_observe(&bench->survey);
 	}
-	judge_report(&bench->report);
+	judge();
 	assert_int_equal(bench->report.finding_count, 1);
 	assert_string_equal(bench->report.findings[0].rule, "clock-jumped");
 	assert_string_equal(bench->report.findings[0].clock, "tsc");
@@ -747,13 +764,13 @@ TEST(an_rtc_that_leaps_is_a_finding_on_bare_metal_only)
 		survey_rates(&bench->survey);
 		sim_advance_ps((i / 8 % 2 ? 162 : 10) * SIM_PS_PER_S);
 		survey_rates_again(&bench->survey);
-		judge_report(&bench->report);
+		judge();
 		assert_int_equal(bench->report.finding_count != 0, !guest);
 		for (size_t f = 0; f < bench->report.finding_count; f++)
 			assert_string_equal(bench->report.findings[f].clock, "rtc");
-		assert_int_equal(bench->report.note_count, guest ? bench->report.discontinuity_count : 0);
-		assert_true(after || bench->report.discontinuity_count == 1);
-		if (guest && bench->report.discontinuity_count)
+		assert_int_equal(bench->report.note_count, guest ? discontinuities() : 0);
+		assert_true(after || discontinuities() == 1);
+		if (guest && discontinuities())
 			assert_non_null(strstr(bench->report.notes[0], "The machine was stopped "));
 		close_clocks();
 	}
@@ -782,10 +799,10 @@ TEST(a_stop_before_the_first_edge_of_the_window_is_seen)
 		survey_rates(&bench->survey);
 		sim_advance_ps(10 * SIM_PS_PER_S);
 		survey_rates_again(&bench->survey);
-		judge_report(&bench->report);
+		judge();
 		assert_int_equal(bench->report.finding_count, 0);
-		assert_true(bench->report.discontinuity_count == 1 || (i % 2 && !bench->report.discontinuity_count));
-		if (bench->report.discontinuity_count) {
+		assert_true(discontinuities() == 1 || (i % 2 && !discontinuities()));
+		if (discontinuities()) {
 			size_t alone = row->groups[0].clock_count > 1;
 
 			assert_non_null(strstr(bench->report.notes[0], "The machine was stopped for "));
@@ -830,8 +847,8 @@ TEST(a_snapshot_between_the_windows_last_ends_accuses_nobody)
 		survey_rates(&bench->survey);
 		sim_advance_ps(17 * SIM_PS_PER_S);
 		survey_rates_again(&bench->survey);
-		judge_report(&bench->report);
-		assert_true(bench->report.discontinuity_count != 0);
+		judge();
+		assert_true(discontinuities() != 0);
 		for (size_t f = 0; f < bench->report.finding_count; f++)
 			assert_string_equal(bench->report.findings[f].rule, "clocks-parted");
 		close_clocks();
@@ -856,7 +873,7 @@ TEST(an_rtc_that_leaps_at_the_edge_between_two_stretches_is_not_fast_in_both)
 		survey_rates(&bench->survey);
 		sim_advance_ps(17 * SIM_PS_PER_S);
 		survey_rates_again(&bench->survey);
-		judge_report(&bench->report);
+		judge();
 		assert_int_equal(bench->report.finding_count, 0);
 		close_clocks();
 	}
@@ -884,11 +901,11 @@ TEST(a_leap_of_which_part_was_overlooked_is_said_to_be_as_long_as_it_may_be)
 		survey_rates_again(&bench->survey);
 		for (unsigned i = 0; i < 20 && survey_observe(&bench->survey); i++)
 			sim_advance_ps(SIM_PS_PER_S / 8);
-		for (unsigned i = 0; i < 20 && !bench->report.discontinuity_count; i++) {
+		for (unsigned i = 0; i < 20 && !discontinuities(); i++) {
 			sim_advance_ps(SIM_PS_PER_S / 8);
 			survey_observe(&bench->survey);
 		}
-		if (bench->report.discontinuity_count && row->from_tsc) {
+		if (discontinuities() && row->from_tsc) {
 			seen++;
 			assert_int_equal(row->group_count, 2);
 			alone = row->groups[0].clock_count > 1;
@@ -922,11 +939,11 @@ TEST(a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean)
 		sim_advance_ps(leaps[i].run_s * SIM_PS_PER_S);
 		survey_rates_again(&bench->survey);
 		/* No rate spans it, where it is more than what the RTC's rate may be off. */
-		assert_int_equal(find(RTC)->implied_since.known, !bench->report.discontinuity_count);
+		assert_int_equal(find(RTC)->implied_since.known, !discontinuities());
 		assert_int_equal(find(RTC)->implied.high < find(RTC)->implied_window.high,
-				 !bench->report.discontinuity_count); /* it is in the one alone */
+				 !discontinuities()); /* it is in the one alone */
 		assert_clean();
-		assert_int_equal(bench->report.note_count, bench->report.discontinuity_count);
+		assert_int_equal(bench->report.note_count, discontinuities());
 		close_clocks();
 		bench->leap_ps = 0;
 	}
@@ -989,7 +1006,7 @@ TEST(an_rtc_is_not_stuck_if_the_core_comes_back_in_its_update)
 	bench->away_at_ps = (sim.now_ps / SIM_PS_PER_S + 1) * SIM_PS_PER_S - 3 * SIM_PS_PER_MS;
 	bench->away_ps = 2 * SIM_PS_PER_S + 2 * SIM_PS_PER_MS;
 	survey_rates_again(&bench->survey);
-	judge_report(&bench->report);
+	judge();
 	assert_int_equal(bench->away_at_ps, SIM_NEVER);
 	assert_int_equal(bench->report.finding_count, 0);
 	close_clocks();
@@ -1016,7 +1033,7 @@ TEST(so_is_one_that_the_first_half_of_the_window_confirms)
 		from_ps = sim.now_ps;
 		survey_rates_again(&bench->survey);
 		if (stops) {
-			judge_report(&bench->report);
+			judge();
 			assert_int_equal(bench->report.finding_count, 0);
 		} else {
 			assert_true(sim.now_ps - from_ps < 3 * SIM_PS_PER_S);
@@ -1195,7 +1212,7 @@ TEST(the_scale_is_not_taken_from_the_clock_that_is_accused)
 		bench->off_tenths[sick] = i ? off_tenths : -7910;
 		begin(SIM_PS_PER_US / (1 + draw(10)), SIM_PS_PER_US / 20);
 		measure();
-		judge_report(&bench->report);
+		judge();
 		for (size_t f = 0; f < bench->report.finding_count; f++)
 			assert_false(bench->report.findings[f].clock &&
 				     strcmp(bench->report.findings[f].clock, ids[sick]) != 0);
@@ -1218,7 +1235,7 @@ TEST(the_clocks_of_one_crystal_have_one_vote)
 		bench->off_tenths[RTC] = (int64_t)draw(401) - 200;
 		begin_well();
 		measure();
-		judge_report(&bench->report);
+		judge();
 		assert_int_equal(bench->report.finding_count, 1);
 		assert_string_equal(bench->report.findings[0].rule, "rate-disagree");
 		assert_null(bench->report.findings[0].clock);
@@ -1241,7 +1258,7 @@ TEST(by_how_much_a_group_is_faster_holds_of_each_in_it)
 	begin_well();
 	find(TSC)->clock.claimed = (struct rate){ 0, 0 };
 	measure();
-	judge_report(&bench->report);
+	judge();
 	assert_string_equal(finding->rule, "rate-disagree");
 	assert_non_null(strstr(finding->text, "pit and rtc run +"));
 	assert_non_null(strstr(finding->text, "faster than hpet and acpi_pm; "));
@@ -1346,7 +1363,7 @@ TEST(an_emulator_that_pushes_the_tsc_ahead_while_cores_read_it_adds_no_finding_a
 		sim.tsc.counter.origin_ticks += bench->tsc_hz / 200; /* 5 ms in 5 s are 1000 ppm */
 		survey_rates_again(&bench->survey);
 		if (c == TSC)
-			judge_report(&bench->report);
+			judge();
 		else
 			assert_only("rate-changed", ids[c], -1000);
 		assert_int_equal(bench->report.finding_count, c != TSC);
@@ -1363,10 +1380,10 @@ TEST(a_counter_that_is_written_after_the_window_is_found_at_the_end)
 	sim.hpet.counter.origin_ticks += 10000000; /* a second of 10 MHz forward */
 	survey_rates_again(&bench->survey);
 	assert_false(find(HPET)->change_since.known); /* no rate spans it */
-	assert_int_equal(bench->report.discontinuity_count, 1);
+	assert_int_equal(discontinuities(), 1);
 	assert_int_equal(bench->report.finding_count, 0);
 	assert_int_equal(find(HPET)->monotonic.backward, 0);
-	judge_report(&bench->report);
+	judge();
 	assert_int_equal(bench->report.finding_count, 1);
 	assert_string_equal(bench->report.findings[0].clock, "hpet");
 	close_clocks();
@@ -1377,7 +1394,7 @@ TEST(a_counter_that_is_written_after_the_window_is_found_at_the_end)
 	sim_advance_ps(10 * SIM_PS_PER_S);
 	sim.hpet.counter.origin_ticks -= 5000000; /* half a second back */
 	survey_rates_again(&bench->survey);
-	judge_report(&bench->report);
+	judge();
 	assert_int_equal(bench->report.finding_count, 1); /* behind by less than it gained */
 	assert_string_equal(bench->report.findings[0].rule, "clock-backward");
 	assert_string_equal(bench->report.findings[0].clock, "hpet");
@@ -1389,7 +1406,7 @@ TEST(a_counter_that_is_written_after_the_window_is_found_at_the_end)
 	sim.hpet.counter.origin_ticks = 0;
 	sim.hpet.counter.origin_ps = sim.now_ps;
 	survey_rates_again(&bench->survey);
-	assert_int_equal(bench->report.discontinuity_count, 1);
+	assert_int_equal(discontinuities(), 1);
 	assert_only("clock-backward", "hpet", 1);
 	close_clocks();
 }
@@ -1402,20 +1419,20 @@ TEST(a_core_that_is_away_after_a_leap_leaves_the_others_rates_known)
 	begin_well();
 	survey_prepare(&bench->survey);
 	survey_rates(&bench->survey);
-	pm = &bench->survey.steps[find(PM) - bench->report.clocks].implied;
+	pm = &bench->survey.steps.clocks[find(PM) - bench->report.clocks].implied;
 	sim_advance_ps(SIM_PS_PER_S);
 	sim.hpet.counter.origin_ticks += 1000000; /* 100 ms forward */
 	bench->away_in = 200; /* a few are read until then */
 	survey_observe(&bench->survey);
 	assert_int_equal(bench->away_in, 0);
-	assert_int_equal(bench->report.discontinuity_count, 1);
+	assert_int_equal(discontinuities(), 1);
 	assert_true(pm->known && pm->high - pm->low < pm->low / 10);
 	for (unsigned i = 0; i < 20; i++) {
 		sim_advance_ps(SIM_PS_PER_S);
 		survey_observe(&bench->survey);
 	}
-	judge_report(&bench->report);
-	assert_int_equal(bench->report.discontinuity_count, 1);
+	judge();
+	assert_int_equal(discontinuities(), 1);
 	assert_int_equal(bench->report.finding_count, 1);
 	assert_string_equal(bench->report.findings[0].rule, "clock-jumped");
 	assert_string_equal(bench->report.findings[0].clock, "hpet");
@@ -1434,7 +1451,7 @@ TEST(a_clock_that_stops_is_stuck_and_its_rate_from_before_is_kept)
 	assert_true(find(PM)->turned_sick);
 	assert_in_range(find(PM)->turned_sick_ms, 4000, 7000);
 	assert_holds_ppb(&find(PM)->error, 0);
-	judge_report(&bench->report);
+	judge();
 	assert_int_equal(bench->report.finding_count, 1);
 	assert_string_equal(bench->report.findings[0].rule, "clock-stuck");
 	close_clocks();
@@ -1522,7 +1539,7 @@ TEST(but_not_where_it_was_the_tsc_that_changed)
 	survey_rates(&bench->survey);
 	window = find(HPET)->implied;
 	for (size_t i = 0; i < bench->report.clock_count; i++)
-		bench->survey.steps[i].implied.known = false; /* a host so busy that no step of the run tells */
+		bench->survey.steps.clocks[i].implied.known = false; /* a host so busy that no step of the run tells */
 	sim_advance_ps(90 * SIM_PS_PER_S);
 	sim.tsc.counter.origin_ticks += sim.tsc.counter.hz.num / sim.tsc.counter.hz.den * 3 / 100;
 	survey_rates_again(&bench->survey);
@@ -1581,7 +1598,7 @@ TEST(progress_is_shown_once_a_second_and_does_the_rates_no_harm)
 		assert_true(bench->shown_ns >= 2900 * SURVEY_NS_PER_MS);
 		assert_holds_ppb(&find(HPET)->error, (pace(HPET) / pace_of_reference() - 1) * PPB);
 		assert_holds_ppb(&find(PIT)->error, (pace(PIT) / pace_of_reference() - 1) * PPB);
-		assert_int_equal(bench->report.discontinuity_count, 0);
+		assert_int_equal(discontinuities(), 0);
 		close_clocks();
 	}
 }

@@ -1,0 +1,315 @@
+/*
+ * Discontinuities, from the entries `step`: how far each clock is ahead of the TSC in a step, the groups of clocks that
+ * follow, and their rows in the report. See analysis.h and analysis_steps.h.
+ */
+#include "analysis/analysis.h"
+
+#include "analysis/analysis_steps.h"
+#include "base/set.h"
+#include "base/text.h"
+
+#define MICROHZ_PER_HZ UINT64_C(1000000)
+/* A real RTC's updates start at its own time and take a while. */
+#define EDGE_UNEVEN_NS INT64_C(5000000)
+/* An RTC that appears to be further behind than this is taken to be ahead, modulo its wrap. */
+#define EDGE_BACK_NS   INT64_C(-5000000000)
+#define FAR            (INT64_C(1) << 58) /* a larger difference, in ticks or ns, is garbage */
+/*
+ * QEMU's emulated TSC never goes back. If a reading is below the one before, QEMU moves the TSC ahead
+ * permanently, by milliseconds if several cores read it.
+ */
+#define PUSHED_NS      INT64_C(100000000)
+
+static int64_t
+clamped(int64_t size)
+{
+	return size > FAR ? FAR : size < -FAR ? -FAR : size;
+}
+
+static const struct clock *
+clock_of(const struct analysis_step *step, const struct record_compared *clock)
+{
+	return &step->report->clocks[clock->clock].clock;
+}
+
+/* TICKS of CLOCK in TSC ticks. */
+static int64_t
+as_tsc_ticks(const struct analysis_step *step, const struct record_compared *clock, int64_t ticks,
+	     enum scale_rounding rounding)
+{
+	const struct rate *claimed = &clock_of(step, clock)->claimed;
+	uint64_t size = ticks < 0 ? 0 - (uint64_t)ticks : (uint64_t)ticks;
+	uint64_t tsc = scale_ratio((unsigned __int128)size * clock->implied.value, claimed->den,
+				   (unsigned __int128)claimed->num * MICROHZ_PER_HZ, rounding);
+
+	tsc = tsc < (uint64_t)FAR ? tsc : (uint64_t)FAR;
+	return ticks < 0 ? -(int64_t)tsc : (int64_t)tsc;
+}
+
+static bool
+is_pushed(const struct analysis_step *step)
+{
+	return report_is_emulated(step->report) && step->is.cores > 1;
+}
+
+static int64_t
+edge_late_ns(const struct analysis_step *step, int64_t late_ns)
+{
+	if (!step->report->hypervisor[0])
+		return EDGE_UNEVEN_NS;
+	return late_ns + (is_pushed(step) ? PUSHED_NS : 0);
+}
+
+/* How far CLOCK is ahead of the TSC since it last fitted, in ns, modulo its wrap. */
+static struct offset
+ahead(const struct analysis_step *step, const struct record_compared *clock, int64_t late_ns)
+{
+	const struct clock *of = clock_of(step, clock);
+	const struct rate_interval *rate = &clock->implied;
+	int64_t least = clamped((int64_t)(clock->now.begin - clock->then.end));
+	int64_t most = clamped((int64_t)(clock->now.end - clock->then.begin));
+	int64_t ticks = clamped(of->wrap_ticks == UINT64_MAX ? (int64_t)(clock->now.ticks - clock->then.ticks) :
+				(int64_t)clock_elapsed_ticks(of, clock->then.ticks, clock->now.ticks));
+	int64_t slack = clamped((int64_t)clock->resolution_ticks);
+	/* Between its edges an edge clock has counted up to a tick more than it shows. */
+	int64_t less = of->edges_only ? !clock->then_at_edge : slack;
+	int64_t more = of->edges_only ? !clock->now_at_edge : slack;
+	struct offset offset = { as_tsc_ticks(step, clock, ticks - less, SCALE_DOWN),
+				 as_tsc_ticks(step, clock, ticks + more, SCALE_UP) };
+	int64_t by_rate;
+	uint64_t size;
+
+	/* The uncertainty of the rate applies to the whole time, including the time before a wrap. */
+	size = most < 0 ? 0 - (uint64_t)most : (uint64_t)most;
+	size = offset.high > 0 && (uint64_t)offset.high > size ? (uint64_t)offset.high : size;
+	by_rate = clamped((int64_t)scale_mul_div_up(size, rate->high - rate->low, rate->low));
+	late_ns = of->edges_only ? edge_late_ns(step, late_ns) : 0;
+	return (struct offset){
+		clamped(scale_ns_down(&step->scale, clamped(offset.low - most - by_rate))) - late_ns,
+		clamped(scale_ns_up(&step->scale, clamped(offset.high - least + by_rate))) + late_ns,
+	};
+}
+
+/* Reduces an edge clock's offset by whole wraps, to the range from EDGE_BACK_NS up. */
+static struct offset
+without_wraps(struct offset offset, int64_t wrap_ns)
+{
+	int64_t by;
+
+	if (!wrap_ns)
+		return offset;
+	by = (offset.high - EDGE_BACK_NS) / wrap_ns;
+	by -= offset.high - EDGE_BACK_NS < by * wrap_ns;
+	return (struct offset){ offset.low - by * wrap_ns, offset.high - by * wrap_ns };
+}
+
+/* Duration of one wrap; 0 for a 64-bit counter. */
+static int64_t
+wrap_ns(const struct analysis_step *step, const struct record_compared *clock)
+{
+	uint64_t wrap_ticks = clock_of(step, clock)->wrap_ticks;
+	int64_t tsc_ticks;
+
+	if (wrap_ticks == UINT64_MAX)
+		return 0;
+	tsc_ticks = as_tsc_ticks(step, clock, clamped((int64_t)wrap_ticks + 1), SCALE_NEAREST);
+	return clamped((int64_t)scale_ns(&step->scale, (uint64_t)tsc_ticks));
+}
+
+/* Returns true if CLOCK may have wrapped in the step: see clock_comparable(). */
+static bool
+is_too_long(const struct analysis_step *step, const struct record_compared *clock, int64_t wrap_ns)
+{
+	int64_t ticks = clamped((int64_t)(clock->now.end - clock->then.begin));
+
+	return wrap_ns && scale_ns_up(&step->scale, ticks) > wrap_ns / 4;
+}
+
+static struct discontinuity_clock
+clock_in(const struct analysis_step *step, const struct record_compared *clock, int64_t late_ns)
+{
+	int64_t wrap = wrap_ns(step, clock);
+	/* A clock first read within the step does not cover all of it. */
+	struct discontinuity_clock in = { clock->then.begin <= step->is.begin_tsc, ahead(step, clock, late_ns),
+					  (uint64_t)wrap };
+
+	if (!clock_of(step, clock)->edges_only) {
+		in.known &= !is_too_long(step, clock, wrap);
+		return in;
+	}
+	/* Two readings between edges are uncertain by two ticks, and a stopped edge clock has no edge. */
+	in.known &= clock->then_at_edge || clock->now_at_edge;
+	in.elapsed = without_wraps(in.elapsed, wrap);
+	in.wrap_ns = 0;
+	return in;
+}
+
+struct discontinuity
+analysis_groups(const struct analysis_step *step, int64_t edge_late_ns, uint64_t floor_ns)
+{
+	struct discontinuity_clock clocks[ANALYSIS_TSC + 1] = { { .known = false } };
+
+	for (size_t i = 0; i < step->count; i++)
+		clocks[step->clocks[i].clock] = clock_in(step, &step->clocks[i], edge_late_ns);
+	clocks[ANALYSIS_TSC] = (struct discontinuity_clock){ true, { is_pushed(step) ? -PUSHED_NS : 0, 0 }, 0 };
+	return discontinuity_find(clocks, ANALYSIS_TSC + 1, floor_ns < FAR ? floor_ns : FAR);
+}
+
+uint64_t
+analysis_hidden_ns(const struct analysis_step *step, const struct record_compared *clock)
+{
+	struct offset by;
+
+	if (!clock_of(step, clock)->edges_only || !step->report->hypervisor[0])
+		return 0;
+	by = without_wraps(ahead(step, clock, ANALYSIS_EDGE_LATEST_NS), wrap_ns(step, clock));
+	return by.high > 0 ? (uint64_t)by.high : 0;
+}
+
+uint32_t
+analysis_clocks_off_tsc(const struct discontinuity *found)
+{
+	uint32_t clocks = 0;
+
+	for (size_t i = 0; i < found->count; i++)
+		clocks |= set_has(found->groups[i].clocks, ANALYSIS_TSC) ? 0 : found->groups[i].clocks;
+	return clocks;
+}
+
+bool
+analysis_are_edge_clocks(const struct report *report, uint32_t clocks)
+{
+	for (size_t i = 0; i < ANALYSIS_TSC; i++)
+		if (set_has(clocks, i) && !report->clocks[i].clock.edges_only)
+			return false;
+	return true;
+}
+
+/* CLOCKS with the TSC at its place in the report, if it has one. */
+static uint32_t
+as_in_report(const struct report *report, uint32_t clocks)
+{
+	for (size_t i = 0; i < report->clock_count && set_has(clocks, ANALYSIS_TSC); i++)
+		if (text_equal(report->clocks[i].clock.id, "tsc"))
+			return (clocks & ~set_of(ANALYSIS_TSC)) | set_of(i);
+	return clocks;
+}
+
+static struct report_group
+group_of(const struct report *report, uint32_t clocks)
+{
+	struct report_group group = { .clocks = as_in_report(report, clocks) };
+
+	for (size_t i = 0; i <= ANALYSIS_TSC; i++)
+		if (set_has(group.clocks, i))
+			group.members[group.clock_count++] = (uint8_t)i;
+	return group;
+}
+
+/*
+ * Returns true if a group has edge clocks alone, and each of them had shown one edge only before this step.
+ * That edge may be the end of a pause, and then the length of the pause is unknown. A reading between edges has
+ * no such doubt.
+ */
+static bool
+is_unsure(const struct analysis_step *step, uint32_t clocks)
+{
+	if (set_has(clocks, ANALYSIS_TSC) || !analysis_are_edge_clocks(step->report, clocks))
+		return false;
+	for (size_t i = 0; i < step->count; i++)
+		if (set_has(clocks, step->clocks[i].clock) &&
+		    (step->clocks[i].confirmed || !step->clocks[i].then_at_edge))
+			return false;
+	return true;
+}
+
+/* TSC at which all of CLOCKS last fitted. The step of an edge clock that is waited for may be longer. */
+static uint64_t
+begin_of(const struct analysis_step *step, uint32_t clocks)
+{
+	uint64_t begin = step->is.begin_tsc;
+
+	for (size_t i = 0; i < step->count; i++)
+		if (set_has(clocks, step->clocks[i].clock) && step->clocks[i].then.begin < begin)
+			begin = step->clocks[i].then.begin;
+	return begin;
+}
+
+/*
+ * Additional time that edge clocks may be ahead. If a guest was stopped when an edge was due, it saw the edge
+ * late, and part of the stop is before the step.
+ */
+static int64_t
+hidden_of(const struct analysis_step *step, uint32_t clocks)
+{
+	int64_t hidden = 0;
+
+	for (size_t i = 0; i < step->count && analysis_are_edge_clocks(step->report, clocks); i++)
+		if (set_has(clocks, step->clocks[i].clock) && clamped((int64_t)step->clocks[i].hidden_ns) > hidden)
+			hidden = clamped((int64_t)step->clocks[i].hidden_ns);
+	return hidden;
+}
+
+static void
+add_row(struct report *report, const struct analysis_step *step)
+{
+	struct discontinuity found = analysis_groups(step, ANALYSIS_EDGE_LATEST_NS, step->is.floor_ns);
+	struct report_discontinuity *row = &report->discontinuities[report->discontinuity_count];
+	uint64_t begin = begin_of(step, analysis_clocks_off_tsc(&found));
+	int64_t step_ns = clamped(scale_ns_down(&step->scale, clamped((int64_t)(step->is.seen_tsc - begin))));
+
+	if (found.count < 2 || report->discontinuity_count == REPORT_DISCONTINUITIES_MAX)
+		return;
+	report->discontinuity_count++;
+	*row = (struct report_discontinuity){ .from_tsc = begin, .at_tsc = step->is.seen_tsc, .group_count = found.count };
+	for (size_t i = 0; i < found.count; i++) {
+		const struct offset *elapsed = &found.groups[i].elapsed;
+
+		row->groups[i] = group_of(report, found.groups[i].clocks);
+		if (is_unsure(step, found.groups[i].clocks))
+			row->from_tsc = 0;
+		else if (offset_is_known(*elapsed))
+			row->groups[i].elapsed = (struct interval_ns){
+				true, step_ns + elapsed->low + (elapsed->high - elapsed->low) / 2,
+				step_ns + elapsed->low,
+				step_ns + elapsed->high + hidden_of(step, found.groups[i].clocks),
+			};
+	}
+}
+
+/* Takes the clocks of ENTRY that can be compared: those that the report has, with a rate. */
+static void
+take_clocks(struct analysis_step *step, const struct record_entry *entry)
+{
+	step->count = 0;
+	for (size_t i = 0; i < entry->item_count && step->count < REPORT_CLOCKS_MAX; i++) {
+		struct record_compared *clock = &step->clocks[step->count];
+		const struct rate_interval *rate = &clock->implied;
+
+		record_item(entry, i, clock);
+		step->count += clock->clock < step->report->clock_count && rate->low && rate->low <= rate->value &&
+			       rate->value <= rate->high;
+	}
+}
+
+void
+analysis_discontinuities(const void *record, size_t size, struct report *report)
+{
+	struct analysis_step step = { .report = report };
+	struct record_reader reader;
+	struct record_entry entry;
+
+	report->discontinuity_count = report->discontinuities_lost = 0;
+	scale_init(&step.scale, report->tsc);
+	record_open(&reader, record, size);
+	while (record_next(&reader, &entry)) {
+		if (entry.kind == RECORD_SCALE)
+			analysis_take_scale(&step.scale, &entry);
+		if (entry.kind != RECORD_STEP)
+			continue;
+		record_fixed(&entry, &step.is);
+		report->discontinuities_lost += step.is.more;
+		take_clocks(&step, &entry);
+		add_row(report, &step);
+	}
+}

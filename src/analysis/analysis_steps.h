@@ -1,0 +1,44 @@
+/*
+ * The clocks in one step, which is the time from one reading of all clocks to the next. The TSC times all readings, so
+ * each clock shows how far it is ahead of the TSC in the step. The analysis of a record uses this, and a run asks
+ * before it records a step.
+ */
+#ifndef BARETICK_ANALYSIS_STEPS_H
+#define BARETICK_ANALYSIS_STEPS_H
+
+#include "record/record.h"
+#include "report/report.h"
+
+/* place of the TSC, the time base of all readings, whether it is in the report or not */
+#define ANALYSIS_TSC            REPORT_CLOCKS_MAX
+/*
+ * A guest's RTC edge is late if the host's main loop was delayed. Edges later than the first limit do not end a
+ * rate window. Up to the second limit, the worst seen on busy hosts, they are not reported.
+ */
+#define ANALYSIS_EDGE_LATE_NS   INT64_C(10000000)
+#define ANALYSIS_EDGE_LATEST_NS INT64_C(50000000)
+
+struct analysis_step {
+	const struct report *report; /* the clocks' ranges and nominal rates, and the kind of machine */
+	struct scale scale;          /* the TSC's rate as known at that time */
+	struct record_step is;
+	size_t count;
+	struct record_compared clocks[REPORT_CLOCKS_MAX];
+};
+
+/*
+ * Groups the clocks by how far they are ahead of the TSC; groups differ by more than FLOOR_NS. One group: all fit.
+ * A guest's edge clock may show its edge up to EDGE_LATE_NS late.
+ */
+struct discontinuity analysis_groups(const struct analysis_step *step, int64_t edge_late_ns, uint64_t floor_ns);
+
+/* Upper bound in ns on how far CLOCK may be ahead of the TSC and still fit, if it is a guest's edge clock; else 0. */
+uint64_t analysis_hidden_ns(const struct analysis_step *step, const struct record_compared *clock);
+
+/* Returns the clocks in groups without the TSC. */
+uint32_t analysis_clocks_off_tsc(const struct discontinuity *found);
+
+/* Returns true if CLOCKS of the report has only edge clocks. */
+bool analysis_are_edge_clocks(const struct report *report, uint32_t clocks);
+
+#endif

@@ -1,0 +1,357 @@
+/*
+ * Steps in which the clocks did not fit each other, from records that the tests write entry by entry. The TSC has two
+ * ticks in a nanosecond. All clocks have their nominal rates, and one of them jumps.
+ */
+#include "test.h"
+#include "analysis/analysis.h"
+#include "base/set.h"
+
+#define US       INT64_C(1000)
+#define MS       (1000 * US)
+#define S        (1000 * MS)
+#define BEGIN    UINT64_C(4000000000) /* the TSC where each step begins */
+#define BRACKET  200                  /* ticks of the TSC that a reading takes: 100 ns */
+#define MICROHZ  UINT64_C(2000000000000000)
+#define PM_WRAP  UINT64_C(0xffffff)
+
+enum { TSC, HPET, PM, RTC, CLOCKS };
+
+static const struct {
+	const char *id;
+	uint64_t hz, wrap_ticks;
+} clocks[CLOCKS] = {
+	{ "tsc", 2000000000, UINT64_MAX }, { "hpet", 10000000, UINT64_MAX }, { "acpi_pm", 3579545, PM_WRAP }, { "rtc", 1, 59 },
+};
+
+static uint8_t bytes[65536];
+static struct record record;
+static struct report report;
+
+/* The step that a test writes. */
+static struct {
+	struct record_step is;
+	struct record_compared clocks[CLOCKS];
+} step;
+
+static struct sample
+reading(uint64_t tsc, uint64_t ticks)
+{
+	return (struct sample){ tsc - BRACKET, ticks, tsc };
+}
+
+/* By CLOCK the step took NS, and by the TSC TSC_NS. */
+static void
+took(unsigned clock, int64_t ns, int64_t tsc_ns)
+{
+	uint64_t ticks = (uint64_t)(ns * (int64_t)(clocks[clock].hz / 5) / (S / 5));
+	struct record_compared *compared = &step.clocks[clock];
+
+	compared->then = reading(BEGIN, 7);
+	compared->now = reading(BEGIN + 2 * (uint64_t)tsc_ns, (7 + ticks) & clocks[clock].wrap_ticks);
+	if (clock == RTC)
+		compared->now.ticks = (7 + (uint64_t)(ns / S)) % (clocks[RTC].wrap_ticks + 1);
+	step.is.seen_tsc = compared->now.end;
+}
+
+/* By all clocks the step took NS, and by the TSC TSC_NS. */
+static void
+all_took(int64_t ns, int64_t tsc_ns)
+{
+	for (unsigned i = HPET; i < CLOCKS; i++)
+		took(i, ns, tsc_ns);
+}
+
+static int
+begin(void **state)
+{
+	(void)state;
+	memset(&report, 0, sizeof(report));
+	memset(&step, 0, sizeof(step));
+	report.clock_count = CLOCKS;
+	for (unsigned i = 0; i < CLOCKS; i++) {
+		struct clock *clock = &report.clocks[i].clock;
+
+		clock->id = clock->main = clocks[i].id;
+		clock->claimed = (struct rate){ clocks[i].hz, 1 };
+		clock->wrap_ticks = clocks[i].wrap_ticks;
+		clock->edges_only = i == RTC;
+		step.clocks[i] = (struct record_compared){ .clock = (uint16_t)i, .resolution_ticks = 1,
+							   .implied = { true, MICROHZ, MICROHZ - MICROHZ / 1000000,
+									MICROHZ + MICROHZ / 1000000 } };
+	}
+	step.clocks[RTC].then_at_edge = step.clocks[RTC].now_at_edge = step.clocks[RTC].confirmed = 1;
+	step.is = (struct record_step){ .begin_tsc = BEGIN, .floor_ns = MS, .cores = 1 };
+	record_begin(&record, bytes, sizeof(bytes));
+	record_put(&record, RECORD_SCALE, &(struct record_scale){ .hz_num = 2000000000, .hz_den = 1 }, NULL, 0);
+	return 0;
+}
+
+TEST_FIXTURE(begin, NULL);
+
+static void
+put_step(void)
+{
+	record_put(&record, RECORD_STEP, &step.is, &step.clocks[HPET], CLOCKS - HPET);
+}
+
+/* Returns the number of discontinuities in a record of this step alone. */
+static size_t
+found(void)
+{
+	record_begin(&record, bytes, sizeof(bytes));
+	record_put(&record, RECORD_SCALE, &(struct record_scale){ .hz_num = 2000000000, .hz_den = 1 }, NULL, 0);
+	put_step();
+	analysis_discontinuities(bytes, record.length, &report);
+	return report.discontinuity_count;
+}
+
+/* A group of the first discontinuity has these clocks, and its time is NS, known to WITHIN_NS. */
+static void
+assert_group(size_t group, uint32_t set, int64_t ns, int64_t within_ns)
+{
+	const struct interval_ns *elapsed = &report.discontinuities[0].groups[group].elapsed;
+
+	assert_int_equal(report.discontinuities[0].groups[group].clocks, set);
+	assert_true(elapsed->known);
+	assert_true(elapsed->low <= ns && ns <= elapsed->high);
+	assert_true(elapsed->high - elapsed->low <= within_ns);
+	assert_true(elapsed->low <= elapsed->value && elapsed->value <= elapsed->high);
+}
+
+TEST(clocks_that_fit_are_no_discontinuity)
+{
+	all_took(S, S);
+	assert_int_equal(found(), 0);
+}
+
+TEST(a_clock_that_jumps_is_alone_and_the_others_say_how_long_the_step_was)
+{
+	all_took(S, S);
+	took(HPET, S + 20 * MS, S);
+	assert_int_equal(found(), 1);
+	assert_int_equal(report.discontinuities[0].group_count, 2);
+	assert_int_equal(report.discontinuities[0].from_tsc, BEGIN - BRACKET);
+	assert_int_equal(report.discontinuities[0].at_tsc, BEGIN + 2 * S);
+	assert_int_equal(report.discontinuities[0].groups[0].clock_count, 3);
+	assert_int_equal(report.discontinuities[0].groups[0].members[0], TSC);
+	assert_group(0, set_of(TSC) | set_of(PM) | set_of(RTC), S + BRACKET / 2, 0);
+	assert_group(1, set_of(HPET), S + 20 * MS, 10 * US);
+	took(HPET, S - 20 * MS, S);
+	assert_int_equal(found(), 1);
+	assert_group(1, set_of(HPET), S - 20 * MS, 10 * US);
+}
+
+TEST(a_tsc_that_stopped_is_alone_also_if_the_report_does_not_have_it)
+{
+	all_took(S, S - 300 * MS);
+	assert_int_equal(found(), 1);
+	assert_group(0, set_of(HPET) | set_of(PM) | set_of(RTC), S, 10 * US);
+	assert_group(1, set_of(TSC), S - 300 * MS + BRACKET / 2, 0);
+	report.clocks[TSC].clock.id = "tsc_ordered";
+	assert_int_equal(found(), 1);
+	assert_group(1, set_of(REPORT_CLOCKS_MAX), S - 300 * MS + BRACKET / 2, 0);
+}
+
+TEST(clocks_that_differ_by_less_than_the_floor_fit)
+{
+	all_took(S, S);
+	took(HPET, S + 400 * US, S);
+	assert_int_equal(found(), 0);
+	step.is.floor_ns = 200 * US;
+	assert_int_equal(found(), 1);
+}
+
+TEST(a_doubt_of_the_rate_counts_for_the_whole_step)
+{
+	all_took(S, S);
+	took(HPET, S + 8 * MS, S);
+	step.clocks[HPET].implied.low -= MICROHZ / 100;
+	assert_int_equal(found(), 0);
+	step.clocks[HPET].implied.low += MICROHZ / 100 - MICROHZ / 1000;
+	assert_int_equal(found(), 1);
+}
+
+TEST(a_counter_that_moves_in_large_steps_is_known_to_one_of_them)
+{
+	all_took(S, S);
+	took(HPET, S + 8 * MS, S);
+	step.clocks[HPET].resolution_ticks = 80000; /* 8 ms */
+	assert_int_equal(found(), 0);
+	step.clocks[HPET].resolution_ticks = 60000;
+	assert_int_equal(found(), 1);
+}
+
+TEST(a_counter_that_wraps_in_the_step_fits)
+{
+	all_took(S, S);
+	step.clocks[PM].then.ticks = PM_WRAP - 100;
+	step.clocks[PM].now.ticks = 3579545 - 101;
+	assert_int_equal(found(), 0);
+	step.clocks[PM].now.ticks += 35795; /* 10 ms */
+	assert_int_equal(found(), 1);
+}
+
+/* The PM timer's range is 4.7 s. */
+TEST(a_counter_is_not_compared_in_a_step_of_more_than_a_quarter_of_its_range)
+{
+	all_took(S, S);
+	took(PM, S + 100 * MS, S);
+	assert_int_equal(found(), 1);
+	all_took(2 * S, 2 * S);
+	took(PM, 2 * S + 100 * MS, 2 * S);
+	assert_int_equal(found(), 0);
+}
+
+TEST(a_clock_first_read_within_the_step_is_not_compared)
+{
+	all_took(S, S);
+	took(HPET, S + 5 * MS, S);
+	step.clocks[HPET].then.begin = BEGIN + 1;
+	assert_int_equal(found(), 0);
+}
+
+/* The RTC's edge at the end of the step comes late, so the TSC counts more. */
+TEST(an_edge_may_come_50_ms_late_in_a_guest_and_5_ms_on_bare_metal)
+{
+	static const int64_t late_ns[] = { 4 * MS, 8 * MS, 49 * MS, 53 * MS };
+
+	for (size_t i = 0; i < 4; i++) {
+		all_took(S + late_ns[i], S + late_ns[i]);
+		took(RTC, S, S + late_ns[i]);
+		report.hypervisor[0] = 0;
+		assert_int_equal(found(), late_ns[i] > 5 * MS);
+		report.hypervisor[0] = 'K';
+		assert_int_equal(found(), late_ns[i] > 50 * MS);
+	}
+}
+
+TEST(between_its_edges_an_edge_clock_has_counted_up_to_a_tick_more)
+{
+	all_took(S, S);
+	took(RTC, 0, S - 200 * MS);
+	step.clocks[RTC].now_at_edge = 0;
+	assert_int_equal(found(), 0);
+	step.clocks[RTC].now_at_edge = 1;
+	assert_int_equal(found(), 1);
+}
+
+TEST(two_readings_between_edges_say_nothing)
+{
+	all_took(S, S);
+	took(RTC, 10 * S, S);
+	assert_int_equal(found(), 1);
+	step.clocks[RTC].then_at_edge = step.clocks[RTC].now_at_edge = 0;
+	assert_int_equal(found(), 0);
+}
+
+/* It wraps in a minute. A part of a minute back is a part of a minute ahead. */
+TEST(an_edge_clock_that_seems_far_behind_is_ahead)
+{
+	all_took(S, S);
+	took(RTC, 41 * S, S);
+	assert_int_equal(found(), 1);
+	assert_group(1, set_of(RTC), 41 * S, 11 * MS);
+	took(RTC, 58 * S, S); /* 3 s behind */
+	assert_int_equal(found(), 1);
+	assert_group(1, set_of(RTC), -2 * S, 11 * MS);
+}
+
+/* The edge at the start of the step may have been the end of a pause. */
+TEST(how_far_an_edge_clock_jumped_is_not_known_if_it_had_shown_one_edge_only)
+{
+	all_took(S, S);
+	took(RTC, 2 * S, S);
+	assert_int_equal(found(), 1);
+	assert_group(1, set_of(RTC), 2 * S, 11 * MS);
+	step.clocks[RTC].confirmed = 0;
+	assert_int_equal(found(), 1);
+	assert_int_equal(report.discontinuities[0].from_tsc, 0);
+	assert_false(report.discontinuities[0].groups[1].elapsed.known);
+	assert_true(report.discontinuities[0].groups[0].elapsed.known);
+}
+
+TEST(a_part_of_a_stop_before_the_step_widens_the_time_of_the_edge_clocks_only)
+{
+	all_took(S, S);
+	took(RTC, 2 * S, S);
+	step.clocks[RTC].hidden_ns = 90 * MS;
+	assert_int_equal(found(), 1);
+	assert_group(1, set_of(RTC), 2 * S + 90 * MS, 101 * MS);
+	all_took(S, S - 300 * MS); /* all but the TSC are in one group */
+	assert_int_equal(found(), 1);
+	assert_group(0, set_of(HPET) | set_of(PM) | set_of(RTC), S, 10 * US);
+}
+
+TEST(the_step_of_an_edge_clock_may_have_begun_before_the_others)
+{
+	all_took(S, S);
+	took(RTC, 2 * S, S);
+	step.clocks[RTC].then = reading(BEGIN - 2 * S, 6);
+	assert_int_equal(found(), 1);
+	assert_int_equal(report.discontinuities[0].from_tsc, BEGIN - 2 * S - BRACKET);
+	assert_group(0, set_of(TSC) | set_of(HPET) | set_of(PM), 2 * S + BRACKET / 2, BRACKET);
+	assert_group(1, set_of(RTC), 3 * S, 11 * MS);
+}
+
+/* QEMU moves its emulated TSC ahead if several cores read it. */
+TEST(an_emulated_tsc_may_be_100_ms_ahead_if_several_cores_run)
+{
+	all_took(S, S + 90 * MS);
+	memcpy(report.accelerator, "tcg", sizeof("tcg"));
+	assert_int_equal(found(), 1);
+	step.is.cores = 2;
+	assert_int_equal(found(), 0);
+	all_took(S, S + 110 * MS);
+	assert_int_equal(found(), 1);
+	report.accelerator[0] = 0;
+	all_took(S, S + 90 * MS);
+	assert_int_equal(found(), 1);
+}
+
+/* At 1 GHz, with bounds that are 1 % apart. */
+TEST(ticks_are_ns_by_the_rate_that_was_known_then)
+{
+	const struct record_scale scale = { 1000000000, 1, UINT64_C(995000000000000), UINT64_C(1005000000000000) };
+
+	all_took(S, S);
+	took(HPET, S + 5 * MS, S);
+	record_put(&record, RECORD_SCALE, &scale, NULL, 0);
+	put_step();
+	record_put(&record, RECORD_SCALE, &(struct record_scale){ .hz_num = 2000000000, .hz_den = 1 }, NULL, 0);
+	analysis_discontinuities(bytes, record.length, &report);
+	assert_int_equal(report.discontinuity_count, 1);
+	assert_group(1, set_of(HPET), 2 * S / 1005 * 1000 + 10 * MS, 200 * US);
+}
+
+TEST(a_clock_that_the_report_does_not_have_or_without_a_rate_is_left_out)
+{
+	all_took(S, S);
+	took(HPET, S + 5 * MS, S);
+	step.clocks[HPET].implied.low = 0;
+	assert_int_equal(found(), 0);
+	step.clocks[HPET].implied.low = MICROHZ + 1;
+	assert_int_equal(found(), 0);
+	step.clocks[HPET].implied.low = MICROHZ - MICROHZ / 1000000;
+	step.clocks[HPET].clock = CLOCKS;
+	assert_int_equal(found(), 0);
+	step.clocks[HPET].clock = HPET;
+	assert_int_equal(found(), 1);
+}
+
+TEST(steps_beyond_the_space_of_the_report_are_lost_and_so_are_those_without_an_entry)
+{
+	all_took(S, S);
+	took(HPET, S + 5 * MS, S);
+	for (unsigned i = 0; i < REPORT_DISCONTINUITIES_MAX; i++) {
+		step.is.begin_tsc = BEGIN + i;
+		put_step();
+	}
+	step.is.more = 7;
+	record_put(&record, RECORD_STEP, &step.is, NULL, 0);
+	for (unsigned again = 0; again < 2; again++) {
+		analysis_discontinuities(bytes, record.length, &report);
+		assert_int_equal(report.discontinuity_count, REPORT_DISCONTINUITIES_MAX);
+		assert_int_equal(report.discontinuities[3].from_tsc, BEGIN - BRACKET);
+		assert_int_equal(report.discontinuities_lost, 7);
+	}
+}
