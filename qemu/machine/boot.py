@@ -155,6 +155,8 @@ def judge(run, guest):
         return EXIT_TIMEOUT, f"no end within {run.timeout:g} s; {where}"
     if guest.ending == "unbootable":
         return EXIT_NOT_DONE, f"the firmware found nothing to boot{why_silent(guest)}"
+    if guest.ending == "crashed":
+        return EXIT_NOT_DONE, f"the firmware took an exception in its own code and stopped: {said.crash}"
     if guest.ending == "stuck":
         return EXIT_NOT_DONE, f"QEMU stopped the guest for good: {guest.state}"
     if guest.ending == "lost":

@@ -15,7 +15,7 @@ TICK_S = 0.1
 KEY_S = 2.0                   # limit for QEMU to accept the key that ends the measurements early
 ASK_S = 2.0                   # time between two queries of the guest's state while the application measures
 PICTURE_S = 1.0               # limit for a picture after the time-out, which must not be exceeded by much
-SETTLE_S = 5.0                # seconds without output after the report, until the screen or the shell is drawn
+SETTLE_S = 5.0                # seconds without output after the report or a crash, until the screen or the registers are printed
 # In these states the guest never runs again, although QEMU continues.
 DEAD_STATES = ("internal-error", "guest-panicked", "io-error")
 
@@ -29,6 +29,7 @@ class Guest:
     still       no byte came on the serial line, and the cores hung; `state` has the details
     flood       the output on the serial line did not end
     unbootable  the firmware reports that there is nothing to boot, and waits for a key
+    crashed     the firmware took an exception in its own code, printed its registers, and stopped
     lost        an event failed, and the guest cannot continue; `state` has the event and the reason
     complete    the report is complete, and the machine was told to stay on, so nothing more will come
     """
@@ -104,6 +105,8 @@ class Guest:
                 self.ending, self.state = "still", self._stillness.why()
             elif self.transcript.unbootable and not attended:
                 self.ending = "unbootable"
+            elif self.transcript.crash and now - self._heard_s >= SETTLE_S:
+                self.ending = "crashed"
             elif settles and self.transcript.over and now - self._heard_s >= SETTLE_S:
                 self.ending = "complete"
             else:

@@ -19,6 +19,8 @@ PHASE = re.compile(rb"^phase: ([a-z-]+)$")
 BEGIN = re.compile(rb"^BARETICK ([A-Z]+) BEGIN$")
 END = re.compile(rb"^BARETICK ([A-Z]+) END sha256=([0-9a-f]{64})$")
 CUT = re.compile(rb"^BARETICK ([A-Z]+) CUT after (\d{1,9}) of (\d{1,9}) bytes$")
+# The first line of EDK II's exception handler, which then stops the processor (UefiCpuPkg, CpuExceptionHandlerLib).
+CRASH = re.compile(rb"^!!!! X64 Exception Type - (.+?) *(?:CPU Apic ID.*)?$")
 # EDK II's message before the application's first line if its keys do not trust the image.
 UNBOOTABLE = b"No bootable option or device was found"
 REFUSED = re.compile(rb"(?:Access Denied|Security Violation)")
@@ -56,6 +58,7 @@ class Transcript:
         self.blocks = {}      # the bytes of each block with a correct sum, by its name in BLOCKS
         self.report = None    # the parsed block REPORT, or None
         self.refused = ""     # the firmware's message if it refused an unsigned application
+        self.crash = None  # the exception with which the firmware stopped
         self.unbootable = False  # true if the firmware reported that there is nothing to boot
         self.faults = []      # sentences on damaged blocks
         self.left_early = False  # true if a key cut off a block
@@ -132,6 +135,8 @@ class Transcript:
 
     def _line(self, line):
         begin, end, cut, phase = (kind.match(line) for kind in (BEGIN, END, CUT, PHASE))
+        if not self.crash and (words := CRASH.match(line)):
+            self.crash = printable(words[1])
         if begin:
             self._begins("")
             if self._block:

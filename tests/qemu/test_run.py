@@ -322,6 +322,17 @@ def test_a_firmware_that_finds_nothing_to_boot_is_not_waited_for(run, fake, seri
     assert done.status == 2 and done.stderr.splitlines()[0] == f"qemu/run: the firmware found nothing to boot{said}"
 
 
+@pytest.mark.parametrize("first", [b"", b"baretick 1\nphase: prepare\n"], ids=["before", "within"])
+def test_a_firmware_that_crashes_ends_the_run_before_the_time_out(fake, run, first):
+    dump = (b"!!!! X64 Exception Type - 0D(#GP - General Protection)  CPU Apic ID - 00000000 !!!!\r\n"
+            b"RIP  - 000000001EB6CB16, CS  - 0000000000000038, RFLAGS - 0000000000010202\r\n")
+    done = run("--timeout", "300", *fake(first + dump, "time.sleep(600)"))
+    assert done.status == 2
+    assert ("the firmware took an exception in its own code and stopped: 0D(#GP - General Protection)"
+            in done.stderr.splitlines()[0]), done.stderr
+    assert "RIP" in done.file("serial.log").decode()
+
+
 @pytest.mark.parametrize("value, state, said", [(b"\1", 0x3F, True), (b"\0", 0x3F, False), (b"\1", 0x3C, False)])
 @pytest.mark.parametrize("serial", [b"", b"\x1b[2J\x1b[01;01H"], ids=["nothing", "screen clears"])
 def test_of_a_silent_firmware_whose_variables_switch_secure_boot_on_that_is_said(run, fake, tmp_path, serial, value, state, said):
