@@ -37,6 +37,7 @@ machine_read(struct machine *machine, struct report *report)
 
 	cpu_read_facts(&machine->platform.cpu);
 	paravirtual_read(&machine->platform.cpu, guard_run, &machine->platform.paravirtual);
+	platform_read_claims(&machine->platform, guard_run);
 	machine->apic_id = lapic_open(&lapic) ? machine->platform.cpu.apic_id : lapic_id(&lapic);
 	acpi->madt.apic_ids = machine->apic_ids;
 	acpi->madt.core_max = ACPI_CORES_MAX;

@@ -71,6 +71,10 @@ describe_machine(struct report *report, const struct platform *platform, const s
 	__builtin_memcpy(report->cpu, cpu->brand[0] ? cpu->brand : cpu->vendor,
 			 cpu->brand[0] ? sizeof(cpu->brand) : sizeof(cpu->vendor));
 	report->paravirtual = platform->paravirtual;
+	report->claim_count = 0;
+	for (size_t i = 0; i < platform->claims.count; i++)
+		report_add_claim(report, &platform->claims.rows[i]);
+	__builtin_memcpy(report->cpu_vendor, cpu->vendor, sizeof(report->cpu_vendor));
 	__builtin_memcpy(report->hypervisor, cpu->hypervisor, sizeof(report->hypervisor));
 	text_init(&text, report->accelerator, sizeof(report->accelerator));
 	text_put(&text, accelerator_of(cpu->hypervisor));

@@ -17,6 +17,7 @@
 #include "uefi/deliver.h"
 #include "uefi/exit.h"
 #include "uefi/firmware/boot_entry.h"
+#include "uefi/firmware/timestamp.h"
 #include "uefi/firmware/uefi.h"
 #include "uefi/page.h"
 #include "uefi/send.h"
@@ -148,6 +149,7 @@ run_all(struct application *app)
 	console_row(&app->console, 0, INK_BAR, " baretick " VERSION " (" COMMIT ")   Measuring");
 	machine->boot = uefi_machine(&app->checkpoint);
 	machine_read(machine, report);
+	timestamp_claim(&machine->platform.claims);
 	console_take_port(&app->console, machine->platform.acpi.serial_port);
 	bool good = read_options(app, error);
 

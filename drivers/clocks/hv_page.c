@@ -69,11 +69,20 @@ hv_page_stable(void *device)
 	return hv_page_at(device)->sequence ? STABLE_YES : STABLE_NO;
 }
 
+static uint64_t
+hv_page_assumed(void *device)
+{
+	struct hv_tsc_page taken;
+	uint64_t tsc;
+
+	return hv_page_look(device, &taken, &tsc) && taken.sequence ? hv_tsc_page_multiplier(&taken) : 0;
+}
+
 static const struct clock hv_page_row = {
 	.id = "hv_page", .title = "Hyper-V's reference time, from its page and the TSC", .width_bits = 64,
 	.wrap_ticks = UINT64_MAX, .claimed = { 10000000, 1 }, .by_tsc = true, .paged = true, .offered_by = PARAVIRTUAL_HYPERV,
 	.rating = HYPERV_PAGE_RATING, .found_by = "Hyper-V's CPUID 40000003h", .sample = hv_page_sample,
-	.stable = hv_page_stable, .here = hv_page_here, .read = hv_page_read,
+	.stable = hv_page_stable, .assumed = hv_page_assumed, .here = hv_page_here, .read = hv_page_read,
 };
 
 static void

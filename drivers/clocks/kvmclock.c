@@ -54,7 +54,8 @@ static const struct clock kvmclock_row = {
 	.id = "kvmclock", .title = "KVM's clock, from this core's page and the TSC", .width_bits = 64,
 	.wrap_ticks = UINT64_MAX, .claimed = { 1000000000, 1 }, .claimed_within_ppb = 1, .by_tsc = true, .paged = true,
 	.offered_by = PARAVIRTUAL_KVM, .rating = 400, .found_by = "KVM's CPUID 40000001h",
-	.sample = kvmclock_sample, .stable = pvclock_stable, .here = kvmclock_here, .read = pvclock_read,
+	.sample = kvmclock_sample, .stable = pvclock_stable, .assumed = pvclock_assumed,
+	.here = kvmclock_here, .read = pvclock_read,
 };
 
 /* Rating if the TSC is invariant: Linux then prefers the TSC, whose rating is 300 (arch/x86/kernel/kvmclock.c). */

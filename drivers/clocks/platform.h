@@ -3,6 +3,8 @@
 #define BARETICK_PLATFORM_H
 
 #include "acpi/acpi.h"
+#include "clock/claims.h"
+#include "clock/fault.h"
 #include "clock/paravirtual.h"
 #include "hw/cpu.h"
 #include "paravirtual/pages.h"
@@ -11,7 +13,14 @@ struct platform {
 	struct acpi_facts acpi;
 	struct cpu_facts cpu;
 	struct paravirtual paravirtual;
+	struct claims claims;
 	struct pages pages; /* memory for the pages that hypervisors write */
 };
+
+/*
+ * Fills platform->claims from CPUID, and from MSRs under GUARDED. The facts of CPU and PARAVIRTUAL are read before. If
+ * GUARDED is NULL, only MSRs that CPUID offers are read.
+ */
+void platform_read_claims(struct platform *platform, fault_guard *guarded);
 
 #endif

@@ -81,6 +81,20 @@ pvclock_refused(const struct device *device)
 	return __atomic_load_n(&device->saved[PVCLOCK_REFUSED], __ATOMIC_ACQUIRE);
 }
 
+uint64_t
+pvclock_assumed(void *context)
+{
+	const struct device *device = context;
+	struct pvclock_slot *slot = pvclock_own(device);
+	struct pvclock taken;
+	uint64_t tsc, multiplier;
+
+	if (!slot || !pvclock_take(&slot->clock, hw_tsc_lfence, &taken, &tsc))
+		return 0;
+	multiplier = pvclock_multiplier(&taken);
+	return multiplier == pvclock_multiplier_at_first(device) ? multiplier : 0;
+}
+
 enum paravirtual_stable
 pvclock_stable(void *context)
 {

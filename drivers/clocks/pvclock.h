@@ -65,6 +65,9 @@ uint64_t pvclock_refused(const struct device *device);
  */
 enum paravirtual_stable pvclock_stable(void *device);
 
+/* The TSC's rate that this core's page assumes, as clock.assumed: 0 if it is not the same as at first. */
+uint64_t pvclock_assumed(void *device);
+
 /* Adds a sentence about the flag TSC_STABLE to a clock that is present. */
 void pvclock_note_stable(struct clock *clock);
 

@@ -1,6 +1,5 @@
 /* The TSC, with four read methods. It is never written. */
 #include "clocks/probe.h"
-#include "paravirtual/leaves.h"
 
 static uint64_t
 tsc_read(void *device)
@@ -68,47 +67,24 @@ static const struct clock tsc_rows[TSC_COUNT] = {
 	},
 };
 
-/*
- * Leaf 16h gives the base frequency "in accordance with the processor's specification", not the actual one (SDM vol.
- * 2A). Processors report 2300 MHz for 2303.998 and 2000 MHz for 1992, so it is treated as rounded to 100 MHz.
- */
-#define BASE_WITHIN_HZ 50000000u
-#define PPB            UINT64_C(1000000000)
+#define PPB UINT64_C(1000000000)
 
-static void
-tsc_set_rounding(struct clock *clock, uint64_t hz)
-{
-	clock->claimed_within_ppb = clock->claimed.den ? scale_ratio((unsigned __int128)hz * clock->claimed.den, PPB,
-								     clock->claimed.num, SCALE_UP) : 0;
-}
-
-/*
- * Sets the nominal frequency from the most exact source: the crystal's ratio, then the hypervisor's kHz, then the
- * rounded base MHz.
- */
+/* Sets the rate until clocks have been compared. Another claim replaces it if only that agrees with the clocks. */
 static void
 tsc_set_nominal_rate(const struct platform *platform, struct clock *clock)
 {
-	const struct paravirtual_interface *hypervisor = paravirtual_claim(&platform->paravirtual);
-	const struct cpu_facts *cpu = &platform->cpu;
-	const char *by = "CPUID 15h";
+	const struct claim *claim = claims_first_of_tsc(&platform->claims);
 
-	clock->claimed = cpu->tsc_crystal;
-	if (!clock->claimed.den && hypervisor) {
-		clock->claimed = hypervisor->tsc;
-		tsc_set_rounding(clock, hypervisor->tsc_within_hz);
-		by = hypervisor->tsc_by;
-	}
-	if (!clock->claimed.den) {
-		clock->claimed = cpu->tsc_base;
-		tsc_set_rounding(clock, BASE_WITHIN_HZ);
-		by = "CPUID 16h (rounded)";
-	}
-	if (clock->claimed.den)
-		probe_note(clock, "Its rate is claimed by %s.", by);
-	else
+	if (claim) {
+		clock->claimed = claim->hz;
+		clock->claimed_within_ppb = scale_ratio((unsigned __int128)claim->within_hz * claim->hz.den, PPB,
+							claim->hz.num, SCALE_UP);
+		probe_note(clock, "Its rate is claimed by %s%s.", claim->by,
+			   claim->source == CLAIM_LEAF_16 ? " (rounded)" : "");
+	} else {
 		probe_note(clock, "CPUID claims no rate for it.");
-	if (!cpu->tsc_is_invariant)
+	}
+	if (!platform->cpu.tsc_is_invariant)
 		probe_note(clock, "CPUID 80000007h does not report it as invariant.");
 }
 

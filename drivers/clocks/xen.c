@@ -84,7 +84,7 @@ static const struct clock xen_row = {
 	.id = "xen", .title = "Xen's clock, from this core's page and the TSC", .width_bits = 64,
 	.wrap_ticks = UINT64_MAX, .claimed = { 1000000000, 1 }, .claimed_within_ppb = 1, .by_tsc = true, .paged = true,
 	.offered_by = PARAVIRTUAL_XEN, .rating = 400, .found_by = "Xen's features, by hypercall",
-	.sample = xen_sample, .stable = pvclock_stable, .here = xen_here, .read = pvclock_read,
+	.sample = xen_sample, .stable = pvclock_stable, .assumed = pvclock_assumed, .here = xen_here, .read = pvclock_read,
 };
 
 /*

@@ -90,27 +90,6 @@ read_features(struct cpu_facts *facts, bool *hypervisor)
 	facts->apic_id = cpu_apic_id();
 }
 
-/*
- * Reads the crystal's frequency and ratio (SDM vol. 3B, 19.7.3). If the crystal reads 0 Hz, the processor does not
- * report it, and no rate is derived.
- */
-static void
-read_rates(struct cpu_facts *facts)
-{
-	if (facts->basic_leaf_max >= LEAF_TSC_CRYSTAL) {
-		struct hw_cpuid r = hw_cpuid(LEAF_TSC_CRYSTAL, 0);
-
-		if (r.eax != 0 && r.ebx != 0 && r.ecx != 0)
-			facts->tsc_crystal = (struct rate){ (uint64_t)r.ecx * r.ebx, r.eax };
-	}
-	if (facts->basic_leaf_max >= LEAF_FREQUENCY) {
-		uint64_t mhz = hw_cpuid(LEAF_FREQUENCY, 0).eax & FREQUENCY_EAX_MHZ;
-
-		if (mhz != 0)
-			facts->tsc_base = (struct rate){ mhz * 1000000, 1 };
-	}
-}
-
 static void
 name_unknown_hypervisor(struct cpu_facts *facts)
 {
@@ -251,7 +230,6 @@ cpu_read_facts(struct cpu_facts *facts)
 	*facts = (struct cpu_facts){ .basic_leaf_max = r.eax };
 	put_register(put_register(put_register(facts->vendor, r.ebx), r.edx), r.ecx);
 	read_features(facts, &hypervisor);
-	read_rates(facts);
 	if (hypervisor)
 		read_hypervisor(facts);
 	read_extended(facts);

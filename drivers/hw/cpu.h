@@ -29,8 +29,6 @@ struct cpu_facts {
 	bool lfence_serialises;
 	bool counts_smis;        /* true if the MSR that counts SMIs can be read */
 	bool memory_encrypted;   /* true in an SEV guest or a TDX trust domain */
-	struct rate tsc_crystal;    /* from leaf 15h, crystal times ratio; den 0 if not given */
-	struct rate tsc_base;       /* from leaf 16h, base MHz rounded by the vendor; den 0 if not given */
 };
 
 void cpu_read_facts(struct cpu_facts *facts);

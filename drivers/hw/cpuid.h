@@ -34,6 +34,7 @@
 #define FEATURES_ECX_MONITOR    (1u << 3)
 #define FEATURES_ECX_SSE4_2     (1u << 20)
 #define FEATURES_ECX_DEADLINE   (1u << 24)
+#define FEATURES_ECX_AVX        (1u << 28)
 #define FEATURES_ECX_HYPERVISOR (1u << 31)
 #define FEATURES_EDX_TSC        (1u << 4)
 #define FEATURES_EDX_APIC       (1u << 9)

@@ -218,12 +218,3 @@ paravirtual_read(const struct cpu_facts *facts, fault_guard *guarded, struct par
 	     !text_equal(facts->hypervisor, "TCGTCGTCGTCG"); base += BASE_STEP)
 		read_interface(base, guarded, paravirtual);
 }
-
-const struct paravirtual_interface *
-paravirtual_claim(const struct paravirtual *paravirtual)
-{
-	for (size_t i = 0; i < paravirtual->count; i++)
-		if (paravirtual->interfaces[i].tsc.den)
-			return &paravirtual->interfaces[i];
-	return NULL;
-}

@@ -39,7 +39,7 @@
 #define MSR_HV_GUEST_OS_ID   0x40000000u
 #define MSR_HV_REFERENCE     0x40000020u /* time in units of 100 ns */
 #define MSR_HV_REFERENCE_TSC 0x40000021u /* bit 0 enables the page; bits 12 and up are its page number */
-#define MSR_HV_TSC_FREQUENCY 0x40000022u /* in Hz */
+#define MSR_HV_TSC_FREQUENCY 0x40000022u /* in Hz; the next MSR has the rate of the LAPIC's timer */
 
 /* The last of four synthetic timers: Hyper-V Top Level Functional Specification, synthetic timers */
 #define MSR_HV_TIMER_CONFIG  0x400000b6u
@@ -62,8 +62,5 @@ bool paravirtual_msr(uint32_t msr, fault_guard *guarded, uint64_t *value);
  * exceptions. Finds nothing on bare metal.
  */
 void paravirtual_read(const struct cpu_facts *facts, fault_guard *guarded, struct paravirtual *paravirtual);
-
-/* Returns the first interface that reports the TSC's rate, or NULL. */
-const struct paravirtual_interface *paravirtual_claim(const struct paravirtual *paravirtual);
 
 #endif

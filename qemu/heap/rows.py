@@ -1,4 +1,4 @@
-"""Converts a report to rows of five tables. Each table has one list of columns, for Parquet, DuckDB and the queries."""
+"""Converts a report to rows of six tables. Each table has one list of columns, for Parquet, DuckDB and the queries."""
 import datetime
 import re
 
@@ -62,6 +62,11 @@ COLUMNS = {
         ("late_error_ns", REAL, "lateness_ns.error"), ("rate_ppm_*", REAL, "rate_ppm"), ("policy", WORD, "policy"),
         ("state", WORD, "state"), ("reason", TEXT, "reason"),
     ],
+    "claims": [
+        ("source", WORD, "source"), ("clock", WORD, "clock"), ("state", WORD, "state"), ("outcome", WORD, "outcome"),
+        ("hz_*", REAL, "value_hz"), ("measured_hz_*", REAL, "measured_hz"), ("error_ppm_*", REAL, "error_ppm"),
+        ("reason", TEXT, "reason"),
+    ],
     "findings": [
         ("rule", WORD, "rule"), ("severity", WORD, "severity"), ("clock", WORD, "clock"), ("core", WHOLE, "core"),
         ("measured", REAL, "measured"), ("low", REAL, "low"), ("high", REAL, "high"), ("bound", REAL, "limit"),
@@ -70,7 +75,7 @@ COLUMNS = {
 }
 DETAILS = [table for table in COLUMNS if table != "runs"]
 KEYS = ("schema", "tool", "options", "started_at", "elapsed_ms", "machine", "quality", "clocks", "cores", "skew",
-        "interference", "intervals", "findings", "verdict", "reason")
+        "interference", "intervals", "claims", "findings", "verdict", "reason")
 HEAD = [("run", WORD, None), ("day", WORD, None)]
 
 

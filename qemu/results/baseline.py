@@ -223,6 +223,15 @@ class Comparison:
                 yield self._sentence(f"of {row['asked']['period_ns']} ns, {row.get('mode')}, is late by {{}} ns (median), "
                                      "it was by {} ns", late.get("p50"), was["p50"])
 
+    def _claims(self):
+        """Claims on rates that are wrong now and were not, in sentences."""
+        known = {(row.get("source"), row.get("clock")): row.get("outcome") for row in self._before.get("claims") or []}
+        for row in self._now.get("claims") or []:
+            before = known.get((row.get("source"), row.get("clock")))
+            error = row.get("error_ppm") or {}
+            if row.get("outcome") == "failed" and before == "passed" and "value" in error:
+                yield f"the claim of {row['source']} on {row['clock']} is wrong by {number(error['value'])} ppm, and was not"
+
     def _compare_rest(self):
         """Compare the run's verdict, unless a clock explains it, and the rules that belong to no clock."""
         was, is_now, rules = self._before["verdict"], self._now["verdict"], self._new_rules(None)
@@ -232,6 +241,7 @@ class Comparison:
             found.append(f"the verdict is {is_now}, it was {was}" + (f": {rules}" if rules else ""))
         elif rules:
             found.append(f"the machine breaks {rules}, and did not")
+        found.extend(self._claims())
         self.by_name["machine"] = found
 
 

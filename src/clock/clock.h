@@ -66,6 +66,11 @@ struct clock {
 	 * Tells if readings on different cores can be compared. NULL if they always can, by the clock's specification.
 	 */
 	enum paravirtual_stable (*stable)(void *device);
+	/*
+	 * Returns the TSC's rate that its page assumes, in ns per tick times 2^32. 0 if the page has none, or if the
+	 * hypervisor adjusts it. NULL if it has no page.
+	 */
+	uint64_t (*assumed)(void *device);
 	void *(*here)(void *device); /* returns the argument of READ on the calling core */
 	sample_read *read;           /* reads the clock once, without the TSC reads around it */
 	/* True if the firmware's timer interrupt uses this device, and may stop its counter for a short time. */

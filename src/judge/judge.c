@@ -122,8 +122,10 @@ judge_report(struct report *report)
 	judge_states(report);
 	judge_slow(report);
 	judge_fitness(report);
+	judge_claims(report);
 	if (!judge_tsc_moved(report))
 		judge_rates(report);
+	judge_name_claims(report);
 	judge_intervals(report);
 	judge_behaviours(report);
 	judge_skew(report);

@@ -77,6 +77,12 @@ void judge_costs(struct report *report);   /* computes the cost of a read for a 
 /* Adds a note on when time was stolen in a soak, if most of it was stolen in one part of the run. */
 void judge_gaps(struct report *report);
 void judge_quality(struct report *report); /* judges how reliable latencies are under stolen time */
+/* Sets error, users and outcome of each claim on a rate. Called before judge_rates(). */
+void judge_claims(struct report *report);
+/* Adds a finding for each claim that is blamed: tsc-claim and lapic-claim. */
+void judge_name_claims(struct report *report);
+/* Returns true if the TSC's nominal rate is a claim that contradicts the clocks, and the TSC is not blamed. */
+bool judge_blames_claim(const struct report *report);
 /* Judges the clocks' rates against each other, by implied, change_halves and change_since of each report_clock. */
 void judge_rates(struct report *report);
 

@@ -58,7 +58,8 @@ is_healthy(const struct report *report, const char *clock)
 {
 	const struct report_clock *entry = report_find_clock(report, clock);
 
-	return entry && entry->clock.state == CLOCK_PRESENT && !rate_finding(report, clock);
+	return entry && entry->clock.state == CLOCK_PRESENT && !rate_finding(report, clock) &&
+	       !(text_equal(clock, "tsc") && judge_blames_claim(report));
 }
 
 /* Returns the other clock of the pair RATE, or NULL if CLOCK is not in it. */
@@ -284,6 +285,11 @@ judge_rate_of(struct report *report, const struct report_clock *entry)
 	if (entry->clock.state != CLOCK_PRESENT || !report_clock_is_main(entry) || (!entry->clock.claimed.den && !is_tsc) ||
 	    !(row = reset_rate_row(report, entry->clock.id)))
 		return;
+	if (is_tsc && judge_blames_claim(report)) {
+		row->unchecked = UNCHECKED_NO_REFERENCE;
+		behaviour_say(row, "tsc: the claim on its rate is wrong, so there is nothing to check it against: see the finding.");
+		return;
+	}
 	if (!entry->clock.claimed.den) {
 		row->unchecked = UNCHECKED_NO_REFERENCE;
 		behaviour_say(row, "tsc: CPUID claims no rate, so there is nothing to check it against; tsc_hz= gives one.");

@@ -71,13 +71,22 @@ add_rate_finding(struct vote *vote, size_t clock)
 		   &by, vote_limit_ppb(vote->report, rule));
 }
 
+/* Returns true if SET is the TSC alone, and the claim on its rate is blamed instead of it: see claim_findings.c. */
+static bool
+is_excused(const struct vote *vote, uint32_t set)
+{
+	const struct report_clock *tsc = report_find_clock(vote->report, "tsc");
+
+	return tsc && set == set_of((size_t)(tsc - vote->report->clocks)) && judge_blames_claim(vote->report);
+}
+
 static void
 judge_each_rate(struct vote *vote)
 {
 	collect_rates(vote);
 	vote_hold(vote, vote->rates, judge_rate_limit_ppb(vote->report));
 	for (size_t i = 0; i < vote->report->clock_count; i++)
-		if (set_has(vote->found.falsetickers, i) && !vote->by_doubtful_tsc)
+		if (set_has(vote->found.falsetickers, i) && !vote->by_doubtful_tsc && !is_excused(vote, set_of(i)))
 			add_rate_finding(vote, i);
 }
 
@@ -163,7 +172,8 @@ judge_disagreement(struct vote *vote)
 	const struct falseticker *found = &vote->found;
 
 	vote_hold(vote, vote->rates, limit);
-	if (!vote_has_new_groups(vote) || vote->by_doubtful_tsc)
+	if (!vote_has_new_groups(vote) || vote->by_doubtful_tsc || is_excused(vote, found->group_a) ||
+	    is_excused(vote, found->group_b))
 		return;
 	struct interval_ppb by = rate_compare(&vote->rates[found->a], &vote->rates[found->b]);
 	bool swap = by.known && by.value < 0;

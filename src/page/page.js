@@ -8,7 +8,8 @@ function showReport(report, main) {
 		`baretick: ${joined([report.verdict || "no verdict", report.machine.cpu], ", ")}`;
 	const parts = [
 		warnings(report), headline(report), place, findings(report), advice(report), clocksTable(report), costs(report),
-		seriesSection(report), latencySection(report), ratesSection(report), coresSection(report), skewSection(report),
+		seriesSection(report), latencySection(report), ratesSection(report), claimsSection(report),
+		coresSection(report), skewSection(report),
 		interferenceSection(report), timersSection(report), behaviours(report), calibrations(report), notes(report),
 		section("machine", "Machine and run", machineFacts(report)),
 	];

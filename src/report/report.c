@@ -61,6 +61,24 @@ rate_fit_word(enum rate_fit fit)
 	return words[fit];
 }
 
+void
+report_add_claim(struct report *report, const struct claim *claim)
+{
+	if (report->claim_count < CLAIMS_MAX)
+		report->claims[report->claim_count++] = (struct report_claim){ .claim = *claim,
+									       .outcome = OUTCOME_NOT_CHECKED };
+}
+
+const char *
+report_claim_clock(const struct claim *claim)
+{
+	static const char *const words[] = {
+		[CLAIM_OF_TSC] = "tsc", [CLAIM_OF_LAPIC] = "lapic", [CLAIM_OF_CRYSTAL] = "crystal",
+	};
+
+	return words[claim->clock];
+}
+
 const char *
 report_machine(const struct report *report)
 {

@@ -16,6 +16,7 @@
 #include "base/sha256.h"
 #include "clock/behaviour.h"
 #include "clock/calibration.h"
+#include "clock/claims.h"
 #include "clock/clock.h"
 #include "clock/core_facts.h"
 #include "clock/paravirtual.h"
@@ -41,6 +42,7 @@
 #define REPORT_INTERVALS_MAX 192 /* timer tests: two for each of 64 cores, and all sources of the boot core */
 #define REPORT_NO_CORE      UINT32_MAX
 #define REPORT_TAKEN_MAX    2 /* Linux and Windows */
+#define REPORT_CLAIM_USERS   4 /* Linux, FreeBSD, EDK II, PostgreSQL */
 #define REPORT_LATER_MAX    2 /* measurement passes over the cores after the first pass */
 
 enum verdict { VERDICT_PASS, VERDICT_WARN, VERDICT_FAIL, VERDICT_INCOMPLETE, VERDICT_ABSENT };
@@ -304,6 +306,16 @@ struct report_interval { /* a timer test: the requested interval of a source of 
 	bool scattered;
 };
 
+struct report_claim { /* a stated rate, what was measured, and who would use it */
+	struct claim claim;
+	/* Judged, and unknown or 0 before: */
+	struct interval_millihz measured; /* rate of its clock */
+	struct interval_ppb error;        /* how much faster the clock runs than the stated rate */
+	enum outcome outcome;
+	size_t user_count;
+	const char *users[REPORT_CLAIM_USERS]; /* static storage */
+};
+
 struct report_quality { /* judged: how stolen time affects the latencies */
 	bool stolen_known;
 	uint64_t stolen_millipercent; /* stolen part of the observed time, in 1/1000 % */
@@ -403,6 +415,7 @@ struct report {
 	uint64_t elapsed_ms;
 	bool elapsed_known;
 
+	char cpu_vendor[13]; /* as CPUID reads */
 	char cpu[49], hypervisor[13], firmware[96], accelerator[16];
 	struct report_identity identity;
 	struct paravirtual paravirtual;
@@ -418,10 +431,13 @@ struct report {
 	struct rate tsc;
 	struct rate_interval tsc_within; /* the same with its error; not known if not measured */
 	char tsc_source[64]; /* source of the rate, for people */
+	struct interval_millihz lapic; /* the boot core's LAPIC timer, not divided, by the TSC; not known if not tested */
 	const char *relative_to; /* id of the clock whose nominal frequency sets the scale; "" if none does */
 
 	size_t clock_count;
 	struct report_clock clocks[REPORT_CLOCKS_MAX];
+	size_t claim_count;
+	struct report_claim claims[CLAIMS_MAX];
 	size_t rate_count;
 	struct report_rate rates[REPORT_RATES_MAX];
 	size_t core_count;
@@ -555,6 +571,12 @@ void report_put_tournaments(struct text *out, const struct report *report);
 const struct offsets *report_shown(const struct report *report);
 const struct offsets_summary *report_shown_summary(const struct report *report);
 struct offset report_shown_offset(const struct report *report, const struct report_core *core);
+
+/* Adds a row for CLAIM while there is space. */
+void report_add_claim(struct report *report, const struct claim *claim);
+
+/* "tsc", "lapic" or "crystal". */
+const char *report_claim_clock(const struct claim *claim);
 
 /* Adds a note while there is space. Text that does not fit is cut. */
 void report_note(struct report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -153,6 +153,30 @@ const struct rule rules[] = {
 		.source = "Linux kernel/time/clocksource.c, the watchdog",
 	},
 	{
+		.id = "tsc-claim",
+		.what = "rate of the TSC against what a leaf, a register or a page claims, beyond its rounding",
+		.limit = 100,
+		.unit = "ppm",
+		.severity = VERDICT_WARN,
+		.sentence = "A claim on the TSC's rate is wrong: it misleads who takes it without measuring. It fails if a system "
+			    "would run wrong by more than rate-wrong allows.",
+		.cause = "A CPUID leaf of the host in a guest whose TSC is scaled, a rounded rate, or a default crystal.",
+		.advice = "Correct the leaf or register in the hypervisor or the firmware; until then give Linux tsc_early_khz=.",
+		.source = "oven-sh/bun issue 31295; projectacrn/acrn-hypervisor issue 7890; bochs-emu/Bochs issue 791",
+	},
+	{
+		.id = "lapic-claim",
+		.what = "rate of the LAPIC's timer against what a leaf or a register claims, beyond its rounding",
+		.limit = 500,
+		.unit = "ppm",
+		.severity = VERDICT_WARN,
+		.sentence = "A claim on the LAPIC timer's rate is wrong: ticks come too early or too late where it is taken. It "
+			    "fails if a system takes it.",
+		.cause = "A hypervisor whose LAPIC timer does not run at the crystal of CPUID 15h, or a wrong leaf.",
+		.advice = "Correct the leaf or register in the hypervisor or the firmware.",
+		.source = "moby/hyperkit issue 311; projectacrn/acrn-hypervisor issue 7918; Linux arch/x86/kernel/tsc.c",
+	},
+	{
 		.id = "tsc-warp",
 		.clock = "tsc",
 		.what = "warps between cores, under contention",

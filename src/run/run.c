@@ -174,10 +174,39 @@ record_stable_flags(struct run *run)
 	}
 }
 
+/* Adds what each hypervisor's page claims about the TSC, while the pages are still in use. */
+static void
+take_page_claims(struct run *run)
+{
+	struct report *report = &run->report;
+	struct claims claims = { .count = 0 };
+
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct clock *clock = &report->clocks[i].clock;
+		bool is_kvm = clock->offered_by == PARAVIRTUAL_KVM, is_xen = clock->offered_by == PARAVIRTUAL_XEN;
+		struct claim *claim;
+		uint64_t multiplier;
+
+		if (!clock->assumed || clock->state != CLOCK_PRESENT)
+			continue;
+		claim = claims_add(&claims, is_kvm ? CLAIM_KVM_PAGE : is_xen ? CLAIM_XEN_PAGE : CLAIM_HYPERV_PAGE,
+				   CLAIM_OF_TSC, is_kvm ? "kvm-clock's page" : is_xen ? "Xen's page" : "Hyper-V's page");
+		multiplier = clock->assumed(clock->device);
+		/* The multiplier is rounded down to a whole number. */
+		if (multiplier)
+			claim_set(claim, (struct rate){ SURVEY_NS_PER_S << 32, multiplier },
+				  (SURVEY_NS_PER_S << 32) / multiplier / multiplier + 1);
+		else
+			claim_refuse(claim, "It has no rate, or one that is set anew as it goes.");
+		report_add_claim(report, claim);
+	}
+}
+
 static void
 stop_cores(struct run *run)
 {
 	record_stable_flags(run);
+	take_page_claims(run);
 	run_leave_cores(run);
 	run->machine->stop_cores(run->machine->context, run);
 	run->machine->describe_cores(run->machine->context, &run->report);

@@ -60,6 +60,9 @@ def expected(report):
         put(clock["id"], None, metric, found, unit, metric == "verdict")
     for rate, metric, found, unit in of_list(report, "rates"):
         put(rate["a"], None, metric + rate["b"], found, unit)
+    for claim, metric, found, unit in of_list(report, "claims"):
+        source = claim["source"].lower().replace(" ", "_").replace(",", "").replace("'", "")
+        put(claim["clock"], None, f"{source}_{metric}", found, unit)
     short = any(not core["latency"] for core in report["cores"])  # a report of many cores from a serial line
     for core, metric, found, unit in of_list(report, "cores"):
         if core["boot"] or not short:

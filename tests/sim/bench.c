@@ -172,6 +172,9 @@ bench_open(struct bench *bench, size_t cores)
 		strcpy(report->options.clocks[report->options.clock_count++], bench->clocks[i]);
 	report->tsc_is_invariant = cpu->tsc_is_invariant;
 	report->paravirtual = bench->platform.paravirtual;
+	for (size_t i = 0; i < bench->platform.claims.count; i++)
+		report_add_claim(report, &bench->platform.claims.rows[i]);
+	memcpy(report->cpu_vendor, bench->platform.cpu.vendor, sizeof(report->cpu_vendor));
 	memcpy(report->hypervisor, cpu->hypervisor, sizeof(report->hypervisor));
 	bench->run.smp = (struct smp){ .context = bench, .count = cores, .alive = alive, .run = run };
 	bench->machine = (struct run_machine){

@@ -60,7 +60,7 @@ sim_cpu_reset(void)
 		{ 0x1, { 0x000906ea, 0, 0x00200000, 0x00000210 } }, /* x2APIC; TSC, APIC */
 		{ 0x7, { 0, 0x00000002, 0, 0 } },                     /* TSC_ADJUST */
 		{ 0xb, { 0, 0, 0, 0 } },
-		{ 0x15, { 2, 80, 25000000, 0 } },                      /* 25 MHz * 80 / 2: 1 GHz */
+		{ 0x15, { 2, 20, 100000000, 0 } },                     /* 100 MHz * 20 / 2: 1 GHz */
 		{ 0x16, { 1000, 1000, 100, 0 } },
 		{ 0x80000000, { 0x80000008, 0, 0, 0 } },
 		{ 0x80000001, { 0, 0, 0, 0x08000000 } },               /* RDTSCP */
@@ -103,5 +103,6 @@ sim_platform(struct platform *platform)
 	}
 	cpu_read_facts(&platform->cpu);
 	paravirtual_read(&platform->cpu, NULL, &platform->paravirtual);
+	platform_read_claims(platform, NULL);
 	platform->pages = sim.pages;
 }

@@ -85,7 +85,7 @@ claim_tsc(uint32_t ratio, unsigned how)
 }
 
 void
-draw_tsc_claim(enum claim how)
+draw_tsc_claim(enum tsc_claim how)
 {
 	uint32_t ratio = (uint32_t)draw_between(80, 400); /* 1 to 5 GHz */
 
@@ -93,7 +93,7 @@ draw_tsc_claim(enum claim how)
 	machine.hz[TSC] = 25.0L * MHZ * ratio / 2;
 }
 
-static enum claim
+static enum tsc_claim
 any_claim(void)
 {
 	if (machine.is_guest && draw_chance(40))

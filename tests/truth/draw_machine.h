@@ -4,7 +4,7 @@
 
 #include "machine.h"
 
-enum claim { CLAIM_RIGHT, CLAIM_ROUNDED, CLAIM_HYPERVISOR, CLAIM_ABSENT };
+enum tsc_claim { CLAIM_RIGHT, CLAIM_ROUNDED, CLAIM_HYPERVISOR, CLAIM_ABSENT };
 
 /* All five clocks, healthy, with what their readings cost, in a guest or, unless it is one already, not; then: */
 void draw_clocks(void);
@@ -15,7 +15,7 @@ void draw_same_source(const int *clocks, size_t count);   /* one for these */
 void draw_sick_source(unsigned source);                   /* off by 150 to 5,000 ppm */
 void draw_far_source(unsigned source);                    /* off by 6 to 30 % */
 void draw_load(void);                                     /* the core is often preempted, for up to 20 ms */
-void draw_tsc_claim(enum claim how);
+void draw_tsc_claim(enum tsc_claim how);
 
 /* Draws 2 to 16 healthy cores in one package, and clocks with few tests. */
 void draw_cores(void);

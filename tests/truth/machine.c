@@ -129,6 +129,19 @@ open_bench(struct bench *bench)
 	timers_use(bench);
 }
 
+/* CPUID 15h, if the machine has it, states the rate of its LAPIC's timer next to the TSC's. */
+static void
+claim_lapic(void)
+{
+	uint64_t hz = machine.claimed[TSC].num;
+
+	sim.interrupts.lapic_hz &= ~UINT64_C(1);
+	for (size_t i = 0; i < sim.cpuid_count && sim.interrupts.lapic_hz; i++)
+		if (sim.cpuid[i].leaf == 0x15 && sim.cpuid[i].registers.eax)
+			sim.cpuid[i].registers = (struct hw_cpuid){ (uint32_t)(sim.interrupts.lapic_hz / 2), (uint32_t)(hz / 2),
+								    (uint32_t)sim.interrupts.lapic_hz, 0 };
+}
+
 struct bench *
 machine_run(const struct kind *kind, uint64_t seed)
 {
@@ -140,6 +153,7 @@ machine_run(const struct kind *kind, uint64_t seed)
 	for (size_t i = 0; i < CORES_MAX; i++)
 		machine.core[i] = (struct core){ .steps_at_ps = SIM_NEVER, .apic_id = (uint32_t)i };
 	kind->draw();
+	claim_lapic();
 	be_the_tsc();
 	be_the_devices();
 	sim.accesses_max = 2 * ACCESSES_ENOUGH;

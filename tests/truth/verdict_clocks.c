@@ -186,6 +186,24 @@ look_at_discontinuities(const struct report *report)
 	}
 }
 
+/*
+ * A claim on the TSC is blamed. Against the clock that sets the scale, the TSC is off by what the finding says. Unless
+ * the finding leaves open which of them is wrong, that clock is right.
+ */
+static bool
+is_true_of_claim(const struct report *report, const struct finding *finding)
+{
+	int by = clock_of(report->relative_to);
+	long double apart;
+
+	if (by == CLOCKS || by == TSC || machine.at_ps != SIM_NEVER)
+		return false;
+	apart = ((PPB + machine_off_ppb(TSC)) / (PPB + machine_off_ppb(by)) - 1) * 1e6L;
+	return fabsl(apart) * PPM > clocks_limit_ppb(finding->rule) && finding->low - 1 <= apart &&
+	       apart <= finding->high + 1 &&
+	       (strstr(finding->text, "(it or the clocks that agree are wrong)") || !clocks_is_sick(by));
+}
+
 static void
 look_at_finding(const struct report *report, const struct finding *finding)
 {
@@ -198,7 +216,9 @@ look_at_finding(const struct report *report, const struct finding *finding)
 		return; /* see look_at_discontinuities() */
 	if (strcmp(finding->rule, "clock-backward") == 0 && (finding->core != REPORT_NO_CORE || finding->core_count))
 		return; /* see verdict_core_names.c */
-	if (!finding->clock)
+	if (strcmp(finding->rule, "tsc-claim") == 0)
+		tally(CHECK_SENTENCE, is_true_of_claim(report, finding), "%s: %s", finding->rule, finding->text);
+	else if (!finding->clock)
 		tally(CHECK_SENTENCE, is_true_of_two(finding), "%s: %s", finding->rule, finding->text);
 	else if (machine.at_ps == SIM_NEVER && !has_fault(clock, finding->rule) && !clocks_most_know(report))
 		tally_silent("a clock named by most of those that know, which are off alike", 0);
@@ -213,6 +233,9 @@ is_named(const struct report *report, int clock, bool alone)
 		const struct finding *finding = &report->findings[i];
 
 		if (clock_of(finding->clock) == clock && !is_beside(finding->rule))
+			return true;
+		/* A claim that is blamed stands for the TSC, unless the finding leaves that open. */
+		if (clock == TSC && strcmp(finding->rule, "tsc-claim") == 0 && (!alone || !strstr(finding->text, "(it or")))
 			return true;
 		if (!alone && !finding->clock && strstr(finding->text, clock_ids[clock]))
 			return true;

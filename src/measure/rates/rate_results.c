@@ -100,6 +100,58 @@ choose_reference(struct survey *survey, const struct rate_interval *rates)
 	return best < report->clock_count ? best : rate_consensus(rates, report->clock_count);
 }
 
+/* TSC with CLAIM as its nominal rate. */
+static struct clock
+with_claim(struct clock tsc, const struct claim *claim)
+{
+	tsc.claimed = claim->hz;
+	tsc.claimed_within_ppb = scale_ratio((unsigned __int128)claim->within_hz * claim->hz.den, PPB, claim->hz.num,
+					     SCALE_UP);
+	return tsc;
+}
+
+static bool
+agrees(const struct survey *survey, const struct clock *tsc, const struct rate_interval *rate)
+{
+	struct rate_interval claimed = survey_claim(tsc);
+	struct interval_ppb apart = rate_compare(&claimed, rate);
+
+	return apart.known && !rate_beyond(&apart, survey->rate_limit_ppb);
+}
+
+/*
+ * A wrong leaf must not make the TSC differ from all other clocks. If the claim so far contradicts them, takes the
+ * first other claim that agrees with them. A claim that is rounded by more than the limit agrees with too much.
+ */
+static void
+choose_claim(struct survey *survey, const struct rate_interval *rates)
+{
+	struct report *report = survey->report;
+	struct report_clock *tsc = report_find_clock(report, "tsc");
+	struct rate_interval own[REPORT_CLOCKS_MAX];
+	size_t best;
+
+	for (size_t i = 0; i < report->clock_count; i++) {
+		own[i] = rates[i];
+		own[i].known &= !report->clocks[i].clock.by_tsc;
+	}
+	best = rate_consensus(own, report->clock_count);
+	if (!tsc || best == report->clock_count || report->options.tsc_hz || agrees(survey, &tsc->clock, &own[best]))
+		return;
+	for (size_t i = 0; i < report->claim_count; i++) {
+		const struct claim *claim = &report->claims[i].claim;
+		struct clock other = with_claim(tsc->clock, claim);
+
+		if (claim->clock != CLAIM_OF_TSC || !claim->hz.den || other.claimed_within_ppb > survey->rate_limit_ppb ||
+		    !agrees(survey, &other, &own[best]))
+			continue;
+		for (size_t c = 0; c < report->clock_count; c++)
+			if (text_equal(report->clocks[c].clock.main, "tsc"))
+				report->clocks[c].clock = with_claim(report->clocks[c].clock, claim);
+		return;
+	}
+}
+
 /* Sets the TSC's rate in the report, and its source. */
 static void
 settle_tsc(struct survey *survey, const struct rate_interval *rates)
@@ -166,6 +218,7 @@ survey_conclude(struct survey *survey)
 	struct report_clock *tsc = report_find_clock(report, "tsc");
 
 	imply_all(survey, &stretches);
+	choose_claim(survey, stretches.whole);
 	settle_tsc(survey, stretches.whole);
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct survey_track *track = &survey->tracks[i];

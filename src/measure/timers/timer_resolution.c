@@ -1,10 +1,14 @@
 /* Length of a tick of the source's counter. See timer_test.h. */
 #include "measure/timers/timer_test.h"
 
+#include "base/text.h"
+
 #define CALIBRATE_NS    (10 * SURVEY_NS_PER_MS)
 #define CALIBRATE_READS 16u /* the tightest of them is used */
 #define AS_PER_PS       1000000u
 #define PS_PER_NS       1000u
+#define AS_PER_S        UINT64_C(1000000000000000000)
+#define MILLIHZ_PER_HZ  1000u
 
 uint64_t
 test_ticks(const struct timer_test *test, uint64_t ns)
@@ -51,6 +55,27 @@ calibrate(struct timer_test *test)
 	test->facts.span_most = last.end - first.begin;
 }
 
+/*
+ * Keeps the narrowest rate of the boot core's LAPIC timer, which other sources state. The tick was timed by the best
+ * estimate of the TSC's rate, so the error of that is added.
+ */
+static void
+keep_lapic_rate(const struct timer_test *test)
+{
+	struct report *report = test->survey->report;
+	const struct rate_interval *tsc = &report->tsc_within;
+	const struct timer_tick *tick = &test->tick;
+	struct interval_millihz rate = { .known = tsc->known && tick->low && tick->high && tick->value };
+
+	if (!rate.known || test->core || !text_equal(test->timer->driver->id, "lapic"))
+		return;
+	rate.value = scale_mul_div_nearest(AS_PER_S, MILLIHZ_PER_HZ, tick->value);
+	rate.low = scale_mul_div(scale_mul_div(AS_PER_S, MILLIHZ_PER_HZ, tick->high), tsc->low, tsc->value);
+	rate.high = scale_mul_div_up(scale_mul_div_up(AS_PER_S, MILLIHZ_PER_HZ, tick->low), tsc->high, tsc->value);
+	if (!report->lapic.known || rate.high - rate.low < report->lapic.high - report->lapic.low)
+		report->lapic = rate;
+}
+
 bool
 test_know_tick(struct timer_test *test)
 {
@@ -64,5 +89,6 @@ test_know_tick(struct timer_test *test)
 	if (!timer->by_tsc && !timer->hz.den)
 		calibrate(test);
 	test->tick = analysis_tick(&test->facts, &test->survey->scale);
+	keep_lapic_rate(test);
 	return test->tick.value != 0;
 }

@@ -116,6 +116,19 @@ set_interval_subject(const struct report_interval *row, struct subject *of, char
 	return true;
 }
 
+/* Prefixes the metrics with the claim's source, in lower case and without blanks: "cpuid_15h_ecx_". */
+static void
+put_claim_prefix(const struct report_claim *claim, char *before)
+{
+	struct text text;
+
+	text_init(&text, before, PREFIX_SIZE);
+	for (const char *c = claim->claim.by; *c; c++)
+		if (*c != ',' && *c != '\'')
+			text_put_char(&text, *c == ' ' ? '_' : *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c);
+	text_put_char(&text, '_');
+}
+
 /*
  * Fills OF for an element of a list. Returns false if such elements have no rows. BEFORE, of PREFIX_SIZE bytes, is
  * memory for a prefix that OF then points to.
@@ -126,6 +139,7 @@ set_subject(const struct csv *csv, const struct field_table *table, const void *
 {
 	const struct report_clock *entry = element;
 	const struct report_rate *rate = element;
+	const struct report_claim *claim = element;
 	const struct report_core *core = element;
 	const struct finding *finding = element;
 	const struct report_calibration *calibration = element;
@@ -136,6 +150,10 @@ set_subject(const struct csv *csv, const struct field_table *table, const void *
 	} else if (table == &field_rate) {
 		of->clock = rate->a;
 		of->after = rate->b;
+	} else if (table == &field_claim) {
+		put_claim_prefix(claim, before);
+		of->clock = report_claim_clock(&claim->claim);
+		of->before = before;
 	} else if (table == &field_core) {
 		of->core = core->apic_id;
 		return core->boot || !csv->short_cores;

@@ -19,15 +19,15 @@ rule(const char *id)
 	return found ? found : &none;
 }
 
+static const char *const outcome_words[] = {
+	[OUTCOME_PASSED] = "passed", [OUTCOME_FAILED] = "failed", [OUTCOME_NOT_CHECKED] = "not_checked",
+	[OUTCOME_NOT_DETERMINED] = "not_determined",
+};
+
 static const char *
 outcome_word(const struct report *report, const struct behaviour *row)
 {
-	static const char *const words[] = {
-		[OUTCOME_PASSED] = "passed", [OUTCOME_FAILED] = "failed", [OUTCOME_NOT_CHECKED] = "not_checked",
-		[OUTCOME_NOT_DETERMINED] = "not_determined",
-	};
-
-	return words[rules_outcome(row, &report->options)];
+	return outcome_words[rules_outcome(row, &report->options)];
 }
 
 static const char *
@@ -42,6 +42,15 @@ static uint64_t
 millihz(const struct rate *rate)
 {
 	return scale_mul_div_nearest(rate->num, MILLIHZ_PER_HZ, rate->den);
+}
+
+/* The claimed rate, between its bounds by rounding. */
+static struct interval_millihz
+claimed(const struct claim *claim)
+{
+	uint64_t hz = claim->hz.den ? millihz(&claim->hz) : 0, within = claim->within_hz * MILLIHZ_PER_HZ;
+
+	return (struct interval_millihz){ claim->hz.den != 0, hz, hz > within ? hz - within : 0, hz + within };
 }
 
 static uint64_t

@@ -62,7 +62,7 @@ struct field_table {
 
 /* The root, and the lists whose elements give the CSV's rows a clock or a core. */
 extern const struct field_table field_report, field_clock, field_rate, field_core, field_finding, field_interval,
-	field_calibration;
+	field_calibration, field_claim;
 
 /* Tables that JSON or CSV treat as exceptions. */
 extern const struct field_table field_by_clock, field_series_row, field_series_clock, field_exact;

@@ -31,6 +31,8 @@ void table_durations_of(struct text *out, const struct report *report, const str
 void table_interference(struct text *out, const struct report *report); /* stolen time, and latencies without it */
 /* Timers' interrupts, if any were tested. */
 void table_intervals(struct text *out, const struct report *report);
+/* Claims about rates, with their errors and users. Nothing if the machine has no source of any. */
+void table_claims(struct text *out, const struct report *report);
 /* A soak over time, in at most a dozen lines. */
 void table_series(struct text *out, const struct report *report);
 /*

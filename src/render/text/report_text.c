@@ -25,6 +25,7 @@ table_render(struct text *out, const struct report *report)
 	table_histogram(out, report);
 	table_interference(out, report);
 	table_series(out, report);
+	table_claims(out, report);
 	table_intervals(out, report);
 	table_cores(out, report);
 	table_skew(out, report);

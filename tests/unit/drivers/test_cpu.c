@@ -129,10 +129,6 @@ TEST(leaf_beyond_its_maximum_is_not_read)
 	set_vendor("GenuineIntel", 0x15);
 	facts = facts_now();
 	assert_int_equal(facts.basic_leaf_max, 0x15);
-	assert_int_equal(facts.tsc_crystal.num, 2000000000);
-	assert_int_equal(facts.tsc_base.den, 0);
-	set_vendor("GenuineIntel", 0x14);
-	assert_int_equal(facts_now().tsc_crystal.den, 0);
 	set_vendor("GenuineIntel", 0xb);
 	assert_int_equal(facts_now().apic_id, 77);
 	set_vendor("GenuineIntel", 0xa);
@@ -193,40 +189,6 @@ TEST(apic_id_is_of_leaf_b_where_that_counts_logical_processors)
 	assert_int_equal(facts_now().apic_id, 0x12345678);
 	sim_cpuid_set(0xb, 0, (struct hw_cpuid){ 1, 0, 0x100, 0x12345678 });
 	assert_int_equal(facts_now().apic_id, 0xfe);
-}
-
-/* --- the claimed rate of the TSC --- */
-
-TEST(crystal_claim_is_ecx_times_ebx_over_eax_and_needs_all_three)
-{
-	const struct hw_cpuid good = { 3, 0xffffffff, 0xffffffff, 0 };
-	struct hw_cpuid leaf;
-
-	sim_cpuid_set(0x15, 0, good);
-	assert_int_equal(facts_now().tsc_crystal.num, UINT64_C(0xfffffffe00000001));
-	assert_int_equal(facts_now().tsc_crystal.den, 3);
-	leaf = good;
-	leaf.eax = 0;
-	sim_cpuid_set(0x15, 0, leaf);
-	assert_int_equal(facts_now().tsc_crystal.den, 0);
-	leaf = good;
-	leaf.ebx = 0;
-	sim_cpuid_set(0x15, 0, leaf);
-	assert_int_equal(facts_now().tsc_crystal.den, 0);
-	leaf = good;
-	leaf.ecx = 0; /* as Skylake has it: then leaf 16h alone claims */
-	sim_cpuid_set(0x15, 0, leaf);
-	assert_int_equal(facts_now().tsc_crystal.den, 0);
-	assert_int_equal(facts_now().tsc_base.num, 1000000000);
-}
-
-TEST(base_claim_is_16_bits_of_megahertz)
-{
-	sim_cpuid_set(0x16, 0, (struct hw_cpuid){ 0xdead0e10, 0, 0, 0 });
-	assert_int_equal(facts_now().tsc_base.num, UINT64_C(3600000000));
-	assert_int_equal(facts_now().tsc_base.den, 1);
-	sim_cpuid_set(0x16, 0, (struct hw_cpuid){ 0xdead0000, 0, 0, 0 });
-	assert_int_equal(facts_now().tsc_base.den, 0);
 }
 
 /* --- LFENCE --- */

@@ -60,26 +60,29 @@ TEST(the_bracket_has_a_mfence_only_where_lfence_does_not_serialise)
 		}
 }
 
-TEST(the_claim_is_of_leaf_15h_then_of_the_hypervisor_then_of_16h)
+TEST(the_claim_is_the_hypervisors_then_the_first)
 {
+	struct claim *claim;
+
 	open_driver(&tsc_driver);
 	assert_string_equal(clocks[TSC].reason, "Its rate is claimed by CPUID 15h.");
 	assert_int_equal(clocks[CPUID].claimed.num / clocks[CPUID].claimed.den, 1000000000);
 
-	platform.cpu.tsc_crystal = (struct rate){ 0, 0 };
-	platform.paravirtual = (struct paravirtual){ 1, { { .tsc = { 1000000001, 1 }, .tsc_within_hz = 1000,
-							     .tsc_by = "CPUID 40000010h" } } };
+	claim = claims_add(&platform.claims, CLAIM_KHZ_LEAF, CLAIM_OF_TSC, "CPUID 40000010h EAX");
+	claim_set(claim, (struct rate){ 1000000001, 1 }, 1000);
 	open_driver(&tsc_driver);
-	assert_string_equal(clocks[TSC].reason, "Its rate is claimed by CPUID 40000010h.");
+	assert_string_equal(clocks[TSC].reason, "Its rate is claimed by CPUID 40000010h EAX.");
 	assert_int_equal(clocks[LFENCE].claimed.num, 1000000001);
+	assert_int_equal(clocks[TSC].claimed_within_ppb, 1000);
 
-	platform.paravirtual.count = 0;
-	platform.cpu.tsc_base = (struct rate){ 1000000002, 1 };
+	platform.claims.count = 0;
+	claim_set(claims_add(&platform.claims, CLAIM_LEAF_16, CLAIM_OF_TSC, "CPUID 16h"), (struct rate){ 1000000002, 1 },
+		  50000000);
 	open_driver(&tsc_driver);
 	assert_string_equal(clocks[TSC].reason, "Its rate is claimed by CPUID 16h (rounded).");
 	assert_int_equal(clocks[RDTSCP].claimed.num, 1000000002);
 
-	platform.cpu.tsc_base = (struct rate){ 0, 0 };
+	platform.claims.count = 0;
 	platform.cpu.tsc_is_invariant = false;
 	open_driver(&tsc_driver);
 	assert_state(TSC, CLOCK_PRESENT, "CPUID claims no rate for it. "

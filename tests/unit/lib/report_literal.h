@@ -405,6 +405,29 @@ literal_intervals(struct report *report)
 	report->interval_count = 3;
 }
 
+static inline struct claim *
+literal_claim(struct report *report, enum claim_source source, enum claim_clock clock, const char *by, uint64_t hz,
+	      uint64_t within_hz)
+{
+	struct claims claims = { .count = 0 };
+	struct claim *claim = claims_add(&claims, source, clock, by);
+
+	claim_set(claim, (struct rate){ hz, 1 }, within_hz);
+	report_add_claim(report, claim);
+	return &report->claims[report->claim_count - 1].claim;
+}
+
+/* The TSC's are right, and the LAPIC's timer was not tested. */
+static inline void
+literal_claims(struct report *report)
+{
+	LITERAL_COPY(report->cpu_vendor, "GenuineIntel");
+	literal_claim(report, CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h", 0, 0);
+	literal_claim(report, CLAIM_LEAF_16, CLAIM_OF_TSC, "CPUID 16h", LITERAL_TSC_HZ, 50000000);
+	literal_claim(report, CLAIM_HYPERV, CLAIM_OF_TSC, "MSR 40000022h", LITERAL_TSC_HZ, 1000);
+	literal_claim(report, CLAIM_HYPERV, CLAIM_OF_LAPIC, "MSR 40000023h", 1000000000, 1000);
+}
+
 static inline struct report *
 literal_clean(void)
 {
@@ -452,6 +475,7 @@ literal_clean(void)
 		series += i && text_equal(literal_clocks[i].id, literal_clocks[i].main);
 		report->clocks[i].series = series;
 	}
+	literal_claims(report);
 	report->rate_count = 2;
 	report->rates[0] = (struct report_rate){ "hpet", "acpi_pm", { true, -85, -120, -50 }, false };
 	report->rates[1] = (struct report_rate){ "hpet", "rtc", { false, 0, 0, 0 }, false };
@@ -588,7 +612,7 @@ literal_empty(void)
 	report->options.exit = EXIT_DEBUG;
 	literal_give_options(report);
 	report->identity = (struct report_identity){ .cpu_known = false };
-	report->paravirtual.count = 0;
+	report->paravirtual.count = report->claim_count = 0;
 	report->cpu[0] = report->hypervisor[0] = report->firmware[0] = report->accelerator[0] = '\0';
 	report->started_at[0] = report->tsc_source[0] = '\0';
 	report->elapsed_known = report->tsc_is_invariant = false;

@@ -1,0 +1,40 @@
+/* The firmware's EFI_TIMESTAMP_PROTOCOL, which states the rate of its counter: UEFI 2.10, 39.2. See timestamp.h. */
+#include "uefi/firmware/timestamp.h"
+
+#include "hw/hw.h"
+#include "uefi/firmware/uefi.h"
+
+struct timestamp_properties {
+	UINT64 frequency_hz;
+	UINT64 end_value;
+};
+
+struct timestamp_protocol {
+	UINT64 (EFIAPI *get_timestamp)(VOID);
+	EFI_STATUS (EFIAPI *get_properties)(struct timestamp_properties *properties);
+};
+
+static const EFI_GUID guid_timestamp = { 0xafbfde41, 0x2e6e, 0x4262,
+	{ 0xba, 0x65, 0x62, 0xb9, 0x23, 0x6e, 0x54, 0x95 } };
+
+void
+timestamp_claim(struct claims *claims)
+{
+	struct timestamp_protocol *protocol = firmware_protocol(NULL, &guid_timestamp);
+	struct timestamp_properties properties = { 0, 0 };
+	struct claim *claim;
+	uint64_t before, stamp, after;
+
+	if (!protocol)
+		return;
+	claim = claims_add(claims, CLAIM_EFI, CLAIM_OF_TSC, "EFI_TIMESTAMP_PROTOCOL");
+	before = hw_tsc_lfence();
+	stamp = protocol->get_timestamp();
+	after = hw_tsc_lfence();
+	if (EFI_ERROR(protocol->get_properties(&properties)))
+		claim_refuse(claim, "The firmware does not say its rate.");
+	else if (stamp < before || stamp > after)
+		claim_refuse(claim, "It counts something else than the TSC.");
+	else
+		claim_set(claim, (struct rate){ properties.frequency_hz, 1 }, TIMESTAMP_WITHIN_HZ);
+}

@@ -1,0 +1,272 @@
+/* Reads what the machine states about the rates of its clocks. See claims.h in src/clock. */
+#include "clocks/platform.h"
+
+#include "base/text.h"
+#include "hw/cpuid.h"
+#include "hw/hw.h"
+#include "paravirtual/leaves.h"
+
+#define HZ_PER_KHZ UINT64_C(1000)
+#define HZ_PER_MHZ UINT64_C(1000000)
+
+/*
+ * SDM vol. 2A: 16h has the base frequency "in accordance with the processor's specification". It reads 2300 for
+ * 2303.998 MHz and 2000 for 1992, so it is taken as rounded to 100 MHz.
+ */
+#define BASE_WITHIN_HZ (50 * HZ_PER_MHZ)
+
+/*
+ * A ratio times the nominal bus clock. Boards differ from the nominal bus clock, and Linux takes up to 1 % for the same
+ * clock: tsc_refine_calibration_work() in arch/x86/kernel/tsc.c.
+ */
+#define BUS_WITHIN_SHARE 100
+
+/* The crystal of Atom C3000, which leaves it out of CPUID 15h: Linux arch/x86/kernel/tsc.c, native_calibrate_tsc(). */
+#define MODEL_ATOM_C3000 0x5fu
+#define ATOM_C3000_HZ    (25 * HZ_PER_MHZ)
+
+#define FAMILY_6             6u
+#define FAMILY_ZEN           0x17u
+#define FAMILY_ZEN_5         0x1au
+#define MSR_PLATFORM_INFO    0x000000ceu /* SDM vol. 4, table 2-20: ratio in bits 15:8 */
+#define PLATFORM_INFO_RATIO(value) ((value) >> 8 & 0xff)
+#define BUS_HZ               (100 * HZ_PER_MHZ) /* SDM vol. 4, MSR CEh from Sandy Bridge on; these cores have AVX */
+#define MSR_AMD_P0           0xc0010064u
+#define P0_ENABLED           (UINT64_C(1) << 63)
+#define MSR_SEV_STATUS       0xc0010131u
+#define SEV_SECURE_TSC       (UINT64_C(1) << 11) /* APM vol. 2, 15.34.10 */
+#define MSR_GUEST_TSC_FREQ   0xc0010134u
+#define GUEST_TSC_MHZ        0x3ffffu /* Linux arch/x86/coco/sev/core.c, snp_secure_tsc_init(): bits 17:0 */
+
+struct reading {
+	const struct cpu_facts *cpu;
+	fault_guard *guarded;
+	struct claims *claims;
+};
+
+static void
+claim_whole(struct claim *claim, uint64_t hz, uint64_t within_hz)
+{
+	claim_set(claim, (struct rate){ hz, 1 }, within_hz);
+}
+
+/* A ratio times a nominal bus clock. */
+static void
+claim_nominal(struct claim *claim, uint64_t hz)
+{
+	claim_whole(claim, hz, hz / BUS_WITHIN_SHARE);
+}
+
+static uint64_t
+base_mhz(const struct reading *reading)
+{
+	return reading->cpu->basic_leaf_max >= LEAF_FREQUENCY ?
+		hw_cpuid(LEAF_FREQUENCY, 0).eax & FREQUENCY_EAX_MHZ : 0;
+}
+
+/*
+ * CPUID 15h without its crystal. Linux takes 25 MHz for one Atom, and otherwise the crystal that follows from 16h, with
+ * which the LAPIC's timer then runs: arch/x86/kernel/tsc.c, native_calibrate_tsc().
+ */
+static void
+claim_without_crystal(const struct reading *reading, const struct hw_cpuid *r)
+{
+	struct hw_cpuid features = hw_cpuid(LEAF_FEATURES, 0);
+	uint32_t model = FEATURES_EAX_MODEL_MORE(features) << 4 | FEATURES_EAX_MODEL(features);
+	uint64_t mhz = base_mhz(reading);
+
+	if (FEATURES_EAX_FAMILY(features) == FAMILY_6 && model == MODEL_ATOM_C3000 &&
+	    text_equal(reading->cpu->vendor, "GenuineIntel")) {
+		claim_set(claims_add(reading->claims, CLAIM_LEAF_15_FIXED, CLAIM_OF_TSC, "CPUID 15h, Atom C3000"),
+			  (struct rate){ ATOM_C3000_HZ * r->ebx, r->eax }, 0);
+		claim_whole(claims_add(reading->claims, CLAIM_LEAF_15_FIXED, CLAIM_OF_LAPIC, "CPUID 15h, Atom C3000"),
+			    ATOM_C3000_HZ, 0);
+		return;
+	}
+	claim_refuse(claims_add(reading->claims, CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h"),
+		     "It has a ratio, %u/%u, but no crystal.", r->ebx, r->eax);
+	if (mhz)
+		claim_set(claims_add(reading->claims, CLAIM_LEAF_15_16, CLAIM_OF_LAPIC, "CPUID 15h with 16h"),
+			  (struct rate){ mhz * HZ_PER_MHZ * r->eax, r->ebx },
+			  scale_mul_div_up(BASE_WITHIN_HZ, r->eax, r->ebx));
+}
+
+/* SDM vol. 3B, 19.7.3; vol. 3A, 11.5.4: with this leaf the LAPIC's timer counts the crystal. */
+static void
+claim_leaf_15(const struct reading *reading)
+{
+	struct claim *claim;
+	struct hw_cpuid r;
+
+	if (reading->cpu->basic_leaf_max < LEAF_TSC_CRYSTAL)
+		return;
+	r = hw_cpuid(LEAF_TSC_CRYSTAL, 0);
+	if (!r.eax || !r.ebx) {
+		claim_refuse(claims_add(reading->claims, CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h"),
+			     r.eax | r.ebx | r.ecx ? "Its ratio is %u/%u." : "It is 0.", r.ebx, r.eax);
+		return;
+	}
+	if (!r.ecx) {
+		claim_without_crystal(reading, &r);
+		return;
+	}
+	claim_set(claims_add(reading->claims, CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h"),
+		  (struct rate){ (uint64_t)r.ecx * r.ebx, r.eax }, 0);
+	claim = claims_add(reading->claims, CLAIM_LEAF_15, CLAIM_OF_CRYSTAL, "CPUID 15h ECX");
+	claim->per_tsc = (struct rate){ r.eax, r.ebx };
+	claim_whole(claim, r.ecx, 0);
+	claim_whole(claims_add(reading->claims, CLAIM_LEAF_15, CLAIM_OF_LAPIC, "CPUID 15h ECX"), r.ecx, 0);
+}
+
+static void
+claim_leaf_16(const struct reading *reading)
+{
+	if (reading->cpu->basic_leaf_max >= LEAF_FREQUENCY)
+		claim_whole(claims_add(reading->claims, CLAIM_LEAF_16, CLAIM_OF_TSC, "CPUID 16h"),
+			    base_mhz(reading) * HZ_PER_MHZ, BASE_WITHIN_HZ);
+}
+
+/* Adds a row of an interface's leaf or MSR, whose number is part of the source. */
+static struct claim *
+add_of(const struct reading *reading, const struct paravirtual_interface *interface, enum claim_source source,
+       enum claim_clock clock, const char *format, uint32_t number)
+{
+	char by[CLAIM_SOURCE_SIZE];
+	struct claim *claim;
+	struct text text;
+
+	text_init(&text, by, sizeof(by));
+	text_printf(&text, format, number);
+	claim = claims_add(reading->claims, source, clock, by);
+	claim->base = interface->base;
+	return claim;
+}
+
+/* A rate in kHz may be rounded in any direction. A rate that is no whole kHz is rounded to an unknown smaller unit. */
+static void
+claim_khz_leaf(const struct reading *reading, const struct paravirtual_interface *interface)
+{
+	struct hw_cpuid r;
+
+	if (interface->leaf_max < interface->base + LEAF_RATES)
+		return;
+	r = hw_cpuid(interface->base + LEAF_RATES, 0);
+	claim_whole(add_of(reading, interface, CLAIM_KHZ_LEAF, CLAIM_OF_TSC, "CPUID %xh EAX", interface->base + LEAF_RATES),
+		    r.eax * HZ_PER_KHZ, HZ_PER_KHZ);
+	if (interface->kind != PARAVIRTUAL_ACRN) /* EBX is reserved: Linux arch/x86/include/asm/acrn.h */
+		claim_whole(add_of(reading, interface, CLAIM_KHZ_LEAF, CLAIM_OF_LAPIC, "CPUID %xh EBX",
+				   interface->base + LEAF_RATES), r.ebx * HZ_PER_KHZ, HZ_PER_KHZ);
+}
+
+/* An MSR that CPUID offers, or that only its read shows to exist. */
+static void
+claim_msr(const struct reading *reading, struct claim *claim, uint32_t msr, uint64_t *value)
+{
+	*value = 0;
+	if (!paravirtual_msr(msr, reading->guarded, value))
+		claim_refuse(claim, "Reading it took an exception.");
+}
+
+static void
+claim_hyperv(const struct reading *reading, const struct paravirtual_interface *interface)
+{
+	static const enum claim_clock clocks[] = { CLAIM_OF_TSC, CLAIM_OF_LAPIC };
+
+	if (!(interface->features & HV_ACCESS_FREQUENCY_MSRS))
+		return;
+	for (uint32_t i = 0; i < 2; i++) {
+		struct claim *claim = add_of(reading, interface, CLAIM_HYPERV, clocks[i], "MSR %xh",
+					     MSR_HV_TSC_FREQUENCY + i);
+		uint64_t hz;
+
+		claim_msr(reading, claim, MSR_HV_TSC_FREQUENCY + i, &hz);
+		if (!claim->reason[0])
+			claim_whole(claim, hz, HZ_PER_KHZ);
+	}
+}
+
+static void
+claim_interface(const struct reading *reading, const struct paravirtual_interface *interface)
+{
+	switch (interface->kind) {
+	case PARAVIRTUAL_HYPERV:
+		claim_hyperv(reading, interface);
+		break;
+	case PARAVIRTUAL_XEN:
+		if (interface->leaf_max >= interface->base + LEAF_TIME)
+			claim_whole(add_of(reading, interface, CLAIM_XEN, CLAIM_OF_TSC, "Xen's CPUID %xh",
+					   interface->base + LEAF_TIME),
+				    hw_cpuid(interface->base + LEAF_TIME, 0).ecx * HZ_PER_KHZ, HZ_PER_KHZ);
+		break;
+	default:
+		claim_khz_leaf(reading, interface);
+	}
+}
+
+static void
+claim_platform_info(const struct reading *reading)
+{
+	struct hw_cpuid r = hw_cpuid(LEAF_FEATURES, 0);
+	struct claim *claim;
+	uint64_t value;
+
+	if (!text_equal(reading->cpu->vendor, "GenuineIntel") || FEATURES_EAX_FAMILY(r) != FAMILY_6 ||
+	    !(r.ecx & FEATURES_ECX_AVX))
+		return;
+	claim = claims_add(reading->claims, CLAIM_PLATFORM_INFO, CLAIM_OF_TSC, "MSR CEh");
+	claim_msr(reading, claim, MSR_PLATFORM_INFO, &value);
+	if (!claim->reason[0])
+		claim_nominal(claim, PLATFORM_INFO_RATIO(value) * BUS_HZ);
+}
+
+/* Linux tools/power/cpupower/utils/helpers/amd.c, get_cof(): 200 MHz times a quotient, or from family 1Ah on 5 MHz. */
+static uint64_t
+p0_hz(uint32_t family, uint64_t value)
+{
+	uint64_t divisor = value >> 8 & 0x3f;
+
+	if (!(value & P0_ENABLED))
+		return 0;
+	if (family >= FAMILY_ZEN_5)
+		return (value & 0xfff) * 5 * HZ_PER_MHZ;
+	return divisor ? (value & 0xff) * 200 * HZ_PER_MHZ / divisor : 0;
+}
+
+static void
+claim_amd(const struct reading *reading)
+{
+	struct hw_cpuid r = hw_cpuid(LEAF_FEATURES, 0);
+	uint32_t family = FEATURES_EAX_FAMILY(r) + FEATURES_EAX_FAMILY_MORE(r);
+	struct claim *claim;
+	uint64_t value;
+
+	if (!text_equal(reading->cpu->vendor, "AuthenticAMD") || family < FAMILY_ZEN)
+		return;
+	claim = claims_add(reading->claims, CLAIM_AMD_P0, CLAIM_OF_TSC, "MSR C0010064h");
+	claim_msr(reading, claim, MSR_AMD_P0, &value);
+	if (!claim->reason[0])
+		claim_nominal(claim, p0_hz(family, value));
+	if (!reading->cpu->memory_encrypted || !paravirtual_msr(MSR_SEV_STATUS, reading->guarded, &value) ||
+	    !(value & SEV_SECURE_TSC))
+		return;
+	claim = claims_add(reading->claims, CLAIM_SECURE_TSC, CLAIM_OF_TSC, "MSR C0010134h");
+	claim_msr(reading, claim, MSR_GUEST_TSC_FREQ, &value);
+	if (!claim->reason[0])
+		claim_nominal(claim, (value & GUEST_TSC_MHZ) * HZ_PER_MHZ);
+}
+
+void
+platform_read_claims(struct platform *platform, fault_guard *guarded)
+{
+	const struct reading reading = { &platform->cpu, guarded, &platform->claims };
+
+	platform->claims.count = 0;
+	claim_leaf_15(&reading);
+	claim_leaf_16(&reading);
+	for (size_t i = 0; i < platform->paravirtual.count; i++)
+		claim_interface(&reading, &platform->paravirtual.interfaces[i]);
+	if (!guarded || platform->cpu.basic_leaf_max < LEAF_FEATURES)
+		return;
+	claim_platform_info(&reading);
+	claim_amd(&reading);
+}

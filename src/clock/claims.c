@@ -1,0 +1,71 @@
+/* Rows of claims. See claims.h. */
+#include "clock/claims.h"
+
+#include <stdarg.h>
+
+#include "base/text.h"
+
+struct claim *
+claims_add(struct claims *claims, enum claim_source source, enum claim_clock clock, const char *by)
+{
+	struct claim *claim = &claims->rows[claims->count < CLAIMS_MAX ? claims->count++ : CLAIMS_MAX - 1];
+	struct text text;
+
+	*claim = (struct claim){ .source = source, .clock = clock };
+	text_init(&text, claim->by, sizeof(claim->by));
+	text_put(&text, by);
+	return claim;
+}
+
+void
+claim_refuse(struct claim *claim, const char *format, ...)
+{
+	struct text text;
+	va_list arguments;
+
+	text_init(&text, claim->reason, sizeof(claim->reason));
+	va_start(arguments, format);
+	text_vprintf(&text, format, arguments);
+	va_end(arguments);
+}
+
+void
+claim_set(struct claim *claim, struct rate hz, uint64_t within_hz)
+{
+	uint64_t whole_hz = hz.den ? hz.num / hz.den : 0;
+
+	if (!whole_hz) {
+		claim_refuse(claim, "It is 0.");
+	} else if (whole_hz < CLAIM_HZ_MIN || whole_hz > CLAIM_HZ_MAX) {
+		claim_refuse(claim, "It says %lu Hz, which no such clock has.", whole_hz);
+	} else {
+		claim->hz = hz;
+		claim->within_hz = within_hz;
+	}
+}
+
+/*
+ * In a guest CPUID 15h and 16h may be the host's, so what the hypervisor itself states comes first. PostgreSQL 19 has
+ * the same order: src/port/pg_cpu_x86.c, "have been observed to be wildly incorrect when virtualized".
+ */
+static bool
+is_hypervisors(const struct claim *claim)
+{
+	return claim->source == CLAIM_KHZ_LEAF || claim->source == CLAIM_HYPERV || claim->source == CLAIM_XEN;
+}
+
+const struct claim *
+claims_first_of_tsc(const struct claims *claims)
+{
+	const struct claim *first = NULL;
+
+	for (size_t i = 0; i < claims->count; i++) {
+		const struct claim *claim = &claims->rows[i];
+
+		if (claim->clock != CLAIM_OF_TSC || !claim->hz.den)
+			continue;
+		if (!first || (is_hypervisors(claim) && !is_hypervisors(first)))
+			first = claim;
+	}
+	return first;
+}

@@ -1,0 +1,417 @@
+/*
+ * Judges each claim about a clock's rate by what was measured: tsc-claim and lapic-claim. A claim that contradicts the
+ * clocks is blamed itself, together with the systems that would use it. See judge_internal.h.
+ */
+#include "judge/rate_vote.h"
+
+#include "base/number.h"
+#include "base/offset.h"
+#include "base/scale.h"
+#include "base/text.h"
+
+#define PPB              UINT64_C(1000000000)
+#define MILLIHZ_PER_HZ   1000u
+#define MICROHZ_PER_MILLIHZ 1000u
+#define PERCENT_FROM_PPB UINT64_C(50000000) /* from 5 % on an error is printed in percent */
+#define PERCENT_DIGITS   7 /* of ppb */
+#define PPM_DIGITS       3
+#define CLAIM_FIRST_BASE 0x40000000u /* CPUID leaf at which systems look for the hypervisor's leaves */
+#define AGREEING_MIN     2 /* clocks that must agree before a claim is blamed */
+#define CLAIMS_AGAINST_CLOCK 2 /* claims that must agree with each other before the TSC is blamed */
+
+static bool
+is_intel(const struct report *report)
+{
+	return text_equal(report->cpu_vendor, "GenuineIntel");
+}
+
+/*
+ * Linux asks the hypervisor instead of CPUID 15h and 16h: arch/x86/kernel/kvmclock.c, cpu/mshyperv.c, cpu/vmware.c,
+ * cpu/acrn.c, xen/time.c and coco/sev/core.c each set x86_platform.calibrate_tsc. Sources of May 2026
+ * (github.com/CachyOS/linux, d77c58de7881).
+ */
+static bool
+has_own_calibration(const struct report *report)
+{
+	for (size_t i = 0; i < report->claim_count; i++) {
+		enum claim_source source = report->claims[i].claim.source;
+
+		if (source == CLAIM_HYPERV || source == CLAIM_KVM_PAGE || source == CLAIM_SECURE_TSC)
+			return true;
+	}
+	return paravirtual_find(&report->paravirtual, PARAVIRTUAL_XEN) ||
+	       paravirtual_find(&report->paravirtual, PARAVIRTUAL_VMWARE) ||
+	       paravirtual_find(&report->paravirtual, PARAVIRTUAL_ACRN);
+}
+
+static bool
+has_source(const struct report *report, enum claim_source source, enum claim_clock clock)
+{
+	for (size_t i = 0; i < report->claim_count; i++)
+		if (report->claims[i].claim.source == source && report->claims[i].claim.clock == clock &&
+		    report->claims[i].claim.hz.den)
+			return true;
+	return false;
+}
+
+static enum paravirtual_kind
+kind_at(const struct report *report, uint32_t base)
+{
+	for (size_t i = 0; i < report->paravirtual.count; i++)
+		if (report->paravirtual.interfaces[i].base == base)
+			return report->paravirtual.interfaces[i].kind;
+	return PARAVIRTUAL_VIRTUALBOX; /* of which no system takes a claim */
+}
+
+/*
+ * Linux takes these as known and measures them no more: arch/x86/kernel/tsc.c, native_calibrate_tsc() sets
+ * X86_FEATURE_TSC_KNOWN_FREQ and lapic_timer_period, as do the functions of has_own_calibration(). On KVM it takes the
+ * page. It takes no CPUID 16h alone: that is the core's rate, cpu_khz_from_cpuid().
+ */
+static bool
+linux_takes(const struct report *report, const struct claim *claim)
+{
+	switch (claim->source) {
+	case CLAIM_LEAF_15:
+	case CLAIM_LEAF_15_FIXED:
+		return is_intel(report) && !has_own_calibration(report) && claim->clock != CLAIM_OF_CRYSTAL;
+	case CLAIM_LEAF_15_16:
+		return is_intel(report) && !has_own_calibration(report);
+	case CLAIM_KHZ_LEAF:
+		return kind_at(report, claim->base) == PARAVIRTUAL_ACRN;
+	case CLAIM_HYPERV:
+	case CLAIM_KVM_PAGE:
+	case CLAIM_XEN_PAGE:
+	case CLAIM_HYPERV_PAGE:
+	case CLAIM_SECURE_TSC:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* FreeBSD, sys/x86/x86/tsc.c, tsc_freq_cpuid_vm(), and local_apic.c, lapic_calibrate_initcount_cpuid_vm(): of 14. */
+static bool
+freebsd_takes(const struct report *report, const struct claim *claim)
+{
+	(void)report;
+	return claim->source == CLAIM_KHZ_LEAF && claim->base == CLAIM_FIRST_BASE;
+}
+
+/* EDK II, UefiCpuPkg/Library/CpuTimerLib/CpuTimerLib.c, CpuidCoreClockCalculateTscFrequency(), 9148ed440686. */
+static bool
+edk2_takes(const struct report *report, const struct claim *claim)
+{
+	(void)report;
+	return claim->source == CLAIM_LEAF_15 && claim->clock == CLAIM_OF_TSC;
+}
+
+/*
+ * PostgreSQL 19, src/port/pg_cpu_x86.c, x86_tsc_frequency_khz(), 2ef57e636fc9: in a guest only 40000010h of VMware or
+ * KVM, otherwise CPUID 15h, or 16h as it is if 15h has no crystal.
+ */
+static bool
+postgresql_takes(const struct report *report, const struct claim *claim)
+{
+	enum paravirtual_kind kind = kind_at(report, claim->base);
+
+	if (claim->clock != CLAIM_OF_TSC)
+		return false;
+	if (report->hypervisor[0])
+		return claim->source == CLAIM_KHZ_LEAF && claim->base == CLAIM_FIRST_BASE &&
+		       (kind == PARAVIRTUAL_KVM || kind == PARAVIRTUAL_VMWARE);
+	return claim->source == CLAIM_LEAF_15 ||
+	       (claim->source == CLAIM_LEAF_16 && !has_source(report, CLAIM_LEAF_15, CLAIM_OF_CRYSTAL));
+}
+
+/* Valkey takes no claim: src/monotonic.c, 0148137a1e38, measures the TSC by the system's clock. */
+enum { LINUX, FREEBSD, EDK2, POSTGRESQL, SYSTEMS };
+
+static const struct {
+	const char *name;
+	bool (*takes)(const struct report *report, const struct claim *claim);
+	const char *of_tsc, *of_lapic; /* what a wrong rate does, around its size */
+	const char *high, *low;        /* if the clock is faster than the claim, if it is slower */
+	const char *end;
+} systems[SYSTEMS] = {
+	[LINUX] = { "Linux", linux_takes, "Linux's clock would run ", "Linux's timers would fire ", "fast", "slow",
+		    " until NTP corrects it" },
+	[FREEBSD] = { "FreeBSD", freebsd_takes, "FreeBSD's clock would run ", "FreeBSD's timers would fire ", "fast", "slow",
+		      " until NTP corrects it" },
+	[EDK2] = { "EDK II", edk2_takes, "EDK II's delays would be ", "", "too short", "too long", "" },
+	[POSTGRESQL] = { "PostgreSQL 19", postgresql_takes, "PostgreSQL 19 would show times ", "", "too long",
+			 "too short", "" },
+};
+
+static bool
+is_user(const struct report_claim *row, const char *system)
+{
+	for (size_t i = 0; i < row->user_count; i++)
+		if (text_equal(row->users[i], system))
+			return true;
+	return false;
+}
+
+static void
+find_users(const struct report *report, struct report_claim *row)
+{
+	_Static_assert(SYSTEMS == REPORT_CLAIM_USERS, "each may use each claim");
+	row->user_count = 0;
+	for (size_t i = 0; i < SYSTEMS && row->claim.hz.den; i++)
+		if (systems[i].takes(report, &row->claim))
+			row->users[row->user_count++] = systems[i].name;
+}
+
+/* How far the measured rate of the TSC can be relied on. */
+enum trust {
+	TRUST_NONE,     /* nothing measured it, or only clocks that the TSC drives */
+	TRUST_OPEN,     /* the clocks do not agree with each other, or something changed during the run */
+	TRUST_DISPUTED, /* the clocks agree with each other, and only the TSC's claim contradicts them */
+	TRUST_FULL,     /* a majority of independent sources agrees */
+};
+
+/* The number of clocks that measured the TSC and agree, if no clock contradicts them; otherwise 0. */
+static size_t
+agreeing_clocks(struct report *report)
+{
+	struct vote vote = { .report = report };
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct report_clock *entry = &report->clocks[i];
+
+		if (vote_may_vote(report, entry) && !text_equal(entry->clock.id, "tsc") && !entry->clock.by_tsc &&
+		    !vote_may_jump(report, entry))
+			vote.rates[i] = entry->implied;
+		count += vote.rates[i].known;
+	}
+	vote_hold(&vote, vote.rates, judge_rate_limit_ppb(report));
+	return vote.found.undecided || vote.found.falsetickers ? 0 : count;
+}
+
+static enum trust
+trust_in_rate(struct report *report)
+{
+	const struct report_clock *tsc = report_find_clock(report, "tsc");
+	const struct report_clock *by = report_find_clock(report, report->relative_to ? report->relative_to : "");
+	struct vote changes = { .report = report };
+
+	if (!tsc || !tsc->measured.known || !by || by->clock.by_tsc || judge_tsc_moved(report))
+		return TRUST_NONE;
+	if (report->discontinuity_count || rate_changes_doubt_tsc(&changes))
+		return TRUST_OPEN;
+	if (tsc->absolute.known)
+		return TRUST_FULL;
+	return agreeing_clocks(report) >= AGREEING_MIN ? TRUST_DISPUTED : TRUST_OPEN;
+}
+
+static uint64_t
+times(uint64_t value, const struct rate *ratio, enum scale_rounding rounding)
+{
+	return ratio->den ? scale_ratio(value, ratio->num, ratio->den, rounding) : value;
+}
+
+static void
+set_measured(const struct report *report, struct report_claim *row)
+{
+	const struct report_clock *tsc = report_find_clock(report, "tsc");
+	struct interval_millihz rate = row->claim.clock == CLAIM_OF_LAPIC ? report->lapic : tsc->measured;
+
+	row->measured = (struct interval_millihz){
+		rate.known, times(rate.value, &row->claim.per_tsc, SCALE_NEAREST),
+		times(rate.low, &row->claim.per_tsc, SCALE_DOWN), times(rate.high, &row->claim.per_tsc, SCALE_UP),
+	};
+}
+
+static struct rate_interval
+in_microhz(const struct interval_millihz *rate)
+{
+	return (struct rate_interval){ rate->known, rate->value * MICROHZ_PER_MILLIHZ, rate->low * MICROHZ_PER_MILLIHZ,
+				       rate->high * MICROHZ_PER_MILLIHZ };
+}
+
+static const char *
+rule_of(const struct claim *claim)
+{
+	return claim->clock == CLAIM_OF_LAPIC ? "lapic-claim" : "tsc-claim";
+}
+
+/* The rule's limit, and the rounding of the claim. */
+static uint64_t
+allowed_ppb(const struct report *report, const struct claim *claim)
+{
+	return vote_limit_ppb(report, rule_of(claim)) +
+	       scale_ratio((unsigned __int128)claim->within_hz * claim->hz.den, PPB, claim->hz.num, SCALE_UP);
+}
+
+static void
+judge_row(const struct report *report, struct report_claim *row, enum trust trust)
+{
+	struct rate_interval rate;
+	struct offset error;
+	uint64_t allowed;
+
+	row->outcome = OUTCOME_NOT_CHECKED;
+	find_users(report, row);
+	if (trust == TRUST_NONE || !row->claim.hz.den)
+		return;
+	set_measured(report, row);
+	rate = in_microhz(&row->measured);
+	row->error = rate_error(&rate, row->claim.hz);
+	if (!row->error.known)
+		return;
+	error = (struct offset){ row->error.low, row->error.high };
+	allowed = allowed_ppb(report, &row->claim);
+	row->outcome = OUTCOME_NOT_DETERMINED;
+	if (trust != TRUST_OPEN && offset_nearest(error) > allowed)
+		row->outcome = OUTCOME_FAILED;
+	else if (trust != TRUST_OPEN && offset_farthest(error) <= allowed)
+		row->outcome = OUTCOME_PASSED;
+}
+
+/*
+ * Returns true if all claims on the TSC, at least two, contradict the clocks and agree with each other. Then the TSC
+ * runs at another rate than everything says about it.
+ */
+static bool
+is_clock_wrong(const struct report *report)
+{
+	const struct report_claim *first = NULL;
+	uint64_t limit = judge_rate_limit_ppb(report);
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->claim_count; i++) {
+		const struct report_claim *row = &report->claims[i];
+
+		if (row->claim.clock != CLAIM_OF_TSC || !row->claim.hz.den)
+			continue;
+		if (row->outcome != OUTCOME_FAILED)
+			return false;
+		first = first ? first : row;
+		if (offset_gap((struct offset){ first->error.low, first->error.high },
+			       (struct offset){ row->error.low, row->error.high }) > limit)
+			return false;
+		count++;
+	}
+	return count >= CLAIMS_AGAINST_CLOCK;
+}
+
+static bool
+is_same_rate(const struct rate *a, const struct rate *b)
+{
+	return a->den && b->den && (unsigned __int128)a->num * b->den == (unsigned __int128)b->num * a->den;
+}
+
+bool
+judge_blames_claim(const struct report *report)
+{
+	const struct report_clock *tsc = report_find_clock(report, "tsc");
+
+	for (size_t i = 0; tsc && i < report->claim_count; i++) {
+		const struct report_claim *row = &report->claims[i];
+
+		if (row->claim.clock == CLAIM_OF_TSC && row->outcome == OUTCOME_FAILED &&
+		    is_same_rate(&row->claim.hz, &tsc->clock.claimed))
+			return !is_clock_wrong(report);
+	}
+	return false;
+}
+
+/* "1740 ppm", or "180.0 %" if it is that large. */
+static void
+put_size(struct text *text, int64_t ppb)
+{
+	uint64_t size = ppb < 0 ? 0 - (uint64_t)ppb : (uint64_t)ppb;
+
+	if (size >= PERCENT_FROM_PPB) {
+		text_put_decimal(text, size, PERCENT_DIGITS, 1);
+		text_put(text, " %");
+	} else {
+		text_put_decimal(text, size, PPM_DIGITS, 0);
+		text_put(text, " ppm");
+	}
+}
+
+static void
+put_users(struct text *text, const struct report_claim *row)
+{
+	bool is_lapic = row->claim.clock == CLAIM_OF_LAPIC, is_fast = row->error.value > 0, any = false;
+
+	for (size_t i = 0; i < SYSTEMS; i++) {
+		if (!is_user(row, systems[i].name))
+			continue;
+		text_put(text, any ? ", and " : ": ");
+		any = true;
+		text_put(text, is_lapic ? systems[i].of_lapic : systems[i].of_tsc);
+		put_size(text, row->error.value);
+		if (is_lapic)
+			text_put(text, is_fast ? " too early" : " too late");
+		else
+			text_printf(text, " %s%s", is_fast ? systems[i].high : systems[i].low, systems[i].end);
+	}
+	text_put(text, any ? "." : ". No system that was looked up uses it.");
+}
+
+static void
+name_row(struct report *report, const struct report_claim *row, enum trust trust)
+{
+	static const char *const whose[] = {
+		[CLAIM_OF_TSC] = "the TSC", [CLAIM_OF_LAPIC] = "the LAPIC's timer", [CLAIM_OF_CRYSTAL] = "the crystal",
+	};
+	struct interval_ppm ppm = interval_in_ppm(&row->error);
+	const struct claim *claim = &row->claim;
+	uint64_t claimed_millihz = scale_mul_div_nearest(claim->hz.num, MILLIHZ_PER_HZ, claim->hz.den);
+	uint64_t failing_ppb = vote_limit_ppb(report, "rate-wrong");
+	struct finding *finding;
+	struct text text;
+	char users[REPORT_SENTENCE];
+
+	text_init(&text, users, sizeof(users));
+	put_users(&text, row);
+	finding = rules_add_finding(report, rule_of(claim), NULL, REPORT_NO_CORE,
+				    "%s claims %s for %s, which runs at %s by %s%s%s", claim->by,
+				    number_rate(claimed_millihz).text, whose[claim->clock], number_rate(row->measured.value).text,
+				    report->relative_to, trust == TRUST_DISPUTED ? " (it or the clocks that agree are wrong)" : "",
+				    users);
+	rules_set_figure(finding, ppm.value, ppm.low, ppm.high, rules_limit_of(report, rule_of(claim)));
+	if (trust != TRUST_FULL || !row->user_count || !rate_beyond(&row->error, failing_ppb))
+		return;
+	report->verdict = VERDICT_FAIL;
+	if (finding)
+		finding->severity = VERDICT_FAIL;
+}
+
+void
+judge_claims(struct report *report)
+{
+	enum trust trust = trust_in_rate(report);
+
+	for (size_t i = 0; i < report->claim_count; i++)
+		judge_row(report, &report->claims[i], trust);
+}
+
+/*
+ * A crystal's claim is wrong together with the TSC's of the same leaf. A page has a clock of its own, which pv-rate and
+ * pv-claim judge.
+ */
+static bool
+has_own_finding(const struct claim *claim)
+{
+	return claim->clock != CLAIM_OF_CRYSTAL && claim->source != CLAIM_KVM_PAGE && claim->source != CLAIM_XEN_PAGE &&
+	       claim->source != CLAIM_HYPERV_PAGE;
+}
+
+void
+judge_name_claims(struct report *report)
+{
+	enum trust trust = trust_in_rate(report);
+	bool is_tsc_wrong = is_clock_wrong(report);
+
+	for (size_t i = 0; i < report->claim_count; i++) {
+		const struct report_claim *row = &report->claims[i];
+
+		if (row->outcome == OUTCOME_FAILED && has_own_finding(&row->claim) &&
+		    !(row->claim.clock == CLAIM_OF_TSC && is_tsc_wrong))
+			name_row(report, row, trust);
+	}
+}

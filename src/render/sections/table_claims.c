@@ -1,0 +1,70 @@
+/* Who states a clock's rate, who uses that, and how far it is off. */
+#include "render/sections/table_sections.h"
+
+#include "base/number.h"
+#include "base/scale.h"
+
+#define CLOCK_COLUMNS  8
+#define SOURCE_COLUMNS 23
+#define USERS_COLUMN   57
+#define MILLIHZ_PER_HZ 1000
+#define PPM_DIGITS     3
+
+static void
+put_error(struct text *out, const struct report_claim *row)
+{
+	int64_t ppb = row->error.value;
+	char bytes[24] = "-";
+	struct text text;
+
+	text_init(&text, bytes, sizeof(bytes));
+	if (row->error.known) {
+		text_put_char(&text, ppb < 0 ? '-' : '+');
+		text_put_decimal(&text, ppb < 0 ? 0 - (uint64_t)ppb : (uint64_t)ppb, PPM_DIGITS, 1);
+	} else {
+		text_put_char(&text, '-');
+	}
+	text_printf(out, "%*s%s%c  ", (int)(text.length < 11 ? 11 - text.length : 0), "", bytes,
+		    row->outcome == OUTCOME_FAILED ? '!' : row->outcome == OUTCOME_NOT_DETERMINED ? '?' : ' ');
+}
+
+static void
+put_row(struct text *out, const struct report_claim *row)
+{
+	const struct claim *claim = &row->claim;
+	size_t line_start = out->length;
+	char bytes[REPORT_SENTENCE];
+	struct text text;
+
+	text_init(&text, bytes, sizeof(bytes));
+	text_printf(out, "%-*s%-*s", CLOCK_COLUMNS, report_claim_clock(claim), SOURCE_COLUMNS, claim->by);
+	if (!claim->hz.den) {
+		text_printf(&text, "not claimed: %s", claim->reason);
+	} else {
+		text_printf(out, "%12s", number_rate(scale_mul_div_nearest(claim->hz.num, MILLIHZ_PER_HZ, claim->hz.den)).text);
+		put_error(out, row);
+		for (size_t i = 0; i < row->user_count; i++)
+			text_printf(&text, "%s%s", i ? ", " : "", row->users[i]);
+		text_put(&text, row->user_count ? "" : "-");
+	}
+	table_wrap(out, line_start, claim->hz.den ? USERS_COLUMN : CLOCK_COLUMNS + SOURCE_COLUMNS, bytes);
+}
+
+void
+table_claims(struct text *out, const struct report *report)
+{
+	struct table_sentence sentence;
+	struct text *text = table_sentence(&sentence);
+
+	if (!report->claim_count)
+		return;
+	text_put_inked(out, INK_HEADING, "\nWho believes what: claims about rates, and who takes them unmeasured\n\n");
+	text_printf(out, "%-*s%-*s%12s%12s  taken by\n", CLOCK_COLUMNS, "clock", SOURCE_COLUMNS, "source", "claimed",
+		    "error ppm");
+	for (size_t i = 0; i < report->claim_count; i++)
+		put_row(out, &report->claims[i]);
+	text_put_char(out, '\n');
+	text_put(text, "Error: how much faster the clock runs than claimed, and so a clock that takes the claim. "
+		       "! it is wrong, ? not determined.");
+	table_sentence_end(out, &sentence);
+}

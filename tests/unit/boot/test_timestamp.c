@@ -1,0 +1,76 @@
+/* What EFI_TIMESTAMP_PROTOCOL claims: a rate of the TSC, if it counts the TSC and says its rate. */
+#include "test.h"
+#include "firmware_sim.h"
+#include "hw/hw.h"
+#include "sim.h"
+#include "uefi/firmware/timestamp.h"
+#include "uefi/firmware/uefi.h"
+
+static const EFI_GUID guid = { 0xafbfde41, 0x2e6e, 0x4262, { 0xba, 0x65, 0x62, 0xb9, 0x23, 0x6e, 0x54, 0x95 } };
+static struct claims claims;
+static UINT64 frequency_hz;
+static EFI_STATUS status;
+static bool counts_tsc;
+
+static UINT64 EFIAPI
+get_timestamp(VOID)
+{
+	return counts_tsc ? hw_tsc_lfence() : 0;
+}
+
+static EFI_STATUS EFIAPI
+get_properties(UINT64 *properties)
+{
+	properties[0] = frequency_hz;
+	return status;
+}
+
+static struct {
+	UINT64 (EFIAPI *timestamp)(VOID);
+	EFI_STATUS (EFIAPI *properties)(UINT64 *properties);
+} protocol = { get_timestamp, get_properties };
+
+static int
+open_firmware(void **state)
+{
+	(void)state;
+	sim_reset();
+	firmware_sim_reset();
+	claims.count = 0;
+	frequency_hz = UINT64_C(2600000000);
+	status = EFI_SUCCESS;
+	counts_tsc = true;
+	return 0;
+}
+
+TEST_FIXTURE(open_firmware, NULL);
+
+static const struct claim *
+only_claim(void)
+{
+	claims.count = 0;
+	timestamp_claim(&claims);
+	assert_int_equal(claims.count, 1);
+	assert_string_equal(claims.rows[0].by, "EFI_TIMESTAMP_PROTOCOL");
+	return &claims.rows[0];
+}
+
+TEST(firmware_without_the_protocol_claims_nothing)
+{
+	timestamp_claim(&claims);
+	assert_int_equal(claims.count, 0);
+}
+
+TEST(the_rate_is_claimed_only_of_the_tsc)
+{
+	firmware_sim_install(firmware_image, &guid, &protocol);
+	assert_int_equal(only_claim()->hz.num, UINT64_C(2600000000));
+	counts_tsc = false;
+	assert_string_equal(only_claim()->reason, "It counts something else than the TSC.");
+	counts_tsc = true;
+	status = EFI_UNSUPPORTED;
+	assert_string_equal(only_claim()->reason, "The firmware does not say its rate.");
+	status = EFI_SUCCESS;
+	frequency_hz = 1;
+	assert_string_equal(only_claim()->reason, "It says 1 Hz, which no such clock has.");
+}

@@ -1,0 +1,260 @@
+/*
+ * What leaves, MSRs and interfaces of hypervisors claim about rates, on the simulated machine. An MSR that it doesn't
+ * have faults, as on a real machine.
+ */
+#include "test.h"
+#include "cpuid_leaves.h"
+#include "paravirtual/leaves.h"
+
+#define KVM "KVMKVMKVM\0\0\0"
+#define MSR_LAPIC_FREQUENCY 0x40000023u
+
+static struct platform platform;
+
+static int
+reset(void **state)
+{
+	(void)state;
+	sim_reset();
+	return 0;
+}
+
+TEST_FIXTURE(reset, NULL);
+
+/* The MSR's number is the first member of the argument that a guarded read has. */
+static bool
+guard(void (*work)(void *argument), void *argument, struct fault *fault)
+{
+	uint32_t msr = *(const uint32_t *)argument;
+
+	*fault = (struct fault){ .vector = 13 };
+	for (size_t i = 0; i < sim.msr_count; i++)
+		if (sim.msrs[i].msr == msr) {
+			work(argument);
+			return true;
+		}
+	return false;
+}
+
+static void
+read_claims(void)
+{
+	sim_platform(&platform);
+	platform_read_claims(&platform, guard);
+}
+
+static void
+set_cpu(const char *vendor, uint32_t signature, uint32_t features)
+{
+	set_vendor(vendor, 0x16);
+	sim_cpuid_set(1, 0, (struct hw_cpuid){ signature, 0, features, 0x00000210 });
+}
+
+static const struct claim *
+find(enum claim_source source, enum claim_clock clock)
+{
+	for (size_t i = 0; i < platform.claims.count; i++)
+		if (platform.claims.rows[i].source == source && platform.claims.rows[i].clock == clock)
+			return &platform.claims.rows[i];
+	return NULL;
+}
+
+static void
+assert_claim(enum claim_source source, enum claim_clock clock, const char *by, uint64_t hz, uint64_t within_hz)
+{
+	const struct claim *claim = find(source, clock);
+
+	assert_non_null(claim);
+	assert_string_equal(claim->by, by);
+	assert_string_equal(claim->reason, "");
+	assert_int_equal(claim->hz.num / claim->hz.den, hz);
+	assert_int_equal(claim->within_hz, within_hz);
+}
+
+static void
+assert_refused(enum claim_source source, enum claim_clock clock, const char *reason)
+{
+	const struct claim *claim = find(source, clock);
+
+	assert_non_null(claim);
+	assert_string_equal(claim->reason, reason);
+	assert_int_equal(claim->hz.den, 0);
+}
+
+static void
+set_leaf_15(uint32_t eax, uint32_t ebx, uint32_t ecx)
+{
+	sim_cpuid_set(0x15, 0, (struct hw_cpuid){ eax, ebx, ecx, 0 });
+	read_claims();
+}
+
+TEST(leaf_15h_claims_the_tsc_its_crystal_and_the_lapics_timer)
+{
+	set_leaf_15(2, 192, 24000000);
+	assert_claim(CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h", UINT64_C(2304000000), 0);
+	assert_claim(CLAIM_LEAF_15, CLAIM_OF_CRYSTAL, "CPUID 15h ECX", 24000000, 0);
+	assert_claim(CLAIM_LEAF_15, CLAIM_OF_LAPIC, "CPUID 15h ECX", 24000000, 0);
+	assert_int_equal(find(CLAIM_LEAF_15, CLAIM_OF_CRYSTAL)->per_tsc.num, 2);
+	assert_int_equal(find(CLAIM_LEAF_15, CLAIM_OF_CRYSTAL)->per_tsc.den, 192);
+	assert_claim(CLAIM_LEAF_16, CLAIM_OF_TSC, "CPUID 16h", 1000000000, 50000000);
+}
+
+TEST(leaf_15h_that_is_no_claim_has_the_reason)
+{
+	set_leaf_15(0, 0, 0);
+	assert_refused(CLAIM_LEAF_15, CLAIM_OF_TSC, "It is 0.");
+	assert_null(find(CLAIM_LEAF_15, CLAIM_OF_LAPIC));
+	set_leaf_15(0, 192, 24000000);
+	assert_refused(CLAIM_LEAF_15, CLAIM_OF_TSC, "Its ratio is 192/0.");
+	set_leaf_15(2, 0, 24000000);
+	assert_refused(CLAIM_LEAF_15, CLAIM_OF_TSC, "Its ratio is 0/2.");
+	set_leaf_15(24000000, 1, 24000000);
+	assert_refused(CLAIM_LEAF_15, CLAIM_OF_TSC, "It says 1 Hz, which no such clock has.");
+	set_leaf_15(1, UINT32_C(1) << 31, UINT32_C(1) << 31);
+	assert_refused(CLAIM_LEAF_15, CLAIM_OF_TSC, "It says 4611686018427387904 Hz, which no such clock has.");
+	set_leaf_15(3, UINT32_MAX, UINT32_MAX);
+	assert_refused(CLAIM_LEAF_15, CLAIM_OF_TSC, "It says 6148914688373205675 Hz, which no such clock has.");
+}
+
+/* As Skylake has it: Linux derives the crystal from 16h, and takes it for the LAPIC's timer. */
+TEST(leaf_15h_without_its_crystal_claims_one_only_with_16h)
+{
+	sim_cpuid_set(0x16, 0, (struct hw_cpuid){ 2700, 0, 0, 0 });
+	set_leaf_15(2, 226, 0);
+	assert_refused(CLAIM_LEAF_15, CLAIM_OF_TSC, "It has a ratio, 226/2, but no crystal.");
+	assert_claim(CLAIM_LEAF_15_16, CLAIM_OF_LAPIC, "CPUID 15h with 16h", 23893805, 442478);
+	assert_null(find(CLAIM_LEAF_15, CLAIM_OF_CRYSTAL));
+	set_vendor("GenuineIntel", 0x15);
+	read_claims();
+	assert_null(find(CLAIM_LEAF_15_16, CLAIM_OF_LAPIC));
+	assert_null(claims_first_of_tsc(&platform.claims));
+	set_vendor("GenuineIntel", 0x14);
+	read_claims();
+	assert_int_equal(platform.claims.count, 0);
+}
+
+TEST(atom_c3000_has_a_crystal_of_25_mhz)
+{
+	set_cpu("GenuineIntel", 0x000506f1, 0);
+	set_leaf_15(2, 176, 0);
+	assert_claim(CLAIM_LEAF_15_FIXED, CLAIM_OF_TSC, "CPUID 15h, Atom C3000", UINT64_C(2200000000), 0);
+	assert_claim(CLAIM_LEAF_15_FIXED, CLAIM_OF_LAPIC, "CPUID 15h, Atom C3000", 25000000, 0);
+	assert_ptr_equal(claims_first_of_tsc(&platform.claims), find(CLAIM_LEAF_15_FIXED, CLAIM_OF_TSC));
+}
+
+TEST(leaf_16h_is_16_bits_of_megahertz)
+{
+	sim_cpuid_set(0x16, 0, (struct hw_cpuid){ 0xdead0e10, 0, 0, 0 });
+	read_claims();
+	assert_claim(CLAIM_LEAF_16, CLAIM_OF_TSC, "CPUID 16h", UINT64_C(3600000000), 50000000);
+	sim_cpuid_set(0x16, 0, (struct hw_cpuid){ 0xdead0000, 0, 0, 0 });
+	read_claims();
+	assert_refused(CLAIM_LEAF_16, CLAIM_OF_TSC, "It is 0.");
+}
+
+static void
+set_interface(uint32_t base, const char *name, uint32_t max)
+{
+	sim_cpuid_set(1, 0, (struct hw_cpuid){ 0x000906ea, 0, UINT32_C(1) << 31, 0x00000210 });
+	sim_cpuid_set(base, 0, (struct hw_cpuid){ max, four(name), four(name + 4), four(name + 8) });
+}
+
+TEST(a_hypervisors_leaf_of_khz_comes_before_15h_and_16h)
+{
+	set_interface(0x40000000, KVM, 0x40000010);
+	sim_cpuid_set(0x40000010, 0, (struct hw_cpuid){ 2893437, 1000000, 0, 0 });
+	read_claims();
+	assert_claim(CLAIM_KHZ_LEAF, CLAIM_OF_TSC, "CPUID 40000010h EAX", UINT64_C(2893437000), 1000);
+	assert_claim(CLAIM_KHZ_LEAF, CLAIM_OF_LAPIC, "CPUID 40000010h EBX", 1000000000, 1000);
+	assert_int_equal(find(CLAIM_KHZ_LEAF, CLAIM_OF_TSC)->base, 0x40000000);
+	assert_ptr_equal(claims_first_of_tsc(&platform.claims), find(CLAIM_KHZ_LEAF, CLAIM_OF_TSC));
+	sim_cpuid_set(0x40000010, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
+	read_claims();
+	assert_refused(CLAIM_KHZ_LEAF, CLAIM_OF_TSC, "It is 0.");
+	assert_refused(CLAIM_KHZ_LEAF, CLAIM_OF_LAPIC, "It is 0.");
+	assert_ptr_equal(claims_first_of_tsc(&platform.claims), find(CLAIM_LEAF_15, CLAIM_OF_TSC));
+	set_interface(0x40000000, "ACRNACRNACRN", 0x40000010);
+	sim_cpuid_set(0x40000010, 0, (struct hw_cpuid){ 2304000, 0, 0, 0 });
+	read_claims();
+	assert_claim(CLAIM_KHZ_LEAF, CLAIM_OF_TSC, "CPUID 40000010h EAX", UINT64_C(2304000000), 1000);
+	assert_null(find(CLAIM_KHZ_LEAF, CLAIM_OF_LAPIC));
+}
+
+TEST(hyperv_and_xen_claim_by_their_msrs_and_leaf_and_a_fault_is_no_claim)
+{
+	set_interface(0x40000000, "Microsoft Hv", 0x40000005);
+	sim_cpuid_set(0x40000001, 0, (struct hw_cpuid){ 0x31237648, 0, 0, 0 });
+	sim_cpuid_set(0x40000003, 0, (struct hw_cpuid){ HV_ACCESS_FREQUENCY_MSRS, 0, 0, HV_FREQUENCY_MSRS_AVAILABLE });
+	set_interface(0x40000100, "XenVMMXenVMM", 0x40000105);
+	sim_cpuid_set(0x40000103, 0, (struct hw_cpuid){ 0, 2, 2445424, 0 });
+	sim_msr_set(MSR_HV_TSC_FREQUENCY, UINT64_C(2893437000));
+	sim_msr_set(MSR_LAPIC_FREQUENCY, 200000000);
+	read_claims();
+	assert_claim(CLAIM_HYPERV, CLAIM_OF_TSC, "MSR 40000022h", UINT64_C(2893437000), 1000);
+	assert_claim(CLAIM_HYPERV, CLAIM_OF_LAPIC, "MSR 40000023h", 200000000, 1000);
+	assert_claim(CLAIM_XEN, CLAIM_OF_TSC, "Xen's CPUID 40000103h", UINT64_C(2445424000), 1000);
+	sim_msr_set(MSR_LAPIC_FREQUENCY, UINT64_C(1) << 63);
+	read_claims();
+	assert_refused(CLAIM_HYPERV, CLAIM_OF_LAPIC, "It says 9223372036854775808 Hz, which no such clock has.");
+	for (size_t i = 0; i < sim.msr_count; i++)
+		if (sim.msrs[i].msr == MSR_LAPIC_FREQUENCY)
+			sim.msrs[i].msr = 0xdead;
+	platform_read_claims(&platform, guard);
+	assert_refused(CLAIM_HYPERV, CLAIM_OF_LAPIC, "Reading it took an exception.");
+	assert_claim(CLAIM_HYPERV, CLAIM_OF_TSC, "MSR 40000022h", UINT64_C(2893437000), 1000);
+}
+
+TEST(platform_info_is_a_ratio_of_100_mhz_on_cores_with_avx)
+{
+	set_cpu("GenuineIntel", 0x000906ea, UINT32_C(1) << 28);
+	read_claims();
+	assert_refused(CLAIM_PLATFORM_INFO, CLAIM_OF_TSC, "Reading it took an exception.");
+	sim_msr_set(0xce, UINT64_C(0x80000000001700));
+	read_claims();
+	assert_claim(CLAIM_PLATFORM_INFO, CLAIM_OF_TSC, "MSR CEh", UINT64_C(2300000000), 23000000);
+	sim_msr_set(0xce, UINT64_C(1) << 31); /* as KVM has it */
+	read_claims();
+	assert_refused(CLAIM_PLATFORM_INFO, CLAIM_OF_TSC, "It is 0.");
+	set_cpu("GenuineIntel", 0x000906ea, 0);
+	read_claims();
+	assert_null(find(CLAIM_PLATFORM_INFO, CLAIM_OF_TSC));
+}
+
+TEST(amds_p0_and_the_secure_tscs_megahertz)
+{
+	set_cpu("AuthenticAMD", 0x00a20f12, UINT32_C(1) << 31); /* family 19h */
+	set_hypervisor_leaf(KVM, 0x40000000);
+	read_claims();
+	assert_refused(CLAIM_AMD_P0, CLAIM_OF_TSC, "Reading it took an exception.");
+	sim_msr_set(0xc0010064, UINT64_C(1) << 63 | 8 << 8 | 148);
+	read_claims();
+	assert_claim(CLAIM_AMD_P0, CLAIM_OF_TSC, "MSR C0010064h", UINT64_C(3700000000), 37000000);
+	sim_msr_set(0xc0010064, UINT64_C(1) << 63 | 148); /* a divisor of 0 */
+	read_claims();
+	assert_refused(CLAIM_AMD_P0, CLAIM_OF_TSC, "It is 0.");
+	sim_msr_set(0xc0010064, 8 << 8 | 148); /* not enabled */
+	read_claims();
+	assert_refused(CLAIM_AMD_P0, CLAIM_OF_TSC, "It is 0.");
+	assert_null(find(CLAIM_SECURE_TSC, CLAIM_OF_TSC));
+	set_cpu("AuthenticAMD", 0x00b40f40, UINT32_C(1) << 31); /* family 1Ah */
+	sim_msr_set(0xc0010064, UINT64_C(1) << 63 | 860);
+	sim_cpuid_set(0x80000000, 0, (struct hw_cpuid){ 0x8000001f, 0, 0, 0 });
+	sim_cpuid_set(0x8000001f, 0, (struct hw_cpuid){ 2, 0, 0, 0 });
+	sim_msr_set(0xc0010131, 1 << 11 | 7);
+	read_claims();
+	assert_claim(CLAIM_AMD_P0, CLAIM_OF_TSC, "MSR C0010064h", UINT64_C(4300000000), 43000000);
+	assert_refused(CLAIM_SECURE_TSC, CLAIM_OF_TSC, "Reading it took an exception.");
+	sim_msr_set(0xc0010134, 0xfff00000 + 2400);
+	read_claims();
+	assert_claim(CLAIM_SECURE_TSC, CLAIM_OF_TSC, "MSR C0010134h", UINT64_C(2400000000), 24000000);
+}
+
+TEST(without_a_guard_no_msr_is_read_that_cpuid_does_not_offer)
+{
+	set_cpu("GenuineIntel", 0x000906ea, UINT32_C(1) << 28);
+	sim_platform(&platform);
+	assert_null(find(CLAIM_PLATFORM_INFO, CLAIM_OF_TSC));
+	assert_int_equal(sim.count[SIM_MSR_READ], 0);
+}
+
+

@@ -1,0 +1,233 @@
+/* Which claim about a rate is blamed, whom it would mislead and by how much, and when the TSC is blamed instead. */
+#include "test.h"
+#include "report_literal.h"
+
+#include "judge/judge.h"
+
+#define TSC_MILLIHZ (UINT64_C(1000) * LITERAL_TSC_HZ)
+#define MICROHZ     UINT64_C(1000000)
+
+static struct report *report;
+
+/* A machine on which three clocks measured the TSC within 1 ppm, on bare metal. */
+static int
+set_up(void **state)
+{
+	static const char *const ids[] = { "tsc", "hpet", "acpi_pm", "pit" };
+
+	(void)state;
+	report = calloc(1, sizeof(*report));
+	options_default(&report->options);
+	LITERAL_COPY(report->cpu_vendor, "GenuineIntel");
+	report->relative_to = "hpet";
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		struct report_clock *entry = &report->clocks[report->clock_count++];
+
+		entry->clock = (struct clock){ .id = ids[i], .main = ids[i], .state = CLOCK_PRESENT,
+					       .claimed = { LITERAL_TSC_HZ, 1 } };
+		entry->implied = (struct rate_interval){ true, LITERAL_TSC_HZ * MICROHZ, LITERAL_TSC_HZ * (MICROHZ - 1),
+							 LITERAL_TSC_HZ * (MICROHZ + 1) };
+	}
+	report->clocks[0].measured = (struct interval_millihz){ true, TSC_MILLIHZ, TSC_MILLIHZ - 2000, TSC_MILLIHZ + 2000 };
+	report->clocks[0].absolute = report->clocks[0].measured;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	(void)state;
+	free(report);
+	return 0;
+}
+
+TEST_FIXTURE(set_up, tear_down);
+
+/* A claim below the measured rate by PPM, so that a clock that takes it runs fast. */
+static void
+claim(enum claim_source source, enum claim_clock clock, const char *by, uint64_t hz, int64_t ppm, uint64_t within_hz)
+{
+	literal_claim(report, source, clock, by, (uint64_t)((int64_t)hz - (int64_t)hz / 1000000 * ppm), within_hz)->base =
+		0x40000000;
+}
+
+static void
+become_a_guest(enum paravirtual_kind kind)
+{
+	LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
+	report->paravirtual = (struct paravirtual){ 1, { { .kind = kind, .base = 0x40000000 } } };
+}
+
+/* No majority: the TSC's claim is that of the first row, and the clocks of one source contradict it. */
+static void
+dispute(void)
+{
+	report->clocks[0].absolute.known = false;
+	report->clocks[0].clock.claimed = report->claims[0].claim.hz;
+	report->clocks[0].implied.value = report->claims[0].claim.hz.num * MICROHZ;
+	report->clocks[0].implied.low = report->clocks[0].implied.high = report->clocks[0].implied.value;
+}
+
+static const struct finding *
+finding_of(const char *rule)
+{
+	const struct finding *found = NULL;
+
+	judge_report(report);
+	for (size_t i = 0; i < report->finding_count; i++) {
+		assert_true(strcmp(report->findings[i].rule, "rate-wrong") && strcmp(report->findings[i].rule, "rate-off"));
+		if (strcmp(report->findings[i].rule, rule) == 0) {
+			assert_null(found);
+			found = &report->findings[i];
+		}
+	}
+	return found;
+}
+
+TEST(right_and_rounded_claims_pass)
+{
+	claim(CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h", LITERAL_TSC_HZ, 50, 0);
+	claim(CLAIM_LEAF_16, CLAIM_OF_TSC, "CPUID 16h", LITERAL_TSC_HZ, 4000, 50000000);
+	assert_null(finding_of("tsc-claim"));
+	assert_int_equal(report->claims[0].outcome, OUTCOME_PASSED);
+	assert_int_equal(report->claims[1].outcome, OUTCOME_PASSED);
+	assert_in_range(report->claims[1].error.value, 4015000, 4018000);
+	assert_int_equal(report->verdict, VERDICT_PASS);
+}
+
+TEST(a_wrong_leaf_is_named_with_those_whom_it_misleads_and_the_clock_is_not)
+{
+	const struct finding *finding;
+
+	claim(CLAIM_LEAF_16, CLAIM_OF_TSC, "CPUID 16h", LITERAL_TSC_HZ, 0, 50000000);
+	claim(CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h", LITERAL_TSC_HZ, 1737, 0);
+	finding = finding_of("tsc-claim");
+	assert_non_null(finding);
+	assert_null(finding->clock);
+	assert_int_equal(finding->severity, VERDICT_FAIL);
+	assert_int_equal(report->verdict, VERDICT_FAIL);
+	assert_int_not_equal(report->clocks[0].verdict, VERDICT_FAIL);
+	assert_non_null(strstr(finding->text, "CPUID 15h claims "));
+	assert_non_null(strstr(finding->text, " by hpet: Linux's clock would run 1740 ppm fast until NTP corrects it, and "
+			       "EDK II's delays would be 1740 ppm too short, and PostgreSQL 19 would show times 1740 ppm too "
+			       "long."));
+	assert_in_range(finding->measured, 1739, 1741);
+}
+
+TEST(a_leaf_that_is_wrong_by_a_factor_is_off_in_percent)
+{
+	const struct finding *finding;
+
+	claim(CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h", LITERAL_TSC_HZ, -1800000, 0);
+	finding = finding_of("tsc-claim");
+	assert_non_null(finding);
+	assert_non_null(strstr(finding->text, "Linux's clock would run 64.3 % slow until NTP corrects it"));
+}
+
+TEST(what_nobody_uses_or_what_is_off_by_less_than_ntp_corrects_only_warns)
+{
+	claim(CLAIM_AMD_P0, CLAIM_OF_TSC, "MSR C0010064h", LITERAL_TSC_HZ, 20000, LITERAL_TSC_HZ / 100);
+	assert_int_equal(finding_of("tsc-claim")->severity, VERDICT_WARN);
+	assert_non_null(strstr(report->findings[0].text, ". No system that was looked up uses it."));
+	report->finding_count = report->claim_count = 0;
+	claim(CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h", LITERAL_TSC_HZ, 300, 0);
+	assert_int_equal(finding_of("tsc-claim")->severity, VERDICT_WARN);
+	assert_int_equal(report->verdict, VERDICT_WARN);
+}
+
+TEST(in_a_guest_a_leaf_against_clocks_of_one_source_is_named_with_them)
+{
+	const struct finding *finding;
+
+	become_a_guest(PARAVIRTUAL_VIRTUALBOX);
+	claim(CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h", LITERAL_TSC_HZ, 30000, 0);
+	dispute();
+	finding = finding_of("tsc-claim");
+	assert_non_null(finding);
+	assert_int_equal(finding->severity, VERDICT_WARN);
+	assert_non_null(strstr(finding->text, "by hpet (it or the clocks that agree are wrong): "));
+	for (size_t i = 0; i < report->finding_count; i++)
+		assert_string_not_equal(report->findings[i].rule, "rate-disagree");
+	for (size_t i = 0; i < report->behaviours.count; i++)
+		if (strcmp(report->behaviours.rows[i].clock, "tsc") == 0)
+			assert_false(report->behaviours.rows[i].checked);
+}
+
+/* The TSC was migrated to a host with another rate, for example. */
+TEST(two_claims_that_agree_with_each_other_and_not_with_the_clocks_accuse_the_tsc)
+{
+	report->clock_count = 4;
+	claim(CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h", LITERAL_TSC_HZ, 30000, 0);
+	claim(CLAIM_KHZ_LEAF, CLAIM_OF_TSC, "CPUID 40000010h EAX", LITERAL_TSC_HZ, 30000, 1000);
+	dispute();
+	assert_null(finding_of("tsc-claim"));
+	assert_int_equal(report->finding_count, 1);
+	assert_string_equal(report->findings[0].rule, "rate-disagree");
+}
+
+TEST(a_lapics_claim_is_named_with_the_timers_that_would_be_wrong)
+{
+	const struct finding *finding;
+
+	report->lapic = (struct interval_millihz){ true, UINT64_C(1000000000000), UINT64_C(999900000000),
+						   UINT64_C(1000100000000) };
+	claim(CLAIM_LEAF_15, CLAIM_OF_LAPIC, "CPUID 15h ECX", 25000000, 0, 0);
+	finding = finding_of("lapic-claim");
+	assert_non_null(finding);
+	assert_non_null(strstr(finding->text, "Linux's timers would fire 3900.0 % too early."));
+	assert_int_equal(finding->severity, VERDICT_FAIL);
+	report->finding_count = report->claim_count = 0;
+	claim(CLAIM_HYPERV, CLAIM_OF_LAPIC, "MSR 40000023h", 1000000000, 100, 1000);
+	assert_null(finding_of("lapic-claim"));
+	assert_int_equal(report->claims[0].outcome, OUTCOME_PASSED);
+}
+
+TEST(without_a_clock_of_its_own_source_nothing_is_checked)
+{
+	claim(CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h", LITERAL_TSC_HZ, 30000, 0);
+	report->clocks[1].clock.by_tsc = true;
+	assert_null(finding_of("tsc-claim"));
+	assert_int_equal(report->claims[0].outcome, OUTCOME_NOT_CHECKED);
+	assert_int_equal(report->claims[0].user_count, 3);
+}
+
+static void
+assert_users(size_t row, const char *users)
+{
+	char all[64] = "";
+
+	for (size_t i = 0; i < report->claims[row].user_count; i++)
+		strcat(strcat(all, i ? ", " : ""), report->claims[row].users[i]);
+	assert_string_equal(all, users);
+}
+
+TEST(who_takes_a_claim_depends_on_the_machine)
+{
+	claim(CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h", LITERAL_TSC_HZ, 0, 0);
+	claim(CLAIM_LEAF_15, CLAIM_OF_CRYSTAL, "CPUID 15h ECX", 25000000, 0, 0);
+	claim(CLAIM_LEAF_16, CLAIM_OF_TSC, "CPUID 16h", LITERAL_TSC_HZ, 0, 50000000);
+	claim(CLAIM_KHZ_LEAF, CLAIM_OF_TSC, "CPUID 40000010h EAX", LITERAL_TSC_HZ, 0, 1000);
+	claim(CLAIM_KHZ_LEAF, CLAIM_OF_LAPIC, "CPUID 40000010h EBX", 1000000000, 0, 1000);
+	judge_report(report);
+	assert_users(0, "Linux, EDK II, PostgreSQL 19");
+	assert_users(1, "");
+	assert_users(2, "");
+	LITERAL_COPY(report->cpu_vendor, "AuthenticAMD");
+	judge_report(report);
+	assert_users(0, "EDK II, PostgreSQL 19");
+	LITERAL_COPY(report->cpu_vendor, "GenuineIntel");
+	become_a_guest(PARAVIRTUAL_KVM);
+	judge_report(report);
+	assert_users(0, "Linux, EDK II");
+	assert_users(3, "FreeBSD, PostgreSQL 19");
+	assert_users(4, "FreeBSD");
+	become_a_guest(PARAVIRTUAL_ACRN);
+	judge_report(report);
+	assert_users(0, "EDK II");
+	assert_users(3, "Linux, FreeBSD");
+	report->claim_count = 0;
+	claim(CLAIM_LEAF_16, CLAIM_OF_TSC, "CPUID 16h", LITERAL_TSC_HZ, 0, 50000000);
+	report->hypervisor[0] = '\0';
+	judge_report(report);
+	assert_users(0, "PostgreSQL 19");
+}
