@@ -4,10 +4,15 @@
  */
 #include "judge/judge_internal.h"
 
+#include "base/number.h"
 #include "base/scale.h"
 #include "base/text.h"
 
 #define WAYS_SIZE  96               /* bytes for a clause on further slow read methods of a clock */
+#define CPUID_CLOCK    "tsc_cpuid"       /* VMX always makes CPUID exit, and hypervisors on SVM intercept it */
+#define EXIT_NS_MIN    300u              /* a faster CPUID did not exit */
+#define EXIT_SHARE_MIN 2u                /* a read that exits costs at least half as much as CPUID, */
+#define NO_EXIT_SHARE  4u                /* and one that does not, at most a quarter. Between them it is not known */
 #define ROWS_READS INT64_C(200000) /* 100,000 rows with a read before and after each */
 
 static size_t
@@ -142,6 +147,54 @@ judge_costs(struct report *report)
 	for (size_t i = 0; null < report->clock_count && i < report->clock_count; i++)
 		if (i != null)
 			judge_cost(report, i, null);
+}
+
+/* Median of the reads of ENTRY in ns, or 0 if it was not read. */
+static uint64_t
+median_ns_of(const struct report_clock *entry)
+{
+	bool read = entry && entry->clock.state == CLOCK_PRESENT && entry->latency && entry->latency->count;
+
+	return read ? latency_percentile_ns(entry->latency, 50000) : 0;
+}
+
+/*
+ * Lists the clocks whose median read is within FROM_NS and TO_NS. The row of CPUID itself and the empty bracket are
+ * left out. Returns their number.
+ */
+static size_t
+put_clocks_within(struct text *text, const struct report *report, uint64_t from_ns, uint64_t to_ns)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct report_clock *entry = &report->clocks[i];
+		uint64_t ns = median_ns_of(entry);
+
+		if (ns && ns >= from_ns && ns <= to_ns && !text_equal(entry->clock.id, CPUID_CLOCK) &&
+		    !text_equal(entry->clock.id, "null"))
+			text_printf(text, "%s%s", count++ ? ", " : "", entry->clock.id);
+	}
+	return count;
+}
+
+void
+judge_exits(struct report *report)
+{
+	uint64_t exit_ns = median_ns_of(report_find_clock(report, CPUID_CLOCK));
+	char bytes[2][REPORT_SENTENCE / 2];
+	struct text with, without;
+	size_t exits, others;
+
+	if (!report->hypervisor[0] || report_is_emulated(report) || exit_ns < EXIT_NS_MIN)
+		return;
+	text_init(&with, bytes[0], sizeof(bytes[0]));
+	text_init(&without, bytes[1], sizeof(bytes[1]));
+	exits = put_clocks_within(&with, report, exit_ns / EXIT_SHARE_MIN, UINT64_MAX);
+	others = put_clocks_within(&without, report, 0, exit_ns / NO_EXIT_SHARE);
+	report_note(report, "Reads that exit to the hypervisor, by their cost against CPUID (%s): %s. "
+		    "Reads without an exit: %s.",
+		    number_ns(exit_ns).text, exits ? with.bytes : "none", others ? without.bytes : "none");
 }
 
 /* Replaces the rule's advice, another clocksource=, for a clock that no kernel uses as its clocksource. */

@@ -135,6 +135,7 @@ judge_report(struct report *report)
 	judge_outcomes(report);
 	order_findings(report);
 	judge_costs(report);
+	judge_exits(report);
 	judge_quality(report);
 	judge_gaps(report);
 	apply_findings(report);

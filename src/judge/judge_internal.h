@@ -73,6 +73,8 @@ void judge_rate_outcomes(struct report *report); /* adds the rows for rates, as 
  * true value is assumed to be 0 or, if the interval excludes 0, its middle.
  */
 uint64_t judge_shrink_factor(int64_t low, int64_t high, uint64_t limit);
+/* Adds a note on the clocks whose reads exit to the hypervisor. */
+void judge_exits(struct report *report);
 void judge_costs(struct report *report);   /* computes the cost of a read for a program */
 /* Adds a note on when time was stolen in a soak, if most of it was stolen in one part of the run. */
 void judge_gaps(struct report *report);
