@@ -84,6 +84,25 @@ paravirtual_msr(uint32_t msr, fault_guard *guarded, uint64_t *value)
 }
 
 /*
+ * Returns a feature without which an operating system does not use Hyper-V's clock or timer although the rest is there,
+ * or NULL. Windows needs the SynIC for timers (QEMU commit c686193072a4). Hyper-V as a guest needs direct mode (Linux
+ * commit 8644f771e07c). The page's readers need the MSR while its sequence is 0 (TLFS, reference TSC page).
+ */
+static const char *
+find_missing(uint32_t eax, uint32_t edx)
+{
+	if (eax & HV_ACCESS_REFERENCE_COUNTER && !(eax & HV_ACCESS_REFERENCE_TSC))
+		return "AccessPartitionReferenceTsc (EAX bit 9), so each reading exits";
+	if (eax & HV_ACCESS_REFERENCE_TSC && !(eax & HV_ACCESS_REFERENCE_COUNTER))
+		return "AccessPartitionReferenceCounter (EAX bit 1), so its page cannot be used";
+	if (eax & HV_ACCESS_TIMERS && !(eax & HV_ACCESS_SYNIC))
+		return "AccessSynicRegs (EAX bit 2), so Windows does not use its timers";
+	if (eax & HV_ACCESS_TIMERS && !(edx & HV_DIRECT_TIMERS_AVAILABLE))
+		return "direct mode of timers (EDX bit 19), so Hyper-V as a guest does not use them";
+	return NULL;
+}
+
+/*
  * Reads the timer's configuration and writes it back. The write is needed, because a hypervisor without a SynIC may
  * refuse only writes. An enabled timer is not written.
  */
@@ -148,6 +167,7 @@ read_hyperv(struct paravirtual_interface *interface, fault_guard *guarded)
 		interface->features &= ~HV_ACCESS_FREQUENCY_MSRS;
 	list_features(interface, hv_words);
 	interface->features_edx = r.edx;
+	interface->missing = find_missing(r.eax, r.edx);
 	interface->timer_faults = interface->features & HV_ACCESS_TIMERS && r.edx & HV_DIRECT_TIMERS_AVAILABLE && guarded &&
 				  !guarded(try_timer, NULL, &fault);
 	if (interface->features & HV_ACCESS_FREQUENCY_MSRS && paravirtual_msr(MSR_HV_TSC_FREQUENCY, guarded, &hz))

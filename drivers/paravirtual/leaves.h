@@ -27,6 +27,7 @@
 
 /* EAX of leaf 40000003h, the privileges: Hyper-V Top Level Functional Specification, feature identification */
 #define HV_ACCESS_REFERENCE_COUNTER (1u << 1)  /* MSR 40000020h */
+#define HV_ACCESS_SYNIC             (1u << 2)  /* MSRs 40000080h to 40000084h and 40000090h to 4000009Fh */
 #define HV_ACCESS_TIMERS            (1u << 3)  /* MSRs 400000B0h to 400000B7h */
 #define HV_ACCESS_HYPERCALL_MSRS    (1u << 5)  /* MSRs 40000000h and 40000001h */
 #define HV_ACCESS_REFERENCE_TSC     (1u << 9)  /* MSR 40000021h */

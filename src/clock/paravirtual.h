@@ -34,6 +34,8 @@ struct paravirtual_interface {
 	const char *tsc_by;       /* the leaf or MSR that reports it; static storage */
 	enum paravirtual_stable stable;
 	uint32_t features_edx;    /* Hyper-V only: EDX of the same leaf */
+	/* Hyper-V only: a feature that it lacks and operating systems need. NULL: none is missing. Static storage */
+	const char *missing;
 	bool timer_faults;        /* Hyper-V only: true if its last synthetic timer is offered, but an access faulted */
 };
 

@@ -183,6 +183,16 @@ take_linux(struct report *report)
 	text_put_char(&text, '.');
 }
 
+/* Adds what the hypervisor's interface lacks. Windows knows the interface of Hyper-V only. */
+static void
+put_lacking_feature(const struct report *report, struct text *text)
+{
+	const struct paravirtual_interface *hyperv = paravirtual_find(&report->paravirtual, PARAVIRTUAL_HYPERV);
+
+	if (hyperv && hyperv->missing)
+		text_printf(text, " CPUID 40000003h lacks %s.", hyperv->missing);
+}
+
 /* Finds the clock that Windows takes. A TSC that Linux would mark unstable counts as unsuited for Windows, too. */
 static void
 take_windows(struct report *report)
@@ -207,6 +217,7 @@ take_windows(struct report *report)
 	else
 		text_printf(&text, "the platform's counter: the TSC is %s.", report->tsc_is_invariant ? "not to be relied on here" :
 			    "not called invariant");
+	put_lacking_feature(report, &text);
 }
 
 /* If the options excluded clocks, the result is unknown, because Linux or Windows might take one of these. */

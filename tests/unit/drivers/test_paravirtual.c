@@ -113,6 +113,31 @@ TEST(interfaces_that_are_stacked_are_all_found_the_lowest_leaf_first)
 	assert_string_equal(found.interfaces[1].offers, "kvm-clock by its old MSRs");
 }
 
+static const char *
+missing_of(uint32_t eax, uint32_t edx)
+{
+	const char *missing;
+
+	set_interface(0x40000000, "Microsoft Hv", 0x40000005);
+	sim_cpuid_set(0x40000001, 0, (struct hw_cpuid){ 0x31237648, 0, 0, 0 });
+	sim_cpuid_set(0x40000003, 0, (struct hw_cpuid){ eax, 0, 0, edx });
+	missing = offered().interfaces[0].missing;
+	return missing ? missing : "";
+}
+
+TEST(a_feature_that_systems_need_and_hyper_v_lacks_is_named)
+{
+	const uint32_t clocks = HV_ACCESS_REFERENCE_COUNTER | HV_ACCESS_REFERENCE_TSC;
+	const uint32_t timers = HV_ACCESS_TIMERS | HV_ACCESS_SYNIC;
+
+	assert_string_equal(missing_of(0, 0), "");
+	assert_string_equal(missing_of(clocks | timers, HV_DIRECT_TIMERS_AVAILABLE), "");
+	assert_non_null(strstr(missing_of(HV_ACCESS_REFERENCE_COUNTER, 0), "EAX bit 9"));
+	assert_non_null(strstr(missing_of(HV_ACCESS_REFERENCE_TSC, 0), "EAX bit 1)"));
+	assert_non_null(strstr(missing_of(clocks | HV_ACCESS_TIMERS, HV_DIRECT_TIMERS_AVAILABLE), "EAX bit 2"));
+	assert_non_null(strstr(missing_of(clocks | timers, 0), "EDX bit 19"));
+}
+
 /* Where it presents itself as no other: GIMMinimal.cpp. */
 TEST(virtualboxs_claim_is_read)
 {

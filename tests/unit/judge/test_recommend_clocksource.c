@@ -147,6 +147,11 @@ TEST(of_stacked_interfaces_linux_takes_the_highest_and_windows_hypervs)
 	report_find_clock(report, "hv_page")->clock.state = CLOCK_DISABLED;
 	recommend_clocksource(report);
 	assert_taken(1, "Windows", "hv_ref", "Hyper-V's reference counter by its MSR: there is no page that may be used.");
+	report->paravirtual.interfaces[0].missing = "AccessPartitionReferenceTsc (EAX bit 9), so each reading exits";
+	recommend_clocksource(report);
+	assert_taken(1, "Windows", "hv_ref", "Hyper-V's reference counter by its MSR: there is no page that may be used. "
+		     "CPUID 40000003h lacks AccessPartitionReferenceTsc (EAX bit 9), so each reading exits.");
+	report->paravirtual.interfaces[0].missing = NULL;
 	report->paravirtual.count = 1;
 	recommend_clocksource(report);
 	assert_string_equal(report->taken[0].clock, "hv_ref");

@@ -455,9 +455,9 @@ literal_clean(void)
 	report->paravirtual = (struct paravirtual){ 2, {
 		{ PARAVIRTUAL_HYPERV, "Hyper-V", 0x40000000, 0x40000005, 0xa02, "10.0.14393",
 		  "reference counter, reference TSC page, frequency MSRs", { LITERAL_TSC_HZ, 1 }, 1000,
-		  "Hyper-V's MSR 40000022h", STABLE_UNKNOWN, 0, false },
+		  "Hyper-V's MSR 40000022h", STABLE_UNKNOWN, 0, NULL, false },
 		{ PARAVIRTUAL_KVM, "KVM", 0x40000100, 0x40000101, 0x1000008, "", "kvm-clock, whether it is stable", { 0, 0 },
-		  0, "", STABLE_YES, 0, false },
+		  0, "", STABLE_YES, 0, NULL, false },
 	} };
 	report->identity.cpu_known = true;
 	report->identity.family = 6;
