@@ -277,7 +277,7 @@ add_row(struct report *report, const struct analysis_step *step)
 	}
 }
 
-/* Takes the clocks of ENTRY that can be compared: those that the report has, with a rate. */
+/* Takes the clocks of ENTRY that the report has and whose rate is known. */
 static void
 take_clocks(struct analysis_step *step, const struct record_entry *entry)
 {

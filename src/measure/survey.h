@@ -136,7 +136,7 @@ struct survey_track {
 /* The readings since all clocks agreed last, as in the entry `step` of the record. See sweeps.c. */
 struct survey_steps {
 	struct record_step now; /* the current step */
-	struct record_compared clocks[REPORT_CLOCKS_MAX]; /* of report->clocks; then.end is 0 before the first reading */
+	struct record_compared clocks[REPORT_CLOCKS_MAX]; /* in the order of report->clocks; then.end is 0 at first */
 	unsigned cuts;          /* number of discontinuities so far; no rate spans one */
 	unsigned leaps_looked;  /* number of jumps against the TSC that were checked by survey_leapt() */
 	size_t more_at;         /* offset of the entry that counts steps without an entry of their own, or 0 */
