@@ -15,6 +15,7 @@
 #define PERCENT_FROM_PPB UINT64_C(50000000) /* from 5 % on an error is printed in percent */
 #define PERCENT_DIGITS   7 /* of ppb */
 #define PPM_DIGITS       3
+#define CHANGE_PPB       10000u /* separate crystals differ by as much */
 #define CLAIM_FIRST_BASE 0x40000000u /* CPUID leaf at which systems look for the hypervisor's leaves */
 #define AGREEING_MIN     2 /* clocks that must agree before a claim is blamed */
 #define CLAIMS_AGAINST_CLOCK 2 /* claims that must agree with each other before the TSC is blamed */
@@ -189,6 +190,16 @@ agreeing_clocks(struct report *report)
 	return vote.found.undecided || vote.found.falsetickers ? 0 : count;
 }
 
+/* Returns true if the rate of some clock is proven to have changed, so that a mean over the run is no rate of it. */
+static bool
+has_changed_rate(const struct report *report)
+{
+	for (size_t i = 0; i < report->clock_count; i++)
+		if (rate_beyond(&report->clocks[i].change, CHANGE_PPB))
+			return true;
+	return false;
+}
+
 static enum trust
 trust_in_rate(struct report *report)
 {
@@ -198,7 +209,7 @@ trust_in_rate(struct report *report)
 
 	if (!tsc || !tsc->measured.known || !by || by->clock.by_tsc || judge_tsc_moved(report))
 		return TRUST_NONE;
-	if (report->discontinuity_count || rate_changes_doubt_tsc(&changes))
+	if (report->discontinuity_count || has_changed_rate(report) || rate_changes_doubt_tsc(&changes))
 		return TRUST_OPEN;
 	if (tsc->absolute.known)
 		return TRUST_FULL;
