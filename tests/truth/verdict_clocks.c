@@ -194,14 +194,17 @@ static bool
 is_true_of_claim(const struct report *report, const struct finding *finding)
 {
 	int by = clock_of(report->relative_to);
+	bool is_open = strstr(finding->text, "(it or the clocks that agree are wrong)");
 	long double apart;
 
-	if (by == CLOCKS || by == TSC || machine.at_ps != SIM_NEVER)
+	if (by == CLOCKS || by == TSC)
 		return false;
+	if (machine.at_ps != SIM_NEVER)
+		return is_open && have_parted(1u << TSC, 1u << by);
 	apart = ((PPB + machine_off_ppb(TSC)) / (PPB + machine_off_ppb(by)) - 1) * 1e6L;
 	return fabsl(apart) * PPM > clocks_limit_ppb(finding->rule) && finding->low - 1 <= apart &&
 	       apart <= finding->high + 1 &&
-	       (strstr(finding->text, "(it or the clocks that agree are wrong)") || !clocks_is_sick(by));
+	       (is_open || !clocks_is_sick(by));
 }
 
 static void
@@ -264,8 +267,8 @@ is_rtc_rate_noted(const struct report *report)
 		char other[16];
 		int end = 0, clock;
 
-		sscanf(report->notes[i], "rtc ran %Lf ppm (%Lf to %Lf) off %15s in the rates' window, and it is not known how after "
-		       "it: the whole machine may have been stopped.%n", &value, &low, &high, other, &end);
+		sscanf(report->notes[i], "rtc ran %Lf ppm (%Lf to %Lf) off %15s in the rate window, and its rate after that is not "
+		       "known: the whole machine may have been stopped.%n", &value, &low, &high, other, &end);
 		clock = end ? clock_of(other) : CLOCKS;
 		if (clock == CLOCKS || clocks_is_sick(clock))
 			continue;
