@@ -41,7 +41,7 @@
 #define REPORT_GROUPS_MAX DISCONTINUITY_GROUPS_MAX
 #define REPORT_INTERVALS_MAX 192 /* timer tests: two for each of 64 cores, and all sources of the boot core */
 #define REPORT_NO_CORE      UINT32_MAX
-#define REPORT_TAKEN_MAX    2 /* Linux and Windows */
+#define REPORT_TAKEN_MAX    3 /* Linux, Windows and PostgreSQL */
 #define REPORT_CLAIM_USERS   4 /* Linux, FreeBSD, EDK II, PostgreSQL */
 #define REPORT_LATER_MAX    2 /* measurement passes over the cores after the first pass */
 

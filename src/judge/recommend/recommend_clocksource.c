@@ -7,6 +7,7 @@
  */
 #include "judge/recommend/recommend.h"
 
+#include "base/number.h"
 #include "base/text.h"
 #include "rules/rules.h"
 
@@ -48,12 +49,15 @@ find_unstable(const struct report *report, const char *why[UNSTABLE_MAX])
 	size_t count = 0;
 
 	if (report->linux_distrusts_tsc)
-		why[count++] = "it is not called invariant, on several cores of a CPU that is not Intel's";
+		why[count++] = "it is not called invariant, on several cores of a CPU that is not Intel's "
+			       "(\"Marking TSC unstable due to TSCs unsynchronized\")";
 	else if (report_warps(&report->skew)) /* an untrusted TSC is not checked: arch/x86/kernel/tsc_sync.c */
-		why[count++] = "its check of two cores sees their warps";
+		why[count++] = "its check of two cores sees their warps (\"Marking TSC unstable due to "
+			       "check_tsc_sync_source failed\")";
 	if (has_finding(report, "clock-stuck") || has_finding(report, "clock-backward") ||
 	    has_finding(report, "clock-jumped") || has_finding(report, "rate-changed"))
-		why[count++] = "its watchdog sees it stop, leap or change its rate";
+		why[count++] = "its watchdog sees it stop, leap or change its rate (\"Marking TSC unstable due to "
+			       "clocksource watchdog\")";
 	return count;
 }
 
@@ -220,6 +224,62 @@ take_windows(struct report *report)
 	put_lacking_feature(report, &text);
 }
 
+/* Why PostgreSQL does not read the TSC itself; NULL if it does. */
+static const char *
+why_not_postgresql(const struct report *report, const char *linux_takes)
+{
+	if (!report_has_clock(report, "tsc") || !report->tsc_is_invariant)
+		return "the TSC is not called invariant";
+	if (!report_has_clock(report, "tsc_rdtscp"))
+		return "there is no RDTSCP";
+	if (!report->core_count || !report->cores->facts_known || !report->cores->facts.has_tsc_adjust)
+		return linux_takes && text_equal(linux_takes, "tsc") ? NULL :
+		       "CPUID reports no TSC_ADJUST, and Linux does not take the TSC";
+	return NULL;
+}
+
+/* Adds the error of the loop by which it finds the TSC's rate. */
+static void
+put_loop(struct text *text, const struct report *report)
+{
+	for (size_t i = 0; i < report->calibration_count; i++) {
+		const struct report_calibration *row = &report->calibrations[i];
+
+		if (text_equal(row->loop->id, "postgresql") && row->worst.known)
+			text_printf(text, "; a rate that CPUID does not give is found by a loop, up to %s ppm off in %lu runs",
+				    number_ppm(row->worst.value < 0 ? -row->worst.value : row->worst.value).text,
+				    row->runs - row->refused);
+	}
+}
+
+/*
+ * PostgreSQL 19 with timing_clock_source=auto, by src/common/instr_time.c: tsc_detect_frequency() and
+ * tsc_use_by_default(). It reads the TSC if that is invariant, RDTSCP exists, its rate is found, and CPUID reports
+ * TSC_ADJUST or Linux's clocksource is the TSC. Otherwise it reads the system's clock.
+ */
+static void
+take_postgresql(struct report *report)
+{
+	const char *linux_takes = recommend_linux_takes(report), *why_not = why_not_postgresql(report, linux_takes);
+	uint64_t read_ps = recommend_read_ps(report, "tsc");
+	struct text text;
+
+	if (why_not && !linux_takes)
+		return;
+	text = begin_row(report, "PostgreSQL 19", why_not ? linux_takes : "tsc");
+	if (why_not) {
+		text_printf(&text, "the system's clock, which is Linux's: %s.", why_not);
+		return;
+	}
+	text_put(&text, "it reads the TSC itself, for it is called invariant and ");
+	text_put(&text, report->core_count && report->cores->facts_known && report->cores->facts.has_tsc_adjust ?
+		 "CPUID reports TSC_ADJUST" : "Linux takes it");
+	if (read_ps)
+		recommend_put_number(&text, "; a read costs ", number_ps(read_ps), "");
+	put_loop(&text, report);
+	text_put_char(&text, '.');
+}
+
 /* If the options excluded clocks, the result is unknown, because Linux or Windows might take one of these. */
 void
 recommend_clocksource(struct report *report)
@@ -229,4 +289,5 @@ recommend_clocksource(struct report *report)
 		return;
 	take_linux(report);
 	take_windows(report);
+	take_postgresql(report);
 }

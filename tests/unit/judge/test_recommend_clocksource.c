@@ -57,9 +57,60 @@ assert_taken(size_t i, const char *system, const char *clock, const char *reason
 TEST(on_bare_metal_the_invariant_tsc_is_taken_by_both)
 {
 	recommend_clocksource(report);
-	assert_int_equal(report->taken_count, 2);
+	assert_int_equal(report->taken_count, 3);
 	assert_taken(0, "Linux", "tsc", "clocksource tsc, rating 300, before hpet, 250.");
 	assert_taken(1, "Windows", "tsc", "it is called invariant, and nothing was found against it.");
+}
+
+static struct report_core core;
+
+/* The facts that PostgreSQL asks CPUID for. */
+static void
+have_core(bool rdtscp, bool tsc_adjust)
+{
+	core = (struct report_core){ .facts_known = true, .facts = { .has_tsc_adjust = tsc_adjust } };
+	report->cores = &core;
+	report->core_count = 1;
+	if (rdtscp)
+		add("tsc_rdtscp");
+}
+
+TEST(postgresql_reads_an_invariant_tsc_with_tsc_adjust)
+{
+	static const struct calibration_loop loop = { .id = "postgresql" };
+
+	have_core(true, true);
+	report->clocks[0].cost.read_ps.known = true;
+	report->clocks[0].cost.read_ps.value = 9820;
+	report->calibration_count = 1;
+	report->calibrations[0] = (struct report_calibration){ .loop = &loop, .runs = 50, .refused = 2,
+							       .worst = { true, -310200, -310300, -310100 } };
+	report->findings[report->finding_count++] = (struct finding){ .rule = "clock-backward", .clock = "tsc" };
+	recommend_clocksource(report);
+	assert_taken(2, "PostgreSQL 19", "tsc", "it reads the TSC itself, for it is called invariant and CPUID reports "
+		     "TSC_ADJUST; a read costs 9.82ns; a rate that CPUID does not give is found by a loop, up to 310.2 ppm off in "
+		     "48 runs.");
+}
+
+TEST(postgresql_reads_the_tsc_without_tsc_adjust_if_linux_takes_it)
+{
+	have_core(true, false);
+	recommend_clocksource(report);
+	assert_taken(2, "PostgreSQL 19", "tsc", "it reads the TSC itself, for it is called invariant and Linux takes it.");
+	report->findings[report->finding_count++] = (struct finding){ .rule = "clock-backward", .clock = "tsc" };
+	recommend_clocksource(report);
+	assert_taken(2, "PostgreSQL 19", "hpet", "the system's clock, which is Linux's: CPUID reports no TSC_ADJUST, and "
+		     "Linux does not take the TSC.");
+}
+
+TEST(postgresql_reads_the_systems_clock_without_rdtscp_or_an_invariant_tsc)
+{
+	have_core(false, true);
+	recommend_clocksource(report);
+	assert_taken(2, "PostgreSQL 19", "tsc", "the system's clock, which is Linux's: there is no RDTSCP.");
+	report->tsc_is_invariant = false;
+	recommend_clocksource(report);
+	assert_taken(2, "PostgreSQL 19", "tsc", "the system's clock, which is Linux's: the TSC is not called invariant.");
 }
 
 TEST(a_tsc_that_linux_distrusts_is_marked_unstable_and_the_hpet_is_next)
@@ -68,7 +119,9 @@ TEST(a_tsc_that_linux_distrusts_is_marked_unstable_and_the_hpet_is_next)
 	report->linux_distrusts_tsc = true;
 	recommend_clocksource(report);
 	assert_taken(0, "Linux", "hpet", "clocksource hpet, rating 250, before acpi_pm, 200; it marks the TSC unstable: it is "
-		     "not called invariant, on several cores of a CPU that is not Intel's.");
+		     "not called invariant, on several cores of a CPU that is not Intel's "
+		     "(\"Marking TSC unstable due to TSCs "
+		     "unsynchronized\").");
 	assert_taken(1, "Windows", "hpet", "the platform's counter: the TSC is not called invariant.");
 }
 
@@ -78,7 +131,8 @@ TEST(warps_make_the_tsc_unstable)
 	report->clocks[1].clock.state = CLOCK_ABSENT;
 	recommend_clocksource(report);
 	assert_taken(0, "Linux", "acpi_pm", "clocksource acpi_pm, rating 200; hpet, 250, is absent; it marks the TSC "
-		     "unstable: its check of two cores sees their warps.");
+		     "unstable: its check of two cores sees their warps "
+		     "(\"Marking TSC unstable due to check_tsc_sync_source failed\").");
 	assert_taken(1, "Windows", "acpi_pm", "the platform's counter: the TSC is not to be relied on here.");
 }
 
@@ -91,20 +145,24 @@ TEST(a_tsc_that_linux_distrusts_is_not_checked_for_warps)
 	report->skew.locked = (struct report_contended){ .measured = true, .warps = 3 };
 	recommend_clocksource(report);
 	assert_taken(0, "Linux", "hpet", "clocksource hpet, rating 250, before acpi_pm, 200; it marks the TSC unstable: it is "
-		     "not called invariant, on several cores of a CPU that is not Intel's.");
+		     "not called invariant, on several cores of a CPU that is not Intel's "
+		     "(\"Marking TSC unstable due to TSCs "
+		     "unsynchronized\").");
 	report->linux_distrusts_tsc = false;
 	kvmclock = add("kvmclock");
 	kvmclock->clock.rating = 400;
 	offer(PARAVIRTUAL_KVM);
 	recommend_clocksource(report);
 	assert_taken(0, "Linux", "kvmclock", "clocksource kvm-clock, rating 400, before hpet, 250; it marks the TSC unstable: "
-		     "its check of two cores sees their warps; the TSC is not called invariant, so the hypervisor's clock comes "
-		     "first.");
+		     "its check of two cores sees their warps "
+		     "(\"Marking TSC unstable due to check_tsc_sync_source failed\"); the TSC is not called invariant, so the "
+		     "hypervisor's clock comes first.");
 	report->tsc_is_invariant = true;
 	kvmclock->clock.rating = 299;
 	recommend_clocksource(report);
 	assert_taken(0, "Linux", "kvmclock", "clocksource kvm-clock, rating 299, before hpet, 250; it marks the TSC unstable: "
-		     "its check of two cores sees their warps.");
+		     "its check of two cores sees their warps "
+		     "(\"Marking TSC unstable due to check_tsc_sync_source failed\").");
 }
 
 TEST(a_step_back_makes_it_unstable_too)
@@ -112,7 +170,8 @@ TEST(a_step_back_makes_it_unstable_too)
 	report->findings[report->finding_count++] = (struct finding){ .rule = "clock-backward", .clock = "tsc" };
 	recommend_clocksource(report);
 	assert_taken(0, "Linux", "hpet", "clocksource hpet, rating 250, before acpi_pm, 200; it marks the TSC unstable: its "
-		     "watchdog sees it stop, leap or change its rate.");
+		     "watchdog sees it stop, leap or change its rate (\"Marking TSC unstable due to clocksource "
+		     "watchdog\").");
 }
 
 TEST(kvm_clock_comes_first_unless_the_tsc_is_invariant)
