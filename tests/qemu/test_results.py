@@ -477,7 +477,7 @@ def test_a_report_of_schema_1_says_the_same_in_the_words_of_today():
     older["discontinuities"] = []
     older["intervals"], older["tick"], older["answer"] = [], None, None
     older["unjudged"] = older["record"] = older["calibrated"] = None
-    older["calibrations"] = []
+    older["calibrations"], older["claims"] = [], []
     older["options"].update(given=None, label=None, identity="on", irq="off", pic="off", interval_ms=60000)
     older["machine"]["identity"] = dict.fromkeys(("vendor", "product", "serial", "board", "bios", "bios_date", "family", "model",
                                                   "stepping", "microcode", "oem", "host"))
