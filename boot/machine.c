@@ -215,6 +215,7 @@ begins(void *context, const struct run *run, const struct run_phase *phase)
 	struct machine *machine = context;
 	uint64_t begin_tsc = hw_tsc();
 
+	watchdog_feed(&machine->watchdog);
 	if (machine->boot.begins && machine->boot.begins(machine->boot.context, run, phase))
 		progress_excuse(&machine->progress, begin_tsc);
 	progress_begins(&machine->progress, phase->id);
@@ -226,6 +227,7 @@ meanwhile(void *context)
 	struct machine *machine = context;
 	uint64_t begin_tsc = hw_tsc();
 
+	watchdog_feed(&machine->watchdog);
 	if (!machine->boot.is_due || !machine->boot.is_due(machine->boot.context))
 		return;
 	run_let_tick(machine->played, true);
@@ -275,13 +277,32 @@ open_machine(struct machine *machine, const struct plan *plan, struct console *c
 	machine->progress.meanwhile_context = machine;
 }
 
+/* A machine that restarts by itself has no person who could switch it off and on again. */
+static void
+arm_watchdog(struct machine *machine, struct report *report)
+{
+	const struct acpi_watchdog *table = &machine->platform.acpi.watchdog;
+
+	if (!table->found || report->options.exit != EXIT_REBOOT)
+		return;
+	const char *reason = watchdog_arm(&machine->watchdog, table);
+
+	if (reason)
+		report_note(report, "The board's watchdog was not armed: %s.", reason);
+	else
+		report_note(report, "The board's watchdog was armed: it would have reset the machine %u s after a hang.",
+			    machine->watchdog.seconds);
+}
+
 void
 machine_measure(struct machine *machine, const struct plan *plan, struct console *console, struct run *run)
 {
 	open_machine(machine, plan, console, run);
 	run_open(run, &machine->run, plan->memory, plan->cores, plan->widest);
+	arm_watchdog(machine, &run->report);
 	run_measure(run);
 	run_close(run);
+	watchdog_disarm(&machine->watchdog);
 }
 
 void

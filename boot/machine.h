@@ -9,6 +9,7 @@
 #include "run/run.h"
 #include "smbios/smbios.h"
 #include "firmware/tick.h"
+#include "watchdog/watchdog.h"
 
 /* Functions and properties that differ between boots. Each function may be NULL. */
 struct machine_boot {
@@ -39,6 +40,7 @@ struct machine {
 	struct cores cores;
 	struct progress progress;
 	struct tick tick;
+	struct watchdog watchdog; /* armed only within machine_measure() */
 	struct run *played;       /* owned by the caller */
 	const struct plan *plan;  /* owned by the caller */
 	struct machine_boot boot; /* set by the caller before machine_read() */
@@ -58,7 +60,10 @@ void machine_choose_way(struct machine *machine, struct report *report);
 /* Returns the number of cores that a run may have, as far as it is known before they are started. */
 size_t machine_cores(const struct machine *machine, const struct options *options);
 
-/* Does all measurements of RUN on MACHINE, in the memory of PLAN. CONSOLE shows the progress. */
+/*
+ * Does all measurements of RUN on MACHINE, in the memory of PLAN. CONSOLE shows the progress. With exit=reboot the
+ * board's watchdog resets the machine if the run hangs.
+ */
 void machine_measure(struct machine *machine, const struct plan *plan, struct console *console, struct run *run);
 
 /* Returns to the firmware all that machine_measure() took. */

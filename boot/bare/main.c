@@ -171,6 +171,7 @@ end_by_fault(struct application *app, const struct fault *fault)
 	fault_print_own(&text, fault);
 	if (!app)
 		stop_early(bytes);
+	watchdog_disarm(&app->machine.watchdog);
 	console_serial(&app->console, bytes);
 	console_serial(&app->console, "\n");
 	leave(app, EXIT_ERROR);

@@ -211,6 +211,7 @@ end_by_fault(struct application *app, const struct fault *fault)
 	struct fault again;
 	struct text text;
 
+	watchdog_disarm(&app->machine.watchdog);
 	guard_run(end_run, &app->run, &again);
 	text_init(&text, bytes, sizeof(bytes));
 	fault_print_own(&text, fault);

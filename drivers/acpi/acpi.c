@@ -61,6 +61,8 @@ read_entry(const struct acpi_memory *memory, uint64_t address, struct acpi_facts
 		acpi_read_spcr(table.bytes, table.length, facts);
 	else if (acpi_has_signature(&table, "DBG2"))
 		acpi_read_dbg2(table.bytes, table.length, facts);
+	else if (acpi_has_signature(&table, "WDAT") && !facts->watchdog.found)
+		acpi_read_wdat(table.bytes, table.length, facts);
 	return table.bytes != NULL;
 }
 

@@ -13,6 +13,7 @@
 #define ACPI_PROBLEM_SIZE 128
 #define ACPI_CORES_MAX    4096
 #define ACPI_IOAPICS_MAX  8
+#define ACPI_WATCHDOG_MAX 32 /* entries of the WDAT; a longer table is a problem */
 #define ACPI_OVERRIDES_MAX 16 /* entries of the MADT's overrides; each is for one of 16 ISA interrupts */
 
 enum acpi_space { ACPI_SPACE_MEMORY = 0, ACPI_SPACE_IO = 1 }; /* ACPI 6.5, table 5.1 */
@@ -67,6 +68,23 @@ struct acpi_s5 {
 	uint8_t type; /* SLP_TYPa, the value for the register at pm1_cnt_blk */
 };
 
+/* The board's watchdog from the WDAT. Each action is a list of register accesses: see drivers/watchdog. */
+struct acpi_watchdog {
+	bool found;
+	bool enabled;        /* the board has the hardware, and it may be used */
+	uint32_t period_ms;  /* that one count lasts */
+	uint32_t count_max;
+	size_t entry_count;
+	struct acpi_watchdog_entry {
+		uint8_t action, instruction;
+		uint8_t space; /* enum acpi_space */
+		uint8_t bits;  /* width of the access: 8, 16 or 32, or another invalid number from the table */
+		uint8_t shift;
+		uint64_t address;
+		uint32_t value, mask;
+	} entries[ACPI_WATCHDOG_MAX];
+};
+
 struct acpi_facts {
 	bool found; /* there is an RSDP with a valid checksum, and a root table */
 	char oem[16]; /* OEM id and OEM table id of the root table in printable ASCII, for example "BOCHS BXPC" */
@@ -80,6 +98,7 @@ struct acpi_facts {
 	 */
 	uint64_t vmgenid, vmclock;
 	uint16_t serial_port; /* I/O port of a 16550 from the SPCR, otherwise from the DBG2; 0 if there is none */
+	struct acpi_watchdog watchdog;
 	size_t problem_count;
 	char problems[ACPI_PROBLEMS_MAX][ACPI_PROBLEM_SIZE]; /* sentences; each starts with the name of its table */
 };
@@ -119,5 +138,8 @@ bool acpi_read_ssdt(const uint8_t *table, size_t length, struct acpi_facts *fact
 /* Return true if the table is valid, even if it names no 16550 at an I/O port. */
 bool acpi_read_spcr(const uint8_t *table, size_t length, struct acpi_facts *facts);
 bool acpi_read_dbg2(const uint8_t *table, size_t length, struct acpi_facts *facts);
+
+/* Returns false, and adds a problem, if the table is invalid or has more than ACPI_WATCHDOG_MAX entries. */
+bool acpi_read_wdat(const uint8_t *table, size_t length, struct acpi_facts *facts);
 
 #endif

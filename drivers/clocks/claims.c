@@ -65,8 +65,8 @@ base_mhz(const struct reading *reading)
 }
 
 /*
- * CPUID 15h without its crystal. Linux takes 25 MHz for one Atom, and otherwise the crystal that follows from 16h, with
- * which the LAPIC's timer then runs: arch/x86/kernel/tsc.c, native_calibrate_tsc().
+ * CPUID 15h without its crystal. For one Atom, Linux takes 25 MHz. For other CPUs it calculates the crystal from 16h
+ * and also uses it as the rate of the LAPIC's timer (arch/x86/kernel/tsc.c, native_calibrate_tsc()).
  */
 static void
 claim_without_crystal(const struct reading *reading, const struct hw_cpuid *r)
@@ -91,7 +91,7 @@ claim_without_crystal(const struct reading *reading, const struct hw_cpuid *r)
 			  scale_mul_div_up(BASE_WITHIN_HZ, r->eax, r->ebx));
 }
 
-/* SDM vol. 3B, 19.7.3; vol. 3A, 11.5.4: with this leaf the LAPIC's timer counts the crystal. */
+/* If the CPU has this leaf, the LAPIC's timer counts the crystal (SDM vol. 3B, 19.7.3, and vol. 3A, 11.5.4). */
 static void
 claim_leaf_15(const struct reading *reading)
 {

@@ -9,6 +9,8 @@
  *
  * `is` is a page fault like `pf`, with firmware that has a separate stack for #PF: see guard.c.
  *
+ * `no 0 1` is no exception: the read never ends.
+ *
  * `ea 0 open` is an exception before the application starts, only in the boot without UEFI: see bare/take_over.c.
  *
  * Two kinds cause no exception, but remove something that the start of cores needs. With `lo 0 open` no memory below
@@ -56,6 +58,9 @@ provoke(void)
 	case 'f':
 		missing_call_firmware(kind, (void *)(uintptr_t)UNMAPPED);
 		break;
+	case 'n':
+		for (;;)
+			hw_pause();
 	case 'u':
 		__asm__ volatile("ud2");
 		break;
