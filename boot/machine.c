@@ -135,7 +135,10 @@ start_cores(void *context, struct run *run)
 {
 	struct machine *machine = context;
 	const struct options *options = &run->report.options;
-	/* In a guest, a core that polls takes time from the others, and the host controls the frequency. */
+	/*
+	 * A core polls for a while before it halts, so that its frequency stays up. In a guest it halts at once, because
+	 * polling takes time from the other cores and the host controls the frequency.
+	 */
 	const struct cores_limits limits = { machine->plan->cores, options->cores_max,
 					     machine->platform.cpu.hypervisor[0] ? 0 : SURVEY_AWAKE_NS };
 	uint32_t own = machine->apic_id;

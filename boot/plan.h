@@ -20,7 +20,7 @@ struct plan_page {
 
 struct plan {
 	const struct plan_page *page; /* owned by the caller; NULL without page and screen */
-	size_t cores;            /* most cores that may be listed, including the boot core */
+	size_t cores;            /* maximum number of cores that may be listed, including the boot core */
 	enum tournament widest;
 	void *memory;            /* for survey_lay_out(), zeroed */
 	void *series;            /* for run_machine.series; NULL if the run has no series */

@@ -40,8 +40,8 @@ struct cores {
 
 /* Limits for a struct smp. Both numbers include the boot core. */
 struct cores_limits {
-	size_t listed;  /* most cores with a number and a record, whether they are started or not */
-	size_t started; /* most cores that are started */
+	size_t listed;  /* maximum number of cores with a number and a record, whether they are started or not */
+	size_t started; /* maximum number of cores that are started */
 	uint64_t awake_ns; /* time that a core of cores_start() polls for its next job before it halts */
 };
 

@@ -20,7 +20,7 @@ void guard_close(void);
 /* Runs WORK in a guard on the boot core; a fault_guard. Guards may be nested. An exception ends the innermost guard. */
 bool guard_run(void (*work)(void *argument), void *argument, struct fault *fault);
 
-/* The same on a core that the firmware lends. The core's own tables are restored afterwards. */
+/* Like guard_run(), but on a core that the firmware lends. The core's own tables are restored afterwards. */
 bool guard_run_on_core(void (*work)(void *argument), void *argument, struct fault *fault);
 
 /* Ends the innermost guard of the boot core as if FAULT had occurred here. */

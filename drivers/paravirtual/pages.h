@@ -93,7 +93,7 @@ pvclock_take(const volatile struct pvclock *page, sample_bracket *tsc, struct pv
 	return false;
 }
 
-/* The same for Hyper-V's page. A page whose sequence is 0 is copied, although its time is invalid. */
+/* Copies Hyper-V's page in the same way. A page whose sequence is 0 is copied, although its time is invalid. */
 static inline __attribute__((always_inline)) bool
 hv_tsc_page_take(const volatile struct hv_tsc_page *page, sample_bracket *tsc, struct hv_tsc_page *taken,
 		 uint64_t *now_tsc)

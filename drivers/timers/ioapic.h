@@ -35,7 +35,7 @@ struct ioapic_line {
  */
 struct ioapic_line ioapic_line_of(const struct acpi_madt *madt, uint32_t irq);
 
-/* The same for the SCI, which is level-triggered and active low unless an override says otherwise. */
+/* Returns the I/O APIC pin of the SCI, which is level-triggered and active low unless an override says otherwise. */
 struct ioapic_line ioapic_line_of_sci(const struct acpi_madt *madt, uint32_t irq);
 
 /* Returns a hash of all entries of all I/O APICs, without the bits that hardware changes. */

@@ -201,7 +201,7 @@ class Events:
             self._go_on(message)
 
     def end(self):
-        """Called when the guest has ended. Events that are left get a problem."""
+        """After the guest has ended: set a problem for each event that has not happened, or is not complete."""
         if self._event:
             self._over("the run ended meanwhile")
         begun = self._guest.transcript.begun

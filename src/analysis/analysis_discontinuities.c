@@ -15,10 +15,10 @@
 #define EDGE_BACK_NS   INT64_C(-5000000000)
 #define FAR            (INT64_C(1) << 58) /* a larger difference, in ticks or ns, is garbage */
 /*
- * QEMU's emulated TSC never goes back. If a reading is below the one before, QEMU moves the TSC ahead
- * permanently, by milliseconds if several cores read it.
+ * Upper bound on how far QEMU moves its emulated TSC ahead in a step. QEMU never lets this TSC go back. If a reading
+ * would be below an earlier one, QEMU moves the TSC ahead for good, by milliseconds if several cores read it.
  */
-#define PUSHED_NS      INT64_C(100000000)
+#define MOVED_NS_MAX   INT64_C(100000000)
 
 static int64_t
 clamped(int64_t size)
@@ -46,8 +46,9 @@ as_tsc_ticks(const struct analysis_step *step, const struct record_compared *clo
 	return ticks < 0 ? -(int64_t)tsc : (int64_t)tsc;
 }
 
+/* Returns true if QEMU may have moved its emulated TSC ahead. */
 static bool
-is_pushed(const struct analysis_step *step)
+may_have_moved_tsc(const struct analysis_step *step)
 {
 	return report_is_emulated(step->report) && step->is.cores > 1;
 }
@@ -57,7 +58,7 @@ edge_late_ns(const struct analysis_step *step, int64_t late_ns)
 {
 	if (!step->report->hypervisor[0])
 		return EDGE_UNEVEN_NS;
-	return late_ns + (is_pushed(step) ? PUSHED_NS : 0);
+	return late_ns + (may_have_moved_tsc(step) ? MOVED_NS_MAX : 0);
 }
 
 /* How far CLOCK is ahead of the TSC since it last fitted, in ns, modulo its wrap. */
@@ -71,7 +72,7 @@ ahead(const struct analysis_step *step, const struct record_compared *clock, int
 	int64_t ticks = clamped(of->wrap_ticks == UINT64_MAX ? (int64_t)(clock->now.ticks - clock->then.ticks) :
 				(int64_t)clock_elapsed_ticks(of, clock->then.ticks, clock->now.ticks));
 	int64_t slack = clamped((int64_t)clock->resolution_ticks);
-	/* Between its edges an edge clock has counted up to a tick more than it shows. */
+	/* Between its edges an edge clock (an RTC, see clock.h) has counted up to a tick more than it shows. */
 	int64_t less = of->edges_only ? !clock->then_at_edge : slack;
 	int64_t more = of->edges_only ? !clock->now_at_edge : slack;
 	struct offset offset = { as_tsc_ticks(step, clock, ticks - less, SCALE_DOWN),
@@ -151,7 +152,8 @@ analysis_groups(const struct analysis_step *step, int64_t edge_late_ns, uint64_t
 
 	for (size_t i = 0; i < step->count; i++)
 		clocks[step->clocks[i].clock] = clock_in(step, &step->clocks[i], edge_late_ns);
-	clocks[ANALYSIS_TSC] = (struct discontinuity_clock){ true, { is_pushed(step) ? -PUSHED_NS : 0, 0 }, 0 };
+	clocks[ANALYSIS_TSC] =
+		(struct discontinuity_clock){ true, { may_have_moved_tsc(step) ? -MOVED_NS_MAX : 0, 0 }, 0 };
 	return discontinuity_find(clocks, ANALYSIS_TSC + 1, floor_ns < FAR ? floor_ns : FAR);
 }
 
@@ -207,9 +209,8 @@ group_of(const struct report *report, uint32_t clocks)
 }
 
 /*
- * Returns true if a group has edge clocks alone, and each of them had shown one edge only before this step.
- * That edge may be the end of a pause, and then the length of the pause is unknown. A reading between edges has
- * no such doubt.
+ * Returns true if CLOCKS has only edge clocks, and each of them had shown only one edge before this step. That edge may
+ * be the end of a pause, and then the length of the pause is unknown. A reading between edges has no such doubt.
  */
 static bool
 is_unsure(const struct analysis_step *step, uint32_t clocks)
@@ -223,7 +224,7 @@ is_unsure(const struct analysis_step *step, uint32_t clocks)
 	return true;
 }
 
-/* TSC at which all of CLOCKS last fitted. The step of an edge clock that is waited for may be longer. */
+/* Returns the TSC at which all of CLOCKS last fitted. For edge clocks this is at an edge, maybe before the step. */
 static uint64_t
 begin_of(const struct analysis_step *step, uint32_t clocks)
 {

@@ -28,7 +28,7 @@ struct analysis_step {
 
 /*
  * Groups the clocks by how far they are ahead of the TSC; groups differ by more than FLOOR_NS. One group: all fit.
- * A guest's edge clock may show its edge up to EDGE_LATE_NS late.
+ * A guest's edge clock (an RTC, see clock.h) may show its edge up to EDGE_LATE_NS late.
  */
 struct discontinuity analysis_groups(const struct analysis_step *step, int64_t edge_late_ns, uint64_t floor_ns);
 

@@ -75,13 +75,13 @@ struct clock {
 	sample_read *read;           /* reads the clock once, without the TSC reads around it */
 	/* True if the firmware's timer interrupt uses this device, and may stop its counter for a short time. */
 	bool firmware_ticks;
-	/* Takes COUNT chained samples on the calling core. The caller has masked interrupts. */
+	/* Takes a chain of COUNT samples (sample.h) on the calling core. The caller has masked interrupts. */
 	void (*sample)(void *device, struct sample *samples, size_t count);
 	void *device; /* the driver's memory, valid until its close() */
 };
 
 /*
- * Returns true if the difference between two chained samples can be trusted: at most TRUST_TICKS of the TSC lie between
+ * Returns true if the difference of two successive samples can be trusted: at most TRUST_TICKS of the TSC lie between
  * their readings. After a longer time, for example after preemption, the counter may have wrapped. A normal difference
  * may then look like a step back. TRUST_TICKS is 0 if the counter cannot wrap during a run.
  */

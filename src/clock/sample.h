@@ -51,7 +51,7 @@ typedef uint64_t sample_bracket(void);
 typedef uint64_t sample_read(void *device);
 
 /*
- * Takes COUNT chained samples into SAMPLES. BRACKET reads the TSC, READ the clock. The function is inlined with both
+ * Takes a chain of COUNT samples into SAMPLES. BRACKET reads the TSC, READ the clock. The function is inlined with both
  * known at compile time, so that no call and no branch is part of the measured time.
  */
 static inline __attribute__((always_inline)) void

@@ -157,7 +157,7 @@ struct timer_window {
 	 * in every case, AFTER. Then restores everything. Returns NULL, or a sentence why this was not possible.
 	 */
 	const char *(*play)(void (*work)(void *argument), void (*after)(void *argument), void *argument);
-	/* The same within a job on a core that baretick started. It uses that core's recorder. */
+	/* Like play(), but within a job on a core that baretick started. It uses that core's recorder. */
 	const char *(*play_there)(void (*work)(void *argument), void (*after)(void *argument), void *argument);
 	/* Returns true if the firmware's tick occurs within BOUND TSC ticks. NULL: not supported. */
 	bool (*firmware_ticks)(uint64_t (*tsc)(void), uint64_t bound);

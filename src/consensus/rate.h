@@ -39,7 +39,7 @@ struct rate_slope {
 
 /* Kind of the readings that a rate is calculated from. The largest set that a line can fit is used. */
 enum rate_fit {
-	RATE_FIT_NONE,   /* no rate, or an edge clock, whose rate comes from its edges */
+	RATE_FIT_NONE,   /* no rate, or an RTC, whose rate comes from the times of its ticks */
 	RATE_FIT_ALL,    /* all readings, also between the window's ends: the rate was constant */
 	RATE_FIT_ENDS,   /* all readings at the two ends: the rate was not constant in between */
 	RATE_FIT_UNEVEN, /* all readings at the two ends, for a counter that moves in uneven steps */

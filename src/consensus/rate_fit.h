@@ -39,7 +39,7 @@ struct rate_corners {
 #define RATE_SAMPLES_MAX 128 /* readings at one end of a window */
 
 /*
- * Returns the corners of COUNT chained samples. For TRUST_TICKS see clock_comparable(). RISE is roughly the slope of
+ * Returns the corners of a chain of COUNT samples. For TRUST_TICKS see clock_comparable(). RISE is roughly the slope of
  * the line, in ticks per 2^32 TSC ticks.
  */
 struct rate_corners rate_corners(const struct clock *clock, uint64_t trust_ticks, uint64_t rise,

@@ -8,9 +8,9 @@
 #define MILLIPERCENT UINT64_C(100000) /* 100 % in units of 1/1000 % */
 
 /*
- * The most stolen time with which percentiles are reliable: 1 %, in units of 1/1000 %. A gap hits one read, and is at
- * least as long as a read of most clocks. So the share of hit reads is at most the share of stolen time. Cores other
- * than the boot core have percentiles up to p99, which leaves 1 read in 100 out.
+ * Percentiles are reliable if less than this share of the time was stolen (by an SMI or a busy host): 1 %, in units of
+ * 1/1000 %. Each theft delays one read, and mostly lasts longer than a read. So less than 1 % of the reads are delayed.
+ * They cannot change p99, the highest percentile of the cores other than the boot core.
  */
 #define STOLEN_MAX_MILLIPERCENT UINT64_C(1000)
 

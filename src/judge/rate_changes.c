@@ -36,7 +36,7 @@ vote_ratio(const struct interval_ppb *change)
  * once, as in the contended checks, this adds up to milliseconds.
  */
 static bool
-is_pushed_ahead(const struct report *report, bool halves)
+may_have_moved_tsc(const struct report *report, bool halves)
 {
 	return !halves && report_is_emulated(report) && report->cores_started > 1;
 }
@@ -53,7 +53,7 @@ collect_changes(struct vote *vote, bool halves)
 			continue;
 		if (!text_equal(entry->clock.id, "tsc"))
 			vote->rates[i] = vote_ratio(halves ? &entry->change_halves : &entry->change_since);
-		else if (!is_pushed_ahead(vote->report, halves))
+		else if (!may_have_moved_tsc(vote->report, halves))
 			vote->rates[i] = vote_unchanged;
 	}
 }
@@ -223,7 +223,7 @@ rate_changes_judge(struct vote *vote, bool halves)
 	uint64_t limit = vote_limit_ppb(vote->report, "rate-changed");
 	struct falseticker_sources sources = hold_vote_on_changes(vote, halves);
 
-	if (!halves && is_pushed_ahead(vote->report, halves))
+	if (!halves && may_have_moved_tsc(vote->report, halves))
 		note_tsc_gain(vote, limit);
 	for (size_t i = 0; i < vote->report->clock_count; i++) {
 		if (!set_has(vote->found.falsetickers, i) || set_has(vote->changed, i))

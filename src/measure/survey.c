@@ -274,8 +274,8 @@ survey_mark_stuck(const struct survey *survey, struct report_clock *entry, uint6
 	struct text reason;
 
 	/*
-	 * A driver opens a counter only after it saw it move, so a stopped counter has failed since. For an edge clock,
-	 * it must have been seen to tick.
+	 * A driver opens a counter only after it saw it move, so a stopped counter has failed since. An edge clock (an
+	 * RTC) has failed only if it ticked earlier in this run.
 	 */
 	if (!entry->clock.edges_only || entry->resolution.steps)
 		survey_turned_sick(survey, entry, now_tsc);

@@ -96,10 +96,13 @@ struct survey_memory {
 
 #define SURVEY_CONTENDED_SAMPLES 128 /* samples of a clock on one core while all cores read it */
 
-/* Maximum number of ends of a rate window whose corners are stored. */
+/* Maximum number of ends of a rate window whose corners (consensus/rate_fit.h) are stored. */
 #define SURVEY_CORNERS_MAX 4
 
-/* A short measurement: the sample with the shortest time (its wraps undone), and the corners of all samples. */
+/*
+ * A short measurement. TIGHTEST is the sample with the shortest time between its TSC readings; its ticks count on when
+ * the counter wraps. CORNERS are the points that bound the lines through all samples (see consensus/rate_fit.h).
+ */
 struct survey_look {
 	struct sample tightest;
 	struct rate_corners corners;
@@ -110,7 +113,7 @@ struct survey_track {
 	/* The ends of the rate window, and a reading in the middle. Zero until they are taken. */
 	struct sample first, middle, last;
 	struct sample end;          /* equal to LAST, or taken at the end of the run */
-	struct sample edge;         /* only for edge clocks: the latest edge */
+	struct sample edge;         /* only for an edge clock (an RTC, see clock.h): its latest edge */
 	/* Corners of these ends, found by their "begin". An edge has no corners. */
 	struct rate_corners corners[SURVEY_CORNERS_MAX];
 	size_t corners_taken;
@@ -245,7 +248,7 @@ enum survey_end survey_guarded(struct survey *survey, const char *what, const st
  * Called after the counter of a device was set. SERIES is the number of its driver. Earlier readings of its clocks are
  * not compared with later ones.
  */
-void survey_forget(struct survey *survey, size_t series);
+void survey_drop_earlier_readings(struct survey *survey, size_t series);
 
 /*
  * Called when the firmware's timer tick was turned on or off. While it is on, clocks that it may stop are not compared,

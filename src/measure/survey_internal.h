@@ -124,7 +124,7 @@ uint64_t survey_trust_ticks(const struct survey *survey, const struct clock *clo
 /* Returns true if TSC is a plausible rate. If not, the TSC jumped, or was set back repeatedly. */
 bool survey_is_rate(const struct survey *survey, const struct rate_interval *tsc);
 
-/* Stores the latest reading of clock I of the report. AT_EDGE: it was taken at an edge of an edge clock. */
+/* Stores the latest reading of clock I of the report. AT_EDGE is true for a reading at an RTC's tick (see clock.h). */
 void survey_step_take(struct survey *survey, size_t i, const struct sample *now, bool at_edge);
 
 /*

@@ -86,8 +86,8 @@ begin_steps(struct survey *survey)
 			clock->then.end = 0;
 		} else if (!steps_is_edge_clock(survey, i) || clock->now_at_edge) {
 			/*
-			 * The first edge of an edge clock agrees with no earlier edge: it may be the end of a
-			 * stop.
+			 * The first edge of an edge clock (an RTC) cannot be compared with an earlier edge. So it may
+			 * be late, at the end of a pause.
 			 */
 			if (!clock->then_at_edge)
 				clock->then = clock->now;
@@ -274,7 +274,7 @@ survey_leapt(struct survey *survey, uint64_t leap_ns)
 }
 
 void
-survey_forget(struct survey *survey, size_t series)
+survey_drop_earlier_readings(struct survey *survey, size_t series)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++)
 		if (survey->report->clocks[i].series == series)

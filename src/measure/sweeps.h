@@ -11,11 +11,11 @@
 
 #define STEPS_SETTLE_NS      (10 * SURVEY_NS_PER_MS) /* how long a changed rate is observed */
 
-/* Returns true if clock I, an index into the report, is compared; and if only its edges are exact. */
+/* Return true if clock I (an index into the report) is compared, or if it is an edge clock (an RTC, see clock.h). */
 bool steps_is_compared(const struct survey *survey, size_t i);
 bool steps_is_edge_clock(const struct survey *survey, size_t i);
 
-/* Reads all clocks several times and keeps the last reading. Edge clocks only with ALL. */
+/* Reads the clocks several times and keeps the last reading. Without ALL, it leaves out edge clocks. */
 void steps_sweep(struct survey *survey, bool all);
 
 /* Reads all clocks but edge clocks, a bounded number of times, until no reading was preempted. */

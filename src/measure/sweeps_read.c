@@ -24,7 +24,7 @@ survey_step_take(struct survey *survey, size_t i, const struct sample *now, bool
 	}
 }
 
-/* Waits for the next edge of edge clock I. */
+/* Waits for the next edge of clock I, an edge clock (an RTC, see clock.h). */
 static void
 take_edge(struct survey *survey, size_t i)
 {

@@ -37,7 +37,7 @@ struct options {
 	char clocks[OPTIONS_CLOCKS_MAX][OPTIONS_NAME_SIZE];
 	enum options_cores cores;
 	bool cores_given;     /* true if the user gave cores=, so that results of earlier runs do not change it */
-	uint32_t cores_max; /* most cores to use, including the boot core; UINT32_MAX for no limit */
+	uint32_t cores_max; /* maximum number of cores to use, with the boot core; UINT32_MAX for no limit */
 	enum options_profile profile;
 	uint32_t cutoff_millionths; /* 0 to 100,000,000: millionths of a percent */
 	enum options_exit exit;

@@ -6,7 +6,7 @@
 /* options_get() tells fields apart by their size. */
 _Static_assert(sizeof(bool) == 1 && sizeof(enum options_exit) == sizeof(uint32_t), "sizes of bool and enum");
 
-#define CORES_COUNT_MAX 4096 /* most cores that baretick reads from the MADT */
+#define CORES_COUNT_MAX 4096 /* maximum number of cores that baretick reads from the MADT */
 
 const struct option_unit options_units[] = {
 	{ "us", OPTIONS_NS_PER_US },

@@ -91,7 +91,7 @@ struct record_mark {
 	char text[24];
 };
 
-/* a reading of a clock between two readings of the TSC; wraps of the clock's counter are not undone */
+/* a reading of a clock between two readings of the TSC; TICKS starts again at 0 when the counter wraps */
 struct record_sample {
 	uint64_t begin, ticks, end;
 };
@@ -197,7 +197,7 @@ struct record_interrupts {
 	uint64_t deadline;                  /* value of the timer's own counter at the deadline, or 0 */
 	uint64_t armed_before, armed_after; /* TSC before and after the timer was programmed */
 	uint64_t opened, closed;            /* TSC when interrupts were enabled and masked again */
-	uint64_t taken; /* number of interrupts; if they did not stop, there are fewer items */
+	uint64_t taken; /* number of interrupts. In an interrupt storm none of them is an item. */
 };
 
 struct record_octave { /* item N of a WATCH: number of gaps of 2^(N-1) to 2^N - 1 ns */

@@ -289,7 +289,10 @@ struct report_interval { /* a timer test: the requested interval of a source of 
 	uint64_t delivered, empty, doubled, early, excused;
 	uint64_t losses; /* how often a periodic source lost ticks, one or several in a row */
 	uint64_t expired; /* one-shots without an interrupt that were due by the device's own status */
-	/* How often it was armed with a deadline that had passed, and how often it interrupted in spite of that. */
+	/*
+	 * OVER: how often the timer was armed with a deadline that had already passed. STALE: how many of these armings
+	 * caused an interrupt.
+	 */
 	uint64_t over, stale;
 	struct report_lateness {
 		uint64_t count; /* number of interrupts; 0 if none came */

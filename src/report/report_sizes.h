@@ -9,7 +9,7 @@
 
 #include "report/report.h"
 
-/* A report with all durations of the reads of twelve clocks has 6 MB. */
+/* A JSON that lists all durations that struct latency counts exactly, for twelve clocks, has 6 MB. */
 #define REPORT_SIZE          ((size_t)8 << 20)
 #define REPORT_SIZE_PER_ROW  144u  /* three figures of 20 digits, their keys, and the clock's id */
 #define REPORT_SIZE_PER_CORE (2 * REPORT_CLOCKS_MAX * REPORT_SIZE_PER_ROW + 2048u)

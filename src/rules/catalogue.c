@@ -53,8 +53,8 @@ const struct rule rules[] = {
 		.id = "clocks-parted",
 		.clock = "any",
 		.severity = VERDICT_WARN,
-		.sentence = "Time went on by more for some clocks than for others, and nothing shows which are right: a "
-			    "duration across that moment is wrong by some of them.",
+		.sentence = "Some clocks advanced by more than others at one moment, and nothing shows which are right: "
+			    "some of them give a wrong duration across it.",
 		.cause = "A virtual machine that was paused, set back to a snapshot, migrated or suspended meanwhile.",
 		.advice =
 			"Set the time anew after a restore, as a guest agent does; if the "
@@ -489,7 +489,7 @@ const struct rule rules[] = {
 		.limit = 100,
 		.unit = "ppm",
 		.severity = VERDICT_WARN,
-		.sentence = "The page of a hypervisor's clock takes the TSC for faster or slower than it was measured.",
+		.sentence = "The page of a hypervisor's clock states another rate of the TSC than the measured one.",
 		.cause = "A host that calibrated its TSC badly, or rounded its rate.",
 		.advice = "Let NTP or PTP discipline the guest's time; compare the host's tsc_khz with other boots of it.",
 		.source = "Linux Documentation/virt/kvm/x86/msr.rst, tsc_to_system_mul; Hyper-V TLFS, reference TSC page",

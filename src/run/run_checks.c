@@ -137,10 +137,10 @@ is_disturbed(struct run *run, const struct device_check *check, size_t driver)
 	unsigned cuts = run->survey.steps.cuts;
 
 	if (check->sets_counter)
-		survey_forget(&run->survey, driver);
+		survey_drop_earlier_readings(&run->survey, driver);
 	observe_guarded(&run->survey);
 	if (check->sets_counter)
-		survey_forget(&run->survey, driver);
+		survey_drop_earlier_readings(&run->survey, driver);
 	return run->survey.steps.cuts != cuts;
 }
 

@@ -27,7 +27,7 @@ struct latency {
 
 void latency_clear(struct latency *latency);
 
-/* Adds COUNT chained samples. Samples whose end is before their begin are ignored; monotonic.h counts them. */
+/* Adds COUNT samples of one chain (sample.h). Ignores samples that end before they begin; monotonic.h counts them. */
 void latency_fold(struct latency *latency, const struct scale *scale, const struct sample *samples,
 		  size_t count);
 

@@ -33,12 +33,12 @@ struct monotonic_bounds {
 };
 
 /*
- * Adds COUNT chained samples.
+ * Adds COUNT samples of one chain (sample.h).
  *
- * A stall is counted once, if the TSC readings prove that the clock showed one value for more than STALL_TICKS. A pair
- * of samples that is not comparable (clock.h) counts neither as a step back nor as a jump. If time was stolen between
- * two readings, a large step is allowed and is no jump. A step that only makes up for the previous step back is no jump
- * either.
+ * A stall is counted once, if the TSC readings prove that the clock showed one value for more than STALL_TICKS. If two
+ * samples are not clock_comparable(), their difference counts neither as a step back nor as a jump. If time was stolen
+ * between two readings, a large step is allowed and is no jump. A step that only makes up for the previous step back is
+ * no jump either.
  */
 void monotonic_fold(struct monotonic *monotonic, const struct clock *clock,
 		    const struct monotonic_bounds *bounds, const struct sample *samples, size_t count);

@@ -15,8 +15,9 @@ struct resolution {
 };
 
 /*
- * Adds COUNT chained samples. Differences of more than half the counter's range are steps back, which monotonic.h
- * counts. Samples that are not comparable (clock.h) with TRUST_TICKS are ignored.
+ * Adds the differences between successive readings in COUNT samples of one chain (sample.h). Ignores a difference if
+ * the two samples together last more than TRUST_TICKS of the TSC, because the counter may have wrapped. Also ignores
+ * steps back, which monotonic.h counts: differences of more than half the counter's range.
  */
 void resolution_fold(struct resolution *resolution, const struct clock *clock, uint64_t trust_ticks,
 		     const struct sample *samples, size_t count);

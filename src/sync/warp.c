@@ -89,23 +89,24 @@ stamp_of(const struct warp_table *table, uint64_t now_tsc)
 	return STAMP_MIDDLE + (uint64_t)ahead;
 }
 
+/* Returns the core in PACKED, a stamp with the core's number in the low bits. The number of cores if PACKED is 0. */
 static uint64_t
-core_of(const struct warp_table *table, uint64_t both)
+unpack_core(const struct warp_table *table, uint64_t packed)
 {
-	return both ? both & (WARP_CORES_MAX - 1) : table->cores;
+	return packed ? packed & (WARP_CORES_MAX - 1) : table->cores;
 }
 
 static bool
 take_turn_lock_free(struct warp_table *table, size_t core, struct warp_reader reader, struct turn *turn)
 {
-	uint64_t seen = __atomic_load_n(&table->last_both, __ATOMIC_ACQUIRE);
+	uint64_t seen = __atomic_load_n(&table->last_packed, __ATOMIC_ACQUIRE);
 	uint64_t now = reader.read(reader.context);
 	uint64_t stamp = stamp_of(table, now), before = seen >> WARP_CORE_BITS;
-	uint64_t both = stamp << WARP_CORE_BITS | core;
+	uint64_t packed = stamp << WARP_CORE_BITS | core;
 
-	*turn = (struct turn){ now, core_of(table, seen), stamp < before ? before - stamp : 0 };
-	for (unsigned i = 0; i < RAISE_TRIES && seen < both; i++)
-		if (__atomic_compare_exchange_n(&table->last_both, &seen, both, false, __ATOMIC_ACQ_REL,
+	*turn = (struct turn){ now, unpack_core(table, seen), stamp < before ? before - stamp : 0 };
+	for (unsigned i = 0; i < RAISE_TRIES && seen < packed; i++)
+		if (__atomic_compare_exchange_n(&table->last_packed, &seen, packed, false, __ATOMIC_ACQ_REL,
 						__ATOMIC_RELAXED))
 			break;
 	return !barrier_is_stopped(&table->barrier);
@@ -123,7 +124,7 @@ static uint64_t
 last_core(const struct warp_table *table)
 {
 	return table->kind == WARP_LOCKED ? __atomic_load_n(&table->last_core, __ATOMIC_RELAXED) :
-		core_of(table, __atomic_load_n(&table->last_both, __ATOMIC_RELAXED));
+		unpack_core(table, __atomic_load_n(&table->last_packed, __ATOMIC_RELAXED));
 }
 
 /* Waits for a moment so that another core can take the next turn, because this core may otherwise take all turns. */

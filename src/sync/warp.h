@@ -52,7 +52,7 @@ struct warp_table {
 	 * Only without a lock: the stamp, with the core's number in the low bits. A core with a later stamp replaces
 	 * it. 0 if there is none yet.
 	 */
-	uint64_t last_both __attribute__((aligned(WARP_LINE)));
+	uint64_t last_packed __attribute__((aligned(WARP_LINE)));
 	/* Incremented by all cores: number of rounds that they ended, and of waits that ended without all cores. */
 	uint64_t rounds_ended __attribute__((aligned(WARP_LINE)));
 	uint32_t rounds_missed;

@@ -172,7 +172,7 @@ mp_start(struct cores *cores, uint32_t own_apic_id, struct cores_limits limits, 
 	if (refusal)
 		text_printf(&text, "The boot core alone was used: %s.", refusal);
 	else if (cores->mp->usable > 0 && !mp_runs_beside(cores))
-		text_put(&text, "The firmware's MP services run nothing beside the boot core: "
-			 "no pair of cores exchanges ping-pongs.");
+		text_put(&text, "The firmware's MP services cannot run a core at the same time as the boot core, "
+			 "so no pair of cores exchanges ping-pongs.");
 	return refusal == NULL && cores->count > 1;
 }

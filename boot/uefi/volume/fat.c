@@ -24,7 +24,7 @@ static const EFI_GUID guid_block_io = EFI_BLOCK_IO_PROTOCOL_GUID;
 static const EFI_GUID guid_disk_io = EFI_DISK_IO_PROTOCOL_GUID;
 
 struct window {
-	uint64_t begin; /* offset on the volume */
+	uint64_t begin; /* offset of BYTES from the start of the volume, in bytes */
 	bool filled;
 	uint8_t bytes[WINDOW];
 };

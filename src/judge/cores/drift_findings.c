@@ -78,7 +78,7 @@ add_pair_drift_finding(struct report *report, const struct view *view, struct od
 void
 skew_judge_drifts(struct report *report, const struct view *view)
 {
-	struct odd_pair odd = view_odd_drift(view);
+	struct odd_pair odd = view_pair_with_odd_drift(view);
 	char rest[SKEW_REST_SIZE], moments[SKEW_MOMENTS_SIZE], how[MOTION_SIZE];
 	size_t count = 0;
 

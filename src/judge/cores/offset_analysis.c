@@ -155,7 +155,7 @@ has_finding(const struct view *view, size_t rank)
 
 /* Leaves out pairs that contradict all other pairs, because these have a finding of their own. */
 struct odd_pair
-view_odd_pair(const struct view *view)
+view_pair_with_odd_offset(const struct view *view)
 {
 	const struct offsets *offsets = view->offsets;
 	struct odd_pair odd = { .found = false };
@@ -177,7 +177,7 @@ view_odd_pair(const struct view *view)
 }
 
 struct odd_pair
-view_odd_drift(const struct view *view)
+view_pair_with_odd_drift(const struct view *view)
 {
 	struct odd_pair odd = { .found = false };
 	uint64_t worst = view->drift_limit_ppb;

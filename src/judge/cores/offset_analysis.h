@@ -61,10 +61,13 @@ struct distance view_offset_ns(const struct view *view, size_t rank, size_t *oth
 struct distance view_pair_ns(const struct view *view, size_t other, size_t rank);   /* distance of RANK from OTHER */
 
 /* Return the pair with the largest proven difference of offsets, or of rates, without a finding on either core. */
-struct odd_pair view_odd_pair(const struct view *view);
-struct odd_pair view_odd_drift(const struct view *view);
+struct odd_pair view_pair_with_odd_offset(const struct view *view);
+struct odd_pair view_pair_with_odd_drift(const struct view *view);
 
-/* Returns the rate of RANK against most cores. Sets MOMENT to the time interval in which it moved at that rate. */
+/*
+ * Returns the drift of core RANK's TSC relative to the majority of the cores, in ppb. Sets MOMENT to the time interval
+ * over which this drift was measured.
+ */
 struct distance view_drift_from_most(const struct view *view, size_t rank, struct moment *moment);
 
 /*

@@ -182,7 +182,7 @@ add_core_findings(struct report *report, const struct view *view, size_t off)
 void
 skew_judge_offsets(struct report *report, const struct view *view)
 {
-	struct odd_pair odd = view_odd_pair(view);
+	struct odd_pair odd = view_pair_with_odd_offset(view);
 	struct group group;
 	size_t off = 0;
 

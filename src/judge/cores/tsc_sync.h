@@ -6,7 +6,7 @@
 #include "judge/cores/offset_analysis.h"
 #include "rules/rules.h"
 
-#define SKEW_NAMED_MAX    4  /* most cores with a finding of one rule; the last finding counts the further cores */
+#define SKEW_NAMED_MAX    4  /* maximum number of cores with a finding of one rule; the last one counts the rest */
 #define SKEW_MOMENTS_SIZE 80 /* bytes for "between 18446744073709551615.9 s and 18446744073709551615.9 s" */
 #define SKEW_REST_SIZE    48 /* bytes for the sentence of skew_put_rest() */
 

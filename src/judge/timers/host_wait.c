@@ -54,7 +54,7 @@ host_wait_explains_doubled(const struct report *report, const struct irq_totals 
 
 /* Returns the length of the device's name in SOURCE, as of "hpet" in hpet0 and in hpet_legacy. */
 static size_t
-device_length(const char *source)
+device_name_length(const char *source)
 {
 	size_t length = 0;
 
@@ -66,9 +66,9 @@ device_length(const char *source)
 static bool
 is_same_device(const char *a, const char *b)
 {
-	size_t length = device_length(a);
+	size_t length = device_name_length(a);
 
-	return device_length(b) == length && __builtin_memcmp(a, b, length) == 0;
+	return device_name_length(b) == length && __builtin_memcmp(a, b, length) == 0;
 }
 
 static bool

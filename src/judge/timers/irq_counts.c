@@ -207,8 +207,8 @@ judge_doubled(struct report *report, const struct irq_totals *totals)
 		behaviour_say(row, "%lu of %lu periods had two ticks, but ticks come late by more than an eighth of a period.",
 			      totals->doubled, totals->periods - totals->periods_excused);
 	else if (totals->doubled && report_is_emulated(report))
-		behaviour_say(row, "%lu of %lu deadlines had two interrupts, late by less than 1/8 of the interval: "
-			      "waiting for the host does not explain that.",
+		behaviour_say(row, "%lu of %lu deadlines had two interrupts; interrupts are late by less than 1/8 of the "
+			      "interval, so waiting for the host does not explain that.",
 			      totals->doubled, seen);
 	else {
 		row->open = !totals->doubled && excused.most;

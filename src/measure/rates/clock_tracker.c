@@ -2,7 +2,7 @@
 #include "measure/rates/clock_tracker.h"
 
 #define FOLLOW_NS         (10 * SURVEY_NS_PER_MS) /* the PIT wraps in 55 ms */
-#define EDGE_SAMPLES      64  /* samples of an edge clock between two looks at the time */
+#define EDGE_SAMPLES      64  /* samples of an edge clock (an RTC, see clock.h) between two looks at the time */
 #define EDGE_TURNS        2400000 /* a batch takes at least a microsecond: bounds a wait of 2.4 s by a count */
 /* Longer than this from one batch to the next, the core was preempted, and the wait starts anew. */
 #define AWAY_NS      (100 * SURVEY_NS_PER_MS)

@@ -49,8 +49,8 @@ uint64_t survey_track_expected(const struct survey_track *track, uint64_t now_ts
 struct sample survey_track_tightest(struct survey *survey, struct survey_track *track);
 
 /*
- * Looks for edges in COUNT samples of an edge clock in the survey's buffer. The edge nearest to WINDOW's middle
- * becomes the track's middle. WINDOW may be NULL. Returns true if there was an edge.
+ * Looks for edges in COUNT samples of an edge clock (an RTC, see clock.h). The samples are in the survey's buffer. The
+ * edge nearest to WINDOW's middle becomes the track's middle. WINDOW may be NULL. Returns true if there was an edge.
  */
 bool survey_track_edges(const struct survey *survey, struct survey_track *track, size_t count,
 			const struct survey_window *window);
@@ -62,8 +62,8 @@ bool survey_track_edges(const struct survey *survey, struct survey_track *track,
 bool survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct survey_window *window);
 
 /*
- * Reads the clocks that are not edge clocks, often enough to count their wraps, and checks whether all fit;
- * sets window->cut if not. Returns false if it was not time yet.
+ * Reads all clocks except edge clocks, often enough to count their wraps. Sets window->cut if they disagree on the
+ * time. Returns false if it was not time yet.
  */
 bool survey_follow_others(struct survey *survey, struct survey_window *window, uint64_t now_tsc);
 
@@ -89,7 +89,7 @@ struct rate_slope survey_slope(const struct survey *survey, const struct survey_
 struct rate_interval survey_implied(const struct survey *survey, const struct survey_track *track,
 				    const struct sample *from, const struct sample *to);
 
-/* The same by the two readings alone, and by the exact nominal frequency. Not for an edge clock. */
+/* Like survey_implied(), but from the two readings alone, and with the exact nominal frequency. Not for edge clocks. */
 struct rate_interval survey_implied_plainly(const struct survey *survey, const struct survey_track *track,
 					    const struct sample *from, const struct sample *to);
 

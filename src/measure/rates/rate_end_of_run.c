@@ -68,8 +68,8 @@ is_beside_the_scale(const struct survey *survey, const struct rate_interval *rat
 }
 
 /*
- * For a guest's edge clock: measures its rate over a stretch as long as the window, or up to half a second
- * less, without missing an edge.
+ * Measures the rate of a guest's edge clock (an RTC, see clock.h). The measurement lasts as long as the window, or up
+ * to half a second less, and misses no edge.
  */
 static void
 follow_edges(struct survey *survey, struct survey_track *track)
@@ -110,7 +110,7 @@ take_edge(struct survey *survey, struct survey_track *track, struct sample *end)
 /*
  * Takes one more end of each clock that was followed through the window: first of the edge clocks, then of all
  * others at once. The stretch after the window is then the same for all, and a change of the TSC shows equally
- * in all. Ticks of other than edge clocks stay raw.
+ * in all. Only the ticks of edge clocks count on when the counter wraps.
  */
 static void
 take_last_ends(struct survey *survey, struct sample *ends)

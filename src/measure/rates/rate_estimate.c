@@ -29,7 +29,7 @@ take_resolution(const struct report *report, const struct report_clock *entry, s
 	ends->uneven_ticks = all.smallest_ticks + UNEVEN_TICKS;
 }
 
-/* NS in TSC ticks, by an edge clock's own periods. */
+/* Returns NS in TSC ticks, calculated from the periods of an edge clock (an RTC, see clock.h). */
 static uint64_t
 ticks_of_edges(const struct survey_track *track, uint64_t ns)
 {
@@ -57,7 +57,7 @@ add_end(struct rate_ends *ends, const struct sample *sample, const struct rate_c
 		ends->ends[ends->count++] = (struct rate_end){ *sample, corners };
 }
 
-/* Corners of the samples at END; NULL if none were kept. */
+/* Returns the corners of the samples at END (see consensus/rate_fit.h), or NULL if they are not stored. */
 static const struct rate_corners *
 corners_of(const struct survey_track *track, const struct sample *end)
 {

@@ -25,7 +25,7 @@ take_end(struct survey *survey, struct survey_track *track)
 	return tightest;
 }
 
-/* Reads all clocks but the edge clocks in the middle of the window. */
+/* Reads all clocks except edge clocks (RTCs, see clock.h) in the middle of the window. */
 static void
 take_middles(struct survey *survey, struct survey_window *window)
 {

@@ -52,7 +52,7 @@ take_end(struct survey *survey, struct survey_track *track)
 	return end;
 }
 
-/* Edge clocks first, because their edges have to be waited for. */
+/* Takes edge clocks (RTCs, see clock.h) first, because it must wait for their edges. */
 static void
 take_ends(struct survey *survey, struct sample ends[REPORT_CLOCKS_MAX])
 {

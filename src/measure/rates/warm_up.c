@@ -14,7 +14,7 @@
 #define PROVISIONAL_TSC_TICKS (UINT64_C(1) << 32)
 #define ASSUMED_TSC_HZ    UINT64_C(1000000000)
 #define STEP_READS        64
-#define EDGES_WITHIN_SHARE   2000 /* assumed error of an edge clock, which has not moved yet: 1/2000 */
+#define EDGES_WITHIN_SHARE   2000 /* assumed error of an edge clock (RTC), which has not moved yet: 1/2000 */
 #define UNKNOWN_WITHIN_SHARE 2   /* assumed error of any other clock without a provisional rate: 1/2 */
 
 /*

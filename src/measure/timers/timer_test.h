@@ -52,7 +52,7 @@ void test_watch(struct timer_test *test, uint64_t from, uint64_t until, uint64_t
  */
 bool test_record(struct timer_test *test);
 
-/* The same with COUNT interrupts, which are in all->items after the gaps. */
+/* Appends the latest arming with COUNT interrupts, which are in all->items after the gaps. */
 void test_put(struct timer_test *test, size_t count);
 
 /* timer_resolution.c */

@@ -20,7 +20,7 @@ put_early_messages(struct text *out, const struct report_skew *skew)
 
 /*
  * Drifts of the other cores' TSCs against the boot core's. If the boot core's TSC drifts itself, it is included, and
- * the largest drift is against most cores.
+ * the largest drift is against the majority of the cores.
  */
 struct drifts {
 	bool from_most;                 /* true if the boot core's TSC drifts */
@@ -28,7 +28,7 @@ struct drifts {
 	size_t known, drifting;         /* cores whose drift is known, and whose drift is proven */
 	struct offset within;           /* the range that includes all known drifts */
 	const struct report_core *most; /* the drifting core with the largest drift */
-	struct offset most_ppb;         /* the drift of this core against most cores */
+	struct offset most_ppb;         /* drift of this core against the majority of the cores */
 };
 
 static struct drifts

@@ -1057,7 +1057,7 @@ begins(void *context, const struct run *run, const struct run_phase *phase)
 	if (stage_of.machine->before_checks) {
 		stage_of.machine->before_checks();
 		for (size_t series = 0; series < RUN_DRIVERS_MAX; series++) /* that is where it stood all the time */
-			survey_forget(&stage_of.bench->run.survey, series);
+			survey_drop_earlier_readings(&stage_of.bench->run.survey, series);
 	}
 	reach(stage_of.bench, stage_of.fault, BEFORE_CHECKS);
 }

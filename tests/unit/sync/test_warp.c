@@ -479,7 +479,7 @@ TEST(none_writes_on_a_line_that_is_anothers)
 {
 	assert_int_equal(sizeof(struct warp_slot) % WARP_LINE, 0);
 	assert_int_equal(offsetof(struct warp_table, lock) % WARP_LINE, 0);
-	assert_int_equal(offsetof(struct warp_table, last_both) % WARP_LINE, 0);
+	assert_int_equal(offsetof(struct warp_table, last_packed) % WARP_LINE, 0);
 	assert_int_equal(offsetof(struct warp_table, rounds_ended) % WARP_LINE, 0);
 	assert_int_equal(offsetof(struct warp_table, barrier.arrived) % WARP_LINE, 0);
 	assert_int_equal(offsetof(struct warp_table, barrier.stop) % WARP_LINE, 0);
