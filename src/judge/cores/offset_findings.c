@@ -35,7 +35,7 @@ put_when(const struct view *view, struct moment moment, char when[WHEN_SIZE])
 	text_init(&text, when, WHEN_SIZE);
 	text_put(&text, skew_put_moment(view, moment, moments));
 	if (view->skew->drift_measured)
-		text_printf(&text, " (%s tournament)", view->offsets == &view->skew->latest ? "last" : "first");
+		text_printf(&text, " (%s pass)", view->offsets == &view->skew->latest ? "last" : "first");
 	return when;
 }
 

@@ -1,4 +1,4 @@
-/* A sentence on what the calibration loops mean for a kernel that boots here. See recommend.h. */
+/* A sentence on how wrong Linux's calibration loops were here. See recommend.h. */
 #include "judge/recommend/recommend.h"
 
 #include "base/number.h"
@@ -38,15 +38,15 @@ recommend_calibrations(struct report *report)
 
 	text_init(&text, report->calibrated, sizeof(report->calibrated));
 	if (used && used->worst.known)
-		text_printf(&text, "A kernel that measures its TSC here is wrong by up to %s ppm in %lu boot%s%s.",
+		text_printf(&text, "Linux's calibration of the TSC, rehearsed here, is wrong by up to %s ppm in %lu run%s%s.",
 			    worst_ppm(used, &number), used->runs - used->refused, used->runs - used->refused == 1 ? "" : "s",
-			    used == quick ? "" : ", by its slower loop");
+			    used == quick ? "" : ", by the slower loop");
 	if (!quick || !quick->refused)
 		return;
-	text_printf(&text, "%sIts quick loop gives no rate in %lu of %lu boots: ", text.length ? " " : "", quick->refused,
+	text_printf(&text, "%sThe quick loop gives no rate in %lu of %lu runs: ", text.length ? " " : "", quick->refused,
 		    quick->runs);
 	put_reasons(&text, quick);
 	text_put_char(&text, '.');
 	if (used == quick && slow && slow->worst.known)
-		text_printf(&text, " The slower one, which follows, is wrong by up to %s ppm.", worst_ppm(slow, &number));
+		text_printf(&text, " The slower loop, which follows, is wrong by up to %s ppm.", worst_ppm(slow, &number));
 }

@@ -178,7 +178,7 @@ function skewWords(report) {
 		said.push(`Synchronisation not determined: only within ${ns(skew.at_best_ns)} at ${moments}.`);
 	/* Rounds down like the text report, so that both show the same time. */
 	if (lastIsShown(report))
-		said.push(`Pairs and offsets are of the last tournament, at ${ns(Math.floor(skew.last_ms / 100) * 1e8)}.`);
+		said.push(`Pairs and offsets are of the last pass, at ${ns(Math.floor(skew.last_ms / 100) * 1e8)}.`);
 	if (skew.worst_pair && isNumber(skew.worst_offset_ns))
 		said.push("Largest offset: core",
 			`${whole(skew.worst_pair[1])} against core ${whole(skew.worst_pair[0])},`,

@@ -299,7 +299,7 @@ function overBest(rows) {
 			return duration(0);
 		if (unfit(clock) && !unfit(best))
 			return NONE;
-		return cost(clock).low > cost(best).high ? duration(cost(clock).value - cost(best).value) : "not told";
+		return cost(clock).low > cost(best).high ? duration(cost(clock).value - cost(best).value) : "n.d.";
 	};
 }
 
@@ -314,7 +314,7 @@ function costs(report) {
 		note("Two reads for each of 100,000 rows, by the mean latency of the reads that were not hit, less the bracket, which is that of null on the same core. " +
 			"A program runs on any core: so it is the median of the cores (of an even number the mean of the middle two), " +
 			"within the least and the most of any, two standard errors included. Over best is the time above that of the clock that " +
-			"costs least: not told where the two ranges overlap, – for clocks that failed or count in steps above 1 µs."),
+			"costs least: n.d. (not determined) if the two ranges overlap, – for clocks that failed or count in steps above 1 µs."),
 		table(
 			[
 				["Clock", (clock) => code(clock.id), "name"],
@@ -356,7 +356,7 @@ function calibrations(report) {
 	if (!rows.length)
 		return null;
 	return section("calibrations", "Calibration rehearsed",
-		note("How wrong a system gets a clock's rate here, by the loop with which it finds it. Each loop ran as in so many boots."),
+		note("How wrong a system gets a clock's rate here, by the loop with which it finds it."),
 		report.calibrated ? el("p", null, report.calibrated) : null,
 		table(
 			[

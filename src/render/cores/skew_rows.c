@@ -210,7 +210,7 @@ table_last_shown(struct text *out, const struct report *report, const char *befo
 {
 	if (!report->skew.last_shown)
 		return;
-	text_printf(out, "%sin the last tournament, at ", before);
+	text_printf(out, "%sin the last pass, at ", before);
 	report_put_moment(out, report, report->skew.latest.end_tsc);
 	text_put(out, after);
 }

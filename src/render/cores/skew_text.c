@@ -98,7 +98,7 @@ put_each_bound(struct text *text, const struct report *report)
 {
 	const struct report_skew *skew = &report->skew;
 
-	text_printf(text, " No two differed by more than %ld ns in the first tournament, whose offsets are below, "
+	text_printf(text, " No two differed by more than %ld ns in the first pass, whose offsets are below, "
 		    "nor by more than %ld ns in the last.",
 		    ns_ceil(report, skew->summary.bound_ticks), ns_ceil(report, skew->latest_summary.bound_ticks));
 }

@@ -72,7 +72,7 @@ void table_skew(struct text *out, const struct report *report);       /* all abo
 void table_synchrony(struct text *out, const struct report *report);  /* only the sentences on synchronisation */
 void table_skew_checks(struct text *out, const struct report *report); /* drift, TSC_ADJUST and warps in sentences */
 void table_skew_rows(struct text *out, const struct report *report);  /* a row for each core's offset and drift */
-/* If the last pass is shown, writes "in the last tournament, at 9.1 s" between BEFORE and AFTER; otherwise nothing. */
+/* If the last pass is shown, writes "in the last pass, at 9.1 s" between BEFORE and AFTER; otherwise nothing. */
 void table_last_shown(struct text *out, const struct report *report, const char *before, const char *after);
 void table_map(struct text *out, const struct report *report);        /* the map of pairs, or the worst pairs */
 /* Returns the width that a map of all pairs needs. On narrower lines table_map() writes the worst pairs. */

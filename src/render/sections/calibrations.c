@@ -44,7 +44,7 @@ table_calibrations(struct text *out, const struct report *report)
 	if (!report->calibration_count)
 		return;
 	text_put_inked(out, INK_HEADING,
-		       "\nCalibration rehearsed: loops that find a clock's rate, each as in as many boots\n\n");
+		       "\nCalibration rehearsed: the loops with which systems find a clock's rate\n\n");
 	text_put(out, "loop            clock  runs refused median ppm  worst ppm\n");
 	for (size_t i = 0; i < report->calibration_count; i++)
 		put_row(out, &report->calibrations[i]);

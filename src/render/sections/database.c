@@ -84,7 +84,7 @@ put_row(struct text *out, const struct report *report, const struct report_clock
 	if (worse)
 		text_printf(out, "%11s", "-");
 	else if (entry != least && cost->rows_ps.low <= least->cost.rows_ps.high)
-		text_printf(out, "%11s", "not told");
+		text_printf(out, "%11s", "n.d.");
 	else
 		put_ms(out, cost->rows_ps.value - least->cost.rows_ps.value, 11);
 	text_printf(out, "  %6s  %6s  %6s\n", number_ps((uint64_t)cost->read_ps.value).text,
@@ -112,7 +112,7 @@ table_database(struct text *out, const struct report *report)
 		if (is_cost_known(&report->clocks[i]) && failed(&report->clocks[i]))
 			text_put(text, "! It failed: its time is not to be trusted. ");
 	text_put(text, "A read is without the bracket, in the median of the cores. "
-		       "Over best is not told if the ranges overlap.");
+		       "Over best is n.d. if the ranges overlap.");
 	text_put_char(out, '\n');
 	table_sentence_end(out, &sentence);
 }

@@ -303,7 +303,7 @@ TEST(core_20000_ticks_ahead_is_named_with_its_interval_in_ns)
 
 	judge(report);
 	finding = assert_only_finding(report, "tsc-offset", 4,
-				      "Core 4's TSC is 9977 to 10027 ns ahead of core 0's at 3.1 s (first tournament), off "
+				      "Core 4's TSC is 9977 to 10027 ns ahead of core 0's at 3.1 s (first pass), off "
 			    "the majority, which includes core 0: likely "
 				      "the firmware wrote it, or it was reset later.");
 	assert_figure(finding, 9977, 9977, 10027, 0);
@@ -347,7 +347,7 @@ TEST(core_behind_is_named_as_such_and_a_guest_has_another_cause)
 	LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
 	judge(report);
 	assert_only_finding(report, "tsc-offset", 4,
-			    "Core 4's TSC is 978 to 1024 ns behind core 6's at 3.1 s (first tournament), off "
+			    "Core 4's TSC is 978 to 1024 ns behind core 6's at 3.1 s (first pass), off "
 			    "the majority, which includes core 6: likely the hypervisor "
 			    "gives it an offset of its own.");
 	literal_free(report);
@@ -395,7 +395,7 @@ TEST(two_cores_that_differ_are_both_named_and_neither_is_said_to_be_off)
 
 	judge(report);
 	assert_only_finding(report, "tsc-offset", REPORT_NO_CORE,
-			    "Core 2's TSC is 978 to 1024 ns ahead of core 0's at 3.1 s (first tournament), and nothing shows "
+			    "Core 2's TSC is 978 to 1024 ns ahead of core 0's at 3.1 s (first pass), and nothing shows "
 			    "which of them is right.");
 	literal_free(report);
 }
@@ -445,7 +445,7 @@ TEST(skewed_half_that_is_no_package_is_one_finding_without_a_core)
 	assert_true(finding->low <= 1000 && finding->high >= 1000);
 	assert_non_null(strstr(finding->text, "The TSCs of 2 cores (core 2 among them) are "));
 	assert_non_null(strstr(finding->text, " ns ahead of core "));
-	assert_non_null(strstr(finding->text, "'s at 3.1 s (first tournament), and nothing shows which of them is right."));
+	assert_non_null(strstr(finding->text, "'s at 3.1 s (first pass), and nothing shows which of them is right."));
 	literal_free(report);
 }
 
@@ -507,7 +507,7 @@ TEST(pair_that_alone_is_proven_to_differ_is_a_finding_without_a_core)
 
 	judge(report);
 	assert_figure(assert_only_finding(report, "tsc-offset", REPORT_NO_CORE,
-					  "Core 6's TSC is 499500 to 500500 ns ahead of core 4's at 3.1 s (first tournament), and nothing shows "
+					  "Core 6's TSC is 499500 to 500500 ns ahead of core 4's at 3.1 s (first pass), and nothing shows "
 					  "which of them is right."),
 		      499500, 499500, 500500, 0);
 	assert_pair(&report->findings[0], 4, 6);
@@ -711,7 +711,7 @@ TEST(of_two_cores_that_drift_neither_is_said_to_be_off)
 
 /* The others' drifts are too wide to say whether it is the third core or the boot core. */
 /*
- * The boot core's TSC steps back by 0.3 s in the last tournament: 0.2 s from one reading to the next, while the HPET
+ * The boot core's TSC steps back by 0.3 s in the last pass: 0.2 s from one reading to the next, while the HPET
  * counts 0.1 s. The tournament's end at 21.1 s may be the first or the second time that the TSC reads it.
  */
 TEST(a_moment_that_a_tsc_may_have_read_twice_is_given_with_both_times)
@@ -982,7 +982,7 @@ assert_whole_sentence(const struct finding *finding)
 	assert_int_equal(finding->text[length - 1], '.');
 }
 
-/* It came off while the last tournament was played: the first knows nothing of it. */
+/* It came off while the last pass was played: the first knows nothing of it. */
 TEST(core_that_is_off_in_the_last_tournament_alone_is_named_with_its_moment)
 {
 	struct report *report = machine_with_skewed_core(4, 2, 20000), *last = machine(4, 4, NULL);
@@ -998,7 +998,7 @@ TEST(core_that_is_off_in_the_last_tournament_alone_is_named_with_its_moment)
 	assert_int_equal(last->finding_count, 1);
 	assert_string_equal(last->findings[0].rule, "tsc-offset");
 	assert_int_equal(last->findings[0].core, 4);
-	assert_non_null(strstr(last->findings[0].text, " at 21.1 s (last tournament), off the majority"));
+	assert_non_null(strstr(last->findings[0].text, " at 21.1 s (last pass), off the majority"));
 	assert_true(last->cores[2].off_majority);
 	assert_false(last->skew.synchronised);
 	literal_free(last);

@@ -52,7 +52,7 @@ static struct {
 	struct bench *bench;
 	const struct machine *machine;
 	const struct ailment *fault;
-	bool is_measured; /* the first tournament has begun */
+	bool is_measured; /* the first pass has begun */
 } stage_of;
 
 /* The machines. */

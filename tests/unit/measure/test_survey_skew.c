@@ -602,7 +602,7 @@ TEST(a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not)
 		assert_true(drift->high - drift->low < 50000);
 	}
 	assert_true(bench.report.cores[2].drift_ppb.low > 0);
-	assert_int_equal(skew->pingpongs, 6); /* in the first tournament */
+	assert_int_equal(skew->pingpongs, 6); /* in the first pass */
 	assert_int_equal(bench.report.cores[2].pingpongs, 3);
 }
 

@@ -421,7 +421,7 @@ TEST(sentence_on_synchrony_is_what_the_pairs_prove)
 
 	assert_says(report, "\nSynchronised within 29 ns at 3.1 s and 21.1 s: ping-pongs of all pairs of 4 cores (6 in "
 			    "3 rounds, 2 at a "
-			    "time), best round trip 41 ns. No two differed by more than 29 ns in the first tournament, "
+			    "time), best round trip 41 ns. No two differed by more than 29 ns in the first pass, "
 			    "whose offsets are below, nor by more than 29 ns in the last.\nDrift");
 	literal_tournament(report, TOURNAMENT_ALL, truth_ticks);
 	assert_says(report,
@@ -431,7 +431,7 @@ TEST(sentence_on_synchrony_is_what_the_pairs_prove)
 	assert_says(report, "\nSynchronised within 52 ns at 3.1 s and 21.1 s: ping-pongs of the boot core with 3 "
 			    "others (3 in 3 rounds, 1 at "
 			    "a time), best round trip 41 ns. No two differed by more than 52 ns in the first "
-			    "tournament, whose offsets are below, nor by more than 52 ns in the last. All "
+			    "pass, whose offsets are below, nor by more than 52 ns in the last. All "
 			    "pairs would take longer than this profile "
 			    "allows.\n");
 	report->skew.again = 2;
@@ -485,14 +485,14 @@ TEST(sentence_on_synchrony_is_what_the_pairs_prove)
 	literal_free(report);
 }
 
-/* If only the last tournament shows a fault, the sentence, the rows, the map and the worst pairs use its results. */
+/* If only the last pass shows a fault, the sentence, the rows, the map and the worst pairs use its results. */
 TEST(tournament_that_the_sentence_is_of_is_the_one_that_is_shown)
 {
 	int64_t truth_ticks[4] = { [3] = 20000 };
 	struct report *report = literal_of(4, TOURNAMENT_ALL, NULL), *last = literal_of(4, TOURNAMENT_ALL, truth_ticks);
 	struct text text = render(table_skew, report);
 
-	assert_null(strstr(buffer, "last tournament"));
+	assert_null(strstr(buffer, "last pass"));
 	assert_non_null(strstr(buffer, "\nPairs of cores: . not proven apart,"));
 	assert_non_null(strstr(buffer, "       6  ...\\\n"));
 	last->skew.offsets.end_tsc = report->skew.latest.end_tsc;
@@ -502,14 +502,14 @@ TEST(tournament_that_the_sentence_is_of_is_the_one_that_is_shown)
 	report->cores[3].last_offset = last->cores[3].offset;
 	text = render(table_skew, report);
 	assert_lines_fit(&text);
-	assert_non_null(strstr(buffer, "drifts\nOffsets in the last tournament, at 21.1 s\n\n    core "));
+	assert_non_null(strstr(buffer, "drifts\nOffsets in the last pass, at 21.1 s\n\n    core "));
 	assert_non_null(strstr(buffer, "\n       6! 0.3.0       +9975 ..   +10021 "));
-	assert_non_null(strstr(buffer, "\nPairs of cores in the last tournament, at 21.1 s:\n. not proven apart, <"));
+	assert_non_null(strstr(buffer, "\nPairs of cores in the last pass, at 21.1 s:\n. not proven apart, <"));
 	assert_non_null(strstr(buffer, "       6  >>>\\\n"));
 	text_init(&text, buffer, sizeof(buffer));
 	text.columns = 20;
 	table_map(&text, report);
-	assert_non_null(strstr(buffer, "second core - first\nin the last tournament, at 21.1 s\n\n"));
+	assert_non_null(strstr(buffer, "second core - first\nin the last pass, at 21.1 s\n\n"));
 	assert_non_null(strstr(buffer, "         4          6    +9978 ..   +10024\n"));
 	literal_free(report);
 	literal_free(last);
@@ -522,7 +522,7 @@ TEST(synchrony_is_said_only_of_a_bound_that_means_something_to_the_end)
 
 	report->skew.latest_summary.bound_ticks = 1000000;
 	assert_says(report, "\nSynchronisation not determined: only within 500000 ns at 3.1 s and 21.1 s: ping-pongs of ");
-	assert_says(report, ", best round trip 41 ns. At 3.1 s: "); /* the bound of the first tournament, which was narrower */
+	assert_says(report, ", best round trip 41 ns. At 3.1 s: "); /* the bound of the first pass, which was narrower */
 	report->skew.latest_summary.bound_ticks = 2000;
 	assert_says(report, "\nSynchronised within 1000 ns at 3.1 s and 21.1 s: ");
 	report->skew.latest_summary.bound_ticks = 2001;
@@ -697,7 +697,7 @@ TEST(durations_take_at_most_6_characters)
 		assert_in_range(strlen(number_ps(ps).text), 4, 6);
 }
 
-TEST(costs_of_which_the_ranges_overlap_are_not_told_apart)
+TEST(a_cost_whose_range_overlaps_the_best_is_not_determined)
 {
 	static char bytes[8192];
 	struct report *report = literal_clean();
@@ -706,11 +706,11 @@ TEST(costs_of_which_the_ranges_overlap_are_not_told_apart)
 	judge_report(report);
 	text_init(&text, bytes, sizeof(bytes));
 	table_database(&text, report);
-	assert_null(strstr(bytes, "   not told"));
+	assert_null(strstr(bytes, "       n.d."));
 	literal_find(report, "tsc_lfence")->cost.rows_ps.low = literal_find(report, "tsc")->cost.rows_ps.high;
 	text_init(&text, bytes, sizeof(bytes));
 	table_database(&text, report);
-	assert_memory_equal(strstr(bytes, "   not told") - 42, "\ntsc_lfence ", 12);
+	assert_memory_equal(strstr(bytes, "       n.d.") - 42, "\ntsc_lfence ", 12);
 	literal_free(report);
 }
 

@@ -32,7 +32,7 @@ TEST(each_loop_has_a_row_and_each_reason_a_sentence)
 	report.calibrations[1] = (struct report_calibration){ .loop = &loops[1], .reason = "There was no time for it." };
 	strcpy(report.calibrated, "A sentence.");
 	assert_string_equal(render(),
-		"\nCalibration rehearsed: loops that find a clock's rate, each as in as many boots\n\n"
+		"\nCalibration rehearsed: the loops with which systems find a clock's rate\n\n"
 		"loop            clock  runs refused median ppm  worst ppm\n"
 		"linux_pit       tsc     500      12      -12.3      <-1e6\n"
 		"linux_lapic     lapic  There was no time for it.\n"

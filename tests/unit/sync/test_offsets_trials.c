@@ -30,7 +30,7 @@ struct picture {
 	struct offsets_summary summary;
 };
 
-/* How pairs moved against each other from the first tournament to the last. */
+/* How pairs moved against each other from the first pass to the last. */
 static struct offset
 ask(const void *context, size_t a, size_t b)
 {
@@ -43,7 +43,7 @@ struct trial {
 	uint64_t seed;
 	size_t cores;
 	struct core core[CORES_MAX];
-	struct picture pictures[2]; /* the first tournament, and the last */
+	struct picture pictures[2]; /* the first pass, and the last */
 	bool moved[CORES_MAX], disputed[CORES_MAX];
 	struct minority minority;
 };
@@ -234,7 +234,7 @@ TEST(three_groups_have_no_majority)
 
 #define LATER_TSC 400000000
 
-/* Both tournaments; how many pairs' drifts exclude the truth, of cores that never step. */
+/* Both passes; how many pairs' drifts exclude the truth, of cores that never step. */
 static size_t
 follow(struct trial *trial, enum tournament kind)
 {
@@ -263,7 +263,7 @@ count_moved_but(const struct trial *trial, size_t guilty)
 	return count;
 }
 
-/* The boot core or another, in the first tournament, in the last, or between: it alone may be named. */
+/* The boot core or another, in the first pass, in the last, or between: it alone may be named. */
 TEST(one_core_that_steps_makes_nobody_else_drift)
 {
 	struct trial trial;
