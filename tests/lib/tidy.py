@@ -63,6 +63,8 @@ def expected(report):
     for claim, metric, found, unit in of_list(report, "claims"):
         source = claim["source"].lower().replace(" ", "_").replace(",", "").replace("'", "")
         put(claim["clock"], None, f"{source}_{metric}", found, unit)
+    for row, metric, found, unit in of_list(report, "calibrations"):
+        put(row["clock"], None, f"{row['loop']}_{metric}", found, unit)
     short = any(not core["latency"] for core in report["cores"])  # a report of many cores from a serial line
     for core, metric, found, unit in of_list(report, "cores"):
         if core["boot"] or not short:
@@ -120,6 +122,6 @@ def check(json_data, csv_data):
     assert {key: (found[key], row) for key, row in wanted.items() if found[key] != row} == {}
     for words in ("options_given", "vendor", "product", "serial", "board", "bios", "bios_date"):
         found.pop(("", "", words), None)
-    assert {row[1] for row in found.values()} <= {"", "%", "ns", "ms", "us", "ppm", "ppb", "Hz", "ticks", "bits", "reads", "steps",
+    assert {row[1] for row in found.values()} <= {"", "%", "ns", "ms", "us", "ppm", "ppb", "Hz", "ticks", "bits", "reads", "steps", "runs",
                                                   "stalls", "cores", "pairs", "warps", "gaps", "SMIs", "rules",
                                                   "periods", "deadlines", "interrupts"}

@@ -64,7 +64,7 @@ table_claims(struct text *out, const struct report *report)
 	for (size_t i = 0; i < report->claim_count; i++)
 		put_row(out, &report->claims[i]);
 	text_put_char(out, '\n');
-	text_put(text, "Error: how much faster the clock runs than claimed, and so a clock that takes the claim. "
-		       "! it is wrong, ? not determined.");
+	text_put(text, "Error: how much faster the clock runs than claimed. A system that takes the claim is fast by as much. "
+		       "!: wrong, ?: not determined.");
 	table_sentence_end(out, &sentence);
 }

@@ -130,8 +130,8 @@ put_legend(struct text *out)
 	struct table_sentence sentence;
 	struct text *text = table_sentence(&sentence);
 
-	text_put(text, "With / a period, else one-shots. mis: missed, ear: early, dbl: doubled, exc: excused by a gap. "
-		       "min to max: lateness, each within error.");
+	text_put(text, "With / a period, else one-shots. ask: requested, mis: missed, ear: early, dbl: doubled, "
+		       "exc: not counted (gap). min to max: lateness, each within error.");
 	table_sentence_end(out, &sentence);
 }
 
