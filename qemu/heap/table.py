@@ -84,9 +84,10 @@ def _report(started_at, rows):
                                        **dict(zip(("measured", "low", "high"), numbers))})
         elif not clock and not core:
             _of_run(report, metric, numbers, unit)
-        elif not core:
+        elif not core and (metric == "verdict" or metric in CLOCK or metric in CLOCK_INTERVALS):
+            # Rows of claims and calibrations are also about the LAPIC and the crystal, which are no clocks of the report.
             _of_clock(clocks.setdefault(clock, {"id": clock}), metric, numbers)
-        elif not clock:
+        elif core and not clock:
             row = cores.setdefault(core, {"apic_id": figure(core)})
             if metric in CORE_INTERVALS:
                 _put(row, CORE_INTERVALS[metric], _interval(numbers))

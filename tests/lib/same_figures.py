@@ -28,7 +28,7 @@ def of_tables(lines, clocks):
     head = []
     for line in lines:
         if line.startswith("clock "):
-            head = columns(line)
+            head = columns(line) if " source " not in line else []  # a clock may have several claims
         elif not line:
             head = []
         name = line.split(" ", 1)[0].rstrip("!")
