@@ -6,6 +6,7 @@
 /* measuring all other cores takes at most this many times the duration of one measurement */
 #define CORES_SHARE_FACTOR 10
 #define QUICK_SHARE_MAX_NS (100 * SURVEY_NS_PER_MS)
+#define CALIBRATION_TIMES  10 /* calibration loops take at most this many durations of one measurement */
 #define WINDOW_FACTOR      10
 #define WINDOW_MIN_NS      SURVEY_NS_PER_S
 /* longest rate window, unless WINDOW_LONG_FACTOR durations are longer */
@@ -107,8 +108,12 @@ survey_calibrations_ns(const struct report *report)
 		[PROFILE_STANDARD] = 10 * SURVEY_NS_PER_S,
 		[PROFILE_SOAK] = 60 * SURVEY_NS_PER_S,
 	};
+	uint64_t profile = profile_ns[survey_pace(report)], asked = CALIBRATION_TIMES * report->options.duration_ns;
 
-	return profile_ns[survey_pace(report)];
+	/* A user who asks for short measurements wants a short run. */
+	if (asked < profile_ns[PROFILE_QUICK])
+		asked = profile_ns[PROFILE_QUICK];
+	return asked < profile ? asked : profile;
 }
 
 /* Quick checks use nearly all of their budget. In other profiles most checks end within half of it. */

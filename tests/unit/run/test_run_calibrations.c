@@ -2,6 +2,7 @@
 #include "test.h"
 #include "bench.h"
 #include "calibrations/calibrations.h"
+#include "measure/survey_plan.h"
 #include "run/run_calibrations.h"
 #include "sim.h"
 
@@ -122,4 +123,23 @@ TEST(before_the_deadline_nothing_is_begun_that_does_not_fit)
 	assert_string_equal(row_of(report, "edk2")->reason, "");
 	assert_string_equal(row_of(report, "linux_lapic")->reason, "There was no time for it.");
 	assert_string_equal(row_of(report, "valkey")->reason, "There was no time for it.");
+}
+
+TEST(a_short_duration_shortens_the_loops_of_the_longer_profiles)
+{
+	static const struct {
+		enum options_profile profile;
+		uint64_t duration_ms, budget_ms;
+	} rows[] = {
+		{ PROFILE_QUICK, 10, 300 }, { PROFILE_QUICK, 1000, 300 },
+		{ PROFILE_STANDARD, 10, 300 }, { PROFILE_STANDARD, 100, 1000 }, { PROFILE_STANDARD, 1000, 10000 },
+		{ PROFILE_STANDARD, 10000, 10000 }, { PROFILE_SOAK, 1000, 10000 }, { PROFILE_SOAK, 10000, 60000 },
+	};
+	struct report *report = &bench->run.report;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		report->options.profile = rows[i].profile;
+		report->options.duration_ns = rows[i].duration_ms * UINT64_C(1000000);
+		assert_int_equal(survey_calibrations_ns(report), rows[i].budget_ms * UINT64_C(1000000));
+	}
 }
