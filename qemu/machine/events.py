@@ -10,7 +10,7 @@ import time
 
 # As run_phases in src/run/run.c. If a phase occurs more than once, the first occurrence counts.
 PHASES = ("prepare", "rates", "latency", "start-cores", "facts", "skew", "cores", "contended", "warps", "interference",
-          "series", "timers", "stop-cores", "rates-again", "checks")
+          "series", "timers", "stop-cores", "rates-again", "checks", "calibrations")
 ANSWER_S = 30.0   # limit for the answer to a command
 WORK_S = 60.0     # limit for work that a command starts; both limits are many times what a busy host needed
 POLL_S = 0.02
