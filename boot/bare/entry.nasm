@@ -172,7 +172,7 @@ triple_fault_32:
 	ud2
 bits 64
 bare_triple_fault:
-	lidt [no_handlers]
+	lidt [rel no_handlers]
 	ud2
 
 ; A stub of 16 bytes for each exception. On entry the stack is as the CPU leaves it at an interrupt gate.
