@@ -20,7 +20,7 @@ COLUMNS = "PATH,PKNAME,PARTN,PARTTYPE,PARTUUID,UUID,FSTYPE,MOUNTPOINTS"
 
 
 class Partition:
-    """A system partition: its device path, its disk, its number on the disk, its GUID, its file system, and its mount points."""
+    """A system partition: its device path, its disk, its number on the disk, its GUID, the file system's UUID, and its mount points."""
 
     def __init__(self, row):
         self.path = row["path"]
@@ -28,7 +28,6 @@ class Partition:
         self.number = row.get("partn") or self._number_in_name()
         self.guid = (row.get("partuuid") or "").lower()
         self.uuid = row.get("uuid")  # UUID of the file system
-        self.filesystem = row.get("fstype")
         self.places = [place for place in row.get("mountpoints") or [] if place]
 
     def _number_in_name(self):
@@ -43,29 +42,44 @@ def _rows(devices):
         yield from _rows(device.get("children") or [])
 
 
-def _all(system):
+def _devices(system):
+    """Return lsblk's rows of all devices."""
     columns = COLUMNS
     try:
         text = system.run("lsblk", "--json", "--output", columns)
     except Refused:
         text = system.run("lsblk", "--json", "--output", columns.replace("PARTN,", ""))
     try:
-        rows = list(_rows(json.loads(text)["blockdevices"]))
+        return list(_rows(json.loads(text)["blockdevices"]))
     except (ValueError, KeyError, TypeError) as error:
         raise Refused("lsblk printed something that is no list of disks") from error
-    return [Partition(row) for row in rows if (row.get("parttype") or "").lower() in KIND]
+
+
+def _is_system_partition(row):
+    return (row.get("parttype") or "").lower() in KIND
+
+
+def _is_mirrored(row, guid):
+    """Return True if ROW is one half of a mirrored system partition. Some installers give the halves the type of Linux RAID.
+
+    GUID is the partition that the firmware started from, or None.
+    """
+    has_place = any(each.get("fstype") == "vfat" and set(each.get("mountpoints") or []) & set(PLACES)
+                    for each in row.get("children") or [])
+    return row.get("fstype") == "linux_raid_member" and (
+        _is_system_partition(row) or has_place or (guid and (row.get("partuuid") or "").lower() == guid))
 
 
 def find(system):
     """Return the system partition that this machine was started from. Raise Refused if there is none, or if it is not clear."""
-    found = _all(system)
-    if not found:
-        raise Refused("no EFI system partition was found on any disk")
-    mirrored = [each.path for each in found if each.filesystem == "linux_raid_member"]
+    rows, guid = _devices(system), booted_partition(system)
+    mirrored = [row["path"] for row in rows if _is_mirrored(row, guid)]
     if mirrored:
         raise Refused(f"the EFI system partition is mirrored by md ({', '.join(mirrored)}): baretick would save its "
                       "report on one half, and the halves would differ; start this machine from a stick instead")
-    guid = booted_partition(system)
+    found = [Partition(row) for row in rows if _is_system_partition(row)]
+    if not found:
+        raise Refused("no EFI system partition was found on any disk")
     mounted_there = [each for each in found if set(each.places) & set(PLACES)]
     for chosen in ([each for each in found if each.guid == guid], mounted_there, found):
         if len(chosen) == 1:

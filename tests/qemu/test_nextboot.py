@@ -357,6 +357,27 @@ def mirror(machine):
     machine.partitions([("/dev/sda1", GUID, "linux_raid_member", []), ("/dev/sdb1", GUID.replace("1", "2"), "linux_raid_member", [])])
 
 
+LINUX_RAID = "a19d880f-05fc-4d3b-a006-743f0f84911e"
+
+
+def mirror_of_type_raid(machine, *places, kind="vfat", guid=GUID.replace("1", "3")):
+    """A mirror on two partitions of the type Linux RAID, next to the system partition of a stick. Its first half has GUID."""
+    md = {"path": "/dev/md127", "fstype": kind, "mountpoints": list(places)}
+    rows = [{"path": f"/dev/{disk}1", "pkname": disk, "partn": 1, "parttype": LINUX_RAID, "partuuid": each, "fstype": "linux_raid_member",
+             "mountpoints": [None], "children": [md]} for disk, each in (("sda", guid), ("sdb", GUID.replace("1", "4")))]
+    rows.append({"path": "/dev/sdc1", "pkname": "sdc", "partn": 1, "parttype": ESP, "partuuid": GUID.replace("1", "5"), "uuid": "1234-ABCD",
+                 "fstype": "vfat", "mountpoints": ["/boot/efi"] if "/boot" in places else [None]})
+    machine.command("lsblk", f"import json; print(json.dumps({{'blockdevices': {rows!r}}}))")
+
+
+def mounted_mirror(machine):
+    mirror_of_type_raid(machine, "/boot/efi")
+
+
+def started_mirror(machine):
+    mirror_of_type_raid(machine, guid=GUID.upper())
+
+
 def damaged_variable(machine):
     machine.variable("BootCurrent", b"\1")
 
@@ -383,7 +404,8 @@ def read_only_partition(machine, monkeypatch):
 @pytest.mark.parametrize("spoil, sentence", [
     (full_nvram, "No space left on device; nothing is prepared"), (no_efibootmgr, "is not installed"),
     (two_partitions, "there are 2 EFI system partitions"), (no_partition, "no EFI system partition"),
-    (mirror, r"mirrored by md \(/dev/sda1, /dev/sdb1\): .*differ; start this machine from a stick instead"), (damaged_variable, "BootCurrent is damaged"), (folder_of_others, "is not nextboot's"),
+    (mirror, r"mirrored by md \(/dev/sda1, /dev/sdb1\): .*differ; start this machine from a stick instead"),
+    (mounted_mirror, r"mirrored by md \(/dev/sda1, /dev/sdb1\)"), (started_mirror, r"mirrored by md \(/dev/sda1\)"), (damaged_variable, "BootCurrent is damaged"), (folder_of_others, "is not nextboot's"),
     (unsigned, "signed by no key"), (little_space, "KiB free"), (read_only_partition, "is mounted read-only"),
 ])
 def test_a_refusal_is_one_sentence_and_nothing_is_changed(machine, application, monkeypatch, spoil, sentence):
@@ -393,6 +415,25 @@ def test_a_refusal_is_one_sentence_and_nothing_is_changed(machine, application, 
         actions.prepare(machine.system, application, [])
     assert "\n" not in str(refused.value)
     assert machine.state() == before
+
+
+def test_a_mirror_of_another_file_system_is_no_mirror_of_the_system_partition(machine):
+    mirror_of_type_raid(machine, "/boot", kind="ext4")
+    assert volume.find(machine.system).path == "/dev/sdc1"
+
+
+@pytest.mark.parametrize("action", ["--status", "--collect", "--remove"])
+def test_no_action_reads_one_half_of_a_mirror(command, machine, application, capsys, monkeypatch, tmp_path, action):
+    """The machine's only partition became a mirror after the preparation, and one half has a report."""
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    actions.prepare(machine.system, application, [])
+    machine.is_restarted(CLEAN)
+    mirror(machine)
+    before = machine.state()
+    target = [str(tmp_path / "collected")] if action == "--collect" else []
+    assert command.main([action, *target], machine.system) == 2
+    assert "is mirrored by md" in capsys.readouterr().err
+    assert machine.state() == before and not (tmp_path / "collected").exists()
 
 
 def test_a_disk_that_is_full_in_the_middle_of_the_copy_leaves_nothing(machine, application, monkeypatch):
