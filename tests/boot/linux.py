@@ -35,27 +35,32 @@ def copy_tool(tree):
 
 
 class Machine:
-    """A Linux that systemd-boot starts. FOLDER gets its disks; DRIVES are those besides the one with the system partition."""
+    """A Linux that LOADER starts. FOLDER gets its disks. DRIVES are those besides the one with the system partition.
+
+    MORE are files of the system partition in addition to the usual ones, by their paths.
+    """
 
     cores = "2"
 
-    def __init__(self, folder, *, kernel, initrd, command_line, partition_mib, memory, drives, loader=LOADER, secure_firmware=None):
+    def __init__(self, folder, *, kernel, initrd, command_line, partition_mib, memory, drives, loader=LOADER, secure_firmware=None,
+                 more=None):
         self.folder, self.esp, self.disk = folder, folder / "esp", folder / "disk"
         self._words = ["-m", memory, *drives]
-        self._system_partition(loader, kernel, initrd, command_line, partition_mib)
+        files = {"EFI/BOOT/BOOTX64.EFI": loader, "linux": kernel, "initrd": initrd, **(more or {})}
+        self._system_partition(files, command_line, partition_mib)
         if secure_firmware:
             self._words += ["-machine", "smm=on", "-global", "driver=cfi.pflash01,property=secure,value=on"]
         self._firmware(secure_firmware)
 
-    def _system_partition(self, loader, kernel, initrd, command_line, partition_mib):
+    def _system_partition(self, files, command_line, partition_mib):
         for path, mib in ((self.esp, partition_mib), (self.disk, 1 + partition_mib + 1)):
             path.touch()
             os.truncate(path, mib * MIB)
         run("mkfs.fat", "-F", "32", "-n", "ESP", self.esp)
         entry = self.folder / "linux.conf"
         entry.write_text(f"title Linux\nlinux /linux\ninitrd /initrd\noptions {command_line}\n")
-        run("mmd", "-i", self.esp, "::/EFI", "::/EFI/BOOT", "::/loader", "::/loader/entries")
-        for source, target in ((loader, "EFI/BOOT/BOOTX64.EFI"), (kernel, "linux"), (initrd, "initrd"), (entry, "loader/entries/linux.conf")):
+        run("mmd", "-i", self.esp, "::/EFI", "::/EFI/BOOT", "::/EFI/debian", "::/loader", "::/loader/entries")
+        for target, source in {**files, "loader/entries/linux.conf": entry}.items():
             run("mcopy", "-i", self.esp, source, f"::/{target}")
         run("sfdisk", "-q", self.disk, input=f"label: gpt\nstart=2048,size={partition_mib * SECTORS},type=uefi\n".encode())
         run("dd", f"if={self.esp}", f"of={self.disk}", "bs=1M", "seek=1", "conv=notrunc")

@@ -2,10 +2,14 @@
 import os
 import re
 import shutil
+import struct
 import subprocess
 import time
+import uuid
 
 from harness import ROOT
+from machine.variables import ADDED, HEADER, START
+from next import firmware
 from screens import BOUND_S, POLL_S, screen
 
 MICROSOFTS_KEYS = "/usr/share/OVMF/OVMF_CODE_4M.ms.fd"  # Debian's and Ubuntu's package ovmf
@@ -21,6 +25,10 @@ WORDS = ["profile=quick", "duration=10ms", "clocks=tsc,hpet"]
 FRAME = rb"(?:\xb3|\xe2\x94\x82)"
 CHOSEN = re.compile(rb"\x1b\[37m\x1b\[40m\x1b\[\d+;\d+H" + FRAME + rb" *([^ \xb3\xe2][^\xb3\xe2]*?) *" + FRAME)
 ENTRIES_MAX = 8
+# NON_VOLATILE and BOOTSERVICE_ACCESS: a shim deletes a list that an operating system could change.
+ATTRIBUTES, BOOT_SERVICES_ONLY = 4, 3
+# EDK II: the headers of OVMF's volume (72 bytes) and variable store (28 bytes) come before the first variable.
+FIRST_VARIABLE, VARIABLE_ALIGNMENT = 72 + 28, 4
 
 
 def guest(firmware, image, *words, pixels=(800, 600)):
@@ -39,6 +47,23 @@ def key_pair(folder):
     key = folder / "key"
     subprocess.run(["openssl", "pkey", "-in", TEST_KEY, "-passin", f"pass:{PASS_PHRASE}", "-out", key], check=True, capture_output=True)
     return key, TEST_CERT
+
+
+def with_mok(store, der):
+    """Returns STORE, a firmware's variables, with the certificate DER as the machine owner's key, as MokManager would enrol it."""
+    name = "MokList\0".encode("utf-16-le")
+    vendor = uuid.UUID(dict(firmware.KEYS)["MokListRT"]).bytes_le
+    size = firmware.OWNER_SIZE + len(der)
+    keys = firmware.CERTIFICATES + struct.pack("<III", firmware.LIST_SIZE + size, 0, size) + bytes(firmware.OWNER_SIZE) + der
+    variable = bytearray(HEADER.pack(START, ADDED, len(name), len(keys), vendor) + name + keys)
+    struct.pack_into("<I", variable, ATTRIBUTES, BOOT_SERVICES_ONLY)
+    at = FIRST_VARIABLE
+    while store[at:at + 2] == struct.pack("<H", START):
+        *_, name_size, data_size, _ = HEADER.unpack_from(store, at)
+        at += HEADER.size + name_size + data_size
+        at += -at % VARIABLE_ALIGNMENT
+    assert store[at:at + len(variable)] == b"\xff" * len(variable), "the store has no space"
+    return store[:at] + variable + store[at + len(variable):]
 
 
 class Manager:

@@ -9,7 +9,7 @@ import subprocess
 
 from boots import EFI, ROOT
 from linux import FOLDERS, LOADER, MIB, Machine, copy_tool, run
-from mok import OWN_KEYS
+from mok import MICROSOFTS_KEYS, OWN_KEYS, SHIM, with_mok
 
 PACKAGE = "linux-image-cloud-amd64"
 PARTS = re.compile(r"linux-(?:image|binary|modules)-\S+")  # packages with parts of a kernel
@@ -173,8 +173,11 @@ class SmallLinux(Machine):
 
     cores = "1"  # Linux starts sooner
 
-    def __init__(self, folder, trial, keys=None):
-        """KEYS: the firmware enforces Secure Boot and trusts them. Loader, kernel and build/signed.efi are signed."""
+    def __init__(self, folder, trial, keys=None, is_by_shim=False):
+        """KEYS: the firmware enforces Secure Boot and trusts them. Loader, kernel and build/signed.efi are signed.
+
+        IS_BY_SHIM: the firmware trusts Microsoft's keys only. The distribution's shim is started, and trusts KEYS.
+        """
         self.trial = folder / "trial"
         self.trial.touch()
         os.truncate(self.trial, TRIAL_MIB * MIB)
@@ -185,9 +188,14 @@ class SmallLinux(Machine):
             parts[name] = folder / name
         programs = [*PROGRAMS, "sbverify"] if keys else PROGRAMS
         initrd = _initramfs(folder, trial, programs, parts["signed"] if keys else None)
-        super().__init__(folder, loader=parts["loader"], kernel=parts["kernel"], initrd=initrd, command_line="console=ttyS0 quiet",
-                         partition_mib=PARTITION_MIB, memory="512M", drives=["-drive", f"file={self.trial},format=raw,if=virtio"],
-                         secure_firmware=OWN_KEYS if keys else None)
+        more = {"EFI/BOOT/grubx64.efi": parts["loader"], "EFI/debian/shimx64.efi": SHIM} if is_by_shim else None
+        super().__init__(folder, loader=SHIM if is_by_shim else parts["loader"], more=more, kernel=parts["kernel"], initrd=initrd,
+                         command_line="console=ttyS0 quiet", partition_mib=PARTITION_MIB, memory="512M",
+                         drives=["-drive", f"file={self.trial},format=raw,if=virtio"],
+                         secure_firmware=(MICROSOFTS_KEYS if is_by_shim else OWN_KEYS) if keys else None)
+        if is_by_shim:
+            store = folder / "variables.fd"
+            store.write_bytes(with_mok(store.read_bytes(), run("openssl", "x509", "-in", keys[1], "-outform", "DER")))
 
     def read(self, name):
         """The bytes of the file NAME of the trial."""

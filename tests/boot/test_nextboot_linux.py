@@ -3,12 +3,13 @@ back, collects, and removes.
 
 It takes more than 15 s: three starts of the firmware, two of Linux, and a run of baretick."""
 import json
+import os
 
 import pytest
 
 from boots import EFI_BUILT
 from linux import LOOK
-from mok import can_sign, key_pair
+from mok import SHIM, can_sign, key_pair
 from small_linux import SmallLinux, lacking
 
 pytestmark = [EFI_BUILT, pytest.mark.xdist_group("small-linux")]
@@ -29,11 +30,11 @@ fi
 """
 
 
-def ended(folder, trial, keys=None):
+def ended(folder, trial, keys=None, is_by_shim=False):
     """A machine that has done all of TRIAL and switched itself off."""
     if reason := lacking():
         pytest.skip(reason)
-    machine = SmallLinux(folder, trial, keys)
+    machine = SmallLinux(folder, trial, keys, is_by_shim)
     machine.run()
     return machine
 
@@ -69,9 +70,14 @@ def test_removed_partition_and_variables_are_as_before(machine):
 
 @pytest.mark.long
 @pytest.mark.skipif(not can_sign(), reason="firmware with keys, or the package sbsigntool, is not there")
-def test_with_secure_boot_a_signed_application_runs_and_an_unsigned_one_is_refused(tmp_path):
+@pytest.mark.parametrize("is_by_shim", [False, pytest.param(True, marks=pytest.mark.skipif(
+    not os.path.exists(SHIM), reason="the package shim-signed is not there"))], ids=["firmware", "shim"])
+def test_with_secure_boot_a_signed_application_runs_and_an_unsigned_one_is_refused(tmp_path, is_by_shim):
     unsigned = 'qemu/nextboot; echo "unsigned $?"; look /trial/refused\n  qemu/nextboot --efi build/signed.efi --reboot'
-    machine = ended(tmp_path, TRIAL.replace("qemu/nextboot --reboot", unsigned), key_pair(tmp_path))
+    then = "ls /sys/firmware/efi/efivars >/trial/variables"
+    trial = TRIAL.replace("qemu/nextboot --reboot", unsigned).replace(then, f"{then}\n  ls /boot/efi/EFI/baretick >/trial/application")
+    machine = ended(tmp_path, trial, key_pair(tmp_path), is_by_shim)
+    assert (b"shimx64.efi\n" in machine.read("application")) == is_by_shim
     said = machine.read("trial.txt").decode()
     assert "baretick.efi is signed by no key of the firmware or the shim (make sign)\nunsigned 2\n" in said
     assert machine.read("refused") == machine.read("before")
