@@ -4,6 +4,7 @@
  */
 #include "test.h"
 #include "bench.h"
+#include "paravirtual/leaves.h"
 #include "rules/rules.h"
 #include "sim.h"
 #include "sim_paravirtual.h"
@@ -68,6 +69,7 @@ static const struct {
 	{ "sends one in eight twice", DEADLINE, { .double_every = 8 }, "irq-doubled", NULL, 12, 13 },
 	{ "sends one in eight twice", RTC, { .double_every = 8 }, "irq-doubled", NULL, 9, 10 },
 	{ "sends each twice", AWAITED, { .double_every = 1 }, "irq-doubled", NULL, 1, 1 },
+	{ "fires at once", HYPERV, { .early_ps = 100000 * NS }, "irq-early", NULL, 98000, 100000 },
 	{ "is 20 us early", SHOTS, { .early_ps = 20000 * NS }, "irq-early", NULL, 18000, 20000 },
 	{ "is 70 us early", SHOTS, { .early_ps = 70000 * NS }, "irq-early", NULL, 68000, 70000 },
 	{ "ticks 1,500 ppm fast", PERIODS, { .fast_ppm = 1500 }, "irq-rate", NULL, 1502, 1503 },
@@ -347,6 +349,43 @@ TEST(an_rtc_that_is_slow_to_program_is_asked_for_half_its_rate)
 		assert_true(periods->delivered > 0 && periods->delivered + periods->excused >= periods->expected);
 		assert_int_equal(periods->policy, words[policy]);
 	}
+}
+
+#define MSR_HV_SYNIC_FIRST 0x40000080u /* SCONTROL; then SVERSION, SIEFP, SIMP, EOM, and SINT0 to SINT15 */
+#define MSR_HV_SYNIC_LAST  0x4000009fu
+#define MSR_HV_TIMER_FIRST 0x400000b0u /* configuration and count of each of the four timers */
+
+static bool (*write_any)(uint32_t msr, uint64_t value);
+static unsigned timer_writes, other_writes;
+
+/* Counts writes of the synthetic interrupt controller and of all synthetic timers. */
+static bool
+write_counted(uint32_t msr, uint64_t value)
+{
+	bool own = msr == MSR_HV_TIMER_CONFIG || msr == MSR_HV_TIMER_COUNT;
+
+	timer_writes += own;
+	other_writes += !own && ((msr >= MSR_HV_SYNIC_FIRST && msr <= MSR_HV_SYNIC_LAST) ||
+				 (msr >= MSR_HV_TIMER_FIRST && msr <= MSR_HV_TIMER_COUNT));
+	return write_any(msr, value);
+}
+
+/* The firmware may use the SynIC and the first timer for its tick. */
+TEST(a_run_writes_only_the_last_synthetic_timer_and_restores_it)
+{
+	const uint64_t config = 0x1e08; /* direct, vector E0h, auto-enable: not running, because its count is 0 */
+	const struct source *source = &sources[SOURCES - 1];
+
+	begin_for(source);
+	hw_msr_write(MSR_HV_TIMER_CONFIG, config);
+	write_any = sim.write_msr;
+	sim.write_msr = write_counted;
+	timer_writes = other_writes = 0;
+	assert_nobody_is_named(played(source));
+	assert_true(timer_writes > 0);
+	assert_int_equal(other_writes, 0);
+	assert_int_equal(hw_msr_read(MSR_HV_TIMER_CONFIG), config);
+	assert_int_equal(hw_msr_read(MSR_HV_TIMER_COUNT), 0);
 }
 
 /* 8254: OUT rises N + 1 pulses after the write. The first comes within a clock, so it takes N to N + 1 clocks. */
