@@ -61,6 +61,44 @@ def test_a_rule_that_a_source_of_interrupts_breaks_is_worse_where_it_was_asked_t
     assert compare(before, now).by_name["hpet0"] == [] and compare(now, now).worse == []
 
 
+# Claims on rates.
+
+def claiming(outcome, ppm=1740.0, source="CPUID 15h", on="tsc"):
+    return {"source": source, "clock": on, "outcome": outcome, "error_ppm": ppm and {"value": ppm, "low": ppm - 1, "high": ppm + 1}}
+
+
+def claimed(*rows):
+    return document(clock()) | {"claims": list(rows)}
+
+
+def test_a_claim_that_was_right_and_is_wrong_is_named_with_its_error():
+    right, wrong = claimed(claiming("passed", 1.0)), claimed(claiming("failed"))
+    assert compare(right, wrong).worse == ["the claim of CPUID 15h on tsc is wrong by 1740 ppm, and was not"]
+    assert compare(right, wrong).by_name["machine"] == compare(right, wrong).worse
+    assert compare(wrong, right).worse == [] and compare(wrong, wrong).worse == []
+
+
+@pytest.mark.parametrize("before", ["not_determined", "not_checked"])
+def test_a_claim_that_was_not_known_to_be_right_is_not_worse(before):
+    assert compare(claimed(claiming(before)), claimed(claiming("failed"))).worse == []
+
+
+@pytest.mark.parametrize("now", ["not_determined", "not_checked"])
+def test_a_claim_that_is_no_longer_judged_is_not_worse(now):
+    assert compare(claimed(claiming("passed", 1.0)), claimed(claiming(now))).worse == []
+
+
+def test_a_claim_is_compared_with_that_of_the_same_source_on_the_same_clock():
+    before = claimed(claiming("passed", 1.0), claiming("failed", on="lapic"))
+    assert compare(before, claimed(claiming("failed", on="lapic"))).worse == []
+    assert compare(before, claimed(claiming("failed", source="CPUID 16h"))).worse == []
+
+
+def test_a_report_without_claims_is_compared_as_before():
+    assert compare(document(clock()), claimed(claiming("failed"))).worse == []
+    assert compare(claimed(claiming("passed", 1.0)), document(clock())).worse == []
+
+
 # Sources of interrupts.
 
 def timer(source="hpet0", least=800, p50=1000, error=50, state="present", core=None, mode="one-shot", reason=None):

@@ -165,6 +165,16 @@ def test_table_and_report_of_one_run_give_the_same_figures(fleet, tmp_path):
         assert len(found) >= 4 and {(count, more) for _, count, more in found} == {(2, 0)}
 
 
+def test_wrong_claims_of_a_fleet_are_found_by_source_with_their_error(fleet, maker, tmp_path):
+    report = json.loads(golden())
+    report["claims"][1] |= {"outcome": "failed", "error_ppm": {"value": 1740.5, "low": 1740, "high": 1741}}
+    (tmp_path / "report.json").write_text(gathered(maker, [report]))
+    fleet(tmp_path / "report.json", "--db", tmp_path / "db")
+    assert ask(tmp_path / "db", "SELECT source, clock, hz_value, error_ppm_value, error_ppm_low FROM claims WHERE outcome = 'failed'") == [
+        ("CPUID 16h", "tsc", 2e9, 1740.5, 1740)]
+    assert ask(tmp_path / "db", "SELECT source, hz_value, reason FROM claims WHERE state = 'not_claimed'") == [("CPUID 15h", None, "It is 0.")]
+
+
 def test_a_label_comes_back_out_of_a_table():
     label = json.loads(golden("sick"))["options"]["label"]
     found, = table.parse((GOLDENS / "sick.csv").read_bytes())
