@@ -181,12 +181,12 @@ agreeing_clocks(struct report *report)
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
 
-		if (vote_may_vote(report, entry) && !text_equal(entry->clock.id, "tsc") && !entry->clock.by_tsc &&
+		if (vote_includes_clock(report, entry) && !text_equal(entry->clock.id, "tsc") && !entry->clock.by_tsc &&
 		    !vote_may_jump(report, entry))
 			vote.rates[i] = entry->implied;
 		count += vote.rates[i].known;
 	}
-	vote_hold(&vote, vote.rates, judge_rate_limit_ppb(report));
+	vote_on_rates(&vote, vote.rates, judge_rate_limit_ppb(report));
 	return vote.found.undecided || vote.found.falsetickers ? 0 : count;
 }
 
@@ -413,7 +413,7 @@ has_own_finding(const struct claim *claim)
 }
 
 void
-judge_name_claims(struct report *report)
+judge_add_claim_findings(struct report *report)
 {
 	enum trust trust = trust_in_rate(report);
 	bool is_tsc_wrong = is_clock_wrong(report);

@@ -221,7 +221,7 @@ judge_references(struct report *report)
 }
 
 void
-judge_fitness(struct report *report)
+judge_tsc_fitness(struct report *report)
 {
 	bool tsc_read = false;
 

@@ -179,7 +179,7 @@ put_clocks_within(struct text *text, const struct report *report, uint64_t from_
 }
 
 void
-judge_exits(struct report *report)
+judge_note_exits(struct report *report)
 {
 	uint64_t exit_ns = median_ns_of(report_find_clock(report, CPUID_CLOCK));
 	char bytes[2][REPORT_SENTENCE / 2];

@@ -8,7 +8,7 @@
 #include "base/set.h"
 #include "base/text.h"
 #include "consensus/falseticker.h"
-#include "report/witnesses.h"
+#include "report/clock_sources.h"
 
 #define NS_PER_MS   INT64_C(1000000)
 #define MS_DECIMALS 3
@@ -68,7 +68,7 @@ note_stop(struct report *report, const struct report_discontinuity *row, const s
 		put_seconds(&text, middle, decimals);
 	}
 	text_put(&text, rtc->elapsed.known ? " s at " : "");
-	report_put_moment(&text, report, row->at_tsc);
+	report_put_tsc_time(&text, report, row->at_tsc);
 	text_printf(&text, " (by the %s)%s.", report_clock_id(report, rtc->members[0]),
 		    rtc->elapsed.known ? "" : "; for how long is not known");
 	report_note(report, "%s", bytes);
@@ -85,12 +85,12 @@ has_finding(const struct report *report, const char *rule, const char *clock)
 
 /* Sets when the clock first failed. The TSC may be missing from the report, and then nothing is set. */
 static void
-set_turned_sick(struct report *report, size_t clock, uint64_t at_ms)
+record_failure(struct report *report, size_t clock, uint64_t at_ms)
 {
-	if (clock >= report->clock_count || report->clocks[clock].turned_sick)
+	if (clock >= report->clock_count || report->clocks[clock].failed_later)
 		return;
-	report->clocks[clock].turned_sick = true;
-	report->clocks[clock].turned_sick_ms = at_ms;
+	report->clocks[clock].failed_later = true;
+	report->clocks[clock].failed_later_ms = at_ms;
 }
 
 /* Returns the number of the clock's jumps by its own readings against the TSC. */
@@ -116,7 +116,7 @@ add_jump_finding(struct report *report, const struct report_discontinuity *row, 
 
 	if (jumps <= limit || has_finding(report, rule, id))
 		return;
-	set_turned_sick(report, alone->members[0], row->at_ms);
+	record_failure(report, alone->members[0], row->at_ms);
 	text_init(&text, by, sizeof(by));
 	if (alone->elapsed.known && other->elapsed.known) {
 		int64_t ns = alone->elapsed.value - other->elapsed.value;
@@ -126,7 +126,7 @@ add_jump_finding(struct report *report, const struct report_discontinuity *row, 
 		text_put(&text, " s");
 	}
 	text_put(&text, " at ");
-	report_put_moment(&text, report, row->at_tsc);
+	report_put_tsc_time(&text, report, row->at_tsc);
 	text_put(&text, "; ");
 	put_clocks(&text, report, other);
 	text_init(&text, more, sizeof(more));
@@ -163,7 +163,7 @@ add_divergence_finding(struct report *report, const struct report_discontinuity 
 
 	text_init(&text, bytes, sizeof(bytes));
 	text_put(&text, "At ");
-	report_put_moment(&text, report, row->at_tsc);
+	report_put_tsc_time(&text, report, row->at_tsc);
 	text_put(&text, " the clocks diverged: ");
 	for (size_t i = 0; i < row->group_count; i++) {
 		const struct report_group *group = &row->groups[i];
@@ -196,7 +196,7 @@ have_several_sources(const struct falseticker_sources *sources, uint32_t set)
 }
 
 uint32_t
-judge_tsc(const struct report *report)
+judge_set_of_tsc(const struct report *report)
 {
 	for (size_t i = 0; i < report->clock_count; i++)
 		if (text_equal(report->clocks[i].clock.id, "tsc"))
@@ -221,7 +221,7 @@ is_edge_clock(const struct report *report, uint32_t clocks)
 static bool
 is_tsc_alone(const struct report *report, const struct report_discontinuity *row)
 {
-	uint32_t tsc = judge_tsc(report);
+	uint32_t tsc = judge_set_of_tsc(report);
 	bool alone = false, others = false;
 
 	for (size_t i = 0; i < row->group_count; i++) {
@@ -249,7 +249,7 @@ judge_tsc_diverged(const struct report *report)
 static bool
 is_outvoted(const struct report *report, uint32_t alone, uint32_t others)
 {
-	struct falseticker_sources sources = witnesses_of_leaps(report);
+	struct falseticker_sources sources = sources_for_jumps(report);
 
 	if (set_size(alone) != 1 || set_size(others) < 2)
 		return false;
@@ -356,8 +356,8 @@ judge_discontinuities(struct report *report)
 	for (size_t i = 0; i < report->discontinuity_count; i++) {
 		struct report_discontinuity *row = &report->discontinuities[i];
 
-		row->from_ms = report_moment_ns(report, row->from_tsc) / NS_PER_MS;
-		row->at_ms = report_moment_ns(report, row->at_tsc) / NS_PER_MS;
+		row->from_ms = report_run_time_ns(report, row->from_tsc) / NS_PER_MS;
+		row->at_ms = report_run_time_ns(report, row->at_tsc) / NS_PER_MS;
 		row->class = DISCONTINUITY_PARTED;
 		alone[i] = find_lone_group(report, row);
 		row->alone = alone[i] ? alone[i]->clocks : 0;

@@ -82,7 +82,7 @@ apply_findings(struct report *report)
 		for (size_t c = 0; finding->clock && c < report->clock_count; c++) {
 			struct report_clock *entry = &report->clocks[c];
 
-			if (!rules_is_about(report, entry, finding->clock, finding->one_way))
+			if (!rules_applies_to_clock(report, entry, finding->clock, finding->one_way))
 				continue;
 			if (entry->verdict == VERDICT_PASS ||
 			    (entry->verdict == VERDICT_WARN && finding->severity == VERDICT_FAIL))
@@ -121,23 +121,23 @@ judge_report(struct report *report)
 		report_note(report, "The TSC stepped back or jumped, so no other clock is judged by figures that it timed.");
 	judge_states(report);
 	judge_slow(report);
-	judge_fitness(report);
+	judge_tsc_fitness(report);
 	judge_claims(report);
 	if (!judge_tsc_moved(report))
 		judge_rates(report);
-	judge_name_claims(report);
-	judge_intervals(report);
+	judge_add_claim_findings(report);
+	judge_timer_tests(report);
 	judge_behaviours(report);
 	judge_skew(report);
 	judge_synchrony(report);
 	judge_adjust(report);
 	judge_cores(report);
-	judge_outcomes(report);
+	judge_finish_rows(report);
 	order_findings(report);
 	judge_costs(report);
-	judge_exits(report);
+	judge_note_exits(report);
 	judge_quality(report);
-	judge_gaps(report);
+	judge_note_stolen_time(report);
 	apply_findings(report);
 	if (report->incomplete && report->verdict != VERDICT_FAIL)
 		report->verdict = VERDICT_INCOMPLETE;

@@ -46,7 +46,7 @@ uint64_t judge_count_jumps(const struct report *report, const char *clock);
 /* Returns true if the TSC's own readings show a step back or a jump. */
 bool judge_tsc_steps(const struct report *report);
 /* Returns the set of clocks (bit I is clock I) with only the TSC; bit REPORT_CLOCKS_MAX if it is not in the report. */
-uint32_t judge_tsc(const struct report *report);
+uint32_t judge_set_of_tsc(const struct report *report);
 /* Returns true if the TSC alone diverged from other clocks at any discontinuity, perhaps because it stopped. */
 bool judge_tsc_diverged(const struct report *report);
 
@@ -64,25 +64,25 @@ void judge_states(struct report *report);
 void judge_behaviours(struct report *report);
 void judge_slow(struct report *report); /* judges the median latency; call it after judge_states() */
 /* Judges the TSC's resolution, and whether any other clock could confirm its rate. */
-void judge_fitness(struct report *report);
+void judge_tsc_fitness(struct report *report);
 /* Adds a row for each clock's rate, and explains and counts undetermined rows. Call it after all findings. */
-void judge_outcomes(struct report *report);
-void judge_rate_outcomes(struct report *report); /* adds the rows for rates, as part of judge_outcomes() */
+void judge_finish_rows(struct report *report);
+void judge_add_rate_rows(struct report *report); /* adds the rows for rates, as part of judge_finish_rows() */
 /*
  * The interval LOW to HIGH overlaps LIMIT. Returns the factor by which the error must shrink so that it does not. The
  * true value is assumed to be 0 or, if the interval excludes 0, its middle.
  */
 uint64_t judge_shrink_factor(int64_t low, int64_t high, uint64_t limit);
 /* Adds a note on the clocks whose reads exit to the hypervisor. */
-void judge_exits(struct report *report);
+void judge_note_exits(struct report *report);
 void judge_costs(struct report *report);   /* computes the cost of a read for a program */
 /* Adds a note on when time was stolen in a soak, if most of it was stolen in one part of the run. */
-void judge_gaps(struct report *report);
+void judge_note_stolen_time(struct report *report);
 void judge_quality(struct report *report); /* judges how reliable latencies are under stolen time */
 /* Sets error, users and outcome of each claim on a rate. Called before judge_rates(). */
 void judge_claims(struct report *report);
 /* Adds a finding for each claim that is blamed: tsc-claim and lapic-claim. */
-void judge_name_claims(struct report *report);
+void judge_add_claim_findings(struct report *report);
 /* Returns true if the TSC's nominal rate is a claim that contradicts the clocks, and the TSC is not blamed. */
 bool judge_blames_claim(const struct report *report);
 /* Judges the clocks' rates against each other, by implied, change_halves and change_since of each report_clock. */

@@ -49,7 +49,7 @@ collect_changes(struct vote *vote, bool halves)
 		const struct report_clock *entry = &vote->report->clocks[i];
 
 		vote->rates[i] = (struct rate_interval){ .known = false };
-		if (!vote_may_vote(vote->report, entry) || vote_may_jump(vote->report, entry))
+		if (!vote_includes_clock(vote->report, entry) || vote_may_jump(vote->report, entry))
 			continue;
 		if (!text_equal(entry->clock.id, "tsc"))
 			vote->rates[i] = vote_ratio(halves ? &entry->change_halves : &entry->change_since);
@@ -72,8 +72,8 @@ add_change_finding(struct vote *vote, size_t clock, bool halves, uint64_t limit)
 	vote->changed |= set_of(clock);
 	vote_set_figure(rules_add_finding(vote->report, "rate-changed", vote_clock_id(vote, clock), REPORT_NO_CORE,
 				     "The rate of %s changed by %s %s; the rates of %s did not.", vote_clock_id(vote, clock),
-				     vote_ppm(&by).bytes, when_phrase(halves),
-				     vote_group(vote, vote_evidence(&vote->found)).bytes),
+				     phrase_ppm(&by).bytes, when_phrase(halves),
+				     phrase_group(vote, vote_evidence(&vote->found)).bytes),
 		   &by, limit);
 }
 
@@ -130,7 +130,8 @@ add_change_or_stop(struct vote *vote, size_t clock, size_t other, uint32_t other
 	vote_set_figure(rules_add_finding(vote->report, "rate-changed", NULL, REPORT_NO_CORE,
 					  "The rate of %s against %s changed by %s %s, or the TSC stopped between two of their "
 					  "readings.",
-					  vote_clock_id(vote, clock), vote_group(vote, others).bytes, vote_ppm(&by).bytes,
+					  vote_clock_id(vote, clock), phrase_group(vote, others).bytes,
+					  phrase_ppm(&by).bytes,
 					  when_phrase(halves)),
 			&by, limit);
 }
@@ -152,9 +153,10 @@ add_group_finding(struct vote *vote, bool halves, uint64_t limit)
 	}
 	vote_set_figure(rules_add_finding(vote->report, "rate-changed", NULL, REPORT_NO_CORE,
 					  "The rate of %s against %s changed by %s %s; nothing shows %s changed.%s",
-					  vote_group(vote, found->group_a).bytes, vote_group(vote, found->group_b).bytes,
-					  vote_ppm(&by).bytes, when_phrase(halves),
-					  vote_which(found->group_a, found->group_b), vote_others(vote).bytes),
+					  phrase_group(vote, found->group_a).bytes,
+					  phrase_group(vote, found->group_b).bytes,
+					  phrase_ppm(&by).bytes, when_phrase(halves),
+					  phrase_which(found->group_a, found->group_b), phrase_others(vote).bytes),
 			&by, limit);
 }
 
@@ -182,35 +184,35 @@ note_tsc_gain(struct vote *vote, uint64_t limit_ppb)
 		report_note(vote->report, "tsc: It gained %s on %s after the rate window. QEMU's emulation moves the TSC "
 					  "ahead when several cores read it at once, so this is not taken for a fault. All "
 					  "rates are from the window.",
-			    vote_ppm(&gained).bytes, vote_group(vote, others).bytes);
+			    phrase_ppm(&gained).bytes, phrase_group(vote, others).bytes);
 }
 
 struct falseticker_sources
-vote_hold_on_changes(struct vote *vote, uint64_t limit_ppb)
+vote_on_changes(struct vote *vote, uint64_t limit_ppb)
 {
 	struct rate_interval implied[REPORT_CLOCKS_MAX];
 
 	for (size_t i = 0; i < vote->report->clock_count; i++)
 		implied[i] = vote->report->clocks[i].implied_window;
-	return vote_hold(vote, implied, limit_ppb);
+	return vote_on_rates(vote, implied, limit_ppb);
 }
 
 static struct falseticker_sources
-hold_vote_on_changes(struct vote *vote, bool halves)
+vote_on_rate_changes(struct vote *vote, bool halves)
 {
 	collect_changes(vote, halves);
-	return vote_hold_on_changes(vote, vote_limit_ppb(vote->report, "rate-changed"));
+	return vote_on_changes(vote, vote_limit_ppb(vote->report, "rate-changed"));
 }
 
 bool
 rate_changes_doubt_tsc(struct vote *vote)
 {
-	uint32_t tsc = judge_tsc(vote->report);
+	uint32_t tsc = judge_set_of_tsc(vote->report);
 
 	if (judge_tsc_diverged(vote->report))
 		return true;
 	for (int halves = 0; halves < 2; halves++) {
-		hold_vote_on_changes(vote, halves);
+		vote_on_rate_changes(vote, halves);
 		if (vote->found.undecided && (vote->found.group_a == tsc || vote->found.group_b == tsc))
 			return true;
 	}
@@ -221,7 +223,7 @@ void
 rate_changes_judge(struct vote *vote, bool halves)
 {
 	uint64_t limit = vote_limit_ppb(vote->report, "rate-changed");
-	struct falseticker_sources sources = hold_vote_on_changes(vote, halves);
+	struct falseticker_sources sources = vote_on_rate_changes(vote, halves);
 
 	if (!halves && may_have_moved_tsc(vote->report, halves))
 		note_tsc_gain(vote, limit);

@@ -6,7 +6,7 @@
 #include "base/scale.h"
 #include "base/set.h"
 #include "base/text.h"
-#include "report/witnesses.h"
+#include "report/clock_sources.h"
 
 #define NS_PER_S  UINT64_C(1000000000)
 #define ASK_S_MAX 3600u /* the longest duration= in seconds that a sentence suggests; else it suggests profile=soak */
@@ -200,7 +200,7 @@ clocks_of_other_source(const struct report *report, const char *clock)
 
 	for (size_t i = 0; i < report->clock_count; i++)
 		rates[i] = report->clocks[i].implied;
-	return witnesses_of(report, rates).separate[report_find_clock(report, clock) - report->clocks];
+	return sources_for_rates(report, rates).separate[report_find_clock(report, clock) - report->clocks];
 }
 
 /* Fills the row of a clock whose rate has no finding. */
@@ -308,7 +308,7 @@ judge_rate_of(struct report *report, const struct report_clock *entry)
 }
 
 void
-judge_rate_outcomes(struct report *report)
+judge_add_rate_rows(struct report *report)
 {
 	for (size_t i = 0; i < report->clock_count && report->rate_count; i++)
 		judge_rate_of(report, &report->clocks[i]);

@@ -34,7 +34,7 @@ voting_rate(const struct report *report, const struct report_clock *entry)
 	const struct rate_interval *since = &entry->implied_since;
 	struct rate_interval rate = entry->implied_window;
 
-	if (!vote_may_vote(report, entry))
+	if (!vote_includes_clock(report, entry))
 		return (struct rate_interval){ .known = false };
 	if (!vote_may_jump(report, entry))
 		return entry->implied;
@@ -67,7 +67,7 @@ add_rate_finding(struct vote *vote, size_t clock)
 		return;
 	vote_set_figure(rules_add_finding(vote->report, rule, vote_clock_id(vote, clock), REPORT_NO_CORE,
 				     "%s runs %s off its nominal rate, compared with %s, which agree.", vote_clock_id(vote, clock),
-				     vote_ppm(&by).bytes, vote_group(vote, vote_evidence(&vote->found)).bytes),
+				     phrase_ppm(&by).bytes, phrase_group(vote, vote_evidence(&vote->found)).bytes),
 		   &by, vote_limit_ppb(vote->report, rule));
 }
 
@@ -84,7 +84,7 @@ static void
 judge_each_rate(struct vote *vote)
 {
 	collect_rates(vote);
-	vote_hold(vote, vote->rates, judge_rate_limit_ppb(vote->report));
+	vote_on_rates(vote, vote->rates, judge_rate_limit_ppb(vote->report));
 	for (size_t i = 0; i < vote->report->clock_count; i++)
 		if (set_has(vote->found.falsetickers, i) && !vote->by_doubtful_tsc && !is_excused(vote, set_of(i)))
 			add_rate_finding(vote, i);
@@ -113,11 +113,11 @@ note_jumps(struct vote *vote)
 		const struct report_clock *entry = &vote->report->clocks[i];
 		struct interval_ppb by = rate_compare(&entry->implied_window, &vote->rates[truth]);
 
-		if (vote_may_jump(vote->report, entry) && vote_may_vote(vote->report, entry) &&
+		if (vote_may_jump(vote->report, entry) && vote_includes_clock(vote->report, entry) &&
 		    rate_beyond(&by, limit) && !set_has(vote->found.falsetickers, i) &&
 		    !is_off_in_and_after_window(vote, i, truth, limit))
 			report_note(vote->report, "%s ran %s off %s in the rate window, %s.", vote_clock_id(vote, i),
-				    vote_ppm(&by).bytes, vote_clock_id(vote, truth), contradicts_itself(entry) ?
+				    phrase_ppm(&by).bytes, vote_clock_id(vote, truth), contradicts_itself(entry) ?
 				    "and at another rate after it, as when the whole machine was stopped: no fault of the clock" :
 				    "and its rate after that is not known: the whole machine may have been stopped");
 	}
@@ -171,7 +171,7 @@ judge_disagreement(struct vote *vote)
 	uint64_t limit = vote_limit_ppb(vote->report, "rate-disagree");
 	const struct falseticker *found = &vote->found;
 
-	vote_hold(vote, vote->rates, limit);
+	vote_on_rates(vote, vote->rates, limit);
 	if (!vote_has_new_groups(vote) || vote->by_doubtful_tsc || is_excused(vote, found->group_a) ||
 	    is_excused(vote, found->group_b))
 		return;
@@ -185,8 +185,8 @@ judge_disagreement(struct vote *vote)
 
 	struct finding *finding = rules_add_finding(vote->report, "rate-disagree", NULL, REPORT_NO_CORE,
 		"By their nominal rates %s run%s %s faster than %s; nothing shows %s is wrong.%s",
-		vote_group(vote, fast).bytes, fast & (fast - 1) ? "" : "s", vote_ppm(&by).bytes,
-		vote_group(vote, slow).bytes, vote_which(fast, slow), vote_others(vote).bytes);
+		phrase_group(vote, fast).bytes, fast & (fast - 1) ? "" : "s", phrase_ppm(&by).bytes,
+		phrase_group(vote, slow).bytes, phrase_which(fast, slow), phrase_others(vote).bytes);
 
 	vote_set_figure(finding, &by, limit);
 	advise_on_disagreement(vote->report, finding);

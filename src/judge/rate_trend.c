@@ -48,7 +48,7 @@ collect_walks(struct vote *vote, const struct stretch *stretch)
 		struct interval_ppb walk = rate_compare(&stretch->to->clocks[i].implied, &stretch->from->clocks[i].implied);
 
 		vote->rates[i] = (struct rate_interval){ .known = false };
-		if (!vote_may_vote(vote->report, entry))
+		if (!vote_includes_clock(vote->report, entry))
 			continue;
 		vote->rates[i] = text_equal(entry->clock.id, "tsc") ? vote_unchanged : vote_ratio(&walk);
 	}
@@ -63,13 +63,13 @@ rows_phrase(const struct report *report, const struct stretch *stretch)
 
 	text_init(&text, phrase.bytes, sizeof(phrase.bytes));
 	text_put(&text, "from its rate between ");
-	report_put_moment(&text, report, stretch->from->from_tsc);
+	report_put_tsc_time(&text, report, stretch->from->from_tsc);
 	text_put(&text, " and ");
-	report_put_moment(&text, report, stretch->from->to_tsc);
+	report_put_tsc_time(&text, report, stretch->from->to_tsc);
 	text_put(&text, " to its rate between ");
-	report_put_moment(&text, report, stretch->to->from_tsc);
+	report_put_tsc_time(&text, report, stretch->to->from_tsc);
 	text_put(&text, " and ");
-	report_put_moment(&text, report, stretch->to->to_tsc);
+	report_put_tsc_time(&text, report, stretch->to->to_tsc);
 	return phrase;
 }
 
@@ -87,8 +87,8 @@ add_trend_finding(struct vote *vote, size_t clock, const struct stretch *stretch
 	vote->changed |= set_of(clock);
 	set_figure(rules_add_finding(vote->report, "rate-trend", vote_clock_id(vote, clock), REPORT_NO_CORE,
 				     "The rate of %s walked by %s, %s; the rates of %s did not.", vote_clock_id(vote, clock),
-				     vote_ppm(&by).bytes, rows_phrase(vote->report, stretch).bytes,
-				     vote_group(vote, vote_evidence(&vote->found)).bytes), &by, limit_ppb);
+				     phrase_ppm(&by).bytes, rows_phrase(vote->report, stretch).bytes,
+				     phrase_group(vote, vote_evidence(&vote->found)).bytes), &by, limit_ppb);
 }
 
 static void
@@ -100,9 +100,9 @@ add_group_finding(struct vote *vote, const struct stretch *stretch, uint64_t lim
 	vote->changed |= found->group_a | found->group_b | found->others;
 	set_figure(rules_add_finding(vote->report, "rate-trend", NULL, REPORT_NO_CORE,
 				     "The rate of %s against %s walked by %s, %s; nothing shows %s did.",
-				     vote_group(vote, found->group_a).bytes, vote_group(vote, found->group_b).bytes,
-				     vote_ppm(&by).bytes, rows_phrase(vote->report, stretch).bytes,
-				     vote_which(found->group_a, found->group_b)), &by, limit_ppb);
+				     phrase_group(vote, found->group_a).bytes, phrase_group(vote, found->group_b).bytes,
+				     phrase_ppm(&by).bytes, rows_phrase(vote->report, stretch).bytes,
+				     phrase_which(found->group_a, found->group_b)), &by, limit_ppb);
 }
 
 /*
@@ -121,7 +121,7 @@ rate_trend_judge(struct vote *vote)
 		if (!stretch.found || set_has(vote->changed, i))
 			continue;
 		collect_walks(vote, &stretch);
-		vote_hold_on_changes(vote, limit_ppb);
+		vote_on_changes(vote, limit_ppb);
 		for (size_t clock = 0; clock < report->clock_count; clock++)
 			if (set_has(vote->found.falsetickers, clock) && !set_has(vote->changed, clock))
 				add_trend_finding(vote, clock, &stretch, limit_ppb);

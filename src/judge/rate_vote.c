@@ -3,7 +3,7 @@
 
 #include "base/set.h"
 #include "base/text.h"
-#include "report/witnesses.h"
+#include "report/clock_sources.h"
 
 
 uint64_t
@@ -29,7 +29,7 @@ put_ppm(struct text *text, int64_t ppb)
 }
 
 struct phrase
-vote_ppm(const struct interval_ppb *ppb)
+phrase_ppm(const struct interval_ppb *ppb)
 {
 	struct phrase phrase = { "" };
 	struct text text;
@@ -45,7 +45,7 @@ vote_ppm(const struct interval_ppb *ppb)
 }
 
 struct phrase
-vote_group(const struct vote *vote, uint32_t set)
+phrase_group(const struct vote *vote, uint32_t set)
 {
 	const size_t count = vote->report->clock_count;
 	struct phrase phrase = { "" };
@@ -65,19 +65,19 @@ vote_group(const struct vote *vote, uint32_t set)
 }
 
 struct phrase
-vote_others(const struct vote *vote)
+phrase_others(const struct vote *vote)
 {
 	struct phrase phrase = { "" };
 	struct text text;
 
 	text_init(&text, phrase.bytes, sizeof(phrase.bytes));
 	if (vote->found.others)
-		text_printf(&text, " In neither group: %s.", vote_group(vote, vote->found.others).bytes);
+		text_printf(&text, " In neither group: %s.", phrase_group(vote, vote->found.others).bytes);
 	return phrase;
 }
 
 const char *
-vote_which(uint32_t a, uint32_t b)
+phrase_which(uint32_t a, uint32_t b)
 {
 	return (a & (a - 1)) || (b & (b - 1)) ? "which of the two groups" : "which of them";
 }
@@ -95,9 +95,9 @@ vote_reference(const struct falseticker *found)
 }
 
 struct falseticker_sources
-vote_hold(struct vote *vote, const struct rate_interval *implied, uint64_t limit)
+vote_on_rates(struct vote *vote, const struct rate_interval *implied, uint64_t limit)
 {
-	struct falseticker_sources sources = witnesses_of(vote->report, implied);
+	struct falseticker_sources sources = sources_for_rates(vote->report, implied);
 
 	vote->found = falseticker_find(vote->rates, vote->report->clock_count, &sources, limit);
 	return sources;
@@ -112,7 +112,7 @@ vote_set_figure(struct finding *finding, const struct interval_ppb *ppb, uint64_
 }
 
 bool
-vote_may_vote(const struct report *report, const struct report_clock *entry)
+vote_includes_clock(const struct report *report, const struct report_clock *entry)
 {
 	return entry->clock.state == CLOCK_PRESENT && report_clock_is_main(entry) &&
 	       !judge_device_failed(report, &entry->clock) && !judge_broken_rule(report, entry);

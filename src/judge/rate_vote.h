@@ -22,7 +22,7 @@ struct phrase {
 uint64_t vote_limit_ppb(const struct report *report, const char *rule);
 
 /* Returns true if the clock's rate is compared: it is present, has no fault, and is the main clock of its device. */
-bool vote_may_vote(const struct report *report, const struct report_clock *entry);
+bool vote_includes_clock(const struct report *report, const struct report_clock *entry);
 
 /*
  * Returns true if the clock may jump without being at fault. A hypervisor that stops its guest stops all its clocks
@@ -34,7 +34,7 @@ bool vote_may_jump(const struct report *report, const struct report_clock *entry
  * Finds the clocks whose vote->rates disagree with the majority, and sets vote->found. IMPLIED, a rate for each clock,
  * shows which clocks have independent sources. Returns the sources.
  */
-struct falseticker_sources vote_hold(struct vote *vote, const struct rate_interval *implied, uint64_t limit_ppb);
+struct falseticker_sources vote_on_rates(struct vote *vote, const struct rate_interval *implied, uint64_t limit_ppb);
 
 /* Return the clocks that prove a falseticker wrong, and the clock that represents them. */
 uint32_t vote_evidence(const struct falseticker *found);
@@ -47,11 +47,11 @@ bool vote_has_new_groups(const struct vote *vote);
 void vote_set_figure(struct finding *finding, const struct interval_ppb *ppb, uint64_t limit_ppb);
 
 const char *vote_clock_id(const struct vote *vote, size_t clock);
-struct phrase vote_ppm(const struct interval_ppb *ppb);                /* "+1.0 ppm (+0.5 to +1.5)" */
+struct phrase phrase_ppm(const struct interval_ppb *ppb);                /* "+1.0 ppm (+0.5 to +1.5)" */
 /* "hpet, pit and rtc": the clocks of SET that have a rate. */
-struct phrase vote_group(const struct vote *vote, uint32_t set);
-struct phrase vote_others(const struct vote *vote); /* a sentence on the clocks in neither group, or "" */
-const char *vote_which(uint32_t a, uint32_t b); /* "which of the two groups", or "which of them" for two clocks */
+struct phrase phrase_group(const struct vote *vote, uint32_t set);
+struct phrase phrase_others(const struct vote *vote); /* a sentence on the clocks in neither group, or "" */
+const char *phrase_which(uint32_t a, uint32_t b); /* "which of the two groups", or "which of them" for two clocks */
 
 /* Returns true if the TSC diverged from other clocks, or if its rate may have changed against theirs. */
 bool rate_changes_doubt_tsc(struct vote *vote);
@@ -61,10 +61,10 @@ extern const struct rate_interval vote_unchanged;
 struct rate_interval vote_ratio(const struct interval_ppb *change);
 
 /*
- * Like vote_hold(), if vote->rates has changes of rates. Changes do not show which clocks have independent sources, so
- * the clocks' rates in the rate window decide that.
+ * Like vote_on_rates(), if vote->rates has changes of rates. Changes do not show which clocks have independent
+ * sources, so the clocks' rates in the rate window decide that.
  */
-struct falseticker_sources vote_hold_on_changes(struct vote *vote, uint64_t limit_ppb);
+struct falseticker_sources vote_on_changes(struct vote *vote, uint64_t limit_ppb);
 
 /* Judges the rule rate-trend: changes of rates between the rows of a soak's series. */
 void rate_trend_judge(struct vote *vote);

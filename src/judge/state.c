@@ -143,9 +143,9 @@ add_state_finding(struct report *report, const struct report_clock *entry, const
 	struct text text;
 
 	text_init(&text, when, sizeof(when));
-	if (entry->turned_sick) {
+	if (entry->failed_later) {
 		text_put(&text, " since ");
-		text_put_decimal(&text, entry->turned_sick_ms, 3, 1);
+		text_put_decimal(&text, entry->failed_later_ms, 3, 1);
 		text_put(&text, " s into the run");
 	}
 	finding = rules_add_finding(report, rule->id, clock->id, REPORT_NO_CORE, "%s is %s%s%s%s%s", clock->id,

@@ -135,7 +135,7 @@ belongs_to_worst(const struct series *series, size_t i, struct gap_rate worst)
 }
 
 void
-judge_gaps(struct report *report)
+judge_note_stolen_time(struct report *report)
 {
 	const struct series *series = &report->series;
 	size_t from = series->count ? worst_row(series) : 0, to = from + 1;
@@ -156,9 +156,9 @@ judge_gaps(struct report *report)
 	    !comes_as_often(in, RATE_TIMES, (struct gap_rate){ all.gaps - in.gaps, all.observed_ns - in.observed_ns }))
 		return;
 	text_init(&when, bytes, sizeof(bytes));
-	report_put_moment(&when, report, series->rows[from].from_tsc);
+	report_put_tsc_time(&when, report, series->rows[from].from_tsc);
 	text_put(&when, " and ");
-	report_put_moment(&when, report, series->rows[to - 1].to_tsc);
+	report_put_tsc_time(&when, report, series->rows[to - 1].to_tsc);
 	report_note(report, "Time was stolen mostly between %s: %lu of %lu gaps came then, in %lu of %lu ms that cores were "
 		    "observed.", bytes, in.gaps, all.gaps, in.observed_ns / 1000000, all.observed_ns / 1000000);
 }

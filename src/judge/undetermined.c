@@ -65,7 +65,7 @@ count_open(const struct report *report, const struct report_clock *entry)
 		const struct rule *rule = rules_find(row->rule);
 
 		count += rules_outcome(row, &report->options) == OUTCOME_NOT_DETERMINED &&
-			 rules_is_about(report, entry, row->clock, rule && rule->one_way);
+			 rules_applies_to_clock(report, entry, row->clock, rule && rule->one_way);
 	}
 	return count;
 }
@@ -145,7 +145,7 @@ put_unjudged(struct report *report)
 }
 
 void
-judge_outcomes(struct report *report)
+judge_finish_rows(struct report *report)
 {
 	for (size_t i = 0; i < report->behaviours.count; i++) {
 		struct behaviour *row = &report->behaviours.rows[i];
@@ -155,7 +155,7 @@ judge_outcomes(struct report *report)
 			row->open = true;
 		}
 	}
-	judge_rate_outcomes(report);
+	judge_add_rate_rows(report);
 	for (size_t i = 0; i < report->clock_count; i++)
 		add_unexplained_jumps(report, &report->clocks[i]);
 	for (size_t i = 0; i < report->clock_count; i++)

@@ -85,7 +85,7 @@ mark_read_broken(struct survey *survey, const struct fault *fault)
 
 	if (!entry)
 		return false;
-	survey_turned_sick(survey, entry, survey->hooks.tsc_ordered());
+	survey_record_failure(survey, entry, survey->hooks.tsc_ordered());
 	entry->clock.state = CLOCK_BROKEN;
 	text_init(&reason, entry->clock.reason, CLOCK_REASON_SIZE);
 	text_put(&reason, "Access to it faulted: ");
@@ -164,7 +164,7 @@ mark_stopped(struct survey *survey, struct report_clock *entry)
 {
 	struct text reason;
 
-	survey_turned_sick(survey, entry, survey->hooks.tsc_ordered());
+	survey_record_failure(survey, entry, survey->hooks.tsc_ordered());
 	entry->clock.state = CLOCK_STUCK;
 	text_init(&reason, entry->clock.reason, CLOCK_REASON_SIZE);
 	text_printf(&reason, "It read the same value %u times.", STOPPED_READS);
@@ -259,12 +259,12 @@ survey_together_fits(const struct survey *survey, uint64_t end_tsc, uint64_t ext
 }
 
 void
-survey_turned_sick(const struct survey *survey, struct report_clock *entry, uint64_t now_tsc)
+survey_record_failure(const struct survey *survey, struct report_clock *entry, uint64_t now_tsc)
 {
-	if (entry->turned_sick)
+	if (entry->failed_later)
 		return;
-	entry->turned_sick = true;
-	entry->turned_sick_ms = scale_ns(&survey->scale, now_tsc - survey->start_tsc) / SURVEY_NS_PER_MS;
+	entry->failed_later = true;
+	entry->failed_later_ms = scale_ns(&survey->scale, now_tsc - survey->start_tsc) / SURVEY_NS_PER_MS;
 }
 
 void
@@ -278,7 +278,7 @@ survey_mark_stuck(const struct survey *survey, struct report_clock *entry, uint6
 	 * RTC) has failed only if it ticked earlier in this run.
 	 */
 	if (!entry->clock.edges_only || entry->resolution.steps)
-		survey_turned_sick(survey, entry, now_tsc);
+		survey_record_failure(survey, entry, now_tsc);
 	entry->clock.state = CLOCK_STUCK;
 	text_init(&reason, entry->clock.reason, CLOCK_REASON_SIZE);
 	text_printf(&reason, "Its reading did not change in %lu us by the TSC.", stopped_ns / 1000);

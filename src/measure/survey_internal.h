@@ -80,7 +80,7 @@ survey_usable(const struct report_clock *entry)
 bool survey_can_vouch(const struct survey *survey, const struct report_clock *entry);
 
 /* Records that ENTRY's clock worked before and failed at NOW_TSC. Does nothing if it failed earlier. */
-void survey_turned_sick(const struct survey *survey, struct report_clock *entry, uint64_t now_tsc);
+void survey_record_failure(const struct survey *survey, struct report_clock *entry, uint64_t now_tsc);
 
 /* Marks the clock as stuck: until NOW_TSC its counter did not move for STOPPED_NS, although it should have. */
 void survey_mark_stuck(const struct survey *survey, struct report_clock *entry, uint64_t stopped_ns,

@@ -253,7 +253,7 @@ report_offset_budget(const struct report *report, struct offset offset)
 }
 
 uint64_t
-report_moment_ns(const struct report *report, uint64_t tsc)
+report_run_time_ns(const struct report *report, uint64_t tsc)
 {
 	uint64_t start_tsc = report->start_tsc;
 	struct scale scale;
@@ -283,13 +283,14 @@ counted_ns_max(const struct report *report, const struct report_discontinuity *r
 }
 
 uint64_t
-report_moment_ns_max(const struct report *report, uint64_t tsc)
+report_run_time_ns_max(const struct report *report, uint64_t tsc)
 {
-	uint64_t ns = report_moment_ns(report, tsc), most_ns = ns;
+	uint64_t ns = report_run_time_ns(report, tsc), most_ns = ns;
 
 	for (size_t i = 0; i < report->discontinuity_count; i++) {
 		const struct report_discontinuity *row = &report->discontinuities[i];
-		uint64_t from_ns = report_moment_ns(report, row->from_tsc), at_ns = report_moment_ns(report, row->at_tsc);
+		uint64_t from_ns = report_run_time_ns(report, row->from_tsc);
+		uint64_t at_ns = report_run_time_ns(report, row->at_tsc);
 		uint64_t counted_ns = counted_ns_max(report, row);
 
 		if (from_ns > at_ns && ns + counted_ns >= at_ns)
@@ -299,9 +300,9 @@ report_moment_ns_max(const struct report *report, uint64_t tsc)
 }
 
 void
-report_put_moment(struct text *out, const struct report *report, uint64_t tsc)
+report_put_tsc_time(struct text *out, const struct report *report, uint64_t tsc)
 {
-	report_put_run_time(out, report_moment_ns(report, tsc));
+	report_put_run_time(out, report_run_time_ns(report, tsc));
 }
 
 void
@@ -316,18 +317,18 @@ report_put_run_time(struct text *out, uint64_t ns)
 }
 
 void
-report_put_tournaments(struct text *out, const struct report *report)
+report_put_pass_times(struct text *out, const struct report *report)
 {
 	text_put(out, "at ");
-	report_put_moment(out, report, report->skew.offsets.end_tsc);
+	report_put_tsc_time(out, report, report->skew.offsets.end_tsc);
 	if (!report->skew.drift_measured)
 		return;
 	text_put(out, " and ");
-	report_put_moment(out, report, report->skew.latest.end_tsc);
+	report_put_tsc_time(out, report, report->skew.latest.end_tsc);
 }
 
 const struct offsets *
-report_shown(const struct report *report)
+report_shown_pass(const struct report *report)
 {
 	return report->skew.last_shown ? &report->skew.latest : &report->skew.offsets;
 }

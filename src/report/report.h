@@ -106,8 +106,8 @@ struct report_clock {
 	 * the run, and the larger of the two. If all clocks show the same change, the TSC has changed.
 	 */
 	struct interval_ppb change_halves, change_since, change;
-	bool turned_sick;           /* true if it worked at first, and failed during the run */
-	uint64_t turned_sick_ms;    /* time of the failure in the run */
+	bool failed_later;           /* true if it worked at first, and failed during the run */
+	uint64_t failed_later_ms;    /* time of the failure in the run */
 	unsigned disturbed;         /* number of discontinuities during its readings on the boot core */
 	/* True if it has no rate, because it is unknown how often it wrapped while the core was preempted. */
 	bool uncounted;
@@ -550,28 +550,28 @@ struct report_clock *report_find_clock(const struct report *report, const char *
 bool report_has_clock(const struct report *report, const char *id);
 
 /* Returns the time in the run at which the boot core's TSC read TSC, in ns. */
-uint64_t report_moment_ns(const struct report *report, uint64_t tsc);
+uint64_t report_run_time_ns(const struct report *report, uint64_t tsc);
 
 /*
  * Returns the latest time in the run, in ns, at which the boot core's TSC may have read TSC. After a step back the TSC
  * reads some values a second time, and is behind from then on.
  */
-uint64_t report_moment_ns_max(const struct report *report, uint64_t tsc);
+uint64_t report_run_time_ns_max(const struct report *report, uint64_t tsc);
 
 /* Writes NS, a time since the start of the run, as "3.1 s" or "312 ms". */
 void report_put_run_time(struct text *out, uint64_t ns);
 
 /* Writes the time in the run at which the TSC read TSC, as "3.1 s" or "312 ms". */
-void report_put_moment(struct text *out, const struct report *report, uint64_t tsc);
+void report_put_tsc_time(struct text *out, const struct report *report, uint64_t tsc);
 
 /* Writes the times of the first and the last pass over the cores, "at 3.1 s and 9.8 s", or of the only pass. */
-void report_put_tournaments(struct text *out, const struct report *report);
+void report_put_pass_times(struct text *out, const struct report *report);
 
 /*
  * Return the pass that reports show (see last_shown), its summary by offsets_solve(), and the offset of CORE in this
  * pass.
  */
-const struct offsets *report_shown(const struct report *report);
+const struct offsets *report_shown_pass(const struct report *report);
 const struct offsets_summary *report_shown_summary(const struct report *report);
 struct offset report_shown_offset(const struct report *report, const struct report_core *core);
 

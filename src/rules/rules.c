@@ -45,7 +45,7 @@ rules_severity(const struct rule *rule, const struct report *report)
 }
 
 bool
-rules_is_about(const struct report *report, const struct report_clock *entry, const char *named, bool one_way)
+rules_applies_to_clock(const struct report *report, const struct report_clock *entry, const char *named, bool one_way)
 {
 	const struct report_clock *main;
 

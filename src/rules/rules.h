@@ -46,7 +46,8 @@ enum verdict rules_severity(const struct rule *rule, const struct report *report
  * ONE_WAY, read the same counter. An RTC's seconds and its periodic flag have different nominal frequencies, so they
  * are two counters.
  */
-bool rules_is_about(const struct report *report, const struct report_clock *entry, const char *named, bool one_way);
+bool rules_applies_to_clock(const struct report *report, const struct report_clock *entry, const char *named,
+			    bool one_way);
 
 /* Returns the outcome of ROW by the limit of its rule. */
 enum outcome rules_outcome(const struct behaviour *row, const struct options *options);

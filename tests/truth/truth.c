@@ -47,8 +47,9 @@ print_pairs(const struct report *report, const char *which, const struct offsets
 
 			if (offset_is_known(own))
 				printf("%s: core %zu against %zu: %lld to %lld ticks, %.6f to %.6f s\n", which, b, a,
-				       (long long)own.low, (long long)own.high, report_moment_ns(report, moment.begin_tsc) / 1e9,
-				       report_moment_ns(report, moment.end_tsc) / 1e9);
+				       (long long)own.low, (long long)own.high,
+				       report_run_time_ns(report, moment.begin_tsc) / 1e9,
+				       report_run_time_ns(report, moment.end_tsc) / 1e9);
 		}
 }
 

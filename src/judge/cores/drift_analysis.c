@@ -33,7 +33,7 @@ get_drift(const void *context, size_t a, size_t b)
 }
 
 struct moment
-view_moment(const struct view *view, size_t other, size_t rank)
+view_pass_time(const struct view *view, size_t other, size_t rank)
 {
 	if (rank && other && view->offsets->kind == TOURNAMENT_STAR)
 		return (struct moment){ view->offsets->begin_tsc, view->offsets->end_tsc };
@@ -41,7 +41,7 @@ view_moment(const struct view *view, size_t other, size_t rank)
 }
 
 struct moment
-view_last_moment(const struct view *view, size_t other, size_t rank)
+view_last_pass_time(const struct view *view, size_t other, size_t rank)
 {
 	return offsets_moment(&view->skew->latest, other, rank);
 }
@@ -51,7 +51,7 @@ static struct moment
 whole_moment(const struct view *view, size_t other, size_t rank)
 {
 	return (struct moment){ offsets_moment(&view->skew->offsets, other, rank).begin_tsc,
-				view_last_moment(view, other, rank).end_tsc };
+				view_last_pass_time(view, other, rank).end_tsc };
 }
 
 /*

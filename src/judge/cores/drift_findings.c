@@ -70,7 +70,7 @@ add_pair_drift_finding(struct report *report, const struct view *view, struct od
 				    "Core %u's TSC ran %lu to %lu ppb %s than core %u's %s, and nothing shows which of "
 				    "them moved.", b, distance.near, distance.far, distance.ahead ? "faster" : "slower", a,
 				    put_two_times(view, offsets_moment(&view->skew->offsets, odd.a, odd.b),
-						view_last_moment(view, odd.a, odd.b), stretch));
+						view_last_pass_time(view, odd.a, odd.b), stretch));
 	skew_set_distance(finding, distance, view->drift_limit_ppb);
 	rules_set_pair(finding, a, b);
 }

@@ -71,7 +71,8 @@ next_pass_proves(const struct view *view, size_t rank)
 	for (size_t i = 1; i < view->offsets->cores; i++) {
 		uint64_t ticks = view_distance(offsets_proven(next, i, rank)).near;
 
-		if (!view->outlier[i] && !view_core(view, i)->drifts && view_ns_down(view, ticks) > view->offset_limit_ns)
+		if (!view->outlier[i] && !view_core(view, i)->drifts &&
+		    view_ns_floor(view, ticks) > view->offset_limit_ns)
 			return true;
 	}
 	return false;
@@ -103,13 +104,13 @@ limit_ticks(uint64_t ticks)
 }
 
 uint64_t
-view_ns_down(const struct view *view, uint64_t ticks)
+view_ns_floor(const struct view *view, uint64_t ticks)
 {
 	return (uint64_t)scale_ns_down(&view->scale, limit_ticks(ticks));
 }
 
 uint64_t
-view_ns_up(const struct view *view, uint64_t ticks)
+view_ns_ceiling(const struct view *view, uint64_t ticks)
 {
 	return (uint64_t)scale_ns_up(&view->scale, limit_ticks(ticks));
 }
@@ -119,8 +120,8 @@ distance_ns(const struct view *view, struct offset offset)
 {
 	struct distance ticks = view_distance(offset);
 
-	return (struct distance){ view_ns_down(view, ticks.near),
-				  view_ns_up(view, ticks.far), ticks.ahead };
+	return (struct distance){ view_ns_floor(view, ticks.near),
+				  view_ns_ceiling(view, ticks.far), ticks.ahead };
 }
 
 struct distance
@@ -136,7 +137,7 @@ view_pair_ns(const struct view *view, size_t other, size_t rank)
 }
 
 bool
-view_is_off(const struct view *view, size_t rank)
+view_is_off_majority(const struct view *view, size_t rank)
 {
 	size_t other;
 
@@ -150,7 +151,7 @@ has_finding(const struct view *view, size_t rank)
 {
 	const struct report_core *core = view_core(view, rank);
 
-	return core->steps_back || core->drifts || core->off_majority || view_is_off(view, rank);
+	return core->steps_back || core->drifts || core->off_majority || view_is_off_majority(view, rank);
 }
 
 /* Leaves out pairs that contradict all other pairs, because these have a finding of their own. */
@@ -219,7 +220,7 @@ mark_off_majority(struct report *report, const struct view *view)
 
 		bool was_off = core->drifts && view->outlier[i] && view->offsets == &view->skew->offsets;
 
-		if (core->off_majority || (!was_off && !view_is_off(view, i)))
+		if (core->off_majority || (!was_off && !view_is_off_majority(view, i)))
 			continue;
 		core->off_majority = true;
 		if (!report->skew.off_tsc)
@@ -244,7 +245,7 @@ decide_synchrony(struct report *report, const struct view *view)
 	/* A warp proves that two TSCs once differed by more than the passes show. */
 	skew->within_known = first != UINT64_MAX && latest != UINT64_MAX && !skew->any_moved && !stepping &&
 			    !report_warps(skew) && !skew->summary.contradictions && !skew->latest_summary.contradictions;
-	skew->within_ns = view_ns_up(view, first > latest ? first : latest);
+	skew->within_ns = view_ns_ceiling(view, first > latest ? first : latest);
 	skew->synchronised = skew->within_known && skew->drift_measured && !off && !skew->summary.no_majority &&
 			     !skew->latest_summary.no_majority && skew->within_ns <= sync_limit_ns(report);
 }
@@ -301,7 +302,7 @@ are_all_apart_from_majority(const struct view *view)
 	size_t off = 0;
 
 	for (size_t i = 0; i < view->offsets->cores; i++) {
-		if (!view_is_off(view, i))
+		if (!view_is_off_majority(view, i))
 			continue;
 		if (!is_apart_from_majority(view, i))
 			return false;
@@ -330,7 +331,7 @@ is_majority_split(const struct view *view)
 }
 
 struct view
-view_latest(const struct view *view)
+view_last_pass(const struct view *view)
 {
 	struct view latest = *view;
 
@@ -342,7 +343,7 @@ view_latest(const struct view *view)
 }
 
 struct view
-view_of(struct report *report)
+view_analyse(struct report *report)
 {
 	struct report_skew *skew = &report->skew;
 	struct view view = { .report = report, .skew = skew,
@@ -355,7 +356,7 @@ view_of(struct report *report)
 	view_find_drifts(report, &view);
 	view.star_open = skew->offsets.kind == TOURNAMENT_STAR && !next_pass_confirms(&view);
 	view.no_majority |= is_majority_split(&view);
-	latest = view_latest(&view);
+	latest = view_last_pass(&view);
 	skew->off_tsc = 0;
 	for (size_t i = 0; i < report->core_count; i++)
 		report->cores[i].off_majority = false;

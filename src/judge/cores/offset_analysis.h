@@ -16,7 +16,7 @@ struct view { /* the analysis of one pass */
 	uint64_t offset_limit_ns, drift_limit_ppb;
 	size_t drifting; /* number of cores that drift */
 
-	const struct offsets *offsets; /* the pass that is judged: the first, or after view_latest() the last */
+	const struct offsets *offsets; /* the pass that is judged: the first, or after view_last_pass() the last */
 	const bool *outlier; /* true if the core with this rank is off the majority */
 	bool no_majority;    /* true if no group of more than half of the cores shows which are right */
 	/* True if this is a star schedule whose offsets no other pass confirms: the boot core may have stepped. */
@@ -38,9 +38,9 @@ struct distance {
  * Finds the cores that drift or are off the majority, and whether all are synchronised. Sets the results in
  * REPORT.
  */
-struct view view_of(struct report *report);
+struct view view_analyse(struct report *report);
 
-struct view view_latest(const struct view *view); /* analyses the last pass; without cores if there was only one */
+struct view view_last_pass(const struct view *view); /* analyses the last pass; without cores if there was only one */
 
 /* Marks the drifting cores in REPORT, and counts them. */
 void view_find_drifts(struct report *report, struct view *view);
@@ -77,14 +77,14 @@ struct distance view_drift_from_most(const struct view *view, size_t rank, struc
 enum motion view_motion(const struct view *view, size_t rank, bool ahead, struct moment *moment);
 
 /* Return the time interval in which the offset of two cores was measured, in the pass of VIEW or in the last pass. */
-struct moment view_moment(const struct view *view, size_t other, size_t rank);
-struct moment view_last_moment(const struct view *view, size_t other, size_t rank);
+struct moment view_pass_time(const struct view *view, size_t other, size_t rank);
+struct moment view_last_pass_time(const struct view *view, size_t other, size_t rank);
 
 /* Returns true if the core, or the half of the cores that it is in, is off. Returns false for a core that drifts. */
-bool view_is_off(const struct view *view, size_t rank);
+bool view_is_off_majority(const struct view *view, size_t rank);
 
 /* Convert TICKS to ns, rounded down or rounded up. More than 2^60 ticks count as 2^60. */
-uint64_t view_ns_down(const struct view *view, uint64_t ticks);
-uint64_t view_ns_up(const struct view *view, uint64_t ticks);
+uint64_t view_ns_floor(const struct view *view, uint64_t ticks);
+uint64_t view_ns_ceiling(const struct view *view, uint64_t ticks);
 
 #endif

@@ -47,14 +47,14 @@ is_one_package(const struct view *view, uint32_t *package)
 
 	*package = 0;
 	for (size_t i = 0; i < view->skew->offsets.cores && !found; i++) {
-		found = view_is_off(view, i);
+		found = view_is_off_majority(view, i);
 		*package = view_core(view, i)->facts.package;
 	}
 	for (size_t i = 0; i < view->skew->offsets.cores; i++) {
 		const struct report_core *core = view_core(view, i);
 
 		if (!core->facts_known || !core->facts.has_topology ||
-		    (core->facts.package == *package) != view_is_off(view, i))
+		    (core->facts.package == *package) != view_is_off_majority(view, i))
 			return false;
 	}
 	return true;
@@ -97,12 +97,12 @@ measure_group(const struct view *view, struct group *group)
 		struct distance distance;
 		struct moment moment;
 
-		if (!view_is_off(view, i))
+		if (!view_is_off_majority(view, i))
 			continue;
 		if (!found++)
 			view_offset_ns(view, i, &group->other);
 		distance = view_pair_ns(view, group->other, i);
-		moment = view_moment(view, group->other, i);
+		moment = view_pass_time(view, group->other, i);
 		if (distance.near <= view->offset_limit_ns || (found > 1 && distance.ahead != all->ahead))
 			return false;
 		all->near = distance.near < all->near ? distance.near : all->near;
@@ -134,7 +134,7 @@ find_group(const struct view *view, size_t off, struct group *group)
 		text_printf(&text, "all %zu cores of package %u", off, package);
 		return true;
 	}
-	while (!view_is_off(view, first))
+	while (!view_is_off_majority(view, first))
 		first++;
 	text_printf(&text, "%zu cores (core %u among them)", off, view_core(view, first)->apic_id);
 	return view->no_majority;
@@ -153,7 +153,7 @@ add_core_finding(struct report *report, const struct view *view, size_t rank, si
 	finding = rules_add_finding(report, "tsc-offset", "tsc", named,
 				    "Core %u's TSC is %lu to %lu ns %s core %u's %s, %s.%s", b, distance.near,
 				    distance.far, distance.ahead ? "ahead of" : "behind", a,
-				    put_when(view, view_moment(view, other, rank), when), cause, rest);
+				    put_when(view, view_pass_time(view, other, rank), when), cause, rest);
 	skew_set_distance(finding, distance, view->offset_limit_ns);
 	if (named == REPORT_NO_CORE)
 		rules_set_pair(finding, a, b);
@@ -166,7 +166,7 @@ add_core_findings(struct report *report, const struct view *view, size_t off)
 	char rest[SKEW_REST_SIZE], cause[CAUSE_SIZE];
 
 	for (size_t i = 0; i < view->offsets->cores && count < SKEW_NAMED_MAX; i++) {
-		if (!view_is_off(view, i))
+		if (!view_is_off_majority(view, i))
 			continue;
 		view_offset_ns(view, i, &other);
 		if (view->no_majority && (view_core(view, i)->steps_back || view_core(view, other)->steps_back))
@@ -187,7 +187,7 @@ skew_judge_offsets(struct report *report, const struct view *view)
 	size_t off = 0;
 
 	for (size_t i = 0; i < view->offsets->cores; i++)
-		off += view_is_off(view, i);
+		off += view_is_off_majority(view, i);
 	if (find_group(view, off, &group))
 		add_group_finding(report, view, &group);
 	else
@@ -199,7 +199,7 @@ skew_judge_offsets(struct report *report, const struct view *view)
 void
 skew_judge_latest(struct report *report, const struct view *first, bool any_found)
 {
-	struct view view = view_latest(first);
+	struct view view = view_last_pass(first);
 	char cause[CAUSE_SIZE];
 	size_t off = 0, other;
 
@@ -208,7 +208,7 @@ skew_judge_latest(struct report *report, const struct view *first, bool any_foun
 		return;
 	}
 	for (size_t i = 0; i < view.offsets->cores && !view.no_majority; i++) {
-		if (!view_is_off(&view, i) || view_is_off(first, i) || off++ >= SKEW_NAMED_MAX)
+		if (!view_is_off_majority(&view, i) || view_is_off_majority(first, i) || off++ >= SKEW_NAMED_MAX)
 			continue;
 		view_offset_ns(&view, i, &other);
 		add_core_finding(report, &view, i, other, view_core(&view, i)->apic_id,

@@ -96,8 +96,9 @@ find_synchrony(const struct report *report)
 static void
 put_with_pass_time(struct text *text, const struct report *report, const char *words)
 {
-	const struct offsets *shown = report_shown(report);
-	uint64_t begin_ns = report_moment_ns(report, shown->begin_tsc), end_ns = report_moment_ns_max(report, shown->end_tsc);
+	const struct offsets *shown = report_shown_pass(report);
+	uint64_t begin_ns = report_run_time_ns(report, shown->begin_tsc);
+	uint64_t end_ns = report_run_time_ns_max(report, shown->end_tsc);
 	bool is_long = end_ns >= begin_ns + LONG_NS; /* the pairs were measured one by one in this time */
 
 	text_put(text, words);
@@ -136,7 +137,7 @@ static void
 put_bounded(struct text *text, const struct report *report, const char *before, const char *after)
 {
 	text_printf(text, "%swithin %lu ns%s ", before, report->skew.within_ns, after);
-	report_put_tournaments(text, report);
+	report_put_pass_times(text, report);
 }
 
 static void

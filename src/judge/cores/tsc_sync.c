@@ -39,8 +39,8 @@ struct stretch {
 static struct stretch
 stretch_ns(const struct view *view, struct moment moment)
 {
-	return (struct stretch){ report_moment_ns(view->report, moment.begin_tsc),
-				 report_moment_ns_max(view->report, moment.end_tsc) };
+	return (struct stretch){ report_run_time_ns(view->report, moment.begin_tsc),
+				 report_run_time_ns_max(view->report, moment.end_tsc) };
 }
 
 static bool
@@ -271,10 +271,10 @@ static struct moment
 moment_of_contradiction(const struct view *view, const struct offsets_summary *summary)
 {
 	size_t a = summary->contradiction_a, b = summary->contradiction_b, c = summary->contradiction_c;
-	struct moment all = view_moment(view, a, b);
+	struct moment all = view_pass_time(view, a, b);
 
 	for (size_t i = 0; i < 2 && c != b; i++) {
-		struct moment other = view_moment(view, c, i ? b : a);
+		struct moment other = view_pass_time(view, c, i ? b : a);
 
 		all.begin_tsc = other.begin_tsc < all.begin_tsc ? other.begin_tsc : all.begin_tsc;
 		all.end_tsc = other.end_tsc > all.end_tsc ? other.end_tsc : all.end_tsc;
@@ -300,7 +300,7 @@ put_contradictions(const struct view *view, const struct offsets_summary *summar
 	text_init(&text, clause, REPORT_SENTENCE);
 	text_printf(&text, "%zu pair%s of cores contradict%s the other pairs, or an earlier measurement, the worst %s, "
 		    "by %lu ns %s", summary->contradictions, many ? "s" : "", many ? "" : "s",
-		    put_contradicting(view, summary, subject), view_ns_down(view, summary->contradiction_ticks),
+		    put_contradicting(view, summary, subject), view_ns_floor(view, summary->contradiction_ticks),
 		    skew_put_moment(view, moment_of_contradiction(view, summary), moments));
 	return clause;
 }
@@ -345,7 +345,7 @@ judge_passes(struct report *report, const struct view *view)
 	if (!report->skew.any_moved)
 		contradicted = judge_contradictions(report, view, &report->skew.summary);
 	skew_judge_latest(report, view, report->finding_count > said);
-	latest = view_latest(view);
+	latest = view_last_pass(view);
 	if (report->finding_count == said && !contradicted)
 		judge_contradictions(report, &latest, &report->skew.latest_summary);
 }
@@ -353,7 +353,7 @@ judge_passes(struct report *report, const struct view *view)
 void
 judge_skew(struct report *report)
 {
-	struct view view = view_of(report);
+	struct view view = view_analyse(report);
 
 	judge_warps(report, &view);
 	if (report->skew.measured)

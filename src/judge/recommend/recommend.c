@@ -101,7 +101,7 @@ put_tsc(const struct report *report, struct text *reason)
 	if (report->cores_started > 1 && skew->synchronised) {
 		text_printf(reason, ", synchronised on %zu cores within", skew->offsets.cores);
 		recommend_put_number(reason, " ", number_ns(skew->within_ns), " ");
-		report_put_tournaments(reason, report);
+		report_put_pass_times(reason, report);
 	} else if (report->cores_started > 1) {
 		text_put(reason, ", not proven synchronised on all cores");
 	}
@@ -223,7 +223,7 @@ is_another(const struct report *report, const struct report_clock *entry, size_t
 }
 
 static void
-put_sick(struct report *report, const struct report_clock *entry)
+put_failed(struct report *report, const struct report_clock *entry)
 {
 	const char *rule = rule_failed(report, entry, VERDICT_FAIL);
 	struct text reason;
@@ -275,7 +275,7 @@ recommend(struct report *report)
 	put_all_well(report, &ranking, true);
 	for (size_t i = 0; i < ranking.count; i++)
 		if (ranking.clocks[i]->verdict == VERDICT_FAIL)
-			put_sick(report, ranking.clocks[i]);
+			put_failed(report, ranking.clocks[i]);
 	recommend_tick(report);
 	recommend_calibrations(report);
 	recommend_answer(report);

@@ -217,7 +217,7 @@ judge_doubled(struct report *report, const struct irq_totals *totals)
 }
 
 void
-interval_counts_judge(struct report *report, const struct irq_totals *totals)
+irq_judge_counts(struct report *report, const struct irq_totals *totals)
 {
 	bool misses = judge_missing(report, totals);
 

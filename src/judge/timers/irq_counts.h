@@ -5,6 +5,6 @@
 #include "judge/timers/irq_programmed.h"
 
 /* Adds rows for the rules irq-missing, irq-early, irq-lost and irq-doubled on the source whose totals are TOTALS. */
-void interval_counts_judge(struct report *report, const struct irq_totals *totals);
+void irq_judge_counts(struct report *report, const struct irq_totals *totals);
 
 #endif

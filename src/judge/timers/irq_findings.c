@@ -109,7 +109,7 @@ is_source_seen_before(const struct report *report, size_t i)
 }
 
 void
-judge_intervals(struct report *report)
+judge_timer_tests(struct report *report)
 {
 	for (size_t i = 0; i < report->interval_count; i++) {
 		struct irq_totals totals;
@@ -118,10 +118,10 @@ judge_intervals(struct report *report)
 		if (is_source_seen_before(report, i) || !report->intervals[i].asked_ns)
 			continue;
 		totals = irq_sum_up(report, report->intervals[i].source);
-		interval_counts_judge(report, &totals);
+		irq_judge_counts(report, &totals);
 		judge_rate(report, &totals);
 		judge_late(report, &totals);
 		judge_stale(report, &totals);
 	}
-	interval_cores_judge(report);
+	irq_judge_cores(report);
 }

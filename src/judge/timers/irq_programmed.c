@@ -87,7 +87,7 @@ irq_sum_up(const struct report *report, const char *source)
 			continue;
 		}
 		add_shots(&totals, row);
-		add_early(&totals, row, interval_cores_is_early(report, source, row->core));
+		add_early(&totals, row, irq_core_is_early(report, source, row->core));
 	}
 	return totals;
 }

@@ -28,7 +28,7 @@ early_ns(const struct report_interval *row)
 }
 
 bool
-interval_cores_is_early(const struct report *report, const char *source, uint32_t core)
+irq_core_is_early(const struct report *report, const char *source, uint32_t core)
 {
 	uint64_t shots = 0, early_shots = 0;
 	unsigned lengths = 0, early = 0;
@@ -69,7 +69,7 @@ breach(const struct report *report, const char *rule, const struct report_interv
 	if (text_equal(rule, "irq-missing"))
 		return row->expired;
 	if (text_equal(rule, "irq-early"))
-		return interval_cores_is_early(report, row->source, row->core) ? excess(early_ns(row), limit) : 0;
+		return irq_core_is_early(report, row->source, row->core) ? excess(early_ns(row), limit) : 0;
 	return text_equal(rule, "irq-late") ? excess(late_ns(row), limit) : 0;
 }
 
@@ -94,7 +94,7 @@ is_first_of_core(const struct report *report, const struct behaviour *behaviour,
 }
 
 void
-interval_cores_judge(struct report *report)
+irq_judge_cores(struct report *report)
 {
 	for (size_t n = 0; n < report->behaviours.count; n++) {
 		struct behaviour *row = &report->behaviours.rows[n];

@@ -7,14 +7,14 @@
 #define INTERVAL_LATE_SHOT_NS UINT64_C(100000) /* length of the one-shots that irq-late judges */
 
 /*
- * Sets in the rows of judge_intervals() how many cores were tested, how many broke the rule, and which broke it most.
+ * Sets in the rows of judge_timer_tests() how many cores were tested, how many broke the rule, and which broke it most.
  */
-void interval_cores_judge(struct report *report);
+void irq_judge_cores(struct report *report);
 
 /*
  * Returns true if SOURCE's one-shots on CORE came early in every length or, with a single length, mostly. A timer that
  * rounds deadlines or counts another clock is early in every length.
  */
-bool interval_cores_is_early(const struct report *report, const char *source, uint32_t core);
+bool irq_core_is_early(const struct report *report, const char *source, uint32_t core);
 
 #endif

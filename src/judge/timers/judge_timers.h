@@ -8,6 +8,6 @@
  * Adds to the report a row for each rule of each interrupt source. Call it after judge_rates(), and before
  * judge_behaviours(), which makes findings of these rows.
  */
-void judge_intervals(struct report *report);
+void judge_timer_tests(struct report *report);
 
 #endif

@@ -78,7 +78,7 @@ check_steps(struct survey *survey, struct report_clock *entry, const struct mono
 	add_steps_of_batch(survey, 0, count);
 	monotonic_fold(monotonic, &entry->clock, bounds, survey->samples, count);
 	if (was_well && monotonic->backward)
-		survey_turned_sick(survey, entry, survey->samples[count - 1].end);
+		survey_record_failure(survey, entry, survey->samples[count - 1].end);
 	if (monotonic->leaps == leaps)
 		return;
 	leap_ns = report_clock_ps(survey->report, entry, monotonic->last_leap_ticks) / PS_PER_NS;

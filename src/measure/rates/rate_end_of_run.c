@@ -41,7 +41,7 @@ went_back(const struct survey *survey, const struct survey_track *track)
 	monotonic->backward++;
 	if (back_ticks > monotonic->worst_ticks)
 		monotonic->worst_ticks = back_ticks;
-	survey_turned_sick(survey, track->entry, track->tsc);
+	survey_record_failure(survey, track->entry, track->tsc);
 	return true;
 }
 

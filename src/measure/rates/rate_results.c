@@ -5,7 +5,7 @@
 #include "measure/rates/clock_tracker.h"
 
 #include "base/text.h"
-#include "report/witnesses.h"
+#include "report/clock_sources.h"
 
 #define MICROHZ_PER_MILLIHZ 1000
 #define PPT_PER_PPB         1000
@@ -81,7 +81,7 @@ choose_reference(struct survey *survey, const struct rate_interval *rates)
 
 	for (size_t i = 0; i < report->clock_count; i++)
 		votes[i] = text_equal(report->clocks[i].clock.id, "tsc") ? survey_claim(&report->clocks[i].clock) : rates[i];
-	sources = witnesses_of(report, votes);
+	sources = sources_for_rates(report, votes);
 	found = falseticker_find(votes, report->clock_count, &sources, survey->rate_limit_ppb);
 	for (size_t i = 0; i < report->clock_count; i++) {
 		trusted[i] = rates[i];

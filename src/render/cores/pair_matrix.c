@@ -29,11 +29,11 @@ core_of(const struct report *report, size_t rank)
 static enum pair
 pair_of(const struct report *report, size_t a, size_t b)
 {
-	struct offset offset = offsets_pair(report_shown(report), a, b);
+	struct offset offset = offsets_pair(report_shown_pass(report), a, b);
 
 	if (!offset_is_known(offset))
 		return PAIR_UNKNOWN;
-	if (offsets_moved(report_shown(report), a, b))
+	if (offsets_moved(report_shown_pass(report), a, b))
 		return PAIR_CONTRADICTS;
 	if (!offset_excludes_zero(offset))
 		return PAIR_AGREE;
@@ -140,7 +140,7 @@ insert_worst(struct worst worst[WORST_PAIRS], size_t count, struct worst pair)
 static void
 put_worst_pairs(struct text *out, const struct report *report)
 {
-	const struct offsets *offsets = report_shown(report);
+	const struct offsets *offsets = report_shown_pass(report);
 	struct worst worst[WORST_PAIRS];
 	struct scale scale = report_scale(report);
 	size_t count = 0;
@@ -237,15 +237,15 @@ put_groups(struct text *out, const struct report *report)
 }
 
 size_t
-table_map_columns(const struct report *report)
+table_pair_map_columns(const struct report *report)
 {
 	return report->skew.offsets.cores + MAP_MARGIN;
 }
 
 void
-table_map(struct text *out, const struct report *report)
+table_pair_map(struct text *out, const struct report *report)
 {
-	if (table_map_columns(report) <= table_columns(out)) {
+	if (table_pair_map_columns(report) <= table_columns(out)) {
 		put_map(out, report);
 		return;
 	}

@@ -111,7 +111,7 @@ table_next_row(struct table_rows *rows)
 }
 
 void
-table_rows_left(struct text *out, const struct table_rows *rows)
+table_put_cores_without_row(struct text *out, const struct table_rows *rows)
 {
 	static const struct {
 		enum table_remark remark;

@@ -211,7 +211,7 @@ table_last_shown(struct text *out, const struct report *report, const char *befo
 	if (!report->skew.last_shown)
 		return;
 	text_printf(out, "%sin the last pass, at ", before);
-	report_put_moment(out, report, report->skew.latest.end_tsc);
+	report_put_tsc_time(out, report, report->skew.latest.end_tsc);
 	text_put(out, after);
 }
 
@@ -237,5 +237,5 @@ table_skew_rows(struct text *out, const struct report *report)
 	}
 	while ((core = table_next_row(&rows)))
 		put_core(out, report, &scale, core);
-	table_rows_left(out, &rows);
+	table_put_cores_without_row(out, &rows);
 }

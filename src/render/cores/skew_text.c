@@ -63,7 +63,7 @@ put_pass_time(struct text *text, const struct report *report)
 	    (uint64_t)ns_ceil(report, bound_ticks) >= report->skew.within_ns)
 		return;
 	text_put(text, " At ");
-	report_put_moment(text, report, report_shown(report)->end_tsc);
+	report_put_tsc_time(text, report, report_shown_pass(report)->end_tsc);
 	text_put_char(text, ':');
 }
 
@@ -146,7 +146,7 @@ table_skew(struct text *out, const struct report *report)
 	if (report->core_count > 1)
 		table_skew_rows(out, report);
 	if (report->skew.measured)
-		table_map(out, report);
+		table_pair_map(out, report);
 }
 
 void

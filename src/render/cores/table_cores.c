@@ -247,7 +247,7 @@ put_block(struct text *out, const struct columns *columns)
 	}
 	while ((core = table_next_row(&rows)))
 		put_core(out, columns, core);
-	table_rows_left(out, &rows);
+	table_put_cores_without_row(out, &rows);
 	if (!columns->report->core_count)
 		text_printf(out, "%*s\n", TABLE_CORE_COLUMNS, "-");
 }

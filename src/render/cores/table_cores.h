@@ -55,7 +55,7 @@ struct table_rows table_rows(const struct report *report, bool started_only);
 const struct report_core *table_next_row(struct table_rows *rows); /* NULL after the last row */
 
 /* Writes a line after the last row that counts the cores with a remark but without a row, if there are any. */
-void table_rows_left(struct text *out, const struct table_rows *rows);
+void table_put_cores_without_row(struct text *out, const struct table_rows *rows);
 
 /* Writes the APIC id and MARK in TABLE_CORE_COLUMNS + 1 columns. */
 void table_core_label(struct text *out, const struct report_core *core, const char *mark);
@@ -74,9 +74,9 @@ void table_skew_checks(struct text *out, const struct report *report); /* drift,
 void table_skew_rows(struct text *out, const struct report *report);  /* a row for each core's offset and drift */
 /* If the last pass is shown, writes "in the last pass, at 9.1 s" between BEFORE and AFTER; otherwise nothing. */
 void table_last_shown(struct text *out, const struct report *report, const char *before, const char *after);
-void table_map(struct text *out, const struct report *report);        /* the map of pairs, or the worst pairs */
-/* Returns the width that a map of all pairs needs. On narrower lines table_map() writes the worst pairs. */
-size_t table_map_columns(const struct report *report);
+void table_pair_map(struct text *out, const struct report *report);        /* the map of pairs, or the worst pairs */
+/* Returns the width that a map of all pairs needs. On narrower lines table_pair_map() writes the worst pairs. */
+size_t table_pair_map_columns(const struct report *report);
 void table_skew_in_short(struct text *out, const struct report *report); /* the same in less than a line */
 
 #endif

@@ -113,7 +113,8 @@ put_matrix(struct walk *walk, const char *key, const struct field *field, const 
 	const struct report_skew *skew = &walk->report->skew;
 	size_t cores = walk->report->core_count;
 
-	if (walk->short_cores || walk->without_bars || (walk->json.dense && offsets != report_shown(walk->report))) {
+	if (walk->short_cores || walk->without_bars ||
+	    (walk->json.dense && offsets != report_shown_pass(walk->report))) {
 		json_null(&walk->json, key);
 		return;
 	}

@@ -5,7 +5,7 @@
 #define SENTENCE_INDENT 2
 
 enum text_ink
-table_ink(enum verdict verdict)
+table_verdict_colour(enum verdict verdict)
 {
 	static const enum text_ink inks[] = {
 		[VERDICT_PASS] = INK_PASS,	 [VERDICT_WARN] = INK_WARN,  [VERDICT_FAIL] = INK_FAIL,
@@ -16,7 +16,7 @@ table_ink(enum verdict verdict)
 }
 
 const char *
-table_loud(enum verdict verdict)
+verdict_capitals(enum verdict verdict)
 {
 	static const char *const loud[] = {
 		[VERDICT_PASS] = "PASS",	     [VERDICT_WARN] = "WARN",	  [VERDICT_FAIL] = "FAIL",

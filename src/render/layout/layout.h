@@ -21,8 +21,8 @@
 size_t table_columns(const struct text *out);
 
 /* Return a verdict's colour, and its word in capitals. */
-enum text_ink table_ink(enum verdict verdict);
-const char *table_loud(enum verdict verdict);
+enum text_ink table_verdict_colour(enum verdict verdict);
+const char *verdict_capitals(enum verdict verdict);
 
 /* Ends the line: removes blanks at its end and adds a newline. */
 void table_end_line(struct text *out);

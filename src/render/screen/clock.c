@@ -16,8 +16,8 @@ put_state(struct text *out, const struct report_clock *entry)
 	const struct clock *clock = &entry->clock;
 
 	table_line(out, "state", "%s%s%s", clock_state_word(clock->state), clock->reason[0] ? ": " : "", clock->reason);
-	if (entry->turned_sick)
-		table_line(out, "", "It worked at first: this was seen %lu ms into the run.", entry->turned_sick_ms);
+	if (entry->failed_later)
+		table_line(out, "", "It worked at first: this was seen %lu ms into the run.", entry->failed_later_ms);
 	if (clock->state != CLOCK_ABSENT && clock->found_by && clock->found_by[0])
 		table_line(out, "found by", "%s", clock->found_by);
 	if (clock->width_bits)
@@ -120,9 +120,10 @@ screen_clock_facts(struct text *out, const struct report *report, const struct r
 	text_put_char(out, '\n');
 	line_start = out->length;
 	text_put(out, "verdict  ");
-	out->ink = entry->open && entry->verdict == VERDICT_PASS ? INK_DIM : table_ink(entry->verdict);
+	out->ink = entry->open && entry->verdict == VERDICT_PASS ? INK_DIM : table_verdict_colour(entry->verdict);
 	table_wrap(out, line_start, 0, entry->verdict == VERDICT_PASS && entry->open ?
-		   "NOT DETERMINED: no fault was found, but some rules are undecided" : table_loud(entry->verdict));
+		   "NOT DETERMINED: no fault was found, but some rules are undecided" :
+		   verdict_capitals(entry->verdict));
 	out->ink = INK_PLAIN;
 	put_state(out, entry);
 	put_rate(out, entry);

@@ -138,7 +138,7 @@ put_about(const struct screen *screen, struct text *left, struct text *right)
 {
 	const struct report *report = screen->report;
 
-	table_begun(left, report);
+	table_run_start(left, report);
 	table_wrap(left, left->length, 0, screen->saved);
 	table_cpu(left, report);
 	table_machine(left, report);
@@ -211,7 +211,7 @@ right_column(const struct screen *screen)
 {
 	size_t columns = used_columns(screen), right = TABLE_COLUMNS + PANES_GAP;
 	const struct page *page = &pages[screen->page];
-	size_t map = screen->report && screen->page == SCREEN_CORES ? table_map_columns(screen->report) : 0;
+	size_t map = screen->report && screen->page == SCREEN_CORES ? table_pair_map_columns(screen->report) : 0;
 
 	if (!screen->report || !page->right_columns || columns < right + page->right_columns)
 		return 0;

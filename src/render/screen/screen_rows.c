@@ -56,8 +56,8 @@ put_verdict(struct text *out, const struct report *report)
 	const struct report_quality *quality = &report->quality;
 
 	text_put(out, "  ");
-	out->ink = bar_ink(table_ink(report->verdict));
-	text_printf(out, " %s ", table_loud(report->verdict));
+	out->ink = bar_ink(table_verdict_colour(report->verdict));
+	text_printf(out, " %s ", verdict_capitals(report->verdict));
 	if (quality->tails_known && !quality->reliable_tails) {
 		out->ink = INK_BAR_WARN;
 		if (quality->stolen_known)

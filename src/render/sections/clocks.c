@@ -34,7 +34,7 @@ put_verdict(struct text *out, const char *word, const struct report_clock *entry
 {
 	enum text_ink before = out->ink;
 
-	out->ink = is_undetermined(entry) ? INK_DIM : table_ink(entry->verdict);
+	out->ink = is_undetermined(entry) ? INK_DIM : table_verdict_colour(entry->verdict);
 	text_printf(out, " %6s\n", word);
 	out->ink = before;
 }

@@ -23,7 +23,7 @@ put_finding(struct text *out, const struct finding *finding, bool detailed)
 	const struct rule *rule = rules_find(finding->rule);
 	size_t line_start = out->length;
 
-	out->ink = table_ink(finding->severity);
+	out->ink = table_verdict_colour(finding->severity);
 	text_printf(out, "%-*s", FINDING_INDENT, verdict_word(finding->severity));
 	out->ink = INK_PLAIN;
 	text_printf(out, "%s: ", finding->rule);
@@ -61,7 +61,7 @@ table_has_findings(const struct report *report, const struct report_clock *entry
 	bool any = false;
 
 	for (size_t i = 0; i < report->finding_count; i++)
-		any |= rules_is_about(report, entry, report->findings[i].clock, report->findings[i].one_way);
+		any |= rules_applies_to_clock(report, entry, report->findings[i].clock, report->findings[i].one_way);
 	return any;
 }
 
@@ -71,7 +71,7 @@ table_findings(struct text *out, const struct report *report, const struct repor
 	for (size_t i = 0; i < report->finding_count; i++) {
 		const struct finding *finding = &report->findings[i];
 
-		if (!entry || rules_is_about(report, entry, finding->clock, finding->one_way))
+		if (!entry || rules_applies_to_clock(report, entry, finding->clock, finding->one_way))
 			put_finding(out, finding, detailed);
 	}
 	if (!report->finding_count)

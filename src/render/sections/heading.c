@@ -18,7 +18,7 @@ or_dash(const char *string)
 }
 
 void
-table_begun(struct text *out, const struct report *report)
+table_run_start(struct text *out, const struct report *report)
 {
 	struct text elapsed;
 	char bytes[24];
@@ -199,7 +199,7 @@ table_verdict(struct text *out, const struct report *report)
 	if (report->unjudged[0])
 		text_printf(&text, "; %s", report->unjudged);
 	text_printf(out, "%-*s", TABLE_LABEL_COLUMNS, "verdict");
-	text_put_inked(out, table_ink(report->verdict), table_loud(report->verdict));
+	text_put_inked(out, table_verdict_colour(report->verdict), verdict_capitals(report->verdict));
 	table_wrap(out, line_start, TABLE_LABEL_COLUMNS, line);
 }
 

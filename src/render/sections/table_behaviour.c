@@ -34,7 +34,7 @@ outcome_ink(enum outcome outcome, const char *rule_id)
 
 	if (outcome == OUTCOME_NOT_CHECKED || outcome == OUTCOME_NOT_DETERMINED)
 		return INK_DIM;
-	return rule && outcome == OUTCOME_FAILED ? table_ink(rule->severity) : INK_PASS;
+	return rule && outcome == OUTCOME_FAILED ? table_verdict_colour(rule->severity) : INK_PASS;
 }
 
 /* Returns true if ROW is a check of a timer's interrupts. */

@@ -7,7 +7,7 @@
 /* Heading of the last section. qemu/run shows the lines before it. */
 #define TABLE_DURATIONS "Durations of each clock's reads, as pg_test_timing prints them"
 
-void table_begun(struct text *out, const struct report *report);      /* what ran, when and for how long */
+void table_run_start(struct text *out, const struct report *report);      /* what ran, when and for how long */
 /* The best clock, its cost and what Linux takes, in two short lines. Nothing if nothing was judged. */
 void table_answer(struct text *out, const struct report *report);
 void table_cpu(struct text *out, const struct report *report);

@@ -129,7 +129,7 @@ put_line(struct text *out, const struct stretch *stretch)
 	const struct series_row *last = &report->series.rows[stretch->to - 1];
 	size_t picked[REPORT_CLOCKS_MAX], count = pick_clocks(report, picked);
 
-	text_printf(out, "%6lu s", (report_moment_ns(report, last->to_tsc) + NS_PER_S / 2) / NS_PER_S);
+	text_printf(out, "%6lu s", (report_run_time_ns(report, last->to_tsc) + NS_PER_S / 2) / NS_PER_S);
 	put_ns(out, longest_gap_ns(stretch), 8);
 	put_ns(out, farthest_ns(stretch), 8);
 	for (size_t i = 0; i < count; i++) {

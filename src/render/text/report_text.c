@@ -7,7 +7,7 @@
 void
 table_render(struct text *out, const struct report *report)
 {
-	table_begun(out, report);
+	table_run_start(out, report);
 	table_answer(out, report);
 	table_cpu(out, report);
 	table_machine(out, report);

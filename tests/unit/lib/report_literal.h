@@ -582,8 +582,8 @@ literal_sick(void)
 	literal_figure(literal_behaviour(report, "rtc-update", "rtc", "UIP was seen once, for 4000 us."), 3990, 4010);
 	report->rates[0].same_source = true;
 	literal_find(report, "acpi_pm")->change = (struct interval_ppb){ true, 1500, 1250, 1750 };
-	literal_find(report, "pit")->turned_sick = true;
-	literal_find(report, "pit")->turned_sick_ms = 7031;
+	literal_find(report, "pit")->failed_later = true;
+	literal_find(report, "pit")->failed_later_ms = 7031;
 	report_note(report, "No volume could be written: the report goes to screen and serial line only.");
 	rules_add_finding(report, "acpi-table", NULL, REPORT_NO_CORE,
 			  "MADT: its checksum is wrong; it was read all the same.");

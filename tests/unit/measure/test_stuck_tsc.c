@@ -113,8 +113,8 @@ TEST(one_that_stops_ends_the_run_within_a_second_and_names_no_other_clock)
 		assert_true(sim.now_ps < (ms + 1000) * SIM_PS_PER_MS);
 		assert_only_the_tsc_is_named(&bench->run.report);
 		tsc = bench_find(bench, "tsc");
-		assert_true(tsc->turned_sick);
-		assert_true(tsc->turned_sick_ms <= ms && ms <= tsc->turned_sick_ms + 2); /* drivers open in 2 ms */
+		assert_true(tsc->failed_later);
+		assert_true(tsc->failed_later_ms <= ms && ms <= tsc->failed_later_ms + 2); /* drivers open in 2 ms */
 		for (size_t i = 0; i < bench->run.report.clock_count; i++) {
 			const struct report_clock *entry = &bench->run.report.clocks[i];
 

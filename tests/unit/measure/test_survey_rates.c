@@ -1448,8 +1448,8 @@ TEST(a_clock_that_stops_is_stuck_and_its_rate_from_before_is_kept)
 	sim.pm.counter.stuck_at_ps = sim.now_ps;
 	survey_rates_again(&bench->survey);
 	assert_int_equal(find(PM)->clock.state, CLOCK_STUCK);
-	assert_true(find(PM)->turned_sick);
-	assert_in_range(find(PM)->turned_sick_ms, 4000, 7000);
+	assert_true(find(PM)->failed_later);
+	assert_in_range(find(PM)->failed_later_ms, 4000, 7000);
 	assert_holds_ppb(&find(PM)->error, 0);
 	judge();
 	assert_int_equal(bench->report.finding_count, 1);

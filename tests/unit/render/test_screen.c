@@ -638,7 +638,8 @@ TEST(inks_stand_on_words)
 		report->verdict = cases[i].verdict;
 		screen_open(&screen);
 		assert_int_equal(ink_at(&screen, 0, cases[i].word), cases[i].bar);
-		assert_int_equal(ink_at(&screen, find_row(&screen, "verdict"), table_loud(cases[i].verdict)), cases[i].ink);
+		assert_int_equal(ink_at(&screen, find_row(&screen, "verdict"), verdict_capitals(cases[i].verdict)),
+				 cases[i].ink);
 	}
 	literal_free(report);
 }

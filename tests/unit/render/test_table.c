@@ -26,7 +26,7 @@ render(renderer *put, struct report *report)
 
 	if (report->skew.drifts)
 		literal_drifts(report);
-	view_of(report); /* whose rows are marked */
+	view_analyse(report); /* whose rows are marked */
 	judge_synchrony(report);
 	text_init(&text, buffer, sizeof(buffer));
 	put(&text, report);
@@ -508,7 +508,7 @@ TEST(tournament_that_the_sentence_is_of_is_the_one_that_is_shown)
 	assert_non_null(strstr(buffer, "       6  >>>\\\n"));
 	text_init(&text, buffer, sizeof(buffer));
 	text.columns = 20;
-	table_map(&text, report);
+	table_pair_map(&text, report);
 	assert_non_null(strstr(buffer, "second core - first\nin the last pass, at 21.1 s\n\n"));
 	assert_non_null(strstr(buffer, "         4          6    +9978 ..   +10024\n"));
 	literal_free(report);

@@ -1,5 +1,5 @@
-/* Decides which clocks have one source. See witnesses.h. */
-#include "report/witnesses.h"
+/* Decides which clocks have one source. See clock_sources.h. */
+#include "report/clock_sources.h"
 
 #include "base/text.h"
 #include "consensus/rate.h"
@@ -72,7 +72,7 @@ siblings_of(const struct report *report, bool (*is_tscs)(const struct report_clo
 }
 
 struct falseticker_sources
-witnesses_of(const struct report *report, const struct rate_interval *rates)
+sources_for_rates(const struct report *report, const struct rate_interval *rates)
 {
 	struct falseticker_sources sources = siblings_of(report, is_tsc);
 	bool guest = report->hypervisor[0];
@@ -92,7 +92,7 @@ witnesses_of(const struct report *report, const struct rate_interval *rates)
 }
 
 struct falseticker_sources
-witnesses_of_leaps(const struct report *report)
+sources_for_jumps(const struct report *report)
 {
 	struct falseticker_sources sources = siblings_of(report, jumps_with_tsc);
 

@@ -1,5 +1,5 @@
 /* Which clocks have a source of their own, by their rates and by how these changed. */
-#include "report/witnesses.h"
+#include "report/clock_sources.h"
 #include "test.h"
 
 #define PPM 1000 /* in ppb */
@@ -25,7 +25,7 @@ are_separate(int64_t hpet_change_ppb, int64_t pit_change_ppb, uint64_t faster_pp
 	report = (struct report){ .clock_count = 2 };
 	clock_is(0, "hpet", hpet_change_ppb);
 	clock_is(1, "pit", pit_change_ppb);
-	return witnesses_of(&report, rates).separate[0] == 2;
+	return sources_for_rates(&report, rates).separate[0] == 2;
 }
 
 TEST(two_whose_rates_differ_have_two_crystals)
