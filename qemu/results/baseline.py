@@ -195,7 +195,7 @@ class Comparison:
             found += [f"breaks {rules}, and did not"] if rules else []
             self.by_name.setdefault(name, []).extend(f"{name} {sentence}" for sentence in found)
         if self._timed and now and not self._judges_lateness:
-            self.notes.append("how late interrupts come is not compared: it is the emulator's")
+            self.notes.append("how late interrupts come is not compared: in an emulator it depends on the host")
 
     def _gone(self, name, before, now):
         """Return a sentence, in a list, if the source NAME sent interrupts in the baseline and no longer does."""

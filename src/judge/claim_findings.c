@@ -27,12 +27,12 @@ is_intel(const struct report *report)
 }
 
 /*
- * Linux asks the hypervisor instead of CPUID 15h and 16h: arch/x86/kernel/kvmclock.c, cpu/mshyperv.c, cpu/vmware.c,
- * cpu/acrn.c, xen/time.c and coco/sev/core.c each set x86_platform.calibrate_tsc. Sources of May 2026
+ * Returns true if Linux asks the hypervisor instead of CPUID 15h and 16h: arch/x86/kernel/kvmclock.c, cpu/mshyperv.c,
+ * cpu/vmware.c, cpu/acrn.c, xen/time.c and coco/sev/core.c each set x86_platform.calibrate_tsc. Sources of May 2026
  * (github.com/CachyOS/linux, d77c58de7881).
  */
 static bool
-has_own_calibration(const struct report *report)
+asks_hypervisor(const struct report *report)
 {
 	for (size_t i = 0; i < report->claim_count; i++) {
 		enum claim_source source = report->claims[i].claim.source;
@@ -61,13 +61,14 @@ kind_at(const struct report *report, uint32_t base)
 	for (size_t i = 0; i < report->paravirtual.count; i++)
 		if (report->paravirtual.interfaces[i].base == base)
 			return report->paravirtual.interfaces[i].kind;
-	return PARAVIRTUAL_VIRTUALBOX; /* of which no system takes a claim */
+	return PARAVIRTUAL_VIRTUALBOX; /* no system uses a rate that VirtualBox states */
 }
 
 /*
- * Linux takes these as known and measures them no more: arch/x86/kernel/tsc.c, native_calibrate_tsc() sets
- * X86_FEATURE_TSC_KNOWN_FREQ and lapic_timer_period, as do the functions of has_own_calibration(). On KVM it takes the
- * page. It takes no CPUID 16h alone: that is the core's rate, cpu_khz_from_cpuid().
+ * Returns true if Linux uses CLAIM and does not measure the rate itself. In arch/x86/kernel/tsc.c,
+ * native_calibrate_tsc() sets X86_FEATURE_TSC_KNOWN_FREQ and lapic_timer_period then, as do the functions of
+ * asks_hypervisor(). On KVM Linux uses the page. It does not use CPUID 16h alone, because that is the rate of the core:
+ * cpu_khz_from_cpuid().
  */
 static bool
 linux_takes(const struct report *report, const struct claim *claim)
@@ -75,9 +76,9 @@ linux_takes(const struct report *report, const struct claim *claim)
 	switch (claim->source) {
 	case CLAIM_LEAF_15:
 	case CLAIM_LEAF_15_FIXED:
-		return is_intel(report) && !has_own_calibration(report) && claim->clock != CLAIM_OF_CRYSTAL;
+		return is_intel(report) && !asks_hypervisor(report) && claim->clock != CLAIM_OF_CRYSTAL;
 	case CLAIM_LEAF_15_16:
-		return is_intel(report) && !has_own_calibration(report);
+		return is_intel(report) && !asks_hypervisor(report);
 	case CLAIM_KHZ_LEAF:
 		return kind_at(report, claim->base) == PARAVIRTUAL_ACRN;
 	case CLAIM_HYPERV:
@@ -91,7 +92,7 @@ linux_takes(const struct report *report, const struct claim *claim)
 	}
 }
 
-/* FreeBSD, sys/x86/x86/tsc.c, tsc_freq_cpuid_vm(), and local_apic.c, lapic_calibrate_initcount_cpuid_vm(): of 14. */
+/* FreeBSD 14, sys/x86/x86/tsc.c, tsc_freq_cpuid_vm(), and local_apic.c, lapic_calibrate_initcount_cpuid_vm(). */
 static bool
 freebsd_takes(const struct report *report, const struct claim *claim)
 {
@@ -125,14 +126,14 @@ postgresql_takes(const struct report *report, const struct claim *claim)
 	       (claim->source == CLAIM_LEAF_16 && !has_source(report, CLAIM_LEAF_15, CLAIM_OF_CRYSTAL));
 }
 
-/* Valkey takes no claim: src/monotonic.c, 0148137a1e38, measures the TSC by the system's clock. */
+/* Valkey is not in this list: it measures the TSC by the system's clock (src/monotonic.c, 0148137a1e38). */
 enum { LINUX, FREEBSD, EDK2, POSTGRESQL, SYSTEMS };
 
 static const struct {
 	const char *name;
 	bool (*takes)(const struct report *report, const struct claim *claim);
-	const char *of_tsc, *of_lapic; /* what a wrong rate does, around its size */
-	const char *high, *low;        /* if the clock is faster than the claim, if it is slower */
+	const char *of_tsc, *of_lapic; /* a clause on the effect of a wrong rate; the error follows it */
+	const char *high, *low;        /* end of the clause if the clock is faster or slower than claimed */
 	const char *end;
 } systems[SYSTEMS] = {
 	[LINUX] = { "Linux", linux_takes, "Linux's clock would run ", "Linux's timers would fire ", "fast", "slow",
@@ -223,7 +224,7 @@ times(uint64_t value, const struct rate *ratio, enum scale_rounding rounding)
 }
 
 static void
-set_measured(const struct report *report, struct report_claim *row)
+set_measured_rate(const struct report *report, struct report_claim *row)
 {
 	const struct report_clock *tsc = report_find_clock(report, "tsc");
 	struct interval_millihz rate = row->claim.clock == CLAIM_OF_LAPIC ? report->lapic : tsc->measured;
@@ -266,7 +267,7 @@ judge_row(const struct report *report, struct report_claim *row, enum trust trus
 	find_users(report, row);
 	if (trust == TRUST_NONE || !row->claim.hz.den)
 		return;
-	set_measured(report, row);
+	set_measured_rate(report, row);
 	rate = in_microhz(&row->measured);
 	row->error = rate_error(&rate, row->claim.hz);
 	if (!row->error.known)
@@ -330,7 +331,7 @@ judge_blames_claim(const struct report *report)
 
 /* "1740 ppm", or "180.0 %" if it is that large. */
 static void
-put_size(struct text *text, int64_t ppb)
+put_error(struct text *text, int64_t ppb)
 {
 	uint64_t size = ppb < 0 ? 0 - (uint64_t)ppb : (uint64_t)ppb;
 
@@ -344,7 +345,7 @@ put_size(struct text *text, int64_t ppb)
 }
 
 static void
-put_users(struct text *text, const struct report_claim *row)
+put_effects(struct text *text, const struct report_claim *row)
 {
 	bool is_lapic = row->claim.clock == CLAIM_OF_LAPIC, is_fast = row->error.value > 0, any = false;
 
@@ -354,17 +355,17 @@ put_users(struct text *text, const struct report_claim *row)
 		text_put(text, any ? ", and " : ": ");
 		any = true;
 		text_put(text, is_lapic ? systems[i].of_lapic : systems[i].of_tsc);
-		put_size(text, row->error.value);
+		put_error(text, row->error.value);
 		if (is_lapic)
 			text_put(text, is_fast ? " too early" : " too late");
 		else
 			text_printf(text, " %s%s", is_fast ? systems[i].high : systems[i].low, systems[i].end);
 	}
-	text_put(text, any ? "." : ". No system that was looked up uses it.");
+	text_put(text, any ? "." : ". No system that baretick knows uses it.");
 }
 
 static void
-name_row(struct report *report, const struct report_claim *row, enum trust trust)
+add_claim_finding(struct report *report, const struct report_claim *row, enum trust trust)
 {
 	static const char *const whose[] = {
 		[CLAIM_OF_TSC] = "the TSC", [CLAIM_OF_LAPIC] = "the LAPIC's timer", [CLAIM_OF_CRYSTAL] = "the crystal",
@@ -378,9 +379,9 @@ name_row(struct report *report, const struct report_claim *row, enum trust trust
 	char users[REPORT_SENTENCE];
 
 	text_init(&text, users, sizeof(users));
-	put_users(&text, row);
+	put_effects(&text, row);
 	finding = rules_add_finding(report, rule_of(claim), NULL, REPORT_NO_CORE,
-				    "%s claims %s for %s, which runs at %s by %s%s%s", claim->by,
+				    "%s states %s for %s, which runs at %s as measured by %s%s%s", claim->by,
 				    number_rate(claimed_millihz).text, whose[claim->clock], number_rate(row->measured.value).text,
 				    report->relative_to, trust == TRUST_DISPUTED ? " (it or the clocks that agree are wrong)" : "",
 				    users);
@@ -423,6 +424,6 @@ judge_add_claim_findings(struct report *report)
 
 		if (row->outcome == OUTCOME_FAILED && has_own_finding(&row->claim) &&
 		    !(row->claim.clock == CLAIM_OF_TSC && is_tsc_wrong))
-			name_row(report, row, trust);
+			add_claim_finding(report, row, trust);
 	}
 }

@@ -68,7 +68,7 @@ has_finding(const struct report *report, const char *clock, const char *rule)
 }
 
 static bool
-is_beyond(const struct report *report, const struct behaviour *row, uint64_t doubt)
+exceeds_limit(const struct report *report, const struct behaviour *row, uint64_t doubt)
 {
 	uint64_t limit = rules_limit_of(report, row->rule);
 
@@ -90,7 +90,7 @@ drop_doubtful_rates(struct report *report)
 		bool doubtful = is_scale_doubtful(report);
 
 		if (!rules_failed(report, row) || !row->has_figure || !text_equal(rule->unit, "ppm") ||
-		    (!stopped && !doubtful && (!doubt || is_beyond(report, row, doubt))))
+		    (!stopped && !doubtful && (!doubt || exceeds_limit(report, row, doubt))))
 			continue;
 		row->open = doubtful;
 		row->checked = doubtful;

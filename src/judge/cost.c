@@ -11,8 +11,8 @@
 #define WAYS_SIZE  96               /* bytes for a clause on further slow read methods of a clock */
 #define CPUID_CLOCK    "tsc_cpuid"       /* VMX always makes CPUID exit, and hypervisors on SVM intercept it */
 #define EXIT_NS_MIN    300u              /* a faster CPUID did not exit */
-#define EXIT_SHARE_MIN 2u                /* a read that exits costs at least half as much as CPUID, */
-#define NO_EXIT_SHARE  4u                /* and one that does not, at most a quarter. Between them it is not known */
+#define EXIT_SHARE_MIN 2u                /* a read that costs at least half as much as CPUID exits, too */
+#define NO_EXIT_SHARE  4u                /* a read that costs at most a quarter does not; otherwise it is unknown */
 #define ROWS_READS INT64_C(200000) /* 100,000 rows with a read before and after each */
 
 static size_t
@@ -199,7 +199,7 @@ judge_note_exits(struct report *report)
 
 /* Replaces the rule's advice, another clocksource=, for a clock that no kernel uses as its clocksource. */
 static void
-advise(struct finding *finding, const struct report_clock *entry)
+replace_advice(struct finding *finding, const struct report_clock *entry)
 {
 	struct text text;
 
@@ -256,7 +256,7 @@ judge_median(struct report *report, const struct report_clock *entry)
 				    "The latency of %s is %lu ns in the median, %lu ns at best: more than the limit of %lu ns%s.",
 				    entry->clock.id, median_ns, entry->latency->min_ns, limit_ns, ways);
 	rules_set_count(finding, median_ns, limit_ns);
-	advise(finding, entry);
+	replace_advice(finding, entry);
 }
 
 void

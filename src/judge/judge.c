@@ -34,7 +34,8 @@ add_late_cores_row(struct report *report, uint64_t late, const struct report_cor
 		return;
 	row->checked = row->open = true;
 	behaviour_say(row, "%lu of %zu cores did not answer in time, the first is core %u. %s %% of the observed time was "
-		      "stolen, up to %lu ms at once, so a host that did not run them explains it. A quiet host can tell.",
+		      "stolen, up to %lu ms at once, so the host may have run them too late. Run again on an idle "
+		      "host.",
 		      late, report->core_count, first->apic_id,
 		      number_percent(all->total_ns, all->observed_ns, 1).text, all->worst_ns / NS_PER_MS);
 }

@@ -61,7 +61,7 @@ collect_changes(struct vote *vote, bool halves)
 static const char *
 when_phrase(bool halves)
 {
-	return halves ? "within the window" : "between the window and the end";
+	return halves ? "while the rates were measured" : "after the rates were measured";
 }
 
 static void
@@ -181,9 +181,9 @@ note_tsc_gain(struct vote *vote, uint64_t limit_ppb)
 		others |= set_of(i);
 	}
 	if (others)
-		report_note(vote->report, "tsc: It gained %s on %s after the rate window. QEMU's emulation moves the TSC "
-					  "ahead when several cores read it at once, so this is not taken for a fault. All "
-					  "rates are from the window.",
+		report_note(vote->report, "tsc: It gained %s on %s after the rates were measured. QEMU's emulation "
+					  "moves the TSC ahead when several cores read it at once, so this does not "
+					  "count as a fault. All rates are from before.",
 			    phrase_ppm(&gained).bytes, phrase_group(vote, others).bytes);
 }
 

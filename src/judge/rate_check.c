@@ -72,11 +72,11 @@ other_clock(const struct report_rate *rate, const char *clock)
 }
 
 /*
- * Returns the pair of CLOCK with a clock of the set WITNESSES that bounds its rate best: the pair whose ratio with its
+ * Returns the pair of CLOCK with a clock of the set OTHERS that bounds its rate best: the pair whose ratio with its
  * error is nearest to the nominal ratio. Returns NULL if there is none.
  */
 static const struct report_rate *
-nearest_pair(const struct report *report, const char *clock, uint32_t witnesses)
+nearest_pair(const struct report *report, const char *clock, uint32_t others)
 {
 	const struct report_rate *nearest = NULL;
 
@@ -85,7 +85,7 @@ nearest_pair(const struct report *report, const char *clock, uint32_t witnesses)
 		const char *other = other_clock(rate, clock);
 
 		if (!rate->ppb.known || !other || !is_healthy(report, other) ||
-		    !set_has(witnesses, (size_t)(report_find_clock(report, other) - report->clocks)))
+		    !set_has(others, (size_t)(report_find_clock(report, other) - report->clocks)))
 			continue;
 		if (!nearest || offset_farthest(as_offset(&rate->ppb)) < offset_farthest(as_offset(&nearest->ppb)))
 			nearest = rate;
@@ -115,7 +115,7 @@ put_remedy(struct text *text, const struct report *report, uint64_t times)
 		return;
 	}
 	if (is_busy(&report->interference)) {
-		text_printf(text, "; %s %% of the time was stolen: a run on a less busy host may decide it.",
+		text_printf(text, "; %s %% of the time was stolen, so a run on a less busy host may decide it.",
 			    number_percent(report->interference.total_ns, report->interference.observed_ns, 1).text);
 		return;
 	}

@@ -73,7 +73,7 @@ add_rate_finding(struct vote *vote, size_t clock)
 
 /* Returns true if SET is the TSC alone, and the claim on its rate is blamed instead of it: see claim_findings.c. */
 static bool
-is_excused(const struct vote *vote, uint32_t set)
+is_claim_blamed(const struct vote *vote, uint32_t set)
 {
 	const struct report_clock *tsc = report_find_clock(vote->report, "tsc");
 
@@ -86,7 +86,7 @@ judge_each_rate(struct vote *vote)
 	collect_rates(vote);
 	vote_on_rates(vote, vote->rates, judge_rate_limit_ppb(vote->report));
 	for (size_t i = 0; i < vote->report->clock_count; i++)
-		if (set_has(vote->found.falsetickers, i) && !vote->by_doubtful_tsc && !is_excused(vote, set_of(i)))
+		if (set_has(vote->found.falsetickers, i) && !vote->by_doubtful_tsc && !is_claim_blamed(vote, set_of(i)))
 			add_rate_finding(vote, i);
 }
 
@@ -116,7 +116,8 @@ note_jumps(struct vote *vote)
 		if (vote_may_jump(vote->report, entry) && vote_includes_clock(vote->report, entry) &&
 		    rate_beyond(&by, limit) && !set_has(vote->found.falsetickers, i) &&
 		    !is_off_in_and_after_window(vote, i, truth, limit))
-			report_note(vote->report, "%s ran %s off %s in the rate window, %s.", vote_clock_id(vote, i),
+			report_note(vote->report, "%s ran %s off %s while the rates were measured, "
+						  "%s.", vote_clock_id(vote, i),
 				    phrase_ppm(&by).bytes, vote_clock_id(vote, truth), contradicts_itself(entry) ?
 				    "and at another rate after it, as when the whole machine was stopped: no fault of the clock" :
 				    "and its rate after that is not known: the whole machine may have been stopped");
@@ -161,8 +162,8 @@ advise_on_disagreement(struct report *report, struct finding *finding)
 		text_put(&text, "Enable the HPET in the firmware's settings. ");
 	if (!guest && report->options.profile != PROFILE_SOAK && report_has_clock(report, "rtc"))
 		text_put(&text, "Run profile=soak, in which the RTC votes too. ");
-	text_printf(&text, "Compare the time over hours with NTP's%s.",
-		    guest ? ": the host's one oscillator paces all devices here, the RTC too" : "");
+	text_printf(&text, "Compare the time with NTP's over some hours%s.",
+		    guest ? ": one oscillator of the host drives all devices here, the RTC too" : "");
 }
 
 static void
@@ -172,8 +173,8 @@ judge_disagreement(struct vote *vote)
 	const struct falseticker *found = &vote->found;
 
 	vote_on_rates(vote, vote->rates, limit);
-	if (!vote_has_new_groups(vote) || vote->by_doubtful_tsc || is_excused(vote, found->group_a) ||
-	    is_excused(vote, found->group_b))
+	if (!vote_has_new_groups(vote) || vote->by_doubtful_tsc || is_claim_blamed(vote, found->group_a) ||
+	    is_claim_blamed(vote, found->group_b))
 		return;
 	struct interval_ppb by = rate_compare(&vote->rates[found->a], &vote->rates[found->b]);
 	bool swap = by.known && by.value < 0;

@@ -17,7 +17,7 @@ struct stretch {
  * change is within LIMIT_PPB.
  */
 static struct stretch
-find_walk(const struct series *series, size_t i, uint64_t limit_ppb)
+find_largest_change(const struct series *series, size_t i, uint64_t limit_ppb)
 {
 	const struct series_row *low = NULL, *high = NULL;
 	struct interval_ppb walk;
@@ -41,7 +41,7 @@ find_walk(const struct series *series, size_t i, uint64_t limit_ppb)
  * crystal follows the temperature by several ppm.
  */
 static void
-collect_walks(struct vote *vote, const struct stretch *stretch)
+collect_changes(struct vote *vote, const struct stretch *stretch)
 {
 	for (size_t i = 0; i < vote->report->clock_count; i++) {
 		const struct report_clock *entry = &vote->report->clocks[i];
@@ -86,7 +86,8 @@ add_trend_finding(struct vote *vote, size_t clock, const struct stretch *stretch
 
 	vote->changed |= set_of(clock);
 	set_figure(rules_add_finding(vote->report, "rate-trend", vote_clock_id(vote, clock), REPORT_NO_CORE,
-				     "The rate of %s walked by %s, %s; the rates of %s did not.", vote_clock_id(vote, clock),
+				     "The rate of %s changed by %s, %s; the rates of %s did not.",
+				     vote_clock_id(vote, clock),
 				     phrase_ppm(&by).bytes, rows_phrase(vote->report, stretch).bytes,
 				     phrase_group(vote, vote_evidence(&vote->found)).bytes), &by, limit_ppb);
 }
@@ -99,7 +100,7 @@ add_group_finding(struct vote *vote, const struct stretch *stretch, uint64_t lim
 
 	vote->changed |= found->group_a | found->group_b | found->others;
 	set_figure(rules_add_finding(vote->report, "rate-trend", NULL, REPORT_NO_CORE,
-				     "The rate of %s against %s walked by %s, %s; nothing shows %s did.",
+				     "The rate of %s against %s changed by %s, %s; nothing shows %s changed.",
 				     phrase_group(vote, found->group_a).bytes, phrase_group(vote, found->group_b).bytes,
 				     phrase_ppm(&by).bytes, rows_phrase(vote->report, stretch).bytes,
 				     phrase_which(found->group_a, found->group_b)), &by, limit_ppb);
@@ -116,11 +117,11 @@ rate_trend_judge(struct vote *vote)
 	uint64_t limit_ppb = rules_limit_of(report, "rate-trend");
 
 	for (size_t i = 0; i < report->clock_count && !report->hypervisor[0] && !vote->by_doubtful_tsc; i++) {
-		struct stretch stretch = find_walk(&report->series, i, limit_ppb);
+		struct stretch stretch = find_largest_change(&report->series, i, limit_ppb);
 
 		if (!stretch.found || set_has(vote->changed, i))
 			continue;
-		collect_walks(vote, &stretch);
+		collect_changes(vote, &stretch);
 		vote_on_changes(vote, limit_ppb);
 		for (size_t clock = 0; clock < report->clock_count; clock++)
 			if (set_has(vote->found.falsetickers, clock) && !set_has(vote->changed, clock))

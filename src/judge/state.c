@@ -127,11 +127,10 @@ advise_on_stuck(struct finding *finding, const struct clock *clock)
 	if (!finding)
 		return;
 	text_init(&text, finding->advice, sizeof(finding->advice));
-	text_put(&text, "Look for the clock in the firmware's settings");
+	text_put(&text, "Check whether the firmware's settings switch this clock off.");
 	for (size_t i = 0; i < sizeof(parameters) / sizeof(parameters[0]); i++)
 		if (text_equal(clock->id, parameters[i][0]))
-			text_printf(&text, "; keep Linux off it: %s", parameters[i][1]);
-	text_put_char(&text, '.');
+			text_printf(&text, " Disable it in Linux: %s.", parameters[i][1]);
 }
 
 static void

@@ -10,9 +10,9 @@
 
 #define TENTHS_FROM       UINT64_C(1000)   /* 1 %: from here one decimal is printed, below it three */
 #define P999              99900            /* 99.9 % in units of 1/1000 % */
-#define GAPS_MIN   32 /* a note on a part of the run needs at least so many gaps in it */
-#define RATE_TIMES 10 /* and gaps at least so many times as often as in the rest of the run */
-#define EDGE_SHARE 4  /* a row next to that part belongs_to_worst to it if it has 1/4 of the worst row's rate */
+#define GAPS_MIN   32 /* fewest gaps in a part of the run for a note on it */
+#define RATE_TIMES 10 /* smallest ratio of the rate of gaps in that part to the rate in the rest of the run */
+#define EDGE_SHARE 4  /* a row next to that part belongs to it if it has 1/4 of the worst row's rate of gaps */
 
 /*
  * Returns true if stolen time lengthened the boot core's p99.9. An RTC is not considered, because its reads wait for

@@ -7,8 +7,8 @@
 
 /*
  * Returns the clocks' sources for a comparison of rates. In a guest one clock of the host drives all devices, and the
- * host's time of day drives the RTC. One oscillator of the host is behind both, so they are one source beside the TSC.
- * A clock that a hypervisor derives from the TSC has the TSC's source.
+ * host's time of day drives the RTC. One oscillator of the host drives both, so together they are one source. The TSC
+ * is another source. A clock that a hypervisor derives from the TSC has the TSC's source.
  *
  * On bare metal two counters count as one source unless their RATES prove that they have two crystals. Counters of one
  * crystal agree exactly. Two crystals that happen to agree as well have one vote. An RTC has its own crystal.

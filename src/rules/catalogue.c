@@ -12,7 +12,7 @@ const struct rule rules[] = {
 		.one_way = true,
 		.sentence = "A clock that steps back gives negative durations and events in the wrong order.",
 		.cause = "A counter that is read in parts while it counts, a register that is not latched, or a "
-			 "hypervisor that moves it.",
+			 "hypervisor that changes it.",
 		.advice = "Use another clocksource= on Linux; in a guest, update the hypervisor.",
 		.source = "PostgreSQL pg_test_timing; Linux drivers/clocksource/acpi_pm.c",
 	},
@@ -20,9 +20,10 @@ const struct rule rules[] = {
 		.id = "clock-stuck",
 		.clock = "any",
 		.severity = VERDICT_FAIL,
-		.sentence = "The clock is present and does not count: code that waits for it hangs.",
-		.cause = "A clock that the firmware's settings gate off, or an emulator that leaves it out.",
-		.advice = "Look for the clock in the firmware's settings, and keep kernels off it.",
+		.sentence = "The clock is present but does not count: code that waits for it hangs.",
+		.cause = "Firmware settings that switch the clock off (clock gating), or an emulator that does not "
+			 "implement it.",
+		.advice = "Check whether the firmware's settings switch this clock off. Do not let a kernel use it.",
 		.source = "Linux arch/x86/kernel/hpet.c; memtest86plus issues 40 and 102",
 	},
 	{
@@ -31,22 +32,22 @@ const struct rule rules[] = {
 		.severity = VERDICT_FAIL,
 		.one_way = true,
 		.sentence = "The readings contradict each other or the table that describes the clock.",
-		.cause = "A table that points nowhere, or a device that is only partly there.",
-		.advice = "Update the firmware; until then keep kernels off this clock.",
+		.cause = "An ACPI table with a wrong address, or a device that is only partly implemented.",
+		.advice = "Update the firmware; until then do not let a kernel use this clock.",
 		.source = "Linux arch/x86/kernel/hpet.c; Xen arch/x86/time.c",
 	},
 	{
 		.id = "clock-jumped",
 		.clock = "any",
-		.what = "forward jumps that the time around them does not allow",
+		.what = "jumps forward by more than the time that passed",
 		.limit = 0,
 		.unit = "steps",
 		.severity = VERDICT_FAIL,
-		.sentence = "A reading jumped further than the time around it allows: durations across it are "
-			    "too long.",
-		.cause = "A counter that was written while it ran, or one whose upper half was read torn.",
-		.advice = "Find what writes it (firmware in system management mode, a hypervisor's restore); use another "
-			  "clocksource=.",
+		.sentence = "A reading jumped forward by more than the time that passed: durations across the jump "
+			    "are too long.",
+		.cause = "A counter that was written while it ran, or a torn read of its upper half.",
+		.advice = "Find what writes the counter (firmware in system management mode, a hypervisor's "
+			  "restore), or use another clocksource=.",
 		.source = "Linux kernel/time/clocksource.c, the watchdog",
 	},
 	{
@@ -55,10 +56,9 @@ const struct rule rules[] = {
 		.severity = VERDICT_WARN,
 		.sentence = "Some clocks advanced by more than others at one moment, and nothing shows which are right: "
 			    "some of them give a wrong duration across it.",
-		.cause = "A virtual machine that was paused, set back to a snapshot, migrated or suspended meanwhile.",
-		.advice =
-			"Set the time anew after a restore, as a guest agent does; if the "
-			"machine was not stopped so, suspect the hypervisor's timers.",
+		.cause = "A virtual machine that was paused, restored from a snapshot, migrated or suspended.",
+		.advice = "Set the guest's time again after a restore, as a guest agent does. If the machine was not "
+			  "stopped, suspect the hypervisor's timers.",
 		.source = "Firecracker issue 5494; cloud-hypervisor issues 2653 and 8256",
 	},
 	{
@@ -69,7 +69,7 @@ const struct rule rules[] = {
 		.unit = "ns",
 		.severity = VERDICT_WARN,
 		.one_way = true,
-		.sentence = "A read takes so long that timing becomes most of the work.",
+		.sentence = "A read takes so long that timing takes more time than the work that is timed.",
 		.cause = "Nested hypervisors that both emulate the clock, or a slow bus.",
 		.advice = "Use another clocksource=; in a guest, a paravirtual one.",
 		.source = "au-ts/libvmm issue 389: 57 to 217 us for a nested HPET",
@@ -77,10 +77,10 @@ const struct rule rules[] = {
 	{
 		.id = "no-reference",
 		.severity = VERDICT_WARN,
-		.sentence = "Only the TSC could be read: nothing shows whether it keeps time.",
-		.cause = "An 8254, HPET and PM timer that are all gated off or left out.",
-		.advice = "Look for an HPET or 8254 clock gating option in the firmware's settings; give the "
-			  "TSC's rate with tsc_hz=.",
+		.sentence = "Only the TSC could be read, so nothing shows whether its rate is right.",
+		.cause = "The 8254, the HPET and the PM timer are all switched off (clock gating) or missing.",
+		.advice = "Look for an HPET or 8254 clock gating option in the firmware's settings; give the TSC's "
+			  "rate with tsc_hz=.",
 		.source = "Apollo Lake N3350 boards: no 8254, HPET or PM timer",
 	},
 	{
@@ -90,88 +90,88 @@ const struct rule rules[] = {
 		.limit = 100,
 		.unit = "ppm",
 		.severity = VERDICT_WARN,
-		.sentence = "The rate changed during the run: no calibration of this clock holds.",
+		.sentence = "The rate changed during the run, so no calibration of this clock stays valid.",
 		.cause = "A TSC that follows the core's frequency, a counter that was written or stopped, or a "
 			 "host that slews its time.",
-		.advice = "Run profile=soak to see whether it happens again; do not use the clock until then.",
+		.advice = "Run profile=soak to see whether the rate changes again; do not use the clock until then.",
 		.source = "Linux kernel/time/clocksource.c, the watchdog",
 	},
 	{
 		.id = "rate-trend",
 		.clock = "any",
-		.what = "walk of the rate from one row of a soak's series to another",
+		.what = "slow change of the rate between two rows of a soak's series",
 		.limit = 100,
 		.unit = "ppb",
 		.severity = VERDICT_WARN,
-		.sentence = "The rate walked during a soak: what was calibrated at its begin is off at its end.",
+		.sentence = "The rate changed slowly during a soak: a calibration at its start is wrong at its end.",
 		.cause = "An oscillator that follows its temperature or its supply, or one that ages.",
-		.advice = "Look at series[] in report.json for when; let NTP or PTP discipline what runs by this clock, "
-			  "and soak again at an even temperature.",
+		.advice = "series[] in report.json shows when the rate changed. Let NTP or PTP correct the time that "
+			  "this clock drives, and soak again at a constant temperature.",
 		.source = "NTP, RFC 5905, the clock discipline's frequency; Allan, Time and Frequency Characterization, 1987",
 	},
 	{
 		.id = "rate-wrong",
 		.clock = "any",
-		.what = "rate against that of the largest group of clocks that agree",
+		.what = "difference of the rate from the largest group of clocks that agree",
 		.limit = 500,
 		.unit = "ppm",
 		.severity = VERDICT_FAIL,
-		.sentence = "Time by this clock drifts from all others' faster than NTP can correct it.",
+		.sentence = "Time by this clock drifts from the time by all other clocks faster than NTP can correct "
+			    "it.",
 		.cause = "A wrong rate in a register, a table or CPUID, or an emulator that drives its timers "
 			 "from two sources.",
-		.advice = "Use another clocksource=; for a wrong TSC rate give the kernel tsc_early_khz= or let "
-			  "it calibrate.",
+		.advice = "Use another clocksource=. If the TSC's rate is wrong, give the kernel tsc_early_khz= or "
+			  "let it calibrate.",
 		.source = "Linux kernel/time/clocksource.c, the watchdog: 500 ppm",
 	},
 	{
 		.id = "rate-off",
 		.clock = "any",
-		.what = "rate against that of the largest group of clocks that agree",
+		.what = "difference of the rate from the largest group of clocks that agree",
 		.limit = 100,
 		.unit = "ppm",
 		.severity = VERDICT_WARN,
 		.sentence = "The rate is off by more than a crystal's tolerance.",
 		.cause = "A rounded rate in a table or in CPUID, or a crystal out of its tolerance.",
-		.advice = "Let NTP or PTP discipline the time; use another clocksource= where that is not "
-			  "enough.",
+		.advice = "Let NTP or PTP correct the time; use another clocksource= if that is not enough.",
 		.source = "Linux kernel/time/clocksource.c, the watchdog",
 	},
 	{
 		.id = "rate-disagree",
 		.clock = "any",
-		.what = "rate of two clocks or groups of them against each other, where no majority shows which is "
-			"wrong",
+		.what = "difference between the rates of two clocks or groups of clocks, if no majority shows which "
+			"is wrong",
 		.limit = 100,
 		.unit = "ppm",
 		.severity = VERDICT_WARN,
-		.sentence = "Clocks disagree, and too few with sources of their own are present to show which is "
-			    "wrong.",
+		.sentence = "Clocks disagree, and too few independent clocks are present to show which is wrong.",
 		.cause = "A wrong rate in a register, a table, CPUID or tsc_hz=, or an emulator that drives its timers "
 			 "from two sources.",
-		.advice = "Where CPUID claims no rate give the TSC's with tsc_hz=; enable an HPET that is off; run "
-			  "profile=soak, in which the RTC votes too; else compare the time with NTP's.",
+		.advice = "If CPUID gives no rate for the TSC, give it with tsc_hz=. Enable an HPET that is off. Run "
+			  "profile=soak, in which the RTC votes too. Otherwise compare the time with NTP's.",
 		.source = "Linux kernel/time/clocksource.c, the watchdog",
 	},
 	{
 		.id = "tsc-claim",
-		.what = "rate of the TSC against what a leaf, a register or a page claims, beyond its rounding",
+		.what = "error, beyond rounding, of the TSC rate that a CPUID leaf, a register or a page states",
 		.limit = 100,
 		.unit = "ppm",
 		.severity = VERDICT_WARN,
-		.sentence = "A claim on the TSC's rate is wrong: it misleads who takes it without measuring. It fails if a system "
-			    "would run wrong by more than rate-wrong allows.",
-		.cause = "A CPUID leaf of the host in a guest whose TSC is scaled, a rounded rate, or a default crystal.",
+		.sentence = "A stated rate of the TSC is wrong and misleads software that uses it without measuring. "
+			    "The verdict is fail if a system would run wrong by more than the limit of rate-wrong.",
+		.cause = "A CPUID leaf with the host's rate in a guest whose TSC is scaled, a rounded rate, or a "
+			 "default crystal frequency.",
 		.advice = "Correct the leaf or register in the hypervisor or the firmware; until then give Linux tsc_early_khz=.",
 		.source = "oven-sh/bun issue 31295; projectacrn/acrn-hypervisor issue 7890; bochs-emu/Bochs issue 791",
 	},
 	{
 		.id = "lapic-claim",
-		.what = "rate of the LAPIC's timer against what a leaf or a register claims, beyond its rounding",
+		.what = "error, beyond rounding, of the LAPIC timer's rate that a CPUID leaf or a register states",
 		.limit = 500,
 		.unit = "ppm",
 		.severity = VERDICT_WARN,
-		.sentence = "A claim on the LAPIC timer's rate is wrong: ticks come too early or too late where it is taken. It "
-			    "fails if a system takes it.",
+		.sentence = "A stated rate of the LAPIC timer is wrong: ticks come too early or too late in software "
+			    "that uses it. The verdict is fail if a system uses it.",
 		.cause = "A hypervisor whose LAPIC timer does not run at the crystal of CPUID 15h, or a wrong leaf.",
 		.advice = "Correct the leaf or register in the hypervisor or the firmware.",
 		.source = "moby/hyperkit issue 311; projectacrn/acrn-hypervisor issue 7918; Linux arch/x86/kernel/tsc.c",
@@ -196,23 +196,22 @@ const struct rule rules[] = {
 		.limit = 0,
 		.unit = "ns",
 		.severity = VERDICT_FAIL,
-		.sentence = "Time stamps of cores whose TSCs are apart cannot be compared.",
+		.sentence = "Time stamps of cores whose TSCs differ cannot be compared.",
 		.cause = "Firmware that wrote the TSC of some cores, a socket that was reset later, or a hypervisor "
-			 "that gives each core an offset of its own.",
-		.advice = "Update the firmware, in a guest the hypervisor; until then keep kernels off the TSC: "
-			  "clocksource=hpet or "
-			  "tsc=unstable on Linux.",
+			 "that gives each core its own offset.",
+		.advice = "Update the firmware or, in a guest, the hypervisor. Until then do not let kernels use the "
+			  "TSC: clocksource=hpet or tsc=unstable on Linux.",
 		.source = "Microsoft Windows-Time-Calibration-Tools; illumos tscc",
 	},
 	{
 		.id = "tsc-sync",
 		.clock = "tsc",
-		.what = "bound on the cores' offsets below which they count as synchronised: this, or "
-			"4 times the best round trip, at most 10000 ns, where that is more and no limit was given",
+		.what = "largest bound on the cores' offsets with which they count as synchronised. If no limit was "
+			"given, 4 times the best round trip where that is more, but at most 10000 ns",
 		.limit = 1000,
 		.unit = "ns",
 		.severity = VERDICT_PASS,
-		.sentence = "Beyond it, whether the cores' TSCs are synchronised is not determined.",
+		.sentence = "If the bound is larger, it is not determined whether the cores' TSCs are synchronised.",
 		.cause = "Round trips between cores that are too long, as on a busy host.",
 		.advice = "Run again on an idle host; in a guest, pin the virtual cores to physical ones.",
 		.source = "Linux arch/x86/kernel/tsc_sync.c",
@@ -224,11 +223,10 @@ const struct rule rules[] = {
 		.limit = 0,
 		.unit = "ppb",
 		.severity = VERDICT_FAIL,
-		.sentence = "Cores that agree at boot disagree after some hours, when kernels no longer check.",
-		.cause = "A core whose TSC runs from a source of its own, or a hypervisor that scales it.",
-		.advice = "Update the firmware, in a guest the hypervisor; until then keep kernels off the TSC: "
-			  "clocksource=hpet or "
-			  "tsc=unstable on Linux.",
+		.sentence = "Cores that agree at boot disagree some hours later, when kernels no longer check them.",
+		.cause = "A core whose TSC has its own oscillator, or a hypervisor that scales the TSC of one core.",
+		.advice = "Update the firmware or, in a guest, the hypervisor. Until then do not let kernels use the "
+			  "TSC: clocksource=hpet or tsc=unstable on Linux.",
 		.source = "Framework issue tracker 107 (AMD 7040)",
 	},
 	{
@@ -238,7 +236,7 @@ const struct rule rules[] = {
 		.limit = 0,
 		.unit = "pairs",
 		.severity = VERDICT_WARN,
-		.sentence = "No set of offsets explains what all pairs of cores measured.",
+		.sentence = "No offsets of the cores explain the measurements of all pairs.",
 		.cause = "A TSC that was written, or a virtual core that moved to a physical one with another "
 			 "TSC, during the measurement.",
 		.advice = "Run again with profile=soak; in a guest, pin the virtual cores to physical ones.",
@@ -247,13 +245,13 @@ const struct rule rules[] = {
 	{
 		.id = "tsc-adjust",
 		.clock = "tsc",
-		.what = "TSC_ADJUST, where it is the same on all cores",
+		.what = "TSC_ADJUST, if it is the same on all cores",
 		.limit = 0,
 		.unit = "ticks",
 		.severity = VERDICT_WARN,
-		.sentence = "The TSC was written after reset: it does not count from reset.",
+		.sentence = "The TSC was written after reset, so it does not count from reset.",
 		.cause = "Firmware that sets the TSC at boot or after sleep.",
-		.advice = "Harmless while it is the same on all cores; update the firmware if kernels warn about "
+		.advice = "Harmless while all cores have the same value; update the firmware if kernels warn about "
 			  "it.",
 		.source = "Linux arch/x86/kernel/tsc_sync.c",
 	},
@@ -264,8 +262,8 @@ const struct rule rules[] = {
 		.limit = 0,
 		.unit = "ticks",
 		.severity = VERDICT_WARN,
-		.sentence = "The TSCs were written core by core: only luck keeps them synchronised.",
-		.cause = "Firmware that sets the TSC of each core at a different moment.",
+		.sentence = "The TSC was written on each core separately: the cores are synchronised only by chance.",
+		.cause = "Firmware that sets the TSC of each core at a different time.",
 		.advice = "Update the firmware; Linux makes TSC_ADJUST equal within a package by itself.",
 		.source = "Linux arch/x86/kernel/tsc_sync.c; X299 firmware",
 	},
@@ -274,20 +272,21 @@ const struct rule rules[] = {
 		.clock = "tsc",
 		.severity = VERDICT_WARN,
 		.sentence = "The TSC may change its rate with the core's frequency or stop in deep C-states.",
-		.cause = "A processor from before about 2008, or firmware or a hypervisor that hides the bit.",
+		.cause = "A processor from before about 2008, or firmware or a hypervisor that hides the bit for the "
+			 "invariant TSC.",
 		.advice = "Let the kernel choose another clocksource, as it does by itself.",
 		.source = "Intel SDM volume 3B, 17.17.1 (invariant TSC); Linux arch/x86/kernel/tsc.c",
 	},
 	{
 		.id = "tsc-step",
 		.clock = "tsc",
-		.what = "resolution of the counter (not the step that it usually takes)",
+		.what = "resolution of the counter (its usual step may be larger)",
 		.limit = 100,
 		.unit = "ns",
 		.severity = VERDICT_WARN,
-		.sentence = "The resolution of the TSC is coarse: shorter times cannot be measured with it.",
+		.sentence = "The resolution of the TSC is so coarse that it cannot measure shorter times.",
 		.cause = "A TSC derived from a slow reference clock, as some hypervisors emulate it.",
-		.advice = "Time short things over many iterations; in a guest, ask for an unscaled TSC.",
+		.advice = "Time short work over many iterations; in a guest, ask for an unscaled TSC.",
 		.source = "greatest common divisor of all differences between readings",
 	},
 	{
@@ -295,8 +294,8 @@ const struct rule rules[] = {
 		.clock = "hpet",
 		.severity = VERDICT_FAIL,
 		.sentence = "The period register holds a value that no HPET can have.",
-		.cause = "A device that is only partly there, or a bus that reads all ones.",
-		.advice = "Keep kernels off it: hpet=disable on Linux; update the firmware.",
+		.cause = "A device that is only partly implemented, or a bus that reads all ones.",
+		.advice = "Do not let kernels use the HPET: hpet=disable on Linux; update the firmware.",
 		.source = "IA-PC HPET specification 1.0a, 2.3.4; Linux arch/x86/kernel/hpet.c",
 	},
 	{
@@ -304,8 +303,8 @@ const struct rule rules[] = {
 		.clock = "hpet",
 		.severity = VERDICT_WARN,
 		.sentence = "The ACPI table gives a base address above 4 GiB, where much software does not look.",
-		.cause = "A table whose upper half of the address was never filled in, or firmware that moved "
-			 "the HPET.",
+		.cause = "An ACPI table in which the upper half of the address was never filled in, or firmware that "
+			 "moved the HPET.",
 		.advice = "Update the firmware; on Linux hpet=force does not help here, clocksource=tsc does.",
 		.source = "fwts, the HPET test",
 	},
@@ -313,8 +312,8 @@ const struct rule rules[] = {
 		.id = "hpet-stops",
 		.clock = "hpet",
 		.severity = VERDICT_FAIL,
-		.sentence = "While ENABLE_CNF is 0 the counter must stop and keep its value: kernels rely on "
-			    "that at set-up.",
+		.sentence = "The counter must stop and keep its value while ENABLE_CNF is 0: kernels rely on that "
+			    "when they set it up.",
 		.cause = "An emulator that ignores ENABLE_CNF or restarts the counter.",
 		.advice = "Update the hypervisor; use another clocksource=.",
 		.source = "IA-PC HPET specification 1.0a, 2.3.5 and 2.3.7",
@@ -325,8 +324,8 @@ const struct rule rules[] = {
 		.severity = VERDICT_FAIL,
 		.one_way = true,
 		.sentence = "A 64-bit read was torn: it is off by 2^32 ticks.",
-		.cause = "A bus or an emulator that splits the access.",
-		.advice = "Read 32 bits only, as Linux does, or the halves in the order high, low, high.",
+		.cause = "A bus or an emulator that splits a 64-bit access into two.",
+		.advice = "Read only 32 bits, as Linux does, or read the halves in the order high, low, high.",
 		.source = "IA-PC HPET specification 1.0a, reading the main counter in 32-bit halves",
 	},
 	{
@@ -343,20 +342,19 @@ const struct rule rules[] = {
 		.id = "pm-width",
 		.clock = "acpi_pm",
 		.severity = VERDICT_FAIL,
-		.sentence = "The PM timer wraps at 24 bits though the FADT says 32: a kernel that trusts the "
-			    "FADT jumps by 1,195 s at each wrap.",
+		.sentence = "The PM timer wraps at 24 bits, although the FADT says 32: a kernel that trusts the FADT "
+			    "jumps by 1,195 s at each wrap.",
 		.cause = "A FADT flag (TMR_VAL_EXT) that was copied from another board.",
-		.advice = "Treat it as 24 bits wide, as Linux does; update the firmware.",
+		.advice = "Treat the timer as 24 bits wide, as Linux does; update the firmware.",
 		.source = "ACPI specification, FADT TMR_VAL_EXT and power management timer",
 	},
 	{
 		.id = "pm-high-bits",
 		.clock = "acpi_pm",
 		.severity = VERDICT_WARN,
-		.sentence = "The FADT says 24 bits, so the register's upper 8 must read 0: code that does not "
+		.sentence = "The FADT says 24 bits, so the register's upper 8 bits must read 0: code that does not "
 			    "mask them reads wrong times.",
-		.cause = "A 32-bit timer whose FADT flag (TMR_VAL_EXT) was left clear, or bits that nothing "
-			 "drives.",
+		.cause = "A 32-bit timer whose FADT flag (TMR_VAL_EXT) is wrongly 0, or bits that no hardware drives.",
 		.advice = "Mask its readings to 24 bits, as Linux does; update the firmware.",
 		.source = "ACPI specification, power management timer, E_TMR_VAL",
 	},
@@ -365,17 +363,17 @@ const struct rule rules[] = {
 		.clock = "acpi_pm",
 		.severity = VERDICT_FAIL,
 		.sentence = "Single readings are wrong: the register is not latched.",
-		.cause = "The PIIX4, PIIX4E and ICH4 chip sets, which read wrong for 3 ns in every 69.8 ns.",
-		.advice = "Read it three times, as Linux does for these chip sets (acpi_pm_good switches that "
-			  "off).",
+		.cause = "The PIIX4, PIIX4E and ICH4 chip sets, whose register reads wrong for 3 ns in every 69.8 ns.",
+		.advice = "Read the register three times, as Linux does for these chip sets (acpi_pm_good switches "
+			  "that off).",
 		.source = "Linux drivers/clocksource/acpi_pm.c",
 	},
 	{
 		.id = "pit-step",
 		.clock = "pit",
 		.severity = VERDICT_FAIL,
-		.sentence = "In mode 2 the counter must count down by one; this one does not.",
-		.cause = "An emulator that runs mode 3 in place of mode 2, or a gate that is not steady.",
+		.sentence = "In mode 2 the counter must count down by one; this counter does not.",
+		.cause = "An emulator that runs mode 3 instead of mode 2, or a gate that is not steady.",
 		.advice = "Do not calibrate against it: on Linux let CPUID or the HPET give the TSC's rate.",
 		.source = "Intel 8254 data sheet, mode 2",
 	},
@@ -384,9 +382,9 @@ const struct rule rules[] = {
 		.clock = "pit",
 		.severity = VERDICT_FAIL,
 		.one_way = true,
-		.sentence = "A latched count must be held until it is read: else its two bytes are halves of two "
-			    "counts.",
-		.cause = "An emulator without the latch.",
+		.sentence = "A latched count must not change until it is read: otherwise its two bytes belong to "
+			    "different counts.",
+		.cause = "An emulator that does not implement the latch command.",
 		.advice = "Update the hypervisor; do not calibrate against the PIT.",
 		.source = "Intel 8254 data sheet, counter latch command",
 	},
@@ -395,8 +393,8 @@ const struct rule rules[] = {
 		.clock = "pit",
 		.severity = VERDICT_WARN,
 		.sentence = "The read-back status is not what was written to the channel.",
-		.cause = "An emulator without read-back, or one that never sets NULL COUNT.",
-		.advice = "Use the counter latch in place of read-back.",
+		.cause = "An emulator without the read-back command, or one that never sets NULL COUNT.",
+		.advice = "Use the counter latch command instead of the read-back command.",
 		.source = "Intel 8254 data sheet, read-back command",
 	},
 	{
@@ -420,9 +418,9 @@ const struct rule rules[] = {
 		.limit = 3000,
 		.unit = "us",
 		.severity = VERDICT_FAIL,
-		.sentence = "UIP must be 1 once a second, for 2.2 ms at most: code that waits for it hangs, or "
-			    "reads a torn time.",
-		.cause = "An RTC that is only partly there, or an emulator without update cycles.",
+		.sentence = "UIP must be 1 once a second, for 2.2 ms at most: otherwise code that waits for it hangs "
+			    "or reads a torn time.",
+		.cause = "An RTC that is only partly implemented, or an emulator without update cycles.",
 		.advice = "Read the time from another source; update the hypervisor.",
 		.source = "MC146818 data sheet, update cycle; Xen arch/x86/time.c",
 	},
@@ -431,18 +429,18 @@ const struct rule rules[] = {
 		.clock = "rtc",
 		.severity = VERDICT_FAIL,
 		.sentence = "The seconds register must advance by one at each update.",
-		.cause = "A worn-out battery or crystal, or an emulator that catches up.",
+		.cause = "A worn-out battery or crystal, or an emulator that catches up after a delay.",
 		.advice = "Replace the battery; set the time by NTP, not by the RTC.",
 		.source = "MC146818 data sheet, time registers",
 	},
 	{
 		.id = "rtc-periodic",
 		.clock = "rtc",
-		.what = "rate of the periodic flag against the selected one",
+		.what = "difference of the periodic flag's rate from the selected rate",
 		.limit = 500,
 		.unit = "ppm",
 		.severity = VERDICT_WARN,
-		.sentence = "The periodic flag does not come at the rate that register A selects.",
+		.sentence = "The periodic flag is set at another rate than register A selects.",
 		.cause = "An emulator that coalesces or drops interrupts.",
 		.advice = "Do not calibrate against the periodic flag; in a guest, check the hypervisor's RTC "
 			  "drift policy.",
@@ -464,8 +462,10 @@ const struct rule rules[] = {
 		.limit = 0,
 		.unit = "steps",
 		.severity = VERDICT_FAIL,
-		.sentence = "A hypervisor's clock that calls itself stable read less on one core than before on another.",
-		.cause = "Pages of different cores that were made at different moments, or TSCs that are not synchronised.",
+		.sentence = "A hypervisor marks its clock as stable, but a read on one core was lower than an "
+			    "earlier read on another core.",
+		.cause = "Pages that the hypervisor filled in at different times for different cores, or TSCs that "
+			 "are not synchronised.",
 		.advice = "Update the hypervisor; until then use clocksource=tsc or hpet in the guest.",
 		.source = "Linux Documentation/virt/kvm/x86/msr.rst, MSR_KVM_SYSTEM_TIME_NEW; kvm-unit-tests "
 			  "x86/kvmclock_test.c",
@@ -473,36 +473,39 @@ const struct rule rules[] = {
 	{
 		.id = "pv-rate",
 		.clock = "any",
-		.what = "rate against that of the largest group of clocks that agree",
+		.what = "difference of the rate from the largest group of clocks that agree",
 		.limit = 500,
 		.unit = "ppm",
 		.severity = VERDICT_FAIL,
-		.sentence = "Time by a hypervisor's clock drifts from all others' faster than NTP can correct it.",
-		.cause = "A page whose multiplier is of another rate than the TSC has here, as after a migration.",
+		.sentence = "Time by a hypervisor's clock drifts from the time by all other clocks faster than NTP "
+			    "can correct it.",
+		.cause = "A page whose multiplier does not match the TSC's rate on this machine, as after a "
+			 "migration.",
 		.advice = "Update the hypervisor; use clocksource=hpet or acpi_pm in the guest until then.",
 		.source = "Linux kernel/time/clocksource.c, the watchdog: 500 ppm; asterinas issue 3613",
 	},
 	{
 		.id = "pv-claim",
 		.clock = "any",
-		.what = "rate of the TSC that the page assumes against the measured one",
+		.what = "TSC rate that the page assumes, compared with the measured rate",
 		.limit = 100,
 		.unit = "ppm",
 		.severity = VERDICT_WARN,
-		.sentence = "The page of a hypervisor's clock states another rate of the TSC than the measured one.",
+		.sentence = "The page of a hypervisor's clock states another TSC rate than the measured one.",
 		.cause = "A host that calibrated its TSC badly, or rounded its rate.",
-		.advice = "Let NTP or PTP discipline the guest's time; compare the host's tsc_khz with other boots of it.",
+		.advice = "Let NTP or PTP correct the guest's time; compare the host's tsc_khz over several boots.",
 		.source = "Linux Documentation/virt/kvm/x86/msr.rst, tsc_to_system_mul; Hyper-V TLFS, reference TSC page",
 	},
 	{
 		.id = "pv-page-apart",
 		.clock = "hv_page",
-		.what = "MSR outside of two readings of the page around it",
+		.what = "distance of a reading of the MSR from the two readings of the page before and after it",
 		.limit = 100,
 		.unit = "ns",
 		.severity = VERDICT_FAIL,
-		.sentence = "Hyper-V's MSR and page are one clock: a guest that uses both must see one time.",
-		.cause = "A page that was not made anew when the TSC's offset or the host's clock was set.",
+		.sentence = "Hyper-V's MSR and page are the same clock: a guest that uses both must see the same "
+			    "time.",
+		.cause = "A page that was not updated when the TSC's offset or the host's clock was set.",
 		.advice = "Update the hypervisor; use clocksource=hyperv_clocksource_msr or tsc until then.",
 		.source = "Hyper-V TLFS, partition reference time; Linux tools/testing/selftests/kvm/x86_64/hyperv_clock.c",
 	},
@@ -510,17 +513,17 @@ const struct rule rules[] = {
 		.id = "pv-fallback",
 		.clock = "hv_page",
 		.severity = VERDICT_WARN,
-		.sentence = "The page is offered, but its sequence is 0: each reading is an exit to the hypervisor.",
+		.sentence = "The page is offered, but its sequence is 0, so each reading exits to the hypervisor.",
 		.cause = "A host whose own clocksource is not its TSC, or whose TSCs are not synchronised.",
-		.advice = "Look at the host's clocksource; in the guest, do not count on fast readings.",
+		.advice = "Look at the host's clocksource; in the guest, do not expect fast readings.",
 		.source = "Hyper-V TLFS, reference TSC page; Linux include/clocksource/hyperv_timer.h",
 	},
 	{
 		.id = "pv-untold",
 		.clock = "any",
 		.severity = VERDICT_WARN,
-		.sentence = "The guest was stopped, restored or moved, and no signal of the hypervisor announced it: it keeps "
-			    "a wrong time without a reason to doubt it.",
+		.sentence = "The guest was stopped, restored or moved, and no signal of the hypervisor announced it: "
+			    "the guest's time is now wrong, and nothing tells it so.",
 		.cause = "A hypervisor that pauses its guests without KVM_KVMCLOCK_CTRL, or a vmclock whose marker is not updated.",
 		.advice = "Correct the guest's clock after each pause, restore and migration; update the hypervisor.",
 		.source = "Linux Documentation/virt/kvm/api.rst, KVM_KVMCLOCK_CTRL; include/uapi/linux/vmclock-abi.h; "
@@ -530,10 +533,10 @@ const struct rule rules[] = {
 		.id = "irq-missing",
 		.clock = "any",
 		.severity = VERDICT_FAIL,
-		.sentence = "A timer's one-shot was due by its own status, and its interrupt never came: what waits "
-			    "for it hangs.",
-		.cause = "A hypervisor that loses a timer's interrupt, or a deadline register that takes a value and "
-			 "does nothing.",
+		.sentence = "A timer's own status showed that its one-shot was due, but its interrupt never came: "
+			    "code that waits for it hangs.",
+		.cause = "A hypervisor that loses a timer's interrupt, or a deadline register that accepts a value "
+			 "without effect.",
 		.advice =
 			"Let kernels take another timer: lapic=notscdeadline, hpet=disable or nolapic_timer on Linux.",
 		.source = "Intel SDM volume 3A, 10.5.4 (APIC timer) and 10.5.4.1 (TSC-deadline mode); IA-PC HPET "
@@ -543,14 +546,13 @@ const struct rule rules[] = {
 	{
 		.id = "irq-early",
 		.clock = "any",
-		.what = "time before its deadline at which an interrupt came, beyond the error",
+		.what = "how early an interrupt came before its deadline, beyond the measurement error",
 		.limit = 0,
 		.unit = "ns",
 		.severity = VERDICT_FAIL,
-		.sentence = "A timer's interrupt came before it was due: a sleep ends too early, and a kernel programs "
-			    "it again and "
-			    "again.",
-		.cause = "A hypervisor that judges the deadline by another clock, or rounds it down.",
+		.sentence = "A timer's interrupt came before it was due: a sleep ends too early, and a kernel "
+			    "programs the timer again and again.",
+		.cause = "A hypervisor that compares the deadline with another clock, or rounds it down.",
 		.advice = "Let kernels take another timer; in a guest, update the hypervisor.",
 		.source = "Intel SDM volume 3A, 10.5.4.1 (TSC-deadline mode); Intel 8254 data sheet, mode 0; openvmm "
 			  "issue 4290",
@@ -558,15 +560,15 @@ const struct rule rules[] = {
 	{
 		.id = "irq-lost",
 		.clock = "any",
-		.what = "periods without a tick that no gap of the core's time excuses",
+		.what = "periods without a tick, if the core was not preempted in them",
 		.limit = 0,
 		.unit = "periods",
 		.severity = VERDICT_FAIL,
 		.warns_in_guest = true,
 		.sentence = "Ticks of a periodic timer are lost: a kernel that counts them falls behind.",
 		.cause = "A hypervisor that drops ticks, or an interrupt line that is shared or level-triggered.",
-		.advice =
-			"Let kernels run tickless by one-shots; in a guest, look at the hypervisor's lost tick policy.",
+		.advice = "Let kernels run tickless with one-shots; in a guest, look at the hypervisor's lost tick "
+			  "policy.",
 		.source = "twilight_os issue 62: KVM coalesces periodic LAPIC interrupts",
 	},
 	{
@@ -586,27 +588,27 @@ const struct rule rules[] = {
 	{
 		.id = "irq-rate",
 		.clock = "any",
-		.what = "rate of a periodic timer's ticks against what was asked for",
+		.what = "difference of the rate of a periodic timer's ticks from the requested rate",
 		.limit = 500,
 		.unit = "ppm",
 		.severity = VERDICT_FAIL,
-		.sentence = "A periodic timer's ticks come at another rate than was asked for, by more than NTP can "
-			    "correct.",
-		.cause = "A period that the hypervisor rounds, or one that is counted anew from each interrupt.",
-		.advice = "Let kernels run tickless by one-shots; do not keep time by this timer's ticks.",
+		.sentence = "The rate of a periodic timer's ticks differs from the requested rate by more than NTP "
+			    "can correct.",
+		.cause = "A hypervisor that rounds the period, or that starts each period at the previous interrupt.",
+		.advice = "Let kernels run tickless with one-shots; do not keep time by this timer's ticks.",
 		.source = "Intel 8254 data sheet, mode 2; MC146818 data sheet, register A; 500 ppm: Linux "
 			  "kernel/time/clocksource.c",
 	},
 	{
 		.id = "irq-late",
 		.clock = "any",
-		.what = "median lateness of one-shots of 100 us, without gaps",
+		.what = "median lateness of one-shots of 100 us at which the core was not preempted",
 		.limit = 50000,
 		.unit = "ns",
 		.severity = VERDICT_WARN,
-		.sentence = "A timer's interrupts come late by more than half of what was asked for.",
-		.cause = "A hypervisor whose timers wait for a thread of the host, or power states that are slow to "
-			 "leave.",
+		.sentence = "A timer's interrupts come late by more than half of the requested interval.",
+		.cause = "A hypervisor whose timers wait for a thread of the host, or power states from which a core "
+			 "wakes slowly.",
 		.advice = "Let kernels take another timer; in a guest, pin the hypervisor's threads.",
 		.source = "kvm-unit-tests x86/tscdeadline_latency.c; acrn issues 3636 and 4162",
 	},
@@ -614,12 +616,13 @@ const struct rule rules[] = {
 		.id = "hpet-stale",
 		.clock = "any",
 		.severity = VERDICT_WARN,
-		.sentence = "An HPET comparator interrupts when it is enabled, for a deadline that was over before.",
-		.cause = "A comparator that keeps a match from while it was disabled, or a hypervisor's that takes what "
-			 "is behind the counter for due.",
-		.advice = "Write the comparator before it is enabled, and let the handler take an interrupt that nothing "
-			  "asked for.",
-		.source = "IA-PC HPET specification 1.0a, 2.3.9: an interrupt comes when the counter equals the value",
+		.sentence = "An HPET comparator interrupts when it is enabled, for a deadline that had passed before.",
+		.cause = "A comparator that remembers a match from the time when it was disabled, or a hypervisor "
+			 "that takes each passed deadline for due.",
+		.advice = "Write the comparator before you enable it, and let the handler accept an interrupt that "
+			  "nobody requested.",
+		.source = "IA-PC HPET specification 1.0a, 2.3.9: the comparator interrupts when the counter equals "
+			  "its value",
 	},
 	{
 		.id = "core-missing",
@@ -627,8 +630,9 @@ const struct rule rules[] = {
 		.limit = 0,
 		.unit = "cores",
 		.severity = VERDICT_WARN,
-		.sentence = "Nothing is known of the TSCs of these cores.",
-		.cause = "A core that the firmware holds, or a disabled one that is still listed.",
+		.sentence = "Nothing is known about the TSCs of these cores.",
+		.cause = "A core that the firmware does not release, or a disabled core that the firmware still "
+			 "lists.",
 		.advice = "Try cores=mp, which uses the firmware's MP services.",
 		.source = "Intel SDM volume 3, multiple-processor initialization",
 	},

@@ -150,7 +150,7 @@ def test_what_comes_as_late_as_before_and_what_came_early_before_is_not_worse():
 
 def test_how_late_an_emulators_interrupts_come_is_not_compared_but_said():
     now = compare(timed(timer(), accelerator="tcg"), timed(timer(least=900000, p50=900000), accelerator="tcg"))
-    assert now.worse == [] and "how late interrupts come is not compared: it is the emulator's" in now.notes
+    assert now.worse == [] and "how late interrupts come is not compared: in an emulator it depends on the host" in now.notes
 
 
 def test_only_the_boot_cores_sources_are_compared_for_others_may_not_be_asked():

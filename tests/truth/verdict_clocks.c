@@ -269,8 +269,9 @@ is_rtc_rate_noted(const struct report *report)
 		char other[16];
 		int end = 0, clock;
 
-		sscanf(report->notes[i], "rtc ran %Lf ppm (%Lf to %Lf) off %15s in the rate window, and its rate after that is not "
-		       "known: the whole machine may have been stopped.%n", &value, &low, &high, other, &end);
+		sscanf(report->notes[i], "rtc ran %Lf ppm (%Lf to %Lf) off %15s while the rates were measured, and "
+		       "its rate after that is not known: the whole machine may have been "
+		       "stopped.%n", &value, &low, &high, other, &end);
 		clock = end ? clock_of(other) : CLOCKS;
 		if (clock == CLOCKS || clocks_is_sick(clock))
 			continue;

@@ -48,7 +48,7 @@ view_last_pass_time(const struct view *view, size_t other, size_t rank)
 
 /* Returns the time from the pair's measurement in the first pass to its measurement in the last pass. */
 static struct moment
-whole_moment(const struct view *view, size_t other, size_t rank)
+time_between_passes(const struct view *view, size_t other, size_t rank)
 {
 	return (struct moment){ offsets_moment(&view->skew->offsets, other, rank).begin_tsc,
 				view_last_pass_time(view, other, rank).end_tsc };
@@ -103,7 +103,7 @@ view_drift_from_most(const struct view *view, size_t rank, struct moment *moment
 
 	*moment = (struct moment){ UINT64_MAX, 0 };
 	for (size_t i = 0; i < cores; i++) {
-		struct moment own = whole_moment(view, i, rank);
+		struct moment own = time_between_passes(view, i, rank);
 
 		if (!proves_drift(view, i, rank, ahead, width))
 			continue;
@@ -111,7 +111,7 @@ view_drift_from_most(const struct view *view, size_t rank, struct moment *moment
 		moment->end_tsc = own.end_tsc > moment->end_tsc ? own.end_tsc : moment->end_tsc;
 	}
 	for (size_t i = 0; i < cores; i++) {
-		struct moment own = whole_moment(view, i, rank);
+		struct moment own = time_between_passes(view, i, rank);
 		struct distance drift = view_drift_ppb(view, i, rank);
 		uint64_t near;
 

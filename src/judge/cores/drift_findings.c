@@ -12,7 +12,7 @@ drift_cause(const struct view *view, enum motion motion)
 
 	if (view->report->hypervisor[0])
 		return stepped ? "likely the hypervisor wrote it" :
-				 "likely the hypervisor scales it, or moves the core between unequal ones";
+				 "likely the hypervisor scales it, or runs it on cores with different TSCs";
 	if (motion == MOTION_STEADY)
 		return "likely a broken oscillator or a separate clock source";
 	return stepped ? "likely something wrote to it" :

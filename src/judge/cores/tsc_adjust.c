@@ -51,7 +51,7 @@ likely_writer(const struct report *report)
  * cores; otherwise REPORT_NO_CORE. If the run ended at its deadline, the registers of few cores may be known.
  */
 static uint32_t
-find_odd(const struct report *report, const struct extremes *extremes)
+find_differing_core(const struct report *report, const struct extremes *extremes)
 {
 	if (extremes->cores < 3 || extremes->cores - 1 <= report->cores_started / 2 ||
 	    extremes->least_count + extremes->most_count != extremes->cores)
@@ -66,7 +66,7 @@ add_unequal_finding(struct report *report, const struct extremes *extremes, cons
 	     const struct report_core *smaller, uint64_t difference, uint64_t limit)
 {
 	struct finding *finding;
-	uint32_t odd = find_odd(report, extremes);
+	uint32_t odd = find_differing_core(report, extremes);
 
 	finding = rules_add_finding(report, "tsc-adjust-unequal", "tsc", odd,
 				    "TSC_ADJUST is %ld ticks on core %u and %ld on core %u: %s wrote their "

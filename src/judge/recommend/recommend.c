@@ -29,7 +29,7 @@ comes_before(const struct report_clock *a, const struct report_clock *b)
 }
 
 static struct ranking
-rank(const struct report *report)
+rank_clocks(const struct report *report)
 {
 	struct ranking ranking = { .count = 0 };
 
@@ -82,7 +82,7 @@ recommend_linux_takes(const struct report *report)
 
 /* Adds to the row of the best clock that Linux takes another clock, because Linux also uses other criteria. */
 static void
-put_linuxs_other(const struct report *report, const struct report_clock *entry, struct text *reason)
+put_other_clock_of_linux(const struct report *report, const struct report_clock *entry, struct text *reason)
 {
 	const char *taken = recommend_linux_takes(report);
 
@@ -110,16 +110,16 @@ put_tsc(const struct report *report, struct text *reason)
 	else if (report->linux_distrusts_tsc && recommend_linux_takes(report))
 		text_put(reason, ", not reported as invariant");
 	else if (report->linux_distrusts_tsc)
-		text_put(reason, ", not reported as invariant: where several cores are not Intel's, Linux takes the next "
-			 "one here in its place, or the hypervisor's own clock");
+		text_put(reason, ", not reported as invariant: on several cores of a CPU that is not Intel's, Linux "
+			 "takes the next clock of this list instead, or the hypervisor's own clock");
 	else if (report->hypervisor[0])
-		text_put(reason, ", not reported as invariant: where the hypervisor has a clock of its own, use that");
+		text_put(reason, ", not reported as invariant: if the hypervisor has its own clock, use that");
 	else
 		text_put(reason, ", not reported as invariant: it may follow the core's frequency, or stop when the core sleeps");
 }
 
 static bool
-is_of(const struct finding *finding, const struct report_clock *entry)
+is_about(const struct finding *finding, const struct report_clock *entry)
 {
 	return finding->clock && text_equal(finding->clock, entry->clock.id);
 }
@@ -131,7 +131,7 @@ rule_failed(const struct report *report, const struct report_clock *entry, enum 
 	for (size_t i = 0; i < report->finding_count; i++) {
 		const struct finding *finding = &report->findings[i];
 
-		if (finding->severity == severity && is_of(finding, entry))
+		if (finding->severity == severity && is_about(finding, entry))
 			return finding->rule;
 	}
 	return NULL;
@@ -166,7 +166,7 @@ recommend_read_ps(const struct report *report, const char *id)
 }
 
 static void
-put_well(struct report *report, const struct report_clock *entry)
+put_healthy(struct report *report, const struct report_clock *entry)
 {
 	uint64_t read_ps = recommend_read_ps(report, entry->clock.id), tsc_ps = recommend_read_ps(report, "tsc");
 	uint64_t times = tsc_ps ? scale_mul_div_nearest(read_ps, 1, tsc_ps) : 0;
@@ -185,7 +185,7 @@ put_well(struct report *report, const struct report_clock *entry)
 		text_printf(&reason, "; %s", entry->clock.caveat);
 	if (warning)
 		text_printf(&reason, "; see the warning %s", warning);
-	put_linuxs_other(report, entry, &reason);
+	put_other_clock_of_linux(report, entry, &reason);
 	text_put_char(&reason, '.');
 }
 
@@ -210,14 +210,14 @@ put_rule(struct text *text, const struct report *report, const char *rule)
 
 /* Returns true if finding I fails ENTRY's clock by another rule than FIRST, and is the first finding of this rule. */
 static bool
-is_another(const struct report *report, const struct report_clock *entry, size_t i, const char *first)
+is_further_rule(const struct report *report, const struct report_clock *entry, size_t i, const char *first)
 {
 	const struct finding *finding = &report->findings[i];
 
-	if (finding->severity != VERDICT_FAIL || !is_of(finding, entry) || text_equal(finding->rule, first))
+	if (finding->severity != VERDICT_FAIL || !is_about(finding, entry) || text_equal(finding->rule, first))
 		return false;
 	while (i--)
-		if (text_equal(report->findings[i].rule, finding->rule) && is_of(&report->findings[i], entry))
+		if (text_equal(report->findings[i].rule, finding->rule) && is_about(&report->findings[i], entry))
 			return false;
 	return true;
 }
@@ -235,9 +235,9 @@ put_failed(struct report *report, const struct report_clock *entry)
 	put_rule(&reason, report, rule);
 	text_printf(&reason, ": %s", rules_find(rule)->sentence);
 	if (text_equal(rule, "rate-wrong") && text_equal(entry->clock.id, "tsc"))
-		text_put(&reason, " A kernel that measures its rate may use it all the same.");
+		text_put(&reason, " A kernel that measures its rate may still use it.");
 	for (size_t i = 0; i < report->finding_count; i++) {
-		if (!is_another(report, entry, i, rule))
+		if (!is_further_rule(report, entry, i, rule))
 			continue;
 		text_put(&reason, more++ ? ", " : " Also ");
 		put_rule(&reason, report, report->findings[i].rule);
@@ -253,26 +253,26 @@ is_measured(const struct report_clock *entry)
 
 /* Adds rows for the healthy clocks: if LAST_RESORTS, those that kernels switch off, otherwise all others. */
 static void
-put_all_well(struct report *report, const struct ranking *ranking, bool last_resorts)
+put_all_healthy(struct report *report, const struct ranking *ranking, bool last_resorts)
 {
 	for (size_t i = 0; i < ranking->count; i++) {
 		const struct report_clock *entry = ranking->clocks[i];
 
 		if (is_measured(entry) && entry->verdict != VERDICT_FAIL &&
 		    is_last_resort(report, entry) == last_resorts)
-			put_well(report, entry);
+			put_healthy(report, entry);
 	}
 }
 
 void
 recommend(struct report *report)
 {
-	struct ranking ranking = rank(report);
+	struct ranking ranking = rank_clocks(report);
 
 	report->advice.count = 0;
 	recommend_clocksource(report);
-	put_all_well(report, &ranking, false);
-	put_all_well(report, &ranking, true);
+	put_all_healthy(report, &ranking, false);
+	put_all_healthy(report, &ranking, true);
 	for (size_t i = 0; i < ranking.count; i++)
 		if (ranking.clocks[i]->verdict == VERDICT_FAIL)
 			put_failed(report, ranking.clocks[i]);

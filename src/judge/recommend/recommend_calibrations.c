@@ -38,7 +38,8 @@ recommend_calibrations(struct report *report)
 
 	text_init(&text, report->calibrated, sizeof(report->calibrated));
 	if (used && used->worst.known)
-		text_printf(&text, "Linux's calibration of the TSC, rehearsed here, is wrong by up to %s ppm in %lu run%s%s.",
+		text_printf(&text, "Linux's calibration loop for the TSC, run here, is wrong by up to %s ppm in %lu "
+				   "run%s%s.",
 			    worst_ppm(used, &number), used->runs - used->refused, used->runs - used->refused == 1 ? "" : "s",
 			    used == quick ? "" : ", by the slower loop");
 	if (!quick || !quick->refused)
@@ -48,5 +49,6 @@ recommend_calibrations(struct report *report)
 	put_reasons(&text, quick);
 	text_put_char(&text, '.');
 	if (used == quick && slow && slow->worst.known)
-		text_printf(&text, " The slower loop, which follows, is wrong by up to %s ppm.", worst_ppm(slow, &number));
+		text_printf(&text, " Linux then uses the slower loop, which is wrong by up to %s "
+				   "ppm.", worst_ppm(slow, &number));
 }

@@ -56,7 +56,7 @@ find_unstable(const struct report *report, const char *why[UNSTABLE_MAX])
 			       "check_tsc_sync_source failed\")";
 	if (has_finding(report, "clock-stuck") || has_finding(report, "clock-backward") ||
 	    has_finding(report, "clock-jumped") || has_finding(report, "rate-changed"))
-		why[count++] = "its watchdog sees it stop, leap or change its rate (\"Marking TSC unstable due to "
+		why[count++] = "its watchdog sees it stop, jump or change its rate (\"Marking TSC unstable due to "
 			       "clocksource watchdog\")";
 	return count;
 }
@@ -74,7 +74,7 @@ recommend_linux_marks_tsc(const struct report *report)
  * one with the highest CPUID leaves: arch/x86/kernel/cpu/hypervisor.c.
  */
 static bool
-is_linuxs(const struct report *report, const struct clock *clock)
+is_used_by_linux(const struct report *report, const struct clock *clock)
 {
 	const struct paravirtual *all = &report->paravirtual;
 
@@ -89,7 +89,7 @@ linux_rating(const struct clock *clock)
 
 /* Returns the clock with Linux's highest rating except NOT; NULL if none was tested. */
 static const struct clock *
-best(const struct report *report, const struct clock *not)
+best_rated(const struct report *report, const struct clock *not)
 {
 	const struct clock *found = NULL;
 
@@ -97,7 +97,7 @@ best(const struct report *report, const struct clock *not)
 		const struct clock *clock = &report->clocks[i].clock;
 
 		if (clock == not || (clock->state != CLOCK_PRESENT && !clock->falls_back) || !linux_name(clock->id) ||
-		    !is_linuxs(report, clock) ||
+		    !is_used_by_linux(report, clock) ||
 		    (text_equal(clock->id, "tsc") && recommend_linux_marks_tsc(report)))
 			continue;
 		if (!found || linux_rating(clock) > linux_rating(found))
@@ -120,7 +120,7 @@ begin_row(struct report *report, const char *system, const char *clock)
 
 /* Returns why CLOCK, a hypervisor's clock, ranks below the TSC. */
 static const char *
-why_it_stands_back(const struct clock *clock)
+why_below_tsc(const struct clock *clock)
 {
 	if (clock->offered_by == PARAVIRTUAL_XEN)
 		return "; if the TSC is called invariant and Xen never emulates it, Linux ranks Xen's clock below it";
@@ -128,7 +128,7 @@ why_it_stands_back(const struct clock *clock)
 }
 
 static const char *
-why_it_comes_first(const struct report *report, const struct clock *clock)
+why_above_tsc(const struct report *report, const struct clock *clock)
 {
 	if (clock->offered_by == PARAVIRTUAL_XEN && report->tsc_is_invariant)
 		return "; Xen does not say that it never emulates the TSC, so Xen's clock comes first";
@@ -152,7 +152,8 @@ put_missing(struct text *text, const struct report *report, const struct clock *
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct clock *clock = &report->clocks[i].clock;
 
-		if (clock->state != CLOCK_PRESENT && !clock->falls_back && linux_name(clock->id) && is_linuxs(report, clock) &&
+		if (clock->state != CLOCK_PRESENT && !clock->falls_back && linux_name(clock->id) &&
+		    is_used_by_linux(report, clock) &&
 		    linux_rating(clock) > linux_rating(first))
 			text_printf(text, "; %s, %u, is %s", linux_name(clock->id), linux_rating(clock),
 				    clock_state_word(clock->state));
@@ -162,7 +163,7 @@ put_missing(struct text *text, const struct report *report, const struct clock *
 static void
 take_linux(struct report *report)
 {
-	const struct clock *first = best(report, NULL), *next = first ? best(report, first) : NULL;
+	const struct clock *first = best_rated(report, NULL), *next = first ? best_rated(report, first) : NULL;
 	bool has_tsc = report_has_clock(report, "tsc");
 	struct text text;
 
@@ -174,16 +175,17 @@ take_linux(struct report *report)
 		text_printf(&text, ", before %s, %u", linux_name(next->id), linux_rating(next));
 	/* read_hv_clock_tsc() in hyperv_timer.c does so. Linux registers this clocksource even without a valid page. */
 	if (first->falls_back)
-		text_put(&text, "; its page's sequence is 0, so each read of it is one of the MSR");
+		text_put(&text, "; its page's sequence is 0, so each read of it reads the MSR");
 	put_missing(&text, report, first);
 	if (has_tsc)
 		put_unstable(&text, report);
 	if (has_tsc && first->by_tsc && linux_rating(first) > TSC_RATING)
-		text_put(&text, why_it_comes_first(report, first));
+		text_put(&text, why_above_tsc(report, first));
 	else if (text_equal(first->id, "tsc") && next && next->by_tsc)
-		text_put(&text, why_it_stands_back(next));
+		text_put(&text, why_below_tsc(next));
 	else if (text_equal(first->id, "tsc") && !report->tsc_is_invariant && !report->hypervisor[0])
-		text_put(&text, "; it marks the TSC unstable once a core sleeps deeply, for it is not called invariant");
+		text_put(&text, "; it marks the TSC unstable once a core sleeps deeply, because it is not called "
+				"invariant");
 	text_put_char(&text, '.');
 }
 
@@ -224,7 +226,7 @@ take_windows(struct report *report)
 	put_lacking_feature(report, &text);
 }
 
-/* Why PostgreSQL does not read the TSC itself; NULL if it does. */
+/* Returns why PostgreSQL does not read the TSC itself; NULL if it does. */
 static const char *
 why_not_postgresql(const struct report *report, const char *linux_takes)
 {
@@ -238,7 +240,7 @@ why_not_postgresql(const struct report *report, const char *linux_takes)
 	return NULL;
 }
 
-/* Adds the error of the loop by which it finds the TSC's rate. */
+/* Writes the error of the loop with which PostgreSQL finds the TSC's rate. */
 static void
 put_loop(struct text *text, const struct report *report)
 {
@@ -271,7 +273,7 @@ take_postgresql(struct report *report)
 		text_printf(&text, "the system's clock, which is Linux's: %s.", why_not);
 		return;
 	}
-	text_put(&text, "it reads the TSC itself, for it is called invariant and ");
+	text_put(&text, "it reads the TSC itself, because it is called invariant and ");
 	text_put(&text, report->core_count && report->cores->facts_known && report->cores->facts.has_tsc_adjust ?
 		 "CPUID reports TSC_ADJUST" : "Linux takes it");
 	if (read_ps)

@@ -3,7 +3,7 @@
  *
  * - arch/x86/kernel/apic/apic.c, setup_APIC_timer(): 100, or 150 if the timer always runs. It uses the deadline
  *   if CPUID has it.
- * - hpet.c: 110 for a comparator that sends messages, if the LAPIC's timer may stop. 50 in the PIT's place.
+ * - hpet.c: 110 for a comparator that sends messages, if the LAPIC's timer may stop. 50 if it replaces the PIT.
  * - drivers/clocksource/i8253.c: 0.
  * - hyperv_timer.c: 1000.
  * - arch/x86/xen/time.c: 500.
@@ -23,7 +23,7 @@
 
 /* Returns the boot core's row of SOURCE: its one-shots of 100 us, or else its first row; NULL if it was not tested. */
 static const struct report_interval *
-row_of(const struct report *report, const char *source)
+find_test(const struct report *report, const char *source)
 {
 	const struct report_interval *first = NULL;
 
@@ -41,9 +41,9 @@ row_of(const struct report *report, const char *source)
 }
 
 static bool
-is_asked(const struct report *report, const char *source)
+is_tested(const struct report *report, const char *source)
 {
-	const struct report_interval *row = row_of(report, source);
+	const struct report_interval *row = find_test(report, source);
 
 	return row && row->state == CLOCK_PRESENT;
 }
@@ -52,7 +52,7 @@ is_asked(const struct report *report, const char *source)
 static bool
 has_clock(const struct report *report, const char *id, const char *source)
 {
-	return report_has_clock(report, id) || is_asked(report, source);
+	return report_has_clock(report, id) || is_tested(report, source);
 }
 
 static bool
@@ -69,7 +69,7 @@ has_pit(const struct report *report)
 
 /* Writes how many rules on its interrupts SOURCE passed, if it broke none. */
 static void
-put_promises(const struct report *report, struct text *reason, const char *source)
+put_passed_rules(const struct report *report, struct text *reason, const char *source)
 {
 	size_t kept = rules_count(report, source, OUTCOME_PASSED), open = rules_count(report, source, OUTCOME_NOT_DETERMINED) +
 			  rules_count(report, source, OUTCOME_NOT_CHECKED);
@@ -105,7 +105,7 @@ put_figures(const struct report *report, struct text *reason, const struct repor
 		}
 	}
 	if (!named)
-		put_promises(report, reason, row->source);
+		put_passed_rules(report, reason, row->source);
 	else
 		text_printf(reason, ": %s.", text_equal(row->source, "lapic_deadline") ?
 			    "lapic=notscdeadline lets Linux do without the deadline" : "nolapic_timer lets Linux do without it");
@@ -116,34 +116,35 @@ put_figures(const struct report *report, struct text *reason, const struct repor
  * with the highest CPUID leaves: arch/x86/kernel/cpu/hypervisor.c.
  */
 static const char *
-own_timer(const struct report *report)
+hypervisor_timer(const struct report *report)
 {
 	const struct paravirtual *all = &report->paravirtual;
 
 	if (!all->count)
 		return "";
 	switch (all->interfaces[all->count - 1].kind) {
-	case PARAVIRTUAL_HYPERV: return " Where Hyper-V offers its own timer, Linux takes that (1000).";
-	case PARAVIRTUAL_XEN: return " Where it can, Linux takes Xen's own timer (500).";
+	case PARAVIRTUAL_HYPERV: return " If Hyper-V offers its own timer, Linux takes that (1000).";
+	case PARAVIRTUAL_XEN: return " If it can, Linux takes Xen's own timer (500).";
 	default: return "";
 	}
 }
 
 /* Writes which timer wakes a core whose own timer has stopped. */
 static void
-put_may_stop(const struct report *report, struct text *reason)
+put_wake_timer(const struct report *report, struct text *reason)
 {
-	text_put(reason, ", but may stop in deep sleep (CPUID 6 EAX[2] is 0)");
+	text_put(reason, ", but it may stop in deep sleep (CPUID 6 EAX[2] is 0)");
 	if (report->hypervisor[0])
-		text_put(reason, " as far as a guest is told");
+		text_put(reason, " as the hypervisor reports it");
 	if (has_hpet(report))
 		text_put(reason, ", where the HPET (50) wakes the core.");
 	else if (has_pit(report))
 		text_put(reason, ", where the PIT (0) wakes the core.");
 	else
 		text_put(reason, ", and no HPET or PIT to wake the core was found or tested.");
-	if (is_asked(report, "hpet_fsb"))
-		text_put(reason, " Cores for which a third comparator or a later one sends messages take that (110).");
+	if (is_tested(report, "hpet_fsb"))
+		text_put(reason, " A core to which the HPET's third or a later comparator sends messages uses that "
+				 "comparator (110).");
 }
 
 static void
@@ -152,16 +153,16 @@ put_lapic(struct report *report, struct text *reason, bool deadline)
 	const char *source = deadline ? "lapic_deadline" : "lapic";
 
 	report->tick.source = source;
-	text_printf(reason, "Linux's %s, rated %u: it is each core's own", deadline ? "lapic-deadline" : "lapic",
+	text_printf(reason, "Linux's %s, rated %u: each core has its own", deadline ? "lapic-deadline" : "lapic",
 		    report->lapic_always_runs ? RATING_RUNS : RATING_MAY_STOP);
 	if (deadline)
-		text_put(reason, ", goes by the TSC");
+		text_put(reason, ", which goes by the TSC");
 	if (report->lapic_always_runs)
-		text_put(reason, " and runs in deep sleep, too.");
+		text_put(reason, ", and it runs in deep sleep, too.");
 	else
-		put_may_stop(report, reason);
-	text_put(reason, own_timer(report));
-	put_figures(report, reason, row_of(report, source));
+		put_wake_timer(report, reason);
+	text_put(reason, hypervisor_timer(report));
+	put_figures(report, reason, find_test(report, source));
 }
 
 /* Writes which timer all cores share, if their local APIC timers cannot be used. */
@@ -175,11 +176,11 @@ put_global(struct report *report, struct text *reason)
 		return;
 	}
 	report->tick.source = hpet ? "hpet0" : "pit0";
-	text_printf(reason, "Linux's %s, for the local APIC's timer can't be used: it is one for all cores.",
+	text_printf(reason, "Linux's %s, because the local APIC's timer can't be used: all cores share it.",
 		    hpet ? "hpet, rated 50" : "pit, rated 0");
-	text_put(reason, own_timer(report));
-	if (is_asked(report, report->tick.source))
-		put_figures(report, reason, row_of(report, report->tick.source));
+	text_put(reason, hypervisor_timer(report));
+	if (is_tested(report, report->tick.source))
+		put_figures(report, reason, find_test(report, report->tick.source));
 }
 
 void
@@ -189,11 +190,11 @@ recommend_tick(struct report *report)
 
 	report->tick.source = NULL;
 	text_init(&reason, report->tick.reason, sizeof(report->tick.reason));
-	if (!row_of(report, "lapic"))
+	if (!find_test(report, "lapic"))
 		return; /* not tested, so nothing is known */
-	if (is_asked(report, "lapic_deadline"))
+	if (is_tested(report, "lapic_deadline"))
 		put_lapic(report, &reason, true);
-	else if (is_asked(report, "lapic"))
+	else if (is_tested(report, "lapic"))
 		put_lapic(report, &reason, false);
 	else
 		put_global(report, &reason);

@@ -12,14 +12,14 @@ function comparedHow(here, there) {
 	const [a, b] = [here, there].map((report) => ns(bracketOf(report)));
 	const bracket = a === b ? a : `${b} there, ${a} here`;
 	const timers = ![here, there].every((report) => timerRows(report).length) || doubt ? "" :
-		!judgesLateness({was: there, now: here}) ? " How late interrupts come is not compared: it is the emulator's." :
-			" A timer's interrupts are later by the same rule, by the earliest of them, with the way into the handler as the bracket.";
+		!judgesLateness({was: there, now: here}) ? " How late interrupts come is not compared: in an emulator it depends on the host." :
+			" A timer's interrupts are compared by the same rule: its earliest interrupt, and the time to enter the handler as the bracket.";
 	const latencies = doubt ? `Latencies are not compared: ${doubt}.` :
 		`A clock is slower when even its fastest read takes more than ${COMPARE.slower_factor} ` +
 		`times the other report's median plus one bracket (${bracket}, the clock null).`;
 
 	return note(latencies, timers, ` A rate is worse when it moved by more than ${COMPARE.rate_ppm} ppm and `,
-		"not towards its claim. Intervals that overlap are the same.");
+		"not towards its nominal rate. Intervals that overlap are the same.");
 }
 
 function kindBadge({kind}) {

@@ -1,4 +1,4 @@
-/* Who states a clock's rate, how far that is off, and who takes it without measuring. */
+/* Shows stated rates of clocks: how wrong they are, and which systems use them without measuring. */
 
 const CLAIM_OUTCOMES = {passed: "pass", failed: "fail", not_checked: "absent", not_determined: "open"};
 const claimOutcome = (row) => badge(CLAIM_OUTCOMES[row.outcome], String(row.outcome || "?").replace("_", " "));
@@ -14,8 +14,8 @@ function claimsSection(report) {
 	if (!rows.length)
 		return null;
 	return section("claims", "Who believes what",
-		note("What leaves, registers and pages state about rates, and the systems that take it without measuring. The error is how ",
-			"much faster the clock runs than stated, and so the clock of a system that takes the statement."),
+		note("Rates that CPUID leaves, registers and pages state, and the systems that use them without measuring. The error is how ",
+			"much faster the clock runs than stated. A system that uses the stated rate runs fast by as much."),
 		table(
 			[
 				["Source", (row) => row.source, "name"],

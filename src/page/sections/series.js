@@ -91,7 +91,7 @@ function ratesOverTime(report, unit) {
 		({clocks: all}) => (all[clock.id] || {}).ppm));
 
 	return clocks.length ? [el("h3", null, "Rates"),
-		note("How much faster each clock ran than the one that sets the scale, by what they claim; the band is the interval."),
+		note("How much faster each clock ran than the clock that sets the scale, by their nominal rates; the band is the interval."),
 		clockKey(report, clocks),
 		chart("chart-series-rates", "Rates of the clocks over the run",
 			() => seriesConfig(sets(), unit, linearAxis("faster, ppm", ppmTick), intervalSaid((value) => `${ppm(value)} ppm`)))] : [];
@@ -114,7 +114,7 @@ function offsetsOverTime(report, unit) {
 		({cores}) => (cores[i] || {}).offset_ns));
 
 	return drawn.length ? [el("h3", null, "Offsets of the cores' TSCs"),
-		note("Against the boot core's, by the narrowest ping-pong of each row.",
+		note("Against the boot core's TSC, by the narrowest ping-pong of each row.",
 			count > drawn.length ? ` The ${drawn.length} of ${whole(count)} cores that moved the most.` : ""),
 		legendKey(...drawn.map(({core}, place) => [`series-${place}`, `core ${whole(core.apic_id)}`, "dot"])),
 		chart("chart-series-offsets", "Offsets of the cores' TSCs over the run",
@@ -158,7 +158,7 @@ function seriesSection(report) {
 
 	return section("series", "Over time",
 		note(`${plural(rows.length, "row")} of ${duration(median(rows.map((row) => row.to_ms - row.from_ms)))} each (median), `,
-			"from the end of the rates' window on."),
+			"starting when the rates had been measured."),
 		...ratesOverTime(report, unit), ...stabilityOverTime(report, ratedClocks(report)),
 		...readsOverTime(report, unit), ...offsetsOverTime(report, unit), ...gapsInTime(report, unit),
 		details("The figures as a table", () => seriesTable(report)));

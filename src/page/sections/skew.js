@@ -187,7 +187,7 @@ function skewWords(report) {
 		said.push(`Warps seen: ${whole(skew.warps)}.`);
 	if ([skew.contended, skew.lock_free].some((check) => check && check.starved))
 		said.push(
-			"One core got too few iterations in the contended check, so no warp there proves nothing.");
+			"One core got too few iterations in the contended check, so the absence of warps there proves nothing.");
 	return note(said.join(" "));
 }
 

@@ -147,14 +147,14 @@ function stabilityOverTime(report, clocks) {
 	if (!found.length)
 		return [];
 	return [el("h3", null, "Allan deviation"),
-		note("Overlapping, against the clock that sets the scale: how much the rate over a time differs from that over the next. Below its ",
-			"floor, which is dotted, it may be of the readings alone. A line that falls is the readings' noise, or white; one that rises, a walk.",
-			same.length ? ` Not of ${joined(same.map(({id}) => id), ", ")}: of its source.` : ""),
+		note("Overlapping, against the clock that sets the scale: how much the mean rate over a time differs from the mean rate over the next. Below the ",
+			"dotted floor it may come from errors of the readings alone. A falling line is noise of the readings, or white; a rising line is a random walk.",
+			same.length ? ` Not shown, because of the same source: ${joined(same.map(({id}) => id), ", ")}.` : ""),
 		key,
 		chart("chart-series-adev", "Overlapping Allan deviation of the clocks, logarithmic", () => stabilityConfig(deviations(),
 			logAxis("Allan deviation, ppb", (value) => exact(Number(value.toPrecision(2))), values(deviations())), ppb)),
 		el("h3", null, "Maximum time interval error"),
-		note("The most that a clock gained or lost within any such time, once its mean rate is taken out."),
+		note("The most that a clock gained or lost within any such time, after its mean rate is subtracted."),
 		chart("chart-series-mtie", "Maximum time interval error of the clocks, logarithmic", () => stabilityConfig(errors(),
 			nsAxis("MTIE", values(errors())), (value) => ns(value))),
 		details("These figures as a table", () => stabilityTable(found))];

@@ -111,8 +111,8 @@ function timersSection(report) {
 	if (!timerRows(report).length)
 		return null;
 	return section("timers", "Timer interrupts",
-		note("How late each source's interrupts came: the handler's first reading less the deadline. What the way into the handler takes ",
-			"is in each figure; ", code("self_ipi"), " shows it. A deadline while the core was away is excused."),
+		note("How late each source's interrupts came: the handler's first reading less the deadline. Each figure includes the time ",
+			"to enter the handler, which ", code("self_ipi"), " shows. A deadline at which the core was preempted does not count."),
 		drawn.length ? legendKey(...TIMER_MARKS.map(([, word], i) => [`series-${i}`, word, POINTS[i]])) : null,
 		drawn.length ? chart("chart-timers", "Lateness of each source's interrupts, logarithmic", () => latenessChart(drawn), drawn.length) : null,
 		timersTable(boot.filter(wasAsked), "Timer interrupts on the boot core", false),

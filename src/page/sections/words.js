@@ -47,7 +47,7 @@ function headline(report) {
 		joined([fails && plural(fails, "failure"), warns && plural(warns, "warning")], ", ");
 	const open = report.behaviours.filter((row) => row.outcome === "not_determined").length;
 	const unseen = report.behaviours.filter((row) => row.outcome === "not_checked").length;
-	const untold = joined([open && `${open} not determined`, unseen && `${unseen} not checked`], ", ");
+	const undecided = joined([open && `${open} not determined`, unseen && `${unseen} not checked`], ", ");
 	const words = report.verdict === "pass" && !untold ? ALL_PASSED :
 		Object.hasOwn(VERDICTS, report.verdict || "") ? VERDICTS[report.verdict] : "No verdict";
 	const where = joined([report.options.label, systemOf(report), report.machine.cpu || "Unknown CPU"], ", ");
@@ -56,7 +56,7 @@ function headline(report) {
 	return el("div", {class: "headline"}, el("h1", null, badge(report.verdict), " ", words),
 		report.answer && el("p", {class: "lead", id: "answer"}, el("strong", null, report.answer.text)),
 		el("p", {class: "lead"},
-			`${found || "No findings"}${untold && `; of the promises ${report.unjudged || untold}`}`,
+			`${found || "No findings"}${undecided && `; of the checks ${report.unjudged || undecided}`}`,
 			isNumber(report.ended_early_ms) && `; ended early, ${duration(report.ended_early_ms)} after it began`, `. ${where}`,
 			began && [", ", el("span", {class: "whole"}, began)], "."),
 		synchrony(report),
@@ -170,7 +170,7 @@ function findingCard(finding) {
 		el("p", {class: "finding-head"}, badge(finding.severity),
 			code(finding.rule),
 			el("span", {class: "quiet"}, subject(finding))),
-		el("h3", null, finding.text || "No words came with this finding."),
+		el("h3", null, finding.text || "This finding has no text."),
 		findingFigures(finding),
 		el("dl", null,
 			more.filter(([, text]) => text)
@@ -222,7 +222,7 @@ function stallNote(clocks) {
 	const seen = clocks.some((clock) => clock.monotonic && clock.monotonic.stalls);
 
 	return seen && note("A stall: the clock showed one value for longer than four of its periods and longer ",
-		"than 2 µs, and counted on. Short stalls are not judged: an emulator's edges come late.");
+		"than 2 µs, and then went on. Short stalls are not judged: an emulator's edges come late.");
 }
 
 /* Returns false if a further read method has the same reason as its main clock. */
@@ -311,9 +311,9 @@ function costs(report) {
 	if (!rows.length)
 		return null;
 	return section("costs", "What EXPLAIN ANALYZE costs",
-		note("Two reads for each of 100,000 rows, by the mean latency of the reads that were not hit, less the bracket, which is that of null on the same core. " +
-			"A program runs on any core: so it is the median of the cores (of an even number the mean of the middle two), " +
-			"within the least and the most of any, two standard errors included. Over best is the time above that of the clock that " +
+		note("Two reads for each of 100,000 rows. A read costs the mean latency of the reads that no stolen time hit, less the mean of null on the same core. " +
+			"A program runs on any core, so the figure is the median of the cores (with an even number the mean of the middle two). " +
+			"The range includes all cores and two standard errors. Over best is the time above the time of the clock that " +
 			"costs least: n.d. (not determined) if the two ranges overlap, – for clocks that failed or count in steps above 1 µs."),
 		table(
 			[
@@ -325,8 +325,8 @@ function costs(report) {
 				["pg_test_timing, at least", (clock) => ns(clock.cost.loop_ns)],
 			],
 			rows, "What reading each clock costs a database"),
-		note("What pg_test_timing prints at least is the boot core's loop time, hits included, less its null; its Average loop time is higher, " +
-			"by its own loop and the system's call. Linux reads the TSC as tsc_lfence or tsc_rdtscp does."));
+		note("pg_test_timing prints at least the boot core's mean loop time, with the reads that stolen time hit, less null. Its Average loop time is " +
+			"higher, because its own loop and the system call add to it. Linux reads the TSC as tsc_lfence or tsc_rdtscp does."));
 }
 
 function behaviours(report) {

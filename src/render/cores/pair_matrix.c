@@ -46,8 +46,8 @@ put_legend(struct text *out, const struct report *report)
 	text_put_inked(out, INK_HEADING, report->skew.last_shown ? "\nPairs of cores" : "\nPairs of cores:");
 	table_last_shown(out, report, " ", ":\n");
 	text_put(out, report->skew.last_shown ? "" : " ");
-	text_put(out, ". not proven apart, < the row's core is behind the column's,\n"
-		      "> is ahead, ? not known");
+	text_put(out, ". no difference proven, < row's core behind column's,\n"
+		      "> row's core ahead, ? not known");
 	text_put(out, report_shown_summary(report)->contradictions ? ", ! contradicts the others\n\n" : "\n\n");
 }
 

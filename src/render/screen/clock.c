@@ -17,7 +17,8 @@ put_state(struct text *out, const struct report_clock *entry)
 
 	table_line(out, "state", "%s%s%s", clock_state_word(clock->state), clock->reason[0] ? ": " : "", clock->reason);
 	if (entry->failed_later)
-		table_line(out, "", "It worked at first: this was seen %lu ms into the run.", entry->failed_later_ms);
+		table_line(out, "", "It worked at first. The fault was seen %lu ms into the "
+				    "run.", entry->failed_later_ms);
 	if (clock->state != CLOCK_ABSENT && clock->found_by && clock->found_by[0])
 		table_line(out, "found by", "%s", clock->found_by);
 	if (clock->width_bits)

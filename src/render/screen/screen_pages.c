@@ -93,7 +93,7 @@ put_timers(const struct screen *screen, struct text *left, struct text *right)
 {
 	(void)right;
 	if (!screen->report->interval_count)
-		text_put(left, "No timer's interrupts were asked for.\n");
+		text_put(left, "No timer was tested.\n");
 	table_intervals(left, screen->report);
 }
 
@@ -126,7 +126,7 @@ put_keys(struct text *out, bool can_quit)
 {
 	put_heading(out, "Keys");
 	table_line(out, "1 to 7", "a page; 3 again: the next clock, as do [ and ]");
-	table_line(out, "Tab", "the next page; left and right: likewise, clock by clock");
+	table_line(out, "Tab", "the next page; left and right: page by page, and clock by clock");
 	table_line(out, "up, down", "a line; PgUp, PgDn, B and Space: a screen; Home, End");
 	table_line(out, "R, P", "restart the machine, power it off");
 	if (can_quit)
@@ -149,9 +149,9 @@ put_about(const struct screen *screen, struct text *left, struct text *right)
 			    "latency without the bracket, in the median of the cores.");
 	put_paragraph(left, "No clock is the reference. All are sampled over the same window and compared pair by pair; one "
 			    "that disagrees with the majority is a falseticker. A rate or an offset is an interval, and fails only "
-			    "where all of it is beyond the limit.");
+			    "if all of it is beyond the limit.");
 	put_paragraph(left, "Pairs of cores exchange ping-pongs that carry TSC time stamps. No message arrives before it is "
-			    "sent: so each bounds the offset between the two TSCs.");
+			    "sent, so each message bounds the offset between the two TSCs.");
 }
 
 /* Writes the document line by line. A line that is too long continues in the next. */

@@ -1,4 +1,4 @@
-/* Calibration loops: how wrong a system that boots here gets the rates of the TSC and of the LAPIC timer. */
+/* Calibration loops: the error that a system on this machine makes in the rates of the TSC and the LAPIC timer. */
 #include "render/sections/table_sections.h"
 
 #include "base/number.h"
@@ -29,7 +29,7 @@ put_refusals(struct text *out, const struct report_calibration *row)
 				row->refusals[i].reason);
 }
 
-/* The measured rate's own error in ppb, rounded up. */
+/* Returns the error of the measured rate in ppb, rounded up. */
 static uint64_t
 rate_error_ppb(const struct report *report)
 {

@@ -100,7 +100,7 @@ table_database(struct text *out, const struct report *report)
 
 	text_put_inked(out, INK_HEADING, "\nWhat EXPLAIN ANALYZE costs: 100,000 rows of a database, 2 reads each\n\n");
 	if (!least) {
-		text_put(out, "Not known: it takes reads of a clock, and of null, which is subtracted.\n");
+		text_put(out, "Not known: no core read both a clock and null, whose cost is subtracted.\n");
 		return;
 	}
 	text_printf(out, "%-*s%9s%10s ..%8s%11s  a read bracket pg_test\n", ID_COLUMNS, "clock", "ms", "least", "most",
@@ -110,7 +110,7 @@ table_database(struct text *out, const struct report *report)
 			put_row(out, report, &report->clocks[i], least);
 	for (size_t i = 0; i < report->clock_count && !text->length; i++)
 		if (is_cost_known(&report->clocks[i]) && failed(&report->clocks[i]))
-			text_put(text, "! It failed: its time is not to be trusted. ");
+			text_put(text, "!: the clock failed, so its times cannot be trusted. ");
 	text_put(text, "A read is without the bracket, in the median of the cores. "
 		       "Over best is n.d. if the ranges overlap.");
 	text_put_char(out, '\n');

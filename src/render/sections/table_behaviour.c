@@ -204,8 +204,8 @@ table_behaviours(struct text *out, const struct report *report)
 		if (rules_outcome(&report->behaviours.rows[i], &report->options) != OUTCOME_PASSED &&
 		    !is_unchecked_for(report, i, UNCHECKED_GUEST) && !is_unchecked_for(report, i, UNCHECKED_NO_REFERENCE))
 			put_row(out, &report->behaviours.rows[i], &report->options);
-	put_unchecked(out, report, UNCHECKED_GUEST, "A guest or an emulator cannot show it: ");
-	put_unchecked(out, report, UNCHECKED_NO_REFERENCE, "There is no independent reference: ");
+	put_unchecked(out, report, UNCHECKED_GUEST, "Cannot be judged in a guest or an emulator: ");
+	put_unchecked(out, report, UNCHECKED_NO_REFERENCE, "No independent reference: ");
 }
 
 void

@@ -1,4 +1,4 @@
-/* Who states a clock's rate, who uses that, and how far it is off. */
+/* Stated rates of clocks: where they are stated, how wrong they are, and which systems use them. */
 #include "render/sections/table_sections.h"
 
 #include "base/number.h"
@@ -64,7 +64,8 @@ table_claims(struct text *out, const struct report *report)
 	for (size_t i = 0; i < report->claim_count; i++)
 		put_row(out, &report->claims[i]);
 	text_put_char(out, '\n');
-	text_put(text, "Error: how much faster the clock runs than claimed. A system that takes the claim is fast by as much. "
+	text_put(text, "Error: how much faster the clock runs than claimed. A system that uses the claim runs fast by "
+		       "as much. "
 		       "!: wrong, ?: not determined.");
 	table_sentence_end(out, &sentence);
 }

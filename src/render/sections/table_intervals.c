@@ -29,7 +29,7 @@ put_refusal(struct text *out, const struct report_interval *row)
 	struct text *text = table_sentence(&sentence);
 
 	if (!row->scattered)
-		text_printf(text, "%s: ", row->state == CLOCK_PRESENT ? "Not asked" : clock_state_word(row->state));
+		text_printf(text, "%s: ", row->state == CLOCK_PRESENT ? "Not tested" : clock_state_word(row->state));
 	text_put(text, row->reason);
 	text_put_char(out, ' ');
 	table_sentence_end(out, &sentence);
@@ -98,7 +98,7 @@ put_after_masking(struct text *out, const struct report_interval *row)
 	if (!row->held_ns)
 		return;
 	text = table_sentence(&sentence);
-	text_printf(text, "After %lu periods in which its interrupts were masked %s sent %lu in as many: ",
+	text_printf(text, "After %lu periods with masked interrupts, %s sent %lu interrupts in as many periods: ",
 		    row->held_ns / row->asked_ns, row->source, row->held_delivered);
 	text_put(text, words[row->policy]);
 	table_sentence_end(out, &sentence);
@@ -120,7 +120,7 @@ put_masking_legend(struct text *out)
 	struct table_sentence sentence;
 	struct text *text = table_sentence(&sentence);
 
-	text_put(text, "Interrupts after a masked stretch are described, not judged: no count of the verdict includes them.");
+	text_put(text, "No rule judges interrupts after masking, so they do not affect the verdict.");
 	table_sentence_end(out, &sentence);
 }
 
@@ -130,8 +130,8 @@ put_legend(struct text *out)
 	struct table_sentence sentence;
 	struct text *text = table_sentence(&sentence);
 
-	text_put(text, "With / a period, else one-shots. ask: requested, mis: missed, ear: early, dbl: doubled, "
-		       "exc: not counted (gap). min to max: lateness, each within error.");
+	text_put(text, "/: periodic, otherwise one-shots. ask: requested, mis: missed, ear: early, dbl: doubled, "
+		       "exc: not counted, core preempted. min to max: lateness, +- error.");
 	table_sentence_end(out, &sentence);
 }
 

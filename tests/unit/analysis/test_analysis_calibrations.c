@@ -70,9 +70,9 @@ TEST(median_and_worst_error_are_of_all_runs_with_a_rate)
 	assert_int_equal(report.calibrations[0].refusals[1].count, 2);
 	assert_int_equal(report.calibrations[1].runs, 1);
 	assert_string_equal(report.calibrated,
-			    "Linux's calibration of the TSC, rehearsed here, is wrong by up to 100.0 ppm in 3 runs. The "
-			    "quick loop gives no rate in 3 of 6 runs: it is slow, or it is late. The slower loop, which follows, is "
-			    "wrong by up to 0.0 ppm.");
+			    "Linux's calibration loop for the TSC, run here, is wrong by up to 100.0 ppm in 3 runs. "
+			    "The quick loop gives no rate in 3 of 6 runs: it is slow, or it is late. Linux then "
+			    "uses the slower loop, which is wrong by up to 0.0 ppm.");
 }
 
 TEST(a_kernel_whose_quick_loop_always_refuses_has_the_slower_one)
@@ -81,8 +81,8 @@ TEST(a_kernel_whose_quick_loop_always_refuses_has_the_slower_one)
 	put(&of_slow, (struct record_calibrated[]){ { 2000005000, NONE } }, 1);
 	assert_false(analyse(0)->median.known);
 	assert_string_equal(report.calibrated,
-			    "Linux's calibration of the TSC, rehearsed here, is wrong by up to 2.5 ppm in 1 run, by the "
-			    "slower loop. The quick loop gives no rate in 2 of 2 runs: it is slow.");
+			    "Linux's calibration loop for the TSC, run here, is wrong by up to 2.5 ppm in 1 run, by "
+			    "the slower loop. The quick loop gives no rate in 2 of 2 runs: it is slow.");
 }
 
 TEST(nothing_is_said_without_a_run)

@@ -92,8 +92,8 @@ TEST(a_tsc_that_linux_distrusts_says_so)
 	report->options.clock_count = 1; /* others may be there: what Linux takes is not known */
 	recommend(report);
 	assert_non_null(strstr(report->advice.rows[0].reason,
-			       ", not reported as invariant: where several cores are not Intel's, Linux takes the next one here in "
-			       "its place, or the hypervisor's own clock."));
+			       ", not reported as invariant: on several cores of a CPU that is not Intel's, Linux "
+			       "takes the next clock of this list instead, or the hypervisor's own clock."));
 	literal_free(report);
 }
 
@@ -174,14 +174,15 @@ TEST(a_clock_to_avoid_is_named_with_all_its_rules_and_the_cores_of_each)
 	rules_add_finding(report, "tsc-drift", "tsc", 9, "Core 9's TSC ran faster.");
 	literal_find(report, "tsc")->verdict = VERDICT_FAIL;
 	recommend(report);
-	assert_string_equal(report->advice.rows[4].reason, "tsc-offset (core 8): Time stamps of cores whose TSCs are apart "
+	assert_string_equal(report->advice.rows[4].reason, "tsc-offset (core 8): Time stamps of cores whose TSCs "
+							   "differ "
 			    "cannot be compared. Also tsc-drift (core 9).");
 	rules_add_finding(report, "tsc-offset", "tsc", 10, "Core 10's TSC is behind.");
 	rules_add_finding(report, "tsc-offset", "tsc", 12, "Core 12's TSC is behind.");
 	rules_add_finding(report, "tsc-warp", "tsc", REPORT_NO_CORE, "Core 1's TSC read more than core 2's.");
 	recommend(report);
 	assert_string_equal(report->advice.rows[4].reason, "tsc-offset (cores 8, 10 and 12): Time stamps of cores whose TSCs "
-			    "are apart cannot be compared. Also tsc-drift (core 9), tsc-warp.");
+			    "differ cannot be compared. Also tsc-drift (core 9), tsc-warp.");
 	literal_free(report);
 }
 
@@ -195,8 +196,9 @@ TEST(wrong_claim_is_no_reason_against_a_kernel_that_measures)
 	judge_report(report);
 	recommend(report);
 	assert_order(report, ids, 1);
-	assert_string_equal(report->advice.rows[4].reason, "rate-wrong: Time by this clock drifts from all others' "
-			    "faster than NTP can correct it. A kernel that measures its rate may use it all the same.");
+	assert_string_equal(report->advice.rows[4].reason, "rate-wrong: Time by this clock drifts from the time by all "
+			    "other clocks faster than NTP can correct it. A kernel that measures its rate may still "
+			    "use it.");
 	literal_free(report);
 }
 
@@ -320,11 +322,14 @@ assert_tick(struct report *report, const char *source, const char *reason)
 TEST(for_its_tick_a_kernel_takes_the_lapic_with_the_tsc_deadline_where_there_is_one)
 {
 	assert_tick(report_of_timers(CLOCK_PRESENT, CLOCK_PRESENT, true), "lapic_deadline",
-		    "Linux's lapic-deadline, rated 150: it is each core's own, goes by the TSC and runs in deep sleep, too. "
-		    "Half of its one-shots of 100 us came within 1021 ns of their deadline, +-31. Its interrupts break no rule.");
+		    "Linux's lapic-deadline, rated 150: each core has its own, which goes by the TSC, and it runs in "
+		    "deep "
+		    "sleep, too. Half of its one-shots of 100 us came within 1021 ns of their deadline, +-31. Its "
+		    "interrupts break no rule.");
 	assert_tick(report_of_timers(CLOCK_ABSENT, CLOCK_PRESENT, true), "lapic",
-		    "Linux's lapic, rated 150: it is each core's own and runs in deep sleep, too. "
-		    "Half of its one-shots of 100 us came within 1021 ns of their deadline, +-31. Its interrupts break no rule.");
+		    "Linux's lapic, rated 150: each core has its own, and it runs in deep sleep, too. Half of its "
+		    "one-shots "
+		    "of 100 us came within 1021 ns of their deadline, +-31. Its interrupts break no rule.");
 }
 
 TEST(a_lapic_that_may_stop_is_rated_lower_and_something_else_wakes_the_core)
@@ -333,16 +338,18 @@ TEST(a_lapic_that_may_stop_is_rated_lower_and_something_else_wakes_the_core)
 
 	literal_find(report, "hpet")->clock.state = CLOCK_ABSENT;
 	assert_tick(report, "lapic",
-		    "Linux's lapic, rated 100: it is each core's own, but may stop in deep sleep (CPUID 6 EAX[2] is 0), where "
-		    "the PIT (0) wakes the core. Half of its one-shots of 100 us came within 1021 ns of their deadline, +-31. "
-		    "Its interrupts break no rule.");
+		    "Linux's lapic, rated 100: each core has its own, but it may stop in deep sleep (CPUID 6 EAX[2] "
+		    "is 0), "
+		    "where the PIT (0) wakes the core. Half of its one-shots of 100 us came within 1021 ns of their "
+		    "deadline, +-31. Its interrupts break no rule.");
 	report = report_of_timers(CLOCK_ABSENT, CLOCK_PRESENT, false);
 	ask(report, "hpet_fsb", CLOCK_PRESENT);
 	assert_tick(report, "lapic",
-		    "Linux's lapic, rated 100: it is each core's own, but may stop in deep sleep (CPUID 6 EAX[2] is 0), where "
-		    "the HPET (50) wakes the core. Cores for which a third comparator or a later one sends messages take "
-		    "that (110). Half of its one-shots of 100 us came within 1021 ns of their deadline, +-31. Its interrupts "
-		    "break no rule.");
+		    "Linux's lapic, rated 100: each core has its own, but it may stop in deep sleep (CPUID 6 EAX[2] "
+		    "is 0), "
+		    "where the HPET (50) wakes the core. A core to which the HPET's third or a later comparator "
+		    "sends messages uses that comparator (110). Half of its one-shots of 100 us came within 1021 ns "
+		    "of their deadline, +-31. Its interrupts break no rule.");
 }
 
 TEST(a_tick_that_breaks_a_rule_says_how_a_kernel_does_without_it)
@@ -370,17 +377,17 @@ TEST(without_a_lapic_it_is_the_hpet_then_the_pit_and_where_none_was_asked_nothin
 	struct report *report = report_of_timers(CLOCK_ABSENT, CLOCK_ABSENT, false);
 
 	assert_tick(report, "hpet0",
-		    "Linux's hpet, rated 50, for the local APIC's timer can't be used: it is one for all cores.");
+		    "Linux's hpet, rated 50, because the local APIC's timer can't be used: all cores share it.");
 	report = without_hpet();
 	report->paravirtual.interfaces[report->paravirtual.count++].kind = PARAVIRTUAL_HYPERV;
 	assert_tick(report, "pit0",
-		    "Linux's pit, rated 0, for the local APIC's timer can't be used: it is one for all cores. Where "
+		    "Linux's pit, rated 0, because the local APIC's timer can't be used: all cores share it. If "
 		    "Hyper-V offers its own timer, Linux takes that (1000).");
 	report = without_hpet();
 	report->paravirtual.interfaces[report->paravirtual.count++].kind = PARAVIRTUAL_HYPERV;
 	report->paravirtual.interfaces[report->paravirtual.count++].kind = PARAVIRTUAL_KVM;
 	assert_tick(report, "pit0",
-		    "Linux's pit, rated 0, for the local APIC's timer can't be used: it is one for all cores.");
+		    "Linux's pit, rated 0, because the local APIC's timer can't be used: all cores share it.");
 	report = literal_clean();
 	report->interval_count = 0;
 	assert_tick(report, NULL, "");

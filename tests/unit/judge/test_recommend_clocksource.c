@@ -87,16 +87,17 @@ TEST(postgresql_reads_an_invariant_tsc_with_tsc_adjust)
 							       .worst = { true, -310200, -310300, -310100 } };
 	report->findings[report->finding_count++] = (struct finding){ .rule = "clock-backward", .clock = "tsc" };
 	recommend_clocksource(report);
-	assert_taken(2, "PostgreSQL 19", "tsc", "it reads the TSC itself, for it is called invariant and CPUID reports "
-		     "TSC_ADJUST; a read costs 9.82ns; a rate that CPUID does not give is found by a loop, up to 310.2 ppm off in "
-		     "48 runs.");
+	assert_taken(2, "PostgreSQL 19", "tsc", "it reads the TSC itself, because it is called invariant and CPUID "
+		     "reports TSC_ADJUST; a read costs 9.82ns; a rate that CPUID does not give is found by a loop, "
+		     "up to 310.2 ppm off in 48 runs.");
 }
 
 TEST(postgresql_reads_the_tsc_without_tsc_adjust_if_linux_takes_it)
 {
 	have_core(true, false);
 	recommend_clocksource(report);
-	assert_taken(2, "PostgreSQL 19", "tsc", "it reads the TSC itself, for it is called invariant and Linux takes it.");
+	assert_taken(2, "PostgreSQL 19", "tsc", "it reads the TSC itself, because it is called invariant and Linux "
+						"takes it.");
 	report->findings[report->finding_count++] = (struct finding){ .rule = "clock-backward", .clock = "tsc" };
 	recommend_clocksource(report);
 	assert_taken(2, "PostgreSQL 19", "hpet", "the system's clock, which is Linux's: CPUID reports no TSC_ADJUST, and "
@@ -169,9 +170,9 @@ TEST(a_step_back_makes_it_unstable_too)
 {
 	report->findings[report->finding_count++] = (struct finding){ .rule = "clock-backward", .clock = "tsc" };
 	recommend_clocksource(report);
-	assert_taken(0, "Linux", "hpet", "clocksource hpet, rating 250, before acpi_pm, 200; it marks the TSC unstable: its "
-		     "watchdog sees it stop, leap or change its rate (\"Marking TSC unstable due to clocksource "
-		     "watchdog\").");
+	assert_taken(0, "Linux", "hpet", "clocksource hpet, rating 250, before acpi_pm, 200; it marks the TSC "
+		     "unstable: its watchdog sees it stop, jump or change its rate (\"Marking TSC unstable due to "
+		     "clocksource watchdog\").");
 }
 
 TEST(kvm_clock_comes_first_unless_the_tsc_is_invariant)
@@ -229,8 +230,8 @@ TEST(of_a_page_that_is_not_to_be_used_linux_takes_the_clocksource_all_the_same)
 	page->clock.falls_back = true;
 	recommend_clocksource(report);
 	assert_taken(0, "Linux", "hv_page", "clocksource hyperv_clocksource_tsc_page, rating 500, before "
-		     "hyperv_clocksource_msr, 495; its page's sequence is 0, so each read of it is one of the MSR; the TSC is not "
-		     "called invariant, so the hypervisor's clock comes first.");
+		     "hyperv_clocksource_msr, 495; its page's sequence is 0, so each read of it reads the MSR; the "
+		     "TSC is not called invariant, so the hypervisor's clock comes first.");
 	assert_taken(1, "Windows", "hv_ref", "Hyper-V's reference counter by its MSR: there is no page that may be used.");
 }
 

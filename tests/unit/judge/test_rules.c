@@ -859,10 +859,13 @@ TEST(advice_on_a_stuck_clock_names_no_other_clock)
 	static const struct {
 		const char *clock, *advice;
 	} rows[] = {
-		{ "tsc", "Look for the clock in the firmware's settings; keep Linux off it: tsc=unstable." },
-		{ "hpet", "Look for the clock in the firmware's settings; keep Linux off it: hpet=disable." },
-		{ "acpi_pm", "Look for the clock in the firmware's settings; keep Linux off it: pmtmr=0." },
-		{ "rtc", "Look for the clock in the firmware's settings." },
+		{ "tsc", "Check whether the firmware's settings switch this clock off. Disable it in Linux: "
+			 "tsc=unstable." },
+		{ "hpet", "Check whether the firmware's settings switch this clock off. Disable it in Linux: "
+			  "hpet=disable." },
+		{ "acpi_pm", "Check whether the firmware's settings switch this clock off. Disable it in Linux: "
+			     "pmtmr=0." },
+		{ "rtc", "Check whether the firmware's settings switch this clock off." },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -985,8 +988,9 @@ TEST(a_late_core_on_a_host_that_takes_most_of_the_time_is_not_determined)
 	assert_non_null(row);
 	assert_int_equal(rules_outcome(row, &report->options), OUTCOME_NOT_DETERMINED);
 	assert_string_equal(row->text,
-			    "1 of 4 cores did not answer in time, the first is core 2. 85.0 % of the observed time was stolen, up "
-			    "to 90 ms at once, so a host that did not run them explains it. A quiet host can tell.");
+			    "1 of 4 cores did not answer in time, the first is core 2. 85.0 % of the observed time "
+			    "was stolen, up to 90 ms at once, so the host may have run them too late. Run again on "
+			    "an idle host.");
 	literal_free(report);
 }
 

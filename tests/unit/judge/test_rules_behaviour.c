@@ -147,7 +147,8 @@ TEST(where_much_time_was_stolen_a_longer_run_is_not_promised_to_tell)
 		const char *text;
 	} runs[] = {
 		{ 9999999, "rtc: -1000.0 to +1000.0 ppm against hpet; a run 21 times as long would decide it (duration=21s)." },
-		{ 350000000, "rtc: -1000.0 to +1000.0 ppm against hpet; 35.0 % of the time was stolen: a run on a less "
+		{ 350000000, "rtc: -1000.0 to +1000.0 ppm against hpet; 35.0 % of the time was stolen, so a run on a "
+			     "less "
 			     "busy host may decide it." },
 	};
 
@@ -347,9 +348,10 @@ TEST(an_emulated_tsc_that_was_moved_ahead_is_a_note)
 		assert_int_equal(report->note_count - before, cases[i].notes);
 		if (cases[i].notes)
 			assert_string_equal(report->notes[before],
-					    "tsc: It gained +306.3 ppm (+306.3 to +306.3) on hpet and acpi_pm after the rate "
-					    "window. QEMU's emulation moves the TSC ahead when several cores read it at once, so this "
-					    "is not taken for a fault. All rates are from the window.");
+					    "tsc: It gained +306.3 ppm (+306.3 to +306.3) on hpet and acpi_pm after "
+					    "the rates were measured. QEMU's emulation moves the TSC ahead when "
+					    "several cores read it at once, so this does not count as a fault. All "
+					    "rates are from before.");
 		literal_free(report);
 	}
 }

@@ -1069,7 +1069,8 @@ TEST(an_rtc_in_a_guest_that_was_not_seen_again_is_noted_only)
 	survey_rates(&bench->survey);
 	assert_clean();
 	assert_int_equal(bench->report.note_count, 1);
-	assert_non_null(strstr(bench->report.notes[0], " in the rate window, and its rate after that is not known: "));
+	assert_non_null(strstr(bench->report.notes[0], " while the rates were measured, and its rate after that is "
+						       "not known: "));
 	close_clocks();
 }
 
@@ -1292,8 +1293,8 @@ TEST(neither_does_its_rtc_where_it_has_a_vote)
 	measure();
 	assert_only("rate-disagree", NULL, 30000);
 	assert_non_null(strstr(finding->text, "By their nominal rates hpet, acpi_pm, pit and rtc run +"));
-	assert_string_equal(rules_advice(finding), "Compare the time over hours with NTP's: the host's one oscillator paces "
-			    "all devices here, the RTC too.");
+	assert_string_equal(rules_advice(finding), "Compare the time with NTP's over some hours: one oscillator of "
+			    "the host drives all devices here, the RTC too.");
 	close_clocks();
 }
 
@@ -1301,9 +1302,9 @@ TEST(neither_does_its_rtc_where_it_has_a_vote)
 TEST(what_to_do_about_a_disagreement_is_what_was_not_done)
 {
 	static const char *const given[] = {
-		"Give the TSC's rate with tsc_hz=. Compare the time over hours with NTP's.", /* there is no RTC that could vote */
-		"Give the TSC's rate with tsc_hz=. Compare the time over hours with NTP's: the host's one oscillator paces all "
-		"devices here, the RTC too.",
+		"Give the TSC's rate with tsc_hz=. Compare the time with NTP's over some hours.", /* no RTC to vote */
+		"Give the TSC's rate with tsc_hz=. Compare the time with NTP's over some hours: one oscillator of "
+		"the host drives all devices here, the RTC too.",
 	};
 
 	for (int guest = 0; guest < 2; guest++) {

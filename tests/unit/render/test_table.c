@@ -404,7 +404,7 @@ TEST(map_shows_the_pair_that_contradicts_and_the_one_that_never_met)
 	offsets_set(&report->skew.offsets, 1, 5, OFFSET_UNKNOWN);
 	literal_solve(report);
 	render(table_skew, report);
-	assert_non_null(strstr(buffer, "column's,\n> is ahead, ? not known, ! contradicts the others\n"));
+	assert_non_null(strstr(buffer, "column's,\n> row's core ahead, ? not known, ! contradicts the others\n"));
 	assert_non_null(strstr(buffer, "       2  .\\...?\n       4  ..\\.!.\n       6  ...\\..\n       8  ..!.\\.\n"
 				       "      10  .?...\\\n"));
 	assert_says(report, "\nSynchronisation not determined at 3.1 s, as 1 pair contradicts the rest: ping-pongs of "
@@ -493,7 +493,7 @@ TEST(tournament_that_the_sentence_is_of_is_the_one_that_is_shown)
 	struct text text = render(table_skew, report);
 
 	assert_null(strstr(buffer, "last pass"));
-	assert_non_null(strstr(buffer, "\nPairs of cores: . not proven apart,"));
+	assert_non_null(strstr(buffer, "\nPairs of cores: . no difference proven,"));
 	assert_non_null(strstr(buffer, "       6  ...\\\n"));
 	last->skew.offsets.end_tsc = report->skew.latest.end_tsc;
 	report->skew.latest = last->skew.offsets;
@@ -504,7 +504,7 @@ TEST(tournament_that_the_sentence_is_of_is_the_one_that_is_shown)
 	assert_lines_fit(&text);
 	assert_non_null(strstr(buffer, "drifts\nOffsets in the last pass, at 21.1 s\n\n    core "));
 	assert_non_null(strstr(buffer, "\n       6! 0.3.0       +9975 ..   +10021 "));
-	assert_non_null(strstr(buffer, "\nPairs of cores in the last pass, at 21.1 s:\n. not proven apart, <"));
+	assert_non_null(strstr(buffer, "\nPairs of cores in the last pass, at 21.1 s:\n. no difference proven, <"));
 	assert_non_null(strstr(buffer, "       6  >>>\\\n"));
 	text_init(&text, buffer, sizeof(buffer));
 	text.columns = 20;
@@ -665,7 +665,7 @@ TEST(ratios_of_contended_reads_are_doubted_where_time_was_stolen_and_a_dash_is_e
 	report->cores[1].contended[hpet].count = 0;
 	text = render(table_cores, report);
 	assert_lines_fit(&text);
-	assert_non_null(strstr(text.bytes, "\n-: no other core read that clock at the same moment, or this one did not\n"
+	assert_non_null(strstr(text.bytes, "\n-: no other core read that clock at the same moment, or this core did not\n"
 					   "  answer. Medians and ratios are not reliable: 50.0 % of the observed time was\n"
 					   "  stolen, and cores that wait for their host's time do not read together.\n"));
 	literal_free(report);

@@ -156,8 +156,9 @@ TEST(timers_are_a_matrix_and_reasons_are_grouped)
 			    "not determined irq-rate       lapic: Too uneven.\n"
 			    "not determined irq-rate       hpet0: Too uneven.\n"
 			    "failed         irq-lost       hpet0: 19 of 802.\n"
-			    "not checked    A guest or an emulator cannot show it: irq-late (lapic, hpet0).\n"
-			    "not checked    There is no independent reference: rate-off (tsc, hpet).\n");
+			    "not checked    Cannot be judged in a guest or an emulator: irq-late (lapic,\n"
+			    "               hpet0).\n"
+			    "not checked    No independent reference: rate-off (tsc, hpet).\n");
 	literal_free(report);
 }
 

@@ -82,7 +82,8 @@ TEST(a_quick_run_has_up_to_three_runs_of_each_loop_in_300_ms)
 	assert_true(row_of(report, "linux_pit")->worst.low > -489000);
 	assert_true(row_of(report, "linux_lapic")->worst.value < 10000);
 	assert_true(row_of(report, "linux_lapic")->worst.value > -10000);
-	assert_memory_equal(report->calibrated, "Linux's calibration of the TSC, rehearsed here, is wrong by up to ", 66);
+	assert_memory_equal(report->calibrated, "Linux's calibration loop for the TSC, run here, is wrong by up to "
+						"", 66);
 }
 
 TEST(a_loop_whose_device_is_missing_has_the_reason)

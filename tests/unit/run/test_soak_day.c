@@ -130,7 +130,7 @@ TEST(a_clock_that_walks_by_300_ppb_is_found_with_when)
 	assert_string_equal(finding->clock, "hpet");
 	assert_in_range(finding->low, 101, 300);
 	assert_in_range(finding->high, 298, 500);
-	assert_non_null(strstr(finding->text, "The rate of hpet walked by +0.3 ppm"));
+	assert_non_null(strstr(finding->text, "The rate of hpet changed by +0.3 ppm"));
 	assert_non_null(strstr(finding->text, "from its rate between 10.0 s and "));
 	assert_non_null(strstr(finding->text, " to its rate between 8"));
 }
