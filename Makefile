@@ -70,9 +70,9 @@ EFI_INCLUDES = -isystem $(GNUEFI_INCLUDE) -isystem $(GNUEFI_INCLUDE)/x86_64
 BOOT_FLAGS   = $(EFI_INCLUDES) -DGNU_EFI_USE_MS_ABI -DVERSION='"$(VERSION)"' -DCOMMIT='"$(COMMIT)"'
 
 .DEFAULT_GOAL := all
-## builds build/baretick.efi and build/baretick.elf; so does make alone
+## builds build/baretick.efi, build/baretick.elf and build/baretick.bin; so does make alone
 .PHONY: all
-all: $(BUILD)/baretick.efi $(BUILD)/baretick.elf
+all: $(BUILD)/baretick.efi $(BUILD)/baretick.elf $(BUILD)/baretick.bin
 
 $(BUILD)/efi/%.o: %.c Makefile $(ROOMS_MK)
 	@mkdir -p $(@D)
@@ -143,6 +143,16 @@ $(BUILD)/baretick.elf $(BUILD)/baretick-fault.elf:
 	$(QUIET)$(CC) $(TARGET) -nostdlib -static -Wl,-z,noexecstack -Wl,--no-undefined -Wl,--build-id=none \
 		-Wl,-T,boot/bare/elf.lds $(GCC_LINK) $(filter %.o,$^) -o $@.debug
 	$(QUIET)$(OBJCOPY) --strip-all $@.debug $@
+
+# The same image for loaders of Linux. Its header and real-mode code come first. It is a separate file, because QEMU and Xen look
+# for this header first, and would not use the ELF's PVH entry then.
+$(BUILD)/baretick.bin: $(BUILD)/baretick.elf boot/bare/linux_setup.asm
+	$(call say,IMAGE )
+	$(QUIET)$(OBJCOPY) -O binary $< $@.image
+	$(QUIET)$(NASM) -f bin $(if $(WERROR),-Werror) -DVERSION='"$(VERSION)"' -DIMAGE_SIZE=$$(stat -c %s $@.image) -o $@.setup boot/bare/linux_setup.asm
+	$(QUIET)cat $@.setup $@.image > $@.tmp
+	$(QUIET)rm $@.setup $@.image
+	$(QUIET)mv $@.tmp $@
 
 OPTIONS :=
 ## installs missing packages, builds, boots in QEMU, writes build/report (OPTIONS="profile=quick")

@@ -16,7 +16,7 @@ DATE = "2026-01-02T03:04:05+0000"
 GIT = {"GIT_AUTHOR_DATE": DATE, "GIT_COMMITTER_DATE": DATE, "GIT_CONFIG_COUNT": "2", "GIT_CONFIG_KEY_0": "user.name", "GIT_CONFIG_VALUE_0": "a test",
        "GIT_CONFIG_KEY_1": "user.email", "GIT_CONFIG_VALUE_1": "test@localhost", "GIT_CONFIG_GLOBAL": "/dev/null"}
 BOUND_S = 900
-MADE = {"baretick.efi", "baretick.elf", "baretick.img", "baretick.iso"}
+MADE = {"baretick.efi", "baretick.elf", "baretick.bin", "baretick.img", "baretick.iso"}
 LISTED = {*MADE, "report.schema.json", "baretick.cfg", "options.json", "LICENSE", "CHANGELOG.md"}
 VERSION = re.search(r"^VERSION := (\S+)$", (ROOT / "Makefile").read_text(), re.M)[1]
 NAME = f"baretick-{VERSION}"

@@ -47,7 +47,7 @@ HOST_OBJECTS   := $(patsubst %.c,$(BUILD)/host/%.o,$(filter-out drivers/hw/hw.c,
 FIRMWARE_ROOMS   := boot/firmware boot/uefi/firmware boot/uefi/volume boot/console boot/uefi/console boot/uefi/network
 FIRMWARE_SOURCES := $(filter-out boot/firmware/memory.c boot/firmware/processor.c,\
 	$(foreach room,$(FIRMWARE_ROOMS) tests/firmware,$(wildcard $(room)/*.c))) boot/uefi/checkpoint.c boot/uefi/exit.c boot/reserve.c \
-	boot/bare/firmware/ram.c boot/bare/firmware/anchor.c boot/bare/firmware/multiboot2.c
+	boot/bare/firmware/ram.c boot/bare/firmware/anchor.c boot/bare/firmware/multiboot2.c boot/bare/firmware/linux_params.c
 FIRMWARE_OBJECTS := $(FIRMWARE_SOURCES:%.c=$(BUILD)/host/%.o)
 FIRMWARE_LIBRARY := $(BUILD)/host/firmware.a
 UNIT_SOURCES   := $(sort $(wildcard tests/unit/*/test_*.c))
@@ -249,5 +249,5 @@ lint: deps-lint
 	shellcheck $(SHELL_FILES)
 	$(PYTHON) -m pyflakes $(sort $(PYTHON_FILES))
 	$(PYTHON) tests/plain
-	@! grep -nP '^.{121,}' -r src drivers boot tests --include='*.[ch]' --include='*.nasm' || \
+	@! grep -nP '^.{121,}' -r src drivers boot tests --include='*.[ch]' --include='*.nasm' --include='*.asm' || \
 		{ echo 'lint: lines of more than 120 columns'; exit 1; }

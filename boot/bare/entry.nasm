@@ -1,11 +1,13 @@
-; The entries of an image that is started by PVH (Xen, docs/misc/pvh.pandoc) or by multiboot2 (GRUB), the first page
-; tables, and the handlers of exceptions that no guard (boot/guard) handles.
+; The entries of an image that is started by PVH (Xen, docs/misc/pvh.pandoc), by multiboot2 (GRUB) or by the Linux boot
+; protocol (Linux, Documentation/arch/x86/boot.rst), the first page tables, and the handlers of exceptions that no guard
+; (boot/guard) handles.
 ;
 ; The loader enters in 32-bit protected mode with flat segments. Paging and interrupts are off. EBX is the address of
-; PVH's hvm_start_info, or of multiboot2's information, and then EAX is its magic number.
-; bare_main(EBX, the magic number or 0) is called in 64-bit mode on a stack of our own. The first 4 GiB are mapped to
-; themselves. The first 2 MiB are in pages of 4 KiB, the rest in pages of 2 MiB. A processor without 64-bit mode is
-; reset.
+; PVH's hvm_start_info, or of multiboot2's information, and then EAX is its magic number. By the Linux boot protocol
+; ESI is the address of boot_params, and the loader may also enter in 64-bit mode at an address of its own.
+; bare_main(the address, the magic number or 0) is called in 64-bit mode on a stack of our own. The first 4 GiB are
+; mapped to themselves. The first 2 MiB are in pages of 4 KiB, the rest in pages of 2 MiB. A processor without 64-bit
+; mode is reset.
 
 NOTE_PHYS32_ENTRY equ 18		; Xen, public/elfnote.h: XEN_ELFNOTE_PHYS32_ENTRY
 PAGE		equ 4096
@@ -15,6 +17,7 @@ GIBS		equ 4
 ENTRY		equ 3			; present, writable: SDM vol. 3A, 4.5.4
 LARGE		equ 80h
 CR0_LONG	equ 80010033h		; PG, WP, NE, ET, MP, PE: SDM vol. 3A, 2.5
+CR0_PG		equ 80000000h
 CR4_PAE		equ 20h
 MSR_EFER	equ 0c0000080h		; SDM vol. 3A, 2.2.1
 EFER_LME	equ 100h
@@ -26,6 +29,7 @@ EDX_LONG	equ 1 << 29
 CODE64		equ 8			; selectors in the table below
 DATA		equ 10h
 TASK		equ 18h
+CODE32		equ 28h
 STACK_SIZE	equ 256 * 1024		; UEFI guarantees 128 KiB (UEFI 2.10, 2.3.4)
 GUARD_SIZE	equ 64 * 1024		; larger than any stack frame, so no overflow can skip it
 FAULT_STACK_SIZE equ 8192
@@ -37,9 +41,15 @@ MULTIBOOT2_I386	equ 0			; the entry is in 32-bit protected mode
 TAG_END		equ 0			; 3.1.3
 TAG_ENTRY	equ 3			; 3.1.7: multiboot2's entry, which is not the ELF's entry
 
+LINUX		equ 53726448h		; "HdrS": the magic number of boot_params
+LONG_ENTRY	equ 200h		; the protocol's 64-bit entry, from the start of the image
+
 extern bare_main
 extern bare_exception
+extern bare_bss
+extern image_end
 
+global bare_long_entry:function hidden
 global bare_entry:function hidden
 global bare_triple_fault:function hidden
 global bare_stubs:data hidden
@@ -70,6 +80,41 @@ multiboot2:
 	dw TAG_END, 0
 	dd 8
 multiboot2_end:
+
+; The entries of the Linux boot protocol, at the start of the image. No loader clears the variables of baretick.bin.
+section .linux alloc exec nowrite align=16
+bits 32
+linux_entry:
+	cli
+	cld
+	mov ebx, esi
+	mov edi, bare_bss
+	mov ecx, image_end
+	sub ecx, edi
+	xor eax, eax
+	rep stosb
+	mov eax, LINUX
+	jmp multiboot2_entry
+
+	times LONG_ENTRY - ($ - $$) db 0
+bits 64
+bare_long_entry:			; the loader's page tables map the image to itself
+	cli
+	lgdt [gdt_register]
+	mov eax, DATA
+	mov ds, eax
+	mov es, eax
+	mov ss, eax
+	mov esp, stack_top
+	push strict qword CODE32
+	push strict qword .compatible
+	o64 retf
+bits 32
+.compatible:
+	mov eax, cr0
+	and eax, ~CR0_PG
+	mov cr0, eax
+	jmp linux_entry
 
 section .text align=16
 bits 32
@@ -217,6 +262,7 @@ gdt:					; SDM vol. 3A, 3.4.5; already accessed, so the CPU writes nothing
 .task:
 	dq 0000890000000067h		; the task state segment of 68h bytes: 7.2.3
 	dq 0
+	dq 00cf9b000000ffffh		; code, 32 bits
 gdt_end:
 gdt_register:
 	dw gdt_end - gdt - 1

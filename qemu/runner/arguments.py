@@ -16,14 +16,16 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__
 BUILD = os.path.join(ROOT, "build")
 IMAGES = {"efi": "baretick.efi", "usb": "baretick.img", "disk": "baretick.img", "cd": "baretick.iso", "bare": "baretick.elf"}
 MAKE = {"efi": "make", "usb": "make image", "disk": "make image", "cd": "make image", "bare": "make"}
-DISK = 510, b"\x55\xaa", "disk with a boot sector"
+DISK = "disk with a boot sector", [(510, b"\x55\xaa")]
 LISTS = ("rules", "help")  # options of baretick that print a list and measure nothing
 FAIL_ON = ("fail", "warn")  # verdicts
 OUTPUTS = ("junit", "summary", "screenshot")
-# Offset, magic bytes and name of each kind of file: Microsoft PE and COFF specification, "MS-DOS Stub"; UEFI 2.10, 5.2.1
-# "Legacy Master Boot Record"; ECMA-119, 8.1.2 "Standard Identifier" of the volume descriptor in sector 16.
-MAGIC = {"efi": (0, b"MZ", "UEFI application"), "usb": DISK, "disk": DISK,
-         "cd": (0x8001, b"CD001", "CD with a file system of ISO 9660"), "bare": (0, b"\x7fELF", "ELF")}
+# Name, and offset and magic bytes, of each kind of file: Microsoft PE and COFF specification, "MS-DOS Stub"; UEFI 2.10, 5.2.1
+# "Legacy Master Boot Record"; ECMA-119, 8.1.2 "Standard Identifier" of the volume descriptor in sector 16; Linux,
+# Documentation/arch/x86/boot.rst.
+MAGIC = {"efi": ("UEFI application", [(0, b"MZ")]), "usb": DISK, "disk": DISK,
+         "cd": ("CD with a file system of ISO 9660", [(0x8001, b"CD001")]),
+         "bare": ("ELF, and no image with the header of the Linux boot protocol", [(0, b"\x7fELF"), (0x202, b"HdrS")])}
 
 SIZES_MIB = {"K": 1 / 1024, "": 1, "M": 1, "G": 1024, "T": 1024 * 1024}
 UNITS_S = {"ms": 0.001, "s": 1, "m": 60, "": 1}
@@ -185,7 +187,7 @@ def parser():
     option("--memory", type=size, default="512M", metavar="SIZE", help="The guest's memory (default: 512M).")
     option("--boot", type=one_of(*IMAGES), default="efi", metavar="{%s}" % ",".join(IMAGES),
            help="What is booted. efi is the application without a volume, so it gets save=off. usb is the stick, disk the same "
-           "image as an IDE disk, cd the CD, and bare an ELF by QEMU's -kernel, without UEFI (default: efi).")
+           "image as an IDE disk, cd the CD, and bare baretick.elf or (with --image) baretick.bin by QEMU's -kernel, without UEFI (default: efi).")
     option("--efi", metavar="PATH", help="The application (default: build/baretick.efi).")
     option("--image", metavar="PATH", help="The image of the stick or CD, or the ELF (default: the one that `make` builds).")
     option("--timeout", type=seconds, metavar="SECONDS", help="The run ends after this time (default: 300, or none with --display).")
@@ -387,8 +389,8 @@ def check_image(run):
     run.image = getattr(run, named) or os.path.join(BUILD, IMAGES[run.boot])
     if not getattr(run, named) and not os.path.exists(run.image):
         raise Wrong(f"there is no {run.image}: type `{MAKE[run.boot]}` first")
-    at, magic, what = MAGIC[run.boot]
-    if command.read(f"--{named}", run.image, at, len(magic)) != magic:
+    what, places = MAGIC[run.boot]
+    if all(command.read(f"--{named}", run.image, at, len(magic)) != magic for at, magic in places):
         raise Wrong(f"--{named}: {run.image} is no {what}")
 
 

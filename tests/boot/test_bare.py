@@ -1,7 +1,5 @@
 """Booted without UEFI: the ELF by QEMU's -kernel (PVH)."""
-import pathlib
 import re
-import shutil
 import struct
 import subprocess
 
@@ -13,7 +11,6 @@ from test_exceptions import KINDS, check_row
 
 ELF, EFI = ROOT / "build" / "baretick.elf", ROOT / "build" / "baretick.efi"
 FAULTING = ROOT / "build" / "baretick-fault.elf"
-GRUB_FOR_BIOS, SEABIOS = pathlib.Path("/usr/lib/grub/i386-pc"), pathlib.Path("/usr/share/seabios/bios-256k.bin")
 BARE = ["--accel", "tcg", "--boot", "bare"]
 WITHOUT_UEFI = ("Started without UEFI: the report is on the serial line only. There is no boot volume, no screen, no "
                 "network, and no Secure Boot.")
@@ -106,31 +103,6 @@ def test_without_a_com1_the_port_that_acpi_names_gets_the_report(tmp_path, port,
                     "-acpitable", f"sig={name},data={table}", "-kernel", ELF, "-append",
                     "profile=quick duration=10ms clocks=tsc cores=off exit=poweroff serial=summary"], check=True, timeout=120)
     assert re.search(rb"^baretick .*BARETICK TEXT BEGIN.*BARETICK TEXT END sha256=[0-9a-f]{64}\r\n$", log.read_bytes(), re.DOTALL)
-
-
-def grub_cd(folder, line):
-    """A CD whose GRUB, started by a BIOS, gives LINE to the image."""
-    if not GRUB_FOR_BIOS.is_dir() or not shutil.which("grub-mkrescue"):
-        pytest.skip("GRUB for a BIOS is not there: it is in the packages grub-pc-bin and grub-common")
-    tree = folder / "tree" / "boot" / "grub"
-    tree.mkdir(parents=True)
-    shutil.copy(ELF, tree.parent)
-    (tree / "grub.cfg").write_text(f"multiboot2 /boot/baretick.elf {line}\nboot\n")
-    subprocess.run(["grub-mkrescue", "-d", GRUB_FOR_BIOS, "-o", folder / "grub.iso", folder / "tree",
-                    "--install-modules=iso9660 multiboot2 biosdisk normal configfile", "--fonts=", "--locales=", "--themes="],
-                   check=True, capture_output=True, timeout=120)
-    return folder / "grub.iso"
-
-
-@pytest.mark.skipif(not SEABIOS.exists(), reason=f"{SEABIOS} is not there: it is in the package seabios")
-def test_grub_on_a_machine_with_a_bios_starts_it_with_its_options(run, tmp_path):
-    """A BIOS leaves a ticking PIT, open PICs and its data in memory behind."""
-    cd = grub_cd(tmp_path, "label=rack")
-    report = checked(run("--accel", "tcg", "--boot", "cd", "--image", cd, "--firmware", SEABIOS, "--cpus", "2", "--", *SHORT), 2)
-    assert report["machine"]["firmware"].startswith("none (multiboot2, GRUB"), report["machine"]
-    assert report["options"]["label"] == "rack"
-    assert all(clocks(report)[name]["latency"]["count"] for name in ALL)
-    assert not [found for found in report["findings"] if found["severity"] == "fail"], report["findings"]
 
 
 def test_a_wrong_option_of_the_command_line_is_named(run):

@@ -2,6 +2,7 @@
 #include "bare/firmware/bare.h"
 
 #include "bare/firmware/anchor.h"
+#include "bare/firmware/linux_params.h"
 #include "bare/firmware/multiboot2.h"
 #include "bare/firmware/ram.h"
 #include "base/text.h"
@@ -18,14 +19,46 @@
 #define RSDP_SIZE      20u       /* bytes that the RSDP's first checksum covers */
 #define MAP_MAX        4096u     /* most entries of a map that are read; real maps have far fewer */
 
+struct protocol;
+
 static struct {
 	struct ram ram;
 	uint64_t rsdp, smbios_3, smbios_2;
 	const char *command_line;
 	size_t command_line_length;
 	uint32_t version;
-	bool is_multiboot2;
+	const struct protocol *protocol;
 } found;
+
+static const struct start_info *
+as_it_is(const void *handed)
+{
+	return handed;
+}
+
+static void
+print_pvh(struct text *text)
+{
+	text_printf(text, "none (PVH, start info %u)", found.version);
+}
+
+/* Each protocol's data is converted to PVH's start info. */
+static const struct protocol {
+	uint32_t magic;
+	const struct start_info *(*convert)(const void *handed);
+	void (*print_name)(struct text *text);
+	const char *no_data, *no_map;
+} protocols[] = {
+	{ MULTIBOOT2_MAGIC, multiboot2_convert, multiboot2_print_name,
+	  "the loader's information is not there (multiboot2)",
+	  "the loader hands over no memory map (multiboot2)" },
+	{ LINUX_PARAMS_MAGIC, linux_params_convert, linux_params_print_name,
+	  "the loader's boot parameters are not there (Linux boot protocol)",
+	  "the loader hands over no memory map (Linux boot protocol)" },
+	{ 0, as_it_is, print_pvh, /* the last */
+	  "the loader's start info is not there (PVH)",
+	  "the loader hands over no memory map (PVH, version 1 of its start info)" },
+};
 
 /* Returns a pointer to SIZE bytes at ADDRESS, or NULL if they are not mapped. Page 0 is still mapped at this time. */
 static const void *
@@ -95,21 +128,20 @@ withhold_used_memory(const struct start_info *info, const struct start_info_rang
 const char *
 bare_take_over(const void *handed, uint32_t magic)
 {
-	const struct start_info *info = handed;
+	const struct start_info *info;
 	const struct start_info_range *map;
 
-	found.is_multiboot2 = magic == MULTIBOOT2_MAGIC;
-	if (found.is_multiboot2)
-		info = handed ? multiboot2_convert(handed) : NULL;
+	found.protocol = protocols;
+	while (found.protocol->magic && found.protocol->magic != magic)
+		found.protocol++;
+	info = handed ? found.protocol->convert(handed) : NULL;
 	if (!info || info->magic != START_INFO_MAGIC)
-		return found.is_multiboot2 ? "the loader's information is not there (multiboot2)" :
-			"the loader's start info is not there (PVH)";
+		return found.protocol->no_data;
 	found.version = info->version;
 	map = info->version >= START_INFO_VERSION_MAP && info->memory_map_count <= MAP_MAX ?
 		map_address(info->memory_map, info->memory_map_count * sizeof(*map)) : NULL;
 	if (!map || !info->memory_map_count)
-		return found.is_multiboot2 ? "the loader hands over no memory map (multiboot2)" :
-			"the loader hands over no memory map (PVH, version 1 of its start info)";
+		return found.protocol->no_map;
 	read_map(map, info->memory_map_count);
 	read_command_line(info->command_line);
 	withhold_used_memory(info, map);
@@ -153,8 +185,5 @@ firmware_smbios_2(void)
 void
 firmware_print_name(struct text *text)
 {
-	if (found.is_multiboot2)
-		multiboot2_print_name(text);
-	else
-		text_printf(text, "none (PVH, start info %u)", found.version);
+	found.protocol->print_name(text);
 }

@@ -1,0 +1,103 @@
+"""Loaders that start baretick without UEFI: GRUB, ISOLINUX and PXELINUX on a machine with a BIOS, and QEMU's -kernel with the Linux boot
+protocol."""
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+from boots import SHORT, checked, clocks, qemu
+from harness import ROOT
+from test_bare import ALL, BARE, ELF, LINE_MAX
+
+BIN = ROOT / "build" / "baretick.bin"
+GRUB_FOR_BIOS, SEABIOS = pathlib.Path("/usr/lib/grub/i386-pc"), pathlib.Path("/usr/share/seabios/bios-256k.bin")
+ISOLINUX, PXELINUX = pathlib.Path("/usr/lib/ISOLINUX/isolinux.bin"), pathlib.Path("/usr/lib/PXELINUX/pxelinux.0")
+LDLINUX = pathlib.Path("/usr/lib/syslinux/modules/bios/ldlinux.c32")
+BOOT_IMAGE = 'The words "BOOT_IMAGE='
+
+pytestmark = [pytest.mark.skipif(not ELF.exists() or not BIN.exists(), reason="build/baretick.elf and .bin are not there: type make"),
+              pytest.mark.skipif(not SEABIOS.exists(), reason=f"{SEABIOS} is not there: it is in the package seabios")]
+
+
+def needed(*files):
+    for file in files:
+        if not file.exists():
+            pytest.skip(f"{file} is not there: it is in the packages grub-pc-bin, grub-common, isolinux and pxelinux")
+
+
+def complete(report, firmware):
+    assert report["machine"]["firmware"].startswith(firmware), report["machine"]
+    assert all(clocks(report)[name]["latency"]["count"] for name in ALL)
+    assert not [found for found in report["findings"] if found["severity"] == "fail"], report["findings"]
+
+
+def from_cd(run, cd, firmware):
+    """The report of a machine with a BIOS that boots CD, whose loader gives the option label=rack."""
+    report = checked(run("--accel", "tcg", "--boot", "cd", "--image", cd, "--firmware", SEABIOS, "--cpus", "2", "--", *SHORT), 2)
+    complete(report, firmware)
+    assert report["options"]["label"] == "rack"
+    return report
+
+
+@pytest.mark.parametrize("command", ["multiboot2", "linux", pytest.param("linux16", marks=pytest.mark.long)])
+def test_grub_on_a_machine_with_a_bios_starts_it_with_its_options(run, tmp_path, command):
+    """A BIOS leaves a ticking PIT, open PICs and its data in memory behind."""
+    needed(GRUB_FOR_BIOS, pathlib.Path("/usr/bin/grub-mkrescue"))
+    image, firmware = (ELF, "multiboot2, GRUB") if command == "multiboot2" else (BIN, "Linux boot protocol, loader 72h")
+    tree = tmp_path / "tree" / "boot" / "grub"
+    tree.mkdir(parents=True)
+    shutil.copy(image, tree.parent)
+    (tree / "grub.cfg").write_text(f"{command} /boot/{image.name} label=rack\nboot\n")
+    subprocess.run(["grub-mkrescue", "-d", GRUB_FOR_BIOS, "-o", tmp_path / "grub.iso", tmp_path / "tree",
+                    f"--install-modules=iso9660 {command} biosdisk normal configfile", "--fonts=", "--locales=", "--themes="],
+                   check=True, capture_output=True, timeout=120)
+    report = from_cd(run, tmp_path / "grub.iso", f"none ({firmware}")
+    assert image == ELF or any(note.startswith(BOOT_IMAGE) for note in report["notes"]), report["notes"]
+
+
+def syslinux_tree(folder, configuration, *files):
+    """Puts FILES, the image and a CONFIGURATION that starts it into FOLDER."""
+    (folder / configuration).parent.mkdir(parents=True)
+    for file in (BIN, LDLINUX, *files):
+        shutil.copy(file, folder)
+    (folder / configuration).write_text("DEFAULT it\nPROMPT 0\nLABEL it\n LINUX baretick.bin\n APPEND label=rack\n")
+
+
+def test_isolinux_starts_it_in_real_mode(run, tmp_path):
+    needed(ISOLINUX, LDLINUX)
+    syslinux_tree(tmp_path / "cd", "isolinux.cfg", ISOLINUX)
+    subprocess.run(["xorriso", "-as", "mkisofs", "-quiet", "-o", tmp_path / "linux.iso", "-b", "isolinux.bin", "-c", "boot.cat",
+                    "-no-emul-boot", "-boot-load-size", "4", "-boot-info-table", tmp_path / "cd"],
+                   check=True, capture_output=True, timeout=60)
+    from_cd(run, tmp_path / "linux.iso", "none (Linux boot protocol, loader 30h)")
+
+
+@pytest.mark.parametrize("machine", ["pc", "microvm"])
+def test_qemu_starts_the_image_for_linux_in_real_mode(run, machine):
+    report = checked(run(*BARE, "--image", BIN, "--machine", machine, "--cpus", "2", *qemu("-append", "label=rack"), "--", *SHORT), 2)
+    assert report["machine"]["firmware"] == "none (Linux boot protocol, loader b0h)", report["machine"]
+    assert report["options"]["label"] == "rack"
+    assert [row["id"] for row in report["clocks"] if row["state"] == "present" and not row["latency"]["count"]] == []
+
+
+@pytest.mark.parametrize("length", [LINE_MAX + 1, 65536 - 4096])
+def test_a_line_that_is_too_long_for_linux_image_is_an_error(run, length):
+    words = "exit=debug-exit #" + "x" * (length - 17)
+    done = run(*BARE, "--image", BIN, "--cpus", "1", *qemu("-append", words), "--", "exit=reboot")
+    assert done.status == 2, done
+    assert f"In the command line: the text has {length} bytes; at most {LINE_MAX} are read" in done.stdout + done.stderr
+
+
+@pytest.mark.long
+def test_pxelinux_starts_it_over_the_network(tmp_path):
+    """Without the runner, which has no network. The card's ROM waits some seconds for its link."""
+    needed(PXELINUX, LDLINUX)
+    syslinux_tree(tmp_path / "tftp", "pxelinux.cfg/default", PXELINUX)
+    log = tmp_path / "log"
+    subprocess.run(["qemu-system-x86_64", "-M", "q35", "-m", "512", "-display", "none", "-no-reboot", "-nodefaults", "-serial", f"file:{log}",
+                    "-netdev", f"user,id=net,tftp={tmp_path / 'tftp'},bootfile=pxelinux.0", "-device", "e1000,netdev=net,bootindex=0",
+                    "-fw_cfg", "name=opt/baretick/options,string=profile=quick duration=10ms cores=off exit=poweroff serial=summary"],
+                   check=True, timeout=120)
+    said = log.read_text("ascii")
+    assert "BARETICK TEXT END" in said and 'label="rack"' in said and "Linux boot protocol" in said, said[-2000:]
