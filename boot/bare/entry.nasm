@@ -100,7 +100,7 @@ linux_entry:
 bits 64
 bare_long_entry:			; the loader's page tables map the image to itself
 	cli
-	lgdt [gdt_register]
+	lgdt [rel gdt_register]
 	mov eax, DATA
 	mov ds, eax
 	mov es, eax

@@ -2,6 +2,7 @@
 protocol."""
 import pathlib
 import shutil
+import struct
 import subprocess
 
 import pytest
@@ -14,6 +15,7 @@ BIN = ROOT / "build" / "baretick.bin"
 GRUB_FOR_BIOS, SEABIOS = pathlib.Path("/usr/lib/grub/i386-pc"), pathlib.Path("/usr/share/seabios/bios-256k.bin")
 ISOLINUX, PXELINUX = pathlib.Path("/usr/lib/ISOLINUX/isolinux.bin"), pathlib.Path("/usr/lib/PXELINUX/pxelinux.0")
 LDLINUX = pathlib.Path("/usr/lib/syslinux/modules/bios/ldlinux.c32")
+SETUP_SIZE = 0x1400  # bytes of baretick.bin before its image
 BOOT_IMAGE = 'The words "BOOT_IMAGE='
 
 pytestmark = [pytest.mark.skipif(not ELF.exists() or not BIN.exists(), reason="build/baretick.elf and .bin are not there: type make"),
@@ -101,3 +103,15 @@ def test_pxelinux_starts_it_over_the_network(tmp_path):
                    check=True, timeout=120)
     said = log.read_text("ascii")
     assert "BARETICK TEXT END" in said and 'label="rack"' in said and "Linux boot protocol" in said, said[-2000:]
+
+
+def test_a_loader_may_enter_in_64_bit_mode(run, tmp_path):
+    """As crosvm and libkrun do with an ELF. Nothing names the RSDP, and the memory after the image is not zero."""
+    entry = struct.unpack_from("<Q", ELF.read_bytes(), 24)[0]
+    assert entry == 0x100200  # Linux's protocol: 200h after the start of baretick.bin's image
+    loader = tmp_path / "loader.elf"
+    subprocess.run(["nasm", "-f", "bin", f'-DIMAGE="{BIN}"', f"-DSKIP={SETUP_SIZE}", f"-DENTRY={entry}",
+                    '-DWORDS="label=rack virtio_mmio.device=4K@0xd0000000:5 --"', "-o", loader, ROOT / "tests" / "boot" / "long_entry.nasm"], check=True, timeout=60)
+    report = checked(run(*BARE, "--image", loader, "--cpus", "2", "--", *SHORT), 2)
+    complete(report, "none (Linux boot protocol, loader ffh)")
+    assert report["options"]["label"] == "rack"
