@@ -9,6 +9,7 @@ import hashlib
 import re
 import time
 
+from heap import console
 from machine.events import PHASES
 from results import reports
 
@@ -35,7 +36,7 @@ LINE_MAX = 256 << 10
 BLOCK_MAX = reports.SIZE_MAX
 ERROR = "error: "
 FROM_RUNNER = "In fw_cfg opt/baretick/options: "  # removed from errors, because the user typed the options after --
-BLOCKS = ("TEXT", "CSV", "RECORD", "REPORT")
+BLOCKS = ("TEXT", "CSV", "RECORD", "REPORT", "COMPACT")  # COMPACT is in REPORT's place with serial=compact
 FAULTS_MAX = 5
 NAME_MAX = 32
 PLAIN = bytes(c if 0x20 <= c < 0x7F else ord(" ") if c == ord("\t") else ord("?") for c in range(256))
@@ -218,8 +219,20 @@ class Transcript:
         found = hashlib.sha256(data).hexdigest()
         if found != told:
             self._fault(name, f"is damaged: its SHA-256 is {found[:16]}..., the line says {told[:16]}...")
+        elif name == "COMPACT":
+            self._unpack(data)
         elif name != "REPORT" or self._accept(data):
             self.blocks[name] = data
+
+    def _unpack(self, data):
+        """Use the lines of serial=compact as the block REPORT."""
+        try:
+            body = console.unpack(b"".join(line.partition(b":")[2] for line in data.splitlines()))
+        except ValueError as error:
+            self._fault("output", str(error))
+            return
+        if self._accept(body):
+            self.blocks["REPORT"] = body
 
     def _accept(self, data):
         try:

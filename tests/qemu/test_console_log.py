@@ -2,12 +2,11 @@
 import base64
 import hashlib
 import json
-import subprocess
 import zlib
 
 import pytest
 
-from harness import ROOT, check_schema
+from harness import ROOT
 from heap import console, gather
 from results import reports
 
@@ -159,15 +158,11 @@ def test_the_application_s_lines_are_its_report_without_long_lists():
 
 
 @pytest.mark.skipif(not ELF.exists(), reason="build/baretick.elf is not there: type make")
-def test_a_boot_prints_it_as_its_last_lines(tmp_path):
-    """Without the runner, which reads the whole report from the serial line and refuses another serial=."""
-    log = tmp_path / "console.log"
-    subprocess.run(["qemu-system-x86_64", "-M", "q35", "-m", "512", "-smp", "2", "-display", "none", "-no-reboot", "-serial", f"file:{log}",
-                    "-kernel", ELF, "-append", "profile=quick duration=10ms serial=compact exit=poweroff"], check=True, timeout=120)
-    said = log.read_bytes()
-    kept = said[-LOG_KEPT:]
-    found, = console.find(kept)
-    report = json.loads(found.json())
-    check_schema(report)
-    assert len(report["cores"]) == 2 and report["options"]["given"] and len(said) < LOG_KEPT
-    assert kept.splitlines()[-1].startswith(b"BARETICK COMPACT END") and b"BARETICK TEXT END" in kept
+def test_a_boot_prints_it_as_its_last_lines_and_the_runner_reads_it(run):
+    done = run("--accel", "tcg", "--boot", "bare", "--cpus", "2", "--", "profile=quick", "duration=10ms", "serial=compact")
+    said = done.file("serial.log")
+    found, = console.find(said)
+    assert json.loads(found.json()) == done.report and done.status < 2, done
+    assert len(done.report["cores"]) == 2 and done.report["options"]["given"] and len(said) < LOG_KEPT
+    assert said.splitlines()[-1].startswith(b"BARETICK COMPACT END") and b"BARETICK TEXT END" in said
+    assert b"BARETICK TEXT" not in done.file("report.txt") and done.file("report.csv").count(b"\n") == 1

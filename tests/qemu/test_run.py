@@ -24,6 +24,7 @@ from machine.process import Process
 from machine.transcript import Transcript
 from machine.words import Words
 from runner import arguments as command_line
+from test_console_log import compact, framed
 
 LEFT = ["qemu.log", "report.csv", "report.html", "report.json", "report.txt", "serial.log"]
 BOUND_S = 60  # limit for actions that take a fraction of a second on an idle machine
@@ -136,8 +137,20 @@ def test_a_report_that_a_key_has_cut_is_told_from_one_that_is_damaged(run, fake)
 
 def test_a_run_that_may_not_speak_is_refused(run, fake):
     done = run(*fake(spoken()), "--", "serial=full", "serial=off")
-    assert done.status == 2 and "serial= is for real machines" in done.stderr
+    assert done.status == 2 and "serial=off and serial=summary are for real machines" in done.stderr
     assert run(*fake(spoken()), "--", "serial=off", "serial=full").status == 0
+
+
+def test_the_short_report_of_a_console_is_understood(run, fake):
+    said = b"baretick 0.1.0\n" + block("TEXT", b"the table\n") + compact(report()).encode()
+    done = run(*fake(said.replace(b"\n", b"\r\n")), "--", "serial=compact")
+    assert (done.status, done.report["verdict"], done.file("report.txt")) == (0, "pass", b"the table\n")
+
+
+def test_a_short_report_that_cannot_be_unpacked_is_refused(run, fake):
+    said = b"baretick 0.1.0\n" + block("TEXT", b"the table\n") + framed("bt0001:AAAA\n").encode()
+    done = run(*fake(said), "--", "serial=compact")
+    assert done.status == 2 and "the output on the serial line has a compact report whose packed text has no end" in done.stderr, done
 
 
 @pytest.mark.parametrize("which", ["json_sha", "text_sha"])
