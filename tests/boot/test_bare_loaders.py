@@ -58,21 +58,26 @@ def test_grub_on_a_machine_with_a_bios_starts_it_with_its_options(run, tmp_path,
     assert image == ELF or any(note.startswith(BOOT_IMAGE) for note in report["notes"]), report["notes"]
 
 
-def syslinux_tree(folder, configuration, *files):
-    """Puts FILES, the image and a CONFIGURATION that starts it into FOLDER."""
+def syslinux_tree(folder, configuration, words, *files):
+    """Puts FILES, the image and a CONFIGURATION that starts it with WORDS into FOLDER."""
     (folder / configuration).parent.mkdir(parents=True)
     for file in (BIN, LDLINUX, *files):
         shutil.copy(file, folder)
-    (folder / configuration).write_text("DEFAULT it\nPROMPT 0\nLABEL it\n LINUX baretick.bin\n APPEND label=rack\n")
+    (folder / configuration).write_text("DEFAULT it\nPROMPT 0\nLABEL it\n LINUX baretick.bin\n" f" APPEND {words}\n")
+
+
+def isolinux_cd(folder, words):
+    """A CD in FOLDER whose ISOLINUX gives WORDS to the image."""
+    needed(ISOLINUX, LDLINUX)
+    syslinux_tree(folder / "cd", "isolinux.cfg", words, ISOLINUX)
+    subprocess.run(["xorriso", "-as", "mkisofs", "-quiet", "-o", folder / "linux.iso", "-b", "isolinux.bin", "-c", "boot.cat",
+                    "-no-emul-boot", "-boot-load-size", "4", "-boot-info-table", folder / "cd"],
+                   check=True, capture_output=True, timeout=60)
+    return folder / "linux.iso"
 
 
 def test_isolinux_starts_it_in_real_mode(run, tmp_path):
-    needed(ISOLINUX, LDLINUX)
-    syslinux_tree(tmp_path / "cd", "isolinux.cfg", ISOLINUX)
-    subprocess.run(["xorriso", "-as", "mkisofs", "-quiet", "-o", tmp_path / "linux.iso", "-b", "isolinux.bin", "-c", "boot.cat",
-                    "-no-emul-boot", "-boot-load-size", "4", "-boot-info-table", tmp_path / "cd"],
-                   check=True, capture_output=True, timeout=60)
-    from_cd(run, tmp_path / "linux.iso", "none (Linux boot protocol, loader 30h)")
+    from_cd(run, isolinux_cd(tmp_path, "label=rack"), "none (Linux boot protocol, loader 30h)")
 
 
 @pytest.mark.parametrize("machine", ["pc", "microvm"])
@@ -95,7 +100,7 @@ def test_a_line_that_is_too_long_for_linux_image_is_an_error(run, length):
 def test_pxelinux_starts_it_over_the_network(tmp_path):
     """Without the runner, which has no network. The card's ROM waits some seconds for its link."""
     needed(PXELINUX, LDLINUX)
-    syslinux_tree(tmp_path / "tftp", "pxelinux.cfg/default", PXELINUX)
+    syslinux_tree(tmp_path / "tftp", "pxelinux.cfg/default", "label=rack", PXELINUX)
     log = tmp_path / "log"
     subprocess.run(["qemu-system-x86_64", "-M", "q35", "-m", "512", "-display", "none", "-no-reboot", "-nodefaults", "-serial", f"file:{log}",
                     "-netdev", f"user,id=net,tftp={tmp_path / 'tftp'},bootfile=pxelinux.0", "-device", "e1000,netdev=net,bootindex=0",
