@@ -6,12 +6,11 @@ import subprocess
 import pytest
 
 from boots import SHORT, VERDICT_STATUS, checked, clocks, qemu
-from harness import ROOT
+from harness import BARE, ROOT
 from test_exceptions import KINDS, check_row
 
 ELF, EFI = ROOT / "build" / "baretick.elf", ROOT / "build" / "baretick.efi"
 FAULTING = ROOT / "build" / "baretick-fault.elf"
-BARE = ["--accel", "tcg", "--boot", "bare"]
 WITHOUT_UEFI = ("Started without UEFI: the report is on the serial line only. There is no boot volume, no screen, no "
                 "network, and no Secure Boot.")
 ALL = ("tsc", "hpet", "acpi_pm", "pit", "rtc")

@@ -8,8 +8,8 @@ import subprocess
 import pytest
 
 from boots import SHORT, checked, clocks, qemu
-from harness import ROOT
-from test_bare import ALL, BARE, ELF, LINE_MAX
+from harness import BARE, ROOT
+from test_bare import ALL, ELF, LINE_MAX
 
 BIN = ROOT / "build" / "baretick.bin"
 GRUB_FOR_BIOS, SEABIOS = pathlib.Path("/usr/lib/grub/i386-pc"), pathlib.Path("/usr/share/seabios/bios-256k.bin")

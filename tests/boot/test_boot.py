@@ -11,7 +11,7 @@ import subprocess
 import pytest
 
 from boots import EFI_BUILT, FIRMWARE_AGAIN, ICOUNT, IMAGE_BUILT, SECURE, SHORT, VERDICT_STATUS, check_interval, checked, clocks, of_16, qemu
-from harness import FAST_TCG, ROOT, TCG
+from harness import BARE, FAST_TCG, ROOT, TCG
 from results import cases
 
 PARAVIRTUAL = ["kvmclock", "hv_ref", "hv_page", "xen"]  # rows only where a hypervisor offers them, which TCG does not
@@ -137,7 +137,7 @@ def test_too_little_memory_for_255_cores_is_a_sentence_and_a_smaller_plan(run):
 
 
 def test_a_deadline_that_passes_leaves_an_incomplete_report_of_what_was_measured(run):
-    done = run(*FAST_TCG, "--cpus", "1", *qemu(*ICOUNT), "--", "profile=quick", "duration=1s", "deadline=6s")
+    done = run(*BARE, "--cpus", "1", *qemu(*ICOUNT), "--", "profile=quick", "duration=1s", "deadline=6s")
     report = done.report
     assert done.status == 2 and report["verdict"] == "incomplete"
     assert clocks(report)["tsc"]["latency"]["count"] > 0 and clocks(report)["null"]["latency"] is None
@@ -188,7 +188,7 @@ def test_no_argument_of_the_runner_is_deprecated_in_this_qemu(booted):
 
 
 def test_only_the_clocks_asked_for_are_measured_and_null(run):
-    report = checked(run(*FAST_TCG, "--cpus", "1", "--", *SHORT, "clocks=tsc,hpet"))
+    report = checked(run(*BARE, "--cpus", "1", "--", *SHORT, "clocks=tsc,hpet"))
     assert sorted(clocks(report)) == ["hpet", "null", "tsc"]
     assert all(clocks(report)[name]["cost"] for name in ("hpet", "tsc")), "null is read always, for it is subtracted"
 
@@ -264,7 +264,7 @@ def test_a_broken_acpi_table_is_a_finding_that_names_it(run, tmp_path):
     """An HPET table has 56 bytes (IA-PC HPET 1.0a, 3.2.4), but this one lacks the last 12."""
     table = tmp_path / "table"
     table.write_bytes(bytes(range(8)))
-    report = checked(run(*FAST_TCG, "--cpus", "1", *qemu(
+    report = checked(run(*BARE, "--cpus", "1", *qemu(
         "-machine", "hpet=off", "-acpitable", f"sig=HPET,data={table}"), "--", *SHORT))
     check_missing(report, ["hpet", "hpet_32"])
     findings = [finding["text"] for finding in report["findings"] if finding["rule"] == "acpi-table"]
@@ -277,7 +277,7 @@ def test_an_hpet_table_that_points_nowhere_is_not_believed(run, tmp_path):
     table = tmp_path / "table"
     address = bytes([0, 64, 0, 0]) + (0xFED00000).to_bytes(8, "little")
     table.write_bytes((0x8086A201).to_bytes(4, "little") + address + bytes([0, 0x80, 0, 0]))
-    report = checked(run(*FAST_TCG, "--cpus", "1", *qemu(
+    report = checked(run(*BARE, "--cpus", "1", *qemu(
         "-machine", "hpet=off", "-acpitable", f"sig=HPET,data={table}"), "--", *SHORT))
     assert states(report)["hpet"] == states(report)["hpet_32"] == "broken"
     assert clocks(report)["hpet"]["verdict"] == "fail"
@@ -326,7 +326,7 @@ def test_the_screen_shows_something_at_the_end(booted):
 
 def test_driven_by_instructions_two_runs_are_the_same_and_every_rate_is_nominal(run):
     # One core: with more, which of them runs when depends a little on the host.
-    runs = [run(*FAST_TCG, "--cpus", "1", *qemu(*ICOUNT), "--", "duration=10ms") for _ in range(2)]
+    runs = [run(*BARE, "--cpus", "1", *qemu(*ICOUNT), "--", "duration=10ms") for _ in range(2)]
     report = checked(runs[0], started=1)
     assert runs[0].file("report.json") == runs[1].file("report.json")
     tsc = clocks(report)["tsc"]["measured_hz"]
@@ -367,7 +367,7 @@ def test_stricter_firmware_boots_it(run, firmware):
 
 # CPUs and tables with something missing: each run takes its options, ends in its time, and says why.
 
-no_tsc = pytest.mark.boot(*FAST_TCG, "--cpus", "2", *qemu("-cpu", "max,-tsc"), "--", *SHORT)
+no_tsc = pytest.mark.boot(*BARE, "--cpus", "2", *qemu("-cpu", "max,-tsc"), "--", *SHORT)
 hidden = pytest.mark.boot(*FAST_TCG, "--cpus", "2", *qemu("-cpu", "max,-hypervisor"), "--", *SHORT)
 two_without_acpi = pytest.mark.boot(*FAST_TCG, "--cpus", "2", *qemu("-machine", "acpi=off"), "--", *SHORT)
 

@@ -14,12 +14,12 @@ import time
 import pytest
 
 import levers
-from harness import FAST_TCG
+from harness import BARE, TCG
 from boots import EFI_BUILT, ICOUNT, ROOT, SECURE, VERDICT_STATUS, checked, clocks, faults, qemu
 
 pytestmark = EFI_BUILT
 
-ONE_CORE = [*FAST_TCG, "--cpus", "1"]
+ONE_CORE = [*BARE, "--cpus", "1"]
 QUICK = ["profile=quick", "clocks=tsc,hpet,acpi_pm,pit,rtc", "gap=250ms"]
 
 
@@ -280,7 +280,7 @@ def test_every_smi_is_counted_and_is_a_gap_and_without_them_there_is_none(tmp_pa
         with machine.registers() as registers:
             written = machine.repeat(lambda: registers.ask(f"outb {port:#x} 0"), WRITES_MAX, 0.001)
 
-    report = checked(levers.run_while(write, tmp_path / "out", *ONE_CORE, "--firmware", SECURE, *qemu(*ICOUNT), "--",
+    report = checked(levers.run_while(write, tmp_path / "out", *TCG, "--cpus", "1", "--firmware", SECURE, *qemu(*ICOUNT), "--",
                                       "duration=10s", "clocks=tsc"))
     interference = report["interference"]
     assert written > 0

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from boots import EFI_BUILT, IMAGE_BUILT, checked
-from harness import FAST_TCG, case, junit
+from harness import BARE, FAST_TCG, case, junit
 from machine import events
 
 SLACK_S = 0.02  # rounding of two times with two digits
@@ -28,7 +28,7 @@ def happened(done, text, after, seconds):
 @pytest.mark.parametrize("what", list(events.KINDS))
 def test_it_happens_to_a_machine_and_the_run_comes_to_its_end(run, tmp_path, what):
     text = f"rates+200ms={what}:1s"
-    done = run(*FAST_TCG, "--cpus", "1", "--event", text, *junit(tmp_path), "--", "profile=quick")
+    done = run(*BARE, "--cpus", "1", "--event", text, *junit(tmp_path), "--", "profile=quick")
     happened(done, text, 0.2, 1)
     assert done.file("qemu.log").count(b"\n$ ") == (what == "migrate")
     said = re.findall(rb"(?m)^phase: (\S+?)\r?$", done.file("serial.log"))
@@ -40,7 +40,7 @@ def test_it_happens_to_a_machine_and_the_run_comes_to_its_end(run, tmp_path, wha
 @pytest.mark.parametrize("moment", ["1.5s", "latency+100ms", "skew", "cores"])
 def test_with_several_cores_in_each_phase(run, tmp_path, moment, what):
     text = f"{moment}={what}:500ms"
-    done = run(*FAST_TCG, "--cpus", "4", "--event", text, *junit(tmp_path), "--", "profile=quick")
+    done = run(*BARE, "--cpus", "4", "--event", text, *junit(tmp_path), "--", "profile=quick")
     happened(done, text, 1.5 if moment == "1.5s" else 0, 0.5)
 
 
@@ -48,7 +48,7 @@ def test_with_several_cores_in_each_phase(run, tmp_path, moment, what):
 def test_a_machine_that_was_set_back_does_again_what_it_did(run, tmp_path):
     """Its progress goes back, and the table that people see comes once."""
     text = "latency=snapshot:5s"
-    done = run(*FAST_TCG, "--cpus", "1", "--event", text, *junit(tmp_path), "--", "duration=1s")
+    done = run(*BARE, "--cpus", "1", "--event", text, *junit(tmp_path), "--", "duration=1s")
     happened(done, text, 0, 5)
     percent = [int(found) for found in re.findall(rb"progress: (\d+)%", done.file("serial.log"))]
     assert [after < before for before, after in zip(percent, percent[1:])].count(True) == 1, percent
@@ -59,7 +59,7 @@ def test_one_after_another_to_one_machine(run, tmp_path):
     texts = ["latency=migrate:500ms", "rates=stop:500ms", "latency=snapshot:500ms", "latency=snapshot:300ms",
              "latency=migrate:1s"]
     asked = [f"--event={text}" for text in texts]
-    done = run(*FAST_TCG, "--cpus", "2", *asked, *junit(tmp_path), "--", "duration=1s")
+    done = run(*BARE, "--cpus", "2", *asked, *junit(tmp_path), "--", "duration=1s")
     spans = sorted(happened(done, text, 0, 0.3) for text in texts)
     assert all(end <= begin + SLACK_S for (_, end), (begin, _) in zip(spans, spans[1:])), spans
 
@@ -76,7 +76,7 @@ def test_to_one_that_booted_from_an_image(run, tmp_path, boot, what):
 
 def test_a_stop_as_the_rates_are_announced_is_noted(run):
     """No edge of the RTC was seen by then: the reading before tells, to a second."""
-    done = run(*FAST_TCG, "--cpus", "1", "--event", "rates=stop:3s", "--", "profile=quick")
+    done = run(*BARE, "--cpus", "1", "--event", "rates=stop:3s", "--", "profile=quick")
     stops = [re.match(r"The machine was stopped for ([0-9.]+) (?:to ([0-9.]+) )?s at ", note)
              for note in checked(done)["notes"]]
     assert any(stop and float(stop[1]) < 3.5 and float(stop[2] or stop[1]) > 2.5 for stop in stops), done
