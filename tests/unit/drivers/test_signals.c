@@ -114,3 +114,45 @@ TEST(both_halves_of_the_generation_id_count_and_zeros_are_no_id)
 		assert_int_not_equal(signals.list[0].value, first);
 	}
 }
+
+static uint64_t vmclock_page[14]; /* struct vmclock_abi, in units of 8 bytes */
+
+static uint64_t
+read_vmclock_page(uint64_t address, unsigned width_bytes)
+{
+	(void)width_bytes;
+	return vmclock_page[(address - SIM_VMCLOCK_BASE) / 8];
+}
+
+static uint64_t
+vmclock_value(void)
+{
+	struct signals signals = read_signals(0, SIM_VMCLOCK_BASE, false);
+
+	assert_int_equal(signals.count, 1);
+	assert_false(signals.list[0].restores_only);
+	return signals.list[0].value;
+}
+
+TEST(vmclock_s_generation_counts_only_if_its_flag_is_set)
+{
+	uint64_t first;
+
+	sim_map((struct sim_region){ SIM_VMCLOCK_BASE, 112, read_vmclock_page, NULL });
+	assert_true(read_signals(0, SIM_VMCLOCK_BASE, true).list[0].unusable);
+	vmclock_page[0] = 0x4b4c4356; /* "VCLK" */
+	assert_false(read_signals(0, SIM_VMCLOCK_BASE, true).list[0].unusable);
+	first = vmclock_value();
+	vmclock_page[13]++; /* vm_generation_counter */
+	assert_int_equal(vmclock_value(), first);
+	vmclock_page[2]++;  /* disruption_marker */
+	assert_int_not_equal(vmclock_value(), first);
+	vmclock_page[3] = 1 << 8; /* VMCLOCK_FLAG_VM_GEN_COUNTER_PRESENT */
+	first = vmclock_value();
+	vmclock_page[13]++;
+	assert_int_not_equal(vmclock_value(), first);
+	vmclock_page[12]++; /* a field that is no signal */
+	first = vmclock_value();
+	vmclock_page[12]++;
+	assert_int_equal(vmclock_value(), first);
+}
