@@ -31,7 +31,7 @@ survey_begin_record(struct survey *survey)
 	struct record_run run = { .start_tsc = survey->hooks.tsc_ordered() };
 	struct text text;
 
-	survey->start_tsc = survey->report->start_tsc = run.start_tsc;
+	survey->report->start_tsc = run.start_tsc;
 	text_init(&text, run.version, sizeof(run.version));
 	text_put(&text, survey->report->version);
 	text_init(&text, run.commit, sizeof(run.commit));
@@ -43,7 +43,7 @@ survey_begin_record(struct survey *survey)
 void
 survey_set_scale(struct survey *survey, struct scale scale)
 {
-	const struct rate_interval *tsc = &survey->tsc;
+	const struct rate_interval *tsc = &survey->report->tsc_within;
 	bool is_sure = tsc->known && !survey->tsc_doubtful;
 	const struct record_scale entry = { scale.hz.num, scale.hz.den, is_sure ? tsc->low : 0, is_sure ? tsc->high : 0 };
 
@@ -264,7 +264,7 @@ survey_record_failure(const struct survey *survey, struct report_clock *entry, u
 	if (entry->failed_later)
 		return;
 	entry->failed_later = true;
-	entry->failed_later_ms = scale_ns(&survey->scale, now_tsc - survey->start_tsc) / SURVEY_NS_PER_MS;
+	entry->failed_later_ms = scale_ns(&survey->scale, now_tsc - survey->report->start_tsc) / SURVEY_NS_PER_MS;
 }
 
 void

@@ -159,9 +159,7 @@ struct survey {
 
 	/* Private to src/measure from here on. */
 	struct scale scale;             /* the TSC's rate: provisional at first, and report->tsc after survey_rates() */
-	struct rate_interval tsc;       /* the TSC's measured rate */
 	bool tsc_doubtful;              /* true if no majority of the clocks confirms the TSC's rate */
-	uint64_t start_tsc;             /* TSC at the start of the run */
 	uint64_t job_ticks;             /* mean duration of a job on one core, from reading the cores' facts */
 	uint64_t together_ticks;        /* duration of the latest job on all cores at once; 0 before the first */
 	/* true if the TSC stopped: nothing is timed any more, and the report is incomplete */

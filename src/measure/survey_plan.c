@@ -242,7 +242,7 @@ survey_hurry(struct survey *survey)
 	for (enum part part = 0; part < PARTS; part++)
 		before[part] = part_ns(report, cores, part);
 	report->hurried = true;
-	report->hurried_ms = scale_ns(&survey->scale, survey->hooks.tsc_ordered() - survey->start_tsc) / SURVEY_NS_PER_MS;
+	report->hurried_ms = scale_ns(&survey->scale, survey->hooks.tsc_ordered() - report->start_tsc) / SURVEY_NS_PER_MS;
 	if (survey->timers_ns)
 		survey->timers_ns = survey_timers_ns(report, cores);
 	survey->late_ns = 0;

@@ -109,7 +109,7 @@ struct rate_budget survey_budget(const struct survey *survey, const struct surve
 				 const struct rate_slope *slope);
 
 /* Adds the other parts to the budget of ENTRY's rate. All parts together are at least half of its interval. */
-void survey_complete_budget(const struct survey *survey, struct report_clock *entry);
+void survey_complete_budget(const struct report *report, struct report_clock *entry);
 
 /* Returns true if half of the window was enough to determine everything that is judged by it. */
 bool survey_is_settled(const struct survey *survey);

@@ -50,16 +50,14 @@ survey_budget(const struct survey *survey, const struct survey_track *track, con
 }
 
 void
-survey_complete_budget(const struct survey *survey, struct report_clock *entry)
+survey_complete_budget(const struct report *report, struct report_clock *entry)
 {
+	const struct rate_interval *tsc = &report->tsc_within;
 	struct rate_budget *budget = &entry->budget;
 	uint64_t whole = half_ppt(entry->measured.low, entry->measured.high), sum;
 
 	budget->known &= entry->measured.low != 0;
-	if (text_equal(entry->clock.id, "tsc"))
-		budget->tsc_rate = 0;
-	else
-		budget->tsc_rate = half_ppt(survey->tsc.low, survey->tsc.high);
+	budget->tsc_rate = text_equal(entry->clock.id, "tsc") ? 0 : half_ppt(tsc->low, tsc->high);
 	sum = budget->bracket + budget->resolution + budget->tsc_resolution + budget->tsc_rate + budget->claim;
 	budget->conversion = whole > sum ? whole - sum : 0;
 }

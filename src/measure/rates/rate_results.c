@@ -162,11 +162,11 @@ settle_tsc(struct survey *survey, const struct rate_interval *rates)
 	struct text source;
 
 	text_init(&source, report->tsc_source, sizeof(report->tsc_source));
-	survey->tsc = (struct rate_interval){ .known = false };
+	report->tsc_within = (struct rate_interval){ .known = false };
 	report->tsc = (struct rate){ 0, 0 };
 	report->relative_to = best < report->clock_count ? report->clocks[best].clock.id : "";
 	if (best < report->clock_count) {
-		survey->tsc = rates[best];
+		report->tsc_within = rates[best];
 		report->tsc = (struct rate){ rates[best].value, SURVEY_MICROHZ_PER_HZ };
 		if (tsc)
 			tsc->rate_whole_run = survey->tracks[best].end.begin != survey->tracks[best].last.begin;
@@ -180,10 +180,9 @@ settle_tsc(struct survey *survey, const struct rate_interval *rates)
 	} else {
 		text_put(&source, "no clock could measure it");
 	}
-	report->tsc_within = survey->tsc;
 	survey_set_scale(survey, report_scale(report));
-	if (tsc && survey->tsc.known)
-		set_measured(tsc, &survey->tsc);
+	if (tsc && report->tsc_within.known)
+		set_measured(tsc, &report->tsc_within);
 }
 
 static bool
@@ -229,7 +228,7 @@ survey_conclude(struct survey *survey)
 			continue;
 		struct rate_slope slope = survey_slope(survey, track, &track->first, &track->end,
 						       &report->clocks[i].rate_fit);
-		struct rate_interval rate = rate_of_clock(&slope, &survey->tsc);
+		struct rate_interval rate = rate_of_clock(&slope, &report->tsc_within);
 
 		set_measured(track->entry, &rate);
 		track->entry->rate_whole_run = track->end.begin != track->last.begin;
@@ -243,7 +242,7 @@ survey_conclude(struct survey *survey)
 		struct report_clock *entry = &report->clocks[i];
 
 		if (entry->measured.known)
-			survey_complete_budget(survey, entry);
+			survey_complete_budget(report, entry);
 		set_absolute(survey, entry);
 	}
 	if (tsc) {
@@ -265,13 +264,13 @@ survey_note_doubt(const struct survey *survey)
 	const char *source = "";
 	size_t known = 0;
 
-	for (size_t i = 0; i < report->clock_count && survey->tsc.known; i++) {
+	for (size_t i = 0; i < report->clock_count && report->tsc_within.known; i++) {
 		const struct rate_interval *rate = &report->clocks[i].implied;
 
 		if (!survey->tracks[i].entry || !rate->known)
 			continue;
 		known++;
-		if (rate->value == survey->tsc.value)
+		if (rate->value == report->tsc_within.value)
 			source = report->clocks[i].clock.id;
 	}
 	if (!report->tsc.den && !survey->tsc_stopped)
