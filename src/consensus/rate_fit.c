@@ -72,7 +72,7 @@ struct rate_corners
 rate_corners(const struct clock *clock, uint64_t trust_ticks, uint64_t rise, const struct sample *samples, size_t count)
 {
 	struct sample tightest = rate_tightest(samples, count);
-	struct rate_corners corners = { .begin = tightest.begin, .narrowest = tightest.end - tightest.begin };
+	struct rate_corners corners = { .narrowest = tightest.end - tightest.begin };
 	struct hull lower = { .count = 0, .side = 1 }, upper = { .count = 0, .side = -1 };
 
 	for (size_t i = 0; i < count && i < RATE_SAMPLES_MAX; i++) {

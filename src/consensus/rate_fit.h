@@ -29,7 +29,6 @@ struct rate_corner { /* a point, relative to the shortest sample of its end */
  * widens the result.
  */
 struct rate_corners {
-	uint64_t begin;     /* "begin" of the shortest sample, which identifies this end */
 	uint64_t narrowest; /* duration of the shortest sample, in TSC ticks */
 	size_t lower_count, upper_count;
 	/* Corners below the line (at each sample's end), and above it (at each sample's begin). */

@@ -96,15 +96,14 @@ struct survey_memory {
 
 #define SURVEY_CONTENDED_SAMPLES 128 /* samples of a clock on one core while all cores read it */
 
-/* Maximum number of ends of a rate window whose corners (consensus/rate_fit.h) are stored. */
-#define SURVEY_CORNERS_MAX 4
-
 /*
- * A short measurement. TIGHTEST is the sample with the shortest time between its TSC readings; its ticks count on when
- * the counter wraps. CORNERS are the points that bound the lines through all samples (see consensus/rate_fit.h).
+ * A measurement of many samples. TIGHTEST is the sample with the shortest time between its TSC readings; its ticks
+ * count on when the counter wraps. CORNERS are the points that bound the lines through all samples (see
+ * consensus/rate_fit.h).
  */
 struct survey_look {
 	struct sample tightest;
+	size_t number; /* number of a short measurement, or 0 */
 	struct rate_corners corners;
 };
 
@@ -114,17 +113,17 @@ struct survey_track {
 	struct sample first, middle, last;
 	struct sample end;          /* equal to LAST, or taken at the end of the run */
 	struct sample edge;         /* only for an edge clock (an RTC, see clock.h): its latest edge */
-	/* Corners of these ends, found by their "begin". An edge has no corners. */
-	struct rate_corners corners[SURVEY_CORNERS_MAX];
-	size_t corners_taken;
-	/* Short measurements within the window. Every 2^between_log2-th is kept. */
-	struct survey_look between[RATE_BETWEEN_MAX];
-	size_t between_count, looks;
-	unsigned between_log2;
+	/*
+	 * These ends and short measurements in between, in order of time. BETWEEN counts the short measurements, and each
+	 * EVERY-th of them is kept. An edge clock has no looks.
+	 */
+	struct survey_look looks[RATE_ENDS_MAX];
+	size_t look_count, between, every;
 	uint64_t raw, begin, tsc;   /* the latest reading, and the TSC before and after it */
 	uint64_t ticks;             /* ticks from the first reading to the latest, with wraps undone */
 	/* The latest reading at which all clocks agreed on the time. A discontinuity ends the window here. */
 	struct sample fit;
+	size_t fit_looks; /* number of looks before it */
 	/*
 	 * True if TICKS are not valid after the window, because the firmware may have stopped the counter, or because
 	 * wraps were not counted.

@@ -16,7 +16,7 @@ void
 survey_track_begin(struct survey_track *track, struct report_clock *entry, const struct sample *sample)
 {
 	*track = (struct survey_track){ .entry = entry, .raw = sample->ticks, .begin = sample->begin,
-					.tsc = sample->end, .counted_tsc = sample->end };
+					.tsc = sample->end, .counted_tsc = sample->end, .every = 1 };
 }
 
 void
@@ -62,17 +62,46 @@ rise(const struct survey *survey, const struct survey_track *track)
 			   (unsigned __int128)claimed->den * tsc->num, SCALE_NEAREST);
 }
 
+/*
+ * Adds the COUNT samples in the survey's buffer as a look. NUMBER is 0 for an end, otherwise looks are numbered from 0.
+ * They are spread evenly over the window so far: if there are too many, every other one is dropped.
+ */
+static void
+add_look(const struct survey *survey, struct survey_track *track, size_t count, size_t number)
+{
+	const struct clock *clock = &track->entry->clock;
+	struct sample tightest = rate_tightest(survey->samples, count);
+	size_t kept = 0;
+
+	if (number % track->every)
+		return;
+	if (number == RATE_BETWEEN_MAX * track->every) {
+		track->every *= 2;
+		for (size_t i = 0; i < track->look_count; i++) {
+			if (track->looks[i].number % track->every == 0)
+				track->looks[kept++] = track->looks[i];
+			if (i + 1 == track->fit_looks)
+				track->fit_looks = kept;
+		}
+		track->look_count = kept;
+	}
+	tightest.ticks = track->ticks;
+	track->looks[track->look_count++] = (struct survey_look){
+		tightest, number,
+		rate_corners(clock, survey_trust_ticks(survey, clock), rise(survey, track), survey->samples, count),
+	};
+}
+
 struct sample
 survey_track_tightest(struct survey *survey, struct survey_track *track)
 {
 	struct report_clock *entry = track->entry;
 	const struct sample *samples = survey->samples;
-	uint64_t trust_ticks = survey_trust_ticks(survey, &entry->clock);
 
 	survey_batch(survey, &entry->clock, SURVEY_END_SAMPLES);
-	resolution_fold(&entry->resolution, &entry->clock, trust_ticks, samples, SURVEY_END_SAMPLES);
-	track->corners[track->corners_taken++ % SURVEY_CORNERS_MAX] =
-		rate_corners(&entry->clock, trust_ticks, rise(survey, track), samples, SURVEY_END_SAMPLES);
+	resolution_fold(&entry->resolution, &entry->clock, survey_trust_ticks(survey, &entry->clock), samples,
+			SURVEY_END_SAMPLES);
+	add_look(survey, track, SURVEY_END_SAMPLES, 0);
 	if (survey_is_stopped(survey, &entry->clock, samples, SURVEY_END_SAMPLES))
 		survey_mark_stuck(survey, entry,
 				  scale_ns(&survey->scale, samples[SURVEY_END_SAMPLES - 1].end - samples[0].begin),
@@ -146,36 +175,13 @@ survey_compare_tracks(struct survey *survey)
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
 
+		track->fit_looks = track->look_count;
 		if (track->entry && !track->entry->clock.edges_only)
 			track->fit = (struct sample){ track->begin, track->ticks, track->tsc };
 		else if (track->edge_seen)
 			track->fit = track->edge;
 	}
 	return false;
-}
-
-/*
- * Keeps a look at a clock. Looks are spread evenly over the window so far: if there are too many, every other
- * one is dropped.
- */
-static void
-keep_between(const struct survey *survey, struct survey_track *track, const struct sample *tightest)
-{
-	size_t kept = 0;
-
-	if (track->looks++ & ((1u << track->between_log2) - 1))
-		return;
-	if (track->between_count == RATE_BETWEEN_MAX) {
-		for (size_t i = 0; i < track->between_count; i += 2)
-			track->between[kept++] = track->between[i];
-		track->between_count = kept;
-		track->between_log2++;
-	}
-	track->between[track->between_count++] = (struct survey_look){
-		{ tightest->begin, track->ticks, tightest->end },
-		rate_corners(&track->entry->clock, survey_trust_ticks(survey, &track->entry->clock), rise(survey, track),
-			     survey->samples, SURVEY_FOLLOW_SAMPLES),
-	};
 }
 
 bool
@@ -193,7 +199,7 @@ survey_follow_others(struct survey *survey, struct survey_window *window, uint64
 		survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
 		tightest = rate_tightest(survey->samples, SURVEY_FOLLOW_SAMPLES);
 		survey_track_on(survey, track, &tightest);
-		keep_between(survey, track, &tightest);
+		add_look(survey, track, SURVEY_FOLLOW_SAMPLES, track->between++);
 		survey_track_on(survey, track, &survey->samples[SURVEY_FOLLOW_SAMPLES - 1]);
 	}
 	window->cut |= survey_compare_tracks(survey);

@@ -43,8 +43,8 @@ bool survey_track_goes_on(const struct survey_track *track);
 uint64_t survey_track_expected(const struct survey_track *track, uint64_t now_tsc);
 
 /*
- * Takes the samples for one end of a window of a clock that moves faster than it is read. Returns the sample
- * with the tightest bracket. Marks the clock as stuck if it does not move in them.
+ * Takes the samples for one end of a window of a clock that moves faster than it is read, and adds a look without
+ * its ticks. Returns its tightest sample. Marks the clock as stuck if it does not move in them.
  */
 struct sample survey_track_tightest(struct survey *survey, struct survey_track *track);
 

@@ -143,7 +143,7 @@ count_on(const struct survey *survey, struct survey_track *track, uint64_t chang
 	if (is_ambiguous(track, expected, change_ppb))
 		return false;
 	survey_track_to(track, end, expected);
-	end->ticks = track->ticks;
+	track->looks[track->look_count - 1].tightest.ticks = end->ticks = track->ticks;
 	return !went_back(survey, track);
 }
 

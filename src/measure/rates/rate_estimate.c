@@ -47,40 +47,20 @@ widened(const struct sample *end, uint64_t late_ticks)
 	return (struct sample){ end->begin > late_ticks ? end->begin - late_ticks : 0, end->ticks, end->end };
 }
 
-/* Adds SAMPLE if it is within FROM..TO and later than the last end. */
-static void
-add_end(struct rate_ends *ends, const struct sample *sample, const struct rate_corners *corners,
-	const struct sample *from, const struct sample *to)
-{
-	if (sample->begin >= from->begin && sample->begin <= to->begin &&
-	    (!ends->count || sample->begin > ends->ends[ends->count - 1].sample.begin))
-		ends->ends[ends->count++] = (struct rate_end){ *sample, corners };
-}
-
-/* Returns the corners of the samples at END (see consensus/rate_fit.h), or NULL if they are not stored. */
-static const struct rate_corners *
-corners_of(const struct survey_track *track, const struct sample *end)
-{
-	for (size_t i = 0; i < SURVEY_CORNERS_MAX; i++)
-		if (track->corners[i].lower_count && track->corners[i].begin == end->begin)
-			return &track->corners[i];
-	return NULL;
-}
-
 struct rate_ends
 survey_ends(const struct survey *survey, const struct survey_track *track, const struct sample *from,
 	    const struct sample *to)
 {
-	const struct sample *const taken[] = { &track->first, &track->middle, &track->last, to };
 	struct rate_ends ends = { .tsc_resolution_ticks = survey->tsc_resolution_ticks };
-	size_t between = 0;
 
-	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
-		const struct survey_look *look = &track->between[between];
+	for (size_t i = 0; i < track->look_count; i++) {
+		const struct survey_look *look = &track->looks[i];
+		const struct sample *sample = &look->tightest;
 
-		for (; between < track->between_count && look->tightest.begin < taken[i]->begin; between++, look++)
-			add_end(&ends, &look->tightest, &look->corners, from, to);
-		add_end(&ends, taken[i], corners_of(track, taken[i]), from, to);
+		if (sample->begin >= from->begin && sample->begin <= to->begin &&
+		    (!ends.count || sample->begin > ends.ends[ends.count - 1].sample.begin))
+			ends.ends[ends.count++] = (struct rate_end){
+				*sample, look->number || look->corners.lower_count ? &look->corners : NULL };
 	}
 	take_resolution(survey->report, track->entry, &ends);
 	return ends;

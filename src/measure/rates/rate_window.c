@@ -21,7 +21,7 @@ take_end(struct survey *survey, struct survey_track *track)
 	struct sample tightest = survey_track_tightest(survey, track);
 
 	survey_track_on(survey, track, &tightest);
-	tightest.ticks = track->ticks;
+	track->looks[track->look_count - 1].tightest.ticks = tightest.ticks = track->ticks;
 	return tightest;
 }
 
@@ -262,8 +262,8 @@ take_longest(struct survey *survey)
 		track->last = track->fit;
 		if (track->middle.end >= track->fit.begin)
 			track->middle = (struct sample){ 0, 0, 0 };
-		while (track->between_count && track->between[track->between_count - 1].tightest.end >= track->fit.begin)
-			track->between_count--;
+		track->look_count = track->fit_looks;
+		track->looks[track->look_count++] = (struct survey_look){ .tightest = track->fit };
 	}
 }
 
