@@ -5,7 +5,7 @@ import pathlib
 import shutil
 
 from boots import ROOT
-from linux import MIB, Machine, copy_tool, run
+from linux import LOADER, MIB, Machine, copy_tool, grub_file, run
 
 ESP_MIB, ROOT_MIB, TRIAL_MIB = 120, 1600, 32
 SUITE = "bookworm"
@@ -25,6 +25,19 @@ TimeoutStartSec=1200
 CACHE = ROOT / "build" / "debian"
 # Without quiet the kernel's messages on the serial line take seconds.
 COMMAND_LINE = "root=LABEL=root rw console=ttyS0 quiet"
+# GRUB reads the Debian's grub.cfg. It starts the kernel of the system partition until there is one.
+GRUB_CONFIG = f"""search --no-floppy --label root --set=root
+set prefix=($root)/boot/grub
+if [ -f $prefix/grub.cfg ]; then
+  configfile $prefix/grub.cfg
+fi
+search --no-floppy --label ESP --set=root
+linux /linux {COMMAND_LINE}
+initrd /initrd
+boot
+"""
+GRUB_MODULES = ("part_msdos part_gpt fat ext2 chain search search_label search_fs_uuid configfile loadenv test true echo sleep "
+                "minicmd linux gzio reboot halt")
 
 
 def mirror():
@@ -83,9 +96,9 @@ def _ext4(path, label, mib, tree):
 
 
 class Debian(Machine):
-    """A Debian with systemd-boot that runs the script TRIAL at each start. FOLDER gets its disks."""
+    """A Debian that runs the script TRIAL at each start. FOLDER gets its disks. IS_BY_GRUB: GRUB starts it, not systemd-boot."""
 
-    def __init__(self, folder, trial):
+    def __init__(self, folder, trial, is_by_grub=False):
         made, tree = installed(), folder / "tree"
         self.trial = folder / "trial"
         copy_tool(tree)
@@ -93,8 +106,9 @@ class Debian(Machine):
         (tree / "trial").chmod(0o755)
         _ext4(self.trial, "trial", TRIAL_MIB, tree)
         # Changes of the root file system are lost at QEMU's end.
-        super().__init__(folder, kernel=made / "vmlinuz", initrd=made / "initrd", command_line=COMMAND_LINE, partition_mib=ESP_MIB,
-                         memory="1G", drives=["-drive", f"file={made / 'root'},format=raw,if=virtio,snapshot=on",
+        loader = grub_file(folder, GRUB_CONFIG, GRUB_MODULES) if is_by_grub else LOADER
+        super().__init__(folder, loader=loader, kernel=made / "vmlinuz", initrd=made / "initrd", command_line=COMMAND_LINE,
+                         partition_mib=ESP_MIB, memory="1G", drives=["-drive", f"file={made / 'root'},format=raw,if=virtio,snapshot=on",
                                               "-drive", f"file={self.trial},format=raw,if=virtio"])
 
     def read(self, name):

@@ -1,7 +1,10 @@
 """A Linux in QEMU on which qemu/nextboot runs: its disks, its firmware's variables, and what it leaves."""
 import os
+import pathlib
 import shutil
 import subprocess
+
+import pytest
 
 from boots import EFI, ROOT
 from harness import WHOLE_FIRMWARE
@@ -12,9 +15,11 @@ COMMAND_BOUND_S = 1500  # four starts of the firmware, three of a system: some 8
 FOLDERS = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"  # mkfs.fat, for users whose PATH has no sbin
 LOADER = "/usr/lib/systemd/boot/efi/systemd-bootx64.efi"
 
-# --remove has to leave as they were: the partition's files and folders, and the variables of the boot entries.
+# --remove has to leave as they were: the partition's files and folders, GRUB's files, and the variables of the boot
+# entries.
 LOOK = """look() {
   (cd /boot/efi && find . -type f -exec sha256sum {} + | sort && find . -type d | sort
+   sha256sum /boot/grub/*
    cd /sys/firmware/efi/efivars && sha256sum Boot[0-9]* BootOrder-* && ls -d BootNext-* LoaderEntryOneShot-*) >"$1" 2>/dev/null
 }
 """
@@ -23,6 +28,18 @@ LOOK = """look() {
 def run(*words, timeout=COMMAND_BOUND_S, **more):
     more.setdefault("env", {**os.environ, "PATH": FOLDERS})
     return subprocess.run([os.fspath(word) for word in words], check=True, capture_output=True, timeout=timeout, **more).stdout
+
+
+def grub_file(folder, text, modules):
+    """Makes GRUB in one file in FOLDER, with MODULES and the configuration TEXT inside."""
+    if not shutil.which("grub-mkstandalone"):
+        pytest.skip("there is no grub-mkstandalone: it is in the package grub-common")
+    if not pathlib.Path("/usr/lib/grub/x86_64-efi").is_dir():
+        pytest.skip("GRUB has no modules for UEFI: they are in the package grub-efi-amd64-bin")
+    config, loader = folder / "grub.cfg", folder / "grub.efi"
+    config.write_text(text)
+    run("grub-mkstandalone", "-O", "x86_64-efi", "-o", loader, f"--modules={modules}", f"boot/grub/grub.cfg={config}")
+    return loader
 
 
 def copy_tool(tree):

@@ -7,6 +7,7 @@ import types
 import pytest
 
 from boots import EFI, IMAGE_BUILT, checked, qemu
+from linux import grub_file
 from next.loaders import Grub
 from next.system import System
 from stick import PARTITION, STICK, copy_of_stick, folders, mtools, volume_of
@@ -22,20 +23,8 @@ GRUB_MODULES = "part_msdos part_gpt fat chain search search_fs_file search_fs_uu
 
 def grub(folder, options):
     """GRUB in one file that starts baretick with OPTIONS."""
-    return _grub_file(folder, f"search --no-floppy --set=root --file {APPLICATION}\nchainloader {APPLICATION} {options}\nboot\n"), {}
-
-
-def _grub_file(folder, text):
-    """GRUB in one file, with the configuration TEXT inside."""
-    if not shutil.which("grub-mkstandalone"):
-        pytest.skip("there is no grub-mkstandalone: it is in the package grub-common")
-    if not pathlib.Path("/usr/lib/grub/x86_64-efi").is_dir():
-        pytest.skip("GRUB has no modules for UEFI: they are in the package grub-efi-amd64-bin")
-    config, loader = folder / "grub.cfg", folder / "grub.efi"
-    config.write_text(text)
-    subprocess.run(["grub-mkstandalone", "-O", "x86_64-efi", "-o", loader, f"--modules={GRUB_MODULES}",
-                    f"boot/grub/grub.cfg={config}"], check=True, capture_output=True, timeout=120)
-    return loader
+    text = f"search --no-floppy --set=root --file {APPLICATION}\nchainloader {APPLICATION} {options}\nboot\n"
+    return grub_file(folder, text, GRUB_MODULES), {}
 
 
 def systemd_boot(_, options):
@@ -109,8 +98,8 @@ def test_grub_starts_the_entry_of_nextboot_and_takes_the_choice_back(run, tmp_pa
     folder = tmp_path / "root/boot/grub"
     folder.mkdir(parents=True)
     (folder / "grub.cfg").write_text(MENU)
-    loader = _grub_file(tmp_path, "search --no-floppy --set=root --file /grub/grub.cfg\nset prefix=($root)/grub\n"
-                                  "configfile ($root)/grub/grub.cfg\n")
+    loader = grub_file(tmp_path, "search --no-floppy --set=root --file /grub/grub.cfg\nset prefix=($root)/grub\n"
+                                 "configfile ($root)/grub/grub.cfg\n", GRUB_MODULES)
     subprocess.run(["grub-editenv", folder / "grubenv", "create"], check=True, timeout=60)
     before = (folder / "grubenv").read_bytes()
     stick = copy_of_stick(tmp_path)
