@@ -285,7 +285,7 @@ def test_a_clock_of_the_same_source_has_no_deviation_of_its_own(show):
     report["rates"] = [{"a": "hpet", "b": "acpi_pm", "same_source": True, "ppm": {"value": 0, "low": -1, "high": 1}}]
     page = show(report)
     assert page.evaluate("Chart.getChart('chart-series-mtie').data.datasets.map((set) => set.label)") == ["tsc"]
-    assert "Not of acpi_pm: of its source." in page.evaluate("document.getElementById('series').textContent")
+    assert "Not shown, because of the same source: acpi_pm." in page.evaluate("document.getElementById('series').textContent")
 
 
 @pytest.mark.parametrize("packed, reason", [
