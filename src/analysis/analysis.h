@@ -1,7 +1,6 @@
-/*
- * From the record of a run to the figures of its report. Each function is pure: it depends on the record, on the
- * report's options, and on the rows of its cores, clocks and intervals. It may be called again when the record has
- * grown. It accepts any bytes, and uses the entries up to the first damage.
+/* Calculates the figures of a report from the record of a run. Each function is pure: it depends on the record,
+ * on the report's options, and on the rows of its cores, clocks and intervals. It may be called again when the
+ * record has grown. It accepts any bytes, and uses the entries up to the first damage.
  */
 #ifndef BARETICK_ANALYSIS_H
 #define BARETICK_ANALYSIS_H
@@ -27,7 +26,9 @@ struct timer_tick { /* length of one tick of a timer's counter in as; VALUE is 0
 	uint64_t value, low, high;
 };
 
-/* The tick of a timer, from its nominal rate or else from its span by the TSC. Measuring asks for it, too. */
+/* Returns the tick of a timer, from its nominal rate, or else from its counter's span in TSC ticks. Also used
+ * while measuring.
+ */
 struct timer_tick analysis_tick(const struct record_timer *timer, const struct scale *scale);
 
 /*

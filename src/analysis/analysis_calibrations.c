@@ -1,4 +1,4 @@
-/* The errors of calibration loops, from the entries `calibration`. See analysis.h. */
+/* Calculates the errors of calibration loops from the record's entries `calibration`. See analysis.h. */
 #include "analysis/analysis.h"
 
 #include "base/text.h"
@@ -6,7 +6,7 @@
 
 #define PPB          UINT64_C(1000000000)
 #define MICROHZ      UINT64_C(1000000)
-#define HZ_MAX       (UINT64_MAX / MICROHZ) /* no clock is as fast */
+#define HZ_MAX       (UINT64_MAX / MICROHZ) /* faster than any clock; prevents overflow */
 
 struct found { /* the results of one loop */
 	uint64_t refused[CALIBRATION_REFUSALS];
@@ -59,7 +59,9 @@ is_of(const struct report_calibration *row, const struct record_entry *entry)
 	return text_equal(id, row->loop->id);
 }
 
-/* The rate of the loop's clock in millionths of a hertz: the TSC's, or by the ticks of both. */
+/* Returns the rate of the clock that the loop calibrated, in microhertz. It is the TSC's rate, or follows from
+ * the ticks of both clocks.
+ */
 static struct rate_interval
 rate_of(const struct found *found, const struct rate_interval *tsc)
 {
@@ -84,7 +86,7 @@ error_ppb(uint64_t hz, uint64_t microhz)
 	return found < microhz ? -(int64_t)ppb : (int64_t)ppb;
 }
 
-/* The ends are rounded outwards, to at most 1 ppb too much. */
+/* Returns the error as an interval. Its ends are rounded outwards by at most 1 ppb. */
 static struct interval_ppb
 error_of(uint64_t hz, const struct rate_interval *rate)
 {

@@ -9,11 +9,11 @@
 #include "base/text.h"
 
 #define MICROHZ_PER_HZ UINT64_C(1000000)
-/* A real RTC's updates start at its own time and take a while. */
+/* Allowed unevenness of a real RTC's edges, because the time of its update cycle varies. */
 #define EDGE_UNEVEN_NS INT64_C(5000000)
 /* An RTC that appears to be further behind than this is taken to be ahead, modulo its wrap. */
 #define EDGE_BACK_NS   INT64_C(-5000000000)
-#define FAR            (INT64_C(1) << 58) /* a larger difference, in ticks or ns, is garbage */
+#define FAR            (INT64_C(1) << 58) /* a larger difference, in ticks or ns, cannot be valid */
 /*
  * Upper bound on how far QEMU moves its emulated TSC ahead in a step. QEMU never lets this TSC go back. If a reading
  * would be below an earlier one, QEMU moves the TSC ahead for good, by milliseconds if several cores read it.
@@ -32,7 +32,7 @@ clock_of(const struct analysis_step *step, const struct record_compared *clock)
 	return &step->report->clocks[clock->clock].clock;
 }
 
-/* TICKS of CLOCK in TSC ticks. */
+/* Converts TICKS of CLOCK to TSC ticks. */
 static int64_t
 as_tsc_ticks(const struct analysis_step *step, const struct record_compared *clock, int64_t ticks,
 	     enum scale_rounding rounding)
@@ -61,7 +61,7 @@ edge_late_ns(const struct analysis_step *step, int64_t late_ns)
 	return late_ns + (may_have_moved_tsc(step) ? MOVED_NS_MAX : 0);
 }
 
-/* How far CLOCK is ahead of the TSC since it last fitted, in ns, modulo its wrap. */
+/* Returns how far CLOCK moved ahead of the TSC since both last agreed, in ns, modulo the clock's range. */
 static struct offset
 ahead(const struct analysis_step *step, const struct record_compared *clock, int64_t late_ns)
 {
@@ -72,7 +72,7 @@ ahead(const struct analysis_step *step, const struct record_compared *clock, int
 	int64_t ticks = clamped(of->wrap_ticks == UINT64_MAX ? (int64_t)(clock->now.ticks - clock->then.ticks) :
 				(int64_t)clock_elapsed_ticks(of, clock->then.ticks, clock->now.ticks));
 	int64_t slack = clamped((int64_t)clock->resolution_ticks);
-	/* Between its edges an edge clock (an RTC, see clock.h) has counted up to a tick more than it shows. */
+	/* Between its edges, an edge clock (an RTC, see clock.h) is up to one tick further than its reading. */
 	int64_t less = of->edges_only ? !clock->then_at_edge : slack;
 	int64_t more = of->edges_only ? !clock->now_at_edge : slack;
 	struct offset offset = { as_tsc_ticks(step, clock, ticks - less, SCALE_DOWN),
@@ -104,7 +104,7 @@ without_wraps(struct offset offset, int64_t wrap_ns)
 	return (struct offset){ offset.low - by * wrap_ns, offset.high - by * wrap_ns };
 }
 
-/* Duration of one wrap; 0 for a 64-bit counter. */
+/* Returns the time from one wrap to the next; 0 for a 64-bit counter. */
 static int64_t
 wrap_ns(const struct analysis_step *step, const struct record_compared *clock)
 {
@@ -187,7 +187,9 @@ analysis_are_edge_clocks(const struct report *report, uint32_t clocks)
 	return true;
 }
 
-/* CLOCKS with the TSC at its place in the report, if it has one. */
+/* Returns the set CLOCKS with the TSC's bit moved to the TSC's index in the report. Leaves it if the report
+ * has no TSC.
+ */
 static uint32_t
 as_in_report(const struct report *report, uint32_t clocks)
 {
@@ -224,7 +226,9 @@ is_unsure(const struct analysis_step *step, uint32_t clocks)
 	return true;
 }
 
-/* Returns the TSC at which all of CLOCKS last fitted. For edge clocks this is at an edge, maybe before the step. */
+/* Returns the TSC at which all of CLOCKS last agreed with the TSC. For edge clocks this is at an edge, maybe
+ * before the step.
+ */
 static uint64_t
 begin_of(const struct analysis_step *step, uint32_t clocks)
 {
@@ -236,9 +240,8 @@ begin_of(const struct analysis_step *step, uint32_t clocks)
 	return begin;
 }
 
-/*
- * Additional time that edge clocks may be ahead. If a guest was stopped when an edge was due, it saw the edge
- * late, and part of the stop is before the step.
+/* Returns the additional time by which edge clocks may be ahead. If a guest was stopped when an edge was due,
+ * it saw the edge late, and part of the stop is before the step.
  */
 static int64_t
 hidden_of(const struct analysis_step *step, uint32_t clocks)
@@ -278,7 +281,7 @@ add_row(struct report *report, const struct analysis_step *step)
 	}
 }
 
-/* Takes the clocks of ENTRY that the report has and whose rate is known. */
+/* Copies the clocks of ENTRY that are in the report and whose rate is known. */
 static void
 take_clocks(struct analysis_step *step, const struct record_entry *entry)
 {

@@ -1,4 +1,4 @@
-/* Stolen time, from the entries `watch` and `gap`. See analysis.h. */
+/* Calculates the stolen time from the record's entries `watch` and `gap`. See analysis.h. */
 #include "analysis/analysis.h"
 
 #define NS_PER_MS UINT64_C(1000000)
@@ -6,7 +6,7 @@
 struct gap_analysis {
 	struct report *report;
 	uint64_t start_tsc;
-	struct scale scale; /* the latest entry `scale` has its rate */
+	struct scale scale; /* the TSC's rate, from the latest entry `scale` */
 };
 
 /* Removes the figures of an earlier call. */

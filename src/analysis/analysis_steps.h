@@ -1,7 +1,6 @@
-/*
- * The clocks in one step, which is the time from one reading of all clocks to the next. The TSC times all readings, so
- * each clock shows how far it is ahead of the TSC in the step. The analysis of a record uses this, and a run asks
- * before it records a step.
+/* The clocks in one step, which is the time from one reading of all clocks to the next. The TSC times all
+ * readings, so each clock shows how far it is ahead of the TSC in the step. Used by the analysis of a record,
+ * and during a run to decide whether a step is recorded.
  */
 #ifndef BARETICK_ANALYSIS_STEPS_H
 #define BARETICK_ANALYSIS_STEPS_H
@@ -9,7 +8,7 @@
 #include "record/record.h"
 #include "report/report.h"
 
-/* place of the TSC, the time base of all readings, whether it is in the report or not */
+/* index of the TSC, the time base of all readings, even if the report does not list it */
 #define ANALYSIS_TSC            REPORT_CLOCKS_MAX
 /*
  * A guest's RTC edge is late if the host's main loop was delayed. Edges later than the first limit do not end a
@@ -26,13 +25,15 @@ struct analysis_step {
 	struct record_compared clocks[REPORT_CLOCKS_MAX];
 };
 
-/*
- * Groups the clocks by how far they are ahead of the TSC; groups differ by more than FLOOR_NS. One group: all fit.
- * A guest's edge clock (an RTC, see clock.h) may show its edge up to EDGE_LATE_NS late.
+/* Groups the clocks by how far they are ahead of the TSC. Groups differ by more than FLOOR_NS. If all clocks
+ * agree, there is one group. A guest's edge clock (an RTC, see clock.h) may show its edge up to EDGE_LATE_NS
+ * late.
  */
 struct discontinuity analysis_groups(const struct analysis_step *step, int64_t edge_late_ns, uint64_t floor_ns);
 
-/* Upper bound in ns on how far CLOCK may be ahead of the TSC and still fit, if it is a guest's edge clock; else 0. */
+/* Returns how far a guest's edge clock may be ahead of the TSC without being reported, in ns; 0 for other
+ * clocks.
+ */
 uint64_t analysis_hidden_ns(const struct analysis_step *step, const struct record_compared *clock);
 
 /* Returns the clocks in groups without the TSC. */

@@ -1,4 +1,4 @@
-/* Timers, from the entries `timer` and `interrupts`. See analysis.h. */
+/* Calculates the results of timer tests from the record's entries `timer` and `interrupts`. See analysis.h. */
 #include "analysis/timer_analysis.h"
 
 #include "base/text.h"
@@ -7,7 +7,7 @@
 #define AS_PER_PS   1000000u
 #define AS_PER_S    UINT64_C(1000000000000000000)
 #define ENTRY_NS    UINT64_C(250000)       /* entering a handler takes tens of microseconds in an emulator */
-/* Limits, because a record may say anything. */
+/* Limits that prevent overflow, because a record may contain any values. */
 #define PS_MAX      (INT64_C(1) << 50)     /* 19 min */
 #define TSC_MAX     (UINT64_C(1) << 40)    /* ticks between two stamps */
 #define TSC_HZ_MIN  UINT64_C(10000000)
@@ -71,7 +71,9 @@ timer_was_away(const struct timer_analysis *analysis, uint64_t from, uint64_t to
 	return analysis->arming.gaps >= RECORD_AWAY_MAX;
 }
 
-/* TICKS of the TSC, or of the counter if TICK_AS is not 0, in ps with their sign. */
+/* Converts TICKS to ps and keeps the sign. They are ticks of the TSC, or of the timer's counter if TICK_AS is
+ * not 0.
+ */
 static int64_t
 signed_ps(const struct timer_analysis *analysis, int64_t ticks, uint64_t tick_as)
 {
@@ -124,7 +126,7 @@ timer_add_value(struct timer_analysis *analysis, struct lateness late)
 		analysis->values[analysis->value_count++] = late;
 }
 
-/* The deadline of a polled source lies between two looks. */
+/* Returns the lateness of a polled source, whose deadline lies between two polls. */
 static struct lateness
 polled_lateness(const struct timer_analysis *analysis, const struct record_event *looks)
 {
@@ -133,9 +135,9 @@ polled_lateness(const struct timer_analysis *analysis, const struct record_event
 	return (struct lateness){ before.low, timer_lateness(analysis, looks).high };
 }
 
-/*
- * Returns true if a one-shot is not counted, because the core was preempted when it was due, or its interrupt may
- * belong to an earlier one-shot that never came. A polled status that was set at the first look is not counted either.
+/* Returns true if a one-shot is not counted, because the core was preempted when it was due, or its interrupt
+ * may belong to an earlier one-shot that never came. A polled status that was already set at the first poll is
+ * not counted either.
  */
 static bool
 is_not_counted(struct timer_analysis *analysis, const struct record_event *first, const struct lateness *late)
@@ -204,7 +206,8 @@ add_arming(struct timer_analysis *analysis)
 	}
 	if (arming->what == RECORD_MASKED)
 		add_masked(analysis);
-	if (arming->taken > analysis->count) { /* they did not stop */
+	/* an interrupt storm filled the buffer, so later interrupts were not recorded */
+	if (arming->taken > analysis->count) {
 		row->doubled += arming->taken - 1;
 		return;
 	}

@@ -27,7 +27,8 @@ sort(struct lateness *values, size_t count)
 	}
 }
 
-/* The smallest value that at least MILLI of 100,000 values do not exceed. */
+/* Returns the percentile MILLI/1000: the smallest value that at least this share of the values does not exceed.
+ */
 static int64_t
 percentile_ns(const struct lateness *values, size_t count, uint64_t milli)
 {
@@ -134,7 +135,7 @@ floor_of(const struct line *line, size_t from, size_t to)
 	return floor;
 }
 
-/* PART_PS as a share of PERIODS periods, in ppb, rounded away from 0. */
+/* Returns PART_PS divided by the time of PERIODS periods, in ppb, rounded away from 0. */
 static int64_t
 share_ppb(int64_t part_ps, int64_t periods, uint64_t period_ps)
 {
@@ -143,7 +144,9 @@ share_ppb(int64_t part_ps, int64_t periods, uint64_t period_ps)
 	return part_ps < 0 ? -(int64_t)share : (int64_t)share;
 }
 
-/* Rise from FIRST to LAST, a later floor, in ppb. The error adds SPREAD_PS to the spread of both floors. */
+/* Returns the slope from FIRST to the later LAST, in ppb. The error adds SPREAD_PS to the spread of both
+ * floors.
+ */
 static struct interval_ppb
 slope(const struct floor *first, const struct floor *last, int64_t spread_ps, uint64_t period_ps)
 {
@@ -154,7 +157,9 @@ slope(const struct floor *first, const struct floor *last, int64_t spread_ps, ui
 	return (struct interval_ppb){ true, value, value - error, value + error };
 }
 
-/* Relative frequency of periods that are longer by LONGER_PPB: periods longer by 2 % are fewer by 1.96 %. */
+/* Converts a change of the period to the change of the frequency: a period longer by 2 % is a frequency lower
+ * by 1.96 %.
+ */
 static int64_t
 faster_ppb(int64_t longer_ppb)
 {

@@ -3,7 +3,7 @@
 
 #define PPB            UINT64_C(1000000000)
 #define PS_PER_NS      1000
-#define BURST_SHARE    4  /* less than 1/4 period apart: a burst */
+#define BURST_SHARE    4  /* ticks less than 1/4 period apart are a burst */
 #define LATE_SHARE     4  /* a tick later than 1/4 period also explains the empty periods before it */
 #define PHASE_SHARE    8  /* a phase that was found is accurate to 1/8 period */
 #define PHASE_SLACK_NS 10 /* more than the rounding of conversions, so that the earliest tick is not early */
@@ -16,7 +16,7 @@ middle(struct lateness late)
 	return late.low + (late.high - late.low) / 2;
 }
 
-/* In ticks of the TSC. */
+/* Returns the period in TSC ticks. */
 static uint64_t
 period_of(const struct timer_analysis *analysis)
 {
@@ -42,7 +42,7 @@ is_in_burst(const struct timer_analysis *analysis, size_t i)
 	return i && tsc_of(analysis, i) - tsc_of(analysis, i - 1) < period_of(analysis) / BURST_SHARE;
 }
 
-/* Time from interrupt FROM to interrupt I modulo the period, nearest to 0. */
+/* Returns the time from interrupt FROM to interrupt I modulo the period, from -1/2 to 1/2 period. */
 static int64_t
 phase_ps(const struct timer_analysis *analysis, size_t from, size_t i, int64_t period_ps)
 {
@@ -84,9 +84,8 @@ ps_in_ticks(const struct timer_analysis *analysis, int64_t ps)
 	return scale_ticks(&analysis->scale, (uint64_t)ps / PS_PER_NS);
 }
 
-/*
- * How much earlier in its period than interrupt FROM the earliest undelayed one came, in ps. One that came less than a
- * period after a gap may belong to any deadline within the gap.
+/* Returns by how many ps the earliest undelayed interrupt came earlier in its period than interrupt FROM. One
+ * that came less than a period after a gap may belong to any deadline within the gap.
  */
 static int64_t
 ahead_ps(const struct timer_analysis *analysis, size_t from, int64_t period_ps)
@@ -129,7 +128,7 @@ find_phase(struct timer_analysis *analysis)
 	arming->armed_after = first - period + slack;
 }
 
-/* Converts LATE, which is against the first deadline, to deadline K. The uncertainty of the period grows with K. */
+/* Converts LATE from the first deadline to deadline K. The uncertainty of the period grows with K. */
 static struct lateness
 against(const struct timer_analysis *analysis, struct lateness late, size_t k)
 {
@@ -138,7 +137,7 @@ against(const struct timer_analysis *analysis, struct lateness late, size_t k)
 	return late;
 }
 
-/* Divides the window: the whole periods, and one more for ticks that are late for the last of them. */
+/* Divides the window into whole periods, and adds one for ticks that are late for the last deadline. */
 static void
 lay_out(const struct timer_analysis *analysis, struct periods *periods)
 {
@@ -154,7 +153,9 @@ lay_out(const struct timer_analysis *analysis, struct periods *periods)
 	}
 }
 
-/* Period of an interrupt that came AFTER_PS after the first deadline; SIZE_MAX if it is outside of all periods. */
+/* Returns the period of an interrupt that came AFTER_PS after the first deadline; SIZE_MAX if it is outside all
+ * periods.
+ */
 static size_t
 period_at(const struct periods *periods, int64_t after_ps)
 {
@@ -258,7 +259,7 @@ add_ticks(struct timer_analysis *analysis, struct periods *periods)
 	}
 }
 
-/* TSC of the first interrupt of the burst that continues at FROM; FROM if there is no burst. */
+/* Returns the TSC of the first interrupt in the burst to which FROM belongs; FROM if there is no burst. */
 static uint64_t
 burst_begin(const struct timer_analysis *analysis, uint64_t from)
 {
@@ -419,9 +420,8 @@ end_phase(struct timer_analysis *analysis)
 	analysis->arming.armed_before = analysis->arming.armed_after = last - count * period;
 }
 
-/*
- * Returns true if interrupts were opened near the middle of a period. Only then do periods that were restarted then
- * differ in phase from periods that went on.
+/* Returns true if interrupts were opened near the middle of a period. Otherwise a timer that restarted its
+ * period then has nearly the same phase as a timer that did not.
  */
 static bool
 is_opened_between(const struct timer_analysis *analysis)

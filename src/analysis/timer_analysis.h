@@ -16,10 +16,12 @@ struct timer_analysis {
 	struct scale scale;
 	uint64_t tsc_low_microhz, tsc_high_microhz; /* as in the latest entry `scale` */
 	struct record_timer timer;
-	struct report_interval *row; /* NULL: the report has no such row */
+	struct report_interval *row; /* the row of this timer, or NULL if the report has none */
 	struct timer_tick tick;
-	uint64_t entry_ticks;        /* entering a handler may take so long, in ticks of the TSC */
-	/* One-shots that never came. An interrupt that is early for a later one may belong to one of them. */
+	uint64_t entry_ticks;        /* upper bound of the time to enter a handler, in TSC ticks */
+	/* Number of one-shots whose interrupt never came. An interrupt that is early for a later one may belong to
+	 * one of them.
+	 */
 	unsigned missing;
 	size_t value_count;
 	struct lateness values[TIMER_VALUES_MAX];
@@ -49,7 +51,8 @@ void timer_add_value(struct timer_analysis *analysis, struct lateness late);
 /* Adds an arming with periods to the row: each tick is matched to its deadline. */
 void timer_add_periods(struct timer_analysis *analysis);
 
-/* The source's policy for missed deadlines, from an arming whose first periods were masked. */
+/* Returns the source's policy for missed deadlines, from an arming whose first periods had interrupts masked.
+ */
 enum report_policy timer_policy(struct timer_analysis *analysis);
 
 /* How a window is divided into expected periods. Period k starts 1/4 period before deadline k. */

@@ -6,7 +6,8 @@
 #define WARPS_NS           (500 * SURVEY_NS_PER_MS) /* for each warp check */
 /* For each clock: waking all cores and reading a few hundred times. */
 #define CONTENDED_NS       (5 * SURVEY_NS_PER_MS)
-#define JOB_OVERHEAD_NS    (2 * SURVEY_NS_PER_MS) /* for waking a core and processing its results */
+/* additional time of each job, for waking a core and processing its results */
+#define JOB_OVERHEAD_NS    (2 * SURVEY_NS_PER_MS)
 /*
  * After 1/10 of the plan, the speed of this run is used to estimate the remaining time. Before that it is too
  * uncertain.

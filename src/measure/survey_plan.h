@@ -28,7 +28,7 @@ uint64_t survey_core_ns(const struct report *report, size_t cores); /* measuring
 uint64_t survey_core_share_ns(const struct report *report, size_t cores); /* measuring one core, without that */
 /* Time for reading all clocks on one core other than the boot core. */
 uint64_t survey_core_reads_ns(const struct report *report, size_t cores);
-/* Time between the two ends of a rate window. */
+/* Returns the length of a rate window. */
 uint64_t survey_window_ns(const struct report *report);
 
 /*

@@ -8,9 +8,11 @@
 #include "analysis/analysis_steps.h"
 
 #define FLOOR_NS      SURVEY_NS_PER_MS /* smaller differences count as changes of rate, except after a jump */
-#define LEAPS_LOOKED  8          /* jumps of a run after which all clocks are read */
-#define SETTLE_SWEEPS 10000      /* a sweep takes at least a microsecond: bounds the sweeps by a count */
-/* If brackets take more than 1/8 of it, the core was preempted and gives no rate. */
+/* number of jumps in a run after which all clocks are read; later jumps are not checked */
+#define LEAPS_LOOKED  8
+/* maximum number of sweeps in STEPS_SETTLE_NS; a sweep takes at least a microsecond */
+#define SETTLE_SWEEPS 10000
+/* If brackets take more than 1/8 of that time, the core was preempted, and no rate is computed. */
 #define SETTLE_SHARE  8
 #define ABSURD        1000       /* If the TSC's rate differs by this factor, it stopped or jumped. */
 
@@ -26,7 +28,7 @@ steps_is_edge_clock(const struct survey *survey, size_t i)
 	return survey->report->clocks[i].clock.edges_only;
 }
 
-/* The current step, with the clocks that can be compared in it. */
+/* Returns the current step with the clocks that can be compared in it. */
 static struct analysis_step
 current(const struct survey *survey)
 {
@@ -143,7 +145,7 @@ widen_rates(struct survey *survey, const struct record_compared *before, uint32_
 		struct rate_interval since;
 
 		if (steps_is_edge_clock(survey, i) && set_has(asked, i) && !step->now_at_edge)
-			step->implied.known = false; /* it stopped, or is too slow to tell */
+			step->implied.known = false; /* the clock stopped, or is too slow to measure its rate */
 		if (!steps_is_compared(survey, i) || before[i].now.end == step->now.end)
 			continue;
 		if (!steps_is_edge_clock(survey, i) && is_coarse(&window.first, &window.last)) {
@@ -162,7 +164,7 @@ widen_rates(struct survey *survey, const struct record_compared *before, uint32_
 		else if (!step->now_at_edge)
 			continue;
 		if (window.last.ticks == 0)
-			step->implied.known = false; /* it stopped, which is no change of rate */
+			step->implied.known = false; /* the clock stopped, which is no change of rate */
 		slope = rate_slope(&window);
 		since = rate_implied_tsc(&slope, entry->clock.claimed);
 		if (!since.known || !survey_is_rate(survey, &since))

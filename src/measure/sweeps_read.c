@@ -2,13 +2,13 @@
 #include "measure/sweeps.h"
 
 #define TIGHT_NS     (STEPS_SETTLE_NS / 64)
-#define TIGHT_SWEEPS 16         /* at most, until no bracket is longer than TIGHT_NS */
+#define TIGHT_SWEEPS 16         /* maximum number of sweeps until no bracket is longer than TIGHT_NS */
 #define APART_NS     (50 * SURVEY_NS_PER_MS) /* a sweep with slow reads of the RTC takes 10 ms */
-#define APART_SWEEPS 4          /* at most, until one takes no more than APART_NS */
-#define READS        4          /* the last one is used, because the first are slow */
+#define APART_SWEEPS 4          /* maximum number of sweeps until one takes no more than APART_NS */
+#define READS        4          /* number of readings; the last is used, because the first are slow */
 #define LONG_NS      SURVEY_NS_PER_MS
 #define EDGE_READS   64
-#define EDGE_TURNS   2400000    /* a batch takes at least a microsecond: bounds a wait by a count */
+#define EDGE_TURNS   2400000    /* maximum number of batches in a wait; a batch takes at least a microsecond */
 #define EDGE_NS      (2400 * SURVEY_NS_PER_MS)
 
 void
@@ -87,9 +87,9 @@ sweep_once(struct survey *survey, bool all, uint64_t *begin, uint64_t *end)
 	}
 }
 
-/*
- * If the machine is restored from a snapshot within a sweep, clocks that were read before that seem to jump alone in
- * the next sweep. So a long sweep is repeated, and no step begins with it. A TSC that went back in it is no long sweep.
+/* If the machine is restored from a snapshot within a sweep, clocks that were read before that seem to jump
+ * alone in the next sweep. So a long sweep is repeated, and no step begins with it. A sweep in which the TSC
+ * went back is not repeated.
  */
 void
 steps_sweep(struct survey *survey, bool all)

@@ -4,12 +4,12 @@
 #include "base/text.h"
 #include "report/folders.h"
 
-/* Comments in the file, for people who look at it. */
+/* Comments in the marker file for human readers. */
 #define REMARK_RUNS "# a run is going on, or the machine was reset or lost power in this phase"
 #define REMARK_KEPT \
 	"# no run is going on; ways before least= have ended a run of this machine: delete this file to try them again"
 
-/* How other cores are started, by enum options_cores. */
+/* Names of the methods that start other cores, by enum options_cores. */
 static const char *const ways[] = {
 	[CORES_SIPI] = "started by INIT-SIPI-SIPI (cores=sipi)",
 	[CORES_MP] = "started by the firmware's MP services (cores=mp)",

@@ -19,9 +19,10 @@
 
 #define NS_PER_MS         UINT64_C(1000000)
 #define FIRMWARE_TICK_NS (1000 * NS_PER_MS) /* longest wait for a tick, which comes every 10 ms on an idle host */
-#define FIRST_TICK_TSC   (UINT64_C(1) << 30) /* the same in ticks, before the TSC's rate is known: 0.2 s at 5 GHz */
+/* longest wait in TSC ticks while the TSC's rate is unknown: 0.2 s at 5 GHz */
+#define FIRST_TICK_TSC   (UINT64_C(1) << 30)
 #define DEADLINE_FACTOR   3 /* the default deadline is three times the plan */
-#define DEADLINE_EXTRA_NS (60 * UINT64_C(1000000000)) /* and a minute */
+#define DEADLINE_EXTRA_NS (60 * UINT64_C(1000000000)) /* plus a minute */
 
 /* Adds a note if a register does not have the value that it had before the run. */
 static void
@@ -259,7 +260,9 @@ observe_clocks(void *argument)
 	survey_observe(&running->run->survey);
 }
 
-/* Runs WORK. If reading a clock takes an exception, runs it again without that clock if ANEW; else ends the phase. */
+/* Runs WORK. If reading a clock takes an exception, runs it again without that clock if ANEW; otherwise ends
+ * the phase.
+ */
 static void
 run_guarded(struct running *running, void (*work)(void *argument), bool anew)
 {
@@ -293,7 +296,7 @@ run_all_phases(struct run *run)
 
 		run_guarded(&running, run_phase, phase->anew);
 		if (phase->play != run_checks && phase->play != run_calibrations && phase->play != measure_timers &&
-		    phase->play != measure_core_timers) /* these phases program the devices */
+		    phase->play != measure_core_timers) /* these phases program the devices themselves */
 			run_guarded(&running, observe_clocks, true);
 	}
 }

@@ -18,9 +18,8 @@ enum tournament { TOURNAMENT_STAR, TOURNAMENT_ALL };
 size_t tournament_rounds(enum tournament kind, size_t cores);
 size_t tournament_pairs(enum tournament kind, size_t cores);
 
-/*
- * Returns the partner of CORE in ROUND, which is below tournament_rounds(). TOURNAMENT_BYE if CORE is idle. If A is the
- * partner of B, then B is the partner of A.
+/* Returns the partner of CORE in ROUND, which is below tournament_rounds(). TOURNAMENT_BYE if CORE is idle. The
+ * relation is symmetric.
  */
 size_t tournament_opponent(enum tournament kind, size_t cores, size_t round, size_t core);
 

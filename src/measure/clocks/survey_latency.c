@@ -3,7 +3,7 @@
 
 #define STALL_PERIODS    4  /* a clock has stalled if it shows one value for this many of its periods */
 #define STALL_NS_MIN     UINT64_C(2000)
-/* A clock that moved before counts as stopped if it then does not move for this long. */
+/* A clock that has moved counts as stopped if it does not move again within this time. */
 #define STOPPED_NS       (100 * SURVEY_NS_PER_MS)
 /*
  * A guest's edge clock (an RTC, which is read at its ticks) counts as stopped only after this time. An emulator updates
@@ -12,7 +12,8 @@
 #define EMULATED_STOPPED_NS SURVEY_NS_PER_S
 /* A step of up to this many times the clock's resolution is no jump, because emulators catch up in bursts. */
 #define LEAP_RESOLUTIONS 8
-#define LEAP_EDGES       2  /* the same in ticks for an edge clock (an RTC): a late tick and the next tick */
+/* the limit for an edge clock (an RTC), in its ticks: one tick may be late and the next in time */
+#define LEAP_EDGES       2
 #define LEAP_SHARE       8  /* a clock may be fast by 1/8 before its steps count as jumps */
 #define MILLIHZ_PER_HZ   UINT64_C(1000)
 #define PS_PER_NS        1000

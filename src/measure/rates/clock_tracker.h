@@ -9,15 +9,16 @@
 #include "measure/rates/survey_rates.h"
 #include "measure/survey_internal.h"
 
-#define SURVEY_END_SAMPLES     RATE_SAMPLES_MAX /* brackets at each end of the window */
+/* samples taken at each end of the window */
+#define SURVEY_END_SAMPLES     RATE_SAMPLES_MAX
 #define SURVEY_FOLLOW_SAMPLES  4   /* readings that only keep count of a counter's wraps */
 
-struct survey_window { /* a window while it lasts */
-	uint64_t next_tsc;   /* when the clocks that are not the pacer are to be read again */
+struct survey_window { /* the current rate window */
+	uint64_t next_tsc;   /* when to read the clocks other than the pacer (see rate_window.c) again */
 	uint64_t start_tsc;
-	uint64_t middle_tsc; /* between its halves */
+	uint64_t middle_tsc; /* where the window's second half starts */
 	bool middle_taken;
-	bool cut; /* a discontinuity between the clocks ended it */
+	bool cut; /* true if the window ended because a clock jumped or stopped */
 };
 
 static inline uint64_t
@@ -29,10 +30,14 @@ survey_apart(uint64_t a, uint64_t b)
 /* Starts to follow ENTRY's clock at SAMPLE. */
 void survey_track_begin(struct survey_track *track, struct report_clock *entry, const struct sample *sample);
 
-/* Moves TRACK to a newer reading. About EXPECTED_TICKS should have passed since the last. */
+/* Moves TRACK to a newer reading. About EXPECTED_TICKS should have passed since the last reading; they decide
+ * the number of wraps.
+ */
 void survey_track_to(struct survey_track *track, const struct sample *sample, uint64_t expected_ticks);
 
-/* Does the same a short time after the last reading, by the nominal frequency times survey->paces. */
+/* Does the same soon after the last reading. The expected ticks follow from the nominal frequency times
+ * survey->paces.
+ */
 void survey_track_on(const struct survey *survey, struct survey_track *track, const struct sample *sample);
 
 /*
@@ -77,28 +82,32 @@ void survey_check_counts(struct survey *survey, bool cut);
 /* Returns true if a discontinuity ended the window, by the latest readings of all tracks. */
 bool survey_compare_tracks(struct survey *survey);
 
-/* All known ends in FROM..TO of a clock that moves faster than it is read. */
+/* Returns all samples in FROM..TO that may be an end of a rate, for a clock that is not read at its edges. */
 struct rate_ends survey_ends(const struct survey *survey, const struct survey_track *track, const struct sample *from,
 			     const struct sample *to);
 
-/* How fast TRACK's clock ran in FROM..TO, including the uncertainty of its ends. *FIT says how it was found. */
+/* Returns the rate of TRACK's clock in FROM..TO with the uncertainty of both readings. *FIT describes the
+ * method.
+ */
 struct rate_slope survey_slope(const struct survey *survey, const struct survey_track *track, const struct sample *from,
 			       const struct sample *to, enum rate_fit *fit);
 
-/* The TSC's rate in FROM..TO if TRACK's clock has its nominal frequency. */
+/* Returns the TSC's rate in FROM..TO under the assumption that TRACK's clock has its nominal frequency. */
 struct rate_interval survey_implied(const struct survey *survey, const struct survey_track *track,
 				    const struct sample *from, const struct sample *to);
 
-/* Like survey_implied(), but from the two readings alone, and with the exact nominal frequency. Not for edge clocks. */
+/* Like survey_implied(), but uses only the two readings, and assumes that the nominal frequency is exact. Not
+ * for edge clocks.
+ */
 struct rate_interval survey_implied_plainly(const struct survey *survey, const struct survey_track *track,
 					    const struct sample *from, const struct sample *to);
 
-/* How much faster TRACK's clock runs against the TSC in MIDDLE..TO than in FROM..MIDDLE. */
+/* Returns the change of the rate of TRACK's clock against the TSC, from FROM..MIDDLE to MIDDLE..TO. */
 struct interval_ppb survey_change(const struct survey *survey, const struct survey_track *track,
 				  const struct sample *from, const struct sample *middle,
 				  const struct sample *to);
 
-/* The TSC's nominal frequency, with the uncertainty of its rounding. */
+/* Returns the TSC's nominal frequency, as an interval that includes its rounding. */
 struct rate_interval survey_claim(const struct clock *tsc);
 
 /*

@@ -11,7 +11,9 @@
 /* Needed accuracy of the TSC's rate: checks are timed by it, with limits of 500 ppm and more. */
 #define SCALE_WITHIN_PPB 10000
 
-/* The TSC's rate by TRACK's clock from the window's start up to now. It will not be wider at the end. */
+/* Returns the TSC's rate that TRACK's clock gives from the window's start up to now. The interval can only
+ * become narrower.
+ */
 static struct rate_interval
 implied_so_far(const struct survey *survey, const struct survey_track *track)
 {
@@ -40,7 +42,9 @@ is_determined(const struct interval_ppb *ppb, uint64_t limit_ppb)
 	return ppb->known && (offset_farthest(wide) <= limit_ppb || offset_nearest(wide) > limit_ppb);
 }
 
-/* The TSC's nominal frequency, if it is not rounded to more than the limit: no window makes that narrower. */
+/* Returns the TSC's nominal frequency. Unknown if its rounding exceeds the limit, because a longer window
+ * cannot improve that.
+ */
 static struct rate_interval
 claim_so_far(const struct survey *survey, const struct report_clock *tsc)
 {

@@ -7,9 +7,9 @@
 
 #define PPB             UINT64_C(1000000000)
 #define AMBIGUOUS_SHARE 4 /* wraps cannot be counted with a doubt of more than 1/4 of the counter's range */
-/* Shorter, so that an edge that comes a little early is the last one. */
+/* The measurement is shorter than the window by this, so that an early edge can still be its last. */
 #define EDGES_SHORT_NS  (SURVEY_NS_PER_S / 2)
-#define EDGES_MAX       1000 /* one edge a second in a window of ten seconds: bounds the wait by a count */
+#define EDGES_MAX       1000 /* maximum number of edges; a window of ten seconds has about ten */
 
 /*
  * Returns true if the number of TRACK's wraps in about EXPECTED ticks is uncertain. The rate in the window may
@@ -147,14 +147,16 @@ count_on(const struct survey *survey, struct survey_track *track, uint64_t chang
 	return !went_back(survey, track);
 }
 
-/* Distance of an interval from 0. */
+/* Returns the smallest absolute value in the interval, or 0 if the interval contains 0. */
 static uint64_t
 least_size(const struct interval_ppb *change)
 {
 	return change->known ? offset_nearest((struct offset){ change->low, change->high }) : 0;
 }
 
-/* The clock not in DONE that takes longest to wrap; REPORT_CLOCKS_MAX if none is left. */
+/* Returns the clock that takes longest to wrap, among clocks that are not in DONE; REPORT_CLOCKS_MAX if none is
+ * left.
+ */
 static size_t
 wraps_last(const struct survey *survey, uint32_t done)
 {

@@ -5,7 +5,7 @@
 
 #define PPT UINT64_C(1000000000000)
 
-/* Half the width of LOW..HIGH, as a fraction of LOW. */
+/* Returns half the width of LOW..HIGH, divided by LOW. */
 static uint64_t
 half_ppt(uint64_t low, uint64_t high)
 {
@@ -20,7 +20,7 @@ take_part(uint64_t *rest, uint64_t part)
 	return part;
 }
 
-/* Sum of the narrowest brackets at both ends of TRACK's stretch, in TSC ticks. */
+/* Returns the sum of the narrowest brackets at both ends of TRACK's measurement, in TSC ticks. */
 static uint64_t
 brackets(const struct survey *survey, const struct survey_track *track)
 {

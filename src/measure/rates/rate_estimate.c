@@ -1,4 +1,4 @@
-/* How fast a clock ran between two readings, and the TSC's rate that follows. See rate.h. */
+/* Calculates a clock's rate between two readings, and the TSC's rate from it. See rate.h. */
 #include "measure/rates/clock_tracker.h"
 
 #include "base/text.h"
@@ -13,7 +13,7 @@
  */
 #define EDGE_LATE_NS (10 * SURVEY_NS_PER_MS) /* in a guest */
 
-/* Sets how far the clock moves at once. Any read method of the device is an upper bound. */
+/* Sets the clock's step. The step seen by any read method of the same device is an upper bound. */
 static void
 take_resolution(const struct report *report, const struct report_clock *entry, struct rate_ends *ends)
 {
@@ -40,7 +40,9 @@ ticks_of_edges(const struct survey_track *track, uint64_t ns)
 			   (unsigned __int128)periods * claimed->den * SURVEY_NS_PER_S, SCALE_UP);
 }
 
-/* END with an earlier begin: the edge may have been up to LATE_TICKS before it was seen. */
+/* Returns END with its begin moved back by LATE_TICKS, because the edge may have come that long before it was
+ * seen.
+ */
 static struct sample
 widened(const struct sample *end, uint64_t late_ticks)
 {
@@ -89,7 +91,7 @@ survey_slope(const struct survey *survey, const struct survey_track *track, cons
 	return rate_slope(&window);
 }
 
-/* The TSC's rate by the clock's nominal frequency, without its rounding. */
+/* Returns the TSC's rate if the clock's nominal frequency is exact. */
 static struct rate_interval
 implied_exactly(const struct survey *survey, const struct survey_track *track, const struct sample *from,
 		const struct sample *to)

@@ -17,7 +17,7 @@
  */
 #define SAME_SOURCE_PPB 5000
 
-/* The TSC's rate by each clock, over the whole stretch and over each half of the window. */
+/* The TSC's rate that each clock gives, over the whole time and over each half of the window. */
 struct stretches {
 	struct rate_interval whole[REPORT_CLOCKS_MAX], halves[2][REPORT_CLOCKS_MAX];
 };
@@ -50,7 +50,7 @@ set_absolute(const struct survey *survey, struct report_clock *entry)
 	entry->absolute.high = scale_mul_div_up(entry->measured.high, PPB + REPORT_CRYSTAL_PPB, PPB);
 }
 
-/* Computes the TSC's rate by each clock that can measure it, or could before it failed. */
+/* Computes the TSC's rate against each clock that can measure it, or could before the clock failed. */
 static void
 imply_all(const struct survey *survey, struct stretches *stretches)
 {
@@ -65,9 +65,8 @@ imply_all(const struct survey *survey, struct stretches *stretches)
 	}
 }
 
-/*
- * Chooses the clock that sets the TSC's rate. The vote is the same as the judge's: the TSC's nominal frequency
- * takes part, and a clock that the judge would blame cannot be chosen.
+/* Chooses the clock that sets the TSC's rate. The vote has the same rules as in src/judge: the TSC's nominal
+ * frequency takes part, and a clock that src/judge would report as wrong cannot be chosen.
  */
 static size_t
 choose_reference(struct survey *survey, const struct rate_interval *rates)
@@ -100,7 +99,7 @@ choose_reference(struct survey *survey, const struct rate_interval *rates)
 	return best < report->clock_count ? best : rate_consensus(rates, report->clock_count);
 }
 
-/* TSC with CLAIM as its nominal rate. */
+/* Returns a copy of TSC with CLAIM as its nominal frequency. */
 static struct clock
 with_claim(struct clock tsc, const struct claim *claim)
 {
@@ -119,9 +118,9 @@ agrees(const struct survey *survey, const struct clock *tsc, const struct rate_i
 	return apart.known && !rate_beyond(&apart, survey->rate_limit_ppb);
 }
 
-/*
- * A wrong leaf must not make the TSC differ from all other clocks. If the claim so far contradicts them, takes the
- * first other claim that agrees with them. A claim that is rounded by more than the limit agrees with too much.
+/* A wrong CPUID leaf must not make the TSC differ from all other clocks. If the claim so far contradicts them,
+ * takes the first other claim that agrees with them. A claim that is rounded by more than the limit agrees with
+ * too much.
  */
 static void
 choose_claim(struct survey *survey, const struct rate_interval *rates)

@@ -7,11 +7,11 @@
 /* Samples of the pacer, the clock that is read all the time, between two looks at the time. */
 #define PACE_SAMPLES    64
 #define AWAY_FACTOR     4
-#define TURNS_PER_MS    1000  /* a batch takes at least a microsecond: bounds a window by a count */
+#define TURNS_PER_MS    1000  /* maximum number of batches in a millisecond, each of at least a microsecond */
 #define WINDOWS_MAX     3     /* windows started until one has no discontinuity */
 #define EARLY_SHARE     50    /* the last edge may be early by 1/50 of the window */
 #define EDGE_QUIET_NS   (3 * SURVEY_NS_PER_MS) /* nothing else is done this close to an expected edge */
-/* And the middle readings of all clocks are not taken this close to one. */
+/* The readings in the window's middle are not taken this close to an expected edge. */
 #define MIDDLE_QUIET_NS (50 * SURVEY_NS_PER_MS)
 
 /* Takes one end of a clock that moves faster than it is read. */
@@ -119,7 +119,9 @@ open_track(struct survey *survey, struct survey_track *track, struct report_cloc
 		track->first = take_end(survey, track);
 }
 
-/* The middle of a window of WINDOW_NS, or a little later if an edge is near, so that both can be seen. */
+/* Returns the TSC of the middle of a window of WINDOW_NS. If an edge is expected near the middle, it is a
+ * little later, so that neither delays the other.
+ */
 static uint64_t
 middle_ns(uint64_t window_ns)
 {
@@ -172,9 +174,8 @@ follow_window(struct survey *survey, struct survey_track *edges)
 		if (track->entry && survey_usable(track->entry) && !track->entry->clock.edges_only)
 			track->last = take_end(survey, track);
 	}
-	/*
-	 * Look once more after the last ends. Otherwise a jump between two of them would count as one after the
-	 * window.
+	/* Compare the clocks once more after the last samples. Otherwise a jump between two of these would count as
+	 * a jump after the window.
 	 */
 	window.next_tsc = 0;
 	survey_follow_others(survey, &window, survey->hooks.tsc_ordered());

@@ -3,7 +3,7 @@
 
 #define MISCOUNT_SHARE 4 /* counts that differ by more than 1/4 wrap mean another number of wraps */
 
-/* TICKS of TRACK's clock in ns, by its nominal frequency times its measured pace. */
+/* Returns TICKS of TRACK's clock in ns, using its nominal frequency times its measured pace. */
 static uint64_t
 claimed_ns(const struct survey *survey, const struct survey_track *track, uint64_t ticks)
 {
@@ -12,7 +12,7 @@ claimed_ns(const struct survey *survey, const struct survey_track *track, uint64
 	return scale_mul_div(ticks, claimed->den * SURVEY_NS_PER_S, claimed->num * survey->paces[track - survey->tracks]);
 }
 
-/* Duration of one wrap; 0 for a 64-bit counter. */
+/* Returns the time from one wrap to the next; 0 for a 64-bit counter. */
 static uint64_t
 wrap_ns(const struct survey *survey, const struct survey_track *track)
 {
@@ -27,10 +27,9 @@ is_counted(const struct survey_track *track)
 	return track->entry && survey_usable(track->entry) && !track->entry->clock.edges_only && !track->entry->clock.by_tsc;
 }
 
-/*
- * Returns true if OTHER, which wraps later, shows that TRACK's counter wrapped a different number of times.
- * Both are compared since their last check by the TSC. Its rate is only a guess here, but good enough within
- * one wrap.
+/* Returns true if OTHER, which wraps later, shows that TRACK's counter wrapped a different number of times.
+ * Both are compared since their last check by the TSC. The TSC's rate is only an estimate here, but accurate
+ * enough within one wrap.
  */
 static bool
 is_contradicted(const struct survey *survey, const struct survey_track *track, const struct survey_track *other)

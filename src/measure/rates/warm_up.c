@@ -5,12 +5,13 @@
 
 #define PROVISIONAL_NS    (5 * SURVEY_NS_PER_MS)
 #define PROVISIONAL_SAMPLES 64
-/* Batches of samples, 20 ms if a sample takes 80 ns. A slower clock has stopped. */
+/* Maximum number of batches until the clock must have moved. */
 #define PROVISIONAL_TURNS 4096
 #define EDGE_BOUND_NS     (2400 * SURVEY_NS_PER_MS) /* an RTC at half its rate counts as slow, not as stopped */
 #define HIGHEST_TSC_HZ    UINT64_C(10000000000) /* for bounds while the TSC's rate is uncertain */
-#define VOTES_MIN         2 /* clocks that must agree on the TSC before a bound relies on it */
-/* About a second: a clock that is so slow to read gives no provisional rate. */
+/* number of clocks that must agree on the TSC's rate before a time limit relies on it */
+#define VOTES_MIN         2
+/* Time limit of about a second: a clock whose samples take longer gets no provisional rate. */
 #define PROVISIONAL_TSC_TICKS (UINT64_C(1) << 32)
 #define ASSUMED_TSC_HZ    UINT64_C(1000000000)
 #define STEP_READS        64
@@ -36,7 +37,7 @@ tsc_resolution_ticks(const struct survey *survey)
 	return smallest == UINT64_MAX ? 1 : smallest + 1;
 }
 
-/* The TSC's rate by this clock over a few milliseconds, for planning only. */
+/* Returns the TSC's rate that this clock gives over a few milliseconds, for planning only. */
 static struct rate_interval
 provisional(struct survey *survey, struct report_clock *entry)
 {
@@ -97,10 +98,9 @@ learn_resolutions(struct survey *survey)
 	}
 }
 
-/*
- * If a counter is much faster than its nominal frequency, its wraps are counted by its pace. A counter that
- * seems slow may have wrapped unseen while the core was preempted, so it gets its nominal frequency. Nothing
- * makes a counter seem fast.
+/* If a counter is much faster than its nominal frequency, its wraps are counted with its measured rate. A
+ * counter that seems slow may have wrapped unseen while the core was preempted, so it gets its nominal
+ * frequency. No such error makes a counter seem too fast.
  */
 static void
 keep_paces(struct survey *survey, const struct rate_interval *implied, const struct rate_interval *tsc)

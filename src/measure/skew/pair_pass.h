@@ -23,7 +23,7 @@ struct survey_tournament {
 	uint64_t trips_max, bound_ns; /* limits for each ping-pong */
 	uint64_t end_tsc;        /* when the pass must end, from survey_pass_end() */
 	uint64_t plan_ns;        /* planned duration, for the display of progress */
-	uint64_t late_ns;        /* additional time that is expected on a busy host */
+	uint64_t late_ns;        /* additional time that is expected because the host is busy */
 	uint64_t pingpongs;      /* number of pairs whose first ping-pong succeeded */
 	uint64_t again;          /* number of pairs whose repeated ping-pong succeeded */
 	uint64_t best_trip_ticks;

@@ -2,9 +2,10 @@
 #include "measure/timers/timer_test.h"
 
 #define TRIES      4u
-#define ATTEMPTS   16u /* the core may be preempted in some */
+#define ATTEMPTS   16u /* more than one, because the core may be preempted during an attempt */
 #define DUE_NS     UINT64_C(20000)
-#define WATCHED_NS UINT64_C(50000) /* after arming; a stale interrupt comes at once */
+/* how long to wait after arming; an interrupt for a passed deadline comes at once */
+#define WATCHED_NS UINT64_C(50000)
 
 /*
  * Lets a deadline pass while the source is disarmed. Returns false if the deadline had passed before the source

@@ -1,12 +1,11 @@
-/*
- * Free-running sources, such as the RTC's update: waits with the firmware alive, then opens a window around the
- * next event. See timer_test.h.
+/* Free-running sources, such as the RTC's update: waits while the firmware's tick still runs, then takes the
+ * interrupts for a short time around the next event. See timer_test.h.
  */
 #include "measure/timers/timer_test.h"
 
 /* A window opens this long before the deadline, and closes this long after it. */
 #define NEAR_NS   (40 * SURVEY_NS_PER_MS)
-/* A source that is polled is watched from this long before its deadline. */
+/* Polling of a source without an interrupt starts this long before its deadline. */
 #define POLLED_NS (5 * SURVEY_NS_PER_MS)
 #define LATE_NS   (20 * SURVEY_NS_PER_MS)
 #define EDGE_NS   (1500 * SURVEY_NS_PER_MS)
@@ -122,9 +121,8 @@ awaited_window(void *argument)
 		test->due_tsc = slot->events[0].tsc;
 }
 
-/*
- * Waits for the source's status. It became set between FROM and TO; FROM is 0 if the first look found it set.
- * Returns false if it is not set within the bound.
+/* Waits until the source's status bit is set. It became set between FROM and TO; FROM is 0 if the first look
+ * found it set. Returns false if it is not set within the bound.
  */
 static bool
 see_status(const struct timer_test *test, uint64_t *from, uint64_t *to)
@@ -146,7 +144,7 @@ see_status(const struct timer_test *test, uint64_t *from, uint64_t *to)
 	return expired;
 }
 
-/* Arms the source twice, because it may have come due again right after its status was cleared. */
+/* Arms the source twice, because its status bit may have been set again right after it was cleared. */
 static bool
 can_be_cleared(struct timer *timer)
 {

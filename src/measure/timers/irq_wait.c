@@ -7,7 +7,7 @@
 #define GAP_NS   UINT64_C(10000)
 #define ENTRY_NS UINT64_C(250000) /* entering a handler takes tens of microseconds in an emulator */
 
-/* Notes a gap if more than MOST ticks passed between FROM and TO. */
+/* Records that the core was preempted if more than MOST ticks passed between FROM and TO. */
 static void
 look_for_gap(struct timer_test *test, uint64_t from, uint64_t to, uint64_t most)
 {
@@ -82,7 +82,7 @@ step_of(const struct timer_test *test)
 	return entry && entry->resolution.gcd_ticks ? entry->resolution.gcd_ticks : 1;
 }
 
-/* Puts the entry of the row into the record. */
+/* Appends the description of the tested timer to the record. */
 static void
 put_facts(struct timer_test *test)
 {

@@ -1,9 +1,10 @@
 /* One-shot rows: arms each shot and waits for it. See timer_test.h. */
 #include "measure/timers/timer_test.h"
 
-/* One shot and its bound; the firmware's tick is stopped for at most 100 ms. */
+/* Longest window for one shot and its wait, so that the firmware's tick is stopped for at most 100 ms. */
 #define WINDOW_NS (70 * SURVEY_NS_PER_MS)
-#define BOUND_NS  (20 * SURVEY_NS_PER_MS) /* after the deadline; then the interrupt counts as missing */
+/* an interrupt that comes later than this after its deadline counts as missing */
+#define BOUND_NS  (20 * SURVEY_NS_PER_MS)
 
 static void
 shoot(struct timer_test *test, uint64_t ticks)
@@ -15,7 +16,8 @@ shoot(struct timer_test *test, uint64_t ticks)
 	test_watch(test, test->arming.armed_after, test->arming.armed_after + bound, 1);
 	test->arming.due = test->timer->driver->expired(test->timer);
 	test->timer->driver->disarm(test->timer);
-	test->all->window->open(); /* let a second interrupt of this shot come now, not with the next shot */
+	/* so that a second interrupt of this shot comes now, and is not counted for the next shot */
+	test->all->window->open();
 	test->all->window->close();
 	if (test_record(test))
 		test->misses = slot->taken ? 0 : test->misses + 1;

@@ -5,7 +5,7 @@
  * Each try takes at most 2 ms and the window after them 88 ms. The firmware's tick is stopped for about 100 ms.
  */
 #define ARM_TRIES   5u
-#define PERIODS_MIN 10u /* in a window, when periods are 8 ms */
+#define PERIODS_MIN 10u /* number of periods in a window of 8 ms periods, the longest */
 
 /*
  * Arms the source. On a busy host the first deadline may pass before it is programmed, and then nothing is due
@@ -78,7 +78,9 @@ periods_hold(void *argument)
 	period = scale_ticks(&test->survey->scale, test->row->asked_ns);
 	if (!arm_period(test, RECORD_MASKED, period))
 		return;
-	/* Wait up to the middle of a period, wherever in its programming the first period started. */
+	/* Wait up to the middle of a period, although it is unknown when, during the programming, the first period
+	 * started.
+	 */
 	begin = test->arming.armed_before + (test->arming.armed_after - test->arming.armed_before) / 2;
 	while (tsc() - begin < PERIODS_HELD * period + period / 2 && polls-- > 0)
 		test->survey->hooks.pause();

@@ -9,7 +9,8 @@
 #define WINDOWS_MAX 64u
 #define AWAITED_NS  (1500 * SURVEY_NS_PER_MS)
 #define NS_AS       UINT64_C(1000000000)
-#define THERE_NS    (10 * SURVEY_NS_PER_S) /* for one window on another core, which a busy host may delay */
+/* time limit for one window on another core, which a busy host may delay */
+#define THERE_NS    (10 * SURVEY_NS_PER_S)
 #define CORES_EACH    64u /* with more cores, only one core of each package is tested */
 #define CORES_PERIODS 8u  /* with more cores, only the boot core is tested with periods */
 
@@ -90,7 +91,7 @@ play_there(void *argument, size_t core)
 	there->why = there->test->all->window->play_there(there->work, give_back, there->test);
 }
 
-/* Returns NULL, or why the window was not run to its end. */
+/* Returns NULL if the window was completed, otherwise the reason why not. */
 static const char *
 play(struct timer_test *test, void (*work)(void *argument))
 {
@@ -247,7 +248,9 @@ is_asked(const struct timer_driver *driver, const struct report *report)
 	return all || (!driver->only_all && (!is_quick(report) || driver->in_quick));
 }
 
-/* About how long the tests of a source take on the boot core; for a free-running source, on average. */
+/* Returns the expected duration of a source's tests on the boot core. A free-running source takes this long on
+ * average.
+ */
 static uint64_t
 expected_ns(struct survey *survey, const struct timer_driver *driver)
 {

@@ -1,4 +1,4 @@
-/* Length of a tick of the source's counter. See timer_test.h. */
+/* Finds the length of a tick of a timer's counter. See timer_test.h. */
 #include "measure/timers/timer_test.h"
 
 #include "base/text.h"
@@ -16,7 +16,7 @@ test_ticks(const struct timer_test *test, uint64_t ns)
 	return scale_mul_div_nearest(ns * PS_PER_NS, AS_PER_PS, test->tick.value);
 }
 
-/* A reading of the ticks left, in the tightest of several brackets. */
+/* Reads the timer's remaining ticks several times. Returns the reading with the shortest bracket. */
 static struct sample
 read_left(const struct timer_test *test)
 {
@@ -35,7 +35,9 @@ read_left(const struct timer_test *test)
 	return best;
 }
 
-/* Measures the tick of a source without a nominal frequency by the TSC. Leaves no span if it does not count down. */
+/* Measures the tick of a source without a nominal frequency by the TSC. Leaves the span at 0 if the counter
+ * does not count down.
+ */
 static void
 calibrate(struct timer_test *test)
 {
@@ -55,9 +57,8 @@ calibrate(struct timer_test *test)
 	test->facts.span_most = last.end - first.begin;
 }
 
-/*
- * Keeps the narrowest rate of the boot core's LAPIC timer, which other sources state. The tick was timed by the best
- * estimate of the TSC's rate, so the error of that is added.
+/* Keeps the narrowest rate of the boot core's LAPIC timer, to compare other sources with it. The tick was timed by
+ * the best estimate of the TSC's rate, so the error of that is added.
  */
 static void
 keep_lapic_rate(const struct timer_test *test)

@@ -14,8 +14,9 @@
  * as long.
  */
 #define PERIODS_A_WINDOW    80u
-#define PERIODS_HELD        20u /* deadlines that pass while interrupts are masked, and as many after that */
-/* A poll of the TSC takes at least 1 ns: bounds a wait if the TSC stands still. */
+/* number of periods with masked interrupts; as many periods with open interrupts follow */
+#define PERIODS_HELD        20u
+/* Limit of a wait if the TSC has stopped. A poll of the TSC takes at least 1 ns. */
 #define TEST_POLLS_PER_NS   1u
 #define TEST_MISSES_MAX     3u /* windows without an interrupt in a row, after which the source is given up */
 
@@ -24,11 +25,12 @@ struct timer_test {
 	struct survey_timers *all;
 	struct timer *timer;
 	struct report_interval *row;
-	struct record_timer facts;       /* the row's entry in the record; its span once the tick was measured */
-	bool recorded;                   /* FACTS are in the record, so the row has an arming */
+	/* the timer's description for the record; SPAN is set when the tick was measured */
+	struct record_timer facts;
+	bool recorded;                   /* true if FACTS are in the record, which is so after the first arming */
 	struct timer_tick tick;          /* value 0: not known yet */
-	struct record_interrupts arming; /* the latest one, and its gaps in all->items */
-	size_t left;                     /* one-shots, or windows of periods, that remain */
+	struct record_interrupts arming; /* the latest arming; its gaps are in all->items */
+	size_t left;                     /* number of remaining one-shots, or of windows of periods */
 	size_t periods;                  /* in each window of a periodic row */
 	unsigned misses;
 	size_t core;                     /* index of the core on which the source is tested */
@@ -67,7 +69,7 @@ bool test_know_tick(struct timer_test *test);
 
 /* survey_timers.c */
 
-/* Leaves the row without figures and with a reason. That does not count as a fault of the source. */
+/* Adds the reason WHY a row has no figures. This is no fault of the source. */
 void test_explain(struct timer_test *test, const char *why);
 void test_refuse(struct timer_test *test, enum clock_state state, const char *why);
 
@@ -95,14 +97,13 @@ void expired_window(void *argument);
 
 /* free_running.c */
 
-/*
- * Waits, with the firmware alive, until the source is due soon enough for a window. Returns false if that takes
- * too long or if the source does not count.
+/* Waits, while the firmware's tick still runs, until the source is due soon enough for a window. Returns false
+ * if that takes too long or if the source does not count.
  */
 bool awaited_approach(struct timer_test *test);
 void awaited_window(void *argument);
 
-/* For a source without an interrupt: polls its status until that says that it is due. */
+/* For a source without an interrupt: polls its status bit until the bit is set. */
 void awaited_poll(struct timer_test *test);
 
 #endif
