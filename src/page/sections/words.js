@@ -48,7 +48,7 @@ function headline(report) {
 	const open = report.behaviours.filter((row) => row.outcome === "not_determined").length;
 	const unseen = report.behaviours.filter((row) => row.outcome === "not_checked").length;
 	const undecided = joined([open && `${open} not determined`, unseen && `${unseen} not checked`], ", ");
-	const words = report.verdict === "pass" && !untold ? ALL_PASSED :
+	const words = report.verdict === "pass" && !undecided ? ALL_PASSED :
 		Object.hasOwn(VERDICTS, report.verdict || "") ? VERDICTS[report.verdict] : "No verdict";
 	const where = joined([report.options.label, systemOf(report), report.machine.cpu || "Unknown CPU"], ", ");
 	const began = startedAt(report);
