@@ -116,9 +116,9 @@ struct moment offsets_moment(const struct offsets *offsets, size_t a, size_t b);
  */
 struct offset offsets_drift(const struct offsets *earlier, const struct offsets *later, size_t a, size_t b);
 
-/* How the offset of a pair moved, according to three passes. */ enum motion { MOTION_UNTOLD, /* no movement is
- * proven, or its kind is unknown
- */
+/* How the offset of a pair moved, according to three passes. */
+enum motion {
+	MOTION_UNTOLD,     /* no movement is proven, or its kind is unknown */
 	MOTION_STEADY,     /* it moved in both intervals between the passes, in a straight line */
 	/* It moved before the middle pass but not in a straight line, and no later movement is proven. */
 	MOTION_STEP_EARLY,
