@@ -20,7 +20,7 @@ void guard_close(void);
 /* Runs WORK in a guard on the boot core; a fault_guard. Guards may be nested. An exception ends the innermost guard. */
 bool guard_run(void (*work)(void *argument), void *argument, struct fault *fault);
 
-/* Like guard_run(), but on a core that the firmware lends. The core's own tables are restored afterwards. */
+/* Like guard_run(), but on another core that the firmware started. Restores that core's IDT and GS base afterwards. */
 bool guard_run_on_core(void (*work)(void *argument), void *argument, struct fault *fault);
 
 /* Ends the innermost guard of the boot core as if FAULT had occurred here. */

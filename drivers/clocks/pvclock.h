@@ -61,7 +61,8 @@ uint64_t pvclock_refused(const struct device *device);
 
 /*
  * Returns STABLE_YES if all pages in use have the flag TSC_STABLE and the hypervisor supports the flag: the clock may
- * then be compared between cores. STABLE_UNKNOWN: a page was refused, or changed in all tries of a read.
+ * then be compared between cores. STABLE_NO if a page in use lacks the flag. STABLE_UNKNOWN if the hypervisor wrote no
+ * page for a core, or if a page changed in all tries of a read.
  */
 enum paravirtual_stable pvclock_stable(void *device);
 

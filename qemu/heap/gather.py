@@ -105,7 +105,7 @@ def read(task, known, loaded_at):
 
 
 def _pieces(kind, path, rest):
-    """Yield (name, page in the same folder, bytes or a Compact) for each report in the file."""
+    """Yield (name, name of its HTML page in the same folder, contents) for each report in the file."""
     if kind == "stick":
         partition, name = rest
         yield f"{path}{name[1:]}", None, stick.read(path, partition, name, reports.SIZE_MAX)

@@ -107,7 +107,7 @@ def _timer_outcome(asked, found, open_):
 
 
 def _timer_counts(rows):
-    """Return a sentence with the counts, and with the largest median lateness, because each period has its own."""
+    """Return a sentence with the counts of all rows, and the largest of their median latenesses."""
     def total(key):
         return sum(row.get(key) or 0 for row in rows)
     came = [row["lateness_ns"] for row in rows if row.get("lateness_ns")]

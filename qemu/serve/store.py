@@ -80,8 +80,8 @@ class Store:
                          if data is not None), None)
 
     def _read(self, name, folder):
-        """Return the contents of the file NAME, or None if it does not exist. Raise Unusable if it cannot be read, because the
-        next file would have other options."""
+        """Return the contents of the file NAME, or None if it does not exist. Raise Unusable if it cannot be read: to go
+        on with the next file would start the machine with that file's options."""
         try:
             fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
         except FileNotFoundError:

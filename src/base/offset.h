@@ -25,7 +25,7 @@ uint64_t offset_gap(struct offset a, struct offset b); /* distance between the i
 bool offset_is_known(struct offset offset); /* true if bounded on both sides */
 uint64_t offset_width(struct offset offset); /* high - low; UINT64_MAX if an end is unbounded */
 bool offset_excludes_zero(struct offset offset);
-uint64_t offset_nearest(struct offset offset);  /* smallest absolute value in the interval */
-uint64_t offset_farthest(struct offset offset); /* largest absolute value in the interval */
+uint64_t offset_min_size(struct offset offset);  /* smallest absolute value in the interval */
+uint64_t offset_max_size(struct offset offset); /* largest absolute value in the interval */
 
 #endif

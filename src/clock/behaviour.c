@@ -39,7 +39,7 @@ behaviour_outcome(const struct behaviour *row, uint64_t limit)
 		return OUTCOME_NOT_DETERMINED;
 	if (!row->has_figure)
 		return row->failed ? OUTCOME_FAILED : OUTCOME_PASSED;
-	if (offset_nearest(figure) > limit)
+	if (offset_min_size(figure) > limit)
 		return OUTCOME_FAILED;
-	return offset_farthest(figure) > limit ? OUTCOME_NOT_DETERMINED : OUTCOME_PASSED;
+	return offset_max_size(figure) > limit ? OUTCOME_NOT_DETERMINED : OUTCOME_PASSED;
 }

@@ -12,7 +12,7 @@
 #define BEHAVIOURS_MAX     144 /* each timer adds up to six rows, and a chip set may have eight HPET comparators */
 #define BEHAVIOUR_TEXT_SIZE 192 /* a sentence with its final 0 */
 
-/* Kind of reason why a rule was not checked. The row's text is the reason itself. */
+/* Category of the reason why a rule was not checked. The text of the rule's row in the report is the reason. */
 enum unchecked {
 	UNCHECKED_OTHER,
 	/* in a guest or an emulator the result would prove nothing, or its host may be the cause */

@@ -14,13 +14,13 @@ struct panel {
 };
 
 static int64_t
-low(const struct panel *panel, size_t clock)
+elapsed_low(const struct panel *panel, size_t clock)
 {
 	return panel->clocks[clock].elapsed.low - panel->half_ns;
 }
 
 static int64_t
-high(const struct panel *panel, size_t clock)
+elapsed_high(const struct panel *panel, size_t clock)
 {
 	return panel->clocks[clock].elapsed.high + panel->half_ns;
 }
@@ -41,9 +41,9 @@ wraps_up_to(const struct discontinuity_clock *clock, int64_t from, int64_t to)
 static bool
 contains(const struct panel *panel, size_t clock, int64_t ns)
 {
-	int64_t by = wraps_up_to(&panel->clocks[clock], high(panel, clock), ns);
+	int64_t by = wraps_up_to(&panel->clocks[clock], elapsed_high(panel, clock), ns);
 
-	return low(panel, clock) + by <= ns && ns <= high(panel, clock) + by;
+	return elapsed_low(panel, clock) + by <= ns && ns <= elapsed_high(panel, clock) + by;
 }
 
 /* Returns the clocks of SET whose interval contains NS. */
@@ -69,13 +69,13 @@ largest_agreeing_set(const struct panel *panel, uint32_t set)
 
 	for (size_t i = 0; i < panel->count; i++) {
 		for (size_t j = 0; j < panel->count && set_has(set, i); j++) {
-			int64_t begin = low(panel, j);
+			int64_t begin = elapsed_low(panel, j);
 			uint32_t holding;
 
 			if (!set_has(set, j))
 				continue;
-			begin += wraps_up_to(&panel->clocks[j], begin, low(panel, i));
-			if (begin > high(panel, i))
+			begin += wraps_up_to(&panel->clocks[j], begin, elapsed_low(panel, i));
+			if (begin > elapsed_high(panel, i))
 				continue;
 			holding = clocks_containing(panel, set, begin);
 			if (set_size(holding) > set_size(best))
@@ -129,8 +129,8 @@ durations_overlap(const struct panel *panel, size_t a, size_t b)
 
 	if (panel->clocks[a].wrap_ns && !panel->clocks[b].wrap_ns)
 		return durations_overlap(panel, b, a);
-	by = wraps_up_to(&panel->clocks[b], high(panel, b), low(panel, a));
-	return low(panel, b) + by <= high(panel, a) && high(panel, b) + by >= low(panel, a);
+	by = wraps_up_to(&panel->clocks[b], elapsed_high(panel, b), elapsed_low(panel, a));
+	return elapsed_low(panel, b) + by <= elapsed_high(panel, a) && elapsed_high(panel, b) + by >= elapsed_low(panel, a);
 }
 
 /* Returns true if CLOCK's duration overlaps the duration of each clock in SET. */

@@ -50,7 +50,7 @@ enum rate_fit {
 static inline bool
 rate_beyond(const struct interval_ppb *ppb, uint64_t limit_ppb)
 {
-	return ppb->known && offset_nearest((struct offset){ ppb->low, ppb->high }) > limit_ppb;
+	return ppb->known && offset_min_size((struct offset){ ppb->low, ppb->high }) > limit_ppb;
 }
 
 /* Returns the sample that took the shortest time (end - begin). COUNT is at least 1. */

@@ -275,9 +275,9 @@ judge_row(const struct report *report, struct report_claim *row, enum trust trus
 	error = (struct offset){ row->error.low, row->error.high };
 	allowed = allowed_ppb(report, &row->claim);
 	row->outcome = OUTCOME_NOT_DETERMINED;
-	if (trust != TRUST_OPEN && offset_nearest(error) > allowed)
+	if (trust != TRUST_OPEN && offset_min_size(error) > allowed)
 		row->outcome = OUTCOME_FAILED;
-	else if (trust != TRUST_OPEN && offset_farthest(error) <= allowed)
+	else if (trust != TRUST_OPEN && offset_max_size(error) <= allowed)
 		row->outcome = OUTCOME_PASSED;
 }
 

@@ -12,7 +12,7 @@
 static uint64_t
 farthest(const struct finding *finding)
 {
-	return offset_farthest((struct offset){ finding->low, finding->high });
+	return offset_max_size((struct offset){ finding->low, finding->high });
 }
 
 static bool

@@ -44,7 +44,7 @@ may_exceed_limit(const struct report *report, const char *clock, uint64_t limit)
 	const struct report_clock *entry = report_find_clock(report, clock);
 
 	return entry && entry->error.known &&
-	       offset_farthest((struct offset){ entry->error.low, entry->error.high }) / PPB_PER_PPM >= limit;
+	       offset_max_size((struct offset){ entry->error.low, entry->error.high }) / PPB_PER_PPM >= limit;
 }
 
 static struct offset
@@ -87,7 +87,7 @@ nearest_pair(const struct report *report, const char *clock, uint32_t others)
 		if (!rate->ppb.known || !other || !is_healthy(report, other) ||
 		    !set_has(others, (size_t)(report_find_clock(report, other) - report->clocks)))
 			continue;
-		if (!nearest || offset_farthest(as_offset(&rate->ppb)) < offset_farthest(as_offset(&nearest->ppb)))
+		if (!nearest || offset_max_size(as_offset(&rate->ppb)) < offset_max_size(as_offset(&nearest->ppb)))
 			nearest = rate;
 	}
 	return nearest;
@@ -185,11 +185,11 @@ is_only_same_source(const struct report *report, const struct report_rate *same,
 		return false;
 	/* In a guest all devices have the host's one clock, however long the run is. */
 	if (!rate && report->hypervisor[0])
-		return offset_nearest(as_offset(&same->ppb)) <= limit_ppb;
-	if (offset_farthest(as_offset(&same->ppb)) > limit_ppb)
+		return offset_min_size(as_offset(&same->ppb)) <= limit_ppb;
+	if (offset_max_size(as_offset(&same->ppb)) > limit_ppb)
 		return false;
-	return !rate || (offset_farthest(as_offset(&rate->ppb)) > limit_ppb &&
-			 offset_nearest(as_offset(&rate->ppb)) <= limit_ppb);
+	return !rate || (offset_max_size(as_offset(&rate->ppb)) > limit_ppb &&
+			 offset_min_size(as_offset(&rate->ppb)) <= limit_ppb);
 }
 
 /* Returns the set of clocks whose source is not the source of CLOCK. */
@@ -253,7 +253,7 @@ fill_rate_row(const struct report *report, struct behaviour *row)
 		text_put_char(&text, '.');
 	else if (judge_tsc_moved(report))
 		text_put(&text, ", timed by a TSC that stepped or jumped.");
-	else if (contradicted || offset_nearest(as_offset(&ppb)) > limit * PPB_PER_PPM)
+	else if (contradicted || offset_min_size(as_offset(&ppb)) > limit * PPB_PER_PPM)
 		text_put(&text, ", and nothing shows which clocks are right.");
 	else
 		put_remedy(&text, report, judge_shrink_factor(row->low, row->high, limit));

@@ -12,7 +12,7 @@ judge_shrink_factor(int64_t low, int64_t high, uint64_t limit)
 	uint64_t width = (uint64_t)high - (uint64_t)low, distance = limit;
 
 	if (offset_excludes_zero((struct offset){ low, high })) {
-		uint64_t middle = offset_nearest((struct offset){ low, high }) + width / 2;
+		uint64_t middle = offset_min_size((struct offset){ low, high }) + width / 2;
 
 		distance = middle > limit ? middle - limit : limit - middle;
 	}
@@ -56,7 +56,7 @@ add_unexplained_jumps(struct report *report, const struct report_clock *entry)
 
 /* Returns the number of undetermined rows that are about ENTRY's clock, or about the counter that it reads. */
 static size_t
-count_open(const struct report *report, const struct report_clock *entry)
+count_undetermined(const struct report *report, const struct report_clock *entry)
 {
 	size_t count = 0;
 
@@ -159,6 +159,6 @@ judge_finish_rows(struct report *report)
 	for (size_t i = 0; i < report->clock_count; i++)
 		add_unexplained_jumps(report, &report->clocks[i]);
 	for (size_t i = 0; i < report->clock_count; i++)
-		report->clocks[i].open = count_open(report, &report->clocks[i]);
+		report->clocks[i].open = count_undetermined(report, &report->clocks[i]);
 	put_unjudged(report);
 }

@@ -6,7 +6,7 @@
 #define LIMIT_KEY "limit" /* the part of "limit.RULE" that is the same for all rules */
 
 enum owner {
-	OWNER_US,      /* the word has a key of the table, or a misspelled key */
+	OWNER_US,      /* one of baretick's options, or a misspelled one */
 	OWNER_OTHER,   /* the word is typical for another program */
 	OWNER_UNKNOWN, /* the other words of the text decide */
 };

@@ -197,7 +197,7 @@ struct report_skew {
 	const struct offset *drifts;
 	bool middle_measured;    /* true if there was a pass between the first and the last */
 	union {
-		/* Results of the passes after the first: MIDDLE, if there was one, and LATEST. */
+		/* Results of the passes after the first: the middle pass, if there was one, and the latest. */
 		struct offsets later[REPORT_LATER_MAX];
 		struct {
 			struct offsets middle, latest;

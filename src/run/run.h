@@ -85,7 +85,7 @@ struct run {
 	struct survey_timers timers;
 	struct as_found before; /* registers before the first clock was opened */
 	bool tick_matters;      /* true if a clock of the run produces the firmware's tick */
-	bool needs_tick;        /* true if the tick must go on in the current phase */
+	bool needs_tick;        /* true if the firmware's timer tick must continue in the current phase */
 	bool called_back;       /* true if the firmware's timer called back before the first phase */
 	uint64_t begin_tsc;
 };
@@ -135,7 +135,7 @@ struct run_phase {
 	void (*play)(struct run *run);
 	bool with_cores;   /* true if other cores run in this phase, or are being started */
 	bool anew;         /* true if it can be repeated from its start, because that removes its earlier results */
-	bool whole_within; /* true if run_so_far() may be called between two batches of the phase, too */
+	bool whole_within; /* true if run_so_far() may be called between two batches of this phase */
 };
 
 extern const struct run_phase run_phases[];

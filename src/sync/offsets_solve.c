@@ -198,19 +198,19 @@ settle_contradiction(struct offsets_summary *summary, const struct offsets *offs
 static bool
 is_worse(struct offset offset, struct offset than)
 {
-	uint64_t nearest = offset_nearest(offset), than_nearest = offset_nearest(than);
+	uint64_t nearest = offset_min_size(offset), than_nearest = offset_min_size(than);
 
 	if (!offset_is_known(than))
 		return true;
 	if (nearest != than_nearest)
 		return nearest > than_nearest;
-	return offset_farthest(offset) > offset_farthest(than);
+	return offset_max_size(offset) > offset_max_size(than);
 }
 
 static void
 record_bound(struct offsets_summary *summary, struct offset offset)
 {
-	uint64_t farthest = offset_is_known(offset) ? offset_farthest(offset) : UINT64_MAX;
+	uint64_t farthest = offset_is_known(offset) ? offset_max_size(offset) : UINT64_MAX;
 
 	if (farthest > summary->bound_ticks)
 		summary->bound_ticks = farthest;

@@ -21,7 +21,7 @@ differ(const struct cores *cores, size_t a, size_t b)
 {
 	struct offset offset = between(cores, a, b);
 
-	return offset_is_known(offset) && offset_nearest(offset) > cores->limit;
+	return offset_is_known(offset) && offset_min_size(offset) > cores->limit;
 }
 
 static size_t
@@ -50,9 +50,9 @@ static uint64_t
 likely_distance(const struct cores *cores, size_t a, size_t b)
 {
 	struct offset offset = between(cores, a, b);
-	uint64_t near = offset_nearest(offset);
+	uint64_t near = offset_min_size(offset);
 
-	return near + (offset_farthest(offset) - near) / 2;
+	return near + (offset_max_size(offset) - near) / 2;
 }
 
 /*
@@ -71,8 +71,8 @@ agrees_with_representative(const struct cores *cores, size_t representative, siz
 	uint64_t most = to_other < to_representative ? to_other : to_representative;
 
 	return !differ(cores, representative, other) &&
-	       ((offset_is_known(own) && offset_farthest(own) <= most) ||
-		(offset_is_known(path) && offset_nearest(path) <= cores->limit && offset_farthest(path) <= most));
+	       ((offset_is_known(own) && offset_max_size(own) <= most) ||
+		(offset_is_known(path) && offset_min_size(path) <= cores->limit && offset_max_size(path) <= most));
 }
 
 /* Returns true if CORE differs from more than half of the cores. Only cores that agree with REPRESENTATIVE count. */

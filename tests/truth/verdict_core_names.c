@@ -402,17 +402,17 @@ proves(const struct report *report, const struct offsets *offsets, size_t a, siz
 {
 	struct offset offset = offsets_pair(offsets, a, b);
 
-	return offset_is_known(offset) && offset_nearest(offset) / (verdict_tsc_hz(report) / 1e9L) >= 1;
+	return offset_is_known(offset) && offset_min_size(offset) / (verdict_tsc_hz(report) / 1e9L) >= 1;
 }
 
 /* Whether I and SPEAKER are proven to be nearer to each other than CORE is to either. */
 static bool
 are_nearer(const struct offsets *offsets, size_t speaker, size_t i, size_t core)
 {
-	uint64_t spread = i == speaker ? 0 : offset_farthest(offsets_pair(offsets, speaker, i));
+	uint64_t spread = i == speaker ? 0 : offset_max_size(offsets_pair(offsets, speaker, i));
 
-	return spread <= offset_nearest(offsets_pair(offsets, i, core)) &&
-	       spread <= offset_nearest(offsets_pair(offsets, speaker, core));
+	return spread <= offset_min_size(offsets_pair(offsets, i, core)) &&
+	       spread <= offset_min_size(offsets_pair(offsets, speaker, core));
 }
 
 /*

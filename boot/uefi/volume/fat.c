@@ -38,7 +38,7 @@ struct fat {
 	struct window table, folder;
 };
 
-/* Returns the bytes at AT up to the end of its window, or NULL if they cannot be read. */
+/* Returns a pointer to the byte at AT in WINDOW, which is read anew if needed; NULL if that fails. */
 static const uint8_t *
 bytes_at(struct fat *fat, struct window *window, uint64_t at)
 {

@@ -18,7 +18,7 @@ view_distance(struct offset offset)
 {
 	if (!offset_is_known(offset))
 		return (struct distance){ .near = 0 };
-	return (struct distance){ offset_nearest(offset), offset_farthest(offset), offset.low > 0 };
+	return (struct distance){ offset_min_size(offset), offset_max_size(offset), offset.low > 0 };
 }
 
 /*
@@ -89,7 +89,7 @@ offset_from_most(const struct view *view, size_t rank, size_t *other)
 		struct offset offset = offsets_proven(view->offsets, i, rank);
 
 		if (view->outlier[i] || view_core(view, i)->drifts || !offset_is_known(offset) ||
-		    (offset_is_known(furthest) && offset_nearest(offset) <= offset_nearest(furthest)))
+		    (offset_is_known(furthest) && offset_min_size(offset) <= offset_min_size(furthest)))
 			continue;
 		furthest = offset;
 		*other = i;
@@ -164,7 +164,7 @@ view_pair_with_odd_offset(const struct view *view)
 
 	for (size_t b = 1; b < offsets->cores; b++) {
 		for (size_t a = 0; a < b && !has_finding(view, b); a++) {
-			uint64_t ticks = offset_nearest(offsets_pair(offsets, a, b));
+			uint64_t ticks = offset_min_size(offsets_pair(offsets, a, b));
 
 			if (!offset_is_known(offsets_pair(offsets, a, b)) || ticks <= worst ||
 			    offsets_moved(offsets, a, b) || has_finding(view, a) ||
@@ -273,7 +273,7 @@ moves_against_a_member(const struct view *view, size_t rank)
 static bool
 are_nearer_than(const struct view *view, size_t representative, size_t member, size_t rank)
 {
-	uint64_t spread = representative == member ? 0 : offset_farthest(offsets_pair(view->offsets, representative, member));
+	uint64_t spread = representative == member ? 0 : offset_max_size(offsets_pair(view->offsets, representative, member));
 
 	return view_distance(offsets_pair(view->offsets, representative, rank)).near > spread &&
 	       view_distance(offsets_pair(view->offsets, member, rank)).near > spread &&

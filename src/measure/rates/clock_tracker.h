@@ -74,8 +74,9 @@ bool survey_follow_others(struct survey *survey, struct survey_window *window, u
 
 /*
  * Compares each track's count since the last call with clocks that wrap later. If a core was preempted for
- * several wraps, the provisional TSC rate may have miscounted them. The track is then uncounted and has no
- * rate. With CUT the window ended before that, and the track cannot be followed after it.
+ * several wraps, the provisional TSC rate may have miscounted them. The track then has no rate (uncounted).
+ * CUT says that a discontinuity ended the window earlier: the track keeps its rate up to there, but is no
+ * longer followed (stood).
  */
 void survey_check_counts(struct survey *survey, bool cut);
 

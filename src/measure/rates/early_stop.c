@@ -39,7 +39,7 @@ is_determined(const struct interval_ppb *ppb, uint64_t limit_ppb)
 	int64_t more = ppb->high - ppb->low;
 	struct offset wide = { ppb->low - more, ppb->high + more };
 
-	return ppb->known && (offset_farthest(wide) <= limit_ppb || offset_nearest(wide) > limit_ppb);
+	return ppb->known && (offset_max_size(wide) <= limit_ppb || offset_min_size(wide) > limit_ppb);
 }
 
 /* Returns the TSC's nominal frequency. Unknown if its rounding exceeds the limit, because a longer window

@@ -151,7 +151,7 @@ count_on(const struct survey *survey, struct survey_track *track, uint64_t chang
 static uint64_t
 least_size(const struct interval_ppb *change)
 {
-	return change->known ? offset_nearest((struct offset){ change->low, change->high }) : 0;
+	return change->known ? offset_min_size((struct offset){ change->low, change->high }) : 0;
 }
 
 /* Returns the clock that takes longest to wrap, among clocks that are not in DONE; REPORT_CLOCKS_MAX if none is

@@ -113,11 +113,11 @@ struct worst {
 static bool
 is_worse(struct offset offset, struct offset than)
 {
-	uint64_t nearest = offset_nearest(offset), than_nearest = offset_nearest(than);
+	uint64_t nearest = offset_min_size(offset), than_nearest = offset_min_size(than);
 
 	if (nearest != than_nearest)
 		return nearest > than_nearest;
-	return offset_farthest(offset) > offset_farthest(than);
+	return offset_max_size(offset) > offset_max_size(than);
 }
 
 /* Inserts PAIR into the sorted list of the COUNT worst pairs. A full list loses its last. Returns the new count. */

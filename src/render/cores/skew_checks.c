@@ -25,7 +25,7 @@ put_early_messages(struct text *out, const struct report_skew *skew)
 struct drifts {
 	bool from_most;                 /* true if the boot core's TSC drifts */
 	size_t others;                  /* started cores without the boot core */
-	size_t known, drifting;         /* cores whose drift is known, and whose drift is proven */
+	size_t known, drifting;         /* number of cores with a known drift, and of those whose drift is surely not 0 */
 	struct offset within;           /* the range that includes all known drifts */
 	const struct report_core *most; /* the drifting core with the largest drift */
 	struct offset most_ppb;         /* drift of this core against the majority of the cores */
@@ -54,7 +54,7 @@ drifts_of(const struct report *report)
 		if (!core->drifts)
 			continue;
 		drifts.drifting++;
-		if (drifts.most && offset_nearest(from_most) <= offset_nearest(drifts.most_ppb))
+		if (drifts.most && offset_min_size(from_most) <= offset_min_size(drifts.most_ppb))
 			continue;
 		drifts.most = core;
 		drifts.most_ppb = from_most;

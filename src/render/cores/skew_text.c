@@ -75,8 +75,8 @@ put_distances(struct text *text, const struct report *report)
 
 	if (offset_is_known(summary->worst))
 		text_printf(text, " Cores %u and %u differed by %ld to %ld ns.", apic_id(report, summary->worst_a),
-			    apic_id(report, summary->worst_b), ns_floor(report, offset_nearest(summary->worst)),
-			    ns_ceil(report, offset_farthest(summary->worst)));
+			    apic_id(report, summary->worst_b), ns_floor(report, offset_min_size(summary->worst)),
+			    ns_ceil(report, offset_max_size(summary->worst)));
 	if (summary->contradictions && summary->contradiction_c == summary->contradiction_b)
 		text_printf(text, " Cores %u and %u contradicted the rest the most, by %ld ns.",
 			    apic_id(report, summary->contradiction_a), apic_id(report, summary->contradiction_b),

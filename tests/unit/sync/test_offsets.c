@@ -125,11 +125,11 @@ TEST(intervals_add_negate_and_intersect)
 	assert_true(offset_excludes_zero(offset_negate(b)));
 	assert_false(offset_excludes_zero((struct offset){ 0, 3 }));
 	assert_false(offset_excludes_zero((struct offset){ -3, 0 }));
-	assert_int_equal(offset_nearest(b), 5);
-	assert_int_equal(offset_nearest(offset_negate(b)), 5);
-	assert_int_equal(offset_nearest(a), 0);
-	assert_int_equal(offset_farthest(a), 20);
-	assert_int_equal(offset_farthest((struct offset){ -30, 20 }), 30);
+	assert_int_equal(offset_min_size(b), 5);
+	assert_int_equal(offset_min_size(offset_negate(b)), 5);
+	assert_int_equal(offset_min_size(a), 0);
+	assert_int_equal(offset_max_size(a), 20);
+	assert_int_equal(offset_max_size((struct offset){ -30, 20 }), 30);
 }
 
 TEST(what_is_unbounded_stays_so_and_sums_saturate)
@@ -147,7 +147,7 @@ TEST(what_is_unbounded_stays_so_and_sums_saturate)
 	assert_false(offset_is_known(OFFSET_UNKNOWN));
 	assert_false(offset_is_known(below));
 	assert_false(offset_is_known(offset_negate(below)));
-	assert_int_equal(offset_farthest((struct offset){ INT64_MIN, 0 }), UINT64_C(1) << 63);
+	assert_int_equal(offset_max_size((struct offset){ INT64_MIN, 0 }), UINT64_C(1) << 63);
 }
 
 TEST(pair_is_kept_once_and_read_from_either_side)
@@ -396,7 +396,7 @@ TEST(truth_lies_in_every_interval_of_cores_of_all_offsets)
 				worst = distance > worst ? distance : worst;
 			}
 		assert_true(worst <= world->summary.bound_ticks);
-		assert_true(offset_nearest(world->summary.worst) <= worst);
+		assert_true(offset_min_size(world->summary.worst) <= worst);
 		world_free(world);
 	}
 }
@@ -587,7 +587,7 @@ TEST(core_is_an_outlier_that_only_its_pairs_prove_to_be_so)
 	assert_offset(world->places[2], -10, 60);
 	assert_outliers_are_just(world, 2, 1);
 	assert_false(world->summary.no_majority);
-	assert_int_equal(offset_nearest(world->summary.worst), 10);
+	assert_int_equal(offset_min_size(world->summary.worst), 10);
 	world_free(world);
 }
 
@@ -611,7 +611,7 @@ TEST(pair_that_alone_is_proven_to_differ_is_the_worst_and_neither_of_it_is_marke
 		assert_true(world->summary.no_majority);
 		assert_int_equal(world->summary.worst_a, first);
 		assert_int_equal(world->summary.worst_b, second);
-		assert_int_equal(offset_nearest(world->summary.worst), 999000);
+		assert_int_equal(offset_min_size(world->summary.worst), 999000);
 		assert_outliers_are_just(world, 0, 0);
 		world_free(world);
 	}
@@ -706,7 +706,7 @@ TEST(contradictory_pair_is_named_and_poisons_nothing)
 			assert_true(world->summary.contradiction_ticks >= 5000 - 520);
 			assert_true(world->summary.contradiction_ticks < 5000);
 			assert_true(world->summary.bound_ticks >= 5000 - 260);
-			assert_true(offset_farthest(world->summary.worst) <= 520);
+			assert_true(offset_max_size(world->summary.worst) <= 520);
 			assert_outliers_are_just(world, 0, 0);
 			for (size_t i = 0; i < sizes[s]; i++) {
 				int64_t own = with_boot && i == b ? 5000 : 0;
@@ -953,7 +953,7 @@ TEST(core_that_moves_meanwhile_keeps_its_own_pair_and_harms_none)
 	assert_int_equal(world->summary.contradiction_c, 0);
 	for (size_t i = 1; i < 63; i++) {
 		assert_true(contains(world->places[i], 0));
-		assert_true(offset_farthest(world->places[i]) <= 260);
+		assert_true(offset_max_size(world->places[i]) <= 260);
 	}
 	world_free(world);
 }
