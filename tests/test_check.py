@@ -1,4 +1,5 @@
 """tests/check itself: what it runs, and its last line."""
+import os
 import pathlib
 import re
 import subprocess
@@ -30,7 +31,7 @@ def test_a_name_that_nothing_has_is_a_failure():
 
 def collected(*arguments):
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", "--collect-only", *arguments, TESTS], cwd=TESTS,
-                          capture_output=True, text=True, timeout=300, check=True)
+                          env={**os.environ, "PYTEST_ADDOPTS": ""}, capture_output=True, text=True, timeout=300, check=True)
     return [line.partition("@")[0] for line in done.stdout.splitlines() if "::" in line]
 
 
