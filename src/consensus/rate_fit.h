@@ -18,7 +18,8 @@
 /* corners that are kept on each side: lines near the clock's rate touch one or two of them */
 #define RATE_CORNERS_MAX 8
 #define RATE_BETWEEN_MAX 16 /* maximum number of short measurements between the ends */
-#define RATE_ENDS_MAX    (4 + RATE_BETWEEN_MAX)
+/* first, middle, last, the latest reading before a discontinuity, and the end of the run */
+#define RATE_ENDS_MAX    (5 + RATE_BETWEEN_MAX)
 
 struct rate_corner { /* a point, relative to the shortest sample of its end */
 	int64_t tsc, ticks;
