@@ -20,9 +20,11 @@ DISK = "disk with a boot sector", [(510, b"\x55\xaa")]
 LISTS = ("rules", "help")  # options of baretick that print a list and measure nothing
 FAIL_ON = ("fail", "warn")  # verdicts
 OUTPUTS = ("junit", "summary", "screenshot")
-# Name, and offset and magic bytes, of each kind of file: Microsoft PE and COFF specification, "MS-DOS Stub"; UEFI 2.10, 5.2.1
-# "Legacy Master Boot Record"; ECMA-119, 8.1.2 "Standard Identifier" of the volume descriptor in sector 16; Linux,
-# Documentation/arch/x86/boot.rst.
+# Name of each kind of file, and the offsets and magic bytes by which it is recognised. Sources:
+# - Microsoft PE and COFF specification, "MS-DOS Stub"
+# - UEFI 2.10, 5.2.1 "Legacy Master Boot Record"
+# - ECMA-119, 8.1.2 "Standard Identifier", in the volume descriptor in sector 16
+# - Linux, Documentation/arch/x86/boot.rst
 MAGIC = {"efi": ("UEFI application", [(0, b"MZ")]), "usb": DISK, "disk": DISK,
          "cd": ("CD with a file system of ISO 9660", [(0x8001, b"CD001")]),
          "bare": ("ELF, and no image with the header of the Linux boot protocol", [(0, b"\x7fELF"), (0x202, b"HdrS")])}

@@ -240,7 +240,7 @@ begin_of(const struct analysis_step *step, uint32_t clocks)
 	return begin;
 }
 
-/* Returns the additional time by which edge clocks may be ahead. If a guest was stopped when an edge was due,
+/* Returns how much more edge clocks may be ahead. If a guest was stopped when an edge was due,
  * it saw the edge late, and part of the stop is before the step.
  */
 static int64_t

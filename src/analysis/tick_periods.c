@@ -259,7 +259,7 @@ add_ticks(struct timer_analysis *analysis, struct periods *periods)
 	}
 }
 
-/* Returns the TSC of the first interrupt in the burst to which FROM belongs; FROM if there is no burst. */
+/* Returns the TSC of the first interrupt in the burst that includes FROM; FROM if there is no burst. */
 static uint64_t
 burst_begin(const struct timer_analysis *analysis, uint64_t from)
 {

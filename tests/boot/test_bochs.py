@@ -11,7 +11,7 @@ from machine.transcript import Transcript
 from test_bare_loaders import BIN, isolinux_cd
 
 BOCHS_BIOS = pathlib.Path("/usr/share/bochs/BIOS-bochs-latest")
-IPS = 50_000_000  # instructions a second, of which the TSC counts each
+IPS = 50_000_000  # instructions per second; the TSC counts each instruction
 BOCHSRC = f"""\
 megs: 256
 romimage: file={BOCHS_BIOS}

@@ -16,8 +16,7 @@
 /*
  * Reads the memory map, the addresses of tables and the command line from HANDED. That is multiboot2's information if
  * MAGIC is MULTIBOOT2_MAGIC, Linux's boot_params if it is LINUX_PARAMS_MAGIC, and PVH's start info if it is 0. Call
- * this function first. Returns NULL, or a sentence that
- * says why baretick can't run; then no memory can be allocated.
+ * this function first. Returns NULL, or a sentence that says why baretick can't run; then no memory can be allocated.
  */
 const char *bare_take_over(const void *handed, uint32_t magic);
 

@@ -240,7 +240,7 @@ why_not_postgresql(const struct report *report, const char *linux_takes)
 	return NULL;
 }
 
-/* Writes the error of the loop with which PostgreSQL finds the TSC's rate. */
+/* Writes the error of PostgreSQL's calibration loop for the TSC. */
 static void
 put_loop(struct text *text, const struct report *report)
 {

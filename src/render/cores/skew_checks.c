@@ -25,7 +25,7 @@ put_early_messages(struct text *out, const struct report_skew *skew)
 struct drifts {
 	bool from_most;                 /* true if the boot core's TSC drifts */
 	size_t others;                  /* started cores without the boot core */
-	size_t known, drifting;         /* number of cores with a known drift, and of those whose drift is surely not 0 */
+	size_t known, drifting;         /* numbers of cores: with a known drift, and with a drift that is surely not 0 */
 	struct offset within;           /* the range that includes all known drifts */
 	const struct report_core *most; /* the drifting core with the largest drift */
 	struct offset most_ppb;         /* drift of this core against the majority of the cores */
