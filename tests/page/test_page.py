@@ -845,7 +845,7 @@ def test_the_tscs_rate_has_its_error(show):
 
 
 class Listener:
-    """A server that closes and counts all connections."""
+    """A server that counts all connections and then closes them."""
 
     def __init__(self):
         self.over, self.calls, self.server = False, 0, socket.create_server(("127.0.0.1", 0))
@@ -856,10 +856,11 @@ class Listener:
     def _listen(self):
         while True:
             caller = self.server.accept()[0]
-            caller.close()
             if self.over:
+                caller.close()
                 return
-            self.calls += 1
+            self.calls += 1  # before the browser can notice that it is closed
+            caller.close()
 
     def close(self):
         self.over = True
