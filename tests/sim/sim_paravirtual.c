@@ -74,6 +74,15 @@ update_all(void)
 	}
 }
 
+/* Returns the page that the running core has registered, or NULL. A core reads no other page. */
+static struct pvclock *
+find_own_page(void)
+{
+	uint64_t kvm = sim_paravirtual.kvm_msrs[sim.core] & ~UINT64_C(1);
+
+	return (struct pvclock *)(uintptr_t)(kvm ? kvm : sim_paravirtual.xen_areas[sim.core]);
+}
+
 /* Updates the pages in the course of time. */
 static void
 go_on(enum sim_access access, uint64_t where)
@@ -88,9 +97,8 @@ go_on(enum sim_access access, uint64_t where)
 		sim_paravirtual.updates--;
 		update_all();
 	}
-	if (sim.now_ps >= sim_paravirtual.odd_at_ps)
-		for (size_t i = 0; i < 2 * (SIM_PARAVIRTUAL_PAGES - 1); i++)
-			((struct pvclock *)(sim_paravirtual.memory + i * PAGES_SIZE / 2))->version |= 1;
+	if (sim.now_ps >= sim_paravirtual.odd_at_ps && find_own_page())
+		find_own_page()->version |= 1;
 	if (sim.now_ps >= sim_paravirtual.no_sequence_at_ps)
 		((struct hv_tsc_page *)(sim_paravirtual.memory + (SIM_PARAVIRTUAL_PAGES - 1) * PAGES_SIZE))->sequence =
 			sim.now_ps >= sim_paravirtual.sequence_again_at_ps;
