@@ -72,7 +72,7 @@ struct acpi_s5 {
 struct acpi_watchdog {
 	bool found;
 	bool enabled;        /* the board has the hardware, and it may be used */
-	uint32_t period_ms;  /* that one count lasts */
+	uint32_t period_ms;  /* duration of one count */
 	uint32_t count_max;
 	size_t entry_count;
 	struct acpi_watchdog_entry {
@@ -120,12 +120,12 @@ void acpi_read_facts(const struct acpi_memory *memory, uint64_t rsdp_address, st
 bool acpi_madt_lists(const struct acpi_madt *madt, uint32_t apic_id);
 
 /*
- * Each reads one table of LENGTH bytes with its header. Returns false, and adds a problem to FACTS, if the table is
- * invalid.
+ * Each function reads one table of LENGTH bytes, including its header. Returns false, and adds a problem to FACTS, if
+ * the table is invalid.
  */
 bool acpi_read_fadt(const uint8_t *table, size_t length, struct acpi_facts *facts);
 bool acpi_read_hpet(const uint8_t *table, size_t length, struct acpi_facts *facts);
-/* returns false if the table has no S5 */
+/* also returns false if the table does not define S5 */
 bool acpi_read_dsdt(const uint8_t *table, size_t length, struct acpi_facts *facts);
 bool acpi_read_madt(const uint8_t *table, size_t length, struct acpi_facts *facts);
 

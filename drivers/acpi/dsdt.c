@@ -1,6 +1,6 @@
 /*
  * Finds sleep state S5 in the DSDT. No AML is interpreted. The object is found by its name and the bytes around it, as
- * in many small kernels. An object of another form counts as missing.
+ * in many small kernels. An object with another encoding counts as missing.
  */
 #include "acpi/acpi_internal.h"
 

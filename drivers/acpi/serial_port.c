@@ -6,7 +6,7 @@
 
 #define SPCR_TYPE     36u
 #define SPCR_REGISTER 40u /* a generic address structure: ACPI 6.5, table 5.1 */
-#define SPCR_SIZE     52u /* minimum length of the table: the end of that structure */
+#define SPCR_SIZE     52u /* minimum length of the table: the end of its address structure */
 
 #define DBG2_OFFSET   36u /* offset of the first device's offset */
 #define DBG2_COUNT    40u /* offset of the number of devices */
@@ -32,8 +32,8 @@
 #define TYPE_16550_GAS 0x12u
 
 /*
- * Sets *PORT to the I/O port of the address structure at OFFSET. Does nothing if *PORT is already set, or if it is not
- * a 16550 at an I/O port.
+ * Sets *PORT to the I/O port of the address structure at OFFSET. Does nothing if *PORT is already set, or if the
+ * structure does not describe a 16550 at an I/O port.
  */
 static void
 set_port(const struct acpi_table *table, uint64_t type, size_t offset, uint16_t *port)

@@ -12,7 +12,7 @@
 #define VGIA_SIZE      6u
 #define GUID_OFFSET    40u
 
-/* QWord address space descriptor for memory, and in it the offset of the lowest address: ACPI 6.5, 6.4.3.5.1. */
+/* QWord address space descriptor for memory, and the offset of the lowest address in it: ACPI 6.5, 6.4.3.5.1. */
 #define QWORD_MEMORY      "\x8a\x2b\x00\x00"
 #define QWORD_MEMORY_SIZE 4u
 #define QWORD_LOWEST      14u

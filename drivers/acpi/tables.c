@@ -49,7 +49,7 @@
 #define LAPIC_ID_ALL        0xffu
 #define X2APIC_ID_ALL       0xffffffffu
 
-/* The minimum length of a structure of each type; 0 if any length is valid. */
+/* Minimum length of a structure of each type; 0 if any length is valid. */
 static const uint8_t structure_size[TYPE_COUNT] = {
 	[TYPE_LAPIC] = 8,
 	[TYPE_IOAPIC] = 12,
@@ -59,8 +59,8 @@ static const uint8_t structure_size[TYPE_COUNT] = {
 };
 
 /*
- * A hash set of the ids seen so far, with open addressing. At most half of the slots are used. So a search takes few
- * steps, and always ends at an empty slot.
+ * A hash set of the ids seen so far, with open addressing. At most half of the slots are used, so that a search takes
+ * few steps and always ends at an empty slot.
  */
 #define SEEN_BITS  13
 #define SEEN_SLOTS (1u << SEEN_BITS)
@@ -122,7 +122,8 @@ acpi_read_fadt(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	fadt->tmr_val_ext = flags & FADT_TMR_VAL_EXT;
 	fadt->hw_reduced = flags & FADT_HW_REDUCED;
 	/*
-	 * The table's length, and not its revision, tells whether the field exists: some tables have wrong revisions.
+	 * The table's length shows whether the field exists. The revision is not used, because it is wrong in some
+	 * tables.
 	 */
 	if (table.length > FADT_SIZE_2)
 		fadt->cmos_rtc_absent = acpi_field(&table, FADT_IAPC_BOOT_ARCH, sizeof(uint16_t)) &

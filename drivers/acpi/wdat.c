@@ -5,7 +5,7 @@
  */
 #include "acpi/acpi_internal.h"
 
-#define WDAT_PERIOD    48u /* ms that one count lasts */
+#define WDAT_PERIOD    48u /* duration of one count in ms */
 #define WDAT_COUNT_MAX 52u
 #define WDAT_FLAGS     60u
 #define WDAT_ENTRIES   64u /* number of entries */

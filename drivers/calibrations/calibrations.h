@@ -6,16 +6,16 @@
 
 extern const struct calibration_loop calibration_linux_pit, calibration_linux_reference, calibration_linux_lapic,
 	calibration_edk2, calibration_valkey, calibration_postgresql;
-extern const struct calibration_loop *const calibrations[]; /* ends with NULL; the fastest first */
+extern const struct calibration_loop *const calibrations[]; /* ends with NULL; sorted by duration, shortest first */
 
-/* Ends RESULT with the reason I of the loop's refusals. */
+/* Marks RESULT as refused, for the reason with index I in the loop's list of refusals. */
 static inline void
 calibration_refuse(struct calibration_result *result, uint32_t i)
 {
 	*result = (struct calibration_result){ .refusal = i };
 }
 
-/* Ends RESULT with a rate in kHz, the unit of Linux. */
+/* Stores a rate in kHz, the unit that Linux uses, in RESULT. */
 static inline void
 calibration_find(struct calibration_result *result, uint64_t khz)
 {

@@ -1,8 +1,8 @@
 /*
  * EDK II's calibration of the TSC: edk2-stable202311, PcAtChipsetPkg/Library/AcpiTimerLib/AcpiTimerLib.c,
- * InternalCalculateTscFrequency(). It waits for 363 ticks of the PM timer and multiplies by 9861. The wait ends
- * one tick later than that: the difference has to become negative. So the result is up to 1/363 too high, and
- * the duration of a read of the PM timer adds to it.
+ * InternalCalculateTscFrequency(). It waits for 363 ticks of the PM timer and multiplies the TSC's ticks by 9861. The
+ * loop ends only when the difference is negative, which is one tick later. So the result is up to 1/363 too high. The
+ * duration of a read of the PM timer adds to this error.
  */
 #include "calibrations/calibrations.h"
 #include "clocks/acpi_pm_registers.h"
@@ -12,7 +12,7 @@
 #define TICKS     363u
 #define FACTOR    9861u
 #define SIGN      (UINT32_C(1) << 23)
-#define BOUND_NS  (20 * WAIT_NS_PER_MS) /* ours: the original waits for ever */
+#define BOUND_NS  (20 * WAIT_NS_PER_MS) /* our limit: the original code waits without a limit */
 
 enum { STOPPED };
 

@@ -1,7 +1,7 @@
 /*
- * Linux's calibration of the local APIC's timer: Linux 6.16, arch/x86/kernel/apic/apic.c, calibrate_APIC_clock()
- * and calibrate_by_pmtimer(), with HZ = 250 as in Debian's kernel. It counts for 25 ticks of 4 ms by the TSC. The
- * result is corrected only if the PM timer saw more than 1 % less or more than 100 ms.
+ * Linux's calibration of the local APIC's timer: Linux 6.16, arch/x86/kernel/apic/apic.c, calibrate_APIC_clock() and
+ * calibrate_by_pmtimer(), with HZ = 250 as in Debian's kernel. It measures the timer over 25 ticks of 4 ms, which the
+ * TSC times. The result is corrected only if the PM timer measured less than 99 ms or more than 101 ms in that time.
  */
 #include "calibrations/calibrations.h"
 #include "clocks/acpi_pm_registers.h"
@@ -23,7 +23,7 @@ enum { TOO_SLOW, NO_TIME };
 
 struct reading {
 	uint32_t count, pm;
-	uint64_t before_tsc, after_tsc; /* around the reading of the count */
+	uint64_t before_tsc, after_tsc; /* TSC before and after the read of the count */
 };
 
 static struct reading
@@ -37,7 +37,7 @@ read_both(const struct calibrating *c, const struct lapic *lapic)
 	return r;
 }
 
-/* Waits for the tick at *DUE_TSC and moves it on. Returns false if the TSC stopped. */
+/* Waits until the TSC reaches *DUE_TSC, and then adds the length of a tick to it. Returns false if the TSC stopped. */
 static bool
 wait_tick(const struct calibrating *c, uint64_t *due_tsc)
 {
@@ -73,7 +73,10 @@ conclude(const struct reading *first, const struct reading *last, struct calibra
 	*result = (struct calibration_result){
 		.refusal = CALIBRATION_NONE, .ticks = ticks * DIVISOR, .tsc_ticks = last->before_tsc - first->before_tsc,
 	};
-	/* The count was read within the brackets, and moves once in DIVISOR ticks. */
+	/*
+	 * The count was read between two TSC readings, and it changes only once in DIVISOR ticks. Both add to the
+	 * uncertainty.
+	 */
 	result->slack_ticks = scale_mul_div_up(last->after_tsc - last->before_tsc + first->after_tsc - first->before_tsc,
 					       result->ticks, result->tsc_ticks) + DIVISOR;
 	if (pm && (pm <= PM_100_MS - PM_WITHIN || pm >= PM_100_MS + PM_WITHIN))
@@ -85,7 +88,10 @@ conclude(const struct reading *first, const struct reading *last, struct calibra
 		result->hz = period * HZ;
 }
 
-/* A firmware that ticks by this timer gets it back with its registers as found. The count last: it starts it. */
+/*
+ * Saves and restores the timer's registers, because the firmware's tick may use this timer. The count is restored last,
+ * because writing it starts the timer.
+ */
 static void
 linux_lapic_play(const struct calibrating *c, struct calibration_result *result)
 {
@@ -93,7 +99,7 @@ linux_lapic_play(const struct calibrating *c, struct calibration_result *result)
 	struct reading first, last;
 	struct lapic lapic;
 
-	(void)lapic_open(&lapic); /* it can be used, see linux_lapic_missing() */
+	(void)lapic_open(&lapic); /* cannot fail here: linux_lapic_missing() has tried it before */
 	uint32_t entry = lapic_read(&lapic, LAPIC_LVT_TIMER), initial = lapic_read(&lapic, LAPIC_INITIAL_COUNT);
 	uint32_t divide = lapic_read(&lapic, LAPIC_DIVIDE);
 
@@ -118,7 +124,7 @@ linux_lapic_missing(const struct calibrating *c)
 
 	if (lapic_open(&lapic))
 		return "This core's local APIC cannot be used.";
-	/* Leaving this mode disarms the deadline, and the firmware's tick would be lost. */
+	/* A change from deadline mode disarms the timer, and the firmware's tick would be lost. */
 	if (lapic_read(&lapic, LAPIC_LVT_TIMER) & LVT_DEADLINE)
 		return "The firmware uses this core's local APIC timer with deadlines.";
 	return c->devices[0] ? NULL : "No PM timer can be read in this run; then Linux uses its tick instead.";

@@ -1,7 +1,7 @@
 /*
- * Linux's quick calibration of the TSC: Linux 6.16, arch/x86/kernel/tsc.c, quick_pit_calibrate(). Channel 2 of
- * the PIT counts down from FFFFh, and its high byte is watched. Each value lasts 256 clocks (215 us). The loop
- * ends when the uncertainty of the two ends is below 1/2048 (488 ppm) of the time between them.
+ * Linux's quick calibration of the TSC: Linux 6.16, arch/x86/kernel/tsc.c, quick_pit_calibrate(). Channel 2 of the PIT
+ * counts down from FFFFh, and its high byte is polled. The high byte keeps each value for 256 PIT ticks (215 us). The
+ * loop ends when the uncertainty of the first and last change is below 1/2048 (488 ppm) of the time between them.
  */
 #include "calibrations/calibrations.h"
 #include "clocks/drivers.h"
@@ -9,9 +9,9 @@
 
 #define PIT_RATE        1193182u
 #define CLOCKS_EACH     256u
-#define VALUES_MAX      233u /* 50 ms */
+#define VALUES_MAX      233u /* number of values of the high byte in 50 ms */
 #define READS_MAX       50000u
-#define READS_MIN       5u   /* more than so many reads must show each value */
+#define READS_MIN       5u   /* each value must be read more often than this */
 #define PRECISION_LOG2  11
 
 enum { TOO_SLOW, SKIPPED, NEVER_PRECISE };
@@ -19,16 +19,16 @@ enum { TOO_SLOW, SKIPPED, NEVER_PRECISE };
 static bool
 shows(uint8_t high)
 {
-	(void)hw_in8(PIT_DATA_2); /* the low byte */
+	(void)hw_in8(PIT_DATA_2); /* discards the low byte */
 	return hw_in8(PIT_DATA_2) == high;
 }
 
-struct passing { /* the end of a value */
-	uint64_t tsc;   /* after the last read that showed it */
-	uint64_t ticks; /* between the TSC readings around that read and the next one */
+struct passing { /* the time at which the high byte changed from one value to the next */
+	uint64_t tsc;   /* after the last read that returned the old value */
+	uint64_t ticks; /* uncertainty: TSC ticks from before that read to after the next read */
 };
 
-/* Waits until the high byte is no longer HIGH. Returns false if too few reads showed it. */
+/* Waits until the high byte is no longer HIGH. Returns false if too few reads returned HIGH. */
 static bool
 wait_for_end(uint8_t high, struct passing *passing)
 {
@@ -84,7 +84,7 @@ linux_pit_play(const struct calibrating *calibrating, struct calibration_result 
 	hw_out8(PIT_CONTROL, CONTROL_MODE_0);
 	hw_out8(PIT_DATA_2, 0xff);
 	hw_out8(PIT_DATA_2, 0xff);
-	(void)shows(0); /* the count is loaded at the next clock */
+	(void)shows(0); /* the PIT loads the count at its next tick */
 	watch(result);
 	pit_run_free();
 	hw_interrupts_restore(interrupts);

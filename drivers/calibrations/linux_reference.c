@@ -1,8 +1,9 @@
 /*
- * Linux's calibration of the TSC if the quick one was refused: Linux 6.16, arch/x86/kernel/tsc.c,
- * pit_hpet_ptimer_calibrate_cpu(), pit_calibrate_tsc(), tsc_read_refs(). Up to three times the PIT counts 10 ms
- * down, and the HPET or else the PM timer is read before and after. The result of the reference counts if it is
- * within 10 % of the PIT's, or if the PIT gave none. The third try takes 50 ms if the PIT gave none so far.
+ * Linux's calibration of the TSC, used if the quick calibration was refused: Linux 6.16, arch/x86/kernel/tsc.c,
+ * pit_hpet_ptimer_calibrate_cpu(), pit_calibrate_tsc(), tsc_read_refs(). The PIT counts down for 10 ms, up to three
+ * times. A reference clock, the HPET or else the PM timer, is read before and after. Its result is used if it is within
+ * 10 % of the PIT's result, or if the PIT gave no result. The third try takes 50 ms if the PIT has given no result so
+ * far.
  */
 #include "calibrations/calibrations.h"
 #include "clocks/acpi_pm_registers.h"
@@ -15,21 +16,24 @@
 #define PM_RATE         3579545u
 #define TRIES           3u
 #define REFERENCE_TRIES 5u
-/* A read of the reference that takes more ticks of the TSC is disturbed. Linux does not know their rate yet. */
+/*
+ * A read of the reference that takes more TSC ticks than this is disturbed. The limit is in TSC ticks, because Linux
+ * does not know the TSC's rate yet.
+ */
 #define REFERENCE_TICKS 0x20000u
-#define LOOPS_EACH_MS   100u     /* OUT must be read more often than that */
-#define UNEVEN          10u      /* the longest read of OUT is at most so many times the shortest */
+#define LOOPS_EACH_MS   100u     /* OUT must be read more often than this */
+#define UNEVEN          10u      /* largest quotient of the longest and the shortest read of OUT */
 #define SHORT_MS        10u
 #define LONG_MS         50u
-#define OUT_FACTOR      4u       /* ours: the original waits for OUT for ever */
+#define OUT_FACTOR      4u       /* our limit: the original code waits for OUT without a limit */
 #define NONE            UINT64_MAX
 
 enum { PIT, HPET, PM };
 enum { NO_REFERENCE, ALL_DISTURBED };
 
-/* TSC and reference at one end of the window. */
+/* Readings of the TSC and the reference at one end of the window. */
 struct end {
-	uint64_t tsc; /* NONE: disturbed */
+	uint64_t tsc; /* NONE if the reading was disturbed */
 	uint64_t reference;
 };
 
@@ -63,7 +67,10 @@ wait_ms(const struct calibrating *c, unsigned ms)
 		;
 }
 
-/* The TSC's rate in kHz by MS of the PIT, or NONE. Without a PIT it takes about as long. */
+/*
+ * Returns the TSC's rate in kHz, measured over MS milliseconds of the PIT. Returns NONE if a read was disturbed, or
+ * after 50 ms if there is no PIT.
+ */
 static uint64_t
 khz_by_pit(const struct calibrating *c, unsigned ms)
 {
@@ -91,7 +98,7 @@ khz_by_pit(const struct calibrating *c, unsigned ms)
 	return (now - begin) / ms;
 }
 
-/* The TSC's rate in kHz by the reference, or NONE. */
+/* Returns the TSC's rate in kHz, measured by the reference clock, or NONE. */
 static uint64_t
 khz_by_reference(const struct calibrating *c, struct end first, struct end last)
 {
@@ -118,7 +125,7 @@ is_near(uint64_t khz, uint64_t reference_khz)
 
 enum outcome_of_try { TRY_DISTURBED, TRY_DIFFERS, TRY_AGREES };
 
-/* One try of MS. Lowers *PIT_KHZ and *REFERENCE_KHZ. */
+/* Measures for MS milliseconds. Lowers *PIT_KHZ and *REFERENCE_KHZ if this try gave lower rates. */
 static enum outcome_of_try
 try_once(const struct calibrating *c, unsigned ms, uint64_t *pit_khz, uint64_t *reference_khz)
 {
@@ -176,7 +183,7 @@ const struct calibration_loop calibration_linux_reference = {
 		[NO_REFERENCE] = "the PIT was disturbed (\"No reference (HPET/PMTIMER) available\")",
 		[ALL_DISTURBED] = "all readings were disturbed (\"HPET/PMTIMER calibration failed\")",
 	},
-	.longest_ns = 80000000, /* without a PIT 150 ms */
+	.longest_ns = 80000000, /* 150 ms without a PIT */
 	.missing = linux_reference_missing,
 	.play = linux_reference_play,
 };

@@ -1,14 +1,15 @@
 /*
- * Two programs that find the TSC's rate by the system's clock. The system's clock is a TSC here whose kernel
- * knows its rate exactly, read a moment before the program's own reading. So only the programs' own errors show.
+ * Two programs that measure the TSC's rate by the system's clock. Here the system's clock is simulated by a TSC reading
+ * and the exact rate, so that only the programs' own errors appear. The TSC is read for it shortly before the program's
+ * own reading.
  *
  * Valkey: valkey-io/valkey at 0148137a, src/monotonic.c, monotonicInit_x86linux(). It waits three times for 10 ms,
- * measured by CLOCK_MONOTONIC in whole us. Each wait gives a multiplier, 2^24 / ticks per us, rounded down. The least
- * of the three is used.
+ * measured by CLOCK_MONOTONIC in whole us. Each wait gives a multiplier, which is 2^24 / ticks per us, rounded down.
+ * The smallest of the three multipliers is used.
  *
- * PostgreSQL 19: src/common/instr_time.c, pg_tsc_calibrate_frequency(). The quotient of TSC and system time since
- * the start, at each hundredth of at most a million readings in 50 ms. The loop ends when ten quotients in a row
- * differ by less than 1/10,000 from their predecessors.
+ * PostgreSQL 19: src/common/instr_time.c, pg_tsc_calibrate_frequency(). It takes at most a million readings in 50 ms.
+ * At each hundredth reading it divides the TSC ticks since the start by the system time since the start. The loop ends
+ * when ten quotients in a row differ by less than 1/10,000 from their predecessors.
  */
 #include "calibrations/calibrations.h"
 #include "clocks/platform.h"
@@ -65,7 +66,7 @@ is_stable(uint64_t hz, uint64_t before_hz)
 	return before_hz && differ < before_hz / POSTGRESQL_STABLE_DEN;
 }
 
-/* The TSC's rate in Hz, or 0. */
+/* Returns the TSC's rate in Hz, or 0 if the quotients did not converge. */
 static uint64_t
 converge(const struct calibrating *c)
 {

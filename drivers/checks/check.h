@@ -14,8 +14,8 @@
 #include "clocks/platform.h"
 
 /*
- * A check's function. Fills ROW, which is "not checked" at first. It leaves the device in the state in which open()
- * left it.
+ * A check's function. Fills ROW, which is marked as not checked before the call. It leaves the device in the state in
+ * which open() left it.
  */
 typedef void check_look(const struct checking *checking, struct behaviour *row);
 
@@ -25,7 +25,7 @@ struct check {
 	check_look *look;
 };
 
-/* Runs CHECKS, which end with a NULL rule. Adds one row for each to BEHAVIOURS, in the same order. */
+/* Runs CHECKS, a list that ends with a NULL rule. Adds one row for each check to BEHAVIOURS, in the same order. */
 void check_each(const struct checking *checking, const struct check *checks, struct behaviours *behaviours);
 
 /* If the TSC has stopped, marks the rows from FIRST on as not checked, because they were timed by it. */
@@ -34,34 +34,33 @@ void check_drop_where_the_tsc_stopped(const struct checking *checking, struct be
 /* Returns the rest of the budget in ns. */
 uint64_t check_left_ns(const struct checking *checking);
 
-/* Reads the TSC after all earlier instructions have completed, as the samples do. */
+/* Reads the TSC after all earlier instructions have completed, as a clock's samples do. */
 uint64_t check_tsc(const struct device *device);
 
-/* Returns the ticks of a clock with the rate RATE in TSC_TICKS, rounded up. */
+/* Returns how many ticks a clock with RATE makes in TSC_TICKS, rounded up. */
 uint64_t check_ticks(const struct scale *scale, struct rate rate, uint64_t tsc_ticks);
 
-/* Returns true if there is a hypervisor. An emulated device may be late. */
+/* Returns true if baretick runs in a guest. Emulated devices may react late. */
 bool check_is_guest(const struct checking *checking);
 
-/* Marks ROW as passed, or as FAILED. The caller adds the sentence. */
+/* Marks ROW as failed if FAILED is true, otherwise as passed. The caller adds the sentence. */
 void check_fact(struct behaviour *row, bool failed);
 
 /* Marks ROW as not checked because the core was preempted in each try. The check may be repeated later. */
 void check_disturbed(struct behaviour *row);
 
 /*
- * Returns true if any of the next COUNT rows of BEHAVIOURS is to be checked. A first pass checks all rows, a
- * repetition only the disturbed rows.
+ * Returns true if any of the next COUNT rows of BEHAVIOURS must be checked now. The first pass checks all rows. A
+ * repetition checks only rows that were disturbed.
  */
 bool check_is_asked(const struct checking *checking, const struct behaviours *behaviours, size_t count);
 
-/* Stores the measured interval, in the rule's unit. */
+/* Stores the measured interval from LOW to HIGH in ROW, in the rule's unit. */
 void check_figure(struct behaviour *row, int64_t low, int64_t high);
 
 /*
- * A bounded wait that counts only the time in which the core ran. If a device "never" did something, it thus had the
- * full time even if the core was preempted. The wait also ends after a number of polls, because each poll accesses a
- * device.
+ * A bounded wait that counts only time in which the core ran. A device that never reacted has then had the full time,
+ * even if the core was preempted. The wait also ends after a number of polls, because each poll accesses a device.
  */
 struct check_watch {
 	const struct device *device;

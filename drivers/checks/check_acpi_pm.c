@@ -16,7 +16,7 @@
 #define PM_GLITCH_READS  4096u
 #define PM_GLITCH_READS_MIN 256u /* with fewer readings the check has no result */
 #define PM_GLITCH_NS     (20 * WAIT_NS_PER_MS)
-/* a reading may advance up to this many times the nominal rate: a wrong rate has a rule of its own */
+/* a reading may advance by this many times the nominal rate, because another rule checks the rate */
 #define PM_LEAP_FACTOR   4
 #define PM_LEAP_TICKS    4u
 #define PM_WRAP_NS       (5 * WAIT_NS_PER_MS) /* margin for the wait until the counter wraps: 1,000 ppm of 4.69 s */
@@ -51,7 +51,9 @@ acpi_pm_look_at_24_bits(const struct checking *checking, struct behaviour *row)
 		behaviour_say(row, "24 bits, as the FADT says: bits 24 to 31 are 0 in %u readings.", PM_BATCH);
 }
 
-/* If the counter is above 24 bits, it is wider than 24 bits. Otherwise the check waits until it should exceed them. */
+/*
+ * If the counter is above 24 bits, it is wider than 24 bits. Otherwise waits until the counter should exceed 24 bits.
+ */
 static void
 acpi_pm_look_at_32_bits(const struct checking *checking, struct behaviour *row)
 {
@@ -82,7 +84,7 @@ acpi_pm_look_at_32_bits(const struct checking *checking, struct behaviour *row)
 		behaviour_say(row, "More than 24 bits, as the FADT says: it reads %lxh.", last.ticks);
 }
 
-/* Returns true if NOW is too far from THEN: it went back, or advanced more than the time between them allows. */
+/* Returns true if NOW is before THEN, or further ahead of it than the time between the two readings allows. */
 static bool
 acpi_pm_jumps(const struct checking *checking, const struct sample *then, const struct sample *now)
 {
@@ -100,8 +102,8 @@ acpi_pm_goes_back(const struct checking *checking, const struct sample *then, co
 }
 
 /*
- * Takes single readings, because three readings, as in kernels, would hide a glitch. In a glitch one reading is wrong
- * and the next is right. So the timer goes back either before or after the wrong reading.
+ * Takes single readings. Kernels take three readings at once, which would hide a glitch. In a glitch one reading is
+ * wrong and the next is right, so that the timer seems to go back either before or after the wrong reading.
  */
 static void
 acpi_pm_look_for_glitches(const struct checking *checking, struct behaviour *row)

@@ -97,7 +97,9 @@ test_stop_once(const struct checking *checking, struct behaviour *row)
 		behaviour_say(row, "It stops at %xh with ENABLE_CNF 0 and continues from there.", stop.stopped);
 }
 
-/* Tries twice. If the counter cannot be stopped, both tries fail. If the counter only jumped, one fails. */
+/*
+ * Tries twice. If the counter cannot be stopped, both tries fail. If the counter only jumped once, only one try fails.
+ */
 static void
 look_at_stopping(const struct checking *checking, struct behaviour *row)
 {
@@ -117,8 +119,8 @@ look_at_stopping(const struct checking *checking, struct behaviour *row)
 }
 
 /*
- * Returns true if the processor can enter PC10, by the same test as Linux. It applies only to Intel processors on bare
- * metal. Others lack the MSR, and in a guest the access may fault.
+ * Returns true if the processor can enter the sleep state PC10, by the same test as Linux. The test is made only on
+ * Intel processors on bare metal. Other processors lack the MSR, and in a guest the access may fault.
  */
 static bool
 may_reach_pc10(const struct cpu_facts *cpu)

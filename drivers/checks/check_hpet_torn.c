@@ -1,6 +1,7 @@
 /*
- * Checks that 64-bit readings of the HPET are not torn (IA-PC HPET 1.0a). When the low half rolls over, two 32-bit
- * accesses may return a value that the counter never had. So may a 64-bit access that the bus splits.
+ * Checks that 64-bit readings of the HPET are not torn (IA-PC HPET 1.0a). If the low half rolls over between two 32-bit
+ * accesses, their combination may be a value that the counter never had. A 64-bit access that the bus splits in two has
+ * the same problem.
  */
 #include "checks/check.h"
 #include "checks/hpet_pace.h"
@@ -11,10 +12,10 @@
 #define TORN_BEFORE_NS    (200 * UINT64_C(1000)) /* readings start this long before the rollover */
 #define TORN_EXTRA_NS     WAIT_NS_PER_MS
 #define TORN_READINGS_AFTER 64u
-/* longest valid reading across the rollover: a longer one may hide that it is torn */
+/* longest valid reading across the rollover; in a longer reading a torn value may look plausible */
 #define TORN_CROSSING_NS  (50 * UINT64_C(1000))
 
-/* Takes a 64-bit reading between two readings of the TSC. PLAIN: in one access, otherwise in several. */
+/* Takes a 64-bit reading between two readings of the TSC. PLAIN: in one access, otherwise as hpet_read64() does. */
 static struct sample
 take_reading(const struct checking *checking, bool plain)
 {
@@ -33,8 +34,8 @@ follows(const struct hpet_pace *pace, const struct sample *then, const struct sa
 }
 
 /*
- * Returns true if one 64-bit access gives a valid reading. Guests do not try it, because the hypervisor may split the
- * access, as the specification allows for a 32-bit bus.
+ * Returns true if one 64-bit access gives a valid reading. Returns false in a guest without trying it, because the
+ * hypervisor may split the access, as the specification allows for a 32-bit bus.
  */
 static bool
 can_be_read_plainly(const struct checking *checking, const struct hpet_pace *pace)

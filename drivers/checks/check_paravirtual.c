@@ -1,4 +1,4 @@
-/* Checks the clocks of hypervisors: the rate in their pages, and Hyper-V's page against its MSR. */
+/* Checks clocks that hypervisors provide: the TSC rate in their pages, and Hyper-V's page against Hyper-V's MSR. */
 #include "base/text.h"
 #include "checks/check.h"
 #include "checks/checks.h"
@@ -49,9 +49,9 @@ look_at_claim(const struct checking *checking, struct behaviour *row, uint64_t m
 }
 
 /*
- * Returns true if Xen has changed the page's rate, which then says nothing about the TSC's true rate. If the CPU's TSC
- * is not constant, Xen recalculates the rate every second, and lowers it to correct an advance (xen/arch/x86/time.c,
- * local_time_calibration()).
+ * Returns true if Xen has changed the rate in the page. The page then does not show the TSC's true rate. If the CPU's
+ * TSC is not constant, Xen recalculates the rate every second. It lowers the rate to correct a clock that is ahead
+ * (xen/arch/x86/time.c, local_time_calibration()).
  */
 static bool
 rate_was_changed(const struct checking *checking, struct behaviour *row, uint64_t multiplier)
@@ -95,8 +95,8 @@ hv_page_look_at_claim(const struct checking *checking, struct behaviour *row)
 }
 
 /*
- * Returns true if the page is invalid in each read for some milliseconds. A hypervisor that updates the page makes it
- * invalid for a moment only.
+ * Returns true if the page is invalid in each read during some milliseconds. A hypervisor that updates the page makes
+ * it invalid only briefly.
  */
 static bool
 page_stays_invalid(const struct checking *checking)

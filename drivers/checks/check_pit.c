@@ -1,4 +1,6 @@
-/* Checks the PIT's channel 2 against the Intel 8254 data sheet. The channel counts afterwards, as open() left it. */
+/*
+ * Checks the PIT's channel 2 against the Intel 8254 data sheet. Each check leaves the channel counting, as open() does.
+ */
 #include "checks/check.h"
 #include "checks/checks.h"
 #include "checks/pit_checks.h"
@@ -16,12 +18,12 @@
 
 #define LATCH_TRIES       8u
 /*
- * A latched count is read after a wait of LATCH_FACTOR times the duration of the accesses before it, plus
- * LATCH_HELD_NS.
+ * The wait between a latch command and the read of the latched count: LATCH_FACTOR times the duration of the accesses
+ * before it, plus LATCH_HELD_NS.
  */
 #define LATCH_HELD_NS     (20 * US)
 #define LATCH_FACTOR      4u
-/* longest wait: slower accesses would not fit before the counter wraps */
+/* longest wait; slower accesses could not complete before the counter wraps */
 #define LATCH_HELD_NS_MAX (5 * WAIT_NS_PER_MS)
 #define LATCH_SPAN_NS_MAX (20 * WAIT_NS_PER_MS) /* longest duration of a try, because the counter wraps after 54.9 ms */
 
@@ -62,7 +64,7 @@ elapsed(const struct checking *checking, uint64_t then_ticks, uint64_t now_ticks
 	return clock_elapsed_ticks(checking->rows, then_ticks, now_ticks);
 }
 
-/* Waits for a varying time, so that the readings do not run in step with the counter. */
+/* Waits for a varying time, so that the readings are not synchronised with the counter. */
 static void
 wait_varying_time(const struct checking *checking, unsigned reading)
 {
@@ -125,8 +127,8 @@ judge_latch(const struct checking *checking, const struct latched *l)
 }
 
 /*
- * Latches a count, waits and reads it. AGAIN: sends a second latch command before the read. The data sheet says that
- * the PIT ignores it.
+ * Latches a count, waits and reads it. AGAIN: sends a second latch command before the read, which the PIT must ignore
+ * according to the data sheet.
  */
 static enum latch
 try_latch(const struct checking *checking, bool again)
@@ -179,7 +181,7 @@ look_at_latch(const struct checking *checking, struct behaviour *row)
 	behaviour_say(row, "A latched count is held until it is read; a second latch command is ignored.");
 }
 
-/* The status byte after the control word of each mode was written, and after the count was loaded. */
+/* The status byte after the control word of each mode was written, and the status byte after the count was loaded. */
 struct statuses {
 	uint8_t mode_0, mode_2, loaded;
 };
@@ -197,14 +199,15 @@ take_statuses(const struct checking *checking)
 	pit_run_free();
 	s.loaded = pit_wait_until_loaded(checking);
 	if (s.loaded & STATUS_NULL_COUNT)
-		s.loaded = pit_read_status(); /* again, because the core may have been preempted for the whole wait */
+		s.loaded = pit_read_status(); /* repeated, because the core may have been preempted for the whole wait */
 	hw_interrupts_restore(interrupts);
 	return s;
 }
 
 /*
- * Checks mode and access bits, and NULL COUNT after a count was loaded. NULL COUNT of a channel that waits for its
- * count is not checked in a guest. QEMU's and KVM's sources do not implement that, and no software relies on it.
+ * Checks the mode and access bits of the status, and the bit NULL COUNT after a count was loaded. In a guest, NULL
+ * COUNT is not checked between control word and count, because QEMU and KVM do not implement it, and no software relies
+ * on it.
  */
 static void
 look_at_status(const struct checking *checking, struct behaviour *row)

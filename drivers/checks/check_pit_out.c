@@ -32,8 +32,8 @@ time_by_nominal_rate(const struct checking *checking)
 }
 
 /*
- * Measures how long OUT_CLOCKS PIT ticks take, over NS, in mode 0, because emulators may run other modes at another
- * rate. If the core was preempted the counter may have wrapped, so any duration is possible.
+ * Measures for NS how long OUT_CLOCKS PIT ticks take. Uses mode 0, because emulators may run other modes at another
+ * rate. If the core was preempted, the counter may have wrapped, so the result allows any duration.
  */
 static struct duration
 time_by_measured_rate(const struct checking *checking, uint64_t ns)
@@ -69,8 +69,8 @@ overlap(const struct duration *a, const struct duration *b)
 }
 
 /*
- * Returns how long OUT_CLOCKS ticks take: by the nominal rate, or by the measured rate if two measurements agree that
- * it differs.
+ * Returns how long OUT_CLOCKS PIT ticks should take. Uses the PIT's measured rate if two measurements agree that it
+ * differs from the nominal rate, otherwise the nominal rate.
  */
 static struct duration
 requested_time(const struct checking *checking)
@@ -157,8 +157,8 @@ distance(const struct rise *rise, const struct duration *requested)
 }
 
 /*
- * Returns true if RISE is nearer to the requested time than BEST, or as near and narrower. A real fault shows in every
- * try, but the TSC may have stopped in one of them. So the best try counts.
+ * Returns true if RISE is nearer to the requested time than BEST, or as near and narrower. The best of several tries
+ * counts: a real fault appears in every try, but a stopped TSC may spoil a single try.
  */
 static bool
 is_better(const struct rise *rise, const struct rise *best, const struct duration *requested)
@@ -170,7 +170,7 @@ is_better(const struct rise *rise, const struct rise *best, const struct duratio
 	return rise->high_ticks - rise->low_ticks < best->high_ticks - best->low_ticks;
 }
 
-/* Judges the best of a few tries. If OUT rose in none of them, reports the fault that the tries found. */
+/* Reports the best of a few tries. If OUT rose in none of them, reports the fault that the tries found. */
 void
 pit_look_at_out(const struct checking *checking, struct behaviour *row)
 {

@@ -17,14 +17,14 @@
  */
 #define UIP_NS_MIN    (244 * US)
 #define UIP_NS_MAX    (3 * WAIT_NS_PER_MS)
-/* if there is a longer time between two polls, UIP's duration is unknown */
+/* if two polls are further apart than this, the duration of UIP is unknown */
 #define GAP_NS_MAX    WAIT_NS_PER_MS
-/* if there is a longer time between readings of the seconds, an update may have been missed */
+/* if two readings of the seconds are further apart than this, an update may have been missed between them */
 #define SECOND_NS_MAX (500 * WAIT_NS_PER_MS)
 
 /*
- * In a guest a fault must be seen several times: the host may clear UIP late, and the RTC may continue while the
- * guest is stopped. Neither happens repeatedly.
+ * In a guest a fault must be seen several times, because the host may clear UIP late, and the RTC may continue while
+ * the guest is stopped. Neither happens repeatedly.
  */
 #define GUEST_LONG_MIN   3u
 #define GUEST_TIMES_MIN  2u
@@ -39,8 +39,8 @@ struct look {
 struct update_watch {
 	struct checking checking;
 	/*
-	 * Number of observations that prove a fault: TIMES_MIN of a missing UIP or a wrong second, LONG_MIN of a UIP
-	 * that is too long.
+	 * Number of observations that prove a fault. TIMES_MIN applies to a missing UIP and to a wrong second, LONG_MIN
+	 * to a UIP that is set for too long.
 	 */
 	unsigned times_min, long_min;
 	uint64_t looks, seen_ticks; /* number of polls, and TSC ticks in which the core ran */
@@ -80,7 +80,7 @@ record_fall(struct update_watch *w, const struct look *look)
 		return;
 	}
 	if (w->updates++ == 0 || high_ticks < w->shortest_high_ticks) {
-		/* If a single poll saw UIP set, its shortest possible duration is 0. */
+		/* If only one poll saw UIP set, its shortest possible duration is 0. */
 		w->shortest_low_ticks = w->last.begin > w->risen_high ? w->last.begin - w->risen_high : 0;
 		w->shortest_high_ticks = high_ticks;
 	}
@@ -104,7 +104,8 @@ record_uip(struct update_watch *w, const struct look *look)
 }
 
 /*
- * Returns true if the second changed within 244 us of a poll in which UIP was 0. UIP should have been set in this time.
+ * Returns true if the seconds changed within 244 us after a poll in which UIP was 0. UIP must be set for at least this
+ * time before the seconds change.
  */
 static bool
 came_without_uip(const struct update_watch *w, const struct look *look)
@@ -164,8 +165,8 @@ saw_update(const struct update_watch *w)
 }
 
 /*
- * Polls UIP and the seconds until all results are known, or until more time cannot give them. If FLAG is not NULL, also
- * polls the periodic flag at 2 Hz.
+ * Polls UIP and the seconds until all results are known, or until more polling could not give them. If FLAG is not
+ * NULL, it also polls the periodic flag at 2 Hz.
  */
 static void
 watch_updates(struct update_watch *w, struct rtc_flag *flag)
@@ -267,7 +268,10 @@ look_at_battery(const struct checking *checking, struct behaviour *row)
 		       "the battery failed: time and settings are not valid" : "the battery is good");
 }
 
-/* Observes updates and, if available, the flag at 2 Hz at the same time, because each takes over a second. */
+/*
+ * Observes the updates. If the flag is available, it observes the flag at 2 Hz at the same time, because each
+ * observation takes over a second.
+ */
 static void
 check_slow(const struct checking *checking, bool with_flag, struct behaviours *behaviours)
 {
@@ -296,7 +300,7 @@ check_slow(const struct checking *checking, bool with_flag, struct behaviours *b
 	check_drop_where_the_tsc_stopped(checking, behaviours, first);
 }
 
-/* Gives the reason why open() could not use the flag: it is never set, or the firmware uses it. */
+/* Writes into ROW why open() could not use the flag: it is never set, or the firmware uses it. */
 static void
 look_at_no_flag(const struct checking *checking, struct behaviour *row)
 {

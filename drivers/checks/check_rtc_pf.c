@@ -1,4 +1,4 @@
-/* Checks that the RTC's periodic flag comes at the rate that register A selects. See rtc_flag.h. */
+/* Checks that the RTC's periodic flag is set at the rate that register A selects. See rtc_flag.h. */
 #include "checks/check.h"
 #include "checks/rtc_flag.h"
 #include "clocks/rtc_registers.h"
@@ -9,9 +9,9 @@
 /* length of a window, in which interrupts are masked: 4 periods of 1,024 Hz */
 #define FAST_WINDOW_NS    (4 * WAIT_NS_PER_MS)
 #define FAST_WINDOWS      32u
-#define FAST_SHARE        8u  /* a fast rate gets one part in this many of the budget; the rest is for the updates */
+#define FAST_SHARE        8u  /* each fast rate gets this fraction of the budget; the updates need the rest */
 #define NARROW_PPM        (PPM / 4)
-#define ALIKE_WINDOWS     4u  /* if this many windows agree within a fifth of the rate, this is not chance */
+#define ALIKE_WINDOWS     4u  /* if this many windows agree within a fifth of the rate, their agreement is not chance */
 #define ALIKE_SHARE       5
 #define LONG_TRIES        3u
 /*
@@ -21,7 +21,10 @@
 #define LONG_NS           (100 * WAIT_NS_PER_MS)
 #define LONG_EDGES_MIN    4u
 #define UPDATES_NS        (1300 * WAIT_NS_PER_MS) /* time left for the checks of updates, which come once a second */
-/* Our limits for a guest: how late a single edge may be, and how late the edges in all of many short windows. */
+/*
+ * Our limits in a guest: the largest lateness of a single edge, and the lateness that all edges of many short windows
+ * may have in common.
+ */
 #define GUEST_LATE_NS     (10 * WAIT_NS_PER_MS)
 #define GUEST_ALWAYS_NS   WAIT_NS_PER_MS
 #define IRREGULAR         "At %u Hz the flag comes irregularly, as on a busy host."
@@ -68,8 +71,8 @@ rtc_flag_look(const struct checking *checking, struct rtc_flag *flag)
 }
 
 /*
- * Returns false if two edges may have come between two polls and were counted as one. The flag's period may be a
- * quarter shorter than requested.
+ * Returns false if two edges may have been counted as one, because they came between two polls. The test assumes that
+ * the flag's period may be a quarter shorter than selected.
  */
 static bool
 saw_all_edges(const struct checking *checking, const struct rtc_flag *flag)
@@ -81,7 +84,7 @@ struct ppm {
 	int64_t low, high;
 };
 
-/* Returns the deviation of EDGES in NS from the selected rate, in ppm. */
+/* Returns how far the rate of EDGES edges in NS is above the selected rate, in ppm. */
 static int64_t
 ppm_of(const struct rtc_flag *flag, uint64_t edges, uint64_t ns, enum scale_rounding rounding)
 {
@@ -127,7 +130,10 @@ is_within_limit(const struct checking *checking, struct ppm ppm)
 	return ppm.low >= -limit && ppm.high <= limit;
 }
 
-/* Measures the rate. If it is beyond the limit in a guest, each edge may be up to LATE_NS late. */
+/*
+ * Measures the rate. In a guest, if the result is outside the limit, calculates it again and allows each edge to be up
+ * to LATE_NS late.
+ */
 static struct ppm
 rate_allowing_lateness(const struct checking *checking, const struct rtc_flag *flag, uint64_t late_ns)
 {
@@ -155,8 +161,8 @@ has_time_beside_updates(const struct checking *checking, uint64_t ns)
 }
 
 /*
- * Observes the flag for NS or EDGES_MAX edges, with interrupts enabled between polls. Only for flags that need no PIE.
- * If the core is preempted, the observation ends, and the edges until then count if they are enough.
+ * Observes the flag for NS or EDGES_MAX edges, with interrupts enabled between polls. It is used only with flags that
+ * work without PIE. If the core is preempted, the observation ends. The edges seen until then count if they are enough.
  */
 static struct rtc_flag
 watch_long(const struct checking *checking, uint64_t hz, uint8_t select, uint64_t ns, uint64_t edges_max)
@@ -247,8 +253,8 @@ windows_agree(const struct windows *w)
 }
 
 /*
- * Reports the windows' result. The host of a guest may be late in every window, but hardly by the same time. So a fault
- * in a guest requires that the windows agree.
+ * Reports the windows' result. The host of a guest may deliver edges late in every window, but hardly by the same time.
+ * A fault in a guest is therefore reported only if the windows agree.
  */
 static void
 say_windows(const struct checking *checking, const struct windows *w, struct behaviour *row)
@@ -265,8 +271,9 @@ say_windows(const struct checking *checking, const struct windows *w, struct beh
 }
 
 /*
- * Measures the rate more exactly by a longer observation, if there is time. It replaces BEST, the best window, which
- * shows that the selected rate is set. Returns true if it did.
+ * Measures the rate more exactly by a longer observation, if there is time. BEST is the best window, which has shown
+ * that the selected rate is set. If the longer observation has a result, it replaces BEST, and the function returns
+ * true.
  */
 static bool
 look_longer(const struct checking *checking, uint64_t hz, uint8_t select, struct rtc_flag *best)
@@ -282,7 +289,7 @@ look_longer(const struct checking *checking, uint64_t hz, uint8_t select, struct
 	return false;
 }
 
-/* Measures windows until one includes the selected rate. If none does, judges the best of them. */
+/* Measures windows until one includes the selected rate. If none does, reports the best window. */
 static void
 look_at_fast_rate(const struct checking *checking, struct behaviour *row, uint64_t hz, uint8_t select)
 {
@@ -317,7 +324,10 @@ look_at_1024_hz(const struct checking *checking, struct behaviour *row)
 	look_at_fast_rate(checking, row, 1024, A_RATE_1024_HZ);
 }
 
-/* Observes for an eighth of the budget. If the checks of updates would get too little time, a few edges must do. */
+/*
+ * Observes the flag at 64 Hz for an eighth of the budget. If this would leave too little time for the checks of
+ * updates, observes only a few edges.
+ */
 static void
 look_at_64_hz(const struct checking *checking, struct behaviour *row)
 {

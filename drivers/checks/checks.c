@@ -4,8 +4,8 @@
 #include "clocks/drivers.h"
 
 /*
- * Clocks that are pages in memory come first, because their checks take milliseconds. A device whose accesses exit to
- * the hypervisor may use up the time.
+ * The pages of hypervisors come first, because their checks take only milliseconds. A device whose accesses exit to the
+ * hypervisor may use up the time.
  */
 const struct device_check device_checks[] = {
 	{ .driver = &kvmclock_driver, .look = pvclock_check },

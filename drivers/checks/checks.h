@@ -4,10 +4,10 @@
 
 #include "clock/driver.h"
 
-/* In the order in which devices are checked; ends with a NULL driver. */
+/* The devices in the order in which they are checked. The table ends with a NULL driver. */
 extern const struct device_check device_checks[];
 
-/* Each is the "look" function of a struct device_check. */
+/* Each function is the "look" function of a struct device_check. */
 void pvclock_check(const struct checking *checking, struct behaviours *behaviours);
 void hv_page_check(const struct checking *checking, struct behaviours *behaviours);
 void hpet_check(const struct checking *checking, struct behaviours *behaviours);

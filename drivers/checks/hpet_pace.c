@@ -5,7 +5,7 @@
 #include "hw/wait.h"
 
 #define PACE_NS           (20 * UINT64_C(1000))  /* at least 200 ticks of the HPET */
-/* allowed ticks are this many times the measured rate, because each end of the measurement is a single reading */
+/* factor on the measured rate, because each end of the measurement is a single reading */
 #define LEAP_FACTOR       2
 #define LEAP_TICKS        8u
 

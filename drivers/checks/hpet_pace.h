@@ -1,4 +1,4 @@
-/* The HPET's rate as measured for its checks, and the most that it can count in a given time. */
+/* Measures the HPET's rate roughly, and limits the ticks that the HPET can make in a given time. */
 #ifndef BARETICK_HPET_PACE_H
 #define BARETICK_HPET_PACE_H
 
@@ -7,11 +7,11 @@
 /* Reads the low half of the main counter, in one access. */
 uint32_t hpet_read_low(const struct checking *checking);
 
-struct hpet_pace { /* ticks of the HPET, and of the TSC in the same time */
+struct hpet_pace { /* HPET ticks, and TSC ticks in the same time */
 	uint64_t ticks, tsc_ticks;
 };
 
-/* Returns an upper bound on the HPET's ticks in TSC_TICKS. */
+/* Returns an upper bound on the ticks that the HPET makes in TSC_TICKS. */
 uint64_t hpet_allowed_ticks(const struct hpet_pace *pace, uint64_t tsc_ticks);
 
 /* Measures the rate over a few microseconds. */

@@ -6,10 +6,12 @@
 #include "clocks/pit_registers.h"
 #include "hw/wait.h"
 
-/* bound of the wait for a loaded count; the PIT loads it at its next tick, after 838 ns */
+/* limit of the wait for a loaded count; the PIT loads it at its next tick, within 838 ns */
 #define PIT_LOADED_NS WAIT_NS_PER_MS
 
-/* Waits, at most PIT_LOADED_NS, until the PIT has loaded the count that was written. Returns the status then. */
+/*
+ * Waits until the PIT has loaded the written count, at most PIT_LOADED_NS. Returns the channel's status after the wait.
+ */
 static inline uint8_t
 pit_wait_until_loaded(const struct checking *checking)
 {
@@ -24,7 +26,7 @@ pit_wait_until_loaded(const struct checking *checking)
 
 #define PIT_OUT_NS (12 * UINT64_C(1000000)) /* longest duration of pit_look_at_out() if the PIT has its nominal rate */
 
-/* A check (see check.h): OUT of channel 2 must rise when the requested count is over. */
+/* A check (see check.h) that OUT of channel 2 rises when the requested count is over. */
 check_look pit_look_at_out;
 
 #endif

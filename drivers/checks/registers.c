@@ -1,4 +1,4 @@
-/* See registers.h. */
+/* Reads the device registers that a run may change. See registers.h. */
 #include "checks/registers.h"
 
 #include "clocks/hpet_registers.h"
@@ -8,9 +8,9 @@
 #include "paravirtual/leaves.h"
 
 /*
- * Returns the mode bits of channel 2. After reset QEMU's channel has no access mode; it counts as "low byte then high
- * byte". Modes 6 and 7 are the same as 2 and 3, because the top bit is ignored (8254 data sheet, control word format).
- * Xen reports that bit.
+ * Returns the mode bits of channel 2. After reset QEMU's channel has no access mode, and is reported as "low byte then
+ * high byte". Modes 6 and 7 are reported as 2 and 3, because the 8254 ignores the top bit (data sheet, control word
+ * format), but Xen returns it.
  */
 static uint8_t
 pit_mode(void)

@@ -7,8 +7,8 @@
 /* Observations of the periodic flag by polling. The functions are in check_rtc_pf.c. */
 struct rtc_flag {
 	uint64_t hz; /* selected rate */
-	uint64_t begin, looked, end; /* TSC before the first poll, before the latest poll, and after the latest poll */
-	uint64_t longest_ticks; /* longest time from before a poll to after the next one, in TSC ticks */
+	uint64_t begin, looked, end; /* TSC before the first poll, and TSC before and after the latest poll */
+	uint64_t longest_ticks; /* longest time in TSC ticks from the start of a poll to the end of the next poll */
 	uint64_t edges;
 	uint64_t first_low, first_high, last_low, last_high; /* TSC before and after the first edge and the last edge */
 };

@@ -1,6 +1,7 @@
 /*
- * The ACPI PM timer. The FADT gives the address of its single register, which is never written. Each sample reads it
- * once. Kernels read it three times, which would hide the wrong readings of timers that are not latched.
+ * The driver of the ACPI PM timer. The FADT gives the address of its single register, which is never written. Each
+ * sample reads it once. Kernels read it three times, which would hide the wrong readings of timers that are not
+ * latched.
  */
 #include "clocks/acpi_pm_registers.h"
 #include "clocks/probe.h"

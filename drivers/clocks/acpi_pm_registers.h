@@ -17,10 +17,12 @@ struct device;
 /* mask of a 24-bit timer (4.8.3.3); the timer has 32 bits if the FADT sets TMR_VAL_EXT */
 #define ACPI_PM_MASK_24   0xffffffu
 
-/* Places in device.saved. They are no registers: the mask of valid bits, and 1 if the address is in memory. */
+/*
+ * Indices into device.saved. The entries are not registers: the mask of valid bits, and 1 if the register is in memory.
+ */
 enum { ACPI_PM_MASK, ACPI_PM_IN_MEMORY };
 
-/* One reading in 24 bits, as kernels take it to calibrate. */
+/* Takes one 24-bit reading, as kernels do in their calibrations. */
 uint32_t acpi_pm_read_24(const struct device *device);
 
 #endif

@@ -10,18 +10,18 @@
 #define HZ_PER_MHZ UINT64_C(1000000)
 
 /*
- * SDM vol. 2A: 16h has the base frequency "in accordance with the processor's specification". It reads 2300 for
- * 2303.998 MHz and 2000 for 1992, so it is taken as rounded to 100 MHz.
+ * SDM vol. 2A: leaf 16h gives the base frequency "in accordance with the processor's specification". It reads 2300 MHz
+ * on a processor with 2303.998 MHz, and 2000 MHz on one with 1992 MHz. It is therefore taken as rounded to 100 MHz.
  */
 #define BASE_WITHIN_HZ (50 * HZ_PER_MHZ)
 
 /*
- * A ratio times the nominal bus clock. Boards differ from the nominal bus clock, and Linux takes up to 1 % for the same
- * clock: tsc_refine_calibration_work() in arch/x86/kernel/tsc.c.
+ * Tolerance of a rate that is a ratio times the nominal bus clock. The true bus clock differs from board to board.
+ * Linux accepts up to 1 %: tsc_refine_calibration_work() in arch/x86/kernel/tsc.c.
  */
 #define BUS_WITHIN_SHARE 100
 
-/* The crystal of Atom C3000, which leaves it out of CPUID 15h: Linux arch/x86/kernel/tsc.c, native_calibrate_tsc(). */
+/* The crystal of Atom C3000, whose CPUID 15h lacks it: Linux arch/x86/kernel/tsc.c, native_calibrate_tsc(). */
 #define MODEL_ATOM_C3000 0x5fu
 #define ATOM_C3000_HZ    (25 * HZ_PER_MHZ)
 
@@ -50,7 +50,7 @@ claim_whole(struct claim *claim, uint64_t hz, uint64_t within_hz)
 	claim_set(claim, (struct rate){ hz, 1 }, within_hz);
 }
 
-/* A ratio times a nominal bus clock. */
+/* Stores a rate that is a ratio times the nominal bus clock. */
 static void
 claim_nominal(struct claim *claim, uint64_t hz)
 {
@@ -65,8 +65,9 @@ base_mhz(const struct reading *reading)
 }
 
 /*
- * CPUID 15h without its crystal. For one Atom, Linux takes 25 MHz. For other CPUs it calculates the crystal from 16h
- * and also uses it as the rate of the LAPIC's timer (arch/x86/kernel/tsc.c, native_calibrate_tsc()).
+ * Calculates the rates if CPUID 15h lacks the crystal's frequency. For one Atom, Linux takes 25 MHz. For other CPUs it
+ * calculates the crystal's frequency from leaf 16h, and also uses it as the rate of the LAPIC's timer
+ * (arch/x86/kernel/tsc.c, native_calibrate_tsc()).
  */
 static void
 claim_without_crystal(const struct reading *reading, const struct hw_cpuid *r)
@@ -91,7 +92,7 @@ claim_without_crystal(const struct reading *reading, const struct hw_cpuid *r)
 			  scale_mul_div_up(BASE_WITHIN_HZ, r->eax, r->ebx));
 }
 
-/* If the CPU has this leaf, the LAPIC's timer counts the crystal (SDM vol. 3B, 19.7.3, and vol. 3A, 11.5.4). */
+/* Reads CPUID 15h. If it exists, the LAPIC's timer counts the crystal (SDM vol. 3B, 19.7.3, and vol. 3A, 11.5.4). */
 static void
 claim_leaf_15(const struct reading *reading)
 {
@@ -126,7 +127,9 @@ claim_leaf_16(const struct reading *reading)
 			    base_mhz(reading) * HZ_PER_MHZ, BASE_WITHIN_HZ);
 }
 
-/* Adds a row of an interface's leaf or MSR, whose number is part of the source. */
+/*
+ * Adds a row for a leaf or an MSR of a hypervisor's interface. The row's source includes the number of the leaf or MSR.
+ */
 static struct claim *
 add_of(const struct reading *reading, const struct paravirtual_interface *interface, enum claim_source source,
        enum claim_clock clock, const char *format, uint32_t number)
@@ -142,7 +145,10 @@ add_of(const struct reading *reading, const struct paravirtual_interface *interf
 	return claim;
 }
 
-/* A rate in kHz may be rounded in any direction. A rate that is no whole kHz is rounded to an unknown smaller unit. */
+/*
+ * Reads the leaf with rates in kHz, which may be rounded in any direction. If a rate is not a whole number of kHz, its
+ * rounding is unknown.
+ */
 static void
 claim_khz_leaf(const struct reading *reading, const struct paravirtual_interface *interface)
 {
@@ -158,7 +164,7 @@ claim_khz_leaf(const struct reading *reading, const struct paravirtual_interface
 				   interface->base + LEAF_RATES), r.ebx * HZ_PER_KHZ, HZ_PER_KHZ);
 }
 
-/* An MSR that CPUID offers, or that only its read shows to exist. */
+/* Reads MSR into *VALUE. If the read causes an exception, marks CLAIM as refused and sets *VALUE to 0. */
 static void
 claim_msr(const struct reading *reading, struct claim *claim, uint32_t msr, uint64_t *value)
 {
@@ -219,7 +225,10 @@ claim_platform_info(const struct reading *reading)
 		claim_nominal(claim, PLATFORM_INFO_RATIO(value) * BUS_HZ);
 }
 
-/* Linux tools/power/cpupower/utils/helpers/amd.c, get_cof(): 200 MHz times a quotient, or from family 1Ah on 5 MHz. */
+/*
+ * Calculates the frequency of P-state P0 as Linux does: tools/power/cpupower/utils/helpers/amd.c, get_cof(). It is 200
+ * MHz times a quotient of two fields, and from family 1Ah on 5 MHz times one field.
+ */
 static uint64_t
 p0_hz(uint32_t family, uint64_t value)
 {

@@ -1,7 +1,7 @@
 /*
- * The HPET. ACPI gives its address, and the main counter is read by MMIO. If the HPET is off, it is switched on for the
- * run and off again afterwards. The counter itself is never written. Section numbers refer to the IA-PC HPET
- * specification 1.0a.
+ * The driver of the HPET. ACPI gives its address, and the main counter is read by MMIO. If the HPET is off, it is
+ * switched on for the run and off again afterwards. The counter itself is never written. Section numbers refer to the
+ * IA-PC HPET specification 1.0a.
  */
 #include "clocks/hpet_registers.h"
 #include "clocks/probe.h"
@@ -25,7 +25,7 @@ hpet_read64(void *context)
 	uint32_t low = hw_read32(base + HPET_COUNTER);
 	uint32_t high_again = hw_read32(base + HPET_COUNTER_HIGH);
 
-	/* The low half rolls over every 429 ms or less often, so it cannot do so twice here. */
+	/* The low half needs at least 429 ms to roll over, so it cannot roll over twice between these reads. */
 	if (high_again != high)
 		low = hw_read32(base + HPET_COUNTER);
 	return (uint64_t)high_again << 32 | low;
@@ -52,7 +52,7 @@ static const struct clock hpet_rows[HPET_COUNT] = {
 	},
 };
 
-/* Returns true if the table gives an address that may be read, otherwise sets the clock's state. */
+/* Returns true if the table gives an address that may be read. Otherwise sets the clock's state and returns false. */
 static bool
 hpet_locate(const struct acpi_hpet *table, struct clock *clock)
 {

@@ -23,7 +23,7 @@
 /* our limit, 10 GHz: no HPET ticks that fast, so a shorter period is an error */
 #define HPET_PERIOD_FS_MIN   100000u
 #define HPET_FS_PER_S        UINT64_C(1000000000000000)
-/* rounding error in ppb of a period of 1 fs, because periods are whole femtoseconds; divide by the period */
+/* rounding error in ppb of a period of 1 fs, because periods are whole femtoseconds; divide it by the period in fs */
 #define HPET_HALF_A_FS_PPB   500000000u
 
 /* Reads the whole main counter. CONTEXT is the device. */

@@ -1,7 +1,7 @@
 /*
- * Hyper-V's reference time, calculated from the TSC and one page for all cores. While the page's sequence is 0, readers
- * must use the MSR instead, which has the same time. This driver also uses the MSR if the page changes during every try
- * to read it.
+ * The driver of Hyper-V's reference time, which is calculated from the TSC and from one page for all cores. While the
+ * page's sequence is 0, readers must use the MSR with the same time instead. This driver also uses the MSR if the page
+ * changes during every try to read it.
  */
 #include "clocks/paravirtual_clocks.h"
 #include "clocks/probe.h"

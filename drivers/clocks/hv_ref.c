@@ -1,4 +1,7 @@
-/* Hyper-V's partition reference counter, read from its MSR, and the guest identity that Hyper-V requires first. */
+/*
+ * The driver of Hyper-V's partition reference counter, which an MSR holds. Hyper-V requires guests to write an identity
+ * first, so this file also writes that.
+ */
 #include "clocks/paravirtual_clocks.h"
 #include "clocks/probe.h"
 #include "paravirtual/leaves.h"

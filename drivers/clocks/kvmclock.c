@@ -1,7 +1,7 @@
 /*
- * KVM's clock. An MSR of each core holds the address of that core's page, which KVM keeps up to date. The address is
- * written when the core first takes samples. The MSR is restored before the core is stopped, because KVM would
- * otherwise go on writing.
+ * The driver of KVM's clock. An MSR of each core holds the address of that core's page, which KVM keeps up to date. The
+ * address is written when the core first takes samples. The MSR is restored before the core is stopped, because KVM
+ * would otherwise go on writing to the page.
  */
 #include "clocks/probe.h"
 #include "clocks/pvclock.h"

@@ -1,6 +1,7 @@
 /*
- * The PIT. Channel 2 of the 8254 runs as a free 16-bit counter, which is read by latch and by read-back. Port 61h and
- * the channel's mode are restored afterwards. Channel 0 is not touched, because the firmware may use it.
+ * The driver of the PIT. Channel 2 of the 8254 runs as a free 16-bit counter. It is read in two ways: by the latch
+ * command and by the read-back command. Port 61h and the channel's mode are restored afterwards. Channel 0 is not
+ * touched, because the firmware may use it.
  */
 #include "clocks/pit_registers.h"
 #include "clocks/probe.h"
@@ -56,16 +57,16 @@ pit_write_port_b(uint8_t bits)
 }
 
 /*
- * The reload value of an 8254 cannot be read, so 65536 is written. It is the longest period, and the usual value of an
- * unused channel. It makes no sound, because software that beeps first programs a pitch. If the channel had no count
- * (NULL COUNT), it gets none.
+ * Restores the channel's mode. The reload value of an 8254 cannot be read, so 65536 is written. This is the longest
+ * period, and the usual value of an unused channel. It makes no sound, because software programs a pitch before it
+ * beeps. If the channel had no count (NULL COUNT), it gets no count.
  */
 static void
 pit_restore_channel(uint8_t status)
 {
 	uint8_t access = status & STATUS_ACCESS;
 
-	if (access == 0) { /* state of QEMU's channel after reset, which no control word can set */
+	if (access == 0) { /* QEMU's state after reset, which no control word can restore */
 		access = ACCESS_WORD;
 		status |= ACCESS_WORD;
 	}
@@ -99,7 +100,7 @@ pit_start(struct device *device)
 	device->saved[SAVED_PORT_B] = hw_in8(PORT_B);
 	device->saved[SAVED_STATUS] = pit_read_status();
 	device->opened = true;
-	pit_write_port_b(PORT_B_GATE_2); /* switches the speaker off before the channel makes a pulse */
+	pit_write_port_b(PORT_B_GATE_2); /* switches the speaker off before a pulse of the channel */
 	pit_run_free();
 	hw_interrupts_restore(interrupts);
 }

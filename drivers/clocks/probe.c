@@ -6,9 +6,9 @@
 #include "base/text.h"
 
 /*
- * Limits of a wait for a tick. It ends after 2^24 TSC ticks: 3 ms at 5 GHz, 17 ms at 1 GHz. The RTC's periodic flag at
- * 8,192 Hz ticks slowest, every 122 us. The minimum number of polls allows for preemption. The maximum number ends the
- * wait if the TSC has stopped.
+ * Limits of a wait for a tick. It ends after 2^24 TSC ticks: 3 ms at 5 GHz, 17 ms at 1 GHz. The slowest tick is the
+ * RTC's periodic flag at 8,192 Hz, which comes every 122 us. A minimum number of polls is guaranteed, because the core
+ * may be preempted. A maximum number of polls ends the wait if the TSC has stopped.
  */
 #define WAIT_TICKS      (UINT64_C(1) << 24)
 #define WAIT_POLLS_MIN  64

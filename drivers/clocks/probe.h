@@ -15,12 +15,12 @@
 
 /*
  * Copies DRIVER's rows to CLOCKS and initializes DEVICE. Returns false if the machine has no TSC, because no sample can
- * be taken without it. All rows then have this reason, and open() returns at once.
+ * be taken without it. All rows then have this reason, and open() must return at once.
  */
 bool probe_begin(const struct platform *platform, struct device *device, struct clock *clocks,
 		 const struct driver *driver);
 
-/* The close() of a driver that changes nothing. */
+/* The close() function of a driver that changes nothing. */
 void probe_close(struct device *device);
 
 /* Sets the state of a row and the sentence that explains it. A sentence that is too long is cut. */
@@ -48,8 +48,9 @@ struct probe_wait {
 bool probe_goes_on(struct probe_wait *wait);
 
 /*
- * Defines NAME##_sample, a clock's sample function, from READ, which reads the clock once. There is one loop for each
- * kind of bracket (the TSC reads around READ), so the choice is made before the first reading.
+ * Defines NAME##_sample, a clock's sample function, from READ, which reads the clock once. The macro contains a
+ * separate loop for each kind of TSC read around READ. The kind is thus chosen before the first reading, and not in the
+ * loop.
  */
 #define DRIVER_SAMPLE(name, read)                                                                  \
 	static void name##_sample(void *device, struct sample *samples, size_t count)              \

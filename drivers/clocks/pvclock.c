@@ -1,4 +1,4 @@
-/* See pvclock.h. */
+/* Reads the pages of KVM's and Xen's clocks. See pvclock.h. */
 #include "clocks/pvclock.h"
 
 #include "clocks/probe.h"
@@ -16,7 +16,7 @@ pvclock_begin(const struct platform *platform, struct device *device, struct clo
 		probe_state(clock, CLOCK_DISABLED, "The guest's memory is encrypted: the hypervisor can't write its pages.");
 		return false;
 	}
-	if (platform->pages.count < 2) { /* the last page is not for a core: see hv_page.c */
+	if (platform->pages.count < 2) { /* hv_page.c uses the last page, so a core needs another one */
 		probe_state(clock, CLOCK_DISABLED, "The firmware has no memory below 4 GiB for its pages.");
 		return false;
 	}

@@ -14,7 +14,7 @@
  */
 enum { PVCLOCK_PAGES, PVCLOCK_STABLE_KNOWN, PVCLOCK_REFUSED, PVCLOCK_MULTIPLIER, PVCLOCK_SAVED };
 
-/* half of a core's page, because a hypervisor may offer KVM's and Xen's clock at once */
+/* half of a core's page, because a hypervisor may offer KVM's clock and Xen's clock at the same time */
 #define PVCLOCK_SLOT_SIZE (PAGES_SIZE / 2)
 
 /* The first half is written by the hypervisor, the second half by the driver. */
@@ -24,7 +24,7 @@ struct pvclock_slot {
 	uint32_t owner; /* APIC id of the core plus 1; 0 if the slot is free */
 	bool on, refused;
 	uint64_t found;   /* earlier value of the register that gets the page's address */
-	uint64_t last_ns, torn; /* the last reading; the number of reads during which the page changed in all tries */
+	uint64_t last_ns, torn; /* the last reading, and the number of reads whose tries all failed */
 	uint8_t rest[PVCLOCK_SLOT_SIZE / 2 - 32];
 };
 _Static_assert(sizeof(struct pvclock_slot) == PVCLOCK_SLOT_SIZE, "half a page each");
@@ -35,7 +35,7 @@ _Static_assert(sizeof(struct pvclock_slot) == PVCLOCK_SLOT_SIZE, "half a page ea
  */
 bool pvclock_begin(const struct platform *platform, struct device *device, struct clock *clock, bool upper);
 
-/* Returns the slot of the calling core, or assigns a free one. Returns NULL if none is left. */
+/* Returns the slot of the calling core, or assigns a free slot. Returns NULL if no slot is free. */
 struct pvclock_slot *pvclock_own(const struct device *device);
 
 /*
@@ -60,13 +60,16 @@ uint64_t pvclock_multiplier_at_first(const struct device *device);
 uint64_t pvclock_refused(const struct device *device);
 
 /*
- * Returns STABLE_YES if all pages in use have the flag TSC_STABLE and the hypervisor supports the flag: the clock may
- * then be compared between cores. STABLE_NO if a page in use lacks the flag. STABLE_UNKNOWN if the hypervisor wrote no
- * page for a core, or if a page changed in all tries of a read.
+ * Returns STABLE_YES if the hypervisor supports the flag TSC_STABLE and all pages in use have it. The clock may then be
+ * compared between cores. Returns STABLE_NO if a page in use lacks the flag. Returns STABLE_UNKNOWN if the hypervisor
+ * wrote no page for a core, or if a page changed in all tries of a read.
  */
 enum paravirtual_stable pvclock_stable(void *device);
 
-/* The TSC's rate that this core's page assumes, as clock.assumed: 0 if it is not the same as at first. */
+/*
+ * Returns the TSC's rate that this core's page assumes, for clock.assumed. Returns 0 if the rate has changed since the
+ * first reading.
+ */
 uint64_t pvclock_assumed(void *device);
 
 /* Adds a sentence about the flag TSC_STABLE to a clock that is present. */

@@ -1,13 +1,13 @@
 /*
- * The RTC, an MC146818 or a descendant: its seconds, and its periodic flag at 8,192 Hz. Registers are named as in
- * Motorola's MC146818 data sheet.
+ * The driver of the RTC, an MC146818 or a descendant: its seconds, and its periodic flag at 8,192 Hz. Registers are
+ * named as in Motorola's MC146818 data sheet.
  *
  * Port 70h holds the index. Its bit 7 masks NMIs, and on most chip sets the port reads FFh. Intel's chip sets have the
  * same registers at ports 74h and 75h. There the index can be read, and NMIs are not affected (Intel 321088, Accessing
  * the Real Time Clock Registers and the NMI Enable Bit). EDK II's Whitley platform uses them this way. If these ports
- * work, port 70h is not written. Otherwise bit 7 is written as it reads, as EDK II's RTC driver does before each
- * access, so NMIs keep EDK II's setting. An index that cannot be read cannot be restored. It is left at 0Dh, register
- * D, as IBM's technical references require.
+ * work, port 70h is not written. Otherwise bit 7 is written with the value that it reads, as EDK II's RTC driver does
+ * before each access. So NMIs keep EDK II's setting. An index that cannot be read cannot be restored. It is left at
+ * 0Dh, register D, as IBM's technical references require.
  *
  * A read of register C clears its flags. If an alarm is due during a run, its owner does not see it.
  */
@@ -18,13 +18,13 @@
 #define RTC_PF_HZ          8192u
 #define RTC_PF_TRIES       8
 /*
- * An emulator sets the flag in its main loop, which may be late. With 1,024 cores on two processors, QEMU was 240 ms
+ * An emulator sets the flag in its main loop, which may be late. QEMU with 1,024 cores on two processors was 240 ms
  * late. One try takes 3 to 17 ms.
  */
 #define RTC_PF_TRIES_GUEST 128
 /*
- * Polls that cover any update. UIP is set for at most 488 us (Intel's chip sets, otherwise 244 us) before the update,
- * which takes 1,984 us. A poll reads two registers, which takes at least 223 ns.
+ * Number of polls that covers any update. UIP is set before the update, for 488 us in Intel's chip sets and 244 us in
+ * others. The update then takes 1,984 us. A poll reads two registers, which takes at least 223 ns.
  */
 #define RTC_UPDATE_POLLS_MAX 12000u
 
@@ -38,7 +38,7 @@ rtc_decode(uint8_t seconds, uint8_t b)
 	return (seconds >> 4) * 10u + (seconds & 0x0fu);
 }
 
-/* Returns true if SECONDS is the last second that was read, or the next. */
+/* Returns true if SECONDS equals the last second that was read, or the second after it. */
 static bool
 rtc_is_expected(const struct device *device, unsigned seconds)
 {
@@ -68,8 +68,8 @@ rtc_read_seconds(const struct device *device, unsigned *seconds)
 }
 
 /*
- * Returns the last second until the update has ended, and never waits. So a change of the reading marks the end of an
- * update, whose time the crystal determines, and not an arbitrary time within the update.
+ * Returns the last second until the update has ended, and never waits. The reading thus changes at the end of an
+ * update, whose time the crystal determines, and not at an arbitrary time within the update.
  */
 static uint64_t
 rtc_read(void *context)
@@ -83,9 +83,9 @@ rtc_read(void *context)
 }
 
 /*
- * Brings the last known second up to date before samples are taken. If the register holds this second or the next,
- * samples will see the change. Otherwise an update may be in progress, so this waits for its end. If the value still
- * does not fit, it is taken as the last second.
+ * Updates the last known second before samples are taken. If the register holds this second or the next, samples will
+ * see the change, and nothing is done. Otherwise an update may be in progress, so the function waits for its end. If
+ * the value still does not fit, it becomes the last second.
  */
 static void
 rtc_update_last_second(struct device *device)
@@ -120,9 +120,9 @@ rtc_sample(void *device, struct sample *samples, size_t count)
 }
 
 /*
- * Clears a pending flag, because its time is unknown. Some RTCs set the flag only if PIE is set. For these, PIE is set
- * until rtc_pf_disarm(), while the caller masks interrupts. During this time IRQ 8 is masked at the PIC, so no
- * interrupt is pending afterwards.
+ * Makes the periodic flag ready for polling. A pending flag is cleared, because the time at which it was set is
+ * unknown. Some RTCs set the flag only if PIE is set. For these, PIE is set until rtc_pf_disarm(), while the caller
+ * masks interrupts. During this time IRQ 8 is masked at the PIC, so that no interrupt is pending afterwards.
  */
 void
 rtc_pf_arm(struct device *device)
@@ -167,7 +167,7 @@ static const struct clock rtc_rows[RTC_COUNT] = {
 	},
 };
 
-/* Returns true if there is an RTC whose divider runs, and saves its registers. */
+/* Returns true if there is an RTC whose divider runs. Saves its registers. */
 static bool
 rtc_identify(struct device *device, struct clock *clock)
 {
@@ -193,7 +193,7 @@ rtc_open_seconds(struct device *device, struct clock *clock)
 	bool updating, last;
 	uint8_t seconds;
 
-	/* The last poll starts after the wait is over, because the core may have been preempted until then. */
+	/* One more poll follows after the end of the wait, because the core may have been preempted until then. */
 	do {
 		last = !probe_goes_on(&wait);
 		updating = rtc_read_register(device, REGISTER_A) & A_UIP;
@@ -215,7 +215,7 @@ rtc_open_seconds(struct device *device, struct clock *clock)
 		probe_note(clock, "Its battery failed (VRT is 0).");
 }
 
-/* Returns true if the flag is set within the wait of probe.c, which is dozens of its periods. */
+/* Returns true if the flag is set within the wait of probe.c, which lasts dozens of the flag's periods. */
 static bool
 rtc_pf_is_set_in_time(struct device *device)
 {

@@ -1,4 +1,4 @@
-/* The TSC, with four read methods. It is never written. */
+/* The driver of the TSC, with four read methods. The TSC is never written. */
 #include "clocks/probe.h"
 
 static uint64_t
@@ -69,7 +69,10 @@ static const struct clock tsc_rows[TSC_COUNT] = {
 
 #define PPB UINT64_C(1000000000)
 
-/* Sets the rate until clocks have been compared. Another claim replaces it if only that agrees with the clocks. */
+/*
+ * Sets the clock's rate that is used until clocks have been compared. Another claim replaces it later if only that
+ * claim agrees with the clocks.
+ */
 static void
 tsc_set_nominal_rate(const struct platform *platform, struct clock *clock)
 {

@@ -1,13 +1,13 @@
 /*
- * Xen's clock. For each vCPU, Xen writes its time to an address in baretick's memory until the address is removed.
- * Xen's shared page is not used, because there is only one and the firmware may have mapped it. vcpu_info is not used
- * either, because its registration cannot be undone.
+ * The driver of Xen's clock. For each vCPU, Xen writes its time to an address in baretick's memory until the address is
+ * removed. Xen's shared page is not used, because there is only one and the firmware may have mapped it. vcpu_info is
+ * not used either, because its registration cannot be undone.
  */
 #include "clocks/probe.h"
 #include "clocks/pvclock.h"
 #include "paravirtual/leaves.h"
 
-/* From Xen's headers xen/include/public: xen.h, version.h, features.h, vcpu.h. */
+/* Constants from Xen's headers xen.h, version.h, features.h and vcpu.h in xen/include/public. */
 #define XEN_VERSION_OP         17u
 #define XEN_GET_FEATURES       6u
 #define XEN_SAFE_PVCLOCK       (1u << 9) /* feature of HVM guests: the clock is based on the guest's TSC */
@@ -21,10 +21,10 @@ struct xen_features {
 };
 
 struct xen_time_area {
-	uint64_t address; /* 0: removes the registration */
+	uint64_t address; /* 0 removes the registration */
 };
 
-/* Returns 0, or a negative error number of Xen. */
+/* Registers ADDRESS with Xen. Returns 0, or a negative error number of Xen. */
 static int64_t
 xen_register(const struct device *device, uint64_t address)
 {
@@ -61,7 +61,9 @@ xen_sample(void *device, struct sample *samples, size_t count)
 	paravirtual_sample(device, samples, count, pvclock_read, xen_here(device));
 }
 
-/* An earlier registration cannot be read, so it is not restored. Firmware has no use for one. */
+/*
+ * Removes the registration. An earlier registration cannot be read, so it is not restored. Firmware does not need one.
+ */
 static bool
 xen_leave(struct device *device)
 {

@@ -1,15 +1,15 @@
-/* Facts from CPUID. See cpu.h. */
+/* Reads facts about the CPU from CPUID. See cpu.h. */
 #include "base/text.h"
 #include "hw/cpu.h"
 #include "hw/cpuid.h"
 #include "hw/hw.h"
 
-#define MSR_SMI_COUNT 0x00000034u /* number of SMIs, in bits 31:0; SDM vol. 4, MSRs of Nehalem and of Silvermont */
+#define MSR_SMI_COUNT 0x00000034u /* number of SMIs in bits 31:0; SDM vol. 4, MSRs of Nehalem and of Silvermont */
 #define MSR_SEV_STATUS 0xc0010131u /* APM vol. 2, 15.34.10: bit 0 SEV, bit 1 SEV-ES, bit 2 SEV-SNP */
 #define SEV_ACTIVE    UINT64_C(7)
 #define FAMILY_6      6u
 
-#define UNNAMED "unknown" /* a hypervisor without a name; "" would mean that there is no hypervisor */
+#define UNNAMED "unknown" /* name of a hypervisor that reports no name; "" would mean that there is no hypervisor */
 
 /* Appends the four characters in a register to TEXT, lowest byte first. Returns the end. */
 static char *
@@ -137,7 +137,7 @@ lfence_serialises(const struct cpu_facts *facts)
 	if (text_equal(facts->vendor, "GenuineIntel") || text_equal(facts->vendor, "CentaurHauls") ||
 	    text_equal(facts->vendor, "  Shanghai  "))
 		return true;
-	/* APM vol. 3, LFENCE. Older processors do so only if an MSR says so, and baretick does not set that MSR. */
+	/* APM vol. 3, LFENCE. On older processors this depends on an MSR, which baretick does not set. */
 	if (text_equal(facts->vendor, "AuthenticAMD") || text_equal(facts->vendor, "HygonGenuine"))
 		return facts->extended_leaf_max >= LEAF_EXTENDED_2 &&
 		       (hw_cpuid(LEAF_EXTENDED_2, 0).eax & EXTENDED_2_EAX_LFENCE);
@@ -145,9 +145,10 @@ lfence_serialises(const struct cpu_facts *facts)
 }
 
 /*
- * Returns true if the SMI count can be read. Intel's family 6 counts SMIs since Nehalem, and in Atoms since Silvermont.
- * All of these have SSE4.2. Reading a missing MSR faults, and a hypervisor may lack this one. KVM has it since Linux
- * 4.15, but a guest cannot detect that. QEMU's TCG has it for every CPU model, and no MSR faults there.
+ * Returns true if the SMI count can be read. Processors of Intel's family 6 have the MSR since Nehalem, and Atoms since
+ * Silvermont. All of these have SSE4.2. Reading a missing MSR faults, and hypervisors may lack this MSR. KVM has it
+ * since Linux 4.15, but a guest cannot detect this. QEMU's TCG has it for every CPU model, and no missing MSR faults
+ * there.
  */
 static bool
 counts_smis(const struct cpu_facts *facts)
@@ -210,7 +211,8 @@ read_extended(struct cpu_facts *facts)
 {
 	uint32_t max = hw_cpuid(LEAF_EXTENDED_MAX, 0).eax;
 
-	if (max < LEAF_EXTENDED_MAX) /* there are no extended leaves: the CPU answered with another leaf's data */
+	/* Without extended leaves the CPU returns another leaf's data, which is a smaller number. */
+	if (max < LEAF_EXTENDED_MAX)
 		return;
 	facts->extended_leaf_max = max;
 	if (max >= LEAF_EXTENDED)

@@ -33,11 +33,11 @@ struct cpu_facts {
 
 void cpu_read_facts(struct cpu_facts *facts);
 
-/* Changes FACTS to describe a guest. Called if something else shows a hypervisor that CPUID hides. */
+/* Changes FACTS to describe a guest. Called if CPUID shows no hypervisor, but another sign does. */
 void cpu_take_for_guest(struct cpu_facts *facts);
 
 struct cpu_identity {
-	bool known;         /* true if there is a CPUID 1h, which the next line needs */
+	bool known;         /* true if CPUID 1h exists, which the fields in the next line need */
 	uint32_t family, model, stepping; /* as in /proc/cpuinfo, with the extended fields */
 	uint32_t microcode; /* microcode revision; 0 if unknown, or not read because the access might fault */
 	char host[32];      /* the hypervisor's version or a similar text; "" if there is none */
@@ -47,9 +47,10 @@ struct cpu_identity {
 void cpu_read_identity(const struct cpu_facts *facts, struct cpu_identity *identity);
 
 /*
- * Returns true if Linux treats the TSCs of CORES cores as unsynchronised before it measures them. It does so for
- * several cores without a constant TSC rate. Linux knows the rate as constant by the invariant bit, or by the family
- * of Intel, Centaur and Zhaoxin processors. VMware and Hyper-V may confirm the TSC in their own ways.
+ * Returns true if Linux treats the TSCs of CORES cores as unsynchronised before it measures them. Linux does so if
+ * there are several cores and the TSC's rate is not constant. It knows the rate as constant by the invariant bit, or by
+ * the family of Intel, Centaur and Zhaoxin processors. Linux's code for VMware and Hyper-V guests may mark the TSC as
+ * reliable by other signs.
  */
 bool cpu_tsc_is_distrusted(const struct cpu_facts *facts, size_t cores);
 

@@ -1,4 +1,4 @@
-/* Facts about one core: its TSC_ADJUST, and its position in the package. See cpu.h. */
+/* Reads facts about one core: its TSC_ADJUST, and its position in the package. See cpu.h. */
 #include "hw/cpu.h"
 #include "hw/cpuid.h"
 #include "hw/hw.h"
@@ -14,7 +14,7 @@ struct split {
 	uint32_t thread_bits, package_bits;
 };
 
-/* Splits the APIC id by a CPUID leaf that lists its levels one by one. */
+/* Splits the APIC id by a CPUID leaf that lists the levels of the topology one by one. */
 static bool
 split_by_levels(uint32_t leaf, struct split *split)
 {
@@ -33,7 +33,7 @@ split_by_levels(uint32_t leaf, struct split *split)
 	return level > 0;
 }
 
-/* Returns the number of bits that can number COUNT things. */
+/* Returns the number of bits that are needed to number COUNT items. */
 static uint32_t
 bits_for_count(uint32_t count)
 {
@@ -61,7 +61,9 @@ split_by_amd(const struct cpu_facts *facts, struct split *split)
 	return true;
 }
 
-/* Splits the APIC id. Returns false on older processors, which report only how many threads a package might have. */
+/*
+ * Splits the APIC id. Returns false on older processors, which report only the largest number of threads in a package.
+ */
 static bool
 split_find(const struct cpu_facts *facts, struct split *split)
 {

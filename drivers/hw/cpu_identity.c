@@ -1,4 +1,4 @@
-/* The identity of the CPU and of the hypervisor. See cpu.h. */
+/* Reads the identity of the CPU and of the hypervisor. See cpu.h. */
 #include "base/text.h"
 #include "hw/cpu.h"
 #include "hw/cpuid.h"
@@ -47,8 +47,8 @@ read_microcode(const struct cpu_facts *facts, uint32_t family)
 }
 
 /*
- * Hyper-V reports its version in a leaf of its own. For other hypervisors the text gives the highest leaf, which hints
- * at their version.
+ * Writes the hypervisor's version to HOST. Hyper-V reports it in a leaf. For other hypervisors the text gives the
+ * highest leaf, which hints at their version.
  */
 static void
 read_hypervisor_version(const struct cpu_facts *facts, char *host, size_t size)

@@ -42,7 +42,8 @@
 #define FEATURES_EBX_COUNT(r)   ((r).ebx >> 16 & 0xffu) /* number of APIC ids in the package, valid if EDX[28] is set */
 #define FEATURES_EDX_THREADS    (1u << 28)
 #define MWAIT_ECX_USED          3u /* MWAIT extensions, and interrupts as break events: Linux requires both */
-#define MWAIT_EDX_DEEPEST       (0xfu << 28) /* sub-states of the deepest C-state; Linux's hpet.c takes them as PC10 */
+/* Sub-states of the deepest C-state. If there are any, Linux's hpet.c assumes that the processor can enter PC10. */
+#define MWAIT_EDX_DEEPEST       (0xfu << 28)
 #define THERMAL_EAX_ARAT        (1u << 2)  /* the local APIC's timer runs in all sleep states */
 #define STRUCTURED_EBX_ADJUST   (1u << 1)
 #define TOPOLOGY_EAX_SHIFT      0x1fu

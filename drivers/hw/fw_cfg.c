@@ -1,11 +1,11 @@
-/* See fw_cfg.h. All numbers and formats are from QEMU's docs/specs/fw_cfg.rst. */
+/* Reads files from QEMU's fw_cfg device. See fw_cfg.h. Numbers and formats are from QEMU's docs/specs/fw_cfg.rst. */
 #include <stdint.h>
 
 #include "base/text.h"
 #include "hw/fw_cfg.h"
 #include "hw/hw.h"
 
-#define PORT_SELECTOR 0x510 /* 16 bits wide; a write selects an item and goes to its first byte */
+#define PORT_SELECTOR 0x510 /* 16 bits wide; a write selects an item and moves to its first byte */
 #define PORT_DATA     0x511 /* a read returns the item's next byte, and 0 after its end */
 
 #define KEY_SIGNATURE 0x0000 /* the item that contains "QEMU" */
@@ -35,7 +35,7 @@ static bool
 is_present(void)
 {
 	hw_out16(PORT_SELECTOR, KEY_SIGNATURE);
-	return read_number(4) == 0x51454d55; /* "QEMU" */
+	return read_number(4) == 0x51454d55; /* the characters "QEMU" */
 }
 
 static void

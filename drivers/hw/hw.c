@@ -1,4 +1,4 @@
-/* Access to the real hardware. See hw.h. */
+/* Accesses the real hardware. See hw.h. */
 #include "hw/hw.h"
 
 #include "hw/cpuid.h"
@@ -147,11 +147,12 @@ hw_cpuid(uint32_t leaf, uint32_t subleaf)
 }
 
 #define AUTH 0x68747541u /* CPUID 0h EBX of AMD's CPUs, "AuthenticAMD" */
-#define HYGO 0x6f677948u /* the same of Hygon's CPUs, "HygonGenuine" */
+#define HYGO 0x6f677948u /* the same register of Hygon's CPUs, "HygonGenuine" */
 
 /*
- * Executes the instruction directly, as Linux does since 6.13 (arch/x86/xen/xen-head.S). Xen's hypercall page is not
- * used, because firmware may forbid execution in our data. Some releases of Xen overwrite the arguments.
+ * Executes the hypercall instruction directly, as Linux does since 6.13 (arch/x86/xen/xen-head.S). Xen's hypercall page
+ * is not used, because firmware may forbid execution in our data. Some releases of Xen overwrite the argument
+ * registers.
  */
 int64_t
 hw_xen_hypercall(uint64_t number, uint64_t first, uint64_t second, uint64_t third)

@@ -1,9 +1,10 @@
 /*
- * All access of baretick to the hardware. The linker chooses one of two implementations: hw.c in this folder for the
- * real machine, or the simulated machine in tests/. With link-time optimisation the calls into hw.c become single
- * instructions.
+ * The interface for all accesses to the hardware. The linker chooses one of two implementations: hw.c in this folder
+ * for the real machine, or the simulated machine in tests/. With link-time optimisation the calls into hw.c become
+ * single instructions.
  *
- * None of these functions fails or waits. Reading an absent device returns the value of the bus, mostly all ones.
+ * None of these functions fails or waits. Reading an absent device returns the value of an undriven bus, mostly all
+ * ones.
  */
 #ifndef BARETICK_HW_H
 #define BARETICK_HW_H
@@ -44,11 +45,11 @@ struct hw_cpuid {
 };
 struct hw_cpuid hw_cpuid(uint32_t leaf, uint32_t subleaf);
 
-/* Five ways of reading the TSC, in ticks. */
+/* Five methods of reading the TSC. Each returns ticks. */
 uint64_t hw_tsc(void);        /* RDTSC alone, which may execute before earlier loads complete */
 uint64_t hw_tsc_lfence(void); /* LFENCE; RDTSC */
 uint64_t hw_tsc_mfence(void); /* MFENCE, LFENCE, RDTSC, for CPUs whose LFENCE does not serialise (some AMD) */
-uint64_t hw_tscp(void);       /* RDTSCP; only if CPUID 80000001h EDX[27] reports it */
+uint64_t hw_tscp(void);       /* RDTSCP; use it only if CPUID 80000001h EDX[27] reports it */
 uint64_t hw_tsc_cpuid(void);  /* CPUID; RDTSC, which exits to the hypervisor in a guest */
 
 void hw_pause(void);

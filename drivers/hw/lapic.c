@@ -1,4 +1,4 @@
-/* The local APIC. See lapic.h. Section numbers refer to Intel's SDM, volume 3A, chapter 10, "APIC". */
+/* Accesses the local APIC. See lapic.h. Section numbers refer to Intel's SDM, volume 3A, chapter 10, "APIC". */
 #include "hw/lapic.h"
 
 #include <stddef.h>
@@ -29,9 +29,8 @@
 #define SVR_VECTOR_MASK   0xffu
 
 /*
- * The number of reads of the delivery status before a command is given up. MP Specification 1.4, B.2,
- * waits 20 us, but some systems need 60 us. An uncached read takes at least 30 ns, so this is at least
- * 3 ms.
+ * Number of reads of the delivery status before a command counts as failed. MP Specification 1.4, B.2, waits 20 us, but
+ * some systems need 60 us. An uncached read takes at least 30 ns, so the wait takes at least 3 ms.
  */
 #define SENT_READS_MAX    100000u
 

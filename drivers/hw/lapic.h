@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LAPIC_WAKE_VECTOR     0xf0u /* in the highest class, so no interrupt in service blocks it */
+#define LAPIC_WAKE_VECTOR     0xf0u /* in the highest priority class, so that no interrupt in service blocks it */
 #define LAPIC_SPURIOUS_VECTOR 0xffu
 
 /* Offsets of registers: SDM vol. 3A, 10.4.1, table 10-1. */
@@ -33,7 +33,7 @@ struct lapic {
 	uint64_t base; /* physical address of its page; unused in x2APIC mode */
 };
 
-/* Reads the mode of this core's LAPIC and keeps it. Returns NULL, or a sentence why the LAPIC cannot send commands. */
+/* Reads the mode of this core's LAPIC and stores it. Returns NULL, or a sentence why the LAPIC cannot send commands. */
 const char *lapic_open(struct lapic *lapic);
 
 /* Accesses the register at OFFSET of this core's LAPIC, in either mode. */

@@ -1,7 +1,8 @@
 /*
- * A bounded wait. The TSC ends it normally. If the TSC stops or goes back, the number of polls ends it. It ends sooner
- * if the TSC reads the same in very many polls. At least WAIT_POLLS_MIN polls check the condition. After a snapshot or
- * preemption the TSC may have advanced by seconds at one poll, although the core did not run in that time.
+ * A bounded wait. Normally it ends when the TSC has advanced by the given time. If the TSC stops or goes back, the wait
+ * ends after a number of polls. It ends sooner if very many polls in a row read the same TSC. The condition is polled
+ * at least WAIT_POLLS_MIN times. This matters after a snapshot or preemption: the TSC may then advance by seconds from
+ * one poll to the next, although the core did not run in that time.
  *
  *	struct wait wait = wait_begin(&scale, 10 * WAIT_NS_PER_MS);
  *	while (!ready() && wait_goes_on(&wait))
@@ -20,18 +21,21 @@
 #define WAIT_NS_PER_S  UINT64_C(1000000000)
 
 /*
- * Lower bound of the duration of a poll (PAUSE, RDTSC and a test), which limits the number of polls. RDTSC alone takes
- * at least 7 ns (measured on bare metal). So with a healthy TSC the number of polls never ends a wait.
+ * Lower bound of the duration of a poll (PAUSE, RDTSC and a test), which gives the largest number of polls. RDTSC alone
+ * takes at least 7 ns (measured on bare metal). So as long as the TSC runs, the number of polls never ends a wait.
  */
 #define WAIT_POLL_NS_MIN 4
 
 /*
- * The TSC has stopped if it reads the same in so many polls. Waits of up to 16 ms have fewer polls, so their number
- * ends them.
+ * The TSC has stopped if this many polls in a row read the same value. Waits of up to 16 ms have fewer polls, so their
+ * number of polls ends them.
  */
 #define WAIT_STILL_POLLS_MAX (1u << 22)
 
-/* Minimum number of polls. A single poll subtracts at most this fraction of the time, however far the TSC advanced. */
+/*
+ * Minimum number of polls. A poll subtracts at most this fraction of the time, however far the TSC has advanced since
+ * the last poll.
+ */
 #define WAIT_POLLS_MIN 8
 
 struct wait {
@@ -55,7 +59,7 @@ wait_begin(const struct scale *scale, uint64_t bound_ns)
 	};
 }
 
-/* Polls once. Returns false when the wait is over. If the TSC steps back, no time counts as passed. */
+/* Polls once. Returns false when the wait is over. If the TSC has gone back, no time counts as passed. */
 static inline bool
 wait_goes_on(struct wait *wait)
 {

@@ -5,7 +5,7 @@
 #include "hw/cpuid.h"
 #include "hw/hw.h"
 
-#define BASE_STEP  0x100u       /* distance of the interfaces' first leaves: Linux arch/x86/include/asm/processor.h */
+#define BASE_STEP  0x100u       /* distance between two interfaces: Linux arch/x86/include/asm/processor.h */
 #define BASE_END   0x40010000u  /* the search for interfaces ends at this leaf */
 /* "Hv#1", EAX of leaf 40000001h: the hypervisor has the interface of Hyper-V's specification (TLFS) */
 #define HV_1       0x31237648u
@@ -84,9 +84,10 @@ paravirtual_msr(uint32_t msr, fault_guard *guarded, uint64_t *value)
 }
 
 /*
- * Returns a feature without which an operating system does not use Hyper-V's clock or timer although the rest is there,
- * or NULL. Windows needs the SynIC for timers (QEMU commit c686193072a4). Hyper-V as a guest needs direct mode (Linux
- * commit 8644f771e07c). The page's readers need the MSR while its sequence is 0 (TLFS, reference TSC page).
+ * Returns the name of a missing feature without which an operating system does not use Hyper-V's clock or timer.
+ * Returns NULL if none is missing. Windows needs the SynIC for timers (QEMU commit c686193072a4). Hyper-V as a guest
+ * needs direct mode (Linux commit 8644f771e07c). Readers of the page need the MSR while its sequence is 0 (TLFS,
+ * reference TSC page).
  */
 static const char *
 find_missing(uint32_t eax, uint32_t edx)
@@ -103,8 +104,8 @@ find_missing(uint32_t eax, uint32_t edx)
 }
 
 /*
- * Reads the timer's configuration and writes it back. The write is needed, because a hypervisor without a SynIC may
- * refuse only writes. An enabled timer is not written.
+ * Reads the timer's configuration and writes the same value back. The write is a test, because a hypervisor without a
+ * SynIC may refuse only writes. The configuration of an enabled timer is not written.
  */
 static void
 try_timer(void *argument)
@@ -117,8 +118,8 @@ try_timer(void *argument)
 }
 
 /*
- * Stores the TSC's rate that the hypervisor reports, and which interface BY reported it. The rate is taken as exact to
- * 1 kHz: a rate in kHz may be rounded up or down, and other rates are rounded to an unknown smaller unit.
+ * Stores the TSC's rate that the hypervisor reports, and the interface BY that reported it. The rate is taken as exact
+ * to 1 kHz. Rates in kHz may be rounded up or down, and other rates are rounded to an unknown smaller unit.
  */
 static void
 set_tsc_rate(struct paravirtual_interface *interface, uint64_t hz, const char *by)
@@ -216,7 +217,7 @@ read_interface(uint32_t base, fault_guard *guarded, struct paravirtual *paravirt
 			continue;
 		*interface = (struct paravirtual_interface){ .kind = known[i].kind, .name = known[i].name, .base = base,
 							     .leaf_max = r.eax, .tsc_by = "" };
-		/* KVM left the maximum leaf 0 before Linux 2.6.35 (cpuid.rst). */
+		/* KVM reported 0 as the maximum leaf before Linux 2.6.35 (cpuid.rst). */
 		if (!interface->leaf_max && interface->kind == PARAVIRTUAL_KVM)
 			interface->leaf_max = base + LEAF_INTERFACE;
 		switch (interface->kind) {
@@ -233,7 +234,7 @@ void
 paravirtual_read(const struct cpu_facts *facts, fault_guard *guarded, struct paravirtual *paravirtual)
 {
 	*paravirtual = (struct paravirtual){ .count = 0 };
-	/* facts->hypervisor is "unknown" if the hypervisor does not appear in CPUID or has no name. */
+	/* facts->hypervisor is "unknown" if the hypervisor has no name, or if CPUID does not show it. */
 	for (uint32_t base = LEAF_HYPERVISOR_MAX; base < BASE_END && facts->hypervisor[0] &&
 	     !text_equal(facts->hypervisor, "TCGTCGTCGTCG"); base += BASE_STEP)
 		read_interface(base, guarded, paravirtual);

@@ -1,4 +1,4 @@
-/* CPUID leaves and MSRs of hypervisors. */
+/* Numbers of hypervisors' CPUID leaves and MSRs, and functions that read them. */
 #ifndef BARETICK_LEAVES_H
 #define BARETICK_LEAVES_H
 
@@ -16,7 +16,7 @@
 /* EAX of KVM's leaf 40000001h: Linux Documentation/virt/kvm/x86/cpuid.rst */
 #define KVM_CLOCKSOURCE        (1u << 0)  /* MSRs 11h and 12h */
 #define KVM_CLOCKSOURCE2       (1u << 3)  /* MSRs 4B564D00h and 4B564D01h */
-#define KVM_CLOCKSOURCE_STABLE (1u << 24) /* the page's flags say whether kvm-clock may warp between cores */
+#define KVM_CLOCKSOURCE_STABLE (1u << 24) /* the page's flags show whether kvm-clock may differ between cores */
 
 /* Xen's TSC mode in EBX of leaf 3, and flags in EAX of leaves 3 and 4: xen/include/public/arch-x86/cpuid.h */
 #define XEN_TSC_DEFAULT         0u /* Xen emulates the TSC if the host's TSC is not suitable */
@@ -47,20 +47,17 @@
 #define MSR_HV_TIMER_COUNT   0x400000b7u
 #define HV_TIMER_ENABLE      (1u << 0)   /* flag of the configuration: the timer runs */
 
-/* Bit 0 enables the clock, and the other bits are the address of its page: Linux Documentation/virt/kvm/x86/msr.rst */
+/* Bit 0 enables the clock, and the other bits are its page's address: Linux Documentation/virt/kvm/x86/msr.rst */
 #define MSR_KVM_SYSTEM_TIME     0x00000012u
 #define MSR_KVM_SYSTEM_TIME_NEW 0x4b564d01u
 
-/*
- * Reads MSR into VALUE. If GUARDED is not NULL, it catches exceptions. Returns false if the read caused one, although
- * CPUID offers the MSR.
- */
+/* Reads MSR into VALUE. GUARDED catches exceptions if it is not NULL. Returns false if the read caused an exception. */
 bool paravirtual_msr(uint32_t msr, fault_guard *guarded, uint64_t *value);
 
 /*
- * Finds the interfaces of the hypervisor in FACTS: one signature in each block of 100h leaves from 40000000h on. If
- * leaves offer them, it also reads Hyper-V's TSC rate and tries to access the last synthetic timer. GUARDED catches
- * exceptions. Finds nothing on bare metal.
+ * Finds the interfaces of the hypervisor in FACTS. An interface has its signature in one block of 100h leaves from
+ * 40000000h on. If CPUID offers them, it also reads Hyper-V's TSC rate, and tries to access the last synthetic timer.
+ * GUARDED catches exceptions. Finds nothing on bare metal.
  */
 void paravirtual_read(const struct cpu_facts *facts, fault_guard *guarded, struct paravirtual *paravirtual);
 

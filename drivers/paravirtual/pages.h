@@ -16,7 +16,7 @@
 #define PAGES_SIZE  4096u
 #define PAGES_TRIES 1024u /* number of tries to read a page; a hypervisor's update takes less than a microsecond */
 
-/* Memory for such pages: zeroed, below 4 GiB, page-aligned, and never freed. */
+/* Memory for these pages: zeroed, below 4 GiB, page-aligned, and never freed. */
 struct pages {
 	uint8_t *memory;
 	size_t count; /* one page for each core and one for all cores, or 0 without memory */
@@ -46,7 +46,7 @@ struct hv_tsc_page {
 	int64_t offset;
 };
 
-/* Returns the time of PAGE at TSC in ns. The calculation has 128 bits, so no bits are lost. */
+/* Returns the time of PAGE at TSC in ns. The product has 128 bits, so it does not overflow. */
 static inline uint64_t
 pvclock_ns(const struct pvclock *page, uint64_t tsc)
 {
@@ -71,8 +71,8 @@ pages_fence(void)
 }
 
 /*
- * Copies PAGE and reads the TSC between two checks that the page does not change. Returns false if it changed in all
- * tries.
+ * Copies PAGE to TAKEN and reads the TSC between two reads of the page's version. Returns false if the page changed in
+ * all tries.
  */
 static inline __attribute__((always_inline)) bool
 pvclock_take(const volatile struct pvclock *page, sample_bracket *tsc, struct pvclock *taken, uint64_t *now_tsc)
@@ -93,7 +93,7 @@ pvclock_take(const volatile struct pvclock *page, sample_bracket *tsc, struct pv
 	return false;
 }
 
-/* Copies Hyper-V's page in the same way. A page whose sequence is 0 is copied, although its time is invalid. */
+/* Copies Hyper-V's page in the same way. A page with sequence 0 is copied too, although its time is invalid. */
 static inline __attribute__((always_inline)) bool
 hv_tsc_page_take(const volatile struct hv_tsc_page *page, sample_bracket *tsc, struct hv_tsc_page *taken,
 		 uint64_t *now_tsc)

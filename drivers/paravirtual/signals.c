@@ -26,7 +26,7 @@ add(struct signals *signals, const char *id, const char *name)
 }
 
 /*
- * Reads the flag in kvm-clock's page. The MSR has the page's address. baretick's driver of this clock wrote the MSR,
+ * Reads the flag in kvm-clock's page, whose address is in the MSR. baretick's driver of this clock has written the MSR,
  * and owns the page.
  */
 static void

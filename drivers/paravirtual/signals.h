@@ -13,8 +13,9 @@ struct signal_places {
 };
 
 /*
- * Fills SIGNALS without the field "changed". kvm-clock's flag is only read while its page is in use. CLEAR: clears this
- * flag, because the hypervisor only sets it. Reads one MSR under GUARDED, which catches exceptions.
+ * Fills SIGNALS except for the field "changed". kvm-clock's flag is read only while baretick uses kvm-clock's page. If
+ * CLEAR is true, the flag is cleared, because the hypervisor never clears it. Reads one MSR under GUARDED, which
+ * catches exceptions.
  */
 void signals_read(const struct signal_places *places, fault_guard *guarded, bool clear, struct signals *signals);
 

@@ -4,7 +4,7 @@
 #include "base/text.h"
 
 #define TABLE_LENGTH_MAX (256u * 1024) /* our limit: the rest of a longer table is not read */
-/* number of structures unknown: the table's length or a structure of type 127 ends it */
+/* the number of structures is unknown; the table's length or a structure of type 127 ends the table */
 #define COUNT_ANY        SIZE_MAX
 
 /* Offsets of the fields in both kinds of entry points: DSP0134 3.7, 5.2.1 and 5.2.2. */

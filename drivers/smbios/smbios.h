@@ -1,6 +1,7 @@
 /*
- * Reads the machine's vendor, product and serial number from its SMBIOS tables. Either entry point is accepted. The
- * tables are not trusted: every length is checked before a byte is read, and the first fault is reported as a sentence.
+ * Reads the machine's vendor, product and serial number from its SMBIOS tables. Both kinds of entry points, 32-bit and
+ * 64-bit, are accepted. The tables are not trusted. Every length is checked before a byte is read, and the first fault
+ * is reported as a sentence.
  */
 #ifndef BARETICK_SMBIOS_H
 #define BARETICK_SMBIOS_H
@@ -21,7 +22,7 @@ struct smbios_facts {
 	char vendor[SMBIOS_STRING_SIZE], product[SMBIOS_STRING_SIZE], serial[SMBIOS_STRING_SIZE];
 	char board_vendor[SMBIOS_STRING_SIZE], board_product[SMBIOS_STRING_SIZE];
 	char bios_vendor[SMBIOS_STRING_SIZE], bios_version[SMBIOS_STRING_SIZE];
-	char bios_date[SMBIOS_STRING_SIZE]; /* year-month-day; unchanged if it is not a valid date */
+	char bios_date[SMBIOS_STRING_SIZE]; /* year-month-day if the date is valid, otherwise the firmware's text */
 	char problem[SMBIOS_PROBLEM_SIZE];  /* the first problem as a sentence, or "" */
 };
 

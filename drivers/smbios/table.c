@@ -43,7 +43,7 @@ to_lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* Returns true if WORDS is PLACEHOLDER in any case, with or without a full stop. */
+/* Returns true if WORDS equals PLACEHOLDER in upper or lower case, with or without a full stop at the end. */
 static bool
 equals_placeholder(const char *words, const char *placeholder)
 {
@@ -90,7 +90,7 @@ copy_string(struct smbios_bytes strings, unsigned number, char out[SMBIOS_STRING
 		out[0] = '\0';
 }
 
-/* Changes mm/dd/yyyy (7.1) to yyyy-mm-dd. Other forms, such as the two-digit years before 2.3, stay unchanged. */
+/* Changes mm/dd/yyyy (7.1) to yyyy-mm-dd. Other formats, such as two-digit years before version 2.3, stay unchanged. */
 static void
 to_iso_date(char date[SMBIOS_STRING_SIZE])
 {
@@ -106,7 +106,7 @@ to_iso_date(char date[SMBIOS_STRING_SIZE])
 	__builtin_memcpy(date, turned, sizeof(turned));
 }
 
-/* Reads a structure unless one of its type was read before. Blades and modules may have several baseboards. */
+/* Reads a structure unless a structure of its type was read before. Blades and modules may have several baseboards. */
 static void
 read_structure(const struct structure *structure, uint32_t *seen, struct smbios_facts *facts)
 {
@@ -125,8 +125,8 @@ read_structure(const struct structure *structure, uint32_t *seen, struct smbios_
 }
 
 /*
- * Reads the structure at AT and advances AT past it. Returns false if it does not end within TABLE. 6.1.3: another 0
- * follows the last string. A structure without strings ends with two zeros.
+ * Reads the structure at offset AT and advances AT to the next structure. Returns false if it does not end within
+ * TABLE. Another 0 follows the last string (6.1.3). A structure without strings ends with two zeros.
  */
 static bool
 next_structure(struct smbios_bytes table, size_t *at, struct structure *structure)
@@ -149,7 +149,7 @@ void
 smbios_read_table(struct smbios_bytes table, size_t count, struct smbios_facts *facts)
 {
 	size_t at = 0;
-	uint32_t seen = 0; /* bit T is set after a structure of type T */
+	uint32_t seen = 0; /* bit T is set after a structure of type T was read */
 
 	for (; count > 0 && at < table.length && table.bytes[at] != TYPE_END; count--) {
 		struct structure structure;

@@ -5,16 +5,16 @@
 #include "hw/wait.h"
 
 /*
- * The interrupt to a core that has not started its job is repeated after this time. A lost interrupt thus costs 5 ms,
+ * After this time the interrupt is sent again to a core that has not started its job. A lost interrupt then costs 5 ms,
  * and not the whole job. Cores that have started their job get no interrupt, because it would disturb their
  * measurements.
  */
 #define WAKE_AGAIN_NS   (5 * WAIT_NS_PER_MS)
 #define REST_NS         (20 * WAIT_NS_PER_MS)
-/* the boot core waits this long for the other cores to start their job, and then starts its own */
+/* time that the boot core waits for the other cores to start their job, before it starts its own */
 #define OTHERS_BEGIN_NS (250 * WAIT_NS_PER_MS)
 
-#define AWAKE_POLLS_MAX (1u << 20) /* bound if the TSC has stopped */
+#define AWAKE_POLLS_MAX (1u << 20) /* limit of polls, which ends the wait if the TSC has stopped */
 
 enum stage { STAGE_TAKEN, STAGE_DONE };
 

@@ -16,34 +16,34 @@ dispatch_core(const uint32_t *cores, size_t i)
 }
 
 /*
- * Runs JOB on a batch of COUNT cores at once; for the contract see struct smp. Called on the boot core. CORES has the
- * cores' numbers; NULL means 0 to COUNT - 1. Number 0, the boot core, runs the job once the other cores have started
- * it. If it is not in the batch it only waits. The time grows with COUNT, not with the machine's number of cores, as
- * long as no core fails.
+ * Runs JOB on a batch of COUNT cores at once. struct smp describes the contract. Called on the boot core. CORES has the
+ * cores' numbers; NULL means 0 to COUNT - 1. If the batch includes number 0, the boot core, it runs the job after the
+ * other cores have started it. Otherwise the boot core only waits. The time grows with COUNT, and not with the number
+ * of cores in the machine, as long as no core fails.
  */
 size_t dispatch_run_some(const struct startup *startup, const uint32_t *cores, size_t count,
 			 smp_job *job, void *argument, uint64_t bound_ns);
 
-/* Called on a started core with interrupts masked. Tells the boot core that this core runs. */
+/* Called on a started core with interrupts masked. Marks in SLOT that the core runs, which the boot core waits for. */
 void dispatch_check_in(struct core_slot *slot);
 
 enum dispatch_turn { DISPATCH_IDLE, DISPATCH_WORKED, DISPATCH_REST };
 
 /*
- * Runs the pending job. Called on the started core with interrupts masked. Returns DISPATCH_IDLE if there is none,
- * and DISPATCH_REST if no more jobs will come, so that the core halts.
+ * Runs the pending job. Called on the started core with interrupts masked. Returns DISPATCH_IDLE if there is no job.
+ * Returns DISPATCH_REST if no more jobs will come; the caller then halts the core.
  */
 enum dispatch_turn dispatch_work(struct core_slot *slot);
 
 /*
- * Called on a started core after a job. Waits for the next job without halting, for slot->awake_ticks, so that the
- * core's frequency does not drop. Returns true if a job came.
+ * Called on a started core after a job. Waits for the next job for slot->awake_ticks. It polls and does not halt, so
+ * that the core's frequency does not drop. Returns true if a job came.
  */
 bool dispatch_stay_awake(const struct core_slot *slot);
 
 /*
- * Halts all living cores. Called on the boot core. A core that does not halt within 20 ms is stopped by INIT. INIT is
- * avoided otherwise, because it blocks SMIs on a core, and the firmware's SMI handler may wait for that core.
+ * Halts all living cores. Called on the boot core. A core that does not halt within 20 ms is stopped by INIT. Other
+ * cores get no INIT, because it blocks SMIs on a core, and the firmware's SMI handler may wait for that core.
  */
 void dispatch_rest(const struct startup *startup);
 

@@ -7,7 +7,7 @@
 #define INIT_NS          (10 * WAIT_NS_PER_MS) /* MP 1.4, B.4: from INIT to SIPI */
 #define SIPI_NS          UINT64_C(200000)      /* MP 1.4, B.4: from the first SIPI to the second */
 #define ARRIVAL_NS       WAIT_NS_PER_S         /* time to wait after the last core arrived */
-#define QUIET_NS         (20 * WAIT_NS_PER_MS) /* the same if all known cores have arrived */
+#define QUIET_NS         (20 * WAIT_NS_PER_MS) /* the same time if all known cores have arrived */
 #define TRIES            2 /* if a core is in SMM, it may miss both SIPIs, so the sequence is repeated */
 #define UNKNOWN_TSC_HZ   UINT64_C(10000000000)
 
@@ -67,8 +67,8 @@ startup_send_inits(const struct startup *startup)
 }
 
 /*
- * Sends a SIPI to the cores that have not checked in. If the LAPIC cannot send it, the core gets the state UNSENT.
- * Returns the number of cores in state CORE_ASKED.
+ * Sends a SIPI to each core in state CORE_ASKED that has not checked in. If the LAPIC cannot send it, the core gets the
+ * state UNSENT. Returns the number of cores that are still in state CORE_ASKED.
  */
 static size_t
 startup_send_sipis(const struct startup *startup, enum core_standing unsent)
@@ -88,7 +88,7 @@ startup_send_sipis(const struct startup *startup, enum core_standing unsent)
 	return asked;
 }
 
-/* Waits until ASKED cores have checked in. Each arrival restarts the wait of BOUND_NS. */
+/* Waits until ASKED cores have checked in. The wait ends BOUND_NS after the last arrival. */
 static void
 startup_await(const struct startup *startup, size_t asked, uint64_t bound_ns)
 {
@@ -104,7 +104,7 @@ startup_await(const struct startup *startup, size_t asked, uint64_t bound_ns)
 	}
 }
 
-/* Sends INIT-SIPI-SIPI to the cores that have not checked in, and waits for them. */
+/* Sends INIT-SIPI-SIPI to the cores that have not checked in, and waits until they check in. */
 static void
 startup_try_once(const struct startup *startup)
 {
@@ -148,7 +148,7 @@ startup_broadcast(const struct startup *startup, const uint32_t *arrived, size_t
 	startup_delay(startup, SIPI_NS);
 	lapic_broadcast_startup(&startup->lapic, startup->page); /* a core that has started ignores the second SIPI */
 	for (uint32_t seen = 0;; seen = __atomic_load_n(arrived, __ATOMIC_ACQUIRE)) {
-		bool may_come = !seen || seen < expected; /* EXPECTED may count only one of several packages */
+		bool may_come = !seen || seen < expected; /* EXPECTED may include only the cores of one package */
 		struct wait wait = wait_begin(&startup->scale, may_come ? ARRIVAL_NS : QUIET_NS);
 
 		while (__atomic_load_n(arrived, __ATOMIC_ACQUIRE) == seen)

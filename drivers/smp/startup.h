@@ -31,16 +31,16 @@ enum core_standing {
 
 struct core_slot {
 	/* Written by the boot core before the core starts; constant from then on. */
-	struct core_slot *self; /* the core's GS base points here */
+	struct core_slot *self; /* address of this slot; the core's GS base has the same value */
 	uint64_t stack_top;
-	uint64_t eoi_address;   /* the result of lapic_eoi_address() */
+	uint64_t eoi_address;   /* address of the LAPIC's EOI register: see lapic_eoi_address() */
 	const struct lapic *lapic;
 	uint32_t apic_id;
 	uint32_t number;        /* the core's number in struct smp */
 
 	/*
-	 * Written by the boot core. It alone uses the field standing. It writes job and argument before posted. The
-	 * started core reads these three.
+	 * Written by the boot core. Only the boot core uses the field standing. It writes job and argument first and
+	 * posted last. The started core reads these three fields.
 	 */
 	uint32_t standing;      /* enum core_standing */
 	uint32_t posted;        /* number of jobs posted so far */
@@ -54,7 +54,7 @@ struct core_slot {
 	uint32_t fault;         /* CORE_FAULTED and the exception's vector; written after the next three fields */
 	/* as in struct fault; fault_at is the address of the instruction */
 	uint64_t fault_error, fault_at, fault_address;
-	uint64_t awake_ticks;   /* constant: how long the core polls for the next job before it halts, in TSC ticks */
+	uint64_t awake_ticks;   /* how long the core polls for the next job before it halts, in TSC ticks; constant */
 };
 
 _Static_assert(sizeof(struct core_slot) == CORE_SLOT_SIZE, "the assembly multiplies by this");
@@ -79,30 +79,31 @@ struct rate startup_tsc_rate(struct rate tsc);
 size_t startup_cores(const struct startup *startup);
 
 /*
- * Starts all other cores at once, whatever their ids: INIT, 10 ms, SIPI, 200 us, SIPI. Each core adds 1 to ARRIVED.
- * Waits until no core has arrived for 20 ms; for 1 s while fewer than EXPECTED, or none, have arrived.
+ * Starts all other cores at once, whatever their ids: INIT, 10 ms, SIPI, 200 us, SIPI. Each started core adds 1 to
+ * ARRIVED. Returns 20 ms after the last arrival. If fewer than EXPECTED cores have arrived, or none, it waits 1 s
+ * instead.
  */
 void startup_broadcast(const struct startup *startup, const uint32_t *arrived, size_t expected);
 
 #define STARTUP_NO_ID UINT32_MAX /* no core has this id, because it addresses all cores: SDM vol. 3A, 10.12.9 */
 
 /*
- * Started cores write their APIC ids to IDS. Each reserves its entry first. startup_clear_ids() marks entries as not
- * written. startup_gather_ids() moves the written ids among the first COUNT entries to the front, and returns their
- * number.
+ * Started cores write their APIC ids to IDS. Each core first reserves its entry. startup_clear_ids() marks all entries
+ * as not written. startup_gather_ids() moves the written ids among the first COUNT entries to the front, and returns
+ * their number.
  */
 void startup_clear_ids(uint32_t *ids, size_t space);
 size_t startup_gather_ids(uint32_t *ids, size_t count);
 
 /*
- * Appends a sentence that a core arrived whose id the MADT does not list. The sentence includes *FIRST_ID if the core
- * has already written its id.
+ * Appends a sentence about a core that arrived although the MADT does not list its id. The sentence includes *FIRST_ID
+ * if the core has already written its id.
  */
 void startup_put_unlisted(struct text *text, const uint32_t *first_id);
 
 /*
- * Stops by INIT the slots from FIRST to END - 1 whose state is BEFORE, and sets their state to AFTER. Then waits 10 ms,
- * after which none of them executes. Does not wait if there was none.
+ * Stops, by INIT, the cores in slots FIRST to END - 1 whose state is BEFORE, and sets their state to AFTER. Then waits
+ * 10 ms, after which these cores execute nothing. Does not wait if no core had this state.
  */
 void startup_stop(const struct startup *startup, size_t first, size_t end,
 		  enum core_standing before, enum core_standing after);

@@ -21,7 +21,7 @@ add_hpet(struct as_found *registers, const struct acpi_hpet *hpet)
 		uint64_t at = hpet->base + HPET_TIMER(n);
 		uint32_t configuration = hw_read32(at);
 
-		/* An enabled periodic comparator advances by itself, so its value is left out. */
+		/* An enabled periodic comparator changes by itself, so its value is not compared. */
 		as_found_add(registers, names[n], (uint64_t)configuration << 32 |
 			     (configuration & HPET_TN_INT_ENB ? 0 : hw_read32(at + 8)));
 	}
@@ -38,8 +38,8 @@ add_rtc(struct as_found *registers)
 }
 
 /*
- * Returns the mode bits of channel 0. After reset QEMU's channel has no access mode; it counts as "low byte then high
- * byte". Modes 6 and 7 are the same as 2 and 3.
+ * Returns the mode bits of channel 0. After reset QEMU's channel has no access mode, and is reported as "low byte then
+ * high byte". Modes 6 and 7 are reported as 2 and 3.
  */
 static uint8_t
 pit_mode(void)
@@ -52,8 +52,8 @@ pit_mode(void)
 }
 
 /*
- * Adds the LAPIC's in-service bits. If the handler of an interrupt did not end it, the LAPIC blocks all interrupts of
- * its class and below.
+ * Adds the LAPIC's in-service bits. If an interrupt's handler does not send its end of interrupt, the LAPIC blocks all
+ * interrupts of its priority class and below.
  */
 static void
 add_in_service(struct as_found *registers)

@@ -1,4 +1,4 @@
-/* See ioapic.h. */
+/* Reads and writes redirection entries of I/O APICs. See ioapic.h. */
 #include "timers/ioapic.h"
 
 #include "hw/hw.h"

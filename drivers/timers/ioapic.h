@@ -11,13 +11,13 @@
 #define IOAPIC_PIN_MAX 31u  /* our limit, because no timer uses a higher pin */
 
 /*
- * Finds the highest of PINS (bit N: global pin N) whose I/O APIC entry is masked. Firmware masks entries that it does
- * not use. Returns false if there is none.
+ * Finds the highest pin in PINS whose I/O APIC entry is masked. Bit N of PINS is global pin N. Firmware masks entries
+ * that it does not use. Returns false if there is no masked entry.
  */
 bool ioapic_find_masked(const struct acpi_madt *madt, uint32_t pins, uint64_t *address, uint32_t *entry, uint32_t *pin);
 
 uint64_t ioapic_read(uint64_t address, uint32_t entry);
-/* writes the high half first, so that no interrupt goes to the wrong core */
+/* writes the entry's high half first, so that no interrupt goes to the wrong core */
 void ioapic_write(uint64_t address, uint32_t entry, uint64_t value);
 
 /* Returns an entry for edge-triggered, active-high interrupts to the core APIC_ID. */
@@ -38,7 +38,7 @@ struct ioapic_line ioapic_line_of(const struct acpi_madt *madt, uint32_t irq);
 /* Returns the I/O APIC pin of the SCI, which is level-triggered and active low unless an override says otherwise. */
 struct ioapic_line ioapic_line_of_sci(const struct acpi_madt *madt, uint32_t irq);
 
-/* Returns a hash of all entries of all I/O APICs, without the bits that hardware changes. */
+/* Returns a hash of all entries of all I/O APICs. Bits that hardware changes are left out. */
 uint64_t ioapic_digest(const struct acpi_madt *madt);
 
 #endif

@@ -1,4 +1,4 @@
-/* See pic.h. */
+/* Routes a timer's interrupts through the PICs. See pic.h. */
 #include "timers/pic.h"
 
 #include "clocks/pic_registers.h"

@@ -1,7 +1,7 @@
 /*
  * Routes a timer's interrupts through the two PICs (Intel 8259A data sheet, initialization and operation command
- * words). The initialization words cannot be read back. So the PICs are used only if all their inputs are masked, and
- * all inputs are left masked.
+ * words). The initialization words cannot be read back, and therefore not restored. So the PICs are used only if all
+ * their inputs are masked, and all inputs are masked again afterwards.
  */
 #ifndef BARETICK_PIC_H
 #define BARETICK_PIC_H
@@ -14,7 +14,8 @@
 
 /*
  * Sets TIMER's route to IRQ (0 to 15) of the PICs. Returns false and refuses the timer if an input of a PIC is in use.
- * The PICs must also lead to this core, through LINT0 of its LAPIC in mode ExtINT.
+ * It is also refused if LINT0 of this core's LAPIC is masked or not in mode ExtINT, because the PICs then cannot
+ * interrupt this core.
  */
 bool pic_find(const struct platform *platform, struct timer *timer, uint32_t irq);
 

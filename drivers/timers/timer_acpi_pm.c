@@ -21,8 +21,8 @@ pm_timer_now(const struct timer *timer)
 }
 
 /*
- * Finds the registers, which must be at I/O ports. If the FADT also gives an extended address of the timer, it is the
- * same timer.
+ * Finds the registers, which must be at I/O ports. The FADT's extended address of the timer is not read, because it is
+ * another address of the same timer.
  */
 static bool
 find_blocks(const struct acpi_fadt *fadt, struct timer *timer)

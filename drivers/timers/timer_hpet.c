@@ -1,8 +1,8 @@
 /*
- * The HPET's comparators (IA-PC HPET specification 1.0a). Their interrupts come by an I/O APIC pin, by messages of
- * their own (FSB delivery), or in place of the PIT's and RTC's (legacy replacement). A comparator is due at a value of
- * the main counter, which the interrupt handler reads first. Its lateness therefore needs no calibration. The main
- * counter is never written.
+ * The HPET's comparators (IA-PC HPET specification 1.0a). There are three ways for their interrupts: an I/O APIC pin,
+ * messages of their own (FSB delivery), and the PIT's and RTC's interrupts (legacy replacement). A comparator is due at
+ * a value of the main counter, which the interrupt handler reads first. Its lateness therefore needs no calibration.
+ * The main counter is never written.
  */
 #include "base/text.h"
 #include "clocks/hpet_registers.h"
@@ -26,7 +26,7 @@
 #define MSI_ADDRESS  0xfee00000u /* SDM vol. 3A, 10.11.1: bits 12 to 19 hold the destination's APIC id */
 #define MSI_ID(id)   ((id) << 12)
 #define LEGACY_CNF   (1u << 1) /* 2.3.5: legacy replacement is on */
-#define LEGACY_PIN   2u        /* 2.3.5: I/O APIC pin of timer 0 then, whatever the MADT overrides for the PIT */
+#define LEGACY_PIN   2u        /* 2.3.5: timer 0's I/O APIC pin then, even if the MADT has another pin for the PIT */
 #define ISA_PINS     0xffffu   /* pins of ISA devices; higher pins belong to PCI, whose lines may be shared */
 #define TICKS_MAX    (UINT32_MAX / 2)
 
@@ -71,7 +71,7 @@ find_route(const struct platform *platform, struct timer *timer)
 		if (!(hw_read32(timer->address + HPET_ID) & LEGACY_CAP))
 			return timer_refuse(timer, CLOCK_ABSENT, "It can't take the PIT's place.");
 		return timer_pic_is_masked(timer) && find_pin(platform, timer, 1u << LEGACY_PIN);
-	default: /* 2.3.8, high half: TN_INT_ROUTE_CAP, the pins that the timer can use */
+	default: /* 2.3.8, high half: TN_INT_ROUTE_CAP, a bit mask of the pins that the timer can use */
 		return find_pin(platform, timer, hw_read32(registers_of(timer) + 4) & ~ISA_PINS);
 	}
 }
@@ -171,8 +171,8 @@ hpet_timer_take(struct timer *timer, uint32_t vector)
 }
 
 /*
- * Writes the comparator before it enables the timer, because an old value may interrupt. 2.3.9.2 gives the order for
- * periodic mode: VAL_SET, value, period.
+ * Programs and enables the timer. The comparator is written first, because an old value might cause an interrupt.
+ * 2.3.9.2 gives the order for periodic mode: VAL_SET, value, period.
  */
 static uint64_t
 hpet_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)

@@ -1,7 +1,8 @@
 /*
  * The timer of the calling core's local APIC (SDM vol. 3A, 10.5.4). It counts down from an initial count and interrupts
- * at 0. CPUID 15h, a hypervisor's leaf and an MSR of Hyper-V may state its rate (clocks/claims.c), but it is timed by
- * the TSC. If the firmware's tick uses this timer, the firmware programs it again when its tick is restarted.
+ * at 0. CPUID 15h, a hypervisor's leaf or an MSR of Hyper-V may state its rate (clocks/claims.c), but the tests measure
+ * its rate by the TSC. If the firmware's tick uses this timer, the firmware programs it again when its tick is
+ * restarted.
  */
 #include "clocks/platform.h"
 #include "hw/hw.h"

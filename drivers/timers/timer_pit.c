@@ -16,7 +16,7 @@
 #define STATUS_OUT      0x80u
 #define TICKS_MAX       65536u
 #define TICKS_MIN       2u    /* mode 2 does not allow a count of 1 */
-#define POLLS_MAX       1000u /* until a count of TICKS_MIN is over, which takes 1.7 us */
+#define POLLS_MAX       1000u /* limit of polls until a count of TICKS_MIN is over, which takes 1.7 us */
 
 enum { SAVED_STATUS };
 
@@ -34,7 +34,7 @@ pit_timer_open(const struct platform *platform, struct timer *timer)
 
 	timer->hz = (struct rate){ 105000000, 88 };
 	timer->ticks_max = TICKS_MAX - 1;
-	timer->phase_ticks = 1; /* the count starts at the next pulse of the PIT's clock, so up to one tick late */
+	timer->phase_ticks = 1; /* the count starts at the PIT's next tick, so an interrupt may be one tick late */
 	timer->route = (struct timer_route){ .kind = timer->driver->by_pic ? "pic" : "ioapic", .pin = line.pin };
 	timer->state = CLOCK_PRESENT;
 	if (timer_pit_status() == 0xff)
@@ -51,7 +51,7 @@ pit_timer_load(uint8_t control, uint64_t ticks)
 	hw_out8(DATA_0, (uint8_t)(ticks >> 8));
 }
 
-/* Selects mode 0 without a count, in which the output stays low. */
+/* Stops the channel: selects mode 0 without a count, in which the output stays low. */
 static void
 pit_timer_disarm(struct timer *timer)
 {
@@ -60,8 +60,8 @@ pit_timer_disarm(struct timer *timer)
 }
 
 /*
- * QEMU's channel finishes its last count even after another mode is written. So the firmware's count of up to 55 ms is
- * replaced by a count that ends at once.
+ * Ends the count that the firmware started. QEMU's channel finishes its last count, up to 55 ms, even after another
+ * mode is written. So a count that ends at once replaces it.
  */
 static void
 pit_timer_end_count(struct timer *timer)
@@ -73,7 +73,7 @@ pit_timer_end_count(struct timer *timer)
 }
 
 /*
- * Delivers an interrupt that KVM has delayed. KVM raises the PIT's interrupts in a thread (Linux arch/x86/kvm/i8254.c,
+ * Waits for an interrupt that KVM has delayed. KVM raises the PIT's interrupts in a thread (Linux arch/x86/kvm/i8254.c,
  * create_pit_timer()). Loading a new count waits for this thread. The new count lasts 55 ms, so it causes no interrupt
  * itself.
  */
@@ -128,7 +128,7 @@ pit_timer_give_back(struct timer *timer)
 
 	timer_return_line(timer);
 	if (!(control & STATUS_ACCESS))
-		control |= ACCESS_WORD; /* state of QEMU's channel after reset, which cannot be restored */
+		control |= ACCESS_WORD; /* QEMU's state after reset, which no control word can restore */
 	hw_out8(PIT_CONTROL, CONTROL_0 | control);
 	hw_out8(DATA_0, 0);
 	if ((control & STATUS_ACCESS) == ACCESS_WORD)

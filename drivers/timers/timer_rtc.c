@@ -1,6 +1,6 @@
 /*
  * The RTC's three interrupts (Motorola's MC146818 data sheet). The periodic interrupt has rates that divide 32,768 Hz.
- * The update interrupt comes at the end of each update. The alarm is set to come every second. All use IRQ 8, which
+ * The update interrupt comes at the end of each update. The alarm is set to match every second. All use IRQ 8, which
  * stays asserted until register C is read.
  */
 #include "clocks/rtc_registers.h"
@@ -10,7 +10,7 @@
 #define SECONDS_ALARM    0x01u
 #define MINUTES_ALARM    0x03u
 #define HOURS_ALARM      0x05u
-#define DONT_CARE        0xc0u /* both top bits of an alarm register: it matches every second, minute or hour */
+#define DONT_CARE        0xc0u /* top bits of an alarm register; if set, it matches every second, minute or hour */
 #define B_AIE            0x20u
 #define B_UIE            0x10u
 #define B_ENABLES        (B_PIE | B_AIE | B_UIE)
@@ -146,7 +146,7 @@ rtc_timer_acknowledge(const struct timer *timer)
 	timer_end_line(timer);
 }
 
-/* Returns true if the interrupt flag is set: the handler, which clears it, has not run. */
+/* Returns true if the interrupt's flag is set. The handler clears the flag, so it has not run yet. */
 static bool
 rtc_timer_expired(const struct timer *timer)
 {
@@ -155,7 +155,7 @@ rtc_timer_expired(const struct timer *timer)
 	return rtc_read_register(&device, REGISTER_C) & C_IRQF;
 }
 
-/* Returns the RTC's seconds. The interrupt is due when they change. */
+/* Returns the RTC's seconds. The update interrupt is due when they change. */
 static uint64_t
 rtc_timer_left(const struct timer *timer)
 {

@@ -1,6 +1,6 @@
 /*
- * The core interrupts itself (SDM vol. 3A, 10.6.1). The time until its handler runs is part of every other source's
- * lateness.
+ * An interrupt that the core sends to itself (SDM vol. 3A, 10.6.1). It measures the time until a handler runs, which is
+ * part of the lateness of every other source.
  */
 #include "hw/hw.h"
 #include "timers/timers.h"

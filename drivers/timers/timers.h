@@ -18,12 +18,12 @@ extern const struct timer_driver timer_self, timer_lapic, timer_deadline, timer_
 extern const struct timer_driver *const timer_drivers[]; /* ends with NULL */
 
 /*
- * Adds the registers that timer tests write: HPET comparators, I/O APIC entries, PIT channel 0, the RTC's alarm, the PM
- * timer's enable register, and the PICs' masks.
+ * Adds to REGISTERS the registers that timer tests write: HPET comparators, I/O APIC entries, PIT channel 0, the RTC's
+ * alarm, the PM timer's enable register, and the PICs' masks.
  */
 void timers_as_found(struct as_found *registers, const struct platform *platform);
 
-/* Sets the timer's state and the sentence WHY, so that it is not tested. Always returns false. */
+/* Sets the timer's state and WHY, a sentence with the reason why it is not tested. Always returns false. */
 bool timer_refuse(struct timer *timer, enum clock_state state, const char *why);
 
 /*
@@ -38,8 +38,8 @@ struct lapic timer_lapic_of(const struct timer *timer);
 bool timer_pic_is_masked(struct timer *timer);
 
 /*
- * Finds the I/O APIC entry of LINE; with driver->by_pic, the PIC input. Refuses the timer if the entry, or any input of
- * a PIC, is not masked.
+ * Finds the I/O APIC entry of LINE, or the PIC input if driver->by_pic is set. Refuses the timer if the entry, or any
+ * input of a PIC, is not masked.
  */
 bool timer_find_line(const struct platform *platform, struct timer *timer, struct ioapic_line line);
 
@@ -49,8 +49,8 @@ uint8_t timer_pit_status(void); /* status of channel 0 */
 uint32_t timer_rtc_alarm(const struct device *device); /* the alarm's seconds, minutes and hours */
 
 /*
- * Functions for the line that timer_find_line() found. They route it to VECTOR of this core, end its interrupt in the
- * handler, and restore it. After a test, the PICs have all inputs masked.
+ * Functions for the interrupt line that timer_find_line() found: route the line to VECTOR of this core, end its
+ * interrupt in the handler, and restore the line. After a test, all inputs of the PICs are masked.
  */
 void timer_route_line(struct timer *timer, uint32_t vector);
 void timer_end_line(const struct timer *timer);

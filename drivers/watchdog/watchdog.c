@@ -1,5 +1,5 @@
 /*
- * The board's watchdog. See watchdog.h. The numbers of actions and instructions are from Microsoft's "Hardware
+ * Programs the board's watchdog. See watchdog.h. The numbers of actions and instructions are from Microsoft's "Hardware
  * Watchdog Timers Design Specification" (2006), section 4. Linux 6.1 has them in drivers/watchdog/wdat_wdt.c.
  */
 #include "watchdog/watchdog.h"
@@ -7,7 +7,7 @@
 #include "hw/hw.h"
 
 #define SECONDS_WANTED 300u /* the default of UEFI's own watchdog (UEFI 2.10, 3.1.2) */
-#define SECONDS_MIN    30u  /* between two feeds the application may work for some seconds */
+#define SECONDS_MIN    30u  /* minimum, because the application may work for some seconds between two feeds */
 
 enum action {
 	RESET = 1,
@@ -24,7 +24,7 @@ enum instruction {
 	READ_COUNTDOWN = 1,
 	WRITE_VALUE = 2,
 	WRITE_COUNTDOWN = 3,
-	PRESERVE = 0x80, /* a flag of the two writes: bits outside the mask keep their value */
+	PRESERVE = 0x80, /* flag of both write instructions: bits outside the mask keep their value */
 };
 
 static bool
@@ -67,7 +67,10 @@ write_field(const struct acpi_watchdog_entry *entry, uint32_t field)
 	write_register(entry, value);
 }
 
-/* Executes one entry. A write of a countdown writes COUNT. Returns the result of a read, otherwise 0. */
+/*
+ * Executes one entry. An entry that writes the countdown writes COUNT. Returns the result if the entry reads a
+ * register, otherwise 0.
+ */
 static uint32_t
 execute(const struct acpi_watchdog_entry *entry, uint32_t count)
 {

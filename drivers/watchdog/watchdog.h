@@ -1,6 +1,6 @@
 /*
- * The board's watchdog, as the WDAT describes it (see acpi/acpi.h). If it is armed and the application hangs, it resets
- * the machine. A machine without a visitor then starts its operating system again.
+ * The board's watchdog, which the ACPI table WDAT describes (see acpi/acpi.h). While it is armed, it resets the machine
+ * if the application hangs. An unattended machine then starts its operating system again.
  */
 #ifndef BARETICK_WATCHDOG_H
 #define BARETICK_WATCHDOG_H
@@ -10,17 +10,20 @@
 struct watchdog {
 	const struct acpi_watchdog *table; /* owned by the caller; NULL while the watchdog is not armed */
 	uint32_t count_found;              /* the countdown's start value before it was armed */
-	/* The register that lets the watchdog reset the machine (NULL if the table has none), and its value before. */
+	/*
+	 * The register that lets the watchdog reset the machine (NULL if the table has none), and its value before
+	 * arming.
+	 */
 	const struct acpi_watchdog_entry *reboot;
 	uint32_t reboot_found;
-	uint32_t seconds;                  /* from the last feed to the reset */
+	uint32_t seconds;                  /* time from the last feed to the reset */
 };
 
 /*
- * Starts the watchdog of TABLE, so that the machine is reset 300 s after the last feed, or earlier if the watchdog
- * cannot count that far. Returns NULL if it runs, otherwise the reason why it was left alone. Then no register was
- * written. Reasons are a disabled watchdog, one that runs already or cannot count for 30 s, and a table whose registers
- * or actions are not supported.
+ * Starts the watchdog of TABLE. The machine is then reset 300 s after the last feed, or earlier if the watchdog cannot
+ * count that far. Returns NULL if the watchdog runs. Otherwise returns a sentence with the reason, and has written no
+ * register. Reasons are a disabled watchdog, a watchdog that runs already or cannot count for 30 s, and a table with
+ * registers or actions that are not supported.
  */
 const char *watchdog_arm(struct watchdog *watchdog, const struct acpi_watchdog *table);
 
