@@ -18,7 +18,7 @@
 #include "timers/timers.h"
 
 #define NO_MADT  "ACPI has no MADT, which would list the cores"
-#define QEMU_OEM "BOCHS " /* OEM id of QEMU's tables (docs/specs), unless x-oem-id= sets another one */
+#define QEMU_OEM "BOCHS " /* OEM id of QEMU's tables (docs/specs), unless QEMU's option x-oem-id= sets another id */
 
 static const uint8_t *
 memory_at(void *context, uint64_t address, size_t length)
@@ -58,7 +58,7 @@ machine_read(struct machine *machine, struct report *report)
 		report_note(report, "%s.", machine->smbios.problem);
 }
 
-/* Starts all cores by a broadcast, and adds the answering cores to the list that a MADT would give. */
+/* Starts all cores by a broadcast, and adds the cores that answer to the list that a MADT would provide. */
 static void
 find_cores(struct machine *machine, struct report *report)
 {
@@ -70,7 +70,7 @@ find_cores(struct machine *machine, struct report *report)
 	report_note(report, NO_MADT ": %zu answered when all were started at once.", found);
 }
 
-/* Lets the firmware start the other cores if it can. Otherwise no other core is started. */
+/* Lets the firmware start the other cores if it can. Otherwise no other core is started. WHY is the reason for this. */
 static void
 start_otherwise(const struct machine *machine, const char *why, struct report *report)
 {
@@ -112,7 +112,7 @@ machine_cores(const struct machine *machine, const struct options *options)
 	}
 }
 
-/* Starts cores by SIPI. If that fails, the firmware may start them. */
+/* Starts the other cores by SIPI. If that fails, uses the cores that the firmware can lend. */
 static void
 try_sipi(struct machine *machine, struct run *run, struct cores_limits limits)
 {
@@ -121,7 +121,7 @@ try_sipi(struct machine *machine, struct run *run, struct cores_limits limits)
 	if (machine->cores.taken || !machine->cores.reason[0])
 		return;
 	if (!machine->boot.lend)
-		return; /* start_cores() says why */
+		return; /* start_cores() reports the reason */
 	report_note(&run->report, "%s So the other cores are started by the firmware's MP services (cores=mp).",
 		    machine->cores.reason);
 	run->report.options.cores = CORES_MP;
@@ -136,8 +136,8 @@ start_cores(void *context, struct run *run)
 	struct machine *machine = context;
 	const struct options *options = &run->report.options;
 	/*
-	 * A core polls for a while before it halts, so that its frequency stays up. In a guest it halts at once, because
-	 * polling takes time from the other cores and the host controls the frequency.
+	 * A core polls for a while before it halts, so that its frequency does not drop. In a guest it halts at once,
+	 * because polling takes time from the other cores, and the host controls the frequency.
 	 */
 	const struct cores_limits limits = { machine->plan->cores, options->cores_max,
 					     machine->platform.cpu.hypervisor[0] ? 0 : SURVEY_AWAKE_NS };
@@ -280,7 +280,10 @@ open_machine(struct machine *machine, const struct plan *plan, struct console *c
 	machine->progress.meanwhile_context = machine;
 }
 
-/* A machine that restarts by itself has no person who could switch it off and on again. */
+/*
+ * Arms the watchdog only if the machine restarts by itself. Such a machine is often unattended, so no person could
+ * switch it off and on again.
+ */
 static void
 arm_watchdog(struct machine *machine, struct report *report)
 {

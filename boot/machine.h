@@ -1,4 +1,4 @@
-/* The machine that the firmware or a loader handed over, prepared for a run: see run.h. */
+/* Prepares the machine that the firmware or a loader handed over for a run. See run.h. */
 #ifndef BARETICK_MACHINE_H
 #define BARETICK_MACHINE_H
 
@@ -14,7 +14,7 @@
 /* Functions and properties that differ between boots. Each function may be NULL. */
 struct machine_boot {
 	bool finds_cores; /* true if cores may be started by a broadcast; with UEFI the firmware would lose its cores */
-	bool needs_acpi;  /* true if a machine always has ACPI tables */
+	bool needs_acpi;  /* true if each machine that boots this way has ACPI tables */
 
 	/*
 	 * Cores that the firmware lends, for cores=mp: see boot/uefi/mp. If LEND is NULL, cores=mp is the same as
@@ -25,7 +25,10 @@ struct machine_boot {
 		     struct smp *smp);
 	void (*take_back)(struct cores *cores);
 
-	/* Checkpoints of the report during a run: see boot/uefi/checkpoint.h. CONTEXT is their first argument. */
+	/*
+	 * Checkpoints of the report during a run: see boot/uefi/checkpoint.h. CONTEXT is the first argument of each
+	 * function.
+	 */
 	void *context;
 	bool (*begins)(void *context, const struct run *run, const struct run_phase *phase);
 	void (*falls_back)(void *context, enum options_cores cores);
@@ -52,21 +55,21 @@ struct machine {
 void machine_read(struct machine *machine, struct report *report);
 
 /*
- * Chooses another way to start cores if no table lists them or the guest's memory is encrypted, and notes why. That is
- * a broadcast, the firmware's own services, or not to start other cores.
+ * Chooses another way to start cores if no table lists them or the guest's memory is encrypted. The choices are a
+ * broadcast, the firmware's own services, and no other cores. A note in REPORT gives the reason.
  */
 void machine_choose_way(struct machine *machine, struct report *report);
 
-/* Returns the number of cores that a run may have, as far as it is known before they are started. */
+/* Returns the number of cores that a run may use, as far as it is known before they are started. */
 size_t machine_cores(const struct machine *machine, const struct options *options);
 
 /*
  * Does all measurements of RUN on MACHINE, in the memory of PLAN. CONSOLE shows the progress. With exit=reboot the
- * board's watchdog resets the machine if the run hangs.
+ * board's watchdog is armed, so that it resets the machine if the run hangs.
  */
 void machine_measure(struct machine *machine, const struct plan *plan, struct console *console, struct run *run);
 
-/* Returns to the firmware all that machine_measure() took. */
+/* Returns all resources that machine_measure() took to the firmware. */
 void machine_close(struct machine *machine);
 
 #endif

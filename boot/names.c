@@ -1,4 +1,4 @@
-/* Collects the names. See names.h. */
+/* Collects the ids of clocks and rules. See names.h. */
 #include "names.h"
 
 #include "clocks/drivers.h"

@@ -1,4 +1,4 @@
-/* The names that options may have as values: ids of clocks and of rules with limits. */
+/* The ids that options accept as values: ids of clocks, and ids of rules that have limits. */
 #ifndef BARETICK_NAMES_H
 #define BARETICK_NAMES_H
 

@@ -111,7 +111,7 @@ plan_try(struct plan *plan, size_t cores, enum tournament widest, const struct p
 	return true;
 }
 
-/* Notes the parts that were left out, with the memory that they need. The survey gives the reason for a star. */
+/* Adds a note if fewer cores are used for lack of memory. If only pairs of cores were left out, the survey notes it. */
 static void
 plan_note(const struct plan *plan, size_t cores, struct report *report)
 {
@@ -160,7 +160,7 @@ plan_render(struct plan *plan, const struct report *report, const struct text *t
 	return fit;
 }
 
-/* Returns the text that the short form of JSON overwrites. */
+/* Returns the buffer for the short form of JSON. The short form overwrites the earlier text in it. */
 static struct text *
 text_of_short_json(struct plan *plan)
 {

@@ -1,6 +1,7 @@
 /*
- * The memory of a run, allocated before a core is started, for the number of cores that may come. If there is too
- * little memory, the plan gets smaller: first without the pairs, then with half as many cores, and so on.
+ * The memory of a run. It is allocated before a core is started, for the number of cores that may start. If there is
+ * too little memory, the plan gets smaller. It first leaves out the measurement of all pairs of cores, and then halves
+ * the number of cores until it fits.
  */
 #ifndef BARETICK_PLAN_H
 #define BARETICK_PLAN_H
@@ -11,7 +12,7 @@
 #include "report/report.h"
 #include "sync/pair_schedule.h"
 
-/* The page report.html and the screen, which only some boots have. */
+/* Functions for report.html and the screen, which only some boots have. */
 struct plan_page {
 	size_t (*size)(size_t cores); /* largest size of the page in bytes, without the series */
 	void (*render)(struct text *page, const struct report *report);
@@ -25,25 +26,26 @@ struct plan {
 	void *memory;            /* for survey_lay_out(), zeroed */
 	void *series;            /* for run_machine.series; NULL if the run has no series */
 	/*
-	 * Buffers for the forms of the report, each large enough for the longest text. Without a page, html has size 0.
+	 * Buffers for the formats of the report. Each is large enough for the longest text. Without a page, html has
+	 * size 0.
 	 */
 	struct text table, json, html, csv;
 	struct text record;      /* set by plan_render(); its bytes belong to the run */
 	struct text base64;      /* the record for the serial line */
 	struct text screen;      /* the buffer of the pager */
 	struct deflate_work *pack; /* work memory of serial=compact, else NULL */
-	void *taken;             /* the memory as the firmware gave it */
+	void *taken;             /* the address to free; memory is the first cache line in it */
 };
 
 /*
  * Allocates a plan for at most CORES cores. If it has to be smaller, REPORT gets a note. PAGE may be NULL. Returns
- * false if there is not even memory for the boot core; then nothing stays allocated.
+ * false if there is not even memory for the boot core. In that case nothing stays allocated.
  */
 bool plan_take(struct plan *plan, size_t cores, const struct plan_page *page, struct report *report);
 
 /*
- * Renders everything of REPORT that is saved into the plan's buffers. TEXTS receives them. Returns false if one does
- * not fit, which their sizes prevent.
+ * Renders all formats of REPORT that are saved into the plan's buffers. TEXTS receives the texts. Returns false if a
+ * text does not fit, which the buffers' sizes prevent.
  */
 bool plan_render(struct plan *plan, const struct report *report, const struct text *texts[SAVE_FILES]);
 
@@ -58,11 +60,11 @@ void plan_render_serial(struct plan *plan, const struct report *report, const st
 
 /*
  * Returns the record in base64. Returns NULL if the report has no record, or so many cores that sending it would take
- * long.
+ * too long.
  */
 const struct text *plan_render_record(struct plan *plan, const struct report *report);
 
-/* Returns the lines of serial=compact, which overwrite the CSV. Called after the report was saved. See compact.h. */
+/* Returns the lines of serial=compact, which overwrite the CSV. Call it after the report was saved. See compact.h. */
 const struct text *plan_render_compact(struct plan *plan, const struct report *report);
 
 void plan_give_back(struct plan *plan);

@@ -1,4 +1,4 @@
-/* Allocates pages for hypervisors. See reserve.h. */
+/* Allocates the pages that hypervisors write. See reserve.h. */
 #include "reserve.h"
 
 #include "clocks/drivers.h"

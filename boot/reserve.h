@@ -6,9 +6,9 @@
 #include "options/options.h"
 
 /*
- * Fills PLATFORM->pages for CORES cores if OPTIONS include a clock that a hypervisor keeps in memory, and the
- * hypervisor offers it. Leaves it empty if not, or if the firmware has no memory left. The memory is never freed,
- * because a hypervisor might write to it after baretick's end.
+ * Allocates PLATFORM->pages for CORES cores, if OPTIONS include a clock that the hypervisor keeps in memory and offers.
+ * If not, or if the firmware has no memory left, PLATFORM->pages stays empty. The memory is never freed, because a
+ * hypervisor might write to it after baretick's end.
  */
 void reserve_pages(struct platform *platform, const struct options *options, size_t cores);
 

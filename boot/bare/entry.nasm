@@ -1,11 +1,13 @@
-; The entries of an image that is started by PVH (Xen, docs/misc/pvh.pandoc), by multiboot2 (GRUB) or by the Linux boot
-; protocol (Linux, Documentation/arch/x86/boot.rst), the first page tables, and the handlers of exceptions that no guard
-; (boot/guard) handles.
+; The entries of an image without UEFI, the first page tables, and the handlers of exceptions outside of guards
+; (boot/guard). The image is started by PVH (Xen, docs/misc/pvh.pandoc), by multiboot2 (GRUB) or by the Linux boot
+; protocol (Linux, Documentation/arch/x86/boot.rst).
 ;
-; The loader enters in 32-bit protected mode with flat segments. Paging and interrupts are off. EBX is the address of
-; PVH's hvm_start_info, or of multiboot2's information, and then EAX is its magic number. By the Linux boot protocol
-; ESI is the address of boot_params, and the loader may also enter in 64-bit mode at an address of its own.
-; bare_main(the address, the magic number or 0) is called in 64-bit mode on a stack of our own. The first 4 GiB are
+; The loader enters in 32-bit protected mode with flat segments. Paging and interrupts are off. With PVH, EBX is the
+; address of hvm_start_info. With multiboot2, EBX is the address of its information, and EAX is its magic number. With
+; the Linux boot protocol, ESI is the address of boot_params. Its loader may also enter in 64-bit mode, at another
+; address.
+;
+; The code then calls bare_main(the address, the magic number or 0) in 64-bit mode on its own stack. The first 4 GiB are
 ; mapped to themselves. The first 2 MiB are in pages of 4 KiB, the rest in pages of 2 MiB. A processor without 64-bit
 ; mode is reset.
 
@@ -36,7 +38,7 @@ FAULT_STACK_SIZE equ 8192
 EXCEPTIONS	equ 32			; SDM vol. 3A, 6.3.1
 ERRORS		equ 60227d00h		; FAULT_ERRORS: vectors with an error code
 
-MULTIBOOT2	equ 0e85250d6h		; Multiboot2 Specification 2.0, 3.1.1
+MULTIBOOT2	equ 0e85250d6h		; Multiboot2 Specification 2.0, 3.1.1: magic number
 MULTIBOOT2_I386	equ 0			; the entry is in 32-bit protected mode
 TAG_END		equ 0			; 3.1.3
 TAG_ENTRY	equ 3			; 3.1.7: multiboot2's entry, which is not the ELF's entry
@@ -98,7 +100,7 @@ linux_entry:
 
 	times LONG_ENTRY - ($ - $$) db 0
 bits 64
-bare_long_entry:			; the loader's page tables map the image to itself
+bare_long_entry:			; entered with page tables of the loader that map the image to itself
 	cli
 	lgdt [rel gdt_register]
 	mov eax, DATA
@@ -123,9 +125,9 @@ bare_entry:
 multiboot2_entry:
 	cli
 	cld
-	mov esi, ebx			; CPUID changes EBX
+	mov esi, ebx			; saved, because CPUID changes EBX
 	mov esp, stack_top
-	push eax			; the magic number
+	push eax			; saves the magic number
 	mov eax, LEAF_EXTENDED_MAX
 	cpuid
 	cmp eax, LEAF_EXTENDED
@@ -181,7 +183,7 @@ multiboot2_entry:
 	wrmsr
 	mov eax, CR0_LONG
 	mov cr0, eax
-	mov eax, task			; the descriptor's base is in four pieces
+	mov eax, task			; a descriptor holds its base in four pieces
 	mov [gdt.task + 2], ax
 	shr eax, 16
 	mov [gdt.task + 4], al
@@ -189,7 +191,7 @@ multiboot2_entry:
 	lgdt [gdt_register]
 	jmp CODE64:.long
 
-.no_long_mode:				; the machine resets, because no console is open yet
+.no_long_mode:				; resets the machine without a message, because no console is open yet
 	jmp triple_fault_32
 
 bits 64
@@ -204,13 +206,14 @@ bits 64
 	mov eax, TASK
 	ltr ax
 	mov edi, esi			; clears the upper half, which the mode change leaves undefined
-	mov esi, [rsp]			; the magic number
+	mov esi, [rsp]			; loads the magic number
 	add rsp, 4
 	xor ebp, ebp
 	call bare_main
 	jmp bare_triple_fault
 
-; Resets the machine if no other way works: an exception without a table of handlers is a triple fault.
+; Resets the machine if all other ways have failed. An exception without a table of handlers is a triple fault, which
+; resets.
 bits 32
 triple_fault_32:
 	lidt [no_handlers]
@@ -251,7 +254,7 @@ exception:
 	jmp bare_triple_fault
 
 	align 16
-bare_ignore:				; a stray interrupt
+bare_ignore:				; an unexpected interrupt, which is ignored
 	iretq
 
 section .data align=16
@@ -273,7 +276,7 @@ no_handlers:
 	align 16
 task:					; 7.7: the task state segment, with the stack of double faults
 	times 36 db 0
-	dq fault_stack_top		; stack 1, for a double fault
+	dq fault_stack_top		; the first stack of the table, for a double fault
 	times 68h - 44 db 0
 
 section .bss align=4096

@@ -1,4 +1,4 @@
-/* QEMU's exit device, ACPI's sleep state S5, a reset. See exit.h. */
+/* Ends the run by QEMU's exit device, ACPI's sleep state S5, or a reset. See exit.h. */
 #include "bare/exit.h"
 
 #include "bare/console/com1.h"
@@ -7,7 +7,7 @@
 #define RESET_PORT         0xcf9u /* reset register of the chip sets of Intel and AMD */
 #define RESET_PREPARE      0x02u
 #define RESET_FULL         0x06u
-#define KEYBOARD_PORT      0x64u  /* the keyboard controller */
+#define KEYBOARD_PORT      0x64u  /* a command port of the keyboard controller, which can reset the machine */
 #define KEYBOARD_RESET     0xfeu
 
 #define SLEEP_ENABLE       0x2000u /* ACPI 6.5, table 4.13: SLP_EN */
@@ -20,7 +20,7 @@
 #define GONE_POLLS 2000000u
 #define DELAY_PORT 0x80u
 
-/* Defined in boot/bare/entry.nasm: resets by an exception without handlers. */
+/* Defined in boot/bare/entry.nasm. Resets the machine by an exception without a table of handlers. */
 extern void bare_triple_fault(void) __attribute__((noreturn, visibility("hidden")));
 
 static void

@@ -1,12 +1,12 @@
 ; The first part of build/baretick.bin: the header of the Linux boot protocol (Linux, Documentation/arch/x86/boot.rst),
-; and the code that a loader starts in real mode. The image itself follows. Its place is at 1 MiB.
+; and the code that a loader starts in real mode. The image itself follows in the file, and is loaded at 1 MiB.
 ;
 ; On entry: CS = DS + 20h, IP = 0, SS:SP is a usable stack, and DS is the segment that has the first byte of this file.
-; A loader that stays in protected mode does not use this code. It enters the image at its start with
-; ESI = boot_params, or 200h bytes later in 64-bit mode with RSI = boot_params.
+; A loader that stays in protected mode does not use this code. It enters the image at its start with ESI = boot_params,
+; or 200h bytes later in 64-bit mode with RSI = boot_params.
 ;
 ; In real mode the first page of the segment becomes boot_params, because its header is at the same place. The code is
-; after that page. The loader has switched A20 on, because it has loaded the image at 1 MiB.
+; after that page. The loader has already switched A20 on, because it has loaded the image at 1 MiB.
 
 BOOT_E820_COUNT	equ 1e8h		; boot_params: Linux, Documentation/arch/x86/zero-page.rst
 BOOT_E820	equ 2d0h
@@ -14,7 +14,7 @@ E820_SIZE	equ 20
 E820_MAX	equ 128
 SMAP		equ 534d4150h		; ACPI 6.5, 15.1
 SECTOR		equ 512
-IMAGE		equ 100000h		; elf.lds
+IMAGE		equ 100000h		; the address in elf.lds
 IMAGE_MAX	equ 100000h		; elf.lds: the image ends below 2 MiB
 CODE		equ 10h			; the selectors that the protocol demands
 DATA		equ 18h
@@ -90,7 +90,7 @@ real_mode:
 	cli
 	xor esi, esi
 	mov si, ds
-	shl esi, 4			; boot_params
+	shl esi, 4			; the address of boot_params
 	lea eax, [esi + gdt]
 	mov [gdt_register + 2], eax
 	lgdt [gdt_register]

@@ -32,7 +32,7 @@ struct application {
 	struct names names;
 };
 
-/* boot/bare/entry.nasm calls both. */
+/* boot/bare/entry.nasm calls both functions. */
 void bare_main(const void *handed, uint32_t magic) __attribute__((noreturn, visibility("hidden")));
 void bare_exception(uint32_t vector, uint64_t at, uint64_t error, uint64_t address)
 	__attribute__((noreturn, visibility("hidden")));
@@ -47,7 +47,7 @@ leave(struct application *app, enum exit_result result)
 	exit_run(&app->console, app->run.report.options.exit, result, &app->machine.platform.acpi);
 }
 
-/* Prints why the run cannot start, and ends it with EXIT_ERROR. */
+/* Prints ERROR, the reason why the run cannot start, and ends the run with EXIT_ERROR. */
 static void
 refuse(struct application *app, const char *error)
 {
@@ -57,7 +57,7 @@ refuse(struct application *app, const char *error)
 	leave(app, EXIT_ERROR);
 }
 
-/* Prints the list that the option rules or help requests, and ends. */
+/* Prints the list that the option rules or help requests, and ends the run. */
 static void
 show_list(struct application *app)
 {
@@ -66,12 +66,12 @@ show_list(struct application *app)
 	leave(app, EXIT_PASS);
 }
 
-/* Reads the options into the run's report. Returns false if one is wrong; ERROR then says which. */
+/* Reads the options into the run's report. Returns false if an option is wrong, which ERROR then names. */
 static bool
 read_options(struct application *app, char error[OPTIONS_ERROR_SIZE])
 {
 	struct sources sources = sources_begin(&app->names.options, &app->run.report, error);
-	char *buffer = firmware_allocate(SOURCES_READ_SIZE); /* a copy, as the loader owns the command line */
+	char *buffer = firmware_allocate(SOURCES_READ_SIZE); /* a copy, because the loader owns the command line */
 	size_t length, held;
 	const char *line = bare_command_line(&length);
 
@@ -146,7 +146,7 @@ end_run(void *run)
 	run_end(run);
 }
 
-/* Prints ERROR and resets, because there are no options yet that say how to end. */
+/* Prints ERROR and resets the machine. No options were read yet, so no other end of the run can be requested. */
 static void
 stop_early(const char *error)
 {
@@ -160,7 +160,7 @@ stop_early(const char *error)
 	exit_reset();
 }
 
-/* Ends the run after an exception outside of the measurements. There is no report. APP may be NULL. */
+/* Ends the run after an exception outside of the measurements. No report is written. APP may be NULL. */
 static void
 end_by_fault(struct application *app, const struct fault *fault)
 {
@@ -192,7 +192,7 @@ bare_exception(uint32_t vector, uint64_t at, uint64_t error, uint64_t address)
 	__builtin_unreachable();
 }
 
-/* Masks the interrupts that a firmware left open, because they have no handlers here. */
+/* Masks the interrupts that a firmware left unmasked, because they have no handlers here. */
 static void
 silence_interrupts(void)
 {
@@ -209,7 +209,7 @@ bare_main(const void *handed, uint32_t magic)
 {
 	struct fault fault, again;
 
-	vectors_load(); /* first, so that an exception in all that follows is printed */
+	vectors_load(); /* loaded first, so that an exception in any later step is printed */
 	const char *refusal = bare_take_over(handed, magic);
 	struct application *app = refusal ? NULL : firmware_allocate(sizeof(*app));
 

@@ -13,7 +13,7 @@
 /* Defined in boot/bare/elf.lds. */
 extern const uint8_t image_text_end[] __attribute__((visibility("hidden")));
 extern const uint8_t image_data_begin[] __attribute__((visibility("hidden")));
-/* Defined in boot/bare/entry.nasm: the page table of the first 2 MiB, and the guard pages below the stack. */
+/* Defined in boot/bare/entry.nasm: the page table of the first 2 MiB, and the guard area below the stack. */
 extern uint64_t bare_low_table[PAGE_ENTRIES] __attribute__((visibility("hidden")));
 extern const uint8_t bare_stack_guard[] __attribute__((visibility("hidden")));
 extern const uint8_t bare_stack[] __attribute__((visibility("hidden")));
@@ -25,7 +25,9 @@ set_flags(const uint8_t *begin, const uint8_t *end, uint64_t flags)
 		bare_low_table[(uintptr_t)page / PAGE_SIZE] = flags ? (uintptr_t)page | flags : 0;
 }
 
-/* Adds NEVER, the bit against execution, to all large pages, and to the small pages outside of the image's code. */
+/*
+ * Adds NEVER, the bit that forbids execution, to all large pages, and to the small pages outside of the image's code.
+ */
 static void
 forbid_execution(uint64_t never)
 {
@@ -41,7 +43,7 @@ forbid_execution(uint64_t never)
 	}
 	for (unsigned i = 0; i < PAGE_ENTRIES; i++)
 		if (i * PAGE_SIZE < (uintptr_t)image_begin || i * PAGE_SIZE >= (uintptr_t)image_text_end)
-			bare_low_table[i] |= never; /* not the image's code, which runs now */
+			bare_low_table[i] |= never; /* leaves out the image's code, which runs now */
 }
 
 void

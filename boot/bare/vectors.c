@@ -10,7 +10,7 @@
 #define STUB_SIZE          16u
 #define GATE_INTERRUPT     0x8eu /* present, interrupt gate: 6.14.1 */
 #define DOUBLE_FAULT       8u
-#define DOUBLE_FAULT_STACK 1u    /* own stack: after a stack overflow the usual one is full */
+#define DOUBLE_FAULT_STACK 1u    /* a separate stack, because after a stack overflow the usual stack is full */
 
 /* Defined in boot/bare/entry.nasm. */
 extern const uint8_t bare_stubs[] __attribute__((visibility("hidden")));

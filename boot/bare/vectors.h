@@ -1,4 +1,4 @@
-/* The interrupt table, which a firmware would otherwise provide. */
+/* The interrupt table, which firmware would otherwise provide. */
 #ifndef BARETICK_VECTORS_H
 #define BARETICK_VECTORS_H
 

@@ -1,4 +1,4 @@
-/* National's PC16550D data sheet, section 8, has the registers. See com.h. */
+/* Drives a serial port. See com.h. The registers are described in National's PC16550D data sheet, section 8. */
 #include "console/com.h"
 
 #include "hw/hw.h"
@@ -21,15 +21,18 @@ enum {
 #define STATUS_NOTHING  0xffu /* value of a port without a device */
 
 /*
- * Most reads of the status in one wait. Sixteen bytes are sent within 1.4 ms. A read takes about 1 us on a bus and up
- * to 100 us in a guest. Therefore this bound is 4 s or more, and minutes in a slow guest. A port that is not ready by
- * then is not used any more, so a run has only one such wait.
+ * Maximum number of status reads in one wait. Sixteen bytes are sent within 1.4 ms. A read takes about 1 us on a bus
+ * and up to 100 us in a guest. So the wait ends after 4 s or more, and after minutes in a slow guest. A port that is
+ * not ready by then is not used any more, so that a run has only one such wait.
  */
 #define POLLS_MAX 4000000u
 
-/* Most reads of the status while waiting for a received byte: 10 ms or more. A byte at 115,200 baud takes 87 us. */
+/*
+ * Maximum number of status reads while waiting for a received byte, which take 10 ms or more. A byte at 115,200 baud
+ * takes 87 us.
+ */
 #define HEARING_POLLS 10000u
-#define DROPPED_MAX   64u /* most bytes that are dropped, more than the queue has */
+#define DROPPED_MAX   64u /* most bytes that are discarded, which is more than the queue holds */
 
 static uint8_t
 get(const struct com *com, unsigned at)
@@ -101,8 +104,8 @@ com_open(struct com *com, uint16_t port)
 }
 
 /*
- * Waits for BIT of the status, at most POLLS_MAX reads. Returns false if BIT is not set by then, or after an earlier
- * wait failed.
+ * Waits until BIT of the status is set, with at most POLLS_MAX reads. Returns false if the bit is not set by then, or
+ * if an earlier wait failed.
  */
 static bool
 wait_for_status(struct com *com, uint8_t bit)

@@ -1,5 +1,6 @@
 /*
- * A serial port with the registers of a 16550, at 115,200 baud, 8 bits, no parity. Does not use the firmware's driver.
+ * A serial port with the registers of a 16550, at 115,200 baud, 8 bits, no parity. It is accessed directly, without the
+ * firmware's driver.
  */
 #ifndef BARETICK_COM_H
 #define BARETICK_COM_H
@@ -17,7 +18,7 @@ struct com {
 	struct com_registers {
 		uint8_t interrupts, line, modem, scratch, divisor_low, divisor_high;
 		bool has_queue;
-	} found; /* registers that com_open() changed */
+	} found; /* values of the registers before com_open() changed them */
 };
 
 /*
@@ -25,13 +26,16 @@ struct com {
  */
 bool com_open(struct com *com, uint16_t port);
 
-/* Waits for the last byte, then restores the registers that com_open() found. */
+/* Waits until the last byte is sent, then restores the registers that com_open() changed. */
 void com_close(struct com *com);
 
 /* Switches the loop-back mode on or off. In this mode the port receives each byte that is written, and sends none. */
 void com_set_loop(const struct com *com, bool on);
 
-/* Waits some milliseconds for a received byte. Drops it and all further received bytes. Returns false if none came. */
+/*
+ * Waits some milliseconds for a received byte. Discards this byte and all further received bytes. Returns false if no
+ * byte was received.
+ */
 bool com_hears(const struct com *com);
 
 /* Implements write() of struct serial_line. COM is a struct com. */
@@ -40,7 +44,7 @@ bool com_write(void *com, const char *bytes, size_t size);
 /* Waits until the last byte has left the port. Returns false if this takes too long, or if an earlier wait failed. */
 bool com_drain(struct com *com);
 
-/* Returns true and a received byte, or false if there is none. */
+/* Returns true and stores a received byte in BYTE. Returns false if there is none. */
 bool com_read(const struct com *com, uint8_t *byte);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * The screen for a person and the serial lines for programs. boot/uefi/console implements it with UEFI's protocols,
- * boot/bare/console for a machine with serial lines only.
+ * The screen for a person and the serial lines for programs. boot/uefi/console implements them with UEFI's protocols.
+ * boot/bare/console implements serial lines only.
  *
- * With UEFI the screen is the firmware's console, which is on all displays. If that console also uses serial lines, the
- * screen is instead the text output of one of its displays. If it uses serial lines only, the screen is the text output
- * of any display. All text is ASCII. Without screen and serial lines nothing is written.
+ * With UEFI the screen is usually the firmware's console, which appears on all displays. If that console also uses
+ * serial lines, the screen is instead the text output of one of its displays. If it uses serial lines only, the screen
+ * is the text output of any display. All text is ASCII. Without screen and serial lines nothing is written.
  */
 #ifndef BARETICK_CONSOLE_H
 #define BARETICK_CONSOLE_H
@@ -36,13 +36,13 @@ struct console {
 void console_open(struct console *console);
 
 /*
- * If no serial line was found, uses a 16550: at PORT, or else at COM1. PORT comes from ACPI, and is 0 if ACPI names no
- * port. With UEFI a port that the firmware's console writes to is not used, because the screen's text goes there.
- * Called before serial_speak().
+ * If no serial line was found, uses the 16550 at PORT, or else at COM1. PORT comes from ACPI, and is 0 if ACPI names no
+ * port. With UEFI a port that the firmware's console writes to is not used, because the screen's text goes there. Call
+ * this before serial_speak().
  */
 void console_take_port(struct console *console, uint16_t port);
 
-/* Write TEXT to both, to the screen, or to the serial lines. Newlines are \n. */
+/* These functions write TEXT to screen and serial lines, to the screen, or to the serial lines. Newlines are \n. */
 void console_put(struct console *console, const char *text);
 void console_screen(struct console *console, const char *text);
 void console_serial(struct console *console, const char *text);
@@ -51,12 +51,12 @@ void console_serial(struct console *console, const char *text);
 void console_close(struct console *console);
 
 /*
- * Draws row ROW: console->columns characters of BYTES in the colours INKS. Omits the last cell of the last row, because
- * writing there would scroll the screen.
+ * Draws row ROW. BYTES are the row's console->columns characters, and INKS are their colours. Omits the last cell of
+ * the last row, because writing there would scroll the screen.
  */
 void console_cells(struct console *console, size_t row, const char *bytes, const uint8_t *inks);
 
-/* Draws row ROW: TEXT in the colour INK, cut or padded to the row's width. Keeps the cursor's position. */
+/* Draws TEXT in the colour INK as row ROW, cut or padded to the row's width. Keeps the cursor's position. */
 void console_row(struct console *console, size_t row, enum text_ink ink, const char *text);
 
 #endif

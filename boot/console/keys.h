@@ -1,5 +1,5 @@
 /*
- * Reads the keyboard by polling, because not every firmware signals a pressed key. If there is no keyboard, or it
+ * Reads the keyboard by polling, because some firmware does not signal a pressed key. If there is no keyboard, or it
  * answers with errors, no key is ever read.
  */
 #ifndef BARETICK_KEYS_H
@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 struct keys {
-	void *tick; /* private timer that wakes the processor between two polls, or NULL */
-	bool ticks;     /* true once the tick was observed; until then the processor polls without sleep */
+	void *tick; /* timer event that wakes the processor between two polls, or NULL; used by this module only */
+	bool ticks;     /* true after the firmware's tick was observed; until then the processor polls without sleep */
 };
 
 void keys_open(struct keys *keys);
@@ -23,7 +23,7 @@ bool keys_next(unsigned *key);
 /* Discards all keys that were pressed until now. */
 void keys_drop(void);
 
-/* Waits for at most some hundredths of a second. */
+/* Waits for some hundredths of a second at most. */
 void keys_wait(struct keys *keys);
 
 #endif

@@ -11,16 +11,16 @@
 #include "render/sections/table_sections.h"
 
 /*
- * Drawing disturbs the measurements, so the line is drawn at most once in this time. It is less than 1 s because some
- * clocks tick once a second, and the line is drawn at each of their ticks.
+ * Shortest time in ns between two drawings of the line, because drawing disturbs the measurements. It is less than 1 s,
+ * because some clocks tick once a second, and the line shall be drawn at each of their ticks.
  */
 #define LINE_NS        UINT64_C(950000000)
 #define NS_PER_S       UINT64_C(1000000000)
-#define KEYS_AT_ONCE   16 /* most keys that are read at once, in case a stuck key never ends */
+#define KEYS_AT_ONCE   16 /* most keys that are read at once, so that a key that is held down does not delay the run */
 #define HINT_COLUMN    60
-#define HEAD_EVERY     20 /* rows of a soak between two headings */
+#define HEAD_EVERY     20 /* number of a soak's rows between two headings */
 
-/* Reads keys. Called only when the line is drawn, because the firmware may take long to answer. */
+/* Reads keys. Called only when the line is drawn, because the firmware may take long to return a key. */
 static void
 look_for_key(struct progress *progress)
 {
@@ -45,7 +45,7 @@ show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_
 		done_ns = total_ns;
 	percent = total_ns ? (unsigned)(done_ns / (total_ns / 100 + 1)) : 0;
 	if (progress->percent < percent)
-		progress->percent = percent; /* does not go back if the run's plan gets longer */
+		progress->percent = percent; /* never goes down, even if the run's plan gets longer */
 	left_ns = survey_left_ns(done_ns, total_ns, scale_ns(&progress->scale, now - progress->start_tsc));
 	text_init(&line, bytes, CONSOLE_LINE);
 	text_printf(&line, "progress: %u%% %s, %lu s left", progress->percent, what, (left_ns + NS_PER_S - 1) / NS_PER_S);
@@ -89,7 +89,10 @@ show_measured(void *context, const struct report *report, const struct report_cl
 	console_put(progress->console, bytes);
 }
 
-/* Prints a soak's row above the progress line. Clears the line first, so that it does not scroll up with the rows. */
+/*
+ * Prints a soak's row above the progress line. Clears the progress line first, so that it does not scroll up with the
+ * rows.
+ */
 static void
 show_row(void *context, const struct report *report)
 {
@@ -135,7 +138,7 @@ progress_hooks(struct progress *progress, struct console *console, bool lfence_s
 {
 	*progress = (struct progress){ .console = console, .start_tsc = hw_tsc() };
 	scale_init(&progress->scale, (struct rate){ 0, 0 });
-	keys_drop(); /* drops keys that were meant for the firmware */
+	keys_drop(); /* discards keys that were meant for the firmware */
 	return (struct survey_hooks){
 		.context = progress,
 		.interrupts_mask = hw_interrupts_mask,

@@ -6,20 +6,20 @@
 #include "firmware/alarm.h"
 #include "measure/survey.h"
 
-#define PROGRESS_MARKS 16 /* number of a soak's latest rows that are shown */
+#define PROGRESS_MARKS 16 /* number of a soak's latest rows that the screen shows */
 
 struct progress {
 	struct console *console;
 	struct scale scale;
 	uint64_t start_tsc;
 	unsigned percent;      /* the percentage that was shown last */
-	uint64_t shown_tsc;    /* time of the last drawing; 0 draws the line at the next call */
-	uint64_t deadline_ticks; /* ticks after start_tsc; 0 before progress_timed() */
-	struct alarm deadline; /* the same deadline by the firmware's timer, in case the TSC stops */
-	size_t rows;           /* number of a soak's rows that were shown */
+	uint64_t shown_tsc;    /* TSC at the last drawing; 0 draws the line at the next call */
+	uint64_t deadline_ticks; /* TSC ticks after start_tsc; 0 before progress_timed() */
+	struct alarm deadline; /* the same deadline by the firmware's timer, which works even if the TSC stops */
+	size_t rows;           /* number of a soak's rows that were printed so far */
 	char marks[PROGRESS_MARKS + 1];
 	bool passed;
-	bool asked;            /* true after the key Q requested the end */
+	bool asked;            /* true after the key Q requested the end of the run */
 	void (*meanwhile)(void *context); /* called when the line is drawn; may be NULL */
 	void *meanwhile_context;
 };
@@ -28,15 +28,15 @@ struct survey_hooks progress_hooks(struct progress *progress, struct console *co
 				   bool lfence_serialises);
 
 /*
- * Sets HZ, the TSC's rate as far as it is known. The first call also sets the deadline, DEADLINE_NS after
+ * Sets HZ, the TSC's rate as far as it is known. The first call also sets the deadline, which is DEADLINE_NS after
  * progress_hooks().
  */
 void progress_timed(struct progress *progress, struct rate hz, uint64_t deadline_ns);
 
-/* Extends the deadline by the time since BEGIN_TSC, because the run did not use this time. */
+/* Moves the deadline by the time since BEGIN_TSC, because the run could not use this time. */
 void progress_excuse(struct progress *progress, uint64_t begin_tsc);
 
-/* Writes `phase: ID` to the serial lines, for programs that act at the start of a phase. */
+/* Writes `phase: ID` to the serial lines, so that programs can act at the start of a phase. */
 void progress_begins(struct progress *progress, const char *phase);
 
 /* Returns the deadline's timer to the firmware. */

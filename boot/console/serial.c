@@ -3,7 +3,7 @@
 
 #include "base/sha256.h"
 
-#define CHUNK 64 /* bytes in one call; a stuck line costs one time-out for each call */
+#define CHUNK 64 /* bytes in one call; each call to a line that does not accept bytes costs one time-out */
 
 enum piece { BEGIN, BODY, END, PIECES };
 
@@ -20,7 +20,7 @@ serial_speak(struct serial *serial, enum options_serial how)
 	serial->speaks = how != SERIAL_OFF;
 }
 
-/* Sends BYTES to each line. Drops a line that does not accept all of them. */
+/* Sends BYTES to each line. Removes a line that does not accept all of them. */
 static void
 send(struct serial *serial, const char *bytes, size_t size)
 {
@@ -33,8 +33,8 @@ send(struct serial *serial, const char *bytes, size_t size)
 }
 
 /*
- * Copies BYTES into the chunk as far as they fit, with \r\n for each newline. Returns the number of bytes that it took
- * from BYTES.
+ * Appends BYTES to the chunk as far as they fit, with \r\n for each newline. Returns the number of BYTES that were
+ * appended.
  */
 static size_t
 fill_chunk(char chunk[CHUNK], size_t *used, const char *bytes, size_t length)
@@ -94,9 +94,7 @@ has_line(const struct serial *serial)
 	return false;
 }
 
-/*
- * Sends the next chunk, with bytes of the first line, the body or the last line of a block, but never of two of these.
- */
+/* Sends the next chunk. A chunk has bytes of only one piece of a block: its first line, its body or its last line. */
 static void
 send_chunk(struct serial *serial)
 {
@@ -130,7 +128,7 @@ serial_cut(struct serial *serial)
 	char bytes[128];
 	struct text line;
 
-	/* Completes a marker line that was started, because programs search for it. */
+	/* Completes a marker line whose first bytes were sent, because programs search for marker lines. */
 	while (serial->block < serial->block_count && (serial->piece == END || (serial->piece == BEGIN && serial->at)))
 		send_chunk(serial);
 	for (; serial->block < serial->block_count; serial->block++) {

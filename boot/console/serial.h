@@ -1,6 +1,6 @@
 /*
- * The serial lines that get the run's output, and the blocks for programs. Blocks are sent in small pieces, so that
- * a user at the keyboard does not wait for them.
+ * The serial lines that the run's output is sent to, and a queue of blocks for programs. Blocks are sent in small
+ * pieces, so that a user at the keyboard does not wait for them.
  */
 #ifndef BARETICK_SERIAL_H
 #define BARETICK_SERIAL_H
@@ -23,12 +23,12 @@ struct serial_block {
 };
 
 struct serial_line {
-	bool (*write)(void *device, const char *bytes, size_t size); /* false: it accepts no more bytes */
+	bool (*write)(void *device, const char *bytes, size_t size); /* false: the line accepts no more bytes */
 	void *device;
 };
 
 struct serial {
-	struct serial_line lines[SERIAL_LINES_MAX]; /* write is NULL in a dropped line */
+	struct serial_line lines[SERIAL_LINES_MAX]; /* write is NULL in a line that was removed */
 	size_t count;
 	bool speaks; /* true if output is on: see serial_speak() */
 	struct serial_block blocks[SERIAL_BLOCKS_MAX];
@@ -36,15 +36,15 @@ struct serial {
 	size_t block, piece, at; /* the next byte: its block, its piece (begin, body, end), its offset */
 };
 
-/* Adds LINE to SERIAL, unless that has SERIAL_LINES_MAX lines. Nothing is written before serial_speak(). */
+/* Adds LINE to SERIAL, unless SERIAL already has SERIAL_LINES_MAX lines. Nothing is written before serial_speak(). */
 void serial_add(struct serial *serial, struct serial_line line);
 void serial_speak(struct serial *serial, enum options_serial how);
 
 void serial_put(struct serial *serial, const char *text);
 
 /*
- * Queues BODY, LENGTH bytes of ASCII, which must stay in memory. A marker line with NAME precedes it, and a second one
- * with NAME and BODY's SHA-256 follows. Ignores blocks beyond SERIAL_BLOCKS_MAX.
+ * Queues BODY, LENGTH bytes of ASCII, which must stay in memory. It is sent between two marker lines. The first line
+ * has NAME, the second has NAME and BODY's SHA-256. Ignores blocks beyond SERIAL_BLOCKS_MAX.
  */
 void serial_block(struct serial *serial, const char *name, const char *body, size_t length);
 
@@ -52,7 +52,8 @@ void serial_block(struct serial *serial, const char *name, const char *body, siz
 bool serial_feed(struct serial *serial);
 
 /*
- * Ends the queue. For each block that was not sent completely, sends one line with the number of bytes that were sent.
+ * Ends the queue. For each block that was not sent completely, sends one line that gives the number of bytes that were
+ * sent.
  */
 void serial_cut(struct serial *serial);
 

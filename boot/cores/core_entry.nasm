@@ -1,5 +1,5 @@
-; A started core between its trampoline and C: it takes over the boot core's tables, finds its struct core_slot,
-; and calls core_main(). This file also has the handlers of the core's interrupts.
+; The code that a started core executes between its trampoline and C. It takes over the boot core's tables, finds its
+; struct core_slot, and calls core_main(). This file also has the handlers of the core's interrupts.
 
 %include "cores.inc"
 
@@ -35,7 +35,7 @@ core_entry:
 	lgdt [r8 + core_setup.gdtr]
 	lidt [r8 + core_setup.idtr]
 
-	mov ecx, MSR_APIC_BASE		; reads the LAPIC's id into R9D, as CPUID has only the initial id
+	mov ecx, MSR_APIC_BASE		; reads the LAPIC's current id into R9D, because CPUID has only the initial id
 	rdmsr
 	test eax, APIC_EXTD
 	jnz .x2apic_id
@@ -120,9 +120,9 @@ core_vectors:
 %assign vector vector + 1
 %endrep
 
-; On entry: [rsp] = vector, followed by an error code (some exceptions) and the CPU's frame. An
-; exception is written into the slot, and the core halts for good. An interrupt is acknowledged and
-; ends the core's sleep. No register is changed on return.
+; On entry: [rsp] = vector, followed by an error code (some exceptions) and the CPU's frame. An exception is written
+; into the slot, and the core then halts for good. After an interrupt, the handler sends an EOI and returns, and the
+; core continues after its HLT. No register is changed on return.
 core_vector:
 	cmp qword [rsp], VECTOR_NMI
 	je .return
@@ -151,7 +151,7 @@ core_vector:
 	add rsp, 8
 	iretq
 
-.exception:				; this core will not continue, so all registers may change
+.exception:				; may change all registers, because this core will not continue
 	mov eax, [rsp]
 	xor ecx, ecx
 	lea rdx, [rsp + 8]

@@ -1,4 +1,4 @@
-/* Implements a struct smp with the cores that baretick starts itself. See cores.h. */
+/* Starts the machine's cores by INIT-SIPI-SIPI, and provides them as a struct smp. See cores.h. */
 #include "cores/cores.h"
 
 #include "base/scale.h"
@@ -94,8 +94,8 @@ cores_off(struct cores *cores, uint32_t own_apic_id, struct smp *smp)
 }
 
 /*
- * Fills records and slots from MADT. The boot core gets number 0, wherever MADT has it. The other cores keep MADT's
- * order.
+ * Fills records and slots from MADT. The boot core gets number 0, even if MADT lists it later. The other cores follow
+ * in MADT's order.
  */
 static void
 cores_number(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic_id, size_t wanted, uint32_t *ids)
@@ -136,8 +136,8 @@ cores_listed(const struct acpi_madt *madt, uint32_t own_apic_id)
 }
 
 /*
- * Allocates memory for as many cores as possible, and halves the number after each failure. Returns false if there is
- * not even memory for one core in addition to the boot core.
+ * Allocates memory for as many cores as possible: halves the number after each failure. Returns false if there is not
+ * even memory for the boot core and one other core.
  */
 static bool
 cores_allocate(struct cores *cores, size_t listed, size_t wanted, uint32_t **ids)
@@ -159,7 +159,7 @@ cores_allocate(struct cores *cores, size_t listed, size_t wanted, uint32_t **ids
 }
 
 /*
- * Replaces the reason by a sentence on cores whose LAPIC has an id that the MADT does not list. These cores halt with
+ * Replaces the reason by a sentence about cores with a LAPIC id that the MADT does not list. These cores halt with
  * interrupts masked.
  */
 static void
@@ -169,7 +169,7 @@ report_unlisted(struct cores *cores)
 
 	if (!__atomic_load_n(&cores->setup->unlisted, __ATOMIC_ACQUIRE))
 		return;
-	text_init(&text, cores->reason, sizeof(cores->reason)); /* replaces the sentence on memory */
+	text_init(&text, cores->reason, sizeof(cores->reason)); /* overwrites the sentence on missing memory */
 	startup_put_unlisted(&text, &cores->unlisted_id);
 }
 
@@ -247,8 +247,8 @@ cores_stop(struct cores *cores)
 }
 
 /*
- * Halts until an interrupt. Interrupts are enabled only during the halt. STI takes effect after the next instruction,
- * HLT, so an interrupt that comes between the two still wakes the core.
+ * Halts until an interrupt occurs. Interrupts are enabled only during the halt. STI takes effect after the next
+ * instruction, HLT, so an interrupt that comes between the two instructions still wakes the core.
  */
 static void
 sleep_until_interrupt(void)

@@ -1,7 +1,8 @@
 /*
- * The machine's cores as a struct smp. Either baretick starts them by INIT-SIPI-SIPI, and they halt if no job comes for
- * a while, or the firmware lends them (mp.h). There is always a struct smp, in the worst case with the boot core alone.
- * The report gets a sentence for each missing core. All memory is allocated before a core starts.
+ * The machine's cores as a struct smp. Either baretick starts them by INIT-SIPI-SIPI, or the firmware lends them
+ * (mp.h). A core that baretick started halts if no job comes for a while. There is always a struct smp, in the worst
+ * case with the boot core alone. The report gets a sentence for each missing core. All memory is allocated before a
+ * core starts.
  *
  * The boot core's registers are only read, except for the command register of its LAPIC.
  */
@@ -17,21 +18,21 @@
 #include "clock/smp.h"
 #include "smp/startup.h"
 
-/* A core in the report. Number 0 is the boot core. The others follow in the order of the table that lists them. */
+/* A core in the report. Number 0 is the boot core. The other cores follow in the order of the table that lists them. */
 struct core_record {
 	uint32_t apic_id;
-	bool started; /* true for the boot core; stays true if the core stops answering later */
-	bool timed_out; /* true if REASON is only that a wait for the core ended */
-	char reason[CLOCK_REASON_SIZE]; /* why the core did not start or stopped answering, else "" */
+	bool started; /* true if the core started, even if it stopped answering later; always true for the boot core */
+	bool timed_out; /* true if REASON only means that a wait for the core ended */
+	char reason[CLOCK_REASON_SIZE]; /* reason why the core did not start or stopped answering, else "" */
 };
 
 struct cores {
 	size_t count; /* records, at least 1 */
 	struct core_record *records;
-	char reason[CLOCK_REASON_SIZE]; /* why fewer cores can be used than are listed, else "" */
+	char reason[CLOCK_REASON_SIZE]; /* reason why fewer cores can be used than are listed, else "" */
 	bool taken; /* true if the firmware has lost cores, so the run must end by a reset or power-off */
 
-	struct core_record boot_record; /* the only record if there is no memory for more */
+	struct core_record boot_record; /* the boot core's record, used if there is no memory for more records */
 	struct startup startup;         /* set by cores_start() */
 	struct core_setup *setup;       /* set by cores_start() */
 	uint32_t unlisted_id;           /* set by cores_start(): id of the first core that the MADT does not list */
@@ -42,34 +43,36 @@ struct cores {
 struct cores_limits {
 	size_t listed;  /* maximum number of cores with a number and a record, whether they are started or not */
 	size_t started; /* maximum number of cores that are started */
-	uint64_t awake_ns; /* time that a core of cores_start() polls for its next job before it halts */
+	uint64_t awake_ns; /* how long a core that cores_start() started polls for its next job before it halts */
 };
 
-/* Returns the number of cores that MADT lists. The boot core (OWN_APIC_ID) is counted even if MADT does not list it. */
+/*
+ * Returns the number of cores that MADT lists. Includes the boot core, whose id is OWN_APIC_ID, even if MADT lacks it.
+ */
 size_t cores_listed(const struct acpi_madt *madt, uint32_t own_apic_id);
 
 /*
- * For a machine without a MADT. Starts all other cores at once, and writes the APIC ids of at most SPACE of them to
- * IDS. The cores halt until they are started again. Takes 30 ms, and up to 1 s more if none or fewer come than CPUID
- * knows of. Returns the number of ids. It is 0 if the boot core is alone, has no memory, or has no local APIC to start
- * others.
+ * Finds the cores of a machine without a MADT. Starts all other cores at once, and writes the APIC ids of at most SPACE
+ * cores to IDS. The cores halt until they are started again. Takes 30 ms. Takes up to 1 s more if no core answers, or
+ * fewer cores than CPUID reports. Returns the number of ids. It is 0 if there are no other cores, no memory, or no
+ * local APIC to start them.
  */
 size_t cores_find(uint32_t *ids, size_t space);
 
 /*
- * Starts the cores of MADT within LIMITS, and makes them SMP. Returns true if at least one core besides the boot core
- * started. Takes 10 ms, and up to 1 s more if a core does not start.
+ * Starts the cores of MADT within LIMITS, and fills SMP with them. Returns true if at least one core in addition to the
+ * boot core started. Takes 10 ms, and up to 1 s more if a core does not start.
  */
 bool cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic_id,
 		 struct cores_limits limits, struct rate tsc, struct smp *smp);
 
 /*
- * Stops every started core by INIT, so that none runs in our memory afterwards. SMP then has the boot core only. The
- * memory is never freed, because a core that INIT did not reach might still execute it.
+ * Stops every started core by INIT, so that none executes code in our memory afterwards. SMP then has the boot core
+ * only. The memory is never freed, because a core that INIT did not reach might still execute code in it.
  */
 void cores_stop(struct cores *cores);
 
-/* Makes SMP of the boot core alone, for cores=off. */
+/* Fills SMP with the boot core alone, for cores=off. */
 void cores_off(struct cores *cores, uint32_t own_apic_id, struct smp *smp);
 
 #endif

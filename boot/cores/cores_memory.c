@@ -1,6 +1,6 @@
 /*
- * Allocates the memory of started cores. Copies the page tables, descriptor table and control registers of the boot
- * core for them. Their interrupt table is baretick's own. See cores_memory.h.
+ * Allocates the memory of started cores. Copies page tables, descriptor table and control registers of the boot core
+ * for them. Their interrupt table is baretick's own. See cores_memory.h.
  */
 #include "cores/cores_memory.h"
 
@@ -13,12 +13,13 @@
 #define STACK_SIZE        (16u << 10)
 #define TRAMPOLINE_MAX    UINT64_C(0x9ffff)    /* SIPI can address RAM below A0000h only */
 #define TABLES_MAX        UINT64_C(0xffffffff) /* CR3 is loaded in 32-bit mode */
-#define TABLES_PAGES      9u                   /* the top table, and up to four for each of two addresses */
+#define TABLES_PAGES      9u                   /* the top table, and up to four tables for each of two addresses */
 
 #define CR3_FLAGS         UINT64_C(0xfff)      /* bits 0 to 11 are the PCID if CR4.PCIDE is set: SDM vol. 3A, 4.5.2 */
 #define CR4_PAE           (UINT64_C(1) << 5)   /* SDM vol. 3A, 2.5 */
 #define CR4_PCIDE         (UINT64_C(1) << 17)  /* allowed in long mode only, and not needed here */
-#define CR4_NOT_TAKEN     (CR4_PCIDE | CR4_CET | CR4_FRED) /* CET would need a shadow stack for each core */
+/* Features that started cores do not use. CET would need a shadow stack for each core. */
+#define CR4_NOT_TAKEN     (CR4_PCIDE | CR4_CET | CR4_FRED)
 #define MSR_EFER          0xc0000080u          /* SDM vol. 3A, 2.2.1 */
 #define EFER_LME          (1u << 8)
 #define EFER_NXE          (1u << 11)
@@ -47,8 +48,8 @@ arena_part(struct arena *arena, size_t size)
 }
 
 /*
- * Takes a page below 1 MiB. Page 0 is not usable, because its address looks like a failure. It stays allocated, so that
- * the next try returns another page.
+ * Allocates a page below 1 MiB. Page 0 cannot be used, because its address means a failure. If the firmware returns
+ * page 0, it stays allocated, so that the next attempt returns another page.
  */
 static uint8_t *
 trampoline_page(void)
@@ -58,7 +59,7 @@ trampoline_page(void)
 	return page ? page : firmware_take_pages(TRAMPOLINE_MAX, 1);
 }
 
-/* Maps the page of ADDRESS to itself, executable, in tables whose next free one is at *FREE. */
+/* Maps the page of ADDRESS to itself, executable. *FREE points to the next unused page for a table. */
 static void
 map_page(uint64_t *top, unsigned levels, uint64_t **free, uint64_t address)
 {
@@ -95,8 +96,8 @@ fill_gates(struct gate *gates, uint16_t selector)
 }
 
 /*
- * Fills SETUP from the boot core's registers. Copies the descriptor table, because the firmware may change its own, and
- * loading a segment may write to it.
+ * Fills SETUP from the boot core's registers. The descriptor table is copied, because the firmware may change its own
+ * table, and loading a segment may write to the table.
  */
 static void
 fill_setup(struct core_setup *setup, struct arena *arena, const struct table_register *gdtr)
@@ -152,10 +153,7 @@ fill_slots(struct cores *cores, size_t working, uint8_t *stacks)
 		struct core_slot *slot = &cores->startup.slots[i];
 
 		slot->self = slot;
-		/*
-		 * The boot core needs no stack here, so slot i uses stack i - 1. A stack pointer starts at the stack's
-		 * end.
-		 */
+		/* The boot core needs no stack here, so slot i uses stack i - 1. A stack grows down from its end. */
 		slot->stack_top = (uintptr_t)stacks + i * STACK_SIZE;
 		slot->eoi_address = lapic_eoi_address(&cores->startup.lapic);
 		slot->lapic = &cores->startup.lapic;

@@ -1,4 +1,4 @@
-/* Allocates the memory of started cores, and collects what they take over from the boot core. For cores.c only. */
+/* Allocates the memory of started cores, and collects the boot core's registers that they use. For cores.c only. */
 #ifndef BARETICK_CORES_MEMORY_H
 #define BARETICK_CORES_MEMORY_H
 
@@ -8,8 +8,8 @@
 
 /*
  * Allocates zeroed memory for LISTED records, WORKING slots with stacks, and WORKING ids in IDS. Fills in setup, tables
- * and trampoline, which all cores share. Returns false if the firmware has too little memory; then nothing stays
- * allocated.
+ * and trampoline, which all cores share. Returns false if the firmware has too little memory. In that case nothing
+ * stays allocated.
  */
 bool cores_memory_take(struct cores *cores, size_t listed, size_t working, uint32_t **ids);
 

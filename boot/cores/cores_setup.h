@@ -1,6 +1,6 @@
 /*
- * The data that boot/cores/cores.c passes to a started core. boot/cores/cores.inc has the same layouts for the
- * assembly. Private to this folder.
+ * The data that boot/cores/cores.c passes to a started core. boot/cores/cores.inc has the same layouts for the assembly
+ * files. Only files in this folder include this header.
  */
 #ifndef BARETICK_CORES_SETUP_H
 #define BARETICK_CORES_SETUP_H
@@ -22,7 +22,7 @@ struct core_setup { /* constant while cores run, except for unlisted and unliste
 	uint64_t count;
 	struct core_slot *slots;
 	uint64_t x2apic;
-	/* Written by cores that find no slot: their number, and the ids of the first unlisted_space of them. */
+	/* Written by cores that find no slot: the number of these cores, and the first ids, up to unlisted_space. */
 	uint32_t unlisted, unlisted_space;
 	uint32_t *unlisted_ids;
 };
@@ -97,7 +97,7 @@ SAME_OFFSET(trampoline_parameters, setup, 56);
 #undef SAME_OFFSET
 
 /*
- * boot/cores/trampoline.nasm, which is position-independent and copied below 1 MiB. C patches the fields at
+ * The code in boot/cores/trampoline.nasm. It is position-independent and copied below 1 MiB. C writes into the copy at
  * these labels.
  */
 #define HIDDEN __attribute__((visibility("hidden")))
@@ -106,10 +106,10 @@ extern const uint8_t trampoline_long[] HIDDEN, trampoline_fields[] HIDDEN, tramp
 
 #define TRAMPOLINE_CODE32 0x08u /* selectors CODE32 and CODE64 of trampoline.nasm */
 #define TRAMPOLINE_CODE64 0x18u
-#define TRAMPOLINE_GDT_LIMIT 31u /* four descriptors of 8 bytes, less one */
+#define TRAMPOLINE_GDT_LIMIT 31u /* size of four descriptors of 8 bytes, minus one */
 
 /* Defined in boot/cores/core_entry.nasm. */
-extern const uint8_t core_entry[] HIDDEN;   /* within one page */
+extern const uint8_t core_entry[] HIDDEN;   /* lies within one page */
 extern const uint8_t core_vectors[] HIDDEN; /* 256 stubs */
 #define CORE_VECTOR_STUB_SIZE 16u
 

@@ -1,4 +1,4 @@
-/* Runs the boot core's part of a job. See job.h. */
+/* Runs the boot core's share of a job. See job.h. */
 #include "cores/job.h"
 
 static void

@@ -1,6 +1,6 @@
 /*
- * The boot core's part of a job that several cores run. An exception ends only this part, because the other cores still
- * use the shared data. job_over() then raises the exception again for the outer guard, once all cores are back.
+ * The boot core's share of a job that several cores run. An exception ends only this share, because the other cores
+ * still use the shared data. After all cores have finished, job_over() raises the exception again for the outer guard.
  */
 #ifndef BARETICK_JOB_H
 #define BARETICK_JOB_H
@@ -15,10 +15,10 @@ struct job {
 	struct fault fault; /* that exception */
 };
 
-/* Runs the job on any core. CONTEXT is the struct job. */
+/* Runs the job on CORE, which may be any core. CONTEXT is the struct job. */
 void job_run(void *context, size_t core);
 
-/* Called when all cores are back. Does not return if the boot core took an exception. */
+/* Called when all cores have finished. Does not return if the boot core took an exception. */
 static inline void
 job_over(const struct job *job)
 {

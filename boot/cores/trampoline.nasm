@@ -1,10 +1,9 @@
-; The first page of a started core. boot/cores/cores.c copies it below 1 MiB and fills in the parameters
-; at its end. Many cores run it at once, so it writes no memory and has no stack.
+; The code that a started core executes first. boot/cores/cores.c copies it to a page below 1 MiB and fills in the
+; parameters at its end. Many cores run it at once, so it writes no memory and has no stack.
 ;
-; On entry after a SIPI, real mode with CS = page number * 100h, IP = 0, interrupts masked, and all
-; other registers as after INIT.
-; On exit: 64-bit mode, a jump to parameters.entry with RBX = address of the parameters and no stack.
-; Clobbers EAX, ECX, EDX and the segment registers. Runs on parameters.cr3, where this page is
+; On entry after a SIPI: real mode with CS = page number * 100h, IP = 0, interrupts masked, and all other registers as
+; after INIT. On exit: 64-bit mode, and a jump to parameters.entry with RBX = address of the parameters and no stack.
+; Clobbers EAX, ECX, EDX and the segment registers. Uses the page tables at parameters.cr3, where this page is
 ; executable even if the firmware's page tables forbid it.
 
 %include "cores.inc"

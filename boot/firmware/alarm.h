@@ -1,6 +1,6 @@
 /*
- * A deadline by the firmware's timer, for a machine whose TSC stops. boot/uefi/firmware and boot/bare/firmware
- * implement it.
+ * A deadline that the firmware's timer measures, for a machine whose TSC stops. boot/uefi/firmware and
+ * boot/bare/firmware implement it.
  */
 #ifndef BARETICK_ALARM_H
 #define BARETICK_ALARM_H

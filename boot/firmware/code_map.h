@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Reads the memory map for code_map_has(), until code_map_close(). Returns false if the map can't be read; then nothing
- * stays allocated.
+ * Reads the memory map for code_map_has(), until code_map_close(). Returns false if the map cannot be read. In that
+ * case nothing stays allocated.
  */
 bool code_map_open(void);
 void code_map_close(void);

@@ -1,6 +1,7 @@
 /*
- * The services that each boot provides: memory, the addresses of tables, a name. boot/uefi/firmware implements them
- * with UEFI's services, boot/bare/firmware without firmware. The linker chooses one of the two.
+ * The services that each boot provides: memory, the addresses of tables, the firmware's name and time.
+ * boot/uefi/firmware implements them with UEFI's services, boot/bare/firmware without firmware. The linker chooses one
+ * of the two.
  */
 #ifndef BARETICK_FIRMWARE_H
 #define BARETICK_FIRMWARE_H
@@ -30,7 +31,7 @@ void *firmware_reserve_low(size_t pages);
 /* Returns the physical address of the ACPI RSDP, or 0 if there is none. */
 uint64_t firmware_rsdp(void);
 
-/* Return the physical address of the 64-bit and of the 32-bit SMBIOS entry point, or 0 if there is none. */
+/* Return the physical addresses of the 64-bit and the 32-bit SMBIOS entry point, or 0 if there is none. */
 uint64_t firmware_smbios_3(void);
 uint64_t firmware_smbios_2(void);
 
@@ -41,8 +42,8 @@ void firmware_print_name(struct text *text);
 void firmware_print_time(struct text *text);
 
 /*
- * Between these two calls no callback of the firmware runs on this core. Masked interrupts alone do not ensure that.
- * firmware_release() takes the value that firmware_hold() returned.
+ * Between these two calls the firmware runs no callback on this core. Masked interrupts alone do not ensure this. HELD
+ * is the value that firmware_hold() returned.
  */
 uint64_t firmware_hold(void);
 void firmware_release(uint64_t held);

@@ -1,4 +1,6 @@
-/* Reads and sets descriptor tables, control registers and LAPIC of the core that runs this. See processor.h. */
+/*
+ * Reads the descriptor tables, control registers and LAPIC of the calling core, and loads its tables. See processor.h.
+ */
 #include "firmware/processor.h"
 
 #include "hw/lapic.h"

@@ -5,7 +5,7 @@
 #include "hw/fw_cfg.h"
 
 #define SOURCE_SIZE 8192 /* bytes of options in one source */
-#define SHOWN_MAX   48   /* most characters of foreign words in a note */
+#define SHOWN_MAX   48   /* most characters of a loader's words that a note shows */
 #define FW_CFG_NAME "opt/baretick/options"
 
 struct sources
@@ -21,10 +21,7 @@ sources_is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/*
- * Takes only exit=, save= and serial= from a source that is too long, or that is wrong elsewhere. Ignores its other
- * words.
- */
+/* Takes only exit=, save= and serial= from a source that is too long or has another error. Ignores its other words. */
 static void
 take_ending_options(struct sources *sources, const char *text, size_t length)
 {
@@ -88,7 +85,7 @@ sources_take_fw_cfg(struct sources *sources, const struct cpu_facts *cpu, char *
 {
 	size_t length = 0;
 
-	if (cpu->hypervisor[0] && /* without a hypervisor a chip set may use these ports */
+	if (cpu->hypervisor[0] && /* only in a guest, because on bare metal a chip set may use these ports */
 	    (fw_cfg_read_file(FW_CFG_NAME, buffer, SOURCES_READ_SIZE, &length) || length))
 		sources_take(sources, buffer, length < SOURCES_READ_SIZE ? length : SOURCES_READ_SIZE, length,
 			     "fw_cfg " FW_CFG_NAME);

@@ -1,15 +1,18 @@
-/* Reads options from several sources. A later source overrides earlier ones. Each boot has its own sources. */
+/*
+ * Reads options from several sources. A later source overrides earlier sources. Each boot has its own list of sources.
+ */
 #ifndef BARETICK_SOURCES_H
 #define BARETICK_SOURCES_H
 
 #include "hw/cpu.h"
 #include "report/report.h"
 
-#define SOURCES_READ_SIZE (64u << 10) /* enough for exit=, save= and serial= if a source is too long */
+/* Bytes that are read of a source. They are more than its limit, to find exit=, save= and serial= if it is too long. */
+#define SOURCES_READ_SIZE (64u << 10)
 
 struct sources {
 	const struct options_names *names;
-	struct report *report; /* receives the options, and notes */
+	struct report *report; /* its options and notes are filled in */
 	char *error; /* buffer of OPTIONS_ERROR_SIZE bytes for the first error */
 	bool good;
 };
@@ -18,21 +21,22 @@ struct sources {
 struct sources sources_begin(const struct options_names *names, struct report *report, char *error);
 
 /*
- * Takes the options in TEXT, which has the first HELD bytes of a source of LENGTH bytes. SOURCE is its name for errors.
- * If an option is wrong, exit=, save= and serial= are still taken, because they say how the run ends and where its
- * error goes.
+ * Takes the options in TEXT, which has the first HELD bytes of a source of LENGTH bytes. Errors mention SOURCE, the
+ * name of the source. If an option is wrong, exit=, save= and serial= are still taken, because they control how the run
+ * ends and where its error is reported.
  */
 void sources_take(struct sources *sources, const char *text, size_t held, size_t length, const char *source);
 
 /*
- * As sources_take(), for words from a loader. Words of the loader itself are removed from TEXT, and a note names them.
+ * Does the same as sources_take() for words that a loader passed. Words that are no options of baretick are removed
+ * from TEXT, and a note lists them.
  */
 void sources_take_handed(struct sources *sources, char *text, size_t held, size_t length, const char *source);
 
 /* Takes the options in QEMU's fw_cfg, which only a guest has. BUFFER has SOURCES_READ_SIZE bytes. */
 void sources_take_fw_cfg(struct sources *sources, const struct cpu_facts *cpu, char *buffer);
 
-/* Returns false and sets the error if a source was wrong, or if the options contradict each other. */
+/* Returns false and sets the error if a source was wrong, or if options contradict each other. */
 bool sources_end(struct sources *sources);
 
 bool sources_is_blank(char c);

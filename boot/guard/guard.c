@@ -1,4 +1,4 @@
-/* Tables and functions of guards. The handlers are in guard_entry.nasm. See guard.h. */
+/* Sets up guards and their interrupt tables. The handlers are in guard_entry.nasm. See guard.h. */
 #include "guard/guard.h"
 
 #include "firmware/code_map.h"
@@ -11,8 +11,8 @@
 #define MSR_GS_BASE 0xc0000101u /* SDM vol. 3A, 3.4.4.1 */
 
 /*
- * #DE, #OF, #BR, #UD, #NM, #TS, #NP, #SS, #GP, #PF, #MF, #AC, #XM: the exceptions that code can cause. Debug
- * exceptions, NMIs, double faults and machine checks stay with the firmware.
+ * #DE, #OF, #BR, #UD, #NM, #TS, #NP, #SS, #GP, #PF, #MF, #AC, #XM: the exceptions that an instruction can cause. The
+ * firmware keeps the handlers of debug exceptions, NMIs, double faults and machine checks.
  */
 #define TAKEN 0x000b7cf1u
 
@@ -28,9 +28,10 @@ static struct {
 } tables;
 
 /*
- * Copies the firmware's table, with STUBS as handlers of TAKEN. With SWITCHES_STACK each exception keeps the stack that
- * the firmware chose. That choice is an index into the core's task state segment, which a core that the firmware lends
- * may not have. EDK II of 2026 gives #PF a stack, and without the segment a #PF ends in a triple fault.
+ * Copies the firmware's interrupt table, with STUBS as the handlers of TAKEN. With SWITCHES_STACK each exception uses
+ * the stack that the firmware chose. This choice is an index into the core's task state segment, which a core that the
+ * firmware lends may not have. EDK II of 2026 gives #PF its own stack. Without the segment, a #PF would then end in a
+ * triple fault.
  */
 static struct table_register
 make_table(const uint8_t *stubs, bool switches_stack)
@@ -68,7 +69,8 @@ guard_open(void)
 	tables.found = processor_idtr();
 	gates = (const struct gate *)(uintptr_t)tables.found.base;
 	/*
-	 * An unwound guard would also have to unwind a shadow stack (CET). With FRED, exceptions do not use the table.
+	 * If CET is on, the end of a guard would also have to restore a shadow stack. With FRED, exceptions do not use
+	 * the table.
 	 */
 	if (tables.found.limit + 1u < GUARD_VECTORS * sizeof(*gates) || read_cr4() & (CR4_CET | CR4_FRED))
 		return false;
@@ -107,9 +109,9 @@ is_within(uint64_t at, const uint8_t *begin, const uint8_t *end)
 }
 
 /*
- * Returns true if an exception belongs to GUARD. An exception outside of the image does if our code called a wrong
- * address. Then the firmware has no code there, and the top of STACK is a return address in our code. In an exception
- * of the firmware's own code the return address lies in the firmware.
+ * Returns true if GUARD handles the exception. It handles exceptions in the image. It also handles an exception at
+ * another address if our code called a wrong address. Then the firmware has no code there, and the top of STACK is a
+ * return address in our code. In an exception of the firmware's own code, the return address lies in the firmware.
  */
 bool
 guard_owns(const struct guard *guard, const uint64_t *stack)

@@ -1,8 +1,8 @@
 /*
- * Handles exceptions in our code, instead of the firmware's dump. While guards are open, the boot core's interrupt
- * table is a copy of the firmware's table in which some exceptions come here first. An exception in baretick's code
- * ends the guarded function. An exception in the firmware's code is passed to the firmware unchanged. Interrupts stay
- * with the firmware.
+ * Handles exceptions in our code, which otherwise cause the firmware's register dump. While guards are open, the boot
+ * core uses a copy of the firmware's interrupt table, in which some exceptions have our handlers. An exception in
+ * baretick's code ends the guarded function. An exception in the firmware's code is passed to the firmware unchanged.
+ * The firmware also handles interrupts as before.
  */
 #ifndef BARETICK_GUARD_H
 #define BARETICK_GUARD_H
@@ -12,12 +12,16 @@
 #include "clock/fault.h"
 
 /*
- * Called before all other functions. If it returns false, the firmware handles exceptions, and guards have no effect.
+ * Call this before all other functions. If it returns false, the firmware handles all exceptions, and guards have no
+ * effect.
  */
 bool guard_open(void);
 void guard_close(void);
 
-/* Runs WORK in a guard on the boot core; a fault_guard. Guards may be nested. An exception ends the innermost guard. */
+/*
+ * Runs WORK in a guard on the boot core. Has the type fault_guard. Guards may be nested. An exception ends the
+ * innermost guard.
+ */
 bool guard_run(void (*work)(void *argument), void *argument, struct fault *fault);
 
 /* Like guard_run(), but on another core that the firmware started. Restores that core's IDT and GS base afterwards. */

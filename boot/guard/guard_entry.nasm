@@ -1,7 +1,7 @@
-; Exceptions in guarded code: the way in, the way out, and the handlers. See guard.h; guard_internal.h asserts the
+; Starts and ends guarded code, and handles its exceptions. See guard.h. guard_internal.h asserts that C has the same
 ; layout.
 
-struc guard				; boot/guard/guard_internal.h
+struc guard				; layout in boot/guard/guard_internal.h
 	.outer		resq 1
 	.stack		resq 1
 	.vector		resq 1
@@ -58,8 +58,8 @@ guard_leave:
 	pop rbx
 	ret
 
-; void guard_unwind(struct guard *guard), from C, or with RDI = guard from anywhere deeper on its stack. It does not
-; return.
+; void guard_unwind(struct guard *guard), called from C, or jumped to with RDI = guard from deeper in its stack. It does
+; not return.
 guard_unwind:
 	mov rsp, [rdi + guard.stack]
 	xor eax, eax
@@ -81,16 +81,16 @@ guard_stubs_%1:
 	stubs boot
 	stubs core
 
-; On entry: [rsp] = vector, followed by an error code (some vectors) and the CPU's frame. An exception that
-; guard_owns() accepts unwinds to the innermost guard of this core, which gets its description. Any other exception is
-; passed to the firmware's handler, with registers and stack as the CPU left them.
+; On entry: [rsp] = vector, followed by an error code (some vectors) and the CPU's frame. If guard_owns() accepts the
+; exception, its description is stored in the innermost guard of this core, and this guard is unwound. Any other
+; exception is passed to the firmware's handler, with registers and stack as the CPU left them.
 guard_vector_boot:
 	push rdi
 	mov rdi, [rel guard_top]
 	jmp guard_vector
 guard_vector_core:
 	push rdi
-	mov rdi, [gs:0]			; the pointer that guard_run_on_core() set
+	mov rdi, [gs:0]			; loads the pointer that guard_run_on_core() set
 
 guard_vector:				; [rsp] = RDI, [rsp + 8] = vector; RDI = guard or 0
 	push rax			; saves all registers that a C function may change
@@ -122,7 +122,7 @@ guard_vector:				; [rsp] = RDI, [rsp + 8] = vector; RDI = guard or 0
 	push rdi
 	push rcx
 	cld
-	call guard_owns			; needs no aligned stack, because it uses no SSE
+	call guard_owns			; the stack need not be aligned, because guard_owns uses no SSE
 	pop rcx
 	pop rdi
 	test al, al
@@ -130,7 +130,7 @@ guard_vector:				; [rsp] = RDI, [rsp + 8] = vector; RDI = guard or 0
 .firmware:
 	lea rdx, [rel guard_firmware]
 	mov rax, [rdx + rcx * 8]
-	mov [rsp + 72], rax		; in place of the vector
+	mov [rsp + 72], rax		; overwrites the vector
 	pop r11
 	pop r10
 	pop r9

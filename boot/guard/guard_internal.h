@@ -14,7 +14,7 @@ struct guard {
 	uint64_t vector, at, error, address; /* the exception that ended the guard */
 	void (*work)(void *argument);
 	void *argument;
-	bool lent; /* true on a core that the firmware lends; the firmware runs no code of its own there */
+	bool lent; /* true on a core that the firmware lends, which runs no code of the firmware */
 };
 
 #define SAME_OFFSET(field, offset) \
@@ -40,7 +40,7 @@ extern const uint8_t guard_stubs_boot[] HIDDEN, guard_stubs_core[] HIDDEN; /* GU
  */
 bool guard_enter(struct guard *guard, struct guard **top) HIDDEN;
 
-/* Ends GUARD and all guards within it: guard_enter() of GUARD returns false. */
+/* Ends GUARD and all guards within it. The guard_enter() that started GUARD returns false. */
 void guard_unwind(struct guard *guard) __attribute__((noreturn)) HIDDEN;
 
 /* Defined in guard.c, for guard_entry.nasm. */

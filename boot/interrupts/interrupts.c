@@ -1,6 +1,6 @@
 /*
- * Implements windows. Stops and restarts the firmware's tick through its timer protocol, which works with any device:
- * at the restart the firmware programs its device again. See interrupts.h.
+ * Implements windows. Stops and restarts the firmware's tick through its timer protocol, which works with any timer
+ * device, because at the restart the firmware programs its device again. See interrupts.h.
  */
 #include "interrupts/interrupts.h"
 
@@ -29,8 +29,8 @@ open_interrupts(void)
 }
 
 /*
- * Executes NOPs before CLI. STI delays interrupts by one instruction, so with a CLI directly after it no interrupt
- * could occur.
+ * Executes NOPs before CLI, so that interrupts can occur. STI delays interrupts by one instruction, so with a CLI
+ * directly after it no interrupt could occur.
  */
 static void
 close_interrupts(void)
@@ -44,7 +44,7 @@ is_spurious(unsigned vector)
 	return vector == VECTOR_SPURIOUS || vector == LAPIC_SPURIOUS_VECTOR;
 }
 
-/* Fills the interrupt table of a window. Exceptions keep their handlers, in a guard or in the firmware. */
+/* Fills the interrupt table of a window. Exceptions keep the handlers of the guard or of the firmware. */
 static void
 fill_gates(const struct gate *found, uint16_t selector)
 {
@@ -69,8 +69,8 @@ struct window {
 };
 
 /*
- * Handles pending interrupts while our table is loaded, because the firmware's handlers must not get them. The
- * firmware's tick may be one of them.
+ * Handles pending interrupts while our table is loaded, so that the firmware's handlers do not get them. One of them
+ * may be the firmware's tick.
  */
 static void
 drain(void)
@@ -82,8 +82,8 @@ drain(void)
 }
 
 /*
- * Sends the EOI of a handler that ended with an exception. Without an EOI the firmware's tick, which has a lower
- * priority class, would never occur again.
+ * Sends the EOI that a handler did not send because of an exception. Without an EOI the firmware's tick, which has a
+ * lower priority class, would never occur again.
  */
 static void
 send_missing_eoi(void)

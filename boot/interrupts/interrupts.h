@@ -1,5 +1,6 @@
 /*
- * Windows: times in which the boot core handles timer interrupts itself. The firmware works as usual before and after.
+ * Windows are times in which the boot core handles timer interrupts itself. The firmware works as usual before and
+ * after a window.
  */
 #ifndef BARETICK_INTERRUPTS_H
 #define BARETICK_INTERRUPTS_H

@@ -24,7 +24,7 @@ global recorder_take:data hidden
 global recorder_stray:data hidden
 global recorder_ignore:data hidden
 
-; The interrupt of the tested source. On entry the stack is as the CPU leaves it at an interrupt gate. Reads the
+; Handles the interrupt of the tested source. On entry the stack is as the CPU leaves it at an interrupt gate. Reads the
 ; source's counter first, then the TSC. If the slot is full, this is an interrupt storm, and interrupts stay masked on
 ; return.
 	align 16
@@ -40,7 +40,7 @@ recorder_take:
 	mov eax, [rax]
 .read:
 	mov rcx, rax
-	lfence				; orders the counter's read before RDTSC
+	lfence				; completes the counter's read before RDTSC
 	rdtsc
 	shl rdx, 32
 	or rax, rdx
@@ -54,10 +54,10 @@ recorder_take:
 	jmp .source
 .storm:
 	and qword [rsp + 32 + 16], ~FLAG_IF
-.source:				; until the source is acknowledged, a level stays active, and an RTC sends no more
+.source:				; without it a level stays active, and an RTC interrupts no more
 	cmp qword [rdi + timer_slot.acknowledge], 0
 	je acknowledge
-	push rsi			; a C function preserves the other registers
+	push rsi			; saved here, because the called C function preserves the other registers
 	push r8
 	push r9
 	push r10
@@ -79,7 +79,7 @@ recorder_take:
 	mov rdi, [rel recorder_slot]
 	jmp acknowledge
 
-; Any other interrupt.
+; Handles any other interrupt.
 	align 16
 recorder_stray:
 	push rax
@@ -106,7 +106,7 @@ acknowledge:
 	pop rax
 	iretq
 
-; A spurious interrupt needs no EOI.
+; Handles a spurious interrupt, which needs no EOI.
 	align 16
 recorder_ignore:
 	iretq

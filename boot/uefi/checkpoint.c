@@ -10,9 +10,9 @@
 #define FIRST     "start-cores" /* the first checkpoint is saved before this phase, in which machines may hang */
 
 /*
- * Makes the marker's name from the machine's identity, because cores and options may change. The serial number
- * distinguishes two machines of one model. It is used even with identity=off, because the name is a digest and does not
- * reveal it.
+ * Makes the marker's name from facts that identify the machine, because the number of cores and the options may change.
+ * The serial number distinguishes two machines of one model. It is used even with identity=off, because the name is a
+ * hash and does not reveal it.
  */
 static void
 name_machine(char name[RUNNING_NAME_SIZE], const struct report *report, const struct smbios_facts *smbios)
@@ -59,7 +59,7 @@ checkpoint_open(struct checkpoint *checkpoint, struct report *report, const stru
 		marker->least = marker_heed(&found, report);
 	}
 	checkpoint->number = save_next_number();
-	/* A checkpoint needs one of the next two numbers. */
+	/* A checkpoint needs one of the two numbers after the report's number. */
 	checkpoint->marks = checkpoint->number && checkpoint->number <= FOLDERS_MAX - 2;
 	write_marker(checkpoint, "open");
 }
@@ -73,7 +73,7 @@ checkpoint_planned(struct checkpoint *checkpoint, struct plan *plan)
 
 /*
  * Saves a checkpoint, and writes its number and the phase into the marker. Removes the previous checkpoint last,
- * because until then the marker names that.
+ * because until then the marker has the previous checkpoint's number.
  */
 static void
 save_checkpoint_now(struct checkpoint *checkpoint)
@@ -106,7 +106,7 @@ checkpoint_begins(struct checkpoint *checkpoint, const struct run *run, const st
 
 	checkpoint->run = run;
 	checkpoint->phase = phase;
-	checkpoint->saves &= checkpoint->marks; /* without a marker the volume is read-only or gone */
+	checkpoint->saves &= checkpoint->marks; /* if the marker could not be written, the volume is read-only or gone */
 	due = checkpoint->saves && (first || (checkpoint->marker.report && hw_tsc() - checkpoint->saved_tsc >=
 									   SHARE * checkpoint->took_ticks));
 	checkpoint->marker.cores = phase->with_cores ? run->report.options.cores : CORES_OFF;
@@ -154,7 +154,7 @@ checkpoint_close(struct checkpoint *checkpoint, bool saved)
 {
 	unsigned latest = checkpoint->marker.report;
 
-	/* Tries once more after errors, because a marker that stays would mislead the next boot. */
+	/* Tries to write the marker again after errors, because an old marker would mislead the next boot. */
 	checkpoint->marks = checkpoint->marked;
 	if (saved)
 		checkpoint->marker.report = 0;

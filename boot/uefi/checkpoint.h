@@ -1,6 +1,7 @@
 /*
- * Checkpoints of a running measurement on the boot volume: a marker with the phase, and the report up to now. Therefore
- * a machine that hangs, is reset or loses its power leaves its results, and the next boot knows the last phase.
+ * Checkpoints of a running measurement on the boot volume: a marker with the current phase, and the report up to this
+ * phase. So a machine that hangs, is reset or loses its power keeps its results, and the next boot knows the last
+ * phase.
  *
  * The run's report gets the first free number. Its checkpoints alternate between the next two numbers. Each is removed
  * when the next one is complete. So after the first checkpoint the volume always has a complete folder of this run.
@@ -20,7 +21,7 @@ struct checkpoint {
 	struct report report;   /* the report of the latest checkpoint */
 	struct marker marker;
 	char name[RUNNING_NAME_SIZE];
-	char damage[SAVE_SENTENCE_SIZE]; /* why the volume is not used; "" if it is */
+	char damage[SAVE_SENTENCE_SIZE]; /* reason why the volume is not used; "" if it is used */
 	bool marks;             /* true while the volume accepts a marker */
 	bool marked;            /* true once the volume has this run's marker */
 	bool saves;             /* true while the volume accepts checkpoints */
@@ -32,21 +33,21 @@ struct checkpoint {
 };
 
 /*
- * Evaluates the marker of an earlier run on this machine: see marker_heed(). Called before anything is planned. Writes
- * a marker for the start of this run. REPORT already describes the machine.
+ * Evaluates the marker of an earlier run on this machine: see marker_heed(). Call it before the cores and phases are
+ * planned. Writes a marker for the start of this run. REPORT already describes the machine.
  */
 void checkpoint_open(struct checkpoint *checkpoint, struct report *report, const struct smbios_facts *smbios);
 
-/* Sets PLAN, whose texts checkpoints use from now on. */
+/* Sets PLAN. Checkpoints use its text buffers from now on. */
 void checkpoint_planned(struct checkpoint *checkpoint, struct plan *plan);
 
 /*
- * Called at the start of PHASE. Writes the phase into the marker, and saves a checkpoint once the boot core's part is
- * over. Returns true if it saved one.
+ * Called at the start of PHASE. Writes the phase into the marker. From the phase that starts cores on, it also saves a
+ * checkpoint, as long as checkpoints take at most a tenth of the time. Returns true if it saved a checkpoint.
  */
 bool checkpoint_begins(struct checkpoint *checkpoint, const struct run *run, const struct run_phase *phase);
 
-/* Called if this phase starts the cores in another way than its marker says. */
+/* Called if this phase starts the cores in another way than its marker describes. */
 void checkpoint_falls_back(struct checkpoint *checkpoint, enum options_cores cores);
 
 /* Returns true if a checkpoint is due, once a minute. Called between batches of a phase that may last for hours. */
@@ -58,8 +59,8 @@ void checkpoint_meanwhile(struct checkpoint *checkpoint); /* saves a checkpoint 
 unsigned checkpoint_measured(struct checkpoint *checkpoint);
 
 /*
- * Called when the run's report is SAVED, or cannot be. Removes the marker, and the checkpoint unless it is the only
- * result of the run.
+ * Called when the run's report is SAVED, or cannot be saved. Removes the marker. Also removes the checkpoint, unless it
+ * is the only result of the run.
  */
 void checkpoint_close(struct checkpoint *checkpoint, bool saved);
 

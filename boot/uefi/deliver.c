@@ -9,9 +9,9 @@
 #define SAVING "Saving the report on the boot volume ..."
 
 /*
- * Saves the report on the volume before the serial lines get it, so that they can say why the volume has no report.
- * Also, a report of 64 cores takes minutes at 115,200 baud, and the user might remove the stick in this time. Since a
- * driver may wait long for a broken device, the screen shows the summary and SAVING before.
+ * Saves the report on the volume. This is done before the serial lines get the report, so that it can include a reason
+ * if saving fails. Also, a report of 64 cores takes minutes at 115,200 baud, and the user might remove the stick in
+ * this time. A driver may wait long for a broken device, so the screen first shows the summary and SAVING.
  */
 static void
 save(struct console *console, struct plan *plan, struct report *report, const struct text *texts[SAVE_FILES],
@@ -33,7 +33,7 @@ save(struct console *console, struct plan *plan, struct report *report, const st
 	checkpoint_close(checkpoint, saved);
 	if (!saved) {
 		report_note(report, "%s", said);
-		plan_render(plan, report, texts); /* the report now has the note */
+		plan_render(plan, report, texts); /* renders again, because the report now has the note */
 	}
 	pager_report(pager, console, report, said, plan->screen);
 	console_serial(console, said);
@@ -57,7 +57,7 @@ deliver(struct console *console, struct plan *plan, struct report *report, struc
 	return true;
 }
 
-/* Adds ERROR as a note, cut after a whole word if it is too long. */
+/* Adds ERROR as a note. If it is too long, it is cut after a whole word. */
 static void
 note_error(struct report *report, const char *error)
 {
@@ -84,7 +84,7 @@ deliver_error(struct plan *plan, struct report *report, const struct plan_page *
 	note_error(report, error);
 	report_note(report, "Nothing was measured.");
 	report->started_at[0] = '\0';
-	report->duration_ns = options_duration_ns(&report->options); /* duration that the options would have given */
+	report->duration_ns = options_duration_ns(&report->options); /* the duration that the options would have given */
 	report->incomplete = true;
 	judge_report(report);
 	recommend(report);

@@ -1,4 +1,4 @@
-/* The report of a run, delivered to the boot volume, the screen and the serial lines. */
+/* Delivers the report of a run to the boot volume, the screen and the serial lines. */
 #ifndef BARETICK_DELIVER_H
 #define BARETICK_DELIVER_H
 
@@ -8,21 +8,21 @@
 #include "uefi/checkpoint.h"
 #include "uefi/console/pager.h"
 
-/* The error if the report does not fit into memory. */
+/* The error message if the report does not fit into memory. */
 #define DELIVER_TOO_LARGE "error: the report does not fit the memory that the firmware gave\n"
 
 /*
- * Saves the judged REPORT under the number of CHECKPOINT, shows it with PAGER, and queues it for the serial lines.
- * Returns false if it does not fit into PLAN's buffers; then this error is printed, and PAGER shows it.
+ * Saves the judged REPORT under the number of CHECKPOINT, shows it with PAGER, and queues it for the serial lines. If
+ * the report does not fit into PLAN's buffers, prints DELIVER_TOO_LARGE, shows it with PAGER and returns false.
  */
 bool deliver(struct console *console, struct plan *plan, struct report *report, struct checkpoint *checkpoint,
 	     struct pager *pager);
 
 /*
  * Saves a report without figures. ERROR is the reason why nothing was measured. SENTENCE receives the folder. REPORT
- * describes the machine; its date is removed. Returns false if the report is not saved, because of save=off, the volume
- * or the memory, or because the last saved report is the same. Therefore a machine that restarts after each error does
- * not fill the volume.
+ * describes the machine; its date is removed. Returns false if the report is not saved. Reasons are save=off, the
+ * volume, and too little memory. The report is not saved either if the last saved report is the same, so that a machine
+ * that restarts after each error does not fill the volume.
  */
 bool deliver_error(struct plan *plan, struct report *report, const struct plan_page *page, const char *error,
 		   char sentence[SAVE_SENTENCE_SIZE]);

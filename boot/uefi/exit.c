@@ -1,14 +1,14 @@
-/* Ends the run: reset, power-off, return, QEMU's exit device, or the reader's choice. See exit.h. */
+/* Ends the run by a reset, power-off, return, or QEMU's exit device, or by the reader's choice. See exit.h. */
 #include "uefi/exit.h"
 
 #include "hw/hw.h"
 #include "uefi/firmware/uefi.h"
 
-#define GONE_100NS      10000000 /* a machine that was switched off is off after this time */
-#define GONE_TURNS      20000000 /* bound of the wait if the firmware's timer is dead: calls of CheckEvent */
+#define GONE_100NS      10000000 /* time after which a machine that was switched off must be off */
+#define GONE_TURNS      20000000 /* most calls of CheckEvent; ends the wait if the firmware's timer has stopped */
 #define STALL_US        1000000
 
-/* Prints LINE in the last row, so that nothing above it scrolls away. */
+/* Prints LINE in the last row, so that the rows above it do not scroll away. */
 static void
 print_last_row(struct console *console, enum text_ink ink, const char *line)
 {
@@ -19,8 +19,7 @@ print_last_row(struct console *console, enum text_ink ink, const char *line)
 }
 
 /*
- * Waits until the machine is off or reset. Does not use Stall, which may never return on a machine whose TSC has
- * stopped.
+ * Waits until the machine is off or reset. Does not use Stall, which may never return on a machine with a stopped TSC.
  */
 static void
 wait_until_gone(void)
@@ -54,7 +53,7 @@ restart(const struct acpi_fadt *fadt)
 	wait_until_gone();
 }
 
-/* Prints before powering off, because ResetSystem of U-Boot neither powers off nor returns. */
+/* Prints a line before it powers off, because U-Boot's ResetSystem neither powers off nor returns. */
 static void
 power_off(struct console *console)
 {
@@ -68,7 +67,7 @@ exit_run(struct console *console, enum options_exit how, enum exit_result result
 {
 	if (how == EXIT_ASK)
 		how = pager_ask(pager, can_return);
-	while (serial_feed(&console->serial)) /* sends the whole queue if no key was waited for */
+	while (serial_feed(&console->serial)) /* if no key was waited for, the whole queue is sent here */
 		;
 	pager_finish(pager);
 	if (how == EXIT_DEBUG) {

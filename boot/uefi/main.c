@@ -1,6 +1,7 @@
 /*
- * The whole run: console, options, facts of the machine, measurements, report. Everything that lasts longer than a
- * function is in one struct application, which is allocated before the first measurement.
+ * Runs baretick as a UEFI application: opens the console, reads options and facts about the machine, measures, and
+ * delivers the report. All data that outlives a function is in one struct application, which is allocated before the
+ * first measurement.
  */
 #include "base/text.h"
 #include "blocks.h"
@@ -24,7 +25,8 @@
 #include "uefi/uefi_machine.h"
 #include "uefi/volume/settings.h"
 
-#define PATIENCE   1000 /* A wait takes 30 ms, or 55 ms with an old PC's tick, so it is always less than 60 s. */
+/* Number of waits for a key. One takes 30 ms, or 55 ms with an old PC's tick, so all take less than 60 s. */
+#define PATIENCE   1000
 #define ERROR_SIZE (OPTIONS_ERROR_SIZE + SAVE_SENTENCE_SIZE + 128)
 #define NO_MEMORY  "the firmware has too little memory for a report"
 
@@ -44,7 +46,7 @@ struct application {
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
 EFI_STATUS _entry(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
 
-/* Returns everything that this run took to the firmware, because the application may return to a shell. */
+/* Returns all resources that this run took to the firmware, because the application may return to a shell. */
 static void
 release_all(struct application *app)
 {
@@ -62,8 +64,8 @@ leave(struct application *app, enum exit_result result, bool can_return)
 }
 
 /*
- * Returns true if the machine would wait for a key without end, and no person is known to be present. A machine in a
- * rack may have no visitor. In a shell a person has typed the options.
+ * Returns true if the machine would wait for a key without end, although no person may be present. A machine in a rack
+ * is an example. In a shell a person is present, because a person has typed the options.
  */
 static bool
 is_unattended(const struct application *app)
@@ -71,7 +73,7 @@ is_unattended(const struct application *app)
 	return app->run.report.options.exit == EXIT_ASK && !firmware_protocol(firmware_image, &guid_shell_parameters);
 }
 
-/* Shows the text BYTES in place of a report. Without a key press the machine restarts within a minute. */
+/* Shows the text BYTES in place of a report. If no key is pressed, the machine restarts within a minute. */
 static void
 show_error(struct application *app, const char *bytes)
 {
@@ -85,7 +87,9 @@ show_error(struct application *app, const char *bytes)
 	pager_document(&app->pager, &app->console, "Error", document);
 }
 
-/* Ends a run that cannot start. Shows ERROR, and SAVED, the place of its report ("" if it has no report). */
+/*
+ * Ends a run that cannot start. Shows ERROR and SAVED, a sentence about the place of its report ("" if there is none).
+ */
 static EFI_STATUS
 refuse(struct application *app, const char *error, const char *saved)
 {
@@ -102,7 +106,7 @@ refuse(struct application *app, const char *error, const char *saved)
 	return EFI_INVALID_PARAMETER;
 }
 
-/* Shows the list that the option rules or help requests, and ends. */
+/* Shows the list that the option rules or help requests, and ends the run. */
 static EFI_STATUS
 show_list(struct application *app)
 {
@@ -144,7 +148,7 @@ run_all(struct application *app)
 	struct report *report = &app->run.report;
 	char error[OPTIONS_ERROR_SIZE];
 
-	app->is_installed = boot_entry_names_file(); /* read before cores are taken from the firmware */
+	app->is_installed = boot_entry_names_file(); /* read now, before cores are taken from the firmware */
 	console_open(&app->console);
 	console_row(&app->console, 0, INK_BAR, " baretick " VERSION " (" COMMIT ")   Measuring");
 	machine->boot = uefi_machine(&app->checkpoint);
@@ -201,8 +205,7 @@ end_run(void *run)
 }
 
 /*
- * Ends the run after an exception outside of a measurement. The only report is then the checkpoint on the volume, if
- * any.
+ * Ends the run after an exception outside of the measurements. No report is written. The volume may have a checkpoint.
  */
 static EFI_STATUS
 end_by_fault(struct application *app, const struct fault *fault)
@@ -222,7 +225,7 @@ end_by_fault(struct application *app, const struct fault *fault)
 	return EFI_ABORTED;
 }
 
-/* The crt0 of GNU-EFI 3.0.18 calls this function instead of efi_main. Older versions call efi_main. */
+/* GNU-EFI's crt0 calls this function since version 3.0.18. Older versions call efi_main. */
 EFI_STATUS
 _entry(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 {

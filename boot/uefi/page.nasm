@@ -1,6 +1,5 @@
-;
-; The page of report.html, which src/page/build makes: read-only data from page_bytes to page_end. PAGE is its path.
-;
+; The page report.html, which src/page/build makes, as read-only data from page_bytes to page_end. The macro PAGE is the
+; file's path.
 bits 64
 default rel
 

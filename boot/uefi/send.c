@@ -14,8 +14,8 @@ post(void *context)
 }
 
 /*
- * Sets the sentence after an exception in baretick's own code. An exception in the firmware's code is handled by the
- * firmware; then nothing is lost, because the report was saved before.
+ * Sets the sentence for an exception in baretick's own code. The firmware handles exceptions in its own code. The
+ * report is not lost in either case, because it was saved before.
  */
 static void
 describe_fault(struct send *send, const struct fault *fault)

@@ -1,4 +1,7 @@
-/* Sends the report to the server of save=http://... or of a network boot, after volume and serial lines have it. */
+/*
+ * Sends the report to the server that save=http://... names, or that the machine was booted from. This happens after
+ * the report was saved and sent over the serial lines.
+ */
 #ifndef BARETICK_SEND_H
 #define BARETICK_SEND_H
 
@@ -16,9 +19,9 @@ struct send {
 };
 
 /*
- * Makes PAGER send PLAN's report.json to REPORT's address as its last step, and show the result on screen and serial
- * lines. Without save= the report goes to BOOTED, if that accepts requests. Does nothing without an address. The caller
- * keeps all arguments valid until then.
+ * Makes PAGER send PLAN's report.json to the address in REPORT's options as its last step, and show the result on
+ * screen and serial lines. Without save= the report is sent to BOOTED, if it accepts requests. Does nothing without an
+ * address. The caller keeps all arguments valid until then.
  */
 void send_later(struct send *send, const struct report *report, const struct plan *plan, const struct server *booted,
 		struct pager *pager);

@@ -1,4 +1,4 @@
-/* Connects a machine with lent cores and checkpoints. See uefi_machine.h. */
+/* Gives a machine the functions for the firmware's cores and for checkpoints. See uefi_machine.h. */
 #include "uefi/uefi_machine.h"
 
 #include "uefi/mp/mp.h"

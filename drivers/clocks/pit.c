@@ -100,7 +100,7 @@ pit_start(struct device *device)
 	device->saved[SAVED_PORT_B] = hw_in8(PORT_B);
 	device->saved[SAVED_STATUS] = pit_read_status();
 	device->opened = true;
-	pit_write_port_b(PORT_B_GATE_2); /* switches the speaker off before a pulse of the channel */
+	pit_write_port_b(PORT_B_GATE_2); /* so that no pulse of the channel reaches the speaker */
 	pit_run_free();
 	hw_interrupts_restore(interrupts);
 }

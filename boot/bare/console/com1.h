@@ -1,4 +1,4 @@
-/* Functions for the console's serial line, for boot/bare only. See console.h for the rest. */
+/* The console's serial line, with functions that only boot/bare needs. See console.h for the rest. */
 #ifndef BARETICK_COM1_H
 #define BARETICK_COM1_H
 
@@ -10,7 +10,7 @@ bool com1_read(uint8_t *byte);
 
 /*
  * Waits until all bytes are sent, because a reset would lose the bytes in the port's queue. The wait is bounded. After
- * a wait that failed the port is not used any more, so a run has at most one such wait.
+ * a failed wait the port is not used any more, so that a run has at most one such wait.
  */
 void com1_drain(void);
 

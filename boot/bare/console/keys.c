@@ -3,7 +3,7 @@
 
 #include "bare/console/com1.h"
 
-#define KEPT_MAX 64 /* bytes that are dropped at most, more than the port's queue has */
+#define KEPT_MAX 64 /* most bytes that are discarded at once, which is more than the port's queue holds */
 
 bool
 keys_next(unsigned *key)

@@ -1,6 +1,6 @@
 /*
- * Measures a deadline by the PM timer, but only during the time in which the TSC has stopped. While the TSC counts, the
- * run measures its deadline by the TSC, so a faulty PM timer cannot end the run. See alarm.h.
+ * Implements a deadline by the PM timer, which is used only while the TSC does not count. While the TSC counts, the run
+ * measures its deadline by the TSC, so that a faulty PM timer cannot end the run. See alarm.h.
  */
 #include "firmware/alarm.h"
 

@@ -1,4 +1,4 @@
-/* Allocates memory in whole pages. Services that only a firmware has do nothing. See firmware.h. */
+/* Allocates memory in whole pages. Functions for services that only a firmware has do nothing. See firmware.h. */
 #include "bare/firmware/bare.h"
 
 #include "hw/paging.h"
@@ -46,7 +46,7 @@ firmware_free(void *memory)
 		firmware_give_pages(head - 1, head[-1].pages);
 }
 
-/* Takes usual memory, because no kernel runs after baretick, which ends with a reset. */
+/* Returns ordinary memory, because no kernel runs after baretick, which ends with a reset. */
 void *
 firmware_reserve_low(size_t pages)
 {

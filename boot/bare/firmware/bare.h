@@ -1,4 +1,4 @@
-/* The data that the loader handed over. All addresses are physical, below 4 GiB, and mapped to themselves. */
+/* Reads the data that the loader handed over. All addresses are physical, below 4 GiB, and mapped to themselves. */
 #ifndef BARETICK_BARE_H
 #define BARETICK_BARE_H
 
@@ -14,9 +14,10 @@
 #define BARE_COMMAND_LINE_MAX (1u << 20)
 
 /*
- * Reads the memory map, the addresses of tables and the command line from HANDED. That is multiboot2's information if
- * MAGIC is MULTIBOOT2_MAGIC, Linux's boot_params if it is LINUX_PARAMS_MAGIC, and PVH's start info if it is 0. Call
- * this function first. Returns NULL, or a sentence that says why baretick can't run; then no memory can be allocated.
+ * Reads the memory map, the addresses of tables and the command line from HANDED. MAGIC gives the format of HANDED:
+ * multiboot2's information for MULTIBOOT2_MAGIC, Linux's boot_params for LINUX_PARAMS_MAGIC, and PVH's start info for
+ * 0. Call this function first. Returns NULL, or a sentence with the reason why baretick cannot run. In that case no
+ * memory can be allocated.
  */
 const char *bare_take_over(const void *handed, uint32_t magic);
 
@@ -26,7 +27,7 @@ struct ram *bare_ram(void);
 /* Returns the loader's command line, cut at BARE_COMMAND_LINE_MAX, and its LENGTH. */
 const char *bare_command_line(size_t *length);
 
-/* Defined in boot/bare/elf.lds. Each starts a page. */
+/* Addresses of the image's sections, defined in boot/bare/elf.lds. Each section starts a page. */
 extern const uint8_t image_begin[] __asm__("ImageBase") __attribute__((visibility("hidden")));
 extern const uint8_t image_end[] __attribute__((visibility("hidden")));
 

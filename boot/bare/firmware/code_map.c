@@ -1,4 +1,4 @@
-/* Without UEFI there is no code but baretick's, so the map is empty. See code_map.h. */
+/* Without UEFI no code but baretick's runs, so the map of the firmware's code is empty. See code_map.h. */
 #include "firmware/code_map.h"
 
 bool

@@ -11,7 +11,7 @@ struct map_entry {
 	uint32_t type;
 } __attribute__((packed));
 
-/* boot_params with the fields that are used. Its setup_header starts at 1f1h. */
+/* The fields of boot_params that are used. Its setup_header starts at 1f1h. */
 struct params {
 	uint8_t screen[0x70];
 	uint64_t rsdp; /* 0 from loaders before version 2.14 of the protocol */

@@ -4,7 +4,7 @@
  */
 #include "bare/firmware/multiboot2.h"
 
-#define SIZE_MAX_BYTES (1u << 20) /* most bytes of information; real loaders need 8 KiB, and 30 per module */
+#define SIZE_MAX_BYTES (1u << 20) /* largest size; real loaders need 8 KiB, and 30 bytes per module */
 #define TAG_ALIGNMENT  8u         /* 3.6.1 */
 #define MODULES_MAX    16u
 #define NAME_MAX       40
@@ -45,7 +45,7 @@ string_of(const struct tag *tag)
 	return tag->size > sizeof(*tag) && !tag->body[tag->size - sizeof(*tag) - 1] ? (const char *)tag->body : NULL;
 }
 
-/* Adds memory that must not be used as free memory. */
+/* Adds memory that is in use, and therefore not free. */
 static void
 add_module(uint64_t begin, uint64_t size)
 {

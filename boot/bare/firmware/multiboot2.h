@@ -1,4 +1,4 @@
-/* Reads the information of a multiboot2 loader, such as GRUB on a BIOS machine. Multiboot2 2.0, section 3. */
+/* Reads the information of a multiboot2 loader, such as GRUB on a BIOS machine: Multiboot2 2.0, section 3. */
 #ifndef BARETICK_MULTIBOOT2_H
 #define BARETICK_MULTIBOOT2_H
 

@@ -1,4 +1,4 @@
-/* Makes the PM timer the clock of alarms. */
+/* Lets alarms use the PM timer as their clock. */
 #ifndef BARETICK_PM_ALARM_H
 #define BARETICK_PM_ALARM_H
 

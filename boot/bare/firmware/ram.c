@@ -35,7 +35,7 @@ ram_give(struct ram *ram, uint64_t begin, uint64_t size)
 
 	if (new.begin >= new.end)
 		return;
-	ram_withhold(ram, new.begin, new.end - new.begin); /* removes overlaps, which memory maps may have */
+	ram_withhold(ram, new.begin, new.end - new.begin); /* ranges of memory maps may overlap */
 	for (size_t i = 0; i < ram->count;) {
 		const struct ram_range *range = &ram->ranges[i];
 

@@ -1,6 +1,4 @@
-/*
- * Free memory, as page ranges in a table of fixed size.
- */
+/* The free memory, as ranges of pages in a table of fixed size. */
 #ifndef BARETICK_RAM_H
 #define BARETICK_RAM_H
 
@@ -15,13 +13,16 @@ struct ram {
 	struct ram_range { uint64_t begin, end; } ranges[RAM_RANGES_MAX]; /* multiples of a page, in any order, disjoint */
 };
 
-/* Adds the whole pages of SIZE bytes at BEGIN. Without space in the table they stay unused. */
+/* Adds the whole pages of SIZE bytes at BEGIN. If the table is full, they stay unused. */
 void ram_give(struct ram *ram, uint64_t begin, uint64_t size);
 
 /* Removes each page that SIZE bytes at BEGIN touch. */
 void ram_withhold(struct ram *ram, uint64_t begin, uint64_t size);
 
-/* Returns the highest PAGES adjacent pages whose last byte is at or below ADDRESS_MAX, 0 if there are none. */
+/*
+ * Removes the highest PAGES adjacent pages whose last byte is at or below ADDRESS_MAX. Returns their address, or 0 if
+ * there are none.
+ */
 uint64_t ram_take(struct ram *ram, uint64_t address_max, size_t pages);
 
 #endif

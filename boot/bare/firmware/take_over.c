@@ -11,8 +11,9 @@
 
 #define PAGE_0_SIZE    PAGE_SIZE
 #define BIOS_DATA_40CH 0x40c     /* PC BIOS data area: the upper half has the segment of the extended data area */
-#define EBDA_SIZE      1024u     /* ACPI 6.5, 5.2.5.1: the RSDP is in the first KiB of the EBDA, or */
-#define BIOS_AREA      0xe0000u  /* in the BIOS area */
+/* ACPI 6.5, 5.2.5.1: the RSDP is in the first KiB of the extended BIOS data area (EBDA), or in the BIOS area. */
+#define EBDA_SIZE      1024u
+#define BIOS_AREA      0xe0000u
 #define BIOS_AREA_SIZE 0x20000u
 #define SMBIOS_AREA    0xf0000u  /* SMBIOS 3.6, 5.2.1 */
 #define SMBIOS_SIZE    0x10000u
@@ -55,7 +56,7 @@ static const struct protocol {
 	{ LINUX_PARAMS_MAGIC, linux_params_convert, linux_params_print_name,
 	  "the loader's boot parameters are not there (Linux boot protocol)",
 	  "the loader hands over no memory map (Linux boot protocol)" },
-	{ 0, as_it_is, print_pvh, /* the last */
+	{ 0, as_it_is, print_pvh, /* the last row, which has no other magic number */
 	  "the loader's start info is not there (PVH)",
 	  "the loader hands over no memory map (PVH, version 1 of its start info)" },
 };

@@ -1,4 +1,4 @@
-/* Without UEFI no timer tick runs that would have to be stopped. See tick.h. */
+/* Without UEFI there is no timer tick that would have to be stopped. See tick.h. */
 #include "firmware/tick.h"
 
 bool

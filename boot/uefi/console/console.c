@@ -1,4 +1,4 @@
-/* Implements screen and serial lines by the firmware's protocols. See console.h. */
+/* Implements screen and serial lines with the firmware's protocols. See console.h. */
 #include "console/console.h"
 
 #include "console/com.h"
@@ -7,12 +7,12 @@
 
 #define SCREEN_CHUNK 128
 #define FIRST_ROW    2   /* row below the title, where console_screen() starts */
-#define MODES_MAX    64  /* most modes that are examined */
+#define MODES_MAX    64  /* most text modes that are examined */
 #define ROWS_MAX     64
-#define COLUMNS_0    80  /* UEFI 2.10, 12.4.1: mode 0 is 80x25, and every screen has it */
+#define COLUMNS_0    80  /* UEFI 2.10, 12.4.1: mode 0 has 80x25 characters, and every screen has it */
 #define ROWS_0       25
 
-/* EFI_CONSOLE_CONTROL_PROTOCOL, of Intel's framework before UEFI, which EDK II no longer has. */
+/* GUID of EFI_CONSOLE_CONTROL_PROTOCOL, from Intel's framework before UEFI. EDK II no longer has this protocol. */
 static const EFI_GUID guid_console_control = { 0xf42f7782, 0x012e, 0x4c12,
 	{ 0x99, 0x56, 0x49, 0xf9, 0x43, 0x04, 0xf7, 0x21 } };
 
@@ -38,7 +38,7 @@ static const UINTN attributes[INKS] = {
 	[INK_BAR_FAIL] = EFI_TEXT_ATTR(EFI_WHITE, EFI_RED),
 };
 
-/* Returns the largest mode of at most CONSOLE_COLUMNS_MAX columns and ROWS_MAX rows, or mode 0 if there is none. */
+/* Returns the largest mode with at most CONSOLE_COLUMNS_MAX columns and ROWS_MAX rows, or mode 0 if there is none. */
 static UINTN
 best_mode(SIMPLE_TEXT_OUTPUT_INTERFACE *screen)
 {
@@ -57,8 +57,8 @@ best_mode(SIMPLE_TEXT_OUTPUT_INTERFACE *screen)
 }
 
 /*
- * Sets the largest mode. If the screen's text also goes over serial lines, sets mode 0 (80x25), because a terminal
- * there may be no larger.
+ * Sets the largest mode. If the screen's text also goes over serial lines, sets mode 0 (80x25) instead, because a
+ * terminal at the other end may not be larger.
  */
 static void
 set_mode(struct console *console)
@@ -77,8 +77,8 @@ set_mode(struct console *console)
 }
 
 /*
- * Returns the text output of a graphics device, or NULL if no device has its own. Unless PARTS is NULL, the device must
- * be one of PARTS. COUNT becomes the number of graphics devices.
+ * Returns the text output of a graphics device, or NULL if no graphics device has its own text output. Unless PARTS is
+ * NULL, the device must be one of PARTS. COUNT becomes the number of graphics devices.
  */
 static SIMPLE_TEXT_OUTPUT_INTERFACE *
 own_output(const struct parts *parts, size_t *count)
@@ -95,9 +95,9 @@ own_output(const struct parts *parts, size_t *count)
 }
 
 /*
- * Chooses the screen. Drawn screens would disturb programs that read the serial lines. Therefore a console over serial
- * lines is used only if the display has no text output of its own. If the console's parts are not known, any serial
- * line may be one of them.
+ * Chooses the screen. Screens drawn over serial lines would disturb programs that read these lines. Therefore a console
+ * that uses serial lines is chosen only if the display has no text output of its own. If the console's parts are not
+ * known, any serial line may be one of them.
  */
 static void
 find_screen(struct console *console, const struct parts *parts)
@@ -116,8 +116,8 @@ find_screen(struct console *console, const struct parts *parts)
 }
 
 /*
- * Switches the display to text. Some firmware (Apple, older Aptio) starts applications with a picture on the screen,
- * which hides text.
+ * Switches the display to text. Some firmware (Apple, older Aptio) starts applications in graphics mode, which hides
+ * text.
  */
 static void
 leave_graphics(struct console *console)
@@ -237,7 +237,9 @@ console_close(struct console *console)
 	console->rows = rows;
 }
 
-/* Writes the cells that have the first cell's ink, at most one call's worth. Returns their number. */
+/*
+ * Writes the next cells that have the same ink as the first cell, as many as one call can write. Returns their number.
+ */
 static size_t
 write_run(SIMPLE_TEXT_OUTPUT_INTERFACE *screen, const char *bytes, const uint8_t *inks, size_t columns)
 {

@@ -6,9 +6,10 @@
 #include "uefi/firmware/uefi.h"
 
 #define POLL_US      30000
-#define TICKS_PER_US 10    /* UEFI 2.10, 7.1.7: timers count 100 ns */
-#define POLLS        10000 /* polls without sleep between two reads of the keyboard, some ms */
-#define KEPT_MAX     1024  /* most keys dropped; EDK II keeps 256 of a PS/2 keyboard (KEYBOARD_EFI_KEY_MAX_COUNT) */
+#define TICKS_PER_US 10    /* UEFI 2.10, 7.1.7: timers count units of 100 ns */
+#define POLLS        10000 /* number of polls without sleep between two reads of the keyboard, which take some ms */
+/* Most keys that are discarded. EDK II stores 256 keys of a PS/2 keyboard (KEYBOARD_EFI_KEY_MAX_COUNT). */
+#define KEPT_MAX     1024
 
 void
 keys_open(struct keys *keys)
@@ -50,8 +51,8 @@ keys_drop(void)
 }
 
 /*
- * Sleeps only if the firmware's tick was observed. If the tick is dead, WaitForEvent never returns, and Stall may not
- * return either.
+ * Sleeps only if the firmware's tick was observed. Without a tick, WaitForEvent never returns, and Stall may not return
+ * either.
  */
 void
 keys_wait(struct keys *keys)

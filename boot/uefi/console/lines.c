@@ -1,4 +1,4 @@
-/* Finds serial lines by the firmware's Serial I/O protocol. See lines.h. */
+/* Finds serial lines with the firmware's Serial I/O protocol. See lines.h. */
 #include "uefi/console/lines.h"
 
 #include "console/com.h"

@@ -4,12 +4,13 @@
 #include "console/keys.h"
 #include "firmware/firmware.h"
 
-#define KEYS_AT_ONCE 64 /* most keys between two drawings, so a key that is held down does not delay them */
-#define PRINT_COLUMNS 100 /* columns of one pane */
-#define PROMPT_LINES 4    /* lines that a shell prints after baretick has ended */
+#define KEYS_AT_ONCE 64 /* most keys between two drawings, so that a key that is held down does not delay the drawing */
+#define PRINT_COLUMNS 100 /* number of columns of one pane */
+#define PROMPT_LINES 4    /* number of lines that a shell prints after baretick has ended */
 #define WAITING           "Waiting for a key: P powers off, R restarts\n"
 #define WAITING_OR_SHELL  "Waiting for a key: P powers off, R restarts, Q returns to the shell\n"
-#define BUFFER_PER_BYTE 8 /* buffer size per byte of a document: two panes and colours, twice for wrapped lines */
+/* Bytes of the buffer for each byte of a document: two panes with colours, and twice as much for wrapped lines. */
+#define BUFFER_PER_BYTE 8
 
 static bool
 is_shown(const struct pager *pager, size_t index, const struct screen_row *row)
@@ -20,7 +21,7 @@ is_shown(const struct pager *pager, size_t index, const struct screen_row *row)
 	       __builtin_memcmp(pager->shown[index].inks, row->inks, columns) == 0;
 }
 
-/* Draws the rows that changed. Clears nothing before, so nothing flickers. */
+/* Draws the rows that changed. The screen is not cleared before, so that it does not flicker. */
 static void
 draw(struct pager *pager)
 {
@@ -41,7 +42,7 @@ open_screen(struct pager *pager, struct console *console)
 {
 	struct screen *screen = &pager->screen;
 
-	if (!pager->console) /* keys that were typed before the first page had another meaning */
+	if (!pager->console) /* discards keys that were typed before the first page, because they had another meaning */
 		keys_drop();
 	pager->console = console;
 	screen->version = VERSION;
@@ -101,7 +102,7 @@ take_keys(struct pager *pager)
 
 	for (size_t i = 0; i < KEYS_AT_ONCE && way == SCREEN_STAY && keys_next(&key); i++) {
 		way = screen_key(&pager->screen, key);
-		pager->patience = 0; /* a person is there */
+		pager->patience = 0; /* a key shows that a person is present, so the wait becomes unlimited */
 	}
 	return way;
 }
@@ -149,7 +150,8 @@ pager_ask(struct pager *pager, bool can_quit)
 		}
 		if (serial_feed(&pager->console->serial) || pager_finish(pager))
 			continue;
-		if (!announced) /* a reader of the serial line would think that the machine hangs */
+		/* Otherwise a reader of the serial line would think that the machine hangs. */
+		if (!announced)
 			announce(pager, can_quit);
 		announced = true;
 		keys_wait(&keys);
@@ -160,7 +162,7 @@ pager_ask(struct pager *pager, bool can_quit)
 	return exits[way];
 }
 
-/* Cuts TEXT after LINES lines. */
+/* Cuts TEXT after its first LINES lines. */
 static void
 cut_lines(char *text, size_t lines)
 {
@@ -174,12 +176,13 @@ void
 pager_close(struct pager *pager)
 {
 	struct screen *screen = &pager->screen;
-	size_t lines = pager->console->rows; /* rows of the mode that console_close() restored */
+	size_t lines = pager->console->rows; /* number of rows in the mode that console_close() restored */
 
 	screen->columns = pager->console->columns < PRINT_COLUMNS ? pager->console->columns : PRINT_COLUMNS;
 	screen_open(screen);
 	if (lines > PROMPT_LINES)
-		cut_lines(screen->left.text.bytes, lines - PROMPT_LINES); /* otherwise the verdict at the top scrolls away */
+		/* A longer text would scroll the verdict at the top away. */
+		cut_lines(screen->left.text.bytes, lines - PROMPT_LINES);
 	console_screen(pager->console, screen->left.text.bytes);
 	firmware_free(pager->shown);
 	firmware_free(pager->taken);

@@ -1,7 +1,7 @@
 /* Reads the device paths of the firmware's console. See parts.h. */
 #include "uefi/console/parts.h"
 
-#define SIZE_MAX_BYTES 4096u /* most bytes of ConOut; the path of one device takes about 50 */
+#define SIZE_MAX_BYTES 4096u /* largest size of ConOut; the path of one device takes about 50 bytes */
 
 static const EFI_GUID guid_device_path = DEVICE_PATH_PROTOCOL;
 static const EFI_GUID guid_global_variable = EFI_GLOBAL_VARIABLE;
@@ -30,8 +30,8 @@ node_at(const struct parts *parts, size_t at)
 }
 
 /*
- * Returns the offset of the path after the path at AT, or ConOut's size after the last path. Sets SERIAL if the path at
- * AT has a UART.
+ * Returns the offset of the path after the path at AT, or ConOut's size if the path at AT is the last. Sets SERIAL to
+ * true if the path at AT has a UART.
  */
 static size_t
 next_path(const struct parts *parts, size_t at, bool *serial)
@@ -80,7 +80,7 @@ parts_close(struct parts *parts)
 	parts->paths = NULL;
 }
 
-/* Ignores the differences between two nodes of UARTs, because a node has the baud rate, which may have changed. */
+/* Compares two nodes. UART nodes always match, because they contain the baud rate, which may have changed. */
 static bool
 nodes_match(const EFI_DEVICE_PATH *a, const EFI_DEVICE_PATH *b)
 {
@@ -90,8 +90,8 @@ nodes_match(const EFI_DEVICE_PATH *a, const EFI_DEVICE_PATH *b)
 }
 
 /*
- * Returns true if the shorter of PATH and ConOut's path at AT is the beginning of the longer, because ConOut may name a
- * graphics card without its output.
+ * Returns true if the shorter one of two paths, PATH and ConOut's path at AT, is the start of the longer one. ConOut
+ * may name a graphics card without its output, and then has the shorter path.
  */
 static bool
 shares_beginning(const struct parts *parts, size_t at, const EFI_DEVICE_PATH *path)

@@ -10,8 +10,8 @@
 struct parts {
 	uint8_t *paths;   /* ConOut: all paths in sequence, NULL if not known */
 	size_t size;
-	bool has_serial;  /* true if a path leads over a serial line */
-	bool has_screen;  /* true if a path does not lead over a serial line */
+	bool has_serial;  /* true if a path contains a serial line */
+	bool has_screen;  /* true if a path contains no serial line */
 };
 
 void parts_open(struct parts *parts);

@@ -1,4 +1,4 @@
-/* Implements alarms by a timer event of the firmware. See alarm.h. */
+/* Implements alarms with a timer event of the firmware. See alarm.h. */
 #include "firmware/alarm.h"
 
 #include "uefi/firmware/uefi.h"

@@ -5,8 +5,9 @@
 #include <stdbool.h>
 
 /*
- * Returns true if the entry names a file, as the entry of an installed system does. Returns false for a stick, whose
- * entry names the device only, for a network, and if the firmware has no such entry or a damaged one.
+ * Returns true if the boot entry names a file, as the entry of an installed system does. Returns false for a stick,
+ * whose entry names only the device, and for a network boot. Also returns false if the firmware has no such entry, or a
+ * damaged one.
  */
 bool boot_entry_names_file(void);
 

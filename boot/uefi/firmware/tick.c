@@ -3,7 +3,7 @@
 
 #include "uefi/firmware/uefi.h"
 
-/* PI 1.7, volume 2, 12.13; GNU-EFI does not have it. */
+/* Declares EFI_TIMER_ARCH_PROTOCOL (PI 1.7, volume 2, 12.13), which GNU-EFI lacks. */
 struct timer_arch {
 	EFI_STATUS (EFIAPI *register_handler)(struct timer_arch *timer, VOID *handler);
 	EFI_STATUS (EFIAPI *set_period)(struct timer_arch *timer, UINT64 period_100ns);
@@ -14,7 +14,7 @@ struct timer_arch {
 static const EFI_GUID guid_timer_arch = { 0x26baccb3, 0x6f42, 0x11d4,
 	{ 0xbc, 0xe7, 0x00, 0x80, 0xc7, 0x3c, 0x88, 0x81 } };
 
-#define POLLS_MAX 100000000u /* bound of the wait if the TSC does not count */
+#define POLLS_MAX 100000000u /* maximum number of polls, which ends the wait if the TSC does not count */
 
 static bool
 stop(struct tick *tick, struct timer_arch *timer)
@@ -74,7 +74,8 @@ tick_is_alive(uint64_t (*tsc)(void), uint64_t bound)
 	if (EFI_ERROR(firmware_boot->CreateEvent(EVT_TIMER | EVT_NOTIFY_SIGNAL, TPL_CALLBACK, count, (VOID *)&callbacks,
 						 &event)))
 		return false;
-	firmware_boot->SetTimer(event, TimerRelative, 1); /* 1 is at the next tick; EDK II signals 0 without a tick */
+	/* A time of 1 means the next tick. With 0, EDK II would signal the event even without a tick. */
+	firmware_boot->SetTimer(event, TimerRelative, 1);
 	for (unsigned polls = 0; polls < POLLS_MAX && !callbacks && tsc() - begin < bound; polls++)
 		continue;
 	firmware_boot->CloseEvent(event);

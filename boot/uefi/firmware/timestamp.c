@@ -1,4 +1,4 @@
-/* The firmware's EFI_TIMESTAMP_PROTOCOL, which states the rate of its counter: UEFI 2.10, 39.2. See timestamp.h. */
+/* Reads the counter's rate from EFI_TIMESTAMP_PROTOCOL (UEFI 2.10, 39.2). See timestamp.h. */
 #include "uefi/firmware/timestamp.h"
 
 #include "hw/hw.h"

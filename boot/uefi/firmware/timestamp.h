@@ -1,12 +1,15 @@
-/* What the firmware states about the rate of the TSC. */
+/* The TSC's rate according to the firmware. */
 #ifndef BARETICK_TIMESTAMP_H
 #define BARETICK_TIMESTAMP_H
 
 #include "clock/claims.h"
 
-#define TIMESTAMP_WITHIN_HZ 1000u /* firmware may compute it from kHz */
+#define TIMESTAMP_WITHIN_HZ 1000u /* tolerance, because firmware may calculate the rate from whole kHz */
 
-/* Adds a row if the firmware has EFI_TIMESTAMP_PROTOCOL. It has no rate if the protocol does not count the TSC. */
+/*
+ * Adds a row to CLAIMS if the firmware has EFI_TIMESTAMP_PROTOCOL. The row has no rate if the protocol's counter is not
+ * the TSC.
+ */
 void timestamp_claim(struct claims *claims);
 
 #endif

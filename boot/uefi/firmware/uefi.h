@@ -1,6 +1,6 @@
 /*
- * The firmware's two tables, this image's handle, and the needed declarations of GNU-EFI. efi_main sets the globals
- * once, and only boot/uefi reads them.
+ * The two tables of the firmware, this image's handle, and the declarations of GNU-EFI that baretick uses. efi_main
+ * sets the global variables once, and only boot/uefi reads them.
  */
 #ifndef BARETICK_UEFI_H
 #define BARETICK_UEFI_H
@@ -17,23 +17,26 @@ extern EFI_HANDLE firmware_image;
 extern EFI_SYSTEM_TABLE *firmware_system;
 extern EFI_BOOT_SERVICES *firmware_boot;
 
-/* Returns HANDLE's interface GUID, or NULL if it has none. If HANDLE is NULL, uses the first handle that has GUID. */
+/*
+ * Returns the interface GUID of HANDLE, or NULL if HANDLE lacks it. If HANDLE is NULL, uses the first handle that has
+ * GUID.
+ */
 void *firmware_protocol(EFI_HANDLE handle, const EFI_GUID *guid);
 
 /*
- * Returns all COUNT handles that have GUID, or NULL and a COUNT of 0 if there are none. The caller frees them with
- * FreePool.
+ * Returns an array of all handles that have GUID, and sets COUNT to their number. Returns NULL and sets COUNT to 0 if
+ * there are none. The caller frees the array with FreePool.
  */
 EFI_HANDLE *firmware_handles(const EFI_GUID *guid, size_t *count);
 
 /*
- * Returns SIZE bytes below 4 GiB, with any content, for a device that cannot address more. Returns NULL if there is no
- * such memory.
+ * Returns SIZE bytes below 4 GiB, for a device that cannot address more. The bytes are not cleared. Returns NULL if
+ * there is no such memory.
  */
 void *firmware_take_low(size_t size);
 void firmware_give_low(void *memory, size_t size);
 
-/* Copies at most SIZE - 1 characters of WIDE to ASCII. Other characters than printable ASCII become '?'. */
+/* Copies at most SIZE - 1 characters of WIDE to ASCII. Characters other than printable ASCII become '?'. */
 void firmware_ascii(const CHAR16 *wide, char *ascii, size_t size);
 
 extern const EFI_GUID guid_loaded_image, guid_file_system, guid_serial_io, guid_text_output,

@@ -1,4 +1,4 @@
-/* Lists the firmware's cores as a struct smp. See mp.h. Their jobs are in mp_run.c. */
+/* Provides the firmware's cores as a struct smp. See mp.h. mp_run.c runs their jobs. */
 #include "uefi/mp/mp_internal.h"
 
 #include "base/text.h"
@@ -15,7 +15,7 @@ mp_refusal(UINT32 status, size_t used, size_t started_max)
 	return NULL;
 }
 
-/* Assigns the next record to the firmware's processor NUMBER. */
+/* Assigns the next record to the processor that has the firmware's NUMBER. */
 static void
 mp_add(struct mp *mp, UINTN number, const struct mp_processor *processor, size_t started_max)
 {
@@ -34,7 +34,7 @@ mp_add(struct mp *mp, UINTN number, const struct mp_processor *processor, size_t
 		mp_lose(core, refusal, false);
 }
 
-/* Assigns a record to each of the firmware's COUNT processors, within LIMITS. */
+/* Assigns a record to each of the COUNT processors that the firmware has, within LIMITS. */
 static void
 mp_list(struct mp *mp, UINTN count, uint32_t own_apic_id, struct cores_limits limits)
 {
@@ -63,7 +63,7 @@ mp_stop(struct cores *cores)
 		if (!mp_released(&mp->core[i]))
 			mp->held = true;
 	if (mp->held) {
-		cores->taken = true; /* a core still runs our code, so the run must not return to the firmware */
+		cores->taken = true; /* the run must not return to the firmware, because a core still runs our code */
 		return;
 	}
 	for (size_t i = 1; i < cores->count; i++)
@@ -74,7 +74,8 @@ mp_stop(struct cores *cores)
 }
 
 /*
- * Returns the firmware's MP services, and in COUNT how many processors they know. Returns NULL and 1 if there are none.
+ * Returns the firmware's MP services, and sets COUNT to the number of their processors. Without MP services it returns
+ * NULL and sets COUNT to 1.
  */
 static struct mp_services *
 mp_services(size_t *count)
@@ -100,8 +101,8 @@ mp_listed(void)
 }
 
 /*
- * Prepares the firmware's cores. Returns NULL, or the reason why they are not available; then no memory stays
- * allocated.
+ * Prepares the firmware's cores. Returns NULL, or the reason why the cores are not available. In the second case no
+ * memory stays allocated.
  */
 static const char *
 mp_open(struct cores *cores, uint32_t own_apic_id, struct cores_limits limits, struct rate tsc)
@@ -139,7 +140,7 @@ do_nothing(void *argument, size_t core)
 	(void)core;
 }
 
-/* Returns true if a core can run at the same time as the boot core. Tries the first usable core. */
+/* Returns true if a core can run a job while the boot core continues. Tries this with the first usable core. */
 static bool
 mp_runs_beside(struct cores *cores)
 {

@@ -9,7 +9,7 @@
 #include "base/scale.h"
 #include "hw/wait.h"
 
-#define MP_PATIENCE_NS (2 * WAIT_NS_PER_S) /* bound of the wait until the firmware notices a job's end */
+#define MP_PATIENCE_NS (2 * WAIT_NS_PER_S) /* longest wait until the firmware notices the end of a job */
 
 struct mp_core {
 	struct mp *mp;
@@ -22,28 +22,28 @@ struct mp_core {
 	uint32_t posted; /* written by the boot core */
 	uint32_t done;   /* written by the core */
 	uint32_t fell;   /* written by the core if its job took an exception */
-	struct fault fault; /* that exception */
+	struct fault fault; /* the exception that ended its job */
 };
 
 struct mp {
 	struct mp_services *services;
-	EFI_EVENT event; /* for startup_all */
+	EFI_EVENT event; /* event for startup_all */
 	struct scale scale;
 	struct job job;
 	struct cores *cores;
 	size_t usable;
-	bool alone; /* true if the firmware runs no job while the boot core runs */
-	bool held;  /* true if the firmware did not end a job; then memory that it knows must not be freed */
+	bool alone; /* true if the firmware runs jobs only while the boot core waits */
+	bool held;  /* true if the firmware did not end a job, so that memory which it still uses must not be freed */
 	struct mp_core core[]; /* in the order of cores->records */
 };
 
-/* Marks the core as lost. TIMED_OUT: the only reason is that a wait for it ended. */
+/* Marks the core as lost for REASON. TIMED_OUT: REASON only means that a wait for the core ended. */
 void mp_lose(struct mp_core *core, const char *reason, bool timed_out);
 
 /* Returns true if the core can get a job. Waits until the firmware has noticed the end of the core's last job. */
 bool mp_released(struct mp_core *core);
 
-/* For struct smp. */
+/* Functions of struct smp. */
 bool mp_alive(void *context, size_t core);
 bool mp_run(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns);
 size_t mp_run_all(void *context, smp_job *job, void *argument, uint64_t bound_ns);

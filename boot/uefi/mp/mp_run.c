@@ -10,10 +10,10 @@
 
 struct mp_batch {
 	struct mp *mp;
-	const uint32_t *list; /* cores of the batch, as for dispatch_run_some() */
+	const uint32_t *list; /* numbers of the cores in the batch, as in dispatch_run_some() */
 	size_t count;
 	bool here;            /* true if the boot core is in the batch */
-	size_t others;        /* number of other cores in the batch that can be used */
+	size_t others;        /* number of usable cores in the batch, without the boot core */
 };
 
 static bool
@@ -30,7 +30,7 @@ mp_guarded(void *context)
 	job_run(&core->mp->job, core->core);
 }
 
-/* Runs on the core: does the job that was posted to it. */
+/* Runs on the core. Executes the job that was posted to it. */
 static VOID EFIAPI
 mp_work(VOID *context)
 {
@@ -101,7 +101,7 @@ mp_alive(void *context, size_t core)
 	return core == 0 || (cores->mp && core < cores->count && cores->mp->core[core].usable);
 }
 
-/* Returns the bound in us, at least 1, because 0 means no bound to the firmware. */
+/* Returns the limit in us. It is at least 1, because the firmware takes 0 as no limit. */
 static UINTN
 mp_bound_us(uint64_t bound_ns)
 {
@@ -173,8 +173,8 @@ mp_released(struct mp_core *core)
 
 /*
  * Starts the cores one after the other, while the boot core continues. If the boot core is not in the batch, the last
- * call blocks. This is faster, because the firmware needs up to 100 ms (EDK II) to notice the end of a job that does
- * not block. Returns false if the firmware runs no job while the boot core runs, as it may after it signalled
+ * call blocks. This is faster, because EDK II needs up to 100 ms to notice the end of a job that does not block.
+ * Returns false if the firmware runs no job while the boot core continues. This is allowed after it has signalled
  * ReadyToBoot (PI 1.7, 13.4).
  */
 static bool
@@ -207,7 +207,7 @@ mp_start_each(const struct mp_batch *batch, uint64_t bound_ns)
 	return true;
 }
 
-/* Starts all cores at once. Blocks until they are back if the boot core cannot run at the same time. */
+/* Starts all cores at once. If the boot core cannot run at the same time, it blocks until all cores have finished. */
 static void
 mp_start_all(const struct mp_batch *batch, struct job *job, uint64_t bound_ns)
 {
@@ -239,7 +239,7 @@ mp_start_all(const struct mp_batch *batch, struct job *job, uint64_t bound_ns)
 	}
 }
 
-/* Gives up the cores that did not finish. Returns the number of cores that finished. */
+/* Marks the cores that did not finish as lost. Returns the number of cores that finished. */
 static size_t
 mp_give_up_unfinished(const struct mp_batch *batch, uint64_t bound_ns)
 {
@@ -277,7 +277,7 @@ mp_run_some(void *context, const uint32_t *list, size_t count, smp_job *work, vo
 		job_over(&job);
 		return batch.here;
 	}
-	/* Starting cores one by one takes 10 ms for each, because EDK II sends INIT to each. */
+	/* Starting cores one by one takes 10 ms for each core, because EDK II sends INIT to each of them. */
 	bool all = mp->alone || (batch.others > 1 && batch.others == mp->usable);
 
 	if (!all && mp_start_each(&batch, bound_ns))

@@ -1,4 +1,4 @@
-/* EFI_MP_SERVICES_PROTOCOL as PI 1.7, volume 2, 13.4 lays it out: GNU-EFI does not declare it. */
+/* Declares EFI_MP_SERVICES_PROTOCOL (PI 1.7, volume 2, 13.4), which GNU-EFI lacks. */
 #ifndef BARETICK_MP_SERVICES_H
 #define BARETICK_MP_SERVICES_H
 
@@ -14,8 +14,8 @@
 struct mp_processor {
 	UINT64 id; /* APIC id */
 	UINT32 status;
-	UINT32 location[3];  /* package, core, thread */
-	UINT32 extended[6];  /* set only if the requested number asks for it */
+	UINT32 location[3];  /* numbers of package, core and thread */
+	UINT32 extended[6];  /* filled in only if a flag in the requested processor number is set */
 };
 
 typedef VOID EFIAPI mp_procedure(VOID *argument);
@@ -26,8 +26,8 @@ struct mp_services {
 	EFI_STATUS (EFIAPI *get_processor_info)(struct mp_services *services, UINTN number,
 						struct mp_processor *processor);
 	/*
-	 * If EVENT is NULL, returns when all cores are back or after TIMEOUT_US (0 is no limit). FAILED may be
-	 * NULL.
+	 * Runs the procedure on all other cores. If EVENT is NULL, returns when all cores have finished or after
+	 * TIMEOUT_US (0 means no limit). FAILED may be NULL.
 	 */
 	EFI_STATUS (EFIAPI *startup_all)(struct mp_services *services, mp_procedure *procedure,
 					 BOOLEAN one_by_one, EFI_EVENT event, UINTN timeout_us,

@@ -6,10 +6,10 @@
 #include "uefi/network/protocols.h"
 
 #define ANSWER_MS    8000
-#define RETRIES      3 /* requests, each after 2 s, which is EDK II's least interval */
+#define RETRIES      3 /* number of requests, each after 2 s, which is the shortest interval of EDK II */
 #define RETRY_S      2
 #define SERVERS_MAX  8
-#define PROTOCOL_UDP 17 /* RFC 768 */
+#define PROTOCOL_UDP 17 /* protocol number of UDP: RFC 768 */
 
 static const EFI_GUID guid_dns4_binding = GUID_DNS4_BINDING;
 static const EFI_GUID guid_dns4 = GUID_DNS4;
@@ -28,8 +28,8 @@ read_servers(EFI_HANDLE card, struct network_address servers[SERVERS_MAX])
 }
 
 /*
- * Waits for TOKEN. Polls, because the firmware moves packets only then. Cancels a token that is not complete in time,
- * because it is on the caller's stack.
+ * Waits for TOKEN by polling, because the firmware moves packets only while it is polled. If the token is not complete
+ * in time, it is cancelled, because it is on the caller's stack.
  */
 static EFI_STATUS
 wait_for_token(struct dns4 *dns, struct dns4_token *token)
@@ -98,7 +98,7 @@ ask_by(struct dns4 *dns, struct network_address *servers, UINTN count, const cha
 	if (EFI_ERROR(status))
 		return status;
 	status = request_address(dns, name, ipv4);
-	dns->configure(dns, NULL); /* also ends pending requests */
+	dns->configure(dns, NULL); /* this also ends pending requests */
 	return status;
 }
 

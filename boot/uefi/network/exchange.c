@@ -7,10 +7,10 @@
 #include "uefi/network/tcp.h"
 
 #define PIECE_BYTES 65536u
-#define PIECE_MS    5000 /* bound for the transfer of one piece */
-#define BODY_MS     30000 /* bound for the whole body */
-#define PART_MS     5000 /* bound for the next part of the answer */
-#define ANSWER_MS   10000 /* bound for the whole answer */
+#define PIECE_MS    5000 /* longest time in ms to transfer one piece */
+#define BODY_MS     30000 /* longest time for the whole body */
+#define PART_MS     5000 /* longest time until the next part of the answer */
+#define ANSWER_MS   10000 /* longest time for the whole answer */
 #define HEAD_SIZE   (URL_SIZE + URL_HOST_SIZE + 448)
 #define LINE_SIZE   256  /* only the first line of the answer to a POST is read */
 #define SILENT      "it gives no answer in time"
@@ -54,7 +54,7 @@ say_not_reached(struct exchange *exchange, EFI_STATUS status)
 		fails_by(exchange, "the firmware makes no connection to it", status);
 }
 
-/* RFC 9112, 3.2 and 6.2. A GET uses HTTP/1.0, so that the answer does not come in chunks. */
+/* Sends the request's header (RFC 9112, 3.2 and 6.2). A GET uses HTTP/1.0, so that the answer is not sent in chunks. */
 static EFI_STATUS
 send_head(struct tcp *tcp, const struct exchange *exchange)
 {
@@ -75,7 +75,7 @@ send_head(struct tcp *tcp, const struct exchange *exchange)
 	return tcp_send(tcp, head, text.length, PIECE_MS);
 }
 
-/* Sends the body in pieces, each with its own bound. */
+/* Sends the body in pieces. Each piece has its own time limit. */
 static EFI_STATUS
 send_body(struct tcp *tcp, const struct exchange *exchange)
 {

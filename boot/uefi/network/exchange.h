@@ -7,8 +7,8 @@
 #include "uefi/network/protocols.h"
 
 #define EXCHANGE_REASON_SIZE 256
-#define EXCHANGE_BODY_MAX    (64u << 10) /* maximum bytes of a GET's body */
-#define EXCHANGE_ANSWER_SIZE (EXCHANGE_BODY_MAX + (8u << 10)) /* with the headers */
+#define EXCHANGE_BODY_MAX    (64u << 10) /* largest body of an answer to a GET, in bytes */
+#define EXCHANGE_ANSWER_SIZE (EXCHANGE_BODY_MAX + (8u << 10)) /* size of the body and the headers */
 #define EXCHANGE_OK          200
 #define EXCHANGE_NOT_FOUND   404
 #define EXCHANGE_NO_TCP      "the firmware has no TCP over a network card"
@@ -18,27 +18,27 @@ struct exchange {
 	const char *address; /* http://..., shorter than URL_SIZE */
 	const char *query;   /* appended to the address; may be NULL */
 	const char *body;    /* JSON for a POST; NULL for a GET */
-	size_t body_length;  /* bytes, above 0 for a POST */
+	size_t body_length;  /* number of bytes; above 0 for a POST */
 	char *answer;        /* buffer for a GET's headers and body; NULL for a POST */
 	size_t answer_size;  /* EXCHANGE_ANSWER_SIZE */
 	/* Set by exchange_do(). */
 	struct url at;       /* the parsed address */
 	unsigned status;     /* the answer's status, 100 to 999 */
-	size_t answer_length; /* with EXCHANGE_OK the length of the body, at the start of ANSWER */
-	char reason[EXCHANGE_REASON_SIZE]; /* reason of a failure, without a full stop */
+	size_t answer_length; /* length of the body at the start of ANSWER; valid with EXCHANGE_ANSWERED */
+	char reason[EXCHANGE_REASON_SIZE]; /* reason of a failure, without a full stop at the end */
 };
 
 bool exchange_fails(struct exchange *exchange, const char *reason); /* returns false */
 
 enum exchange_end {
-	EXCHANGE_ANSWERED,    /* STATUS is set, and a GET's body is complete */
-	EXCHANGE_FAILED,      /* the server was reached, but failed for REASON */
-	EXCHANGE_NOT_REACHED, /* not reached for REASON; another card may reach it */
+	EXCHANGE_ANSWERED,    /* STATUS is set, and the body of a GET is complete */
+	EXCHANGE_FAILED,      /* the server was reached, but the exchange failed for REASON */
+	EXCHANGE_NOT_REACHED, /* the server was not reached for REASON; it may be reached through another card */
 };
 
 /*
- * Does the exchange over network card CARD, which has an address. The limits are 8 s to look up a name, 3 s to connect,
- * 30 s to send, and 10 s for the answer.
+ * Does the exchange through network card CARD, which must have an address. The time limits are 8 s to look up a name, 3
+ * s to connect, 30 s to send, and 10 s for the answer.
  */
 enum exchange_end exchange_do(EFI_HANDLE card, struct exchange *exchange);
 

@@ -6,9 +6,9 @@
 
 #define CARDS_MAX     8
 #define ADDRESS_MS    8000
-#define PCI_CLASS_AT  0x0b /* PCI 3.0, 6.1: base class */
+#define PCI_CLASS_AT  0x0b /* PCI 3.0, 6.1: offset of the base class */
 #define CLASS_NETWORK 0x02
-#define INFO_SIZE     4096 /* bytes of IP4_INTERFACE_INFO with its table of routes */
+#define INFO_SIZE     4096 /* bytes for IP4_INTERFACE_INFO, including its table of routes */
 
 static const EFI_GUID guid_pci_io = EFI_PCI_IO_PROTOCOL_GUID;
 static const EFI_GUID guid_device_path = EFI_DEVICE_PATH_PROTOCOL_GUID;
@@ -31,7 +31,7 @@ struct cards {
 	};
 };
 
-/* Connects the drivers of network cards. Firmware that boots from a stick may not have done so. */
+/* Connects the drivers of network cards, because firmware that boots from a stick may not have connected them. */
 static void
 connect_drivers(void)
 {
@@ -59,7 +59,7 @@ has_address(struct cards *cards, const struct card *card)
 	       __builtin_memcmp(&cards->info.station, &none, sizeof(none)) != 0;
 }
 
-/* Requests an address by DHCP, unless the card has one or already waits for it. */
+/* Requests an address by DHCP, unless the card already has an address or waits for one. */
 static void
 request_address(struct cards *cards, struct card *card)
 {
@@ -99,7 +99,7 @@ open_cards(struct cards *cards, const uint8_t *mac)
 		firmware_boot->FreePool(handles);
 }
 
-/* Restores the policies that were changed, because the firmware keeps them over a restart. */
+/* Restores the policies that were changed, because the firmware stores them across restarts. */
 static void
 close_cards(struct cards *cards)
 {
@@ -110,7 +110,10 @@ close_cards(struct cards *cards)
 			cards->each[i].config->set_data(cards->each[i].config, IP4_POLICY, sizeof(policy), &policy);
 }
 
-/* Tries each card as soon as it has an address, until one reaches the server. Returns true if the server answered. */
+/*
+ * Tries each card as soon as it has an address, until the server is reached through a card. Returns true if the server
+ * answered.
+ */
 static bool
 try_each_card(struct cards *cards, struct exchange *exchange)
 {

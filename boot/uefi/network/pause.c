@@ -1,4 +1,4 @@
-/* Waits with a bound. See pause.h. */
+/* Waits for a limited time. See pause.h. */
 #include "uefi/network/pause.h"
 
 #define TURN_US      100

@@ -1,4 +1,7 @@
-/* Bounded waits. The firmware's timer measures the time. If it is dead, the number of turns bounds the wait. */
+/*
+ * Waits with a time limit, which the firmware's timer measures. If the timer has stopped, a maximum number of polls,
+ * called turns, ends the wait.
+ */
 #ifndef BARETICK_PAUSE_H
 #define BARETICK_PAUSE_H
 
@@ -6,11 +9,14 @@
 
 struct pause {
 	EFI_EVENT over;
-	unsigned turns; /* remaining turns */
+	unsigned turns; /* number of remaining turns */
 };
 
 
-/* Starts a pause of MS. Returns false if the firmware cannot create a timer event; then pause_end() is not needed. */
+/*
+ * Starts a pause of MS milliseconds. If the firmware cannot create a timer event, returns false, and pause_end() is not
+ * needed.
+ */
 bool pause_begin(struct pause *pause, unsigned ms);
 bool pause_is_over(const struct pause *pause);
 bool pause_goes_on(struct pause *pause);            /* waits for one turn; returns false when the time is over */

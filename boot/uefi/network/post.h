@@ -6,7 +6,10 @@
 
 #define POST_SENTENCE_SIZE 600
 
-/* Posts BODY to ADDRESS, a URL for url_read(). See network_ask() for MAC. SENTENCE describes the result. */
+/*
+ * Posts BODY to ADDRESS, a URL for url_read(). network_ask() explains MAC. SENTENCE receives a description of the
+ * result.
+ */
 void post_report(const char *address, const uint8_t *mac, const char *body, size_t length,
 		 char sentence[POST_SENTENCE_SIZE]);
 

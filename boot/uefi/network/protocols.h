@@ -1,6 +1,7 @@
 /*
- * The used parts of UEFI's network protocols. GNU-EFI lacks most of them. UEFI 2.10: 11.6 (service binding), 28.1
- * (TCP4), 28.5 (IP4 Config II), 29.4 (DNS4), 9.2 (the loaded image's device path). Unused members are VOID pointers.
+ * The parts of UEFI's network protocols that baretick uses, because GNU-EFI lacks most of them. UEFI 2.10: 11.6
+ * (service binding), 28.1 (TCP4), 28.5 (IP4 Config II), 29.4 (DNS4), 9.2 (the loaded image's device path). Unused
+ * members have the type VOID *.
  */
 #ifndef BARETICK_PROTOCOLS_H
 #define BARETICK_PROTOCOLS_H
@@ -74,7 +75,7 @@ struct tcp4_fragment {
 	VOID *bytes;
 };
 
-struct tcp4_data { /* for sending; in data to receive, a flag URGENT takes the place of PUSH */
+struct tcp4_data { /* layout for sending; in received data a flag URGENT takes the place of PUSH */
 	BOOLEAN push, urgent;
 	UINT32 length, fragments;
 	struct tcp4_fragment fragment; /* the only fragment */
@@ -102,7 +103,7 @@ struct dns4_config {
 	UINTN server_count;
 	struct network_address *servers;
 	BOOLEAN use_default_address, cache;
-	UINT8 protocol; /* number of the IP protocol (UDP) */
+	UINT8 protocol; /* number of the IP protocol, which is UDP */
 	struct network_address station, mask;
 	UINT16 station_port;
 	UINT32 retries, retry_s;
@@ -117,7 +118,7 @@ struct dns4_token {
 	EFI_EVENT event;
 	EFI_STATUS status;
 	UINT32 retries, retry_s;
-	struct dns4_addresses *addresses; /* valid after success; the caller frees it and its list */
+	struct dns4_addresses *addresses; /* valid after success; the caller frees it and its list of addresses */
 };
 
 struct dns4 {

@@ -1,11 +1,11 @@
-/* Finds the server that the application came from. See server.h. */
+/* Finds the server that the application was loaded from. See server.h. */
 #include "uefi/network/server.h"
 
 #include "uefi/network/network.h"
 
 #define PATH_OPTIONS "/baretick.cfg"
 #define PATH_REPORTS "/reports"
-#define QUERY_SIZE   256 /* bytes; enough for a serial number of 64 characters, all escaped */
+#define QUERY_SIZE   256 /* bytes of the query; enough for a serial number of 64 characters that are all escaped */
 
 static const EFI_GUID guid_pxe = EFI_PXE_BASE_CODE_PROTOCOL_GUID;
 
@@ -21,8 +21,8 @@ put_address(struct server *server, const char *address)
 }
 
 /*
- * Finds the boot server's address in the DHCP packets. Prefers packets that name a boot file, in EDK II's order: PXE
- * server, proxy, DHCP server. Returns false if there is no address.
+ * Finds the boot server's address in the DHCP packets. Prefers packets that name a boot file. Their order is the same
+ * as in EDK II: PXE server, proxy, DHCP server. Returns false if there is no address.
  */
 static bool
 find_boot_server(const EFI_PXE_BASE_CODE_MODE *mode, uint8_t ipv4[4])
@@ -78,7 +78,7 @@ server_find(struct server *server)
 	if (!image || !image->DeviceHandle)
 		return;
 	device = origin_of_path(firmware_protocol(image->DeviceHandle, &guid_path));
-	origin = origin_of_path(firmware_protocol(firmware_image, &guid_image_path)); /* has the URI that was loaded */
+	origin = origin_of_path(firmware_protocol(firmware_image, &guid_image_path)); /* has the loaded URI */
 	if (!origin.uri) {
 		origin.uri = device.uri;
 		origin.uri_length = device.uri_length;

@@ -23,7 +23,10 @@ open_child(struct tcp *tcp, EFI_HANDLE card)
 	return false;
 }
 
-/* Returns true if the event is signalled within MS. Polls, because the firmware moves packets only then. */
+/*
+ * Returns true if the event is signalled within MS milliseconds. Polls, because the firmware moves packets only while
+ * it is polled.
+ */
 static bool
 is_signalled(struct tcp *tcp, unsigned ms)
 {
@@ -40,8 +43,8 @@ is_signalled(struct tcp *tcp, unsigned ms)
 }
 
 /*
- * Waits for TOKEN. If it is not complete in time, resets the connection, because TOKEN is on the caller's stack and the
- * driver must not keep it.
+ * Waits for TOKEN. If it is not complete in time, resets the connection, so that the driver forgets TOKEN, which is on
+ * the caller's stack.
  */
 static EFI_STATUS
 wait_for_token(struct tcp *tcp, const struct tcp4_token *token, unsigned ms)
@@ -109,7 +112,7 @@ tcp_receive(struct tcp *tcp, char *bytes, size_t *length, unsigned ms)
 void
 tcp_close(struct tcp *tcp)
 {
-	tcp->tcp4->configure(tcp->tcp4, NULL); /* also ends pending requests */
+	tcp->tcp4->configure(tcp->tcp4, NULL); /* this also ends pending requests */
 	tcp->binding->destroy_child(tcp->binding, tcp->child);
 	firmware_boot->CloseEvent(tcp->event);
 }

@@ -1,15 +1,15 @@
 /*
- * Follows the cluster chains of folders without the firmware's file system. See fat.h. The format is from Microsoft's
- * FAT specification 1.03, "FAT: General Overview of On-Disk Format".
+ * Follows the cluster chains of folders without the firmware's file system, to find endless chains. See fat.h. The
+ * format is from Microsoft's FAT specification 1.03, "FAT: General Overview of On-Disk Format".
  */
 #include "uefi/volume/fat.h"
 
 #include "base/text.h"
 
-#define WINDOW            512u         /* bytes per read; a sector has as many, or a multiple */
+#define WINDOW            512u         /* number of bytes per read; the size of a sector is a multiple of it */
 #define FOLDER_BYTES_MAX  (2u << 20)   /* size of the longest valid folder: 65,536 entries of 32 bytes */
 #define ENTRY_BYTES       32u
-#define NAME_BYTES        11u          /* 8 + 3, padded with blanks */
+#define NAME_BYTES        11u          /* characters of a short name: 8 + 3, padded with blanks */
 #define BASE_BYTES        8u
 #define CLUSTERS_FAT16    4085u        /* with fewer clusters it is FAT12, which no stick of today uses */
 #define FIRST_CLUSTER     2u
@@ -17,14 +17,14 @@
 #define ATTRIBUTE_LABEL   0x08         /* volume label, or a part of a long name */
 #define ENTRY_LAST        0x00
 #define ENTRY_DELETED     0xe5
-#define END_FAT16         0xfff7u      /* values from here on: bad cluster, end of chain */
+#define END_FAT16         0xfff7u      /* values from here on mean a bad cluster or the end of the chain */
 #define END_FAT32         0x0ffffff7u
 
 static const EFI_GUID guid_block_io = EFI_BLOCK_IO_PROTOCOL_GUID;
 static const EFI_GUID guid_disk_io = EFI_DISK_IO_PROTOCOL_GUID;
 
 struct window {
-	uint64_t begin; /* offset of BYTES from the start of the volume, in bytes */
+	uint64_t begin; /* offset of the array BYTES from the start of the volume, in bytes */
 	bool filled;
 	uint8_t bytes[WINDOW];
 };
@@ -33,12 +33,15 @@ struct fat {
 	EFI_DISK_IO_PROTOCOL *disk;
 	uint32_t medium;
 	bool is_32;
-	uint64_t table_begin, root_begin, data_begin; /* byte offsets; root_begin is used for FAT16 */
+	uint64_t table_begin, root_begin, data_begin; /* byte offsets on the volume; root_begin is used for FAT16 */
 	uint32_t root_bytes, cluster_bytes, root_cluster;
 	struct window table, folder;
 };
 
-/* Returns a pointer to the byte at AT in WINDOW, which is read anew if needed; NULL if that fails. */
+/*
+ * Returns a pointer to the byte at offset AT of the volume, in WINDOW. Reads the sector if WINDOW does not have it.
+ * NULL: the read failed.
+ */
 static const uint8_t *
 bytes_at(struct fat *fat, struct window *window, uint64_t at)
 {
@@ -82,13 +85,13 @@ chain_ends(struct fat *fat, uint32_t cluster)
 	return true;
 }
 
-/* Position in a folder. */
+/* A position in a folder. */
 struct walk {
 	uint32_t cluster; /* 0 in FAT16's root */
 	uint32_t at;      /* offset of the next entry in the folder */
 };
 
-/* Returns the next folder's entry, except "." and "..", or NULL after the last one. */
+/* Returns the entry of the next folder, except for "." and "..", or NULL after the last entry. */
 static const uint8_t *
 next_folder(struct fat *fat, struct walk *walk)
 {
@@ -120,7 +123,7 @@ cluster_of(const struct fat *fat, const uint8_t *entry)
 	return read_number(entry + 26, 2) | (fat->is_32 ? read_number(entry + 20, 2) << 16 : 0);
 }
 
-/* Converts the name in ENTRY to NAME: without blanks, with a point before the suffix. */
+/* Converts the name in ENTRY to NAME, without blanks and with a point before the suffix. */
 static void
 name_of(const uint8_t *entry, char name[FAT_NAME_SIZE])
 {

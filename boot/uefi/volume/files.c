@@ -1,16 +1,16 @@
-/* Functions that read the boot volume, by the firmware's Simple File System. See files.h. */
+/* Reads the boot volume with the firmware's Simple File System. See files.h. */
 #include "uefi/volume/files_internal.h"
 
 #include "base/text.h"
 
 #define OPTIONS_FILE "baretick.cfg"
-#define ENTRIES_MAX  65536 /* most entries that are listed; a FAT folder has no more */
+#define ENTRIES_MAX  65536 /* most entries of a folder that are listed; a FAT folder has no more */
 
 /* UEFI 2.10, 13.5.16 and 13.5.17 */
 const EFI_GUID guid_file_info = EFI_FILE_INFO_ID;
 static const EFI_GUID guid_file_system_info = EFI_FILE_SYSTEM_INFO_ID;
 
-/* Returns true if the image was read from a file on a volume, false if it came over a network. */
+/* Returns true if the image was read from a file on a volume, false if it was loaded over a network. */
 static bool
 came_from_a_file(const EFI_LOADED_IMAGE *image)
 {
@@ -21,8 +21,8 @@ came_from_a_file(const EFI_LOADED_IMAGE *image)
 }
 
 /*
- * Returns the volume's handle, or NULL if the device is gone. Searches all handles, because the handle of a removed
- * device is not valid, not even as an argument.
+ * Returns the volume's handle, or NULL if the device was removed. Compares with all present handles, because the handle
+ * of a removed device is not valid, not even as an argument.
  */
 static EFI_HANDLE
 find_device(const EFI_LOADED_IMAGE *image)
@@ -77,7 +77,7 @@ files_open_path(EFI_FILE_HANDLE root, const char *path, UINT64 mode, UINT64 attr
 	return root->Open(root, file, wide, mode, attributes);
 }
 
-/* Appends the path of NODE. UEFI 2.10, 10.3.5.4: exactly one backslash separates the paths of two nodes. */
+/* Appends the path in NODE. UEFI 2.10, 10.3.5.4: exactly one backslash separates the paths of two nodes. */
 static void
 put_node(struct text *path, const FILEPATH_DEVICE_PATH *node)
 {
@@ -91,8 +91,8 @@ put_node(struct text *path, const FILEPATH_DEVICE_PATH *node)
 }
 
 /*
- * Appends the application's folder on its volume, with a final backslash, or nothing if it is not known. GRUB names the
- * folder and the file in two nodes.
+ * Appends the application's folder on its volume, with a final backslash. Appends nothing if the folder is not known.
+ * GRUB passes folder and file in two nodes.
  */
 static void
 put_own_folder(struct text *path)

@@ -1,9 +1,9 @@
-/* Functions that change the boot volume, by the firmware's Simple File System. See files.h. */
+/* Changes files and folders on the boot volume with the firmware's Simple File System. See files.h. */
 #include "uefi/volume/files_internal.h"
 
 /*
- * Most bytes of one Write. Some firmware's drivers fail with a megabyte at once, or with a buffer above 4 GiB, which
- * the device's controller cannot address (luv-yocto, issue 28; systemd, issue 25911).
+ * Maximum number of bytes in one Write. Some firmware's drivers fail with a megabyte at once. Others fail with a buffer
+ * above 4 GiB, which the device's controller cannot address (luv-yocto, issue 28; systemd, issue 25911).
  */
 #define PIECE_BYTES 0x10000u
 
@@ -38,7 +38,7 @@ files_make_folder(EFI_FILE_HANDLE root, const char *path)
 	return status;
 }
 
-/* Writes BYTES piece by piece, each copied to WINDOW before, unless WINDOW is NULL. */
+/* Writes BYTES piece by piece. Unless WINDOW is NULL, each piece is first copied to WINDOW. */
 static EFI_STATUS
 write_pieces(EFI_FILE_HANDLE file, char *window, const char *bytes, size_t length)
 {
@@ -60,8 +60,8 @@ write_pieces(EFI_FILE_HANDLE file, char *window, const char *bytes, size_t lengt
 }
 
 /*
- * Flushes the file. EFI_UNSUPPORTED is no error: such a driver keeps no data back, or writes it when the file is closed
- * (UEFI 2.10, 13.5.3).
+ * Flushes the file. EFI_UNSUPPORTED is no error, because such a driver stores no data in a cache, or writes it when the
+ * file is closed (UEFI 2.10, 13.5.3).
  */
 static EFI_STATUS
 flush(EFI_FILE_HANDLE file)
@@ -104,7 +104,7 @@ files_overwrite(EFI_FILE_HANDLE root, const char *path, const char *bytes, size_
 	return EFI_ERROR(status) ? status : write_and_close(file, bytes, length);
 }
 
-/* UEFI 2.10, 13.5.16: setting a new FileName renames the file, and times of 0 do not change. */
+/* UEFI 2.10, 13.5.16: a new FileName renames the file, and times of 0 are not changed. */
 EFI_STATUS
 files_rename(EFI_FILE_HANDLE root, const char *path, const char *name)
 {

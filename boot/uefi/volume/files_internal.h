@@ -4,9 +4,9 @@
 
 #include "uefi/volume/files.h"
 
-#define FILES_NAME_MAX 255 /* characters of a name on FAT with long names, ISO 9660 and NTFS */
+#define FILES_NAME_MAX 255 /* most characters of a name on FAT with long names, ISO 9660 and NTFS */
 
-/* A buffer for GetInfo and for a folder's Read. Each result ends with a name. */
+/* A buffer for the results of GetInfo and of a folder's Read. Each result ends with a name. */
 union files_information {
 	EFI_FILE_INFO file;
 	EFI_FILE_SYSTEM_INFO volume;
@@ -15,7 +15,7 @@ union files_information {
 
 extern const EFI_GUID guid_file_info;
 
-/* Converts ASCII to WIDE, as many characters as fit SIZE. Returns their number. */
+/* Converts ASCII to WIDE, as many characters as fit into SIZE. Returns their number. */
 size_t files_widen(const char *ascii, CHAR16 *wide, size_t size);
 
 EFI_STATUS files_open_path(EFI_FILE_HANDLE root, const char *path, UINT64 mode, UINT64 attributes,

@@ -1,4 +1,4 @@
-/* Finds the next number. See numbers.h. */
+/* Finds the next free number of a report's folder. See numbers.h. */
 #include "uefi/volume/numbers.h"
 
 #include "base/text.h"
@@ -13,8 +13,8 @@ see_name(void *context, const char *name)
 }
 
 /*
- * Returns EFI_NOT_FOUND if number NUMBER is free: neither NNNN, the name of a complete folder, nor NNNN.new, the name
- * of an incomplete one, exists.
+ * Returns EFI_NOT_FOUND if NUMBER is free. It is free if neither NNNN, the name of a complete folder, nor NNNN.new, the
+ * name of an incomplete folder, exists.
  */
 static EFI_STATUS
 find_folder(EFI_FILE_HANDLE root, const char *folder, unsigned number)

@@ -5,7 +5,7 @@
 #include "uefi/volume/files.h"
 #include "uefi/volume/save.h"
 
-#define SPACE_BYTES (1u << 20) /* free bytes needed: on a full volume EDK II leaves a broken folder */
+#define SPACE_BYTES (1u << 20) /* free bytes required, because on a full volume EDK II leaves a broken folder */
 
 static const char *
 path_of(const char *name, char path[FILES_PATH_SIZE])

@@ -1,6 +1,6 @@
 /*
- * The marker of a run that is not over. It is a file of one sector in \baretick. Each machine has its own name, so a
- * stick that is used on several machines keeps their markers apart.
+ * The marker of a run that has not ended. It is a file of one sector in \baretick. Its name differs between machines,
+ * so that a stick that is used on several machines keeps their markers apart.
  */
 #ifndef BARETICK_RUNNING_H
 #define BARETICK_RUNNING_H
@@ -14,8 +14,8 @@
 size_t running_read(const char *name, char *bytes, size_t size);
 
 /*
- * Writes the marker, which is on the volume when this returns. Sets FOLDER_MADE if \baretick had to be created for it.
- * Returns false if the volume accepts no marker.
+ * Writes the marker. It is on the volume when this function returns. Sets FOLDER_MADE if \baretick had to be created
+ * for it. Returns false if the marker cannot be written.
  */
 bool running_mark(const char *name, const char *bytes, size_t length, bool *folder_made);
 

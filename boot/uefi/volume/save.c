@@ -24,8 +24,8 @@ struct saving {
 	const struct text *const *texts;
 	uint64_t free_bytes, needed_bytes; /* the firmware's figures, both 0 if not known */
 	bool made_reports; /* true if this run created \baretick */
-	bool began;        /* true if this run created the report's folder, perhaps incompletely */
-	char path[FILES_PATH_SIZE]; /* path of the file or folder that is being created */
+	bool began;        /* true if this run created the report's folder, which may be incomplete */
+	char path[FILES_PATH_SIZE]; /* path of the file or folder that is created now */
 	struct text sentence;
 };
 
@@ -56,8 +56,8 @@ describe_status(EFI_STATUS status)
 }
 
 /*
- * Returns false if STATUS means that the device does not answer or is gone, so that the driver would wait again in the
- * next call.
+ * Returns false if STATUS means that the device does not answer or was removed. The driver would then wait again in
+ * each further call.
  */
 static bool
 still_answers(EFI_STATUS status)
@@ -66,7 +66,7 @@ still_answers(EFI_STATUS status)
 	       status != EFI_MEDIA_CHANGED;
 }
 
-/* Appends the reason, and the path or the missing space, to the sentence. Returns false. */
+/* Appends the reason, and the path or the amount of missing space, to the sentence. Returns false. */
 static bool
 explain_failure(struct saving *saving, EFI_STATUS status)
 {
@@ -91,9 +91,8 @@ path_of(struct saving *saving, const char *folder, const char *name)
 }
 
 /*
- * Returns false if the volume is read-only. Too little space does not prevent an attempt: the firmware may take the
- * figure from a count on the volume, which is wrong if the stick was pulled out before. Only writing shows whether
- * there is space.
+ * Returns false if the volume is read-only. If there seems to be too little space, writing is still tried. The firmware
+ * may take the figure from a count on the volume, which is wrong if the stick was pulled out before.
  */
 static bool
 check_space(struct saving *saving)
@@ -126,7 +125,7 @@ try_space(struct saving *saving, const char *path)
 
 /*
  * Creates a folder. On a full volume EDK II leaves a folder without a cluster, which cannot be removed. Therefore, if
- * the firmware's figure is too small, a file of that name is written first as a test, and removed.
+ * there seems to be too little space, a file with the folder's name is written first as a test, and removed.
  */
 static EFI_STATUS
 make_folder(struct saving *saving, const char *path)
@@ -153,7 +152,7 @@ has_reports_folder(struct saving *saving)
 	return folder;
 }
 
-/* Returns the next free number. If there is none, returns 0 and sets the sentence. */
+/* Returns the next free number. If there is none, sets the sentence and returns 0. */
 static unsigned
 next_number(struct saving *saving)
 {
@@ -194,8 +193,8 @@ remove_path(struct saving *saving, const char *path)
 }
 
 /*
- * Removes the folder and its files. Ends after the first error, because each call may take as long as the driver waits
- * for the device.
+ * Removes the folder and its files. Ends after the first error, because the driver may wait for the device in each
+ * call.
  */
 static void
 remove_folder(struct saving *saving, const char *folder)
@@ -207,7 +206,10 @@ remove_folder(struct saving *saving, const char *folder)
 		remove_path(saving, path_of(saving, "", ""));
 }
 
-/* Renames the complete folder. If the firmware can't, the name still ends in .new, and the sentence says so. */
+/*
+ * Renames the complete folder. If the firmware cannot rename, the name still ends in .new, and the sentence mentions
+ * it.
+ */
 static void
 rename_folder(struct saving *saving, const char *folder, unsigned number)
 {
@@ -247,7 +249,7 @@ save_on(struct saving *saving, unsigned number)
 	return true;
 }
 
-/* Opens the volume. SENTENCE becomes the text of saving->sentence; on failure it has the reason. */
+/* Opens the volume. saving->sentence writes to SENTENCE, which has the reason after a failure. */
 static bool
 open_volume(struct saving *saving, char sentence[SAVE_SENTENCE_SIZE])
 {
@@ -316,7 +318,9 @@ save_drop(unsigned number)
 		return;
 	EFI_STATUS status = files_rename(saving.root, path_of(&saving, whole, ""), unfinished);
 
-	/* EFI_NOT_FOUND: the firmware could not rename the complete folder, so it still is NNNN.new. */
+	/*
+	 * With EFI_NOT_FOUND the firmware could not rename the complete folder, so that it still has the name NNNN.new.
+	 */
 	if (!EFI_ERROR(status) || status == EFI_NOT_FOUND)
 		remove_folder(&saving, unfinished);
 	saving.root->Close(saving.root);

@@ -1,4 +1,4 @@
-/* A report on the boot volume: report.json, .txt, .html, .csv and .record in a folder of their own. */
+/* Saves a report on the boot volume: report.json, .txt, .html, .csv and .record in a folder of their own. */
 #ifndef BARETICK_SAVE_H
 #define BARETICK_SAVE_H
 
@@ -11,36 +11,36 @@
 #define SAVE_SENTENCE_SIZE 160
 
 /*
- * Returns false if the volume is damaged so that the firmware would hang; SENTENCE then says why. Call it before all
- * other functions here and in running.h.
+ * Returns false if the volume is damaged so that the firmware would hang. SENTENCE then has the reason. Call this
+ * before all other functions here and in running.h.
  */
 bool save_is_safe(char sentence[SAVE_SENTENCE_SIZE]);
 
 /*
  * Writes TEXTS, indexed by enum save_file, into the folder \baretick\NNNN. NNNN is NUMBER, or the next free number if
  * NUMBER is 0. The folder is called NNNN.new until all texts are on the volume, and no older file is opened for
- * writing. Therefore after a power cut each folder without .new is complete, if the device keeps the order of writes.
- * Only the growth of \baretick may be cut off. SENTENCE names the folder. On failure this returns false, SENTENCE has
- * the reason, and the incomplete folder is removed if the volume allows it.
+ * writing. If the device keeps the order of writes, each folder without .new is therefore complete even after a power
+ * cut. Only the growth of \baretick may be incomplete. SENTENCE names the folder. On failure this function returns
+ * false, and SENTENCE has the reason. The incomplete folder is removed if the volume allows it.
  */
 bool save_report(const struct text *const texts[SAVE_FILES], unsigned number, char sentence[SAVE_SENTENCE_SIZE]);
 
 /*
- * Saves a checkpoint as save_report() does, but only if the volume then still has space for a report of that size,
+ * Saves a checkpoint as save_report() does, but only if there is space for another report of the same size after it,
  * because the run's own report follows.
  */
 bool save_checkpoint(const struct text *const texts[SAVE_FILES], unsigned number);
 
-/* Removes the folder NUMBER of this run. Renames it to NNNN.new before, because it is incomplete from then on. */
+/* Removes the folder NUMBER of this run. First renames it to NNNN.new, because it is incomplete from then on. */
 void save_drop(unsigned number);
 
-/* Returns true if the folder of NUMBER is still called NNNN.new, as after a run on firmware that can't rename. */
+/* Returns true if the folder of NUMBER still has the name NNNN.new, as after a run on firmware that cannot rename. */
 bool save_is_unrenamed(unsigned number);
 
 /* Returns true if the folder before the next number has JSON as its report.json. */
 bool save_is_latest(const struct text *json);
 
-/* Returns the number after all used numbers, or 0 if there is none or the volume cannot be read. */
+/* Returns the number after the highest used number, or 0 if there is none or the volume cannot be read. */
 unsigned save_next_number(void);
 
 #endif

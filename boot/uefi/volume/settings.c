@@ -1,4 +1,4 @@
-/* Reads options from baretick.cfg, the load options and fw_cfg. See settings.h. */
+/* Reads options from baretick.cfg, the image's load options and fw_cfg. See settings.h. */
 #include "uefi/volume/settings.h"
 
 #include "firmware/sources.h"
@@ -10,7 +10,7 @@ held_of(size_t length)
 	return length < SOURCES_READ_SIZE ? length : SOURCES_READ_SIZE;
 }
 
-/* Returns true if the first word is the command. A shell passes it, a boot entry does not. */
+/* Returns true if the first word of TEXT is the command itself. A shell includes the command, a boot entry does not. */
 static bool
 begins_with_command(const char *text, size_t length)
 {
@@ -46,7 +46,7 @@ take_load_options(struct sources *sources, char *buffer)
 		return;
 	for (; length < count && wide[length]; length++) {
 		if (!is_text(wide[length])) {
-			/* A GUID, a device path, or other data for the firmware's own programs. */
+			/* The data are a GUID, a device path, or other data for the firmware's own programs. */
 			report_note(sources->report, "The load options are %u bytes of binary data: they are not used.",
 				    (unsigned)image->LoadOptionsSize);
 			return;
