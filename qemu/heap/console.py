@@ -10,18 +10,18 @@ import zlib
 from results import reports
 
 COLUMNS = 72
-# Three alternatives: the first line of a report, a line of its body, its last line. Programs that wrap a log escape none of
-# these characters.
+# Three alternatives: the first line of a report, a line of its body, and its last line. They consist only of characters that log
+# programs do not escape when they wrap a log.
 MARK = re.compile(rb"(?P<begin>BARETICK COMPACT BEGIN)|bt(?P<number>[0-9]{4,5}):(?P<text>[A-Za-z0-9_-]{1,72})|"
                   rb"BARETICK COMPACT END sha256(?:=|\\u003d)(?P<sum>[0-9a-f]{64})")
 CUT = " The console may keep only the end of its log."
 
 
 class Compact:
-    """One report in a log, perhaps incomplete."""
+    """A report in a log. It may be incomplete."""
 
     def __init__(self):
-        self.lines = {}   # texts of the lines, by line number
+        self.lines = {}   # text of each line, by line number
         self.sum = None   # SHA-256 in the last line; None if the log ends before it
 
     def take(self, number, text):
@@ -79,7 +79,7 @@ def is_log(data):
     """Return True if DATA is the log of a console with at least a part of a compact report."""
     data = plain(data)
     if b"bt0" not in data and b"BARETICK COMPACT" not in data or b'"baretick.report/' in data[:200]:
-        return False  # a quick test; the second part is a report whose label may have such words
+        return False  # fails quickly for a report in JSON; the second part excludes a report whose label contains such words
     return any(mark["begin"] or mark["sum"] or len(mark["text"]) == COLUMNS for mark in MARK.finditer(data))
 
 

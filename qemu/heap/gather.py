@@ -1,4 +1,4 @@
-"""Reads all given reports on all processors. A report becomes rows, as lines of JSON; any other file becomes a sentence."""
+"""Reads all given reports, with all processors. A report becomes rows, as lines of JSON. Any other file becomes a sentence."""
 import concurrent.futures
 import csv
 import ctypes
@@ -14,19 +14,19 @@ from results import files, reports
 
 WORKERS = 2
 PR_SET_PDEATHSIG = 1     # prctl(2)
-KERNEL_MAX = 1 << 20     # bytes of kernel.json
-AT_ONCE = 256            # most tasks that wait, because all reports together may need more memory than there is
-LOOK_INSIDE = 1 << 20    # bytes; only a file with more may be split into several tasks
-SLICE = 4 << 20          # bytes of a task from a file that has a report on each line
-# Long lists that no table has are dropped before parsing. In JSON a quotation mark within a string is \", so these keys cannot
-# match in an honest report's string. If a forged report makes one match, it only loses that part. None of these lists has lists
-# inside, so a match ends at the next bracket.
+KERNEL_MAX = 1 << 20     # largest kernel.json in bytes
+AT_ONCE = 256            # most tasks that wait at a time, because all reports together may need more memory than there is
+LOOK_INSIDE = 1 << 20    # only a file with more bytes may be split into several tasks
+SLICE = 4 << 20          # bytes of each task from a file that has a report on each line
+# Long lists that no table has. They are dropped before parsing. In JSON a quotation mark within a string is \", so these keys
+# cannot match in a string of a real report. If a forged report makes one match, it only loses that part. None of these lists
+# contains lists, so a match ends at the next bracket.
 DROPPED = re.compile(rb'"(exact|histogram|events)":\s*\[[^\[\]]*\]')
 MATRIX = re.compile(rb'"matrix":\s*\[[\[\]\s0-9,nul.-]*\]')
 
 
 def lean(data):
-    """Return DATA without the lists that no table has. They are nine tenths of a report."""
+    """Return DATA without the lists that no table has, which are nine tenths of a report."""
     return MATRIX.sub(b'"matrix":null', DROPPED.sub(rb'"\1":null', data))
 
 
@@ -36,7 +36,7 @@ def parse(data):
 
 
 def is_lines(first):
-    """Return True if FIRST, the first line of a file, is a whole report. Then each line of the file is one."""
+    """Return True if FIRST, the first line of a file, is a whole report. Each line of such a file is a report."""
     first = first.strip()
     return first.startswith(b"{") and first.endswith(b"}") and len(first) > 2
 
@@ -81,8 +81,9 @@ def tasks(words, refuse):
 
 
 def read(task, known, loaded_at):
-    """Return two lists. The first has (digest, {table: lines}) for each new report in TASK, and (digest, None) for a KNOWN one.
-    The second has (name, sentence) for each file that is no report."""
+    """Read the reports of TASK. Return two lists. The first list has (digest, {table: lines}) for each new report, and (digest,
+    None) for each report in KNOWN. The second list has (name, sentence) for each file that is no report.
+    """
     found, refused = [], []
     kind, path, *rest = task
     try:
@@ -105,7 +106,7 @@ def read(task, known, loaded_at):
 
 
 def _pieces(kind, path, rest):
-    """Yield (name, name of its HTML page in the same folder, contents) for each report in the file."""
+    """Yield (name of the report, name of its HTML page in the same folder, contents) for each report in the file."""
     if kind == "stick":
         partition, name = rest
         yield f"{path}{name[1:]}", None, stick.read(path, partition, name, reports.SIZE_MAX)
@@ -166,8 +167,9 @@ _known = frozenset()
 def _begin(known):
     global _known
     _known = known
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches this process too, but only the parent handles it
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # ends this process with its parent, otherwise it would wait for work for ever
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is sent to this process too, but only the parent process handles it
+    # This process ends with its parent, because otherwise it would wait for work without end.
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _work(batch, loaded_at):
@@ -180,7 +182,7 @@ def _work(batch, loaded_at):
 
 
 def _batches(every):
-    """Yield lists of a dozen tasks. A group of lines of a file is a list of its own."""
+    """Yield lists of a dozen tasks. A task for a group of lines gets a list of its own."""
     batch = []
     for task in every:
         batch.append(task)

@@ -4,10 +4,10 @@ import stat
 
 from results import reports
 
-FILES_MAX = 200_000  # files in one call
-DEPTH_MAX = 32       # nested folders
+FILES_MAX = 200_000  # most files in one call
+DEPTH_MAX = 32       # most levels of nested folders
 NAMES = (".json", ".csv", ".log")
-LOG = ".log"         # the log of a console: qemu/heap/console.py
+LOG = ".log"         # extension of a console's log: see qemu/heap/console.py
 STICKS = (".img", ".iso", ".raw")
 
 
@@ -30,7 +30,7 @@ def kernel_of(path):
 
 
 def is_told_better(name, names):
-    """Return True if the folder with the files NAMES has a JSON report that contains more than the file NAME."""
+    """Return True if the folder with the files NAMES also has a JSON report that contains more than the file NAME."""
     return name.endswith(".csv") and name[:-4] + ".json" in names or name.endswith(LOG) and "report.json" in names
 
 

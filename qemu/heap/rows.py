@@ -4,10 +4,10 @@ import re
 
 from results.sanitize import clean
 
-WORD_MAX = 200    # characters of a word
-TEXT_MAX = 600    # characters of a sentence
-WHOLE_MAX = 2 ** 53  # JSON readers may round larger whole numbers
-TINY, HUGE = 1e-18, 1e18  # figures outside are dropped, so that products and quotients in queries stay finite
+WORD_MAX = 200    # most characters of a word
+TEXT_MAX = 600    # most characters of a sentence
+WHOLE_MAX = 2 ** 53  # limit of whole numbers, because JSON readers may round larger ones
+TINY, HUGE = 1e-18, 1e18  # limits of figures; others are dropped, so that products and quotients in queries stay finite
 UNKNOWN_DAY = "unknown"
 SPREAD = ("value", "low", "high")
 
@@ -92,12 +92,12 @@ SPREAD_COLUMNS = {table: [*([] if table == "runs" else HEAD), *spread(columns)] 
 
 
 def needed(report):
-    """Return REPORT without the keys that no table has, which then need not be checked."""
+    """Return REPORT without the keys that no table has, so that these need not be checked."""
     return {key: report[key] for key in KEYS if key in report} if isinstance(report, dict) else report
 
 
 def at(value, place):
-    """Return the item at PLACE in VALUE, or None."""
+    """Return the item at the path PLACE in VALUE, or None."""
     for key in place.split("."):
         if isinstance(value, list):
             value = value[int(key)] if key.isdigit() and int(key) < len(value) else None
@@ -118,7 +118,7 @@ def fit(value, kind):
 
 
 def moment(word):
-    """Return the report's started_at in a database's format, or None if it is no time."""
+    """Return the time of the report's key started_at in a database's format, or None if it is no valid time."""
     if not isinstance(word, str) or not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", word[:19]):
         return None
     try:
@@ -142,7 +142,9 @@ def identity(row):
 
 
 def kind(row):
-    """Return the machine's kind, within which figures are compared, or None if the machine is not identified."""
+    """Return the kind of the machine, or None if the machine is not identified. Figures are compared only between machines of
+    the same kind.
+    """
     if not row["vendor"] and not row["product"]:
         return None
     under = [row["hypervisor"] or row["accelerator"]] if row["hypervisor"] or row["accelerator"] else []

@@ -1,11 +1,11 @@
-"""Reads the reports on a stick's image by mtools, through a pipe. No file of the image is ever written to disk."""
+"""Reads the reports on a stick's image with mtools, through a pipe. No file of the image is ever written to disk."""
 import subprocess
 import threading
 
 LIST_MAX = 1 << 20   # most bytes of a list of names
-REPORTS_MAX = 10_000  # reports on one stick
-WAIT_S = 60          # limit for a list, because damaged folders can form a circle
-PARTITIONS = ("@@1M", "")  # an image of `make image`, and one without a partition table
+REPORTS_MAX = 10_000  # most reports on one stick
+WAIT_S = 60          # time limit for a list, because damaged folders can form a circle
+PARTITIONS = ("@@1M", "")  # where the file system starts: in an image of `make image`, and in an image without a partition table
 
 
 class Bad(Exception):

@@ -7,8 +7,8 @@ from results import older, reports
 
 HEADER = ["run", "clock", "core", "metric", "value", "low", "high", "unit", "machine"]
 VERDICTS = ["pass", "warn", "fail", "incomplete"]
-ROWS_MAX = 200_000  # rows of one run; 256 cores have fewer
-# Path of each metric's value in the report. In WORDS the value is text.
+ROWS_MAX = 200_000  # most rows of one run; a run with 256 cores has fewer
+# Path of each metric's value in the report. For the metrics in WORDS the value is text.
 RUN = {"elapsed": "elapsed_ms", "cores_listed": "machine.cores_listed", "cores_started": "machine.cores_started",
        "tsc_rate": "machine.tsc_hz", "stolen": "quality.stolen_percent", "warps": "skew.warps", "within": "skew.within_ns",
        "gaps": "interference.gaps", "gaps_total": "interference.total_ns", "observed": "interference.observed_ns",
@@ -53,7 +53,7 @@ def parse(data):
 
 
 def figure(word):
-    """Return a number as in JSON, or None if the field is empty."""
+    """Return WORD as a number, as in JSON, or None if the field is empty."""
     if not word:
         return None
     number = float(word)
@@ -85,7 +85,7 @@ def _report(started_at, rows):
         elif not clock and not core:
             _of_run(report, metric, numbers, unit)
         elif not core and (metric == "verdict" or metric in CLOCK or metric in CLOCK_INTERVALS):
-            # Rows of claims and calibrations are also about the LAPIC and the crystal, which are no clocks of the report.
+            # Rows of claims and calibrations may also be about the LAPIC or the crystal, which are no clocks of the report.
             _of_clock(clocks.setdefault(clock, {"id": clock}), metric, numbers)
         elif core and not clock:
             row = cores.setdefault(core, {"apic_id": figure(core)})

@@ -41,7 +41,9 @@ class Dataset:
         return glob.glob(os.path.join(glob.escape(self.data), table, "day=*", "*.parquet"))
 
     def _sweep(self):
-        """Remove the remains of a killed load. A load writes its runs last, so rows without a run are remains."""
+        """Remove the incomplete files of a load that was killed. A load writes its runs last, so rows without a run are
+        incomplete.
+        """
         shutil.rmtree(self.staging, ignore_errors=True)
         whole = {self._part(path) for path in self._files("runs")}
         for path in (path for table in rows.DETAILS for path in self._files(table)):
@@ -61,7 +63,7 @@ class Dataset:
         return base
 
     def asked(self, name):
-        """Return the engine NAME (duckdb or spark), which answers queries on the tables."""
+        """Return the engine NAME (duckdb or spark), which can answer queries on the tables."""
         return spark.Spark(self.data) if name == "spark" else engine.DuckDB(self.connect())
 
     def _select(self, table):
@@ -70,7 +72,7 @@ class Dataset:
             return f"SELECT {empty} WHERE 1 = 0"
         names = ", ".join(name for name, _, _ in rows.SPREAD_COLUMNS[table])
         where = os.path.join(glob.escape(self.data), table, "*", "*.parquet").replace("'", "''")
-        # Files of an older qemu/fleet may lack a column.
+        # Files that an older qemu/fleet wrote may lack a column.
         return (f"SELECT {names} FROM (SELECT * FROM read_parquet('{where}', hive_partitioning = true, "
                 f"hive_types = {{'day': VARCHAR}}, union_by_name = true) UNION ALL BY NAME SELECT {empty} WHERE 1 = 0)")
 
@@ -134,7 +136,7 @@ class Dataset:
         files.replace(os.path.join(self.folder, TOLD), json.dumps(sorted(odd)).encode("ascii"))
 
     def export(self, path):
-        """Write a DuckDB database PATH with the same tables. It replaces an older file."""
+        """Write a DuckDB database with the same tables to PATH. It replaces an older file."""
         new = path + ".new"
         with contextlib.suppress(FileNotFoundError):
             os.remove(new)

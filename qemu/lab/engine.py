@@ -1,4 +1,4 @@
-"""Runs DuckDB from the environment that `make fleet` makes, with any Python."""
+"""Runs DuckDB from the environment that `make fleet` makes. Any version of Python can load it."""
 import os
 import sys
 
@@ -9,7 +9,7 @@ MISSING = "there is no DuckDB: `make fleet` puts it into build/fleet-python"
 
 
 class Missing(Exception):
-    """The environment does not exist yet; the message says how to make it."""
+    """The environment does not exist yet. The message is a sentence about how to make it."""
 
 
 class Failed(Exception):
@@ -34,8 +34,9 @@ def load():
 
 
 def connect(path=":memory:", folder=None):
-    """Return a connection with limits on memory and threads. FOLDER is for data that does not fit into memory. The connection
-    loads no extensions."""
+    """Return a connection with limits on memory and threads. Data that does not fit into memory is stored in FOLDER. The
+    connection loads no extensions.
+    """
     settings = {"memory_limit": MEMORY_MAX, "threads": THREADS, "autoinstall_known_extensions": False,
                 "autoload_known_extensions": False}
     if folder:
@@ -44,17 +45,17 @@ def connect(path=":memory:", folder=None):
 
 
 class DuckDB:
-    """Answers queries on the tables that the connection BASE has; lab.spark's Spark does the same."""
+    """Answers queries on the tables of the connection BASE. Has the same functions as lab.spark's Spark."""
 
     def __init__(self, base):
         self.base = base
 
     def table(self, name, query):
-        """Make the result of QUERY a table NAME."""
+        """Store the result of QUERY as the table NAME."""
         self.base.execute(f"CREATE TEMP TABLE {name} AS\n{query}")
 
     def rows(self, query):
-        """Return (names of the columns, rows) of QUERY."""
+        """Run QUERY. Return (names of the columns, rows)."""
         done = self.base.execute(query)
         return [column[0] for column in done.description], done.fetchall()
 

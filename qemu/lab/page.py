@@ -24,7 +24,7 @@ def source(text):
 
 
 def render(answers, new, folder):
-    """Return the page as bytes. NEW has the findings that are new."""
+    """Return the page as bytes. NEW is the set of new findings."""
     style = "".join(map(read, STYLES))
     script = '(function () {\n"use strict";\nconst NONE = "–";\n' + "".join(map(read, SCRIPTS)) + "})();\n"
     policy = "; ".join(["default-src 'none'", f"script-src {source(script)}", f"style-src {source(style)}", "img-src data:",
@@ -43,7 +43,7 @@ def link(path, folder):
 
 
 def content(answers, new, folder):
-    """Return the tables of the page: titles, kinds of columns, rows. A row's first cell is its machine."""
+    """Return the tables of the page: titles, kinds of columns, and rows. The first cell of a row is its machine."""
     def machine(row, mark=None):
         return {"text": answers.name(row["run"]), "link": link(answers.names[row["run"]][2], folder),
                 "new": mark is not None and (mark[0], row["who"], mark[1], row["subject"]) in new}

@@ -1,13 +1,13 @@
-"""Runs the queries of sql/ in their order. The result of each is a table for the later ones."""
+"""Runs the queries of sql/ in their order. Each result is stored as a table, which later queries use."""
 import contextlib
 import glob
 import os
 import re
 
 HOME = os.path.join(os.path.dirname(os.path.realpath(__file__)), "sql")
-SHOWN_MAX = 20_000  # rows of one answer
-CLOCKS_MAX = 16     # clocks, which are columns of one answer
-CLOCK = re.compile(r"[a-z][a-z0-9_]{0,31}")  # a clock's name that is safe in a query
+SHOWN_MAX = 20_000  # most rows of one answer
+CLOCKS_MAX = 16     # most clocks, because each is a column of an answer
+CLOCK = re.compile(r"[a-z][a-z0-9_]{0,31}")  # pattern of a clock's name that is safe in a query
 
 
 def queries():
@@ -19,7 +19,7 @@ def queries():
 
 
 class Answers:
-    """The results of the queries on a data set."""
+    """The results of all queries on a data set."""
 
     shown_max = SHOWN_MAX
 
@@ -52,7 +52,7 @@ class Answers:
             self.runs, self.not_done = base.rows("SELECT count(*), count(reason) FROM runs")[1][0]
 
     def odd(self):
-        """Return the findings as {(machine, kind, subject)}. A new finding changes the exit status."""
+        """Return the findings as a set of (machine, kind, subject). A new finding changes the exit status."""
         return {("figure", row["who"], row["measure"], row["subject"]) for row in self.outliers} | {
             ("trait", row["who"], row["measure"], row["subject"]) for row in self.unlike} | {
             ("failure", row["who"], row["rule"], row["subject"]) for row in self.failures}
@@ -63,7 +63,7 @@ class Answers:
         return machine or f"not known: {source}"
 
     def _reads(self, base):
-        """Return the clocks whose reads were timed, the fastest first, and one row for each machine with its medians."""
+        """Return the clocks whose reads were timed, the fastest first. Also return one row for each machine with its medians."""
         known = base.rows("SELECT clock FROM clocks WHERE p50_ns IS NOT NULL GROUP BY clock ORDER BY min(p50_ns), clock")[1]
         clocks = [clock for clock, in known if clock and CLOCK.fullmatch(clock)][:CLOCKS_MAX]
         medians = "".join(f", max(CASE WHEN c.clock = '{clock}' THEN c.p50_ns END) AS ns_{clock}" for clock in clocks)

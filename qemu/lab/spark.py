@@ -1,4 +1,4 @@
-"""Spark from the environment of `make fleet-spark`. It runs the queries on this machine only."""
+"""Runs queries in Spark, from the environment of `make fleet-spark`, on this machine only."""
 import contextlib
 import os
 import shutil
@@ -23,7 +23,7 @@ KINDS = {"VARCHAR": "STRING", "TIMESTAMP": "TIMESTAMP_NTZ"}
 
 
 def java():
-    """Return the path of a Java, or None."""
+    """Return the path of the program java, or None."""
     home = os.environ.get("JAVA_HOME")
     return shutil.which(os.path.join(home, "bin", "java") if home else "java")
 
@@ -41,7 +41,9 @@ def load():
 
 
 def session(folder):
-    """Return a session whose files are in FOLDER. The messages of its Java go to a file there, because users need not see them."""
+    """Return a session whose files are in FOLDER. The messages of its Java go to a file there, because they are of no use to
+    users.
+    """
     builder = load().SparkSession.builder
     for name, value in SETTINGS.items():
         builder = builder.config(name, value)
@@ -78,14 +80,15 @@ def asked():
 
 
 class Spark:
-    """Answers queries on the Parquet files of the folder DATA, as lab.engine's DuckDB does."""
+    """Answers queries on the Parquet files in the folder DATA. Has the same functions as lab.engine's DuckDB."""
 
     def __init__(self, data):
         self.folder = tempfile.mkdtemp(prefix="baretick-spark-")
         self.session = None
         try:
             self.session = session(self.folder)
-            link = os.path.join(self.folder, "data")  # Spark treats a path as a pattern; the path of this link has no special characters
+            # A link without special characters, because Spark treats a path as a pattern.
+            link = os.path.join(self.folder, "data")
             os.symlink(data, link)
             nothing = os.path.join(self.folder, "nothing")
             os.mkdir(nothing)
@@ -101,7 +104,7 @@ class Spark:
             self.session.read.schema(schema).parquet(path).createOrReplaceTempView(name)
 
     def table(self, name, query):
-        """Make the result of QUERY a table NAME. It is stored in a file, because Spark recomputes a view at each use."""
+        """Store the result of QUERY as the table NAME. It is stored in a file, because Spark recomputes a view at each use."""
         path = os.path.join(self.folder, name)
         with asked():
             frame = self.session.sql(query)
@@ -110,7 +113,7 @@ class Spark:
         self._view(name, path, schema)
 
     def rows(self, query):
-        """Return (names of the columns, rows) of QUERY."""
+        """Run QUERY. Return (names of the columns, rows)."""
         with asked():
             frame = self.session.sql(query)
             return frame.columns, [tuple(row) for row in frame.collect()]

@@ -54,7 +54,7 @@ def failure(row):
 
 
 def kernel(row):
-    """Return a sentence on the difference between the kernel's rate of the TSC and the measured rate."""
+    """Return a sentence about the difference between the TSC rate that the kernel uses and the measured rate."""
     off = "low" if row["ppm"] > 0 else "high"
     clock = f"its clock is {row['kernel_clock']}" if row["kernel_clock"] else "its clock is not known"
     return (f"Linux {row['kernel'] or 'of unknown version'} counts the TSC with {row['believed_hz'] / 1e6:.6f} MHz, which is "
@@ -62,7 +62,7 @@ def kernel(row):
 
 
 def change(row):
-    """Return a sentence on a change and its date."""
+    """Return a sentence about a change and its date."""
     where = "" if row["subject"] == "machine" else f"{row['subject']}, "
     if row["what"] == "new finding":
         return f"{where}new finding: {row['now']}"
@@ -81,7 +81,7 @@ def group(row):
 
 
 def versions(rows):
-    """Yield (step, number of machines, sentences) for each step from one version to another."""
+    """Yield (version change, number of machines, sentences) for each change from one version to another."""
     steps = {}
     for row in rows:
         steps.setdefault((row["what"], row["product"], row["before"], row["now"]), []).append(row)

@@ -1,4 +1,4 @@
-"""Boots the guest, a second time if KVM does not work, and judges the result."""
+"""Boots the guest, and judges the result. If KVM does not work, it boots a second time without KVM."""
 import base64
 import contextlib
 import os
@@ -18,13 +18,13 @@ EXIT_PASS, EXIT_FAIL, EXIT_NOT_DONE, EXIT_TIMEOUT = 0, 1, 2, 124
 # isa-debug-exit makes QEMU end with (value << 1 | 1) & 255.
 ENDINGS = {(value << 1 | 1) & 255: word for value, word in
            {0x10: "pass", 0x11: "fail", 0x12: "incomplete", 0x13: "error"}.items()}
-# The exit status of each verdict in a report. If the application does not end by isa-debug-exit, QEMU's own status 0 says
-# nothing.
+# The exit status for each verdict in a report. It is needed if the application does not end by isa-debug-exit, because QEMU's own
+# status is then always 0.
 VERDICTS = {"pass": "pass", "warn": "pass", "fail": "fail", "incomplete": "incomplete"}
 
 
 def reports_on_stick(run, image):
-    """Return {(partition, name)} of the reports on IMAGE. It is empty if the run has no stick, or mtools cannot read it."""
+    """Return {(partition, name)} of the reports on IMAGE. The set is empty if the run has no stick, or mtools cannot read it."""
     if run.boot not in command.STICKS:
         return set()
     try:
@@ -34,12 +34,12 @@ def reports_on_stick(run, image):
 
 
 def take_from_stick(run, guest, before):
-    """Take a report that is not in BEFORE from the stick, because U-Boot gives applications no serial line."""
+    """Use the report on the stick that is not in BEFORE. U-Boot needs this, because it gives applications no serial line."""
     said = guest.transcript
     if said.blocks or said.faults or said.error or guest.status not in ENDINGS:
         return
     image = os.path.join(run.out, command.STICK)
-    # The lowest new number is the report of the run, because its checkpoints have higher numbers.
+    # The report of the run has the lowest new number. Its checkpoints have higher numbers.
     for partition, name in sorted(reports_on_stick(run, image) - before)[:1]:
         files_of = {"REPORT": "json", "TEXT": "txt", "CSV": "csv"}
         with contextlib.suppress(ValueError):
@@ -85,7 +85,9 @@ def why_kvm_failed(run, guest):
 
 
 def refused(guest):
-    """Return True if QEMU ended by itself with a message that is not about KVM. Errors of its command line are the user's."""
+    """Return True if QEMU ended by itself with a message that is not about KVM. The user can correct errors in QEMU's command
+    line.
+    """
     words = "\n".join(guest.words.lines()).lower()
     return guest.status > 0 and words and "kvm" not in words
 
@@ -111,7 +113,7 @@ def last_words(run, guest):
 
 
 def boot(run, console):
-    """Boot until the guest ends or the run's timeout. Return the guest and its accelerator."""
+    """Boot until the guest ends or the run's time-out is over. Return the guest and its accelerator."""
     deadline = console.until = time.monotonic() + run.timeout
     own = command.uses_accelerator(run.qemu_arg)
     accelerator = run.accel
@@ -139,7 +141,7 @@ def boot(run, console):
 
 
 def why_silent(guest):
-    """Return the firmware's message, or else the reason that its variables show."""
+    """Return the firmware's message. If there is none, return a reason that the firmware's variables show."""
     if guest.transcript.refused:
         return f": the firmware says {guest.transcript.refused}, as Secure Boot does of what is not signed (make sign)"
     if guest.secure_boot:

@@ -1,4 +1,4 @@
-"""Builds QEMU's command line: firmware, devices, and the user's own arguments, which replace some of the others."""
+"""Builds QEMU's command line: firmware, devices, and the user's own arguments, which replace some of the other arguments."""
 import contextlib
 import os
 import socket
@@ -8,12 +8,12 @@ from machine import interruption
 from results import files
 
 VNC_PORT, VNC_DISPLAYS = 5900, 100  # RFC 6143: display 0 is on port 5900, and each further display on the next port
-VARIABLES_MAX = 64 << 20  # limit, a hundred times the usual size
+VARIABLES_MAX = 64 << 20  # largest file of variables; a hundred times the usual size
 PIECE = 1 << 20           # bytes of a stick that are copied at once
 EXIT_PORT = 0x501
 FIND = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "find")
 FIND_BOUND_S = 30
-STICK = "stick.img"  # in a run's folder
+STICK = "stick.img"  # name of the copy in a run's folder
 # The controller of the stick for each --boot. U-Boot for a PC has a driver for IDE and none for this USB controller.
 STICKS = {"usb": ["-device", "qemu-xhci", "-device", "usb-storage,drive=stick,bootindex=0,removable=on"],
           "disk": ["-device", "ide-hd,bus=ide.0,drive=stick,bootindex=0"]}
@@ -22,7 +22,7 @@ SMM_WORDS = (".secboot", ".ms.", ".snakeoil", "smm", "secure-code")
 
 
 class Wrong(Exception):
-    """The user can correct this; each argument is a sentence."""
+    """An error that the user can correct. Each argument is a sentence."""
 
     def __str__(self):
         return "; ".join(self.args)
@@ -41,7 +41,7 @@ def gather(*checks):
 
 
 def comma(path):
-    """Return PATH as a value in QEMU's option syntax."""
+    """Return PATH as a value in the syntax of QEMU's options, in which a comma is written twice."""
     return str(path).replace(",", ",,")
 
 
@@ -92,15 +92,16 @@ def needs_smm(code):
 
 
 class Private:
-    """Files without a name in any folder. Only this process and its children can open them, by descriptor. They disappear with
-    the last process that has them."""
+    """Files in memory that have no name in any folder. Only this process and its children can open them, by their descriptors.
+    The files disappear with the last process that has them.
+    """
 
     def __init__(self):
         self.fds = []
         self._by_name = {}
 
     def path_of(self, name, data):
-        """Return a path with DATA that QEMU can open, and change while it runs."""
+        """Return a path of a file with DATA. QEMU can open it, and change it while it runs."""
         fd = os.memfd_create(name)
         self.fds.append(fd)
         self._by_name[name] = fd
@@ -110,7 +111,7 @@ class Private:
         return f"/proc/self/fd/{fd}"
 
     def content_of(self, name, size_max):
-        """Return the present contents of NAME, or nothing if it does not exist."""
+        """Return the present contents of the file NAME, or nothing if it does not exist."""
         return os.pread(self._by_name[name], size_max, 0) if name in self._by_name else b""
 
     def close(self):
@@ -138,7 +139,8 @@ def boot_arguments(boot, image, out):
     if boot in ("efi", "bare"):
         return ["-kernel", image]
     if boot in STICKS:
-        # Uses a copy, because the report is written to the stick. A copy that an earlier run left here is used again.
+        # QEMU gets a copy of the stick, because the report is written to it. If an earlier run left its copy here, this copy is
+        # used again.
         stick = os.path.join(out, STICK)
         if not os.path.exists(stick):
             copy_stick(image, stick)
@@ -171,7 +173,8 @@ def free_vnc():
     """Return the number of a free VNC display on this machine. Its port is 5900 plus this number."""
     for number in range(VNC_DISPLAYS):
         with contextlib.closing(socket.socket()) as attempt:
-            attempt.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # QEMU sets this option, too
+            # QEMU sets this option, too, so that both have the same result.
+            attempt.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 attempt.bind(("localhost", VNC_PORT + number))
                 return number
@@ -185,21 +188,21 @@ def monitor(fd):
 
 
 def arriving(command, monitor_fd):
-    """Return the command line of a QEMU that receives a migration. COMMAND is the command line from build() of the sending
-    QEMU."""
+    """Return the command line of a QEMU that receives a migration. COMMAND is the command line of the sending QEMU, which
+    build() made.
+    """
     at = command.index("-qmp")
     return [*command[:at - 1], monitor(monitor_fd), *command[at:], "-incoming", "defer"]
 
 
 def quoted(word):
-    """Return one of baretick's options with quotes where its grammar needs them, because a shell has removed them from
-    label="rack 7"."""
+    """Return one of baretick's options with quotes, if its grammar needs them. A shell removes the quotes from label="rack 7"."""
     key, is_given, value = word.partition("=")
     return f'{key}="{value}"' if is_given and " " in value and '"' not in value else word
 
 
 def options_of(words):
-    """Return WORDS as the contents of the fw_cfg item."""
+    """Return WORDS as the contents of the fw_cfg item for options."""
     return os.fsencode("\n".join(map(quoted, words)) + "\n")
 
 
@@ -212,7 +215,7 @@ def build(run, accelerator, private, monitor_fd):
     if not uses_accelerator(own):
         command += ["-accel", accelerator]
     if "-cpu" not in own:
-        # migratable=off shows the host's invariant TSC to the guest. QEMU then refuses migrations and snapshots.
+        # With migratable=off the guest sees the host's invariant TSC. QEMU then refuses migrations and snapshots.
         host = "host" if moves else "host,migratable=off"
         command += ["-cpu", host if accelerator == "kvm" else "max"]
     if "-display" not in own and "-nographic" not in own:

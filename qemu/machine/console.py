@@ -1,4 +1,4 @@
-"""Writes the runner's output: lines of the guest as they come, and sentences of the runner."""
+"""Writes the runner's output: the guest's lines as soon as they arrive, and the runner's own sentences."""
 import os
 import select
 import shutil
@@ -8,20 +8,22 @@ import time
 from machine import interruption
 from results.sanitize import clean
 
-PIECE = 512     # bytes of a write; a stream that is ready accepts so many without a wait
+PIECE = 512     # bytes of a write; a stream that is ready accepts this many without blocking
 PATIENCE_S = 0.1
 
 
 class Console:
-    """Shows lines on STREAM, or nowhere. On a terminal the progress line is redrawn in place. If the reader is slow, it waits
-    until UNTIL (time.monotonic()) and then stops writing. The run goes on, because its report is needed."""
+    """Shows lines on STREAM. If STREAM is None, shows nothing. On a terminal the progress line is redrawn in place. If the
+    reader is slow, writing waits until UNTIL (time.monotonic()), and then no more is written. The run continues, because its
+    report is needed.
+    """
 
     def __init__(self, stream, name="qemu/run"):
         self.stream, self.name, self.drawn = stream, name, False
         self.until = float("inf")
         self.terminal = stream is not None and stream.isatty()
         self._errors = sys.stderr
-        self._last = None  # the line shown last
+        self._last = None  # the last line that was shown
 
     def show(self, line):
         last, self._last = self._last, line
@@ -43,7 +45,7 @@ class Console:
             self.drawn = False
 
     def say(self, sentence):
-        """Show a sentence of the runner."""
+        """Show SENTENCE, which is the runner's own."""
         self.finish()
         if not self._write(self._errors, f"{self.name}: {clean(' '.join(sentence.split()))}\n"):
             self._errors = None
@@ -53,7 +55,7 @@ class Console:
             self.stream = None
 
     def _write(self, stream, text):
-        """Return False if the reader is gone."""
+        """Write TEXT. Return False if the reader of the output is gone."""
         if stream is None:
             return False
         data = text.encode(stream.encoding or "ascii", "backslashreplace")

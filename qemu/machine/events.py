@@ -8,15 +8,16 @@ import dataclasses
 import os
 import time
 
-# As run_phases in src/run/run.c. If a phase occurs more than once, the first occurrence counts.
+# The same list as run_phases in src/run/run.c. If a phase occurs more than once, the first occurrence counts.
 PHASES = ("prepare", "rates", "latency", "start-cores", "facts", "skew", "cores", "contended", "warps", "interference",
           "series", "timers", "stop-cores", "rates-again", "checks", "calibrations")
-ANSWER_S = 30.0   # limit for the answer to a command
-WORK_S = 60.0     # limit for work that a command starts; both limits are many times what a busy host needed
+ANSWER_S = 30.0   # time limit for the answer to a command
+WORK_S = 60.0     # time limit for work that a command starts; both limits are many times the time that a busy host needed
 POLL_S = 0.02
-FILE, NODE, TAG = "event-file", "event-node", "event"  # QEMU's names for the snapshot
+# Names that QEMU uses for the snapshot's file, its block device, and the snapshot.
+FILE, NODE, TAG = "event-file", "event-node", "event"
 DISK_SIZE = 1 << 20       # bytes of the disk for the snapshot
-BANDWIDTH = 1 << 40       # so large that a migration is as short as possible
+BANDWIDTH = 1 << 40       # bandwidth limit, so large that a migration takes as little time as possible
 
 
 class Failed(Exception):
@@ -29,14 +30,15 @@ class Lost(Failed):
 
 @dataclasses.dataclass
 class Event:
-    """One requested event: WHAT happens for SECONDS, starting AFTER seconds from the start of PHASE. The PHASE "" is the
-    application's start."""
-    text: str  # the option's text
+    """A requested event: WHAT happens for SECONDS. It starts AFTER seconds from the start of PHASE. The PHASE "" is the start
+    of the application.
+    """
+    text: str  # the text of the option that requested it
     phase: str
     after: float
     what: str
     seconds: float
-    problem: str = "the run did not get so far"  # why it was not carried out, or None
+    problem: str = "the run did not get so far"  # reason why it was not carried out, or None
     span: tuple = None  # start and end, in seconds after the application's start
 
     @property
@@ -50,7 +52,7 @@ class Event:
         return "from {:.2f} s to {:.2f} s after the application's start".format(*self.span)
 
 
-# Generators of steps.
+# The following functions are generators of steps.
 
 def ask(command, **arguments):
     answer = yield command, {key.replace("_", "-"): value for key, value in arguments.items()}
@@ -60,13 +62,13 @@ def ask(command, **arguments):
 
 
 def reason(answer):
-    """Return QEMU's reason for a failed command."""
+    """Return the reason for a failed command, which QEMU's answer contains."""
     error = answer["error"]
     return str(error.get("desc", "QEMU gave no reason")) if isinstance(error, dict) else "QEMU gave no reason"
 
 
 def wait_until(holds, what):
-    """Wait until HOLDS(), a generator of steps, returns true. Raise Failed after WORK_S."""
+    """Wait until the generator HOLDS() returns true. Raise Failed after WORK_S."""
     end = time.monotonic() + WORK_S
     while not (yield from holds()):
         if time.monotonic() >= end:
@@ -88,8 +90,9 @@ def job(command, **arguments):
 
 @contextlib.contextmanager
 def memory():
-    """Yield the path of an empty file in memory, for QEMU and its children. It has no name in a folder, and disappears with its
-    last user."""
+    """Yield the path of an empty file in memory, for QEMU and its children. The file has no name in a folder. It disappears
+    when the last process closes it.
+    """
     fd = os.memfd_create("event")
     try:
         yield f"/proc/{os.getpid()}/fd/{fd}"
@@ -113,7 +116,9 @@ def stop(event, _guest):
 
 
 def snapshot(event, guest):
-    """Take a snapshot and return to it. The machine repeats its output from the snapshot on, so the first output is dropped."""
+    """Take a snapshot, and later return to it. The machine repeats its output from the snapshot on, so the first copy of this
+    output is dropped.
+    """
     with memory() as path:
         yield from ask("blockdev-add", driver="file", node_name=FILE, filename=path)
     yield from job("blockdev-create", options={"driver": "qcow2", "file": FILE, "size": DISK_SIZE})
@@ -135,8 +140,9 @@ def snapshot(event, guest):
 
 
 def migrate(event, guest):
-    """Migrate the machine into a file, and from the file into another QEMU. The machine is stopped for the requested time and a
-    little more."""
+    """Migrate the machine into a file, and from the file into another QEMU. The machine is stopped for the requested time, and
+    for the duration of the migration.
+    """
     def done():
         state = yield from ask("query-migrate")
         if state.get("status") in ("failed", "cancelled"):
@@ -164,18 +170,18 @@ KINDS = {"stop": stop, "snapshot": snapshot, "migrate": migrate}
 
 
 class Events:
-    """Carries out the requested events in sequence, each at its time. Calls SAY(sentence) after each event."""
+    """Carries out the requested events one after the other, each at its time. Calls SAY(sentence) after each event."""
 
     def __init__(self, asked, guest, say):
         self._guest, self._say = guest, say
         self._left = list(asked)
         self._event = self._steps = None
-        self._wanted = None  # the command whose answer is awaited, or None if a time is awaited
-        self._until = None   # in time.monotonic(): the awaited time, or the limit for the answer
+        self._wanted = None  # the command whose answer the current step waits for, or None if it waits for a time
+        self._until = None   # end of the wait, in time.monotonic(): the time of the step, or the time limit for the answer
         self._label = 0
 
     def patience(self, longest):
-        """Return the longest time until the next call of step(), at most LONGEST."""
+        """Return the time until step() must be called again, at most LONGEST."""
         moments = [self._until] if self._event else filter(None, map(self._moment, self._left))
         return max(0.0, min([longest, *(moment - time.monotonic() for moment in moments)]))
 
@@ -201,7 +207,7 @@ class Events:
             self._go_on(message)
 
     def end(self):
-        """After the guest has ended: set a problem for each event that has not happened, or is not complete."""
+        """Called after the guest has ended. Sets a problem for each event that has not happened, or is not complete."""
         if self._event:
             self._over("the run ended meanwhile")
         begun = self._guest.transcript.begun
@@ -227,7 +233,7 @@ class Events:
             self._over(None)
         except Failed as error:
             self._fail(error)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:  # the answer does not follow the protocol
+        except (AttributeError, KeyError, TypeError, ValueError) as error:  # the answer does not follow the QMP protocol
             self._fail(Failed(f"QEMU's answer is not understood: {error!r}"))
         else:
             if isinstance(wanted, float):
@@ -244,7 +250,7 @@ class Events:
         if isinstance(error, Lost):
             self._guest.lose(f"--event {event.text}: {error}")
         else:
-            self._guest.send("cont")  # the guest may be stopped
+            self._guest.send("cont")  # the event may have stopped the guest
 
     def _over(self, problem):
         event, self._event = self._event, None

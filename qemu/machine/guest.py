@@ -1,4 +1,4 @@
-"""Runs one guest within limits. A guest that migrates runs in one QEMU process after another."""
+"""Runs one guest within limits. After a migration another QEMU process runs the same guest."""
 import os
 import selectors
 import time
@@ -9,13 +9,15 @@ from machine.process import PIPE_SIZE, WAIT_S, Process
 from machine.hang_check import Stillness
 from results import files
 
-SERIAL_SIZE_MAX = 256 << 20   # bytes; a report is far smaller, and only a guest that never stops printing reaches this
-READ_SIZE = 65536             # bytes of one read; the time-out is checked after each
+SERIAL_SIZE_MAX = 256 << 20   # most bytes; a report is far smaller, so only a guest that never stops printing reaches this limit
+READ_SIZE = 65536             # bytes of one read; the time-out is checked after each read
 TICK_S = 0.1
-KEY_S = 2.0                   # limit for QEMU to accept the key that ends the measurements early
+KEY_S = 2.0                   # time limit for QEMU to accept the key that ends the measurements early
 ASK_S = 2.0                   # time between two queries of the guest's state while the application measures
-PICTURE_S = 1.0               # limit for a picture after the time-out, which must not be exceeded by much
-SETTLE_S = 5.0                # seconds without output after the report or a crash, until the screen or the registers are printed
+# Time limit for a picture of the screen after the time-out, so that the time-out is not exceeded by much.
+PICTURE_S = 1.0
+# The guest counts as finished after so many seconds without output, if it has sent its report or crashed.
+SETTLE_S = 5.0
 # In these states the guest never runs again, although QEMU continues.
 DEAD_STATES = ("internal-error", "guest-panicked", "io-error")
 
@@ -38,25 +40,27 @@ class Guest:
         self.transcript, self.serial_log, self.words = transcript, serial_log, words
         self.ending, self.status, self.state = None, None, ""
         self.secure_boot = False   # true if the firmware's variables show that Secure Boot is on; set by the caller
-        self.picture_error = None  # why there is no picture of the screen, if one was requested
+        self.picture_error = None  # reason why there is no picture of the screen although it was requested, or None
         self._qemu = self._keep = self._events = None
         self._heard_s = self._deadline = time.monotonic()
         self._selector = selectors.DefaultSelector()
         self._picture_answer = self._stillness = self._say = None
-        self._key_s = None         # time at which the key was sent that ends the measurements early
+        self._key_s = None         # time at which the key was sent that ends the measurements early, or None
 
     def run(self, command_of, deadline, keep=(), may_stick=False, on_trial=False, picture=None, settles=False,
             events=(), say=None, attended=False, keyboard=True):
-        """Run the command line that COMMAND_OF(fd) returns, to its end or to DEADLINE (time.monotonic()). FD is QEMU's QMP socket.
+        """Run the command line that COMMAND_OF(fd) returns, until it ends or until DEADLINE (time.monotonic()). FD is QEMU's
+        QMP socket.
 
-        KEEP       list of further descriptors that QEMU inherits; COMMAND_OF may add to it
-        MAY_STICK  the guest may hang under this accelerator, so QEMU is polled, which disturbs the guest
-        ON_TRIAL   the guest is given up if it is silent and makes no progress
-        PICTURE    the PNG file for the last screen
-        SETTLES    the guest stays on after its report, and the run then ends
-        EVENTS     events to carry out; SAY(sentence) is called after each
-        ATTENDED   a user may press the key that the firmware waits for
-        KEYBOARD   the application reads keys, and a key ends its measurements early"""
+            KEEP       list of further descriptors that QEMU inherits; COMMAND_OF may add to it
+            MAY_STICK  the guest may hang under this accelerator, so QEMU is polled, which disturbs the guest
+            ON_TRIAL   the run ends early if the guest is silent and makes no progress
+            PICTURE    the PNG file for the last screen
+            SETTLES    the guest stays on after its report, and the run then ends
+            EVENTS     events to carry out; SAY(sentence) is called after each
+            ATTENDED   a user may press the key that the firmware waits for
+            KEYBOARD   the application reads keys, so that a key can end its measurements early
+        """
         self._keep, self._deadline, self._say = keep, deadline, say
         self._key_s = None if keyboard else 0.0
         self._events = Events(events, self, say)
@@ -98,7 +102,7 @@ class Guest:
                 break
             if self.status is not None:
                 self.ending = "exit"
-                self._listen()  # handles QEMU's last answers
+                self._listen()  # processes the last answers of QEMU
             elif now >= self._deadline:
                 self.ending = "timeout"
             elif self._stillness and self._stillness.is_over(now):
@@ -113,7 +117,7 @@ class Guest:
                 self._events.step()
 
     def _heed_signals(self, now):
-        """The first signal ends the measurements early, if they are running. Any other signal ends the run."""
+        """The first signal ends the measurements early, if they are running. Any later signal ends the run."""
         if self._key_s is None and interruption.may_be_met() and self.transcript.measuring:
             self._key_s = now
             self.send("send-key", "key", keys=[{"type": "qcode", "data": "q"}])
@@ -122,25 +126,25 @@ class Guest:
 
     def _key_was_sent(self, message):
         if "error" in message:
-            self._key_s = 0.0  # there is no keyboard
+            self._key_s = 0.0  # marked as sent, because there is no keyboard
         elif interruption.asked():
             name = interruption.meet()
             if self._say:
                 self._say(f"{name}: the measuring ends early, and the report follows; once more ends the run at once")
 
-    # Functions for events.
+    # The following functions are for events.
 
     def send(self, name, label=None, **arguments):
         self._qemu.monitor.send(name, label, **arguments)
 
     def hear_all(self):
-        """Read all output of a stopped machine: at most the size of a pipe."""
+        """Read all output of a stopped machine. The pipe holds no more than its size."""
         most = self.transcript.size + PIPE_SIZE
         while self.transcript.size < most and self._read():
             pass
 
     def arrive(self):
-        """Replace the QEMU process by another one, the target of a migration."""
+        """Continue with another QEMU process, the target of a migration."""
         left = self._qemu
         for source in left.line, left.words, left.monitor.socket:
             self._forget(source)

@@ -1,17 +1,18 @@
-"""Checks whether a guest without output hangs, by the instruction pointers of its cores, which QEMU reports."""
+"""Checks whether a guest that prints nothing hangs. QEMU reports the instruction pointers of its cores."""
 import re
 import time
 
-BOUND_S = 10     # under KVM firmware prints earlier, unless the host is busy or is a guest itself
-ASK_S = 1.0      # time between two queries, which each stop the cores for a moment
-LOOP_BYTES = 64  # longest loop of code that waits for ever
+BOUND_S = 10     # seconds; under KVM firmware prints something earlier, unless the host is busy or is a guest itself
+ASK_S = 1.0      # time between two queries; each query stops the cores for a short time
+LOOP_BYTES = 64  # length of the longest loop in which code waits for ever
 POINTER = re.compile(r"\b[ER]?IP=([0-9a-f]+)\b")
 
 
 class Stillness:
-    """Detects a guest that hangs. Send QUESTION to QEMU whenever is_due() is true. Pass each answer to take(). is_over() is
-    true if all cores stayed in loops of LOOP_BYTES for BOUND_S, or if QEMU did not answer in this time. why() returns the
-    reason."""
+    """Detects a guest that hangs. Send QUESTION to QEMU whenever is_due() is true, and pass each answer to take(). is_over()
+    returns True if all cores stayed in loops of at most LOOP_BYTES for BOUND_S seconds. It also returns True if QEMU did not
+    answer in this time. why() returns the reason.
+    """
 
     QUESTION = ("human-monitor-command", {"command-line": "info registers -a"})
 

@@ -1,5 +1,6 @@
-"""Handles signals that request the end of the run. A handler only notes them. The runner checks the note where no work is half
-done."""
+"""Handles signals that request the end of the run. A handler only stores the signal. The runner checks for it at points where
+no work is half done.
+"""
 import signal
 
 SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
@@ -17,7 +18,7 @@ class Interrupted(Exception):
 
 def install():
     for number in SIGNALS:
-        if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # nohup
+        if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # SIGHUP stays ignored if nohup has set this
             signal.signal(number, lambda number, _frame: _noted.append(number) if not _noted else None)
 
 
@@ -26,19 +27,19 @@ def asked():
 
 
 def may_be_met():
-    """Return True if a signal may end the measurements early. After SIGHUP the terminal is gone, and no user waits."""
+    """Return True if a signal may end the measurements early. After SIGHUP the terminal is closed, and no user waits."""
     return asked() and _noted[0] != signal.SIGHUP
 
 
 def meet():
-    """Mark the noted signals as handled, so that only later ones count. Return the signal's name."""
+    """Mark the stored signals as handled, so that only later signals count. Return the signal's name."""
     _met.extend(_noted)
     _noted.clear()
     return signal.Signals(_met[-1]).name
 
 
 def met():
-    """Return True if an early end was requested. Then no other run is started."""
+    """Return True if an early end was requested. In that case no other run is started."""
     return bool(_met)
 
 

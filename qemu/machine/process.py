@@ -1,5 +1,6 @@
-"""One QEMU process with its process group, serial line and QMP socket (QEMU's machine protocol). The group never outlives the
-runner."""
+"""Runs one QEMU process, with its process group, serial line and QMP socket (QEMU's machine protocol). The group never outlives
+the runner.
+"""
 import contextlib
 import fcntl
 import json
@@ -11,17 +12,17 @@ import time
 
 from machine.interruption import SIGNALS
 
-F_SETPIPE_SZ = 1031           # <linux/fcntl.h>
-PIPE_SIZE = 1 << 20           # bytes, so that a slow terminal does not stop the guest
-END_S = 1.0                   # limit from SIGKILL to the end of its output pipe, which its children may hold open
-DRAIN_S = 30.0                # limit for reading the rest of an ended process; a busy host reads a full pipe slowly
-WAIT_S = 5.0                  # limit for the end of the process afterwards
+F_SETPIPE_SZ = 1031           # number from <linux/fcntl.h>
+PIPE_SIZE = 1 << 20           # bytes; large, so that a slow terminal does not stop the guest
+END_S = 1.0                   # time limit from SIGKILL to the end of its output pipe, which its children may hold open
+DRAIN_S = 30.0                # time limit for reading the rest of an ended process's output; a busy host reads a full pipe slowly
+WAIT_S = 5.0                  # time limit for the end of the process after this
 POLL_S = 0.001
 MESSAGES_MAX = 1 << 20        # bytes; an answer of QMP is far smaller
 
 
 class Monitor:
-    """A QMP socket. QEMU sends only answers, and no call blocks."""
+    """A QMP socket. QEMU sends only answers, and no function blocks."""
 
     def __init__(self):
         self.socket, self.far = socket.socketpair()
@@ -34,7 +35,7 @@ class Monitor:
         try:
             self.socket.send(json.dumps(message).encode() + b"\n")
         except OSError:
-            pass  # QEMU has ended or hangs, which the guest's loop detects by other means
+            pass  # QEMU has ended or hangs; the guest's loop detects this by other means
 
     def read(self):
         """Return the messages that arrived, or None if QEMU closed the socket."""
@@ -47,7 +48,7 @@ class Monitor:
         if not data:
             return None
         *lines, self._rest = (self._rest + data).split(b"\n")
-        self._rest = self._rest[:MESSAGES_MAX]  # the rest is then no valid message
+        self._rest = self._rest[:MESSAGES_MAX]  # cut to a limit; the rest is then no valid message
         messages = []
         for line in lines:
             with contextlib.suppress(ValueError, RecursionError):
@@ -67,13 +68,14 @@ def leave_watcher(lifeline):
         os.wait()
         return
     try:
-        if os.fork() == 0:  # an orphan, so that QEMU does not get an unknown child
+        if os.fork() == 0:  # forks twice, so that the watcher is an orphan, and QEMU does not get a child that it does not know
             for number in SIGNALS:
                 signal.signal(number, signal.SIG_IGN)
             os.dup2(lifeline, 0)
             for fd in map(int, os.listdir("/proc/self/fd")):
                 if fd:
-                    with contextlib.suppress(OSError):  # the descriptor of the listing itself
+                    # The descriptor of the folder /proc/self/fd itself, which is closed already.
+                    with contextlib.suppress(OSError):
                         os.close(fd)
             os.read(0, 1)
             os.killpg(0, signal.SIGKILL)
@@ -82,7 +84,7 @@ def leave_watcher(lifeline):
 
 
 class Process:
-    """A process. `line` is its standard output, `words` its standard error. Both are read without waiting."""
+    """A QEMU process. `line` is its standard output, `words` its standard error. Both are read without blocking."""
 
     def __init__(self):
         self.monitor = Monitor()
@@ -91,7 +93,8 @@ class Process:
 
     def start(self, command_of, keep, words):
         """Start the command line that COMMAND_OF(fd) returns. FD is QEMU's QMP socket. The process also inherits the
-        descriptors in KEEP; COMMAND_OF may add some. The command line is first written to WORDS."""
+        descriptors in KEEP; COMMAND_OF may add some. The command line is first written to WORDS.
+        """
         fd = self.monitor.far.fileno()
         self.command = command_of(fd)
         words.begin(self.command)
@@ -106,15 +109,16 @@ class Process:
         self.line, self.words = self._process.stdout, self._process.stderr
         for pipe in self.line, self.words:
             os.set_blocking(pipe.fileno(), False)
-            with contextlib.suppress(OSError):  # a pipe of 64 KiB also works
+            with contextlib.suppress(OSError):  # without a larger pipe the run works too
                 fcntl.fcntl(pipe.fileno(), F_SETPIPE_SZ, PIPE_SIZE)
 
     def poll(self):
         return self._process.poll()
 
     def end(self, hear, note):
-        """Kill the process group. HEAR() and NOTE() read the remaining output; they return None if there is none yet, and b""
-        at the end. Return the exit status, or None if the process hangs in the kernel despite SIGKILL."""
+        """Kill the process group. HEAR() and NOTE() read the remaining output. They return None if there is none yet, and b""
+        at the end. Return the exit status. Return None if the process hangs in the kernel and does not end.
+        """
         status = None
         if self._process:
             drain_s = END_S if self._process.poll() is None else DRAIN_S

@@ -14,7 +14,7 @@ from machine.events import PHASES
 from results import reports
 
 ESCAPE = re.compile(rb"\x1b(?:\[[0-9;?=]*[A-Za-z]|[()][0-9A-B]|[=>])")
-# The firmware's chatter may leave its own text, or a cursor sequence, in front of the first line.
+# The firmware may print its own text or a cursor sequence in front of the application's first line.
 FIRST = re.compile(rb"(?:^|\x00)(baretick .*)$", re.DOTALL)
 PHASE = re.compile(rb"^phase: ([a-z-]+)$")
 BEGIN = re.compile(rb"^BARETICK ([A-Z]+) BEGIN$")
@@ -22,7 +22,7 @@ END = re.compile(rb"^BARETICK ([A-Z]+) END sha256=([0-9a-f]{64})$")
 CUT = re.compile(rb"^BARETICK ([A-Z]+) CUT after (\d{1,9}) of (\d{1,9}) bytes$")
 # The first line of EDK II's exception handler, which then stops the processor (UefiCpuPkg, CpuExceptionHandlerLib).
 CRASH = re.compile(rb"^!!!! X64 Exception Type - (.+?) *(?:CPU Apic ID.*)?$")
-# EDK II's message before the application's first line if its keys do not trust the image.
+# EDK II prints the second message before the application's first line, if the firmware's keys do not trust the image.
 UNBOOTABLE = b"No bootable option or device was found"
 REFUSED = re.compile(rb"(?:Access Denied|Security Violation)")
 # This line starts the part of the text that fills many screens: TABLE_DURATIONS of src/render/sections/table_sections.h.
@@ -35,8 +35,8 @@ POINTER = DETAIL + b": report.txt"
 LINE_MAX = 256 << 10
 BLOCK_MAX = reports.SIZE_MAX
 ERROR = "error: "
-FROM_RUNNER = "In fw_cfg opt/baretick/options: "  # removed from errors, because the user typed the options after --
-BLOCKS = ("TEXT", "CSV", "RECORD", "REPORT", "COMPACT")  # COMPACT is in REPORT's place with serial=compact
+FROM_RUNNER = "In fw_cfg opt/baretick/options: "  # removed from errors, because for the user the options are the words after --
+BLOCKS = ("TEXT", "CSV", "RECORD", "REPORT", "COMPACT")  # with serial=compact, COMPACT comes in place of REPORT
 FAULTS_MAX = 5
 NAME_MAX = 32
 PLAIN = bytes(c if 0x20 <= c < 0x7F else ord(" ") if c == ord("\t") else ord("?") for c in range(256))
@@ -52,22 +52,22 @@ class Transcript:
 
     def __init__(self, show):
         self.show = show
-        self.begun = {}       # first start of each phase, by time.monotonic(); "" is the application's start
+        self.begun = {}       # time of the first start of each phase, by time.monotonic(); "" is the application's start
         self.size = 0         # bytes received, including firmware output
         self.last_line = ""   # last line for people, except progress
-        self.error = ""       # the application's sentence that says why it did not run
-        self.blocks = {}      # the bytes of each block with a correct sum, by its name in BLOCKS
+        self.error = ""       # the sentence in which the application gives the reason why it did not run
+        self.blocks = {}      # the bytes of each block whose SHA-256 is correct, by its name in BLOCKS
         self.report = None    # the parsed block REPORT, or None
         self.refused = ""     # the firmware's message if it refused an unsigned application
-        self.crash = None  # the exception with which the firmware stopped
+        self.crash = None  # the exception that stopped the firmware, or None
         self.unbootable = False  # true if the firmware reported that there is nothing to boot
-        self.faults = []      # sentences on damaged blocks
+        self.faults = []      # sentences about damaged blocks
         self.left_early = False  # true if a key cut off a block
         self._rest = bytearray()
         self._cut = False     # true if the current line is too long
         self._block = None    # name of the open block
-        self._body = None     # the block's bytes so far, or None if they are too many
-        self._detail = False  # true if the rest of the text is not shown
+        self._body = None     # the bytes of the open block so far, or None if they are too many
+        self._detail = False  # true in the part of the text that is not shown
 
     @property
     def started(self):
@@ -85,8 +85,9 @@ class Transcript:
 
     @property
     def over(self):
-        """True if nothing more will come: the report is complete, the application printed why there is none, or a key cut off a
-        block."""
+        """True if no more output will come: the report is complete, the application has printed why there is no report, or a
+        key has cut a block off.
+        """
         return self.complete or bool(self.error) or self.left_early
 
     def feed(self, data):
@@ -113,18 +114,18 @@ class Transcript:
         self._line(line)
 
     def take(self, blocks):
-        """Use BLOCKS that did not come over the serial line. Raise ValueError if the report is damaged."""
+        """Use BLOCKS, which were not received over the serial line. Raise ValueError if the report is damaged."""
         self.report = reports.parse(blocks["REPORT"])
         self.blocks = blocks
         for line in blocks["TEXT"].splitlines():
             self._say_text(line)
 
     def mark(self):
-        """Return the state that back_to() restores."""
+        """Return the present state, which back_to() can restore."""
         return {name: copy.copy(value) for name, value in vars(self).items() if name not in LASTING}
 
     def back_to(self, mark):
-        """Restore the state MARK. The machine was set back to that moment, and repeats its later output."""
+        """Restore the state MARK. The machine returned to a snapshot of that time, and repeats its later output."""
         vars(self).update(mark)
 
     def close(self):
@@ -154,7 +155,7 @@ class Transcript:
         elif self.started and phase:
             if phase[1].decode() in PHASES:
                 self._begins(phase[1].decode())
-        elif self.started and self.report is None:  # after the report the firmware prints again
+        elif self.started and self.report is None:  # the firmware prints again after the report, which is not shown
             self._say(line)
         else:
             first = FIRST.search(ESCAPE.sub(b"\x00", line))
@@ -173,7 +174,7 @@ class Transcript:
         line = printable(line)
         if line.strip() and not line.startswith("progress: "):
             self.last_line = line.strip()
-        if line.startswith(ERROR):  # the runner prints it once, at the end
+        if line.startswith(ERROR):  # not shown here, because the runner prints it once, at the end
             self.error = line.removeprefix(ERROR).removeprefix(FROM_RUNNER)
             return
         self.show(line)
@@ -201,7 +202,7 @@ class Transcript:
         self._block = None
 
     def _leaves(self, name, sent, size):
-        """Handle a block NAME that a key at the machine cut off."""
+        """Handle the block NAME, which a key at the machine cut off."""
         self._fault(name, f"was cut by a key at the machine, after {sent} of {size} bytes")
         self._block, self.left_early = None, True
 
@@ -211,7 +212,7 @@ class Transcript:
             return
         self._block = None
         if name not in BLOCKS:
-            return  # an unknown block, of a later release
+            return  # an unknown block, which a later release may send
         if self._body is None:
             self._fault(name, f"is longer than {BLOCK_MAX >> 20} MiB, or has a line of more than {LINE_MAX >> 10} KiB")
             return

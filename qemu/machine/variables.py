@@ -2,7 +2,8 @@
 import struct
 import uuid
 
-# AUTHENTICATED_VARIABLE_HEADER has StartId, State, ..., NameSize, DataSize, VendorGuid. Name and data follow it.
+# The fields of AUTHENTICATED_VARIABLE_HEADER: StartId, State, ..., NameSize, DataSize, VendorGuid. Name and data follow the
+# header.
 HEADER = struct.Struct("<HB33xII16s")
 START, ADDED = 0x55AA, 0x3F
 NAME = "SecureBootEnable\0".encode("utf-16-le")

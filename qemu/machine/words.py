@@ -1,21 +1,21 @@
-"""Collects QEMU's own messages for qemu.log and for the runner's sentences."""
+"""Collects QEMU's own messages, for the file qemu.log and for the runner's sentences."""
 import os
 import shlex
 
 from results import files
 
-KEPT_MAX = 16 << 20  # bytes in the file, so that endless messages do not fill the disk
-LAST_MAX = 64 << 10  # bytes in memory
+KEPT_MAX = 16 << 20  # most bytes in the file, so that endless messages do not fill the disk
+LAST_MAX = 64 << 10  # most bytes in memory
 
 
 class Words:
-    """Writes the first KEPT_MAX bytes of messages to FILE, and on close() the last LAST_MAX bytes."""
+    """Writes the first KEPT_MAX bytes of messages to FILE. On close() it also writes the last LAST_MAX bytes."""
 
     def __init__(self, file):
         self._file, self._kept, self._left_out, self._last = file, 0, 0, b""
 
     def begin(self, command):
-        """Called before each QEMU process starts, with its command line."""
+        """Called with the command line, before each QEMU process starts."""
         self._last = b""
         files.write_all(self._file, os.fsencode(f"$ {shlex.join(command)}\n"))
 

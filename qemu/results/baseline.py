@@ -1,26 +1,27 @@
-"""Compares a run with an earlier one, the baseline. Each deterioration is a sentence with both figures.
+"""Compares a run with an earlier run, the baseline. Each deterioration is a sentence with both figures.
 
-Values are compared as intervals. A value is worse only if both intervals are apart by more than the tolerance. A busy
-host makes reads slower and never faster, so the true cost of a read lies between the fastest read and the median. A
-clock is slower if its fastest read now takes longer than the old median times the factor, and also by more than the
-bracket (the clock `null`). Every latency includes the bracket, which is one or two steps of an emulator's coarse TSC.
-The loop time is a mean. It is compared directly if no read was interrupted. Otherwise the true value lies between the
-fastest read and the mean.
+Values are compared as intervals. A value is worse only if the distance between both intervals is larger than the tolerance. A
+busy host makes reads slower and never faster, so the true cost of a read lies between the fastest read and the median. A clock
+is slower if its fastest read now takes longer than the old median times the factor. The difference must also be larger than the
+bracket, the two TSC reads around each read (the clock `null`). Every latency includes the bracket, which is one or two steps of
+an emulator's coarse TSC. The loop time is a mean. It is compared directly if no read was interrupted. Otherwise the true value
+lies between the fastest read and the mean.
 """
 from results import files
 from results.reports import ORDER, SIZE_MAX, parse, shipped, stolen_percent
 
-_LIMITS = shipped("compare.json")  # the page has the same limits
-# Smaller differences come from a busy neighbour on the same core, another model of CPU, and clocks of coarse resolution.
+_LIMITS = shipped("compare.json")  # the report's page uses the same limits
+# Factors below this one may have other causes: a busy neighbour on the same core, another CPU model, or a clock's coarse
+# resolution.
 TOLERANCE = _LIMITS["slower_factor"]
-# NTP may adjust a host's clock, and with it the guests' clocks, by at most this: Linux include/linux/timex.h, MAXFREQ.
+# NTP may change the rate of a host's clock, and of its guests' clocks, by at most this: Linux include/linux/timex.h, MAXFREQ.
 RATE_PPM = _LIMITS["rate_ppm"]
-# With more stolen time in either run, medians and loop times depend as much on the host as on the clock.
+# If either run has more stolen time, its medians and loop times depend as much on the host as on the clock.
 STOLEN_PERCENT = _LIMITS["stolen_percent"]
 
 
 class Comparison:
-    """The result: sentences on deteriorations, grouped by the name of a clock or `machine`, and notes."""
+    """The result of a comparison: sentences about deteriorations, grouped by the name of a clock or `machine`, and notes."""
 
     def __init__(self, baseline, report, factor):
         self.by_name = {}
@@ -49,7 +50,7 @@ class Comparison:
         return [sentence for sentences in self.by_name.values() for sentence in sentences]
 
     def _compare_machines(self):
-        """Note the differences between the two machines, because other differences may come from them."""
+        """Note the differences between the two machines, because they may explain other differences."""
         def differing(*keys):
             figures = [(key, (self._before.get("machine") or {}).get(key),
                         (self._now.get("machine") or {}).get(key)) for key in keys]
@@ -66,9 +67,11 @@ class Comparison:
         options = [report.get("options") or {} for report in (self._before, self._now)]
         self._timers_alike = all(options[0].get(key) == options[1].get(key) for key in ("profile", "irq"))
         emulated = "tcg" in [(report.get("machine") or {}).get("accelerator") for report in (self._before, self._now)]
-        self._judges_lateness = self._timed and not emulated  # an emulator's timers are threads that may wait for its host
+        # An emulator's timers are threads that may have to wait for its host.
+        self._judges_lateness = self._timed and not emulated
         itself = next(iter(_by_source(self._before).get("self_ipi", [])), {})
-        self._entry_ns = (itself.get("lateness_ns") or {}).get("p50") or 0  # time to enter the handler, which each lateness includes
+        # Time until the handler runs, which is a part of each lateness.
+        self._entry_ns = (itself.get("lateness_ns") or {}).get("p50") or 0
         if elsewhere or others:
             self.notes.append("another machine: " + "; ".join(elsewhere + others))
         if elsewhere:
@@ -77,7 +80,7 @@ class Comparison:
             self.notes.append("latencies are not compared: one of the two runs has them in ticks only")
 
     def _doubt(self):
-        """Return the reason why the comparison is unreliable, or None if little time was stolen."""
+        """Return the reason why the comparison is unreliable, or None if little time was stolen in both runs."""
         before, now = (stolen_percent(report) or 0 for report in (self._before, self._now))
         if max(before, now) <= STOLEN_PERCENT:
             return None
@@ -85,7 +88,7 @@ class Comparison:
                 "this run; --max-stolen gives such a run exit status 2")
 
     def _note_stolen_time(self):
-        """Note where latency tails are unreliable, as the reports themselves say."""
+        """Note which of the two reports has unreliable latency tails. The reports contain this as `quality`."""
         if self.doubt:
             self.notes.insert(0, self.doubt)
         for name, report in ("the baseline", self._before), ("this run", self._now):
@@ -110,8 +113,9 @@ class Comparison:
         self.by_name[name] = [f"{name} {sentence}" for sentence in found if sentence]
 
     def _new_rules(self, name):
-        """Return the rules that the clock NAME breaks now and did not break before. With NAME None, return the rules of no
-        clock."""
+        """Return the rules that the clock NAME breaks now and did not break before. If NAME is None, return such rules without
+        a clock.
+        """
         def broken(report):
             return [finding["rule"] for finding in report.get("findings") or [] if finding.get("clock") == name]
         known = set(broken(self._before))
@@ -149,14 +153,14 @@ class Comparison:
             if self._beyond(before.get(key), now.get(key)):
                 return self._sentence("has a resolution of {} " + unit + ", it was {} " + unit, now[key], before[key])
             if None not in (before.get(key), now.get(key)):
-                return None  # as a time it says more
+                return None  # the difference is reported as a time instead, which is clearer
         return None
 
     def _sentence(self, words, now, before):
         return words.format(number(now), number(before)) + f": more than {number(self._factor)} times that"
 
     def _rate(self, before, now):
-        """Compare the clock's rate against the other clocks. A change towards the nominal rate is no deterioration."""
+        """Compare the clock's rate with the rate in the baseline. A change towards the nominal rate is no deterioration."""
         was, is_now = before.get("measured_hz") or {}, now.get("measured_hz") or {}
         bounds = [was.get("low"), was.get("high"), is_now.get("low"), is_now.get("high")]
         if None in bounds or min(bounds) <= 0:
@@ -172,12 +176,12 @@ class Comparison:
         return sentence
 
     def _rate_is_its_own(self):
-        """Return True if the TSC belongs to the same machine. An emulated TSC belongs to a host, which no report names."""
+        """Return True if the TSC is the machine's own. An emulator's TSC depends on its host, which no report names."""
         return self._same_machine and (self._now.get("machine") or {}).get("accelerator") != "tcg"
 
     @staticmethod
     def _nearer(before, now):
-        """Return True if the rate is proven to be nearer to the claimed one than before."""
+        """Return True if the rate is proven to be nearer to the claimed rate than before."""
         was, is_now = before.get("error_ppm") or {}, now.get("error_ppm") or {}
         bounds = [was.get("low"), was.get("high"), is_now.get("low"), is_now.get("high")]
         if None in bounds or before.get("claimed_hz") != now.get("claimed_hz"):
@@ -186,11 +190,14 @@ class Comparison:
         return max(abs(is_now["low"]), abs(is_now["high"])) < least
 
     def _compare_timers(self):
-        """Compare the sources of interrupts that the baseline tested: lost ones, later ones, and newly broken rules."""
+        """Compare the sources of interrupts that the baseline tested: sources that no longer work, later interrupts, and newly
+        broken rules.
+        """
         now = _by_source(self._now)
         for name, before in _by_source(self._before).items():
             gone = self._gone(name, before, now.get(name, []))
-            rules = None if name in self._clocks_now else self._new_rules(name)  # the rules of a clock are compared with that clock
+            # If the source is also a clock, its rules are compared with that clock's rules.
+            rules = None if name in self._clocks_now else self._new_rules(name)
             found = gone or list(self._later(before, now.get(name, [])))
             found += [f"breaks {rules}, and did not"] if rules else []
             self.by_name.setdefault(name, []).extend(f"{name} {sentence}" for sentence in found)
@@ -204,7 +211,8 @@ class Comparison:
         if not now and not self._timers_alike:
             self._not_asked_for.append(f"{name}'s interrupts")
             return []
-        quiet = (self._now.get("quality") or {}).get("reliable_tails") is not False  # a busy host may have delayed it
+        # On a busy host the interrupt may only have been delayed.
+        quiet = (self._now.get("quality") or {}).get("reliable_tails") is not False
         states = ("absent", "disabled", "broken", "stuck" if quiet else None)
         lost = next((row for row in now if row.get("state") in states), {} if not now else None)
         if lost is None:
@@ -212,7 +220,9 @@ class Comparison:
         return ["sends no interrupts any more, it is " + (f"{lost.get('state')}: {lost.get('reason')}" if lost else "not there")]
 
     def _later(self, before, now):
-        """Compare the earliest interrupt now, which a busy host delays least, with the old median and both errors."""
+        """Compare the earliest interrupt now with the old median, and include both uncertainties. A busy host delays the
+        earliest interrupt least.
+        """
         known = {_asked(row): row.get("lateness_ns") or {} for row in before}
         for row in now:
             was, late = known.get(_asked(row), {}), row.get("lateness_ns") or {}
@@ -224,7 +234,7 @@ class Comparison:
                                      "it was by {} ns", late.get("p50"), was["p50"])
 
     def _claims(self):
-        """Claims on rates that are wrong now and were not, in sentences."""
+        """Yield a sentence for each claim on a rate that is wrong now and was right before."""
         known = {(row.get("source"), row.get("clock")): row.get("outcome") for row in self._before.get("claims") or []}
         for row in self._now.get("claims") or []:
             before = known.get((row.get("source"), row.get("clock")))
@@ -233,7 +243,9 @@ class Comparison:
                 yield f"the claim of {row['source']} on {row['clock']} is wrong by {number(error['value'])} ppm, and was not"
 
     def _compare_rest(self):
-        """Compare the run's verdict, unless a clock explains it, and the rules that belong to no clock."""
+        """Compare the run's verdict, unless a clock's verdict explains the difference. Also compare the rules that belong to no
+        clock.
+        """
         was, is_now, rules = self._before["verdict"], self._now["verdict"], self._new_rules(None)
         found = []
         if ORDER.get(is_now, 0) > ORDER.get(was, 0) and not any(
@@ -246,7 +258,7 @@ class Comparison:
 
 
 def _by_source(report):
-    """Return the boot core's rows of the list `intervals`, by source."""
+    """Return the boot core's rows of the list `intervals`, indexed by source."""
     boot = next((core.get("apic_id") for core in report.get("cores") or []), None)
     sources = {}
     for row in report.get("intervals") or []:
@@ -264,13 +276,13 @@ def number(value):
 
 
 def span(interval):
-    """Return both ends, with enough digits to distinguish them."""
+    """Return both ends of INTERVAL as text, with enough digits to distinguish them."""
     digits = 3 if interval["high"] < 1e5 else 0
     return f"{interval['low']:.{digits}f} to {interval['high']:.{digits}f}"
 
 
 def load(path):
-    """Return the report in the file PATH. Raise ValueError with a sentence if it cannot be compared."""
+    """Return the report in the file PATH. If it cannot be compared, raise ValueError with a sentence."""
     try:
         report = parse(files.read(path, SIZE_MAX))
     except OSError as error:

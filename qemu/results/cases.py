@@ -1,25 +1,25 @@
-"""Makes the test cases of a report, which other programs count."""
+"""Makes test cases from a report, for programs that count tests."""
 from typing import NamedTuple
 
 from results.reports import ORDER
 
 
 class Case(NamedTuple):
-    group: str    # clocks, timers, rules, baseline, event or run
+    group: str    # one of: clocks, timers, rules, baseline, event, run
     name: str
-    outcome: str  # pass, warn, fail, skip or error
+    outcome: str  # one of: pass, warn, fail, skip, error
     text: str
 
 
 def of(report, problem, comparison=None, events=(), fail_on="fail"):
-    """Return the test cases: one for each clock, each source of interrupts and mode, each rule that was checked or failed, and
-    the run.
+    """Return the test cases: one for each clock, for each source of interrupts and mode, for each rule that was checked or
+    failed, and for the run.
 
     PROBLEM is the reason if the run was not done. COMPARISON is the comparison with a baseline, or None. EVENTS are the
-    requested events, each with its text and its problem, and with its result as a string. FAIL_ON is the lowest verdict
-    that fails a case.
+    requested events, each with its text, its problem, and its result as a string. FAIL_ON is the lowest verdict that fails a
+    case.
     """
-    texts, open_ = {}, {}  # indexed by clock, because a report may have thousands
+    texts, open_ = {}, {}  # indexed by clock for speed, because a report may have thousands of entries
     for finding in report.get("findings") or []:
         texts.setdefault(finding.get("clock"), []).append(finding.get("text") or finding["rule"])
     for row in report.get("behaviours") or []:
@@ -39,7 +39,7 @@ def of(report, problem, comparison=None, events=(), fail_on="fail"):
 
 
 def properties(report):
-    """Return the properties of the run by name: the machine, the given options, the stolen time."""
+    """Return the properties of the run by name: the machine, the options of the user, the stolen time."""
     quality = report.get("quality") or {}
     machine, options = report.get("machine") or {}, report.get("options") or {}
     identity = machine.get("identity") or {}
@@ -56,7 +56,7 @@ def not_done(problem):
 
 
 def _run_case(report, problem, comparison, fail_on):
-    """Return the case of the run. It passes if the exit status is 0."""
+    """Return the case of the run. It passes if the run's exit status is 0."""
     if problem:
         return not_done(problem)
     wrong = [f"The verdict is {report['verdict']}."] if report["verdict"] in ("fail", fail_on) else []
@@ -81,7 +81,7 @@ MODES = {"irq-missing": SHOTS, "irq-early": SHOTS, "irq-late": SHOTS, "irq-lost"
 
 
 def _timer_cases(report, open_):
-    """Yield a case for each source of interrupts and mode, over all cores and periods that were tested."""
+    """Yield a case for each source of interrupts and mode. It covers all cores and periods that were tested."""
     rows, found = {}, {}
     for row in report.get("intervals") or []:
         rows.setdefault((row.get("source"), row.get("mode")), []).append(row)
@@ -107,7 +107,7 @@ def _timer_outcome(asked, found, open_):
 
 
 def _timer_counts(rows):
-    """Return a sentence with the counts of all rows, and the largest of their median latenesses."""
+    """Return a sentence with the sums of the rows' counts, and the largest of their median latenesses."""
     def total(key):
         return sum(row.get(key) or 0 for row in rows)
     came = [row["lateness_ns"] for row in rows if row.get("lateness_ns")]
@@ -117,12 +117,14 @@ def _timer_counts(rows):
     return said + (f"; late by {late['p50']} ns in the median, +-{late.get('error')}." if late else ".")
 
 
-OUTCOMES = ("not checked", "pass", "not determined", "warn", "fail")  # the worst outcome of a rule is the last one in this list
+# Sorted: a rule that was checked several times gets its last outcome in this list.
+OUTCOMES = ("not checked", "pass", "not determined", "warn", "fail")
 
 
 def _outcome(behaviour):
-    """Return an item of OUTCOMES. A failed rule has its severity; a rule that was not checked or not determined becomes a
-    skipped case."""
+    """Return an item of OUTCOMES for a behaviour. A failed rule has its severity. A rule that was not checked or not determined
+    becomes a skipped case.
+    """
     if behaviour.get("outcome") == "failed":
         return behaviour.get("severity") or "warn"
     return {"passed": "pass", "not_determined": "not determined"}.get(behaviour.get("outcome"), "not checked")
@@ -136,7 +138,8 @@ def _rule_cases(report):
         rows.setdefault(key, []).append((finding.get("severity"), finding.get("text") or ""))
     for behaviour in report.get("behaviours") or []:
         key = behaviour["rule"], behaviour.get("clock")
-        if behaviour.get("outcome") != "failed" or key not in rows:  # a finding was added above
+        # A failed rule is left out here if its finding was already added above.
+        if behaviour.get("outcome") != "failed" or key not in rows:
             rows.setdefault(key, []).append((_outcome(behaviour), behaviour.get("text") or ""))
     for (rule, clock), seen in rows.items():
         worst = max((outcome for outcome, _ in seen if outcome in OUTCOMES), key=OUTCOMES.index, default="not checked")

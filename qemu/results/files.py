@@ -1,4 +1,4 @@
-"""Reads files with a size limit. Writes files completely or not at all, and never through a planted link."""
+"""Reads files with a size limit. Writes files completely or not at all, and does not follow links that others may have made."""
 import contextlib
 import os
 import stat
@@ -6,7 +6,7 @@ import stat
 
 def read(path, size_max):
     """Return the contents of the file PATH. Raise ValueError if it is no file, or has more than SIZE_MAX bytes."""
-    # O_NONBLOCK, because opening a FIFO would wait for a writer.
+    # O_NONBLOCK is set because opening a FIFO would otherwise wait for a writer.
     with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise ValueError("is no file")
@@ -24,7 +24,7 @@ def fresh(path):
 
 
 def write_all(file, data):
-    """Write DATA to the unbuffered FILE. An OSError has the file's name."""
+    """Write DATA to the unbuffered FILE. An OSError contains the file's name."""
     data = memoryview(data)
     try:
         while data:
@@ -34,7 +34,9 @@ def write_all(file, data):
 
 
 def replace(path, data):
-    """Write the file completely or not at all, because the old file may be in use, and the power may fail."""
+    """Write the file completely or not at all. Otherwise a reader of the old file, or a power failure, could leave an
+    incomplete file.
+    """
     try:
         with fresh(path + ".new") as file:
             write_all(file, data)
@@ -47,15 +49,16 @@ def replace(path, data):
 
 
 def overwrite(path, data):
-    """Replace the contents of PATH by DATA in the blocks that the file already has, so that this works on a full disk."""
+    """Replace the contents of PATH by DATA in the file's present blocks, so that this works even on a full disk."""
     with open(path, "r+b", buffering=0, opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW)) as file:
         write_all(file, data)
         file.truncate()
 
 
 def output(path, added, planted):
-    """Open the file PATH that the user has named for writing, or to append if ADDED. Refuse a pipe, which may wait for ever.
-    PLANTED means that others may have put a link there; then no link is followed."""
+    """Open the file PATH, which the user has named, for writing. If ADDED is true, append to it. Refuse a pipe, because writing
+    to it may block for ever. PLANTED means that others may have made a link at PATH. In that case no link is followed.
+    """
     flags = os.O_WRONLY | os.O_CREAT | os.O_NONBLOCK | (os.O_APPEND if added else 0)
     try:
         kind = os.stat(path).st_mode

@@ -1,4 +1,4 @@
-"""Writes the cases of a run as a JUnit report, and the suites of several runs in one file."""
+"""Writes the cases of a run as a JUnit report. Also writes the suites of several runs into one file."""
 import os
 import xml.etree.ElementTree as xml
 
@@ -10,7 +10,7 @@ DECLARATION = b"<?xml version='1.0' encoding='utf-8'?>\n"
 
 
 def suite(cases, elapsed_s, properties=None, name="baretick"):
-    """Return the element `testsuite` of one run, called NAME."""
+    """Return the element `testsuite` of one run, with the name NAME."""
     count = {outcome: str(sum(case.outcome == outcome for case in cases)) for outcome in ELEMENTS}
     made = xml.Element("testsuite", name=name, tests=str(len(cases)), failures=count["fail"],
                        errors=count["error"], skipped=count["skip"], time=f"{elapsed_s:.3f}")
@@ -33,7 +33,9 @@ def render(cases, elapsed_s, properties=None):
 
 
 class Suites:
-    """Write a file of several suites, each when it is finished. PATH keeps the old suites until `end`."""
+    """Writes a file of several suites, each as soon as its run has finished. Until `end` is called, PATH keeps its old
+    contents.
+    """
 
     def __init__(self, path):
         self._path, self._new = path, path + ".new"
@@ -55,7 +57,7 @@ class Suites:
         self._try(files.write_all, self._file, data)
 
     def _try(self, action, *arguments):
-        """Call ACTION. Keep its OSError, because a full disk must not end the other runs."""
+        """Call ACTION. If it raises OSError, store the error, because a full disk must not end the other runs."""
         try:
             if not self._flaw:
                 action(*arguments)

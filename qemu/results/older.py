@@ -1,4 +1,4 @@
-"""Converts reports of schema baretick.report/1 to baretick.report/2, which has other words for the same things."""
+"""Converts reports of schema baretick.report/1 to baretick.report/2, which has other names for the same facts."""
 
 SCHEMA = "baretick.report/1"
 KEYS = {
@@ -10,7 +10,7 @@ OUTCOMES = [("kept", "passed"), ("broken", "failed"), ("not seen", "not_checked"
 
 
 def to_current(report, schema):
-    """Convert REPORT to the version SCHEMA. Data without the shape of a report is not changed, and is refused later."""
+    """Convert REPORT to the version SCHEMA. Data that does not look like a report is returned unchanged, and refused later."""
     now = {**report, "schema": schema}
     for key, names in KEYS.items():
         now[key] = _each(report.get(key), lambda row, names=names: {names.get(name, name): row[name] for name in row})
@@ -21,7 +21,8 @@ def to_current(report, schema):
 
 def _with_counters(clocks):
     """Apply the verdict of a clock to its further read methods. In the old schema each read method had its own verdict. Now a
-    fault of the counter counts for each."""
+    fault of the counter applies to all its read methods.
+    """
     worst = ["pass", "warn", "fail"]
     verdicts = {str(clock.get("id")): clock.get("verdict") for clock in clocks if isinstance(clock, dict)} if isinstance(clocks, list) else {}
 

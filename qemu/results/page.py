@@ -1,4 +1,6 @@
-"""Makes report.html: puts the report into the page that `make` builds. The bytes are the same as from src/render/json/html.c."""
+"""Makes report.html: inserts the report into the page that `make` builds. The result has the same bytes as that of
+src/render/json/html.c.
+"""
 import html
 import json
 
@@ -11,24 +13,24 @@ BARE = """<!DOCTYPE html>
 
 
 def hidden(skew):
-    """Return the measurement passes that the page does not draw, because it draws only one."""
+    """Return the measurement passes that the page does not draw. It draws only one pass."""
     later = skew.get("later") or []
     return [skew, *later[:-1]] if later and skew.get("shown") == "last" else later
 
 
 def render(template, body):
-    """Return the page of the report whose JSON is BODY."""
+    """Return TEMPLATE, the built page, with the report whose JSON is BODY."""
     try:
         report = json.loads(body)
         for latency in filter(None, (clock.get("latency") for clock in report["clocks"])):
             if "exact" in latency:
-                latency["exact"] = None  # the page does not draw the long lists exact and matrix
+                latency["exact"] = None  # removes the long lists exact and matrix, which the page does not draw
         for tournament in hidden(report.get("skew") or {}):
             tournament["matrix"] = None
         body = json.dumps(report, separators=(",", ":")).encode("ascii")
     except RecursionError:
-        pass  # too deeply nested: BODY is used unchanged
-    # In JSON a < occurs in strings only, where it may be escaped. Then no string can end the page's <script>.
+        pass  # the report is too deeply nested to be parsed, so BODY is used unchanged
+    # In JSON a < occurs only in strings, where it may be escaped. After that no string can end the page's <script>.
     return template.replace(MARK, body.replace(b"<", b"\\u003c"), 1)
 
 
@@ -43,6 +45,6 @@ def read_template(path):
 
 
 def bare(text):
-    """Return a page with TEXT that needs no template."""
+    """Return a minimal page with TEXT, for a run without a template."""
     return BARE.format(reason="There is no page for this report: `make` builds it, build/page.html.",
                        text=html.escape(text.decode("utf-8", "replace"))).encode()

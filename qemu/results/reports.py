@@ -1,4 +1,4 @@
-"""Checks reports against the shipped schema, and makes a report for a run that sent none."""
+"""Checks reports against the shipped schema, and makes a report for a run that has sent no report."""
 import functools
 import json
 import math
@@ -9,14 +9,16 @@ from results.sanitize import clean
 
 HOME = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "src", "report")
 ORDER = {"pass": 0, "warn": 1, "fail": 2}
-NEEDED = ("schema", "verdict", "clocks", "id", "rule")  # if any other key is missing or null, its value was not measured
+# Required keys. If any other key is missing or null, its value was not measured.
+NEEDED = ("schema", "verdict", "clocks", "id", "rule")
 # The kernel's data about its clocks, which nextboot --collect writes next to report.json.
 KERNEL, KERNEL_SCHEMA = "kernel.json", "baretick.kernel/1"
 SIZE_MAX = 16 << 20    # bytes, twice the limit of src/report/report_sizes.h for a machine of 64 cores
-VALUES_MAX = 1_500_000  # most values, each of at most 200 bytes of memory; twelve clocks with every exact duration have fewer
-# Most items of lists that are searched for each item of other lists: a hundred times the usual number.
+# Most values in a report, each of at most 200 bytes of memory. A report of twelve clocks with every exact duration has fewer.
+VALUES_MAX = 1_500_000
+# Most items of lists that are searched for each item of other lists: a hundred times the usual number of items.
 LISTS_MAX = {"clocks": 256, "findings": 4096, "behaviours": 4096, "advice": 4096}
-SHOWN_MAX = 40          # characters of a wrong value in a sentence
+SHOWN_MAX = 40          # most characters of a wrong value in a sentence
 TYPES = {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number",
          type(None): "null"}
 KINDS = {"object": [dict], "array": [list], "string": [str], "boolean": [bool], "integer": [int],
@@ -30,7 +32,7 @@ def shipped(name):
 
 
 def incomplete(reason, accelerator, elapsed_ms):
-    """Return a report of a run that sent none. It follows the schema, and has no figures."""
+    """Return a report for a run that has sent no report. It follows the schema, and has no figures."""
     report = _blank(shipped("report.schema.json")["$defs"]["not_done"])
     report.update(elapsed_ms=elapsed_ms, reason=clean(reason))
     report["machine"]["accelerator"] = accelerator
@@ -44,7 +46,7 @@ def _blank(node):
 
 
 def stolen_percent(report):
-    """Return the share of the observed time that was stolen, in percent, or None if not known."""
+    """Return the share of the observed time that was stolen, in percent, or None if it is not known."""
     stolen = (report.get("quality") or {}).get("stolen_percent")
     return stolen if isinstance(stolen, (int, float)) and not isinstance(stolen, bool) else None
 
@@ -55,7 +57,7 @@ def parse(data):
 
 
 def load(data):
-    """Parse DATA within limits. The result is not checked."""
+    """Parse DATA, with limits on its size. The result is not checked against the schema."""
     if len(data) > SIZE_MAX:
         raise ValueError(f"is longer than {SIZE_MAX >> 20} MiB")
     if sum(map(data.count, (b",", b":", b"[", b"{"))) > VALUES_MAX:
@@ -78,7 +80,7 @@ def check(report):
     flaw = _flaw(report, shape, "")
     if flaw:
         raise ValueError(f"is not as schema {found} has it: {flaw}")
-    if report.get("findings"):  # earlier releases order findings by rule
+    if report.get("findings"):  # earlier releases sort findings by rule
         report["findings"].sort(key=lambda finding: finding.get("severity") != "fail")
     return report
 
@@ -104,9 +106,10 @@ def _whole(word):
 
 
 def _lenient(node, definitions, needed=True):
-    """Return the part NODE of the schema without the details that differ between releases. Types and the NEEDED keys stay, and
-    all other keys may be null."""
-    while "$ref" in node or "oneOf" in node:  # each "oneOf" has null and a reference
+    """Return the part NODE of the schema without details that differ between releases. Types and the NEEDED keys stay required.
+    All other keys may be null.
+    """
+    while "$ref" in node or "oneOf" in node:  # each "oneOf" contains null and a reference
         choice = node if "$ref" in node else next(each for each in node["oneOf"] if "$ref" in each)
         node = definitions[choice["$ref"].rpartition("/")[2]]
     values = node.get("enum", [node["const"]] if "const" in node else [])
@@ -122,8 +125,9 @@ def _lenient(node, definitions, needed=True):
 
 
 def _flaw(value, node, where):
-    """Return the first place where VALUE, at WHERE in the report, does not match NODE, or None. Keys that the schema does not
-    know are skipped, so the depth is bounded by the schema."""
+    """Return the first place where VALUE does not match NODE, or None. WHERE is the place of VALUE in the report. Keys that the
+    schema does not have are skipped, so the schema limits the depth.
+    """
     whole = isinstance(value, float) and "integer" in node["types"] and value.is_integer()
     if not whole and (not isinstance(value, node["kinds"]) or isinstance(value, bool) and bool not in node["kinds"]):
         wanted = {"object": "no object", "array": "no list"}.get(node["types"][0])

@@ -1,14 +1,14 @@
-"""Makes text safe to show. Every line for the terminal, JUnit, TAP and Markdown goes through clean()."""
+"""Makes text safe to show. Every line that is printed or written to JUnit, TAP and Markdown goes through clean()."""
 
 LENGTH_MAX = 4000  # most characters of a sentence; the rest is cut
 
 
 def clean(text, longest=LENGTH_MAX):
-    """Return TEXT on one line, without escapes, control characters, and characters that change the direction of writing."""
+    """Return TEXT on one line, without escape sequences, control characters, and characters that change the direction of text."""
     text = str(text)
     if len(text) > longest:
         text = text[:longest] + "..."
     if text.isprintable():
         return text
-    text = text.encode("utf-8", "backslashreplace").decode()  # the bytes of a path may not be valid text
+    text = text.encode("utf-8", "backslashreplace").decode()  # the bytes of a path may not be valid UTF-8
     return "".join(c if c.isprintable() else " " if c.isspace() else "?" for c in text)

@@ -1,12 +1,12 @@
-"""A job summary in Markdown for the pages of CI services: the verdict, the clocks, the findings.
+"""Makes a job summary in Markdown, which CI services show on their pages: the verdict, the clocks, the findings.
 
-Strings from the machine are untrusted. Each becomes plain text on one line, with a limited length.
+Strings from the machine are not trusted. Each becomes plain text on one line, with a limited length.
 """
 import re
 
 from results.sanitize import clean
 
-ROWS_MAX = 64        # rows of a table or list, so that a summary stays far below GitHub's limit of 1 MiB
+ROWS_MAX = 64        # most rows of a table or list, so that a summary stays far below GitHub's limit of 1 MiB
 STRING_MAX = 400
 # All characters that can start markup, HTML, a link, a mention or a formula in a line, or end a table's cell. They are written
 # as character references, which are text: CommonMark 0.31, 2.5 "Entity and numeric character references".
@@ -42,14 +42,14 @@ def bounded(rows):
 
 
 def _verdict(clock):
-    """Return n.d. in place of pass if something was not determined."""
+    """Return the clock's verdict, or n.d. if it passed but something was not determined."""
     if clock.get("verdict") == "pass" and clock.get("not_determined"):
         return f"not determined ({count(clock['not_determined'], 'rule')})"
     return clock.get("verdict") or "not read"
 
 
 def _outcomes(report):
-    """Return a sentence that counts the rules which passed, failed, were not determined and were not checked."""
+    """Return a sentence with the numbers of rules that passed, failed, were not determined and were not checked."""
     rows = [row.get("outcome") for row in report.get("behaviours") or []]
     judged = ("passed", "failed") if report.get("unjudged") else ("passed", "failed", "not_determined", "not_checked")
     said = ", ".join(f"{rows.count(outcome)} {outcome.replace('_', ' ')}" for outcome in judged)

@@ -3,12 +3,12 @@ from results.sanitize import clean
 
 
 def plain(text):
-    """Return TEXT as a part of one line, without #, which would start a directive."""
+    """Return TEXT as a part of one line, without #, which would start a directive of TAP."""
     return clean(text).replace("#", " ").strip()
 
 
 def render(cases):
-    """Return the output."""
+    """Return the cases as TAP output."""
     lines = ["TAP version 13", f"1..{len(cases)}"]
     for number, case in enumerate(cases, 1):
         name, text = plain(f"{case.group}: {case.name}"), plain(case.text)

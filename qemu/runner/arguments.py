@@ -1,4 +1,4 @@
-"""Parses the runner's command line, and finds all errors in it before QEMU starts."""
+"""Parses the runner's command line, and finds all its errors before QEMU starts."""
 import argparse
 import contextlib
 import functools
@@ -17,10 +17,10 @@ BUILD = os.path.join(ROOT, "build")
 IMAGES = {"efi": "baretick.efi", "usb": "baretick.img", "disk": "baretick.img", "cd": "baretick.iso", "bare": "baretick.elf"}
 MAKE = {"efi": "make", "usb": "make image", "disk": "make image", "cd": "make image", "bare": "make"}
 DISK = "disk with a boot sector", [(510, b"\x55\xaa")]
-LISTS = ("rules", "help")  # options of baretick that print a list and measure nothing
-FAIL_ON = ("fail", "warn")  # verdicts
+LISTS = ("rules", "help")  # values of baretick's options that print a list and measure nothing
+FAIL_ON = ("fail", "warn")  # verdicts that can be the lowest one that fails a run
 OUTPUTS = ("junit", "summary", "screenshot")
-# Name of each kind of file, and the offsets and magic bytes by which it is recognised. Sources:
+# Name of each kind of file, and the offsets and values of its magic bytes. Sources:
 # - Microsoft PE and COFF specification, "MS-DOS Stub"
 # - UEFI 2.10, 5.2.1 "Legacy Master Boot Record"
 # - ECMA-119, 8.1.2 "Standard Identifier", in the volume descriptor in sector 16
@@ -32,10 +32,11 @@ MAGIC = {"efi": ("UEFI application", [(0, b"MZ")]), "usb": DISK, "disk": DISK,
 SIZES_MIB = {"K": 1 / 1024, "": 1, "M": 1, "G": 1024, "T": 1024 * 1024}
 UNITS_S = {"ms": 0.001, "s": 1, "m": 60, "": 1}
 TIMEOUT_S = 300.0
-SHOWN_MAX = 100  # characters of an invalid value in a sentence
-# The name of a PC in QEMU's list of machines (-machine help), and its properties.
+SHOWN_MAX = 100  # most characters of an invalid value in a sentence
+# A pattern for QEMU's names of PCs (-machine help), with properties.
 MACHINE = r"(?:q35|pc|(?:pc|q35)-[\w.+-]+|microvm)(?:,[A-Za-z][\w.-]*=[^,\s]+)*"
-MEMORY_MIB = 64  # least memory; with 32 Debian's firmware stays silent, with 64 baretick reports its lack of memory
+# Smallest memory. With 32 MiB Debian's firmware prints nothing, with 64 MiB baretick reports that it lacks memory.
+MEMORY_MIB = 64
 
 
 def options_text():
@@ -52,12 +53,13 @@ class Parser(argparse.ArgumentParser):
 
 
 class Flaw(str):
-    """Replaces an invalid value. Contains the error, so that all errors can be reported at once."""
+    """Stands for an invalid value. Contains the error, so that all errors can be reported at once."""
 
 
 def kind(valid, names=()):
-    """Return a decorator that makes a type for argparse from a function that raises ValueError. The error names the VALID
-    values, and the name in NAMES that is similar to a misspelled one."""
+    """Return a decorator that turns a function which raises ValueError into a type for argparse. The error message contains
+    VALID, a description of the valid values. It also contains the name in NAMES that is similar to a misspelled name.
+    """
     def of(read):
         def checked(text):
             try:
@@ -112,7 +114,7 @@ def percentage(text):
 
 @kind(f"a size such as 512M or 2G, {MEMORY_MIB}M or more")
 def size(text):
-    """Parse a size as for QEMU's -m. A number alone is in MiB."""
+    """Parse a size in the format of QEMU's -m. A number without a unit is in MiB."""
     parts = re.fullmatch(r"([0-9.]+)([KMGT]?)", text, re.IGNORECASE)
     if not parts or float(parts[1]) * SIZES_MIB[parts[2].upper()] < MEMORY_MIB:
         raise ValueError
@@ -128,12 +130,12 @@ def cores(text):
 
 
 def usual_cpus():
-    """Return the default number of cores. It is not above the number of the host, because more cores would wait for each other."""
+    """Return the default number of cores. It is at most the host's number, because further cores would wait for each other."""
     return min(max(len(os.sched_getaffinity(0)), 2), 4)
 
 
 def time_s(text):
-    """Parse `3s`, `500ms` or `2m` as in baretick's options. A number alone is in seconds."""
+    """Parse `3s`, `500ms` or `2m`, as in baretick's options. A number without a unit is in seconds."""
     parts = re.fullmatch(r"([0-9]*\.?[0-9]+)(ms|s|m|)", text)
     if not parts:
         raise ValueError
@@ -157,7 +159,7 @@ def event(text):
 @kind("q35, pc, a type of these families that QEMU knows, such as pc-q35-7.2 or pc-i440fx-6.2, or microvm, with its "
       "properties after commas, as in pc-q35-7.2,hpet=off; --accel chooses the accelerator", ("q35", "pc", "microvm"))
 def machine_type(text):
-    """Accept machines of QEMU that are PCs."""
+    """Accept the names of QEMU's machines that are PCs."""
     if not re.fullmatch(MACHINE, text) or ",accel=" in text:
         raise ValueError
     return text
@@ -226,8 +228,9 @@ def parser():
 
 
 def parse(arguments, row=False):
-    """Return the run or the matrix that ARGUMENTS describe. ROW is true for a row of a matrix. After an error, the attribute
-    `run` of Wrong has the files that were named before it."""
+    """Return the run or the matrix that ARGUMENTS describe. ROW is True for a row of a matrix. After an error, the attribute
+    `run` of Wrong contains the files that were named before the error.
+    """
     run = argparse.Namespace()
     try:
         return parse_into(run, arguments, row)
@@ -253,9 +256,9 @@ def parse_into(run, arguments, row):
         wrong.append(f"unrecognized arguments: {' '.join(unknown)} ({hint_for(unknown, known)})")
     run.words = words
     run.transcript = None
-    run.cleared = False    # true once the folder has no files of an earlier run
-    run.fell_back = False  # true if KVM did not work, and TCG was used
-    run.suite = None       # function that makes the run's JUnit suite for a name
+    run.cleared = False    # True after the files of an earlier run were removed from the folder
+    run.fell_back = False  # True if KVM did not work, so that TCG was used
+    run.suite = None       # function that takes a name and makes the run's JUnit suite
     run.out = run.out or default_out(run)
     run.list = run.inner = next((word for word in LISTS if word in words), None)
     if run.timeout is None:
@@ -265,7 +268,7 @@ def parse_into(run, arguments, row):
     if run.list:
         wrong += [f"--{name} does not go with baretick's option {run.list}: nothing is measured then"
                   for name in (*OUTPUTS, "tap", "baseline", "matrix", "event") if getattr(run, name)]
-        run.out = os.path.join(run.out, run.list)  # a folder for the logs, so that the last report stays
+        run.out = os.path.join(run.out, run.list)  # a separate folder for the logs, so that the last report is kept
     if run.matrix and not row:
         wrong += [f"--{name} does not go with --matrix: each run leaves its own in its folder"
                   for name in (*OUTPUTS, "tap") if getattr(run, name)]
@@ -276,7 +279,9 @@ def parse_into(run, arguments, row):
 
 
 def hint_for(unknown, known):
-    """Return the option of the parser KNOWN that is similar to the first option in UNKNOWN, if any."""
+    """Return a hint on the words UNKNOWN: an option of the parser KNOWN that is similar to the first option in UNKNOWN, or
+    another hint.
+    """
     options = [option for action in known._actions for option in action.option_strings]
     dashed = next((word.partition("=")[0] for word in unknown if word.startswith("-")), None)
     name = grammar.near(dashed, options) if dashed else None
@@ -286,7 +291,7 @@ def hint_for(unknown, known):
 
 
 def what_else_is_wrong(run):
-    """Return the errors of the checks before QEMU's start, in addition to other errors. The checks write nothing."""
+    """Make the checks that precede QEMU's start, after another error was found. Return their errors. The checks write nothing."""
     read_baseline(run)
     try:
         if not run.matrix and not run.list:
@@ -310,7 +315,7 @@ def join_dashes(arguments):
 
 
 def check(run):
-    """Find everything that the run needs. Raise Wrong with all errors."""
+    """Find all files and programs that the run needs. Raise Wrong with all errors."""
     command.gather(*(functools.partial(each, run) for each in (check_qemu, check_words, check_image, check_firmware, check_rest)))
 
 
@@ -324,8 +329,9 @@ def check_qemu(run):
 
 
 def check_words(run):
-    """Check baretick's options, because a wrong one would cost a boot. For an application that was not built here, the grammar
-    is in the application's folder."""
+    """Check baretick's options, because a wrong option would cost a boot. If the application was not built here, its folder
+    contains the grammar of its options.
+    """
     path = grammar_of(run.efi or run.image, run.boot)
     try:
         wrong = grammar.Grammar(path).flaws(command.options_of(run.words)) if path else []
@@ -336,7 +342,7 @@ def check_words(run):
 
 
 def grammar_of(named, boot):
-    """Return the path of the grammar for the image NAMED, or None if there is none."""
+    """Return the path of the grammar for the image NAMED, or None if there is no grammar."""
     with contextlib.suppress(OSError):
         if not named or os.path.samefile(named, os.path.join(BUILD, IMAGES[boot])):
             return os.path.join(ROOT, "qemu", "runner", grammar.NAME)
@@ -397,11 +403,11 @@ def check_image(run):
 
 
 def add_words(run):
-    """Add the runner's own options of baretick before the user's, which then override them."""
-    # A picture and a display need a machine that stays on.
+    """Add the runner's own options for baretick before the user's options, which therefore override them."""
+    # A picture or a display needs a machine that stays on after the run.
     run.words.insert(0, "exit=ask" if run.screenshot or run.display else "exit=debug-exit")
     if run.boot == "efi":
-        run.words.insert(0, "save=off")  # an application from -kernel has no volume to write to
-    # With these two options the machine stays on, so the run ends after its report.
+        run.words.insert(0, "save=off")  # with -kernel the application has no volume to write to
+    # With these two values of exit= the machine stays on, so the runner ends it after the report.
     last = [word for word in run.words if word.startswith("exit=")][-1]
     run.settles = not run.display and last in ("exit=return", "exit=ask")

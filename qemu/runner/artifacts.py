@@ -1,4 +1,4 @@
-"""Writes the files of a run: always the same files in its folder, and files for other programs."""
+"""Writes the files of a run: a fixed set of files in its folder, and files for other programs."""
 import base64
 import contextlib
 import functools
@@ -21,12 +21,13 @@ from runner.folder import FILES, INPUTS, LOGS, RECORD
 # Replaces control characters of a block, so that a file has no escapes for terminals.
 PLAIN = bytes(c if c == ord("\n") or 0x20 <= c < 0x7F else ord(" ") if c == ord("\t") else ord("?") for c in range(256))
 COLUMNS = 79
-ANSWER_MAX = 600  # most characters of the answer; the application writes fewer (src/report/report.h, struct report_answer)
-CSV_HEADER = b"run,clock,core,metric,value,low,high,unit,machine\n"  # for a run without results, as in src/render/csv/csv.c
+ANSWER_MAX = 600  # most characters of the answer's line; the application writes fewer (src/report/report.h, struct report_answer)
+# Header of the CSV for a run without results, as in src/render/csv/csv.c.
+CSV_HEADER = b"run,clock,core,metric,value,low,high,unit,machine\n"
 
 
 def check_outputs(run):
-    """Raise Wrong if files that options name cannot be written. These options are then ignored."""
+    """Raise Wrong if files that options name cannot be written. The options of these files are then removed from RUN."""
     taken = {os.path.realpath(os.path.join(run.out, name)): "--out" for name in [*FILES, RECORD, *LOGS]}
     for name in INPUTS:
         if getattr(run, name):
@@ -50,7 +51,7 @@ def why_not_written(run, path, added):
     try:
         files.output(path, True, planted(run, path)).close()
         if not added and os.path.isfile(path) and not os.path.islink(path):
-            os.remove(path)  # so that the file of an earlier run is not taken for a new one
+            os.remove(path)  # removed, so that the file of an earlier run is not taken for a new file
     except OSError as error:
         return error.strerror
     except ValueError as error:
@@ -59,14 +60,14 @@ def why_not_written(run, path, added):
 
 
 def planted(run, path):
-    """Return True if PATH is in the run's folder, where the user has made no links."""
+    """Return True if PATH is in the run's folder. Users make no links there, so a link at PATH is not followed."""
     return os.path.realpath(os.path.dirname(os.path.abspath(path))) == os.path.realpath(run.out)
 
 
 def leave(run, console, accelerator, status, problem, elapsed_s):
-    """Write the report in all forms. Return the exit status, which a comparison may make worse, and the problem or None."""
+    """Write the report in all formats. Return the exit status, which a comparison may make worse, and the problem or None."""
     if run.list and not problem:
-        return status, None  # the list was shown
+        return status, None  # nothing to write, because baretick only printed a list
     said = run.transcript
     whole = said is not None and said.report is not None and not said.faults
     blocks = said.blocks if said else {}
@@ -108,7 +109,7 @@ def leave(run, console, accelerator, status, problem, elapsed_s):
 
 
 def record_of(blocks, report):
-    """Return the bytes of report.record. Return None if they are missing, or if the report has another SHA-256."""
+    """Return the bytes of report.record. Return None if they are missing, or if the report contains another SHA-256."""
     said = report.get("record")
     try:
         record = base64.b64decode(blocks.get("RECORD", b""))
@@ -118,8 +119,9 @@ def record_of(blocks, report):
 
 
 def put_report(run, whole, body, text, csv, record):
-    """Write the files of the report. If no machine was started, a report of an earlier run stays. Return a sentence if a file
-    could not be written."""
+    """Write the files of the report. If no machine was started, keep the report of an earlier run. Return a sentence if a file
+    could not be written.
+    """
     if not run.cleared:
         if folder.has_report(run.out):
             return None
@@ -163,7 +165,8 @@ def compare(run, console, report):
 
 def too_much_stolen(run, report):
     """Return a sentence if so much time was stolen that a pass means little. A failure stays a failure, because its whole
-    interval was beyond a limit."""
+    interval is outside of a limit.
+    """
     if run.max_stolen is None:
         return None
     stolen = reports.stolen_percent(report)
@@ -176,7 +179,7 @@ def too_much_stolen(run, report):
 
 
 def answer(report):
-    """Return the last lines for the terminal: the report in short, if there is one."""
+    """Return the last lines for the terminal: the report in short, or nothing if there is no report."""
     said = report.get("answer") or {}
     return textwrap.wrap(clean(said.get("text") or "", ANSWER_MAX), COLUMNS)
 
@@ -192,13 +195,13 @@ def place(out, whole):
 
 
 def hand_on_flaw(run, problem):
-    """As hand_on(), for a call that started no run."""
+    """Write the same files as hand_on(), for a call that started no run."""
     run.event = []
     return hand_on(run, reports.incomplete(problem, None, 0), problem, None, 0.0)
 
 
 def hand_on(run, report, problem, comparison, elapsed_s):
-    """Write the files for other programs. Return a sentence if one could not be written."""
+    """Write the files for other programs. Return a sentence if a file could not be written."""
     found = cases.of(report, problem, comparison, run.event, run.fail_on)
     run.suite = functools.partial(junit.suite, found, elapsed_s, cases.properties(report))
     outputs = [("junit", False, lambda: junit.render(found, elapsed_s, cases.properties(report))),

@@ -1,4 +1,4 @@
-"""The folder of a run. Only one run at a time uses it, and only a new report replaces a report."""
+"""Handles the folder of a run. Only one run at a time uses it. A report in it is replaced only by a new report."""
 import contextlib
 import fcntl
 import json
@@ -12,12 +12,13 @@ from results import files, reports
 from results.sanitize import clean
 
 FILES = ["report.json", "report.html", "report.txt", "report.csv"]
-RECORD = "report.record"  # not every run has it: a machine of many cores does not send it, and an earlier release has none
+# Missing in some runs, because a machine of many cores does not send it, and earlier releases do not have it.
+RECORD = "report.record"
 LOGS = ["serial.log", "qemu.log"]
 STICK = "stick.img"
-EARLIER = "earlier"  # folder in DIR for the last report, until there is a newer one
+EARLIER = "earlier"  # subfolder of DIR that keeps the last report until there is a newer report
 INPUTS = ("qemu", "efi", "image", "firmware", "baseline", "matrix")
-RESERVED = 4096  # bytes that report.json has from the start, so that a reason fits if the disk is full at the end
+RESERVED = 4096  # bytes that report.json gets at the start, so that a reason fits if the disk is full at the end
 REASON_MAX = 1000
 NOT_ENDED = "the run was ended before it could leave its report"
 
@@ -30,7 +31,7 @@ class Unwritable(Wrong):
 
 
 class Folder:
-    """RUN's folder. Until close() no other process uses it."""
+    """The folder of RUN. No other process uses it until close()."""
 
     def __init__(self, run):
         self._lock = None
@@ -54,8 +55,9 @@ class Folder:
 
 
 def hold(out):
-    """Return a descriptor that locks the folder OUT while it is open. The lock is on the folder itself, so no file stays
-    behind."""
+    """Return a descriptor that locks the folder OUT while it is open. The lock is on the folder itself, so no lock file stays
+    behind.
+    """
     fd = os.open(out, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -64,12 +66,12 @@ def hold(out):
         os.close(fd)
         raise Wrong(f"--out: {out} is in use by another run{by}") from None
     except OSError:
-        pass  # this file system has no locks
+        pass  # ignored, because this file system has no locks
     return fd
 
 
 def holder(status):
-    """Return a text on the process that locks the file of STATUS, from the kernel's list: proc(5), /proc/locks."""
+    """Return a text about the process that locks the file with STATUS, from the kernel's list: proc(5), /proc/locks."""
     inode = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
     try:
         with open("/proc/locks", encoding="ascii") as locks:
@@ -83,7 +85,7 @@ def holder(status):
 
 
 def check_inputs(run):
-    """Refuse a run whose input is also an output, under any name."""
+    """Raise Wrong if an input of the run is also an output, under any name."""
     variables = None
     with contextlib.suppress(Wrong, OSError):
         variables = command.variables_of(run.firmware) if run.firmware else None
@@ -108,8 +110,9 @@ def same(one, other):
 
 
 def may_be(run, option, given, name):
-    """Return True if the input GIVEN may be the output NAME. A baseline may be the last report, because it is read before. An
-    image may be the last stick, which is used again."""
+    """Return True if the input GIVEN may also be the output NAME. A baseline may be the last report, because it is read before.
+    An image may be the stick of the last run, because it is used again.
+    """
     if option == "--baseline":
         return name in (FILES[0], os.path.join(EARLIER, FILES[0])) and not os.path.islink(os.path.join(run.out, name))
     return option == "--image" and name == STICK and goes_on(given, run.out)
@@ -123,7 +126,7 @@ def goes_on(image, out):
 
 
 def clear(run):
-    """Empty DIR, so that no file of an earlier run seems to be of this run. A report moves to DIR/earlier."""
+    """Empty DIR, so that files of an earlier run are not taken for files of this run. A report is moved to DIR/earlier."""
     run.cleared = True
     try:
         if has_report(run.out):
@@ -142,7 +145,7 @@ def clear(run):
 
 
 def has_report(folder):
-    """Return True if FOLDER has a report with measurements, False if it has none, or only a reason."""
+    """Return True if FOLDER has a report with measurements. Return False if it has no report, or a report with only a reason."""
     path = os.path.join(folder, FILES[0])
     try:
         return not os.path.islink(path) and bool(reports.parse(files.read(path, reports.SIZE_MAX))["clocks"])
@@ -151,7 +154,7 @@ def has_report(folder):
 
 
 def last_report(out):
-    """Return the folder of OUT's last report, or None if there is none."""
+    """Return the folder of the last report in OUT, or None if there is no report."""
     return next((folder for folder in (out, os.path.join(out, EARLIER)) if has_report(folder)), None)
 
 
@@ -164,14 +167,14 @@ def set_aside(out):
 
 
 def drop_earlier(out):
-    """Remove the report in DIR/earlier, and no other file. A link with that name is not followed."""
+    """Remove the report in DIR/earlier, and no other file. A link with the name DIR/earlier is not followed."""
     kept = os.path.join(out, EARLIER)
     if os.path.islink(kept) or os.path.isfile(kept):
         os.remove(kept)
     for name in [*FILES, RECORD, *LOGS]:
         with contextlib.suppress(FileNotFoundError):
             os.remove(os.path.join(kept, name))
-    with contextlib.suppress(OSError):  # there is no such folder, or it has other files
+    with contextlib.suppress(OSError):  # kept, because there is no such folder, or it has other files
         os.rmdir(kept)
 
 
@@ -180,7 +183,7 @@ def unfinished(reason):
 
 
 def say_why(run, reason):
-    """Write REASON into the bytes that report.json has from the start, because nothing else can be written."""
+    """Write REASON into the bytes that report.json got at the start. Called if nothing else can be written."""
     path = os.path.join(run.out, FILES[0])
     if os.path.exists(path):
         files.overwrite(path, unfinished(reason).ljust(RESERVED))

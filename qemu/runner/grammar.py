@@ -1,6 +1,6 @@
 """Checks baretick's options before a boot. options.json is made from the application's table of options.
 
-tests/unit/report/options.cases has inputs with the answers that this file and src/options both must give.
+tests/unit/report/options.cases lists inputs and their results, which must be the same in this file and in src/options.
 """
 import json
 import re
@@ -8,16 +8,17 @@ import re
 from results import files
 
 NAME = "options.json"
-SIZE_MAX = 1 << 20  # bytes of options.json
+SIZE_MAX = 1 << 20  # largest options.json in bytes
 SHOWN_MAX = 48      # most characters of a word in a sentence
-DIGITS_MAX = 19     # most digits of a number without leading zeros; no maximum has more
+DIGITS_MAX = 19     # most digits of a number, not counting leading zeros; no maximum has more
 LIMIT = "limit."
-NAME_MAX = 31       # most characters of a name: src/options/options.h
-URL_MAX = 191       # characters: src/options/url.h
-# A comment or a word. Blanks and # between quotes are part of the word. An open quote ends with its line.
+NAME_MAX = 31       # most characters of a name, as in src/options/options.h
+URL_MAX = 191       # most characters of a URL, as in src/options/url.h
+# A comment or a word. Blanks and # between quotation marks are part of the word. A quotation that is not closed ends with its
+# line.
 WORD = re.compile(r'#[^\r\n]*|((?:"[^"\r\n]*(?:"|(?=[\r\n]|\Z))|[^ \t\r\n#"])+)')
 CONTROL = re.compile(r"[^\t\n\r -~\x80-\xff]")
-# RFC 1123, 2.1: letters, digits and hyphens. The last part of a name is no number.
+# RFC 1123, 2.1: letters, digits and hyphens. The last part of a name must not be a number.
 PART = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 BYTE = r"(?:0?[0-9]?[0-9]|1[0-9][0-9]|2[0-4][0-9]|25[0-5])"
 URL = re.compile(rf"http://(?:{BYTE}(?:\.{BYTE}){{3}}|(?:{PART}\.)*(?![0-9]+[:/]){PART})"
@@ -32,7 +33,9 @@ def near(word, names):
 
 
 def edits(word, name):
-    """Return how many letters must be inserted, removed, replaced, or swapped with the next, to change WORD to NAME."""
+    """Return the number of single-letter changes from WORD to NAME. A change inserts, removes or replaces a letter, or swaps
+    two neighbours.
+    """
     above, row = [], list(range(len(name) + 1))
     for i, mine in enumerate(word):
         before, above, row = above, row, [i + 1]
@@ -44,28 +47,28 @@ def edits(word, name):
 
 
 def meant(word, names):
-    """Return the question "did you mean ...?" for a misspelled WORD, or ""."""
+    """Return the question "did you mean ...?" for a misspelled WORD, or "" if no name is similar."""
     name = near(word, names)
     return f" (did you mean {name}?)" if name else ""
 
 
 def number(digits):
-    """Return the value of DIGITS, or None if they are no number or above every maximum."""
+    """Return the value of DIGITS, or None if they are not a number or above every maximum."""
     if not re.fullmatch("[0-9]+", digits) or len(digits.lstrip("0")) > DIGITS_MAX:
         return None
     return int(digits)
 
 
 class Grammar:
-    """Keys and valid values of an application's options."""
+    """The keys of an application's options, and their valid values."""
 
     def __init__(self, path):
         self._all = json.loads(files.read(path, SIZE_MAX).decode("ascii"))
         self._options = self._all["options"]
 
     def flaws(self, data):
-        """Return a sentence for each word of DATA, the bytes of the fw_cfg item, that the application would refuse."""
-        text = data.decode("latin-1")  # latin-1 has a character for each byte
+        """Return a sentence for each word that the application would refuse. DATA is the contents of the fw_cfg item."""
+        text = data.decode("latin-1")  # latin-1 maps each byte to one character
         control = CONTROL.search(text)
         if control:
             return [f"the control character {ord(control[0]):02x}h at byte {control.start() + 1}; options are words "

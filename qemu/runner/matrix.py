@@ -1,4 +1,4 @@
-"""Runs many runs from one description, one after the other. qemu/matrix explains the format."""
+"""Does many runs that one file describes, one after the other. qemu/matrix explains the format."""
 import collections
 import configparser
 import itertools
@@ -16,9 +16,9 @@ from runner import arguments, folder, grammar
 
 KEYS = ("accel", "cpus", "machine", "memory", "boot", "efi", "image", "timeout", "qemu", "qemu-arg", "firmware",
         "event", "options")
-SIZE_MAX = 1 << 20  # most bytes of a description
-RUNS_MAX = 10_000   # most runs in a description
-LABEL_MAX = 64      # characters of baretick's label=
+SIZE_MAX = 1 << 20  # most bytes of such a file
+RUNS_MAX = 10_000   # most runs in a file
+LABEL_MAX = 64      # most characters of baretick's option label=
 ENDINGS = {0: "pass", 1: "FAIL", 2: "not done", 124: "time-out"}
 
 
@@ -44,7 +44,7 @@ def read(path):
 
 
 def combinations(path, name, section):
-    """Yield the runs of one SECTION: all combinations of one alternative for every key."""
+    """Yield the runs of one SECTION. Each run has one alternative for every key, and all combinations occur."""
     unknown = [key for key in section if key not in KEYS]
     if unknown:
         raise Wrong(f"--matrix: {path}: [{name}] has the key {unknown[0]}{grammar.meant(unknown[0], KEYS)}; there are {', '.join(KEYS)}")
@@ -67,8 +67,9 @@ def slug(text):
 
 
 def describe(common, words):
-    """Yield a run for each row of the matrix COMMON.matrix. The row's arguments follow the command line WORDS, and so override
-    them. A run's name is its machine's label, unless another label is given."""
+    """Yield a run for each row of the matrix COMMON.matrix. The row's arguments come after the command line WORDS, so that they
+    override its options. The run's name is used as the machine's label, unless the user has given a label.
+    """
     at = words.index("--") if "--" in words else len(words)
     wrong = []
     for name, own, options in read(common.matrix):
@@ -91,7 +92,7 @@ def describe(common, words):
 
 
 def run_all(common, words, do, table):
-    """Call DO(run, console) for each run, and show its result on the console TABLE. Return the worst exit status."""
+    """Call DO(run, console) for each run, and show its result on the console TABLE. Return the worst exit status of all runs."""
     runs = list(describe(common, words))
     if common.baseline and not os.path.isdir(common.baseline):
         raise Wrong(f"--baseline: there is no folder {common.baseline}, which --matrix wants")
@@ -129,9 +130,10 @@ def run_each(common, runs, do, table, suites):
         suites.add(run.suite(run.name) if run.suite else junit.suite([cases.not_done(problem)], elapsed_s, name=run.name))
         run.suite = None
         worst = max(worst, status)
-        no_kvm |= run.fell_back and not run.qemu_arg  # the user's QEMU arguments may be the cause, so KVM is tried again
+        # If the user has given QEMU arguments, these may be the cause, so the next run tries KVM again.
+        no_kvm |= run.fell_back and not run.qemu_arg
         if status > 128 or interruption.met():
-            break  # a signal ends all runs
+            break  # a signal ends all further runs, too
     table.show(f"The reports are in {os.path.join(common.out, 'NAME')}: report.html, report.json, ...; "
                f"the cases of all in {os.path.join(common.out, 'junit.xml')}")
     return worst
@@ -143,7 +145,7 @@ def ending(run, status):
 
 
 def reason(run, status):
-    """Return the findings by rule."""
+    """Return the rules of the run's findings. Without findings, return the reason of a failure, or ""."""
     report = run.transcript.report if run.transcript else None
     rules = dict.fromkeys(finding["rule"] for finding in (report or {}).get("findings") or [])
     return ", ".join(rules) or ("worse than the baseline" if status else "")

@@ -1,4 +1,4 @@
-"""Handles one request on a connection. README.md has the protocol."""
+"""Handles one HTTP request on a connection. README.md describes the protocol."""
 import contextlib
 import http.server
 import io
@@ -13,15 +13,17 @@ from results import reports
 from results.sanitize import clean
 from serve import limits, store
 
-LINE_MAX = 8 << 10        # bytes of the request's first line
-HEAD_MAX = 32 << 10       # bytes of the first line and the headers; a part of the body of this size may follow at once
-HEAD_PART = 6             # the request line and headers must come in this fraction of the deadline
-BODY_BYTES_PER_S = 64 << 10  # a slower client only blocks a place
+LINE_MAX = 8 << 10        # most bytes of the request's first line
+# Most bytes of the first line and the headers. A part of the body of this size may be received with them.
+HEAD_MAX = 32 << 10
+HEAD_PART = 6             # the request line and headers must be received in this fraction of the deadline
+BODY_BYTES_PER_S = 64 << 10  # slowest accepted speed, because a slower client only occupies a connection
 PIECE = 64 << 10
-DRAIN_MAX = 1 << 20       # bytes of an unexpected body that are read, because a reset would lose the answer
+# Most bytes of an unexpected body that are read, because a reset of the connection would lose the answer.
+DRAIN_MAX = 1 << 20
 DRAIN_S = 1.0
-FIELDS_MAX = 8            # fields of a query
-RETRY_S = 2               # sent to the client if all places are taken
+FIELDS_MAX = 8            # most fields of a query
+RETRY_S = 2               # seconds after which a client may try again if there are too many connections
 TEXT = "text/plain; charset=us-ascii"
 EFI = "application/efi"   # HTTP boot recognizes an application by this type or by .efi: UEFI 2.10, 24.7.3.1
 TARGET = re.compile(r"(?:http://[^/?#]*)?(/[^?#]*)(?:\?([^#]*))?")  # RFC 9112, 3.2.1 and 3.2.2
@@ -36,7 +38,9 @@ class Refused(Exception):
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """`server` (server.py) has `store`, `limits`, `deadline_s`, `checking`, application(), taken() and refused()."""
+    """Handles one request. `server` (server.py) provides `store`, `limits`, `deadline_s`, `checking`, application(), taken()
+    and refused().
+    """
     protocol_version = "HTTP/1.1"
 
     def setup(self):
@@ -58,7 +62,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             try:
                 self._one(allowed)
             except OSError:
-                pass  # the client is gone or reads nothing, so no answer is possible
+                pass  # the client has closed the connection or does not read, so no answer is possible
 
     def _one(self, allowed):
         try:
@@ -88,7 +92,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         raise Refused(code, message)
 
     def handle_expect_100(self):
-        """Note that the client waits before it sends a body. The answer comes once the request is accepted."""
+        """Note that the client waits for a permission before it sends the body. It is sent after the request was accepted."""
         self.expects = True
         return True
 
@@ -117,7 +121,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def _options(self, query):
         try:
-            fields = dict(reversed(urllib.parse.parse_qsl(query, max_num_fields=FIELDS_MAX)))  # the first of two equal fields counts
+            # The first of several fields with the same name is used.
+            fields = dict(reversed(urllib.parse.parse_qsl(query, max_num_fields=FIELDS_MAX)))
         except ValueError:
             raise Refused(400, f"the query has more than {FIELDS_MAX} fields") from None
         mac = fields.get("mac", "").lower()
@@ -146,10 +151,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         try:
             self._answer(HTTPStatus.CREATED, f"{name}\n".encode("ascii"), TEXT)
         finally:
-            self.server.taken(self, machine, verdict, name)  # counts the report even if the client did not get the answer
+            self.server.taken(self, machine, verdict, name)  # counts the report even if the client did not receive the answer
 
     def _length(self):
-        """Return the body's length in bytes."""
+        """Return the length of the body in bytes."""
         if "Transfer-Encoding" in self.headers:
             raise Refused(411, "a report comes with Content-Length, and without Transfer-Encoding")
         found = set(self.headers.get_all("Content-Length", []))
@@ -180,8 +185,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             left -= len(piece)
 
     def _checked(self, incoming):
-        """Return (machine, verdict) of the report in INCOMING. Reports are parsed one at a time, because parsing needs more
-        memory than the body."""
+        """Return (machine, verdict) of the report in INCOMING. Only one report is parsed at a time, because parsing needs more
+        memory than the body.
+        """
         if not self.server.checking.acquire(timeout=max(0, self.end_s - time.monotonic())):
             raise busy("too many reports are being read at this moment")
         try:
@@ -202,11 +208,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def _send(self, data):
         limits.wait(self.request, self.end_s)
-        self.request.sendall(data)  # the timeout applies to all data
+        self.request.sendall(data)  # the time-out applies to all data, and not to each piece
 
     def _drain(self):
-        """Read the rest of the request. Closing a connection with unread bytes would send a reset, and the client would lose
-        the answer."""
+        """Read the rest of the request. If a connection is closed with unread bytes, the kernel sends a reset, and the client
+        loses the answer.
+        """
         self.request.shutdown(socket.SHUT_WR)
         rest = limits.Stream(self.request, min(self.end_s, time.monotonic() + DRAIN_S), DRAIN_MAX)
         with contextlib.suppress(limits.TooLong):

@@ -1,4 +1,4 @@
-"""The limits for one client of the server: time, size, rate, and number of connections."""
+"""Limits the clients of the server: time, size, rate, and number of connections."""
 import collections
 import contextlib
 import io
@@ -7,21 +7,23 @@ import socket
 import threading
 import time
 
-CONNECTIONS_MAX = 64         # most connections, each with a thread; others wait in the kernel
-CONNECTIONS_MAX_EACH = 32    # connections from one address
-POSTS_MAX = 16               # reports that are received at the same time
+CONNECTIONS_MAX = 64         # most connections, each with a thread; further connections wait in the kernel
+CONNECTIONS_MAX_EACH = 32    # most connections from one address
+POSTS_MAX = 16               # most reports that are received at the same time
 POSTS_MAX_EACH = 8
-POST_WAIT_S = 5.0            # limit of the wait for a place
-REQUESTS_PER_REPORT = 10     # allows for the application, its options, and repeated requests
-ADDRESSES_MAX = 4096         # addresses in memory
+POST_WAIT_S = 5.0            # longest wait until a report may be sent
+REQUESTS_PER_REPORT = 10     # requests per report, which include the application, its options, and repeated requests
+ADDRESSES_MAX = 4096         # most addresses that are stored
 
 
 class TooLong(Exception):
-    """The client has sent more than it may."""
+    """The client has sent more than it is allowed to send."""
 
 
 class Stream(io.RawIOBase):
-    """The bytes of a client on CONNECTION, at most `left` until `end_s` (time.monotonic()). Raises beyond these limits."""
+    """The bytes that a client sends on CONNECTION: at most `left` bytes until `end_s` (time.monotonic()). Raises an error
+    beyond these limits.
+    """
 
     def __init__(self, connection, end_s, left):
         super().__init__()
@@ -40,8 +42,9 @@ class Stream(io.RawIOBase):
 
 
 def wait(connection, end_s):
-    """Set the time-out of the next call of CONNECTION so that it ends at END_S. A constant time-out would count anew for each
-    piece."""
+    """Set the time-out of the next call on CONNECTION so that it ends at END_S. A constant time-out would start anew for each
+    piece.
+    """
     left_s = end_s - time.monotonic()
     if left_s <= 0:
         raise socket.timeout("timed out")
@@ -49,18 +52,18 @@ def wait(connection, end_s):
 
 
 class Limits:
-    """The connected clients, the senders of reports, and each client's requests. An address identifies one client."""
+    """Stores the connected clients, the clients that send reports, and each client's requests. An address identifies a client."""
 
     def __init__(self, rate):
-        """RATE is the number of reports a minute from one address."""
+        """RATE is the number of reports per minute that one address may send."""
         self.rate = rate
         self.lock = threading.Condition()
         self.connections, self.posts = collections.Counter(), collections.Counter()
-        self.spent = {}  # (address, kind): (tokens, time), ordered by the latest request
+        self.spent = {}  # maps (address, kind) to (tokens, time), sorted by the latest request
 
     @contextlib.contextmanager
     def connected(self, address):
-        """Yield True if ADDRESS may have one more connection."""
+        """Yield True if ADDRESS may have another connection."""
         with self.lock:
             self.connections[address] += 1
             allowed = self.connections[address] <= CONNECTIONS_MAX_EACH
@@ -71,7 +74,7 @@ class Limits:
 
     @contextlib.contextmanager
     def posting(self, address):
-        """Yield True if ADDRESS may send a report now, or within POST_WAIT_S."""
+        """Yield True if ADDRESS may send a report now or within POST_WAIT_S."""
         with self.lock:
             allowed = self.lock.wait_for(lambda: sum(self.posts.values()) < POSTS_MAX and
                                          self.posts[address] < POSTS_MAX_EACH, POST_WAIT_S)
@@ -89,8 +92,9 @@ class Limits:
             self.lock.notify_all()
 
     def spend(self, address, what="report"):
-        """Return 0 if ADDRESS may request WHAT now, otherwise the seconds until it may. A token bucket holds the requests of
-        one minute, and fills steadily."""
+        """Return 0 if ADDRESS may request WHAT now, otherwise the number of seconds until it may. Each address has a token
+        bucket for the requests of one minute, which fills steadily.
+        """
         most = self.rate * (1 if what == "report" else REQUESTS_PER_REPORT)
         now_s = time.monotonic()
         with self.lock:

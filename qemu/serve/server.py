@@ -13,18 +13,18 @@ from results import files
 from results.sanitize import clean
 from serve import handler, limits, store
 
-APPLICATION_MAX = 64 << 20  # bytes
-REFUSED_MAX = 10_000        # most refusals that are printed
-GRACE_S = 3.0               # time for open connections at the end
+APPLICATION_MAX = 64 << 20  # largest application in bytes
+REFUSED_MAX = 10_000        # most refused requests that are printed
+GRACE_S = 3.0               # time that open connections have to end
 SHOWN_MAX = 300             # most characters of a printed line
 
 
 class Missing(Exception):
-    """The server cannot start; the message is a sentence that says why."""
+    """The server cannot start. The message is a sentence with the reason."""
 
 
 class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
-    """A server with a thread for each connection, and a limited number of connections."""
+    """A server that handles each connection in a thread, and limits the number of connections."""
     daemon_threads = True
     allow_reuse_address = True
     request_queue_size = 128
@@ -37,7 +37,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         self.places = threading.Semaphore(limits.CONNECTIONS_MAX)
         self.open = set()
         self.reports = self.refusals = 0
-        self.deaf = None  # the error that closed the output, or None
+        self.deaf = None  # the error that occurred when the output was closed, or None
         self.application()
         try:
             family, _, _, _, address = socket.getaddrinfo(options.listen, options.port, type=socket.SOCK_STREAM,
@@ -48,7 +48,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
             problem = getattr(error, "strerror", None) or error
             raise Missing(f"{options.listen}, port {options.port}: {problem}") from error
 
-    # Functions for connections.
+    # The following functions are for connections.
 
     def process_request(self, request, client_address):
         self.places.acquire()
@@ -75,13 +75,15 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
 
     @staticmethod
     def client(address):
-        """Return the identity of a client: an IPv4 address, or the first 64 bits of an IPv6 address, which one host owns."""
+        """Return the identity of a client: its IPv4 address, or the first 64 bits of its IPv6 address, which belong to one
+        host.
+        """
         found = ipaddress.ip_address(address.partition("%")[0])
         if found.version == 6 and not found.ipv4_mapped:
             return str(ipaddress.ip_network((found, 64), strict=False))
         return str(getattr(found, "ipv4_mapped", None) or found)
 
-    # Functions for requests.
+    # The following functions are for requests.
 
     def application(self):
         """Return the bytes of the application. Read the file again if it has changed."""
@@ -109,7 +111,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
             self.say(f"{begin(request)}  refused: {refusal.status.value} {refusal}", sys.stderr)
 
     def say(self, line, where=None):
-        """Print a line for the operator. If the output is closed, the server ends."""
+        """Print a line for the operator. If the output is closed, end the server."""
         with self.saying:
             try:
                 print(clean(line, SHOWN_MAX), file=where or sys.stdout, flush=True)
@@ -118,10 +120,10 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
                     self.deaf = error
                     threading.Thread(target=self.shutdown, daemon=True).start()
 
-    # Functions for the end.
+    # The following functions are for the end of the server.
 
     def end(self):
-        """Accept no new connections. Give open ones GRACE_S to end, and close the others."""
+        """Accept no new connections. Wait GRACE_S for the end of open connections, and then close them."""
         self.server_close()
         end_s = time.monotonic() + GRACE_S
         for _ in range(limits.CONNECTIONS_MAX):
@@ -136,7 +138,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
 
 
 def begin(request):
-    """Return the start of a line: the time and the client."""
+    """Return the start of a printed line: the time and the client."""
     return f"{time.strftime('%H:%M:%S')}  {request.client_address[0]}"
 
 
@@ -145,7 +147,7 @@ def interrupted(*_):
 
 
 def serve(options):
-    """Serve until Ctrl-C or SIGTERM. Raise Missing, store.Busy or OSError if that is not possible."""
+    """Serve until Ctrl-C or SIGTERM. Raise Missing, store.Busy or OSError if the server cannot start."""
     try:
         server = Server(options, store.Store(options.serve, options.keep_free << 20))
     except store.Unusable as error:

@@ -1,4 +1,6 @@
-"""The served folder DIR. DIR/options is sent to clients, and DIR/reports receives reports. Links are not followed."""
+"""The folder DIR of the server. Files in DIR/options are sent to clients, and DIR/reports stores reports. Links are not
+followed.
+"""
 import contextlib
 import datetime
 import errno
@@ -14,9 +16,9 @@ from results.sanitize import clean
 
 NAME_MAX = 64            # most characters of a name from a report or a client
 OPTIONS_MAX = 64 << 10   # most bytes of an options file
-TRIES_MAX = 10_000       # most names that are tried for reports of one machine in one second
-REPORTS_MAX = places.FILES_MAX  # most reports; qemu/fleet reads no more
-PREFIX = ".incoming-"    # prefix of temporary files, which readers of the folder ignore
+TRIES_MAX = 10_000       # most file names that are tried for reports of one machine within one second
+REPORTS_MAX = places.FILES_MAX  # most stored reports, because qemu/fleet reads no more
+PREFIX = ".incoming-"    # prefix of temporary files, which programs that read the folder ignore
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
@@ -26,11 +28,11 @@ class Busy(Exception):
 
 
 class Full(Exception):
-    """There is no space for a report; the message is a sentence that says why."""
+    """There is no space for a report. The message is a sentence with the reason."""
 
 
 class Unusable(Exception):
-    """A file or folder in DIR cannot be used; the message is a sentence that says why."""
+    """A file or folder in DIR cannot be used. The message is a sentence with the reason."""
 
 
 def safe(text):
@@ -41,7 +43,7 @@ def safe(text):
 
 class Store:
     def __init__(self, folder, keep_free):
-        """Use FOLDER, and create it if it does not exist. KEEP_FREE bytes of its file system stay free."""
+        """Use FOLDER, and create it if it does not exist. KEEP_FREE bytes of its file system are kept free."""
         self.keep_free = keep_free
         self.numbers = itertools.count(1)
         os.makedirs(folder, exist_ok=True)
@@ -66,7 +68,9 @@ class Store:
         self.count = sum(not name.startswith(PREFIX) for name in names)
 
     def options(self, mac, serial):
-        """Return the first existing options file: for MAC, for SERIAL (safe names, or ""), for all machines. None if there is none."""
+        """Return the first options file that exists: for MAC, for SERIAL, or for all machines. MAC and SERIAL are safe names,
+        or "". Return None if there is no such file.
+        """
         with contextlib.ExitStack() as opened:
             try:
                 options = os.open("options", FOLDER, dir_fd=self.folder)
@@ -80,8 +84,9 @@ class Store:
                          if data is not None), None)
 
     def _read(self, name, folder):
-        """Return the contents of the file NAME, or None if it does not exist. Raise Unusable if it cannot be read: to go
-        on with the next file would start the machine with that file's options."""
+        """Return the contents of the file NAME, or None if it does not exist. Raise Unusable if it cannot be read. Otherwise
+        the machine would start with the options of the next file.
+        """
         try:
             fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
         except FileNotFoundError:
@@ -121,7 +126,9 @@ class Store:
                 os.remove(name, dir_fd=self.reports)
 
     def keep(self, incoming, machine, arrived):
-        """Give the complete report its final name, made of MACHINE and the time at which it ARRIVED. The name is always new."""
+        """Give the complete report its final name. The name contains MACHINE and the time at which the report ARRIVED, and is
+        always new.
+        """
         stem = f"{safe(machine) or 'unknown'}-{arrived:%Y%m%dT%H%M%SZ}"
         with self._sorry():
             os.fsync(incoming.file.fileno())
@@ -137,7 +144,7 @@ class Store:
         raise Unusable(f"{stem}.json and {TRIES_MAX - 1:,} more are there already")
 
     def _link(self, old, new):
-        """Create NEW as a link to OLD if NEW does not exist. Therefore a reader of NEW always sees the complete file."""
+        """Create NEW as a link to OLD if NEW does not exist. In this way a reader of NEW always sees the complete file."""
         try:
             os.link(old, new, src_dir_fd=self.reports, dst_dir_fd=self.reports, follow_symlinks=False)
         except OSError as error:

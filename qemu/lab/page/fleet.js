@@ -1,4 +1,4 @@
-/* Shows the page of a fleet: tables that a click on a column sorts, a screenful of rows at a time. */
+/* Shows the page of a fleet. A click on a column sorts its table. A table shows a limited number of rows at a time. */
 
 const ROWS_AT_ONCE = 32;
 

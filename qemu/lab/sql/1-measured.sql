@@ -1,6 +1,6 @@
--- Every run that was done. Each run of an unknown machine counts as a machine of its own. The date is from the machine's RTC. If
--- it is before baretick existed, or after the report was read, it is wrong, and the time of reading replaces it. If several
--- reports were read together, the last by file name is the newest.
+-- Every completed run. Each run of an unknown machine counts as a machine of its own. The date is from the machine's RTC. The
+-- date is wrong if it is before the first release of baretick or after the time at which the report was read. The time of reading
+-- then replaces it. If several reports were read together, the last one by file name counts as the newest.
 SELECT r.*, coalesce(r.machine, r.run) AS who,
        r.hypervisor IS NOT NULL OR r.accelerator IS NOT NULL AS is_guest,
        row_number() OVER (PARTITION BY coalesce(r.machine, r.run)

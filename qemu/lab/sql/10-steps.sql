@@ -1,5 +1,6 @@
--- Pairs of successive runs of a machine, between which the version of its BIOS or hypervisor changed. The CPU, the version of
--- baretick and the duration are the same, so no other change is known. Runs with wrong dates have no order and are left out.
+-- Pairs of successive runs of a machine between which the version of its BIOS or hypervisor changed. The CPU, the version of
+-- baretick and the duration are the same in both runs, so no other change is known. Runs with wrong dates have no order and are
+-- left out.
 SELECT s.machine, concat(coalesce(s.vendor, '-'), ' / ', coalesce(s.product, '-')) AS product, s.run, s.before_run,
        CASE WHEN s.bios <> s.before_bios THEN 'BIOS' ELSE 'hypervisor' END AS what,
        CASE WHEN s.bios <> s.before_bios THEN s.before_bios ELSE s.before_host END AS before,

@@ -1,5 +1,5 @@
--- The effect of each such step, counted by machine. A machine counts once, even if it made the step several times. up and down
--- count the machines whose intervals exclude "no change".
+-- The effect of each version change in 10-steps.sql, counted by machine. A machine counts once, even if it made the same change
+-- several times. up and down count machines whose interval of the change does not include zero.
 SELECT s.what, s.product, s.before, s.now, n.measure, n.subject, n.unit, count(DISTINCT s.machine) AS machines,
        count(DISTINCT CASE WHEN n.x_low > o.x_high + n.least THEN s.machine END) AS up,
        count(DISTINCT CASE WHEN n.x_high < o.x_low - n.least THEN s.machine END) AS down,

@@ -1,5 +1,5 @@
--- The failures in the newest run of each machine. A report.csv has no severity of findings, so its verdict counts for all of
--- them.
+-- The failures in the newest run of each machine. In a report.csv findings have no severity, so the verdict of the run decides
+-- for all of them.
 SELECT m.run, m.who, m.kind, f.rule, coalesce(f.clock, 'machine') AS subject, min(f.text) AS text, count(*) AS times
 FROM measured m JOIN findings f ON f.run = m.run
 WHERE m.place = 1 AND f.severity = 'fail'

@@ -1,4 +1,4 @@
--- The kinds of machines, and for each the number of machines whose newest run is known. Fewer than five machines are not
+-- The kinds of machines, and the number of identified machines of each kind. Kinds with fewer than five machines are not
 -- compared.
 SELECT coalesce(m.kind, '-') AS kind,
        sum(CASE WHEN m.place = 1 AND m.machine IS NOT NULL THEN 1 ELSE 0 END) AS machines,

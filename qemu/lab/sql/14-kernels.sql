@@ -1,4 +1,4 @@
--- Newest runs whose kernel counts the TSC with a rate outside of the measured interval. If the TSC is the kernel's clock and
+-- Newest runs of machines whose kernel uses a TSC rate outside of the measured interval. If the TSC is the kernel's clock and
 -- nothing corrects it, the kernel's time is too fast by ppm.
 SELECT m.run, m.who, m.kernel, m.kernel_clock, m.kernel_tsc_hz AS believed_hz,
        (c.hz_value / m.kernel_tsc_hz - 1.0) * 1000000.0 AS ppm, (c.hz_low / m.kernel_tsc_hz - 1.0) * 1000000.0 AS ppm_low,

@@ -1,5 +1,5 @@
--- The median of a kind. Only the newest run of each known machine counts, because otherwise many runs of one machine would count
--- as many machines.
+-- The median of each kind. Only the newest run of each known machine counts. Otherwise many runs of one machine would count as
+-- many machines.
 SELECT kind, measure, subject, count(*) AS machines,
        percentile_cont(0.5) WITHIN GROUP (ORDER BY x) AS middle_x,
        percentile_cont(0.5) WITHIN GROUP (ORDER BY value) AS middle

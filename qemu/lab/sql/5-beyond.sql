@@ -1,5 +1,6 @@
--- Figures whose whole interval is more than five deviations from the median of their kind, which has five machines or more. If
--- this holds for more than a tenth of the kind, the kind has two groups (is_group), and none of them is an outlier.
+-- Figures whose whole interval is more than five deviations from the median of their kind. The kind must have five machines or
+-- more. If more than a tenth of the kind is so far away, the kind has two groups (is_group), and none of its machines is an
+-- outlier.
 SELECT b.*, b.beyond > greatest(1.0, 0.1 * b.machines) AS is_group
 FROM (
     SELECT f.run, f.who, f.machine, f.kind, f.measure, f.subject, f.unit, f.value, f.low, f.high, s.middle, s.machines,

@@ -1,5 +1,5 @@
--- Properties that differ from nine in ten machines of the kind, which has five machines or more. In a kind of fewer than ten,
--- all other machines must agree.
+-- Properties that differ from the properties of nine in ten machines of the kind. The kind must have five machines or more. If it
+-- has fewer than ten, all other machines must agree.
 SELECT t.run, t.who, t.machine, t.kind, t.measure, t.subject, t.value, most.value AS usual, most.machines AS machines_so,
        most.every AS machines, CAST(most.machines AS DOUBLE) / greatest(coalesce(own.machines, 1), 1) AS score
 FROM traits t

@@ -1,5 +1,5 @@
--- Pairs of runs of a machine: the newest run with the one before it, and with the last one that is a week older than the newest
--- run of all machines.
+-- Pairs of runs of a machine. Each pair has the newest run and an earlier run. The earlier run is the previous one, or the last
+-- one that is a week older than the newest run of all machines.
 SELECT span, who, kind, run, before_run
 FROM (
     SELECT 'the run before' AS span, n.who, n.kind, n.run, o.run AS before_run,

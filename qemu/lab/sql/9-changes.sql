@@ -1,6 +1,7 @@
--- Differences in the second run of a pair. A figure has changed if both intervals exclude "no change": a rate by 50 ppm, or 500
--- ppm in a guest, because NTP corrects its host; a read if the fastest read now takes twice the old median. Figures are cast to
--- decimals, because engines write floating-point numbers differently.
+-- Differences in the second run of a pair. A figure has changed if the intervals of both runs exclude "no change". A rate must
+-- change by 50 ppm. In a guest it must change by 500 ppm, because NTP corrects the host's clock. A read has changed if the
+-- fastest read now takes twice the old median. Figures are cast to decimals, because engines write floating-point numbers
+-- differently.
 SELECT p.span, p.who, p.run, 'verdict' AS what, 'machine' AS subject, o.verdict AS before, n.verdict AS now
 FROM pairs p JOIN measured n ON n.run = p.run JOIN measured o ON o.run = p.before_run
 WHERE n.verdict <> o.verdict
