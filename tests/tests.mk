@@ -47,7 +47,8 @@ HOST_OBJECTS   := $(patsubst %.c,$(BUILD)/host/%.o,$(filter-out drivers/hw/hw.c,
 FIRMWARE_ROOMS   := boot/firmware boot/uefi/firmware boot/uefi/volume boot/console boot/uefi/console boot/uefi/network
 FIRMWARE_SOURCES := $(filter-out boot/firmware/memory.c boot/firmware/processor.c,\
 	$(foreach room,$(FIRMWARE_ROOMS) tests/firmware,$(wildcard $(room)/*.c))) boot/uefi/checkpoint.c boot/uefi/exit.c boot/reserve.c \
-	boot/bare/firmware/ram.c boot/bare/firmware/anchor.c boot/bare/firmware/multiboot2.c boot/bare/firmware/linux_params.c
+	boot/bare/firmware/ram.c boot/bare/firmware/anchor.c boot/bare/firmware/multiboot2.c boot/bare/firmware/linux_params.c \
+	boot/bare/console/xen_console.c
 FIRMWARE_OBJECTS := $(FIRMWARE_SOURCES:%.c=$(BUILD)/host/%.o)
 FIRMWARE_LIBRARY := $(BUILD)/host/firmware.a
 UNIT_SOURCES   := $(sort $(wildcard tests/unit/*/test_*.c))

@@ -1,7 +1,8 @@
-/* Ends the run by QEMU's exit device, ACPI's sleep state S5, or a reset. See exit.h. */
+/* Ends the run by QEMU's exit device, Xen's hypercall, ACPI's sleep state S5, or a reset. See exit.h. */
 #include "bare/exit.h"
 
-#include "bare/console/com1.h"
+#include "bare/console/line.h"
+#include "bare/console/xen_console.h"
 #include "hw/hw.h"
 
 #define RESET_PORT         0xcf9u /* reset register of the chip sets of Intel and AMD */
@@ -33,7 +34,8 @@ wait_until_gone(void)
 void
 exit_reset(void)
 {
-	com1_drain();
+	line_drain();
+	xen_end_guest(XEN_REBOOT);
 	hw_out8(RESET_PORT, RESET_PREPARE);
 	hw_out8(RESET_PORT, RESET_FULL);
 	hw_out8(KEYBOARD_PORT, KEYBOARD_RESET);
@@ -44,6 +46,7 @@ exit_reset(void)
 static void
 power_off(const struct acpi_facts *acpi)
 {
+	xen_end_guest(XEN_POWEROFF);
 	if (!acpi->s5.found || !acpi->fadt.pm1_cnt_blk || acpi->fadt.pm1_cnt_blk > UINT16_MAX)
 		return;
 	hw_out16((uint16_t)acpi->fadt.pm1_cnt_blk, (uint16_t)(acpi->s5.type << SLEEP_TYPE_SHIFT | SLEEP_ENABLE));
@@ -55,7 +58,7 @@ say(struct console *console, const char *line)
 {
 	console_serial(console, line);
 	console_serial(console, "\n");
-	com1_drain();
+	line_drain();
 }
 
 void
@@ -63,7 +66,7 @@ exit_run(struct console *console, enum options_exit how, enum exit_result result
 {
 	while (serial_feed(&console->serial))
 		;
-	com1_drain();
+	line_drain();
 	if (how == EXIT_DEBUG) {
 		hw_out8(DEBUG_EXIT_PORT, result);
 		wait_until_gone();

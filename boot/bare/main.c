@@ -2,6 +2,7 @@
  * The whole run without a firmware: console, options, facts of the machine, measurements, and the report on the serial
  * line. Everything that lasts longer than a function is in one struct application.
  */
+#include "bare/console/line.h"
 #include "bare/exit.h"
 #include "bare/firmware/bare.h"
 #include "bare/firmware/pm_alarm.h"
@@ -129,8 +130,8 @@ run_all(void *argument)
 		refuse(app, error);
 	if (report->options.rules || report->options.help)
 		show_list(app);
-	report_note(report, "Started without UEFI: the report is on the serial line only. There is no boot volume, no screen, "
-		    "no network, and no Secure Boot.");
+	report_note(report, "Started without UEFI: the report is on %s only. There is no boot volume, no screen, no network, "
+		    "and no Secure Boot.", line_name());
 	machine_choose_way(machine, report);
 	describe_machine(report, &machine->platform, &machine->smbios);
 	use_pm_timer(&machine->platform.acpi.fadt);

@@ -1,46 +1,62 @@
-/* Implements the console with a serial line only. See console.h. */
+/* Implements the console with one line only: a 16550, or the console of a Xen guest without a 16550. See console.h. */
 #include "console/console.h"
 
 #include "console/com.h"
-#include "bare/console/com1.h"
+#include "bare/console/line.h"
+#include "bare/console/xen_console.h"
 
-static struct com com1;
-static bool is_open;
+static struct com com;
+static struct xen_console xen;
+static enum { NO_LINE, COM_LINE, XEN_LINE } used;
 
 static void
 open_port(struct console *console, uint16_t port)
 {
-	is_open = com_open(&com1, port);
-	if (is_open)
-		serial_add(&console->serial, (struct serial_line){ com_write, &com1 });
+	if (!com_open(&com, port))
+		return;
+	used = COM_LINE;
+	serial_add(&console->serial, (struct serial_line){ com_write, &com });
 }
 
 void
 console_open(struct console *console)
 {
 	*console = (struct console){ .screen = NULL };
+	used = NO_LINE;
 	open_port(console, COM1_PORT);
+	if (used == NO_LINE && xen_console_open(&xen)) {
+		used = XEN_LINE;
+		serial_add(&console->serial, (struct serial_line){ xen_console_write, &xen });
+	}
 }
 
-/* Uses PORT if COM1 did not answer in console_open(). */
+/* Uses PORT if console_open() found no line. */
 void
 console_take_port(struct console *console, uint16_t port)
 {
-	if (!is_open && port)
+	if (used == NO_LINE && port)
 		open_port(console, port);
 }
 
 bool
-com1_read(uint8_t *byte)
+line_read(uint8_t *byte)
 {
-	return is_open && com_read(&com1, byte);
+	return used == XEN_LINE ? xen_console_read(&xen, byte) : used == COM_LINE && com_read(&com, byte);
 }
 
 void
-com1_drain(void)
+line_drain(void)
 {
-	if (is_open)
-		(void)com_drain(&com1);
+	if (used == COM_LINE)
+		(void)com_drain(&com);
+	else if (used == XEN_LINE)
+		(void)xen_console_drain(&xen);
+}
+
+const char *
+line_name(void)
+{
+	return used == XEN_LINE ? "Xen's console" : "the serial line";
 }
 
 void

@@ -1,7 +1,7 @@
-/* Reads keys from the serial line, so that a person at its other end can end a run early. See keys.h. */
+/* Reads keys from the line, so that a person at its other end can end a run early. See keys.h. */
 #include "console/keys.h"
 
-#include "bare/console/com1.h"
+#include "bare/console/line.h"
 
 #define KEPT_MAX 64 /* most bytes that are discarded at once, which is more than the port's queue holds */
 
@@ -10,7 +10,7 @@ keys_next(unsigned *key)
 {
 	uint8_t byte;
 
-	if (!com1_read(&byte))
+	if (!line_read(&byte))
 		return false;
 	*key = byte;
 	return true;

@@ -1,0 +1,174 @@
+/*
+ * The ring of Xen's console, and hypercalls. All layouts and numbers are from Xen's headers xen/include/public: xen.h,
+ * event_channel.h, sched.h, io/console.h, hvm/hvm_op.h and hvm/params.h.
+ */
+#include "bare/console/xen_console.h"
+
+#include "hw/cpuid.h"
+#include "hw/hw.h"
+
+#define LEAVES_BEGIN 0x40000000u /* a hypervisor may show several interfaces: arch-x86/cpuid.h */
+#define LEAVES_END   0x40010000u
+#define LEAVES_STEP  0x100u
+#define XEN_EBX      0x566e6558u /* "XenVMMXenVMM" */
+#define XEN_ECX      0x65584d4du
+#define XEN_EDX      0x4d4d566eu
+
+#define SCHED_OP         29u
+#define SCHED_YIELD      0u
+#define SCHED_SHUTDOWN   2u
+#define EVENT_CHANNEL_OP 32u
+#define EVENT_SEND       4u
+#define HVM_OP           34u
+#define HVM_GET_PARAM    1u
+#define CONSOLE_PAGE     17u
+#define CONSOLE_EVENT    18u
+#define DOMAIN_SELF      0x7ff0u
+#define PAGE_SHIFT       12
+#define PAGES_END        (UINT64_C(1) << 20) /* boot/bare/entry.nasm maps 4 GiB */
+
+#define IN_SIZE  1024u
+#define OUT_SIZE 2048u
+
+/*
+ * Most yields in one wait. A yield takes 0.2 us or more. Xen's console daemon may pause a guest's console for 200 ms,
+ * if the guest sends many events.
+ */
+#define YIELDS_MAX 4000000u
+
+struct xen_ring {
+	uint8_t in[IN_SIZE], out[OUT_SIZE];
+	uint32_t in_consumer, in_producer, out_consumer, out_producer; /* they wrap at 32 bits */
+};
+
+struct hvm_param {
+	uint16_t domain, padding;
+	uint32_t index;
+	uint64_t value; /* set by Xen */
+};
+
+/* True during a hypercall. It stays true if the instruction faults, and then no further hypercall is tried. */
+static bool is_calling;
+
+static bool
+is_xen(void)
+{
+	if (!(hw_cpuid(LEAF_FEATURES, 0).ecx & FEATURES_ECX_HYPERVISOR))
+		return false;
+	for (uint32_t leaf = LEAVES_BEGIN; leaf < LEAVES_END; leaf += LEAVES_STEP) {
+		struct hw_cpuid found = hw_cpuid(leaf, 0);
+
+		if (found.ebx == XEN_EBX && found.ecx == XEN_ECX && found.edx == XEN_EDX)
+			return true;
+	}
+	return false;
+}
+
+/* Returns 0 or a positive value, or a negative error number. */
+static int64_t
+call_xen(uint64_t number, uint64_t operation, const void *argument)
+{
+	if (is_calling)
+		return -1;
+	is_calling = true;
+	int64_t answer = hw_xen_hypercall(number, operation, (uintptr_t)argument, 0);
+
+	is_calling = false;
+	return answer;
+}
+
+/* Returns parameter INDEX of this guest, or 0 if Xen has none. */
+static uint64_t
+read_param(uint32_t index)
+{
+	struct hvm_param param = { .domain = DOMAIN_SELF, .index = index };
+
+	return call_xen(HVM_OP, HVM_GET_PARAM, &param) ? 0 : param.value;
+}
+
+bool
+xen_console_open(struct xen_console *console)
+{
+	uint64_t page = is_xen() ? read_param(CONSOLE_PAGE) : 0;
+
+	if (!page || page >= PAGES_END)
+		return false;
+	*console = (struct xen_console){
+		.ring = (struct xen_ring *)(uintptr_t)(page << PAGE_SHIFT),
+		.event_channel = (uint32_t)read_param(CONSOLE_EVENT),
+	};
+	return true;
+}
+
+/* Tells the console's daemon that the ring has changed. */
+static void
+notify(const struct xen_console *console)
+{
+	(void)call_xen(EVENT_CHANNEL_OP, EVENT_SEND, &console->event_channel);
+}
+
+/* Waits until at most HELD bytes are in the ring. */
+static bool
+wait_for_ring(struct xen_console *console, uint32_t held)
+{
+	const struct xen_ring *ring = console->ring;
+
+	if (!console->is_given_up)
+		notify(console);
+	for (unsigned yields = 0; yields < YIELDS_MAX && !console->is_given_up; yields++) {
+		if (ring->out_producer - __atomic_load_n(&ring->out_consumer, __ATOMIC_ACQUIRE) <= held)
+			return true;
+		(void)call_xen(SCHED_OP, SCHED_YIELD, NULL);
+	}
+	console->is_given_up = true;
+	return false;
+}
+
+/* Sends an event only at the end of a line and if the ring is full, because the daemon limits a guest's events. */
+bool
+xen_console_write(void *device, const char *bytes, size_t size)
+{
+	struct xen_console *console = device;
+	struct xen_ring *ring = console->ring;
+
+	for (size_t i = 0; i < size; i++) {
+		uint32_t at = ring->out_producer;
+
+		if (at - __atomic_load_n(&ring->out_consumer, __ATOMIC_ACQUIRE) >= OUT_SIZE &&
+		    !wait_for_ring(console, OUT_SIZE - 1))
+			return false;
+		ring->out[at % OUT_SIZE] = (uint8_t)bytes[i];
+		__atomic_store_n(&ring->out_producer, at + 1, __ATOMIC_RELEASE);
+	}
+	if (size && bytes[size - 1] == '\n')
+		notify(console);
+	return !console->is_given_up;
+}
+
+bool
+xen_console_drain(struct xen_console *console)
+{
+	return wait_for_ring(console, 0);
+}
+
+bool
+xen_console_read(struct xen_console *console, uint8_t *byte)
+{
+	struct xen_ring *ring = console->ring;
+	uint32_t at = ring->in_consumer;
+
+	if (at == __atomic_load_n(&ring->in_producer, __ATOMIC_ACQUIRE))
+		return false;
+	*byte = ring->in[at % IN_SIZE];
+	__atomic_store_n(&ring->in_consumer, at + 1, __ATOMIC_RELEASE);
+	return true;
+}
+
+void
+xen_end_guest(enum xen_end how)
+{
+	uint32_t reason = how;
+
+	if (is_xen())
+		(void)call_xen(SCHED_OP, SCHED_SHUTDOWN, &reason);
+}

@@ -1,0 +1,233 @@
+/* Xen's console and the end of a guest, on a simulated Xen whose console takes bytes at an event, later, or never. */
+#include "test.h"
+#include <setjmp.h>
+#include <sys/mman.h>
+#include "bare/console/xen_console.h"
+#include "hw/cpuid.h"
+#include "sim.h"
+
+enum { IN = 1024, OUT = 2048, SHUTDOWN_NONE = 99 };
+
+/* In a page below 4 GiB, as Xen's. */
+static struct {
+	uint8_t in[IN], out[OUT];
+	uint32_t in_consumer, in_producer, out_consumer, out_producer;
+} *ring;
+
+static struct {
+	bool takes;      /* the console's daemon reads the ring at an event */
+	bool late;       /* it reads only after a yield */
+	uint64_t page;   /* parameter 17 */
+	char taken[3 * OUT];
+	size_t length;
+	unsigned events, yields;
+	uint32_t shutdown;
+} xen;
+
+static void
+take(void)
+{
+	for (; ring->out_consumer != ring->out_producer; ring->out_consumer++)
+		xen.taken[xen.length++] = (char)ring->out[ring->out_consumer % OUT];
+}
+
+static int64_t
+answer_param(uint64_t address)
+{
+	struct {
+		uint16_t domain, padding;
+		uint32_t index;
+		uint64_t value;
+	} *param = (void *)(uintptr_t)address;
+
+	if (param->domain != 0x7ff0 || param->index < 17 || param->index > 18)
+		return -22; /* EINVAL */
+	param->value = param->index == 17 ? xen.page : 7;
+	return 0;
+}
+
+static int64_t
+hypercall(uint64_t number, uint64_t first, uint64_t second, uint64_t third)
+{
+	const uint32_t *argument = (const void *)(uintptr_t)second;
+
+	(void)third;
+	if (number == 34 && first == 1)
+		return answer_param(second);
+	if (number == 32 && first == 4) {
+		assert_int_equal(*argument, 7);
+		xen.events++;
+		if (xen.takes && !xen.late)
+			take();
+	} else if (number == 29 && first == 0) {
+		xen.yields++;
+		if (xen.takes)
+			take();
+	} else if (number == 29 && first == 2) {
+		xen.shutdown = *argument;
+	} else {
+		return -38; /* ENOSYS */
+	}
+	return 0;
+}
+
+/* A Xen after another interface, as with viridian=1. */
+static int
+start_xen(void **state)
+{
+	(void)state;
+	sim_reset();
+	if (!ring)
+		ring = mmap(NULL, sizeof(*ring), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+	assert_ptr_not_equal(ring, MAP_FAILED);
+	memset(ring, 0, sizeof(*ring));
+	memset(&xen, 0, sizeof(xen));
+	xen.takes = true;
+	xen.shutdown = SHUTDOWN_NONE;
+	xen.page = (uintptr_t)ring >> 12;
+	sim_cpuid_set(LEAF_FEATURES, 0, (struct hw_cpuid){ .ecx = FEATURES_ECX_HYPERVISOR });
+	sim_cpuid_set(0x40000000, 0, (struct hw_cpuid){ 0x40000005, 0x7263694d, 0x666f736f, 0x76482074 });
+	sim_cpuid_set(0x40000100, 0, (struct hw_cpuid){ 0x40000105, 0x566e6558, 0x65584d4d, 0x4d4d566e });
+	sim.hypercall = hypercall;
+	return 0;
+}
+
+/* Any hypercall now faults. */
+static int
+start_without_xen(void **state)
+{
+	start_xen(state);
+	sim_cpuid_set(0x40000100, 0, (struct hw_cpuid){ 0 });
+	sim.hypercall = NULL;
+	return 0;
+}
+
+static struct xen_console
+opened(void)
+{
+	struct xen_console console;
+
+	assert_true(xen_console_open(&console));
+	return console;
+}
+
+/* Fills TEXT with SIZE letters. */
+static void
+fill(char *text, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		text[i] = (char)('a' + i % 26);
+}
+
+TEST_FIXTURE(start_xen, NULL);
+
+TEST(without_xen_no_hypercall_is_made, start_without_xen, NULL)
+{
+	struct xen_console console;
+
+	assert_false(xen_console_open(&console));
+	xen_end_guest(XEN_POWEROFF);
+}
+
+TEST(a_xen_without_a_console_for_this_guest_is_not_opened)
+{
+	struct xen_console console;
+
+	xen.page = 0;
+	assert_false(xen_console_open(&console));
+	xen.page = UINT64_C(1) << 20;
+	assert_false(xen_console_open(&console));
+}
+
+TEST(a_line_is_one_event_and_a_part_of_a_line_is_none)
+{
+	struct xen_console console = opened();
+
+	assert_true(xen_console_write(&console, "phase: ", 7));
+	assert_int_equal(xen.events, 0);
+	assert_true(xen_console_write(&console, "rates\r\n", 7));
+	assert_int_equal(xen.events, 1);
+	assert_int_equal(xen.length, 14);
+	assert_memory_equal(xen.taken, "phase: rates\r\n", 14);
+}
+
+TEST(a_full_ring_waits_for_the_console_and_loses_no_byte)
+{
+	struct xen_console console = opened();
+	static char text[2 * OUT + 100];
+
+	xen.late = true;
+	ring->out_consumer = ring->out_producer = UINT32_MAX - 10; /* both wrap at 32 bits */
+	fill(text, sizeof(text));
+	assert_true(xen_console_write(&console, text, sizeof(text)));
+	assert_int_equal(xen.yields, 2);
+	assert_int_equal(xen.length, 2 * OUT);
+	assert_true(xen_console_drain(&console));
+	assert_int_equal(xen.length, sizeof(text));
+	assert_memory_equal(xen.taken, text, sizeof(text));
+}
+
+TEST(a_console_that_takes_nothing_is_waited_for_once)
+{
+	struct xen_console console = opened();
+	static char text[OUT + 1];
+
+	xen.takes = false;
+	fill(text, sizeof(text));
+	assert_false(xen_console_write(&console, text, sizeof(text)));
+	assert_in_range(xen.yields, 1, 10000000);
+	xen.yields = xen.events = 0;
+	assert_false(xen_console_drain(&console));
+	assert_false(xen_console_write(&console, text, 1));
+	assert_int_equal(xen.yields + xen.events, 0);
+}
+
+TEST(received_bytes_are_read_once)
+{
+	struct xen_console console = opened();
+	uint8_t byte = 0;
+
+	assert_false(xen_console_read(&console, &byte));
+	ring->in_consumer = IN - 1;
+	ring->in_producer = IN + 1;
+	ring->in[IN - 1] = 'q';
+	ring->in[0] = 'w';
+	assert_true(xen_console_read(&console, &byte));
+	assert_int_equal(byte, 'q');
+	assert_true(xen_console_read(&console, &byte));
+	assert_int_equal(byte, 'w');
+	assert_false(xen_console_read(&console, &byte));
+	assert_int_equal(ring->in_consumer, IN + 1);
+}
+
+TEST(the_guest_ends_as_a_power_off_or_a_reboot)
+{
+	xen_end_guest(XEN_POWEROFF);
+	assert_int_equal(xen.shutdown, 0);
+	xen_end_guest(XEN_REBOOT);
+	assert_int_equal(xen.shutdown, 1);
+}
+
+static jmp_buf faulted;
+static unsigned faults;
+
+static int64_t
+fault(uint64_t number, uint64_t first, uint64_t second, uint64_t third)
+{
+	(void)number, (void)first, (void)second, (void)third;
+	faults++;
+	longjmp(faulted, 1);
+}
+
+/* The last test, because hypercalls stay off. */
+TEST(a_hypercall_that_faults_is_the_last)
+{
+	struct xen_console console;
+
+	sim.hypercall = fault;
+	if (!setjmp(faulted))
+		xen_console_open(&console);
+	assert_false(xen_console_open(&console));
+	xen_end_guest(XEN_REBOOT);
+	assert_int_equal(faults, 1);
+}
