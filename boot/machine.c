@@ -28,7 +28,7 @@ memory_at(void *context, uint64_t address, size_t length)
 }
 
 void
-machine_read(struct machine *machine, struct report *report)
+machine_read_tables(struct machine *machine, struct report *report)
 {
 	const struct acpi_memory memory = { memory_at, NULL };
 	const struct smbios_memory smbios_memory = { memory_at, NULL };
@@ -84,7 +84,7 @@ start_otherwise(const struct machine *machine, const char *why, struct report *r
 }
 
 void
-machine_choose_way(struct machine *machine, struct report *report)
+machine_choose_start_method(struct machine *machine, struct report *report)
 {
 	if (report->options.cores == CORES_MP && !machine->boot.lend)
 		start_otherwise(machine, "No firmware lends the other cores (cores=mp)", report);
@@ -209,7 +209,7 @@ timed(void *context, struct rate hz, uint64_t deadline_ns)
 {
 	struct machine *machine = context;
 
-	progress_timed(&machine->progress, hz, deadline_ns);
+	progress_set_rate(&machine->progress, hz, deadline_ns);
 }
 
 static void
@@ -220,8 +220,8 @@ begins(void *context, const struct run *run, const struct run_phase *phase)
 
 	watchdog_feed(&machine->watchdog);
 	if (machine->boot.begins && machine->boot.begins(machine->boot.context, run, phase))
-		progress_excuse(&machine->progress, begin_tsc);
-	progress_begins(&machine->progress, phase->id);
+		progress_extend_deadline(&machine->progress, begin_tsc);
+	progress_print_phase(&machine->progress, phase->id);
 }
 
 static void
@@ -236,7 +236,7 @@ meanwhile(void *context)
 	run_let_tick(machine->played, true);
 	machine->boot.meanwhile(machine->boot.context);
 	run_let_tick(machine->played, false);
-	progress_excuse(&machine->progress, begin_tsc);
+	progress_extend_deadline(&machine->progress, begin_tsc);
 }
 
 static bool
@@ -244,7 +244,7 @@ quiet_tick(void *context, bool quiet)
 {
 	struct machine *machine = context;
 
-	return tick_quiet(&machine->tick, quiet);
+	return tick_set_stopped(&machine->tick, quiet);
 }
 
 static void

@@ -37,8 +37,8 @@ struct machine_boot {
 };
 
 struct machine {
-	struct platform platform; /* set by machine_read() */
-	struct smbios_facts smbios; /* set by machine_read() */
+	struct platform platform; /* set by machine_read_tables() */
+	struct smbios_facts smbios; /* set by machine_read_tables() */
 	uint32_t apic_id;         /* the boot core's id in its LAPIC */
 	struct cores cores;
 	struct progress progress;
@@ -46,19 +46,19 @@ struct machine {
 	struct watchdog watchdog; /* armed only within machine_measure() */
 	struct run *played;       /* owned by the caller */
 	const struct plan *plan;  /* owned by the caller */
-	struct machine_boot boot; /* set by the caller before machine_read() */
+	struct machine_boot boot; /* set by the caller before machine_read_tables() */
 	uint32_t apic_ids[ACPI_CORES_MAX];
 	struct run_machine run;   /* the argument of run_open() */
 };
 
 /* Reads the processor's facts and the tables of ACPI and SMBIOS. REPORT gets a finding or a note on each error. */
-void machine_read(struct machine *machine, struct report *report);
+void machine_read_tables(struct machine *machine, struct report *report);
 
 /*
  * Chooses another way to start cores if no table lists them or the guest's memory is encrypted. The choices are a
  * broadcast, the firmware's own services, and no other cores. A note in REPORT gives the reason.
  */
-void machine_choose_way(struct machine *machine, struct report *report);
+void machine_choose_start_method(struct machine *machine, struct report *report);
 
 /* Returns the number of cores that a run may use, as far as it is known before they are started. */
 size_t machine_cores(const struct machine *machine, const struct options *options);

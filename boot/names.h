@@ -13,6 +13,6 @@ struct names {
 };
 
 /* Fills NAMES, which must not be moved afterwards. */
-void names_fill(struct names *names);
+void names_collect(struct names *names);
 
 #endif

@@ -67,7 +67,7 @@ is_missing(const struct text *text)
 }
 
 void
-plan_give_back(struct plan *plan)
+plan_free(struct plan *plan)
 {
 	firmware_free(plan->taken);
 	firmware_free(plan->series);
@@ -104,7 +104,7 @@ plan_try(struct plan *plan, size_t cores, enum tournament widest, const struct p
 	if (!plan->taken || (series_size && !plan->series) || is_missing(&plan->table) || is_missing(&plan->json) ||
 	    is_missing(&plan->html) || is_missing(&plan->csv) || is_missing(&plan->screen) ||
 	    is_missing(&plan->base64) || (pack_size && !plan->pack)) {
-		plan_give_back(plan);
+		plan_free(plan);
 		return false;
 	}
 	plan->memory = (void *)(((uintptr_t)plan->taken + CACHE_LINE - 1) & ~(uintptr_t)(CACHE_LINE - 1));
@@ -121,7 +121,7 @@ plan_note(const struct plan *plan, size_t cores, struct report *report)
 }
 
 bool
-plan_take(struct plan *plan, size_t cores, const struct plan_page *page, struct report *report)
+plan_allocate(struct plan *plan, size_t cores, const struct plan_page *page, struct report *report)
 {
 	for (size_t fewer = cores; fewer > 0; fewer /= 2) {
 		if (!plan_try(plan, fewer, TOURNAMENT_ALL, page, &report->options) &&

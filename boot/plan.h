@@ -41,7 +41,7 @@ struct plan {
  * Allocates a plan for at most CORES cores. If it has to be smaller, REPORT gets a note. PAGE may be NULL. Returns
  * false if there is not even memory for the boot core. In that case nothing stays allocated.
  */
-bool plan_take(struct plan *plan, size_t cores, const struct plan_page *page, struct report *report);
+bool plan_allocate(struct plan *plan, size_t cores, const struct plan_page *page, struct report *report);
 
 /*
  * Renders all formats of REPORT that are saved into the plan's buffers. TEXTS receives the texts. Returns false if a
@@ -67,6 +67,6 @@ const struct text *plan_render_record(struct plan *plan, const struct report *re
 /* Returns the lines of serial=compact, which overwrite the CSV. Call it after the report was saved. See compact.h. */
 const struct text *plan_render_compact(struct plan *plan, const struct report *report);
 
-void plan_give_back(struct plan *plan);
+void plan_free(struct plan *plan);
 
 #endif

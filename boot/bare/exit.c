@@ -64,7 +64,7 @@ say(struct console *console, const char *line)
 void
 exit_run(struct console *console, enum options_exit how, enum exit_result result, const struct acpi_facts *acpi)
 {
-	while (serial_feed(&console->serial))
+	while (serial_send_next(&console->serial))
 		;
 	line_drain();
 	if (how == EXIT_DEBUG) {

@@ -76,12 +76,12 @@ read_options(struct application *app, char error[OPTIONS_ERROR_SIZE])
 	size_t length, held;
 	const char *line = bare_command_line(&length);
 
-	names_fill(&app->names);
+	names_collect(&app->names);
 	if (buffer) {
 		held = length < SOURCES_READ_SIZE ? length : SOURCES_READ_SIZE;
 		__builtin_memcpy(buffer, line, held);
-		sources_take_handed(&sources, buffer, held, length, "the command line");
-		sources_take_fw_cfg(&sources, &app->machine.platform.cpu, buffer);
+		sources_parse_loader_words(&sources, buffer, held, length, "the command line");
+		sources_parse_fw_cfg(&sources, &app->machine.platform.cpu, buffer);
 	}
 	firmware_free(buffer);
 	return sources_end(&sources);
@@ -120,11 +120,11 @@ run_all(void *argument)
 	char error[OPTIONS_ERROR_SIZE];
 
 	machine->boot.finds_cores = true;
-	machine_read(machine, report);
+	machine_read_tables(machine, report);
 	console_take_port(&app->console, machine->platform.acpi.serial_port);
 	bool good = read_options(app, error);
 
-	serial_speak(&app->console.serial, report->options.serial);
+	serial_enable(&app->console.serial, report->options.serial);
 	console_serial(&app->console, "baretick " VERSION " (" COMMIT ")\n");
 	if (!good)
 		refuse(app, error);
@@ -132,10 +132,10 @@ run_all(void *argument)
 		show_list(app);
 	report_note(report, "Started without UEFI: the report is on %s only. There is no boot volume, no screen, no network, "
 		    "and no Secure Boot.", line_name());
-	machine_choose_way(machine, report);
+	machine_choose_start_method(machine, report);
 	describe_machine(report, &machine->platform, &machine->smbios);
 	use_pm_timer(&machine->platform.acpi.fadt);
-	if (!plan_take(&app->plan, machine_cores(machine, &report->options), NULL, report))
+	if (!plan_allocate(&app->plan, machine_cores(machine, &report->options), NULL, report))
 		refuse(app, NO_MEMORY);
 	machine_measure(machine, &app->plan, &app->console, &app->run);
 	leave(app, deliver(app) ? exit_result_of(report->verdict) : EXIT_ERROR);
@@ -154,7 +154,7 @@ stop_early(const char *error)
 	struct console console;
 
 	console_open(&console);
-	serial_speak(&console.serial, SERIAL_FULL);
+	serial_enable(&console.serial, SERIAL_FULL);
 	console_serial(&console, "baretick " VERSION " (" COMMIT ")\nerror: ");
 	console_serial(&console, error);
 	console_serial(&console, "\nNothing was measured.\n");
@@ -211,7 +211,7 @@ bare_main(const void *handed, uint32_t magic)
 	struct fault fault, again;
 
 	vectors_load(); /* loaded first, so that an exception in any later step is printed */
-	const char *refusal = bare_take_over(handed, magic);
+	const char *refusal = bare_read_handover(handed, magic);
 	struct application *app = refusal ? NULL : firmware_allocate(sizeof(*app));
 
 	protect_pages();

@@ -166,7 +166,7 @@ com_set_loop(const struct com *com, bool on)
 }
 
 bool
-com_hears(const struct com *com)
+com_receives(const struct com *com)
 {
 	uint8_t byte;
 	bool heard = false;

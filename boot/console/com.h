@@ -36,7 +36,7 @@ void com_set_loop(const struct com *com, bool on);
  * Waits some milliseconds for a received byte. Discards this byte and all further received bytes. Returns false if no
  * byte was received.
  */
-bool com_hears(const struct com *com);
+bool com_receives(const struct com *com);
 
 /* Implements write() of struct serial_line. COM is a struct com. */
 bool com_write(void *com, const char *bytes, size_t size);

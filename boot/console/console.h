@@ -38,7 +38,7 @@ void console_open(struct console *console);
 /*
  * If no serial line was found, uses the 16550 at PORT, or else at COM1. PORT comes from ACPI, and is 0 if ACPI names no
  * port. With UEFI a port that the firmware's console writes to is not used, because the screen's text goes there. Call
- * this before serial_speak().
+ * this before serial_enable().
  */
 void console_take_port(struct console *console, uint16_t port);
 

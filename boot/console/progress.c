@@ -64,7 +64,7 @@ show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_
 }
 
 void
-progress_begins(struct progress *progress, const char *phase)
+progress_print_phase(struct progress *progress, const char *phase)
 {
 	char bytes[CONSOLE_LINE];
 	struct text line;
@@ -157,7 +157,7 @@ progress_hooks(struct progress *progress, struct console *console, bool lfence_s
 }
 
 void
-progress_excuse(struct progress *progress, uint64_t begin_tsc)
+progress_extend_deadline(struct progress *progress, uint64_t begin_tsc)
 {
 	uint64_t now = hw_tsc();
 
@@ -168,7 +168,7 @@ progress_excuse(struct progress *progress, uint64_t begin_tsc)
 }
 
 void
-progress_timed(struct progress *progress, struct rate hz, uint64_t deadline_ns)
+progress_set_rate(struct progress *progress, struct rate hz, uint64_t deadline_ns)
 {
 	scale_init(&progress->scale, hz);
 	if (progress->deadline_ticks)

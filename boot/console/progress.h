@@ -14,7 +14,7 @@ struct progress {
 	uint64_t start_tsc;
 	unsigned percent;      /* the percentage that was shown last */
 	uint64_t shown_tsc;    /* TSC at the last drawing; 0 draws the line at the next call */
-	uint64_t deadline_ticks; /* TSC ticks after start_tsc; 0 before progress_timed() */
+	uint64_t deadline_ticks; /* TSC ticks after start_tsc; 0 before progress_set_rate() */
 	struct alarm deadline; /* the same deadline by the firmware's timer, which works even if the TSC stops */
 	size_t rows;           /* number of a soak's rows that were printed so far */
 	char marks[PROGRESS_MARKS + 1];
@@ -31,13 +31,13 @@ struct survey_hooks progress_hooks(struct progress *progress, struct console *co
  * Sets HZ, the TSC's rate as far as it is known. The first call also sets the deadline, which is DEADLINE_NS after
  * progress_hooks().
  */
-void progress_timed(struct progress *progress, struct rate hz, uint64_t deadline_ns);
+void progress_set_rate(struct progress *progress, struct rate hz, uint64_t deadline_ns);
 
 /* Moves the deadline by the time since BEGIN_TSC, because the run could not use this time. */
-void progress_excuse(struct progress *progress, uint64_t begin_tsc);
+void progress_extend_deadline(struct progress *progress, uint64_t begin_tsc);
 
 /* Writes `phase: ID` to the serial lines, so that programs can act at the start of a phase. */
-void progress_begins(struct progress *progress, const char *phase);
+void progress_print_phase(struct progress *progress, const char *phase);
 
 /* Returns the deadline's timer to the firmware. */
 void progress_end(struct progress *progress);

@@ -15,16 +15,16 @@ serial_add(struct serial *serial, struct serial_line line)
 }
 
 void
-serial_speak(struct serial *serial, enum options_serial how)
+serial_enable(struct serial *serial, enum options_serial how)
 {
-	serial->speaks = how != SERIAL_OFF;
+	serial->is_enabled = how != SERIAL_OFF;
 }
 
 /* Sends BYTES to each line. Removes a line that does not accept all of them. */
 static void
 send(struct serial *serial, const char *bytes, size_t size)
 {
-	for (size_t i = 0; size && serial->speaks && i < serial->count; i++) {
+	for (size_t i = 0; size && serial->is_enabled && i < serial->count; i++) {
 		struct serial_line *line = &serial->lines[i];
 
 		if (line->write && !line->write(line->device, bytes, size))
@@ -71,7 +71,7 @@ serial_block(struct serial *serial, const char *name, const char *body, size_t l
 	char hex[SHA256_HEX_SIZE];
 	struct text text;
 
-	if (!serial->speaks || serial->block_count == SERIAL_BLOCKS_MAX)
+	if (!serial->is_enabled || serial->block_count == SERIAL_BLOCKS_MAX)
 		return;
 	serial->block_count++;
 	block->body = body;
@@ -113,7 +113,7 @@ send_chunk(struct serial *serial)
 }
 
 bool
-serial_feed(struct serial *serial)
+serial_send_next(struct serial *serial)
 {
 	if (!has_line(serial))
 		serial->block = serial->block_count;
@@ -123,7 +123,7 @@ serial_feed(struct serial *serial)
 }
 
 void
-serial_cut(struct serial *serial)
+serial_drop_queue(struct serial *serial)
 {
 	char bytes[128];
 	struct text line;

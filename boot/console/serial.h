@@ -30,15 +30,15 @@ struct serial_line {
 struct serial {
 	struct serial_line lines[SERIAL_LINES_MAX]; /* write is NULL in a line that was removed */
 	size_t count;
-	bool speaks; /* true if output is on: see serial_speak() */
+	bool is_enabled; /* true if output is on: see serial_enable() */
 	struct serial_block blocks[SERIAL_BLOCKS_MAX];
 	size_t block_count;
 	size_t block, piece, at; /* the next byte: its block, its piece (begin, body, end), its offset */
 };
 
-/* Adds LINE to SERIAL, unless SERIAL already has SERIAL_LINES_MAX lines. Nothing is written before serial_speak(). */
+/* Adds LINE to SERIAL, unless SERIAL already has SERIAL_LINES_MAX lines. Nothing is written before serial_enable(). */
 void serial_add(struct serial *serial, struct serial_line line);
-void serial_speak(struct serial *serial, enum options_serial how);
+void serial_enable(struct serial *serial, enum options_serial how);
 
 void serial_put(struct serial *serial, const char *text);
 
@@ -49,12 +49,12 @@ void serial_put(struct serial *serial, const char *text);
 void serial_block(struct serial *serial, const char *name, const char *body, size_t length);
 
 /* Sends a part of the queue. Returns false if the queue is empty. */
-bool serial_feed(struct serial *serial);
+bool serial_send_next(struct serial *serial);
 
 /*
  * Ends the queue. For each block that was not sent completely, sends one line that gives the number of bytes that were
  * sent.
  */
-void serial_cut(struct serial *serial);
+void serial_drop_queue(struct serial *serial);
 
 #endif

@@ -54,7 +54,7 @@ cores_run_some(void *context, const uint32_t *list, size_t count, smp_job *work,
 		if (core > 0 && core < startup->count && startup->slots[core].standing != CORE_ALIVE)
 			cores_record(cores, core);
 	}
-	job_over(&job);
+	job_finish(&job);
 	return finished;
 }
 
@@ -146,7 +146,7 @@ cores_allocate(struct cores *cores, size_t listed, size_t wanted, uint32_t **ids
 	struct text text;
 
 	text_init(&text, cores->reason, sizeof(cores->reason));
-	while (!cores_memory_take(cores, listed, working, ids)) {
+	while (!cores_memory_allocate(cores, listed, working, ids)) {
 		working /= 2;
 		if (working < 2) {
 			text_put(&text, "No memory to start cores, or none below 1 MiB.");
@@ -179,7 +179,7 @@ cores_find(uint32_t *ids, size_t space)
 	struct cores cores = { .count = 1 };
 	uint32_t *own_ids;
 
-	if (lapic_open(&cores.startup.lapic) || !cores_memory_take(&cores, 1, 1, &own_ids))
+	if (lapic_open(&cores.startup.lapic) || !cores_memory_allocate(&cores, 1, 1, &own_ids))
 		return 0;
 	startup_clear_ids(ids, space);
 	cores.setup->unlisted_ids = ids;

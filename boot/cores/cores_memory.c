@@ -54,9 +54,9 @@ arena_part(struct arena *arena, size_t size)
 static uint8_t *
 trampoline_page(void)
 {
-	uint8_t *page = firmware_take_pages(TRAMPOLINE_MAX, 1);
+	uint8_t *page = firmware_allocate_pages(TRAMPOLINE_MAX, 1);
 
-	return page ? page : firmware_take_pages(TRAMPOLINE_MAX, 1);
+	return page ? page : firmware_allocate_pages(TRAMPOLINE_MAX, 1);
 }
 
 /* Maps the page of ADDRESS to itself, executable. *FREE points to the next unused page for a table. */
@@ -162,7 +162,7 @@ fill_slots(struct cores *cores, size_t working, uint8_t *stacks)
 }
 
 bool
-cores_memory_take(struct cores *cores, size_t listed, size_t working, uint32_t **ids)
+cores_memory_allocate(struct cores *cores, size_t listed, size_t working, uint32_t **ids)
 {
 	struct table_register gdtr = processor_gdtr();
 	size_t records_size = listed * sizeof(*cores->records);
@@ -174,14 +174,14 @@ cores_memory_take(struct cores *cores, size_t listed, size_t working, uint32_t *
 		      arena_round(VECTORS * sizeof(struct gate)) + arena_round(gdtr.limit + 1u) +
 		      arena_round(ids_size) + arena_round(records_size);
 	size_t pages = (size + PAGE_SIZE - 1) / PAGE_SIZE;
-	uint8_t *memory = firmware_take_pages(UINT64_MAX, pages);
-	uint64_t *tables = firmware_take_pages(TABLES_MAX, TABLES_PAGES);
+	uint8_t *memory = firmware_allocate_pages(UINT64_MAX, pages);
+	uint64_t *tables = firmware_allocate_pages(TABLES_MAX, TABLES_PAGES);
 	uint8_t *page = trampoline_page();
 
 	if (!memory || !tables || !page) {
-		firmware_give_pages(memory, pages);
-		firmware_give_pages(tables, TABLES_PAGES);
-		firmware_give_pages(page, 1);
+		firmware_free_pages(memory, pages);
+		firmware_free_pages(tables, TABLES_PAGES);
+		firmware_free_pages(page, 1);
 		return false;
 	}
 	struct arena arena = { memory };

@@ -11,6 +11,6 @@
  * and trampoline, which all cores share. Returns false if the firmware has too little memory. In that case nothing
  * stays allocated.
  */
-bool cores_memory_take(struct cores *cores, size_t listed, size_t working, uint32_t **ids);
+bool cores_memory_allocate(struct cores *cores, size_t listed, size_t working, uint32_t **ids);
 
 #endif

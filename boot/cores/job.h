@@ -1,6 +1,7 @@
 /*
  * The boot core's share of a job that several cores run. An exception ends only this share, because the other cores
- * still use the shared data. After all cores have finished, job_over() raises the exception again for the outer guard.
+ * still use the shared data. After all cores have finished, job_finish() raises the exception again for the outer
+ * guard.
  */
 #ifndef BARETICK_JOB_H
 #define BARETICK_JOB_H
@@ -20,7 +21,7 @@ void job_run(void *context, size_t core);
 
 /* Called when all cores have finished. Does not return if the boot core took an exception. */
 static inline void
-job_over(const struct job *job)
+job_finish(const struct job *job)
 {
 	if (job->fell)
 		guard_raise(&job->fault);

@@ -6,13 +6,13 @@
 #include <stdint.h>
 
 /*
- * Reads the memory map for code_map_has(), until code_map_close(). Returns false if the map cannot be read. In that
- * case nothing stays allocated.
+ * Reads the memory map for code_map_contains(), until code_map_close(). Returns false if the map cannot be read. In
+ * that case nothing stays allocated.
  */
 bool code_map_open(void);
 void code_map_close(void);
 
 /* Returns true if the firmware had code at ADDRESS when the map was read. */
-bool code_map_has(uint64_t address);
+bool code_map_contains(uint64_t address);
 
 #endif

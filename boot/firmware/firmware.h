@@ -19,8 +19,8 @@ void *firmware_allocate(size_t size);
 void firmware_free(void *memory);
 
 /* Returns PAGES pages of 4 KiB, all 0, at or below ADDRESS_MAX. Returns NULL if there is no such memory. */
-void *firmware_take_pages(uint64_t address_max, size_t pages);
-void firmware_give_pages(void *memory, size_t pages);
+void *firmware_allocate_pages(uint64_t address_max, size_t pages);
+void firmware_free_pages(void *memory, size_t pages);
 
 /*
  * Returns PAGES pages below 4 GiB, all 0, or NULL if there are none. They are never freed, and a kernel that starts
@@ -43,9 +43,9 @@ void firmware_print_time(struct text *text);
 
 /*
  * Between these two calls the firmware runs no callback on this core. Masked interrupts alone do not ensure this. HELD
- * is the value that firmware_hold() returned.
+ * is the value that firmware_block_callbacks() returned.
  */
-uint64_t firmware_hold(void);
-void firmware_release(uint64_t held);
+uint64_t firmware_block_callbacks(void);
+void firmware_allow_callbacks(uint64_t held);
 
 #endif

@@ -23,7 +23,7 @@ sources_is_blank(char c)
 
 /* Takes only exit=, save= and serial= from a source that is too long or has another error. Ignores its other words. */
 static void
-take_ending_options(struct sources *sources, const char *text, size_t length)
+parse_ending_options(struct sources *sources, const char *text, size_t length)
 {
 	char error[OPTIONS_ERROR_SIZE];
 	struct options *options = &sources->report->options, word_only;
@@ -50,7 +50,7 @@ take_ending_options(struct sources *sources, const char *text, size_t length)
 }
 
 void
-sources_take(struct sources *sources, const char *text, size_t held, size_t length, const char *source)
+sources_parse(struct sources *sources, const char *text, size_t held, size_t length, const char *source)
 {
 	char ignored[OPTIONS_ERROR_SIZE];
 	char *error = sources->good ? sources->error : ignored; /* only the first error is shown */
@@ -63,11 +63,11 @@ sources_take(struct sources *sources, const char *text, size_t held, size_t leng
 		return;
 	}
 	sources->good = false;
-	take_ending_options(sources, text, held);
+	parse_ending_options(sources, text, held);
 }
 
 void
-sources_take_handed(struct sources *sources, char *text, size_t held, size_t length, const char *source)
+sources_parse_loader_words(struct sources *sources, char *text, size_t held, size_t length, const char *source)
 {
 	char shown[SHOWN_MAX + 1];
 	struct text foreign;
@@ -77,18 +77,18 @@ sources_take_handed(struct sources *sources, char *text, size_t held, size_t len
 	if (foreign.length)
 		report_note(sources->report, "The words \"%s%s\" in %s are no options of baretick: they are not used.", shown,
 			    foreign.truncated ? "..." : "", source);
-	sources_take(sources, text, held, length, source);
+	sources_parse(sources, text, held, length, source);
 }
 
 void
-sources_take_fw_cfg(struct sources *sources, const struct cpu_facts *cpu, char *buffer)
+sources_parse_fw_cfg(struct sources *sources, const struct cpu_facts *cpu, char *buffer)
 {
 	size_t length = 0;
 
 	if (cpu->hypervisor[0] && /* only in a guest, because on bare metal a chip set may use these ports */
 	    (fw_cfg_read_file(FW_CFG_NAME, buffer, SOURCES_READ_SIZE, &length) || length))
-		sources_take(sources, buffer, length < SOURCES_READ_SIZE ? length : SOURCES_READ_SIZE, length,
-			     "fw_cfg " FW_CFG_NAME);
+		sources_parse(sources, buffer, length < SOURCES_READ_SIZE ? length : SOURCES_READ_SIZE, length,
+			      "fw_cfg " FW_CFG_NAME);
 }
 
 bool

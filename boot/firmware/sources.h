@@ -25,16 +25,16 @@ struct sources sources_begin(const struct options_names *names, struct report *r
  * name of the source. If an option is wrong, exit=, save= and serial= are still taken, because they control how the run
  * ends and where its error is reported.
  */
-void sources_take(struct sources *sources, const char *text, size_t held, size_t length, const char *source);
+void sources_parse(struct sources *sources, const char *text, size_t held, size_t length, const char *source);
 
 /*
- * Does the same as sources_take() for words that a loader passed. Words that are no options of baretick are removed
+ * Does the same as sources_parse() for words that a loader passed. Words that are no options of baretick are removed
  * from TEXT, and a note lists them.
  */
-void sources_take_handed(struct sources *sources, char *text, size_t held, size_t length, const char *source);
+void sources_parse_loader_words(struct sources *sources, char *text, size_t held, size_t length, const char *source);
 
 /* Takes the options in QEMU's fw_cfg, which only a guest has. BUFFER has SOURCES_READ_SIZE bytes. */
-void sources_take_fw_cfg(struct sources *sources, const struct cpu_facts *cpu, char *buffer);
+void sources_parse_fw_cfg(struct sources *sources, const struct cpu_facts *cpu, char *buffer);
 
 /* Returns false and sets the error if a source was wrong, or if options contradict each other. */
 bool sources_end(struct sources *sources);

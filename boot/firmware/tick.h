@@ -13,16 +13,16 @@ struct tick {
 };
 
 /*
- * Stops the tick for a short time, unless it is stopped already. tick_quiet(TICK, false) restarts it. Returns false if
- * the firmware has no such protocol or refuses.
+ * Stops the tick for a short time, unless it is stopped already. tick_set_stopped(TICK, false) restarts it. Returns
+ * false if the firmware has no such protocol or refuses.
  */
 bool tick_pause(struct tick *tick);
 
 /*
- * Stops the tick if QUIET, otherwise restarts it with the saved period. Returns false if nothing was changed, because
- * the firmware has no such protocol or refuses.
+ * Stops the tick if STOPPED is true, otherwise restarts it with the saved period. Returns false if nothing was changed,
+ * because the firmware has no such protocol or refuses.
  */
-bool tick_quiet(struct tick *tick, bool quiet);
+bool tick_set_stopped(struct tick *tick, bool stopped);
 
 /*
  * Returns true if the callback of a timer event is called within BOUND ticks of TSC. Returns false also if no event can

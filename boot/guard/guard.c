@@ -114,11 +114,11 @@ is_within(uint64_t at, const uint8_t *begin, const uint8_t *end)
  * return address in our code. In an exception of the firmware's own code, the return address lies in the firmware.
  */
 bool
-guard_owns(const struct guard *guard, const uint64_t *stack)
+guard_handles(const struct guard *guard, const uint64_t *stack)
 {
 	if (guard->lent || is_within(guard->at, image_begin, image_end))
 		return true;
-	return !code_map_has(guard->at) && is_within(*stack, image_text_begin, image_text_end);
+	return !code_map_contains(guard->at) && is_within(*stack, image_text_begin, image_text_end);
 }
 
 struct fault

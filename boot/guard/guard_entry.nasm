@@ -16,7 +16,7 @@ ERRORS		equ 60227d00h		; FAULT_ERRORS: vectors with an error code
 extern guard_work
 extern guard_top
 extern guard_firmware
-extern guard_owns
+extern guard_handles
 
 section .text align=16
 bits 64
@@ -81,7 +81,7 @@ guard_stubs_%1:
 	stubs boot
 	stubs core
 
-; On entry: [rsp] = vector, followed by an error code (some vectors) and the CPU's frame. If guard_owns() accepts the
+; On entry: [rsp] = vector, followed by an error code (some vectors) and the CPU's frame. If guard_handles() accepts the
 ; exception, its description is stored in the innermost guard of this core, and this guard is unwound. Any other
 ; exception is passed to the firmware's handler, with registers and stack as the CPU left them.
 guard_vector_boot:
@@ -122,7 +122,7 @@ guard_vector:				; [rsp] = RDI, [rsp + 8] = vector; RDI = guard or 0
 	push rdi
 	push rcx
 	cld
-	call guard_owns			; the stack need not be aligned, because guard_owns uses no SSE
+	call guard_handles			; the stack need not be aligned, because guard_handles uses no SSE
 	pop rcx
 	pop rdi
 	test al, al

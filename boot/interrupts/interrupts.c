@@ -122,13 +122,13 @@ play(void (*work)(void *argument), void (*after)(void *argument), void *argument
 
 	if (!tick_pause(&tick))
 		return "The firmware's tick can't be stopped: there is no timer protocol, or it refuses.";
-	uint64_t held = firmware_hold();
+	uint64_t held = firmware_block_callbacks();
 	uint64_t interrupts = hw_interrupts_mask();
 
 	run_masked(&window);
 	hw_interrupts_restore(interrupts);
-	firmware_release(held);
-	tick_quiet(&tick, false);
+	firmware_allow_callbacks(held);
+	tick_set_stopped(&tick, false);
 	if (window.fell)
 		guard_raise(&window.fault);
 	return NULL;

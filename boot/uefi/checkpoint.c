@@ -40,7 +40,7 @@ write_marker(struct checkpoint *checkpoint, const char *phase)
 	text_init(&text, checkpoint->marker.phase, sizeof(checkpoint->marker.phase));
 	text_put(&text, phase);
 	marker_print(bytes, &checkpoint->marker);
-	checkpoint->marks = running_mark(checkpoint->name, bytes, sizeof(bytes), &checkpoint->folder_made);
+	checkpoint->marks = running_write(checkpoint->name, bytes, sizeof(bytes), &checkpoint->folder_made);
 	checkpoint->marked |= checkpoint->marks;
 }
 
@@ -50,13 +50,13 @@ checkpoint_open(struct checkpoint *checkpoint, struct report *report, const stru
 	struct marker found = { .least = CORES_SIPI }, *marker = &checkpoint->marker;
 	char bytes[MARKER_SIZE];
 
-	if (!report->options.save || !save_is_safe(checkpoint->damage))
+	if (!report->options.save || !save_check_volume(checkpoint->damage))
 		return;
 	name_machine(checkpoint->name, report, smbios);
 	marker->cores = CORES_OFF;
 	if (marker_parse(bytes, running_read(checkpoint->name, bytes, sizeof(bytes)), &found)) {
 		found.unrenamed = found.report && save_is_unrenamed(found.report);
-		marker->least = marker_heed(&found, report);
+		marker->least = marker_evaluate(&found, report);
 	}
 	checkpoint->number = save_next_number();
 	/* A checkpoint needs one of the two numbers after the report's number. */
@@ -65,7 +65,7 @@ checkpoint_open(struct checkpoint *checkpoint, struct report *report, const stru
 }
 
 void
-checkpoint_planned(struct checkpoint *checkpoint, struct plan *plan)
+checkpoint_set_plan(struct checkpoint *checkpoint, struct plan *plan)
 {
 	checkpoint->plan = plan;
 	checkpoint->saves = checkpoint->marks;
@@ -94,13 +94,13 @@ save_checkpoint_now(struct checkpoint *checkpoint)
 	if (!checkpoint->saves)
 		return;
 	if (earlier)
-		save_drop(earlier);
+		save_remove(earlier);
 	checkpoint->saved_tsc = hw_tsc();
 	checkpoint->took_ticks = checkpoint->saved_tsc - begin;
 }
 
 bool
-checkpoint_begins(struct checkpoint *checkpoint, const struct run *run, const struct run_phase *phase)
+checkpoint_start_phase(struct checkpoint *checkpoint, const struct run *run, const struct run_phase *phase)
 {
 	bool first = text_equal(phase->id, FIRST), due;
 
@@ -118,7 +118,7 @@ checkpoint_begins(struct checkpoint *checkpoint, const struct run *run, const st
 }
 
 void
-checkpoint_falls_back(struct checkpoint *checkpoint, enum options_cores cores)
+checkpoint_set_cores(struct checkpoint *checkpoint, enum options_cores cores)
 {
 	checkpoint->marker.cores = cores;
 	write_marker(checkpoint, checkpoint->phase->id);
@@ -136,13 +136,13 @@ checkpoint_is_due(const struct checkpoint *checkpoint)
 }
 
 void
-checkpoint_meanwhile(struct checkpoint *checkpoint)
+checkpoint_save_due(struct checkpoint *checkpoint)
 {
 	save_checkpoint_now(checkpoint);
 }
 
 unsigned
-checkpoint_measured(struct checkpoint *checkpoint)
+checkpoint_end_measurements(struct checkpoint *checkpoint)
 {
 	checkpoint->marker.cores = CORES_OFF;
 	write_marker(checkpoint, "report");
@@ -161,7 +161,7 @@ checkpoint_close(struct checkpoint *checkpoint, bool saved)
 	if (checkpoint->marker.least != CORES_SIPI)
 		write_marker(checkpoint, "");
 	else if (checkpoint->marked)
-		running_end(checkpoint->name, checkpoint->folder_made && !saved && !latest);
+		running_remove(checkpoint->name, checkpoint->folder_made && !saved && !latest);
 	if (saved && latest)
-		save_drop(latest);
+		save_remove(latest);
 }

@@ -33,30 +33,30 @@ struct checkpoint {
 };
 
 /*
- * Evaluates the marker of an earlier run on this machine: see marker_heed(). Call it before the cores and phases are
- * planned. Writes a marker for the start of this run. REPORT already describes the machine.
+ * Evaluates the marker of an earlier run on this machine: see marker_evaluate(). Call it before the cores and phases
+ * are planned. Writes a marker for the start of this run. REPORT already describes the machine.
  */
 void checkpoint_open(struct checkpoint *checkpoint, struct report *report, const struct smbios_facts *smbios);
 
 /* Sets PLAN. Checkpoints use its text buffers from now on. */
-void checkpoint_planned(struct checkpoint *checkpoint, struct plan *plan);
+void checkpoint_set_plan(struct checkpoint *checkpoint, struct plan *plan);
 
 /*
  * Called at the start of PHASE. Writes the phase into the marker. From the phase that starts cores on, it also saves a
  * checkpoint, as long as checkpoints take at most a tenth of the time. Returns true if it saved a checkpoint.
  */
-bool checkpoint_begins(struct checkpoint *checkpoint, const struct run *run, const struct run_phase *phase);
+bool checkpoint_start_phase(struct checkpoint *checkpoint, const struct run *run, const struct run_phase *phase);
 
 /* Called if this phase starts the cores in another way than its marker describes. */
-void checkpoint_falls_back(struct checkpoint *checkpoint, enum options_cores cores);
+void checkpoint_set_cores(struct checkpoint *checkpoint, enum options_cores cores);
 
 /* Returns true if a checkpoint is due, once a minute. Called between batches of a phase that may last for hours. */
 bool checkpoint_is_due(const struct checkpoint *checkpoint);
 
-void checkpoint_meanwhile(struct checkpoint *checkpoint); /* saves a checkpoint that is due */
+void checkpoint_save_due(struct checkpoint *checkpoint); /* saves a checkpoint that is due */
 
 /* Called after the measurements. Returns the number for the run's report. */
-unsigned checkpoint_measured(struct checkpoint *checkpoint);
+unsigned checkpoint_end_measurements(struct checkpoint *checkpoint);
 
 /*
  * Called when the run's report is SAVED, or cannot be saved. Removes the marker. Also removes the checkpoint, unless it

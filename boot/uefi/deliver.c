@@ -17,7 +17,7 @@ static void
 save(struct console *console, struct plan *plan, struct report *report, const struct text *texts[SAVE_FILES],
      struct checkpoint *checkpoint, struct pager *pager)
 {
-	unsigned number = checkpoint_measured(checkpoint);
+	unsigned number = checkpoint_end_measurements(checkpoint);
 	const char *damage = checkpoint->damage;
 	char sentence[SAVE_SENTENCE_SIZE];
 	const char *said = damage[0] ? damage : sentence;
@@ -79,7 +79,7 @@ deliver_error(struct plan *plan, struct report *report, const struct plan_page *
 {
 	const struct text *texts[SAVE_FILES];
 
-	if (!report->options.save || !save_is_safe(sentence) || !plan_take(plan, 1, page, report))
+	if (!report->options.save || !save_check_volume(sentence) || !plan_allocate(plan, 1, page, report))
 		return false;
 	note_error(report, error);
 	report_note(report, "Nothing was measured.");

@@ -66,10 +66,10 @@ exit_run(struct console *console, enum options_exit how, enum exit_result result
 	 struct pager *pager, const struct acpi_fadt *fadt)
 {
 	if (how == EXIT_ASK)
-		how = pager_ask(pager, can_return);
-	while (serial_feed(&console->serial)) /* if no key was waited for, the whole queue is sent here */
+		how = pager_wait_for_exit(pager, can_return);
+	while (serial_send_next(&console->serial)) /* if no key was waited for, the whole queue is sent here */
 		;
-	pager_finish(pager);
+	pager_run_last(pager);
 	if (how == EXIT_DEBUG) {
 		hw_out8(DEBUG_EXIT_PORT, result);
 		wait_until_gone();

@@ -53,7 +53,7 @@ release_all(struct application *app)
 	console_close(&app->console);
 	pager_close(&app->pager);
 	machine_close(&app->machine);
-	plan_give_back(&app->plan);
+	plan_free(&app->plan);
 }
 
 static void
@@ -135,7 +135,7 @@ refuse_options(struct application *app, const char *error)
 static bool
 read_options(struct application *app, char error[OPTIONS_ERROR_SIZE])
 {
-	names_fill(&app->names);
+	names_collect(&app->names);
 	const struct settings_other *other = booted_open(&app->booted, &app->console, &app->run.report, &app->machine.smbios);
 
 	return settings_read(&app->machine.platform.cpu, &app->names.options, other, &app->run.report, error);
@@ -152,12 +152,12 @@ run_all(struct application *app)
 	console_open(&app->console);
 	console_row(&app->console, 0, INK_BAR, " baretick " VERSION " (" COMMIT ")   Measuring");
 	machine->boot = uefi_machine(&app->checkpoint);
-	machine_read(machine, report);
-	timestamp_claim(&machine->platform.claims);
+	machine_read_tables(machine, report);
+	timestamp_add_claim(&machine->platform.claims);
 	console_take_port(&app->console, machine->platform.acpi.serial_port);
 	bool good = read_options(app, error);
 
-	serial_speak(&app->console.serial, report->options.serial);
+	serial_enable(&app->console.serial, report->options.serial);
 	console_serial(&app->console, "baretick " VERSION " (" COMMIT ")\n");
 	if (!good)
 		return refuse_options(app, error);
@@ -165,12 +165,12 @@ run_all(struct application *app)
 		return show_list(app);
 	describe_machine(report, &machine->platform, &machine->smbios);
 	checkpoint_open(&app->checkpoint, report, &machine->smbios);
-	machine_choose_way(machine, report);
-	if (!plan_take(&app->plan, machine_cores(machine, &report->options), &report_page, report)) {
+	machine_choose_start_method(machine, report);
+	if (!plan_allocate(&app->plan, machine_cores(machine, &report->options), &report_page, report)) {
 		checkpoint_close(&app->checkpoint, false);
 		return refuse(app, NO_MEMORY, "");
 	}
-	checkpoint_planned(&app->checkpoint, &app->plan);
+	checkpoint_set_plan(&app->checkpoint, &app->plan);
 	machine_measure(machine, &app->plan, &app->console, &app->run);
 	app->pager.patience = app->is_installed && is_unattended(app) ? PATIENCE : 0;
 

@@ -14,13 +14,13 @@ struct question {
 };
 
 static void
-ask(void *context)
+request_options(void *context)
 {
 	struct question *question = context;
 	const struct booted *booted = question->booted;
 
-	question->good = server_ask(&booted->server, booted->serial, question->buffer, question->size, &question->length,
-				    question->sentence);
+	question->good = server_read_options(&booted->server, booted->serial, question->buffer, question->size,
+					     &question->length, question->sentence);
 }
 
 /* Prints LINE in the last row, which the progress line uses later. */
@@ -47,7 +47,7 @@ read_options(void *context, char *buffer, size_t size, size_t *length)
 	}
 	text_printf(&text, ASKING, booted->server.options);
 	print_last_row(booted->console, question.sentence);
-	if (!guard_run(ask, &question, &fault)) {
+	if (!guard_run(request_options, &question, &fault)) {
 		text_init(&text, question.sentence, sizeof(question.sentence));
 		text_printf(&text, "No options from %s: ", booted->server.options);
 		fault_print_own(&text, &fault);

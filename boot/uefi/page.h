@@ -6,7 +6,7 @@
 
 extern const char page_bytes[], page_end[];
 
-/* The functions and sizes of the page and the pager, for plan_take(). */
+/* The functions and sizes of the page and the pager, for plan_allocate(). */
 extern const struct plan_page report_page;
 
 #endif

@@ -40,12 +40,12 @@ send_now(void *context)
 	text_put(&text, pager->saved);
 	text_init(&text, said, sizeof(said));
 	text_printf(&text, "%s" SENDING "%s ...", saved, send->address);
-	pager_say(pager, said);
+	pager_set_saved(pager, said);
 	if (!guard_run(post, send, &fault))
 		describe_fault(send, &fault);
 	text_init(&text, said, sizeof(said));
 	text_printf(&text, "%s %s", saved, send->sentence);
-	pager_say(pager, said);
+	pager_set_saved(pager, said);
 	console_serial(pager->console, send->sentence);
 	console_serial(pager->console, "\n");
 }

@@ -6,13 +6,13 @@
 static bool
 begins(void *context, const struct run *run, const struct run_phase *phase)
 {
-	return checkpoint_begins(context, run, phase);
+	return checkpoint_start_phase(context, run, phase);
 }
 
 static void
 falls_back(void *context, enum options_cores cores)
 {
-	checkpoint_falls_back(context, cores);
+	checkpoint_set_cores(context, cores);
 }
 
 static bool
@@ -24,7 +24,7 @@ is_due(const void *context)
 static void
 meanwhile(void *context)
 {
-	checkpoint_meanwhile(context);
+	checkpoint_save_due(context);
 }
 
 struct machine_boot

@@ -55,7 +55,7 @@ class Limits:
     """Stores the connected clients, the clients that send reports, and each client's requests. An address identifies a client."""
 
     def __init__(self, rate):
-        """RATE is the number of reports per minute that one address may send."""
+        """RATE is the largest number of reports per minute from the same address."""
         self.rate = rate
         self.lock = threading.Condition()
         self.connections, self.posts = collections.Counter(), collections.Counter()

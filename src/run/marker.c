@@ -118,7 +118,7 @@ note_end(const struct marker *found, struct report *report)
 }
 
 enum options_cores
-marker_heed(const struct marker *found, struct report *report)
+marker_evaluate(const struct marker *found, struct report *report)
 {
 	struct options *options = &report->options;
 	enum options_cores least = found->least;

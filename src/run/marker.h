@@ -37,6 +37,6 @@ bool marker_parse(const char *bytes, size_t length, struct marker *marker);
  * a run yet, unless the user gave cores=. Adds notes on the marker and its consequences. Returns LEAST for the marker
  * of this run.
  */
-enum options_cores marker_heed(const struct marker *found, struct report *report);
+enum options_cores marker_evaluate(const struct marker *found, struct report *report);
 
 #endif

@@ -9,9 +9,9 @@ struct head {
 };
 
 void *
-firmware_take_pages(uint64_t address_max, size_t pages)
+firmware_allocate_pages(uint64_t address_max, size_t pages)
 {
-	void *memory = (void *)(uintptr_t)ram_take(bare_ram(), address_max, pages);
+	void *memory = (void *)(uintptr_t)ram_allocate(bare_ram(), address_max, pages);
 
 	if (memory)
 		__builtin_memset(memory, 0, pages * PAGE_SIZE);
@@ -19,17 +19,17 @@ firmware_take_pages(uint64_t address_max, size_t pages)
 }
 
 void
-firmware_give_pages(void *memory, size_t pages)
+firmware_free_pages(void *memory, size_t pages)
 {
 	if (memory)
-		ram_give(bare_ram(), (uintptr_t)memory, pages * PAGE_SIZE);
+		ram_add(bare_ram(), (uintptr_t)memory, pages * PAGE_SIZE);
 }
 
 void *
 firmware_allocate(size_t size)
 {
 	size_t pages = (size + sizeof(struct head) + PAGE_SIZE - 1) / PAGE_SIZE;
-	struct head *head = firmware_take_pages(UINT64_MAX, pages);
+	struct head *head = firmware_allocate_pages(UINT64_MAX, pages);
 
 	if (!head)
 		return NULL;
@@ -43,14 +43,14 @@ firmware_free(void *memory)
 	struct head *head = memory;
 
 	if (head)
-		firmware_give_pages(head - 1, head[-1].pages);
+		firmware_free_pages(head - 1, head[-1].pages);
 }
 
 /* Returns ordinary memory, because no kernel runs after baretick, which ends with a reset. */
 void *
 firmware_reserve_low(size_t pages)
 {
-	return firmware_take_pages(UINT32_MAX, pages);
+	return firmware_allocate_pages(UINT32_MAX, pages);
 }
 
 void
@@ -60,13 +60,13 @@ firmware_print_time(struct text *text)
 }
 
 uint64_t
-firmware_hold(void)
+firmware_block_callbacks(void)
 {
 	return 0;
 }
 
 void
-firmware_release(uint64_t held)
+firmware_allow_callbacks(uint64_t held)
 {
 	(void)held;
 }

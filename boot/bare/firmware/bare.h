@@ -19,7 +19,7 @@
  * 0. Call this function first. Returns NULL, or a sentence with the reason why baretick cannot run. In that case no
  * memory can be allocated.
  */
-const char *bare_take_over(const void *handed, uint32_t magic);
+const char *bare_read_handover(const void *handed, uint32_t magic);
 
 /* Returns the free memory of the loader's memory map. */
 struct ram *bare_ram(void);

@@ -13,7 +13,7 @@ code_map_close(void)
 }
 
 bool
-code_map_has(uint64_t address)
+code_map_contains(uint64_t address)
 {
 	(void)address;
 	return false;

@@ -29,13 +29,13 @@ add_range(struct ram *ram, uint64_t begin, uint64_t end)
 }
 
 void
-ram_give(struct ram *ram, uint64_t begin, uint64_t size)
+ram_add(struct ram *ram, uint64_t begin, uint64_t size)
 {
 	struct ram_range new = { round_up(begin), round_down(end_of(begin, size)) };
 
 	if (new.begin >= new.end)
 		return;
-	ram_withhold(ram, new.begin, new.end - new.begin); /* ranges of memory maps may overlap */
+	ram_remove(ram, new.begin, new.end - new.begin); /* ranges of memory maps may overlap */
 	for (size_t i = 0; i < ram->count;) {
 		const struct ram_range *range = &ram->ranges[i];
 
@@ -51,7 +51,7 @@ ram_give(struct ram *ram, uint64_t begin, uint64_t size)
 }
 
 void
-ram_withhold(struct ram *ram, uint64_t begin, uint64_t size)
+ram_remove(struct ram *ram, uint64_t begin, uint64_t size)
 {
 	uint64_t first = round_down(begin), end = round_up(end_of(begin, size));
 
@@ -70,7 +70,7 @@ ram_withhold(struct ram *ram, uint64_t begin, uint64_t size)
 }
 
 uint64_t
-ram_take(struct ram *ram, uint64_t address_max, size_t pages)
+ram_allocate(struct ram *ram, uint64_t address_max, size_t pages)
 {
 	uint64_t size = pages * PAGE_SIZE, best = 0;
 
@@ -82,6 +82,6 @@ ram_take(struct ram *ram, uint64_t address_max, size_t pages)
 			best = end - size;
 	}
 	if (best)
-		ram_withhold(ram, best, size);
+		ram_remove(ram, best, size);
 	return best;
 }

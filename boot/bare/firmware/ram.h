@@ -14,15 +14,15 @@ struct ram {
 };
 
 /* Adds the whole pages of SIZE bytes at BEGIN. If the table is full, they stay unused. */
-void ram_give(struct ram *ram, uint64_t begin, uint64_t size);
+void ram_add(struct ram *ram, uint64_t begin, uint64_t size);
 
 /* Removes each page that SIZE bytes at BEGIN touch. */
-void ram_withhold(struct ram *ram, uint64_t begin, uint64_t size);
+void ram_remove(struct ram *ram, uint64_t begin, uint64_t size);
 
 /*
  * Removes the highest PAGES adjacent pages whose last byte is at or below ADDRESS_MAX. Returns their address, or 0 if
  * there are none.
  */
-uint64_t ram_take(struct ram *ram, uint64_t address_max, size_t pages);
+uint64_t ram_allocate(struct ram *ram, uint64_t address_max, size_t pages);
 
 #endif

@@ -82,7 +82,7 @@ find_rsdp(void)
 static void
 withhold(const void *begin, uint64_t size)
 {
-	ram_withhold(&found.ram, (uintptr_t)begin, size);
+	ram_remove(&found.ram, (uintptr_t)begin, size);
 }
 
 /*
@@ -93,11 +93,11 @@ read_map(const struct start_info_range *map, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
 		if (map[i].type == START_INFO_RAM && map[i].begin < BARE_MEMORY_MAX)
-			ram_give(&found.ram, map[i].begin, map[i].size);
+			ram_add(&found.ram, map[i].begin, map[i].size);
 	for (uint32_t i = 0; i < count; i++)
 		if (map[i].type != START_INFO_RAM)
-			ram_withhold(&found.ram, map[i].begin, map[i].size);
-	ram_withhold(&found.ram, BARE_MEMORY_MAX, UINT64_MAX - BARE_MEMORY_MAX);
+			ram_remove(&found.ram, map[i].begin, map[i].size);
+	ram_remove(&found.ram, BARE_MEMORY_MAX, UINT64_MAX - BARE_MEMORY_MAX);
 }
 
 static void
@@ -113,7 +113,7 @@ read_command_line(uint64_t address)
 
 /* Removes page 0, the image and the loader's data from the free memory. */
 static void
-withhold_used_memory(const struct start_info *info, const struct start_info_range *map)
+remove_used_memory(const struct start_info *info, const struct start_info_range *map)
 {
 	const struct start_info_module *modules = map_address(info->modules, info->module_count * sizeof(*modules));
 
@@ -123,11 +123,11 @@ withhold_used_memory(const struct start_info *info, const struct start_info_rang
 	withhold(map, info->memory_map_count * sizeof(*map));
 	withhold(found.command_line, found.command_line_length + 1);
 	for (uint32_t i = 0; modules && i < info->module_count && i < MAP_MAX; i++)
-		ram_withhold(&found.ram, modules[i].begin, modules[i].size);
+		ram_remove(&found.ram, modules[i].begin, modules[i].size);
 }
 
 const char *
-bare_take_over(const void *handed, uint32_t magic)
+bare_read_handover(const void *handed, uint32_t magic)
 {
 	const struct start_info *info;
 	const struct start_info_range *map;
@@ -145,7 +145,7 @@ bare_take_over(const void *handed, uint32_t magic)
 		return found.protocol->no_map;
 	read_map(map, info->memory_map_count);
 	read_command_line(info->command_line);
-	withhold_used_memory(info, map);
+	remove_used_memory(info, map);
 	found.rsdp = info->rsdp ? info->rsdp : find_rsdp();
 	found.smbios_3 = anchor_find(SMBIOS_AREA, SMBIOS_SIZE, "_SM3_", 0);
 	found.smbios_2 = anchor_find(SMBIOS_AREA, SMBIOS_SIZE, "_SM_", 0);

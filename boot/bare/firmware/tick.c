@@ -9,10 +9,10 @@ tick_pause(struct tick *tick)
 }
 
 bool
-tick_quiet(struct tick *tick, bool quiet)
+tick_set_stopped(struct tick *tick, bool stopped)
 {
 	(void)tick;
-	(void)quiet;
+	(void)stopped;
 	return false;
 }
 

@@ -51,7 +51,7 @@ is_written_by_firmware(const struct com *com)
 {
 	SIMPLE_TEXT_OUTPUT_INTERFACE *screen = firmware_system->ConOut;
 
-	return screen && !EFI_ERROR(screen->OutputString(screen, (CHAR16 *)L"\r")) && com_hears(com);
+	return screen && !EFI_ERROR(screen->OutputString(screen, (CHAR16 *)L"\r")) && com_receives(com);
 }
 
 /*
@@ -62,7 +62,7 @@ static bool
 is_free(struct com *com)
 {
 	com_set_loop(com, true);
-	bool free = com_write(com, "\r", 1) && com_hears(com) && !is_written_by_firmware(com);
+	bool free = com_write(com, "\r", 1) && com_receives(com) && !is_written_by_firmware(com);
 
 	com_set_loop(com, false);
 	return free;

@@ -69,7 +69,7 @@ pager_report(struct pager *pager, struct console *console, const struct report *
 }
 
 void
-pager_say(struct pager *pager, const char *saved)
+pager_set_saved(struct pager *pager, const char *saved)
 {
 	struct text text;
 
@@ -108,7 +108,7 @@ take_keys(struct pager *pager)
 }
 
 bool
-pager_finish(struct pager *pager)
+pager_run_last(struct pager *pager)
 {
 	void (*last)(void *context) = pager->last;
 
@@ -129,7 +129,7 @@ announce(struct pager *pager, bool can_quit)
 }
 
 enum options_exit
-pager_ask(struct pager *pager, bool can_quit)
+pager_wait_for_exit(struct pager *pager, bool can_quit)
 {
 	static const enum options_exit exits[] = {
 		[SCREEN_RESTART] = EXIT_REBOOT, [SCREEN_POWER_OFF] = EXIT_POWEROFF, [SCREEN_QUIT] = EXIT_RETURN,
@@ -148,7 +148,7 @@ pager_ask(struct pager *pager, bool can_quit)
 			way = SCREEN_RESTART;
 			break;
 		}
-		if (serial_feed(&pager->console->serial) || pager_finish(pager))
+		if (serial_send_next(&pager->console->serial) || pager_run_last(pager))
 			continue;
 		/* Otherwise a reader of the serial line would think that the machine hangs. */
 		if (!announced)
@@ -157,7 +157,7 @@ pager_ask(struct pager *pager, bool can_quit)
 		keys_wait(&keys);
 		waits++;
 	}
-	serial_cut(&pager->console->serial);
+	serial_drop_queue(&pager->console->serial);
 	keys_close(&keys);
 	return exits[way];
 }

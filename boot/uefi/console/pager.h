@@ -21,7 +21,7 @@ struct pager {
 	 * document is shown, because the page mentions the limit.
 	 */
 	unsigned patience;
-	void (*last)(void *context); /* see pager_finish(); may be NULL */
+	void (*last)(void *context); /* see pager_run_last(); may be NULL */
 	void *last_context;
 };
 
@@ -33,7 +33,7 @@ void pager_report(struct pager *pager, struct console *console, const struct rep
 		  struct text buffer);
 
 /* Replaces the sentence about where the report is saved by SAVED, and shows the first page again. */
-void pager_say(struct pager *pager, const char *saved);
+void pager_set_saved(struct pager *pager, const char *saved);
 
 /* Shows DOCUMENT in place of a report. */
 void pager_document(struct pager *pager, struct console *console, const char *title, const char *document);
@@ -44,15 +44,15 @@ void pager_document(struct pager *pager, struct console *console, const char *ti
  * queue is cut. Without a screen or a keyboard the function waits for ever. If PATIENCE is set and no key is pressed in
  * that time, it returns EXIT_REBOOT, so that an unattended machine restarts. Any key ends this countdown.
  */
-enum options_exit pager_ask(struct pager *pager, bool can_quit);
+enum options_exit pager_wait_for_exit(struct pager *pager, bool can_quit);
 
 /* Prints the first page as lines, after the console was closed, and frees the pager's memory. */
 void pager_close(struct pager *pager);
 
 /*
  * Calls the function LAST of the pager, unless it is NULL or was called before. Returns true if it called LAST.
- * pager_ask() calls this when the queue of the serial lines is empty, because LAST may hang in the firmware.
+ * pager_wait_for_exit() calls this when the queue of the serial lines is empty, because LAST may hang in the firmware.
  */
-bool pager_finish(struct pager *pager);
+bool pager_run_last(struct pager *pager);
 
 #endif

@@ -35,7 +35,7 @@ code_map_close(void)
 }
 
 bool
-code_map_has(uint64_t address)
+code_map_contains(uint64_t address)
 {
 	for (size_t i = 0; map.parts && i + sizeof(EFI_MEMORY_DESCRIPTOR) <= map.size; i += map.step) {
 		const EFI_MEMORY_DESCRIPTOR *part = (const EFI_MEMORY_DESCRIPTOR *)(map.parts + i);

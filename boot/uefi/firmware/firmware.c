@@ -63,7 +63,7 @@ firmware_free(void *memory)
 }
 
 void *
-firmware_take_pages(uint64_t address_max, size_t pages)
+firmware_allocate_pages(uint64_t address_max, size_t pages)
 {
 	EFI_PHYSICAL_ADDRESS address = address_max;
 
@@ -75,14 +75,14 @@ firmware_take_pages(uint64_t address_max, size_t pages)
 }
 
 void
-firmware_give_pages(void *memory, size_t pages)
+firmware_free_pages(void *memory, size_t pages)
 {
 	if (memory)
 		firmware_boot->FreePages((EFI_PHYSICAL_ADDRESS)(uintptr_t)memory, pages);
 }
 
 void *
-firmware_take_low(size_t size)
+firmware_allocate_low(size_t size)
 {
 	EFI_PHYSICAL_ADDRESS address = UINT32_MAX;
 
@@ -103,9 +103,9 @@ firmware_reserve_low(size_t pages)
 }
 
 void
-firmware_give_low(void *memory, size_t size)
+firmware_free_low(void *memory, size_t size)
 {
-	firmware_give_pages(memory, EFI_SIZE_TO_PAGES(size));
+	firmware_free_pages(memory, EFI_SIZE_TO_PAGES(size));
 }
 
 static bool
@@ -175,13 +175,13 @@ firmware_print_time(struct text *text)
 }
 
 uint64_t
-firmware_hold(void)
+firmware_block_callbacks(void)
 {
 	return firmware_boot->RaiseTPL(TPL_HIGH_LEVEL);
 }
 
 void
-firmware_release(uint64_t held)
+firmware_allow_callbacks(uint64_t held)
 {
 	firmware_boot->RestoreTPL((EFI_TPL)held);
 }

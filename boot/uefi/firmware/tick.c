@@ -41,13 +41,13 @@ tick_pause(struct tick *tick)
 }
 
 bool
-tick_quiet(struct tick *tick, bool quiet)
+tick_set_stopped(struct tick *tick, bool stopped)
 {
 	struct timer_arch *timer = firmware_protocol(NULL, &guid_timer_arch);
 
-	if (!timer || quiet == (tick->period_100ns != 0))
+	if (!timer || stopped == (tick->period_100ns != 0))
 		return false;
-	if (quiet)
+	if (stopped)
 		return stop(tick, timer);
 	if (EFI_ERROR(timer->set_period(timer, tick->period_100ns)))
 		return false;

@@ -10,6 +10,6 @@
  * Adds a row to CLAIMS if the firmware has EFI_TIMESTAMP_PROTOCOL. The row has no rate if the protocol's counter is not
  * the TSC.
  */
-void timestamp_claim(struct claims *claims);
+void timestamp_add_claim(struct claims *claims);
 
 #endif

@@ -142,7 +142,7 @@ do_nothing(void *argument, size_t core)
 
 /* Returns true if a core can run a job while the boot core continues. Tries this with the first usable core. */
 static bool
-mp_runs_beside(struct cores *cores)
+mp_runs_concurrently(struct cores *cores)
 {
 	uint32_t pair[] = { 0, 1 };
 
@@ -172,7 +172,7 @@ mp_start(struct cores *cores, uint32_t own_apic_id, struct cores_limits limits, 
 	text_init(&text, cores->reason, sizeof(cores->reason));
 	if (refusal)
 		text_printf(&text, "The boot core alone was used: %s.", refusal);
-	else if (cores->mp->usable > 0 && !mp_runs_beside(cores))
+	else if (cores->mp->usable > 0 && !mp_runs_concurrently(cores))
 		text_put(&text, "The firmware's MP services cannot run a core at the same time as the boot core, "
 			 "so no pair of cores exchanges ping-pongs.");
 	return refusal == NULL && cores->count > 1;

@@ -274,7 +274,7 @@ mp_run_some(void *context, const uint32_t *list, size_t count, smp_job *work, vo
 
 	if (batch.others == 0) {
 		mp_run_here(&batch, &job);
-		job_over(&job);
+		job_finish(&job);
 		return batch.here;
 	}
 	/* Starting cores one by one takes 10 ms for each core, because EDK II sends INIT to each of them. */
@@ -286,7 +286,7 @@ mp_run_some(void *context, const uint32_t *list, size_t count, smp_job *work, vo
 		mp_start_all(&batch, &job, bound_ns);
 	size_t finished = batch.here + mp_give_up_unfinished(&batch, bound_ns);
 
-	job_over(&job);
+	job_finish(&job);
 	return finished;
 }
 

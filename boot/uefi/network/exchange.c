@@ -16,7 +16,7 @@
 #define SILENT      "it gives no answer in time"
 
 bool
-exchange_fails(struct exchange *exchange, const char *reason)
+exchange_set_failure(struct exchange *exchange, const char *reason)
 {
 	struct text text;
 
@@ -45,11 +45,11 @@ static void
 say_not_reached(struct exchange *exchange, EFI_STATUS status)
 {
 	if (status == EFI_UNSUPPORTED)
-		exchange_fails(exchange, EXCHANGE_NO_TCP);
+		exchange_set_failure(exchange, EXCHANGE_NO_TCP);
 	else if (status == EFI_TIMEOUT || status == EFI_NO_RESPONSE)
-		exchange_fails(exchange, "nothing answers there");
+		exchange_set_failure(exchange, "nothing answers there");
 	else if (status == STATUS_CONNECTION_RESET || status == STATUS_CONNECTION_REFUSED)
-		exchange_fails(exchange, "the connection was refused");
+		exchange_set_failure(exchange, "the connection was refused");
 	else
 		fails_by(exchange, "the firmware makes no connection to it", status);
 }
@@ -146,8 +146,8 @@ static bool
 explain_early_end(struct exchange *exchange, const struct reception *in, const char *closed)
 {
 	if (in->end == EFI_TIMEOUT)
-		return exchange_fails(exchange, SILENT);
-	return is_closed(in->end) ? exchange_fails(exchange, closed) :
+		return exchange_set_failure(exchange, SILENT);
+	return is_closed(in->end) ? exchange_set_failure(exchange, closed) :
 				    fails_by(exchange, "the firmware does not get the answer", in->end);
 }
 
@@ -159,9 +159,9 @@ take_body(struct exchange *exchange, const struct reception *in)
 	size_t length = in->length - answer->body_at;
 
 	if (answer->refused)
-		return exchange_fails(exchange, answer->refused);
+		return exchange_set_failure(exchange, answer->refused);
 	if ((answer->has_length ? answer->length : length) > EXCHANGE_BODY_MAX || in->length == in->size)
-		return exchange_fails(exchange, "its answer is longer than 64 KiB");
+		return exchange_set_failure(exchange, "its answer is longer than 64 KiB");
 	if (!answer->body_at || (answer->has_length ? length < answer->length : in->end != STATUS_CONNECTION_FIN))
 		return explain_early_end(exchange, in, "it closed the connection before its answer was complete");
 	exchange->answer_length = answer->has_length ? (size_t)answer->length : length;
@@ -186,13 +186,13 @@ send_and_receive(struct tcp *tcp, struct exchange *exchange)
 	if (exchange->status)
 		return exchange->body || exchange->status != EXCHANGE_OK || take_body(exchange, &in);
 	if (sent == EFI_TIMEOUT)
-		return exchange_fails(exchange, "it does not take the request");
+		return exchange_set_failure(exchange, "it does not take the request");
 	if (is_closed(sent))
-		return exchange_fails(exchange, "it closed the connection before the request was complete");
+		return exchange_set_failure(exchange, "it closed the connection before the request was complete");
 	if (EFI_ERROR(sent))
 		return fails_by(exchange, "the firmware does not send the request", sent);
 	return EFI_ERROR(in.end) ? explain_early_end(exchange, &in, "it closed the connection without an answer") :
-				   exchange_fails(exchange, "its answer is not one of HTTP");
+				   exchange_set_failure(exchange, "its answer is not one of HTTP");
 }
 
 enum exchange_end
@@ -204,7 +204,7 @@ exchange_do(EFI_HANDLE card, struct exchange *exchange)
 	bool answered;
 
 	if (unknown) {
-		exchange_fails(exchange, unknown);
+		exchange_set_failure(exchange, unknown);
 		return EXCHANGE_NOT_REACHED;
 	}
 	status = tcp_open(&tcp, card, exchange->at.ipv4, exchange->at.port);

@@ -28,7 +28,7 @@ struct exchange {
 	char reason[EXCHANGE_REASON_SIZE]; /* reason of a failure, without a full stop at the end */
 };
 
-bool exchange_fails(struct exchange *exchange, const char *reason); /* returns false */
+bool exchange_set_failure(struct exchange *exchange, const char *reason); /* returns false */
 
 enum exchange_end {
 	EXCHANGE_ANSWERED,    /* STATUS is set, and the body of a GET is complete */

@@ -121,7 +121,7 @@ try_each_card(struct cards *cards, struct exchange *exchange)
 	struct pause pause;
 	size_t count = 0;
 
-	exchange_fails(exchange, "no network card gets an address by DHCP");
+	exchange_set_failure(exchange, "no network card gets an address by DHCP");
 	if (!pause_begin(&pause, ADDRESS_MS))
 		return false;
 	do
@@ -138,24 +138,24 @@ try_each_card(struct cards *cards, struct exchange *exchange)
 }
 
 bool
-network_ask(struct exchange *exchange, const uint8_t *mac)
+network_exchange(struct exchange *exchange, const uint8_t *mac)
 {
 	struct cards *cards;
 	bool answered = false;
 
 	exchange->status = 0;
 	if (!url_read(exchange->address, text_length(exchange->address), &exchange->at))
-		return exchange_fails(exchange, "it is no address");
+		return exchange_set_failure(exchange, "it is no address");
 	cards = firmware_allocate(sizeof(*cards));
 	if (!cards)
-		return exchange_fails(exchange, "the firmware has too little memory for it");
+		return exchange_set_failure(exchange, "the firmware has too little memory for it");
 	if (!mac)
 		connect_drivers();
 	open_cards(cards, mac);
 	if (cards->count)
 		answered = try_each_card(cards, exchange);
 	else
-		exchange_fails(exchange, EXCHANGE_NO_TCP);
+		exchange_set_failure(exchange, EXCHANGE_NO_TCP);
 	close_cards(cards);
 	firmware_boot->FreePool(cards);
 	return answered;

@@ -13,6 +13,6 @@
  * the time limits of exchange_do(). Returns true if there was an answer. Otherwise EXCHANGE has the reason. If MAC is
  * not NULL, only the card with this MAC address is used, whose drivers are already connected.
  */
-bool network_ask(struct exchange *exchange, const uint8_t *mac);
+bool network_exchange(struct exchange *exchange, const uint8_t *mac);
 
 #endif

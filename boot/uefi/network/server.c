@@ -112,8 +112,8 @@ take(const struct exchange *exchange, bool answered, char *buffer, size_t size, 
 }
 
 bool
-server_ask(const struct server *server, const char *serial, char *buffer, size_t size, size_t *length,
-	   char sentence[SERVER_SENTENCE_SIZE])
+server_read_options(const struct server *server, const char *serial, char *buffer, size_t size, size_t *length,
+		    char sentence[SERVER_SENTENCE_SIZE])
 {
 	struct exchange exchange = { .address = server->options, .answer_size = EXCHANGE_ANSWER_SIZE };
 	char query[QUERY_SIZE];
@@ -130,7 +130,7 @@ server_ask(const struct server *server, const char *serial, char *buffer, size_t
 		text_put(&text, "the firmware has too little memory for them.");
 		return false;
 	}
-	answered = network_ask(&exchange, server->mac);
+	answered = network_exchange(&exchange, server->mac);
 	good = take(&exchange, answered, buffer, size, length, &text);
 	firmware_boot->FreePool(exchange.answer);
 	if (!good && !(answered && exchange.status == EXCHANGE_NOT_FOUND))

@@ -28,7 +28,7 @@ void server_find(struct server *server);
  * options. SENTENCE then has the reason, or is "" if the server has no options for this machine. The time limits are 8
  * s for an address, 8 s for a name, and 21 s for the rest.
  */
-bool server_ask(const struct server *server, const char *serial, char *buffer, size_t size, size_t *length,
-		char sentence[SERVER_SENTENCE_SIZE]);
+bool server_read_options(const struct server *server, const char *serial, char *buffer, size_t size, size_t *length,
+			 char sentence[SERVER_SENTENCE_SIZE]);
 
 #endif

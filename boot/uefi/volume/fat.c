@@ -173,7 +173,7 @@ open_fat(struct fat *fat, EFI_HANDLE device)
 }
 
 static bool
-folder_is_endless(struct fat *fat, uint32_t cluster, char inner[FAT_NAME_SIZE])
+folder_has_endless_chain(struct fat *fat, uint32_t cluster, char inner[FAT_NAME_SIZE])
 {
 	struct walk walk = { cluster, 0 };
 	const uint8_t *entry;
@@ -191,7 +191,7 @@ folder_is_endless(struct fat *fat, uint32_t cluster, char inner[FAT_NAME_SIZE])
 }
 
 bool
-fat_is_endless(EFI_HANDLE device, const char *folder, char inner[FAT_NAME_SIZE])
+fat_has_endless_chain(EFI_HANDLE device, const char *folder, char inner[FAT_NAME_SIZE])
 {
 	char name[FAT_NAME_SIZE];
 	struct walk walk;
@@ -204,7 +204,7 @@ fat_is_endless(EFI_HANDLE device, const char *folder, char inner[FAT_NAME_SIZE])
 	while ((entry = next_folder(&fat, &walk))) {
 		name_of(entry, name);
 		if (text_equal(name, folder))
-			return folder_is_endless(&fat, cluster_of(&fat, entry), inner);
+			return folder_has_endless_chain(&fat, cluster_of(&fat, entry), inner);
 	}
 	return false;
 }

@@ -15,6 +15,6 @@
  * short name in upper case. INNER becomes the short name of the inner folder, or "". Returns false if there is no such
  * folder, if the volume is not FAT16 or FAT32, and if it cannot be read.
  */
-bool fat_is_endless(EFI_HANDLE device, const char *folder, char inner[FAT_NAME_SIZE]);
+bool fat_has_endless_chain(EFI_HANDLE device, const char *folder, char inner[FAT_NAME_SIZE]);
 
 #endif

@@ -57,7 +57,7 @@ files_open_volume(EFI_FILE_HANDLE *root)
 }
 
 size_t
-files_widen(const char *ascii, CHAR16 *wide, size_t size)
+files_to_wide(const char *ascii, CHAR16 *wide, size_t size)
 {
 	size_t i = 0;
 
@@ -72,7 +72,7 @@ files_open_path(EFI_FILE_HANDLE root, const char *path, UINT64 mode, UINT64 attr
 {
 	CHAR16 wide[FILES_PATH_SIZE];
 
-	files_widen(path, wide, FILES_PATH_SIZE);
+	files_to_wide(path, wide, FILES_PATH_SIZE);
 	*file = NULL;
 	return root->Open(root, file, wide, mode, attributes);
 }

@@ -75,11 +75,11 @@ flush(EFI_FILE_HANDLE file)
 static EFI_STATUS
 write_and_close(EFI_FILE_HANDLE file, const char *bytes, size_t length)
 {
-	char *window = firmware_take_low(PIECE_BYTES);
+	char *window = firmware_allocate_low(PIECE_BYTES);
 	EFI_STATUS status = write_pieces(file, window, bytes, length);
 
 	if (window)
-		firmware_give_low(window, PIECE_BYTES);
+		firmware_free_low(window, PIECE_BYTES);
 	if (!EFI_ERROR(status))
 		status = flush(file);
 	file->Close(file);
@@ -116,7 +116,7 @@ files_rename(EFI_FILE_HANDLE root, const char *path, const char *name)
 		return status;
 	status = files_info(file, &information);
 	if (!EFI_ERROR(status)) {
-		size_t length = files_widen(name, information.file.FileName, FILES_NAME_MAX + 1);
+		size_t length = files_to_wide(name, information.file.FileName, FILES_NAME_MAX + 1);
 		const EFI_TIME unchanged = { 0 };
 
 		information.file.Size = SIZE_OF_EFI_FILE_INFO + (length + 1) * sizeof(CHAR16);

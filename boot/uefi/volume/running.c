@@ -42,7 +42,7 @@ make_folder(EFI_FILE_HANDLE root)
 }
 
 bool
-running_mark(const char *name, const char *bytes, size_t length, bool *folder_made)
+running_write(const char *name, const char *bytes, size_t length, bool *folder_made)
 {
 	char path[FILES_PATH_SIZE];
 	EFI_FILE_HANDLE root;
@@ -63,7 +63,7 @@ running_mark(const char *name, const char *bytes, size_t length, bool *folder_ma
 }
 
 void
-running_end(const char *name, bool folder_made)
+running_remove(const char *name, bool folder_made)
 {
 	char path[FILES_PATH_SIZE];
 	EFI_FILE_HANDLE root;

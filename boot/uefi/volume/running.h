@@ -17,9 +17,9 @@ size_t running_read(const char *name, char *bytes, size_t size);
  * Writes the marker. It is on the volume when this function returns. Sets FOLDER_MADE if \baretick had to be created
  * for it. Returns false if the marker cannot be written.
  */
-bool running_mark(const char *name, const char *bytes, size_t length, bool *folder_made);
+bool running_write(const char *name, const char *bytes, size_t length, bool *folder_made);
 
 /* Removes the marker, and \baretick if it was created for the marker and is empty. */
-void running_end(const char *name, bool folder_made);
+void running_remove(const char *name, bool folder_made);
 
 #endif

@@ -265,12 +265,12 @@ open_volume(struct saving *saving, char sentence[SAVE_SENTENCE_SIZE])
 }
 
 bool
-save_is_safe(char sentence[SAVE_SENTENCE_SIZE])
+save_check_volume(char sentence[SAVE_SENTENCE_SIZE])
 {
 	char inner[FAT_NAME_SIZE];
 	struct text text;
 
-	if (!fat_is_endless(files_device(), SAVE_FOLDER_ON_FAT, inner))
+	if (!fat_has_endless_chain(files_device(), SAVE_FOLDER_ON_FAT, inner))
 		return true;
 	text_init(&text, sentence, SAVE_SENTENCE_SIZE);
 	text_printf(&text, NO_REPORT "its file system is damaged: the folder " SAVE_FOLDER "%s%s has no end.",
@@ -307,7 +307,7 @@ save_checkpoint(const struct text *const texts[SAVE_FILES], unsigned number)
 }
 
 void
-save_drop(unsigned number)
+save_remove(unsigned number)
 {
 	char sentence[SAVE_SENTENCE_SIZE], whole[FOLDERS_NAME_SIZE], unfinished[FOLDERS_NAME_SIZE];
 	struct saving saving = { .texts = NULL };

@@ -14,7 +14,7 @@
  * Returns false if the volume is damaged so that the firmware would hang. SENTENCE then has the reason. Call this
  * before all other functions here and in running.h.
  */
-bool save_is_safe(char sentence[SAVE_SENTENCE_SIZE]);
+bool save_check_volume(char sentence[SAVE_SENTENCE_SIZE]);
 
 /*
  * Writes TEXTS, indexed by enum save_file, into the folder \baretick\NNNN. NNNN is NUMBER, or the next free number if
@@ -32,7 +32,7 @@ bool save_report(const struct text *const texts[SAVE_FILES], unsigned number, ch
 bool save_checkpoint(const struct text *const texts[SAVE_FILES], unsigned number);
 
 /* Removes the folder NUMBER of this run. First renames it to NNNN.new, because it is incomplete from then on. */
-void save_drop(unsigned number);
+void save_remove(unsigned number);
 
 /* Returns true if the folder of NUMBER still has the name NNNN.new, as after a run on firmware that cannot rename. */
 bool save_is_unrenamed(unsigned number);

@@ -61,9 +61,9 @@ take_load_options(struct sources *sources, char *buffer)
 		while (skip < held && !sources_is_blank(buffer[skip]))
 			skip++;
 	if (typed)
-		sources_take(sources, buffer + skip, held - skip, length - skip, "the load options");
+		sources_parse(sources, buffer + skip, held - skip, length - skip, "the load options");
 	else
-		sources_take_handed(sources, buffer, held, length, "the load options");
+		sources_parse_loader_words(sources, buffer, held, length, "the load options");
 }
 
 bool
@@ -77,11 +77,11 @@ settings_read(const struct cpu_facts *cpu, const struct options_names *names, co
 	if (!buffer)
 		return true;
 	if (files_read_options(buffer, SOURCES_READ_SIZE, &length))
-		sources_take(&sources, buffer, held_of(length), length, "baretick.cfg");
+		sources_parse(&sources, buffer, held_of(length), length, "baretick.cfg");
 	else if (other && other->read(other->context, buffer, SOURCES_READ_SIZE, &length))
-		sources_take(&sources, buffer, held_of(length), length, other->name);
+		sources_parse(&sources, buffer, held_of(length), length, other->name);
 	take_load_options(&sources, buffer);
-	sources_take_fw_cfg(&sources, cpu, buffer);
+	sources_parse_fw_cfg(&sources, cpu, buffer);
 	firmware_boot->FreePool(buffer);
 	return sources_end(&sources);
 }

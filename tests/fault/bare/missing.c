@@ -10,7 +10,7 @@ extern void missing_low_memory(void);
 void
 missing_low_memory(void)
 {
-	ram_withhold(bare_ram(), 0, BELOW_1_MIB);
+	ram_remove(bare_ram(), 0, BELOW_1_MIB);
 }
 
 /* There is none. */

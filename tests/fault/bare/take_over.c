@@ -1,13 +1,13 @@
 /* Replaces boot/bare/firmware/take_over.c in the fault image: it may end with an exception. See ../acpi_pm.c. */
-#define bare_take_over bare_take_over_well
+#define bare_read_handover bare_take_over_well
 #include "../../../boot/bare/firmware/take_over.c"
-#undef bare_take_over
+#undef bare_read_handover
 
-extern const char *bare_take_over(const void *handed, uint32_t magic);
+extern const char *bare_read_handover(const void *handed, uint32_t magic);
 extern bool fault_is_early(void); /* ../acpi_pm.c */
 
 const char *
-bare_take_over(const void *handed, uint32_t magic)
+bare_read_handover(const void *handed, uint32_t magic)
 {
 	const char *refusal = bare_take_over_well(handed, magic);
 

@@ -41,10 +41,10 @@ TEST(cores_that_the_firmware_starts_after_all_are_marked_so)
 	options_default(&run->report.options);
 	run->report.options.cores = CORES_SIPI;
 	checkpoint_open(checkpoint, &run->report, &smbios);
-	checkpoint_begins(checkpoint, run, &start);
+	checkpoint_start_phase(checkpoint, run, &start);
 	assert_string_equal(marker_on(checkpoint->name).phase, "start-cores");
 	assert_int_equal(marker_on(checkpoint->name).cores, CORES_SIPI);
-	checkpoint_falls_back(checkpoint, CORES_MP);
+	checkpoint_set_cores(checkpoint, CORES_MP);
 	assert_string_equal(marker_on(checkpoint->name).phase, "start-cores");
 	assert_int_equal(marker_on(checkpoint->name).cores, CORES_MP);
 	volume_sim_close();

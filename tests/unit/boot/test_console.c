@@ -32,7 +32,7 @@ static void
 say(void)
 {
 	console_open(&console);
-	serial_speak(&console.serial, SERIAL_FULL);
+	serial_enable(&console.serial, SERIAL_FULL);
 	console_put(&console, "word\n");
 }
 
@@ -157,13 +157,13 @@ TEST(before_the_options_are_read_and_with_serial_off_not_a_byte_is_written)
 	console_sim_line(&line, 9, true);
 	console_open(&console);
 	console_serial(&console, "word\n");
-	serial_speak(&console.serial, SERIAL_OFF);
+	serial_enable(&console.serial, SERIAL_OFF);
 	console_serial(&console, "word\n");
 	serial_block(&console.serial, "TEXT", "abc\n", 4);
-	assert_false(serial_feed(&console.serial));
-	serial_cut(&console.serial);
+	assert_false(serial_send_next(&console.serial));
+	serial_drop_queue(&console.serial);
 	assert_int_equal(line.length, 0);
-	serial_speak(&console.serial, SERIAL_SUMMARY);
+	serial_enable(&console.serial, SERIAL_SUMMARY);
 	console_serial(&console, "word\n");
 	assert_string_equal(line.said, "word\r\n");
 }

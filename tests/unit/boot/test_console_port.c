@@ -87,7 +87,7 @@ say(uint16_t port)
 {
 	console_open(&console);
 	console_take_port(&console, port);
-	serial_speak(&console.serial, SERIAL_FULL);
+	serial_enable(&console.serial, SERIAL_FULL);
 	console_serial(&console, "word\n");
 	console_close(&console);
 }
@@ -153,7 +153,7 @@ TEST(a_port_that_the_firmwares_console_writes_to_is_not_told)
 	console_open(&other);
 	firmware_system->ConOut->OutputString = output_by_com1;
 	console_take_port(&other, 0);
-	serial_speak(&other.serial, SERIAL_FULL);
+	serial_enable(&other.serial, SERIAL_FULL);
 	console_serial(&other, "word\n");
 	assert_string_equal(uarts[0].sent, "");
 	assert_int_equal(other.serial.count, 0);

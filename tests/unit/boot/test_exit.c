@@ -73,7 +73,7 @@ leave_by(enum options_exit how, const struct acpi_fadt *fadt)
 	memset(&machine, 0, sizeof(machine));
 	pager = (struct pager){ .console = NULL };
 	console_open(&console);
-	serial_speak(&console.serial, SERIAL_SUMMARY);
+	serial_enable(&console.serial, SERIAL_SUMMARY);
 	if (!setjmp(over)) {
 		exit_run(&console, how, EXIT_PASS, false, &pager, fadt);
 		fail_msg("the run came back");

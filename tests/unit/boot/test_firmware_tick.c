@@ -102,11 +102,11 @@ TEST(it_is_stopped_and_goes_on_as_found)
 	struct tick tick = { 0 };
 
 	firmware_sim_install(firmware_sim_handle(), &guid, &timer);
-	assert_true(tick_quiet(&tick, true));
+	assert_true(tick_set_stopped(&tick, true));
 	assert_int_equal(period, 0);
-	assert_true(tick_quiet(&tick, false));
+	assert_true(tick_set_stopped(&tick, false));
 	assert_int_equal(period, PERIOD);
-	assert_false(tick_quiet(&tick, false)); /* it does already */
+	assert_false(tick_set_stopped(&tick, false)); /* it does already */
 	assert_int_equal(period, PERIOD);
 }
 
@@ -114,14 +114,14 @@ TEST(without_the_protocol_or_where_that_refuses_it_goes_on)
 {
 	struct tick tick = { 0 };
 
-	assert_false(tick_quiet(&tick, true));
+	assert_false(tick_set_stopped(&tick, true));
 	firmware_sim_install(firmware_sim_handle(), &guid, &timer);
 	refuses = true;
-	assert_false(tick_quiet(&tick, true));
+	assert_false(tick_set_stopped(&tick, true));
 	assert_int_equal(period, PERIOD);
 	refuses = false;
 	period = 0; /* it stands already: nothing would say how to start it again */
-	assert_false(tick_quiet(&tick, true));
+	assert_false(tick_set_stopped(&tick, true));
 	assert_int_equal(tick.period_100ns, 0);
 }
 
@@ -133,7 +133,7 @@ TEST(its_callback_comes_where_it_was_put_back_and_else_the_wait_has_an_end)
 	assert_true(tick_pause(&tick));
 	assert_false(tick_is_alive(tsc, 1000));
 	assert_in_range(now, 1000, 1010);
-	assert_true(tick_quiet(&tick, false));
+	assert_true(tick_set_stopped(&tick, false));
 	assert_true(tick_is_alive(tsc, 1000));
 	assert_in_range(now, 1011, 1111); /* at once */
 	assert_int_equal(opened, 0);

@@ -29,7 +29,7 @@ open_pager(void **state)
 		body[i] = i % 50 == 49 ? '\n' : (char)('a' + i % 26);
 	pager = (struct pager){ .console = NULL };
 	console_open(&console);
-	serial_speak(&console.serial, SERIAL_FULL);
+	serial_enable(&console.serial, SERIAL_FULL);
 	pager_document(&pager, &console, "Title", "a document\n");
 	serial_block(&console.serial, "TEXT", "short\n", 6);
 	serial_block(&console.serial, "CSV", body, LENGTH);
@@ -76,7 +76,7 @@ TEST(a_key_long_after_finds_all_blocks_whole)
 	static char wanted[CONSOLE_SIM_SAID];
 
 	console_sim_press('p', 1000);
-	assert_int_equal(pager_ask(&pager, false), EXIT_POWEROFF);
+	assert_int_equal(pager_wait_for_exit(&pager, false), EXIT_POWEROFF);
 	put_block(wanted, "TEXT", "short\n", 6);
 	put_block(wanted, "CSV", body, LENGTH);
 	put_block(wanted, "REPORT", body, LENGTH);
@@ -90,7 +90,7 @@ TEST(a_way_out_cuts_what_is_left_and_says_how_much)
 	char *end;
 
 	console_sim_press('r', 20);
-	assert_int_equal(pager_ask(&pager, false), EXIT_REBOOT);
+	assert_int_equal(pager_wait_for_exit(&pager, false), EXIT_REBOOT);
 	end = strstr(said(), "\nBARETICK CSV CUT");
 	assert_non_null(end);
 	assert_int_equal(sscanf(end, "\nBARETICK CSV CUT after %u of %u bytes\n", &sent, &all), 2);
@@ -110,7 +110,7 @@ TEST(whenever_it_comes_each_block_has_one_end)
 		close_pager(state);
 		open_pager(state);
 		console_sim_press('p', after);
-		pager_ask(&pager, false);
+		pager_wait_for_exit(&pager, false);
 		for (size_t i = 0; i < 3; i++) {
 			char begin[64], end[64], cut[64];
 
@@ -129,22 +129,22 @@ TEST(a_line_that_takes_no_more_is_not_waited_for)
 {
 	line.takes = 100;
 	console_sim_press('p', 5);
-	assert_int_equal(pager_ask(&pager, false), EXIT_POWEROFF);
+	assert_int_equal(pager_wait_for_exit(&pager, false), EXIT_POWEROFF);
 	assert_in_range(line.length, 1, 100);
-	assert_false(serial_feed(&console.serial));
+	assert_false(serial_send_next(&console.serial));
 }
 
 TEST(without_a_key_the_machine_restarts_when_its_patience_ends)
 {
 	pager.patience = 200;
-	assert_int_equal(pager_ask(&pager, false), EXIT_REBOOT);
+	assert_int_equal(pager_wait_for_exit(&pager, false), EXIT_REBOOT);
 	assert_non_null(strstr(said(), "Waiting for a key: P powers off, R restarts\n" PAGER_ALONE "\n"));
 }
 
 TEST(the_firmwares_watchdog_does_not_count_in_the_countdown)
 {
 	pager.patience = 200;
-	assert_int_equal(pager_ask(&pager, false), EXIT_REBOOT);
+	assert_int_equal(pager_wait_for_exit(&pager, false), EXIT_REBOOT);
 	assert_int_equal(firmware_sim_watchdog_s, 0);
 }
 
@@ -168,5 +168,5 @@ TEST(any_key_ends_the_countdown)
 	pager.patience = 200;
 	console_sim_press('2', 150);
 	console_sim_press('p', 5000);
-	assert_int_equal(pager_ask(&pager, false), EXIT_POWEROFF);
+	assert_int_equal(pager_wait_for_exit(&pager, false), EXIT_POWEROFF);
 }

@@ -29,68 +29,68 @@ free_bytes(void)
 
 TEST(the_highest_pages_at_or_below_the_limit_are_taken)
 {
-	ram_give(&ram, 0x1000, 0x9e000);
-	ram_give(&ram, 0x100000, 0x100000);
-	assert_int_equal(ram_take(&ram, UINT64_MAX, 1), 0x1ff000);
-	assert_int_equal(ram_take(&ram, LOW_MAX, 1), 0x9e000);
-	assert_int_equal(ram_take(&ram, 0x9dffe, 1), 0x9c000);
-	assert_int_equal(ram_take(&ram, LOW_MAX, 1), 0x9d000);
+	ram_add(&ram, 0x1000, 0x9e000);
+	ram_add(&ram, 0x100000, 0x100000);
+	assert_int_equal(ram_allocate(&ram, UINT64_MAX, 1), 0x1ff000);
+	assert_int_equal(ram_allocate(&ram, LOW_MAX, 1), 0x9e000);
+	assert_int_equal(ram_allocate(&ram, 0x9dffe, 1), 0x9c000);
+	assert_int_equal(ram_allocate(&ram, LOW_MAX, 1), 0x9d000);
 }
 
 TEST(a_map_without_space_below_1_mib_has_no_page_there)
 {
-	ram_give(&ram, 0x100000, 0x100000);
-	assert_int_equal(ram_take(&ram, LOW_MAX, 1), 0);
+	ram_add(&ram, 0x100000, 0x100000);
+	assert_int_equal(ram_allocate(&ram, LOW_MAX, 1), 0);
 	assert_int_equal(free_bytes(), 0x100000);
 }
 
 TEST(what_is_withheld_is_never_given_out_though_the_map_lists_it_twice)
 {
-	ram_give(&ram, 0, 0x8000);
-	ram_give(&ram, 0x4000, 0x8000);
-	ram_withhold(&ram, 0, PAGE);
-	ram_withhold(&ram, 0x5fff, 2);
-	for (uint64_t at; (at = ram_take(&ram, UINT64_MAX, 1)) != 0;)
+	ram_add(&ram, 0, 0x8000);
+	ram_add(&ram, 0x4000, 0x8000);
+	ram_remove(&ram, 0, PAGE);
+	ram_remove(&ram, 0x5fff, 2);
+	for (uint64_t at; (at = ram_allocate(&ram, UINT64_MAX, 1)) != 0;)
 		assert_true(at != 0x5000 && at != 0x6000 && at < 0xc000);
 	assert_int_equal(ram.count, 0);
 }
 
 TEST(parts_of_pages_at_both_ends_of_a_range_are_not_free)
 {
-	ram_give(&ram, 0x9f800, 0x400);
+	ram_add(&ram, 0x9f800, 0x400);
 	assert_int_equal(free_bytes(), 0);
-	ram_give(&ram, 0x1800, 0x2000);
+	ram_add(&ram, 0x1800, 0x2000);
 	assert_int_equal(free_bytes(), PAGE);
-	assert_int_equal(ram_take(&ram, UINT64_MAX, 1), 0x2000);
+	assert_int_equal(ram_allocate(&ram, UINT64_MAX, 1), 0x2000);
 }
 
 TEST(pages_that_are_given_back_are_one_range_again)
 {
 	uint64_t taken[3];
 
-	ram_give(&ram, 0x100000, 3 * PAGE);
+	ram_add(&ram, 0x100000, 3 * PAGE);
 	for (size_t i = 0; i < 3; i++)
-		taken[i] = ram_take(&ram, UINT64_MAX, 1);
-	assert_int_equal(ram_take(&ram, UINT64_MAX, 1), 0);
-	ram_give(&ram, taken[0], PAGE);
-	ram_give(&ram, taken[2], PAGE);
-	assert_int_equal(ram_take(&ram, UINT64_MAX, 3), 0);
-	ram_give(&ram, taken[1], PAGE);
+		taken[i] = ram_allocate(&ram, UINT64_MAX, 1);
+	assert_int_equal(ram_allocate(&ram, UINT64_MAX, 1), 0);
+	ram_add(&ram, taken[0], PAGE);
+	ram_add(&ram, taken[2], PAGE);
+	assert_int_equal(ram_allocate(&ram, UINT64_MAX, 3), 0);
+	ram_add(&ram, taken[1], PAGE);
 	assert_int_equal(ram.count, 1);
-	assert_int_equal(ram_take(&ram, UINT64_MAX, 3), 0x100000);
+	assert_int_equal(ram_allocate(&ram, UINT64_MAX, 3), 0x100000);
 }
 
 TEST(a_range_that_ends_beyond_all_addresses_ends_at_the_last_page)
 {
-	ram_give(&ram, UINT64_MAX - 0x1fff, UINT64_MAX);
-	ram_withhold(&ram, 0x1000, UINT64_MAX);
+	ram_add(&ram, UINT64_MAX - 0x1fff, UINT64_MAX);
+	ram_remove(&ram, 0x1000, UINT64_MAX);
 	assert_int_equal(ram.count, 0);
 }
 
 TEST(a_map_with_more_ranges_than_the_table_holds_loses_memory_and_nothing_else)
 {
 	for (uint64_t i = 1; i <= 2 * RAM_RANGES_MAX; i++)
-		ram_give(&ram, i * 2 * PAGE, PAGE);
+		ram_add(&ram, i * 2 * PAGE, PAGE);
 	assert_int_equal(ram.count, RAM_RANGES_MAX);
 	assert_int_equal(free_bytes(), RAM_RANGES_MAX * PAGE);
 }

@@ -143,7 +143,7 @@ TEST(a_report_that_cannot_be_renamed_is_whole_keeps_its_number_and_can_be_droppe
 	assert_false(save_is_unrenamed(1));
 	assert_true(save_is_unrenamed(2));
 	assert_int_equal(save_next_number(), 3);
-	save_drop(2);
+	save_remove(2);
 	assert_null(volume_sim_find("\\baretick\\0002.new"));
 	check_folder("\\baretick\\0001");
 }

@@ -10,7 +10,7 @@ heed(const char *phase, enum options_cores cores, enum options_cores least, unsi
 	struct marker found = { .cores = cores, .least = least, .report = number };
 
 	memcpy(found.phase, phase, strlen(phase) + 1);
-	return marker_heed(&found, &report);
+	return marker_evaluate(&found, &report);
 }
 
 static void
@@ -106,7 +106,7 @@ TEST(a_checkpoint_that_the_firmware_could_not_rename_is_named_as_it_is)
 	const struct marker found = { "rates", CORES_OFF, CORES_SIPI, .report = 3, .unrenamed = true };
 
 	begin(CORES_SIPI, false);
-	marker_heed(&found, &report);
+	marker_evaluate(&found, &report);
 	assert_string_equal(report.notes[0], "The last run on this machine did not come to its end: it ended in its phase "
 					     "rates; its report up to there is \\baretick\\0003.new.");
 }
