@@ -30,7 +30,7 @@ cores_record(struct cores *cores, size_t core)
 	record->timed_out = slot->standing == CORE_SILENT || slot->standing == CORE_LATE;
 	text_init(&text, record->reason, sizeof(record->reason));
 	text_put(&text, startup_reason(slot->standing));
-	if (slot->standing != CORE_FELL)
+	if (slot->standing != CORE_EXCEPTION)
 		return;
 	struct fault fault = guard_fault(slot->fault & ~CORE_FAULTED, slot->fault_at, slot->fault_error,
 					 slot->fault_address);
@@ -114,12 +114,12 @@ cores_number(struct cores *cores, const struct acpi_madt *madt, uint32_t own_api
 		cores->records[core].apic_id = apic_id;
 		if (core < cores->startup.count) {
 			cores->startup.slots[core].apic_id = apic_id;
-			cores->startup.slots[core].standing = CORE_ASKED;
+			cores->startup.slots[core].standing = CORE_REQUESTED;
 			ids[core] = apic_id;
 		} else {
 			text_init(&text, cores->records[core].reason, CLOCK_REASON_SIZE);
 			text_put(&text, core < wanted ? "left out: no memory for it" :
-				 startup_reason(CORE_LEFT_OUT));
+				 startup_reason(CORE_NOT_REQUESTED));
 		}
 		core++;
 	}
@@ -243,7 +243,7 @@ cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic
 void
 cores_stop(struct cores *cores)
 {
-	dispatch_rest(&cores->startup);
+	dispatch_halt_all(&cores->startup);
 }
 
 /*
@@ -271,16 +271,16 @@ void
 core_main(struct core_slot *slot)
 {
 	lapic_join(slot->lapic);
-	dispatch_check_in(slot);
+	dispatch_report_running(slot);
 	for (;;) {
 		switch (dispatch_work(slot)) {
 		case DISPATCH_IDLE:
 			sleep_until_interrupt();
 			break;
 		case DISPATCH_WORKED:
-			dispatch_stay_awake(slot);
+			dispatch_poll_for_job(slot);
 			break;
-		case DISPATCH_REST:
+		case DISPATCH_HALT:
 			halt_for_good();
 		}
 	}

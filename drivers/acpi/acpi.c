@@ -74,8 +74,8 @@ read_entries(const struct acpi_memory *memory, const struct root *root,
 	size_t unreadable = 0;
 
 	if (count > ROOT_ENTRIES_MAX) {
-		acpi_problem(facts, "%s: it has %zu entries; only the first %u are read", root->name,
-			     count, ROOT_ENTRIES_MAX);
+		acpi_add_problem(facts, "%s: it has %zu entries; only the first %u are read", root->name,
+				 count, ROOT_ENTRIES_MAX);
 		count = ROOT_ENTRIES_MAX;
 	}
 	for (size_t i = 0; i < count; i++) {
@@ -86,8 +86,8 @@ read_entries(const struct acpi_memory *memory, const struct root *root,
 			unreadable++;
 	}
 	if (unreadable > 0)
-		acpi_problem(facts, "%s: %zu of its %zu entries point to where nothing can be read",
-			     root->name, unreadable, count);
+		acpi_add_problem(facts, "%s: %zu of its %zu entries point to where nothing can be read",
+				 root->name, unreadable, count);
 }
 
 /* Appends an OEM id to OUT, without the trailing blanks and zeros. */
@@ -121,7 +121,7 @@ read_root(const struct acpi_memory *memory, const struct root *root, struct acpi
 		return false;
 	available = fetch_table(memory, root->address);
 	if (!available.bytes) {
-		acpi_problem(facts, "%s: nothing can be read at its address, %lxh", root->name, root->address);
+		acpi_add_problem(facts, "%s: nothing can be read at its address, %lxh", root->name, root->address);
 		return false;
 	}
 	if (!acpi_open_table(&available, root->name, root->name, &table, facts))
@@ -143,21 +143,21 @@ xsdt_address(const struct acpi_memory *memory, uint64_t address, struct acpi_fac
 	uint8_t sum;
 
 	if (!rsdp.bytes) {
-		acpi_problem(facts, "RSDP: only its first %u bytes can be read", RSDP_SIZE_1);
+		acpi_add_problem(facts, "RSDP: only its first %u bytes can be read", RSDP_SIZE_1);
 		return 0;
 	}
 	length = (size_t)acpi_field(&rsdp, RSDP_LENGTH, sizeof(uint32_t));
 	if (length >= RSDP_SIZE_2 && length <= ACPI_TABLE_LENGTH_MAX)
 		rsdp = (struct acpi_table){ memory->at(memory->context, address, length), length };
 	if (length != rsdp.length || !rsdp.bytes) {
-		acpi_problem(facts, "RSDP: its length of %zu bytes is not valid; its XSDT is not used",
-			     length);
+		acpi_add_problem(facts, "RSDP: its length of %zu bytes is not valid; its XSDT is not used",
+				 length);
 		return 0;
 	}
 	sum = acpi_sum(&rsdp);
 	if (sum != 0)
-		acpi_problem(facts, "RSDP: its second checksum is off by %xh; its XSDT is not used",
-			     sum);
+		acpi_add_problem(facts, "RSDP: its second checksum is off by %xh; its XSDT is not used",
+				 sum);
 	return sum == 0 ? acpi_field(&rsdp, RSDP_XSDT_ADDRESS, sizeof(uint64_t)) : 0;
 }
 
@@ -166,12 +166,12 @@ static bool
 rsdp_is_good(const struct acpi_table *rsdp, struct acpi_facts *facts)
 {
 	if (!rsdp->bytes)
-		acpi_problem(facts, "RSDP: nothing can be read at its address");
+		acpi_add_problem(facts, "RSDP: nothing can be read at its address");
 	else if (!acpi_has_signature(rsdp, RSDP_SIGNATURE))
-		acpi_problem(facts, "RSDP: its signature is not RSD PTR; no ACPI table is used");
+		acpi_add_problem(facts, "RSDP: its signature is not RSD PTR; no ACPI table is used");
 	else if (acpi_sum(rsdp) != 0)
-		acpi_problem(facts, "RSDP: its checksum is off by %xh; no ACPI table is used",
-			     acpi_sum(rsdp));
+		acpi_add_problem(facts, "RSDP: its checksum is off by %xh; no ACPI table is used",
+				 acpi_sum(rsdp));
 	else
 		return true;
 	return false;
@@ -194,7 +194,7 @@ read_roots(const struct acpi_memory *memory, const struct root *xsdt, const stru
 	if (read_root(memory, xsdt, facts))
 		return true;
 	if (rsdt->address != 0 && facts->problem_count > 0)
-		acpi_problem(facts, "RSDT: it is tried in place of the XSDT");
+		acpi_add_problem(facts, "RSDT: it is tried in place of the XSDT");
 	return read_root(memory, rsdt, facts);
 }
 
@@ -207,7 +207,7 @@ acpi_read_facts(const struct acpi_memory *memory, uint64_t rsdp_address, struct 
 
 	clear(facts);
 	if (rsdp_address == 0) {
-		acpi_problem(facts, "RSDP: the firmware names none; no ACPI table is used");
+		acpi_add_problem(facts, "RSDP: the firmware names none; no ACPI table is used");
 		return;
 	}
 	rsdp.bytes = memory->at(memory->context, rsdp_address, RSDP_SIZE_1);
@@ -219,7 +219,7 @@ acpi_read_facts(const struct acpi_memory *memory, uint64_t rsdp_address, struct 
 
 	facts->found = read_roots(memory, &xsdt, &rsdt, facts);
 	if (!facts->found && facts->problem_count == 0)
-		acpi_problem(facts, "RSDP: it names neither an XSDT nor an RSDT");
+		acpi_add_problem(facts, "RSDP: it names neither an XSDT nor an RSDT");
 	if (facts->fadt.dsdt) {
 		struct acpi_table dsdt = fetch_table(memory, facts->fadt.dsdt);
 

@@ -33,7 +33,7 @@ bool acpi_open_table(const struct acpi_table *available, const char *signature, 
 		     struct acpi_table *table, struct acpi_facts *facts);
 
 /* Adds a sentence to facts->problems if there is space. A sentence that is too long is cut. */
-void acpi_problem(struct acpi_facts *facts, const char *format, ...)
+void acpi_add_problem(struct acpi_facts *facts, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 #endif

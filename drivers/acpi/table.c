@@ -4,7 +4,7 @@
 #include "base/text.h"
 
 void
-acpi_problem(struct acpi_facts *facts, const char *format, ...)
+acpi_add_problem(struct acpi_facts *facts, const char *format, ...)
 {
 	struct text text;
 	va_list arguments;
@@ -60,22 +60,22 @@ acpi_open_table(const struct acpi_table *available, const char *signature, const
 	uint8_t sum;
 
 	if (!acpi_has_signature(available, signature)) {
-		acpi_problem(facts, "%s: its signature is not %s; it is not used", name, signature);
+		acpi_add_problem(facts, "%s: its signature is not %s; it is not used", name, signature);
 		return false;
 	}
 	if (length < ACPI_HEADER_SIZE || length > ACPI_TABLE_LENGTH_MAX) {
-		acpi_problem(facts, "%s: its length of %zu bytes is not valid; it is not used", name,
-			     length);
+		acpi_add_problem(facts, "%s: its length of %zu bytes is not valid; it is not used", name,
+				 length);
 		return false;
 	}
 	if (length > available->length) {
-		acpi_problem(facts, "%s: of its %zu bytes only %zu can be read; it is not used", name,
-			     length, available->length);
+		acpi_add_problem(facts, "%s: of its %zu bytes only %zu can be read; it is not used", name,
+				 length, available->length);
 		return false;
 	}
 	*table = (struct acpi_table){ available->bytes, length };
 	sum = acpi_sum(table);
 	if (sum != 0)
-		acpi_problem(facts, "%s: its checksum is off by %xh; it is not used", name, sum);
+		acpi_add_problem(facts, "%s: its checksum is off by %xh; it is not used", name, sum);
 	return sum == 0;
 }

@@ -104,8 +104,8 @@ acpi_read_fadt(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	if (!acpi_open_table(&available, "FACP", "FADT", &table, facts))
 		return false;
 	if (table.length < FADT_SIZE_1) {
-		acpi_problem(facts, "FADT: its length is %zu bytes, not %u or more; it is not used",
-			     table.length, FADT_SIZE_1);
+		acpi_add_problem(facts, "FADT: its length is %zu bytes, not %u or more; it is not used",
+				 table.length, FADT_SIZE_1);
 		return false;
 	}
 	flags = (uint32_t)acpi_field(&table, FADT_FLAGS, sizeof(flags));
@@ -148,8 +148,8 @@ acpi_read_hpet(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	if (!acpi_open_table(&available, "HPET", "HPET table", &table, facts))
 		return false;
 	if (table.length < HPET_SIZE) {
-		acpi_problem(facts, "HPET table: its length is %zu bytes, not %u or more; it is not used",
-			     table.length, HPET_SIZE);
+		acpi_add_problem(facts, "HPET table: its length is %zu bytes, not %u or more; it is not used",
+				 table.length, HPET_SIZE);
 		return false;
 	}
 	hpet->found = true;
@@ -234,8 +234,8 @@ read_structures(struct madt_walk *walk)
 		size_t least = type < TYPE_COUNT ? structure_size[type] : 0;
 
 		if (size < STRUCTURE_HEADER_SIZE || size < least || size > table->length - at) {
-			acpi_problem(walk->facts, "MADT: the structure at byte %zu has type %u and length %zu; it and "
-				     "what follows are not used", at, type, size);
+			acpi_add_problem(walk->facts, "MADT: the structure at byte %zu has type %u and length %zu; it and "
+					 "what follows are not used", at, type, size);
 			return false;
 		}
 		read_structure(walk, type, at);
@@ -256,19 +256,19 @@ acpi_read_madt(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	if (!acpi_open_table(&available, "APIC", "MADT", &walk.table, facts))
 		return false;
 	if (walk.table.length < MADT_STRUCTURES) {
-		acpi_problem(facts, "MADT: its length is %zu bytes, not %u or more; it is not used",
-			     walk.table.length, MADT_STRUCTURES);
+		acpi_add_problem(facts, "MADT: its length is %zu bytes, not %u or more; it is not used",
+				 walk.table.length, MADT_STRUCTURES);
 		return false;
 	}
 	madt->found = true;
 	madt->has_pics = acpi_field(&walk.table, MADT_FLAGS, 4) & MADT_PCAT_COMPAT;
 	whole = read_structures(&walk);
 	if (walk.invalid > 0)
-		acpi_problem(facts, "MADT: %u enabled processors have the broadcast APIC id; "
-			     "they are left out", walk.invalid);
+		acpi_add_problem(facts, "MADT: %u enabled processors have the broadcast APIC id; "
+				 "they are left out", walk.invalid);
 	if (walk.left_out > 0)
-		acpi_problem(facts, "MADT: it lists more than %u enabled processors; %u are left out",
-			     ACPI_CORES_MAX, walk.left_out);
+		acpi_add_problem(facts, "MADT: it lists more than %u enabled processors; %u are left out",
+				 ACPI_CORES_MAX, walk.left_out);
 	return whole && walk.invalid == 0 && walk.left_out == 0;
 }
 

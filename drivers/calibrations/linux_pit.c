@@ -86,7 +86,7 @@ linux_pit_play(const struct calibrating *calibrating, struct calibration_result 
 	hw_out8(PIT_DATA_2, 0xff);
 	(void)shows(0); /* the PIT loads the count at its next tick */
 	watch(result);
-	pit_run_free();
+	pit_start_counting();
 	hw_interrupts_restore(interrupts);
 }
 

@@ -92,7 +92,7 @@ khz_by_pit(const struct calibrating *c, unsigned ms)
 		shortest = now - last < shortest ? now - last : shortest;
 		longest = now - last > longest ? now - last : longest;
 	}
-	pit_run_free();
+	pit_start_counting();
 	if (loops < (uint64_t)LOOPS_EACH_MS * ms || longest > UNEVEN * shortest)
 		return NONE;
 	return (now - begin) / ms;

@@ -17,9 +17,9 @@ read_tsc(void *device)
 }
 
 void
-check_drop_where_the_tsc_stopped(const struct checking *checking, struct behaviours *behaviours, size_t first)
+check_discard_if_tsc_stopped(const struct checking *checking, struct behaviours *behaviours, size_t first)
 {
-	if (probe_moves(read_tsc, checking->device))
+	if (probe_counter_moves(read_tsc, checking->device))
 		return;
 	for (size_t i = first; i < behaviours->count; i++) {
 		struct behaviour *row = &behaviours->rows[i];
@@ -54,17 +54,17 @@ void
 check_each(const struct checking *checking, const struct check *checks, struct behaviours *behaviours)
 {
 	for (; checks->rule; checks++) {
-		bool asked = check_is_asked(checking, behaviours, 1);
+		bool asked = check_is_due(checking, behaviours, 1);
 		struct behaviour *row = behaviour_add(behaviours, checks->rule, checking->rows->id);
 
 		if (row && asked && has_time(checking, checks->needs_ns, row))
-			checks->look(checking, row);
-		check_drop_where_the_tsc_stopped(checking, behaviours, behaviours->count - (row != NULL));
+			checks->run(checking, row);
+		check_discard_if_tsc_stopped(checking, behaviours, behaviours->count - (row != NULL));
 	}
 }
 
 bool
-check_is_asked(const struct checking *checking, const struct behaviours *behaviours, size_t count)
+check_is_due(const struct checking *checking, const struct behaviours *behaviours, size_t count)
 {
 	const struct behaviours *before = checking->before;
 

@@ -17,19 +17,19 @@
  * A check's function. Fills ROW, which is marked as not checked before the call. It leaves the device in the state in
  * which open() left it.
  */
-typedef void check_look(const struct checking *checking, struct behaviour *row);
+typedef void check_function(const struct checking *checking, struct behaviour *row);
 
 struct check {
 	const char *rule;
 	uint64_t needs_ns; /* time that the check needs; it is skipped if less of the budget is left */
-	check_look *look;
+	check_function *run;
 };
 
 /* Runs CHECKS, a list that ends with a NULL rule. Adds one row for each check to BEHAVIOURS, in the same order. */
 void check_each(const struct checking *checking, const struct check *checks, struct behaviours *behaviours);
 
 /* If the TSC has stopped, marks the rows from FIRST on as not checked, because they were timed by it. */
-void check_drop_where_the_tsc_stopped(const struct checking *checking, struct behaviours *behaviours, size_t first);
+void check_discard_if_tsc_stopped(const struct checking *checking, struct behaviours *behaviours, size_t first);
 
 /* Returns the rest of the budget in ns. */
 uint64_t check_left_ns(const struct checking *checking);
@@ -53,7 +53,7 @@ void check_disturbed(struct behaviour *row);
  * Returns true if any of the next COUNT rows of BEHAVIOURS must be checked now. The first pass checks all rows. A
  * repetition checks only rows that were disturbed.
  */
-bool check_is_asked(const struct checking *checking, const struct behaviours *behaviours, size_t count);
+bool check_is_due(const struct checking *checking, const struct behaviours *behaviours, size_t count);
 
 /* Stores the measured interval from LOW to HIGH in ROW, in the rule's unit. */
 void check_figure(struct behaviour *row, int64_t low, int64_t high);

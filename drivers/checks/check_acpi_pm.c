@@ -35,7 +35,7 @@ acpi_pm_take_raw(const struct checking *checking, struct sample *samples, size_t
 }
 
 static void
-acpi_pm_look_at_24_bits(const struct checking *checking, struct behaviour *row)
+acpi_pm_check_24_bits(const struct checking *checking, struct behaviour *row)
 {
 	struct sample samples[PM_BATCH];
 	size_t i = 0;
@@ -55,7 +55,7 @@ acpi_pm_look_at_24_bits(const struct checking *checking, struct behaviour *row)
  * If the counter is above 24 bits, it is wider than 24 bits. Otherwise waits until the counter should exceed 24 bits.
  */
 static void
-acpi_pm_look_at_32_bits(const struct checking *checking, struct behaviour *row)
+acpi_pm_check_32_bits(const struct checking *checking, struct behaviour *row)
 {
 	struct sample first, last;
 	uint64_t wrap_ns;
@@ -106,7 +106,7 @@ acpi_pm_goes_back(const struct checking *checking, const struct sample *then, co
  * wrong and the next is right, so that the timer seems to go back either before or after the wrong reading.
  */
 static void
-acpi_pm_look_for_glitches(const struct checking *checking, struct behaviour *row)
+acpi_pm_check_glitches(const struct checking *checking, struct behaviour *row)
 {
 	struct sample s[PM_BATCH];
 	unsigned reads = 0, glitches = 0;
@@ -145,13 +145,13 @@ void
 acpi_pm_check(const struct checking *checking, struct behaviours *behaviours)
 {
 	static const struct check as_24_bits[] = {
-		{ "pm-high-bits", WAIT_NS_PER_MS, acpi_pm_look_at_24_bits },
-		{ "pm-glitch", PM_GLITCH_NS, acpi_pm_look_for_glitches },
+		{ "pm-high-bits", WAIT_NS_PER_MS, acpi_pm_check_24_bits },
+		{ "pm-glitch", PM_GLITCH_NS, acpi_pm_check_glitches },
 		{ NULL, 0, NULL },
 	};
 	static const struct check as_32_bits[] = {
-		{ "pm-width", WAIT_NS_PER_MS, acpi_pm_look_at_32_bits },
-		{ "pm-glitch", PM_GLITCH_NS, acpi_pm_look_for_glitches },
+		{ "pm-width", WAIT_NS_PER_MS, acpi_pm_check_32_bits },
+		{ "pm-glitch", PM_GLITCH_NS, acpi_pm_check_glitches },
 		{ NULL, 0, NULL },
 	};
 	bool is_24_bits = checking->device->saved[ACPI_PM_MASK] == ACPI_PM_MASK_24;

@@ -24,7 +24,7 @@ low_half(void *device)
 }
 
 static void
-look_at_period(const struct checking *checking, struct behaviour *row)
+check_period(const struct checking *checking, struct behaviour *row)
 {
 	/* read from the table's address, because the driver may not have opened the device */
 	uint32_t period_fs = hw_read32(checking->platform->acpi.hpet.base + HPET_PERIOD);
@@ -35,7 +35,7 @@ look_at_period(const struct checking *checking, struct behaviour *row)
 }
 
 static void
-look_at_base(const struct checking *checking, struct behaviour *row)
+check_base(const struct checking *checking, struct behaviour *row)
 {
 	uint64_t base = checking->platform->acpi.hpet.base;
 
@@ -78,7 +78,7 @@ stop_and_start(const struct checking *checking)
 static void
 test_stop_once(const struct checking *checking, struct behaviour *row)
 {
-	struct hpet_pace pace = hpet_take_pace(checking);
+	struct hpet_pace pace = hpet_measure_pace(checking);
 	struct stop stop = stop_and_start(checking);
 
 	check_fact(row, true);
@@ -89,7 +89,7 @@ test_stop_once(const struct checking *checking, struct behaviour *row)
 		behaviour_say(row, "With ENABLE_CNF 0 it reads %xh, after %xh.", stop.stopped, stop.running);
 	else if (stop.running_again - stop.stopped > hpet_allowed_ticks(&pace, stop.on_ticks))
 		behaviour_say(row, "Stopped at %xh, it continues from %xh.", stop.stopped, stop.running_again);
-	else if (!probe_moves(low_half, checking->device))
+	else if (!probe_counter_moves(low_half, checking->device))
 		behaviour_say(row, "Stopped at %xh, it does not continue.", stop.stopped);
 	else
 		row->failed = false;
@@ -101,7 +101,7 @@ test_stop_once(const struct checking *checking, struct behaviour *row)
  * Tries twice. If the counter cannot be stopped, both tries fail. If the counter only jumped once, only one try fails.
  */
 static void
-look_at_stopping(const struct checking *checking, struct behaviour *row)
+check_stopping(const struct checking *checking, struct behaviour *row)
 {
 	struct behaviour first;
 
@@ -133,7 +133,7 @@ may_reach_pc10(const struct cpu_facts *cpu)
 }
 
 static void
-look_at_pc10(const struct checking *checking, struct behaviour *row)
+check_pc10(const struct checking *checking, struct behaviour *row)
 {
 	const struct cpu_facts *cpu = &checking->platform->cpu;
 	unsigned limit;
@@ -170,14 +170,14 @@ void
 hpet_check(const struct checking *checking, struct behaviours *behaviours)
 {
 	static const struct check always[] = {
-		{ "hpet-period", 0, look_at_period },
-		{ "hpet-base", 0, look_at_base },
+		{ "hpet-period", 0, check_period },
+		{ "hpet-base", 0, check_base },
 		{ NULL, 0, NULL },
 	};
 	static const struct check running[] = {
-		{ "hpet-stops", WAIT_NS_PER_MS, look_at_stopping },
-		{ "hpet-torn", 0, hpet_look_for_torn_readings },
-		{ "hpet-pc10", 0, look_at_pc10 },
+		{ "hpet-stops", WAIT_NS_PER_MS, check_stopping },
+		{ "hpet-torn", 0, hpet_check_torn_readings },
+		{ "hpet-pc10", 0, check_pc10 },
 		{ NULL, 0, NULL },
 	};
 	const struct acpi_hpet *table = &checking->platform->acpi.hpet;

@@ -38,7 +38,7 @@ follows(const struct hpet_pace *pace, const struct sample *then, const struct sa
  * hypervisor may split the access, as the specification allows for a 32-bit bus.
  */
 static bool
-can_be_read_plainly(const struct checking *checking, const struct hpet_pace *pace)
+can_be_read_at_once(const struct checking *checking, const struct hpet_pace *pace)
 {
 	struct sample before, plain;
 
@@ -84,7 +84,7 @@ read_across(const struct checking *checking, struct behaviour *row, const struct
 }
 
 void
-hpet_look_for_torn_readings(const struct checking *checking, struct behaviour *row)
+hpet_check_torn_readings(const struct checking *checking, struct behaviour *row)
 {
 	uint64_t period_fs = checking->rows->claimed.den, rollover_ns;
 	uint32_t low = hpet_read_low(checking), before;
@@ -102,8 +102,8 @@ hpet_look_for_torn_readings(const struct checking *checking, struct behaviour *r
 			       "beyond the time left");
 		return;
 	}
-	struct hpet_pace pace = hpet_take_pace(checking);
-	bool plain = can_be_read_plainly(checking, &pace);
+	struct hpet_pace pace = hpet_measure_pace(checking);
+	bool plain = can_be_read_at_once(checking, &pace);
 
 	before = (uint32_t)(TORN_BEFORE_NS * HPET_FS_PER_NS / period_fs);
 	wait = wait_begin(checking->scale, rollover_ns);

@@ -29,7 +29,7 @@ ppm_above(uint64_t measured, uint64_t multiplier, bool up)
 }
 
 static void
-look_at_claim(const struct checking *checking, struct behaviour *row, uint64_t multiplier)
+check_claim(const struct checking *checking, struct behaviour *row, uint64_t multiplier)
 {
 	const struct scale *scale = checking->scale;
 	uint64_t khz;
@@ -67,16 +67,16 @@ rate_was_changed(const struct checking *checking, struct behaviour *row, uint64_
 }
 
 static void
-pvclock_look_at_claim(const struct checking *checking, struct behaviour *row)
+pvclock_check_claim(const struct checking *checking, struct behaviour *row)
 {
 	uint64_t refused = pvclock_refused(checking->device), multiplier;
 	struct pvclock taken;
 	struct text text;
 	size_t length;
 
-	multiplier = pvclock_look(checking->rows, &taken) ? pvclock_multiplier(&taken) : 0;
+	multiplier = pvclock_copy_page(checking->rows, &taken) ? pvclock_multiplier(&taken) : 0;
 	if (!rate_was_changed(checking, row, multiplier))
-		look_at_claim(checking, row, multiplier);
+		check_claim(checking, row, multiplier);
 	length = text_length(row->text);
 	if (!refused)
 		return;
@@ -85,13 +85,13 @@ pvclock_look_at_claim(const struct checking *checking, struct behaviour *row)
 }
 
 static void
-hv_page_look_at_claim(const struct checking *checking, struct behaviour *row)
+hv_page_check_claim(const struct checking *checking, struct behaviour *row)
 {
 	struct hv_tsc_page taken;
 	uint64_t tsc;
 
-	look_at_claim(checking, row, hv_page_look(checking->device, &taken, &tsc) && taken.sequence ?
-		      hv_tsc_page_multiplier(&taken) : 0);
+	check_claim(checking, row, hv_page_copy(checking->device, &taken, &tsc) && taken.sequence ?
+		    hv_tsc_page_multiplier(&taken) : 0);
 }
 
 /*
@@ -106,14 +106,14 @@ page_stays_invalid(const struct checking *checking)
 	uint64_t tsc;
 
 	do {
-		if (!hv_page_look(checking->device, &taken, &tsc) || taken.sequence)
+		if (!hv_page_copy(checking->device, &taken, &tsc) || taken.sequence)
 			return false;
 	} while (wait_goes_on(&wait));
 	return true;
 }
 
 static void
-hv_page_look_for_fallback(const struct checking *checking, struct behaviour *row)
+hv_page_check_fallbacks(const struct checking *checking, struct behaviour *row)
 {
 	uint64_t fallbacks = hv_page_fallbacks(checking->device);
 
@@ -149,7 +149,7 @@ hv_page_ticks(const struct checking *checking, uint64_t *ticks)
 	struct hv_tsc_page taken;
 	uint64_t tsc;
 
-	if (!hv_page_look(checking->device, &taken, &tsc) || !taken.sequence)
+	if (!hv_page_copy(checking->device, &taken, &tsc) || !taken.sequence)
 		return false;
 	*ticks = hv_tsc_page_ticks(&taken, tsc);
 	return true;
@@ -190,7 +190,7 @@ void
 pvclock_check(const struct checking *checking, struct behaviours *behaviours)
 {
 	static const struct check checks[] = {
-		{ "pv-claim", CLAIM_NS, pvclock_look_at_claim },
+		{ "pv-claim", CLAIM_NS, pvclock_check_claim },
 		{ NULL, 0, NULL },
 	};
 
@@ -202,13 +202,13 @@ void
 hv_page_check(const struct checking *checking, struct behaviours *behaviours)
 {
 	static const struct check all[] = {
-		{ "pv-fallback", LASTING_NS, hv_page_look_for_fallback },
-		{ "pv-claim", CLAIM_NS, hv_page_look_at_claim },
+		{ "pv-fallback", LASTING_NS, hv_page_check_fallbacks },
+		{ "pv-claim", CLAIM_NS, hv_page_check_claim },
 		{ "pv-page-apart", APART_NS_MIN, hv_page_compare_with_msr },
 		{ NULL, 0, NULL },
 	};
 	static const struct check unusable[] = {
-		{ "pv-fallback", 0, hv_page_look_for_fallback },
+		{ "pv-fallback", 0, hv_page_check_fallbacks },
 		{ NULL, 0, NULL },
 	};
 

@@ -76,7 +76,7 @@ wait_varying_time(const struct checking *checking, unsigned reading)
 }
 
 static void
-look_at_step(const struct checking *checking, struct behaviour *row)
+check_step(const struct checking *checking, struct behaviour *row)
 {
 	uint64_t first_ticks = take_sample_masked(checking).ticks, step = 0;
 
@@ -155,7 +155,7 @@ try_latch(const struct checking *checking, bool again)
 }
 
 static void
-look_at_latch(const struct checking *checking, struct behaviour *row)
+check_latch(const struct checking *checking, struct behaviour *row)
 {
 	unsigned counts[2][LATCH_KINDS] = { { 0 } };
 
@@ -196,7 +196,7 @@ take_statuses(const struct checking *checking)
 	s.mode_0 = pit_read_status();
 	hw_out8(PIT_CONTROL, CONTROL_MODE_2);
 	s.mode_2 = pit_read_status();
-	pit_run_free();
+	pit_start_counting();
 	s.loaded = pit_wait_until_loaded(checking);
 	if (s.loaded & STATUS_NULL_COUNT)
 		s.loaded = pit_read_status(); /* repeated, because the core may have been preempted for the whole wait */
@@ -210,7 +210,7 @@ take_statuses(const struct checking *checking)
  * on it.
  */
 static void
-look_at_status(const struct checking *checking, struct behaviour *row)
+check_status(const struct checking *checking, struct behaviour *row)
 {
 	struct statuses s = take_statuses(checking);
 	bool is_read_back = (s.mode_0 & STATUS_CONTROL) == (CONTROL_MODE_0 & STATUS_CONTROL) &&
@@ -227,10 +227,10 @@ void
 pit_check(const struct checking *checking, struct behaviours *behaviours)
 {
 	static const struct check checks[] = {
-		{ "pit-step", 10 * WAIT_NS_PER_MS, look_at_step },
-		{ "pit-latch", 10 * WAIT_NS_PER_MS, look_at_latch },
-		{ "pit-status", PIT_LOADED_NS, look_at_status },
-		{ "pit-out", PIT_OUT_NS, pit_look_at_out },
+		{ "pit-step", 10 * WAIT_NS_PER_MS, check_step },
+		{ "pit-latch", 10 * WAIT_NS_PER_MS, check_latch },
+		{ "pit-status", PIT_LOADED_NS, check_status },
+		{ "pit-out", PIT_OUT_NS, pit_check_out },
 		{ NULL, 0, NULL },
 	};
 

@@ -51,7 +51,7 @@ time_by_measured_rate(const struct checking *checking, uint64_t ns)
 	while (wait_goes_on(&wait))
 		;
 	checking->rows->sample(checking->device, &last, 1);
-	pit_run_free();
+	pit_start_counting();
 	hw_interrupts_restore(interrupts);
 	clocks = clock_elapsed_ticks(checking->rows, first.ticks, last.ticks);
 	if (last.end - first.begin > PACE_SPAN_FACTOR * scale_ticks(checking->scale, ns))
@@ -127,8 +127,8 @@ us_down(int64_t ns)
 }
 
 static void
-say_rise(const struct checking *checking, struct behaviour *row, const struct rise *rise,
-	 const struct duration *requested)
+report_rise(const struct checking *checking, struct behaviour *row, const struct rise *rise,
+	    const struct duration *requested)
 {
 	int64_t low_ns = scale_ns_down(checking->scale, rise->low_ticks - (int64_t)requested->high_ticks);
 	int64_t high_ns = scale_ns_up(checking->scale, rise->high_ticks - (int64_t)requested->low_ticks);
@@ -172,7 +172,7 @@ is_better(const struct rise *rise, const struct rise *best, const struct duratio
 
 /* Reports the best of a few tries. If OUT rose in none of them, reports the fault that the tries found. */
 void
-pit_look_at_out(const struct checking *checking, struct behaviour *row)
+pit_check_out(const struct checking *checking, struct behaviour *row)
 {
 	struct rise best = { 0, 0 }, rise = best;
 	struct duration time;
@@ -191,14 +191,14 @@ pit_look_at_out(const struct checking *checking, struct behaviour *row)
 		uint64_t interrupts = hw_interrupts_mask();
 		enum out out = test_out_pin(checking, &time, &rise);
 
-		pit_run_free();
+		pit_start_counting();
 		hw_interrupts_restore(interrupts);
 		counts[out]++;
 		if (out == OUT_ROSE && (counts[OUT_ROSE] == 1 || is_better(&rise, &best, &time)))
 			best = rise;
 	}
 	if (counts[OUT_ROSE]) {
-		say_rise(checking, row, &best, &time);
+		report_rise(checking, row, &best, &time);
 		return;
 	}
 	if (counts[OUT_UNCLEAR] == OUT_TRIES) {

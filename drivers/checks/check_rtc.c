@@ -30,8 +30,8 @@
 #define GUEST_TIMES_MIN  2u
 
 /* One poll of UIP and the seconds. The seconds are valid for 244 us after UIP read 0. */
-struct look {
-	uint64_t begin, asked, end; /* TSC before and after the read of register A, and after the read of the seconds */
+struct update_poll {
+	uint64_t begin, after_a, end; /* TSC before and after the read of register A, and after the read of the seconds */
 	bool updating, good;
 	uint8_t raw;
 };
@@ -43,8 +43,8 @@ struct update_watch {
 	 * to a UIP that is set for too long.
 	 */
 	unsigned times_min, long_min;
-	uint64_t looks, seen_ticks; /* number of polls, and TSC ticks in which the core ran */
-	struct look last;
+	uint64_t polls, seen_ticks; /* number of polls, and TSC ticks in which the core ran */
+	struct update_poll last;
 	/* Observations of UIP. */
 	uint64_t risen_low, risen_high; /* TSC before and after its latest rise; 0 if none was seen */
 	uint64_t first_tsc;             /* TSC of the first poll if UIP was 1 in all polls, else 0 */
@@ -57,23 +57,23 @@ struct update_watch {
 	uint64_t second_tsc, invalid;
 };
 
-static struct look
-take_look(const struct device *device, uint64_t good_ticks)
+static struct update_poll
+take_poll(const struct device *device, uint64_t good_ticks)
 {
-	struct look look = { .begin = check_tsc(device) };
+	struct update_poll poll = { .begin = check_tsc(device) };
 
-	look.updating = rtc_read_register(device, REGISTER_A) & A_UIP;
-	look.asked = check_tsc(device);
-	look.raw = rtc_read_register(device, REGISTER_SECONDS);
-	look.end = check_tsc(device);
-	look.good = !look.updating && look.end - look.begin < good_ticks;
-	return look;
+	poll.updating = rtc_read_register(device, REGISTER_A) & A_UIP;
+	poll.after_a = check_tsc(device);
+	poll.raw = rtc_read_register(device, REGISTER_SECONDS);
+	poll.end = check_tsc(device);
+	poll.good = !poll.updating && poll.end - poll.begin < good_ticks;
+	return poll;
 }
 
 static void
-record_fall(struct update_watch *w, const struct look *look)
+record_fall(struct update_watch *w, const struct update_poll *poll)
 {
-	uint64_t high_ticks = look->asked - w->risen_low;
+	uint64_t high_ticks = poll->after_a - w->risen_low;
 
 	if (w->preempted) {
 		w->preempted_updates++;
@@ -87,20 +87,20 @@ record_fall(struct update_watch *w, const struct look *look)
 }
 
 static void
-record_uip(struct update_watch *w, const struct look *look)
+record_uip(struct update_watch *w, const struct update_poll *poll)
 {
-	bool gap = look->asked - w->last.begin > scale_ticks(w->checking.scale, GAP_NS_MAX);
+	bool gap = poll->after_a - w->last.begin > scale_ticks(w->checking.scale, GAP_NS_MAX);
 
-	if (!look->updating)
+	if (!poll->updating)
 		w->first_tsc = 0;
-	if (look->updating && !w->last.updating) {
+	if (poll->updating && !w->last.updating) {
 		w->risen_low = w->last.begin;
-		w->risen_high = look->asked;
+		w->risen_high = poll->after_a;
 		w->preempted = false;
 	}
 	w->preempted |= gap;
-	if (!look->updating && w->last.updating && w->risen_low)
-		record_fall(w, look);
+	if (!poll->updating && w->last.updating && w->risen_low)
+		record_fall(w, poll);
 }
 
 /*
@@ -108,22 +108,22 @@ record_uip(struct update_watch *w, const struct look *look)
  * time before the seconds change.
  */
 static bool
-came_without_uip(const struct update_watch *w, const struct look *look)
+changed_without_uip(const struct update_watch *w, const struct update_poll *poll)
 {
-	return w->last.good && look->end - w->last.begin < scale_ticks(w->checking.scale, UIP_NS_MIN);
+	return w->last.good && poll->end - w->last.begin < scale_ticks(w->checking.scale, UIP_NS_MIN);
 }
 
 static void
-record_second(struct update_watch *w, const struct look *look)
+record_second(struct update_watch *w, const struct update_poll *poll)
 {
-	unsigned second = rtc_decode(look->raw, (uint8_t)w->checking.device->saved[SAVED_B]);
+	unsigned second = rtc_decode(poll->raw, (uint8_t)w->checking.device->saved[SAVED_B]);
 
 	if (second > RTC_SECONDS_MAX) {
 		w->invalid++;
 		return;
 	}
 	if (w->second_known && second != w->second &&
-	    look->end - w->second_tsc < scale_ticks(w->checking.scale, SECOND_NS_MAX)) {
+	    poll->end - w->second_tsc < scale_ticks(w->checking.scale, SECOND_NS_MAX)) {
 		if (second == (w->second + 1) % (RTC_SECONDS_MAX + 1)) {
 			w->right++;
 		} else {
@@ -131,11 +131,11 @@ record_second(struct update_watch *w, const struct look *look)
 			w->from = w->second;
 			w->to = second;
 		}
-		w->without_uip += came_without_uip(w, look);
+		w->without_uip += changed_without_uip(w, poll);
 	}
 	w->second_known = true;
 	w->second = second;
-	w->second_tsc = look->begin;
+	w->second_tsc = poll->begin;
 }
 
 static bool
@@ -178,19 +178,19 @@ watch_updates(struct update_watch *w, struct rtc_flag *flag)
 
 	do {
 		uint64_t interrupts = hw_interrupts_mask();
-		struct look look = take_look(checking->device, good_ticks);
+		struct update_poll poll = take_poll(checking->device, good_ticks);
 
 		if (flag)
-			rtc_flag_look(checking, flag);
+			rtc_flag_poll(checking, flag);
 		hw_interrupts_restore(interrupts);
-		if (w->looks++ == 0) {
-			w->first_tsc = look.updating ? look.begin : 0;
-			w->last = look;
+		if (w->polls++ == 0) {
+			w->first_tsc = poll.updating ? poll.begin : 0;
+			w->last = poll;
 		}
-		record_uip(w, &look);
-		if (look.good)
-			record_second(w, &look);
-		w->last = look;
+		record_uip(w, &poll);
+		if (poll.good)
+			record_second(w, &poll);
+		w->last = poll;
 		settled = is_settled(w) && (!flag || flag->edges >= 2);
 	} while (!settled && check_goes_on(&watch) && check_left_ns(checking) &&
 		 ((saw_update(w) && !is_settled(w)) || watch.seen_ticks < scale_ticks(checking->scale, WATCH_NS)));
@@ -204,7 +204,7 @@ seen_ms(const struct update_watch *w)
 }
 
 static void
-say_update(const struct update_watch *w, struct behaviour *row)
+report_update(const struct update_watch *w, struct behaviour *row)
 {
 	uint64_t low_us = scale_ns(w->checking.scale, w->shortest_low_ticks) / US;
 	uint64_t high_us = scale_ns(w->checking.scale, w->shortest_high_ticks) / US + 1;
@@ -219,7 +219,7 @@ say_update(const struct update_watch *w, struct behaviour *row)
 			       low_us, w->long_min);
 	} else if (w->first_tsc) {
 		check_figure(row, (int64_t)(seen_ms(w) * US), (int64_t)(seen_ms(w) * US + US));
-		behaviour_say(row, "UIP was 1 in all %lu reads, for %u ms.", w->looks, seen_ms(w));
+		behaviour_say(row, "UIP was 1 in all %lu reads, for %u ms.", w->polls, seen_ms(w));
 	} else if (w->without_uip >= w->times_min) {
 		check_fact(row, true);
 		behaviour_say(row, "UIP was never 1 in %u ms, not even before the second changed.", seen_ms(w));
@@ -235,7 +235,7 @@ say_update(const struct update_watch *w, struct behaviour *row)
 }
 
 static void
-say_seconds(const struct update_watch *w, struct behaviour *row)
+report_seconds(const struct update_watch *w, struct behaviour *row)
 {
 	if (!w->second_known && w->invalid) {
 		check_fact(row, true);
@@ -257,7 +257,7 @@ say_seconds(const struct update_watch *w, struct behaviour *row)
 }
 
 static void
-look_at_battery(const struct checking *checking, struct behaviour *row)
+check_battery(const struct checking *checking, struct behaviour *row)
 {
 	uint64_t interrupts = hw_interrupts_mask();
 	uint8_t d = rtc_read_register(checking->device, REGISTER_D);
@@ -284,25 +284,25 @@ check_slow(const struct checking *checking, bool with_flag, struct behaviours *b
 	struct rtc_flag flag;
 	uint64_t interrupts;
 
-	if (!check_is_asked(checking, behaviours, with_flag ? 3 : 2))
+	if (!check_is_due(checking, behaviours, with_flag ? 3 : 2))
 		return;
 	interrupts = hw_interrupts_mask();
 	if (with_flag)
-		flag = rtc_flag_begin(checking, 2, A_RATE_2_HZ);
+		flag = rtc_flag_start(checking, 2, A_RATE_2_HZ);
 	hw_interrupts_restore(interrupts);
 	watch_updates(&w, with_flag ? &flag : NULL);
 	if ((row = behaviour_add(behaviours, "rtc-update", checking->rows->id)))
-		say_update(&w, row);
+		report_update(&w, row);
 	if ((row = behaviour_add(behaviours, "rtc-seconds", checking->rows->id)))
-		say_seconds(&w, row);
+		report_seconds(&w, row);
 	if (with_flag && (row = behaviour_add(behaviours, "rtc-periodic", checking->rows->id)))
-		rtc_flag_say(checking, &flag, row);
-	check_drop_where_the_tsc_stopped(checking, behaviours, first);
+		rtc_flag_report(checking, &flag, row);
+	check_discard_if_tsc_stopped(checking, behaviours, first);
 }
 
 /* Writes into ROW why open() could not use the flag: it is never set, or the firmware uses it. */
 static void
-look_at_no_flag(const struct checking *checking, struct behaviour *row)
+explain_missing_flag(const struct checking *checking, struct behaviour *row)
 {
 	behaviour_say(row, "%s", checking->rows[RTC_PF].reason);
 }
@@ -314,15 +314,15 @@ leave_as_found(const struct checking *checking, bool with_flag)
 
 	if (with_flag)
 		rtc_select_8192_hz(checking);
-	rtc_leave(checking->device);
+	rtc_restore_index(checking->device);
 	hw_interrupts_restore(interrupts);
 }
 
 void
 rtc_check(const struct checking *checking, struct behaviours *behaviours)
 {
-	static const struct check battery[] = { { "rtc-battery", 0, look_at_battery }, { NULL, 0, NULL } };
-	static const struct check no_flag[] = { { "rtc-periodic", 0, look_at_no_flag }, { NULL, 0, NULL } };
+	static const struct check battery[] = { { "rtc-battery", 0, check_battery }, { NULL, 0, NULL } };
+	static const struct check no_flag[] = { { "rtc-periodic", 0, explain_missing_flag }, { NULL, 0, NULL } };
 	const struct clock *rows = checking->rows;
 	bool with_flag = rows[RTC_PF].state == CLOCK_PRESENT;
 

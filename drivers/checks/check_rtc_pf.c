@@ -39,35 +39,35 @@ rtc_select_8192_hz(const struct checking *checking)
 }
 
 struct rtc_flag
-rtc_flag_begin(const struct checking *checking, uint64_t hz, uint8_t select)
+rtc_flag_start(const struct checking *checking, uint64_t hz, uint8_t select)
 {
 	struct device *device = checking->device;
 	struct rtc_flag flag = { .hz = hz };
 
 	rtc_write_register(device, REGISTER_A, (device->saved[SAVED_A] & A_DIVIDER) | select);
-	flag.begin = flag.looked = flag.end = check_tsc(device);
-	rtc_pf_arm(device);
+	flag.begin = flag.polled = flag.end = check_tsc(device);
+	rtc_pf_start(device);
 	return flag;
 }
 
 void
-rtc_flag_look(const struct checking *checking, struct rtc_flag *flag)
+rtc_flag_poll(const struct checking *checking, struct rtc_flag *flag)
 {
 	uint64_t begin = check_tsc(checking->device);
 	bool came = rtc_read_register(checking->device, REGISTER_C) & C_PF;
 
 	flag->end = check_tsc(checking->device);
-	if (flag->end - flag->looked > flag->longest_ticks)
-		flag->longest_ticks = flag->end - flag->looked;
+	if (flag->end - flag->polled > flag->longest_ticks)
+		flag->longest_ticks = flag->end - flag->polled;
 	if (came) {
-		flag->last_low = flag->looked;
+		flag->last_low = flag->polled;
 		flag->last_high = flag->end;
 		if (flag->edges++ == 0) {
 			flag->first_low = flag->last_low;
 			flag->first_high = flag->last_high;
 		}
 	}
-	flag->looked = begin;
+	flag->polled = begin;
 }
 
 /*
@@ -102,7 +102,7 @@ rate_of(const struct checking *checking, const struct rtc_flag *flag, uint64_t l
 	uint64_t short_ns, long_ns;
 
 	if (flag->edges < 2) {
-		short_ns = scale_ns(checking->scale, flag->looked - flag->begin);
+		short_ns = scale_ns(checking->scale, flag->polled - flag->begin);
 		return (struct ppm){ -PPM, ppm_of(flag, flag->edges + 1, short_ns, SCALE_UP) };
 	}
 	short_ns = flag->last_low > flag->first_high ?
@@ -115,7 +115,7 @@ rate_of(const struct checking *checking, const struct rtc_flag *flag, uint64_t l
 }
 
 static void
-say_rate(struct behaviour *row, const struct rtc_flag *flag, struct ppm ppm)
+report_flag_rate(struct behaviour *row, const struct rtc_flag *flag, struct ppm ppm)
 {
 	check_figure(row, ppm.low, ppm.high);
 	behaviour_say(row, "%u Hz: off by %ld to %ld ppm, from %lu edges.", (unsigned)flag->hz,
@@ -143,19 +143,19 @@ rate_allowing_lateness(const struct checking *checking, const struct rtc_flag *f
 }
 
 void
-rtc_flag_say(const struct checking *checking, const struct rtc_flag *flag, struct behaviour *row)
+rtc_flag_report(const struct checking *checking, const struct rtc_flag *flag, struct behaviour *row)
 {
 	if (!saw_all_edges(checking, flag))
 		check_disturbed(row);
-	else if (scale_ns(checking->scale, flag->looked - flag->begin) < WAIT_NS_PER_S / flag->hz &&
+	else if (scale_ns(checking->scale, flag->polled - flag->begin) < WAIT_NS_PER_S / flag->hz &&
 		 flag->edges < 2)
 		behaviour_say(row, "There was no time for an edge at %u Hz.", (unsigned)flag->hz);
 	else
-		say_rate(row, flag, rate_allowing_lateness(checking, flag, GUEST_LATE_NS));
+		report_flag_rate(row, flag, rate_allowing_lateness(checking, flag, GUEST_LATE_NS));
 }
 
 static bool
-has_time_beside_updates(const struct checking *checking, uint64_t ns)
+leaves_time_for_updates(const struct checking *checking, uint64_t ns)
 {
 	return check_left_ns(checking) > ns + UPDATES_NS;
 }
@@ -169,11 +169,11 @@ watch_long(const struct checking *checking, uint64_t hz, uint8_t select, uint64_
 {
 	struct check_watch watch = check_watch(checking, ns);
 	uint64_t interrupts = hw_interrupts_mask();
-	struct rtc_flag flag = rtc_flag_begin(checking, hz, select), before;
+	struct rtc_flag flag = rtc_flag_start(checking, hz, select), before;
 
 	do {
 		before = flag;
-		rtc_flag_look(checking, &flag);
+		rtc_flag_poll(checking, &flag);
 		hw_interrupts_restore(interrupts);
 		interrupts = hw_interrupts_mask();
 	} while (saw_all_edges(checking, &flag) && flag.edges < edges_max && check_goes_on(&watch));
@@ -185,13 +185,13 @@ static struct rtc_flag
 watch_fast(const struct checking *checking, uint64_t hz, uint8_t select)
 {
 	uint64_t interrupts = hw_interrupts_mask();
-	struct rtc_flag flag = rtc_flag_begin(checking, hz, select);
+	struct rtc_flag flag = rtc_flag_start(checking, hz, select);
 	struct wait wait = wait_begin(checking->scale, FAST_WINDOW_NS);
 
 	do
-		rtc_flag_look(checking, &flag);
+		rtc_flag_poll(checking, &flag);
 	while (wait_goes_on(&wait));
-	rtc_pf_disarm(checking->device);
+	rtc_pf_stop(checking->device);
 	hw_interrupts_restore(interrupts);
 	return flag;
 }
@@ -257,17 +257,17 @@ windows_agree(const struct windows *w)
  * A fault in a guest is therefore reported only if the windows agree.
  */
 static void
-say_windows(const struct checking *checking, const struct windows *w, struct behaviour *row)
+report_windows(const struct checking *checking, const struct windows *w, struct behaviour *row)
 {
 	bool guest = check_is_guest(checking);
 	struct ppm off = guest ? rate_of(checking, &w->best_flag, GUEST_ALWAYS_NS) : w->best;
 
 	if (shows_rate(w))
-		say_rate(row, &w->best_flag, w->best);
+		report_flag_rate(row, &w->best_flag, w->best);
 	else if (distance(off) == 0 || (guest && !windows_agree(w)))
 		behaviour_say(row, IRREGULAR, (unsigned)w->best_flag.hz);
 	else
-		say_rate(row, &w->best_flag, off);
+		report_flag_rate(row, &w->best_flag, off);
 }
 
 /*
@@ -276,9 +276,9 @@ say_windows(const struct checking *checking, const struct windows *w, struct beh
  * true.
  */
 static bool
-look_longer(const struct checking *checking, uint64_t hz, uint8_t select, struct rtc_flag *best)
+measure_longer(const struct checking *checking, uint64_t hz, uint8_t select, struct rtc_flag *best)
 {
-	for (unsigned i = 0; i < LONG_TRIES && has_time_beside_updates(checking, LONG_NS); i++) {
+	for (unsigned i = 0; i < LONG_TRIES && leaves_time_for_updates(checking, LONG_NS); i++) {
 		struct rtc_flag flag = watch_long(checking, hz, select, LONG_NS, UINT64_MAX);
 
 		if (!saw_all_edges(checking, &flag) || flag.edges <= best->edges)
@@ -291,7 +291,7 @@ look_longer(const struct checking *checking, uint64_t hz, uint8_t select, struct
 
 /* Measures windows until one includes the selected rate. If none does, reports the best window. */
 static void
-look_at_fast_rate(const struct checking *checking, struct behaviour *row, uint64_t hz, uint8_t select)
+check_fast_rate(const struct checking *checking, struct behaviour *row, uint64_t hz, uint8_t select)
 {
 	uint64_t left_ns = check_left_ns(checking), share_ns = checking->budget_ns / FAST_SHARE;
 	uint64_t until_left_ns = left_ns > share_ns ? left_ns - share_ns : 0;
@@ -306,22 +306,22 @@ look_at_fast_rate(const struct checking *checking, struct behaviour *row, uint64
 	if (w.whole == 0)
 		check_disturbed(row);
 	else if (shows_rate(&w) && !checking->device->saved[RTC_NEEDS_PIE] &&
-		 look_longer(checking, hz, select, &w.best_flag))
-		say_rate(row, &w.best_flag, rate_allowing_lateness(checking, &w.best_flag, GUEST_ALWAYS_NS));
+		 measure_longer(checking, hz, select, &w.best_flag))
+		report_flag_rate(row, &w.best_flag, rate_allowing_lateness(checking, &w.best_flag, GUEST_ALWAYS_NS));
 	else
-		say_windows(checking, &w, row);
+		report_windows(checking, &w, row);
 }
 
 static void
-look_at_8192_hz(const struct checking *checking, struct behaviour *row)
+check_8192_hz(const struct checking *checking, struct behaviour *row)
 {
-	look_at_fast_rate(checking, row, 8192, A_RATE_8192_HZ);
+	check_fast_rate(checking, row, 8192, A_RATE_8192_HZ);
 }
 
 static void
-look_at_1024_hz(const struct checking *checking, struct behaviour *row)
+check_1024_hz(const struct checking *checking, struct behaviour *row)
 {
-	look_at_fast_rate(checking, row, 1024, A_RATE_1024_HZ);
+	check_fast_rate(checking, row, 1024, A_RATE_1024_HZ);
 }
 
 /*
@@ -329,10 +329,10 @@ look_at_1024_hz(const struct checking *checking, struct behaviour *row)
  * updates, observes only a few edges.
  */
 static void
-look_at_64_hz(const struct checking *checking, struct behaviour *row)
+check_64_hz(const struct checking *checking, struct behaviour *row)
 {
 	uint64_t share_ns = checking->budget_ns / FAST_SHARE;
-	bool longer = has_time_beside_updates(checking, share_ns);
+	bool longer = leaves_time_for_updates(checking, share_ns);
 	struct rtc_flag flag;
 	unsigned tries = 0;
 
@@ -344,16 +344,16 @@ look_at_64_hz(const struct checking *checking, struct behaviour *row)
 		flag = watch_long(checking, 64, A_RATE_64_HZ, longer ? share_ns : LONG_NS,
 				  longer ? UINT64_MAX : LONG_EDGES_MIN);
 	while (!saw_all_edges(checking, &flag) && ++tries < LONG_TRIES && check_left_ns(checking) > LONG_NS);
-	rtc_flag_say(checking, &flag, row);
+	rtc_flag_report(checking, &flag, row);
 }
 
 void
 rtc_check_fast_rates(const struct checking *checking, struct behaviours *behaviours)
 {
 	static const struct check checks[] = {
-		{ RULE, FAST_WINDOW_NS, look_at_8192_hz },
-		{ RULE, FAST_WINDOW_NS, look_at_1024_hz },
-		{ RULE, LONG_NS, look_at_64_hz },
+		{ RULE, FAST_WINDOW_NS, check_8192_hz },
+		{ RULE, FAST_WINDOW_NS, check_1024_hz },
+		{ RULE, LONG_NS, check_64_hz },
 		{ NULL, 0, NULL },
 	};
 

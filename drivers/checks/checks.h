@@ -7,7 +7,7 @@
 /* The devices in the order in which they are checked. The table ends with a NULL driver. */
 extern const struct device_check device_checks[];
 
-/* Each function is the "look" function of a struct device_check. */
+/* Each function is the "run" function of a struct device_check. */
 void pvclock_check(const struct checking *checking, struct behaviours *behaviours);
 void hv_page_check(const struct checking *checking, struct behaviours *behaviours);
 void hpet_check(const struct checking *checking, struct behaviours *behaviours);

@@ -16,7 +16,7 @@ hpet_read_low(const struct checking *checking)
 }
 
 struct hpet_pace
-hpet_take_pace(const struct checking *checking)
+hpet_measure_pace(const struct checking *checking)
 {
 	uint32_t first = hpet_read_low(checking), ticks;
 	uint64_t begin = check_tsc(checking->device), end;

@@ -15,9 +15,9 @@ struct hpet_pace { /* HPET ticks, and TSC ticks in the same time */
 uint64_t hpet_allowed_ticks(const struct hpet_pace *pace, uint64_t tsc_ticks);
 
 /* Measures the rate over a few microseconds. */
-struct hpet_pace hpet_take_pace(const struct checking *checking);
+struct hpet_pace hpet_measure_pace(const struct checking *checking);
 
 /* A check (see check.h): 64-bit readings around the rollover of the low half must not be torn. */
-check_look hpet_look_for_torn_readings;
+check_function hpet_check_torn_readings;
 
 #endif

@@ -24,9 +24,9 @@ pit_wait_until_loaded(const struct checking *checking)
 	return status;
 }
 
-#define PIT_OUT_NS (12 * UINT64_C(1000000)) /* longest duration of pit_look_at_out() if the PIT has its nominal rate */
+#define PIT_OUT_NS (12 * UINT64_C(1000000)) /* longest duration of pit_check_out() if the PIT has its nominal rate */
 
 /* A check (see check.h) that OUT of channel 2 rises when the requested count is over. */
-check_look pit_look_at_out;
+check_function pit_check_out;
 
 #endif

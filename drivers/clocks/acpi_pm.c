@@ -110,7 +110,7 @@ acpi_pm_open(const struct platform *platform, struct device *device, struct cloc
 	clocks->wrap_ticks = fadt->tmr_val_ext ? UINT32_MAX : ACPI_PM_MASK_24;
 	device->saved[ACPI_PM_MASK] = UINT32_MAX;
 	device->saved[ACPI_PM_IN_MEMORY] = space == ACPI_SPACE_MEMORY;
-	bool moves = probe_moves(read, device);
+	bool moves = probe_counter_moves(read, device);
 	uint64_t reading = read(device);
 
 	device->saved[ACPI_PM_MASK] = clocks->wrap_ticks;

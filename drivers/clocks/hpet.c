@@ -165,7 +165,7 @@ hpet_start(struct device *device, struct clock *clock)
 		if (clock->firmware_ticks)
 			probe_note(clock, "It is on, with interrupts: the firmware may tick by it.");
 	}
-	if (probe_moves(hpet_read32, device))
+	if (probe_counter_moves(hpet_read32, device))
 		return true;
 	bool still_off = !(hw_read32(device->address + HPET_CONFIGURATION) & HPET_ENABLE_CNF);
 
@@ -191,7 +191,7 @@ hpet_open(const struct platform *platform, struct device *device, struct clock *
 		if (table->base >> 32)
 			probe_note(&clocks[HPET], "Its base is above 4 GiB.");
 	}
-	probe_same(clocks, HPET_COUNT);
+	probe_copy_state(clocks, HPET_COUNT);
 	clocks[HPET_32].firmware_ticks = clocks[HPET].firmware_ticks;
 	if (clocks[HPET].width_bits == 32)
 		probe_state(&clocks[HPET_32], CLOCK_ABSENT,

@@ -20,7 +20,7 @@ hv_page_at(const struct device *device)
 }
 
 bool
-hv_page_look(const struct device *device, struct hv_tsc_page *taken, uint64_t *now_tsc)
+hv_page_copy(const struct device *device, struct hv_tsc_page *taken, uint64_t *now_tsc)
 {
 	return device->opened && hv_tsc_page_take(hv_page_at(device), hw_tsc_lfence, taken, now_tsc);
 }
@@ -75,7 +75,7 @@ hv_page_assumed(void *device)
 	struct hv_tsc_page taken;
 	uint64_t tsc;
 
-	return hv_page_look(device, &taken, &tsc) && taken.sequence ? hv_tsc_page_multiplier(&taken) : 0;
+	return hv_page_copy(device, &taken, &tsc) && taken.sequence ? hv_tsc_page_multiplier(&taken) : 0;
 }
 
 static const struct clock hv_page_row = {
@@ -91,23 +91,23 @@ hv_page_close(struct device *device)
 	if (device->opened)
 		hw_msr_write(MSR_HV_REFERENCE_TSC, device->saved[HV_PAGE_FOUND]);
 	device->opened = false;
-	hyperv_unsign(device);
+	hyperv_remove_identity(device);
 }
 
 static bool
-hv_page_try(struct device *device, struct clock *clock)
+hv_page_test(struct device *device, struct clock *clock)
 {
 	struct hv_tsc_page taken;
 	uint64_t tsc;
 
-	if (!hv_page_look(device, &taken, &tsc))
+	if (!hv_page_copy(device, &taken, &tsc))
 		probe_state(clock, CLOCK_BROKEN, "Its page is never whole: its sequence changes in each of %u reads.",
 			    PAGES_TRIES);
 	else if (!taken.sequence && (clock->falls_back = ++device->saved[HV_PAGE_FALLBACKS]))
 		probe_state(clock, CLOCK_DISABLED, "Its page's sequence is 0: readers fall back to the MSR, which is hv_ref.");
 	else if (!taken.scale)
 		probe_state(clock, CLOCK_BROKEN, "The hypervisor left its page without a rate.");
-	else if (!probe_moves(hv_page_read, device))
+	else if (!probe_counter_moves(hv_page_read, device))
 		probe_state(clock, CLOCK_STUCK, "Its page and the TSC give the same reading every time.");
 	else
 		return true;
@@ -141,13 +141,13 @@ hv_page_open(const struct platform *platform, struct device *device, struct cloc
 	}
 	/* Uses the last page. The first ones belong to the cores. */
 	device->address = (uintptr_t)platform->pages.memory + (platform->pages.count - 1) * PAGES_SIZE;
-	hyperv_sign(device, hyperv->features);
+	hyperv_write_identity(device, hyperv->features);
 	device->saved[HV_PAGE_FOUND] = hw_msr_read(MSR_HV_REFERENCE_TSC);
 	hw_msr_write(MSR_HV_REFERENCE_TSC, device->address | (device->saved[HV_PAGE_FOUND] & MSR_KEPT) | MSR_ON);
 	device->opened = true;
 	if (hyperv->features & HV_ACCESS_TSC_INVARIANT)
 		clocks->rating = HYPERV_PAGE_RATING_INVARIANT;
-	if (!hv_page_try(device, clocks)) {
+	if (!hv_page_test(device, clocks)) {
 		hv_page_close(device);
 		return;
 	}

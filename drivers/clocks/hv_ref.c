@@ -13,20 +13,20 @@
 #define GUEST_OS_ID (UINT64_C(1) << 63 | 1)
 
 void
-hyperv_sign(struct device *device, uint32_t features)
+hyperv_write_identity(struct device *device, uint32_t features)
 {
 	if (!(features & HV_ACCESS_HYPERCALL_MSRS) || hw_msr_read(MSR_HV_GUEST_OS_ID) != 0)
 		return;
 	hw_msr_write(MSR_HV_GUEST_OS_ID, GUEST_OS_ID);
-	device->saved[HYPERV_SIGNED] = true;
+	device->saved[HYPERV_IDENTITY_WRITTEN] = true;
 }
 
 void
-hyperv_unsign(struct device *device)
+hyperv_remove_identity(struct device *device)
 {
-	if (device->saved[HYPERV_SIGNED])
+	if (device->saved[HYPERV_IDENTITY_WRITTEN])
 		hw_msr_write(MSR_HV_GUEST_OS_ID, 0);
-	device->saved[HYPERV_SIGNED] = false;
+	device->saved[HYPERV_IDENTITY_WRITTEN] = false;
 }
 
 static uint64_t
@@ -59,7 +59,7 @@ static const struct clock hv_ref_row = {
 static void
 hv_ref_close(struct device *device)
 {
-	hyperv_unsign(device);
+	hyperv_remove_identity(device);
 }
 
 static void
@@ -75,10 +75,10 @@ hv_ref_open(const struct platform *platform, struct device *device, struct clock
 			    "There is no interface of Hyper-V, which would offer it.");
 		return;
 	}
-	hyperv_sign(device, hyperv->features);
+	hyperv_write_identity(device, hyperv->features);
 	if (hyperv->features & HV_ACCESS_TSC_INVARIANT)
 		clocks->rating = HYPERV_MSR_RATING_INVARIANT;
-	if (probe_moves(hv_ref_read, device)) {
+	if (probe_counter_moves(hv_ref_read, device)) {
 		clocks->state = CLOCK_PRESENT;
 		return;
 	}

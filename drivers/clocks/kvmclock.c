@@ -15,7 +15,7 @@ static void *
 kvmclock_here(void *context)
 {
 	const struct device *device = context;
-	struct pvclock_slot *slot = pvclock_own(device);
+	struct pvclock_slot *slot = pvclock_find_slot(device);
 
 	if (!slot || slot->on)
 		return slot;
@@ -32,9 +32,9 @@ kvmclock_sample(void *device, struct sample *samples, size_t count)
 }
 
 static bool
-kvmclock_leave(struct device *device)
+kvmclock_restore_msr(struct device *device)
 {
-	struct pvclock_slot *slot = device->opened ? pvclock_own(device) : NULL;
+	struct pvclock_slot *slot = device->opened ? pvclock_find_slot(device) : NULL;
 
 	if (!slot || !slot->on)
 		return true;
@@ -46,7 +46,7 @@ kvmclock_leave(struct device *device)
 static void
 kvmclock_close(struct device *device)
 {
-	(void)kvmclock_leave(device);
+	(void)kvmclock_restore_msr(device);
 	device->opened = false;
 }
 
@@ -82,7 +82,7 @@ kvmclock_open(const struct platform *platform, struct device *device, struct clo
 	device->saved[KVMCLOCK_MSR] = features & KVM_CLOCKSOURCE2 ? MSR_KVM_SYSTEM_TIME_NEW : MSR_KVM_SYSTEM_TIME;
 	device->saved[PVCLOCK_STABLE_KNOWN] = (features & KVM_CLOCKSOURCE_STABLE) != 0;
 	device->opened = true;
-	if (!pvclock_try(kvmclock_here(device), clocks, "KVM")) {
+	if (!pvclock_test(kvmclock_here(device), clocks, "KVM")) {
 		kvmclock_close(device);
 		return;
 	}
@@ -96,5 +96,5 @@ const struct driver kvmclock_driver = {
 	.rows = &kvmclock_row,
 	.open = kvmclock_open,
 	.close = kvmclock_close,
-	.leave = kvmclock_leave,
+	.leave = kvmclock_restore_msr,
 };

@@ -29,12 +29,12 @@ paravirtual_sample(const struct device *device, struct sample *samples, size_t c
  * Write and remove the guest's identity. Guests must write one before they use Hyper-V's interface (TLFS, guest OS
  * identity). An identity that the firmware wrote is kept.
  */
-void hyperv_sign(struct device *device, uint32_t features);
-void hyperv_unsign(struct device *device);
-#define HYPERV_SIGNED (DRIVER_SAVED_MAX - 1) /* index into device.saved: the driver wrote the identity */
+void hyperv_write_identity(struct device *device, uint32_t features);
+void hyperv_remove_identity(struct device *device);
+#define HYPERV_IDENTITY_WRITTEN (DRIVER_SAVED_MAX - 1) /* index into device.saved: the driver wrote the identity */
 
 /* Copies the page of Hyper-V's reference time. Returns false if the page is off or changes in all tries. */
-bool hv_page_look(const struct device *device, struct hv_tsc_page *taken, uint64_t *now_tsc);
+bool hv_page_copy(const struct device *device, struct hv_tsc_page *taken, uint64_t *now_tsc);
 uint64_t hv_page_fallbacks(const struct device *device); /* number of reads that used the MSR */
 
 #endif

@@ -101,7 +101,7 @@ pit_start(struct device *device)
 	device->saved[SAVED_STATUS] = pit_read_status();
 	device->opened = true;
 	pit_write_port_b(PORT_B_GATE_2); /* so that no pulse of the channel reaches the speaker */
-	pit_run_free();
+	pit_start_counting();
 	hw_interrupts_restore(interrupts);
 }
 
@@ -128,7 +128,7 @@ pit_open(const struct platform *platform, struct device *device, struct clock *c
 		clocks[PIT].claimed_within_ppb = clocks[PIT_READBACK].claimed_within_ppb = PIT_GUEST_WITHIN_PPB;
 	pit_start(device);
 	uint64_t interrupts = hw_interrupts_mask();
-	bool moves = probe_moves(pit_read, device);
+	bool moves = probe_counter_moves(pit_read, device);
 
 	hw_interrupts_restore(interrupts);
 	if (moves) {
@@ -143,7 +143,7 @@ pit_open(const struct platform *platform, struct device *device, struct clock *c
 	}
 	if (!moves)
 		pit_close(device);
-	probe_same(clocks, PIT_COUNT);
+	probe_copy_state(clocks, PIT_COUNT);
 }
 
 const struct driver pit_driver = {

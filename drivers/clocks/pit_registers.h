@@ -48,7 +48,7 @@ pit_read_latched(void)
 
 /* Lets channel 2 run in mode 2 from 65536. open() leaves the channel in this state. */
 static inline void
-pit_run_free(void)
+pit_start_counting(void)
 {
 	hw_out8(PIT_CONTROL, CONTROL_MODE_2);
 	hw_out8(PIT_DATA_2, 0);

@@ -70,7 +70,7 @@ probe_note(struct clock *clock, const char *format, ...)
 }
 
 void
-probe_same(struct clock *clocks, size_t count)
+probe_copy_state(struct clock *clocks, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
 		probe_state(&clocks[i], clocks[0].state, "%s", clocks[0].reason);
@@ -90,7 +90,7 @@ probe_goes_on(struct probe_wait *wait)
 }
 
 bool
-probe_moves(sample_read *read, struct device *device)
+probe_counter_moves(sample_read *read, struct device *device)
 {
 	struct probe_wait wait = { 0 };
 	uint64_t first = read(device);

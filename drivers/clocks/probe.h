@@ -28,7 +28,7 @@ void probe_state(struct clock *clock, enum clock_state state, const char *format
 	__attribute__((format(printf, 3, 4)));
 
 /* Copies the state and the sentence of CLOCKS[0] to the other rows, which read the same device. */
-void probe_same(struct clock *clocks, size_t count);
+void probe_copy_state(struct clock *clocks, size_t count);
 
 /* Appends a sentence to the row's reason. */
 void probe_note(struct clock *clock, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -37,10 +37,11 @@ void probe_note(struct clock *clock, const char *format, ...) __attribute__((for
  * Returns true if two readings of a counter differ within a bounded wait. Use it for counters that tick at least every
  * 122 us.
  */
-bool probe_moves(sample_read *read, struct device *device);
+bool probe_counter_moves(sample_read *read, struct device *device);
 
 /*
- * A wait with the bounds of probe_moves(). Initialize with { 0 }. probe_goes_on() returns false when the wait is over.
+ * A wait with the bounds of probe_counter_moves(). Initialize with { 0 }. probe_goes_on() returns false when the wait
+ * is over.
  */
 struct probe_wait {
 	uint64_t polls, begin;

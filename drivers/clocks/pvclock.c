@@ -26,7 +26,7 @@ pvclock_begin(const struct platform *platform, struct device *device, struct clo
 }
 
 struct pvclock_slot *
-pvclock_own(const struct device *device)
+pvclock_find_slot(const struct device *device)
 {
 	uint32_t owner = cpu_apic_id() + 1;
 	size_t count = device->saved[PVCLOCK_PAGES];
@@ -60,7 +60,7 @@ pvclock_read(void *context)
 }
 
 bool
-pvclock_look(const struct clock *clock, struct pvclock *taken)
+pvclock_copy_page(const struct clock *clock, struct pvclock *taken)
 {
 	const struct device *device = clock->device;
 	struct pvclock_slot *slot = device->opened ? clock->here(clock->device) : NULL;
@@ -85,7 +85,7 @@ uint64_t
 pvclock_assumed(void *context)
 {
 	const struct device *device = context;
-	struct pvclock_slot *slot = pvclock_own(device);
+	struct pvclock_slot *slot = pvclock_find_slot(device);
 	struct pvclock taken;
 	uint64_t tsc, multiplier;
 
@@ -111,7 +111,7 @@ pvclock_stable(void *context)
 }
 
 bool
-pvclock_try(struct pvclock_slot *slot, struct clock *clock, const char *whose)
+pvclock_test(struct pvclock_slot *slot, struct clock *clock, const char *whose)
 {
 	struct pvclock taken;
 	uint64_t tsc;
@@ -122,7 +122,7 @@ pvclock_try(struct pvclock_slot *slot, struct clock *clock, const char *whose)
 	else if (!pvclock_multiplier(&taken))
 		probe_state(clock, CLOCK_BROKEN, "%s left its page without a rate: multiplier %u, shift %d.", whose,
 			    taken.tsc_to_system_mul, taken.tsc_shift);
-	else if (!probe_moves(pvclock_read, (void *)slot))
+	else if (!probe_counter_moves(pvclock_read, (void *)slot))
 		probe_state(clock, CLOCK_STUCK, "Its page and the TSC give the same reading every time.");
 	else {
 		((struct device *)clock->device)->saved[PVCLOCK_MULTIPLIER] = pvclock_multiplier(&taken);

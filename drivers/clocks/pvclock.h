@@ -36,7 +36,7 @@ _Static_assert(sizeof(struct pvclock_slot) == PVCLOCK_SLOT_SIZE, "half a page ea
 bool pvclock_begin(const struct platform *platform, struct device *device, struct clock *clock, bool upper);
 
 /* Returns the slot of the calling core, or assigns a free slot. Returns NULL if no slot is free. */
-struct pvclock_slot *pvclock_own(const struct device *device);
+struct pvclock_slot *pvclock_find_slot(const struct device *device);
 
 /*
  * Reads the clock of a struct pvclock_slot in ns. If the page changes in all tries, the last reading is returned again,
@@ -48,10 +48,10 @@ uint64_t pvclock_read(void *slot);
  * Returns true if SLOT's page works as a clock, otherwise sets CLOCK's state. Call it after the hypervisor got the
  * page's address. WHOSE is the hypervisor's name.
  */
-bool pvclock_try(struct pvclock_slot *slot, struct clock *clock, const char *whose);
+bool pvclock_test(struct pvclock_slot *slot, struct clock *clock, const char *whose);
 
 /* Copies the calling core's page of CLOCK. Returns false if the page is off or changes in all tries. */
-bool pvclock_look(const struct clock *clock, struct pvclock *taken);
+bool pvclock_copy_page(const struct clock *clock, struct pvclock *taken);
 
 /* Returns the page's first multiplier, in ns per TSC tick times 2^32. */
 uint64_t pvclock_multiplier_at_first(const struct device *device);

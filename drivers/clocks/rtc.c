@@ -121,11 +121,11 @@ rtc_sample(void *device, struct sample *samples, size_t count)
 
 /*
  * Makes the periodic flag ready for polling. A pending flag is cleared, because the time at which it was set is
- * unknown. Some RTCs set the flag only if PIE is set. For these, PIE is set until rtc_pf_disarm(), while the caller
+ * unknown. Some RTCs set the flag only if PIE is set. For these, PIE is set until rtc_pf_stop(), while the caller
  * masks interrupts. During this time IRQ 8 is masked at the PIC, so that no interrupt is pending afterwards.
  */
 void
-rtc_pf_arm(struct device *device)
+rtc_pf_start(struct device *device)
 {
 	if (device->saved[RTC_NEEDS_PIE]) {
 		hw_out8(PIC_SLAVE_MASK, (uint8_t)device->saved[SAVED_PIC] | PIC_IRQ_8);
@@ -135,7 +135,7 @@ rtc_pf_arm(struct device *device)
 }
 
 void
-rtc_pf_disarm(struct device *device)
+rtc_pf_stop(struct device *device)
 {
 	if (!device->saved[RTC_NEEDS_PIE])
 		return;
@@ -147,9 +147,9 @@ rtc_pf_disarm(struct device *device)
 static void
 rtc_pf_sample(void *device, struct sample *samples, size_t count)
 {
-	rtc_pf_arm(device);
+	rtc_pf_start(device);
 	rtc_pf_chain_sample(device, samples, count);
-	rtc_pf_disarm(device);
+	rtc_pf_stop(device);
 }
 
 static const struct clock rtc_rows[RTC_COUNT] = {
@@ -222,10 +222,10 @@ rtc_pf_is_set_in_time(struct device *device)
 	struct probe_wait wait = { 0 };
 	uint64_t before = device->edges;
 
-	rtc_pf_arm(device);
+	rtc_pf_start(device);
 	while (rtc_pf_read(device) == before && probe_goes_on(&wait))
 		;
-	rtc_pf_disarm(device);
+	rtc_pf_stop(device);
 	return device->edges != before;
 }
 
@@ -294,7 +294,7 @@ rtc_find(struct device *device)
 }
 
 void
-rtc_leave(const struct device *device)
+rtc_restore_index(const struct device *device)
 {
 	hw_out8((uint16_t)device->address, (uint8_t)device->saved[SAVED_INDEX]);
 	/* IBM's technical references require an access to port 71h after each write to port 70h. */
@@ -311,7 +311,7 @@ rtc_open(const struct platform *platform, struct device *device, struct clock *c
 		return;
 	if (platform->acpi.fadt.found && platform->acpi.fadt.cmos_rtc_absent) {
 		probe_state(&clocks[RTC], CLOCK_ABSENT, "The FADT lists none (CMOS RTC not present).");
-		probe_same(clocks, RTC_COUNT);
+		probe_copy_state(clocks, RTC_COUNT);
 		return;
 	}
 	device->saved[RTC_IN_GUEST] = platform->cpu.hypervisor[0] != 0;
@@ -323,9 +323,9 @@ rtc_open(const struct platform *platform, struct device *device, struct clock *c
 		rtc_open_seconds(device, &clocks[RTC]);
 		rtc_open_flag(device, &clocks[RTC_PF]);
 	} else {
-		probe_same(clocks, RTC_COUNT);
+		probe_copy_state(clocks, RTC_COUNT);
 	}
-	rtc_leave(device);
+	rtc_restore_index(device);
 	hw_interrupts_restore(interrupts);
 }
 
@@ -338,9 +338,9 @@ rtc_close(struct device *device)
 		return;
 	device->opened = false;
 	interrupts = hw_interrupts_mask();
-	rtc_pf_disarm(device); /* repeated, because a core may have been stopped before it disarmed the flag */
+	rtc_pf_stop(device); /* repeated, because a core may have been stopped before it disarmed the flag */
 	rtc_write_register(device, REGISTER_A, (uint8_t)device->saved[SAVED_A]);
-	rtc_leave(device);
+	rtc_restore_index(device);
 	hw_interrupts_restore(interrupts);
 }
 

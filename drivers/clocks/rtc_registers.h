@@ -39,7 +39,7 @@ enum { SAVED_INDEX, SAVED_A, SAVED_B, SAVED_PIC, RTC_NMI, RTC_SECOND, RTC_NEEDS_
 
 /*
  * Finds the RTC's ports and saves the index as found in DEVICE. rtc_read_register() works afterwards. The caller masks
- * interrupts until rtc_leave().
+ * interrupts until rtc_restore_index().
  */
 void rtc_find(struct device *device);
 
@@ -61,10 +61,10 @@ rtc_write_register(const struct device *device, uint8_t number, uint8_t value)
 unsigned rtc_decode(uint8_t seconds, uint8_t b);
 
 /* Called before and after the periodic flag is read, while interrupts are masked. */
-void rtc_pf_arm(struct device *device);
-void rtc_pf_disarm(struct device *device);
+void rtc_pf_start(struct device *device);
+void rtc_pf_stop(struct device *device);
 
 /* Restores the index if it could be read; otherwise selects register 0Dh. */
-void rtc_leave(const struct device *device);
+void rtc_restore_index(const struct device *device);
 
 #endif

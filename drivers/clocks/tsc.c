@@ -101,9 +101,9 @@ tsc_open(const struct platform *platform, struct device *device, struct clock *c
 		clocks[TSC].rating = TSC_RATING_VARIABLE;
 	for (size_t i = 1; i < TSC_COUNT; i++)
 		clocks[i].claimed = clocks[TSC].claimed;
-	if (!probe_moves(tsc_read, device)) {
+	if (!probe_counter_moves(tsc_read, device)) {
 		probe_state(&clocks[TSC], CLOCK_STUCK, "The TSC reads the same every time.");
-		probe_same(clocks, TSC_COUNT);
+		probe_copy_state(clocks, TSC_COUNT);
 	}
 	if (!platform->cpu.has_rdtscp)
 		probe_state(&clocks[TSC_RDTSCP], CLOCK_ABSENT, "CPUID 80000001h EDX[27] reports no RDTSCP.");

@@ -48,7 +48,7 @@ static void *
 xen_here(void *context)
 {
 	struct device *device = context;
-	struct pvclock_slot *slot = pvclock_own(device);
+	struct pvclock_slot *slot = pvclock_find_slot(device);
 
 	if (slot && !slot->on && !slot->refused && xen_register_slot(device, slot))
 		__atomic_add_fetch(&device->saved[PVCLOCK_REFUSED], 1, __ATOMIC_ACQ_REL);
@@ -65,9 +65,9 @@ xen_sample(void *device, struct sample *samples, size_t count)
  * Removes the registration. An earlier registration cannot be read, so it is not restored. Firmware does not need one.
  */
 static bool
-xen_leave(struct device *device)
+xen_remove_page(struct device *device)
 {
-	struct pvclock_slot *slot = device->opened ? pvclock_own(device) : NULL;
+	struct pvclock_slot *slot = device->opened ? pvclock_find_slot(device) : NULL;
 
 	if (!slot || !slot->on)
 		return true;
@@ -78,7 +78,7 @@ xen_leave(struct device *device)
 static void
 xen_close(struct device *device)
 {
-	(void)xen_leave(device);
+	(void)xen_remove_page(device);
 	device->opened = false;
 }
 
@@ -134,10 +134,10 @@ xen_open(const struct platform *platform, struct device *device, struct clock *c
 	device->saved[XEN_BASE] = xen->base;
 	device->saved[PVCLOCK_STABLE_KNOWN] = true;
 	device->opened = true;
-	answer = xen_register_slot(device, pvclock_own(device));
+	answer = xen_register_slot(device, pvclock_find_slot(device));
 	if (answer)
 		probe_state(clocks, CLOCK_DISABLED, "Xen refused to write its page: error %d.", (int)-answer);
-	if (answer || !pvclock_try(pvclock_own(device), clocks, "Xen")) {
+	if (answer || !pvclock_test(pvclock_find_slot(device), clocks, "Xen")) {
 		xen_close(device);
 		return;
 	}
@@ -150,5 +150,5 @@ const struct driver xen_driver = {
 	.rows = &xen_row,
 	.open = xen_open,
 	.close = xen_close,
-	.leave = xen_leave,
+	.leave = xen_remove_page,
 };

@@ -98,7 +98,7 @@ name_unknown_hypervisor(struct cpu_facts *facts)
 }
 
 void
-cpu_take_for_guest(struct cpu_facts *facts)
+cpu_mark_as_guest(struct cpu_facts *facts)
 {
 	name_unknown_hypervisor(facts);
 	facts->counts_smis = false;

@@ -34,7 +34,7 @@ struct cpu_facts {
 void cpu_read_facts(struct cpu_facts *facts);
 
 /* Changes FACTS to describe a guest. Called if CPUID shows no hypervisor, but another sign does. */
-void cpu_take_for_guest(struct cpu_facts *facts);
+void cpu_mark_as_guest(struct cpu_facts *facts);
 
 struct cpu_identity {
 	bool known;         /* true if CPUID 1h exists, which the fields in the next line need */

@@ -30,7 +30,7 @@ smbios_field(struct smbios_bytes from, size_t offset, size_t size)
 }
 
 void
-smbios_problem(struct smbios_facts *facts, const char *format, ...)
+smbios_set_problem(struct smbios_facts *facts, const char *format, ...)
 {
 	struct text text;
 	va_list arguments;
@@ -54,13 +54,13 @@ entry_is_valid(const struct entry *entry, struct smbios_bytes found, struct smbi
 		sum = (uint8_t)(sum + found.bytes[i]);
 	for (size_t i = 0; entry->anchor[i]; i++)
 		if (found.bytes[i] != (uint8_t)entry->anchor[i]) {
-			smbios_problem(facts, "SMBIOS: the entry point does not begin with %s", entry->anchor);
+			smbios_set_problem(facts, "SMBIOS: the entry point does not begin with %s", entry->anchor);
 			return false;
 		}
 	if (length < entry->size || length > found.length)
-		smbios_problem(facts, "SMBIOS: the entry point %s has the length %zu", entry->anchor, length);
+		smbios_set_problem(facts, "SMBIOS: the entry point %s has the length %zu", entry->anchor, length);
 	else if (sum != 0)
-		smbios_problem(facts, "SMBIOS: the checksum of the entry point %s is off by %xh", entry->anchor, sum);
+		smbios_set_problem(facts, "SMBIOS: the checksum of the entry point %s is off by %xh", entry->anchor, sum);
 	else
 		return true;
 	return false;
@@ -91,7 +91,7 @@ read_entry(const struct smbios_memory *memory, const struct entry *entry, uint64
 		return false;
 	found = fetch_entry(memory, entry, address);
 	if (!found.bytes) {
-		smbios_problem(facts, "SMBIOS: nothing can be read at the entry point's address, %lxh", address);
+		smbios_set_problem(facts, "SMBIOS: nothing can be read at the entry point's address, %lxh", address);
 		return false;
 	}
 	if (!entry_is_valid(entry, found, facts))
@@ -102,7 +102,7 @@ read_entry(const struct smbios_memory *memory, const struct entry *entry, uint64
 		table.length = TABLE_LENGTH_MAX;
 	table.bytes = at && table.length ? memory->at(memory->context, at, table.length) : NULL;
 	if (!table.bytes) {
-		smbios_problem(facts, "SMBIOS: %zu bytes at %lxh, the table, can't be read", table.length, at);
+		smbios_set_problem(facts, "SMBIOS: %zu bytes at %lxh, the table, can't be read", table.length, at);
 		return false;
 	}
 	smbios_read_table(table, entry->count ? (size_t)smbios_field(found, entry->count, 2) : COUNT_ANY, facts);

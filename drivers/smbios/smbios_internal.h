@@ -16,6 +16,6 @@ uint64_t smbios_field(struct smbios_bytes from, size_t offset, size_t size);
 void smbios_read_table(struct smbios_bytes table, size_t count, struct smbios_facts *facts);
 
 /* Sets facts->problem, unless it already has an earlier problem. */
-void smbios_problem(struct smbios_facts *facts, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void smbios_set_problem(struct smbios_facts *facts, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -119,7 +119,7 @@ batch_await(const struct batch *batch, enum stage stage, uint64_t bound_ns)
 
 /* Stops the cores that did not finish their job. Returns the number of cores that did. */
 static size_t
-batch_settle(const struct batch *batch)
+batch_stop_unfinished(const struct batch *batch)
 {
 	const struct startup *startup = batch->startup;
 	size_t finished = 0;
@@ -134,15 +134,15 @@ batch_settle(const struct batch *batch)
 			finished++;
 			continue;
 		}
-		slot->standing = CORE_ASKED; /* a temporary state, to distinguish it from cores that failed earlier */
+		slot->standing = CORE_REQUESTED; /* a temporary state, to distinguish it from cores that failed earlier */
 		lost = true;
 	}
 	if (!lost)
 		return finished;
-	startup_stop(startup, 1, startup->count, CORE_ASKED, CORE_LATE);
+	startup_stop(startup, 1, startup->count, CORE_REQUESTED, CORE_LATE);
 	for (size_t i = 1; i < startup->count; i++)
 		if (startup->slots[i].standing == CORE_LATE && slot_fault(&startup->slots[i]) != 0)
-			startup->slots[i].standing = CORE_FELL;
+			startup->slots[i].standing = CORE_EXCEPTION;
 	return finished;
 }
 
@@ -172,11 +172,11 @@ dispatch_run_some(const struct startup *startup, const uint32_t *cores, size_t c
 		dispatch_run_here(job, argument);
 	}
 	batch_await(&batch, STAGE_DONE, bound_ns);
-	return here + batch_settle(&batch);
+	return here + batch_stop_unfinished(&batch);
 }
 
 void
-dispatch_check_in(struct core_slot *slot)
+dispatch_report_running(struct core_slot *slot)
 {
 	__atomic_store_n(&slot->arrived, 1, __ATOMIC_RELEASE);
 }
@@ -193,11 +193,11 @@ dispatch_work(struct core_slot *slot)
 	if (job)
 		job(slot->argument, slot->number);
 	__atomic_store_n(&slot->done, posted, __ATOMIC_RELEASE);
-	return job ? DISPATCH_WORKED : DISPATCH_REST;
+	return job ? DISPATCH_WORKED : DISPATCH_HALT;
 }
 
 bool
-dispatch_stay_awake(const struct core_slot *slot)
+dispatch_poll_for_job(const struct core_slot *slot)
 {
 	uint64_t begin = hw_tsc();
 
@@ -210,7 +210,7 @@ dispatch_stay_awake(const struct core_slot *slot)
 }
 
 void
-dispatch_rest(const struct startup *startup)
+dispatch_halt_all(const struct startup *startup)
 {
 	const struct batch batch = { startup, NULL, startup->count };
 

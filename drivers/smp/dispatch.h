@@ -25,13 +25,13 @@ size_t dispatch_run_some(const struct startup *startup, const uint32_t *cores, s
 			 smp_job *job, void *argument, uint64_t bound_ns);
 
 /* Called on a started core with interrupts masked. Marks in SLOT that the core runs, which the boot core waits for. */
-void dispatch_check_in(struct core_slot *slot);
+void dispatch_report_running(struct core_slot *slot);
 
-enum dispatch_turn { DISPATCH_IDLE, DISPATCH_WORKED, DISPATCH_REST };
+enum dispatch_turn { DISPATCH_IDLE, DISPATCH_WORKED, DISPATCH_HALT };
 
 /*
  * Runs the pending job. Called on the started core with interrupts masked. Returns DISPATCH_IDLE if there is no job.
- * Returns DISPATCH_REST if no more jobs will come; the caller then halts the core.
+ * Returns DISPATCH_HALT if no more jobs will come; the caller then halts the core.
  */
 enum dispatch_turn dispatch_work(struct core_slot *slot);
 
@@ -39,12 +39,12 @@ enum dispatch_turn dispatch_work(struct core_slot *slot);
  * Called on a started core after a job. Waits for the next job for slot->awake_ticks. It polls and does not halt, so
  * that the core's frequency does not drop. Returns true if a job came.
  */
-bool dispatch_stay_awake(const struct core_slot *slot);
+bool dispatch_poll_for_job(const struct core_slot *slot);
 
 /*
  * Halts all living cores. Called on the boot core. A core that does not halt within 20 ms is stopped by INIT. Other
  * cores get no INIT, because it blocks SMIs on a core, and the firmware's SMI handler may wait for that core.
  */
-void dispatch_rest(const struct startup *startup);
+void dispatch_halt_all(const struct startup *startup);
 
 #endif

@@ -34,14 +34,14 @@ slot_arrived(const struct core_slot *slot)
 	return __atomic_load_n(&slot->arrived, __ATOMIC_ACQUIRE) != 0;
 }
 
-/* Returns the number of cores with state CORE_ASKED that have checked in. */
+/* Returns the number of cores with state CORE_REQUESTED that have checked in. */
 static size_t
 startup_count_arrived(const struct startup *startup)
 {
 	size_t arrived = 0;
 
 	for (size_t i = 1; i < startup->count; i++)
-		if (startup->slots[i].standing == CORE_ASKED && slot_arrived(&startup->slots[i]))
+		if (startup->slots[i].standing == CORE_REQUESTED && slot_arrived(&startup->slots[i]))
 			arrived++;
 	return arrived;
 }
@@ -54,7 +54,7 @@ startup_send_inits(const struct startup *startup)
 	for (size_t i = 1; i < startup->count; i++) {
 		struct core_slot *slot = &startup->slots[i];
 
-		if (slot->standing != CORE_ASKED || slot_arrived(slot))
+		if (slot->standing != CORE_REQUESTED || slot_arrived(slot))
 			continue;
 		if (!lapic_can_address(&startup->lapic, slot->apic_id))
 			slot->standing = CORE_UNADDRESSABLE;
@@ -67,8 +67,8 @@ startup_send_inits(const struct startup *startup)
 }
 
 /*
- * Sends a SIPI to each core in state CORE_ASKED that has not checked in. If the LAPIC cannot send it, the core gets the
- * state UNSENT. Returns the number of cores that are still in state CORE_ASKED.
+ * Sends a SIPI to each core in state CORE_REQUESTED that has not checked in. If the LAPIC cannot send it, the core gets
+ * the state UNSENT. Returns the number of cores that are still in state CORE_REQUESTED.
  */
 static size_t
 startup_send_sipis(const struct startup *startup, enum core_standing unsent)
@@ -78,12 +78,12 @@ startup_send_sipis(const struct startup *startup, enum core_standing unsent)
 	for (size_t i = 1; i < startup->count; i++) {
 		struct core_slot *slot = &startup->slots[i];
 
-		if (slot->standing != CORE_ASKED)
+		if (slot->standing != CORE_REQUESTED)
 			continue;
 		if (!slot_arrived(slot) &&
 		    !lapic_send_startup(&startup->lapic, slot->apic_id, startup->page))
 			slot->standing = unsent;
-		asked += slot->standing == CORE_ASKED;
+		asked += slot->standing == CORE_REQUESTED;
 	}
 	return asked;
 }
@@ -115,7 +115,7 @@ startup_try_once(const struct startup *startup)
 
 	startup_delay(startup, SIPI_NS);
 	/* a failure to send is ignored, because the first SIPI may be enough */
-	startup_send_sipis(startup, CORE_ASKED);
+	startup_send_sipis(startup, CORE_REQUESTED);
 	startup_await(startup, asked, ARRIVAL_NS);
 }
 
@@ -129,12 +129,12 @@ startup_cores(const struct startup *startup)
 	for (size_t i = 1; i < startup->count; i++) {
 		struct core_slot *slot = &startup->slots[i];
 
-		if (slot->standing == CORE_ASKED && slot_arrived(slot)) {
+		if (slot->standing == CORE_REQUESTED && slot_arrived(slot)) {
 			slot->standing = CORE_ALIVE;
 			alive++;
 		}
 	}
-	startup_stop(startup, 1, startup->count, CORE_ASKED, CORE_SILENT);
+	startup_stop(startup, 1, startup->count, CORE_REQUESTED, CORE_SILENT);
 	return alive;
 }
 
@@ -212,14 +212,14 @@ const char *
 startup_reason(enum core_standing standing)
 {
 	static const char *const reasons[] = {
-		[CORE_LEFT_OUT] = "left out: fewer cores were asked for",
-		[CORE_ASKED] = "was not started",
+		[CORE_NOT_REQUESTED] = "left out: fewer cores were asked for",
+		[CORE_REQUESTED] = "was not started",
 		[CORE_ALIVE] = "",
 		[CORE_UNADDRESSABLE] = "its APIC id is above 254, which xAPIC mode can't address",
 		[CORE_UNSENT] = "the boot core's local APIC did not send INIT or SIPI to it",
 		[CORE_SILENT] = "did not answer INIT-SIPI-SIPI",
 		[CORE_LATE] = "did not finish a job in time, and was stopped",
-		[CORE_FELL] = "took an exception in a job",
+		[CORE_EXCEPTION] = "took an exception in a job",
 		[CORE_STOPPED] = "",
 	};
 

@@ -17,14 +17,14 @@
 #define CORE_FAULTED    0x100u  /* set in the field fault after an exception, whose vector is the low byte */
 
 enum core_standing {
-	CORE_LEFT_OUT,      /* is not to be started */
-	CORE_ASKED,         /* is to be started */
+	CORE_NOT_REQUESTED,      /* is not to be started */
+	CORE_REQUESTED,         /* is to be started */
 	CORE_ALIVE,         /* has checked in, and has finished each job in time */
 	CORE_UNADDRESSABLE, /* its APIC id cannot be addressed in the LAPIC's mode */
 	CORE_UNSENT,        /* the boot core's LAPIC failed to send INIT or SIPI */
 	CORE_SILENT,        /* did not check in */
 	CORE_LATE,          /* did not finish a job in time */
-	CORE_FELL,          /* took an exception: see fault */
+	CORE_EXCEPTION,          /* took an exception: see fault */
 	/* was alive until the end of the run, and now halts with interrupts masked until the reset */
 	CORE_STOPPED,
 };
@@ -71,7 +71,7 @@ struct startup {
 struct rate startup_tsc_rate(struct rate tsc);
 
 /*
- * Starts all slots in state CORE_ASKED at once: INIT, 10 ms, SIPI, 200 us, and a second SIPI to cores that have not
+ * Starts all slots in state CORE_REQUESTED at once: INIT, 10 ms, SIPI, 200 us, and a second SIPI to cores that have not
  * checked in. Then waits for all cores, at most 1 s from the last arrival, and repeats the sequence for silent cores.
  * Each core ends as CORE_ALIVE or with the reason of its failure. A silent core is stopped, so that it does not start
  * later. Returns the number of living cores.

@@ -34,7 +34,7 @@ add_rtc(struct as_found *registers)
 
 	rtc_find(&device);
 	as_found_add(registers, "the RTC's alarm", timer_rtc_alarm(&device));
-	rtc_leave(&device);
+	rtc_restore_index(&device);
 }
 
 /*

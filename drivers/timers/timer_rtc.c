@@ -57,7 +57,7 @@ check_availability(const struct platform *platform, struct timer *timer)
 		timer_refuse(timer, CLOCK_DISABLED, "In use by the firmware (register B): not asked.");
 	else
 		timer_find_line(platform, timer, line);
-	rtc_leave(&device);
+	rtc_restore_index(&device);
 }
 
 static void
@@ -163,7 +163,7 @@ rtc_timer_left(const struct timer *timer)
 	uint64_t interrupts = hw_interrupts_mask(), seconds;
 
 	seconds = rtc_read_register(&device, REGISTER_SECONDS);
-	rtc_leave(&device);
+	rtc_restore_index(&device);
 	hw_interrupts_restore(interrupts);
 	return seconds;
 }
@@ -187,7 +187,7 @@ rtc_timer_give_back(struct timer *timer)
 	rtc_write_register(&device, REGISTER_A, (uint8_t)timer->saved[FOUND_A]);
 	if (timer->driver->way == RTC_ALARM)
 		write_alarm(&device, (uint32_t)timer->saved[FOUND_ALARM]);
-	rtc_leave(&device);
+	rtc_restore_index(&device);
 }
 
 #define RTC_DRIVER(name, text, ...)                                                                             \

@@ -8,7 +8,7 @@
 #define ICR_TO_SELF (1u << 18) /* figure 10-12: destination "self", fixed delivery, edge-triggered */
 
 static void
-self_open(const struct platform *platform, struct timer *timer)
+self_ipi_open(const struct platform *platform, struct timer *timer)
 {
 	(void)platform;
 	timer->hz = (struct rate){ 1000000000, 1 };
@@ -16,13 +16,13 @@ self_open(const struct platform *platform, struct timer *timer)
 }
 
 static void
-self_take(struct timer *timer, uint32_t vector)
+self_ipi_take(struct timer *timer, uint32_t vector)
 {
 	timer->route.vector = vector;
 }
 
 static uint64_t
-self_arm(struct timer *timer, uint64_t ticks, bool periodic)
+self_ipi_arm(struct timer *timer, uint64_t ticks, bool periodic)
 {
 	struct lapic lapic = timer_lapic_of(timer);
 
@@ -33,21 +33,21 @@ self_arm(struct timer *timer, uint64_t ticks, bool periodic)
 }
 
 static bool
-self_expired(const struct timer *timer)
+self_ipi_expired(const struct timer *timer)
 {
 	(void)timer;
 	return true;
 }
 
 static uint64_t
-self_left(const struct timer *timer)
+self_ipi_left(const struct timer *timer)
 {
 	(void)timer;
 	return 0;
 }
 
 static void
-self_nothing(struct timer *timer)
+self_ipi_do_nothing(struct timer *timer)
 {
 	(void)timer;
 }
@@ -58,11 +58,11 @@ const struct timer_driver timer_self = {
 	.kind = TIMER_AT_ONCE,
 	.in_quick = true,
 	.on_each_core = true,
-	.open = self_open,
-	.take = self_take,
-	.arm = self_arm,
-	.expired = self_expired,
-	.left = self_left,
-	.disarm = self_nothing,
-	.give_back = self_nothing,
+	.open = self_ipi_open,
+	.take = self_ipi_take,
+	.arm = self_ipi_arm,
+	.expired = self_ipi_expired,
+	.left = self_ipi_left,
+	.disarm = self_ipi_do_nothing,
+	.give_back = self_ipi_do_nothing,
 };

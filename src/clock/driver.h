@@ -74,7 +74,7 @@ struct device_check {
 	 * Adds a row for each rule, whether it could be checked or not. Leaves the device in the state in which open()
 	 * left it.
 	 */
-	void (*look)(const struct checking *checking, struct behaviours *behaviours);
+	void (*run)(const struct checking *checking, struct behaviours *behaviours);
 };
 
 #endif

@@ -168,7 +168,7 @@ call_check(void *argument)
 {
 	const struct call *call = argument;
 
-	call->check->look(call->checking, call->behaviours);
+	call->check->run(call->checking, call->behaviours);
 }
 
 /*

@@ -11,7 +11,7 @@ mp_refusal(UINT32 status, size_t used, size_t started_max)
 	if (!(status & MP_IS_HEALTHY))
 		return "the firmware's MP services call it unhealthy";
 	if (used >= started_max)
-		return startup_reason(CORE_LEFT_OUT);
+		return startup_reason(CORE_NOT_REQUESTED);
 	return NULL;
 }
 

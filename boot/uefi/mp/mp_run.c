@@ -73,7 +73,7 @@ mp_lose(struct mp_core *core, const char *reason, bool timed_out)
 		text_put(&text, reason);
 		return;
 	}
-	text_printf(&text, "%s: ", startup_reason(CORE_FELL));
+	text_printf(&text, "%s: ", startup_reason(CORE_EXCEPTION));
 	fault_print(&text, &core->fault);
 }
 

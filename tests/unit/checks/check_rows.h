@@ -137,7 +137,7 @@ check_opened(const struct driver *driver, uint64_t budget_ns)
 	scale_init(&scale, sim.tsc.counter.hz);
 	memset(&rows, 0, sizeof(rows));
 	sim.masked_longest_ps = 0;
-	check_of(driver)->look(&(struct checking){ &platform, &device, clocks, &scale, hw_tsc(), budget_ns, NULL,
+	check_of(driver)->run(&(struct checking){ &platform, &device, clocks, &scale, hw_tsc(), budget_ns, NULL,
 						   catalogue_limit, NULL, false }, &rows);
 	took_ps = sim.now_ps - begin_ps;
 	after = touched();

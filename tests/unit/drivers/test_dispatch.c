@@ -164,7 +164,7 @@ TEST(a_core_that_takes_an_exception_is_noticed_at_once)
 
 	assert_false(run_one(1, count_run, NULL, BOUND_NS));
 	assert_in_range(sim.now_ps - before_ps, 10 * SIM_PS_PER_MS, 11 * SIM_PS_PER_MS);
-	assert_int_equal(slots[1].standing, CORE_FELL);
+	assert_int_equal(slots[1].standing, CORE_EXCEPTION);
 	assert_int_equal(slots[1].fault, 0x106);
 }
 
@@ -205,7 +205,7 @@ TEST(run_all_loses_the_late_and_the_fallen_and_keeps_the_others)
 	assert_int_equal(run_all(count_run, NULL, BOUND_NS), 2);
 	assert_int_equal(slots[1].standing, CORE_LATE);
 	assert_int_equal(slots[2].standing, CORE_ALIVE);
-	assert_int_equal(slots[3].standing, CORE_FELL);
+	assert_int_equal(slots[3].standing, CORE_EXCEPTION);
 	assert_int_equal(runs[0] + runs[2], 2);
 	assert_int_equal(run_all(count_run, NULL, BOUND_NS), 2);
 }
@@ -303,7 +303,7 @@ TEST(with_a_tsc_that_stands_still_a_wait_of_1_ms_ends_after_250001_turns)
 TEST(checking_in_is_one_word_in_the_slot)
 {
 	assert_int_equal(slots[1].arrived, 0);
-	dispatch_check_in(&slots[1]);
+	dispatch_report_running(&slots[1]);
 	assert_int_equal(slots[1].arrived, 1);
 }
 
@@ -312,7 +312,7 @@ TEST(at_rest_cores_have_heard_a_wake_and_no_init_but_for_one_that_does_not_answe
 {
 	slots[2].standing = CORE_SILENT;
 	manners[3] = NEVER_WAKES;
-	dispatch_rest(&startup);
+	dispatch_halt_all(&startup);
 	assert_int_equal(slots[0].standing, CORE_ALIVE);
 	assert_int_equal(slots[1].standing, CORE_STOPPED);
 	assert_int_equal(slots[2].standing, CORE_SILENT);
@@ -334,7 +334,7 @@ TEST(a_core_is_told_once_to_rest_after_its_last_job)
 	assert_int_equal(dispatch_work(slot), DISPATCH_WORKED);
 	slot->job = NULL;
 	slot->posted++;
-	assert_int_equal(dispatch_work(slot), DISPATCH_REST);
+	assert_int_equal(dispatch_work(slot), DISPATCH_HALT);
 	assert_int_equal(slot->done, slot->posted);
 	assert_int_equal(runs[1], 1);
 }
@@ -359,14 +359,14 @@ TEST(a_core_waits_awake_for_its_next_job_and_no_longer_than_it_may)
 		pauses = 0;
 		post_at = at * 500;
 		slots[1].awake_ticks = 1000000; /* 1 ms; a pause takes 990 ns here, a reading of the TSC 10 */
-		assert_int_equal(dispatch_stay_awake(&slots[1]), at > 0);
+		assert_int_equal(dispatch_poll_for_job(&slots[1]), at > 0);
 		assert_int_equal(pauses, at > 0 ? 500 : 1000);
 		assert_in_range(sim.now_ps - begin_ps, (at > 0 ? 499 : 999) * SIM_PS_PER_US, 1001 * SIM_PS_PER_US);
 	}
 	slots[1].done = slots[1].posted;
 	slots[1].awake_ticks = 0;
 	pauses = 0;
-	assert_false(dispatch_stay_awake(&slots[1])); /* in a guest */
+	assert_false(dispatch_poll_for_job(&slots[1])); /* in a guest */
 	assert_int_equal(pauses, 0);
 	sim.spent = NULL;
 }

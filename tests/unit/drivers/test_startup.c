@@ -66,7 +66,7 @@ set_up(void **state)
 	for (uint32_t i = 0; i < CORES; i++)
 		slots[i].apic_id = i;
 	for (uint32_t i = 1; i < CORES; i++)
-		slots[i].standing = CORE_ASKED;
+		slots[i].standing = CORE_REQUESTED;
 	startup = (struct startup){ .slots = slots, .count = CORES, .page = PAGE };
 	scale_init(&startup.scale, (struct rate){ 1000000000, 1 });
 	deaf = NOBODY;
@@ -155,7 +155,7 @@ TEST(the_boot_core_is_slot_0_whatever_its_id_and_hears_nothing)
 {
 	slots[0].apic_id = 2;
 	slots[2].apic_id = 0;
-	slots[0].standing = CORE_ASKED;
+	slots[0].standing = CORE_REQUESTED;
 	open_lapic();
 	assert_int_equal(startup_cores(&startup), 3);
 	slots[0].standing = CORE_ALIVE;
@@ -178,12 +178,12 @@ TEST(one_core_alone_sends_nothing_and_waits_for_nothing)
 
 TEST(a_core_left_out_hears_nothing_and_says_why)
 {
-	slots[3].standing = CORE_LEFT_OUT;
+	slots[3].standing = CORE_NOT_REQUESTED;
 	open_lapic();
 	assert_int_equal(startup_cores(&startup), 2);
 	assert_int_equal(sim.lapic.ipi_count, 4);
-	assert_int_equal(slots[3].standing, CORE_LEFT_OUT);
-	assert_string_equal(startup_reason(CORE_LEFT_OUT), "left out: fewer cores were asked for");
+	assert_int_equal(slots[3].standing, CORE_NOT_REQUESTED);
+	assert_string_equal(startup_reason(CORE_NOT_REQUESTED), "left out: fewer cores were asked for");
 }
 
 TEST(xapic_mode_starts_id_254_and_refuses_255_and_300)

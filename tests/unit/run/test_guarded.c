@@ -143,8 +143,8 @@ TEST(a_device_whose_check_faults_is_broken_and_the_next_is_checked)
 	struct bench *bench = opened(UINT32_MAX);
 	static struct device_check checks[3];
 
-	checks[0] = (struct device_check){ .driver = &acpi_pm_driver, .look = look_and_fault };
-	checks[1] = (struct device_check){ .driver = &hpet_driver, .look = hpet_check };
+	checks[0] = (struct device_check){ .driver = &acpi_pm_driver, .run = look_and_fault };
+	checks[1] = (struct device_check){ .driver = &hpet_driver, .run = hpet_check };
 	bench->machine.checks = checks;
 	run_measure(&bench->run);
 	assert_int_equal(bench_find(bench, "acpi_pm")->clock.state, CLOCK_BROKEN);

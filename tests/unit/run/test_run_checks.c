@@ -47,7 +47,7 @@ static struct bench *
 checked(unsigned disturbed)
 {
 	static const struct device_check checks[] = {
-		{ .driver = &acpi_pm_driver, .look = look_at_both }, { .driver = &hpet_driver, .look = look_at_both },
+		{ .driver = &acpi_pm_driver, .run = look_at_both }, { .driver = &hpet_driver, .run = look_at_both },
 		{ .driver = NULL },
 	};
 	struct bench *bench;
@@ -119,7 +119,7 @@ look_at_hpet(const struct checking *checking, struct behaviours *behaviours)
 TEST(checks_in_which_clocks_parted_are_made_again)
 {
 	static const struct device_check checks[] = {
-		{ .driver = &hpet_driver, .look = look_at_hpet, .sets_counter = true }, { .driver = NULL },
+		{ .driver = &hpet_driver, .run = look_at_hpet, .sets_counter = true }, { .driver = NULL },
 	};
 	struct bench *bench;
 
