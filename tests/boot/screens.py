@@ -1,5 +1,6 @@
 """A guest that stays on, as a person at its screen and keyboard has it: keys go in, rows of characters come out."""
 import contextlib
+import functools
 import json
 import os
 import pathlib
@@ -30,20 +31,22 @@ class Picture:
         self._left = (self._width - columns * GLYPH_COLUMNS) // 2
         self._top = (height - rows * GLYPH_ROWS) // 2
 
-    def _line(self, column, y):
-        at = 3 * (y * self._width + self._left + column * GLYPH_COLUMNS)
-        line = self._pixels[at:at + 3 * GLYPH_COLUMNS]
-        return [line[i:i + 3] for i in range(0, len(line), 3)]
-
     def cell(self, row, column):
         """(background, ink, shape) of a cell; the ink of an empty one is its background."""
-        top = self._top + row * GLYPH_ROWS
-        lines = [self._line(column, top + y) for y in range(GLYPH_ROWS)]
-        background = lines[0][0]  # no glyph reaches into the corner
-        inks = {pixel for line in lines for pixel in line} - {background}
-        assert len(inks) <= 1, (row, column, inks)
-        shape = bytes(sum((pixel != background) << x for x, pixel in enumerate(line)) for line in lines)
-        return background, (inks or {background}).pop(), shape
+        first = 3 * ((self._top + row * GLYPH_ROWS) * self._width + self._left + column * GLYPH_COLUMNS)
+        starts = range(first, first + 3 * self._width * GLYPH_ROWS, 3 * self._width)
+        return decode(b"".join(self._pixels[at:at + 3 * GLYPH_COLUMNS] for at in starts))
+
+
+@functools.lru_cache(maxsize=None)  # a screen has few different cells
+def decode(cell):
+    pixels = [cell[at:at + 3] for at in range(0, len(cell), 3)]
+    background = pixels[0]  # no glyph reaches into the corner
+    inks = set(pixels) - {background}
+    assert len(inks) <= 1, inks
+    lines = [pixels[at:at + GLYPH_COLUMNS] for at in range(0, len(pixels), GLYPH_COLUMNS)]
+    shape = bytes(sum((pixel != background) << x for x, pixel in enumerate(line)) for line in lines)
+    return background, (inks or {background}).pop(), shape
 
 
 class Glyphs:
