@@ -18,6 +18,7 @@ PARAVIRTUAL = ["kvmclock", "hv_ref", "hv_page", "xen"]  # rows only where a hype
 CLOCKS = [name for name in re.search(r"separated by commas: ([\w, ]+) \|",
                                      (ROOT / "src/options/README.md").read_text()).group(1).split(", ") if name not in PARAVIRTUAL]
 NO_RTC = ["-global", "mc146818rtc.iobase=0x170"]
+ALL_BUT_TWO = ["-machine", "hpet=off,pit=off"], ["hpet", "hpet_32", "pit", "pit_rdback", "rtc", "rtc_pf"]
 
 pytestmark = EFI_BUILT
 
@@ -219,14 +220,17 @@ def test_cores_off_leaves_the_boot_core_alone(booted):
     assert report["machine"]["cores_listed"] == 4
 
 
+FROM_STICK = [*FAST_TCG, "--boot", "usb"]  # without an RTC this firmware does not start what -kernel hands it
+
+
 @IMAGE_BUILT
-@pytest.mark.parametrize("arguments, missing", [
-    pytest.param([], ["rtc", "rtc_pf"], marks=pytest.mark.long),
-    (["-machine", "hpet=off,pit=off"], ["hpet", "hpet_32", "pit", "pit_rdback", "rtc", "rtc_pf"]),
-], ids=["rtc", "all-but-two"])
-def test_a_machine_without_an_rtc_is_measured(run, arguments, missing):
-    """From the stick: without an RTC this firmware does not start what -kernel hands it."""
-    done = run(*FAST_TCG, "--cpus", "2", "--boot", "usb", *qemu(*NO_RTC, *arguments), "--", *SHORT)
+@pytest.mark.parametrize("boot, arguments, missing", [
+    pytest.param(FROM_STICK, [], ["rtc", "rtc_pf"], marks=pytest.mark.long),
+    pytest.param(FROM_STICK, *ALL_BUT_TWO, marks=pytest.mark.long),
+    (BARE, *ALL_BUT_TWO),
+], ids=["rtc", "all-but-two", "all-but-two, bare"])
+def test_a_machine_without_an_rtc_is_measured(run, boot, arguments, missing):
+    done = run(*boot, "--cpus", "2", *qemu(*NO_RTC, *arguments), "--", *SHORT)
     check_missing(checked(done, started=2), missing)
 
 

@@ -146,14 +146,14 @@ def test_a_stick_that_was_pulled_out_while_measuring_says_so(tmp_path):
 
 
 def test_a_stick_that_is_pulled_out_while_it_is_written_loses_nothing_that_serial_carries(tmp_path):
-    """Two writes a second: a report is some dozens, so the hand is there in time on a busy host, too."""
+    """Eight writes a second: a report is some dozens, so the hand is there in time on a busy host, too."""
     def pull(machine):
         assert machine.wait_for(b"baretick ")
         with machine.monitor() as monitor:
             assert machine.wait_for(b"Saving the report")
             monitor.unplug("usb-storage")
 
-    done = run_while(pull, tmp_path / "out", *STICK, *qemu("-set", "drive.stick.throttling.iops-write=2"), "--", *FAST)
+    done = run_while(pull, tmp_path / "out", *STICK, *qemu("-set", "drive.stick.throttling.iops-write=8"), "--", *FAST)
     told(done)
     assert sorted(folders(volume_of(done.file("stick.img")))) == ["0002"]  # the checkpoint
 
