@@ -13,8 +13,8 @@
 #define TIMER_RTCS  4
 #define TIMER_PMS   2
 
-extern const struct timer_driver timer_self, timer_lapic, timer_deadline, timer_hyperv, timer_hpet[TIMER_HPETS],
-	timer_pit[TIMER_PITS], timer_rtc[TIMER_RTCS], timer_acpi_pm[TIMER_PMS];
+extern const struct timer_driver timer_self, timer_lapic, timer_deadline, timer_hyperv, timer_xen,
+	timer_hpet[TIMER_HPETS], timer_pit[TIMER_PITS], timer_rtc[TIMER_RTCS], timer_acpi_pm[TIMER_PMS];
 extern const struct timer_driver *const timer_drivers[]; /* ends with NULL */
 
 /*
