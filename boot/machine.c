@@ -13,6 +13,7 @@
 #include "interrupts/interrupts.h"
 #include "paravirtual/leaves.h"
 #include "paravirtual/signals.h"
+#include "paravirtual/steal.h"
 #include "reserve.h"
 #include "rules/rules.h"
 #include "timers/timers.h"
@@ -248,6 +249,18 @@ quiet_tick(void *context, bool quiet)
 }
 
 static void
+open_steal(struct machine *machine, struct report *report)
+{
+	const struct platform *platform = &machine->platform;
+
+	steal_open(&platform->cpu, &platform->paravirtual, guard_run, &machine->steal);
+	report->interference.counter = machine->steal.id;
+	report->interference.counter_reason = machine->steal.reason;
+	machine->run.hooks.count_stolen = machine->steal.id && !machine->steal.reason ? steal_count : NULL;
+	machine->run.hooks.stolen_counter = &machine->steal;
+}
+
+static void
 open_machine(struct machine *machine, const struct plan *plan, struct console *console, struct run *run)
 {
 	const struct cpu_facts *cpu = &machine->platform.cpu;
@@ -276,6 +289,7 @@ open_machine(struct machine *machine, const struct plan *plan, struct console *c
 		.begins = begins,
 		.smi_count = cpu->counts_smis ? cpu_smi_count : NULL,
 	};
+	open_steal(machine, &run->report);
 	machine->progress.meanwhile = meanwhile;
 	machine->progress.meanwhile_context = machine;
 }

@@ -9,6 +9,7 @@
 #include "run/run.h"
 #include "smbios/smbios.h"
 #include "firmware/tick.h"
+#include "paravirtual/steal.h"
 #include "watchdog/watchdog.h"
 
 /* Functions and properties that differ between boots. Each function may be NULL. */
@@ -43,6 +44,7 @@ struct machine {
 	struct cores cores;
 	struct progress progress;
 	struct tick tick;
+	struct steal_counter steal;
 	struct watchdog watchdog; /* armed only within machine_measure() */
 	struct run *played;       /* owned by the caller */
 	const struct plan *plan;  /* owned by the caller */

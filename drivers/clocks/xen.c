@@ -7,12 +7,10 @@
 #include "clocks/pvclock.h"
 #include "paravirtual/leaves.h"
 
-/* Constants from Xen's headers xen.h, version.h, features.h and vcpu.h in xen/include/public. */
+/* Constants from Xen's headers xen.h, version.h and features.h in xen/include/public. */
 #define XEN_VERSION_OP         17u
 #define XEN_GET_FEATURES       6u
 #define XEN_SAFE_PVCLOCK       (1u << 9) /* feature of HVM guests: the clock is based on the guest's TSC */
-#define XEN_VCPU_OP            24u
-#define XEN_REGISTER_TIME_AREA 13u
 
 enum { XEN_BASE = PVCLOCK_SAVED }; /* index into device.saved: first CPUID leaf of Xen */
 

@@ -16,6 +16,7 @@
 /* EAX of KVM's leaf 40000001h: Linux Documentation/virt/kvm/x86/cpuid.rst */
 #define KVM_CLOCKSOURCE        (1u << 0)  /* MSRs 11h and 12h */
 #define KVM_CLOCKSOURCE2       (1u << 3)  /* MSRs 4B564D00h and 4B564D01h */
+#define KVM_STEAL_TIME         (1u << 5)  /* MSR 4B564D03h */
 #define KVM_CLOCKSOURCE_STABLE (1u << 24) /* the page's flags show whether kvm-clock may differ between cores */
 
 /* Xen's TSC mode in EBX of leaf 3, and flags in EAX of leaves 3 and 4: xen/include/public/arch-x86/cpuid.h */
@@ -50,6 +51,12 @@
 /* Bit 0 enables the clock, and the other bits are its page's address: Linux Documentation/virt/kvm/x86/msr.rst */
 #define MSR_KVM_SYSTEM_TIME     0x00000012u
 #define MSR_KVM_SYSTEM_TIME_NEW 0x4b564d01u
+#define MSR_KVM_STEAL_TIME      0x4b564d03u
+
+/* Xen's hypercall about one vCPU, and its subcommands: xen/include/public/xen.h, vcpu.h */
+#define XEN_VCPU_OP            24u
+#define XEN_GET_RUNSTATE       4u
+#define XEN_REGISTER_TIME_AREA 13u
 
 /* Reads MSR into VALUE. GUARDED catches exceptions if it is not NULL. Returns false if the read caused an exception. */
 bool paravirtual_msr(uint32_t msr, fault_guard *guarded, uint64_t *value);

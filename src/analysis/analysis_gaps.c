@@ -15,7 +15,8 @@ clear(struct report *report)
 {
 	struct report_interference *all = &report->interference;
 
-	*all = (struct report_interference){ .smi_known = all->smi_known, .smi_count = all->smi_count };
+	*all = (struct report_interference){ .smi_known = all->smi_known, .smi_count = all->smi_count,
+					     .counter = all->counter, .counter_reason = all->counter_reason };
 	for (size_t i = 0; i < report->core_count; i++)
 		report->cores[i].observed_ns = report->cores[i].gaps = report->cores[i].worst_gap_ns = 0;
 }
@@ -46,6 +47,25 @@ take_start(struct gap_analysis *analysis, const struct record_entry *entry)
 	analysis->start_tsc = run.start_tsc;
 }
 
+/*
+ * Adds the stolen time of a core by the hypervisor's counter, and its bounds by the readings of the loop. The counter
+ * also counts time between its readings and the loop's, which is subtracted for the lower bound.
+ */
+static void
+add_reported(struct report_stolen *stolen, const struct scale *scale, const struct record_watch *watch)
+{
+	uint64_t observed_ns = scale_ns(scale, watch->observed_ticks), ran_ns = scale_ns(scale, watch->ran_ticks);
+	uint64_t around_ns = scale_ns(scale, watch->reported_ticks) - observed_ns;
+
+	if (watch->reported_ticks < watch->observed_ticks || ran_ns > observed_ns)
+		return;
+	stolen->observed_ns += observed_ns;
+	stolen->reported_ns += watch->reported_ns;
+	stolen->reported_low_ns += watch->reported_ns > around_ns ? watch->reported_ns - around_ns : 0;
+	stolen->low_ns += scale_ns(scale, watch->long_ticks);
+	stolen->high_ns += observed_ns - ran_ns;
+}
+
 static void
 add_watch(struct gap_analysis *analysis, const struct record_entry *entry)
 {
@@ -74,6 +94,7 @@ add_watch(struct gap_analysis *analysis, const struct record_entry *entry)
 		all->worst_ns = worst_ns;
 		all->worst_core = core->apic_id;
 	}
+	add_reported(&all->stolen, &analysis->scale, &watch);
 	core->observed_ns += observed_ns;
 	core->gaps += watch.gaps;
 	if (worst_ns > core->worst_gap_ns)

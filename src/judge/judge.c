@@ -118,6 +118,7 @@ judge_report(struct report *report)
 {
 	judge_discontinuities(report);
 	judge_signals(report);
+	judge_reported_time(report);
 	if (judge_tsc_moved(report))
 		report_note(report, "The TSC stepped back or jumped, so no other clock is judged by figures that it timed.");
 	judge_states(report);

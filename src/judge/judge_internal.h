@@ -55,6 +55,11 @@ bool judge_tsc_diverged(const struct report *report);
  * judge_discontinuities().
  */
 void judge_signals(struct report *report);
+/*
+ * Adds a row on whether the stolen time by the hypervisor's own counter fits the gaps of the cores. Call it after
+ * judge_discontinuities().
+ */
+void judge_reported_time(struct report *report);
 /* Judges whether clocks are stuck, broken or step back, and sets each clock's verdict. Call it before the rest. */
 void judge_states(struct report *report);
 /*

@@ -9,6 +9,9 @@
 #include "base/text.h"
 
 #define TENTHS_FROM       UINT64_C(1000)   /* 1 %: from here one decimal is printed, below it three */
+/* 1 % and 10 ms: some interruptions that no host counts, such as its page faults, may take as much */
+#define STEAL_APART_MILLIPERCENT UINT64_C(1000)
+#define STEAL_APART_NS           UINT64_C(10000000)
 #define P999              99900            /* 99.9 % in units of 1/1000 % */
 #define GAPS_MIN   32 /* fewest gaps in a part of the run for a note on it */
 #define RATE_TIMES 10 /* smallest ratio of the rate of gaps in that part to the rate in the rest of the run */
@@ -88,6 +91,41 @@ judge_quality(struct report *report)
 	text_init(&text, quality->text, sizeof(quality->text));
 	put_stolen(&text, report);
 	put_tails(&text, quality, bytes, hits);
+}
+
+/* Returns true if LOW_NS exceeds HIGH_NS by more than is tolerated. */
+static bool
+exceeds_ns(const struct report_stolen *stolen, uint64_t low_ns, uint64_t high_ns)
+{
+	uint64_t tolerated_ns = scale_mul_div(stolen->observed_ns, STEAL_APART_MILLIPERCENT, MILLIPERCENT);
+
+	return low_ns > high_ns && low_ns - high_ns > tolerated_ns && low_ns - high_ns > STEAL_APART_NS;
+}
+
+void
+judge_reported_time(struct report *report)
+{
+	const struct report_interference *all = &report->interference;
+	const struct report_stolen *stolen = &all->stolen;
+	bool less = exceeds_ns(stolen, stolen->low_ns, stolen->reported_ns);
+	bool more = exceeds_ns(stolen, stolen->reported_low_ns, stolen->high_ns);
+	struct behaviour *row = all->counter ? behaviour_add(&report->behaviours, "pv-steal", all->counter) : NULL;
+	struct number took, reported;
+
+	if (!row)
+		return;
+	row->checked = !all->counter_reason && stolen->observed_ns;
+	if (!row->checked) {
+		behaviour_say(row, "%s", all->counter_reason ? all->counter_reason : "The counter was not read on any core.");
+		return;
+	}
+	row->failed = less || more;
+	row->open = row->failed && (report->discontinuity_count || judge_tsc_steps(report));
+	took = number_percent(more ? stolen->high_ns : stolen->low_ns, stolen->observed_ns, 1);
+	reported = number_percent(stolen->reported_ns, stolen->observed_ns, 1);
+	behaviour_say(row, "The host took %s %s %% of the time of the cores, and reports %s %%%s.",
+		      more ? "at most" : "at least", took.text, reported.text,
+		      row->open ? ", in a run in which the clocks disagree" : "");
 }
 
 struct gap_rate {

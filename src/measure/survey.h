@@ -11,6 +11,7 @@
 
 #include "clock/smp.h"
 #include "clock/fault.h"
+#include "clock/stolen.h"
 #include "stats/gaps.h"
 #include "sync/pingpong.h"
 #include "sync/offsets.h"
@@ -60,11 +61,15 @@ struct survey_hooks {
 	 * exceptions are not caught.
 	 */
 	fault_guard *guarded;
+	/* Reads the hypervisor's counter of stolen time, with its argument COUNTER. NULL if there is none. */
+	stolen_count *count_stolen;
+	const void *stolen_counter;
 };
 
 /* A core's entry `watch` in the record: the observation for gaps. In a soak, each round adds to it. */
 struct survey_watch {
 	size_t at; /* the entry's offset in the record; 0 if it has none yet */
+	bool unreported; /* true if the hypervisor's counter could not be read in a part */
 	struct record_watch sum;
 	struct record_octave octaves[OCTAVES];
 };

@@ -211,6 +211,16 @@ struct record_watch {
 	uint64_t observed_ticks;  /* time from the first to the last reading of the loop, summed over its parts */
 	uint64_t threshold_ticks; /* two successive readings that are further apart form a gap */
 	uint64_t gaps, total_ticks, worst_ticks; /* number, sum and longest of the gaps */
+	/*
+	 * Sum of the gaps of 500 us or more, each shortened by the threshold. Time that the core certainly ran: the number
+	 * of readings times the shortest time between two.
+	 */
+	uint64_t long_ticks, ran_ticks;
+	/*
+	 * Stolen time by the hypervisor's own counter, and the TSC ticks between the readings of that counter. Both are sums
+	 * over the parts, or 0 if the counter was not read in each part.
+	 */
+	uint64_t reported_ns, reported_ticks;
 };
 
 struct record_gap { /* kind GAP: one gap of a watch. Only the first gaps of each core have such entries. */

@@ -12,7 +12,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "fields are copied as 
 /* All fields are in one object without pointers, because a pointer takes 32 bytes in the image, with its relocation. */
 static const struct all_fields {
 	struct record_field run[3], scale[4], core[2], clock[5], mark[4], sample[3], reading[6],
-		batch[4], cell[2], latency[8], exchange[13], event[2], interrupts[12], watch[7], octave[1],
+		batch[4], cell[2], latency[8], exchange[13], event[2], interrupts[12], watch[11], octave[1],
 		gap[3], calibrated[2], calibration[4], end[2], timer[13], step[5], compared[15];
 } fields = {
 	.run = {
@@ -66,7 +66,8 @@ static const struct all_fields {
 	.watch = {
 		FIELD(record_watch, core), FIELD(record_watch, begin_tsc), FIELD(record_watch, observed_ticks),
 		FIELD(record_watch, threshold_ticks), FIELD(record_watch, gaps), FIELD(record_watch, total_ticks),
-		FIELD(record_watch, worst_ticks),
+		FIELD(record_watch, worst_ticks), FIELD(record_watch, long_ticks), FIELD(record_watch, ran_ticks),
+		FIELD(record_watch, reported_ns), FIELD(record_watch, reported_ticks),
 	},
 	.octave = { FIELD(record_octave, gaps) },
 	.gap = {
@@ -117,7 +118,7 @@ const struct record_kind_row record_kinds[RECORD_KINDS] = {
 	[RECORD_LATENCY] = LIST(latency, 48, cell, 12),
 	[RECORD_EXCHANGE] = PLAIN(exchange, 84),
 	[RECORD_INTERRUPTS] = LIST(interrupts, 66, event, 16),
-	[RECORD_WATCH] = LIST(watch, 52, octave, 8),
+	[RECORD_WATCH] = LIST(watch, 84, octave, 8),
 	[RECORD_GAP] = PLAIN(gap, 20),
 	[RECORD_END] = PLAIN(end, 16),
 	[RECORD_TIMER] = PLAIN(timer, 96),

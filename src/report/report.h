@@ -235,6 +235,16 @@ struct report_interference { /* stolen time of all cores together */
 	uint64_t observed_ns; /* sum of all cores */
 	uint64_t gaps, worst_ns, total_ns;
 	uint32_t worst_core;  /* APIC id */
+	/*
+	 * The hypervisor's own counter of stolen time: its id, or NULL if none is offered, and why it was not used, or NULL.
+	 * The figures are sums over the cores on which it was read. All 0 if there are none.
+	 */
+	const char *counter, *counter_reason;
+	struct report_stolen {
+		uint64_t observed_ns;
+		uint64_t reported_ns, reported_low_ns; /* from its counter, with and without the time around the loop */
+		uint64_t low_ns, high_ns; /* bounds of the stolen time from the loop's own readings */
+	} stolen;
 	uint64_t octave[OCTAVES]; /* number of gaps by the octave of their length in ns: see histogram.h */
 	bool smi_known;       /* true if the CPU counts its SMIs, and the counter may be read */
 	uint64_t smi_count;   /* from the start of the run to its end */

@@ -530,6 +530,18 @@ const struct rule rules[] = {
 			  "firecracker issue 5510",
 	},
 	{
+		.id = "pv-steal",
+		.clock = "any",
+		.severity = VERDICT_WARN,
+		.sentence = "The host took time from the cores, and its counter of stolen time shows another amount: "
+			    "the guest's tools cannot see how much time it lost.",
+		.cause = "A counter that is offered but not updated, or a host that is itself a guest and does not see the time "
+			 "taken from it.",
+		.advice = "Do not rely on the steal time of the guest's tools; measure gaps, as this report does.",
+		.source = "Linux Documentation/virt/kvm/x86/msr.rst, MSR_KVM_STEAL_TIME; xen/include/public/vcpu.h; "
+			  "firecracker issue 4866",
+	},
+	{
 		.id = "irq-missing",
 		.clock = "any",
 		.severity = VERDICT_FAIL,

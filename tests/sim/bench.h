@@ -15,6 +15,7 @@
 #include "measure/rates/survey_rates.h"
 #include "measure/skew/survey_skew.h"
 #include "measure/survey_plan.h"
+#include "paravirtual/steal.h"
 #include "run/run.h"
 
 #define BENCH_NOBODY      SIZE_MAX
@@ -34,6 +35,8 @@ struct bench {
 	uint64_t interval_ns;    /* duration of a soak's rows, 0 for a quick run without a series */
 	const char *const *clocks; /* ids as for clocks=, ended by NULL, or NULL for all */
 	enum tournament widest;  /* the widest tournament that memory allows: all pairs */
+	fault_guard *guard; /* for the trial of a counter of stolen time, or NULL */
+	struct steal_counter steal;
 	bool has_threads;
 	void *memory, *series;
 };

@@ -83,11 +83,35 @@ find_own_page(void)
 	return (struct pvclock *)(uintptr_t)(kvm ? kvm : sim_paravirtual.xen_areas[sim.core]);
 }
 
+/* Writes the running core's counter of stolen time, if KVM knows its address. */
+static void
+write_steal(void)
+{
+	uint64_t msr = sim_paravirtual.kvm_steal_msrs[sim.core], *area = (uint64_t *)(uintptr_t)(msr & ~UINT64_C(63));
+
+	if (!(msr & 1) || sim_paravirtual.steal_silent)
+		return;
+	area[0] = sim_paravirtual.stolen_ps[sim.core] / SIM_PS_PER_NS;
+	((uint32_t *)area)[2] += 2;
+}
+
+static void
+steal(void)
+{
+	if (sim.now_ps < sim_paravirtual.steal_at_ps)
+		return;
+	sim.now_ps += sim_paravirtual.steal_ps;
+	sim_paravirtual.stolen_ps[sim.core] += sim_paravirtual.steal_ps / 100 * sim_paravirtual.steal_percent;
+	sim_paravirtual.steal_at_ps = sim.now_ps + sim_paravirtual.steal_every_ps;
+	write_steal();
+}
+
 /* Updates the pages in the course of time. */
 static void
 go_on(enum sim_access access, uint64_t where)
 {
 	(void)where;
+	steal();
 	if (sim.now_ps >= sim_paravirtual.paused_at_ps) {
 		sim_paravirtual.paused_at_ps = SIM_NEVER;
 		sim.now_ps += sim_paravirtual.paused_ps;
@@ -111,6 +135,8 @@ read_msr(uint32_t msr, uint64_t *value)
 {
 	if (msr == MSR_KVM_SYSTEM_TIME_NEW)
 		*value = sim_paravirtual.kvm_msrs[sim.core];
+	else if (msr == MSR_KVM_STEAL_TIME)
+		*value = sim_paravirtual.kvm_steal_msrs[sim.core];
 	else if (msr == MSR_HV_TIMER_CONFIG || msr == MSR_HV_TIMER_COUNT)
 		*value = sim_interrupts_hv_read(msr == MSR_HV_TIMER_COUNT);
 	else if (msr == MSR_HV_REFERENCE)
@@ -128,6 +154,11 @@ write_msr(uint32_t msr, uint64_t value)
 		write_hyperv_page(value);
 	if (msr == MSR_HV_TIMER_CONFIG || msr == MSR_HV_TIMER_COUNT) {
 		sim_interrupts_hv_write(msr == MSR_HV_TIMER_COUNT, value);
+		return true;
+	}
+	if (msr == MSR_KVM_STEAL_TIME) {
+		sim_paravirtual.kvm_steal_msrs[sim.core] = value;
+		write_steal();
 		return true;
 	}
 	if (msr != MSR_KVM_SYSTEM_TIME_NEW)
@@ -168,6 +199,21 @@ register_area(uint64_t vcpu, uint64_t argument)
 	return 0;
 }
 
+/* VCPUOP_get_runstate_info */
+static int64_t
+answer_runstate(uint64_t vcpu, uint64_t address)
+{
+	uint64_t *state = (uint64_t *)(uintptr_t)address;
+
+	if (vcpu != sim.core)
+		return -2; /* ENOENT */
+	if (sim_paravirtual.xen_error)
+		return -sim_paravirtual.xen_error;
+	state[0] = state[1] = state[2] = state[4] = 0;
+	state[3] = state[5] = sim_paravirtual.stolen_ps[vcpu] / SIM_PS_PER_NS / 2;
+	return 0;
+}
+
 static int64_t
 hypercall(uint64_t number, uint64_t first, uint64_t second, uint64_t third)
 {
@@ -175,6 +221,8 @@ hypercall(uint64_t number, uint64_t first, uint64_t second, uint64_t third)
 		return answer_features(second);
 	if (number == 24 && first == 13)
 		return register_area(second, third);
+	if (number == 24 && first == 4)
+		return answer_runstate(second, third);
 	return -38; /* ENOSYS */
 }
 
@@ -201,7 +249,8 @@ plug(void)
 	memset(memory, 0, sizeof(memory));
 	sim_paravirtual = (struct sim_paravirtual){ .memory = memory, .odd_at_ps = SIM_NEVER,
 						    .no_sequence_at_ps = SIM_NEVER, .sequence_again_at_ps = SIM_NEVER,
-						    .torn_at_ps = SIM_NEVER, .paused_at_ps = SIM_NEVER };
+						    .torn_at_ps = SIM_NEVER, .paused_at_ps = SIM_NEVER,
+						    .steal_at_ps = SIM_NEVER, .steal_percent = 100 };
 	sim_cpuid_set(1, 0, (struct hw_cpuid){ 0x000906ea, 0, GUEST, 0x00000210 });
 	sim.read_msr = read_msr;
 	sim.write_msr = write_msr;
@@ -248,6 +297,14 @@ sim_paravirtual_plug_xen(bool hyperv)
 }
 
 void
+sim_paravirtual_offer_steal(void)
+{
+	uint32_t base = hw_cpuid(0x40000000, 0).eax == 0x40000005 ? 0x40000100 : 0x40000000;
+
+	sim_cpuid_set(base + 1, 0, (struct hw_cpuid){ KVM_CLOCKSOURCE2 | KVM_CLOCKSOURCE_STABLE | KVM_STEAL_TIME, 0, 0, 0 });
+}
+
+void
 sim_paravirtual_announce(void)
 {
 	if (sim_paravirtual.kvm_msrs[0] & 1)
@@ -287,7 +344,7 @@ sim_paravirtual_is_as_found(void)
 	if (sim.interrupts.hv_config || sim.interrupts.hv_count)
 		return false;
 	for (size_t i = 0; i < SIM_CORES_MAX; i++)
-		if (sim_paravirtual.kvm_msrs[i] || sim_paravirtual.xen_areas[i])
+		if (sim_paravirtual.kvm_msrs[i] || sim_paravirtual.kvm_steal_msrs[i] || sim_paravirtual.xen_areas[i])
 			return false;
 	for (size_t i = 0; i < sim.msr_count; i++)
 		if ((sim.msrs[i].msr == MSR_HV_GUEST_OS_ID || sim.msrs[i].msr == MSR_HV_REFERENCE_TSC) && sim.msrs[i].value)

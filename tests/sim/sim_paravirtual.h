@@ -35,6 +35,12 @@ struct sim_paravirtual {
 	bool no_safe_pvclock;               /* Xen's features lack the clock */
 	bool vmclock_empty;                 /* vmclock's page reads 0 */
 	uint64_t vmclock_marker;            /* disruption marker in vmclock's page */
+	/* From STEAL_AT_PS on the host takes STEAL_PS from the running core, and again STEAL_EVERY_PS later; SIM_NEVER */
+	uint64_t steal_at_ps, steal_ps, steal_every_ps;
+	unsigned steal_percent;             /* share of this time that its counter counts */
+	bool steal_silent;                  /* KVM never writes the counter */
+	uint64_t stolen_ps[SIM_CORES_MAX];  /* counted so far */
+	uint64_t kvm_steal_msrs[SIM_CORES_MAX]; /* 4B564D03h of each core */
 	unsigned writes;                    /* number of written MSRs and registered areas */
 };
 
@@ -51,6 +57,9 @@ void sim_paravirtual_plug_xen(bool hyperv);
 
 /* Then: Hyper-V's synthetic timers in direct mode, whose interrupts need sim_interrupts_plug(). */
 void sim_paravirtual_offer_timers(void);
+
+/* Then: KVM's counter of stolen time. Xen always has one. */
+void sim_paravirtual_offer_steal(void);
 
 /* KVM sets the flag GUEST_STOPPED in the boot core's page, if that is in use. */
 void sim_paravirtual_announce(void);

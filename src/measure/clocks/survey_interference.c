@@ -13,25 +13,54 @@
  * quarter of its range. A chunk of 10 ms may come in between.
  */
 #define SWEEP_NS      (500 * SURVEY_NS_PER_MS)
+/* Hosts interrupt a core for less than this without counting the time as stolen. */
+#define LONG_NS       UINT64_C(500000)
 #define BOUND_NS      (20 * SURVEY_NS_PER_S)  /* limit for a chunk, because the core may be preempted for long */
 
 struct observe_job {
 	struct gaps *gaps;
 	struct gaps_plan plan;
+	stolen_count *count_stolen;
+	const void *stolen_counter;
+	bool reported; /* true if STOLEN was filled */
+	struct stolen stolen;
 };
+
+static void
+observe_gaps(void *argument)
+{
+	const struct observe_job *job = argument;
+
+	gaps_observe(job->gaps, &job->plan);
+}
 
 static void
 observe(void *argument, size_t core)
 {
-	const struct observe_job *job = argument;
+	struct observe_job *job = argument;
 
 	(void)core;
-	gaps_observe(job->gaps, &job->plan);
+	if (job->count_stolen)
+		job->reported = job->count_stolen(job->stolen_counter, observe_gaps, job, &job->stolen);
+	else
+		observe_gaps(job);
+}
+
+static void
+add_reported(struct survey_watch *watch, const struct observe_job *job)
+{
+	watch->unreported |= !job->reported;
+	watch->sum.reported_ns += job->stolen.ns;
+	watch->sum.reported_ticks += job->stolen.ticks;
+	if (watch->unreported)
+		watch->sum.reported_ns = watch->sum.reported_ticks = 0;
 }
 
 static void
 add_to_watch(struct survey_watch *watch, const struct gaps *gaps)
 {
+	watch->sum.long_ticks += gaps->long_ticks;
+	watch->sum.ran_ticks += gaps->turns * gaps->least_ticks;
 	watch->sum.observed_ticks += gaps->observed_ticks;
 	watch->sum.gaps += gaps->count;
 	watch->sum.total_ticks += gaps->total_ticks;
@@ -116,9 +145,12 @@ observe_core(struct survey *survey, size_t core, size_t living, size_t events_le
 			.scale = &survey->scale,
 			.threshold_ticks = scale_ticks(&survey->scale, survey->report->options.gap_ns),
 			.duration_ticks = scale_ticks(&survey->scale, share_ns < CHUNK_NS ? share_ns : CHUNK_NS),
+			.long_ticks = scale_ticks(&survey->scale, LONG_NS),
 			.turns_max = CHUNK_TURNS,
 			.tsc = survey->hooks.tsc_ordered,
 		},
+		.count_stolen = survey->hooks.count_stolen,
+		.stolen_counter = survey->hooks.stolen_counter,
 	};
 
 	if (!warm_up(survey, core, job))
@@ -137,6 +169,7 @@ observe_core(struct survey *survey, size_t core, size_t living, size_t events_le
 		if (!watch->sum.observed_ticks)
 			watch->sum.begin_tsc = begin_tsc;
 		add_to_watch(watch, gaps);
+		add_reported(watch, &job);
 		record_watch(survey, watch);
 		events_left = record_gaps(survey, core, begin_tsc, events_left);
 		series_gaps(&survey->report->series, scale_ns(&survey->scale, gaps->observed_ticks), gaps->count,

@@ -96,6 +96,8 @@ function interferenceWords(found) {
 			`${share(100 * found.total_ns / found.observed_ns)} of that; longest gap:`,
 			`${ns(found.worst_ns)}, on core ${whole(found.worst_core)}. A busy host or system`,
 			"management interrupts (SMIs) cause gaps; no clock is judged by them.");
+	if (found.reported && found.reported.observed_ns > 0)
+		said.push(`The hypervisor's own counter reports ${share(100 * found.reported.reported_ns / found.reported.observed_ns)}.`);
 	if (isNumber(found.smi_count))
 		said.push(`SMIs on the boot core in the whole run: ${whole(found.smi_count)}.`);
 	else

@@ -143,6 +143,36 @@ TEST(a_longer_record_gives_the_figures_of_all_of_it_and_the_count_of_smis_stays)
 	assert_int_equal(report.interference.smi_count, 5);
 }
 
+/* A core that was watched for 100 ms. It certainly ran for 70 ms, and its long gaps took 9 ms. */
+static void
+put_reported(uint32_t core, uint64_t reported_ns, uint64_t around_ms)
+{
+	const struct record_watch watch = { .core = core, .observed_ticks = 100 * TICKS_MS, .ran_ticks = 70 * TICKS_MS,
+					    .long_ticks = 9 * TICKS_MS, .reported_ns = reported_ns,
+					    .reported_ticks = around_ms ? (100 + around_ms) * TICKS_MS : 0 };
+	const struct record_octave octaves[OCTAVES] = { { 0 } };
+
+	record_put(&record, RECORD_WATCH, &watch, octaves, OCTAVES);
+}
+
+TEST(reported_stolen_time_is_added_up_over_the_cores_on_which_it_was_read)
+{
+	const struct report_stolen *stolen = &report.interference.stolen;
+
+	put_reported(0, 10000000, 2);
+	put_reported(1, 1000000, 3);
+	put_reported(2, 0, 0);
+	report.interference.counter = "kvm_steal";
+	analyse();
+	assert_int_equal(report.interference.observed_ns, 300000000);
+	assert_int_equal(stolen->observed_ns, 200000000);
+	assert_int_equal(stolen->reported_ns, 11000000);
+	assert_int_equal(stolen->reported_low_ns, 8000000); /* the second core's counter may have counted around the loop */
+	assert_int_equal(stolen->low_ns, 18000000);
+	assert_int_equal(stolen->high_ns, 60000000);
+	assert_string_equal(report.interference.counter, "kvm_steal");
+}
+
 TEST(a_core_that_the_report_does_not_have_is_left_out)
 {
 	put_watch(CORES, 100, 15, 3, 50000);

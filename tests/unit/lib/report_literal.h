@@ -575,6 +575,8 @@ literal_sick(void)
 	literal_take_away(report, 3, 14002, 16384);
 	report->interference.smi_known = true;
 	report->interference.smi_count = 2;
+	report->interference.counter = "kvm_steal";
+	report->interference.stolen = (struct report_stolen){ 3000000000, 123456, 120000, 9000000, 900000000 };
 	report->behaviours.count = 0;
 	literal_behaviour(report, "hpet-stops", "hpet", "There is no HPET.")->checked = false;
 	literal_behaviour(report, "pm-width", "acpi_pm",

@@ -173,6 +173,9 @@ have_a_page_and_an_rtc(struct bench *bench)
 	static const char *const clocks[] = { "tsc", "acpi_pm", "kvmclock", "rtc", NULL };
 
 	have_clocks_of_hypervisors(bench, clocks);
+	bench->duration_ns = 100000000;
+	sim_paravirtual_offer_steal();
+	sim_platform(&bench->platform);
 }
 
 /* Its cores' pages say what they do of a TSC that begins where the threads' does. */
@@ -921,6 +924,16 @@ stopped_for_a_second(struct bench *bench)
 	sim.rtc.ahead_ps += SIM_PS_PER_S;
 }
 
+static void
+stolen_and_not_counted(struct bench *bench)
+{
+	(void)bench;
+	sim_paravirtual.steal_percent = 0;
+	sim_paravirtual.steal_ps = 2 * SIM_PS_PER_MS;
+	sim_paravirtual.steal_every_ps = 10 * SIM_PS_PER_MS;
+	sim_paravirtual.steal_at_ps = sim.now_ps;
+}
+
 static const struct ailment faults[] = {
 	{ "irq-missing", "lapic", "the LAPIC's timer never interrupts", &ticking, FROM_THE_START, lapic_never },
 	{ "irq-missing", "lapic", "it drops one shot in four", &ticking, FROM_THE_START, lapic_drops_a_shot_in_four },
@@ -938,6 +951,7 @@ static const struct ailment faults[] = {
 	{ "pv-page-apart", "hv_page", "the MSR a second ahead of the page", &hyper_vs, FROM_THE_START, msr_a_second_ahead },
 	{ "pv-fallback", "hv_page", "the page's sequence becomes 0", &hyper_vs, FROM_THE_START, page_loses_its_sequence },
 	{ "pv-untold", "kvmclock", "stopped for a second, and no flag", &stoppable, AFTER_RATES, stopped_for_a_second },
+	{ "pv-steal", "kvm_steal", "2 ms stolen in 12, and not counted", &stoppable, AFTER_RATES, stolen_and_not_counted },
 	{ "clock-backward", "hpet", "HPET moved 500 ticks back", &plain, AFTER_RATES, hpet_500_ticks_back },
 	{ "clock-backward", "hpet", "HPET moved a second back", &plain, AFTER_RATES, hpet_a_second_back },
 	{ "clock-stuck", "pit", "PIT that never counts", &guest, FROM_THE_START, pit_gated },

@@ -437,3 +437,151 @@ TEST(cores_that_xen_refuses_a_page_are_counted_and_nothing_is_found)
 	assert_false(row_of("pv-warp", "xen")->checked);
 	assert_non_null(strstr(row_of("pv-claim", "xen")->text, " 2 other cores were refused one."));
 }
+
+/* The host takes time from the core in steps of 2 ms, while it is watched for gaps. */
+static void
+take_time(void *context, const struct run *run, const struct run_phase *phase)
+{
+	(void)context;
+	(void)run;
+	sim_paravirtual.steal_at_ps = text_equal(phase->id, "interference") ? sim.now_ps : SIM_NEVER;
+}
+
+static const struct report *
+run_stolen(fault_guard *guard)
+{
+	sim_paravirtual.steal_ps = 2 * SIM_PS_PER_MS;
+	if (!sim_paravirtual.steal_every_ps)
+		sim_paravirtual.steal_every_ps = 10 * SIM_PS_PER_MS;
+	bench = bench_new();
+	bench->clocks = some;
+	bench->duration_ns = 100000000;
+	bench->guard = guard;
+	bench_open(bench, 1);
+	bench->machine.begins = take_time;
+	run_measure(&bench->run);
+	run_close(&bench->run);
+	return &bench->run.report;
+}
+
+static const struct report *
+run_stolen_by_kvm(unsigned percent)
+{
+	sim_paravirtual_offer_steal();
+	sim_paravirtual.steal_percent = percent;
+	return run_stolen(NULL);
+}
+
+TEST(stolen_time_that_kvm_counts_is_no_finding)
+{
+	const struct report_stolen *stolen = &run_stolen_by_kvm(100)->interference.stolen;
+
+	assert_only(NULL, NULL);
+	assert_true(row_of("pv-steal", "kvm_steal")->checked);
+	assert_true(stolen->reported_ns && stolen->reported_low_ns <= stolen->high_ns);
+	assert_true(stolen->low_ns && stolen->low_ns <= stolen->reported_ns);
+	assert_true(sim_paravirtual_is_as_found());
+}
+
+TEST(stolen_time_that_kvm_does_not_count_is_named_and_only_that)
+{
+	(void)run_stolen_by_kvm(0);
+	assert_only("pv-steal", "kvm_steal");
+	assert_string_equal(row_of("pv-steal", "kvm_steal")->text,
+			    "The host took at least 16.6 % of the time of the cores, and reports 0.0 %.");
+}
+
+TEST(stolen_time_that_kvm_counts_several_times_is_named_and_only_that)
+{
+	(void)run_stolen_by_kvm(600);
+	assert_only("pv-steal", "kvm_steal");
+	assert_non_null(strstr(row_of("pv-steal", "kvm_steal")->text, "took at most "));
+}
+
+TEST(an_unwritten_counter_of_kvm_is_a_row_with_a_reason)
+{
+	sim_paravirtual.steal_silent = true;
+	(void)run_stolen_by_kvm(0);
+	assert_only(NULL, NULL);
+	assert_false(row_of("pv-steal", "kvm_steal")->checked);
+	assert_string_equal(row_of("pv-steal", "kvm_steal")->text,
+			    "KVM's CPUID leaf offers its counter of stolen time, but KVM does not write it.");
+	assert_true(sim_paravirtual_is_as_found());
+}
+
+static bool
+fault_at_once(void (*work)(void *argument), void *argument, struct fault *fault)
+{
+	(void)work;
+	(void)argument;
+	(void)fault;
+	return false;
+}
+
+TEST(a_counter_whose_msr_faults_is_a_row_with_a_reason)
+{
+	sim_paravirtual_offer_steal();
+	sim_paravirtual.steal_percent = 0;
+	(void)run_stolen(fault_at_once);
+	assert_only(NULL, NULL);
+	assert_string_equal(row_of("pv-steal", "kvm_steal")->text,
+			    "KVM's CPUID leaf offers its counter of stolen time, but an access to MSR 4B564D03h faulted.");
+}
+
+/* For example by a page fault of the host. */
+TEST(a_few_long_gaps_that_no_host_counts_are_no_finding)
+{
+	sim_paravirtual.steal_every_ps = 30 * SIM_PS_PER_MS;
+	(void)run_stolen_by_kvm(0);
+	assert_only(NULL, NULL);
+	assert_string_equal(row_of("pv-steal", "kvm_steal")->text,
+			    "The host took at least 5.6 % of the time of the cores, and reports 0.0 %.");
+}
+
+/* A host without this counter, for example one that is booted with no-steal-acc. */
+TEST(without_a_counter_there_is_no_row)
+{
+	const struct report *report = run_stolen(NULL);
+
+	assert_only(NULL, NULL);
+	assert_null(report->interference.counter);
+	for (size_t i = 0; i < report->behaviours.count; i++)
+		assert_string_not_equal(report->behaviours.rows[i].rule, "pv-steal");
+}
+
+static void
+take_time_and_stop(void *context, const struct run *run, const struct run_phase *phase)
+{
+	take_time(context, run, phase);
+	sim.rtc.ahead_ps += text_equal(phase->id, "latency") ? SIM_PS_PER_S : 0;
+}
+
+TEST(with_a_discontinuity_it_is_not_determined)
+{
+	sim_paravirtual_offer_steal();
+	sim_paravirtual.steal_percent = 0;
+	sim_paravirtual.steal_ps = 2 * SIM_PS_PER_MS;
+	sim_paravirtual.steal_every_ps = 10 * SIM_PS_PER_MS;
+	bench = bench_new();
+	bench->clocks = stoppable;
+	bench->duration_ns = 100000000;
+	bench_open(bench, 1);
+	bench->machine.begins = take_time_and_stop;
+	run_measure(&bench->run);
+	run_close(&bench->run);
+	assert_only("pv-untold", "kvmclock");
+	assert_true(row_of("pv-steal", "kvm_steal")->open);
+}
+
+TEST(stolen_time_that_xen_counts_is_no_finding_and_uncounted_time_is_named)
+{
+	be_a_guest_of_xen();
+	(void)run_stolen(NULL);
+	assert_only(NULL, NULL);
+	assert_true(row_of("pv-steal", "xen_runstate")->checked);
+	bench_free(bench);
+	be_a_guest_of_xen();
+	sim_paravirtual.steal_percent = 0;
+	(void)run_stolen(NULL);
+	assert_only("pv-steal", "xen_runstate");
+}

@@ -5,6 +5,7 @@
 #define STEP   20     /* ticks from one reading to the next */
 #define GAPS   128
 #define TURNS  1000000
+#define LONG  16384
 
 /* A TSC that moves by STEP at each reading, and by gaps[i].ticks more at reading gaps[i].reading. */
 static struct {
@@ -54,7 +55,7 @@ put_gap(uint64_t reading, int64_t ticks)
 static void
 observe(const struct scale *scale, uint64_t threshold_ticks, uint64_t duration_ticks)
 {
-	const struct gaps_plan plan = { scale, threshold_ticks, duration_ticks, TURNS, read_tsc };
+	const struct gaps_plan plan = { scale, threshold_ticks, duration_ticks, TURNS, read_tsc, LONG };
 
 	gaps_observe(&seen, &plan);
 }
@@ -83,6 +84,9 @@ TEST(three_gaps_are_counted_with_their_sum_worst_octaves_and_places)
 	assert_int_equal(seen.octave[14], 1); /* 8,192 to 16,383 ns */
 	assert_int_equal(seen.octave[15], 1);
 	assert_int_equal(seen.octave[21], 1); /* 1,048,576 to 2,097,151 ns */
+	assert_int_equal(seen.long_ticks, 16384 + 2000000 - 2 * 10000);
+	assert_int_equal(seen.turns, 48584);
+	assert_int_equal(seen.least_ticks, STEP);
 	assert_int_equal(seen.event_count, 3);
 	assert_int_equal(seen.events[0].after_ticks, 99 * STEP);
 	assert_int_equal(seen.events[0].ticks, 12000);
