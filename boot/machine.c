@@ -38,11 +38,11 @@ machine_read_tables(struct machine *machine, struct report *report)
 
 	cpu_read_facts(&machine->platform.cpu);
 	paravirtual_read(&machine->platform.cpu, guard_run, &machine->platform.paravirtual);
-	platform_read_claims(&machine->platform, guard_run);
 	machine->apic_id = lapic_open(&lapic) ? machine->platform.cpu.apic_id : lapic_id(&lapic);
 	acpi->madt.apic_ids = machine->apic_ids;
 	acpi->madt.core_max = ACPI_CORES_MAX;
 	acpi_read_facts(&memory, firmware_rsdp(), acpi);
+	platform_read_claims(&machine->platform, guard_run);
 	if (!firmware_rsdp() && !machine->boot.needs_acpi) {
 		acpi->problem_count = 0;
 		report_note(report, "This machine has no ACPI tables.");

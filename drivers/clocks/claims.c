@@ -5,6 +5,7 @@
 #include "hw/cpuid.h"
 #include "hw/hw.h"
 #include "paravirtual/leaves.h"
+#include "paravirtual/pages.h"
 
 #define HZ_PER_KHZ UINT64_C(1000)
 #define HZ_PER_MHZ UINT64_C(1000000)
@@ -264,6 +265,39 @@ claim_amd(const struct reading *reading)
 		claim_nominal(claim, (value & GUEST_TSC_MHZ) * HZ_PER_MHZ);
 }
 
+#define COUNTER_TSC     1u
+#define COUNTER_NONE    0xffu
+#define MAX_ERROR_VALID (1u << 4)
+/* The period is converted to units of 2^-62 s, because a fraction has 64 bits. */
+#define RATE_BITS       62
+
+/* Its maximum error is taken as the rounding of its rate, so the comparison with the measured rate checks both. */
+static void
+claim_vmclock(const struct reading *reading, uint64_t address)
+{
+	struct claim *claim;
+	uint64_t period, units, hz;
+	uint32_t counter, shift;
+
+	if (!address || !hw_is_mapped(address, VMCLOCK_SIZE) || hw_read32(address) != VMCLOCK_MAGIC)
+		return;
+	claim = claims_add(reading->claims, CLAIM_VMCLOCK, CLAIM_OF_TSC, "vmclock's page");
+	counter = hw_read32(address + VMCLOCK_COUNTER) >> 16 & 0xff;
+	shift = hw_read32(address + VMCLOCK_SHIFT) >> 24;
+	period = hw_read64(address + VMCLOCK_PERIOD);
+	units = shift < RATE_BITS ? period >> (64 - RATE_BITS + shift) : 0;
+	if (counter == COUNTER_NONE)
+		claim_refuse(claim, "It has no time: its counter id is FFh, invalid.");
+	else if (counter != COUNTER_TSC || !units || hw_read32(address + VMCLOCK_SEQUENCE) & 1)
+		claim_refuse(claim, "It has no valid period of the TSC.");
+	if (claim->reason[0])
+		return;
+	hz = (UINT64_C(1) << RATE_BITS) / units;
+	claim_set(claim, (struct rate){ UINT64_C(1) << RATE_BITS, units },
+		  hz / units + 1 + (hw_read64(address + VMCLOCK_FLAGS) & MAX_ERROR_VALID ?
+				    scale_mul_div_up(hz, hw_read64(address + VMCLOCK_MAX_ERROR), period) : 0));
+}
+
 void
 platform_read_claims(struct platform *platform, fault_guard *guarded)
 {
@@ -274,6 +308,7 @@ platform_read_claims(struct platform *platform, fault_guard *guarded)
 	claim_leaf_16(&reading);
 	for (size_t i = 0; i < platform->paravirtual.count; i++)
 		claim_interface(&reading, &platform->paravirtual.interfaces[i]);
+	claim_vmclock(&reading, platform->acpi.vmclock);
 	if (!guarded || platform->cpu.basic_leaf_max < LEAF_FEATURES)
 		return;
 	claim_platform_info(&reading);

@@ -18,8 +18,8 @@ struct platform {
 };
 
 /*
- * Fills platform->claims from CPUID and MSRs. Call it after the facts of the CPU and of paravirtual interfaces were
- * read. GUARDED catches exceptions of MSR reads. If it is NULL, only MSRs that CPUID offers are read.
+ * Fills platform->claims from CPUID, MSRs and vmclock's page. Call it after the other facts were read. GUARDED catches
+ * exceptions of MSR reads. If it is NULL, only MSRs that CPUID offers are read.
  */
 void platform_read_claims(struct platform *platform, fault_guard *guarded);
 

@@ -46,6 +46,18 @@ struct hv_tsc_page {
 	int64_t offset;
 };
 
+/* Offsets in the page of vmclock: Linux include/uapi/linux/vmclock-abi.h, struct vmclock_abi */
+#define VMCLOCK_MAGIC      0x4b4c4356u
+#define VMCLOCK_COUNTER    8u   /* bits 23:16: 1 if the counter is the TSC, FFh if the page has no time */
+#define VMCLOCK_SEQUENCE   12u  /* odd while the page is updated */
+#define VMCLOCK_DISRUPTION 16u
+#define VMCLOCK_FLAGS      24u
+#define VMCLOCK_SHIFT      36u  /* bits 31:24: the unit of the two fields below is 2^-(64 + SHIFT) s */
+#define VMCLOCK_PERIOD     48u
+#define VMCLOCK_MAX_ERROR  64u  /* the period's maximum error; valid if bit 4 of the flags is set */
+#define VMCLOCK_GENERATION 104u
+#define VMCLOCK_SIZE       112u
+
 /* Returns the time of PAGE at TSC in ns. The product has 128 bits, so it does not overflow. */
 static inline uint64_t
 pvclock_ns(const struct pvclock *page, uint64_t tsc)

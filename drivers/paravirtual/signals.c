@@ -8,12 +8,6 @@
 #define MSR_ON        UINT64_C(1)
 #define VMGENID_SIZE  16u
 
-/* Offsets in struct vmclock_abi: Linux include/uapi/linux/vmclock-abi.h. */
-#define VMCLOCK_MAGIC      0x4b4c4356u
-#define VMCLOCK_DISRUPTION 16u
-#define VMCLOCK_FLAGS      24u
-#define VMCLOCK_GENERATION 104u
-#define VMCLOCK_SIZE       112u
 #define FLAG_GENERATION    (UINT64_C(1) << 8) /* flag: the page has a generation counter */
 
 static struct signal *

@@ -32,6 +32,7 @@ enum claim_source {
 	CLAIM_EFI,            /* EFI_TIMESTAMP_PROTOCOL */
 	CLAIM_KVM_PAGE,       /* multiplier and shift of kvm-clock's page */
 	CLAIM_XEN_PAGE,
+	CLAIM_VMCLOCK,        /* period of the TSC in the page of vmclock, an ACPI device */
 	CLAIM_HYPERV_PAGE,    /* scale of the reference TSC page */
 };
 

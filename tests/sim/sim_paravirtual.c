@@ -317,8 +317,18 @@ read_vmclock(uint64_t address, unsigned width_bytes)
 	switch (address - SIM_VMCLOCK_BASE) {
 	case 0:
 		return sim_paravirtual.vmclock_empty ? 0 : 0x4b4c4356 | (width_bytes == 8 ? UINT64_C(4096) << 32 : 0);
+	case 8:
+		return sim_paravirtual.vmclock_counter << 16 | 1;
 	case 16:
 		return sim_paravirtual.vmclock_marker;
+	case 24:
+		return sim_paravirtual.vmclock_max_error ? 1 << 4 : 0;
+	case 36:
+		return 20u << 24;
+	case 48:
+		return sim_paravirtual.vmclock_period;
+	case 64:
+		return sim_paravirtual.vmclock_max_error;
 	default:
 		return 0;
 	}

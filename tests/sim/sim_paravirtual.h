@@ -35,6 +35,8 @@ struct sim_paravirtual {
 	bool no_safe_pvclock;               /* Xen's features lack the clock */
 	bool vmclock_empty;                 /* vmclock's page reads 0 */
 	uint64_t vmclock_marker;            /* disruption marker in vmclock's page */
+	uint32_t vmclock_counter;           /* id of the counter */
+	uint64_t vmclock_period, vmclock_max_error; /* in units of 2^-84 s */
 	/* From STEAL_AT_PS on the host takes STEAL_PS from the running core, and again STEAL_EVERY_PS later; SIM_NEVER */
 	uint64_t steal_at_ps, steal_ps, steal_every_ps;
 	unsigned steal_percent;             /* share of this time that its counter counts */

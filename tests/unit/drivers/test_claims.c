@@ -5,6 +5,7 @@
 #include "test.h"
 #include "cpuid_leaves.h"
 #include "paravirtual/leaves.h"
+#include "sim_paravirtual.h"
 
 #define KVM "KVMKVMKVM\0\0\0"
 #define MSR_LAPIC_FREQUENCY 0x40000023u
@@ -258,3 +259,41 @@ TEST(without_a_guard_no_msr_is_read_that_cpuid_does_not_offer)
 }
 
 
+
+static void
+read_vmclock(uint32_t counter, uint64_t period, uint64_t max_error)
+{
+	sim_paravirtual.vmclock_counter = counter;
+	sim_paravirtual.vmclock_period = period;
+	sim_paravirtual.vmclock_max_error = max_error;
+	sim_platform(&platform);
+	platform.acpi.vmclock = SIM_VMCLOCK_BASE;
+	platform_read_claims(&platform, guard);
+}
+
+#define PERIOD UINT64_C(19342813113834066) /* 1 ns in units of 2^-84 s */
+
+TEST(vmclock_claims_the_tsc_with_its_own_maximum_error)
+{
+	sim_paravirtual_plug(false);
+	sim_paravirtual_plug_vmclock();
+	read_vmclock(1, PERIOD, PERIOD / 1000000 * 50);
+	assert_claim(CLAIM_VMCLOCK, CLAIM_OF_TSC, "vmclock's page", 1000000000, 50001);
+	read_vmclock(1, PERIOD, 0);
+	assert_claim(CLAIM_VMCLOCK, CLAIM_OF_TSC, "vmclock's page", 1000000000, 1);
+}
+
+/* QEMU 10 fills only the disruption marker. */
+TEST(vmclock_without_a_time_has_the_reason)
+{
+	sim_paravirtual_plug(false);
+	read_vmclock(1, PERIOD, 0); /* nothing is mapped there */
+	assert_null(find(CLAIM_VMCLOCK, CLAIM_OF_TSC));
+	sim_paravirtual_plug_vmclock();
+	read_vmclock(0xff, 0, 0);
+	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "It has no time: its counter id is FFh, invalid.");
+	read_vmclock(0, PERIOD, 0); /* a counter of ARM */
+	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "It has no valid period of the TSC.");
+	read_vmclock(1, 0, 0);
+	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "It has no valid period of the TSC.");
+}

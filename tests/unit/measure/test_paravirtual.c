@@ -585,3 +585,34 @@ TEST(stolen_time_that_xen_counts_is_no_finding_and_uncounted_time_is_named)
 	(void)run_stolen(NULL);
 	assert_only("pv-steal", "xen_runstate");
 }
+
+/* vmclock's page claims that the TSC is FAST_PPM faster than it is, and a maximum error of 50 ppm. */
+static void
+run_with_vmclock(uint64_t fast_ppm)
+{
+	const uint64_t period = UINT64_C(19342813113834066); /* 1 ns in units of 2^-84 s */
+
+	sim_paravirtual.vmclock_counter = 1;
+	sim_paravirtual.vmclock_period = period - period / 1000000 * fast_ppm;
+	sim_paravirtual.vmclock_max_error = period / 1000000 * 50;
+	sim_paravirtual_plug_vmclock();
+	bench = bench_new();
+	bench->clocks = some;
+	bench->platform.acpi.vmclock = SIM_VMCLOCK_BASE;
+	platform_read_claims(&bench->platform, NULL);
+	bench_open(bench, 1);
+	run_measure(&bench->run);
+	run_close(&bench->run);
+}
+
+TEST(vmclocks_rate_within_its_claimed_error_is_no_finding_and_outside_it_is_named)
+{
+	run_with_vmclock(40);
+	assert_only(NULL, NULL);
+	bench_free(bench);
+	(void)set_up(NULL);
+	run_with_vmclock(300);
+	assert_int_equal(bench->run.report.finding_count, 1);
+	assert_string_equal(bench->run.report.findings[0].rule, "tsc-claim");
+	assert_non_null(strstr(bench->run.report.findings[0].text, "vmclock's page"));
+}
