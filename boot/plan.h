@@ -23,8 +23,8 @@ struct plan {
 	const struct plan_page *page; /* owned by the caller; NULL without page and screen */
 	size_t cores;            /* maximum number of cores that may be listed, including the boot core */
 	enum tournament widest;
-	void *memory;            /* for survey_lay_out(), zeroed */
-	void *series;            /* for run_machine.series; NULL if the run has no series */
+	void *memory;            /* zeroed memory for the measurements: see survey_lay_out() */
+	void *series;            /* memory for the series of a soak; NULL if the run has no series */
 	/*
 	 * Buffers for the formats of the report. Each is large enough for the longest text. Without a page, html has
 	 * size 0.

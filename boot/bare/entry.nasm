@@ -24,7 +24,7 @@ CR4_PAE		equ 20h
 MSR_EFER	equ 0c0000080h		; SDM vol. 3A, 2.2.1
 EFER_LME	equ 100h
 EFER_NXE	equ 800h
-LEAF_EXTENDED_MAX equ 80000000h		; CPUID
+LEAF_EXTENDED_MAX equ 80000000h		; CPUID leaf that returns the highest extended leaf
 LEAF_EXTENDED	equ 80000001h
 EDX_NX		equ 1 << 20
 EDX_LONG	equ 1 << 29
@@ -36,7 +36,7 @@ STACK_SIZE	equ 256 * 1024		; UEFI guarantees 128 KiB (UEFI 2.10, 2.3.4)
 GUARD_SIZE	equ 64 * 1024		; larger than any stack frame, so no overflow can skip it
 FAULT_STACK_SIZE equ 8192
 EXCEPTIONS	equ 32			; SDM vol. 3A, 6.3.1
-ERRORS		equ 60227d00h		; FAULT_ERRORS: vectors with an error code
+ERRORS		equ 60227d00h		; bit mask of the vectors with an error code, as FAULT_ERRORS in C
 
 MULTIBOOT2	equ 0e85250d6h		; Multiboot2 Specification 2.0, 3.1.1: magic number
 MULTIBOOT2_I386	equ 0			; the entry is in 32-bit protected mode
@@ -234,7 +234,7 @@ bare_stubs:
 %assign vector vector + 1
 %endrep
 
-; void bare_exception(vector, RIP, error code, CR2), which does not return. On entry: [rsp] = vector, then the error
+; Calls bare_exception(vector, RIP, error code, CR2), which does not return. On entry: [rsp] = vector, then the error
 ; code of some vectors, then the CPU's frame.
 exception:
 	mov edi, [rsp]

@@ -10,7 +10,7 @@
 #define EFER_NXE            (UINT64_C(1) << 11)
 #define GIBS                4u
 
-/* Defined in boot/bare/elf.lds. */
+/* Ends and starts of the image's sections, defined in boot/bare/elf.lds. */
 extern const uint8_t image_text_end[] __attribute__((visibility("hidden")));
 extern const uint8_t image_data_begin[] __attribute__((visibility("hidden")));
 /* Defined in boot/bare/entry.nasm: the page table of the first 2 MiB, and the guard area below the stack. */

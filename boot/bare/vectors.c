@@ -12,7 +12,7 @@
 #define DOUBLE_FAULT       8u
 #define DOUBLE_FAULT_STACK 1u    /* a separate stack, because after a stack overflow the usual stack is full */
 
-/* Defined in boot/bare/entry.nasm. */
+/* The handlers of exceptions and of interrupts, defined in boot/bare/entry.nasm. */
 extern const uint8_t bare_stubs[] __attribute__((visibility("hidden")));
 extern const uint8_t bare_ignore[] __attribute__((visibility("hidden")));
 

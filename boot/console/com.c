@@ -13,7 +13,7 @@ enum {
 #define LINE_8N1        0x03u
 #define LINE_DIVISOR    0x80u
 #define DIVISOR_115200  1u
-#define MODEM_READY     0x03u /* DTR, RTS */
+#define MODEM_READY     0x03u /* the signals DTR and RTS, which tell the other end that this port is ready */
 #define MODEM_LOOP      0x10u
 #define STATUS_RECEIVED 0x01u
 #define STATUS_EMPTY    0x20u /* the send queue is empty; a byte may still be on the line */

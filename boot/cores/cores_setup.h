@@ -110,7 +110,7 @@ extern const uint8_t trampoline_long[] HIDDEN, trampoline_fields[] HIDDEN, tramp
 
 /* Defined in boot/cores/core_entry.nasm. */
 extern const uint8_t core_entry[] HIDDEN;   /* lies within one page */
-extern const uint8_t core_vectors[] HIDDEN; /* 256 stubs */
+extern const uint8_t core_vectors[] HIDDEN; /* an array of 256 stubs, one for each vector */
 #define CORE_VECTOR_STUB_SIZE 16u
 
 /* Called by core_entry on the core's own stack; does not return. */

@@ -13,7 +13,7 @@ struct job {
 	smp_job *work;
 	void *argument;
 	bool fell;          /* true if the boot core took an exception */
-	struct fault fault; /* that exception */
+	struct fault fault; /* description of the exception */
 };
 
 /* Runs the job on CORE, which may be any core. CONTEXT is the struct job. */

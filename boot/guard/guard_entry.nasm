@@ -10,8 +10,8 @@ struc guard				; layout in boot/guard/guard_internal.h
 	.address	resq 1
 endstruc
 
-VECTORS		equ 32			; GUARD_VECTORS
-ERRORS		equ 60227d00h		; FAULT_ERRORS: vectors with an error code
+VECTORS		equ 32			; number of exceptions, as GUARD_VECTORS in C
+ERRORS		equ 60227d00h		; bit mask of the vectors with an error code, as FAULT_ERRORS in C
 
 extern guard_work
 extern guard_top

@@ -32,7 +32,7 @@ SAME_OFFSET(address, 40);
 #define HIDDEN __attribute__((visibility("hidden")))
 
 /* Defined in boot/guard/guard_entry.nasm. */
-extern const uint8_t guard_stubs_boot[] HIDDEN, guard_stubs_core[] HIDDEN; /* GUARD_VECTORS stubs each */
+extern const uint8_t guard_stubs_boot[] HIDDEN, guard_stubs_core[] HIDDEN; /* arrays of GUARD_VECTORS stubs */
 
 /*
  * Calls guard_work(GUARD). During the call *TOP is GUARD, the innermost guard. Returns true if guard_work() returned,

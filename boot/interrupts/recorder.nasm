@@ -1,7 +1,7 @@
 ; The interrupt handlers of a window. Each records its interrupt in the boot core's struct timer_slot, writes nothing
 ; else, and changes no register.
 
-struc timer_slot			; src/clock/timer.h
+struc timer_slot			; layout in src/clock/timer.h
 	.taken		resq 1
 	.strays		resq 1
 	.space		resq 1

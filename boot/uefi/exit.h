@@ -1,4 +1,4 @@
-/* Ends a run. */
+/* Ends a run of the UEFI application. */
 #ifndef BARETICK_EXIT_H
 #define BARETICK_EXIT_H
 

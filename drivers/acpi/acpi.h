@@ -56,7 +56,7 @@ struct acpi_madt {
 	} ioapics[ACPI_IOAPICS_MAX];
 	size_t override_count; /* entries in the array; further overrides are ignored */
 	struct acpi_override {
-		uint8_t irq;    /* ISA interrupt */
+		uint8_t irq;    /* number of the ISA interrupt */
 		uint16_t flags; /* ACPI 6.5, table 5.26: polarity, trigger mode */
 		uint32_t pin;   /* global number of the interrupt's pin */
 	} overrides[ACPI_OVERRIDES_MAX];

@@ -93,8 +93,8 @@ ppm_of(const struct rtc_flag *flag, uint64_t edges, uint64_t ns, enum scale_roun
 }
 
 /*
- * Measures the rate from the first edge to the last. Each edge may be LATE_NS late. Fewer than two edges give no lower
- * bound. The upper bound allows for one more edge, split between the time before the first poll and after the last.
+ * Returns an interval for the rate, measured from the first edge to the last edge. Each edge may be LATE_NS late. With
+ * fewer than two edges there is no lower bound. The upper bound then assumes that one more edge nearly came.
  */
 static struct ppm
 rate_of(const struct checking *checking, const struct rtc_flag *flag, uint64_t late_ns)

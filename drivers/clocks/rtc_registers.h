@@ -6,7 +6,7 @@
 #include "hw/hw.h"
 
 #define RTC_INDEX          0x70u
-#define RTC_INDEX_ALIAS    0x74u /* the same index in Intel's chip sets: see rtc_find() */
+#define RTC_INDEX_ALIAS    0x74u /* a second index port in Intel's chip sets: see rtc_find() */
 #define RTC_DATA           1u    /* offset of the data port from the index port */
 #define RTC_INDEX_NMI      0x80u
 #define RTC_UNREADABLE     0xffu
@@ -26,7 +26,7 @@
 #define A_RATE_1024_HZ     0x06u
 #define A_RATE_64_HZ       0x0au
 #define A_RATE_2_HZ        0x0fu
-#define B_SET              0x80u /* updates are halted */
+#define B_SET              0x80u /* set while software sets the time; the RTC then makes no updates */
 #define B_PIE              0x40u
 #define B_BINARY           0x04u /* "DM" in the data sheet */
 #define C_PF               0x40u

@@ -70,8 +70,8 @@ static const struct clock tsc_rows[TSC_COUNT] = {
 #define PPB UINT64_C(1000000000)
 
 /*
- * Sets the clock's rate that is used until clocks have been compared. Another claim replaces it later if only that
- * claim agrees with the clocks.
+ * Sets the clock's rate that is used until clocks have been compared. If only another claim agrees with the
+ * clocks, that claim replaces it later.
  */
 static void
 tsc_set_nominal_rate(const struct platform *platform, struct clock *clock)

@@ -147,7 +147,7 @@ hw_cpuid(uint32_t leaf, uint32_t subleaf)
 }
 
 #define AUTH 0x68747541u /* CPUID 0h EBX of AMD's CPUs, "AuthenticAMD" */
-#define HYGO 0x6f677948u /* the same register of Hygon's CPUs, "HygonGenuine" */
+#define HYGO 0x6f677948u /* CPUID 0h EBX of Hygon's CPUs, "HygonGenuine" */
 
 /*
  * Executes the hypercall instruction directly, as Linux does since 6.13 (arch/x86/xen/xen-head.S). Xen's hypercall page

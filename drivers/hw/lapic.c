@@ -8,7 +8,7 @@
 
 #define MSR_APIC_BASE     0x1bu                         /* 10.4.4, figure 10-5: IA32_APIC_BASE */
 #define APIC_BASE_EXTD    (UINT64_C(1) << 10)           /* 10.12.1: x2APIC mode */
-#define APIC_BASE_ENABLE  (UINT64_C(1) << 11)           /* globally enabled */
+#define APIC_BASE_ENABLE  (UINT64_C(1) << 11)           /* the LAPIC is enabled */
 #define APIC_BASE_ADDRESS UINT64_C(0x000ffffffffff000)  /* bits 12 to MAXPHYADDR - 1 */
 #define APIC_PAGE_SIZE    4096u
 
@@ -17,7 +17,7 @@
 #define ICR_FIXED         0x0000u /* 10.6.1, figure 10-12: delivery mode, bits 8 to 10 */
 #define ICR_INIT          0x0500u
 #define ICR_STARTUP       0x0600u
-#define ICR_PENDING       0x1000u /* delivery status */
+#define ICR_PENDING       0x1000u /* delivery status: the last command was not sent yet */
 #define ICR_ASSERT        0x4000u /* level "assert"; trigger mode 0 means edge */
 /* destination shorthand: all cores but this one, and the destination field is ignored */
 #define ICR_OTHERS        0xc0000u

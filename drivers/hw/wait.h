@@ -33,8 +33,8 @@
 #define WAIT_STILL_POLLS_MAX (1u << 22)
 
 /*
- * Minimum number of polls. A poll subtracts at most this fraction of the time, however far the TSC has advanced since
- * the last poll.
+ * Minimum number of polls. Each poll subtracts at most the time divided by this number, however far the TSC has
+ * advanced since the last poll.
  */
 #define WAIT_POLLS_MIN 8
 

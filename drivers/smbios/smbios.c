@@ -10,7 +10,7 @@
 /* Offsets of the fields in both kinds of entry points: DSP0134 3.7, 5.2.1 and 5.2.2. */
 static const struct entry {
 	const char *anchor;
-	uint8_t size;      /* minimum size */
+	uint8_t size;      /* minimum size of the entry point in bytes */
 	uint8_t length;    /* offset of the entry point's length, one byte; the sum of all its bytes is 0 */
 	uint8_t table_length, table_length_size;
 	uint8_t address, address_size;

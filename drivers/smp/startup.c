@@ -7,7 +7,7 @@
 #define INIT_NS          (10 * WAIT_NS_PER_MS) /* MP 1.4, B.4: from INIT to SIPI */
 #define SIPI_NS          UINT64_C(200000)      /* MP 1.4, B.4: from the first SIPI to the second */
 #define ARRIVAL_NS       WAIT_NS_PER_S         /* time to wait after the last core arrived */
-#define QUIET_NS         (20 * WAIT_NS_PER_MS) /* the same time if all known cores have arrived */
+#define QUIET_NS         (20 * WAIT_NS_PER_MS) /* shorter time to wait, used if all known cores have arrived */
 #define TRIES            2 /* if a core is in SMM, it may miss both SIPIs, so the sequence is repeated */
 #define UNKNOWN_TSC_HZ   UINT64_C(10000000000)
 

@@ -11,7 +11,7 @@
 #define ENTRIES(v)   (((v) >> 16 & 0xff) + 1)
 #define MASKED       (1u << 16)
 #define LEVEL        (1u << 15)
-#define REMOTE_IRR   (1u << 14) /* read only */
+#define REMOTE_IRR   (1u << 14) /* read only; set while a level-triggered interrupt is in service */
 #define ACTIVE_LOW   (1u << 13)
 #define PENDING      (1u << 12) /* delivery status, read only */
 #define PINS         (IOAPIC_PIN_MAX + 1)

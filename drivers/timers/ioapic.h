@@ -25,7 +25,7 @@ uint64_t ioapic_edge_to(uint32_t apic_id, uint32_t vector);
 
 struct ioapic_line {
 	uint32_t irq;  /* ISA interrupt number, as at the PICs */
-	uint32_t pin;  /* global pin number */
+	uint32_t pin;  /* number of the pin, counted over all I/O APICs */
 	uint64_t bits; /* trigger and polarity bits of the entry */
 };
 

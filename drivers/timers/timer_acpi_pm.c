@@ -11,7 +11,7 @@
 #define TMR_EN        1u /* bit in the enable register, the second half of the block (4.8.3.1.2) */
 #define EVENT_LENGTH  4u /* minimum length of the block: two bytes for each register (4.8.3.1) */
 
-enum { BY_STATUS, BY_SCI }; /* values of driver->way */
+enum { BY_STATUS, BY_SCI }; /* values of driver->way, which selects how a tick is detected */
 enum { STATUS_PORT, ENABLE_PORT, HALF, SAVED_ENABLE };
 
 static uint64_t

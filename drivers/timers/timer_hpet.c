@@ -31,7 +31,7 @@
 #define TICKS_MAX    (UINT32_MAX / 2)
 
 enum { SAVED_CONFIGURATION, SAVED_COMPARATOR, SAVED_FSB, SAVED_GENERAL };
-enum { BY_IOAPIC, BY_FSB, BY_LEGACY }; /* values of driver->way */
+enum { BY_IOAPIC, BY_FSB, BY_LEGACY }; /* values of driver->way, which selects the route of the interrupts */
 
 static uint64_t
 registers_of(const struct timer *timer)

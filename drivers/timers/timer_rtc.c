@@ -17,10 +17,10 @@
 #define C_IRQF           0x80u
 #define CRYSTAL_HZ       32768u
 #define SHIFT_MIN        2u    /* 8192 Hz: 4 periods of the 32,768 Hz crystal */
-#define SHIFT_MAX        14u   /* 2 Hz */
+#define SHIFT_MAX        14u   /* 2 Hz: 16,384 periods of the crystal */
 #define SELECT(shift)    ((uint8_t)((shift) + 1)) /* value of register A, from the data sheet's periodic rate table */
 
-enum { RTC_PERIODIC, RTC_UPDATE, RTC_ALARM }; /* values of driver->way */
+enum { RTC_PERIODIC, RTC_UPDATE, RTC_ALARM }; /* values of driver->way, which selects one of the three interrupts */
 enum { FOUND_A, FOUND_B, FOUND_ALARM, FOUND_NMI, FOUND_INDEX };
 
 static struct device

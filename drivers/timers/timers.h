@@ -15,7 +15,7 @@
 
 extern const struct timer_driver timer_self, timer_lapic, timer_deadline, timer_hyperv, timer_xen,
 	timer_hpet[TIMER_HPETS], timer_pit[TIMER_PITS], timer_rtc[TIMER_RTCS], timer_acpi_pm[TIMER_PMS];
-extern const struct timer_driver *const timer_drivers[]; /* ends with NULL */
+extern const struct timer_driver *const timer_drivers[]; /* all sources, in the order of the report; ends with NULL */
 
 /*
  * Adds to REGISTERS the registers that timer tests write: HPET comparators, I/O APIC entries, PIT channel 0, the RTC's

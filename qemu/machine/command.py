@@ -77,7 +77,7 @@ def variables_of(code):
     if size and size & (size - 1) == 0:
         return None
     folder, name = os.path.split(code)
-    plain = name.split(".")[0] + ".fd"  # OVMF_CODE_4M.secboot.fd uses the variables OVMF_VARS_4M.fd
+    plain = name.split(".")[0] + ".fd"  # the code OVMF_CODE_4M.secboot.fd uses the variables in OVMF_VARS_4M.fd
     for candidate in (name, plain):
         for word, other in (("CODE", "VARS"), ("code", "vars"), ("x86_64-code", "i386-vars"),
                             ("x86_64-secure-code", "i386-vars")):

@@ -1,5 +1,5 @@
-"""Makes report.html: inserts the report into the page that `make` builds. The result has the same bytes as that of
-src/render/json/html.c.
+"""Makes report.html: inserts the report into the page that `make` builds. src/render/json/html.c
+makes the same bytes.
 """
 import html
 import json

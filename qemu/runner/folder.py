@@ -183,7 +183,7 @@ def unfinished(reason):
 
 
 def say_why(run, reason):
-    """Write REASON into the bytes that report.json got at the start. Called if nothing else can be written."""
+    """Overwrite report.json with REASON. This works even on a full disk, because the file got its bytes when the run started."""
     path = os.path.join(run.out, FILES[0])
     if os.path.exists(path):
         files.overwrite(path, unfinished(reason).ljust(RESERVED))

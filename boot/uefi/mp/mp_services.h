@@ -7,7 +7,7 @@
 #define MP_SERVICES_GUID \
 	{ 0x3fdda605, 0xa76e, 0x4f46, { 0xad, 0x29, 0x12, 0xf4, 0x53, 0x1b, 0x3d, 0x08 } }
 
-#define MP_IS_BOOT_CORE 1u /* bits of status */
+#define MP_IS_BOOT_CORE 1u /* bits of the field status in struct mp_processor */
 #define MP_IS_ENABLED   2u
 #define MP_IS_HEALTHY   4u
 

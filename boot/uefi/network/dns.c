@@ -98,7 +98,7 @@ ask_by(struct dns4 *dns, struct network_address *servers, UINTN count, const cha
 	if (EFI_ERROR(status))
 		return status;
 	status = request_address(dns, name, ipv4);
-	dns->configure(dns, NULL); /* this also ends pending requests */
+	dns->configure(dns, NULL); /* a NULL configuration also ends pending requests */
 	return status;
 }
 

@@ -20,7 +20,7 @@ struct exchange {
 	const char *body;    /* JSON for a POST; NULL for a GET */
 	size_t body_length;  /* number of bytes; above 0 for a POST */
 	char *answer;        /* buffer for a GET's headers and body; NULL for a POST */
-	size_t answer_size;  /* EXCHANGE_ANSWER_SIZE */
+	size_t answer_size;  /* size of that buffer: EXCHANGE_ANSWER_SIZE */
 	/* Set by exchange_do(). */
 	struct url at;       /* the parsed address */
 	unsigned status;     /* the answer's status, 100 to 999 */
@@ -28,7 +28,8 @@ struct exchange {
 	char reason[EXCHANGE_REASON_SIZE]; /* reason of a failure, without a full stop at the end */
 };
 
-bool exchange_set_failure(struct exchange *exchange, const char *reason); /* returns false */
+/* Stores REASON. Always returns false. */
+bool exchange_set_failure(struct exchange *exchange, const char *reason);
 
 enum exchange_end {
 	EXCHANGE_ANSWERED,    /* STATUS is set, and the body of a GET is complete */

@@ -29,7 +29,7 @@ struct network_address {
 	UINT8 bytes[4];
 };
 
-/* EFI_IP4_CONFIG2_PROTOCOL. */
+/* Declarations of EFI_IP4_CONFIG2_PROTOCOL, which sets a card's address. */
 enum ip4_data { IP4_INTERFACE_INFO, IP4_POLICY, IP4_MANUAL_ADDRESS, IP4_GATEWAY, IP4_DNS_SERVERS };
 enum ip4_policy { IP4_STATIC, IP4_DHCP }; /* the firmware passes it as UINT32, like every enum of UEFI */
 
@@ -49,7 +49,7 @@ struct ip4_config2 {
 	VOID *register_notify, *unregister_notify;
 };
 
-/* EFI_TCP4_PROTOCOL. */
+/* Declarations of EFI_TCP4_PROTOCOL, a TCP connection over IPv4. */
 struct tcp4_access_point {
 	BOOLEAN use_default_address;
 	struct network_address station, mask;
@@ -78,7 +78,7 @@ struct tcp4_fragment {
 struct tcp4_data { /* layout for sending; in received data a flag URGENT takes the place of PUSH */
 	BOOLEAN push, urgent;
 	UINT32 length, fragments;
-	struct tcp4_fragment fragment; /* the only fragment */
+	struct tcp4_fragment fragment; /* the data; baretick uses a single fragment */
 };
 
 struct tcp4_io {
@@ -98,7 +98,7 @@ struct tcp4 {
 	EFI_STATUS (EFIAPI *poll)(struct tcp4 *tcp);
 };
 
-/* EFI_DNS4_PROTOCOL. */
+/* Declarations of EFI_DNS4_PROTOCOL, which looks up addresses of names. */
 struct dns4_config {
 	UINTN server_count;
 	struct network_address *servers;

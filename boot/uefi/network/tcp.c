@@ -112,7 +112,7 @@ tcp_receive(struct tcp *tcp, char *bytes, size_t *length, unsigned ms)
 void
 tcp_close(struct tcp *tcp)
 {
-	tcp->tcp4->configure(tcp->tcp4, NULL); /* this also ends pending requests */
+	tcp->tcp4->configure(tcp->tcp4, NULL); /* a NULL configuration also ends pending requests */
 	tcp->binding->destroy_child(tcp->binding, tcp->child);
 	firmware_boot->CloseEvent(tcp->event);
 }
