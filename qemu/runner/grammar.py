@@ -86,7 +86,7 @@ class Grammar:
         if rule is not None and rule not in self._all["rules"]:
             return f"names no rule that has a limit{meant(rule, self._all['rules'])}; these have: {', '.join(self._all['rules'])}"
         if option["kind"] == "flag":
-            return f"is not valid: {name} is a word by itself, without a value" if given else None
+            return f"is not valid: {name} takes no value" if given else None
         if given and self._is_valid(option, value):
             return None
         return f"{'is not valid' + self._meant(option, value) if given else 'has no value'}: {name}= takes {option['takes']}"

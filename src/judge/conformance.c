@@ -100,7 +100,7 @@ drop_doubtful_rates(struct report *report)
 			behaviour_say(row, "It is off by %ld ppm, but the clock itself is stuck.",
 				      row->measured);
 		else
-			behaviour_say(row, "It is off by %ld ppm; the clock's own rate is off by up to %lu.",
+			behaviour_say(row, "It is off by %ld ppm, but the clock's own rate is off by up to %lu ppm.",
 				      row->measured, doubt);
 	}
 }
@@ -232,6 +232,6 @@ judge_tsc_fitness(struct report *report)
 	/* A hypervisor that may migrate its guest hides this bit, which is no fault of a clock. */
 	if (tsc_read && !report->tsc_is_invariant && !report->hypervisor[0])
 		rules_add_finding(report, "tsc-not-invariant", "tsc", REPORT_NO_CORE,
-				  "CPUID 80000007h EDX[8] is 0: the TSC is not called invariant.");
+				  "CPUID 80000007h EDX[8] is 0: the TSC is not reported as invariant.");
 	judge_references(report);
 }

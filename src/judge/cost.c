@@ -192,8 +192,8 @@ judge_note_exits(struct report *report)
 	text_init(&without, bytes[1], sizeof(bytes[1]));
 	exits = put_clocks_within(&with, report, exit_ns / EXIT_SHARE_MIN, UINT64_MAX);
 	others = put_clocks_within(&without, report, 0, exit_ns / NO_EXIT_SHARE);
-	report_note(report, "Reads that exit to the hypervisor, by their cost against CPUID (%s): %s. "
-		    "Reads without an exit: %s.",
+	report_note(report, "Reads that exit to the hypervisor, because they cost about as much as CPUID (%s) or more: "
+			    "%s. Reads without an exit: %s.",
 		    number_ns(exit_ns).text, exits ? with.bytes : "none", others ? without.bytes : "none");
 }
 

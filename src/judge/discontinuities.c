@@ -131,7 +131,7 @@ add_jump_finding(struct report *report, const struct report_discontinuity *row, 
 	put_clocks(&text, report, other);
 	text_init(&text, more, sizeof(more));
 	if (leaps > jumps)
-		text_printf(&text, " By the TSC it jumped ahead %lu times in all.", leaps);
+		text_printf(&text, " The TSC shows %lu jumps ahead in all.", leaps);
 	finding = rules_add_finding(report, rule, id, REPORT_NO_CORE, "%s jumped%s went on together.%s", id, by, more);
 	rules_set_count(finding, leaps > jumps ? leaps : jumps, limit);
 	if (finding)

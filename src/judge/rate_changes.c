@@ -183,7 +183,7 @@ note_tsc_gain(struct vote *vote, uint64_t limit_ppb)
 	if (others)
 		report_note(vote->report, "tsc: It gained %s on %s after the rates were measured. QEMU's emulation "
 					  "moves the TSC ahead when several cores read it at once, so this does not "
-					  "count as a fault. All rates are from before.",
+					  "count as a fault. All rates are from the time before.",
 			    phrase_ppm(&gained).bytes, phrase_group(vote, others).bytes);
 }
 

@@ -68,7 +68,7 @@ put_tails(struct text *text, const struct report_quality *quality, const char *h
 	}
 	text_printf(text, ": %s", quality->reliable_tails ? "tails reliable up to p99.9" : "latency tails are unreliable");
 	if (hits)
-		text_printf(text, "; p99.9 of %s %s hit", hit, hits == 1 ? "was" : "were");
+		text_printf(text, "; p99.9 of %s %s from stolen time", hit, hits == 1 ? "is" : "are");
 	text_put_char(text, '.');
 }
 

@@ -28,10 +28,10 @@ explain_too_wide(const struct report *report, struct behaviour *row)
 	struct behaviour as_checked = *row;
 
 	if (text_equal(rule->unit, "ppm"))
-		behaviour_say(row, "%s To decide by the limit of %lu takes a run %lu times as long.", as_checked.text, limit,
+		behaviour_say(row, "%s The limit is %lu; a run %lu times as long can decide.", as_checked.text, limit,
 			      judge_shrink_factor(row->low, row->high, limit));
 	else
-		behaviour_say(row, "%s To decide by the limit of %lu takes an idle machine.", as_checked.text, limit);
+		behaviour_say(row, "%s The limit is %lu; a run on an idle machine can decide.", as_checked.text, limit);
 }
 
 /*

@@ -182,7 +182,7 @@ read_word(struct reader *reader, struct word word)
 	}
 	if (option->kind != OPTION_FLAG)
 		return end_with_valid(reader, option, value, has_value);
-	text_printf(&reader->error, "is not valid: %s is a word by itself, without a value", option->key);
+	text_printf(&reader->error, "is not valid: %s takes no value", option->key);
 	return end_error(&reader->error);
 }
 

@@ -58,7 +58,7 @@ const struct option options_table[] = {
 	  .meaning = "The report lists exact durations of reads up to this percentage of all reads." },
 	{ "exit", OPTION_WORDS, exit_words, FIELD(exit), .sample = "exit=poweroff",
 	  .preset = "ask; debug-exit under qemu/run",
-	  .meaning = "What baretick does at the end: it asks for a key, or does one of the other actions. "
+	  .meaning = "The action at the end: ask for a key, or one of the other actions. "
 		     "return needs cores=mp or cores=off." },
 	{ "save", OPTION_URL, save_words, FIELD(save), FIELD(save_given), FIELD(save_url), .sample = "save=off",
 	  .preset = "auto; off under qemu/run --boot efi, where there is no volume to save on",
@@ -66,7 +66,7 @@ const struct option options_table[] = {
 		     "network also sends report.json to this address. Without save= a machine that was booted over a network "
 		     "sends it to its boot server." },
 	{ "serial", OPTION_WORDS, serial_words, FIELD(serial), .sample = "serial=summary", .preset = "full",
-	  .meaning = "What baretick writes to the firmware's serial lines: everything (full), the lines and tables for people "
+	  .meaning = "The output on the firmware's serial lines: everything (full), the lines and tables for people "
 		     "(summary), these and a report of 48 KiB (compact), or nothing (off)." },
 	{ "label", OPTION_TEXT, .value = FIELD(label), .max = OPTIONS_LABEL_SIZE - 1,
 	  .sample = "label=\"rack 7, left\"", .preset = "none",
@@ -81,11 +81,12 @@ const struct option options_table[] = {
 		     "baretick's vectors." },
 	{ "deadline", OPTION_TIME, deadline_words, .value = FIELD(deadline_ns),
 	  .min = 10 * OPTIONS_NS_PER_MS, .max = 24 * OPTIONS_NS_PER_H, .sample = "deadline=10m",
-	  .preset = "auto: three times the plan and a minute",
-	  .meaning = "The latest end of the run. If it ends this way, the report has the results up to then, as incomplete." },
+	  .preset = "auto: three times the planned time plus a minute",
+	  .meaning = "The latest end of the run. If the run reaches it, the report has the results up to then and is "
+		     "marked as incomplete." },
 	{ "tsc_hz", OPTION_COUNT, .value = FIELD(tsc_hz),
 	  .min = 1000000, .max = UINT64_C(1000000000000), .noun = "a whole number of hertz",
-	  .sample = "tsc_hz=2445424000", .preset = "what CPUID claims",
+	  .sample = "tsc_hz=2445424000", .preset = "the rate that CPUID claims",
 	  .meaning = "The TSC's rate from a data sheet or the hypervisor's settings. It is compared with every clock." },
 	{ "gap", OPTION_TIME, .value = FIELD(gap_ns),
 	  .min = OPTIONS_NS_PER_US, .max = OPTIONS_NS_PER_S, .sample = "gap=1ms", .preset = "10us",
@@ -99,7 +100,7 @@ const struct option options_table[] = {
 	{ "help", OPTION_FLAG, .value = FIELD(help), .sample = "help",
 	  .meaning = "Prints this list and measures nothing." },
 	{ "limit.RULE", OPTION_LIMIT, .max = UINT64_C(1000000000000000000), /* fits the int64_t of a finding */
-	  .noun = "a whole number in the rule's unit,", .sample = "limit.clock-slow=10000", .preset = "the catalogue's",
+	  .noun = "a whole number in the rule's unit,", .sample = "limit.clock-slow=10000", .preset = "the rule's own limit",
 	  .meaning = "The limit of a rule. The option rules prints all limits." },
 	{ .key = NULL },
 };

@@ -167,7 +167,7 @@ record_error(const struct record_reader *reader)
 		[RECORD_ENTRY_ENDS] = "A block ends within an entry.",
 		[RECORD_ENTRY_SHORT] = "An entry is shorter than its fields.",
 		[RECORD_BYTES_FOLLOW] = "More bytes follow its last entry.",
-		[RECORD_OTHER_COUNT] = "Its last entry counts another number of entries.",
+		[RECORD_OTHER_COUNT] = "Its last entry states a different number of entries.",
 	};
 
 	return sentences[reader->flaw];

@@ -54,8 +54,8 @@ const struct rule rules[] = {
 		.id = "clocks-parted",
 		.clock = "any",
 		.severity = VERDICT_WARN,
-		.sentence = "Some clocks advanced by more than others at one moment, and nothing shows which are right: "
-			    "some of them give a wrong duration across it.",
+		.sentence = "Some clocks advanced more than others at one moment, so some give a wrong duration across "
+			    "it. Nothing shows which are right.",
 		.cause = "A virtual machine that was paused, restored from a snapshot, migrated or suspended.",
 		.advice = "Set the guest's time again after a restore, as a guest agent does. If the machine was not "
 			  "stopped, suspect the hypervisor's timers.",
@@ -523,7 +523,7 @@ const struct rule rules[] = {
 		.clock = "any",
 		.severity = VERDICT_WARN,
 		.sentence = "The guest was stopped, restored or moved, and no signal of the hypervisor announced it: "
-			    "the guest's time is now wrong, and nothing tells it so.",
+			    "the guest's time is now wrong, and the guest does not know.",
 		.cause = "A hypervisor that pauses its guests without KVM_KVMCLOCK_CTRL, or a vmclock whose marker is not updated.",
 		.advice = "Correct the guest's clock after each pause, restore and migration; update the hypervisor.",
 		.source = "Linux Documentation/virt/kvm/api.rst, KVM_KVMCLOCK_CTRL; include/uapi/linux/vmclock-abi.h; "
@@ -630,7 +630,7 @@ const struct rule rules[] = {
 		.severity = VERDICT_WARN,
 		.sentence = "An HPET comparator interrupts when it is enabled, for a deadline that had passed before.",
 		.cause = "A comparator that remembers a match from the time when it was disabled, or a hypervisor "
-			 "that takes each passed deadline for due.",
+			 "that treats each passed deadline as due.",
 		.advice = "Write the comparator before you enable it, and let the handler accept an interrupt that "
 			  "nobody requested.",
 		.source = "IA-PC HPET specification 1.0a, 2.3.9: the comparator interrupts when the counter equals "

@@ -5,9 +5,10 @@
 #include "report/folders.h"
 
 /* Comments in the marker file for human readers. */
-#define REMARK_RUNS "# a run is going on, or the machine was reset or lost power in this phase"
+#define REMARK_RUNS "# a run is in progress, or the machine was reset or lost power in this phase"
 #define REMARK_KEPT \
-	"# no run is going on; ways before least= have ended a run of this machine: delete this file to try them again"
+	"# no run is in progress; methods before least= ended an earlier run: " \
+	"delete this file to try them again"
 
 /* Names of the methods that start other cores, by enum options_cores. */
 static const char *const ways[] = {
@@ -107,7 +108,7 @@ note_end(const struct marker *found, struct report *report)
 	struct text text;
 
 	text_init(&text, bytes, sizeof(bytes));
-	text_printf(&text, "The last run on this machine did not come to its end: it ended in its phase %s", found->phase);
+	text_printf(&text, "The last run on this machine did not finish: it stopped in its phase %s", found->phase);
 	if (found->cores != CORES_OFF)
 		text_printf(&text, ", with other cores %s", ways[found->cores]);
 	if (found->report) {

@@ -132,8 +132,8 @@ check_firmware_timer(struct run *run)
 	run_let_tick(run, true);
 	if (!firmware_calls_back(run, scale_ticks(&run->survey.scale, FIRMWARE_TICK_NS)))
 		report_note(&run->report,
-			    "The firmware's timer does not call back within %lu ms after timers' interrupts were taken: "
-			    "its keys and time-outs may be dead until a reset.", FIRMWARE_TICK_NS / NS_PER_MS);
+			    "After the timer tests the firmware's timer did not call back within %lu ms: keys and "
+			    "time-outs may not work until a reset.", FIRMWARE_TICK_NS / NS_PER_MS);
 	run_let_tick(run, false);
 }
 
@@ -198,7 +198,7 @@ take_page_claims(struct run *run)
 			claim_set(claim, (struct rate){ SURVEY_NS_PER_S << 32, multiplier },
 				  (SURVEY_NS_PER_S << 32) / multiplier / multiplier + 1);
 		else
-			claim_refuse(claim, "It has no rate, or one that is set anew as it goes.");
+			claim_refuse(claim, "It has no rate, or the hypervisor adjusts the rate during the run.");
 		report_add_claim(report, claim);
 	}
 }

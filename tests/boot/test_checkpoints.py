@@ -71,7 +71,7 @@ def test_the_boot_after_a_run_that_was_killed_says_in_which_phase_and_takes_the_
         assert {clock["id"] for clock in report["clocks"] if clock["latency"] and clock["latency"]["count"]} == {"tsc", "acpi_pm", "null"}
     done = run(*TWO_CORES, "--image", stick, "--", *SHORT)
     report = checked(done, started=2)
-    assert f"did not come to its end: it ended in its phase {phase}" in notes(report)
+    assert f"did not finish: it stopped in its phase {phase}" in notes(report)
     assert (MP in notes(report)) == (phase in WITH_CORES)
     assert report["options"]["cores"] == ("mp" if phase in WITH_CORES else "sipi")
     after = folders(volume_of(done.file("stick.img")))
@@ -114,7 +114,7 @@ def test_a_watchdog_that_nobody_feeds_resets_the_machine_and_the_next_boot_says_
     (marker,) = markers(done.out / "stick.img").values()
     phase, = re.match("phase=([a-z-]+) ", marker).groups()
     report = checked(run(*TWO_CORES, "--image", done.out / "stick.img", "--", *SHORT))
-    assert f"did not come to its end: it ended in its phase {phase}" in notes(report)
+    assert f"did not finish: it stopped in its phase {phase}" in notes(report)
 
 
 @pytest.mark.parametrize("marker, options, cores, sentence", [

@@ -195,7 +195,7 @@ def test_the_run_after_a_power_cut_takes_the_next_number_and_leaves_the_rest_alo
     assert sorted(before) == ON_STICK
     left = folders(volume_of(image))
     done = run(*STICK, "--image", stick, "--", *FAST)
-    assert any("did not come to its end: it ended in its phase report" in note for note in checked(done)["notes"])
+    assert any("did not finish: it stopped in its phase report" in note for note in checked(done)["notes"])
     volume = volume_of(done.file("stick.img"))
     assert volume.files(f"baretick/{leftover}") == before
     new = f"{int(max(left)) + 1:04}"

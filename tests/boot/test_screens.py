@@ -235,7 +235,7 @@ def test_160x53_shows_clocks_that_disagree_with_findings_and_picture_beside_them
         assert any(re.match(r"[<~]= +[\d.]+ ?[nmu]s\b", row) for row in rows), "\n".join(rows)
         shown.press("5")
         rows = reader.rows(reader.title("Findings"))
-        assert rows[1][81:] == "Recommendation, by Linux's class of rating, then by cost" and any(row.startswith("      What to do: ") for row in rows)
+        assert rows[1][81:] == "Clocks by preference: Linux's rating class, then cost" and any(row.startswith("      What to do: ") for row in rows)
         shown.press("p")
         assert shown.wait_for_event("SHUTDOWN")["data"]["reason"] == "guest-shutdown"
 

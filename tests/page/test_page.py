@@ -555,7 +555,7 @@ def test_comparison_says_first_how_the_machines_and_the_options_differ(show, tmp
         ["the machine", "runs on", "kvm “KVMKVMKVM”", "tcg “TCGTCGTCGTCG”"],
         ["the machine", "firmware", here["machine"]["firmware"], "Other 1"],
         ["the machine", "cores started", str(here["machine"]["cores_started"]), "2"],
-        ["the run", "options", "all as by default", "profile=quick cores=mp gap=20us"],
+        ["the run", "options", "all defaults", "profile=quick cores=mp gap=20us"],
         ["the run", "profile", "standard", "quick"],
         ["the run", "time per measurement", "1.00 s", "100 ms"],
         ["the run", "option cores", "sipi", "mp"],

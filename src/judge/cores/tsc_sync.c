@@ -236,7 +236,7 @@ mention_warps(struct report *report, const struct view *view)
 		return;
 	if (worst && worst->worst_a == worst->worst_b)
 		rules_add_text(finding, " Warps were seen, too (tsc-warp): %lu in %lu iterations under contention, the worst "
-			       "%lu ns, of core %u against its own reading before; these steps are their likely cause.",
+			       "%lu ns: core %u read less than it had before. These steps are their likely cause.",
 			       warps.count, warps.iterations, worst->worst_ns, worst->worst_a);
 	else if (worst)
 		rules_add_text(finding, " Warps were seen, too (tsc-warp): %lu in %lu iterations under contention, the worst "

@@ -60,7 +60,7 @@ put_clock(struct text *text, const struct report *report)
 	uint64_t linux_ps = answer->linux_takes ? recommend_read_ps(report, answer->linux_takes) : 0;
 
 	if (!answer->clock) {
-		text_put(text, report->advice.count ? "No clock is fit to time by." : "No clock was measured.");
+		text_put(text, report->advice.count ? "No clock is fit for timing." : "No clock was measured.");
 	} else {
 		text_printf(text, "Use %s", answer->clock);
 		if (answer->read_ps)

@@ -49,10 +49,10 @@ find_unstable(const struct report *report, const char *why[UNSTABLE_MAX])
 	size_t count = 0;
 
 	if (report->linux_distrusts_tsc)
-		why[count++] = "it is not called invariant, on several cores of a CPU that is not Intel's "
+		why[count++] = "it is not reported as invariant, on several cores of a CPU that is not Intel's "
 			       "(\"Marking TSC unstable due to TSCs unsynchronized\")";
 	else if (report_warps(&report->skew)) /* an untrusted TSC is not checked: arch/x86/kernel/tsc_sync.c */
-		why[count++] = "its check of two cores sees their warps (\"Marking TSC unstable due to "
+		why[count++] = "its check of two cores finds warps (\"Marking TSC unstable due to "
 			       "check_tsc_sync_source failed\")";
 	if (has_finding(report, "clock-stuck") || has_finding(report, "clock-backward") ||
 	    has_finding(report, "clock-jumped") || has_finding(report, "rate-changed"))
@@ -123,8 +123,8 @@ static const char *
 why_below_tsc(const struct clock *clock)
 {
 	if (clock->offered_by == PARAVIRTUAL_XEN)
-		return "; if the TSC is called invariant and Xen never emulates it, Linux ranks Xen's clock below it";
-	return "; if the TSC is called invariant, Linux ranks the hypervisor's clock below it";
+		return "; if the TSC is reported as invariant and Xen never emulates it, Linux ranks Xen's clock below it";
+	return "; if the TSC is reported as invariant, Linux ranks the hypervisor's clock below it";
 }
 
 static const char *
@@ -132,7 +132,7 @@ why_above_tsc(const struct report *report, const struct clock *clock)
 {
 	if (clock->offered_by == PARAVIRTUAL_XEN && report->tsc_is_invariant)
 		return "; Xen does not say that it never emulates the TSC, so Xen's clock comes first";
-	return "; the TSC is not called invariant, so the hypervisor's clock comes first";
+	return "; the TSC is not reported as invariant, so the hypervisor's clock comes first";
 }
 
 static void
@@ -184,8 +184,7 @@ take_linux(struct report *report)
 	else if (text_equal(first->id, "tsc") && next && next->by_tsc)
 		text_put(&text, why_below_tsc(next));
 	else if (text_equal(first->id, "tsc") && !report->tsc_is_invariant && !report->hypervisor[0])
-		text_put(&text, "; it marks the TSC unstable once a core sleeps deeply, because it is not called "
-				"invariant");
+		text_put(&text, "; it marks the TSC unstable once a core sleeps deeply, because it is not reported as invariant");
 	text_put_char(&text, '.');
 }
 
@@ -219,10 +218,10 @@ take_windows(struct report *report)
 	else if (text_equal(id, "hv_ref"))
 		text_put(&text, "Hyper-V's reference counter by its MSR: there is no page that may be used.");
 	else if (text_equal(id, "tsc"))
-		text_put(&text, "it is called invariant, and nothing was found against it.");
+		text_put(&text, "it is reported as invariant, and nothing was found against it.");
 	else
-		text_printf(&text, "the platform's counter: the TSC is %s.", report->tsc_is_invariant ? "not to be relied on here" :
-			    "not called invariant");
+		text_printf(&text, "the platform's counter, because the TSC is %s.", report->tsc_is_invariant ? "not reliable here" :
+			    "not reported as invariant");
 	put_lacking_feature(report, &text);
 }
 
@@ -231,7 +230,7 @@ static const char *
 why_not_postgresql(const struct report *report, const char *linux_takes)
 {
 	if (!report_has_clock(report, "tsc") || !report->tsc_is_invariant)
-		return "the TSC is not called invariant";
+		return "the TSC is not reported as invariant";
 	if (!report_has_clock(report, "tsc_rdtscp"))
 		return "there is no RDTSCP";
 	if (!report->core_count || !report->cores->facts_known || !report->cores->facts.has_tsc_adjust)
@@ -248,7 +247,7 @@ put_loop(struct text *text, const struct report *report)
 		const struct report_calibration *row = &report->calibrations[i];
 
 		if (text_equal(row->loop->id, "postgresql") && row->worst.known)
-			text_printf(text, "; a rate that CPUID does not give is found by a loop, up to %s ppm off in %lu runs",
+			text_printf(text, "; if CPUID gives no rate, a loop measures one, up to %s ppm off in %lu runs",
 				    number_ppm(row->worst.value < 0 ? -row->worst.value : row->worst.value).text,
 				    row->runs - row->refused);
 	}
@@ -273,7 +272,7 @@ take_postgresql(struct report *report)
 		text_printf(&text, "the system's clock, which is Linux's: %s.", why_not);
 		return;
 	}
-	text_put(&text, "it reads the TSC itself, because it is called invariant and ");
+	text_put(&text, "it reads the TSC itself, because it is reported as invariant and ");
 	text_put(&text, report->core_count && report->cores->facts_known && report->cores->facts.has_tsc_adjust ?
 		 "CPUID reports TSC_ADJUST" : "Linux takes it");
 	if (read_ps)

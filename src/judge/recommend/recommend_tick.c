@@ -123,8 +123,8 @@ hypervisor_timer(const struct report *report)
 	if (!all->count)
 		return "";
 	switch (all->interfaces[all->count - 1].kind) {
-	case PARAVIRTUAL_HYPERV: return " If Hyper-V offers its own timer, Linux takes that (1000).";
-	case PARAVIRTUAL_XEN: return " If it can, Linux takes Xen's own timer (500).";
+	case PARAVIRTUAL_HYPERV: return " If Hyper-V offers its own timer, Linux takes that (rating 1000).";
+	case PARAVIRTUAL_XEN: return " If Xen's own timer is available, Linux takes it (rating 500).";
 	default: return "";
 	}
 }
@@ -133,18 +133,17 @@ hypervisor_timer(const struct report *report)
 static void
 put_wake_timer(const struct report *report, struct text *reason)
 {
-	text_put(reason, ", but it may stop in deep sleep (CPUID 6 EAX[2] is 0)");
-	if (report->hypervisor[0])
-		text_put(reason, " as the hypervisor reports it");
+	text_put(reason, ", but it may stop in deep sleep (CPUID 6 EAX[2] is 0");
+	text_put(reason, report->hypervisor[0] ? ", as reported by the hypervisor)" : ")");
 	if (has_hpet(report))
-		text_put(reason, ", where the HPET (50) wakes the core.");
+		text_put(reason, ", where the HPET (rating 50) wakes the core.");
 	else if (has_pit(report))
-		text_put(reason, ", where the PIT (0) wakes the core.");
+		text_put(reason, ", where the PIT (rating 0) wakes the core.");
 	else
 		text_put(reason, ", and no HPET or PIT to wake the core was found or tested.");
 	if (is_tested(report, "hpet_fsb"))
-		text_put(reason, " A core to which the HPET's third or a later comparator sends messages uses that "
-				 "comparator (110).");
+		text_put(reason, " If the HPET's third or a later comparator can send its interrupt to a core as a "
+				 "message, that core uses it (rating 110).");
 }
 
 static void
@@ -156,7 +155,7 @@ put_lapic(struct report *report, struct text *reason, bool deadline)
 	text_printf(reason, "Linux's %s, rated %u: each core has its own", deadline ? "lapic-deadline" : "lapic",
 		    report->lapic_always_runs ? RATING_RUNS : RATING_MAY_STOP);
 	if (deadline)
-		text_put(reason, ", which goes by the TSC");
+		text_put(reason, ", which compares with the TSC");
 	if (report->lapic_always_runs)
 		text_put(reason, ", and it runs in deep sleep, too.");
 	else

@@ -8,7 +8,7 @@
 #include "judge/timers/host_wait.h"
 
 #define PIT_CLOCKS_2_NS 1677 /* the duration of two PIT clocks */
-#define WORDS_SIZE      64
+#define WORDS_SIZE      96
 
 struct excused {
 	char words[WORDS_SIZE]; /* a clause on excused deadlines, for the end of a sentence */
@@ -23,7 +23,8 @@ describe_excused(uint64_t excused, uint64_t all)
 
 	text_init(&text, clause.words, sizeof(clause.words));
 	if (excused)
-		text_printf(&text, "; %lu more are excused by gaps%s", excused, clause.most ? ", too many to decide" : "");
+		text_printf(&text, "; %lu more do not count, because the core was "
+				   "preempted%s", excused, clause.most ? ", too many to decide" : "");
 	return clause;
 }
 
@@ -58,15 +59,16 @@ judge_missing(struct report *report, const struct irq_totals *totals)
 	row->failed = totals->missing && proven;
 	row->open = !row->failed && totals->shots_empty;
 	if (row->failed)
-		behaviour_say(row, "%lu of %lu one-shots never came, and its own status says that they were due.", totals->missing,
+		behaviour_say(row, "%lu of %lu one-shots never came, and the timer's status shows that they were "
+				   "due.", totals->missing,
 			      totals->shots);
 	else if (row->open && !totals->came && irq_is_polled(totals))
-		behaviour_say(row, "its status never showed that it was due, though its counter did.");
+		behaviour_say(row, "its counter passed the deadline, but its status never showed that.");
 	else if (row->open && !totals->came)
 		behaviour_say(row, "none came through pin %u: either the timer or the route to the core has failed.",
 			      totals->pin);
 	else if (row->open)
-		behaviour_say(row, "%lu of %lu one-shots never came; its own status does not say that they were due.",
+		behaviour_say(row, "%lu of %lu one-shots never came; the timer's status does not show that they were due.",
 			      totals->shots_empty, totals->shots);
 	else if (!known)
 		explain_all_excused(row, totals->shots);
@@ -109,7 +111,7 @@ judge_early(struct report *report, const struct irq_totals *totals)
 		      by.low, by.high);
 	row->open = !totals->early_always;
 	if (row->open)
-		behaviour_say(row, "%lu of %lu one-shots came early, by up to %ld to %ld ns, but not of every length.",
+		behaviour_say(row, "%lu of %lu one-shots came early, by up to %ld to %ld ns, but only for some of the intervals.",
 			      totals->early, seen, by.low, by.high);
 }
 
@@ -150,23 +152,23 @@ judge_lost(struct report *report, const struct irq_totals *totals, bool misses)
 		behaviour_say(row, "%lu of %lu periods were lost as well: see irq-missing.", totals->lost, seen);
 	else if (!row->checked) {
 		row->unchecked = UNCHECKED_GUEST;
-		behaviour_say(row, "%lu of %lu periods without a tick: not judged in an emulator, which waits for its host.",
+		behaviour_say(row, "%lu of %lu periods had no tick: not judged in an emulator, which waits for its host.",
 			      totals->lost, seen);
 	}
 	else if (row->open && totals->uneven)
-		behaviour_say(row, "%lu of %lu periods without a tick, but ticks come late by more than an eighth of a period.",
+		behaviour_say(row, "%lu of %lu periods had no tick, but ticks come late by more than an eighth of a period.",
 			      totals->lost, seen);
 	else if (row->open)
-		behaviour_say(row, "%lu of %lu periods without a tick; the cause of gaps in %lu others may also have delayed "
+		behaviour_say(row, "%lu of %lu periods had no tick; the cause of gaps in %lu others may also have delayed "
 			      "its timer.",
 			      totals->lost, seen, totals->periods_excused);
 	else if (totals->lost && report_is_emulated(report))
-		behaviour_say(row, "%lu of %lu periods without a tick; other ticks are late by less than 1/8 period, "
+		behaviour_say(row, "%lu of %lu periods had no tick; other ticks are late by less than 1/8 period, "
 			      "so waiting for the host does not explain that.",
 			      totals->lost, seen);
 	else {
 		row->open = !totals->lost && excused.most;
-		behaviour_say(row, "%lu of %lu periods without a tick%s.", totals->lost, seen, excused.words);
+		behaviour_say(row, "%lu of %lu periods had no tick%s.", totals->lost, seen, excused.words);
 	}
 }
 

@@ -55,7 +55,8 @@ judge_late(struct report *report, const struct irq_totals *totals)
 		return;
 	row->checked = totals->late && !host_wait_explains_late(report, totals);
 	if (!totals->late) {
-		behaviour_say(row, "fewer than %u one-shots of 100 us came without a gap.", IRQ_LATE_SHOTS_MIN);
+		behaviour_say(row, "the core was preempted at all but a few of the one-shots of 100 us: fewer than %u "
+				   "are left.", IRQ_LATE_SHOTS_MIN);
 		return;
 	}
 	if (!row->checked)
@@ -73,7 +74,7 @@ judge_late(struct report *report, const struct irq_totals *totals)
 	behaviour_say(row, "half of its one-shots of 100 us are %ld ns late or more, +-%lu%s", rounded.value, rounded.error,
 		      !row->checked ? ": not judged in an emulator, which waits for its host." :
 		      report_is_emulated(report) && rules_failed(report, row) ?
-			      "; nearly all of them are, and no other source is so late." :
+			      "; nearly all are late, and no other source is." :
 		      ".");
 }
 

@@ -276,8 +276,8 @@ survey_note_doubt(const struct survey *survey)
 		report_note(report, "The TSC's rate is not known: every time here is in ticks of the TSC, shown as "
 				    "nanoseconds.");
 	else if (known == 1)
-		report_note(report, "All times rest on %s alone: no other clock could confirm its rate.", source);
+		report_note(report, "All times depend on %s alone: no other clock could confirm its rate.", source);
 	else if (known > 1 && survey->tsc_doubtful)
-		report_note(report, "No majority of the clocks agrees on the TSC's rate: all times rest on %s, which may "
-				    "be wrong.", source);
+		report_note(report, "No majority of the clocks agrees on the TSC's rate: all times depend on %s, which "
+				    "may be wrong.", source);
 }

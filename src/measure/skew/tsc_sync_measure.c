@@ -200,7 +200,7 @@ note_if_cut_short(struct survey_tournament *tournament, const char *which)
 	struct report *report = tournament->survey->report;
 
 	if (!survey_tournament_is_over(tournament) && !report->incomplete)
-		report_note(report, "%s tournament of the cores was cut short after %lu s: %zu of %zu rounds were begun.",
+		report_note(report, "%s pass over the pairs of cores was stopped after %lu s, with %zu of %zu rounds started.",
 			    which, survey_tournament_elapsed_ns(tournament) / SURVEY_NS_PER_S, tournament->rounds_begun,
 			    tournament_rounds(offsets->kind, offsets->cores));
 }

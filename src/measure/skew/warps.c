@@ -164,7 +164,7 @@ say_warps(const struct survey *survey, const struct clock *clock, const struct w
 	const struct report_core *cores = survey->report->cores;
 
 	if (result->starved && !result->warps) {
-		behaviour_say(row, "Some core got too few of %lu reads, so the absence of steps back proves nothing.",
+		behaviour_say(row, "Some core got too few of %lu reads, so seeing no step back proves nothing.",
 			      result->turns);
 		return;
 	}
@@ -202,7 +202,7 @@ check_clock(struct survey *survey, struct pass *pass, const struct clock *clock)
 	if (stable == STABLE_UNKNOWN)
 		behaviour_say(row, "A core's page was incomplete in some reads, so cores cannot be compared.");
 	else if (stable == STABLE_NO)
-		behaviour_say(row, "Its page does not call it stable, so cores are not compared.");
+		behaviour_say(row, "Its page does not mark it as stable, so cores are not compared.");
 	else if (!survey_end_if_untimed(survey))
 		say_warps(survey, clock, &result, row);
 }

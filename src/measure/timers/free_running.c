@@ -63,7 +63,7 @@ find_due(struct timer_test *test)
 	}
 	left_ns = scale_mul_div(timer->driver->left(timer), test->tick.value, AS_PER_NS);
 	if (left_ns > FAR_NS) {
-		test_refuse(test, CLOCK_DISABLED, "It is due in more than three seconds: that was not waited for.");
+		test_refuse(test, CLOCK_DISABLED, "It is due in more than three seconds, which is too long to wait.");
 		return false;
 	}
 	test->due_tsc = now_tsc(test) + tsc_ticks(test, left_ns);

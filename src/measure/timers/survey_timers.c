@@ -64,7 +64,7 @@ test_begin(struct timer_test *test)
 	drain(test);
 	if (test_know_tick(test) && test_ticks(test, row->asked_ns) <= timer->ticks_max)
 		return true;
-	test_explain(test, "It can't be programmed for so long.");
+	test_explain(test, "It cannot be programmed for so long an interval.");
 	return false;
 }
 
@@ -101,7 +101,7 @@ play(struct timer_test *test, void (*work)(void *argument))
 	if (test->core == 0)
 		return test->all->window->play(work, give_back, test);
 	if (!smp->run(smp->context, test->core, play_there, &there, THERE_NS))
-		return "The core did not come back from it in time.";
+		return "The core did not finish this test in time.";
 	return there.why;
 }
 

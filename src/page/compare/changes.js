@@ -275,7 +275,7 @@ function contextChanges(here, there) {
 		["the machine", "firmware", ({machine}) => machine.firmware],
 		["the machine", "cores started", ({machine}) => whole(machine.cores_started)],
 		["the machine", "bracket", ({machine}) => machine.fence],
-		["the run", "options", ({options}) => (options.given === null ? "all as by default" : options.given)],
+		["the run", "options", ({options}) => (options.given === null ? "all defaults" : options.given)],
 		["the run", "profile", ({options}) => options.profile],
 		["the run", "time per measurement", ({options}) => duration(options.duration_ms)],
 		["the run", "option cores", ({options}) => options.cores],

@@ -19,7 +19,7 @@ function comparedHow(here, there) {
 		`times the other report's median plus one bracket (${bracket}, the clock null).`;
 
 	return note(latencies, timers, ` A rate is worse when it moved by more than ${COMPARE.rate_ppm} ppm and `,
-		"not towards its nominal rate. Intervals that overlap are the same.");
+		"not towards its nominal rate. Intervals that overlap count as the same.");
 }
 
 function kindBadge({kind}) {

@@ -13,7 +13,7 @@ function claimsSection(report) {
 
 	if (!rows.length)
 		return null;
-	return section("claims", "Who believes what",
+	return section("claims", "Claimed rates",
 		note("Rates that CPUID leaves, registers and pages state, and the systems that use them without measuring. The error is how ",
 			"much faster the clock runs than stated. A system that uses the stated rate runs fast by as much."),
 		table(

@@ -13,7 +13,7 @@ function leftOutOfTime(found) {
 	if (!isNumber(found.gaps) || found.gaps <= drawn)
 		return note(`All ${plural(found.gaps, "gap")} are drawn.`);
 	return note(`${whole(drawn)} of ${plural(found.gaps, "gap")} are drawn: the report has the first ones of each core, while there is `,
-		`space. The other ${whole(found.gaps - drawn)} are in “How long” only.`);
+		`space. The other ${whole(found.gaps - drawn)} are only in the chart “How long”.`);
 }
 
 /* Gaps up to the threshold are not recorded. */
@@ -95,7 +95,7 @@ function interferenceWords(found) {
 		said.push(`Stolen time: ${ns(found.total_ns)},`,
 			`${share(100 * found.total_ns / found.observed_ns)} of that; longest gap:`,
 			`${ns(found.worst_ns)}, on core ${whole(found.worst_core)}. A busy host or system`,
-			"management interrupts (SMIs) cause gaps; no clock is judged by them.");
+			"management interrupts (SMIs) cause gaps; they change no clock's verdict.");
 	if (found.reported && found.reported.observed_ns > 0)
 		said.push(`The hypervisor's own counter reports ${share(100 * found.reported.reported_ns / found.reported.observed_ns)}.`);
 	if (isNumber(found.smi_count))

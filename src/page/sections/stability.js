@@ -124,7 +124,7 @@ function stabilityTable(found) {
 			["Floor", ({floor}) => ppb(floor)],
 			["MTIE", ({mtie}) => ns(mtie)],
 		],
-		found.flatMap(({clock, steps}) => steps.map((step) => ({clock, ...step}))), "How steady the clocks ran, as a table");
+		found.flatMap(({clock, steps}) => steps.map((step) => ({clock, ...step}))), "The stability of the clocks as a table");
 }
 
 function stabilityLines(report, found, label, style, of) {
@@ -147,8 +147,8 @@ function stabilityOverTime(report, clocks) {
 	if (!found.length)
 		return [];
 	return [el("h3", null, "Allan deviation"),
-		note("Overlapping, against the clock that sets the scale: how much the mean rate over a time differs from the mean rate over the next. Below the ",
-			"dotted floor it may come from errors of the readings alone. A falling line is noise of the readings, or white; a rising line is a random walk.",
+		note("How much the mean rate over one interval differs from the mean rate over the next, against the clock that sets the scale. Below the ",
+			"dotted floor it may come from reading errors alone. A falling line means reading noise or white noise, a rising line a random walk.",
 			same.length ? ` Not shown, because of the same source: ${joined(same.map(({id}) => id), ", ")}.` : ""),
 		key,
 		chart("chart-series-adev", "Overlapping Allan deviation of the clocks, logarithmic", () => stabilityConfig(deviations(),

@@ -95,7 +95,7 @@ function cpuOf(report) {
 function offerOf({interface: name, version, base, offers, tsc_hz: rate, tsc_within_hz: within, tsc_by: by, stable}) {
 	return joined([`${joined([name, version], " ")} at CPUID ${base.toString(16)}h`, offers,
 		isNumber(rate) && `the TSC at ${hz(rate)} within ${exact(within)} Hz, by ${by}`,
-		typeof stable === "boolean" && `its clock is ${stable ? "" : "not "}called stable`], "; ");
+		typeof stable === "boolean" && `its clock is ${stable ? "" : "not "}marked as stable`], "; ");
 }
 
 const versionOf = ({tool}) => joined([tool.version, tool.commit], ", ");
@@ -129,7 +129,7 @@ function machineFacts(report) {
 		["Samples bracketed by", machine.fence],
 		["Run", isNumber(report.elapsed_ms) && `${duration(report.elapsed_ms)} in all`],
 		["Profile", options.profile],
-		["Options", options.given === null ? "all as by default" : options.given],
+		["Options", options.given === null ? "all defaults" : options.given],
 		["baretick", versionOf(report)],
 	];
 
@@ -198,7 +198,7 @@ function advice(report) {
 	if (!report.advice.length)
 		return null;
 	return section("advice", "Recommendation",
-		note("By Linux's classes of ratings (300 and above, 200, 100, below), and in a class by what a read costs; clocks to avoid come last."),
+		note("Sorted by Linux's class of rating (300 and above, 200, 100, below), then by the cost of a read. Clocks to avoid come last."),
 		el("ol", {class: "advice"}, report.advice.map(adviceRow)),
 		(report.taken || []).map((each) => el("p", null, `${each.system} takes `, code(each.clock), `: ${each.reason}`)),
 		report.tick && el("p", null, "For its tick: ", report.tick.source && [code(report.tick.source), ", "], report.tick.reason));
@@ -356,7 +356,7 @@ function calibrations(report) {
 	if (!rows.length)
 		return null;
 	return section("calibrations", "Calibration rehearsed",
-		note("How wrong a system gets a clock's rate here, by the loop with which it finds it."),
+		note("The error of each system's calibration loop on this machine, against the measured rate."),
 		report.calibrated ? el("p", null, report.calibrated) : null,
 		table(
 			[

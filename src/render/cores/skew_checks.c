@@ -11,7 +11,7 @@ put_early_messages(struct text *out, const struct report_skew *skew)
 	if (!skew->warps)
 		return;
 	text_printf(table_sentence(&sentence),
-		    "%lu ping-pong message%s arrived before being sent, the worst by %lu ns (%lu ticks): core %u "
+		    "%lu ping-pong message%s arrived before being sent, by the time stamps, the worst by %lu ns (%lu ticks): core %u "
 		    "was ahead of core %u.",
 		    skew->warps, table_plural(skew->warps), skew->worst_warp_ns, skew->worst_warp_ticks,
 		    skew->worst_warp_a, skew->worst_warp_b);
@@ -83,7 +83,7 @@ put_drifts(struct text *out, const struct report *report)
 		text_put(text, " ppm");
 	} else if (drifts.known) {
 		if (report->skew.any_moved)
-			text_put(text, "proven, and no majority shows whose; all within ");
+			text_put(text, "proven, but no majority shows on which core; all within ");
 		else
 			text_printf(text, "none proven on %zu of %zu other cores, all within ", drifts.known,
 				    drifts.others);
@@ -148,12 +148,11 @@ put_contended(struct text *out, const struct report_contended *check, const char
 	struct table_sentence sentence;
 	struct text *text = table_sentence(&sentence);
 
-	text_printf(text, "Contended warp check of the TSC, %s: ", how);
+	text_printf(text, "Contended warp check of the TSC, %s", how);
 	if (!check->measured)
-		text_put(text, "not measured.");
+		text_put(text, ": not measured.");
 	else
-		text_printf(text, "%zu cores, %lu iterations on one shared last value: ", check->cores,
-			    check->iterations);
+		text_printf(text, " (%zu cores, %lu iterations): ", check->cores, check->iterations);
 	if (check->measured && check->warps && check->worst_a == check->worst_b)
 		text_printf(text, "%lu warp%s, the worst %lu ns (%lu ticks): core %u read less than it had itself before.",
 			    check->warps, table_plural(check->warps), check->worst_ns, check->worst_ticks, check->worst_a);

@@ -223,7 +223,8 @@ table_skew_rows(struct text *out, const struct report *report)
 	struct scale scale = report_scale(report);
 
 	text_put_inked(out, INK_HEADING,
-		       "\nOffset and drift against the boot core's TSC (*); ! off the majority or drifts\n");
+		       "\nOffset and drift against the boot core's TSC (*); ! off the majority or drifts\n"
+		       "pkg.c.t: package, core in the package, thread in the core\n");
 	table_last_shown(out, report, "Offsets ", "\n");
 	text_put_char(out, '\n');
 	text_printf(out, "%*s  %-*s %*s %*s %*s\n", TABLE_CORE_COLUMNS, "core", TOPOLOGY_COLUMNS, "pkg.c.t",

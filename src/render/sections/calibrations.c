@@ -44,14 +44,15 @@ table_calibrations(struct text *out, const struct report *report)
 	if (!report->calibration_count)
 		return;
 	text_put_inked(out, INK_HEADING,
-		       "\nCalibration rehearsed: the loops with which systems find a clock's rate\n\n");
+		       "\nCalibration rehearsed: loops by which systems measure a clock's rate\n\n");
 	text_put(out, "loop            clock  runs refused median ppm  worst ppm\n");
 	for (size_t i = 0; i < report->calibration_count; i++)
 		put_row(out, &report->calibrations[i]);
 	for (size_t i = 0; i < report->calibration_count; i++)
 		put_refusals(out, &report->calibrations[i]);
 	if (report->tsc_within.known)
-		table_paragraph(out, 0, "Errors are against the measured rate of the TSC, which is exact to +-%s ppm.",
+		table_paragraph(out, 0, "refused: runs in which the loop gave no rate. Errors are against the measured "
+					"rate of the TSC, which is exact to +-%s ppm.",
 				number_ppm((int64_t)rate_error_ppb(report)).text);
 	if (report->calibrated[0])
 		table_paragraph(out, 0, "%s", report->calibrated);

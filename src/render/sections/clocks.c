@@ -108,6 +108,7 @@ table_clocks(struct text *out, const struct report *report)
 		else
 			put_state(out, entry);
 	}
+	table_wrap(out, out->length, 2, "  res: resolution. a read: cost without the bracket, median of the cores.");
 	if (any_open)
 		table_wrap(out, out->length, 2, "  n.d.: not determined: no fault was found, but some rules are undecided.");
 	if (any_few)

@@ -111,8 +111,8 @@ table_database(struct text *out, const struct report *report)
 	for (size_t i = 0; i < report->clock_count && !text->length; i++)
 		if (is_cost_known(&report->clocks[i]) && failed(&report->clocks[i]))
 			text_put(text, "!: the clock failed, so its times cannot be trusted. ");
-	text_put(text, "A read is without the bracket, in the median of the cores. "
-		       "Over best is n.d. if the ranges overlap.");
+	text_put(text, "Column ms: extra time. over best: above the cheapest clock. a read: without bracket, median of the "
+		       "cores. pg_test: least time that pg_test_timing prints.");
 	text_put_char(out, '\n');
 	table_sentence_end(out, &sentence);
 }

@@ -51,7 +51,7 @@ put_options(struct text *out, const struct report *report)
 
 	text_printf(out, "%-*s", TABLE_LABEL_COLUMNS, "options");
 	table_wrap(out, line_start, TABLE_LABEL_COLUMNS,
-		   report->options_given[0] ? report->options_given : "all as by default");
+		   report->options_given[0] ? report->options_given : "all defaults");
 }
 
 /* Appends BEFORE and WORDS to LINE, unless WORDS is empty. */
@@ -109,11 +109,11 @@ put_paravirtual(struct text *out, const struct report *report)
 			    interface->version, interface->base);
 		put_fact(&text, "", interface->offers);
 		if (interface->tsc.den)
-			text_printf(&text, "; the TSC at %s within %lu Hz, by %s",
+			text_printf(&text, "; states the TSC's rate as %s +-%lu Hz, in %s",
 				    number_rate(interface->tsc.num * MILLIHZ_PER_HZ).text, interface->tsc_within_hz,
 				    interface->tsc_by);
 		if (interface->stable != STABLE_UNKNOWN)
-			text_printf(&text, "; its clock is %scalled stable", interface->stable == STABLE_YES ? "" : "not ");
+			text_printf(&text, "; its clock is %smarked as stable", interface->stable == STABLE_YES ? "" : "not ");
 		text_printf(out, "%-*s", TABLE_LABEL_COLUMNS, i ? "" : "offers");
 		table_wrap(out, line_start, TABLE_LABEL_COLUMNS, line);
 	}

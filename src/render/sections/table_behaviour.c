@@ -122,7 +122,8 @@ put_timers(struct text *out, const struct report *report)
 	if (!any)
 		return;
 	text_put_char(out, '\n');
-	table_paragraph(out, 0, "+ passed, ! failed, ? not determined, - not checked; blank: no such test");
+	table_paragraph(out, 0, "Each column is a rule: missing is irq-missing. + passed, ! failed, ? not determined, "
+				"- not checked, blank: no such test.");
 	text_put_char(out, '\n');
 }
 
@@ -213,7 +214,7 @@ table_advice(struct text *out, const struct report *report)
 {
 	if (!report->advice.count)
 		return;
-	text_put_inked(out, INK_HEADING, "\nRecommendation, by Linux's class of rating, then by cost\n\n");
+	text_put_inked(out, INK_HEADING, "\nClocks by preference: Linux's rating class, then cost\n\n");
 	for (size_t i = 0; i < report->advice.count; i++) {
 		bool avoid = report->advice.rows[i].avoid;
 		size_t line_start = out->length;

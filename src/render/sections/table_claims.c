@@ -58,7 +58,7 @@ table_claims(struct text *out, const struct report *report)
 
 	if (!report->claim_count)
 		return;
-	text_put_inked(out, INK_HEADING, "\nWho believes what: claims about rates, and who takes them unmeasured\n\n");
+	text_put_inked(out, INK_HEADING, "\nClaimed rates of the clocks, and the systems that use them without measuring\n\n");
 	text_printf(out, "%-*s%-*s%12s%12s  taken by\n", CLOCK_COLUMNS, "clock", SOURCE_COLUMNS, "source", "claimed",
 		    "error ppm");
 	for (size_t i = 0; i < report->claim_count; i++)

@@ -151,8 +151,8 @@ table_histogram_main(struct text *out, const struct report *report)
 		return;
 	}
 	text_put(out, "\n");
-	table_paragraph(out, 0, "A full bar is a clock's fullest row. Rows are narrow where the reads are, and octaves in "
-				"the tails. A row of dots is a longer empty stretch.");
+	table_paragraph(out, 0, "A full bar is the clock's largest share. Each row: reads up to this time, but above "
+				"the row before. Dots: a longer range of times without reads.");
 }
 
 void

@@ -35,7 +35,7 @@ put_gaps(struct text *text, const struct report *report)
 	text_printf(text, "%lu gap%s longer than %s in %s of observation on %zu core%s: %s stolen in all, ",
 		    all->gaps, table_plural(all->gaps), threshold.text, observed.text, cores,
 		    table_plural(cores), number_ns(all->total_ns).text);
-	text_printf(text, "%s %% of the time, at worst %s on core %u. %s steal time; no clock is judged by it.",
+	text_printf(text, "%s %% of the time, at worst %s on core %u. %s steal time; this changes no clock's verdict.",
 		    number_percent(all->total_ns, all->observed_ns, SHARE_DIGITS).text,
 		    number_ns(all->worst_ns).text, all->worst_core,
 		    report->hypervisor[0] ? "A busy host or SMIs (system management interrupts)" :
@@ -88,7 +88,7 @@ table_interference(struct text *out, const struct report *report)
 	put_sentence(out, report);
 	if (!count)
 		return;
-	text_printf(out, "A read more than %s above the median is a hit; clean is without hits.\n\n",
+	text_printf(out, "hits: reads that took %s more than the median. clean: without these reads.\n\n",
 		    number_ns(report->options.gap_ns).text);
 	text_printf(out, "%-*s %11s %9s  p99.9  clean    max  clean\n", ID_COLUMNS, "clock", "reads", "hits");
 	for (size_t i = 0; i < count; i++)

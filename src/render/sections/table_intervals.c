@@ -98,8 +98,9 @@ put_after_masking(struct text *out, const struct report_interval *row)
 	if (!row->held_ns)
 		return;
 	text = table_sentence(&sentence);
-	text_printf(text, "After %lu periods with masked interrupts, %s sent %lu interrupts in as many periods: ",
-		    row->held_ns / row->asked_ns, row->source, row->held_delivered);
+	text_printf(text, "After %lu periods with masked interrupts, %s sent %lu interrupts in the next %lu periods: ",
+		    row->held_ns / row->asked_ns, row->source, row->held_delivered,
+		    row->held_ns / row->asked_ns);
 	text_put(text, words[row->policy]);
 	table_sentence_end(out, &sentence);
 }

@@ -222,8 +222,8 @@ table_series(struct text *out, const struct report *report)
 	for (size_t i = 0; i < lines; i++)
 		put_line(out, &(struct stretch){ report, i * rows / lines, (i + 1) * rows / lines });
 	text_put_char(out, '\n');
-	table_paragraph(out, 2, "Each line: the longest gap of a core's time, the largest possible offset of a core's TSC "
-			"against the boot core's, and each clock's largest p99 of its latency and rate against %s in ppm, if known.",
+	table_paragraph(out, 2, "gap: longest time stolen from a core at once. cores: largest possible offset from the "
+				"boot core's TSC. Clocks: largest p99 latency, and rate in ppm against %s.",
 			report->relative_to ? report->relative_to : "another");
 	if (rows > lines)
 		table_paragraph(out, 2, "A line covers up to %zu rows of the series: each row is in report.html.",

@@ -62,7 +62,7 @@ TEST(a_p999_among_the_hits_is_not_the_clocks)
 	literal_record(literal_find(report, "hpet")->latency, 50000, 30);
 	judge_report(report);
 	assert_quality(report, false, "0.025 % of the observed time was stolen: latency tails are "
-				      "unreliable; p99.9 of hpet was hit.");
+				      "unreliable; p99.9 of hpet is from stolen time.");
 	literal_free(report);
 }
 
@@ -102,8 +102,8 @@ TEST(a_run_that_ended_before_says_what_it_knows)
 	report->interference = (struct report_interference){ .measured = false };
 	literal_record(literal_find(report, "acpi_pm")->latency, 50000, 30);
 	judge_report(report);
-	assert_quality(report, false, "Stolen time was not observed: latency tails are unreliable; p99.9 of acpi_pm was "
-				      "hit.");
+	assert_quality(report, false, "Stolen time was not observed: latency tails are unreliable; p99.9 of acpi_pm is "
+				      "from stolen time.");
 	literal_free(report);
 }
 

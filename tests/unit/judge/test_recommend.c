@@ -272,7 +272,7 @@ TEST(the_answer_names_failed_clocks_and_recommends_none_that_is_unfit)
 {
 	struct report *report = literal_sick();
 
-	assert_answer(report, "No clock is fit to time by. Linux takes acpi_pm (997 ns). Failed: "
+	assert_answer(report, "No clock is fit for timing. Linux takes acpi_pm (997 ns). Failed: "
 		      "tsc, acpi_pm, pit and 1 more. The cores' TSCs do not agree.");
 	assert_null(report->answer.clock);
 	assert_int_equal(report->answer.wrong_count, 4);
@@ -322,7 +322,7 @@ assert_tick(struct report *report, const char *source, const char *reason)
 TEST(for_its_tick_a_kernel_takes_the_lapic_with_the_tsc_deadline_where_there_is_one)
 {
 	assert_tick(report_of_timers(CLOCK_PRESENT, CLOCK_PRESENT, true), "lapic_deadline",
-		    "Linux's lapic-deadline, rated 150: each core has its own, which goes by the TSC, and it runs in "
+		    "Linux's lapic-deadline, rated 150: each core has its own, which compares with the TSC, and it runs in "
 		    "deep "
 		    "sleep, too. Half of its one-shots of 100 us came within 1021 ns of their deadline, +-31. Its "
 		    "interrupts break no rule.");
@@ -339,16 +339,15 @@ TEST(a_lapic_that_may_stop_is_rated_lower_and_something_else_wakes_the_core)
 	literal_find(report, "hpet")->clock.state = CLOCK_ABSENT;
 	assert_tick(report, "lapic",
 		    "Linux's lapic, rated 100: each core has its own, but it may stop in deep sleep (CPUID 6 EAX[2] "
-		    "is 0), "
-		    "where the PIT (0) wakes the core. Half of its one-shots of 100 us came within 1021 ns of their "
+		    "is 0), where the PIT (rating 0) wakes the core. Half of its one-shots of 100 us came within 1021 ns of their "
 		    "deadline, +-31. Its interrupts break no rule.");
 	report = report_of_timers(CLOCK_ABSENT, CLOCK_PRESENT, false);
 	ask(report, "hpet_fsb", CLOCK_PRESENT);
 	assert_tick(report, "lapic",
 		    "Linux's lapic, rated 100: each core has its own, but it may stop in deep sleep (CPUID 6 EAX[2] "
-		    "is 0), "
-		    "where the HPET (50) wakes the core. A core to which the HPET's third or a later comparator "
-		    "sends messages uses that comparator (110). Half of its one-shots of 100 us came within 1021 ns "
+		    "is 0), where the HPET (rating 50) wakes the core. If the HPET's third or a later comparator can "
+		    "send its interrupt to a core as a message, that core uses it (rating 110). Half of its one-shots "
+		    "of 100 us came within 1021 ns "
 		    "of their deadline, +-31. Its interrupts break no rule.");
 }
 
@@ -382,7 +381,7 @@ TEST(without_a_lapic_it_is_the_hpet_then_the_pit_and_where_none_was_asked_nothin
 	report->paravirtual.interfaces[report->paravirtual.count++].kind = PARAVIRTUAL_HYPERV;
 	assert_tick(report, "pit0",
 		    "Linux's pit, rated 0, because the local APIC's timer can't be used: all cores share it. If "
-		    "Hyper-V offers its own timer, Linux takes that (1000).");
+		    "Hyper-V offers its own timer, Linux takes that (rating 1000).");
 	report = without_hpet();
 	report->paravirtual.interfaces[report->paravirtual.count++].kind = PARAVIRTUAL_HYPERV;
 	report->paravirtual.interfaces[report->paravirtual.count++].kind = PARAVIRTUAL_KVM;

@@ -59,7 +59,7 @@ TEST(on_bare_metal_the_invariant_tsc_is_taken_by_both)
 	recommend_clocksource(report);
 	assert_int_equal(report->taken_count, 3);
 	assert_taken(0, "Linux", "tsc", "clocksource tsc, rating 300, before hpet, 250.");
-	assert_taken(1, "Windows", "tsc", "it is called invariant, and nothing was found against it.");
+	assert_taken(1, "Windows", "tsc", "it is reported as invariant, and nothing was found against it.");
 }
 
 static struct report_core core;
@@ -87,8 +87,8 @@ TEST(postgresql_reads_an_invariant_tsc_with_tsc_adjust)
 							       .worst = { true, -310200, -310300, -310100 } };
 	report->findings[report->finding_count++] = (struct finding){ .rule = "clock-backward", .clock = "tsc" };
 	recommend_clocksource(report);
-	assert_taken(2, "PostgreSQL 19", "tsc", "it reads the TSC itself, because it is called invariant and CPUID "
-		     "reports TSC_ADJUST; a read costs 9.82ns; a rate that CPUID does not give is found by a loop, "
+	assert_taken(2, "PostgreSQL 19", "tsc", "it reads the TSC itself, because it is reported as invariant and CPUID "
+		     "reports TSC_ADJUST; a read costs 9.82ns; if CPUID gives no rate, a loop measures one, "
 		     "up to 310.2 ppm off in 48 runs.");
 }
 
@@ -96,7 +96,7 @@ TEST(postgresql_reads_the_tsc_without_tsc_adjust_if_linux_takes_it)
 {
 	have_core(true, false);
 	recommend_clocksource(report);
-	assert_taken(2, "PostgreSQL 19", "tsc", "it reads the TSC itself, because it is called invariant and Linux "
+	assert_taken(2, "PostgreSQL 19", "tsc", "it reads the TSC itself, because it is reported as invariant and Linux "
 						"takes it.");
 	report->findings[report->finding_count++] = (struct finding){ .rule = "clock-backward", .clock = "tsc" };
 	recommend_clocksource(report);
@@ -111,7 +111,7 @@ TEST(postgresql_reads_the_systems_clock_without_rdtscp_or_an_invariant_tsc)
 	assert_taken(2, "PostgreSQL 19", "tsc", "the system's clock, which is Linux's: there is no RDTSCP.");
 	report->tsc_is_invariant = false;
 	recommend_clocksource(report);
-	assert_taken(2, "PostgreSQL 19", "tsc", "the system's clock, which is Linux's: the TSC is not called invariant.");
+	assert_taken(2, "PostgreSQL 19", "tsc", "the system's clock, which is Linux's: the TSC is not reported as invariant.");
 }
 
 TEST(a_tsc_that_linux_distrusts_is_marked_unstable_and_the_hpet_is_next)
@@ -120,10 +120,10 @@ TEST(a_tsc_that_linux_distrusts_is_marked_unstable_and_the_hpet_is_next)
 	report->linux_distrusts_tsc = true;
 	recommend_clocksource(report);
 	assert_taken(0, "Linux", "hpet", "clocksource hpet, rating 250, before acpi_pm, 200; it marks the TSC unstable: it is "
-		     "not called invariant, on several cores of a CPU that is not Intel's "
+		     "not reported as invariant, on several cores of a CPU that is not Intel's "
 		     "(\"Marking TSC unstable due to TSCs "
 		     "unsynchronized\").");
-	assert_taken(1, "Windows", "hpet", "the platform's counter: the TSC is not called invariant.");
+	assert_taken(1, "Windows", "hpet", "the platform's counter, because the TSC is not reported as invariant.");
 }
 
 TEST(warps_make_the_tsc_unstable)
@@ -132,9 +132,9 @@ TEST(warps_make_the_tsc_unstable)
 	report->clocks[1].clock.state = CLOCK_ABSENT;
 	recommend_clocksource(report);
 	assert_taken(0, "Linux", "acpi_pm", "clocksource acpi_pm, rating 200; hpet, 250, is absent; it marks the TSC "
-		     "unstable: its check of two cores sees their warps "
+		     "unstable: its check of two cores finds warps "
 		     "(\"Marking TSC unstable due to check_tsc_sync_source failed\").");
-	assert_taken(1, "Windows", "acpi_pm", "the platform's counter: the TSC is not to be relied on here.");
+	assert_taken(1, "Windows", "acpi_pm", "the platform's counter, because the TSC is not reliable here.");
 }
 
 TEST(a_tsc_that_linux_distrusts_is_not_checked_for_warps)
@@ -146,7 +146,7 @@ TEST(a_tsc_that_linux_distrusts_is_not_checked_for_warps)
 	report->skew.locked = (struct report_contended){ .measured = true, .warps = 3 };
 	recommend_clocksource(report);
 	assert_taken(0, "Linux", "hpet", "clocksource hpet, rating 250, before acpi_pm, 200; it marks the TSC unstable: it is "
-		     "not called invariant, on several cores of a CPU that is not Intel's "
+		     "not reported as invariant, on several cores of a CPU that is not Intel's "
 		     "(\"Marking TSC unstable due to TSCs "
 		     "unsynchronized\").");
 	report->linux_distrusts_tsc = false;
@@ -155,14 +155,14 @@ TEST(a_tsc_that_linux_distrusts_is_not_checked_for_warps)
 	offer(PARAVIRTUAL_KVM);
 	recommend_clocksource(report);
 	assert_taken(0, "Linux", "kvmclock", "clocksource kvm-clock, rating 400, before hpet, 250; it marks the TSC unstable: "
-		     "its check of two cores sees their warps "
-		     "(\"Marking TSC unstable due to check_tsc_sync_source failed\"); the TSC is not called invariant, so the "
+		     "its check of two cores finds warps "
+		     "(\"Marking TSC unstable due to check_tsc_sync_source failed\"); the TSC is not reported as invariant, so the "
 		     "hypervisor's clock comes first.");
 	report->tsc_is_invariant = true;
 	kvmclock->clock.rating = 299;
 	recommend_clocksource(report);
 	assert_taken(0, "Linux", "kvmclock", "clocksource kvm-clock, rating 299, before hpet, 250; it marks the TSC unstable: "
-		     "its check of two cores sees their warps "
+		     "its check of two cores finds warps "
 		     "(\"Marking TSC unstable due to check_tsc_sync_source failed\").");
 }
 
@@ -182,14 +182,14 @@ TEST(kvm_clock_comes_first_unless_the_tsc_is_invariant)
 	offer(PARAVIRTUAL_KVM);
 	kvmclock->clock.rating = 299; /* as the driver leaves it then */
 	recommend_clocksource(report);
-	assert_taken(0, "Linux", "tsc", "clocksource tsc, rating 300, before kvm-clock, 299; if the TSC is called "
-		     "invariant, Linux ranks the hypervisor's clock below it.");
+	assert_taken(0, "Linux", "tsc", "clocksource tsc, rating 300, before kvm-clock, 299; if the TSC is reported as "
+					"invariant, Linux ranks the hypervisor's clock below it.");
 	report->tsc_is_invariant = false;
 	kvmclock->clock.rating = 400;
 	recommend_clocksource(report);
-	assert_taken(0, "Linux", "kvmclock", "clocksource kvm-clock, rating 400, before tsc, 300; the TSC is not called "
-		     "invariant, so the hypervisor's clock comes first.");
-	assert_taken(1, "Windows", "hpet", "the platform's counter: the TSC is not called invariant.");
+	assert_taken(0, "Linux", "kvmclock", "clocksource kvm-clock, rating 400, before tsc, 300; the TSC is not "
+					     "reported as invariant, so the hypervisor's clock comes first.");
+	assert_taken(1, "Windows", "hpet", "the platform's counter, because the TSC is not reported as invariant.");
 }
 
 /* As QEMU stacks them: Hyper-V's leaves first, KVM's above. */
@@ -231,7 +231,7 @@ TEST(of_a_page_that_is_not_to_be_used_linux_takes_the_clocksource_all_the_same)
 	recommend_clocksource(report);
 	assert_taken(0, "Linux", "hv_page", "clocksource hyperv_clocksource_tsc_page, rating 500, before "
 		     "hyperv_clocksource_msr, 495; its page's sequence is 0, so each read of it reads the MSR; the "
-		     "TSC is not called invariant, so the hypervisor's clock comes first.");
+		     "TSC is not reported as invariant, so the hypervisor's clock comes first.");
 	assert_taken(1, "Windows", "hv_ref", "Hyper-V's reference counter by its MSR: there is no page that may be used.");
 }
 
@@ -249,12 +249,13 @@ TEST(xen_s_clock_comes_first_unless_the_tsc_is_invariant_and_never_emulated)
 	assert_string_equal(report->taken[1].clock, "hv_page");
 	report->tsc_is_invariant = false;
 	recommend_clocksource(report);
-	assert_taken(0, "Linux", "xen", "clocksource xen, rating 400, before tsc, 300; the TSC is not called invariant, "
+	assert_taken(0, "Linux", "xen", "clocksource xen, rating 400, before tsc, 300; the TSC is not reported as invariant, "
 		     "so the hypervisor's clock comes first.");
 	report->tsc_is_invariant = true;
 	xen->clock.rating = 299; /* as the driver leaves it then */
 	recommend_clocksource(report);
-	assert_taken(0, "Linux", "tsc", "clocksource tsc, rating 300, before xen, 299; if the TSC is called invariant and "
+	assert_taken(0, "Linux", "tsc", "clocksource tsc, rating 300, before xen, 299; if the TSC is reported as "
+					"invariant and "
 		     "Xen never emulates it, Linux ranks Xen's clock below it.");
 }
 

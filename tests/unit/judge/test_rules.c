@@ -595,13 +595,14 @@ TEST(a_source_of_which_gaps_excuse_most_one_shots_has_not_kept_its_promises)
 	} rows[] = {
 		{ 0, 100, OUTCOME_PASSED, OUTCOME_PASSED, "hpet0: none of 100 one-shots came earlier than its error allows." },
 		{ 39, 70, OUTCOME_PASSED, OUTCOME_PASSED,
-		  "hpet0: none of 61 one-shots came earlier than its error allows; 39 more are excused by gaps." },
+		  "hpet0: none of 61 one-shots came earlier than its error allows; "
+		  "39 more do not count, because the core was preempted." },
 		{ 61, 100, OUTCOME_PASSED, OUTCOME_NOT_DETERMINED,
 		  "hpet0: none of 39 one-shots came earlier than its error allows; "
-		  "61 more are excused by gaps, too many to decide." },
+		  "61 more do not count, because the core was preempted, too many to decide." },
 		{ 61, 40, OUTCOME_NOT_DETERMINED, OUTCOME_NOT_DETERMINED,
 		  "hpet0: none of 39 one-shots came earlier than its error allows; "
-		  "61 more are excused by gaps, too many to decide." },
+		  "61 more do not count, because the core was preempted, too many to decide." },
 		{ 100, 100, OUTCOME_PASSED, OUTCOME_NOT_CHECKED,
 		  "hpet0: the core was preempted when each of 100 one-shots was due." },
 		{ 100, 1, OUTCOME_NOT_DETERMINED, OUTCOME_NOT_CHECKED,

@@ -91,9 +91,9 @@ TEST(what_is_too_wide_is_said_with_what_would_tell)
 	literal_figure(out, -157, 3893);
 	judge_report(report);
 	assert_int_equal(report->finding_count, 0);
-	assert_string_equal(flag->text, "1024 Hz. To decide by the limit of 500 takes a run 263 times as long.");
-	assert_string_equal(uip->text, "UIP. To decide by the limit of 3000 takes an idle machine.");
-	assert_string_equal(out->text, OUT_ROSE " To decide by the limit of 100 takes an idle machine."); /* the longest */
+	assert_string_equal(flag->text, "1024 Hz. The limit is 500; a run 263 times as long can decide.");
+	assert_string_equal(uip->text, "UIP. The limit is 3000; a run on an idle machine can decide.");
+	assert_string_equal(out->text, OUT_ROSE " The limit is 100; a run on an idle machine can decide."); /* the longest */
 	assert_int_equal(literal_find(report, "rtc")->open, 2);
 	assert_int_equal(literal_find(report, "rtc")->verdict, VERDICT_PASS);
 	literal_free(report);
@@ -350,8 +350,7 @@ TEST(an_emulated_tsc_that_was_moved_ahead_is_a_note)
 			assert_string_equal(report->notes[before],
 					    "tsc: It gained +306.3 ppm (+306.3 to +306.3) on hpet and acpi_pm after "
 					    "the rates were measured. QEMU's emulation moves the TSC ahead when "
-					    "several cores read it at once, so this does not count as a fault. All "
-					    "rates are from before.");
+					    "several cores read it at once, so this does not count as a fault. All rates are from the time before.");
 		literal_free(report);
 	}
 }

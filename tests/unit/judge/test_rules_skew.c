@@ -276,8 +276,8 @@ TEST(warp_of_a_core_against_itself_says_so)
 	report->cores[3].tsc = (struct tsc_steps){ 100000, 1, 3563 };
 	judge(report);
 	assert_non_null(strstr(assert_only_finding(report, "clock-backward", 6, report->findings[0].text)->text,
-			       " Warps were seen, too (tsc-warp): 5 in 80000 iterations under contention, the worst 1782 ns, of "
-			       "core 6 against its own reading before; these steps are their likely cause."));
+			       " Warps were seen, too (tsc-warp): 5 in 80000 iterations under contention, the worst 1782 ns: "
+			       "core 6 read less than it had before. These steps are their likely cause."));
 	literal_free(report);
 }
 

@@ -336,7 +336,7 @@ TEST(a_tournament_that_overruns_its_budget_twice_keeps_what_was_measured)
 	assert_true(offset_is_known(bench.report.cores[12].offset));
 	assert_false(offset_is_known(bench.report.cores[13].offset));
 	assert_int_equal(bench.report.note_count, 1);
-	assert_non_null(strstr(bench.report.notes[0], "cut short after 6 s: 12 of 15 rounds"));
+	assert_non_null(strstr(bench.report.notes[0], "stopped after 6 s, with 12 of 15 rounds"));
 	assert_false(bench.report.incomplete);
 }
 
@@ -352,7 +352,7 @@ TEST(a_tournament_that_ends_with_its_last_batch_was_not_cut_short)
 		if (cores == 13)
 			close_bench(state);
 	}
-	assert_non_null(strstr(bench.report.notes[0], "cut short after 6 s: 12 of 13 rounds"));
+	assert_non_null(strstr(bench.report.notes[0], "stopped after 6 s, with 12 of 13 rounds"));
 }
 
 TEST(the_deadline_keeps_what_was_measured)

@@ -285,7 +285,7 @@ TEST(a_wrong_count_of_entries_is_damage)
 	record_end(&record);
 	bytes[28 + 28 + 8] = 2;
 	seal();
-	assert_damaged("Its last entry counts another number of entries.");
+	assert_damaged("Its last entry states a different number of entries.");
 }
 
 TEST(bytes_after_the_last_entry_are_damage)

@@ -137,7 +137,7 @@ TEST(first_screen_tells_verdict_place_of_the_report_and_sick_clocks_without_a_ke
 	struct screen screen = screen_of(report, 80, 25);
 
 	assert_string_equal(row_of(&screen, 1),
-			    "answer   No clock is fit to time by. Linux takes acpi_pm (997 ns). Failed: tsc,");
+			    "answer   No clock is fit for timing. Linux takes acpi_pm (997 ns). Failed: tsc,");
 	assert_string_equal(row_of(&screen, 3),
 			    "verdict  FAIL, 11 findings; 3 not checked (2 have no independent reference)");
 	assert_string_equal(row_of(&screen, 4),

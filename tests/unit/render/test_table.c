@@ -208,12 +208,12 @@ TEST(starved_warp_check_is_inconclusive_unless_it_saw_a_warp)
 	struct report *report = literal_clean();
 
 	report->skew.locked.starved = true;
-	assert_non_null(strstr(render(table_skew, report).bytes, "with a lock: 4 cores, 80000 iterations on one\n"
-								 "  shared last value: inconclusive: no warp"));
-	assert_non_null(strstr(buffer, "without a lock: 4 cores, 80000 iterations on\n  one shared last value: no warp."));
+	assert_non_null(strstr(render(table_skew, report).bytes, "with a lock (4 cores, 80000 iterations):\n"
+								 "  inconclusive: no warp"));
+	assert_non_null(strstr(buffer, "without a lock (4 cores, 80000 iterations): no\n  warp."));
 	report->skew.locked.warps = 1;
 	assert_null(strstr(render(table_skew, report).bytes, "inconclusive"));
-	assert_non_null(strstr(buffer, ": 1 warp, the worst"));
+	assert_non_null(strstr(buffer, "): 1\n  warp, the worst"));
 	literal_free(report);
 }
 
@@ -502,7 +502,7 @@ TEST(tournament_that_the_sentence_is_of_is_the_one_that_is_shown)
 	report->cores[3].last_offset = last->cores[3].offset;
 	text = render(table_skew, report);
 	assert_lines_fit(&text);
-	assert_non_null(strstr(buffer, "drifts\nOffsets in the last pass, at 21.1 s\n\n    core "));
+	assert_non_null(strstr(buffer, "thread in the core\nOffsets in the last pass, at 21.1 s\n\n    core "));
 	assert_non_null(strstr(buffer, "\n       6! 0.3.0       +9975 ..   +10021 "));
 	assert_non_null(strstr(buffer, "\nPairs of cores in the last pass, at 21.1 s:\n. no difference proven, <"));
 	assert_non_null(strstr(buffer, "       6  >>>\\\n"));
@@ -570,7 +570,7 @@ TEST(sentence_on_drift_names_the_core_that_drifts_most)
 	report->cores[1].drift_ppb = (struct offset){ INT64_MIN, INT64_MAX };
 	report->cores[2].drift_ppb = (struct offset){ 1, 90 };
 	report->cores[3].drift_ppb = (struct offset){ -80, -2 };
-	assert_says(report, "over 18.1 s: proven, and no majority shows whose; all within -0.080 .. +0.090 ppm.\n");
+	assert_says(report, "over 18.1 s: proven, but no majority shows on which core; all within -0.080 .. +0.090 ppm.\n");
 	literal_free(report);
 
 	report = literal_of(6, TOURNAMENT_ALL, NULL);

@@ -54,18 +54,18 @@ TEST(gaps_are_described_with_the_worst_and_blamed_on_nobody)
 	assert_has(table_interference, report,
 		   "1 gap longer than 10.0us in 4.00 s of observation on 4 cores: 20.0ms stolen in\n"
 		   "  all, 0.500 % of the time, at worst 20.0ms on core 4. A busy host or SMIs\n"
-		   "  (system management interrupts) steal time; no clock is judged by it.\n");
+		   "  (system management interrupts) steal time; this changes no clock's verdict.\n");
 	literal_take_away(report, 3, 13, 60000000);
 	report->interference.smi_known = true;
 	report->interference.smi_count = 1;
 	assert_has(table_interference, report,
 		   "2 gaps longer than 10.0us in 4.00 s of observation on 4 cores: 80.0ms stolen in\n"
 		   "  all, 2.000 % of the time, at worst 60.0ms on core 6. A busy host or SMIs\n"
-		   "  (system management interrupts) steal time; no clock is judged by it. The boot\n"
-		   "  core counted 1 SMI in the whole run.\n");
+		   "  (system management interrupts) steal time; this changes no clock's verdict.\n"
+		   "  The boot core counted 1 SMI in the whole run.\n");
 	report->interference.smi_known = false;
 	report->interference.stolen = (struct report_stolen){ 4000000000, 84000000, 83000000, 79000000, 900000000 };
-	assert_has(table_interference, report, "The\n  hypervisor's counter reports 2.100 %.\n");
+	assert_has(table_interference, report, "The hypervisor's counter reports 2.100 %.\n");
 	report->interference.stolen.observed_ns = 0;
 	judge_report(report);
 	assert_int_equal(report->finding_count, 0);
@@ -106,7 +106,7 @@ TEST(reads_that_a_gap_hit_are_counted_and_left_out_by_the_threshold_asked_for)
 	literal_record(latency, 11500, 30);
 	assert_has(table_interference, report, "acpi_pm          10050        31 11.5us 11.1us 123 us 11.1us\n");
 	report->options.gap_ns = 200000;
-	assert_has(table_interference, report, "A read more than 200 us above the median is a hit;");
+	assert_has(table_interference, report, "hits: reads that took 200 us more than the median.");
 	assert_has(table_interference, report, "acpi_pm          10050         0 11.5us 11.5us 123 us 123 us\n");
 	literal_free(report);
 }
@@ -155,7 +155,8 @@ TEST(timers_are_a_matrix_and_reasons_are_grouped)
 			    "timer, irq-     missing early lost doubled rate late\n"
 			    "lapic                 +                       ?    -\n"
 			    "hpet0                 +          !            ?    -\n"
-			    "\n+ passed, ! failed, ? not determined, - not checked; blank: no such test\n\n"
+			    "\nEach column is a rule: missing is irq-missing. + passed, ! failed, ? not\n"
+			    "determined, - not checked, blank: no such test.\n\n"
 			    "2 of 9 tests passed. The others:\n"
 			    "not determined irq-rate       lapic: Too uneven.\n"
 			    "not determined irq-rate       hpet0: Too uneven.\n"
@@ -195,7 +196,7 @@ TEST(the_recommendation_numbers_the_clocks_and_names_those_to_avoid)
 	report->advice.rows[2].clock = "pit";
 	report->advice.rows[2].avoid = true;
 	assert_string_equal(render(table_advice, report),
-			    "\nRecommendation, by Linux's class of rating, then by cost\n\n"
+			    "\nClocks by preference: Linux's rating class, then cost\n\n"
 			    "    1. tsc: for a reason.\n    2. hpet: for a reason.\n"
 			    "avoid  pit: for a reason.\n");
 	literal_free(report);

@@ -32,13 +32,14 @@ TEST(each_loop_has_a_row_and_each_reason_a_sentence)
 	report.calibrations[1] = (struct report_calibration){ .loop = &loops[1], .reason = "There was no time for it." };
 	strcpy(report.calibrated, "A sentence.");
 	assert_string_equal(render(),
-		"\nCalibration rehearsed: the loops with which systems find a clock's rate\n\n"
+		"\nCalibration rehearsed: loops by which systems measure a clock's rate\n\n"
 		"loop            clock  runs refused median ppm  worst ppm\n"
 		"linux_pit       tsc     500      12      -12.3      <-1e6\n"
 		"linux_lapic     lapic  There was no time for it.\n"
 		"  linux_pit refused 12 of 500 times: a value of the PIT was missed (\"Fast TSC\n"
 		"  calibration failed\").\n"
-		"Errors are against the measured rate of the TSC, which is exact to +-0.1 ppm.\n"
+		"refused: runs in which the loop gave no rate. Errors are against the measured\n"
+		"rate of the TSC, which is exact to +-0.1 ppm.\n"
 		"A sentence.\n");
 }
 

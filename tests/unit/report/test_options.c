@@ -134,8 +134,7 @@ TEST(each_word_that_is_wrong_is_named_as_far_as_there_is_room)
 
 	assert_refused("profile=fast duration=1s irq=on # gap=x\nrules=yes",
 		       "In baretick.cfg: \"profile=fast\" is not valid: profile= takes quick, standard or soak. \"irq=on\" is "
-		       "not valid: irq= takes off, auto or all. \"rules=yes\" is not valid: rules is a word by itself, without a "
-		       "value.");
+		       "not valid: irq= takes off, auto or all. \"rules=yes\" is not valid: rules takes no value.");
 	for (size_t i = 0; i + 9 < sizeof(many); i += 9)
 		memcpy(many + i, "irq=on   ", 9);
 	options_default(&options);

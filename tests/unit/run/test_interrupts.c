@@ -95,7 +95,7 @@ TEST(a_dead_firmware_timer_is_noted_only_if_it_called_back_before_the_run)
 		run_measure(&bench->run);
 		run_close(&bench->run);
 		assert_int_equal(callbacks, cases[i].asked);
-		assert_int_equal(has_note(&bench->run.report, "does not call back within 1000 ms"), cases[i].noted);
+		assert_int_equal(has_note(&bench->run.report, "did not call back within 1000 ms"), cases[i].noted);
 		end(NULL);
 	}
 }

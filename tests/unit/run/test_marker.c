@@ -47,10 +47,10 @@ TEST(its_remark_is_true_of_a_run_and_of_what_is_kept_behind_one)
 	char bytes[MARKER_SIZE + 1] = "";
 
 	marker_print(bytes, &(struct marker){ "a-phase-of-23-character", CORES_SIPI, CORES_SIPI, 9999, false });
-	assert_non_null(strstr(bytes, " # a run is going on, or the machine was reset or lost power in this phase "));
+	assert_non_null(strstr(bytes, " # a run is in progress, or the machine was reset or lost power in this phase "));
 	marker_print(bytes, &(struct marker){ "", CORES_OFF, CORES_OFF, 9999, false });
-	assert_non_null(strstr(bytes, " # no run is going on; ways before least= have ended a run of this machine: "
-				      "delete this file to try them again "));
+	assert_non_null(strstr(bytes, " # no run is in progress; methods before least= ended "
+				      "an earlier run: delete this file to try them again "));
 	assert_null(strstr(bytes, " a run is going on"));
 }
 
@@ -89,7 +89,7 @@ TEST(a_way_of_starting_cores_that_ended_a_run_is_followed_by_the_next_one)
 	assert_int_equal(report.options.cores, CORES_MP);
 	assert_int_equal(report.note_count, 2);
 	assert_string_equal(report.notes[0],
-			    "The last run on this machine did not come to its end: it ended in its phase skew, with other cores "
+			    "The last run on this machine did not finish: it stopped in its phase skew, with other cores "
 			    "started by INIT-SIPI-SIPI (cores=sipi); its report up to there is \\baretick\\0003.");
 	assert_string_equal(report.notes[1],
 			    "A run on this machine with other cores started by INIT-SIPI-SIPI (cores=sipi) did not finish, "
@@ -107,7 +107,7 @@ TEST(a_checkpoint_that_the_firmware_could_not_rename_is_named_as_it_is)
 
 	begin(CORES_SIPI, false);
 	marker_evaluate(&found, &report);
-	assert_string_equal(report.notes[0], "The last run on this machine did not come to its end: it ended in its phase "
+	assert_string_equal(report.notes[0], "The last run on this machine did not finish: it stopped in its phase "
 					     "rates; its report up to there is \\baretick\\0003.new.");
 }
 
@@ -118,7 +118,7 @@ TEST(a_run_that_ended_with_no_other_core_at_work_changes_nothing)
 	assert_int_equal(report.options.cores, CORES_SIPI);
 	assert_int_equal(report.note_count, 1);
 	assert_string_equal(report.notes[0],
-			    "The last run on this machine did not come to its end: it ended in its phase rates.");
+			    "The last run on this machine did not finish: it stopped in its phase rates.");
 }
 
 TEST(a_run_that_ended_as_it_took_interrupts_is_followed_by_one_that_takes_none)

@@ -62,7 +62,7 @@ static const struct {
 } faults[] = {
 	{ "drops one tick in ten", PERIODS, { .drop_every = 10 }, "irq-lost", NULL, 7, 8 },
 	{ "drops one shot in five", SHOTS, { .drop_shots_every = 5 }, "irq-missing", NULL, 0, 0 },
-	{ "never interrupts", LAPIC | DEADLINE | HYPERV, { .never = true }, "irq-missing", "its own status says", 0, 0 },
+	{ "never interrupts", LAPIC | DEADLINE | HYPERV, { .never = true }, "irq-missing", "the timer's status shows", 0, 0 },
 	{ "never interrupts", HPET0 | LEGACY | PIT | RTC | PIT_PIC | RTC_PIC | AWAITED, { .never = true },
 	  NOBODY, "none ", 0, 0 },
 	{ "sends one in eight twice", LAPIC | HPETS | PIT | HYPERV, { .double_every = 8 }, "irq-doubled", NULL, 20, 23 },
