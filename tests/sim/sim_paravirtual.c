@@ -95,15 +95,23 @@ write_steal(void)
 	((uint32_t *)area)[2] += 2;
 }
 
+void
+sim_paravirtual_count_stolen(uint64_t ps)
+{
+	sim_paravirtual.stolen_ps[sim.core] += ps / 100 * sim_paravirtual.steal_percent;
+	if (sim_paravirtual.kvm_steal_msrs[sim.core] & 1 && ps >= sim_paravirtual.steal_long_ps)
+		sim_paravirtual.stolen_long_ps += ps;
+	write_steal();
+}
+
 static void
 steal(void)
 {
 	if (sim.now_ps < sim_paravirtual.steal_at_ps)
 		return;
 	sim.now_ps += sim_paravirtual.steal_ps;
-	sim_paravirtual.stolen_ps[sim.core] += sim_paravirtual.steal_ps / 100 * sim_paravirtual.steal_percent;
 	sim_paravirtual.steal_at_ps = sim.now_ps + sim_paravirtual.steal_every_ps;
-	write_steal();
+	sim_paravirtual_count_stolen(sim_paravirtual.steal_ps);
 }
 
 /* Updates the pages in the course of time. */

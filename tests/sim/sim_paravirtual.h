@@ -40,6 +40,7 @@ struct sim_paravirtual {
 	/* From STEAL_AT_PS on the host takes STEAL_PS from the running core, and again STEAL_EVERY_PS later; SIM_NEVER */
 	uint64_t steal_at_ps, steal_ps, steal_every_ps;
 	unsigned steal_percent;             /* share of this time that its counter counts */
+	uint64_t steal_long_ps, stolen_long_ps; /* sum of at least so long thefts while KVM knows an area */
 	bool steal_silent;                  /* KVM never writes the counter */
 	uint64_t stolen_ps[SIM_CORES_MAX];  /* counted so far */
 	uint64_t kvm_steal_msrs[SIM_CORES_MAX]; /* 4B564D03h of each core */
@@ -62,6 +63,9 @@ void sim_paravirtual_offer_timers(void);
 
 /* Then: KVM's counter of stolen time. Xen always has one. */
 void sim_paravirtual_offer_steal(void);
+
+/* Counts PS that the host took from the running core. The caller advances the time. */
+void sim_paravirtual_count_stolen(uint64_t ps);
 
 /* KVM sets the flag GUEST_STOPPED in the boot core's page, if that is in use. */
 void sim_paravirtual_announce(void);

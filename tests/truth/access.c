@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "draw.h"
+#include "sim_paravirtual.h"
 #include "machine.h"
 #include "sim_internal.h"
 
@@ -129,6 +130,16 @@ wait_ps(void)
 }
 
 static uint64_t
+preempted_ps(void)
+{
+	uint64_t ps = draw_log(machine.preempt_min_ps, machine.preempt_max_ps);
+
+	if (machine.counts_stolen)
+		sim_paravirtual_count_stolen(ps);
+	return ps;
+}
+
+static uint64_t
 cost(enum sim_access access, uint64_t where)
 {
 	int device = device_of(access, where);
@@ -145,7 +156,7 @@ cost(enum sim_access access, uint64_t where)
 	if (state.slow && device != TSC && (device != RTC || !is_edge_near()))
 		ps += SLOW_PS;
 	if (machine.preempt_every && draw_below(machine.preempt_every) == 0)
-		ps += draw_log(machine.preempt_min_ps, machine.preempt_max_ps);
+		ps += preempted_ps();
 	if (machine.processors && cores_work())
 		ps += wait_ps();
 	return ps;
@@ -200,6 +211,7 @@ static void
 happen(void)
 {
 	machine.at_ps = sim.now_ps;
+	sim_paravirtual.vmclock_marker += machine.announces;
 	switch (machine.event) {
 	case EVENT_PAUSE:
 	case EVENT_SNAPSHOT:

@@ -4,6 +4,7 @@
 #include "draw.h"
 #include "draw_machine.h"
 #include "kinds.h"
+#include "sim_paravirtual.h"
 
 #define MS SIM_PS_PER_MS
 
@@ -203,6 +204,37 @@ draw_first_stop(void)
 	machine.is_obvious = true;
 }
 
+/* A host that takes time from its guest, and counts it as it is, not at all, or three times. */
+static void
+draw_counted(void)
+{
+	static const unsigned percents[] = { 100, 100, 0, 300 };
+
+	machine.is_guest = true;
+	sim_paravirtual_plug(false);
+	draw_healthy_clocks();
+	sim_paravirtual_offer_steal();
+	sim_paravirtual.steal_percent = percents[draw_below(4)];
+	sim_paravirtual.steal_long_ps = MS;
+	machine.counts_stolen = true;
+	machine.preempt_every = draw_log(300, 100000);
+	machine.preempt_min_ps = MS / 100;
+	machine.preempt_max_ps = 5 * MS;
+	sim.cost_ps[SIM_TSC_LFENCE] = sim.cost_ps[SIM_TSC_MFENCE] = MS / 5000;
+}
+
+/* A machine that is stopped or restored, with a vmclock that announces it or does not. */
+static void
+draw_marker(void)
+{
+	sim_paravirtual_plug(false);
+	draw_whole(draw_chance(50) ? EVENT_PAUSE : EVENT_SNAPSHOT);
+	sim_paravirtual_plug_vmclock();
+	sim_paravirtual.vmclock_counter = 0xff;
+	machine.has_marker = true;
+	machine.announces = draw_chance(50);
+}
+
 const struct kind kinds[] = {
 	{ "rates", "clocks, all healthy", draw_healthy_clocks },
 	{ "sick", "one of four or five oscillators off by 150 to 5,000 ppm", draw_one_sick },
@@ -238,5 +270,7 @@ const struct kind kinds[] = {
 	  draw_emulated_timers },
 	{ "core-back", "one that is not the boot core is set back, every 20 to 1,000 readings", draw_core_set_back },
 	{ "core-ahead", "one in 20 to 1,000 readings of such a core is too high", draw_core_ahead },
+	{ "stolen", "a host takes time, and counts it right, not at all or three times", draw_counted },
+	{ "marker", "a stop or a restored snapshot that vmclock announces, or does not", draw_marker },
 	{ NULL, NULL, NULL },
 };

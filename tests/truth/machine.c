@@ -6,10 +6,12 @@
 
 #include "draw.h"
 #include "samples.h"
+#include "sim_paravirtual.h"
 #include "timers_truth.h"
 
 #define DURATION_NS   1000000 /* time for each latency, enough for a figure */
 #define DURATION_LONG_NS 5000000
+#define DURATION_WATCH_NS 50000000
 #define SAMPLE_MAX    256
 #define ACCESSES_ENOUGH UINT64_C(100000000)
 #define MICRO         1000000
@@ -114,7 +116,8 @@ open_bench(struct bench *bench)
 {
 	struct report *report = &bench->run.report;
 
-	bench->duration_ns = machine.all_rows ? DURATION_LONG_NS : DURATION_NS;
+	bench->duration_ns = machine.counts_stolen ? DURATION_WATCH_NS : machine.all_rows ? DURATION_LONG_NS : DURATION_NS;
+	bench->platform.acpi.vmclock = machine.has_marker ? SIM_VMCLOCK_BASE : 0;
 	bench->widest = machine.is_star ? TOURNAMENT_STAR : TOURNAMENT_ALL;
 	bench->clocks = machine.all_rows ? NULL : rows();
 	bench_open(bench, machine.cores);

@@ -100,6 +100,8 @@ struct machine {
 	uint64_t port_ps[CLOCKS];    /* cost of an access of the device */
 	enum { EFFECT_LATE, EFFECT_EARLY, EFFECT_ANY } effect; /* at which end of its time an access takes effect */
 	uint64_t preempt_every, preempt_min_ps, preempt_max_ps;
+	bool counts_stolen;          /* KVM's counter of stolen time is offered, and counts sim_paravirtual.steal_percent */
+	bool has_marker, announces;  /* vmclock is there, and its disruption marker changes at an event */
 	uint64_t away_ps;            /* the core is preempted for so long once, right after an RTC's edge in rates-again */
 	size_t processors;           /* shared processors with time slices, or 0 if each core has one */
 	uint64_t slice_ps;

@@ -43,6 +43,8 @@ static const struct {
 	[CHECK_ELAPSED] = { "how long they took, by each group", false },
 	[CHECK_NOTE] = { "notes that no two clocks agree, where none do", false },
 	[CHECK_CLOCK_SILENT] = { "sick clocks that could be told, and are named", false },
+	[CHECK_HOST_NAMED] = { "promises of the host named, that it breaks", false },
+	[CHECK_HOST_SILENT] = { "broken promises of the host that could be told, and are named", false },
 	[CHECK_STOP_SILENT] = { "stops of the machine that are mentioned", false },
 	[CHECK_CORE_SILENT] = { "sick cores that could be told, and are named", false },
 	[CHECK_PASSED_OFF] = { "rates passed, of clocks that are not off", false },

@@ -101,6 +101,7 @@ try(const struct kind *kind, uint64_t seed, bool show)
 		verdict_cores(bench);
 	if (sim.interrupts.plugged)
 		verdict_timers(&bench->run.report);
+	verdict_host(&bench->run.report);
 	bench_free(bench);
 	cores_free();
 }

@@ -22,7 +22,8 @@ is_beside(const char *rule)
 	for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++)
 		if (strcmp(rule, beside[i]) == 0)
 			return true;
-	return strncmp(rule, "irq-", 4) == 0 || strcmp(rule, "hpet-stale") == 0; /* see verdict_timers.c */
+	return strncmp(rule, "irq-", 4) == 0 || strcmp(rule, "hpet-stale") == 0 || /* see verdict_timers.c */
+	       strcmp(rule, "pv-steal") == 0 || strcmp(rule, "pv-untold") == 0; /* see verdict_host.c */
 }
 
 static bool

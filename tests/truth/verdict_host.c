@@ -1,0 +1,64 @@
+/* Compares the findings on the host's promises with its faults. See verdict.h. */
+#include "verdict.h"
+
+#include <string.h>
+
+#include "sim_paravirtual.h"
+#include "tally.h"
+
+/* Twice the tolerated amount, because a theft may be next to the loop for gaps instead of in it. */
+#define LONG_ENOUGH_PS (20 * SIM_PS_PER_MS)
+
+static const struct finding *
+find(const struct report *report, const char *rule)
+{
+	for (size_t i = 0; i < report->finding_count; i++)
+		if (strcmp(report->findings[i].rule, rule) == 0)
+			return &report->findings[i];
+	return NULL;
+}
+
+static size_t
+count_disruptions(const struct report *report)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->discontinuity_count; i++)
+		count += report->discontinuities[i].class != DISCONTINUITY_JUMPED;
+	return count;
+}
+
+static void
+verdict_stolen(const struct report *report)
+{
+	const struct report_stolen *stolen = &report->interference.stolen;
+	const struct finding *finding = find(report, "pv-steal");
+	bool is_wrong = machine.counts_stolen && sim_paravirtual.steal_percent != 100;
+
+	if (finding)
+		tally(CHECK_HOST_NAMED, is_wrong, "%s", finding->text);
+	if (is_wrong && !sim_paravirtual.steal_percent && sim_paravirtual.stolen_long_ps > LONG_ENOUGH_PS &&
+	    !report->discontinuity_count)
+		tally(CHECK_HOST_SILENT, finding != NULL, "%lu us stolen, %lu to %lu us by the gaps",
+		      sim_paravirtual.stolen_long_ps / SIM_PS_PER_US, stolen->low_ns / 1000, stolen->high_ns / 1000);
+}
+
+static void
+verdict_marker(const struct report *report)
+{
+	const struct finding *finding = find(report, "pv-untold");
+	bool is_untold = machine.has_marker && !machine.announces && machine.at_ps != SIM_NEVER;
+
+	if (finding)
+		tally(CHECK_HOST_NAMED, is_untold, "%s", finding->text);
+	if (is_untold && count_disruptions(report))
+		tally(CHECK_HOST_SILENT, finding != NULL, "%zu disruptions, and none is called untold",
+		      count_disruptions(report));
+}
+
+void
+verdict_host(const struct report *report)
+{
+	verdict_stolen(report);
+	verdict_marker(report);
+}
