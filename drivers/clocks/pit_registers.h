@@ -10,7 +10,7 @@
 #define PIT_CONTROL       0x43u
 #define PORT_B            0x61u
 #define PORT_B_GATE_2     0x01u /* name in Intel's PCH data sheets, register NMI_SC: TIM_CNT2_EN */
-#define PORT_B_SPEAKER    0x02u /* connects OUT to the speaker: SPKR_DAT_EN in these data sheets */
+#define PORT_B_SPEAKER    0x02u /* lets OUT drive the speaker: SPKR_DAT_EN in these data sheets */
 #define PORT_B_KEPT       0x0cu /* PCI_SERR_EN and IOCHK_NMI_EN keep their values; bits 4 to 7 are written as 0 */
 #define PORT_B_WRITABLE   0x0fu /* bits 0 to 3; the other bits are status */
 #define PORT_B_OUT_2      0x20u /* state of OUT: TMR2_OUT_STS in these data sheets */

@@ -29,7 +29,7 @@ def kernel_of(path):
     return os.path.join(folder, reports.KERNEL) if name.lower() == "report.json" else None
 
 
-def is_told_better(name, names):
+def has_better_report(name, names):
     """Return True if the folder with the files NAMES also has a JSON report that contains more than the file NAME."""
     return name.endswith(".csv") and name[:-4] + ".json" in names or name.endswith(LOG) and "report.json" in names
 
@@ -70,7 +70,7 @@ def _walk(folder, refuse, seen, depth):
                 refuse(entry.path, "is a link: links in a folder are not followed")
         elif entry.is_dir(follow_symlinks=False):
             yield from _walk(entry.path, refuse, seen, depth + 1)
-        elif name == reports.KERNEL or not name.endswith(NAMES) or is_told_better(name, names):
+        elif name == reports.KERNEL or not name.endswith(NAMES) or has_better_report(name, names):
             continue
         elif not entry.is_file(follow_symlinks=False):
             refuse(entry.path, "is no file")

@@ -33,7 +33,7 @@ def reports_on_stick(run, image):
         return set()
 
 
-def take_from_stick(run, guest, before):
+def use_report_on_stick(run, guest, before):
     """Use the report on the stick that is not in BEFORE. U-Boot needs this, because it gives applications no serial line."""
     said = guest.transcript
     if said.blocks or said.faults or said.error or guest.status not in ENDINGS:
@@ -65,7 +65,7 @@ def attempt(run, accelerator, console, words, deadline, on_trial):
         finally:
             transcript.close()
             console.finish()
-    take_from_stick(run, guest, before)
+    use_report_on_stick(run, guest, before)
     if guest.picture_error:
         console.say(f"no screenshot: {guest.picture_error}")
     return guest

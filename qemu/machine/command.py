@@ -187,7 +187,7 @@ def monitor(fd):
     return f"socket,id=monitor,fd={fd}"
 
 
-def arriving(command, monitor_fd):
+def build_arriving(command, monitor_fd):
     """Return the command line of a QEMU that receives a migration. COMMAND is the command line of the sending QEMU, which
     build() made.
     """

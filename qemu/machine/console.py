@@ -65,7 +65,7 @@ class Console:
             while data:
                 if ready.poll(PATIENCE_S * 1000):
                     data = data[os.write(stream.fileno(), data[:PIECE]):]
-                elif interruption.asked() or time.monotonic() >= self.until:
+                elif interruption.is_requested() or time.monotonic() >= self.until:
                     return False
         except OSError:
             return False

@@ -101,7 +101,7 @@ def memory():
 
 
 @contextlib.contextmanager
-def no_way_back():
+def failures_end_guest():
     try:
         yield
     except Failed as error:
@@ -111,7 +111,7 @@ def no_way_back():
 def stop(event, _guest):
     yield from ask("stop")
     yield event.seconds
-    with no_way_back():
+    with failures_end_guest():
         yield from ask("cont")
 
 
@@ -124,16 +124,16 @@ def snapshot(event, guest):
     yield from job("blockdev-create", options={"driver": "qcow2", "file": FILE, "size": DISK_SIZE})
     yield from ask("blockdev-add", driver="qcow2", node_name=NODE, file=FILE)
     yield from ask("stop")
-    guest.hear_all()
+    guest.read_all_output()
     before = guest.transcript.mark()
     yield from job("snapshot-save", tag=TAG, vmstate=NODE, devices=[NODE])
     yield from ask("cont")
     yield event.seconds
     yield from ask("stop")
-    guest.hear_all()
-    with no_way_back():
+    guest.read_all_output()
+    with failures_end_guest():
         yield from job("snapshot-load", tag=TAG, vmstate=NODE, devices=[NODE])
-        guest.transcript.back_to(before)
+        guest.transcript.return_to(before)
         yield from ask("cont")
     yield from ask("blockdev-del", node_name=NODE)
     yield from ask("blockdev-del", node_name=FILE)
@@ -156,10 +156,10 @@ def migrate(event, guest):
         yield from ask("migrate-set-parameters", max_bandwidth=BANDWIDTH)
         yield from ask("migrate", uri=f"exec:cat > {path}")
         yield from wait_until(done, "migrate")
-        with no_way_back():
-            guest.hear_all()
+        with failures_end_guest():
+            guest.read_all_output()
             back_s = time.monotonic() + event.seconds
-            guest.arrive()
+            guest.replace_process()
             yield from ask("query-status")  # an answer shows that the new QEMU is ready
             yield max(0.0, back_s - time.monotonic())
             yield from ask("migrate-incoming", uri=f"exec:cat {path}")

@@ -6,7 +6,7 @@ import time
 from machine import command, interruption
 from machine.events import Events, reason
 from machine.process import PIPE_SIZE, WAIT_S, Process
-from machine.hang_check import Stillness
+from machine.hang_check import HangCheck
 from results import files
 
 SERIAL_SIZE_MAX = 256 << 20   # most bytes; a report is far smaller, so only a guest that never stops printing reaches this limit
@@ -44,7 +44,7 @@ class Guest:
         self._qemu = self._keep = self._events = None
         self._heard_s = self._deadline = time.monotonic()
         self._selector = selectors.DefaultSelector()
-        self._picture_answer = self._stillness = self._say = None
+        self._picture_answer = self._hang_check = self._say = None
         self._key_s = None         # time at which the key was sent that ends the measurements early, or None
 
     def run(self, command_of, deadline, keep=(), may_stick=False, on_trial=False, picture=None, settles=False,
@@ -81,21 +81,21 @@ class Guest:
 
     def _watch(self, may_stick, on_trial, settles, attended):
         asked = time.monotonic()
-        self._stillness = Stillness() if on_trial else None
+        self._hang_check = HangCheck() if on_trial else None
         while self.ending is None:
             for key, _ in self._selector.select(self._events.patience(TICK_S)):
                 if not key.data():
                     self._forget(key.fileobj)
             now = time.monotonic()
-            self._heed_signals(now)
+            self._handle_signals(now)
             pause_s = ASK_S if self.transcript.started else TICK_S
             if may_stick and now - asked >= pause_s:
                 asked = now
                 self.send("query-status")
             if self.transcript.size:
-                self._stillness = None
-            elif self._stillness and self._stillness.is_due(now):
-                question, arguments = Stillness.QUESTION
+                self._hang_check = None
+            elif self._hang_check and self._hang_check.is_due(now):
+                question, arguments = HangCheck.QUESTION
                 self.send(question, "stillness", **arguments)
             self.status = self._qemu.poll()
             if self.ending is not None:
@@ -105,8 +105,8 @@ class Guest:
                 self._listen()  # processes the last answers of QEMU
             elif now >= self._deadline:
                 self.ending = "timeout"
-            elif self._stillness and self._stillness.is_over(now):
-                self.ending, self.state = "still", self._stillness.why()
+            elif self._hang_check and self._hang_check.is_over(now):
+                self.ending, self.state = "still", self._hang_check.why()
             elif self.transcript.unbootable and not attended:
                 self.ending = "unbootable"
             elif self.transcript.crash and now - self._heard_s >= SETTLE_S:
@@ -116,19 +116,19 @@ class Guest:
             else:
                 self._events.step()
 
-    def _heed_signals(self, now):
+    def _handle_signals(self, now):
         """The first signal ends the measurements early, if they are running. Any later signal ends the run."""
-        if self._key_s is None and interruption.may_be_met() and self.transcript.measuring:
+        if self._key_s is None and interruption.may_end_measurements() and self.transcript.measuring:
             self._key_s = now
             self.send("send-key", "key", keys=[{"type": "qcode", "data": "q"}])
-        elif self._key_s is None or interruption.met() or now - self._key_s > KEY_S:
+        elif self._key_s is None or interruption.was_handled() or now - self._key_s > KEY_S:
             interruption.check()
 
     def _key_was_sent(self, message):
         if "error" in message:
             self._key_s = 0.0  # marked as sent, because there is no keyboard
-        elif interruption.asked():
-            name = interruption.meet()
+        elif interruption.is_requested():
+            name = interruption.mark_handled()
             if self._say:
                 self._say(f"{name}: the measuring ends early, and the report follows; once more ends the run at once")
 
@@ -137,19 +137,19 @@ class Guest:
     def send(self, name, label=None, **arguments):
         self._qemu.monitor.send(name, label, **arguments)
 
-    def hear_all(self):
+    def read_all_output(self):
         """Read all output of a stopped machine. The pipe holds no more than its size."""
         most = self.transcript.size + PIPE_SIZE
         while self.transcript.size < most and self._read():
             pass
 
-    def arrive(self):
+    def replace_process(self):
         """Continue with another QEMU process, the target of a migration."""
         left = self._qemu
         for source in left.line, left.words, left.monitor.socket:
             self._forget(source)
         left.end(self._read, self._note)
-        self._start(lambda fd: command.arriving(left.command, fd))
+        self._start(lambda fd: command.build_arriving(left.command, fd))
 
     def _forget(self, source):
         if source in self._selector.get_map():
@@ -192,8 +192,8 @@ class Guest:
                 self._picture_answer = message
             if message.get("id") == "key":
                 self._key_was_sent(message)
-            if message.get("id") == "stillness" and self._stillness:
-                self._stillness.take(message)
+            if message.get("id") == "stillness" and self._hang_check:
+                self._hang_check.take(message)
             self._events.answer(message)
         return messages is not None
 

@@ -8,7 +8,7 @@ LOOP_BYTES = 64  # length of the longest loop in which code waits for ever
 POINTER = re.compile(r"\b[ER]?IP=([0-9a-f]+)\b")
 
 
-class Stillness:
+class HangCheck:
     """Detects a guest that hangs. Send QUESTION to QEMU whenever is_due() is true, and pass each answer to take(). is_over()
     returns True if all cores stayed in loops of at most LOOP_BYTES for BOUND_S seconds. It also returns True if QEMU did not
     answer in this time. why() returns the reason.

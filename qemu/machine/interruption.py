@@ -4,8 +4,8 @@ no work is half done.
 import signal
 
 SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
-_noted = []
-_met = []
+_stored = []
+_handled = []
 
 
 class Interrupted(Exception):
@@ -19,30 +19,30 @@ class Interrupted(Exception):
 def install():
     for number in SIGNALS:
         if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # SIGHUP stays ignored if nohup has set this
-            signal.signal(number, lambda number, _frame: _noted.append(number) if not _noted else None)
+            signal.signal(number, lambda number, _frame: _stored.append(number) if not _stored else None)
 
 
-def asked():
-    return bool(_noted)
+def is_requested():
+    return bool(_stored)
 
 
-def may_be_met():
+def may_end_measurements():
     """Return True if a signal may end the measurements early. After SIGHUP the terminal is closed, and no user waits."""
-    return asked() and _noted[0] != signal.SIGHUP
+    return is_requested() and _stored[0] != signal.SIGHUP
 
 
-def meet():
+def mark_handled():
     """Mark the stored signals as handled, so that only later signals count. Return the signal's name."""
-    _met.extend(_noted)
-    _noted.clear()
-    return signal.Signals(_met[-1]).name
+    _handled.extend(_stored)
+    _stored.clear()
+    return signal.Signals(_handled[-1]).name
 
 
-def met():
+def was_handled():
     """Return True if an early end was requested. In that case no other run is started."""
-    return bool(_met)
+    return bool(_handled)
 
 
 def check():
-    if _noted:
-        raise Interrupted(_noted[0])
+    if _stored:
+        raise Interrupted(_stored[0])

@@ -121,10 +121,10 @@ class Transcript:
             self._say_text(line)
 
     def mark(self):
-        """Return the present state, which back_to() can restore."""
+        """Return the present state, which return_to() can restore."""
         return {name: copy.copy(value) for name, value in vars(self).items() if name not in LASTING}
 
-    def back_to(self, mark):
+    def return_to(self, mark):
         """Restore the state MARK. The machine returned to a snapshot of that time, and repeats its later output."""
         vars(self).update(mark)
 

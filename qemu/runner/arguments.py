@@ -79,7 +79,7 @@ def one_of(*words):
     return checked
 
 
-def take_flaws(run, defaults):
+def collect_flaws(run, defaults):
     """Yield a sentence for each invalid value of RUN, and replace the value by the default."""
     for name, value in vars(run).items():
         flaws = [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, Flaw)]
@@ -251,7 +251,7 @@ def parse_into(run, arguments, row):
         arguments, words = arguments[:at], arguments[at + 1:]
     known = parser()
     unknown = known.parse_known_args(join_dashes(arguments), run)[1]
-    wrong = list(take_flaws(run, known))
+    wrong = list(collect_flaws(run, known))
     if unknown:
         wrong.append(f"unrecognized arguments: {' '.join(unknown)} ({hint_for(unknown, known)})")
     run.words = words
@@ -274,7 +274,7 @@ def parse_into(run, arguments, row):
                   for name in (*OUTPUTS, "tap") if getattr(run, name)]
         wrong += ["--display does not go with --matrix: each run would wait for you"] if run.display else []
     if wrong:
-        raise Wrong(*wrong, *what_else_is_wrong(run))
+        raise Wrong(*wrong, *find_other_errors(run))
     return run
 
 
@@ -290,7 +290,7 @@ def hint_for(unknown, known):
     return "baretick's own options go behind --" if any("=" in word for word in unknown) else "see --help"
 
 
-def what_else_is_wrong(run):
+def find_other_errors(run):
     """Make the checks that precede QEMU's start, after another error was found. Return their errors. The checks write nothing."""
     read_baseline(run)
     try:

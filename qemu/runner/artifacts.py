@@ -99,7 +99,7 @@ def leave(run, console, accelerator, status, problem, elapsed_s):
     last = None if whole else folder.last_report(run.out)
     if last:
         console.show(f"The report of the last run is in {last}")
-    flaw = hand_on(run, report, problem, comparison, elapsed_s)
+    flaw = write_outputs(run, report, problem, comparison, elapsed_s)
     if flaw:
         console.say(flaw)
         status, problem = EXIT_NOT_DONE if status in (EXIT_PASS, EXIT_FAIL) else status, problem or flaw
@@ -149,7 +149,7 @@ def write(run, body, template, text, csv, record):
         flaw = f"the report cannot be written: {files.flaw(error)}"
         if not written:
             with contextlib.suppress(OSError):
-                folder.say_why(run, flaw)
+                folder.write_reason(run, flaw)
         return flaw
     return None
 
@@ -194,13 +194,13 @@ def place(out, whole):
     return [f"The report is in {out}: {', '.join(left)}", f"Open the page in a browser: {address}"]
 
 
-def hand_on_flaw(run, problem):
-    """Write the same files as hand_on(), for a call that started no run."""
+def write_flaw_outputs(run, problem):
+    """Write the same files as write_outputs(), for a call that started no run."""
     run.event = []
-    return hand_on(run, reports.incomplete(problem, None, 0), problem, None, 0.0)
+    return write_outputs(run, reports.incomplete(problem, None, 0), problem, None, 0.0)
 
 
-def hand_on(run, report, problem, comparison, elapsed_s):
+def write_outputs(run, report, problem, comparison, elapsed_s):
     """Write the files for other programs. Return a sentence if a file could not be written."""
     found = cases.of(report, problem, comparison, run.event, run.fail_on)
     run.suite = functools.partial(junit.suite, found, elapsed_s, cases.properties(report))

@@ -96,7 +96,7 @@ def check_inputs(run):
     for name in [*FILES, RECORD, *LOGS, STICK, *kept, *(f"{name}.new" for name in [*FILES, RECORD, STICK])]:
         path = os.path.join(run.out, name)
         for option, given in inputs:
-            if given and same(given, path) and not may_be(run, option, given, name):
+            if given and same(given, path) and not may_be_output(run, option, given, name):
                 wrong.append(f"{option}: {given} is {path}, which the run writes: it would be lost")
     if wrong:
         raise Wrong(*dict.fromkeys(wrong))
@@ -109,16 +109,16 @@ def same(one, other):
         return False
 
 
-def may_be(run, option, given, name):
+def may_be_output(run, option, given, name):
     """Return True if the input GIVEN may also be the output NAME. A baseline may be the last report, because it is read before.
     An image may be the stick of the last run, because it is used again.
     """
     if option == "--baseline":
         return name in (FILES[0], os.path.join(EARLIER, FILES[0])) and not os.path.islink(os.path.join(run.out, name))
-    return option == "--image" and name == STICK and goes_on(given, run.out)
+    return option == "--image" and name == STICK and is_last_stick(given, run.out)
 
 
-def goes_on(image, out):
+def is_last_stick(image, out):
     """Return True if IMAGE is the stick that an earlier run left in OUT, and not a link to a file elsewhere."""
     path = os.path.join(out, STICK)
     status = os.lstat(path) if os.path.lexists(path) else None
@@ -130,10 +130,10 @@ def clear(run):
     run.cleared = True
     try:
         if has_report(run.out):
-            set_aside(run.out)
+            move_to_earlier(run.out)
         for name in [*FILES, RECORD, *LOGS, STICK, *(f"{name}.new" for name in [*FILES, RECORD])]:
             path = os.path.join(run.out, name)
-            if os.path.lexists(path) and not (name == STICK and run.image and goes_on(run.image, run.out)):
+            if os.path.lexists(path) and not (name == STICK and run.image and is_last_stick(run.image, run.out)):
                 os.remove(path)
         for name in LOGS:
             files.fresh(os.path.join(run.out, name)).close()
@@ -158,7 +158,7 @@ def last_report(out):
     return next((folder for folder in (out, os.path.join(out, EARLIER)) if has_report(folder)), None)
 
 
-def set_aside(out):
+def move_to_earlier(out):
     drop_earlier(out)
     os.makedirs(os.path.join(out, EARLIER), exist_ok=True)
     for name in [*FILES, RECORD, *LOGS]:
@@ -182,7 +182,7 @@ def unfinished(reason):
     return (json.dumps(reports.incomplete(reason[:REASON_MAX], None, 0), indent=2) + "\n").encode("ascii")
 
 
-def say_why(run, reason):
+def write_reason(run, reason):
     """Overwrite report.json with REASON. This works even on a full disk, because the file got its bytes when the run started."""
     path = os.path.join(run.out, FILES[0])
     if os.path.exists(path):

@@ -132,7 +132,7 @@ def run_each(common, runs, do, table, suites):
         worst = max(worst, status)
         # If the user has given QEMU arguments, these may be the cause, so the next run tries KVM again.
         no_kvm |= run.fell_back and not run.qemu_arg
-        if status > 128 or interruption.met():
+        if status > 128 or interruption.was_handled():
             break  # a signal ends all further runs, too
     table.show(f"The reports are in {os.path.join(common.out, 'NAME')}: report.html, report.json, ...; "
                f"the cases of all in {os.path.join(common.out, 'junit.xml')}")

@@ -97,7 +97,7 @@ class Store:
         try:
             if not stat.S_ISREG(os.fstat(fd).st_mode):
                 raise Unusable(f"{name} is no file")
-            with self._sorry(), open(fd, "rb", closefd=False) as file:
+            with self._translate_errors(), open(fd, "rb", closefd=False) as file:
                 data = file.read(OPTIONS_MAX + 1)
         finally:
             os.close(fd)
@@ -116,11 +116,11 @@ class Store:
         if self.count >= REPORTS_MAX:
             raise Full(f"{REPORTS_MAX:,} reports are there, and qemu/fleet reads no more")
         name = f"{PREFIX}{next(self.numbers)}"
-        with self._sorry():
+        with self._translate_errors():
             fd = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666, dir_fd=self.reports)
         try:
             with open(fd, "r+b", buffering=0) as file:
-                yield Incoming(name, file, self._sorry)
+                yield Incoming(name, file, self._translate_errors)
         finally:
             with contextlib.suppress(OSError):
                 os.remove(name, dir_fd=self.reports)
@@ -130,7 +130,7 @@ class Store:
         always new.
         """
         stem = f"{safe(machine) or 'unknown'}-{arrived:%Y%m%dT%H%M%SZ}"
-        with self._sorry():
+        with self._translate_errors():
             os.fsync(incoming.file.fileno())
             for number in range(1, TRIES_MAX + 1):
                 name = f"{stem}{f'-{number}' if number > 1 else ''}.json"
@@ -154,7 +154,7 @@ class Store:
 
     @staticmethod
     @contextlib.contextmanager
-    def _sorry():
+    def _translate_errors():
         try:
             yield
         except OSError as error:
@@ -166,15 +166,15 @@ class Store:
 class Incoming:
     """A temporary file for a report that is being received."""
 
-    def __init__(self, name, file, sorry):
-        self.name, self.file, self._sorry = name, file, sorry
+    def __init__(self, name, file, translate_errors):
+        self.name, self.file, self._translate_errors = name, file, translate_errors
 
     def write(self, data):
-        with self._sorry():
+        with self._translate_errors():
             files.write_all(self.file, data)
 
     def read(self):
-        with self._sorry():
+        with self._translate_errors():
             self.file.seek(0)
             return self.file.read()
 

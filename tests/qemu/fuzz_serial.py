@@ -125,7 +125,7 @@ def fed(draw, data, shown):
     for at in range(0, len(data), max(size, len(data) // 2000)):
         said.feed(data[at:at + max(size, len(data) // 2000)])
         if draw.random() < 0.001:
-            said.back_to(said.mark())
+            said.return_to(said.mark())
     said.close()
     return said
 

@@ -264,7 +264,7 @@ def broken(tmp_path, where):
     return copy / "run"
 
 
-@pytest.mark.parametrize("where", ["machine/boot.py:judge", "runner/artifacts.py:hand_on", "runner/arguments.py:parse",
+@pytest.mark.parametrize("where", ["machine/boot.py:judge", "runner/artifacts.py:write_outputs", "runner/arguments.py:parse",
                                    "results/cases.py:of", "runner/arguments.py:check"])
 def test_a_defect_of_the_runner_is_status_2_and_one_line(fake, tmp_path, where):
     qemu_run = broken(tmp_path, where)

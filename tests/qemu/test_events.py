@@ -62,7 +62,7 @@ def test_under_kvm_the_cpu_is_one_that_can_be_moved_where_it_must(what, cpu, tmp
     run.code.write_bytes(bytes(4096))
     words = command.build(run, "kvm", command.Private(), 7)
     assert words[words.index("-cpu") + 1] == cpu
-    other = command.arriving(words, 9)
+    other = command.build_arriving(words, 9)
     assert other[-2:] == ["-incoming", "defer"]
     assert [pair for pair in zip(words, other) if pair[0] != pair[1]] == [
         ("socket,id=monitor,fd=7", "socket,id=monitor,fd=9")]
@@ -176,7 +176,7 @@ def test_what_was_said_after_the_snapshot_was_never_said():
         said.feed(serial[:at])
         mark = said.mark()
         said.feed(serial[at:at + 40] + b"\nphase: rates\nBARETICK TEXT BEGIN\n")
-        said.back_to(mark)
+        said.return_to(mark)
         said.feed(serial[at:])
         said.close()
         assert said.complete and not said.faults
