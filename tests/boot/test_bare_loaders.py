@@ -110,13 +110,55 @@ def test_pxelinux_starts_it_over_the_network(tmp_path):
     assert "BARETICK TEXT END" in said and 'label="rack"' in said and "Linux boot protocol" in said, said[-2000:]
 
 
+def loader_of(folder, words, *definitions):
+    """A loader for QEMU's -kernel that starts the image: tests/boot/loader.nasm."""
+    elf = ELF.read_bytes()
+    entry = struct.unpack_from("<Q", elf, elf.index(b"Xen\0") + 4 if "PVH" in definitions else 24)[0]
+    subprocess.run(["nasm", "-f", "bin", f'-DIMAGE="{BIN}"', f"-DSKIP={SETUP_SIZE}", f"-DENTRY={entry}", f'-DWORDS="{words}"',
+                    *(f"-D{each}" for each in definitions), "-o", folder / "loader.elf", ROOT / "tests" / "boot" / "loader.nasm"],
+                   check=True, timeout=60)
+    return folder / "loader.elf"
+
+
 def test_a_loader_may_enter_in_64_bit_mode(run, tmp_path):
     """As crosvm and libkrun do with an ELF. Nothing names the RSDP, and the memory after the image is not zero."""
-    entry = struct.unpack_from("<Q", ELF.read_bytes(), 24)[0]
-    assert entry == 0x100200  # Linux's protocol: 200h after the start of baretick.bin's image
-    loader = tmp_path / "loader.elf"
-    subprocess.run(["nasm", "-f", "bin", f'-DIMAGE="{BIN}"', f"-DSKIP={SETUP_SIZE}", f"-DENTRY={entry}",
-                    '-DWORDS="label=rack virtio_mmio.device=4K@0xd0000000:5 --"', "-o", loader, ROOT / "tests" / "boot" / "long_entry.nasm"], check=True, timeout=60)
+    assert struct.unpack_from("<Q", ELF.read_bytes(), 24)[0] == 0x100200  # Linux's protocol: 200h after the start of baretick.bin's image
+    loader = loader_of(tmp_path, "label=rack virtio_mmio.device=4K@0xd0000000:5 --")
     report = checked(run(*BARE, "--image", loader, "--cpus", "2", "--", *SHORT), 2)
     complete(report, "none (Linux boot protocol, loader ffh)")
     assert report["options"]["label"] == "rack"
+
+
+NO_MAP, NO_INFO = "the loader hands over no memory map (PVH, version 1 of its start info)", "the loader's start info is not there (PVH)"
+TOO_LITTLE = "this machine has too little memory for a report"
+UNUSABLE = [
+    (["RANGES=0"], "the loader hands over no memory map (Linux boot protocol)"),
+    (["MAGIC=0"], "the loader's boot parameters are not there (Linux boot protocol)"),
+    (["PVH", "RANGES=0"], NO_MAP),
+    (["PVH", "RANGES=0xffffffff"], NO_MAP),
+    (["PVH", "VERSION=0"], NO_MAP),
+    (["PVH", "MAGIC=0"], NO_INFO),
+    (["PVH", "HANDED=0"], NO_INFO),
+    (["RAM_END=1d0000h"], TOO_LITTLE),
+    (["PVH", "RAM_END=1d0000h"], TOO_LITTLE),
+    (["PVH", "RAM_END=300000h"], TOO_LITTLE),
+]
+
+
+@pytest.mark.parametrize("definitions, sentence", UNUSABLE, ids=[" ".join(definitions) for definitions, _ in UNUSABLE])
+def test_a_loader_that_hands_over_nothing_usable_is_an_error(run, tmp_path, definitions, sentence):
+    done = run(*BARE, "--image", loader_of(tmp_path, "", *definitions), "--cpus", "2", "--timeout", "60", "--", *SHORT)
+    assert done.status == 2, done
+    assert f"error: {sentence}\n" in done.file("serial.log").decode("ascii").replace("\r", ""), done
+
+
+def test_a_memory_map_without_memory_below_1_mib_leaves_the_other_cores_alone(run, tmp_path):
+    report = checked(run(*BARE, "--image", loader_of(tmp_path, "", "LOW=2"), "--cpus", "2", "--", *SHORT), 1)
+    assert "No memory to start cores, or none below 1 MiB." in report["notes"], report["notes"]
+
+
+@pytest.mark.parametrize("address", ["8000000h", "0ffffffffffffffffh"])
+def test_an_rsdp_that_is_none_leaves_the_clocks_of_acpi_absent(run, tmp_path, address):
+    report = run(*BARE, "--image", loader_of(tmp_path, "", "PVH", f"RSDP={address}"), "--cpus", "1", "--", *SHORT).report
+    assert clocks(report)["acpi_pm"]["state"] == "absent" and clocks(report)["pit"]["latency"]["count"], report
+    assert any("ACPI" in note for note in report["notes"]), report["notes"]

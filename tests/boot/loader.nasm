@@ -1,6 +1,36 @@
 ; A loader in an ELF for QEMU's -kernel (PVH): enters an image at ENTRY in 64-bit mode by the Linux boot protocol, as
-; crosvm and libkrun do. IMAGE is the file with the image, from its byte SKIP on, and ENTRY its entry. The memory after
-; the image is not zero.
+; crosvm and libkrun do, or by PVH if PVH is defined. IMAGE is the file with the image, from its byte SKIP on, and ENTRY
+; its entry. The memory after the image is not zero with Linux's protocol. The values below may be defined otherwise, to
+; hand over something wrong.
+
+%ifdef PVH
+%define DATA_MAGIC	336ec578h	; hvm_start_info
+%define FILL		0
+%else
+%define DATA_MAGIC	53726448h	; boot_params
+%define FILL		0aah
+%endif
+%ifndef MAGIC
+%define MAGIC		DATA_MAGIC
+%endif
+%ifndef RANGES
+%define RANGES		2		; entries of the memory map
+%endif
+%ifndef LOW
+%define LOW		1		; type of the memory below 1 MiB, free by default
+%endif
+%ifndef RAM_END
+%define RAM_END		10000000h	; 256 MiB
+%endif
+%ifndef RSDP
+%define RSDP		0
+%endif
+%ifndef VERSION
+%define VERSION		1		; version of PVH's start info
+%endif
+%ifndef HANDED
+%define HANDED		PARAMS		; address that PVH's entry gets
+%endif
 
 BASE		equ 1000000h
 IMAGE_BASE	equ 100000h
@@ -8,7 +38,6 @@ IMAGE_END	equ 200000h
 PARAMS		equ 7000h		; where crosvm and libkrun have them
 LINE		equ 20000h
 TABLES		equ 9000h		; PML4, PDPT, page directory of the first GiB
-RAM_END		equ 10000000h		; 256 MiB
 
 bits 32
 org BASE
@@ -33,11 +62,16 @@ gdt_register:
 	dw gdt_register - gdt - 1
 	dd gdt
 
+%macro range 3
+	dq %1, %2
+	dd %3
+%ifdef PVH
+	dd 0
+%endif
+%endmacro
 map:
-	dq 0, 9fc00h
-	dd 1
-	dq IMAGE_BASE, RAM_END - IMAGE_BASE
-	dd 1
+	range 0, 9fc00h, LOW
+	range IMAGE_BASE, RAM_END - IMAGE_BASE, 1
 map_end:
 line:
 	db WORDS, 0
@@ -51,24 +85,38 @@ start:
 	rep movsb
 	mov ecx, IMAGE_END
 	sub ecx, edi
-	mov al, 0aah
+	mov al, FILL
 	rep stosb
 
 	xor eax, eax
 	mov edi, PARAMS
 	mov ecx, (TABLES + 3000h - PARAMS) / 4
 	rep stosd
-	mov dword [PARAMS + 202h], 53726448h
-	mov byte [PARAMS + 210h], 0ffh
-	mov dword [PARAMS + 228h], LINE
-	mov byte [PARAMS + 1e8h], 2
-	mov esi, map
-	mov edi, PARAMS + 2d0h
-	mov ecx, map_end - map
-	rep movsb
 	mov esi, line
 	mov edi, LINE
 	mov ecx, line_end - line
+	rep movsb
+%ifdef PVH
+	mov dword [PARAMS], MAGIC
+	mov dword [PARAMS + 4], VERSION
+	mov dword [PARAMS + 24], LINE
+	mov dword [PARAMS + 32], RSDP & 0ffffffffh
+	mov dword [PARAMS + 36], RSDP >> 32
+	mov dword [PARAMS + 40], map
+	mov dword [PARAMS + 48], RANGES
+	mov ebx, HANDED
+	mov eax, ENTRY
+	jmp eax
+%endif
+	mov dword [PARAMS + 70h], RSDP & 0ffffffffh
+	mov dword [PARAMS + 74h], RSDP >> 32
+	mov dword [PARAMS + 202h], MAGIC
+	mov byte [PARAMS + 210h], 0ffh
+	mov dword [PARAMS + 228h], LINE
+	mov byte [PARAMS + 1e8h], RANGES
+	mov esi, map
+	mov edi, PARAMS + 2d0h
+	mov ecx, map_end - map
 	rep movsb
 
 	mov dword [TABLES], TABLES + 1003h
