@@ -33,7 +33,7 @@ def measured(run, *arguments, started, words=SHORT, lacking=()):
     return report
 
 
-@pytest.mark.parametrize("machine, cpus", [("q35", 1), ("q35", 4), ("pc", 2)])
+@pytest.mark.parametrize("machine, cpus", [("q35", 1), ("q35", 4), ("pc", 2), pytest.param("q35", 64, marks=pytest.mark.long)])
 def test_every_clock_and_every_core_is_measured(run, machine, cpus):
     report = measured(run, "--machine", machine, started=cpus)
     states = {timer["source"]: timer["state"] for timer in report["intervals"]}
