@@ -193,7 +193,8 @@ def parser():
            help="What is booted. efi is the application without a volume, so it gets save=off. usb is the stick, disk the same "
            "image as an IDE disk, cd the CD, and bare baretick.elf or (with --image) baretick.bin by QEMU's -kernel, without UEFI (default: efi).")
     option("--efi", metavar="PATH", help="The application (default: build/baretick.efi).")
-    option("--image", metavar="PATH", help="The image of the stick or CD, or the ELF (default: the one that `make` builds).")
+    option("--image", metavar="PATH",
+           help="The image of the stick or CD, or baretick.elf or baretick.bin (default: the one that `make` builds; for --boot bare the ELF).")
     option("--timeout", type=seconds, metavar="SECONDS", help="The run ends after this time (default: 300, or none with --display).")
     option("--display", type=display, nargs="?", const="auto", metavar="window|vnc",
            help="Shows the guest's screen, in a window on a desktop, otherwise on a VNC port of this machine. You choose the "
