@@ -226,7 +226,7 @@ def collect(system, target):
             files.replace(os.path.join(folder, volume.OWN, STATE), json.dumps(state, indent=1).encode())
     yield from compare.lines(believed, report)
     if report.get("verdict") == "incomplete":
-        yield f"cut off  {'; '.join((report.get('notes') or ['the report does not say where'])[:1])}"
+        yield f"reason   {'; '.join((report.get('notes') or ['the report does not say where'])[:1])}"
     if situation:
         yield f"earlier  report {newest} is of a start before the prepared one: {situation}"
     for name in reports:

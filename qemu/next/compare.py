@@ -35,7 +35,8 @@ def _mhz(hertz):
 
 def lines(kernel, report):
     """Yield the lines of the table for the terminal."""
-    yield f"report   {report.get('verdict')}, started {report.get('started_at')}"
+    started = report.get("started_at")
+    yield f"report   {report.get('verdict')}{f', started {started}' if started else ''}"
     measured, said = _tsc_of(report).get("measured_hz"), kernel["tsc"]
     if measured:
         low, value, high = (_mhz(measured[end]) for end in ("low", "value", "high"))

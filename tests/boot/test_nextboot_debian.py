@@ -145,5 +145,5 @@ def test_after_a_power_cut_linux_starts_and_hands_over_the_checkpoint(tmp_path):
             process.kill()
     machine.run()
     said = machine.read("trial.txt").decode()
-    assert said.count("status 0\n") == 2 and "\ncut off  Saved in the phase " in said, said
+    assert said.count("status 0\n") == 2 and "\nreason   Saved in the phase " in said, said
     assert json.loads(machine.read("report/report.json"))["verdict"] == "incomplete"

@@ -604,15 +604,17 @@ def test_the_time_of_day_does_not_say_which_report_is_the_new_one(machine, appli
     assert said[0].endswith(report["started_at"])
 
 
-def test_a_run_that_was_cut_off_is_handed_over_as_incomplete(machine, application, tmp_path):
+@pytest.mark.parametrize("started, reason", [("2026-01-01T00:00:21", "The run was cut off in the phase warps."),
+                                             (None, "In baretick.cfg: colour is not an option.")])
+def test_an_incomplete_report_is_handed_over_with_its_reason(machine, application, tmp_path, started, reason):
     report = json.loads(CLEAN.with_suffix(".json").read_text())
-    report.update(verdict="incomplete", notes=["The run was cut off in the phase warps."])
+    report.update(verdict="incomplete", started_at=started, notes=[reason, "Nothing was measured."])
     (tmp_path / "cut.json").write_text(json.dumps(report))
     (tmp_path / "cut.txt").write_text("")
     actions.prepare(machine.system, application, [])
     machine.is_restarted(tmp_path / "cut")
     said = list(actions.collect(machine.system, str(tmp_path / "collected")))
-    assert said[0].startswith("report   incomplete") and said[-1] == "cut off  The run was cut off in the phase warps."
+    assert said[0] == f"report   incomplete{f', started {started}' if started else ''}" and said[-1] == f"reason   {reason}"
 
 
 @pytest.mark.parametrize("state", ["", "[]", "{}", '{"boot_id": 1, "reports_before": [], "had_reports": true}'])
