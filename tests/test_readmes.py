@@ -89,6 +89,13 @@ def test_what_explain_analyze_costs_is_what_is_printed_but_for_the_figures():
 C_TYPES = {"uint8_t": "u8", "uint16_t": "u16", "uint32_t": "u32", "uint64_t": "u64", "int64_t": "i64"}
 
 
+def test_each_recipe_for_a_place_of_machines_says_whether_it_was_tried():
+    part = (ROOT / "qemu" / "README.md").read_text().partition("\n## Where machines are\n")[2].partition("\n## ")[0]
+    recipes = [each for each in part.split("\n\n") if each.startswith("**")]
+    assert len(recipes) > 15
+    assert [each for each in recipes if not re.search(r"\*(tried here|from (its|their) documentation)\*", each)] == []
+
+
 def record_fields(header, kinds, name):
     """Return the fields of one kind of entry in the order of the file, as "`name` type"."""
     body = re.search(rf"struct record_{name} \{{.*?\n\}};", header, re.DOTALL).group(0)

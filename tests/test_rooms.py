@@ -162,6 +162,21 @@ def test_no_line_is_wider_than_120_columns():
     assert wide == []
 
 
+def conditionals(text):
+    """The preprocessor's conditions in TEXT, without the guard of a header."""
+    return [line for line in re.findall(r"^[ \t]*#[ \t]*(?:if|elif).*$", text, re.M) if not re.fullmatch(r"#ifndef BARETICK_\w+_H", line)]
+
+
+def test_src_and_drivers_are_the_same_code_for_each_boot():
+    files = tracked("src/*.[ch]", "drivers/*.[ch]")
+    assert len(files) > 100
+    assert {path: found for path in files if (found := conditionals(path.read_text()))} == {}
+
+
+def test_a_condition_of_the_preprocessor_is_seen():
+    assert conditionals("#ifndef BARETICK_A_H\n#ifdef BARE\n# if 1\n") == ["#ifdef BARE", "# if 1"]
+
+
 def test_every_folder_of_code_says_what_it_is():
     """GitHub shows a folder's README. tests/unit has one README for all its folders, because they mirror the code."""
     folders = {path.parent for path in tracked("*.c", "*.py", "*.js", "*.nasm")} - {ROOT}
