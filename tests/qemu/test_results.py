@@ -476,7 +476,7 @@ def test_a_report_of_schema_1_says_the_same_in_the_words_of_today():
         finding["cores"] = []
     older["discontinuities"] = []
     older["intervals"], older["tick"], older["answer"] = [], None, None
-    older["unjudged"] = older["record"] = older["calibrated"] = None
+    older["unjudged"] = older["record"] = older["calibrated"] = older["interference"]["reported"] = None
     older["calibrations"], older["claims"] = [], []
     older["options"].update(given=None, label=None, identity="on", irq="off", pic="off", interval_ms=60000)
     older["machine"]["identity"] = dict.fromkeys(("vendor", "product", "serial", "board", "bios", "bios_date", "family", "model",
