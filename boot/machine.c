@@ -73,7 +73,7 @@ find_cores(struct machine *machine, struct report *report)
 
 /* Lets the firmware start the other cores if it can. Otherwise no other core is started. WHY is the reason for this. */
 static void
-start_otherwise(const struct machine *machine, const char *why, struct report *report)
+start_by_firmware(const struct machine *machine, const char *why, struct report *report)
 {
 	if (machine->boot.lend) {
 		report_note(report, "%s: those are started by the firmware's MP services (cores=mp).", why);
@@ -88,16 +88,17 @@ void
 machine_choose_start_method(struct machine *machine, struct report *report)
 {
 	if (report->options.cores == CORES_MP && !machine->boot.lend)
-		start_otherwise(machine, "No firmware lends the other cores (cores=mp)", report);
+		start_by_firmware(machine, "No firmware lends the other cores (cores=mp)", report);
 	if (report->options.cores != CORES_SIPI)
 		return;
 	if (machine->platform.cpu.memory_encrypted)
-		start_otherwise(machine, "This guest's memory is encrypted, in which a core can't be started from outside",
-				report);
+		start_by_firmware(machine,
+				  "This guest's memory is encrypted, in which a core can't be started from outside",
+				  report);
 	else if (!machine->platform.acpi.madt.found && machine->boot.finds_cores)
 		find_cores(machine, report);
 	else if (!machine->platform.acpi.madt.found)
-		start_otherwise(machine, NO_MADT, report);
+		start_by_firmware(machine, NO_MADT, report);
 }
 
 size_t
@@ -126,8 +127,8 @@ try_sipi(struct machine *machine, struct run *run, struct cores_limits limits)
 	report_note(&run->report, "%s So the other cores are started by the firmware's MP services (cores=mp).",
 		    machine->cores.reason);
 	run->report.options.cores = CORES_MP;
-	if (machine->boot.falls_back)
-		machine->boot.falls_back(machine->boot.context, CORES_MP);
+	if (machine->boot.set_cores)
+		machine->boot.set_cores(machine->boot.context, CORES_MP);
 }
 
 /* Starts the cores that the options request, at most as many as the plan has memory for. */
@@ -214,19 +215,19 @@ timed(void *context, struct rate hz, uint64_t deadline_ns)
 }
 
 static void
-begins(void *context, const struct run *run, const struct run_phase *phase)
+start_phase(void *context, const struct run *run, const struct run_phase *phase)
 {
 	struct machine *machine = context;
 	uint64_t begin_tsc = hw_tsc();
 
 	watchdog_feed(&machine->watchdog);
-	if (machine->boot.begins && machine->boot.begins(machine->boot.context, run, phase))
+	if (machine->boot.start_phase && machine->boot.start_phase(machine->boot.context, run, phase))
 		progress_extend_deadline(&machine->progress, begin_tsc);
 	progress_print_phase(&machine->progress, phase->id);
 }
 
 static void
-meanwhile(void *context)
+feed_watchdog_and_save(void *context)
 {
 	struct machine *machine = context;
 	uint64_t begin_tsc = hw_tsc();
@@ -235,7 +236,7 @@ meanwhile(void *context)
 	if (!machine->boot.is_due || !machine->boot.is_due(machine->boot.context))
 		return;
 	run_let_tick(machine->played, true);
-	machine->boot.meanwhile(machine->boot.context);
+	machine->boot.save_due(machine->boot.context);
 	run_let_tick(machine->played, false);
 	progress_extend_deadline(&machine->progress, begin_tsc);
 }
@@ -286,12 +287,12 @@ open_machine(struct machine *machine, const struct plan *plan, struct console *c
 		.read_signals = read_signals,
 		.timed = timed,
 		.quiet_tick = quiet_tick,
-		.begins = begins,
+		.begins = start_phase,
 		.smi_count = cpu->counts_smis ? cpu_smi_count : NULL,
 	};
 	open_steal(machine, &run->report);
-	machine->progress.meanwhile = meanwhile;
-	machine->progress.meanwhile_context = machine;
+	machine->progress.on_draw = feed_watchdog_and_save;
+	machine->progress.on_draw_context = machine;
 }
 
 /*

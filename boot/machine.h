@@ -31,10 +31,10 @@ struct machine_boot {
 	 * function.
 	 */
 	void *context;
-	bool (*begins)(void *context, const struct run *run, const struct run_phase *phase);
-	void (*falls_back)(void *context, enum options_cores cores);
+	bool (*start_phase)(void *context, const struct run *run, const struct run_phase *phase);
+	void (*set_cores)(void *context, enum options_cores cores);
 	bool (*is_due)(const void *context);
-	void (*meanwhile)(void *context);
+	void (*save_due)(void *context);
 };
 
 struct machine {

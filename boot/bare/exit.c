@@ -54,7 +54,7 @@ power_off(const struct acpi_facts *acpi)
 }
 
 static void
-say(struct console *console, const char *line)
+print_line(struct console *console, const char *line)
 {
 	console_serial(console, line);
 	console_serial(console, "\n");
@@ -70,11 +70,11 @@ exit_run(struct console *console, enum options_exit how, enum exit_result result
 	if (how == EXIT_DEBUG) {
 		hw_out8(DEBUG_EXIT_PORT, result);
 		wait_until_gone();
-		say(console, "exit=debug-exit: no exit device at port 501h; powering off.");
+		print_line(console, "exit=debug-exit: no exit device at port 501h; powering off.");
 	}
 	if (how != EXIT_REBOOT && how != EXIT_RETURN) {
 		power_off(acpi);
-		say(console, "This machine does not power off by ACPI: it is reset.");
+		print_line(console, "This machine does not power off by ACPI: it is reset.");
 	}
 	if (acpi->fadt.reset_port) {
 		hw_out8(acpi->fadt.reset_port, acpi->fadt.reset_value);

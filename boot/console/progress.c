@@ -22,7 +22,7 @@
 
 /* Reads keys. Called only when the line is drawn, because the firmware may take long to return a key. */
 static void
-look_for_key(struct progress *progress)
+read_keys(struct progress *progress)
 {
 	unsigned key;
 
@@ -58,9 +58,9 @@ show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_
 	if (progress->console->rows)
 		console_row(progress->console, progress->console->rows - 1, INK_BAR, bytes);
 	progress->shown_tsc = now;
-	look_for_key(progress);
-	if (progress->meanwhile)
-		progress->meanwhile(progress->meanwhile_context);
+	read_keys(progress);
+	if (progress->on_draw)
+		progress->on_draw(progress->on_draw_context);
 }
 
 void
@@ -126,7 +126,7 @@ has_expired(void *context)
 }
 
 static bool
-was_asked(void *context)
+is_end_requested(void *context)
 {
 	const struct progress *progress = context;
 
@@ -148,7 +148,7 @@ progress_hooks(struct progress *progress, struct console *console, bool lfence_s
 		.spin_ns = SURVEY_SPIN_NS,
 		.core_facts = cpu_read_core,
 		.expired = has_expired,
-		.asked = was_asked,
+		.asked = is_end_requested,
 		.progress = show_progress,
 		.measured = show_measured,
 		.row = show_row,

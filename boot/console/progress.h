@@ -20,8 +20,8 @@ struct progress {
 	char marks[PROGRESS_MARKS + 1];
 	bool passed;
 	bool asked;            /* true after the key Q requested the end of the run */
-	void (*meanwhile)(void *context); /* called when the line is drawn; may be NULL */
-	void *meanwhile_context;
+	void (*on_draw)(void *context); /* called when the line is drawn; may be NULL */
+	void *on_draw_context;
 };
 
 struct survey_hooks progress_hooks(struct progress *progress, struct console *console,

@@ -53,7 +53,7 @@ make_table(const uint8_t *stubs, bool switches_stack)
 }
 
 static void
-drop(void)
+free_tables(void)
 {
 	firmware_free((void *)(uintptr_t)tables.boot.base);
 	firmware_free((void *)(uintptr_t)tables.core.base);
@@ -79,7 +79,7 @@ guard_open(void)
 	tables.boot = make_table(guard_stubs_boot, true);
 	tables.core = make_table(guard_stubs_core, false);
 	if (!code_map_open() || !tables.boot.base || !tables.core.base) {
-		drop();
+		free_tables();
 		return false;
 	}
 	processor_set_idtr(&tables.boot);
@@ -93,7 +93,7 @@ guard_close(void)
 		return;
 	if (processor_idtr().base == tables.boot.base)
 		processor_set_idtr(&tables.found);
-	drop();
+	free_tables();
 }
 
 void

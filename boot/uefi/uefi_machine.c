@@ -4,13 +4,13 @@
 #include "uefi/mp/mp.h"
 
 static bool
-begins(void *context, const struct run *run, const struct run_phase *phase)
+start_phase(void *context, const struct run *run, const struct run_phase *phase)
 {
 	return checkpoint_start_phase(context, run, phase);
 }
 
 static void
-falls_back(void *context, enum options_cores cores)
+set_cores(void *context, enum options_cores cores)
 {
 	checkpoint_set_cores(context, cores);
 }
@@ -22,7 +22,7 @@ is_due(const void *context)
 }
 
 static void
-meanwhile(void *context)
+save_due(void *context)
 {
 	checkpoint_save_due(context);
 }
@@ -36,9 +36,9 @@ uefi_machine(struct checkpoint *checkpoint)
 		.lend = mp_start,
 		.take_back = mp_stop,
 		.context = checkpoint,
-		.begins = begins,
-		.falls_back = falls_back,
+		.start_phase = start_phase,
+		.set_cores = set_cores,
 		.is_due = is_due,
-		.meanwhile = meanwhile,
+		.save_due = save_due,
 	};
 }

@@ -51,7 +51,7 @@ wait_tick(const struct calibrating *c, uint64_t *due_tsc)
 }
 
 static bool
-count(const struct calibrating *c, const struct lapic *lapic, struct reading *first, struct reading *last)
+count_ticks(const struct calibrating *c, const struct lapic *lapic, struct reading *first, struct reading *last)
 {
 	uint64_t due_tsc = hw_tsc() + scale_ticks(c->scale, TICK_NS);
 
@@ -66,7 +66,7 @@ count(const struct calibrating *c, const struct lapic *lapic, struct reading *fi
 }
 
 static void
-conclude(const struct reading *first, const struct reading *last, struct calibration_result *result)
+calculate_result(const struct reading *first, const struct reading *last, struct calibration_result *result)
 {
 	uint64_t ticks = first->count - last->count, pm = (last->pm - first->pm) & ACPI_PM_MASK_24, period;
 
@@ -106,8 +106,8 @@ linux_lapic_play(const struct calibrating *c, struct calibration_result *result)
 	lapic_write(&lapic, LAPIC_LVT_TIMER, LAPIC_LVT_MASKED | LAPIC_SPURIOUS_VECTOR);
 	lapic_write(&lapic, LAPIC_DIVIDE, DIVIDE_BY_16);
 	lapic_write(&lapic, LAPIC_INITIAL_COUNT, UINT32_MAX);
-	if (count(c, &lapic, &first, &last))
-		conclude(&first, &last, result);
+	if (count_ticks(c, &lapic, &first, &last))
+		calculate_result(&first, &last, result);
 	else
 		calibration_refuse(result, NO_TIME);
 	lapic_write(&lapic, LAPIC_INITIAL_COUNT, 0);

@@ -17,7 +17,7 @@
 enum { TOO_SLOW, SKIPPED, NEVER_PRECISE };
 
 static bool
-shows(uint8_t high)
+high_byte_is(uint8_t high)
 {
 	(void)hw_in8(PIT_DATA_2); /* discards the low byte */
 	return hw_in8(PIT_DATA_2) == high;
@@ -35,7 +35,7 @@ wait_for_end(uint8_t high, struct passing *passing)
 	uint64_t tsc = 0, before = 0;
 	unsigned reads = 0;
 
-	for (; reads < READS_MAX && shows(high); reads++) {
+	for (; reads < READS_MAX && high_byte_is(high); reads++) {
 		before = tsc;
 		tsc = hw_tsc();
 	}
@@ -45,7 +45,7 @@ wait_for_end(uint8_t high, struct passing *passing)
 }
 
 static void
-watch(struct calibration_result *result)
+run_loop(struct calibration_result *result)
 {
 	struct passing first, now;
 
@@ -66,7 +66,7 @@ watch(struct calibration_result *result)
 		}
 		if (unsure >= ticks >> PRECISION_LOG2)
 			continue;
-		if (!shows((uint8_t)(0xfe - i)))
+		if (!high_byte_is((uint8_t)(0xfe - i)))
 			calibration_refuse(result, SKIPPED);
 		else
 			calibration_find(result, ticks * PIT_RATE / (i * CLOCKS_EACH * 1000));
@@ -84,8 +84,8 @@ linux_pit_play(const struct calibrating *calibrating, struct calibration_result 
 	hw_out8(PIT_CONTROL, CONTROL_MODE_0);
 	hw_out8(PIT_DATA_2, 0xff);
 	hw_out8(PIT_DATA_2, 0xff);
-	(void)shows(0); /* the PIT loads the count at its next tick */
-	watch(result);
+	(void)high_byte_is(0); /* the PIT loads the count at its next tick */
+	run_loop(result);
 	pit_start_counting();
 	hw_interrupts_restore(interrupts);
 }

@@ -68,7 +68,7 @@ is_stable(uint64_t hz, uint64_t before_hz)
 
 /* Returns the TSC's rate in Hz, or 0 if the quotients did not converge. */
 static uint64_t
-converge(const struct calibrating *c)
+measure_until_stable(const struct calibrating *c)
 {
 	uint64_t clock = hw_tsc(), tsc = hw_tscp(), hz = 0, before_hz = 0;
 	unsigned stable = 0;
@@ -90,7 +90,7 @@ converge(const struct calibrating *c)
 static void
 postgresql_play(const struct calibrating *c, struct calibration_result *result)
 {
-	uint64_t interrupts = hw_interrupts_mask(), hz = converge(c);
+	uint64_t interrupts = hw_interrupts_mask(), hz = measure_until_stable(c);
 
 	hw_interrupts_restore(interrupts);
 	if (hz)

@@ -10,7 +10,7 @@
 #define DELIVERY_EXTINT 0x700u /* bits 8 to 10: delivery mode ExtINT (SDM vol. 3A, 10.5.1, figure 10-8) */
 
 static bool
-pics_lead_to_this_core(void)
+pics_reach_this_core(void)
 {
 	struct lapic lapic;
 	uint32_t lint0;
@@ -29,7 +29,7 @@ pic_find(const struct platform *platform, struct timer *timer, uint32_t irq)
 		return timer_refuse(timer, CLOCK_ABSENT, "The MADT says that there are no PICs (PCAT_COMPAT).");
 	if ((hw_in8(PIC_MASTER_MASK) | PIC_CASCADE) != PIC_ALL_MASKED || hw_in8(PIC_SLAVE_MASK) != PIC_ALL_MASKED)
 		return timer_refuse(timer, CLOCK_DISABLED, "In use by the firmware (an input of a PIC is not masked): not asked.");
-	if (!pics_lead_to_this_core())
+	if (!pics_reach_this_core())
 		return timer_refuse(timer, CLOCK_DISABLED,
 				    "The PICs do not lead to this core: LINT0 of its local APIC is masked, or not ExtINT.");
 	return true;

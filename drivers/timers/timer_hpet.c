@@ -123,7 +123,7 @@ hpet_timer_disarm(struct timer *timer)
 }
 
 static void
-take_messages(struct timer *timer, uint32_t apic_id, uint32_t vector)
+set_up_messages(struct timer *timer, uint32_t apic_id, uint32_t vector)
 {
 	uint64_t route = timer->address + FSB_ROUTE(timer->driver->unit);
 
@@ -133,7 +133,7 @@ take_messages(struct timer *timer, uint32_t apic_id, uint32_t vector)
 }
 
 static void
-give_messages_back(const struct timer *timer)
+restore_messages(const struct timer *timer)
 {
 	uint64_t route = timer->address + FSB_ROUTE(timer->driver->unit);
 
@@ -158,7 +158,7 @@ hpet_timer_take(struct timer *timer, uint32_t vector)
 	if (lapic_open(&lapic))
 		return;
 	if (timer->driver->way == BY_FSB) {
-		take_messages(timer, lapic_id(&lapic), vector);
+		set_up_messages(timer, lapic_id(&lapic), vector);
 		configuration |= FSB_EN;
 	} else {
 		timer_route_line(timer, vector);
@@ -222,7 +222,7 @@ hpet_timer_give_back(struct timer *timer)
 	hw_write32(comparator_of(timer) + 4, (uint32_t)(timer->saved[SAVED_COMPARATOR] >> 32));
 	hw_write32(registers_of(timer), (uint32_t)timer->saved[SAVED_CONFIGURATION]);
 	if (timer->driver->way == BY_FSB)
-		give_messages_back(timer);
+		restore_messages(timer);
 	else
 		timer_return_line(timer);
 }

@@ -72,7 +72,7 @@ write_field(const struct acpi_watchdog_entry *entry, uint32_t field)
  * register, otherwise 0.
  */
 static uint32_t
-execute(const struct acpi_watchdog_entry *entry, uint32_t count)
+run_entry(const struct acpi_watchdog_entry *entry, uint32_t count)
 {
 	switch (entry->instruction & ~PRESERVE) {
 	case READ_VALUE:
@@ -90,13 +90,13 @@ execute(const struct acpi_watchdog_entry *entry, uint32_t count)
 
 /* Executes all entries of ACTION in their order. Returns the result of the last entry. */
 static uint32_t
-act(const struct acpi_watchdog *table, enum action action, uint32_t count)
+run_action(const struct acpi_watchdog *table, enum action action, uint32_t count)
 {
 	uint32_t result = 0;
 
 	for (size_t i = 0; i < table->entry_count; i++)
 		if (table->entries[i].action == action)
-			result = execute(&table->entries[i], count);
+			result = run_entry(&table->entries[i], count);
 	return result;
 }
 
@@ -112,7 +112,7 @@ find_entry(const struct acpi_watchdog *table, enum action action)
 
 /* Returns true if the table has entries for ACTION and all of them are supported. */
 static bool
-can_act(const struct acpi_watchdog *table, enum action action)
+supports_action(const struct acpi_watchdog *table, enum action action)
 {
 	size_t found = 0;
 
@@ -136,23 +136,23 @@ watchdog_arm(struct watchdog *watchdog, const struct acpi_watchdog *table)
 	if (!table->enabled)
 		return "the WDAT says that it is disabled";
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
-		if (!can_act(table, needed[i]))
+		if (!supports_action(table, needed[i]))
 			return "the WDAT lacks an action that this needs, or has registers that are not supported";
 	count = count < table->count_max ? count : table->count_max;
 	watchdog->seconds = (uint32_t)(count * table->period_ms / 1000);
 	if (watchdog->seconds < SECONDS_MIN)
 		return "it can't count for 30 s";
-	if (act(table, GET_RUNNING, 0))
+	if (run_action(table, GET_RUNNING, 0))
 		return "it runs already";
 	watchdog->table = table;
-	watchdog->count_found = act(table, GET_COUNTDOWN, 0);
-	act(table, SET_COUNTDOWN, (uint32_t)count);
-	if (can_act(table, SET_REBOOT)) {
+	watchdog->count_found = run_action(table, GET_COUNTDOWN, 0);
+	run_action(table, SET_COUNTDOWN, (uint32_t)count);
+	if (supports_action(table, SET_REBOOT)) {
 		watchdog->reboot = find_entry(table, SET_REBOOT);
 		watchdog->reboot_found = read_register(watchdog->reboot);
-		act(table, SET_REBOOT, 0);
+		run_action(table, SET_REBOOT, 0);
 	}
-	act(table, SET_RUNNING, 0);
+	run_action(table, SET_RUNNING, 0);
 	watchdog_feed(watchdog);
 	return NULL;
 }
@@ -161,7 +161,7 @@ void
 watchdog_feed(const struct watchdog *watchdog)
 {
 	if (watchdog->table)
-		act(watchdog->table, RESET, 0);
+		run_action(watchdog->table, RESET, 0);
 }
 
 void
@@ -169,8 +169,8 @@ watchdog_disarm(struct watchdog *watchdog)
 {
 	if (!watchdog->table)
 		return;
-	act(watchdog->table, SET_STOPPED, 0);
-	act(watchdog->table, SET_COUNTDOWN, watchdog->count_found);
+	run_action(watchdog->table, SET_STOPPED, 0);
+	run_action(watchdog->table, SET_COUNTDOWN, watchdog->count_found);
 	if (watchdog->reboot)
 		write_register(watchdog->reboot, watchdog->reboot_found);
 	watchdog->table = NULL;

@@ -32,7 +32,7 @@ static struct {
 } found;
 
 static const struct start_info *
-as_it_is(const void *handed)
+return_start_info(const void *handed)
 {
 	return handed;
 }
@@ -56,7 +56,7 @@ static const struct protocol {
 	{ LINUX_PARAMS_MAGIC, linux_params_convert, linux_params_print_name,
 	  "the loader's boot parameters are not there (Linux boot protocol)",
 	  "the loader hands over no memory map (Linux boot protocol)" },
-	{ 0, as_it_is, print_pvh, /* the last row, which has no other magic number */
+	{ 0, return_start_info, print_pvh, /* the last row, which has no other magic number */
 	  "the loader's start info is not there (PVH)",
 	  "the loader hands over no memory map (PVH, version 1 of its start info)" },
 };

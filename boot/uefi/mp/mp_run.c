@@ -78,7 +78,7 @@ mp_lose(struct mp_core *core, const char *reason, bool timed_out)
 }
 
 static void
-mp_hold(struct mp_core *core)
+mp_lose_busy(struct mp_core *core)
 {
 	core->mp->held = true;
 	mp_lose(core, "the firmware's MP services did not end a job", true);
@@ -191,7 +191,7 @@ mp_start_each(const struct mp_batch *batch, uint64_t bound_ns)
 		bool blocks = --left == 0 && !batch->here;
 
 		if (!mp_released(core)) {
-			mp_hold(core);
+			mp_lose_busy(core);
 			continue;
 		}
 		EFI_STATUS status = services->startup_this(services, mp_work, core->number,
@@ -218,7 +218,7 @@ mp_start_all(const struct mp_batch *batch, struct job *job, uint64_t bound_ns)
 
 	for (size_t i = 1; i < mp->cores->count; i++)
 		if (mp->core[i].usable && !mp_released(&mp->core[i]))
-			mp_hold(&mp->core[i]);
+			mp_lose_busy(&mp->core[i]);
 	if (!mp->alone)
 		status = services->startup_all(services, mp_work_in_batch, FALSE, mp->event,
 					       mp_bound_us(bound_ns), mp, NULL);
@@ -233,7 +233,7 @@ mp_start_all(const struct mp_batch *batch, struct job *job, uint64_t bound_ns)
 		struct mp_core *core = mp_batch_core(batch, i);
 
 		if (core && !back)
-			mp_hold(core);
+			mp_lose_busy(core);
 		else if (core && !mp_finished(core))
 			mp_lose_by(core, status);
 	}
@@ -256,7 +256,7 @@ mp_give_up_unfinished(const struct mp_batch *batch, uint64_t bound_ns)
 		if (mp_finished(core))
 			finished++;
 		else if (core->busy)
-			mp_hold(core);
+			mp_lose_busy(core);
 		else
 			mp_lose_by(core, EFI_TIMEOUT);
 	}

@@ -60,7 +60,7 @@ describe_status(EFI_STATUS status)
  * each further call.
  */
 static bool
-still_answers(EFI_STATUS status)
+is_device_alive(EFI_STATUS status)
 {
 	return status != EFI_DEVICE_ERROR && status != EFI_TIMEOUT && status != EFI_NO_MEDIA &&
 	       status != EFI_MEDIA_CHANGED;
@@ -118,7 +118,7 @@ try_space(struct saving *saving, const char *path)
 	EFI_STATUS status = files_write(saving->root, path, page->bytes, page->length);
 	EFI_STATUS removed = EFI_SUCCESS;
 
-	if (status != EFI_ALREADY_STARTED && still_answers(status))
+	if (status != EFI_ALREADY_STARTED && is_device_alive(status))
 		removed = files_remove(saving->root, path);
 	return EFI_ERROR(status) ? status : removed;
 }
@@ -241,7 +241,7 @@ save_on(struct saving *saving, unsigned number)
 
 	if (EFI_ERROR(status)) {
 		explain_failure(saving, status);
-		if (saving->began && still_answers(status))
+		if (saving->began && is_device_alive(status))
 			remove_folder(saving, folder);
 		return false;
 	}
