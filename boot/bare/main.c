@@ -149,7 +149,7 @@ end_run(void *run)
 
 /* Prints ERROR and resets the machine. No options were read yet, so no other end of the run can be requested. */
 static void
-stop_early(const char *error)
+reset_with_error(const char *error)
 {
 	struct console console;
 
@@ -171,7 +171,7 @@ end_by_fault(struct application *app, const struct fault *fault)
 	text_init(&text, bytes, sizeof(bytes));
 	fault_print_own(&text, fault);
 	if (!app)
-		stop_early(bytes);
+		reset_with_error(bytes);
 	watchdog_disarm(&app->machine.watchdog);
 	console_serial(&app->console, bytes);
 	console_serial(&app->console, "\n");
@@ -217,7 +217,7 @@ bare_main(const void *handed, uint32_t magic)
 	protect_pages();
 	silence_interrupts();
 	if (!app)
-		stop_early(refusal ? refusal : NO_MEMORY);
+		reset_with_error(refusal ? refusal : NO_MEMORY);
 	application = app;
 	console_open(&app->console);
 	guard_open();

@@ -69,7 +69,7 @@ rate_was_changed(const struct checking *checking, struct behaviour *row, uint64_
 static void
 pvclock_check_claim(const struct checking *checking, struct behaviour *row)
 {
-	uint64_t refused = pvclock_refused(checking->device), multiplier;
+	uint64_t refused = pvclock_count_refusals(checking->device), multiplier;
 	struct pvclock taken;
 	struct text text;
 	size_t length;

@@ -165,7 +165,7 @@ leaves_time_for_updates(const struct checking *checking, uint64_t ns)
  * work without PIE. If the core is preempted, the observation ends. The edges seen until then count if they are enough.
  */
 static struct rtc_flag
-watch_long(const struct checking *checking, uint64_t hz, uint8_t select, uint64_t ns, uint64_t edges_max)
+observe_long(const struct checking *checking, uint64_t hz, uint8_t select, uint64_t ns, uint64_t edges_max)
 {
 	struct check_watch watch = check_watch(checking, ns);
 	uint64_t interrupts = hw_interrupts_mask();
@@ -182,7 +182,7 @@ watch_long(const struct checking *checking, uint64_t hz, uint8_t select, uint64_
 }
 
 static struct rtc_flag
-watch_fast(const struct checking *checking, uint64_t hz, uint8_t select)
+observe_window(const struct checking *checking, uint64_t hz, uint8_t select)
 {
 	uint64_t interrupts = hw_interrupts_mask();
 	struct rtc_flag flag = rtc_flag_start(checking, hz, select);
@@ -279,7 +279,7 @@ static bool
 measure_longer(const struct checking *checking, uint64_t hz, uint8_t select, struct rtc_flag *best)
 {
 	for (unsigned i = 0; i < LONG_TRIES && leaves_time_for_updates(checking, LONG_NS); i++) {
-		struct rtc_flag flag = watch_long(checking, hz, select, LONG_NS, UINT64_MAX);
+		struct rtc_flag flag = observe_long(checking, hz, select, LONG_NS, UINT64_MAX);
 
 		if (!saw_all_edges(checking, &flag) || flag.edges <= best->edges)
 			continue;
@@ -298,7 +298,7 @@ check_fast_rate(const struct checking *checking, struct behaviour *row, uint64_t
 	struct windows w = { 0 };
 
 	for (unsigned i = 0; i < FAST_WINDOWS && !shows_rate(&w) && check_left_ns(checking) > until_left_ns; i++) {
-		struct rtc_flag flag = watch_fast(checking, hz, select);
+		struct rtc_flag flag = observe_window(checking, hz, select);
 
 		if (saw_all_edges(checking, &flag))
 			record_window(&w, &flag, rate_of(checking, &flag, 0));
@@ -341,7 +341,7 @@ check_64_hz(const struct checking *checking, struct behaviour *row)
 		return;
 	}
 	do
-		flag = watch_long(checking, 64, A_RATE_64_HZ, longer ? share_ns : LONG_NS,
+		flag = observe_long(checking, 64, A_RATE_64_HZ, longer ? share_ns : LONG_NS,
 				  longer ? UINT64_MAX : LONG_EDGES_MIN);
 	while (!saw_all_edges(checking, &flag) && ++tries < LONG_TRIES && check_left_ns(checking) > LONG_NS);
 	rtc_flag_report(checking, &flag, row);

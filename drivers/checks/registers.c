@@ -38,7 +38,7 @@ add_msr(struct as_found *registers, const char *name, uint32_t msr, fault_guard 
 {
 	uint64_t value;
 
-	if (paravirtual_msr(msr, guarded, &value))
+	if (paravirtual_read_msr(msr, guarded, &value))
 		as_found_add(registers, name, value);
 }
 

@@ -170,7 +170,7 @@ static void
 claim_msr(const struct reading *reading, struct claim *claim, uint32_t msr, uint64_t *value)
 {
 	*value = 0;
-	if (!paravirtual_msr(msr, reading->guarded, value))
+	if (!paravirtual_read_msr(msr, reading->guarded, value))
 		claim_refuse(claim, "Reading it took an exception.");
 }
 
@@ -256,7 +256,7 @@ claim_amd(const struct reading *reading)
 	claim_msr(reading, claim, MSR_AMD_P0, &value);
 	if (!claim->reason[0])
 		claim_nominal(claim, p0_hz(family, value));
-	if (!reading->cpu->memory_encrypted || !paravirtual_msr(MSR_SEV_STATUS, reading->guarded, &value) ||
+	if (!reading->cpu->memory_encrypted || !paravirtual_read_msr(MSR_SEV_STATUS, reading->guarded, &value) ||
 	    !(value & SEV_SECURE_TSC))
 		return;
 	claim = claims_add(reading->claims, CLAIM_SECURE_TSC, CLAIM_OF_TSC, "MSR C0010134h");

@@ -76,9 +76,9 @@ pvclock_multiplier_at_first(const struct device *device)
 }
 
 uint64_t
-pvclock_refused(const struct device *device)
+pvclock_count_refusals(const struct device *device)
 {
-	return __atomic_load_n(&device->saved[PVCLOCK_REFUSED], __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&device->saved[PVCLOCK_REFUSALS], __ATOMIC_ACQUIRE);
 }
 
 uint64_t
@@ -99,7 +99,7 @@ enum paravirtual_stable
 pvclock_stable(void *context)
 {
 	const struct device *device = context;
-	bool stable = device->saved[PVCLOCK_STABLE_KNOWN], unknown = pvclock_refused(device) != 0;
+	bool stable = device->saved[PVCLOCK_STABLE_KNOWN], unknown = pvclock_count_refusals(device) != 0;
 
 	for (size_t i = 0; i < device->saved[PVCLOCK_PAGES]; i++) {
 		const struct pvclock_slot *slot = slot_at(device, i);

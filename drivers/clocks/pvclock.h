@@ -12,7 +12,7 @@
  * Indices into device.saved: the number of pages, whether the page's flag TSC_STABLE is valid, the number of cores
  * whose page the hypervisor refused, and the first multiplier. The drivers' own entries start at PVCLOCK_SAVED.
  */
-enum { PVCLOCK_PAGES, PVCLOCK_STABLE_KNOWN, PVCLOCK_REFUSED, PVCLOCK_MULTIPLIER, PVCLOCK_SAVED };
+enum { PVCLOCK_PAGES, PVCLOCK_STABLE_KNOWN, PVCLOCK_REFUSALS, PVCLOCK_MULTIPLIER, PVCLOCK_SAVED };
 
 /* half of a core's page, because a hypervisor may offer KVM's clock and Xen's clock at the same time */
 #define PVCLOCK_SLOT_SIZE (PAGES_SIZE / 2)
@@ -57,7 +57,7 @@ bool pvclock_copy_page(const struct clock *clock, struct pvclock *taken);
 uint64_t pvclock_multiplier_at_first(const struct device *device);
 
 /* Returns the number of cores whose pages the hypervisor refused to write. */
-uint64_t pvclock_refused(const struct device *device);
+uint64_t pvclock_count_refusals(const struct device *device);
 
 /*
  * Returns STABLE_YES if the hypervisor supports the flag TSC_STABLE and all pages in use have it. The clock may then be

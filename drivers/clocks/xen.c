@@ -49,7 +49,7 @@ xen_here(void *context)
 	struct pvclock_slot *slot = pvclock_find_slot(device);
 
 	if (slot && !slot->on && !slot->refused && xen_register_slot(device, slot))
-		__atomic_add_fetch(&device->saved[PVCLOCK_REFUSED], 1, __ATOMIC_ACQ_REL);
+		__atomic_add_fetch(&device->saved[PVCLOCK_REFUSALS], 1, __ATOMIC_ACQ_REL);
 	return slot;
 }
 

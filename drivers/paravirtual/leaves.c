@@ -70,7 +70,7 @@ read_msr(void *argument)
 }
 
 bool
-paravirtual_msr(uint32_t msr, fault_guard *guarded, uint64_t *value)
+paravirtual_read_msr(uint32_t msr, fault_guard *guarded, uint64_t *value)
 {
 	struct msr_read read = { msr, 0 };
 	struct fault fault;
@@ -171,7 +171,7 @@ read_hyperv(struct paravirtual_interface *interface, fault_guard *guarded)
 	interface->missing = find_missing(r.eax, r.edx);
 	interface->timer_faults = interface->features & HV_ACCESS_TIMERS && r.edx & HV_DIRECT_TIMERS_AVAILABLE && guarded &&
 				  !guarded(try_timer, NULL, &fault);
-	if (interface->features & HV_ACCESS_FREQUENCY_MSRS && paravirtual_msr(MSR_HV_TSC_FREQUENCY, guarded, &hz))
+	if (interface->features & HV_ACCESS_FREQUENCY_MSRS && paravirtual_read_msr(MSR_HV_TSC_FREQUENCY, guarded, &hz))
 		set_tsc_rate(interface, hz, "Hyper-V's MSR 40000022h");
 }
 

@@ -59,7 +59,7 @@
 #define XEN_REGISTER_TIME_AREA 13u
 
 /* Reads MSR into VALUE. GUARDED catches exceptions if it is not NULL. Returns false if the read caused an exception. */
-bool paravirtual_msr(uint32_t msr, fault_guard *guarded, uint64_t *value);
+bool paravirtual_read_msr(uint32_t msr, fault_guard *guarded, uint64_t *value);
 
 /*
  * Finds the interfaces of the hypervisor in FACTS. An interface has its signature in one block of 100h leaves from

@@ -29,7 +29,7 @@ read_kvmclock(const struct paravirtual_interface *kvm, fault_guard *guarded, boo
 	volatile struct pvclock *page;
 	uint64_t msr;
 
-	if (!kvm || !(kvm->features & KVM_CLOCKSOURCE2) || !paravirtual_msr(MSR_KVM_SYSTEM_TIME_NEW, guarded, &msr) ||
+	if (!kvm || !(kvm->features & KVM_CLOCKSOURCE2) || !paravirtual_read_msr(MSR_KVM_SYSTEM_TIME_NEW, guarded, &msr) ||
 	    !(msr & MSR_ON))
 		return;
 	page = (volatile struct pvclock *)(uintptr_t)(msr & ~MSR_ON);

@@ -66,7 +66,7 @@ class Guest:
         self._events = Events(events, self, say)
         try:
             self._start(command_of)
-            self._watch(may_stick, on_trial, picture or settles, attended)
+            self._run_loop(may_stick, on_trial, picture or settles, attended)
             if picture and self.ending in ("complete", "timeout", "unbootable"):
                 self._take_picture(picture)
         finally:
@@ -75,11 +75,11 @@ class Guest:
     def _start(self, command_of):
         self._qemu = Process()
         self._qemu.start(command_of, self._keep, self.words)
-        self._selector.register(self._qemu.line, selectors.EVENT_READ, self._hear)
-        self._selector.register(self._qemu.words, selectors.EVENT_READ, lambda: self._note() != b"")
+        self._selector.register(self._qemu.line, selectors.EVENT_READ, self._read_serial)
+        self._selector.register(self._qemu.words, selectors.EVENT_READ, lambda: self._read_messages() != b"")
         self._selector.register(self._qemu.monitor.socket, selectors.EVENT_READ, self._listen)
 
-    def _watch(self, may_stick, on_trial, settles, attended):
+    def _run_loop(self, may_stick, on_trial, settles, attended):
         asked = time.monotonic()
         self._hang_check = HangCheck() if on_trial else None
         while self.ending is None:
@@ -148,7 +148,7 @@ class Guest:
         left = self._qemu
         for source in left.line, left.words, left.monitor.socket:
             self._forget(source)
-        left.end(self._read, self._note)
+        left.end(self._read, self._read_messages)
         self._start(lambda fd: command.build_arriving(left.command, fd))
 
     def _forget(self, source):
@@ -170,14 +170,14 @@ class Guest:
                 return b""
         return data
 
-    def _note(self):
+    def _read_messages(self):
         """Return the next bytes of QEMU's own messages, None if there are none yet, or b"" at their end."""
         data = self._qemu.words.read(READ_SIZE)
         if data:
             self.words.take(data)
         return data
 
-    def _hear(self):
+    def _read_serial(self):
         """Read the serial line. Return False at its end."""
         return self._read() != b""
 
@@ -211,7 +211,7 @@ class Guest:
     def _end(self):
         """End QEMU and the events."""
         if self._qemu:
-            status = self._qemu.end(self._read, self._note)
+            status = self._qemu.end(self._read, self._read_messages)
             self.status = status if self.ending == "exit" else None
         self._selector.close()
         self._events.end()

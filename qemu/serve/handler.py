@@ -128,7 +128,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         mac = fields.get("mac", "").lower()
         if mac and not re.fullmatch("[0-9a-f]{12}", mac):
             raise Refused(400, "mac is not 12 hexadecimal digits")
-        data = self.server.store.options(mac, store.safe(fields.get("serial")))
+        data = self.server.store.options(mac, store.to_file_name(fields.get("serial")))
         if data is None:
             raise Refused(404, "there are no options for this machine, and none for all")
         self._answer(HTTPStatus.OK, data, TEXT)
@@ -199,7 +199,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.server.checking.release()
         identity = ((report.get("machine") or {}).get("identity")) or {}
         names = (identity.get("serial"), (report.get("options") or {}).get("label"), identity.get("product"))
-        return next((name for name in names if store.safe(name)), None), report["verdict"]
+        return next((name for name in names if store.to_file_name(name)), None), report["verdict"]
 
     def _answer(self, status, body, kind, *headers):
         head = [f"HTTP/1.1 {status.value} {status.phrase}", f"Date: {self.date_time_string()}", "Server: baretick",
