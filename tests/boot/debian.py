@@ -37,7 +37,7 @@ initrd /initrd
 boot
 """
 GRUB_MODULES = ("part_msdos part_gpt fat ext2 chain search search_label search_fs_uuid configfile loadenv test true echo sleep "
-                "minicmd linux gzio reboot halt")
+                "minicmd linux gzio reboot halt all_video")
 
 
 def mirror():
