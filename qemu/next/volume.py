@@ -16,7 +16,8 @@ OWN = "EFI/baretick"     # the application, its options, and prepared.json
 REPORTS = "baretick"     # has a folder for each run: see boot/README.md
 REPORT_MAX = 64 << 20
 REPORTS_SPACE = 3 * (3 << 19)  # bytes for three reports of 1.5 MiB each
-COLUMNS = "PATH,PKNAME,PARTN,PARTTYPE,PARTUUID,UUID,FSTYPE,MOUNTPOINTS"
+# NAME makes lsblk print a mirror as a child of its halves: without that column it prints a list (lsblk(8), --tree).
+COLUMNS = "NAME,PATH,PKNAME,PARTN,PARTTYPE,PARTUUID,UUID,FSTYPE,MOUNTPOINTS"
 
 
 class Partition:

@@ -41,6 +41,18 @@ EFIBOOTMGR = """
 """
 
 
+# lsblk of util-linux 2.38, as far as nextboot needs it: only with the column NAME a device is printed inside its parent.
+LSBLK = """
+    import json, sys
+    def flat(rows):
+        for row in rows:
+            yield {{key: value for key, value in row.items() if key != "children"}}
+            yield from flat(row.get("children", []))
+    is_tree = "NAME" in sys.argv[-1].split(",")
+    print(json.dumps({{"blockdevices": {rows!r} if is_tree else list(flat({rows!r}))}}))
+"""
+
+
 def hard_drive(guid):
     """A device path with one partition of a GPT, and its end."""
     node = struct.pack("<BBHIQQ", 4, 1, 42, 1, 2048, 1 << 20) + uuid.UUID(guid).bytes_le + bytes([2, 2])
@@ -367,7 +379,7 @@ def mirror_of_type_raid(machine, *places, kind="vfat", guid=GUID.replace("1", "3
              "mountpoints": [None], "children": [md]} for disk, each in (("sda", guid), ("sdb", GUID.replace("1", "4")))]
     rows.append({"path": "/dev/sdc1", "pkname": "sdc", "partn": 1, "parttype": ESP, "partuuid": GUID.replace("1", "5"), "uuid": "1234-ABCD",
                  "fstype": "vfat", "mountpoints": ["/boot/efi"] if "/boot" in places else [None]})
-    machine.command("lsblk", f"import json; print(json.dumps({{'blockdevices': {rows!r}}}))")
+    machine.command("lsblk", LSBLK.format(rows=rows))
 
 
 def mounted_mirror(machine):
