@@ -93,3 +93,18 @@ def test_with_exit_ask_the_machine_comes_back_without_a_key(tmp_path):
     assert machine.read("trial.txt").decode().count("status 0\n") == 3
     assert "exit" not in json.loads(machine.read("report/report.json"))["options"]["given"]
     assert b"Without a key this machine restarts within a minute." in (tmp_path / "serial.log").read_bytes()
+
+
+@pytest.mark.long
+def test_a_wrong_option_is_collected_as_a_report_that_names_it_and_the_machine_comes_back(tmp_path):
+    """nextboot refuses such an option, so it gets into the file afterwards. The word is wrong: exit=reboot is the right one."""
+    prepare = "qemu/nextboot; echo exit=restart >/boot/efi/EFI/baretick/baretick.cfg; touch /restart; echo"
+    machine = ended(tmp_path, TRIAL.replace(f"qemu/nextboot --reboot -- {WORDS}; echo", prepare))
+    said = machine.read("trial.txt").decode()
+    assert said.count("status 0\n") == 3 and said.count("Linux was started\n") == 2, said
+    assert machine.read("reports") == b"0001\n"
+    report = json.loads(machine.read("report/report.json"))
+    assert report["verdict"] == "incomplete" and "exit" in report["notes"][0] and "reboot" in report["notes"][0], report
+    assert "report   incomplete\n" in said and f"reason   {report['notes'][0]}\n" in said, said
+    assert "restart" in report["notes"][0] and machine.read("after") == machine.read("before")
+    assert b"Without a key this machine restarts within a minute." in (tmp_path / "serial.log").read_bytes()
