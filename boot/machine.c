@@ -235,9 +235,9 @@ feed_watchdog_and_save(void *context)
 	watchdog_feed(&machine->watchdog);
 	if (!machine->boot.is_due || !machine->boot.is_due(machine->boot.context))
 		return;
-	run_let_tick(machine->played, true);
+	run_restore_tick(machine->played, true);
 	machine->boot.save_due(machine->boot.context);
-	run_let_tick(machine->played, false);
+	run_restore_tick(machine->played, false);
 	progress_extend_deadline(&machine->progress, begin_tsc);
 }
 

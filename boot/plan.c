@@ -45,7 +45,7 @@ size_of_pack(const struct options *options)
 }
 
 static size_t
-plan_mib(const struct plan_page *page, size_t cores, enum tournament widest, const struct options *options)
+plan_mib(const struct plan_page *page, size_t cores, enum pair_schedule widest, const struct options *options)
 {
 	size_t size = survey_memory_size(cores, widest) + run_series_size(options, cores) + report_size_table(cores) +
 		      size_of_json(cores, options) + size_of_html(page, cores, options) + report_size_csv(cores) +
@@ -82,7 +82,7 @@ plan_free(struct plan *plan)
 }
 
 static bool
-plan_try(struct plan *plan, size_t cores, enum tournament widest, const struct plan_page *page,
+plan_try(struct plan *plan, size_t cores, enum pair_schedule widest, const struct plan_page *page,
 	 const struct options *options)
 {
 	size_t series_size = run_series_size(options, cores), pack_size = size_of_pack(options);
@@ -117,15 +117,15 @@ plan_note(const struct plan *plan, size_t cores, struct report *report)
 {
 	if (plan->cores < cores)
 		report_note(report, "There are no %zu MiB of memory for %zu cores: at most %zu are used.",
-			    plan_mib(plan->page, cores, TOURNAMENT_STAR, &report->options), cores, plan->cores);
+			    plan_mib(plan->page, cores, PAIR_SCHEDULE_STAR, &report->options), cores, plan->cores);
 }
 
 bool
 plan_allocate(struct plan *plan, size_t cores, const struct plan_page *page, struct report *report)
 {
 	for (size_t fewer = cores; fewer > 0; fewer /= 2) {
-		if (!plan_try(plan, fewer, TOURNAMENT_ALL, page, &report->options) &&
-		    !plan_try(plan, fewer, TOURNAMENT_STAR, page, &report->options))
+		if (!plan_try(plan, fewer, PAIR_SCHEDULE_ALL, page, &report->options) &&
+		    !plan_try(plan, fewer, PAIR_SCHEDULE_STAR, page, &report->options))
 			continue;
 		plan_note(plan, cores, report);
 		return true;

@@ -22,7 +22,7 @@ struct plan_page {
 struct plan {
 	const struct plan_page *page; /* owned by the caller; NULL without page and screen */
 	size_t cores;            /* maximum number of cores that may be listed, including the boot core */
-	enum tournament widest;
+	enum pair_schedule widest;
 	void *memory;            /* zeroed memory for the measurements: see survey_lay_out() */
 	void *series;            /* memory for the series of a soak; NULL if the run has no series */
 	/*

@@ -254,7 +254,7 @@ conclude_row(struct timer_analysis *analysis)
 
 	if (!row)
 		return;
-	lateness_fold(row, analysis->values, analysis->value_count);
+	lateness_record(row, analysis->values, analysis->value_count);
 	if (row->state == CLOCK_PRESENT && row->asked && !row->delivered && !row->expired && !row->periodic) {
 		row->state = CLOCK_STUCK;
 		set_reason(row, "No interrupt came, and by its own status none was due.");

@@ -46,7 +46,7 @@ early_by(const struct lateness *value)
 }
 
 void
-lateness_fold(struct report_interval *row, struct lateness *values, size_t count)
+lateness_record(struct report_interval *row, struct lateness *values, size_t count)
 {
 	struct interval_ns earliest = { .known = false };
 	int64_t widest_ps = 0;
@@ -171,7 +171,7 @@ faster_ppb(int64_t longer_ppb)
 }
 
 struct interval_ppb
-lateness_rate(const int64_t *residuals_ps, size_t count, uint64_t period_ps)
+lateness_tick_rate(const int64_t *residuals_ps, size_t count, uint64_t period_ps)
 {
 	size_t third = count / 3;
 	struct line line = { residuals_ps, 0, 1 };
@@ -197,7 +197,7 @@ lateness_rate(const int64_t *residuals_ps, size_t count, uint64_t period_ps)
 }
 
 struct interval_ppb
-lateness_join(struct interval_ppb a, struct interval_ppb b)
+lateness_combine_rates(struct interval_ppb a, struct interval_ppb b)
 {
 	struct interval_ppb narrow = a, wide = b;
 

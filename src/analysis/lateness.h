@@ -12,13 +12,13 @@ struct lateness { /* time from an interrupt's deadline to its arrival, in ps; bo
 };
 
 /* Sorts the COUNT VALUES, and sets the row's percentiles and its number of certainly early interrupts. */
-void lateness_fold(struct report_interval *row, struct lateness *values, size_t count);
+void lateness_record(struct report_interval *row, struct lateness *values, size_t count);
 
 /*
  * Returns true if the ticks of a periodic row are spread over their periods, so that none can be matched to its
  * deadline. This is so if some ticks are certainly early while others are late by more than half a period. It
  * is also so if one tick in eight comes more than half a period after the earliest. VALUES must be sorted by
- * lateness_fold().
+ * lateness_record().
  */
 bool lateness_is_scattered(const struct report_interval *row, const struct lateness *values, size_t count);
 
@@ -30,13 +30,13 @@ bool lateness_is_scattered(const struct report_interval *row, const struct laten
  * error is the distance above it that holds half of the other ticks. If the three thirds are not on a line, the
  * result spans the slopes of both pairs. Unknown if a third has fewer than LATENESS_THIRD_MIN ticks.
  */
-struct interval_ppb lateness_rate(const int64_t *residuals_ps, size_t count, uint64_t period_ps);
+struct interval_ppb lateness_tick_rate(const int64_t *residuals_ps, size_t count, uint64_t period_ps);
 #define LATENESS_THIRD_MIN 8
 
 /*
  * Combines the rates of two windows: the narrower interval, widened until it touches the other. A chance error
  * of one window does not occur in the other.
  */
-struct interval_ppb lateness_join(struct interval_ppb a, struct interval_ppb b);
+struct interval_ppb lateness_combine_rates(struct interval_ppb a, struct interval_ppb b);
 
 #endif

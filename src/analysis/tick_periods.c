@@ -384,7 +384,7 @@ join_rate(struct timer_analysis *analysis, struct interval_ppb rate)
 		return;
 	rate.low -= error;
 	rate.high += error;
-	analysis->row->rate = lateness_join(analysis->row->rate, rate);
+	analysis->row->rate = lateness_combine_rates(analysis->row->rate, rate);
 }
 
 void
@@ -401,7 +401,7 @@ timer_add_periods(struct timer_analysis *analysis)
 	for (size_t k = 0; k < periods.count; k++)
 		if (periods.valued[k])
 			timer_add_value(analysis, periods.late[k]);
-	join_rate(analysis, lateness_rate(periods.residuals_ps, periods.count, periods.period_ps));
+	join_rate(analysis, lateness_tick_rate(periods.residuals_ps, periods.count, periods.period_ps));
 }
 
 /*

@@ -64,7 +64,7 @@ struct periods {
 	uint16_t ticks[TIMER_PERIODS_MAX];  /* ticks of each period */
 	uint16_t valued[TIMER_PERIODS_MAX]; /* 1 + the interrupt that gives LATE, or 0 */
 	struct lateness late[TIMER_PERIODS_MAX];
-	int64_t residuals_ps[TIMER_PERIODS_MAX]; /* see lateness_rate() */
+	int64_t residuals_ps[TIMER_PERIODS_MAX]; /* see lateness_tick_rate() */
 };
 
 /*

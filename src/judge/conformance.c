@@ -210,7 +210,7 @@ judge_references(struct report *report)
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
 
-		if (!report_clock_is_main(entry) || !can_confirm_tsc(&entry->clock))
+		if (!report_clock_is_main_method(entry) || !can_confirm_tsc(&entry->clock))
 			continue;
 		asked++;
 		witnesses += entry->clock.state == CLOCK_PRESENT;

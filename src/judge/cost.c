@@ -246,7 +246,7 @@ judge_median(struct report *report, const struct report_clock *entry)
 	char ways[WAYS_SIZE];
 	struct text text;
 
-	if (!report_clock_is_main(entry) || !report->tsc.den || !is_slow(entry, limit_ns) ||
+	if (!report_clock_is_main_method(entry) || !report->tsc.den || !is_slow(entry, limit_ns) ||
 	    (judge_tsc_moved(report) && !text_equal(entry->clock.id, "tsc")))
 		return;
 	text_init(&text, ways, sizeof(ways));

@@ -275,7 +275,7 @@ has_undecided_clock(const struct report *report, const struct report_discontinui
 	uint32_t decided = row->groups[0].clocks | row->groups[1].clocks;
 
 	for (size_t i = 0; i < report->clock_count; i++)
-		if (report_clock_is_main(&report->clocks[i]) && report->clocks[i].clock.state == CLOCK_PRESENT &&
+		if (report_clock_is_main_method(&report->clocks[i]) && report->clocks[i].clock.state == CLOCK_PRESENT &&
 		    !set_has(decided, i))
 			return true;
 	return false;

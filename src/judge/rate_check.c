@@ -282,7 +282,8 @@ judge_rate_of(struct report *report, const struct report_clock *entry)
 	bool is_tsc = text_equal(entry->clock.id, "tsc");
 	struct behaviour *row;
 
-	if (entry->clock.state != CLOCK_PRESENT || !report_clock_is_main(entry) || (!entry->clock.claimed.den && !is_tsc) ||
+	if (entry->clock.state != CLOCK_PRESENT || !report_clock_is_main_method(entry) ||
+	    (!entry->clock.claimed.den && !is_tsc) ||
 	    !(row = reset_rate_row(report, entry->clock.id)))
 		return;
 	if (is_tsc && judge_blames_claim(report)) {

@@ -114,7 +114,7 @@ vote_set_figure(struct finding *finding, const struct interval_ppb *ppb, uint64_
 bool
 vote_includes_clock(const struct report *report, const struct report_clock *entry)
 {
-	return entry->clock.state == CLOCK_PRESENT && report_clock_is_main(entry) &&
+	return entry->clock.state == CLOCK_PRESENT && report_clock_is_main_method(entry) &&
 	       !judge_device_failed(report, &entry->clock) && !judge_broken_rule(report, entry);
 }
 

@@ -27,7 +27,7 @@ is_p999_stolen(const struct report *report, const struct report_clock *entry)
 	const struct report_interference *all = &report->interference;
 
 	return entry->clock.state == CLOCK_PRESENT && entry->latency && entry->latency->count &&
-	       report_clock_is_main(entry) && !entry->clock.edges_only && (all->gaps || !all->measured) &&
+	       report_clock_is_main_method(entry) && !entry->clock.edges_only && (all->gaps || !all->measured) &&
 	       latency_percentile_is_hit(entry->latency, P999, report->options.gap_ns);
 }
 

@@ -31,7 +31,7 @@
 #define PINGPONG_MAX_NS    (2 * SURVEY_NS_PER_S)
 
 enum options_profile
-survey_pace(const struct report *report)
+survey_current_profile(const struct report *report)
 {
 	return report->hurried ? PROFILE_QUICK : report->options.profile;
 }
@@ -50,7 +50,7 @@ survey_core_share_ns(const struct report *report, size_t cores)
 	uint64_t share = survey_duration_ns(report);
 	uint64_t others = cores > 1 ? cores - 1 : 1;
 
-	if (survey_pace(report) == PROFILE_QUICK && share > QUICK_SHARE_MAX_NS)
+	if (survey_current_profile(report) == PROFILE_QUICK && share > QUICK_SHARE_MAX_NS)
 		share = QUICK_SHARE_MAX_NS;
 	if (share > survey_duration_ns(report) * CORES_SHARE_FACTOR / others)
 		share = survey_duration_ns(report) * CORES_SHARE_FACTOR / others;
@@ -72,11 +72,11 @@ survey_window_ns(const struct report *report)
 {
 	uint64_t duration_ns = survey_duration_ns(report), window_ns = WINDOW_FACTOR * duration_ns;
 
-	if (survey_pace(report) == PROFILE_QUICK)
+	if (survey_current_profile(report) == PROFILE_QUICK)
 		return duration_ns > WINDOW_MIN_NS ? duration_ns : WINDOW_MIN_NS;
 	if (window_ns > WINDOW_MAX_NS)
 		window_ns = WINDOW_MAX_NS;
-	if (survey_pace(report) == PROFILE_STANDARD && window_ns < WINDOW_LONG_FACTOR * duration_ns)
+	if (survey_current_profile(report) == PROFILE_STANDARD && window_ns < WINDOW_LONG_FACTOR * duration_ns)
 		/* A soak needs no longer window, because it also measures the rates over the whole run. */
 		window_ns = WINDOW_LONG_FACTOR * duration_ns;
 	return window_ns > WINDOW_MIN_NS ? window_ns : WINDOW_MIN_NS;
@@ -97,7 +97,7 @@ survey_checks_ns(const struct report *report)
 		[PROFILE_SOAK] = 20 * SURVEY_NS_PER_S,
 	};
 
-	return profile_ns[survey_pace(report)];
+	return profile_ns[survey_current_profile(report)];
 }
 
 uint64_t
@@ -108,7 +108,7 @@ survey_calibrations_ns(const struct report *report)
 		[PROFILE_STANDARD] = 10 * SURVEY_NS_PER_S,
 		[PROFILE_SOAK] = 60 * SURVEY_NS_PER_S,
 	};
-	uint64_t profile = profile_ns[survey_pace(report)], asked = CALIBRATION_TIMES * report->options.duration_ns;
+	uint64_t profile = profile_ns[survey_current_profile(report)], asked = CALIBRATION_TIMES * report->options.duration_ns;
 
 	/* A user who asks for short measurements wants a short run. */
 	if (asked < profile_ns[PROFILE_QUICK])
@@ -122,13 +122,13 @@ survey_checks_plan_ns(const struct report *report)
 {
 	uint64_t budget_ns = survey_checks_ns(report);
 
-	return survey_pace(report) == PROFILE_QUICK ? budget_ns : budget_ns / 2;
+	return survey_current_profile(report) == PROFILE_QUICK ? budget_ns : budget_ns / 2;
 }
 
 uint64_t
-survey_tournament_budget_ns(const struct report *report)
+survey_pair_pass_budget_ns(const struct report *report)
 {
-	switch (survey_pace(report)) {
+	switch (survey_current_profile(report)) {
 	case PROFILE_QUICK:
 		return BUDGET_QUICK_NS;
 	case PROFILE_SOAK:
@@ -139,18 +139,18 @@ survey_tournament_budget_ns(const struct report *report)
 }
 
 uint64_t
-survey_tournament_ns(const struct report *report, size_t cores)
+survey_pair_pass_ns(const struct report *report, size_t cores)
 {
-	uint64_t all_ns = tournament_pairs(TOURNAMENT_ALL, cores) * PINGPONG_PLAN_NS;
-	uint64_t budget_ns = survey_tournament_budget_ns(report);
+	uint64_t all_ns = pair_schedule_pairs(PAIR_SCHEDULE_ALL, cores) * PINGPONG_PLAN_NS;
+	uint64_t budget_ns = survey_pair_pass_budget_ns(report);
 
 	return all_ns < budget_ns ? all_ns : budget_ns;
 }
 
 uint64_t
-survey_pingpong_bound_ns(const struct report *report, enum tournament kind, size_t cores)
+survey_pingpong_bound_ns(const struct report *report, enum pair_schedule kind, size_t cores)
 {
-	uint64_t share_ns = survey_tournament_budget_ns(report) / 2 / tournament_pairs(kind, cores);
+	uint64_t share_ns = survey_pair_pass_budget_ns(report) / 2 / pair_schedule_pairs(kind, cores);
 
 	if (share_ns < PINGPONG_MIN_NS)
 		return PINGPONG_MIN_NS;
@@ -162,7 +162,7 @@ survey_timers_ns(const struct report *report, size_t cores)
 {
 	if (report->options.irq == IRQ_OFF)
 		return 0;
-	if (survey_pace(report) == PROFILE_QUICK)
+	if (survey_current_profile(report) == PROFILE_QUICK)
 		return report->options.irq == IRQ_ALL ? TIMERS_ALL_NS : TIMERS_QUICK_NS;
 	return TIMERS_NS + (report->options.cores == CORES_SIPI && cores > 1 ? (cores - 1) * TIMERS_CORE_NS : 0);
 }

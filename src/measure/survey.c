@@ -131,7 +131,7 @@ survey_batch_size(const struct survey *survey, uint64_t ticks, size_t count)
 }
 
 size_t
-survey_living(const struct survey *survey)
+survey_count_living_cores(const struct survey *survey)
 {
 	const struct smp *smp = survey->smp;
 	size_t living = 0;
@@ -142,9 +142,9 @@ survey_living(const struct survey *survey)
 }
 
 bool
-survey_can_vouch(const struct survey *survey, const struct report_clock *entry)
+survey_can_measure_tsc(const struct survey *survey, const struct report_clock *entry)
 {
-	return survey_usable(entry) && report_clock_is_main(entry) && entry->clock.claimed.den &&
+	return survey_usable(entry) && report_clock_is_main_method(entry) && entry->clock.claimed.den &&
 	       !text_equal(entry->clock.id, "tsc") && !(survey->ticking && entry->clock.firmware_ticks);
 }
 
@@ -214,7 +214,7 @@ survey_end_if_due(struct survey *survey)
 		report_note(report, "The deadline of the run passed: what had been measured by then is reported.");
 	}
 	if (!report->incomplete && !report->hurried && survey->hooks.asked && survey->hooks.asked(survey->hooks.context))
-		survey_hurry(survey);
+		survey_switch_to_quick(survey);
 	return report->incomplete;
 }
 
@@ -245,17 +245,17 @@ survey_run_together(struct survey *survey, smp_job *job, void *argument, uint64_
 }
 
 uint64_t
-survey_together_ticks(const struct survey *survey)
+survey_joint_job_ticks(const struct survey *survey)
 {
-	return survey->together_ticks ? survey->together_ticks : survey->job_ticks * survey_living(survey);
+	return survey->together_ticks ? survey->together_ticks : survey->job_ticks * survey_count_living_cores(survey);
 }
 
 bool
-survey_together_fits(const struct survey *survey, uint64_t end_tsc, uint64_t extra_ticks)
+survey_joint_job_fits(const struct survey *survey, uint64_t end_tsc, uint64_t extra_ticks)
 {
 	uint64_t now = survey->hooks.tsc_ordered();
 
-	return now <= end_tsc && survey_together_ticks(survey) + extra_ticks <= end_tsc - now;
+	return now <= end_tsc && survey_joint_job_ticks(survey) + extra_ticks <= end_tsc - now;
 }
 
 void

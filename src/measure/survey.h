@@ -77,7 +77,7 @@ struct survey_watch {
 /* Memory for measuring several cores. It is one block, which is divided before any core starts. */
 struct survey_memory {
 	size_t cores;            /* number of cores that there is space for */
-	enum tournament widest;  /* largest schedule of pairs that there is space for */
+	enum pair_schedule widest;  /* largest schedule of pairs that there is space for */
 	struct report_core *rows; /* memory of report->cores, zeroed */
 	struct warp_table *warp;
 	struct pingpong *pingpongs; /* one for each pair of a batch: cores / 2 */
@@ -145,7 +145,7 @@ struct survey_steps {
 	struct record_step now; /* the current step */
 	struct record_compared clocks[REPORT_CLOCKS_MAX]; /* in the order of report->clocks; then.end is 0 at first */
 	unsigned cuts;          /* number of discontinuities so far; no rate spans one */
-	unsigned leaps_looked;  /* number of jumps against the TSC that were checked by survey_leapt() */
+	unsigned leaps_looked;  /* number of jumps against the TSC that were checked by survey_check_jump() */
 	size_t more_at;         /* offset of the entry that counts steps without an entry of their own, or 0 */
 };
 
@@ -203,12 +203,12 @@ struct survey {
 	size_t star_next;               /* where the next pass of pairs with the boot core starts in its schedule */
 	unsigned series_cuts;           /* number of discontinuities until the start of the series' current row */
 	uint64_t done_ns, total_ns;     /* measuring time that is done and planned, for progress */
-	/* The part of TOTAL_NS that a busy host is expected to add; see survey_plan_late(). */
+	/* The part of TOTAL_NS that a busy host is expected to add; see survey_plan_host_delay(). */
 	uint64_t late_ns;
 };
 
 /* Returns the size of the memory for CORES cores and schedules up to WIDEST. It must be aligned to a cache line. */
-size_t survey_memory_size(size_t cores, enum tournament widest);
+size_t survey_memory_size(size_t cores, enum pair_schedule widest);
 
 #define SURVEY_CALIBRATION_BATCH 50 /* results of one loop in an entry of the record */
 
@@ -216,7 +216,7 @@ size_t survey_memory_size(size_t cores, enum tournament widest);
 size_t survey_record_size(size_t cores);
 
 /* Divides MEMORY, which has survey_memory_size() zeroed bytes, into survey->memory. Sets report->cores to its rows. */
-void survey_lay_out(struct survey *survey, void *memory, size_t cores, enum tournament widest);
+void survey_lay_out(struct survey *survey, void *memory, size_t cores, enum pair_schedule widest);
 
 /*
  * Ends the run if its deadline has passed, or if the TSC stopped, because everything is timed by the TSC. The report
@@ -256,13 +256,13 @@ void survey_drop_earlier_readings(struct survey *survey, size_t series);
  * Called when the firmware's timer tick was turned on or off. While it is on, clocks that it may stop are not compared,
  * and their rates do not span that time.
  */
-void survey_tick(struct survey *survey, bool ticking);
+void survey_note_firmware_tick(struct survey *survey, bool ticking);
 
 /* Sets the progress to the start of STAGE. All earlier stages count as done, however long they took. */
 enum survey_stage {
 	SURVEY_AT_CONTENDED, SURVEY_AT_WARPS, SURVEY_AT_INTERFERENCE, SURVEY_AT_RATES_AGAIN, SURVEY_AT_CHECKS,
 	SURVEY_AT_TIMERS,
 };
-void survey_is_at(struct survey *survey, enum survey_stage stage);
+void survey_set_stage(struct survey *survey, enum survey_stage stage);
 
 #endif

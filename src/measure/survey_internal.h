@@ -20,10 +20,10 @@ void survey_add_steps(struct survey *survey, size_t core, const struct tsc_steps
 /* Sets the TSC's rate for the following measurements, and records it. */
 void survey_set_scale(struct survey *survey, struct scale scale);
 
-size_t survey_living(const struct survey *survey); /* number of living cores */
+size_t survey_count_living_cores(const struct survey *survey); /* number of living cores */
 
 /* Makes the rest of the run a quick run, because the user asked for the end. The report says when. */
-void survey_hurry(struct survey *survey);
+void survey_switch_to_quick(struct survey *survey);
 
 /*
  * survey_share_ns() returns the part of NS that should be done at the end of this round. survey_slice_ns() returns the
@@ -51,7 +51,7 @@ uint64_t survey_pass_end(const struct survey *survey);
 bool survey_pass_is_over(const struct survey *survey, uint64_t end_tsc);
 
 /*
- * Runs JOB on all cores at once, and stores its duration for survey_together_ticks(). WORK_TICKS, the longest time in
+ * Runs JOB on all cores at once, and stores its duration for survey_joint_job_ticks(). WORK_TICKS, the longest time in
  * which the cores work, are subtracted.
  */
 void survey_run_together(struct survey *survey, smp_job *job, void *argument, uint64_t work_ticks);
@@ -61,10 +61,10 @@ void survey_run_together(struct survey *survey, smp_job *job, void *argument, ui
  * Before the first one, it is the mean time of a job on one core times the number of cores. A job cannot be stopped
  * without losing its cores, so it is started only if it fits into the time.
  */
-uint64_t survey_together_ticks(const struct survey *survey);
+uint64_t survey_joint_job_ticks(const struct survey *survey);
 
 /* Returns true if a job on all cores, which works for EXTRA_TICKS, ends before END_TSC. */
-bool survey_together_fits(const struct survey *survey, uint64_t end_tsc, uint64_t extra_ticks);
+bool survey_joint_job_fits(const struct survey *survey, uint64_t end_tsc, uint64_t extra_ticks);
 
 /* Returns true if the clock can be read now. */
 static inline bool
@@ -77,7 +77,7 @@ survey_usable(const struct report_clock *entry)
  * Returns true if the clock can be used to measure the TSC now. It must be a main clock with a nominal frequency, and
  * not the TSC. The firmware's tick must not stop it.
  */
-bool survey_can_vouch(const struct survey *survey, const struct report_clock *entry);
+bool survey_can_measure_tsc(const struct survey *survey, const struct report_clock *entry);
 
 /* Records that ENTRY's clock worked before and failed at NOW_TSC. Does nothing if it failed earlier. */
 void survey_record_failure(const struct survey *survey, struct report_clock *entry, uint64_t now_tsc);
@@ -105,9 +105,9 @@ bool survey_is_stopped(const struct survey *survey, const struct clock *clock, c
  * Adds time to the plan if the host is busy, by the share of time that it took from the boot core in the rate window.
  * Work that waits for several cores takes longer by this share.
  */
-void survey_plan_late(struct survey *survey);
+void survey_plan_host_delay(struct survey *survey);
 /* Returns the part of this additional time for one pass over the pairs of cores. */
-uint64_t survey_late_tournament_ns(const struct survey *survey);
+uint64_t survey_pair_pass_delay_ns(const struct survey *survey);
 
 /* Returns the TSC ticks in COUNT (at most 2^32) periods of the clock, or 0 without a nominal frequency. */
 uint64_t survey_periods(const struct survey *survey, const struct clock *clock, uint64_t count);
@@ -142,6 +142,6 @@ bool survey_steps_compare(struct survey *survey, bool strictly);
  * Called after a clock jumped against the TSC by LEAP_NS. Reads all clocks. Returns true if they disagree on the time;
  * the report then gets an entry. Only the first jumps of a run are checked.
  */
-bool survey_leapt(struct survey *survey, uint64_t leap_ns);
+bool survey_check_jump(struct survey *survey, uint64_t leap_ns);
 
 #endif

@@ -40,9 +40,9 @@ survey_record_size(size_t cores)
 }
 
 static size_t
-lay_out(struct survey_memory *memory, uintptr_t begin, size_t cores, enum tournament widest)
+lay_out(struct survey_memory *memory, uintptr_t begin, size_t cores, enum pair_schedule widest)
 {
-	size_t pairs = tournament_pairs(widest, cores);
+	size_t pairs = pair_schedule_pairs(widest, cores);
 	uintptr_t next = begin;
 
 	*memory = (struct survey_memory){ .cores = cores, .widest = widest };
@@ -60,7 +60,7 @@ lay_out(struct survey_memory *memory, uintptr_t begin, size_t cores, enum tourna
 	memory->middle.moments = reserve(&next, pairs * sizeof(*memory->middle.moments));
 	memory->latest.moments = reserve(&next, pairs * sizeof(*memory->latest.moments));
 	memory->drifts = reserve(&next, pairs * sizeof(*memory->drifts));
-	pairs = tournament_pairs(TOURNAMENT_STAR, cores);
+	pairs = pair_schedule_pairs(PAIR_SCHEDULE_STAR, cores);
 	memory->star.pairs = reserve(&next, pairs * sizeof(*memory->star.pairs));
 	memory->star.moved_ticks = reserve(&next, pairs * sizeof(*memory->star.moved_ticks));
 	memory->star.moments = reserve(&next, pairs * sizeof(*memory->star.moments));
@@ -82,7 +82,7 @@ lay_out(struct survey_memory *memory, uintptr_t begin, size_t cores, enum tourna
 }
 
 size_t
-survey_memory_size(size_t cores, enum tournament widest)
+survey_memory_size(size_t cores, enum pair_schedule widest)
 {
 	struct survey_memory memory;
 
@@ -90,7 +90,7 @@ survey_memory_size(size_t cores, enum tournament widest)
 }
 
 void
-survey_lay_out(struct survey *survey, void *memory, size_t cores, enum tournament widest)
+survey_lay_out(struct survey *survey, void *memory, size_t cores, enum pair_schedule widest)
 {
 	struct report_core *rows;
 

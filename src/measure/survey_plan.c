@@ -18,8 +18,8 @@
 #define ROUNDS_A_ROW       4
 /* Additional times, as measured on hosts that took nearly all time from guests with two and four cores. */
 #define LATE_ATTEMPTS      2
-#define LATE_TOURNAMENTS   3 /* number of passes: the first, the middle and the last */
-#define LATE_TOURNAMENT_NS (10 * SURVEY_NS_PER_S)
+#define DELAYED_PASSES   3 /* number of passes: the first, the middle and the last */
+#define PAIR_PASS_DELAY_MAX_NS (10 * SURVEY_NS_PER_S)
 #define LATE_WARPS_NS      (2 * SURVEY_NS_PER_S) /* for each warp check */
 /* for each other core, both when it reads alone and when all cores read at once */
 #define LATE_CORE_NS       SURVEY_NS_PER_S
@@ -59,27 +59,27 @@ late_ns(const struct survey *survey, uint64_t ns)
 }
 
 static uint64_t
-late_cores_ns(const struct survey *survey)
+cores_delay_ns(const struct survey *survey)
 {
 	return late_ns(survey, least((survey->smp->count - 1) * LATE_CORE_NS, LATE_CORES_NS));
 }
 
 uint64_t
-survey_late_tournament_ns(const struct survey *survey)
+survey_pair_pass_delay_ns(const struct survey *survey)
 {
 	size_t cores = survey->smp->count;
 	uint64_t all_ns;
 
 	if (cores < 2)
 		return 0;
-	all_ns = LATE_ATTEMPTS * tournament_pairs(TOURNAMENT_ALL, cores) *
-		 survey_pingpong_bound_ns(survey->report, TOURNAMENT_ALL, cores);
-	all_ns = least(all_ns, least(survey_tournament_budget_ns(survey->report), LATE_TOURNAMENT_NS));
+	all_ns = LATE_ATTEMPTS * pair_schedule_pairs(PAIR_SCHEDULE_ALL, cores) *
+		 survey_pingpong_bound_ns(survey->report, PAIR_SCHEDULE_ALL, cores);
+	all_ns = least(all_ns, least(survey_pair_pass_budget_ns(survey->report), PAIR_PASS_DELAY_MAX_NS));
 	return late_ns(survey, all_ns);
 }
 
 static uint64_t
-late_warps_ns(const struct survey *survey)
+warps_delay_ns(const struct survey *survey)
 {
 	return late_ns(survey, survey_warp_checks(survey->report) * LATE_WARPS_NS);
 }
@@ -89,18 +89,18 @@ late_warps_ns(const struct survey *survey)
  * added to the wait.
  */
 static uint64_t
-late_devices_ns(const struct survey *survey)
+devices_delay_ns(const struct survey *survey)
 {
 	return late_ns(survey, survey_checks_plan_ns(survey->report) + survey->timers_ns);
 }
 
 void
-survey_plan_late(struct survey *survey)
+survey_plan_host_delay(struct survey *survey)
 {
 	if (survey->smp->count < 2)
 		return;
-	survey->late_ns = LATE_TOURNAMENTS * survey_late_tournament_ns(survey) + 2 * late_cores_ns(survey) +
-			  late_warps_ns(survey) + late_devices_ns(survey);
+	survey->late_ns = DELAYED_PASSES * survey_pair_pass_delay_ns(survey) + 2 * cores_delay_ns(survey) +
+			  warps_delay_ns(survey) + devices_delay_ns(survey);
 	survey->total_ns += survey->late_ns;
 }
 
@@ -128,7 +128,7 @@ part_ns(const struct report *report, size_t cores, enum part part)
 		return usable_count(report) * survey_duration_ns(report);
 	case PART_PAIRS:
 	case PART_PAIRS_AGAIN:
-		return others ? survey_tournament_ns(report, cores) : 0;
+		return others ? survey_pair_pass_ns(report, cores) : 0;
 	case PART_CORES:
 		return others * survey_core_ns(report, cores);
 	case PART_CONTENDED:
@@ -154,19 +154,19 @@ survey_plan_ns(const struct report *report, size_t cores)
 	return sum_ns;
 }
 
-/* Returns the additional time of a part that is still to come: see survey_plan_late(). */
+/* Returns the additional time of a part that is still to come: see survey_plan_host_delay(). */
 static uint64_t
 late_part_ns(const struct survey *survey, enum part part)
 {
 	switch (part) {
 	case PART_CONTENDED:
-		return late_cores_ns(survey);
+		return cores_delay_ns(survey);
 	case PART_WARPS:
-		return late_warps_ns(survey);
+		return warps_delay_ns(survey);
 	case PART_PAIRS_AGAIN:
-		return survey_late_tournament_ns(survey);
+		return survey_pair_pass_delay_ns(survey);
 	case PART_CHECKS:
-		return late_devices_ns(survey);
+		return devices_delay_ns(survey);
 	default:
 		return 0;
 	}
@@ -177,8 +177,9 @@ survey_rounds(const struct report *report, size_t cores)
 {
 	uint64_t all_ns = part_ns(report, cores, PART_LATENCIES) + part_ns(report, cores, PART_GAPS);
 	uint64_t round_ns = least(report->options.interval_ns / ROUNDS_A_ROW, ROUND_NS_MAX);
+	bool is_soak = survey_current_profile(report) == PROFILE_SOAK && report->series.max;
 
-	return survey_pace(report) == PROFILE_SOAK && report->series.max && all_ns > round_ns ? all_ns / round_ns : 1;
+	return is_soak && all_ns > round_ns ? all_ns / round_ns : 1;
 }
 
 /* Returns the time for latency measurements of the boot core in later rounds. */
@@ -191,7 +192,7 @@ rounds_ns(const struct survey *survey)
 }
 
 void
-survey_is_at(struct survey *survey, enum survey_stage stage)
+survey_set_stage(struct survey *survey, enum survey_stage stage)
 {
 	static const enum part begins_with[] = {
 		[SURVEY_AT_CONTENDED] = PART_CONTENDED,
@@ -234,7 +235,7 @@ rest_ns(const uint64_t before[PARTS], uint64_t done_ns, const struct report *aft
 }
 
 void
-survey_hurry(struct survey *survey)
+survey_switch_to_quick(struct survey *survey)
 {
 	struct report *report = survey->report;
 	size_t cores = survey->smp->count;

@@ -20,7 +20,7 @@
  * Returns the profile for the rest of the run. It is the option's profile, or "quick" after the user has asked for the
  * end.
  */
-enum options_profile survey_pace(const struct report *report);
+enum options_profile survey_current_profile(const struct report *report);
 uint64_t survey_duration_ns(const struct report *report); /* duration of a measurement in this profile */
 
 uint64_t survey_rates_ns(const struct report *report); /* the rate window, and the waits for RTC ticks at its ends */
@@ -35,11 +35,11 @@ uint64_t survey_window_ns(const struct report *report);
  * Planned duration of a pass over the pairs of CORES, and its limit. If all pairs would take longer than the limit,
  * only pairs with the boot core are measured.
  */
-uint64_t survey_tournament_ns(const struct report *report, size_t cores);
-uint64_t survey_tournament_budget_ns(const struct report *report);
+uint64_t survey_pair_pass_ns(const struct report *report, size_t cores);
+uint64_t survey_pair_pass_budget_ns(const struct report *report);
 
 /* Longest duration of a ping-pong. If all pairs took this long, they would use half of the budget. */
-uint64_t survey_pingpong_bound_ns(const struct report *report, enum tournament kind, size_t cores);
+uint64_t survey_pingpong_bound_ns(const struct report *report, enum pair_schedule kind, size_t cores);
 
 /*
  * Returns the number of warp checks: two of the TSC (with and without a lock), and one (with a lock) of each

@@ -19,7 +19,7 @@
 bool
 steps_is_compared(const struct survey *survey, size_t i)
 {
-	return survey_can_vouch(survey, &survey->report->clocks[i]) && survey->steps.clocks[i].implied.known;
+	return survey_can_measure_tsc(survey, &survey->report->clocks[i]) && survey->steps.clocks[i].implied.known;
 }
 
 bool
@@ -256,7 +256,7 @@ is_found_again(struct survey *survey, const struct discontinuity *found, uint64_
 
 /* A jump between two consecutive readings is no change of rate, so one below the floor needs no closer look. */
 bool
-survey_leapt(struct survey *survey, uint64_t leap_ns)
+survey_check_jump(struct survey *survey, uint64_t leap_ns)
 {
 	struct discontinuity found;
 	uint64_t seen;
@@ -284,7 +284,7 @@ survey_drop_earlier_readings(struct survey *survey, size_t series)
 }
 
 void
-survey_tick(struct survey *survey, bool ticking)
+survey_note_firmware_tick(struct survey *survey, bool ticking)
 {
 	survey->ticking = ticking;
 	for (size_t i = 0; i < survey->report->clock_count; i++) {

@@ -119,7 +119,7 @@ report_has_clock(const struct report *report, const char *id)
 }
 
 bool
-report_clock_is_main(const struct report_clock *entry)
+report_clock_is_main_method(const struct report_clock *entry)
 {
 	return text_equal(entry->clock.id, entry->clock.main) && !text_equal(entry->clock.id, "null");
 }

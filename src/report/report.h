@@ -177,7 +177,7 @@ struct report_skew {
 
 	/* The rest comes from measurement passes: in each, pairs of cores exchange time stamps (a ping-pong). */
 	bool measured;           /* true if at least one pair had a ping-pong */
-	enum tournament kind;    /* schedule of the passes: all pairs, or only pairs with the boot core */
+	enum pair_schedule kind;    /* schedule of the passes: all pairs, or only pairs with the boot core */
 	const char *kind_reason; /* why not all pairs were measured, or ""; static storage */
 	size_t concurrency;      /* number of pairs measured at the same time, at the end of the first pass */
 	size_t rounds;
@@ -193,7 +193,7 @@ struct report_skew {
 	struct offsets_summary summary; /* in ranks */
 	const bool *outlier;    /* true if offsets_solve() found the core with this rank off the majority */
 	bool drift_measured;     /* true if there was a second pass */
-	/* Drift of core B against core A from the first pass to the last, for each pair by tournament_index(). */
+	/* Drift of core B against core A from the first pass to the last, for each pair by pair_schedule_index(). */
 	const struct offset *drifts;
 	bool middle_measured;    /* true if there was a pass between the first and the last */
 	union {
@@ -513,7 +513,7 @@ const char *rate_fit_word(enum rate_fit fit);         /* "all" ...; "" for none 
  * Returns true for the main read method of a device, except for the null clock. Only such clocks are compared
  * with each other.
  */
-bool report_clock_is_main(const struct report_clock *entry);
+bool report_clock_is_main_method(const struct report_clock *entry);
 
 /*
  * Returns the clock's rate in Hz times 1,000. This is its own measured rate, or the main clock's rate if both read one

@@ -129,12 +129,12 @@ check_firmware_timer(struct run *run)
 {
 	if (!run->called_back)
 		return;
-	run_let_tick(run, true);
+	run_restore_tick(run, true);
 	if (!firmware_calls_back(run, scale_ticks(&run->survey.scale, FIRMWARE_TICK_NS)))
 		report_note(&run->report,
 			    "After the timer tests the firmware's timer did not call back within %lu ms: keys and "
 			    "time-outs may not work until a reset.", FIRMWARE_TICK_NS / NS_PER_MS);
-	run_let_tick(run, false);
+	run_restore_tick(run, false);
 }
 
 static void
@@ -155,7 +155,7 @@ measure_core_timers(struct run *run)
 {
 	const struct options *options = &run->report.options;
 
-	if (options->cores == CORES_SIPI && survey_pace(&run->report) != PROFILE_QUICK && takes_interrupts(run))
+	if (options->cores == CORES_SIPI && survey_current_profile(&run->report) != PROFILE_QUICK && takes_interrupts(run))
 		survey_core_timers(&run->survey, &run->timers);
 }
 
@@ -218,10 +218,10 @@ const struct run_phase run_phases[] = {
 	{ .id = "rates", .play = measure_rates, .anew = true },
 	{ .id = "latency", .measure = survey_latencies },
 	{ .id = "start-cores", .play = start_cores, .with_cores = true },
-	{ .id = "facts", .measure = survey_facts, .with_cores = true },
+	{ .id = "facts", .measure = survey_read_core_facts, .with_cores = true },
 	{ .id = "skew", .measure = survey_skew, .with_cores = true },
 	{ .id = "cores", .measure = survey_cores, .with_cores = true, .whole_within = true },
-	{ .id = "skew", .measure = survey_skew_middle, .with_cores = true },
+	{ .id = "skew", .measure = survey_middle_pass, .with_cores = true },
 	{ .id = "contended", .measure = survey_contended, .with_cores = true },
 	{ .id = "warps", .measure = survey_warps, .with_cores = true },
 	{ .id = "interference", .measure = survey_interference, .with_cores = true, .whole_within = true },
@@ -287,11 +287,11 @@ run_all_phases(struct run *run)
 	const struct run_machine *machine = run->machine;
 
 	for (const struct run_phase *phase = run_phases; phase->id; phase++) {
-		run_let_tick(run, true);
+		run_restore_tick(run, true);
 		if (machine->begins)
 			machine->begins(machine->context, run, phase);
 		run->needs_tick = run_needs_tick(run, phase);
-		run_let_tick(run, false);
+		run_restore_tick(run, false);
 		struct running running = { run, phase };
 
 		run_guarded(&running, run_phase, phase->anew);
@@ -302,7 +302,7 @@ run_all_phases(struct run *run)
 }
 
 static void
-prepare_survey(struct run *run, void *memory, size_t cores, enum tournament widest)
+prepare_survey(struct run *run, void *memory, size_t cores, enum pair_schedule widest)
 {
 	struct survey *survey = &run->survey;
 
@@ -338,7 +338,7 @@ run_series_size(const struct options *options, size_t cores)
 }
 
 void
-run_open(struct run *run, const struct run_machine *machine, void *memory, size_t cores, enum tournament widest)
+run_open(struct run *run, const struct run_machine *machine, void *memory, size_t cores, enum pair_schedule widest)
 {
 	struct text given;
 
@@ -425,7 +425,7 @@ run_end(struct run *run)
 {
 	if (!run->machine)
 		return;
-	run_let_tick(run, true);
+	run_restore_tick(run, true);
 	run_close_clocks(run);
 }
 
@@ -445,7 +445,7 @@ end_record(struct run *run)
 void
 run_close(struct run *run)
 {
-	run_let_tick(run, true);
+	run_restore_tick(run, true);
 	run_close_clocks(run);
 	compare_registers(run);
 	end_record(run);

@@ -106,7 +106,7 @@ size_t run_series_size(const struct options *options, size_t cores);
  * the schedule with the most pairs that a pass over the cores may have.
  */
 void run_open(struct run *run, const struct run_machine *machine, void *memory, size_t cores,
-	      enum tournament widest);
+	      enum pair_schedule widest);
 
 void run_measure(struct run *run); /* runs run_phases[] */
 
@@ -114,7 +114,7 @@ void run_measure(struct run *run); /* runs run_phases[] */
  * Restores the firmware's tick if GOES_ON, because the firmware may need it for the work that follows. Otherwise stops
  * it again, unless the current phase needs it. Does nothing if no clock of the run produces the tick.
  */
-void run_let_tick(struct run *run, bool goes_on);
+void run_restore_tick(struct run *run, bool goes_on);
 
 /*
  * Judges the measurements so far in REPORT, a copy of the run's report that is incomplete and names PHASE. It

@@ -119,7 +119,7 @@ run_calibrations(struct run *run)
 	if (count)
 		run->survey.hooks.progress(run->survey.hooks.context, "calibrations", run->survey.done_ns,
 					   run->survey.total_ns);
-	for (unsigned round = 0; round < runs_of_profile[survey_pace(&run->report)]; round++)
+	for (unsigned round = 0; round < runs_of_profile[survey_current_profile(&run->report)]; round++)
 		play_round(rehearsals, count);
 	for (size_t i = 0; i < count; i++)
 		put_results(&rehearsals[i]);

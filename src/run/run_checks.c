@@ -257,7 +257,7 @@ run_checks(struct run *run)
 	struct budget budget = { run->survey.hooks.tsc_ordered(), survey_checks_ns(&run->report) };
 	size_t first[RUN_DRIVERS_MAX + 1] = { 0 };
 
-	survey_is_at(&run->survey, SURVEY_AT_CHECKS);
+	survey_set_stage(&run->survey, SURVEY_AT_CHECKS);
 	check_all(run, &budget, first);
 	check_again(run, first);
 	survey_end_if_due(&run->survey); /* in case the TSC stopped in the last check */

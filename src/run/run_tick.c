@@ -8,7 +8,7 @@ run_find_tick(struct run *run)
 
 	for (size_t i = 0; i < report->clock_count; i++)
 		run->tick_matters |= report->clocks[i].clock.firmware_ticks;
-	survey_tick(&run->survey, run->tick_matters);
+	survey_note_firmware_tick(&run->survey, run->tick_matters);
 }
 
 /*
@@ -31,7 +31,7 @@ mark_clocks_in_ticks(struct report *report)
 }
 
 void
-run_let_tick(struct run *run, bool goes_on)
+run_restore_tick(struct run *run, bool goes_on)
 {
 	const struct run_machine *machine = run->machine;
 
@@ -41,5 +41,5 @@ run_let_tick(struct run *run, bool goes_on)
 	if (!machine->quiet_tick || !machine->quiet_tick(machine->context, !goes_on))
 		mark_clocks_in_ticks(&run->report);
 	else
-		survey_tick(&run->survey, goes_on);
+		survey_note_firmware_tick(&run->survey, goes_on);
 }

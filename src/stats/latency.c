@@ -37,7 +37,7 @@ record(struct latency *latency, uint64_t ticks, uint64_t ns)
 }
 
 void
-latency_fold(struct latency *latency, const struct scale *scale, const struct sample *samples,
+latency_add(struct latency *latency, const struct scale *scale, const struct sample *samples,
 	     size_t count)
 {
 	for (size_t i = 0; i < count; i++) {

@@ -28,8 +28,8 @@ struct latency {
 void latency_clear(struct latency *latency);
 
 /* Adds COUNT samples of one chain (sample.h). Ignores samples that end before they begin; monotonic.h counts them. */
-void latency_fold(struct latency *latency, const struct scale *scale, const struct sample *samples,
-		  size_t count);
+void latency_add(struct latency *latency, const struct scale *scale, const struct sample *samples,
+		 size_t count);
 
 /*
  * Returns the duration that PER_HUNDRED_THOUSAND of the samples do not exceed (50000: the median). It is exact to 1.6

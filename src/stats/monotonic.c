@@ -41,7 +41,7 @@ count_stall(struct monotonic *monotonic, uint64_t stall_ticks, const struct samp
 }
 
 void
-monotonic_fold(struct monotonic *monotonic, const struct clock *clock,
+monotonic_add(struct monotonic *monotonic, const struct clock *clock,
 	       const struct monotonic_bounds *bounds, const struct sample *samples, size_t count)
 {
 	size_t since = 0; /* index of the first sample with the current value */

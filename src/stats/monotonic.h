@@ -40,7 +40,7 @@ struct monotonic_bounds {
  * between two readings, a large step is allowed and is no jump. A step that only makes up for the previous step back is
  * no jump either.
  */
-void monotonic_fold(struct monotonic *monotonic, const struct clock *clock,
-		    const struct monotonic_bounds *bounds, const struct sample *samples, size_t count);
+void monotonic_add(struct monotonic *monotonic, const struct clock *clock,
+		   const struct monotonic_bounds *bounds, const struct sample *samples, size_t count);
 
 #endif

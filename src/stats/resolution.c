@@ -42,7 +42,7 @@ update_gcd_by_tsc(struct resolution *resolution, const struct sample *samples, s
 }
 
 void
-resolution_fold(struct resolution *resolution, const struct clock *clock, uint64_t trust_ticks,
+resolution_add(struct resolution *resolution, const struct clock *clock, uint64_t trust_ticks,
 		const struct sample *samples, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
@@ -57,7 +57,7 @@ resolution_fold(struct resolution *resolution, const struct clock *clock, uint64
 }
 
 void
-resolution_join(struct resolution *resolution, const struct resolution *other)
+resolution_merge(struct resolution *resolution, const struct resolution *other)
 {
 	if (!other->steps)
 		return;

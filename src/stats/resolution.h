@@ -19,10 +19,10 @@ struct resolution {
  * the two samples together last more than TRUST_TICKS of the TSC, because the counter may have wrapped. Also ignores
  * steps back, which monotonic.h counts: differences of more than half the counter's range.
  */
-void resolution_fold(struct resolution *resolution, const struct clock *clock, uint64_t trust_ticks,
-		     const struct sample *samples, size_t count);
+void resolution_add(struct resolution *resolution, const struct clock *clock, uint64_t trust_ticks,
+		    const struct sample *samples, size_t count);
 
 /* Adds the results of another read method of the same counter. */
-void resolution_join(struct resolution *resolution, const struct resolution *other);
+void resolution_merge(struct resolution *resolution, const struct resolution *other);
 
 #endif

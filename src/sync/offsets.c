@@ -8,7 +8,7 @@
 void
 offsets_clear(struct offsets *offsets)
 {
-	size_t pairs = tournament_pairs(offsets->kind, offsets->cores);
+	size_t pairs = pair_schedule_pairs(offsets->kind, offsets->cores);
 
 	for (size_t i = 0; i < pairs; i++)
 		offsets->pairs[i] = OFFSET_UNKNOWN;
@@ -22,13 +22,13 @@ offsets_clear(struct offsets *offsets)
 static bool
 is_stored(const struct offsets *offsets, size_t a, size_t b)
 {
-	return a != b && (offsets->kind == TOURNAMENT_ALL || a == 0 || b == 0);
+	return a != b && (offsets->kind == PAIR_SCHEDULE_ALL || a == 0 || b == 0);
 }
 
 static size_t
 pair_index(const struct offsets *offsets, size_t a, size_t b)
 {
-	return tournament_index(offsets->kind, offsets->cores, a < b ? a : b, a < b ? b : a);
+	return pair_schedule_index(offsets->kind, offsets->cores, a < b ? a : b, a < b ? b : a);
 }
 
 struct offset
@@ -47,7 +47,7 @@ offsets_pair(const struct offsets *offsets, size_t a, size_t b)
 struct offset
 offsets_proven(const struct offsets *offsets, size_t a, size_t b)
 {
-	if (!a || !b || a == b || offsets->kind == TOURNAMENT_ALL)
+	if (!a || !b || a == b || offsets->kind == PAIR_SCHEDULE_ALL)
 		return offsets_pair(offsets, a, b);
 	return offset_add(offsets_pair(offsets, 0, b), offset_negate(offsets_pair(offsets, 0, a)));
 }
@@ -152,10 +152,10 @@ offsets_motion(const struct offsets *first, const struct offsets *middle, const 
 	bool in_order = begin.end_tsc < at.begin_tsc && at.end_tsc < end.begin_tsc;
 
 	if (!offset_is_known(from) || !offset_is_known(now) || !offset_is_known(to) || !in_order)
-		return MOTION_UNTOLD;
+		return MOTION_UNKNOWN;
 	if (!offset_gap(offset_on_line(from, begin, to, end, at), now))
-		return early && late ? MOTION_STEADY : MOTION_UNTOLD;
+		return early && late ? MOTION_STEADY : MOTION_UNKNOWN;
 	if (early && late)
 		return MOTION_UNEVEN;
-	return early ? MOTION_STEP_EARLY : late ? MOTION_STEP_LATE : MOTION_UNTOLD;
+	return early ? MOTION_STEP_EARLY : late ? MOTION_STEP_LATE : MOTION_UNKNOWN;
 }

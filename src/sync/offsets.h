@@ -23,11 +23,11 @@ struct moment {
  * boot core.
  */
 struct offsets {
-	enum tournament kind;
+	enum pair_schedule kind;
 	size_t cores;
 	/*
-	 * Offset of B against A for A < B, at index tournament_index(). The caller provides the array of
-	 * tournament_pairs() entries.
+	 * Offset of B against A for A < B, at index pair_schedule_index(). The caller provides the array of
+	 * pair_schedule_pairs() entries.
 	 */
 	struct offset *pairs;
 	/* TSC of the boot core before and after all ping-pongs. Each offset was measured at some time in between. */
@@ -118,7 +118,7 @@ struct offset offsets_drift(const struct offsets *earlier, const struct offsets 
 
 /* How the offset of a pair moved, according to three passes. */
 enum motion {
-	MOTION_UNTOLD,     /* no movement is proven, or its kind is unknown */
+	MOTION_UNKNOWN,     /* no movement is proven, or its kind is unknown */
 	MOTION_STEADY,     /* it moved in both intervals between the passes, in a straight line */
 	/* It moved before the middle pass but not in a straight line, and no later movement is proven. */
 	MOTION_STEP_EARLY,
@@ -127,8 +127,8 @@ enum motion {
 };
 
 /*
- * Compares the pair's own ping-pongs of three passes, each at its own time. Returns MOTION_UNTOLD if one is unknown, or
- * if their times overlap.
+ * Compares the pair's own ping-pongs of three passes, each at its own time. Returns MOTION_UNKNOWN if one is unknown,
+ * or if their times overlap.
  */
 enum motion offsets_motion(const struct offsets *first, const struct offsets *middle, const struct offsets *last,
 			   size_t a, size_t b);

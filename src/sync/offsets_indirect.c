@@ -55,7 +55,7 @@ all_but_one_agree(const struct offsets *offsets, size_t rank)
 
 /* Returns the smallest interval that contains all paths' intervals. */
 static struct offset
-hull_of_paths(const struct offsets *offsets, size_t rank)
+union_of_paths(const struct offsets *offsets, size_t rank)
 {
 	struct offset hull = { INT64_MAX, INT64_MIN };
 
@@ -85,7 +85,7 @@ offsets_place_by_paths(const struct offsets *offsets, size_t rank, struct offset
 	if (!paths)
 		return shared;
 	if (!all_but_one_agree(offsets, rank))
-		return hull_of_paths(offsets, rank);
+		return union_of_paths(offsets, rank);
 	for (size_t i = 1; i < offsets->cores; i++) {
 		struct offset path = indirect_path(offsets, i, rank);
 

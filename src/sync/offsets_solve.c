@@ -82,7 +82,7 @@ vote(const struct vote_input *input, bool *decided)
 static void
 vote_on_places(const struct offsets *offsets, struct offset *places, bool *decided)
 {
-	size_t passes = offsets->kind == TOURNAMENT_ALL ? PASSES : 0;
+	size_t passes = offsets->kind == PAIR_SCHEDULE_ALL ? PASSES : 0;
 
 	for (size_t i = 0; i < offsets->cores; i++)
 		places[i] = offsets_pair(offsets, 0, i);
@@ -178,8 +178,8 @@ find_third(const struct offsets *offsets, size_t a, size_t b)
  * PLACES of both cores refer to it.
  */
 static void
-settle_contradiction(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *places,
-		     const bool *decided)
+name_contradicting_cores(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *places,
+			 const bool *decided)
 {
 	size_t a = summary->contradiction_a, b = summary->contradiction_b;
 	bool by_itself = summary->contradiction_ticks >
@@ -339,7 +339,7 @@ offsets_solve(struct offsets *offsets, struct offset *places, bool *outlier, boo
 		for (size_t b = a + 1; b < offsets->cores; b++)
 			record_pair(&summary, offsets, places, a, b);
 	if (offsets->cores)
-		settle_contradiction(&summary, offsets, places, decided);
+		name_contradicting_cores(&summary, offsets, places, decided);
 	minority = find_minority(offsets, places, outlier, disputed);
 	summary.outliers = minority.outliers;
 	if (minority.any_differs && !minority.outliers)

@@ -2,19 +2,19 @@
 #include "sync/pair_schedule.h"
 
 size_t
-tournament_rounds(enum tournament kind, size_t cores)
+pair_schedule_rounds(enum pair_schedule kind, size_t cores)
 {
 	if (cores < 2)
 		return 0;
-	return kind == TOURNAMENT_STAR || cores % 2 == 0 ? cores - 1 : cores;
+	return kind == PAIR_SCHEDULE_STAR || cores % 2 == 0 ? cores - 1 : cores;
 }
 
 size_t
-tournament_pairs(enum tournament kind, size_t cores)
+pair_schedule_pairs(enum pair_schedule kind, size_t cores)
 {
 	if (cores < 2)
 		return 0;
-	return kind == TOURNAMENT_STAR ? cores - 1 : cores * (cores - 1) / 2;
+	return kind == PAIR_SCHEDULE_STAR ? cores - 1 : cores * (cores - 1) / 2;
 }
 
 static size_t
@@ -22,7 +22,7 @@ star_partner(size_t round, size_t core)
 {
 	if (core == 0)
 		return round + 1;
-	return core == round + 1 ? 0 : TOURNAMENT_BYE;
+	return core == round + 1 ? 0 : PAIR_SCHEDULE_IDLE;
 }
 
 /*
@@ -33,21 +33,21 @@ star_partner(size_t round, size_t core)
 static size_t
 circle_partner(size_t cores, size_t round, size_t core)
 {
-	size_t circle = tournament_rounds(TOURNAMENT_ALL, cores);
-	size_t opponent;
+	size_t circle = pair_schedule_rounds(PAIR_SCHEDULE_ALL, cores);
+	size_t peer;
 
 	if (core == circle)
 		return round % 2 == 0 ? round / 2 : (round + circle) / 2;
-	opponent = (round + circle - core) % circle;
-	if (opponent != core)
-		return opponent;
-	return cores % 2 == 0 ? circle : TOURNAMENT_BYE;
+	peer = (round + circle - core) % circle;
+	if (peer != core)
+		return peer;
+	return cores % 2 == 0 ? circle : PAIR_SCHEDULE_IDLE;
 }
 
 size_t
-tournament_opponent(enum tournament kind, size_t cores, size_t round, size_t core)
+pair_schedule_peer(enum pair_schedule kind, size_t cores, size_t round, size_t core)
 {
-	return kind == TOURNAMENT_STAR ? star_partner(round, core)
+	return kind == PAIR_SCHEDULE_STAR ? star_partner(round, core)
 				       : circle_partner(cores, round, core);
 }
 
@@ -56,18 +56,18 @@ tournament_opponent(enum tournament kind, size_t cores, size_t round, size_t cor
  * cores.
  */
 size_t
-tournament_index(enum tournament kind, size_t cores, size_t a, size_t b)
+pair_schedule_index(enum pair_schedule kind, size_t cores, size_t a, size_t b)
 {
 	(void)cores;
-	return kind == TOURNAMENT_STAR ? b - 1 : b * (b - 1) / 2 + a;
+	return kind == PAIR_SCHEDULE_STAR ? b - 1 : b * (b - 1) / 2 + a;
 }
 
 void
-tournament_pair(enum tournament kind, size_t index, size_t *a, size_t *b)
+pair_schedule_pair(enum pair_schedule kind, size_t index, size_t *a, size_t *b)
 {
 	*a = index;
 	*b = 1;
-	if (kind == TOURNAMENT_STAR) {
+	if (kind == PAIR_SCHEDULE_STAR) {
 		*a = 0;
 		*b = index + 1;
 	}

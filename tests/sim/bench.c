@@ -78,7 +78,7 @@ bench_new(void)
 	bench->mute = BENCH_NOBODY;
 	bench->deadline_ms = BENCH_NEVER_MS;
 	bench->duration_ns = DURATION_NS;
-	bench->widest = TOURNAMENT_ALL;
+	bench->widest = PAIR_SCHEDULE_ALL;
 	sim_platform(&bench->platform);
 	return bench;
 }
@@ -146,7 +146,7 @@ ignore_time(void *context, struct rate hz, uint64_t deadline_ns)
 }
 
 static void *
-memory_for(size_t cores, enum tournament widest)
+memory_for(size_t cores, enum pair_schedule widest)
 {
 	size_t bytes = survey_memory_size(cores, widest);
 	void *memory = aligned_alloc(PINGPONG_LINE, bytes);

@@ -34,7 +34,7 @@ struct bench {
 	uint64_t duration_ns;    /* for each measurement: 20 ms */
 	uint64_t interval_ns;    /* duration of a soak's rows, 0 for a quick run without a series */
 	const char *const *clocks; /* ids as for clocks=, ended by NULL, or NULL for all */
-	enum tournament widest;  /* the widest tournament that memory allows: all pairs */
+	enum pair_schedule widest;  /* the widest tournament that memory allows: all pairs */
 	fault_guard *guard; /* for the trial of a counter of stolen time, or NULL */
 	struct steal_counter steal;
 	bool has_threads;

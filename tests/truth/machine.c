@@ -118,7 +118,7 @@ open_bench(struct bench *bench)
 
 	bench->duration_ns = machine.counts_stolen ? DURATION_WATCH_NS : machine.all_rows ? DURATION_LONG_NS : DURATION_NS;
 	bench->platform.acpi.vmclock = machine.has_marker ? SIM_VMCLOCK_BASE : 0;
-	bench->widest = machine.is_star ? TOURNAMENT_STAR : TOURNAMENT_ALL;
+	bench->widest = machine.is_star ? PAIR_SCHEDULE_STAR : PAIR_SCHEDULE_ALL;
 	bench->clocks = machine.all_rows ? NULL : rows();
 	bench_open(bench, machine.cores);
 	bench->run.survey.sample_max = SAMPLE_MAX;

@@ -14,9 +14,9 @@ drift_from(const struct view *view, size_t other, size_t rank)
 	size_t a = other < rank ? other : rank, b = other < rank ? rank : other;
 	struct offset drift;
 
-	if (a == b || (offsets->kind == TOURNAMENT_STAR && a > 0))
+	if (a == b || (offsets->kind == PAIR_SCHEDULE_STAR && a > 0))
 		return OFFSET_UNKNOWN;
-	drift = view->skew->drifts[tournament_index(offsets->kind, offsets->cores, a, b)];
+	drift = view->skew->drifts[pair_schedule_index(offsets->kind, offsets->cores, a, b)];
 	return other < rank ? drift : offset_negate(drift);
 }
 
@@ -35,7 +35,7 @@ get_drift(const void *context, size_t a, size_t b)
 struct moment
 view_pass_time(const struct view *view, size_t other, size_t rank)
 {
-	if (rank && other && view->offsets->kind == TOURNAMENT_STAR)
+	if (rank && other && view->offsets->kind == PAIR_SCHEDULE_STAR)
 		return (struct moment){ view->offsets->begin_tsc, view->offsets->end_tsc };
 	return offsets_moment(view->offsets, other, rank);
 }
@@ -78,7 +78,7 @@ count_proofs(const struct view *view, size_t rank, bool ahead, uint64_t width)
 
 /* Returns the smallest WIDTH for proves_drift() that lets more than half of the cores prove the drift. */
 static uint64_t
-width_of_most(const struct view *view, size_t rank, bool ahead)
+width_for_majority(const struct view *view, size_t rank, bool ahead)
 {
 	uint64_t width = 0;
 
@@ -98,7 +98,7 @@ view_drift_from_most(const struct view *view, size_t rank, struct moment *moment
 {
 	size_t cores = view->skew->offsets.cores;
 	bool ahead = 2 * count_proofs(view, rank, true, UINT64_MAX) > cores;
-	uint64_t width = width_of_most(view, rank, ahead);
+	uint64_t width = width_for_majority(view, rank, ahead);
 	struct distance most = { .near = UINT64_MAX, .ahead = ahead };
 
 	*moment = (struct moment){ UINT64_MAX, 0 };
@@ -129,13 +129,13 @@ view_motion(const struct view *view, size_t rank, bool ahead, struct moment *mom
 {
 	const struct report_skew *skew = view->skew;
 	size_t count[MOTION_UNEVEN + 1] = { 0 };
-	enum motion motion = MOTION_UNTOLD;
+	enum motion motion = MOTION_UNKNOWN;
 
 	for (size_t pass = 0; pass < 2 && skew->middle_measured; pass++) {
 		*moment = (struct moment){ UINT64_MAX, 0 };
 		for (size_t i = 0; i < skew->offsets.cores; i++) {
 			enum motion own = proves_drift(view, i, rank, ahead, UINT64_MAX) ?
-				offsets_motion(&skew->offsets, &skew->middle, &skew->latest, i, rank) : MOTION_UNTOLD;
+				offsets_motion(&skew->offsets, &skew->middle, &skew->latest, i, rank) : MOTION_UNKNOWN;
 			struct moment from = offsets_moment(own == MOTION_STEP_LATE ? &skew->middle : &skew->offsets, i, rank);
 			struct moment to = offsets_moment(own == MOTION_STEP_EARLY ? &skew->middle : &skew->latest, i, rank);
 

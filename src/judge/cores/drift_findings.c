@@ -27,7 +27,7 @@ put_motion(const struct view *view, enum motion motion, struct moment moment, ch
 
 	text_init(&text, words, MOTION_SIZE);
 	switch (motion) {
-	case MOTION_UNTOLD:
+	case MOTION_UNKNOWN:
 		text_put(&text, "steadily or by a step");
 		break;
 	case MOTION_STEADY:

@@ -66,7 +66,7 @@ next_pass_proves(const struct view *view, size_t rank)
 {
 	const struct offsets *next = next_pass(view);
 
-	if (view->offsets->kind != TOURNAMENT_STAR || rank == 0)
+	if (view->offsets->kind != PAIR_SCHEDULE_STAR || rank == 0)
 		return true;
 	for (size_t i = 1; i < view->offsets->cores; i++) {
 		uint64_t ticks = view_distance(offsets_proven(next, i, rank)).near;
@@ -337,7 +337,7 @@ view_last_pass(const struct view *view)
 
 	latest.offsets = &view->skew->latest;
 	latest.outlier = view->skew->latest_outlier;
-	latest.star_open = latest.offsets->kind == TOURNAMENT_STAR && !next_pass_confirms(&latest);
+	latest.star_open = latest.offsets->kind == PAIR_SCHEDULE_STAR && !next_pass_confirms(&latest);
 	latest.no_majority = view->skew->latest_summary.no_majority || is_majority_split(&latest);
 	return latest;
 }
@@ -354,7 +354,7 @@ view_analyse(struct report *report)
 
 	view.scale = report_scale(report);
 	view_find_drifts(report, &view);
-	view.star_open = skew->offsets.kind == TOURNAMENT_STAR && !next_pass_confirms(&view);
+	view.star_open = skew->offsets.kind == PAIR_SCHEDULE_STAR && !next_pass_confirms(&view);
 	view.no_majority |= is_majority_split(&view);
 	latest = view_last_pass(&view);
 	skew->off_tsc = 0;

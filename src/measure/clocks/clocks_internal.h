@@ -6,6 +6,6 @@
 #include "measure/survey_internal.h"
 
 /* Returns the summary of a clock's latency on one core. Its count is 0 if nothing was recorded. */
-struct core_latency survey_summary(const struct survey *survey, const struct latency *latency);
+struct core_latency survey_summarize_latency(const struct survey *survey, const struct latency *latency);
 
 #endif

@@ -49,7 +49,7 @@ measure_clock(struct survey *survey, size_t index)
 		.clock = &survey->report->clocks[index].clock,
 		.samples = memory->samples,
 		.others = memory->others,
-		.expected = survey_living(survey),
+		.expected = survey_count_living_cores(survey),
 		.pause = survey->hooks.pause,
 	};
 	size_t measured = 0;
@@ -68,8 +68,8 @@ measure_clock(struct survey *survey, size_t index)
 		tsc_steps_take_samples(&steps, samples, SURVEY_CONTENDED_SAMPLES);
 		survey_add_steps(survey, core, &steps);
 		latency_clear(survey->scratch);
-		latency_fold(survey->scratch, &survey->scale, samples, SURVEY_CONTENDED_SAMPLES);
-		survey->report->cores[core].contended[index] = survey_summary(survey, survey->scratch);
+		latency_add(survey->scratch, &survey->scale, samples, SURVEY_CONTENDED_SAMPLES);
+		survey->report->cores[core].contended[index] = survey_summarize_latency(survey, survey->scratch);
 		measured++;
 	}
 	return measured;
@@ -81,22 +81,22 @@ survey_contended(struct survey *survey)
 	struct report *report = survey->report;
 	uint64_t end_tsc = survey_pass_end(survey);
 
-	if (!survey->memory.cores || survey_living(survey) < 2)
+	if (!survey->memory.cores || survey_count_living_cores(survey) < 2)
 		return;
-	survey_is_at(survey, SURVEY_AT_CONTENDED);
+	survey_set_stage(survey, SURVEY_AT_CONTENDED);
 	for (size_t i = 0; i < report->clock_count && !survey_end_if_due(survey); i++) {
 		const struct report_clock *entry = &report->clocks[i];
 
-		if (!survey_usable(entry) || !report_clock_is_main(entry) || entry->clock.one_core_only)
+		if (!survey_usable(entry) || !report_clock_is_main_method(entry) || entry->clock.one_core_only)
 			continue;
-		if (!survey_together_fits(survey, end_tsc, 0)) {
+		if (!survey_joint_job_fits(survey, end_tsc, 0)) {
 			report_note(report, "Clocks from %s on were not read by all cores at once: that would have taken too much "
 				    "of the time up to the deadline.", entry->clock.id);
 			return;
 		}
 		survey->hooks.progress(survey->hooks.context, "contention", survey->done_ns, survey->total_ns);
 		for (unsigned tries = 0; tries < TRIES && !survey->tsc_stopped &&
-		     survey_together_fits(survey, end_tsc, 0) && !measure_clock(survey, i); tries++)
+		     survey_joint_job_fits(survey, end_tsc, 0) && !measure_clock(survey, i); tries++)
 			;
 	}
 }

@@ -185,14 +185,14 @@ survey_interference(struct survey *survey)
 {
 	struct report *report = survey->report;
 	const struct smp *smp = survey->smp;
-	size_t living = survey->memory.cores ? survey_living(survey) : 0, watched = 0;
+	size_t living = survey->memory.cores ? survey_count_living_cores(survey) : 0, watched = 0;
 	uint64_t end_tsc = survey_pass_end(survey);
 	size_t share_events;
 
 	if (!living)
 		return;
 	if (survey->round == 0)
-		survey_is_at(survey, SURVEY_AT_INTERFERENCE);
+		survey_set_stage(survey, SURVEY_AT_INTERFERENCE);
 	share_events = REPORT_EVENTS_MAX / (living * (survey->rounds ? survey->rounds : 1));
 	share_events = share_events ? share_events : 1;
 	for (size_t core = 0; core < smp->count && !survey_end_if_due(survey); core++) {

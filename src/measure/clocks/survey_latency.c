@@ -66,7 +66,7 @@ add_steps_of_batch(struct survey *survey, size_t core, size_t count)
 /*
  * Checks a batch for steps back and jumps. If the clock steps back for the first time after batches without fault, it
  * has failed during the run. If it jumps, it may still be healthy, because the TSC may have stopped. Then
- * survey_leapt() compares all clocks, which overwrites the samples.
+ * survey_check_jump() compares all clocks, which overwrites the samples.
  */
 static void
 check_steps(struct survey *survey, struct report_clock *entry, const struct monotonic_bounds *bounds,
@@ -77,13 +77,13 @@ check_steps(struct survey *survey, struct report_clock *entry, const struct mono
 	uint64_t leaps = monotonic->leaps, leap_ns;
 
 	add_steps_of_batch(survey, 0, count);
-	monotonic_fold(monotonic, &entry->clock, bounds, survey->samples, count);
+	monotonic_add(monotonic, &entry->clock, bounds, survey->samples, count);
 	if (was_well && monotonic->backward)
 		survey_record_failure(survey, entry, survey->samples[count - 1].end);
 	if (monotonic->leaps == leaps)
 		return;
 	leap_ns = report_clock_ps(survey->report, entry, monotonic->last_leap_ticks) / PS_PER_NS;
-	if (!survey_leapt(survey, leap_ns))
+	if (!survey_check_jump(survey, leap_ns))
 		entry->unexplained_leaps += monotonic->leaps - leaps;
 }
 
@@ -123,10 +123,10 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 		survey_batch(survey, clock, size);
 		if (survey_end_if_due(survey))
 			break; /* for example because the TSC stopped during this batch */
-		latency_fold(entry->latency, &survey->scale, survey->samples, size);
+		latency_add(entry->latency, &survey->scale, survey->samples, size);
 		series_reads(&survey->report->series, (size_t)(entry - survey->report->clocks), &survey->scale,
 			     survey->samples, size);
-		resolution_fold(&entry->resolution, clock, bounds.trust_ticks, survey->samples, size);
+		resolution_add(&entry->resolution, clock, bounds.trust_ticks, survey->samples, size);
 		now = survey->samples[size - 1].end;
 		if (survey_any_differs(survey->samples, size))
 			moved = now;
@@ -209,7 +209,7 @@ take_core_batch(void *argument, size_t core)
 }
 
 struct core_latency
-survey_summary(const struct survey *survey, const struct latency *latency)
+survey_summarize_latency(const struct survey *survey, const struct latency *latency)
 {
 	struct latency_clean clean;
 
@@ -268,7 +268,7 @@ measure_on_core(struct survey *survey, size_t core, struct core_batch *batch, ui
 		if (survey_end_if_untimed(survey))
 			break;
 		add_steps_of_batch(survey, core, batch->count);
-		latency_fold(survey->scratch, &survey->scale, survey->samples, batch->count);
+		latency_add(survey->scratch, &survey->scale, survey->samples, batch->count);
 		taken_ticks += survey->samples[batch->count - 1].end - survey->samples[0].begin;
 	}
 	return true;
@@ -289,7 +289,7 @@ measure_core(struct survey *survey, size_t core, uint64_t share_ns, uint64_t end
 		batch.clock = &report->clocks[i].clock;
 		bool answered = measure_on_core(survey, core, &batch, share_ns);
 
-		report->cores[core].latency[i] = survey_summary(survey, survey->scratch);
+		report->cores[core].latency[i] = survey_summarize_latency(survey, survey->scratch);
 		if (!answered)
 			break; /* the code that starts cores reports the reason */
 	}
@@ -301,7 +301,7 @@ survey_cores(struct survey *survey)
 {
 	struct report *report = survey->report;
 	const struct smp *smp = survey->smp;
-	size_t living = survey_living(survey), read = 1;
+	size_t living = survey_count_living_cores(survey), read = 1;
 	uint64_t clocks = 0, end_tsc = survey_pass_end(survey);
 	bool is_over = false;
 
@@ -309,7 +309,7 @@ survey_cores(struct survey *survey)
 		return;
 	for (size_t i = 0; i < report->clock_count; i++) {
 		clocks += survey_usable(&report->clocks[i]);
-		report->cores[0].latency[i] = survey_summary(survey, report->clocks[i].latency);
+		report->cores[0].latency[i] = survey_summarize_latency(survey, report->clocks[i].latency);
 	}
 	for (size_t core = 1; core < smp->count && !is_over && !survey_end_if_due(survey); core++) {
 		uint64_t share_ns = survey_core_reads_ns(report, living) / (clocks ? clocks : 1);

@@ -99,8 +99,8 @@ survey_track_tightest(struct survey *survey, struct survey_track *track)
 	const struct sample *samples = survey->samples;
 
 	survey_batch(survey, &entry->clock, SURVEY_END_SAMPLES);
-	resolution_fold(&entry->resolution, &entry->clock, survey_trust_ticks(survey, &entry->clock), samples,
-			SURVEY_END_SAMPLES);
+	resolution_add(&entry->resolution, &entry->clock, survey_trust_ticks(survey, &entry->clock), samples,
+		       SURVEY_END_SAMPLES);
 	add_look(survey, track, SURVEY_END_SAMPLES, 0);
 	if (survey_is_stopped(survey, &entry->clock, samples, SURVEY_END_SAMPLES))
 		survey_mark_stuck(survey, entry,
@@ -115,7 +115,7 @@ fold_change(struct survey_track *track, uint64_t before_ticks, const struct samp
 {
 	const struct sample pair[] = { { after->begin, before_ticks, after->begin }, *after };
 
-	resolution_fold(&track->entry->resolution, &track->entry->clock, 0, pair, 2);
+	resolution_add(&track->entry->resolution, &track->entry->clock, 0, pair, 2);
 }
 
 bool

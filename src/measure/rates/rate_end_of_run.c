@@ -328,7 +328,7 @@ survey_rates_again(struct survey *survey)
 {
 	struct sample ends[REPORT_CLOCKS_MAX] = { { 0 } };
 
-	survey_is_at(survey, SURVEY_AT_RATES_AGAIN);
+	survey_set_stage(survey, SURVEY_AT_RATES_AGAIN);
 	survey->hooks.progress(survey->hooks.context, "rates", survey->done_ns, survey->total_ns);
 	if (!survey_end_if_due(survey) && !survey_observe(survey) && survey->steps.cuts == survey->window_cuts)
 		take_last_ends(survey, ends);

@@ -23,7 +23,7 @@ take_resolution(const struct report *report, const struct report_clock *entry, s
 		const struct report_clock *other = &report->clocks[i];
 
 		if (text_equal(other->clock.main, entry->clock.main))
-			resolution_join(&all, &other->resolution);
+			resolution_merge(&all, &other->resolution);
 	}
 	ends->even_ticks = all.gcd_ticks;
 	ends->uneven_ticks = all.smallest_ticks + UNEVEN_TICKS;

@@ -147,7 +147,7 @@ follow_window(struct survey *survey, struct survey_track *edges)
 	for (size_t i = 0; i < report->clock_count; i++) {
 		struct report_clock *entry = &report->clocks[i];
 
-		if (!survey_can_vouch(survey, entry) || entry->clock.edges_only)
+		if (!survey_can_measure_tsc(survey, entry) || entry->clock.edges_only)
 			continue;
 		open_track(survey, &survey->tracks[i], entry);
 		if (!edges)
@@ -212,7 +212,7 @@ first_edge(struct survey *survey)
 	for (size_t i = 0; i < report->clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
 
-		if (!survey_can_vouch(survey, &report->clocks[i]) || !report->clocks[i].clock.edges_only)
+		if (!survey_can_measure_tsc(survey, &report->clocks[i]) || !report->clocks[i].clock.edges_only)
 			continue;
 		open_track(survey, track, &report->clocks[i]);
 		if (!survey_wait_for_edge(survey, track, NULL))
@@ -304,5 +304,5 @@ survey_rates(struct survey *survey)
 	sharpen_steps(survey);
 	survey_series_begin(survey);
 	survey->done_ns += survey_rates_ns(report);
-	survey_plan_late(survey);
+	survey_plan_host_delay(survey);
 }

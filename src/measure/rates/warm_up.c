@@ -93,8 +93,8 @@ learn_resolutions(struct survey *survey)
 		if (!survey_usable(entry) || entry->clock.edges_only)
 			continue;
 		survey_batch(survey, &entry->clock, SURVEY_WARM_UP);
-		resolution_fold(&entry->resolution, &entry->clock, survey_trust_ticks(survey, &entry->clock),
-				survey->samples, SURVEY_WARM_UP);
+		resolution_add(&entry->resolution, &entry->clock, survey_trust_ticks(survey, &entry->clock),
+			       survey->samples, SURVEY_WARM_UP);
 	}
 }
 
@@ -121,7 +121,7 @@ begin_steps(struct survey *survey, const struct rate_interval *implied, uint64_t
 		uint64_t within = microhz / (entry->clock.edges_only ? EDGES_WITHIN_SHARE : UNKNOWN_WITHIN_SHARE);
 
 		survey->steps.clocks[i] = (struct record_compared){ .clock = (uint16_t)i, .implied = implied[i] };
-		if (survey_can_vouch(survey, entry) && !implied[i].known)
+		if (survey_can_measure_tsc(survey, entry) && !implied[i].known)
 			survey->steps.clocks[i].implied =
 				(struct rate_interval){ true, microhz, microhz - within, microhz + within };
 	}
@@ -144,7 +144,7 @@ guess_scale(struct survey *survey)
 		if (!survey_usable(entry))
 			continue;
 		survey_batch(survey, &entry->clock, SURVEY_WARM_UP);
-		if (survey_can_vouch(survey, entry) && !entry->clock.edges_only)
+		if (survey_can_measure_tsc(survey, entry) && !entry->clock.edges_only)
 			implied[i] = provisional(survey, entry);
 		votes += implied[i].known;
 	}

@@ -13,22 +13,22 @@
 #define TRIPS_FEW        200
 #define CORES_MANY       32
 void
-survey_tournament_begin(struct survey_tournament *tournament, struct survey *survey, struct offsets *offsets,
-			enum tournament kind)
+survey_pair_pass_begin(struct survey_pair_pass *pass, struct survey *survey, struct offsets *offsets,
+		       enum pair_schedule kind)
 {
-	bool few = survey_pace(survey->report) == PROFILE_QUICK || offsets->cores > CORES_MANY;
+	bool few = survey_current_profile(survey->report) == PROFILE_QUICK || offsets->cores > CORES_MANY;
 
-	*tournament = (struct survey_tournament){
+	*pass = (struct survey_pair_pass){
 		.survey = survey,
 		.offsets = offsets,
 		.trips_max = few ? TRIPS_FEW : TRIPS_MANY,
 		.bound_ns = survey_pingpong_bound_ns(survey->report, kind, offsets->cores),
 		.end_tsc = survey_pass_end(survey),
-		.plan_ns = survey_tournament_ns(survey->report, offsets->cores),
-		.late_ns = survey_late_tournament_ns(survey),
+		.plan_ns = survey_pair_pass_ns(survey->report, offsets->cores),
+		.late_ns = survey_pair_pass_delay_ns(survey),
 		.best_trip_ticks = UINT64_MAX,
 	};
-	concurrency_init(&tournament->concurrency, kind == TOURNAMENT_STAR ? 1 : offsets->cores / 2);
+	concurrency_init(&pass->concurrency, kind == PAIR_SCHEDULE_STAR ? 1 : offsets->cores / 2);
 	histogram_clear(&survey->scratch->histogram);
 	offsets->kind = kind;
 	offsets_clear(offsets);
@@ -36,18 +36,18 @@ survey_tournament_begin(struct survey_tournament *tournament, struct survey *sur
 }
 
 uint64_t
-survey_tournament_elapsed_ns(const struct survey_tournament *tournament)
+survey_pair_pass_elapsed_ns(const struct survey_pair_pass *pass)
 {
-	uint64_t now = tournament->survey->hooks.tsc_ordered();
+	uint64_t now = pass->survey->hooks.tsc_ordered();
 
-	return now > tournament->offsets->begin_tsc ?
-		scale_ns(&tournament->survey->scale, now - tournament->offsets->begin_tsc) : 0;
+	return now > pass->offsets->begin_tsc ?
+		scale_ns(&pass->survey->scale, now - pass->offsets->begin_tsc) : 0;
 }
 
 void
-survey_tournament_pair(struct survey_tournament *tournament, size_t a, size_t b, size_t place)
+survey_pair_pass_pair(struct survey_pair_pass *pass, size_t a, size_t b, size_t place)
 {
-	struct survey_memory *memory = &tournament->survey->memory;
+	struct survey_memory *memory = &pass->survey->memory;
 
 	memory->batch_ranks[2 * place] = (uint32_t)a;
 	memory->batch_ranks[2 * place + 1] = (uint32_t)b;
@@ -56,29 +56,29 @@ survey_tournament_pair(struct survey_tournament *tournament, size_t a, size_t b,
 }
 
 /*
- * Returns the rank of the next core's partner in this round, if both cores are alive. Returns TOURNAMENT_BYE otherwise,
- * and for the second core of each pair.
+ * Returns the rank of the next core's partner in this round, if both cores are alive. Returns PAIR_SCHEDULE_IDLE
+ * otherwise, and for the second core of each pair.
  */
 static size_t
-partner_of_next(const struct survey_tournament *tournament)
+partner_of_next(const struct survey_pair_pass *pass)
 {
-	size_t opponent = tournament_opponent(tournament->offsets->kind, tournament->offsets->cores, tournament->round,
-					      tournament->rank);
+	size_t peer = pair_schedule_peer(pass->offsets->kind, pass->offsets->cores, pass->round,
+					     pass->rank);
 
-	if (opponent == TOURNAMENT_BYE || opponent < tournament->rank ||
-	    !survey_tournament_both_live(tournament, tournament->rank, opponent))
-		return TOURNAMENT_BYE;
-	return opponent;
+	if (peer == PAIR_SCHEDULE_IDLE || peer < pass->rank ||
+	    !survey_pair_pass_are_both_alive(pass, pass->rank, peer))
+		return PAIR_SCHEDULE_IDLE;
+	return peer;
 }
 
 bool
-survey_tournament_is_over(struct survey_tournament *tournament)
+survey_pair_pass_is_over(struct survey_pair_pass *pass)
 {
-	size_t rounds = tournament_rounds(tournament->offsets->kind, tournament->offsets->cores);
+	size_t rounds = pair_schedule_rounds(pass->offsets->kind, pass->offsets->cores);
 
-	for (; tournament->round < rounds; tournament->round++, tournament->rank = 0)
-		for (; tournament->rank < tournament->offsets->cores; tournament->rank++)
-			if (partner_of_next(tournament) != TOURNAMENT_BYE)
+	for (; pass->round < rounds; pass->round++, pass->rank = 0)
+		for (; pass->rank < pass->offsets->cores; pass->rank++)
+			if (partner_of_next(pass) != PAIR_SCHEDULE_IDLE)
 				return false;
 	return true;
 }
@@ -88,18 +88,18 @@ survey_tournament_is_over(struct survey_tournament *tournament)
  * all pairs are done.
  */
 static size_t
-fill_batch(struct survey_tournament *tournament)
+fill_batch(struct survey_pair_pass *pass)
 {
-	bool is_over = survey_tournament_is_over(tournament);
-	size_t round = tournament->round, count = 0;
+	bool is_over = survey_pair_pass_is_over(pass);
+	size_t round = pass->round, count = 0;
 
-	for (; !is_over && tournament->round == round && count < tournament->concurrency.now;
-	     is_over = survey_tournament_is_over(tournament)) {
-		survey_tournament_pair(tournament, tournament->rank, partner_of_next(tournament), count++);
-		tournament->rank++;
+	for (; !is_over && pass->round == round && count < pass->concurrency.now;
+	     is_over = survey_pair_pass_is_over(pass)) {
+		survey_pair_pass_pair(pass, pass->rank, partner_of_next(pass), count++);
+		pass->rank++;
 	}
 	if (count > 0)
-		tournament->rounds_begun = round + 1;
+		pass->rounds_begun = round + 1;
 	return count;
 }
 
@@ -108,52 +108,52 @@ fill_batch(struct survey_tournament *tournament)
  * less.
  */
 static void
-adapt_concurrency(struct survey_tournament *tournament, size_t count, size_t played, uint64_t spent_ns)
+adapt_concurrency(struct survey_pair_pass *pass, size_t count, size_t played, uint64_t spent_ns)
 {
-	size_t width = tournament->concurrency.now;
+	size_t width = pass->concurrency.now;
 
 	if (count == width && played > 0)
-		concurrency_learn(&tournament->concurrency, tournament->survey->memory.medians[played / 2]);
-	if (tournament->concurrency.now != width)
-		tournament->steady.batches = 0;
-	else if (tournament->steady.batches < SURVEY_STEADY_MAX)
-		survey_insert(tournament->steady.pair_ns, tournament->steady.batches++, spent_ns / count);
+		concurrency_learn(&pass->concurrency, pass->survey->memory.medians[played / 2]);
+	if (pass->concurrency.now != width)
+		pass->steady.batches = 0;
+	else if (pass->steady.batches < SURVEY_STEADY_MAX)
+		survey_insert(pass->steady.pair_ns, pass->steady.batches++, spent_ns / count);
 }
 
 bool
-survey_tournament_batch(struct survey_tournament *tournament)
+survey_pair_pass_batch(struct survey_pair_pass *pass)
 {
-	struct survey *survey = tournament->survey;
-	size_t rounds = tournament_rounds(tournament->offsets->kind, tournament->offsets->cores);
-	uint64_t begin_ns = survey_tournament_elapsed_ns(tournament);
+	struct survey *survey = pass->survey;
+	size_t rounds = pair_schedule_rounds(pass->offsets->kind, pass->offsets->cores);
+	uint64_t begin_ns = survey_pair_pass_elapsed_ns(pass);
 	size_t count, played;
 
-	if (survey_end_if_due(survey) || survey_pass_is_over(survey, tournament->end_tsc) ||
-	    begin_ns > SURVEY_OVERRUN_FACTOR * survey_tournament_budget_ns(survey->report))
+	if (survey_end_if_due(survey) || survey_pass_is_over(survey, pass->end_tsc) ||
+	    begin_ns > SURVEY_OVERRUN_FACTOR * survey_pair_pass_budget_ns(survey->report))
 		return false;
-	count = fill_batch(tournament);
+	count = fill_batch(pass);
 	if (count == 0)
 		return false;
-	played = survey_tournament_play(tournament, count);
-	adapt_concurrency(tournament, count, played, survey_tournament_elapsed_ns(tournament) - begin_ns);
-	survey_tournament_show(tournament, tournament->plan_ns * tournament->round / rounds);
+	played = survey_pair_pass_run(pass, count);
+	adapt_concurrency(pass, count, played, survey_pair_pass_elapsed_ns(pass) - begin_ns);
+	survey_pair_pass_show(pass, pass->plan_ns * pass->round / rounds);
 	return true;
 }
 
 void
-survey_tournament_show(const struct survey_tournament *tournament, uint64_t planned_ns)
+survey_pair_pass_show(const struct survey_pair_pass *pass, uint64_t planned_ns)
 {
-	struct survey *survey = tournament->survey;
-	uint64_t late_ns = survey_tournament_elapsed_ns(tournament);
+	struct survey *survey = pass->survey;
+	uint64_t late_ns = survey_pair_pass_elapsed_ns(pass);
 
-	if (late_ns > tournament->late_ns)
-		late_ns = tournament->late_ns;
+	if (late_ns > pass->late_ns)
+		late_ns = pass->late_ns;
 	survey->hooks.progress(survey->hooks.context, "pairs of cores", survey->done_ns + planned_ns + late_ns,
 			       survey->total_ns);
 }
 
 void
-survey_tournament_end(struct survey_tournament *tournament)
+survey_pair_pass_end(struct survey_pair_pass *pass)
 {
-	tournament->offsets->end_tsc = tournament->survey->hooks.tsc_ordered();
+	pass->offsets->end_tsc = pass->survey->hooks.tsc_ordered();
 }

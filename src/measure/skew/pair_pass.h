@@ -1,5 +1,5 @@
 /*
- * A measurement pass over pairs of cores (a "tournament"), which is divided into batches of concurrent ping-pongs.
+ * A measurement pass over pairs of cores, which is divided into batches of concurrent ping-pongs.
  * Shared by the files of this folder.
  */
 #ifndef BARETICK_PAIR_PASS_H
@@ -14,7 +14,7 @@
 #define SURVEY_STEADY_MAX 9 /* maximum number of batches with the same concurrency whose durations are stored */
 
 /* State of a measurement pass. */
-struct survey_tournament {
+struct survey_pair_pass {
 	struct survey *survey;
 	struct offsets *offsets; /* where the results go */
 	size_t round, rank;      /* position in the schedule where the search for the next pair continues */
@@ -39,40 +39,40 @@ struct survey_tournament {
  * Starts a pass over the cores in survey->memory. The caller sets offsets->cores; the rest of OFFSETS is cleared. The
  * median round trip of each pair goes to the histogram in survey->scratch, in ticks.
  */
-void survey_tournament_begin(struct survey_tournament *tournament, struct survey *survey, struct offsets *offsets,
-			     enum tournament kind);
+void survey_pair_pass_begin(struct survey_pair_pass *pass, struct survey *survey, struct offsets *offsets,
+			    enum pair_schedule kind);
 
 /* Runs the next batch of ping-pongs. Returns false if all pairs are done or the time is over. */
-bool survey_tournament_batch(struct survey_tournament *tournament);
+bool survey_pair_pass_batch(struct survey_pair_pass *pass);
 
 /* Returns true if no pair of living cores is left. */
-bool survey_tournament_is_over(struct survey_tournament *tournament);
+bool survey_pair_pass_is_over(struct survey_pair_pass *pass);
 
 /*
  * Called after the last batch. Repeats the ping-pong of pairs that have no result, or whose interval is much wider than
  * most. It runs one pair at a time, the worst first. The number of repetitions and the time are bounded.
  */
-void survey_tournament_again(struct survey_tournament *tournament);
+void survey_pair_pass_repeat_pairs(struct survey_pair_pass *pass);
 
-bool survey_tournament_both_live(const struct survey_tournament *tournament, size_t a, size_t b);
+bool survey_pair_pass_are_both_alive(const struct survey_pair_pass *pass, size_t a, size_t b);
 
 /* Puts the pair with the ranks A < B into the next batch at PLACE. */
-void survey_tournament_pair(struct survey_tournament *tournament, size_t a, size_t b, size_t place);
+void survey_pair_pass_pair(struct survey_pair_pass *pass, size_t a, size_t b, size_t place);
 
 /*
  * Runs the COUNT ping-pongs of the batch. Returns the number of pairs that had round trips. Their medians are in
  * survey->memory.medians in ascending order. If the TSC stopped, the results are discarded, and it returns 0.
  */
-size_t survey_tournament_play(struct survey_tournament *tournament, size_t count);
+size_t survey_pair_pass_run(struct survey_pair_pass *pass, size_t count);
 
 /* Inserts VALUE into COUNT values in ascending order. There must be space for one more value. */
 void survey_insert(uint64_t *sorted, size_t count, uint64_t value);
 
-void survey_tournament_end(struct survey_tournament *tournament);
+void survey_pair_pass_end(struct survey_pair_pass *pass);
 
-uint64_t survey_tournament_elapsed_ns(const struct survey_tournament *tournament);
+uint64_t survey_pair_pass_elapsed_ns(const struct survey_pair_pass *pass);
 
 /* Displays progress: PLANNED_NS of the plan, plus the elapsed time up to the additional time on a busy host. */
-void survey_tournament_show(const struct survey_tournament *tournament, uint64_t planned_ns);
+void survey_pair_pass_show(const struct survey_pair_pass *pass, uint64_t planned_ns);
 
 #endif

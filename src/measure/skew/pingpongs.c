@@ -14,10 +14,10 @@ struct batch { /* parameters of a batch, which all its cores get */
 };
 
 bool
-survey_tournament_both_live(const struct survey_tournament *tournament, size_t a, size_t b)
+survey_pair_pass_are_both_alive(const struct survey_pair_pass *pass, size_t a, size_t b)
 {
-	const struct smp *smp = tournament->survey->smp;
-	const uint32_t *core_of = tournament->survey->memory.core_of;
+	const struct smp *smp = pass->survey->smp;
+	const uint32_t *core_of = pass->survey->memory.core_of;
 
 	return smp->alive(smp->context, core_of[a]) && smp->alive(smp->context, core_of[b]);
 }
@@ -37,36 +37,36 @@ run_pingpong(void *argument, size_t core)
 }
 
 static void
-run_batch(struct survey_tournament *tournament, size_t count)
+run_batch(struct survey_pair_pass *pass, size_t count)
 {
-	struct survey *survey = tournament->survey;
+	struct survey *survey = pass->survey;
 	struct batch batch = {
 		survey->memory.batch_cores, survey->memory.pingpongs, count, survey->hooks.tsc_ordered, survey->hooks.pause,
 	};
-	uint64_t bound_ns = tournament->bound_ns + count * PAIR_BOUND_NS;
+	uint64_t bound_ns = pass->bound_ns + count * PAIR_BOUND_NS;
 
 	for (size_t i = 0; i < count; i++)
-		pingpong_begin(&batch.pingpongs[i], tournament->trips_max, scale_ticks(&survey->scale, bound_ns));
-	tournament->batch.begin_tsc = survey->hooks.tsc_ordered();
+		pingpong_begin(&batch.pingpongs[i], pass->trips_max, scale_ticks(&survey->scale, bound_ns));
+	pass->batch.begin_tsc = survey->hooks.tsc_ordered();
 	survey->smp->run_some(survey->smp->context, batch.cores, 2 * count, run_pingpong, &batch,
 			       2 * bound_ns + SMP_BOUND_NS);
-	tournament->batch.end_tsc = survey->hooks.tsc_ordered();
+	pass->batch.end_tsc = survey->hooks.tsc_ordered();
 	for (size_t i = 0; i < count; i++)
 		pingpong_stop(&batch.pingpongs[i]);
 }
 
 static void
-record_warps(struct survey_tournament *tournament, size_t place, const struct pingpong_result *result)
+record_warps(struct survey_pair_pass *pass, size_t place, const struct pingpong_result *result)
 {
-	struct report *report = tournament->survey->report;
+	struct report *report = pass->survey->report;
 	struct report_skew *skew = &report->skew;
-	const uint32_t *cores = tournament->survey->memory.batch_cores + 2 * place;
+	const uint32_t *cores = pass->survey->memory.batch_cores + 2 * place;
 
 	skew->warps += result->warps;
 	if (result->worst_ticks <= skew->worst_warp_ticks)
 		return;
 	skew->worst_warp_ticks = result->worst_ticks;
-	skew->worst_warp_ns = scale_ns(&tournament->survey->scale, result->worst_ticks);
+	skew->worst_warp_ns = scale_ns(&pass->survey->scale, result->worst_ticks);
 	skew->worst_warp_a = report->cores[cores[result->ahead]].apic_id;
 	skew->worst_warp_b = report->cores[cores[!result->ahead]].apic_id;
 }
@@ -78,17 +78,17 @@ record_warps(struct survey_tournament *tournament, size_t place, const struct pi
  * there is no interval; the pair keeps its earlier one, or gets another ping-pong.
  */
 static void
-store_result(struct survey_tournament *tournament, const uint32_t *ranks, const struct pingpong_result *result)
+store_result(struct survey_pair_pass *pass, const uint32_t *ranks, const struct pingpong_result *result)
 {
-	struct offset before = offsets_pair(tournament->offsets, ranks[0], ranks[1]);
+	struct offset before = offsets_pair(pass->offsets, ranks[0], ranks[1]);
 	uint64_t gap_ticks = offset_gap(before, result->offset);
 
-	offsets_record_moved(tournament->offsets, ranks[0], ranks[1], result->moved_ticks);
-	offsets_record_moved(tournament->offsets, ranks[0], ranks[1], gap_ticks);
+	offsets_record_moved(pass->offsets, ranks[0], ranks[1], result->moved_ticks);
+	offsets_record_moved(pass->offsets, ranks[0], ranks[1], gap_ticks);
 	if (gap_ticks || !offset_is_known(result->offset) || offset_width(result->offset) > offset_width(before))
 		return;
-	offsets_set(tournament->offsets, ranks[0], ranks[1], result->offset);
-	offsets_set_moment(tournament->offsets, ranks[0], ranks[1], tournament->batch);
+	offsets_set(pass->offsets, ranks[0], ranks[1], result->offset);
+	offsets_set_moment(pass->offsets, ranks[0], ranks[1], pass->batch);
 }
 
 /* Returns true if the pair had a ping-pong, even if its offset moved and is therefore unknown. */
@@ -100,16 +100,16 @@ has_exchanged(const struct offsets *offsets, const uint32_t *ranks)
 }
 
 static void
-count_pingpong(struct survey_tournament *tournament, const uint32_t *ranks, const uint32_t *cores)
+count_pingpong(struct survey_pair_pass *pass, const uint32_t *ranks, const uint32_t *cores)
 {
-	struct survey *survey = tournament->survey;
+	struct survey *survey = pass->survey;
 
-	if (has_exchanged(tournament->offsets, ranks)) {
-		tournament->again++;
+	if (has_exchanged(pass->offsets, ranks)) {
+		pass->again++;
 		return;
 	}
-	tournament->pingpongs++;
-	if (tournament->offsets == &survey->memory.first) {
+	pass->pingpongs++;
+	if (pass->offsets == &survey->memory.first) {
 		survey->report->cores[cores[0]].pingpongs++;
 		survey->report->cores[cores[1]].pingpongs++;
 	}
@@ -120,22 +120,22 @@ count_pingpong(struct survey_tournament *tournament, const uint32_t *ranks, cons
  * died.
  */
 static uint64_t
-take_result(struct survey_tournament *tournament, size_t place)
+take_result(struct survey_pair_pass *pass, size_t place)
 {
-	struct survey *survey = tournament->survey;
+	struct survey *survey = pass->survey;
 	const uint32_t *cores = survey->memory.batch_cores + 2 * place, *ranks = survey->memory.batch_ranks + 2 * place;
 	struct pingpong_result result = pingpong_result(&survey->memory.pingpongs[place],
 								survey->tsc_resolution_ticks);
 
-	if (!result.played || !survey_tournament_both_live(tournament, ranks[0], ranks[1]))
+	if (!result.played || !survey_pair_pass_are_both_alive(pass, ranks[0], ranks[1]))
 		return 0;
-	count_pingpong(tournament, ranks, cores);
-	store_result(tournament, ranks, &result);
-	record_warps(tournament, place, &result);
+	count_pingpong(pass, ranks, cores);
+	store_result(pass, ranks, &result);
+	record_warps(pass, place, &result);
 	if (result.median_trip_ticks)
 		histogram_record(&survey->scratch->histogram, result.median_trip_ticks);
-	if (result.best_trip_ticks && result.best_trip_ticks < tournament->best_trip_ticks)
-		tournament->best_trip_ticks = result.best_trip_ticks;
+	if (result.best_trip_ticks && result.best_trip_ticks < pass->best_trip_ticks)
+		pass->best_trip_ticks = result.best_trip_ticks;
 	return result.median_trip_ticks;
 }
 
@@ -150,16 +150,16 @@ survey_insert(uint64_t *sorted, size_t count, uint64_t value)
 }
 
 size_t
-survey_tournament_play(struct survey_tournament *tournament, size_t count)
+survey_pair_pass_run(struct survey_pair_pass *pass, size_t count)
 {
-	uint64_t *medians = tournament->survey->memory.medians;
+	uint64_t *medians = pass->survey->memory.medians;
 	size_t played = 0;
 	bool untimed;
 
-	run_batch(tournament, count);
-	untimed = survey_end_if_untimed(tournament->survey);
+	run_batch(pass, count);
+	untimed = survey_end_if_untimed(pass->survey);
 	for (size_t i = 0; i < count && !untimed; i++) {
-		uint64_t median = take_result(tournament, i);
+		uint64_t median = take_result(pass, i);
 
 		if (median)
 			survey_insert(medians, played++, median);

@@ -19,7 +19,7 @@
 static size_t
 count_narrower(const struct offsets *offsets, uint64_t width)
 {
-	size_t pairs = tournament_pairs(offsets->kind, offsets->cores), count = 0;
+	size_t pairs = pair_schedule_pairs(offsets->kind, offsets->cores), count = 0;
 
 	for (size_t i = 0; i < pairs; i++)
 		count += offset_width(offsets->pairs[i]) < width;
@@ -41,10 +41,10 @@ median_width(const struct offsets *offsets)
 
 /* Returns the largest width that needs no repetition. */
 static uint64_t
-allowed_width(const struct survey_tournament *tournament)
+allowed_width(const struct survey_pair_pass *pass)
 {
-	uint64_t median = median_width(tournament->offsets);
-	uint64_t wide = scale_ticks(&tournament->survey->scale, WIDE_NS);
+	uint64_t median = median_width(pass->offsets);
+	uint64_t wide = scale_ticks(&pass->survey->scale, WIDE_NS);
 
 	return median < wide / WIDE_FACTOR ? WIDE_FACTOR * median : wide;
 }
@@ -63,11 +63,11 @@ comes_before(struct candidate a, struct candidate b)
 
 /* Sets NEXT to the first pair after LAST whose interval is wider than ALLOWED. Returns false if there is none. */
 static bool
-find_next(const struct survey_tournament *tournament, uint64_t allowed, const struct candidate *last,
+find_next(const struct survey_pair_pass *pass, uint64_t allowed, const struct candidate *last,
 	  struct candidate *next)
 {
-	const struct offsets *offsets = tournament->offsets;
-	size_t pairs = tournament_pairs(offsets->kind, offsets->cores);
+	const struct offsets *offsets = pass->offsets;
+	size_t pairs = pair_schedule_pairs(offsets->kind, offsets->cores);
 	bool found = false;
 
 	for (size_t i = 0; i < pairs; i++) {
@@ -77,8 +77,8 @@ find_next(const struct survey_tournament *tournament, uint64_t allowed, const st
 		if (candidate.width <= allowed || (last && !comes_before(*last, candidate)) ||
 		    (found && !comes_before(candidate, *next)))
 			continue;
-		tournament_pair(offsets->kind, i, &a, &b);
-		if (!survey_tournament_both_live(tournament, a, b))
+		pair_schedule_pair(offsets->kind, i, &a, &b);
+		if (!survey_pair_pass_are_both_alive(pass, a, b))
 			continue;
 		*next = candidate;
 		found = true;
@@ -88,23 +88,23 @@ find_next(const struct survey_tournament *tournament, uint64_t allowed, const st
 
 /* Returns the time after the start of the pass until which repetitions may start. */
 static uint64_t
-last_begin_ns(const struct survey_tournament *tournament)
+last_begin_ns(const struct survey_pair_pass *pass)
 {
-	uint64_t budget_ns = survey_tournament_budget_ns(tournament->survey->report);
-	uint64_t latest_ns = survey_tournament_elapsed_ns(tournament) + TIME_MAX_NS;
+	uint64_t budget_ns = survey_pair_pass_budget_ns(pass->survey->report);
+	uint64_t latest_ns = survey_pair_pass_elapsed_ns(pass) + TIME_MAX_NS;
 
 	return latest_ns < budget_ns ? latest_ns : budget_ns;
 }
 
 static void
-exchange_again(struct survey_tournament *tournament, size_t index)
+exchange_again(struct survey_pair_pass *pass, size_t index)
 {
 	size_t a, b;
 
-	tournament_pair(tournament->offsets->kind, index, &a, &b);
-	survey_tournament_pair(tournament, a, b, 0);
-	survey_tournament_play(tournament, 1);
-	survey_tournament_show(tournament, tournament->plan_ns);
+	pair_schedule_pair(pass->offsets->kind, index, &a, &b);
+	survey_pair_pass_pair(pass, a, b, 0);
+	survey_pair_pass_run(pass, 1);
+	survey_pair_pass_show(pass, pass->plan_ns);
 }
 
 /*
@@ -112,18 +112,18 @@ exchange_again(struct survey_tournament *tournament, size_t index)
  * became narrower may come again later in the same sweep. Returns true if an interval became narrower.
  */
 static bool
-sweep(struct survey_tournament *tournament, uint64_t allowed, uint64_t end_ns)
+sweep(struct survey_pair_pass *pass, uint64_t allowed, uint64_t end_ns)
 {
-	size_t left = tournament_pairs(tournament->offsets->kind, tournament->offsets->cores);
+	size_t left = pair_schedule_pairs(pass->offsets->kind, pass->offsets->cores);
 	struct candidate last, next;
 	bool any = false, got_narrower = false;
 
-	for (; left > 0 && !survey_end_if_due(tournament->survey) &&
-	       !survey_pass_is_over(tournament->survey, tournament->end_tsc) &&
-	       survey_tournament_elapsed_ns(tournament) < end_ns &&
-	       find_next(tournament, allowed, any ? &last : NULL, &next); left--) {
-		exchange_again(tournament, next.index);
-		got_narrower |= offset_width(tournament->offsets->pairs[next.index]) < next.width;
+	for (; left > 0 && !survey_end_if_due(pass->survey) &&
+	       !survey_pass_is_over(pass->survey, pass->end_tsc) &&
+	       survey_pair_pass_elapsed_ns(pass) < end_ns &&
+	       find_next(pass, allowed, any ? &last : NULL, &next); left--) {
+		exchange_again(pass, next.index);
+		got_narrower |= offset_width(pass->offsets->pairs[next.index]) < next.width;
 		last = next;
 		any = true;
 	}
@@ -131,13 +131,13 @@ sweep(struct survey_tournament *tournament, uint64_t allowed, uint64_t end_ns)
 }
 
 void
-survey_tournament_again(struct survey_tournament *tournament)
+survey_pair_pass_repeat_pairs(struct survey_pair_pass *pass)
 {
-	uint64_t end_ns = last_begin_ns(tournament);
+	uint64_t end_ns = last_begin_ns(pass);
 
-	if (!survey_tournament_is_over(tournament))
+	if (!survey_pair_pass_is_over(pass))
 		return;
-	tournament->trips_max = TRIPS_AGAIN;
-	for (unsigned i = 0; i < SWEEPS && sweep(tournament, allowed_width(tournament), end_ns); i++)
+	pass->trips_max = TRIPS_AGAIN;
+	for (unsigned i = 0; i < SWEEPS && sweep(pass, allowed_width(pass), end_ns); i++)
 		;
 }

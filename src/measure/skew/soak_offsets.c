@@ -11,18 +11,18 @@ void
 survey_series_offsets(struct survey *survey)
 {
 	struct survey_memory *memory = &survey->memory;
-	struct survey_tournament tournament;
+	struct survey_pair_pass pass;
 
 	memory->star.cores = memory->first.cores;
 	if (!series_open_row(&survey->report->series) || memory->star.cores < 2 || survey_end_if_due(survey))
 		return;
-	survey_tournament_begin(&tournament, survey, &memory->star, TOURNAMENT_STAR);
-	tournament.trips_max = TRIPS;
-	tournament.plan_ns = tournament.late_ns = 0;
-	tournament.round = survey->star_next;
-	while (survey_tournament_elapsed_ns(&tournament) < STAR_NS && survey_tournament_batch(&tournament))
+	survey_pair_pass_begin(&pass, survey, &memory->star, PAIR_SCHEDULE_STAR);
+	pass.trips_max = TRIPS;
+	pass.plan_ns = pass.late_ns = 0;
+	pass.round = survey->star_next;
+	while (survey_pair_pass_elapsed_ns(&pass) < STAR_NS && survey_pair_pass_batch(&pass))
 		;
-	survey->star_next = survey_tournament_is_over(&tournament) ? 0 : tournament.round;
+	survey->star_next = survey_pair_pass_is_over(&pass) ? 0 : pass.round;
 	for (size_t rank = 1; rank < memory->star.cores; rank++)
 		series_offset(&survey->report->series, memory->core_of[rank], offsets_pair(&memory->star, 0, rank));
 }

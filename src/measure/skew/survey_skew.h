@@ -4,7 +4,7 @@
 
 #include "measure/survey.h"
 
-void survey_facts(struct survey *survey); /* reads facts about each core, such as its TSC_ADJUST */
+void survey_read_core_facts(struct survey *survey); /* reads facts about each core, such as its TSC_ADJUST */
 
 /*
  * Runs a measurement pass over the pairs of cores. The first pass sets each core's offset, and a later pass sets how
@@ -16,7 +16,7 @@ void survey_skew(struct survey *survey);
  * Runs another pass between the first and the last one, if the first one was short. It distinguishes a step of an
  * offset from a drift.
  */
-void survey_skew_middle(struct survey *survey);
+void survey_middle_pass(struct survey *survey);
 
 /*
  * Measures each core against the boot core for the current row of the series. Takes at most two seconds. Cores that

@@ -37,10 +37,10 @@ read_facts(void *argument, size_t core)
 }
 
 void
-survey_facts(struct survey *survey)
+survey_read_core_facts(struct survey *survey)
 {
 	const struct smp *smp = survey->smp;
-	size_t living = survey_living(survey), asked = 0;
+	size_t living = survey_count_living_cores(survey), asked = 0;
 	uint64_t end_tsc = survey_pass_end(survey), begin_tsc = survey->hooks.tsc_ordered(), now;
 
 	for (size_t core = 0; core < survey->memory.cores && core < smp->count; core++) {
@@ -85,12 +85,12 @@ list_cores(struct survey *survey)
  * UINT64_MAX before the first batch.
  */
 static uint64_t
-estimate_ns(const struct survey_tournament *tournament)
+estimate_ns(const struct survey_pair_pass *pass)
 {
-	size_t batches = tournament->steady.batches;
-	uint64_t pairs = tournament_pairs(TOURNAMENT_ALL, tournament->offsets->cores);
+	size_t batches = pass->steady.batches;
+	uint64_t pairs = pair_schedule_pairs(PAIR_SCHEDULE_ALL, pass->offsets->cores);
 
-	return batches ? scale_mul_div(pairs, tournament->steady.pair_ns[(batches - 1) / 2], 1) : UINT64_MAX;
+	return batches ? scale_mul_div(pairs, pass->steady.pair_ns[(batches - 1) / 2], 1) : UINT64_MAX;
 }
 
 /*
@@ -98,12 +98,12 @@ estimate_ns(const struct survey_tournament *tournament)
  * the budget, more batches are required.
  */
 static bool
-is_rehearsed(const struct survey_tournament *tournament, uint64_t budget_ns)
+is_rehearsed(const struct survey_pair_pass *pass, uint64_t budget_ns)
 {
-	if (survey_tournament_elapsed_ns(tournament) > budget_ns)
+	if (survey_pair_pass_elapsed_ns(pass) > budget_ns)
 		return true;
-	return tournament->concurrency.settled && tournament->steady.batches >= STEADY_BATCHES &&
-	       (estimate_ns(tournament) <= budget_ns || tournament->steady.batches == SURVEY_STEADY_MAX);
+	return pass->concurrency.settled && pass->steady.batches >= STEADY_BATCHES &&
+	       (estimate_ns(pass) <= budget_ns || pass->steady.batches == SURVEY_STEADY_MAX);
 }
 
 /*
@@ -113,57 +113,57 @@ is_rehearsed(const struct survey_tournament *tournament, uint64_t budget_ns)
 static uint64_t
 rehearse(struct survey *survey, struct concurrency *concurrency, uint64_t end_tsc)
 {
-	uint64_t budget_ns = survey_tournament_budget_ns(survey->report), elapsed_ns, estimated_ns;
-	struct survey_tournament tournament;
+	uint64_t budget_ns = survey_pair_pass_budget_ns(survey->report), elapsed_ns, estimated_ns;
+	struct survey_pair_pass pass;
 
-	survey_tournament_begin(&tournament, survey, &survey->memory.latest, TOURNAMENT_ALL);
-	tournament.plan_ns = tournament.late_ns = 0;
-	tournament.end_tsc = end_tsc - (end_tsc - tournament.offsets->begin_tsc) / 2;
-	for (unsigned i = 0; i < REHEARSAL_BATCHES && !is_rehearsed(&tournament, budget_ns); i++)
-		if (!survey_tournament_batch(&tournament))
+	survey_pair_pass_begin(&pass, survey, &survey->memory.latest, PAIR_SCHEDULE_ALL);
+	pass.plan_ns = pass.late_ns = 0;
+	pass.end_tsc = end_tsc - (end_tsc - pass.offsets->begin_tsc) / 2;
+	for (unsigned i = 0; i < REHEARSAL_BATCHES && !is_rehearsed(&pass, budget_ns); i++)
+		if (!survey_pair_pass_batch(&pass))
 			break;
-	*concurrency = tournament.concurrency;
-	elapsed_ns = survey_tournament_elapsed_ns(&tournament);
-	estimated_ns = estimate_ns(&tournament);
-	return survey_tournament_is_over(&tournament) && elapsed_ns < estimated_ns ? elapsed_ns : estimated_ns;
+	*concurrency = pass.concurrency;
+	elapsed_ns = survey_pair_pass_elapsed_ns(&pass);
+	estimated_ns = estimate_ns(&pass);
+	return survey_pair_pass_is_over(&pass) && elapsed_ns < estimated_ns ? elapsed_ns : estimated_ns;
 }
 
-static enum tournament
+static enum pair_schedule
 choose_schedule(struct survey *survey, struct concurrency *concurrency, uint64_t end_tsc, const char **reason)
 {
 	const struct survey_memory *memory = &survey->memory;
 
 	*reason = "";
-	if (tournament_pairs(TOURNAMENT_ALL, memory->first.cores) >
-	    tournament_pairs(memory->widest, memory->cores)) {
+	if (pair_schedule_pairs(PAIR_SCHEDULE_ALL, memory->first.cores) >
+	    pair_schedule_pairs(memory->widest, memory->cores)) {
 		*reason = NO_MEMORY;
-		return TOURNAMENT_STAR;
+		return PAIR_SCHEDULE_STAR;
 	}
-	if (rehearse(survey, concurrency, end_tsc) <= survey_tournament_budget_ns(survey->report))
-		return TOURNAMENT_ALL;
+	if (rehearse(survey, concurrency, end_tsc) <= survey_pair_pass_budget_ns(survey->report))
+		return PAIR_SCHEDULE_ALL;
 	*reason = TOO_LONG;
-	return TOURNAMENT_STAR;
+	return PAIR_SCHEDULE_STAR;
 }
 
 static void
-report_pass(struct survey *survey, const struct survey_tournament *tournament, const char *kind_reason)
+report_pass(struct survey *survey, const struct survey_pair_pass *pass, const char *kind_reason)
 {
 	struct report_skew *skew = &survey->report->skew;
 
-	skew->measured = tournament->pingpongs > 0;
-	skew->kind = tournament->offsets->kind;
+	skew->measured = pass->pingpongs > 0;
+	skew->kind = pass->offsets->kind;
 	skew->kind_reason = kind_reason;
-	skew->concurrency = tournament->concurrency.now;
-	skew->rounds = tournament->rounds_begun;
-	skew->elapsed_ns = survey_tournament_elapsed_ns(tournament);
-	skew->pingpongs = tournament->pingpongs;
-	skew->again = tournament->again;
+	skew->concurrency = pass->concurrency.now;
+	skew->rounds = pass->rounds_begun;
+	skew->elapsed_ns = survey_pair_pass_elapsed_ns(pass);
+	skew->pingpongs = pass->pingpongs;
+	skew->again = pass->again;
 	if (skew->measured) {
-		skew->best_trip_ns = scale_ns(&survey->scale, tournament->best_trip_ticks);
+		skew->best_trip_ns = scale_ns(&survey->scale, pass->best_trip_ticks);
 		skew->median_trip_ns = scale_ns(&survey->scale,
 						histogram_quantile(&survey->scratch->histogram, 50000));
 	}
-	skew->offsets = *tournament->offsets;
+	skew->offsets = *pass->offsets;
 	skew->core_of = survey->memory.core_of;
 }
 
@@ -183,45 +183,45 @@ solve_first(struct survey *survey)
 }
 
 static void
-run_pass(struct survey *survey, struct survey_tournament *tournament)
+run_pass(struct survey *survey, struct survey_pair_pass *pass)
 {
-	while (survey_tournament_batch(tournament))
+	while (survey_pair_pass_batch(pass))
 		;
-	survey_tournament_again(tournament);
-	survey_tournament_end(tournament);
-	survey->done_ns += tournament->plan_ns + tournament->late_ns;
+	survey_pair_pass_repeat_pairs(pass);
+	survey_pair_pass_end(pass);
+	survey->done_ns += pass->plan_ns + pass->late_ns;
 }
 
 /* Adds a note if the pass was cut short. The note starts with WHICH. */
 static void
-note_if_cut_short(struct survey_tournament *tournament, const char *which)
+note_if_cut_short(struct survey_pair_pass *pass, const char *which)
 {
-	const struct offsets *offsets = tournament->offsets;
-	struct report *report = tournament->survey->report;
+	const struct offsets *offsets = pass->offsets;
+	struct report *report = pass->survey->report;
 
-	if (!survey_tournament_is_over(tournament) && !report->incomplete)
+	if (!survey_pair_pass_is_over(pass) && !report->incomplete)
 		report_note(report, "%s pass over the pairs of cores was stopped after %lu s, with %zu of %zu rounds started.",
-			    which, survey_tournament_elapsed_ns(tournament) / SURVEY_NS_PER_S, tournament->rounds_begun,
-			    tournament_rounds(offsets->kind, offsets->cores));
+			    which, survey_pair_pass_elapsed_ns(pass) / SURVEY_NS_PER_S, pass->rounds_begun,
+			    pair_schedule_rounds(offsets->kind, offsets->cores));
 }
 
 static void
 run_first_pass(struct survey *survey)
 {
 	struct concurrency concurrency;
-	struct survey_tournament tournament;
+	struct survey_pair_pass pass;
 	const char *reason;
 	uint64_t end_tsc = survey_pass_end(survey);
-	enum tournament kind = choose_schedule(survey, &concurrency, end_tsc, &reason);
+	enum pair_schedule kind = choose_schedule(survey, &concurrency, end_tsc, &reason);
 
-	survey_tournament_begin(&tournament, survey, &survey->memory.first, kind);
-	tournament.end_tsc = end_tsc;
-	if (kind == TOURNAMENT_ALL)
-		tournament.concurrency = concurrency;
-	run_pass(survey, &tournament);
-	report_pass(survey, &tournament, reason);
+	survey_pair_pass_begin(&pass, survey, &survey->memory.first, kind);
+	pass.end_tsc = end_tsc;
+	if (kind == PAIR_SCHEDULE_ALL)
+		pass.concurrency = concurrency;
+	run_pass(survey, &pass);
+	report_pass(survey, &pass, reason);
 	solve_first(survey);
-	note_if_cut_short(&tournament, "The");
+	note_if_cut_short(&pass, "The");
 }
 
 /* Calculates the offsets of the latest pass, in the same way as for the first pass and independently of it. */
@@ -248,10 +248,10 @@ record_drifts(struct survey *survey)
 	const struct survey_memory *memory = &survey->memory;
 	const struct offsets *first = &memory->first, *latest = &memory->latest;
 	struct report_skew *skew = &survey->report->skew;
-	size_t pairs = tournament_pairs(first->kind, first->cores), a, b;
+	size_t pairs = pair_schedule_pairs(first->kind, first->cores), a, b;
 
 	for (size_t i = 0; i < pairs; i++) {
-		tournament_pair(first->kind, i, &a, &b);
+		pair_schedule_pair(first->kind, i, &a, &b);
 		memory->drifts[i] = offsets_drift(first, latest, a, b);
 		if (a == 0)
 			survey->report->cores[memory->core_of[b]].drift_ppb = memory->drifts[i];
@@ -265,37 +265,37 @@ record_drifts(struct survey *survey)
 }
 
 void
-survey_skew_middle(struct survey *survey)
+survey_middle_pass(struct survey *survey)
 {
 	struct report_skew *skew = &survey->report->skew;
-	struct survey_tournament tournament;
+	struct survey_pair_pass pass;
 
 	if (!survey->memory.cores || survey_end_if_due(survey) || !skew->measured ||
 	    skew->elapsed_ns > survey->total_ns / MIDDLE_SHARE)
 		return;
-	survey_tournament_begin(&tournament, survey, &survey->memory.middle, survey->memory.first.kind);
-	tournament.plan_ns = 0;
-	while (survey_tournament_elapsed_ns(&tournament) <= MIDDLE_OVERRUN * skew->elapsed_ns &&
-	       survey_tournament_batch(&tournament))
+	survey_pair_pass_begin(&pass, survey, &survey->memory.middle, survey->memory.first.kind);
+	pass.plan_ns = 0;
+	while (survey_pair_pass_elapsed_ns(&pass) <= MIDDLE_OVERRUN * skew->elapsed_ns &&
+	       survey_pair_pass_batch(&pass))
 		;
-	survey_tournament_end(&tournament);
-	survey->done_ns += tournament.late_ns;
+	survey_pair_pass_end(&pass);
+	survey->done_ns += pass.late_ns;
 	skew->middle = survey->memory.middle;
-	skew->middle_measured = tournament.pingpongs > 0;
+	skew->middle_measured = pass.pingpongs > 0;
 }
 
 void
 survey_skew(struct survey *survey)
 {
-	struct survey_tournament tournament;
+	struct survey_pair_pass pass;
 
 	if (!survey->memory.cores || survey_end_if_due(survey))
 		return;
 	if (survey->report->skew.measured) {
-		survey_tournament_begin(&tournament, survey, &survey->memory.latest, survey->memory.first.kind);
-		run_pass(survey, &tournament);
-		note_if_cut_short(&tournament, "The last");
-		if (tournament.pingpongs > 0) {
+		survey_pair_pass_begin(&pass, survey, &survey->memory.latest, survey->memory.first.kind);
+		run_pass(survey, &pass);
+		note_if_cut_short(&pass, "The last");
+		if (pass.pingpongs > 0) {
 			solve_latest(survey);
 			record_drifts(survey);
 		}

@@ -62,7 +62,7 @@ to_report(const struct survey *survey, const struct warp_result *result)
 }
 
 static uint64_t
-turns_each(size_t living)
+turns_per_core(size_t living)
 {
 	uint64_t turns = TURNS_ALL / living;
 
@@ -74,14 +74,14 @@ turns_each(size_t living)
 static bool
 can_check(struct survey *survey)
 {
-	return survey_living(survey) > 1 && survey->smp->count <= WARP_CORES_MAX && !survey_end_if_due(survey);
+	return survey_count_living_cores(survey) > 1 && survey->smp->count <= WARP_CORES_MAX && !survey_end_if_due(survey);
 }
 
 /* Returns how long the next check may take, if the remaining checks share the rest of the PASS equally. */
 static uint64_t
 play_ticks(const struct survey *survey, const struct pass *pass)
 {
-	uint64_t now = survey->hooks.tsc_ordered(), together_ticks = survey_together_ticks(survey);
+	uint64_t now = survey->hooks.tsc_ordered(), together_ticks = survey_joint_job_ticks(survey);
 	uint64_t least = scale_ticks(&survey->scale, PLAY_MIN_NS), most = scale_ticks(&survey->scale, PLAY_NS);
 	uint64_t share = pass->end_tsc > now ? (pass->end_tsc - now) / pass->checks : 0;
 
@@ -98,13 +98,13 @@ static bool
 run_check(struct survey *survey, struct pass *pass, enum warp_kind kind, const struct clock *clock)
 {
 	struct warp_table *table = survey->memory.warp;
-	size_t living = survey_living(survey);
+	size_t living = survey_count_living_cores(survey);
 	struct warp_job job = { table, living, survey->hooks.tsc_ordered, clock, survey->hooks.pause };
-	bool fits = survey_together_fits(survey, pass->end_tsc, scale_ticks(&survey->scale, PLAY_MIN_NS));
+	bool fits = survey_joint_job_fits(survey, pass->end_tsc, scale_ticks(&survey->scale, PLAY_MIN_NS));
 
 	if (fits) {
 		survey->hooks.progress(survey->hooks.context, "warp check", survey->done_ns, survey->total_ns);
-		warp_begin(table, kind, survey->smp->count, turns_each(living), survey->hooks.tsc_ordered());
+		warp_begin(table, kind, survey->smp->count, turns_per_core(living), survey->hooks.tsc_ordered());
 		table->bound_ticks = play_ticks(survey, pass);
 		survey_run_together(survey, take_turns, &job, table->bound_ticks);
 		warp_stop(table);
@@ -130,7 +130,7 @@ static struct report_contended
 check_tsc_warps(struct survey *survey, struct pass *pass, enum warp_kind kind)
 {
 	struct report_contended none = { .measured = false };
-	size_t living = survey_living(survey);
+	size_t living = survey_count_living_cores(survey);
 
 	if (!can_check(survey))
 		return none;
@@ -186,7 +186,7 @@ say_warps(const struct survey *survey, const struct clock *clock, const struct w
 static void
 check_clock(struct survey *survey, struct pass *pass, const struct clock *clock)
 {
-	size_t living = survey_living(survey);
+	size_t living = survey_count_living_cores(survey);
 	struct behaviour *row;
 	struct warp_result result;
 	enum paravirtual_stable stable;
@@ -215,7 +215,7 @@ survey_warps(struct survey *survey)
 
 	if (!survey->memory.cores)
 		return;
-	survey_is_at(survey, SURVEY_AT_WARPS);
+	survey_set_stage(survey, SURVEY_AT_WARPS);
 	for (size_t i = 0; i < report->clock_count; i++)
 		if (report->clocks[i].clock.by_tsc && survey_usable(&report->clocks[i]))
 			check_clock(survey, &pass, &report->clocks[i].clock);

@@ -75,7 +75,7 @@ approach(struct timer_test *test, uint64_t near_ns)
 {
 	uint64_t near = tsc_ticks(test, near_ns);
 
-	if (!test_know_tick(test) || !find_due(test))
+	if (!test_set_tick_length(test) || !find_due(test))
 		return false;
 	while ((int64_t)(test->due_tsc - now_tsc(test)) > (int64_t)near && !survey_end_if_due(test->survey))
 		test->survey->hooks.pause();
@@ -83,7 +83,7 @@ approach(struct timer_test *test, uint64_t near_ns)
 }
 
 bool
-awaited_approach(struct timer_test *test)
+free_running_wait_until_near(struct timer_test *test)
 {
 	return approach(test, NEAR_NS);
 }
@@ -100,7 +100,7 @@ arm_by_counter(struct timer_test *test, enum record_interrupts_what what)
 }
 
 void
-awaited_window(void *argument)
+free_running_run_window(void *argument)
 {
 	struct timer_test *test = argument;
 	const struct timer_slot *slot = test->all->window->slot;
@@ -178,7 +178,7 @@ poll(struct timer_test *test)
 }
 
 void
-awaited_poll(struct timer_test *test)
+free_running_poll_status(struct timer_test *test)
 {
 	test->timer->driver->take(test->timer, 0);
 	poll(test);

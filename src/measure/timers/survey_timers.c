@@ -17,7 +17,7 @@
 static bool
 is_quick(const struct report *report)
 {
-	return survey_pace(report) == PROFILE_QUICK;
+	return survey_current_profile(report) == PROFILE_QUICK;
 }
 
 void
@@ -62,7 +62,7 @@ test_begin(struct timer_test *test)
 
 	timer->driver->take(timer, test->all->window->vector);
 	drain(test);
-	if (test_know_tick(test) && test_ticks(test, row->asked_ns) <= timer->ticks_max)
+	if (test_set_tick_length(test) && test_ticks(test, row->asked_ns) <= timer->ticks_max)
 		return true;
 	test_explain(test, "It cannot be programmed for so long an interval.");
 	return false;
@@ -113,7 +113,7 @@ ask(struct timer_test *test, void (*work)(void *argument))
 	for (unsigned i = 0; i < WINDOWS_MAX && test->left > 0 && test->misses < TEST_MISSES_MAX; i++) {
 		const char *why;
 
-		if (survey_end_if_due(test->survey) || (awaited && !awaited_approach(test)))
+		if (survey_end_if_due(test->survey) || (awaited && !free_running_wait_until_near(test)))
 			return;
 		why = play(test, work);
 		if (why) {
@@ -150,7 +150,7 @@ test_fit_ns(struct timer_test *test, uint64_t ns)
 	uint64_t ticks = timer->ticks_max;
 
 	if (timer->state != CLOCK_PRESENT || (!timer->driver->fit && timer->driver->kind != TIMER_AWAITED) ||
-	    !test_know_tick(test))
+	    !test_set_tick_length(test))
 		return ns;
 	if (timer->driver->fit)
 		ticks = timer->driver->fit(timer, test_ticks(test, ns));
@@ -188,9 +188,9 @@ measure(struct timer_test *test, const struct plan *plan, bool periodic)
 	test->recorded = false;
 	test->row->vector = kind == TIMER_POLLED ? 0 : test->all->window->vector;
 	if (kind == TIMER_POLLED)
-		awaited_poll(test);
+		free_running_poll_status(test);
 	else
-		ask(test, periodic ? periods_window : kind == TIMER_AWAITED ? awaited_window : shots_window);
+		ask(test, periodic ? periods_window : kind == TIMER_AWAITED ? free_running_run_window : shots_window);
 	if (periodic && is_held(test))
 		play(test, periods_hold);
 }
@@ -282,7 +282,7 @@ survey_timers(struct survey *survey, struct survey_timers *timers)
 {
 	uint64_t all_ns = expected_from(survey, timers, 0), begin_ns;
 
-	survey_is_at(survey, SURVEY_AT_TIMERS);
+	survey_set_stage(survey, SURVEY_AT_TIMERS);
 	begin_ns = survey->done_ns;
 	for (size_t i = 0; i < SURVEY_TIMERS_MAX && timers->drivers[i] && !survey_end_if_due(survey); i++) {
 		struct timer *timer = &timers->timers[i];

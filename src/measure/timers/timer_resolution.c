@@ -78,7 +78,7 @@ keep_lapic_rate(const struct timer_test *test)
 }
 
 bool
-test_know_tick(struct timer_test *test)
+test_set_tick_length(struct timer_test *test)
 {
 	const struct timer *timer = test->timer;
 

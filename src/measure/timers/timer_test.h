@@ -65,7 +65,7 @@ uint64_t test_ticks(const struct timer_test *test, uint64_t ns);
  * Sets the length of a tick, by the source's nominal frequency or else by the TSC. Returns false if the counter
  * does not count down.
  */
-bool test_know_tick(struct timer_test *test);
+bool test_set_tick_length(struct timer_test *test);
 
 /* survey_timers.c */
 
@@ -100,10 +100,10 @@ void expired_window(void *argument);
 /* Waits, while the firmware's tick still runs, until the source is due soon enough for a window. Returns false
  * if that takes too long or if the source does not count.
  */
-bool awaited_approach(struct timer_test *test);
-void awaited_window(void *argument);
+bool free_running_wait_until_near(struct timer_test *test);
+void free_running_run_window(void *argument);
 
 /* For a source without an interrupt: polls its status bit until the bit is set. */
-void awaited_poll(struct timer_test *test);
+void free_running_poll_status(struct timer_test *test);
 
 #endif

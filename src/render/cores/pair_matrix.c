@@ -91,7 +91,7 @@ put_map(struct text *out, const struct report *report)
 {
 	size_t cores = report->skew.offsets.cores;
 	/* In a star schedule each core was compared with the boot core only. */
-	size_t rows = report->skew.kind == TOURNAMENT_STAR ? 1 : cores;
+	size_t rows = report->skew.kind == PAIR_SCHEDULE_STAR ? 1 : cores;
 
 	put_legend(out, report);
 	put_column_ids(out, report);
@@ -250,6 +250,6 @@ table_pair_map(struct text *out, const struct report *report)
 		return;
 	}
 	put_worst_pairs(out, report);
-	if (report->skew.kind == TOURNAMENT_ALL)
+	if (report->skew.kind == PAIR_SCHEDULE_ALL)
 		put_groups(out, report);
 }

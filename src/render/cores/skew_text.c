@@ -39,12 +39,12 @@ static void
 put_pairs(struct text *text, const struct report *report)
 {
 	const struct report_skew *skew = &report->skew;
-	size_t cores = skew->offsets.cores, all = tournament_pairs(skew->kind, cores);
+	size_t cores = skew->offsets.cores, all = pair_schedule_pairs(skew->kind, cores);
 	size_t pairs = report_shown_summary(report)->pairs;
 
 	if (pairs < all)
 		text_printf(text, "%zu of %zu pairs of %zu cores", pairs, all, cores);
-	else if (skew->kind == TOURNAMENT_ALL)
+	else if (skew->kind == PAIR_SCHEDULE_ALL)
 		text_printf(text, "all pairs of %zu cores", cores);
 	else
 		text_printf(text, "the boot core with %zu other%s", cores - 1, table_plural(cores - 1));

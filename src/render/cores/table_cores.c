@@ -344,7 +344,7 @@ put_blocks(struct text *out, const struct columns *columns)
 	size_t left = columns->count;
 
 	do {
-		some.count = left < TABLE_CLOCKS_ABREAST ? left : TABLE_CLOCKS_ABREAST;
+		some.count = left < TABLE_CLOCKS_PER_ROW ? left : TABLE_CLOCKS_PER_ROW;
 		put_block(out, &some);
 		some.picked += some.count;
 		left -= some.count;

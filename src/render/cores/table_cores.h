@@ -47,7 +47,7 @@ struct table_rows {
 	bool folded;       /* true: groups share rows, because there are more than TABLE_ROWS_MAX cores */
 	bool started_only; /* true: cores that did not start are skipped */
 	size_t next;       /* index of the next core to look at */
-	size_t slowest[TABLE_CLOCKS_ABREAST], slowest_count; /* indices of the cores that read some clock slowest */
+	size_t slowest[TABLE_CLOCKS_PER_ROW], slowest_count; /* indices of the cores that read some clock slowest */
 	size_t counts[TABLE_REMARKS]; /* cores with each remark so far, with and without a row */
 };
 

@@ -177,7 +177,7 @@ table_pick_clocks(const struct report *report, bool main, size_t picked[REPORT_C
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
 
-		if (entry->latency && entry->latency->count && report_clock_is_main(entry) == main)
+		if (entry->latency && entry->latency->count && report_clock_is_main_method(entry) == main)
 			picked[count++] = i;
 	}
 	return count;

@@ -12,7 +12,7 @@
 #define TABLE_SENTENCE_COLUMNS 100 /* longer lines are hard to read, however wide a screen is */
 
 #define TABLE_LABEL_COLUMNS  9 /* width of the labels in the report's heading */
-#define TABLE_CLOCKS_ABREAST 5 /* clocks whose columns fit next to each other in TABLE_COLUMNS */
+#define TABLE_CLOCKS_PER_ROW 5 /* clocks whose columns fit next to each other in TABLE_COLUMNS */
 #define TABLE_CORE_COLUMNS   8 /* width of an APIC id; a longer id has its own line */
 #define TABLE_ROWS_MAX       64 /* with more cores, all cores of a package share a row */
 #define TABLE_GROUPS_MAX     8  /* with more packages, all cores share a row */
@@ -59,7 +59,7 @@ const char *table_singular(uint64_t count);
 void table_label(struct text *out, const char *label, size_t width);
 
 /*
- * Picks the clocks with measured latencies: those for which report_clock_is_main() is MAIN. PICKED gets their
+ * Picks the clocks with measured latencies: those for which report_clock_is_main_method() is MAIN. PICKED gets their
  * indices in the report. Returns their number.
  */
 size_t table_pick_clocks(const struct report *report, bool main, size_t picked[REPORT_CLOCKS_MAX]);

@@ -128,7 +128,7 @@ table_database_in_short(struct text *out, const struct report *report)
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
 
-		if (!is_cost_known(entry) || !report_clock_is_main(entry))
+		if (!is_cost_known(entry) || !report_clock_is_main_method(entry))
 			continue;
 		text_printf(text, "%s %s ", count++ ? "," : "", entry->clock.id);
 		put_ms(text, entry->cost.rows_ps.value, 0);

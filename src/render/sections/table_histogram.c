@@ -106,13 +106,13 @@ bar_columns(const struct text *out, size_t abreast)
 	return bar < BAR_MAX ? bar : BAR_MAX;
 }
 
-/* Returns the number of clocks next to each other: TABLE_CLOCKS_ABREAST, or more on a wide screen. */
+/* Returns the number of clocks next to each other: TABLE_CLOCKS_PER_ROW, or more on a wide screen. */
 static size_t
-clocks_abreast(size_t columns)
+clocks_per_row(size_t columns)
 {
 	size_t abreast = columns > LABEL_COLUMNS ? (columns - LABEL_COLUMNS) / (CLOCK_COLUMNS + BAR_COLUMNS) : 0;
 
-	return abreast > TABLE_CLOCKS_ABREAST ? abreast : TABLE_CLOCKS_ABREAST;
+	return abreast > TABLE_CLOCKS_PER_ROW ? abreast : TABLE_CLOCKS_PER_ROW;
 }
 
 /* Returns a block of the COUNT clocks of REPORT whose indices are in PICKED. */
@@ -131,7 +131,7 @@ make_block(const struct text *out, const struct report *report, const size_t *pi
 static size_t
 put_blocks(struct text *out, const struct report *report, bool main)
 {
-	size_t picked[REPORT_CLOCKS_MAX], abreast = clocks_abreast(table_columns(out));
+	size_t picked[REPORT_CLOCKS_MAX], abreast = clocks_per_row(table_columns(out));
 	size_t count = table_pick_clocks(report, main, picked);
 
 	for (size_t at = 0; at < count; at += abreast) {

@@ -343,7 +343,7 @@ is_scattered(size_t count, int64_t late_ns, size_t more, int64_t more_ns)
 
 	for (size_t i = 0; i < count + more; i++)
 		values[i].low = values[i].high = (i < count ? late_ns : more_ns) * 1000;
-	lateness_fold(&periods, values, count + more);
+	lateness_record(&periods, values, count + more);
 	return lateness_is_scattered(&periods, values, count + more);
 }
 
@@ -370,14 +370,14 @@ TEST(percentiles_are_of_the_sorted_values)
 
 		values[i] = (struct lateness){ ns * 1000, ns * 1000 };
 	}
-	lateness_fold(&shots, values, 1000);
+	lateness_record(&shots, values, 1000);
 	assert_int_equal(shots.lateness.min_ns, 1);
 	assert_int_equal(shots.lateness.p1_ns, 10);
 	assert_int_equal(shots.lateness.p50_ns, 500);
 	assert_int_equal(shots.lateness.p99_ns, 990);
 	assert_int_equal(shots.lateness.p999_ns, 999);
 	assert_int_equal(shots.lateness.max_ns, 1000);
-	lateness_fold(&shots, values, 3);
+	lateness_record(&shots, values, 3);
 	assert_int_equal(shots.lateness.p50_ns, 2);
 }
 
@@ -406,20 +406,20 @@ TEST(a_rate_is_as_uncertain_as_its_ticks_are_uneven)
 
 	for (size_t k = 0; k < 81; k++)
 		residuals[k] = 1000000;
-	even = lateness_rate(residuals, 81, PERIOD * 1000);
+	even = lateness_tick_rate(residuals, 81, PERIOD * 1000);
 	for (size_t k = 0; k < 81; k++)
 		residuals[k] += k % 2 ? 50000000 - (int64_t)(k % 7) * 3000000 : 0;
-	uneven = lateness_rate(residuals, 81, PERIOD * 1000);
+	uneven = lateness_tick_rate(residuals, 81, PERIOD * 1000);
 	for (size_t k = 0; k < 81; k++)
 		residuals[k] = k < 27 ? 0 : 50000000;
-	bent = lateness_rate(residuals, 81, PERIOD * 1000);
+	bent = lateness_tick_rate(residuals, 81, PERIOD * 1000);
 	assert_true(even.known && even.value == 0 && even.high - even.low < 1000);
 	assert_true(uneven.low <= 0 && uneven.high >= 0);
 	assert_true(bent.low <= 0 && bent.high >= 0);
 	residuals[0] = 0;
 	for (size_t k = 1; k < 81; k++)
 		residuals[k] = INT64_MAX;
-	assert_false(lateness_rate(residuals, 81, PERIOD * 1000).known);
+	assert_false(lateness_tick_rate(residuals, 81, PERIOD * 1000).known);
 }
 
 /* Periods that are 1.25 % longer give 1 / 1.0125 ticks, 12,346 ppm fewer. Shorter ones give 12,658 ppm more. */
@@ -432,7 +432,7 @@ TEST(a_rate_is_of_ticks_and_not_of_their_periods)
 	for (int sign = -1; sign <= 1; sign += 2) {
 		for (int64_t k = 0; k < 81; k++)
 			residuals[k] = sign * part_ps * k;
-		rate = lateness_rate(residuals, 81, PERIOD * 1000);
+		rate = lateness_tick_rate(residuals, 81, PERIOD * 1000);
 		assert_true(rate.low <= (sign < 0 ? 12658228 : -12345679));
 		assert_true(rate.high >= (sign < 0 ? 12658227 : -12345680));
 		assert_true(rate.high - rate.low < 1000);
@@ -442,13 +442,13 @@ TEST(a_rate_is_of_ticks_and_not_of_their_periods)
 TEST(the_rate_of_two_windows_that_differ_touches_both)
 {
 	struct interval_ppb a = { true, 600000, 590000, 610000 }, b = { true, 0, -50000, 50000 }, none = { .known = false };
-	struct interval_ppb joined = lateness_join(a, b);
+	struct interval_ppb joined = lateness_combine_rates(a, b);
 
 	assert_int_equal(joined.low, 50000);
 	assert_int_equal(joined.high, 610000);
-	assert_int_equal(lateness_join(b, a).low, 50000);
-	assert_int_equal(lateness_join(none, b).high, 50000);
-	assert_int_equal(lateness_join(b, none).high, 50000);
+	assert_int_equal(lateness_combine_rates(b, a).low, 50000);
+	assert_int_equal(lateness_combine_rates(none, b).high, 50000);
+	assert_int_equal(lateness_combine_rates(b, none).high, 50000);
 }
 
 /* 80 ticks of periods that are shorter by PPM. */

@@ -139,7 +139,7 @@ TEST(step_back_of_a_bracket_is_the_tscs_fault_and_counts_once)
 static void
 assert_cores_text(size_t cores, size_t stepping, const char *text)
 {
-	struct report *report = literal_of(cores, TOURNAMENT_ALL, NULL);
+	struct report *report = literal_of(cores, PAIR_SCHEDULE_ALL, NULL);
 
 	report->hypervisor[0] = '\0';
 	for (size_t i = 0; i < stepping; i++)
@@ -764,7 +764,7 @@ TEST(a_slow_clock_is_named_with_its_limit_and_what_helps_by_what_it_is_for)
 			scale_init(&scale, (struct rate){ 1000000000, 1 });
 		latency_clear(latency);
 		for (size_t reads = 0; reads < 100; reads++)
-			latency_fold(latency, &scale, &sample, 1);
+			latency_add(latency, &scale, &sample, 1);
 		judge_report(report);
 		assert_int_equal(report->finding_count, 1);
 		snprintf(text, sizeof(text), "The latency of %s is %lu ns in the median, 30000 ns at best: more than the limit of "
@@ -787,7 +787,7 @@ read_slowly(struct report *report, const char *id, uint64_t ns)
 	scale_init(&scale, (struct rate){ 1000000000, 1 });
 	latency_clear(latency);
 	for (size_t reads = 0; reads < 100; reads++)
-		latency_fold(latency, &scale, &sample, 1);
+		latency_add(latency, &scale, &sample, 1);
 }
 
 /* That a CPUID traps makes no TSC slow. */

@@ -20,7 +20,7 @@ machine(size_t count, size_t per_package, const int64_t *truth_ticks)
 	literal_fill_cores(report, count);
 	for (size_t i = 0; i < count; i++)
 		report->cores[i].facts.package = (uint32_t)(i / per_package);
-	literal_tournament(report, TOURNAMENT_ALL, truth_ticks);
+	literal_tournament(report, PAIR_SCHEDULE_ALL, truth_ticks);
 	return report;
 }
 
@@ -146,7 +146,7 @@ TEST(star_that_agrees_is_clean)
 {
 	struct report *report = literal_clean();
 
-	literal_tournament(report, TOURNAMENT_STAR, NULL);
+	literal_tournament(report, PAIR_SCHEDULE_STAR, NULL);
 	assert_clean(report);
 }
 
@@ -1081,7 +1081,7 @@ TEST(star_in_which_something_moved_names_nobody)
 
 	report->hypervisor[0] = '\0';
 	literal_fill_cores(report, 8);
-	literal_tournament(report, TOURNAMENT_STAR, truth_ticks);
+	literal_tournament(report, PAIR_SCHEDULE_STAR, truth_ticks);
 	report->cores[1].drift_ppb = (struct offset){ 90, 100 };
 	judge(report);
 	assert_int_not_equal(report->finding_count, 0);
@@ -1104,9 +1104,9 @@ TEST(star_that_the_next_tournament_does_not_confirm_names_nobody)
 		bool confirmed = way == 1;
 
 		literal_fill_cores(report, 8);
-		literal_tournament(report, TOURNAMENT_STAR, truth_ticks[0]);
+		literal_tournament(report, PAIR_SCHEDULE_STAR, truth_ticks[0]);
 		literal_fill_cores(last, 8);
-		literal_tournament(last, TOURNAMENT_STAR, truth_ticks[way == 1 || way == 3 ? 0 : 1]);
+		literal_tournament(last, PAIR_SCHEDULE_STAR, truth_ticks[way == 1 || way == 3 ? 0 : 1]);
 		for (size_t i = 1; i < 8 && way == 3; i++)
 			offsets_set(&last->skew.offsets, 0, i, (struct offset){ -30000, 30000 });
 		skew->middle = last->skew.offsets;

@@ -120,7 +120,7 @@ literal_fill_clock(struct report_clock *entry, const struct literal_clock *from)
 		(struct interval_millihz){ millihz != 0, millihz, millihz - millihz / 5000, millihz + millihz / 5000 };
 	if (millihz)
 		entry->budget = (struct rate_budget){ true, 51000, 2000, 400, 46000, 0, 600 };
-	if (from->claimed.den && !entry->clock.edges_only && report_clock_is_main(entry))
+	if (from->claimed.den && !entry->clock.edges_only && report_clock_is_main_method(entry))
 		entry->rate_fit = RATE_FIT_ALL;
 	entry->rate_whole_run = true;
 	entry->latency = literal_latency(from->durations);
@@ -241,10 +241,10 @@ literal_drifts(struct report *report)
 	struct report_skew *skew = &report->skew;
 	struct offset *drifts = (struct offset *)skew->drifts;
 
-	for (size_t i = 0; i < tournament_pairs(skew->kind, skew->offsets.cores); i++) {
+	for (size_t i = 0; i < pair_schedule_pairs(skew->kind, skew->offsets.cores); i++) {
 		size_t a, b;
 
-		tournament_pair(skew->kind, i, &a, &b);
+		pair_schedule_pair(skew->kind, i, &a, &b);
 		struct offset of_a = report->cores[skew->core_of[a]].drift_ppb, of_b = report->cores[skew->core_of[b]].drift_ppb;
 		struct offset moved = offset_add((struct offset){ of_b.low, of_b.high },
 						 offset_negate((struct offset){ of_a.low, of_a.high }));
@@ -264,7 +264,7 @@ literal_set_outlier(struct report *report, size_t rank)
  * offset. TRUTH_TICKS has each core's true lead over the boot core, or is NULL if all TSCs agree.
  */
 static inline void
-literal_tournament(struct report *report, enum tournament kind, const int64_t *truth_ticks)
+literal_tournament(struct report *report, enum pair_schedule kind, const int64_t *truth_ticks)
 {
 	struct report_skew *skew = &report->skew;
 	uint32_t *cores = calloc(report->core_count, sizeof(*cores));
@@ -276,12 +276,12 @@ literal_tournament(struct report *report, enum tournament kind, const int64_t *t
 			cores[count++] = i;
 	skew->measured = count > 1;
 	skew->kind = kind;
-	skew->kind_reason = kind == TOURNAMENT_ALL ? "" :
+	skew->kind_reason = kind == PAIR_SCHEDULE_ALL ? "" :
 		"All pairs would take longer than this profile allows.";
 	skew->core_of = cores;
-	skew->concurrency = kind == TOURNAMENT_ALL ? count / 2 : 1;
-	skew->rounds = tournament_rounds(kind, count);
-	skew->pingpongs = tournament_pairs(kind, count);
+	skew->concurrency = kind == PAIR_SCHEDULE_ALL ? count / 2 : 1;
+	skew->rounds = pair_schedule_rounds(kind, count);
+	skew->pingpongs = pair_schedule_pairs(kind, count);
 	skew->elapsed_ns = 1000000 * skew->rounds;
 	skew->best_trip_ns = 41;
 	skew->median_trip_ns = 58;
@@ -299,7 +299,7 @@ literal_tournament(struct report *report, enum tournament kind, const int64_t *t
 	skew->latest.begin_tsc = 42340000000;
 	skew->latest.end_tsc = 42342000000;
 	for (size_t a = 0; a < count; a++) {
-		for (size_t b = a + 1; b < count && (!a || kind == TOURNAMENT_ALL); b++) {
+		for (size_t b = a + 1; b < count && (!a || kind == PAIR_SCHEDULE_ALL); b++) {
 			int64_t truth = truth_ticks ? truth_ticks[cores[b]] - truth_ticks[cores[a]] : 0;
 
 			offsets_set(&skew->offsets, a, b,
@@ -480,7 +480,7 @@ literal_clean(void)
 	report->rates[0] = (struct report_rate){ "hpet", "acpi_pm", { true, -85, -120, -50 }, false };
 	report->rates[1] = (struct report_rate){ "hpet", "rtc", { false, 0, 0, 0 }, false };
 	literal_fill_cores(report, 4);
-	literal_tournament(report, TOURNAMENT_ALL, NULL);
+	literal_tournament(report, PAIR_SCHEDULE_ALL, NULL);
 	literal_observe(report);
 	literal_behaviour(report, "hpet-stops", "hpet",
 			  "It stops at 8cad4651h with ENABLE_CNF 0 and continues from there.");
@@ -492,7 +492,7 @@ literal_clean(void)
 
 /* Likewise, with CORES and their ping-pongs as KIND says; TRUTH_TICKS as for literal_tournament(). */
 static inline struct report *
-literal_of(size_t cores, enum tournament kind, const int64_t *truth_ticks)
+literal_of(size_t cores, enum pair_schedule kind, const int64_t *truth_ticks)
 {
 	struct report *report = literal_clean();
 
@@ -559,7 +559,7 @@ literal_sick(void)
 		.worst_ns = 1782, .worst_a = 0, .worst_b = 2 };
 	report->skew.lock_free.warps = 0;
 	report->skew.lock_free.starved = true;
-	literal_tournament(report, TOURNAMENT_ALL, truth_ticks);
+	literal_tournament(report, PAIR_SCHEDULE_ALL, truth_ticks);
 	report->skew.warps = 3;
 	report->skew.worst_warp_ticks = 999952;
 	report->skew.worst_warp_ns = 499976;

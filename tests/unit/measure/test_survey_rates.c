@@ -686,7 +686,7 @@ TEST(a_tsc_that_stands_in_a_guest_while_all_are_read_accuses_none_of_them)
 		at_pit.tsc_stands = !leaps;
 		at_pit.pit_ahead = leaps ? PIT_HZ_NUM / PIT_HZ_DEN / 2500 : 0;
 		find(PIT)->clock.sample = sample_pit;
-		survey_leapt(&bench->survey, 400000);
+		survey_check_jump(&bench->survey, 400000);
 		assert_int_equal(discontinuities(), leaps);
 		if (leaps)
 			assert_int_equal(bench->report.discontinuities[0].group_count, 2);
@@ -1635,9 +1635,9 @@ TEST(near_the_end_only_what_comes_then_is_left)
 	assert_true(bench->survey.done_ns < bench->survey.total_ns / 2);
 	survey_rates_again(&bench->survey);
 	assert_true(bench->survey.total_ns - bench->survey.done_ns <= survey_checks_plan_ns(&bench->report) + SURVEY_NS_PER_S);
-	survey_is_at(&bench->survey, SURVEY_AT_CHECKS);
+	survey_set_stage(&bench->survey, SURVEY_AT_CHECKS);
 	assert_int_equal(bench->survey.total_ns - bench->survey.done_ns, survey_checks_plan_ns(&bench->report));
-	survey_is_at(&bench->survey, SURVEY_AT_INTERFERENCE); /* never back */
+	survey_set_stage(&bench->survey, SURVEY_AT_INTERFERENCE); /* never back */
 	assert_int_equal(bench->survey.total_ns - bench->survey.done_ns, survey_checks_plan_ns(&bench->report));
 	close_clocks();
 }

@@ -109,7 +109,7 @@ run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void 
 
 /* CORES cores that START starts, and memory for just so many and tournaments up to WIDEST. */
 static void
-open_bench_of(void (*start)(size_t cores), size_t cores, enum tournament widest, uint64_t hz)
+open_bench_of(void (*start)(size_t cores), size_t cores, enum pair_schedule widest, uint64_t hz)
 {
 	size_t bytes = survey_memory_size(cores, widest);
 
@@ -147,7 +147,7 @@ open_bench_of(void (*start)(size_t cores), size_t cores, enum tournament widest,
 }
 
 static void
-open_bench(size_t cores, enum tournament widest, uint64_t hz)
+open_bench(size_t cores, enum pair_schedule widest, uint64_t hz)
 {
 	open_bench_of(threads_start_in_turns, cores, widest, hz);
 }
@@ -178,10 +178,10 @@ all_pairs_of(void (*start)(size_t cores), size_t cores)
 {
 	const struct report_skew *skew = &bench.report.skew;
 
-	open_bench_of(start, cores, TOURNAMENT_ALL, GHZ);
+	open_bench_of(start, cores, PAIR_SCHEDULE_ALL, GHZ);
 	survey_skew(&bench.survey);
 	assert_true(skew->measured);
-	assert_int_equal(skew->kind, TOURNAMENT_ALL);
+	assert_int_equal(skew->kind, PAIR_SCHEDULE_ALL);
 	assert_string_equal(skew->kind_reason, "");
 	assert_int_equal(skew->rounds, cores % 2 ? cores : cores - 1);
 	assert_int_equal(skew->pingpongs, cores * (cores - 1) / 2);
@@ -206,7 +206,7 @@ all_pairs_of(void (*start)(size_t cores), size_t cores)
 
 TEST(one_core_has_no_pair)
 {
-	open_bench(1, TOURNAMENT_ALL, GHZ);
+	open_bench(1, PAIR_SCHEDULE_ALL, GHZ);
 	survey_skew(&bench.survey);
 	survey_contended(&bench.survey);
 	survey_warps(&bench.survey);
@@ -242,7 +242,7 @@ assert_whole_star(size_t cores)
 {
 	const struct report_skew *skew = &bench.report.skew;
 
-	assert_int_equal(skew->kind, TOURNAMENT_STAR);
+	assert_int_equal(skew->kind, PAIR_SCHEDULE_STAR);
 	assert_int_equal(skew->rounds, cores - 1);
 	assert_int_equal(skew->pingpongs, cores - 1);
 	assert_int_equal(skew->concurrency, 1);
@@ -258,35 +258,35 @@ assert_whole_star(size_t cores)
 /* 20 ms a batch: even 127 pairs at a time would take 5.1 s, the star alone takes as much. */
 TEST(a_quick_run_of_255_cores_that_are_slow_to_wake_plays_a_star_and_says_so)
 {
-	open_bench(255, TOURNAMENT_ALL, GHZ);
+	open_bench(255, PAIR_SCHEDULE_ALL, GHZ);
 	bench.batch_ticks = 20 * TICKS_PER_MS;
 	survey_skew(&bench.survey);
 	assert_whole_star(255);
 	assert_non_null(strstr(bench.report.skew.kind_reason, "longer than this profile allows"));
 	survey_skew(&bench.survey);
 	assert_true(bench.report.skew.drift_measured);
-	assert_int_equal(bench.survey.memory.latest.kind, TOURNAMENT_STAR);
+	assert_int_equal(bench.survey.memory.latest.kind, PAIR_SCHEDULE_STAR);
 }
 
 /* 15 pairs at a second a batch: 5 s and more, but at most 15. */
 TEST(six_cores_that_are_slower_still_play_a_star_in_a_quick_run_and_all_pairs_in_a_standard_one)
 {
-	open_bench(6, TOURNAMENT_ALL, GHZ);
+	open_bench(6, PAIR_SCHEDULE_ALL, GHZ);
 	bench.batch_ticks = 1000 * TICKS_PER_MS;
 	survey_skew(&bench.survey);
-	assert_int_equal(bench.report.skew.kind, TOURNAMENT_STAR);
+	assert_int_equal(bench.report.skew.kind, PAIR_SCHEDULE_STAR);
 	close_bench(state);
-	open_bench(6, TOURNAMENT_ALL, GHZ);
+	open_bench(6, PAIR_SCHEDULE_ALL, GHZ);
 	bench.batch_ticks = 1000 * TICKS_PER_MS;
 	bench.report.options.profile = PROFILE_STANDARD;
 	survey_skew(&bench.survey);
-	assert_int_equal(bench.report.skew.kind, TOURNAMENT_ALL);
+	assert_int_equal(bench.report.skew.kind, PAIR_SCHEDULE_ALL);
 	assert_int_equal(bench.report.skew.pingpongs, 15);
 }
 
 TEST(without_memory_for_all_pairs_1024_cores_play_a_star_and_say_so)
 {
-	open_bench(1024, TOURNAMENT_STAR, GHZ);
+	open_bench(1024, PAIR_SCHEDULE_STAR, GHZ);
 	bench.batch_ticks = 3 * TICKS_PER_MS; /* 3.07 s: no time is left for another ping-pong */
 	survey_skew(&bench.survey);
 	assert_whole_star(1024);
@@ -299,38 +299,38 @@ TEST(without_memory_for_all_pairs_1024_cores_play_a_star_and_say_so)
 TEST(one_batch_of_the_rehearsal_that_is_held_up_makes_no_star)
 {
 	for (uint64_t batch = 1; batch <= 8; batch++) {
-		open_bench(16, TOURNAMENT_ALL, GHZ);
+		open_bench(16, PAIR_SCHEDULE_ALL, GHZ);
 		bench.batch_ticks = TICKS_PER_MS;
 		bench.held_up = batch;
 		bench.held_up_batches = 1;
 		bench.held_up_ticks = 2000 * TICKS_PER_MS;
 		survey_skew(&bench.survey);
-		assert_int_equal(bench.report.skew.kind, TOURNAMENT_ALL);
+		assert_int_equal(bench.report.skew.kind, PAIR_SCHEDULE_ALL);
 		assert_int_equal(bench.report.skew.pingpongs, 120);
 		close_bench(state);
 	}
-	open_bench(16, TOURNAMENT_ALL, GHZ);
+	open_bench(16, PAIR_SCHEDULE_ALL, GHZ);
 }
 
 /* Two of three batches of 1.2 s would make 3.6 s, and yet the rehearsal had all three in 2.4. */
 TEST(few_pairs_that_were_all_rehearsed_in_time_make_no_star)
 {
-	open_bench(3, TOURNAMENT_ALL, GHZ);
+	open_bench(3, PAIR_SCHEDULE_ALL, GHZ);
 	bench.held_up = 1;
 	bench.held_up_batches = 2;
 	bench.held_up_ticks = 1200 * TICKS_PER_MS;
 	survey_skew(&bench.survey);
-	assert_int_equal(bench.report.skew.kind, TOURNAMENT_ALL);
+	assert_int_equal(bench.report.skew.kind, PAIR_SCHEDULE_ALL);
 	assert_int_equal(bench.report.skew.pingpongs, 3);
 }
 
 /* 12 batches of half a second are twice the three seconds that a quick run has for it. */
 TEST(a_tournament_that_overruns_its_budget_twice_keeps_what_was_measured)
 {
-	open_bench(16, TOURNAMENT_ALL, GHZ);
+	open_bench(16, PAIR_SCHEDULE_ALL, GHZ);
 	bench.batch_ticks = 500 * TICKS_PER_MS;
 	survey_skew(&bench.survey);
-	assert_int_equal(bench.report.skew.kind, TOURNAMENT_STAR);
+	assert_int_equal(bench.report.skew.kind, PAIR_SCHEDULE_STAR);
 	assert_int_equal(bench.report.skew.pingpongs, 12);
 	assert_int_equal(bench.report.skew.rounds, 12);
 	assert_true(offset_is_known(bench.report.cores[12].offset));
@@ -344,7 +344,7 @@ TEST(a_tournament_that_overruns_its_budget_twice_keeps_what_was_measured)
 TEST(a_tournament_that_ends_with_its_last_batch_was_not_cut_short)
 {
 	for (size_t cores = 13; cores <= 14; cores++) {
-		open_bench(cores, TOURNAMENT_STAR, GHZ);
+		open_bench(cores, PAIR_SCHEDULE_STAR, GHZ);
 		bench.batch_ticks = 500 * TICKS_PER_MS;
 		survey_skew(&bench.survey);
 		assert_int_equal(bench.report.skew.pingpongs, 12);
@@ -360,7 +360,7 @@ TEST(the_deadline_keeps_what_was_measured)
 	const struct report_skew *skew = &bench.report.skew;
 	size_t count = 0;
 
-	open_bench(8, TOURNAMENT_ALL, GHZ);
+	open_bench(8, PAIR_SCHEDULE_ALL, GHZ);
 	bench.expires_pingpongs = 3;
 	survey_skew(&bench.survey);
 	assert_true(bench.report.incomplete);
@@ -381,7 +381,7 @@ TEST(a_core_a_billion_ticks_ahead_is_the_outlier)
 {
 	const struct report_skew *skew = &bench.report.skew;
 
-	open_bench(5, TOURNAMENT_ALL, GHZ);
+	open_bench(5, PAIR_SCHEDULE_ALL, GHZ);
 	threads_cores[3].offset_ticks = 1000000000;
 	survey_skew(&bench.survey);
 	assert_int_equal(skew->summary.outliers, 1);
@@ -400,7 +400,7 @@ TEST(small_skews_lie_within_what_is_said)
 {
 	static const int64_t offsets[] = { 0, 20000, -2000, 300, -1 };
 
-	open_bench(5, TOURNAMENT_ALL, GHZ);
+	open_bench(5, PAIR_SCHEDULE_ALL, GHZ);
 	for (size_t i = 0; i < 5; i++)
 		threads_cores[i].offset_ticks = offsets[i];
 	survey_skew(&bench.survey);
@@ -416,7 +416,7 @@ TEST(small_skews_lie_within_what_is_said)
 static void
 open_bench_with_spoilt_pair(uint64_t pingpongs)
 {
-	open_bench(4, TOURNAMENT_ALL, GHZ);
+	open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
 	bench.spoilt.first = 1;
 	bench.spoilt.second = 3;
 	bench.spoilt.pingpongs = pingpongs;
@@ -484,7 +484,7 @@ TEST(pairs_have_another_pingpong_only_while_the_budget_lasts_and_for_10_s_at_mos
 		bench.spoilt.missed = true;
 		bench.batch_ticks = (quick ? 600 : 2500) * TICKS_PER_MS;
 		survey_skew(&bench.survey);
-		assert_int_equal(bench.survey.memory.first.kind, TOURNAMENT_ALL);
+		assert_int_equal(bench.survey.memory.first.kind, PAIR_SCHEDULE_ALL);
 		assert_int_equal(bench.spoilt.count, quick ? 5 : 7);
 		assert_false(bench.report.skew.measured);
 		if (!quick)
@@ -547,7 +547,7 @@ TEST(a_tsc_that_moves_before_its_pairs_second_pingpong_contradicts)
 static void
 step(int64_t ticks, uint64_t after_ticks)
 {
-	open_bench(4, TOURNAMENT_ALL, GHZ);
+	open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
 	threads_cores[3].step_ticks = ticks;
 	threads_cores[3].steps_at = THREADS_WORLD_0 + after_ticks;
 	survey_skew(&bench.survey);
@@ -585,7 +585,7 @@ TEST(a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not)
 {
 	const struct report_skew *skew = &bench.report.skew;
 
-	open_bench(4, TOURNAMENT_ALL, GHZ);
+	open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
 	threads_cores[2].drift_ppb = 50000;
 	survey_skew(&bench.survey);
 	assert_false(skew->drift_measured);
@@ -628,7 +628,7 @@ TEST(a_tournament_in_the_middle_tells_a_drift_from_a_step)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		open_bench(4, TOURNAMENT_ALL, GHZ);
+		open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
 		bench.survey.total_ns = UINT64_MAX;
 		threads_cores[2].drift_ppb = cases[i].drifts ? 50000 : 0;
 		survey_skew(&bench.survey);
@@ -636,7 +636,7 @@ TEST(a_tournament_in_the_middle_tells_a_drift_from_a_step)
 		threads_cores[2].offset_ticks += cases[i].early && !cases[i].drifts ? 50000000 : 0;
 		threads_pass(UINT64_C(1000000000000));
 		if (cases[i].middle)
-			survey_skew_middle(&bench.survey);
+			survey_middle_pass(&bench.survey);
 		assert_int_equal(bench.report.skew.middle_measured, cases[i].middle);
 		assert_false(bench.report.skew.drift_measured);
 		threads_cores[2].offset_ticks += !cases[i].early && !cases[i].drifts ? 50000000 : 0;
@@ -646,7 +646,7 @@ TEST(a_tournament_in_the_middle_tells_a_drift_from_a_step)
 		threads_stop();
 		free(bench.memory);
 	}
-	open_bench(4, TOURNAMENT_ALL, GHZ); /* for what closes it */
+	open_bench(4, PAIR_SCHEDULE_ALL, GHZ); /* for what closes it */
 }
 
 /* A twentieth of the run's plan is the most that the first one may have taken. */
@@ -655,13 +655,13 @@ TEST(a_tournament_in_the_middle_is_only_played_where_one_is_short)
 	const struct report_skew *skew = &bench.report.skew;
 
 	for (unsigned fits = 0; fits < 2; fits++) {
-		open_bench(4, TOURNAMENT_ALL, GHZ);
-		survey_skew_middle(&bench.survey);
+		open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
+		survey_middle_pass(&bench.survey);
 		assert_false(skew->middle_measured); /* nor without a first one */
 		survey_skew(&bench.survey);
 		bench.survey.done_ns = 0;
 		bench.survey.total_ns = 20 * skew->elapsed_ns - !fits;
-		survey_skew_middle(&bench.survey);
+		survey_middle_pass(&bench.survey);
 		assert_int_equal(skew->middle_measured, fits);
 		if (fits) {
 			assert_true(skew->middle.begin_tsc > skew->offsets.end_tsc);
@@ -681,7 +681,7 @@ TEST(a_boot_core_that_alone_is_1_ppm_fast_is_named_once_and_no_other_drifts)
 {
 	const struct report *report = &bench.report;
 
-	open_bench(8, TOURNAMENT_ALL, GHZ);
+	open_bench(8, PAIR_SCHEDULE_ALL, GHZ);
 	threads_cores[0].drift_ppb = 1000;
 	survey_skew(&bench.survey);
 	threads_pass(UINT64_C(1000000000000));
@@ -703,7 +703,7 @@ TEST(a_skewed_core_that_runs_true_does_not_drift)
 {
 	const struct offset *drift;
 
-	open_bench(2, TOURNAMENT_ALL, GHZ);
+	open_bench(2, PAIR_SCHEDULE_ALL, GHZ);
 	threads_cores[1].offset_ticks = -1000000000;
 	survey_skew(&bench.survey);
 	threads_pass(UINT64_C(1000000000000));
@@ -716,7 +716,7 @@ TEST(a_skewed_core_that_runs_true_does_not_drift)
 /* Each later tournament is held against the first: what moved only before the third is seen in the third. */
 TEST(a_third_tournament_is_held_against_the_first)
 {
-	open_bench(2, TOURNAMENT_ALL, GHZ);
+	open_bench(2, PAIR_SCHEDULE_ALL, GHZ);
 	survey_skew(&bench.survey);
 	threads_pass(UINT64_C(1000000000000));
 	survey_skew(&bench.survey);
@@ -733,7 +733,7 @@ TEST(a_core_that_dies_in_its_second_pingpong_costs_its_own_only)
 {
 	const struct report_skew *skew = &bench.report.skew;
 
-	open_bench(5, TOURNAMENT_ALL, 50 * TICKS_PER_MS);
+	open_bench(5, PAIR_SCHEDULE_ALL, 50 * TICKS_PER_MS);
 	bench.dies = 3;
 	bench.dies_pingpongs = 1;
 	survey_skew(&bench.survey);
@@ -758,7 +758,7 @@ TEST(a_core_that_dies_in_its_second_pingpong_costs_its_own_only)
 
 TEST(a_core_that_dies_at_once_never_met_anybody)
 {
-	open_bench(5, TOURNAMENT_ALL, 50 * TICKS_PER_MS);
+	open_bench(5, PAIR_SCHEDULE_ALL, 50 * TICKS_PER_MS);
 	threads_cores[4].dies_reading = 1;
 	survey_skew(&bench.survey);
 	assert_int_equal(bench.report.skew.pingpongs, 6);
@@ -769,10 +769,10 @@ TEST(a_core_that_dies_at_once_never_met_anybody)
 
 TEST(each_living_core_says_of_itself_what_it_is)
 {
-	open_bench(3, TOURNAMENT_ALL, 10 * TICKS_PER_MS);
+	open_bench(3, PAIR_SCHEDULE_ALL, 10 * TICKS_PER_MS);
 	threads_cores[1].dies_reading = 1;
 	survey_skew(&bench.survey);
-	survey_facts(&bench.survey);
+	survey_read_core_facts(&bench.survey);
 	assert_true(bench.report.cores[0].facts_known);
 	assert_false(bench.report.cores[1].facts_known);
 	assert_int_equal(bench.report.cores[2].facts.tsc_aux, 9);
@@ -780,9 +780,9 @@ TEST(each_living_core_says_of_itself_what_it_is)
 
 TEST(without_room_nothing_is_asked_of_the_cores)
 {
-	open_bench(2, TOURNAMENT_ALL, GHZ);
+	open_bench(2, PAIR_SCHEDULE_ALL, GHZ);
 	bench.survey.memory.cores = 0;
-	survey_facts(&bench.survey);
+	survey_read_core_facts(&bench.survey);
 	survey_skew(&bench.survey);
 	survey_contended(&bench.survey);
 	survey_warps(&bench.survey);
@@ -840,7 +840,7 @@ contend(size_t cores, size_t turns)
 		{ .id = "d", .main = "d", .state = CLOCK_STUCK, .sample = never_sample },
 	};
 
-	open_bench_of(threads_start, cores, TOURNAMENT_ALL, GHZ);
+	open_bench_of(threads_start, cores, PAIR_SCHEDULE_ALL, GHZ);
 	bench.report.clock_count = CLOCKS;
 	for (size_t i = 0; i < CLOCKS; i++)
 		bench.report.clocks[i].clock = clocks[i];
@@ -893,7 +893,7 @@ TEST(equal_cores_have_no_warp)
 {
 	const struct report_skew *skew = &bench.report.skew;
 
-	open_bench(4, TOURNAMENT_ALL, GHZ);
+	open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
 	survey_warps(&bench.survey);
 	assert_true(skew->locked.measured && skew->lock_free.measured);
 	assert_int_equal(skew->locked.cores, 4);
@@ -909,7 +909,7 @@ TEST(a_core_a_billion_ticks_ahead_warps_with_a_lock_and_without)
 {
 	const struct report_skew *skew = &bench.report.skew;
 
-	open_bench(4, TOURNAMENT_ALL, GHZ);
+	open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
 	threads_cores[2].offset_ticks = 1000000000;
 	survey_warps(&bench.survey);
 	assert_true(skew->locked.warps > 0 && skew->lock_free.warps > 0);
@@ -936,7 +936,7 @@ open_bench_that_stops(uint64_t stops_at, bool all_stop)
 {
 	static struct latency latency;
 
-	open_bench(4, TOURNAMENT_ALL, GHZ);
+	open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
 	bench.report.clock_count = 1;
 	bench.report.clocks[0] = (struct report_clock){
 		.clock = { .id = "tsc", .main = "tsc", .state = CLOCK_PRESENT, .sample = read_own_tsc },
@@ -1038,7 +1038,7 @@ TEST(the_plan_has_room_for_two_tournaments)
 	struct report *report = &bench.report;
 	uint64_t alone_ns, pair_ns;
 
-	open_bench(1, TOURNAMENT_ALL, GHZ);
+	open_bench(1, PAIR_SCHEDULE_ALL, GHZ);
 	alone_ns = survey_plan_ns(report, 1);
 	pair_ns = survey_plan_ns(report, 2);
 	assert_int_equal(pair_ns - alone_ns, 4 * TICKS_PER_MS + 1000 * TICKS_PER_MS + SURVEY_SPIN_NS);
@@ -1054,7 +1054,7 @@ TEST(the_plan_has_room_for_a_warp_check_of_each_hypervisors_clock)
 	struct report *report = &bench.report;
 	uint64_t pair_ns[2];
 
-	open_bench(1, TOURNAMENT_ALL, GHZ);
+	open_bench(1, PAIR_SCHEDULE_ALL, GHZ);
 	for (int i = 0; i < 2; i++) {
 		pair_ns[i] = survey_plan_ns(report, 2) - survey_plan_ns(report, 1);
 		report->clocks[report->clock_count++].clock = (struct clock){ .id = "kvmclock", .by_tsc = true,

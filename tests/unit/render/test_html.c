@@ -153,7 +153,7 @@ TEST(brief_report_leaves_out_exact_durations_other_matrices_and_white_space_and_
 /* A page is under 600,000 bytes, its template under 400,000. */
 TEST(report_of_64_cores_takes_less_than_200000_bytes_of_a_page)
 {
-	struct report *report = literal_of(64, TOURNAMENT_ALL, NULL);
+	struct report *report = literal_of(64, PAIR_SCHEDULE_ALL, NULL);
 	struct text html;
 
 	judge_report(report);

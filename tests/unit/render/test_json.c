@@ -208,7 +208,7 @@ skip_value(const char *at)
 }
 
 static struct report *
-report_of(size_t cores, enum tournament kind, const int64_t *truth_ticks)
+report_of(size_t cores, enum pair_schedule kind, const int64_t *truth_ticks)
 {
 	struct report *report = literal_of(cores, kind, truth_ticks);
 
@@ -236,7 +236,7 @@ TEST(reports_of_1_to_1024_cores_are_whole_and_of_bounded_size)
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		int64_t truth_ticks[1024] = { [1] = -1000000 };
 		size_t cores = counts[i], entries = cores > 256 ? 0 : cores * cores;
-		struct report *report = report_of(cores, TOURNAMENT_ALL, truth_ticks);
+		struct report *report = report_of(cores, PAIR_SCHEDULE_ALL, truth_ticks);
 		size_t size = render(report);
 
 		assert_in_range(size, 1000 * cores, 2 * 20 * entries + 6000 * cores + 40000);
@@ -252,7 +252,7 @@ TEST(reports_of_1_to_1024_cores_are_whole_and_of_bounded_size)
 TEST(matrix_has_the_offset_of_the_columns_core_against_the_rows)
 {
 	int64_t truth_ticks[4] = { [3] = 2000 };
-	struct report *report = report_of(4, TOURNAMENT_STAR, truth_ticks);
+	struct report *report = report_of(4, PAIR_SCHEDULE_STAR, truth_ticks);
 	struct offset later[3] = { { -100, 120 }, OFFSET_UNKNOWN, { -300, -200 } }; /* for the three participants */
 
 	render(report);
@@ -265,7 +265,7 @@ TEST(matrix_has_the_offset_of_the_columns_core_against_the_rows)
 	assert_non_null(strstr(buffer, "\"worst_offset_ns\": 998,\n    \"worst_pair\": [0, 6],\n"
 				       "    \"error_ns\": 23,\n    \"within_ns\": null,\n"));
 	report->cores[1].started = false;
-	literal_tournament(report, TOURNAMENT_ALL, truth_ticks);
+	literal_tournament(report, PAIR_SCHEDULE_ALL, truth_ticks);
 	report->skew.latest.pairs = later;
 	report->skew.middle = report->skew.offsets;
 	report->skew.middle_measured = true;

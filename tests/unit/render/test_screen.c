@@ -523,7 +523,7 @@ TEST(pairs_stand_on_both_clocks_pages_with_the_figures_of_their_own_direction)
 static struct report *
 report_of(size_t cores)
 {
-	struct report *report = literal_of(cores, TOURNAMENT_ALL, NULL);
+	struct report *report = literal_of(cores, PAIR_SCHEDULE_ALL, NULL);
 
 	judge_report(report);
 	return report;

@@ -249,7 +249,7 @@ TEST(up_to_64_cores_have_a_row_each_in_every_block)
 	static const size_t counts[] = { 2, 4, 60, 61, 64 };
 
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-		struct report *report = literal_of(counts[i], TOURNAMENT_ALL, NULL);
+		struct report *report = literal_of(counts[i], PAIR_SCHEDULE_ALL, NULL);
 
 		judge_report(report);
 		render(table_render, report);
@@ -263,7 +263,7 @@ TEST(up_to_64_cores_have_a_row_each_in_every_block)
 /* As with a driver more: the clocks that do not fit side by side follow below, each with its rows. */
 TEST(six_devices_have_a_second_block_for_the_last)
 {
-	struct report *report = literal_of(4, TOURNAMENT_ALL, NULL);
+	struct report *report = literal_of(4, PAIR_SCHEDULE_ALL, NULL);
 
 	literal_find(report, "rtc_pf")->clock.main = "rtc_pf";
 	judge_report(report);
@@ -284,7 +284,7 @@ TEST(rows_of_more_cores_are_folded_by_package_or_into_one)
 	} cases[] = { { 65, 2 }, { 255, 4 }, { 512, 8 }, { 513, 1 }, { 1024, 1 } };
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct report *report = literal_of(cases[i].cores, TOURNAMENT_ALL, NULL);
+		struct report *report = literal_of(cases[i].cores, PAIR_SCHEDULE_ALL, NULL);
 
 		judge_report(report);
 		render(table_render, report);
@@ -304,13 +304,13 @@ TEST(rows_of_more_cores_are_folded_by_package_or_into_one)
 TEST(folded_rows_show_what_stands_apart_drifts_or_is_dead_one_by_one_up_to_8_each)
 {
 	int64_t truth_ticks[255] = { [200] = -1000000 };
-	struct report *report = literal_of(255, TOURNAMENT_ALL, NULL);
+	struct report *report = literal_of(255, PAIR_SCHEDULE_ALL, NULL);
 
 	for (size_t i = 10; i < 22; i++) {
 		report->cores[i].started = false;
 		LITERAL_COPY(report->cores[i].reason, "it did not check in");
 	}
-	literal_tournament(report, TOURNAMENT_ALL, truth_ticks);
+	literal_tournament(report, PAIR_SCHEDULE_ALL, truth_ticks);
 	for (size_t i = 100; i < 109; i++)
 		report->cores[i].drift_ppb = (struct offset){ -3000, -2000 };
 	render(table_cores, report);
@@ -332,7 +332,7 @@ TEST(row_of_a_package_that_stands_apart_as_a_whole_says_by_how_much)
 
 	for (size_t i = 64; i < 128; i++)
 		truth_ticks[i] = 300;
-	report = literal_of(192, TOURNAMENT_ALL, truth_ticks);
+	report = literal_of(192, PAIR_SCHEDULE_ALL, truth_ticks);
 	render(table_skew, report);
 	assert_non_null(find_line(buffer, "package 0 (64)          -30 ..      +30 "));
 	assert_non_null(find_line(buffer, "package 1 (64)         +120 ..     +180 "));
@@ -346,7 +346,7 @@ TEST(row_of_a_package_that_stands_apart_as_a_whole_says_by_how_much)
 TEST(map_has_a_row_and_a_column_for_each_of_60_cores_and_none_for_61)
 {
 	int64_t truth_ticks[61] = { [30] = 300 };
-	struct report *report = literal_of(60, TOURNAMENT_ALL, truth_ticks);
+	struct report *report = literal_of(60, PAIR_SCHEDULE_ALL, truth_ticks);
 	const char *map;
 
 	render(table_skew, report);
@@ -357,7 +357,7 @@ TEST(map_has_a_row_and_a_column_for_each_of_60_cores_and_none_for_61)
 	assert_non_null(find_line(map, "     118  ..............................<............................\\\n"));
 	literal_free(report);
 
-	report = literal_of(61, TOURNAMENT_ALL, truth_ticks);
+	report = literal_of(61, PAIR_SCHEDULE_ALL, truth_ticks);
 	assert_null(strstr(render(table_skew, report).bytes, "Pairs of cores"));
 	assert_int_equal(lines_below(buffer, "      core       core"), 8);
 	assert_non_null(find_line(buffer, "        20         60     +130 ..     +170\n"));
@@ -367,7 +367,7 @@ TEST(map_has_a_row_and_a_column_for_each_of_60_cores_and_none_for_61)
 TEST(map_of_a_star_is_the_row_of_the_boot_core)
 {
 	int64_t truth_ticks[300] = { [3] = -400 };
-	struct report *report = literal_of(12, TOURNAMENT_STAR, truth_ticks);
+	struct report *report = literal_of(12, PAIR_SCHEDULE_STAR, truth_ticks);
 
 	render(table_skew, report);
 	assert_int_equal(lines_below(buffer, "          024680246802"), 1);
@@ -375,7 +375,7 @@ TEST(map_of_a_star_is_the_row_of_the_boot_core)
 	assert_null(strchr(strstr(buffer, "024680246802"), '?'));
 	literal_free(report);
 
-	report = literal_of(300, TOURNAMENT_STAR, truth_ticks);
+	report = literal_of(300, PAIR_SCHEDULE_STAR, truth_ticks);
 	render(table_skew, report);
 	assert_int_equal(lines_below(buffer, "      core       core"), 8);
 	assert_non_null(find_line(buffer, "         0          6     -225 ..     -179\n"));
@@ -398,7 +398,7 @@ assert_says(struct report *report, const char *words)
 
 TEST(map_shows_the_pair_that_contradicts_and_the_one_that_never_met)
 {
-	struct report *report = literal_of(6, TOURNAMENT_ALL, NULL);
+	struct report *report = literal_of(6, PAIR_SCHEDULE_ALL, NULL);
 
 	offsets_set(&report->skew.offsets, 2, 4, (struct offset){ 960, 1040 });
 	offsets_set(&report->skew.offsets, 1, 5, OFFSET_UNKNOWN);
@@ -417,17 +417,17 @@ TEST(map_shows_the_pair_that_contradicts_and_the_one_that_never_met)
 TEST(sentence_on_synchrony_is_what_the_pairs_prove)
 {
 	int64_t truth_ticks[4] = { [3] = 20000 };
-	struct report *report = literal_of(4, TOURNAMENT_ALL, NULL), *skewed;
+	struct report *report = literal_of(4, PAIR_SCHEDULE_ALL, NULL), *skewed;
 
 	assert_says(report, "\nSynchronised within 29 ns at 3.1 s and 21.1 s: ping-pongs of all pairs of 4 cores (6 in "
 			    "3 rounds, 2 at a "
 			    "time), best round trip 41 ns. No two differed by more than 29 ns in the first pass, "
 			    "whose offsets are below, nor by more than 29 ns in the last.\nDrift");
-	literal_tournament(report, TOURNAMENT_ALL, truth_ticks);
+	literal_tournament(report, PAIR_SCHEDULE_ALL, truth_ticks);
 	assert_says(report,
 		    "\nNot synchronised at 3.1 s, 1 of 4 cores off the majority: ping-pongs of all pairs of 4 cores (");
 	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns. No two differed by more than 10024 ns.\n");
-	literal_tournament(report, TOURNAMENT_STAR, NULL);
+	literal_tournament(report, PAIR_SCHEDULE_STAR, NULL);
 	assert_says(report, "\nSynchronised within 52 ns at 3.1 s and 21.1 s: ping-pongs of the boot core with 3 "
 			    "others (3 in 3 rounds, 1 at "
 			    "a time), best round trip 41 ns. No two differed by more than 52 ns in the first "
@@ -444,12 +444,12 @@ TEST(sentence_on_synchrony_is_what_the_pairs_prove)
 	assert_says(report, "\nThe cores' offsets were not measured.\nTSC_ADJUST");
 	literal_free(report);
 
-	report = literal_of(2, TOURNAMENT_ALL, (int64_t[]){ 0, 300 });
+	report = literal_of(2, PAIR_SCHEDULE_ALL, (int64_t[]){ 0, 300 });
 	assert_says(report, "\nNot synchronised at 3.1 s, and no majority of the 2 cores shows which are right: "
 			    "ping-pongs of all pairs "
 			    "of 2 cores (1 in 1 round, 1 at a time)");
 	literal_free(report);
-	report = literal_of(4, TOURNAMENT_ALL, NULL);
+	report = literal_of(4, PAIR_SCHEDULE_ALL, NULL);
 	for (size_t a = 0; a < 4; a++)
 		for (size_t b = a + 1; b < 4; b++)
 			offsets_set(&report->skew.offsets, a, b, (struct offset){ -90000, 90000 });
@@ -464,7 +464,7 @@ TEST(sentence_on_synchrony_is_what_the_pairs_prove)
 	assert_null(strstr(buffer, " 6! "));
 	assert_non_null(strstr(buffer, " ..\\<\n"));
 	assert_non_null(strstr(buffer, " ..>\\\n"));
-	skewed = literal_of(4, TOURNAMENT_ALL, (int64_t[]){ 0, 0, 0, 20000 });
+	skewed = literal_of(4, PAIR_SCHEDULE_ALL, (int64_t[]){ 0, 0, 0, 20000 });
 	skewed->skew.offsets.begin_tsc = report->skew.latest.begin_tsc;
 	skewed->skew.offsets.end_tsc = report->skew.latest.end_tsc;
 	report->skew.latest = skewed->skew.offsets; /* with its shorter intervals it tells who */
@@ -480,7 +480,7 @@ TEST(sentence_on_synchrony_is_what_the_pairs_prove)
 	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns. No two differed by more than 10024 ns.\n");
 	literal_free(report);
 	literal_free(skewed);
-	report = literal_of(1, TOURNAMENT_ALL, NULL);
+	report = literal_of(1, PAIR_SCHEDULE_ALL, NULL);
 	assert_says(report, "\nOne core ran: there is no other TSC to compare with.\nTSC_ADJUST: 0 on 1 core.\n");
 	literal_free(report);
 }
@@ -489,7 +489,7 @@ TEST(sentence_on_synchrony_is_what_the_pairs_prove)
 TEST(tournament_that_the_sentence_is_of_is_the_one_that_is_shown)
 {
 	int64_t truth_ticks[4] = { [3] = 20000 };
-	struct report *report = literal_of(4, TOURNAMENT_ALL, NULL), *last = literal_of(4, TOURNAMENT_ALL, truth_ticks);
+	struct report *report = literal_of(4, PAIR_SCHEDULE_ALL, NULL), *last = literal_of(4, PAIR_SCHEDULE_ALL, truth_ticks);
 	struct text text = render(table_skew, report);
 
 	assert_null(strstr(buffer, "last pass"));
@@ -518,7 +518,7 @@ TEST(tournament_that_the_sentence_is_of_is_the_one_that_is_shown)
 /* A larger bound, a bound at one time only, or a bound that no longer holds at the end is no proof of synchrony. */
 TEST(synchrony_is_said_only_of_a_bound_that_means_something_to_the_end)
 {
-	struct report *report = literal_of(4, TOURNAMENT_ALL, NULL);
+	struct report *report = literal_of(4, PAIR_SCHEDULE_ALL, NULL);
 
 	report->skew.latest_summary.bound_ticks = 1000000;
 	assert_says(report, "\nSynchronisation not determined: only within 500000 ns at 3.1 s and 21.1 s: ping-pongs of ");
@@ -550,7 +550,7 @@ TEST(synchrony_is_said_only_of_a_bound_that_means_something_to_the_end)
 
 TEST(offset_that_may_be_10_ms_or_more_has_units_at_both_ends)
 {
-	struct report *report = literal_of(2, TOURNAMENT_ALL, NULL);
+	struct report *report = literal_of(2, PAIR_SCHEDULE_ALL, NULL);
 
 	offsets_set(&report->skew.offsets, 0, 1, (struct offset){ -31, 19999998 });
 	literal_solve(report);
@@ -563,7 +563,7 @@ TEST(offset_that_may_be_10_ms_or_more_has_units_at_both_ends)
 
 TEST(sentence_on_drift_names_the_core_that_drifts_most)
 {
-	struct report *report = literal_of(4, TOURNAMENT_ALL, NULL);
+	struct report *report = literal_of(4, PAIR_SCHEDULE_ALL, NULL);
 
 	assert_says(report, "\nDrift against the boot core's TSC over 18.1 s: none proven on 3 of 3 other cores, all within "
 			    "-0.003 .. +0.003 ppm.\n");
@@ -573,7 +573,7 @@ TEST(sentence_on_drift_names_the_core_that_drifts_most)
 	assert_says(report, "over 18.1 s: proven, but no majority shows on which core; all within -0.080 .. +0.090 ppm.\n");
 	literal_free(report);
 
-	report = literal_of(6, TOURNAMENT_ALL, NULL);
+	report = literal_of(6, PAIR_SCHEDULE_ALL, NULL);
 	report->cores[1].drift_ppb = (struct offset){ INT64_MIN, INT64_MAX };
 	report->cores[2].drift_ppb = (struct offset){ 10, 90 };
 	report->cores[3].drift_ppb = (struct offset){ -80, -20 };
@@ -586,7 +586,7 @@ TEST(sentence_on_drift_names_the_core_that_drifts_most)
 
 TEST(sentence_on_tsc_adjust_says_none_equal_or_which)
 {
-	struct report *report = literal_of(4, TOURNAMENT_ALL, NULL);
+	struct report *report = literal_of(4, PAIR_SCHEDULE_ALL, NULL);
 
 	report->cores[2].facts.tsc_adjust = INT64_MIN;
 	assert_says(report, "\nTSC_ADJUST: not equal on 4 cores, from -9223372036854775808 ticks on core 4 to 0 on core 0.\n");
@@ -611,7 +611,7 @@ TEST(longest_ids_and_figures_of_60_and_255_cores_keep_79_columns)
 
 	for (size_t n = 0; n < 2; n++) {
 		int64_t truth_ticks[255] = { [7] = INT64_MAX / 16, [8] = -20000000000 };
-		struct report *report = literal_of(counts[n], TOURNAMENT_ALL, truth_ticks);
+		struct report *report = literal_of(counts[n], PAIR_SCHEDULE_ALL, truth_ticks);
 		struct text text;
 
 		for (size_t i = 0; i < counts[n]; i++) {

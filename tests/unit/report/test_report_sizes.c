@@ -66,11 +66,11 @@ make_report(size_t count)
 	report->cores = cores;
 	report->core_count = report->cores_listed = report->cores_started = (uint32_t)count;
 	report->skew.measured = report->skew.drift_measured = true;
-	report->skew.kind = TOURNAMENT_ALL;
+	report->skew.kind = PAIR_SCHEDULE_ALL;
 	report->skew.kind_reason = "";
 	report->skew.core_of = core_of;
 	report->skew.offsets = (struct offsets){
-		.kind = TOURNAMENT_ALL, .cores = count, .pairs = pairs, .moved_ticks = moved_ticks, .end_tsc = 1,
+		.kind = PAIR_SCHEDULE_ALL, .cores = count, .pairs = pairs, .moved_ticks = moved_ticks, .end_tsc = 1,
 	};
 	report->skew.middle = report->skew.latest = report->skew.offsets;
 	report->skew.middle_measured = true;

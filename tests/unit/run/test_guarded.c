@@ -78,7 +78,7 @@ assert_others_are_measured(struct bench *bench)
 			continue;
 		assert_int_equal(entry->clock.state, CLOCK_PRESENT);
 		assert_int_not_equal(entry->latency->count, 0);
-		assert_true(entry->implied.known || !report_clock_is_main(entry));
+		assert_true(entry->implied.known || !report_clock_is_main_method(entry));
 	}
 }
 

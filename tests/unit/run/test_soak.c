@@ -141,7 +141,7 @@ assert_row_holds_the_truth(const struct report *report, const struct series_row 
 		assert_true(clock->count != 0);
 		assert_int_equal(clock->p50_ns, report->clocks[i].latency->min_ns);
 		assert_int_equal(clock->max_ns, report->clocks[i].latency->max_ns);
-		assert_int_equal(clock->rate.known, report_clock_is_main(&report->clocks[i]));
+		assert_int_equal(clock->rate.known, report_clock_is_main_method(&report->clocks[i]));
 		if (clock->rate.known)
 			assert_true(clock->rate.low <= 0 && clock->rate.high >= 0 && width(clock) < 80000);
 	}
@@ -233,7 +233,7 @@ TEST(no_rate_of_a_row_spans_a_discontinuity)
 	assert_rows_follow_each_other(&report->series);
 	for (size_t r = 0; r < report->series.count; r++)
 		for (size_t i = 0; i < report->clock_count; i++)
-			if (report_clock_is_main(&report->clocks[i]))
+			if (report_clock_is_main_method(&report->clocks[i]))
 				assert_int_equal(report->series.rows[r].clocks[i].rate.known, r != 2);
 }
 

@@ -32,7 +32,7 @@ fold(const struct scale *scale, const uint64_t *durations, size_t count)
 		samples[i] = (struct sample){ tsc, i, tsc + durations[i] };
 		tsc += durations[i];
 	}
-	latency_fold(&latency, scale, samples, count);
+	latency_add(&latency, scale, samples, count);
 }
 
 TEST(nothing_recorded_gives_zeros)
@@ -105,7 +105,7 @@ TEST(a_sample_whose_end_is_before_its_begin_is_left_out)
 {
 	const struct sample samples[] = { { 100, 1, 150 }, { 150, 2, 140 }, { 140, 3, 200 } };
 
-	latency_fold(&latency, &gigahertz, samples, 3);
+	latency_add(&latency, &gigahertz, samples, 3);
 	assert_int_equal(latency.count, 2);
 	assert_int_equal(latency.max_ns, 60);
 	assert_int_equal(latency.total_ticks, 110);

@@ -27,7 +27,7 @@ fold(const struct clock *clock, uint64_t stall_ticks, const uint64_t *readings, 
 
 	for (size_t i = 0; i < count; i++)
 		samples[i] = (struct sample){ 100 * i, readings[i], 100 * i + 100 };
-	monotonic_fold(&monotonic, clock, &(struct monotonic_bounds){ .stall_ticks = stall_ticks }, samples, count);
+	monotonic_add(&monotonic, clock, &(struct monotonic_bounds){ .stall_ticks = stall_ticks }, samples, count);
 }
 
 TEST(a_clock_that_only_counts_up_is_clean_through_its_wrap)
@@ -48,12 +48,12 @@ TEST(a_pause_of_half_a_wrap_is_no_step_back_where_time_is_known)
 						 { 40020, 40000, 40030 } };
 	static const struct monotonic_bounds none = { .trust_ticks = 0 }, trust = { .trust_ticks = 16384 };
 
-	monotonic_fold(&monotonic, &bits_16, &none, samples, 3);
+	monotonic_add(&monotonic, &bits_16, &none, samples, 3);
 	assert_int_equal(monotonic.backward, 1); /* without a bound on the time it would count */
 	monotonic = (struct monotonic){ .reads = 0 };
-	monotonic_fold(&monotonic, &bits_16, &trust, samples, 3);
+	monotonic_add(&monotonic, &bits_16, &trust, samples, 3);
 	assert_int_equal(monotonic.backward, 0);
-	monotonic_fold(&monotonic, &bits_16, &trust, samples, 4); /* and a real one still does */
+	monotonic_add(&monotonic, &bits_16, &trust, samples, 4); /* and a real one still does */
 	assert_int_equal(monotonic.backward, 1);
 	assert_int_equal(monotonic.worst_ticks, 110);
 }
@@ -123,7 +123,7 @@ TEST(a_bracket_that_went_back_is_no_step_back_and_proves_no_stall)
 {
 	const struct sample samples[] = { { 1000, 5, 1100 }, { 1100, 5, 900 }, { 900, 5, 1000 } };
 
-	monotonic_fold(&monotonic, &bits_64, &(struct monotonic_bounds){ .stall_ticks = 10 }, samples, 3);
+	monotonic_add(&monotonic, &bits_64, &(struct monotonic_bounds){ .stall_ticks = 10 }, samples, 3);
 	assert_int_equal(monotonic.backward, 0);
 	assert_int_equal(monotonic.stalls, 0);
 }
@@ -138,14 +138,14 @@ TEST(a_step_of_26_in_200_ticks_is_allowed_and_one_of_27_is_a_leap)
 	struct sample samples[] = { { 0, 1000, 100 }, { 100, 1026, 200 }, { 200, 1053, 300 }, { 300, 1063, 400 },
 				    { 400, 1563, 500 } };
 
-	monotonic_fold(&monotonic, &bits_64, &leaps, samples, 2);
+	monotonic_add(&monotonic, &bits_64, &leaps, samples, 2);
 	assert_int_equal(monotonic.leaps, 0);
-	monotonic_fold(&monotonic, &bits_64, &leaps, samples, 5);
+	monotonic_add(&monotonic, &bits_64, &leaps, samples, 5);
 	assert_int_equal(monotonic.leaps, 2);
 	assert_int_equal(monotonic.worst_leap_ticks, 500);
 	assert_int_equal(monotonic.backward, 0);
 	monotonic = (struct monotonic){ .reads = 0 };
-	monotonic_fold(&monotonic, &bits_64, &(struct monotonic_bounds){ .leap_ticks = 4 }, samples, 5);
+	monotonic_add(&monotonic, &bits_64, &(struct monotonic_bounds){ .leap_ticks = 4 }, samples, 5);
 	assert_int_equal(monotonic.leaps, 0); /* without a rate none is looked for */
 }
 
@@ -156,10 +156,10 @@ TEST(a_core_that_was_taken_away_between_two_readings_makes_no_leap)
 	const struct sample before[] = { { 0, 1000, 10000000 }, { 10000000, 1001000, 10000100 } };
 	const struct sample nowhere[] = { { 0, 1000, 100 }, { 100, 1001000, 200 } };
 
-	monotonic_fold(&monotonic, &bits_24, &leaps, behind, 2);
-	monotonic_fold(&monotonic, &bits_24, &leaps, before, 2);
+	monotonic_add(&monotonic, &bits_24, &leaps, behind, 2);
+	monotonic_add(&monotonic, &bits_24, &leaps, before, 2);
 	assert_int_equal(monotonic.leaps, 0);
-	monotonic_fold(&monotonic, &bits_24, &leaps, nowhere, 2); /* the same step without the time for it */
+	monotonic_add(&monotonic, &bits_24, &leaps, nowhere, 2); /* the same step without the time for it */
 	assert_int_equal(monotonic.leaps, 1);
 	assert_int_equal(monotonic.worst_leap_ticks, 1000000);
 }
@@ -170,11 +170,11 @@ TEST(a_step_that_makes_good_for_one_back_is_no_leap_but_one_beyond_it_is)
 	const struct sample beyond[] = { { 0, 5000, 100 }, { 100, 904, 200 }, { 200, 5123, 300 } };
 	const struct sample later[] = { { 0, 5000, 100 }, { 100, 904, 200 }, { 200, 914, 300 }, { 300, 5040, 400 } };
 
-	monotonic_fold(&monotonic, &bits_64, &leaps, good, 3);
+	monotonic_add(&monotonic, &bits_64, &leaps, good, 3);
 	assert_int_equal(monotonic.backward, 1);
 	assert_int_equal(monotonic.leaps, 0);
-	monotonic_fold(&monotonic, &bits_64, &leaps, beyond, 3);
+	monotonic_add(&monotonic, &bits_64, &leaps, beyond, 3);
 	assert_int_equal(monotonic.leaps, 1);
-	monotonic_fold(&monotonic, &bits_64, &leaps, later, 4);
+	monotonic_add(&monotonic, &bits_64, &leaps, later, 4);
 	assert_int_equal(monotonic.leaps, 2);
 }

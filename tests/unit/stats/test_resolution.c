@@ -27,7 +27,7 @@ fold(const struct clock *clock, const uint64_t *readings, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 		samples[i] = (struct sample){ 100 * i, readings[i], 100 * i + 100 };
-	resolution_fold(&resolution, clock, 0, samples, count);
+	resolution_add(&resolution, clock, 0, samples, count);
 }
 
 TEST(a_clock_that_does_not_move_has_no_steps)
@@ -52,9 +52,9 @@ TEST(turns_of_608_around_readings_of_the_tsc_after_288_have_the_divisor_32)
 {
 	static const struct sample samples[] = { { 0, 288, 608 }, { 608, 896, 1216 }, { 1216, 1504, 1824 } };
 
-	resolution_fold(&resolution, &bits_64, 0, samples, 3);
+	resolution_add(&resolution, &bits_64, 0, samples, 3);
 	assert_int_equal(resolution.gcd_ticks, 608);
-	resolution_fold(&resolution, &tsc, 0, samples, 3);
+	resolution_add(&resolution, &tsc, 0, samples, 3);
 	assert_int_equal(resolution.gcd_ticks, 32);
 	assert_int_equal(resolution.smallest_ticks, 608);
 }
@@ -115,10 +115,10 @@ TEST(two_ways_of_reading_know_what_divides_the_steps_of_both)
 {
 	struct resolution other = { 3, 45, 15 };
 
-	resolution_join(&resolution, &resolution);
+	resolution_merge(&resolution, &resolution);
 	assert_int_equal(resolution.steps, 0);
 	fold(&bits_64, (const uint64_t[]){ 0, 60, 80 }, 3);
-	resolution_join(&other, &resolution);
+	resolution_merge(&other, &resolution);
 	assert_int_equal(other.steps, 5);
 	assert_int_equal(other.smallest_ticks, 20);
 	assert_int_equal(other.gcd_ticks, 5);

@@ -37,14 +37,14 @@ contains(struct offset offset, int64_t value)
 
 /* COUNT cores whose TSCs agree, without measured pairs. */
 static struct world *
-world_new(enum tournament kind, size_t count, uint64_t seed)
+world_new(enum pair_schedule kind, size_t count, uint64_t seed)
 {
 	struct world *world = calloc(1, sizeof(*world));
 
 	world->seed = seed;
 	world->offsets = (struct offsets){ .kind = kind, .cores = count };
-	world->offsets.pairs = calloc(tournament_pairs(kind, count) + 1, sizeof(struct offset));
-	world->offsets.moved_ticks = calloc(tournament_pairs(kind, count) + 1, sizeof(uint64_t));
+	world->offsets.pairs = calloc(pair_schedule_pairs(kind, count) + 1, sizeof(struct offset));
+	world->offsets.moved_ticks = calloc(pair_schedule_pairs(kind, count) + 1, sizeof(uint64_t));
 	offsets_clear(&world->offsets);
 	return world;
 }
@@ -73,7 +73,7 @@ measure_pair(struct world *world, size_t a, size_t b, int64_t offset)
 static void
 measure_all(struct world *world)
 {
-	size_t last = world->offsets.kind == TOURNAMENT_STAR ? 1 : world->offsets.cores;
+	size_t last = world->offsets.kind == PAIR_SCHEDULE_STAR ? 1 : world->offsets.cores;
 
 	for (size_t a = 0; a < last; a++)
 		for (size_t b = a + 1; b < world->offsets.cores; b++)
@@ -152,7 +152,7 @@ TEST(what_is_unbounded_stays_so_and_sums_saturate)
 
 TEST(pair_is_kept_once_and_read_from_either_side)
 {
-	struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
+	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
 
 	offsets_set(&world->offsets, 3, 1, (struct offset){ 10, 30 });
 	assert_offset(offsets_pair(&world->offsets, 3, 1), 10, 30);
@@ -163,7 +163,7 @@ TEST(pair_is_kept_once_and_read_from_either_side)
 	assert_false(offset_is_known(offsets_pair(&world->offsets, 1, 3)));
 	world_free(world);
 
-	world = world_new(TOURNAMENT_STAR, 4, 1);
+	world = world_new(PAIR_SCHEDULE_STAR, 4, 1);
 	offsets_set(&world->offsets, 2, 0, (struct offset){ 1, 2 });
 	offsets_set(&world->offsets, 2, 3, (struct offset){ 5, 6 });
 	assert_offset(offsets_pair(&world->offsets, 0, 2), -2, -1);
@@ -225,7 +225,7 @@ TEST(majority_of_none_is_unknown)
 /* 200 small electorates of 1 to 12 intervals, against a count of the votes at every value. */
 TEST(majority_of_seeded_intervals_is_that_of_counting_every_value)
 {
-	struct world *world = world_new(TOURNAMENT_STAR, 1, 4711);
+	struct world *world = world_new(PAIR_SCHEDULE_STAR, 1, 4711);
 
 	for (unsigned run = 0; run < 200; run++) {
 		size_t count = 1 + random_next(&world->seed) % 12, most = 0;
@@ -263,7 +263,7 @@ TEST(majority_of_seeded_intervals_is_that_of_counting_every_value)
 /* That way was taken at two other moments. */
 TEST(way_through_a_third_says_nothing_of_a_pair_that_met)
 {
-	struct world *world = world_new(TOURNAMENT_ALL, 3, 1);
+	struct world *world = world_new(PAIR_SCHEDULE_ALL, 3, 1);
 
 	offsets_set(&world->offsets, 0, 1, (struct offset){ -10, 40 });
 	offsets_set(&world->offsets, 0, 2, (struct offset){ -2, 3 });
@@ -286,7 +286,7 @@ TEST(way_through_a_third_says_nothing_of_a_pair_that_met)
 /* Core 2 is placed by 3 only after 1 has gone through it. */
 TEST(core_that_met_only_one_that_never_met_the_first_is_placed_through_two)
 {
-	struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
+	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
 
 	offsets_set(&world->offsets, 0, 3, (struct offset){ -1, 2 });
 	offsets_set(&world->offsets, 1, 2, (struct offset){ 0, 3 });
@@ -299,7 +299,7 @@ TEST(core_that_met_only_one_that_never_met_the_first_is_placed_through_two)
 
 TEST(core_unknown_to_the_first_is_placed_through_another)
 {
-	struct world *world = world_new(TOURNAMENT_ALL, 3, 1);
+	struct world *world = world_new(PAIR_SCHEDULE_ALL, 3, 1);
 
 	offsets_set(&world->offsets, 0, 1, (struct offset){ 90, 110 });
 	offsets_set(&world->offsets, 1, 2, (struct offset){ -5, 5 });
@@ -315,7 +315,7 @@ TEST(core_unknown_to_the_first_is_placed_through_another)
 
 TEST(core_without_a_pair_is_unknown_and_leaves_no_bound)
 {
-	struct world *world = world_new(TOURNAMENT_ALL, 3, 1);
+	struct world *world = world_new(PAIR_SCHEDULE_ALL, 3, 1);
 
 	offsets_set(&world->offsets, 0, 1, (struct offset){ -4, 4 });
 	solve(world);
@@ -330,7 +330,7 @@ TEST(core_without_a_pair_is_unknown_and_leaves_no_bound)
 
 TEST(no_pair_leaves_everything_unknown)
 {
-	struct world *world = world_new(TOURNAMENT_ALL, 5, 1);
+	struct world *world = world_new(PAIR_SCHEDULE_ALL, 5, 1);
 
 	solve(world);
 	assert_int_equal(world->summary.pairs, 0);
@@ -343,7 +343,7 @@ TEST(no_pair_leaves_everything_unknown)
 
 TEST(star_bounds_pairs_that_it_has_not)
 {
-	struct world *world = world_new(TOURNAMENT_STAR, 3, 1);
+	struct world *world = world_new(PAIR_SCHEDULE_STAR, 3, 1);
 
 	offsets_set(&world->offsets, 0, 1, (struct offset){ -4, 9 });
 	offsets_set(&world->offsets, 0, 2, (struct offset){ -7, 5 });
@@ -360,13 +360,13 @@ TEST(truth_lies_in_every_interval_of_1_to_1024_cores)
 {
 	for (unsigned star = 0; star < 2; star++)
 		for (size_t s = 0; s < SIZES; s++) {
-			enum tournament kind = star ? TOURNAMENT_STAR : TOURNAMENT_ALL;
+			enum pair_schedule kind = star ? PAIR_SCHEDULE_STAR : PAIR_SCHEDULE_ALL;
 			struct world *world = world_new(kind, sizes[s], 42 + s);
 
 			measure_all(world);
 			solve(world);
 			assert_truth_is_inside_and_no_interval_wider_than_its_pair(world);
-			assert_int_equal(world->summary.pairs, tournament_pairs(kind, sizes[s]));
+			assert_int_equal(world->summary.pairs, pair_schedule_pairs(kind, sizes[s]));
 			assert_int_equal(world->summary.contradictions, 0);
 			assert_outliers_are_just(world, 0, 0);
 			assert_false(world->summary.no_majority);
@@ -380,7 +380,7 @@ TEST(truth_lies_in_every_interval_of_1_to_1024_cores)
 TEST(truth_lies_in_every_interval_of_cores_of_all_offsets)
 {
 	for (size_t s = 0; s < SIZES; s++) {
-		struct world *world = world_new(TOURNAMENT_ALL, sizes[s], 99 + s);
+		struct world *world = world_new(PAIR_SCHEDULE_ALL, sizes[s], 99 + s);
 		uint64_t worst = 0;
 
 		for (size_t i = 1; i < sizes[s]; i++)
@@ -404,7 +404,7 @@ TEST(truth_lies_in_every_interval_of_cores_of_all_offsets)
 /* Half of the indirect paths give one value, half another, and one contains both. Nothing shows which half is right. */
 TEST(where_half_of_the_ways_say_otherwise_a_place_holds_both)
 {
-	struct world *world = world_new(TOURNAMENT_ALL, 7, 1);
+	struct world *world = world_new(PAIR_SCHEDULE_ALL, 7, 1);
 
 	for (size_t i = 1; i < 6; i++) {
 		offsets_set(&world->offsets, 0, i, (struct offset){ 0, 0 });
@@ -430,7 +430,7 @@ TEST(where_wide_ways_share_nothing_a_place_holds_the_truth)
 		{ -375671, -88996 }, { -63093, 33732 }, { -110972, -73994 }, { -342039, -151405 },
 	};
 	const size_t last = sizeof(ways) / sizeof(ways[0]) + 1;
-	struct world *world = world_new(TOURNAMENT_ALL, last + 1, 1);
+	struct world *world = world_new(PAIR_SCHEDULE_ALL, last + 1, 1);
 
 	for (size_t i = 1; i < last; i++) {
 		offsets_set(&world->offsets, 0, i, (struct offset){ 0, 0 });
@@ -448,7 +448,7 @@ TEST(where_wide_ways_share_nothing_a_place_holds_the_truth)
 TEST(where_most_ways_are_by_way_of_cores_that_drift_a_place_holds_the_truth)
 {
 	static const int64_t moved[] = { -378000, -390000, -401000, -412000, -395000, -385000, -407000 };
-	struct world *world = world_new(TOURNAMENT_ALL, 15, 1);
+	struct world *world = world_new(PAIR_SCHEDULE_ALL, 15, 1);
 
 	for (size_t i = 1; i < 14; i++) {
 		int64_t off = i % 2 ? -1000000 : 0, way = i % 2 ? moved[i / 2] : 0;
@@ -473,7 +473,7 @@ TEST(one_skewed_core_of_3_to_1024_is_the_only_outlier)
 
 	for (size_t s = 2; s < SIZES; s++)
 		for (size_t i = 0; i < 4; i++) {
-			struct world *world = world_new(TOURNAMENT_ALL, sizes[s], 1000 * s + i + 1);
+			struct world *world = world_new(PAIR_SCHEDULE_ALL, sizes[s], 1000 * s + i + 1);
 			size_t sick = 1 + random_next(&world->seed) % (sizes[s] - 1);
 
 			world->truth[sick] = skews[i];
@@ -491,7 +491,7 @@ TEST(skewed_boot_core_is_the_outlier)
 {
 	for (unsigned star = 0; star < 2; star++)
 		for (size_t s = 2; s < SIZES; s++) {
-			struct world *world = world_new(star ? TOURNAMENT_STAR : TOURNAMENT_ALL, sizes[s], s + 1);
+			struct world *world = world_new(star ? PAIR_SCHEDULE_STAR : PAIR_SCHEDULE_ALL, sizes[s], s + 1);
 
 			world->truth[0] = -20000;
 			measure_all(world);
@@ -505,7 +505,7 @@ TEST(skewed_boot_core_is_the_outlier)
 
 TEST(skewed_socket_of_a_third_are_outliers_all)
 {
-	struct world *world = world_new(TOURNAMENT_ALL, 63, 5);
+	struct world *world = world_new(PAIR_SCHEDULE_ALL, 63, 5);
 
 	for (size_t i = 21; i < 42; i++)
 		world->truth[i] = 5000;
@@ -519,7 +519,7 @@ TEST(skewed_socket_of_a_third_are_outliers_all)
 
 TEST(two_cores_that_differ_have_no_majority_and_the_second_is_marked)
 {
-	struct world *world = world_new(TOURNAMENT_ALL, 2, 1);
+	struct world *world = world_new(PAIR_SCHEDULE_ALL, 2, 1);
 
 	offsets_set(&world->offsets, 0, 1, (struct offset){ -2100, -1900 });
 	solve(world);
@@ -539,7 +539,7 @@ TEST(two_halves_have_no_majority_and_the_one_without_the_boot_core_is_marked)
 	static const int64_t skews[] = { 8000, -8000 };
 
 	for (size_t s = 0; s < 2; s++) {
-		struct world *world = world_new(TOURNAMENT_ALL, 64, 3);
+		struct world *world = world_new(PAIR_SCHEDULE_ALL, 64, 3);
 
 		for (size_t i = 32; i < 64; i++)
 			world->truth[i] = skews[s];
@@ -559,7 +559,7 @@ TEST(halves_that_differ_among_themselves_are_none)
 	};
 
 	for (size_t t = 0; t < 3; t++) {
-		struct world *world = world_new(TOURNAMENT_ALL, t < 2 ? 4 : 6, 3);
+		struct world *world = world_new(PAIR_SCHEDULE_ALL, t < 2 ? 4 : 6, 3);
 
 		for (size_t i = 0; i < world->offsets.cores; i++)
 			world->truth[i] = truths[t][i];
@@ -574,7 +574,7 @@ TEST(halves_that_differ_among_themselves_are_none)
 /* Core 2's place leaves 0 open, and its pairs with all but core 0 don't. */
 TEST(core_is_an_outlier_that_only_its_pairs_prove_to_be_so)
 {
-	struct world *world = world_new(TOURNAMENT_ALL, 5, 1);
+	struct world *world = world_new(PAIR_SCHEDULE_ALL, 5, 1);
 
 	for (size_t a = 0; a < 5; a++)
 		for (size_t b = a + 1; b < 5; b++)
@@ -597,7 +597,7 @@ TEST(pair_that_alone_is_proven_to_differ_is_the_worst_and_neither_of_it_is_marke
 	static const size_t pairs[][2] = { { 0, 2 }, { 1, 2 }, { 2, 3 } };
 
 	for (size_t p = 0; p < 3; p++) {
-		struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
+		struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
 		size_t first = pairs[p][0], second = pairs[p][1];
 
 		world->truth[2] = 1000000;
@@ -620,7 +620,7 @@ TEST(pair_that_alone_is_proven_to_differ_is_the_worst_and_neither_of_it_is_marke
 /* The same with a second pair of it: it may still be one of two that differ from two. With a third it is alone. */
 TEST(player_of_4_is_marked_once_three_pairs_prove_it_apart)
 {
-	struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
+	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
 
 	for (size_t a = 0; a < 4; a++)
 		for (size_t b = a + 1; b < 4; b++)
@@ -640,7 +640,7 @@ TEST(player_of_4_is_marked_once_three_pairs_prove_it_apart)
 /* One pair across is open: so it may be that three agree, and there is no half. */
 TEST(halves_that_are_not_proven_pair_by_pair_mark_none)
 {
-	struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
+	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
 
 	for (size_t open = 0; open < 2; open++) {
 		world->truth[2] = world->truth[3] = 1000;
@@ -660,7 +660,7 @@ TEST(halves_that_are_not_proven_pair_by_pair_mark_none)
 
 TEST(three_cores_that_all_differ_mark_none)
 {
-	struct world *world = world_new(TOURNAMENT_ALL, 3, 1);
+	struct world *world = world_new(PAIR_SCHEDULE_ALL, 3, 1);
 
 	world->truth[1] = 7000;
 	world->truth[2] = -9000;
@@ -675,7 +675,7 @@ TEST(three_cores_that_all_differ_mark_none)
 
 TEST(badly_measured_core_hides_no_skewed_one)
 {
-	struct world *world = world_new(TOURNAMENT_ALL, 5, 1);
+	struct world *world = world_new(PAIR_SCHEDULE_ALL, 5, 1);
 
 	world->truth[3] = 700;
 	measure_all(world);
@@ -693,7 +693,7 @@ TEST(contradictory_pair_is_named_and_poisons_nothing)
 {
 	for (size_t s = 3; s < SIZES; s++)
 		for (unsigned with_boot = 0; with_boot < 2; with_boot++) {
-			struct world *world = world_new(TOURNAMENT_ALL, sizes[s], 77 + s);
+			struct world *world = world_new(PAIR_SCHEDULE_ALL, sizes[s], 77 + s);
 			size_t a = with_boot ? 0 : 1 + random_next(&world->seed) % (sizes[s] - 2);
 			size_t b = sizes[s] - 1;
 
@@ -721,7 +721,7 @@ TEST(contradictory_pair_is_named_and_poisons_nothing)
 /* Also where nothing else is known of it; and one that contradicts the others besides is still one pair. */
 TEST(pair_that_moved_contradicts_once_by_the_most_that_is_known)
 {
-	struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
+	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
 
 	measure_all(world);
 	offsets_set(&world->offsets, 1, 2, OFFSET_UNKNOWN);
@@ -743,7 +743,7 @@ TEST(pair_that_moved_contradicts_once_by_the_most_that_is_known)
 
 TEST(wrong_pair_with_the_boot_core_is_outvoted_by_two_ways_to_one)
 {
-	struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
+	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
 
 	for (size_t a = 0; a < 4; a++)
 		for (size_t b = a + 1; b < 4; b++)
@@ -764,7 +764,7 @@ TEST(wrong_pair_with_the_boot_core_is_outvoted_by_two_ways_to_one)
 
 TEST(of_three_that_contradict_nothing_shows_which_pair_is_wrong)
 {
-	struct world *world = world_new(TOURNAMENT_ALL, 3, 1);
+	struct world *world = world_new(PAIR_SCHEDULE_ALL, 3, 1);
 
 	offsets_set(&world->offsets, 0, 1, (struct offset){ -10, 10 });
 	offsets_set(&world->offsets, 0, 2, (struct offset){ -10, 10 });
@@ -783,7 +783,7 @@ TEST(of_three_that_contradict_nothing_shows_which_pair_is_wrong)
 /* It met two before its step and two after: as many say one thing as the other, and those two never moved. */
 TEST(boot_core_that_stepped_half_way_is_named_with_a_pair_that_it_seems_to_part)
 {
-	struct world *world = world_new(TOURNAMENT_ALL, 5, 1);
+	struct world *world = world_new(PAIR_SCHEDULE_ALL, 5, 1);
 
 	for (size_t a = 0; a < 5; a++)
 		for (size_t b = a + 1; b < 5; b++)
@@ -799,7 +799,7 @@ TEST(boot_core_that_stepped_half_way_is_named_with_a_pair_that_it_seems_to_part)
 /* Core 1 stepped between its ping-pongs with the two: what it says fits into what core 3 leaves open. */
 TEST(core_that_moved_alone_does_not_place_another_that_the_first_never_met)
 {
-	struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
+	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
 
 	for (size_t a = 0; a < 4; a++)
 		for (size_t b = a + 1; b < 4; b++)
@@ -822,7 +822,7 @@ TEST(boot_core_that_stepped_is_named_where_only_ways_over_two_cores_show_it)
 		{ [4] = true, [7] = true }, { [2] = true, [3] = true, [5] = true, [6] = true },
 		[4] = { [7] = true }, [5] = { [6] = true, [7] = true },
 	};
-	struct world *world = world_new(TOURNAMENT_ALL, 8, 1);
+	struct world *world = world_new(PAIR_SCHEDULE_ALL, 8, 1);
 
 	for (size_t a = 0; a < 8; a++)
 		for (size_t b = a + 1; b < 8; b++)
@@ -844,7 +844,7 @@ TEST(boot_core_that_stepped_is_named_where_only_ways_over_two_cores_show_it)
 TEST(group_at_one_end_is_no_outlier_though_the_middle_differs_from_none)
 {
 	static const int64_t truth[4] = { 0, 0, 630, -770 };
-	struct world *world = world_new(TOURNAMENT_ALL, 12, 1);
+	struct world *world = world_new(PAIR_SCHEDULE_ALL, 12, 1);
 
 	for (size_t a = 0; a < 12; a++)
 		for (size_t b = 0; b < 12; b++) {
@@ -872,7 +872,7 @@ TEST(group_at_one_end_is_no_outlier_though_the_middle_differs_from_none)
 TEST(first_of_a_line_is_no_outlier_though_the_second_is_nearer_to_all_that_follow)
 {
 	static const int64_t truth[7] = { 0, 13794, 355, 0, 7995, 270, 0 };
-	struct world *world = world_new(TOURNAMENT_ALL, 7, 1);
+	struct world *world = world_new(PAIR_SCHEDULE_ALL, 7, 1);
 
 	for (size_t a = 0; a < 7; a++)
 		for (size_t b = a + 1; b < 7; b++) {
@@ -889,7 +889,7 @@ TEST(first_of_a_line_is_no_outlier_though_the_second_is_nearer_to_all_that_follo
 /* One of the two is wrong, and nothing else shows which: its pair is not named, and not silent either. */
 TEST(two_ways_that_contradict_only_each_other_leave_room_for_both)
 {
-	struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
+	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
 
 	offsets_set(&world->offsets, 0, 1, (struct offset){ -100, 100 });
 	offsets_set(&world->offsets, 0, 2, (struct offset){ 0, 0 });
@@ -920,7 +920,7 @@ TEST(core_that_ten_pairs_prove_is_marked_where_the_vote_on_its_place_is_open)
 						      { -135, 128 }, { -151, 129 }, { -135, 126 }, { -143, 128 },
 						      { -133, 128 }, { -125, 148 }, { -136, 134 }, { -170, 146 },
 						      { -123, 166 }, { -149, 149 } };
-	struct world *world = world_new(TOURNAMENT_ALL, CORES, 1);
+	struct world *world = world_new(PAIR_SCHEDULE_ALL, CORES, 1);
 
 	for (size_t a = 0; a < CORES; a++)
 		for (size_t b = a + 1; b < CORES; b++)
@@ -939,7 +939,7 @@ TEST(core_that_ten_pairs_prove_is_marked_where_the_vote_on_its_place_is_open)
 /* It drifts by 1000 ticks from one ping-pong to the next, so none of its pairs agree with each other. */
 TEST(core_that_moves_meanwhile_keeps_its_own_pair_and_harms_none)
 {
-	struct world *world = world_new(TOURNAMENT_ALL, 64, 12);
+	struct world *world = world_new(PAIR_SCHEDULE_ALL, 64, 12);
 
 	measure_all(world);
 	for (size_t i = 0; i < 63; i++)
@@ -960,7 +960,7 @@ TEST(core_that_moves_meanwhile_keeps_its_own_pair_and_harms_none)
 
 TEST(boot_core_that_moves_meanwhile_leaves_each_its_own_pair)
 {
-	struct world *world = world_new(TOURNAMENT_ALL, 1024, 13);
+	struct world *world = world_new(PAIR_SCHEDULE_ALL, 1024, 13);
 
 	measure_all(world);
 	for (size_t i = 1; i < 1024; i++)
@@ -979,9 +979,9 @@ TEST(boot_core_that_moves_meanwhile_leaves_each_its_own_pair)
 static struct offset
 drift_of(struct offset earlier, struct offset later, uint64_t first_end, uint64_t second_begin, uint64_t second_end)
 {
-	struct offsets first = { .cores = 2, .kind = TOURNAMENT_ALL, .pairs = &earlier, .begin_tsc = 1000,
+	struct offsets first = { .cores = 2, .kind = PAIR_SCHEDULE_ALL, .pairs = &earlier, .begin_tsc = 1000,
 				 .end_tsc = 1000 + first_end };
-	struct offsets second = { .cores = 2, .kind = TOURNAMENT_ALL, .pairs = &later, .begin_tsc = 1000 + second_begin,
+	struct offsets second = { .cores = 2, .kind = PAIR_SCHEDULE_ALL, .pairs = &later, .begin_tsc = 1000 + second_begin,
 				  .end_tsc = 1000 + second_end };
 
 	return offsets_drift(&first, &second, 0, 1);
@@ -1011,11 +1011,11 @@ motion_of(struct offset first, struct offset middle, int64_t seconds, struct off
 {
 	uint64_t at_tsc = 1000 + (uint64_t)(seconds * SECOND);
 	struct offsets one = {
-		.cores = 2, .kind = TOURNAMENT_ALL, .pairs = &first, .begin_tsc = 1000, .end_tsc = 1000 + SECOND / 10
+		.cores = 2, .kind = PAIR_SCHEDULE_ALL, .pairs = &first, .begin_tsc = 1000, .end_tsc = 1000 + SECOND / 10
 	};
-	struct offsets two = { .cores = 2, .kind = TOURNAMENT_ALL, .pairs = &middle, .begin_tsc = at_tsc,
+	struct offsets two = { .cores = 2, .kind = PAIR_SCHEDULE_ALL, .pairs = &middle, .begin_tsc = at_tsc,
 			       .end_tsc = at_tsc + SECOND / 10 };
-	struct offsets three = { .cores = 2, .kind = TOURNAMENT_ALL, .pairs = &last, .begin_tsc = 1000 + 10 * SECOND,
+	struct offsets three = { .cores = 2, .kind = PAIR_SCHEDULE_ALL, .pairs = &last, .begin_tsc = 1000 + 10 * SECOND,
 				 .end_tsc = 1000 + 10 * SECOND + SECOND / 10 };
 	enum motion motion = offsets_motion(&one, &two, &three, 0, 1);
 
@@ -1053,13 +1053,13 @@ TEST(line_is_as_wide_as_what_it_is_drawn_through_and_no_motion_is_told_within_it
 	assert_int_equal(motion_of(none, (struct offset){ 523, 700 }, 5, far), MOTION_UNEVEN);
 	assert_int_equal(motion_of(none, (struct offset){ 518, 700 }, 5, far), MOTION_STEADY);
 	assert_int_equal(motion_of(none, (struct offset){ 400, 1000 }, 5, far),
-			 MOTION_UNTOLD); /* as it may be a step as well */
-	assert_int_equal(motion_of(none, (struct offset){ -10, 600 }, 5, far), MOTION_UNTOLD);
-	assert_int_equal(motion_of(none, (struct offset){ -10, 5000 }, 5, far), MOTION_UNTOLD);
-	assert_int_equal(motion_of(none, none, 5, none), MOTION_UNTOLD);
-	assert_int_equal(motion_of(none, OFFSET_UNKNOWN, 5, far), MOTION_UNTOLD);
-	assert_int_equal(motion_of(none, far, 0, far), MOTION_UNTOLD);  /* not after the first */
-	assert_int_equal(motion_of(none, far, 10, far), MOTION_UNTOLD); /* nor before the last */
+			 MOTION_UNKNOWN); /* as it may be a step as well */
+	assert_int_equal(motion_of(none, (struct offset){ -10, 600 }, 5, far), MOTION_UNKNOWN);
+	assert_int_equal(motion_of(none, (struct offset){ -10, 5000 }, 5, far), MOTION_UNKNOWN);
+	assert_int_equal(motion_of(none, none, 5, none), MOTION_UNKNOWN);
+	assert_int_equal(motion_of(none, OFFSET_UNKNOWN, 5, far), MOTION_UNKNOWN);
+	assert_int_equal(motion_of(none, far, 0, far), MOTION_UNKNOWN);  /* not after the first */
+	assert_int_equal(motion_of(none, far, 10, far), MOTION_UNKNOWN); /* nor before the last */
 	assert_int_equal(motion_of((struct offset){ INT64_MIN + 2, INT64_MIN + 4 }, (struct offset){ 0, 0 }, 5,
 				   (struct offset){ INT64_MAX - 4, INT64_MAX - 2 }), MOTION_STEADY);
 }
@@ -1093,7 +1093,7 @@ TEST(largest_drifts_saturate)
 TEST(seeded_drifts_lie_in_intervals_that_are_narrow)
 {
 	static const int64_t drifts_ppb[] = { 0, 1, -1, 100, -100, 50000, -50000, 2000000 };
-	struct world *world = world_new(TOURNAMENT_ALL, 2, 31);
+	struct world *world = world_new(PAIR_SCHEDULE_ALL, 2, 31);
 
 	for (unsigned run = 0; run < 1000; run++) {
 		int64_t ppb = drifts_ppb[run % 8], length = SECOND / 20, span = 10 * SECOND;

@@ -87,9 +87,9 @@ delay(struct trial *trial, bool wide)
 
 /* A whole tournament from BEGIN_TSC, a round after the other. */
 static void
-play(struct trial *trial, struct picture *picture, enum tournament kind, uint64_t begin_tsc)
+play(struct trial *trial, struct picture *picture, enum pair_schedule kind, uint64_t begin_tsc)
 {
-	size_t rounds = tournament_rounds(kind, trial->cores);
+	size_t rounds = pair_schedule_rounds(kind, trial->cores);
 
 	picture->offsets = (struct offsets){ .kind = kind, .cores = trial->cores, .pairs = picture->pairs,
 					     .moved_ticks = picture->moved_ticks, .moments = picture->moments,
@@ -98,13 +98,13 @@ play(struct trial *trial, struct picture *picture, enum tournament kind, uint64_
 	offsets_clear(&picture->offsets);
 	for (size_t round = 0; round < rounds; round++)
 		for (size_t a = 0; a < trial->cores; a++) {
-			size_t b = tournament_opponent(kind, trial->cores, round, a);
+			size_t b = pair_schedule_peer(kind, trial->cores, round, a);
 			uint64_t tsc = begin_tsc + round * ROUND_TICKS + ROUND_TICKS / 2;
 			bool wide = b < trial->cores && (trial->core[a].wide || trial->core[b].wide);
 
-			if (b == TOURNAMENT_BYE || b < a)
+			if (b == PAIR_SCHEDULE_IDLE || b < a)
 				continue;
-			picture->tsc[tournament_index(kind, trial->cores, a, b)] = tsc;
+			picture->tsc[pair_schedule_index(kind, trial->cores, a, b)] = tsc;
 			offsets_set_moment(&picture->offsets, a, b,
 					   (struct moment){ tsc - ROUND_TICKS / 4, tsc + ROUND_TICKS / 4 });
 			offsets_set(&picture->offsets, a, b,
@@ -121,7 +121,7 @@ count_wrong_places(const struct trial *trial, const struct picture *picture)
 	size_t wrong = 0;
 
 	for (size_t i = 1; i < trial->cores; i++) {
-		uint64_t tsc = picture->tsc[tournament_index(picture->offsets.kind, trial->cores, 0, i)];
+		uint64_t tsc = picture->tsc[pair_schedule_index(picture->offsets.kind, trial->cores, 0, i)];
 		int64_t was = truth(trial, 0, i, tsc);
 
 		wrong += picture->places[i].low > was || picture->places[i].high < was;
@@ -171,7 +171,7 @@ one_core_misplaces_nobody(void (*move)(struct trial *trial, size_t guilty), cons
 		size_t guilty = between(&trial, 0, trial.cores - 1);
 
 		move(&trial, guilty);
-		play(&trial, &trial.pictures[0], TOURNAMENT_ALL, 1000);
+		play(&trial, &trial.pictures[0], PAIR_SCHEDULE_ALL, 1000);
 		wrong += count_wrong_places(&trial, &trial.pictures[0]);
 		named += count_named_but(&trial, &trial.pictures[0], guilty);
 	}
@@ -205,7 +205,7 @@ TEST(halves_some_of_which_are_wide_have_no_majority)
 			trial.core[i].ticks = i % 2 ? 5000 : 0;
 			trial.core[i].wide = random_next(&trial.seed) % 4 == 0;
 		}
-		play(&trial, &trial.pictures[0], seed % 2 ? TOURNAMENT_ALL : TOURNAMENT_STAR, 1000);
+		play(&trial, &trial.pictures[0], seed % 2 ? PAIR_SCHEDULE_ALL : PAIR_SCHEDULE_STAR, 1000);
 		named += count_named_but(&trial, &trial.pictures[0], CORES_MAX);
 	}
 	report_counts(__func__, 0, named);
@@ -225,7 +225,7 @@ TEST(three_groups_have_no_majority)
 			trial.core[i].ticks = (int64_t)(i % 3) * 7000;
 			trial.core[i].wide = random_next(&trial.seed) % 4 == 0;
 		}
-		play(&trial, &trial.pictures[0], TOURNAMENT_ALL, 1000);
+		play(&trial, &trial.pictures[0], PAIR_SCHEDULE_ALL, 1000);
 		named += count_named_but(&trial, &trial.pictures[0], CORES_MAX);
 	}
 	report_counts(__func__, 0, named);
@@ -236,7 +236,7 @@ TEST(three_groups_have_no_majority)
 
 /* Both passes; how many pairs' drifts exclude the truth, of cores that never step. */
 static size_t
-follow(struct trial *trial, enum tournament kind)
+follow(struct trial *trial, enum pair_schedule kind)
 {
 	size_t wrong = 0;
 
@@ -244,7 +244,7 @@ follow(struct trial *trial, enum tournament kind)
 	play(trial, &trial->pictures[1], kind, LATER_TSC);
 	trial->minority = minority_find(ask, trial->pictures, 0, trial->cores, trial->moved, trial->disputed);
 	for (size_t a = 0; a < trial->cores; a++)
-		for (size_t b = a + 1; b < trial->cores && (!a || kind == TOURNAMENT_ALL); b++) {
+		for (size_t b = a + 1; b < trial->cores && (!a || kind == PAIR_SCHEDULE_ALL); b++) {
 			struct offset drift = offsets_drift(&trial->pictures[0].offsets, &trial->pictures[1].offsets, a, b);
 			int64_t ppb = 1000 * (trial->core[b].ppm - trial->core[a].ppm);
 
@@ -279,7 +279,7 @@ TEST(one_core_that_steps_makes_nobody_else_drift)
 			trial.core[guilty].step_tsc += LATER_TSC;
 		if (seed % 7 == 0)
 			trial.core[guilty].step_tsc = LATER_TSC / 2;
-		follow(&trial, TOURNAMENT_ALL);
+		follow(&trial, PAIR_SCHEDULE_ALL);
 		named += count_moved_but(&trial, guilty);
 		found += trial.moved[guilty];
 	}
@@ -300,7 +300,7 @@ TEST(one_core_that_drifts_is_named_and_every_drift_holds)
 		for (size_t i = 0; i < trial.cores; i++)
 			trial.core[i].ticks = (int64_t)between(&trial, 0, 2000000) - 1000000;
 		trial.core[guilty].ppm = seed % 2 ? 50 : -50;
-		wrong += follow(&trial, TOURNAMENT_ALL);
+		wrong += follow(&trial, PAIR_SCHEDULE_ALL);
 		named += count_moved_but(&trial, guilty);
 		silent += !trial.moved[guilty];
 	}
@@ -325,7 +325,7 @@ TEST(three_groups_that_drift_and_halves_have_no_majority)
 			trial.core[i].ppm = (int64_t)(i % groups) * 40;
 			trial.core[i].wide = random_next(&trial.seed) % 4 == 0;
 		}
-		follow(&trial, TOURNAMENT_ALL);
+		follow(&trial, PAIR_SCHEDULE_ALL);
 		named += count_moved_but(&trial, CORES_MAX);
 	}
 	report_counts(__func__, 0, named);
@@ -344,7 +344,7 @@ TEST(minority_is_named_and_nobody_else)
 
 		for (size_t i = from; i < from + sick; i++)
 			trial.core[i].ticks = 20000;
-		play(&trial, &trial.pictures[0], TOURNAMENT_ALL, 1000);
+		play(&trial, &trial.pictures[0], PAIR_SCHEDULE_ALL, 1000);
 		for (size_t i = 0; i < trial.cores; i++) {
 			bool guilty = i >= from && i < from + sick;
 

@@ -8,26 +8,26 @@ static const size_t sizes[] = { 0, 1, 2, 3, 4, 5, 64, 255, 1024 };
 
 /* Plays one round, counting each pair in SEEN by its index; returns how many cores sat out. */
 static size_t
-play_round(enum tournament kind, size_t cores, size_t round, uint8_t *seen)
+play_round(enum pair_schedule kind, size_t cores, size_t round, uint8_t *seen)
 {
 	size_t sitting = 0;
 
 	for (size_t core = 0; core < cores; core++) {
-		size_t opponent = tournament_opponent(kind, cores, round, core);
+		size_t opponent = pair_schedule_peer(kind, cores, round, core);
 
-		if (opponent == TOURNAMENT_BYE) {
+		if (opponent == PAIR_SCHEDULE_IDLE) {
 			sitting++;
 			continue;
 		}
 		/* Mutual: so none is paired with two in one round. */
 		assert_in_range(opponent, 0, cores - 1);
 		assert_int_not_equal(opponent, core);
-		assert_int_equal(tournament_opponent(kind, cores, round, opponent), core);
+		assert_int_equal(pair_schedule_peer(kind, cores, round, opponent), core);
 		if (core < opponent) {
-			size_t index = tournament_index(kind, cores, core, opponent), a, b;
+			size_t index = pair_schedule_index(kind, cores, core, opponent), a, b;
 
-			assert_in_range(index, 0, tournament_pairs(kind, cores) - 1);
-			tournament_pair(kind, index, &a, &b);
+			assert_in_range(index, 0, pair_schedule_pairs(kind, cores) - 1);
+			pair_schedule_pair(kind, index, &a, &b);
 			assert_int_equal(a, core);
 			assert_int_equal(b, opponent);
 			seen[index]++;
@@ -38,12 +38,12 @@ play_round(enum tournament kind, size_t cores, size_t round, uint8_t *seen)
 
 /* As many turns as pairs, and each index once: so no pair twice, and no index for two. */
 static void
-play(enum tournament kind, size_t cores, size_t sitting_each_round)
+play(enum pair_schedule kind, size_t cores, size_t sitting_each_round)
 {
-	size_t pairs = tournament_pairs(kind, cores);
+	size_t pairs = pair_schedule_pairs(kind, cores);
 	uint8_t *seen = calloc(pairs + 1, 1);
 
-	for (size_t round = 0; round < tournament_rounds(kind, cores); round++)
+	for (size_t round = 0; round < pair_schedule_rounds(kind, cores); round++)
 		assert_int_equal(play_round(kind, cores, round, seen), sitting_each_round);
 	for (size_t i = 0; i < pairs; i++)
 		assert_int_equal(seen[i], 1);
@@ -63,17 +63,17 @@ TEST(rounds_and_pairs_are_as_many_as_stated)
 	for (size_t i = 0; i < SIZES; i++) {
 		size_t cores = expected[i].cores;
 
-		assert_int_equal(tournament_rounds(TOURNAMENT_ALL, cores), expected[i].rounds);
-		assert_int_equal(tournament_pairs(TOURNAMENT_ALL, cores), expected[i].pairs);
-		assert_int_equal(tournament_rounds(TOURNAMENT_STAR, cores), expected[i].star);
-		assert_int_equal(tournament_pairs(TOURNAMENT_STAR, cores), expected[i].star);
+		assert_int_equal(pair_schedule_rounds(PAIR_SCHEDULE_ALL, cores), expected[i].rounds);
+		assert_int_equal(pair_schedule_pairs(PAIR_SCHEDULE_ALL, cores), expected[i].pairs);
+		assert_int_equal(pair_schedule_rounds(PAIR_SCHEDULE_STAR, cores), expected[i].star);
+		assert_int_equal(pair_schedule_pairs(PAIR_SCHEDULE_STAR, cores), expected[i].star);
 	}
 }
 
 TEST(every_pair_comes_once_by_its_own_index_and_an_odd_one_sits_out)
 {
 	for (size_t i = 0; i < SIZES; i++)
-		play(TOURNAMENT_ALL, sizes[i], sizes[i] % 2);
+		play(PAIR_SCHEDULE_ALL, sizes[i], sizes[i] % 2);
 }
 
 TEST(in_an_odd_tournament_each_sits_out_once)
@@ -82,8 +82,8 @@ TEST(in_an_odd_tournament_each_sits_out_once)
 		size_t sitting = 0;
 
 		for (size_t round = 0; round < 255; round++)
-			sitting += tournament_opponent(TOURNAMENT_ALL, 255, round, core) ==
-				   TOURNAMENT_BYE;
+			sitting += pair_schedule_peer(PAIR_SCHEDULE_ALL, 255, round, core) ==
+				   PAIR_SCHEDULE_IDLE;
 		assert_int_equal(sitting, 1);
 	}
 }
@@ -91,8 +91,8 @@ TEST(in_an_odd_tournament_each_sits_out_once)
 TEST(in_a_star_each_is_paired_with_the_first_one_after_another)
 {
 	for (size_t i = 2; i < SIZES; i++)
-		play(TOURNAMENT_STAR, sizes[i], sizes[i] - 2);
-	assert_int_equal(tournament_opponent(TOURNAMENT_STAR, 5, 2, 0), 3);
-	assert_int_equal(tournament_opponent(TOURNAMENT_STAR, 5, 2, 3), 0);
-	assert_int_equal(tournament_opponent(TOURNAMENT_STAR, 5, 2, 4), TOURNAMENT_BYE);
+		play(PAIR_SCHEDULE_STAR, sizes[i], sizes[i] - 2);
+	assert_int_equal(pair_schedule_peer(PAIR_SCHEDULE_STAR, 5, 2, 0), 3);
+	assert_int_equal(pair_schedule_peer(PAIR_SCHEDULE_STAR, 5, 2, 3), 0);
+	assert_int_equal(pair_schedule_peer(PAIR_SCHEDULE_STAR, 5, 2, 4), PAIR_SCHEDULE_IDLE);
 }
