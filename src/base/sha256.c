@@ -99,7 +99,7 @@ sha256_init(struct sha256 *sha256)
 }
 
 static void
-take_byte(struct sha256 *sha256, uint8_t byte)
+add_byte(struct sha256 *sha256, uint8_t byte)
 {
 	sha256->block[sha256->length++ % SHA256_BLOCK_SIZE] = byte;
 	if (sha256->length % SHA256_BLOCK_SIZE == 0)
@@ -112,7 +112,7 @@ sha256_update(struct sha256 *sha256, const void *bytes, size_t length)
 	const uint8_t *next = bytes;
 
 	for (size_t i = 0; i < length; i++)
-		take_byte(sha256, next[i]);
+		add_byte(sha256, next[i]);
 }
 
 void
@@ -120,11 +120,11 @@ sha256_final(struct sha256 *sha256, uint8_t digest[SHA256_DIGEST_SIZE])
 {
 	uint64_t bits = sha256->length * 8;
 
-	take_byte(sha256, 0x80);
+	add_byte(sha256, 0x80);
 	while (sha256->length % SHA256_BLOCK_SIZE != SHA256_BLOCK_SIZE - LENGTH_SIZE)
-		take_byte(sha256, 0);
+		add_byte(sha256, 0);
 	for (unsigned i = LENGTH_SIZE; i-- > 0;)
-		take_byte(sha256, (uint8_t)(bits >> 8 * i));
+		add_byte(sha256, (uint8_t)(bits >> 8 * i));
 	for (size_t i = 0; i < SHA256_DIGEST_SIZE; i++)
 		digest[i] = (uint8_t)(sha256->state[i / 4] >> (24 - 8 * (i % 4)));
 }

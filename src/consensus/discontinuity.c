@@ -171,7 +171,7 @@ middle(const struct offset *offset)
  * or more are assumed to be near it, which gives the number of their wraps.
  */
 static int64_t
-anchor_ns(const struct panel *panel)
+typical_duration_ns(const struct panel *panel)
 {
 	size_t best = panel->count;
 
@@ -183,14 +183,14 @@ anchor_ns(const struct panel *panel)
 }
 
 static struct panel
-panel_of(const struct discontinuity_clock *clocks, size_t count, uint64_t floor_ns)
+make_panel(const struct discontinuity_clock *clocks, size_t count, uint64_t floor_ns)
 {
 	struct panel panel = { .count = count, .half_ns = (int64_t)(floor_ns / 2) };
 	int64_t near_ns;
 
 	for (size_t i = 0; i < count; i++)
 		panel.clocks[i] = clocks[i];
-	near_ns = anchor_ns(&panel);
+	near_ns = typical_duration_ns(&panel);
 	for (size_t i = 0; i < count; i++) {
 		struct discontinuity_clock *clock = &panel.clocks[i];
 		int64_t by = wraps_up_to(clock, middle(&clock->elapsed), near_ns - (int64_t)(clock->wrap_ns / 2));
@@ -208,7 +208,7 @@ panel_of(const struct discontinuity_clock *clocks, size_t count, uint64_t floor_
 struct discontinuity
 discontinuity_find(const struct discontinuity_clock *clocks, size_t count, uint64_t floor_ns)
 {
-	const struct panel panel = panel_of(clocks, count, floor_ns);
+	const struct panel panel = make_panel(clocks, count, floor_ns);
 	struct discontinuity found = { .count = 0 };
 	uint32_t left = 0;
 

@@ -41,7 +41,7 @@ is_scale_doubtful(const struct report *report)
 
 /* Returns the largest error of CLOCK's rate by its findings, in ppm. All its timer periods have the same error. */
 static uint64_t
-doubt_ppm(const struct report *report, const char *clock)
+clock_error_ppm(const struct report *report, const char *clock)
 {
 	uint64_t doubt = 0;
 
@@ -85,7 +85,7 @@ drop_doubtful_rates(struct report *report)
 	for (size_t i = 0; i < report->behaviours.count; i++) {
 		struct behaviour *row = &report->behaviours.rows[i];
 		const struct rule *rule = rules_find(row->rule);
-		uint64_t doubt = doubt_ppm(report, row->clock);
+		uint64_t doubt = clock_error_ppm(report, row->clock);
 		bool stopped = has_finding(report, row->clock, "clock-stuck");
 		bool doubtful = is_scale_doubtful(report);
 

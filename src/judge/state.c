@@ -43,7 +43,7 @@ steps_allowed(const struct report *report, const struct report_clock *entry)
  * A discontinuity may also appear as a step or a jump in the clock's readings. That is no further fault.
  */
 static const struct rule *
-broken_by(const struct report *report, const struct report_clock *entry)
+find_broken_rule(const struct report *report, const struct report_clock *entry)
 {
 	if (judge_device_failed(report, &entry->clock))
 		return NULL;
@@ -72,7 +72,7 @@ judge_tsc_steps(const struct report *report)
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
 
-		if (text_equal(entry->clock.main, "tsc") && is_step_or_jump(broken_by(report, entry)))
+		if (text_equal(entry->clock.main, "tsc") && is_step_or_jump(find_broken_rule(report, entry)))
 			return true;
 	}
 	return false;
@@ -93,7 +93,7 @@ judge_tsc_moved(const struct report *report)
 const struct rule *
 judge_broken_rule(const struct report *report, const struct report_clock *entry)
 {
-	const struct rule *rule = broken_by(report, entry);
+	const struct rule *rule = find_broken_rule(report, entry);
 	bool by_tsc = rule == rules_find("clock-jumped") || entry->clock.wrap_ticks != UINT64_MAX;
 
 	if (rule && is_step_or_jump(rule) && by_tsc && !text_equal(entry->clock.main, "tsc") && judge_tsc_moved(report))

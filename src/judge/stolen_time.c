@@ -134,7 +134,7 @@ struct gap_rate {
 
 /* Returns true if gaps come at least TIMES as often in A as in B. */
 static bool
-comes_as_often(struct gap_rate a, uint64_t times, struct gap_rate b)
+is_rate_at_least(struct gap_rate a, uint64_t times, struct gap_rate b)
 {
 	return (unsigned __int128)a.gaps * b.observed_ns >= (unsigned __int128)times * b.gaps * a.observed_ns;
 }
@@ -158,7 +158,7 @@ worst_row(const struct series *series)
 
 	for (size_t i = 1; i < series->count; i++)
 		if (series->rows[i].observed_ns && (!series->rows[worst].observed_ns ||
-		    !comes_as_often(sum_gaps(series, worst, worst + 1), 1, sum_gaps(series, i, i + 1))))
+		    !is_rate_at_least(sum_gaps(series, worst, worst + 1), 1, sum_gaps(series, i, i + 1))))
 			worst = i;
 	return worst;
 }
@@ -169,7 +169,7 @@ belongs_to_worst(const struct series *series, size_t i, struct gap_rate worst)
 {
 	struct gap_rate row = sum_gaps(series, i, i + 1);
 
-	return row.gaps && comes_as_often((struct gap_rate){ row.gaps * EDGE_SHARE, row.observed_ns }, 1, worst);
+	return row.gaps && is_rate_at_least((struct gap_rate){ row.gaps * EDGE_SHARE, row.observed_ns }, 1, worst);
 }
 
 void
@@ -191,7 +191,7 @@ judge_note_stolen_time(struct report *report)
 	in = sum_gaps(series, from, to);
 	all = sum_gaps(series, 0, series->count);
 	if (in.gaps < GAPS_MIN || in.observed_ns == all.observed_ns ||
-	    !comes_as_often(in, RATE_TIMES, (struct gap_rate){ all.gaps - in.gaps, all.observed_ns - in.observed_ns }))
+	    !is_rate_at_least(in, RATE_TIMES, (struct gap_rate){ all.gaps - in.gaps, all.observed_ns - in.observed_ns }))
 		return;
 	text_init(&when, bytes, sizeof(bytes));
 	report_put_tsc_time(&when, report, series->rows[from].from_tsc);

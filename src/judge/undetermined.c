@@ -112,7 +112,7 @@ put_reason(struct text *text, bool *first, size_t count, const char *of_one, con
 
 /* Ends the list of reasons. If NONE, no reason was written, and a reference to the rows' own sentences replaces it. */
 static void
-end_reasons(struct text *text, bool none)
+close_reasons(struct text *text, bool none)
 {
 	text_put(text, none ? " (see their rows)" : ")");
 }
@@ -131,7 +131,7 @@ put_unjudged(struct report *report)
 	if (open) {
 		text_printf(&text, "%zu not determined", open);
 		put_reason(&text, &none, count_too_wide(report), "too coarse", "too coarse");
-		end_reasons(&text, none);
+		close_reasons(&text, none);
 	}
 	if (!unchecked)
 		return;
@@ -141,7 +141,7 @@ put_unjudged(struct report *report)
 	put_reason(&text, &none, count_unchecked(report, UNCHECKED_NO_REFERENCE), "has no independent reference",
 		   "have no independent reference");
 	put_reason(&text, &none, count_unchecked(report, UNCHECKED_TIME), "for lack of time", "for lack of time");
-	end_reasons(&text, none);
+	close_reasons(&text, none);
 }
 
 void

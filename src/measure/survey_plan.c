@@ -202,17 +202,17 @@ survey_set_stage(struct survey *survey, enum survey_stage stage)
 		[SURVEY_AT_CHECKS] = PART_CHECKS,
 		[SURVEY_AT_TIMERS] = PARTS,
 	};
-	uint64_t rest_ns = survey->timers_ns;
+	uint64_t remaining_ns = survey->timers_ns;
 
 	for (enum part part = begins_with[stage]; part < PARTS; part++) {
-		rest_ns += part_ns(survey->report, survey->smp->count, part);
+		remaining_ns += part_ns(survey->report, survey->smp->count, part);
 		if (survey->late_ns)
-			rest_ns += late_part_ns(survey, part);
+			remaining_ns += late_part_ns(survey, part);
 	}
 	if (stage <= SURVEY_AT_INTERFERENCE)
-		rest_ns += rounds_ns(survey);
-	if (rest_ns < survey->total_ns && survey->done_ns < survey->total_ns - rest_ns)
-		survey->done_ns = survey->total_ns - rest_ns;
+		remaining_ns += rounds_ns(survey);
+	if (remaining_ns < survey->total_ns && survey->done_ns < survey->total_ns - remaining_ns)
+		survey->done_ns = survey->total_ns - remaining_ns;
 }
 
 /*
@@ -220,7 +220,7 @@ survey_set_stage(struct survey *survey, enum survey_stage stage)
  * fraction that is not done.
  */
 static uint64_t
-rest_ns(const uint64_t before[PARTS], uint64_t done_ns, const struct report *after, size_t cores)
+remaining_ns(const uint64_t before[PARTS], uint64_t done_ns, const struct report *after, size_t cores)
 {
 	uint64_t sum_ns = 0;
 
@@ -248,7 +248,7 @@ survey_switch_to_quick(struct survey *survey)
 	if (survey->timers_ns)
 		survey->timers_ns = survey_timers_ns(report, cores);
 	survey->late_ns = 0;
-	survey->total_ns = survey->done_ns + rest_ns(before, survey->done_ns, report, cores) + survey->timers_ns;
+	survey->total_ns = survey->done_ns + remaining_ns(before, survey->done_ns, report, cores) + survey->timers_ns;
 	report_note(report, "The user ended the run early at %lu.%lu s (a key, or Ctrl-C of qemu/run): the rest was "
 		    "measured as with profile=quick.", report->hurried_ms / 1000, report->hurried_ms % 1000 / 100);
 }

@@ -3,7 +3,7 @@
 
 #define TIGHT_NS     (STEPS_SETTLE_NS / 64)
 #define TIGHT_SWEEPS 16         /* maximum number of sweeps until no bracket is longer than TIGHT_NS */
-#define APART_NS     (50 * SURVEY_NS_PER_MS) /* a sweep with slow reads of the RTC takes 10 ms */
+#define APART_NS     (50 * SURVEY_NS_PER_MS) /* longest undisturbed sweep; slow reads of the RTC take 10 ms */
 #define APART_SWEEPS 4          /* maximum number of sweeps until one takes no more than APART_NS */
 #define READS        4          /* number of readings; the last is used, because the first are slow */
 #define LONG_NS      SURVEY_NS_PER_MS

@@ -36,7 +36,7 @@ is_header(struct line *line, const char *name)
 }
 
 static void
-take_length(const struct line *line, struct answer *answer)
+parse_content_length(const struct line *line, struct answer *answer)
 {
 	uint64_t length = 0;
 	size_t at = 0;
@@ -50,10 +50,10 @@ take_length(const struct line *line, struct answer *answer)
 }
 
 static void
-take_line(struct line *line, struct answer *answer)
+parse_header_line(struct line *line, struct answer *answer)
 {
 	if (is_header(line, "content-length"))
-		take_length(line, answer);
+		parse_content_length(line, answer);
 	else if (is_header(line, "transfer-encoding") || is_header(line, "content-encoding"))
 		answer->refused = "its answer is encoded";
 	else if (is_header(line, "content-type") && url_begins(line->value, line->value_length, "text/html"))
@@ -80,7 +80,7 @@ answer_read(const char *bytes, size_t length, struct answer *answer)
 			answer->body_at = begin;
 			return true;
 		}
-		take_line(&line, answer);
+		parse_header_line(&line, answer);
 	}
 	return false;
 }

@@ -95,7 +95,7 @@ find_option(const uint8_t *packet, size_t length, uint8_t option, size_t *size)
 
 /* Copies an IPv4 address. Returns false if it is 0.0.0.0. */
 static bool
-take_ipv4(const uint8_t *from, uint8_t ipv4[4])
+copy_ipv4(const uint8_t *from, uint8_t ipv4[4])
 {
 	uint8_t any = 0;
 
@@ -113,16 +113,16 @@ origin_of_dhcp(const uint8_t *packet, size_t length, uint8_t ipv4[4])
 	struct text text;
 	size_t size;
 
-	if (length >= DHCP_NEXT_AT + 4 && take_ipv4(packet + DHCP_NEXT_AT, ipv4))
+	if (length >= DHCP_NEXT_AT + 4 && copy_ipv4(packet + DHCP_NEXT_AT, ipv4))
 		return true;
 	found = find_option(packet, length, OPTION_TFTP, &size);
 	text_init(&text, digits, sizeof(digits));
 	for (size_t i = 0; found && i < size && found[i]; i++)
 		text_put_char(&text, (char)found[i]);
-	if (!text.truncated && url_read_ipv4(digits, text.length, named) && take_ipv4(named, ipv4))
+	if (!text.truncated && url_read_ipv4(digits, text.length, named) && copy_ipv4(named, ipv4))
 		return true;
 	found = find_option(packet, length, OPTION_SERVER, &size);
-	return found && size == 4 && take_ipv4(found, ipv4);
+	return found && size == 4 && copy_ipv4(found, ipv4);
 }
 
 bool

@@ -38,7 +38,7 @@ is_path(struct word word)
 }
 
 static enum owner
-owner_of(struct word word)
+find_option_owner(struct word word)
 {
 	struct word value = word, module, key = options_take_until(&value, '=');
 	struct word parameter = key;
@@ -75,7 +75,7 @@ has_foreign_words(struct word text)
 	struct word word;
 
 	for (; options_next_word(&text, &word); is_empty = false) {
-		enum owner owner = owner_of(word);
+		enum owner owner = find_option_owner(word);
 
 		if (owner == OWNER_OTHER)
 			return true;
@@ -93,7 +93,7 @@ options_remove_foreign(char *text, size_t length, struct text *foreign)
 	while (options_next_word(&rest, &word)) {
 		char *at = text + (word.bytes - text);
 
-		if (!shared || owner_of(word) == OWNER_US)
+		if (!shared || find_option_owner(word) == OWNER_US)
 			continue;
 		if (foreign->length)
 			text_put_char(foreign, ' ');

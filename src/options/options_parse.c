@@ -117,13 +117,13 @@ copy_name(char out[OPTIONS_NAME_SIZE], const char *name)
 }
 
 static bool
-take_count(struct word value, uint64_t max, uint64_t *number)
+parse_count(struct word value, uint64_t max, uint64_t *number)
 {
 	return options_take_number(&value, max, number) && !value.length;
 }
 
 static bool
-take_time(struct word value, uint64_t max, uint64_t *ns)
+parse_time(struct word value, uint64_t max, uint64_t *ns)
 {
 	const struct option_unit *unit = options_units;
 	uint64_t count;
@@ -139,15 +139,15 @@ take_time(struct word value, uint64_t max, uint64_t *ns)
 }
 
 static bool
-take_percent(struct word value, uint64_t max, uint64_t *millionths)
+parse_percent(struct word value, uint64_t max, uint64_t *millionths)
 {
 	struct word whole = options_take_until(&value, '.');
 	bool has_point = whole.bytes + whole.length != value.bytes;
 	size_t decimals = value.length;
 	uint64_t percent, fraction = 0;
 
-	if (!take_count(whole, max / MILLIONTHS, &percent) || decimals > OPTIONS_DECIMALS ||
-	    (has_point && !take_count(value, MICRO_MAX, &fraction)))
+	if (!parse_count(whole, max / MILLIONTHS, &percent) || decimals > OPTIONS_DECIMALS ||
+	    (has_point && !parse_count(value, MICRO_MAX, &fraction)))
 		return false;
 	for (; decimals < OPTIONS_DECIMALS; decimals++)
 		fraction *= 10;
@@ -156,12 +156,12 @@ take_percent(struct word value, uint64_t max, uint64_t *millionths)
 }
 
 static bool
-take_number(const struct option *option, struct word value, struct options *options)
+parse_number(const struct option *option, struct word value, struct options *options)
 {
 	uint64_t number;
-	bool taken = option->kind == OPTION_COUNT  ? take_count(value, option->max, &number)
-		     : option->kind == OPTION_TIME ? take_time(value, option->max, &number)
-						   : take_percent(value, option->max, &number);
+	bool taken = option->kind == OPTION_COUNT  ? parse_count(value, option->max, &number)
+		     : option->kind == OPTION_TIME ? parse_time(value, option->max, &number)
+						   : parse_percent(value, option->max, &number);
 
 	if (!taken || number < option->min)
 		return false;
@@ -170,7 +170,7 @@ take_number(const struct option *option, struct word value, struct options *opti
 }
 
 static bool
-take_text(const struct option *option, struct word value, struct options *options)
+parse_text(const struct option *option, struct word value, struct options *options)
 {
 	if (value.length >= 2 && value.bytes[0] == '"' && value.bytes[value.length - 1] == '"')
 		value = (struct word){ value.bytes + 1, value.length - 2 };
@@ -184,7 +184,7 @@ take_text(const struct option *option, struct word value, struct options *option
 }
 
 static bool
-take_url(const struct option *option, struct word value, struct options *options)
+parse_url(const struct option *option, struct word value, struct options *options)
 {
 	struct url url;
 
@@ -211,7 +211,7 @@ add_clock(struct word id, const struct options_names *names, struct options *opt
 }
 
 static bool
-take_clocks(struct word value, const struct options_names *names, struct options *options)
+parse_clocks(struct word value, const struct options_names *names, struct options *options)
 {
 	options->clock_count = 0;
 	for (;;) {
@@ -226,7 +226,7 @@ take_clocks(struct word value, const struct options_names *names, struct options
 }
 
 static bool
-take_word(const struct option *option, struct word value, struct options *options)
+parse_word(const struct option *option, struct word value, struct options *options)
 {
 	size_t index = 0;
 
@@ -241,19 +241,20 @@ take_word(const struct option *option, struct word value, struct options *option
 }
 
 static bool
-take_by_kind(const struct option *option, struct word value, const struct options_names *names, struct options *options)
+parse_by_kind(const struct option *option, struct word value, const struct options_names *names,
+	      struct options *options)
 {
 	switch (option->kind) {
 	case OPTION_COUNT:
 	case OPTION_TIME:
 	case OPTION_PERCENT:
-		return take_number(option, value, options);
+		return parse_number(option, value, options);
 	case OPTION_TEXT:
-		return take_text(option, value, options);
+		return parse_text(option, value, options);
 	case OPTION_CLOCKS:
-		return take_clocks(value, names, options);
+		return parse_clocks(value, names, options);
 	case OPTION_URL:
-		return take_url(option, value, options);
+		return parse_url(option, value, options);
 	case OPTION_WORDS:
 	case OPTION_FLAG:
 	case OPTION_LIMIT:
@@ -270,9 +271,9 @@ options_take_value(const struct option *option, struct word value, const struct 
 		store_number(options, option->value, true);
 		return true;
 	}
-	if (take_word(option, value, options))
+	if (parse_word(option, value, options))
 		return true;
-	if (!take_by_kind(option, value, names, options))
+	if (!parse_by_kind(option, value, names, options))
 		return false;
 	set_default(options, option->word);
 	set_default(options, option->given);
@@ -285,7 +286,7 @@ options_take_limit(const struct option *option, const char *rule, struct word va
 	uint64_t limit;
 	size_t i = 0;
 
-	if (!take_count(value, option->max, &limit))
+	if (!parse_count(value, option->max, &limit))
 		return false;
 	while (i < options->limit_count && !text_equal(options->limits[i].rule, rule))
 		i++;

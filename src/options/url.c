@@ -85,7 +85,7 @@ is_dns_name(struct word host)
 }
 
 static bool
-take_host(struct word host, struct url *url)
+parse_host(struct word host, struct url *url)
 {
 	if (host.length >= URL_HOST_SIZE)
 		return false;
@@ -97,7 +97,7 @@ take_host(struct word host, struct url *url)
 }
 
 static bool
-take_port(struct word digits, struct url *url)
+parse_port(struct word digits, struct url *url)
 {
 	uint64_t port;
 
@@ -129,7 +129,7 @@ url_read(const char *text, size_t length, struct url *url)
 	url->path = text + skipped + server.length;
 	url->has_port = host.length < server.length;
 	url->port = HTTP_PORT;
-	return take_host(host, url) && (!url->has_port || take_port(port, url));
+	return parse_host(host, url) && (!url->has_port || parse_port(port, url));
 }
 
 bool

@@ -11,7 +11,7 @@
 	"delete this file to try them again"
 
 /* Names of the methods that start other cores, by enum options_cores. */
-static const char *const ways[] = {
+static const char *const start_methods[] = {
 	[CORES_SIPI] = "started by INIT-SIPI-SIPI (cores=sipi)",
 	[CORES_MP] = "started by the firmware's MP services (cores=mp)",
 	[CORES_OFF] = "not started (cores=off)",
@@ -35,7 +35,7 @@ marker_print(char bytes[MARKER_SIZE], const struct marker *marker)
 
 /* Copies the value of KEY, which ends with "=", as far as it fits. Returns false if LINE does not have it. */
 static bool
-take_value(const char *line, const char *key, char *value, size_t size)
+parse_value(const char *line, const char *key, char *value, size_t size)
 {
 	size_t length = 0;
 
@@ -57,11 +57,11 @@ take_value(const char *line, const char *key, char *value, size_t size)
 }
 
 static bool
-take_cores(const char *line, const char *key, enum options_cores *cores)
+parse_cores(const char *line, const char *key, enum options_cores *cores)
 {
 	char word[8];
 
-	if (!take_value(line, key, word, sizeof(word)))
+	if (!parse_value(line, key, word, sizeof(word)))
 		return false;
 	for (unsigned i = CORES_SIPI; i <= CORES_OFF; i++) {
 		*cores = (enum options_cores)i;
@@ -72,12 +72,12 @@ take_cores(const char *line, const char *key, enum options_cores *cores)
 }
 
 static bool
-take_number(const char *line, const char *key, unsigned *number)
+parse_number(const char *line, const char *key, unsigned *number)
 {
 	char digits[8];
 
 	*number = 0;
-	if (!take_value(line, key, digits, sizeof(digits)))
+	if (!parse_value(line, key, digits, sizeof(digits)))
 		return false;
 	for (const char *c = digits; *c; c++) {
 		if (*c < '0' || *c > '9')
@@ -96,9 +96,9 @@ marker_parse(const char *bytes, size_t length, struct marker *marker)
 		return false;
 	__builtin_memcpy(line, bytes, MARKER_SIZE);
 	line[MARKER_SIZE] = '\0';
-	return take_value(line, "phase=", marker->phase, sizeof(marker->phase)) &&
-	       take_cores(line, "cores=", &marker->cores) && take_cores(line, "least=", &marker->least) &&
-	       take_number(line, "report=", &marker->report);
+	return parse_value(line, "phase=", marker->phase, sizeof(marker->phase)) &&
+	       parse_cores(line, "cores=", &marker->cores) && parse_cores(line, "least=", &marker->least) &&
+	       parse_number(line, "report=", &marker->report);
 }
 
 static void
@@ -110,7 +110,7 @@ note_end(const struct marker *found, struct report *report)
 	text_init(&text, bytes, sizeof(bytes));
 	text_printf(&text, "The last run on this machine did not finish: it stopped in its phase %s", found->phase);
 	if (found->cores != CORES_OFF)
-		text_printf(&text, ", with other cores %s", ways[found->cores]);
+		text_printf(&text, ", with other cores %s", start_methods[found->cores]);
 	if (found->report) {
 		folders_name(folder, found->report, !found->unrenamed);
 		text_printf(&text, "; its report up to there is \\baretick\\%s", folder);
@@ -136,7 +136,7 @@ marker_evaluate(const struct marker *found, struct report *report)
 	if (options->cores_given || options->cores >= least)
 		return least;
 	report_note(report, "A run on this machine with other cores %s did not finish, so in this run they are %s. "
-		    "The option cores=sipi tries the usual method again.", ways[least - 1], ways[least]);
+		    "The option cores=sipi tries the usual method again.", start_methods[least - 1], start_methods[least]);
 	options->cores = least;
 	return least;
 }

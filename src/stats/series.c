@@ -130,7 +130,7 @@ continues(const struct series_clock *a, const struct series_clock *b)
 
 /* Merges B, which follows A, into A. The caller calculates the rate. */
 static void
-join_clock(struct series_clock *a, const struct series_clock *b)
+merge_clock(struct series_clock *a, const struct series_clock *b)
 {
 	a->last = continues(a, b) ? b->last : (struct sample){ 0, 0, 0 };
 	a->implied.known = a->rate.known = false;
@@ -154,7 +154,7 @@ join(const struct series *series, struct series_row *to, const struct series_row
 	add_gaps(to, b->observed_ns, b->gaps, b->worst_gap_ns);
 	for (size_t i = 0; i < series->clocks; i++) {
 		to->clocks[i] = a->clocks[i];
-		join_clock(&to->clocks[i], &b->clocks[i]);
+		merge_clock(&to->clocks[i], &b->clocks[i]);
 	}
 	for (size_t i = 0; i < series->cores; i++)
 		to->offsets[i] = narrower(a->offsets[i], b->offsets[i]);

@@ -22,7 +22,7 @@ pairs_delay_each_other(const struct concurrency *concurrency, uint64_t median_ti
 }
 
 static void
-halve(struct concurrency *concurrency)
+lower_concurrency(struct concurrency *concurrency)
 {
 	concurrency->settled = true;
 	if (concurrency->now > 1)
@@ -30,7 +30,7 @@ halve(struct concurrency *concurrency)
 }
 
 static void
-grow(struct concurrency *concurrency)
+raise_concurrency(struct concurrency *concurrency)
 {
 	concurrency->now = concurrency->now > concurrency->max / 2 ? concurrency->max : concurrency->now * 2;
 	concurrency->settled = concurrency->now == concurrency->max;
@@ -42,9 +42,9 @@ concurrency_learn(struct concurrency *concurrency, uint64_t median_ticks)
 	if (median_ticks == 0)
 		return;
 	if (pairs_delay_each_other(concurrency, median_ticks))
-		halve(concurrency);
+		lower_concurrency(concurrency);
 	else if (!concurrency->settled)
-		grow(concurrency);
+		raise_concurrency(concurrency);
 	if (concurrency->best_ticks == 0 || median_ticks < concurrency->best_ticks)
 		concurrency->best_ticks = median_ticks;
 }

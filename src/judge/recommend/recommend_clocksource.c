@@ -161,7 +161,7 @@ put_missing(struct text *text, const struct report *report, const struct clock *
 }
 
 static void
-take_linux(struct report *report)
+predict_linux(struct report *report)
 {
 	const struct clock *first = best_rated(report, NULL), *next = first ? best_rated(report, first) : NULL;
 	bool has_tsc = report_has_clock(report, "tsc");
@@ -200,7 +200,7 @@ put_lacking_feature(const struct report *report, struct text *text)
 
 /* Finds the clock that Windows takes. A TSC that Linux would mark unstable counts as unsuited for Windows, too. */
 static void
-take_windows(struct report *report)
+predict_windows(struct report *report)
 {
 	bool tsc = report_has_clock(report, "tsc") && report->tsc_is_invariant && !recommend_linux_marks_tsc(report);
 	const char *const order[] = { "hv_page", "hv_ref", tsc ? "tsc" : "hpet", "hpet", "acpi_pm" };
@@ -259,7 +259,7 @@ put_loop(struct text *text, const struct report *report)
  * TSC_ADJUST or Linux's clocksource is the TSC. Otherwise it reads the system's clock.
  */
 static void
-take_postgresql(struct report *report)
+predict_postgresql(struct report *report)
 {
 	const char *linux_takes = recommend_linux_takes(report), *why_not = why_not_postgresql(report, linux_takes);
 	uint64_t read_ps = recommend_read_ps(report, "tsc");
@@ -288,7 +288,7 @@ recommend_clocksource(struct report *report)
 	report->taken_count = 0;
 	if (report->options.clock_count)
 		return;
-	take_linux(report);
-	take_windows(report);
-	take_postgresql(report);
+	predict_linux(report);
+	predict_windows(report);
+	predict_postgresql(report);
 }

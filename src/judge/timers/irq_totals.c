@@ -54,7 +54,7 @@ off_ppb(const struct report_interval *row)
 
 /* Returns by how much the test ROW breaks RULE, as a count or as the excess over the limit; 0 if it does not. */
 static uint64_t
-breach(const struct report *report, const char *rule, const struct report_interval *row)
+amount_over_limit(const struct report *report, const char *rule, const struct report_interval *row)
 {
 	uint64_t limit = rules_limit_of(report, rule);
 
@@ -74,8 +74,8 @@ breach(const struct report *report, const char *rule, const struct report_interv
 }
 
 /*
- * Sets BREACHES to the sum of breach() over all rows of BEHAVIOUR's source on the core of row I. Returns false unless I
- * is the first of these rows.
+ * Sets BREACHES to the sum of amount_over_limit() over all rows of BEHAVIOUR's source on the core of row I. Returns
+ * false unless I is the first of these rows.
  */
 static bool
 is_first_of_core(const struct report *report, const struct behaviour *behaviour, size_t i, uint64_t *breaches)
@@ -88,7 +88,7 @@ is_first_of_core(const struct report *report, const struct behaviour *behaviour,
 			continue;
 		if (other < i)
 			return false;
-		*breaches += breach(report, behaviour->rule, &rows[other]);
+		*breaches += amount_over_limit(report, behaviour->rule, &rows[other]);
 	}
 	return text_equal(rows[i].source, behaviour->clock);
 }

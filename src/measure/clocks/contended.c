@@ -22,7 +22,7 @@ struct contention { /* one clock that is read by all cores at the same time */
  * core's samples, minus ENDED before them. This needs no TSC, so it is right even if the cores' TSCs differ.
  */
 static void
-take_together(void *argument, size_t core)
+sample_on_all_cores(void *argument, size_t core)
 {
 	struct contention *contention = argument;
 	const struct clock *clock = contention->clock;
@@ -55,7 +55,7 @@ measure_clock(struct survey *survey, size_t index)
 	size_t measured = 0;
 
 	__builtin_memset(memory->others, 0, memory->cores * sizeof(*memory->others));
-	survey_run_together(survey, take_together, &contention, 0);
+	survey_run_together(survey, sample_on_all_cores, &contention, 0);
 	barrier_stop(&contention.barrier);
 	if (survey_end_if_untimed(survey))
 		return 0;

@@ -189,7 +189,7 @@ struct core_batch { /* a batch of samples, as a job of a core */
 };
 
 static void
-spin(const struct survey_hooks *hooks, uint64_t ticks)
+wait_in_loop(const struct survey_hooks *hooks, uint64_t ticks)
 {
 	uint64_t begin = hooks->tsc_ordered();
 
@@ -198,13 +198,13 @@ spin(const struct survey_hooks *hooks, uint64_t ticks)
 }
 
 static void
-take_core_batch(void *argument, size_t core)
+sample_on_core(void *argument, size_t core)
 {
 	const struct core_batch *batch = argument;
 
 	(void)core;
 	if (batch->spin_ticks)
-		spin(batch->hooks, batch->spin_ticks);
+		wait_in_loop(batch->hooks, batch->spin_ticks);
 	batch->clock->sample(batch->clock->device, batch->samples, batch->count);
 }
 
@@ -239,7 +239,7 @@ run_batch(struct survey *survey, size_t core, struct core_batch *batch)
 	bool is_awake = batch->end_tsc && idle_ticks < scale_ticks(&survey->scale, SURVEY_AWAKE_NS / 2);
 
 	batch->spin_ticks = is_awake ? 0 : scale_ticks(&survey->scale, survey->hooks.spin_ns);
-	if (!smp->run(smp->context, core, take_core_batch, batch, CORE_BOUND_NS))
+	if (!smp->run(smp->context, core, sample_on_core, batch, CORE_BOUND_NS))
 		return false;
 	batch->end_tsc = survey->hooks.tsc_ordered();
 	return true;

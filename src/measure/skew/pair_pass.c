@@ -56,8 +56,8 @@ survey_pair_pass_pair(struct survey_pair_pass *pass, size_t a, size_t b, size_t 
 }
 
 /*
- * Returns the rank of the next core's partner in this round, if both cores are alive. Returns PAIR_SCHEDULE_IDLE
- * otherwise, and for the second core of each pair.
+ * Returns the rank of the partner in this round of the core at pass->rank. Returns PAIR_SCHEDULE_IDLE if one of the
+ * two is not alive, or if the pair was already returned for its first core.
  */
 static size_t
 partner_of_next(const struct survey_pair_pass *pass)

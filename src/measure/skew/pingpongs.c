@@ -120,7 +120,7 @@ count_pingpong(struct survey_pair_pass *pass, const uint32_t *ranks, const uint3
  * died.
  */
 static uint64_t
-take_result(struct survey_pair_pass *pass, size_t place)
+store_pair_result(struct survey_pair_pass *pass, size_t place)
 {
 	struct survey *survey = pass->survey;
 	const uint32_t *cores = survey->memory.batch_cores + 2 * place, *ranks = survey->memory.batch_ranks + 2 * place;
@@ -159,7 +159,7 @@ survey_pair_pass_run(struct survey_pair_pass *pass, size_t count)
 	run_batch(pass, count);
 	untimed = survey_end_if_untimed(pass->survey);
 	for (size_t i = 0; i < count && !untimed; i++) {
-		uint64_t median = take_result(pass, i);
+		uint64_t median = store_pair_result(pass, i);
 
 		if (median)
 			survey_insert(medians, played++, median);

@@ -33,7 +33,7 @@ read_tsc(void *context)
 }
 
 static void
-take_turns(void *argument, size_t core)
+run_turns(void *argument, size_t core)
 {
 	struct warp_job *job = argument;
 	struct warp_reader reader = { read_tsc, job, NULL };
@@ -106,7 +106,7 @@ run_check(struct survey *survey, struct pass *pass, enum warp_kind kind, const s
 		survey->hooks.progress(survey->hooks.context, "warp check", survey->done_ns, survey->total_ns);
 		warp_begin(table, kind, survey->smp->count, turns_per_core(living), survey->hooks.tsc_ordered());
 		table->bound_ticks = play_ticks(survey, pass);
-		survey_run_together(survey, take_turns, &job, table->bound_ticks);
+		survey_run_together(survey, run_turns, &job, table->bound_ticks);
 		warp_stop(table);
 	}
 	pass->checks--;
@@ -114,7 +114,7 @@ run_check(struct survey *survey, struct pass *pass, enum warp_kind kind, const s
 }
 
 static void
-leave_out(struct behaviour *row, const char *what)
+mark_not_checked(struct behaviour *row, const char *what)
 {
 	if (!row)
 		return;
@@ -135,8 +135,8 @@ check_tsc_warps(struct survey *survey, struct pass *pass, enum warp_kind kind)
 	if (!can_check(survey))
 		return none;
 	if (!run_check(survey, pass, kind, NULL)) {
-		leave_out(behaviour_add(&survey->report->behaviours, "tsc-warp", "tsc"),
-			  kind == WARP_LOCKED ? " with a lock" : " without a lock");
+		mark_not_checked(behaviour_add(&survey->report->behaviours, "tsc-warp", "tsc"),
+				 kind == WARP_LOCKED ? " with a lock" : " without a lock");
 		return none;
 	}
 	if (survey_end_if_untimed(survey))
@@ -194,7 +194,7 @@ check_clock(struct survey *survey, struct pass *pass, const struct clock *clock)
 	if (!can_check(survey) || !(row = behaviour_add(&survey->report->behaviours, "pv-warp", clock->id)))
 		return;
 	if (!run_check(survey, pass, WARP_LOCKED, clock)) {
-		leave_out(row, "");
+		mark_not_checked(row, "");
 		return;
 	}
 	result = warp_result(survey->memory.warp, living);

@@ -7,7 +7,7 @@
 #define BOUND_NS  (20 * SURVEY_NS_PER_MS)
 
 static void
-shoot(struct timer_test *test, uint64_t ticks)
+run_oneshot(struct timer_test *test, uint64_t ticks)
 {
 	const struct timer_slot *slot = test->all->window->slot;
 	uint64_t bound = scale_ticks(&test->survey->scale, test->row->asked_ns + BOUND_NS);
@@ -34,6 +34,6 @@ shots_window(void *argument)
 		return;
 	do {
 		test->left--;
-		shoot(test, test_ticks(test, test->row->asked_ns));
+		run_oneshot(test, test_ticks(test, test->row->asked_ns));
 	} while (test->left > 0 && test->misses < TEST_MISSES_MAX && tsc() - begin < enough);
 }

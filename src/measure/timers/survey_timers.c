@@ -167,7 +167,7 @@ struct plan {
  * that many periods take longer than a window.
  */
 static bool
-is_held(const struct timer_test *test)
+has_masked_window(const struct timer_test *test)
 {
 	return test->row->state == CLOCK_PRESENT && test->recorded && test->misses < TEST_MISSES_MAX &&
 	       test->core == 0 && !test->timer->driver->secondary && test->periods >= 2 * PERIODS_HELD;
@@ -191,7 +191,7 @@ measure(struct timer_test *test, const struct plan *plan, bool periodic)
 		free_running_poll_status(test);
 	else
 		ask(test, periodic ? periods_window : kind == TIMER_AWAITED ? free_running_run_window : shots_window);
-	if (periodic && is_held(test))
+	if (periodic && has_masked_window(test))
 		play(test, periods_hold);
 }
 
@@ -239,7 +239,7 @@ measure_source(struct survey *survey, struct survey_timers *all, struct timer *t
 }
 
 static bool
-is_asked(const struct timer_driver *driver, const struct report *report)
+is_tested_source(const struct timer_driver *driver, const struct report *report)
 {
 	bool all = report->options.irq == IRQ_ALL;
 
@@ -272,7 +272,7 @@ expected_from(struct survey *survey, const struct survey_timers *timers, size_t 
 	uint64_t ns = 0;
 
 	for (size_t i = from; i < SURVEY_TIMERS_MAX && timers->drivers[i]; i++)
-		if (is_asked(timers->drivers[i], survey->report))
+		if (is_tested_source(timers->drivers[i], survey->report))
 			ns += expected_ns(survey, timers->drivers[i]);
 	return ns;
 }
@@ -288,7 +288,7 @@ survey_timers(struct survey *survey, struct survey_timers *timers)
 		struct timer *timer = &timers->timers[i];
 
 		*timer = (struct timer){ .driver = timers->drivers[i] };
-		if (!is_asked(timer->driver, survey->report))
+		if (!is_tested_source(timer->driver, survey->report))
 			continue;
 		timer->driver->open(timers->platform, timer);
 		if (timer->unlisted)
@@ -306,7 +306,7 @@ survey_timers(struct survey *survey, struct survey_timers *timers)
  * the same LAPIC.
  */
 static bool
-is_core_asked(const struct survey *survey, size_t core)
+is_core_tested(const struct survey *survey, size_t core)
 {
 	const struct report_core *cores = survey->report->cores;
 
@@ -332,7 +332,7 @@ survey_core_timers(struct survey *survey, struct survey_timers *timers)
 		for (size_t core = 1; core < survey->smp->count && !survey_end_if_due(survey); core++) {
 			struct timer timer = { .driver = driver };
 
-			if (!is_core_asked(survey, core))
+			if (!is_core_tested(survey, core))
 				continue;
 			if (survey_pass_is_over(survey, end_tsc)) {
 				left_out++;

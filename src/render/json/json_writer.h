@@ -13,7 +13,7 @@
 struct json {
 	struct text *out;
 	unsigned depth;
-	unsigned flat_from; /* depth from which all is on one line; 0 if nothing is */
+	unsigned flat_from; /* values at this depth or deeper share a line; 0 if none do */
 	bool empty;         /* true if nothing was written into the innermost object or array */
 	bool dense;         /* set by the caller: true if there is no white space outside strings */
 };
