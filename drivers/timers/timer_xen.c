@@ -10,7 +10,7 @@ static void
 xen_timer_open(const struct platform *platform, struct timer *timer)
 {
 	timer->unlisted = !paravirtual_find(&platform->paravirtual, PARAVIRTUAL_XEN);
-	if (!timer->unlisted)
+	if (!timer->unlisted && timer_find_lapic(timer))
 		timer_refuse(timer, CLOCK_DISABLED,
 			     "Its events need Xen's shared page, whose place the firmware chose: not tested.");
 }

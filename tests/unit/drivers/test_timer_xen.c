@@ -29,5 +29,6 @@ TEST(it_is_a_row_with_a_reason_only_in_a_guest_of_xen)
 	assert_int_equal(opened().state, CLOCK_DISABLED);
 	assert_string_equal(opened().reason,
 			    "Its events need Xen's shared page, whose place the firmware chose: not tested.");
+	assert_string_equal(opened().route.kind, "lapic"); /* the schema has no empty kind */
 	assert_int_equal(sim.count[SIM_HYPERCALL], 0);
 }
