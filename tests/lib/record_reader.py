@@ -49,7 +49,7 @@ def check_record(record, report):
     assert found[0][1].rstrip(b"\0").startswith(report["tool"]["version"].encode())
     assert [struct.unpack("<II", fixed) for kind, fixed, _ in found if kind == CORE] == [
         (number, core["apic_id"]) for number, core in enumerate(report["cores"])]
-    watches = [(struct.unpack("<IQQQQQQ", fixed), items) for kind, fixed, items in found if kind == WATCH]
+    watches = [(struct.unpack("<IQQQQQQ", fixed[:52]), items) for kind, fixed, items in found if kind == WATCH]
     assert [watch[0] for watch, _ in watches] == [i for i, core in enumerate(report["cores"]) if core["observed_ns"]]
     assert sum(watch[4] for watch, _ in watches) == report["interference"]["gaps"]
     assert sum(struct.unpack("<Q", item)[0] for _, items in watches for item in items) == report["interference"]["gaps"]
