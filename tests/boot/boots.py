@@ -54,13 +54,13 @@ def check_interval(interval):
         assert interval["low"] <= interval["value"] <= interval["high"], interval
 
 
-def checked(done, started=None):
+def checked(done, started=None, accelerator="tcg"):
     """The report of a run that came to its end, after every check that holds for all of them."""
     assert done.status in (0, 1), done
     report = json.loads(done.file("report.json"))
     tidy.check(done.file("report.json"), done.file("report.csv"))
     assert done.status == VERDICT_STATUS[report["verdict"]], done
-    assert report["machine"]["accelerator"] == "tcg"
+    assert report["machine"]["accelerator"] == accelerator
     for clock in report["clocks"]:
         check_latency(clock)
         check_interval(clock["measured_hz"])

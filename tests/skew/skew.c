@@ -3,6 +3,9 @@
  * `opt/baretick/skew` holds words NUMBER:TICKS, such as `1:1000000 3:-2000`: that core runs as a
  * guest whose TSC is so many ticks ahead. `1:0/1000:5000:70` adds a fault: each 1,000th reading of core 1 finds its TSC
  * set back by 5,000 ticks, and is itself 70 ticks too high. The linker puts __wrap_core_main in core_main's place.
+ *
+ * `opt/baretick/leaves` holds words LEAF:EAX:EBX:ECX:EDX, such as `21:1000:1002:1000000000:0`: the boot core runs as a
+ * guest whose CPUID leaf 15h has these values. The value -1 leaves a register as it is. All numbers are decimal.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,9 +14,11 @@
 #include "cores/cores_setup.h"
 #include "hw/fw_cfg.h"
 #include "hw/hw.h"
+#include "skew.h"
 #include "svm.h"
 
 #define ITEM        "opt/baretick/skew"
+#define ITEM_LEAVES "opt/baretick/leaves"
 #define WORDS_SIZE  256
 #define CORES_MAX   8          /* each has three pages in the image's file */
 #define PAUSES_MAX  1000000000u
@@ -38,7 +43,7 @@ end(uint8_t value)
 }
 
 static void
-read_words(char words[WORDS_SIZE])
+read_words(const char *item, char words[WORDS_SIZE])
 {
 	uint32_t pauses = 0;
 	size_t length;
@@ -48,7 +53,7 @@ read_words(char words[WORDS_SIZE])
 			end(EXIT_WRONG);
 		hw_pause();
 	}
-	bool there = fw_cfg_read_file(ITEM, words, WORDS_SIZE - 1, &length);
+	bool there = fw_cfg_read_file(item, words, WORDS_SIZE - 1, &length);
 
 	__atomic_store_n(&reading, 0, __ATOMIC_RELEASE);
 	if (length >= WORDS_SIZE)
@@ -114,7 +119,7 @@ __wrap_core_main(struct core_slot *slot)
 	char words[WORDS_SIZE];
 	struct svm_tsc tsc;
 
-	read_words(words);
+	read_words(ITEM, words);
 	if (find_core(words, slot->number, &tsc)) {
 		if (slot->number >= CORES_MAX)
 			end(EXIT_WRONG);
@@ -123,4 +128,39 @@ __wrap_core_main(struct core_slot *slot)
 		svm_become_guest(&pages[slot->number], tsc, refuse);
 	}
 	__real_core_main(slot);
+}
+
+/* Takes the next leaf of WORDS. */
+static struct svm_leaf
+take_leaf(const char **words)
+{
+	struct svm_leaf leaf = { .leaf = (uint32_t)take_number(words) };
+
+	for (unsigned i = 0; i < SVM_REGISTERS; i++)
+		leaf.values[i] = take_marked(words, ':');
+	while (**words == ' ')
+		++*words;
+	return leaf;
+}
+
+void
+skew_leaves(void)
+{
+	char words[WORDS_SIZE];
+	const char *next = words;
+	uint64_t interrupts;
+
+	read_words(ITEM_LEAVES, words);
+	while (*next) {
+		if (pages[0].leaf_count == SVM_LEAVES_MAX)
+			end(EXIT_WRONG);
+		pages[0].leaves[pages[0].leaf_count++] = take_leaf(&next);
+	}
+	if (!pages[0].leaf_count)
+		return;
+	if (!svm_is_there())
+		end(EXIT_NO_SVM);
+	interrupts = hw_interrupts_mask();
+	svm_become_guest(&pages[0], (struct svm_tsc){ .offset_ticks = 0 }, refuse);
+	hw_interrupts_restore(interrupts);
 }

@@ -12,7 +12,9 @@
 #define EFER_SVME        (UINT64_C(1) << 12)
 #define MSR_VM_HSAVE_PA  0xc0010117u    /* 15.30.4 */
 #define INTERCEPT_RDTSC   (1u << 14)    /* table B-1, 00Ch; QEMU has RDTSCP leave by it, too */
+#define INTERCEPT_CPUID   (1u << 18)
 #define EXIT_RDTSC        0x6eu         /* appendix C */
+#define EXIT_CPUID        0x72u
 #define INTERCEPT_VMRUN   1u            /* table B-1, 010h: VMRUN refuses a guest without it (15.5.1) */
 #define INTERCEPT_VMMCALL 2u
 #define ASID             1u             /* 0 belongs to the host: 15.5.1 */
@@ -115,7 +117,7 @@ take_registers(struct vmcb *vmcb)
 }
 
 struct registers { /* the guest's registers in the order of the stack */
-	uint64_t rcx, rdx, rsi, rdi, r8, r9, r10, r11;
+	uint64_t rbx, rcx, rdx, rsi, rdi, r8, r9, r10, r11;
 };
 
 /* Takes a reading with the offset and the fault of the core. */
@@ -130,7 +132,28 @@ take_reading(struct svm_pages *pages)
 	return ticks - pages->set_back_sum + pages->tsc.ahead_ticks;
 }
 
-/* The guest has come to RDTSC (0F 31) or RDTSCP (0F 01 F9): does it for the guest, which goes on behind it. */
+/* Executes CPUID (0F A2) for the guest, with the values that its leaf shall have. */
+static void
+give_leaf(struct svm_pages *pages, struct vmcb *vmcb, struct registers *registers)
+{
+	uint32_t leaf = (uint32_t)vmcb->rax;
+	struct hw_cpuid r = hw_cpuid(leaf, (uint32_t)registers->rcx);
+	uint32_t *words[SVM_REGISTERS] = { &r.eax, &r.ebx, &r.ecx, &r.edx };
+
+	for (uint32_t i = 0; i < pages->leaf_count; i++)
+		for (unsigned k = 0; pages->leaves[i].leaf == leaf && k < SVM_REGISTERS; k++)
+			if (pages->leaves[i].values[k] != SVM_AS_IT_IS)
+				*words[k] = (uint32_t)pages->leaves[i].values[k];
+	vmcb->rax = r.eax;
+	registers->rbx = r.ebx;
+	registers->rcx = r.ecx;
+	registers->rdx = r.edx;
+	vmcb->rip += 2;
+}
+
+/*
+ * Executes RDTSC (0F 31), RDTSCP (0F 01 F9) or CPUID for the guest, which continues with the next instruction.
+ */
 void svm_exit(struct svm_pages *pages, struct registers *registers) __attribute__((used));
 
 void
@@ -141,6 +164,10 @@ svm_exit(struct svm_pages *pages, struct registers *registers)
 	uint32_t aux;
 	uint64_t ticks;
 
+	if (vmcb->exit_code == EXIT_CPUID && instruction[0] == 0x0f && instruction[1] == 0xa2) {
+		give_leaf(pages, vmcb, registers);
+		return;
+	}
 	if (vmcb->exit_code != EXIT_RDTSC || instruction[0] != 0x0f)
 		pages->wrong();
 	ticks = take_reading(pages);
@@ -181,11 +208,11 @@ vmrun(struct svm_pages *pages)
 			 "pushq %%rsi\n\t"
 			 "pushq %%rdx\n\t"
 			 "pushq %%rcx\n\t"
+			 "pushq %%rbx\n\t"
 			 "movq %%rax, %%rdi\n\t"
 			 "movq %%rsp, %%rsi\n\t"
-			 "subq $8, %%rsp\n\t"
 			 "call svm_exit\n\t"
-			 "addq $8, %%rsp\n\t"
+			 "popq %%rbx\n\t"
 			 "popq %%rcx\n\t"
 			 "popq %%rdx\n\t"
 			 "popq %%rsi\n\t"
@@ -211,7 +238,7 @@ svm_become_guest(struct svm_pages *pages, struct svm_tsc tsc, void (*wrong)(void
 	hw_msr_write(MSR_VM_HSAVE_PA, (uintptr_t)pages->host_save);
 	take_segments(vmcb);
 	take_registers(vmcb);
-	vmcb->intercepts_3 = tsc.reads ? INTERCEPT_RDTSC : 0;
+	vmcb->intercepts_3 = (tsc.reads ? INTERCEPT_RDTSC : 0) | (pages->leaf_count ? INTERCEPT_CPUID : 0);
 	vmcb->intercepts_4 = INTERCEPT_VMRUN | INTERCEPT_VMMCALL;
 	vmcb->asid = ASID;
 	vmcb->tsc_offset = tsc.offset_ticks;

@@ -14,6 +14,7 @@
 #include "clocks/hpet_registers.h"
 #include "hw/fw_cfg.h"
 #include "hw/hw.h"
+#include "skew.h"
 
 #define ITEM         "opt/baretick/tick"
 #define WORD_SIZE    16
@@ -113,6 +114,7 @@ run(EFI_HANDLE image, EFI_SYSTEM_TABLE *system, entry *real)
 	EFI_STATUS status;
 	size_t length = 0;
 
+	skew_leaves();
 	if (!fw_cfg_read_file(ITEM, word, sizeof(word), &length))
 		return real(image, system);
 	boot->LocateProtocol(&guid_timer_arch, NULL, (VOID **)&timer);
