@@ -114,7 +114,7 @@ postgresql_missing(const struct calibrating *c)
 
 const struct calibration_loop calibration_valkey = {
 	.id = "valkey",
-	.user = "Valkey, by a right system clock",
+	.user = "Valkey, timed by an exact system clock",
 	.clock = "tsc",
 	.refusals = { [NO_RATE] = "no wait gave a rate" },
 	.longest_ns = VALKEY_WAITS * (VALKEY_WAIT_NS + WAIT_NS_PER_MS),
@@ -124,7 +124,7 @@ const struct calibration_loop calibration_valkey = {
 
 const struct calibration_loop calibration_postgresql = {
 	.id = "postgresql",
-	.user = "PostgreSQL 19, by a right system clock",
+	.user = "PostgreSQL 19, timed by an exact system clock",
 	.clock = "tsc",
 	.refusals = { [NO_RATE] = "its estimates did not settle in 50 ms" },
 	.longest_ns = POSTGRESQL_MAX_NS + WAIT_NS_PER_MS,

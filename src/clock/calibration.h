@@ -40,6 +40,7 @@ struct calibration_loop {
 	const struct driver *uses[CALIBRATION_DEVICES];
 	const char *refusals[CALIBRATION_REFUSALS]; /* reasons as clauses: "the PIT's reads are too slow" */
 	uint64_t longest_ns; /* a run takes at most about this on a core that is not preempted */
+	uint64_t without_first_ns; /* the same without the first device of USES, or 0 if it makes no difference */
 	/* Returns NULL, or a sentence with the reason why it cannot be run here. */
 	const char *(*missing)(const struct calibrating *calibrating);
 	/* Runs it once with interrupts masked by itself. Leaves the devices as their open left them. */

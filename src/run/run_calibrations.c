@@ -67,10 +67,12 @@ static bool
 fits(const struct rehearsal *rehearsal)
 {
 	const struct survey *survey = &rehearsal->run->survey;
-	uint64_t now = survey->hooks.tsc_ordered(), longest = scale_ticks(&survey->scale, rehearsal->loop->longest_ns);
-	uint64_t spent_ns = scale_ns(&survey->scale, now - rehearsal->begin_tsc);
+	const struct calibration_loop *loop = rehearsal->loop;
+	bool is_longer = loop->without_first_ns && !rehearsal->calibrating.devices[0];
+	uint64_t longest_ns = is_longer ? loop->without_first_ns : loop->longest_ns;
+	uint64_t now = survey->hooks.tsc_ordered(), longest = scale_ticks(&survey->scale, longest_ns);
 
-	return spent_ns + rehearsal->loop->longest_ns <= survey_calibrations_ns(survey->report) &&
+	return scale_ns(&survey->scale, now - rehearsal->begin_tsc) + longest_ns <= survey_calibrations_ns(survey->report) &&
 	       (!survey->deadline_tsc || (int64_t)(survey->deadline_tsc - now - longest) > 0);
 }
 

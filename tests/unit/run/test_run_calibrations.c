@@ -98,6 +98,23 @@ TEST(a_loop_whose_device_is_missing_has_the_reason)
 	assert_true(row_of(report, "linux_reference")->runs >= 1);
 }
 
+/* The third try has as much time as the first two: each takes 50 ms without a PIT. */
+TEST(linuxs_slower_loop_without_a_pit_is_run_only_if_151_ms_are_left)
+{
+	sim.pit.absent = true;
+	bench_open(bench, 1);
+	bench->machine.calibrations = (const struct calibration_loop *const[]){ &calibration_linux_reference, NULL };
+	survey_prepare(&bench->run.survey);
+	survey_rates(&bench->run.survey);
+	bench->run.survey.deadline_tsc = hw_tsc() + 150000000;
+	run_calibrations(&bench->run);
+	assert_string_equal(bench->run.report.calibrations[0].reason, "There was no time for it.");
+	bench->run.survey.deadline_tsc = hw_tsc() + 152000000;
+	run_calibrations(&bench->run);
+	assert_string_equal(bench->run.report.calibrations[0].reason, "");
+	assert_true((int64_t)(bench->run.survey.deadline_tsc - hw_tsc()) > 0);
+}
+
 TEST(clocks_that_are_not_in_the_run_are_not_touched)
 {
 	static const char *const ids[] = { "tsc", "hpet", NULL };
