@@ -188,6 +188,7 @@ struct survey {
 	uint64_t edge_bound_ticks;
 	/* planned time of the timer tests, which come after the checks; 0 if there are none */
 	uint64_t timers_ns;
+	uint64_t calibrations_ns;       /* planned time of the calibration loops, or 0 without loops */
 	struct {
 		/*
 		 * TSC ticks in batches of the rate window: in the shortest batch, in all batches, and in batches with
@@ -261,7 +262,7 @@ void survey_note_firmware_tick(struct survey *survey, bool ticking);
 /* Sets the progress to the start of STAGE. All earlier stages count as done, however long they took. */
 enum survey_stage {
 	SURVEY_AT_CONTENDED, SURVEY_AT_WARPS, SURVEY_AT_INTERFERENCE, SURVEY_AT_RATES_AGAIN, SURVEY_AT_CHECKS,
-	SURVEY_AT_TIMERS,
+	SURVEY_AT_CALIBRATIONS, SURVEY_AT_TIMERS,
 };
 void survey_set_stage(struct survey *survey, enum survey_stage stage);
 

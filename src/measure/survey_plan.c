@@ -200,9 +200,10 @@ survey_set_stage(struct survey *survey, enum survey_stage stage)
 		[SURVEY_AT_INTERFERENCE] = PART_GAPS,
 		[SURVEY_AT_RATES_AGAIN] = PART_RATES_AGAIN,
 		[SURVEY_AT_CHECKS] = PART_CHECKS,
+		[SURVEY_AT_CALIBRATIONS] = PARTS,
 		[SURVEY_AT_TIMERS] = PARTS,
 	};
-	uint64_t remaining_ns = survey->timers_ns;
+	uint64_t remaining_ns = survey->timers_ns + (stage <= SURVEY_AT_CALIBRATIONS ? survey->calibrations_ns : 0);
 
 	for (enum part part = begins_with[stage]; part < PARTS; part++) {
 		remaining_ns += part_ns(survey->report, survey->smp->count, part);
@@ -247,8 +248,11 @@ survey_switch_to_quick(struct survey *survey)
 	report->hurried_ms = scale_ns(&survey->scale, survey->hooks.tsc_ordered() - report->start_tsc) / SURVEY_NS_PER_MS;
 	if (survey->timers_ns)
 		survey->timers_ns = survey_timers_ns(report, cores);
+	if (survey->calibrations_ns)
+		survey->calibrations_ns = survey_calibrations_ns(report);
 	survey->late_ns = 0;
-	survey->total_ns = survey->done_ns + remaining_ns(before, survey->done_ns, report, cores) + survey->timers_ns;
+	survey->total_ns = survey->done_ns + remaining_ns(before, survey->done_ns, report, cores) + survey->calibrations_ns +
+			   survey->timers_ns;
 	report_note(report, "The user ended the run early at %lu.%lu s (a key, or Ctrl-C of qemu/run): the rest was "
 		    "measured as with profile=quick.", report->hurried_ms / 1000, report->hurried_ms % 1000 / 100);
 }

@@ -51,7 +51,7 @@ uint64_t survey_warp_checks(const struct report *report);
 uint64_t survey_checks_ns(const struct report *report);
 uint64_t survey_checks_plan_ns(const struct report *report);
 
-/* Longest duration of the calibration loops. Not part of the plan. */
+/* Planned and longest duration of the calibration loops. Not part of survey_plan_ns(). */
 uint64_t survey_calibrations_ns(const struct report *report);
 
 /* Longest duration of the timer tests on the boot core and on the other cores. It is not part of the plan. */

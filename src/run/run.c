@@ -319,6 +319,8 @@ prepare_survey(struct run *run, void *memory, size_t cores, enum pair_schedule w
 			       run->report.options.interval_ns);
 	if (run->machine->window.play)
 		survey->timers_ns = survey_timers_ns(&run->report, cores);
+	if (run->machine->calibrations)
+		survey->calibrations_ns = survey_calibrations_ns(&run->report);
 	/* The plan of the run needs a number of cores. How many really exist is known after they are started. */
 	run->smp.count = cores < run->report.options.cores_max ? cores : run->report.options.cores_max;
 }

@@ -98,6 +98,15 @@ begin_loop(struct rehearsal *rehearsal, struct run *run, const struct calibratio
 }
 
 static void
+report_progress(const struct survey *survey, uint64_t begin_tsc)
+{
+	uint64_t spent = scale_ns(&survey->scale, survey->hooks.tsc_ordered() - begin_tsc);
+
+	survey->hooks.progress(survey->hooks.context, "calibrations", survey->done_ns +
+			       (spent < survey->calibrations_ns ? spent : survey->calibrations_ns), survey->total_ns);
+}
+
+static void
 play_round(struct rehearsal *rehearsals, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -111,18 +120,20 @@ play_round(struct rehearsal *rehearsals, size_t count)
 void
 run_calibrations(struct run *run)
 {
-	uint64_t begin_tsc = run->survey.hooks.tsc_ordered();
+	struct survey *survey = &run->survey;
+	uint64_t begin_tsc = survey->hooks.tsc_ordered();
 	struct rehearsal rehearsals[CALIBRATION_LOOPS];
 	size_t count = 0;
 
 	run->report.calibration_count = 0;
 	for (size_t i = 0; i < CALIBRATION_LOOPS && run->machine->calibrations && run->machine->calibrations[i]; i++)
 		count += begin_loop(&rehearsals[count], run, run->machine->calibrations[i], begin_tsc);
-	if (count)
-		run->survey.hooks.progress(run->survey.hooks.context, "calibrations", run->survey.done_ns,
-					   run->survey.total_ns);
-	for (unsigned round = 0; round < runs_of_profile[survey_current_profile(&run->report)]; round++)
+	survey_set_stage(survey, SURVEY_AT_CALIBRATIONS);
+	for (unsigned round = 0; count && round < runs_of_profile[survey_current_profile(&run->report)]; round++) {
+		report_progress(survey, begin_tsc);
 		play_round(rehearsals, count);
+	}
 	for (size_t i = 0; i < count; i++)
 		put_results(&rehearsals[i]);
+	survey->done_ns += survey->calibrations_ns;
 }

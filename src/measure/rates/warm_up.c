@@ -173,7 +173,8 @@ survey_prepare(struct survey *survey)
 	survey->done_ns = 0;
 	survey->round = 0;
 	survey->rounds = survey_rounds(report, survey->smp->count);
-	survey->total_ns = survey_plan_ns(report, survey->smp->count) + survey->timers_ns;
+	survey->total_ns = survey_plan_ns(report, survey->smp->count) + survey->calibrations_ns +
+			   survey->timers_ns;
 	if (survey_end_if_due(survey))
 		return;
 	survey->tsc_resolution_ticks = tsc_resolution_ticks(survey);

@@ -115,6 +115,44 @@ TEST(linuxs_slower_loop_without_a_pit_is_run_only_if_151_ms_are_left)
 	assert_true((int64_t)(bench->run.survey.deadline_tsc - hw_tsc()) > 0);
 }
 
+static struct {
+	uint64_t total_ns, last_ns;
+	size_t count;
+} shown;
+
+static void
+show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
+{
+	(void)context;
+	assert_string_equal(what, "calibrations");
+	assert_true(done_ns >= shown.last_ns && done_ns <= total_ns);
+	shown.total_ns = total_ns;
+	shown.last_ns = done_ns;
+	shown.count++;
+}
+
+TEST(the_plan_has_the_loops_time_and_each_round_is_shown)
+{
+	struct survey *survey = &bench->run.survey;
+
+	bench_open(bench, 1);
+	assert_int_equal(survey->calibrations_ns, 0);
+	survey_prepare(survey);
+	shown.total_ns = survey->total_ns;
+	bench->machine.calibrations = calibrations;
+	survey->calibrations_ns = survey_calibrations_ns(survey->report);
+	survey_prepare(survey);
+	assert_int_equal(survey->total_ns - shown.total_ns, 300 * UINT64_C(1000000));
+	survey_rates(survey);
+	shown.count = 0;
+	shown.last_ns = 0;
+	survey->hooks.progress = show_progress;
+	run_calibrations(&bench->run);
+	assert_int_equal(shown.count, 3); /* one for each round of quick */
+	assert_true(shown.last_ns > survey->done_ns - survey->calibrations_ns);
+	assert_int_equal(survey->done_ns + survey->timers_ns, survey->total_ns);
+}
+
 TEST(clocks_that_are_not_in_the_run_are_not_touched)
 {
 	static const char *const ids[] = { "tsc", "hpet", NULL };
