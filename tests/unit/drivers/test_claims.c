@@ -205,6 +205,64 @@ TEST(hyperv_and_xen_claim_by_their_msrs_and_leaf_and_a_fault_is_no_claim)
 	assert_claim(CLAIM_HYPERV, CLAIM_OF_TSC, "MSR 40000022h", UINT64_C(2893437000), 1000);
 }
 
+/* The rate itself, in Hz: what a hypervisor's MSR may state, and of what a row is made then. */
+TEST(an_msr_that_faults_or_states_0_or_1_hz_or_2_to_the_63_is_no_claim_with_the_reason)
+{
+	static const struct {
+		uint64_t hz;
+		const char *reason;
+	} rows[] = {
+		{ 0, "It is 0." },
+		{ 1, "It says 1 Hz, which no such clock has." },
+		{ CLAIM_HZ_MIN - 1, "It says 999999 Hz, which no such clock has." },
+		{ CLAIM_HZ_MAX + 1, "It says 100000000001 Hz, which no such clock has." },
+		{ UINT64_C(1) << 63, "It says 9223372036854775808 Hz, which no such clock has." },
+		{ UINT64_MAX, "It says 18446744073709551615 Hz, which no such clock has." },
+	};
+	static const uint32_t msrs[] = { MSR_HV_TSC_FREQUENCY, MSR_LAPIC_FREQUENCY };
+
+	set_interface(0x40000000, "Microsoft Hv", 0x40000005);
+	sim_cpuid_set(0x40000001, 0, (struct hw_cpuid){ 0x31237648, 0, 0, 0 });
+	sim_cpuid_set(0x40000003, 0, (struct hw_cpuid){ HV_ACCESS_FREQUENCY_MSRS, 0, 0, HV_FREQUENCY_MSRS_AVAILABLE });
+	sim_msr_set(MSR_HV_TSC_FREQUENCY, 1000000000);
+	sim_msr_set(MSR_LAPIC_FREQUENCY, 1000000000);
+	read_claims();
+	sim.msr_count -= 2; /* from now on both fault */
+	platform_read_claims(&platform, guard);
+	assert_refused(CLAIM_HYPERV, CLAIM_OF_TSC, "Reading it took an exception.");
+	assert_refused(CLAIM_HYPERV, CLAIM_OF_LAPIC, "Reading it took an exception.");
+	sim_msr_set(MSR_HV_TSC_FREQUENCY, 1000000000);
+	for (size_t i = 0; i < 2; i++) {
+		enum claim_clock clock = i ? CLAIM_OF_LAPIC : CLAIM_OF_TSC;
+
+		sim_msr_set(msrs[1 - i], 1000000000);
+		for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++) {
+			sim_msr_set(msrs[i], rows[k].hz);
+			read_claims();
+			assert_refused(CLAIM_HYPERV, clock, rows[k].reason);
+			assert_claim(CLAIM_HYPERV, i ? CLAIM_OF_TSC : CLAIM_OF_LAPIC, i ? "MSR 40000022h" : "MSR 40000023h",
+				     1000000000, 1000);
+		}
+	}
+	assert_ptr_equal(claims_first_of_tsc(&platform.claims), find(CLAIM_HYPERV, CLAIM_OF_TSC));
+}
+
+TEST(a_leaf_of_xen_that_is_0_and_a_rate_with_a_denominator_of_0_are_no_claims)
+{
+	struct claim claim = { .hz = { 0, 0 } };
+
+	set_interface(0x40000000, "XenVMMXenVMM", 0x40000005);
+	sim_cpuid_set(0x40000003, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
+	read_claims();
+	assert_refused(CLAIM_XEN, CLAIM_OF_TSC, "It is 0.");
+	claim_set(&claim, (struct rate){ 1000000000, 0 }, 0);
+	assert_string_equal(claim.reason, "It is 0.");
+	assert_int_equal(claim.hz.den, 0);
+	set_leaf_15(1, 1000, 1); /* a crystal of 1 Hz */
+	assert_refused(CLAIM_LEAF_15, CLAIM_OF_CRYSTAL, "It says 1 Hz, which no such clock has.");
+	assert_refused(CLAIM_LEAF_15, CLAIM_OF_LAPIC, "It says 1 Hz, which no such clock has.");
+}
+
 TEST(platform_info_is_a_ratio_of_100_mhz_on_cores_with_avx)
 {
 	set_cpu("GenuineIntel", 0x000906ea, UINT32_C(1) << 28);
