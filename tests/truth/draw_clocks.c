@@ -93,6 +93,60 @@ draw_tsc_claim(enum tsc_claim how)
 	machine.hz[TSC] = 25.0L * MHZ * ratio / 2;
 }
 
+static void
+add_leaf(const char *by, struct rate hz, uint64_t within_hz, bool is_wrong)
+{
+	machine.leaves[machine.leaf_count++] = (struct leaf){ by, hz, within_hz, is_wrong };
+}
+
+/*
+ * Returns a factor in millionths. The leaf is off by 500 to 300,000 ppm, or 1.5 to 8 times too high or too low, as where
+ * it has the rate of a host that scales the TSC.
+ */
+static uint64_t
+draw_wrong_factor(void)
+{
+	if (draw_chance(25))
+		return draw_chance(50) ? draw_log(1500000, 8000000) : draw_log(125000, 670000);
+	return (uint64_t)(1000000 + draw_sign(draw_log(500, 300000)));
+}
+
+void
+draw_leaves(void)
+{
+	enum { LEAF_15, LEAF_16, LEAF_KHZ, LEAVES };
+	uint32_t ratio = (uint32_t)draw_between(80, 400), khz, mhz;
+	uint64_t hz = (uint64_t)25 * MHZ * ratio / 2, factor[LEAVES] = { 1000000, 1000000, 1000000 };
+	bool has[LEAVES] = { draw_chance(70), draw_chance(70), machine.is_guest && draw_chance(70) };
+	unsigned wrong = (unsigned)draw_below(LEAVES + 1);
+
+	if (wrong < LEAVES && has[wrong])
+		factor[wrong] = draw_wrong_factor();
+	if (wrong == LEAF_16 && factor[LEAF_16] > 850000 && factor[LEAF_16] < 1200000)
+		factor[LEAF_16] = 1200000; /* beyond its rounding */
+	claim_tsc(ratio, CLAIM_ABSENT);
+	machine.hz[TSC] = 25.0L * MHZ * ratio / 2;
+	machine.leaf_count = 0;
+	sim_cpuid_set(0, 0, (struct hw_cpuid){ 0x16, 0x756e6547, 0x6c65746e, 0x49656e69 });
+	if (has[LEAF_KHZ]) {
+		khz = (uint32_t)(hz / 1000 * factor[LEAF_KHZ] / 1000000);
+		sim_cpuid_set(0x40000010, 0, (struct hw_cpuid){ khz, 0, 0, 0 });
+		add_leaf("CPUID 40000010h EAX", (struct rate){ khz * UINT64_C(1000), 1 }, 1000, wrong == LEAF_KHZ);
+	}
+	if (has[LEAF_15]) {
+		uint32_t ebx = (uint32_t)(ratio * factor[LEAF_15]);
+
+		sim_cpuid_set(0x15, 0, (struct hw_cpuid){ 2000000, ebx, 25 * MHZ, 0 });
+		add_leaf("CPUID 15h", (struct rate){ (uint64_t)25 * MHZ * ebx, 2000000 }, 0, wrong == LEAF_15);
+	}
+	if (has[LEAF_16]) {
+		mhz = (uint32_t)((hz / MHZ * factor[LEAF_16] / 1000000 + 50) / 100 * 100);
+		mhz = mhz > UINT16_MAX ? 60000 : mhz;
+		sim_cpuid_set(0x16, 0, (struct hw_cpuid){ mhz, mhz, 100, 0 });
+		add_leaf("CPUID 16h", (struct rate){ (uint64_t)mhz * MHZ, 1 }, 50 * MHZ, wrong == LEAF_16);
+	}
+}
+
 static enum tsc_claim
 any_claim(void)
 {

@@ -16,6 +16,7 @@ void draw_sick_source(unsigned source);                   /* off by 150 to 5,000
 void draw_far_source(unsigned source);                    /* off by 6 to 30 % */
 void draw_load(void);                                     /* the core is often preempted, for up to 20 ms */
 void draw_tsc_claim(enum tsc_claim how);
+void draw_leaves(void);                                   /* leaves that are right, rounded, and one of them wrong */
 
 /* Draws 2 to 16 healthy cores in one package, and clocks with few tests. */
 void draw_cores(void);

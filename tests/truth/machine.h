@@ -39,6 +39,16 @@ enum event {
 	EVENT_HALTS,    /* from then on it stands for a moment, up to by_ps, again and again, after accesses of devices */
 };
 
+/* A CPUID leaf that states the TSC's rate. */
+struct leaf {
+	const char *by;      /* its name in the report */
+	struct rate hz;
+	uint64_t within_hz;  /* its rounding */
+	bool is_wrong;
+};
+
+#define LEAVES_MAX 3
+
 enum when { WHEN_NEVER, WHEN_FIRST, WHEN_BETWEEN, WHEN_LAST }; /* the tournament in which a step happens */
 
 struct core {
@@ -62,6 +72,8 @@ struct machine {
 	long double hz[CLOCKS];
 	struct rate claimed[CLOCKS]; /* den 0: none */
 	uint64_t within_hz;          /* the TSC's claim is rounded by so much at most */
+	struct leaf leaves[LEAVES_MAX]; /* only the kind "claims" has leaves */
+	size_t leaf_count;
 	unsigned source[CLOCKS];     /* the same number: one oscillator */
 	uint64_t tsc_start;          /* ticks, before the world began */
 	uint64_t step_1024;          /* the TSC moves by that many 1024ths of a tick at once */

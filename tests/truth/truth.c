@@ -95,6 +95,7 @@ try(const struct kind *kind, uint64_t seed, bool show)
 			print_pairs(&bench->run.report, "last", &bench->run.report.skew.latest);
 		print_machine();
 	}
+	verdict_claims(bench);
 	verdict_rates(bench);
 	verdict_clocks(&bench->run.report);
 	if (machine.cores > 1)

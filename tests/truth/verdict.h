@@ -6,6 +6,7 @@
 
 void verdict_rates(const struct bench *bench);
 void verdict_clocks(const struct report *report); /* which are named, and which not */
+void verdict_claims(const struct bench *bench); /* before the others; does nothing if no leaves were drawn */
 void verdict_cores(const struct bench *bench);
 void verdict_timers(const struct report *report);
 void verdict_host(const struct report *report); /* announcements and stolen time */

@@ -216,6 +216,8 @@ look_at_finding(const struct report *report, const struct finding *finding)
 
 	if (is_beside(finding->rule))
 		return;
+	if (machine.leaf_count && strcmp(finding->rule, "tsc-claim") == 0)
+		return; /* see verdict_claims.c */
 	if (strcmp(finding->rule, "clocks-parted") == 0)
 		return; /* see look_at_discontinuities() */
 	if (strcmp(finding->rule, "clock-backward") == 0 && (finding->core != REPORT_NO_CORE || finding->core_count))

@@ -1,0 +1,111 @@
+/* Compares the findings on leaves with the leaves that were drawn. See verdict.h. */
+#include "verdict.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tally.h"
+#include "verdict_clocks.h"
+
+#define OBVIOUS_PPB (2000.0L * PPM) /* a leaf that is off by more than this must be named */
+
+/* How far the TSC is off the leaf, in ppb; of a rounded leaf the part beyond its rounding. */
+static long double
+leaf_off_ppb(const struct leaf *leaf)
+{
+	long double hz = (long double)leaf->hz.num / leaf->hz.den;
+	long double low = (machine.hz[TSC] / (hz - leaf->within_hz) - 1) * PPB;
+	long double high = (machine.hz[TSC] / (hz + leaf->within_hz) - 1) * PPB;
+
+	return low < 0 ? low : high > 0 ? high : 0;
+}
+
+/* Returns the leaf whose name TEXT starts with. */
+static const struct leaf *
+leaf_of(const char *text)
+{
+	for (size_t i = 0; i < machine.leaf_count; i++) {
+		size_t length = strlen(machine.leaves[i].by);
+
+		if (strncmp(text, machine.leaves[i].by, length) == 0 && strncmp(text + length, " states ", 8) == 0)
+			return &machine.leaves[i];
+	}
+	return NULL;
+}
+
+/* The other figures of the report are against the leaf that it took, which is one of those that were drawn. */
+static void
+take_leaf_of_report(const struct report *report)
+{
+	const struct rate *claimed = &report_find_clock(report, "tsc")->clock.claimed;
+	bool is_known = !claimed->den;
+
+	machine.claimed[TSC] = (struct rate){ 0, 0 };
+	for (size_t i = 0; claimed->den && i < machine.leaf_count; i++) {
+		const struct leaf *leaf = &machine.leaves[i];
+
+		if ((unsigned __int128)leaf->hz.num * claimed->den != (unsigned __int128)claimed->num * leaf->hz.den)
+			continue;
+		machine.claimed[TSC] = leaf->hz;
+		machine.within_hz = leaf->within_hz;
+		is_known = true;
+	}
+	tally(CHECK_SENTENCE, is_known, "a claim of the TSC that no leaf has: %llu / %llu", (unsigned long long)claimed->num,
+	      (unsigned long long)claimed->den);
+}
+
+/* The TSC is right, whatever the leaves say. */
+static void
+look_at_finding(const struct report *report, const struct finding *finding)
+{
+	int by = clock_of(report->relative_to);
+	const struct leaf *leaf;
+	long double apart;
+
+	if (strncmp(finding->rule, "rate-", 5) == 0) {
+		tally(CHECK_CLOCK_NAMED, clock_of(finding->clock) != TSC, "%s: %s", finding->rule, finding->text);
+		return;
+	}
+	if (strcmp(finding->rule, "tsc-claim") != 0)
+		return;
+	leaf = leaf_of(finding->text);
+	if (!tally(CHECK_SENTENCE, leaf && leaf->is_wrong && by != CLOCKS && by != TSC, "of no wrong leaf: %s", finding->text))
+		return;
+	apart = (machine.hz[TSC] * leaf->hz.den / leaf->hz.num / (1 + machine_off_ppb(by) / PPB) - 1) * 1e6L;
+	tally(CHECK_SENTENCE, finding->low - 1 <= apart && apart <= finding->high + 1, "%s, not %.1Lf ppm", finding->text,
+	      apart);
+}
+
+static void
+look_at_leaf(const struct report *report, const struct leaf *leaf)
+{
+	long double off = fabsl(leaf_off_ppb(leaf));
+	bool is_named = false;
+
+	for (size_t i = 0; i < report->finding_count; i++)
+		is_named |= strcmp(report->findings[i].rule, "tsc-claim") == 0 && leaf_of(report->findings[i].text) == leaf;
+	for (size_t i = 0; i < report->claim_count; i++)
+		if (strcmp(report->claims[i].claim.by, leaf->by) == 0 && report->claims[i].claim.clock == CLAIM_OF_TSC)
+			tally(CHECK_PASSED_OFF, report->claims[i].outcome != (leaf->is_wrong ? OUTCOME_PASSED : OUTCOME_FAILED),
+			      "%s is off by %.0Lf ppm", leaf->by, off / PPM);
+	if (!leaf->is_wrong)
+		return;
+	if (off >= OBVIOUS_PPB)
+		tally(CHECK_CLOCK_SILENT, is_named, "%s is off by %.0Lf ppm", leaf->by, off / PPM);
+	else if (!is_named)
+		tally_silent("a leaf off by less than 2000 ppm", off / clocks_limit_ppb("tsc-claim"));
+}
+
+void
+verdict_claims(const struct bench *bench)
+{
+	const struct report *report = &bench->run.report;
+
+	if (!machine.leaf_count)
+		return;
+	take_leaf_of_report(report);
+	for (size_t i = 0; i < report->finding_count; i++)
+		look_at_finding(report, &report->findings[i]);
+	for (size_t i = 0; i < machine.leaf_count; i++)
+		look_at_leaf(report, &machine.leaves[i]);
+}
