@@ -276,6 +276,7 @@ open_machine(struct machine *machine, const struct plan *plan, struct console *c
 		.checks = device_checks,
 		.calibrations = calibrations,
 		.platform = &machine->platform,
+		.claims = &machine->platform.claims,
 		.timers = timer_drivers,
 		.window = interrupts_open(),
 		.series = plan->series,

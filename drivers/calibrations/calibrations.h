@@ -8,18 +8,28 @@ extern const struct calibration_loop calibration_linux_pit, calibration_linux_re
 	calibration_edk2, calibration_valkey, calibration_postgresql;
 extern const struct calibration_loop *const calibrations[]; /* ends with NULL; sorted by duration, shortest first */
 
+/* Adds a reading that goes into the record. */
+static inline void
+calibration_read(struct calibration_result *result, uint64_t reading)
+{
+	if (result->reading_count < CALIBRATION_READINGS)
+		result->readings[result->reading_count++] = reading;
+}
+
 /* Marks RESULT as refused, for the reason with index I in the loop's list of refusals. */
 static inline void
 calibration_refuse(struct calibration_result *result, uint32_t i)
 {
-	*result = (struct calibration_result){ .refusal = i };
+	result->hz = 0;
+	result->refusal = i;
 }
 
 /* Stores a rate in kHz, the unit that Linux uses, in RESULT. */
 static inline void
 calibration_find(struct calibration_result *result, uint64_t khz)
 {
-	*result = (struct calibration_result){ .hz = khz * 1000, .refusal = CALIBRATION_NONE };
+	result->hz = khz * 1000;
+	result->refusal = CALIBRATION_NONE;
 }
 
 #endif

@@ -29,10 +29,14 @@ edk2_play(const struct calibrating *calibrating, struct calibration_result *resu
 		;
 	end = hw_tsc();
 	hw_interrupts_restore(interrupts);
-	if (waits)
+	calibration_read(result, begin);
+	calibration_read(result, end);
+	if (waits) {
 		calibration_refuse(result, STOPPED);
-	else
-		*result = (struct calibration_result){ .hz = (end - begin) * FACTOR, .refusal = CALIBRATION_NONE };
+		return;
+	}
+	result->hz = (end - begin) * FACTOR;
+	result->refusal = CALIBRATION_NONE;
 }
 
 static const char *

@@ -66,13 +66,24 @@ count_ticks(const struct calibrating *c, const struct lapic *lapic, struct readi
 }
 
 static void
+read_into(struct calibration_result *result, const struct reading *reading)
+{
+	calibration_read(result, reading->before_tsc);
+	calibration_read(result, reading->count);
+	calibration_read(result, reading->after_tsc);
+	calibration_read(result, reading->pm);
+}
+
+static void
 calculate_result(const struct reading *first, const struct reading *last, struct calibration_result *result)
 {
 	uint64_t ticks = first->count - last->count, pm = (last->pm - first->pm) & ACPI_PM_MASK_24, period;
 
-	*result = (struct calibration_result){
-		.refusal = CALIBRATION_NONE, .ticks = ticks * DIVISOR, .tsc_ticks = last->before_tsc - first->before_tsc,
-	};
+	read_into(result, first);
+	read_into(result, last);
+	result->refusal = CALIBRATION_NONE;
+	result->ticks = ticks * DIVISOR;
+	result->tsc_ticks = last->before_tsc - first->before_tsc;
 	/*
 	 * The count was read between two TSC readings, and it changes only once in DIVISOR ticks. Both add to the
 	 * uncertainty.
@@ -83,7 +94,7 @@ calculate_result(const struct reading *first, const struct reading *last, struct
 		ticks = ticks * PM_100_MS / pm;
 	period = ticks * DIVISOR / TICKS;
 	if (period < PERIOD_MIN)
-		result->refusal = TOO_SLOW;
+		calibration_refuse(result, TOO_SLOW);
 	else
 		result->hz = period * HZ;
 }

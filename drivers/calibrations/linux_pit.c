@@ -28,6 +28,16 @@ struct passing { /* the time at which the high byte changed from one value to th
 	uint64_t ticks; /* uncertainty: TSC ticks from before that read to after the next read */
 };
 
+static void
+read_into(struct calibration_result *result, unsigned i, const struct passing *first, const struct passing *now)
+{
+	calibration_read(result, i);
+	calibration_read(result, first->tsc);
+	calibration_read(result, first->ticks);
+	calibration_read(result, now->tsc);
+	calibration_read(result, now->ticks);
+}
+
 /* Waits until the high byte is no longer HIGH. Returns false if too few reads returned HIGH. */
 static bool
 wait_for_end(uint8_t high, struct passing *passing)
@@ -48,21 +58,25 @@ static void
 run_loop(struct calibration_result *result)
 {
 	struct passing first, now;
+	unsigned i;
 
 	if (!wait_for_end(0xff, &first)) {
 		calibration_refuse(result, SKIPPED);
+		read_into(result, 0, &first, &first);
 		return;
 	}
-	for (unsigned i = 1; i <= VALUES_MAX; i++) {
-		if (!wait_for_end((uint8_t)(0xff - i), &now)) {
-			calibration_refuse(result, SKIPPED);
-			return;
-		}
+	calibration_refuse(result, NEVER_PRECISE);
+	for (i = 1; i <= VALUES_MAX; i++) {
+		bool is_whole = wait_for_end((uint8_t)(0xff - i), &now);
 		uint64_t ticks = now.tsc - first.tsc, unsure = first.ticks + now.ticks;
 
+		if (!is_whole) {
+			calibration_refuse(result, SKIPPED);
+			break;
+		}
 		if (i == 1 && unsure >= ticks * VALUES_MAX >> PRECISION_LOG2) {
 			calibration_refuse(result, TOO_SLOW);
-			return;
+			break;
 		}
 		if (unsure >= ticks >> PRECISION_LOG2)
 			continue;
@@ -70,9 +84,9 @@ run_loop(struct calibration_result *result)
 			calibration_refuse(result, SKIPPED);
 		else
 			calibration_find(result, ticks * PIT_RATE / (i * CLOCKS_EACH * 1000));
-		return;
+		break;
 	}
-	calibration_refuse(result, NEVER_PRECISE);
+	read_into(result, i, &first, &now);
 }
 
 static void

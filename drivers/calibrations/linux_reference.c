@@ -25,6 +25,7 @@
 #define UNEVEN          10u      /* largest quotient of the longest and the shortest read of OUT */
 #define SHORT_MS        10u
 #define LONG_MS         50u
+#define PIT_READINGS    4u       /* for the record; all 0 without a PIT */
 #define OUT_FACTOR      4u       /* our limit: the original code waits for OUT without a limit */
 #define NONE            UINT64_MAX
 
@@ -72,7 +73,7 @@ wait_ms(const struct calibrating *c, unsigned ms)
  * after 50 ms if there is no PIT.
  */
 static uint64_t
-khz_by_pit(const struct calibrating *c, unsigned ms)
+khz_by_pit(const struct calibrating *c, unsigned ms, struct calibration_result *result)
 {
 	uint32_t count = PIT_RATE / (1000 / ms);
 	uint64_t begin, last, now, shortest = NONE, longest = 0, loops = 0;
@@ -80,6 +81,8 @@ khz_by_pit(const struct calibrating *c, unsigned ms)
 
 	if (!c->devices[PIT]) {
 		wait_ms(c, LONG_MS);
+		for (unsigned i = 0; i < PIT_READINGS; i++)
+			calibration_read(result, 0);
 		return NONE;
 	}
 	wait = wait_begin(c->scale, OUT_FACTOR * ms * WAIT_NS_PER_MS);
@@ -93,6 +96,10 @@ khz_by_pit(const struct calibrating *c, unsigned ms)
 		longest = now - last > longest ? now - last : longest;
 	}
 	pit_start_counting();
+	calibration_read(result, now - begin);
+	calibration_read(result, loops);
+	calibration_read(result, shortest);
+	calibration_read(result, longest);
 	if (loops < (uint64_t)LOOPS_EACH_MS * ms || longest > UNEVEN * shortest)
 		return NONE;
 	return (now - begin) / ms;
@@ -127,14 +134,19 @@ enum outcome_of_try { TRY_DISTURBED, TRY_DIFFERS, TRY_AGREES };
 
 /* Measures for MS milliseconds. Lowers *PIT_KHZ and *REFERENCE_KHZ if this try gave lower rates. */
 static enum outcome_of_try
-try_once(const struct calibrating *c, unsigned ms, uint64_t *pit_khz, uint64_t *reference_khz)
+try_once(const struct calibrating *c, unsigned ms, uint64_t *pit_khz, uint64_t *reference_khz,
+	 struct calibration_result *result)
 {
 	uint64_t interrupts = hw_interrupts_mask(), khz, by_pit;
 	struct end first = read_end(c), last;
 
-	by_pit = khz_by_pit(c, ms);
+	by_pit = khz_by_pit(c, ms, result);
 	last = read_end(c);
 	hw_interrupts_restore(interrupts);
+	calibration_read(result, first.tsc);
+	calibration_read(result, first.reference);
+	calibration_read(result, last.tsc);
+	calibration_read(result, last.reference);
 	*pit_khz = by_pit < *pit_khz ? by_pit : *pit_khz;
 	khz = khz_by_reference(c, first, last);
 	*reference_khz = khz < *reference_khz ? khz : *reference_khz;
@@ -150,7 +162,7 @@ linux_reference_play(const struct calibrating *c, struct calibration_result *res
 	unsigned ms = SHORT_MS;
 
 	for (unsigned i = 0; i < TRIES; i++) {
-		enum outcome_of_try outcome = try_once(c, ms, &pit_khz, &reference_khz);
+		enum outcome_of_try outcome = try_once(c, ms, &pit_khz, &reference_khz, result);
 
 		if (outcome == TRY_AGREES) {
 			calibration_find(result, reference_khz);

@@ -24,12 +24,13 @@
 #define POSTGRESQL_READS_MAX  1000000u
 #define POSTGRESQL_SKIPS      100u
 #define POSTGRESQL_STABLE     10u
+#define ESTIMATES_MAX         (CALIBRATION_READINGS / 2)
 #define POSTGRESQL_STABLE_DEN 10000u
 
 enum { NO_RATE };
 
 static uint64_t
-wait_10_ms(const struct calibrating *c)
+wait_10_ms(const struct calibrating *c, struct calibration_result *result)
 {
 	struct wait wait = wait_begin(c->scale, VALKEY_WAIT_NS);
 	uint64_t clock = hw_tsc(), tsc = hw_tsc(), end_tsc, us;
@@ -38,6 +39,8 @@ wait_10_ms(const struct calibrating *c)
 		;
 	end_tsc = hw_tsc();
 	us = scale_ns(c->scale, hw_tsc()) / 1000 - scale_ns(c->scale, clock) / 1000;
+	calibration_read(result, us);
+	calibration_read(result, end_tsc - tsc);
 	return us && end_tsc > tsc ? (us << VALKEY_SHIFT) / (end_tsc - tsc) : 0;
 }
 
@@ -47,15 +50,13 @@ valkey_play(const struct calibrating *c, struct calibration_result *result)
 	uint64_t interrupts = hw_interrupts_mask(), least = UINT64_MAX;
 
 	for (unsigned i = 0; i < VALKEY_WAITS; i++) {
-		uint64_t multiplier = wait_10_ms(c);
+		uint64_t multiplier = wait_10_ms(c, result);
 
 		least = multiplier && multiplier < least ? multiplier : least;
 	}
 	hw_interrupts_restore(interrupts);
-	if (least == UINT64_MAX)
-		calibration_refuse(result, NO_RATE);
-	else
-		*result = (struct calibration_result){ .hz = (US_PER_S << VALKEY_SHIFT) / least, .refusal = CALIBRATION_NONE };
+	result->hz = least == UINT64_MAX ? 0 : (US_PER_S << VALKEY_SHIFT) / least;
+	result->refusal = least == UINT64_MAX ? NO_RATE : CALIBRATION_NONE;
 }
 
 static bool
@@ -68,10 +69,10 @@ is_stable(uint64_t hz, uint64_t before_hz)
 
 /* Returns the TSC's rate in Hz, or 0 if the quotients did not converge. */
 static uint64_t
-measure_until_stable(const struct calibrating *c)
+measure_until_stable(const struct calibrating *c, struct calibration_result *result)
 {
 	uint64_t clock = hw_tsc(), tsc = hw_tscp(), hz = 0, before_hz = 0;
-	unsigned stable = 0;
+	unsigned stable = 0, estimates = 0;
 
 	for (unsigned i = 0; i < POSTGRESQL_READS_MAX && stable < POSTGRESQL_STABLE; i++) {
 		uint64_t ns = scale_ns(c->scale, hw_tsc() - clock), ticks = hw_tscp() - tsc;
@@ -81,6 +82,10 @@ measure_until_stable(const struct calibrating *c)
 		if (!ns || !ticks || i % POSTGRESQL_SKIPS)
 			continue;
 		hz = ticks * WAIT_NS_PER_S / ns;
+		/* The newest estimates replace the oldest, because only the last ten decide. */
+		result->readings[2 * (estimates % ESTIMATES_MAX)] = ns;
+		result->readings[2 * (estimates++ % ESTIMATES_MAX) + 1] = ticks;
+		result->reading_count = 2 * (estimates < ESTIMATES_MAX ? estimates : ESTIMATES_MAX);
 		stable = is_stable(hz, before_hz) ? stable + 1 : 0;
 		before_hz = hz;
 	}
@@ -90,7 +95,7 @@ measure_until_stable(const struct calibrating *c)
 static void
 postgresql_play(const struct calibrating *c, struct calibration_result *result)
 {
-	uint64_t interrupts = hw_interrupts_mask(), hz = measure_until_stable(c);
+	uint64_t interrupts = hw_interrupts_mask(), hz = measure_until_stable(c, result);
 
 	hw_interrupts_restore(interrupts);
 	if (hz)

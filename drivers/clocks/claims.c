@@ -58,11 +58,35 @@ claim_nominal(struct claim *claim, uint64_t hz)
 	claim_whole(claim, hz, hz / BUS_WITHIN_SHARE);
 }
 
+/* Reads a leaf, and keeps it for the record. */
+static struct hw_cpuid
+read_leaf(const struct reading *reading, uint32_t leaf)
+{
+	struct hw_cpuid r = hw_cpuid(leaf, 0);
+
+	claims_add_raw(reading->claims, &(struct claim_raw){ .number = leaf, .eax = r.eax, .ebx = r.ebx, .ecx = r.ecx,
+							     .edx = r.edx });
+	return r;
+}
+
+/* Reads an MSR, and keeps it for the record. Returns false if the read caused an exception. */
+static bool
+read_msr(const struct reading *reading, uint32_t msr, uint64_t *value)
+{
+	bool is_read;
+
+	*value = 0;
+	is_read = paravirtual_read_msr(msr, reading->guarded, value);
+	claims_add_raw(reading->claims, &(struct claim_raw){ .is_msr = true, .faulted = !is_read, .number = msr,
+							     .eax = (uint32_t)*value, .edx = (uint32_t)(*value >> 32) });
+	return is_read;
+}
+
 static uint64_t
 base_mhz(const struct reading *reading)
 {
 	return reading->cpu->basic_leaf_max >= LEAF_FREQUENCY ?
-		hw_cpuid(LEAF_FREQUENCY, 0).eax & FREQUENCY_EAX_MHZ : 0;
+		read_leaf(reading, LEAF_FREQUENCY).eax & FREQUENCY_EAX_MHZ : 0;
 }
 
 /*
@@ -73,7 +97,7 @@ base_mhz(const struct reading *reading)
 static void
 claim_without_crystal(const struct reading *reading, const struct hw_cpuid *r)
 {
-	struct hw_cpuid features = hw_cpuid(LEAF_FEATURES, 0);
+	struct hw_cpuid features = read_leaf(reading, LEAF_FEATURES);
 	uint32_t model = FEATURES_EAX_MODEL_MORE(features) << 4 | FEATURES_EAX_MODEL(features);
 	uint64_t mhz = base_mhz(reading);
 
@@ -102,7 +126,7 @@ claim_leaf_15(const struct reading *reading)
 
 	if (reading->cpu->basic_leaf_max < LEAF_TSC_CRYSTAL)
 		return;
-	r = hw_cpuid(LEAF_TSC_CRYSTAL, 0);
+	r = read_leaf(reading, LEAF_TSC_CRYSTAL);
 	if (!r.eax || !r.ebx) {
 		claim_refuse(claims_add(reading->claims, CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h"),
 			     r.eax | r.ebx | r.ecx ? "Its ratio is %u/%u." : "It is 0.", r.ebx, r.eax);
@@ -157,7 +181,7 @@ claim_khz_leaf(const struct reading *reading, const struct paravirtual_interface
 
 	if (interface->leaf_max < interface->base + LEAF_RATES)
 		return;
-	r = hw_cpuid(interface->base + LEAF_RATES, 0);
+	r = read_leaf(reading, interface->base + LEAF_RATES);
 	claim_whole(add_of(reading, interface, CLAIM_KHZ_LEAF, CLAIM_OF_TSC, "CPUID %xh EAX", interface->base + LEAF_RATES),
 		    r.eax * HZ_PER_KHZ, HZ_PER_KHZ);
 	if (interface->kind != PARAVIRTUAL_ACRN) /* EBX is reserved: Linux arch/x86/include/asm/acrn.h */
@@ -169,8 +193,7 @@ claim_khz_leaf(const struct reading *reading, const struct paravirtual_interface
 static void
 claim_msr(const struct reading *reading, struct claim *claim, uint32_t msr, uint64_t *value)
 {
-	*value = 0;
-	if (!paravirtual_read_msr(msr, reading->guarded, value))
+	if (!read_msr(reading, msr, value))
 		claim_refuse(claim, "Reading it took an exception.");
 }
 
@@ -203,7 +226,7 @@ claim_interface(const struct reading *reading, const struct paravirtual_interfac
 		if (interface->leaf_max >= interface->base + LEAF_TIME)
 			claim_whole(add_of(reading, interface, CLAIM_XEN, CLAIM_OF_TSC, "Xen's CPUID %xh",
 					   interface->base + LEAF_TIME),
-				    hw_cpuid(interface->base + LEAF_TIME, 0).ecx * HZ_PER_KHZ, HZ_PER_KHZ);
+				    read_leaf(reading, interface->base + LEAF_TIME).ecx * HZ_PER_KHZ, HZ_PER_KHZ);
 		break;
 	default:
 		claim_khz_leaf(reading, interface);
@@ -213,7 +236,7 @@ claim_interface(const struct reading *reading, const struct paravirtual_interfac
 static void
 claim_platform_info(const struct reading *reading)
 {
-	struct hw_cpuid r = hw_cpuid(LEAF_FEATURES, 0);
+	struct hw_cpuid r = read_leaf(reading, LEAF_FEATURES);
 	struct claim *claim;
 	uint64_t value;
 
@@ -245,7 +268,7 @@ p0_hz(uint32_t family, uint64_t value)
 static void
 claim_amd(const struct reading *reading)
 {
-	struct hw_cpuid r = hw_cpuid(LEAF_FEATURES, 0);
+	struct hw_cpuid r = read_leaf(reading, LEAF_FEATURES);
 	uint32_t family = FEATURES_EAX_FAMILY(r) + FEATURES_EAX_FAMILY_MORE(r);
 	struct claim *claim;
 	uint64_t value;
@@ -256,7 +279,7 @@ claim_amd(const struct reading *reading)
 	claim_msr(reading, claim, MSR_AMD_P0, &value);
 	if (!claim->reason[0])
 		claim_nominal(claim, p0_hz(family, value));
-	if (!reading->cpu->memory_encrypted || !paravirtual_read_msr(MSR_SEV_STATUS, reading->guarded, &value) ||
+	if (!reading->cpu->memory_encrypted || !read_msr(reading, MSR_SEV_STATUS, &value) ||
 	    !(value & SEV_SECURE_TSC))
 		return;
 	claim = claims_add(reading->claims, CLAIM_SECURE_TSC, CLAIM_OF_TSC, "MSR C0010134h");
@@ -303,11 +326,16 @@ platform_read_claims(struct platform *platform, fault_guard *guarded)
 {
 	const struct reading reading = { &platform->cpu, guarded, &platform->claims };
 
-	platform->claims.count = 0;
+	platform->claims.count = platform->claims.raw_count = 0;
+	(void)read_leaf(&reading, 0); /* the vendor, which decides who uses a claim */
+	if (platform->cpu.basic_leaf_max >= LEAF_FEATURES)
+		(void)read_leaf(&reading, LEAF_FEATURES);
 	claim_leaf_15(&reading);
 	claim_leaf_16(&reading);
-	for (size_t i = 0; i < platform->paravirtual.count; i++)
+	for (size_t i = 0; i < platform->paravirtual.count; i++) {
+		(void)read_leaf(&reading, platform->paravirtual.interfaces[i].base);
 		claim_interface(&reading, &platform->paravirtual.interfaces[i]);
+	}
 	claim_vmclock(&reading, platform->acpi.vmclock);
 	if (!guarded || platform->cpu.basic_leaf_max < LEAF_FEATURES)
 		return;

@@ -16,6 +16,7 @@
 #define CALIBRATION_REFUSALS 4    /* reasons to refuse of one loop */
 #define CALIBRATION_RUNS_MAX 500  /* largest number of runs of one loop */
 #define CALIBRATION_LOOPS    8
+#define CALIBRATION_READINGS 24   /* readings of one run that are recorded */
 #define CALIBRATION_NONE     UINT32_MAX /* not refused */
 
 struct calibrating {
@@ -31,6 +32,8 @@ struct calibration_result {
 	/* For a clock other than the TSC: its ticks and the TSC's ticks in the same time. */
 	uint64_t ticks, tsc_ticks;
 	uint64_t slack_ticks; /* TICKS is exact to this */
+	size_t reading_count;
+	uint64_t readings[CALIBRATION_READINGS]; /* raw readings, in the order that the README of drivers/calibrations gives */
 };
 
 struct calibration_loop {

@@ -18,6 +18,16 @@ claims_add(struct claims *claims, enum claim_source source, enum claim_clock clo
 }
 
 void
+claims_add_raw(struct claims *claims, const struct claim_raw *raw)
+{
+	for (size_t i = 0; i < claims->raw_count; i++)
+		if (claims->raw[i].number == raw->number && claims->raw[i].is_msr == raw->is_msr)
+			return;
+	if (claims->raw_count < CLAIMS_RAW_MAX)
+		claims->raw[claims->raw_count++] = *raw;
+}
+
+void
 claim_refuse(struct claim *claim, const char *format, ...)
 {
 	struct text text;

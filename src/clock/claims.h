@@ -5,12 +5,14 @@
 #ifndef BARETICK_CLAIMS_H
 #define BARETICK_CLAIMS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/scale.h"
 
 #define CLAIMS_MAX         24 /* more than all sources of a machine with four hypervisor interfaces */
+#define CLAIMS_RAW_MAX     24
 #define CLAIM_SOURCE_SIZE  24
 #define CLAIM_REASON_SIZE  80
 
@@ -49,10 +51,22 @@ struct claim {
 	char reason[CLAIM_REASON_SIZE]; /* a sentence if it is not claimed, else "" */
 };
 
+/* A leaf or an MSR that was read for a claim, as it was. */
+struct claim_raw {
+	bool is_msr, faulted;
+	uint32_t number;
+	uint32_t eax, ebx, ecx, edx; /* an MSR's value is in EDX:EAX */
+};
+
 struct claims {
 	size_t count;
 	struct claim rows[CLAIMS_MAX];
+	size_t raw_count;
+	struct claim_raw raw[CLAIMS_RAW_MAX];
 };
+
+/* Adds RAW, unless it is there already or there is no space left. */
+void claims_add_raw(struct claims *claims, const struct claim_raw *raw);
 
 /* Adds a row without a rate. With no space left it is the last row again, which no machine needs. */
 struct claim *claims_add(struct claims *claims, enum claim_source source, enum claim_clock clock, const char *by);

@@ -212,6 +212,7 @@ struct survey {
 size_t survey_memory_size(size_t cores, enum pair_schedule widest);
 
 #define SURVEY_CALIBRATION_BATCH 50 /* results of one loop in an entry of the record */
+#define SURVEY_CALIBRATION_READ  50 /* runs of one loop whose readings are recorded */
 
 /* Returns the size of a run's record with CORES cores. It is a part of survey_memory_size(). */
 size_t survey_record_size(size_t cores);

@@ -36,7 +36,9 @@ survey_record_size(size_t cores)
 	       REPORT_DISCONTINUITIES_MAX * record_bytes_of(RECORD_STEP, REPORT_CLOCKS_MAX) +
 	       (cores < TIMERS_CORES_MAX ? cores : TIMERS_CORES_MAX) * TIMERS_CORE_BYTES +
 	       (size_t)CALIBRATION_LOOPS * (CALIBRATION_RUNS_MAX / SURVEY_CALIBRATION_BATCH) *
-	       record_bytes_of(RECORD_CALIBRATION, SURVEY_CALIBRATION_BATCH);
+	       record_bytes_of(RECORD_CALIBRATION, SURVEY_CALIBRATION_BATCH) +
+	       (size_t)CALIBRATION_LOOPS * SURVEY_CALIBRATION_READ * record_bytes_of(RECORD_LOOP, CALIBRATION_READINGS) +
+	       CLAIMS_RAW_MAX * record_bytes_of(RECORD_STATED, 0);
 }
 
 static size_t

@@ -47,6 +47,8 @@ enum record_kind {
 	RECORD_TIMER = 14,
 	RECORD_CALIBRATION = 15,
 	RECORD_STEP = 16,
+	RECORD_STATED = 17,
+	RECORD_LOOP = 18,
 };
 
 /* Texts are ASCII, padded with zeros. A text that fills its array has no zero. */
@@ -240,6 +242,21 @@ struct record_calibration { /* some runs of a calibration loop, and the items st
 	uint64_t ticks, slack_ticks, tsc_ticks;
 };
 
+struct record_stated { /* a CPUID leaf or an MSR that may state a clock's rate */
+	uint16_t is_msr, faulted; /* 1 if it is an MSR, and 1 if reading it caused an exception */
+	uint32_t number;
+	uint32_t eax, ebx, ecx, edx; /* an MSR's value is in EDX:EAX */
+};
+
+struct record_loop { /* the readings of one run of a calibration loop, and the items struct record_taken */
+	char loop[16];
+	uint32_t run; /* its number, from 0 */
+};
+
+struct record_taken { /* one reading of a loop; drivers/calibrations/README.md has their order */
+	uint64_t value;
+};
+
 struct record_compared { /* one clock in a step */
 	uint16_t clock;
 	uint8_t then_at_edge, now_at_edge; /* 1 if the reading is an edge of an edge clock */
@@ -276,7 +293,7 @@ struct record_kind_row {
 	struct record_shape fixed, item; /* fixed.bytes is 0 if there is no such kind */
 };
 
-#define RECORD_KINDS (RECORD_STEP + 1)
+#define RECORD_KINDS (RECORD_LOOP + 1)
 extern const struct record_kind_row record_kinds[RECORD_KINDS];
 
 /* Returns field I, which is below shape->count. */

@@ -13,7 +13,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "fields are copied as 
 static const struct all_fields {
 	struct record_field run[3], scale[4], core[2], clock[5], mark[4], sample[3], reading[6],
 		batch[4], cell[2], latency[8], exchange[13], event[2], interrupts[12], watch[11], octave[1],
-		gap[3], calibrated[2], calibration[4], end[2], timer[13], step[5], compared[15];
+		gap[3], calibrated[2], calibration[4], end[2], timer[13], step[5], compared[15],
+		stated[7], loop[2], taken[1];
 } fields = {
 	.run = {
 		TEXT(record_run, version), TEXT(record_run, commit), FIELD(record_run, start_tsc),
@@ -97,6 +98,12 @@ static const struct all_fields {
 		FIELD(record_compared, now.end), FIELD(record_compared, resolution_ticks), FIELD(record_compared, hidden_ns),
 		FIELD(record_compared, implied.value), FIELD(record_compared, implied.low), FIELD(record_compared, implied.high),
 	},
+	.stated = {
+		FIELD(record_stated, is_msr), FIELD(record_stated, faulted), FIELD(record_stated, number),
+		FIELD(record_stated, eax), FIELD(record_stated, ebx), FIELD(record_stated, ecx), FIELD(record_stated, edx),
+	},
+	.loop = { TEXT(record_loop, loop), FIELD(record_loop, run) },
+	.taken = { FIELD(record_taken, value) },
 };
 
 _Static_assert(sizeof(struct record_timer) <= UINT8_MAX, "offsets of the largest struct fit their field");
@@ -124,6 +131,8 @@ const struct record_kind_row record_kinds[RECORD_KINDS] = {
 	[RECORD_TIMER] = PLAIN(timer, 96),
 	[RECORD_CALIBRATION] = LIST(calibration, 40, calibrated, 12),
 	[RECORD_STEP] = LIST(step, 36, compared, 93),
+	[RECORD_STATED] = PLAIN(stated, 24),
+	[RECORD_LOOP] = LIST(loop, 20, taken, 8),
 };
 
 const struct record_field *

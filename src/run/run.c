@@ -89,12 +89,27 @@ record_cores(struct run *run)
 }
 
 static void
+record_sources_of_claims(struct run *run)
+{
+	const struct claims *claims = run->machine->claims;
+
+	for (size_t i = 0; claims && i < claims->raw_count; i++) {
+		const struct claim_raw *raw = &claims->raw[i];
+		const struct record_stated stated = { raw->is_msr, raw->faulted, raw->number, raw->eax, raw->ebx, raw->ecx,
+						      raw->edx };
+
+		record_put(&run->survey.record, RECORD_STATED, &stated, NULL, 0);
+	}
+}
+
+static void
 start_cores(struct run *run)
 {
 	if (!run->survey.tsc_stopped)
 		run->machine->start_cores(run->machine->context, run);
 	run->machine->describe_cores(run->machine->context, &run->report);
 	record_cores(run);
+	record_sources_of_claims(run);
 }
 
 static bool

@@ -19,6 +19,7 @@ struct rehearsal {
 	struct report_calibration *row;
 	struct calibrating calibrating;
 	uint64_t begin_tsc; /* start of the phase */
+	uint32_t plays;
 	size_t count;       /* results that are not in the record yet */
 	struct record_calibration sums;
 	struct record_calibrated results[SURVEY_CALIBRATION_BATCH];
@@ -48,12 +49,30 @@ put_results(struct rehearsal *rehearsal)
 	rehearsal->count = 0;
 }
 
+/* Records the readings of the first runs. */
+static void
+put_readings(struct rehearsal *rehearsal, const struct calibration_result *result)
+{
+	struct record_loop loop = { .run = rehearsal->plays };
+	struct record_taken taken[CALIBRATION_READINGS];
+	struct text id;
+
+	if (rehearsal->plays++ >= SURVEY_CALIBRATION_READ)
+		return;
+	text_init(&id, loop.loop, sizeof(loop.loop));
+	text_put(&id, rehearsal->loop->id);
+	for (size_t i = 0; i < result->reading_count; i++)
+		taken[i].value = result->readings[i];
+	record_put(&rehearsal->run->survey.record, RECORD_LOOP, &loop, taken, result->reading_count);
+}
+
 static void
 play_once(struct rehearsal *rehearsal)
 {
 	struct calibration_result result = { .hz = 0 };
 
 	rehearsal->loop->play(&rehearsal->calibrating, &result);
+	put_readings(rehearsal, &result);
 	rehearsal->results[rehearsal->count++] = (struct record_calibrated){ result.hz, result.refusal };
 	rehearsal->sums.ticks += result.ticks;
 	rehearsal->sums.slack_ticks += result.slack_ticks;

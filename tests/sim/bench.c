@@ -182,6 +182,7 @@ bench_open(struct bench *bench, size_t cores)
 		.drivers = drivers,
 		.checks = device_checks,
 		.platform = &bench->platform,
+		.claims = &bench->platform.claims,
 		.timers = timer_drivers,
 		.window = sim.interrupts.plugged ? sim_interrupts_window() : (struct timer_window){ .slot = NULL },
 		.hooks = {

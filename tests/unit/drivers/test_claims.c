@@ -247,6 +247,39 @@ TEST(an_msr_that_faults_or_states_0_or_1_hz_or_2_to_the_63_is_no_claim_with_the_
 	assert_ptr_equal(claims_first_of_tsc(&platform.claims), find(CLAIM_HYPERV, CLAIM_OF_TSC));
 }
 
+static const struct claim_raw *
+find_raw(bool is_msr, uint32_t number)
+{
+	for (size_t i = 0; i < platform.claims.raw_count; i++)
+		if (platform.claims.raw[i].is_msr == is_msr && platform.claims.raw[i].number == number)
+			return &platform.claims.raw[i];
+	fail_msg("%xh is not kept", number);
+	return NULL;
+}
+
+TEST(leaves_and_msrs_are_kept_as_they_were_read_each_once)
+{
+	set_interface(0x40000000, "Microsoft Hv", 0x40000005);
+	sim_cpuid_set(0x40000001, 0, (struct hw_cpuid){ 0x31237648, 0, 0, 0 });
+	sim_cpuid_set(0x40000003, 0, (struct hw_cpuid){ HV_ACCESS_FREQUENCY_MSRS, 0, 0, HV_FREQUENCY_MSRS_AVAILABLE });
+	sim_msr_set(MSR_HV_TSC_FREQUENCY, UINT64_C(0x123456789));
+	sim_msr_set(MSR_LAPIC_FREQUENCY, 1);
+	set_leaf_15(0, 192, 24000000);
+	sim.msr_count--; /* from now on the last one faults */
+	platform_read_claims(&platform, guard);
+	assert_memory_equal(find_raw(false, 0x15), &((struct claim_raw){ .number = 0x15, .ebx = 192, .ecx = 24000000 }),
+			    sizeof(struct claim_raw));
+	assert_int_equal(find_raw(false, 1)->eax, 0x000906ea);
+	assert_int_equal(find_raw(false, 0)->ebx, four("Genu"));
+	assert_int_equal(find_raw(false, 0x40000000)->ebx, four("Micr"));
+	assert_int_equal(find_raw(true, MSR_HV_TSC_FREQUENCY)->eax, 0x23456789);
+	assert_int_equal(find_raw(true, MSR_HV_TSC_FREQUENCY)->edx, 1);
+	assert_false(find_raw(true, MSR_HV_TSC_FREQUENCY)->faulted);
+	assert_true(find_raw(true, MSR_LAPIC_FREQUENCY)->faulted);
+	for (size_t i = 0; i < platform.claims.raw_count; i++)
+		assert_ptr_equal(find_raw(platform.claims.raw[i].is_msr, platform.claims.raw[i].number), &platform.claims.raw[i]);
+}
+
 TEST(a_leaf_of_xen_that_is_0_and_a_rate_with_a_denominator_of_0_are_no_claims)
 {
 	struct claim claim = { .hz = { 0, 0 } };

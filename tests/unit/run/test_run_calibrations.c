@@ -3,6 +3,7 @@
 #include "bench.h"
 #include "calibrations/calibrations.h"
 #include "measure/survey_plan.h"
+#include "record/record.h"
 #include "run/run_calibrations.h"
 #include "sim.h"
 
@@ -151,6 +152,141 @@ TEST(the_plan_has_the_loops_time_and_each_round_is_shown)
 	assert_int_equal(shown.count, 3); /* one for each round of quick */
 	assert_true(shown.last_ns > survey->done_ns - survey->calibrations_ns);
 	assert_int_equal(survey->done_ns + survey->timers_ns, survey->total_ns);
+}
+
+static uint64_t
+rate_by_edk2(const uint64_t *r)
+{
+	return (r[1] - r[0]) * 9861;
+}
+
+static uint64_t
+rate_by_pit(const uint64_t *r)
+{
+	return (r[3] - r[1]) * 1193182 / (r[0] * 256000) * 1000;
+}
+
+static uint64_t
+rate_by_valkey(const uint64_t *r)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (size_t i = 0; i < 6; i += 2)
+		least = (r[i] << 24) / r[i + 1] < least ? (r[i] << 24) / r[i + 1] : least;
+	return (UINT64_C(1000000) << 24) / least;
+}
+
+static uint64_t
+rate_by_lapic(const uint64_t *r)
+{
+	return (r[1] - r[5]) * 16 / 25 * 250;
+}
+
+/* The first try agrees with the PIT. Its readings of the TSC and the HPET are the last four of eight. */
+static uint64_t
+rate_by_reference(const uint64_t *r)
+{
+	uint64_t ns = ((r[7] - r[5]) & UINT32_MAX) * (sim.hpet.capability >> 32) / 1000000;
+
+	return (r[6] - r[4]) * 1000000 / ns * 1000;
+}
+
+/* The estimate with the longest time is the last one. */
+static uint64_t
+rate_by_postgresql(const uint64_t *r)
+{
+	size_t last = 0;
+
+	for (size_t i = 0; i < CALIBRATION_READINGS; i += 2)
+		last = r[i] > r[last] ? i : last;
+	return r[last + 1] * 1000000000 / r[last] / 1000 * 1000;
+}
+
+/* The rates of the entry CALIBRATION of LOOP, in HZ. */
+static size_t
+rates_in_record(const struct report *report, const char *loop, uint64_t hz[8])
+{
+	struct record_reader reader;
+	struct record_entry entry;
+	struct record_calibration all;
+	struct record_calibrated run;
+	size_t count = 0;
+
+	record_open(&reader, report->record.bytes, report->record.length);
+	while (record_next(&reader, &entry)) {
+		if (entry.kind != RECORD_CALIBRATION)
+			continue;
+		record_fixed(&entry, &all);
+		for (size_t i = 0; strncmp(all.loop, loop, sizeof(all.loop)) == 0 && i < entry.item_count; i++) {
+			record_item(&entry, i, &run);
+			hz[count++] = run.hz;
+		}
+	}
+	return count;
+}
+
+TEST(the_record_has_the_readings_from_which_each_rate_follows)
+{
+	static const struct {
+		const char *loop;
+		size_t readings; /* 0: at least 22 */
+		uint64_t (*rate)(const uint64_t *readings);
+	} loops[] = {
+		{ "edk2", 2, rate_by_edk2 }, { "linux_pit", 5, rate_by_pit }, { "valkey", 6, rate_by_valkey },
+		{ "linux_lapic", 8, rate_by_lapic }, { "linux_reference", 8, rate_by_reference },
+		{ "postgresql", 0, rate_by_postgresql },
+	};
+	const struct report *report;
+
+	(void)play();
+	report = analyse();
+	for (size_t l = 0; l < sizeof(loops) / sizeof(loops[0]); l++) {
+		uint64_t hz[8], readings[CALIBRATION_READINGS] = { 0 };
+		struct record_reader reader;
+		struct record_entry entry;
+		struct record_loop loop;
+		size_t count = rates_in_record(report, loops[l].loop, hz), found = 0;
+
+		record_open(&reader, report->record.bytes, report->record.length);
+		while (record_next(&reader, &entry)) {
+			if (entry.kind != RECORD_LOOP)
+				continue;
+			record_fixed(&entry, &loop);
+			if (strncmp(loop.loop, loops[l].loop, sizeof(loop.loop)) != 0)
+				continue;
+			assert_int_equal(loop.run, found);
+			assert_true(entry.item_count == loops[l].readings || (!loops[l].readings && entry.item_count >= 22));
+			for (size_t i = 0; i < entry.item_count; i++)
+				record_item(&entry, i, &readings[i]);
+			assert_int_equal(loops[l].rate(readings), hz[found++]);
+		}
+		assert_int_equal(reader.state, RECORD_WHOLE);
+		assert_true(count >= 1);
+		assert_int_equal(found, count);
+	}
+}
+
+TEST(a_soak_records_the_readings_of_fifty_runs_of_a_loop)
+{
+	static const struct calibration_loop *const fastest[] = { &calibration_edk2, NULL };
+	const struct report *report;
+	struct record_reader reader;
+	struct record_entry entry;
+	size_t found = 0;
+
+	bench_open(bench, 1);
+	bench->run.report.options.profile = PROFILE_SOAK;
+	bench->machine.calibrations = fastest;
+	survey_prepare(&bench->run.survey);
+	survey_rates(&bench->run.survey);
+	run_calibrations(&bench->run);
+	report = analyse();
+	assert_true(report->calibrations[0].runs > 50);
+	assert_int_equal(report->record.dropped, 0);
+	record_open(&reader, report->record.bytes, report->record.length);
+	while (record_next(&reader, &entry))
+		found += entry.kind == RECORD_LOOP;
+	assert_int_equal(found, 50);
 }
 
 TEST(clocks_that_are_not_in_the_run_are_not_touched)

@@ -38,6 +38,35 @@ play(void)
 	return &bench->run.report;
 }
 
+TEST(the_record_has_each_leaf_and_msr_of_the_claims)
+{
+	const struct report *report = play();
+	const struct claims *claims = bench->machine.claims;
+	struct record_reader reader;
+	struct record_entry entry;
+	struct record_stated stated;
+	size_t count = 0;
+
+	record_open(&reader, report->record.bytes, report->record.length);
+	while (record_next(&reader, &entry)) {
+		const struct claim_raw *raw = &claims->raw[count];
+
+		if (entry.kind != RECORD_STATED)
+			continue;
+		record_fixed(&entry, &stated);
+		assert_int_equal(stated.is_msr, raw->is_msr);
+		assert_int_equal(stated.faulted, raw->faulted);
+		assert_int_equal(stated.number, raw->number);
+		assert_int_equal(stated.eax, raw->eax);
+		assert_int_equal(stated.ebx, raw->ebx);
+		assert_int_equal(stated.ecx, raw->ecx);
+		assert_int_equal(stated.edx, raw->edx);
+		count++;
+	}
+	assert_int_equal(count, claims->raw_count);
+	assert_true(count >= 4); /* leaves 0h, 1h, 15h and 16h */
+}
+
 TEST(the_record_is_whole_and_the_report_has_its_sha256)
 {
 	const struct report *report = play();
