@@ -33,7 +33,7 @@ struct run_machine {
 	/* The table of calibration loops, which ends with NULL. NULL itself if no loop is run. */
 	const struct calibration_loop *const *calibrations;
 	const struct platform *platform;      /* private to the drivers */
-	const struct claims *claims;          /* the leaves and MSRs that are recorded; NULL: none */
+	const struct claims *claims;          /* its leaves and MSRs are recorded; may be NULL */
 	/* Timers whose interrupts are tested if WINDOW is available; ends with NULL. */
 	const struct timer_driver *const *timers;
 	struct timer_window window;

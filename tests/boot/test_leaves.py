@@ -12,7 +12,7 @@ AS_IT_IS = -1
 BASIC_MAX = (0, 0x16, AS_IT_IS, AS_IT_IS, AS_IT_IS)
 VMWARE = (0x40000000, 0x40000010, *(int.from_bytes(part, "little") for part in (b"VMwa", b"reVM", b"ware")))
 HZ = 10 ** 9
-WRONG = 1_001_740  # of a million: as far off as in acrn-hypervisor#7890
+WRONG = 1_001_740  # millionths of the right rate, as in acrn-hypervisor#7890
 ZERO_16 = (0x16, 0, 0, 0, 0)
 
 pytestmark = [EFI_BUILT, pytest.mark.skipif(not IMAGE.exists(),

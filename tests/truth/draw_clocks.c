@@ -100,8 +100,8 @@ add_leaf(const char *by, struct rate hz, uint64_t within_hz, bool is_wrong)
 }
 
 /*
- * Returns a factor in millionths. The leaf is off by 500 to 300,000 ppm, or 1.5 to 8 times too high or too low, as where
- * it has the rate of a host that scales the TSC.
+ * Returns a factor in millionths. The leaf is off by 500 to 300,000 ppm, or 1.5 to 8 times too high or too low. A
+ * host that scales the TSC but shows its own leaf gives such factors.
  */
 static uint64_t
 draw_wrong_factor(void)

@@ -33,7 +33,7 @@ leaf_of(const char *text)
 	return NULL;
 }
 
-/* The other figures of the report are against the leaf that it took, which is one of those that were drawn. */
+/* Other figures of the report are against the leaf that it took. That leaf must be a drawn one. */
 static void
 take_leaf_of_report(const struct report *report)
 {
