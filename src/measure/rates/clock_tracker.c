@@ -156,7 +156,7 @@ latest(const struct survey *survey, size_t i, bool *at_edge)
 	return sample;
 }
 
-bool
+void
 survey_compare_tracks(struct survey *survey)
 {
 	bool cut;
@@ -171,7 +171,7 @@ survey_compare_tracks(struct survey *survey)
 	cut = survey_steps_compare(survey, true);
 	survey_check_counts(survey, cut);
 	if (cut)
-		return true;
+		return;
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
 
@@ -181,7 +181,6 @@ survey_compare_tracks(struct survey *survey)
 		else if (track->edge_seen)
 			track->fit = track->edge;
 	}
-	return false;
 }
 
 bool
@@ -202,7 +201,7 @@ survey_follow_others(struct survey *survey, struct survey_window *window, uint64
 		add_look(survey, track, SURVEY_FOLLOW_SAMPLES, track->between++);
 		survey_track_on(survey, track, &survey->samples[SURVEY_FOLLOW_SAMPLES - 1]);
 	}
-	window->cut |= survey_compare_tracks(survey);
+	survey_compare_tracks(survey);
 	return true;
 }
 
@@ -244,7 +243,7 @@ survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct s
 			break;
 		if (window)
 			survey_follow_others(survey, window, track->tsc);
-		if (window && window->cut)
+		if (window && survey_is_cut(survey, window))
 			return false;
 	}
 	if (survey_observe(survey) || survey->report->incomplete)

@@ -18,8 +18,14 @@ struct survey_window { /* the current rate window */
 	uint64_t start_tsc;
 	uint64_t middle_tsc; /* where the window's second half starts */
 	bool middle_taken;
-	bool cut; /* true if the window ended because a clock jumped or stopped */
+	unsigned cuts; /* number of discontinuities before the window; another one ends it */
 };
+
+static inline bool
+survey_is_cut(const struct survey *survey, const struct survey_window *window)
+{
+	return survey->steps.cuts != window->cuts;
+}
 
 static inline uint64_t
 survey_apart(uint64_t a, uint64_t b)
@@ -67,8 +73,8 @@ bool survey_track_edges(const struct survey *survey, struct survey_track *track,
 bool survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct survey_window *window);
 
 /*
- * Reads all clocks except edge clocks, often enough to count their wraps. Sets window->cut if they disagree on the
- * time. Returns false if it was not time yet.
+ * Reads all clocks except edge clocks, often enough to count their wraps, and compares them. Returns false if it was
+ * not time yet.
  */
 bool survey_follow_others(struct survey *survey, struct survey_window *window, uint64_t now_tsc);
 
@@ -80,8 +86,8 @@ bool survey_follow_others(struct survey *survey, struct survey_window *window, u
  */
 void survey_check_counts(struct survey *survey, bool cut);
 
-/* Returns true if a discontinuity ended the window, by the latest readings of all tracks. */
-bool survey_compare_tracks(struct survey *survey);
+/* Finds out whether there was a discontinuity up to the latest readings of all tracks. */
+void survey_compare_tracks(struct survey *survey);
 
 /* Returns all samples in FROM..TO that may be an end of a rate, for a clock that is not read at its edges. */
 struct rate_ends survey_ends(const struct survey *survey, const struct survey_track *track, const struct sample *from,

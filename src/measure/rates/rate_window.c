@@ -91,7 +91,9 @@ follow(struct survey *survey, struct survey_window *window, struct survey_track 
 	const struct clock *clock = &pacer->entry->clock;
 	uint64_t now = pacer->tsc, begin = now;
 
-	for (uint64_t turn = 0; turn < turns && now < until_tsc && !window->cut && !survey_end_if_due(survey); turn++) {
+	for (uint64_t turn = 0; turn < turns && now < until_tsc; turn++) {
+		if (survey_is_cut(survey, window) || survey_end_if_due(survey))
+			return false;
 		survey_batch(survey, clock, PACE_SAMPLES);
 		now = survey->samples[PACE_SAMPLES - 1].end;
 		note_batch(survey, now - survey->samples[0].begin);
@@ -139,7 +141,7 @@ static void
 follow_window(struct survey *survey, struct survey_track *edges)
 {
 	struct report *report = survey->report;
-	struct survey_window window = { .next_tsc = 0 };
+	struct survey_window window = { .cuts = survey->steps.cuts };
 	struct survey_track *pacer = edges;
 	uint64_t window_ns = survey_window_ns(report), start_tsc;
 	bool closed;
@@ -161,13 +163,12 @@ follow_window(struct survey *survey, struct survey_track *edges)
 	if (edges)
 		window_ns -= EDGE_QUIET_NS;
 	closed = follow(survey, &window, pacer, start_tsc + scale_ticks(&survey->scale, window_ns));
-	if (window.cut)
+	if (edges && !closed && !survey_is_cut(survey, &window))
+		survey_wait_for_edge(survey, edges, &window);
+	if (survey_is_cut(survey, &window))
 		return;
-	if (edges) {
-		if (!closed)
-			survey_wait_for_edge(survey, edges, &window);
+	if (edges)
 		edges->last = edges->edge;
-	}
 	for (size_t i = 0; i < report->clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
 

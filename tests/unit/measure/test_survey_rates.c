@@ -57,6 +57,9 @@ struct bench {
 	int64_t change_ppm;
 	uint64_t draw_ps;          /* so long it takes to show progress */
 	unsigned away_in;          /* so many readings of the PM timer: 0 for never */
+	/* The HPET jumps once in each rate window, this long after its first edge. It never does if this is 0. */
+	uint64_t jumps_after_ms;
+	uint64_t jumped_in;        /* the first edge of the latest window with a jump */
 	uint64_t shown_ns;         /* what it showed last, */
 	unsigned shown;            /* and how often */
 
@@ -72,6 +75,8 @@ struct bench {
 };
 
 static struct bench *bench;
+
+static void jump_if_due(void);
 
 static uint64_t
 draw(uint64_t below)
@@ -96,6 +101,8 @@ read_hpet(uint64_t address, unsigned width_bytes)
 {
 	uint64_t value;
 
+	if (bench->jumps_after_ms)
+		jump_if_due();
 	spend_some();
 	value = sim_hpet_read(address, width_bytes);
 	spend_some();
@@ -230,6 +237,18 @@ find(int clock)
 			return &bench->report.clocks[i];
 	fail_msg("no clock %s", ids[clock]);
 	return NULL;
+}
+
+/* Lets the HPET jump by a second if this is due in the current window, which its first edge identifies. */
+static void
+jump_if_due(void)
+{
+	uint64_t first = bench->survey.tracks[find(RTC) - bench->report.clocks].first.end;
+
+	if (!first || first == bench->jumped_in || hw_tsc_lfence() - first < bench->tsc_hz / 1000 * bench->jumps_after_ms)
+		return;
+	bench->jumped_in = first;
+	sim.hpet.counter.origin_ticks += UINT64_C(1000000000000000) / SIM_HPET_PERIOD_FS;
 }
 
 /*
@@ -1409,6 +1428,27 @@ TEST(a_counter_that_is_written_after_the_window_is_found_at_the_end)
 	survey_rates_again(&bench->survey);
 	assert_int_equal(discontinuities(), 1);
 	assert_only("clock-backward", "hpet", 1);
+	close_clocks();
+}
+
+/* A window of 1.5 s waits until 2 s after its first edge for its last one. */
+TEST(a_jump_while_each_window_waits_for_its_last_edge_is_in_no_rate)
+{
+	begin_well();
+	bench->report.duration_ns = 1500 * SURVEY_NS_PER_MS;
+	survey_prepare(&bench->survey);
+	bench->jumps_after_ms = 1700;
+	survey_rates(&bench->survey);
+	bench->jumps_after_ms = 0;
+	assert_int_equal(discontinuities(), 3);
+	sim_advance_ps(SIM_PS_PER_S);
+	survey_rates_again(&bench->survey);
+	for (int c = HPET; c < RTC; c++) {
+		const struct survey_track *track = &bench->survey.tracks[find(c) - bench->report.clocks];
+
+		assert_true(track->look_count > 4 && track->look_count <= RATE_ENDS_MAX);
+		assert_holds_ppb(&find(c)->error, 0);
+	}
 	close_clocks();
 }
 
