@@ -80,8 +80,8 @@ rate_corners(const struct clock *clock, uint64_t trust_ticks, uint64_t rise, con
 		bool later = sample->begin > tightest.begin;
 		int64_t ticks = (int64_t)rate_unwrap(clock, tightest.ticks, sample->ticks, 0);
 
-		if (sample->end < sample->begin ||
-		    !clock_comparable(trust_ticks, later ? &tightest : sample, later ? sample : &tightest))
+		if (sample->begin != tightest.begin && (sample->end < sample->begin ||
+		    !clock_comparable(trust_ticks, later ? &tightest : sample, later ? sample : &tightest)))
 			continue;
 		add_corner(&lower, (struct rate_corner){ (int64_t)(sample->end - tightest.begin), ticks });
 		add_corner(&upper, (struct rate_corner){ (int64_t)(sample->begin - tightest.begin), ticks });
@@ -132,9 +132,8 @@ lower_corner(const struct line *line, const struct rate_end *end, size_t i)
 {
 	int64_t tsc = (int64_t)(end->sample.begin - line->from_tsc), ticks = (int64_t)(end->sample.ticks - line->from_ticks);
 
-	tsc += end->corners ? end->corners->lower[i].tsc : (int64_t)(end->sample.end - end->sample.begin);
-	ticks += end->corners ? end->corners->lower[i].ticks : 0;
-	return (struct rate_corner){ tsc + (int64_t)line->resolution_ticks, ticks };
+	return (struct rate_corner){ tsc + end->corners->lower[i].tsc + (int64_t)line->resolution_ticks,
+				     ticks + end->corners->lower[i].ticks };
 }
 
 static struct rate_corner
@@ -142,18 +141,15 @@ upper_corner(const struct line *line, const struct rate_end *end, size_t i)
 {
 	int64_t tsc = (int64_t)(end->sample.begin - line->from_tsc), ticks = (int64_t)(end->sample.ticks - line->from_ticks);
 
-	tsc += end->corners ? end->corners->upper[i].tsc : 0;
-	ticks += end->corners ? end->corners->upper[i].ticks : 0;
-	return (struct rate_corner){ tsc + (int64_t)line->trim_ticks, ticks + (int64_t)line->slack_ticks };
+	return (struct rate_corner){ tsc + end->corners->upper[i].tsc + (int64_t)line->trim_ticks,
+				     ticks + end->corners->upper[i].ticks + (int64_t)line->slack_ticks };
 }
 
 static void
 pass_between_ends(struct line *line, const struct rate_end *a, const struct rate_end *b)
 {
-	size_t lower = a->corners ? a->corners->lower_count : 1, upper = b->corners ? b->corners->upper_count : 1;
-
-	for (size_t i = 0; i < lower; i++)
-		for (size_t j = 0; j < upper; j++)
+	for (size_t i = 0; i < a->corners->lower_count; i++)
+		for (size_t j = 0; j < b->corners->upper_count; j++)
 			pass_between(line, lower_corner(line, a, i), upper_corner(line, b, j));
 }
 
@@ -195,13 +191,9 @@ narrowest_sample(const struct rate_ends *ends)
 {
 	uint64_t narrowest = UINT64_MAX;
 
-	for (size_t i = 0; i < ends->count; i++) {
-		const struct rate_end *end = &ends->ends[i];
-		uint64_t width = end->corners ? end->corners->narrowest : end->sample.end - end->sample.begin;
-
-		if (width < narrowest)
-			narrowest = width;
-	}
+	for (size_t i = 0; i < ends->count; i++)
+		if (ends->ends[i].corners->narrowest < narrowest)
+			narrowest = ends->ends[i].corners->narrowest;
 	return narrowest;
 }
 

@@ -18,8 +18,8 @@
 /* corners that are kept on each side: lines near the clock's rate touch one or two of them */
 #define RATE_CORNERS_MAX 8
 #define RATE_BETWEEN_MAX 16 /* maximum number of short measurements between the ends */
-/* first, middle, last, the latest reading before a discontinuity, and the end of the run */
-#define RATE_ENDS_MAX    (5 + RATE_BETWEEN_MAX)
+/* first, middle, last (or the latest reading before a discontinuity), and the end of the run */
+#define RATE_ENDS_MAX    (4 + RATE_BETWEEN_MAX)
 
 struct rate_corner { /* a point, relative to the shortest sample of its end */
 	int64_t tsc, ticks;
@@ -40,14 +40,14 @@ struct rate_corners {
 
 /*
  * Returns the corners of a chain of COUNT samples. For TRUST_TICKS see clock_comparable(). RISE is roughly the slope of
- * the line, in ticks per 2^32 TSC ticks.
+ * the line, in ticks per 2^32 TSC ticks. The shortest sample is always used, so there is a corner on each side.
  */
 struct rate_corners rate_corners(const struct clock *clock, uint64_t trust_ticks, uint64_t rise,
 				 const struct sample *samples, size_t count);
 
 struct rate_end {
 	struct sample sample;               /* the shortest sample, with unwrapped ticks */
-	const struct rate_corners *corners; /* NULL: use only the corners of SAMPLE */
+	const struct rate_corners *corners;
 };
 
 struct rate_ends { /* ends of a window, and measurements in between, in order of time */

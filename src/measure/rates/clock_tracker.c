@@ -19,25 +19,6 @@ survey_track_begin(struct survey_track *track, struct report_clock *entry, const
 					.tsc = sample->end, .counted_tsc = sample->end, .every = 1 };
 }
 
-void
-survey_track_to(struct survey_track *track, const struct sample *sample, uint64_t expected_ticks)
-{
-	track->ticks += rate_unwrap(&track->entry->clock, track->raw, sample->ticks, expected_ticks);
-	track->raw = sample->ticks;
-	track->begin = sample->begin;
-	track->tsc = sample->end;
-}
-
-void
-survey_track_on(const struct survey *survey, struct survey_track *track, const struct sample *sample)
-{
-	const struct rate *claimed = &track->entry->clock.claimed;
-	uint64_t ns = scale_ns(&survey->scale, sample->end - track->tsc);
-	uint64_t pace = survey->paces[track - survey->tracks];
-
-	survey_track_to(track, sample, pace * scale_mul_div(ns, claimed->num, claimed->den * SURVEY_NS_PER_S));
-}
-
 bool
 survey_track_goes_on(const struct survey_track *track)
 {
@@ -45,11 +26,26 @@ survey_track_goes_on(const struct survey_track *track)
 }
 
 uint64_t
-survey_track_expected(const struct survey_track *track, uint64_t now_tsc)
+survey_track_expected(const struct survey *survey, const struct survey_track *track, uint64_t passed_tsc)
 {
-	uint64_t counted = track->last.ticks - track->first.ticks, window = track->last.begin - track->first.begin;
+	const struct rate *claimed = &track->entry->clock.claimed;
 
-	return scale_mul_div(counted, now_tsc - track->tsc, window);
+	if (survey_track_goes_on(track))
+		return scale_mul_div(track->last.ticks - track->first.ticks, passed_tsc,
+				     track->last.begin - track->first.begin);
+	return survey->paces[track - survey->tracks] *
+	       scale_mul_div(scale_ns(&survey->scale, passed_tsc), claimed->num, claimed->den * SURVEY_NS_PER_S);
+}
+
+void
+survey_track_to(const struct survey *survey, struct survey_track *track, const struct sample *sample)
+{
+	uint64_t expected_ticks = survey_track_expected(survey, track, sample->end - track->tsc);
+
+	track->ticks += rate_unwrap(&track->entry->clock, track->raw, sample->ticks, expected_ticks);
+	track->raw = sample->ticks;
+	track->begin = sample->begin;
+	track->tsc = sample->end;
 }
 
 /* How far the clock moves in 2^32 TSC ticks, by the provisional rate. */
@@ -62,15 +58,12 @@ rise(const struct survey *survey, const struct survey_track *track)
 			   (unsigned __int128)claimed->den * tsc->num, SCALE_NEAREST);
 }
 
-/*
- * Adds the COUNT samples in the survey's buffer as a look. NUMBER is 0 for an end, otherwise looks are numbered from 0.
- * They are spread evenly over the window so far: if there are too many, every other one is dropped.
- */
-static void
-add_look(const struct survey *survey, struct survey_track *track, size_t count, size_t number)
+void
+survey_track_add(const struct survey *survey, struct survey_track *track, const struct sample *samples, size_t count,
+		 size_t number, uint64_t ticks)
 {
 	const struct clock *clock = &track->entry->clock;
-	struct sample tightest = rate_tightest(survey->samples, count);
+	struct sample tightest = rate_tightest(samples, count);
 	size_t kept = 0;
 
 	if (number % track->every)
@@ -85,10 +78,10 @@ add_look(const struct survey *survey, struct survey_track *track, size_t count, 
 		}
 		track->look_count = kept;
 	}
-	tightest.ticks = track->ticks;
+	tightest.ticks = ticks;
 	track->looks[track->look_count++] = (struct survey_look){
 		tightest, number,
-		rate_corners(clock, survey_trust_ticks(survey, clock), rise(survey, track), survey->samples, count),
+		rate_corners(clock, survey_trust_ticks(survey, clock), rise(survey, track), samples, count),
 	};
 }
 
@@ -97,16 +90,20 @@ survey_track_tightest(struct survey *survey, struct survey_track *track)
 {
 	struct report_clock *entry = track->entry;
 	const struct sample *samples = survey->samples;
+	struct sample tightest;
 
 	survey_batch(survey, &entry->clock, SURVEY_END_SAMPLES);
 	resolution_add(&entry->resolution, &entry->clock, survey_trust_ticks(survey, &entry->clock), samples,
 		       SURVEY_END_SAMPLES);
-	add_look(survey, track, SURVEY_END_SAMPLES, 0);
+	tightest = rate_tightest(samples, SURVEY_END_SAMPLES);
+	survey_track_to(survey, track, &tightest);
+	survey_track_add(survey, track, samples, SURVEY_END_SAMPLES, 0, track->ticks);
 	if (survey_is_stopped(survey, &entry->clock, samples, SURVEY_END_SAMPLES))
 		survey_mark_stuck(survey, entry,
 				  scale_ns(&survey->scale, samples[SURVEY_END_SAMPLES - 1].end - samples[0].begin),
 				  samples[SURVEY_END_SAMPLES - 1].end);
-	return rate_tightest(samples, SURVEY_END_SAMPLES);
+	tightest.ticks = track->ticks;
+	return tightest;
 }
 
 /* Records a change between two readings, which may belong to two batches. */
@@ -128,7 +125,7 @@ survey_track_edges(const struct survey *survey, struct survey_track *track, size
 		const struct sample *sample = &survey->samples[i];
 		uint64_t raw = track->raw, begin = track->begin;
 
-		survey_track_on(survey, track, sample);
+		survey_track_to(survey, track, sample);
 		if (sample->ticks == raw)
 			continue;
 		track->edge = (struct sample){ begin, track->ticks, sample->end };
@@ -197,9 +194,9 @@ survey_follow_others(struct survey *survey, struct survey_window *window, uint64
 			continue;
 		survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
 		tightest = rate_tightest(survey->samples, SURVEY_FOLLOW_SAMPLES);
-		survey_track_on(survey, track, &tightest);
-		add_look(survey, track, SURVEY_FOLLOW_SAMPLES, track->between++);
-		survey_track_on(survey, track, &survey->samples[SURVEY_FOLLOW_SAMPLES - 1]);
+		survey_track_to(survey, track, &tightest);
+		survey_track_add(survey, track, survey->samples, SURVEY_FOLLOW_SAMPLES, track->between++, track->ticks);
+		survey_track_to(survey, track, &survey->samples[SURVEY_FOLLOW_SAMPLES - 1]);
 	}
 	survey_compare_tracks(survey);
 	return true;

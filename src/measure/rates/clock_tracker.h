@@ -36,26 +36,28 @@ survey_apart(uint64_t a, uint64_t b)
 /* Starts to follow ENTRY's clock at SAMPLE. */
 void survey_track_begin(struct survey_track *track, struct report_clock *entry, const struct sample *sample);
 
-/* Moves TRACK to a newer reading. About EXPECTED_TICKS should have passed since the last reading; they decide
- * the number of wraps.
- */
-void survey_track_to(struct survey_track *track, const struct sample *sample, uint64_t expected_ticks);
-
-/* Does the same soon after the last reading. The expected ticks follow from the nominal frequency times
- * survey->paces.
- */
-void survey_track_on(const struct survey *survey, struct survey_track *track, const struct sample *sample);
-
-/*
- * Returns true if TRACK can be followed after the window. The expected ticks are its rate in the window times
- * the time up to NOW_TSC.
- */
+/* Returns true if TRACK can be followed after the window. */
 bool survey_track_goes_on(const struct survey_track *track);
-uint64_t survey_track_expected(const struct survey_track *track, uint64_t now_tsc);
 
 /*
- * Takes the samples for one end of a window of a clock that moves faster than it is read, and adds a look without
- * its ticks. Returns its tightest sample. Marks the clock as stuck if it does not move in them.
+ * Returns the expected ticks in PASSED_TSC: after the window by the clock's rate in it, before by its nominal frequency
+ * times survey->paces.
+ */
+uint64_t survey_track_expected(const struct survey *survey, const struct survey_track *track, uint64_t passed_tsc);
+
+/* Moves TRACK to a newer reading. The expected ticks decide the number of wraps. */
+void survey_track_to(const struct survey *survey, struct survey_track *track, const struct sample *sample);
+
+/*
+ * Adds COUNT samples as a look, whose shortest sample has TICKS. NUMBER is 0 for an end, otherwise looks are numbered
+ * from 0. They are spread evenly over the window so far: if there are too many, every other one is dropped.
+ */
+void survey_track_add(const struct survey *survey, struct survey_track *track, const struct sample *samples,
+		      size_t count, size_t number, uint64_t ticks);
+
+/*
+ * Takes the samples for one end of a window of a clock that moves faster than it is read, and adds them as a look.
+ * Returns the shortest sample. Marks the clock as stuck if it does not move in them.
  */
 struct sample survey_track_tightest(struct survey *survey, struct survey_track *track);
 

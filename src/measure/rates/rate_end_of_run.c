@@ -11,6 +11,12 @@
 #define EDGES_SHORT_NS  (SURVEY_NS_PER_S / 2)
 #define EDGES_MAX       1000 /* maximum number of edges; a window of ten seconds has about ten */
 
+/* A clock's reading at the end of the run, and the expected ticks from its reading before. */
+struct last_end {
+	struct sample sample;
+	uint64_t expected_ticks;
+};
+
 /*
  * Returns true if the number of TRACK's wraps in about EXPECTED ticks is uncertain. The rate in the window may
  * be too inexact for that. Or clocks that wrap later differ from the TSC by up to CHANGE_PPB.
@@ -91,29 +97,29 @@ follow_edges(struct survey *survey, struct survey_track *track)
  * are followed for a new rate, so that a clock that jumped in the window has a second one.
  */
 static void
-take_edge(struct survey *survey, struct survey_track *track, struct sample *end)
+take_edge(struct survey *survey, struct survey_track *track, struct last_end *end)
 {
 	const struct sample *sample = &survey->samples[SURVEY_FOLLOW_SAMPLES - 1];
 	uint64_t expected;
 	bool countable;
 
 	survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
-	expected = survey_track_expected(track, sample->end);
+	expected = survey_track_expected(survey, track, sample->end - track->tsc);
 	countable = !is_ambiguous(track, expected, 0) && !is_doubtful(survey, track, expected, sample->end);
-	survey_track_to(track, sample, expected);
+	survey_track_to(survey, track, sample);
 	if (!countable && survey->report->hypervisor[0])
 		follow_edges(survey, track);
 	else if (countable && !went_back(survey, track) && survey_wait_for_edge(survey, track, NULL))
-		*end = track->edge;
+		*end = (struct last_end){ track->edge, track->edge.ticks - track->last.ticks };
 }
 
 /*
  * Takes one more end of each clock that was followed through the window: first of the edge clocks, then of all
  * others at once. The stretch after the window is then the same for all, and a change of the TSC shows equally
- * in all. Only the ticks of edge clocks count on when the counter wraps.
+ * in all.
  */
 static void
-take_last_ends(struct survey *survey, struct sample *ends)
+take_last_ends(struct survey *survey, struct last_end *ends)
 {
 	const size_t count = survey->report->clock_count;
 
@@ -121,30 +127,24 @@ take_last_ends(struct survey *survey, struct sample *ends)
 		if (survey_track_goes_on(&survey->tracks[i]) && survey->tracks[i].entry->clock.edges_only)
 			take_edge(survey, &survey->tracks[i], &ends[i]);
 	for (size_t i = 0; i < count; i++) {
-		if (survey_track_goes_on(&survey->tracks[i]) && !survey->tracks[i].entry->clock.edges_only)
-			ends[i] = survey_track_tightest(survey, &survey->tracks[i]);
+		struct survey_track *track = &survey->tracks[i];
+		uint64_t from_tsc = track->tsc;
+
+		if (!survey_track_goes_on(track) || track->entry->clock.edges_only)
+			continue;
+		ends[i].sample = survey_track_tightest(survey, track);
+		ends[i].expected_ticks = survey_track_expected(survey, track, ends[i].sample.end - from_tsc);
 	}
 }
 
-/*
- * Counts TRACK's ticks up to END. If the counter wraps, the smallest change that explains its reading is
- * assumed. Returns false if there is no such end, or if its wraps are uncertain.
- */
+/* Returns false if TRACK has no last end, if its wraps up to there are uncertain, or if it stepped back. */
 static bool
-count_on(const struct survey *survey, struct survey_track *track, uint64_t change_ppb, struct sample *end)
+is_counted_to(const struct survey *survey, const struct survey_track *track, uint64_t change_ppb,
+	      const struct last_end *end)
 {
-	uint64_t expected;
-
-	if (!end->end)
+	if (!end->sample.end || is_ambiguous(track, end->expected_ticks, change_ppb))
 		return false;
-	if (track->entry->clock.edges_only)
-		return !is_ambiguous(track, end->ticks - track->last.ticks, change_ppb);
-	expected = survey_track_expected(track, end->end);
-	if (is_ambiguous(track, expected, change_ppb))
-		return false;
-	survey_track_to(track, end, expected);
-	track->looks[track->look_count - 1].tightest.ticks = end->ticks = track->ticks;
-	return !went_back(survey, track);
+	return track->entry->clock.edges_only || !went_back(survey, track);
 }
 
 /* Returns the smallest absolute value in the interval, or 0 if the interval contains 0. */
@@ -184,7 +184,7 @@ wraps_last(const struct survey *survey, uint32_t done)
  * well others' wraps can be counted.
  */
 static void
-record_changes(struct survey *survey, struct sample *ends)
+record_changes(struct survey *survey, const struct last_end *ends)
 {
 	uint64_t change_ppb = 0;
 	uint32_t done = 0;
@@ -194,16 +194,16 @@ record_changes(struct survey *survey, struct sample *ends)
 		struct survey_track *track = &survey->tracks[i];
 
 		done |= set_of(i);
-		if (!count_on(survey, track, change_ppb, &ends[i]))
+		if (!is_counted_to(survey, track, change_ppb, &ends[i]))
 			continue;
-		entry->implied_since = survey_implied(survey, track, &track->last, &ends[i]);
-		entry->since_ns = scale_ns(&survey->scale, ends[i].begin - track->last.begin);
-		entry->change_since = survey_change(survey, track, &track->first, &track->last, &ends[i]);
+		track->end = ends[i].sample;
+		entry->implied_since = survey_implied(survey, track, &track->last, &track->end);
+		entry->since_ns = scale_ns(&survey->scale, track->end.begin - track->last.begin);
+		entry->change_since = survey_change(survey, track, &track->first, &track->last, &track->end);
 		if (least_size(&entry->change_since) > change_ppb)
 			change_ppb = least_size(&entry->change_since);
 		if (least_size(&entry->change_since) > least_size(&entry->change) || !entry->change.known)
 			entry->change = entry->change_since;
-		track->end = ends[i];
 	}
 }
 
@@ -227,7 +227,7 @@ static void
 follow_edges_anew(struct survey *survey, struct survey_track *track)
 {
 	survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
-	survey_track_on(survey, track, &survey->samples[SURVEY_FOLLOW_SAMPLES - 1]);
+	survey_track_to(survey, track, &survey->samples[SURVEY_FOLLOW_SAMPLES - 1]);
 	follow_edges(survey, track);
 }
 
@@ -326,7 +326,7 @@ observe_edges(struct survey *survey)
 void
 survey_rates_again(struct survey *survey)
 {
-	struct sample ends[REPORT_CLOCKS_MAX] = { { 0 } };
+	struct last_end ends[REPORT_CLOCKS_MAX] = { { { 0 }, 0 } };
 
 	survey_set_stage(survey, SURVEY_AT_RATES_AGAIN);
 	survey->hooks.progress(survey->hooks.context, "rates", survey->done_ns, survey->total_ns);

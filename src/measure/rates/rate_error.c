@@ -25,12 +25,8 @@ static uint64_t
 brackets(const struct survey *survey, const struct survey_track *track)
 {
 	struct rate_ends ends = survey_ends(survey, track, &track->first, &track->end);
-	uint64_t ticks = 0;
 
-	for (size_t i = 0; i < ends.count; i++)
-		if ((i == 0 || i == ends.count - 1) && ends.ends[i].corners)
-			ticks += ends.ends[i].corners->narrowest;
-	return ticks;
+	return ends.count < 2 ? 0 : ends.ends[0].corners->narrowest + ends.ends[ends.count - 1].corners->narrowest;
 }
 
 /* The rest of SLOPE's width, without the brackets and the TSC's resolution, is the clock's resolution. */

@@ -61,8 +61,7 @@ survey_ends(const struct survey *survey, const struct survey_track *track, const
 
 		if (sample->begin >= from->begin && sample->begin <= to->begin &&
 		    (!ends.count || sample->begin > ends.ends[ends.count - 1].sample.begin))
-			ends.ends[ends.count++] = (struct rate_end){
-				*sample, look->number || look->corners.lower_count ? &look->corners : NULL };
+			ends.ends[ends.count++] = (struct rate_end){ *sample, &look->corners };
 	}
 	take_resolution(survey->report, track->entry, &ends);
 	return ends;

@@ -14,17 +14,6 @@
 /* The readings in the window's middle are not taken this close to an expected edge. */
 #define MIDDLE_QUIET_NS (50 * SURVEY_NS_PER_MS)
 
-/* Takes one end of a clock that moves faster than it is read. */
-static struct sample
-take_end(struct survey *survey, struct survey_track *track)
-{
-	struct sample tightest = survey_track_tightest(survey, track);
-
-	survey_track_on(survey, track, &tightest);
-	track->looks[track->look_count - 1].tightest.ticks = tightest.ticks = track->ticks;
-	return tightest;
-}
-
 /* Reads all clocks except edge clocks (RTCs, see clock.h) in the middle of the window. */
 static void
 take_middles(struct survey *survey, struct survey_window *window)
@@ -34,7 +23,7 @@ take_middles(struct survey *survey, struct survey_window *window)
 		struct survey_track *track = &survey->tracks[i];
 
 		if (track->entry && survey_usable(track->entry) && !track->entry->clock.edges_only)
-			track->middle = take_end(survey, track);
+			track->middle = survey_track_tightest(survey, track);
 	}
 }
 
@@ -118,7 +107,7 @@ open_track(struct survey *survey, struct survey_track *track, struct report_cloc
 	survey_batch(survey, &entry->clock, SURVEY_FOLLOW_SAMPLES);
 	survey_track_begin(track, entry, &survey->samples[SURVEY_FOLLOW_SAMPLES - 1]);
 	if (!entry->clock.edges_only)
-		track->first = take_end(survey, track);
+		track->first = survey_track_tightest(survey, track);
 }
 
 /* Returns the TSC of the middle of a window of WINDOW_NS. If an edge is expected near the middle, it is a
@@ -173,7 +162,7 @@ follow_window(struct survey *survey, struct survey_track *edges)
 		struct survey_track *track = &survey->tracks[i];
 
 		if (track->entry && survey_usable(track->entry) && !track->entry->clock.edges_only)
-			track->last = take_end(survey, track);
+			track->last = survey_track_tightest(survey, track);
 	}
 	/* Compare the clocks once more after the last samples. Otherwise a jump between two of these would count as
 	 * a jump after the window.
@@ -265,7 +254,8 @@ take_longest(struct survey *survey)
 		if (track->middle.end >= track->fit.begin)
 			track->middle = (struct sample){ 0, 0, 0 };
 		track->look_count = track->fit_looks;
-		track->looks[track->look_count++] = (struct survey_look){ .tightest = track->fit };
+		if (track->entry)
+			survey_track_add(survey, track, &track->fit, 1, 0, track->fit.ticks);
 	}
 }
 

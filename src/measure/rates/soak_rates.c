@@ -19,10 +19,8 @@ has_ends(const struct survey *survey, const struct survey_track *track)
 static void
 follow(struct survey *survey, struct survey_track *track)
 {
-	const struct sample *sample = &survey->samples[SURVEY_FOLLOW_SAMPLES - 1];
-
 	survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
-	survey_track_to(track, sample, survey_track_expected(track, sample->end));
+	survey_track_to(survey, track, &survey->samples[SURVEY_FOLLOW_SAMPLES - 1]);
 }
 
 void
@@ -47,7 +45,7 @@ take_end(struct survey *survey, struct survey_track *track)
 	}
 	survey_batch(survey, &track->entry->clock, SURVEY_END_SAMPLES);
 	end = rate_tightest(survey->samples, SURVEY_END_SAMPLES);
-	survey_track_to(track, &end, survey_track_expected(track, end.end));
+	survey_track_to(survey, track, &end);
 	end.ticks = track->ticks;
 	return end;
 }

@@ -248,7 +248,9 @@ TEST(where_no_line_explains_an_end_the_two_tightest_are_left)
 
 TEST(a_window_in_which_the_clock_went_back_says_nothing)
 {
-	struct rate_ends ends = { { { { 0, 5, 10 }, NULL }, { { 1000, 3, 1010 }, NULL } }, 2, 1, 3, 1 };
+	static const struct sample sample = { 0, 5, 10 };
+	struct rate_corners own = rate_corners(&clock_of_64_bits, 0, 0, &sample, 1);
+	struct rate_ends ends = { { { sample, &own }, { { 1000, 3, 1010 }, &own } }, 2, 1, 3, 1 };
 	enum rate_fit fit;
 
 	assert_false(rate_fit(&ends, &fit).known);
@@ -272,4 +274,21 @@ TEST(corners_are_counted_across_a_wrap_and_not_across_an_absence)
 	assert_int_equal(corners.lower[0].ticks, -4);
 	assert_int_equal(corners.lower[corners.lower_count - 1].ticks, 4);
 	assert_int_equal(corners.upper[corners.upper_count - 1].tsc, 80);
+}
+
+/* A 16-bit counter, and a core that was preempted for half a range in each of three readings. */
+TEST(of_readings_that_all_took_too_long_the_shortest_keeps_its_own_corners)
+{
+	static const struct clock pit = { .id = "pit", .main = "pit", .wrap_ticks = 0xffff };
+	static const struct sample samples[] = {
+		{ 0, 65530, 50000 }, { 50000, 65534, 91000 }, { 91000, 2, 150000 },
+	};
+	struct rate_corners corners = rate_corners(&pit, 20000, UINT64_C(4) << 24, samples, 3);
+
+	assert_int_equal(corners.lower_count, 1);
+	assert_int_equal(corners.upper_count, 1);
+	assert_int_equal(corners.lower[0].tsc, 41000);
+	assert_int_equal(corners.upper[0].tsc, 0);
+	assert_int_equal(corners.lower[0].ticks, 0);
+	assert_int_equal(corners.upper[0].ticks, 0);
 }

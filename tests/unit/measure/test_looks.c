@@ -52,18 +52,3 @@ TEST(looks_before_the_latest_time_are_left_out)
 	assert_int_equal(ends.ends[2].sample.begin, 300);
 	assert_int_equal(ends.ends[3].sample.begin, 400);
 }
-
-/* The corners of a short look may all be missing, because its samples took too long. Then it bounds no line. */
-TEST(only_an_end_without_corners_has_its_own_bracket)
-{
-	static const uint64_t begins[] = { 100, 200, 300 };
-	struct survey_track *track = with_looks(begins, 3);
-	struct rate_ends ends = from_to(track, 0, 2);
-
-	assert_null(ends.ends[0].corners);
-	assert_ptr_equal(ends.ends[1].corners, &track->looks[1].corners);
-	assert_null(ends.ends[2].corners);
-	track->looks[0].corners.lower_count = 1;
-	ends = from_to(track, 0, 2);
-	assert_ptr_equal(ends.ends[0].corners, &track->looks[0].corners);
-}
