@@ -20,6 +20,11 @@ REPORTS_SPACE = 3 * (3 << 19)  # bytes for three reports of 1.5 MiB each
 COLUMNS = "NAME,PATH,PKNAME,PARTN,PARTTYPE,PARTUUID,UUID,FSTYPE,MOUNTPOINTS"
 
 
+def places_of(row):
+    """Return the mount points in a row of lsblk, which has null for none."""
+    return [place for place in row.get("mountpoints") or [] if place]
+
+
 class Partition:
     """A system partition: its device path, its disk, its number on the disk, its GUID, the file system's UUID, and its mount points."""
 
@@ -29,7 +34,7 @@ class Partition:
         self.number = row.get("partn") or self._number_in_name()
         self.guid = (row.get("partuuid") or "").lower()
         self.uuid = row.get("uuid")  # UUID of the file system
-        self.places = [place for place in row.get("mountpoints") or [] if place]
+        self.places = places_of(row)
 
     def _number_in_name(self):
         """Return the number in the device's name, because lsblk before util-linux 2.39 has no column PARTN."""
@@ -60,7 +65,7 @@ def _is_system_partition(row):
     return (row.get("parttype") or "").lower() in KIND
 
 
-def _is_mirrored(row, guid):
+def _is_half(row, guid):
     """Return True if ROW is one half of a mirrored system partition. Some installers give the halves the type of Linux RAID.
 
     GUID is the partition that the firmware started from, or None.
@@ -71,13 +76,34 @@ def _is_mirrored(row, guid):
         _is_system_partition(row) or has_place or (guid and (row.get("partuuid") or "").lower() == guid))
 
 
+def _only_half(system, rows, halves):
+    """Return the system partition on an md mirror that has one half only, so that the report cannot make two halves differ.
+    Raise Refused if it has more. ROWS has all devices, and HALVES also partitions that were taken out of the mirror."""
+    mirrors = {each["path"] for row in halves for each in row.get("children") or []}
+    used = [row for row in rows if row.get("fstype") == "linux_raid_member"
+            and mirrors & {each["path"] for each in row.get("children") or []}]
+    if len(used) != 1:
+        paths = [row["path"] for row in used or halves]
+        mirrored = f"the EFI system partition is mirrored by md ({', '.join(paths)})"
+        if not used:
+            raise Refused(f"{mirrored}, and the mirror does not run: mdadm --assemble --scan")
+        raise Refused(f"{mirrored}, and baretick would save its report on one half only: take the other one out "
+                      f"(mdadm {min(mirrors)} --fail {paths[-1]} --remove {paths[-1]}; qemu/README.md says how to put it back), "
+                      "or start this machine from a stick")
+    md, found = used[0]["children"][0], Partition(used[0])
+    found.path, found.places, found.uuid = md["path"], places_of(md), None  # GRUB would find the UUID on more than one device
+    if system.text(f"/sys/class/block/{os.path.basename(found.path)}/md/bitmap/location") != "none":
+        raise Refused(f"{found.path} has a bitmap, by which md would not copy the report to a half that comes back later "
+                      f"(mdadm --grow {found.path} --bitmap=none)")
+    return found
+
+
 def find(system):
     """Return the system partition that this machine was started from. Raise Refused if there is none, or if it is not clear."""
     rows, guid = _devices(system), booted_partition(system)
-    mirrored = [row["path"] for row in rows if _is_mirrored(row, guid)]
-    if mirrored:
-        raise Refused(f"the EFI system partition is mirrored by md ({', '.join(mirrored)}): baretick would save its "
-                      "report on one half, and the halves would differ; start this machine from a stick instead")
+    halves = [row for row in rows if _is_half(row, guid)]
+    if halves:
+        return _only_half(system, rows, halves)
     found = [Partition(row) for row in rows if _is_system_partition(row)]
     if not found:
         raise Refused("no EFI system partition was found on any disk")

@@ -5,12 +5,12 @@ import pathlib
 import shutil
 
 from boots import ROOT
-from linux import LOADER, MIB, Machine, copy_tool, grub_file, run
+from linux import LOADER, MIB, Machine, copy_tool, empty_disk, grub_file, run
 
 ESP_MIB, ROOT_MIB, TRIAL_MIB = 120, 1600, 32
 SUITE = "bookworm"
 FIRST = "systemd-sysv,udev,dbus,initramfs-tools,efibootmgr,python3"
-THEN = ["linux-image-cloud-amd64", "grub2-common", "systemd-boot", "sbsigntool"]
+THEN = ["linux-image-cloud-amd64", "grub2-common", "systemd-boot", "sbsigntool", "mdadm", "dosfstools"]
 FSTAB = """LABEL=root / ext4 defaults 0 1
 LABEL=ESP /boot/efi vfat defaults 0 2
 LABEL=trial /opt/baretick ext4 sync 0 2
@@ -96,20 +96,26 @@ def _ext4(path, label, mib, tree):
 
 
 class Debian(Machine):
-    """A Debian that runs the script TRIAL at each start. FOLDER gets its disks. IS_BY_GRUB: GRUB starts it, not systemd-boot."""
+    """A Debian that runs the script TRIAL at each start. FOLDER gets its disks. IS_BY_GRUB: GRUB starts it, not systemd-boot.
 
-    def __init__(self, folder, trial, is_by_grub=False):
+    HAS_SECOND_DISK: /dev/vdd has a partition as large as the system partition, and no file system.
+    """
+
+    def __init__(self, folder, trial, is_by_grub=False, has_second_disk=False):
         made, tree = installed(), folder / "tree"
         self.trial = folder / "trial"
         copy_tool(tree)
         (tree / "trial").write_text(trial)
         (tree / "trial").chmod(0o755)
         _ext4(self.trial, "trial", TRIAL_MIB, tree)
+        drives = ["-drive", f"file={made / 'root'},format=raw,if=virtio,snapshot=on", "-drive", f"file={self.trial},format=raw,if=virtio"]
+        if has_second_disk:
+            empty_disk(folder / "second", ESP_MIB)
+            drives += ["-drive", f"file={folder / 'second'},format=raw,if=virtio"]
         # Changes of the root file system are lost at QEMU's end.
         loader = grub_file(folder, GRUB_CONFIG, GRUB_MODULES) if is_by_grub else LOADER
         super().__init__(folder, loader=loader, kernel=made / "vmlinuz", initrd=made / "initrd", command_line=COMMAND_LINE,
-                         partition_mib=ESP_MIB, memory="1G", drives=["-drive", f"file={made / 'root'},format=raw,if=virtio,snapshot=on",
-                                              "-drive", f"file={self.trial},format=raw,if=virtio"])
+                         partition_mib=ESP_MIB, memory="1G", drives=drives)
 
     def read(self, name):
         """The bytes of the file NAME of the trial."""

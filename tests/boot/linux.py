@@ -42,6 +42,13 @@ def grub_file(folder, text, modules):
     return loader
 
 
+def empty_disk(path, partition_mib):
+    """Makes the disk PATH with a system partition that has no file system."""
+    path.touch()
+    os.truncate(path, (1 + partition_mib + 1) * MIB)
+    run("sfdisk", "-q", path, input=f"label: gpt\nstart=2048,size={partition_mib * SECTORS},type=uefi\n".encode())
+
+
 def copy_tool(tree):
     """Copies to the folder TREE what nextboot needs of a clone."""
     for name in ("next", "runner", "machine", "results"):
@@ -70,16 +77,15 @@ class Machine:
         self._firmware(secure_firmware)
 
     def _system_partition(self, files, command_line, partition_mib):
-        for path, mib in ((self.esp, partition_mib), (self.disk, 1 + partition_mib + 1)):
-            path.touch()
-            os.truncate(path, mib * MIB)
+        self.esp.touch()
+        os.truncate(self.esp, partition_mib * MIB)
         run("mkfs.fat", "-F", "32", "-n", "ESP", self.esp)
         entry = self.folder / "linux.conf"
         entry.write_text(f"title Linux\nlinux /linux\ninitrd /initrd\noptions {command_line}\n")
         run("mmd", "-i", self.esp, "::/EFI", "::/EFI/BOOT", "::/EFI/debian", "::/loader", "::/loader/entries")
         for target, source in {**files, "loader/entries/linux.conf": entry}.items():
             run("mcopy", "-i", self.esp, source, f"::/{target}")
-        run("sfdisk", "-q", self.disk, input=f"label: gpt\nstart=2048,size={partition_mib * SECTORS},type=uefi\n".encode())
+        empty_disk(self.disk, partition_mib)
         run("dd", f"if={self.esp}", f"of={self.disk}", "bs=1M", "seek=1", "conv=notrunc")
 
     def _firmware(self, code):

@@ -147,3 +147,43 @@ def test_after_a_power_cut_linux_starts_and_hands_over_the_checkpoint(tmp_path):
     said = machine.read("trial.txt").decode()
     assert said.count("status 0\n") == 2 and "\nreason   Saved in the phase " in said, said
     assert json.loads(machine.read("report/report.json"))["verdict"] == "incomplete"
+
+
+MIRROR_TRIAL = """#!/bin/bash
+cd /opt/baretick
+exec >>trial.txt 2>&1
+""" + LOOK + """
+if [ ! -e before ]; then
+  cp -r /boot/efi /root/esp; umount /boot/efi
+  mdadm --create /dev/md0 --run --level=1 --raid-devices=2 --metadata=1.0 --bitmap=none /dev/vda1 /dev/vdd1
+  mkfs.vfat -F 32 -n ESP /dev/md0; mount /dev/md0 /boot/efi; cp -r /root/esp/. /boot/efi
+  sync; mdadm --wait /dev/md0
+  look before
+  qemu/nextboot -- profile=quick; echo "two halves $?"
+  look refused
+  mdadm /dev/md0 --fail /dev/vdd1 --remove /dev/vdd1
+  qemu/nextboot --reboot -- profile=quick
+else
+  md=$(findmnt -no SOURCE /boot/efi); echo "mounted $md"
+  qemu/nextboot --collect report; echo "status $?"
+  qemu/nextboot --remove --reports; echo "status $?"
+  look after
+  mdadm $md --add /dev/vdd1; mdadm --wait $md
+  umount /boot/efi; mdadm --stop $md
+  cmp -n $((100 << 20)) /dev/vda1 /dev/vdd1 && echo "equal halves"
+  sync; systemctl poweroff
+fi
+"""
+
+
+@on_debian
+def test_a_mirror_is_used_when_it_has_one_half_and_the_other_half_gets_all_of_it_back(tmp_path):
+    machine = Debian(tmp_path, MIRROR_TRIAL, has_second_disk=True)
+    machine.run()
+    said = machine.read("trial.txt").decode()
+    assert "(mdadm /dev/md0 --fail /dev/vdd1 --remove /dev/vdd1; " in said and "\ntwo halves 2\n" in said, said
+    assert machine.read("refused") == machine.read("before")
+    assert "runs baretick from /dev/md0" in said and "\nmounted /dev/md" in said and said.count("status 0\n") == 2, said
+    assert json.loads(machine.read("report/report.json"))["verdict"] in ("pass", "warn", "fail"), said
+    assert machine.read("after") == machine.read("before")
+    assert said.endswith("equal halves\n"), said

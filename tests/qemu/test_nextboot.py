@@ -390,6 +390,19 @@ def started_mirror(machine):
     mirror_of_type_raid(machine, guid=GUID.upper())
 
 
+def mirror_of_one_half(machine, bitmap="none"):
+    """The other half, /dev/sda1, was taken out. The firmware started from it."""
+    rows = [{"path": f"/dev/{disk}1", "pkname": disk, "partn": 1, "parttype": ESP, "partuuid": guid, "uuid": "of-the-mirror",
+             "fstype": "linux_raid_member", "mountpoints": [None]} for disk, guid in (("sda", GUID), ("sdb", GUID.replace("1", "4")))]
+    rows[1]["children"] = [{"path": "/dev/md127", "pkname": "sdb1", "uuid": "1234-ABCD", "fstype": "vfat", "mountpoints": ["/boot/efi"]}]
+    machine.command("lsblk", LSBLK.format(rows=rows))
+    machine.put("/sys/class/block/md127/md/bitmap/location", f"{bitmap}\n")
+
+
+def mirror_with_bitmap(machine):
+    mirror_of_one_half(machine, bitmap="+8")
+
+
 def damaged_variable(machine):
     machine.variable("BootCurrent", b"\1")
 
@@ -416,8 +429,10 @@ def read_only_partition(machine, monkeypatch):
 @pytest.mark.parametrize("spoil, sentence", [
     (full_nvram, "No space left on device; nothing is prepared"), (no_efibootmgr, "is not installed"),
     (two_partitions, "there are 2 EFI system partitions"), (no_partition, "no EFI system partition"),
-    (mirror, r"mirrored by md \(/dev/sda1, /dev/sdb1\): .*differ; start this machine from a stick instead"),
-    (mounted_mirror, r"mirrored by md \(/dev/sda1, /dev/sdb1\)"), (started_mirror, r"mirrored by md \(/dev/sda1\)"), (damaged_variable, "BootCurrent is damaged"), (folder_of_others, "is not nextboot's"),
+    (mirror, r"mirrored by md \(/dev/sda1, /dev/sdb1\), and the mirror does not run: "),
+    (mounted_mirror, r"take the other one out \(mdadm /dev/md127 --fail /dev/sdb1 --remove /dev/sdb1; .* or start this machine from a stick$"),
+    (started_mirror, r"mirrored by md \(/dev/sda1, /dev/sdb1\)"),
+    (mirror_with_bitmap, r"\(mdadm --grow /dev/md127 --bitmap=none\)"), (damaged_variable, "BootCurrent is damaged"), (folder_of_others, "is not nextboot's"),
     (unsigned, "signed by no key"), (little_space, "KiB free"), (read_only_partition, "is mounted read-only"),
 ])
 def test_a_refusal_is_one_sentence_and_nothing_is_changed(machine, application, monkeypatch, spoil, sentence):
@@ -432,6 +447,19 @@ def test_a_refusal_is_one_sentence_and_nothing_is_changed(machine, application, 
 def test_a_mirror_of_another_file_system_is_no_mirror_of_the_system_partition(machine):
     mirror_of_type_raid(machine, "/boot", kind="ext4")
     assert volume.find(machine.system).path == "/dev/sdc1"
+
+
+def test_a_mirror_with_one_half_is_used_by_the_mirror_and_the_firmware_gets_the_half(machine, application, tmp_path):
+    mirror_of_one_half(machine)
+    found = volume.find(machine.system)
+    assert (found.path, found.disk, found.number, found.guid) == ("/dev/md127", "/dev/sdb", 1, GUID.replace("1", "4"))
+    assert found.uuid is None  # GRUB would find the file system on each half
+    before = machine.state()
+    assert "from /dev/md127" in actions.prepare(machine.system, application, [])
+    machine.is_restarted(CLEAN)
+    assert any(line.startswith("report   pass") for line in actions.collect(machine.system, str(tmp_path / "collected")))
+    actions.remove(machine.system, with_reports=True)
+    assert machine.state() == before
 
 
 @pytest.mark.parametrize("action", ["--status", "--collect", "--remove"])
