@@ -135,11 +135,12 @@ def test_a_cd_says_that_it_cannot_be_written(run):
 
 def test_a_stick_that_was_pulled_out_while_measuring_says_so(tmp_path):
     def pull(machine):
-        assert machine.wait_for(b"progress: ")
+        assert machine.wait_for(b"baretick ")
         with machine.monitor() as monitor:
+            assert machine.wait_for(b"progress: ")
             monitor.unplug("usb-storage")
 
-    done = run_while(pull, tmp_path / "out", *STICK, "--", "profile=quick", "clocks=tsc,hpet", "cores=off", "duration=1s")
+    done = run_while(pull, tmp_path / "out", *STICK, "--", "profile=quick", "clocks=tsc,hpet", "cores=off", "duration=2s")
     told(done, "it was taken out")
     volume = volume_of(done.file("stick.img"))
     assert not folders(volume) and [name[8:] for name in volume.files("baretick")] == [".run"]  # which was not over
