@@ -10,7 +10,7 @@ PACKAGES_image := mtools dosfstools fdisk xorriso
 PACKAGES_loaders := grub-efi-amd64-bin? grub-common? ipxe?
 PACKAGES_firmware := u-boot-qemu?
 PACKAGES_cloud := $(PACKAGES_image) qemu-utils
-PACKAGES_bios := grub-pc-bin? grub-common? isolinux? pxelinux? bochs?
+PACKAGES_bios := grub-pc-bin? grub-common? isolinux? pxelinux? syslinux-common? bochs? bochsbios? vgabios?
 PACKAGES_fresh := debootstrap
 PACKAGES_test  := $(PACKAGES_firmware) $(PACKAGES_bios) $(PACKAGES_cloud) libcmocka-dev zlib1g-dev pkg-config clang libclang-rt-dev? faketime python3-jsonschema \
                   python3-pytest python3-pytest-xdist python3-pil python3-yaml chromium? dnsmasq-base? systemd-boot-efi? \

@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.skipif(not ELF.exists() or not BIN.exists(), reason="b
 def needed(*files):
     for file in files:
         if not file.exists():
-            pytest.skip(f"{file} is not there: it is in the packages grub-pc-bin, grub-common, isolinux and pxelinux")
+            pytest.skip(f"{file} is not there: it is in the packages grub-pc-bin, grub-common, isolinux, pxelinux and syslinux-common")
 
 
 def complete(report, firmware):

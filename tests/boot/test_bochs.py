@@ -11,11 +11,12 @@ from machine.transcript import Transcript
 from test_bare_loaders import BIN, isolinux_cd
 
 BOCHS_BIOS = pathlib.Path("/usr/share/bochs/BIOS-bochs-latest")
+VGA_BIOS = pathlib.Path("/usr/share/bochs/VGABIOS-lgpl-latest")
 IPS = 50_000_000  # instructions per second; the TSC counts each instruction
 BOCHSRC = f"""\
 megs: 256
 romimage: file={BOCHS_BIOS}
-vgaromimage: file=/usr/share/bochs/VGABIOS-lgpl-latest
+vgaromimage: file={VGA_BIOS}
 display_library: rfb, options="timeout=0"
 cpu: model=corei7_haswell_4770, count=1, ips={IPS}, reset_on_triple_fault=0
 clock: sync=none
@@ -26,7 +27,8 @@ speaker: enabled=1, mode=none
 sound: driver=dummy
 """
 
-pytestmark = [pytest.mark.skipif(not shutil.which("bochs") or not BOCHS_BIOS.exists(), reason="there is no Bochs: it is in the package bochs"),
+pytestmark = [pytest.mark.skipif(not shutil.which("bochs") or not BOCHS_BIOS.exists() or not VGA_BIOS.exists(),
+                                 reason="there is no Bochs: it is in the packages bochs, bochsbios and vgabios"),
               pytest.mark.skipif(not BIN.exists(), reason="build/baretick.bin is not there: type make")]
 
 
