@@ -1,6 +1,6 @@
 """Checks baretick's options before a boot. options.json is made from the application's table of options.
 
-tests/unit/report/options.cases lists inputs and their results, which must be the same in this file and in src/options.
+tests/unit/report/options.cases lists inputs and their results. This file and src/options must give the same results.
 """
 import json
 import re

@@ -1,4 +1,4 @@
-"""Does many runs that one file describes, one after the other. qemu/matrix explains the format."""
+"""Does the runs that a file describes, in sequence. qemu/matrix explains the format."""
 import collections
 import configparser
 import itertools

@@ -9,7 +9,7 @@
 #include "base/text.h"
 
 #define TENTHS_FROM       UINT64_C(1000)   /* 1 %: from here one decimal is printed, below it three */
-/* 1 % and 10 ms: some interruptions that no host counts, such as its page faults, may take as much */
+/* 1 % and 10 ms: interruptions that no host counts, such as its page faults, may take that much */
 #define STEAL_APART_MILLIPERCENT UINT64_C(1000)
 #define STEAL_APART_NS           UINT64_C(10000000)
 #define P999              99900            /* 99.9 % in units of 1/1000 % */
