@@ -67,13 +67,12 @@ run_loop(struct calibration_result *result)
 	}
 	calibration_refuse(result, NEVER_PRECISE);
 	for (i = 1; i <= VALUES_MAX; i++) {
-		bool is_whole = wait_for_end((uint8_t)(0xff - i), &now);
-		uint64_t ticks = now.tsc - first.tsc, unsure = first.ticks + now.ticks;
-
-		if (!is_whole) {
+		if (!wait_for_end((uint8_t)(0xff - i), &now)) {
 			calibration_refuse(result, SKIPPED);
 			break;
 		}
+		uint64_t ticks = now.tsc - first.tsc, unsure = first.ticks + now.ticks;
+
 		if (i == 1 && unsure >= ticks * VALUES_MAX >> PRECISION_LOG2) {
 			calibration_refuse(result, TOO_SLOW);
 			break;
