@@ -6,23 +6,25 @@
 #include "machine.h"
 #include "sim_internal.h"
 
-#define PAUSES_SHORT  8   /* after so many pauses in a row they become longer, to save time of this program */
-#define PAUSE_DOUBLED 12  /* a pause is doubled at most so many times */
+#define PAUSES_SHORT  8   /* number of pauses in a row after which pauses become longer, to save time of this program */
+#define PAUSE_DOUBLED 12  /* largest number of times that a pause is doubled */
 #define SLOW_PS       (100 * SIM_PS_PER_US)
-#define EDGE_NEAR_PS  (4 * SIM_PS_PER_MS)   /* before the RTC's second, the update cycle among it, */
-#define EDGE_OVER_PS  (SIM_PS_PER_MS / 2)   /* and behind it */
-#define AWAY_IN_PS    (3 * SIM_PS_PER_MS)   /* the core is preempted within so long after an edge */
-#define WARPS_PS      (20 * SIM_PS_PER_MS) /* a pause in the warp check, which then ends after a few hundred turns */
-#define OBSERVE_PS    (2 * SIM_PS_PER_US) /* a reading in the search for gaps */
-#define CHECKS_PS     (20 * SIM_PS_PER_US) /* an access of a device while a second is polled */
-#define PREPARE_PS    (2 * SIM_PS_PER_US)  /* an access of a device in the preparation */
-#define LATENCY_PS    (200 * SIM_PS_PER_NS) /* a reading of the TSC in the latency phase */
+/* from this time before the RTC's next second, its accesses are not slowed; includes the update cycle */
+#define EDGE_NEAR_PS  (4 * SIM_PS_PER_MS)
+#define EDGE_OVER_PS  (SIM_PS_PER_MS / 2)   /* until this time after the second */
+#define AWAY_IN_PS    (3 * SIM_PS_PER_MS)   /* the core is preempted at most this long after an edge */
+/* duration of a pause in the warp check, which then ends after a few hundred turns */
+#define WARPS_PS      (20 * SIM_PS_PER_MS)
+#define OBSERVE_PS    (2 * SIM_PS_PER_US) /* duration of a reading in the search for gaps */
+#define CHECKS_PS     (20 * SIM_PS_PER_US) /* duration of a device's access while a second is polled */
+#define PREPARE_PS    (2 * SIM_PS_PER_US)  /* duration of a device's access in the preparation */
+#define LATENCY_PS    (200 * SIM_PS_PER_NS) /* duration of a TSC reading in the latency phase */
 
 static struct {
-	uint64_t due_ps; /* when what happens to the machine is to happen */
-	uint64_t away_at_ps; /* when the core is preempted for machine.away_ps, or SIM_NEVER */
+	uint64_t due_ps; /* time from which the machine's event happens */
+	uint64_t away_at_ps; /* time at which the core is preempted for machine.away_ps, or SIM_NEVER */
 	bool slow, in_warps;
-	uint64_t tsc_ps, device_ps; /* what readings take more in this phase */
+	uint64_t tsc_ps, device_ps; /* additional duration of readings in this phase */
 	struct {
 		unsigned pauses;
 		bool read_tsc;
@@ -31,7 +33,7 @@ static struct {
 	uint64_t tsc_reads, fault_reads;
 } state;
 
-/* How long ago the RTC's last second began, in the RTC's own time. */
+/* Returns the time since the RTC's last second began, in the RTC's own time. */
 static uint64_t
 into_second_ps(void)
 {
@@ -60,7 +62,10 @@ access_slow(bool slow)
 	state.slow = slow;
 }
 
-/* One in 64 has a tail, whose length is halved for half of the others. */
+/*
+ * Returns a random time from 0 to PS. One in 64 is longer: half of these are doubled, a quarter are multiplied by four,
+ * and so on.
+ */
 uint64_t
 access_jitter(uint64_t ps)
 {
@@ -106,7 +111,10 @@ is_edge_near(void)
 	return into_ps > SIM_PS_PER_S - EDGE_NEAR_PS || into_ps < EDGE_OVER_PS;
 }
 
-/* An access has its effect at a random time within its duration. The rest passes before the next access. */
+/*
+ * Returns the time from now to the effect of an access that takes PS: the rest of the previous access, and this
+ * access's part before its effect. The part after it is left for the next call.
+ */
 static uint64_t
 split(uint64_t ps)
 {
@@ -116,7 +124,7 @@ split(uint64_t ps)
 	return owed + ps - *owed_ps;
 }
 
-/* How long the core waits for a processor: in each slice the next ones have them. */
+/* Returns the time until the core has a processor. In each time slice, the next few cores have the processors. */
 static uint64_t
 wait_ps(void)
 {
@@ -162,7 +170,7 @@ cost(enum sim_access access, uint64_t where)
 	return ps;
 }
 
-/* The clocks that a hypervisor keeps count no further. */
+/* Stops the clocks that a hypervisor keeps for BY_PS. */
 static void
 hold_devices(uint64_t by_ps)
 {
@@ -243,7 +251,7 @@ halt_tsc(void)
 	machine.back_ticks += (uint64_t)((__int128)by_ps * machine.core[0].microhz / TICK);
 }
 
-/* A reading of the TSC on the core that has the fault takes effect now. */
+/* Acts on a reading of the TSC on the faulty core, at the time when the reading takes effect. */
 static void
 fail_reading(void)
 {
@@ -254,7 +262,7 @@ fail_reading(void)
 	machine.set_back_ps[machine.faults++] = sim.now_ps;
 }
 
-/* The access takes effect now. */
+/* Called when an access takes effect. */
 static void
 spent(enum sim_access access, uint64_t where)
 {

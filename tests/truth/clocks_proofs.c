@@ -5,7 +5,7 @@
 
 #include "rules/rules.h"
 
-#define HEALTHY_PPB (50 * PPM) /* what an oscillator may be off, and two of them so against each other */
+#define HEALTHY_PPB (50 * PPM) /* largest error of a healthy oscillator, also against another healthy one */
 
 long double
 clocks_limit_ppb(const char *rule)
@@ -13,7 +13,10 @@ clocks_limit_ppb(const char *rule)
 	return (long double)rules_find(rule)->limit * PPM;
 }
 
-/* Whether the clock itself is off by more than RULE's limit; near it, against others that may be off too, it may be. */
+/*
+ * Returns true if the clock's own error is beyond RULE's limit. For a large limit it is 100 ppm less, because the clock
+ * is compared with others, which may be off by 50 ppm too.
+ */
 bool
 clocks_is_off(int clock, const char *rule)
 {
@@ -35,7 +38,10 @@ clocks_is_sick(int clock)
 	return clocks_is_off(clock, "rate-off");
 }
 
-/* Whether most of the oscillators are right, and most of the clocks: that clocks share one can't be seen. */
+/*
+ * Returns true if more than half of the oscillators and more than half of the clocks are right. Both are needed,
+ * because the report cannot show which clocks share an oscillator.
+ */
 bool
 clocks_most_right(void)
 {
@@ -110,8 +116,8 @@ count_sources(const struct report *report, const int *set, size_t count)
 }
 
 /*
- * Whether a clock is shown to differ from any other, and from one at least of any two that differ: else it tells
- * nothing.
+ * Returns true if the clock is proven to differ from another clock, and to differ from at least one of any two clocks
+ * that differ. Otherwise its intervals are too wide to show which clocks are right.
  */
 static bool
 does_know(const struct report *report, int clock)
@@ -128,7 +134,10 @@ does_know(const struct report *report, int clock)
 	return knows && clocks_is_witness(clock);
 }
 
-/* Whether of all that know most are right, and of more sources than the others. */
+/*
+ * Returns true if most of the clocks with narrow enough intervals are right, and come from more oscillators than the
+ * wrong clocks.
+ */
 bool
 clocks_most_know(const struct report *report)
 {

@@ -1,7 +1,7 @@
 /*
- * Cores that work side by side, each at a time of its own: an access takes effect when no other core is earlier. So
- * what they write reaches the others in the order of the world's time, and two runs are the same. Each has a stack,
- * and they change by longjmp, which costs next to nothing.
+ * Cores that run at the same time. Each has its own time, and its access takes effect when no other core is earlier.
+ * Therefore writes reach the other cores in the order of world time, and two runs are identical. Each core has a stack,
+ * and longjmp() changes between them, which takes almost no time.
  */
 #include <setjmp.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ earliest(void)
 	return earliest_but(CORES_MAX);
 }
 
-/* On the core's own stack. */
+/* Runs on the core's own stack. */
 static void
 work(void)
 {
@@ -114,7 +114,7 @@ cores_shift(uint64_t by_ps)
 		all.workers[i].now_ps += by_ps;
 }
 
-/* In the order of numbers, in which a batch starts. */
+/* Starts the cores in the order of their numbers. */
 static size_t
 run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument, uint64_t bound_ns)
 {
@@ -140,7 +140,10 @@ run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void 
 	return count;
 }
 
-/* Which tournament goes on, by the survey's own marks: it alone tells a rehearsal from the first one. */
+/*
+ * Returns the time span of the current measurement pass, or NULL outside of the first and the last pass. The survey's
+ * own marks decide, because only they distinguish a rehearsal from the first pass.
+ */
 static struct span *
 tournament(const struct bench *bench, enum when *when)
 {
@@ -152,7 +155,7 @@ tournament(const struct bench *bench, enum when *when)
 	return *when == WHEN_FIRST ? &machine.first : *when == WHEN_LAST ? &machine.last : NULL;
 }
 
-/* A batch of a tournament. Cores that step in it do so at a random time of it. */
+/* Runs a batch of a measurement pass. Cores that step in this batch do so at a random time within it. */
 static size_t
 run_batch(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument, uint64_t bound_ns)
 {
@@ -187,7 +190,7 @@ run_all(void *context, smp_job *job, void *argument, uint64_t bound_ns)
 	return run_some(context, numbers, machine.cores, job, argument, bound_ns);
 }
 
-/* CPUID on each core gives its place in the package. */
+/* Runs a job on one core. CPUID then returns the core's APIC id, from which its package is known. */
 static bool
 run(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns)
 {

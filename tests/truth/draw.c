@@ -5,7 +5,10 @@
 
 static uint64_t state;
 
-/* Steele, Lea, Flood, Fast Splittable Pseudorandom Number Generators (2014): seeds side by side share nothing. */
+/*
+ * Steele, Lea, Flood, Fast Splittable Pseudorandom Number Generators (2014). Neighbouring seeds give independent
+ * numbers.
+ */
 static uint64_t
 mix(uint64_t z)
 {
@@ -21,7 +24,7 @@ draw_begin(uint64_t seed, uint64_t kind)
 	state = mix(mix(seed) + kind) | 1;
 }
 
-/* Marsaglia, Xorshift RNGs (2003), the low bits improved by a multiplication (Vigna, xorshift64*). */
+/* Marsaglia, Xorshift RNGs (2003). A multiplication improves the low bits (Vigna, xorshift64*). */
 uint64_t
 draw_bits(void)
 {

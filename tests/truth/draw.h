@@ -9,9 +9,9 @@ void draw_begin(uint64_t seed, uint64_t kind);
 
 uint64_t draw_bits(void);
 uint64_t draw_below(uint64_t below);
-int64_t draw_between(int64_t low, int64_t high); /* both included */
-uint64_t draw_log(uint64_t low, uint64_t high);  /* each power of two as often as the other */
-int64_t draw_sign(uint64_t magnitude);           /* plus or minus */
+int64_t draw_between(int64_t low, int64_t high); /* both limits are included */
+uint64_t draw_log(uint64_t low, uint64_t high);  /* each octave is equally likely */
+int64_t draw_sign(uint64_t magnitude);           /* MAGNITUDE or its negative */
 bool draw_chance(unsigned percent);
 
 #endif

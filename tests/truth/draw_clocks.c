@@ -1,4 +1,4 @@
-/* The clocks of a machine: oscillators, rates, claims, what a reading costs. See draw_machine.h. */
+/* Draws the clocks of a machine: oscillators, rates, nominal rates, and the cost of a reading. See draw_machine.h. */
 #include "draw_machine.h"
 
 #include <math.h>
@@ -14,14 +14,14 @@ static int64_t deviation_ppb[SOURCES]; /* deviation of each oscillator */
 
 static const struct rate pit_claim = { 105000000, 88 }, pm_claim = { 3579545, 1 }, rtc_claim = { 1, 1 };
 
-/* Which clocks share an oscillator. */
+/* Draws which clocks share an oscillator. */
 static void
 draw_sources(void)
 {
 	static const unsigned patterns[][CLOCKS] = {
-		{ 0, 1, 2, 3, 4 }, /* each has its own */
-		{ 0, 1, 1, 1, 4 }, /* a chip set's three */
-		{ 0, 0, 2, 2, 4 }, /* the HPET has the TSC's */
+		{ 0, 1, 2, 3, 4 }, /* each clock has its own */
+		{ 0, 1, 1, 1, 4 }, /* the chip set's three clocks share one */
+		{ 0, 0, 2, 2, 4 }, /* the HPET shares the TSC's oscillator */
 		{ 0, 1, 1, 1, 1 }, /* all devices follow a hypervisor's time */
 		{ 0, 0, 0, 0, 4 }, /* microcode derives all of them from the TSC's crystal */
 	};
@@ -87,7 +87,7 @@ claim_tsc(uint32_t ratio, unsigned how)
 void
 draw_tsc_claim(enum tsc_claim how)
 {
-	uint32_t ratio = (uint32_t)draw_between(80, 400); /* 1 to 5 GHz */
+	uint32_t ratio = (uint32_t)draw_between(80, 400); /* 1 to 5 GHz, in halves of 25 MHz */
 
 	claim_tsc(ratio, how);
 	machine.hz[TSC] = 25.0L * MHZ * ratio / 2;
@@ -123,7 +123,7 @@ draw_leaves(void)
 	if (wrong < LEAVES && has[wrong])
 		factor[wrong] = draw_wrong_factor();
 	if (wrong == LEAF_16 && factor[LEAF_16] > 850000 && factor[LEAF_16] < 1200000)
-		factor[LEAF_16] = 1200000; /* beyond its rounding */
+		factor[LEAF_16] = 1200000; /* an error beyond the leaf's rounding */
 	claim_tsc(ratio, CLAIM_ABSENT);
 	machine.hz[TSC] = 25.0L * MHZ * ratio / 2;
 	machine.leaf_count = 0;
@@ -168,7 +168,10 @@ draw_hpet(void)
 	machine.hz[HPET] = (long double)usual[which].num / usual[which].den;
 }
 
-/* Counters that move by several ticks at once: evenly, or worked out from another one. */
+/*
+ * Draws counters that move by several ticks at once: by equal steps, or by uneven ones if the counter is calculated
+ * from another.
+ */
 static void
 draw_steps(void)
 {
@@ -223,7 +226,7 @@ draw_clocks(void)
 	draw_costs();
 }
 
-/* Each clock's rate, once all is drawn that its oscillator is off by. */
+/* Sets each clock's rate. To be called last, when the error of each oscillator is drawn. */
 void
 draw_rates(void)
 {
@@ -251,7 +254,7 @@ draw_load(void)
 	machine.preempt_max_ps = 20 * SIM_PS_PER_MS;
 }
 
-/* Acts like a host that slews its time, which does not affect the TSC. */
+/* Gives the clocks one oscillator, like a host that slews its time without affecting the TSC. */
 void
 draw_same_source(const int *clocks, size_t count)
 {

@@ -1,4 +1,4 @@
-/* The kinds of machine: each draws one, healthy but for what its name says. */
+/* The kinds of machine. Each function draws a machine that is healthy except for the fault in its kind's name. */
 #include <string.h>
 
 #include "draw.h"
@@ -66,13 +66,14 @@ draw_few(void)
 	draw_own_sources();
 	for (int i = HPET; i < CLOCKS; i++)
 		machine.has[i] = draw_chance(40);
-	machine.has[HPET] |= !machine.has[PM] && !machine.has[PIT]; /* the pace of a window, if nothing else */
+	/* a window of rates needs at least one of these clocks */
+	machine.has[HPET] |= !machine.has[PM] && !machine.has[PIT];
 	if (draw_chance(50))
 		draw_sick_source((unsigned)draw_below(CLOCKS));
 	draw_rates();
 }
 
-/* A moment of the run, and how long what happens then lasts. */
+/* Draws the phase and time of an event, and its duration. */
 static void
 draw_moment(void)
 {
@@ -93,7 +94,10 @@ draw_leap(void)
 	machine.by_ps = draw_log(1, 5000) * MS;
 }
 
-/* As where a hypervisor moves a core to one whose TSC is behind. Most of a phase is of other clocks' readings. */
+/*
+ * Draws a TSC that stops for a while, as if a hypervisor moves a core to a processor whose TSC is behind. Rows of all
+ * clocks are measured, because most reads of a phase are of other clocks.
+ */
 static void
 draw_stand(void)
 {
@@ -108,7 +112,10 @@ draw_stand(void)
 	machine.all_rows = true;
 }
 
-/* One core, or a few, which then may be pausing in a tournament. */
+/*
+ * Draws an event of the whole machine. In half of the trials it has several cores, and the event may happen while their
+ * TSCs are compared.
+ */
 static void
 draw_whole(enum event event)
 {
@@ -160,11 +167,11 @@ draw_tsc_back(void)
 	machine.phase = "prepare";
 	machine.delay_ps = draw_below(1500 * MS);
 	machine.back_by_ticks = (uint64_t)(machine.hz[TSC] * by_ns / 1e9L);
-	machine.back_reads = draw_log(100, 5000) + by_ns / 2; /* so that it goes on after all */
+	machine.back_reads = draw_log(100, 5000) + by_ns / 2; /* high enough that the TSC still advances on average */
 	machine.all_rows = true;
 }
 
-/* A guest of a host whose own TSCs disagree: on each way to the host it may come back on another core. */
+/* Draws a guest whose host's TSCs disagree. After each exit to the host it may return on another core. */
 static void
 draw_halts(void)
 {
@@ -178,8 +185,8 @@ draw_halts(void)
 }
 
 /*
- * A guest of a busy host whose RTC is far off, or which is stopped once. One stop makes an RTC look fast in one stretch
- * of the run only, so no rate is wrong then.
+ * Draws a guest of a busy host whose RTC is far off, or which is stopped once. One stop makes an RTC look fast in one
+ * stretch of the run only, so no rate is wrong then.
  */
 static void
 draw_fast_rtc(void)
@@ -200,7 +207,7 @@ draw_fast_rtc(void)
 	draw_rates();
 }
 
-/* A guest that is stopped in the first 0.3 s of the rates' window, before or after its first readings. */
+/* Draws a guest that is stopped in the first 0.3 s of the rates' window, before or after its first readings. */
 static void
 draw_first_stop(void)
 {
@@ -213,7 +220,10 @@ draw_first_stop(void)
 	machine.is_obvious = true;
 }
 
-/* A host that takes time from its guest, and counts it as it is, not at all, or three times. */
+/*
+ * Draws a guest whose host takes time from it. The host's counter of stolen time shows all of it, nothing, or three
+ * times the amount.
+ */
 static void
 draw_counted(void)
 {
@@ -232,7 +242,7 @@ draw_counted(void)
 	sim.cost_ps[SIM_TSC_LFENCE] = sim.cost_ps[SIM_TSC_MFENCE] = MS / 5000;
 }
 
-/* A machine that is stopped or restored, with a vmclock that announces it or does not. */
+/* Draws a machine that is stopped or restored. Its vmclock announces this in half of the trials. */
 static void
 draw_marker(void)
 {

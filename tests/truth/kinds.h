@@ -1,4 +1,4 @@
-/* The kinds of machine that have something about their cores: see the table in kinds.c for what. */
+/* The kinds of machine that differ in their cores. The table in kinds.c describes them. */
 #ifndef BARETICK_KINDS_H
 #define BARETICK_KINDS_H
 

@@ -1,4 +1,4 @@
-/* The kinds of machine that have something about their cores. See kinds.h. */
+/* The kinds of machine that differ in their cores. See kinds.h. */
 #include "draw.h"
 #include "draw_machine.h"
 #include "kinds.h"
@@ -91,7 +91,7 @@ draw_step_in_last(void)
 	draw_step(draw_below(machine.cores), WHEN_LAST);
 }
 
-/* A core that is not the boot core, whose TSC times everything. */
+/* Draws a fault of one core. It is never the boot core, because its TSC times all measurements. */
 static void
 draw_fault(uint64_t *ticks)
 {

@@ -26,7 +26,7 @@ run_ps(uint64_t at_ps)
 	return at_ps - machine.at_ps < machine.by_ps ? machine.at_ps : at_ps - machine.by_ps;
 }
 
-/* How often the TSC of the core that has the fault was set back. */
+/* Returns how many times the TSC of the faulty core was set back until AT_PS. */
 static size_t
 times_set_back(uint64_t at_ps)
 {
@@ -76,7 +76,7 @@ machine_off_ppb(int clock)
 	within = clock == TSC ? machine.within_hz : 0;
 	low = (machine.hz[clock] / (claim - within) - 1) * PPB;
 	high = (machine.hz[clock] / (claim + within) - 1) * PPB;
-	return low < 0 ? low : high > 0 ? high : 0; /* off the nearest that is meant by the claim */
+	return low < 0 ? low : high > 0 ? high : 0; /* the distance from the nearest rate that the rounded claim allows */
 }
 
 bool

@@ -1,4 +1,4 @@
-/* The machine that was drawn, put into the simulated one and played to the end. See machine.h. */
+/* Puts the drawn machine into the simulated machine, and does a whole run on it. See machine.h. */
 #include "machine.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "sim_paravirtual.h"
 #include "timers_truth.h"
 
-#define DURATION_NS   1000000 /* time for each latency, enough for a figure */
+#define DURATION_NS   1000000 /* time for each latency, long enough for a figure */
 #define DURATION_LONG_NS 5000000
 #define DURATION_WATCH_NS 50000000
 #define SAMPLE_MAX    256
@@ -30,7 +30,9 @@ reading(size_t core)
 	return (steps * machine.step_1024 >> 10) + (before_offset ? (uint64_t)machine.core[core].offset : 0);
 }
 
-/* So that hz is just that: truth is what the simulated machine is given. */
+/*
+ * Returns the clock's rate as a fraction, and rounds machine.hz to it. The true rate is then exactly the simulated one.
+ */
 static struct rate
 as_rate(int clock)
 {
@@ -82,7 +84,7 @@ begins(void *context, const struct run *run, const struct run_phase *row)
 		machine.rates.from_ps = sim.now_ps;
 	else if (!machine.rates.to_ps && machine.rates.from_ps)
 		machine.rates.to_ps = sim.now_ps;
-	for (size_t i = 0; i < machine.cores; i++) /* before the tournament in the middle, or after it */
+	for (size_t i = 0; i < machine.cores; i++) /* steps before or after the middle pass */
 		if (machine.core[i].when == WHEN_BETWEEN && strcmp(phase, machine.core[i].batch % 2 ? "cores" : "contended") == 0)
 			machine.core[i].steps_at_ps = sim.now_ps + draw_below(10 * SIM_PS_PER_MS);
 	samples_phase(phase);
@@ -97,7 +99,7 @@ expired(void *context)
 	return machine.expired;
 }
 
-/* The rows that say something of the machine: its clocks, and no other way of reading one. */
+/* Returns the ids of the machine's clocks. Other read methods of the same clocks are left out. */
 static const char *const *
 rows(void)
 {

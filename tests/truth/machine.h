@@ -30,35 +30,36 @@ extern const struct kind kinds[]; /* a row with name NULL ends it */
 /* An event of the whole machine, which happens once. */
 enum event {
 	EVENT_NONE,
-	EVENT_PAUSE,    /* all clocks but the RTC stop: also a migration */
-	EVENT_SNAPSHOT, /* it was saved, and is restored later: TSC and RTC are ahead, the others went back with it */
-	EVENT_STAND,    /* the TSC alone stops for by_ps */
-	EVENT_LEAP,     /* one clock is ahead by by_ps */
-	EVENT_BEND,     /* the oscillator of that clock, and of all that share it, becomes faster by bend_ppm */
-	EVENT_BACK,     /* from then on the TSC is set back, again and again */
-	EVENT_HALTS,    /* from then on it stands for a moment, up to by_ps, again and again, after accesses of devices */
+	EVENT_PAUSE,    /* all clocks except the RTC stop, as in a pause or a migration */
+	/* it was saved, and is restored later: TSC and RTC have advanced, and the others have their old values */
+	EVENT_SNAPSHOT,
+	EVENT_STAND,    /* only the TSC stops, for by_ps */
+	EVENT_LEAP,     /* one clock jumps ahead by by_ps */
+	EVENT_BEND,     /* an oscillator becomes faster by bend_ppm, with all clocks that share it */
+	EVENT_BACK,     /* from now on, the TSC is set back again and again */
+	EVENT_HALTS,    /* from now on, the TSC stops for up to by_ps, again and again, after accesses of devices */
 };
 
 /* A CPUID leaf that states the TSC's rate. */
 struct leaf {
-	const char *by;      /* its name in the report */
+	const char *by;      /* the leaf's name in the report */
 	struct rate hz;
-	uint64_t within_hz;  /* its rounding */
+	uint64_t within_hz;  /* rounding of hz, in Hz */
 	bool is_wrong;
 };
 
 #define LEAVES_MAX 3
 
-enum when { WHEN_NEVER, WHEN_FIRST, WHEN_BETWEEN, WHEN_LAST }; /* the tournament in which a step happens */
+enum when { WHEN_NEVER, WHEN_FIRST, WHEN_BETWEEN, WHEN_LAST }; /* the measurement pass in which a core's TSC steps */
 
 struct core {
 	uint64_t microhz;    /* rate of its TSC */
 	int64_t offset;      /* offset in ticks at the run's start */
-	enum when when;    /* when it steps */
-	uint64_t batch;      /* in the so manieth batch of that tournament */
-	int64_t step;        /* ticks */
-	uint64_t steps_at_ps; /* SIM_NEVER as long as it has not */
-	uint64_t last_seen_ps; /* it began its last ping-pong of all then */
+	enum when when;    /* the pass in which it steps */
+	uint64_t batch;      /* the batch of this pass in which it steps, counted from 1 */
+	int64_t step;        /* size of the step in ticks */
+	uint64_t steps_at_ps; /* time of the step, SIM_NEVER before it */
+	uint64_t last_seen_ps; /* time at which its last ping-pong began */
 	uint32_t apic_id;
 };
 
@@ -70,55 +71,58 @@ struct machine {
 	/* The clocks. hz and claimed are set only for existing ones. */
 	bool has[CLOCKS];
 	long double hz[CLOCKS];
-	struct rate claimed[CLOCKS]; /* den 0: none */
-	uint64_t within_hz;          /* the TSC's claim is rounded by so much at most */
+	struct rate claimed[CLOCKS]; /* nominal rate; den is 0 if there is none */
+	uint64_t within_hz;          /* largest rounding of the TSC's claim, in Hz */
 	struct leaf leaves[LEAVES_MAX]; /* only the kind "claims" has leaves */
 	size_t leaf_count;
-	unsigned source[CLOCKS];     /* the same number: one oscillator */
-	uint64_t tsc_start;          /* ticks, before the world began */
-	uint64_t step_1024;          /* the TSC moves by that many 1024ths of a tick at once */
-	bool step_before_offset;     /* a core's offset is added to what it reads, as a hypervisor does */
+	unsigned source[CLOCKS];     /* clocks with the same number share an oscillator */
+	uint64_t tsc_start;          /* the TSC's value in ticks at world time 0 */
+	uint64_t step_1024;          /* size of a step of the TSC in 1024ths of a tick */
+	/* a core's offset is added to the reading after it was rounded to a step, as by a hypervisor */
+	bool step_before_offset;
 	bool is_guest;
-	bool is_emulated;            /* a guest of QEMU's TCG, in which all is emulated */
-	bool is_obvious;             /* the report must mention its fault or what happened, by name or as one of two groups */
-	bool all_rows;               /* all ways of reading a clock are in the report, and read for longer */
+	bool is_emulated;            /* a guest of QEMU's TCG, where all devices are emulated */
+	bool is_obvious;             /* the report must name the faulty clock, or two groups that include it */
+	bool all_rows;               /* the report has all read methods of a clock, and measures them for longer */
 
 	enum event event;
-	const char *phase;           /* which, so long after its begin: */
+	const char *phase;           /* the event happens in this phase, delay_ps after its start */
 	uint64_t delay_ps, by_ps;
 	int clock;
 	int64_t bend_ppm;
-	uint64_t back_reads;         /* the TSC is set back after so many readings of it (stands: accesses of devices), */
+	/* number of TSC reads between two steps back; for EVENT_HALTS, of device accesses between two stops */
+	uint64_t back_reads;
 	uint64_t back_by_ticks;
-	uint64_t back_ticks;         /* sum of all steps back so far */
+	uint64_t back_ticks;         /* sum of all steps back until now */
 	uint64_t at_ps;              /* time of the event, SIM_NEVER before it */
 
 	size_t cores;
-	bool is_star;                /* there is memory for no more */
+	bool is_star;                /* memory allows only the star schedule, not all pairs */
 	struct core core[CORES_MAX];
-	unsigned package_bits;       /* bits of the package in the APIC ids */
+	unsigned package_bits;       /* lowest bit of the package number in APIC ids */
 
 	/*
-	 * A fault of one core: each FAULT_READS'th reading of its TSC there is AHEAD_TICKS too high, or finds the TSC set back
-	 * by SET_BACK_TICKS. FAULT_READS 0: no core has it.
+	 * A fault of one core. Each FAULT_READS'th read of its TSC returns a value that is AHEAD_TICKS too high, or sets
+	 * the TSC back by SET_BACK_TICKS. FAULT_READS is 0 if no core has this fault.
 	 */
 	size_t fault_core;
 	uint64_t fault_reads, ahead_ticks, set_back_ticks;
-	uint64_t faults;             /* so far */
-	uint64_t set_back_ps[SET_BACK_MAX]; /* when it was set back, in order */
-	bool is_ahead;               /* the reading that takes effect now */
+	uint64_t faults;             /* number of faults until now */
+	uint64_t set_back_ps[SET_BACK_MAX]; /* times at which the TSC was set back, in order */
+	bool is_ahead;               /* the current reading is too high */
 
 	/* Costs. */
-	uint64_t port_ps[CLOCKS];    /* cost of an access of the device */
-	enum { EFFECT_LATE, EFFECT_EARLY, EFFECT_ANY } effect; /* at which end of its time an access takes effect */
+	uint64_t port_ps[CLOCKS];    /* duration of an access of the device */
+	enum { EFFECT_LATE, EFFECT_EARLY, EFFECT_ANY } effect; /* the end of an access at which it takes effect */
 	uint64_t preempt_every, preempt_min_ps, preempt_max_ps;
 	bool counts_stolen;          /* KVM's counter of stolen time is offered, and counts sim_paravirtual.steal_percent */
 	bool has_marker, announces;  /* vmclock is there, and its disruption marker changes at an event */
-	uint64_t away_ps;            /* the core is preempted for so long once, right after an RTC's edge in rates-again */
+	/* duration of a single preemption, right after an RTC's edge in the phase rates-again */
+	uint64_t away_ps;
 	size_t processors;           /* shared processors with time slices, or 0 if each core has one */
 	uint64_t slice_ps;
-	uint64_t wake_ps;            /* a core that has a job begins within that */
-	uint64_t message_ps;         /* time of a message between cores, without the readings */
+	uint64_t wake_ps;            /* longest time until a core starts its job */
+	uint64_t message_ps;         /* duration of a message between cores, without the TSC readings */
 
 	/* Times of events, set during the run. */
 	bool expired; /* the run did not reach its end */
@@ -128,41 +132,49 @@ struct machine {
 extern struct machine machine;
 
 extern const char *const clock_ids[CLOCKS];
-int clock_of(const char *id); /* CLOCKS: none of them */
+int clock_of(const char *id); /* returns CLOCKS if no clock has this id */
 
 /* Does a whole run on the machine of KIND and SEED. The caller frees the bench. */
 struct bench *machine_run(const struct kind *kind, uint64_t seed);
 
-/* The TSC of that core at that time of the world, in TICKths of a tick. */
+/* The TSC of CORE at world time AT_PS, in TICKths of a tick. */
 __int128 machine_tsc_at(size_t core, uint64_t at_ps);
 __int128 machine_tsc_before_offset(size_t core, uint64_t at_ps); /* without the offset that a hypervisor adds */
 
-/* How far a clock is off its claim, in ppb; of a rounded claim what goes beyond the rounding. */
+/*
+ * Returns the clock's error against its claim, in ppb. For a rounded claim, only the part beyond the rounding counts.
+ */
 long double machine_off_ppb(int clock);
 
-/* Whether the clock's readings on the boot core did not go on evenly all the time, by its own fault. */
+/* Returns true if the clock's readings on the boot core were uneven at some time because of the clock's own fault. */
 bool machine_broke(int clock);
 
-/* Whether the core had the fault, or its TSC stepped back by itself: a reading may be lower than the one before. */
+/*
+ * Return true if the core had the drawn fault, or if its TSC stepped back. A reading may then be lower than the
+ * previous one.
+ */
 bool machine_has_fault(size_t core);
 bool machine_steps_back(size_t core);
 
 /* Returns the lowest core in the class of cores whose TSCs always agree with CORE. */
 size_t machine_class(size_t core);
-/* The cores of the class that most belong to, or 0 where no class is more than half. */
+/*
+ * Returns the number of cores in the largest class, and the class. Returns 0 if no class has more than half of the
+ * cores.
+ */
 size_t machine_majority(size_t *class);
 
 /* cores.c: the machine's cores, which run at the same time. */
 void cores_use(struct bench *bench);
-void cores_turn(void);             /* an access takes effect: whoever is earlier goes on first */
-void cores_shift(uint64_t by_ps);  /* the world's time is that much later for all */
-bool cores_work(void);             /* side by side */
+void cores_turn(void);             /* called when an access takes effect; the earliest core continues */
+void cores_shift(uint64_t by_ps);  /* adds BY_PS to the time of the world and of all cores */
+bool cores_work(void);             /* true while several cores run at the same time */
 void cores_free(void);
 
 /* access.c: the cost of each access, and the events during it. */
-void access_begin(void); /* after sim_reset() */
+void access_begin(void); /* to be called after sim_reset() */
 void access_phase(const char *phase);
-uint64_t access_jitter(uint64_t ps); /* from 0 to about so much, seldom much more */
-void access_slow(bool slow);         /* the clock that is read all the time is read seldom */
+uint64_t access_jitter(uint64_t ps); /* from 0 to PS, in rare cases much more */
+void access_slow(bool slow);         /* slows continuous readings of a clock down, so that they are fewer */
 
 #endif

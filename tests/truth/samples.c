@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT_FIRST  2048 /* initial space for samples of each clock; it is doubled when it is full */
+#define KEPT_FIRST  2048 /* initial space for samples of each clock; doubled when it is full */
 #define PACED       64   /* samples in a batch of continuous readings */
-#define ENDS_SHARE  4    /* only readings in this part of the window at either end matter */
+#define ENDS_SHARE  4    /* only readings in this part of the window, at either end, affect the best width */
 
 struct recorder {
 	void (*sample)(void *device, struct sample *samples, size_t count);
 	void *device;
-	size_t count, in_window; /* the first of them */
+	size_t count, in_window; /* number of all samples, and of the samples in the rates' window, which come first */
 	size_t space;
 	struct sample *kept;
 };
@@ -31,7 +31,10 @@ keep(struct recorder *recorder, const struct sample *sample)
 	recorder->kept[recorder->count++] = *sample;
 }
 
-/* An RTC's edge is waited for in other phases too. */
+/*
+ * Records readings of the rates' phases. Continuous readings are slowed down, for an RTC in all phases, because other
+ * phases wait for its edges too.
+ */
 static void
 record(void *context, struct sample *samples, size_t count)
 {

@@ -7,12 +7,12 @@
 
 #include "machine.h"
 
-void samples_record(struct bench *bench); /* starts to record an opened bench */
+void samples_record(struct bench *bench); /* starts to record the readings of an opened bench */
 void samples_phase(const char *phase);
 
 /*
- * Returns the smallest possible width of the clock's rate against the TSC in ppb, from all readings or from the
- * window's readings. It uses the exact way in which both count. Negative if there are too few readings.
+ * Returns the smallest possible width of the clock's rate against the TSC, in ppb. It uses all readings or only the
+ * window's readings, and the exact steps of both counters. Negative if there are too few readings.
  */
 long double samples_best_ppb(int clock, bool whole_run);
 

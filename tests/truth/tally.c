@@ -1,4 +1,4 @@
-/* Counting, and the table. See tally.h. */
+/* Counts checks and errors, and prints the table. See tally.h. */
 #include "tally.h"
 
 #include <stdarg.h>
@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINES_MAX   4   /* sentences of errors that are printed, of each check */
+#define LINES_MAX   4   /* largest number of printed errors of each check */
 #define LINE_SIZE   400
 #define CLASSES_MAX 8
 #define VALUES_MAX  65536
 
 static const struct {
 	const char *what;
-	bool counted; /* only: nothing of it is wrong by itself */
+	bool counted; /* true if the row only counts cases, which are no errors */
 } rows[CHECKS] = {
 	[CHECK_PAIR_RATE] = { "rates of pairs", false },
 	[CHECK_HZ] = { "rates in Hz, by the clock that sets the scale", false },

@@ -7,14 +7,14 @@
 #include "machine.h"
 
 enum check {
-	/* Intervals that must hold the truth. */
+	/* Intervals that must contain the true value. */
 	CHECK_PAIR_RATE, CHECK_HZ, CHECK_HZ_ABSOLUTE, CHECK_BUDGET, CHECK_CHANGE, CHECK_SINCE, CHECK_PERIODIC,
 	CHECK_PAIR_OFFSET, CHECK_PLACE, CHECK_PLACE_NS, CHECK_DRIFT, CHECK_WITHIN,
 	CHECK_TIMER_LATE, CHECK_TIMER_RATE, CHECK_TIMER_COUNT,
 	/* Statements in the report. */
 	CHECK_END, CHECK_SCALE, CHECK_CLOCK_NAMED, CHECK_CORE_NAMED, CHECK_SENTENCE, CHECK_MOTION, CHECK_NOTE,
 	CHECK_HOST_NAMED, CHECK_DISCONTINUITY, CHECK_ELAPSED, CHECK_TIMER_NAMED, CHECK_TIMER_POLICY,
-	/* Missing statements. */
+	/* Statements that must not be missing. */
 	CHECK_CLOCK_SILENT, CHECK_STOP_SILENT, CHECK_HOST_SILENT, CHECK_CORE_SILENT, CHECK_TIMER_SILENT, CHECK_PASSED_OFF,
 	CHECK_PASSED_WIDE, CHECK_PROMISE_WIDE, CHECK_WITHIN_LOOSE,
 	CHECKS
@@ -31,12 +31,15 @@ void tally_trial(uint64_t seed);
 /* Counts one check. If it is not RIGHT, the sentence describes the error. Returns RIGHT. */
 bool tally(enum check check, bool right, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Counts a fault without a finding. Its size is SIZE times the limit or the resolution, and WHY gives the reason. */
+/*
+ * Counts a fault that has no finding, and need not have one. WHY gives the reason. SIZE is the fault as a multiple of
+ * the limit or of the resolution.
+ */
 void tally_silent(const char *why, long double size);
 
 void tally_width(enum width width, long double value);
 
-/* Prints the table of the kind; how much was wrong of what must not be. */
+/* Prints the table of the kind. Returns the number of errors. */
 uint64_t tally_end(void);
 
 #endif

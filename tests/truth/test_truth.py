@@ -8,25 +8,25 @@ import pytest
 HERE = pathlib.Path(__file__).resolve().parent
 TRUTH = HERE.parents[1] / "build" / "truth" / "truth"
 KINDS = re.findall(r'^\t\{ "([a-z-]+)", "', (HERE / "kinds.c").read_text(), re.M)
-TRIALS, TRIALS_LONG = 1000, 100_000  # trials of all kinds together
+TRIALS, TRIALS_LONG = 1000, 100_000  # number of trials of all kinds together
 SEED, SEED_LONG = 1, 1_000_001
 BOUND_S = 2400
 # Machines whose report once had a false statement, or lacked one.
 ONCE_WRONG = [
-    ("step-last", 80001879),  # a moment that the stepped TSC read twice was given as the earlier of the two
-    ("leap", 91000146),       # the TSC leapt within a reading of the PM timer, and the RTC was named
-    ("groups", 91001017),     # a core that a group of most proved to be off was reported as one of a pair
+    ("step-last", 80001879),  # a moment that the stepped TSC had at two times was given as the earlier time
+    ("leap", 91000146),       # the TSC jumped within a reading of the PM timer, and the RTC was named
+    ("groups", 91001017),     # a core that was proven off by a majority was reported as one of a pair
     ("rtc-fast", 6007),       # an RTC that is 16 % slow passed: the core was preempted at its last edge
-    ("rtc-fast", 6136),       # one that is 9 % fast did, too
-    ("rtc-fast", 7217),       # an RTC passed for stuck: the core came back in its update
+    ("rtc-fast", 6136),       # an RTC that is 9 % fast passed for the same reason
+    ("rtc-fast", 7217),       # an RTC passed for stuck: the core came back during the RTC's update
     ("stop-first", 5000),     # a stop before the first reading of the rates' window was not seen
     ("stop-first", 5009),
     ("snapshot", 110080055),  # the machine was restored within a sweep, and a HPET that was read before that was named
-    ("timers-sick", 96000031),  # a tick at the end of a gap was a little early for the next deadline
+    ("timers-sick", 96000031),  # a tick at the end of a gap was slightly early for the next deadline
 ]
 
-# Faults of an emulator's timers that only their figures prove. A report may also leave such a fault undecided, so a
-# search for false statements does not notice a judge that names none of them.
+# Faults of an emulator's timers that only figures prove. A report may also leave such a fault undecided, so a search
+# for false statements does not notice a judge that never names a timer.
 NAMED = [("irq-lost", 1), ("irq-lost", 6), ("irq-doubled", 7), ("irq-doubled", 9)]
 
 

@@ -1,4 +1,4 @@
-/* The timers of a machine that interrupt. See timers.h. */
+/* The timers of a machine, which send interrupts. See timers_truth.h. */
 #include "timers_truth.h"
 
 #include <math.h>
@@ -31,7 +31,7 @@ static const struct timer_source sources[] = {
 
 #define SOURCES (sizeof(sources) / sizeof(sources[0]))
 
-#define SHOTS_A_ROW 100 /* in a quick run */
+#define SHOTS_A_ROW 100 /* number of one-shot interrupts in a row of a quick run */
 
 struct timers_truth timers_truth;
 
@@ -53,7 +53,10 @@ taken(const struct sim_taken *event)
 	size_t row = report->interval_count - 1;
 	struct times *times = &timers_truth.times[row];
 
-	/* An interrupt after the row's last arming was delayed or is stale. A second one of a one-shot is one too many. */
+	/*
+	 * Interrupts after the row's last arming were delayed or are stale. A second interrupt of a one-shot is
+	 * superfluous.
+	 */
 	if (is_row_complete(&report->intervals[row], times) ||
 	    (!report->intervals[row].periodic && sim.interrupts.slot.taken) || times->count == TIMES_MAX)
 		return;
@@ -64,7 +67,7 @@ static bool
 is_asked(const struct timer_source *source)
 {
 	for (size_t i = 0; timers_truth.asked[i]; i++)
-		if (timers_truth.asked[i]->at == source->at) /* one device has one fault */
+		if (timers_truth.asked[i]->at == source->at) /* the sources of one device share its fault */
 			return true;
 	return false;
 }
@@ -92,7 +95,7 @@ draw_policies(void)
 	}
 }
 
-/* Accesses of devices and the entry into a handler take less time than a gap. */
+/* Draws healthy timers. Accesses of devices and the entry into a handler take less time than a gap. */
 void
 draw_timers(void)
 {
@@ -151,7 +154,7 @@ draw_sick_timer(void)
 	draw_fault();
 }
 
-/* As QEMU's TCG that counts instructions: no access waits for the host. */
+/* Draws timers of a TCG guest that counts instructions: no access waits for the host. */
 void
 draw_emulated_timers(void)
 {
@@ -182,7 +185,10 @@ timers_source(const char *id)
 	return NULL;
 }
 
-/* Without a nominal rate, the length of a tick is measured in the report's seconds. */
+/*
+ * Returns the source's rate against its nominal rate, in ppb. Without a nominal rate, ticks are measured in the
+ * report's seconds.
+ */
 long double
 timers_rate_ppb(const struct report *report, const struct timer_source *source)
 {

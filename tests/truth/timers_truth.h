@@ -17,20 +17,21 @@ struct timer_source {
 	const struct timer_driver *driver;
 	enum sim_source at;
 	unsigned faults;      /* mask of possible faults */
-	int clock;            /* the clock with the same oscillator, or CLOCKS if it has its own without nominal rate */
-	bool lateness;        /* the times at which its interrupts are due are known */
+	/* the clock with the same oscillator; CLOCKS if it has its own oscillator and no nominal rate */
+	int clock;
+	bool lateness;        /* true if the times at which its interrupts are due are known */
 };
 
 struct times { /* lateness of each interrupt of one row of the report, in ps */
 	size_t count;
-	uint64_t entries; /* entries in the record at the first interrupt */
+	uint64_t entries; /* number of entries in the record at the first interrupt */
 	int64_t late_ps[TIMES_MAX];
 };
 
 struct timers_truth {
-	const struct timer_source *asked[TIMERS_ASKED + 1]; /* NULL ends them */
+	const struct timer_source *asked[TIMERS_ASKED + 1]; /* the tested sources, ended by NULL */
 	const struct timer_driver *drivers[TIMERS_ASKED + 1];
-	const struct timer_source *sick; /* the faulty one, or NULL */
+	const struct timer_source *sick; /* the faulty source, or NULL */
 	enum timer_fault fault;
 	struct report *report;
 	const struct record *record;
@@ -46,9 +47,9 @@ void draw_emulated_timers(void);
 /* Called before the machine's run. Only the drawn sources are tested. */
 void timers_use(struct bench *bench);
 
-const struct timer_source *timers_source(const char *id); /* NULL: none that is asked */
+const struct timer_source *timers_source(const char *id); /* NULL if this source is not tested */
 
-/* Returns the rate in the report's seconds. */
+/* Returns the source's rate error in ppb, in seconds of the report. */
 long double timers_rate_ppb(const struct report *report, const struct timer_source *source);
 
 #endif

@@ -4,7 +4,7 @@
  * truth SEED COUNT [--kind NAME]... [--all] [--report]
  *
  * Does COUNT trials of each kind, or of the named kinds, with the seeds from SEED on. `truth SEED 1 --kind NAME`
- * repeats a single trial. --all prints all errors, not only the first few of a sort. --report prints the report.
+ * repeats a single trial. --all prints all errors, not only the first few of each check. --report prints the report.
  * Exit status 1 if there was an error.
  */
 #include <stdio.h>
@@ -36,7 +36,7 @@ print_report(const struct report *report)
 		printf("note: %s\n", report->notes[i]);
 }
 
-/* Prints the offsets of B from A in ticks, with their times, on which all statements about cores are based. */
+/* Prints the offsets of B from A in ticks, with their times. All statements about cores are based on them. */
 static void
 print_pairs(const struct report *report, const char *which, const struct offsets *offsets)
 {
@@ -107,7 +107,7 @@ try(const struct kind *kind, uint64_t seed, bool show)
 	cores_free();
 }
 
-/* Whether no kind is named, or this one. */
+/* Returns true if the command line names this kind, or none. */
 static bool
 is_asked(const struct kind *kind, int count, char **words)
 {

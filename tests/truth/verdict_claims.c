@@ -9,7 +9,9 @@
 
 #define OBVIOUS_PPB (2000.0L * PPM) /* a leaf that is off by more than this must be named */
 
-/* How far the TSC is off the leaf, in ppb; of a rounded leaf the part beyond its rounding. */
+/*
+ * Returns the TSC's distance from the leaf's rate in ppb. For a rounded leaf, only the part beyond its rounding counts.
+ */
 static long double
 leaf_off_ppb(const struct leaf *leaf)
 {
@@ -33,7 +35,10 @@ leaf_of(const char *text)
 	return NULL;
 }
 
-/* Other figures of the report are against the leaf that it took. That leaf must be a drawn one. */
+/*
+ * Sets machine.claimed to the leaf that the report used, because its other figures refer to it. This leaf must be a
+ * drawn one.
+ */
 static void
 take_leaf_of_report(const struct report *report)
 {
@@ -54,7 +59,7 @@ take_leaf_of_report(const struct report *report)
 	      (unsigned long long)claimed->den);
 }
 
-/* The TSC is right, whatever the leaves say. */
+/* In this kind of machine the TSC is right, and only leaves are wrong. */
 static void
 look_at_finding(const struct report *report, const struct finding *finding)
 {

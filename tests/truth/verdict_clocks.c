@@ -10,7 +10,7 @@
 #include "verdict_clocks.h"
 
 #define NOTE_ROUNDED_PPM 0.1L
-#define MOST_OFF_PPB (50 * PPM) /* what a healthy oscillator may be off */
+#define MOST_OFF_PPB (50 * PPM) /* largest error of a healthy oscillator */
 
 /* Returns true for rules that do not concern a clock's rate. */
 static bool
@@ -22,8 +22,8 @@ is_beside(const char *rule)
 	for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++)
 		if (strcmp(rule, beside[i]) == 0)
 			return true;
-	return strncmp(rule, "irq-", 4) == 0 || strcmp(rule, "hpet-stale") == 0 || /* see verdict_timers.c */
-	       strcmp(rule, "pv-steal") == 0 || strcmp(rule, "pv-untold") == 0; /* see verdict_host.c */
+	return strncmp(rule, "irq-", 4) == 0 || strcmp(rule, "hpet-stale") == 0 || /* checked in verdict_timers.c */
+	       strcmp(rule, "pv-steal") == 0 || strcmp(rule, "pv-untold") == 0; /* checked in verdict_host.c */
 }
 
 static bool
@@ -46,7 +46,7 @@ verdict_names_nobody(const struct finding *finding)
 	return strstr(finding->text, "can't be told") || strstr(finding->text, "nothing tells which");
 }
 
-/* The clocks that a sentence names from TEXT on, up to what ends them: a bit each. */
+/* Returns the clocks named at TEXT as a set of bits. The list ends at the first word that is no clock. */
 static unsigned
 group_at(const char *text)
 {
@@ -64,7 +64,10 @@ group_at(const char *text)
 	return group;
 }
 
-/* Whether each of GROUP is faster than each of OTHERS by what FINDING says, and more than LIMIT. */
+/*
+ * Returns true if each clock of GROUP is faster than each of OTHERS, by an amount within FINDING's range and above
+ * LIMIT.
+ */
 static bool
 are_faster(unsigned group, unsigned others, const struct finding *finding, long double limit)
 {
@@ -80,7 +83,10 @@ are_faster(unsigned group, unsigned others, const struct finding *finding, long 
 	return group && others;
 }
 
-/* Whether of two groups one leapt, changed or was paused, and the other one not, or both by different times. */
+/*
+ * Returns true if the two groups truly diverged: the machine was paused or restored, or a clock in one of them jumped,
+ * stopped or changed.
+ */
 static bool
 have_parted(unsigned group, unsigned others)
 {
@@ -91,7 +97,7 @@ have_parted(unsigned group, unsigned others)
 	return group && others && any;
 }
 
-/* Groups of clocks, where a finding names one as off or as changed. */
+/* Returns true if a finding about two groups of clocks is true, where one group is said to be off or changed. */
 static bool
 is_true_of_two(const struct finding *finding)
 {
@@ -116,13 +122,13 @@ is_true_of_two(const struct finding *finding)
 	if (strstr(finding->text, ", or the TSC stopped between"))
 		others |= 1u << TSC;
 	if (machine.at_ps != SIM_NEVER || (strcmp(finding->rule, "rate-changed") == 0 &&
-					   machine.core[0].steps_at_ps != SIM_NEVER)) /* all clocks are read with its TSC */
+					   machine.core[0].steps_at_ps != SIM_NEVER)) /* all clocks are read with the boot core's TSC */
 		return have_parted(group, others);
 	return strcmp(finding->rule, "rate-disagree") == 0 &&
 	       are_faster(group, others, finding, clocks_limit_ppb(finding->rule));
 }
 
-/* Returns the amount by which the event moved a clock against the steady ones. */
+/* Returns the time in ns by which the event moved a clock ahead of the others. */
 static long double
 moved_ns(int clock)
 {
@@ -188,8 +194,8 @@ look_at_discontinuities(const struct report *report)
 }
 
 /*
- * A claim on the TSC is blamed. Against the clock that sets the scale, the TSC is off by what the finding says. Unless
- * the finding leaves open which of them is wrong, that clock is right.
+ * Returns true if a finding on the TSC's nominal rate is true. The TSC is off by the stated amount against the clock
+ * that sets the scale. That clock is right, unless the finding leaves open which of them is wrong.
  */
 static bool
 is_true_of_claim(const struct report *report, const struct finding *finding)
@@ -212,16 +218,16 @@ static void
 look_at_finding(const struct report *report, const struct finding *finding)
 {
 	const struct report_clock *entry = finding->clock ? report_find_clock(report, finding->clock) : NULL;
-	int clock = clock_of(entry ? entry->clock.main : finding->clock); /* however it is read */
+	int clock = clock_of(entry ? entry->clock.main : finding->clock); /* the clock of any of its read methods */
 
 	if (is_beside(finding->rule))
 		return;
 	if (machine.leaf_count && strcmp(finding->rule, "tsc-claim") == 0)
-		return; /* see verdict_claims.c */
+		return; /* checked in verdict_claims.c */
 	if (strcmp(finding->rule, "clocks-parted") == 0)
-		return; /* see look_at_discontinuities() */
+		return; /* checked in look_at_discontinuities() */
 	if (strcmp(finding->rule, "clock-backward") == 0 && (finding->core != REPORT_NO_CORE || finding->core_count))
-		return; /* see verdict_core_names.c */
+		return; /* checked in verdict_core_names.c */
 	if (strcmp(finding->rule, "tsc-claim") == 0 && machine.at_ps == SIM_NEVER && !clocks_most_know(report))
 		tally_silent("a claim blamed by most of those that know, which are off alike", 0);
 	else if (strcmp(finding->rule, "tsc-claim") == 0)
@@ -242,7 +248,7 @@ is_named(const struct report *report, int clock, bool alone)
 
 		if (clock_of(finding->clock) == clock && !is_beside(finding->rule))
 			return true;
-		/* A claim that is blamed stands for the TSC, unless the finding leaves that open. */
+		/* A finding on the TSC's nominal rate names the TSC, unless it leaves open which clock is wrong. */
 		if (clock == TSC && strcmp(finding->rule, "tsc-claim") == 0 && (!alone || !strstr(finding->text, "(it or")))
 			return true;
 		if (!alone && !finding->clock && strstr(finding->text, clock_ids[clock]))
@@ -324,7 +330,7 @@ look_at_scale(const struct report *report)
 		      machine_off_ppb(clock_of(id)) / PPM);
 }
 
-/* Two that are within the limit of each other do agree. */
+/* If two clocks are within the limit of each other, the note "No two clocks agree" is false. */
 static void
 look_at_notes(const struct report *report)
 {
@@ -347,7 +353,10 @@ have_one_source(int a, int b)
 	return a == CLOCKS || b == CLOCKS || machine.source[a] == machine.source[b] || by_host;
 }
 
-/* The agreement of clocks with one source proves nothing. Two of two clocks with the same error cannot be found. */
+/*
+ * A clock that is off may pass only against a clock with the same oscillator, because such agreement proves nothing. If
+ * all clocks have the same error, it cannot be found.
+ */
 static void
 look_at_passed_rate(const struct behaviour *row)
 {
@@ -364,7 +373,7 @@ look_at_passed_rate(const struct behaviour *row)
 	      "%s It is off by %.0Lf ppm", row->text, machine_off_ppb(clock) / PPM);
 }
 
-/* An interval wider than all that the limit allows shows nothing, wherever it lies. */
+/* An interval that is wider than twice the limit proves nothing, so it must not pass. */
 static void
 look_at_passes(const struct report *report)
 {

@@ -7,12 +7,12 @@
 long double clocks_limit_ppb(const char *rule);
 bool clocks_is_off(int clock, const char *rule); /* its own error is beyond the limit of RULE */
 bool clocks_is_sick(int clock);                  /* its error is beyond the smallest limit for a rate */
-bool clocks_is_witness(int clock);               /* it says what the TSC's rate is, by a claim that is exact */
+bool clocks_is_witness(int clock);               /* it has an exact nominal rate, and so determines the TSC's rate */
 bool clocks_most_right(void);
 
 /*
- * Use the intervals of REPORT. Return whether the narrowest clocks are right, and the number of right oscillators from
- * which CLOCK is proven to differ.
+ * These functions use the intervals of REPORT. They return whether most of the clocks with narrow intervals are right,
+ * and the number of right oscillators from which CLOCK is proven to differ.
  */
 bool clocks_most_know(const struct report *report);
 size_t clocks_count_proofs(const struct report *report, int clock);

@@ -8,7 +8,7 @@
 #include "verdict.h"
 #include "verdict_cores.h"
 
-#define FAULT_SEEN_TICKS 20000 /* 5 us at 4 GHz: no two readings in a row of a latency are so far apart */
+#define FAULT_SEEN_TICKS 20000 /* 5 us at 4 GHz: two readings in a row of a latency are always closer */
 
 static size_t majority_class;
 static bool has_majority;
@@ -31,8 +31,8 @@ is_sick(size_t core)
 
 /*
  * If no class of exactly equal cores is a majority, a core may still be off the majority. Then more than half of all
- * cores are nearer to each other than this core is to any of them: three within 20 ns, and a fourth 5 us away.
- * Sorted by offset, it is enough to check all ranges that hold more than half.
+ * cores are nearer to each other than this core is to any of them: for example three cores within 20 ns, and a fourth 5
+ * us away. Sorted by offset, it is enough to check all ranges that hold more than half.
  */
 bool
 cores_are_most_against(size_t core, const __int128 *positions)
@@ -75,7 +75,7 @@ moves_off(size_t core, struct span span)
 	return cores_are_most_against(core, positions);
 }
 
-/* Returns true if the core differs from a majority at that time, or moved differently. */
+/* Returns true if the core differs from a majority at one end of the span, or moved differently within it. */
 static bool
 is_guilty(size_t core, struct span span)
 {
@@ -84,8 +84,9 @@ is_guilty(size_t core, struct span span)
 	return is_off_at(core, span.from_ps) || is_off_at(core, span.to_ps) || moves_off(core, span);
 }
 
-#define SAID_PS       (SIM_PS_PER_S / 10) /* times are said to a tenth of a second */
-#define CRYSTAL_PARTS 20000               /* 50 ppm, the largest drawn error of a healthy one, see draw_rates() */
+#define SAID_PS       (SIM_PS_PER_S / 10) /* times are printed to a tenth of a second */
+/* 1/20,000 is 50 ppm, the largest drawn error of a healthy oscillator, see draw_rates() */
+#define CRYSTAL_PARTS 20000
 
 static const char *
 moment_of(const char *text, uint64_t *at_ps)
@@ -100,7 +101,7 @@ moment_of(const char *text, uint64_t *at_ps)
 	return text + length;
 }
 
-/* "at 3.1 s", or "between 3.1 s and 9.8 s". */
+/* Parses "at 3.1 s" or "between 3.1 s and 9.8 s". */
 static bool
 when_of(const char *text, struct span *span)
 {
@@ -112,7 +113,7 @@ when_of(const char *text, struct span *span)
 	return between && strncmp(between, " and ", 5) == 0 && moment_of(between + 5, &span->to_ps);
 }
 
-/* "3.1 s", or "3.1 s to 3.4 s". */
+/* Parses "3.1 s" or "3.1 s to 3.4 s". */
 static const char *
 time_of(const char *text, struct span *time)
 {
@@ -131,7 +132,7 @@ stretch_of(const char *text, struct span *from, struct span *to)
 	return between && strncmp(between, " and ", 5) == 0 && time_of(between + 5, to);
 }
 
-/* In the time of the clock that sets the report's scale, which has a crystal. */
+/* Widens a printed span by its rounding, and by the error of the crystal that sets the report's scale. */
 static struct span
 as_said(struct span span)
 {
@@ -139,7 +140,10 @@ as_said(struct span span)
 			      span.to_ps + SAID_PS + span.to_ps / CRYSTAL_PARTS };
 }
 
-/* A range of ns, of ticks in the hull by the report's scale; DIRECTION ahead or behind. */
+/*
+ * Returns true if the printed range of NEAR to FAR ns overlaps HULL, converted to ns of the report. AHEAD gives the
+ * sign.
+ */
 static bool
 holds(const struct report *report, struct hull hull, unsigned long near, unsigned long far, bool ahead)
 {
@@ -155,7 +159,10 @@ holds(const struct report *report, struct hull hull, unsigned long near, unsigne
 	return near <= high && low <= far;
 }
 
-/* A package's cores are all meant; of "5 cores (core 3 among them)" the one, and as many as that. */
+/*
+ * Returns true if a statement on several cores is true. For a package, it must hold for all of its cores. For "5 cores
+ * (core 3 among them)", it must hold for core 3, and for at least five cores.
+ */
 static bool
 is_group_true(const struct report *report, const char *text, size_t other, struct span span, unsigned long near,
 	      unsigned long far, bool ahead)
@@ -235,7 +242,10 @@ moments_of(struct span time, struct span tournament, size_t core, size_t other, 
 	return count;
 }
 
-/* Whether the average over the time said was in the range, from some moment to some other that it may mean. */
+/*
+ * Returns true if the average drift between two printed times is within the printed range, for some choice of the times
+ * that they may mean.
+ */
 static bool
 drifts_so(size_t core, size_t other, const struct span *stretch, long double near, long double far)
 {
@@ -251,7 +261,7 @@ drifts_so(size_t core, size_t other, const struct span *stretch, long double nea
 			low = ppb < low ? ppb : low;
 			high = ppb > high ? ppb : high;
 		}
-	if (machine_has_fault(core) || machine_has_fault(other)) { /* a reading at either end may be too high */
+	if (machine_has_fault(core) || machine_has_fault(other)) { /* a reading at the start or the end may be too high */
 		__int128 boot = machine_tsc_at(0, stretch[1].to_ps) - machine_tsc_at(0, stretch[0].from_ps);
 		long double too_high_ppb = (long double)(machine.ahead_ticks * TICK) / (long double)boot * PPB;
 
@@ -261,7 +271,7 @@ drifts_so(size_t core, size_t other, const struct span *stretch, long double nea
 	return near <= high && low <= far;
 }
 
-/* Against another core, or against more than half of all. */
+/* Returns true if a statement on a drift is true, against another core or against more than half of all cores. */
 static bool
 is_drift_true(const struct finding *finding)
 {
@@ -292,7 +302,7 @@ is_drift_true(const struct finding *finding)
 	return right * 2 > machine.cores;
 }
 
-/* That it was steady, or when the step was; "steadily or by a step" and "unevenly" say neither. */
+/* Checks "steadily", or the time of a step. "Steadily or by a step" and "unevenly" claim neither. */
 static void
 look_at_motion(const struct finding *finding, size_t core)
 {
@@ -317,7 +327,7 @@ moves(size_t core)
 	       (has_majority ? machine.core[core].microhz != machine.core[majority_class].microhz : true);
 }
 
-/* A TSC moves if it steps, or runs unlike most. */
+/* Returns true if one of the cores in a contradiction truly moves: its TSC steps, or its rate is not the majority's. */
 static bool
 is_contradiction_true(const struct finding *finding)
 {
@@ -337,7 +347,7 @@ is_contradiction_true(const struct finding *finding)
 	return count && known == count && moving && when_of(finding->text, &span);
 }
 
-/* Each core that is named for steps back of its TSC. */
+/* Checks each core that is named because its TSC stepped back. */
 static void
 look_at_steps_back(const struct finding *finding)
 {
@@ -379,7 +389,7 @@ look_at_finding(const struct report *report, const struct finding *finding)
 	}
 }
 
-/* As the tables mark it, where a finding says that it is off most. */
+/* Returns true if the report's tables mark the core, and a finding says that such cores are off the majority. */
 static bool
 is_marked(const struct report *report, size_t core)
 {
@@ -396,7 +406,7 @@ is_marked(const struct report *report, size_t core)
 	return false;
 }
 
-/* Returns the result of one tournament for the pair. Limits are in ns, so a smaller offset cannot be reported. */
+/* Returns true if one measurement pass proves an offset of the pair of at least 1 ns, because limits are in ns. */
 static bool
 proves(const struct report *report, const struct offsets *offsets, size_t a, size_t b)
 {
@@ -405,7 +415,7 @@ proves(const struct report *report, const struct offsets *offsets, size_t a, siz
 	return offset_is_known(offset) && offset_min_size(offset) / (verdict_tsc_hz(report) / 1e9L) >= 1;
 }
 
-/* Whether I and SPEAKER are proven to be nearer to each other than CORE is to either. */
+/* Returns true if I and SPEAKER are proven to be nearer to each other than CORE is to either of them. */
 static bool
 are_nearer(const struct offsets *offsets, size_t speaker, size_t i, size_t core)
 {
@@ -416,9 +426,9 @@ are_nearer(const struct offsets *offsets, size_t speaker, size_t i, size_t core)
 }
 
 /*
- * A core can be named if a tournament proves that it differs from more than half of all cores, and that these are one
- * group. In a group all cores are nearer to one of them than the named core is. If this is not proven, it is not known
- * which core is off, and the core is one of several.
+ * Returns true if CORE could be named. A measurement pass must prove that it differs from more than half of all cores,
+ * and with AS_GROUP that these form a group. In a group all cores are nearer to one of them than CORE is. Otherwise it
+ * is not known which core is off, and CORE is one of several.
  */
 static bool
 could_be_told(const struct report *report, const struct offsets *offsets, size_t core, bool as_group)
@@ -467,7 +477,7 @@ look_at_silence(const struct bench *bench, size_t core)
 		tally_silent("cores that no more than half prove (in round trips)", size);
 }
 
-/* The report must say that some cores differ, or moved during the measurement, even if it names none. */
+/* The report must say that some cores differ, or moved during the measurement, even if it names no core. */
 static void
 look_for_any_word(const struct bench *bench)
 {

@@ -51,7 +51,7 @@ hull_ticks(__int128 ticks)
 	return (long double)ticks / TICK;
 }
 
-/* Whether the truth was in it at some moment. */
+/* Returns true if the interval contains the true offset at some time. */
 static bool
 meets(struct offset offset, struct hull hull)
 {
@@ -98,7 +98,7 @@ look_at_place(const struct report *report, size_t core)
 		      hull_ticks(hull.low) / per_ns, hull_ticks(hull.high) / per_ns);
 }
 
-/* Against the boot core, in its ticks. */
+/* Checks the core's drift against the boot core, whose ticks measure time. */
 static void
 look_at_drift(const struct report *report, size_t core)
 {
@@ -112,8 +112,8 @@ look_at_drift(const struct report *report, size_t core)
 }
 
 /*
- * In the time that the tournaments cover: from the start of the first one until the first core had its last ping-pong.
- * The other cores cannot show what a core does after that.
+ * Returns the largest true offset of any two cores, in the time that the passes cover. This is from the start of the
+ * first pass until a core had its last ping-pong, because a later movement of that core remains unseen.
  */
 static __int128
 furthest(void)
@@ -146,12 +146,15 @@ look_at_bound(const struct report *report)
 		return;
 	tally(CHECK_WITHIN, truth_ns <= skew->within_ns, "within %llu ns, not %.1Lf (%.1Lf ticks)%s",
 	      (unsigned long long)skew->within_ns, truth_ns, truth, skew->synchronised ? "" : "; said as \"at best\"");
-	if (skew->synchronised) /* else it is said to be not determined, and how much is known at best */
+	if (skew->synchronised) /* otherwise the rule is not determined, and the bound is only the best known */
 		tally(CHECK_WITHIN_LOOSE, skew->within_ns <= loose_ns, "within %llu ns; best round trip %llu ns",
 		      (unsigned long long)skew->within_ns, (unsigned long long)skew->best_trip_ns);
 }
 
-/* The narrowest that all pairs together allow, where no core moves: ways over third cores too, as short as they get. */
+/*
+ * Compares the widths of offsets with the best possible widths. These use all pairs and all indirect paths over other
+ * cores, which is valid if no core moves.
+ */
 static void
 look_at_widths(const struct report_skew *skew, const struct report *report)
 {

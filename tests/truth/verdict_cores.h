@@ -8,14 +8,14 @@ struct hull { /* range of an offset over a span of time, in TICKths of a tick */
 	__int128 low, high;
 };
 
-struct hull hull_of(size_t other, size_t core, struct span span); /* CORE against OTHER */
+struct hull hull_of(size_t other, size_t core, struct span span); /* range of CORE's offset against OTHER in SPAN */
 long double hull_ticks(__int128 ticks);
 
-/* Whether more than half of the others, without CORE, are nearer to each other than CORE is to any of them. */
+/* Returns true if more than half of all cores, without CORE, are nearer to each other than CORE is to any of them. */
 bool cores_are_most_against(size_t core, const __int128 *positions);
 
-bool cores_stay(size_t a, size_t b); /* neither steps in the run */
+bool cores_stay(size_t a, size_t b); /* true if neither core's TSC steps in the run */
 
-void verdict_core_names(const struct bench *bench); /* which are named, and which not */
+void verdict_core_names(const struct bench *bench); /* checks which cores are named, and which are not */
 
 #endif

@@ -1,4 +1,4 @@
-/* Compares the findings on the host's promises with its faults. See verdict.h. */
+/* Compares the findings on a hypervisor's promises with its drawn faults. See verdict.h. */
 #include "verdict.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "sim_paravirtual.h"
 #include "tally.h"
 
-/* Twice the tolerated amount, because a theft may be next to the loop for gaps instead of in it. */
+/* Twice the tolerated amount, because stolen time may fall just outside of the loop that watches for gaps. */
 #define LONG_ENOUGH_PS (20 * SIM_PS_PER_MS)
 
 static const struct finding *

@@ -8,7 +8,7 @@
 #include "samples.h"
 #include "tally.h"
 
-#define WIDTHS_SHARE 8 /* the best width, which takes time, is calculated in one of so many trials */
+#define WIDTHS_SHARE 8 /* one of this many trials calculates the best width, which takes long */
 
 static bool
 is_inside(long double low, long double truth, long double high)
@@ -22,7 +22,7 @@ claim(int clock)
 	return (long double)machine.claimed[clock].num / machine.claimed[clock].den;
 }
 
-/* Which of the clocks the report's times rest on. */
+/* Returns the clock that sets the report's time scale, or CLOCKS if it is none of them. */
 static int
 scale_clock(const struct report *report)
 {
@@ -40,7 +40,7 @@ verdict_tsc_hz(const struct report *report)
 	return scale == CLOCKS ? machine.hz[TSC] : machine.hz[TSC] * claim(scale) / machine.hz[scale];
 }
 
-/* Returns true if nothing happened in the time from which the rates come. */
+/* Returns true if nothing happened in the time over which the rates were measured. */
 static bool
 is_window_even(const struct report *report)
 {
@@ -48,7 +48,7 @@ is_window_even(const struct report *report)
 
 	for (size_t i = 0; i < report->clock_count; i++)
 		whole_run |= report->clocks[i].rate_whole_run;
-	/* If the TSC stepped by too little to be noticed, the rate over the whole run includes this step. */
+	/* The rate over the whole run includes a TSC step that is too small to be noticed. */
 	if (whole_run && machine.core[0].steps_at_ps != SIM_NEVER)
 		return false;
 	return machine.at_ps == SIM_NEVER || machine.at_ps > (whole_run ? machine.run.to_ps : machine.rates.to_ps);
@@ -70,7 +70,10 @@ look_at_pair(const struct report_rate *rate)
 	      rate->a, rate->b, (long long)rate->ppb.low, (long long)rate->ppb.high, truth);
 }
 
-/* Otherwise no figure in Hz can be right. Other checks test the finding on this. */
+/*
+ * Returns true if the error of the scale's clock is within the tolerance of a crystal. Otherwise no figure in Hz can be
+ * right, and other checks test the finding on this.
+ */
 static bool
 is_crystal_right(const struct report *report)
 {
@@ -79,7 +82,7 @@ is_crystal_right(const struct report *report)
 	return scale == CLOCKS || fabsl(machine_off_ppb(scale)) <= REPORT_CRYSTAL_PPB;
 }
 
-/* All parts of an error are the whole of it. */
+/* Checks that the parts of an error add up to the whole error. */
 static void
 check_budget(const struct report_clock *entry)
 {
@@ -129,7 +132,7 @@ look_at_changes(const struct report_clock *entry, int clock)
 		      entry->clock.id, (unsigned long long)implied->low, (unsigned long long)implied->high, truth);
 }
 
-/* In ppm by the report's scale. */
+/* Checks the rate of the RTC's periodic flag, in ppm by the report's scale. */
 static void
 look_at_periodic(const struct report *report)
 {

@@ -11,10 +11,10 @@
 
 #define CLAIM_PPM   200     /* possible error of the clock that times the lateness, and of the TSC */
 #define ROUNDED_NS  2
-#define WINDOW_PERIODS 81   /* a grid of periods is as was asked for, and a source that is off leaves it */
-#define AWAITED_NS  60e6L   /* a deadline is known by the claim of its counter, from so long before */
+#define WINDOW_PERIODS 81   /* length of a grid of periods; a source whose rate is off leaves it */
+#define AWAITED_NS  60e6L   /* longest time from which a deadline is predicted, by the nominal rate of its counter */
 #define STALE       "hpet-stale"
-#define FIGURE_PPM  1       /* rates are rounded to that */
+#define FIGURE_PPM  1       /* rates are rounded to this */
 
 static const char *const rule_of[TIMER_FAULTS] = {
 	[FAULT_DROPS] = "irq-lost", [FAULT_DROPS_SHOTS] = "irq-missing", [FAULT_NEVER] = "irq-missing",
@@ -62,7 +62,7 @@ slack_ns(int64_t ns)
 	return ROUNDED_NS + fabsl((long double)ns) * CLAIM_PPM / 1e6L;
 }
 
-/* Returns true for a counter that is calculated from another one, so that it moves by one tick more or less. */
+/* Returns true for a counter that is calculated from another one, so that its steps differ by a tick. */
 static bool
 steps_unevenly(const struct timer_source *source)
 {
@@ -87,7 +87,10 @@ at_rank(const struct times *times, unsigned milli)
 	return times->late_ps[rank ? rank - 1 : 0];
 }
 
-/* Interrupts that a gap affected are in no figure. If all others came, the percentiles are compared, too. */
+/*
+ * Compares the lateness of a row. Interrupts that a gap affected are in no figure. If all others came, the percentiles
+ * are compared, too.
+ */
 static void
 look_at_lateness(const struct report *report, const struct report_interval *row, const struct timer_source *source,
 		 struct times *times)
@@ -102,7 +105,7 @@ look_at_lateness(const struct report *report, const struct report_interval *row,
 		return;
 	}
 	lasts_ns = row->periodic ? row->asked_ns * WINDOW_PERIODS : source->at == SIM_PM_STATUS ? AWAITED_NS : 0;
-	/* Against its own counter, its error is only its fault. */
+	/* The error against the source's own counter is only the drawn fault. */
 	drift = fmaxl(fabsl(timers_rate_ppb(report, source)) / PPB,
 		      llabs(sim.interrupts.timers[source->at].fast_ppm) / 1e6L) * lasts_ns;
 	qsort(times->late_ps, times->count, sizeof(times->late_ps[0]), compare);
@@ -127,7 +130,7 @@ look_at_row(const struct report *report, const struct report_interval *row, stru
 	const struct timer_source *source = timers_source(row->source);
 	const struct sim_timer *timer = source ? &sim.interrupts.timers[source->at] : NULL;
 	bool doubles = timer && (timer->double_every || timer->storms || timer->sticks || leaves_slots(timer));
-	/* One that is late by more than a period is one with the next. */
+	/* A tick that is late by more than a period comes together with the next. */
 	bool merges = timer && row->periodic && timer->late_ps * 3 / 2 > row->asked_ns * SIM_PS_PER_NS;
 	bool drops = timer && (timer->drop_every || timer->never || timer->wrong_pin || timer->stands || merges ||
 			       leaves_slots(timer));
@@ -157,7 +160,7 @@ is_of_timers(const char *rule)
 	return strncmp(rule, "irq-", 4) == 0 || strcmp(rule, STALE) == 0;
 }
 
-/* Returns true if the finding has a figure that shows the fault. */
+/* Returns true if the figure in the finding fits the drawn fault. */
 static bool
 is_figure_right(const struct report *report, const struct finding *finding)
 {
