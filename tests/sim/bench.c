@@ -83,7 +83,7 @@ bench_new(void)
 	return bench;
 }
 
-/* The cores exist from the start. Lists the cores that have died. */
+/* Lists the cores that have died. All cores exist from the start. */
 static void
 describe_cores(void *context, struct report *report)
 {

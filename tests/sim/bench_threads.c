@@ -1,15 +1,15 @@
 /*
- * A bench whose cores work side by side where they have to: in turns, each up to its next pause or its next access of
- * the machine. See bench.h.
+ * A bench whose cores run at the same time in jobs that need several cores. They run in turns, each until its next
+ * pause or its next access of the machine. See bench.h.
  */
 #include "bench.h"
 
 #include "sim.h"
 #include "threads.h"
 
-#define PS_PER_TICK 1000 /* both worlds count nanoseconds */
+#define PS_PER_TICK 1000 /* a tick is a nanosecond in both worlds */
 
-static bool together; /* set while no thread works */
+static bool together; /* true while cores run at the same time */
 
 static uint64_t
 read_tsc(void)
@@ -26,7 +26,7 @@ take_pause(void)
 		hw_pause();
 }
 
-/* Before each access while cores work side by side: the others go on first. */
+/* Lets the other cores run before each access. */
 static void
 take_turn(void)
 {
@@ -34,7 +34,7 @@ take_turn(void)
 	sim.core = threads_self();
 }
 
-/* Both worlds come to the same moment, the later of the two. */
+/* Sets both worlds to the same time, the later of the two. */
 static void
 join_worlds(void)
 {

@@ -64,7 +64,7 @@ sim_advance_ps(uint64_t ps)
 	sim.now_ps += ps;
 }
 
-/* Marsaglia, Xorshift RNGs (2003): 13, 7, 17. */
+/* Marsaglia, Xorshift RNGs (2003), with shifts by 13, 7 and 17. */
 static uint64_t
 draw(void)
 {
@@ -109,7 +109,7 @@ sim_clocks(uint64_t from_ps, uint64_t to_ps, struct rate hz)
 {
 	if (to_ps <= from_ps)
 		return 0;
-	/* The TSC's usual rate: a division of 64 bits instead of 128, for what each access asks. */
+	/* The TSC's usual rate needs only a 64-bit division. This saves time, because each access comes here. */
 	if (hz.num == GIGAHERTZ && hz.den == 1)
 		return (to_ps - from_ps) / (SIM_PS_PER_S / GIGAHERTZ);
 	return (uint64_t)((unsigned __int128)(to_ps - from_ps) * hz.num /
@@ -146,7 +146,7 @@ sim_counter_set(struct sim_counter *counter, uint64_t ticks)
 	counter->origin_ticks = ticks;
 	counter->origin_ps = sim.now_ps;
 	if (sim.now_ps >= counter->backward_at_ps)
-		counter->backward_at_ps = SIM_NEVER; /* that step was taken */
+		counter->backward_at_ps = SIM_NEVER; /* TICKS already contain that step */
 }
 
 void
@@ -155,7 +155,7 @@ sim_counter_hasten(struct sim_counter *counter, int64_t ppm)
 	uint64_t ticks = sim_counter_ticks(counter);
 
 	if (counter->wrap_bits < 64)
-		ticks += UINT64_C(1) << counter->wrap_bits; /* as much is not lost below 0 */
+		ticks += UINT64_C(1) << counter->wrap_bits; /* so that a reduced value does not fall below 0 */
 	sim_counter_set(counter, ticks);
 	for (; counter->hz.num % 10 == 0 && counter->hz.den % 10 == 0; counter->hz.den /= 10)
 		counter->hz.num /= 10;
@@ -369,7 +369,7 @@ hw_msr_write(uint32_t msr, uint64_t value)
 	spend(SIM_MSR_WRITE, 0);
 	if (sim_lapic_msr_write(msr, value) || (sim.write_msr && sim.write_msr(msr, value)))
 		return;
-	(void)sim_msr(msr); /* #GP where there is none */
+	(void)sim_msr(msr); /* faults if there is no such MSR */
 	sim_msr_set(msr, value);
 }
 
@@ -382,7 +382,7 @@ hw_xen_hypercall(uint64_t number, uint64_t first, uint64_t second, uint64_t thir
 	return sim.hypercall(number, first, second, third);
 }
 
-/* The leaves that differ between cores: the initial APIC id, which is the core's number, and Xen's vCPU number. */
+/* Changes leaves that differ between cores: the initial APIC id, which is the core's number, and Xen's vCPU number. */
 static struct hw_cpuid
 of_core(uint32_t leaf, struct hw_cpuid registers)
 {
@@ -408,10 +408,7 @@ hw_cpuid(uint32_t leaf, uint32_t subleaf)
 		if (sim.cpuid[i].leaf == 0)
 			basic_max = sim.cpuid[i].registers.eax;
 	}
-	/*
-	 * SDM vol. 2A, CPUID: above the maximum an Intel CPU answers as for its highest basic
-	 * leaf.
-	 */
+	/* SDM vol. 2A, CPUID: for a leaf above the maximum, an Intel CPU returns the highest basic leaf. */
 	for (size_t i = 0; i < sim.cpuid_count; i++)
 		if (leaf < 0x40000000 && leaf > basic_max && sim.cpuid[i].leaf == basic_max)
 			highest = &sim.cpuid[i].registers;

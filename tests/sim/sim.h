@@ -35,8 +35,8 @@
 
 #define SIM_HPET_BASE   UINT64_C(0xfed00000)
 #define SIM_LAPIC_BASE  UINT64_C(0xfee00000)
-#define SIM_PM_PORT     0x608u /* where QEMU's q35 has it */
-#define SIM_PM1_PORT    0x600u /* its status, followed by its enable register; with interrupts only */
+#define SIM_PM_PORT     0x608u /* as in QEMU's q35 */
+#define SIM_PM1_PORT    0x600u /* the PM1 status register, followed by its enable register; only with interrupts */
 #define SIM_HPET_PERIOD_FS 100000000u /* 10 MHz, so that a tick is 100 ns */
 
 enum sim_access {
@@ -48,48 +48,50 @@ enum sim_access {
 /* A free-running counter and its faults. sim_reset() sets no fault. */
 struct sim_counter {
 	struct rate hz;
-	uint64_t origin_ps, origin_ticks; /* at that time it was there */
-	uint64_t step_ticks;      /* moves by so many at once; 1 */
-	uint64_t stuck_at_ps;     /* stopped from then on, or SIM_NEVER; 0 if it never moved */
-	uint64_t backward_at_ps;  /* from then on it is behind by backward_ticks; SIM_NEVER */
+	uint64_t origin_ps, origin_ticks; /* time and value of a reading from which the counter goes on */
+	uint64_t step_ticks;      /* size of the counter's steps in ticks; default 1 */
+	uint64_t stuck_at_ps;     /* time at which it stops, or SIM_NEVER; 0 if it never moves */
+	uint64_t backward_at_ps;  /* time at which it steps back by backward_ticks, or SIM_NEVER */
 	uint64_t backward_ticks;
 	unsigned wrap_bits;       /* width of a reading; sim_reset() sets the nominal width */
-	struct rate source;       /* calculated from a counter of this rate, so in uneven steps; den 0 if not */
-	uint64_t extra_ps;        /* slow: a read costs so much more */
+	/* if den is not 0, it is calculated from a counter of this rate, and moves in uneven steps */
+	struct rate source;
+	uint64_t extra_ps;        /* additional duration of a reading */
 };
 
-/* The reading now, in wrap_bits. */
+/* Returns the present reading, of wrap_bits bits. */
 uint64_t sim_counter_ticks(const struct sim_counter *counter);
 
-/* From now on COUNTER counts on from TICKS. */
+/* Sets COUNTER to TICKS, from which it continues. */
 void sim_counter_set(struct sim_counter *counter, uint64_t ticks);
 
-/* From now on COUNTER is faster by PPM, a multiple of 10. */
+/* Makes COUNTER faster by PPM from now on. PPM is a multiple of 10. */
 void sim_counter_hasten(struct sim_counter *counter, int64_t ppm);
 
 struct sim_tsc {
 	struct sim_counter counter;
 	int64_t offset_ticks[SIM_CORES_MAX]; /* offset of each core from the first */
-	uint64_t (*reading)(size_t core);    /* replaces all of this if not NULL */
+	uint64_t (*reading)(size_t core);    /* if not NULL, it replaces all other settings */
 	/*
-	 * A fault of one core: each FAULT_READS'th reading there is AHEAD_TICKS too high, and sets this core's TSC back by
-	 * SET_BACK_TICKS from the next reading on. FAULT_READS 0: no core has it.
+	 * A fault of one core. Each FAULT_READS'th reading there is AHEAD_TICKS too high, and sets this core's TSC back by
+	 * SET_BACK_TICKS from the next reading on. FAULT_READS is 0 if no core has this fault.
 	 */
 	size_t fault_core;
 	uint64_t fault_reads, ahead_ticks, set_back_ticks;
-	uint64_t fault_core_reads, set_back_sum; /* so far */
+	uint64_t fault_core_reads, set_back_sum; /* number of its readings, and sum of its steps back, until now */
 };
 
 #define SIM_HPET_TIMERS SIM_COMPARATORS
 
 struct sim_hpet {
-	struct sim_counter counter; /* runs while ENABLE_CNF is set */
-	bool absent;                /* everything reads all ones */
+	struct sim_counter counter; /* runs only while ENABLE_CNF is set */
+	bool absent;                /* all registers read all ones */
 	bool dead;                  /* ENABLE_CNF may be set, but the counter never moves */
 	uint64_t capability;
 	uint64_t configuration;
-	uint64_t timers[SIM_HPET_TIMERS]; /* their configuration registers */
-	unsigned armed_while_on;    /* writes that switched it on, or its timers' interrupts, the other being on */
+	uint64_t timers[SIM_HPET_TIMERS]; /* the timers' configuration registers */
+	/* number of writes that switched on the counter or a timer's interrupt while the other was already on */
+	unsigned armed_while_on;
 	/*
 	 * The firmware's tick by timer 0, if the timer and interrupts are enabled. Every tick_ps the counter stops for
 	 * tick_stop_ps, as with EDK II's HpetTimerDxe. 0 if the firmware ticks by another device.
@@ -97,27 +99,27 @@ struct sim_hpet {
 	uint64_t tick_ps, tick_stop_ps, ticked_ps;
 	unsigned ticks;
 	bool counts_when_off;
-	bool loses_value;           /* it is 0 when it is switched off */
-	uint64_t high_late_ps;      /* so long after a rollover of the low half the high one is the old one */
-	unsigned counter_writes;    /* to the main counter: there must be none */
+	bool loses_value;           /* its value becomes 0 when it is switched off */
+	uint64_t high_late_ps;      /* after a rollover of the low half, the high half keeps its old value for this time */
+	unsigned counter_writes;    /* number of writes to the main counter, which must stay 0 */
 	unsigned configuration_writes;
 };
 
 struct sim_pm {
 	struct sim_counter counter;
-	uint64_t address;    /* I/O port, or MMIO where is_memory */
+	uint64_t address;    /* I/O port, or physical address if is_memory */
 	bool is_memory;      /* the test maps the page itself, with sim_map() */
 	bool absent;         /* reads all ones */
-	uint64_t glitch_ps;  /* not latched: so long after an edge rising bits are still 0 */
-	uint32_t high_bits;  /* additional bits of a reading */
+	uint64_t glitch_ps;  /* a counter that is not latched: rising bits still read 0 for this time after an edge */
+	uint32_t high_bits;  /* additional bits that a reading has */
 };
 
 struct sim_pit_channel {
 	uint8_t control;       /* access, mode and BCD bits as last written */
-	bool null_count;       /* no count since the control word */
+	bool null_count;       /* true between a control word and its count */
 	bool gate;
 	uint32_t reload;       /* 1 to 65536 */
-	uint64_t loaded_ps;    /* when counting from reload began */
+	uint64_t loaded_ps;    /* time at which counting from reload began */
 	uint64_t held_clocks;  /* clocks counted before the gate went low */
 	uint8_t write_low;
 	bool write_high_next, read_high_next;
@@ -133,59 +135,61 @@ struct sim_pit {
 	uint8_t port_61;        /* its writable bits, 0 to 3 */
 	bool absent;            /* ports 40h..43h read all ones */
 	bool port_61_absent;
-	bool gated;             /* no clock: no channel ever counts */
-	uint64_t gated_at_ps;   /* gated from then on, or SIM_NEVER */
+	bool gated;             /* it has no input clock, so no channel counts */
+	uint64_t gated_at_ps;   /* it loses its input clock at this time, or SIM_NEVER */
 	uint64_t backward_at_ps, backward_ticks;
-	unsigned step;          /* counts move by so many at once; 1 */
+	unsigned step;          /* size of the counter's steps in clocks; default 1 */
 	bool mode_2_as_3;       /* in mode 2 the count goes down by two at each clock */
-	bool latch_ignored;     /* a reading returns the present count */
-	bool latches_again;     /* a latch command takes a new count though one is latched */
+	bool latch_ignored;     /* a reading returns the present count instead of the latched one */
+	bool latches_again;     /* a latch command replaces a count that is already latched */
 	uint8_t status_flipped; /* bits of the status byte that read wrong */
-	bool null_count_never;  /* NULL COUNT reads 0, as in QEMU */
-	bool out_never_high, out_never_low; /* as port 61h shows it */
-	uint64_t out_late_ps;   /* in mode 0 */
+	bool null_count_never;  /* NULL COUNT always reads 0, as in QEMU */
+	bool out_never_high, out_never_low; /* the level of channel 2's output in port 61h */
+	uint64_t out_late_ps;   /* delay of OUT in mode 0 */
 	uint64_t extra_ps;
 };
 
 struct sim_rtc {
-	uint8_t index, a, b, d;   /* a without UIP; index with the NMI bit */
+	uint8_t index, a, b, d;   /* a is register A without UIP; index includes the NMI bit */
 	uint64_t seconds;         /* seconds of the day at world time 0, which is an edge of the second */
-	bool index_readable;      /* port 70h gives the index, else FFh */
-	bool has_alias;           /* ports 74h and 75h, Intel's: there the index can be read, its bit 7 is 0 and not written */
+	bool index_readable;      /* a read of port 70h returns the index, otherwise FFh */
+	/* Intel's ports 74h and 75h exist: the index can be read there, and its bit 7 reads 0 and is not written */
+	bool has_alias;
 	bool absent;              /* all registers read FFh */
 	bool uip_stuck;           /* UIP is 1 for ever */
 	bool uip_never;           /* UIP is 0 for ever */
-	uint64_t uip_early_ps;    /* UIP rises so long before the second changes; 2,228 us */
-	uint64_t halted_at_ps;    /* the seconds stop then, without updates; SIM_NEVER */
-	int64_t fast_ppm;         /* its crystal is so much faster */
-	int64_t fast_ppb;         /* additional rate error */
-	uint64_t ahead_ps;        /* time added to its time */
-	uint64_t second_step;     /* an update advances by so many seconds; 1 */
-	uint64_t uip_late_ps;     /* UIP falls so long after the second changed, as in QEMU */
+	uint64_t uip_early_ps;    /* time from UIP's rise to the change of the second; default 2,228 us */
+	uint64_t halted_at_ps;    /* time from which the second no longer changes, and no updates come; SIM_NEVER */
+	int64_t fast_ppm;         /* rate error of its crystal */
+	int64_t fast_ppb;         /* additional rate error in ppb */
+	uint64_t ahead_ps;        /* added to the RTC's own time */
+	uint64_t second_step;     /* number of seconds that an update adds; default 1 */
+	uint64_t uip_late_ps;     /* time from the change of the second to UIP's fall, as in QEMU */
 	bool update_garbage;      /* the seconds register reads 45h in the update cycle */
 	bool seconds_invalid;     /* the seconds register reads 7Fh */
-	bool pf_needs_pie;        /* as in QEMU */
+	bool pf_needs_pie;        /* the periodic flag is set only while PIE is set, as in QEMU */
 	bool pf_never;            /* the periodic flag never comes */
-	uint8_t pf_select;        /* 0, or the rate that the flag has whatever register A asks for */
-	uint64_t pf_edges_read;   /* edges up to the latest read of C */
-	uint8_t alarm[3];         /* seconds, minutes, hours; it is due where each has both top bits, or never */
-	bool line;                /* IRQ 8 is up: until C is read, or what raised it is disabled */
-	uint64_t second_read;     /* the last second that was read, for UF */
+	uint8_t pf_select;        /* if not 0, the flag's rate selection, whatever register A selects */
+	uint64_t pf_edges_read;   /* number of edges until the latest read of register C */
+	/* alarm of seconds, minutes and hours; it comes each second if the top two bits of each are set, otherwise never */
+	uint8_t alarm[3];
+	bool line;                /* IRQ 8 is raised, until register C is read or the flag's interrupt is disabled */
+	uint64_t second_read;     /* the last second that was read; a later one sets UF */
 	uint64_t c_reads;
-	uint64_t exposed_ps;      /* how long PIE was set while interrupts were on: must stay 0 */
+	uint64_t exposed_ps;      /* time with PIE set while interrupts were enabled, which must stay 0 */
 	uint64_t a_writes, b_writes;
 	uint64_t extra_ps;
 };
 
 struct sim_ipi {
 	uint32_t destination;
-	uint32_t command; /* vector and mode, as in the low half of the ICR */
+	uint32_t command; /* vector and delivery mode, as in the low half of the ICR */
 };
 
 struct sim_lapic {
 	uint32_t apic_id;
 	bool delivery_stuck;  /* the ICR's delivery status stays 1 */
-	uint32_t registers[0x40]; /* one for each 16 bytes */
+	uint32_t registers[0x40]; /* one register for each 16 bytes */
 	size_t ipi_count;
 	struct sim_ipi ipis[SIM_IPIS_MAX];
 	size_t never_start_count; /* number of cores that ignore all commands */
@@ -209,17 +213,20 @@ struct sim {
 	uint64_t now_ps;
 	uint64_t cost_ps[SIM_ACCESSES];
 	uint64_t count[SIM_ACCESSES];
-	uint64_t accesses;       /* in all */
-	uint64_t accesses_max;   /* more than so many end the test: 50,000,000 */
+	uint64_t accesses;       /* number of accesses until now */
+	uint64_t accesses_max;   /* more accesses end the test; default 50,000,000 */
 	bool interrupts_masked;
 	unsigned masked_times;   /* calls of hw_interrupts_mask() */
 	uint64_t masked_since_ps, masked_longest_ps;
 	/* A host that preempts the core for preempt_ps at about one of preempt_every accesses; 0 if never. */
 	uint64_t preempt_every, preempt_ps;
-	uint64_t preempt_seed;   /* which ones */
-	size_t core;             /* on which the caller runs */
-	void (*before_access)(void); /* NULL: no other core is to go on first */
-	/* An access of WHERE, a port or an address or 0, has cost its time and is to take effect now. NULL. */
+	uint64_t preempt_seed;   /* selects these accesses */
+	size_t core;             /* the core on which the caller runs */
+	void (*before_access)(void); /* called before each access, so that other cores may run first; may be NULL */
+	/*
+	 * Called after an access has used its time, and before it takes effect. WHERE is a port, an address or 0. May be
+	 * NULL.
+	 */
 	void (*spent)(enum sim_access access, uint64_t where);
 
 	struct sim_tsc tsc;
@@ -246,13 +253,13 @@ struct sim {
 	bool (*write_msr)(uint32_t msr, uint64_t value);
 	/* Xen's hypercalls. If NULL the instruction faults. */
 	int64_t (*hypercall)(uint64_t number, uint64_t first, uint64_t second, uint64_t third);
-	struct pages pages; /* as sim_platform() gives them */
+	struct pages pages; /* the pages that sim_platform() passes on */
 	uint32_t microcode; /* revision that CPUID 1h writes into the upper half of MSR 8Bh on an Intel CPU, or 0 */
 	size_t region_count;
 	struct sim_region regions[SIM_REGIONS_MAX];
 	size_t hook_count;
 	struct sim_port_hook hooks[SIM_HOOKS_MAX];
-	/* A command went to a core that is able to start. NULL: it is only recorded. */
+	/* Called for a command to a core that is able to start. If it is NULL, the command is only recorded. */
 	void (*on_ipi)(uint32_t destination, uint32_t vector_and_mode);
 };
 
@@ -266,25 +273,25 @@ extern struct sim sim;
  */
 void sim_reset(void);
 
-/* The facts that ACPI and CPUID give of the machine as it is. */
+/* Fills in the platform's facts, as ACPI and CPUID of the simulated machine give them. */
 void sim_platform(struct platform *platform);
 
-void sim_advance_ps(uint64_t ps); /* time in which nothing is read */
+void sim_advance_ps(uint64_t ps); /* lets time pass without an access */
 
 void sim_cpuid_set(uint32_t leaf, uint32_t subleaf,
-		   struct hw_cpuid registers); /* adds or changes */
-void sim_msr_set(uint32_t msr, uint64_t value);                                 /* without an access */
-uint64_t sim_msr(uint32_t msr); /* without an access */
+		   struct hw_cpuid registers); /* adds or changes a leaf */
+void sim_msr_set(uint32_t msr, uint64_t value);                                 /* sets an MSR without an access */
+uint64_t sim_msr(uint32_t msr); /* returns an MSR without an access */
 void sim_map(struct sim_region region);
 void sim_unmap(uint64_t base);
 void sim_hook_ports(struct sim_port_hook hook);
 
 /* Return the devices' values without an access. */
 uint64_t sim_tsc_ticks(void);
-uint64_t sim_tsc_as_read(size_t core, uint64_t ticks); /* with the fault of CORE; counts as a reading */
-uint8_t sim_pit_status(unsigned channel);   /* as read-back would give it */
+uint64_t sim_tsc_as_read(size_t core, uint64_t ticks); /* includes the fault of CORE, and counts as a reading */
+uint8_t sim_pit_status(unsigned channel);   /* the status that the read-back command returns */
 uint16_t sim_pit_count(unsigned channel);
-uint64_t sim_rtc_pf_edges(void);            /* edges at the selected rate since world time 0 */
+uint64_t sim_rtc_pf_edges(void);            /* number of edges at the selected rate since world time 0 */
 
 _Noreturn void sim_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

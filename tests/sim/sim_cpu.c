@@ -1,4 +1,4 @@
-/* CPUID and MSRs of the simulated machine, and the facts that a platform would give of it. */
+/* CPUID and MSRs of the simulated machine, and the platform facts that follow from them. */
 #include "sim_internal.h"
 
 #include "hw/cpu.h"
@@ -69,7 +69,7 @@ sim_cpu_reset(void)
 
 	for (size_t i = 0; i < sizeof(leaves) / sizeof(leaves[0]); i++)
 		sim_cpuid_set(leaves[i].leaf, 0, leaves[i].registers);
-	sim_msr_set(MSR_APIC_BASE, SIM_LAPIC_BASE | 0x900); /* enabled, on the boot core */
+	sim_msr_set(MSR_APIC_BASE, SIM_LAPIC_BASE | 0x900); /* APIC enabled, boot core */
 	sim_msr_set(MSR_TSC_ADJUST, 0);
 	sim_msr_set(MSR_TSC_AUX, 0);
 }

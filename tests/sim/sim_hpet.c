@@ -1,4 +1,4 @@
-/* The HPET and the PM timer of the simulated machine: two counters and little else. */
+/* The HPET and the PM timer of the simulated machine. */
 #include "sim_internal.h"
 
 #define CAPABILITY    0x000u
@@ -26,7 +26,7 @@ sim_hpet_reset(void)
 	sim_counter_reset(&sim.hpet.counter, (struct rate){ FS_PER_S, SIM_HPET_PERIOD_FS }, 64);
 }
 
-/* How long ago the low half of TICKS rolled over. */
+/* Returns the time since the low half of TICKS rolled over. */
 static uint64_t
 rolled_over_ps(uint64_t ticks)
 {
@@ -47,7 +47,10 @@ hpet_count(void)
 	return sim.hpet.capability & SIZE_CAP ? ticks : (uint32_t)ticks;
 }
 
-/* Which of its timers' registers is at OFFSET: COMPARATOR, say, of timer N. */
+/*
+ * Returns true if OFFSET is a timer's register with offset WHICH within the timer, for example COMPARATOR. N becomes
+ * the timer's number.
+ */
 static bool
 is_of_timer(uint64_t offset, unsigned which, size_t *n)
 {
@@ -55,7 +58,7 @@ is_of_timer(uint64_t offset, unsigned which, size_t *n)
 	return offset >= TIMER_0 && offset % TIMER_SIZE == which && *n < SIM_HPET_TIMERS;
 }
 
-/* Fails, because real hardware would interrupt here. */
+/* Counts writes after which the counter runs with a timer's interrupt enabled. Real hardware would interrupt then. */
 static void
 count_armed(void)
 {
@@ -107,7 +110,7 @@ configure_timer(size_t n, bool upper, uint64_t value)
 	uint64_t before = sim.hpet.timers[n];
 
 	if (upper)
-		return; /* it is not to be written */
+		return; /* this register must not be written */
 	sim.hpet.timers[n] = (before & ~TN_WRITABLE) | (value & TN_WRITABLE);
 	if (sim.interrupts.plugged)
 		sim_interrupts_hpet_configured(n, before, sim.hpet.timers[n]);
@@ -178,8 +181,8 @@ sim_pm_answers(uint64_t address, bool is_memory)
 }
 
 /*
- * A ripple counter that is not latched: just after an edge, what falls has fallen and what rises
- * is still 0.
+ * Returns a reading of a ripple counter without a latch. Just after an edge, falling bits are already 0, and rising
+ * bits still are.
  */
 static uint64_t
 glitched(uint64_t ticks)

@@ -1,6 +1,6 @@
 /*
- * The interrupts of the simulated machine: the time at which each leaves its source, their faults, and a core that
- * records them like boot/interrupts. See sim_interrupts.h. The sources are in sim_sources.c.
+ * The interrupts of the simulated machine: the time at which each leaves its source, its source's faults, and a core
+ * that records it like boot/interrupts. See sim_interrupts.h. The sources are in sim_sources.c.
  */
 #include "sim_interrupts.h"
 
@@ -10,8 +10,8 @@
 #include "sim_sources.h"
 
 #define STORM_PS  (200 * SIM_PS_PER_NS)
-#define LOOK_PS   SIM_PS_PER_US       /* a deadline is looked for so far ahead, then twice as far, */
-#define FAR_PS    (1000 * SIM_PS_PER_S) /* up to this */
+#define LOOK_PS   SIM_PS_PER_US       /* the search for a deadline starts with this time span, and doubles it */
+#define FAR_PS    (1000 * SIM_PS_PER_S) /* largest time span of the search */
 #define MILLION   1000000
 
 static struct sim_interrupts *const all = &sim.interrupts;
@@ -22,7 +22,7 @@ source_of(const struct sim_timer *timer)
 	return (enum sim_source)(timer - all->timers);
 }
 
-/* Marsaglia, Xorshift RNGs (2003): 13, 7, 17. */
+/* Marsaglia, Xorshift RNGs (2003), with shifts by 13, 7 and 17. */
 static uint64_t
 draw(void)
 {
@@ -44,7 +44,7 @@ is_due_at(enum sim_source source, uint64_t due, uint64_t at_ps)
 	return is_due;
 }
 
-/* The first moment from FROM_PS on at which what it counts has come to DUE. */
+/* Returns the first time from FROM_PS on at which the source's counter has reached DUE, or SIM_NEVER. */
 static uint64_t
 time_of(enum sim_source source, uint64_t due, uint64_t from_ps)
 {
@@ -69,7 +69,10 @@ time_of(enum sim_source source, uint64_t due, uint64_t from_ps)
 	return high_ps;
 }
 
-/* When it is due, and when its interrupt leaves it: not only then. */
+/*
+ * Sets the time at which the interrupt is due, and the time at which it leaves its source, which may be earlier or
+ * later.
+ */
 static void
 set_due(struct sim_timer *timer, uint64_t from_ps)
 {
@@ -109,7 +112,7 @@ sim_source_disarm(enum sim_source source)
 	all->quiet_until_ps = 0;
 }
 
-/* The period that follows begins when this one was due; or, where it is delayed, now. */
+/* Arms a periodic timer for its next period. The period starts at the last due time, or now if DELAYED. */
 static void
 go_on(struct sim_timer *timer, bool delayed)
 {
@@ -130,7 +133,10 @@ is_dropped(const struct sim_timer *timer)
 	return timer->never || (every && timer->sent % every == 0);
 }
 
-/* It waits in the core's local APIC, which holds one, or in a source that reinjects masked ticks. */
+/*
+ * Makes an interrupt pending. It waits in the core's local APIC, which holds one, or in a source that reinjects masked
+ * ticks.
+ */
 static void
 pend(struct sim_timer *timer)
 {
@@ -159,7 +165,7 @@ leave(struct sim_timer *timer)
 		timer->leaves_ps = sim.now_ps + STORM_PS;
 		return;
 	}
-	/* The next is counted from when this one is taken, where that is much later. */
+	/* With this policy, the next period starts only when the core takes this interrupt. */
 	if (timer->policy == SIM_DELAY && timer->period_e6 && !all->open && reaches) {
 		timer->armed = false;
 		timer->waits = true;
@@ -175,7 +181,10 @@ tell(const struct sim_timer *timer, uint64_t read_ps)
 		all->taken(&(struct sim_taken){ source_of(timer), timer->period_e6 != 0, timer->last_due_ps, read_ps });
 }
 
-/* Acts like the recorder: it enters, reads the counter, reads the TSC. TIMER is NULL if the core sent it to itself. */
+/*
+ * Acts like the recorder in boot/: enters the handler, reads the counter, reads the TSC. TIMER is NULL if the core sent
+ * the interrupt to itself.
+ */
 static void
 take(uint32_t vector, const struct sim_timer *timer)
 {
@@ -234,7 +243,10 @@ take_self(void)
 	take(vector, NULL);
 }
 
-/* The core continues while the host is busy. At the end of the busy time one pending tick leaves each source. */
+/*
+ * Returns true while the host is busy. The core continues then, but interrupts do not leave their sources. Afterwards
+ * each source sends one pending tick.
+ */
 static bool
 is_host_busy(void)
 {
@@ -247,7 +259,10 @@ is_host_busy(void)
 	return sim.now_ps % all->busy_every_ps - begin_ps < all->busy_ps;
 }
 
-/* Until when no source has anything to do, unless one is armed or disarmed before: 0 where an interrupt is pending. */
+/*
+ * Returns the time until which no source has anything to do, if none is armed or disarmed before. 0 if an interrupt is
+ * pending.
+ */
 static uint64_t
 quiet_until(void)
 {
@@ -294,7 +309,7 @@ sim_interrupts_self(uint32_t vector)
 	all->self = vector;
 }
 
-/* The window. */
+/* The window in which interrupts come. */
 
 static const char *
 play(void (*work)(void *argument), void (*after)(void *argument), void *argument)

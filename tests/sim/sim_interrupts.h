@@ -1,7 +1,7 @@
 /*
- * The interrupts of the simulated machine, if a test uses them: the sources by their data sheets, an I/O APIC with 24
- * masked pins, and a core that takes interrupts. Each can have faults. Interrupts come only within a window, at the
- * first access after they leave their source.
+ * The interrupts of the simulated machine, for tests that use them. There are the sources by their data sheets, an I/O
+ * APIC with 24 masked pins, and a core that takes interrupts. Each source can have faults. Interrupts come only within
+ * a window, at the first access after they leave their source.
  */
 #ifndef BARETICK_SIM_INTERRUPTS_H
 #define BARETICK_SIM_INTERRUPTS_H
@@ -30,41 +30,41 @@ enum sim_source {
 };
 
 struct sim_timer {
-	/* Its faults. All are 0 for a healthy source. */
-	unsigned drop_every, drop_shots_every; /* drops one of so many periods or one-shots */
+	/* Faults of the source. All are 0 for a healthy source. */
+	unsigned drop_every, drop_shots_every; /* drops one of this many periods or one-shots */
 	unsigned double_every;
 	uint64_t early_ps;
-	uint64_t late_ps;  /* each interrupt by half to one and a half of it, */
-	uint64_t late_one_in; /* or, where this is not 0, one in so many alone */
-	uint64_t delay_ps; /* each interrupt by all of it */
-	int64_t fast_ppm;  /* error of its periods */
-	bool never;        /* it is over by its own status, and does not interrupt */
+	uint64_t late_ps;  /* each interrupt is late by a random time from half of it to one and a half */
+	uint64_t late_one_in; /* if not 0, only one interrupt in this many is late */
+	uint64_t delay_ps; /* delay of each interrupt */
+	int64_t fast_ppm;  /* rate error of its periods */
+	bool never;        /* its status shows that it has expired, but it does not interrupt */
 	bool stands;       /* accepts a count, but never reaches its end (not HPET and RTC) */
-	bool storms;       /* it interrupts again and again, until it is disarmed */
-	bool stale;        /* HPET: enabled behind its deadline it interrupts at once */
+	bool storms;       /* it interrupts repeatedly until it is disarmed */
+	bool stale;        /* HPET: a comparator that is enabled after its deadline interrupts at once */
 	bool wrong_pin;    /* its interrupts come at the wrong pin of the I/O APIC */
 	bool sticks;       /* RTC, PM timer: its flag is never cleared */
 	bool outlasts;     /* a late interrupt comes even if the source was disarmed, because the host already has it */
 	enum sim_policy policy;
-	/* Its own. */
+	/* State of the source. */
 	bool armed, waits;
-	unsigned __int128 due_e6; /* in millionths of a tick of what it counts */
+	unsigned __int128 due_e6; /* deadline in millionths of a tick of the source's counter */
 	uint64_t period_e6;
 	uint64_t due_ps, leaves_ps, last_due_ps;
-	uint64_t owed_ps; /* when a pending interrupt comes, or 0 */
+	uint64_t owed_ps; /* time at which a pending interrupt comes, or 0 */
 	unsigned pending, sent;
-	/* Counts of its interrupts. */
+	/* Numbers of its interrupts. */
 	uint64_t dropped, doubled, came, lost;
 };
 
 struct sim_taken { /* an interrupt that the recorder took */
 	enum sim_source source;
 	bool periodic;
-	uint64_t due_ps, read_ps; /* the handler's first reading */
+	uint64_t due_ps, read_ps; /* due_ps is the deadline, read_ps the handler's first reading */
 };
 
 struct sim_pic {
-	unsigned step; /* the next initialization word, or 0 */
+	unsigned step; /* number of the next initialization word, or 0 */
 	uint8_t base, cascade, in_service;
 	bool initialized;
 };
@@ -76,17 +76,19 @@ struct sim_interrupts {
 		};
 		struct sim_timer timers[SIM_SOURCES];
 	};
-	uint64_t lapic_hz;    /* before it is divided: 100 MHz */
-	uint64_t entry_ps;    /* the way into a handler: 500 ns */
+	uint64_t lapic_hz;    /* rate before the divider; default 100 MHz */
+	uint64_t entry_ps;    /* time from the interrupt to its handler; default 500 ns */
 	uint64_t seed;        /* seed for the lateness */
-	/* In each busy_every_ps the host is busy for busy_ps, and timers send nothing during that; 0 if it never is. */
+	/*
+	 * In each busy_every_ps the host is busy for busy_ps, and no timer sends an interrupt then. 0 if it is never busy.
+	 */
 	uint64_t busy_every_ps, busy_ps;
-	uint64_t longest_ps;  /* the longest window */
+	uint64_t longest_ps;  /* duration of the longest window until now */
 	void (*taken)(const struct sim_taken *taken); /* NULL */
 	struct timer_slot slot;
-	/* Its own. */
+	/* State of the simulation. */
 	bool plugged, in_window, open, in_handler;
-	uint64_t quiet_until_ps; /* no source has anything to do before that */
+	uint64_t quiet_until_ps; /* no source has anything to do before this time */
 	uint32_t self; /* vector that the core sent to itself, or 0 */
 	uint32_t selected;
 	struct sim_pic pics[2];
@@ -95,13 +97,16 @@ struct sim_interrupts {
 	uint64_t lapic_armed_ps, deadline_ticks;
 	uint64_t hv_config, hv_count; /* Hyper-V's MSRs 400000B6h and 400000B7h */
 	uint16_t pm_enable;
-	uint64_t pm_cleared; /* turns of the PM timer's highest bit when its status was cleared */
+	uint64_t pm_cleared; /* number of toggles of the PM timer's highest bit when its status was cleared */
 };
 
-/* Adds them to a machine that was just reset, before its facts are taken; TSC deadlines among them. */
+/*
+ * Adds interrupts to a machine that was just reset, including TSC deadlines. To be called before the machine's facts
+ * are taken.
+ */
 void sim_interrupts_plug(void);
 
-/* For struct run_machine. */
+/* Returns the window for struct run_machine. */
 struct timer_window sim_interrupts_window(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* The I/O APIC of the simulated machine: 82093AA data sheet. Interrupts at a masked entry are lost. */
+/* The I/O APIC of the simulated machine, by the 82093AA data sheet. An interrupt at a masked pin is lost. */
 #include "sim_sources.h"
 
 #include "sim_internal.h"

@@ -1,7 +1,4 @@
-/*
- * The local APIC of the simulated machine: registers that keep their values, and commands that
- * arrive.
- */
+/* The local APIC of the simulated machine. Its registers keep their values, and commands to other cores arrive. */
 #include "sim_internal.h"
 
 #define MSR_TSC       0x10u
@@ -30,7 +27,7 @@ sim_lapic_reset(void)
 static void
 deliver(uint32_t destination, uint32_t command)
 {
-	if (sim.interrupts.in_window) { /* other cores take none there */
+	if (sim.interrupts.in_window) { /* in a window only the core that opened it takes interrupts */
 		sim_interrupts_self(command & 0xff);
 		return;
 	}
@@ -64,7 +61,7 @@ sim_lapic_read(uint64_t address, unsigned width_bytes)
 	if (width_bytes != 4 || address % 16)
 		sim_fail("LAPIC register at %llx is not read by 32 aligned bits",
 			 (unsigned long long)address);
-	/* SDM vol. 3A, 10.12.2: the page is gone in x2APIC mode. */
+	/* SDM vol. 3A, 10.12.2: in x2APIC mode the page does not exist. */
 	if (sim_msr(MSR_APIC_BASE) & APIC_EXTD)
 		return UINT64_MAX;
 	return read_register((unsigned)(address - SIM_LAPIC_BASE) / 16, false);

@@ -1,4 +1,4 @@
-/* See sim_paravirtual.h. */
+/* The paravirtual clocks of the simulated machine. See sim_paravirtual.h. */
 #include "sim_paravirtual.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 
 struct sim_paravirtual sim_paravirtual;
 
-/* TSC ticks per second, as the pages are to say. */
+/* Returns the TSC's rate in Hz that the pages state. */
 static uint64_t
 assumed_hz(void)
 {
@@ -21,7 +21,7 @@ assumed_hz(void)
 	return hz - (uint64_t)((int64_t)(hz / PPM) * sim_paravirtual.fast_ppm);
 }
 
-/* A multiplier of 32 bits whose top bit is set, as KVM has it. */
+/* Sets KVM's rate: a 32-bit multiplier whose top bit is set, and a shift. */
 static void
 set_rate(struct pvclock *page)
 {
@@ -114,7 +114,7 @@ steal(void)
 	sim_paravirtual_count_stolen(sim_paravirtual.steal_ps);
 }
 
-/* Updates the pages in the course of time. */
+/* Updates the pages as time passes. */
 static void
 go_on(enum sim_access access, uint64_t where)
 {

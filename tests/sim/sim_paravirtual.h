@@ -1,6 +1,6 @@
 /*
- * A hypervisor on the simulated machine: KVM's, Xen's and Hyper-V's clocks, and their faults. A core's page is right at
- * the time at which the core requests it.
+ * A hypervisor on the simulated machine: the clocks of KVM, Xen and Hyper-V, and their faults. A core's page is right
+ * at the time at which the core requests it.
  */
 #ifndef BARETICK_SIM_PARAVIRTUAL_H
 #define BARETICK_SIM_PARAVIRTUAL_H
@@ -15,66 +15,70 @@
 
 struct sim_paravirtual {
 	uint8_t *memory;                    /* SIM_PARAVIRTUAL_PAGES aligned pages */
-	int64_t apart_ns[SIM_CORES_MAX];    /* the core's page is ahead of the others' */
-	int64_t fast_ppm;                   /* all pages: they take the TSC for so much slower than it is */
-	bool not_stable, odd, empty;        /* KVM's and Xen's pages lack the flag, always change, are empty */
-	uint64_t odd_at_ps;                 /* the pages always change from then on, or SIM_NEVER */
-	unsigned updates;                   /* so many readings of the TSC find a rewritten page */
+	int64_t apart_ns[SIM_CORES_MAX];    /* time in ns by which the core's page is ahead of the others */
+	int64_t fast_ppm;                   /* all pages state a TSC rate that is too low by this */
+	/* faults of KVM's and Xen's pages: no flag for a stable TSC; a version that always changes; an empty page */
+	bool not_stable, odd, empty;
+	uint64_t odd_at_ps;                 /* time from which the pages always change, or SIM_NEVER */
+	unsigned updates;                   /* number of the next TSC readings that find a rewritten page */
 	int64_t update_ns;                  /* added to the page's time at each of these updates */
 	bool no_sequence;                   /* Hyper-V's page has the sequence 0 */
 	uint64_t no_sequence_at_ps;
-	uint64_t sequence_again_at_ps;      /* SIM_NEVER: it stays 0 */
-	uint64_t torn_at_ps;                /* it is written over and over from then on; SIM_NEVER */
-	int64_t msr_ahead_ticks;            /* Hyper-V's MSR against its page */
-	uint64_t paused_at_ps, paused_ps;   /* the guest, for so long, in which Hyper-V's MSR stands; SIM_NEVER */
+	uint64_t sequence_again_at_ps;      /* time at which the sequence is 1 again; SIM_NEVER if it stays 0 */
+	uint64_t torn_at_ps;                /* time from which the page is rewritten all the time; SIM_NEVER */
+	int64_t msr_ahead_ticks;            /* Hyper-V's MSR minus the time of its page, in ticks of 100 ns */
+	/* time and duration of a pause of the guest, during which Hyper-V's MSR stops; SIM_NEVER */
+	uint64_t paused_at_ps, paused_ps;
 	bool keeps_msr;                     /* a registration with KVM or Xen cannot be undone */
-	uint64_t kvm_msrs[SIM_CORES_MAX];   /* 4B564D01h of each core */
-	uint64_t xen_areas[SIM_CORES_MAX];  /* which Xen writes into */
-	int xen_error;                      /* that it answers instead */
-	size_t xen_error_core;              /* the error occurs from this core on; 0 for all cores */
+	uint64_t kvm_msrs[SIM_CORES_MAX];   /* MSR 4B564D01h of each core */
+	uint64_t xen_areas[SIM_CORES_MAX];  /* addresses that Xen writes to */
+	int xen_error;                      /* error code that Xen returns instead of success */
+	size_t xen_error_core;              /* the first core with this error; 0 for all cores */
 	bool no_safe_pvclock;               /* Xen's features lack the clock */
-	bool vmclock_empty;                 /* vmclock's page reads 0 */
+	bool vmclock_empty;                 /* the page of vmclock reads 0 */
 	uint64_t vmclock_marker;            /* disruption marker in vmclock's page */
-	uint32_t vmclock_counter;           /* id of the counter */
-	uint64_t vmclock_period, vmclock_max_error; /* in units of 2^-84 s */
-	/* From STEAL_AT_PS on the host takes STEAL_PS from the running core, and again STEAL_EVERY_PS later; SIM_NEVER */
+	uint32_t vmclock_counter;           /* id of the counter in vmclock's page */
+	uint64_t vmclock_period, vmclock_max_error; /* in units of 2^-84 s per tick */
+	/*
+	 * The host takes STEAL_PS from the running core at STEAL_AT_PS, and again STEAL_EVERY_PS later. SIM_NEVER if never.
+	 */
 	uint64_t steal_at_ps, steal_ps, steal_every_ps;
-	unsigned steal_percent;             /* share of this time that its counter counts */
-	uint64_t steal_long_ps, stolen_long_ps; /* sum of at least so long thefts while KVM knows an area */
+	unsigned steal_percent;             /* share of the stolen time that the host's counter shows, in percent */
+	uint64_t steal_long_ps, stolen_long_ps; /* sum of the thefts of at least steal_long_ps, while KVM knows an area */
 	bool steal_silent;                  /* KVM never writes the counter */
-	uint64_t stolen_ps[SIM_CORES_MAX];  /* counted so far */
-	uint64_t kvm_steal_msrs[SIM_CORES_MAX]; /* 4B564D03h of each core */
+	uint64_t stolen_ps[SIM_CORES_MAX];  /* counted stolen time until now */
+	uint64_t kvm_steal_msrs[SIM_CORES_MAX]; /* MSR 4B564D03h of each core */
 	unsigned writes;                    /* number of written MSRs and registered areas */
 };
 
 extern struct sim_paravirtual sim_paravirtual;
 
 /*
- * After sim_reset() and before sim_platform(): a guest of KVM, with Hyper-V's interface stacked beneath where
- * HYPERV.
+ * Makes the machine a guest of KVM, with Hyper-V's interface in addition if HYPERV. To be called after sim_reset() and
+ * before sim_platform().
  */
 void sim_paravirtual_plug(bool hyperv);
 
-/* Likewise a guest of Xen, whose TSC is never emulated. */
+/* Makes the machine a guest of Xen instead. Its TSC is never emulated. */
 void sim_paravirtual_plug_xen(bool hyperv);
 
-/* Then: Hyper-V's synthetic timers in direct mode, whose interrupts need sim_interrupts_plug(). */
+/* Adds Hyper-V's synthetic timers in direct mode. Their interrupts need sim_interrupts_plug(). */
 void sim_paravirtual_offer_timers(void);
 
-/* Then: KVM's counter of stolen time. Xen always has one. */
+/* Adds KVM's counter of stolen time. Xen always has one. */
 void sim_paravirtual_offer_steal(void);
 
-/* Counts PS that the host took from the running core. The caller advances the time. */
+/* Counts PS as time that the host took from the running core. The caller advances the time. */
 void sim_paravirtual_count_stolen(uint64_t ps);
 
-/* KVM sets the flag GUEST_STOPPED in the boot core's page, if that is in use. */
+/* Sets KVM's flag GUEST_STOPPED in the boot core's page, if this page is in use. */
 void sim_paravirtual_announce(void);
 
-/* The page of vmclock, for acpi.vmclock. */
+/* Adds vmclock's page, whose address is for acpi.vmclock. */
 #define SIM_VMCLOCK_BASE UINT64_C(0xfeffb000)
 void sim_paravirtual_plug_vmclock(void);
 
-/* Whether every MSR reads as it did when it was plugged, and no area is written into. */
+/* Returns true if every MSR has its first value again, and the hypervisor writes to no area. */
 bool sim_paravirtual_is_as_found(void);
 
 #endif

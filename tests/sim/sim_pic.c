@@ -1,6 +1,6 @@
 /*
- * The two PICs of the simulated machine: Intel 8259A data sheet, as far as a PC has them initialized, in cascade, with
- * specific EOIs. An input whose interrupt is in service brings no other.
+ * The two PICs of the simulated machine, by Intel's 8259A data sheet. Only a PC's usual initialization is modelled: in
+ * cascade, with specific EOIs. While an interrupt is in service, its input sends no other.
  */
 #include "sim_sources.h"
 
@@ -11,7 +11,7 @@
 #define ICW1        0x10u
 #define EOI         0x60u
 #define EOI_BITS    0xe0u
-#define CASCADE     2u /* the master's input */
+#define CASCADE     2u /* the input of the first PIC to which the second is connected */
 #define INPUTS      8u
 
 static struct sim_interrupts *const all = &sim.interrupts;

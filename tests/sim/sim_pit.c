@@ -1,7 +1,6 @@
 /*
- * The 8254 of the simulated machine, as its data sheet has it in modes 0, 2 and 3; the other
- * modes count as mode 0 does. A count is loaded when its last byte is written. BCD counts are not
- * modelled.
+ * The 8254 of the simulated machine, by its data sheet in modes 0, 2 and 3. The other modes count like mode 0. A count
+ * is loaded when its last byte is written. BCD counts are not modelled.
  */
 #include "sim_internal.h"
 
@@ -20,7 +19,7 @@ sim_pit_reset(void)
 	for (unsigned i = 0; i < 3; i++)
 		sim.pit.channels[i] = (struct sim_pit_channel){
 			.control = 0x36, .gate = i != 2,
-			.reload = 65536 /* mode 3, low byte then high */
+			.reload = 65536 /* mode 3, with the low byte first */
 		};
 	sim.pit.gated_at_ps = sim.pit.backward_at_ps = SIM_NEVER;
 	sim.pit.step = 1;
@@ -34,7 +33,7 @@ mode_of(const struct sim_pit_channel *channel)
 	return mode > 5 ? mode & 3u : mode;
 }
 
-/* Clocks that the channel has counted since it was loaded. */
+/* Returns the number of clocks since the channel was loaded. */
 static uint64_t
 clocks_of(const struct sim_pit_channel *channel)
 {
@@ -146,7 +145,7 @@ control(uint8_t value)
 	channel->write_high_next = channel->read_high_next = CONTROL_ACCESS(value) == ACCESS_HIGH;
 }
 
-/* The clock's pulses come as they do, whenever a count is written. */
+/* Returns the time of the latest pulse of the input clock, which is independent of the writes of counts. */
 static uint64_t
 last_pulse_ps(void)
 {
@@ -207,7 +206,7 @@ read_channel(unsigned number)
 	return (uint8_t)(high ? count >> 8 : count);
 }
 
-/* In modes 2 and 3 a rising gate starts anew; else counting goes on from where it was held. */
+/* Sets a channel's gate. In modes 2 and 3 counting restarts when the gate rises. In other modes it continues. */
 static void
 set_gate(struct sim_pit_channel *channel, bool gate)
 {

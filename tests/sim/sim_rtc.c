@@ -1,7 +1,6 @@
 /*
- * The MC146818 of the simulated machine with its 32,768 Hz crystal: seconds, UIP, the periodic
- * and the update-ended flag. The second becomes visible at the end of its update cycle, at which
- * UIP falls.
+ * The MC146818 of the simulated machine with its 32,768 Hz crystal: seconds, UIP, the periodic flag and the
+ * update-ended flag. The new second becomes visible when the update cycle ends and UIP falls.
  */
 #include "sim_internal.h"
 
@@ -21,11 +20,11 @@
 #define C_PF         0x40u
 #define C_UF         0x10u
 #define C_AF         0x20u
-#define ALARM_ANY    0xc0u /* in each of its registers: it is due each second */
-#define ALARM_LAST   0x05u /* seconds, minutes and hours are at 1, 3 and 5 */
+#define ALARM_ANY    0xc0u /* the value of each alarm register for an alarm in each second */
+#define ALARM_LAST   0x05u /* the last alarm register; those of seconds, minutes and hours are 1, 3 and 5 */
 #define CRYSTAL_HZ   32768u
 #define UPDATE_PS    (1984 * SIM_PS_PER_US)
-#define UIP_PS       (244 * SIM_PS_PER_US + UPDATE_PS) /* the warning comes first */
+#define UIP_PS       (244 * SIM_PS_PER_US + UPDATE_PS) /* includes the warning time before the update */
 
 void
 sim_rtc_reset(void)
@@ -36,7 +35,7 @@ sim_rtc_reset(void)
 	};
 }
 
-/* World time by the RTC's own crystal. */
+/* Returns the RTC's time by its own crystal. */
 static uint64_t
 rtc_ps(void)
 {
@@ -72,7 +71,7 @@ sim_rtc_crystal(void)
 	return sim_clocks(0, rtc_ps(), (struct rate){ SIM_RTC_PARTS * CRYSTAL_HZ, 1 });
 }
 
-/* Rates 1 and 2 repeat 8 and 9 with this crystal: 256 and 128 Hz. */
+/* With this crystal, rate selections 1 and 2 give the same rates as 8 and 9: 256 and 128 Hz. */
 uint64_t
 sim_rtc_period(void)
 {
@@ -118,7 +117,7 @@ sim_rtc_pf_edges(void)
 	return period ? sim_clocks(0, rtc_ps(), (struct rate){ CRYSTAL_HZ / period, 1 }) : 0;
 }
 
-/* A read of C clears no flag. */
+/* Returns true for the fault that a read of register C clears no flag. */
 static bool
 is_stuck(void)
 {
@@ -223,7 +222,7 @@ sim_rtc_out(uint16_t port, uint8_t value)
 		sim.rtc.pf_edges_read = sim_rtc_pf_edges();
 	} else if ((sim.rtc.index & 0x7fu) == REGISTER_B) {
 		sim.rtc.b_writes++;
-		/* Where PIE is needed, edges from before it was set do not count. */
+		/* If the flag needs PIE, edges before PIE was set do not count. */
 		if (sim.rtc.pf_needs_pie && (value & ~sim.rtc.b & B_PIE))
 			sim.rtc.pf_edges_read = sim_rtc_pf_edges();
 		set_b(value);

@@ -1,8 +1,8 @@
 /*
  * The sources of interrupts of the simulated machine, by their data sheets. The local APIC's timer and its TSC-deadline
  * mode follow SDM vol. 3A, 10.5.4. The HPET's comparators follow IA-PC HPET 1.0a, 2.3.8 to 2.3.10, and the PIT's
- * channel 0 follows the 8254's modes 0 and 2. The RTC's three follow the MC146818, and the PM timer's status ACPI
- * 6.5, 4.8.3.1.
+ * channel 0 follows the 8254's modes 0 and 2. The RTC's three interrupts follow the MC146818, and the PM timer's status
+ * follows ACPI 6.5, 4.8.3.1.
  */
 #include "sim_sources.h"
 
@@ -23,10 +23,10 @@
 #define HPET_VAL_SET    UINT64_C(0x40)
 #define HPET_FSB_EN     UINT64_C(0x4000)
 #define HPET_FSB_CAP    UINT64_C(0x8000)
-#define HPET_ROUTES     (UINT64_C(0x00f00000) << 32) /* pins 20 to 23, as QEMU's and many chip sets' */
+#define HPET_ROUTES     (UINT64_C(0x00f00000) << 32) /* pins 20 to 23, as in QEMU and many chip sets */
 #define HPET_LEGACY     UINT64_C(2)
-#define MESSAGES        0xfeeu /* the address's upper bits */
-#define PIT_PIN         2u     /* given by an override, as on nearly all machines */
+#define MESSAGES        0xfeeu /* upper bits of a message's address */
+#define PIT_PIN         2u     /* by an interrupt source override, as on nearly all machines */
 #define RTC_PIN         8u
 #define PIT_IRQ         0u
 #define RTC_IRQ         8u
@@ -61,7 +61,7 @@ lvt(void)
 	return sim.lapic.registers[LVT_TIMER];
 }
 
-/* Figure 10-10: bits 0, 1 and 3 are the power of two less one, but for all ones. */
+/* Figure 10-10: bits 0, 1 and 3 select a division by 2 to 128, and all ones select 1. */
 static struct rate
 lapic_rate(void)
 {
@@ -100,7 +100,10 @@ sim_interrupts_lapic_left(void)
 	return lvt() & LVT_PERIODIC ? count - (uint32_t)(counted % count) : counted < count ? count - (uint32_t)counted : 0;
 }
 
-/* 10.5.4.1: in another mode a write is ignored. 0 disarms, and the register is 0 after the interrupt. */
+/*
+ * SDM 10.5.4.1: the write is ignored if the timer is in another mode. 0 disarms it. The register reads 0 after the
+ * interrupt.
+ */
 void
 sim_interrupts_deadline_write(uint64_t value)
 {
@@ -129,7 +132,7 @@ is_periodic(size_t n)
 	return (sim.hpet.timers[n] & HPET_TYPE_CNF) && all->hpet_periods[n];
 }
 
-/* When the low half of the counter is the comparator's, be it behind a wrap. */
+/* Arms a comparator for the time at which the low half of the counter equals its value, possibly after a wrap. */
 static void
 hpet_arm(size_t n)
 {
@@ -149,7 +152,7 @@ sim_interrupts_hpet_configured(size_t n, uint64_t before, uint64_t now)
 		hpet_arm(n);
 }
 
-/* 2.3.9: with VAL_SET the value is the comparator's, without the period's where the timer is periodic. */
+/* 2.3.9: if VAL_SET is set, the value goes to the comparator only, and the period of a periodic timer stays. */
 void
 sim_interrupts_comparator_write(size_t n, uint64_t value)
 {
@@ -189,8 +192,8 @@ hpet_vector(size_t n, uint32_t beside)
 }
 
 /*
- * The PIT. The clock's next pulse loads the count, and does not count itself. So OUT rises and raises IRQ 0 at pulse
- * N + 1 after the write, and in mode 2 then every N pulses.
+ * The PIT. The clock's next pulse loads the count, and does not count itself. Therefore OUT rises and raises IRQ 0 at
+ * pulse N + 1 after the write, and in mode 2 after every further N pulses.
  */
 void
 sim_interrupts_pit_loaded(unsigned mode, uint32_t reload)
@@ -207,7 +210,7 @@ sim_interrupts_pit_stopped(void)
 	sim_source_disarm(SIM_PIT_0);
 }
 
-/* The RTC. Its line is up while a flag is that is enabled. */
+/* The RTC. Its line is raised while an enabled flag is set. */
 
 void
 sim_interrupts_rtc_enabled(uint8_t before, uint8_t now)
@@ -301,7 +304,7 @@ sim_interrupts_pm1_out(uint16_t port, uint16_t value)
 	all->pm_enable = value;
 }
 
-/* All of them. */
+/* All sources. */
 
 uint64_t
 sim_source_count(enum sim_source source)

@@ -11,14 +11,15 @@ uint64_t sim_source_count(enum sim_source source);
 uint32_t sim_source_vector(enum sim_source source);
 void sim_source_taken(enum sim_source source); /* called when the core takes the interrupt */
 
-/* It is due. False: its line was up before, so that no interrupt follows. */
+/* Called when the source is due. Returns false if its line was already raised, so that no interrupt follows. */
 bool sim_source_due(enum sim_source source);
-void sim_source_passed(enum sim_source source); /* its deadline, whatever came of it */
+/* called when its deadline has passed, even if the interrupt was lost */
+void sim_source_passed(enum sim_source source);
 
-/* The handler is over: whether its line is level, and still up. */
+/* Called at the end of the handler. Returns true if the source's line is level-triggered, and is still raised. */
 bool sim_source_is_up(enum sim_source source);
 
-/* Arms it for DUE of its counter, with PERIOD, or once if PERIOD is 0. */
+/* Arms the source for the value DUE of its counter, then with PERIOD. A PERIOD of 0 arms it once. */
 void sim_source_arm(enum sim_source source, uint64_t due, uint64_t period);
 void sim_source_disarm(enum sim_source source);
 
@@ -28,7 +29,7 @@ void sim_ioapic_reset(void);
 uint32_t sim_ioapic_vector(uint32_t pin); /* 0: masked */
 
 void sim_pic_out(uint16_t port, uint8_t value);
-uint32_t sim_pic_vector(uint32_t irq); /* 0: it does not come to the core now */
-void sim_pic_serve(uint32_t irq);      /* the core takes it */
+uint32_t sim_pic_vector(uint32_t irq); /* returns 0 if the interrupt cannot reach the core now */
+void sim_pic_serve(uint32_t irq);      /* called when the core takes the interrupt */
 
 #endif

@@ -11,31 +11,31 @@
 #include <ucontext.h>
 
 #define STACK_BYTES      (256u << 10) /* the sanitizers' frames are large */
-#define TURN_STACK_BYTES (32u << 10)  /* they wipe their shadow of it at each turn */
-#define PATIENCE_S       120 /* no job takes so long: a bound of the code under test has failed */
+#define TURN_STACK_BYTES (32u << 10)  /* the sanitizers clear their shadow of this stack at each turn */
+#define PATIENCE_S       120 /* no job takes longer, unless a bound of the code under test has failed */
 #define PPB              1000000000
 
-/* World time of a pause if only one core works, because the core that it waits for has died. */
+/* World time of a pause in ticks if only one core works. The core that it waits for has died. */
 #define LONELY_TICKS 1000
 
 struct core {
 	pthread_t thread;
 	pthread_cond_t woken;
-	smp_job *job; /* NULL: nothing to do */
+	smp_job *job; /* NULL if the core has nothing to do */
 	void *argument;
 	bool is_dead;
 	uint64_t reads;
-	ucontext_t context; /* in turns: where its job is */
+	ucontext_t context; /* in turns: the position in its job */
 	void *stack;        /* in turns: its stack */
 };
 
 static struct {
-	pthread_mutex_t mutex; /* for all fields below except world and reads */
+	pthread_mutex_t mutex; /* protects all fields below except world and reads */
 	pthread_cond_t finished;
 	size_t count, pending;
 	bool is_over;
-	bool in_turns;       /* all on one host thread */
-	ucontext_t scheduler; /* in turns: where run_some is */
+	bool in_turns;       /* true if all cores run on one host thread */
+	ucontext_t scheduler; /* in turns: the position in run_some */
 	size_t at_work; /* number of cores with a job, including the boot core; also read without the mutex */
 	uint64_t world, batches;
 	size_t most;
@@ -46,7 +46,7 @@ struct threads_core threads_cores[THREADS_MAX];
 
 static _Thread_local size_t self;
 
-/* With the mutex held. */
+/* To be called with the mutex held. */
 static void
 finish(void)
 {
@@ -174,7 +174,7 @@ alive(void *context, size_t core)
 	return core < state.count && !state.cores[core].is_dead;
 }
 
-/* With the mutex held: until all have finished or died. */
+/* Waits until all cores have finished or died. To be called with the mutex held. */
 static void
 await(void)
 {
@@ -204,7 +204,7 @@ note_batch(size_t asked)
 	__atomic_store_n(&state.at_work, asked, __ATOMIC_RELEASE);
 }
 
-/* On a stack of the core's own, and back to the scheduler at the end. */
+/* Runs a job on the core's own stack, and returns to the scheduler at its end. */
 static void
 do_job(void)
 {
@@ -225,7 +225,7 @@ prepare(struct core *core, smp_job *job, void *argument)
 	state.pending++;
 }
 
-/* Each goes on to its next pause, one after the other, until all have finished or died. */
+/* Runs each core until its next pause, one after another, until all have finished or died. */
 static void
 take_turns(const uint32_t *cores, size_t count)
 {
@@ -267,7 +267,7 @@ run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void 
 	size_t finished = 0, asked = 0;
 	bool was_asked[THREADS_MAX] = { false };
 
-	(void)bound_ns; /* in simulated time no core is late: one that does not come back has died */
+	(void)bound_ns; /* in simulated time no core is late; a core that does not return has died */
 	if (state.in_turns)
 		return run_in_turns(cores, count, job, argument);
 	pthread_mutex_lock(&state.mutex);
@@ -314,7 +314,7 @@ run(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns)
 static size_t
 run_all(void *context, smp_job *job, void *argument, uint64_t bound_ns)
 {
-	static uint32_t all[THREADS_MAX]; /* called by the boot core alone */
+	static uint32_t all[THREADS_MAX]; /* only the boot core calls this function */
 
 	for (size_t i = 0; i < state.count; i++)
 		all[i] = (uint32_t)i;

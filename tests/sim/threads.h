@@ -1,8 +1,9 @@
 /*
- * A struct smp of simulated cores on host threads. A core that has nothing to do sleeps; jobs of one batch really run
- * at the same time, as the host deals it out. World time is a count of ticks that each reading of a TSC and
- * each pause moves on by one, and each pause of a core that is the only one still at work by many: what it waits
- * for doesn't come. A core's TSC is world time, with its own offset and drift.
+ * A struct smp of simulated cores on host threads. A core without a job sleeps. The jobs of a batch run at the same
+ * time, as the host schedules them.
+ * Each reading of a TSC and each pause advances world time by one tick. If only one core still works, each of its
+ * pauses advances it by many ticks, because the core that it waits for has died. A core's TSC is world time, with its
+ * own offset and drift.
  */
 #ifndef BARETICK_THREADS_H
 #define BARETICK_THREADS_H
@@ -13,43 +14,43 @@
 #include "clock/smp.h"
 
 #define THREADS_MAX      1024
-#define THREADS_WORLD_0  (UINT64_C(1) << 40) /* where world time begins; drifts count from there */
+#define THREADS_WORLD_0  (UINT64_C(1) << 40) /* start of world time; drifts count from here */
 
 /* Settings of a core. They may be changed while it has no job. */
 struct threads_core {
-	int64_t offset_ticks;  /* its TSC's offset from world time */
-	int64_t drift_ppb;     /* how much faster than world time it runs */
-	uint64_t late_ticks;   /* world time of each reading of its TSC in addition to one tick */
+	int64_t offset_ticks;  /* offset of its TSC from world time */
+	int64_t drift_ppb;     /* rate error of its TSC against world time */
+	uint64_t late_ticks;   /* additional world time of each reading of its TSC */
 	uint64_t steps_at;     /* world time at which its TSC steps, or 0 */
 	int64_t step_ticks;    /* size of this step */
 	uint64_t stops_at;     /* world time at which its TSC stops for good, or 0 */
-	uint64_t dies_reading; /* it dies at this reading of its TSC since its start, or never if 0; not the boot core */
+	uint64_t dies_reading; /* number of the TSC reading at which the core dies, 0 if never; not for the boot core */
 };
 
 extern struct threads_core threads_cores[THREADS_MAX];
 
-/* Starts COUNT cores; threads_smp is theirs until threads_stop(). The settings above are cleared. */
+/* Starts COUNT cores, and clears the settings above. threads_smp controls these cores until threads_stop(). */
 void threads_start(size_t count);
 /*
- * The same, but all on one host thread: a core works up to its next pause, then the next one does. Each run is like
- * the other, and a busy host, on which each message between threads may cost a time slice, only makes it slower.
+ * Like threads_start(), but all cores run on one host thread, each until its next pause. All runs are identical. A busy
+ * host, on which each message between threads may take a time slice, only makes a run slower.
  */
 void threads_start_in_turns(size_t count);
 void threads_stop(void);
 extern struct smp threads_smp;
 
-/* In turns: the others go on first. */
+/* In turns: lets the other cores run first. */
 void threads_yield(void);
 
-/* Hooks of the core that calls. */
+/* Hooks for the calling core. */
 uint64_t threads_tsc(void);
 void threads_pause(void);
 size_t threads_self(void);
 
-uint64_t threads_reads(size_t core);      /* so far */
+uint64_t threads_reads(size_t core);      /* number of TSC readings of CORE until now */
 uint64_t threads_world(void);
 void threads_pass(uint64_t ticks);        /* advances world time while no core works */
-uint64_t threads_batches(void);           /* number of calls of run, run_some and run_all so far */
-size_t threads_most(void);                /* cores that any of them was for */
+uint64_t threads_batches(void);           /* number of calls of run, run_some and run_all until now */
+size_t threads_most(void);                /* largest number of cores of any such call */
 
 #endif
