@@ -48,7 +48,7 @@ enum sim_access {
 /* A free-running counter and its faults. sim_reset() sets no fault. */
 struct sim_counter {
 	struct rate hz;
-	uint64_t origin_ps, origin_ticks; /* time and value of a reading from which the counter goes on */
+	uint64_t origin_ps, origin_ticks; /* start of counting: time and value of the counter */
 	uint64_t step_ticks;      /* size of the counter's steps in ticks; default 1 */
 	uint64_t stuck_at_ps;     /* time at which it stops, or SIM_NEVER; 0 if it never moves */
 	uint64_t backward_at_ps;  /* time at which it steps back by backward_ticks, or SIM_NEVER */
@@ -62,7 +62,7 @@ struct sim_counter {
 /* Returns the present reading, of wrap_bits bits. */
 uint64_t sim_counter_ticks(const struct sim_counter *counter);
 
-/* Sets COUNTER to TICKS, from which it continues. */
+/* Sets COUNTER to TICKS. It continues with this value. */
 void sim_counter_set(struct sim_counter *counter, uint64_t ticks);
 
 /* Makes COUNTER faster by PPM from now on. PPM is a multiple of 10. */
@@ -159,7 +159,7 @@ struct sim_rtc {
 	bool uip_stuck;           /* UIP is 1 for ever */
 	bool uip_never;           /* UIP is 0 for ever */
 	uint64_t uip_early_ps;    /* time from UIP's rise to the change of the second; default 2,228 us */
-	uint64_t halted_at_ps;    /* time from which the second no longer changes, and no updates come; SIM_NEVER */
+	uint64_t halted_at_ps;    /* the second no longer changes, and no updates come, after this time; SIM_NEVER */
 	int64_t fast_ppm;         /* rate error of its crystal */
 	int64_t fast_ppb;         /* additional rate error in ppb */
 	uint64_t ahead_ps;        /* added to the RTC's own time */

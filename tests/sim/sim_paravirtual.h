@@ -15,17 +15,20 @@
 
 struct sim_paravirtual {
 	uint8_t *memory;                    /* SIM_PARAVIRTUAL_PAGES aligned pages */
-	int64_t apart_ns[SIM_CORES_MAX];    /* time in ns by which the core's page is ahead of the others */
+	int64_t apart_ns[SIM_CORES_MAX];    /* lead in ns of the core's page over the other cores' pages */
 	int64_t fast_ppm;                   /* all pages state a TSC rate that is too low by this */
-	/* faults of KVM's and Xen's pages: no flag for a stable TSC; a version that always changes; an empty page */
+	/*
+	 * faults of KVM's and Xen's pages: the flag for a stable TSC is missing, the version always changes, or the page is
+	 * empty
+	 */
 	bool not_stable, odd, empty;
-	uint64_t odd_at_ps;                 /* time from which the pages always change, or SIM_NEVER */
+	uint64_t odd_at_ps;                 /* the pages always change after this time, or SIM_NEVER */
 	unsigned updates;                   /* number of the next TSC readings that find a rewritten page */
 	int64_t update_ns;                  /* added to the page's time at each of these updates */
 	bool no_sequence;                   /* Hyper-V's page has the sequence 0 */
 	uint64_t no_sequence_at_ps;
 	uint64_t sequence_again_at_ps;      /* time at which the sequence is 1 again; SIM_NEVER if it stays 0 */
-	uint64_t torn_at_ps;                /* time from which the page is rewritten all the time; SIM_NEVER */
+	uint64_t torn_at_ps;                /* the page is rewritten all the time after this time; SIM_NEVER */
 	int64_t msr_ahead_ticks;            /* Hyper-V's MSR minus the time of its page, in ticks of 100 ns */
 	/* time and duration of a pause of the guest, during which Hyper-V's MSR stops; SIM_NEVER */
 	uint64_t paused_at_ps, paused_ps;

@@ -11,7 +11,7 @@
 #define ICW1        0x10u
 #define EOI         0x60u
 #define EOI_BITS    0xe0u
-#define CASCADE     2u /* the input of the first PIC to which the second is connected */
+#define CASCADE     2u /* the first PIC's input for the second PIC */
 #define INPUTS      8u
 
 static struct sim_interrupts *const all = &sim.interrupts;

@@ -21,7 +21,7 @@
 #define C_UF         0x10u
 #define C_AF         0x20u
 #define ALARM_ANY    0xc0u /* the value of each alarm register for an alarm in each second */
-#define ALARM_LAST   0x05u /* the last alarm register; those of seconds, minutes and hours are 1, 3 and 5 */
+#define ALARM_LAST   0x05u /* the last alarm register; registers 1, 3 and 5 hold the alarm's second, minute and hour */
 #define CRYSTAL_HZ   32768u
 #define UPDATE_PS    (1984 * SIM_PS_PER_US)
 #define UIP_PS       (244 * SIM_PS_PER_US + UPDATE_PS) /* includes the warning time before the update */

@@ -26,7 +26,7 @@
 #define HPET_ROUTES     (UINT64_C(0x00f00000) << 32) /* pins 20 to 23, as in QEMU and many chip sets */
 #define HPET_LEGACY     UINT64_C(2)
 #define MESSAGES        0xfeeu /* upper bits of a message's address */
-#define PIT_PIN         2u     /* by an interrupt source override, as on nearly all machines */
+#define PIT_PIN         2u     /* an interrupt source override gives this pin, as on nearly all machines */
 #define RTC_PIN         8u
 #define PIT_IRQ         0u
 #define RTC_IRQ         8u

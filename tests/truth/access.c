@@ -21,7 +21,7 @@
 #define LATENCY_PS    (200 * SIM_PS_PER_NS) /* duration of a TSC reading in the latency phase */
 
 static struct {
-	uint64_t due_ps; /* time from which the machine's event happens */
+	uint64_t due_ps; /* start time of the machine's event, or SIM_NEVER */
 	uint64_t away_at_ps; /* time at which the core is preempted for machine.away_ps, or SIM_NEVER */
 	bool slow, in_warps;
 	uint64_t tsc_ps, device_ps; /* additional duration of readings in this phase */

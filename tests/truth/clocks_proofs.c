@@ -155,7 +155,7 @@ clocks_most_know(const struct report *report)
 	return rights > wrongs && count_sources(report, right, rights) > count_sources(report, wrong, wrongs);
 }
 
-/* Returns the number of healthy oscillators from which a faulty clock is proven to differ by more than the limit. */
+/* Counts the healthy oscillators that a faulty clock is proven to differ from by more than the limit. */
 size_t
 clocks_count_proofs(const struct report *report, int clock)
 {

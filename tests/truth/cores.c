@@ -190,7 +190,7 @@ run_all(void *context, smp_job *job, void *argument, uint64_t bound_ns)
 	return run_some(context, numbers, machine.cores, job, argument, bound_ns);
 }
 
-/* Runs a job on one core. CPUID then returns the core's APIC id, from which its package is known. */
+/* Runs a job on one core. CPUID then returns the core's APIC id, which includes its package. */
 static bool
 run(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns)
 {

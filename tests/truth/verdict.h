@@ -17,7 +17,7 @@ void verdict_host(const struct report *report); /* checks announced stops and st
  */
 long double verdict_tsc_hz(const struct report *report);
 
-/* true if the finding says that the faulty clock cannot be told */
+/* true if the finding leaves open which clock is faulty */
 bool verdict_names_nobody(const struct finding *finding);
 
 #endif

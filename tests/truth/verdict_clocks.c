@@ -128,7 +128,7 @@ is_true_of_two(const struct finding *finding)
 	       are_faster(group, others, finding, clocks_limit_ppb(finding->rule));
 }
 
-/* Returns the time in ns by which the event moved a clock ahead of the others. */
+/* Returns the lead in ns that the event gave a clock over the others. */
 static long double
 moved_ns(int clock)
 {

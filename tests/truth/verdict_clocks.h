@@ -12,7 +12,7 @@ bool clocks_most_right(void);
 
 /*
  * These functions use the intervals of REPORT. They return whether most of the clocks with narrow intervals are right,
- * and the number of right oscillators from which CLOCK is proven to differ.
+ * and how many right oscillators CLOCK is proven to differ from.
  */
 bool clocks_most_know(const struct report *report);
 size_t clocks_count_proofs(const struct report *report, int clock);

@@ -31,8 +31,8 @@ is_sick(size_t core)
 
 /*
  * If no class of exactly equal cores is a majority, a core may still be off the majority. Then more than half of all
- * cores are nearer to each other than this core is to any of them: for example three cores within 20 ns, and a fourth 5
- * us away. Sorted by offset, it is enough to check all ranges that hold more than half.
+ * cores are nearer to each other than this core is to any of them. An example is three cores within 20 ns, and a fourth
+ * 5 us away. Sorted by offset, it is enough to check all ranges that hold more than half.
  */
 bool
 cores_are_most_against(size_t core, const __int128 *positions)

@@ -12,7 +12,7 @@
 #define CLAIM_PPM   200     /* possible error of the clock that times the lateness, and of the TSC */
 #define ROUNDED_NS  2
 #define WINDOW_PERIODS 81   /* length of a grid of periods; a source whose rate is off leaves it */
-#define AWAITED_NS  60e6L   /* longest time from which a deadline is predicted, by the nominal rate of its counter */
+#define AWAITED_NS  60e6L   /* deadlines are predicted at most this long before, by the nominal rate of the counter */
 #define STALE       "hpet-stale"
 #define FIGURE_PPM  1       /* rates are rounded to this */
 

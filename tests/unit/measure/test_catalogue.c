@@ -1,6 +1,6 @@
 /*
  * Every rule of the catalogue has a fault here, which is switched on in a whole run on the simulated machine. Only that
- * rule must find it, for the clock that has it. The same run without the fault must be clean. A rule without a row
+ * rule must find it, and name the faulty clock. The same run without the fault must be clean. A rule without a row
  * fails the test.
  *
  * With BARETICK_REPORTS=FOLDER each run leaves its report there, for tests/figures.py: they are the same each time.
@@ -23,31 +23,32 @@
 #define PM_RANGE_24    (UINT64_C(1) << 24)
 #define SICK_CORE      2
 #define OTHER_CORE     1
-#define FAR_TICKS      1000000 /* no round trip takes so long */
-#define HPET_TURN_PS   (90 * SIM_PS_PER_MS) /* the fifth of the latencies, of 20 ms each */
+#define FAR_TICKS      1000000 /* longer than any round trip, in ticks */
+/* the turn of the HPET: the fifth of the latency measurements, which take 20 ms each */
+#define HPET_TURN_PS   (90 * SIM_PS_PER_MS)
 #define HPET_TICKS_PER_MS 10000
-#define TSC_FAST_PPM   40 /* its crystal is not the chip set's, and that shows */
+#define TSC_FAST_PPM   40 /* enough to show that the TSC does not share the chip set's crystal */
 #define MSR_TSC_ADJUST 0x3bu
 #define MSR_PKG_CST_CONFIG 0xe2u
 
 enum stage { FROM_THE_START, AFTER_RATES, IN_A_SOAK, BEFORE_CHECKS };
 
-struct machine { /* on which a fault is looked for; without one it is healthy */
+struct machine { /* a machine in which a fault is searched; healthy without the fault */
 	const char *name;
 	size_t cores;
-	void (*arrange)(struct bench *bench); /* before its clocks are opened; may be NULL */
+	void (*arrange)(struct bench *bench); /* changes the machine before its clocks are opened; may be NULL */
 	void (*before_checks)(void);          /* may be NULL */
 };
 
 struct ailment {
-	const char *rule, *clock; /* that finds it, and the one that is named: NULL, no clock */
+	const char *rule, *clock; /* the rule that finds the fault, and the clock that it names (NULL: no clock) */
 	const char *name;
 	const struct machine *machine;
-	enum stage stage; /* at which it is switched on */
+	enum stage stage; /* stage of the run at which the fault starts */
 	void (*switch_on)(struct bench *bench);
 };
 
-/* The callback for the start of a phase. */
+/* State for the callback that runs at the start of each phase. */
 static struct {
 	struct bench *bench;
 	const struct machine *machine;
@@ -131,7 +132,10 @@ plug_timers_in(struct bench *bench)
 	sim_platform(&bench->platform);
 }
 
-/* A guest of KVM, with Hyper-V's interface beneath; CPUID claims no rate, and the TSC's is the chip set's. */
+/*
+ * A guest of KVM, with Hyper-V's interface in addition. CPUID states no rate, and the TSC has the chip set's
+ * oscillator.
+ */
 static void
 have_clocks_of_hypervisors(struct bench *bench, const char *const *clocks)
 {
@@ -150,7 +154,7 @@ have_kvms_page(struct bench *bench)
 	have_clocks_of_hypervisors(bench, clocks);
 }
 
-/* The rate of its page has a separate rule, with a smaller limit than the clock's rate. */
+/* The rate of the clock's page has a separate rule, with a smaller limit than the clock's rate. */
 static void
 allow_a_rate_of_1000_ppm(void)
 {
@@ -178,7 +182,7 @@ have_a_page_and_an_rtc(struct bench *bench)
 	sim_platform(&bench->platform);
 }
 
-/* Its cores' pages say what they do of a TSC that begins where the threads' does. */
+/* Gives each core a page that fits the TSCs of cores that run at the same time. */
 static void
 have_kvms_pages(struct bench *bench)
 {
@@ -188,7 +192,10 @@ have_kvms_pages(struct bench *bench)
 	have_clocks_of_hypervisors(bench, clocks);
 }
 
-/* Which has two rows of a second and more: see begins(). Its TSC and HPET are slow to read, for few accesses. */
+/*
+ * A soak whose series has at least two rows of a second, see begins(). Slow reads of its TSC and HPET keep the number
+ * of accesses small.
+ */
 static void
 be_soaked(struct bench *bench)
 {
@@ -361,7 +368,7 @@ static void
 hpet_20_us_slower(struct bench *bench)
 {
 	(void)bench;
-	sim.hpet.counter.extra_ps = 20 * SIM_PS_PER_US; /* three times a reading */
+	sim.hpet.counter.extra_ps = 20 * SIM_PS_PER_US; /* a reading of the HPET takes three times as long */
 }
 
 static void
@@ -600,15 +607,15 @@ pm_with_high_bits(struct bench *bench)
 static void
 pm_counts_32_bits(struct bench *bench)
 {
-	(void)bench; /* whose platform says 24 already */
+	(void)bench; /* the platform states 24 bits already */
 	sim.pm.counter.wrap_bits = 32;
-	sim_counter_set(&sim.pm.counter, PM_RANGE_24 - 100000); /* bit 24 comes in 28 ms */
+	sim_counter_set(&sim.pm.counter, PM_RANGE_24 - 100000); /* bit 24 would be set after 28 ms */
 }
 
 static void
 pm_wraps_at_24(struct bench *bench)
 {
-	(void)bench; /* whose platform says 32 already */
+	(void)bench; /* the platform states 32 bits already */
 	sim.pm.counter.wrap_bits = 24;
 }
 
@@ -737,7 +744,7 @@ core_ahead(struct bench *bench)
 	sim.tsc.offset_ticks[SICK_CORE] = FAR_TICKS;
 }
 
-/* Ten seconds pass before the second tournament: see measure(). */
+/* begins() lets ten seconds pass before the second measurement pass. */
 static void
 core_100_ppm_fast(struct bench *bench)
 {
@@ -745,7 +752,7 @@ core_100_ppm_fast(struct bench *bench)
 	threads_cores[SICK_CORE].drift_ppb = 100000;
 }
 
-/* Acts like a virtual core that moves to another socket for some time. */
+/* Acts like a virtual core that moves to another CPU socket for some time. */
 static size_t
 run_all_with_one_ahead(void *context, smp_job *job, void *argument, uint64_t bound_ns)
 {
@@ -777,7 +784,7 @@ is_among(uint32_t core, const uint32_t *cores, size_t count)
 	return false;
 }
 
-/* The first and the second of each pair follow each other in CORES. */
+/* CORES lists pairs: the first and the second core of a pair follow each other. */
 static size_t
 run_some_with_one_pair_off(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument,
 			   uint64_t bound_ns)
@@ -1051,7 +1058,7 @@ reach(struct bench *bench, const struct ailment *fault, enum stage stage)
 		fault->switch_on(bench);
 }
 
-/* Between the tournaments there is time for a drift to show. */
+/* Starts the faults of a stage. Before the second measurement pass it lets time pass, so that a drift can show. */
 static void
 begins(void *context, const struct run *run, const struct run_phase *phase)
 {
@@ -1063,14 +1070,14 @@ begins(void *context, const struct run *run, const struct run_phase *phase)
 		sim_advance_ps(10 * SIM_PS_PER_S);
 	stage_of.is_measured |= strcmp(phase->id, "skew") == 0;
 	if (strcmp(phase->id, "series") == 0 && stage_of.machine == &soaked) {
-		sim_advance_ps(2 * SIM_PS_PER_S); /* ends the present row */
+		sim_advance_ps(2 * SIM_PS_PER_S); /* ends the present row of the series */
 		reach(stage_of.bench, stage_of.fault, IN_A_SOAK);
 	}
 	if (strcmp(phase->id, "checks") != 0)
 		return;
 	if (stage_of.machine->before_checks) {
 		stage_of.machine->before_checks();
-		for (size_t series = 0; series < RUN_DRIVERS_MAX; series++) /* that is where it stood all the time */
+		for (size_t series = 0; series < RUN_DRIVERS_MAX; series++) /* the counter had this value all the time */
 			survey_drop_earlier_readings(&stage_of.bench->run.survey, series);
 	}
 	reach(stage_of.bench, stage_of.fault, BEFORE_CHECKS);
@@ -1098,7 +1105,7 @@ leave_report(struct report *report)
 	assert_int_equal(fclose(file), 0);
 }
 
-/* FAULT may be NULL. The caller frees the bench. */
+/* Does a whole run. FAULT may be NULL. The caller frees the bench. */
 static struct bench *
 run(const struct machine *machine, const struct ailment *fault)
 {
@@ -1106,15 +1113,14 @@ run(const struct machine *machine, const struct ailment *fault)
 	const struct acpi_facts *acpi;
 
 	sim_reset();
-	sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 4 * SIM_PS_PER_US; /* few accesses make for a fast test */
+	/* slow accesses, so that the test has few of them */
+	sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 4 * SIM_PS_PER_US;
 	if (machine->cores == 1)
 		sim_counter_hasten(&sim.tsc.counter, TSC_FAST_PPM);
 	bench = bench_new();
 	if (machine->arrange)
 		machine->arrange(bench);
-	/*
-	 * The machine's faults are present before its clocks are opened, and the faults of its cores once the cores exist.
-	 */
+	/* The machine's faults start before its clocks are opened, and the faults of its cores once the cores exist. */
 	if (machine->cores == 1)
 		reach(bench, fault, FROM_THE_START);
 	bench_open(bench, machine->cores);
@@ -1132,7 +1138,7 @@ run(const struct machine *machine, const struct ailment *fault)
 	bench->machine.begins = begins;
 	run_measure(&bench->run);
 	run_close(&bench->run);
-	for (size_t i = 0; i < bench->run.report.behaviours.count; i++) { /* whole sentences, none cut */
+	for (size_t i = 0; i < bench->run.report.behaviours.count; i++) { /* the sentences are complete, and none was cut */
 		const char *text = bench->run.report.behaviours.rows[i].text;
 
 		assert_true(!text[0] || text[strlen(text) - 1] == '.');
@@ -1141,7 +1147,7 @@ run(const struct machine *machine, const struct ailment *fault)
 	return bench;
 }
 
-/* Findings of RULE against CLOCK, or all others. */
+/* Returns the number of findings of the fault's rule on its clock, or of all other findings. */
 static size_t
 count_findings(const struct report *report, const struct ailment *fault, bool others)
 {
@@ -1159,13 +1165,14 @@ count_findings(const struct report *report, const struct ailment *fault, bool ot
 	return count;
 }
 
-/* The verdict of the named clock is its finding's, and no other's is touched. */
+/* Returns true if the finding sets the named clock's verdict, and no other clock's verdict. */
 static bool
 verdicts_fit(const struct report *report, const struct ailment *fault)
 {
 	enum verdict severity = rules_find(fault->rule)->severity;
 
-	for (size_t i = 0; i < report->finding_count; i++) /* a claim fails only if some system takes it */
+	/* a wrong claim is a failure only if some system uses the claim */
+	for (size_t i = 0; i < report->finding_count; i++)
 		if (strcmp(report->findings[i].rule, fault->rule) == 0)
 			severity = report->findings[i].severity;
 	for (size_t i = 0; i < report->clock_count; i++) {
@@ -1180,7 +1187,7 @@ verdicts_fit(const struct report *report, const struct ailment *fault)
 	return report->verdict == severity;
 }
 
-/* Exactly the failed clocks are to be avoided. */
+/* Returns true if the report advises against exactly the failed clocks. */
 static bool
 advice_fits(const struct report *report, const struct ailment *fault)
 {
@@ -1260,8 +1267,8 @@ static const struct ailment core_faults[] = {
 };
 
 /*
- * Its TSC also drifts and causes warps. It may be named for the drift, but no other core and no second finding may be
- * there for the warps.
+ * The faulty core's TSC also drifts and causes warps. It may be named for the drift, but the warps must not add a
+ * finding, and no other core may be named.
  */
 TEST(a_core_whose_own_reads_step_back_is_named_and_no_other_core)
 {

@@ -1,4 +1,7 @@
-/* Wraps that were counted by a TSC whose rate is a guess, against clocks that wrap later. */
+/*
+ * Wraps of a counter are counted by a TSC whose rate is only estimated. Clocks that wrap later show whether the count
+ * is right.
+ */
 #include "test.h"
 #include "measure/rates/clock_tracker.h"
 
@@ -12,7 +15,10 @@ enum { PM, PIT, CLOCKS };
 static struct report report;
 static struct survey survey;
 
-/* Two clocks that were read MS after they were last tracked. The PIT gets EXTRA wraps. CUT: the window is cut. */
+/*
+ * Returns the tracks of two clocks that were read MS after their previous reading. The PIT gets EXTRA wraps. CUT is
+ * true if the window was cut.
+ */
 static struct survey_track *
 counted(uint64_t ms, int64_t extra, bool cut)
 {
@@ -24,7 +30,7 @@ counted(uint64_t ms, int64_t extra, bool cut)
 	report = (struct report){ .clock_count = CLOCKS };
 	survey = (struct survey){ .report = &report };
 	for (size_t i = 0; i < CLOCKS; i++) {
-		uint64_t hz = clocks[i].claimed.num, late_us = i * 300; /* one after the other */
+		uint64_t hz = clocks[i].claimed.num, late_us = i * 300; /* the clocks were read one after the other */
 
 		report.clocks[i].clock = clocks[i];
 		survey.paces[i] = 1;
@@ -44,7 +50,7 @@ TEST(a_wrap_too_many_or_too_few_is_seen)
 		assert_false(counted(ms, 0, false)[PIT].uncounted);
 		assert_true(counted(ms, 1, false)[PIT].uncounted);
 		assert_true(counted(ms, -1, false)[PIT].uncounted);
-		assert_false(counted(ms, 1, false)[PM].uncounted); /* it wraps later */
+		assert_false(counted(ms, 1, false)[PM].uncounted); /* the PM timer wraps later */
 	}
 }
 
@@ -57,7 +63,9 @@ TEST(behind_a_cut_the_window_has_its_rate_and_is_not_followed_on)
 	assert_false(tracks[PM].stood);
 }
 
-/* A second more, in which the PIT's ticks are EXTRA more than its claim. */
+/*
+ * Adds a second, in which the PIT counts EXTRA ticks more than nominal. Returns true if its wraps are then uncounted.
+ */
 static bool
 is_uncounted_after_a_second(struct survey_track *tracks, uint64_t extra)
 {

@@ -1,11 +1,11 @@
-/* The readings of a rate: the looks of a track from one time to another. */
+/* The readings that a rate is calculated from: the readings of a track between two times. */
 #include "test.h"
 #include "measure/rates/clock_tracker.h"
 
 static struct report report;
 static struct survey survey;
 
-/* A track whose looks begin at these TSC values; the first and the last are its ends. */
+/* Returns a track with readings that begin at these TSC values. The first and the last are its ends. */
 static struct survey_track *
 with_looks(const uint64_t *begins, size_t count)
 {
@@ -42,7 +42,7 @@ TEST(a_rate_has_all_looks_of_its_time_and_no_others)
 		}
 }
 
-/* The TSC stepped back by 150 after the look at 300. */
+/* The TSC steps back by 150 after the reading at 300. */
 TEST(looks_before_the_latest_time_are_left_out)
 {
 	static const uint64_t begins[] = { 100, 200, 300, 250, 400 };

@@ -39,7 +39,8 @@ run_with(const char *const *clocks, size_t cores)
 	bench = bench_new();
 	bench->clocks = clocks;
 	if (cores > 1)
-		sim.tsc.counter.origin_ticks = THREADS_WORLD_0; /* as bench_use_threads() sets it, before a page has it */
+		/* as bench_use_threads() does later; the pages already use this TSC */
+		sim.tsc.counter.origin_ticks = THREADS_WORLD_0;
 	bench_open(bench, cores);
 	if (cores > 1)
 		bench_use_threads(bench);
@@ -133,7 +134,7 @@ TEST(where_the_page_is_not_called_stable_the_same_is_no_fault)
 	assert_false(row_of("pv-warp", "kvmclock")->checked);
 }
 
-/* Its counter is promised to be the same on all cores; its page says whether it is so itself. */
+/* Hyper-V promises that its counter is the same on all cores. Only the page says whether the TSC is. */
 TEST(hypervs_word_is_its_pages)
 {
 	sim_paravirtual.no_sequence = true;
@@ -152,7 +153,7 @@ are_some_short_of_time(void)
 	return false;
 }
 
-/* As in a guest's guest, where each access of a device takes so long that its checks take all of the time. */
+/* As in a nested guest: each access of a device takes so long that the devices' checks use all of their time. */
 TEST(devices_whose_accesses_are_slow_leave_time_for_the_pages_checks)
 {
 	for (size_t i = SIM_IN; i <= SIM_MSR_WRITE; i++)
@@ -164,7 +165,7 @@ TEST(devices_whose_accesses_are_slow_leave_time_for_the_pages_checks)
 	assert_true(are_some_short_of_time());
 }
 
-/* Its own page against its own page. */
+/* Otherwise the page would be compared with itself. */
 TEST(where_the_page_itself_sets_the_scale_its_claim_is_not_checked)
 {
 	static const char *const alone[] = { "tsc", "kvmclock", NULL };
@@ -217,7 +218,7 @@ TEST(a_page_that_stops_is_stuck_and_no_other_clock_is_named)
 	assert_true(sim_paravirtual_is_as_found());
 }
 
-/* Beside Hyper-V's counter, which the hypervisor works out by itself and which is right. */
+/* Hyper-V's counter is present too. The hypervisor calculates it separately, and it is right. */
 TEST(pages_of_a_wrong_rate_are_named)
 {
 	static const char *const found[][2] = {
@@ -236,7 +237,7 @@ TEST(pages_of_a_wrong_rate_are_named)
 	assert_int_equal(report->findings[0].measured, 2004);
 }
 
-/* One page alone against the one host's devices: nothing shows which of the two is wrong. */
+/* A single page is compared with devices of one host, so nothing shows which of the two is wrong. */
 TEST(a_page_of_a_wrong_rate_beside_the_devices_alone_is_not_named)
 {
 	const struct report *report;
@@ -288,7 +289,7 @@ TEST(xens_clock_is_a_row_beside_hypervs_and_nothing_is_found)
 		assert_null(strstr(report->notes[i], "as found"));
 }
 
-/* Xen holds Hyper-V's counter in this way. It loses time, but does not step back. */
+/* Xen stops Hyper-V's counter during a pause. The counter loses time, but does not step back. */
 TEST(a_clock_that_its_hypervisor_holds_in_a_pause_is_not_named)
 {
 	static const char *const clocks[] = { "tsc", "acpi_pm", "hv_ref", "xen", NULL };
@@ -438,7 +439,7 @@ TEST(cores_that_xen_refuses_a_page_are_counted_and_nothing_is_found)
 	assert_non_null(strstr(row_of("pv-claim", "xen")->text, " 2 other cores were refused one."));
 }
 
-/* The host takes time from the core in steps of 2 ms, while it is watched for gaps. */
+/* The host takes time from the core in steps of 2 ms, while baretick watches for gaps. */
 static void
 take_time(void *context, const struct run *run, const struct run_phase *phase)
 {
@@ -528,7 +529,7 @@ TEST(a_counter_whose_msr_faults_is_a_row_with_a_reason)
 			    "KVM's CPUID leaf offers its counter of stolen time, but an access to MSR 4B564D03h faulted.");
 }
 
-/* For example by a page fault of the host. */
+/* Such gaps come, for example, from page faults in the host. */
 TEST(a_few_long_gaps_that_no_host_counts_are_no_finding)
 {
 	sim_paravirtual.steal_every_ps = 30 * SIM_PS_PER_MS;

@@ -1,5 +1,6 @@
 /*
- * A quick run's window of the rates ends when all that is judged by it is determined, and at its bound at the latest.
+ * A quick run's window for rates ends when all findings that depend on the rates are determined, or at its maximum
+ * length.
  */
 #include "test.h"
 #include "bench.h"
@@ -17,7 +18,7 @@ struct played {
 	uint64_t window_ps;
 };
 
-/* The rates of a machine as it is simulated by now. */
+/* Measures the rates of the simulated machine as it is now. */
 static struct played
 play(enum options_profile profile, const char *const *clocks)
 {
@@ -60,7 +61,9 @@ TEST(it_ends_early_where_all_is_determined)
 	bench_free(standard.bench);
 }
 
-/* A read of the HPET as slow as where a hypervisor is nested: 200 us are 200 ppm of a second, and the limit is 100. */
+/*
+ * A read of the HPET takes 200 us, as under a nested hypervisor. This is 200 ppm of a second, and the limit is 100 ppm.
+ */
 TEST(it_goes_to_its_bound_where_a_clock_can_not_be_determined)
 {
 	struct played played;
@@ -72,7 +75,7 @@ TEST(it_goes_to_its_bound_where_a_clock_can_not_be_determined)
 	bench_free(played.bench);
 }
 
-/* An RTC's edges are a second apart: there is no window without one. */
+/* An RTC's edges are a second apart, and a window must contain one. */
 TEST(it_lasts_from_edge_to_edge_where_there_is_an_rtc)
 {
 	struct played played;

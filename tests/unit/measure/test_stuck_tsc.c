@@ -1,6 +1,6 @@
 /*
- * A TSC that does not count, from the start or from some time on. It times everything, so the run ends at once, gives
- * the reason, and names no other clock. Times are simulated times.
+ * A TSC that never counts, or stops during the run. It times everything, so the run ends at once, gives the reason, and
+ * names no other clock. All times are simulated.
  */
 #include "test.h"
 #include "judge/judge.h"
@@ -14,7 +14,8 @@ static void
 reset(void)
 {
 	sim_reset();
-	sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 4 * SIM_PS_PER_US; /* few accesses make for a fast test */
+	/* slow accesses, so that the test has few of them */
+	sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 4 * SIM_PS_PER_US;
 }
 
 static void
@@ -50,7 +51,7 @@ bench_whose_tsc_never_counts(void)
 	return bench;
 }
 
-/* It took 1,972 s and 920,445,498 accesses to find as much, and named the PIT and the RTC besides. */
+/* An earlier version took 1,972 s and 920,445,498 accesses to find this, and also named the PIT and the RTC. */
 TEST(one_that_never_counts_ends_the_run_within_10_ms_and_300000_accesses)
 {
 	struct bench *bench;
@@ -98,7 +99,7 @@ TEST(one_that_was_not_asked_for_leaves_the_run_incomplete)
 	bench_free(bench);
 }
 
-/* The rest of the run ends within the second that the RTC's check was already waiting for. */
+/* The run ends within a second, because the RTC's check already waits for the next second. */
 TEST(one_that_stops_ends_the_run_within_a_second_and_names_no_other_clock)
 {
 	for (uint64_t ms = 10; ms < 4000; ms += 130) {
@@ -114,7 +115,7 @@ TEST(one_that_stops_ends_the_run_within_a_second_and_names_no_other_clock)
 		assert_only_the_tsc_is_named(&bench->run.report);
 		tsc = bench_find(bench, "tsc");
 		assert_true(tsc->failed_later);
-		assert_true(tsc->failed_later_ms <= ms && ms <= tsc->failed_later_ms + 2); /* drivers open in 2 ms */
+		assert_true(tsc->failed_later_ms <= ms && ms <= tsc->failed_later_ms + 2); /* opening the drivers takes 2 ms */
 		for (size_t i = 0; i < bench->run.report.clock_count; i++) {
 			const struct report_clock *entry = &bench->run.report.clocks[i];
 

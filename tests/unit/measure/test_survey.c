@@ -40,7 +40,10 @@ measure(struct bench *bench)
 	survey_cores(&bench->run.survey);
 }
 
-/* The truth in thousandths of a hertz lies inside, and the interval is at most WIDTH_PPM either way. */
+/*
+ * Asserts that the interval contains the true rate in thousandths of a hertz, and extends at most WIDTH_PPM to either
+ * side.
+ */
 static void
 assert_rate(const struct report_clock *entry, uint64_t truth_millihz, uint64_t width_ppm)
 {
@@ -71,7 +74,7 @@ TEST(a_tsc_of_an_odd_rate_is_found)
 
 	sim.tsc.counter.hz = (struct rate){ UINT64_C(2303998123), 1 };
 	bench_open(bench, 1);
-	survey_prepare(&bench->run.survey); /* to one part in a thousand, for planning */
+	survey_prepare(&bench->run.survey); /* measures the TSC's rate to 0.1 %, for planning */
 	assert_in_range(scale_ticks(&bench->run.survey.scale, 1000000000), 2301694000, 2306303000);
 	measure(bench);
 	assert_rate(bench_find(bench, "tsc"), UINT64_C(2303998123000), 5);
@@ -79,7 +82,10 @@ TEST(a_tsc_of_an_odd_rate_is_found)
 
 TEST(latencies_are_the_costs_that_were_set)
 {
-	/* TSC in brackets 20 ns, HPET low half one read of 300 ns, PM timer one IN of 500 ns. */
+	/*
+	 * A latency includes 20 ns for the two TSC reads. A read of the HPET's low half takes 300 ns, and one IN of the PM
+	 * timer 500 ns.
+	 */
 	static const struct {
 		const char *id;
 		uint64_t ns;
@@ -133,7 +139,10 @@ TEST(healthy_clocks_step_back_never_and_stand_still_never)
 	assert_int_equal(bench->run.report.note_count, 0);
 }
 
-/* With the RTC alone nothing is known of the TSC before the first edge: 4 GHz must not look like a dead RTC. */
+/*
+ * If the RTC is the only reference, the TSC's rate is unknown before the first edge. A TSC of 4 GHz must not look like
+ * a dead RTC.
+ */
 TEST(an_rtc_alone_gives_the_rate_of_a_fast_tsc)
 {
 	struct bench *bench = *state;
@@ -148,10 +157,10 @@ TEST(an_rtc_alone_gives_the_rate_of_a_fast_tsc)
 	measure(bench);
 	assert_int_equal(bench_find(bench, "rtc")->clock.state, CLOCK_PRESENT);
 	assert_rate(bench_find(bench, "tsc"), UINT64_C(4000000000000), 2000);
-	assert_int_equal(bench->run.report.note_count, 1); /* that all rests on the RTC alone */
+	assert_int_equal(bench->run.report.note_count, 1); /* the note that all rates depend on the RTC alone */
 }
 
-/* As on a host that takes the guest's core away in the middle of a reading, each time. */
+/* As on a host that always preempts the guest's core in the middle of a reading. */
 TEST(a_pit_that_is_read_once_in_40_ms_steps_back_never)
 {
 	struct bench *bench = *state;
@@ -166,7 +175,7 @@ TEST(a_pit_that_is_read_once_in_40_ms_steps_back_never)
 	assert_int_equal(bench_find(bench, "pit")->clock.state, CLOCK_PRESENT);
 }
 
-/* Without a rate nothing says how soon it wraps. */
+/* Without a rate, the time until it wraps is unknown. */
 TEST(a_pit_that_claims_no_rate_is_not_said_to_step_back)
 {
 	struct bench *bench = *state;
@@ -176,7 +185,7 @@ TEST(a_pit_that_claims_no_rate_is_not_said_to_step_back)
 	bench_find(bench, "pit")->clock.claimed = (struct rate){ 0, 0 };
 	survey_rates(&bench->run.survey);
 	sim.preempt_every = 3000;
-	sim.preempt_ps = 40 * SIM_PS_PER_MS; /* it wraps in 55 ms */
+	sim.preempt_ps = 40 * SIM_PS_PER_MS; /* the PIT wraps in 55 ms */
 	survey_latencies(&bench->run.survey);
 	assert_true(bench_find(bench, "pit")->latency->count > 0);
 	assert_int_equal(bench_find(bench, "pit")->monotonic.backward, 0);
@@ -190,11 +199,12 @@ TEST(a_step_back_of_500_ticks_is_counted_once_with_its_size)
 	bench_open(bench, 1);
 	survey_prepare(&bench->run.survey);
 	survey_rates(&bench->run.survey);
-	sim.hpet.counter.backward_at_ps = sim.now_ps + 90 * SIM_PS_PER_MS; /* the fifth of 20 ms each: hpet */
+	/* during the HPET's turn, the fifth of 20 ms each */
+	sim.hpet.counter.backward_at_ps = sim.now_ps + 90 * SIM_PS_PER_MS;
 	sim.hpet.counter.backward_ticks = 500;
 	survey_latencies(&bench->run.survey);
 	assert_int_equal(bench_find(bench, "hpet")->monotonic.backward, 1);
-	assert_in_range(bench_find(bench, "hpet")->monotonic.worst_ticks, 480, 500); /* less what a read takes */
+	assert_in_range(bench_find(bench, "hpet")->monotonic.worst_ticks, 480, 500); /* minus the duration of a read */
 	assert_int_equal(bench_find(bench, "acpi_pm")->monotonic.backward, 0);
 }
 
@@ -206,12 +216,13 @@ TEST(a_leap_of_500_ticks_is_counted_once_and_when)
 	bench_open(bench, 1);
 	survey_prepare(&bench->run.survey);
 	survey_rates(&bench->run.survey);
-	sim.hpet.counter.backward_at_ps = sim.now_ps + 90 * SIM_PS_PER_MS; /* the fifth of 20 ms each: hpet */
+	/* during the HPET's turn, the fifth of 20 ms each */
+	sim.hpet.counter.backward_at_ps = sim.now_ps + 90 * SIM_PS_PER_MS;
 	sim.hpet.counter.backward_ticks = 0 - UINT64_C(500);
 	now_ms = sim.now_ps / SIM_PS_PER_MS;
 	survey_latencies(&bench->run.survey);
 	assert_int_equal(bench_find(bench, "hpet")->monotonic.leaps, 1);
-	assert_in_range(bench_find(bench, "hpet")->monotonic.worst_leap_ticks, 500, 520); /* and what a read takes */
+	assert_in_range(bench_find(bench, "hpet")->monotonic.worst_leap_ticks, 500, 520); /* plus the duration of a read */
 	analysis_discontinuities(bench->run.survey.record.bytes, bench->run.survey.record.length, &bench->run.report);
 	judge_report(&bench->run.report);
 	assert_string_equal(bench->run.report.findings[0].rule, "clock-jumped");
@@ -226,7 +237,7 @@ TEST(a_leap_of_500_ticks_is_counted_once_and_when)
 	}
 }
 
-/* Its 10 MHz are 20 MHz: that is for the rates to say, not a leap at each step. */
+/* It counts at 20 MHz instead of 10 MHz. Rate rules must find this, and no step may look like a jump. */
 TEST(a_clock_at_twice_its_rate_does_not_leap)
 {
 	struct bench *bench = *state;
@@ -276,7 +287,7 @@ TEST(an_rtc_whose_seconds_stop_costs_a_second_not_the_run)
 	struct bench *bench = *state;
 
 	bench_open(bench, 1);
-	sim.rtc.b |= 0x80; /* SET: updates are halted */
+	sim.rtc.b |= 0x80; /* SET bit: updates are halted */
 	survey_prepare(&bench->run.survey);
 	survey_rates(&bench->run.survey);
 	assert_int_equal(bench_find(bench, "rtc")->clock.state, CLOCK_STUCK);
@@ -306,7 +317,7 @@ TEST(the_deadline_keeps_what_was_measured)
 	bench_open(bench, 1);
 	survey_prepare(&bench->run.survey);
 	survey_rates(&bench->run.survey);
-	bench->deadline_ms = sim.now_ps / SIM_PS_PER_MS + 50; /* in the third clock's turn */
+	bench->deadline_ms = sim.now_ps / SIM_PS_PER_MS + 50; /* the deadline passes in the third clock's turn */
 	survey_latencies(&bench->run.survey);
 	survey_cores(&bench->run.survey);
 	assert_true(bench->run.report.incomplete);
@@ -331,8 +342,8 @@ TEST(each_core_has_its_own_latency)
 }
 
 /*
- * Cores whose frequency falls in a halt: after one every access but a pause takes twice as long, for 12 ms. A core
- * that got no job for 10 ms has halted.
+ * Cores whose frequency falls during a halt. After it, all accesses except pauses take twice as long for 12 ms. A core
+ * has halted if it had no job for 10 ms.
  */
 static struct {
 	bool (*run)(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns);
@@ -420,7 +431,10 @@ step_hpet_back(void *context, const char *what, uint64_t done_ns, uint64_t total
 	sim.hpet.counter.backward_ticks = 1000000; /* 100 ms */
 }
 
-/* For 3 s the watch reads the TSC only. A PM timer without a reading for 1.17 s is no independent source. */
+/*
+ * For 3 s the watch for gaps reads only the TSC. A PM timer that was not read for 1.17 s no longer counts as an
+ * independent source.
+ */
 TEST(a_hpet_that_steps_back_in_the_watch_for_gaps_is_named)
 {
 	static const char *const ids[] = { "tsc", "hpet", "acpi_pm", NULL };
@@ -434,7 +448,7 @@ TEST(a_hpet_that_steps_back_in_the_watch_for_gaps_is_named)
 	report->duration_ns = 3000 * NS_PER_MS;
 	bench->run.survey.done_ns = 0;
 	bench->run.survey.hooks.progress = step_hpet_back;
-	sim.cost_ps[SIM_TSC_LFENCE] = SIM_PS_PER_US; /* few readings make for a fast test */
+	sim.cost_ps[SIM_TSC_LFENCE] = SIM_PS_PER_US; /* slow readings, so that the test has few of them */
 	watch_and_judge(bench);
 	assert_int_equal(findings_of(report, "clocks-parted"), 0);
 	assert_int_equal(findings_of(report, "clock-backward"), 1);
@@ -486,6 +500,6 @@ TEST(a_core_that_falls_silent_leaves_the_others_measured)
 	null = (size_t)(bench_find(bench, "null") - bench->run.report.clocks);
 	assert_true(bench->is_dead);
 	assert_int_equal(bench->run.report.cores[2].latency[null].count, 0);
-	assert_true(bench->run.report.cores[2].latency[0].count > 0); /* what it gave before is kept */
+	assert_true(bench->run.report.cores[2].latency[0].count > 0); /* earlier results are kept */
 	assert_true(bench->run.report.cores[3].latency[null].count > 0);
 }

@@ -1,6 +1,6 @@
 /*
- * The observation of gaps on every core of the simulated machine. A host steals time when the test requests it, and all
- * stolen time is found on the right core.
+ * The watch for gaps on every core of the simulated machine. The simulated host steals time where the test requests it,
+ * and all stolen time must be found on the right core.
  */
 #include "test.h"
 #include "sim.h"
@@ -10,14 +10,14 @@
 #include "measure/survey_plan.h"
 
 #define CORES_MAX    300
-#define ID_OF(core)  (2 * (uint32_t)(core) + 100) /* APIC ids are no core numbers */
+#define ID_OF(core)  (2 * (uint32_t)(core) + 100) /* the APIC id of a core, which differs from its number */
 #define NS_PER_MS    UINT64_C(1000000)
 #define NONE       SIZE_MAX
-#define READ_NS      200 /* what a reading of the TSC takes; a tick is a nanosecond */
+#define READ_NS      200 /* duration of a TSC reading in ns; a tick is a nanosecond */
 #define WARM_UP      256
 #define AWAY_MAX     256
 
-/* Core CORE is away for NS before its READINGth reading of the TSC. */
+/* Core CORE is preempted for NS before its READINGth reading of the TSC. */
 struct away {
 	size_t core;
 	uint64_t reading, ns;
@@ -28,13 +28,13 @@ static struct {
 	struct survey survey;
 	struct smp smp;
 	void *memory;
-	size_t core;                  /* that runs */
-	uint64_t readings[CORES_MAX]; /* readings of the TSC in jobs */
+	size_t core;                  /* the running core */
+	uint64_t readings[CORES_MAX]; /* number of TSC readings in jobs, for each core */
 	bool in_job;
 	size_t away_count;
 	struct away away[AWAY_MAX];
 	size_t mute;
-	uint64_t mute_after_jobs;     /* jobs of that core */
+	uint64_t mute_after_jobs;     /* number of jobs of core MUTE before it dies */
 	bool is_dead;
 	uint64_t deadline_ns, longest_job_ns;
 } bench;
@@ -123,7 +123,7 @@ open_bench(size_t cores)
 	survey_begin_record(&bench.survey);
 }
 
-/* From the machine to the report. */
+/* Watches all cores for gaps, and fills in the report from the record. */
 static void
 observe(void)
 {
@@ -154,7 +154,7 @@ tear_down(void **state)
 
 TEST_FIXTURE(set_up, tear_down);
 
-/* At AFTER_NS of its observation, without the time stolen before. */
+/* Preempts CORE for NS, at AFTER_NS of its observation without the time stolen before. */
 static void
 take_away(size_t core, uint64_t after_ns, uint64_t ns)
 {
@@ -191,7 +191,7 @@ TEST(a_core_that_is_taken_away_four_times_has_four_gaps_and_the_others_none)
 	take_away(2, 1000000, 50000 - READ_NS);
 	take_away(2, 15000000, 60000 - READ_NS);
 	take_away(2, 25000000, 2000000 - READ_NS);
-	take_away(2, 35000000, 9000 - READ_NS); /* not long enough */
+	take_away(2, 35000000, 9000 - READ_NS); /* too short to be a gap */
 	take_away(2, 75000000, 70000 - READ_NS);
 	observe();
 	core = &bench.report.cores[2];
@@ -199,7 +199,7 @@ TEST(a_core_that_is_taken_away_four_times_has_four_gaps_and_the_others_none)
 	assert_int_equal(all->total_ns, 2180000);
 	assert_int_equal(all->worst_ns, 2000000);
 	assert_int_equal(all->worst_core, ID_OF(2));
-	assert_int_equal(all->octave[16], 2); /* 32,768 to 65,535 ns */
+	assert_int_equal(all->octave[16], 2); /* octave 16 is 32,768 to 65,535 ns */
 	assert_int_equal(all->octave[17], 1);
 	assert_int_equal(all->octave[21], 1);
 	assert_int_equal(core->gaps, 4);
@@ -208,7 +208,7 @@ TEST(a_core_that_is_taken_away_four_times_has_four_gaps_and_the_others_none)
 		assert_int_equal(bench.report.cores[i].gaps, i == 2 ? 4 : 0);
 }
 
-/* Cores 0 and 1 take 100 ms each, and core 2 two chunks of 10 ms and 5 ms of the third. */
+/* Cores 0 and 1 are observed for 100 ms each, and core 2 for two chunks of 10 ms and 5 ms of the third. */
 TEST(an_event_says_when_in_the_run_it_was)
 {
 	const struct report_gap *event = &bench.report.interference.events[0];
@@ -259,7 +259,7 @@ TEST(a_core_that_falls_silent_keeps_what_it_gave_and_the_others_are_observed)
 {
 	open_bench(3);
 	bench.mute = 1;
-	bench.mute_after_jobs = 3; /* the warm-up and two chunks */
+	bench.mute_after_jobs = 3; /* its warm-up and two chunks */
 	observe();
 	assert_true(bench.is_dead);
 	assert_int_equal(bench.report.cores[1].observed_ns, 20 * NS_PER_MS);
@@ -277,7 +277,7 @@ TEST(the_deadline_ends_the_observation_and_keeps_what_was_seen)
 	assert_int_equal(bench.report.cores[1].observed_ns, 0);
 }
 
-/* 10 durations for all, as for latency; and each core's first gap is kept while there is room for 256. */
+/* The cores share 10 durations, as for latency. Each core's first gap is kept as long as there is room for 256. */
 TEST(observing_300_cores_takes_as_long_as_observing_11)
 {
 	const struct report_interference *all = &bench.report.interference;
@@ -319,7 +319,7 @@ TEST(a_tsc_that_stopped_is_not_observed)
 	assert_true(bench.report.incomplete);
 }
 
-/* Two chunks of 10 ms each, half of a third one, and the turns that end it. */
+/* Until it stops, two chunks of 10 ms and half of the third are read. Further readings then show that it stopped. */
 TEST(a_tsc_that_stops_is_left_with_the_chunk_in_which_it_did)
 {
 	open_bench(1);

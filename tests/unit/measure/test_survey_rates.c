@@ -1,7 +1,7 @@
 /*
- * Rates on simulated machines with known true rates. The rates, the cost of a read, and the moment of sampling in a
- * read are drawn from a seed. Each run takes the whole window of one second. The RTC is read more slowly while its
- * next second is far away, so that a run has about 50,000 accesses.
+ * Rates on simulated machines with known true rates. The rates, the cost of a read, and the time within a read at which
+ * it takes effect are drawn from a seed. Each run takes the whole window of one second. The RTC is read more slowly
+ * while its next second is far away, so that a run has about 50,000 accesses.
  */
 #include <stdio.h>
 
@@ -24,17 +24,18 @@
 #define RUNS          1000
 #define RUNS_AT_1_US  50
 #define SAMPLES       256
-#define RECORD_BYTES  16384 /* for all steps that a report shows */
+#define RECORD_BYTES  16384 /* enough for all steps that a report shows */
 #define DRIVERS       10
-#define PPM           1000           /* in ppb */
+#define PPM           1000           /* one ppm in ppb */
 #define PPB           1000000000
-#define TENTHS        10000000       /* tenths of a ppm, the unit of drawn rates */
+#define TENTHS        10000000       /* a whole in tenths of a ppm, the unit of drawn rates */
 #define OFF_MAX_TENTHS 20000
 #define ACCESS_NS_MIN 50
 #define ACCESS_NS_MAX 20000
 #define PIT_HZ_NUM    105000000
 #define PIT_HZ_DEN    88
-#define RTC_FAR_PS    (10 * SIM_PS_PER_MS) /* from its seconds: then a read of it takes RTC_SLOW_PS more */
+/* further away from a second than this, a read of the RTC takes RTC_SLOW_PS more */
+#define RTC_FAR_PS    (10 * SIM_PS_PER_MS)
 #define RTC_SLOW_PS   (200 * SIM_PS_PER_US)
 
 enum { TSC, HPET, PM, PIT, RTC, CLOCKS };
@@ -43,25 +44,30 @@ static const char *const ids[CLOCKS] = { "tsc", "hpet", "acpi_pm", "pit", "rtc" 
 
 struct bench {
 	uint64_t seed;
-	/* The RTC has each update so much too late at most, and shows its second so much before the end of it; 0 */
+	/*
+	 * Largest delay of the RTC's updates, and how early it may show a second before the end of its update. Normally 0.
+	 */
 	uint64_t late_max_ps, early_max_ps;
-	uint64_t leaps_at_ps, leap_ps; /* from then on the RTC is so much ahead */
-	/* The core is preempted once for AWAY_PS, at the first read of the PIT, or of the RTC, from AWAY_AT_PS on. */
+	uint64_t leaps_at_ps, leap_ps; /* from this time on, the RTC is ahead by LEAP_PS */
+	/*
+	 * The core is preempted once for AWAY_PS. This happens at the first read of the PIT from AWAY_AT_PS on, or of the
+	 * RTC if AWAY_AT_RTC.
+	 */
 	uint64_t away_at_ps, away_ps;
 	bool away_at_rtc;
-	uint64_t jitter_ps;        /* at most so much of a read lies before the clock is looked at, and behind */
-	int64_t off_tenths[CLOCKS]; /* how fast each clock is against its claim, in tenths of a ppm */
+	uint64_t jitter_ps;        /* largest part of a read before the counter is sampled, and largest part after it */
+	int64_t off_tenths[CLOCKS]; /* rate error of each clock against its nominal rate, in tenths of a ppm */
 	uint64_t tsc_hz;
-	uint64_t changes_at_ps;    /* then the rate of CHANGING becomes faster by CHANGE_PPM */
+	uint64_t changes_at_ps;    /* at this time the clock CHANGING becomes faster by CHANGE_PPM */
 	int changing;
 	int64_t change_ppm;
-	uint64_t draw_ps;          /* so long it takes to show progress */
-	unsigned away_in;          /* so many readings of the PM timer: 0 for never */
+	uint64_t draw_ps;          /* time that it takes to show progress */
+	unsigned away_in;          /* the core is preempted after this many readings of the PM timer; 0 if never */
 	/* The HPET jumps once in each rate window, this long after its first edge. It never does if this is 0. */
 	uint64_t jumps_after_ms;
 	uint64_t jumped_in;        /* the first edge of the latest window with a jump */
-	uint64_t shown_ns;         /* what it showed last, */
-	unsigned shown;            /* and how often */
+	uint64_t shown_ns;         /* progress shown last, in ns */
+	unsigned shown;            /* how many times progress was shown */
 
 	struct platform platform;
 	struct report report;
@@ -153,7 +159,7 @@ out_pit(void *context, uint16_t port, uint32_t value, unsigned width_bytes)
 	spend_some();
 }
 
-/* A part of WHOLE that depends on nothing but the second. */
+/* Returns a part of WHOLE that depends only on SECOND. */
 static uint64_t
 part_of(uint64_t second, uint64_t whole)
 {
@@ -172,7 +178,7 @@ rtc_in_at(uint64_t now_ps, uint16_t port)
 	return value;
 }
 
-/* As an emulator that is late with each second, or a chip that shows it early in its update. */
+/* Acts like an emulator that is late with each second, or like a chip that shows the second early in its update. */
 static uint32_t
 in_rtc(void *context, uint16_t port, unsigned width_bytes)
 {
@@ -205,7 +211,7 @@ counter_of(int clock)
 	return clock == TSC ? &sim.tsc.counter : clock == HPET ? &sim.hpet.counter : &sim.pm.counter;
 }
 
-/* Called between batches: where a rate changes, it does so here. */
+/* Called between batches. A rate that is to change does so here. */
 static bool
 expired(void *context)
 {
@@ -217,7 +223,7 @@ expired(void *context)
 	return false;
 }
 
-/* Drawing takes a while. */
+/* Takes some time, like drawing on a screen. */
 static void
 show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
 {
@@ -239,7 +245,7 @@ find(int clock)
 	return NULL;
 }
 
-/* Lets the HPET jump by a second if this is due in the current window, which its first edge identifies. */
+/* Lets the HPET jump by a second, if this is due in the current window. The window's first edge identifies it. */
 static void
 jump_if_due(void)
 {
@@ -318,7 +324,10 @@ open_clocks(void)
 	};
 }
 
-/* A machine on which an access of a device takes ACCESS_PS and jitters by up to JITTER_PS each way. */
+/*
+ * Starts a machine on which an access of a device takes ACCESS_PS, with a jitter of up to JITTER_PS before and after
+ * the sample.
+ */
 static void
 begin(uint64_t access_ps, uint64_t jitter_ps)
 {
@@ -339,7 +348,7 @@ begin(uint64_t access_ps, uint64_t jitter_ps)
 	set_claims();
 }
 
-/* From now on the machine is a guest: the RTC's edges may be 10 ms late. */
+/* Makes the machine a guest, whose RTC edges may be 10 ms late. */
 static void
 become_a_guest(void)
 {
@@ -353,7 +362,7 @@ become_a_soak(void)
 	bench->report.duration_ns = 1000000000;
 }
 
-/* Does the window, RUN_PS without readings, and the last reading. */
+/* Measures a whole window, lets RUN_PS pass without readings, and takes the last reading. */
 static void
 measure_for(uint64_t run_ps)
 {
@@ -363,7 +372,7 @@ measure_for(uint64_t run_ps)
 	survey_rates_again(&bench->survey);
 }
 
-/* Does the window, about a second without readings, and the last reading. */
+/* Measures a whole window, lets about a second pass without readings, and takes the last reading. */
 static void
 measure(void)
 {
@@ -381,7 +390,7 @@ close_clocks(void)
 		drivers[d]->close(&bench->devices[d]);
 }
 
-/* Asserts that the true values are in the intervals. */
+/* Assertions that the intervals contain the true values. */
 
 static long double
 fraction(const struct rate *rate)
@@ -397,7 +406,7 @@ true_hz(int clock)
 	return fraction(clock == PIT ? &pit : clock == RTC ? &rtc : &counter_of(clock)->hz);
 }
 
-/* Its true rate as a part of what it claims. */
+/* Returns the clock's true rate divided by its nominal rate. */
 static long double
 pace(int clock)
 {
@@ -406,7 +415,10 @@ pace(int clock)
 	return true_hz(clock) / fraction(&claimed);
 }
 
-/* No clock but one is known by itself: of the clock that the TSC was measured against the claim is held true. */
+/*
+ * Returns pace() of the clock that the TSC was measured against. The report assumes that this clock's nominal rate is
+ * right.
+ */
 static long double
 pace_of_reference(void)
 {
@@ -452,7 +464,7 @@ assert_rates_hold_the_truth(void)
 		if (c == TSC)
 			continue;
 		assert_holds_ppb(&entry->change_since, 0);
-		if (c != RTC) /* it has no reading in the middle of a window of one second */
+		if (c != RTC) /* within one second the RTC has only edges at both ends, and none in the middle */
 			assert_holds_ppb(&entry->change_halves, 0);
 	}
 }
@@ -475,7 +487,7 @@ assert_pairs_hold_the_truth(void)
 	assert_int_equal(found, CLOCKS * (CLOCKS - 1) / 2);
 }
 
-/* Up to 2,000 ppm either way. */
+/* Draws rates that are up to 2,000 ppm too high or too low. */
 static void
 draw_rates(void)
 {
@@ -484,7 +496,7 @@ draw_rates(void)
 		bench->off_tenths[c] = (int64_t)draw(2 * OFF_MAX_TENTHS + 1) - OFF_MAX_TENTHS;
 }
 
-/* How often the clocks did not fit each other, by the record so far. */
+/* Returns the number of recorded discontinuities between clocks until now. */
 static size_t
 discontinuities(void)
 {
@@ -526,13 +538,13 @@ TEST(in_1000_runs_with_any_rates_and_costs_every_interval_holds_the_truth)
 		uint64_t access_ns = ACCESS_NS_MIN + draw(run % 2 ? 1000 : ACCESS_NS_MAX - ACCESS_NS_MIN);
 
 		draw_rates();
-		if (run % 4 == 0) { /* two that are right are more than one that is wrong by more than its error */
+		if (run % 4 == 0) { /* two clocks must be right to outvote one that is off by more than its error */
 			bench->off_tenths[HPET] = OFF_MAX_TENTHS;
 			bench->off_tenths[PM] = bench->off_tenths[PIT] = 0;
 		}
 		begin(access_ns * SIM_PS_PER_NS, draw(2) ? draw(access_ns * SIM_PS_PER_NS) + 1 : 0);
 		sim.tsc.counter.step_ticks = draw(2) ? 26 : 1;
-		if (draw(3) == 0) { /* a host that takes the core away for up to 10 ms, a few times a second */
+		if (draw(3) == 0) { /* a host that preempts the core for up to 10 ms, a few times a second */
 			sim.preempt_every = 20000;
 			sim.preempt_ps = draw(10 * SIM_PS_PER_MS);
 			sim.preempt_seed = draw(1000000) + 1;
@@ -557,7 +569,7 @@ TEST(at_1_us_a_read_hpet_and_pm_timer_are_within_5_ppm_of_the_truth)
 		draw_rates();
 		bench->off_tenths[PM] = bench->off_tenths[PIT] = bench->off_tenths[HPET];
 		begin(SIM_PS_PER_US, 0);
-		sim.cost_ps[SIM_READ] = SIM_PS_PER_US / 3; /* the HPET's 64 bits are read high, low, high */
+		sim.cost_ps[SIM_READ] = SIM_PS_PER_US / 3; /* the HPET's 64 bits need three reads: high, low, high */
 		measure();
 		for (int c = HPET; c <= PM; c++) {
 			const struct interval_ppb *error = &find(c)->error;
@@ -569,7 +581,7 @@ TEST(at_1_us_a_read_hpet_and_pm_timer_are_within_5_ppm_of_the_truth)
 	}
 }
 
-/* The one finding is RULE against CLOCK, and holds TRUTH_PPM. */
+/* Asserts that the only finding is RULE against CLOCK, and that its interval contains TRUTH_PPM. */
 static void
 assert_only(const char *rule, const char *clock, int64_t truth_ppm)
 {
@@ -597,7 +609,7 @@ assert_clean(void)
 		fail_msg("%s: %s", bench->report.findings[i].rule, bench->report.findings[i].text);
 }
 
-/* Then two independent sources, the chip set's counters and the RTC, agree. */
+/* With a separate crystal for the TSC, the chip set's counters and the RTC are two independent sources that agree. */
 static void
 give_the_tsc_a_crystal_of_its_own(void)
 {
@@ -654,7 +666,7 @@ TEST(an_rtc_that_drifts_alone_is_named)
 	}
 }
 
-/* Known within 10,000 ppm over a second there, it is found out when it drifts by more. */
+/* Over a second, the rate of a guest's RTC is known within 10,000 ppm. A larger error is found. */
 TEST(an_rtc_that_drifts_in_a_guest_is_named_beyond_its_error_only)
 {
 	bench->off_tenths[RTC] = -200000;
@@ -674,7 +686,7 @@ TEST(an_rtc_that_drifts_in_a_guest_is_named_beyond_its_error_only)
 static struct {
 	void (*sample)(void *device, struct sample *samples, size_t count);
 	uint64_t pit_ahead; /* ticks that the PIT gains by its next reading */
-	bool tsc_stands;    /* as long, before that reading */
+	bool tsc_stands;    /* the TSC stops for the same time before that reading */
 } at_pit;
 
 static void
@@ -690,7 +702,10 @@ sample_pit(void *device, struct sample *samples, size_t count)
 		samples[i].ticks = (samples[i].ticks + at_pit.pit_ahead) & UINT16_MAX;
 }
 
-/* For 400 us: of a sweep the clocks before the PIT were read by then. The PIT itself stays ahead where it leapt. */
+/*
+ * The TSC stops for 400 us in the middle of a sweep, when the clocks before the PIT were already read. In the second
+ * run the PIT jumps ahead instead, and stays ahead.
+ */
 TEST(a_tsc_that_stands_in_a_guest_while_all_are_read_accuses_none_of_them)
 {
 	give_the_tsc_a_crystal_of_its_own();
@@ -716,7 +731,7 @@ TEST(a_tsc_that_stands_in_a_guest_while_all_are_read_accuses_none_of_them)
 
 static struct {
 	void (*sample)(void *device, struct sample *samples, size_t count);
-	uint64_t tsc_leaps_ticks; /* within its next reading, the last of a batch */
+	uint64_t tsc_leaps_ticks; /* jump of the TSC within the PM timer's next reading, the last of a batch */
 } at_pm;
 
 static void
@@ -730,8 +745,8 @@ sample_pm(void *device, struct sample *samples, size_t count)
 }
 
 /*
- * The HPET is not compared because its checks run. A PM timer's reading that took 32 ms fits the clock before and after
- * it, and the PIT wraps too soon. The RTC alone would seem to be behind.
+ * The HPET is not compared while its checks run. The PM timer's reading takes 32 ms, so it fits before and after the
+ * jump. The PIT wraps too soon to show it. Only the RTC remains, and would seem to be behind.
  */
 TEST(a_tsc_that_leaps_within_a_reading_of_the_pm_timer_is_named_and_not_the_rtc)
 {
@@ -759,10 +774,10 @@ TEST(a_tsc_that_leaps_within_a_reading_of_the_pm_timer_is_named_and_not_the_rtc)
 	close_clocks();
 }
 
-#define PHASES   3 /* phases of the readings against the RTC's edge */
+#define PHASES   3 /* number of phases of the readings against the RTC's edge */
 #define PHASE_PS (77 * SIM_PS_PER_US)
 
-/* As when all of a guest was stopped in the middle of the window, or after it, and its RTC's host went on. */
+/* As if a guest was stopped in the middle of the window or after it, while its RTC's host continued. */
 TEST(an_rtc_that_leaps_is_a_finding_on_bare_metal_only)
 {
 	static const uint64_t leaps_ps[] = { SIM_PS_PER_S / 5, 3 * SIM_PS_PER_S };
@@ -777,7 +792,7 @@ TEST(an_rtc_that_leaps_is_a_finding_on_bare_metal_only)
 		sim_advance_ps(i / 16 * PHASE_PS);
 		survey_prepare(&bench->survey);
 		bench->leap_ps = leaps_ps[i / 4 % 2];
-		/* The window begins with the next second. */
+		/* The window starts with the next second. */
 		bench->leaps_at_ps = (sim.now_ps / SIM_PS_PER_S + 1) * SIM_PS_PER_S + SIM_PS_PER_S / 2 +
 				     (after ? SIM_PS_PER_S : 0);
 		survey_rates(&bench->survey);
@@ -833,7 +848,7 @@ TEST(a_stop_before_the_first_edge_of_the_window_is_seen)
 	bench->leap_ps = 0;
 }
 
-/* When, in simulated time, the PM timer's last end of the window was taken. */
+/* Returns the simulated time of the PM timer's last reading in the window. */
 static uint64_t
 last_end_ps(void)
 {
@@ -842,7 +857,9 @@ last_end_ps(void)
 	return sim.now_ps - (uint64_t)((unsigned __int128)(hw_tsc_lfence() - track->last.end) * SIM_PS_PER_S / bench->tsc_hz);
 }
 
-/* The PIT's wraps cannot be counted while the other clocks stopped, so its time could be wrong by a part of a wrap. */
+/*
+ * The PIT's wraps cannot be counted while the other clocks are stopped, so its time may be wrong by a part of a wrap.
+ */
 TEST(a_snapshot_between_the_windows_last_ends_accuses_nobody)
 {
 	give_the_tsc_a_crystal_of_its_own();
@@ -876,7 +893,8 @@ TEST(a_snapshot_between_the_windows_last_ends_accuses_nobody)
 }
 
 /*
- * The window's last edge comes early by EARLY_PS: so much of the leap is in the window, and the rest in what follows.
+ * The RTC jumps EARLY_PS before the window's last edge. This part of the jump is in the window, and the rest is in the
+ * following stretch.
  */
 TEST(an_rtc_that_leaps_at_the_edge_between_two_stretches_is_not_fast_in_both)
 {
@@ -899,7 +917,10 @@ TEST(an_rtc_that_leaps_at_the_edge_between_two_stretches_is_not_fast_in_both)
 	bench->leap_ps = 0;
 }
 
-/* So much of it lies before the edge that was taken to fit, 300 s after the last one, and only the rest after it. */
+/*
+ * The first edge after 300 s still fits the RTC's possible error, so this part of the jump is overlooked. Only the rest
+ * of the jump comes after this edge.
+ */
 TEST(a_leap_of_which_part_was_overlooked_is_said_to_be_as_long_as_it_may_be)
 {
 	const int64_t leap_ns = 1018 * (int64_t)SURVEY_NS_PER_MS;
@@ -957,10 +978,10 @@ TEST(a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean)
 		bench->leaps_at_ps = sim.now_ps + SIM_PS_PER_S;
 		sim_advance_ps(leaps[i].run_s * SIM_PS_PER_S);
 		survey_rates_again(&bench->survey);
-		/* No rate spans it, where it is more than what the RTC's rate may be off. */
+		/* If the jump is larger than the RTC's possible rate error, no rate spans it. */
 		assert_int_equal(find(RTC)->implied_since.known, !discontinuities());
 		assert_int_equal(find(RTC)->implied.high < find(RTC)->implied_window.high,
-				 !discontinuities()); /* it is in the one alone */
+				 !discontinuities()); /* then the jump is only in the rate over the whole run */
 		assert_clean();
 		assert_int_equal(bench->report.note_count, discontinuities());
 		close_clocks();
@@ -968,7 +989,7 @@ TEST(a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean)
 	}
 }
 
-/* So far off that its minutes' wraps since the window can't be counted: its edges are followed once more. */
+/* The RTC is too far off to count the wraps of its minutes since the window, so its edges are followed once more. */
 TEST(an_rtc_that_is_far_off_in_a_guest_is_named_however_long_the_run)
 {
 	static const struct {
@@ -990,8 +1011,8 @@ TEST(an_rtc_that_is_far_off_in_a_guest_is_named_however_long_the_run)
 
 /*
  * The core is preempted for 1.5 s at the RTC's edge at the end of the run: after the edge was seen, or before it. In
- * the first case the edges that are followed once more start from a fresh reading. In the second case the edge is known
- * to 1.5 s only, the rest of the run says nothing, and edges are followed once more.
+ * both cases the RTC's edges are followed once more. In the first case this starts from a fresh reading. In the second
+ * case the edge is known only to 1.5 s, so the rest of the run shows nothing.
  */
 TEST(so_is_one_whose_edges_came_while_the_core_was_away)
 {
@@ -1013,7 +1034,10 @@ TEST(so_is_one_whose_edges_came_while_the_core_was_away)
 	}
 }
 
-/* It comes back in the update of the second edge after that. The seconds are not read in an update. */
+/*
+ * The core was preempted, and returns during the RTC's update at the second edge after that. The seconds cannot be read
+ * during an update.
+ */
 TEST(an_rtc_is_not_stuck_if_the_core_comes_back_in_its_update)
 {
 	begin_well();
@@ -1032,8 +1056,8 @@ TEST(an_rtc_is_not_stuck_if_the_core_comes_back_in_its_update)
 }
 
 /*
- * In a soak the first half of the window and the rest of the run show it, without one more stretch of 10 s. A stop at
- * the edge between the window and the rest is in both of these, and not in that half.
+ * In a soak, the first half of the window and the rest of the run show the error without another 10 s of measurement. A
+ * stop at the end of the window is in both of these, but not in the first half.
  */
 TEST(so_is_one_that_the_first_half_of_the_window_confirms)
 {
@@ -1064,7 +1088,10 @@ TEST(so_is_one_that_the_first_half_of_the_window_confirms)
 	bench->leap_ps = 0;
 }
 
-/* 4,000 ppm in an hour are 14.4 s, more than a minute's wraps leave sure; ten edges once more decide. */
+/*
+ * In an hour, 4,000 ppm are 14.4 s, which is too much to count the wraps of the RTC's minutes. Ten further edges
+ * decide.
+ */
 TEST(so_is_one_that_is_little_off_in_a_soak_of_hours)
 {
 	for (unsigned hours = 1; hours <= 3; hours++) {
@@ -1078,7 +1105,7 @@ TEST(so_is_one_that_is_little_off_in_a_soak_of_hours)
 	}
 }
 
-/* Then there is no finding about the time after the window. */
+/* In this case there is no finding about the time after the window. */
 TEST(an_rtc_in_a_guest_that_was_not_seen_again_is_noted_only)
 {
 	bench->off_tenths[RTC] = 10000000;
@@ -1094,7 +1121,7 @@ TEST(an_rtc_in_a_guest_that_was_not_seen_again_is_noted_only)
 }
 
 /*
- * A sample of the RTC takes 4 accesses, or 6 with a new second. So each edge is known within 10 us, and the rate
+ * A sample of the RTC takes 4 accesses, or 6 with a new second. Therefore each edge is known within 10 us, and the rate
  * over one second within 20 ppm. The reference clock adds another 10 ppm.
  */
 TEST(on_bare_metal_an_rtc_is_known_within_15_ppm_wherever_it_shows_the_second_early)
@@ -1111,7 +1138,10 @@ TEST(on_bare_metal_an_rtc_is_known_within_15_ppm_wherever_it_shows_the_second_ea
 	close_clocks();
 }
 
-/* Without a nominal rate of the TSC there are two independent sources, and an RTC that is too wide to decide. */
+/*
+ * Without a nominal rate of the TSC there are two independent sources. The RTC's interval is too wide to decide between
+ * them.
+ */
 TEST(of_two_that_disagree_neither_is_said_to_be_wrong)
 {
 	bench->off_tenths[HPET] = 10000;
@@ -1126,7 +1156,7 @@ TEST(of_two_that_disagree_neither_is_said_to_be_wrong)
 
 TEST(a_claim_rounded_to_whole_hundreds_of_mhz_is_no_finding)
 {
-	begin_well(); /* the TSC is 2,303,998,123 Hz */
+	begin_well(); /* the TSC runs at 2,303,998,123 Hz */
 	find(TSC)->clock.claimed = (struct rate){ 2300000000, 1 };
 	find(TSC)->clock.claimed_within_ppb = 21739131; /* 50 MHz */
 	measure();
@@ -1163,7 +1193,7 @@ static int64_t
 change_within_the_window(int clock)
 {
 	const uint64_t half_ps = SIM_PS_PER_S / 2;
-	/* The window begins with the next second. */
+	/* The window starts with the next second. */
 	uint64_t begin_ps, middle_ps, late_ps;
 
 	survey_prepare(&bench->survey);
@@ -1180,7 +1210,10 @@ change_within_the_window(int clock)
 	return (int64_t)scale_mul_div_nearest(180, half_ps, half_ps + late_ps);
 }
 
-/* The RTC has no reading in the middle of a second. If the others have separate crystals, they are three sources. */
+/*
+ * In a window of one second, the RTC has no reading in the middle. The other clocks have separate crystals here, so
+ * they are three sources.
+ */
 TEST(a_rate_that_changes_within_the_window_is_found_and_no_other_is)
 {
 	bench->off_tenths[TSC] = 200;
@@ -1207,8 +1240,8 @@ TEST(of_the_tsc_and_the_clocks_of_one_crystal_none_is_said_to_have_changed)
 }
 
 /*
- * As under Xen, whose time bends: its devices are one clock, however exact they were. Nor is one device alone: a TSC
- * that stood between the readings of two of them looks alike.
+ * As under Xen, whose rate of time changes. A guest's devices count as one clock, however exact they are. A single
+ * device cannot be named either, because a TSC that stopped between the readings of two devices looks the same.
  */
 TEST(a_change_within_the_window_of_a_guest_accuses_nobody)
 {
@@ -1220,7 +1253,10 @@ TEST(a_change_within_the_window_of_a_guest_accuses_nobody)
 	}
 }
 
-/* The HPET alone is off, all crystals are a little: no two intervals overlap, but three agree within the limit. */
+/*
+ * Only one clock is off by more than the limit. The small errors of the other crystals keep their intervals apart, but
+ * three of them agree within the limit.
+ */
 TEST(the_scale_is_not_taken_from_the_clock_that_is_accused)
 {
 	for (unsigned i = 0; i < 300; i++) {
@@ -1244,7 +1280,10 @@ TEST(the_scale_is_not_taken_from_the_clock_that_is_accused)
 	}
 }
 
-/* Clocks of one wrong crystal against a right RTC and TSC: one source against two, or two clocks against three. */
+/*
+ * The clocks of one wrong crystal are against a right RTC and a right TSC. The TSC's small error decides whether they
+ * count as one source against two, or as two groups.
+ */
 TEST(the_clocks_of_one_crystal_have_one_vote)
 {
 	for (unsigned i = 0; i < 40; i++) {
@@ -1287,7 +1326,7 @@ TEST(by_how_much_a_group_is_faster_holds_of_each_in_it)
 	close_clocks();
 }
 
-/* The RTC of a guest is known too little to say anything in so short a window. */
+/* In such a short window, the interval of a guest's RTC is too wide for any statement. */
 TEST(a_host_that_is_slewed_does_not_accuse_the_tsc)
 {
 	bench->off_tenths[HPET] = bench->off_tenths[PM] = bench->off_tenths[PIT] = bench->off_tenths[RTC] = 1500;
@@ -1300,7 +1339,10 @@ TEST(a_host_that_is_slewed_does_not_accuse_the_tsc)
 	close_clocks();
 }
 
-/* Off by so much the RTC is known well enough to vote. Its host's time of day is paced by the same oscillator. */
+/*
+ * With this error the RTC's interval is narrow enough to count. But the same oscillator of the host drives all devices,
+ * including the RTC.
+ */
 TEST(neither_does_its_rtc_where_it_has_a_vote)
 {
 	const struct finding *finding = &bench->report.findings[0];
@@ -1321,7 +1363,8 @@ TEST(neither_does_its_rtc_where_it_has_a_vote)
 TEST(what_to_do_about_a_disagreement_is_what_was_not_done)
 {
 	static const char *const given[] = {
-		"Give the TSC's rate with tsc_hz=. Compare the time with NTP's over some hours.", /* no RTC to vote */
+		/* the RTC's interval is too wide here */
+		"Give the TSC's rate with tsc_hz=. Compare the time with NTP's over some hours.",
 		"Give the TSC's rate with tsc_hz=. Compare the time with NTP's over some hours: one oscillator of "
 		"the host drives all devices here, the RTC too.",
 	};
@@ -1362,7 +1405,8 @@ TEST(a_rate_that_changes_after_the_window_is_found_at_the_end_and_no_other_is)
 		survey_prepare(&bench->survey);
 		survey_rates(&bench->survey);
 		sim_counter_hasten(counter_of(c), -1000);
-		sim_advance_ps(100 * SIM_PS_PER_S); /* so many wraps that only the window's rate can count them */
+		/* there are so many wraps that they can be counted only with the window's rate */
+		sim_advance_ps(100 * SIM_PS_PER_S);
 		survey_rates_again(&bench->survey);
 		assert_only("rate-changed", ids[c], -1000);
 		close_clocks();
@@ -1397,9 +1441,9 @@ TEST(a_counter_that_is_written_after_the_window_is_found_at_the_end)
 	survey_prepare(&bench->survey);
 	survey_rates(&bench->survey);
 	sim_advance_ps(10 * SIM_PS_PER_S);
-	sim.hpet.counter.origin_ticks += 10000000; /* a second of 10 MHz forward */
+	sim.hpet.counter.origin_ticks += 10000000; /* forward by a second at 10 MHz */
 	survey_rates_again(&bench->survey);
-	assert_false(find(HPET)->change_since.known); /* no rate spans it */
+	assert_false(find(HPET)->change_since.known); /* no rate spans the jump */
 	assert_int_equal(discontinuities(), 1);
 	assert_int_equal(bench->report.finding_count, 0);
 	assert_int_equal(find(HPET)->monotonic.backward, 0);
@@ -1415,7 +1459,7 @@ TEST(a_counter_that_is_written_after_the_window_is_found_at_the_end)
 	sim.hpet.counter.origin_ticks -= 5000000; /* half a second back */
 	survey_rates_again(&bench->survey);
 	judge();
-	assert_int_equal(bench->report.finding_count, 1); /* behind by less than it gained */
+	assert_int_equal(bench->report.finding_count, 1); /* it steps back by less than it had advanced */
 	assert_string_equal(bench->report.findings[0].rule, "clock-backward");
 	assert_string_equal(bench->report.findings[0].clock, "hpet");
 	close_clocks();
@@ -1431,7 +1475,7 @@ TEST(a_counter_that_is_written_after_the_window_is_found_at_the_end)
 	close_clocks();
 }
 
-/* A window of 1.5 s waits until 2 s after its first edge for its last one. */
+/* The window takes 1.5 s, and its last edge comes 2 s after its first. */
 TEST(a_jump_while_each_window_waits_for_its_last_edge_is_in_no_rate)
 {
 	begin_well();
@@ -1452,7 +1496,7 @@ TEST(a_jump_while_each_window_waits_for_its_last_edge_is_in_no_rate)
 	close_clocks();
 }
 
-/* The core was away while it was looked at what the rates are after a leap: they are not taken from such a reading. */
+/* The core was preempted while the rates after a jump were measured. Such a reading is not used for the rates. */
 TEST(a_core_that_is_away_after_a_leap_leaves_the_others_rates_known)
 {
 	const struct rate_interval *pm;
@@ -1462,8 +1506,8 @@ TEST(a_core_that_is_away_after_a_leap_leaves_the_others_rates_known)
 	survey_rates(&bench->survey);
 	pm = &bench->survey.steps.clocks[find(PM) - bench->report.clocks].implied;
 	sim_advance_ps(SIM_PS_PER_S);
-	sim.hpet.counter.origin_ticks += 1000000; /* 100 ms forward */
-	bench->away_in = 200; /* a few are read until then */
+	sim.hpet.counter.origin_ticks += 1000000; /* forward by 100 ms */
+	bench->away_in = 200; /* the PM timer is read a few times before that */
 	survey_observe(&bench->survey);
 	assert_int_equal(bench->away_in, 0);
 	assert_int_equal(discontinuities(), 1);
@@ -1516,11 +1560,14 @@ TEST(two_clocks_of_one_source_are_flagged_and_one_20_ppm_off_is_not)
 	assert_true(pair("tsc", "hpet")->same_source);
 	assert_false(pair("tsc", "acpi_pm")->same_source);
 	assert_false(pair("hpet", "acpi_pm")->same_source);
-	assert_false(pair("hpet", "rtc")->same_source); /* the RTC is known too little to say */
+	assert_false(pair("hpet", "rtc")->same_source); /* the RTC's interval is too wide to show this */
 	close_clocks();
 }
 
-/* As an HPET whose period is half a femtosecond longer than its register can say, a PM timer of 315/88 MHz or less. */
+/*
+ * For example an HPET whose period is half a femtosecond longer than its register states, and a PM timer of 315/88 MHz
+ * or less.
+ */
 TEST(what_a_claim_is_rounded_by_is_in_each_rate)
 {
 	static const struct rate pm_hz[] = { { 39375000, 11 }, { 3579545, 1 } };
@@ -1547,7 +1594,7 @@ TEST(what_a_claim_is_rounded_by_is_in_each_rate)
 	}
 }
 
-/* Ten seconds: the RTC's edges have a middle, and in a soak the rates are those over the whole run. */
+/* In a window of ten seconds the RTC has an edge in the middle. In a soak, rates are calculated over the whole run. */
 TEST(a_soak_reports_the_rates_over_the_whole_run)
 {
 	int64_t narrow;
@@ -1569,7 +1616,7 @@ TEST(a_soak_reports_the_rates_over_the_whole_run)
 	close_clocks();
 }
 
-/* A TSC that was moved by 30 ms in 90 s never ran at its average rate. */
+/* If a TSC was moved by 30 ms in 90 s, its average rate is not its rate at any time. */
 TEST(but_not_where_it_was_the_tsc_that_changed)
 {
 	struct rate_interval window;
@@ -1580,7 +1627,8 @@ TEST(but_not_where_it_was_the_tsc_that_changed)
 	survey_rates(&bench->survey);
 	window = find(HPET)->implied;
 	for (size_t i = 0; i < bench->report.clock_count; i++)
-		bench->survey.steps.clocks[i].implied.known = false; /* a host so busy that no step of the run tells */
+		/* as on a busy host where no step of the run gives a rate */
+		bench->survey.steps.clocks[i].implied.known = false;
 	sim_advance_ps(90 * SIM_PS_PER_S);
 	sim.tsc.counter.origin_ticks += sim.tsc.counter.hz.num / sim.tsc.counter.hz.den * 3 / 100;
 	survey_rates_again(&bench->survey);
@@ -1590,7 +1638,7 @@ TEST(but_not_where_it_was_the_tsc_that_changed)
 	close_clocks();
 }
 
-/* And a quick one over its own, unless something changed in it. */
+/* In a quick run, too, rates are calculated over the whole run, unless something changed in it. */
 TEST(a_run_in_which_nothing_changed_reports_the_rates_over_all_of_it)
 {
 	for (unsigned leaps = 0; leaps < 2; leaps++) {
@@ -1616,19 +1664,19 @@ TEST(a_run_in_which_nothing_changed_reports_the_rates_over_all_of_it)
 	}
 }
 
-/* A line that takes 40 ms, in which the PIT all but wraps. */
+/* Drawing the progress line takes 40 ms, in which the PIT almost wraps. */
 TEST(progress_is_shown_once_a_second_and_does_the_rates_no_harm)
 {
 	for (unsigned without_edges = 0; without_edges < 2; without_edges++) {
 		begin_well();
-		bench->report.options.profile = PROFILE_STANDARD; /* a quick run's window ends when all is determined */
+		bench->report.options.profile = PROFILE_STANDARD; /* otherwise the window could end early, as in a quick run */
 		bench->report.duration_ns = 400 * SURVEY_NS_PER_MS; /* gives a window of 4 s */
 		bench->draw_ps = 40 * SIM_PS_PER_MS;
 		bench->shown = 0;
 		bench->shown_ns = 0;
 		if (without_edges) {
 			find(RTC)->clock.state = CLOCK_ABSENT;
-			bench->draw_ps = 0; /* how often is then left to what draws */
+			bench->draw_ps = 0; /* without edges, progress is shown at each batch */
 		}
 		survey_prepare(&bench->survey);
 		survey_rates(&bench->survey);
@@ -1677,7 +1725,7 @@ TEST(near_the_end_only_what_comes_then_is_left)
 	assert_true(bench->survey.total_ns - bench->survey.done_ns <= survey_checks_plan_ns(&bench->report) + SURVEY_NS_PER_S);
 	survey_set_stage(&bench->survey, SURVEY_AT_CHECKS);
 	assert_int_equal(bench->survey.total_ns - bench->survey.done_ns, survey_checks_plan_ns(&bench->report));
-	survey_set_stage(&bench->survey, SURVEY_AT_INTERFERENCE); /* never back */
+	survey_set_stage(&bench->survey, SURVEY_AT_INTERFERENCE); /* going back to an earlier stage has no effect */
 	assert_int_equal(bench->survey.total_ns - bench->survey.done_ns, survey_checks_plan_ns(&bench->report));
 	close_clocks();
 }

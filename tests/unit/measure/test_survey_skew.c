@@ -1,7 +1,7 @@
 /*
- * Tournaments, contention and warp checks of many cores: simulated ones on host threads, whose true
- * offsets and drifts the test knows. How long anything takes is the host's affair: one tick is a nanosecond of
- * simulated time, and what must be late is made late by so many of them.
+ * Measurement passes, contention and warp checks with many cores. The cores are simulated on host threads, and the test
+ * knows their true offsets and drifts. The host's speed does not matter, because one tick is one nanosecond of
+ * simulated time, and delays are a number of ticks.
  */
 
 #include <pthread.h>
@@ -17,8 +17,8 @@
 #include "threads.h"
 
 #define GHZ          UINT64_C(1000000000)
-#define TICKS_PER_MS UINT64_C(1000000) /* at 1 GHz */
-#define ID_OF(core)  (2 * (uint32_t)(core) + 100) /* APIC ids are no core numbers */
+#define TICKS_PER_MS UINT64_C(1000000) /* TSC ticks at 1 GHz */
+#define ID_OF(core)  (2 * (uint32_t)(core) + 100) /* the APIC id of a core, which differs from its number */
 #define NONE         SIZE_MAX
 #define ALL          (SIZE_MAX - 1)
 #define CLOCKS       4
@@ -31,21 +31,23 @@ static struct {
 	struct sample samples[SURVEY_SAMPLES_MIN];
 	void *memory;
 	uint64_t batch_ticks;   /* added to the duration of each batch of ping-pongs */
-	uint64_t held_up;       /* from this batch, counted from 1, held_up_batches last longer by held_up_ticks each */
+	/* from this batch on, counted from 1, held_up_batches batches take held_up_ticks longer each */
+	uint64_t held_up;
 	uint64_t held_up_batches, held_up_ticks;
-	size_t dies;            /* this core dies in a ping-pong, NONE */
-	uint64_t dies_pingpongs; /* after so many of the tournament, at its 5th reading */
-	struct {                /* in the tournament itself, not in its rehearsal */
-		size_t first, second;  /* the pair's cores; first may be NONE or ALL pairs */
+	size_t dies;            /* the core that dies in a ping-pong, or NONE */
+	/* number of its ping-pongs in the measurement pass before that; it dies at its 5th reading */
+	uint64_t dies_pingpongs;
+	struct {                /* spoilt ping-pongs in the measurement pass itself, not in its rehearsal */
+		size_t first, second;  /* the cores of the pair; first may be NONE or ALL pairs */
 		uint64_t pingpongs;    /* the number of spoilt ping-pongs of the pair */
-		bool missed;           /* they never take place, or else are delayed */
-		uint64_t late_ticks;   /* the second's readings are late; and after them ... */
-		int64_t moves_ticks;   /* ... its TSC moves */
-		uint64_t count;        /* number of their ping-pongs so far */
+		bool missed;           /* true if they never take place, false if they are delayed */
+		uint64_t late_ticks;   /* delay of the second core's readings; afterwards ... */
+		int64_t moves_ticks;   /* ... its TSC moves by this */
+		uint64_t count;        /* number of the pair's ping-pongs until now */
 	} spoilt;
-	uint64_t expires_pingpongs; /* the deadline passes after so many ping-pongs of core 1, or never if 0 */
+	uint64_t expires_pingpongs; /* the deadline passes after this many ping-pongs of core 1; 0 if never */
 	pthread_barrier_t barrier;
-	size_t turns;           /* so many times run_all runs one core after the other */
+	size_t turns;           /* number of next calls of run_all that run the cores one after another */
 } bench;
 
 static bool
@@ -69,7 +71,10 @@ core_facts(struct core_facts *facts)
 	*facts = (struct core_facts){ .has_tsc_aux = true, .tsc_aux = 7 + (uint32_t)threads_self() };
 }
 
-/* Whether this batch has the pair whose ping-pongs are spoilt; side by side the others are spoilt with it. */
+/*
+ * Returns true if this batch includes the pair whose ping-pongs are spoilt. All pairs of the batch run at the same
+ * time, so all are delayed.
+ */
 static bool
 has_spoilt_pair(const uint32_t *cores, size_t count)
 {
@@ -107,7 +112,10 @@ run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void 
 	return finished;
 }
 
-/* CORES cores that START starts, and memory for just so many and tournaments up to WIDEST. */
+/*
+ * Opens a bench with CORES cores that START starts. The memory is sufficient for this number of cores and for schedules
+ * up to WIDEST.
+ */
 static void
 open_bench_of(void (*start)(size_t cores), size_t cores, enum pair_schedule widest, uint64_t hz)
 {
@@ -163,7 +171,7 @@ close_bench(void **state)
 
 TEST_FIXTURE(NULL, close_bench);
 
-/* Asserts that the report's interval contains CORE's true offset from the boot core, whose TSC is at world time. */
+/* Asserts that the report's interval contains CORE's true offset from the boot core, whose TSC is world time. */
 static void
 assert_offset_holds(size_t core, int64_t truth)
 {
@@ -236,7 +244,7 @@ TEST(all_2016_pairs_of_64_cores_come_in_63_rounds)
 	all_pairs_of(threads_start_in_turns, 64);
 }
 
-/* A star in which each core had its ping-pong with the boot core. */
+/* Asserts a complete star: each core had one ping-pong with the boot core. */
 static void
 assert_whole_star(size_t cores)
 {
@@ -255,7 +263,7 @@ assert_whole_star(size_t cores)
 	assert_int_equal(bench.report.note_count, 0);
 }
 
-/* 20 ms a batch: even 127 pairs at a time would take 5.1 s, the star alone takes as much. */
+/* A batch takes 20 ms. Even with 127 pairs at a time, all pairs would take 5.1 s. The star alone takes as long. */
 TEST(a_quick_run_of_255_cores_that_are_slow_to_wake_plays_a_star_and_says_so)
 {
 	open_bench(255, PAIR_SCHEDULE_ALL, GHZ);
@@ -268,7 +276,7 @@ TEST(a_quick_run_of_255_cores_that_are_slow_to_wake_plays_a_star_and_says_so)
 	assert_int_equal(bench.survey.memory.latest.kind, PAIR_SCHEDULE_STAR);
 }
 
-/* 15 pairs at a second a batch: 5 s and more, but at most 15. */
+/* There are 15 pairs, and a batch takes a second. All pairs take 5 to 15 s. */
 TEST(six_cores_that_are_slower_still_play_a_star_in_a_quick_run_and_all_pairs_in_a_standard_one)
 {
 	open_bench(6, PAIR_SCHEDULE_ALL, GHZ);
@@ -287,15 +295,15 @@ TEST(six_cores_that_are_slower_still_play_a_star_in_a_quick_run_and_all_pairs_in
 TEST(without_memory_for_all_pairs_1024_cores_play_a_star_and_say_so)
 {
 	open_bench(1024, PAIR_SCHEDULE_STAR, GHZ);
-	bench.batch_ticks = 3 * TICKS_PER_MS; /* 3.07 s: no time is left for another ping-pong */
+	bench.batch_ticks = 3 * TICKS_PER_MS; /* the pass takes 3.07 s, so no time is left for a second ping-pong */
 	survey_skew(&bench.survey);
 	assert_whole_star(1024);
 	assert_non_null(strstr(bench.report.skew.kind_reason, "no memory"));
-	assert_int_equal(threads_most(), 2); /* and there was no rehearsal */
+	assert_int_equal(threads_most(), 2); /* never more than two cores at a time: there was no rehearsal */
 	assert_int_equal(threads_batches(), 1023);
 }
 
-/* 16 cores have 120 pairs, up to 8 at a time. One batch of 2 s is caused by the host, in any position. */
+/* 16 cores have 120 pairs, up to 8 at a time. The host delays one batch by 2 s, at any position. */
 TEST(one_batch_of_the_rehearsal_that_is_held_up_makes_no_star)
 {
 	for (uint64_t batch = 1; batch <= 8; batch++) {
@@ -312,7 +320,7 @@ TEST(one_batch_of_the_rehearsal_that_is_held_up_makes_no_star)
 	open_bench(16, PAIR_SCHEDULE_ALL, GHZ);
 }
 
-/* Two of three batches of 1.2 s would make 3.6 s, and yet the rehearsal had all three in 2.4. */
+/* Two of three batches take 1.2 s. An estimate from these would be 3.6 s, but the rehearsal did all three in 2.4 s. */
 TEST(few_pairs_that_were_all_rehearsed_in_time_make_no_star)
 {
 	open_bench(3, PAIR_SCHEDULE_ALL, GHZ);
@@ -324,7 +332,7 @@ TEST(few_pairs_that_were_all_rehearsed_in_time_make_no_star)
 	assert_int_equal(bench.report.skew.pingpongs, 3);
 }
 
-/* 12 batches of half a second are twice the three seconds that a quick run has for it. */
+/* 12 batches of half a second take 6 s, twice the budget of a quick run. */
 TEST(a_tournament_that_overruns_its_budget_twice_keeps_what_was_measured)
 {
 	open_bench(16, PAIR_SCHEDULE_ALL, GHZ);
@@ -340,7 +348,7 @@ TEST(a_tournament_that_overruns_its_budget_twice_keeps_what_was_measured)
 	assert_false(bench.report.incomplete);
 }
 
-/* All of 12 rounds of half a second are played in time, if only just; of 13 the last is not. */
+/* 12 rounds of half a second end just in time. With 13 rounds, the last one is cut. */
 TEST(a_tournament_that_ends_with_its_last_batch_was_not_cut_short)
 {
 	for (size_t cores = 13; cores <= 14; cores++) {
@@ -365,7 +373,8 @@ TEST(the_deadline_keeps_what_was_measured)
 	survey_skew(&bench.survey);
 	assert_true(bench.report.incomplete);
 	assert_true(skew->measured);
-	assert_in_range(skew->pingpongs, 5, 19); /* 28 in all; it ends in core 1's third round of four */
+	/* there are 28 ping-pongs; the pass ends in core 1's third round of four */
+	assert_in_range(skew->pingpongs, 5, 19);
 	assert_int_equal(bench.report.cores[1].pingpongs, 3);
 	for (size_t a = 0; a < 8; a++)
 		for (size_t b = a + 1; b < 8; b++)
@@ -410,7 +419,7 @@ TEST(small_skews_lie_within_what_is_said)
 
 /* ---- another ping-pong ---- */
 
-#define LATE_TICKS UINT64_C(100000) /* at 1 GHz 100 us, longer than any machine's cores need for a round trip */
+#define LATE_TICKS UINT64_C(100000) /* 100 us at 1 GHz, longer than a round trip on any machine */
 
 /* Four cores. The pair of cores 1 and 3 has PINGPONGS spoilt ping-pongs. */
 static void
@@ -443,7 +452,7 @@ TEST(a_pair_whose_first_pingpong_was_spoilt_is_narrow_after_another)
 	assert_true(bench.spoilt.count > 1);
 	assert_in_range(width_of_spoilt_pair(), 1, LATE_TICKS - 1);
 	assert_offset_holds(3, 2000);
-	assert_int_equal(skew->pingpongs, 6); /* as many as pairs; those once more count for themselves */
+	assert_int_equal(skew->pingpongs, 6); /* one for each pair; second ping-pongs are counted separately */
 	assert_int_equal(bench.report.cores[3].pingpongs, 3);
 	assert_int_equal(skew->summary.contradictions, 0);
 	assert_int_equal(bench.report.note_count, 0);
@@ -472,8 +481,8 @@ TEST(a_pair_that_missed_each_other_has_another_pingpong)
 }
 
 /*
- * No ping-pong succeeds. Quick: 3 rounds and 2 ping-pongs more, at 600 ms each, are the three seconds that there are.
- * Standard: after 3 rounds of 2.5 s 4 ping-pongs more are ten seconds, though there are sixty.
+ * No ping-pong succeeds. A quick run has 3 s: 3 rounds and 2 further ping-pongs of 600 ms each. A standard run has 60
+ * s, but stops after 10 s of further ping-pongs: 3 rounds, and 4 further ping-pongs of 2.5 s.
  */
 TEST(pairs_have_another_pingpong_only_while_the_budget_lasts_and_for_10_s_at_most)
 {
@@ -498,7 +507,7 @@ holds(struct offset offset, int64_t ticks)
 	return offset.low <= ticks && ticks <= offset.high;
 }
 
-/* A pair whose first ping-pong is wide, and whose offset is MOVED_TICKS from then on. */
+/* Returns the interval of a pair whose first ping-pong is wide. Its offset changes by MOVED_TICKS after it. */
 static struct offset
 pair_that_moves(int64_t moved_ticks)
 {
@@ -509,7 +518,8 @@ pair_that_moves(int64_t moved_ticks)
 }
 
 /*
- * It moves to just inside of what the first ping-pong allows and just outside: the second one overlaps with it there.
+ * The offset moves to a value just inside or just outside of the first ping-pong's interval, so the second interval
+ * overlaps the first.
  */
 TEST(of_a_pair_that_moved_between_its_pingpongs_one_of_both_holds)
 {
@@ -518,7 +528,7 @@ TEST(of_a_pair_that_moved_between_its_pingpongs_one_of_both_holds)
 	assert_true(offset_width(first) >= LATE_TICKS && holds(first, 0));
 	close_bench(state);
 	second = pair_that_moves(0);
-	assert_true(second.low < 0); /* so that it is beyond the first's end, and the two overlap */
+	assert_true(second.low < 0); /* so that it extends beyond the end of the first, and the two overlap */
 	for (int64_t beyond = second.low - 2; beyond <= second.high + 2; beyond++) {
 		int64_t moved = first.high + beyond;
 		struct offset pair;
@@ -529,7 +539,10 @@ TEST(of_a_pair_that_moved_between_its_pingpongs_one_of_both_holds)
 	}
 }
 
-/* The first ping-pong's result is no longer true in the second. The first result is kept, and the report says so. */
+/*
+ * After the first ping-pong the offset moves, so the second ping-pong contradicts the first. The first result is kept,
+ * and the report says so.
+ */
 TEST(a_tsc_that_moves_before_its_pairs_second_pingpong_contradicts)
 {
 	const struct offsets_summary *summary = &bench.report.skew.summary;
@@ -543,7 +556,7 @@ TEST(a_tsc_that_moves_before_its_pairs_second_pingpong_contradicts)
 	assert_true(width_of_spoilt_pair() >= LATE_TICKS);
 }
 
-/* Four cores. The TSC of the last one steps by TICKS at AFTER_TICKS from the tournament's start. */
+/* Measures four cores. The TSC of the last one steps by TICKS, AFTER_TICKS after the start. */
 static void
 step(int64_t ticks, uint64_t after_ticks)
 {
@@ -553,7 +566,10 @@ step(int64_t ticks, uint64_t after_ticks)
 	survey_skew(&bench.survey);
 }
 
-/* 150 moments in each direction, from the rehearsal to the end, also in the middle of a pair's ping-pong. */
+/*
+ * A step forward or back at 150 different times each, from the rehearsal to the end. Some of these are in the middle of
+ * a ping-pong.
+ */
 TEST(whenever_a_tsc_steps_each_pair_holds_its_old_or_its_new_offset)
 {
 	size_t in_pingpongs = 0;
@@ -569,9 +585,9 @@ TEST(whenever_a_tsc_steps_each_pair_holds_its_old_or_its_new_offset)
 			assert_true(holds(pair, 0) || holds(pair, ticks));
 			in_pingpongs += offsets_moved(&skew->offsets, a, 3) > 0;
 		}
-		assert_int_equal(skew->pingpongs, 6); /* a pair that has another counts for itself */
+		assert_int_equal(skew->pingpongs, 6); /* a pair's second ping-pong is counted separately */
 		assert_int_equal(bench.report.cores[3].pingpongs, 3);
-		assert_in_range(skew->summary.contradictions, 0, 3); /* core 3 has three pairs */
+		assert_in_range(skew->summary.contradictions, 0, 3); /* core 3 is in three pairs */
 		if (i < 299)
 			close_bench(state);
 	}
@@ -580,7 +596,7 @@ TEST(whenever_a_tsc_steps_each_pair_holds_its_old_or_its_new_offset)
 
 /* ---- drift ---- */
 
-/* In 10^12 ticks 50 ppm are 50 million ticks, and round trips are negligible. */
+/* In 10^12 ticks, 50 ppm are 50 million ticks, and round trips are negligible. */
 TEST(a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not)
 {
 	const struct report_skew *skew = &bench.report.skew;
@@ -602,7 +618,7 @@ TEST(a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not)
 		assert_true(drift->high - drift->low < 50000);
 	}
 	assert_true(bench.report.cores[2].drift_ppb.low > 0);
-	assert_int_equal(skew->pingpongs, 6); /* in the first pass */
+	assert_int_equal(skew->pingpongs, 6); /* the first pass had these */
 	assert_int_equal(bench.report.cores[2].pingpongs, 3);
 }
 
@@ -616,7 +632,7 @@ drift_told(void)
 	return bench.report.findings[0].text;
 }
 
-/* Two tournaments only tell that it moved. */
+/* Two passes only show that the TSC moved. */
 TEST(a_tournament_in_the_middle_tells_a_drift_from_a_step)
 {
 	static const struct { bool drifts, early, middle; const char *told; } cases[] = {
@@ -646,10 +662,10 @@ TEST(a_tournament_in_the_middle_tells_a_drift_from_a_step)
 		threads_stop();
 		free(bench.memory);
 	}
-	open_bench(4, PAIR_SCHEDULE_ALL, GHZ); /* for what closes it */
+	open_bench(4, PAIR_SCHEDULE_ALL, GHZ); /* close_bench() needs an open bench */
 }
 
-/* A twentieth of the run's plan is the most that the first one may have taken. */
+/* The middle pass is measured only if the first one took at most a twentieth of the planned run. */
 TEST(a_tournament_in_the_middle_is_only_played_where_one_is_short)
 {
 	const struct report_skew *skew = &bench.report.skew;
@@ -657,7 +673,7 @@ TEST(a_tournament_in_the_middle_is_only_played_where_one_is_short)
 	for (unsigned fits = 0; fits < 2; fits++) {
 		open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
 		survey_middle_pass(&bench.survey);
-		assert_false(skew->middle_measured); /* nor without a first one */
+		assert_false(skew->middle_measured); /* it is not measured before the first pass */
 		survey_skew(&bench.survey);
 		bench.survey.done_ns = 0;
 		bench.survey.total_ns = 20 * skew->elapsed_ns - !fits;
@@ -676,7 +692,7 @@ TEST(a_tournament_in_the_middle_is_only_played_where_one_is_short)
 	}
 }
 
-/* All other cores drift against the boot core. Their common drift shows that the boot core is wrong. */
+/* All other cores drift against the boot core. This common drift shows that the boot core is wrong. */
 TEST(a_boot_core_that_alone_is_1_ppm_fast_is_named_once_and_no_other_drifts)
 {
 	const struct report *report = &bench.report;
@@ -698,7 +714,7 @@ TEST(a_boot_core_that_alone_is_1_ppm_fast_is_named_once_and_no_other_drifts)
 	}
 }
 
-/* A constant offset is no drift. */
+/* A constant offset is not a drift. */
 TEST(a_skewed_core_that_runs_true_does_not_drift)
 {
 	const struct offset *drift;
@@ -713,14 +729,14 @@ TEST(a_skewed_core_that_runs_true_does_not_drift)
 	assert_true(drift->high - drift->low < 50000);
 }
 
-/* Each later tournament is held against the first: what moved only before the third is seen in the third. */
+/* Each later pass is compared with the first. A movement just before the third pass shows in the third. */
 TEST(a_third_tournament_is_held_against_the_first)
 {
 	open_bench(2, PAIR_SCHEDULE_ALL, GHZ);
 	survey_skew(&bench.survey);
 	threads_pass(UINT64_C(1000000000000));
 	survey_skew(&bench.survey);
-	threads_cores[1].offset_ticks = 100000000; /* in 2 * 10^12: 50 ppm */
+	threads_cores[1].offset_ticks = 100000000; /* 50 ppm of 2 * 10^12 ticks */
 	threads_pass(UINT64_C(1000000000000));
 	survey_skew(&bench.survey);
 	assert_in_range(bench.report.skew.drift_span_ns, UINT64_C(2000000000000), UINT64_C(2100000000000));
@@ -728,7 +744,7 @@ TEST(a_third_tournament_is_held_against_the_first)
 	assert_in_range(bench.report.cores[1].drift_ppb.high, 50000, 60000);
 }
 
-/* At 50 MHz the one that is left alone waits for 13 million ticks at most, and no other for as long. */
+/* At 50 MHz, the partner of a dead core waits for at most 13 million ticks. No other pair waits that long. */
 TEST(a_core_that_dies_in_its_second_pingpong_costs_its_own_only)
 {
 	const struct report_skew *skew = &bench.report.skew;
@@ -738,7 +754,8 @@ TEST(a_core_that_dies_in_its_second_pingpong_costs_its_own_only)
 	bench.dies_pingpongs = 1;
 	survey_skew(&bench.survey);
 	assert_false(bench.smp.alive(bench.smp.context, 3));
-	assert_int_equal(skew->pingpongs, 7); /* 10 in all, and three of the core's four were lost */
+	/* 3 of 10 pairs are missing: core 3 died before three of its four ping-pongs */
+	assert_int_equal(skew->pingpongs, 7);
 	assert_int_equal(skew->rounds, 5);
 	assert_int_equal(bench.report.cores[3].pingpongs, 1);
 	for (size_t i = 0; i < 5; i++) {
@@ -789,7 +806,10 @@ TEST(without_room_nothing_is_asked_of_the_cores)
 	assert_int_equal(threads_batches(), 0);
 }
 
-/* 100 ticks a reading, 300 on core 2; where all are to read at once, none is done before the last has come. */
+/*
+ * A reading takes 100 ticks, on core 2 300. If all cores are to read at the same time, no core starts before the last
+ * one is ready.
+ */
 static void
 sample(void *device, struct sample *samples, size_t count)
 {
@@ -827,8 +847,8 @@ dont_wait(void)
 }
 
 /*
- * Measures a present main clock, a clock that only one core may read at a time, a second read method, and a stuck
- * clock, with CORES cores. The first TURNS times the cores read one after the other.
+ * Measures four clocks on CORES cores: a main clock, a clock that only one core may read at a time, a second read
+ * method, and a stuck clock. In the first TURNS attempts the cores read one after another.
  */
 static void
 contend(size_t cores, size_t turns)
@@ -879,7 +899,7 @@ TEST(a_clock_that_is_read_by_one_after_the_other_was_not_contended)
 	contend(3, 100);
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(bench.report.cores[i].contended[0].count, 0);
-	assert_int_equal(bench.turns, 96); /* four tries */
+	assert_int_equal(bench.turns, 96); /* four attempts */
 }
 
 TEST(cores_that_missed_each_other_are_asked_again)
@@ -946,7 +966,7 @@ open_bench_that_stops(uint64_t stops_at, bool all_stop)
 		threads_cores[i].stops_at = stops_at;
 }
 
-/* All that they do together, in the order of a run. */
+/* Does all measurements on several cores, in the order of a run. */
 static void
 measure_together(void)
 {
@@ -981,7 +1001,10 @@ assert_only_the_tsc_is_said_to_have_stopped(void)
 	}
 }
 
-/* At moments a tenth apart, from a few ticks into the rehearsal. */
+/*
+ * The TSC stops at different times, each a tenth later than the one before, starting a few ticks after the rehearsal
+ * began.
+ */
 TEST(whenever_the_boot_cores_tsc_stops_no_core_is_named)
 {
 	uint64_t lasted_ticks;
@@ -1007,7 +1030,7 @@ TEST(a_tsc_that_stops_while_all_read_a_clock_leaves_no_contended_figure)
 		open_bench_that_stops(THREADS_WORLD_0 + ticks, false);
 		survey_contended(&bench.survey);
 		assert_true(bench.survey.tsc_stopped);
-		assert_int_equal(threads_batches(), 1); /* nor are they asked again */
+		assert_int_equal(threads_batches(), 1); /* there is no second attempt */
 		for (size_t i = 0; i < 4; i++)
 			assert_int_equal(bench.report.cores[i].contended[0].count, 0);
 		if (ticks < 2000)
@@ -1015,7 +1038,7 @@ TEST(a_tsc_that_stops_while_all_read_a_clock_leaves_no_contended_figure)
 	}
 }
 
-/* Then neither the check with a lock nor the later one without has a result. */
+/* If the TSC stops during the check with a lock, neither this check nor the later one without a lock has a result. */
 TEST(a_tsc_that_stops_while_all_stamp_leaves_no_warp_check)
 {
 	for (unsigned all = 0; all < 2; all++) {
@@ -1031,7 +1054,8 @@ TEST(a_tsc_that_stops_while_all_stamp_leaves_no_warp_check)
 }
 
 /*
- * A quick run takes 2 ms for each pair, but never more than 3 s, in two tournaments. All cores but one spin first.
+ * A quick run plans 2 ms for each pair, but never more than 3 s, for each of two passes. In addition, each core except
+ * the boot core spins first.
  */
 TEST(the_plan_has_room_for_two_tournaments)
 {
@@ -1048,7 +1072,7 @@ TEST(the_plan_has_room_for_two_tournaments)
 	assert_int_equal(survey_plan_ns(report, 1000) - alone_ns, 121000 * TICKS_PER_MS + 999 * SURVEY_SPIN_NS);
 }
 
-/* Beside what each clock takes: it wakes all cores and each, 7 ms. */
+/* In addition to each clock's own time, the check wakes all cores together, and then each core: 7 ms. */
 TEST(the_plan_has_room_for_a_warp_check_of_each_hypervisors_clock)
 {
 	struct report *report = &bench.report;

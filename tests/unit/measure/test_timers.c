@@ -1,6 +1,6 @@
 /*
- * Timer tests on a source that is defined here. Its interrupts come at times that the test sets, and are written to the
- * recorder's buffer, while the simulated time continues.
+ * Timer tests with a simulated timer, which is defined here. Its interrupts come at times that the test sets. They are
+ * written to the recorder's buffer, while the simulated time continues.
  */
 #include "test.h"
 #include "bench.h"
@@ -12,19 +12,20 @@
 #define TICK_PS    UINT64_C(10000) /* 100 MHz */
 #define LATE_PS    UINT64_C(500000)
 #define ERROR_NS   2000 /* error of a source timed by the TSC: the bracket around its arming, and its calibration */
-#define FOUND      0x1234 /* in its register, before */
+#define FOUND      0x1234 /* value of its register before the test */
 
 static struct {
 	bool has_counter, well;
-	/* Its faults: */
+	/* Faults of the timer. */
 	unsigned drop_every;
-	int64_t late_ps; /* besides LATE_PS */
-	bool storms;     /* fires at each poll */
+	int64_t late_ps; /* delay in addition to LATE_PS */
+	bool storms;     /* it interrupts at each poll */
 	uint64_t phase_ticks;
 	uint64_t arming_ps; /* additional time to arm a periodic timer */
-	bool leaves; /* each shot leaves an interrupt that comes when the next shot is armed */
-	unsigned away_armed;         /* so often the core is away until it is due, before it disarms it */
-	uint64_t stall_at, stall_ps; /* the core is away so long once, when so many interrupts have come */
+	bool leaves; /* each one-shot leaves an interrupt that comes when the next one is armed */
+	/* number of times that the core is preempted before disarming, until the deadline has passed */
+	unsigned away_armed;
+	uint64_t stall_at, stall_ps; /* the core is preempted once for stall_ps, after stall_at interrupts */
 
 	bool open, armed, periodic, taken, latched;
 	uint64_t due_ps, period_ps, last_due_ps, delivered, pending, left_over, released;
@@ -50,7 +51,7 @@ record(void)
 	slot.taken++;
 }
 
-/* An interrupt is due: it is given, unless it is to be dropped. */
+/* Delivers an interrupt that is due, unless it is to be dropped. */
 static void
 fire(void)
 {
@@ -109,7 +110,7 @@ take_source(struct timer *timer, uint32_t vector)
 	source.taken = true;
 }
 
-/* As KVM's PIT does: what its thread has not sent yet comes as soon as it is given another count. */
+/* Acts like KVM's PIT: an interrupt that its thread has not sent yet comes as soon as another count is written. */
 static void
 settle_source(struct timer *timer)
 {
@@ -146,9 +147,11 @@ has_expired(const struct timer *timer)
 	return left_of_source(timer) == 0;
 }
 
-#define OVER_PS (20 * SIM_PS_PER_US) /* the deadline behind which it is enabled */
+#define OVER_PS (20 * SIM_PS_PER_US) /* the deadline after which the timer is enabled */
 
-/* One that was due while it was armed it sends when it is enabled again, as devices may. */
+/*
+ * Disarms the timer. An interrupt that was due while it was armed comes when it is enabled again, as with some devices.
+ */
 static void
 disarm_source(struct timer *timer)
 {
@@ -234,7 +237,7 @@ close_interrupts(void)
 
 static struct bench *bench;
 
-/* Begins a run, and gives it the exact rate of the TSC. */
+/* Starts a run, and gives it the exact rate of the TSC. */
 static void
 prepare(void)
 {
@@ -274,7 +277,7 @@ end(void **state)
 
 TEST_FIXTURE(begin, end);
 
-/* Tests DRIVER in windows that PLAYS runs. Returns the rows: shots, then periods. */
+/* Tests DRIVER in windows that PLAYS runs. Returns two rows: one-shots, then periods. */
 static const struct report_interval *
 tested(const struct timer_driver *driver,
        const char *(*plays)(void (*work)(void *argument), void (*after)(void *argument), void *argument))
@@ -313,7 +316,7 @@ assert_counts(const struct report_interval *row, uint64_t delivered, uint64_t em
 	assert_int_equal(row->excused, excused);
 }
 
-/* The handler is entered at most a poll late, after LATE_PS, and its counter is read to a tick. */
+/* The handler is entered after LATE_PS and at most one poll. Its counter is read to one tick. */
 TEST(a_source_that_is_well_loses_nothing_and_its_lateness_is_what_the_handler_takes)
 {
 	const struct report_interval *rows;
@@ -341,7 +344,7 @@ TEST(a_source_that_is_well_loses_nothing_and_its_lateness_is_what_the_handler_ta
 	assert_true(rows[1].rate.known && rows[1].rate.low <= 0 && rows[1].rate.high >= 0);
 	assert_true(rows[1].rate.high - rows[1].rate.low < 100000);
 	assert_int_equal(rows[1].policy, REPORT_POLICY_DISCARD);
-	assert_int_equal(rows[1].held_delivered, 21); /* one of the masked ticks is pending */
+	assert_int_equal(rows[1].held_delivered, 21); /* one of the masked ticks stays pending */
 	assert_int_equal(rows[1].held_ns / 1000000, 20);
 }
 
@@ -361,14 +364,14 @@ TEST(a_source_without_a_counter_is_timed_by_the_tsc_and_its_error_holds_the_trut
 	}
 }
 
-/* Its count starts up to 10 us after it was armed, so its one-shots are due then or earlier. */
+/* The count starts up to 10 us after it was armed, so one-shots may be due 10 us earlier than calculated. */
 TEST(a_source_whose_count_may_start_late_has_a_larger_error)
 {
 	source.phase_ticks = 1000;
 	assert_in_range(asked(play)[0].lateness.error_ns, 5000, 5000 + ERROR_NS);
 }
 
-/* When it was armed and when it came are known to a step of the TSC each. */
+/* The times of arming and of the interrupt are both known only to one step of the TSC. */
 TEST(and_where_the_tsc_counts_in_steps_its_error_is_no_less_than_one)
 {
 	const struct report_interval *rows;
@@ -383,7 +386,9 @@ TEST(and_where_the_tsc_counts_in_steps_its_error_is_no_less_than_one)
 	assert_true(rows[0].lateness.min_ns + (int64_t)rows[0].lateness.error_ns >= 500);
 }
 
-/* gap= concerns only the report of interference. A user who sets a long gap must not get findings on timers. */
+/*
+ * The option gap= concerns only the report of interference. A user who sets a long gap must not get findings on timers.
+ */
 TEST(a_core_that_was_away_excuses_what_was_due_whatever_length_of_gap_was_asked_for)
 {
 	const struct report_interval *rows;
@@ -399,7 +404,7 @@ TEST(a_core_that_was_away_excuses_what_was_due_whatever_length_of_gap_was_asked_
 	assert_true(rows[0].lateness.max_ns < 2000);
 }
 
-/* No interrupt ends that gap: it lies between two polls. */
+/* No interrupt comes at the end of this gap, which lies between two polls. */
 TEST(a_one_shot_that_never_came_while_the_core_was_away_is_not_lost)
 {
 	const struct report_interval *rows;
@@ -441,7 +446,7 @@ arm_slowly(struct timer *timer, uint64_t ticks, bool periodic)
 	return due;
 }
 
-/* As asked(), of a source whose periods take so long to be programmed. */
+/* Like asked(), for a timer whose periods take ARMING_PS longer to program. */
 static const struct report_interval *
 asked_slowly(uint64_t arming_ps)
 {
@@ -456,7 +461,7 @@ asked_slowly(uint64_t arming_ps)
 	return rows;
 }
 
-/* The ticks after 20 masked ones are tested only if both fit into a window. */
+/* After 20 masked ticks, the following ticks are tested only if both fit into a window. */
 TEST(periods_that_take_long_to_be_programmed_are_longer_ones)
 {
 	static const struct {
@@ -491,7 +496,7 @@ TEST(periods_that_take_too_long_to_be_programmed_are_a_row_with_a_sentence)
 	assert_int_equal(rows[0].delivered, 100);
 	assert_string_equal(rows[0].reason, "");
 	assert_int_equal(rows[1].asked, 0);
-	assert_int_equal(rows[1].state, CLOCK_PRESENT); /* the source lost nothing */
+	assert_int_equal(rows[1].state, CLOCK_PRESENT); /* the timer lost nothing */
 	assert_string_equal(rows[1].reason,
 			    "Programming it takes more than a quarter of its period, so its ticks cannot be matched to deadlines.");
 }
@@ -526,7 +531,7 @@ open_awaited(const struct platform *platform, struct timer *timer)
 	timer->ticks_max = 1;
 }
 
-/* The wait runs with the firmware active. It uses the TSC, which may stop during the wait. */
+/* The wait runs with the firmware active. It is timed by the TSC, which may stop during the wait. */
 TEST(a_source_whose_step_is_waited_for_ends_with_its_bound_and_with_the_tsc)
 {
 	struct timer_driver awaited = made_up;
@@ -554,7 +559,7 @@ TEST(a_source_whose_step_is_waited_for_ends_with_its_bound_and_with_the_tsc)
 	}
 }
 
-/* It was due while it was armed: that it then interrupts is no fault. */
+/* The timer was due while it was still armed, so its interrupt is no fault. */
 TEST(a_deadline_that_was_over_before_it_was_disarmed_is_no_try)
 {
 	struct timer_driver enabled = made_up;
@@ -575,7 +580,7 @@ TEST(a_storm_ends_and_its_source_is_not_asked_on)
 
 	source.has_counter = true;
 	source.storms = true;
-	source.late_ps = (int64_t)SIM_PS_PER_S; /* all other ticks */
+	source.late_ps = (int64_t)SIM_PS_PER_S; /* no other interrupts come */
 	rows = asked(play);
 	assert_int_equal(rows[0].early, 100);
 	assert_int_equal(rows[1].state, CLOCK_BROKEN);
@@ -588,7 +593,7 @@ TEST(what_is_lost_while_the_core_was_away_is_excused)
 	const struct report_interval *rows;
 
 	source.has_counter = true;
-	source.stall_at = 120; /* in the periodic row */
+	source.stall_at = 120; /* during the periodic row */
 	source.stall_ps = 5 * SIM_PS_PER_MS;
 	rows = asked(play);
 	assert_counts(&rows[0], 100, 0, 0, 0, 0);
