@@ -1,10 +1,10 @@
-/* CPUID's leaves of text, set on the simulated machine. Included by tests, behind cmocka.h. */
+/* Sets CPUID leaves that contain text on the simulated machine. To be included after cmocka.h. */
 #ifndef BARETICK_CPUID_LEAVES_H
 #define BARETICK_CPUID_LEAVES_H
 
 #include "sim.h"
 
-/* Four characters as a register holds them. */
+/* Returns four characters as a register holds them. */
 static inline uint32_t
 four(const char *text)
 {
@@ -20,7 +20,7 @@ set_vendor(const char *vendor, uint32_t basic_max)
 	sim_cpuid_set(0, 0, (struct hw_cpuid){ basic_max, four(vendor), four(vendor + 8), four(vendor + 4) });
 }
 
-/* A hypervisor's twelve characters, in the order of its leaf: EBX, ECX, EDX. */
+/* Sets a hypervisor's name of twelve characters. The leaf has it in EBX, ECX and EDX, in this order. */
 static inline void
 set_hypervisor_leaf(const char *name, uint32_t max)
 {

@@ -14,11 +14,11 @@
 #define MADT_AT     0x50000u
 #define DSDT_AT     0x60000u
 
-/* A machine's memory: only what lies wholly inside one region can be read. */
+/* A machine's memory. A range can be read only if it lies completely inside one region. */
 struct machine {
 	struct region {
 		uint64_t address;
-		uint8_t *bytes; /* a block of just this length, so that the sanitizer sees a read beyond it */
+		uint8_t *bytes; /* a block of exactly this length, so that the sanitizer sees a read beyond its end */
 		size_t length;
 	} regions[REGIONS_MAX];
 	size_t count;
@@ -191,7 +191,7 @@ add_madt(struct machine *machine, uint64_t address, size_t length)
 	return madt;
 }
 
-/* Three good tables with two cores, and both root tables behind an RSDP of revision 2. */
+/* Adds three good tables with two cores, and both root tables with an RSDP of revision 2. */
 static void
 add_everything(struct machine *machine)
 {
@@ -213,7 +213,7 @@ read_at(struct machine *machine, uint64_t rsdp)
 {
 	const struct acpi_memory memory = { machine_at, machine };
 
-	memset(&machine->facts, 0xa5, sizeof(machine->facts)); /* whatever was there is overwritten */
+	memset(&machine->facts, 0xa5, sizeof(machine->facts)); /* the reader must overwrite all of this */
 	machine->facts.madt.apic_ids = machine->apic_ids;
 	machine->facts.madt.core_max = 16;
 	acpi_read_facts(&memory, rsdp, &machine->facts);
@@ -272,7 +272,7 @@ TEST(xsdt_of_revision_2_leads_to_all_three_tables)
 	const struct acpi_facts *facts = &machine->facts;
 
 	add_everything(machine);
-	put(region_at(machine, RSDT_AT, NULL), 36, 4, 0); /* its checksum is wrong, which is not checked */
+	put(region_at(machine, RSDT_AT, NULL), 36, 4, 0); /* invalidates the RSDT's checksum, which is not checked */
 	read_machine(machine);
 	assert_all_found(facts);
 	assert_int_equal(facts->problem_count, 0);
@@ -309,7 +309,7 @@ TEST(oem_ids_of_the_root_table_are_without_what_fills_them_and_printable)
 		read_machine(machine);
 		assert_string_equal(machine->facts.oem, cases[i].oem);
 	}
-	root[9]++; /* an unused root table gives no OEM id */
+	root[9]++; /* a root table that is not used gives no OEM id */
 	read_machine(machine);
 	assert_string_equal(machine->facts.oem, "");
 }
@@ -394,7 +394,7 @@ TEST(rsdp_length_is_36_or_more_and_can_be_read)
 		put(rsdp, 20, 4, wrong[i]);
 		seal(rsdp, 36, 32);
 		read_machine(machine);
-		assert_all_found(&machine->facts); /* found through the RSDT */
+		assert_all_found(&machine->facts); /* the tables were found through the RSDT */
 		snprintf(sentence, sizeof(sentence),
 			 "RSDP: its length of %u bytes is not valid; its XSDT is not used", wrong[i]);
 		assert_problem(&machine->facts, 0, sentence);
@@ -685,14 +685,15 @@ TEST(s5_is_the_first_constant_of_a_package_that_is_named_so)
 		bool found;
 		uint8_t type;
 	} cases[] = {
-		{ "\x08_S5_\x12\x06\x04\x00\x00\x00\x00", 12, true, 0 }, /* as QEMU's q35 has it */
+		{ "\x08_S5_\x12\x06\x04\x00\x00\x00\x00", 12, true, 0 }, /* as in QEMU's q35 */
 		{ "\x08\\_S5_\x12\x08\x04\x0a\x05\x0a\x05\x00\x00", 15, true, 5 },
-		{ "\x08_S5_\x12\x47\x00\x04\x0a\x07\x00\x00\x00", 14, true, 7 }, /* a length of two bytes */
+		/* the package's length is encoded in two bytes */
+		{ "\x08_S5_\x12\x47\x00\x04\x0a\x07\x00\x00\x00", 14, true, 7 },
 		{ "\x08_S5_\x12\x06\x04\x0a\x08\x00\x00\x00", 13, false, 8 }, /* more than 3 bits */
-		{ "\x08_S5_\x12\x06\x04\x0b\x05\x00\x00\x00", 13, false, 0x0b }, /* no byte */
-		{ "\x10_S5_\x12\x06\x04\x05\x00\x00\x00", 12, false, 0 }, /* no definition */
+		{ "\x08_S5_\x12\x06\x04\x0b\x05\x00\x00\x00", 13, false, 0x0b }, /* the value is not a byte */
+		{ "\x10_S5_\x12\x06\x04\x05\x00\x00\x00", 12, false, 0 }, /* _S5_ is not defined here, only used */
 		{ "\x08_S4_\x12\x06\x04\x05\x00\x00\x00", 12, false, 0 },
-		{ "\x08_S5_\x12\x06\x04\x0a", 9, false, 0 }, /* the table ends */
+		{ "\x08_S5_\x12\x06\x04\x0a", 9, false, 0 }, /* the table ends too early */
 		{ "\x08_S5_", 5, false, 0 },
 	};
 	struct machine *machine = *state;
@@ -853,9 +854,9 @@ TEST(only_enabled_processors_become_cores_in_table_order)
 	size_t at = put_lapic(table, 44, 1, 6, 1);
 
 	at = put_lapic(table, at, 2, 4, 0);    /* absent */
-	at = put_lapic(table, at, 3, 5, 2);    /* online-capable: not to be started */
-	at = put_lapic(table, at, 4, 255, 0);  /* how absent ones often look */
-	at = put_x2apic(table, at, 5, 300, 3); /* enabled and online-capable: enabled */
+	at = put_lapic(table, at, 3, 5, 2);    /* online-capable only, so the core must not be started */
+	at = put_lapic(table, at, 4, 255, 0);  /* a common form of absent processors */
+	at = put_x2apic(table, at, 5, 300, 3); /* both enabled and online-capable counts as enabled */
 	at = put_x2apic(table, at, 6, 0xffffffff, 0);
 	at = put_lapic(table, at, 7, 0, 1);
 	assert_int_equal(at, length);
@@ -868,7 +869,7 @@ TEST(only_enabled_processors_become_cores_in_table_order)
 	assert_int_equal(machine->facts.problem_count, 0);
 }
 
-/* The PIT's interrupt comes by pin 2, the SCI by pin 9, level and active low. */
+/* The PIT's interrupt comes at pin 2, and the SCI at pin 9, as level and active low. */
 TEST(overrides_say_by_which_pin_an_isa_interrupt_comes)
 {
 	struct machine *machine = *state;
@@ -916,7 +917,7 @@ TEST(enabled_processor_with_the_id_of_all_is_left_out_and_said)
 	size_t at = put_lapic(table, 44, 0, 0xff, 1);
 
 	at = put_x2apic(table, at, 1, 0xffffffff, 1);
-	at = put_x2apic(table, at, 2, 0xff, 1); /* a good id there */
+	at = put_x2apic(table, at, 2, 0xff, 1); /* in x2APIC mode FFh is a valid id */
 	put_lapic(table, at, 3, 0, 1);
 	assert_false(read_madt(machine, table, length));
 	assert_true(machine->facts.madt.found);
@@ -948,7 +949,10 @@ TEST(structures_of_other_types_are_passed_over)
 	assert_int_equal(machine->apic_ids[0], 9);
 }
 
-/* A good processor, then a structure of TYPE and LENGTH bytes, then another good processor. */
+/*
+ * Tests a good processor, then a structure of TYPE and LENGTH bytes, then another good processor. Only the first must
+ * be read.
+ */
 static void
 assert_stops_at_the_second(struct machine *machine, uint8_t type, uint8_t length)
 {
@@ -976,7 +980,7 @@ TEST(madt_is_read_up_to_the_first_structure_with_a_wrong_length)
 	assert_stops_at_the_second(machine, 0, 1);
 	assert_stops_at_the_second(machine, 0x80, 0);
 	assert_stops_at_the_second(machine, 0x80, 1);
-	assert_stops_at_the_second(machine, 0x80, 17); /* 16 bytes are left */
+	assert_stops_at_the_second(machine, 0x80, 17); /* only 16 bytes are left for it */
 	assert_stops_at_the_second(machine, 0, 7);
 	assert_stops_at_the_second(machine, 1, 11);
 	assert_stops_at_the_second(machine, 2, 9);
@@ -1018,7 +1022,7 @@ TEST(no_more_than_4096_processors_are_counted_and_the_rest_said)
 	size_t length = 44 + 4200 * 16, at = 44;
 	uint8_t *table = add_madt(machine, MADT_AT, length);
 
-	/* Squares, so that some of them meet in the same slot; 100 of them come twice. */
+	/* The ids are squares, so that some of them get the same slot of the hash table. 100 ids occur twice. */
 	for (uint32_t i = 0; i < 4100; i++)
 		at = put_x2apic(table, at, i, i * i, 1);
 	for (uint32_t i = 0; i < 100; i++)

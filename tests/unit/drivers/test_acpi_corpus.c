@@ -1,6 +1,7 @@
 /*
- * The tables of real machines, from the folder $ACPI_CORPUS: every field as an independent decoder read it
- * (expected.json), and every table cut short and with bits flipped. Skipped where there is no such folder.
+ * The tables of real machines, in the folder $ACPI_CORPUS. Every field must be as an independent decoder read it
+ * (expected.json). Every table is also read cut short, and with bits flipped. The test is skipped without such a
+ * folder.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -9,10 +10,10 @@
 #include "acpi/acpi.h"
 #include "acpi_checks.h"
 
-#define CORPUS_DEFAULT "../shared/acpi-corpus" /* from the repository's root */
+#define CORPUS_DEFAULT "../shared/acpi-corpus" /* path from the repository's root */
 #define FILE_MAX       65536
-#define FLIPPED_BYTES  64  /* in this many bytes every bit is flipped */
-#define RANDOM_FLIPS   256 /* more flips at random places */
+#define FLIPPED_BYTES  64  /* number of bytes in which every bit is flipped */
+#define RANDOM_FLIPS   256 /* number of further flips at random places */
 
 typedef bool reader(const uint8_t *table, size_t length, struct acpi_facts *facts);
 
@@ -28,7 +29,7 @@ static const struct kind {
 static uint32_t apic_ids[ACPI_CORES_MAX];
 
 struct content {
-	uint8_t bytes[FILE_MAX + 1]; /* ends with 0 */
+	uint8_t bytes[FILE_MAX + 1]; /* followed by 0 */
 	size_t length;
 };
 
@@ -40,7 +41,7 @@ corpus_folder(void)
 	return folder ? folder : CORPUS_DEFAULT;
 }
 
-/* False where there is no such file. */
+/* Reads a file of the machine. Returns false if there is no such file. */
 static bool
 load(const char *machine, const char *file, struct content *content)
 {
@@ -113,7 +114,7 @@ by_apic_id(const void *a, const void *b)
 	return (id_a > id_b) - (id_a < id_b);
 }
 
-/* The ids stand sorted in expected.json; some tables have another order. */
+/* Compares the MADT with expected.json, where the ids are sorted. Some tables have another order. */
 static void
 compare_madt(const char *json, const struct acpi_madt *madt)
 {
@@ -195,7 +196,7 @@ survive(const struct kind *kind, const uint8_t *table, size_t length, bool seal)
 	free(copy);
 }
 
-/* Marsaglia, "Xorshift RNGs", 2003: the same flips in every run. */
+/* Marsaglia, "Xorshift RNGs", 2003. The flips are the same in every run. */
 static uint32_t
 next_random(uint32_t *state)
 {
@@ -246,7 +247,7 @@ is_machine(const struct dirent *entry)
 	return entry->d_name[0] != '.' && load(entry->d_name, "expected.json", &json);
 }
 
-/* The machine that is being looked at, for who reads of a failure; "" between tests. */
+/* The machine that is being tested, for messages on a failure. It is "" between tests. */
 static char current[256];
 
 static int

@@ -1,6 +1,6 @@
 /*
- * The calibration loops on the simulated machine. The TSC counts 1 GHz, a read of it costs 10 ns, an access of a
- * port 500 ns, of memory 300 ns. A tick of the PIT is 838 ns, of the PM timer 279 ns.
+ * The calibration loops on the simulated machine. The TSC counts at 1 GHz, and a read of it costs 10 ns. An access of a
+ * port costs 500 ns, and of memory 300 ns. A tick of the PIT takes 838 ns, and of the PM timer 279 ns.
  */
 #include "driver_checks.h"
 
@@ -14,7 +14,7 @@ static struct calibrating calibrating;
 static struct scale scale;
 static struct calibration_result result;
 
-/* Opens the devices that LOOP uses. A device that is not there is NULL. */
+/* Opens the devices that LOOP uses. Absent devices are NULL. */
 static const char *
 open_for(const struct calibration_loop *loop)
 {
@@ -43,7 +43,7 @@ play_ppm(const struct calibration_loop *loop)
 	return ((double)result.hz - TRUE_HZ) / (TRUE_HZ / 1e6);
 }
 
-/* Each of many runs, at different times within a tick, is between LOW and HIGH ppm off. */
+/* Asserts that the result is between LOW and HIGH ppm off, in many runs that start at different times within a tick. */
 static void
 assert_within(const struct calibration_loop *loop, double low, double high)
 {
@@ -69,13 +69,16 @@ assert_refuses(const struct calibration_loop *loop, const char *reason)
 
 TEST_FIXTURE(reset, NULL);
 
-/* Its own limit is 1/2048. */
+/* The loop accepts errors up to 1/2048, which is 488 ppm. */
 TEST(linuxs_quick_loop_is_right_within_488_ppm)
 {
 	assert_within(&calibration_linux_pit, -489, 489);
 }
 
-/* 10 ms of the PM timer are read to 279 ns and 1.02 us at each end; without an HPET. */
+/*
+ * Without an HPET, 10 ms are measured with the PM timer. Each end is uncertain by a tick of 279 ns and a read of 1.02
+ * us.
+ */
 TEST(linuxs_slower_loop_is_right_within_130_ppm_by_the_pm_timer)
 {
 	sim.hpet.absent = true;
@@ -84,19 +87,22 @@ TEST(linuxs_slower_loop_is_right_within_130_ppm_by_the_pm_timer)
 	assert_within(&calibration_linux_reference, -130, 130);
 }
 
-/* The HPET of 100 ns is read to 300 ns. */
+/* A tick of the HPET takes 100 ns, and a read 300 ns. */
 TEST(linuxs_slower_loop_is_right_within_50_ppm_by_the_hpet)
 {
 	assert_within(&calibration_linux_reference, -50, 50);
 }
 
-/* It waits for 364 ticks and counts 363: 0 to 2,755 ppm, and 510 ns of a read in 101 us are 5,030 ppm. */
+/*
+ * The loop waits for 364 ticks and counts 363, so it is 0 to 2,755 ppm too high. A read of 510 ns adds 5,030 ppm of 101
+ * us.
+ */
 TEST(edk2s_loop_is_too_high_by_up_to_a_tick_and_a_read)
 {
 	assert_within(&calibration_edk2, -1, 2755 + 5031 + 500);
 }
 
-/* The multiplier is 2^24 / 1000 ticks per us, 16777.2, rounded down to 16777; us are counted as whole. */
+/* The multiplier is 2^24 / 1000 ticks per us, 16777.2, rounded down to 16777. Time counts in whole microseconds. */
 TEST(valkeys_loop_is_right_within_a_microsecond_in_ten_milliseconds)
 {
 	assert_within(&calibration_valkey, -105, 105 + 13);
@@ -147,7 +153,7 @@ TEST(a_lapic_timer_by_which_the_firmware_has_a_deadline_is_not_touched)
 			    "The firmware uses this core's local APIC timer with deadlines.");
 }
 
-/* Four reads of 2.9 us each pass both ends: 23.2 us, which are 1/2048 of 47.5 ms. */
+/* Four reads of 2.9 us each are needed at both ends. Together they take 23.2 us, which is 1/2048 of 47.5 ms. */
 TEST(a_pit_of_2900_ns_a_read_is_just_fast_enough)
 {
 	assert_null(open_for(&calibration_linux_pit));
@@ -156,7 +162,7 @@ TEST(a_pit_of_2900_ns_a_read_is_just_fast_enough)
 	assert_int_equal(result.refusal, CALIBRATION_NONE);
 }
 
-/* 24.8 us are 1/2048 of 50.8 ms, and the loop ends after 50 ms. */
+/* The reads take 24.8 us, which is 1/2048 of 50.8 ms, but the loop ends after 50 ms. */
 TEST(a_pit_of_3100_ns_a_read_is_too_slow)
 {
 	assert_null(open_for(&calibration_linux_pit));
@@ -164,10 +170,10 @@ TEST(a_pit_of_3100_ns_a_read_is_too_slow)
 	assert_refuses(&calibration_linux_pit, "reads of the PIT take too long for 500 ppm");
 }
 
-static uint64_t late_ps; /* so late is the TSC reading after the last one of FFh, or what a test makes of it */
+static uint64_t late_ps; /* delay of a TSC reading; each test chooses the reading */
 static unsigned tscp_reads;
 
-/* Returns true from HIGH to LOW of the loop's own count, which is in mode 0. */
+/* Returns true while the loop's count is between HIGH and LOW. The loop uses mode 0. */
 static bool
 counts_within(uint16_t high, uint16_t low)
 {
@@ -187,8 +193,8 @@ be_late_at_the_first_end(enum sim_access access, uint64_t where)
 }
 
 /*
- * The first end is seen 18 us too late, and its uncertainty is 18 us and two reads. So the loop goes on for about
- * 45 ms, and 18 us of them are 398 ppm. A read more or less at either end is 45 ppm.
+ * The first end is seen 18 us too late, and its uncertainty is 18 us and two reads. Therefore the loop goes on for
+ * about 45 ms, and 18 us of them are 398 ppm. A read more or less at either end is 45 ppm.
  */
 TEST(a_reading_that_is_late_by_18_us_makes_the_rate_400_ppm_too_low)
 {
@@ -215,7 +221,10 @@ be_away_at_f000(enum sim_access access, uint64_t where)
 	}
 }
 
-/* 300 us are longer than a value of 215 us. The reads are slow, so that the loop goes on for so long. */
+/*
+ * The core is preempted for 300 us, longer than the 215 us in which the PIT's high byte keeps a value. Slow reads keep
+ * the loop running until then.
+ */
 TEST(a_value_that_was_missed_ends_the_quick_loop)
 {
 	assert_null(open_for(&calibration_linux_pit));
@@ -234,7 +243,7 @@ grow_slower(enum sim_access access, uint64_t where)
 		sim.pit.extra_ps = 3 * SIM_PS_PER_US;
 }
 
-/* 11 and 14 us are 1/2048 of 51 ms. */
+/* A read takes 2.75 us at first. It then becomes slower, so that the error of 1/2048 would need 51 ms. */
 TEST(reads_that_become_slower_end_the_quick_loop_after_50_ms)
 {
 	assert_null(open_for(&calibration_linux_pit));
@@ -243,7 +252,7 @@ TEST(reads_that_become_slower_end_the_quick_loop_after_50_ms)
 	assert_refuses(&calibration_linux_pit, "500 ppm were not reached in 50 ms (\"Fast TSC calibration failed\")");
 }
 
-/* As some chip sets do with channel 2. */
+/* With some chip sets channel 2 stops. */
 TEST(a_pit_that_stops_ends_the_quick_loop)
 {
 	assert_null(open_for(&calibration_linux_pit));
@@ -256,7 +265,7 @@ TEST(a_machine_without_a_pit_has_no_quick_loop)
 	sim.pit.absent = true;
 	assert_string_equal(open_for(&calibration_linux_pit), "No PIT can be read in this run.");
 	assert_null(open_for(&calibration_linux_reference));
-	sim.preempt_every = 1000000000; /* it waits 50 ms three times */
+	sim.preempt_every = 1000000000; /* saves time, because the loop waits three times for 50 ms */
 	assert_true(play_ppm(&calibration_linux_reference) < 10);
 	assert_int_equal(result.refusal, CALIBRATION_NONE);
 	assert_true(result.hz > TRUE_HZ - 10000);
@@ -296,12 +305,12 @@ TEST(an_uneven_pit_leaves_the_reference)
 	assert_null(open_for(&calibration_linux_reference));
 	late_ps = 0;
 	sim.spent = be_uneven;
-	sim.preempt_every = 1000000000; /* the third try takes 50 ms */
+	sim.preempt_every = 1000000000; /* saves time, because the third try takes 50 ms */
 	assert_true(play_ppm(&calibration_linux_reference) < 50);
 	assert_int_equal(result.refusal, CALIBRATION_NONE);
 }
 
-/* Reads of the HPET take 200 us, more than 131,072 ticks of the TSC. */
+/* Reads of the HPET take 200 us, which is more than 131,072 ticks of the TSC. */
 TEST(if_all_is_disturbed_linux_has_no_rate)
 {
 	assert_null(open_for(&calibration_linux_reference));
@@ -322,7 +331,7 @@ TEST(a_pm_timer_that_stops_does_not_hang_edk2s_loop)
 {
 	assert_null(open_for(&calibration_edk2));
 	sim.pm.counter.stuck_at_ps = sim.now_ps;
-	sim.preempt_every = 1000000000; /* the bound is 20 ms */
+	sim.preempt_every = 1000000000; /* saves time, because the bound is 20 ms */
 	assert_refuses(&calibration_edk2, "the PM timer stopped, where EDK II waits for ever");
 }
 
@@ -342,7 +351,7 @@ delay_each_second_estimate(enum sim_access access, uint64_t where)
 		sim_advance_ps(20 * SIM_PS_PER_US);
 }
 
-/* 20 us are more than 1/10,000 of 50 ms. */
+/* A delay of 20 us is more than 1/10,000 of 50 ms. */
 TEST(estimates_that_do_not_settle_give_postgresql_no_rate)
 {
 	assert_null(open_for(&calibration_postgresql));
@@ -357,7 +366,7 @@ TEST(postgresql_needs_rdtscp)
 	assert_string_equal(open_for(&calibration_postgresql), "PostgreSQL needs RDTSCP, which this CPU does not have.");
 }
 
-/* 25 ticks of 4 ms; the count of 6.25 MHz is read to 1 in 625,000 and the PM timer agrees. */
+/* The loop counts 25 ticks of 4 ms. Its count at 6.25 MHz is exact to 1 in 625,000, and the PM timer agrees. */
 static double
 lapic_ppm(uint64_t lapic_hz)
 {
@@ -379,7 +388,7 @@ TEST(linuxs_lapic_loop_is_right_within_two_counts)
 	assert_true(result.slack_ticks >= 16 && result.slack_ticks < 100);
 }
 
-/* A PM timer that is 2 % fast is believed. */
+/* The PM timer is 2 % fast, and Linux corrects the result by it. */
 TEST(linuxs_lapic_loop_believes_the_pm_timer)
 {
 	double ppm;
@@ -389,7 +398,7 @@ TEST(linuxs_lapic_loop_believes_the_pm_timer)
 	assert_true(ppm > -19608 - 10 && ppm < -19608 + 10);
 }
 
-/* 0.5 % are not enough for a correction. */
+/* A difference of 0.5 % is too small for a correction. */
 TEST(a_pm_timer_that_is_half_a_percent_fast_changes_nothing)
 {
 	double ppm;

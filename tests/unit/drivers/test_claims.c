@@ -1,6 +1,6 @@
 /*
- * What leaves, MSRs and interfaces of hypervisors claim about rates, on the simulated machine. An MSR that it doesn't
- * have faults, as on a real machine.
+ * Rates of the TSC that CPUID leaves, MSRs and hypervisors state, on the simulated machine. A read of an absent MSR
+ * faults, as on a real machine.
  */
 #include "test.h"
 #include "cpuid_leaves.h"
@@ -22,7 +22,7 @@ reset(void **state)
 
 TEST_FIXTURE(reset, NULL);
 
-/* The MSR's number is the first member of the argument that a guarded read has. */
+/* The argument of a guarded read starts with the MSR's number. */
 static bool
 guard(void (*work)(void *argument), void *argument, struct fault *fault)
 {
@@ -117,7 +117,7 @@ TEST(leaf_15h_that_is_no_claim_has_the_reason)
 	assert_refused(CLAIM_LEAF_15, CLAIM_OF_TSC, "It says 6148914688373205675 Hz, which no such clock has.");
 }
 
-/* As Skylake has it: Linux derives the crystal from 16h, and takes it for the LAPIC's timer. */
+/* As on Skylake: Linux derives the crystal's rate from leaf 16h, and uses it for the LAPIC's timer. */
 TEST(leaf_15h_without_its_crystal_claims_one_only_with_16h)
 {
 	sim_cpuid_set(0x16, 0, (struct hw_cpuid){ 2700, 0, 0, 0 });
@@ -205,7 +205,7 @@ TEST(hyperv_and_xen_claim_by_their_msrs_and_leaf_and_a_fault_is_no_claim)
 	assert_claim(CLAIM_HYPERV, CLAIM_OF_TSC, "MSR 40000022h", UINT64_C(2893437000), 1000);
 }
 
-/* The rate itself, in Hz: what a hypervisor's MSR may state, and of what a row is made then. */
+/* A hypervisor's MSR may state the rate in Hz. Each case has the stated rate and the resulting row. */
 TEST(an_msr_that_faults_or_states_0_or_1_hz_or_2_to_the_63_is_no_claim_with_the_reason)
 {
 	static const struct {
@@ -227,7 +227,7 @@ TEST(an_msr_that_faults_or_states_0_or_1_hz_or_2_to_the_63_is_no_claim_with_the_
 	sim_msr_set(MSR_HV_TSC_FREQUENCY, 1000000000);
 	sim_msr_set(MSR_LAPIC_FREQUENCY, 1000000000);
 	read_claims();
-	sim.msr_count -= 2; /* from now on both fault */
+	sim.msr_count -= 2; /* reads of both fault from now on */
 	platform_read_claims(&platform, guard);
 	assert_refused(CLAIM_HYPERV, CLAIM_OF_TSC, "Reading it took an exception.");
 	assert_refused(CLAIM_HYPERV, CLAIM_OF_LAPIC, "Reading it took an exception.");
@@ -265,7 +265,7 @@ TEST(leaves_and_msrs_are_kept_as_they_were_read_each_once)
 	sim_msr_set(MSR_HV_TSC_FREQUENCY, UINT64_C(0x123456789));
 	sim_msr_set(MSR_LAPIC_FREQUENCY, 1);
 	set_leaf_15(0, 192, 24000000);
-	sim.msr_count--; /* from now on the last one faults */
+	sim.msr_count--; /* a read of the last one faults from now on */
 	platform_read_claims(&platform, guard);
 	assert_memory_equal(find_raw(false, 0x15), &((struct claim_raw){ .number = 0x15, .ebx = 192, .ecx = 24000000 }),
 			    sizeof(struct claim_raw));
@@ -304,7 +304,7 @@ TEST(platform_info_is_a_ratio_of_100_mhz_on_cores_with_avx)
 	sim_msr_set(0xce, UINT64_C(0x80000000001700));
 	read_claims();
 	assert_claim(CLAIM_PLATFORM_INFO, CLAIM_OF_TSC, "MSR CEh", UINT64_C(2300000000), 23000000);
-	sim_msr_set(0xce, UINT64_C(1) << 31); /* as KVM has it */
+	sim_msr_set(0xce, UINT64_C(1) << 31); /* as in KVM */
 	read_claims();
 	assert_refused(CLAIM_PLATFORM_INFO, CLAIM_OF_TSC, "It is 0.");
 	set_cpu("GenuineIntel", 0x000906ea, 0);
@@ -374,16 +374,16 @@ TEST(vmclock_claims_the_tsc_with_its_own_maximum_error)
 	assert_claim(CLAIM_VMCLOCK, CLAIM_OF_TSC, "vmclock's page", 1000000000, 1);
 }
 
-/* QEMU 10 fills only the disruption marker. */
+/* QEMU 10 fills only the disruption marker of the page. */
 TEST(vmclock_without_a_time_has_the_reason)
 {
 	sim_paravirtual_plug(false);
-	read_vmclock(1, PERIOD, 0); /* nothing is mapped there */
+	read_vmclock(1, PERIOD, 0); /* no page is mapped at this address */
 	assert_null(find(CLAIM_VMCLOCK, CLAIM_OF_TSC));
 	sim_paravirtual_plug_vmclock();
 	read_vmclock(0xff, 0, 0);
 	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "It has no time: its counter id is FFh, invalid.");
-	read_vmclock(0, PERIOD, 0); /* a counter of ARM */
+	read_vmclock(0, PERIOD, 0); /* ARM's counter */
 	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "It has no valid period of the TSC.");
 	read_vmclock(1, 0, 0);
 	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "It has no valid period of the TSC.");

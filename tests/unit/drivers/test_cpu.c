@@ -1,4 +1,4 @@
-/* cpu.c on the simulated machine: CPUID's leaves, each read only below its maximum. */
+/* Tests of cpu.c on the simulated machine: CPUID's leaves, each of which is read only up to the maximum. */
 #include "test.h"
 #include "hw/cpu.h"
 #include "cpuid_leaves.h"
@@ -30,7 +30,7 @@ facts_now(void)
 {
 	struct cpu_facts facts;
 
-	memset(&facts, 0xa5, sizeof(facts)); /* whatever was there is overwritten */
+	memset(&facts, 0xa5, sizeof(facts)); /* the reader must overwrite all of this */
 	cpu_read_facts(&facts);
 	return facts;
 }
@@ -106,7 +106,7 @@ TEST(each_feature_is_its_own_bit)
 	assert_true(facts.has_tsc_adjust);
 	assert_true(facts.has_rdtscp);
 	assert_true(facts.tsc_is_invariant);
-	/* Every bit but the one that counts. */
+	/* Sets all bits except those that matter. */
 	sim_cpuid_set(1, 0, (struct hw_cpuid){ ~0u, ~0u, ~(1u << 21) & ~(1u << 31), ~(1u << 4) });
 	sim_cpuid_set(6, 0, (struct hw_cpuid){ ~(1u << 2), ~0u, ~0u, ~0u });
 	sim_cpuid_set(7, 0, (struct hw_cpuid){ ~0u, ~(1u << 1), ~0u, ~0u });
@@ -155,14 +155,14 @@ TEST(extended_leaf_beyond_its_maximum_is_not_read)
 	assert_true(facts_now().has_rdtscp);
 	set_extended_max(0x80000000);
 	assert_false(facts_now().has_rdtscp);
-	/* A CPU without extended leaves answers with another leaf's data. */
+	/* A CPU without extended leaves returns another leaf's data for them. */
 	set_extended_max(0x7fffffff);
 	assert_int_equal(facts_now().extended_leaf_max, 0);
 	assert_false(facts_now().has_rdtscp);
 }
 
 /*
- * Linux 6.1 in QEMU said "Marking TSC unstable due to TSCs unsynchronized" with two cores of -cpu max, and not with
+ * Linux 6.1 in QEMU printed "Marking TSC unstable due to TSCs unsynchronized" with two cores of -cpu max, and not with
  * one.
  */
 TEST(linux_distrusts_the_tsc_of_several_cores_that_is_neither_invariant_nor_intels, NULL, NULL)
@@ -236,7 +236,7 @@ TEST(smis_are_counted_by_intels_family_6_with_sse4_2_on_bare_metal)
 {
 	assert_true(counts_smis(0x000106a5, SSE4_2));  /* Nehalem */
 	assert_true(counts_smis(0x00030673, SSE4_2));  /* Silvermont */
-	assert_false(counts_smis(0x0001067a, 1u << 19)); /* Core 2: SSE4.1 alone */
+	assert_false(counts_smis(0x0001067a, 1u << 19)); /* a Core 2 with only SSE4.1 */
 	assert_false(counts_smis(0x000106c2, 0));      /* Bonnell */
 	assert_false(counts_smis(0x00000f29, SSE4_2)); /* family 15 */
 	set_vendor("AuthenticAMD", 1);
@@ -266,7 +266,7 @@ TEST(of_hypervisors_tcg_alone_is_asked_for_smis_since_it_never_faults)
 
 #define SEV_STATUS 0xc0010131u /* APM vol. 2, 15.34.10 */
 
-/* As KVM's guest on a processor of AMD's, whose leaf 8000001Fh has EAX. */
+/* Acts like a KVM guest on an AMD processor, whose leaf 8000001Fh has EAX. */
 static bool
 is_encrypted_by_amd(uint32_t eax, uint64_t status)
 {
@@ -283,12 +283,12 @@ TEST(a_guests_memory_is_encrypted_where_sev_is_active_and_not_where_it_could_be)
 	assert_true(is_encrypted_by_amd(1u << 1, 1));
 	assert_true(is_encrypted_by_amd(1u << 1, 7)); /* SEV-ES, SEV-SNP */
 	assert_false(is_encrypted_by_amd(1u << 1, 0));
-	assert_false(is_encrypted_by_amd(1u << 0, 1)); /* SME alone encrypts the host's memory */
+	assert_false(is_encrypted_by_amd(1u << 0, 1)); /* with SME alone, the host encrypts its own memory */
 	set_extended_max(0x8000001e);
 	assert_false(facts_now().memory_encrypted);
 	is_encrypted_by_amd(1u << 1, 1);
 	sim_cpuid_set(1, 0, (struct hw_cpuid){ 0 });
-	assert_false(facts_now().memory_encrypted); /* no guest: a host that could make some */
+	assert_false(facts_now().memory_encrypted); /* not a guest, but a host that supports encrypted guests */
 }
 
 TEST(so_is_a_trust_domains)
@@ -335,7 +335,7 @@ assert_place(uint32_t package, uint32_t core, uint32_t thread)
 	assert_int_equal(now.thread, thread);
 }
 
-/* Intel's leaf with ID split after 1 bit for threads and 4 for cores. */
+/* Sets Intel's leaf for a core with ID. One bit of it is the thread, and the next three are the core. */
 static void
 set_levels(uint32_t leaf, uint32_t id)
 {
@@ -355,7 +355,7 @@ TEST(tsc_adjust_is_signed_and_read_only_where_cpuid_has_it)
 
 	assert_false(core_now().has_tsc_adjust);
 	assert_int_equal(core_now().tsc_adjust, 0);
-	assert_int_equal(sim.count[SIM_MSR_READ] - before, 2); /* TSC_AUX, twice */
+	assert_int_equal(sim.count[SIM_MSR_READ] - before, 2); /* TSC_AUX is read twice */
 	assert_int_equal(sim.count[SIM_MSR_WRITE], 0);
 }
 
@@ -369,7 +369,7 @@ TEST(tsc_aux_is_32_bits_and_read_only_where_rdtscp_is)
 
 	assert_false(core_now().has_tsc_aux);
 	assert_int_equal(core_now().tsc_aux, 0);
-	assert_int_equal(sim.count[SIM_MSR_READ] - before, 2); /* TSC_ADJUST, twice */
+	assert_int_equal(sim.count[SIM_MSR_READ] - before, 2); /* TSC_ADJUST is read twice */
 }
 
 TEST(apic_id_37_with_1_bit_of_threads_and_4_of_both_is_package_2_core_2_thread_1)
@@ -378,7 +378,7 @@ TEST(apic_id_37_with_1_bit_of_threads_and_4_of_both_is_package_2_core_2_thread_1
 	set_levels(0xb, 37);
 	assert_place(2, 2, 1);
 	sim_cpuid_set(0xb, 0, (struct hw_cpuid){ 0, 1, LEVEL(0, THREAD), 37 });
-	assert_place(2, 5, 0); /* one thread to a core: no bit for it */
+	assert_place(2, 5, 0); /* a core has one thread, so the id has no bit for it */
 	set_levels(0xb, 0xffffffff);
 	assert_place(0x0fffffff, 7, 1);
 }
@@ -388,7 +388,7 @@ TEST(leaf_1f_wins_over_leaf_b_and_dies_belong_to_the_package)
 	sim_msr_set(0xc0000103, 0);
 	set_levels(0xb, 37);
 	set_vendor("GenuineIntel", 0x1f);
-	assert_place(2, 2, 1); /* 1Fh is there by its number only */
+	assert_place(2, 2, 1); /* leaf 1Fh is below the maximum, but empty */
 	set_levels(0x1f, 37);
 	sim_cpuid_set(0x1f, 2, (struct hw_cpuid){ 5, 24, LEVEL(2, DIE), 37 });
 	sim_cpuid_set(0x1f, 3, (struct hw_cpuid){ 0, 0, LEVEL(3, 0), 37 });
@@ -414,7 +414,7 @@ TEST(on_amd_without_leaf_b_leaf_8000001e_splits_the_id)
 	sim_cpuid_set(0x80000008, 0, (struct hw_cpuid){ 0, 0, 4u << 12 | 11, 0 });
 	sim_cpuid_set(0x8000001e, 0, (struct hw_cpuid){ 37, 1u << 8 | 2, 0, 0 });
 	assert_place(2, 2, 1);
-	/* No size of the id: as many bits as 12 threads need, and that is 4 too. */
+	/* If the id's size is not stated, it has as many bits as the 12 threads need, which is also 4. */
 	sim_cpuid_set(0x80000008, 0, (struct hw_cpuid){ 0, 0, 11, 0 });
 	assert_place(2, 2, 1);
 	sim_cpuid_set(0x80000008, 0, (struct hw_cpuid){ 0, 0, 15, 0 });

@@ -61,7 +61,7 @@ TEST(extensions_of_family_and_model_count_where_the_short_fields_are_full)
 	assert_signature("GenuineIntel", 0x00000f29, 15, 2, 9);   /* Pentium 4 */
 	assert_signature("AuthenticAMD", 0x00a00f11, 25, 1, 1);   /* Milan */
 	assert_signature("AuthenticAMD", 0x00000662, 6, 6, 2);    /* Athlon */
-	assert_signature("GenuineIntel", 0xfff0f543, 5, 4, 3);    /* Pentium MMX: the upper bits are none of its own */
+	assert_signature("GenuineIntel", 0xfff0f543, 5, 4, 3);    /* Pentium MMX: the reserved upper bits are ignored */
 }
 
 /* The simulated MSR has the revision only after CPUID 1h. Its earlier value must not be used. */
@@ -72,7 +72,7 @@ TEST(intels_microcode_is_what_cpuid_puts_into_the_upper_half_of_the_msr)
 	sim.microcode = 0x0200006b;
 	assert_int_equal(identity_now().microcode, 0x0200006b);
 	sim_msr_set(MICROCODE, UINT64_C(0x7777777700000000));
-	sim.microcode = 0; /* none is loaded */
+	sim.microcode = 0; /* no microcode is loaded */
 	assert_int_equal(identity_now().microcode, 0);
 }
 
@@ -92,7 +92,7 @@ TEST(the_msr_is_left_alone_where_it_may_fault)
 	assert_int_equal(identity_now().microcode, 0);
 	set_host("\0\0\0\0\0\0\0\0\0\0\0\0", 0);
 	assert_int_equal(identity_now().microcode, 0);
-	set_cpu("GenuineIntel", 0x00000543, false); /* before family 6 */
+	set_cpu("GenuineIntel", 0x00000543, false); /* older than family 6 */
 	assert_int_equal(identity_now().microcode, 0);
 	set_cpu("AuthenticAMD", 0x00000662, false);
 	assert_int_equal(identity_now().microcode, 0);
@@ -121,13 +121,13 @@ TEST(hyper_v_has_a_version_and_a_hypervisor_with_one_leaf_has_nothing_to_say)
 	set_host("Microsoft Hv", 0x40000006);
 	sim_cpuid_set(0x40000002, 0, (struct hw_cpuid){ 17763, 10 << 16 | 3, 0, 0 });
 	assert_string_equal(identity_now().host, "version 10.3.17763");
-	set_host("Microsoft Hv", 0x40000001); /* without that leaf */
+	set_host("Microsoft Hv", 0x40000001); /* the leaf with the version is absent */
 	assert_string_equal(identity_now().host, "CPUID leaves to 40000001h");
 	set_host("bhyve bhyve ", 0x40000000);
 	assert_string_equal(identity_now().host, "");
 	sim_cpuid_set(0x40000002, 0, (struct hw_cpuid){ UINT32_MAX, UINT32_MAX, 0, 0 });
 	set_host("Microsoft Hv", UINT32_MAX);
-	assert_string_equal(identity_now().host, "version 65535.65535.4294967295"); /* the longest fits */
+	assert_string_equal(identity_now().host, "version 65535.65535.4294967295"); /* the longest version fits */
 }
 
 TEST(a_cpu_without_leaf_1_is_not_known)

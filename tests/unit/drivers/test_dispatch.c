@@ -1,7 +1,4 @@
-/*
- * Jobs for started cores on the simulated machine: a wake is a call of the core's own side of the
- * contract.
- */
+/* Jobs for started cores on the simulated machine. A wake-up calls the core's part of the protocol directly. */
 #include "test.h"
 #include <sanitizer/asan_interface.h>
 
@@ -143,7 +140,7 @@ TEST(a_core_that_never_ends_is_late_after_its_bound_and_stopped)
 	assert_false(run_one(1, count_run, NULL, BOUND_NS));
 	assert_in_range(sim.now_ps - before_ps, 110 * SIM_PS_PER_MS, 111 * SIM_PS_PER_MS);
 	assert_int_equal(slots[1].standing, CORE_LATE);
-	assert_int_equal(wakes[1], 1); /* it had begun, so it is left in peace */
+	assert_int_equal(wakes[1], 1); /* not woken again, because it had started the job */
 	assert_int_equal(sim.lapic.ipi_count, 2);
 	assert_int_equal(sim.lapic.ipis[1].destination, 1);
 	assert_int_equal(sim.lapic.ipis[1].command, INIT);
@@ -259,7 +256,7 @@ TEST(run_some_passes_over_the_lost_and_loses_only_its_own)
 	assert_int_equal(runs[0], 0);
 }
 
-/* So that a batch costs the same on a machine with a thousand cores. */
+/* Therefore a batch takes the same time on a machine with a thousand cores. */
 TEST(run_some_looks_at_no_slot_outside_its_batch)
 {
 	struct startup many = startup;
@@ -293,10 +290,7 @@ TEST(with_a_tsc_that_stands_still_a_wait_of_1_ms_ends_after_250001_turns)
 	sim.tsc.counter.stuck_at_ps = 0;
 	assert_false(run_one(1, count_run, NULL, WAIT_NS_PER_MS));
 	assert_int_equal(slots[1].standing, CORE_LATE);
-	/*
-	 * Each turn pauses for both waits, the bound's and the next wake's; 10 ms for INIT at the
-	 * end.
-	 */
+	/* Each turn pauses for both waits: for the job's bound and for the next wake-up. INIT adds 10 ms at the end. */
 	assert_int_equal(sim.count[SIM_PAUSE], 2 * 250001 + 2500001);
 }
 
@@ -307,7 +301,7 @@ TEST(checking_in_is_one_word_in_the_slot)
 	assert_int_equal(slots[1].arrived, 1);
 }
 
-/* SMIs reach a core that halts, and not one that waits for SIPI. */
+/* An SMI reaches a core that halts, but not a core that waits for a SIPI. */
 TEST(at_rest_cores_have_heard_a_wake_and_no_init_but_for_one_that_does_not_answer)
 {
 	slots[2].standing = CORE_SILENT;
@@ -321,7 +315,7 @@ TEST(at_rest_cores_have_heard_a_wake_and_no_init_but_for_one_that_does_not_answe
 	for (size_t i = 0; i < sim.lapic.ipi_count; i++)
 		assert_true(sim.lapic.ipis[i].command == WAKE || sim.lapic.ipis[i].destination == 3);
 	assert_int_equal(sim.lapic.ipis[sim.lapic.ipi_count - 1].command, INIT);
-	assert_in_range(sim.now_ps, 30 * SIM_PS_PER_MS, 31 * SIM_PS_PER_MS); /* 20 of patience, 10 behind INIT */
+	assert_in_range(sim.now_ps, 30 * SIM_PS_PER_MS, 31 * SIM_PS_PER_MS); /* 20 ms of waiting, and 10 ms after INIT */
 }
 
 TEST(a_core_is_told_once_to_rest_after_its_last_job)
@@ -339,7 +333,7 @@ TEST(a_core_is_told_once_to_rest_after_its_last_job)
 	assert_int_equal(runs[1], 1);
 }
 
-/* The next job comes while the core waits: at the so manieth pause, and never where that is 0. */
+/* The next job comes while the core waits, at this pause. It never comes if post_at is 0. */
 static unsigned post_at, pauses;
 
 static void
@@ -366,12 +360,12 @@ TEST(a_core_waits_awake_for_its_next_job_and_no_longer_than_it_may)
 	slots[1].done = slots[1].posted;
 	slots[1].awake_ticks = 0;
 	pauses = 0;
-	assert_false(dispatch_poll_for_job(&slots[1])); /* in a guest */
+	assert_false(dispatch_poll_for_job(&slots[1])); /* a core of a guest does not wait */
 	assert_int_equal(pauses, 0);
 	sim.spent = NULL;
 }
 
-/* Core 1 ends its job after pauses_to_end pauses of the boot core. After pauses_to_leap the TSC jumps by 3 s, once. */
+/* Core 1 ends its job after pauses_to_end pauses of the boot core. After pauses_to_leap the TSC jumps by 3 s once. */
 static unsigned pauses_to_end, pauses_to_leap;
 
 static void

@@ -51,7 +51,7 @@ fw_cfg_out(void *context, uint16_t port, uint32_t value, unsigned width_bytes)
 	fw_cfg.offset = 0;
 }
 
-/* Appends an entry; COUNT, in its first four bytes, grows with it. */
+/* Appends an entry to the directory, and updates the number of entries in its first four bytes. */
 static void
 add_entry(const char *name, uint32_t size, uint16_t key)
 {
@@ -171,7 +171,7 @@ TEST(ports_that_do_not_say_qemu_are_asked_for_four_bytes_only)
 	assert_int_equal(length, 0);
 	assert_int_equal(fw_cfg.selected, 0);
 	assert_int_equal(fw_cfg.offset, 4);
-	sim_reset(); /* nothing answers there: all ones */
+	sim_reset(); /* no device answers at its ports, so they read all ones */
 	assert_false(fw_cfg_read_file("a", buffer, sizeof(buffer), &length));
 }
 

@@ -1,6 +1,6 @@
 /*
- * The HPET driver on the simulated machine: 10 MHz, an MMIO read 300 ns, a bracket 20 ns, a TSC
- * tick 1 ns.
+ * The HPET driver on the simulated machine. The HPET counts at 10 MHz. An MMIO read takes 300 ns, a bracket 20 ns, and
+ * a TSC tick 1 ns.
  */
 #include "driver_checks.h"
 
@@ -37,7 +37,8 @@ TEST(sixty_four_bits_are_three_reads_and_the_low_half_is_one)
 	open_driver(&hpet_driver);
 	assert_state(HPET, CLOCK_PRESENT, "");
 	assert_int_equal(clocks[HPET].width_bits, 64);
-	assert_false(clocks[HPET].one_core_only); /* nothing is written for a reading */
+	/* a reading writes no register, so several cores may read at the same time */
+	assert_false(clocks[HPET].one_core_only);
 	assert_int_equal(clocks[HPET].wrap_ticks, UINT64_MAX);
 	assert_int_equal(clocks[HPET].claimed.num, 1000000000000000);
 	assert_int_equal(clocks[HPET].claimed.den, 100000000);
@@ -57,7 +58,7 @@ TEST(sixty_four_bits_are_three_reads_and_the_low_half_is_one)
 #define INT_ENB  UINT64_C(4)
 #define PERIODIC UINT64_C(8)
 
-/* Its comparators may hold anything: switched on, it would interrupt. */
+/* The firmware left its timers armed. They would interrupt if the counter was switched on. */
 TEST(one_that_is_off_with_armed_timers_never_runs_with_them_and_has_them_again)
 {
 	sim.hpet.timers[0] = INT_ENB | PERIODIC;
@@ -75,7 +76,7 @@ TEST(one_that_is_off_with_armed_timers_never_runs_with_them_and_has_them_again)
 	assert_int_equal(sim.hpet.armed_while_on, 0);
 }
 
-/* The firmware ticks by it. */
+/* The firmware uses this HPET for its tick. */
 TEST(one_that_runs_keeps_its_armed_timers)
 {
 	switch_on();
@@ -104,7 +105,7 @@ TEST(a_32_bit_hpet_is_one_read_and_has_no_second_row)
 		     "This HPET is 32 bits wide: the row hpet reads the same.");
 }
 
-/* As one would read it who does not look again: high, then low. */
+/* Returns a reading that does not check for a rollover: it reads the high half, then the low half. */
 static uint64_t
 read_naively(uint64_t at_ps)
 {
@@ -116,12 +117,12 @@ read_naively(uint64_t at_ps)
 
 TEST(a_32_bit_rollover_is_exact_where_the_naive_reading_is_torn)
 {
-	uint64_t start_ps = ROLLOVER * TICK_PS - 500 * SIM_PS_PER_NS; /* between high and low */
+	uint64_t start_ps = ROLLOVER * TICK_PS - 500 * SIM_PS_PER_NS; /* the rollover comes between the two reads */
 	struct sample sample;
 
 	switch_on();
 	open_driver(&hpet_driver);
-	assert_int_equal(read_naively(start_ps), 1); /* torn: 2^32 + 1 is true */
+	assert_int_equal(read_naively(start_ps), 1); /* a torn reading: 2^32 + 1 would be right */
 	/*
 	 * At 320 ns high is 0, at 620 ns low is 1, at 920 ns high is 1. So low is read again at
 	 * 1,220 ns, which is 720 ns after the rollover.
@@ -145,7 +146,7 @@ TEST(every_reading_around_the_rollover_lies_within_its_bracket)
 
 TEST(one_that_is_off_is_put_back_and_its_counter_is_never_written)
 {
-	sim.hpet.configuration = 2; /* legacy replacement, which stays */
+	sim.hpet.configuration = 2; /* legacy replacement must stay enabled */
 	open_driver(&hpet_driver);
 	assert_state(HPET, CLOCK_PRESENT,
 		     "It was off; it is switched on for the run and off again after it.");
@@ -174,7 +175,7 @@ TEST(a_stuck_counter_is_found_within_the_bound_and_put_back)
 	assert_state(HPET_32, CLOCK_STUCK, "It is on, but its main counter does not count.");
 	assert_int_equal(sim.hpet.configuration, 0);
 	assert_int_equal(sim.hpet.configuration_writes, 2);
-	/* 2^24 ticks of the TSC are 16.8 ms, and a turn takes 310 ns. */
+	/* 2^24 ticks of the TSC are 16.8 ms, and each reading takes 310 ns. */
 	assert_in_range(sim.count[SIM_READ], 54000, 54200);
 }
 

@@ -1,13 +1,13 @@
 /*
  * Readings from pages that a real KVM wrote. They are compared with KVM's own value of the same clock before and after
- * a reading. No test uses another time.
+ * each reading. No other time is used.
  */
 #include "kvm_guest.h"
 
 #define READS       50
 #define MSR_TSC     0x10
 #define WAIT_NS     20000000
-#define SLEW_PPM    1000 /* KVM's clock may follow the host's, which NTP changes by 500 ppm; a page follows the TSC */
+#define SLEW_PPM    1000 /* NTP may change the rate of the clock in KVM by 500 ppm; the page follows the TSC */
 #define ROUND_NS    1000
 
 static uint64_t
@@ -19,14 +19,16 @@ clock_of_kvm(void)
 	return now.clock;
 }
 
-/* Returns the allowed difference between the clock and its page since the guest started. */
+/*
+ * Returns the allowed difference in ns between KVM's clock and the page's clock, for the time since the guest started.
+ */
 static uint64_t
 slack_ns(void)
 {
 	return ROUND_NS + (host_ns() - guest.begin_ns) / 1000000 * SLEW_PPM;
 }
 
-/* A reading lies between what KVM says before it and after it. */
+/* Checks that a reading lies between KVM's values before and after it. */
 static struct pvclock
 check_reading(void)
 {
@@ -129,7 +131,7 @@ TEST(a_page_that_kvm_writes_in_the_middle_of_a_reading_is_read_again)
 	assert_true(ns + slack_ns() >= set_meanwhile_ns && ns <= clock_of_kvm() + slack_ns());
 }
 
-/* As a host that moves a guest does: its TSC goes on from elsewhere, its clock does not. */
+/* When a guest is moved to another host, its TSC continues from another value, but its clock does not change. */
 TEST(a_tsc_that_was_set_leaves_the_clock_as_it_was)
 {
 	struct {

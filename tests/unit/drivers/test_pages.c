@@ -8,7 +8,7 @@
 static struct pvclock page;
 static struct hv_tsc_page hv_page;
 static uint64_t now_tsc, reads;
-static void (*meanwhile)(void); /* at each reading of the TSC */
+static void (*meanwhile)(void); /* called at each reading of the TSC */
 
 static uint64_t
 tsc(void)
@@ -57,9 +57,9 @@ TEST(the_shift_goes_either_way_before_the_multiplier)
 	assert_int_equal(pvclock_multiplier(&page), UINT64_C(1) << 34);
 	page.tsc_shift = -1;
 	page.tsc_to_system_mul = UINT32_MAX;
-	assert_int_equal(reading(), 50 + 49); /* 50 times not quite 1, rounded down */
+	assert_int_equal(reading(), 50 + 49); /* 50 times slightly less than 1, rounded down */
 	assert_int_equal(pvclock_multiplier(&page), UINT32_MAX >> 1);
-	page.tsc_shift = -32; /* nothing is left of 32 bits */
+	page.tsc_shift = -32; /* all 32 bits are shifted out */
 	assert_int_equal(pvclock_multiplier(&page), 0);
 	page.tsc_shift = -128;
 	assert_int_equal(pvclock_multiplier(&page), 0); /* no TSC has such a rate */

@@ -1,7 +1,4 @@
-/*
- * Which interfaces hypervisors offer, by their CPUID leaves; the simulated machine faults at an MSR that it doesn't
- * have.
- */
+/* The interfaces that hypervisors offer in CPUID leaves. A read of an absent MSR faults on the simulated machine. */
 #include "test.h"
 #include "cpuid_leaves.h"
 #include "paravirtual/leaves.h"
@@ -57,7 +54,7 @@ TEST(on_bare_metal_and_under_tcg_nothing_is_offered_and_no_msr_is_read)
 {
 	sim_cpuid_set(0x40000000, 0, (struct hw_cpuid){ 0x40000001, four("KVMK"), four("VMKV"), four("M\0\0\0") });
 	sim_cpuid_set(0x40000001, 0, (struct hw_cpuid){ KVM_CLOCKSOURCE2, 0, 0, 0 });
-	assert_int_equal(offered().count, 0); /* CPUID 1h shows no hypervisor: the leaves are not its */
+	assert_int_equal(offered().count, 0); /* CPUID 1h reports no hypervisor, so the leaves must be ignored */
 	set_interface(0x40000000, "TCGTCGTCGTCG", 0x40000001);
 	assert_int_equal(offered().count, 0);
 	assert_int_equal(sim.count[SIM_MSR_READ] + sim.count[SIM_MSR_WRITE], 0);
@@ -83,7 +80,7 @@ TEST(kvms_features_and_its_claim_in_khz_are_read_under_its_own_maximum)
 	assert_int_equal(offered().interfaces[0].tsc.den, 0);
 }
 
-/* As QEMU stacks them with hv- flags. */
+/* As in QEMU with hv- flags. */
 TEST(interfaces_that_are_stacked_are_all_found_the_lowest_leaf_first)
 {
 	struct paravirtual found;
@@ -138,7 +135,7 @@ TEST(a_feature_that_systems_need_and_hyper_v_lacks_is_named)
 	assert_non_null(strstr(missing_of(clocks | timers, 0), "EDX bit 19"));
 }
 
-/* Where it presents itself as no other: GIMMinimal.cpp. */
+/* VirtualBox presents itself as no other hypervisor here, see GIMMinimal.cpp. */
 TEST(virtualboxs_claim_is_read)
 {
 	struct paravirtual found;
@@ -156,7 +153,7 @@ TEST(a_name_alone_proves_nothing)
 {
 	struct paravirtual found;
 
-	set_interface(0x40000000, "Microsoft Hv", 0x40000005); /* its interface is not Hv#1 */
+	set_interface(0x40000000, "Microsoft Hv", 0x40000005); /* the leaf after it does not have the interface Hv#1 */
 	sim_cpuid_set(0x40000003, 0, (struct hw_cpuid){ 0x00000a02, 0, 0, HV_FREQUENCY_MSRS_AVAILABLE });
 	found = offered();
 	assert_int_equal(found.count, 1);

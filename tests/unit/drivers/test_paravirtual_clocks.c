@@ -1,5 +1,5 @@
 /*
- * The drivers of KVM's and Hyper-V's clocks on the simulated machine: a TSC of 1 GHz, so that a tick is a
+ * The drivers of KVM's and Hyper-V's clocks on the simulated machine. The TSC counts at 1 GHz, so a tick is a
  * nanosecond.
  */
 #include "driver_checks.h"
@@ -37,7 +37,7 @@ TEST(kvmclock_reads_its_page_and_puts_the_msr_back)
 	assert_state(0, CLOCK_PRESENT, "By MSR 4b564d01h. Its page says TSC_STABLE: cores may be compared.");
 	assert_int_equal(sim_paravirtual.kvm_msrs[0] & 1, 1);
 	take(&clocks[0], SIM_PS_PER_MS, samples, 2);
-	assert_int_equal(samples[0].ticks, samples[0].end - 20); /* the world's nanoseconds, when the TSC was read */
+	assert_int_equal(samples[0].ticks, samples[0].end - 20); /* world time in ns at the read of the TSC */
 	assert_int_equal(samples[1].ticks, samples[1].end - 20);
 	assert_int_equal(samples[1].begin, samples[0].end);
 	kvmclock_driver.close(&device);
@@ -62,7 +62,7 @@ TEST(each_core_asks_for_a_page_of_its_own_and_leaves_it)
 	sim_paravirtual.keeps_msr = true;
 	sim.core = 2;
 	take(&clocks[0], 2 * SIM_PS_PER_MS, &sample, 1);
-	assert_false(kvmclock_driver.leave(&device)); /* it reads as it was written */
+	assert_false(kvmclock_driver.leave(&device)); /* the MSR has the value that was written */
 	sim.core = 0;
 }
 
@@ -140,12 +140,12 @@ TEST(hypervs_counter_and_page_are_one_time_and_everything_is_put_back)
 	assert_state(0, CLOCK_PRESENT, "");
 	take(&clocks[0], SIM_PS_PER_MS, &sample, 1);
 	assert_int_equal(sample.ticks, 10001); /* 1 ms and 120 ns */
-	assert_true(sim_msr(0x40000000) >> 63); /* signed as an open source system */
+	assert_true(sim_msr(0x40000000) >> 63); /* the guest identifies itself as an open source system */
 	hv_ref_driver.close(&device);
 	open_driver(&hv_page_driver);
 	assert_state(0, CLOCK_PRESENT, "");
 	take(&clocks[0], SIM_PS_PER_MS, &sample, 1);
-	assert_in_range(sample.ticks, 9999, 10000); /* 1 ms and 40 ns, and the page is rounded */
+	assert_in_range(sample.ticks, 9999, 10000); /* 1 ms and 40 ns, and the page's scale is rounded */
 	hv_page_driver.close(&device);
 	assert_true(sim_paravirtual_is_as_found());
 }
@@ -174,7 +174,7 @@ TEST(a_sequence_of_0_is_a_page_that_is_not_to_be_used)
 	sim_paravirtual.no_sequence_at_ps = SIM_PS_PER_MS;
 	open_driver(&hv_page_driver);
 	take(&clocks[0], 2 * SIM_PS_PER_MS, &sample, 1);
-	assert_int_equal(sample.ticks, 20001); /* the MSR's */
+	assert_int_equal(sample.ticks, 20001); /* the value of the MSR */
 	assert_int_equal(clocks[0].stable(&device), STABLE_NO);
 	hv_page_driver.close(&device);
 }

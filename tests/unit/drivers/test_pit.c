@@ -8,7 +8,7 @@ enum { PIT, PIT_READBACK };
 
 #define CHANNEL (&sim.pit.channels[2])
 
-/* Clocks from when the count was loaded until NS. */
+/* Returns the number of clocks from the load of the count until NS. */
 static uint64_t
 clocks_at(uint64_t ns)
 {
@@ -25,7 +25,7 @@ TEST(a_reading_is_an_out_and_two_ins_and_counts_up_from_the_latch)
 
 	open_driver(&pit_driver);
 	assert_int_equal(sim.pit.port_61, 1);
-	assert_int_equal(sim_pit_status(2) & 0x3f, 0x34); /* low then high byte, mode 2 */
+	assert_int_equal(sim_pit_status(2) & 0x3f, 0x34); /* mode 2, with the low byte first */
 	assert_int_equal(CHANNEL->reload, 65536);
 	for (size_t row = 0; row < 2; row++) {
 		assert_state(row, CLOCK_PRESENT, "");
@@ -53,7 +53,7 @@ TEST(it_wraps_from_65535_to_0_after_65536_clocks)
 	assert_int_equal(after.ticks, 0);
 }
 
-/* Opens and closes with the channel as CONTROL and PORT_61 leave it. */
+/* Opens and closes the driver. CONTROL and PORT_61 give the channel's state before it. */
 static void
 open_and_close(uint8_t control, uint8_t port_61, bool null_count)
 {
@@ -85,7 +85,7 @@ TEST(every_mode_access_and_port_61h_are_as_found_after_close)
 					assert_int_equal(sim.pit.port_61, port_61);
 					if (!null)
 						assert_int_equal(CHANNEL->reload, 65536);
-					/* Open writes 3 bytes, close a control word and a count. */
+					/* Opening writes 3 bytes. Closing writes a control word and a count. */
 					assert_int_equal(CHANNEL->writes,
 							 null ? 4 : access == 3 ? 6 : 5);
 				}
@@ -126,11 +126,11 @@ TEST(a_clock_gated_pit_is_disabled_within_the_bound_and_put_back)
 	assert_state(PIT_READBACK, CLOCK_DISABLED, GATED);
 	assert_int_equal(sim.pit.port_61, 2);
 	assert_int_equal(sim_pit_status(2) & 0x3f, 0x36);
-	/* 2^24 ticks of the TSC are 16.8 ms, and a turn takes 1,510 ns. */
+	/* 2^24 ticks of the TSC are 16.8 ms, and each reading takes 1,510 ns. */
 	assert_in_range(sim.count[SIM_OUT], 11100, 11200);
 }
 
-/* It has no clock that could be gated. */
+/* A guest's PIT has no input clock that a chip set could switch off. */
 TEST(a_guest_s_pit_that_never_counts_is_stuck)
 {
 	sim_cpuid_set(1, 0, (struct hw_cpuid){ 0x000906ea, 0, 0x80200000, 0x00000210 });

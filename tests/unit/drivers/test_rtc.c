@@ -21,7 +21,10 @@ TEST(a_reading_is_the_update_flag_and_the_second_2_us_in_all)
 	assert_int_equal(clocks[RTC].claimed.num, 1);
 	assert_int_equal(clocks[RTC].claimed.den, 1);
 	take(&clocks[RTC], 12 * SIM_PS_PER_S, samples, 2);
-	/* Both registers are read once before the run, and A again for a new second: 3,000 ns. */
+	/*
+	 * Both registers are read once before the first sample. Register A is read again for a new second. In all this
+	 * takes 3,000 ns.
+	 */
 	assert_sample(samples[0], UINT64_C(12000003020), 57, UINT64_C(12000005040));
 	assert_sample(samples[1], UINT64_C(12000005040), 57, UINT64_C(12000007060));
 	take(&clocks[RTC], 14 * SIM_PS_PER_S, samples, 1);
@@ -38,7 +41,7 @@ TEST(seconds_in_binary_are_read_as_such)
 	sim.rtc.seconds = 19;
 	open_driver(&rtc_driver);
 	take(&clocks[RTC], 0, &sample, 1);
-	assert_int_equal(sample.ticks, 19); /* 13h, which as BCD were 13 */
+	assert_int_equal(sample.ticks, 19); /* 13h is 19; in BCD it would be 13 */
 }
 
 /* Takes one sample in an update, whose read of register A ends at A_PS, and returns its second. */
@@ -47,9 +50,9 @@ second_at(uint64_t a_ps)
 {
 	struct sample sample;
 
-	/* Two registers are read before the run begins, then comes a bracket, then register A. */
+	/* Two registers are read before the first sample, then a bracket comes, then register A. */
 	take(&clocks[RTC], a_ps - 3020 * SIM_PS_PER_NS, &sample, 1);
-	assert_in_range(sample.end - sample.begin, 2020, 3020); /* register A again for a new second */
+	assert_in_range(sample.end - sample.begin, 2020, 3020); /* register A is read again for a new second */
 	return sample.ticks;
 }
 
@@ -64,7 +67,7 @@ TEST(the_new_second_shows_when_uip_falls_and_no_earlier)
 		open_driver(&rtc_driver);
 		assert_int_equal(second_at(SIM_PS_PER_S - 3000 * SIM_PS_PER_US), 59);
 		assert_int_equal(second_at(SIM_PS_PER_S - 2000 * SIM_PS_PER_US), 59);
-		/* The seconds are read 1,000 ns after register A: they may be the next ones already. */
+		/* The seconds are read 1,000 ns after register A, so they may already have changed. */
 		assert_int_equal(second_at(SIM_PS_PER_S + late_ps - 1), 59);
 		assert_int_equal(second_at(SIM_PS_PER_S + late_ps), 0);
 	}
@@ -87,10 +90,10 @@ TEST(what_an_update_makes_of_the_register_is_not_believed)
 
 	sim.rtc.update_garbage = true;
 	open_driver(&rtc_driver);
-	/* A run of 2,020 ns a sample, from 100 us before UIP rises to after the second. */
+	/* Takes samples of 2,020 ns each, from 100 us before UIP rises until after the second. */
 	take(&clocks[RTC], SIM_PS_PER_S - 2328 * SIM_PS_PER_US, samples, 1200);
 	for (size_t i = 0; i < 1200; i++) {
-		/* Register A is read 1,020 ns before the sample's end, less the bracket's 20. */
+		/* Register A is read 1,020 ns before the sample's end, minus the bracket's 20 ns. */
 		bool fell = samples[i].end - 1020 >= SIM_PS_PER_S / 1000;
 
 		assert_int_equal(samples[i].ticks, fell ? 1 : 0);
@@ -132,7 +135,7 @@ TEST(uip_stuck_at_1_is_broken_and_ends_within_the_bound)
 	assert_in_range(sim.now_ps, 16 * SIM_PS_PER_MS, 18 * SIM_PS_PER_MS);
 }
 
-/* For longer than all that is waited, and the register was read just before. */
+/* The core is preempted for longer than the whole wait, just after the register was read. */
 TEST(an_update_in_which_the_core_is_away_does_not_stick)
 {
 	for (uint64_t seed = 1; seed <= 200; seed++) {
@@ -215,7 +218,7 @@ TEST(the_flag_is_counted_at_8192_hz_from_one_register_a_read)
 	assert_int_equal(sim.rtc.a, 0x23);
 	assert_int_equal(sim.rtc.b, 0x02);
 	start = device.edges;
-	/* Reading stale flags away takes 1,000 ns; then a sample each 1,020 ns. */
+	/* The first read clears old flags and takes 1,000 ns. Then each sample takes 1,020 ns. */
 	take(&clocks[RTC_PF], SIM_PS_PER_S, samples, 1000);
 	assert_int_equal(samples[0].begin, 1000001020);
 	assert_int_equal(samples[999].end, 1000001020 + 1000 * 1020);
@@ -234,7 +237,7 @@ TEST(a_flag_from_before_the_run_is_not_counted_in_it)
 
 	open_driver(&rtc_driver);
 	start = device.edges;
-	take(&clocks[RTC_PF], 5 * SIM_PS_PER_S, &sample, 1); /* seconds after the latest look */
+	take(&clocks[RTC_PF], 5 * SIM_PS_PER_S, &sample, 1); /* several seconds after the latest reading */
 	assert_int_equal(sample.ticks, start);
 }
 
@@ -270,18 +273,18 @@ TEST(a_flag_that_never_comes_is_stuck_and_leaves_nothing_changed)
 	assert_int_equal(sim.rtc.b, 0x02);
 	assert_int_equal(sim.pic_mask[1], 0xff);
 	assert_int_equal(sim.rtc.exposed_ps, 0);
-	/* Nine times 16.8 ms, once without PIE and eight times with it. */
+	/* The wait takes 16.8 ms nine times: once without PIE, and eight times with it. */
 	assert_in_range(sim.now_ps, 151 * SIM_PS_PER_MS, 153 * SIM_PS_PER_MS);
 }
 
-/* The main loop of an emulator with many cores raises the flag late. */
+/* In an emulator with many cores, the main loop may set the flag late. */
 TEST(in_a_guest_the_flag_is_waited_for_2_s_before_it_is_stuck)
 {
 	memcpy(platform.cpu.hypervisor, "TCGTCGTCGTCG", sizeof("TCGTCGTCGTCG"));
 	sim.rtc.pf_never = true;
 	open_driver(&rtc_driver);
 	assert_int_equal(clocks[RTC_PF].state, CLOCK_STUCK);
-	/* 129 times 16.8 ms, once without PIE. */
+	/* The wait takes 16.8 ms 129 times, and the first time is without PIE. */
 	assert_in_range(sim.now_ps, 2160 * SIM_PS_PER_MS, 2200 * SIM_PS_PER_MS);
 }
 
@@ -319,12 +322,15 @@ TEST(index_is_left_at_register_d_where_port_70h_reads_ffh)
 	open_driver(&rtc_driver);
 	assert_int_equal(sim.rtc.index, 0x8d);
 	take(&clocks[RTC], 0, &sample, 1);
-	assert_int_equal(sim.rtc.index, 0x80); /* the NMI bit as it reads */
+	assert_int_equal(sim.rtc.index, 0x80); /* the NMI bit, as the index register reads */
 	rtc_driver.close(&device);
 	assert_int_equal(sim.rtc.index, 0x8d);
 }
 
-/* Whether NMIs are masked can't be read there, and is left alone: the other way to the registers does not change it. */
+/*
+ * At these ports the mask of NMIs cannot be read. It keeps its value, because accesses at ports 74h and 75h do not
+ * change it.
+ */
 TEST(by_intels_other_ports_nmis_and_the_index_are_as_found)
 {
 	static const uint8_t found[] = { 0x0f, 0x8f };
@@ -367,7 +373,7 @@ out_latch(void *context, uint16_t port, uint32_t value, unsigned width_bytes)
 	latch_writes++;
 }
 
-/* Something else at those ports, be it two registers that read as they are written. */
+/* Another device may answer at those ports, for example two registers that return the last written value. */
 TEST(other_devices_at_ports_74h_and_75h_are_no_rtc)
 {
 	uint8_t latches[2] = { 0x11, 0x00 };

@@ -1,4 +1,4 @@
-/* The port of a 16550 out of SPCR and DBG2, each as firmware writes it and damaged. */
+/* The port of a 16550 from the ACPI tables SPCR and DBG2, both as firmware writes them and damaged. */
 #include "test.h"
 #include "acpi/acpi.h"
 
@@ -25,7 +25,7 @@ seal(uint8_t *table, const char *signature, size_t length)
 	table[9] = (uint8_t)-sum;
 }
 
-/* A generic address structure of 8 bits. */
+/* Writes a generic address structure for a register of 8 bits. */
 static void
 put_register(uint8_t *bytes, uint8_t space, uint64_t address)
 {
@@ -54,14 +54,14 @@ TEST(spcr_names_a_16550_at_an_io_port)
 
 TEST(spcr_of_another_device_or_of_memory_or_switched_off_names_none)
 {
-	assert_int_equal(port_of_spcr(3, ACPI_SPACE_IO, 0x2f8), 0); /* ARM's PL011 */
+	assert_int_equal(port_of_spcr(3, ACPI_SPACE_IO, 0x2f8), 0); /* type 3 is ARM's PL011 */
 	assert_int_equal(port_of_spcr(0, ACPI_SPACE_MEMORY, 0x2f8), 0);
 	assert_int_equal(port_of_spcr(0, ACPI_SPACE_IO, 0), 0);
-	assert_int_equal(port_of_spcr(0, ACPI_SPACE_IO, 0xffff), 0); /* its registers would not fit */
+	assert_int_equal(port_of_spcr(0, ACPI_SPACE_IO, 0xffff), 0); /* its registers would go beyond the last port */
 	assert_int_equal(port_of_spcr(0, ACPI_SPACE_IO, 0x1000002f8), 0);
 }
 
-/* Two devices: a debugger's USB port, and a serial one at PORT. */
+/* Makes a table with two devices: a debugger's USB port, and a serial port at PORT. */
 static void
 make_dbg2(uint64_t port)
 {

@@ -1,4 +1,4 @@
-/* Announcements of a hypervisor: their places by ACPI, and their values. */
+/* Announcements of a hypervisor: their addresses from ACPI, and their values. */
 #include "test.h"
 #include "acpi/acpi.h"
 #include "paravirtual/leaves.h"
@@ -21,7 +21,7 @@ TEST_FIXTURE(set_up, NULL);
 
 static uint8_t table[128];
 
-/* An SSDT for OEM_TABLE whose body is SIZE bytes of BODY. */
+/* Reads an SSDT for OEM_TABLE whose body is the SIZE bytes of BODY. */
 static bool
 read_ssdt(const char *oem_table, const char *body, size_t size, struct acpi_facts *facts)
 {
@@ -82,7 +82,7 @@ read_signals(uint64_t vmgenid, uint64_t vmclock, bool clear)
 TEST(without_a_page_in_use_and_without_devices_there_is_no_signal)
 {
 	assert_int_equal(read_signals(0, 0, true).count, 0);
-	assert_int_equal(read_signals(GUID_AT, SIM_VMCLOCK_BASE, true).count, 0); /* nothing is mapped there */
+	assert_int_equal(read_signals(GUID_AT, SIM_VMCLOCK_BASE, true).count, 0); /* no page is mapped at this address */
 }
 
 TEST(the_flag_is_cleared_at_the_start_and_read_at_the_end)
@@ -151,7 +151,7 @@ TEST(vmclock_s_generation_counts_only_if_its_flag_is_set)
 	first = vmclock_value();
 	vmclock_page[13]++;
 	assert_int_not_equal(vmclock_value(), first);
-	vmclock_page[12]++; /* a field that is no signal */
+	vmclock_page[12]++; /* this field is no signal */
 	first = vmclock_value();
 	vmclock_page[12]++;
 	assert_int_equal(vmclock_value(), first);

@@ -1,4 +1,4 @@
-/* The simulated machine itself: what the other tests stand on. */
+/* Tests of the simulated machine itself, which the other tests depend on. */
 #include "driver_checks.h"
 
 static int64_t
@@ -84,7 +84,7 @@ load_channel_2(uint8_t control, uint16_t count)
 	hw_out8(0x42, (uint8_t)(count >> 8));
 }
 
-/* World time at which the channel has counted CLOCKS since it was loaded, or just after. */
+/* Sets world time to the moment when the channel has counted COUNT clocks since it was loaded. */
 static void
 go_to_clock(uint64_t count)
 {
@@ -119,7 +119,7 @@ TEST(pit_mode_0_raises_out_after_its_count_while_the_gate_is_up)
 	load_channel_2(0xb0, 1000);
 	go_to_clock(400);
 	sim.cost_ps[SIM_OUT] = 0;
-	hw_out8(0x61, 0); /* holds the count at 400 */
+	hw_out8(0x61, 0); /* clears the gate, which stops the count at 400 */
 	uint16_t held = sim_pit_count(2);
 
 	sim_advance_ps(SIM_PS_PER_S);
@@ -129,7 +129,7 @@ TEST(pit_mode_0_raises_out_after_its_count_while_the_gate_is_up)
 	sim.cost_ps[SIM_IN] = 0;
 	go_to_clock(600);
 	assert_int_equal(hw_in8(0x61), 0x01);
-	go_to_clock(601); /* N + 1 clocks after it was loaded */
+	go_to_clock(601); /* N + 1 clocks after the load */
 	assert_int_equal(hw_in8(0x61), 0x21);
 }
 
@@ -157,7 +157,7 @@ TEST(read_back_gives_status_first_with_null_count)
 	hw_out8(0x42, 0x10);
 	sim.cost_ps[SIM_OUT] = sim.cost_ps[SIM_IN] = 0;
 	go_to_clock(1);
-	hw_out8(0x43, 0xc8); /* status and count */
+	hw_out8(0x43, 0xc8); /* latches both status and count */
 	assert_int_equal(hw_in8(0x42), 0xb4);
 	assert_int_equal(hw_in8(0x42), 0xff);
 	assert_int_equal(hw_in8(0x42), 0x0f);
@@ -184,7 +184,7 @@ TEST(uip_is_1_for_2228_us_and_reading_c_clears_its_flags)
 	sim.now_ps = SIM_PS_PER_S;
 	assert_int_equal(rtc_register(0x0a), 0x26);
 	assert_int_equal(rtc_register(0x00), 0x00);
-	assert_int_equal(rtc_register(0x0c), 0x50); /* an update ended, and a period of 1,024 Hz */
+	assert_int_equal(rtc_register(0x0c), 0x50); /* an update ended, and a period at 1,024 Hz passed */
 	assert_int_equal(rtc_register(0x0c), 0x00);
 }
 

@@ -11,7 +11,7 @@
 #define ENTRY_3    24u
 #define ENTRY_2    31u
 
-/* Each in a block of just its length, so that the sanitizer sees a read beyond it. */
+/* Each is in a block of exactly its length, so that the sanitizer sees a read beyond its end. */
 struct machine {
 	uint8_t *entry_3, *entry_2, *table;
 	size_t entry_3_length, entry_2_length, table_length;
@@ -97,7 +97,7 @@ read_facts(struct machine *machine)
 {
 	const struct smbios_memory memory = { machine_at, machine };
 
-	memset(&machine->facts, 0xa5, sizeof(machine->facts)); /* whatever was there is overwritten */
+	memset(&machine->facts, 0xa5, sizeof(machine->facts)); /* the reader must overwrite all of this */
 	smbios_read_facts(&memory, machine->entry_3 ? ENTRY_3_AT : 0, machine->entry_2 ? ENTRY_2_AT : 0, &machine->facts);
 	assert_ptr_equal(smbios_broken_invariant(&machine->facts), NULL);
 	return &machine->facts;
@@ -137,7 +137,10 @@ tear_down(void **state)
 
 TEST_FIXTURE(set_up, tear_down);
 
-/* Type, length, handle, then the formatted area; strings, each with its 0. Literals are split behind hex digits. */
+/*
+ * Each structure has type, length, handle, and a formatted area. Then come its strings, each ended by 0. Literals are
+ * split after hex digits.
+ */
 #define BIOS   "\0\x12\0\0" "\1\2\0\xe8\3\0\0\0\0\0\0\0\0\0" "Example BIOS\0" "2.10.0\0" "11/30/2020\0" "\0"
 #define SYSTEM "\1\x1b\1\0" "\1\2\3\4" "uuid: 16 bytes..\6\0\0" "Example Inc.\0" "Server 9\0" "rev A\0" "SN-0042\0" "\0"
 #define BOARD  "\2\x08\2\0" "\1\2\0\3" "Example Boards\0" "X99-B\0" "BSN-7\0" "\0"
@@ -204,10 +207,12 @@ TEST(what_is_wrong_with_an_entry_point_is_said)
 	} cases[] = {
 		{ 0, '-', true, "SMBIOS: the entry point does not begin with _SM_" },
 		{ 5, 0x1e, true, "SMBIOS: the entry point _SM_ has the length 30" },
-		{ 5, 0xff, true, "SMBIOS: the entry point _SM_ has the length 255" }, /* longer than the readable memory */
+		/* the entry point claims to be longer than the readable memory */
+		{ 5, 0xff, true, "SMBIOS: the entry point _SM_ has the length 255" },
 		{ 7, 0x09, false, "SMBIOS: the checksum of the entry point _SM_ is off by 1h" },
 		{ 0x1b, 0x80, true, "SMBIOS: 84 bytes at 80020000h, the table, can't be read" },
-		{ 0x17, 0x80, true, "SMBIOS: 32852 bytes at 20000h, the table, can't be read" }, /* longer than it is */
+		/* the entry point claims to be longer than it is */
+		{ 0x17, 0x80, true, "SMBIOS: 32852 bytes at 20000h, the table, can't be read" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -270,13 +275,13 @@ TEST(what_does_not_end_within_the_table_is_left_out_and_said)
 		size_t length;
 	} cases[] = {
 #define CASE(bytes) { bytes, sizeof(bytes) - 1 }
-		CASE("\2\0\0\0"),                      /* a length of 0 goes nowhere */
+		CASE("\2\0\0\0"),                      /* with a length of 0 there is no next structure */
 		CASE("\2\3\0\0\0\0"),                  /* shorter than its own header */
-		CASE("\2"),                            /* a length that isn't there */
-		CASE("\2\x08\2\0" "\1\2\0"),           /* shorter than it says */
-		CASE("\2\x08\2\0" "\1\2\0\3"),         /* no strings, and no zeros */
+		CASE("\2"),                            /* the structure's length is missing */
+		CASE("\2\x08\2\0" "\1\2\0"),           /* the structure is shorter than its length */
+		CASE("\2\x08\2\0" "\1\2\0\3"),         /* the strings and the final zeros are missing */
 		CASE("\2\x08\2\0" "\1\2\0\3" "A board\0" "X99"),
-		CASE("\2\x08\2\0" "\1\2\0\3" "A board\0" "X99\0"), /* one zero, not two */
+		CASE("\2\x08\2\0" "\1\2\0\3" "A board\0" "X99\0"), /* the strings end with one zero instead of two */
 		CASE("\2\x08\2\0" "\0\0\0\0" "\0"),
 #undef CASE
 	};
@@ -308,7 +313,7 @@ TEST(a_string_that_is_not_among_those_of_its_structure_is_none)
 	assert_string_equal(((struct machine *)*state)->facts.board_product, "X99-B");
 }
 
-/* A structure of an older version ends before the field: the byte behind it is its first string. */
+/* A structure of an older version ends before this field. The next byte is already its first string. */
 TEST(a_field_beyond_its_structure_is_none)
 {
 	const struct smbios_facts *facts = READ(*state, "\1\5\1\0" "\1" "\1 Inc.\0" "Server 9\0" "\0" END);
@@ -320,7 +325,7 @@ TEST(a_field_beyond_its_structure_is_none)
 TEST(the_first_structure_of_a_type_counts)
 {
 	assert_string_equal(READ(*state, BOARD "\2\x08\2\0" "\1\2\0\0" "Other\0" "Riser\0" "\0" END)->board_product, "X99-B");
-	/* Also where it does not say all: no board is made of two. */
+	/* This is so even if the first structure is incomplete. Fields of two structures are never combined. */
 	assert_string_equal(READ(*state, "\2\x08\2\0" "\1\0\0\0" "Example Boards\0" "\0"
 				 "\2\x08\2\0" "\1\2\0\0" "Other\0" "Riser\0" "\0" END)->board_product, "");
 }

@@ -21,15 +21,15 @@
 
 static struct core_slot slots[CORES];
 static struct startup startup;
-static uint32_t deaf; /* an APIC id; or NOBODY */
-static unsigned deaf_to_sipis; /* number of SIPIs that it ignores */
+static uint32_t deaf; /* APIC id of a core that ignores SIPIs, or NOBODY */
+static unsigned deaf_to_sipis; /* number of SIPIs that this core ignores */
 static unsigned sipis_to_deaf;
 static uint64_t last_init_ps, first_sipi_ps, last_sipi_ps;
 static bool sent_unmasked;
 static uint64_t stuck_at_sipi; /* the LAPIC sends no command from this SIPI on, counted from 1; 0 if it always does */
 static uint64_t sipis;
 
-/* Every core checks in at its first SIPI after an INIT, but the deaf one later. */
+/* Every core checks in at its first SIPI after an INIT. The deaf core ignores DEAF_TO_SIPIS of them first. */
 static void
 core_hears(uint32_t destination, uint32_t command)
 {
@@ -54,7 +54,7 @@ core_hears(uint32_t destination, uint32_t command)
 			slots[i].arrived = 1;
 }
 
-/* Boot core 0 and cores 1, 2, 3, all to be started; a turn of a wait costs 1 us. */
+/* Sets up boot core 0 and cores 1, 2 and 3, which are all to be started. A turn of a wait costs 1 us. */
 static int
 set_up(void **state)
 {
@@ -135,11 +135,11 @@ TEST(a_core_that_never_starts_is_given_up_after_two_tries_of_1_s_and_stopped)
 	assert_sent(8, 2, SIPI);
 	assert_sent(9, 2, SIPI);
 	assert_sent(10, 2, INIT);
-	/* Twice 10 ms, 200 us and 1 s, and 10 ms for the last INIT. */
+	/* Two tries of 10 ms, 200 us and 1 s each, and 10 ms for the last INIT. */
 	assert_in_range(sim.now_ps, 2030 * SIM_PS_PER_MS, 2033 * SIM_PS_PER_MS);
 }
 
-/* The others, which are at work by then, hear nothing of it. */
+/* The second try must not affect the other cores, which already work. */
 TEST(a_core_that_lost_both_sipis_in_smm_comes_at_the_second_try)
 {
 	deaf_to_sipis = 2;
@@ -223,7 +223,7 @@ TEST(a_lapic_that_never_reports_idle_is_given_up_after_100000_reads)
 	open_lapic();
 	uint64_t before = sim.count[SIM_READ];
 
-	assert_true(lapic_send_init(&startup.lapic, 1)); /* healthy: one read before, one after */
+	assert_true(lapic_send_init(&startup.lapic, 1)); /* one read of the status before the command, and one after it */
 	assert_int_equal(sim.count[SIM_READ] - before, 2);
 	assert_int_equal(sim.lapic.ipi_count, 1);
 	sim.lapic.delivery_stuck = true;
@@ -251,7 +251,8 @@ TEST(cores_that_no_sipi_reaches_are_not_waited_for)
 	assert_int_equal(sim.lapic.ipi_count, 4);
 	for (uint32_t i = 1; i < CORES; i++)
 		assert_int_equal(slots[i].standing, CORE_UNSENT);
-	assert_in_range(sim.now_ps, 10 * SIM_PS_PER_MS, 700 * SIM_PS_PER_MS); /* no second of patience */
+	/* it does not wait for a second for the core's answer */
+	assert_in_range(sim.now_ps, 10 * SIM_PS_PER_MS, 700 * SIM_PS_PER_MS);
 }
 
 TEST(a_core_that_no_second_sipi_and_no_second_init_reach_is_unsent)
@@ -317,7 +318,7 @@ TEST(a_started_core_switches_its_lapic_on_with_spurious_vector_255)
 	struct lapic lapic;
 
 	assert_null(lapic_open(&lapic));
-	sim.lapic.registers[0x0f] = 0x10f0; /* off, as after INIT, with another bit set */
+	sim.lapic.registers[0x0f] = 0x10f0; /* switched off, as after INIT, with another bit set */
 	lapic_join(&lapic);
 	assert_int_equal(sim.lapic.registers[0x0f], 0x11ff);
 	assert_int_equal(lapic_eoi_address(&lapic), SIM_LAPIC_BASE + 0xb0);
@@ -340,7 +341,7 @@ TEST(with_a_tsc_that_stands_still_the_delays_end_by_count)
 	sim.tsc.counter.stuck_at_ps = 0;
 	open_lapic();
 	assert_int_equal(startup_cores(&startup), 3);
-	/* 10 ms and 200 us at 4 ns for each turn, and one turn more each. There is no wait afterwards. */
+	/* Waits of 10 ms and 200 us, at 4 ns for each turn, with one additional turn each. No further wait follows. */
 	assert_int_equal(sim.count[SIM_PAUSE], 2500001 + 50001);
 }
 
@@ -356,7 +357,7 @@ TEST(a_tsc_that_steps_back_makes_a_wait_no_longer_and_no_shorter)
 	assert_in_range(sim.now_ps, 10 * SIM_PS_PER_MS, 10 * SIM_PS_PER_MS + 2 * SIM_PS_PER_US);
 }
 
-/* A TSC that is 3 s on each time it is looked at: no such look takes more than its part of the bound. */
+/* The TSC jumps by 3 s between any two polls. A single poll must not use up more than its share of the bound. */
 TEST(a_tsc_that_leaps_at_every_poll_leaves_a_wait_its_polls)
 {
 	struct wait wait = wait_begin(&startup.scale, 10 * WAIT_NS_PER_MS);
@@ -376,8 +377,8 @@ TEST(a_tsc_of_unknown_rate_counts_as_10_ghz)
 	assert_int_equal(startup_tsc_rate((struct rate){ 7000000, 3 }).den, 3);
 }
 
-static uint32_t called;       /* cores that came to a broadcast, */
-static uint32_t calls_left;   /* and that come to its next SIPI each */
+static uint32_t called;       /* number of cores that answered a broadcast */
+static uint32_t calls_left;   /* number of cores that answer at the next SIPI */
 static uint64_t first_call_ps;
 
 static void
@@ -402,7 +403,7 @@ set_up_calls(uint32_t cores)
 	open_lapic();
 }
 
-/* The shorthand "all excluding self" is bits 18 and 19: SDM vol. 3A, 10.6.1. */
+/* Bits 18 and 19 select "all excluding self": SDM vol. 3A, 10.6.1. */
 TEST(a_broadcast_is_init_then_10_ms_later_two_sipis_to_all_others)
 {
 	set_up_calls(3);
@@ -430,7 +431,7 @@ TEST(a_broadcast_that_fewer_have_answered_ends_1_s_later)
 	assert_int_equal(called, 2);
 }
 
-/* CPUID counts the threads of one package: with one thread each, no other core is expected. */
+/* CPUID gives the number of threads of one package. With one thread each, no other core is expected. */
 TEST(a_broadcast_that_none_has_answered_waits_1_s_even_if_none_is_expected)
 {
 	set_up_calls(0);
@@ -444,7 +445,7 @@ TEST(an_id_that_a_core_has_not_written_yet_is_not_read_as_0)
 
 	startup_clear_ids(ids, 4);
 	ids[0] = 7;
-	ids[2] = 0; /* a core has the id 0, and another one is about to write the place before it */
+	ids[2] = 0; /* this core has the id 0; the core before it has not written its id yet */
 	assert_int_equal(startup_gather_ids(ids, 3), 2);
 	assert_int_equal(ids[0], 7);
 	assert_int_equal(ids[1], 0);
@@ -495,7 +496,7 @@ TEST(stopping_sends_init_to_the_living_alone_and_waits_10_ms_once)
 	assert_int_equal(sim.now_ps, before_ps);
 }
 
-/* Firmware may have given a LAPIC another id than CPUID's, its initial one. */
+/* Firmware may have given a LAPIC another id than the initial one, which CPUID returns. */
 TEST(an_id_is_the_lapic_s_in_either_mode)
 {
 	struct lapic lapic;

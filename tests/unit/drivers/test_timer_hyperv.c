@@ -1,4 +1,4 @@
-/* When Hyper-V's synthetic timer is tested, and that its registers are restored. */
+/* Tests under which conditions Hyper-V's synthetic timer is used, and that its registers are restored. */
 #include "test.h"
 #include "paravirtual/leaves.h"
 #include "sim.h"
@@ -39,7 +39,7 @@ opened(void)
 	return opened_under(NULL);
 }
 
-/* Offers bits EAX and EDX of leaf 40000003h. */
+/* Offers the features EAX and EDX of leaf 40000003h. */
 static void
 offer(uint32_t eax, uint32_t edx)
 {
@@ -101,7 +101,7 @@ TEST(an_offered_timer_whose_msr_faults_is_broken_and_not_touched_again)
 	ran = 0;
 	assert_int_equal(opened_under(run).state, CLOCK_PRESENT);
 	assert_int_equal(ran, 1);
-	assert_int_equal(sim_paravirtual.writes, 1); /* the configuration as it was read */
+	assert_int_equal(sim_paravirtual.writes, 1); /* only the configuration was written, with the value that it had */
 }
 
 TEST(a_timer_that_the_firmware_uses_is_neither_written_nor_tested)

@@ -1,4 +1,4 @@
-/* Xen's single-shot timer is listed with a reason, and nothing of Xen's is touched for it. */
+/* Xen's single-shot timer is listed with a reason, and none of Xen's state is changed. */
 #include "test.h"
 #include "paravirtual/leaves.h"
 #include "sim.h"
@@ -29,6 +29,7 @@ TEST(it_is_a_row_with_a_reason_only_in_a_guest_of_xen)
 	assert_int_equal(opened().state, CLOCK_DISABLED);
 	assert_string_equal(opened().reason,
 			    "Its events need Xen's shared page, whose place the firmware chose: not tested.");
-	assert_string_equal(opened().route.kind, "lapic"); /* the schema has no empty kind */
+	/* the route needs a kind, because the schema allows no empty one */
+	assert_string_equal(opened().route.kind, "lapic");
 	assert_int_equal(sim.count[SIM_HYPERCALL], 0);
 }

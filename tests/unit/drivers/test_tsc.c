@@ -1,7 +1,4 @@
-/*
- * The TSC driver and the null clock on the simulated machine: 1 GHz, so that a tick is a
- * nanosecond.
- */
+/* The TSC driver and the null clock on the simulated machine. The TSC counts at 1 GHz, so a tick is a nanosecond. */
 #include "driver_checks.h"
 #include "run/run.h"
 
@@ -101,7 +98,7 @@ TEST(without_rdtscp_only_its_row_is_absent)
 	assert_int_equal(sim.count[SIM_TSCP], 0);
 }
 
-/* On bare metal only: in a guest the bit says what the hypervisor lets it say. */
+/* The bit for an invariant TSC counts only on bare metal. In a guest the hypervisor may hide it. */
 TEST(a_tsc_that_is_not_called_invariant_is_rated_between_the_pm_timer_and_the_pit)
 {
 	open_driver(&tsc_driver);
@@ -116,7 +113,7 @@ TEST(a_tsc_that_is_not_called_invariant_is_rated_between_the_pm_timer_and_the_pi
 	assert_true(clocks[TSC].rating > hpet_driver.rows[0].rating);
 }
 
-/* One way of reading each device, and nothing that counts no time. */
+/* Each device has a rating for one of its read methods. The null clock has none, because it counts no time. */
 TEST(of_each_device_but_the_null_clock_one_row_is_rated)
 {
 	for (size_t i = 0; drivers[i]; i++)
@@ -124,7 +121,7 @@ TEST(of_each_device_but_the_null_clock_one_row_is_rated)
 			assert_int_equal(drivers[i]->rows[row].rating != 0, row == 0 && drivers[i] != &null_driver);
 }
 
-/* A run would omit further clocks without a message. */
+/* If the table had more clocks, a run would omit them without a message. */
 TEST(the_table_fits_into_a_run_and_its_rows_into_a_report, NULL, NULL)
 {
 	size_t count = 0, rows = 0;
@@ -168,7 +165,7 @@ TEST(a_step_back_of_500_ticks_shows_in_the_one_sample_around_it)
 
 	open_driver(&tsc_driver);
 	take(&clocks[TSC], 0, sound, 3);
-	sim.tsc.counter.backward_at_ps = 60 * SIM_PS_PER_NS; /* the second sample's own read */
+	sim.tsc.counter.backward_at_ps = 60 * SIM_PS_PER_NS; /* during the second sample's own read */
 	sim.tsc.counter.backward_ticks = 500;
 	take(&clocks[TSC], 0, sick, 3);
 	assert_sample(sound[1], 50, 60, 80);

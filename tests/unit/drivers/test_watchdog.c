@@ -11,7 +11,7 @@
 #define COUNT_MAX    1023
 #define GCS          UINT64_C(0xfed1f410)
 #define NO_REBOOT    (1u << 5)
-#define ENTRIES      6 /* that are needed; the seventh lets the watchdog reset the machine */
+#define ENTRIES      6 /* entries that the driver needs; the seventh lets the watchdog reset the machine */
 #define SIZE         (68 + 24 * ENTRIES)
 
 static struct {
@@ -136,7 +136,7 @@ TEST(it_is_armed_for_300_s_and_fed_and_left_as_it_was_found, FIXTURE)
 	assert_null(watchdog_arm(&watchdog, &facts.watchdog));
 	assert_int_equal(watchdog.seconds, 300);
 	assert_int_equal(tco.timer, 500);
-	assert_int_equal(tco.control, 1u << 8); /* runs, and the other bits are kept */
+	assert_int_equal(tco.control, 1u << 8); /* the timer runs, and all other bits keep their values */
 	assert_int_equal(tco.reloads, 1);
 	watchdog_feed(&watchdog);
 	assert_int_equal(tco.reloads, 2);
@@ -187,16 +187,16 @@ TEST(a_watchdog_that_runs_or_is_disabled_or_not_supported_is_left_alone, FIXTURE
 	for (size_t i = 0; i < ENTRIES; i++) {
 		uint8_t *entry = wdat + 68 + 24 * i, action = entry[0];
 
-		entry[0] = 32; /* an action that is not used */
+		entry[0] = 32; /* an action that the driver does not use */
 		assert_true(read_table(SIZE));
 		assert_string_equal(watchdog_arm(&watchdog, &facts.watchdog), reason);
 		entry[0] = action;
-		entry[4] = 3; /* the embedded controller */
+		entry[4] = 3; /* address space of the embedded controller */
 		assert_true(read_table(SIZE));
 		assert_string_equal(watchdog_arm(&watchdog, &facts.watchdog), reason);
 		entry[4] = ACPI_SPACE_IO;
 	}
-	put(wdat + 48, 0, 4); /* a period of 0 ms */
+	put(wdat + 48, 0, 4); /* the timer's period is 0 ms */
 	assert_true(read_table(SIZE));
 	assert_string_equal(watchdog_arm(&watchdog, &facts.watchdog), "it can't count for 30 s");
 	assert_int_equal(tco.writes, 0);

@@ -1,4 +1,4 @@
-/* The driver of Xen's clock on the simulated machine: a TSC of 1 GHz, so that a tick is a nanosecond. */
+/* The driver of Xen's clock on the simulated machine. The TSC counts at 1 GHz, so a tick is a nanosecond. */
 #include "driver_checks.h"
 #include "paravirtual/leaves.h"
 #include "sim_paravirtual.h"
@@ -15,12 +15,13 @@ TEST(it_reads_its_page_and_xen_writes_it_no_longer_after_the_close)
 {
 	struct sample samples[2];
 
-	for (unsigned hyperv = 0; hyperv < 2; hyperv++) { /* beneath, as with viridian=1 */
+	/* also with Hyper-V's interface in addition, as with viridian=1 */
+	for (unsigned hyperv = 0; hyperv < 2; hyperv++) {
 		plug(hyperv);
 		open_driver(&xen_driver);
 		assert_state(0, CLOCK_PRESENT, "Its page says TSC_STABLE: cores may be compared.");
 		take(&clocks[0], SIM_PS_PER_MS, samples, 2);
-		assert_int_equal(samples[0].ticks, samples[0].end - 20); /* the world's nanoseconds, when the TSC was read */
+		assert_int_equal(samples[0].ticks, samples[0].end - 20); /* world time in ns at the read of the TSC */
 		assert_int_equal(samples[1].ticks, samples[1].end - 20);
 		assert_int_equal(samples[1].begin, samples[0].end);
 		assert_int_not_equal(sim_paravirtual.xen_areas[0], 0);
@@ -73,7 +74,7 @@ TEST(a_page_that_is_written_while_it_is_read_is_read_again)
 	plug(false);
 	open_driver(&xen_driver);
 	sim_paravirtual.update_ns = 1000;
-	sim_paravirtual.updates = 3; /* the bracket's, and two tries */
+	sim_paravirtual.updates = 3; /* the bracket's read, and two tries */
 	take(&clocks[0], SIM_PS_PER_MS, &sample, 1);
 	assert_int_equal(sample.ticks, sample.end - 20 + 3000);
 	xen_driver.close(&device);
@@ -145,7 +146,7 @@ TEST(a_core_that_is_refused_one_stands_still_and_no_cores_are_compared)
 	take(&clocks[0], SIM_PS_PER_MS, samples, 2);
 	assert_int_equal(samples[1].ticks, 0);
 	take(&clocks[0], SIM_PS_PER_MS, samples, 2);
-	assert_int_equal(sim_paravirtual.writes, 2); /* it is asked for once */
+	assert_int_equal(sim_paravirtual.writes, 2); /* only one registration */
 	assert_true(xen_driver.leave(&device));
 	sim.core = 0;
 	assert_int_equal(clocks[0].stable(&device), STABLE_UNKNOWN);
