@@ -239,6 +239,11 @@ quiet quiet-events: deps-build deps-run
 sentences:
 	@tests/sentences
 
+## writes the JSON schema of the report and the table of its metrics from report.def
+.PHONY: schema
+schema:
+	$(PYTHON) tests/report/make_schema.py src
+
 # Checks that a compiler does not do.
 SHELL_FILES  = $(shell git grep -lE '^\#!.*sh$$' -- ':!*.md')
 PYTHON_FILES = $(shell git grep -lE '^\#!.*python3' -- ':!*.md' ':!*.c') $(wildcard qemu/*/*.py tests/*.py tests/*/*.py)
@@ -249,6 +254,7 @@ lint: deps-lint
 		--suppress=missingIncludeSystem $(INCLUDES) src drivers
 	shellcheck $(SHELL_FILES)
 	$(PYTHON) -m pyflakes $(sort $(PYTHON_FILES))
+	$(PYTHON) tests/report/make_schema.py --check src
 	$(PYTHON) tests/plain
 	@! grep -nP '^.{121,}' -r src drivers boot tests --include='*.[ch]' --include='*.nasm' --include='*.asm' || \
 		{ echo 'lint: lines of more than 120 columns'; exit 1; }

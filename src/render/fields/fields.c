@@ -109,6 +109,8 @@ figure(const struct finding *finding)
  * it has the C type of a figure. SET_x stores a figure in a struct field_value.
  */
 #define KIND_word    FIELD_WORD, 0, false     /* string */
+#define KIND_id      KIND_word                /* string: the id of a clock, a timer or a loop */
+#define KIND_rule    KIND_word                /* string: the id of a rule */
 #define KIND_text    FIELD_WORD, 0, false     /* string; NULL and "" become null */
 #define KIND_flag    FIELD_FLAG, 0, false     /* bool */
 #define KIND_verdict FIELD_VERDICT, 0, false  /* enum verdict */
@@ -132,6 +134,8 @@ figure(const struct finding *finding)
 #define KIND_matrix  FIELD_MATRIX, 0, true
 
 #define SET_word(figure)    value->word = (figure)
+#define SET_id(figure)      SET_word(figure)
+#define SET_rule(figure)    SET_word(figure)
 #define SET_text(figure)    value->word = (figure), value->known = value->word && value->word[0]
 #define SET_count(figure)   value->numbers[0] = (uint64_t)(figure)
 #define SET_flag(figure)    SET_count(figure)
