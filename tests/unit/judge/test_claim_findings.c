@@ -1,4 +1,7 @@
-/* Which claim about a rate is blamed, whom it would mislead and by how much, and when the TSC is blamed instead. */
+/*
+ * Findings on stated rates: which one is wrong, which systems would use it and how much it would mislead them. Also the
+ * cases in which the TSC is named instead.
+ */
 #include "test.h"
 #include "report_literal.h"
 
@@ -9,7 +12,7 @@
 
 static struct report *report;
 
-/* A machine on which three clocks measured the TSC within 1 ppm, on bare metal. */
+/* A machine on bare metal. Three of its clocks give the TSC's rate within 1 ppm. */
 static int
 set_up(void **state)
 {
@@ -43,7 +46,7 @@ tear_down(void **state)
 
 TEST_FIXTURE(set_up, tear_down);
 
-/* A claim below the measured rate by PPM, so that a clock that takes it runs fast. */
+/* Adds a stated rate that is PPM below the measured rate, so that a clock that uses it runs fast. */
 static void
 claim(enum claim_source source, enum claim_clock clock, const char *by, uint64_t hz, int64_t ppm, uint64_t within_hz)
 {
@@ -58,7 +61,10 @@ become_a_guest(enum paravirtual_kind kind)
 	report->paravirtual = (struct paravirtual){ 1, { { .kind = kind, .base = 0x40000000 } } };
 }
 
-/* No majority: the TSC's claim is that of the first row, and the clocks of one source contradict it. */
+/*
+ * Changes the machine so that no majority decides. The TSC's nominal rate is the first row's, and the clocks that
+ * contradict it share one oscillator.
+ */
 static void
 dispute(void)
 {
@@ -153,7 +159,7 @@ TEST(in_a_guest_a_leaf_against_clocks_of_one_source_is_named_with_them)
 			assert_false(report->behaviours.rows[i].checked);
 }
 
-/* The TSC was migrated to a host with another rate, for example. */
+/* For example, the TSC was migrated to a host with another rate. */
 TEST(two_claims_that_agree_with_each_other_and_not_with_the_clocks_accuse_the_tsc)
 {
 	report->clock_count = 4;

@@ -3,7 +3,7 @@
 #include "judge/judge.h"
 #include "report_literal.h"
 
-/* The clean machine's quality, with MS of stolen time in its 4 s. */
+/* Returns the judged report of a clean machine, with MS of stolen time in an observation of 4 s. */
 static struct report *
 stolen(uint64_t ms)
 {
@@ -52,7 +52,7 @@ TEST(tails_are_reliable_below_one_percent_and_not_from_there_on)
 	literal_free(report);
 }
 
-/* 30 more hits are less than 1 in 1,000 of the TSC's reads, and more of the HPET's. */
+/* 30 more hits are less than 1 in 1,000 reads of the TSC, but more than 1 in 1,000 of the HPET. */
 TEST(a_p999_among_the_hits_is_not_the_clocks)
 {
 	struct report *report = literal_clean();

@@ -19,7 +19,7 @@ assert_order(const struct report *report, const char *const *ids, size_t avoided
 		assert_int_equal(report->advice.rows[i].avoid, i >= count - avoided);
 }
 
-/* A read of the clock of that ID costs PS on each core. */
+/* Sets the cost of a read of the clock ID to PS on each core. */
 static void
 cost(struct report *report, const char *id, uint64_t ps)
 {
@@ -74,7 +74,7 @@ TEST(invariant_tsc_comes_first_then_hpet_pm_pit_and_rtc)
 	literal_free(report);
 }
 
-/* As its figures have it, it is the best all the same. */
+/* By its figures the TSC is still the best clock. */
 TEST(a_tsc_that_linux_distrusts_says_so)
 {
 	struct report *report = literal_clean();
@@ -89,7 +89,7 @@ TEST(a_tsc_that_linux_distrusts_says_so)
 			       ", not reported as invariant; Linux takes hpet instead, as it marks the TSC unstable: see below."));
 	for (size_t i = 1; i < report->advice.count; i++)
 		assert_null(strstr(report->advice.rows[i].reason, "Linux"));
-	report->options.clock_count = 1; /* others may be there: what Linux takes is not known */
+	report->options.clock_count = 1; /* not all clocks were measured, so it is unknown which clock Linux takes */
 	recommend(report);
 	assert_non_null(strstr(report->advice.rows[0].reason,
 			       ", not reported as invariant: on several cores of a CPU that is not Intel's, Linux "
@@ -97,7 +97,7 @@ TEST(a_tsc_that_linux_distrusts_says_so)
 	literal_free(report);
 }
 
-/* It rates the TSC above the HPET, whatever it is called. */
+/* Linux rates the TSC above the HPET, even if it is not reported as invariant. */
 TEST(a_first_that_linux_does_not_take_says_so_and_one_that_it_takes_says_nothing)
 {
 	struct report *report = literal_clean();
@@ -112,7 +112,7 @@ TEST(a_first_that_linux_does_not_take_says_so_and_one_that_it_takes_says_nothing
 	report = literal_clean();
 	report->tsc_is_invariant = false;
 	report->hypervisor[0] = '\0';
-	literal_find(report, "tsc")->clock.rating = 150; /* as its driver then has it */
+	literal_find(report, "tsc")->clock.rating = 150; /* as the driver sets it in this case */
 	judge_report(report);
 	recommend(report);
 	assert_string_equal(report->advice.rows[0].clock, "hpet");
@@ -141,7 +141,7 @@ TEST(tsc_that_is_not_invariant_on_bare_metal_comes_behind_the_pm_timer)
 
 	report->tsc_is_invariant = false;
 	report->hypervisor[0] = '\0';
-	literal_find(report, "tsc")->clock.rating = 150; /* as its driver then has it */
+	literal_find(report, "tsc")->clock.rating = 150; /* as the driver sets it in this case */
 	judge_report(report);
 	recommend(report);
 	assert_order(report, ids, 0);
@@ -243,7 +243,7 @@ TEST(the_answer_has_the_clock_its_cost_linuxs_choice_failed_clocks_and_the_cores
 	report->linux_distrusts_tsc = true;
 	assert_answer(report, "Use tsc: 28.7ns a read. Linux takes hpet (999 ns): it marks the TSC unstable. No clock failed. "
 		      "The cores' TSCs agree within 29 ns.");
-	report->options.clock_count = 1; /* others may be there */
+	report->options.clock_count = 1; /* not all clocks were measured */
 	report->skew.measured = false;
 	assert_answer(report, "Use tsc: 28.7ns a read. No clock failed. The cores' TSCs were not compared.");
 	report->cores_started = 1;
@@ -267,7 +267,7 @@ TEST(the_answer_mentions_warnings_if_no_clock_failed)
 	literal_free(report);
 }
 
-/* Ways of reading a failed clock are no further clocks, and a PIT that is left times nothing. */
+/* Other read methods of a failed clock do not count as further clocks. A PIT that remains cannot be used for timing. */
 TEST(the_answer_names_failed_clocks_and_recommends_none_that_is_unfit)
 {
 	struct report *report = literal_sick();

@@ -15,7 +15,7 @@ add(const char *id)
 	return entry;
 }
 
-/* Invariant TSC, HPET, PM timer, on bare metal. */
+/* An invariant TSC, an HPET and a PM timer, on bare metal. */
 static int
 set_up(void **state)
 {
@@ -64,7 +64,7 @@ TEST(on_bare_metal_the_invariant_tsc_is_taken_by_both)
 
 static struct report_core core;
 
-/* The facts that PostgreSQL asks CPUID for. */
+/* Sets the facts that PostgreSQL reads from CPUID. */
 static void
 have_core(bool rdtscp, bool tsc_adjust)
 {
@@ -180,7 +180,7 @@ TEST(kvm_clock_comes_first_unless_the_tsc_is_invariant)
 	struct report_clock *kvmclock = add("kvmclock");
 
 	offer(PARAVIRTUAL_KVM);
-	kvmclock->clock.rating = 299; /* as the driver leaves it then */
+	kvmclock->clock.rating = 299; /* as the driver sets it in this case */
 	recommend_clocksource(report);
 	assert_taken(0, "Linux", "tsc", "clocksource tsc, rating 300, before kvm-clock, 299; if the TSC is reported as "
 					"invariant, Linux ranks the hypervisor's clock below it.");
@@ -192,7 +192,7 @@ TEST(kvm_clock_comes_first_unless_the_tsc_is_invariant)
 	assert_taken(1, "Windows", "hpet", "the platform's counter, because the TSC is not reported as invariant.");
 }
 
-/* As QEMU stacks them: Hyper-V's leaves first, KVM's above. */
+/* As in QEMU with both: Hyper-V's leaves come first, and KVM's above them. */
 TEST(of_stacked_interfaces_linux_takes_the_highest_and_windows_hypervs)
 {
 	report->tsc_is_invariant = false;
@@ -217,7 +217,7 @@ TEST(of_stacked_interfaces_linux_takes_the_highest_and_windows_hypervs)
 	assert_string_equal(report->taken[0].clock, "hv_ref");
 }
 
-/* Its clocksource is registered whatever its page says, and reads the MSR then. */
+/* Hyper-V's clocksource is registered whether or not its page can be used. Without the page it reads the MSR. */
 TEST(of_a_page_that_is_not_to_be_used_linux_takes_the_clocksource_all_the_same)
 {
 	struct report_clock *page;
@@ -252,7 +252,7 @@ TEST(xen_s_clock_comes_first_unless_the_tsc_is_invariant_and_never_emulated)
 	assert_taken(0, "Linux", "xen", "clocksource xen, rating 400, before tsc, 300; the TSC is not reported as invariant, "
 		     "so the hypervisor's clock comes first.");
 	report->tsc_is_invariant = true;
-	xen->clock.rating = 299; /* as the driver leaves it then */
+	xen->clock.rating = 299; /* as the driver sets it in this case */
 	recommend_clocksource(report);
 	assert_taken(0, "Linux", "tsc", "clocksource tsc, rating 300, before xen, 299; if the TSC is reported as "
 					"invariant and "

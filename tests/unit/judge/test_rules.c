@@ -1,6 +1,6 @@
 /*
- * The catalogue and the judge; the cores' TSCs are in test_rules_skew.c. Each rule is broken by the least that
- * breaks it, and by nothing less.
+ * The catalogue and the judge. The cores' TSCs are in test_rules_skew.c. Each rule is tested with the smallest value
+ * that breaks it, and with one that does not.
  */
 #include <stdio.h>
 #include "test.h"
@@ -135,7 +135,10 @@ TEST(step_back_of_a_bracket_is_the_tscs_fault_and_counts_once)
 	literal_free(report);
 }
 
-/* The last STEPPING of CORES cores step back twice each. TEXT is the text of the only finding. */
+/*
+ * Judges a report on CORES cores, where the TSC of the last STEPPING cores stepped back twice each. TEXT is the text of
+ * the only finding.
+ */
 static void
 assert_cores_text(size_t cores, size_t stepping, const char *text)
 {
@@ -170,7 +173,7 @@ TEST(the_cores_that_step_back_are_named_and_the_others_are_not)
 				 "ticks. No step back was seen on 3 other cores in 300000 reads.");
 }
 
-/* The boot core's TSC timed everything, and that is in order: other clocks are judged as always. */
+/* The boot core's TSC timed everything, and it did not step back. Therefore other clocks are judged as usual. */
 TEST(a_step_back_of_another_core_excuses_no_clock)
 {
 	struct report *report = literal_clean();
@@ -191,7 +194,7 @@ TEST(a_step_back_of_another_core_excuses_no_clock)
 }
 
 /*
- * It sometimes steps back by 10,000 ticks. A clock that it timed across such a step seems to jump, to change its
+ * The TSC sometimes steps back by 10,000 ticks. A clock that it timed across such a step seems to jump, to change its
  * rate or to be slow.
  */
 TEST(what_a_tsc_timed_that_stepped_back_accuses_no_other_clock)
@@ -216,7 +219,7 @@ TEST(what_a_tsc_timed_that_stepped_back_accuses_no_other_clock)
 
 static const char *const devices[] = { "hpet", "acpi_pm", "pit" };
 
-/* As of a run with clocks=hpet,acpi_pm,pit. */
+/* Removes all other clocks, as in a run with clocks=hpet,acpi_pm,pit. */
 static void
 keep_devices(struct report *report)
 {
@@ -233,7 +236,10 @@ keep_devices(struct report *report)
 	report->clock_count = count;
 }
 
-/* All clocks of the report went on together, and the TSC, which is none of them, otherwise. */
+/*
+ * Adds a discontinuity between all clocks of the report, which went on together, and the TSC, which is none of these
+ * clocks.
+ */
 static void
 part_from_tsc(struct report *report)
 {
@@ -257,7 +263,7 @@ set_rates(struct report *report)
 	}
 }
 
-/* It times all others, asked for or not. */
+/* The TSC times all other clocks, also if it is not in the report itself. */
 TEST(a_rate_by_a_tsc_that_parted_from_the_devices_accuses_none_of_them_also_where_the_tsc_is_not_asked_for)
 {
 	for (int parted = 0; parted < 2; parted++) {
@@ -277,7 +283,7 @@ TEST(a_rate_by_a_tsc_that_parted_from_the_devices_accuses_none_of_them_also_wher
 	}
 }
 
-/* Sets two groups as masks. Bit I is clock I of devices[], and bit 3 is the TSC. */
+/* Adds a discontinuity between two groups, which are masks. Bit I is clock I of devices[], and bit 3 is the TSC. */
 static void
 part(struct report *report, unsigned one, unsigned other)
 {
@@ -298,7 +304,7 @@ part(struct report *report, unsigned one, unsigned other)
 	}
 }
 
-/* One clock may have been read before the TSC stood, and the others after it. */
+/* One clock may have been read before the TSC stopped, and the others after it. */
 TEST(in_a_guest_whose_tsc_stands_now_and_then_no_clock_jumps_by_it)
 {
 	for (int stands = 0; stands < 2; stands++) {
@@ -326,7 +332,10 @@ change(struct report *report, const char *id, bool since, int64_t by_ppb)
 		(struct interval_ppb){ true, by_ppb, by_ppb * 8 / 9 - 1000, by_ppb * 10 / 9 + 1000 };
 }
 
-/* The devices' readings are a moment apart, in which the TSC may have stood: in the rates' window, and at the end. */
+/*
+ * The readings of two devices are a short time apart, and the TSC may have stopped in between. This may happen in the
+ * rates' window or at the end.
+ */
 TEST(in_a_guest_a_device_that_changed_against_its_like_may_be_a_tsc_that_stood)
 {
 	for (int since = 0; since < 2; since++) {
@@ -372,7 +381,7 @@ TEST(where_the_tscs_rate_is_not_known_nothing_that_it_timed_is_a_fault)
 	}
 }
 
-/* It may have stood while the flag was waited for. */
+/* The TSC may have stopped while it timed the RTC's flag. */
 TEST(by_a_tsc_that_parted_from_all_other_clocks_no_device_is_off_its_data_sheet)
 {
 	for (int parted = 0; parted < 2; parted++) {
@@ -392,7 +401,7 @@ TEST(by_a_tsc_that_parted_from_all_other_clocks_no_device_is_off_its_data_sheet)
 	}
 }
 
-/* A timer that rounds deadlines, or follows another clock, does so with each length. */
+/* A timer that rounds deadlines, or follows another clock, is early with each length. */
 TEST(shots_that_are_early_in_one_length_and_not_in_another_are_not_determined)
 {
 	for (size_t early = 0; early <= 2; early++) {
@@ -456,7 +465,10 @@ TEST(shots_that_are_early_on_one_core_name_that_core)
 
 #define CORES_OF_LAPIC 4u
 
-/* One-shots and periods of each of four cores' LAPICs; those whose bit is in SICK lost some. */
+/*
+ * Returns a report on the LAPIC timers of four cores, each with one-shots and periods. The cores whose bit is set in
+ * SICK lost some interrupts.
+ */
 static struct report *
 report_of_lapics(unsigned sick)
 {
@@ -585,7 +597,7 @@ TEST(periods_are_not_determined_where_as_large_a_part_is_excused_as_is_lost_or_m
 	}
 }
 
-/* An interrupt that came is not missing, whenever it came. Nothing is known about the others. */
+/* An interrupt that came is not missing, even if it was late. Nothing is known about the others. */
 TEST(a_source_of_which_gaps_excuse_most_one_shots_has_not_kept_its_promises)
 {
 	static const struct {
@@ -634,7 +646,8 @@ TEST(two_ticks_in_a_period_are_not_determined_of_a_source_that_may_be_late_by_mo
 	} rows[] = {
 		{ 0, 20, OUTCOME_FAILED },
 		{ 0, 262000, OUTCOME_NOT_DETERMINED },
-		{ 1, 262000, OUTCOME_FAILED }, /* a shot has one deadline, whenever it comes */
+		/* a one-shot has a single deadline, so a second interrupt is always superfluous */
+		{ 1, 262000, OUTCOME_FAILED },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -654,7 +667,7 @@ TEST(two_ticks_in_a_period_are_not_determined_of_a_source_that_may_be_late_by_mo
 	}
 }
 
-/* Only the TSC shows the jump, and it may have stopped instead. */
+/* Only the comparison with the TSC shows the jump, and the TSC may have stopped instead. */
 TEST(a_leap_in_which_no_other_clock_takes_a_side_accuses_nobody)
 {
 	struct report *report = literal_clean();
@@ -671,7 +684,7 @@ TEST(a_leap_in_which_no_other_clock_takes_a_side_accuses_nobody)
 	literal_free(report);
 }
 
-/* Its own readings show it. */
+/* A step back shows in this counter's own readings, so the TSC's step back does not explain it. */
 TEST(a_counter_of_64_bits_that_steps_back_does_so_by_itself)
 {
 	struct report *report = literal_clean();
@@ -690,7 +703,7 @@ assert_verdicts(struct report *report, const char *const *ids, enum verdict verd
 		assert_int_equal(literal_find(report, *ids)->verdict, verdict);
 }
 
-/* An RTC's periodic flag is another counter than its seconds. */
+/* The RTC's periodic flag and its seconds are different counters. */
 TEST(what_is_of_the_counter_holds_for_each_way_of_reading_it)
 {
 	static const struct {
@@ -749,7 +762,7 @@ TEST(what_is_not_determined_of_the_counter_is_so_of_each_way_of_reading_it)
 	literal_free(report);
 }
 
-/* Another clocksource= is no help against one that no kernel keeps time by. */
+/* The advice to choose another clocksource= is useless for the RTC, because no kernel uses it for timekeeping. */
 TEST(a_slow_clock_is_named_with_its_limit_and_what_helps_by_what_it_is_for)
 {
 	static const char *const ids[] = { "hpet", "rtc" };
@@ -790,7 +803,7 @@ read_slowly(struct report *report, const char *id, uint64_t ns)
 		latency_add(latency, &scale, &sample, 1);
 }
 
-/* That a CPUID traps makes no TSC slow. */
+/* A CPUID that traps does not make the TSC slow. */
 TEST(a_way_that_is_as_slow_as_its_clock_does_not_pass_beside_it)
 {
 	struct report *report = literal_clean();
@@ -810,7 +823,10 @@ TEST(a_way_that_is_as_slow_as_its_clock_does_not_pass_beside_it)
 	literal_free(report);
 }
 
-/* A read of half as much as CPUID exits, one of a quarter does not, and between them it is not known. */
+/*
+ * A read that costs at least half as much as CPUID exits to the hypervisor. A read that costs at most a quarter does
+ * not, and between them it is unknown.
+ */
 TEST(reads_that_exit_are_told_from_others_by_the_cost_of_cpuid)
 {
 	static const char *const fast[] = { "tsc", "tsc_lfence", "tsc_rdtscp", NULL };
@@ -829,7 +845,7 @@ TEST(reads_that_exit_are_told_from_others_by_the_cost_of_cpuid)
 	judge_report(report);
 	assert_non_null(strstr(find_note(report, "exit to the hypervisor"),
 			       ": hpet_32, acpi_pm, pit, pit_rdback, rtc, rtc_pf. Reads without an exit: tsc, tsc_lfence, tsc_rdtscp."));
-	read_slowly(report, "tsc_cpuid", 200); /* that did not exit */
+	read_slowly(report, "tsc_cpuid", 200); /* a CPUID that is this fast did not exit */
 	report->note_count = 0;
 	judge_report(report);
 	assert_string_equal(find_note(report, "exit to the hypervisor"), "");
@@ -881,7 +897,7 @@ TEST(advice_on_a_stuck_clock_names_no_other_clock)
 	}
 }
 
-/* QEMU's HPET interrupts at once when a deadline is over, in one of four tries or in all of them. */
+/* QEMU's HPET interrupts at once when a deadline has already passed, in one of four tries or in all of them. */
 TEST(an_expired_deadline_that_interrupts_is_not_judged_in_qemu)
 {
 	struct report *report = literal_clean();
@@ -964,7 +980,7 @@ TEST(missing_and_silent_cores_warn_once)
 	literal_free(report);
 }
 
-/* 85 % of the time was stolen: a job of 300 ms takes 2 s then. */
+/* 85 % of the time was stolen, so a job of 300 ms took 2 s. */
 TEST(a_late_core_on_a_host_that_takes_most_of_the_time_is_not_determined)
 {
 	struct report *report = literal_clean();
@@ -981,7 +997,8 @@ TEST(a_late_core_on_a_host_that_takes_most_of_the_time_is_not_determined)
 	report->interference.worst_ns = 90000000;
 	judge_report(report);
 	assert_int_equal(report->finding_count, 1);
-	assert_int_equal(report->findings[0].core, report->cores[3].apic_id); /* no host explains that */
+	/* the busy host does not explain that this core is missing */
+	assert_int_equal(report->findings[0].core, report->cores[3].apic_id);
 	assert_int_equal(report->findings[0].measured, 1);
 	for (size_t i = 0; i < report->behaviours.count; i++)
 		if (!strcmp(report->behaviours.rows[i].rule, "core-missing"))

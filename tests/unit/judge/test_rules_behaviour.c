@@ -1,4 +1,4 @@
-/* One fault, one finding: what the judge leaves out because something else explains it. */
+/* Each fault must have a single finding. The judge leaves out findings that another finding explains. */
 #include "test.h"
 #include "judge/judge.h"
 #include "report_literal.h"
@@ -54,7 +54,10 @@ TEST(a_flag_of_a_clock_that_is_off_by_1010_ppm_is_broken_beyond_1510_only)
 	}
 }
 
-/* The scale may be off by more than what shows of it: a TSC that changes late in the window shows little of that. */
+/*
+ * The error of the time scale may be larger than the observed change. A TSC that changes late in the window shows only
+ * a small part of it.
+ */
 TEST(a_rate_taken_by_a_tsc_in_doubt_is_not_determined_whatever_it_is)
 {
 	static const struct {
@@ -93,13 +96,17 @@ TEST(what_is_too_wide_is_said_with_what_would_tell)
 	assert_int_equal(report->finding_count, 0);
 	assert_string_equal(flag->text, "1024 Hz. The limit is 500; a run 263 times as long can decide.");
 	assert_string_equal(uip->text, "UIP. The limit is 3000; a run on an idle machine can decide.");
-	assert_string_equal(out->text, OUT_ROSE " The limit is 100; a run on an idle machine can decide."); /* the longest */
+	/* the longest sentence of this kind */
+	assert_string_equal(out->text, OUT_ROSE " The limit is 100; a run on an idle machine can decide.");
 	assert_int_equal(literal_find(report, "rtc")->open, 2);
 	assert_int_equal(literal_find(report, "rtc")->verdict, VERDICT_PASS);
 	literal_free(report);
 }
 
-/* Each clock's rate is a rule, too: within the limit, beyond it, or too wide for it. */
+/*
+ * A clock's rate is a rule like others: within the limit, beyond it, or not determined because its interval is too
+ * wide.
+ */
 TEST(a_rate_that_no_pair_shows_within_the_limit_is_not_determined)
 {
 	static const struct {
@@ -139,7 +146,7 @@ TEST(a_rate_that_no_pair_shows_within_the_limit_is_not_determined)
 	}
 }
 
-/* Where a host takes 1 % or more, it's the host that makes an error wide, not the run that is short. */
+/* If the host takes 1 % of the time or more, the host makes the intervals wide. A longer run would not help. */
 TEST(where_much_time_was_stolen_a_longer_run_is_not_promised_to_tell)
 {
 	static const struct {
@@ -156,7 +163,7 @@ TEST(where_much_time_was_stolen_a_longer_run_is_not_promised_to_tell)
 		struct report *report = machine_without_behaviours();
 		const struct behaviour *row = NULL;
 
-		report->hypervisor[0] = '\0'; /* else there is no clock of another source */
+		report->hypervisor[0] = '\0'; /* in a guest, none of these clocks would be independent */
 		report->duration_ns = 1000000000;
 		report->interference.measured = true;
 		report->interference.observed_ns = 1000000000;
@@ -174,7 +181,8 @@ TEST(where_much_time_was_stolen_a_longer_run_is_not_promised_to_tell)
 }
 
 /*
- * A PM timer behind the HPET's own crystal has the same error: only a clock of another source shows that there is none.
+ * A PM timer that is derived from the HPET's crystal has the same error. Only an independent clock can show that there
+ * is no error.
  */
 TEST(a_rate_is_passed_by_a_clock_of_another_source_alone)
 {
@@ -266,7 +274,8 @@ TEST(a_clock_that_stepped_back_has_no_finding_for_its_change_too)
 }
 
 /*
- * Moves by one second in about one second. The time since the window differs by some milliseconds between the clocks.
+ * The TSC was moved by one second within about one second. The time since the window differs between the clocks by some
+ * milliseconds.
  */
 TEST(a_tsc_that_was_moved_is_named_and_not_those_that_differ_by_their_stretches)
 {
@@ -327,7 +336,10 @@ TEST(a_tsc_that_parts_from_a_hosts_time_is_not_accused)
 	literal_free(report);
 }
 
-/* Cores that read QEMU's emulated TSC at once move it ahead: no clock's fault, but no rate of its either. */
+/*
+ * Cores that read QEMU's emulated TSC at the same time move it ahead. This is no fault of a clock, but leaves the TSC
+ * without a rate.
+ */
 TEST(an_emulated_tsc_that_was_moved_ahead_is_a_note)
 {
 	static const struct {
@@ -366,8 +378,8 @@ rate_row(const struct report *report, const char *clock)
 }
 
 /*
- * In a guest the RTC follows the host's oscillator, like the devices. So it cannot confirm them, however narrow it
- * is.
+ * In a guest the RTC follows the host's oscillator, like the devices. Therefore it cannot confirm their rate, however
+ * narrow its interval is.
  */
 TEST(a_guests_rtc_is_no_other_source_than_its_devices)
 {

@@ -1,6 +1,6 @@
 /*
- * The judge of the cores' TSCs: each fault alone makes its own finding and no other, and its absence none. The
- * literals' TSC runs at 2 GHz, and their pairs are known to 40 to 59 ticks.
+ * The judge of the cores' TSCs. Each fault alone must have its own finding and no other, and without a fault there is
+ * none. The TSC of these reports runs at 2 GHz, and intervals of pairs are 40 to 59 ticks wide.
  */
 #include "test.h"
 #include "judge/judge.h"
@@ -10,7 +10,10 @@
 
 static const struct offset still = { -3, 3 };
 
-/* COUNT cores with even APIC ids, PER_PACKAGE in each package; TRUTH_TICKS as in literal_tournament(). */
+/*
+ * Returns a report on COUNT cores with even APIC ids, PER_PACKAGE in each package. See literal_tournament() for
+ * TRUTH_TICKS.
+ */
 static struct report *
 machine(size_t count, size_t per_package, const int64_t *truth_ticks)
 {
@@ -48,7 +51,7 @@ judge(struct report *report)
 	judge_report(report);
 }
 
-/* Judges and frees REPORT, which has nothing to be accused of. */
+/* Judges REPORT, asserts that it has no findings, and frees it. */
 static void
 assert_clean(struct report *report)
 {
@@ -58,7 +61,10 @@ assert_clean(struct report *report)
 	literal_free(report);
 }
 
-/* TEXT, and behind it what the warp checks said: that is looked at in an_offset_says_whether_its_warps_were_seen(). */
+/*
+ * Asserts the finding's text without the part on warps at its end. an_offset_says_whether_its_warps_were_seen() tests
+ * that part.
+ */
 static void
 assert_text(const struct finding *finding, const char *text)
 {
@@ -83,7 +89,7 @@ assert_finding(const struct report *report, size_t index, const char *rule, uint
 	return finding;
 }
 
-/* No core is proven to differ: A and B are the pair. */
+/* Asserts that the finding names the pair A and B, because no core is proven to differ. */
 static void
 assert_pair(const struct finding *finding, uint32_t a, uint32_t b)
 {
@@ -180,7 +186,8 @@ TEST(one_warp_fails_the_tsc_and_names_both_cores)
 					  "after it; 1 warp in 80000 iterations."),
 		      1, 1, 1, 0);
 	assert_pair(&report->findings[0], 6, 2);
-	assert_int_equal(literal_find(report, "tsc_lfence")->verdict, VERDICT_FAIL); /* it reads the same counter */
+	/* this read method reads the same counter */
+	assert_int_equal(literal_find(report, "tsc_lfence")->verdict, VERDICT_FAIL);
 	literal_free(report);
 	assert_clean(machine_with_warps(0, 0));
 }
@@ -295,7 +302,7 @@ TEST(a_core_whose_tsc_steps_back_is_not_called_synchronised)
 
 /* ---- tsc-offset ---- */
 
-/* The pair of the boot core and the third is known from 46 ticks below the truth to 54 above it. */
+/* The interval of the boot core and the third core is from 46 ticks below the true offset to 54 above it. */
 TEST(core_20000_ticks_ahead_is_named_with_its_interval_in_ns)
 {
 	struct report *report = machine_with_skewed_core(4, 2, 20000);
@@ -310,7 +317,7 @@ TEST(core_20000_ticks_ahead_is_named_with_its_interval_in_ns)
 	literal_free(report);
 }
 
-/* The offset of the core that warps, not the first offset. */
+/* The warps belong to the offset of the core that warps, not to the first offset. */
 TEST(an_offset_says_whether_its_warps_were_seen)
 {
 	int64_t truth_ticks[6] = { [2] = 5000, [4] = 9000 };
@@ -429,7 +436,7 @@ TEST(skewed_half_of_two_packages_is_one_finding_without_a_core)
 	literal_free(report);
 }
 
-/* Two and two, but no packages: one finding, and none of the four is named. */
+/* Two cores differ from two others, but they are no package. There is one finding, which names none of the four. */
 TEST(skewed_half_that_is_no_package_is_one_finding_without_a_core)
 {
 	int64_t truth_ticks[4] = { [1] = 2000, [3] = 2000 };
@@ -449,7 +456,7 @@ TEST(skewed_half_that_is_no_package_is_one_finding_without_a_core)
 	literal_free(report);
 }
 
-/* As many as are in order, but of no two of them is the fault the same. */
+/* Half of the cores are faulty, but no two of these have the same fault. */
 TEST(half_of_cores_with_faults_of_their_own_is_no_half)
 {
 	static const struct {
@@ -487,7 +494,9 @@ TEST(package_whose_cores_are_off_in_both_directions_is_named_core_by_core)
 	literal_free(report);
 }
 
-/* Four cores whose round trips were too long, in all pairs but one. */
+/*
+ * Returns a report on four cores. Only the pair A and B has a narrow interval, because other round trips took too long.
+ */
 static struct report *
 machine_with_one_proven_pair(size_t a, size_t b)
 {
@@ -515,7 +524,7 @@ TEST(pair_that_alone_is_proven_to_differ_is_a_finding_without_a_core)
 		assert_false(report->cores[i].off_majority);
 	literal_free(report);
 
-	report = machine_with_one_proven_pair(0, 2); /* the boot core is no better than another */
+	report = machine_with_one_proven_pair(0, 2); /* the boot core is not preferred to other cores */
 	judge(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_int_equal(report->findings[0].core, REPORT_NO_CORE);
@@ -542,7 +551,7 @@ TEST(warp_between_the_two_of_a_proven_pair_is_no_second_finding)
 	}
 }
 
-/* Only the worst pair is named; a warp within a group is none of an offset's. */
+/* Only the worst pair is named. An offset does not explain a warp within a group. */
 TEST(warp_between_two_of_three_groups_is_no_second_finding)
 {
 	static const struct {
@@ -588,7 +597,7 @@ TEST(part_of_a_package_is_named_core_by_core)
 		assert_int_equal(report->findings[i].core, 8 + 2 * i);
 	literal_free(report);
 
-	truth_ticks[7] = 5000; /* all of it, but one of its cores doesn't say where it is */
+	truth_ticks[7] = 5000; /* all cores of the package are off, but one of them does not report its package */
 	report = machine(12, 4, truth_ticks);
 	report->cores[7].facts.has_topology = false;
 	judge(report);
@@ -649,7 +658,7 @@ TEST(core_that_drifts_is_named_with_the_proven_part)
 					  "Core 6's TSC ran 49993 to 50007 ppb faster than most between 3.1 s and 21.1 s, "
 					  "steadily or by a step: likely a broken oscillator, a separate clock source, "
 					  "or a write to it."),
-		      49993, 49993, 50007, 0); /* shown by each of more than half */
+		      49993, 49993, 50007, 0); /* each core of a majority shows this drift */
 	literal_free(report);
 
 	report = machine(4, 4, NULL);
@@ -711,8 +720,8 @@ TEST(of_two_cores_that_drift_neither_is_said_to_be_off)
 
 /* The others' drifts are too wide to say whether it is the third core or the boot core. */
 /*
- * The boot core's TSC steps back by 0.3 s in the last pass: 0.2 s from one reading to the next, while the HPET
- * counts 0.1 s. The tournament's end at 21.1 s may be the first or the second time that the TSC reads it.
+ * The boot core's TSC steps back by 0.3 s in the last pass: 0.2 s from one reading to the next, while the HPET counts
+ * 0.1 s. The pass ends at 21.1 s, a value that the TSC has twice.
  */
 TEST(a_moment_that_a_tsc_may_have_read_twice_is_given_with_both_times)
 {
@@ -781,7 +790,7 @@ TEST(core_that_drifts_has_no_other_finding)
 	literal_free(report);
 }
 
-/* Only a way through a third core places core 1 off 0, or so it is said: its own pairs don't. */
+/* Only an indirect path over a third core gives core 1 an offset that is not 0. Its own pairs do not prove this. */
 TEST(core_that_only_its_place_puts_off_the_majority_is_not_accused)
 {
 	for (unsigned drifting = 0; drifting < 2; drifting++) {
@@ -903,7 +912,7 @@ TEST(unequal_adjust_warns_once_with_the_difference)
 	literal_free(report);
 }
 
-/* Nothing shows which core was written if each value is on two cores, or if only two or three of four were read. */
+/* It is unknown which core was written if each value is on two cores, or if only two or three of four were read. */
 TEST(unequal_adjust_of_which_no_core_is_alone_has_a_pair)
 {
 	for (unsigned i = 0; i < 3; i++) {
@@ -922,7 +931,7 @@ TEST(unequal_adjust_of_which_no_core_is_alone_has_a_pair)
 	}
 }
 
-/* The boot core differs from all others: they have the larger value, and are not named. */
+/* The boot core differs from all others. These have the larger value, and are not named. */
 TEST(unequal_adjust_names_the_core_that_has_the_smaller_value_alone)
 {
 	struct report *report = machine_with_adjust(-1000000, -1000000);
@@ -982,7 +991,7 @@ assert_whole_sentence(const struct finding *finding)
 	assert_int_equal(finding->text[length - 1], '.');
 }
 
-/* It came off while the last pass was played: the first knows nothing of it. */
+/* The core went off before the last pass. In the first pass it was not off. */
 TEST(core_that_is_off_in_the_last_tournament_alone_is_named_with_its_moment)
 {
 	struct report *report = machine_with_skewed_core(4, 2, 20000), *last = machine(4, 4, NULL);
@@ -1005,7 +1014,10 @@ TEST(core_that_is_off_in_the_last_tournament_alone_is_named_with_its_moment)
 	literal_free(report);
 }
 
-/* Two agree against the third, and run apart: they agree at that moment only, or because no more is known of them. */
+/*
+ * Two cores agree against the third, but may be drifting apart. If their drift is proven, they agree at this time only,
+ * and no core is named.
+ */
 TEST(a_majority_whose_cores_run_apart_names_nobody)
 {
 	int64_t truth_ticks[3] = { 0, 0, -20000 };
@@ -1028,9 +1040,9 @@ TEST(a_majority_whose_cores_run_apart_names_nobody)
 }
 
 /*
- * Cores 0, 2 and 4 are one group, and cores 1 and 3 are ahead of them. Cores 1 and 2 know little of each other, so core
- * 1 is not named. It drifts from core 0, but the group still shows core 3. If the group's own pairs are WIDE, no
- * core is named.
+ * Cores 0, 2 and 4 are one group, and cores 1 and 3 are ahead of them. The interval of cores 1 and 2 is wide, so core 1
+ * is not named. It drifts from core 0, but the group still shows core 3. If the group's own pairs are WIDE, no core is
+ * named.
  */
 TEST(a_group_of_most_names_a_core_though_another_core_runs_apart)
 {
@@ -1057,7 +1069,7 @@ TEST(a_group_of_most_names_a_core_though_another_core_runs_apart)
 	}
 }
 
-/* The warp comes from a check between the tournaments. Their bounds stay valid. */
+/* The warp comes from a check between the passes. The bounds from the passes stay valid. */
 TEST(cores_of_which_one_warped_are_not_synchronised)
 {
 	struct report *report = machine(4, 4, NULL);
@@ -1073,7 +1085,10 @@ TEST(cores_of_which_one_warped_are_not_synchronised)
 	literal_free(report);
 }
 
-/* All were compared with the boot core alone: it may be the one that stepped, after it had met them. */
+/*
+ * In a star all cores were compared only with the boot core. The boot core may be the one that stepped, after some of
+ * these comparisons.
+ */
 TEST(star_in_which_something_moved_names_nobody)
 {
 	int64_t truth_ticks[8] = { 0, 0, 0, 0, 0, 0, 20000, 20000 };
@@ -1092,13 +1107,16 @@ TEST(star_in_which_something_moved_names_nobody)
 	literal_free(report);
 }
 
-/* Over a long run a step is a drift of next to nothing; that the boot core made it the next tournament shows. */
+/*
+ * Over a long run a step looks like a very small drift. Only the next pass shows that it was the boot core that
+ * stepped.
+ */
 TEST(star_that_the_next_tournament_does_not_confirm_names_nobody)
 {
 	int64_t truth_ticks[2][8] = { { 0, 0, 0, 0, 0, 0, 20000, 20000 },
 				      { 0, 20000, 20000, 20000, 20000, 20000, 20000, 20000 } };
 
-	for (int way = 0; way < 4; way++) { /* the next one differs, is the same, is missing, fits anything */
+	for (int way = 0; way < 4; way++) { /* cases of the next pass: different, equal, missing, and too wide to decide */
 		struct report *report = literal_clean(), *last = literal_clean();
 		struct report_skew *skew = &report->skew;
 		bool confirmed = way == 1;
@@ -1120,7 +1138,10 @@ TEST(star_that_the_next_tournament_does_not_confirm_names_nobody)
 	}
 }
 
-/* The others must be nearer to each other than to the core. If this is not known, the finding names two cores. */
+/*
+ * The core is named only if the other cores are nearer to each other than to this core. Otherwise the finding names two
+ * cores.
+ */
 TEST(core_is_not_named_by_others_that_may_be_as_far_from_each_other)
 {
 	for (unsigned known = 0; known < 2; known++) {

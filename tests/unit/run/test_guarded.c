@@ -1,4 +1,7 @@
-/* An exception on the boot core ends the use of the clock that was read, or else all measurements. */
+/*
+ * After an exception on the boot core, the clock that was being read is no longer used. If no clock was being read, all
+ * measurements end.
+ */
 #include "test.h"
 #include "bench.h"
 #include "checks/checks.h"
@@ -12,7 +15,7 @@ static const struct fault page_fault = {
 static struct {
 	jmp_buf *innermost;
 	void (*sample)(void *device, struct sample *samples, size_t count);
-	unsigned batches_left; /* until one faults */
+	unsigned batches_left; /* number of batches until a read faults */
 } guarded;
 
 /* Replaces boot/guard. */
@@ -82,7 +85,10 @@ assert_others_are_measured(struct bench *bench)
 	}
 }
 
-/* In each phase that reads it: as it is first read, within the rates' window, within its latency. */
+/*
+ * The clock faults in each phase that reads it: at its first read, within the rates' window, and within its latency
+ * measurement.
+ */
 TEST(a_clock_whose_read_faults_is_broken_and_the_others_are_measured)
 {
 	static const unsigned moments[] = { 0, 1, 20, 300 };
@@ -193,7 +199,10 @@ close_and_fault(struct device *device)
 	take_fault();
 }
 
-/* Wherever it ended: before it began, within it, and behind its end. One driver that faults keeps no other. */
+/*
+ * The run may have ended before it started, during it, or after it. A driver that faults must not keep other drivers
+ * from restoring their changes.
+ */
 TEST(a_run_that_an_exception_ended_puts_back_what_its_drivers_changed)
 {
 	struct driver faulty = acpi_pm_driver;

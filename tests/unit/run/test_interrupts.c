@@ -1,6 +1,6 @@
 /*
- * Whole runs on a simulated machine whose timers interrupt. test_sources has each fault of each source, and
- * test_analysis_timers the figures of single ticks. Here are the cases that need several sources, or a hypervisor.
+ * Whole runs on a simulated machine whose timers interrupt. test_sources tests each fault of each source, and
+ * test_analysis_timers the figures of single ticks. These tests need several sources or a hypervisor.
  */
 #include "test.h"
 #include "bench.h"
@@ -37,7 +37,7 @@ end(void **state)
 
 TEST_FIXTURE(begin, end);
 
-/* HYPERVISOR: "" for none. */
+/* Does a whole run. HYPERVISOR is "" for bare metal. */
 static const struct report *
 played(const char *hypervisor)
 {
@@ -57,7 +57,8 @@ played(const char *hypervisor)
 	return &bench->run.report;
 }
 
-static unsigned callbacks, callbacks_max; /* how often the firmware's timer was asked for; how often it calls back */
+/* number of requests to the firmware's timer, and number of its callbacks before it is dead */
+static unsigned callbacks, callbacks_max;
 
 static bool
 firmware_ticks(uint64_t (*tsc)(void), uint64_t bound)
@@ -76,7 +77,7 @@ has_note(const struct report *report, const char *words)
 	return false;
 }
 
-/* A timer that never called back (U-Boot's, which polls) was not lost in the run. */
+/* If a timer never called back, it was not lost during the run. For example, U-Boot has no timer interrupts. */
 TEST(a_dead_firmware_timer_is_noted_only_if_it_called_back_before_the_run)
 {
 	static const struct {
@@ -135,7 +136,7 @@ assert_nobody_is_named(const struct report *report)
 	assert_int_equal(report->verdict, VERDICT_PASS);
 }
 
-/* The one finding of all. */
+/* Returns the only finding, which must be RULE on SOURCE. */
 static const struct finding *
 named(const struct report *report, const char *rule, const char *source)
 {
@@ -169,7 +170,10 @@ TEST(a_machine_without_a_fault_says_nothing)
 	}
 }
 
-/* Late by half a period to one and a half. Its one-shots show this, and its ticks may belong to several deadlines. */
+/*
+ * The ticks are late by half a period to one and a half. One-shots show this, but a periodic tick may belong to several
+ * deadlines.
+ */
 TEST(of_a_source_whose_ticks_lie_all_over_their_periods_none_is_lost_or_doubled)
 {
 	const struct report *report;
@@ -182,7 +186,7 @@ TEST(of_a_source_whose_ticks_lie_all_over_their_periods_none_is_lost_or_doubled)
 	assert_int_equal(outcome(report, "irq-doubled", "hpet0"), OUTCOME_NOT_DETERMINED);
 }
 
-/* Nothing has come by that pin in this run. */
+/* No interrupt came through this pin in the whole run, so the pin itself may be wrong. */
 TEST(where_nothing_comes_by_a_pin_nobody_is_named)
 {
 	for (int wrong_pin = 0; wrong_pin < 2; wrong_pin++) {
@@ -206,7 +210,7 @@ TEST(in_a_guest_lost_ticks_are_a_warning)
 	assert_int_equal(bench->run.report.verdict, VERDICT_WARN);
 }
 
-/* As PLAYED in an emulator, of one source by each device. */
+/* Does a whole run in an emulator, with one source for each device. */
 static const struct report *
 played_in_an_emulator(void)
 {
@@ -223,7 +227,7 @@ static const struct {
 	const char *name, *rule, *source;
 	enum sim_source at;
 	struct sim_timer fault;
-	int64_t low, high; /* the figure's interval holds one of these */
+	int64_t low, high; /* the finding's interval must overlap the range from low to high */
 } own_faults[] = {
 	{ "loses each seventh tick", "irq-lost", "rtc", SIM_RTC_PERIODIC, { .drop_every = 7 }, 11, 11 },
 	{ "loses each tenth tick", "irq-lost", "hpet0", SIM_HPET_0, { .drop_every = 10 }, 7, 8 },
@@ -234,7 +238,10 @@ static const struct {
 
 #define OWN_FAULTS (sizeof(own_faults) / sizeof(own_faults[0]))
 
-/* All that came was in time, or late alike: the emulator did not wait for its host. */
+/*
+ * The remaining interrupts were in time, or all late by the same amount. Therefore the emulator did not wait for its
+ * host.
+ */
 TEST(of_an_emulator_what_no_wait_for_its_host_explains_is_named)
 {
 	for (size_t i = 0; i < OWN_FAULTS; i++) {
@@ -250,7 +257,7 @@ TEST(of_an_emulator_what_no_wait_for_its_host_explains_is_named)
 	}
 }
 
-/* The host may cause few losses, losses next to late ticks, latenesses that differ, and a delay of all sources. */
+/* A busy host may cause few losses, losses next to late ticks, varying lateness, and a delay of all sources. */
 TEST(of_an_emulator_what_a_wait_for_its_host_explains_is_not_checked)
 {
 	static const struct sim_timer waits[] = {
@@ -287,7 +294,7 @@ count_left_out(const struct report *report)
 	return count;
 }
 
-/* The core goes on during that. It sees no gap of its time, which would excuse lost ticks. */
+/* The core continues while the emulator's timers wait. Therefore it sees no gap that would explain lost ticks. */
 TEST(an_emulator_whose_busy_host_holds_its_timers_names_nobody)
 {
 	static const uint64_t busy_us[] = { 300, 1000, 1500, 2000, 4500 };
@@ -309,7 +316,10 @@ TEST(an_emulator_whose_busy_host_holds_its_timers_names_nobody)
 	assert_true(left_out > 5);
 }
 
-/* The emulator sends it after the wait has ended. It comes with the next shot, but belongs to the earlier one. */
+/*
+ * The emulator sends the interrupt when its wait ends. It comes after the next one-shot was armed, but belongs to the
+ * earlier one.
+ */
 TEST(an_interrupt_that_comes_with_the_next_shot_is_not_an_early_one)
 {
 	const struct report *report;
@@ -323,7 +333,7 @@ TEST(an_interrupt_that_comes_with_the_next_shot_is_not_an_early_one)
 	assert_int_equal(outcome(report, "irq-early", "hpet0"), OUTCOME_PASSED);
 }
 
-/* Ticks that are lost while the core is preempted are not counted. */
+/* Ticks that are lost while the core is preempted do not count. */
 TEST(a_guest_that_is_preempted_names_nobody)
 {
 	const struct report *report;

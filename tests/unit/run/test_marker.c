@@ -41,7 +41,7 @@ TEST(what_is_printed_is_read_again)
 	assert_string_equal(read.phase, "");
 }
 
-/* A marker that stays after a run must not say that a run is going on. */
+/* A marker that is kept after a run must not state that a run is in progress. */
 TEST(its_remark_is_true_of_a_run_and_of_what_is_kept_behind_one)
 {
 	char bytes[MARKER_SIZE + 1] = "";
@@ -155,7 +155,7 @@ TEST(what_the_reader_asks_for_is_done)
 	assert_int_equal(report.options.cores, CORES_SIPI);
 	assert_int_equal(report.note_count, 1);
 
-	begin(CORES_OFF, false); /* a run whose cores are off is as safe as can be */
+	begin(CORES_OFF, false); /* a run without other cores is already the safest */
 	assert_int_equal(heed("skew", CORES_SIPI, CORES_SIPI, 3), CORES_MP);
 	assert_int_equal(report.options.cores, CORES_OFF);
 	assert_int_equal(report.note_count, 1);

@@ -1,4 +1,4 @@
-/* The calibration loops in a run on the simulated machine: 1 GHz, an HPET, a PM timer and a PIT. */
+/* The calibration loops in a run on the simulated machine. It has a TSC of 1 GHz, an HPET, a PM timer and a PIT. */
 #include "test.h"
 #include "bench.h"
 #include "calibrations/calibrations.h"
@@ -78,7 +78,7 @@ TEST(a_quick_run_has_up_to_three_runs_of_each_loop_in_300_ms)
 		assert_int_equal(row->refused, 0);
 		assert_true(row->median.known && row->worst.known);
 	}
-	assert_int_equal(row_of(report, "linux_pit")->runs, 6); /* it was played twice */
+	assert_int_equal(row_of(report, "linux_pit")->runs, 6); /* each of the three rounds runs this loop twice */
 	assert_true(row_of(report, "linux_pit")->worst.high < 489000);
 	assert_true(row_of(report, "linux_pit")->worst.low > -489000);
 	assert_true(row_of(report, "linux_lapic")->worst.value < 10000);
@@ -149,7 +149,7 @@ TEST(the_plan_has_the_loops_time_and_each_round_is_shown)
 	shown.last_ns = 0;
 	survey->hooks.progress = show_progress;
 	run_calibrations(&bench->run);
-	assert_int_equal(shown.count, 3); /* one for each round of quick */
+	assert_int_equal(shown.count, 3); /* progress is shown for each round of a quick run */
 	assert_true(shown.last_ns > survey->done_ns - survey->calibrations_ns);
 	assert_int_equal(survey->done_ns + survey->timers_ns, survey->total_ns);
 }
@@ -182,7 +182,7 @@ rate_by_lapic(const uint64_t *r)
 	return (r[1] - r[5]) * 16 / 25 * 250;
 }
 
-/* The first try agrees with the PIT. Its readings of the TSC and the HPET are the last four of eight. */
+/* Linux's first try agrees with the PIT. Of its eight readings, the last four are of the TSC and the HPET. */
 static uint64_t
 rate_by_reference(const uint64_t *r)
 {
@@ -191,7 +191,7 @@ rate_by_reference(const uint64_t *r)
 	return (r[6] - r[4]) * 1000000 / ns * 1000;
 }
 
-/* The estimate with the longest time is the last one. */
+/* Finds the estimate with the longest time, which is the last one. */
 static uint64_t
 rate_by_postgresql(const uint64_t *r)
 {
@@ -202,7 +202,7 @@ rate_by_postgresql(const uint64_t *r)
 	return r[last + 1] * 1000000000 / r[last] / 1000 * 1000;
 }
 
-/* The rates of the entry CALIBRATION of LOOP, in HZ. */
+/* Copies the rates of the record's entries CALIBRATION for LOOP to HZ. Returns their number. */
 static size_t
 rates_in_record(const struct report *report, const char *loop, uint64_t hz[8])
 {
@@ -229,7 +229,7 @@ TEST(the_record_has_the_readings_from_which_each_rate_follows)
 {
 	static const struct {
 		const char *loop;
-		size_t readings; /* 0: at least 22 */
+		size_t readings; /* number of readings; 0 if there are at least 22 */
 		uint64_t (*rate)(const uint64_t *readings);
 	} loops[] = {
 		{ "edk2", 2, rate_by_edk2 }, { "linux_pit", 5, rate_by_pit }, { "valkey", 6, rate_by_valkey },

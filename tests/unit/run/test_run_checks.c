@@ -1,4 +1,4 @@
-/* Checks that were disturbed by preemption are repeated while there is time. Results are kept. */
+/* Checks that were disturbed by preemption are repeated while there is time. Other results are kept. */
 #include "test.h"
 #include "bench.h"
 #include "checks/check.h"
@@ -10,13 +10,13 @@
 #define HPET_SECOND_TICKS 14318180
 
 static unsigned looks,
-	disturbed_looks; /* how often the disturbed check is made, and how often time is stolen from it */
+	disturbed_looks; /* number of runs of the check that is disturbed, and the number of these that lose time */
 
 static void
 look_once(const struct checking *checking, struct behaviour *row)
 {
 	(void)checking;
-	check_fact(row, looks > 0); /* a second look would fail it */
+	check_fact(row, looks > 0); /* fails if it runs after the disturbed check, or twice */
 	behaviour_say(row, "Seen.");
 }
 
@@ -69,11 +69,12 @@ TEST(a_check_that_was_disturbed_is_made_again_and_no_other)
 	const struct behaviours *behaviours = &bench->run.report.behaviours;
 
 	assert_int_equal(behaviours->count, 4);
-	assert_int_equal(looks, 7); /* two devices, whose first five looks were disturbed */
+	assert_int_equal(looks, 7); /* two devices with a disturbed check each, and five disturbed runs */
 	for (size_t i = 0; i < behaviours->count; i++) {
 		assert_true(behaviours->rows[i].checked);
 		assert_false(behaviours->rows[i].disturbed);
-		assert_int_equal(behaviours->rows[i].failed, i == 2); /* its first look came after all looks at the other device */
+		/* the first device's disturbed check ran before this check */
+		assert_int_equal(behaviours->rows[i].failed, i == 2);
 		assert_string_equal(behaviours->rows[i].text, i % 2 ? "Seen at last." : "Seen.");
 	}
 	bench_free(bench);
@@ -93,7 +94,7 @@ TEST(one_that_is_disturbed_for_ever_ends_with_the_time)
 	bench_free(bench);
 }
 
-/* A check that fails because the clock jumps. */
+/* A check that fails at first because the clock jumps. */
 static void
 look_while_the_pm_timer_leaps(const struct checking *checking, struct behaviour *row)
 {
@@ -112,7 +113,7 @@ look_at_hpet(const struct checking *checking, struct behaviours *behaviours)
 		{ NULL, 0, NULL },
 	};
 
-	sim.hpet.counter.origin_ticks -= HPET_SECOND_TICKS; /* as where it is stopped: that parts no clocks */
+	sim.hpet.counter.origin_ticks -= HPET_SECOND_TICKS; /* like a check that stops the HPET; this is no discontinuity */
 	check_each(checking, checks, behaviours);
 }
 
@@ -130,7 +131,7 @@ TEST(checks_in_which_clocks_parted_are_made_again)
 	survey_prepare(&bench->run.survey);
 	looks = 0;
 	run_checks(&bench->run);
-	assert_int_equal(looks, 4); /* two rows, each twice */
+	assert_int_equal(looks, 4); /* two rows, each checked twice */
 	assert_int_equal(bench->run.report.behaviours.count, 2);
 	for (size_t i = 0; i < 2; i++) {
 		assert_true(bench->run.report.behaviours.rows[i].checked);

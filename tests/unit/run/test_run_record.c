@@ -1,4 +1,4 @@
-/* The record of a whole run on the simulated machine, and what the report says of it. */
+/* The record of a whole run on the simulated machine, and the report's sentence on it. */
 #include "test.h"
 #include "bench.h"
 #include "record/record.h"
@@ -64,7 +64,7 @@ TEST(the_record_has_each_leaf_and_msr_of_the_claims)
 		count++;
 	}
 	assert_int_equal(count, claims->raw_count);
-	assert_true(count >= 4); /* leaves 0h, 1h, 15h and 16h */
+	assert_true(count >= 4); /* at least leaves 0h, 1h, 15h and 16h */
 }
 
 TEST(the_record_is_whole_and_the_report_has_its_sha256)
@@ -99,7 +99,7 @@ TEST(the_record_is_whole_and_the_report_has_its_sha256)
 	assert_int_equal(watches, CORES);
 }
 
-/* There is space for run, scale and core, and none for a watch. */
+/* There is space for the entries run, scale and core, but not for a watch for gaps. */
 TEST(a_record_without_space_is_said_and_its_figures_are_not_measured)
 {
 	const struct report *report;

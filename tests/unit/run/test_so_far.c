@@ -1,4 +1,7 @@
-/* The report of a run up to some phase: whole, incomplete, and without an effect on the run's own. */
+/*
+ * Checkpoints: the report of a run that has reached some phase. It is valid, marked as incomplete, and does not change
+ * the final report.
+ */
 #include <stdio.h>
 
 #include "test.h"
@@ -14,7 +17,7 @@ static struct {
 	struct text json; /* the latest checkpoint */
 } looked;
 
-/* As long as the other: the TSC is read once, which takes its time. */
+/* Reads the TSC once, which takes time, so that this run takes as long as the one with checkpoints. */
 static void
 look_away(void *context, const struct run *run, const struct run_phase *phase)
 {
@@ -52,7 +55,7 @@ look_at(void *context, const struct run *run, const struct run_phase *phase)
 	test_free(report);
 }
 
-/* The JSON of a run of a healthy machine. */
+/* Returns the JSON of a run on a healthy machine. */
 static struct text
 json_of_run(void (*begins)(void *context, const struct run *run, const struct run_phase *phase))
 {

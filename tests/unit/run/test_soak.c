@@ -7,18 +7,18 @@
 
 #define MS    UINT64_C(1000000)
 
-#define SLOW  10 /* times as long each access takes: so a soak has few */
+#define SLOW  10 /* factor by which each access takes longer, so that a soak has few accesses */
 #define S     (1000 * MS)
 
 static const char *const clocks[] = { "tsc", "hpet", "acpi_pm", NULL };
 
 static struct {
 	struct bench *bench;
-	size_t end_after_rows; /* the user ends the run after so many rows; 0 if not */
-	size_t leap_in_row;    /* the HPET jumps by a second once in this row; 0 if not */
+	size_t end_after_rows; /* the user ends the run after this many rows; 0 if not */
+	size_t leap_in_row;    /* the HPET jumps by a second in this row; 0 if not */
 	size_t rows_max;       /* maximum rows of the series; 0 for the default */
-	size_t saved_rows;     /* in the latest checkpoint */
-	bool saved_within;     /* saved within a phase, with a row */
+	size_t saved_rows;     /* number of rows in the latest checkpoint */
+	bool saved_within;     /* true if a checkpoint within a phase had a row */
 } soak;
 
 static void
@@ -116,7 +116,7 @@ width(const struct series_clock *clock)
 	return clock->rate.high - clock->rate.low;
 }
 
-/* Without a hole between them; each as long as the interval, but for the last. */
+/* Asserts that there is no gap between rows, and that each is as long as the interval, except for the last. */
 static void
 assert_rows_follow_each_other(const struct series *series)
 {
@@ -168,7 +168,7 @@ TEST(each_row_of_a_soak_has_all_of_it)
 	}
 	for (size_t i = 0; i < report->clock_count; i++)
 		assert_int_equal(reads[i], report->clocks[i].latency->count);
-	/* A row adds up chunks of 10 ms, each rounded to a nanosecond. */
+	/* A row adds up chunks of 10 ms, each of which is rounded to a nanosecond. */
 	assert_in_range(observed_ns, report->interference.observed_ns - observed_ns / (10 * MS) / 2,
 			report->interference.observed_ns + observed_ns / (10 * MS) / 2);
 	assert_true(soak.saved_within);
@@ -188,7 +188,7 @@ TEST(each_row_has_the_offset_of_each_core)
 	}
 }
 
-/* Where there is space for four rows only, none is lost, and a rate is the narrower the longer its row is. */
+/* If there is space for four rows only, rows are merged and none is lost. A longer row has a narrower rate. */
 TEST(a_soak_of_more_rows_than_there_is_space_for_has_longer_ones)
 {
 	const struct series *series;
@@ -222,7 +222,7 @@ TEST(a_soak_that_is_ended_early_keeps_the_rows_up_to_then)
 	assert_int_equal(soak.saved_rows, 3);
 }
 
-/* In the row of a leap a clock has no rate, and in the next it has one again. */
+/* A clock has no rate in the row of its jump, and has one again in the next row. */
 TEST(no_rate_of_a_row_spans_a_discontinuity)
 {
 	const struct report *report;

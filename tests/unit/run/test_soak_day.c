@@ -1,6 +1,6 @@
 /*
- * Soaks of a simulated day: what shows in hours only is found, with when, and a healthy machine has nothing to say. The
- * machine rests for a good part of an hour's quarter in each round, so that a day has few accesses.
+ * Soaks of a simulated day. Faults that show only after hours are found, with their time, and a healthy machine has no
+ * findings. In each round the machine rests for most of a quarter of an hour, so that a day has few accesses.
  */
 #include "test.h"
 #include "bench.h"
@@ -12,8 +12,9 @@
 #define HOUR_PS  (3600 * SIM_PS_PER_S)
 #define DAY_PS   (24 * HOUR_PS)
 #define REST_PS  (600 * SIM_PS_PER_S)
-#define SLOW     20 /* times as long each access takes, which is no fault here; half of that where a rate counts */
-#define PER_TICK UINT64_C(100000000) /* the HPET's rate is set in units of 10^-8 Hz, a part in 10^15 */
+/* factor by which each access takes longer, which is no fault here; half of it in tests of a rate */
+#define SLOW     20
+#define PER_TICK UINT64_C(100000000) /* the HPET's rate is set in units of 10^-8 Hz, which are 10^-15 of it */
 
 static const char *const clocks[] = { "tsc", "hpet", "acpi_pm", NULL };
 
@@ -21,7 +22,7 @@ static struct {
 	struct bench *bench;
 	uint64_t begin_ps, round;
 	int64_t walk_ppb;   /* change of the HPET's rate over the day */
-	bool interference;  /* from the tenth hour to the eleventh */
+	bool interference;  /* true if time is stolen from the tenth hour to the eleventh */
 } day;
 
 static void
@@ -62,7 +63,7 @@ soak_for_a_day(size_t cores, int64_t drift_ppb, uint64_t seed)
 	sim.preempt_ps = 50 * SIM_PS_PER_US;
 	sim.preempt_seed = seed;
 	sim_advance_ps(seed * 7654321987);
-	if (cores == 1) /* with threads the TSC has one tick in a nanosecond */
+	if (cores == 1) /* with threads the TSC advances by one tick per nanosecond */
 		sim_counter_hasten(&sim.tsc.counter, (int64_t)(seed % 7) * 10 - 30);
 	day.bench = bench = bench_new();
 	bench->duration_ns = 144 * (S / 4) / (cores == 1 ? 5 : 6);

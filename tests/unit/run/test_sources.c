@@ -1,6 +1,6 @@
 /*
- * Each source of interrupts by itself, on a simulated machine with measured rates, first healthy and then with one
- * fault. The results must differ only by this fault.
+ * Each source of timer interrupts alone, on a simulated machine with measured rates. It is first healthy, and then has
+ * one fault. The results must differ only by this fault.
  */
 #include "test.h"
 #include "bench.h"
@@ -19,7 +19,7 @@
 struct source {
 	const struct timer_driver *driver;
 	enum sim_source at;
-	bool shots, periods; /* as many as are judged */
+	bool shots, periods; /* true if the source's one-shots or periods are judged */
 	bool by_pin, secondary;
 };
 
@@ -56,9 +56,10 @@ static const struct {
 	const char *name;
 	unsigned of;
 	struct sim_timer fault;
-	const char *rule;  /* that names it, or NOBODY: */
+	const char *rule;  /* the rule that finds the fault, or NOBODY */
 	const char *words; /* part of the row's reason or of a finding */
-	int64_t low, high; /* the finding's interval contains one of these; both 0 if it has none */
+	/* the finding's interval overlaps the range from low to high; both are 0 if it has no interval */
+	int64_t low, high;
 } faults[] = {
 	{ "drops one tick in ten", PERIODS, { .drop_every = 10 }, "irq-lost", NULL, 7, 8 },
 	{ "drops one shot in five", SHOTS, { .drop_shots_every = 5 }, "irq-missing", NULL, 0, 0 },
@@ -107,7 +108,7 @@ begin(void)
 	sim.cost_ps[SIM_PAUSE] = PAUSE_PS;
 }
 
-/* A timer of Hyper-V's needs a hypervisor. Other sources are tested on bare metal. */
+/* Starts a test of a source. Hyper-V's timer needs a hypervisor, and other sources are tested on bare metal. */
 static void
 begin_for(const struct source *source)
 {
@@ -128,7 +129,7 @@ end_test(void **state)
 
 TEST_FIXTURE(NULL, end_test);
 
-/* Waits with the firmware active take seconds. */
+/* Makes pauses longer in a wait with the firmware active, because such waits take seconds. */
 static void
 wait_long(void)
 {
@@ -137,7 +138,7 @@ wait_long(void)
 		sim_advance_ps(WAIT_PS);
 }
 
-/* As run.c has it for all of them. */
+/* Tests one source in the way in which run.c tests all of them. */
 static void
 ask(const struct source *source)
 {
@@ -207,7 +208,7 @@ TEST(each_source_without_a_fault_is_asked_and_says_nothing)
 			assert_string_equal(interval->reason, "");
 			assert_int_equal(interval->state, CLOCK_PRESENT);
 			assert_true(interval->delivered > 0 && interval->delivered == interval->expected);
-			/* The RTC does not say when in a second it is. */
+			/* The time within an RTC's second is unknown, so these two sources have no lateness. */
 			assert_int_equal(interval->lateness.count == 0,
 					 sources[i].at == SIM_RTC_UPDATE || sources[i].at == SIM_RTC_ALARM);
 		}
@@ -238,7 +239,7 @@ severity_of(const struct rule *rule, const struct source *source)
 	return source->at == SIM_HV_TIMER && rule->warns_in_guest ? VERDICT_WARN : rule->severity;
 }
 
-/* Returns true if only its rule finds the fault, and the figure's interval contains the set value. */
+/* Returns true if only the fault's rule finds it, and the finding's interval contains the simulated value. */
 static bool
 is_named(const struct report *report, const struct source *source, size_t fault)
 {
@@ -285,14 +286,17 @@ TEST(each_fault_of_each_source_is_named_by_its_rule_alone_or_described)
 	assert_int_equal(wrong, 0);
 }
 
-/* A crystal's divider goes on whatever waits for it: the RTC's periods can't be delayed. */
+/*
+ * Returns true if the source can have this policy. The RTC's periods cannot be delayed, because the crystal's divider
+ * always continues.
+ */
 static bool
 has_policy(const struct source *source, int policy)
 {
 	return source->periods && !source->secondary && !(policy == SIM_DELAY && source->at == SIM_RTC_PERIODIC);
 }
 
-/* It brings no interrupts: that they stop is nothing that it could keep. */
+/* This source sends no interrupts, so it must not pass the rule that interrupts stop. */
 TEST(a_status_that_cant_be_cleared_passes_nothing)
 {
 	for (size_t i = 0; i < SOURCES; i++) {
@@ -328,7 +332,7 @@ TEST(what_follows_a_masked_stretch_is_told_of_each_periodic_source)
 		}
 }
 
-/* A guest whose ports its hypervisor serves in 65 us each: the RTC is programmed by six of them. */
+/* A guest whose hypervisor needs 65 us for each port access. Six accesses program the RTC. */
 TEST(an_rtc_that_is_slow_to_program_is_asked_for_half_its_rate)
 {
 	static const enum report_policy words[] = { REPORT_POLICY_DISCARD, REPORT_POLICY_CATCH_UP };
@@ -351,14 +355,14 @@ TEST(an_rtc_that_is_slow_to_program_is_asked_for_half_its_rate)
 	}
 }
 
-#define MSR_HV_SYNIC_FIRST 0x40000080u /* SCONTROL; then SVERSION, SIEFP, SIMP, EOM, and SINT0 to SINT15 */
+#define MSR_HV_SYNIC_FIRST 0x40000080u /* SCONTROL, then SVERSION, SIEFP, SIMP, EOM, and SINT0 to SINT15 */
 #define MSR_HV_SYNIC_LAST  0x4000009fu
 #define MSR_HV_TIMER_FIRST 0x400000b0u /* configuration and count of each of the four timers */
 
 static bool (*write_any)(uint32_t msr, uint64_t value);
 static unsigned timer_writes, other_writes;
 
-/* Counts writes of the synthetic interrupt controller and of all synthetic timers. */
+/* Counts writes to registers of the synthetic interrupt controller and of all other synthetic timers. */
 static bool
 write_counted(uint32_t msr, uint64_t value)
 {
@@ -388,7 +392,10 @@ TEST(a_run_writes_only_the_last_synthetic_timer_and_restores_it)
 	assert_int_equal(hw_msr_read(MSR_HV_TIMER_COUNT), 0);
 }
 
-/* 8254: OUT rises N + 1 pulses after the write. The first comes within a clock, so it takes N to N + 1 clocks. */
+/*
+ * 8254 data sheet: OUT rises N + 1 pulses after the write. The first pulse comes within a clock, so this takes N to N +
+ * 1 clocks.
+ */
 TEST(the_pit_is_due_where_its_data_sheet_says)
 {
 	const struct report_interval *shots;

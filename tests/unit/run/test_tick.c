@@ -1,6 +1,7 @@
 /*
- * Firmware that ticks by the HPET and stops its counter in each tick, as EDK II's HpetTimerDxe does: 10 us of each 10
- * ms, which is 1,000 ppm. A healthy HPET is not accused for that, and the tick is as it was after the run.
+ * Firmware whose tick uses the HPET, and stops its counter for 10 us in each tick of 10 ms. EDK II's HpetTimerDxe does
+ * this, and the HPET loses 1,000 ppm. A healthy HPET must have no finding for that, and the tick must be restored after
+ * the run.
  */
 #include "test.h"
 #include "bench.h"
@@ -8,14 +9,15 @@
 #include "sim.h"
 
 #define INT_ENB UINT64_C(4)
-#define WORK_PS (100 * SIM_PS_PER_MS) /* time of the firmware with enabled interrupts at the start of each phase */
+/* time in which the firmware runs with interrupts enabled, at the start of each phase */
+#define WORK_PS (100 * SIM_PS_PER_MS)
 
 static struct {
 	unsigned calls, phases;
 	unsigned refuse_from; /* this call and all later ones are refused; 0 if none */
 } firmware;
 
-/* As SetTimerPeriod() of that driver: the counter is stopped for it as well. */
+/* Enables or disables the tick, like SetTimerPeriod() of that driver. */
 static bool
 quiet_tick(void *context, bool quiet)
 {
@@ -27,7 +29,7 @@ quiet_tick(void *context, bool quiet)
 	return true;
 }
 
-/* The firmware writes a volume: it may wait by its tick. */
+/* Lets time pass in which the firmware writes to a volume, and its tick runs. */
 static void
 work(void *context, const struct run *run, const struct run_phase *phase)
 {
@@ -125,7 +127,10 @@ TEST(one_that_is_slow_besides_is_accused)
 	bench_free(bench);
 }
 
-/* While the firmware's MP services run the jobs, they wait by the tick: all of that is compared with nothing. */
+/*
+ * The firmware's MP services need the tick while they run jobs. Measurements during this time do not count for the
+ * HPET's rate.
+ */
 TEST(the_tick_goes_on_where_the_firmware_runs_the_cores)
 {
 	struct bench *bench;
@@ -145,7 +150,8 @@ TEST(the_tick_goes_on_where_the_firmware_runs_the_cores)
 
 TEST(a_tick_that_cannot_be_stopped_leaves_the_rate_open)
 {
-	for (unsigned refuse_from = 0; refuse_from < 2; refuse_from++) { /* without the protocol, and where it refuses */
+	/* first without the protocol, then with a protocol that refuses */
+	for (unsigned refuse_from = 0; refuse_from < 2; refuse_from++) {
 		struct bench *bench;
 		const struct behaviour *row;
 
@@ -163,13 +169,13 @@ TEST(a_tick_that_cannot_be_stopped_leaves_the_rate_open)
 	}
 }
 
-/* It is refused later, in the phase after the rates. Earlier results count. */
+/* The firmware refuses only in the phase after the rates. Earlier results count. */
 TEST(a_tick_that_goes_on_later_is_not_compared)
 {
 	struct bench *bench;
 
 	switch_on(10 * SIM_PS_PER_US);
-	firmware.refuse_from = 5; /* prepare and rates: off, on, off, on */
+	firmware.refuse_from = 5; /* calls of prepare and rates: off, on, off, on; the fifth is refused */
 	bench = played(1, true, CORES_SIPI);
 	assert_nobody_accused(bench);
 	assert_int_equal(rules_outcome(rate_of_hpet(bench), &bench->run.report.options), OUTCOME_PASSED);

@@ -1,6 +1,6 @@
 /*
- * Compares the displayed remaining time with the true one, in whole runs in simulated time, on idle and busy hosts.
- * After a tenth of the run it is wrong by a factor of two at most. Less than a second is shown as one second.
+ * Compares the displayed remaining time with the true one. Whole runs are simulated, on idle and busy hosts. After a
+ * tenth of the run, the display is wrong by a factor of two at most. Less than a second is displayed as one second.
  */
 #include <stdio.h>
 
@@ -14,7 +14,7 @@
 #define SHOWN_MAX   100000
 #define SHOWN_NS    UINT64_C(1000000000) /* progress is in whole seconds */
 #define MS          UINT64_C(1000000)
-#define MANY        40 /* cores: more than the simulated host has processors for */
+#define MANY        40 /* number of cores, more than the simulated host's processors */
 #define PREEMPT_PS  UINT64_C(8000000000)
 /*
  * On a busy host two virtual cores seldom run at the same time, and a ping-pong waits for this at each reading. A
@@ -26,9 +26,9 @@
 static struct {
 	uint64_t begin_ps;
 	size_t cores; /* cores of a busy host, 0 for an idle host */
-	const char *ends_in; /* the user ends the run when this is shown; NULL if not */
-	uint64_t asked_ns;   /* time of this request, or 0 */
-	uint64_t left_ns;    /* remaining time that was shown then */
+	const char *ends_in; /* text of the progress at which the user ends the run; NULL if the user does not */
+	uint64_t asked_ns;   /* time of the user's request, or 0 */
+	uint64_t left_ns;    /* remaining time that was displayed at this time */
 	size_t count;
 	struct {
 		uint64_t at_ns, left_ns;
@@ -74,7 +74,7 @@ somebody_asks(void *context)
 	return told.asked_ns != 0;
 }
 
-/* A run that is ended early does all its remaining phases, but shortly. */
+/* Asserts that all phases were done. If the user ends a run, the remaining phases are shorter. */
 static void
 assert_whole(const struct report *report)
 {
@@ -161,7 +161,7 @@ TEST(quick_run_of_four_cores_on_a_busy_host)
 }
 
 /*
- * The rest takes the time of a quick run, after a measurement on another core has ended. The display shows this at
+ * When the measurement on another core has ended, the rest takes as long as in a quick run. The display shows this at
  * once.
  */
 TEST(soak_that_is_ended_early)
@@ -181,7 +181,7 @@ TEST(soak_that_is_ended_early)
 	}
 }
 
-/* Plays a run of MANY cores on a host that wakes each after JOB_MS. It ends before its deadline, and passes. */
+/* Does a run with MANY cores on a host that wakes up each after JOB_MS. It must end before its deadline, and pass. */
 static struct bench *
 play_many(uint64_t job_ms, uint64_t deadline_s)
 {
@@ -220,7 +220,7 @@ has_note(const struct report *report, const char *part)
 	return false;
 }
 
-/* The warp checks that were left out for lack of time. */
+/* Returns the number of warp checks that were left out for lack of time. */
 static size_t
 count_left_out(const struct report *report)
 {
@@ -244,7 +244,7 @@ count_facts(const struct report *report)
 	return count;
 }
 
-/* All parts end in time, and each gets some figures: no part uses up the time of the others. */
+/* All parts end in time, and each has some figures. No part uses up the time of the others. */
 TEST(of_40_cores_that_wake_in_5_ms_all_are_checked_for_warps_and_not_all_read)
 {
 	struct bench *bench = play_many(5, 24);
@@ -278,7 +278,7 @@ TEST(of_40_cores_that_wake_in_50_ms_the_warp_checks_are_left_out_and_counted)
 	bench_free(bench);
 }
 
-/* One job on all cores takes 20 s here, longer than any part may. */
+/* One job on all cores takes 20 s here, longer than any part is allowed to take. */
 TEST(of_40_cores_that_wake_in_500_ms_a_part_says_what_it_is_and_the_rest_is_counted)
 {
 	struct bench *bench = play_many(500, 60);

@@ -1,8 +1,8 @@
-/* How many pairs play side by side: grows, steps back, settles. */
+/* The number of pairs that are measured at the same time: it grows, falls, and then stays. */
 #include "test.h"
 #include "sync/concurrency.h"
 
-#define FINE 400 /* ticks of a round trip between cores that both run */
+#define FINE 400 /* duration in ticks of a round trip between two running cores */
 #define LEAST_SUFFERING (32 * FINE + 1)
 
 static struct concurrency
@@ -96,7 +96,7 @@ TEST(what_is_suffered_is_measured_against_the_best_of_any_width)
 	struct concurrency width = width_of(64);
 
 	concurrency_learn(&width, 10 * FINE);
-	concurrency_learn(&width, FINE); /* a closer pair, played later */
+	concurrency_learn(&width, FINE); /* a pair with shorter round trips, measured later */
 	assert_int_equal(width.best_ticks, FINE);
 	concurrency_learn(&width, 20 * FINE);
 	assert_int_equal(width.best_ticks, FINE);
@@ -140,6 +140,6 @@ TEST(figures_at_the_end_of_their_range_do_not_overflow)
 	assert_true(width.now == SIZE_MAX);
 	concurrency_learn(&width, UINT64_MAX / 32);
 	assert_true(width.now == SIZE_MAX);
-	concurrency_learn(&width, UINT64_MAX); /* 31 doublings more */
+	concurrency_learn(&width, UINT64_MAX); /* 31 doublings longer */
 	assert_true(width.now == SIZE_MAX / 2);
 }

@@ -1,5 +1,5 @@
 /*
- * Offsets: intervals, the solution from all pairs, and its change. In written examples every figure is exact. In seeded
+ * Offsets: intervals, the solution from all pairs, and its change. In written examples every figure is exact. In random
  * ones the true offsets are known, and each round trip has its own delays. The true offset must lie in every interval.
  */
 #include "test.h"
@@ -35,7 +35,7 @@ contains(struct offset offset, int64_t value)
 	return offset.low <= value && value <= offset.high;
 }
 
-/* COUNT cores whose TSCs agree, without measured pairs. */
+/* Returns COUNT cores whose TSCs agree, without measured pairs. */
 static struct world *
 world_new(enum pair_schedule kind, size_t count, uint64_t seed)
 {
@@ -58,8 +58,8 @@ world_free(struct world *world)
 }
 
 /*
- * Sets the interval from the best messages in both directions. Each has its own delay, so both ends are too far
- * outside.
+ * Sets the interval from the best messages in both directions. Each message has its own delay, which makes the interval
+ * wider on its side.
  */
 static void
 measure_pair(struct world *world, size_t a, size_t b, int64_t offset)
@@ -222,7 +222,7 @@ TEST(majority_of_none_is_unknown)
 	assert_false(offset_is_known(majority.shared));
 }
 
-/* 200 small electorates of 1 to 12 intervals, against a count of the votes at every value. */
+/* 200 small sets of 1 to 12 intervals. The result is compared with a count of the votes at every value. */
 TEST(majority_of_seeded_intervals_is_that_of_counting_every_value)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_STAR, 1, 4711);
@@ -258,9 +258,9 @@ TEST(majority_of_seeded_intervals_is_that_of_counting_every_value)
 	world_free(world);
 }
 
-/* ---- the picture ---- */
+/* ---- the solution ---- */
 
-/* That way was taken at two other moments. */
+/* The indirect path consists of pings at two other times, so it must not narrow the pair's own interval. */
 TEST(way_through_a_third_says_nothing_of_a_pair_that_met)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 3, 1);
@@ -283,7 +283,7 @@ TEST(way_through_a_third_says_nothing_of_a_pair_that_met)
 	world_free(world);
 }
 
-/* Core 2 is placed by 3 only after 1 has gone through it. */
+/* Core 2's place follows from core 3, and core 1's place then follows from core 2. */
 TEST(core_that_met_only_one_that_never_met_the_first_is_placed_through_two)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
@@ -309,7 +309,8 @@ TEST(core_unknown_to_the_first_is_placed_through_another)
 	assert_int_equal(world->summary.bound_ticks, 115);
 	assert_int_equal(world->summary.worst_b, 1);
 	assert_offset(world->summary.worst, 90, 110);
-	assert_outliers_are_just(world, 0, 0); /* it differs from one; the way to the other is of two moments */
+	/* core 2 differs from one core only; the indirect path to the other joins two different times */
+	assert_outliers_are_just(world, 0, 0);
 	world_free(world);
 }
 
@@ -376,7 +377,7 @@ TEST(truth_lies_in_every_interval_of_1_to_1024_cores)
 		}
 }
 
-/* Every offset of its own: none shares one, and still every interval holds. */
+/* Every core has another offset, so there are no groups. Still every interval must contain the true offset. */
 TEST(truth_lies_in_every_interval_of_cores_of_all_offsets)
 {
 	for (size_t s = 0; s < SIZES; s++) {
@@ -420,8 +421,8 @@ TEST(where_half_of_the_ways_say_otherwise_a_place_holds_both)
 }
 
 /*
- * Four groups of cores, each with a rate of its own, 70 ppm apart. The ways are so wide that the one which contradicts
- * where half of them are is a single one; but no point is on all the others either.
+ * Four groups of cores, whose rates are 70 ppm apart. The indirect paths are so wide that only one contradicts the
+ * range that half of them share. But the others have no common point either.
  */
 TEST(where_wide_ways_share_nothing_a_place_holds_the_truth)
 {
@@ -442,8 +443,8 @@ TEST(where_wide_ways_share_nothing_a_place_holds_the_truth)
 }
 
 /*
- * Each second of 15 cores runs 45,742 ppb slower, and the last had no ping-pong with the boot core. Indirect paths over
- * the slow cores give it a wrong place, because these cores moved between their two ping-pongs. They are the majority.
+ * Each second of 15 cores runs 45,742 ppb slower, and the last had no ping-pong with the boot core. Most indirect paths
+ * lead over slow cores. They give it a wrong place, because these cores moved between their two ping-pongs.
  */
 TEST(where_most_ways_are_by_way_of_cores_that_drift_a_place_holds_the_truth)
 {
@@ -461,7 +462,7 @@ TEST(where_most_ways_are_by_way_of_cores_that_drift_a_place_holds_the_truth)
 	for (size_t i = 3; i < 14; i += 2)
 		offsets_set(&world->offsets, i, 14, (struct offset){ 1000000 - 400, 1000000 + 400 });
 	solve(world);
-	assert_offset(world->places[14], -800, 800); /* over one core, which moved alone */
+	assert_offset(world->places[14], -800, 800); /* the result of one core, which moved alone */
 	world_free(world);
 }
 
@@ -551,7 +552,10 @@ TEST(two_halves_have_no_majority_and_the_one_without_the_boot_core_is_marked)
 	}
 }
 
-/* All differ from most, half of them from the boot core too: ahead and behind, or by more and by less. */
+/*
+ * All of these cores differ from most cores, and half of them from the boot core. They are ahead and behind, or ahead
+ * by different amounts.
+ */
 TEST(halves_that_differ_among_themselves_are_none)
 {
 	static const int64_t truths[][6] = {
@@ -571,7 +575,7 @@ TEST(halves_that_differ_among_themselves_are_none)
 	}
 }
 
-/* Core 2's place leaves 0 open, and its pairs with all but core 0 don't. */
+/* Core 2's place may be 0, but its pairs with all cores except core 0 prove that it differs. */
 TEST(core_is_an_outlier_that_only_its_pairs_prove_to_be_so)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 5, 1);
@@ -591,7 +595,10 @@ TEST(core_is_an_outlier_that_only_its_pairs_prove_to_be_so)
 	world_free(world);
 }
 
-/* As on a busy host, where only one pair of a skewed core had its moment: each of the two may be the one. */
+/*
+ * As on a busy host, where only one pair of the skewed core had a short round trip. Either core of the pair may be the
+ * skewed one.
+ */
 TEST(pair_that_alone_is_proven_to_differ_is_the_worst_and_neither_of_it_is_marked)
 {
 	static const size_t pairs[][2] = { { 0, 2 }, { 1, 2 }, { 2, 3 } };
@@ -617,7 +624,10 @@ TEST(pair_that_alone_is_proven_to_differ_is_the_worst_and_neither_of_it_is_marke
 	}
 }
 
-/* The same with a second pair of it: it may still be one of two that differ from two. With a third it is alone. */
+/*
+ * With a second proven pair, core 2 may still be one of two cores that differ from two others. With a third pair it is
+ * alone.
+ */
 TEST(player_of_4_is_marked_once_three_pairs_prove_it_apart)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
@@ -637,7 +647,7 @@ TEST(player_of_4_is_marked_once_three_pairs_prove_it_apart)
 	world_free(world);
 }
 
-/* One pair across is open: so it may be that three agree, and there is no half. */
+/* If one pair between the halves is not proven, three cores may agree, and there are no halves. */
 TEST(halves_that_are_not_proven_pair_by_pair_mark_none)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
@@ -718,7 +728,10 @@ TEST(contradictory_pair_is_named_and_poisons_nothing)
 		}
 }
 
-/* Also where nothing else is known of it; and one that contradicts the others besides is still one pair. */
+/*
+ * A pair's movement counts even if nothing else is known of the pair. If its interval also contradicts other pairs,
+ * this still counts as one contradiction.
+ */
 TEST(pair_that_moved_contradicts_once_by_the_most_that_is_known)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
@@ -780,7 +793,10 @@ TEST(of_three_that_contradict_nothing_shows_which_pair_is_wrong)
 	world_free(world);
 }
 
-/* It met two before its step and two after: as many say one thing as the other, and those two never moved. */
+/*
+ * The boot core had its ping-pongs with two cores before its step, and with two after it. Equally many pairs support
+ * each value, and these four cores never moved.
+ */
 TEST(boot_core_that_stepped_half_way_is_named_with_a_pair_that_it_seems_to_part)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 5, 1);
@@ -796,7 +812,7 @@ TEST(boot_core_that_stepped_half_way_is_named_with_a_pair_that_it_seems_to_part)
 	world_free(world);
 }
 
-/* Core 1 stepped between its ping-pongs with the two: what it says fits into what core 3 leaves open. */
+/* Core 1 stepped between its ping-pongs with cores 0 and 2. Its wrong value is within the wide interval of core 3. */
 TEST(core_that_moved_alone_does_not_place_another_that_the_first_never_met)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
@@ -813,8 +829,8 @@ TEST(core_that_moved_alone_does_not_place_another_that_the_first_never_met)
 }
 
 /*
- * It met core 1 before its step, and four after; core 4 met it badly. No two pairs of one core show what parts 1
- * from 4.
+ * The boot core had its ping-pong with core 1 before its step, and with four cores after it. Its interval with core 4
+ * is wide. No indirect path over a single core shows the contradiction between cores 1 and 4.
  */
 TEST(boot_core_that_stepped_is_named_where_only_ways_over_two_cores_show_it)
 {
@@ -837,8 +853,8 @@ TEST(boot_core_that_stepped_is_named_where_only_ways_over_two_cores_show_it)
 }
 
 /*
- * Three cores are at 630, six at 0, three at -770. The first three differ from all others, and the six from none.
- * But the last three are farther from the six than the first three are. So the nine others are no group that proves
+ * Three cores are at 630, six at 0, three at -770. The first three differ from all others, and the six from none. But
+ * the last three are farther from the six than the first three are. Therefore the nine others are no group that proves
  * the first three wrong.
  */
 TEST(group_at_one_end_is_no_outlier_though_the_middle_differs_from_none)
@@ -866,8 +882,8 @@ TEST(group_at_one_end_is_no_outlier_though_the_middle_differs_from_none)
 
 /*
  * Seven cores: three at 0, two at 270 and 350, two at 8,000 and 14,000. One of the first three is nearer to each other
- * core than the farthest of these are to each other. So it is not off the majority, although only this core is measured
- * well enough.
+ * core than the farthest of these are to each other. Therefore this core is not off the majority, although only this
+ * core is measured well enough.
  */
 TEST(first_of_a_line_is_no_outlier_though_the_second_is_nearer_to_all_that_follow)
 {
@@ -886,7 +902,10 @@ TEST(first_of_a_line_is_no_outlier_though_the_second_is_nearer_to_all_that_follo
 	world_free(world);
 }
 
-/* One of the two is wrong, and nothing else shows which: its pair is not named, and not silent either. */
+/*
+ * One of the two indirect paths is wrong, and it is unknown which. Therefore neither is used, and the pair's own
+ * interval stays.
+ */
 TEST(two_ways_that_contradict_only_each_other_leave_room_for_both)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
@@ -906,8 +925,8 @@ TEST(two_ways_that_contradict_only_each_other_leave_room_for_both)
 }
 
 /*
- * Core 2 stepped by 536 ticks in the middle of the tournament. Indirect paths to it are twice as wide as its pairs, and
- * just overlap. So the vote on its place is open, but ten pairs still prove the step.
+ * Core 2 stepped by 536 ticks in the middle of the pass. Indirect paths to it are twice as wide as its pairs, and just
+ * overlap. The vote on its place is undecided, but ten pairs still prove the step.
  */
 TEST(core_that_ten_pairs_prove_is_marked_where_the_vote_on_its_place_is_open)
 {
@@ -936,7 +955,7 @@ TEST(core_that_ten_pairs_prove_is_marked_where_the_vote_on_its_place_is_open)
 	world_free(world);
 }
 
-/* It drifts by 1000 ticks from one ping-pong to the next, so none of its pairs agree with each other. */
+/* Core 63 drifts by 1000 ticks from one ping-pong to the next, so none of its pairs agree with each other. */
 TEST(core_that_moves_meanwhile_keeps_its_own_pair_and_harms_none)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 64, 12);
@@ -974,7 +993,7 @@ TEST(boot_core_that_moves_meanwhile_leaves_each_its_own_pair)
 
 /* ---- drift ---- */
 
-#define SECOND INT64_C(2000000000) /* ticks of a TSC of 2 GHz */
+#define SECOND INT64_C(2000000000) /* ticks of a TSC of 2 GHz in a second */
 
 static struct offset
 drift_of(struct offset earlier, struct offset later, uint64_t first_end, uint64_t second_begin, uint64_t second_end)
@@ -989,7 +1008,10 @@ drift_of(struct offset earlier, struct offset later, uint64_t first_end, uint64_
 
 TEST(drift_is_rounded_outwards)
 {
-	/* 100 to 120 ticks in 8 to 10 seconds of 2 * 10^9 ticks: 5 ppb at least, 7.5 at most. */
+	/*
+	 * The offset grows by 100 to 120 ticks in 8 to 10 seconds of 2 * 10^9 ticks. This is at least 5 and at most 7.5
+	 * ppb.
+	 */
 	struct offset fast = drift_of((struct offset){ -10, 0 }, (struct offset){ 100, 110 }, SECOND, 9 * SECOND,
 				     10 * SECOND);
 	struct offset slow = drift_of((struct offset){ 0, 10 }, (struct offset){ -110, -100 }, SECOND, 9 * SECOND,
@@ -1005,7 +1027,7 @@ TEST(drift_is_rounded_outwards)
 	assert_int_equal(still.high, 2);
 }
 
-/* A TSC of 2 GHz, with tournaments of 0.1 s at 0 s, at SECONDS, and at 10 s. */
+/* Returns the kind of motion for a TSC of 2 GHz, and passes of 0.1 s at 0 s, at SECONDS, and at 10 s. */
 static enum motion
 motion_of(struct offset first, struct offset middle, int64_t seconds, struct offset last)
 {
@@ -1019,7 +1041,7 @@ motion_of(struct offset first, struct offset middle, int64_t seconds, struct off
 				 .end_tsc = 1000 + 10 * SECOND + SECOND / 10 };
 	enum motion motion = offsets_motion(&one, &two, &three, 0, 1);
 
-	assert_int_equal(offsets_motion(&one, &two, &three, 1, 0), motion); /* seen from either side */
+	assert_int_equal(offsets_motion(&one, &two, &three, 1, 0), motion); /* the same with the cores exchanged */
 	return motion;
 }
 
@@ -1042,10 +1064,13 @@ TEST(step_is_off_that_line_and_on_one_side_of_the_middle)
 	assert_int_equal(motion_of(none, none, 5, far), MOTION_STEP_LATE);
 	assert_int_equal(motion_of(none, (struct offset){ 780, 800 }, 5, far), MOTION_UNEVEN);
 	assert_int_equal(motion_of(none, (struct offset){ -800, -780 }, 5, far), MOTION_UNEVEN);
-	assert_int_equal(motion_of(none, far, 5, none), MOTION_UNEVEN); /* there and back */
+	assert_int_equal(motion_of(none, far, 5, none), MOTION_UNEVEN); /* the offset changed, and changed back */
 }
 
-/* The middle of [-10, 10] and [990, 1010] is in [480, 520] at 5.05 s, give or take 0.1 s of 10: 10 ticks. */
+/*
+ * Half way between [-10, 10] and [990, 1010], at 5.05 s, a steady drift is in [480, 520]. The time of a pass is known
+ * to 0.1 s of 10 s, which are 10 ticks more.
+ */
 TEST(line_is_as_wide_as_what_it_is_drawn_through_and_no_motion_is_told_within_it)
 {
 	struct offset none = { -10, 10 }, far = { 990, 1010 };
@@ -1053,13 +1078,13 @@ TEST(line_is_as_wide_as_what_it_is_drawn_through_and_no_motion_is_told_within_it
 	assert_int_equal(motion_of(none, (struct offset){ 523, 700 }, 5, far), MOTION_UNEVEN);
 	assert_int_equal(motion_of(none, (struct offset){ 518, 700 }, 5, far), MOTION_STEADY);
 	assert_int_equal(motion_of(none, (struct offset){ 400, 1000 }, 5, far),
-			 MOTION_UNKNOWN); /* as it may be a step as well */
+			 MOTION_UNKNOWN); /* it may be a step as well */
 	assert_int_equal(motion_of(none, (struct offset){ -10, 600 }, 5, far), MOTION_UNKNOWN);
 	assert_int_equal(motion_of(none, (struct offset){ -10, 5000 }, 5, far), MOTION_UNKNOWN);
 	assert_int_equal(motion_of(none, none, 5, none), MOTION_UNKNOWN);
 	assert_int_equal(motion_of(none, OFFSET_UNKNOWN, 5, far), MOTION_UNKNOWN);
-	assert_int_equal(motion_of(none, far, 0, far), MOTION_UNKNOWN);  /* not after the first */
-	assert_int_equal(motion_of(none, far, 10, far), MOTION_UNKNOWN); /* nor before the last */
+	assert_int_equal(motion_of(none, far, 0, far), MOTION_UNKNOWN);  /* the middle pass is not after the first */
+	assert_int_equal(motion_of(none, far, 10, far), MOTION_UNKNOWN); /* the middle pass is not before the last */
 	assert_int_equal(motion_of((struct offset){ INT64_MIN + 2, INT64_MIN + 4 }, (struct offset){ 0, 0 }, 5,
 				   (struct offset){ INT64_MAX - 4, INT64_MAX - 2 }), MOTION_STEADY);
 }
@@ -1089,7 +1114,10 @@ TEST(largest_drifts_saturate)
 	assert_true(slow.low == INT64_MIN && slow.high == INT64_MIN);
 }
 
-/* 10 s between them, each picture 50 ms long, taken at any moment of it: the truth inside, known to 50 ppb or 2 %. */
+/*
+ * There are 10 s between the passes. Each takes 50 ms, and a ping-pong may be at any time in it. The true drift must be
+ * in the interval, which is 50 ppb or 2 % wide.
+ */
 TEST(seeded_drifts_lie_in_intervals_that_are_narrow)
 {
 	static const int64_t drifts_ppb[] = { 0, 1, -1, 100, -100, 50000, -50000, 2000000 };

@@ -1,6 +1,6 @@
 /*
- * Tournaments of random cores with known true offsets. Each statement about a core must be true at the time of its
- * ping-pong, and only cores in a minority may be named. Each count of failures must be 0.
+ * Measurement passes of random cores with known true offsets. Each statement about a core must be true at the time of
+ * its ping-pong, and only cores in a minority may be named. Each number of failures must be 0.
  */
 #include <stdio.h>
 #include "test.h"
@@ -14,10 +14,10 @@
 #define ROUND_TICKS 1000000
 
 struct core {
-	int64_t ticks;          /* ahead of the world */
-	int64_t ppm;            /* gained in every million ticks */
-	int64_t step, step_tsc; /* from then on */
-	bool wide;              /* its ping-pongs say little */
+	int64_t ticks;          /* offset from world time in ticks */
+	int64_t ppm;            /* ticks gained in every million ticks */
+	int64_t step, step_tsc; /* size and time of a step */
+	bool wide;              /* its ping-pongs have wide intervals */
 };
 
 struct picture {
@@ -30,7 +30,7 @@ struct picture {
 	struct offsets_summary summary;
 };
 
-/* How pairs moved against each other from the first pass to the last. */
+/* Returns the drift of a pair from the first pass to the last. */
 static struct offset
 ask(const void *context, size_t a, size_t b)
 {
@@ -43,7 +43,7 @@ struct trial {
 	uint64_t seed;
 	size_t cores;
 	struct core core[CORES_MAX];
-	struct picture pictures[2]; /* the first pass, and the last */
+	struct picture pictures[2]; /* results of the first pass and of the last */
 	bool moved[CORES_MAX], disputed[CORES_MAX];
 	struct minority minority;
 };
@@ -76,7 +76,7 @@ truth(const struct trial *trial, size_t a, size_t b, uint64_t tsc)
 	return truth_of(&trial->core[b], tsc) - truth_of(&trial->core[a], tsc);
 }
 
-/* The best messages each way are late by so much: mostly little, sometimes far more. */
+/* Returns the delay of the best message in one direction. It is mostly small, and sometimes much larger. */
 static int64_t
 delay(struct trial *trial, bool wide)
 {
@@ -85,7 +85,7 @@ delay(struct trial *trial, bool wide)
 	return (int64_t)between(trial, 60, 200) << (random_next(&trial->seed) % 16 ? 0 : 2);
 }
 
-/* A whole tournament from BEGIN_TSC, a round after the other. */
+/* Simulates a whole pass from BEGIN_TSC, one round after another. */
 static void
 play(struct trial *trial, struct picture *picture, enum pair_schedule kind, uint64_t begin_tsc)
 {
@@ -180,13 +180,13 @@ one_core_misplaces_nobody(void (*move)(struct trial *trial, size_t guilty), cons
 	assert_int_equal(named, 0);
 }
 
-/* Any of them, the boot core too, by up to 100 ppm. */
+/* Each core may be the one that drifts, including the boot core, by up to 100 ppm. */
 TEST(one_core_that_drifts_misplaces_nobody)
 {
 	one_core_misplaces_nobody(drift, __func__);
 }
 
-/* At any moment of the tournament, of every size. */
+/* The step has any size, and happens at any time in the pass. */
 TEST(one_core_that_steps_misplaces_nobody)
 {
 	one_core_misplaces_nobody(step, __func__);
@@ -212,7 +212,7 @@ TEST(halves_some_of_which_are_wide_have_no_majority)
 	assert_int_equal(named, 0);
 }
 
-/* Three groups have none either if no group has more than half of the cores. */
+/* Three groups have no majority if no group has more than half of the cores. */
 TEST(three_groups_have_no_majority)
 {
 	struct trial trial;
@@ -234,7 +234,9 @@ TEST(three_groups_have_no_majority)
 
 #define LATER_TSC 400000000
 
-/* Both passes; how many pairs' drifts exclude the truth, of cores that never step. */
+/*
+ * Simulates both passes. Returns the number of pairs whose drift interval excludes the true drift. Cores must not step.
+ */
 static size_t
 follow(struct trial *trial, enum pair_schedule kind)
 {
@@ -263,7 +265,9 @@ count_moved_but(const struct trial *trial, size_t guilty)
 	return count;
 }
 
-/* The boot core or another, in the first pass, in the last, or between: it alone may be named. */
+/*
+ * Any core may step, often the boot core: in the first pass, in the last, or between them. No other core may be named.
+ */
 TEST(one_core_that_steps_makes_nobody_else_drift)
 {
 	struct trial trial;
@@ -310,7 +314,7 @@ TEST(one_core_that_drifts_is_named_and_every_drift_holds)
 	assert_int_equal(silent, 0);
 }
 
-/* Each with its own rate, and some cores badly measured: no group has more than half. */
+/* Each group has another rate, and some cores have wide intervals. No group has more than half of the cores. */
 TEST(three_groups_that_drift_and_halves_have_no_majority)
 {
 	struct trial trial;
@@ -332,7 +336,7 @@ TEST(three_groups_that_drift_and_halves_have_no_majority)
 	assert_int_equal(named, 0);
 }
 
-/* But a majority names each core of a minority, if all are measured well. */
+/* A majority names each core of a minority, if all intervals are narrow. */
 TEST(minority_is_named_and_nobody_else)
 {
 	struct trial trial;

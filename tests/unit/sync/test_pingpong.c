@@ -1,8 +1,8 @@
 /*
- * Ping-pongs of two host threads. Their TSCs are one counter, which each reading increments, and an
- * offset each. So causality is exact, and the result of a ping-pong can be compared with the true
- * offset, however the host schedules the threads. Faults start at a message, not at a time. Time
- * advances quickly only if the other side has left, so no limit is reached because of the host.
+ * Ping-pongs of two host threads. Each thread's TSC is one common counter, which each reading increments, plus an
+ * offset. Therefore the order of events is exact, and a result can be compared with the true offset, however the host
+ * schedules the threads. Faults start at a message, not at a time. Time advances quickly only if the other side has
+ * left, so the host never causes a limit to be reached.
  */
 
 #include <pthread.h>
@@ -22,7 +22,7 @@
 struct fault {
 	int64_t offset, later_offset;
 	uint64_t moves_after, dies_after, stops_after;
-	bool stopped, falls; /* its TSC does not count, or steps back at each reading */
+	bool stopped, falls; /* its TSC stops, or steps back at each reading */
 };
 
 static struct {
@@ -30,7 +30,7 @@ static struct {
 	struct fault faults[2];
 	uint64_t world;
 	uint64_t pauses[2];
-	bool left; /* one side has come to its end */
+	bool left; /* true if one side has ended */
 } sim;
 
 static __thread enum pingpong_side self;
@@ -96,7 +96,7 @@ exchange(void)
 	return pingpong_result(&sim.pingpong, 1);
 }
 
-/* One side, here: the other never comes. */
+/* Runs one side here. The other side never comes. */
 static struct pingpong_result
 play_alone(enum pingpong_side side)
 {
@@ -132,7 +132,10 @@ assert_all_exchanged(const struct pingpong_result *result)
 	assert_int_equal(sim.pingpong.records[PINGPONG_SECOND].received, TRIPS);
 }
 
-/* The offset lies within, and that is no wider than the shortest trip and a tick each side. */
+/*
+ * Asserts that the interval contains OFFSET, and is at most as wide as the shortest round trip and one tick on each
+ * side.
+ */
 static struct pingpong_result
 exchange_at(int64_t offset)
 {
@@ -156,7 +159,7 @@ TEST(an_offset_of_0_lies_within_and_is_no_warp)
 	assert_int_equal(result.worst_ticks, 0);
 }
 
-/* The second's stamps are ahead; the worst of them bounds the offset from below. */
+/* Asserts warps whose worst one bounds the second side's offset from below. */
 static void
 assert_second_ahead(const struct pingpong_result *result, int64_t offset)
 {
@@ -201,12 +204,12 @@ TEST(an_offset_of_minus_2000_ticks_excludes_0_and_the_first_is_named)
 	assert_in_range(result.worst_ticks, 1, 1999);
 }
 
-/* Only the difference of the two offsets counts. */
+/* Only the difference of the two sides' offsets matters. */
 TEST(an_offset_of_the_first_counts_the_other_way_and_across_a_wrap)
 {
 	struct pingpong_result result;
 
-	sim.faults[PINGPONG_FIRST].offset = -(int64_t)BASE - 20000; /* passes 0 on its way */
+	sim.faults[PINGPONG_FIRST].offset = -(int64_t)BASE - 20000; /* the TSC passes 0 during the exchange */
 	sim.faults[PINGPONG_SECOND].offset = -(int64_t)BASE;
 	result = exchange();
 	assert_all_exchanged(&result);
@@ -239,7 +242,8 @@ TEST(a_partner_that_never_comes_costs_no_more_than_the_bound)
 		assert_int_equal(result.trips, 0);
 		assert_int_equal(result.best_trip_ticks, 0);
 		assert_int_equal(result.median_trip_ticks, 0);
-		assert_int_equal(sim.world, 1000 + 2); /* to begin with, and beyond the bound */
+		/* two readings are not in the pauses: the first one, and the one beyond the bound */
+		assert_int_equal(sim.world, 1000 + 2);
 		assert_int_equal(sim.pauses[side], 1000);
 	}
 }
@@ -265,7 +269,7 @@ TEST(the_count_of_pauses_is_bounded_without_being_set)
 	pingpong_begin(&sim.pingpong, TRIPS, 16000);
 	sim.faults[PINGPONG_FIRST].stopped = true;
 	play_alone(PINGPONG_FIRST);
-	assert_int_equal(sim.pauses[PINGPONG_FIRST], 1001); /* a turn of 16 ticks at least */
+	assert_int_equal(sim.pauses[PINGPONG_FIRST], 1001); /* the default bound assumes at least 16 ticks for each turn */
 }
 
 TEST(two_tscs_that_stopped_play_to_the_end_and_no_trip_has_a_length)
@@ -350,7 +354,7 @@ TEST(a_pingpong_that_is_stopped_in_the_middle_ends_at_the_next_message)
 	assert_in_range(sim.pingpong.records[PINGPONG_SECOND].received, 100, 101);
 }
 
-/* All messages of the other side are already there, so it does not end because of a wait, but after 101 messages. */
+/* All messages of the other side already exist, so this side never waits. It must still end, after 101 messages. */
 TEST(a_side_that_never_waits_ends_too_when_stopped_or_out_of_time)
 {
 	sim.pingpong.slots[PINGPONG_FIRST].number = TRIPS;
@@ -374,7 +378,7 @@ TEST(a_pingpong_of_no_trips_is_over_at_once)
 	assert_int_equal(sim.pingpong.slots[PINGPONG_FIRST].number, 0);
 }
 
-/* From here on: results of records written by hand. */
+/* The following tests use hand-written records. */
 
 static struct pingpong
 records_of(uint64_t received, int64_t first_least_ticks, int64_t second_least_ticks)
@@ -419,7 +423,8 @@ TEST(bounds_that_contradict_each_other_by_998_ticks_bound_nothing, NULL, NULL)
 	pingpong.records[PINGPONG_FIRST].warps = 4;
 	pingpong.records[PINGPONG_SECOND].warps = 3;
 	result = pingpong_result(&pingpong, 1);
-	assert_int_equal(result.moved_ticks, 998); /* at least 899, at most -99 */
+	/* the offset is at least 899 and at most -99, so it moved by 998 ticks */
+	assert_int_equal(result.moved_ticks, 998);
 	assert_true(result.offset.low == INT64_MIN && result.offset.high == INT64_MAX);
 	assert_int_equal(result.warps, 7);
 	assert_int_equal(result.worst_ticks, 900);
@@ -432,10 +437,10 @@ TEST(bounds_that_meet_within_the_tick_have_not_moved, NULL, NULL)
 
 	assert_int_equal(pingpong_result(&pingpong, 1).moved_ticks, 0); /* 99 to 99 */
 	pingpong.records[PINGPONG_SECOND].least_ticks = 97;
-	assert_int_equal(pingpong_result(&pingpong, 1).moved_ticks, 1); /* at least 99, at most 98 */
+	assert_int_equal(pingpong_result(&pingpong, 1).moved_ticks, 1); /* the offset is at least 99 and at most 98 */
 }
 
-/* Returns the reading of a TSC that counts in steps. Each TSC steps at other times. */
+/* Returns the reading of a TSC that counts in steps. Each TSC steps at different times. */
 static int64_t
 read_in_steps(uint64_t world, int64_t ahead, uint64_t step, uint64_t phase)
 {
@@ -511,11 +516,11 @@ TEST(the_median_does_not_mind_the_first_trips, NULL, NULL)
 	struct pingpong_record *first = &pingpong.records[PINGPONG_FIRST];
 
 	first->best_trip_ticks = 1024;
-	first->trips[100] = 4; /* the long ones */
+	first->trips[100] = 4; /* the four long round trips */
 	first->trips[36] = 5;
 	assert_int_equal(pingpong_result(&pingpong, 1).median_trip_ticks, 1279);
 	assert_int_equal(pingpong_result(&pingpong, 1).best_trip_ticks, 1024);
-	first->trips[36] = 4; /* for an even number the smaller of the middle two counts */
+	first->trips[36] = 4; /* with an even number of trips, the median is the smaller of the middle two */
 	assert_int_equal(pingpong_result(&pingpong, 1).median_trip_ticks, 1279);
 	first->trips[36] = 3;
 	assert_true(pingpong_result(&pingpong, 1).median_trip_ticks > 1279);

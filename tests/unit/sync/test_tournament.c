@@ -1,4 +1,4 @@
-/* Both tournaments, for each number of cores looked at whole: every round, every core. */
+/* Both schedules of pairs. For each number of cores, every round and every core is checked. */
 #include "sync/pair_schedule.h"
 #include "test.h"
 
@@ -6,7 +6,7 @@ static const size_t sizes[] = { 0, 1, 2, 3, 4, 5, 64, 255, 1024 };
 
 #define SIZES (sizeof(sizes) / sizeof(sizes[0]))
 
-/* Plays one round, counting each pair in SEEN by its index; returns how many cores sat out. */
+/* Goes through one round, and counts each pair in SEEN by its index. Returns the number of idle cores. */
 static size_t
 play_round(enum pair_schedule kind, size_t cores, size_t round, uint8_t *seen)
 {
@@ -19,7 +19,7 @@ play_round(enum pair_schedule kind, size_t cores, size_t round, uint8_t *seen)
 			sitting++;
 			continue;
 		}
-		/* Mutual: so none is paired with two in one round. */
+		/* Both cores must have each other as peer, so that no core has two peers in a round. */
 		assert_in_range(opponent, 0, cores - 1);
 		assert_int_not_equal(opponent, core);
 		assert_int_equal(pair_schedule_peer(kind, cores, round, opponent), core);
@@ -36,7 +36,7 @@ play_round(enum pair_schedule kind, size_t cores, size_t round, uint8_t *seen)
 	return sitting;
 }
 
-/* As many turns as pairs, and each index once: so no pair twice, and no index for two. */
+/* Asserts that each pair comes once in the schedule, and that each pair has its own index. */
 static void
 play(enum pair_schedule kind, size_t cores, size_t sitting_each_round)
 {

@@ -1,7 +1,7 @@
 /*
- * The warp check on host threads with TSCs of known offsets. For exact figures a baton lets only one
- * thread run. It moves on at every pause, and sometimes inside the lock, so that the host's scheduler
- * has no influence. One test lets all threads run at once.
+ * The warp check on host threads with TSCs of known offsets. For exact figures only the thread with the baton runs. The
+ * baton moves on at every pause, and sometimes inside the lock, so that the host's scheduler has no influence. One test
+ * lets all threads run at once.
  */
 
 #include <pthread.h>
@@ -12,25 +12,26 @@
 #define CORES      4
 #define TURNS      1000
 #define CALM       300
-#define TICK       100 /* ticks that pass at each reading */
-#define PATIENCE   100 /* pauses in a row after which a thread seems to wait in vain, except in one test */
-#define RARELY     65536 /* the baton moves on once in so many pauses */
-#define PAUSES_MAX (UINT64_C(6) << 20) /* all pauses of one core: the barrier, one lock, its turns */
+#define TICK       100 /* ticks that a reading takes */
+#define PATIENCE   100 /* number of pauses in a row after which a thread seems to wait in vain, except in one test */
+#define RARELY     65536 /* the baton moves on after this many pauses */
+#define PAUSES_MAX (UINT64_C(6) << 20) /* largest number of pauses of a core: barrier, lock and turns */
 
 static struct {
 	pthread_mutex_t mutex;
 	pthread_cond_t moved;
-	bool free_for_all; /* no baton: all run at once */
+	bool free_for_all; /* true if all threads run at the same time, without a baton */
 	bool playing[CORES];
 	size_t holder;
 	uint64_t world, random;
 	int64_t offset[CORES];
 	uint64_t reads[CORES], pauses[CORES], idle[CORES];
-	uint64_t dies_reading[CORES]; /* at this read, while it holds the lock; 0 if never */
+	uint64_t dies_reading[CORES]; /* the core dies at this read, while it holds the lock; 0 if never */
 	uint64_t calms_reading[CORES]; /* its offset falls to CALM at this read; 0 if never */
-	uint64_t dies_pausing[CORES]; /* at the first pause after so many reads */
+	uint64_t dies_pausing[CORES]; /* the core dies at its first pause after this many reads */
 	uint64_t patience;
-	unsigned far[CORES]; /* while it looks at the lock once, the others may so often, and once more */
+	/* a number that makes a core look at the lock less often: the others do so FAR + 1 times in between */
+	unsigned far[CORES];
 	uint64_t lead;       /* the largest lead in turns of a core that holds the lock */
 	size_t expected;
 	struct warp_table *table;
@@ -38,7 +39,7 @@ static struct {
 
 static _Thread_local size_t self;
 
-/* With the mutex held: the next one that still plays. */
+/* Passes the baton to the next core that still runs. To be called with the mutex held. */
 static void
 move_on(void)
 {
@@ -240,7 +241,7 @@ TEST(a_core_1000_ticks_ahead_is_named_with_the_one_that_saw_it)
 	result = run(CORES);
 	assert_false(result.starved);
 	assert_in_range(result.warps, TURNS / 2, TURNS);
-	assert_int_equal(result.worst_ticks, 900); /* a tick of 100 lies between the two readings */
+	assert_int_equal(result.worst_ticks, 900); /* a reading takes a tick of 100 */
 	assert_int_equal(result.worst_ahead, 2);
 	assert_int_not_equal(result.worst_behind, 2);
 	assert_int_equal(sim.table->slots[2].warps, 0);
@@ -290,7 +291,7 @@ TEST(the_worst_is_kept_when_lesser_ones_follow)
 	assert_int_equal(result.worst_ahead, 2);
 }
 
-/* The stamp that it finds is its own: a step back of one TSC is one warp, in which the core is on both sides. */
+/* The previous timestamp is the core's own. If its TSC steps back, this is one warp of the core with itself. */
 TEST(a_core_whose_own_tsc_falls_by_700_ticks_has_one_warp_against_itself)
 {
 	struct warp_result result;
@@ -300,7 +301,7 @@ TEST(a_core_whose_own_tsc_falls_by_700_ticks_has_one_warp_against_itself)
 	result = run(1);
 	assert_int_equal(result.turns, TURNS);
 	assert_int_equal(result.warps, 1);
-	assert_int_equal(result.worst_ticks, 600); /* a tick of 100 lies between the two readings */
+	assert_int_equal(result.worst_ticks, 600); /* a reading takes a tick of 100 */
 	assert_int_equal(result.worst_ahead, 0);
 	assert_int_equal(result.worst_behind, 0);
 	assert_int_equal(sim.table->slots[0].handovers, 0);
@@ -326,7 +327,7 @@ TEST(a_core_that_dies_with_the_lock_costs_the_others_a_bounded_wait)
 	result = run(CORES);
 	assert_int_equal(sim.table->slots[1].turns, 50);
 	assert_true(result.starved);
-	assert_in_range(result.turns, 50, 4 * 60); /* no more for anybody after that */
+	assert_in_range(result.turns, 50, 4 * 60); /* the other cores have no turns after that */
 	assert_int_equal(result.warps, 0);
 }
 
@@ -352,7 +353,7 @@ TEST(a_core_that_never_comes_is_waited_for_and_missed)
 	assert_true(result.starved);
 }
 
-/* They poll the lock so seldom that a near core has nearly always taken it. */
+/* The two far cores poll the lock so seldom that a near core has almost always taken it. */
 TEST(cores_far_from_the_lock_have_as_many_turns_as_near_ones_at_any_time)
 {
 	struct warp_result result;
@@ -363,7 +364,7 @@ TEST(cores_far_from_the_lock_have_as_many_turns_as_near_ones_at_any_time)
 	assert_int_equal(result.turns, CORES * TURNS);
 	assert_false(result.starved);
 	assert_int_equal(result.warps, 0);
-	assert_in_range(sim.lead, 1, 2 * 8); /* a round, and the one before that has ended for all */
+	assert_in_range(sim.lead, 1, 2 * 8); /* one round, and one more if the previous round has ended for all */
 }
 
 /* The remaining cores continue as before. */
@@ -378,7 +379,7 @@ TEST(a_core_that_dies_between_two_turns_is_waited_for_four_times_in_all)
 
 TEST(cores_that_play_one_after_the_other_prove_nothing)
 {
-	sim.expected = 1; /* none waits for another */
+	sim.expected = 1; /* no core waits for another */
 	sim.free_for_all = true;
 	for (self = 0; self < CORES; self++)
 		warp_play(sim.table, self, 1, (struct warp_reader){ sim_read, NULL, NULL }, sim_pause);
@@ -418,7 +419,7 @@ TEST(a_check_that_is_stopped_ends_at_once)
 	assert_true(result.starved);
 }
 
-/* However the host deals out time: what one core stamped, the next had not read before. */
+/* However the host schedules the threads, no core can find a timestamp that is later than its own reading. */
 TEST(cores_that_really_run_at_once_have_none_either)
 {
 	struct warp_result result;
@@ -434,9 +435,10 @@ TEST(without_a_lock_a_core_a_million_ticks_ahead_is_named_by_all_others, begin_l
 {
 	struct warp_result result;
 
-	sim.offset[2] = 1000000; /* more than all turns take together */
+	sim.offset[2] = 1000000; /* more ticks than all turns take together */
 	result = run(CORES);
-	assert_false(result.starved); /* although core 2 never followed anybody: its own stamp was the last */
+	/* although core 2 never found another core's timestamp, because its own was always the latest */
+	assert_false(result.starved);
 	assert_in_range(result.warps, TURNS / 2, 3 * TURNS);
 	assert_int_equal(result.worst_ticks, 999900);
 	assert_int_equal(result.worst_ahead, 2);
