@@ -250,18 +250,6 @@ quiet_tick(void *context, bool quiet)
 }
 
 static void
-open_steal(struct machine *machine, struct report *report)
-{
-	const struct platform *platform = &machine->platform;
-
-	steal_open(&platform->cpu, &platform->paravirtual, guard_run, &machine->steal);
-	report->interference.counter = machine->steal.id;
-	report->interference.counter_reason = machine->steal.reason;
-	machine->run.hooks.count_stolen = machine->steal.id && !machine->steal.reason ? steal_count : NULL;
-	machine->run.hooks.stolen_counter = &machine->steal;
-}
-
-static void
 open_machine(struct machine *machine, const struct plan *plan, struct console *console, struct run *run)
 {
 	const struct cpu_facts *cpu = &machine->platform.cpu;
@@ -291,7 +279,8 @@ open_machine(struct machine *machine, const struct plan *plan, struct console *c
 		.begins = start_phase,
 		.smi_count = cpu->counts_smis ? cpu_smi_count : NULL,
 	};
-	open_steal(machine, &run->report);
+	machine->stolen_counter = steal_open(cpu, &machine->platform.paravirtual, guard_run, guard_raise);
+	machine->run.hooks.stolen_counter = &machine->stolen_counter;
 	machine->progress.on_draw = feed_watchdog_and_save;
 	machine->progress.on_draw_context = machine;
 }

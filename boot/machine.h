@@ -44,7 +44,7 @@ struct machine {
 	struct cores cores;
 	struct progress progress;
 	struct tick tick;
-	struct steal_counter steal;
+	struct stolen_counter stolen_counter;
 	struct watchdog watchdog; /* armed only within machine_measure() */
 	struct run *played;       /* owned by the caller */
 	const struct plan *plan;  /* owned by the caller */

@@ -24,7 +24,7 @@ struct xen_runstate {
 };
 
 struct reading {
-	const struct steal_counter *counter;
+	const struct stolen_counter *counter;
 	volatile const struct kvm_area *area; /* NULL for Xen */
 	uint64_t ns;
 	bool known;
@@ -50,51 +50,75 @@ static void
 read_xen(struct reading *reading)
 {
 	struct xen_runstate state = { .state = 0 };
-	struct hw_cpuid vcpu = hw_cpuid(reading->counter->base + LEAF_XEN_HVM, 0);
+	struct hw_cpuid vcpu = hw_cpuid(reading->counter->xen_base + LEAF_XEN_HVM, 0);
 
 	reading->known = hw_xen_hypercall(XEN_VCPU_OP, XEN_GET_RUNSTATE, vcpu.ebx, (uintptr_t)&state) == 0;
 	reading->ns = state.ns[1] + state.ns[3];
 }
 
-static bool
-count(const struct steal_counter *counter, volatile const struct kvm_area *area, void (*work)(void *argument),
-      void *argument, struct stolen *stolen)
+struct count {
+	const struct stolen_counter *counter;
+	volatile const struct kvm_area *area;
+	void (*work)(void *argument);
+	void *argument;
+	struct stolen *stolen;
+	bool known;
+};
+
+static void
+count(void *argument)
 {
-	void (*read)(struct reading *reading) = area ? read_kvm : read_xen;
-	struct reading before = { counter, area, 0, false }, after = before;
+	struct count *count = argument;
+	void (*read)(struct reading *reading) = count->area ? read_kvm : read_xen;
+	struct reading before = { count->counter, count->area, 0, false }, after = before;
 	uint64_t begin_tsc = hw_tsc_mfence();
 
 	read(&before);
-	work(argument);
+	count->work(count->argument);
 	read(&after);
-	stolen->ticks = hw_tsc_mfence() - begin_tsc;
-	stolen->ns = after.ns - before.ns;
-	return before.known && after.known && after.ns >= before.ns;
+	count->stolen->ticks = hw_tsc_mfence() - begin_tsc;
+	count->stolen->ns = after.ns - before.ns;
+	count->known = before.known && after.known && after.ns >= before.ns;
 }
 
 /*
  * KVM's counter needs an area for each core, whose address is in an MSR. The area is on the core's own stack, because
- * the MSR is restored right after WORK.
+ * the MSR is restored right after WORK. If an exception ends WORK on the boot core, this function catches it, because
+ * the run continues and KVM would write on the stack. Other cores do not continue after an exception.
  */
-bool
-steal_count(const void *context, void (*work)(void *argument), void *argument, struct stolen *stolen)
+static bool
+count_with_area(const struct stolen_counter *counter, void (*work)(void *argument), void *argument,
+		struct stolen *stolen)
 {
-	const struct steal_counter *counter = context;
 	_Alignas(AREA_ALIGNMENT) struct kvm_area area = { .version = 0 };
-	uint64_t found;
-	bool known;
+	struct count count_job = { counter, &area, work, argument, stolen, false };
+	bool is_guarded = counter->guarded && cpu_apic_id() == counter->boot_apic_id, back = true;
+	uint64_t found = hw_msr_read(MSR_KVM_STEAL_TIME);
+	struct fault fault;
 
-	if (counter->is_xen)
-		return count(counter, NULL, work, argument, stolen);
-	found = hw_msr_read(MSR_KVM_STEAL_TIME);
 	hw_msr_write(MSR_KVM_STEAL_TIME, (uintptr_t)&area | MSR_ON);
-	known = count(counter, &area, work, argument, stolen);
+	if (is_guarded)
+		back = counter->guarded(count, &count_job, &fault);
+	else
+		count(&count_job);
 	hw_msr_write(MSR_KVM_STEAL_TIME, found);
-	return known;
+	if (!back)
+		counter->raise(&fault);
+	return count_job.known;
+}
+
+static bool
+count_by_hypercall(const struct stolen_counter *counter, void (*work)(void *argument), void *argument,
+		   struct stolen *stolen)
+{
+	struct count count_job = { counter, NULL, work, argument, stolen, false };
+
+	count(&count_job);
+	return count_job.known;
 }
 
 struct trial {
-	const struct steal_counter *counter;
+	const struct stolen_counter *counter;
 	bool known;
 };
 
@@ -110,42 +134,49 @@ try_counter(void *argument)
 	struct trial *trial = argument;
 	struct stolen stolen;
 
-	trial->known = steal_count(trial->counter, do_nothing, NULL, &stolen);
+	trial->known = trial->counter->count(trial->counter, do_nothing, NULL, &stolen);
 }
 
 /* Returns why the counter cannot be used, or NULL if it can. */
 static const char *
-find_reason(const struct cpu_facts *facts, fault_guard *guarded, const struct steal_counter *counter)
+find_reason(const struct cpu_facts *facts, const struct stolen_counter *counter)
 {
 	struct trial trial = { counter, false };
 	struct fault fault;
 
 	if (facts->memory_encrypted)
 		return "This guest's memory is encrypted, so its hypervisor cannot write stolen time into it.";
-	if (!guarded)
+	if (!counter->guarded)
 		try_counter(&trial);
-	else if (!guarded(try_counter, &trial, &fault))
-		return counter->is_xen ? "Xen offers its counter of stolen time, but the hypercall faulted." :
+	else if (!counter->guarded(try_counter, &trial, &fault))
+		return counter->xen_base ? "Xen offers its counter of stolen time, but the hypercall faulted." :
 		       "KVM's CPUID leaf offers its counter of stolen time, but an access to MSR 4B564D03h faulted.";
 	if (trial.known)
 		return NULL;
-	return counter->is_xen ? "Xen refused the hypercall for its counter of stolen time." :
+	return counter->xen_base ? "Xen refused the hypercall for its counter of stolen time." :
 	       "KVM's CPUID leaf offers its counter of stolen time, but KVM does not write it.";
 }
 
-void
+struct stolen_counter
 steal_open(const struct cpu_facts *facts, const struct paravirtual *paravirtual, fault_guard *guarded,
-	   struct steal_counter *counter)
+	   void (*raise)(const struct fault *fault))
 {
 	const struct paravirtual_interface *kvm = paravirtual_find(paravirtual, PARAVIRTUAL_KVM);
 	const struct paravirtual_interface *xen = paravirtual_find(paravirtual, PARAVIRTUAL_XEN);
+	struct stolen_counter counter = { .boot_apic_id = cpu_apic_id(), .guarded = guarded, .raise = raise };
 
-	*counter = (struct steal_counter){ .id = NULL };
-	if (kvm && kvm->features & KVM_STEAL_TIME)
-		counter->id = "kvm_steal";
-	else if (xen && xen->leaf_max >= xen->base + LEAF_XEN_HVM &&
-		 hw_cpuid(xen->base + LEAF_XEN_HVM, 0).eax & XEN_VCPU_ID_PRESENT)
-		*counter = (struct steal_counter){ .id = "xen_runstate", .base = xen->base, .is_xen = true };
-	if (counter->id)
-		counter->reason = find_reason(facts, guarded, counter);
+	if (kvm && kvm->features & KVM_STEAL_TIME) {
+		counter.id = "kvm_steal";
+		counter.count = count_with_area;
+	} else if (xen && xen->leaf_max >= xen->base + LEAF_XEN_HVM &&
+		   hw_cpuid(xen->base + LEAF_XEN_HVM, 0).eax & XEN_VCPU_ID_PRESENT) {
+		counter.id = "xen_runstate";
+		counter.count = count_by_hypercall;
+		counter.xen_base = xen->base;
+	}
+	if (counter.count)
+		counter.reason = find_reason(facts, &counter);
+	if (counter.reason)
+		counter.count = NULL;
+	return counter;
 }

@@ -5,15 +5,33 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "clock/fault.h"
+
 struct stolen {
 	uint64_t ns;    /* stolen time that the hypervisor counted between two readings of its counter */
 	uint64_t ticks; /* TSC ticks from before the first reading to after the second */
 };
 
+struct stolen_counter;
+
 /*
  * Runs WORK between two readings of the calling core's counter, and fills STOLEN. Returns false if the counter could
- * not be read. The hypervisor's registers are restored before it returns.
+ * not be read. The hypervisor's registers are restored before it returns, and before the boot core raises an exception
+ * of WORK again.
  */
-typedef bool stolen_count(const void *counter, void (*work)(void *argument), void *argument, struct stolen *stolen);
+typedef bool stolen_count(const struct stolen_counter *counter, void (*work)(void *argument), void *argument,
+			  struct stolen *stolen);
+
+struct stolen_counter {
+	const char *id;      /* "kvm_steal", "xen_runstate", or NULL if no hypervisor offers a counter; static storage */
+	const char *reason;  /* why it cannot be used although it is offered, or NULL; static storage */
+	stolen_count *count; /* NULL if it cannot be used */
+
+	/* The following belongs to drivers/paravirtual/steal.c. */
+	uint32_t boot_apic_id;
+	fault_guard *guarded;                    /* catches exceptions on the boot core, or NULL */
+	void (*raise)(const struct fault *fault); /* passes a caught exception to the next outer guard */
+	uint32_t xen_base;                       /* first CPUID leaf of Xen's interface; 0 for KVM */
+};
 
 #endif

@@ -61,9 +61,7 @@ struct survey_hooks {
 	 * exceptions are not caught.
 	 */
 	fault_guard *guarded;
-	/* Reads the hypervisor's counter of stolen time, with its argument COUNTER. NULL if there is none. */
-	stolen_count *count_stolen;
-	const void *stolen_counter;
+	const struct stolen_counter *stolen_counter; /* the hypervisor's */
 };
 
 /* A core's entry `watch` in the record: the observation for gaps. In a soak, each round adds to it. */

@@ -364,6 +364,8 @@ run_open(struct run *run, const struct run_machine *machine, void *memory, size_
 	run->report.duration_ns = options_duration_ns(&run->report.options);
 	text_init(&given, run->report.options_given, sizeof(run->report.options_given));
 	options_put_given(&given, &run->report.options);
+	run->report.interference.counter = machine->hooks.stolen_counter->id;
+	run->report.interference.counter_reason = machine->hooks.stolen_counter->reason;
 	machine->read_registers(machine->context, &run->before);
 	run_open_clocks(run);
 	prepare_survey(run, memory, cores, widest);

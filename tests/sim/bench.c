@@ -203,11 +203,8 @@ bench_open(struct bench *bench, size_t cores)
 		.read_signals = read_signals,
 		.timed = ignore_time,
 	};
-	steal_open(cpu, &bench->platform.paravirtual, bench->guard, &bench->steal);
-	report->interference.counter = bench->steal.id;
-	report->interference.counter_reason = bench->steal.reason;
-	bench->machine.hooks.count_stolen = bench->steal.id && !bench->steal.reason ? steal_count : NULL;
-	bench->machine.hooks.stolen_counter = &bench->steal;
+	bench->stolen_counter = steal_open(cpu, &bench->platform.paravirtual, bench->guard, NULL);
+	bench->machine.hooks.stolen_counter = &bench->stolen_counter;
 	bench->memory = memory_for(cores, bench->widest);
 	if (bench->interval_ns)
 		bench->series = bench->machine.series = calloc(1, run_series_size(&report->options, cores));

@@ -37,7 +37,7 @@ struct bench {
 	const char *const *clocks; /* ids of the clocks to be measured, ended by NULL; NULL for all clocks */
 	enum pair_schedule widest;  /* the largest schedule that memory allows; default all pairs */
 	fault_guard *guard; /* guards a read of the counter of stolen time, or NULL */
-	struct steal_counter steal;
+	struct stolen_counter stolen_counter;
 	bool has_threads;
 	void *memory, *series;
 };

@@ -20,8 +20,7 @@
 struct observe_job {
 	struct gaps *gaps;
 	struct gaps_plan plan;
-	stolen_count *count_stolen;
-	const void *stolen_counter;
+	const struct stolen_counter *counter;
 	bool reported; /* true if STOLEN was filled */
 	struct stolen stolen;
 };
@@ -40,8 +39,8 @@ observe(void *argument, size_t core)
 	struct observe_job *job = argument;
 
 	(void)core;
-	if (job->count_stolen)
-		job->reported = job->count_stolen(job->stolen_counter, observe_gaps, job, &job->stolen);
+	if (job->counter->count)
+		job->reported = job->counter->count(job->counter, observe_gaps, job, &job->stolen);
 	else
 		observe_gaps(job);
 }
@@ -50,10 +49,8 @@ static void
 add_reported(struct survey_watch *watch, const struct observe_job *job)
 {
 	watch->unreported |= !job->reported;
-	watch->sum.reported_ns += job->stolen.ns;
-	watch->sum.reported_ticks += job->stolen.ticks;
-	if (watch->unreported)
-		watch->sum.reported_ns = watch->sum.reported_ticks = 0;
+	watch->sum.reported_ns = watch->unreported ? 0 : watch->sum.reported_ns + job->stolen.ns;
+	watch->sum.reported_ticks = watch->unreported ? 0 : watch->sum.reported_ticks + job->stolen.ticks;
 }
 
 static void
@@ -149,8 +146,7 @@ observe_core(struct survey *survey, size_t core, size_t living, size_t events_le
 			.turns_max = CHUNK_TURNS,
 			.tsc = survey->hooks.tsc_ordered,
 		},
-		.count_stolen = survey->hooks.count_stolen,
-		.stolen_counter = survey->hooks.stolen_counter,
+		.counter = survey->hooks.stolen_counter,
 	};
 
 	if (!warm_up(survey, core, job))

@@ -99,6 +99,8 @@ progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
 static void
 open_bench(size_t cores)
 {
+	static const struct stolen_counter no_counter = { .id = NULL };
+
 	bench.mute = NONE;
 	bench.deadline_ns = UINT64_MAX / SIM_PS_PER_NS;
 	options_default(&bench.report.options);
@@ -109,7 +111,8 @@ open_bench(size_t cores)
 	bench.survey = (struct survey){
 		.report = &bench.report,
 		.smp = &bench.smp,
-		.hooks = { .tsc_ordered = read_tsc, .expired = expired, .progress = progress },
+		.hooks = { .tsc_ordered = read_tsc, .expired = expired, .progress = progress,
+			   .stolen_counter = &no_counter },
 		.total_ns = survey_plan_ns(&bench.report, cores),
 	};
 	scale_init(&bench.survey.scale, bench.report.tsc);
