@@ -3,7 +3,7 @@
 
 #include "firmware/firmware.h"
 #include "render/sections/table_sections.h"
-#include "render/text/rules_print.h"
+#include "render/text/help.h"
 
 #define LIST_SIZE (64u << 10)
 

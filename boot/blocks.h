@@ -4,7 +4,7 @@
 
 #include "console/serial.h"
 #include "plan.h"
-#include "render/text/options_print.h"
+#include "render/text/help.h"
 
 /*
  * Queues PLAN's rendered texts of REPORT for SERIAL. With serial=summary it queues only the table without its details.

@@ -3,7 +3,6 @@
 
 #include "calibrations/calibrations.h"
 #include "checks/checks.h"
-#include "checks/registers.h"
 #include "clocks/drivers.h"
 #include "firmware/firmware.h"
 #include "firmware/processor.h"

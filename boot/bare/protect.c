@@ -1,7 +1,8 @@
-/* Sets which pages can be written and executed. See protect.h. */
+/* Sets which pages can be written and executed, and loads the interrupt table. See protect.h. */
 #include "bare/protect.h"
 
 #include "bare/firmware/bare.h"
+#include "firmware/processor.h"
 #include "hw/hw.h"
 #include "hw/paging.h"
 
@@ -10,6 +11,13 @@
 #define EFER_NXE            (UINT64_C(1) << 11)
 #define GIBS                4u
 
+#define VECTORS            256u
+#define EXCEPTIONS         32u   /* SDM vol. 3A, 6.3.1 */
+#define STUB_SIZE          16u
+#define GATE_INTERRUPT     0x8eu /* present, interrupt gate: 6.14.1 */
+#define DOUBLE_FAULT       8u
+#define DOUBLE_FAULT_STACK 1u    /* a separate stack, because after a stack overflow the usual stack is full */
+
 /* Ends and starts of the image's sections, defined in boot/bare/elf.lds. */
 extern const uint8_t image_text_end[] __attribute__((visibility("hidden")));
 extern const uint8_t image_data_begin[] __attribute__((visibility("hidden")));
@@ -17,6 +25,12 @@ extern const uint8_t image_data_begin[] __attribute__((visibility("hidden")));
 extern uint64_t bare_low_table[PAGE_ENTRIES] __attribute__((visibility("hidden")));
 extern const uint8_t bare_stack_guard[] __attribute__((visibility("hidden")));
 extern const uint8_t bare_stack[] __attribute__((visibility("hidden")));
+
+/* The handlers of exceptions and of interrupts, defined in boot/bare/entry.nasm. */
+extern const uint8_t bare_stubs[] __attribute__((visibility("hidden")));
+extern const uint8_t bare_ignore[] __attribute__((visibility("hidden")));
+
+static struct gate gates[VECTORS];
 
 static void
 set_flags(const uint8_t *begin, const uint8_t *end, uint64_t flags)
@@ -57,4 +71,20 @@ protect_pages(void)
 	set_flags(bare_stack_guard, bare_stack, 0);
 	bare_low_table[0] = 0;
 	__asm__ volatile("movq %0, %%cr3" : : "r"(read_cr3()) : "memory");
+}
+
+void
+vectors_load(void)
+{
+	const struct table_register table = { sizeof(gates) - 1, (uintptr_t)gates };
+	uint16_t selector;
+
+	__asm__ volatile("movw %%cs, %0" : "=r"(selector));
+	for (unsigned vector = 0; vector < VECTORS; vector++) {
+		gates[vector] = (struct gate){ .selector = selector, .type = GATE_INTERRUPT };
+		gate_aim(&gates[vector], vector < EXCEPTIONS ? (uintptr_t)bare_stubs + vector * STUB_SIZE :
+				 (uintptr_t)bare_ignore);
+	}
+	gates[DOUBLE_FAULT].stack = DOUBLE_FAULT_STACK;
+	processor_set_idtr(&table);
 }

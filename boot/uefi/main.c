@@ -17,8 +17,6 @@
 #include "uefi/checkpoint.h"
 #include "uefi/deliver.h"
 #include "uefi/exit.h"
-#include "uefi/firmware/boot_entry.h"
-#include "uefi/firmware/timestamp.h"
 #include "uefi/firmware/uefi.h"
 #include "uefi/page.h"
 #include "uefi/send.h"
@@ -40,7 +38,7 @@ struct application {
 	struct names names;
 	struct pager pager;
 	struct send send;
-	bool is_installed; /* true if the boot entry names a file: see boot_entry.h */
+	bool is_installed; /* true if the boot entry names a file: see boot_entry_names_file() */
 };
 
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);

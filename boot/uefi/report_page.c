@@ -1,7 +1,7 @@
 /* Provides the page report.html and the pager's buffer for a plan. See page.h. */
 #include "uefi/page.h"
 
-#include "render/json/html.h"
+#include "render/json/json.h"
 #include "render/screen/screen.h"
 #include "report/report_sizes.h"
 

@@ -4,7 +4,7 @@
  */
 #include "base/text.h"
 #include "checks/checks.h"
-#include "checks/hpet_pace.h"
+#include "checks/check_internal.h"
 #include "clocks/hpet_registers.h"
 #include "clocks/probe.h"
 #include "hw/cpuid.h"

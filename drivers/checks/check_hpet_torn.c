@@ -4,7 +4,7 @@
  * the same problem.
  */
 #include "checks/check.h"
-#include "checks/hpet_pace.h"
+#include "checks/check_internal.h"
 #include "clocks/hpet_registers.h"
 #include "hw/wait.h"
 

@@ -4,7 +4,7 @@
  */
 #include "checks/check.h"
 #include "checks/checks.h"
-#include "checks/rtc_flag.h"
+#include "checks/check_internal.h"
 #include "clocks/rtc_registers.h"
 #include "hw/wait.h"
 

@@ -1,6 +1,6 @@
-/* Checks that the RTC's periodic flag is set at the rate that register A selects. See rtc_flag.h. */
+/* Checks that the RTC's periodic flag is set at the rate that register A selects. See check_internal.h. */
 #include "checks/check.h"
-#include "checks/rtc_flag.h"
+#include "checks/check_internal.h"
 #include "clocks/rtc_registers.h"
 #include "hw/wait.h"
 

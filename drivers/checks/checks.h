@@ -2,7 +2,10 @@
 #ifndef BARETICK_CHECKS_H
 #define BARETICK_CHECKS_H
 
+#include "clock/as_found.h"
 #include "clock/driver.h"
+#include "clock/fault.h"
+#include "clocks/platform.h"
 
 /* The devices in the order in which they are checked. The table ends with a NULL driver. */
 extern const struct device_check device_checks[];
@@ -14,5 +17,13 @@ void hpet_check(const struct checking *checking, struct behaviours *behaviours);
 void acpi_pm_check(const struct checking *checking, struct behaviours *behaviours);
 void pit_check(const struct checking *checking, struct behaviours *behaviours);
 void rtc_check(const struct checking *checking, struct behaviours *behaviours);
+
+/*
+ * Empties REGISTERS, and adds the HPET's configuration, port 61h (its writable bits), the mode of PIT channel 2, RTC
+ * registers A and B, and both PIC masks. Also adds the hypervisor's clock MSRs. They are read under GUARDED, which
+ * catches exceptions; an MSR that faults is left out. The RTC's index is 0Dh afterwards, and its NMI bit is kept, as in
+ * rtc.c.
+ */
+void registers_read(struct as_found *registers, const struct platform *platform, fault_guard *guarded);
 
 #endif

@@ -1,5 +1,5 @@
-/* Measures the HPET's rate roughly. See hpet_pace.h. */
-#include "checks/hpet_pace.h"
+/* Measures the HPET's rate roughly. See check_internal.h. */
+#include "checks/check_internal.h"
 
 #include "clocks/hpet_registers.h"
 #include "hw/wait.h"

@@ -1,5 +1,5 @@
-/* Reads the device registers that a run may change. See registers.h. */
-#include "checks/registers.h"
+/* Reads the device registers that a run may change. See checks.h. */
+#include "checks/checks.h"
 
 #include "clocks/hpet_registers.h"
 #include "clocks/pic_registers.h"

@@ -10,12 +10,7 @@
 #include "measure/skew/survey_skew.h"
 #include "measure/survey_plan.h"
 #include "run/marker.h"
-#include "run/run_calibrations.h"
-#include "run/run_checks.h"
-#include "run/run_clocks.h"
-#include "run/run_restore.h"
-#include "run/run_soak.h"
-#include "run/run_tick.h"
+#include "run/run_internal.h"
 
 #define NS_PER_MS         UINT64_C(1000000)
 #define FIRMWARE_TICK_NS (1000 * NS_PER_MS) /* longest wait for a tick, which comes every 10 ms on an idle host */

@@ -1,9 +1,8 @@
-/* Runs the calibration loops. See run_calibrations.h. */
-#include "run/run_calibrations.h"
+/* Runs the calibration loops. See run_internal.h. */
+#include "run/run_internal.h"
 
 #include "base/text.h"
 #include "measure/survey_plan.h"
-#include "run/run_checks.h"
 
 /* Number of runs of each loop. */
 static const unsigned runs_of_profile[] = {

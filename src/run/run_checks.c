@@ -1,5 +1,5 @@
-/* Runs the devices' checks. See run_checks.h. */
-#include "run/run_checks.h"
+/* Runs the devices' checks. See run_internal.h. */
+#include "run/run_internal.h"
 
 #include "base/text.h"
 #include "measure/survey_plan.h"

@@ -1,5 +1,5 @@
-/* Opens and closes the clocks of a run. See run_clocks.h. */
-#include "run/run_clocks.h"
+/* Opens and closes the clocks of a run. See run_internal.h. */
+#include "run/run_internal.h"
 
 #include "base/text.h"
 

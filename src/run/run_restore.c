@@ -1,5 +1,5 @@
-/* Restores what drivers changed on other cores. See run_restore.h. */
-#include "run/run_restore.h"
+/* Restores what drivers changed on other cores. See run_internal.h. */
+#include "run/run_internal.h"
 
 #define LEAVE_NS (5 * UINT64_C(1000000000)) /* longest wait for a core */
 

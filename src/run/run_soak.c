@@ -1,5 +1,5 @@
-/* The rounds of a soak. See run_soak.h. */
-#include "run/run_soak.h"
+/* The rounds of a soak. See run_internal.h. */
+#include "run/run_internal.h"
 
 #include "measure/clocks/survey_clocks.h"
 #include "measure/rates/survey_rates.h"

@@ -1,5 +1,5 @@
-/* Decides when the firmware's tick is stopped. See run_tick.h. */
-#include "run/run_tick.h"
+/* Decides when the firmware's tick is stopped. See run_internal.h. */
+#include "run/run_internal.h"
 
 void
 run_find_tick(struct run *run)

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "checks/checks.h"
-#include "checks/registers.h"
 #include "paravirtual/signals.h"
 #include "sim.h"
 #include "smp/startup.h"

@@ -4,7 +4,7 @@
  */
 #include "firmware/alarm.h"
 
-#include "bare/firmware/pm_alarm.h"
+#include "bare/firmware/bare.h"
 #include "hw/hw.h"
 
 #define PM_TIMER_HZ UINT64_C(3579545) /* ACPI 6.5, 4.8.3.3 */

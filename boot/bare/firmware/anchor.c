@@ -1,5 +1,5 @@
-/* Searches memory for an anchor string. See anchor.h. */
-#include "bare/firmware/anchor.h"
+/* Searches memory for an anchor string. See bare.h. */
+#include "bare/firmware/bare.h"
 
 #include <stdbool.h>
 

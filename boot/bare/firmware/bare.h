@@ -31,4 +31,15 @@ const char *bare_command_line(size_t *length);
 extern const uint8_t image_begin[] __asm__("ImageBase") __attribute__((visibility("hidden")));
 extern const uint8_t image_end[] __attribute__((visibility("hidden")));
 
+/*
+ * Searches SIZE bytes at BEGIN for ANCHOR, at multiples of 16 bytes. Returns the address of the first match whose
+ * CHECKED bytes sum up to 0, or 0 if there is none. The table may reach beyond the SIZE bytes.
+ */
+uint64_t anchor_find(uint64_t begin, size_t size, const char *anchor, size_t checked);
+
+/*
+ * Sets the PM timer's I/O PORT and the MASK of its width. Call this before alarm_set(), which otherwise sets no alarm.
+ */
+void pm_alarm_use(uint16_t port, uint32_t mask);
+
 #endif

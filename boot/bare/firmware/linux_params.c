@@ -1,5 +1,5 @@
-/* Converts boot_params to PVH's form. See linux_params.h. */
-#include "bare/firmware/linux_params.h"
+/* Converts boot_params to PVH's form. See start_info.h. */
+#include "bare/firmware/start_info.h"
 
 #include <stddef.h>
 

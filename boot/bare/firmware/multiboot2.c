@@ -1,8 +1,8 @@
 /*
- * Converts multiboot2's information to PVH's form. See multiboot2.h. Sections refer to the Multiboot2 Specification
+ * Converts multiboot2's information to PVH's form. See start_info.h. Sections refer to the Multiboot2 Specification
  * 2.0.
  */
-#include "bare/firmware/multiboot2.h"
+#include "bare/firmware/start_info.h"
 
 #define SIZE_MAX_BYTES (1u << 20) /* largest size; real loaders need 8 KiB, and 30 bytes per module */
 #define TAG_ALIGNMENT  8u         /* 3.6.1 */

@@ -1,9 +1,14 @@
-/* The start info of a PVH loader: Xen, public/arch-x86/hvm/start_info.h. */
+/*
+ * The start info of a PVH loader (Xen, public/arch-x86/hvm/start_info.h), and its making from the data of other
+ * loaders.
+ */
 #ifndef BARETICK_START_INFO_H
 #define BARETICK_START_INFO_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/text.h"
 
 #define START_INFO_MAGIC 0x336ec578u
 #define START_INFO_VERSION_MAP 1u /* the first version with a memory map */
@@ -27,5 +32,21 @@ struct start_info_module {
 
 _Static_assert(offsetof(struct start_info, memory_map_count) == 48, "Xen's layout");
 _Static_assert(sizeof(struct start_info_range) == 24 && sizeof(struct start_info_module) == 32, "Xen's layout");
+
+#define MULTIBOOT2_MAGIC 0x36d76289u /* value of EAX at the entry: 3.2 */
+
+/* Returns the loader's INFO as PVH's start info, which stays valid, or NULL if INFO's size is wrong. */
+const struct start_info *multiboot2_convert(const void *info);
+
+/* Appends the loader's name to TEXT. Call multiboot2_convert() first. */
+void multiboot2_print_name(struct text *text);
+
+#define LINUX_PARAMS_MAGIC 0x53726448u /* "HdrS", the magic number that boot/bare/entry.nasm passes for this protocol */
+
+/* Returns the loader's PARAMS as PVH's start info, which stays valid, or NULL if PARAMS has no header. */
+const struct start_info *linux_params_convert(const void *params);
+
+/* Appends the protocol's name and the loader's number to TEXT. Call linux_params_convert() first. */
+void linux_params_print_name(struct text *text);
 
 #endif

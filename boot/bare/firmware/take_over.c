@@ -1,9 +1,7 @@
 /* Reads the loader's description of the machine, and the BIOS area. See bare.h and firmware.h. */
 #include "bare/firmware/bare.h"
 
-#include "bare/firmware/anchor.h"
-#include "bare/firmware/linux_params.h"
-#include "bare/firmware/multiboot2.h"
+#include "bare/firmware/start_info.h"
 #include "bare/firmware/ram.h"
 #include "base/text.h"
 #include "hw/hw.h"

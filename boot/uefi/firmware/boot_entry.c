@@ -1,6 +1,4 @@
-/* Reads the variables BootCurrent and Boot####. See boot_entry.h. */
-#include "uefi/firmware/boot_entry.h"
-
+/* Reads the variables BootCurrent and Boot####. See uefi.h. */
 #include "uefi/firmware/uefi.h"
 
 #define ENTRY_MAX 4096u /* largest size of an entry; efibootmgr's entries have about 150 bytes */

@@ -1,8 +1,7 @@
-/* Reads the counter's rate from EFI_TIMESTAMP_PROTOCOL (UEFI 2.10, 39.2). See timestamp.h. */
-#include "uefi/firmware/timestamp.h"
+/* Reads the counter's rate from EFI_TIMESTAMP_PROTOCOL (UEFI 2.10, 39.2). See uefi.h. */
+#include "uefi/firmware/uefi.h"
 
 #include "hw/hw.h"
-#include "uefi/firmware/uefi.h"
 
 struct timestamp_properties {
 	UINT64 frequency_hz;

@@ -6,11 +6,11 @@
 #define BARETICK_UEFI_H
 
 #include <efi.h>
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "clock/claims.h"
 #include "firmware/firmware.h"
 
 extern EFI_HANDLE firmware_image;
@@ -41,5 +41,20 @@ void firmware_ascii(const CHAR16 *wide, char *ascii, size_t size);
 
 extern const EFI_GUID guid_loaded_image, guid_file_system, guid_serial_io, guid_text_output,
 	guid_graphics_output, guid_shell_parameters;
+
+/*
+ * Returns true if the boot entry names a file, as the entry of an installed system does. Returns false for a stick,
+ * whose entry names only the device, and for a network boot. Also returns false if the firmware has no such entry, or a
+ * damaged one.
+ */
+bool boot_entry_names_file(void);
+
+#define TIMESTAMP_WITHIN_HZ 1000u /* tolerance, because firmware may calculate the rate from whole kHz */
+
+/*
+ * Adds a row to CLAIMS if the firmware has EFI_TIMESTAMP_PROTOCOL. The row has no rate if the protocol's counter is not
+ * the TSC.
+ */
+void timestamp_add_claim(struct claims *claims);
 
 #endif

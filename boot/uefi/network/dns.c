@@ -1,8 +1,7 @@
-/* Looks up names. See dns.h. */
-#include "uefi/network/dns.h"
+/* Looks up names. See network_internal.h. */
+#include "uefi/network/network_internal.h"
 
 #include "options/url.h"
-#include "uefi/network/pause.h"
 #include "uefi/network/protocols.h"
 
 #define ANSWER_MS    8000

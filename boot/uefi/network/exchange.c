@@ -2,9 +2,7 @@
 #include "uefi/network/exchange.h"
 
 #include "network/answer.h"
-#include "uefi/network/dns.h"
-#include "uefi/network/pause.h"
-#include "uefi/network/tcp.h"
+#include "uefi/network/network_internal.h"
 
 #define PIECE_BYTES 65536u
 #define PIECE_MS    5000 /* longest time in ms to transfer one piece */

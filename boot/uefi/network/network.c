@@ -2,7 +2,7 @@
 #include "uefi/network/network.h"
 
 #include "network/origin.h"
-#include "uefi/network/pause.h"
+#include "uefi/network/network_internal.h"
 
 #define CARDS_MAX     8
 #define ADDRESS_MS    8000

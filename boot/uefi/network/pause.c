@@ -1,5 +1,5 @@
-/* Waits for a limited time. See pause.h. */
-#include "uefi/network/pause.h"
+/* Waits for a limited time. See network_internal.h. */
+#include "uefi/network/network_internal.h"
 
 #define TURN_US      100
 #define TURNS_PER_MS (1000 / TURN_US)

@@ -1,7 +1,5 @@
-/* Implements a TCP connection. See tcp.h. */
-#include "uefi/network/tcp.h"
-
-#include "uefi/network/pause.h"
+/* Implements a TCP connection. See network_internal.h. */
+#include "uefi/network/network_internal.h"
 
 #define CONNECT_MS   3000
 #define TIME_TO_LIVE 64 /* RFC 1700 */

@@ -7,7 +7,7 @@
 
 #include "measure/skew/survey_skew.h"
 #include "measure/survey_internal.h"
-#include "sync/concurrency.h"
+#include "sync/pair_schedule.h"
 
 #define SURVEY_OVERRUN_FACTOR 2 /* a pass ends after this many times its budget, with the pairs measured until then */
 

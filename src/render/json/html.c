@@ -1,6 +1,4 @@
-/* Writes the report as a page. See html.h. */
-#include "render/json/html.h"
-
+/* Writes the report as a page. See json.h. */
 #include "render/json/json.h"
 
 #define MARK_LENGTH (sizeof(HTML_MARK) - 1)

@@ -6,6 +6,8 @@
 #ifndef BARETICK_JSON_H
 #define BARETICK_JSON_H
 
+#include <stddef.h>
+
 #include "base/text.h"
 #include "report/report.h"
 
@@ -30,5 +32,19 @@ enum json_detail { JSON_WITHOUT_SERIES, JSON_WITHOUT_CORE_LATENCIES, JSON_WITH_B
 
 /* Like json_render_brief(), but matrices and histograms are null, and also what DETAIL excludes. */
 void json_render_compact(struct text *out, const struct report *report, enum json_detail detail);
+
+/*
+ * The report as an HTML page. The template, which src/page/build makes, has all that the page needs, and HTML_MARK
+ * at the place for the report's JSON. The JSON contains no '<', so that no string in it can end its <script>.
+ */
+#define HTML_MARK "@REPORT@"
+
+struct html_page {
+	const char *bytes;
+	size_t length;
+};
+
+/* Copies the template PAGE into OUT with the report in it. OUT is truncated if too small, and empty without a mark. */
+void html_render(struct text *out, struct html_page page, const struct report *report);
 
 #endif

@@ -1,6 +1,6 @@
 /* Anchor strings of firmware's tables, anywhere in the range that a specification names. */
 #include "test.h"
-#include "bare/firmware/anchor.h"
+#include "bare/firmware/bare.h"
 
 #define RANGE   1024u
 #define CHECKED 20u

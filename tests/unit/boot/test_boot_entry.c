@@ -1,7 +1,7 @@
 /* Entries of the firmware's boot menu: a file of an installed system, a stick, and damaged ones. */
 #include "test.h"
 #include "firmware_sim.h"
-#include "uefi/firmware/boot_entry.h"
+#include "uefi/firmware/uefi.h"
 
 #define TEXT 0x01, 0, 0, 0, 0x20, 0, 'd', 0, 'i', 0, 's', 0, 'k', 0, 0, 0
 #define PCI  0x01, 0x01, 6, 0, 0, 2

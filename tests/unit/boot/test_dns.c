@@ -1,6 +1,6 @@
 /* Names by a firmware's DNS that answers, knows nothing, says nothing, or is not there: nothing is left behind. */
 #include "test.h"
-#include "uefi/network/dns.h"
+#include "uefi/network/network_internal.h"
 #include "firmware_sim.h"
 #include "uefi/network/protocols.h"
 

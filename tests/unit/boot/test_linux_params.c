@@ -1,6 +1,6 @@
 /* The boot_params of a loader for Linux. */
 #include "test.h"
-#include "bare/firmware/linux_params.h"
+#include "bare/firmware/start_info.h"
 
 #define SIZE    4096u
 #define RSDP    0x70u /* Linux, Documentation/arch/x86/zero-page.rst */

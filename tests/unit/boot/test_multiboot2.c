@@ -1,6 +1,6 @@
 /* The information of a multiboot2 loader, whole and damaged. */
 #include "test.h"
-#include "bare/firmware/multiboot2.h"
+#include "bare/firmware/start_info.h"
 
 #define SIZE 1024u
 

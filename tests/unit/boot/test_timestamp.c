@@ -3,7 +3,6 @@
 #include "firmware_sim.h"
 #include "hw/hw.h"
 #include "sim.h"
-#include "uefi/firmware/timestamp.h"
 #include "uefi/firmware/uefi.h"
 
 static const EFI_GUID guid = { 0xafbfde41, 0x2e6e, 0x4262, { 0xba, 0x65, 0x62, 0xb9, 0x23, 0x6e, 0x54, 0x95 } };

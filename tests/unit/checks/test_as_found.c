@@ -1,6 +1,6 @@
 /* A run restores all registers that it changes, and a register that is not restored is noticed. */
 #include "test.h"
-#include "checks/registers.h"
+#include "checks/checks.h"
 #include "sim.h"
 #include "sim_paravirtual.h"
 

@@ -3,7 +3,6 @@
 
 #include "test.h"
 #include "judge/judge.h"
-#include "render/json/html.h"
 #include "render/json/json.h"
 #include "report_literal.h"
 

@@ -5,7 +5,7 @@
 #include "clocks/drivers.h"
 #include "golden.h"
 #include "render/layout/layout.h"
-#include "render/text/options_print.h"
+#include "render/text/help.h"
 #include "rules/rules.h"
 #include "run/run.h"
 

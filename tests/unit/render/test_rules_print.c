@@ -2,7 +2,7 @@
 #include "test.h"
 #include "golden.h"
 #include "rules/rules.h"
-#include "render/text/rules_print.h"
+#include "render/text/help.h"
 
 #define BEGIN       "<!-- rules: from src/rules/catalogue.c -->\n"
 #define END         "<!-- end of rules -->\n"

@@ -4,7 +4,7 @@
 #include "calibrations/calibrations.h"
 #include "measure/survey_plan.h"
 #include "record/record.h"
-#include "run/run_calibrations.h"
+#include "run/run_internal.h"
 #include "sim.h"
 
 static struct bench *bench;

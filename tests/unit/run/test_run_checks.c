@@ -2,7 +2,7 @@
 #include "test.h"
 #include "bench.h"
 #include "checks/check.h"
-#include "run/run_checks.h"
+#include "run/run_internal.h"
 #include "sim.h"
 
 #define LOOK_PS           (40 * SIM_PS_PER_MS)

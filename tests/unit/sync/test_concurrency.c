@@ -1,6 +1,6 @@
 /* The number of pairs that are measured at the same time: it grows, falls, and then stays. */
 #include "test.h"
-#include "sync/concurrency.h"
+#include "sync/pair_schedule.h"
 
 #define FINE 400 /* duration in ticks of a round trip between two running cores */
 #define LEAST_SUFFERING (32 * FINE + 1)

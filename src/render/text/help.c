@@ -1,10 +1,28 @@
-/* Prints the rule catalogue. See rules_print.h. */
-#include "render/text/rules_print.h"
+/* Prints the options and the rule catalogue. See help.h. */
+#include "render/text/help.h"
 
-#include "rules/rules.h"
 #include "render/layout/layout.h"
+#include "rules/rules.h"
 
 #define INDENT 4
+
+void
+options_print(struct text *out, const struct options_names *names)
+{
+	for (const struct option *option = options_table; option->key; option++) {
+		char bytes[512];
+		struct text valid;
+
+		text_printf(out, "%s\n", option->sample);
+		table_paragraph(out, INDENT, "%s", option->meaning);
+		if (option->kind == OPTION_FLAG)
+			continue;
+		text_init(&valid, bytes, sizeof(bytes));
+		options_put_valid(&valid, option, names);
+		table_paragraph(out, INDENT, "Takes %s.", bytes);
+		table_paragraph(out, INDENT, "Default: %s.", option->preset);
+	}
+}
 
 void
 rules_print(struct text *out, const struct options *options)
