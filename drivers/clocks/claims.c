@@ -294,31 +294,54 @@ claim_amd(const struct reading *reading)
 /* The period is converted to units of 2^-62 s, because a fraction has 64 bits. */
 #define RATE_BITS       62
 
+struct vmclock_time {
+	uint32_t counter, shift;
+	uint64_t flags, period, max_error;
+};
+
+/* Returns false if the page changed in all tries. */
+static bool
+take_vmclock(uint64_t address, struct vmclock_time *time)
+{
+	for (unsigned i = 0; i < PAGES_TRIES; i++) {
+		uint32_t sequence = hw_read32(address + VMCLOCK_SEQUENCE);
+
+		time->counter = hw_read32(address + VMCLOCK_COUNTER) >> 16 & 0xff;
+		time->shift = hw_read32(address + VMCLOCK_SHIFT) >> 24;
+		time->flags = hw_read64(address + VMCLOCK_FLAGS);
+		time->period = hw_read64(address + VMCLOCK_PERIOD);
+		time->max_error = hw_read64(address + VMCLOCK_MAX_ERROR);
+		if (!(sequence & 1) && sequence == hw_read32(address + VMCLOCK_SEQUENCE))
+			return true;
+	}
+	return false;
+}
+
 /* Its maximum error is taken as the rounding of its rate, so the comparison with the measured rate checks both. */
 static void
 claim_vmclock(const struct reading *reading, uint64_t address)
 {
+	struct vmclock_time time;
 	struct claim *claim;
-	uint64_t period, units, hz;
-	uint32_t counter, shift;
+	uint64_t units, hz;
 
 	if (!address || !hw_is_mapped(address, VMCLOCK_SIZE) || hw_read32(address) != VMCLOCK_MAGIC)
 		return;
 	claim = claims_add(reading->claims, CLAIM_VMCLOCK, CLAIM_OF_TSC, "vmclock's page");
-	counter = hw_read32(address + VMCLOCK_COUNTER) >> 16 & 0xff;
-	shift = hw_read32(address + VMCLOCK_SHIFT) >> 24;
-	period = hw_read64(address + VMCLOCK_PERIOD);
-	units = shift < RATE_BITS ? period >> (64 - RATE_BITS + shift) : 0;
-	if (counter == COUNTER_NONE)
+	if (!take_vmclock(address, &time)) {
+		claim_refuse(claim, "It changed during each of %u reads.", PAGES_TRIES);
+		return;
+	}
+	units = time.shift < RATE_BITS ? time.period >> (64 - RATE_BITS + time.shift) : 0;
+	if (time.counter == COUNTER_NONE)
 		claim_refuse(claim, "It has no time: its counter id is FFh, invalid.");
-	else if (counter != COUNTER_TSC || !units || hw_read32(address + VMCLOCK_SEQUENCE) & 1)
+	else if (time.counter != COUNTER_TSC || !units)
 		claim_refuse(claim, "It has no valid period of the TSC.");
 	if (claim->reason[0])
 		return;
 	hz = (UINT64_C(1) << RATE_BITS) / units;
 	claim_set(claim, (struct rate){ UINT64_C(1) << RATE_BITS, units },
-		  hz / units + 1 + (hw_read64(address + VMCLOCK_FLAGS) & MAX_ERROR_VALID ?
-				    scale_mul_div_up(hz, hw_read64(address + VMCLOCK_MAX_ERROR), period) : 0));
+		  hz / units + 1 + (time.flags & MAX_ERROR_VALID ? scale_mul_div_up(hz, time.max_error, time.period) : 0));
 }
 
 void

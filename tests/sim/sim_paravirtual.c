@@ -327,6 +327,8 @@ read_vmclock(uint64_t address, unsigned width_bytes)
 		return sim_paravirtual.vmclock_empty ? 0 : 0x4b4c4356 | (width_bytes == 8 ? UINT64_C(4096) << 32 : 0);
 	case 8:
 		return sim_paravirtual.vmclock_counter << 16 | 1;
+	case 12:
+		return sim_paravirtual.vmclock_sequence;
 	case 16:
 		return sim_paravirtual.vmclock_marker;
 	case 24:
@@ -334,7 +336,11 @@ read_vmclock(uint64_t address, unsigned width_bytes)
 	case 36:
 		return 20u << 24;
 	case 48:
-		return sim_paravirtual.vmclock_period;
+		if (!sim_paravirtual.vmclock_updates)
+			return sim_paravirtual.vmclock_period;
+		sim_paravirtual.vmclock_updates--;
+		sim_paravirtual.vmclock_sequence += 2;
+		return sim_paravirtual.vmclock_period / 2;
 	case 64:
 		return sim_paravirtual.vmclock_max_error;
 	default:

@@ -42,6 +42,8 @@ struct sim_paravirtual {
 	uint64_t vmclock_marker;            /* disruption marker in vmclock's page */
 	uint32_t vmclock_counter;           /* id of the counter in vmclock's page */
 	uint64_t vmclock_period, vmclock_max_error; /* in units of 2^-84 s per tick */
+	uint32_t vmclock_sequence;
+	unsigned vmclock_updates;           /* so many reads of the period give half of it, and then the page is updated */
 	/*
 	 * The host takes STEAL_PS from the running core at STEAL_AT_PS, and again STEAL_EVERY_PS later. SIM_NEVER if never.
 	 */

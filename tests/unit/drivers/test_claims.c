@@ -374,6 +374,23 @@ TEST(vmclock_claims_the_tsc_with_its_own_maximum_error)
 	assert_claim(CLAIM_VMCLOCK, CLAIM_OF_TSC, "vmclock's page", 1000000000, 1);
 }
 
+TEST(a_page_of_vmclock_that_changes_while_it_is_read_is_read_again)
+{
+	sim_paravirtual_plug(false);
+	sim_paravirtual_plug_vmclock();
+	sim_paravirtual.vmclock_updates = 3;
+	read_vmclock(1, PERIOD, 0);
+	assert_int_equal(sim_paravirtual.vmclock_sequence, 6);
+	assert_claim(CLAIM_VMCLOCK, CLAIM_OF_TSC, "vmclock's page", 1000000000, 1);
+	sim_paravirtual.vmclock_updates = 1000000;
+	read_vmclock(1, PERIOD, 0);
+	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "It changed during each of 1024 reads.");
+	sim_paravirtual.vmclock_updates = 0;
+	sim_paravirtual.vmclock_sequence = 1; /* an update that does not end */
+	read_vmclock(1, PERIOD, 0);
+	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "It changed during each of 1024 reads.");
+}
+
 /* QEMU 10 fills only the disruption marker of the page. */
 TEST(vmclock_without_a_time_has_the_reason)
 {
