@@ -43,6 +43,7 @@ struct reading {
 	const struct cpu_facts *cpu;
 	fault_guard *guarded;
 	struct claims *claims;
+	struct hw_cpuid features; /* CPUID 1h, or 0 */
 };
 
 static void
@@ -97,7 +98,7 @@ base_mhz(const struct reading *reading)
 static void
 claim_without_crystal(const struct reading *reading, const struct hw_cpuid *r)
 {
-	struct hw_cpuid features = read_leaf(reading, LEAF_FEATURES);
+	struct hw_cpuid features = reading->features;
 	uint32_t model = FEATURES_EAX_MODEL_MORE(features) << 4 | FEATURES_EAX_MODEL(features);
 	uint64_t mhz = base_mhz(reading);
 
@@ -236,12 +237,11 @@ claim_interface(const struct reading *reading, const struct paravirtual_interfac
 static void
 claim_platform_info(const struct reading *reading)
 {
-	struct hw_cpuid r = read_leaf(reading, LEAF_FEATURES);
 	struct claim *claim;
 	uint64_t value;
 
-	if (!text_equal(reading->cpu->vendor, "GenuineIntel") || FEATURES_EAX_FAMILY(r) != FAMILY_6 ||
-	    !(r.ecx & FEATURES_ECX_AVX))
+	if (!text_equal(reading->cpu->vendor, "GenuineIntel") || FEATURES_EAX_FAMILY(reading->features) != FAMILY_6 ||
+	    !(reading->features.ecx & FEATURES_ECX_AVX))
 		return;
 	claim = claims_add(reading->claims, CLAIM_PLATFORM_INFO, CLAIM_OF_TSC, "MSR CEh");
 	claim_msr(reading, claim, MSR_PLATFORM_INFO, &value);
@@ -268,8 +268,7 @@ p0_hz(uint32_t family, uint64_t value)
 static void
 claim_amd(const struct reading *reading)
 {
-	struct hw_cpuid r = read_leaf(reading, LEAF_FEATURES);
-	uint32_t family = FEATURES_EAX_FAMILY(r) + FEATURES_EAX_FAMILY_MORE(r);
+	uint32_t family = FEATURES_EAX_FAMILY(reading->features) + FEATURES_EAX_FAMILY_MORE(reading->features);
 	struct claim *claim;
 	uint64_t value;
 
@@ -347,12 +346,12 @@ claim_vmclock(const struct reading *reading, uint64_t address)
 void
 platform_read_claims(struct platform *platform, fault_guard *guarded)
 {
-	const struct reading reading = { &platform->cpu, guarded, &platform->claims };
+	struct reading reading = { .cpu = &platform->cpu, .guarded = guarded, .claims = &platform->claims };
 
 	platform->claims.count = platform->claims.raw_count = 0;
 	(void)read_leaf(&reading, 0); /* the vendor, which decides who uses a claim */
 	if (platform->cpu.basic_leaf_max >= LEAF_FEATURES)
-		(void)read_leaf(&reading, LEAF_FEATURES);
+		reading.features = read_leaf(&reading, LEAF_FEATURES);
 	claim_leaf_15(&reading);
 	claim_leaf_16(&reading);
 	for (size_t i = 0; i < platform->paravirtual.count; i++) {
