@@ -1,4 +1,4 @@
-/* Errors of calibration loops, from records that the tests write. The TSC has 2 GHz, exact to 0.5 ppm. */
+/* Errors of calibration loops, from records that the tests write. The TSC's rate is 2 GHz, exact to 0.5 ppm. */
 #include "test.h"
 #include "analysis/analysis.h"
 #include "judge/recommend/recommend.h"
@@ -54,7 +54,7 @@ assert_ppb(const struct interval_ppb *ppb, int64_t value, int64_t low, int64_t h
 
 static const struct record_calibration of_quick = { .loop = "linux_pit" }, of_slow = { .loop = "linux_reference" };
 
-/* Two entries of one loop, and one of another between them. */
+/* The record has two entries of one loop, and an entry of another loop between them. */
 TEST(median_and_worst_error_are_of_all_runs_with_a_rate)
 {
 	put(&of_quick, (struct record_calibrated[]){ { 2000100000, NONE }, { 0, 1 }, { 1999800000, NONE } }, 3);
@@ -91,7 +91,7 @@ TEST(nothing_is_said_without_a_run)
 	assert_string_equal(report.calibrated, "");
 }
 
-/* A timer of 100 MHz: its ticks are exact to 1 in 100,000, and the TSC's rate to 0.5 ppm. */
+/* The timer counts at 100 MHz, so its ticks are exact to 1 in 100,000. The TSC's rate is exact to 0.5 ppm. */
 TEST(another_clocks_rate_is_known_by_the_ticks_of_both)
 {
 	const struct record_calibration fixed = { .loop = "linux_pit", .ticks = 10000000, .slack_ticks = 100,

@@ -1,6 +1,6 @@
 /*
- * Steps in which the clocks did not fit each other, from records that the tests write entry by entry. The TSC has two
- * ticks in a nanosecond. All clocks have their nominal rates, and one of them jumps.
+ * Steps in which the clocks did not fit each other, from records that the tests write entry by entry. The TSC counts
+ * two ticks in a nanosecond. All clocks have their nominal rates, and one of them jumps.
  */
 #include "test.h"
 #include "analysis/analysis.h"
@@ -9,8 +9,8 @@
 #define US       INT64_C(1000)
 #define MS       (1000 * US)
 #define S        (1000 * MS)
-#define BEGIN    UINT64_C(4000000000) /* the TSC where each step begins */
-#define BRACKET  200                  /* ticks of the TSC that a reading takes: 100 ns */
+#define BEGIN    UINT64_C(4000000000) /* the TSC's value at the start of each step */
+#define BRACKET  200                  /* duration of a reading in ticks of the TSC: 100 ns */
 #define MICROHZ  UINT64_C(2000000000000000)
 #define PM_WRAP  UINT64_C(0xffffff)
 
@@ -27,7 +27,7 @@ static uint8_t bytes[65536];
 static struct record record;
 static struct report report;
 
-/* The step that a test writes. */
+/* The step that a test writes to the record. */
 static struct {
 	struct record_step is;
 	struct record_compared clocks[CLOCKS];
@@ -105,7 +105,9 @@ found(void)
 	return report.discontinuity_count;
 }
 
-/* A group of the first discontinuity has these clocks, and its time is NS, known to WITHIN_NS. */
+/*
+ * Asserts that a group of the first discontinuity has the clocks in SET, and that its time is NS, known to WITHIN_NS.
+ */
 static void
 assert_group(size_t group, uint32_t set, int64_t ns, int64_t within_ns)
 {
@@ -193,7 +195,7 @@ TEST(a_counter_that_wraps_in_the_step_fits)
 	assert_int_equal(found(), 1);
 }
 
-/* The PM timer's range is 4.7 s. */
+/* The step is longer than a quarter of the PM timer's range, which is 4.7 s. */
 TEST(a_counter_is_not_compared_in_a_step_of_more_than_a_quarter_of_its_range)
 {
 	all_took(S, S);
@@ -258,7 +260,9 @@ TEST(two_readings_between_edges_say_nothing)
 	assert_int_equal(found(), 0);
 }
 
-/* It wraps in a minute. A part of a minute back is a part of a minute ahead. */
+/*
+ * The RTC's minute wraps. A step back by a part of a minute looks the same as a step ahead by the rest of the minute.
+ */
 TEST(an_edge_clock_that_seems_far_behind_is_ahead)
 {
 	all_took(S, S);
@@ -291,7 +295,7 @@ TEST(a_part_of_a_stop_before_the_step_widens_the_time_of_the_edge_clocks_only)
 	step.clocks[RTC].hidden_ns = 90 * MS;
 	assert_int_equal(found(), 1);
 	assert_group(1, set_of(RTC), 2 * S + 90 * MS, 101 * MS);
-	all_took(S, S - 300 * MS); /* all but the TSC are in one group */
+	all_took(S, S - 300 * MS); /* all clocks except the TSC are in one group */
 	assert_int_equal(found(), 1);
 	assert_group(0, set_of(HPET) | set_of(PM) | set_of(RTC), S, 10 * US);
 }
@@ -322,7 +326,7 @@ TEST(an_emulated_tsc_may_be_100_ms_ahead_if_several_cores_run)
 	assert_int_equal(found(), 1);
 }
 
-/* At 1 GHz, with bounds that are 1 % apart. */
+/* The TSC's rate was 1 GHz at this time, with bounds that are 1 % apart. */
 TEST(ticks_are_ns_by_the_rate_that_was_known_then)
 {
 	const struct record_scale scale = { 1000000000, 1, UINT64_C(995000000000000), UINT64_C(1005000000000000) };

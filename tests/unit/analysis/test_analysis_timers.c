@@ -1,11 +1,11 @@
 /*
- * Timers' figures, from records that the tests write entry by entry. A tick of the TSC is a nanosecond. Times of
- * periods are in hundredths of a period of 1 ms after the arming, so deadlines are at 100, 200, 300 and so on.
+ * Figures of timers, from records that the tests write entry by entry. A tick of the TSC is a nanosecond. Times are in
+ * hundredths of a period of 1 ms since the arming. Therefore deadlines are at 100, 200, 300 and so on.
  */
 #include "test.h"
 #include "analysis/timer_analysis.h"
 
-#define PERIOD  UINT64_C(1000000) /* ns, and ticks of the TSC */
+#define PERIOD  UINT64_C(1000000) /* in ns, which are ticks of the TSC */
 #define BEGIN   UINT64_C(5000000000)
 #define HZ      UINT64_C(1000000000)
 #define MICROHZ (HZ * 1000000)
@@ -43,7 +43,10 @@ put_timer(uint16_t flags)
 	record_put(&record, RECORD_TIMER, &timer, NULL, 0);
 }
 
-/* The same with a nominal rate of 1 GHz, so that lateness is by the TSC around the arming. */
+/*
+ * Writes the timer's entry with a nominal rate of 1 GHz and its own phase. Lateness then refers to the TSC around the
+ * arming.
+ */
 static void
 put_timer_with_own_phase(void)
 {
@@ -58,7 +61,7 @@ moment(double hundredths)
 	return BEGIN + (uint64_t)(hundredths * (double)PERIOD / 100);
 }
 
-/* The core did not poll. The gap goes into the next arming only. */
+/* Adds a gap, in which the core did not poll. It is written with the next arming only. */
 static void
 away(double from, double to)
 {
@@ -79,7 +82,7 @@ put_arming(struct record_interrupts arming, const struct record_event *events, s
 	gap_count = 0;
 }
 
-/* One arming at 0 with ticks at TICKS, which end with 0. */
+/* Writes one arming at 0 with interrupts at TICKS. A value of 0 ends TICKS. */
 static void
 put_ticks(enum record_interrupts_what what, const double *ticks, double opened, double closed)
 {
@@ -100,7 +103,7 @@ analyse(void)
 	return row;
 }
 
-/* Whole periods for deadlines from 100 to LAST. */
+/* Writes an arming with whole periods for deadlines from 100 to LAST, and returns the row. */
 static const struct report_interval *
 analysed(const double *ticks, double last)
 {
@@ -134,7 +137,10 @@ TEST(each_tick_that_is_in_time_is_of_its_own_deadline)
 	assert_false(row->rate.known);
 }
 
-/* Three periods without a tick up to the window's end, or six; the host takes the core in a guest, or in a gap. */
+/*
+ * Three or six periods at the window's end have no tick. The host may have preempted the core in a guest, or during a
+ * gap.
+ */
 TEST(periods_up_to_the_end_of_a_window_are_not_lost_if_the_host_is_busy)
 {
 	static const double few[] = { 100.1, 200.1, 300.1, 400.1, 0 };
@@ -167,7 +173,7 @@ TEST(a_missing_tick_is_lost_and_one_that_came_twice_is_doubled)
 	assert_int_equal(row->losses, 1);
 }
 
-/* Its deadline may be the one before as well, which had a tick too many. */
+/* The tick at 290 may also belong to the deadline before, which then has one tick too many. */
 TEST(a_tick_at_the_end_of_a_gap_is_not_early_for_the_next_deadline)
 {
 	static const double ticks[] = { 100.1, 200.1, 290, 300.1, 400.1, 0 };
@@ -179,13 +185,13 @@ TEST(a_tick_at_the_end_of_a_gap_is_not_early_for_the_next_deadline)
 	assert_int_equal(row->early, 0);
 	begin(state);
 	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
-	away(220, 280); /* its end is before the tick */
+	away(220, 280); /* the gap ends before the tick */
 	analysed(ticks, 400);
 	assert_int_equal(row->lateness.count, 3);
 	assert_int_equal(row->early, 0);
 }
 
-/* They are late by 1.11 and 0.58 periods, so both come in the same period. */
+/* These ticks are late by 1.11 and 0.58 periods, so both come in the same period. */
 TEST(two_ticks_after_an_empty_period_are_not_counted)
 {
 	static const double ticks[] = { 100.1, 311, 358, 400.1, 500.1, 0 };
@@ -229,7 +235,10 @@ TEST(a_reinjected_tick_well_before_a_deadline_belongs_to_those_before)
 	assert_counts(0, 0, 1);
 }
 
-/* Two bursts make up for two gaps, and five ticks are in time. Before each of these is a short gap of a busy host. */
+/*
+ * The source makes up for two gaps with bursts, and five ticks are in time. A short gap of a busy host is before each
+ * of these.
+ */
 TEST(bursts_do_not_show_where_a_period_begins)
 {
 	static const double ticks[] = { 86, 186, 500, 501, 502, 586, 1000, 1001, 1002, 1003, 1086, 1186, 0 };
@@ -257,7 +266,7 @@ TEST(ticks_that_were_pending_since_a_gap_are_not_doubled)
 	assert_counts(0, 1, 6);
 }
 
-/* The gap was over before the second period begins; the burst that it ended with was not. */
+/* The gap ends before the second period starts, but the burst after the gap continues into this period. */
 TEST(ticks_of_a_burst_after_a_gap_are_not_doubled_in_the_next_period)
 {
 	double ticks[41] = { 168, 174, 180, 186, 192 };
@@ -266,7 +275,7 @@ TEST(ticks_of_a_burst_after_a_gap_are_not_doubled_in_the_next_period)
 		ticks[i] = 200.1 + 100 * (double)(i - 5);
 	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
 	analysed(ticks, 3600);
-	assert_true(row->scattered); /* without a gap some of them are early and others late */
+	assert_true(row->scattered); /* without a gap, some ticks would be early and others late */
 	begin(state);
 	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
 	away(0, 168);
@@ -275,7 +284,10 @@ TEST(ticks_of_a_burst_after_a_gap_are_not_doubled_in_the_next_period)
 	assert_counts(0, 0, 2);
 }
 
-/* Two make up for the gap; the one after them, so near its deadline as the phase is known, is its own. */
+/*
+ * Two ticks make up for the gap. The next tick is as near to its deadline as the phase is known, so it belongs to this
+ * deadline.
+ */
 TEST(the_last_tick_of_a_burst_may_be_in_time)
 {
 	static const double ticks[] = { 100.1, 200.1, 463.7, 480, 499.9, 600, 700.1, 0 };
@@ -286,7 +298,9 @@ TEST(the_last_tick_of_a_burst_may_be_in_time)
 	assert_counts(0, 0, 3);
 }
 
-/* It comes shortly before its deadline, so it counts for the one before. The gap was over 1/4 period before. */
+/*
+ * The tick comes shortly before its deadline, so it counts for the previous deadline. The gap ended 1/4 period earlier.
+ */
 TEST(a_period_whose_tick_may_be_the_last_of_a_burst_after_a_gap_is_not_lost)
 {
 	static const double ticks[] = { 100.1, 200.1, 474.5, 499, 600.1, 700.1, 0 };
@@ -302,7 +316,7 @@ TEST(a_period_whose_tick_may_be_the_last_of_a_burst_after_a_gap_is_not_lost)
 	assert_counts(1, 0, 0);
 }
 
-/* 80 ticks, each third one later by HUNDREDTHS of a period than in time, and one more in the last period. */
+/* Writes 80 ticks, of which each third is late by HUNDREDTHS of a period, and one more tick in the last period. */
 static void
 put_uneven(double hundredths)
 {
@@ -334,7 +348,10 @@ TEST(ticks_spread_over_their_periods_have_no_lateness)
 	assert_string_equal(row->reason, "Its ticks are spread over their periods, so none can be matched to its deadline.");
 }
 
-/* The lateness of ticks in order, for lateness_is_scattered(): COUNT of LATE_NS, and MORE of MORE_NS. */
+/*
+ * Returns the result of lateness_is_scattered() for COUNT ticks that are late by LATE_NS, followed by MORE ticks that
+ * are late by MORE_NS.
+ */
 static bool
 is_scattered(size_t count, int64_t late_ns, size_t more, int64_t more_ns)
 {
@@ -355,11 +372,13 @@ TEST(ticks_are_spread_if_one_in_eight_is_half_a_period_after_the_first)
 	assert_true(is_scattered(70, 1000, 10, 800000));
 	assert_false(is_scattered(70, 1000, 10, 400000));
 	assert_true(is_scattered(1, -200000, 79, 600000));
-	assert_false(is_scattered(79, -200000, 1, 200000)); /* a source that is early */
+	assert_false(is_scattered(79, -200000, 1, 200000)); /* a source whose ticks are early */
 	assert_false(is_scattered(0, 0, 0, 0));
 }
 
-/* Values in any order: the percentile is the smallest value that so many do not exceed. */
+/*
+ * The values are not sorted. A percentile is the smallest value that is at least as large as this share of the values.
+ */
 TEST(percentiles_are_of_the_sorted_values)
 {
 	struct report_interval shots = { .periodic = false };
@@ -381,7 +400,9 @@ TEST(percentiles_are_of_the_sorted_values)
 	assert_int_equal(shots.lateness.p50_ns, 2);
 }
 
-/* A source makes up for two periods shortly before the third deadline: each tick is late for one of the two. */
+/*
+ * Shortly before the third deadline, a source makes up for two periods. Each of its ticks is late for one of the two.
+ */
 TEST(a_tick_is_placed_in_the_nearest_empty_period_before)
 {
 	struct periods periods = { .period_ps = PERIOD * 1000, .count = 5, .ticks = { 1, 0, 0, 0, 0 } };
@@ -393,12 +414,15 @@ TEST(a_tick_is_placed_in_the_nearest_empty_period_before)
 	periods.ticks[1] = 1;
 	assert_int_equal(periods_place(&periods, 3, true, 1), 3);
 	periods.ticks[1] = 0;
-	periods.ticks[3] = 1; /* the last of three ticks, which came after that deadline */
+	periods.ticks[3] = 1; /* the last of three ticks, which came after the third deadline */
 	assert_int_equal(periods_place(&periods, 3, false, 2), 1);
 	assert_int_equal(periods_place(&periods, 4, false, 1), SIZE_MAX);
 }
 
-/* Half of the ticks come up to 50 us late; one third does so as a whole. */
+/*
+ * In one case half of the ticks are late by up to 50 us, each differently. In the other all ticks from the first third
+ * on are late by 50 us.
+ */
 TEST(a_rate_is_as_uncertain_as_its_ticks_are_uneven)
 {
 	int64_t residuals[81];
@@ -422,7 +446,10 @@ TEST(a_rate_is_as_uncertain_as_its_ticks_are_uneven)
 	assert_false(lateness_tick_rate(residuals, 81, PERIOD * 1000).known);
 }
 
-/* Periods that are 1.25 % longer give 1 / 1.0125 ticks, 12,346 ppm fewer. Shorter ones give 12,658 ppm more. */
+/*
+ * If periods are 1.25 % longer, there are 1 / 1.0125 as many ticks, which are 12,346 ppm fewer. If they are shorter,
+ * there are 12,658 ppm more.
+ */
 TEST(a_rate_is_of_ticks_and_not_of_their_periods)
 {
 	const int64_t part_ps = (int64_t)PERIOD * 1000 / 80;
@@ -451,7 +478,7 @@ TEST(the_rate_of_two_windows_that_differ_touches_both)
 	assert_int_equal(lateness_combine_rates(b, none).high, 50000);
 }
 
-/* 80 ticks of periods that are shorter by PPM. */
+/* Writes 80 ticks whose periods are shorter by PPM. */
 static void
 put_fast(int64_t ppm)
 {
@@ -462,7 +489,7 @@ put_fast(int64_t ppm)
 	put_ticks(RECORD_PERIODS, ticks, 0, 8100);
 }
 
-/* Against the TSC, whose rate is exact or not confirmed here. */
+/* The rate is against the TSC, whose own rate is exact in one case and not confirmed in the other. */
 TEST(a_rate_that_is_off_is_within_its_bounds_if_the_rate_of_the_tsc_is_known)
 {
 	static const int64_t ppm[] = { 700, -1500 };
@@ -484,14 +511,14 @@ TEST(a_rate_that_is_off_is_within_its_bounds_if_the_rate_of_the_tsc_is_known)
 	}
 }
 
-/* A timer without a nominal rate counted 10,000 in 10 ms, plus or minus 0.01 %. */
+/* The timer has no nominal rate. It counted 10,000 ticks in 10 ms, plus or minus 0.01 %. */
 TEST(a_measured_tick_widens_lateness_and_rate)
 {
 	timer.span_ticks = 10000;
 	timer.span_least = 9999000;
 	timer.span_most = 10001000;
 	put_timer(RECORD_PERIODIC);
-	timer.interval_ns = 1000; /* ticks of 1 us in a period */
+	timer.interval_ns = 1000; /* a period of 1,000 ticks, each of 1 us */
 	put_fast(0);
 	timer.interval_ns = PERIOD;
 	analyse();
@@ -499,10 +526,13 @@ TEST(a_measured_tick_widens_lateness_and_rate)
 	assert_true(row->rate.known);
 	assert_true(row->rate.low <= -399000 && row->rate.low >= -401000);
 	assert_in_range(row->rate.high, 399000, 401000); /* from 9,999,000 / 10,001 to 10,001,000 / 9,999 ns */
-	assert_true(row->lateness.error_ns >= 8000); /* 80 periods of 100 ns */
+	assert_true(row->lateness.error_ns >= 8000); /* 80 periods with an error of 100 ns each */
 }
 
-/* One one-shot of 1 ms: interrupts at TICKS after it was armed, which end with 0. DUE: its own status. */
+/*
+ * Writes a one-shot of 1 ms with interrupts at TICKS after its arming. A value of 0 ends TICKS. DUE is true if the
+ * timer's status shows that it expired.
+ */
 static void
 put_shot(const double *ticks, bool due)
 {
@@ -538,7 +568,7 @@ TEST(one_shots_are_delivered_lost_doubled_or_early)
 	assert_in_range(row->lateness.earliest.value, 19999, 20001);
 }
 
-/* Each would otherwise be lost, doubled or late. A gap before the deadline does not matter. */
+/* Without the gap, each would be lost, doubled or late. A gap that ends before the deadline does not matter. */
 TEST(one_shots_with_a_gap_at_their_deadline_are_not_counted)
 {
 	static const double late[] = { 190, 0 };
@@ -559,7 +589,7 @@ TEST(one_shots_with_a_gap_at_their_deadline_are_not_counted)
 	assert_int_equal(row->lateness.max_ns, 2000);
 }
 
-/* More may have been lost. */
+/* A record has space for 512 gaps of an arming, so more gaps may have been lost. */
 TEST(a_one_shot_with_512_gaps_is_not_counted)
 {
 	put_timer(RECORD_BY_TSC);
@@ -597,7 +627,7 @@ TEST(a_source_that_was_never_due_is_stuck)
 	assert_int_equal(analyse()->state, CLOCK_PRESENT);
 }
 
-/* 10 MHz, 32 bits, which wrap between the deadline and the interrupt. */
+/* The counter has 10 MHz and 32 bits. It wraps between the deadline and the interrupt. */
 TEST(lateness_by_a_counter_is_modulo_its_range)
 {
 	const struct record_event events[] = { { 2, BEGIN + PERIOD } };
@@ -610,11 +640,11 @@ TEST(lateness_by_a_counter_is_modulo_its_range)
 					       .armed_before = BEGIN, .armed_after = BEGIN, .opened = BEGIN,
 					       .closed = BEGIN + PERIOD, .taken = 1 }, events, 1);
 	analyse();
-	assert_int_equal(row->lateness.p50_ns, 750); /* 7 ticks, and up to one more */
+	assert_int_equal(row->lateness.p50_ns, 750); /* 7 ticks, and up to one tick more */
 	assert_int_equal(row->lateness.error_ns, 50);
 }
 
-/* Timed by the TSC: armed within 400 ns, the TSC counts in steps of 500, and the count may start 30 ticks late. */
+/* The arming took 400 ns, the TSC counts in steps of 500 ticks, and the timer's count may start 30 ticks late. */
 TEST(lateness_by_the_tsc_has_the_errors_of_both_readings)
 {
 	const struct record_event events[] = { { 0, BEGIN + PERIOD + 3000 } };
@@ -644,7 +674,7 @@ TEST(interrupts_that_did_not_stop_are_doubled)
 	assert_int_equal(row->expected, 0);
 }
 
-/* A status that was set at the first look has an unknown time. */
+/* If the status was already set at the first poll, its time is unknown. */
 TEST(a_polled_status_is_late_by_the_time_between_two_looks)
 {
 	const struct record_event seen[] = { { BEGIN + PERIOD + 400, BEGIN + PERIOD + 1000 }, { 0, BEGIN + PERIOD } };
@@ -670,7 +700,7 @@ TEST(an_event_whose_deadline_is_not_known_is_only_counted)
 {
 	const struct record_event events[] = { { 0, BEGIN + PERIOD } };
 
-	timer.interval_ns = UINT64_C(600000000000); /* the status of a PM timer of 32 bits */
+	timer.interval_ns = UINT64_C(600000000000); /* the status bit of a PM timer of 32 bits */
 	put_timer(RECORD_UNTIMED);
 	put_arming((struct record_interrupts){ .what = RECORD_WAITED, .asked = 1, .armed_before = BEGIN, .armed_after = BEGIN,
 					       .opened = BEGIN, .closed = BEGIN + PERIOD, .taken = 1 }, events, 1);
@@ -694,7 +724,10 @@ TEST(armings_after_their_deadline_are_counted_and_stale_if_they_interrupt)
 	assert_int_equal(row->asked, 0);
 }
 
-/* Interrupts are masked for 20.5 periods. MORE ticks come at once, and 20 more, SHIFT after their deadlines. */
+/*
+ * Returns the policy that ticks after 20.5 masked periods show. MORE ticks come at once, and then 20 ticks come, SHIFT
+ * after their deadlines.
+ */
 static enum report_policy
 policy(size_t more, double shift, bool with_gap)
 {
@@ -729,7 +762,7 @@ TEST(ticks_after_masked_periods_show_the_policy_for_missed_deadlines)
 	assert_int_equal(policy(11, 0, true), REPORT_POLICY_CATCH_UP);
 }
 
-/* Periods that start again then would have the same phase. */
+/* If the timer restarted its periods at this time, they would have the same phase as before. */
 TEST(interrupts_opened_at_a_deadline_show_no_policy)
 {
 	double ticks[21] = { 0 };
@@ -741,7 +774,7 @@ TEST(interrupts_opened_at_a_deadline_show_no_policy)
 	assert_int_equal(analyse()->policy, REPORT_POLICY_UNKNOWN);
 }
 
-/* The first tick was pending, and came when interrupts were opened. The others show the phase. */
+/* The first tick was pending, and came when interrupts were enabled. The others show the phase. */
 TEST(the_policy_of_a_timer_with_its_own_phase_is_shown_by_its_last_ticks)
 {
 	double ticks[22] = { 2050.1 };
@@ -753,7 +786,7 @@ TEST(the_policy_of_a_timer_with_its_own_phase_is_shown_by_its_last_ticks)
 	assert_int_equal(analyse()->policy, REPORT_POLICY_DISCARD);
 }
 
-/* Two rows: each has the armings of its own number, and a number without a row is left out. */
+/* Each of two rows has the armings with its own number. Armings with a number that has no row are left out. */
 TEST(each_row_has_its_own_armings_and_a_second_call_the_same_figures)
 {
 	report.interval_count = 2;
@@ -765,7 +798,7 @@ TEST(each_row_has_its_own_armings_and_a_second_call_the_same_figures)
 	put_shot(in_time, true);
 	timer.timer = 1;
 	put_timer(RECORD_BY_TSC);
-	put_shot(in_time, true); /* says row 0, whose entry is not the latest */
+	put_shot(in_time, true); /* belongs to row 0, although row 0's entry is not the latest one */
 	for (size_t i = 0; i < 2; i++) {
 		analyse();
 		assert_int_equal(row[0].asked, 1);
@@ -785,7 +818,7 @@ TEST(periods_of_no_length_are_left_out)
 
 	bad[0].ticks = 0;
 	bad[1].ticks = 1000;
-	bad[2].gaps = 1; /* more gaps than items */
+	bad[2].gaps = 1; /* states more gaps than it has items */
 	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
 	for (size_t i = 0; i < 3; i++)
 		record_put(&record, RECORD_INTERRUPTS, &bad[i], NULL, 0);

@@ -1,4 +1,4 @@
-/* Base64, by the examples of RFC 4648 and by the length of lines. */
+/* Base64 is checked with the examples of RFC 4648, and by the length of its lines. */
 #include "test.h"
 #include "base/base64.h"
 

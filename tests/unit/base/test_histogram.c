@@ -1,4 +1,4 @@
-/* The histogram: each value in one bucket, each bucket as narrow as promised, refusals counted. */
+/* The histogram: each value is in one bucket, each bucket is as narrow as specified, and refused values are counted. */
 #include "test.h"
 #include "base/histogram.h"
 
@@ -13,11 +13,11 @@ TEST(buckets_follow_on_each_other_without_gap_up_to_the_largest_value)
 		assert_true(high >= low);
 		assert_int_equal(histogram_bucket(low), bucket);
 		assert_int_equal(histogram_bucket(high), bucket);
-		/* At most 1/64 of its least value wide. */
+		/* A bucket is at most 1/64 of its smallest value wide. */
 		assert_true((high - low + 1) * 64 <= low || high == low);
 		next = high + 1;
 	}
-	assert_int_equal(next, 0); /* behind UINT64_MAX */
+	assert_int_equal(next, 0); /* the buckets end after UINT64_MAX */
 }
 
 TEST(the_buckets_at_the_seams_are_known)
@@ -72,7 +72,7 @@ TEST(a_quantile_of_few_values_is_the_upper_end_of_a_bucket_that_was_hit)
 	for (unsigned i = 0; i < 3; i++)
 		histogram_record(&histogram, 1000);
 	histogram_record(&histogram, 1000000);
-	assert_int_equal(histogram_quantile(&histogram, 75000), 1007);    /* 1000 to 1007 is one bucket */
+	assert_int_equal(histogram_quantile(&histogram, 75000), 1007);    /* 1000 to 1007 are in one bucket */
 	assert_int_equal(histogram_quantile(&histogram, 75001), 1007615); /* 999424 to 1007615 */
 }
 
@@ -104,7 +104,7 @@ TEST(an_octave_counts_what_its_bound_is_the_tightest_for)
 	assert_int_equal(histogram_octave(&histogram, 4), 1);  /* <= 15 */
 	assert_int_equal(histogram_octave(&histogram, 10), 1); /* <= 1023 */
 	assert_int_equal(histogram_octave(&histogram, 11), 2); /* <= 2047 */
-	assert_int_equal(histogram_octave(&histogram, 64), 1); /* the rest */
+	assert_int_equal(histogram_octave(&histogram, 64), 1); /* all values that are larger */
 	for (size_t octave = 0; octave < OCTAVES; octave++)
 		total += histogram_octave(&histogram, octave);
 	assert_int_equal(total, sizeof(values) / sizeof(values[0]));

@@ -1,4 +1,4 @@
-/* Fractions in integers, checked against the host's own division of 128 bits. */
+/* Fractions in integers, compared with the host's own 128-bit division. */
 #include "test.h"
 #include "random.h"
 #include "base/scale.h"
@@ -32,7 +32,7 @@ TEST(what_does_not_fit_is_the_largest_number)
 	assert_true(scale_mul_div(UINT64_MAX, UINT64_MAX, 1) == UINT64_MAX);
 	assert_true(scale_mul_div(UINT64_MAX, 3, 3) == UINT64_MAX);
 	assert_true(scale_mul_div_up(UINT64_MAX, 4, 4) == UINT64_MAX);
-	/* (2^64 - 1) * 3 / 2, and a quotient of 2^64 - 1 with a rest, which must not wrap to 0. */
+	/* (2^64 - 1) * 3 / 2, and a quotient of 2^64 - 1 with a remainder, which must not wrap to 0. */
 	assert_true(scale_mul_div_up(UINT64_MAX, 3, 2) == UINT64_MAX);
 	assert_true(scale_ratio(((wide)1 << 65) - 1, 1, 2, SCALE_UP) == UINT64_MAX);
 	assert_true(scale_ratio(((wide)1 << 65) - 1, 1, 2, SCALE_NEAREST) == UINT64_MAX);
@@ -56,7 +56,7 @@ TEST(mul_div_agrees_with_division_of_128_bits_in_100000_cases)
 	}
 }
 
-/* Products in 256 bits of four limbs: the host has no wider division to ask. */
+/* Multiplies to 256 bits, in four limbs. The host has no wider division for a comparison. */
 static void
 multiply_256(wide a, wide b, uint64_t limbs[4])
 {
@@ -158,7 +158,10 @@ TEST(ticks_become_nanoseconds_within_the_error_that_is_promised)
 	}
 }
 
-/* Any rate in 0.2 ppm may be the true one; the interval holds what 10^10 ticks last by it, and is not much wider. */
+/*
+ * Each rate within 0.2 ppm may be the true one. The interval must include the duration of 10^10 ticks at each such
+ * rate, and must not be much wider.
+ */
 TEST(a_difference_lasts_what_it_does_by_any_rate_that_may_be_true)
 {
 	uint64_t seed = 4711;
@@ -186,7 +189,7 @@ TEST(differences_are_rounded_outwards_and_stay_in_the_type)
 
 	scale_init(&scale, (struct rate){ 3000000000, 1 });
 	assert_int_equal(scale_ns_down(&scale, 3), 0);
-	assert_int_equal(scale_ns_up(&scale, 3), 2); /* a third of a nanosecond isn't known exactly */
+	assert_int_equal(scale_ns_up(&scale, 3), 2); /* a tick is a third of a nanosecond, which is rounded up */
 	assert_int_equal(scale_ns_down(&scale, -3), -2);
 	assert_int_equal(scale_ns_up(&scale, -3), 0);
 	scale_init(&scale, (struct rate){ 1000000000, 1 });

@@ -1,10 +1,10 @@
-/* SHA-256 against published digests, and against itself when its input comes in pieces. */
+/* SHA-256 is compared with published digests. If the input comes in pieces, the digest must be the same. */
 #include "test.h"
 #include "base/sha256.h"
 
 TEST(the_published_examples_have_their_digests)
 {
-	/* FIPS 180-4's example values for "abc" and the 448-bit message, and for the empty message. */
+	/* Example values of FIPS 180-4 for "abc" and the 448-bit message, and for the empty message. */
 	static const struct {
 		const char *message, *digest;
 	} examples[] = {

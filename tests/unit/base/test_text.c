@@ -1,4 +1,4 @@
-/* The formatter: its small part of printf is exact, and nothing is written behind the buffer. */
+/* The formatter: its part of printf is exact, and nothing is written after the buffer's end. */
 #include <stdio.h>
 
 #include "base/text.h"
@@ -6,7 +6,7 @@
 
 #define ROOM 256
 
-/* text_printf and the compiler's check of it, from a format that the compiler is not to check. */
+/* Checks text_printf() with a format that the compiler must not check. */
 static void
 check(const char *expected, const char *format, ...)
 {

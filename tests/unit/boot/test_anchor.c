@@ -1,4 +1,4 @@
-/* Anchor strings of firmware's tables, anywhere in the range that a specification names. */
+/* Anchor strings of firmware's tables are found anywhere in the range that a specification gives. */
 #include "test.h"
 #include "bare/firmware/bare.h"
 
@@ -7,7 +7,7 @@
 
 static uint8_t memory[RANGE + 16] __attribute__((aligned(16)));
 
-/* An RSDP at AT whose first 20 bytes sum up to SUM. */
+/* Writes an RSDP to AT. The sum of its first 20 bytes is SUM. */
 static void
 lay(size_t at, uint8_t sum)
 {

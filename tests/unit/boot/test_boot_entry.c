@@ -1,4 +1,4 @@
-/* Entries of the firmware's boot menu: a file of an installed system, a stick, and damaged ones. */
+/* Entries of the firmware's boot menu: a file of an installed system, a USB stick, and damaged entries. */
 #include "test.h"
 #include "firmware_sim.h"
 #include "uefi/firmware/uefi.h"

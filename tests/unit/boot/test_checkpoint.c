@@ -1,11 +1,11 @@
-/* The marker of a run's phase, as a boot that finds it reads it. */
+/* The marker of a run's phase, as the next boot reads it. */
 #include <stdio.h>
 
 #include "test.h"
 #include "uefi/checkpoint.h"
 #include "volume_sim.h"
 
-/* Nothing is saved here. */
+/* A replacement, because these tests save no files. */
 bool
 plan_render(struct plan *plan, const struct report *report, const struct text *texts[SAVE_FILES])
 {
@@ -52,7 +52,7 @@ TEST(cores_that_the_firmware_starts_after_all_are_marked_so)
 	free(run);
 }
 
-/* The next run names the folder of the checkpoint as it is on the volume. */
+/* The next run names the checkpoint's folder by its present name on the volume. */
 TEST(a_checkpoint_that_was_not_renamed_is_noted_by_its_name)
 {
 	static const char *const folders[] = { "\\baretick\\0002", "\\baretick\\0003.new" };

@@ -1,4 +1,6 @@
-/* A serial port of a boot without UEFI, on ports that behave as a 16550 with and without its queue, or not at all. */
+/*
+ * A serial port of a boot without UEFI. The simulated ports act like a 16550 with or without a FIFO, or do not answer.
+ */
 #include "test.h"
 #include "console/com.h"
 #include "sim.h"
@@ -11,7 +13,7 @@ static struct {
 	bool has_queue;
 	char written[64];
 	size_t count, status_reads;
-	size_t sent_after; /* reads of the status until the last byte has left */
+	size_t sent_after; /* number of reads of the status until the last byte was sent */
 } port;
 
 static uint32_t
@@ -99,7 +101,7 @@ TEST(without_a_queue_each_byte_waits_for_the_one_before)
 	assert_int_equal(port.status_reads, 4);
 }
 
-/* One wait in vain may take minutes in a slow guest. */
+/* Asserts that no further wait is made. One such wait may take minutes in a slow guest. */
 static void
 assert_is_given_up(struct com *com)
 {

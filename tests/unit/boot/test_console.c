@@ -6,7 +6,7 @@
 #include "console_sim.h"
 #include "uefi/console/parts.h"
 
-/* Bytes of ConOut: its first node, a terminal's path with the end behind it, a display's without. */
+/* Sizes of paths in ConOut: the first node, a terminal's path with its end node, and a display's path without it. */
 #define NODE         12u
 #define LINE_PATH    61u
 #define DISPLAY_PATH 18u
@@ -27,7 +27,7 @@ open_firmware(void **state)
 
 TEST_FIXTURE(open_firmware, NULL);
 
-/* Says a word everywhere. */
+/* Prints a word to all parts of the console. */
 static void
 say(void)
 {
@@ -89,7 +89,7 @@ TEST(without_the_variable_the_first_display_is_taken_where_there_are_lines)
 	assert_int_equal(con_out->written, 6);
 }
 
-/* Each byte less of it is another end in the middle of a path. */
+/* Each round cuts one more byte off, so that the variable ends anywhere in a path. */
 TEST(a_variable_that_is_cut_off_is_read_no_further)
 {
 	EFI_HANDLE display, terminal;
@@ -102,7 +102,7 @@ TEST(a_variable_that_is_cut_off_is_read_no_further)
 
 		left = console_sim_shorten(1);
 		parts_open(&parts);
-		if (left < NODE) /* no node is whole */
+		if (left < NODE) /* too short for one node */
 			assert_false(parts_have(&parts, terminal) || parts_have(&parts, display));
 		if (left >= LINE_PATH)
 			assert_true(parts_have(&parts, terminal));

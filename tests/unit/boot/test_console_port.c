@@ -1,4 +1,4 @@
-/* A 16550 that the firmware does not drive, taken as the console's serial line, and left as it was. */
+/* A 16550 that the firmware does not drive. It is used as the console's serial line, and then restored. */
 #include "test.h"
 #include "console/com.h"
 #include "console/console.h"
@@ -15,7 +15,7 @@ enum { DATA, INTERRUPTS, FIFO, LINE, MODEM, STATUS, MODEM_STATUS, SCRATCH, REGIS
 static struct uart {
 	uint8_t registers[REGISTERS], divisor[2], looped;
 	bool loops, is_full;
-	size_t writes; /* to any register */
+	size_t writes; /* number of writes to any register */
 	char sent[64];
 	size_t count;
 } uarts[2];
@@ -136,7 +136,7 @@ TEST(a_port_that_does_not_loop_back_is_left_as_it_was)
 	assert_as_found(&uarts[0]);
 }
 
-/* As U-Boot does, whose console is a serial line without a protocol. */
+/* Acts like U-Boot, whose console is a serial line without a protocol. */
 static EFI_STATUS EFIAPI
 output_by_com1(SIMPLE_TEXT_OUTPUT_INTERFACE *this, CHAR16 *text)
 {

@@ -1,11 +1,14 @@
-/* Names by a firmware's DNS that answers, knows nothing, says nothing, or is not there: nothing is left behind. */
+/*
+ * Look-ups of names with a firmware's DNS protocol that answers, knows no address, does not answer, or is absent. All
+ * changes must be undone.
+ */
 #include "test.h"
 #include "uefi/network/network_internal.h"
 #include "firmware_sim.h"
 #include "uefi/network/protocols.h"
 
-#define POLLS      3  /* until the answer is there */
-#define CHECKS_MAX 50 /* checks of the timer until its time is over */
+#define POLLS      3  /* number of polls until the answer is there */
+#define CHECKS_MAX 50 /* number of checks of the timer until it expires */
 
 static const EFI_GUID guid_dns4_binding = GUID_DNS4_BINDING;
 static const EFI_GUID guid_dns4 = GUID_DNS4;
@@ -14,9 +17,9 @@ static const EFI_GUID guid_ip4_config2 = GUID_IP4_CONFIG2;
 static struct {
 	EFI_STATUS status;    /* result of the look-up; EFI_NOT_READY if it never ends */
 	EFI_STATUS refused;   /* immediate result of the request */
-	UINT32 addresses;     /* that are found */
-	UINTN servers;        /* that DHCP named */
-	bool has_no_protocol; /* on the child */
+	UINT32 addresses;     /* number of addresses in the answer */
+	UINTN servers;        /* number of DNS servers from DHCP */
+	bool has_no_protocol; /* the child handle has no protocol */
 	unsigned polls, checks, children, configured, cancelled;
 	int events;
 	struct dns4_token *token;
@@ -157,7 +160,7 @@ stall(UINTN us)
 	return EFI_SUCCESS;
 }
 
-/* A card whose DNS says that lab.example is 10.0.2.2. */
+/* Makes a card whose DNS server gives 10.0.2.2 for lab.example. */
 static EFI_HANDLE
 card_of(bool with_dns)
 {

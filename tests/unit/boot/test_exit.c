@@ -1,4 +1,4 @@
-/* Ways out of a run on a firmware whose ResetSystem does nothing. */
+/* The ways to end a run, with a firmware whose ResetSystem does nothing. */
 #include "test.h"
 #include "console_sim.h"
 #include "uefi/exit.h"
@@ -16,7 +16,7 @@ static jmp_buf over;
 static struct {
 	EFI_RESET_TYPE types[CALLS_MAX];
 	size_t calls;
-	bool said; /* the serial line had a sentence before the first call */
+	bool said; /* a sentence was printed on the serial line before the first call */
 	unsigned writes;
 	uint32_t written;
 } machine;
@@ -37,7 +37,7 @@ create_event(UINT32 type, EFI_TPL tpl, EFI_EVENT_NOTIFY notify, void *context, E
 	return EFI_OUT_OF_RESOURCES;
 }
 
-/* Ends exit_run(), which calls it for ever on a machine that stays on. */
+/* Leaves exit_run(), which otherwise calls stall() for ever on a machine that stays on. */
 static EFI_STATUS EFIAPI
 stall(UINTN us)
 {
@@ -53,7 +53,7 @@ write_port(void *context, uint16_t port, uint32_t value, unsigned size)
 	machine.written = value;
 }
 
-/* Ends a run as HOW says. LINE then has all that was printed. */
+/* Ends a run in the way HOW. LINE then has all printed text. */
 static void
 leave_by(enum options_exit how, const struct acpi_fadt *fadt)
 {
@@ -68,7 +68,7 @@ leave_by(enum options_exit how, const struct acpi_fadt *fadt)
 	console_sim_line(&line, 9, false);
 	firmware_boot->CreateEvent = create_event;
 	firmware_boot->Stall = stall;
-	/* It returns nothing in gnu-efi 3 and a status in gnu-efi 4. No caller reads the status. */
+	/* The function returns nothing in gnu-efi 3 and a status in gnu-efi 4. No caller reads the status. */
 	firmware_system->RuntimeServices->ResetSystem = (void *)reset_system;
 	memset(&machine, 0, sizeof(machine));
 	pager = (struct pager){ .console = NULL };

@@ -1,4 +1,4 @@
-/* Folders of a FAT volume whose chains lead back into themselves. */
+/* Folders of a FAT volume whose cluster chains form a loop. */
 #include <stdio.h>
 
 #include "test.h"
@@ -55,7 +55,7 @@ place(unsigned cluster)
 	return (kind->data + cluster - 2) * SECTOR;
 }
 
-/* Entry INDEX of the folder at AT: NAME, of 11 letters. */
+/* Writes entry INDEX of the folder at AT. NAME has 11 characters. */
 static void
 add(size_t at, unsigned index, const char *name, uint8_t attributes, unsigned cluster)
 {
@@ -71,7 +71,10 @@ root(void)
 	return kind->is_32 ? place(2) : (TABLE + kind->table_sectors) * SECTOR;
 }
 
-/* A volume with \EFI, \BARETICK of two clusters, and in that ".", "..", "0001" and a file; all chains end. */
+/*
+ * Makes a volume with the folders \EFI and \BARETICK, which has two clusters. In \BARETICK are ".", "..", "0001" and a
+ * file. All chains end.
+ */
 static void
 format(const struct kind *as)
 {
@@ -131,7 +134,7 @@ TEST(folders_that_end_are_no_cause)
 	check(false, "");
 	format(&fat16);
 	check(false, "");
-	chain(7, 7); /* the chain of a file, which is read by its size */
+	chain(7, 7); /* the chain of a file; the file's size limits its reading */
 	check(false, "");
 }
 
@@ -179,6 +182,6 @@ TEST(what_is_no_FAT_or_cannot_be_read_is_left_to_the_firmware)
 	device = NULL;
 	check(false, "");
 	format(&fat32);
-	chain(4, 0x0ffffff0); /* behind the end of the table */
+	chain(4, 0x0ffffff0); /* after the end of the table */
 	check(false, "");
 }

@@ -1,11 +1,11 @@
-/* The firmware's tick, stopped and started again by its protocol; a firmware without one, and one that refuses. */
+/* The firmware's tick is stopped and restarted with its protocol. Some firmware has no such protocol, or it refuses. */
 #include "test.h"
 #include "firmware_sim.h"
 #include "firmware/tick.h"
 
 #define PERIOD 100000 /* 10 ms */
 
-/* As PI 1.7, volume 2, 12.13 has it. */
+/* As in PI 1.7, volume 2, 12.13. */
 struct timer {
 	void *register_handler;
 	EFI_STATUS (EFIAPI *set_period)(struct timer *timer, UINT64 period_100ns);
@@ -71,7 +71,7 @@ close_event(EFI_EVENT event)
 	return EFI_SUCCESS;
 }
 
-/* The firmware's device ticks once in a hundred readings, as long as it has a period. */
+/* The simulated timer ticks once in a hundred readings, as long as it has a period. */
 static uint64_t
 tsc(void)
 {
@@ -106,7 +106,7 @@ TEST(it_is_stopped_and_goes_on_as_found)
 	assert_int_equal(period, 0);
 	assert_true(tick_set_stopped(&tick, false));
 	assert_int_equal(period, PERIOD);
-	assert_false(tick_set_stopped(&tick, false)); /* it does already */
+	assert_false(tick_set_stopped(&tick, false)); /* returns false, because the tick runs already */
 	assert_int_equal(period, PERIOD);
 }
 
@@ -120,7 +120,7 @@ TEST(without_the_protocol_or_where_that_refuses_it_goes_on)
 	assert_false(tick_set_stopped(&tick, true));
 	assert_int_equal(period, PERIOD);
 	refuses = false;
-	period = 0; /* it stands already: nothing would say how to start it again */
+	period = 0; /* the tick is already stopped, so its period is unknown and it could not be restarted */
 	assert_false(tick_set_stopped(&tick, true));
 	assert_int_equal(tick.period_100ns, 0);
 }
@@ -135,6 +135,6 @@ TEST(its_callback_comes_where_it_was_put_back_and_else_the_wait_has_an_end)
 	assert_in_range(now, 1000, 1010);
 	assert_true(tick_set_stopped(&tick, false));
 	assert_true(tick_is_alive(tsc, 1000));
-	assert_in_range(now, 1011, 1111); /* at once */
+	assert_in_range(now, 1011, 1111); /* the callback comes without further waiting */
 	assert_int_equal(opened, 0);
 }

@@ -1,4 +1,4 @@
-/* The information of a multiboot2 loader, whole and damaged. */
+/* The information that a multiboot2 loader passes on, complete and damaged. */
 #include "test.h"
 #include "bare/firmware/start_info.h"
 
@@ -14,7 +14,7 @@ begin(void)
 	return used = 8;
 }
 
-/* Adds a tag of TYPE with SIZE bytes of BODY. */
+/* Adds a tag of TYPE with a body of SIZE bytes. */
 static void
 add(uint32_t type, const void *body, uint32_t size)
 {

@@ -1,9 +1,9 @@
-/* Cards without an address, in a firmware whose policy gives them none. All changes must be undone. */
+/* Network cards without an address, in a firmware whose policy gives them none. All changes must be undone. */
 #include "test.h"
 #include "firmware_sim.h"
 #include "uefi/network/network.h"
 
-#define CHECKS 50 /* checks of an event until its time is over */
+#define CHECKS 50 /* number of checks of an event until it expires */
 #define SETS_MAX 8
 
 static const EFI_GUID guid_tcp4_binding = GUID_TCP4_BINDING;
@@ -12,10 +12,10 @@ static const EFI_GUID guid_ip4_config2 = GUID_IP4_CONFIG2;
 static struct {
 	UINT32 policy;
 	bool has_address, gets_one;
-	bool refuses; /* to change the policy */
+	bool refuses; /* true if the policy cannot be changed */
 	UINT32 sets[SETS_MAX];
 	size_t set_count;
-	size_t children; /* that were asked for */
+	size_t children; /* number of requested children */
 	unsigned checks, events;
 } card;
 

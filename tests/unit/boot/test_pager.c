@@ -1,4 +1,4 @@
-/* Keys while the serial line is fed. */
+/* Keys that are pressed while the report is sent over the serial line. */
 #include <stdio.h>
 
 #include "test.h"
@@ -48,7 +48,7 @@ close_pager(void **state)
 
 TEST_FIXTURE(open_pager, close_pager);
 
-/* Returns the output without carriage returns. */
+/* Returns the output so far, without carriage returns. */
 static char *
 said(void)
 {
@@ -101,7 +101,10 @@ TEST(a_way_out_cuts_what_is_left_and_says_how_much)
 	assert_string_equal(strstr(end, "BARETICK REPORT"), "BARETICK REPORT CUT after 0 of 3000 bytes\n");
 }
 
-/* A key between two blocks, in a line that names one, at any moment: lines that programs look for are whole. */
+/*
+ * The key may come between two blocks, within a line that names a block, or at any other time. Lines that programs
+ * search for must be complete.
+ */
 TEST(whenever_it_comes_each_block_has_one_end)
 {
 	static const char *const names[] = { "TEXT", "CSV", "REPORT" };

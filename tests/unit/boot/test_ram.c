@@ -1,4 +1,4 @@
-/* Free memory of a boot without UEFI: maps as loaders hand them over, and pages taken and given back. */
+/* Free memory of a boot without UEFI: memory maps from loaders, and pages that are allocated and freed. */
 #include "test.h"
 #include "bare/firmware/ram.h"
 

@@ -1,4 +1,4 @@
-/* The memory for hypervisors' pages is reserved only if a hypervisor will get its address. */
+/* Memory for hypervisors' pages is reserved only if a hypervisor will receive its address. */
 #include "test.h"
 #include "firmware_sim.h"
 #include "reserve.h"

@@ -1,11 +1,11 @@
-/* Reports on a volume whose driver can do less than EDK II's. */
+/* Reports on a volume whose driver can do less than EDK II's driver. */
 #include <stdio.h>
 
 #include "test.h"
 #include "uefi/volume/save.h"
 #include "volume_sim.h"
 
-#define PAGE_BYTES  1000003u /* no multiple of anything */
+#define PAGE_BYTES  1000003u /* a size that is no multiple of a sector or piece */
 #define PIECE_BYTES 0x10000u
 
 static struct text texts[SAVE_FILES];
@@ -75,7 +75,8 @@ TEST(a_driver_that_takes_64_KiB_below_4_GiB_gets_a_megabyte)
 	volume->write_max = PIECE_BYTES;
 	volume->low_only = true;
 	check_saved("Report saved on the boot volume in \\baretick\\0001", "\\baretick\\0001");
-	assert_int_equal(volume->writes, 1 + PAGE_BYTES / PIECE_BYTES + 3); /* the JSON here has no bytes */
+	/* the other files have one write each; the JSON is empty here */
+	assert_int_equal(volume->writes, 1 + PAGE_BYTES / PIECE_BYTES + 3);
 }
 
 TEST(a_run_that_did_not_start_has_no_record_and_its_report_is_saved)
@@ -130,7 +131,7 @@ TEST(a_volume_that_fills_up_between_two_pieces_is_left_as_it_was)
 	assert_int_equal(firmware_sim_low_taken, 0);
 }
 
-/* U-Boot's SetInfo answers so. */
+/* As in U-Boot, whose SetInfo returns this status. */
 TEST(a_report_that_cannot_be_renamed_is_whole_keeps_its_number_and_can_be_dropped)
 {
 	struct volume_sim *volume = *state;
@@ -148,7 +149,9 @@ TEST(a_report_that_cannot_be_renamed_is_whole_keeps_its_number_and_can_be_droppe
 	check_folder("\\baretick\\0001");
 }
 
-/* Files whose long names are other ones: the list has those, an Open finds both. */
+/*
+ * These files have a long name and a short name. A listing of the folder shows the long name only, but Open finds both.
+ */
 TEST(a_short_name_that_no_list_shows_takes_its_number)
 {
 	volume_sim_add("\\baretick", true);

@@ -31,7 +31,7 @@ close_volume(void **state)
 
 TEST_FIXTURE(open_volume, close_volume);
 
-/* BYTES of FIRST, comments, and LAST; a 0 behind them. */
+/* Returns a text of BYTES bytes: FIRST, comments, LAST, and a final 0. */
 static char *
 long_text(size_t bytes, const char *first, const char *last)
 {
@@ -52,7 +52,7 @@ hold_config(char *text)
 	file->length = strlen(text);
 }
 
-/* PARTS, at most 3 and then NULL, as nodes of a device path. */
+/* Writes PARTS as nodes of a device path. PARTS has at most 3 elements and ends with NULL. */
 static void
 put_path(uint8_t *bytes, const char *const parts[3])
 {
@@ -69,7 +69,10 @@ put_path(uint8_t *bytes, const char *const parts[3])
 						       { sizeof(EFI_DEVICE_PATH) } };
 }
 
-/* The application's path in nodes, as GRUB and the firmware split it; each in turn finds the file next to it. */
+/*
+ * GRUB and the firmware split the application's path into nodes in different ways. The file next to it must be found
+ * with each.
+ */
 TEST(the_file_next_to_the_application_is_read_however_its_path_is_split)
 {
 	static const char *const splits[][3] = {
@@ -142,7 +145,7 @@ TEST(load_options_that_are_too_long_are_named_too)
 	assert_int_equal(report.options.exit, EXIT_POWEROFF);
 }
 
-/* Hands SIZE bytes over as a firmware does, and reads all options. */
+/* Passes on SIZE bytes of load options as firmware does, and reads all options. */
 static bool
 reads_load_options(const void *bytes, size_t size, char *error)
 {
@@ -153,7 +156,7 @@ reads_load_options(const void *bytes, size_t size, char *error)
 	return settings_read(&no_hypervisor, &names, NULL, &report, error);
 }
 
-/* The default of U-Boot 2023.01. */
+/* The load options are the default of U-Boot 2023.01. */
 TEST(load_options_of_linux_are_a_note)
 {
 	static const CHAR16 linux_arguments[] = L"root=/dev/sdb3 init=/sbin/init rootwait ro\n";
@@ -197,7 +200,7 @@ TEST(load_options_with_a_key_of_ours_are_read_to_the_last_word)
 	assert_non_null(strstr(error, "\"porfile=quick\" is not an option"));
 	assert_false(reads_load_options(typed, sizeof(typed), error));
 	assert_ptr_equal(strstr(error, "In the load options: \"ro\" is not an option"), error);
-	assert_int_equal(report.note_count, 2); /* "ro" twice; a typed word is no loader's */
+	assert_int_equal(report.note_count, 2); /* "ro" gave a note twice; typed words give an error instead */
 }
 
 TEST(empty_load_options_are_no_note)
@@ -210,7 +213,7 @@ TEST(empty_load_options_are_no_note)
 	assert_int_equal(report.note_count, 0);
 }
 
-/* Options in place of a file, as a server has them. */
+/* Returns options that come from a server instead of a file. */
 static bool
 read_other(void *context, char *buffer, size_t size, size_t *length)
 {

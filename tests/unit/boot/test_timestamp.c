@@ -1,4 +1,4 @@
-/* What EFI_TIMESTAMP_PROTOCOL claims: a rate of the TSC, if it counts the TSC and says its rate. */
+/* EFI_TIMESTAMP_PROTOCOL states the TSC's rate if it counts the TSC and returns its frequency. */
 #include "test.h"
 #include "firmware_sim.h"
 #include "hw/hw.h"

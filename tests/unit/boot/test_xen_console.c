@@ -1,4 +1,4 @@
-/* Xen's console and the end of a guest, on a simulated Xen whose console takes bytes at an event, later, or never. */
+/* Xen's console and the end of a guest. The simulated Xen takes bytes at an event, later, or never. */
 #include "test.h"
 #include <setjmp.h>
 #include <sys/mman.h>
@@ -8,7 +8,7 @@
 
 enum { IN = 1024, OUT = 2048, SHUTDOWN_NONE = 99 };
 
-/* In a page below 4 GiB, as Xen's. */
+/* The ring is in a page below 4 GiB, as in Xen. */
 static struct {
 	uint8_t in[IN], out[OUT];
 	uint32_t in_consumer, in_producer, out_consumer, out_producer;
@@ -16,7 +16,7 @@ static struct {
 
 static struct {
 	bool takes;      /* the console's daemon reads the ring at an event */
-	bool late;       /* it reads only after a yield */
+	bool late;       /* the daemon reads only after a yield */
 	uint64_t page;   /* parameter 17 */
 	char taken[3 * OUT];
 	size_t length;
@@ -71,7 +71,7 @@ hypercall(uint64_t number, uint64_t first, uint64_t second, uint64_t third)
 	return 0;
 }
 
-/* A Xen after another interface, as with viridian=1. */
+/* Starts a guest in which Xen's interface comes after another one, as with viridian=1. */
 static int
 start_xen(void **state)
 {
@@ -92,7 +92,7 @@ start_xen(void **state)
 	return 0;
 }
 
-/* Any hypercall now faults. */
+/* Makes each further hypercall fault. */
 static int
 start_without_xen(void **state)
 {
@@ -111,7 +111,7 @@ opened(void)
 	return console;
 }
 
-/* Fills TEXT with SIZE letters. */
+/* Fills TEXT with SIZE letters, in the order of the alphabet. */
 static void
 fill(char *text, size_t size)
 {
@@ -157,7 +157,7 @@ TEST(a_full_ring_waits_for_the_console_and_loses_no_byte)
 	static char text[2 * OUT + 100];
 
 	xen.late = true;
-	ring->out_consumer = ring->out_producer = UINT32_MAX - 10; /* both wrap at 32 bits */
+	ring->out_consumer = ring->out_producer = UINT32_MAX - 10; /* both counters wrap at 32 bits */
 	fill(text, sizeof(text));
 	assert_true(xen_console_write(&console, text, sizeof(text)));
 	assert_int_equal(xen.yields, 2);
@@ -219,7 +219,7 @@ fault(uint64_t number, uint64_t first, uint64_t second, uint64_t third)
 	longjmp(faulted, 1);
 }
 
-/* The last test, because hypercalls stay off. */
+/* This must be the last test, because hypercalls stay disabled. */
 TEST(a_hypercall_that_faults_is_the_last)
 {
 	struct xen_console console;

@@ -1,4 +1,4 @@
-/* Helpers for tests of the drivers' checks: a driver's rows on the simulated machine. */
+/* Helpers for tests of the checks of devices: they open a driver on the simulated machine, and check its rows. */
 #ifndef BARETICK_CHECK_ROWS_H
 #define BARETICK_CHECK_ROWS_H
 
@@ -10,7 +10,7 @@
 #include "rules/rules.h"
 
 #define MS_NS UINT64_C(1000000)
-#define NEVER_MASKED_LONGER_PS (6 * SIM_PS_PER_MS) /* without preemption */
+#define NEVER_MASKED_LONGER_PS (6 * SIM_PS_PER_MS) /* longest time with interrupts masked, without preemption */
 
 static struct behaviours rows;
 
@@ -21,7 +21,10 @@ catalogue_limit(const void *nothing, const char *rule)
 	return rules_find(rule)->limit;
 }
 
-/* As the rule catalogue has it; each row is of a rule that is in it. */
+/*
+ * Returns true if the row breaks its rule, with the limit of the rule catalogue. Fails if the catalogue has no such
+ * rule.
+ */
 static inline bool
 is_bad(const struct behaviour *row)
 {
@@ -36,7 +39,7 @@ is_bad(const struct behaviour *row)
 	return behaviour_outcome(row, rule->limit) == OUTCOME_FAILED;
 }
 
-/* The NTH row of RULE, from 0; the test fails where there is none. */
+/* Returns row NTH of RULE, counted from 0. Fails if there is none. */
 static inline const struct behaviour *
 row_of(const char *rule, unsigned nth)
 {
@@ -66,7 +69,7 @@ assert_not_checked(const char *rule, const char *text)
 	assert_false(row->checked || row->failed || row->has_figure);
 }
 
-/* RULE failed, with this sentence, and no other did. */
+/* Asserts that RULE failed with this sentence, and that no other rule failed. */
 static inline void
 assert_only(const char *rule, const char *text)
 {
@@ -109,7 +112,7 @@ touched(void)
 	};
 }
 
-/* Before a driver is opened: whatever the facts of the machine took to read. */
+/* Resets world time before a driver is opened, because reading the machine's facts took some time. */
 static inline void
 begin_world(void)
 {
@@ -126,7 +129,7 @@ check_of(const struct driver *driver)
 	return check;
 }
 
-/* Checks what open_driver() opened, against a scale that the world clock gives. */
+/* Runs the checks of the opened driver, with a scale from the true rate of the TSC. */
 static inline void
 check_opened(const struct driver *driver, uint64_t budget_ns)
 {
@@ -147,7 +150,7 @@ check_opened(const struct driver *driver, uint64_t budget_ns)
 	for (size_t i = 0; i < rows.count; i++) {
 		assert_string_equal(rows.rows[i].clock, driver->rows[0].id);
 		assert_true(strlen(rows.rows[i].text) > 0);
-		assert_true(strlen(rows.rows[i].text) < BEHAVIOUR_TEXT_SIZE - 1); /* not cut */
+		assert_true(strlen(rows.rows[i].text) < BEHAVIOUR_TEXT_SIZE - 1); /* the text is complete */
 	}
 	if (sim.preempt_every)
 		return;
@@ -163,7 +166,7 @@ open_and_check(const struct driver *driver, uint64_t budget_ns)
 	check_opened(driver, budget_ns);
 }
 
-/* The same, with 30 ms stolen from the core at random accesses, differently each time. */
+/* Opens and checks a driver, while 30 ms are stolen from the core at random accesses. The accesses depend on SEED. */
 static inline void
 open_and_check_preempted(const struct driver *driver, uint64_t every, uint64_t seed, uint64_t budget_ns)
 {

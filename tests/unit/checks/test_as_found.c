@@ -1,4 +1,4 @@
-/* A run restores all registers that it changes, and a register that is not restored is noticed. */
+/* A run restores all registers that it changes. A register that is not restored is noticed. */
 #include "test.h"
 #include "checks/checks.h"
 #include "sim.h"
@@ -13,7 +13,7 @@ set_up(void **state)
 	(void)state;
 	sim_reset();
 	sim.pit.port_61 = 0x02;             /* speaker enabled, gate disabled */
-	sim.pit.channels[2].control = 0xb6; /* low then high byte, mode 3, as a BIOS leaves it after a beep */
+	sim.pit.channels[2].control = 0xb6; /* mode 3, with the low byte first, as a BIOS leaves the channel after a beep */
 	sim.rtc.a = 0x26;
 	sim.rtc.b = 0x02;
 	sim.pic_mask[1] = 0xbf;
@@ -39,7 +39,7 @@ TEST(a_clock_left_open_is_noticed_and_a_closed_one_is_as_found)
 	assert_int_equal(as_found_difference(&before, &after), before.count);
 }
 
-/* Xen tells the mode as it was written; only of these is the top bit without a meaning. */
+/* Xen returns the mode as it was written. The top bit of the mode has no meaning only for modes 2 and 3. */
 TEST(modes_6_and_7_of_the_pit_are_2_and_3)
 {
 	static const uint8_t same[] = { 2, 3 }, others[] = { 0, 1 };
@@ -80,7 +80,7 @@ fault(void (*work)(void *argument), void *argument, struct fault *fault)
 	return false;
 }
 
-/* A hypervisor may offer a bit and not what it stands for. */
+/* A hypervisor may report a feature whose MSRs do not exist. */
 TEST(msrs_that_fault_are_left_out_and_the_rest_is_read)
 {
 	struct as_found all, rest;

@@ -1,4 +1,7 @@
-/* The HPET's promises, on the simulated machine: a tick is 100 ns, an access of its registers 300. */
+/*
+ * The specified behaviour of the HPET, on the simulated machine. A tick is 100 ns, and an access of a register takes
+ * 300 ns.
+ */
 #include "check_rows.h"
 #include "sim_internal.h"
 
@@ -30,7 +33,7 @@ TEST(a_period_that_can_not_be_has_a_row_though_the_clock_is_broken)
 	assert_only("hpet-period", "The period register reads 100000001 fs (valid: 100000 to 100000000).");
 }
 
-/* If the CPU has no TSC no clock is opened, so the checks use the address in the table. */
+/* Without a TSC no clock is opened, so the checks use the address in the ACPI table. */
 TEST(without_a_tsc_its_registers_are_read_where_they_are)
 {
 	platform.cpu.has_tsc = false;
@@ -51,7 +54,7 @@ TEST(a_base_above_4_gib_is_told)
 {
 	platform.acpi.hpet.base = UINT64_C(0x1fed00000);
 	open_and_check(&hpet_driver, BUDGET_NS);
-	assert_int_equal(rows.count, 0); /* nothing is mapped there: open called it broken */
+	assert_int_equal(rows.count, 0); /* nothing is mapped at this address, so the driver reported a broken HPET */
 	sim_map((struct sim_region){ UINT64_C(0x1fed00000), 4096, read_above_4_gib, NULL });
 	open_and_check(&hpet_driver, BUDGET_NS);
 	assert_only("hpet-base", "Its table gives the base address 1fed00000h, above 4 GiB.");
@@ -79,7 +82,7 @@ TEST(an_hpet_that_the_firmware_left_on_is_not_stopped)
 	assert_int_equal(sim.hpet.configuration_writes, 0);
 }
 
-/* The high half late by LATE_PS at a rollover that comes in MS. */
+/* Lets the low half roll over in MS. The high half follows LATE_PS later. */
 static void
 roll_over(uint64_t ms, uint64_t late_ps)
 {
@@ -100,7 +103,7 @@ TEST(readings_across_the_rollover_follow_each_other)
 	assert_passed("hpet-torn",
 		      "366 readings across the rollover of the low half are in order, by one access or by several.");
 	reset(state);
-	become_a_guest(); /* where an access of 64 bits is not tried */
+	become_a_guest(); /* in a guest, an access of 64 bits is not tried */
 	roll_over(20, 0);
 	assert_passed("hpet-torn", "272 readings across the rollover of the low half are in order.");
 }
@@ -131,7 +134,7 @@ TEST(a_package_that_may_reach_pc10_stops_it)
 	assert_passed("hpet-pc10", "The package's C-state limit (MSR E2h) is 7, which excludes PC10.");
 }
 
-/* An MSR that is not there would end the test. */
+/* A read of an absent MSR would end the test. */
 TEST(a_guest_is_not_asked_for_the_msr)
 {
 	a_processor_with_deep_c_states(8);

@@ -1,4 +1,4 @@
-/* The promises of hypervisors' clocks, on the simulated machine: a TSC of 1 GHz. */
+/* The specified behaviour of hypervisors' clocks, on the simulated machine with a TSC of 1 GHz. */
 #include "check_rows.h"
 #include "sim_paravirtual.h"
 
@@ -52,7 +52,7 @@ TEST(xens_page_of_another_rate_is_off_by_so_much_too)
 	assert_only("pv-claim", "Its page takes the TSC for 999850 kHz, -150 to -149 ppm off what was measured.");
 }
 
-/* As Xen does it every second where the CPU's TSC is not constant. */
+/* As with Xen, which changes the page's rate every second if the CPU's TSC is not constant. */
 TEST(a_page_whose_rate_is_set_anew_is_no_claim)
 {
 	struct pvclock *page;
@@ -136,7 +136,7 @@ lose_the_sequence_for_a_moment(void)
 	sim_paravirtual.sequence_again_at_ps = 300 * SIM_PS_PER_MS;
 }
 
-/* As KVM sets it while it writes the page anew. */
+/* KVM sets the sequence to 0 for a short time while it rewrites the page. */
 TEST(one_that_was_0_for_a_moment_is_no_fault)
 {
 	struct sample samples[5];

@@ -1,4 +1,6 @@
-/* The PIT's promises, on the simulated machine: a clock is 838 ns, an access of a port 500. */
+/*
+ * The specified behaviour of the PIT, on the simulated machine. A clock takes 838 ns, and an access of a port 500 ns.
+ */
 #include "check_rows.h"
 
 #define BUDGET_NS (50 * MS_NS)
@@ -30,7 +32,7 @@ TEST(it_is_left_as_open_left_it)
 	assert_int_equal(sim.pit.channels[0].writes + sim.pit.channels[1].writes, 0);
 }
 
-/* The three accesses of a reading last a clock each, to a part in 10^5. */
+/* The three accesses of a reading take one clock each, exact to a part in 10^5. */
 TEST(readings_that_take_whole_clocks_are_no_step)
 {
 	sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 838090;
@@ -47,7 +49,7 @@ TEST(counting_by_two_is_a_fault)
 	assert_only("pit-step", "256 readings in mode 2 differ by multiples of 2.");
 }
 
-/* OUT is asked for in mode 0, where the count goes at its own pace. */
+/* OUT is tested in mode 0, where the count decreases by one at each clock. */
 TEST(so_is_counting_by_two_in_mode_2_alone)
 {
 	sim.pit.mode_2_as_3 = true;
@@ -56,7 +58,10 @@ TEST(so_is_counting_by_two_in_mode_2_alone)
 	assert_passed("pit-out", "OUT rose between 2 us before and 1 us after the end of its count of 1194 clocks.");
 }
 
-/* Counted in the PIT's clocks OUT is in time. The wait for a counter that hardly counts would be too long. */
+/*
+ * OUT rises at the right time, if time is measured in the PIT's clocks. With a counter that hardly counts, the wait
+ * would take too long.
+ */
 TEST(a_slow_pit_keeps_its_promises_in_its_own_time)
 {
 	static const unsigned factors[] = { 2, 8, 10, 14, 17, 40, 100, 2000 };
@@ -92,7 +97,10 @@ TEST(so_is_one_that_takes_a_second_count)
 	assert_only("pit-latch", "A second latch command takes a new count: in 8 of 8 tries.");
 }
 
-/* The latch is judged by the channel's own rate: here the TSC is taken for five times faster, and slower. */
+/*
+ * The latch is judged by the channel's own rate. Here the assumed rate of the TSC is five times too high, or five times
+ * too low.
+ */
 TEST(a_wrong_rate_is_no_broken_latch)
 {
 	static const uint64_t wrong_hz[] = { 5000000000, 200000000 };

@@ -1,12 +1,15 @@
-/* The RTC's promises, on the simulated machine: an access of a register takes 4 us here, and UIP lasts 2,228. */
+/*
+ * The specified behaviour of the RTC, on the simulated machine. An access of a register takes 4 us here, and UIP lasts
+ * 2,228 us.
+ */
 #include "check_rows.h"
 
 #define BUDGET_NS (1500 * MS_NS)
 #define LONG_NS   (5000 * MS_NS)
 
-enum { HZ_8192, HZ_1024, HZ_64, HZ_2 }; /* the rows of rtc-periodic */
+enum { HZ_8192, HZ_1024, HZ_64, HZ_2 }; /* order of the rows of rule rtc-periodic */
 
-/* Slow accesses are few, and make for fast tests. */
+/* Makes accesses slow, so that tests have few of them. */
 static int
 reset_slow(void **state)
 {
@@ -32,10 +35,10 @@ TEST(a_healthy_rtc_keeps_its_promises)
 		assert_true(row->checked && row->has_figure);
 		assert_true(row->low <= 0 && row->high >= 0 && row->high - row->low < 10000);
 	}
-	assert_true(sim.now_ps < 1100 * SIM_PS_PER_MS); /* nothing is waited for longer than it takes */
+	assert_true(sim.now_ps < 1100 * SIM_PS_PER_MS); /* no wait takes longer than necessary */
 }
 
-/* From window to window of 4 ms it was -104445 to 27026 ppm, and said to be kept. */
+/* With short windows of 4 ms, the result was between -104445 and 27026 ppm, and wrongly counted as passed. */
 TEST(the_flag_is_looked_at_for_long_enough_to_tell)
 {
 	static const struct options none;
@@ -119,7 +122,7 @@ TEST(uip_of_244_us_as_qemu_has_it_is_seen)
 	assert_true(row_of("rtc-seconds", 0)->checked);
 }
 
-/* As Intel's chip sets have it: 488 us before the update cycle. */
+/* As in Intel's chip sets: UIP rises 488 us before the update cycle. */
 TEST(uip_of_2472_us_is_no_fault)
 {
 	sim.rtc.uip_early_ps = 2472 * SIM_PS_PER_US;
@@ -131,7 +134,7 @@ TEST(uip_of_2472_us_is_no_fault)
 TEST(uip_that_a_single_look_saw_may_have_lasted_0_us)
 {
 	become_a_guest();
-	sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 70 * SIM_PS_PER_US; /* 280 and more from look to look */
+	sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 70 * SIM_PS_PER_US; /* at least 280 us between two polls */
 	sim.rtc.uip_early_ps = 244 * SIM_PS_PER_US;
 	open_and_check(&rtc_driver, LONG_NS);
 	assert_none_bad();
@@ -150,7 +153,7 @@ TEST(seconds_that_skip_are_a_fault)
 	assert_only("rtc-seconds", "After 2 came 4; updates seen: 2, not to the next second: 2.");
 }
 
-/* As when the machine was stopped as a whole, its TSC with it. */
+/* As if the whole machine was stopped, including its TSC. */
 TEST(one_leap_of_the_seconds_in_a_guest_is_none_of_theirs)
 {
 	become_a_guest();
@@ -176,7 +179,7 @@ TEST(what_an_update_makes_of_the_register_is_not_believed)
 	assert_none_bad();
 }
 
-/* The flag comes at SELECT's rate whatever is asked for: every row but that rate's own is bad. */
+/* Gives the flag the rate of SELECT, whatever rate is programmed. All rows must fail, except the row of this rate. */
 static void
 check_wrong_rate(uint8_t select, unsigned right)
 {
@@ -214,7 +217,7 @@ TEST(a_flag_that_needs_pie_has_it_only_while_interrupts_are_masked)
 	assert_none_bad();
 	assert_true(row_of("rtc-periodic", HZ_8192)->checked && row_of("rtc-periodic", HZ_1024)->checked);
 	assert_false(row_of("rtc-periodic", HZ_64)->checked);
-	assert_int_equal(rows.count, 6); /* none for 2 Hz */
+	assert_int_equal(rows.count, 6); /* there is no row for 2 Hz */
 }
 
 TEST(a_flag_that_the_firmware_lives_off_is_left_alone)
@@ -222,7 +225,7 @@ TEST(a_flag_that_the_firmware_lives_off_is_left_alone)
 	uint64_t reads;
 
 	sim.rtc.b |= 0x40;
-	sim.interrupts_masked = true; /* or its PIE would count as exposed */
+	sim.interrupts_masked = true; /* otherwise PIE would count as set while interrupts are enabled */
 	memset(&device, 0, sizeof(device));
 	rtc_driver.open(&platform, &device, clocks);
 	reads = sim.rtc.c_reads;
@@ -269,7 +272,9 @@ TEST(a_preempted_guest_is_never_accused)
 	assert_true(update > 0 && periodic > 0);
 }
 
-/* Its periods are shorter by a sixth, so the core misses an edge in less time than the period that was asked for. */
+/*
+ * A period is a sixth shorter than programmed, so the core may miss an edge in a gap shorter than a programmed period.
+ */
 TEST(a_flag_that_is_a_fifth_too_fast_is_so_in_each_interval_of_a_preempted_guest)
 {
 	unsigned figures = 0;
@@ -282,7 +287,7 @@ TEST(a_flag_that_is_a_fifth_too_fast_is_so_in_each_interval_of_a_preempted_guest
 		open_driver(&rtc_driver);
 		sim.preempt_every = 1000 * seed;
 		sim.preempt_seed = seed;
-		sim.preempt_ps = 14 * SIM_PS_PER_MS; /* a period of 64 Hz has 13 ms here */
+		sim.preempt_ps = 14 * SIM_PS_PER_MS; /* a period of 64 Hz takes 13 ms here */
 		check_opened(&rtc_driver, LONG_NS);
 		for (unsigned i = HZ_8192; i <= HZ_2; i++) {
 			const struct behaviour *row = row_of("rtc-periodic", i);

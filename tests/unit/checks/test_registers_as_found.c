@@ -6,7 +6,7 @@
 #include "driver_checks.h"
 #include "run/run.h"
 
-#define BATCH 200 /* samples: more than a period of the RTC's flag */
+#define BATCH 200 /* number of samples; these take longer than a period of the RTC's flag */
 
 struct registers {
 	uint64_t hpet;
@@ -30,7 +30,7 @@ registers_now(void)
 	return now;
 }
 
-/* Returns how many rows could not be sampled. */
+/* Opens and closes all drivers. Returns the number of rows that could not be sampled. */
 static unsigned
 open_sample_and_close_all(void)
 {
@@ -58,7 +58,7 @@ set_odd_registers(void)
 {
 	sim.hpet.configuration = 2;
 	sim.pit.port_61 = 0x0e;
-	sim.pit.channels[2].control = 0x18; /* low byte only, mode 4 */
+	sim.pit.channels[2].control = 0x18; /* mode 4, low byte only */
 	sim.rtc.a = 0x2f;
 	sim.rtc.b = 0x27;
 	sim.rtc.index = 0x8f;
@@ -133,7 +133,7 @@ TEST(all_registers_are_as_found_after_a_run_with_each_fault)
 {
 	static const struct {
 		void (*inject)(void);
-		unsigned left_out; /* rows that cannot be sampled */
+		unsigned left_out; /* number of rows that could not be sampled */
 	} cases[] = {
 		{ set_odd_registers, 0 }, { hpet_on, 0 }, { hpet_dead, 2 }, { hpet_absent, 2 },
 		{ pm_absent, 1 }, { pit_gated, 2 }, { pf_needs_pie, 0 }, { pf_never, 1 },

@@ -1,4 +1,6 @@
-/* Which clocks agree over one step: in written examples, and on machines whose true steps are drawn from a seed. */
+/*
+ * Which clocks agree over one step. Some examples are written by hand. In others the true steps are drawn from a seed.
+ */
 #include <stdio.h>
 
 #include "test.h"
@@ -23,14 +25,17 @@ took(int64_t ns, int64_t within)
 	return (struct discontinuity_clock){ true, { ns - within, ns + within }, 0 };
 }
 
-/* Likewise, of a counter that wraps. */
+/* Returns the same for a counter that wraps. */
 static struct discontinuity_clock
 wraps(int64_t ns, int64_t within, uint64_t wrap)
 {
 	return (struct discontinuity_clock){ true, { ns % (int64_t)wrap - within, ns % (int64_t)wrap + within }, wrap };
 }
 
-/* All five: the TSC takes so long, then HPET, PM timer and PIT, then the RTC, which is read between its seconds. */
+/*
+ * Compares five clocks with these times: the TSC, then HPET, PM timer and PIT, then the RTC. Unless AT_AN_EDGE, the RTC
+ * is read between its seconds.
+ */
 static struct discontinuity
 find(int64_t tsc, int64_t devices, int64_t rtc, bool at_an_edge)
 {
@@ -74,7 +79,7 @@ TEST(a_pause_leaves_the_rtc_alone_ahead)
 	found = find(700 * MS, 700 * MS, 3700 * MS, false);
 	assert_int_equal(found.count, 2);
 	assert_holds(&found.groups[1], 1u << RTC, 3700 * MS);
-	/* Between its seconds it does not know of a pause of half a second. */
+	/* An RTC that is read between its seconds does not show a pause of half a second. */
 	assert_int_equal(find(200 * MS, 200 * MS, 700 * MS, false).count, 1);
 }
 
@@ -104,7 +109,7 @@ TEST(one_that_leaps_or_goes_back_is_alone)
 	assert_int_equal(discontinuity_find(clocks, 4, FLOOR).count, 1);
 }
 
-/* A counter that wraps may have leapt by whole wraps: by itself it does not say how long it took. */
+/* A counter that wraps may have jumped by whole wraps. Its reading alone does not show how much time passed. */
 TEST(what_wraps_soon_says_nothing_of_its_own)
 {
 	const struct discontinuity_clock clocks[] = { took(10 * MS, 0), wraps(30 * MS, MS / 10, PIT_WRAP) };
@@ -113,13 +118,16 @@ TEST(what_wraps_soon_says_nothing_of_its_own)
 	assert_int_equal(found.count, 2);
 	assert_int_equal(found.groups[1].clocks, 1u << 1);
 	assert_false(offset_is_known(found.groups[1].elapsed));
-	/* Two that wrap agree where some wraps of them do. */
+	/* Two counters that wrap agree if this is so for some number of wraps of each. */
 	const struct discontinuity_clock both[] = { wraps(S, MS / 10, PM_WRAP), wraps(S, MS / 10, PIT_WRAP) };
 
 	assert_int_equal(discontinuity_find(both, 2, FLOOR).count, 1);
 }
 
-/* In both orders: first the clock with the widest interval, or first the one with the narrowest. */
+/*
+ * The result must not depend on the order of the clocks. Here the clock with the widest interval comes first, and the
+ * clock with the narrowest one second.
+ */
 TEST(one_that_wraps_late_is_near_the_clock_that_knows_best)
 {
 	const uint64_t late = (uint64_t)(1200 * S);

@@ -1,4 +1,4 @@
-/* Which are falsetickers, and where votes don't decide: rates by hand, in parts per million around one gigahertz. */
+/* Falsetickers, and cases in which votes do not decide. Rates are written by hand, in ppm from one gigahertz. */
 #include "test.h"
 #include "consensus/falseticker.h"
 
@@ -8,7 +8,7 @@
 
 static const struct rate_interval unknown = { .known = false };
 
-/* VALUE ppm off a gigahertz, known within WITHIN ppm. */
+/* Returns a rate that is VALUE ppm off one gigahertz, known within WITHIN ppm. */
 static struct rate_interval
 at(int64_t value, int64_t within)
 {
@@ -55,7 +55,7 @@ TEST(those_that_agree_within_the_limit_are_truechimers)
 
 	assert_all_agree(rates, 5, 4);
 	assert_all_agree(rates, 1, 0);
-	assert_all_agree(&rates[1], 1, 1); /* nothing known: no reference */
+	assert_all_agree(&rates[1], 1, 1); /* no rate is known, so there is no reference */
 	assert_all_agree(rates, 0, 0);
 }
 
@@ -66,7 +66,7 @@ TEST(one_that_is_150_ppm_off_three_others_is_a_falseticker)
 	assert_falsetickers(rates, 5, 1u << 1, 0);
 }
 
-/* 106 ppm away, but known within 7: 99 would do. */
+/* The clock is 106 ppm off, but only known within 7 ppm, so it may be only 99 ppm off. The limit is 100. */
 TEST(inside_the_error_there_is_no_falseticker)
 {
 	const struct rate_interval inside[] = { at(0, 2), at(106, 5), at(-1, 3) };
@@ -91,14 +91,14 @@ TEST(two_that_disagree_are_named_and_neither_is_the_falseticker)
 	assert_undecided(rates, 3, 0, 1, 2);
 }
 
-/* An RTC over one second is known within 10,000 ppm: it agrees with both, and so says nothing. */
+/* Over one second, an RTC's rate is known within 10,000 ppm. It agrees with both clocks, and so decides nothing. */
 TEST(a_wide_one_does_not_decide_between_two)
 {
 	const struct rate_interval rates[] = { at(0, 2), at(1000, 2), at(-200, 10000) };
 	const struct rate_interval narrower[] = { at(0, 2), at(1000, 2), at(-200, 1050) };
 
 	assert_undecided(rates, 3, 0, 0, 1);
-	assert_falsetickers(narrower, 3, 1u << 1, 0); /* up to 850, so it confirms the first */
+	assert_falsetickers(narrower, 3, 1u << 1, 0); /* at most 850 ppm, so it confirms the first clock only */
 }
 
 TEST(two_pairs_that_agree_leave_it_open_and_the_narrowest_two_are_named)
@@ -108,7 +108,7 @@ TEST(two_pairs_that_agree_leave_it_open_and_the_narrowest_two_are_named)
 	assert_undecided(rates, 4, 0, 1, 2);
 }
 
-/* Two of five are more than any others, and not most. */
+/* A group of two is the largest of five clocks, but no majority. */
 TEST(the_largest_of_several_groups_is_no_majority)
 {
 	const struct rate_interval rates[] = { at(-20000, 2), at(0, 2), at(1, 1), at(1000, 3), at(300, 3) };
@@ -128,13 +128,13 @@ TEST(who_is_far_from_both_of_two_equal_groups_is_in_neither_and_not_accused)
 	assert_undecided(rates, 5, 0, 1, 4);
 }
 
-/* It reaches from one group to the other: in the middle of two it is with neither, however far it is from a third. */
+/* The wide clock overlaps both groups, so it counts for neither, however far it is from a third clock. */
 TEST(a_wide_one_has_no_vote_for_two_sides)
 {
 	const struct rate_interval rates[] = { at(0, 2), at(1000, 2), at(500, 600), at(-20000, 2), at(1, 5) };
 	struct falseticker found = falseticker_find(rates, 5, NULL, LIMIT_PPB);
 
-	assert_true(found.undecided); /* two of four */
+	assert_true(found.undecided); /* the largest group has two of four clocks */
 	assert_int_equal(found.falsetickers, 0);
 	assert_int_equal(found.reference, 0);
 	assert_int_equal((found.group_a | found.group_b | found.others) & 1u << 2, 0);
@@ -153,7 +153,10 @@ TEST(three_of_one_source_are_one_against_two)
 	assert_falsetickers(rates, 5, 0x03, 2); /* a majority of five sources needs three */
 }
 
-/* The rest is of one source, though each says otherwise: more than half know nothing of what the two say. */
+/*
+ * The other three clocks share one source, although their rates differ. Therefore more than half of the clocks do not
+ * confirm the first two.
+ */
 TEST(two_of_five_are_no_majority_of_whatever_source_the_rest_are)
 {
 	const struct rate_interval rates[] = { at(0, 2), at(2, 2), at(200, 2), at(500, 2), at(900, 2) };
@@ -171,7 +174,7 @@ TEST(one_of_one_source_against_two_of_it_is_accused_whatever_the_others_say)
 	struct falseticker found = falseticker_find(rates, 4, &sources, LIMIT_PPB);
 
 	assert_int_equal(found.falsetickers, 0x2);
-	assert_true(found.undecided); /* the host's clock and another */
+	assert_true(found.undecided); /* it is undecided between the host's clock and another */
 	assert_int_equal(found.siblings, 0x5);
 	assert_int_equal(found.sibling, 0);
 	assert_int_equal(found.group_a, 0x5);
@@ -188,7 +191,10 @@ TEST(the_ends_of_a_chain_are_the_two_that_disagree)
 
 TEST(one_beyond_the_limit_from_a_member_but_not_from_the_group_is_no_falseticker)
 {
-	/* The last is 160 and 120 from two of the group, which outvote it, but 65 from what most of it share. */
+	/*
+	 * The last clock is 160 and 120 ppm from two clocks of the group, which outvote it. But it is only 65 ppm from the
+	 * rate that most clocks of the group share.
+	 */
 	const struct rate_interval rates[] = { at(0, 1), at(40, 1), at(94, 2), at(95, 2), at(160, 1) };
 	struct falseticker falseticker = falseticker_find(rates, 5, NULL, LIMIT_PPB);
 

@@ -1,7 +1,6 @@
 /*
- * Rates in a simulated world with a known time, in thousands of windows with seeded brackets. The
- * true rate is always inside the interval. It comes so close to the ends that a narrower interval
- * would be wrong.
+ * Rates in a simulated world with a known time, in thousands of windows with random brackets. The true rate is always
+ * inside the interval. It comes so close to the ends that a narrower interval would be wrong.
  */
 #include "test.h"
 #include "random.h"
@@ -9,14 +8,14 @@
 
 #define WINDOWS        20000
 #define MICROHZ_PER_HZ UINT64_C(1000000)
-#define PS_MICROHZ     ((wide)1000000000000 * MICROHZ_PER_HZ) /* in one tick */
+#define PS_MICROHZ     ((wide)1000000000000 * MICROHZ_PER_HZ) /* one tick, in ps times uHz */
 
 typedef unsigned __int128 wide;
 
 struct world {
 	uint64_t tsc_microhz, clock_microhz;
-	uint64_t step_ticks; /* the clock shows multiples of this only */
-	uint64_t tsc_resolution_ticks; /* and the TSC of this */
+	uint64_t step_ticks; /* the clock shows only multiples of this */
+	uint64_t tsc_resolution_ticks; /* the TSC shows only multiples of this */
 	uint64_t seed;
 };
 
@@ -26,7 +25,10 @@ ticks_at(uint64_t ps, uint64_t microhz)
 	return (uint64_t)((wide)ps * microhz / PS_MICROHZ);
 }
 
-/* One reading at about PS: early, late or somewhere in a bracket of up to 4 us. */
+/*
+ * Returns a reading at about PS. The clock is sampled at the start, at the end or in the middle of a bracket of up to 4
+ * us.
+ */
 static struct sample
 read_at(struct world *world, uint64_t ps)
 {
@@ -56,8 +58,9 @@ static const struct world worlds[] = {
 	{ UINT64_C(1000000000000000), UINT64_C(100000000000000), 10, 1, 3 },    /* QEMU's HPET */
 	{ UINT64_C(5000000000000001), UINT64_C(1193181666667), 2, 1, 4 },	     /* the PIT, in steps of 2 */
 	{ UINT64_C(800000000000000), UINT64_C(8192000000), 1, 1, 5 },	     /* the RTC's periodic flag */
-	{ UINT64_C(3000000000000000), UINT64_C(3000000000000000), 26, 1, 6 },   /* a TSC in steps */
-	{ UINT64_C(2445424000000000), UINT64_C(3000000000000000), 1, 26, 7 },   /* in brackets by such a one */
+	{ UINT64_C(3000000000000000), UINT64_C(3000000000000000), 26, 1, 6 },   /* a clock in large steps */
+	/* a TSC in large steps, whose readings are the brackets */
+	{ UINT64_C(2445424000000000), UINT64_C(3000000000000000), 1, 26, 7 },
 };
 
 static struct rate_interval
@@ -76,7 +79,10 @@ of_clock(const struct rate_window *window, const struct rate_interval *tsc)
 	return rate_of_clock(&slope, tsc);
 }
 
-/* How near the truth came to an end, in thousandths of the way from the value. */
+/*
+ * Returns the distance of the true rate from the nearer end, in thousandths of the distance between the value and this
+ * end.
+ */
 static uint64_t
 room_left(uint64_t truth, const struct rate_interval *rate)
 {
@@ -120,7 +126,10 @@ TEST(the_tscs_rate_is_inside_what_each_of_20000_windows_implies)
 		}
 		assert_in_range(known, WINDOWS * 99 / 100, WINDOWS);
 		assert_in_range(least_room, 0, 200);
-		/* The check can fail: where the clock's step or the TSC's is left out of account, it does. */
+		/*
+		 * This shows that the checks above can fail: without the clock's step or the TSC's step, some intervals exclude
+		 * the true rate.
+		 */
 		assert_in_range(without_slack, i >= 5 ? 0 : 1, WINDOWS);
 		assert_in_range(without_step, world.tsc_resolution_ticks > 1, WINDOWS);
 	}
@@ -147,7 +156,7 @@ TEST(the_clocks_rate_is_inside_what_each_of_20000_windows_says)
 	}
 }
 
-/* Its ends are the corners of time and ticks, rounded outwards by less than one. */
+/* The ends are the extremes of time and ticks, rounded outwards by less than one. */
 TEST(an_interval_is_as_narrow_as_brackets_and_slack_allow)
 {
 	for (size_t i = 0; i < sizeof(worlds) / sizeof(worlds[0]); i++) {
@@ -173,7 +182,7 @@ TEST(an_interval_is_as_narrow_as_brackets_and_slack_allow)
 
 TEST(between_edges_only_the_brackets_count)
 {
-	/* One second of an RTC between edges seen within 200 ticks of 1 GHz each. */
+	/* One second of an RTC. Both edges are known within 200 ticks of 1 GHz. */
 	struct rate_window window = { { 1000, 17, 1200 }, { 1000001000, 18, 1000001200 }, 0, 1 };
 	struct rate_interval rate = implied(&window, (struct rate){ 1, 1 });
 
@@ -185,7 +194,7 @@ TEST(between_edges_only_the_brackets_count)
 
 TEST(the_value_is_rounded_to_the_nearest_millionth)
 {
-	/* 1001 and 1000 ticks in the middle to 3 of the clock: 333.666..67 and 333.333..33 Hz. */
+	/* 1001 and 1000 ticks of the TSC in the middle for 3 of the clock: 333.666..67 and 333.333..33 Hz. */
 	const struct rate_window two_thirds = { { 0, 5, 10 }, { 1001, 8, 1011 }, 0, 1 };
 	const struct rate_window a_third = { { 0, 5, 10 }, { 1000, 8, 1010 }, 0, 1 };
 
@@ -212,12 +221,12 @@ TEST(a_window_that_proves_nothing_is_unknown)
 	assert_true(implied(&good, one).known);
 	assert_false(implied(&good, (struct rate){ 1, 0 }).known);
 	assert_false(implied(&good, (struct rate){ 0, 1 }).known);
-	assert_false(implied(&good, (struct rate){ UINT64_MAX, 1 }).known); /* does not fit */
+	assert_false(implied(&good, (struct rate){ UINT64_MAX, 1 }).known); /* the result does not fit into 64 bits */
 	assert_false(of_clock(&good, &none).known);
 	assert_false(of_clock(&overlaps, &tsc).known);
 	assert_false(of_clock(&went_back, &tsc).known);
 	assert_true(of_clock(&good, &tsc).known);
-	good.tsc_resolution_ticks = 990; /* all the time between may be one step of the TSC */
+	good.tsc_resolution_ticks = 990; /* the time between the readings may be a single step of the TSC */
 	assert_false(implied(&good, one).known);
 }
 
@@ -237,15 +246,15 @@ TEST(the_narrowest_of_those_that_hold_what_most_hold_is_the_consensus)
 {
 	const struct rate_interval rates[] = {
 		{ .known = false },
-		{ true, 1000, 900, 1100 },  /* honest and wide */
-		{ true, 1020, 1019, 1021 }, /* the falseticker: narrowest of all, and the highest */
+		{ true, 1000, 900, 1100 },  /* right and wide */
+		{ true, 1020, 1019, 1021 }, /* the falseticker, which is the narrowest and the highest */
 		{ true, 1001, 995, 1007 },
-		{ true, 999, 996, 1002 },   /* the narrowest of the honest */
+		{ true, 999, 996, 1002 },   /* the narrowest of the right ones */
 	};
 
-	/* 1000 is held by three, what the falseticker says by two: itself and the wide one. */
+	/* Three intervals contain 1000. Two contain the falseticker's value: its own and the wide one. */
 	assert_int_equal(rate_consensus(rates, 5), 4);
-	/* Likewise without the wide one. */
+	/* The result is the same without the wide interval. */
 	const struct rate_interval narrow[] = { rates[0], rates[2], rates[3], rates[4] };
 
 	assert_int_equal(rate_consensus(narrow, 4), 3);
@@ -285,7 +294,7 @@ TEST(an_error_is_exact_against_a_claim_that_is_no_whole_number)
 	assert_int_equal(ppb.value, 0);
 	assert_int_equal(ppb.low, -1); /* -0.0007 ppb, rounded outwards */
 	assert_int_equal(ppb.high, 1);
-	/* Two percent fast, to the millionth: 1,217,045.454545 Hz. */
+	/* Two percent fast, exact to a millionth of a hertz: 1,217,045.454545 Hz. */
 	const struct rate_interval fast = { true, UINT64_C(1217045454545), UINT64_C(1217045454545),
 					    UINT64_C(1217045454546) };
 
@@ -336,7 +345,7 @@ TEST(known_wraps_are_known_counts)
 	assert_int_equal(rate_unwrap(&rtc, 58, 1, 3), 3);
 	assert_int_equal(rate_unwrap(&rtc, 58, 1, 64), 63);
 	assert_int_equal(rate_unwrap(&tsc, UINT64_MAX, 4, 77), 5);
-	/* Ten back where a few forward were expected: taken back, not one whole turn less ten. */
+	/* If a reading is 10 less where a few ticks more were expected, this is a step back by 10, and not a whole wrap. */
 	assert_true(rate_unwrap(&pm, 1000, 990, 4) == UINT64_C(0) - 10);
 	assert_int_equal(rate_unwrap(&pm, 1000, 990, 0xfffff0), 0xfffff6);
 }

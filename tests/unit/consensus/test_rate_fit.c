@@ -1,6 +1,6 @@
 /*
- * Lines through brackets, in worlds whose rates are known: counters that move evenly, by several ticks at once and
- * unevenly, read at seeded moments at either end of a window. The truth is always inside.
+ * Lines through brackets, in simulated worlds whose rates are known. Counters move evenly, by several ticks at once, or
+ * unevenly. They are read at random times at either end of a window. The true rate is always inside the interval.
  */
 #include "test.h"
 #include "random.h"
@@ -9,7 +9,7 @@
 
 #define WINDOWS        1000
 #define READS          RATE_SAMPLES_MAX
-#define LOOK_READS     4 /* in a look between the ends */
+#define LOOK_READS     4 /* number of readings between the ends of a window, at each time */
 #define MICROHZ_PER_HZ UINT64_C(1000000)
 #define PS_PER_S       UINT64_C(1000000000000)
 #define TSC_HZ         UINT64_C(2500000000)
@@ -19,7 +19,7 @@ typedef unsigned __int128 wide;
 
 struct world {
 	uint64_t clock_hz;
-	uint64_t step_ticks; /* it shows multiples of this */
+	uint64_t step_ticks; /* the clock shows only multiples of this */
 	uint64_t source_hz;  /* rate of the underlying counter, 0 if none */
 	uint64_t read_ps;    /* minimum duration of a reading */
 	uint64_t seed;
@@ -29,14 +29,14 @@ static const struct clock clock_of_64_bits = { .id = "hpet", .main = "hpet", .wr
 
 static const struct world worlds[] = {
 	{ 14318180, 1, 0, 1000000, 1 },	       /* the HPET of a chip set */
-	{ 14318180, 1, 1000000, 500000, 2 },   /* worked out from 1 MHz: in steps of 14 and 15, read within them */
+	{ 14318180, 1, 1000000, 500000, 2 },   /* calculated from 1 MHz: its steps of 14 and 15 are longer than a reading */
 	{ 14318180, 1, 1000000, 1400000, 3 },  /* the same clock, read in about one step */
 	{ 14318180, 1, 1000000, 5000000, 4 },  /* the same clock, read in several steps */
-	{ 100000000, 10, 0, 170000, 5 },       /* in steps of ten, even */
+	{ 100000000, 10, 0, 170000, 5 },       /* in even steps of ten */
 	{ 3579545, 1, 2000000, 120000, 6 },    /* in steps of one and two */
 	{ 3579545, 1, 2000000, 400000, 7 },
 	{ 1193182, 2, 0, 3000000, 8 },
-	{ 14000014, 1, 1000000, 700000, 9 },   /* steps of 14, and of 15 once in 70 ms */
+	{ 14000014, 1, 1000000, 700000, 9 },   /* in steps of 14, and once in 70 ms of 15 */
 };
 
 static uint64_t
@@ -56,7 +56,10 @@ tsc_at(uint64_t ps)
 	return (uint64_t)((wide)ps * TSC_HZ / PS_PER_S);
 }
 
-/* Chained readings, each at some moment after its begin that takes at least half of what a reading takes. */
+/*
+ * Takes readings without pauses. Each takes effect at a random time, but each part before and after it takes at least
+ * half of READ_PS.
+ */
 static uint64_t
 read_all(struct world *world, uint64_t ps, struct sample *samples)
 {
@@ -129,7 +132,7 @@ TEST(the_rate_is_inside_in_each_of_1000_windows)
 	}
 }
 
-/* Short looks evenly over a window as long as one of take(), whose ends are as they are there. */
+/* Takes a window as long as in take(). Short series of readings are spread evenly between its ends. */
 static void
 take_with_between(struct world *world, struct window *window, size_t between)
 {
@@ -171,7 +174,10 @@ outside(struct world world, size_t between)
 	return outside;
 }
 
-/* Within 2 parts in 1,000: at each end it is rounded alike in all readings, and seems to move a tick at a time. */
+/*
+ * The rates of the two counters differ by 2 parts in 1,000. At each end all readings are rounded in the same way, so
+ * the counter seems to move one tick at a time.
+ */
 TEST(a_counter_that_is_worked_out_from_one_of_nearly_its_rate_is_found_out_by_looks_between_the_ends)
 {
 	static const struct world near = { 3579648, 1, 3574179, 80000, 11 };
@@ -202,7 +208,7 @@ TEST(all_readings_say_more_than_the_two_tightest)
 	assert_true(4 * all < 3 * by_two);
 }
 
-/* The step is 14 or 15 ticks, what divides all differences is 1, and a reading takes half a step. */
+/* The step is 14 or 15 ticks. The greatest common divisor of all differences is 1, and a reading takes half a step. */
 TEST(a_counter_that_moves_unevenly_is_given_its_whole_step)
 {
 	static struct window window;
@@ -255,13 +261,13 @@ TEST(a_window_in_which_the_clock_went_back_says_nothing)
 
 	assert_false(rate_fit(&ends, &fit).known);
 	assert_int_equal(fit, RATE_FIT_NONE);
-	ends.ends[1].sample = (struct sample){ 11, 9, 20 }; /* no time between for certain */
+	ends.ends[1].sample = (struct sample){ 11, 9, 20 }; /* the time between the readings may be 0 */
 	assert_false(rate_fit(&ends, &fit).known);
 	ends.ends[1].sample = (struct sample){ 1000, 9, 1010 };
 	assert_true(rate_fit(&ends, &fit).known);
 }
 
-/* Around a wrap of 16 bits, with one reading in which the core was away for a quarter of the range. */
+/* The 16-bit counter wraps, and the core was preempted in one reading for more than a quarter of the range. */
 TEST(corners_are_counted_across_a_wrap_and_not_across_an_absence)
 {
 	static const struct clock pit = { .id = "pit", .main = "pit", .wrap_ticks = 0xffff };

@@ -1,4 +1,4 @@
-/* Tests of cpu.c on the simulated machine: CPUID's leaves, each of which is read only up to the maximum. */
+/* Tests of cpu.c on the simulated machine: CPUID's leaves are read only up to the maximum leaf. */
 #include "test.h"
 #include "hw/cpu.h"
 #include "cpuid_leaves.h"
@@ -106,7 +106,7 @@ TEST(each_feature_is_its_own_bit)
 	assert_true(facts.has_tsc_adjust);
 	assert_true(facts.has_rdtscp);
 	assert_true(facts.tsc_is_invariant);
-	/* Sets all bits except those that matter. */
+	/* Sets all bits except the bits that matter. */
 	sim_cpuid_set(1, 0, (struct hw_cpuid){ ~0u, ~0u, ~(1u << 21) & ~(1u << 31), ~(1u << 4) });
 	sim_cpuid_set(6, 0, (struct hw_cpuid){ ~(1u << 2), ~0u, ~0u, ~0u });
 	sim_cpuid_set(7, 0, (struct hw_cpuid){ ~0u, ~(1u << 1), ~0u, ~0u });

@@ -62,7 +62,7 @@ become_a_guest(enum paravirtual_kind kind)
 }
 
 /*
- * Changes the machine so that no majority decides. The TSC's nominal rate is the first row's, and the clocks that
+ * Changes the machine so that no majority decides. The TSC's nominal rate comes from the first row, and all clocks that
  * contradict it share one oscillator.
  */
 static void

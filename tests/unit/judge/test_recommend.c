@@ -74,7 +74,7 @@ TEST(invariant_tsc_comes_first_then_hpet_pm_pit_and_rtc)
 	literal_free(report);
 }
 
-/* By its figures the TSC is still the best clock. */
+/* The TSC is still the best clock, because its figures are the best. */
 TEST(a_tsc_that_linux_distrusts_says_so)
 {
 	struct report *report = literal_clean();

@@ -9,7 +9,7 @@ static struct platform platform;
 static struct device device;
 static struct clock clocks[DRIVER_CLOCKS_MAX];
 
-/* Before each test: a healthy machine, and the facts of it. */
+/* Prepares a healthy machine and its facts before each test. */
 static inline int
 reset(void **state)
 {
@@ -33,7 +33,7 @@ open_driver(const struct driver *driver)
 	}
 }
 
-/* Takes COUNT samples of a row with the world clock set to AT_PS first. */
+/* Takes COUNT samples of a row, starting at world time AT_PS. */
 static inline void
 take(const struct clock *clock, uint64_t at_ps, struct sample *samples, size_t count)
 {

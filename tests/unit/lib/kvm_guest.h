@@ -1,6 +1,6 @@
 /*
  * A guest under this machine's KVM, without firmware. Its core registers its kvm-clock page. Then it reads its TSC and
- * halts, each time that it is continued. Without a usable KVM guest.lacking has the reason.
+ * halts, each time that it is continued. If there is no usable KVM, guest.lacking has the reason.
  */
 #ifndef BARETICK_KVM_GUEST_H
 #define BARETICK_KVM_GUEST_H
@@ -21,9 +21,12 @@
 #define CODE_AT     0x1000
 #define PAGE_AT     0x2000
 #define TSC_AT      0x3000
-#define RUN_S       10  /* a guest that does not halt is no guest */
+#define RUN_S       10  /* longest run of the guest, which must halt within this time */
 
-/* Real mode. WRMSR 4B564D01h with the page's address and bit 0, then for ever: RDTSC, its halves to TSC_AT, HLT. */
+/*
+ * The guest's code in real mode. It does WRMSR 4B564D01h with the page's address and bit 0. Then it repeats for ever:
+ * RDTSC, store both halves at TSC_AT, HLT.
+ */
 static const uint8_t code[] = {
 	0x66, 0xb9, 0x01, 0x4d, 0x56, 0x4b, 0x66, 0xb8, 0x01, PAGE_AT >> 8, 0x00, 0x00, 0x66, 0x31, 0xd2, 0x0f, 0x30, 0xf4,
 	0x0f, 0x31, 0x66, 0xa3, 0x00, TSC_AT >> 8, 0x66, 0x89, 0x16, 0x04, TSC_AT >> 8, 0xf4, 0xeb, 0xf2,
@@ -34,7 +37,7 @@ static struct {
 	uint8_t *memory;
 	struct kvm_run *run;
 	size_t run_size;
-	const char *lacking; /* why there is no guest, or NULL */
+	const char *lacking; /* reason why there is no guest, or NULL */
 	uint64_t begin_ns;
 } guest;
 
@@ -44,7 +47,7 @@ page(void)
 	return (const volatile struct pvclock *)(guest.memory + PAGE_AT);
 }
 
-/* To its next HLT. */
+/* Runs the guest until its next HLT. */
 static bool
 goes_on(void)
 {
@@ -56,7 +59,7 @@ goes_on(void)
 	return done == 0 && guest.run->exit_reason == KVM_EXIT_HLT;
 }
 
-/* As the guest reads it, in the place where baretick does. */
+/* Returns the TSC as the guest reads it. It is called where baretick would read its TSC. */
 static uint64_t
 guest_tsc(void)
 {
@@ -82,7 +85,7 @@ nothing(int signal)
 	(void)signal;
 }
 
-/* Why there is no guest here, or NULL. */
+/* Returns the reason why no guest can be made, or NULL. */
 static const char *
 make_memory_and_core(void)
 {
@@ -135,7 +138,7 @@ guest_set_up(void **state)
 	guest.kvm = guest.vm = guest.cpu = -1;
 	guest.run = MAP_FAILED;
 	guest.memory = MAP_FAILED;
-	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = nothing }, NULL); /* a call that waits is broken off */
+	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = nothing }, NULL); /* interrupts a call that waits */
 	guest.begin_ns = host_ns();
 	guest.lacking = make_memory_and_core();
 	if (!guest.lacking)

@@ -1,4 +1,4 @@
-/* A report of many cores with figures drawn at random, each as long as those of real machines. */
+/* A report on many cores with random figures. Each figure is as long as on real machines. */
 #ifndef BARETICK_MANY_CORES_H
 #define BARETICK_MANY_CORES_H
 

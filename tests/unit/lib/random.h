@@ -1,10 +1,10 @@
-/* Figures of a seed, the same each time: xorshift64 (Marsaglia, 2003). */
+/* Random numbers, which are the same for the same seed: xorshift64 (Marsaglia, 2003). */
 #ifndef BARETICK_TEST_RANDOM_H
 #define BARETICK_TEST_RANDOM_H
 
 #include <stdint.h>
 
-/* SEED is not 0; the next one takes its place. */
+/* Returns the next number, and stores it in SEED, which must not be 0. */
 static inline uint64_t
 random_next(uint64_t *seed)
 {

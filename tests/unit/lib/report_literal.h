@@ -1,6 +1,6 @@
 /*
- * Reports as literals, for the renderers and the judge: what a run on some machine would leave. The TSC runs
- * at 2 GHz in all of them, so a tick is half a nanosecond. Filled once, kept until the test program ends.
+ * Reports for tests of the renderers and the judge, as a run on some machine would leave them. The TSC runs at 2 GHz in
+ * all of them, so a tick is half a nanosecond. A report is filled once, and kept until the test program ends.
  */
 #ifndef BARETICK_REPORT_LITERAL_H
 #define BARETICK_REPORT_LITERAL_H
@@ -170,7 +170,9 @@ literal_forget_tournament(struct report *report)
 	}
 }
 
-/* 64 cores in a package; the APIC ids are even, as where one of two threads is switched off. */
+/*
+ * Fills in COUNT cores, 64 in each package. Their APIC ids are even, as if the second thread of each core was disabled.
+ */
 static inline void
 literal_fill_cores(struct report *report, size_t count)
 {
@@ -210,7 +212,7 @@ literal_fill_cores(struct report *report, size_t count)
 	};
 }
 
-/* Fills the results for the cores from the pairs in report->skew.offsets. */
+/* Calculates the results for the cores from the pairs in report->skew.offsets. */
 static inline void
 literal_solve(struct report *report)
 {
@@ -226,7 +228,7 @@ literal_solve(struct report *report)
 	free(solved);
 	free((bool *)skew->outlier);
 	skew->outlier = outlier;
-	skew->latest_summary = skew->summary; /* the last one says the same */
+	skew->latest_summary = skew->summary; /* the last pass has the same results */
 	skew->latest.kind = skew->offsets.kind;
 	skew->latest.cores = skew->offsets.cores;
 	skew->latest.pairs = skew->offsets.pairs;
@@ -252,7 +254,7 @@ literal_drifts(struct report *report)
 	}
 }
 
-/* As if the pairs had said so of the core with that RANK. */
+/* Marks the core with this RANK as off the majority, as if its pairs had proven it. */
 static inline void
 literal_set_outlier(struct report *report, size_t rank)
 {
@@ -260,8 +262,8 @@ literal_set_outlier(struct report *report, size_t rank)
 }
 
 /*
- * A tournament of the started cores, of type KIND. Each pair's interval extends 40 to 59 ticks to each side of the true
- * offset. TRUTH_TICKS has each core's true lead over the boot core, or is NULL if all TSCs agree.
+ * Fills in a measurement pass of the started cores, of schedule KIND. Each pair's interval extends 40 to 59 ticks to
+ * each side of the true offset. TRUTH_TICKS has each core's true lead over the boot core, or is NULL if all TSCs agree.
  */
 static inline void
 literal_tournament(struct report *report, enum pair_schedule kind, const int64_t *truth_ticks)
@@ -315,7 +317,7 @@ literal_tournament(struct report *report, enum pair_schedule kind, const int64_t
 	literal_drifts(report);
 }
 
-/* Each core that started is observed for a second, and no time is stolen from it. */
+/* Fills in a watch for gaps of a second on each started core, without stolen time. */
 static inline void
 literal_observe(struct report *report)
 {
@@ -331,7 +333,7 @@ literal_observe(struct report *report)
 	}
 }
 
-/* Core CORE was away for NS, AT_MS into the run. */
+/* Adds stolen time: core CORE was preempted for NS, AT_MS after the run's start. */
 static inline void
 literal_take_away(struct report *report, size_t core, uint64_t at_ms, uint64_t ns)
 {
@@ -350,7 +352,7 @@ literal_take_away(struct report *report, size_t core, uint64_t at_ms, uint64_t n
 	row->worst_gap_ns = ns > row->worst_gap_ns ? ns : row->worst_gap_ns;
 }
 
-/* A promise that was checked. */
+/* Adds a row for a rule that was checked. */
 static inline struct behaviour *
 literal_behaviour(struct report *report, const char *rule, const char *clock, const char *sentence)
 {
@@ -370,7 +372,7 @@ literal_figure(struct behaviour *row, int64_t low, int64_t high)
 	row->measured = low + (high - low) / 2;
 }
 
-/* The words of its options, as a run has them from its begin. */
+/* Fills in the words of the report's options, as a run does at its start. */
 static inline void
 literal_give_options(struct report *report)
 {
@@ -380,8 +382,7 @@ literal_give_options(struct report *report)
 	options_put_given(&given, &report->options);
 }
 
-/* Before it is judged: every clock is there and well, and so are four cores. */
-/* A source that is well, one that loses ticks, one that is not there. */
+/* Adds rows of three timers: a healthy one, one that loses ticks, and an absent one. */
 static inline void
 literal_intervals(struct report *report)
 {
@@ -417,7 +418,7 @@ literal_claim(struct report *report, enum claim_source source, enum claim_clock 
 	return &report->claims[report->claim_count - 1].claim;
 }
 
-/* The TSC's are right, and the LAPIC's timer was not tested. */
+/* Adds stated rates: those for the TSC are right, and the LAPIC's timer was not tested. */
 static inline void
 literal_claims(struct report *report)
 {
@@ -428,6 +429,7 @@ literal_claims(struct report *report)
 	literal_claim(report, CLAIM_HYPERV, CLAIM_OF_LAPIC, "MSR 40000023h", 1000000000, 1000);
 }
 
+/* Returns a report that is not yet judged. All clocks and four cores are present and healthy. */
 static inline struct report *
 literal_clean(void)
 {
@@ -490,7 +492,7 @@ literal_clean(void)
 	return report;
 }
 
-/* Likewise, with CORES and their ping-pongs as KIND says; TRUTH_TICKS as for literal_tournament(). */
+/* Returns a clean report with CORES cores, whose pass has schedule KIND. See literal_tournament() for TRUTH_TICKS. */
 static inline struct report *
 literal_of(size_t cores, enum pair_schedule kind, const int64_t *truth_ticks)
 {
@@ -524,8 +526,8 @@ literal_lose(struct report *report, const char *id, enum clock_state state, cons
 
 /*
  * Returns a report that is not yet judged, of a machine with many faults. It has no HPET, a PIT that does not count,
- * and a broken RTC. Of its six cores one is missing, one was lost in the run, one TSC is off the majority, one
- * drifts, one has another TSC_ADJUST, and two had a warp.
+ * and a broken RTC. It has six cores. One is missing, and one was lost in the run. One TSC is off the majority, and one
+ * drifts. One has another TSC_ADJUST, and two had a warp.
  */
 static inline struct report *
 literal_sick(void)
@@ -597,7 +599,10 @@ literal_sick(void)
 	return report;
 }
 
-/* Before it is judged: the deadline came before anything was measured, and little is known of the machine. */
+/*
+ * Returns a report that is not yet judged. The deadline passed before any measurement, and little is known of the
+ * machine.
+ */
 static inline struct report *
 literal_empty(void)
 {

@@ -1,6 +1,6 @@
 /*
- * A test is TEST(the_sentence_that_it_proves) and a body: it registers itself. The program runs its tests in the order
- * of the source. This header includes cmocka.h and the headers that cmocka.h needs, and it has the main function.
+ * TEST(a_sentence_that_the_test_proves), followed by a body, defines and registers a test. The program runs its tests
+ * in the order of the source. This header includes cmocka.h and the headers that it needs, and has the main function.
  */
 #ifndef BARETICK_TEST_H
 #define BARETICK_TEST_H
@@ -13,18 +13,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* cmocka 2 calls assert_in_range deprecated, and cmocka 1 of Debian 12 and 13 has no other name for it. */
+/* cmocka 2 calls assert_in_range deprecated, but cmocka 1 of Debian 12 and 13 has no other function for this. */
 #define CMOCKA_DISABLE_DEPRECATION_WARNINGS
 #include <cmocka.h>
 
-#define TEST_MAX 256 /* tests in a program */
+#define TEST_MAX 256 /* largest number of tests in a program */
 
 typedef CMFixtureFunction test_fixture[2]; /* called before and after a test, or NULL */
 
 static struct CMUnitTest tests_of_program[TEST_MAX];
 static size_t tests_of_program_count;
 
-/* The functions of all tests of a file: TEST_FIXTURE(set_up, tear_down) once, before the first test. */
+/*
+ * Functions that run before and after each test of a file. TEST_FIXTURE(set_up, tear_down) defines them once, before
+ * the first test.
+ */
 static const test_fixture fixture_of_program;
 #define TEST_FIXTURE(set_up, tear_down) static const test_fixture fixture_of_program = { set_up, tear_down }
 
@@ -37,7 +40,7 @@ test_add(const char *name, CMUnitTestFunction function, const test_fixture fixtu
 		.setup_func = fixture[0], .teardown_func = fixture[1] };
 }
 
-/* Adds FUNCTION as the test NAME, with the fixture of the file or with an own set_up and tear_down. */
+/* Adds FUNCTION as the test NAME, with the fixture of the file or with its own set_up and tear_down. */
 #define TEST_ADD(name, function, ...) \
 	static void __attribute__((constructor)) \
 	name##_is_added(void) \
@@ -46,7 +49,7 @@ test_add(const char *name, CMUnitTestFunction function, const test_fixture fixtu
 		test_add(#name, function, sizeof(#__VA_ARGS__) > 1 ? own : fixture_of_program); \
 	}
 
-/* TEST(name) has the fixture of the file, TEST(name, set_up, tear_down) its own. */
+/* TEST(name) uses the fixture of the file, and TEST(name, set_up, tear_down) uses its own. */
 #define TEST(name, ...) \
 	static void name(void **state); \
 	TEST_ADD(name, name, __VA_ARGS__) \
@@ -55,7 +58,7 @@ test_add(const char *name, CMUnitTestFunction function, const test_fixture fixtu
 int
 main(void)
 {
-	/* The function behind cmocka_run_group_tests, which takes only an array whose size the compiler knows. */
+	/* cmocka_run_group_tests calls this function, but accepts only arrays whose size the compiler knows. */
 	return _cmocka_run_group_tests("tests", tests_of_program, tests_of_program_count, NULL, NULL);
 }
 

@@ -1,4 +1,4 @@
-/* The start of an HTTP answer, complete and in parts. */
+/* Tests the start of an HTTP answer, complete and in parts. */
 #include "network/answer.h"
 
 #include "test.h"

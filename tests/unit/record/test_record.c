@@ -4,7 +4,7 @@
 #include "record/record.h"
 
 #define SIZE 65536u
-#define WIDE 512u /* larger than each struct of a kind */
+#define WIDE 512u /* larger than the struct of any kind of entry */
 
 static uint8_t bytes[SIZE];
 static struct record record;
@@ -20,7 +20,7 @@ begin(void **state)
 
 TEST_FIXTURE(begin, NULL);
 
-/* Fills the fields of SHAPE with bytes that differ, and all else with zeros. */
+/* Fills the fields of SHAPE with different bytes, and the rest with zeros. */
 static void
 fill(const struct record_shape *shape, uint8_t *to, uint8_t seed)
 {
@@ -29,7 +29,9 @@ fill(const struct record_shape *shape, uint8_t *to, uint8_t seed)
 			to[record_field(shape, i)->offset + k] = ++seed;
 }
 
-/* Reads to the end in a copy of just SIZE bytes, so that the sanitizer sees a read past it. Returns the last state. */
+/*
+ * Reads a copy of exactly SIZE bytes to its end, so that the sanitizer sees a read beyond it. Returns the last state.
+ */
 static enum record_state
 read_all(const uint8_t *from, size_t size, uint64_t *entries, const char **error)
 {
@@ -53,7 +55,7 @@ read_all(const uint8_t *from, size_t size, uint64_t *entries, const char **error
 	return reader.state;
 }
 
-/* A record with a few kinds, in two blocks. */
+/* Writes a record with a few kinds of entries, in two blocks. */
 static void
 put_some(void)
 {
@@ -79,7 +81,7 @@ TEST(every_kind_comes_back_as_it_was_written)
 		struct record_entry entry;
 
 		if (kind == RECORD_END)
-			continue; /* record_end() writes it */
+			continue; /* record_end() writes this entry */
 		assert_true(row->fixed.bytes > 0);
 		fill(&row->fixed, fixed, (uint8_t)kind);
 		fill(&row->item, item, (uint8_t)(kind + 100));
@@ -102,7 +104,7 @@ TEST(every_kind_comes_back_as_it_was_written)
 	}
 }
 
-/* README.md has these sizes. */
+/* README.md lists these sizes. */
 TEST(sizes_in_the_file_are_the_sums_of_the_fields)
 {
 	for (unsigned kind = RECORD_RUN; kind < RECORD_KINDS; kind++) {
@@ -136,7 +138,7 @@ TEST(several_items_come_back_in_their_order)
 	}
 }
 
-/* Written down from README.md; the checksums are asked below. */
+/* The bytes follow README.md by hand. The checksums are compared further below. */
 TEST(a_record_with_one_gap_has_these_bytes)
 {
 	static const uint8_t expected[] = {
@@ -149,7 +151,7 @@ TEST(a_record_with_one_gap_has_these_bytes)
 	record_put(&record, RECORD_GAP, &(struct record_gap){ 3, UINT64_C(0x1122334455667788), 10000 }, NULL, 0);
 	assert_int_equal(record.length, sizeof(expected));
 	for (size_t i = 0; i < sizeof(expected); i++)
-		if (i < 12 || (i >= 16 && i < 24) || i >= 28) /* not the checksums */
+		if (i < 12 || (i >= 16 && i < 24) || i >= 28) /* all bytes except the checksums */
 			assert_int_equal(bytes[i], expected[i]);
 	assert_int_equal(crc32_add(0, "123456789", 9), 0xcbf43926); /* the check value of CRC-32/ISO-HDLC */
 	uint32_t sums[2] = { crc32_add(0, bytes, 12), crc32_add(crc32_add(0, bytes + 16, 4), bytes + 28, 28) };
@@ -174,7 +176,7 @@ TEST(a_record_that_goes_on_is_good_after_each_entry)
 	assert_int_equal(entries, 500);
 }
 
-/* In each of several blocks, in the open one and in a finished one. */
+/* The replaced entries are in several blocks, some in finished blocks and some in the open block. */
 TEST(an_entry_that_is_replaced_has_its_new_bytes_and_a_valid_checksum)
 {
 	size_t at[500];
@@ -236,7 +238,7 @@ TEST(a_record_with_any_byte_changed_is_never_whole)
 		}
 }
 
-/* Makes the checksum of the only block right again. */
+/* Corrects the checksum of the only block. */
 static void
 seal(void)
 {
@@ -272,7 +274,7 @@ TEST(an_entry_without_all_fields_is_damage)
 {
 	record_put(&record, RECORD_GAP, &(struct record_gap){ 0 }, NULL, 0);
 	record_end(&record);
-	bytes[30] = 12; /* bytes of the fixed part, and the other 8 are an item */
+	bytes[30] = 12; /* size of the fixed part in bytes; the other 8 bytes are an item */
 	bytes[32] = 1;
 	bytes[34] = 8;
 	seal();
@@ -339,7 +341,7 @@ TEST(fields_that_a_later_version_added_are_skipped)
 
 	record_put(&record, RECORD_GAP, &(struct record_gap){ 7, UINT64_C(0x100000009), 0 }, NULL, 0);
 	record_end(&record);
-	bytes[28] = RECORD_CORE; /* a core has 8 bytes, and this entry has 20 */
+	bytes[28] = RECORD_CORE; /* a core's entry has 8 bytes, but this entry has 20 */
 	seal();
 	record_open(&reader, bytes, record.length);
 	assert_true(record_next(&reader, &entry));

@@ -1,4 +1,4 @@
-/* The report as one tidy table, against its goldens, and quoting as RFC 4180 has it. */
+/* The report as one tidy table in CSV. It is compared with goldens, and quoted as in RFC 4180. */
 #include "test.h"
 #include "judge/judge.h"
 #include "render/csv/csv.h"
@@ -48,7 +48,7 @@ TEST(unmeasured_machine_renders_as_its_golden)
 	compare(literal_empty, "empty.csv");
 }
 
-/* No field of these has a comma, so that commas are what columns are counted by. */
+/* No field of this report contains a comma, so the number of commas gives the number of columns. */
 TEST(every_row_has_nine_columns_and_an_end)
 {
 	struct report *report = literal_sick();
@@ -109,6 +109,6 @@ TEST(interval_has_its_ends_and_a_negative_figure_its_sign)
 	rendered(report);
 	assert_non_null(strstr(buffer, "2026-01-01T00:00:05,hpet,,rate_against_acpi_pm,-0.085,-0.120,-0.050,ppm,SN-0042\n"));
 	assert_non_null(strstr(buffer, "2026-01-01T00:00:05,pit,,rate,1193180.000,1193179.881,1193180.119,Hz,SN-0042\n"));
-	assert_null(strstr(buffer, "rate_against_rtc")); /* not known */
+	assert_null(strstr(buffer, "rate_against_rtc")); /* this rate is not known */
 	literal_free(report);
 }

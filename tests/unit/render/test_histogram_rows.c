@@ -1,4 +1,4 @@
-/* The comparative histogram: which rows it has, their bars, and that it fits. */
+/* The comparative histogram: its choice of rows, its bars, and its width. */
 #include "test.h"
 #include "render/sections/histogram_rows.h"
 #include "random.h"
@@ -9,7 +9,7 @@
 
 static char buffer[1 << 16];
 
-/* The histogram of a report of two clocks, whose reads are A and B; B may be NULL. */
+/* Returns the histogram of a report with two clocks, whose reads are A and B. B may be NULL. */
 static const char *
 render(const struct literal_duration *a, const struct literal_duration *b)
 {
@@ -58,7 +58,10 @@ TEST(two_peaks_have_a_valley_between_them)
 			    "<=  52 ns   3.0 :");
 }
 
-/* Below 1 % in each: 700 and 900 ns share the octave up to 1023, 1100 and 2000 ns that up to 2047. */
+/*
+ * Each duration has less than 1 % of the reads. 700 and 900 ns share the octave up to 1023, and 1100 and 2000 ns share
+ * the octave up to 2047.
+ */
 TEST(a_tail_has_a_row_for_each_octave)
 {
 	assert_string_equal(render((struct literal_duration[]){ { 500, 99900 }, { 700, 30 }, { 900, 40 },
@@ -82,7 +85,7 @@ TEST(a_long_empty_stretch_is_one_row_of_dots)
 			    "<= 100 us                 0.2");
 }
 
-/* The step of many TSCs is 10 ns. Without an exception there would be dots after nearly each row. */
+/* Many TSCs count in steps of 10 ns. Without an exception, dots for empty values would follow almost each row. */
 TEST(the_step_of_a_coarse_tsc_is_no_empty_stretch)
 {
 	assert_string_equal(render((struct literal_duration[]){ { 0, 100 }, { 10, 700 }, { 20, 100 }, { 30, 100 },
@@ -128,7 +131,7 @@ TEST(bars_are_scaled_for_each_clock)
 			    "<=  24 ns  25.0 ###:    >99.9 #######");
 }
 
-/* A few narrow peaks, a flat stretch of values, or values of any length. */
+/* Draws reads: a few narrow peaks, a flat range of values, or values of any length. */
 static void
 draw(struct latency *latency, uint64_t *seed)
 {

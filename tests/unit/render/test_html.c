@@ -1,4 +1,4 @@
-/* The report as a page: the text around the mark, its replacement, and the size. */
+/* The report as a page: the text around the placeholder, its replacement, and the size. */
 #include <stdio.h>
 
 #include "test.h"
@@ -78,7 +78,7 @@ TEST(nothing_in_the_report_can_end_its_script)
 	literal_free(report);
 }
 
-/* Where the list ends that begins at FROM. */
+/* Returns the end of the list that begins at FROM. */
 static const char *
 end_of_list(const char *from)
 {
@@ -91,7 +91,7 @@ end_of_list(const char *from)
 
 /*
  * Returns WHOLE without white space outside of strings, without the lists of exact durations, and without the matrices
- * of all tournaments except number SHOWN, counted from 1.
+ * of all passes except number SHOWN, counted from 1.
  */
 static void
 make_brief(char *whole, size_t shown)
@@ -149,7 +149,7 @@ TEST(brief_report_leaves_out_exact_durations_other_matrices_and_white_space_and_
 	check_brief(literal_sick());
 }
 
-/* A page is under 600,000 bytes, its template under 400,000. */
+/* A page has less than 600,000 bytes, of which the template has less than 400,000. */
 TEST(report_of_64_cores_takes_less_than_200000_bytes_of_a_page)
 {
 	struct report *report = literal_of(64, PAIR_SCHEDULE_ALL, NULL);

@@ -1,4 +1,4 @@
-/* The JSON report against its goldens; that they meet the schema is checked by tests/report/test_schema.py. */
+/* The JSON report is compared with its goldens. tests/report/test_schema.py checks that these follow the schema. */
 #include "test.h"
 #include "judge/judge.h"
 #include "golden.h"
@@ -42,7 +42,7 @@ TEST(unmeasured_machine_renders_as_its_golden)
 	compare(literal_empty, "empty.json");
 }
 
-/* Two rows; the second one is nearly empty. The TSC runs at 2 GHz. */
+/* The series has two rows, and the second is nearly empty. The TSC runs at 2 GHz. */
 TEST(series_is_a_list_of_rows_by_clock_and_core)
 {
 	static const char expected[] =
@@ -164,7 +164,10 @@ TEST(report_that_does_not_fit_is_truncated_and_says_so)
 	literal_free(report);
 }
 
-/* The end of the value that begins at AT, by JSON's grammar as far as numbers and strings of ASCII go. */
+/*
+ * Returns the end of the value that begins at AT. It knows JSON's grammar, with only those numbers and ASCII strings
+ * that reports contain.
+ */
 static const char *
 skip_value(const char *at)
 {
@@ -228,7 +231,7 @@ render(const struct report *report)
 	return text.length;
 }
 
-/* 20 bytes for each entry of the two matrices, 6 KB for each core, and the clocks. */
+/* At most 20 bytes for each entry of the two matrices, 6 KB for each core, and 40 KB for the clocks. */
 TEST(reports_of_1_to_1024_cores_are_whole_and_of_bounded_size)
 {
 	static const size_t counts[] = { 1, 2, 60, 61, 255, 256, 257, 1024 };
@@ -247,13 +250,15 @@ TEST(reports_of_1_to_1024_cores_are_whole_and_of_bounded_size)
 }
 
 /*
- * The boot core is number 0; a pair without a ping-pong is null, and so is all that a core is to one that didn't play.
+ * Rows and columns start with the boot core. A pair without a ping-pong is null. A core that took part in no pass has
+ * only null entries.
  */
 TEST(matrix_has_the_offset_of_the_columns_core_against_the_rows)
 {
 	int64_t truth_ticks[4] = { [3] = 2000 };
 	struct report *report = report_of(4, PAIR_SCHEDULE_STAR, truth_ticks);
-	struct offset later[3] = { { -100, 120 }, OFFSET_UNKNOWN, { -300, -200 } }; /* for the three participants */
+	/* the pairs of the three cores that took part */
+	struct offset later[3] = { { -100, 120 }, OFFSET_UNKNOWN, { -300, -200 } };
 
 	render(report);
 	assert_non_null(strstr(buffer, "    \"matrix\": [\n"

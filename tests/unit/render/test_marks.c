@@ -12,7 +12,7 @@
 #include "render/text/report_text.h"
 
 #define CORES     8
-#define PPM       1000 /* in ppb */
+#define PPM       1000 /* one ppm in ppb */
 #define TEXT_SIZE (1 << 22)
 
 static char buffer[TEXT_SIZE];
@@ -69,7 +69,7 @@ marked_in_table(const struct report *report)
 	table_render(&text, report);
 	row = strstr(buffer, "\nOffset and drift");
 	assert_non_null(row);
-	row = strstr(strstr(row, "\n\n") + 2, "\n") + 1; /* behind the row of headings */
+	row = strstr(strstr(row, "\n\n") + 2, "\n") + 1; /* after the row of headings */
 	for (size_t i = 0; i < CORES; i++, row = strchr(row, '\n') + 1) {
 		const char *end = strchr(row, '\n'), *mark = memchr(row, '!', (size_t)(end - row));
 		bool is_red = false;
@@ -108,7 +108,7 @@ marked_in_json(const struct report *report, const char *key)
 	return marked;
 }
 
-/* In the map of the pairs, whichever way round a pair is seen. */
+/* Returns the number of red marks in the map of pairs, which shows each pair in both directions. */
 static size_t
 marked_in_map(const struct report *report)
 {
@@ -146,7 +146,7 @@ red_rows_on_screen(const struct report *report)
 	return red;
 }
 
-/* The cores that findings of RULE name. */
+/* Returns the cores that findings of RULE name, as a mask. */
 static uint64_t
 named_by(const struct report *report, const char *rule)
 {
@@ -218,7 +218,7 @@ TEST(a_core_that_is_off_is_named_once_and_no_other_is_marked)
 	assert_int_equal(marked_in_table(report), 1 << 3);
 	assert_int_equal(marked_in_json(report, "off_majority"), 1 << 3);
 	assert_int_equal(marked_in_json(report, "drifts"), 0);
-	assert_int_equal(marked_in_map(report), 2 * (CORES - 1)); /* the pairs with it */
+	assert_int_equal(marked_in_map(report), 2 * (CORES - 1)); /* each other core's pair with it, in both directions */
 	assert_says(report, "not synchronised at 3.1 s, 1 of 8 cores");
 	literal_free(report);
 }

@@ -1,5 +1,6 @@
 /*
- * The options for people: README, the stick's baretick.cfg and the text of the option help are made of the one table.
+ * Texts that list the options are generated from one table: those in README, in the stick's baretick.cfg and in the
+ * option help.
  */
 #include "test.h"
 #include "clocks/drivers.h"
@@ -14,7 +15,7 @@
 
 static char bytes[64 << 10];
 
-/* The application's own clocks and rules. */
+/* Returns the names of the application's clocks and rules. */
 static struct options_names
 names_of_all(void)
 {
@@ -132,7 +133,7 @@ TEST(runner_has_the_grammar_of_the_options)
 	golden_compare("../../qemu/runner/options.json", &text);
 }
 
-/* SENTENCES as lines of a comment. */
+/* Prints SENTENCES as lines of a comment. */
 static void
 put_comment(struct text *out, const char *sentences)
 {

@@ -1,4 +1,7 @@
-/* The catalogue for people: the table in src/judge/README.md is the catalogue's, and the option shows every rule. */
+/*
+ * The rule catalogue as text. The table in src/judge/README.md is generated from it, and the option help lists every
+ * rule.
+ */
 #include "test.h"
 #include "golden.h"
 #include "rules/rules.h"

@@ -1,4 +1,4 @@
-/* The screen: what each key does, what each row says and in which ink, on screens of any size. */
+/* The screen: the effect of each key, and the text and colour of each row, on screens of any size. */
 #include "test.h"
 #include "judge/judge.h"
 #include "golden.h"
@@ -32,7 +32,7 @@ screen_of(const struct report *report, size_t columns, size_t rows)
 	return screen;
 }
 
-/* Row INDEX without the blanks at its end; after every check that holds for all of them. */
+/* Returns row INDEX without trailing blanks, after checks that hold for all rows. */
 static const char *
 row_of(const struct screen *screen, size_t index)
 {
@@ -64,7 +64,7 @@ ink_at(const struct screen *screen, size_t index, const char *words)
 	return row.inks[at - row.bytes];
 }
 
-/* The row of the page that begins with START. */
+/* Returns the index of the row of the page that begins with START. */
 static size_t
 find_row(const struct screen *screen, const char *start)
 {
@@ -81,7 +81,7 @@ press(struct screen *screen, unsigned key)
 	assert_int_equal(screen_key(screen, key), SCREEN_STAY);
 }
 
-/* All pages, line by line and with every ink that is not plain as a letter below: what people see. */
+/* Prints all pages as people see them. Below each line, letters show the colour of text that is not plain. */
 static void
 put_pages(struct text *out, struct screen *screen)
 {
@@ -89,7 +89,7 @@ put_pages(struct text *out, struct screen *screen)
 	struct screen_row row;
 
 	for (unsigned key = '1'; key <= '7'; key++) {
-		screen_open(screen); /* so that 3 comes from another page */
+		screen_open(screen); /* so that key 3 comes from another page */
 		press(screen, key);
 		for (size_t i = 0; i < screen->rows; i++) {
 			char inks[SCREEN_COLUMNS_MAX];
@@ -198,7 +198,7 @@ TEST(clock_keys_go_round_all_clocks)
 	press(&screen, ']');
 	assert_int_equal(screen.clock, 1);
 	press(&screen, '5');
-	press(&screen, '3'); /* the one that was left */
+	press(&screen, '3'); /* returns to the clock that was shown before */
 	assert_int_equal(screen.clock, 1);
 	literal_free(report);
 }
@@ -233,7 +233,10 @@ TEST(right_and_left_go_through_pages_and_clocks_and_tab_through_pages)
 	literal_free(report);
 }
 
-/* U+0101 to U+0117 and the scan codes 1 to 17h: only the codes of keys, behind 16 bits, do anything. */
+/*
+ * U+0101 to U+0117 are the scan codes 1 to 17h, if one looks at the low byte. Only keys, whose code is above 16 bits,
+ * may have an effect.
+ */
 TEST(letters_above_latin_are_no_scan_codes)
 {
 	struct report *report = judged(literal_clean);
@@ -252,7 +255,10 @@ TEST(letters_above_latin_are_no_scan_codes)
 	literal_free(report);
 }
 
-/* A document of 60 numbered lines; on 25 rows 23 of them are seen, so that the last first line is 37. */
+/*
+ * The document has 60 numbered lines, and 25 rows show 23 of them. Therefore line 37 is the last that can be the first
+ * on the screen.
+ */
 TEST(scrolling_stops_at_both_ends)
 {
 	static const struct {
@@ -284,10 +290,10 @@ TEST(scrolling_stops_at_both_ends)
 		assert_string_equal(row_of(&screen, 23), last);
 		assert_non_null(strstr(row_of(&screen, 0), position));
 	}
-	press(&screen, '3'); /* a document has no pages, ... */
+	press(&screen, '3'); /* a document has no pages, so page keys have no effect */
 	press(&screen, SCREEN_KEY_RIGHT);
 	assert_int_equal(screen.line, 14);
-	assert_null(strstr(row_of(&screen, 24), "Summary")); /* ... and says so */
+	assert_null(strstr(row_of(&screen, 24), "Summary")); /* the last line offers no page keys either */
 }
 
 TEST(page_that_fits_has_no_position_and_does_not_scroll)
@@ -324,7 +330,7 @@ TEST(ways_out_are_restart_power_off_and_quit_only_where_it_may)
 	literal_free(report);
 }
 
-/* On each page, the down key reaches all lines from the first to the last. */
+/* On each page the down key reaches all lines from the first to the last. */
 TEST(every_line_of_every_page_is_reached_by_keys)
 {
 	static const size_t sizes[][2] = { { 80, 25 }, { 100, 31 }, { 128, 40 }, { 160, 53 }, { 240, 60 } };
@@ -349,7 +355,7 @@ TEST(every_line_of_every_page_is_reached_by_keys)
 	literal_free(report);
 }
 
-/* No line of a pane is wider than the place it has: nothing is cut off at the right. */
+/* No line is wider than its part of the screen, so nothing is cut off at the right. */
 TEST(lines_fit_their_panes_from_80_columns_on)
 {
 	struct report *(*const literals[])(void) = { literal_clean, literal_sick, literal_empty };
@@ -374,7 +380,7 @@ TEST(lines_fit_their_panes_from_80_columns_on)
 	}
 }
 
-/* The rest of such a screen stays empty. */
+/* Columns beyond 320 stay empty. */
 TEST(screens_wider_than_320_columns_have_rows_of_320)
 {
 	static const size_t sizes[][2] = { { 319, 53 }, { 320, 53 }, { 321, 53 }, { 400, 120 } };
@@ -428,7 +434,7 @@ TEST(smallest_room_cuts_and_does_not_overflow)
 	struct screen screen = screen_of(report, 80, 25);
 
 	for (size_t size = 4; size < 4000; size += 97) {
-		char *small = malloc(size); /* the address sanitizer watches its end */
+		char *small = malloc(size); /* allocated, so that the address sanitizer checks its end */
 
 		screen.buffer = small;
 		screen.buffer_size = size;
@@ -441,7 +447,7 @@ TEST(smallest_room_cuts_and_does_not_overflow)
 	literal_free(report);
 }
 
-/* Every exact duration below 10,000 ns and every bucket of the histogram, each listed, as cutoff=100 asks for. */
+/* The histogram has every exact duration below 10,000 ns and every bucket. With cutoff=100 all of them are listed. */
 TEST(longest_page_fits_its_room)
 {
 	struct report *report = judged(literal_clean);
@@ -493,7 +499,10 @@ clock_page(struct screen *screen, const char *id)
 	}
 }
 
-/* A TSC at half the PIT's rate is -500,000 ppm from it; the PIT is +1,000,000 ppm from the TSC, and not +500,000. */
+/*
+ * If a TSC counts at half the PIT's rate, the TSC is -500,000 ppm from the PIT. Then the PIT is +1,000,000 ppm from the
+ * TSC, and not +500,000.
+ */
 TEST(pairs_stand_on_both_clocks_pages_with_the_figures_of_their_own_direction)
 {
 	struct report *report = judged(literal_clean);
@@ -564,7 +573,7 @@ TEST(cores_page_of_255_cores_is_folded_and_whole)
 	literal_free(report);
 }
 
-/* row_of() looks at every byte; here are strings of all there are, in all fields, and in a document. */
+/* row_of() checks every byte. Here all fields of the report, and a document, contain all possible bytes. */
 TEST(bytes_outside_ascii_never_reach_a_row)
 {
 	struct report *report = judged(literal_sick);
@@ -596,7 +605,7 @@ TEST(bytes_outside_ascii_never_reach_a_row)
 	for (size_t row = 0; row < 25; row++)
 		row_of(&screen, row);
 	assert_string_equal(row_of(&screen, 1), "?????????");
-	room[3] = '\x9b'; /* whatever the renderers would let through */
+	room[3] = '\x9b'; /* a byte that the renderers would not filter out */
 	assert_string_equal(row_of(&screen, 1), "?????????");
 	room[3] = '#';
 	assert_string_equal(row_of(&screen, 1), "???#?????");
@@ -618,7 +627,7 @@ TEST(bars_fill_their_rows_and_the_page_has_no_bar)
 	literal_free(report);
 }
 
-/* An ink never says what no word says: each verdict's word is there in every ink that is not plain. */
+/* Colours never carry information alone: each coloured verdict is also a word. */
 TEST(inks_stand_on_words)
 {
 	static const struct {

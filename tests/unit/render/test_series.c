@@ -1,4 +1,4 @@
-/* The run over time, of figures that are written down here: its lines, as many as fit, and its marks. */
+/* The run over time, from figures that the test writes: its lines, their number, and its marks. */
 #include "test.h"
 #include "report_literal.h"
 #include "render/sections/table_sections.h"
@@ -45,7 +45,10 @@ clock_of(struct series_row *row, const char *id)
 	return &row->clocks[report_find_clock(here.report, id) - here.report->clocks];
 }
 
-/* Another minute: reads of the TSC at their worst, core 1's TSC, and the PM timer's rate. */
+/*
+ * Adds a row of another minute: the largest duration of a TSC read, the offset of core 1's TSC, and the PM timer's
+ * rate.
+ */
 static struct series_row *
 add_minute(uint64_t tsc_p99_ns, int64_t offset_ticks, int64_t ppb, int64_t error_ppb)
 {
@@ -107,7 +110,10 @@ TEST(a_line_has_the_worst_of_its_rows_and_rates_as_far_as_they_are_known)
 	assert_non_null(strstr(here.bytes, "against hpet"));
 }
 
-/* 40 minutes in 12 lines, the last of them up to the run's end; a minute's gap is in one of them. */
+/*
+ * 40 minutes are shown in 12 lines, of which the last ends with the run. One of them shows a minute with a long
+ * duration.
+ */
 TEST(a_long_run_has_a_dozen_lines_and_none_of_its_minutes_is_left_out)
 {
 	for (size_t i = 0; i < ROWS; i++)

@@ -1,4 +1,7 @@
-/* The table against its goldens, and what must hold of every table: width, order, nothing left out. */
+/*
+ * The text report is compared with its goldens. Also properties that hold for every report: line width, order, and
+ * completeness.
+ */
 #include "test.h"
 #include "judge/judge.h"
 #include "golden.h"
@@ -26,7 +29,7 @@ render(renderer *put, struct report *report)
 
 	if (report->skew.drifts)
 		literal_drifts(report);
-	view_analyse(report); /* whose rows are marked */
+	view_analyse(report); /* decides which rows are marked */
 	judge_synchrony(report);
 	text_init(&text, buffer, sizeof(buffer));
 	put(&text, report);
@@ -102,7 +105,10 @@ TEST(longest_strings_keep_79_columns)
 	literal_free(report);
 }
 
-/* A line of dots alone stands between a clock's common durations and its longest one. */
+/*
+ * Returns true if a paragraph was cut, so that its last line ends in dots. A line with only dots is no cut: it stands
+ * between a clock's common durations and its longest one.
+ */
 static bool
 has_cut_paragraph(const struct text *text)
 {
@@ -140,7 +146,10 @@ TEST(paragraph_with_the_longest_figures_is_whole)
 	literal_free(report);
 }
 
-/* No two names of one core: it read less than it had itself before. */
+/*
+ * A warp of a core with itself must not name the core twice. The sentence then says that the core read less than
+ * before.
+ */
 TEST(warp_of_a_core_against_itself_has_words_of_its_own)
 {
 	for (uint32_t other = 2; other <= 4; other += 2) {
@@ -217,7 +226,7 @@ TEST(starved_warp_check_is_inconclusive_unless_it_saw_a_warp)
 	literal_free(report);
 }
 
-/* The line that begins with START, or the next one after FROM. */
+/* Returns the line that begins with START, at FROM or after it. */
 static const char *
 find_line(const char *from, const char *start)
 {
@@ -230,7 +239,7 @@ find_line(const char *from, const char *start)
 	return NULL;
 }
 
-/* How many lines stand between the one that begins with START and the next empty one. */
+/* Returns the number of lines after the line that begins with START, up to the next empty line. */
 static size_t
 lines_below(const char *from, const char *start)
 {
@@ -260,7 +269,7 @@ TEST(up_to_64_cores_have_a_row_each_in_every_block)
 	}
 }
 
-/* As with a driver more: the clocks that do not fit side by side follow below, each with its rows. */
+/* As with one more driver: clocks that do not fit side by side follow below, each with its own rows. */
 TEST(six_devices_have_a_second_block_for_the_last)
 {
 	struct report *report = literal_of(4, PAIR_SCHEDULE_ALL, NULL);
@@ -276,7 +285,7 @@ TEST(six_devices_have_a_second_block_for_the_last)
 	literal_free(report);
 }
 
-/* 255 cores are of 4 packages, 1024 of 16, which are more than 8 and so one group. */
+/* 255 cores are in 4 packages. 1024 cores are in 16 packages, which are more than 8, so all are one group. */
 TEST(rows_of_more_cores_are_folded_by_package_or_into_one)
 {
 	static const struct {
@@ -289,7 +298,10 @@ TEST(rows_of_more_cores_are_folded_by_package_or_into_one)
 		judge_report(report);
 		render(table_render, report);
 		assert_lines_fit(&(struct text){ .bytes = buffer, .length = strlen(buffer) });
-		/* A label and three rows a group; the boot core, and the last one, which is the slowest for all clocks. */
+		/*
+		 * Each group has a label and three rows. Two cores have their own row: the boot core, and the last one, which
+		 * is the slowest.
+		 */
 		for (size_t h = 0; h < 2; h++)
 			assert_int_equal(lines_below(buffer, headings[h]), 4 * cases[i].groups + 2);
 		assert_int_equal(lines_below(buffer, headings[2]), cases[i].groups + 1);
@@ -337,7 +349,7 @@ TEST(row_of_a_package_that_stands_apart_as_a_whole_says_by_how_much)
 	assert_non_null(find_line(buffer, "package 0 (64)          -30 ..      +30 "));
 	assert_non_null(find_line(buffer, "package 1 (64)         +120 ..     +180 "));
 	assert_non_null(find_line(buffer, "56 more are off the majority: see report.json.\n"));
-	/* 64 * 63 / 2 pairs within, 64 * 128 with others. */
+	/* 64 * 63 / 2 pairs are within the package, and 64 * 128 with other packages. */
 	assert_non_null(find_line(buffer, "package 1 (64)       2016      0      0      0      0   8192      0      0\n"));
 	assert_non_null(find_line(buffer, "package 2 (64)       2016      0      0      0   4096   4096      0      0\n"));
 	literal_free(report);
@@ -389,7 +401,7 @@ assert_says(struct report *report, const char *words)
 	struct text text = render(table_skew, report);
 
 	assert_lines_fit(&text);
-	for (size_t i = 0; i < text.length; i++) /* lines may break between any two words */
+	for (size_t i = 0; i < text.length; i++) /* a line may break between any two words */
 		if (buffer[i] == '\n' && buffer[i + 1] == ' ' && buffer[i + 2] == ' ' && buffer[i + 3] != ' ')
 			memmove(&buffer[i], &buffer[i + 2], strlen(&buffer[i + 2]) + 1);
 	if (!strstr(buffer, words))
@@ -413,7 +425,7 @@ TEST(map_shows_the_pair_that_contradicts_and_the_one_that_never_met)
 	literal_free(report);
 }
 
-/* Each pair's interval reaches up to 59 ticks, half a nanosecond each, to either side of the truth. */
+/* Each pair's interval reaches up to 59 ticks of half a nanosecond to each side of the true offset. */
 TEST(sentence_on_synchrony_is_what_the_pairs_prove)
 {
 	int64_t truth_ticks[4] = { [3] = 20000 };
@@ -467,7 +479,7 @@ TEST(sentence_on_synchrony_is_what_the_pairs_prove)
 	skewed = literal_of(4, PAIR_SCHEDULE_ALL, (int64_t[]){ 0, 0, 0, 20000 });
 	skewed->skew.offsets.begin_tsc = report->skew.latest.begin_tsc;
 	skewed->skew.offsets.end_tsc = report->skew.latest.end_tsc;
-	report->skew.latest = skewed->skew.offsets; /* with its shorter intervals it tells who */
+	report->skew.latest = skewed->skew.offsets; /* its intervals are narrower, so the core that is off is known */
 	report->skew.latest_outlier = skewed->skew.outlier;
 	report->skew.latest_summary = skewed->skew.summary;
 	for (size_t i = 0; i < 4; i++)
@@ -475,7 +487,8 @@ TEST(sentence_on_synchrony_is_what_the_pairs_prove)
 	assert_says(
 		report,
 		"\nNot synchronised at 21.1 s, 1 of 4 cores off the majority: ping-pongs of all pairs of 4 cores (");
-	report->skew.latest.begin_tsc = report->skew.latest.end_tsc - 2000000000; /* each pair has its moment in that second */
+	/* each pair's ping-pong was at some time in that second */
+	report->skew.latest.begin_tsc = report->skew.latest.end_tsc - 2000000000;
 	assert_says(report, "\nNot synchronised between 20.1 s and 21.1 s, 1 of 4 cores off the majority: ");
 	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns. No two differed by more than 10024 ns.\n");
 	literal_free(report);
@@ -522,14 +535,14 @@ TEST(synchrony_is_said_only_of_a_bound_that_means_something_to_the_end)
 
 	report->skew.latest_summary.bound_ticks = 1000000;
 	assert_says(report, "\nSynchronisation not determined: only within 500000 ns at 3.1 s and 21.1 s: ping-pongs of ");
-	assert_says(report, ", best round trip 41 ns. At 3.1 s: "); /* the bound of the first pass, which was narrower */
+	assert_says(report, ", best round trip 41 ns. At 3.1 s: "); /* the bound of the first pass is lower */
 	report->skew.latest_summary.bound_ticks = 2000;
 	assert_says(report, "\nSynchronised within 1000 ns at 3.1 s and 21.1 s: ");
 	report->skew.latest_summary.bound_ticks = 2001;
 	assert_says(report, "\nSynchronisation not determined: only within 1001 ns at ");
 	report->skew.best_trip_ns = 251;
 	assert_says(report, "\nSynchronised within 1001 ns at ");
-	report->skew.best_trip_ns = UINT64_MAX; /* messages that waited for a core's turn prove nothing */
+	report->skew.best_trip_ns = UINT64_MAX; /* round trips that waited until a core was scheduled prove nothing */
 	report->skew.latest_summary.bound_ticks = 20000;
 	assert_says(report, "\nSynchronised within 10000 ns at ");
 	report->skew.latest_summary.bound_ticks = 20001;
@@ -632,7 +645,7 @@ TEST(longest_ids_and_figures_of_60_and_255_cores_keep_79_columns)
 	}
 }
 
-/* A clock that only one core at a time may read is left out by its nature, and no word is lost on it. */
+/* A clock that only one core at a time may read is not named, because this is no failure. */
 TEST(clocks_that_no_two_cores_read_at_once_are_named)
 {
 	struct report *report = literal_clean();
@@ -649,7 +662,10 @@ TEST(clocks_that_no_two_cores_read_at_once_are_named)
 	literal_free(report);
 }
 
-/* Where a host takes much of the time the medians alone and together are its, and cores miss each other. */
+/*
+ * If a host takes much of the time, the medians with one core and with all cores are not the clock's own. Cores also
+ * miss each other.
+ */
 TEST(ratios_of_contended_reads_are_doubted_where_time_was_stolen_and_a_dash_is_explained)
 {
 	struct report *report = literal_clean();
@@ -714,7 +730,10 @@ TEST(a_cost_whose_range_overlaps_the_best_is_not_determined)
 	literal_free(report);
 }
 
-/* The flag of an RTC at 8192 Hz: read in no time, and of no use for a row of a database. */
+/*
+ * The RTC's periodic flag at 8192 Hz is cheap to read, but changes only each 122 us. Therefore it cannot time a row of
+ * a database.
+ */
 TEST(a_clock_that_counts_in_steps_longer_than_a_read_is_not_the_cheapest)
 {
 	static char bytes[8192];
@@ -728,7 +747,7 @@ TEST(a_clock_that_counts_in_steps_longer_than_a_read_is_not_the_cheapest)
 	table_database(&text, report);
 	assert_non_null(strstr(strstr(bytes, "\ntsc "), "  0.0  "));
 	assert_memory_equal(strstr(bytes, "\nrtc_pf ") + 50, "  -", 3);
-	rtc->verdict = VERDICT_FAIL; /* the seconds: another counter, which leaves the flag's verdict alone */
+	rtc->verdict = VERDICT_FAIL; /* the RTC's seconds are another counter, so the flag's verdict stays */
 	text_init(&text, bytes, sizeof(bytes));
 	table_database(&text, report);
 	assert_non_null(strstr(bytes, "\nrtc! "));
@@ -813,7 +832,10 @@ TEST(shares_are_rounded_to_nearest)
 	assert_string_equal(number_percent(0, 0, 4).text, "-");
 }
 
-/* 7, 2 and 1 of 10 samples: the list goes on until a row reaches the cut-off, and ends with the longest. */
+/*
+ * 10 samples have three durations: 7, 2 and 1. The list continues until a row reaches the cut-off, and ends with the
+ * longest duration.
+ */
 TEST(observed_durations_stop_at_the_cut_off_and_end_with_the_longest)
 {
 	static const struct literal_duration durations[] = { { 10, 7 }, { 20, 2 }, { 20000, 1 }, { 0, 0 } };

@@ -1,4 +1,4 @@
-/* The table's blocks on interference, on what data sheets promise, and on which clock to take. */
+/* The blocks of the text report on interference, on specified behaviour, and on the recommended clock. */
 #include "test.h"
 #include "judge/judge.h"
 #include "report_literal.h"
@@ -11,7 +11,7 @@ static char buffer[1 << 16];
 
 typedef void renderer(struct text *out, const struct report *report);
 
-/* Returns PUT's text for REPORT. Asserts that no line has more than 79 columns. */
+/* Returns the text of PUT for REPORT. Asserts that no line has more than 79 columns. */
 static const char *
 render(renderer *put, const struct report *report)
 {
@@ -96,7 +96,7 @@ TEST(cores_that_were_not_watched_are_said_not_to_be)
 	literal_free(report);
 }
 
-/* A read of the PM timer takes 1.12 us in the median: 11,117 ns are not hit, and 11,500 are. */
+/* The median of a PM timer read is 1.12 us. Therefore a read of 11,117 ns is no hit, and one of 11,500 ns is a hit. */
 TEST(reads_that_a_gap_hit_are_counted_and_left_out_by_the_threshold_asked_for)
 {
 	struct report *report = literal_clean();
@@ -167,7 +167,7 @@ TEST(timers_are_a_matrix_and_reasons_are_grouped)
 	literal_free(report);
 }
 
-/* The limit in force decides, as it does for the finding. */
+/* The limit in force decides on the row, as it does on the finding. */
 TEST(a_limit_that_was_raised_keeps_the_promise)
 {
 	struct report *report = literal_clean();
@@ -247,7 +247,7 @@ TEST(an_interval_is_beyond_its_limit_within_it_or_tells_nothing_on_either_side)
 	assert_outcome(&row, -300, -100, 300, OUTCOME_PASSED);
 	assert_outcome(&row, -300, -100, 100, OUTCOME_NOT_DETERMINED);
 	assert_outcome(&row, -300, -100, 99, OUTCOME_FAILED);
-	assert_outcome(&row, -104445, 27026, 500, OUTCOME_NOT_DETERMINED); /* kept, it was said */
+	assert_outcome(&row, -104445, 27026, 500, OUTCOME_NOT_DETERMINED); /* an earlier version counted this as passed */
 	assert_outcome(&row, -300, 300, 0, OUTCOME_NOT_DETERMINED);
 	assert_outcome(&row, INT64_MIN, INT64_MIN, INT64_MAX, OUTCOME_FAILED);
 	assert_outcome(&row, INT64_MIN, INT64_MIN, UINT64_MAX, OUTCOME_PASSED);

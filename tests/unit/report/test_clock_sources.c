@@ -1,8 +1,8 @@
-/* Which clocks have a source of their own, by their rates and by how these changed. */
+/* Which clocks have separate oscillators, by their rates and the changes of these rates. */
 #include "report/clock_sources.h"
 #include "test.h"
 
-#define PPM 1000 /* in ppb */
+#define PPM 1000 /* one ppm in ppb */
 
 static struct report report;
 
@@ -13,7 +13,7 @@ clock_is(size_t i, const char *id, int64_t change_ppb)
 	report.clocks[i].change_halves = (struct interval_ppb){ true, change_ppb, change_ppb - PPM, change_ppb + PPM };
 }
 
-/* Rates of 1 GHz in uHz. The second is faster by the given amount. */
+/* Returns true if two clocks of 1 GHz count as separate sources. The second is faster by FASTER_PPB. */
 static bool
 are_separate(int64_t hpet_change_ppb, int64_t pit_change_ppb, uint64_t faster_ppb)
 {
@@ -34,7 +34,10 @@ TEST(two_whose_rates_differ_have_two_crystals)
 	assert_false(are_separate(0, 0, 0));
 }
 
-/* Their windows begin and end not quite together: a change of 5,000 ppm is in one of them a little longer. */
+/*
+ * The windows of the two clocks do not start and end at exactly the same time. Therefore a common change of 5,000 ppm
+ * affects one of them slightly longer.
+ */
 TEST(two_that_changed_together_have_one_as_far_as_is_seen)
 {
 	assert_false(are_separate(5000 * PPM, 5000 * PPM, 20 * PPM));

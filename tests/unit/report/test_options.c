@@ -1,4 +1,4 @@
-/* The options: every key, every bound, and errors that name the word, its source and what would do. */
+/* The options: every key, every limit, and errors that name the word, its source and the valid values. */
 #include <stdio.h>
 #include "test.h"
 #include "options/options.h"
@@ -11,7 +11,7 @@ static const struct options_names names = { clock_ids, rule_ids };
 
 static char error[OPTIONS_ERROR_SIZE];
 
-/* From a heap block of just LENGTH bytes, so that a read beyond it is caught. */
+/* Parses a copy of exactly LENGTH bytes, so that the sanitizer sees a read beyond its end. */
 static bool
 parse_bytes(struct options *options, const char *text, size_t length)
 {
@@ -42,7 +42,7 @@ parsed(const char *text)
 	return options;
 }
 
-/* TEXT is refused with just MESSAGE, and the options stay as they were. */
+/* Asserts that TEXT is refused with exactly MESSAGE, and that no option changes. */
 static void
 assert_refused_bytes(const char *text, size_t length, const char *message)
 {
@@ -176,7 +176,7 @@ TEST(error_that_is_too_long_ends_in_dots_behind_a_whole_name)
 
 TEST(all_rules_that_have_a_limit_fit_into_the_error)
 {
-	/* As many characters of the word and of its source as an error shows. */
+	/* Exactly as many characters as an error shows of the word and of its source. */
 	static const char word[] = "limit.no-such-rule-of-a-long-name-0123456789-0123456789=3";
 	static const char source[] = "a source whose name is as long as 60 characters of it are shown";
 	const char *ids[RULES_MAX + 1];
@@ -240,7 +240,7 @@ TEST(utf16_is_named_with_and_without_its_mark)
 TEST(words_of_a_loader_are_moved_and_what_may_be_ours_stays)
 {
 	static const struct {
-		const char *text, *foreign; /* FOREIGN "": nothing is moved */
+		const char *text, *foreign; /* foreign is "" if no word is removed */
 	} lines[] = {
 		{ "root=/dev/sdb3 init=/sbin/init rootwait ro", "root=/dev/sdb3 init=/sbin/init rootwait ro" },
 		{ "console=ttyS0,115200 quiet splash", "console=ttyS0,115200 quiet splash" },
@@ -346,7 +346,7 @@ TEST(profile_sets_the_duration_unless_one_was_given)
 #define CASES_SIZE 65536
 #define SOURCE     "In baretick.cfg: "
 
-/* LINE of options.cases: TEXT -> the options that differ from the default, or ! and the error. */
+/* Checks a LINE of options.cases: TEXT -> the options that differ from the default, or ! and the error. */
 static void
 check_case(char *line)
 {

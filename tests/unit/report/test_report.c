@@ -2,11 +2,11 @@
 #include "test.h"
 #include "report/report.h"
 
-#define MHZ UINT64_C(1000000000) /* in Hz times 1,000 */
+#define MHZ UINT64_C(1000000000) /* one MHz in mHz */
 
 static struct report report;
 
-/* A clock of ID, of the device MAIN, that claims 10 MHz. */
+/* Adds a clock ID of the device MAIN, whose nominal rate is 10 MHz. */
 static struct report_clock *
 add(const char *id, const char *main)
 {
@@ -42,12 +42,12 @@ TEST(a_measurement_too_coarse_to_say_more_than_the_claim_leaves_it)
 	rtc->measured = (struct interval_millihz){ true, 11 * MHZ, 9 * MHZ, 13 * MHZ };
 	assert_int_equal(report_clock_millihz(&report, rtc), 10 * MHZ);
 	assert_int_equal(report_clock_ps(&report, rtc, 3), 300000);
-	/* Coarse as it is, it excludes the claim. */
+	/* The measurement is coarse, but it excludes the nominal rate. */
 	rtc->measured.low = 10 * MHZ + 1;
 	assert_int_equal(report_clock_millihz(&report, rtc), 11 * MHZ);
 }
 
-/* 10^10 ticks of a TSC that is known within 0.1 ppm last 5 s within 500 ns. */
+/* 10^10 ticks of a TSC whose rate is known within 0.1 ppm take 5 s, plus or minus 500 ns. */
 TEST(an_offset_in_nanoseconds_carries_what_is_not_known_of_the_tscs_rate)
 {
 	const struct offset offset = { 10000000000, 10000000000 };
@@ -69,13 +69,13 @@ TEST(another_way_of_reading_one_counter_has_the_rate_measured_for_it)
 	tsc->measured = (struct interval_millihz){ true, 12 * MHZ, 12 * MHZ - 1, 12 * MHZ + 1 };
 	assert_int_equal(report_clock_millihz(&report, fenced), 12 * MHZ);
 	assert_int_equal(report_clock_ps(&report, fenced, 12), 1000000);
-	/* Another counter of the same device has a rate of its own. */
+	/* Another counter of the same device has its own rate. */
 	rtc->measured = tsc->measured;
 	flag->clock.claimed.num = 8192;
 	assert_int_equal(report_clock_millihz(&report, flag), 8192 * 1000);
 }
 
-/* 3 GHz within 100 ppm: of an offset of a million ticks that is 33 ns. */
+/* The TSC's rate is 3 GHz within 100 ppm. For an offset of a million ticks this is an error of 33 ns. */
 TEST(the_budget_of_an_offset_is_all_of_its_error, NULL, NULL)
 {
 	static struct report own;

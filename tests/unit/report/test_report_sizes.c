@@ -1,4 +1,4 @@
-/* The room that is planned for the report's texts holds the longest that they can become. */
+/* The space that is planned for the report's texts is sufficient for the longest possible text. */
 #include "test.h"
 #include "render/csv/csv.h"
 #include "render/json/json.h"
@@ -6,7 +6,7 @@
 #include "render/text/report_text.h"
 
 #define CORES 255
-#define FAR   (INT64_C(1) << 60) /* no difference of ticks is larger: scale.h */
+#define FAR   (INT64_C(1) << 60) /* the largest possible difference of ticks, see scale.h */
 #define WORST ((struct offset){ -FAR, FAR })
 
 static struct latency none;
@@ -25,13 +25,16 @@ fill_core(struct report_core *core)
 		.drift_ppb = { -FAR, FAR }, .off_majority = true,
 		.observed_ns = UINT64_MAX, .gaps = UINT64_MAX, .worst_gap_ns = UINT64_MAX,
 	};
-	memset(core->reason, '<', sizeof(core->reason) - 1); /* six characters in JSON */
+	memset(core->reason, '<', sizeof(core->reason) - 1); /* each becomes six characters in JSON */
 	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++)
 		core->latency[i] = core->contended[i] =
 			(struct core_latency){ UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
 }
 
-/* Sixteen clocks with long ids and no histograms: their room does not grow with the cores. */
+/*
+ * Makes a report with sixteen clocks that have long ids and no histograms. Their space does not depend on the number of
+ * cores.
+ */
 static struct report *
 make_report(size_t count)
 {
@@ -62,7 +65,8 @@ make_report(size_t count)
 			.lateness = { UINT64_MAX, -FAR, -FAR, -FAR, -FAR, -FAR, UINT64_MAX }, .rate = { true, -FAR, -FAR, -FAR },
 			.held_ns = UINT64_MAX, .held_delivered = UINT64_MAX,
 		};
-	memset(report->identity.serial, '"', sizeof(report->identity.serial) - 1); /* two in quotes */
+	/* each becomes two characters in quotes */
+	memset(report->identity.serial, '"', sizeof(report->identity.serial) - 1);
 	report->cores = cores;
 	report->core_count = report->cores_listed = report->cores_started = (uint32_t)count;
 	report->skew.measured = report->skew.drift_measured = true;

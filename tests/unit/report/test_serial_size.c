@@ -1,4 +1,4 @@
-/* The report of many cores on a serial line has each core, and takes a minute at most. */
+/* The report of many cores on a serial line includes each core, and takes at most a minute. */
 #include <stdio.h>
 
 #include "test.h"
@@ -11,7 +11,7 @@
 #define MATRIX       "\"matrix\": "
 #define CORE         "{\"apic_id\": "
 
-/* The caller frees it. */
+/* Returns the report's text. The caller frees it. */
 static char *
 rendered(void (*render)(struct text *, const struct report *), size_t count, size_t *length)
 {

@@ -182,7 +182,7 @@ rate_by_lapic(const uint64_t *r)
 	return (r[1] - r[5]) * 16 / 25 * 250;
 }
 
-/* Linux's first try agrees with the PIT. Of its eight readings, the last four are of the TSC and the HPET. */
+/* Linux's first try agrees with the PIT. The last four of its eight readings are of the TSC and the HPET. */
 static uint64_t
 rate_by_reference(const uint64_t *r)
 {

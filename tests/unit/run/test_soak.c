@@ -7,7 +7,7 @@
 
 #define MS    UINT64_C(1000000)
 
-#define SLOW  10 /* factor by which each access takes longer, so that a soak has few accesses */
+#define SLOW  10 /* how many times longer each access takes, so that a soak has few accesses */
 #define S     (1000 * MS)
 
 static const char *const clocks[] = { "tsc", "hpet", "acpi_pm", NULL };
@@ -168,7 +168,7 @@ TEST(each_row_of_a_soak_has_all_of_it)
 	}
 	for (size_t i = 0; i < report->clock_count; i++)
 		assert_int_equal(reads[i], report->clocks[i].latency->count);
-	/* A row adds up chunks of 10 ms, each of which is rounded to a nanosecond. */
+	/* A row adds up chunks of 10 ms. Each chunk is rounded to a nanosecond. */
 	assert_in_range(observed_ns, report->interference.observed_ns - observed_ns / (10 * MS) / 2,
 			report->interference.observed_ns + observed_ns / (10 * MS) / 2);
 	assert_true(soak.saved_within);

@@ -12,7 +12,7 @@
 #define HOUR_PS  (3600 * SIM_PS_PER_S)
 #define DAY_PS   (24 * HOUR_PS)
 #define REST_PS  (600 * SIM_PS_PER_S)
-/* factor by which each access takes longer, which is no fault here; half of it in tests of a rate */
+/* how many times longer each access takes, which is no fault here; half of it in tests of a rate */
 #define SLOW     20
 #define PER_TICK UINT64_C(100000000) /* the HPET's rate is set in units of 10^-8 Hz, which are 10^-15 of it */
 

@@ -169,7 +169,7 @@ TEST(a_tick_that_cannot_be_stopped_leaves_the_rate_open)
 	}
 }
 
-/* The firmware refuses only in the phase after the rates. Earlier results count. */
+/* the phases prepare and rates make four calls, and the fifth one is refused */
 TEST(a_tick_that_goes_on_later_is_not_compared)
 {
 	struct bench *bench;

@@ -1,13 +1,13 @@
-/* The observation of gaps, over a TSC whose every reading the test has written down. */
+/* The watch for gaps, with a TSC whose readings the test gives one by one. */
 #include "test.h"
 #include "stats/gaps.h"
 
-#define STEP   20     /* ticks from one reading to the next */
+#define STEP   20     /* ticks between two readings */
 #define GAPS   128
 #define TURNS  1000000
 #define LONG  16384
 
-/* A TSC that moves by STEP at each reading, and by gaps[i].ticks more at reading gaps[i].reading. */
+/* A TSC that advances by STEP at each reading. At reading gaps[i].reading it advances by gaps[i].ticks in addition. */
 static struct {
 	uint64_t now, readings, step;
 	size_t count;
@@ -36,7 +36,7 @@ begin(void **state)
 {
 	(void)state;
 	memset(&tsc, 0, sizeof(tsc));
-	memset(&seen, 0xff, sizeof(seen)); /* what an observation leaves is its own */
+	memset(&seen, 0xff, sizeof(seen)); /* a watch must set all fields itself */
 	tsc.now = 5000000;
 	tsc.step = STEP;
 	scale_init(&gigahertz, (struct rate){ 1000000000, 1 });
@@ -81,9 +81,9 @@ TEST(three_gaps_are_counted_with_their_sum_worst_octaves_and_places)
 	assert_int_equal(seen.count, 3);
 	assert_int_equal(seen.total_ticks, 2028384);
 	assert_int_equal(seen.worst_ticks, 2000000);
-	assert_int_equal(seen.octave[14], 1); /* 8,192 to 16,383 ns */
+	assert_int_equal(seen.octave[14], 1); /* octave 14 is 8,192 to 16,383 ns */
 	assert_int_equal(seen.octave[15], 1);
-	assert_int_equal(seen.octave[21], 1); /* 1,048,576 to 2,097,151 ns */
+	assert_int_equal(seen.octave[21], 1); /* octave 21 is 1,048,576 to 2,097,151 ns */
 	assert_int_equal(seen.long_ticks, 16384 + 2000000 - 2 * 10000);
 	assert_int_equal(seen.turns, 48584);
 	assert_int_equal(seen.least_ticks, STEP);
@@ -92,7 +92,7 @@ TEST(three_gaps_are_counted_with_their_sum_worst_octaves_and_places)
 	assert_int_equal(seen.events[0].ticks, 12000);
 	assert_int_equal(seen.events[1].after_ticks, 198 * STEP + 12000);
 	assert_int_equal(seen.events[2].after_ticks, 297 * STEP + 12000 + 16384);
-	assert_int_equal(seen.observed_ticks, 3000004); /* the gaps, and 48,581 steps of 20 */
+	assert_int_equal(seen.observed_ticks, 3000004); /* the gaps, and 48,581 steps of 20 ticks */
 }
 
 TEST(a_gap_is_more_than_the_threshold_and_not_as_much)
@@ -104,7 +104,7 @@ TEST(a_gap_is_more_than_the_threshold_and_not_as_much)
 	assert_int_equal(seen.worst_ticks, 10001);
 }
 
-/* At 3 GHz 12,000 ticks are 4,000 ns, and 12,287 ticks are 4,095.67 ns, which count as 4,096 ns. */
+/* At 3 GHz 12,000 ticks are 4,000 ns. 12,287 ticks are 4,095.67 ns, which count as 4,096 ns. */
 TEST(octaves_are_of_nanoseconds_whatever_the_rate)
 {
 	struct scale scale;

@@ -7,7 +7,7 @@
 
 #define RUN 1000
 
-static struct latency latency; /* 100 KB: too much for a stack */
+static struct latency latency; /* 100 KB, too large for a stack */
 static struct scale gigahertz;
 
 static int
@@ -21,7 +21,7 @@ begin_empty(void **state)
 
 TEST_FIXTURE(begin_empty, NULL);
 
-/* A chained run of reads that took DURATIONS ticks each. */
+/* Adds a series of reads without pauses that took DURATIONS ticks each. */
 static void
 fold(const struct scale *scale, const uint64_t *durations, size_t count)
 {
@@ -61,7 +61,7 @@ TEST(four_reads_have_their_least_most_mean_and_counts)
 	assert_int_equal(latency_loop_ps(&latency, &gigahertz), 5006833);
 }
 
-/* A millisecond that was stolen is a quarter of a microsecond of each of 4,000 reads. */
+/* A stolen millisecond adds a quarter of a microsecond to the mean of 4,000 reads. */
 TEST(a_gap_is_not_in_the_clean_mean)
 {
 	for (unsigned i = 0; i < 1000; i++)
@@ -82,7 +82,7 @@ TEST(percentiles_stay_within_what_was_seen)
 	assert_int_equal(latency_percentile_ns(&latency, 50000), 50);
 	assert_int_equal(latency_percentile_ns(&latency, 50001), 90);
 	assert_int_equal(latency_percentile_ns(&latency, 99000), 90);
-	/* The bucket goes from 1000 to 1007, but nothing was above 1000. */
+	/* The bucket includes 1000 to 1007, but no read took longer than 1000. */
 	assert_int_equal(latency_percentile_ns(&latency, 99900), 1000);
 }
 
@@ -90,7 +90,7 @@ TEST(percentiles_are_within_a_64th_of_the_rank_in_a_sorted_list)
 {
 	uint64_t durations[RUN];
 
-	/* 0 to 999 squared and shuffled: sorted, the k-th is (k - 1) squared. */
+	/* The durations are the squares of 0 to 999, shuffled. Sorted, the k-th is (k - 1) squared. */
 	for (uint64_t i = 0; i < RUN; i++)
 		durations[i] = (i * 387 % RUN) * (i * 387 % RUN);
 	fold(&gigahertz, durations, RUN);
@@ -127,14 +127,14 @@ coverage(uint64_t count, double share, uint64_t low, uint64_t high)
 {
 	double covered = 0;
 
-	/* Rank LOW is at most the quantile and rank HIGH at least, where from LOW to HIGH - 1 reads lie below it. */
+	/* The quantile lies between the ranks LOW and HIGH if at least LOW and less than HIGH reads are below it. */
 	for (uint64_t k = low; k < high; k++)
 		covered += exp(lgamma((double)count + 1) - lgamma((double)k + 1) - lgamma((double)(count - k) + 1) +
 			       (double)k * log(share) + (double)(count - k) * log1p(-share));
 	return covered;
 }
 
-/* Each read has a nanosecond of its own, below 128: a bucket of its own. */
+/* Each read has its own duration below 128 ns, and therefore its own bucket. */
 TEST(percentiles_lie_within_ranks_that_hold_them_in_95_of_100_cases_and_more)
 {
 	static const uint32_t percentiles[] = { 50000, 90000, 99000, 99900 };
@@ -146,7 +146,10 @@ TEST(percentiles_lie_within_ranks_that_hold_them_in_95_of_100_cases_and_more)
 			struct latency_within within;
 			uint64_t low = 0, high = 0;
 
-			/* All reads up to rank R last 1 ns, the others 2: which rank an end of the interval has is where it turns. */
+			/*
+			 * All reads up to rank R take 1 ns, and all others 2 ns. The R at which an end of the interval changes is
+			 * the rank of this end.
+			 */
 			latency_clear(&latency);
 			latency.count = latency.histogram.total = count;
 			latency.min_ns = 1;
@@ -176,7 +179,7 @@ TEST(percentiles_lie_within_ranks_that_hold_them_in_95_of_100_cases_and_more)
 	}
 }
 
-/* Below 1,000 reads the 999 of 1,000 are all of them, and the longest says nothing of the rest. */
+/* With fewer than 1,000 reads, p99.9 is the longest read, which shows nothing about longer ones. */
 TEST(a_percentile_of_too_few_reads_is_not_known)
 {
 	uint64_t durations[RUN];
@@ -208,7 +211,7 @@ TEST(the_loop_cost_is_exact_where_nanoseconds_are_rounded)
 	assert_int_equal(latency_loop_ps(&latency, &scale), 1333);
 }
 
-/* 990 reads of 100 ns, 9 of 9 us and one of 50 us: 10.1 us is the bound. */
+/* 990 reads of 100 ns, 9 of 9 us and one of 50 us. A read above 10.1 us is a hit. */
 TEST(a_read_beyond_the_median_and_10_us_is_hit_and_left_out)
 {
 	uint64_t durations[RUN];
@@ -220,14 +223,17 @@ TEST(a_read_beyond_the_median_and_10_us_is_hit_and_left_out)
 	clean = latency_clean(&latency, 10000);
 	assert_int_equal(clean.hit, 1);
 	assert_int_equal(clean.count, 999);
-	assert_int_equal(clean.p99_ns, 100); /* the 990th of 999 */
+	assert_int_equal(clean.p99_ns, 100); /* the 990th of 999 reads */
 	assert_in_range(clean.p999_ns, 9000, 9000 + 9000 / 64);
 	assert_in_range(clean.max_ns, 9000, 9000 + 9000 / 64);
-	assert_int_equal(latency.max_ns, 50000); /* the whole stays as it was */
+	assert_int_equal(latency.max_ns, 50000); /* the figures with hits do not change */
 	assert_int_equal(latency.count, RUN);
 }
 
-/* Half of them 10 ns, half 30: two standard errors of 1,000 are 632.5 ps, and half a nanosecond is rounding. */
+/*
+ * Half of the reads take 10 ns, and half 30 ns. Two standard errors of the mean of 1,000 reads are 632.5 ps, and
+ * rounding adds half a nanosecond.
+ */
 TEST(the_clean_mean_is_within_two_standard_errors)
 {
 	uint64_t durations[RUN];
@@ -246,7 +252,7 @@ TEST(the_clean_mean_is_within_two_standard_errors)
 	assert_int_equal(clean.mean_low_ps, 20000 - 500 - 64); /* a hundred times as many reads have a tenth of the error */
 }
 
-/* The p99.9 of 10,000 reads is the 9,990th. */
+/* The p99.9 of 10,000 reads is the 9,990th read in order of duration. */
 TEST(a_percentile_is_hit_where_its_read_is)
 {
 	static const uint64_t hits[] = { 20000, 20000, 20000, 20000, 20000, 20000, 20000, 20000, 20000, 20000 };
@@ -281,7 +287,7 @@ TEST(a_lower_threshold_leaves_more_out)
 	assert_int_equal(latency_clean(&latency, 60000).max_ns, 50000);
 }
 
-/* A clock that takes 1 ms is not hit when it takes 1,009 us; and a threshold beyond all figures leaves none out. */
+/* If a read normally takes 1 ms, 1,009 us are no hit. If the threshold is beyond all durations, there are no hits. */
 TEST(slow_clocks_are_not_hit_by_their_own_cost)
 {
 	fold(&gigahertz, (const uint64_t[]){ 1000000, 1000000, 1009000, 1100000 }, 4);

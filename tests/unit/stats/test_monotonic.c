@@ -19,7 +19,7 @@ begin_empty(void **state)
 
 TEST_FIXTURE(begin_empty, NULL);
 
-/* A chained run in which each read takes 100 TSC ticks. */
+/* Adds a series of reads without pauses, each of which takes 100 TSC ticks. */
 static void
 fold(const struct clock *clock, uint64_t stall_ticks, const uint64_t *readings, size_t count)
 {
@@ -40,7 +40,7 @@ TEST(a_clock_that_only_counts_up_is_clean_through_its_wrap)
 	assert_int_equal(monotonic.stalls, 0);
 }
 
-/* The PIT wraps in 55 ms: a guest that was away for 30 ms finds it more than half its range on. */
+/* The PIT wraps in 55 ms. If a guest was preempted for 30 ms, the PIT moved by more than half its range. */
 TEST(a_pause_of_half_a_wrap_is_no_step_back_where_time_is_known)
 {
 	static const struct clock bits_16 = { .id = "pit", .wrap_ticks = 0xffff };
@@ -49,11 +49,11 @@ TEST(a_pause_of_half_a_wrap_is_no_step_back_where_time_is_known)
 	static const struct monotonic_bounds none = { .trust_ticks = 0 }, trust = { .trust_ticks = 16384 };
 
 	monotonic_add(&monotonic, &bits_16, &none, samples, 3);
-	assert_int_equal(monotonic.backward, 1); /* without a bound on the time it would count */
+	assert_int_equal(monotonic.backward, 1); /* if every duration is trusted, this counts as a step back */
 	monotonic = (struct monotonic){ .reads = 0 };
 	monotonic_add(&monotonic, &bits_16, &trust, samples, 3);
 	assert_int_equal(monotonic.backward, 0);
-	monotonic_add(&monotonic, &bits_16, &trust, samples, 4); /* and a real one still does */
+	monotonic_add(&monotonic, &bits_16, &trust, samples, 4); /* a true step back still counts */
 	assert_int_equal(monotonic.backward, 1);
 	assert_int_equal(monotonic.worst_ticks, 110);
 }
@@ -63,7 +63,7 @@ TEST(steps_back_are_counted_and_the_largest_is_kept)
 	fold(&bits_64, 0, (const uint64_t[]){ 1000, 990, 1010, 0, 5 }, 5);
 	assert_int_equal(monotonic.backward, 2);
 	assert_int_equal(monotonic.worst_ticks, 1010);
-	fold(&bits_24, 0, (const uint64_t[]){ 3, 0xfffffe }, 2); /* 5 back through the wrap */
+	fold(&bits_24, 0, (const uint64_t[]){ 3, 0xfffffe }, 2); /* 5 ticks back across the wrap */
 	assert_int_equal(monotonic.backward, 3);
 	assert_int_equal(monotonic.worst_ticks, 1010);
 	fold(&bits_24, 0, (const uint64_t[]){ 0x400000, 0 }, 2);
@@ -77,7 +77,7 @@ TEST(a_second_back_is_59_of_60_forward)
 	fold(&seconds, 0, (const uint64_t[]){ 30, 29 }, 2);
 	assert_int_equal(monotonic.backward, 1);
 	assert_int_equal(monotonic.worst_ticks, 1);
-	fold(&seconds, 0, (const uint64_t[]){ 0, 30 }, 2); /* half the range: not more than half */
+	fold(&seconds, 0, (const uint64_t[]){ 0, 30 }, 2); /* half the range, but not more than half */
 	assert_int_equal(monotonic.backward, 1);
 	fold(&seconds, 0, (const uint64_t[]){ 0, 31 }, 2);
 	assert_int_equal(monotonic.backward, 2);
@@ -94,7 +94,7 @@ TEST(between_two_runs_nothing_is_compared)
 
 TEST(a_stall_lasts_from_the_end_of_its_first_read_to_the_begin_of_its_last)
 {
-	/* 7 is read in 100..200 first and in 500..600 last: 300 ticks are proven. */
+	/* The reading 7 comes first in 100..200, and last in 500..600. This proves that the clock stood for 300 ticks. */
 	fold(&bits_64, 299, (const uint64_t[]){ 6, 7, 7, 7, 7, 7, 8 }, 7);
 	assert_int_equal(monotonic.stalls, 1);
 	fold(&bits_64, 300, (const uint64_t[]){ 6, 7, 7, 7, 7, 7, 8 }, 7);
@@ -105,7 +105,8 @@ TEST(each_stall_counts_once_and_one_at_the_end_of_a_run_counts)
 {
 	fold(&bits_64, 50, (const uint64_t[]){ 1, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4 }, 11);
 	assert_int_equal(monotonic.stalls, 3);
-	fold(&bits_64, 199, (const uint64_t[]){ 1, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4 }, 11); /* 200 ticks at most */
+	/* each stands for at most 200 ticks */
+	fold(&bits_64, 199, (const uint64_t[]){ 1, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4 }, 11);
 	assert_int_equal(monotonic.stalls, 4);
 	fold(&bits_64, 299, (const uint64_t[]){ 9, 9, 9, 9, 9 }, 5);
 	assert_int_equal(monotonic.stalls, 5);
@@ -128,11 +129,11 @@ TEST(a_bracket_that_went_back_is_no_step_back_and_proves_no_stall)
 	assert_int_equal(monotonic.stalls, 0);
 }
 
-/* One tick of the clock in ten of the TSC, plus an eighth, and four ticks whatever the time. */
+/* The clock ticks at a tenth of the TSC's rate. Allowed are an eighth more, and four ticks for any duration. */
 static const struct monotonic_bounds leaps = { .leap_rate = (UINT64_C(9) << MONOTONIC_RATE_SHIFT) / 80,
 					       .leap_ticks = 4 };
 
-/* Between two readings lie at most 200 ticks of the TSC: 22.5 of the clock, and 4 more. */
+/* Two readings are at most 200 ticks of the TSC apart. Allowed are 22.5 ticks of the clock, and 4 more. */
 TEST(a_step_of_26_in_200_ticks_is_allowed_and_one_of_27_is_a_leap)
 {
 	struct sample samples[] = { { 0, 1000, 100 }, { 100, 1026, 200 }, { 200, 1053, 300 }, { 300, 1063, 400 },
@@ -146,12 +147,15 @@ TEST(a_step_of_26_in_200_ticks_is_allowed_and_one_of_27_is_a_leap)
 	assert_int_equal(monotonic.backward, 0);
 	monotonic = (struct monotonic){ .reads = 0 };
 	monotonic_add(&monotonic, &bits_64, &(struct monotonic_bounds){ .leap_ticks = 4 }, samples, 5);
-	assert_int_equal(monotonic.leaps, 0); /* without a rate none is looked for */
+	assert_int_equal(monotonic.leaps, 0); /* without a rate, jumps are not searched for */
 }
 
 TEST(a_core_that_was_taken_away_between_two_readings_makes_no_leap)
 {
-	/* 10 ms at 1 GHz, in the bracket before or behind, through the wrap of 24 bits or not. */
+	/*
+	 * The core was preempted for 10 ms at 1 GHz, in the first or in the second bracket. In one case the 24-bit counter
+	 * wraps.
+	 */
 	const struct sample behind[] = { { 0, 0xfffff0, 100 }, { 100, 999990, 10000100 } };
 	const struct sample before[] = { { 0, 1000, 10000000 }, { 10000000, 1001000, 10000100 } };
 	const struct sample nowhere[] = { { 0, 1000, 100 }, { 100, 1001000, 200 } };
@@ -159,7 +163,7 @@ TEST(a_core_that_was_taken_away_between_two_readings_makes_no_leap)
 	monotonic_add(&monotonic, &bits_24, &leaps, behind, 2);
 	monotonic_add(&monotonic, &bits_24, &leaps, before, 2);
 	assert_int_equal(monotonic.leaps, 0);
-	monotonic_add(&monotonic, &bits_24, &leaps, nowhere, 2); /* the same step without the time for it */
+	monotonic_add(&monotonic, &bits_24, &leaps, nowhere, 2); /* the same step in a time that is too short for it */
 	assert_int_equal(monotonic.leaps, 1);
 	assert_int_equal(monotonic.worst_leap_ticks, 1000000);
 }

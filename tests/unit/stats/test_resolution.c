@@ -47,7 +47,7 @@ TEST(steps_of_52_78_and_130_have_the_divisor_26)
 	assert_int_equal(resolution.gcd_ticks, 26);
 }
 
-/* Turns of one length, as an emulator that counts instructions has them, 288 of it before the reading. */
+/* As in an emulator that counts instructions: each turn takes 608 ticks, and the reading comes after 288 of these. */
 TEST(turns_of_608_around_readings_of_the_tsc_after_288_have_the_divisor_32)
 {
 	static const struct sample samples[] = { { 0, 288, 608 }, { 608, 896, 1216 }, { 1216, 1504, 1824 } };

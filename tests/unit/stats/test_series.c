@@ -1,4 +1,4 @@
-/* A series in time with written figures: the contents of rows, and rows that are merged. */
+/* A series over time, from written figures: the contents of rows, and rows that are merged. */
 #include "test.h"
 #include "stats/series.h"
 
@@ -32,7 +32,7 @@ end(void **state)
 
 TEST_FIXTURE(begin, end);
 
-/* COUNT reads of CLOCK that took NS each. */
+/* Adds COUNT reads of CLOCK that took NS each. */
 static void
 read_clock(size_t clock, size_t count, uint64_t ns)
 {
@@ -112,7 +112,10 @@ TEST(nothing_is_recorded_before_the_first_row_and_behind_the_last)
 	assert_int_equal(none.count, 0);
 }
 
-/* The clock that is followed reads so at the ends of the row that is over: 10 ticks to a row. */
+/*
+ * Closes a row of the clock whose rate is measured. The clock counts 10 ticks in each row. With CUT the reading at the
+ * end is missing.
+ */
 static void
 close_row(uint64_t row, bool cut)
 {
@@ -161,7 +164,7 @@ TEST(full_rows_become_one_with_their_neighbours_and_the_interval_doubles)
 	assert_int_equal(series_open_row(&series)->observed_ns, 0);
 }
 
-/* Rows go on being halved; each tick and each gap of the run is in one of them. */
+/* Rows are merged repeatedly. Each tick and each gap of the run is in exactly one row. */
 TEST(a_long_run_is_all_there_in_a_few_rows)
 {
 	uint64_t gaps = 0;
@@ -189,7 +192,7 @@ TEST(no_rate_holds_over_rows_of_which_one_has_none)
 	assert_int_equal(series.rows[1].clocks[0].last.end, 0);
 }
 
-/* As at the end of a run, when the last row still fits. */
+/* This is the end of a run whose last row still fits. */
 TEST(the_last_row_of_a_full_series_stays_as_it_is)
 {
 	for (uint64_t i = 0; i + 1 < ROWS; i++)
