@@ -316,7 +316,9 @@ TEST(a_period_whose_tick_may_be_the_last_of_a_burst_after_a_gap_is_not_lost)
 	assert_counts(1, 0, 0);
 }
 
-/* Writes 80 ticks, of which each third is late by HUNDREDTHS of a period, and one more tick in the last period. */
+/*
+ * Writes 80 ticks, and one more tick in the last period. Each third of the 80 ticks is late by HUNDREDTHS of a period.
+ */
 static void
 put_uneven(double hundredths)
 {

@@ -1,4 +1,4 @@
-/* The server from which the application was loaded: device paths, addresses and DHCP packets. */
+/* The server that the application was loaded from: device paths, addresses and DHCP packets. */
 #include "network/origin.h"
 
 #include "base/text.h"

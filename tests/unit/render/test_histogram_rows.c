@@ -59,8 +59,8 @@ TEST(two_peaks_have_a_valley_between_them)
 }
 
 /*
- * Each duration has less than 1 % of the reads. 700 and 900 ns share the octave up to 1023, and 1100 and 2000 ns share
- * the octave up to 2047.
+ * Each duration has few reads, less than 1 in 100. Therefore 700 and 900 ns share the octave up to 1023, and 1100 and
+ * 2000 ns share the octave up to 2047.
  */
 TEST(a_tail_has_a_row_for_each_octave)
 {

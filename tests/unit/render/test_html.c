@@ -149,7 +149,7 @@ TEST(brief_report_leaves_out_exact_durations_other_matrices_and_white_space_and_
 	check_brief(literal_sick());
 }
 
-/* A page has less than 600,000 bytes, of which the template has less than 400,000. */
+/* A page has less than 600,000 bytes. The template has less than 400,000 of these. */
 TEST(report_of_64_cores_takes_less_than_200000_bytes_of_a_page)
 {
 	struct report *report = literal_of(64, PAIR_SCHEDULE_ALL, NULL);

@@ -111,7 +111,7 @@ TEST(a_line_has_the_worst_of_its_rows_and_rates_as_far_as_they_are_known)
 }
 
 /*
- * 40 minutes are shown in 12 lines, of which the last ends with the run. One of them shows a minute with a long
+ * 40 minutes are shown in 12 lines, and the last line ends with the run. One of them shows a minute with a long
  * duration.
  */
 TEST(a_long_run_has_a_dozen_lines_and_none_of_its_minutes_is_left_out)

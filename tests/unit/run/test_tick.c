@@ -175,7 +175,7 @@ TEST(a_tick_that_goes_on_later_is_not_compared)
 	struct bench *bench;
 
 	switch_on(10 * SIM_PS_PER_US);
-	firmware.refuse_from = 5; /* calls of prepare and rates: off, on, off, on; the fifth is refused */
+	firmware.refuse_from = 5; /* the phases prepare and rates make four calls, and the fifth one is refused */
 	bench = played(1, true, CORES_SIPI);
 	assert_nobody_accused(bench);
 	assert_int_equal(rules_outcome(rate_of_hpet(bench), &bench->run.report.options), OUTCOME_PASSED);

@@ -19,7 +19,7 @@ begin_empty(void **state)
 
 TEST_FIXTURE(begin_empty, NULL);
 
-/* Adds a series of reads without pauses, each of which takes 100 TSC ticks. */
+/* Adds a series of reads without pauses. Each read takes 100 TSC ticks. */
 static void
 fold(const struct clock *clock, uint64_t stall_ticks, const uint64_t *readings, size_t count)
 {
