@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""`make bench` prints the cost of measuring as ratios, instruction counts and sizes. It is not a test.
+"""`make bench` prints the cost of measurements as ratios, instruction counts and sizes. It is not a test.
 
-Usage: bench.py BUILD_FOLDER CORES...: a boot with each number of cores
+Usage: bench.py BUILD_FOLDER CORES... does a boot with each number of cores.
 """
 import json
 import os
@@ -16,14 +16,14 @@ import browser as chromium  # noqa: E402
 
 BUILD, CORES = pathlib.Path(sys.argv[1]), [int(word) for word in sys.argv[2:]]
 RUN = pathlib.Path(__file__).resolve().parents[2] / "qemu" / "run"
-ICOUNT_SHIFT = 5  # one instruction is 2^5 ns of virtual time
+ICOUNT_SHIFT = 5  # an instruction takes 2^5 ns of virtual time
 BOUNDS_S = {4: 10, 64: 60, 255: 300}
 ICOUNT = ["--qemu-arg=-icount", f"--qemu-arg=shift={ICOUNT_SHIFT},sleep=off",
           "--qemu-arg=-rtc", "--qemu-arg=base=2026-01-01T00:00:00,clock=vm"]
 
 
 def boot(name, cpus, qemu, *options):
-    """Boots once and returns the report; ends the bench with the runner's words where that fails."""
+    """Boots once and returns the report. If this fails, the bench ends with the runner's output."""
     out = BUILD / "bench" / name
     command = [str(RUN), "--accel", "tcg", "--cpus", str(cpus), "--timeout", "580", "--out", str(out), *qemu,
                "--", *options]
@@ -34,7 +34,8 @@ def boot(name, cpus, qemu, *options):
 
 
 def instructions():
-    """Virtual nanoseconds per sample over nanoseconds per instruction: the same in every run."""
+    """Prints the instructions for each sample: virtual ns per sample, divided by virtual ns per instruction. They must
+    be the same in every run."""
     runs = [boot(f"icount{i}", 1, ICOUNT, "duration=10ms", "profile=quick") for i in (1, 2)]
     for one, two in zip(*(run["clocks"] for run in runs)):
         if not one["latency"]:
@@ -56,7 +57,7 @@ def rate(count, elapsed_ms):
 
 
 def cores_line(cpus, report):
-    """The time to the verdict, and how the passes over pairs of cores scale."""
+    """Returns a line with the time to the verdict, and the times of the rounds over pairs of cores."""
     bound = f" (bound {BOUNDS_S[cpus]} s)" if cpus in BOUNDS_S else ""
     line = (f"quick: {cpus:3} core(s), {report['machine']['cores_started']:3} started, "
             f"{report['elapsed_ms'] / 1000:.1f} s from start to verdict{bound}")
@@ -69,13 +70,13 @@ def cores_line(cpus, report):
 
 
 def cores():
-    """Rounds grow with the number of cores; ping-pongs may not."""
+    """Boots with each number of cores, and prints a line for each boot."""
     for cpus in CORES:
         print(cores_line(cpus, boot(f"cores{cpus}", cpus, [], "profile=quick")), flush=True)
 
 
 def pages():
-    """How long report.html of such a machine takes to open, and how large it is."""
+    """Prints the size of each report.html, and the time that it takes to open."""
     if not chromium.find():
         print("page: not opened, there is no Chromium")
         return

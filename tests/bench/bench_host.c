@@ -1,6 +1,6 @@
 /*
- * Measures the overhead of the sampling loop: the chained loop against a bare loop of the same reads, on this
- * host, in pairs, best of many. Prints one ratio on each line, for `make bench`.
+ * Measures the overhead of the sampling loop on this host. It compares the chained loop with a plain loop of the same
+ * reads, in pairs, and takes the best of many. Prints one ratio on each line, for `make bench`.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ main(void)
 
 	cpu_read_facts(&platform.cpu);
 	paravirtual_read(&platform.cpu, NULL, &platform.paravirtual);
-	platform.cpu.lfence_serialises = true; /* the bare loops fence by LFENCE: compare like with like */
+	platform.cpu.lfence_serialises = true; /* the plain loops use LFENCE, so the sampling loop must use it too */
 	tsc_driver.open(&platform, &tsc_device, tsc);
 	null_driver.open(&platform, &null_device, null);
 	compare("sampling nothing, lfence;rdtsc", &null[0], bare_null);

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""How long qemu/fleet takes of so many reports, each a file of its own: fleet.py FOLDER REPORT.json COUNT...
+"""Prints how long qemu/fleet takes for COUNT reports, each in its own file: fleet.py FOLDER REPORT.json COUNT...
 
-By DuckDB, and where `make fleet-spark` was, of the most reports by Spark as well. They are made of the one REPORT
-(tests/lib/made_fleet.py), with 20 oddities; what it says of them is looked at as well.
+DuckDB answers the queries. After `make fleet-spark`, Spark answers them too, for the largest number of reports. All
+reports are made from REPORT.json with 20 planted outliers (tests/lib/made_fleet.py), and the result must name these.
 """
 import json
 import os
@@ -25,7 +25,7 @@ SPARK = ROOT / "build" / "fleet-spark" / "made"
 
 
 def make(report, count, folder):
-    """The bytes of COUNT reports in FOLDER."""
+    """Writes COUNT reports to FOLDER. Returns their size in bytes."""
     maker, size = Maker(report), 0
     for machine, made in enumerate(maker.fleet(count)):
         path = folder / f"{machine // 100:04}" / f"{machine:06}.json"
@@ -35,7 +35,7 @@ def make(report, count, folder):
 
 
 def found(page, count):
-    """How many of the odd machines qemu/fleet named, and how many others."""
+    """Returns how many planted outliers the page names, and how many other machines."""
     text = re.search(r'<script type="application/json" id="fleet">(.*?)</script>', page.read_text(), re.DOTALL)[1]
     rows = [row for table in json.loads(text)["tables"] if table["id"] in ("figures", "traits") for row in table["rows"]]
     named = {int(row[0]["text"][-6:]) for row in rows}

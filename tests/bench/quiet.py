@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Boots machines that are well, again and again, half of them on a busy host, and counts the alarms: each one is false.
+"""Boots healthy machines again and again, half of them on a busy host, and counts the alarms. Each alarm is false.
 
-Usage: quiet.py BUILD BOOTS [events] [OPTION...]  With `events` the host is busy each time, and pauses the machine, sets it
-back to a snapshot or moves it elsewhere, in one phase or another: that groups of clocks parted may then be said, but no
-clock and no core be named. OPTION: of baretick, else profile=quick. The reports stay in BUILD/quiet. Exit status 0 only
-where no boot has a false alarm.
+Usage: quiet.py BUILD BOOTS [events] [OPTION...]
+
+With `events` the host is always busy. In one of several phases it pauses the machine, restores a snapshot or
+migrates it. A report may then say that groups of clocks diverged, but must not name a clock or a core. OPTION is an
+option of baretick, by default profile=quick. The reports stay in BUILD/quiet. The exit status is 0 only if no boot
+has a false alarm.
 """
 import collections
 import ctypes
@@ -34,7 +36,8 @@ PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 
 
 class BusyHost:
-    """Loops that take what they can get of the host's cores; they end with this program, however that ends."""
+    """Processes that take as much time of the host's processors as they can. They end with this program, also if it is
+    killed."""
 
     def __init__(self, loops):
         self._loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"], preexec_fn=self._die_with_parent)

@@ -27,19 +27,19 @@
 #define ITEM          "opt/baretick/fault"
 #define UNMAPPED      UINT64_C(0x0000123456789000)
 #define NOT_CANONICAL UINT64_C(0x8000000000000000)
-#define TOGETHER      128u /* SURVEY_CONTENDED_SAMPLES */
+#define TOGETHER      128u /* equal to SURVEY_CONTENDED_SAMPLES */
 
 extern const struct driver acpi_pm_driver;
-/* uefi/missing.c, bare/missing.c */
-extern void missing_call_firmware(void *to, const void *from); /* it copies a byte there, and faults */
-extern void missing_low_memory(void);                          /* none is free any more */
+/* defined in uefi/missing.c and bare/missing.c */
+extern void missing_call_firmware(void *to, const void *from); /* copies a byte to TO, and faults */
+extern void missing_low_memory(void);                          /* leaves no free memory below 1 MiB */
 
-#define NO_CORE       77u /* an id that no machine of the tests has */
+#define NO_CORE       77u /* an APIC id that no test machine has */
 
 static char kind[3];
 static uint32_t core;
 static bool on_open, together;
-static uint32_t read_elsewhere; /* 1: another core has read it */
+static uint32_t read_elsewhere; /* 1 if another core has read the clock */
 static uint64_t batches_left;
 static void (*well)(void *device, struct sample *samples, size_t count);
 
@@ -138,7 +138,7 @@ read_words(void)
 
 extern bool fault_has_own_stack(void);
 
-/* Called before clocks are opened. */
+/* Called before clocks are opened. Returns true for the kind `is`. */
 bool
 fault_has_own_stack(void)
 {

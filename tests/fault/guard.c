@@ -1,16 +1,16 @@
 /*
- * In place of boot/guard/guard.c in that image: the same guards, on firmware that gives #PF a stack of its own, as
- * EDK II of 2026 does. The task state segments of the older firmware in the tests have no such stack.
+ * Replaces boot/guard/guard.c in the fault image. It has the same guards, on firmware that gives #PF a separate stack,
+ * as EDK II of 2026 does. The older firmware in the tests has no such stack in its task state segments.
  */
 #define guard_open guard_open_well
 #include "../../boot/guard/guard.c"
 #undef guard_open
 
 #define PAGE_FAULT 14u
-#define STACK_LAST 7u /* a task state segment has seven: SDM vol. 3A, 8.7 */
+#define STACK_LAST 7u /* number of the last of seven stacks in a task state segment: SDM vol. 3A, 8.7 */
 
 extern bool guard_open(void);
-extern bool fault_has_own_stack(void); /* acpi_pm.c */
+extern bool fault_has_own_stack(void); /* defined in acpi_pm.c */
 
 bool
 guard_open(void)

@@ -1,10 +1,13 @@
-/* In place of drivers/timers/timer_lapic.c in that image: the same timer, whose handler may take an exception. */
+/*
+ * Replaces drivers/timers/timer_lapic.c in the fault image. It is the same timer, but an exception may happen in its
+ * interrupt handler.
+ */
 #define timer_lapic timer_lapic_well
 #include "../../drivers/timers/timer_lapic.c"
 #undef timer_lapic
 
 extern const struct timer_driver timer_lapic;
-extern bool fault_is_in_handler(void); /* acpi_pm.c */
+extern bool fault_is_in_handler(void); /* defined in acpi_pm.c */
 
 static void
 acknowledge(const struct timer *timer)

@@ -1,6 +1,7 @@
 /*
- * See console_sim.h. Paths: PciRoot(0)/Pci(CARD,0), a line's with a UART behind it and in ConOut a terminal's
- * behind that.
+ * Simulated displays, serial lines and keyboard. See console_sim.h.
+ * A device path is PciRoot(0)/Pci(CARD,0). A serial line's path ends with a UART, and in the variable ConOut with a
+ * terminal after it.
  */
 #include "console_sim.h"
 
@@ -96,7 +97,7 @@ write_line(SERIAL_IO_INTERFACE *this, UINTN *size, void *bytes)
 	return EFI_SUCCESS;
 }
 
-/* A node at TO; returns where the next one goes. */
+/* Writes a node to TO. Returns the address of the next node. */
 static uint8_t *
 put_node(uint8_t *to, uint8_t type, uint8_t subtype, const void *data, size_t size)
 {
@@ -108,7 +109,10 @@ put_node(uint8_t *to, uint8_t type, uint8_t subtype, const void *data, size_t si
 	return to + 4 + size;
 }
 
-/* The baud rate in a UART's node is what the handle has after the firmware's set-up was changed: not the variable's. */
+/*
+ * Writes the path of a device. The baud rate in a UART's node may differ from the one in ConOut, as after a change in
+ * the firmware's set-up.
+ */
 static uint8_t *
 put_path(uint8_t *to, unsigned card, bool serial, uint8_t baud)
 {
@@ -133,7 +137,7 @@ make_handle(unsigned card, bool serial, bool on_console)
 	if (!on_console)
 		return handle;
 	if (con_out_size)
-		con_out[con_out_size - 3] = 1; /* the end of one path is not the end of the list */
+		con_out[con_out_size - 3] = 1; /* changes the end of the previous path, so that it does not end the list */
 	to = put_path(con_out + con_out_size, card, serial, 2);
 	if (serial)
 		to = put_node(to, 3, 10, terminal, sizeof(terminal));
@@ -259,7 +263,7 @@ set_timer(EFI_EVENT event, EFI_TIMER_DELAY type, UINT64 time)
 	return EFI_SUCCESS;
 }
 
-/* For CloseEvent and CheckEvent. A timer's period is always over. */
+/* Stands for CloseEvent and CheckEvent. A timer has always expired. */
 static EFI_STATUS EFIAPI
 use_event(EFI_EVENT event)
 {

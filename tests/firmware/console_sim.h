@@ -1,4 +1,4 @@
-/* Displays, serial lines and a keyboard, and the console that a firmware makes of them. */
+/* Simulated displays, serial lines and a keyboard, and the firmware's console that consists of these. */
 #ifndef BARETICK_CONSOLE_SIM_H
 #define BARETICK_CONSOLE_SIM_H
 
@@ -14,28 +14,31 @@ struct display_sim {
 
 struct line_sim {
 	SERIAL_IO_INTERFACE interface;
-	char said[CONSOLE_SIM_SAID]; /* as much as fits, and a 0 */
+	char said[CONSOLE_SIM_SAID]; /* the printed text, cut at this size, and a final 0 */
 	size_t length;
-	size_t takes;                /* bytes; then each Write fails */
+	size_t takes;                /* number of bytes after which each Write fails */
 };
 
-/* ConOut, on no device yet, and no key: to be called behind firmware_sim_reset(). */
+/* Creates ConOut without a device, and clears the keys. To be called after firmware_sim_reset(). */
 struct display_sim *console_sim_open(void);
 
-/* Makes the handle of a display or line at the device path of CARD, a number. ON_CONSOLE: ConOut lists it. */
+/*
+ * Makes the handle of a display or a serial line at the device path of card number CARD. If ON_CONSOLE, ConOut lists
+ * it.
+ */
 EFI_HANDLE console_sim_display(struct display_sim *display, unsigned card, bool on_console);
 EFI_HANDLE console_sim_line(struct line_sim *line, unsigned card, bool on_console);
 
-/* The variable ConOut has so many bytes less; how many it has. */
+/* Cuts BY bytes off the variable ConOut. Returns the remaining number of bytes. */
 size_t console_sim_shorten(size_t by);
 
-/* The variable ConOut is not there at all. */
+/* Removes the variable ConOut. */
 void console_sim_forget(void);
 
-/* KEY is pressed once the keyboard was asked so often after the key before it; at most 4 keys a test. */
+/* Presses KEY when the keyboard was polled AFTER times since the previous key. A test can press at most 4 keys. */
 void console_sim_press(CHAR16 key, unsigned after);
 
-/* The firmware has the console control protocol and is in its graphics mode; what it is in now. */
+/* Gives the firmware the console control protocol, in graphics mode. console_sim_mode is the present mode. */
 void console_sim_graphics(void);
 extern int console_sim_mode;
 

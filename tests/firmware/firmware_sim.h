@@ -10,19 +10,25 @@
 /* Resets the firmware: a system table without handles, variables and keys, no screen, no volume. */
 void firmware_sim_reset(void);
 
-/* A handle, on which an interface can be found by GUID; the same handle may have several. */
+/*
+ * Makes a handle. firmware_sim_install() adds an interface to it, which can be found by its GUID. A handle may have
+ * several interfaces.
+ */
 EFI_HANDLE firmware_sim_handle(void);
 void firmware_sim_install(EFI_HANDLE handle, const EFI_GUID *guid, void *interface);
 
-/* Sets the variable NAME to the SIZE bytes at DATA, which stay the caller's. console_sim_open() hides them. */
+/*
+ * Sets the variable NAME to the SIZE bytes at DATA, which the caller keeps. After console_sim_open() these variables
+ * are hidden.
+ */
 void firmware_sim_variable(const char *name, const void *data, size_t size);
 
 /* The time until the firmware resets the machine, or 0 if its watchdog is off. An application is started with 300 s. */
 extern UINTN firmware_sim_watchdog_s;
 
 /*
- * The number of allocated pages below 4 GiB (filled with rubbish at first), the number of reserved ones among them, and
- * the number that AllocatePages may still give.
+ * Number of allocated pages below 4 GiB, whose first content is random. Number of reserved pages among these, and
+ * number of pages that AllocatePages may still give.
  */
 extern size_t firmware_sim_low_taken, firmware_sim_low_reserved, firmware_sim_low_left;
 

@@ -9,9 +9,9 @@
 #define SPACE (100u << 20)
 
 struct opened {
-	EFI_FILE_PROTOCOL interface; /* first: This is the whole */
+	EFI_FILE_PROTOCOL interface; /* must be first, because This points to it */
 	size_t file;
-	size_t position; /* a folder's position in files[] */
+	size_t position; /* position in files[], if it is a folder */
 };
 
 static struct volume_sim volume;
@@ -59,7 +59,7 @@ clear(struct volume_sim_file *file)
 	*file = (struct volume_sim_file){ .folder = false };
 }
 
-/* The name behind FOLDER's, where PATH lies in it; NULL where it does not. */
+/* Returns the name of PATH within FOLDER, or NULL if PATH is not directly in FOLDER. */
 static const char *
 within(const char *path, const char *folder)
 {
@@ -152,7 +152,10 @@ set_position(EFI_FILE_HANDLE this, UINT64 position)
 	return EFI_SUCCESS;
 }
 
-/* Only a volume's information is shorter than a name could be. */
+/*
+ * Writes the information to BUFFER. Callers give enough space for a file's name, and the volume's information is
+ * shorter.
+ */
 static EFI_STATUS EFIAPI
 get_info(EFI_FILE_HANDLE this, EFI_GUID *guid, UINTN *size, void *buffer)
 {
@@ -167,7 +170,7 @@ get_info(EFI_FILE_HANDLE this, EFI_GUID *guid, UINTN *size, void *buffer)
 	return EFI_SUCCESS;
 }
 
-/* Renames a folder, and with it what lies in it. */
+/* Renames a file or a folder. Paths of files in the folder change too. */
 static EFI_STATUS EFIAPI
 set_info(EFI_FILE_HANDLE this, EFI_GUID *guid, UINTN size, void *buffer)
 {
@@ -219,7 +222,10 @@ handle_of(struct volume_sim_file *file, EFI_FILE_HANDLE *handle)
 	return EFI_SUCCESS;
 }
 
-/* A path without a backslash is one of the root, as only those are opened here that begin there. */
+/*
+ * Opens a path from the volume's root. A path without a backslash is in the root, because only such paths are opened
+ * here.
+ */
 static EFI_STATUS EFIAPI
 open_file(EFI_FILE_HANDLE this, EFI_FILE_HANDLE *handle, CHAR16 *wide, UINT64 mode, UINT64 attributes)
 {

@@ -1,4 +1,4 @@
-/* The volume that the application was started from, in memory, and what its driver can't do. */
+/* The volume that the application was started from, in memory, and the faults of its driver. */
 #ifndef BARETICK_VOLUME_SIM_H
 #define BARETICK_VOLUME_SIM_H
 
@@ -9,25 +9,25 @@
 
 struct volume_sim {
 	struct volume_sim_file {
-		char path[VOLUME_SIM_PATH];  /* "": a free place */
+		char path[VOLUME_SIM_PATH];  /* path of the file, or "" if the entry is free */
 		char alias[VOLUME_SIM_PATH]; /* its short name with the folder, or "" if it has none */
 		bool folder;
 		char *bytes;
 		size_t length;
 	} files[VOLUME_SIM_FILES];
-	EFI_STATUS flush;     /* what Flush answers */
-	EFI_STATUS rename;    /* what a rename answers */
+	EFI_STATUS flush;     /* status that Flush returns */
+	EFI_STATUS rename;    /* status that a rename returns */
 	size_t write_max;     /* a longer Write gives EFI_DEVICE_ERROR */
 	bool low_only;        /* a buffer above 4 GiB gives EFI_DEVICE_ERROR */
 	size_t room_bytes;    /* remaining space for files */
-	unsigned writes;      /* how often Write was called */
+	unsigned writes;      /* number of calls of Write */
 };
 
-/* Installs the volume, empty and without a fault, on a handle of its own, and the image as started from it. */
+/* Installs an empty volume without faults on its own handle. The image was started from it. */
 struct volume_sim *volume_sim_open(void);
 void volume_sim_close(void);
 
-/* NULL where there is nothing of that path. */
+/* Returns NULL if there is no such file. */
 struct volume_sim_file *volume_sim_find(const char *path);
 struct volume_sim_file *volume_sim_add(const char *path, bool folder);
 

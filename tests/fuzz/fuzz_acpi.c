@@ -14,9 +14,9 @@
 #define MODE_HPET    2
 #define MODE_MADT    3
 #define MODE_MASK    3
-#define MODE_SEAL    4 /* make checksums right */
+#define MODE_SEAL    4 /* flag: correct the checksums */
 
-#define BASE         UINT64_C(0x10000) /* address of the input's second byte: the RSDP */
+#define BASE         UINT64_C(0x10000) /* address of the RSDP, which starts with the input's second byte */
 #define CORES_MAX    64
 #define COPIES_MAX   2048
 
@@ -42,7 +42,7 @@ seal(uint8_t *bytes, size_t length, size_t checksum_at)
 	bytes[checksum_at] = (uint8_t)(bytes[checksum_at] - sum);
 }
 
-/* A copy of just LENGTH bytes, so that the sanitizer sees a read beyond them. */
+/* Returns a copy of exactly LENGTH bytes, so that the sanitizer sees a read beyond its end. */
 static uint8_t *
 copy_of(struct image *image, const uint8_t *bytes, size_t length)
 {
@@ -67,7 +67,7 @@ image_at(void *context, uint64_t address, size_t length)
 	    length > image->length - (address - BASE))
 		return NULL;
 	copy = copy_of(image, image->bytes + (address - BASE), length);
-	if (image->seal && address == BASE) { /* the two checksums of an RSDP */
+	if (image->seal && address == BASE) { /* an RSDP has two checksums */
 		seal(copy, length < 20 ? length : 20, 8);
 		seal(copy, length, length > 32 ? 32 : length);
 	} else if (image->seal) {

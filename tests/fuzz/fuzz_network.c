@@ -16,14 +16,14 @@
 #define MODE_URI    2
 #define MODE_PATH   3
 #define MODE_MASK   3
-#define MODE_BEGIN  4 /* as it should */
+#define MODE_BEGIN  4 /* flag: start with valid bytes */
 
 #define DHCP_MAGIC_AT 236
 #define NODE_HEAD     4
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* HEAD and BYTES, in just as much memory: the sanitizer sees a read beyond them. */
+/* Returns HEAD and BYTES in memory of exactly this size, so that the sanitizer sees a read beyond its end. */
 static uint8_t *
 copy_of(const char *head, const uint8_t *bytes, size_t length)
 {
@@ -92,7 +92,10 @@ look_at_uri(const char *uri, size_t length)
 	return NULL;
 }
 
-/* The nodes are what the input has, each as long as it says: firmware's own, which end and have no holes. */
+/*
+ * Checks a device path whose nodes are the input's. Each node is as long as it says, and an end node is added, because
+ * firmware's own paths are always complete.
+ */
 static const char *
 look_at_path(const uint8_t *bytes, size_t length)
 {
@@ -125,7 +128,7 @@ look_at_path(const uint8_t *bytes, size_t length)
 	return broken;
 }
 
-/* A request to a server has no byte that ends a line or a query. */
+/* Checks that the query sent to a server contains no byte that would end its line or a part of it. */
 static const char *
 look_at_query(const uint8_t *bytes, size_t length)
 {

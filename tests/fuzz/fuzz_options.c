@@ -45,7 +45,7 @@ check_error(const char *error)
 		require(error[i] >= 0x20 && error[i] <= 0x7e);
 }
 
-/* Moved words and the words that stay have the length of the text. */
+/* Checks that removed words and remaining words together have the length of the text. */
 static void
 check_foreign(const uint8_t *data, size_t size)
 {

@@ -11,7 +11,7 @@
 #include "record/record.h"
 
 #define BLOCKS_MAX 64u
-#define WIDE       512u /* larger than each struct of a kind */
+#define WIDE       512u /* larger than the struct of any kind of entry */
 #define CORES      3
 #define CLOCKS     4
 #define ROWS       2
@@ -25,7 +25,7 @@ require(int condition)
 		abort();
 }
 
-/* Blocks of RECORD_BLOCK_MAX bytes around DATA, and before it a header. Returns the size. */
+/* Writes a header, and DATA in blocks of RECORD_BLOCK_MAX bytes with valid checksums. Returns the size. */
 static size_t
 wrap(uint8_t *to, const uint8_t *data, size_t size)
 {
@@ -50,7 +50,7 @@ wrap(uint8_t *to, const uint8_t *data, size_t size)
 	return (size_t)(at - to);
 }
 
-/* Reads all; the entries that it takes lie within BYTES. Returns how it ended. */
+/* Reads all entries, and checks that they lie within BYTES. Returns the reader's last state. */
 static enum record_state
 read_all(const uint8_t *bytes, size_t size)
 {
@@ -108,7 +108,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	require(bytes != NULL);
 	if (data[0] == 0) {
 		memcpy(bytes, data + 1, size - 1);
-		bytes = realloc(bytes, size > 1 ? size - 1 : 1); /* so that the sanitizer sees a read past the end */
+		/* exactly the size of the input, so that the sanitizer sees a read beyond its end */
+		bytes = realloc(bytes, size > 1 ? size - 1 : 1);
 		read_all(bytes, size - 1);
 		analyse(bytes, size - 1);
 	} else {

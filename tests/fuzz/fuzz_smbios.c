@@ -9,7 +9,7 @@
 #include "../unit/drivers/smbios_checks.h"
 #include "smbios/smbios.h"
 
-#define MODE_3     1 /* else the 32-bit one */
+#define MODE_3     1 /* the input is a 64-bit entry point, otherwise a 32-bit one */
 #define MODE_TABLE 2 /* the input is the table alone */
 #define MODE_SEAL  4
 #define ENTRY_AT   UINT64_C(0x10000)
@@ -54,7 +54,7 @@ image_at(void *context, uint64_t address, size_t length)
 	return block;
 }
 
-/* An entry point that is right, for a table of LENGTH bytes. */
+/* Makes a valid entry point for a table of LENGTH bytes. */
 static void
 make_entry(uint8_t entry[24], size_t length)
 {

@@ -3,23 +3,23 @@
 
 usage: seeds.py CORPUS OUT
 
-CORPUS holds a folder per machine with FACP.bin, APIC.bin and mostly HPET.bin. For each, OUT gets the
-tables one by one and once all together behind an RSDP, an XSDT and an RSDT, in the form that fuzz_acpi.c
-reads: a byte of mode, then the bytes.
+CORPUS holds a folder per machine with FACP.bin, APIC.bin and mostly HPET.bin. For each machine, OUT gets every table
+as one file. A further file has all tables after an RSDP, an XSDT and an RSDT. The files have the form that
+fuzz_acpi.c reads: a byte with the mode, then the bytes.
 """
 
 import pathlib
 import struct
 import sys
 
-# The modes of fuzz_acpi.c. Checksums are left as they are: in real tables they are right.
+# Modes of fuzz_acpi.c. Checksums are not corrected, because they are right in real tables.
 MACHINE, MODES = 0, {"FACP": 1, "HPET": 2, "APIC": 3}
-BASE = 0x10000  # where fuzz_acpi.c has the RSDP
+BASE = 0x10000  # address of the RSDP in fuzz_acpi.c
 RSDP_SIZE, HEADER_SIZE = 36, 36
 
 
 def sealed(table, at):
-    """TABLE with the byte AT set so that all bytes add up to 0."""
+    """Returns TABLE with the byte AT changed so that all bytes add up to 0."""
     table = bytearray(table)
     table[at] = (table[at] - sum(table)) % 256
     return bytes(table)
@@ -32,7 +32,7 @@ def root(signature, form, addresses):
 
 
 def machine(tables):
-    """RSDP, XSDT, RSDT and TABLES one behind the other."""
+    """Returns an RSDP, XSDT, RSDT and TABLES, one after another."""
     xsdt_at = BASE + RSDP_SIZE
     rsdt_at = xsdt_at + HEADER_SIZE + 8 * len(tables)
     next_at = rsdt_at + HEADER_SIZE + 4 * len(tables)

@@ -1,4 +1,5 @@
-"""A machine under a real KVM: this one's own where that runs firmware, else the rig that KVM_RIG names."""
+"""Boots machines under a real KVM. This machine's KVM is used if it can run firmware, otherwise the rig that KVM_RIG
+names."""
 import functools
 import json
 import os
@@ -15,9 +16,11 @@ NONE = "there is no KVM here that runs firmware, and KVM_RIG names no program th
 IMAGE = ROOT / "build" / "baretick.img"
 PROBE_S, BOUND_S = 30, 900
 PAUSE_S = 3
-PHASES = ("rates", "latency", "cores", "rates-again")  # a pause in each, where phases are known
-MOMENTS_S = range(15, 300, 10)  # from the guest's start where they are not: some meet the run however slow the firmware is
-ENDED = {"33": {"pass", "warn"}, "35": {"fail"}}  # what QEMU makes of 10h and 11h on isa-debug-exit
+PHASES = ("rates", "latency", "cores", "rates-again")  # phases with a pause, if the runner can tell phases
+# times of pauses in seconds after the guest's start, if phases are unknown; with any firmware some are in the run
+MOMENTS_S = range(15, 300, 10)
+# QEMU's exit status for the values 10h and 11h at isa-debug-exit, and the verdicts
+ENDED = {"33": {"pass", "warn"}, "35": {"fail"}}
 
 
 def rig():
@@ -26,14 +29,15 @@ def rig():
 
 @functools.cache
 def has_own():
-    """Whether firmware comes to the application under /dev/kvm: that prints its rules, and measures nothing."""
+    """Returns true if firmware starts the application under this machine's KVM. The application only prints its rules
+    here."""
     with tempfile.TemporaryDirectory() as folder:
         words = [RUNNER, "--accel", "kvm", "--timeout", str(PROBE_S), "--out", f"{folder}/out", "--", "rules"]
         return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=2 * PROBE_S).returncode == 0
 
 
 def need(rig_only=None):
-    """Skips the test where there is no KVM, or none that can do RIG_ONLY."""
+    """Skips the test if there is no usable KVM, or if it needs a rig for RIG_ONLY and there is none."""
     if not rig() and not has_own():
         pytest.skip(NONE)
     if rig_only and not is_on_rig():
@@ -45,7 +49,7 @@ def is_on_rig():
 
 
 class Seen:
-    """The results of a run: the report, the text."""
+    """The results of a run: its report and its text."""
 
     def __init__(self, folder):
         self.report = json.loads((folder / "report.json").read_bytes())
@@ -61,7 +65,7 @@ class Seen:
 
 
 def done(words):
-    """It says how it ended; where it could not be done that is no fault of baretick's."""
+    """Runs the words, and returns the exit status and the output. A failure here is no fault of baretick."""
     ended = subprocess.run([str(word) for word in words], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                            timeout=BOUND_S + 60)
     return ended.returncode, ended.stdout + ended.stderr

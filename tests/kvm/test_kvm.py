@@ -8,7 +8,8 @@ HYPERV = "host,hv-time,hv-vpindex,hv-synic,hv-stimer,hv-frequencies"
 OFFERED = {HOST: {"kvmclock"}, HYPERV: {"kvmclock", "hv_ref", "hv_page"}}
 PARAVIRTUAL = OFFERED[HYPERV]
 OPTIONS = ["profile=quick", "clocks=tsc,acpi_pm,kvmclock,hv_ref,hv_page"]
-# Rules that may be broken without a fault of a clock: a read that exits, interrupts that a busy host delays.
+# Rules that may fail without a faulty clock, because a read exits to the hypervisor, or because a busy host delays
+# interrupts.
 SLOW = ("clock-slow", "irq-late", "irq-rate", "irq-lost", "irq-doubled")
 
 CASES = {"kvm-q35-2": ("q35", 2, HOST), "kvm-pc-1": ("pc", 1, HOST), "hyperv-q35-1": ("q35", 1, HYPERV), "hyperv-pc-2": ("pc", 2, HYPERV)}
@@ -34,7 +35,8 @@ def accused(seen):
 
 
 def check_left_as_found(seen):
-    """The MSRs of KVM and Hyper-V are compared before and after on the first core, and read back on other cores."""
+    """The MSRs of KVM and Hyper-V must be restored. On the first core they are compared before and after, and on other
+    cores they are read back."""
     assert "Not put back" not in seen.text
     assert not [note for note in seen.report["notes"] if "Not put back" in note]
 
@@ -75,7 +77,7 @@ def test_nobody_is_accused_and_all_is_left_as_it_was_found(seen):
 
 @pytest.mark.parametrize("cpu", [HOST, HYPERV], ids=["kvm", "hyperv"])
 def test_a_pause_is_a_moment_at_which_clocks_parted_and_no_clocks_fault(tmp_path, cpu):
-    """KVM's TSC continues in the pause. The clocks that KVM keeps for its guest stop."""
+    """KVM's TSC continues during a pause. The clocks that KVM keeps for its guest stop."""
     kvms.need()
     seen = kvms.boot(tmp_path / "out", "q35", 2, cpu, [*OPTIONS, "duration=500ms"], is_paused=True)
     moments = seen.report["discontinuities"]
@@ -91,7 +93,8 @@ def test_a_pause_is_a_moment_at_which_clocks_parted_and_no_clocks_fault(tmp_path
 
 
 def test_where_the_host_does_not_trust_its_tscs_the_page_says_so(tmp_path):
-    """Then cores must not be compared by this clock, and findings on them concern the TSCs."""
+    """If the page's TSC flag is missing, the clock must not be used to compare cores, and findings on cores concern the
+    TSCs."""
     kvms.need(rig_only="makes a host whose TSCs are not synchronised")
     seen = kvms.boot(tmp_path / "out", "q35", 2, HOST, OPTIONS, host_tsc="unstable")
     assert seen.interface("KVM")["stable"] is False

@@ -1,4 +1,5 @@
-"""That make kvm says so where there is no KVM. Here QEMU is a script that ends as one does that finds none."""
+"""Without KVM, `make kvm` skips its tests with a reason. QEMU is replaced by a script that fails as QEMU does without
+KVM."""
 import os
 import re
 import subprocess

@@ -1,5 +1,6 @@
-"""Reads a FAT32 volume as it stands, damaged or not: what a laptop would find on a stick that was pulled at the worst
-moment. Microsoft's FAT specification 1.03 ("FAT: General Overview of On-Disk Format") has the layout.
+"""Reads a FAT32 volume in its present state, damaged or not. This is what a laptop would find on a stick that was
+pulled out at any time. Microsoft's FAT specification 1.03 ("FAT: General Overview of On-Disk Format") has the
+layout.
 """
 import collections
 import datetime
@@ -9,18 +10,18 @@ SECTOR = 512
 ENTRY = 32
 LONG_NAME, VOLUME_LABEL, FOLDER = 0x0F, 0x08, 0x10
 DELETED, END = 0xE5, 0x00
-LOWER_BASE, LOWER_EXTENSION = 0x08, 0x10  # bits of byte 12, as Windows NT and EDK II write it
+LOWER_BASE, LOWER_EXTENSION = 0x08, 0x10  # bits of byte 12 for lower case, as Windows NT and EDK II write them
 LAST = 0x0FFFFFF8
 
 Entry = collections.namedtuple("Entry", "folder cluster size made written")
 
 
 class Damaged(Exception):
-    """The volume contradicts itself where it was read."""
+    """Raised if the part of the volume that is read contradicts itself."""
 
 
 def moment(date, time):
-    """None where the fields are no date."""
+    """Return the time, or None if the fields are no valid date."""
     try:
         return datetime.datetime(1980 + (date >> 9), date >> 5 & 15, date & 31, time >> 11, time >> 5 & 63, time % 32 * 2)
     except ValueError:
@@ -43,7 +44,7 @@ class Volume:
         self._root, = struct.unpack_from("<I", self._image, 44)
 
     def place(self, cluster):
-        """Where the cluster lies, as a slice of the volume."""
+        """Return the slice of the volume with this cluster."""
         start = self._data + (cluster - 2) * self.cluster_bytes
         return slice(start, start + self.cluster_bytes)
 
@@ -56,7 +57,7 @@ class Volume:
         self.looked_at.add((self._offset + self._fat_begin + self._fat.itemsize * cluster) // SECTOR)
 
     def chain(self, cluster):
-        """The clusters of a chain, as far as it does not come back."""
+        """Return the clusters of a chain, up to the first one that repeats."""
         seen = []
         while cluster < LAST and cluster not in seen:
             seen.append(cluster)
@@ -64,11 +65,11 @@ class Volume:
         return seen
 
     def link(self, cluster, to):
-        """Makes the first FAT say so; IMAGE is to be a bytearray."""
+        """Set the cluster's next cluster in the first FAT. IMAGE must be a bytearray."""
         self._fat[cluster] = to
 
     def content(self, cluster):
-        """All of a chain of clusters."""
+        """Return the content of a whole chain of clusters."""
         parts, seen = [], 0
         while cluster < LAST:
             if not 2 <= cluster < self.clusters + 2 or seen > self.clusters:
@@ -114,7 +115,7 @@ class Volume:
         return self.content(entry.cluster)[:entry.size] if entry.size else b""
 
     def files(self, path):
-        """{name: bytes} of the files in a folder."""
+        """Return {name: bytes} for the files in a folder."""
         return {name: self.read(f"{path}/{name}") for name, entry in self.folder(path).items() if not entry.folder}
 
 

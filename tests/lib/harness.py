@@ -11,17 +11,18 @@ import jsonschema
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RUNNER = ROOT / "qemu" / "run"
 SCHEMA = ROOT / "src" / "report" / "report.schema.json"
-# A whole image of the firmware is up in three quarters of the time that code and variables in two files take.
+# A firmware image in one file starts in three quarters of the time of an image with separate files for code and
+# variables.
 WHOLE_FIRMWARE = "/usr/share/ovmf/OVMF.fd"
 TCG = ["--accel", "tcg"]
-BARE = [*TCG, "--boot", "bare"]  # without UEFI: 3 s of a processor less
+BARE = [*TCG, "--boot", "bare"]  # a boot without UEFI needs 3 s less processor time
 FAST_TCG = [*TCG, *(["--firmware", WHOLE_FIRMWARE] if os.path.exists(WHOLE_FIRMWARE) else [])]
 FAKE = "fake qemu,1"  # the replacement of QEMU; its reports are only as complete as a test needs
 CHATTER = b"\x1b[2J\x1b[01;01H\x1b[=3hBdsDxe: loading baretick.efi\r\n\x1b[2J\x1b[01;01H"
 
 
 def check_schema(report):
-    """Every report that a test makes goes through here."""
+    """Check a report against the schema. Every report of a test is checked here."""
     jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text())).validate(report)
 
 
@@ -31,7 +32,7 @@ def block(name, body, sha=None):
 
 
 def report(verdict="pass", clocks=(("tsc", "pass"),)):
-    """A report as far as the runner reads it."""
+    """Return a report with only the parts that the runner reads."""
     return {"schema": "baretick.report/2", "verdict": verdict, "findings": [
         {"rule": "rate", "severity": "fail", "clock": name, "text": f"{name} is wrong"}
         for name, word in clocks if word == "fail"],
@@ -47,7 +48,7 @@ def spoken(document=None, text=b"the table\n", json_sha=None, text_sha=None, mor
 
 
 class Run:
-    """One finished call of qemu/run and what it left."""
+    """A finished call of qemu/run and its results."""
 
     def __init__(self, out, arguments, environment=None, bound_s=620):
         self.out = out
@@ -76,12 +77,12 @@ class Run:
 
 
 def junit(tmp_path):
-    """That the first run of a test leaves a JUnit report beside its own."""
+    """Return the arguments for a JUnit report next to the report of a test's first run."""
     return ["--junit", tmp_path / "out1" / "junit.xml"]
 
 
 def case(done, name):
-    """What stands there in the case of the event NAME."""
+    """Return the elements in the JUnit report's case for the event NAME."""
     suite = xml.fromstring(done.file("junit.xml"))
     node, = [node for node in suite if (node.get("classname"), node.get("name")) == ("baretick.event", name)]
     return [(child.tag, child.get("message") or child.text) for child in node]

@@ -1,7 +1,8 @@
-"""A fleet of machines that were never built: one real report, perturbed as crystals, boards and chance do it, with oddities planted.
+"""Makes reports of a fleet of machines that do not exist. One real report is changed randomly, as crystals and boards
+differ, and outliers are planted.
 
-Machines of a kind differ by a few ppm and a few percent. An oddity is what a site looks for: each of PLANTS turns a healthy report
-into one, by much more than that and with its intervals moved along.
+Machines of a kind differ by a few ppm and a few percent. Each of PLANTS makes an outlier that a user would search
+for: it changes a healthy report by much more, and moves its intervals accordingly.
 """
 import copy
 import json
@@ -48,7 +49,7 @@ def absent(report, name):
                                error_ppm=None)
 
 
-# What each does, and what it is found as: (figure, clock).
+# Each row has a function that makes an outlier, and the (figure, clock) under which it must be found.
 PLANTS = [
     (lambda report: crystal(report, ("hpet", "acpi_pm", "pit"), 400), ("rate error", "hpet")),
     (lambda report: crystal(report, ("rtc",), -300), ("rate error", "rtc")),
@@ -65,8 +66,8 @@ PLANTS = [
 
 
 class Maker:
-    """Reports out of the one REPORT, of two cores or more, with intervals as narrow as a quiet machine has them; its long lists are
-    put back as they were, so that ten thousand are made in a minute."""
+    """Makes reports from one REPORT of at least two cores. Its intervals are made as narrow as on a quiet machine. Its
+    long lists are copied as text, so that ten thousand reports take a minute."""
 
     def __init__(self, report, seed=1):
         self.base, self.random, self.kept = copy.deepcopy(report), random.Random(seed), {}
@@ -84,7 +85,7 @@ class Maker:
                     each["latency"][key] = mark
 
     def report(self, machine, day=1):
-        """A healthy one of MACHINE, a number."""
+        """Return a healthy report of machine number MACHINE."""
         report, chance = copy.deepcopy(self.base), self.random
         vendor, product, bios, cpu = KINDS[machine % len(KINDS)]
         report["started_at"] = f"2026-03-{day:02}T{machine % 24:02}:{machine % 60:02}:07"
@@ -103,14 +104,14 @@ class Maker:
         return report
 
     def text(self, report):
-        """REPORT as a line of a file."""
+        """Return REPORT as one line of a file."""
         line = json.dumps(report, separators=(",", ":"))
         for mark, long in self.kept.items():
             line = line.replace(mark, long)
         return line
 
     def fleet(self, count, odd=ODD):
-        """COUNT reports, one after the other, of which those in planted(COUNT, ODD) are odd."""
+        """Yield COUNT reports, one after another. planted(COUNT, ODD) lists the outliers."""
         found_as = planted(count, odd)
         for machine in range(count):
             report = self.report(machine)
@@ -120,5 +121,5 @@ class Maker:
 
 
 def planted(count, odd=ODD):
-    """{number of the machine: how it is made odd, and what it is found as}, spread over the fleet."""
+    """Return {machine: (function, (figure, clock))} of the outliers, which are spread evenly over the fleet."""
     return {(n * count // odd + 3) % count: PLANTS[n % len(PLANTS)] for n in range(odd)}

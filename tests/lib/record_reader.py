@@ -4,11 +4,11 @@ import struct
 import zlib
 
 RUN, CORE, INTERRUPTS, WATCH, GAP, END, TIMER = 1, 3, 10, 11, 12, 13, 14
-SHOT, PERIODS, WAITED, POLLED = 1, 2, 5, 6  # armings that a row's `asked` counts
+SHOT, PERIODS, WAITED, POLLED = 1, 2, 5, 6  # kinds of armings that a row's `asked` counts
 
 
 def entries(record):
-    """(kind, fixed part, items) of each entry, up to the end of the record."""
+    """Yield (kind, fixed part, items) of each entry, up to the end of the record."""
     assert record[:8] == b"\x89BTREC\r\n"
     version, crc = struct.unpack_from("<II", record, 8)
     assert version == 1 and crc == zlib.crc32(record[:12])
@@ -19,7 +19,7 @@ def entries(record):
         body = record[at + 12:at + 12 + size]
         assert block == number and 0 < len(body) == size <= 32768 and crc == zlib.crc32(header + body)
         first = struct.unpack_from("<HHHH", body)
-        assert size <= 4096 or size == 8 + first[1] + first[2] * first[3]  # a longer entry has its own block
+        assert size <= 4096 or size == 8 + first[1] + first[2] * first[3]  # an entry that is longer has its own block
         while body:
             kind, fixed, count, each = struct.unpack_from("<HHHH", body)
             items = [body[8 + fixed + each * i:][:each] for i in range(count)]
@@ -29,7 +29,7 @@ def entries(record):
 
 
 def check_timers(found, report):
-    """Each row of intervals has its entry if it was tested, and as many requests as the report says."""
+    """Check that each tested row of intervals has an entry, and as many requests as in the report."""
     rows = [struct.unpack("<HHI16s", fixed[:24]) for kind, fixed, _ in found if kind == TIMER]
     armings = [struct.unpack("<HHHHH7Q", fixed) + (len(items),) for kind, fixed, items in found if kind == INTERRUPTS]
     for number, row in enumerate(report["intervals"]):
@@ -41,7 +41,7 @@ def check_timers(found, report):
 
 
 def check_record(record, report):
-    """A whole record has the cores and the stolen time of REPORT."""
+    """Check that a complete record has the cores and the stolen time of REPORT."""
     assert report["record"] == {"bytes": len(record), "dropped": 0, "sha256": hashlib.sha256(record).hexdigest()}
     found = list(entries(record))
     kinds = [kind for kind, _, _ in found]

@@ -1,4 +1,4 @@
-"""Fixtures of the tests of the runner and of the boot suite."""
+"""Fixtures for the tests of the runner and for tests that boot."""
 import textwrap
 
 import pytest
@@ -8,7 +8,7 @@ from harness import FAKE, Run
 
 @pytest.fixture
 def run(tmp_path):
-    """Calls qemu/run with its --out in a folder of the test's own."""
+    """Calls qemu/run with --out in the test's own folder."""
     count = 0
 
     def call(*arguments, **keywords):
@@ -25,7 +25,8 @@ def runs():
 
 @pytest.fixture
 def booted(request, runs, tmp_path_factory):
-    """The run that the test's marker `boot` asks for, {out} being its folder. The same arguments give the same run."""
+    """The run with the arguments in the test's marker `boot`. In these, {out} is its folder. Tests with the same
+    arguments share a run."""
     arguments = request.node.get_closest_marker("boot").args
     if arguments not in runs:
         out = tmp_path_factory.mktemp("booted") / "out"
@@ -35,7 +36,7 @@ def booted(request, runs, tmp_path_factory):
 
 @pytest.fixture
 def fake(tmp_path):
-    """Makes an executable that stands in for QEMU: it writes SERIAL, then does BODY (Python)."""
+    """Makes an executable that replaces QEMU: it writes SERIAL, and then runs BODY, which is Python."""
     def make(serial=b"", body="sys.exit(33)", boots_efi=True):
         path = tmp_path / FAKE
         (tmp_path / "serial").write_bytes(serial)

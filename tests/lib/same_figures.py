@@ -1,13 +1,15 @@
-"""The figures of a text report by clock and by the name of their column or phrase: one name has one figure."""
+"""Collects the figures of a text report by clock and by name, which is a column or phrase. Under one name, a clock must
+have only one figure."""
 import re
 
 FIGURE = r"[\d.]+ ?[num]?p?s"
-COLUMN = re.compile(r"a read|over best|\S+")  # the names of two words; all others have one
+COLUMN = re.compile(r"a read|over best|\S+")  # two names have two words; all others have one word
 SENTENCES = (rf"\b(\w+): ({FIGURE}) a read", rf"Linux takes (\w+) \(({FIGURE})\)")
 
 
 def columns(head):
-    """(name, start, end) of each column after the first one. A name that stands twice in HEAD needs the columns next to it."""
+    """Return (name, start, end) of each column after the first. If HEAD has a name twice, the name includes the columns
+    next to it."""
     found, start = [], 0
     for match in COLUMN.finditer(head):
         found.append((match[0], start, match.end()))
@@ -17,18 +19,18 @@ def columns(head):
 
 
 def cell(line, start, end):
-    """The figure below a heading: its last word may end a column later, and so may the one before."""
+    """Return the figure below a heading. A figure may extend beyond its column."""
     def whole(at):
         return line.find(" ", at) if " " in line[at:] else len(line)
     return line[whole(start):whole(end)].strip()
 
 
 def of_tables(lines, clocks):
-    """(name, clock, figure) of each cell in the tables that have a row for each clock."""
+    """Yield (name, clock, figure) of each cell in tables with a row for each clock."""
     head = []
     for line in lines:
         if line.startswith("clock "):
-            head = columns(line) if " source " not in line else []  # a clock may have several claims
+            head = columns(line) if " source " not in line else []  # in this table a clock may have several rows
         elif not line:
             head = []
         name = line.split(" ", 1)[0].rstrip("!")
@@ -37,7 +39,7 @@ def of_tables(lines, clocks):
 
 
 def of_boot_core(lines, clocks):
-    """(name, clock, figure) of the boot core's row in the table of all cores."""
+    """Yield (name, clock, figure) of the boot core's row in the table of all cores."""
     for above, head, row in zip(lines, lines[1:], lines[2:]):
         if re.fullmatch(r" +core( +p50 +p99)+", head) and re.match(r" +\d+\* ", row) and set(above.split()) <= set(clocks):
             names = [(column, clock) for clock in above.split() for column in ("p50", "p99")]
@@ -46,7 +48,7 @@ def of_boot_core(lines, clocks):
 
 
 def collect(text, report):
-    """All figures as {(name, clock): [figure, ...]}."""
+    """Return all figures as {(name, clock): [figure, ...]}."""
     present = [clock["id"] for clock in report["clocks"] if clock["state"] == "present"]
     lines, flowing = text.splitlines(), " ".join(text.split())
     said = [("a read", clock, figure) for sentence in SENTENCES for clock, figure in re.findall(sentence, flowing)]
@@ -57,7 +59,7 @@ def collect(text, report):
 
 
 def check(text, report):
-    """Asserts that no clock has two figures under one name."""
+    """Assert that no clock has two different figures under one name."""
     found = collect(text, report)
     assert {key: figures for key, figures in found.items() if len(set(figures)) > 1} == {}
     return found

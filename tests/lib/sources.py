@@ -1,4 +1,4 @@
-"""The sources and the goals of `make help`, for tests of the build."""
+"""The source files, and the goals of `make help`, for tests of the build."""
 import pathlib
 import re
 import shutil
@@ -8,7 +8,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def copy_sources(folder):
-    """Copies all but build/ and .git/ to FOLDER, so that a build there disturbs no other; returns FOLDER."""
+    """Copy everything except build/ and .git/ to FOLDER, and return it. A build there does not disturb others."""
     shutil.copytree(ROOT, folder, ignore=lambda at, _: {"build", ".git"} if at == str(ROOT) else set())
     return folder
 
@@ -19,5 +19,5 @@ def help_text():
 
 
 def listed_goals(said):
-    """The goals that SAID, the output of `make help`, lists."""
+    """Return the goals that SAID lists, which is the output of `make help`."""
     return re.findall(r"^make (\S+) +\S", said, re.M)

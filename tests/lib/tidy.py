@@ -1,4 +1,5 @@
-"""report.csv beside report.json: the figures that the schema gives a metric, to the last digit, none left out, none twice."""
+"""Compares report.csv with report.json. Each figure that has a metric in the schema must be in the CSV once, with all
+its digits."""
 import csv
 import decimal
 import io
@@ -11,7 +12,7 @@ VERDICTS = {"pass": 0, "warn": 1, "fail": 2, "incomplete": 3}
 
 
 def figures(value):
-    """(value, low, high) as the table has them; nothing where there is none."""
+    """Return (value, low, high) as the CSV has them, or None without a value."""
     if isinstance(value, dict):
         return value["value"], value["low"], value["high"]
     value = VERDICTS.get(value) if isinstance(value, str) else value
@@ -19,11 +20,12 @@ def figures(value):
 
 
 def rows_of(node, value):
-    """(metric, figures, unit) of each property that has them, of the objects in VALUE too, but not of its lists and maps."""
+    """Yield (metric, figures, unit) of each property that has a metric. Objects in VALUE are included, but not its
+    lists and maps."""
     for key, each in shape.properties(node).items():
         below = shape.properties(each)
         if "csv" in each and not isinstance(shape.part(each, "additionalProperties"), dict):
-            words = isinstance(value[key], str) and key != "verdict"  # stand where the unit does
+            words = isinstance(value[key], str) and key != "verdict"  # words are in the unit's column
             yield each["csv"][0], *(((None, None, None), value[key]) if words else (figures(value[key]), each["csv"][1]))
         elif below and value[key]:
             yield from rows_of(each, value[key])
@@ -37,7 +39,7 @@ def of_list(report, key):
 
 
 def by_clock(core):
-    """What is in a core's maps."""
+    """Yield the rows of a core's maps, which have clocks as keys."""
     for key, each in shape.properties(shape.SCHEMA["$defs"]["core"]).items():
         below = shape.part(each, "additionalProperties")
         for clock, value in core[key].items() if below else ():
@@ -46,7 +48,7 @@ def by_clock(core):
 
 
 def expected(report):
-    """(clock, core, metric): (value, low, high), unit of all that the table has to have."""
+    """Return {(clock, core, metric): ((value, low, high), unit)} of all rows that the CSV must have."""
     rows = {}
 
     def put(clock, core, metric, found, unit, always=False):
@@ -65,7 +67,7 @@ def expected(report):
         put(claim["clock"], None, f"{source}_{metric}", found, unit)
     for row, metric, found, unit in of_list(report, "calibrations"):
         put(row["clock"], None, f"{row['loop']}_{metric}", found, unit)
-    short = any(not core["latency"] for core in report["cores"])  # a report of many cores from a serial line
+    short = any(not core["latency"] for core in report["cores"])  # a report of many cores that came over a serial line
     for core, metric, found, unit in of_list(report, "cores"):
         if core["boot"] or not short:
             put(None, core["apic_id"], metric, found, unit)
@@ -91,7 +93,8 @@ def number(text):
 
 
 def read(data):
-    """(clock, core, metric): (value, low, high), unit of each row of the CSV in DATA, and what its rows call the run and the machine."""
+    """Return {(clock, core, metric): ((value, low, high), unit)} of the rows in DATA, and the set of (run, machine) in
+    the rows."""
     rows, runs = {}, set()
     reader = csv.DictReader(io.StringIO(data.decode("ascii"), newline=""), strict=True)
     assert reader.fieldnames == COLUMNS
@@ -105,7 +108,8 @@ def read(data):
 
 
 def check(json_data, csv_data):
-    """Of the worst offset the JSON has the middle and half the width, which is rounded."""
+    """Compare CSV with JSON. The JSON has the middle and half the width of the worst offset, and the half width is
+    rounded."""
     report = json.loads(json_data, parse_float=decimal.Decimal)
     found, runs = read(csv_data)
     identity = report["machine"]["identity"]

@@ -1,4 +1,4 @@
-"""A headless Chromium, driven over its own pipe with the standard library alone; every wait has an end."""
+"""Drives a headless Chromium over a pipe, with the standard library only. Every wait has a time limit."""
 import base64
 import json
 import os
@@ -79,7 +79,7 @@ class Browser:
 
 
 class Page:
-    """A tab with a file. `problems` has its errors, and `requests` its requests."""
+    """A tab with a file. `problems` has the errors of the tab, and `requests` its requests."""
 
     def __init__(self, browser, path, width, height, dark):
         self.browser = browser
@@ -111,7 +111,7 @@ class Page:
             time.sleep(0.02)
 
     def settle(self):
-        """Two frames later everything is laid out and drawn."""
+        """Wait for two frames, after which everything is laid out and drawn."""
         self.evaluate("new Promise(go => requestAnimationFrame(() => requestAnimationFrame(() => go(true))))")
 
     def choose_file(self, selector, *paths):
@@ -139,7 +139,7 @@ class Page:
 
     @property
     def requests(self):
-        """Addresses that were asked for, but the page itself."""
+        """Return the requested addresses, without the page itself."""
         urls = [event["request"]["url"] for event in self._events("Network.requestWillBeSent")]
         return [url for url in urls if url != self.url and not url.startswith("data:")]
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`make pictures`: the top of a report's page to its first chart, light, dark and in a comparison, and the screen at the end of a run,
-as the READMEs show them.
+"""`make pictures` makes the pictures in the READMEs. They show the top of a report's page to its first chart, in light,
+in dark and in a comparison. One shows the screen at the end of a run.
 
 Usage: pictures.py REPORT.html OTHER.json SCREEN.png FOLDER
 """
@@ -17,7 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import browser as chromium  # noqa: E402
 
 WIDTH = 1120
-COLOURS = 64  # the palette of a picture: fewer colours make a smaller file
+COLOURS = 64  # number of colours in a picture; fewer colours make a smaller file
 
 
 def save(image, path):
@@ -25,7 +25,8 @@ def save(image, path):
 
 
 def take(page, last):
-    """The page from its top to the end of the element LAST, without the table of costs: the README prints that."""
+    """Take a picture of the page from its top to the end of the element LAST. The table of costs is left out, because
+    the README prints it."""
     page.evaluate("document.getElementById('costs')?.remove()")
     page.evaluate("window.scrollTo(0, 0)")
     page.settle()

@@ -1,4 +1,4 @@
-"""The scripts of the page become one text: each uses only names from the files before it."""
+"""The scripts of the page are joined to one text. Each script may use only names from the files before it."""
 import pathlib
 import re
 
@@ -10,7 +10,7 @@ FLOORS = ["lib", "sections", "compare", "."]
 DEFINED = re.compile(r"^(?:async )?(?:function|const|let) (\w+)", re.MULTILINE)
 COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
 KEY = re.compile(r"([{,]\s*)[\w$]+\s*:")
-# No member of an object; of ...name it is one all the same.
+# A name that is used. A member of an object does not count, but the name in ...name does.
 USED = re.compile(r"(?<![\w$])(?<!(?<!\.)\.)[A-Za-z_$][\w$]*")
 
 
@@ -20,7 +20,8 @@ def plain(text):
 
 
 def arrows_up(texts):
-    """(file, name, later file) for each name that a file uses and a later one defines. A local of that name counts: it hides the other."""
+    """Return (file, name, later file) for each name that a file uses and a later one defines. A local variable of this
+    name counts, because it hides the other."""
     texts = [(name, plain(text)) for name, text in texts]
     return [(name, word, later) for i, (name, text) in enumerate(texts) for later, other in texts[i + 1:]
             for word in sorted(set(DEFINED.findall(other)) & set(USED.findall(text)))]

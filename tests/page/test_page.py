@@ -1,4 +1,4 @@
-"""report.html in a headless Chromium: it draws, asks for nothing, and does nothing that a hostile report wants."""
+"""report.html in a headless Chromium: it is drawn, makes no requests, and is not affected by a hostile report."""
 import base64
 import copy
 import gzip
@@ -17,7 +17,7 @@ import pytest
 import browser as chromium
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.dont_write_bytecode = True  # or qemu/ would be left with a __pycache__
+sys.dont_write_bytecode = True  # otherwise qemu/ would get a folder __pycache__
 sys.path.insert(0, str(ROOT / "qemu"))
 
 from results import baseline  # noqa: E402
@@ -32,7 +32,7 @@ TIMERS = {"chart-timers"}
 SERIES = {"chart-series-rates", "chart-series-reads", "chart-series-offsets", "chart-series-gaps"}
 STEADY = {"chart-series-adev", "chart-series-mtie"}
 COMPARED = {"chart-compare-medians", "chart-compare-percentiles"}
-# The contents of each chart: existing visible figures, and pixels that are not empty.
+# The contents of each chart: whether it has visible figures, and whether its pixels are not empty.
 DRAWN = """Object.fromEntries([...document.querySelectorAll("canvas")].map((canvas) => {
     const chart = Chart.getChart(canvas);
     const sets = chart.data.datasets.filter((_, i) => chart.isDatasetVisible(i));
@@ -90,7 +90,8 @@ def golden(name):
 
 
 def of_cores(count):
-    """The clean machine with COUNT cores. The last quarter is behind, and the third core cannot be compared."""
+    """Return the report of the clean machine with COUNT cores. The last quarter is behind, and the third core cannot be
+    compared."""
     report = golden("clean")
     one = report["cores"][0]
     behind = [0 if core < count - count // 4 else 52_000 for core in range(count)]
@@ -114,12 +115,13 @@ def test_the_machines_made_here_meet_the_schema(cores):
 
 
 def by_name(value, key):
-    """Whether the object VALUE, which stands under KEY, has clocks for its keys, in cores[], or rules, in options."""
+    """Return true if the keys of the object VALUE are ids of clocks (in cores[]) or rules (in options). KEY is the
+    object's own key."""
     return key == "limits" or key in ("latency", "latency_contended") and "min_ns" not in value and "count" not in value
 
 
 def hostile(value, key=None):
-    """VALUE with every string, but the schema's name, made hostile; the same string becomes the same one."""
+    """Return VALUE with hostile text added to every string except the schema's name. Equal strings stay equal."""
     if isinstance(value, str):
         return value if key == "schema" else HOSTILE + value
     if isinstance(value, list):
@@ -132,7 +134,8 @@ def hostile(value, key=None):
 def assert_quiet(page):
     assert page.problems == []
     assert page.requests == []
-    assert page.evaluate("document.querySelectorAll('.problem:not(.other)').length") == 0  # a report from this test may have inconsistent figures
+    # reports of this test may have inconsistent figures
+    assert page.evaluate("document.querySelectorAll('.problem:not(.other)').length") == 0
 
 
 def assert_drawn(page, charts):
@@ -155,7 +158,7 @@ def test_clean_machine_is_drawn_without_an_error_or_a_request(show, dark):
 
 
 def soaked(rows, minutes=1):
-    """The clean machine after a soak: its last core drifts, and one row in ten has gaps."""
+    """Return the report of the clean machine after a soak. Its last core drifts, and one row in ten has gaps."""
     report = golden("clean")
 
     def reads(clock, i):
@@ -208,21 +211,23 @@ def with_rates(rates, within=1.0):
 
 
 def steady(show, rates, within=1.0):
-    """The steps of a clock with so many ppm in each row of a minute, None: without a rate."""
+    """Return steps_of() for a clock with these rates in ppm, one for each row of a minute. None is a row without a
+    rate."""
     return steps_of(show(with_rates(rates, within)))
 
 
-MINUTES = [60_000 * 2 ** n for n in range(6)]  # 100 rows have no second difference over more than 64
+MINUTES = [60_000 * 2 ** n for n in range(6)]  # with 100 rows, there are no second differences over more than 64
 
 
 def test_of_a_rate_that_drifts_the_deviation_is_known_exactly(show):
-    """D tau / sqrt(2); and the error within tau is what the straight line leaves of the parabola."""
+    """With a drift of D, the deviation is D tau / sqrt(2). The error within tau is the distance of a parabola from its
+    straight line."""
     steps = steady(show, [0.1 * i for i in range(100)], within=0.002)
     assert list(steps) == MINUTES
     for n, (deviation, floor, _) in enumerate(steps.values()):
         assert deviation == pytest.approx(100 * 2 ** n / math.sqrt(2), rel=1e-6)
         assert floor == pytest.approx(2 / 2 ** n * math.sqrt(2), rel=1e-6)
-    assert steps[60_000][2] == pytest.approx(4.95 * 60_000, rel=1e-6)  # between the first row and the last
+    assert steps[60_000][2] == pytest.approx(4.95 * 60_000, rel=1e-6)  # from the first row to the last
 
 
 def deviation_of(phases, m):
@@ -231,7 +236,7 @@ def deviation_of(phases, m):
 
 
 def test_deviations_are_those_that_were_published_of_the_same_data(show):
-    """1,000 frequencies of a Lehmer generator: NIST SP 1065, 12.4."""
+    """The data are 1,000 frequencies from a Lehmer generator, as in NIST SP 1065, 12.4."""
     seed, rates, phases = 1234567890, [], [0.0]
     for _ in range(1000):
         rates.append(seed / 2147483647)
@@ -289,7 +294,8 @@ def test_a_clock_of_the_same_source_has_no_deviation_of_its_own(show):
 
 
 @pytest.mark.parametrize("packed, reason", [
-    (base64.b64encode(gzip.compress(b"window.Chart = {};")).decode(), "its Chart.js was changed"),  # the policy has another hash
+    # its hash is not the one in the policy
+    (base64.b64encode(gzip.compress(b"window.Chart = {};")).decode(), "its Chart.js was changed"),
     ("@@@", None), ("AAAA", None),
 ], ids=["other-script", "no-base64", "no-gzip"])
 def test_without_its_chart_js_the_page_has_its_tables_and_says_so(browser, show, template, tmp_path, packed, reason):
@@ -336,7 +342,7 @@ def test_the_top_says_whether_the_cores_are_in_step_as_the_text_does(show):
         report = golden(name)
         assert show(report).evaluate(said) == f"TSCs of the cores: {report['skew']['text']}."
     assert report["skew"]["text"].startswith("not synchronised at ")
-    report["skew"]["text"] = None  # as in an earlier release
+    report["skew"]["text"] = None  # as in a report of an earlier release
     page = show(report)
     assert_quiet(page)
     assert page.evaluate(said) is None
@@ -385,7 +391,8 @@ def test_255_cores_are_drawn_with_their_whole_matrix(show):
     assert_quiet(page)
     assert_drawn(page, ALWAYS)
     assert page.evaluate("document.querySelectorAll('#matrix td').length") == 255 * 255
-    # The last 63 are behind 191 others each, and the other way round; core 2 exchanged ping-pongs with no other.
+    # Each of the last 63 cores is behind 191 others, so these are ahead of it. Core 2 had no ping-pong with any other
+    # core.
     assert page.evaluate("document.querySelectorAll('#matrix td[class^=behind]').length") == 63 * 191
     assert page.evaluate("document.querySelectorAll('#matrix td[class^=ahead]').length") == 63 * 191
     assert page.evaluate("document.querySelectorAll('#matrix td.unknown').length") == 2 * 254
@@ -438,7 +445,7 @@ def over_best(page):
 
 
 def test_a_clock_that_may_cost_as_little_as_the_cheapest_is_not_told_to_cost_more(show):
-    """As in the text of the same report."""
+    """The text report of the same run has the same result."""
     report = golden("clean")
     clock_of(report, "tsc_lfence")["cost"]["rows_ms"].update(low=1.05)
     said = over_best(show(report))
@@ -476,7 +483,7 @@ def test_a_note_of_both_ways_of_reading_a_clock_stands_there_once(show, second, 
 
 
 def compare(page, there, path):
-    """Choose the report THERE, written to PATH, and return the rows of differences and the section's text."""
+    """Choose the report THERE, which is written to PATH. Return the rows of differences, and the section's text."""
     path.write_text(json.dumps(there))
     page.choose_file("#compare-file", path)
     page.wait(f"document.getElementById('compare')?.textContent.includes({json.dumps(path.name)})")
@@ -531,7 +538,8 @@ def test_comparison_has_timers_by_the_rules_of_the_baseline(show, tmp_path, acce
                                asked_for("hpet0", hpet_ns, "periodic", 1_000_000), *rows]
         return report
     gone = {"state": "broken", "reason": "Its interrupts did not stop.", "lateness_ns": None}
-    here = machine(2000, 900, asked_for("pit0", 0, **gone))  # 1950 is beyond twice 730 and the 400 of the way in
+    # 1950 is more than twice 730, plus 400 for the entry into the handler
+    here = machine(2000, 900, asked_for("pit0", 0, **gone))
     there = machine(700, 900, asked_for("pit0", 500), asked_for("rtc", 500))
     rows, said = compare(show(here), there, tmp_path / "before.json")
     assert ("in an emulator it depends on the host" in said, "A timer's interrupts are compared" in said) == (accelerator == "tcg", accelerator == "kvm")
@@ -543,7 +551,7 @@ def test_comparison_has_timers_by_the_rules_of_the_baseline(show, tmp_path, acce
 
 def test_comparison_says_first_how_the_machines_and_the_options_differ(show, tmp_path):
     here, there = golden("clean"), golden("clean")
-    there["machine"]["identity"] = None  # as in an earlier release
+    there["machine"]["identity"] = None  # as in a report of an earlier release
     there["machine"].update(cpu="Other CPU", hypervisor="TCGTCGTCGTCG", accelerator="tcg", firmware="Other 1", cores_started=2)
     there["options"].update(profile="quick", duration_ms=100, cores="mp", gap_us=20, given="profile=quick cores=mp gap=20us")
     there["tool"]["version"] = "0.2.0"
@@ -568,7 +576,7 @@ def test_comparison_says_first_how_the_machines_and_the_options_differ(show, tmp
 @pytest.mark.parametrize("bracket_ns, rows", [(9, 1), (10, 0)])
 def test_one_bracket_more_or_less_is_the_same_latency(show, tmp_path, bracket_ns, rows):
     here, there = golden("clean"), golden("clean")
-    for report, median_ns in (here, 30), (there, 72):  # its fastest read takes 70 ns
+    for report, median_ns in (here, 30), (there, 72):  # the fastest read of the second report takes 70 ns
         clock_of(report, "tsc")["latency"].update(p50_ns=median_ns, p50_within_ns=[median_ns, median_ns], min_ns=median_ns - 2,
                                                   loop_ns=None)
         clock_of(report, "null")["latency"].update(p50_ns=bracket_ns, p50_within_ns=[bracket_ns, bracket_ns])
@@ -634,20 +642,20 @@ def baselines(here):
 
 
 def worse_than(before, now):
-    """The clocks that are worse to `qemu/run --baseline`."""
+    """Return the clocks that are worse according to `qemu/run --baseline`."""
     return {name for name, said in baseline.Comparison(before, now, baseline.TOLERANCE).by_name.items() if said}
 
 
 @pytest.mark.parametrize("machine", ["clean", "sick"])
 def test_worse_and_better_are_what_the_runner_says_of_the_same_two_reports(show, tmp_path, machine):
     here = golden(machine)
-    if machine == "sick":  # an HPET and a PM timer that were well once
+    if machine == "sick":  # the HPET and the PM timer were present earlier
         here["clocks"] = [clock if clock["verdict"] != "absent" else clock_of(golden("clean"), clock["id"]) for clock in here["clocks"]]
     page, seen = show(here), set()
     for name, there in baselines(here):
         rows, _ = compare(page, there, tmp_path / f"{name}.json")
         said = {kind: {row[0].split(", ")[-1] for row in rows if row[4].strip() == kind} for kind in ("worse", "better")}
-        # A rule that is no clock's has no clock behind its name.
+        # If a rule belongs to no clock, its row counts for the machine.
         said = {kind: {"machine" if "-" in row else row for row in names} for kind, names in said.items()}
         worse, better = worse_than(there, here), worse_than(here, there)
         assert said["worse"] == worse and better - worse <= said["better"] <= better, name
@@ -669,7 +677,7 @@ SHOWN = """[[...document.querySelectorAll('#main section')].map((each) => [each.
 
 
 def test_report_of_schema_1_is_read_as_the_same_one_of_schema_2(show, tmp_path):
-    """Once as a page's own, all of it, once compared with."""
+    """The old report is tested both as the page's own report and as the other report of a comparison."""
     assert OLDER["schema"] == "baretick.report/1"
     now = copy.deepcopy(OLDER)
     now["schema"] = "baretick.report/2"
@@ -691,7 +699,8 @@ def test_report_of_schema_1_is_read_as_the_same_one_of_schema_2(show, tmp_path):
     assert shown[0] == shown[1]
     assert "not checked" in dict(shown[0][0])["behaviours"]
     drifts = page.evaluate("[...document.querySelectorAll(\"#skew [aria-label^='Offset and drift'] tbody tr\")].map((row) => row.cells[8].textContent)")
-    assert len(drifts) == len(now["cores"]) and set(drifts) == {"–"}  # which cores drift was not judged then
+    # this version of the schema did not have cores that drift
+    assert len(drifts) == len(now["cores"]) and set(drifts) == {"–"}
     assert compare(page, OLDER, tmp_path / "older.json")[0] == []
 
 
@@ -733,7 +742,8 @@ def test_what_is_no_report_is_refused_with_the_reason(show, tmp_path, text, reas
 
 
 def unchecked(value, shape, place=""):
-    """Where lib/check.js would pass over a part of VALUE, or refuse it; null anywhere but in a list is nothing to check."""
+    """Return the places in VALUE that lib/check.js would not check, or would refuse. Null needs no check, except in a
+    list."""
     if isinstance(value, list):
         return [found for i, item in enumerate(value) if not (item is None and shape[1:])
                 for found in unchecked(item, shape[0], f"{place}[{i}]")] if isinstance(shape, list) else [place]
@@ -859,7 +869,7 @@ class Listener:
             if self.over:
                 caller.close()
                 return
-            self.calls += 1  # before the browser can notice that it is closed
+            self.calls += 1  # counted before the browser can notice that the connection was closed
             caller.close()
 
     def close(self):
@@ -892,7 +902,7 @@ def test_policy_lets_nothing_out_and_no_text_become_markup(show, listener):
 
 
 def test_the_watch_sees_an_error_and_a_request(browser, tmp_path, listener):
-    """Or none of the tests above would prove anything."""
+    """Without this the tests above would prove nothing."""
     path = tmp_path / "bad.html"
     path.write_text("<html data-ready=yes><body><img src='missing.png'><script>console.error('x'); throw 1;</script>")
     page = browser.open(path)
@@ -905,12 +915,13 @@ def test_the_watch_sees_an_error_and_a_request(browser, tmp_path, listener):
 
 
 def test_page_is_small_even_for_64_cores_of_a_busy_host(template):
-    """There each clock's reads were seen to fill 400 buckets on average, up to milliseconds."""
+    """On a busy host each clock's reads fill about 400 buckets, up to milliseconds."""
     report = of_cores(64)
     for clock in report["clocks"]:
         clock["latency"]["histogram"] = [{"le_ns": round(20 * 1.035 ** k), "count": 1000} for k in range(400)]
     assert len(template) < 200_000
-    assert 400_000 < len(page_of(template, report)) < 530_000  # the template a third of it, the matrix and the buckets most of the rest
+    # a third of it is the template, and most of the rest the matrix and the buckets
+    assert 400_000 < len(page_of(template, report)) < 530_000
 
 
 def test_build_is_the_same_each_time_and_keeps_the_licence_of_the_charts(template, tmp_path):
@@ -937,7 +948,7 @@ def test_no_source_of_the_page_parses_text_as_markup_or_code():
     assert not any(found.values()), found
 
 
-# Narrow windows, reports that can't be true, reports without an end.
+# Tests of narrow windows, of reports that contradict themselves, and of very long reports.
 
 CUT = """[...document.querySelectorAll('th, td, p, li, dd, canvas, .badge')].filter((each) => {
     const box = each.getBoundingClientRect();
@@ -1058,15 +1069,15 @@ def test_no_report_that_is_true_is_said_to_contradict_itself(show, name):
 
 
 DRAWS_WITHIN_MS = 2000
-PARSES = 10  # a busy host's own measure: half of the drawing is reading the text once
-# From the page's own start: what the browser takes to load so large a file is not the page's.
+PARSES = 10  # the page's time is compared with parsing the report 10 times, because the host may be busy
+# Time since the page's own start, because the browser's time to load such a large file does not count.
 TIMED = "performance.getEntriesByName('drawn')[0]?.duration"
 PARSED = """(() => { const text = document.getElementById('report').textContent, begun = performance.now();
     JSON.parse(text); return performance.now() - begun; })()"""
 
 
 def endless():
-    """Everything is longer than anybody measures, and true all the same."""
+    """Return a valid report in which everything is longer than in any real one."""
     report = golden("clean")
     for clock in report["clocks"]:
         if clock["latency"]:
@@ -1111,7 +1122,7 @@ def test_what_is_too_long_and_no_report_either_is_refused_or_passed_over(show, t
     assert page.problems == [] and page.evaluate("Boolean(document.getElementById('compare'))") == ("news" in text)
 
 
-# More than one other report.
+# Tests with more than one other report.
 
 def choose(page, *paths):
     page.choose_file("#compare-file", *paths)
@@ -1154,7 +1165,7 @@ def test_several_reports_and_pages_are_compared_with_their_machines_first(show, 
 
 
 def test_files_of_one_name_are_told_apart_by_number_and_label(show, tmp_path):
-    """As report.json of two runs, each in its folder."""
+    """The files are report.json of two runs, each in its own folder."""
     paths = [tmp_path / str(i) / "report.json" for i in range(2)] + [tmp_path / "other.json"]
     for path, label in zip(paths, (None, "row 7", None)):
         report = golden("clean")

@@ -1,4 +1,4 @@
-"""The CSV as whoever loads it gets it: every figure of the report, under one name each."""
+"""The CSV, as a program that loads it would see it: every figure of the report, and one name for each."""
 import pathlib
 
 import pytest

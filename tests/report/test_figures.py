@@ -1,4 +1,5 @@
-"""A clock has one figure under one name in the whole text, and the figure for a read is the one in report.json."""
+"""In the whole text, a clock must have one figure under each name. The figure for a read must be the one in
+report.json."""
 import json
 import pathlib
 
@@ -23,7 +24,7 @@ def test_a_read_is_in_the_answer_the_clocks_the_recommendation_and_the_costs():
     assert found["a read", "tsc"] == ["2.83ns"] * 4 and found["a read", "hpet"] == ["554ns"] * 3
     assert found["a read", "null"] == ["-"] and len(found["p50", "hpet"]) == 2 and len(found["max", "pit"]) == 2
     sick = same_figures.check(*golden("sick"))
-    assert sick["a read", "acpi_pm"] == ["997ns"] * 3  # the answer has that clock as the one that Linux takes
+    assert sick["a read", "acpi_pm"] == ["997ns"] * 3  # this clock is also in the answer, as the one that Linux takes
 
 
 @pytest.mark.parametrize("old, new", [

@@ -1,8 +1,8 @@
 /*
- * Makes a test image in which started cores really have an offset in their TSC. QEMU's fw_cfg item
- * `opt/baretick/skew` holds words NUMBER:TICKS, such as `1:1000000 3:-2000`: that core runs as a
- * guest whose TSC is so many ticks ahead. `1:0/1000:5000:70` adds a fault: each 1,000th reading of core 1 finds its TSC
- * set back by 5,000 ticks, and is itself 70 ticks too high. The linker puts __wrap_core_main in core_main's place.
+ * Makes a test image in which started cores really have an offset in their TSC. QEMU's fw_cfg item `opt/baretick/skew`
+ * holds words NUMBER:TICKS, such as `1:1000000 3:-2000`: core NUMBER runs as a guest whose TSC is TICKS ahead.
+ * `1:0/1000:5000:70` adds a fault: each 1,000th reading of core 1 finds its TSC set back by 5,000 ticks, and is itself
+ * 70 ticks too high. The linker puts __wrap_core_main in core_main's place.
  *
  * `opt/baretick/leaves` holds words LEAF:EAX:EBX:ECX:EDX, such as `21:1000:1002:1000000000:0`: the boot core runs as a
  * guest whose CPUID leaf 15h has these values. The value -1 leaves a register as it is. All numbers are decimal.
@@ -20,10 +20,10 @@
 #define ITEM        "opt/baretick/skew"
 #define ITEM_LEAVES "opt/baretick/leaves"
 #define WORDS_SIZE  256
-#define CORES_MAX   8          /* each has three pages in the image's file */
+#define CORES_MAX   8          /* each core has three pages in the image file */
 #define PAUSES_MAX  1000000000u
 
-/* QEMU's isa-debug-exit, as qemu/run sets it up: it then ends with twice the value plus 1. */
+/* QEMU's isa-debug-exit, as qemu/run sets it up. QEMU ends with twice the written value plus 1. */
 #define PORT_EXIT    0x501
 #define EXIT_NO_SVM  0x20
 #define EXIT_WRONG   0x21
@@ -32,7 +32,7 @@ void __wrap_core_main(struct core_slot *slot) __attribute__((noreturn));
 void __real_core_main(struct core_slot *slot) __attribute__((noreturn));
 
 static struct svm_pages pages[CORES_MAX];
-static uint32_t reading; /* 1: some core is at fw_cfg, whose ports are for one at a time */
+static uint32_t reading; /* 1 while a core uses fw_cfg, whose ports only one core may use at a time */
 
 static __attribute__((noreturn)) void
 end(uint8_t value)
@@ -61,7 +61,7 @@ read_words(const char *item, char words[WORDS_SIZE])
 	words[there ? length : 0] = 0;
 }
 
-/* The integer at *NEXT, which then points behind it; ends the machine where there is none. */
+/* Reads the integer at *NEXT, and moves *NEXT after it. Ends the machine if there is no integer. */
 static int64_t
 take_number(const char **next)
 {
@@ -77,7 +77,7 @@ take_number(const char **next)
 	return negative ? -value : value;
 }
 
-/* Takes MARK and the integer behind it. */
+/* Reads MARK and the integer after it. */
 static int64_t
 take_marked(const char **next, char mark)
 {
@@ -86,7 +86,7 @@ take_marked(const char **next, char mark)
 	return take_number(next);
 }
 
-/* Whether WORDS name CORE, and what its TSC is to be like. */
+/* Returns true if WORDS name CORE, and reads the settings of its TSC. */
 static bool
 find_core(const char *words, int64_t core, struct svm_tsc *tsc)
 {
@@ -130,7 +130,7 @@ __wrap_core_main(struct core_slot *slot)
 	__real_core_main(slot);
 }
 
-/* Takes the next leaf of WORDS. */
+/* Reads the next leaf of WORDS. */
 static struct svm_leaf
 take_leaf(const char **words)
 {

@@ -2,7 +2,7 @@
 #ifndef BARETICK_TEST_SKEW_H
 #define BARETICK_TEST_SKEW_H
 
-/* If QEMU's fw_cfg item `opt/baretick/leaves` exists, the caller continues as a guest with these leaves. */
+/* Makes the caller a guest with changed CPUID leaves, if QEMU's fw_cfg item `opt/baretick/leaves` exists. */
 void skew_leaves(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* See svm.h. */
+/* Runs a core as a guest under AMD's SVM. See svm.h. */
 #include "svm.h"
 
 #include <stddef.h>
@@ -6,18 +6,18 @@
 #include "cores/cores_setup.h"
 #include "hw/hw.h"
 
-#define CPUID_SVM        0x80000001u    /* ECX[2]; APM vol. 3, appendix E */
+#define CPUID_SVM        0x80000001u    /* SVM is bit 2 of ECX; APM vol. 3, appendix E */
 #define CPUID_SVM_ECX    (1u << 2)
 #define MSR_EFER         0xc0000080u    /* 3.1.7 */
 #define EFER_SVME        (UINT64_C(1) << 12)
 #define MSR_VM_HSAVE_PA  0xc0010117u    /* 15.30.4 */
-#define INTERCEPT_RDTSC   (1u << 14)    /* table B-1, 00Ch; QEMU has RDTSCP leave by it, too */
+#define INTERCEPT_RDTSC   (1u << 14)    /* table B-1, 00Ch; in QEMU RDTSCP exits by this bit, too */
 #define INTERCEPT_CPUID   (1u << 18)
 #define EXIT_RDTSC        0x6eu         /* appendix C */
 #define EXIT_CPUID        0x72u
-#define INTERCEPT_VMRUN   1u            /* table B-1, 010h: VMRUN refuses a guest without it (15.5.1) */
+#define INTERCEPT_VMRUN   1u            /* table B-1, 010h; without it VMRUN refuses the guest (15.5.1) */
 #define INTERCEPT_VMMCALL 2u
-#define ASID             1u             /* 0 belongs to the host: 15.5.1 */
+#define ASID             1u             /* ASID of the guest; 0 belongs to the host (15.5.1) */
 #define DR6_RESET        0xffff0ff0u    /* table 14-1 */
 #define DR7_RESET        0x400u
 
@@ -69,7 +69,7 @@ svm_is_there(void)
 	       (hw_cpuid(CPUID_SVM, 0).ecx & CPUID_SVM_ECX) != 0;
 }
 
-/* A segment of 64-bit mode from its descriptor: the base counts for none of them (4.8). */
+/* Returns a segment of 64-bit mode from its descriptor. The base has no effect in this mode (4.8). */
 static struct segment
 segment_of(const struct table_register *gdtr, uint16_t selector)
 {
@@ -116,7 +116,7 @@ take_registers(struct vmcb *vmcb)
 	vmcb->dr7 = DR7_RESET;
 }
 
-struct registers { /* the guest's registers in the order of the stack */
+struct registers { /* the guest's registers, in the order in which they are on the stack */
 	uint64_t rbx, rcx, rdx, rsi, rdi, r8, r9, r10, r11;
 };
 
@@ -132,7 +132,7 @@ take_reading(struct svm_pages *pages)
 	return ticks - pages->set_back_sum + pages->tsc.ahead_ticks;
 }
 
-/* Executes CPUID (0F A2) for the guest, with the values that its leaf shall have. */
+/* Executes CPUID (0F A2) for the guest. The results are the values that were set for the leaf. */
 static void
 give_leaf(struct svm_pages *pages, struct vmcb *vmcb, struct registers *registers)
 {
@@ -181,9 +181,9 @@ svm_exit(struct svm_pages *pages, struct registers *registers)
 }
 
 /*
- * VMRUN loads what the VMCB's state has up to RAX, and leaves all other registers, FS, GS and their bases
- * among them, as they are (15.5.1). So the guest begins where this ends, on the caller's stack. The host gets
- * behind VMRUN at each exit, with the guest's registers but for RAX and RSP, and on a stack of its own.
+ * VMRUN loads only part of the registers from the VMCB, up to RAX. All others, including FS, GS and their bases, keep
+ * their values (15.5.1). Therefore the guest starts where this function ends, on the caller's stack. After each exit
+ * the host continues after VMRUN, on its own stack. Except for RAX and RSP, the registers then have the guest's values.
  */
 static void
 vmrun(struct svm_pages *pages)

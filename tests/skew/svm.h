@@ -13,7 +13,10 @@
 
 struct svm_tsc {
 	int64_t offset_ticks;
-	/* Each READS'th reading is AHEAD_TICKS too high, and finds the TSC set back by SET_BACK_TICKS. READS 0: none. */
+	/*
+	 * A fault: each READS'th reading is AHEAD_TICKS too high, and sets the TSC back by SET_BACK_TICKS. READS is 0
+	 * without a fault.
+	 */
 	uint64_t reads, set_back_ticks, ahead_ticks;
 };
 
@@ -26,7 +29,7 @@ struct svm_leaf {
 	int64_t values[SVM_REGISTERS]; /* EAX, EBX, ECX and EDX; SVM_AS_IT_IS keeps the register */
 };
 
-struct svm_pages { /* the pages of one core while it is a guest; physical address = virtual address */
+struct svm_pages { /* the pages of a core while it is a guest; physical and virtual addresses are the same */
 	uint8_t vmcb[SVM_PAGE_SIZE];
 	uint8_t host_save[SVM_PAGE_SIZE];
 	uint8_t stack[SVM_PAGE_SIZE - 128]; /* stack of the host, which reads TSC and CPUID for the guest */
@@ -37,13 +40,13 @@ struct svm_pages { /* the pages of one core while it is a guest; physical addres
 	void (*wrong)(void);
 } __attribute__((aligned(SVM_PAGE_SIZE)));
 
-/* Whether CPUID says that the core that asks has SVM. */
+/* Returns true if CPUID reports SVM on the calling core. */
 bool svm_is_there(void);
 
 /*
- * The caller goes on as a guest, which reads its TSC as TSC says. WRONG, which must not return, is called if the core
- * refuses, or if the guest ends for another reason than a reading. PAGES are zeroed but for LEAVES, and interrupts
- * are masked.
+ * Turns the calling core into a guest, whose TSC has the offset and fault in TSC. WRONG is called if the core refuses,
+ * or if the guest exits for any other reason than a reading. It must not return. PAGES must be zero except for the
+ * leaves, and interrupts must be masked.
  */
 void svm_become_guest(struct svm_pages *pages, struct svm_tsc tsc, void (*wrong)(void));
 

@@ -1,4 +1,5 @@
-"""qemu/fleet --engine spark: the answers that DuckDB gives, from the same queries on the same data set. Needs `make fleet-spark`."""
+"""Spark (`qemu/fleet --engine spark`) must give the same answers as DuckDB, from the same queries on the same data set.
+Needs `make fleet-spark`."""
 import contextlib
 import json
 import math
@@ -17,15 +18,15 @@ from lab import dataset, engine, page, questions, spark
 from made_fleet import ODD, Maker, clock, crystal, slower
 
 pytestmark = pytest.mark.spark
-WAIT_S = 480  # a Java starts in 5 s of a processor's, and the machine may be busy
+WAIT_S = 480  # Java starts in 5 s of processor time, and the machine may be busy
 GOLDENS = ROOT / "tests" / "goldens"
-ALIKE = 1e-9  # relative: engines may add in another order, and their logarithms differ in the last digit
+ALIKE = 1e-9  # relative tolerance: engines may add in another order, and their logarithms differ in the last digit
 FINDING = {"rule": "clock-stuck", "severity": "fail", "clock": "pit", "core": None, "measured": None, "low": None, "high": None,
            "limit": None, "unit": None, "text": "pit is stuck.", "cause": None, "advice": None, "source": None}
 
 
 def with_bios(report):
-    """A report of another BIOS, with a slower HPET."""
+    """Changes a report so that it has another BIOS and a slower HPET."""
     report["machine"]["identity"]["bios"] = "Example BIOS 3.0.0"
     slower(clock(report, "hpet")["latency"], 3)
 
@@ -41,7 +42,8 @@ CHANGES = [
     lambda report: report.update(findings=[FINDING], verdict="fail"),
     lambda report: report.update(findings=[{**FINDING, "clock": None, "text": None}], verdict="warn"),
     lambda report: report.update(verdict="fail"),
-    lambda report: report.update(started_at="2000-01-01T00:00:07Z", verdict="warn"),  # so it is the newest, of when it is read
+    # is the newest run by the time when it is read
+    lambda report: report.update(started_at="2000-01-01T00:00:07Z", verdict="warn"),
     lambda report: report.update(started_at=None),
     lambda report: report["machine"]["identity"].update(serial=None),
     lambda report: report["machine"].update(identity=dict.fromkeys(report["machine"]["identity"])),
@@ -52,7 +54,8 @@ NAMES = ["rack 7", "Rack 7", "r'ack", "räck", "\ufb00", "\U0001f600"]
 
 
 def reports(maker):
-    """A fleet of 300 with twenty oddities, a kind in two groups, a step of the BIOS, and one of all that can change."""
+    """Yields a fleet of 300 machines with outliers. One kind has two groups, and the BIOS of some machines changes. For
+    each value that can change, one machine has a second run."""
     for machine, report in enumerate(maker.fleet(300, ODD)):
         if machine % 4 == 3 and machine < 120:
             slower(clock(report, "acpi_pm")["latency"], 9)
@@ -65,7 +68,7 @@ def reports(maker):
         report = maker.report(machine, 10)
         change(report)
         yield report
-    yield maker.report(46, 11)  # where the failure is gone again
+    yield maker.report(46, 11)  # a later run without the failure
     for machine, name in enumerate(NAMES, 60):
         report = maker.report(machine, 10)
         report["machine"]["identity"]["serial"], report["options"]["label"] = None, name
@@ -74,7 +77,7 @@ def reports(maker):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A data set that holds it, with a run from a table, one of schema 1, and one beyond all measure."""
+    """A data set with this fleet, and with three runs: from a CSV table, of schema 1, and with extreme values."""
     for module in (spark, engine):
         module.load()
     folder = tmp_path_factory.mktemp("fleet")
@@ -100,7 +103,7 @@ def answers(made):
 
 
 def unlike(one, other, place=""):
-    """Where two answers are not the same."""
+    """Return the places in which two answers differ."""
     if isinstance(one, float) and isinstance(other, float):
         return [] if math.isclose(one, other, rel_tol=ALIKE) else [(place, one, other)]
     if type(one) is not type(other):
@@ -125,7 +128,7 @@ def test_both_have_the_same_answers(answers):
 
 
 def test_every_question_had_an_answer(answers):
-    """Or two empty ones would be the same."""
+    """Without this, two empty answers would count as equal."""
     found = answers[0]
     for name in ("outliers", "groups", "unlike", "changes", "versions", "failures", "kinds", "machines", "reads"):
         assert getattr(found, name), name
@@ -145,7 +148,7 @@ def test_the_page_is_the_same(answers, made):
 
 
 def test_the_command_says_the_same_and_leaves_nothing(made, tmp_path):
-    place = tmp_path / "a[b]*?'{c} %20"  # no pattern
+    place = tmp_path / "a[b]*?'{c} %20"  # must not be taken for a pattern
     (tmp_path / "tmp").mkdir()
     said, left = [], []
     for name in ("duckdb", "spark"):
@@ -165,7 +168,7 @@ def test_a_table_that_nobody_wrote_is_empty(tmp_path):
     assert {"run", "day", "rule"} < set(names) and not rows and not list(tmp_path.iterdir())
 
 
-# The command, whose Java is killed as the first question is asked.
+# Runs the command, and kills its Java process when the first query starts.
 KILLED = """
 import runpy, sys
 from lab import spark
@@ -198,7 +201,7 @@ def test_a_query_that_spark_refuses_is_one_line(tmp_path):
 
 
 def listening(pid):
-    """Addresses, as the kernel writes them, on which the process PID waits for connections."""
+    """Return the addresses on which the process PID waits for connections, as the kernel writes them."""
     sockets = set()
     for each in pathlib.Path(f"/proc/{pid}/fd").iterdir():
         with contextlib.suppress(OSError):
@@ -221,7 +224,7 @@ def test_it_listens_on_this_machine_alone(tmp_path):
     ("#!/bin/sh\necho 'UnsupportedClassVersionError: 55.0' >&2\nexit 1\n", "UnsupportedClassVersionError: 55.0"),
 ])
 def test_without_a_java_that_does_is_one_sentence_and_status_2(made, tmp_path, java, sentence):
-    """Another that is installed is left as it is."""
+    """The test does not change another Java that is installed."""
     (tmp_path / "bin").mkdir()
     if java:
         (tmp_path / "bin" / "java").write_text(java)

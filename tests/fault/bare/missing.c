@@ -6,14 +6,14 @@
 extern void missing_call_firmware(void *to, const void *from);
 extern void missing_low_memory(void);
 
-/* As a memory map without any there. */
+/* Acts like a memory map without free memory below 1 MiB. */
 void
 missing_low_memory(void)
 {
 	ram_remove(bare_ram(), 0, BELOW_1_MIB);
 }
 
-/* There is none. */
+/* A boot without UEFI has no firmware to call. */
 void
 missing_call_firmware(void *to, const void *from)
 {

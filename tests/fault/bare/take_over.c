@@ -1,10 +1,13 @@
-/* Replaces boot/bare/firmware/take_over.c in the fault image: it may end with an exception. See ../acpi_pm.c. */
+/*
+ * Replaces boot/bare/firmware/take_over.c in the fault image. It can cause an exception before the application starts.
+ * See ../acpi_pm.c.
+ */
 #define bare_read_handover bare_take_over_well
 #include "../../../boot/bare/firmware/take_over.c"
 #undef bare_read_handover
 
 extern const char *bare_read_handover(const void *handed, uint32_t magic);
-extern bool fault_is_early(void); /* ../acpi_pm.c */
+extern bool fault_is_early(void); /* defined in ../acpi_pm.c */
 
 const char *
 bare_read_handover(const void *handed, uint32_t magic)

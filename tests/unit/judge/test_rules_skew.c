@@ -718,7 +718,6 @@ TEST(of_two_cores_that_drift_neither_is_said_to_be_off)
 	literal_free(report);
 }
 
-/* The others' drifts are too wide to say whether it is the third core or the boot core. */
 /*
  * The boot core's TSC steps back by 0.3 s in the last pass: 0.2 s from one reading to the next, while the HPET counts
  * 0.1 s. The pass ends at 21.1 s, a value that the TSC has twice.
@@ -748,6 +747,10 @@ TEST(a_moment_that_a_tsc_may_have_read_twice_is_given_with_both_times)
 	literal_free(report);
 }
 
+/*
+ * Core 2 drifts against the boot core. The intervals of the other cores' drifts are too wide to show which of the two
+ * moves.
+ */
 TEST(drift_of_a_core_or_of_the_boot_core_names_neither)
 {
 	struct report *report = machine(4, 4, NULL);

@@ -28,7 +28,7 @@
 #define DRIVERS       10
 #define PPM           1000           /* one ppm in ppb */
 #define PPB           1000000000
-#define TENTHS        10000000       /* a whole in tenths of a ppm, the unit of drawn rates */
+#define TENTHS        10000000       /* 100 % in tenths of a ppm, the unit of drawn rates */
 #define OFF_MAX_TENTHS 20000
 #define ACCESS_NS_MIN 50
 #define ACCESS_NS_MAX 20000
