@@ -1,4 +1,4 @@
-"""Choice, order and results of all tests."""
+"""Selection, order and results of all tests."""
 import collections
 import hashlib
 import json
@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-sys.dont_write_bytecode = True  # or the folders would be left with a __pycache__
+sys.dont_write_bytecode = True  # otherwise the folders would get a __pycache__
 
 pytest_plugins = ["runners"]
 DURATIONS = pathlib.Path(__file__).parent / "durations"
@@ -22,10 +22,11 @@ def pytest_addoption(parser):
     parser.addoption("--results", metavar="FOLDER", help="where to leave the counts and how long each test took")
 
 
-# The order.
+# The order of tests.
 
 def group_of(item):
-    """Tests of a group run in sequence in one process. Tests that use the same boot are a group."""
+    """Return the group of a test. Tests of a group run one after another in one process. Tests that share a boot are
+    a group."""
     boot, group = item.get_closest_marker("boot"), item.get_closest_marker("xdist_group")
     if boot and not group:
         name = hashlib.sha256(repr(boot.args).encode()).hexdigest()[:8]
@@ -36,7 +37,7 @@ def group_of(item):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """The longest first, so that no worker is left with one at the end; a group counts as one."""
+    """Put the longest tests first, so that no worker gets a long one at the end. A group counts as one test."""
     left_out = [item for item in items if item.get_closest_marker("long") and not config.getoption("long")
                 or any(bool(item.get_closest_marker(name)) != config.getoption(name) for name in ("kvm", "spark"))]
     if left_out:
@@ -55,11 +56,11 @@ def pytest_collection_modifyitems(config, items):
 # Results.
 
 def counts(stats):
-    """Return {outcome: number}. A program in C counts with its number of tests."""
+    """Return {outcome: number}. A C program counts with its number of tests."""
     found = collections.Counter()
     for word, outcome in OUTCOMES.items():
         for report in stats.get(word, []):
-            properties = getattr(report, "user_properties", [])  # a file that cannot be collected has none
+            properties = getattr(report, "user_properties", [])  # a file that cannot be collected has no properties
             own = {name: number for name, number in properties if name in OUTCOMES}
             found.update(own if own.get(outcome) else {outcome: 1})
     return {outcome: found[outcome] for outcome in OUTCOMES.values()}

@@ -13,13 +13,13 @@ RENAMED = {"meetings": "pingpongs", "apart": "off_majority", "watched_ns": "obse
 RENAMED_IN_SKEW = {"players": "cores", "width": "concurrency"}
 OUTCOMES = {"kept": "passed", "broken": "failed", "not seen": "not_checked"}
 WORDS = {"text", "reason", "title", "cause", "advice", "source", "tsc_source", "schema", "unit", "schedule_reason", "found_by", "sha256"}
-# Keys that schema /1 lacks. Both schemas have a finding's limit.
+# Keys that are new in schema /2. Both schemas have a finding's limit.
 SINCE_2 = {"series", "not_determined", "p50_within_ns", "p90_within_ns", "p99_within_ns", "p999_within_ns", "drifts", "severity", "limit"}
 UNTOLD = {"tool", "notes", "elapsed_ms"}
 
 
 def figures(value, place="", parent=""):
-    """{place: figure} of all that is no word."""
+    """Return {place: figure} of every value that is not text."""
     if isinstance(value, dict):
         found = {}
         for key, item in value.items():
@@ -38,7 +38,7 @@ def figures(value, place="", parent=""):
 
 
 def differences(old, new):
-    """Sentences on what differs between two reports."""
+    """Yield a sentence for each difference between two reports."""
     before, after = figures(old), figures(new)
     for place in sorted(before.keys() | after.keys()):
         if place not in before and place.rsplit(".", 1)[-1] in SINCE_2:

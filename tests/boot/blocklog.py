@@ -1,14 +1,14 @@
-"""The writes of a guest to a block device (QEMU's driver blklogwrites), and the device's contents after each sector. A power cut
-leaves one of these contents on a device that keeps the order.
+"""Reads the log of a guest's writes to a block device (QEMU's driver blklogwrites), and makes the device's contents
+after each sector. If a device keeps the order of writes, a power cut leaves one of these contents on it.
 """
 import struct
 
 from boots import qemu
 
-MAGIC = 0x6A736677736872  # as in Linux' drivers/md/dm-log-writes.c, whose format QEMU uses
+MAGIC = 0x6A736677736872  # as in Linux's drivers/md/dm-log-writes.c, whose format QEMU uses
 DISCARD = 4               # LOG_DISCARD_FLAG: no data follows
 SECTOR = 512
-LOG_BYTES = 64 << 20      # room for what one run writes, many times over; sparse
+LOG_BYTES = 64 << 20      # many times the space for one run's writes; the file is sparse
 
 
 def record(log):
@@ -20,7 +20,7 @@ def record(log):
 
 
 def read(log):
-    """[(offset, bytes)] in the order of writing."""
+    """Return [(offset, bytes)] in the order in which they were written."""
     data = log.read_bytes()
     magic, _, count, sector_bytes = struct.unpack_from("<QQQI", data)
     assert magic == MAGIC and count > 0, "no log of writes"
@@ -35,7 +35,7 @@ def read(log):
 
 
 def cuts(image, writes):
-    """Applies WRITES to IMAGE; after each sector that became another one, that sector's number."""
+    """Apply WRITES to IMAGE. Yield the number of each sector after it was changed."""
     for offset, data in writes:
         for at in range(0, len(data), SECTOR):
             sector, place = data[at:at + SECTOR], slice(offset + at, offset + at + SECTOR)

@@ -1,4 +1,4 @@
-"""Helpers for tests that boot the application: arguments of qemu/run, and checks of every report."""
+"""Helpers for tests that boot the application: arguments of qemu/run, and checks of each report."""
 import json
 import re
 
@@ -13,11 +13,12 @@ import tidy
 SHORT = ["duration=10ms", "profile=quick"]
 EFI = ROOT / "build" / "baretick.efi"
 VERDICT_STATUS = {"pass": 0, "warn": 0, "fail": 1, "incomplete": 2}
-SERIAL_CORES = 64  # a machine with more cores does not send its record: src/report/report_sizes.h
+SERIAL_CORES = 64  # a machine with more cores does not send its record, see src/report/report_sizes.h
 SECURE = "/usr/share/OVMF/OVMF_CODE_4M.secboot.fd"
 ICOUNT = ["-icount", "shift=5,sleep=off", "-rtc", "base=2026-01-01T00:00:00,clock=vm"]
 
-# The firmware's output after the application returned, if it has nothing else to boot. Debian's firmware has no shell since 2026.
+# The firmware's output after the application returned, if it has nothing else to boot. Debian's firmware has had no
+# shell since 2026.
 FIRMWARE_AGAIN = (b"Shell>", b"No bootable option or device was found.")
 
 EFI_BUILT = pytest.mark.skipif(not EFI.exists(), reason="build/baretick.efi is not there: type make")
@@ -44,7 +45,8 @@ def check_latency(clock):
 
 
 def faults(report):
-    """The findings, without the ticks that QEMU's own HPET sends twice where its timers are in time (-icount)."""
+    """Return the findings without the ticks that QEMU's HPET sends twice. It does so if its timers are in time
+    (-icount)."""
     return [finding for finding in report["findings"]
             if finding["rule"] != "irq-doubled" or not finding["clock"].startswith("hpet")]
 
@@ -55,7 +57,7 @@ def check_interval(interval):
 
 
 def checked(done, started=None, accelerator="tcg"):
-    """The report of a run that came to its end, after every check that holds for all of them."""
+    """Return the report of a run that reached its end, after all checks that hold for each report."""
     assert done.status in (0, 1), done
     report = json.loads(done.file("report.json"))
     tidy.check(done.file("report.json"), done.file("report.csv"))

@@ -1,4 +1,4 @@
-"""A Debian in QEMU on which qemu/nextboot runs: made once by debootstrap."""
+"""A Debian system in QEMU that runs qemu/nextboot. debootstrap makes it once."""
 import hashlib
 import os
 import pathlib
@@ -25,7 +25,7 @@ TimeoutStartSec=1200
 CACHE = ROOT / "build" / "debian"
 # Without quiet the kernel's messages on the serial line take seconds.
 COMMAND_LINE = "root=LABEL=root rw console=ttyS0 quiet"
-# GRUB reads the Debian's grub.cfg. It starts the kernel of the system partition until there is one.
+# GRUB reads Debian's grub.cfg. Until this file exists, it starts the kernel of the system partition.
 GRUB_CONFIG = f"""search --no-floppy --label root --set=root
 set prefix=($root)/boot/grub
 if [ -f $prefix/grub.cfg ]; then
@@ -41,7 +41,7 @@ GRUB_MODULES = ("part_msdos part_gpt fat ext2 chain search search_label search_f
 
 
 def mirror():
-    """The mirror of this machine's own apt."""
+    """Return the mirror that this machine's apt uses."""
     lists = pathlib.Path("/etc/apt")
     texts = [path.read_text() for path in [*lists.glob("sources.list"), *lists.glob("sources.list.d/*")]]
     return next((word for text in texts for word in text.split() if word.rstrip("/").endswith("/debian")),
@@ -49,7 +49,7 @@ def mirror():
 
 
 def _system(root):
-    """Makes the root file system in the folder ROOT."""
+    """Make the root file system in the folder ROOT."""
     run("debootstrap", "--variant=minbase", f"--include={FIRST}", SUITE, root, mirror())
     run("mount", "--bind", "/proc", root / "proc")
     try:
@@ -69,7 +69,8 @@ def _system(root):
 
 
 def installed():
-    """The folder with `root`, a file system, and its `vmlinuz` and `initrd`: made once, because it takes minutes."""
+    """Return the folder with the file system `root` and with its `vmlinuz` and `initrd`. It is made once, because
+    this takes minutes."""
     recipe = hashlib.sha256(repr((SUITE, FIRST, THEN, FSTAB, UNIT)).encode()).hexdigest()[:8]
     folder = CACHE / recipe
     if folder.exists():
@@ -96,9 +97,10 @@ def _ext4(path, label, mib, tree):
 
 
 class Debian(Machine):
-    """A Debian that runs the script TRIAL at each start. FOLDER gets its disks. IS_BY_GRUB: GRUB starts it, not systemd-boot.
+    """A Debian system that runs the script TRIAL at each start. FOLDER gets its disks. If IS_BY_GRUB, GRUB starts it
+    instead of systemd-boot.
 
-    HAS_SECOND_DISK: /dev/vdd has a partition as large as the system partition, and no file system.
+    If HAS_SECOND_DISK, /dev/vdd has a partition as large as the system partition, without a file system.
     """
 
     def __init__(self, folder, trial, is_by_grub=False, has_second_disk=False):
@@ -112,11 +114,11 @@ class Debian(Machine):
         if has_second_disk:
             empty_disk(folder / "second", ESP_MIB)
             drives += ["-drive", f"file={folder / 'second'},format=raw,if=virtio"]
-        # Changes of the root file system are lost at QEMU's end.
+        # Changes of the root file system are lost when QEMU ends.
         loader = grub_file(folder, GRUB_CONFIG, GRUB_MODULES) if is_by_grub else LOADER
         super().__init__(folder, loader=loader, kernel=made / "vmlinuz", initrd=made / "initrd", command_line=COMMAND_LINE,
                          partition_mib=ESP_MIB, memory="1G", drives=drives)
 
     def read(self, name):
-        """The bytes of the file NAME of the trial."""
+        """Return the content of the trial's file NAME."""
         return run("debugfs", "-R", f"cat /{name}", self.trial)

@@ -25,7 +25,7 @@ COLOURS = 16
 
 
 def signed(folder):
-    """A stick for a shim, by a key of its own."""
+    """Make a stick for a shim, with an application that is signed by a new key."""
     subprocess.run(["openssl", "req", "-new", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=baretick of our lab",
                     "-keyout", folder / "key", "-out", folder / "cert"], check=True, capture_output=True)
     subprocess.run([ROOT / "qemu" / "sign", folder / "key", folder / "cert", EFI, folder / "signed", "1"], check=True)

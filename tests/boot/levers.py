@@ -1,5 +1,5 @@
-"""Faults on stock QEMU, brought about from outside while baretick runs: registers written, time bent, the process
-held. Each lever is one that QEMU has of itself, so no test needs a patched one.
+"""Causes faults in an unchanged QEMU while baretick runs: registers are written from outside, the host's time is
+changed, or the process is stopped. All of this uses features of QEMU itself, so no test needs a patched QEMU.
 """
 import json
 import os
@@ -17,11 +17,11 @@ from harness import Run
 from boots import qemu
 
 POLL_S = 0.002
-ANSWER_S = 90  # for one command: QEMU's main loop may have to wait for a busy host
+ANSWER_S = 90  # limit for one command; QEMU's main loop may have to wait for a busy host
 
 
 class Registers:
-    """The machine's registers, by the protocol that QEMU has for its own device tests (docs/devel/qtest.rst)."""
+    """The machine's registers, through the protocol that QEMU has for its own device tests (docs/devel/qtest.rst)."""
 
     def __init__(self, path):
         self._socket = socket.socket(socket.AF_UNIX)
@@ -30,7 +30,8 @@ class Registers:
         self._answers = self._socket.makefile("r")
 
     def ask(self, *lines):
-        """All LINES at once, between which the guest does not get at its devices; the answer to the last."""
+        """Send all LINES at once, so that the guest cannot access its devices in between. Return the answer to the
+        last line."""
         self._socket.sendall("".join(f"{line}\n" for line in lines).encode())
         for line in lines:
             answer = self._answers.readline()
@@ -51,14 +52,14 @@ class Registers:
 
 
 class Monitor:
-    """QEMU's machine protocol."""
+    """QEMU's machine protocol (QMP)."""
 
     def __init__(self, path):
         self._socket = socket.socket(socket.AF_UNIX)
         self._socket.settimeout(ANSWER_S)
         self._socket.connect(str(path))
         self._lines = self._socket.makefile("rw")
-        self._lines.readline()  # its greeting
+        self._lines.readline()  # the greeting
         self._execute("qmp_capabilities")
 
     def _execute(self, command, **arguments):
@@ -69,13 +70,13 @@ class Monitor:
         return message["return"]
 
     def freeze(self, seconds):
-        """All cores stop, and all clocks but the RTC with them, as under a hypervisor's pause."""
+        """Stop all cores and all clocks except the RTC, like a hypervisor's pause."""
         self._execute("stop")
         time.sleep(seconds)
         self._execute("cont")
 
     def unplug(self, kind):
-        """Takes the device of that kind out of the machine."""
+        """Remove the device of this kind from the machine."""
         folder = "/machine/peripheral-anon"
         names = [entry["name"] for entry in self._execute("qom-list", path=folder) if entry["type"] == f"child<{kind}>"]
         assert len(names) == 1, names
@@ -90,7 +91,7 @@ class Monitor:
 
 
 class Process:
-    """QEMU itself."""
+    """The process of QEMU."""
 
     def __init__(self, pid_file):
         self._process = os.pidfd_open(int(pid_file.read_text()))
@@ -102,11 +103,11 @@ class Process:
         os.close(self._process)
 
     def kill(self):
-        """As where the power goes."""
+        """Kill QEMU, like a power cut."""
         signal.pidfd_send_signal(self._process, signal.SIGKILL)
 
     def hold(self, seconds):
-        """All of the machine stands still, as a guest does that its host takes off the CPU."""
+        """Stop the whole machine, like a guest that its host preempts."""
         signal.pidfd_send_signal(self._process, signal.SIGSTOP)
         try:
             time.sleep(seconds)
@@ -115,7 +116,8 @@ class Process:
 
 
 class Machine:
-    """The arguments of a pull: the registers, the process, and whether the run is still going on."""
+    """The argument of a function PULL: the machine's registers, its process, and whether the run is still in
+    progress."""
 
     def __init__(self, folder, log, over):
         self._folder, self._log, self._over = folder, log, over
@@ -133,7 +135,7 @@ class Machine:
         return self._log.exists() and text in self._log.read_bytes()
 
     def wait_for(self, text):
-        """Until baretick has said TEXT on the serial line; False where the run is over before."""
+        """Wait until baretick printed TEXT on the serial line. Return False if the run ended before."""
         while not self._over.is_set():
             if self.has_said(text):
                 return True
@@ -141,7 +143,7 @@ class Machine:
         return False
 
     def repeat(self, action, times, pause_s, until=None):
-        """Does ACTION so often, or until the run is over or has said UNTIL; returns how often that was."""
+        """Do ACTION this many times, or until the run ended or printed UNTIL. Return the number of times."""
         done = 0
         try:
             while done < times and not self._over.is_set() and not (until and self.has_said(until)):
@@ -154,14 +156,14 @@ class Machine:
 
 
 def run_while(pull, out, *arguments):
-    """A finished run, during which PULL(machine), unless it is None, was called in a thread of its own."""
+    """Return a finished run. Unless PULL is None, PULL(machine) was called in a thread during the run."""
     over, problems = threading.Event(), []
 
     def work(machine):
         try:
             if pull:
                 pull(machine)
-        except BaseException as problem:  # shown by the test, because a thread's error is lost
+        except BaseException as problem:  # the test shows it, because an error in a thread would be lost
             problems.append(problem)
 
     with tempfile.TemporaryDirectory(prefix="baretick-") as name:  # a socket's path has 107 characters at most

@@ -1,4 +1,4 @@
-"""A Linux in QEMU on which qemu/nextboot runs: its disks, its firmware's variables, and what it leaves."""
+"""A Linux in QEMU that runs qemu/nextboot: its disks, its firmware's variables, and its results."""
 import os
 import pathlib
 import shutil
@@ -11,12 +11,13 @@ from harness import WHOLE_FIRMWARE
 
 MIB = 1 << 20
 SECTORS = MIB // 512
-COMMAND_BOUND_S = 1500  # four starts of the firmware, three of a system: some 80 s on an idle machine
-FOLDERS = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"  # mkfs.fat, for users whose PATH has no sbin
+# limit for four starts of the firmware and three of a system, which take 80 s on an idle machine
+COMMAND_BOUND_S = 1500
+FOLDERS = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"  # includes mkfs.fat for users whose PATH has no sbin
 LOADER = "/usr/lib/systemd/boot/efi/systemd-bootx64.efi"
 
-# --remove has to leave as they were: the partition's files and folders, GRUB's files, and the variables of the boot
-# entries.
+# Lists everything that --remove must leave unchanged: the partition's files and folders, GRUB's files, and the
+# variables of boot entries.
 LOOK = """look() {
   (cd /boot/efi && find . -type f -exec sha256sum {} + | sort && find . -type d | sort
    sha256sum /boot/grub/*
@@ -31,7 +32,7 @@ def run(*words, timeout=COMMAND_BOUND_S, **more):
 
 
 def grub_file(folder, text, modules):
-    """Makes GRUB in one file in FOLDER, with MODULES and the configuration TEXT inside."""
+    """Make GRUB as one file in FOLDER, with MODULES and the configuration TEXT inside."""
     if not shutil.which("grub-mkstandalone"):
         pytest.skip("there is no grub-mkstandalone: it is in the package grub-common")
     if not pathlib.Path("/usr/lib/grub/x86_64-efi").is_dir():
@@ -43,14 +44,14 @@ def grub_file(folder, text, modules):
 
 
 def empty_disk(path, partition_mib):
-    """Makes the disk PATH with a system partition that has no file system."""
+    """Make the disk PATH with a system partition that has no file system."""
     path.touch()
     os.truncate(path, (1 + partition_mib + 1) * MIB)
     run("sfdisk", "-q", path, input=f"label: gpt\nstart=2048,size={partition_mib * SECTORS},type=uefi\n".encode())
 
 
 def copy_tool(tree):
-    """Copies to the folder TREE what nextboot needs of a clone."""
+    """Copy the files of a clone that nextboot needs to the folder TREE."""
     for name in ("next", "runner", "machine", "results"):
         shutil.copytree(ROOT / "qemu" / name, tree / "qemu" / name)
     shutil.copy(ROOT / "qemu/nextboot", tree / "qemu/nextboot")
@@ -59,9 +60,10 @@ def copy_tool(tree):
 
 
 class Machine:
-    """A Linux that LOADER starts. FOLDER gets its disks. DRIVES are those besides the one with the system partition.
+    """A Linux that LOADER starts. FOLDER gets its disks. DRIVES are disks in addition to the one with the system
+    partition.
 
-    MORE are files of the system partition in addition to the usual ones, by their paths.
+    MORE has additional files of the system partition by their paths.
     """
 
     cores = "2"
@@ -89,7 +91,8 @@ class Machine:
         run("dd", f"if={self.esp}", f"of={self.disk}", "bs=1M", "seek=1", "conv=notrunc")
 
     def _firmware(self, code):
-        """The firmware CODE, if there is any. Otherwise code and variables are in one file if possible: that starts sooner."""
+        """Return the arguments for the firmware CODE, if it is given. Otherwise code and variables are in one file
+        if possible, because this starts sooner."""
         variables = self.folder / "variables.fd"
         if not code and os.path.exists(WHOLE_FIRMWARE):
             shutil.copy(WHOLE_FIRMWARE, variables)
@@ -101,11 +104,11 @@ class Machine:
                         "-drive", f"if=pflash,unit=1,format=raw,file={variables}"]
 
     def command(self):
-        """QEMU's command line."""
+        """Return QEMU's command line."""
         return ["qemu-system-x86_64", "-machine", "q35", "-smp", self.cores, "-accel", "tcg", "-cpu", "max", "-nic", "none",
                 "-display", "none", "-serial", f"file:{self.folder / 'serial.log'}", "-monitor", "none",
                 "-drive", f"file={self.disk},format=raw,if=virtio", *self._words]
 
     def run(self):
-        """Returns when the machine has switched itself off."""
+        """Run the machine until it switched itself off."""
         run(*self.command())

@@ -4,20 +4,20 @@
 ; hand over something wrong.
 
 %ifdef PVH
-%define DATA_MAGIC	336ec578h	; hvm_start_info
+%define DATA_MAGIC	336ec578h	; magic number of hvm_start_info
 %define FILL		0
 %else
-%define DATA_MAGIC	53726448h	; boot_params
+%define DATA_MAGIC	53726448h	; magic number of boot_params
 %define FILL		0aah
 %endif
 %ifndef MAGIC
 %define MAGIC		DATA_MAGIC
 %endif
 %ifndef RANGES
-%define RANGES		2		; entries of the memory map
+%define RANGES		2		; number of entries in the memory map
 %endif
 %ifndef LOW
-%define LOW		1		; type of the memory below 1 MiB, free by default
+%define LOW		1		; type of the memory below 1 MiB; by default it is free
 %endif
 %ifndef RAM_END
 %define RAM_END		10000000h	; 256 MiB
@@ -29,19 +29,19 @@
 %define VERSION		1		; version of PVH's start info
 %endif
 %ifndef HANDED
-%define HANDED		PARAMS		; address that PVH's entry gets
+%define HANDED		PARAMS		; address that is passed to PVH's entry
 %endif
 
 BASE		equ 1000000h
 IMAGE_BASE	equ 100000h
 IMAGE_END	equ 200000h
-PARAMS		equ 7000h		; where crosvm and libkrun have them
+PARAMS		equ 7000h		; addresses as in crosvm and libkrun
 LINE		equ 20000h
-TABLES		equ 9000h		; PML4, PDPT, page directory of the first GiB
+TABLES		equ 9000h		; PML4, PDPT, and the page directory of the first GiB
 
 bits 32
 org BASE
-	db 7fh, "ELF", 1, 1, 1		; ELF, for 32 bits
+	db 7fh, "ELF", 1, 1, 1		; header of a 32-bit ELF file
 	times 9 db 0
 	dw 2, 3				; executable, 386
 	dd 1, start, 52, 0, 0

@@ -1,4 +1,5 @@
-"""Machine owner keys: a guest whose firmware has Microsoft's keys, and a person who enrols a certificate by shim's MokManager."""
+"""Machine owner keys: a guest whose firmware has Microsoft's keys, and a simulated person who enrols a certificate
+in shim's MokManager."""
 import os
 import re
 import shutil
@@ -12,8 +13,8 @@ from machine.variables import ADDED, HEADER, START
 from next import firmware
 from screens import BOUND_S, POLL_S, screen
 
-MICROSOFTS_KEYS = "/usr/share/OVMF/OVMF_CODE_4M.ms.fd"  # Debian's and Ubuntu's package ovmf
-# Likewise: a test key, whose private half is in the package.
+MICROSOFTS_KEYS = "/usr/share/OVMF/OVMF_CODE_4M.ms.fd"  # from the package ovmf of Debian and Ubuntu
+# Also from this package: a test key, whose private half is included.
 OWN_KEYS = "/usr/share/OVMF/OVMF_CODE_4M.snakeoil.fd"
 TEST_KEY, TEST_CERT = "/usr/share/ovmf/PkKek-1-snakeoil.key", "/usr/share/ovmf/PkKek-1-snakeoil.pem"
 PASS_PHRASE = "snakeoil"
@@ -21,36 +22,39 @@ SHIM = subprocess.run([ROOT / "qemu" / "find", "shim"], capture_output=True, tex
 
 TWO_CORES = ["--cpus", "2", "--boot", "usb"]
 WORDS = ["profile=quick", "duration=10ms", "clocks=tsc,hpet"]
-# The chosen row of a menu of MokManager is black and in a frame. EDK II wrote the frame in code page 437, and since 2026 in UTF-8.
+# In a menu of MokManager, the chosen row is black and has a frame. EDK II wrote the frame in code page 437, and since
+# 2026 in UTF-8.
 FRAME = rb"(?:\xb3|\xe2\x94\x82)"
 CHOSEN = re.compile(rb"\x1b\[37m\x1b\[40m\x1b\[\d+;\d+H" + FRAME + rb" *([^ \xb3\xe2][^\xb3\xe2]*?) *" + FRAME)
 ENTRIES_MAX = 8
-# NON_VOLATILE and BOOTSERVICE_ACCESS: a shim deletes a list that an operating system could change.
+# NON_VOLATILE and BOOTSERVICE_ACCESS. A shim deletes a list that an operating system could change.
 ATTRIBUTES, BOOT_SERVICES_ONLY = 4, 3
 # EDK II: the headers of OVMF's volume (72 bytes) and variable store (28 bytes) come before the first variable.
 FIRST_VARIABLE, VARIABLE_ALIGNMENT = 72 + 28, 4
 
 
 def guest(firmware, image, *words, pixels=(800, 600)):
-    """A machine with a person at its keyboard. It really restarts, because the firmware must keep the enrolled keys."""
+    """Start a machine for a person at its keyboard. It really restarts, because the firmware must keep the enrolled
+    keys."""
     more = [*TWO_CORES, "--firmware", firmware, "--image", image, "--qemu-arg=-action", "--qemu-arg=reboot=reset"]
     return screen((80, 25), pixels, [*WORDS, *words], *more)
 
 
 def can_sign():
-    """Returns true if there is firmware with a key to sign for, and the program that signs."""
+    """Return true if there is firmware with a known key, and a program for signing."""
     return os.path.exists(OWN_KEYS) and os.path.exists(TEST_KEY) and bool(shutil.which("sbsign"))
 
 
 def key_pair(folder):
-    """Key and certificate that OWN_KEYS trusts; the key without its pass phrase."""
+    """Return the key that OWN_KEYS trusts and its certificate. The key has no pass phrase."""
     key = folder / "key"
     subprocess.run(["openssl", "pkey", "-in", TEST_KEY, "-passin", f"pass:{PASS_PHRASE}", "-out", key], check=True, capture_output=True)
     return key, TEST_CERT
 
 
 def with_mok(store, der):
-    """Returns STORE, a firmware's variables, with the certificate DER as the machine owner's key, as MokManager would enrol it."""
+    """Return the firmware's variables STORE with the certificate DER as a machine owner's key, as MokManager enrols
+    it."""
     name = "MokList\0".encode("utf-16-le")
     vendor = uuid.UUID(dict(firmware.KEYS)["MokListRT"]).bytes_le
     size = firmware.OWNER_SIZE + len(der)
@@ -67,10 +71,10 @@ def with_mok(store, der):
 
 
 class Manager:
-    """MokManager, which draws on the serial line what it draws on the screen."""
+    """Controls MokManager, which prints the contents of its screen on the serial line too."""
 
     def __init__(self, shown, look=lambda: None):
-        """LOOK is called with each screen, before it is left."""
+        """Call LOOK for each screen before leaving it."""
         self.shown, self._look, self._at = shown, look, 0
 
     def _leave(self):
@@ -91,7 +95,7 @@ class Manager:
         return before
 
     def choose(self, title, entry):
-        """The row ENTRY in the menu TITLE, which is drawn at first, and after each key."""
+        """Choose the row ENTRY in the menu TITLE, which is drawn first, and again after each key."""
         self.wait_for(title)
         for drawn in range(1, ENTRIES_MAX):
             end = time.monotonic() + BOUND_S
@@ -104,7 +108,7 @@ class Manager:
         raise AssertionError((title, entry, rows))
 
     def enrol(self):
-        """From the shim's refusal to the restart."""
+        """Do all steps from the shim's refusal to the restart."""
         self.wait_for(b"Verification failed", b" OK ")
         self._leave()
         self.wait_for(b"Press any key to perform MOK management")

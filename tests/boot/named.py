@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Runs QEMU in a separate network. Its DNS server knows one machine, lab.example, whose server keeps posted data.
 
-Usage: unshare --map-root-user --mount --net named.py FOLDER QEMU [ARGUMENT...]  FOLDER gets the posted body as
-`posted`. QEMU's user network hands DNS to the host's server, which is the one here: it says nothing of silent.example, and
-that there is no other name. The servers end with QEMU.
+Usage: unshare --map-root-user --mount --net named.py FOLDER QEMU [ARGUMENT...]
+
+FOLDER gets the posted body as `posted`. QEMU's user network passes DNS requests on to the host's DNS server,
+which is the one here. It does not answer for silent.example, and answers that no other name exists. The servers
+end with QEMU.
 """
 import ctypes
 import fcntl
@@ -19,9 +21,10 @@ import sys
 import test_network
 
 LOOPBACK, HTTP_PORT = "127.0.0.1", 8080
-NAMES = {"lab.example": bytes([10, 0, 2, 2])}  # the host, in QEMU's user network
+NAMES = {"lab.example": bytes([10, 0, 2, 2])}  # the host's address in QEMU's user network
 SILENT = "silent.example"
-AUTHORITY = struct.pack("!BHHIHBB5I", 0, 6, 1, 60, 22, 0, 0, 1, 60, 60, 60, 60)  # RFC 2308, 3: the root's SOA goes with "no such name"
+# RFC 2308, 3: the answer "no such name" includes the root's SOA record
+AUTHORITY = struct.pack("!BHHIHBB5I", 0, 6, 1, 60, 22, 0, 0, 1, 60, 60, 60, 60)
 SIOCSIFFLAGS, IFF_UP = 0x8914, 1  # <linux/sockios.h>, <net/if.h>
 PR_SET_PDEATHSIG = 1              # <linux/prctl.h>
 

@@ -1,4 +1,4 @@
-"""Firmware whose next boot is a URI: EDK II's store of variables, with two more in it."""
+"""Makes firmware variables for a boot from a URI: EDK II's store of variables, with two more in it."""
 import pathlib
 import struct
 import uuid
@@ -7,9 +7,9 @@ GLOBAL = uuid.UUID("8be4df61-93ca-11d2-aa0d-00e098032b8c").bytes_le  # UEFI 2.10
 # AUTHENTICATED_VARIABLE_HEADER: StartId, State, Attributes, MonotonicCount, ..., NameSize, DataSize, VendorGuid.
 HEADER = struct.Struct("<HBxIQ16xIII16s")
 START, ADDED, KEPT = 0x55AA, 0x3F, 7
-STORE_HEAD = 28   # VARIABLE_STORE_HEADER, behind the volume's, whose length is a word at 48
+STORE_HEAD = 28   # VARIABLE_STORE_HEADER comes after the volume's header, whose length is the word at 48
 ACTIVE = 1        # UEFI 2.10, 3.1.3
-NUMBER = 0x99     # number of the boot option, which is outside of the boot order, so that OVMF keeps it
+NUMBER = 0x99     # number of the boot option; it is outside of the boot order, so OVMF keeps it
 
 
 def variable(name, data):
@@ -19,13 +19,13 @@ def variable(name, data):
 
 
 def option(uri):
-    """A load option with a short path: a URI, by whatever card there is."""
+    """Return a load option with a short path: a URI that any network card may use."""
     path = struct.pack("<BBH", 3, 24, 4 + len(uri)) + uri + b"\x7f\xff\4\0"
     return struct.pack("<IH", ACTIVE, len(path)) + "baretick\0".encode("utf-16-le") + path
 
 
 def firmware_that_boots(uri, folder, code, variables):
-    """Link the code into FOLDER, next to a copy of the VARIABLES that has only the boot option and BootNext."""
+    """Link the code into FOLDER, next to a copy of VARIABLES that has only the boot option and BootNext."""
     store = bytearray(pathlib.Path(variables).read_bytes())
     at = int.from_bytes(store[48:50], "little") + STORE_HEAD
     more = variable(f"Boot{NUMBER:04X}", option(uri.encode("ascii"))) + variable("BootNext", struct.pack("<H", NUMBER))

@@ -1,4 +1,5 @@
-"""A guest that stays on, as a person at its screen and keyboard has it: keys go in, rows of characters come out."""
+"""Controls a guest that stays on, like a person at its screen and keyboard. Keys are sent, and rows of characters
+are read from pictures of the screen."""
 import contextlib
 import functools
 import json
@@ -20,7 +21,7 @@ POLL_S = 0.05
 
 
 class Picture:
-    """The pixels of one screen, cut into cells; the text stands in its middle."""
+    """The pixels of one screen, divided into cells. The text is in the middle of the screen."""
 
     def __init__(self, path, columns, rows):
         data = path.read_bytes()
@@ -32,7 +33,7 @@ class Picture:
         self._top = (height - rows * GLYPH_ROWS) // 2
 
     def cell(self, row, column):
-        """(background, ink, shape) of a cell; the ink of an empty one is its background."""
+        """Return (background, colour, shape) of a cell. The colour of an empty cell is its background."""
         first = 3 * ((self._top + row * GLYPH_ROWS) * self._width + self._left + column * GLYPH_COLUMNS)
         starts = range(first, first + 3 * self._width * GLYPH_ROWS, 3 * self._width)
         return decode(b"".join(self._pixels[at:at + 3 * GLYPH_COLUMNS] for at in starts))
@@ -41,7 +42,7 @@ class Picture:
 @functools.lru_cache(maxsize=None)  # a screen has few different cells
 def decode(cell):
     pixels = [cell[at:at + 3] for at in range(0, len(cell), 3)]
-    background = pixels[0]  # no glyph reaches into the corner
+    background = pixels[0]  # glyphs leave the corner of a cell empty
     inks = set(pixels) - {background}
     assert len(inks) <= 1, inks
     lines = [pixels[at:at + GLYPH_COLUMNS] for at in range(0, len(pixels), GLYPH_COLUMNS)]
@@ -50,7 +51,7 @@ def decode(cell):
 
 
 class Glyphs:
-    """The firmware's letters, learned from a screen whose text is known."""
+    """The firmware's letters. They are learned from a screen whose text is known."""
 
     def __init__(self):
         self._letters = {bytes(GLYPH_ROWS): " "}
@@ -61,7 +62,7 @@ class Glyphs:
             assert self._letters.setdefault(shape, letter) == letter, (row, column, letter)
 
     def learn_all(self, picture, lines):
-        """LINES are below the title."""
+        """Learn the letters of LINES, which are below the title."""
         for row, line in enumerate(lines, 1):
             self.learn(picture, row, line.ljust(picture.columns))
 
@@ -72,12 +73,12 @@ class Glyphs:
 
 
 class Screen:
-    """One guest. COLUMNS and ROWS are what its text mode is expected to be."""
+    """A guest. Its text mode should have this number of COLUMNS and ROWS."""
 
     def __init__(self, folder, process, near, size):
         self._folder, self._process, self._socket, self._size = folder, process, near, size
         self._messages = near.makefile("rw")
-        self._messages.readline()  # its greeting
+        self._messages.readline()  # the greeting
         self.events = []
         self.ask("qmp_capabilities")
 
@@ -94,7 +95,7 @@ class Screen:
             assert "event" in message, message
 
     def wait_for_serial(self, *texts):
-        """Waits for any of TEXTS."""
+        """Wait for any of TEXTS."""
         end = time.monotonic() + BOUND_S
         while not any(text in self.serial() for text in texts):
             assert time.monotonic() < end and self._process.poll() is None, self.serial()[-2000:]
@@ -104,7 +105,7 @@ class Screen:
         return (self._folder / "serial").read_bytes()
 
     def text(self):
-        """The block TEXT of the serial line, line by line."""
+        """Return the lines of the block TEXT on the serial line."""
         said = self.serial().replace(b"\r", b"").decode("ascii", "replace")
         return said.split("BARETICK TEXT BEGIN\n")[1].split("BARETICK TEXT END")[0].splitlines()
 
@@ -122,7 +123,7 @@ class Screen:
         return Picture(path, *self._size)
 
     def wait_until(self, holds, say):
-        """The first picture that HOLDS; SAY(picture) is what there is instead when none comes."""
+        """Return the first picture that HOLDS. If none comes, SAY(picture) describes the last one."""
         end = time.monotonic() + BOUND_S
         while not holds(picture := self.picture()):
             assert time.monotonic() < end, say(picture)
@@ -130,7 +131,7 @@ class Screen:
         return picture
 
     def processor_share(self, seconds):
-        """How much of one of the host's processors the guest takes."""
+        """Return the share of a host's processor that the guest uses."""
         before = self._processor_seconds()
         time.sleep(seconds)
         return (self._processor_seconds() - before) / seconds
@@ -148,7 +149,8 @@ class Screen:
 
 @contextlib.contextmanager
 def screen(size, pixels, words, *more):
-    """A guest with WORDS as its options, a screen of PIXELS, whose text mode is SIZE; gone when the block ends."""
+    """Start a guest with the options WORDS and a screen of PIXELS, whose text mode is SIZE. The guest ends with the
+    block."""
     video = ["-vga", "none", "-device", f"VGA,edid=on,xres={pixels[0]},yres={pixels[1]}"]
     run = arguments.parse([*map(str, [*FAST_TCG, *more]), *(f"--qemu-arg={word}" for word in video), "--", "exit=ask", *words])
     arguments.read_baseline(run)

@@ -1,4 +1,5 @@
-"""A Linux with no more than nextboot needs: a kernel of the distribution, and an initramfs with busybox and Python."""
+"""A Linux with only those parts that nextboot needs: the distribution's kernel, and an initramfs with busybox and
+Python."""
 import hashlib
 import lzma
 import os
@@ -12,7 +13,7 @@ from linux import FOLDERS, LOADER, MIB, Machine, copy_tool, run
 from mok import MICROSOFTS_KEYS, OWN_KEYS, SHIM, with_mok
 
 PACKAGE = "linux-image-cloud-amd64"
-PARTS = re.compile(r"linux-(?:image|binary|modules)-\S+")  # packages with parts of a kernel
+PARTS = re.compile(r"linux-(?:image|binary|modules)-\S+")  # packages that contain parts of a kernel
 MODULES = ["virtio_pci", "virtio_blk", "vfat", "nls_cp437", "nls_ascii", "efivarfs"]
 CACHE = ROOT / "build" / "linux"
 DOWNLOAD_BOUND_S = 120
@@ -41,7 +42,7 @@ poweroff -f
 SYSTEMCTL = """#!/bin/sh
 [ "$*" = reboot ] && touch /restart
 """
-# Compiles all modules that nextboot imports into the folder `target`.
+# Compiles all modules that nextboot imports to the folder `target`.
 IMPORTED = """
 import os, py_compile, shutil, sys
 target, tool = sys.argv[1:]
@@ -63,7 +64,7 @@ os.makedirs(target + library + "lib-dynload", exist_ok=True)
 
 
 def lacking():
-    """The reason why there can be no such machine here, or ""."""
+    """Return the reason why this machine cannot be made here, or ""."""
     for name in (*PROGRAMS, "apt-get", "dpkg-deb"):
         if not shutil.which(name, path=FOLDERS):
             return f"there is no {name}"
@@ -78,7 +79,7 @@ def lacking():
 
 
 def kernel():
-    """The folder with vmlinuz and the modules, named in the order in which they are to be loaded: fetched once."""
+    """Return the folder with vmlinuz and the modules, whose names give the loading order. They are downloaded once."""
     folder = CACHE / hashlib.sha256(repr((PACKAGE, MODULES)).encode()).hexdigest()[:8]
     if folder.exists():
         return folder
@@ -104,7 +105,7 @@ def kernel():
 
 
 def _modules(tree):
-    """The data of MODULES and of their dependencies in loading order. A built-in module has no file."""
+    """Return the data of MODULES and of their dependencies, in loading order. A built-in module has no file."""
     paths = {path.name.partition(".ko")[0].replace("-", "_"): path for path in tree.rglob("*.ko*")}
     loaded = {}
 
@@ -126,13 +127,14 @@ def _modules(tree):
 
 
 def _libraries(path):
-    """The paths of the shared libraries of the program or library PATH."""
+    """Return the paths of the shared libraries of the program or library PATH."""
     done = subprocess.run(["ldd", path], capture_output=True, text=True, check=False, timeout=60)
     return re.findall(r"(/\S+) \(0x", done.stdout) if done.returncode == 0 else []
 
 
 def _initramfs(folder, trial, programs, signed):
-    """The path of an initramfs with PROGRAMS that runs the script TRIAL. SIGNED: an application besides the one that was built."""
+    """Make an initramfs with PROGRAMS that runs the script TRIAL, and return its path. SIGNED is an application in
+    addition to the built one."""
     tree = folder / "tree"
     for name in ("bin", "usr/bin", "dev", "proc", "sys", "tmp", "boot/efi", "trial", "modules", "opt/baretick"):
         (tree / name).mkdir(parents=True, exist_ok=True)
@@ -161,7 +163,7 @@ def _initramfs(folder, trial, programs, signed):
 
 
 def _entry(name, mode, data):
-    """An entry of a cpio archive: Documentation/driver-api/early-userspace/buffer-format.rst of Linux."""
+    """Return an entry of a cpio archive, see Linux's Documentation/driver-api/early-userspace/buffer-format.rst."""
     links = 2 if stat.S_ISDIR(mode) else 1
     fields = (0, mode, 0, 0, links, 0, len(data), 0, 0, 0, 0, len(name) + 1, 0)
     head = b"070701" + b"".join(b"%08X" % field for field in fields) + name.encode() + b"\0"
@@ -174,9 +176,11 @@ class SmallLinux(Machine):
     cores = "1"  # Linux starts sooner
 
     def __init__(self, folder, trial, keys=None, is_by_shim=False):
-        """KEYS: the firmware enforces Secure Boot and trusts them. Loader, kernel and build/signed.efi are signed.
+        """If KEYS is given, the firmware enforces Secure Boot and trusts these keys. Loader, kernel and
+        build/signed.efi are signed.
 
-        IS_BY_SHIM: the firmware trusts Microsoft's keys only. The distribution's shim is started, and trusts KEYS.
+        If IS_BY_SHIM, the firmware trusts Microsoft's keys only. The distribution's shim is started, and trusts
+        KEYS.
         """
         self.trial = folder / "trial"
         self.trial.touch()
@@ -198,5 +202,5 @@ class SmallLinux(Machine):
             store.write_bytes(with_mok(store.read_bytes(), run("openssl", "x509", "-in", keys[1], "-outform", "DER")))
 
     def read(self, name):
-        """The bytes of the file NAME of the trial."""
+        """Return the content of the trial's file NAME."""
         return run("mtype", "-i", self.trial, f"::/{name}")

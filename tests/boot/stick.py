@@ -1,4 +1,4 @@
-"""Helpers for tests of the boot volume: the stick and its contents."""
+"""Helpers for tests of the boot volume: a USB stick and its contents."""
 import os
 import re
 import subprocess
@@ -11,12 +11,13 @@ CD = ROOT / "build" / "baretick.iso"
 PARTITION = 1 << 20
 STICK = [*FAST_TCG, "--cpus", "1", "--boot", "usb"]
 FAST = ["profile=quick", "duration=10ms", "clocks=tsc", "cores=off"]
-FILES = {"report.json": "REPORT", "report.txt": "TEXT", "report.csv": "CSV", "report.html": None}  # and serial's blocks
+# files on the stick, and their blocks on the serial line
+FILES = {"report.json": "REPORT", "report.txt": "TEXT", "report.csv": "CSV", "report.html": None}
 ON_STICK = sorted([*FILES, "report.record"])
 
 
 def mtools(stick, tool, *arguments):
-    """STICK: an image that is laid out like IMAGE, or mtools' own FILE@@OFFSET."""
+    """Run TOOL of mtools. STICK is an image with the same layout as IMAGE, or mtools' own form FILE@@OFFSET."""
     drive = stick if "@@" in str(stick) else f"{stick}@@{PARTITION}"
     return subprocess.run([tool, "-i", drive, *map(str, arguments)], check=True, capture_output=True,
                           env={**os.environ, "MTOOLS_SKIP_CHECK": "1"}).stdout

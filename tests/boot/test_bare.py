@@ -1,4 +1,4 @@
-"""Booted without UEFI: the ELF by QEMU's -kernel (PVH)."""
+"""Boots without UEFI: QEMU's -kernel starts the ELF file (PVH)."""
 import re
 import struct
 import subprocess
@@ -14,14 +14,14 @@ FAULTING = ROOT / "build" / "baretick-fault.elf"
 WITHOUT_UEFI = ("Started without UEFI: the report is on the serial line only. There is no boot volume, no screen, no "
                 "network, and no Secure Boot.")
 ALL = ("tsc", "hpet", "acpi_pm", "pit", "rtc")
-OPTION_ROM_MAX = 8193  # longest line with which the ROM of QEMU 10 and 11 was seen to start the kernel
-LINE_MAX = 8192  # bytes of a command line
+OPTION_ROM_MAX = 8193  # longest command line with which the ROM of QEMU 10 and 11 started the kernel
+LINE_MAX = 8192  # largest command line in bytes
 
 pytestmark = pytest.mark.skipif(not ELF.exists(), reason="build/baretick.elf is not there: type make")
 
 
 def measured(run, *arguments, started, words=SHORT, lacking=()):
-    """The report of a run that found no fault and measured every clock, except clocks that are LACKING."""
+    """Return the report of a run without findings that measured every clock, except the clocks in LACKING."""
     report = checked(run(*BARE, "--cpus", str(started), *arguments, "--", *words), started)
     assert WITHOUT_UEFI in report["notes"], report["notes"]
     assert report["machine"]["firmware"].startswith("none (PVH"), report["machine"]
@@ -38,7 +38,8 @@ def test_every_clock_and_every_core_is_measured(run, machine, cpus):
     report = measured(run, "--machine", machine, started=cpus)
     states = {timer["source"]: timer["state"] for timer in report["intervals"]}
     assert states["lapic"] == states["self_ipi"] == "present", states
-    assert states["hpet0"] == "present" or machine == "pc", states  # its HPET reaches only a pin that is in use
+    # on pc, its HPET can only use a pin that is already in use
+    assert states["hpet0"] == "present" or machine == "pc", states
 
 
 def test_a_machine_without_an_hpet_has_a_row_that_says_so(run):
@@ -74,9 +75,10 @@ def qemu_major():
 
 @pytest.mark.parametrize("length", [LINE_MAX + 1, 65536])
 def test_a_command_line_that_is_too_long_is_an_error(run, length):
-    """On a microvm, because QEMU's option ROM for PVH has a buffer of 4 KiB for q35 and pc. A longer line overflows it
-    and destroys PVH's start info. In QEMU 7.2 a microvm has a loader of its own. From QEMU 8 on it uses the option ROM, too. In
-    QEMU 10 the ROM then overwrites itself with 64 KiB and never starts the kernel."""
+    """The test uses a microvm, because QEMU's option ROM for PVH has a buffer of only 4 KiB on q35 and pc. A longer
+    line overflows it and destroys PVH's start info. In QEMU 7.2 a microvm has a loader of its own. From QEMU 8 on
+    it uses the option ROM, too. In QEMU 10 the ROM then overwrites itself with 64 KiB and never starts the
+    kernel."""
     if length > OPTION_ROM_MAX and qemu_major() >= 8:
         pytest.skip("QEMU's option ROM may overwrite itself before it starts the kernel")
     words = "exit=debug-exit #" + "x" * (length - 17)
@@ -91,10 +93,10 @@ def test_a_command_line_that_is_too_long_is_an_error(run, length):
 
 @pytest.mark.parametrize("port, name", [(0x2F8, "SPCR"), (0x3E8, "DBG2")])
 def test_without_a_com1_the_port_that_acpi_names_gets_the_report(tmp_path, port, name):
-    """Without the runner, whose serial line is COM1."""
+    """Without the runner, because the runner's serial line is COM1."""
     table, log = tmp_path / "table", tmp_path / "log"
     address = bytes([1, 8, 0, 1]) + port.to_bytes(8, "little")
-    # Both without their header of 36 bytes, which QEMU adds.
+    # Both tables without their header of 36 bytes, which QEMU adds.
     table.write_bytes({"SPCR": bytes(4) + address + bytes(28),
                        "DBG2": struct.pack("<IIBHBHHHHHHHHH", 44, 1, 0, 38, 1, 0, 0, 0, 0, 0x8000, 0, 0, 22, 34) + address + bytes(4)}[name])
     subprocess.run(["qemu-system-x86_64", "-M", "q35", "-m", "512", "-display", "none", "-no-reboot", "-nodefaults",
@@ -111,7 +113,8 @@ def test_a_wrong_option_of_the_command_line_is_named(run):
 
 @pytest.mark.parametrize("way", ["reboot", "poweroff", "ask", "return"])
 def test_each_way_out_ends_the_machine_with_its_report(run, way):
-    """Only a power-off is a shutdown to QEMU, whose log then has its event. Without it a reset has ended QEMU."""
+    """For QEMU, only a power-off is a shutdown, and its log then has this event. Without the event, a reset ended
+    QEMU."""
     words = [*SHORT, "clocks=tsc", "cores=off", f"exit={way}"]
     done = run(*BARE, "--cpus", "1", *qemu("-trace", "qemu_system_shutdown_request"), "--", *words)
     assert done.status == VERDICT_STATUS[done.report["verdict"]], done

@@ -15,7 +15,7 @@ BIN = ROOT / "build" / "baretick.bin"
 GRUB_FOR_BIOS, SEABIOS = pathlib.Path("/usr/lib/grub/i386-pc"), pathlib.Path("/usr/share/seabios/bios-256k.bin")
 ISOLINUX, PXELINUX = pathlib.Path("/usr/lib/ISOLINUX/isolinux.bin"), pathlib.Path("/usr/lib/PXELINUX/pxelinux.0")
 LDLINUX = pathlib.Path("/usr/lib/syslinux/modules/bios/ldlinux.c32")
-SETUP_SIZE = 0x1400  # bytes of baretick.bin before its image
+SETUP_SIZE = 0x1400  # number of bytes in baretick.bin before its image
 BOOT_IMAGE = 'The words "BOOT_IMAGE='
 
 pytestmark = [pytest.mark.skipif(not ELF.exists() or not BIN.exists(), reason="build/baretick.elf and .bin are not there: type make"),
@@ -35,7 +35,7 @@ def complete(report, firmware):
 
 
 def from_cd(run, cd, firmware):
-    """The report of a machine with a BIOS that boots CD, whose loader gives the option label=rack."""
+    """Return the report of a machine with a BIOS that boots CD. The CD's loader gives the option label=rack."""
     report = checked(run("--accel", "tcg", "--boot", "cd", "--image", cd, "--firmware", SEABIOS, "--cpus", "2", "--", *SHORT), 2)
     complete(report, firmware)
     assert report["options"]["label"] == "rack"
@@ -44,7 +44,7 @@ def from_cd(run, cd, firmware):
 
 @pytest.mark.parametrize("command", ["multiboot2", "linux", pytest.param("linux16", marks=pytest.mark.long)])
 def test_grub_on_a_machine_with_a_bios_starts_it_with_its_options(run, tmp_path, command):
-    """A BIOS leaves a ticking PIT, open PICs and its data in memory behind."""
+    """A BIOS leaves a running PIT, enabled PICs, and its own data in memory."""
     needed(GRUB_FOR_BIOS, pathlib.Path("/usr/bin/grub-mkrescue"))
     image, firmware = (ELF, "multiboot2, GRUB") if command == "multiboot2" else (BIN, "Linux boot protocol, loader 72h")
     tree = tmp_path / "tree" / "boot" / "grub"
@@ -59,7 +59,7 @@ def test_grub_on_a_machine_with_a_bios_starts_it_with_its_options(run, tmp_path,
 
 
 def syslinux_tree(folder, configuration, words, *files):
-    """Puts FILES, the image and a CONFIGURATION that starts it with WORDS into FOLDER."""
+    """Put FILES, the image and a CONFIGURATION that starts it with WORDS into FOLDER."""
     (folder / configuration).parent.mkdir(parents=True)
     for file in (BIN, LDLINUX, *files):
         shutil.copy(file, folder)
@@ -67,7 +67,7 @@ def syslinux_tree(folder, configuration, words, *files):
 
 
 def isolinux_cd(folder, words):
-    """A CD in FOLDER whose ISOLINUX gives WORDS to the image."""
+    """Make a CD in FOLDER whose ISOLINUX passes WORDS to the image."""
     needed(ISOLINUX, LDLINUX)
     syslinux_tree(folder / "cd", "isolinux.cfg", words, ISOLINUX)
     subprocess.run(["xorriso", "-as", "mkisofs", "-quiet", "-o", folder / "linux.iso", "-b", "isolinux.bin", "-c", "boot.cat",
@@ -98,7 +98,7 @@ def test_a_line_that_is_too_long_for_linux_image_is_an_error(run, length):
 
 @pytest.mark.long
 def test_pxelinux_starts_it_over_the_network(tmp_path):
-    """Without the runner, which has no network. The card's ROM waits some seconds for its link."""
+    """Without the runner, which has no network. The network card's ROM waits some seconds for its link."""
     needed(PXELINUX, LDLINUX)
     syslinux_tree(tmp_path / "tftp", "pxelinux.cfg/default", "label=rack", PXELINUX)
     log = tmp_path / "log"
@@ -111,7 +111,7 @@ def test_pxelinux_starts_it_over_the_network(tmp_path):
 
 
 def loader_of(folder, words, *definitions):
-    """A loader for QEMU's -kernel that starts the image: tests/boot/loader.nasm."""
+    """Make a loader for QEMU's -kernel that starts the image, see tests/boot/loader.nasm."""
     elf = ELF.read_bytes()
     entry = struct.unpack_from("<Q", elf, elf.index(b"Xen\0") + 4 if "PVH" in definitions else 24)[0]
     subprocess.run(["nasm", "-f", "bin", f'-DIMAGE="{BIN}"', f"-DSKIP={SETUP_SIZE}", f"-DENTRY={entry}", f'-DWORDS="{words}"',
@@ -121,8 +121,10 @@ def loader_of(folder, words, *definitions):
 
 
 def test_a_loader_may_enter_in_64_bit_mode(run, tmp_path):
-    """As crosvm and libkrun do with an ELF. Nothing names the RSDP, and the memory after the image is not zero."""
-    assert struct.unpack_from("<Q", ELF.read_bytes(), 24)[0] == 0x100200  # Linux's protocol: 200h after the start of baretick.bin's image
+    """crosvm and libkrun start an ELF file in this way. No address of the RSDP is passed on, and the memory after
+    the image is not zero."""
+    # in Linux's protocol the entry is 200h after the start of baretick.bin's image
+    assert struct.unpack_from("<Q", ELF.read_bytes(), 24)[0] == 0x100200
     loader = loader_of(tmp_path, "label=rack virtio_mmio.device=4K@0xd0000000:5 --")
     report = checked(run(*BARE, "--image", loader, "--cpus", "2", "--", *SHORT), 2)
     complete(report, "none (Linux boot protocol, loader ffh)")

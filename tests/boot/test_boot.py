@@ -1,8 +1,8 @@
-"""Boots the application in QEMU, through qemu/run, on machines with something missing, wrong or plenty.
+"""Boots the application in QEMU with qemu/run, on machines with missing, wrong or many parts.
 
-TCG only, so that every machine can run it; no test looks at an absolute time. Where a figure is asserted, the
-guest's clocks are driven by its instructions (-icount). A boot is dear: tests that only read a report share one
-(marker boot), and what does not depend on how long is measured is measured shortly.
+Only TCG is used, so that every machine can run the tests, and no test depends on absolute times. If a test checks
+figures, instructions drive the guest's clocks (-icount). A boot takes long. Therefore tests that only read a
+report share a boot (marker boot), and measurements are short if their length does not matter.
 """
 import os
 import re
@@ -14,7 +14,8 @@ from boots import EFI_BUILT, FIRMWARE_AGAIN, ICOUNT, IMAGE_BUILT, SECURE, SHORT,
 from harness import BARE, FAST_TCG, ROOT, TCG
 from results import cases
 
-PARAVIRTUAL = ["kvmclock", "hv_ref", "hv_page", "xen"]  # rows only where a hypervisor offers them, which TCG does not
+# these rows exist only if a hypervisor offers the clocks, and TCG does not
+PARAVIRTUAL = ["kvmclock", "hv_ref", "hv_page", "xen"]
 CLOCKS = [name for name in re.search(r"separated by commas: ([\w, ]+) \|",
                                      (ROOT / "src/options/README.md").read_text()).group(1).split(", ") if name not in PARAVIRTUAL]
 NO_RTC = ["-global", "mc146818rtc.iobase=0x170"]
@@ -35,7 +36,8 @@ def presence(report):
     return {name: state == "present" for name, state in states(report).items()}
 
 
-# Machines as they should be. Under TCG every core reads the host's TSC, none has TSC_ADJUST, and TSC_AUX is as after reset.
+# Healthy machines. Under TCG every core reads the host's TSC, no core has TSC_ADJUST, and TSC_AUX has its value after a
+# reset.
 
 PLACES = qemu("-smp", "4,sockets=2,cores=1,threads=2")
 on_q35 = pytest.mark.boot(*TCG, "--cpus", "4", *PLACES, "--", "profile=quick")
@@ -53,7 +55,7 @@ def test_q35_with_4_cores_has_every_clock_on_every_core(booted):
     found = clocks(report)
     assert found["acpi_pm"]["width_bits"] == 24
     assert found["pit"]["width_bits"] == 16
-    assert found["hpet"]["claimed_hz"] == 100_000_000  # QEMU's: 10 ns
+    assert found["hpet"]["claimed_hz"] == 100_000_000  # the tick of QEMU's HPET is 10 ns
     assert all(clock["latency"]["count"] > 0 for clock in report["clocks"])
     assert all(clock["verdict"] in ("pass", "warn") for clock in report["clocks"])
     assert report["verdict"] in ("pass", "warn") and not report["findings"]
@@ -118,13 +120,14 @@ def test_each_of_4_cores_says_where_it_sits_and_stands_at_0(booted, cores):
     for core in rows[1:]:
         check_interval(core["offset_ns"])
         check_interval(core["drift_ppm"])
-        if core["offset_ns"] is not None:  # a host that is busy enough lets no ping-pong of two cores through
+        if core["offset_ns"] is not None:  # on a very busy host, two cores may never complete a ping-pong
             assert core["pingpongs"] > 0 and core["offset_ns"]["low"] <= 0 <= core["offset_ns"]["high"]
     assert not [finding["rule"] for finding in report["findings"] if finding["rule"].startswith("tsc-")]
 
 
 def test_too_little_memory_for_255_cores_is_a_sentence_and_a_smaller_plan(run):
-    # The range between too little for any report and enough for 255 cores is 9 MB. It starts at 112 MB with Debian's firmware.
+    # Between too little memory for any report and enough memory for 255 cores are only 9 MB. With Debian's firmware
+    # this range starts at 112 MB.
     megabytes, tried, planned = 112, set(), None
     while not planned and megabytes not in tried:
         tried.add(megabytes)
@@ -164,7 +167,7 @@ def test_cores_mp_returns_to_whoever_started_it_with_a_whole_report(booted):
 
 @pytest.fixture(scope="module")
 def built_by_clang(tmp_path_factory):
-    """The folder of an application and an ELF that clang has built without a warning."""
+    """Return a folder with an application and an ELF file that clang built without warnings."""
     build = tmp_path_factory.mktemp("clang") / "build"
     subprocess.run(["make", "NO_INSTALL=1", "WERROR=1", "CC=clang", f"BUILD={build}", "all"], cwd=ROOT, check=True, timeout=600,
                    env={**os.environ, "MAKEFLAGS": ""})
@@ -172,13 +175,13 @@ def built_by_clang(tmp_path_factory):
 
 
 @pytest.mark.long
-@pytest.mark.xdist_group("clang")  # one build for both
+@pytest.mark.xdist_group("clang")  # so that both share one build
 @pytest.mark.parametrize("file, words, firmware", [
     ("baretick.efi", [*FAST_TCG, "--efi"], "EDK II"),
     ("baretick.elf", ["--accel", "tcg", "--boot", "bare", "--image"], "none (PVH"),
 ], ids=["efi", "elf"])
 def test_what_clang_builds_without_a_warning_boots(run, built_by_clang, file, words, firmware):
-    """Takes a minute, because the whole application is built once more."""
+    """Takes a minute, because the whole application is built again."""
     report = checked(run(*words, built_by_clang / file, "--cpus", "2", "--", *SHORT))
     assert report["machine"]["firmware"].startswith(firmware)
 
@@ -194,7 +197,8 @@ def test_only_the_clocks_asked_for_are_measured_and_null(run):
     assert all(clocks(report)[name]["cost"] for name in ("hpet", "tsc")), "null is read always, for it is subtracted"
 
 
-# Machines with something missing: a row with a sentence, and no hang. And with fewer cores than there are.
+# Machines with missing devices: each must have a row with a reason, and the run must not hang. Other runs use fewer
+# cores than exist.
 
 no_hpet_and_2 = pytest.mark.boot(*FAST_TCG, "--cpus", "4", *qemu("-machine", "hpet=off"), "--", *SHORT, "cores=2")
 no_pit_and_1 = pytest.mark.boot(*FAST_TCG, "--cpus", "4", *qemu("-machine", "pit=off", "-cpu", "qemu64"), "--", *SHORT, "cores=off")
@@ -220,7 +224,7 @@ def test_cores_off_leaves_the_boot_core_alone(booted):
     assert report["machine"]["cores_listed"] == 4
 
 
-FROM_STICK = [*FAST_TCG, "--boot", "usb"]  # without an RTC this firmware does not start what -kernel hands it
+FROM_STICK = [*FAST_TCG, "--boot", "usb"]  # without an RTC this firmware does not start the file of -kernel
 
 
 @IMAGE_BUILT
@@ -255,7 +259,8 @@ def test_a_machine_without_acpi_tables_has_all_cores_and_the_clocks_that_need_no
 
 
 def test_a_root_table_of_garbage_leaves_the_clocks_that_need_no_table(run, tmp_path):
-    """A second FADT makes firmware and QEMU disagree: the XSDT's entries are 0, and a table that is no table."""
+    """A second FADT, because it makes firmware and QEMU disagree. The XSDT's entries are then 0, and one table is
+    invalid."""
     table = tmp_path / "table"
     table.write_bytes(bytes(range(8)))
     report = checked(run(*FAST_TCG, "--cpus", "2", *qemu("-acpitable", f"sig=FACP,data={table}"), "--", *SHORT),
@@ -277,7 +282,7 @@ def test_a_broken_acpi_table_is_a_finding_that_names_it(run, tmp_path):
 
 
 def test_an_hpet_table_that_points_nowhere_is_not_believed(run, tmp_path):
-    """IA-PC HPET 1.0a, 3.2.4: a table that claims registers at FED00000h, where this machine has none."""
+    """IA-PC HPET 1.0a, 3.2.4: the table states registers at FED00000h, but this machine has none there."""
     table = tmp_path / "table"
     address = bytes([0, 64, 0, 0]) + (0xFED00000).to_bytes(8, "little")
     table.write_bytes((0x8086A201).to_bytes(4, "little") + address + bytes([0, 0x80, 0, 0]))
@@ -287,7 +292,7 @@ def test_an_hpet_table_that_points_nowhere_is_not_believed(run, tmp_path):
     assert clocks(report)["hpet"]["verdict"] == "fail"
 
 
-# Wrong options are named with the valid ones, and nothing starts.
+# An error names wrong options and the valid ones, and nothing starts.
 
 @pytest.mark.parametrize("word, sentences", [
     pytest.param("colour=red", ["colour", "duration"], id="key"),
@@ -305,7 +310,7 @@ def test_a_wrong_option_is_named_and_nothing_is_measured(run, word, sentences):
     assert done.report["clocks"] == []
 
 
-# No serial line, no screen.
+# Machines without a serial line or without a screen.
 
 def test_without_a_serial_line_the_run_ends_and_says_that_no_report_came(run):
     done = run(*FAST_TCG, "--cpus", "1", *qemu("-serial", "none"), "--", *SHORT, "clocks=tsc")
@@ -323,26 +328,26 @@ def test_the_screen_shows_something_at_the_end(booted):
     checked(booted)
     data = booted.file("screen.ppm.png")
     assert data.startswith(b"\x89PNG\r\n\x1a\n")
-    assert len(data) > 4000  # a blank screen of this size packs to less
+    assert len(data) > 4000  # a blank screen of this size would be a smaller file
 
 
-# Figures that can be checked by hand.
+# Figures that can be calculated by hand.
 
 def test_driven_by_instructions_two_runs_are_the_same_and_every_rate_is_nominal(run):
-    # One core: with more, which of them runs when depends a little on the host.
+    # Only one core, because the order in which several cores run depends slightly on the host.
     runs = [run(*BARE, "--cpus", "1", *qemu(*ICOUNT), "--", "duration=10ms") for _ in range(2)]
     report = checked(runs[0], started=1)
     assert runs[0].file("report.json") == runs[1].file("report.json")
     tsc = clocks(report)["tsc"]["measured_hz"]
     assert tsc["low"] <= 1_000_000_000 <= tsc["high"]
-    assert tsc["high"] - tsc["low"] < 1_000_000  # within 1000 ppm, or this would prove nothing
+    assert tsc["high"] - tsc["low"] < 1_000_000  # within 1000 ppm, otherwise this test would prove nothing
     for name in ("hpet", "acpi_pm", "pit"):
         clock = clocks(report)[name]
         assert clock["measured_hz"]["low"] <= clock["claimed_hz"] <= clock["measured_hz"]["high"], clock
     assert all(clock["verdict"] == "pass" for clock in report["clocks"])
 
 
-# The accelerator, and what other programs read.
+# The accelerator, and results for other programs.
 
 def test_auto_comes_to_an_end_with_or_without_kvm(run, tmp_path):
     junit = tmp_path / "junit.xml"
@@ -357,7 +362,7 @@ def test_auto_comes_to_an_end_with_or_without_kvm(run, tmp_path):
     assert junit.read_text().count("<testcase ") == len(found)
 
 
-# Firmware that enforces more: where the distribution has such builds.
+# Firmware that enforces more protection, if the distribution has such builds.
 
 STRICT = "/usr/share/OVMF/OVMF_CODE_4M.secboot.strictnx.fd"
 
@@ -369,7 +374,7 @@ def test_stricter_firmware_boots_it(run, firmware):
     checked(run(*TCG, "--cpus", "2", "--firmware", firmware, "--", *SHORT, "clocks=tsc,hpet"), started=2)
 
 
-# CPUs and tables with something missing: each run takes its options, ends in its time, and says why.
+# CPUs and tables with missing parts. Each run uses its options, ends in time, and gives the reason.
 
 no_tsc = pytest.mark.boot(*BARE, "--cpus", "2", *qemu("-cpu", "max,-tsc"), "--", *SHORT)
 hidden = pytest.mark.boot(*FAST_TCG, "--cpus", "2", *qemu("-cpu", "max,-hypervisor"), "--", *SHORT)

@@ -1,4 +1,4 @@
-"""The stick of a machine that hangs, is reset or loses its power, and the reaction of the next boot."""
+"""The stick of a machine that hangs, is reset or loses power, and the reaction of the next boot."""
 import contextlib
 import json
 import re
@@ -20,11 +20,11 @@ IN_CHECK = {"rates", "start-cores", "skew", "checks"}
 MP = "started by the firmware's MP services (cores=mp)"
 
 
-TRIES = 5  # a busy host hears of a phase when it is over, or the whole run is
+TRIES = 5  # on a busy host the test may see a phase only after it ended, or after the whole run
 
 
 def killed_in(phase, folder, stick, *options, machine=()):
-    """The stick of a run whose QEMU got SIGKILL while PHASE was played, or a later one where the host was too busy."""
+    """Return the stick of a run whose QEMU was killed in PHASE, or in a later phase if the host was too busy."""
     fresh, left = stick.read_bytes(), None
     for number in range(TRIES):
         stick.write_bytes(fresh)
@@ -39,12 +39,13 @@ def killed_in(phase, folder, stick, *options, machine=()):
 
 
 def kill_in(phase, folder, stick, *options, machine):
-    """The run, whose status is 2 where QEMU was there to be killed."""
+    """Do the run. Its status is 2 if QEMU still existed and was killed."""
     folder.mkdir()
 
     def kill(machine):
         machine.wait_for(f"phase: {phase}\r".encode())
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError), machine.process() as process:  # it may be over
+        # the run may have ended
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError), machine.process() as process:
             process.kill()
 
     return run_while(kill, folder / "killed", *TWO_CORES, *machine, "--image", stick, "--", *SHORT, *options)
@@ -80,7 +81,8 @@ def test_the_boot_after_a_run_that_was_killed_says_in_which_phase_and_takes_the_
 
 
 def marked(folder, marker):
-    """A stick on which an earlier run of the machine has left MARKER, by its name from such a run."""
+    """Return a stick with MARKER as an earlier run of this machine would leave it. The file's name comes from such a
+    run."""
     stick = killed_in("prepare", folder, copy_of_stick(folder))
     name, = markers(stick)
     file = folder / name
@@ -93,7 +95,7 @@ def line(**words):
     return " ".join(f"{key}={value}" for key, value in words.items()).ljust(159) + "\n"
 
 
-# The chip set's watchdog (ICH9 data sheet, 13.9): counts of 0.6 s, and the second time-out resets.
+# The chip set's watchdog (ICH9 data sheet, 13.9) counts in steps of 0.6 s, and its second time-out resets the machine.
 RCBA_GCS, TCO_RLD, TCO1_CNT, TCO_TMR = 0xfed1c000 + 0x3410, 0x660, 0x668, 0x672
 NO_REBOOT, HALTED = 0x20, 0x800
 
@@ -107,7 +109,7 @@ def arm_watchdog(machine):
 
 
 def test_a_watchdog_that_nobody_feeds_resets_the_machine_and_the_next_boot_says_in_which_phase(run, tmp_path):
-    """It counts on, whatever was done to the firmware's own."""
+    """This watchdog continues, even if the firmware's own watchdog is stopped."""
     done = run_while(arm_watchdog, tmp_path / "reset", *TWO_CORES, *qemu("-global", "ICH9-LPC.noreboot=false"),
                      "--image", copy_of_stick(tmp_path), "--", "profile=standard", "duration=10s", "clocks=tsc,acpi_pm")
     assert done.status == 2, done
@@ -131,7 +133,7 @@ def test_what_ended_a_run_is_not_tried_again_unless_it_is_asked_for(run, tmp_pat
     stick = tmp_path / "after"
     stick.write_bytes(done.file("stick.img"))
     left = markers(stick)
-    assert bool(left) == (sentence is not None)  # what ended a run once is not forgotten
+    assert bool(left) == (sentence is not None)  # the next run still knows the phase that ended a run
     for text in left.values():
         assert re.match(r"phase= cores=off least=(mp|off) report=0 #", text)
 

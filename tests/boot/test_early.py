@@ -1,4 +1,4 @@
-"""A run that the user ends early: its report is complete, and says so."""
+"""A run that the user ends early. Its report is complete, and states this."""
 import json
 import re
 import signal
@@ -15,7 +15,8 @@ DURATION_S = 60
 
 
 def ended_in(phase, out, *options, after_s=0):
-    """The report of a soak with measurements of DURATION_S whose runner gets a Ctrl-C AFTER_S from when PHASE begins."""
+    """Return the report of a soak with measurements of DURATION_S. Its runner gets a Ctrl-C AFTER_S after the start
+    of PHASE."""
     words = [RUNNER, *FAST_TCG, "--cpus", "2", "--out", out, "--", "profile=soak", f"duration={DURATION_S}s", "irq=off",
              "clocks=tsc,acpi_pm", *options]
     process = subprocess.Popen(list(map(str, words)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -53,7 +54,7 @@ def test_a_soak_that_is_ended_early_has_its_series_up_to_then(tmp_path):
     assert len(rows) >= 3
     assert [row["to_ms"] for row in rows[:-1]] == [row["from_ms"] for row in rows[1:]]
     assert all(row["to_ms"] - row["from_ms"] >= 999 for row in rows[:-1])
-    # a key that comes while a row is being closed is noticed when its end was taken
+    # A key that comes while a row is being closed is noticed only after the row's end was set.
     assert report["ended_early_ms"] - 1000 <= rows[-1]["to_ms"] < report["elapsed_ms"]
     for clock in report["clocks"]:
         reads = [row["clocks"][clock["id"]] for row in rows]
@@ -61,11 +62,12 @@ def test_a_soak_that_is_ended_early_has_its_series_up_to_then(tmp_path):
         assert min(read["min_ns"] for read in reads if read["count"]) == clock["latency"]["min_ns"]
         assert max(read["max_ns"] for read in reads if read["count"]) == clock["latency"]["max_ns"]
     assert sum(row["gaps"] or 0 for row in rows) == report["interference"]["gaps"]
-    # A row adds up parts of up to 10 ms, and each part is rounded to a nanosecond. The report's figure is rounded once.
+    # A row adds up parts of up to 10 ms, and each part is rounded to a nanosecond. The report's figure is rounded only
+    # once.
     observed_ns = report["interference"]["observed_ns"]
     assert abs(sum(row["observed_ns"] for row in rows) - observed_ns) <= observed_ns / 10 ** 6
     assert any(row["cores"][1]["offset_ns"] for row in rows)
-    # printed during the run, one line for each row, with a mark in the progress line, and again in the report
+    # Each row was printed as a line during the run, with a mark in the progress line, and again in the report.
     log = (tmp_path / "out" / "serial.log").read_bytes().decode("ascii", "replace").replace("\r", "")
     told = re.findall(r"^ +(\d+) s .* +[\d.]+ ?[num]s +-\n", log[:log.index("phase: stop-cores")], re.M)
     assert len(told) == len(rows)

@@ -1,5 +1,5 @@
-"""Exceptions in baretick's own code, on any core: a test image (tests/fault) in which a clock's driver takes them. The
-machine lives on, and the report says which, where, and what that ended.
+"""Exceptions in baretick's code, on any core. In a test image (tests/fault) a clock's driver causes them. The
+machine must continue, and the report must give the exception, its address, and the measurement that it ended.
 """
 import re
 
@@ -13,15 +13,17 @@ IN_IMAGE = r" at baretick\+[0-9a-f]+h"
 KINDS = {"gp": rf"#GP \(vector 13, error 0h\){IN_IMAGE}",
          "pf": rf"#PF \(vector 14, error 0h\){IN_IMAGE}, address 123456789000h",
          "ud": rf"#UD \(vector 6\){IN_IMAGE}"}
-# A page fault where the firmware gives #PF a stack of its own, as EDK II of 2026 does, which a core that it lends does not have.
+# A page fault with firmware that gives #PF a separate stack, as EDK II of 2026 does. A core that the firmware only
+# lends has no such stack.
 OWN_STACK = {"is": KINDS["pf"]}
-# Calls that lead where no code is: nowhere, and onto the stack, which is executable or not. Bit 4 of the error: by a fetch.
+# Calls to addresses without code: unmapped memory, or the stack, which may be executable. Bit 4 of the error code marks
+# an instruction fetch.
 ASTRAY = {"vo": r"#PF \(vector 14, error 1?0h\) at 123456789000h, address 123456789000h",
           "st": r"(#UD \(vector 6\) at [0-9a-f]+h|#PF \(vector 14, error 11h\) at ([0-9a-f]+)h, address \2h)"}
 ALL_KINDS = KINDS | ASTRAY | OWN_STACK
 FIRMWARES_DUMP = "X64 Exception Type"
 SHORT = ["profile=quick", "duration=10ms", "clocks=tsc,hpet,acpi_pm"]
-LATER = 3  # batches of samples on another core, which is at its own figures by then
+LATER = 3  # number of batches of samples on another core, which then measures its own figures
 
 pytestmark = pytest.mark.skipif(not FAULTING.exists(), reason="build/baretick-fault.efi is not there: type make check")
 long = pytest.mark.long
@@ -40,7 +42,7 @@ def faulted(run, kind, core, when, *options, cpus=2):
 
 
 def check_row(report, kind):
-    """The clock's row names the exception; all others are as they would be."""
+    """Check that the clock's row names the exception, and that all other rows are as usual."""
     row = clocks(report)["acpi_pm"]
     assert row["state"] == "broken" and row["verdict"] == "fail", row
     assert re.fullmatch(f"Access to it faulted: {ALL_KINDS[kind]}\\.", row["reason"]), row
@@ -99,7 +101,8 @@ def test_a_fault_in_a_handler_ends_the_timers_and_the_report_is_saved_with_nothi
 
 
 def test_what_the_firmware_takes_in_its_own_code_goes_to_the_firmwares_handler(run):
-    """CopyMem() from memory that is not there: the dump, and then nothing more. The runner does not wait for its time-out."""
+    """CopyMem() reads unmapped memory. The firmware prints a dump, and nothing follows. The runner must not wait for
+    its time-out."""
     done = run(*faulting("fw", 0, 0), "--", *SHORT)
     assert FIRMWARES_DUMP in done.file("serial.log").decode("ascii", "replace")
     assert done.status == 2 and "verdict" not in done.stdout, done

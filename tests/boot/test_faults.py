@@ -1,6 +1,6 @@
-"""Faults of real clocks in an unchanged QEMU: see levers.py. Each is compared with the same boot without it. If the fault is
-possible with -icount, where instructions drive the guest's time, a busy host does not affect the guest. The figures before
-the fault are then equal to the last digit, and the host causes no gap.
+"""Faults of real clocks in an unchanged QEMU, see levers.py. Each boot is compared with the same boot without the
+fault. If possible, instructions drive the guest's time (-icount), so that a busy host does not affect the guest.
+The figures before the fault are then equal to the last digit, and the host causes no gap.
 """
 import contextlib
 from fractions import Fraction
@@ -35,19 +35,19 @@ def exact(number):
     return Fraction(str(number))
 
 
-# Rates pulled apart.
+# Clocks with wrong rates.
 
 @pytest.fixture(scope="session")
 def clean(tmp_path_factory):
-    """The machine without a fault. The other boots get its TSC's rate as an option, like from a data sheet."""
+    """The machine without a fault. The other boots get its TSC's rate as an option, as if it came from a data sheet."""
     report = checked(levers.run_while(None, tmp_path_factory.mktemp("clean"), *ONE_CORE, "--", *QUICK))
     assert report["findings"] == []
     return report
 
 
 def faked(folder, clean, rate, **which):
-    """Return the report of a boot whose host's time runs at RATE. Also return the factor, low and high, by which the TSC is
-    faster there than its given rate. It is an interval because the clean boot measured an interval."""
+    """Return the report of a boot whose host's time runs at RATE. Also return the range of the factor by which the
+    TSC is faster than its given rate. It is a range because the clean boot measured an interval."""
     measured = clocks(clean)["tsc"]["measured_hz"]
     claim = round(measured["value"])
     report = checked(levers.run_while(None, folder / "out", *ONE_CORE, *levers.faked(folder, rate, **which), "--",
@@ -60,7 +60,7 @@ def overlap(interval, low, high):
 
 
 long = pytest.mark.long
-with_clean = pytest.mark.xdist_group("clean")  # all in one worker, so that what they are compared with is booted once
+with_clean = pytest.mark.xdist_group("clean")  # all tests in one worker, so that the clean boot is done once
 with_undisturbed = pytest.mark.xdist_group("undisturbed")
 
 
@@ -70,7 +70,7 @@ with_undisturbed = pytest.mark.xdist_group("undisturbed")
     ("0.999", "rate-disagree"), pytest.param("0.95", "rate-disagree", marks=long),
 ])
 def test_a_tsc_that_runs_apart_from_all_others_is_one_group_and_they_are_the_other(tmp_path, clean, rate, rule):
-    """The devices and the RTC follow the host's oscillator, and the TSC is the only other source."""
+    """The devices and the RTC follow the host's oscillator. The TSC is the only other source, so two groups remain."""
     report, tsc = faked(tmp_path, clean, rate)
     low, high = ((end / Fraction(rate) - 1) * 10 ** 6 for end in tsc)
     pairs = {b: ppm for (a, b), ppm in rates(report).items() if a == "tsc"}
@@ -84,7 +84,7 @@ def test_a_tsc_that_runs_apart_from_all_others_is_one_group_and_they_are_the_oth
 @with_clean
 @pytest.mark.parametrize("rate", ["3", pytest.param("1.3", marks=long), pytest.param("1.05", marks=long)])
 def test_an_rtc_that_runs_apart_from_all_others_is_named(tmp_path, clean, rate):
-    """The error is so large that one second shows it even on a busy host, where an edge of the RTC is late."""
+    """One second shows such a large error even on a busy host, whose RTC edges come late."""
     report, _ = faked(tmp_path, clean, rate, monotonic=False)
     assert ("rate-wrong", "rtc") in accused(report), report["findings"]
     assert {clock for _, clock in accused(report)} <= {"rtc", "rtc_pf"}, report["findings"]
@@ -94,7 +94,7 @@ def test_an_rtc_that_runs_apart_from_all_others_is_named(tmp_path, clean, rate):
 
 
 def test_the_broken_timer_of_the_readme_is_named_and_no_other_clock(tmp_path):
-    """The RTC counts the host's time. All other clocks count the instructions that QEMU executes."""
+    """The RTC counts the host's time, and all other clocks count the instructions that QEMU executes."""
     line, = re.findall(r"^ {4}qemu/run (.*-icount.*)$", (ROOT / "qemu" / "README.md").read_text(), re.M)
     report = checked(levers.run_while(None, tmp_path / "out", *shlex.split(line)))
     assert report["verdict"] == "fail"
@@ -104,7 +104,7 @@ def test_the_broken_timer_of_the_readme_is_named_and_no_other_clock(tmp_path):
 
 @contextlib.contextmanager
 def load(loops):
-    """So many processes that do nothing but use a processor each."""
+    """Start LOOPS processes that only use processor time."""
     processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(loops)]
     try:
         yield
@@ -116,7 +116,8 @@ def load(loops):
 
 @long
 def test_an_rtc_that_is_two_percent_fast_is_reported_on_a_busy_host(tmp_path):
-    """QEMU shows its edges late there, and the core misses some. The TSC has no claim, so there are two groups."""
+    """On a busy host QEMU shows the RTC's edges late, and the core misses some. The TSC has no nominal rate, so
+    there are two groups."""
     machine = [*ONE_CORE, *levers.faked(tmp_path, "1.02", monotonic=False)]
     with load(2):
         report = checked(levers.run_while(None, tmp_path / "out", *machine, "--", "clocks=tsc,hpet,acpi_pm,pit,rtc"))
@@ -138,14 +139,14 @@ def stop_hpet(registers):
 
 
 def move_hpet_back(registers):
-    """To 0, which takes while it stands only."""
+    """Set the HPET's counter to 0, which is possible only while it is stopped."""
     enabled = registers.read32(HPET_CONFIGURATION)
     registers.ask(f"writel {HPET_CONFIGURATION:#x} {enabled & ~HPET_ENABLE:#x}", f"writel {HPET_COUNTER:#x} 0",
                   f"writel {HPET_CONFIGURATION:#x} {enabled:#x}")
 
 
 def stop_rtc(registers):
-    """Sets SET in register B, in addition to the 24-hour mode (MC146818 data sheet, register B)."""
+    """Set the bit SET in register B, in addition to the 24-hour mode (MC146818 data sheet, register B)."""
     registers.ask("outb 0x70 0x0b", "outb 0x71 0x82")
 
 
@@ -160,9 +161,9 @@ def undisturbed(tmp_path_factory):
     return report
 
 
-# The fault comes after the window of the rates and before the cores are started. Later on, two seconds pass between two
-# sweeps of all clocks, and the wraps of the PM timer are not counted there. Then the TSC and the RTC alone stand against
-# the HPET, and the report warns that the clocks parted.
+# The fault comes after the window of the rates and before the cores are started. Later, two seconds pass between two
+# sweeps of all clocks, and the wraps of the PM timer are not counted there. Only the TSC and the RTC then disagree with
+# the HPET, and the report warns that the clocks diverged.
 @with_undisturbed
 @pytest.mark.parametrize("clock, disturb, after, rule, state", [
     ("hpet", stop_hpet, "hpet", "clock-stuck", "stuck"),
@@ -178,7 +179,7 @@ def test_a_clock_that_turns_sick_is_named_with_when_and_keeps_what_was_measured_
                 disturb(registers)
             late[-1] = machine.has_said(b"\nphase: start-cores")
 
-    late = []  # for each try, whether a busy host held this thread until the last row was measured
+    late = []  # for each try, whether a busy host stopped this thread until the last row was measured
     while len(late) < TRIES and False not in late:
         done = levers.run_while(pull, tmp_path / f"out{len(late)}", *LONG)
     assert False in late, done
@@ -193,25 +194,25 @@ def test_a_clock_that_turns_sick_is_named_with_when_and_keeps_what_was_measured_
         assert (now[name]["measured_hz"] is None) == (before[name]["measured_hz"] is None), name
         if now[name]["rate_over"] == before[name]["rate_over"] == "window":
             assert now[name]["measured_hz"] == before[name]["measured_hz"], name
-        elif now[name]["measured_hz"]:  # the other one is of the whole run
+        elif now[name]["measured_hz"]:  # the other boot measured the rate over its whole run
             assert overlap(now[name]["measured_hz"], *map(exact, bounds_of(before[name]["measured_hz"]))), name
         assert now[name]["main"] == clock or now[name]["verdict"] == "pass", now[name]
     for name in ROWS[:ROWS.index(after) + 1]:
         assert now[name]["latency"] == before[name]["latency"] is not None, name
 
 
-# Interference: the machine is taken away from baretick, and no clock is to blame.
+# Interference: the host stops the machine, and no clock may be named.
 
 FREEZE_S, RUN_S, FREEZES = 0.4, 0.2, 3
-RATE_WRONG_PPM = 500  # the catalogue's limit
+RATE_WRONG_PPM = 500  # limit in the rule catalogue
 HOLDS, HOLDS_MAX = 5, 100
-HOLD_S = 0.3  # longer than the gap= of QUICK, which is longer than a busy host's usual gaps
+HOLD_S = 0.3  # longer than gap= of QUICK, which is longer than usual gaps of a busy host
 
 
 @with_clean
 def test_a_machine_that_is_held_again_and_again_has_gaps_and_no_sick_clock(tmp_path, clean):
-    """Acts from the window of the rates on, and repeats until the search for gaps is over. This search comes between the
-    latencies and the checks, at a time that depends on the host."""
+    """The machine is held from the window of the rates until the search for gaps is over. This search comes between
+    the latencies and the checks, at a time that depends on the host."""
     held = []
 
     def hold(machine):
@@ -235,7 +236,7 @@ def freeze_while(machine, wanted):
 
 
 def test_a_machine_that_is_frozen_while_rates_are_measured_has_no_sick_clock(tmp_path):
-    """Its RTC ran ahead of all others by each freeze: so fast that the rule would have named it, as the note says."""
+    """The RTC gains time in each freeze. It is so fast that the rule would name it, and a note says so."""
     def freeze(machine):
         assert machine.wait_for(b"baretick ")
         freeze_while(machine, lambda: not machine.has_said(b"\n  tsc "))
@@ -250,7 +251,7 @@ def test_a_machine_that_is_frozen_while_rates_are_measured_has_no_sick_clock(tmp
 
 
 def test_a_machine_that_is_frozen_after_the_rates_has_no_sick_clock(tmp_path):
-    """Its RTC is ahead of all other clocks afterwards, which is noted. No rate spans the freezes."""
+    """After the freezes the RTC is ahead of all other clocks, which gives a note. No rate spans the freezes."""
     def freeze(machine):
         assert machine.wait_for(b"\n  hpet ")
         freezes = iter(range(FREEZES))
@@ -261,7 +262,8 @@ def test_a_machine_that_is_frozen_after_the_rates_has_no_sick_clock(tmp_path):
     assert {row["class"] for row in report["discontinuities"]} == {"stopped"}, report["discontinuities"]
     assert any("The machine was stopped for " in note and "(by the rtc)" in note for note in report["notes"]), report["notes"]
     rtc = clocks(report)["rtc"]
-    change = rtc["change_ppm"]  # of the window's halves, if the host made it long enough for an edge in its middle
+    # the change between the window's halves, if the host made the window long enough for an edge in its middle
+    change = rtc["change_ppm"]
     assert rtc["rate_over"] == "window" and (not change or change["low"] <= 0 <= change["high"]), rtc
 
 

@@ -15,7 +15,8 @@ pytestmark = EFI_BUILT
 
 
 def happened(done, text, after, seconds):
-    """Assert that TEXT was carried out, not before AFTER seconds of the run, for SECONDS, with a complete report."""
+    """Assert that the event TEXT happened, at least AFTER seconds into the run, for SECONDS, and that the report is
+    complete."""
     assert done.status in (0, 1), done
     line = rf"^qemu/run: --event {re.escape(text)}: from ([0-9.]+) s to ([0-9.]+) s after"
     begin, end = map(float, re.search(line, done.stderr, re.MULTILINE).groups())
@@ -46,7 +47,7 @@ def test_with_several_cores_in_each_phase(run, tmp_path, moment, what):
 
 @pytest.mark.long
 def test_a_machine_that_was_set_back_does_again_what_it_did(run, tmp_path):
-    """Its progress goes back, and the table that people see comes once."""
+    """The progress goes back, and the report's table is printed once."""
     text = "latency=snapshot:5s"
     done = run(*BARE, "--cpus", "1", "--event", text, *junit(tmp_path), "--", "duration=1s")
     happened(done, text, 0, 5)
@@ -75,7 +76,7 @@ def test_to_one_that_booted_from_an_image(run, tmp_path, boot, what):
 
 
 def test_a_stop_as_the_rates_are_announced_is_noted(run):
-    """No edge of the RTC was seen by then: the reading before tells, to a second."""
+    """No edge of the RTC was seen before the stop. The reading before it is exact to a second."""
     done = run(*BARE, "--cpus", "1", "--event", "rates=stop:3s", "--", "profile=quick")
     stops = [re.match(r"The machine was stopped for ([0-9.]+) (?:to ([0-9.]+) )?s at ", note)
              for note in checked(done)["notes"]]

@@ -1,4 +1,4 @@
-"""Which machine a report is of: what SMBIOS, CPUID and ACPI say, a label, and what identity=off leaves out."""
+"""The machine in a report: facts from SMBIOS, CPUID and ACPI, a label, and the facts that identity=off omits."""
 import csv
 import io
 import re

@@ -1,4 +1,5 @@
-"""Firmware that lacks what INIT-SIPI-SIPI takes, by the test image of tests/fault: its own MP services start the cores."""
+"""Firmware without the things that INIT-SIPI-SIPI needs, from the test image of tests/fault. Its own MP services
+start the cores."""
 import pytest
 
 from boots import VERDICT_STATUS

@@ -7,12 +7,12 @@ from boots import EFI_BUILT, ICOUNT, checked, qemu
 from harness import FAST_TCG, ROOT
 
 IMAGE = ROOT / "build" / "baretick-skew.efi"
-NO_SVM = "QEMU ended with status 65"  # EXIT_NO_SVM of tests/skew/skew.c, as isa-debug-exit has it
+NO_SVM = "QEMU ended with status 65"  # EXIT_NO_SVM of tests/skew/skew.c, as isa-debug-exit returns it
 AS_IT_IS = -1
 BASIC_MAX = (0, 0x16, AS_IT_IS, AS_IT_IS, AS_IT_IS)
 VMWARE = (0x40000000, 0x40000010, *(int.from_bytes(part, "little") for part in (b"VMwa", b"reVM", b"ware")))
 HZ = 10 ** 9
-WRONG = 1_001_740  # millionths of the right rate, as in acrn-hypervisor#7890
+WRONG = 1_001_740  # wrong rate in millionths of the right one, as in acrn-hypervisor#7890
 ZERO_16 = (0x16, 0, 0, 0, 0)
 
 pytestmark = [EFI_BUILT, pytest.mark.skipif(not IMAGE.exists(),
@@ -20,7 +20,7 @@ pytestmark = [EFI_BUILT, pytest.mark.skipif(not IMAGE.exists(),
 
 
 def claims(run, *leaves):
-    """Return the report of a boot whose LEAVES have these values of EAX, EBX, ECX and EDX."""
+    """Return the report of a boot whose CPUID LEAVES have these values of EAX, EBX, ECX and EDX."""
     words = " ".join(":".join(map(str, leaf)) for leaf in leaves)
     done = run(*FAST_TCG, "--cpus", "1", "--efi", IMAGE, *qemu(*ICOUNT),
                *qemu("-fw_cfg", f"name=opt/baretick/leaves,string={words}"), "--", "profile=quick")
@@ -50,10 +50,12 @@ def outcomes(report):
 def test_a_leaf_with_a_wrong_rate_is_named_and_no_clock_is_accused(run, leaves, wrong, right, claimed_hz, effect):
     report = claims(run, *leaves)
     seen = (report["claims"], report["findings"])
-    finding, = (found for found in report["findings"] if not found["rule"].startswith("irq-"))  # QEMU's timers, see faults()
+    # findings on QEMU's timers are ignored, see faults()
+    finding, = (found for found in report["findings"] if not found["rule"].startswith("irq-"))
     assert finding["rule"] == f"{wrong[1]}-claim" and finding["clock"] is None, seen
     assert finding["text"].startswith(f"{wrong[0]} states ") and effect in finding["text"], seen
-    assert finding["low"] - 1 <= (HZ / claimed_hz - 1) * 10 ** 6 <= finding["high"] + 1, seen  # whole ppm
+    # the finding's limits are rounded to whole ppm
+    assert finding["low"] - 1 <= (HZ / claimed_hz - 1) * 10 ** 6 <= finding["high"] + 1, seen
     assert outcomes(report)[wrong] == "failed", seen
     assert right is None or outcomes(report)[right] == "passed", seen
     assert {key for key, outcome in outcomes(report).items() if outcome == "failed"} <= {wrong, (f"{wrong[0]} ECX", "crystal")}, seen

@@ -1,5 +1,5 @@
-"""Machines booted by PXE and by HTTP boot. The boot server has their options and receives their report. Every failure of this is
-reported, and the run goes on.
+"""Machines booted by PXE and by HTTP boot. The boot server has their options and receives their report. Each failure
+of this is reported, and the run continues.
 """
 import errno
 import http.server
@@ -18,7 +18,7 @@ from stick import FAST
 pytestmark = EFI_BUILT
 
 CODE, VARIABLES = "/usr/share/OVMF/OVMF_CODE_4M.fd", "/usr/share/OVMF/OVMF_VARS_4M.fd"
-HOST = "10.0.2.2"  # this machine in QEMU's user network
+HOST = "10.0.2.2"  # the host's address in QEMU's user network
 CARD = ["-device", "virtio-net-pci,netdev=net,romfile=,bootindex=1,mac=52:54:00:ab:cd:ef"]
 ME = "mac=525400abcdef&serial=rack%207"
 SERIAL = ["-smbios", "type=1,serial=rack 7"]
@@ -64,7 +64,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Sends the application and receives reports. ANSWER has the parts of the answer to other requests; None: the server is gone."""
+    """Sends the application and receives reports. ANSWER has the parts of the answer to other requests. If it is
+    None, the server is gone."""
     daemon_threads = True
 
     def __init__(self, *answer):
@@ -92,7 +93,7 @@ def server():
 
 @pytest.fixture
 def disk(tmp_path):
-    """One that nothing boots from: its machine goes on to the network."""
+    """Return a disk without a boot loader, so that the machine tries the network next."""
     path = tmp_path / "disk.img"
     path.write_bytes(bytes(510) + b"\x55\xaa" + bytes((1 << 20) - 512))
     return ["--cpus", "1", "--boot", "usb", "--image", path]
@@ -100,7 +101,7 @@ def disk(tmp_path):
 
 @pytest.fixture
 def by_http(run, disk, tmp_path):
-    """Boots http://.../baretick.efi of a server; WORDS are options of the machine's own."""
+    """Boots http://.../baretick.efi from a server. WORDS are the machine's own options."""
     def boot(url, *words):
         code = firmware_that_boots(f"{url}/baretick.efi", tmp_path / "firmware", CODE, VARIABLES)
         return run("--accel", "tcg", "--firmware", code, *disk, *qemu("-netdev", "user,id=net", *CARD, *SERIAL),
@@ -110,7 +111,7 @@ def by_http(run, disk, tmp_path):
 
 @pytest.fixture
 def by_pxe(run, disk, tmp_path):
-    """Likewise by PXE and TFTP."""
+    """Boots the application by PXE and TFTP."""
     folder = tmp_path / "tftp"
     folder.mkdir()
     (folder / EFI.name).write_bytes(EFI.read_bytes())
@@ -120,7 +121,7 @@ def by_pxe(run, disk, tmp_path):
 
 @pytest.fixture
 def fleet(tmp_path):
-    """qemu/fleet --serve LAB: (its folder, what starts it on a port and returns that)."""
+    """qemu/fleet --serve LAB: its folder, and a function that starts it on a port and returns the port."""
     lab, started = tmp_path / "lab", []
 
     def start(port):
@@ -134,7 +135,7 @@ def fleet(tmp_path):
 
 
 def port_80():
-    """A socket at it that takes no connection, or a skip."""
+    """A socket on port 80 that accepts no connection. Skips the test if the port cannot be used."""
     held = socket.socket()
     held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -154,7 +155,7 @@ def said(done):
 
 
 def from_server(report):
-    """The notes of the server that was asked."""
+    """Return the report's notes on the server."""
     assert NO_VOLUME in report["notes"]
     return [note for note in report["notes"] if "booted" in note and note != NO_VOLUME]
 

@@ -19,7 +19,7 @@ from stick import FAST, FILES, STICK, block_sums, folders, volume_of
 pytestmark = IMAGE_BUILT
 
 CARD = qemu("-netdev", "user,id=net", "-device", "virtio-net-pci,netdev=net,romfile=")
-HOST = "10.0.2.2"     # this machine in QEMU's user network
+HOST = "10.0.2.2"     # the host's address in QEMU's user network
 NOBODY = "10.0.2.77"  # an unused address of that network
 CLIENT_S = 300        # limit for the wait for a client
 
@@ -39,7 +39,7 @@ def body_of(line):
 
 
 class Server:
-    """Accepts connections one after the other, and sends ANSWER to each. `bodies` has the received data."""
+    """Accepts connections one after another, and sends ANSWER to each. `bodies` has the received data."""
 
     def __init__(self, answer=None, reads=True, closes=True):
         self.answer, self.reads, self.closes = answer, reads, closes
@@ -49,7 +49,7 @@ class Server:
         threading.Thread(target=self._serve, daemon=True).start()
 
     def _serve(self):
-        with contextlib.suppress(OSError):  # closed: the end
+        with contextlib.suppress(OSError):  # a closed connection ends the loop
             while True:
                 line, _ = self.socket.accept()
                 line.settimeout(CLIENT_S)
@@ -59,7 +59,7 @@ class Server:
     def _one(self, line):
         body = body_of(line) if self.reads else b"a part" * bool(line.recv(1000))
         if not body:
-            return  # a connection that was only tried
+            return  # a connection without data, which was only a try
         self.bodies.append(body)
         if self.answer:
             line.sendall(self.answer)
@@ -119,7 +119,7 @@ def test_the_labs_server_gets_the_report_byte_for_byte(run, tmp_path):
     pytest.param("503 Service Unavailable", "503: it can't take it now", marks=pytest.mark.long),
     pytest.param("301 Moved Permanently", "301", marks=pytest.mark.long)])
 def test_a_server_that_refuses_is_quoted(run, server, line, words):
-    """Its answer is a byte longer than it says."""
+    """The answer is a byte longer than its stated length."""
     lab = server(status(line) + b"!")
     address = f"http://{HOST}:{lab.port}/some/where?x=1"
     report, said = sent(run, address)
@@ -143,7 +143,8 @@ def test_a_server_that_gives_no_answer_is_waited_for_a_while(run, server, how, w
 
 
 def test_a_server_that_reads_nothing_and_closes_the_connection_is_said_to_have(run, server):
-    """Before all was sent, or behind it: that is up to QEMU's user network, which may have taken all for it by then."""
+    """The connection is closed before or after all data was sent. This depends on QEMU's user network, which may
+    already have accepted all data."""
     address = f"http://{HOST}:{server(reads=False).port}/some/where?x=1"
     assert sent(run, address)[1] in [f"The report was not taken by {address}: {words}." for words in (CUT_OFF, CLOSED)]
 
@@ -168,7 +169,7 @@ def test_a_network_that_does_not_answer_is_waited_for_a_while(run, card, words):
 
 @pytest.fixture
 def named(tmp_path):
-    """Arguments for a QEMU in a network with a DNS server: see named.py."""
+    """Return arguments for a QEMU in a network with a DNS server, see named.py."""
     apart = ["unshare", "--map-root-user", "--mount", "--net"]
     if subprocess.run([*apart, "true"], capture_output=True).returncode:
         pytest.skip("a network of its own is not allowed here: unshare fails")

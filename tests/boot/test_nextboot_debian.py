@@ -1,6 +1,7 @@
-"""qemu/nextboot from start to end: a Debian in QEMU that runs it, restarts into baretick, comes back, collects, and removes.
+"""qemu/nextboot from start to end. A Debian system in QEMU prepares the next start, restarts into baretick, comes
+back, collects the report, and removes everything.
 
-All but the cache of the Debian takes a mirror and minutes, so it belongs to `make check-long`."""
+Except for the tests of the cache, this needs a mirror and takes minutes, so it belongs to `make check-long`."""
 import json
 import os
 import shutil
@@ -37,15 +38,15 @@ fi
 """
 
 
-# Each way to choose the next start: what nextboot is told, and what then names baretick.
+# Each way to choose the next start: nextboot's arguments, and a text that then names baretick.
 WAYS = {"firmware": ("", "\nBootNext-"), "systemd-boot": ("--loader systemd-boot", "\nLoaderEntryOneShot-"),
         "grub": ("--loader grub", "\nnext_entry=baretick-once\n")}
-# The Debian makes its own configuration of GRUB.
+# Debian makes its own configuration of GRUB.
 MAKES_GRUB_CONFIG = "mkdir /boot/grub && grub-mkconfig -o /boot/grub/grub.cfg && grub-editenv /boot/grub/grubenv create"
 
 
 def on_debian(test):
-    """Marks TEST as one that boots the Debian."""
+    """Mark TEST as one that boots the Debian system."""
     for mark in MARKS:
         test = mark(test)
     return test
@@ -53,7 +54,7 @@ def on_debian(test):
 
 @pytest.fixture
 def makings(tmp_path, monkeypatch):
-    """The list of the Debians that were made, each as the names of its packages. It stays without a Debian's contents."""
+    """The list of the Debian systems that were made, each as the names of its packages. No system is really made."""
     made = []
 
     def system(root):
@@ -79,7 +80,7 @@ def test_the_debian_is_made_once_and_again_for_another_recipe(makings, monkeypat
 
 @pytest.fixture(scope="module", params=WAYS)
 def restarted(request, tmp_path_factory):
-    """A machine that has done all of TRIAL and switched itself off."""
+    """A machine that ran the whole script TRIAL and switched itself off."""
     is_by_grub = request.param == "grub"
     trial = TRIAL.replace("{words}", WAYS[request.param][0]).replace("{first}", MAKES_GRUB_CONFIG if is_by_grub else ":")
     machine = Debian(tmp_path_factory.mktemp("nextboot"), trial, is_by_grub)
@@ -128,7 +129,7 @@ else
   sync; systemctl poweroff
 fi
 """
-CUT_AT = b"phase: timers"  # after the checkpoints of the phases before it
+CUT_AT = b"phase: timers"  # the phase comes after some checkpoints
 
 
 @on_debian

@@ -1,4 +1,5 @@
-"""Runs in a row on one stick, and the power cut at every moment of each of them: ten, or three without --long."""
+"""Several runs on one stick, with the power cut at every possible time of each run. There are ten runs, or three
+without --long."""
 import collections
 import datetime
 import hashlib
@@ -16,7 +17,7 @@ from harness import Run
 from stick import FAST, FILES, IMAGE, ON_STICK, PARTITION, STICK, block_sums, folders, mtools, volume_of
 from boots import IMAGE_BUILT, checked
 
-# All in one worker, so that the runs are made once.
+# All tests in one worker, so that the runs are done once.
 pytestmark = [IMAGE_BUILT, pytest.mark.xdist_group("row")]
 
 CLOCK_STEP_S = 2  # resolution of a date on FAT
@@ -24,7 +25,7 @@ STALE = b"0001    NEW an older file's bytes, in a cluster that is free again. "
 
 
 def used_stick():
-    """The stick as it is after years: whatever is free holds something old."""
+    """Return a stick as after years of use: free space contains old data."""
     image = bytearray(IMAGE.read_bytes())
     volume = volume_of(image)
     stale = (STALE * volume.cluster_bytes)[:volume.cluster_bytes]
@@ -40,7 +41,8 @@ def system(volume):
 
 @pytest.fixture(scope="module")
 def row(pytestconfig, tmp_path_factory):
-    """Runs, each on the stick that the one before it left: the first stick, and of each what it wrote and said."""
+    """A row of runs, each on the stick that the previous run left. Includes the first stick, and each run's writes
+    and output."""
     folder = tmp_path_factory.mktemp("row")
     first = used_stick()
     stick, log, runs = folder / "stick", folder / "log", []
@@ -67,12 +69,12 @@ def test_runs_in_a_row_give_a_folder_each_and_leave_the_earlier_ones_alone(row):
 
 
 def inside(page):
-    """The report that a page draws."""
+    """Return the report in a page."""
     return without_exact(json.loads(re.search(rb'<script type="application/json" id="report">(.*?)</script>', page, re.S)[1]))
 
 
 def without_exact(report):
-    """The page draws no exact durations, and has none."""
+    """Return the report without exact durations, because a page does not contain them."""
     return {**report, "clocks": [{**clock, "latency": clock["latency"] and {**clock["latency"], "exact": []}}
                                  for clock in report["clocks"]]}
 
@@ -102,24 +104,24 @@ def test_mtools_and_fsck_find_nothing_wrong_with_the_stick(row, tmp_path):
 def test_folder_and_files_bear_the_date_of_the_firmwares_clock(row):
     for run in row.runs:
         begun = datetime.datetime.fromisoformat(run.report["started_at"]) - datetime.timedelta(seconds=CLOCK_STEP_S)
-        ended = begun + datetime.timedelta(minutes=10)  # no run of these is longer
+        ended = begun + datetime.timedelta(minutes=10)  # each run takes less time than this
         for entry in (run.entry, *run.entries.values()):
             assert begun <= entry.made <= ended and begun <= entry.written <= ended
 
 
-ORDER = ["nothing", "checkpoint", "report"]  # the remains of a run, in an order that never goes back
+ORDER = ["nothing", "checkpoint", "report"]  # possible remains of a run, in the order in which they appear
 
 
 def test_a_power_cut_at_any_moment_leaves_every_numbered_folder_whole(row):
-    """After every sector that any of the runs wrote. And from its first checkpoint on each run has such a folder. Also:
-    these are all of the writes there were.
+    """The folders are checked after every written sector. From a run's first checkpoint on, its folder exists. Also
+    checks that no write is missing in the log.
     """
     image, cuts = bytearray(row.first), collections.Counter()
     kept = system(volume_of(row.first))
     for number, run in enumerate(row.runs, 1):
         earlier, rests_on, left = row.runs[number - 2].folders if number > 1 else {}, None, "nothing"
         for sector in blocklog.cuts(image, run.writes):
-            if rests_on is None or sector in rests_on:  # otherwise the remains do not change
+            if rests_on is None or sector in rests_on:  # other sectors do not change the remains
                 before = left
                 left, rests_on = what_is_left(image, kept, earlier, run.folders)
                 assert ORDER.index(left) >= ORDER.index(before)
@@ -129,13 +131,15 @@ def test_a_power_cut_at_any_moment_leaves_every_numbered_folder_whole(row):
 
 
 def check(is_so, sentence):
-    """An assertion without pytest's explanation, which compares reports of 100 KB line by line where CI is set: minutes."""
+    """An assertion without pytest's explanation. If CI is set, pytest would compare reports of 100 KB line by line,
+    which takes minutes."""
     if not is_so:
         raise AssertionError(sentence)
 
 
 def what_is_left(image, kept, earlier, later):
-    """Which of ORDER is there of the run after EARLIER, all of them whole. And the sectors that this rests on."""
+    """Return the element of ORDER that exists of the run after EARLIER, and the sectors that the result depends on.
+    All folders must be complete."""
     volume = volume_of(image)
     check(system(volume) == kept, "of the system something is not as it was")
     found = folders(volume)
@@ -151,7 +155,7 @@ def what_is_left(image, kept, earlier, later):
 
 
 def check_checkpoint(files):
-    """The files of one unfinished report."""
+    """Check the files of one unfinished report."""
     check(sorted(files) == ON_STICK, f"its files are {sorted(files)}")
     report = json.loads(files["report.json"])
     check(report["verdict"] in ("incomplete", "fail"), f"its verdict is {report['verdict']}")
@@ -163,7 +167,8 @@ def check_checkpoint(files):
 
 
 def test_a_write_that_a_device_forgets_is_seen_by_that_test(row):
-    """The last run, without each of its writes in turn: some of them must be missed, or nothing was tested."""
+    """The last run is replayed with one write missing, for each write in turn. The check must find some of these,
+    otherwise it would test nothing."""
     run, earlier, image = row.runs[-1], row.runs[-2].folders, bytearray(row.first)
     kept, missed = system(volume_of(row.first)), 0
     for past in row.runs[:-1]:
@@ -175,11 +180,11 @@ def test_a_write_that_a_device_forgets_is_seen_by_that_test(row):
             what_is_left(forgetful, kept, earlier, run.folders)
         except (AssertionError, Damaged):
             missed += 1
-    assert missed >= 4  # the data of report.html, at 64 KiB a write
+    assert missed >= 4  # the data of report.html takes at least four writes of 64 KiB
 
 
 def test_the_run_after_a_power_cut_takes_the_next_number_and_leaves_the_rest_alone(row, run, tmp_path):
-    """The power goes before the last folder gets its name: what there is of it stays as it is."""
+    """The power is cut before the last folder is renamed. The next run must not change what exists of it."""
     image, stick, last = bytearray(row.first), tmp_path / "stick", f"{len(row.runs):04}"
     for past in row.runs[:-1]:
         collections.deque(blocklog.cuts(image, past.writes), maxlen=0)

@@ -11,18 +11,18 @@ from boots import EFI, EFI_BUILT, FIRMWARE_AGAIN, ICOUNT, IMAGE_BUILT, qemu
 from screens import Glyphs, screen
 from stick import copy_of_stick, mtools
 
-# All in one worker, so that the letters are learned once.
+# All tests in one worker, so that the letters are learned once.
 pytestmark = [EFI_BUILT, pytest.mark.xdist_group("letters")]
 
 SMALL, SMALL_PIXELS = (80, 25), (640, 480)
 LARGE, LARGE_PIXELS = (160, 53), (1280, 1024)
 ONE_CORE, TWO_CORES = ["--cpus", "1"], ["--cpus", "2"]
 SHORT = "duration=10ms"
-# Debian's firmware lacks a shell since 2026; the shell is in a package of its own then.
+# Debian's firmware has had no shell since 2026; the shell is in a separate package.
 EFI_SHELL = pathlib.Path("/usr/share/efi-shell-x64/shellx64.efi")
-SHELL = (80, 50)  # the text mode that EDK II's shell is in on a screen of LARGE_PIXELS
+SHELL = (80, 50)  # text mode of EDK II's shell on a screen of LARGE_PIXELS
 
-# EDK2's GraphicsConsole: the colours of EFI_LIGHTGRAY, EFI_BLUE, ...
+# EDK II's GraphicsConsole defines the colours of EFI_LIGHTGRAY, EFI_BLUE and others.
 BLACK, GRAY, BLUE = b"\x00\x00\x00", b"\x98\x98\x98", b"\x00\x00\x98"
 BARS = {"pass": b"\x00\x98\x00", "warn": b"\x98\x98\x00", "fail": b"\x98\x00\x00"}
 INKS = {"pass": b"\x00\xff\x00", "warn": b"\xff\xff\x00", "fail": b"\xff\x00\x00",
@@ -31,7 +31,7 @@ PAGES = ["Summary", "Histograms", "Clock 1 of 12: tsc", "Cores", "Findings", "Ab
 
 
 class Reader:
-    """A guest's screen, in words."""
+    """A guest's screen as text."""
 
     def __init__(self, shown, letters):
         self.shown, self._letters = shown, letters
@@ -45,8 +45,8 @@ class Reader:
                                      lambda picture: "\n".join(self.rows(picture)))
 
     def title(self, words):
-        """Waits for WORDS in the title, and for the bar at the bottom, which is drawn last, to follow."""
-        name = words.split()[0][:3]  # the bar of a narrow screen is in short words
+        """Wait for WORDS in the title. The bar at the bottom, which is drawn last, must fit."""
+        name = words.split()[0][:3]  # the bar of a narrow screen uses short words
 
         def holds(picture):
             rows = self.rows(picture)
@@ -56,7 +56,7 @@ class Reader:
 
 
 def same(seen, wanted):
-    """Line by line; a letter that was never learned, a tilde, is any."""
+    """Compare line by line. A letter that was never learned is a tilde, which equals any letter."""
     return len(seen) == len(wanted) and all(
         len(a) == len(b) and all(x in (y, "~") for x, y in zip(a, b)) for a, b in zip(seen, wanted))
 
@@ -80,24 +80,24 @@ def letters():
         picture = shown.wait_until(drawn, lambda _: "nothing was drawn")
         reader, text, shown_to = Reader(shown, glyphs), shown.text(), LARGE[1] - 2
         glyphs.learn_all(picture, text[:shown_to])
-        while shown_to < len(text):  # page by page, so that no letter of all rules is left out
+        while shown_to < len(text):  # page by page, so that all letters of the rules are learned
             shown.press("pgdn")
             picture = reader.wait_for(lambda rows: (end := last_line(rows)) > shown_to and same(
                 rows[1:-1], text[end - LARGE[1] + 2:end]))
             shown_to = last_line(reader.rows(picture))
             glyphs.learn_all(picture, text[shown_to - LARGE[1] + 2:shown_to])
-        # A document has no pages to choose from; it scrolls to its end, and not further.
+        # A document has no pages to choose from. It scrolls to its end, and no further.
         reader.wait_for(lambda rows: same([" ".join(rows[-1].split())],
                                           ["R restart P power off Q quit arrows, PgUp, PgDn scroll"]))
         shown.press("end", "down", "pgdn")
         reader.wait_for(lambda rows: same(rows[1:-1], text[-(LARGE[1] - 2):]))
-        shown.press("q")  # back to the firmware, which has nothing else to boot than its shell
+        shown.press("q")  # return to the firmware, which can boot only its shell
         shown.wait_for_serial(*FIRMWARE_AGAIN)
     return glyphs
 
 
 def section(lines, start, end):
-    """The lines of the report's text from START to before END, without the empty ones at its end."""
+    """Return the lines of the report's text from START up to END, without empty lines at the end."""
     lines = lines[lines.index(start):lines.index(end)]
     while not lines[-1]:
         lines.pop()
@@ -121,12 +121,12 @@ def check_bars(picture, report):
     inks[BARS["warn"]] += len(stolen(report))
     assert collections.Counter(top) == +inks + collections.Counter({GRAY: columns - inks.total()})
     assert set(bottom) == {GRAY, BLUE}
-    assert picture.cell(rows - 1, columns - 1)[0] == BLACK  # to write there would scroll
+    assert picture.cell(rows - 1, columns - 1)[0] == BLACK  # writing to the last cell would scroll the screen
     assert {picture.cell(row, column)[0] for row in range(1, rows - 1) for column in range(columns)} == {BLACK}
 
 
 def from_verdict(rows):
-    """The rows from the verdict on, which follows the answer's two lines."""
+    """Return the rows from the verdict on, which follows the two lines of the answer."""
     first = next(i for i, row in enumerate(rows) if row.startswith("verdict  "))
     assert any(row.startswith("answer   ") for row in rows[:first])
     return rows[first:]
@@ -140,12 +140,12 @@ def after_verdict(rows, report):
 
 
 def word_of(clock):
-    """Return the word for the tables: n.d. for a clock that passed, but with rules that were not determined."""
+    """Return the word in the tables: n.d. for a clock that passed, but has rules that were not determined."""
     return "n.d." if clock["verdict"] == "pass" and clock["not_determined"] else clock["verdict"]
 
 
 def check_clocks(reader, picture, report):
-    """Each clock's row ends with its verdict, in the colour of it."""
+    """Check that each clock's row ends with its verdict, in the verdict's colour."""
     rows = [row[:79] for row in reader.rows(picture)]
     first = next(i for i, text in enumerate(rows) if text.startswith("clock ")) + 1
     for clock in report["clocks"]:
@@ -163,7 +163,7 @@ def test_80x25_every_page_by_its_key_and_restart(letters):
     with screen(SMALL, SMALL_PIXELS, [SHORT], *TWO_CORES) as shown:
         reader = Reader(shown, letters)
         shown.wait_for_serial(b"baretick ")
-        shown.press("p", "ret", "end")  # before any key is offered: none of them powers off or scrolls
+        shown.press("p", "ret", "end")  # before keys are offered, they must neither power off nor scroll
         shown.wait_for_serial(b"Waiting for a key")
         text, report = shown.text(), report_of(shown)
         last = shown.serial().replace(b"\r", b"").partition(b"BARETICK REPORT END")[2].splitlines()[1:]
@@ -183,7 +183,8 @@ def test_80x25_every_page_by_its_key_and_restart(letters):
         shown.press("left", "left", "left")
         reader.title("Histograms")
 
-        # Cores: what the serial line carries, page by page and then line by line, to both ends and no further.
+        # The page on the cores has the same lines as the serial line. It is read page by page and then line by line, to
+        # both ends and no further.
         cores = section(text, "Latency with the bracket on each core, by APIC id (* = boot core, BSP)",
                         "What the data sheets promise")
         rows = SMALL[1] - 2
@@ -198,22 +199,23 @@ def test_80x25_every_page_by_its_key_and_restart(letters):
         reader.wait_for(lambda seen: same(seen[1:-1], cores[:rows]))
         shown.press("tab")
         reader.title("Findings")
-        shown.press("q", "esc")  # no way back: the cores were taken
-        assert shown.processor_share(2) < 0.6  # one core waits for a key; without sleep the share is 1
+        shown.press("q", "esc")  # cores were started, so a return to the firmware is not possible
+        # only one core waits for a key; if it did not sleep, the share would be 1
+        assert shown.processor_share(2) < 0.6
         reader.title("Findings")
         shown.press("r")
-        assert shown.wait_for_event("SHUTDOWN")["data"]["reason"] == "guest-reset"  # because of -no-reboot
+        assert shown.wait_for_event("SHUTDOWN")["data"]["reason"] == "guest-reset"  # -no-reboot makes a reset end QEMU
 
 
 @IMAGE_BUILT
 def test_an_error_in_the_options_restarts_the_machine_if_nobody_presses_a_key(tmp_path):
-    """Driven by instructions, so that the minute passes as fast as the host allows."""
+    """Instructions drive the guest's time, so that the minute passes as fast as the host allows."""
     stick, config = copy_of_stick(tmp_path), tmp_path / "baretick.cfg"
     config.write_text("colour=red\n")
     mtools(stick, "mcopy", "-o", config, "::/")
     with screen(SMALL, SMALL_PIXELS, [], *ONE_CORE, "--boot", "usb", "--image", stick, *qemu(*ICOUNT)) as shown:
         shown.wait_for_serial(b"Without a key this machine restarts within a minute.")
-        assert shown.wait_for_event("SHUTDOWN")["data"]["reason"] == "guest-reset"  # by -no-reboot
+        assert shown.wait_for_event("SHUTDOWN")["data"]["reason"] == "guest-reset"  # -no-reboot makes a reset end QEMU
 
 
 def test_160x53_shows_clocks_that_disagree_with_findings_and_picture_beside_them_and_powers_off(letters):
@@ -221,7 +223,7 @@ def test_160x53_shows_clocks_that_disagree_with_findings_and_picture_beside_them
         reader = Reader(shown, letters)
         shown.wait_for_serial(b"BARETICK REPORT END")
         report = report_of(shown)
-        assert report["verdict"] == "warn"  # in a guest all timers are one source against the given rate
+        assert report["verdict"] == "warn"  # in a guest all timers count as one source against the given rate
         picture = reader.title("Summary")
         check_bars(picture, report)
         check_clocks(reader, picture, report)
@@ -231,7 +233,7 @@ def test_160x53_shows_clocks_that_disagree_with_findings_and_picture_beside_them
         assert any(row.startswith("Latency with the bracket") for row in rows)
         assert any(row[81:] == "TSC synchronisation of the cores" for row in rows)
         assert any("Timing 100,000 rows" in row[81:] for row in rows)
-        # All sections start on the first screen. The histogram may go on below it.
+        # All sections start on the first screen, but the histogram may continue below it.
         assert any(re.match(r"[<~]= +[\d.]+ ?[nmu]s\b", row) for row in rows), "\n".join(rows)
         shown.press("5")
         rows = reader.rows(reader.title("Findings"))
@@ -242,7 +244,8 @@ def test_160x53_shows_clocks_that_disagree_with_findings_and_picture_beside_them
 
 @IMAGE_BUILT
 def test_a_key_does_not_wait_for_the_serial_line(tmp_path):
-    """Pressed while the stick is written, ten writes a second, which takes some ten seconds: so no byte of a block was sent by then."""
+    """The key is pressed while the stick is written, at ten writes a second. This takes ten seconds, so no byte of a
+    block was sent before."""
     slow = [f"--qemu-arg={word}" for word in ("-set", "drive.stick.throttling.iops-write=10")]
     with screen(SMALL, SMALL_PIXELS, [SHORT, "cores=off", "clocks=tsc"], *ONE_CORE, "--boot", "usb", "--image",
                 copy_of_stick(tmp_path), *slow) as shown:

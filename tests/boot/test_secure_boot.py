@@ -43,7 +43,7 @@ def tampered(data):
 
 
 def altered(stick, name, how, folder):
-    """A copy of STICK on which the application, NAME, is HOW."""
+    """Return a copy of STICK whose application NAME is changed in the way HOW."""
     copy, file = folder / "stick", folder / "application"
     shutil.copyfile(stick, copy)
     application = mtools(copy, "mtype", f"::/{name}")

@@ -1,5 +1,5 @@
-"""Real skews, and many cores: a test image (tests/skew) in which started cores run as SVM guests, whose TSC has an
-offset of exactly so many ticks, or steps back. See boots.py for what holds for every boot here.
+"""TSC offsets on several cores. In a test image (tests/skew), started cores run as SVM guests whose TSC has an exact
+offset, or steps back. See boots.py for checks of every boot here.
 """
 import itertools
 import re
@@ -13,14 +13,15 @@ from boots import checked, of_16, qemu
 SKEWED = ROOT / "build" / "baretick-skew.efi"
 PLAIN = ROOT / "build" / "baretick.efi"
 QUICK = ["profile=quick", "clocks=tsc,acpi_pm"]
-NO_SVM = "QEMU ended with status 65"  # EXIT_NO_SVM of tests/skew/skew.c, as isa-debug-exit has it
+NO_SVM = "QEMU ended with status 65"  # EXIT_NO_SVM of tests/skew/skew.c, as isa-debug-exit returns it
 
 pytestmark = pytest.mark.skipif(not (SKEWED.exists() and PLAIN.exists()),
                                 reason="build/baretick-skew.efi is not there: type make check")
 
 
 def skewed(run, cpus, skews):
-    """The report of a boot in which core NUMBER is ahead by SKEWS[NUMBER] ticks; a string is as in tests/skew/skew.c."""
+    """Return the report of a boot in which core NUMBER is ahead by SKEWS[NUMBER] ticks. A string has the form of
+    tests/skew/skew.c."""
     words = " ".join(f"{number}:{ticks}" for number, ticks in skews.items())
     done = run(*FAST_TCG, "--cpus", str(cpus), "--efi", SKEWED,
                *qemu("-fw_cfg", f"name=opt/baretick/skew,string={words}"), "--", *QUICK)
@@ -30,7 +31,8 @@ def skewed(run, cpus, skews):
 
 
 def within(interval, ticks, hz):
-    """Also where nothing is stated: on a busy host not all pairs may have got a ping-pong through."""
+    """Return true if the interval contains the offset, or if it is unknown. On a busy host some pairs may have no
+    ping-pong."""
     return interval is None or interval[0] <= Fraction(ticks) * 10 ** 9 / hz <= interval[1]
 
 
@@ -48,7 +50,7 @@ def excludes_zero(interval):
 
 
 def matrices(report):
-    """Return the matrix of each tournament with the results of all pairs."""
+    """Return the matrix of each measurement pass of all pairs."""
     return [report["skew"]["matrix"], *(later["matrix"] for later in report["skew"]["later"])]
 
 
@@ -58,7 +60,7 @@ def pairs_of(matrix, number):
 
 
 def is_proven(matrix, number):
-    """Each other core differs from NUMBER, and is known to be nearer to all others than NUMBER likely is."""
+    """Return true if each other core differs from NUMBER, and is known to be nearer to all others than NUMBER is."""
     pairs = pairs_of(matrix, number)
     others = [cell for a, b in itertools.permutations(range(len(matrix)), 2) if number not in (a, b)
               for cell in [matrix[a][b]]]
@@ -67,7 +69,8 @@ def is_proven(matrix, number):
 
 
 def check_offsets(report, skews):
-    """Each core's offset, and each pair's in each tournament, holds the truth; of cores in SKEWS there is one."""
+    """Check that each core's offset, and each pair's in each pass, contains the true offset. SKEWS has exactly one
+    core."""
     hz = Fraction(report["machine"]["tsc_hz"])
     true = [skews.get(number, 0) for number in range(len(report["cores"]))]
     for number, core in enumerate(report["cores"]):
@@ -84,9 +87,9 @@ def cases(long, *others):
 @pytest.mark.parametrize("ticks, cpus", cases(
     [(1_000_000, 2), (20_000, 4), (-2_000, 4), (300, 2)], (1_000_000, 4), (20_000, 2), (-2_000, 2), (300, 4)))
 def test_a_core_with_another_tsc_is_measured_and_named_where_its_round_trips_prove_it(run, cpus, ticks):
-    """A busy host can make every round trip long, of the one tournament or of the other: so it is the stated intervals
-    that say who must be named. One pair of several that is proven apart names both, and accuses neither; no core but this
-    one is ever accused.
+    """On a busy host every round trip of a pass may be long. Therefore the intervals in the report decide which
+    cores must be named. If only one of several pairs is proven to differ, the finding names both cores but blames
+    neither. No other core may be blamed.
     """
     number = cpus // 2
     report = skewed(run, cpus, {number: ticks})
@@ -96,7 +99,7 @@ def test_a_core_with_another_tsc_is_measured_and_named_where_its_round_trips_pro
     seen = (core["offset_ns"], [pairs_of(matrix, number) for matrix in matrices(report)], report["findings"])
     named = accused(report)
     assert bool(named) == any(proofs), seen
-    guilty = core["apic_id"] if cpus > 2 else None  # with two cores nothing shows which is right
+    guilty = core["apic_id"] if cpus > 2 else None  # with two cores it is unknown which is right
     assert set(named) <= {guilty, None}, seen
     assert any(is_proven(matrix, number) for matrix in matrices(report)) <= (guilty in named), seen
     assert None not in named or core["apic_id"] in map(int, re.findall(r"ore (\d+)'s", named[None])), seen
@@ -105,8 +108,8 @@ def test_a_core_with_another_tsc_is_measured_and_named_where_its_round_trips_pro
 
 @pytest.mark.parametrize("fault", ["0/200:1000000:0", "0/200:0:1000000"], ids=["set-back", "too-high"])
 def test_a_core_whose_own_reads_step_back_is_named_and_no_other_core(run, fault):
-    """One reading in 200 of core 1 finds its TSC set back by 1,000,000 ticks, or is itself too high by as much. A reading
-    takes about 10 us there, which is some 25,000 ticks.
+    """One reading in 200 of core 1 sets its TSC back by 1,000,000 ticks, or is itself too high by this amount. A
+    reading takes about 10 us here, which is 25,000 ticks.
     """
     report = skewed(run, 3, {1: fault})
     seen = (report["findings"], [core["monotonic"] for core in report["cores"]])
@@ -122,7 +125,8 @@ def test_a_core_whose_own_reads_step_back_is_named_and_no_other_core(run, fault)
 
 @pytest.mark.parametrize("cpus", cases([(4,)], 2))
 def test_a_guest_with_the_same_tsc_accuses_nobody(run, cpus):
-    """It also runs as an SVM guest, so the results of the other tests come from the offset and not from the guest."""
+    """This core also runs as an SVM guest. The test shows that the other results come from the offset, and not from
+    the guest."""
     report = skewed(run, cpus, {cpus // 2: 0})
     check_offsets(report, {cpus // 2: 0})
     assert report["skew"]["warps"] == 0, report["skew"]
@@ -134,7 +138,7 @@ def test_a_guest_with_the_same_tsc_accuses_nobody(run, cpus):
     pytest.param(16, marks=of_16),
     pytest.param(64, marks=[pytest.mark.boot(*TCG, "--cpus", "64", "--timeout", "600", "--", *QUICK), pytest.mark.long])])
 def test_many_cores_are_all_started_and_the_run_ends_with_a_verdict(booted, cpus):
-    """On a few real cores: how long it takes is a figure of `make bench`."""
+    """On a host with few processors. `make bench` shows how long this takes."""
     report = checked(booted, started=cpus)
     assert report["skew"]["cores"] == cpus
     assert report["skew"]["schedule"] in ("all", "star")

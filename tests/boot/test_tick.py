@@ -1,4 +1,5 @@
-"""Firmware that ticks by the HPET and stops it in each tick: a test image (tests/skew/ticking.c) that makes OVMF such a one."""
+"""Firmware whose tick uses the HPET, and stops the HPET's counter in each tick. A test image (tests/skew/ticking.c)
+changes OVMF in this way."""
 import json
 
 import pytest
@@ -7,14 +8,15 @@ from boots import EFI_BUILT, SHORT, checked, clocks, qemu
 from harness import FAST_TCG, ROOT
 
 TICKING = ROOT / "build" / "baretick-skew.efi"
-AS_FOUND = "QEMU ended with status 69"  # EXIT_AS_FOUND of tests/skew/ticking.c, as isa-debug-exit has it
+AS_FOUND = "QEMU ended with status 69"  # EXIT_AS_FOUND of tests/skew/ticking.c, as isa-debug-exit returns it
 
 pytestmark = [EFI_BUILT, pytest.mark.skipif(not TICKING.exists(),
                                             reason="build/baretick-skew.efi is not there: type make check")]
 
 
 def ticking(run, word, *options):
-    """One of 100 us that are lost in 10 ms, or 10,000 ppm: far more than a busy host makes of a healthy clock."""
+    """Boot the image with this word. Its tick loses 100 us in each 10 ms, or 10,000 ppm. This is far more than a
+    busy host changes a healthy clock."""
     return run(*FAST_TCG, "--efi", TICKING, *qemu("-fw_cfg", f"name=opt/baretick/tick,string={word}"), "--", *options)
 
 
@@ -27,7 +29,7 @@ def of_hpet(report):
 
 def test_a_tick_that_stops_the_hpet_is_quiet_while_that_is_compared(run):
     report = checked(ticking(run, "on", "profile=quick"))
-    assert of_hpet(report)["outcome"] in ("passed", "not_checked")  # it has the same source as all other clocks of QEMU
+    assert of_hpet(report)["outcome"] in ("passed", "not_checked")  # its oscillator is the one of QEMU's other clocks
     low, high = (clocks(report)["hpet"]["error_ppm"][end] for end in ("low", "high"))
     assert -2000 < low <= high < 2000
 
@@ -51,7 +53,7 @@ def test_the_tick_goes_on_after_the_run_as_it_was(run, cores):
 
 
 def test_a_tick_that_does_not_go_on_after_timers_were_asked_is_said(run):
-    """The screen says why no key is read any more: the counted callback never comes afterwards."""
+    """The screen explains that no key can be read. The callback that the firmware counts never comes again."""
     done = ticking(run, "dead", *SHORT, "clocks=tsc,hpet,acpi_pm", "cores=off")
     notes = json.loads(done.file("report.json"))["notes"]
     assert [note for note in notes if "the firmware's timer did not call back within " in note], notes

@@ -1,4 +1,4 @@
-"""Timers' interrupts, taken with the firmware alive. On a machine that is driven by its instructions they are exact."""
+"""Timer interrupts while the firmware is active. On a machine whose time is driven by instructions they are exact."""
 import pytest
 
 from boots import EFI_BUILT, ICOUNT, SECURE, checked, qemu
@@ -38,7 +38,8 @@ def test_nothing_is_lost_or_early_and_each_shot_comes_as_late_as_the_others(boot
 
 @pytest.mark.boot(*ONE_CORE, *qemu("-icount", "shift=4,sleep=off", *ICOUNT[2:], "-global", "hpet.msi=on"), "--", *SHORT, "irq=all", "pic=on")
 def test_each_source_is_taken_once_for_each_deadline(booted):
-    """All that QEMU has, by each way in. Its HPET sends ticks twice, as nothing delays it here: a warning, and the only one."""
+    """All timers of QEMU, with each route. Because nothing delays QEMU's HPET here, it sends ticks twice. This gives
+    the only warning."""
     report = checked(booted)
     found = rows(report)
     doubled = {source for (source, mode), row in found.items() if mode == "periodic" and row["doubled"] >= 4}
@@ -72,7 +73,7 @@ def test_each_source_is_taken_once_for_each_deadline(booted):
 
 @IN_CASE
 def test_whatever_comes_the_counts_add_up_and_nothing_is_left_behind(booted):
-    """checked() looks for registers that were not put back; the report came out by the firmware's own tick."""
+    """checked() searches for registers that were not restored. The report was sent with the firmware's own tick."""
     report = checked(booted)
     assert rows(report)
     for row in report["intervals"]:
@@ -90,7 +91,7 @@ def test_with_irq_off_none_is_asked(run):
 
 @pytest.mark.parametrize("hpet, arguments", [
     pytest.param("present", [*TCG, "--cpus", "2", "--firmware", SECURE], id="smm", marks=long),
-    pytest.param("disabled", [*FAST_TCG, "--cpus", "2", "--machine", "pc"], id="pc"),  # to pin 2 alone it can be routed
+    pytest.param("disabled", [*FAST_TCG, "--cpus", "2", "--machine", "pc"], id="pc"),  # this timer can only use pin 2
     pytest.param("absent", [*FAST_TCG, "--cpus", "1", *qemu("-machine", "hpet=off")], id="without-hpet", marks=long),
 ])
 def test_they_are_taken_on_other_machines_too_or_a_row_says_why_not(run, hpet, arguments):
@@ -101,10 +102,10 @@ def test_they_are_taken_on_other_machines_too_or_a_row_says_why_not(run, hpet, a
 
 
 def test_an_rtc_that_makes_up_for_what_was_masked_is_told_from_one_that_does_not(run):
-    """Two ways that QEMU has. On a busy host a boot may not tell; none may tell the wrong one."""
+    """QEMU has two settings for this. On a busy host a boot may not decide, but no boot may decide wrongly."""
     def policies(driftfix, boots):
         for _ in range(boots):
             done = run(*ONE_CORE, *qemu("-rtc", f"base=utc,driftfix={driftfix}"), "--", *SHORT, "irq=all")
             yield rows(checked(done))["rtc", "periodic"]["policy"]
     assert "catch up" not in policies("none", 1)
-    assert "catch up" in policies("slew", 5)  # ends with the first that tells
+    assert "catch up" in policies("slew", 5)  # stops at the first boot that decides

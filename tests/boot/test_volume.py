@@ -1,5 +1,5 @@
-"""The boot volume when it is full, write-protected, broken, pulled out, or none at all: what serial carries is never the less
-for it, and says why.
+"""The boot volume when it is full, write-protected, broken, pulled out, or absent. The serial line still has the
+whole report, and gives the reason.
 """
 import hashlib
 import json
@@ -19,7 +19,7 @@ NO_REPORT = "No report on the boot volume: "
 
 
 def told(done, *sentences):
-    """The report of a run whose report is not on the volume, but everywhere else, with the reason."""
+    """Return the report of a run whose report is everywhere except on the volume, with the reason."""
     report = checked(done)
     notes = [note for note in report["notes"] if note.startswith(NO_REPORT)]
     assert len(notes) == 1 and notes[0] + "\n" in done.stdout, done
@@ -34,7 +34,8 @@ def told(done, *sentences):
 
 
 def test_the_files_on_the_stick_are_those_that_the_runner_leaves(run):
-    """The page too, which the application and the runner each make of the same report, whatever the CPU is called."""
+    """This includes the page. The application and the runner each make it from the same report, with any name of the
+    CPU."""
     name = 'A "CPU" \\ </script> @REPORT@'
     done = run(*FAST_TCG, "--cpus", "2", "--boot", "usb", *qemu("-cpu", f"max,model-id={name}"), "--", "profile=quick", "duration=10ms")
     assert done.report["machine"]["cpu"] == name
@@ -45,7 +46,7 @@ def test_the_files_on_the_stick_are_those_that_the_runner_leaves(run):
 
 
 def fill(stick, folder, leave_bytes):
-    """Puts a file on the stick that leaves so much free."""
+    """Put a file on the stick that leaves LEAVE_BYTES free."""
     volume = volume_of(stick.read_bytes())
     filler = folder / "filler"
     with open(filler, "wb") as file:
@@ -55,7 +56,7 @@ def fill(stick, folder, leave_bytes):
 
 
 def set_free_count(stick, clusters):
-    """Makes its count of free clusters (FAT specification, FSI_Free_Count) say so."""
+    """Set the volume's count of free clusters (FAT specification, FSI_Free_Count)."""
     image = bytearray(stick.read_bytes())
     information = PARTITION + 512 * image[PARTITION + 48]
     image[information + 488:information + 492] = clusters.to_bytes(4, "little")
@@ -76,7 +77,7 @@ def test_a_stick_with_too_little_room_is_left_as_it_is(run, tmp_path, leave_byte
     stick = copy_of_stick(tmp_path)
     fill(stick, tmp_path, leave_bytes)
     done = run(*STICK, "--image", stick, "--", *FAST)
-    marker_bytes = min(leave_bytes, volume_of(stick.read_bytes()).cluster_bytes)  # is there while the run goes on
+    marker_bytes = min(leave_bytes, volume_of(stick.read_bytes()).cluster_bytes)  # the marker exists during the run
     told(done, f"it is full: {leave_bytes - marker_bytes >> 10} KiB are free, ")
     assert held(done.file("stick.img")) == held(stick.read_bytes())
 
@@ -91,7 +92,7 @@ def test_a_stick_with_no_room_for_its_first_folder_is_left_as_it_is(run, tmp_pat
 
 
 def test_a_stick_whose_free_count_is_too_low_keeps_the_report(run, tmp_path):
-    """As where it was pulled out before: 100 clusters of 512 bytes are counted, and nearly all are free."""
+    """As after an earlier pull: 100 clusters of 512 bytes are counted as free, and in fact nearly all are."""
     stick = copy_of_stick(tmp_path)
     set_free_count(stick, 100)
     done = run(*STICK, "--image", stick, "--", *FAST)
@@ -100,8 +101,8 @@ def test_a_stick_whose_free_count_is_too_low_keeps_the_report(run, tmp_path):
 
 
 def test_what_was_begun_on_a_stick_that_turns_out_full_is_removed(run, tmp_path):
-    """Its count of free clusters is wrong: there is room for some of the files (report.html alone needs more), and
-    counted for one report.
+    """The count of free clusters is too high: it is enough for a report. In fact there is space for some of the
+    files only, because report.html alone needs more.
     """
     stick = copy_of_stick(tmp_path)
     mtools(stick, "mrd", "::/baretick")
@@ -143,11 +144,12 @@ def test_a_stick_that_was_pulled_out_while_measuring_says_so(tmp_path):
     done = run_while(pull, tmp_path / "out", *STICK, "--", "profile=quick", "clocks=tsc,hpet", "cores=off", "duration=2s")
     told(done, "it was taken out")
     volume = volume_of(done.file("stick.img"))
-    assert not folders(volume) and [name[8:] for name in volume.files("baretick")] == [".run"]  # which was not over
+    assert not folders(volume) and [name[8:] for name in volume.files("baretick")] == [".run"]  # the run is not over
 
 
 def test_a_stick_that_is_pulled_out_while_it_is_written_loses_nothing_that_serial_carries(tmp_path):
-    """Eight writes a second: a report is some dozens, so the hand is there in time on a busy host, too."""
+    """At eight writes a second, a report of some dozens of writes takes long enough to remove the stick in time,
+    even on a busy host."""
     def pull(machine):
         assert machine.wait_for(b"baretick ")
         with machine.monitor() as monitor:
@@ -156,11 +158,11 @@ def test_a_stick_that_is_pulled_out_while_it_is_written_loses_nothing_that_seria
 
     done = run_while(pull, tmp_path / "out", *STICK, *qemu("-set", "drive.stick.throttling.iops-write=8"), "--", *FAST)
     told(done)
-    assert sorted(folders(volume_of(done.file("stick.img")))) == ["0002"]  # the checkpoint
+    assert sorted(folders(volume_of(done.file("stick.img")))) == ["0002"]  # the first one was a checkpoint
 
 
 def test_a_stick_whose_writes_fail_says_that_it_does_not_answer(run):
-    """And is given up after the first: a driver may wait for each."""
+    """The stick is given up after the first failure, because a driver may wait at each one."""
     done = run(*STICK, *qemu("-set", "drive.stick.format=blkdebug", "-set", "drive.stick.inject-error.0.event=none", "-set",
                              "drive.stick.inject-error.0.iotype=write"), "--", *FAST)
     if "the firmware took an exception in its own code" in done.stderr:
@@ -173,15 +175,15 @@ def test_the_firmwares_own_volume_with_what_kernel_hands_over_is_read_only(run):
 
 
 def test_an_application_that_came_over_the_network_says_that_there_is_no_volume(run, tmp_path):
-    """Boots by TFTP from QEMU's own server, after an empty stick."""
+    """Boots by TFTP from QEMU's own server, because the stick before it is empty."""
     stick = tmp_path / "stick"
-    stick.write_bytes(bytes(510) + b"\x55\xaa" + bytes((1 << 20) - 512))  # a boot sector that leads nowhere
+    stick.write_bytes(bytes(510) + b"\x55\xaa" + bytes((1 << 20) - 512))  # a boot sector without code
     network = qemu("-netdev", f"user,id=net,tftp={EFI.parent},bootfile={EFI.name}",
                    "-device", "virtio-net-pci,netdev=net,romfile=,bootindex=1")
     told(run(*STICK, "--image", stick, *network, "--", *FAST), "the application was not started from one.")
 
 
-# Other entries in \baretick.
+# Other entries in the folder \baretick.
 
 def test_names_that_are_no_numbers_are_passed_over_and_numbers_are_taken_by_files_too(run, tmp_path):
     stick, file = copy_of_stick(tmp_path), tmp_path / "file"
@@ -214,7 +216,7 @@ def test_a_stick_without_a_place_for_the_folder_says_why(run, tmp_path, make, se
 
 @pytest.mark.parametrize("path", ["baretick", "baretick/0003"])
 def test_a_folder_whose_chain_leads_back_to_its_begin_is_left_alone(run, tmp_path, path):
-    """Where firmware looks for its end it never comes back: neither is it opened, nor is what lists it."""
+    """Some firmware never finds the end of such a folder. Therefore neither the folder nor its parent may be read."""
     stick = copy_of_stick(tmp_path)
     mtools(stick, "mmd", "::/baretick/0003")
     image = bytearray(stick.read_bytes())
@@ -265,7 +267,7 @@ def test_the_serial_line_gets_what_it_is_to_get_and_the_stick_all(run, tmp_path,
     mtools(stick, "mcopy", "-o", config, "::/baretick.cfg")
     done = run(*STICK, "--image", stick, "--", *FAST)
     saved = folders(volume_of(done.file("stick.img")))["0001"]
-    if how == "off":  # nothing came, so the runner took the report from the stick
+    if how == "off":  # serial had no report, so the runner took it from the stick
         assert done.status == VERDICT_STATUS[json.loads(saved["report.json"])["verdict"]], done
         assert done.file("report.json") == saved["report.json"]
     else:
@@ -273,14 +275,15 @@ def test_the_serial_line_gets_what_it_is_to_get_and_the_stick_all(run, tmp_path,
     assert sorted(saved) == ON_STICK and f"serial={how}" in json.loads(saved["report.json"])["options"]["given"]
     said = done.file("serial.log").replace(b"\r", b"")
     if how == "off":
-        assert said and b"baretick" not in said.lower().replace(b"baretick.efi", b"")  # the firmware names what it starts
+        # the firmware prints the name of the file that it starts
+        assert said and b"baretick" not in said.lower().replace(b"baretick.efi", b"")
         return
     text = said.partition(b"BARETICK TEXT BEGIN\n")[2].partition(b"BARETICK TEXT END")[0]
     assert saved["report.txt"].startswith(text) and b"verdict  " in text and DETAIL not in text
     assert block_sums(said) == {b"TEXT": hashlib.sha256(text).hexdigest().encode()} and b"\nphase: " in said
 
 
-LONG_WORDS = ["clocks=tsc,hpet"] * 640  # 10 KiB, with the blanks between them
+LONG_WORDS = ["clocks=tsc,hpet"] * 640  # 10 KiB, including the blanks between the words
 
 
 def test_options_that_are_too_long_are_named_and_the_run_ends(run):
@@ -290,7 +293,8 @@ def test_options_that_are_too_long_are_named_and_the_run_ends(run):
 
 
 def test_an_options_file_that_is_too_long_leaves_its_error_on_the_stick_once(run, tmp_path):
-    """A machine that restarts after the error would fill the stick. Two boots, because the second one must add nothing."""
+    """A machine that restarts after this error must not fill the stick. There are two boots, and the second must add
+    nothing."""
     stick, config = copy_of_stick(tmp_path), tmp_path / "baretick.cfg"
     error = "In baretick.cfg: the text has 10240 bytes; at most 8192 are read."
     config.write_text("\n".join(LONG_WORDS) + "\n")

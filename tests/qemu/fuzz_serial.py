@@ -31,11 +31,11 @@ SPOIL = [b"\x00", b"\xff", b"\x1b[2J", b"\x9b31m", b"\r", b"\n", b"\r\n", b" ", 
          b"progress: 1%\n", b"error: \x1b[31m\n", b"BARETICK REPORT BEGIN\n", b"BARETICK TEXT END sha256=", b"baretick 1\n"]
 VALUES = [None, True, False, 0, -1, 1, 10 ** 300, -10 ** 300, 5e-324, 1.5, "", "a", "\x1b]0;x\x07", "\u202e\ud800", [], {}, [[]],
           [None], {"a": 1}, [{"id": "x", "verdict": "pass"}], "pass", "warn", "fail", "absent", "incomplete", "x" * 5000]
-LARGE = 4 << 20  # bytes of a repeated part, sometimes
+LARGE = 4 << 20  # size in bytes of a part that is sometimes repeated
 
 
 def seeds():
-    """Reports to begin with: small ones mostly, for there are many to be tried."""
+    """Return reports to start with. Most are small, because many are tried."""
     small = {"schema": "baretick.report/2", "verdict": "fail", "options": {"clocks": ["tsc"]}, "machine": {
         "cpu": "A CPU", "hypervisor": None, "firmware": "EDK II", "accelerator": "tcg", "cores_started": 4, "tsc_hz": 1e9},
         "clocks": [{"id": "tsc", "verdict": "pass", "reason": None, "resolution_ns": 0.4, "step_ticks": 1, "claimed_hz": None,
@@ -59,7 +59,7 @@ def places(value, path=()):
 
 
 def spoil_document(draw, document):
-    """A copy of DOCUMENT with a few values changed, gone, or in each other's place."""
+    """Return a copy of DOCUMENT with a few values changed, removed or exchanged."""
     document = json.loads(json.dumps(document))
     for _ in range(draw.choice([0, 1, 1, 2, 5])):
         path = draw.choice(list(places(document))[1:] or [()])
@@ -101,7 +101,7 @@ def spoil_bytes(draw, data):
 def stream(draw, small, whole):
     document = spoil_document(draw, draw.choice(whole if draw.random() < 0.05 else small))
     how = draw.random()
-    if how < 0.5:  # spoiled below the sum: what the JSON's reader gets
+    if how < 0.5:  # changed before the checksum is made, so that the JSON reader gets it
         body = spoil_bytes(draw, json.dumps(document, indent=draw.choice([None, 1])).encode() + b"\n")
         if draw.random() < 0.004:
             part = draw.choice([b"[", b"[],", b'{"a":1},', b" ", b"\n", b'"a",', b"1.5,", b'{"rule":"a"},'])

@@ -1,6 +1,7 @@
-"""A hostile guest, a hostile folder and a hostile user cannot harm the runner. They are only reported.
+"""A hostile guest, folder or user cannot harm the runner. They are only reported.
 
-Each test is of something that broke it once: memory, time, escapes, tracebacks, inputs that were lost, signals.
+Each test is on a problem that the runner had once: memory, time, escape sequences, tracebacks, lost inputs,
+signals.
 """
 import contextlib
 import json
@@ -20,11 +21,11 @@ from test_run import BOUND_S, alive, start, wait_until
 
 MEMORY_MAX_KIB = 500 << 10
 LATE_S = 2.0
-# A terminal's title, a colour, C1's CSI, text from right to left, a line that is not the runner's own.
+# Escapes: a terminal's title, a colour, C1's CSI, text from right to left, and a line that imitates the runner.
 ESCAPES = "a\x1b]0;owned\x07b\x1b[31mc\x9b31md\u202ee\nqemu/run: all is well"
 
 
-# A process starts with the largest memory of the one that it was forked from: so from a small one.
+# A process starts with the peak memory of its parent process, so the parent must be small.
 WATCH = """
 import json, os, sys, time
 begin, pid = time.monotonic(), os.fork()
@@ -36,7 +37,7 @@ json.dump([os.waitstatus_to_exitcode(status), time.monotonic() - begin, used.ru_
 
 
 class Ended:
-    """A run that was awaited together with what it cost: its largest memory, and how long it took."""
+    """A finished run with its peak memory and its duration."""
 
     def __init__(self, tmp_path, words, **keywords):
         self.out = tmp_path / "out"
@@ -54,7 +55,7 @@ class Ended:
         return document
 
 
-# Memory and time: whatever a guest says.
+# Memory and time must be limited, whatever a guest prints.
 
 SAY = "say = sys.stdout.buffer.write\nsay(b'baretick 1\\n')\nrest = lambda: (sys.stdout.flush(), time.sleep(600))\n"
 FLOODS = {
@@ -88,7 +89,7 @@ FLOODS = {
 
 @pytest.fixture(scope="module")
 def startup_s(tmp_path_factory):
-    """Return the duration of a run that ends at once on this machine."""
+    """Return the duration of a run on this machine that ends at once."""
     begin = time.monotonic()
     subprocess.run([str(RUNNER), "--help"], capture_output=True, check=True)
     return 2 * (time.monotonic() - begin)
@@ -98,13 +99,13 @@ def flooded(fake, tmp_path, name):
     try:
         return Ended(tmp_path, ["--timeout", "3", *fake(b"", SAY + FLOODS[name])])
     finally:
-        for folder in os.listdir("/proc"):  # the child that left its group on purpose
+        for folder in os.listdir("/proc"):  # the child that left its process group intentionally
             with contextlib.suppress(OSError, ValueError):
                 if os.stat(f"/proc/{int(folder)}").st_uid == os.getuid() and os.readlink(f"/proc/{folder}/cwd") == str(tmp_path):
                     os.kill(int(folder), signal.SIGKILL)
 
 
-TRIES = 3  # the host may be busy in one of them: a runner that is late is late in each
+TRIES = 3  # the host may be busy in some tries; a slow runner is late in all of them
 
 
 @pytest.mark.parametrize("name", FLOODS)
@@ -123,7 +124,7 @@ def test_a_flood_costs_neither_memory_nor_time(fake, tmp_path, startup_s, name):
 
 
 def whole(middle):
-    """A report that is as its schema has it, with MIDDLE of it in a place that is not known."""
+    """Return a report that follows the schema, with MIDDLE at an unknown key."""
     return b'{"schema": "baretick.report/2", "verdict": "pass", "clocks": [], ' + middle + b"}\n"
 
 
@@ -147,7 +148,7 @@ LARGE = {
 def test_a_large_report_is_read_or_refused_within_bounds(fake, tmp_path, name, most):
     large = LARGE[name]()
     body = whole(large)
-    if most:  # so many that it is read, where their number is what it is refused for
+    if most:  # the report is read if its number of values is the reason to refuse it
         part = large[:reports.VALUES_MAX]
         body = whole(part[:part.rfind(b",")] + (b"]" if b"[" in part else b"}")) if b"," in part else body
         body = body if name != "keys" else whole(b'"news": {' + b",".join(b'"%06x":1' % n for n in range(700_000)) + b"}")
@@ -187,7 +188,7 @@ def test_no_text_of_a_guest_reaches_a_terminal_or_a_program_raw(fake, tmp_path):
     for more in [], ["--tap"], ["--matrix", tmp_path / "matrix"]:
         (tmp_path / "matrix").write_text("[a]\ncpus = 1\n")
         if "--matrix" in more:
-            words = words[:-2]  # a folder is wanted there
+            words = words[:-2]  # a folder is expected there
         done = Ended(tmp_path, [*words, *more, *([] if more else files)])
         assert done.status == 1, done.stderr
         assert (done.stdout + done.stderr).replace("\n", "").isprintable()
@@ -211,7 +212,7 @@ def test_nor_does_a_reason(fake, tmp_path, serial, body):
     assert done.status == 2 and done.stderr.count("\n") == 1 and done.stderr[:-1].isprintable(), done.stderr
 
 
-# Exit 1 means that a clock failed, and nothing else does.
+# The exit status 1 means that a clock failed, and has no other meaning.
 
 FIGURES = ["1e400", "-1e400", "1" + "0" * 400, "NaN", "Infinity", '"1"', "true", "[]", "{}"]
 
@@ -251,7 +252,7 @@ def test_a_bad_report_is_a_row_of_the_matrix(fake, tmp_path):
 
 
 def broken(tmp_path, where):
-    """A copy of the runner with a defect in its middle."""
+    """Make a copy of the runner with a defect in it."""
     copy = tmp_path / "copy"
     subprocess.run(["cp", "-r", RUNNER.parent, copy], check=True)
     for name in "src", "build":
@@ -296,7 +297,7 @@ def test_the_time_out_holds_though_nobody_reads(fake, tmp_path, startup_s):
     assert done.status == 124 and done.seconds < 2 + LATE_S + startup_s
 
 
-# Inputs are not lost, and links are not followed.
+# Inputs are not lost, and symbolic links are not followed.
 
 def stick(path):
     path.write_bytes(bytes(510) + b"\x55\xaa")
@@ -385,7 +386,7 @@ def test_pipes_in_out_are_no_obstacle(fake, tmp_path):
     assert all(path.is_file() for path in out.iterdir())
 
 
-# One run a folder.
+# A folder is used by one run at a time.
 
 def test_a_second_run_is_told_who_has_the_folder(fake, tmp_path):
     words = fake(b"baretick 1\n", "time.sleep(600)")
@@ -397,7 +398,7 @@ def test_a_second_run_is_told_who_has_the_folder(fake, tmp_path):
     assert (tmp_path / "out" / "qemu.log").read_bytes() == before
     first.kill()
     first.wait(BOUND_S)
-    assert Ended(tmp_path, fake(spoken())).status == 0  # no lock stays behind
+    assert Ended(tmp_path, fake(spoken())).status == 0  # the lock is gone
 
 
 def test_of_many_at_once_one_runs_and_no_file_is_mixed(fake, tmp_path):
@@ -409,10 +410,10 @@ def test_of_many_at_once_one_runs_and_no_file_is_mixed(fake, tmp_path):
     assert json.loads((tmp_path / "out" / "report.json").read_text())["verdict"] == "pass"
 
 
-# A full disk.
+# Tests of a full disk.
 
 def limit(size):
-    """As a disk that is full from the file's SIZE on; a signal of the kernel's comes first."""
+    """Act like a disk that is full when a file reaches SIZE. The kernel's signal comes first."""
     def bound():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
@@ -463,7 +464,7 @@ def test_a_run_that_is_killed_leaves_the_reason_in_report_json(fake, tmp_path):
     assert wait_until(lambda: not alive(pid))
 
 
-# Signals, in bursts and at random moments.
+# Signals, in bursts and at random times.
 
 @pytest.mark.parametrize("seed", range(12))
 def test_a_burst_of_signals_is_one_line_and_no_traceback(fake, tmp_path, seed):
@@ -479,7 +480,7 @@ def test_a_burst_of_signals_is_one_line_and_no_traceback(fake, tmp_path, seed):
             time.sleep(draw.random() * 0.004)
     _, said = process.communicate(timeout=BOUND_S)
     assert process.returncode in {128 + number for number in sent} | {-number for number in sent}, said
-    if process.returncode > 0:  # else it had not begun
+    if process.returncode > 0:  # otherwise it had not started yet
         name = signal.Signals(process.returncode - 128).name
         assert said == f"qemu/run: interrupted by {name}\n"
     pid = tmp_path / "pid"
@@ -500,7 +501,7 @@ def test_what_was_ignored_from_the_beginning_stays_so(fake, tmp_path):
     assert process.wait(BOUND_S) == 0
 
 
-# QEMU's own end of the machine protocol.
+# Invalid answers of QEMU in its machine protocol.
 
 @pytest.mark.parametrize("answer", ["1", "[]", '{"return": 1}', '{"error": 7}', '{"return": [1]}', "{}"])
 def test_an_answer_that_is_none_is_no_traceback(fake, tmp_path, answer):
@@ -519,7 +520,7 @@ def test_an_answer_that_is_none_is_no_traceback(fake, tmp_path, answer):
         assert done.status in (2, 124) and "internal error" not in done.stderr, done.stderr
 
 
-# Machines and their screens.
+# Machines with screens.
 
 def argv(tmp_path):
     return os.fsdecode((tmp_path / "argv").read_bytes()).split("\0")
@@ -557,7 +558,7 @@ READ_OPTIONS = """
 
 
 def test_a_display_leaves_the_end_to_the_user_and_has_no_time_out(run, fake, tmp_path):
-    """The machine stays on long after its report; then the window is closed."""
+    """The machine stays on long after its report, until its window is closed."""
     done = run(*fake(spoken(), READ_OPTIONS), "--display", "vnc")
     assert done.status == 0 and done.report["verdict"] == "pass", done
     port, number = map(int, re.search(r"VNC, port (\d+) of this machine: vncviewer localhost:(\d+)", done.stderr).groups())

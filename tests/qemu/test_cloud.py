@@ -1,4 +1,5 @@
-"""The images of `make cloud`: the form that each cloud takes, the same bytes twice, and a boot from its controller."""
+"""The images of `make cloud`: each has the form for its cloud, two builds are identical, and a machine boots from
+the cloud's type of disk controller."""
 import os
 import pathlib
 import shutil
@@ -15,14 +16,14 @@ from machine import command
 MAKE = ROOT / "qemu" / "cloud" / "make-images"
 STICK = ROOT / "build" / "baretick.img"
 MIB, GIB, SECTOR = 1 << 20, 1 << 30, 512
-PASSED = (0x10 << 1) | 1  # of isa-debug-exit
+PASSED = (0x10 << 1) | 1  # exit status from isa-debug-exit
 
 pytestmark = pytest.mark.skipif(not shutil.which("qemu-img"), reason="there is no qemu-img: it is in the package qemu-utils")
 
 
 @pytest.fixture(scope="module")
 def stick(tmp_path_factory):
-    """A stick without an application: what make-images looks at is the disk."""
+    """A stick without an application, because make-images only checks the disk."""
     folder = tmp_path_factory.mktemp("stick")
     (folder / "some.efi").write_bytes(b"MZ" + bytes(1000))
     subprocess.run([ROOT / "qemu" / "image", folder / "some.efi", folder / "some.img", folder / "some.iso"], check=True, timeout=60)
@@ -31,11 +32,11 @@ def stick(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def built(stick, tmp_path_factory):
-    """The folders of two builds from one stick, made at different times."""
+    """The folders of two builds from one stick, at different times."""
     folders = [tmp_path_factory.mktemp(name) for name in ("a", "b")]
     for folder in folders:
         subprocess.run([MAKE, stick, folder], check=True, timeout=120)
-        time.sleep(1.1)  # a VHD has the second in which it was made
+        time.sleep(1.1)  # a VHD contains the second of its creation
     return folders
 
 
@@ -71,7 +72,8 @@ def test_qemu_reads_the_stick_out_of_each(built, stick, tmp_path, suffix, form):
 
 
 def test_the_vhd_is_what_azure_takes(built):
-    """Azure: a fixed VHD whose virtual size is a multiple of 1 MiB and at least 20 MiB. Its footer: Microsoft's VHD specification 1.0."""
+    """Azure needs a fixed VHD whose virtual size is a multiple of 1 MiB and at least 20 MiB. The footer follows
+    Microsoft's VHD specification 1.0."""
     data = (built[0] / "baretick.vhd").read_bytes()
     footer = data[-SECTOR:]
     cookie, size, kind = footer[:8], struct.unpack_from(">Q", footer, 48)[0], struct.unpack_from(">I", footer, 60)[0]
@@ -81,7 +83,8 @@ def test_the_vhd_is_what_azure_takes(built):
 
 
 def test_the_tar_is_what_gce_takes(built, stick, tmp_path):
-    """GCE: one file disk.raw of whole GiB in GNU's old form. The GPT's second table is at the end of that disk."""
+    """GCE needs one file disk.raw of whole GiB in the old GNU format. The GPT's second table is at the end of the
+    disk."""
     with tarfile.open(built[0] / "baretick.tar.gz") as tar:
         member, = tar.getmembers()
         assert (member.name, member.size, member.issparse()) == ("disk.raw", GIB, True)
@@ -123,7 +126,7 @@ CONTROLLERS = {
 @pytest.mark.skipif(not STICK.exists(), reason="build/baretick.img is not there: type make image")
 @pytest.mark.parametrize("cloud", [each if each == "ec2" else pytest.param(each, marks=pytest.mark.long) for each in CONTROLLERS])
 def test_each_image_boots_from_a_controller_of_its_cloud_and_saves_the_report(tmp_path, cloud):
-    """Without the runner, which has the stick on USB. Its firmware starts for some 5 s and looks for disks for more."""
+    """Without the runner, which has the stick on USB. Firmware takes 5 s to start, and then searches for disks."""
     suffix, form, device = CONTROLLERS[cloud]
     if suffix == "img":
         image = shutil.copy(STICK, tmp_path / "baretick.img")

@@ -1,4 +1,4 @@
-"""Reports out of the logs of consoles (serial=compact): whole, wrapped, cut, mixed with other lines, and damaged."""
+"""Reports from logs of consoles (serial=compact): complete, wrapped, cut, mixed with other lines, and damaged."""
 import base64
 import hashlib
 import json
@@ -12,11 +12,11 @@ from results import reports
 
 GOLDENS = ROOT / "tests" / "goldens"
 ELF = ROOT / "build" / "baretick.elf"
-LOG_KEPT = 64 << 10  # bytes that a cloud's console keeps
+LOG_KEPT = 64 << 10  # number of bytes that a cloud's console keeps
 
 
 def compact(report):
-    """REPORT as serial=compact prints it, by Python's own libraries."""
+    """Return REPORT as serial=compact prints it, made with Python's libraries."""
     packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS, 9, zlib.Z_FIXED)
     packed = packer.compress(json.dumps(report, separators=(",", ":")).encode()) + packer.flush()
     text = base64.urlsafe_b64encode(packed).decode().rstrip("=")
@@ -29,14 +29,14 @@ def framed(body):
 
 
 def short(value):
-    """VALUE without the lists that serial=compact leaves out."""
+    """Return VALUE without the lists that serial=compact omits."""
     if isinstance(value, dict):
         return {key: None if key in ("exact", "histogram", "matrix") else short(each) for key, each in value.items()}
     return [short(each) for each in value] if isinstance(value, list) else value
 
 
 def of_64_cores():
-    """The report of a machine of 64 cores, as long as a real one."""
+    """Return a report of a machine with 64 cores that is as long as a real one."""
     report = short(json.loads((GOLDENS / "clean.json").read_text()))
     core = report["cores"][-1]
     report["cores"] += [{**core, "apic_id": at, "core": at} for at in range(len(report["cores"]), 64)]

@@ -1,4 +1,4 @@
-"""qemu/Containerfile: what it copies and installs, and its entry point with a script in QEMU's place."""
+"""qemu/Containerfile: copied files, installed packages, and the entry point with a script in place of QEMU."""
 import json
 import os
 import pathlib
@@ -30,7 +30,7 @@ def test_it_installs_what_make_run_needs():
 
 
 def test_the_build_has_all_that_it_needs(tmp_path):
-    """In a folder with only the copied files, make knows how to build the application."""
+    """In a folder with only the copied files, make must have all rules to build the application."""
     copied = [rest.split() for word, rest in INSTRUCTIONS if word == "COPY" and not rest.startswith("--from")]
     for source, target in copied:
         if source != ".git":
@@ -45,7 +45,7 @@ def test_the_build_has_all_that_it_needs(tmp_path):
 
 @pytest.fixture
 def container(tmp_path, fake):
-    """The files of the last stage below a folder: container(words) calls the entry point there."""
+    """The files of the last stage in a folder. container(words) calls the entry point there."""
     fake(spoken(report("pass", (("tsc", "pass"),))))
     root = tmp_path / "root"
     for word, rest in FINAL:

@@ -56,7 +56,7 @@ def test_a_snapshot_does_not_go_with_a_stick(run, fake, tmp_path):
 
 @pytest.mark.parametrize("what, cpu", [("stop", "host,migratable=off"), ("snapshot", "host"), ("migrate", "host")])
 def test_under_kvm_the_cpu_is_one_that_can_be_moved_where_it_must(what, cpu, tmp_path):
-    """With migratable=off there is an invariant TSC, and QEMU refuses to save the machine."""
+    """If the CPU is not migratable it has an invariant TSC, but QEMU then refuses to save the machine."""
     run = arguments.parse(["--event", f"2={what}:3s"])
     run.code, run.image = tmp_path / "whole.fd", "x"
     run.code.write_bytes(bytes(4096))
@@ -68,10 +68,10 @@ def test_under_kvm_the_cpu_is_one_that_can_be_moved_where_it_must(what, cpu, tmp
         ("socket,id=monitor,fd=7", "socket,id=monitor,fd=9")]
 
 
-# How they are carried out.
+# Execution of events.
 
 class Stand:
-    """In a guest's place: notes the commands, and knows when the phases began."""
+    """Stands in for a guest. It records the commands, and has the times at which phases began."""
 
     def __init__(self, *began):
         self.transcript = Transcript(None)
@@ -91,7 +91,7 @@ class Stand:
         return asked, Events(asked, self, self.said.append)
 
     def step(self, happening, answer=None):
-        """One step, and the answer to what it sent; the command's name."""
+        """Do one step and the answer to its command. Return the command's name."""
         happening.step()
         name, label = self.sent[-1]
         happening.answer({"id": label, **(answer or {"return": {}})})
@@ -201,7 +201,7 @@ ANSWERS = r"""
 
 
 def answering(fake, tmp_path, answer, verdict="pass"):
-    """A QEMU that gives ANSWER to every command, and sends its report when it is continued."""
+    """Make a QEMU that gives ANSWER to every command, and sends its report when it is continued."""
     (tmp_path / "rest").write_bytes(spoken(report(verdict)))
     status = {"pass": "33", "fail": "35"}[verdict]
     return fake(b"baretick 1\n", ANSWERS.replace("ANSWER", repr(answer)).replace("STATUS", status))
@@ -239,7 +239,7 @@ def test_the_time_out_holds_while_one_goes_on(run, fake, tmp_path):
     assert case(done, "0=stop:10m") == [("failure", "not carried out: the run ended meanwhile")]
 
 
-GONE = {"return": {"status": "completed"}}  # ends a migration at once
+GONE = {"return": {"status": "completed"}}  # this answer ends a migration at once
 
 
 @pytest.mark.parametrize("arrived, reason", [
@@ -273,7 +273,7 @@ def test_no_qemu_stays_behind_where_the_machine_has_moved(fake, tmp_path):
 def test_in_a_matrix_it_is_a_key(run, fake, tmp_path):
     (tmp_path / "matrix").write_text("[a]\nevent = 0=stop:100ms | 0=stop:200ms 100ms=stop:1ms\n")
     done = run(*answering(fake, tmp_path, {"return": {}}), "--matrix", tmp_path / "matrix")
-    assert done.status == 2, done  # this machine ends when it first goes on
+    assert done.status == 2, done  # this machine ends when it is continued for the first time
     assert [line.split()[:2] for line in done.stdout.splitlines()[1:-1]] == [
         ["a-0-stop-100ms", "pass"], ["a-0-stop-200ms-100ms-stop-1ms", "not"]]
     assert [len(re.findall("baretick.event", (path / "junit.xml").read_text()))

@@ -1,4 +1,4 @@
-"""qemu/find: where distributions put files of other packages, in a folder in the place of /."""
+"""qemu/find: the places where distributions put files of other packages, in a folder in place of /."""
 import os
 import subprocess
 
@@ -11,7 +11,7 @@ CHART_JS = "/*!\n * Chart.js v{}.9.1\n * Released under the MIT License\n */\n"
 
 @pytest.fixture
 def find(tmp_path):
-    """Without the places that this machine's compiler and pkg-config know."""
+    """Calls qemu/find without the places that this machine's compiler and pkg-config know."""
     silent = tmp_path / "silent"
     silent.mkdir()
     (silent / "pkg-config").symlink_to("/bin/false")
@@ -30,8 +30,8 @@ def put(root, path, text=""):
 
 
 @pytest.mark.parametrize("name, path", [
-    ("gnu-efi-crt0", "/usr/lib/crt0-efi-x86_64.o"),                      # Debian 12 and 13, Arch
-    ("gnu-efi-crt0", "/usr/lib/x86_64-linux-gnu/crt0-efi-x86_64.o"),     # gnu-efi 4 of Debian
+    ("gnu-efi-crt0", "/usr/lib/crt0-efi-x86_64.o"),                      # path in Debian 12 and 13, and in Arch
+    ("gnu-efi-crt0", "/usr/lib/x86_64-linux-gnu/crt0-efi-x86_64.o"),     # path of gnu-efi 4 in Debian
     ("gnu-efi-crt0", "/usr/lib64/gnuefi/x64/crt0.o"),                    # Fedora
     ("gnu-efi-crt0", "/usr/lib64/crt0-efi-x86_64.o"),                    # openSUSE
     ("gnu-efi-library", "/usr/lib/libgnuefi.a"),

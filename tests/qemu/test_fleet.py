@@ -21,7 +21,7 @@ WAIT_S = 120  # the machine may be busy
 
 @pytest.fixture
 def fleet(tmp_path):
-    """Calls qemu/fleet, its data set in a folder of the test's own."""
+    """Calls qemu/fleet with a data set in the test's own folder."""
     try:
         engine.load()
     except engine.Missing as error:
@@ -43,7 +43,7 @@ def gathered(maker, reports):
 
 
 def ask(folder, query):
-    """Rows of QUERY, in a DuckDB database of the data set."""
+    """Return the rows of QUERY from the data set in a DuckDB database."""
     with engine.connect(str(folder)) as base:
         return base.execute(query).fetchall()
 
@@ -55,7 +55,7 @@ def golden(name="clean"):
 def long_file(path, size=1 << 30):
     with open(path, "wb") as file:
         file.write(b'{"schema": "baretick.report/2", ')
-        file.truncate(size)  # it has no blocks
+        file.truncate(size)  # a sparse file without blocks
 
 
 BAD = {
@@ -192,7 +192,8 @@ def test_of_a_folder_with_both_the_table_is_left(fleet, tmp_path):
     (tmp_path / "run").mkdir()
     for name in ("csv", "json"):
         shutil.copy(GOLDENS / f"clean.{name}", tmp_path / "run" / f"report.{name}")
-    (tmp_path / "run" / "kernel.json").write_text('{"schema": "baretick.kernel/1"}')  # written by nextboot --collect, and no report
+    # this file of nextboot --collect is not a report
+    (tmp_path / "run" / "kernel.json").write_text('{"schema": "baretick.kernel/1"}')
     assert fleet(tmp_path / "run").stdout.startswith("1 report taken, 0 in already, 0 skipped; 1 in")
 
 
@@ -203,7 +204,7 @@ def test_reports_of_schema_1_are_read(fleet, tmp_path):
 
 
 def stick(path, files):
-    """An image with the partition where `make image` has it, and FILES {name: text} in its folder baretick."""
+    """Make an image whose partition is placed as by `make image`. FILES {name: text} are in its folder baretick."""
     with open(path, "wb") as image:
         image.truncate(4 << 20)
     partition = f"{path}@@1M"
@@ -268,7 +269,7 @@ def fleet_of(maker, tmp_path, count, odd):
 
 
 def on_page(path):
-    """The tables of fleet.html."""
+    """Return the tables of fleet.html."""
     text = re.search(r'<script type="application/json" id="fleet">(.*?)</script>', path.read_text(), re.DOTALL)[1]
     return {table["id"]: table["rows"] for table in json.loads(text)["tables"]}
 
@@ -289,7 +290,7 @@ def test_twenty_oddities_are_on_top_of_a_fleet(fleet, maker, tmp_path):
 
 def test_the_page_has_the_median_reads_of_each_machines_newest_run(fleet, maker, tmp_path):
     reports = [maker.report(n) for n in (1, 2)]
-    clock(reports[0], "hpet")["id"] = "x'; DROP TABLE clocks; --"  # no clock's name
+    clock(reports[0], "hpet")["id"] = "x'; DROP TABLE clocks; --"  # not a valid id of a clock
     (tmp_path / "all.json").write_text(gathered(maker, reports))
     fleet(tmp_path / "all.json")
     text = re.search(r'id="fleet">(.*?)</script>', (tmp_path / "out" / "fleet.html").read_text(), re.DOTALL)[1]
@@ -303,7 +304,7 @@ def test_the_page_has_the_median_reads_of_each_machines_newest_run(fleet, maker,
 
 
 def collected(maker, folder, number, ppm_off, **kernel):
-    """A folder as nextboot --collect leaves it. The kernel counts the TSC with a rate that is PPM_OFF too low."""
+    """Make a folder like nextboot --collect. The kernel uses a rate of the TSC that is PPM_OFF too low."""
     report = maker.report(number)
     measured = clock(report, "tsc")["measured_hz"]
     kernel = {"schema": "baretick.kernel/1", "release": "6.1.0-44-amd64", "clocksource": "tsc",
@@ -318,7 +319,7 @@ def test_a_kernel_whose_rate_of_the_tsc_is_outside_of_the_interval_is_named(flee
     off = collected(maker, tmp_path / "in" / "a", 1, 205.0)
     clocksource = collected(maker, tmp_path / "in" / "b", 2, -10.0, clocksource="hpet")
     collected(maker, tmp_path / "in" / "c", 3, 0.0)
-    (tmp_path / "in" / "d.json").write_text(maker.text(maker.report(4)))  # no kernel was asked
+    (tmp_path / "in" / "d.json").write_text(maker.text(maker.report(4)))  # a report without a kernel's messages
     done = fleet(tmp_path / "in")
     assert done.returncode == 0, done.stderr
     rows = on_page(tmp_path / "out" / "fleet.html")["kernels"]
@@ -370,14 +371,14 @@ def test_figures_beyond_all_measure_are_none_and_spoil_nothing(fleet, maker, tmp
                 each["latency"].update(min_ns=0, p50_ns=-10, p50_within_ns=None, max_ns=10 ** 200)
     (tmp_path / "all.json").write_text("".join(maker.text(report) + "\n" for report in reports))
     done = fleet(tmp_path / "all.json")
-    assert done.returncode == 1 and not done.stderr, done.stderr  # too many SMIs
+    assert done.returncode == 1 and not done.stderr, done.stderr  # this fleet has an outlier with too many SMIs
     assert "9 machines known" in done.stdout
     text = json.dumps(on_page(tmp_path / "out" / "fleet.html"))
     assert "SMIs" in text and "Infinity" not in text and "NaN" not in text and "rate error" not in text
 
 
 def test_machines_that_are_all_alike_make_nothing_an_outlier(fleet, maker, tmp_path):
-    """Their median absolute deviation is 0: whoever is 1 ppm or one ns off would be infinitely far away."""
+    """The median absolute deviation is 0, so a machine that is 1 ppm or 1 ns off would be infinitely far away."""
     reports = []
     for n in range(20):
         report = maker.report(0)
@@ -467,7 +468,8 @@ def test_one_machine_that_goes_to_and_fro_is_one_machine(fleet, maker, tmp_path)
     (tmp_path / "all.json").write_text(gathered(maker, reports))
     said = fleet(tmp_path / "all.json", "--db", tmp_path / "db").stdout
     part = said.partition("What a version did")[2].partition("\n\n")[0]
-    assert " ".join(part.split()).count("not determined: 4 machines") == 2, said  # up and down again
+    # once for the way up, once for the way down
+    assert " ".join(part.split()).count("not determined: 4 machines") == 2, said
 
 
 def test_a_quick_run_behind_a_long_one_is_no_step_of_the_bios(fleet, maker, tmp_path):
@@ -532,7 +534,7 @@ def test_what_could_not_be_said_is_new_the_next_time(fleet, maker, tmp_path):
     said, again = fleet(tmp_path / "all.json"), fleet(tmp_path / "all.json")
     assert (said.returncode, again.returncode) == (1, 0), said.stdout
     (tmp_path / "out" / "told.json").write_text("{")
-    assert fleet(tmp_path / "all.json").returncode == 0  # as it is in the data set
+    assert fleet(tmp_path / "all.json").returncode == 0  # the data set has the same information
 
 
 def test_a_list_that_is_cut_is_named(fleet, maker, tmp_path):
@@ -574,7 +576,7 @@ def test_a_load_that_was_killed_leaves_nothing(fleet, maker, tmp_path):
     fleet(tmp_path / "one.json")
     data = tmp_path / "out" / "data"
     made = next((data / "clocks").glob("day=*/*.parquet"))
-    shutil.copy(made, made.with_name("20990101T000000000000-0.parquet"))  # its runs never came
+    shutil.copy(made, made.with_name("20990101T000000000000-0.parquet"))  # the data set has no runs for this file
     fleet(tmp_path / "two.json", "--db", tmp_path / "db")
     assert not list(data.glob("clocks/*/20990101*"))
     assert ask(tmp_path / "db", "SELECT DISTINCT count(*) FROM clocks GROUP BY run, clock") == [(1,)]

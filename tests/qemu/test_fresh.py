@@ -1,4 +1,4 @@
-"""qemu/fresh, with scripts in the place of debootstrap, chroot and mount."""
+"""qemu/fresh, with scripts in place of debootstrap, chroot and mount."""
 import os
 import subprocess
 
@@ -11,7 +11,8 @@ SETTINGS = ('Acquire::http::Proxy "http://proxy:3142";\nAcquire::Check-Valid-Unt
 
 @pytest.fixture
 def fresh(tmp_path):
-    """fresh(SUITE...) on a machine whose calls are listed in `calls`; `failing` names a command that fails inside."""
+    """Calls fresh(SUITE...). `calls` lists the calls of commands, and `failing` names a command that fails in the
+    new system."""
     tools = tmp_path / "bin"
     tools.mkdir()
     scripts = {
@@ -56,7 +57,7 @@ def test_a_goal_that_fails_is_named_and_the_next_release_is_tried(fresh, goal, t
 
 
 def test_apt_has_the_settings_of_this_machine_inside(fresh):
-    """Lists from a mirror of an earlier day have expired. apt takes them only with these settings."""
+    """Package lists from a mirror of an earlier day have expired, and apt accepts them only with these settings."""
     fresh("sid")
     assert fresh.settings.read_text() == SETTINGS
     asked, = (line for line in fresh.calls if line.startswith("apt-config "))

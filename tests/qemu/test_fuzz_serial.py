@@ -1,4 +1,4 @@
-"""Random output of a guest for the runner. fuzz_serial.py prints the seed, which repeats a trial."""
+"""Tests the runner with random output of a guest. fuzz_serial.py prints the seed, which repeats a trial."""
 import pathlib
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""qemu/run takes the options that baretick takes, and refuses the others in its words, without a boot."""
+"""qemu/run accepts the same options as baretick, and refuses others with the same sentences, without a boot."""
 import re
 import xml.etree.ElementTree as xml
 
@@ -50,7 +50,8 @@ def test_a_wrong_value_is_found_before_qemu_is_started(run, word, end):
 
 
 def test_an_application_of_another_version_has_its_own_options_beside_it(run, fake, tmp_path):
-    """A release has the file. Without it only the application checks its options."""
+    """An application of another version comes with its own file of options. Without the file, only the application
+    checks the options."""
     words = [*fake(spoken()), "--", "duration=9x", "warp=9"]
     assert run(*words).status == 0
     (tmp_path / "options.json").write_text(GRAMMAR.read_text().replace('"duration"', '"warp"'))

@@ -1,4 +1,5 @@
-"""The stick and the CD: the same bytes from the same commit, and laid out as firmware and Windows expect."""
+"""The images of the stick and the CD. The same commit must give the same bytes, and the layout must be as firmware
+and Windows expect."""
 import json
 import os
 import struct
@@ -10,14 +11,14 @@ import pytest
 from fat import Volume
 from harness import ROOT
 
-FAT_TIME_STEP_S = 2  # a file's date on FAT counts in steps of two seconds
+FAT_TIME_STEP_S = 2  # resolution of a file's date on FAT, in seconds
 SECTOR = 512
 PAYLOAD = b"MZ" + bytes(range(256)) * 500
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """Two builds from one file, at different times, in different time zones: [(img, iso), (img, iso)]."""
+    """Two builds from one file, at different times and in different time zones: [(img, iso), (img, iso)]."""
     folder = tmp_path_factory.mktemp("images")
     efi = folder / "some.efi"
     efi.write_bytes(PAYLOAD)
@@ -47,7 +48,7 @@ def test_the_mbr_has_the_protective_entry_and_an_active_fat32_partition_that_win
 
 
 def test_the_gpt_has_the_same_partition_as_an_efi_system_partition_and_is_whole(built, tmp_path):
-    """Both of its headers and tables by sfdisk; PATH may be one of a user."""
+    """sfdisk checks both headers and tables. It must also work for a user's own PATH."""
     stick = tmp_path / "stick"
     stick.write_bytes(built[0][0])
     tools = {"env": {**os.environ, "PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin"}, "capture_output": True, "text": True, "check": True}
@@ -61,7 +62,7 @@ def test_the_gpt_has_the_same_partition_as_an_efi_system_partition_and_is_whole(
 
 
 def test_the_partition_is_large_enough_to_be_fat32(built):
-    """Microsoft's FAT specification, "FAT Type Determination": FAT32 from 65,525 clusters on."""
+    """Microsoft's FAT specification, "FAT Type Determination": a volume with at least 65,525 clusters is FAT32."""
     boot = built[0][0][2048 * SECTOR:2049 * SECTOR]
     bytes_per_sector, sectors_per_cluster, reserved, fats = struct.unpack_from("<HBHB", boot, 11)
     hidden, total, fat_sectors = struct.unpack_from("<III", boot, 28)
@@ -80,14 +81,14 @@ def test_the_files_are_on_the_stick(built, tmp_path, name, begins):
 
 
 def test_label_and_serial_number_are_fixed(built):
-    """Microsoft's FAT specification, boot sector of FAT32: BS_VolID, BS_VolLab."""
+    """Microsoft's FAT specification, boot sector of FAT32: fields BS_VolID and BS_VolLab."""
     boot = built[0][0][2048 * SECTOR:2049 * SECTOR]
     assert struct.unpack_from("<I11s", boot, 67) == (0x62746B31, b"BARETICK   ")
 
 
 def test_the_reports_folder_takes_255_runs_without_growing(built):
-    """Two entries a run: one under the name NNNN.new, and one under the last one. Behind them firmware looks for an entry of
-    zeros, the end; "." and ".." come first."""
+    """Each run has two entries in the folder: NNNN.new, and the final name. "." and ".." come first, and an entry of
+    zeros must follow as the end."""
     image = built[0][0]
     volume = Volume(image, 2048 * SECTOR)
     entries = volume.content(volume.find("baretick").cluster)

@@ -1,4 +1,4 @@
-"""A report in the folder of a run is replaced by a report only."""
+"""A report in a run's folder is only replaced by a new report."""
 import json
 import os
 

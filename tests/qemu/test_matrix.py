@@ -1,4 +1,4 @@
-"""qemu/run --matrix: many runs from one description."""
+"""qemu/run --matrix: several runs from one description."""
 import json
 import os
 import signal
@@ -25,7 +25,7 @@ cpus = 4
 qemu-arg = -cpu qemu64
 options = profile=quick cores=mp
 """
-# A QEMU whose clocks are doubtful with 2 cores, and else fail on pc.
+# Replaces QEMU. Its clocks give a warning with 2 cores, and otherwise fail on pc.
 BY_MACHINE = """
     if sys.argv[sys.argv.index("-smp") + 1] == "2":
         sys.stdout.buffer.write(open(here + "/warning", "rb").read()); sys.stdout.flush(); sys.exit(33)
@@ -127,7 +127,7 @@ def test_a_run_that_cannot_be_done_is_a_row_and_the_others_go_on(run, fake, tmp_
 
 
 def test_cases_that_cannot_be_written_are_said_and_the_runs_go_on(run, fake, tmp_path):
-    (tmp_path / "matrix").write_text("[junit.xml]\ncpus = 1\n[here]\ncpus = 1\n")  # where the first one's folder is
+    (tmp_path / "matrix").write_text("[junit.xml]\ncpus = 1\n[here]\ncpus = 1\n")  # the path of the first run's folder
     done = run(*fake(spoken()), "--matrix", tmp_path / "matrix")
     assert done.status == 2
     assert [line.split()[:2] for line in done.stdout.splitlines()[1:-1]] == [["junit.xml", "pass"], ["here", "pass"]]

@@ -1,4 +1,4 @@
-"""qemu/nextboot on a folder in the place of /: its EFI variables, its system partition, and the commands that it calls."""
+"""qemu/nextboot on a folder in place of /, with EFI variables, a system partition, and simulated commands."""
 import contextlib
 import importlib.machinery
 import importlib.util
@@ -18,7 +18,8 @@ from results import files
 
 GUID = "11223344-5566-7788-99aa-bbccddeeff00"
 ESP = volume.KIND[0]
-# A machine's efibootmgr, as far as nextboot needs it: real variables in the folder, in the form of UEFI 2.10, 3.1.3.
+# Replaces efibootmgr, with the functions that nextboot needs. The folder has real variables in the form of UEFI 2.10,
+# 3.1.3.
 EFIBOOTMGR = """
     import os, pathlib, struct, sys
     folder = pathlib.Path({folder!r})
@@ -41,7 +42,8 @@ EFIBOOTMGR = """
 """
 
 
-# lsblk of util-linux 2.38, as far as nextboot needs it: only with the column NAME a device is printed inside its parent.
+# Replaces lsblk of util-linux 2.38, with the functions that nextboot needs. Only with the column NAME is a device
+# printed inside its parent.
 LSBLK = """
     import json, sys
     def flat(rows):
@@ -54,20 +56,21 @@ LSBLK = """
 
 
 def hard_drive(guid):
-    """A device path with one partition of a GPT, and its end."""
+    """Return a device path with one partition of a GPT and an end node."""
     node = struct.pack("<BBHIQQ", 4, 1, 42, 1, 2048, 1 << 20) + uuid.UUID(guid).bytes_le + bytes([2, 2])
     return node + bytes([0x7F, 0xFF, 4, 0])
 
 
 class Machine:
-    """A folder in the place of /, started by UEFI from the partition GUID, which is mounted at /boot/efi."""
+    """A folder in place of /. The machine was started by UEFI from the partition GUID, which is mounted at
+    /boot/efi."""
 
     def __init__(self, folder):
         self.root, self.bin = folder / "root", folder / "bin"
         self.efivars = self.root / firmware.FOLDER.lstrip("/")
         self.esp = self.root / "boot/efi"
         self.starts = 1
-        self.full = folder / "full"  # the NVRAM is, while this file exists
+        self.full = folder / "full"  # while this file exists, the NVRAM is full
         for path in (self.efivars, self.esp / "EFI/debian", self.bin, self.root / "etc"):
             path.mkdir(parents=True)
         (self.esp / "EFI/debian/shimx64.efi").write_bytes(b"a shim")
@@ -103,7 +106,8 @@ class Machine:
                      .replace("null", "None"))
 
     def is_restarted(self, report=None, ignored=False, suffix=""):
-        """The firmware takes BootNext or IGNORED it, baretick leaves REPORT or nothing, and Linux is started again.
+        """Simulate a restart. The firmware uses BootNext, or IGNORED it. baretick leaves REPORT, or nothing. Then
+        Linux starts again.
 
         SUFFIX is .new if the firmware cannot rename the report's folder.
         """
@@ -118,7 +122,7 @@ class Machine:
                 shutil.copy(f"{report}.{name}", folder / f"report.{name}")
 
     def state(self):
-        """All files of the system partition and of GRUB, and all EFI variables."""
+        """Return all files of the system partition and of GRUB, and all EFI variables."""
         return {str(path.relative_to(self.root)): path.read_bytes() if path.is_file() else None
                 for top in (self.efivars, self.root / "boot") for path in sorted(top.rglob("*"))}
 
@@ -130,7 +134,7 @@ def machine(tmp_path):
 
 @pytest.fixture(scope="module")
 def application(tmp_path_factory):
-    """The head of a UEFI application for x86-64, and nothing to run."""
+    """The header of a UEFI application for x86-64, without code."""
     path = tmp_path_factory.mktemp("application") / "baretick.efi"
     data = bytearray(0x200)
     data[0:2], data[0x3C:0x40], data[0x80:0x84] = b"MZ", struct.pack("<I", 0x80), b"PE\0\0"
@@ -254,7 +258,7 @@ def test_a_file_is_on_the_disk_before_it_gets_its_name(tmp_path, monkeypatch):
 
 
 def fills_the_disk(monkeypatch, full):
-    """The disk is full after some bytes of the file FULL."""
+    """Simulate a disk that gets full after some bytes of the file FULL."""
     real = files.write_all
 
     def write_all(file, data):
@@ -268,7 +272,7 @@ def fills_the_disk(monkeypatch, full):
 @pytest.mark.parametrize("full", [actions.STATE, actions.APPLICATION, actions.OPTIONS])
 def test_a_full_disk_leaves_the_preparation_before_it(machine, application, monkeypatch, full):
     actions.prepare(machine.system, application, ["profile=quick"])
-    machine.is_restarted(ignored=True)  # prepared.json will be another one
+    machine.is_restarted(ignored=True)  # the restart changes the time in prepared.json
     before = machine.state()
     fills_the_disk(monkeypatch, full)
     with pytest.raises(Refused, match=f"{full}: No space left on device; what was prepared before stays"):
@@ -285,7 +289,8 @@ def test_a_report_that_was_not_collected_is_not_hidden_by_the_next_preparation(m
                         "prepared, and the machine was not restarted since")
     assert (tmp_path / "first/report.json").exists()
     machine.is_restarted()
-    with pytest.raises(Refused, match="there is no report"):  # 0001 was collected, and is no report of this start
+    # the report in 0001 was already collected, and is not from this start
+    with pytest.raises(Refused, match="there is no report"):
         list(actions.collect(machine.system, str(tmp_path / "second")))
 
 
@@ -373,7 +378,8 @@ LINUX_RAID = "a19d880f-05fc-4d3b-a006-743f0f84911e"
 
 
 def mirror_of_type_raid(machine, *places, kind="vfat", guid=GUID.replace("1", "3")):
-    """A mirror on two partitions of the type Linux RAID, next to the system partition of a stick. Its first half has GUID."""
+    """Return a mirror on two partitions of the type Linux RAID. They are next to the system partition of a stick,
+    and the first one has GUID."""
     md = {"path": "/dev/md127", "fstype": kind, "mountpoints": list(places)}
     rows = [{"path": f"/dev/{disk}1", "pkname": disk, "partn": 1, "parttype": LINUX_RAID, "partuuid": each, "fstype": "linux_raid_member",
              "mountpoints": [None], "children": [md]} for disk, each in (("sda", guid), ("sdb", GUID.replace("1", "4")))]
@@ -391,7 +397,7 @@ def started_mirror(machine):
 
 
 def mirror_of_one_half(machine, bitmap="none"):
-    """The other half, /dev/sda1, was taken out. The firmware started from it."""
+    """Return a mirror whose other half, /dev/sda1, was taken out. The firmware started from that half."""
     rows = [{"path": f"/dev/{disk}1", "pkname": disk, "partn": 1, "parttype": ESP, "partuuid": guid, "uuid": "of-the-mirror",
              "fstype": "linux_raid_member", "mountpoints": [None]} for disk, guid in (("sda", GUID), ("sdb", GUID.replace("1", "4")))]
     rows[1]["children"] = [{"path": "/dev/md127", "pkname": "sdb1", "uuid": "1234-ABCD", "fstype": "vfat", "mountpoints": ["/boot/efi"]}]
@@ -453,7 +459,7 @@ def test_a_mirror_with_one_half_is_used_by_the_mirror_and_the_firmware_gets_the_
     mirror_of_one_half(machine)
     found = volume.find(machine.system)
     assert (found.path, found.disk, found.number, found.guid) == ("/dev/md127", "/dev/sdb", 1, GUID.replace("1", "4"))
-    assert found.uuid is None  # GRUB would find the file system on each half
+    assert found.uuid is None  # GRUB would find the file system on either half
     before = machine.state()
     assert "from /dev/md127" in actions.prepare(machine.system, application, [])
     machine.is_restarted(CLEAN)
@@ -464,7 +470,7 @@ def test_a_mirror_with_one_half_is_used_by_the_mirror_and_the_firmware_gets_the_
 
 @pytest.mark.parametrize("action", ["--status", "--collect", "--remove"])
 def test_no_action_reads_one_half_of_a_mirror(command, machine, application, capsys, monkeypatch, tmp_path, action):
-    """The machine's only partition became a mirror after the preparation, and one half has a report."""
+    """After the preparation, the machine's only partition became half of a mirror, and one half has a report."""
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     actions.prepare(machine.system, application, [])
     machine.is_restarted(CLEAN)
@@ -668,7 +674,7 @@ def test_a_damaged_note_of_what_was_prepared_is_named_and_can_be_removed(machine
     assert machine.state() == before
 
 
-# The kernel's messages about its clocks: arch/x86/kernel/tsc.c and kernel/time/clocksource.c of Linux 6.17.
+# The kernel's messages about its clocks, see arch/x86/kernel/tsc.c and kernel/time/clocksource.c of Linux 6.17.
 
 @pytest.mark.parametrize("lines, expected", [
     (["tsc: Fast TSC calibration using PIT", "tsc: Detected 2596.176 MHz processor"],
@@ -689,10 +695,11 @@ def test_a_damaged_note_of_what_was_prepared_is_named_and_can_be_removed(machine
      {"unstable": "the skew is too large"}),
     (["clocksource: Switched to clocksource tsc-early", "clocksource: Switched to clocksource hpet"],
      {"switched_to": ["tsc-early", "hpet"]}),
-    # A rate from CPUID, an MSR or a hypervisor: it is detected, and no message has its source.
+    # If the rate comes from CPUID, an MSR or a hypervisor, Linux detects it, and no message names its source.
     (["tsc: Detected 2400.000 MHz processor", "clocksource: Switched to clocksource tsc"],
      {"processor_hz": 2_400_000_000, "switched_to": ["tsc"]}),
-    # Hypervisors: arch/x86/kernel/kvmclock.c, arch/x86/kernel/cpu/mshyperv.c, drivers/clocksource/hyperv_timer.c, arch/x86/xen/time.c.
+    # Messages under hypervisors, see arch/x86/kernel/kvmclock.c, arch/x86/kernel/cpu/mshyperv.c,
+    # drivers/clocksource/hyperv_timer.c and arch/x86/xen/time.c.
     (["kvm-clock: Using msrs 4b564d01 and 4b564d00", "kvm-clock: using sched offset of 5803013 cycles",
       "tsc: Detected 2596.176 MHz processor", "clocksource: Switched to clocksource kvm-clock"],
      {"processor_hz": 2_596_176_000, "switched_to": ["kvm-clock"]}),
