@@ -1,4 +1,5 @@
-"""`make bench`: its scripts read reports of today's schema. tests.mk compiles its program with all tests."""
+"""The scripts of `make bench` must read reports of the present schema. tests.mk compiles its C program with all
+tests."""
 import importlib.util
 import json
 import pathlib
@@ -8,7 +9,7 @@ TESTS = pathlib.Path(__file__).resolve().parent
 
 
 def bench(monkeypatch):
-    """The script as a module; it takes the build folder from the command line."""
+    """The script as a module. It takes the build folder from the command line."""
     path = TESTS / "bench" / "bench.py"
     monkeypatch.setattr(sys, "argv", [str(path), str(TESTS.parent / "build")])
     spec = importlib.util.spec_from_file_location("bench", path)

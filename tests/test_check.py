@@ -1,4 +1,4 @@
-"""tests/check itself: what it runs, and its last line."""
+"""tests/check itself: its arguments for pytest, and its last line."""
 import os
 import pathlib
 import re
@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("check")  # they leave their counts in one file
+pytestmark = pytest.mark.xdist_group("check")  # they write their counts to the same file
 TESTS = pathlib.Path(__file__).resolve().parent
 PROGRAM = TESTS.parent / "build" / "unit" / "base" / "test_text"
 

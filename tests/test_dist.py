@@ -1,4 +1,5 @@
-"""`make dist`: the same bytes from the same commit, one version in all places, and a list of parts that matches the packages."""
+"""`make dist`: the same commit gives the same bytes, all places have the same version, and the list of parts matches
+the packages."""
 import hashlib
 import json
 import os
@@ -33,7 +34,7 @@ def call(folder, *command, **environment):
 
 @pytest.fixture(scope="module")
 def commit(tmp_path_factory):
-    """The sources as they are, as one commit."""
+    """The present sources as one commit."""
     folder = tmp_path_factory.mktemp("commit") / "a"
     shutil.copytree(ROOT, folder, ignore=lambda at, _: {"build", ".git"} if at == str(ROOT) else {"__pycache__", ".pytest_cache"})
     call(folder, "git", "init", "--quiet")
@@ -62,7 +63,8 @@ def contents(folder):
 
 
 def test_two_builds_of_a_commit_in_different_folders_are_the_same_bytes(commit, made, tmp_path):
-    """At another time, in another time zone and language, for a user with another mask and no other's settings."""
+    """The second build is at another time, in another time zone and language, by a user with another umask and
+    without settings."""
     other = tmp_path / "a folder that has a longer name" / "b"
     other.parent.mkdir()
     call(tmp_path, "git", "clone", "--quiet", str(commit), str(other))
@@ -76,7 +78,7 @@ def test_two_builds_of_a_commit_in_different_folders_are_the_same_bytes(commit, 
 
 
 def test_nextboot_runs_in_the_release_alone(made):
-    """On a machine that has no clone of the sources: the folder of the release is copied to it."""
+    """On a machine without a clone of the sources. Only the folder of the release is copied there."""
     said = subprocess.run([made / NAME / "qemu/nextboot", "--help"], capture_output=True, text=True, timeout=60, check=False, cwd="/")
     assert said.returncode == 0 and "--collect DIR" in said.stdout, said.stderr
 
@@ -124,14 +126,14 @@ def test_what_is_in_no_commit_is_not_released(commit, made, tmp_path):
     assert (made / f"{NAME}.tar.xz").exists()
 
 
-# The list of parts.
+# The list of parts, in SPDX.
 
 def elements(spdx):
     return {each["SPDXID"]: each for each in [spdx, *spdx["packages"], *spdx["files"]]}
 
 
 def test_the_list_has_what_spdx_asks_for(spdx):
-    """SPDX 2.3, 6 (the document), 7 (packages), 8 (files), 10 (licences), 11 (relationships)."""
+    """SPDX 2.3: clause 6 (the document), 7 (packages), 8 (files), 10 (licences), 11 (relationships)."""
     assert (spdx["spdxVersion"], spdx["dataLicense"], spdx["SPDXID"]) == ("SPDX-2.3", "CC0-1.0", "SPDXRef-DOCUMENT")
     assert re.fullmatch(r"https://spdx\.org/spdxdocs/[\w.-]+", spdx["documentNamespace"])
     assert spdx["creationInfo"]["created"] == "2026-01-02T03:04:05Z"
@@ -182,7 +184,7 @@ def test_a_part_of_others_has_its_packages_version_and_licence(made, spdx, name,
 
 
 def test_what_of_gnu_efi_is_inside_is_what_the_list_names(made, spdx):
-    """The image uses one object of libgnuefi.a, which relocates it. Its entry is in the crt0."""
+    """The image uses one object of libgnuefi.a, which relocates the image. The image's entry is in the crt0."""
     names = subprocess.run(["nm", made.parent / "baretick.so"], check=True, text=True, stdout=subprocess.PIPE).stdout
     assert re.search(r" T _start$", names, re.M) and re.search(r" [Tt] _relocate$", names, re.M)
     archive = subprocess.run([ROOT / "qemu" / "find", "gnu-efi-library"], check=True, text=True, stdout=subprocess.PIPE).stdout.strip()

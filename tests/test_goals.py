@@ -1,4 +1,4 @@
-"""Each goal of `make help` works: in `make check-long` it is run at its smallest size."""
+"""Each goal of `make help` works. `make check-long` runs each at its smallest size."""
 import os
 import re
 import shutil
@@ -55,7 +55,7 @@ SMALLEST = {
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory):
-    """The copied sources as a git repository, because some goals ask git, with the inputs of the goals next to them."""
+    """The copied sources as a git repository, because some goals call git. The inputs of the goals are next to it."""
     folder = copy_sources(tmp_path_factory.mktemp("goals") / "with a blank")
     environments = folder / "build"
     environments.mkdir(exist_ok=True)
@@ -76,10 +76,11 @@ def test_each_goal_of_help_has_a_smallest_size():
 
 
 @pytest.mark.long
-@pytest.mark.xdist_group("goals")  # one copy of the sources is built once
+@pytest.mark.xdist_group("goals")  # so that one copy of the sources is built once
 @pytest.mark.parametrize("goal", sorted(SMALLEST))
 def test_each_goal_of_help_runs_at_its_smallest_size(goal, request):
-    """Takes minutes, because each goal really runs: in a copy of the sources, and without installing or fetching anything."""
+    """Takes minutes, because each goal really runs. It runs in a copy of the sources, and installs or downloads
+    nothing."""
     smallest = SMALLEST[goal]
     if smallest.refused:
         pytest.skip(f"make {goal}: {smallest.refused}")

@@ -16,7 +16,7 @@ SIZE_MAX = 700 * 1000
 
 
 class Header:
-    """The fields of a PE header that the tests below look at."""
+    """The fields of a PE header that the tests below need."""
 
     def __init__(self, data):
         start = struct.unpack_from("<I", data, 0x3C)[0]
@@ -58,7 +58,8 @@ def test_every_section_begins_on_a_page_of_its_own(header):
 
 
 def test_nothing_is_outside_of_the_sections(header):
-    """The signature covers the file. There is no gap outside of sections, and no debug data after the last one."""
+    """The signature covers the whole file. There is no gap outside of sections, and no debug data after the last
+    one."""
     places = [(section[4], section[4] + section[3]) for section in header.sections]
     assert places[0][0] == header.headers_size
     assert all(one[1] == other[0] for one, other in zip(places, places[1:]))
@@ -67,7 +68,7 @@ def test_nothing_is_outside_of_the_sections(header):
 
 
 def test_sbat_names_component_generation_and_version(header):
-    """As shim's SBAT.md has it: lines of six fields, none of them empty, the first of the format itself."""
+    """As in shim's SBAT.md: lines of six fields that are not empty, and the first line is for the format itself."""
     section, = (each for each in header.sections if each[0] == b".sbat\0\0\0")
     text = IMAGE.read_bytes()[section[4]:section[4] + section[1]].decode("ascii")
     rows = [line.split(",") for line in text.splitlines()]
@@ -87,7 +88,7 @@ def test_nothing_is_left_undefined():
 
 
 def functions(pattern):
-    """Disassembly by function name, for names that match."""
+    """Return {function name: disassembly} for names that match."""
     text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", LINKED], capture_output=True, text=True,
                           check=True).stdout
     blocks = re.findall(r"^[0-9a-f]+ <([^>]+)>:\n((?:.+\n)+)", text, re.M)
@@ -95,9 +96,11 @@ def functions(pattern):
 
 
 def test_sampling_loops_call_nothing():
-    """The leaves are chosen by the linker and must be inlined by it: a call would be measured with the clock."""
+    """The linker selects the hardware access functions and must inline them. Otherwise a call would be measured with
+    the clock."""
     sources = "".join(path.read_text() for path in (BUILD.parent / "drivers" / "clocks").glob("*.c"))
-    names = set(re.findall(r"^DRIVER_SAMPLE\((?!rtc)(\w+),", sources, re.M))  # the RTC is timed by its edges
+    # the RTC is timed by its edges, so its read may contain calls
+    names = set(re.findall(r"^DRIVER_SAMPLE\((?!rtc)(\w+),", sources, re.M))
     loops = functions(rf"({'|'.join(names)})_sample")
     assert len(loops) == len(names) >= 9, sorted(loops)
     assert all("rdtsc" in body for body in loops.values())
@@ -105,13 +108,13 @@ def test_sampling_loops_call_nothing():
 
 
 def test_no_instruction_needs_sse_or_x87():
-    """A freshly started core has neither: only general registers may be used."""
+    """A freshly started core has neither SSE nor x87, so only general registers may be used."""
     text = "".join(functions(r".*").values())
     assert not re.search(r"%[xyz]mm\d|%st\b|%mm\d", text)
 
 
-SKEWED = BUILD / "baretick-skew.efi"  # the same, and tests/skew: started cores can be given another TSC
-SKEW_WORDS = (b"opt/baretick/skew", b"\x0f\x01\xd8")  # VMRUN: AMD APM vol. 3
+SKEWED = BUILD / "baretick-skew.efi"  # the test image of tests/skew, in which started cores can have another TSC
+SKEW_WORDS = (b"opt/baretick/skew", b"\x0f\x01\xd8")  # the second value is VMRUN, see AMD APM vol. 3
 
 
 @pytest.mark.skipif(not SKEWED.exists(), reason="build/baretick-skew.efi is not there: type make check")
@@ -120,7 +123,7 @@ def test_no_part_of_the_skewed_test_image_is_in_the_application():
     assert not [word for word in SKEW_WORDS if word in IMAGE.read_bytes()]
 
 
-FAULTING = BUILD / "baretick-fault.efi"  # the same, and tests/fault: a driver that takes exceptions
+FAULTING = BUILD / "baretick-fault.efi"  # the test image of tests/fault, with a driver that causes exceptions
 
 
 @pytest.mark.skipif(not FAULTING.exists(), reason="build/baretick-fault.efi is not there: type make check")

@@ -1,4 +1,4 @@
-"""The READMEs: their links lead somewhere, the first one is short, and their samples of output match the printed report."""
+"""The READMEs: their links are valid, the first one is short, and their samples of output match the printed report."""
 import re
 import subprocess
 import textwrap
@@ -105,7 +105,7 @@ def record_fields(header, kinds, name):
             plain, _, size = member.rstrip("]").partition("[")
             types[plain] = f"text[{size}]" if size else C_TYPES[declared]
     row = re.search(rf"\.{name} = \{{(.*?)\}},\n", kinds, re.DOTALL).group(1)
-    # A field with a point belongs to a struct of numbers with 8 bytes.
+    # A field whose name has a point belongs to a struct of numbers with 8 bytes.
     return ", ".join(f"`{field}` {'u64' if '.' in field else types[field]}" for field in re.findall(r"\(record_\w+, ([\w.]+)\)", row))
 
 

@@ -1,7 +1,8 @@
-"""The folders of the code, and the one-way road between them: what an object file takes from another lies below it.
+"""The folders of the code. An object file may use only symbols of its own folder and of folders below it.
 
-`make rooms` prints which folder may use which (src/rooms.mk and its like). The tests here compare the #include lines
-with that, and the symbols of the object files, of the host's objects and of the application's.
+`make rooms` prints the folders that each folder may use (from src/rooms.mk and other rooms.mk). The tests compare
+the #include lines with this list. They also compare the symbols in the object files, for the host and for the
+application.
 """
 import collections
 import pathlib
@@ -12,17 +13,17 @@ import pytest
 
 ROOT = pathlib.Path(__file__).parent.parent
 BUILD = ROOT / "build"
-FILES_MAX = 14  # in a folder, of code: a dozen, and a little room
+FILES_MAX = 14  # number of code files in a folder: a dozen, and some reserve
 
 
 def rooms():
-    """{folder: what it may use directly}, as the build sees it."""
+    """Return {folder: folders that it may use directly}, as the build sees them."""
     lines = subprocess.run(["make", "-s", "rooms"], cwd=ROOT, check=True, text=True, stdout=subprocess.PIPE).stdout
     return {room: used.split() for room, used in (line.split(":") for line in lines.splitlines())}
 
 
 def below(uses, room):
-    """All that ROOM may use, itself included; a folder that is below itself fails."""
+    """Return all folders that ROOM may use, with itself. Fails if a folder is below itself."""
     seen, path = set(), []
 
     def walk(at):
@@ -38,7 +39,7 @@ def below(uses, room):
 
 
 def symbols(objects):
-    """[(path, defined, undefined)] of the object files, by nm."""
+    """Return [(path, defined, undefined)] for the object files, as nm prints them."""
     listing = subprocess.run(["nm", "-gA", *objects], check=True, text=True, stdout=subprocess.PIPE).stdout
     found = {path: (set(), set()) for path in objects}
     for path, line in (line.rsplit(":", 1) for line in listing.splitlines()):
@@ -49,7 +50,8 @@ def symbols(objects):
 
 
 def interface(uses, room):
-    """The folder whose header says what ROOM implements: boot/uefi/firmware is a body of boot/firmware."""
+    """Return the folder whose header declares the functions that ROOM implements. For example, boot/uefi/firmware
+    implements boot/firmware."""
     shared = re.sub("^boot/(uefi|bare)/", "boot/", room)
     return shared if shared in uses else room
 
@@ -81,7 +83,7 @@ def test_every_c_file_of_the_product_lies_in_such_a_folder():
 
 @pytest.mark.parametrize("built, other", [("host", "boot/bare"), ("efi", "boot/bare"), ("efi", "boot/uefi")])
 def test_symbols_come_from_below(built, other):
-    """In an image that has one of the two boots, and nothing of the OTHER."""
+    """Tests an image that has one of the two boots, and no code of the OTHER boot."""
     uses = {room: used for room, used in rooms().items() if not room.startswith(other)}
     folder = BUILD / built
     objects = [folder / path.relative_to(ROOT).with_suffix(".o") for room in uses
@@ -96,8 +98,8 @@ LAYERS = ("src", "drivers", "boot")
 
 
 def foreign_headers(uses, room, text):
-    """The headers that TEXT, a file of ROOM, includes in quotes but may not: written without their folder, or of a folder
-    that does not lie below ROOM."""
+    """Return the headers that TEXT, a file of ROOM, must not include in quotes: without their folder, or from a
+    folder that is not below ROOM."""
     allowed = below(uses, room)
     named = re.findall(r'^#include "([^"]+)"', text, re.M)
     return [name for name in named
@@ -120,7 +122,7 @@ def test_a_header_from_above_or_without_its_folder_is_seen(line, found):
 
 
 def test_two_layers_have_no_header_of_one_name():
-    """The compiler would take the first of them."""
+    """If two had the same name, the compiler would use the first."""
     names = [str(path.relative_to(ROOT / layer)) for layer in LAYERS for path in (ROOT / layer).rglob("*.h")]
     assert len(names) == len(set(names)) > 100
 
@@ -163,7 +165,7 @@ def test_no_line_is_wider_than_120_columns():
 
 
 def conditionals(text):
-    """The preprocessor's conditions in TEXT, without the guard of a header."""
+    """Return the preprocessor's conditions in TEXT, without the guard of a header."""
     return [line for line in re.findall(r"^[ \t]*#[ \t]*(?:if|elif).*$", text, re.M) if not re.fullmatch(r"#ifndef BARETICK_\w+_H", line)]
 
 

@@ -1,4 +1,4 @@
-"""The words of all that baretick says, in one list: tests/sentences."""
+"""All words that baretick prints are in one list: tests/sentences."""
 import importlib.machinery
 import importlib.util
 import re
@@ -7,10 +7,11 @@ import pytest
 
 from harness import ROOT
 
-# Words that the field has others for: ping-pong, core, round, schedule, falseticker, stolen time, observed, offset, passed, not checked.
+# Unusual words. The field's words are ping-pong, core, round, schedule, falseticker, stolen time, observed, offset,
+# passed, not checked.
 WORDS = re.compile(r"\b(meetings?|players?|plays?|seats?|tours?|courts?|hears?|heard|accus\w+|ballots?|electorate|party|parties|watched|"
                    r"taken away|set apart|stands? apart|turns? of|kept(?! theirs)|not seen|to live by|whom?(?= (counts?|reads?|ran|is|was)\b))\b", re.I)
-OLD_REPORTS = "src/page/lib/older.js"  # has the words of the reports of schema 1
+OLD_REPORTS = "src/page/lib/older.js"  # contains words from reports of schema 1
 
 
 def load():

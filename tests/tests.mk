@@ -1,7 +1,7 @@
 # Tests, measurements and pictures of baretick. The Makefile includes this file.
 
-# A test image from the same objects. Its started cores can have an offset in their TSC, and its firmware can tick by the HPET. The linker
-# replaces functions, so objects that call a replaced function are built without link-time optimisation.
+# A test image from the same objects. Its started cores can have an offset in their TSC, and its firmware's tick can use
+# the HPET. The linker replaces functions, so objects that call such a function are built without link-time optimisation.
 SKEW_OBJECTS := $(patsubst %.c,$(BUILD)/efi/%.o,$(sort $(wildcard tests/skew/*.c)))
 
 $(BUILD)/efi/tests/skew/%.o: tests/skew/%.c Makefile tests/tests.mk
@@ -160,12 +160,12 @@ seeds:
 	@if [ -d "$(ACPI_CORPUS)" ]; then $(PYTHON) tests/fuzz/seeds.py "$(ACPI_CORPUS)" $(BUILD)/fuzz/fuzz_acpi-corpus; \
 	else echo 'seeds: no folder $(ACPI_CORPUS) (ACPI_CORPUS=...): fuzzing starts from nothing'; fi
 
-# All tests, or one: make check TEST=test_table (a program), TEST=test_boot.py (a file), TEST=name (what pytest's -k takes).
+# Runs all tests, or one: make check TEST=test_table (a program), TEST=test_boot.py (a file), TEST=name (for pytest's -k).
 TEST :=
 PROGRAMS   := $(UNIT_TESTS) $(FUZZ_TARGETS)
 CHECK_MAKE := $(or $(if $(TEST),$(filter %/$(firstword $(TEST)),$(PROGRAMS))),all image $(BUILD)/baretick-skew.efi $(BUILD)/baretick-fault.efi $(BUILD)/baretick-fault.elf $(BUILD)/truth/truth $(BUILD)/host/bench_host $(PROGRAMS) seeds)
 
-# Published schemas of GitHub's and GitLab's files
+# Published schemas for GitHub's and GitLab's files.
 SCHEMA_PYTHON := $(BUILD)/schema-python/made
 $(SCHEMA_PYTHON): tests/requirements.txt
 
@@ -179,13 +179,13 @@ check check-long: deps-build deps-run deps-dist deps-sign deps-test deps-fleet
 	+@$(if $(NO_INSTALL),:,$(SUBMAKE) $(SCHEMA_PYTHON)) || echo 'check: PyPI was not reached: the action is not compared with its schema'
 	tests/check $(if $(filter check-long,$@),--long) $(if $(TEST),'$(TEST)')
 
-# Spark has 455 MB and needs a Java, so its tests are not part of check.
+# Spark has 455 MB and needs Java, so its tests are not part of check.
 ## tests that qemu/fleet gets the same answers from Spark as from DuckDB
 .PHONY: check-spark
 check-spark: deps-build deps-test deps-spark $(FLEET_PYTHON) $(FLEET_SPARK)
 	$(PYTHON) -m pytest -q -rs --spark $(if $(TEST),-k '$(TEST)') tests/spark
 
-# Tests with a real KVM, one run after the other: on this machine if its KVM runs firmware, otherwise on a rig.
+# Tests with a real KVM, one after another. They run on this machine if its KVM can run firmware, otherwise on a rig.
 ## runs the tests that need KVM on /dev/kvm or on the rig in KVM_RIG (TEST=name for one)
 .PHONY: kvm
 kvm: deps-build deps-run deps-image deps-test
@@ -222,8 +222,8 @@ pictures: deps-build deps-run deps-sign deps-test
 		$(BUILD)/pictures/screen.png tests/pictures
 	$(PYTHON) tests/boot/enrol_pictures.py tests/pictures/enrol.png
 
-# Healthy machines, half of them on a busy host, or paused and migrated by it. Each finding is a false one. This takes minutes, so it
-# is not part of check.
+# Healthy machines, half of them on a busy host, or paused and migrated by it. Each finding is false. This takes minutes,
+# so it is not part of check.
 QUIET_BOOTS   := 50
 QUIET_OPTIONS := profile=quick
 ## boots healthy machines 50 times, half of them on a busy host (QUIET_BOOTS=N)

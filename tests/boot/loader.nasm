@@ -1,7 +1,7 @@
-; A loader in an ELF for QEMU's -kernel (PVH): enters an image at ENTRY in 64-bit mode by the Linux boot protocol, as
-; crosvm and libkrun do, or by PVH if PVH is defined. IMAGE is the file with the image, from its byte SKIP on, and ENTRY
-; its entry. The memory after the image is not zero with Linux's protocol. The values below may be defined otherwise, to
-; hand over something wrong.
+; A loader in an ELF file for QEMU's -kernel (PVH). It enters an image at ENTRY in 64-bit mode by the Linux boot
+; protocol, as crosvm and libkrun do. If PVH is defined, it uses the PVH protocol instead. IMAGE is the file with the
+; image, from its byte SKIP on, and ENTRY is the image's entry. With Linux's protocol, the memory after the image is not
+; zero. The values below may be defined differently, to pass something wrong on.
 
 %ifdef PVH
 %define DATA_MAGIC	336ec578h	; magic number of hvm_start_info

@@ -34,7 +34,7 @@ def volume_of(image):
 
 
 def folders(volume):
-    """Return {name: {file: bytes}} for the complete runs."""
+    """Return the files of all complete runs as a dictionary: the run's folder, then the name of the file."""
     if "baretick" not in volume.folder(""):
         return {}
     return {name: volume.files(f"baretick/{name}") for name, entry in volume.folder("baretick").items()

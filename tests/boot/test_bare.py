@@ -14,7 +14,7 @@ FAULTING = ROOT / "build" / "baretick-fault.elf"
 WITHOUT_UEFI = ("Started without UEFI: the report is on the serial line only. There is no boot volume, no screen, no "
                 "network, and no Secure Boot.")
 ALL = ("tsc", "hpet", "acpi_pm", "pit", "rtc")
-OPTION_ROM_MAX = 8193  # longest command line with which the ROM of QEMU 10 and 11 started the kernel
+OPTION_ROM_MAX = 8193  # longest command line that the ROM of QEMU 10 and 11 can pass to the kernel
 LINE_MAX = 8192  # largest command line in bytes
 
 pytestmark = pytest.mark.skipif(not ELF.exists(), reason="build/baretick.elf is not there: type make")

@@ -46,8 +46,8 @@ def clean(tmp_path_factory):
 
 
 def faked(folder, clean, rate, **which):
-    """Return the report of a boot whose host's time runs at RATE. Also return the range of the factor by which the
-    TSC is faster than its given rate. It is a range because the clean boot measured an interval."""
+    """Return the report of a boot whose host's time runs at RATE. Also return a range for how many times faster the
+    TSC is than its given rate. It is a range because the clean boot measured an interval."""
     measured = clocks(clean)["tsc"]["measured_hz"]
     claim = round(measured["value"])
     report = checked(levers.run_while(None, folder / "out", *ONE_CORE, *levers.faked(folder, rate, **which), "--",

@@ -1,4 +1,4 @@
-"""The report's shape, as the schema has it."""
+"""Helpers for the report's structure, as the schema defines it."""
 import json
 import pathlib
 
@@ -8,14 +8,14 @@ REPORT = SCHEMA["$defs"]["report"]
 
 
 def resolved(node):
-    """[NODE without $ref and oneOf, each that it may be]."""
+    """Return the alternatives of NODE, with $ref and oneOf resolved."""
     if "$ref" in node:
         return resolved(SCHEMA["$defs"][node["$ref"].rpartition("/")[2]])
     return [each for choice in node["oneOf"] for each in resolved(choice)] if "oneOf" in node else [node]
 
 
 def part(node, key):
-    """What NODE says of KEY: `properties`, `items`, ...; None: nothing."""
+    """Return the value of KEY in NODE, for example of `properties` or `items`, or None."""
     return next((each[key] for each in resolved(node) if key in each), None)
 
 

@@ -729,7 +729,7 @@ def test_the_journal_is_asked_where_the_ring_buffer_has_lost_its_beginning(machi
 
 
 def test_a_wrong_rate_of_a_tsc_that_is_not_used_does_not_accuse_the_kernels_clock():
-    """Seen on a machine of QEMU's emulation: the kernel counted with a rate of 205 ppm too little, and had taken the HPET."""
+    """As on a machine in QEMU: the kernel's rate of the TSC was 205 ppm too low, but it used the HPET."""
     report = json.loads(CLEAN.with_suffix(".json").read_text())
     said = {"tsc": {**kernel.rates([]), "believed_hz": 1_999_590_000}, "clocksource": "hpet", "log_is_whole": True}
     differs, = (line for line in compare.lines(said, report) if line.startswith("differs"))
@@ -769,7 +769,7 @@ def test_the_command_ends_with_0_or_with_2_and_one_sentence(command, machine, ap
     assert capsys.readouterr().err.count("\n") == 1
 
 
-# GRUB: a grub.cfg of grub-mkconfig 2.06 as far as it matters here, and Python for its commands.
+# The parts that matter of a grub.cfg from grub-mkconfig 2.06, and Python code for its commands.
 GRUB_CONFIG = """set default="0"
 if [ "${next_entry}" ] ; then
    set default="${next_entry}"
@@ -956,7 +956,7 @@ def without_command(name):
 
 
 def fails(name, after):
-    """The command NAME does not do what the word AFTER asks for."""
+    """Makes the command NAME fail if the word AFTER is one of its arguments."""
     def spoil(machine):
         path = machine.bin / name
         path.write_text(path.read_text().replace("import", f"import sys\nif {after!r} in sys.argv: sys.exit('no')\nimport", 1))

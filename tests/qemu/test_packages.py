@@ -1,4 +1,4 @@
-"""qemu/packages, with scripts in the place of dpkg-query, apt-get, sudo and id."""
+"""qemu/packages, with scripts in place of dpkg-query, apt-get, sudo and id."""
 import os
 import re
 import shutil
@@ -13,7 +13,7 @@ BASE_TOOLS = ["sh", "tr", "flock", "env"]
 
 @pytest.fixture
 def machine(tmp_path):
-    """A PATH with just those programs; INSTALLED names the packages that apt-get install adds to."""
+    """A PATH with only those programs. INSTALLED names the packages that apt-get install adds to."""
     tools = tmp_path / "bin"
     tools.mkdir()
     for name in BASE_TOOLS:
@@ -40,7 +40,7 @@ def machine(tmp_path):
             installed.write_text("".join(f"{package}\n" for package in packages))
 
         def apt(self, first):
-            """apt-get, which does FIRST and then installs the last word it is given."""
+            """Makes an apt-get that does FIRST and then installs the last word of its arguments."""
             script("apt-get", f'echo "apt-get $*" >>{log}\n{first}\n'
                               f'for p; do :; done; [ "$p" = update ] || echo $p >>{installed}')
 
@@ -115,7 +115,7 @@ def test_a_user_without_sudo_is_told_what_root_would_type(machine):
     assert machine.asked == []
 
 
-# Without dpkg: the table packages.txt, whose second column is looked at on this machine.
+# Systems without dpkg use the table packages.txt, whose second column names a file or program of each package.
 
 def rows():
     lines = (ROOT / "qemu" / "packages.txt").read_text().splitlines()
@@ -124,14 +124,14 @@ def rows():
 
 @pytest.fixture
 def elsewhere(machine):
-    """The machine without dpkg, but with TOOL, and with the programs that are given."""
+    """A machine without dpkg, but with TOOL and with the given programs."""
     (machine.tools / "dpkg-query").unlink()
     for name in ("dirname", "awk", "head", "grep"):
         (machine.tools / name).symlink_to(shutil.which(name))
 
     def has(*programs):
         for name in programs:
-            machine.script(name, "exit 3")  # whoever calls one would see that
+            machine.script(name, "exit 3")  # a call of one of these programs would be noticed
         return machine
     return has
 
@@ -201,7 +201,7 @@ def test_every_package_that_is_asked_for_has_a_row():
 
 @pytest.mark.parametrize("package", rows())
 def test_what_tells_that_a_package_is_there_is_true_of_debians(package, elsewhere):
-    """Each second column, where this machine has Debian's package: it is found with nothing else known."""
+    """If this machine has Debian's package, the second column must find it without further knowledge."""
     if f"{package} installed" not in subprocess.run(["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n"], text=True, check=True,
                                                     stdout=subprocess.PIPE).stdout.splitlines():
         pytest.skip(f"{package} is not installed here")

@@ -1,4 +1,4 @@
-"""The READMEs' recipes for CI, as far as they can be tested without these services."""
+"""The recipes for CI in the READMEs, as far as they can be tested without these services."""
 import hashlib
 import json
 import os
@@ -20,12 +20,12 @@ FIRST = (ROOT / "README.md").read_text()
 
 
 def recipe(heading):
-    """The indented text below a paragraph that begins with HEADING."""
+    """Return the indented text after a paragraph that begins with HEADING."""
     return indented(README.partition(f"**{heading}.**")[2])
 
 
 def indented(text):
-    """The indented text below TEXT's first paragraph."""
+    """Return the indented text after TEXT's first paragraph."""
     after = text.partition("\n\n")[2]
     return textwrap.dedent(re.match(r"((?: {4}.*)?\n)*", after)[0])
 
@@ -35,7 +35,7 @@ def steps():
 
 
 def elsewhere():
-    """The whole job of a repository that is not this one."""
+    """Return the complete job for a repository other than this one."""
     return yaml.safe_load(recipe("A job of another repository"))
 
 
@@ -86,7 +86,7 @@ def test_every_target_of_make_is_there():
     assert all(re.search(rf"^(?:[\w-]+ )*{target}\b[\w -]*:", make, re.M) for target in targets)
 
 
-# YAML, by the documentation of the services.
+# Files in YAML, as the services document them.
 
 def test_the_steps_for_github_are_steps():
     assert [sorted(step) for step in steps()] == [["uses"], ["name", "run"], ["run"], ["run"], ["if", "uses", "with"]]
@@ -94,7 +94,7 @@ def test_the_steps_for_github_are_steps():
 
 
 def test_the_job_of_another_repository_clones_this_and_does_the_same_in_short():
-    """PyYAML reads the key `on` as YAML 1.1 does."""
+    """PyYAML reads the key `on` as true, as in YAML 1.1."""
     job_there = elsewhere()["jobs"]["clocks"]
     cloned, made, called, kept = job_there["steps"]
     assert elsewhere()[True] == ["push"] and job_there["runs-on"] == "ubuntu-24.04"
@@ -106,7 +106,7 @@ def test_the_job_of_another_repository_clones_this_and_does_the_same_in_short():
 
 
 def test_the_first_readmes_job_is_one_step_with_an_input_of_the_action():
-    """PyYAML reads the key `on` as YAML 1.1 does."""
+    """PyYAML reads the key `on` as true, as in YAML 1.1."""
     first = yaml.safe_load(indented(FIRST.partition("## In CI\n\n")[2]))
     step, = first["jobs"]["clocks"]["steps"]
     inputs = yaml.safe_load((ROOT / "qemu" / "action.yml").read_text())["inputs"]
@@ -119,7 +119,7 @@ def test_the_job_for_gitlab_is_a_job():
 
 
 def test_the_release_is_a_workflow_that_attaches_what_make_dist_leaves(tmp_path):
-    """PyYAML reads the key `on` as YAML 1.1 does."""
+    """PyYAML reads the key `on` as true, as in YAML 1.1."""
     workflow = release()
     assert workflow[True] == {"push": {"tags": ["v*"]}} and workflow["permissions"] == {"contents": "write"}
     steps_of = workflow["jobs"]["release"]["steps"]
@@ -149,10 +149,10 @@ def test_the_action_for_lava_is_an_action():
     assert set(re.compile(monitor["pattern"]).groupindex) == {"test_case_id", "result"}
 
 
-# The same by the services' published schemas, and the action with them.
+# The same files, checked with the services' published schemas. The action is checked, too.
 
 def read_on(workflow):
-    """WORKFLOW with the key `on`, which PyYAML reads as YAML 1.1 does: as true."""
+    """Return WORKFLOW with the key `on`, which PyYAML reads as true, as in YAML 1.1."""
     return {"on" if key is True else key: value for key, value in workflow.items()}
 
 
@@ -175,10 +175,10 @@ def test_it_fits_the_published_schema(schema, document):
     jsonschema.Draft7Validator(json.loads(found[0].read_bytes())).validate(document())
 
 
-# The commands themselves, with something in the place of sudo, udev and QEMU.
+# The commands of the recipes, with scripts in place of sudo, udev and QEMU.
 
 def test_the_rule_for_udev_is_written_and_udev_is_told(tmp_path):
-    """The rule is GitHub's own, of its announcement that Android emulators run on KVM there."""
+    """The rule comes from GitHub's announcement that Android emulators can use KVM there."""
     sudo = tmp_path / "sudo"
     sudo.write_text('#!/bin/sh\necho "$*" >>"$CALLS"\n[ "$1" != tee ] || cat >"$RULE"\n')
     sudo.chmod(0o755)
@@ -192,7 +192,7 @@ def test_the_rule_for_udev_is_written_and_udev_is_told(tmp_path):
 
 @pytest.fixture
 def checkout(tmp_path, fake):
-    """A folder with the runner in it, and a home, where everything is that the recipes call for."""
+    """A folder with the runner in it, and a home folder. They have everything that the recipes need."""
     fake(spoken(report("pass", (("tsc", "pass"),))))
     folder, home = tmp_path / "checkout", tmp_path / "home"
     shutil.copytree(ROOT / "qemu", folder / "qemu")
@@ -202,7 +202,7 @@ def checkout(tmp_path, fake):
     (home / "qemu" / "build").mkdir(parents=True)
     (home / "qemu" / "build" / "qemu-system-x86_64").symlink_to(tmp_path / FAKE)
     (folder / "build" / "matrix").mkdir(parents=True)
-    (folder / "baretick").symlink_to(".")  # as a job of another repository has it
+    (folder / "baretick").symlink_to(".")  # as in a job of another repository
     (folder / "build" / "baretick.efi").write_bytes(b"MZ")
     (folder / "build" / "baretick.img").write_bytes(bytes(510) + b"\x55\xaa")
     (folder / "build" / "baretick.iso").write_bytes(bytes(0x8001) + b"CD001")
@@ -210,7 +210,7 @@ def checkout(tmp_path, fake):
 
 
 def stand_in(command):
-    """No firmware may be installed here; KVM is for what a real QEMU makes of it."""
+    """Return COMMAND with replacements: firmware may be absent here, and KVM needs a real QEMU."""
     firmware = "" if "--firmware" in command else " --firmware ~/edk2/OVMF.fd"
     return command.replace("qemu/run", f"qemu/run --accel tcg{firmware}", 1)
 
@@ -236,13 +236,13 @@ def test_the_runner_does_what_the_recipe_says(checkout, command):
 
 
 def report_bytes():
-    """The report that the fake gives, as it comes over the line."""
+    """Return the report that the fake QEMU sends over the serial line."""
     line = spoken(report("pass", (("tsc", "pass"),))).replace(b"\r", b"")
     return line.partition(b"REPORT BEGIN\n")[2].partition(b"BARETICK REPORT END")[0]
 
 
 def test_lava_finds_each_clock_of_the_table():
-    """Acts like LAVA's monitor: after START it takes END or the next PATTERN, where . matches every character."""
+    """Acts like LAVA's monitor. After START it reads END or the next PATTERN, where . matches every character."""
     golden = (ROOT / "tests" / "goldens" / "sick.txt").read_bytes().replace(b" pass\n", b" n.d.\n", 1)
     line = spoken(text=golden).decode("ascii")
     at = re.search(quoted("start"), line).end()

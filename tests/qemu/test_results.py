@@ -22,7 +22,7 @@ def behaviour(rule, clock, severity, outcome, text):
 
 
 def full():
-    """A report with a clock of each verdict and a rule of each outcome."""
+    """Return a report with a clock of each verdict, and a rule of each outcome."""
     return {
         "schema": "baretick.report/2", "verdict": "fail",
         "options": {"clocks": [], "label": "rack 7", "given": "profile=quick clocks=tsc,hpet"},
@@ -88,7 +88,7 @@ EXPECTED = [
 
 
 def hostile(value):
-    """VALUE with every text in it hostile, as far as its schema lets it be."""
+    """Return VALUE with hostile text in every string, as far as the schema allows it."""
     if isinstance(value, dict):
         return {key: text if key in ("schema", "verdict", "outcome", "severity") else hostile(text)
                 for key, text in value.items()}
@@ -309,7 +309,7 @@ def test_the_summary_stays_within_what_github_shows():
     assert len(summary.render(document, None)) < 1 << 20
 
 
-# The page.
+# The page of a report.
 
 def test_the_page_holds_the_report_and_no_string_ends_its_script():
     document = hostile(full())
@@ -345,7 +345,7 @@ def test_a_page_without_a_template_shows_the_text():
 # Valid and invalid reports.
 
 def with_news(value):
-    """VALUE as a later release might write it: with a key more in each object."""
+    """Return VALUE as a later release might write it, with one more key in each object."""
     if isinstance(value, dict):
         return {**{key: with_news(each) for key, each in value.items()}, "news": [{"of": 1}]}
     return [with_news(each) for each in value] if isinstance(value, list) else value
@@ -405,7 +405,7 @@ def test_a_number_that_is_none_is_refused(number):
 
 
 def places(value, path=()):
-    """Each place in VALUE, once where items of a list are alike; lists are cut to one item."""
+    """Yield each place in VALUE. Lists are cut to one item, because their items are alike."""
     yield path
     if isinstance(value, dict):
         for key in value:
@@ -416,7 +416,7 @@ def places(value, path=()):
 
 
 def put(value, path, other):
-    """VALUE with OTHER at PATH, or with nothing there: GONE."""
+    """Return VALUE with OTHER at PATH, or without the value there if OTHER is GONE."""
     if not path:
         return other
     changed = dict(value) if isinstance(value, dict) else list(value)
@@ -459,7 +459,7 @@ def test_whatever_stands_at_any_place_is_read_or_refused_and_what_is_missing_was
     assert refused == NEEDED
 
 
-# Reports of the schema before this one.
+# Reports of the previous schema.
 
 def test_a_report_of_schema_1_says_the_same_in_the_words_of_today():
     older = reports.parse((ROOT / "tests" / "goldens" / "older" / "report-1.json").read_bytes())

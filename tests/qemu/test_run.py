@@ -1,4 +1,4 @@
-"""The runner itself, with a script in QEMU's place: no guest, no firmware's patience needed."""
+"""The runner itself, with a script in place of QEMU. Therefore no guest has to start."""
 import base64
 import contextlib
 import hashlib
@@ -48,7 +48,7 @@ def wait_until(condition):
 
 
 def start(tmp_path, arguments, **keywords):
-    """Starts the runner without waiting for it; its process and the fake's pid, once that has one."""
+    """Start the runner without waiting for it. Return its process, and the fake's pid when the fake has started."""
     process = subprocess.Popen([str(RUNNER), "--out", str(tmp_path / "out"), *map(str, arguments)],
                                **keywords)
     pid = tmp_path / "pid"
@@ -86,7 +86,7 @@ def test_a_guest_that_hangs_is_status_124_and_its_last_line_is_named(run, fake):
 
 
 def test_without_firmware_it_is_said_where_it_was_looked_for_and_who_has_it(run, fake, tmp_path):
-    """FIND_ROOT is a folder in the place of /, in which no firmware is."""
+    """FIND_ROOT is a folder in place of /, without firmware."""
     arguments = fake(b"")
     at = arguments.index("--firmware")
     done = run(*arguments[:at], *arguments[at + 2:], environment={"FIND_ROOT": str(tmp_path / "nothing"), "OVMF": ""})
@@ -238,7 +238,7 @@ RECORD = bytes(range(256))
 
 
 def with_record(record=RECORD, encoded=None):
-    """The serial line of a run whose report names RECORD, with ENCODED as its block."""
+    """Return the output of a run whose report names RECORD. ENCODED is the block with the record."""
     document = {**report(), "record": {"bytes": len(record), "dropped": 0, "sha256": hashlib.sha256(record).hexdigest()}}
     return spoken(document, more=block("RECORD", base64.encodebytes(RECORD) if encoded is None else encoded))
 
@@ -440,7 +440,7 @@ def test_a_reader_that_goes_away_does_not_cost_the_report(fake, tmp_path):
 
 
 def test_a_full_pipe_that_is_read_slowly_is_read_to_its_end():
-    """As on a busy host: QEMU has ended by itself, and half of what it said is not read yet."""
+    """As on a busy host: QEMU has ended, but half of its output is not read yet."""
     said, heard, process = b"x" * 10, [], Process()
     with open(os.devnull, "wb") as null:
         process.start(lambda fd: [sys.executable, "-c", f"print({said.decode()!r}, end='')"], [], Words(null))
@@ -543,7 +543,7 @@ def test_qemu_comes_from_the_environment_where_it_is_not_named(run, fake):
 
 
 def test_the_help_ends_with_all_of_bareticks_own_options():
-    """tests/unit/render/test_options_print.c holds the text to the table of options."""
+    """tests/unit/render/test_options_print.c compares the text with the table of options."""
     done = subprocess.run([str(RUNNER), "--help"], capture_output=True, text=True, check=True)
     text = (RUNNER.parent / "options.txt").read_text()
     assert done.stdout.endswith(text) and done.stderr == ""
@@ -592,7 +592,7 @@ def test_a_build_that_needs_smm_is_refused_on_pc(run, fake, tmp_path):
     assert not (tmp_path / "argv").exists()
 
 
-# Wrong use: one line that names it, status 2, and nothing was started.
+# Wrong arguments give one line that names them and status 2. Nothing is started.
 
 @pytest.mark.parametrize("arguments, sentence", [
     (["--accel", "xen"], "argument --accel: invalid choice: 'xen'"),
@@ -680,7 +680,8 @@ def test_a_misspelt_option_is_named_before_anything_is_started(run, fake, tmp_pa
     for flaw in '"profil=quick" is not an option (did you mean profile?); ', '"=1" is not an option; ':
         assert f"{flaw}the options are duration, clocks, " in done.stderr
     assert '"limit.tsc-sync' not in done.stderr and '"label=' not in done.stderr
-    assert "not an option" not in run(*fake(spoken()), *words).stderr  # the application is not the one that was built here
+    # the application is not the one that was built here, so its options are unknown
+    assert "not an option" not in run(*fake(spoken()), *words).stderr
 
 
 def test_all_that_is_wrong_is_named_at_once(run, fake, tmp_path):
@@ -714,10 +715,10 @@ def test_words_that_are_no_text_are_handed_on_as_they_are(run, fake, tmp_path):
     assert b"\xff\xfe" in (tmp_path / odd / "qemu.log").read_bytes()
 
 
-# KVM: tried once where it may be, and left.
+# KVM is tried once if it may exist, and otherwise not used.
 
 def no_kvm_script(under_kvm):
-    """A QEMU that does UNDER_KVM if KVM is asked for, and else gives a report."""
+    """Replaces QEMU: if KVM is requested it does UNDER_KVM, otherwise it sends a report."""
     return "if 'kvm' in sys.argv:\n" + textwrap.indent(textwrap.dedent(under_kvm), "    ") + textwrap.dedent("""
         sys.stdout.buffer.write(open(here + "/later", "rb").read())
         sys.stdout.flush()
@@ -779,7 +780,7 @@ def test_what_qemu_says_of_its_command_line_is_not_kvms_fault(run, fake, tmp_pat
     ("kvm", "time.sleep(14)"),
 ], ids=["auto", "kvm"])
 def test_kvm_is_waited_for_where_the_guest_gets_on_or_it_was_asked_for(run, fake, tmp_path, accelerator, wait):
-    """It says its first word after 14 s: on a machine that is busy, or itself a guest."""
+    """The guest prints its first word after 14 s, as on a busy machine or in a nested guest."""
     (tmp_path / "later").write_bytes(spoken())
     done = run(*fake(b"", no_kvm_script(wait)), "--accel", accelerator)
     assert done.status == 0 and done.stderr == ""
@@ -796,7 +797,7 @@ def test_kvm_asked_for_is_never_replaced(run, fake, tmp_path):
     assert value_of(arguments_of(tmp_path), "-accel") == ["kvm"]
 
 
-# Nothing is left behind.
+# No process and no file is left after the runner's end.
 
 def test_killing_the_runner_kills_qemu(fake, tmp_path):
     process, pid = start(tmp_path, fake(b"baretick 1\n", "time.sleep(600)"), stdout=subprocess.DEVNULL)
@@ -825,7 +826,7 @@ def test_a_signal_ends_qemu_and_keeps_the_logs(fake, tmp_path, number, status):
     assert left["verdict"] == "incomplete" and "interrupted" in left["reason"]
 
 
-# The first signal only ends the measuring early.
+# The first signal only ends the measurements early.
 
 KEYBOARD = r"""
     line = monitor()
@@ -853,7 +854,7 @@ def measuring(fake, tmp_path, *how, **keywords):
     assert process.stdout.readline() == b"baretick 1\n"
     log = tmp_path / "out" / "serial.log"
     assert wait_until(lambda: log.read_bytes().endswith(b"phase: rates\n") or b"phase" not in keywords.get("serial", MEASURING))
-    time.sleep(0.3)  # from the log to the runner's own knowledge of it is a step
+    time.sleep(0.3)  # the runner reads the log slightly later than it is written
     return process
 
 
@@ -924,12 +925,12 @@ def started_from(folder):
             if os.fsencode(folder) in path.read_bytes():
                 found.append(int(path.parent.name))
         except OSError:
-            pass  # it has ended
+            pass  # the process has ended
     return found
 
 
 def test_killed_at_any_moment_it_leaves_no_process_behind(fake, tmp_path):
-    """From before QEMU's start to the middle of the report."""
+    """The runner is killed at times from before QEMU's start to the middle of the report."""
     arguments = fake(spoken()[:-40], "time.sleep(600)")
     seen = 0
     for delay_ms in range(20, 420, 40):
@@ -940,7 +941,7 @@ def test_killed_at_any_moment_it_leaves_no_process_behind(fake, tmp_path):
         process.kill()
         process.wait(BOUND_S)
         assert wait_until(lambda: not started_from(tmp_path)), delay_ms
-    assert seen  # there was something to leave behind
+    assert seen  # some processes must have existed, otherwise the test proves nothing
 
 
 def test_children_of_a_wrapper_around_qemu_end_with_it(run, fake, tmp_path):
@@ -950,7 +951,8 @@ def test_children_of_a_wrapper_around_qemu_end_with_it(run, fake, tmp_path):
 
 
 def test_a_runner_that_is_killed_leaves_no_file_but_in_out(fake, tmp_path):
-    """The variables of the firmware and the options are in no folder, which would have to be removed."""
+    """The firmware's variables and the options are in no temporary folder, because a killed runner could not remove
+    it."""
     arguments = fake(b"baretick 1\n", "time.sleep(600)")
     private, code = tmp_path / "private", tmp_path / "OVMF_CODE.fd"
     private.mkdir()
@@ -1013,7 +1015,7 @@ def test_other_verdicts_end_as_ever_where_a_warning_fails(run, fake, verdict, st
 
 
 def test_a_python_without_any_module_of_others_will_do(run, fake, tmp_path):
-    """The runner works with a plain Python, without further packages."""
+    """The runner needs only Python's standard library."""
     done = subprocess.run(["/usr/bin/python3", "-S", "-E", RUNNER, "--out", tmp_path / "out", *map(str, fake(spoken()))],
                           capture_output=True, text=True)
     assert done.returncode == 0 and done.stderr == ""

@@ -1,14 +1,15 @@
-"""The folders of the runner, and the one-way road between them: what a file imports lies below it."""
+"""The folders of the runner. A file may import only from its own folder and from folders below it."""
 import ast
 import pathlib
 
 import pytest
 
 QEMU = pathlib.Path(__file__).resolve().parents[2] / "qemu"
-ROOMS = ["next", "runner", "machine", "lab", "serve", "heap", "results"]  # each may use itself and those behind it; the SCRIPTS may use all
+# each folder may use itself and the folders after it; the SCRIPTS may use all
+ROOMS = ["next", "runner", "machine", "lab", "serve", "heap", "results"]
 SCRIPTS = ["run", "fleet", "nextboot"]
 FILES_MAX = 12
-COMMANDS_MAX = 18  # qemu itself holds the commands and files whose places users rely on
+COMMANDS_MAX = 18  # qemu itself has the commands, and files whose paths users rely on
 
 
 def files():
@@ -20,7 +21,8 @@ def name_of(path):
 
 
 def imports(text, known):
-    """The files among KNOWN that the source TEXT imports: `from room import file`, `from room.file import name`."""
+    """Yield the files among KNOWN that the source TEXT imports: `from room import file`, `from room.file import
+    name`."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -36,7 +38,7 @@ def arrows(sources):
 
 
 def up(uses):
-    """Each arrow from one folder to another that does not lie below it."""
+    """Return each import from a folder that is not below."""
     def floor(name):
         room, _, file = name.partition(".")
         return ROOMS.index(room) if file else -1
@@ -44,7 +46,7 @@ def up(uses):
 
 
 def circle(uses):
-    """Return the path by which a file imports itself through others, or None."""
+    """Return a chain of imports that leads from a file back to itself, or None."""
     def walk(path):
         for used in sorted(uses[path[-1]]):
             if used in path:

@@ -1,4 +1,5 @@
-"""qemu/fleet --serve: what it hands out, what it takes, and what it does not let be done to it. All of it on 127.0.0.1."""
+"""qemu/fleet --serve: the files that it sends, the reports that it accepts, and the requests that it refuses. All of
+this is on 127.0.0.1."""
 import collections
 import concurrent.futures
 import contextlib
@@ -42,7 +43,7 @@ def of(serial, **more):
 
 
 class Server:
-    """`process` serves the folder `lab`."""
+    """A server. `process` is its process, and `lab` the folder that it serves."""
 
     def __init__(self, lab, *arguments, before=lambda: None):
         lab.parent.joinpath("app.efi").write_bytes(EFI)
@@ -50,7 +51,7 @@ class Server:
         self.errors = open(lab.parent / "errors", "w+")
 
         def prepare():
-            signal.signal(signal.SIGINT, signal.SIG_DFL)  # it may be ignored where the tests run
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # the tests' parent process may ignore this signal
             before()
         self.process = subprocess.Popen(
             [FLEET, "--serve", lab, "--port", "0", "--application", lab.parent / "app.efi", "--keep-free", "0", *map(str, arguments)],
@@ -105,7 +106,7 @@ def answer(line):
 
 @pytest.fixture
 def serve(tmp_path):
-    """Starts a server with further arguments; each is ended, and has then said nothing of an internal error."""
+    """Starts a server with further arguments. Each server is ended, and must not have reported an internal error."""
     started = []
 
     def start(*arguments, lab="lab", **more):
@@ -232,7 +233,7 @@ def test_the_fleet_reads_what_was_gathered(serve, tmp_path):
         report["machine"]["identity"]["serial"] = f"SN-{n // 2}"
         report["elapsed_ms"] = n
         assert server.post(json.dumps(report).encode())[0] == 201
-    with server.connect() as line:  # half a report on its way is none
+    with server.connect() as line:  # an incomplete report does not count
         line.sendall(b"POST /reports HTTP/1.1\r\nContent-Length: 1000\r\n\r\n{")
         until(lambda: len(server.reports()) == 7)
         done = subprocess.run([FLEET, server.lab / "reports", "--out", tmp_path / "out"], capture_output=True, text=True, timeout=WAIT_S)
@@ -246,7 +247,7 @@ def until(true):
         time.sleep(0.02)
 
 
-# How it is called, and how it ends.
+# The server's arguments, and its end.
 
 @pytest.mark.parametrize("arguments, sentence", [
     (["--serve", "lab", "report.json"], "--serve takes no reports"), (["--serve", "lab", "--db", "x"], "--serve takes no reports"),
@@ -345,7 +346,7 @@ def test_when_nobody_reads_what_it_says_it_ends(serve):
     assert server.process.wait(WAIT_S) == 2
 
 
-# Refused requests, after which the next one is served.
+# Refused requests. The server must answer the next request.
 
 def refusals():
     head = "POST /reports HTTP/1.1\r\n"
@@ -386,7 +387,8 @@ def test_an_answer_is_not_lost_by_a_reset(serve):
     with server.connect() as line:
         line.sendall(b"POST /elsewhere HTTP/1.1\r\nContent-Length: 500000\r\n\r\n" + bytes(500000))
         assert answer(line)[0] == 404
-        until(lambda: threads(server) == 1)  # it has closed; with something unread that would be a reset
+        # the server has closed the connection; with unread data this would be a reset
+        until(lambda: threads(server) == 1)
         assert line.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == 0
 
 
@@ -450,7 +452,7 @@ def test_no_path_leads_out(serve, secret):
 
 
 def tree(folder):
-    """{path: its bytes, or what kind it is}."""
+    """Return {path: the file's bytes, or the kind of the path}."""
     return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else path.is_symlink() for path in folder.rglob("*")
             if path.name != "errors"}
 
@@ -496,7 +498,7 @@ def test_a_folder_that_becomes_a_link_is_not_followed(serve, tmp_path):
     assert not list((tmp_path / "outside").iterdir()) and len(list((server.lab / "before").iterdir())) == 1
 
 
-# Too much, too slow, too many.
+# Requests that are too long, too slow or too many.
 
 @pytest.mark.parametrize("length", ["10000000000", None])
 def test_ten_gigabytes_are_refused_before_they_are_read(serve, length):
@@ -522,7 +524,8 @@ def test_sixteen_mebibytes_of_values_cost_bounded_memory_and_the_next_is_served(
 
 
 def trickle(server, head, stop):
-    """The time until the server ends a connection on which a byte is sent now and then, and what it has answered."""
+    """Return the time until the server ends a connection on which a byte is sent now and then. Also return its
+    answer."""
     begin_s = time.monotonic()
     with server.connect(0.1) as line:
         line.sendall(head)
@@ -606,7 +609,7 @@ def test_hundreds_of_connections_have_a_bounded_number_of_threads_and_end(serve)
             line.connect_ex(("127.0.0.1", server.port))
         until(lambda: look() > 32)
         until(lambda: look() < 8)
-    assert max(seen) <= 65  # the first, and one for each connection
+    assert max(seen) <= 65  # one thread of the server, and one for each connection
     assert server.memory_mib() < MEMORY_MAX_MIB and server.get("/baretick.efi")[0] == 200
 
 
@@ -671,7 +674,7 @@ def test_a_disk_that_gets_full_leaves_no_half_a_report(serve):
     assert server.post(of("short"))[0] == 201
 
 
-# As its README says.
+# Configurations from the server's README.
 
 def recipes():
     """Return the configurations of dnsmasq. The configuration for PXE is appended to the one before it."""
@@ -691,7 +694,7 @@ def test_dnsmasq_understands_the_recipe(tmp_path, name):
     assert "baretick.efi" in recipes()[name]
 
 
-# Drawn at random.
+# Requests drawn at random.
 
 PIECES = [b"GET", b"POST", b"HEAD", b" ", b"/", b"/baretick.efi", b"/baretick.cfg", b"/reports", b"?mac=", b"&serial=", b"..", b"%00", b"%", b"\x00",
           b"\r\n", b"\n", b"\r", b"\r\n\r\n", b"HTTP/1.1", b"HTTP/1.0", b"HTTP/", b":", b"Content-Length: ", b"Transfer-Encoding: chunked",
@@ -702,7 +705,7 @@ WHOLE = [b"GET /baretick.efi HTTP/1.1\r\nHost: a\r\n\r\n", b"POST /reports HTTP/
 
 
 def drawn(draw):
-    """The bytes of one connection: pieces at random, or a whole request spoiled."""
+    """Return the bytes of a connection: random pieces, or a complete request with changes."""
     if draw.random() < 0.5:
         return b"".join(draw.choice(PIECES) for _ in range(draw.randrange(1, 30)))
     data = bytearray(draw.choice(WHOLE))

@@ -1,4 +1,4 @@
-"""qemu/sign: the signatures, the files on the images, and a sentence for each wrong call. These tests do not boot."""
+"""qemu/sign: its signatures, the files on the images, and its sentence on each wrong call. These tests do not boot."""
 import os
 import shutil
 import struct
@@ -31,7 +31,7 @@ def keys(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def shims(tmp_path_factory):
-    """The files of a distribution's shim, by the names that Debian gives them."""
+    """The files of a distribution's shim, with Debian's names."""
     folder = tmp_path_factory.mktemp("shims")
     for name in ("shimx64.efi.signed", "mmx64.efi.signed"):
         (folder / name).write_bytes(name.encode())
@@ -53,7 +53,8 @@ def test_the_signature_is_the_keys_and_the_rest_is_as_it_was(keys, tmp_path):
     assert sign(tmp_path, *keys) == (0, "")
     signed, plain = (tmp_path / "signed.efi").read_bytes(), EFI.read_bytes()
     subprocess.run(["sbverify", "--cert", keys[1], tmp_path / "signed.efi"], check=True, capture_output=True)
-    # PE/COFF has a checksum and the place of the certificates in the optional header. Their table follows the last section.
+    # The optional header of PE/COFF has a checksum and the address of the certificates. The certificates follow the
+    # last section.
     optional = struct.unpack_from("<I", plain, 0x3C)[0] + 24
     written = {*range(optional + 64, optional + 68), *range(optional + 144, optional + 152)}
     assert len(signed) > len(plain)

@@ -1,4 +1,4 @@
-"""The report of a run whose firmware gives applications no serial line: qemu/run takes it from the stick."""
+"""The report of a run whose firmware has no serial line for applications. qemu/run takes it from the stick."""
 import json
 import shutil
 
@@ -9,7 +9,7 @@ from test_fleet import stick
 
 pytestmark = pytest.mark.skipif(not shutil.which("mformat"), reason="there are no mtools")
 
-# Stands in for QEMU: it saves the files of NAMES, which lie next to it, on the stick.
+# Replaces QEMU: it saves the files NAMES, which are next to it, on the stick.
 SAVES = """
     import subprocess
     image = here + "/out1/stick.img@@1M"
@@ -20,7 +20,7 @@ SAVES = """
                            check=True)
     sys.exit({status})
     """
-PASS, FAIL = 33, 35  # QEMU's exit status: qemu/README.md, "How a run ends"
+PASS, FAIL = 33, 35  # QEMU's exit status, see qemu/README.md, "How a run ends"
 
 
 def saved(folder, name, verdict):

@@ -185,7 +185,7 @@ def laid_out(node, indent=0, before=0):
     return first + ",".join(f"{margin}  {part}" for part in parts) + margin + last
 
 
-# For the lists of the report: a row of report.csv is about one such thing, and its metric starts with the words.
+# Lists of the report. A row of report.csv is about one such element, and its metric starts with the words.
 SUBJECTS = {"clocks": ("a clock", ""), "rates": ("a clock", ""), "claims": ("a clock", "SOURCE_"), "cores": ("a core", ""),
             "intervals": ("a timer and a core", "MODE_NS_"), "calibrations": ("the TSC or the LAPIC timer", "LOOP_"),
             "findings": ("a clock or a core", "")}

@@ -1,4 +1,4 @@
-"""The goldens of the JSON report meet the schema, which refuses wrong ones and is up to date."""
+"""The goldens of the JSON report follow the schema. The schema refuses invalid reports, and is up to date."""
 
 import copy
 import json
@@ -17,7 +17,7 @@ GOLDENS = sorted((TESTS / "goldens").glob("*.json"))
 
 
 def strict(text):
-    """Parses JSON in which no key stands twice: Python would keep the last one without a word."""
+    """Parses JSON, and fails if a key occurs twice. Python would silently keep the last one."""
     def pairs(items):
         keys = [key for key, _ in items]
         assert len(keys) == len(set(keys)), f"a key stands twice among {keys}"
@@ -79,7 +79,7 @@ def test_skew_is_the_same_seen_from_a_core_and_as_a_whole(path):
             assert skew["matrix"][0][i][0] <= offset["low"] <= offset["value"] <= offset["high"] <= skew["matrix"][0][i][1]
     low, high = skew["worst_offset_ns"] - skew["error_ns"], skew["worst_offset_ns"] + skew["error_ns"]
     if any(core["drifts"] for core in cores):
-        assert skew["at_best_ns"] is None  # a bound of what moves holds at no moment but its own
+        assert skew["at_best_ns"] is None  # if cores move, a bound holds only at its own time
     else:
         assert max(-low, high) <= skew["at_best_ns"] + 1
     assert [core["apic_id"] for core in cores if core["off_majority"]] == {"clean.json": [], "sick.json": [8]}[path.name]
