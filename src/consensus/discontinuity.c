@@ -1,9 +1,9 @@
-/* See discontinuity.h. */
+/* Groups clocks by the durations that they measured. See discontinuity.h. */
 #include "consensus/discontinuity.h"
 
 #include "base/set.h"
 
-/* 10 s: if a clock wraps sooner, its wraps are not counted, and its duration is only known modulo the wrap */
+/* 10 s; if a clock wraps sooner, its wraps cannot be counted, so its duration is known only modulo the wrap */
 #define WRAP_NS_MIN UINT64_C(10000000000)
 
 struct panel {
@@ -60,7 +60,7 @@ clocks_containing(const struct panel *panel, uint32_t set, int64_t ns)
 
 /*
  * Returns the largest subset of SET whose intervals share a value. The shared range starts at a lower end of one of
- * them. So each lower end is tried, shifted by wraps to the interval of each other clock.
+ * them. Therefore each lower end is tried, shifted by wraps to the interval of each other clock.
  */
 static uint32_t
 largest_agreeing_set(const struct panel *panel, uint32_t set)
@@ -167,8 +167,8 @@ middle(const struct offset *offset)
 }
 
 /*
- * Returns the middle of the narrowest duration of the clocks that do not wrap, or 0. Clocks that wrap after WRAP_NS_MIN
- * or more are assumed to be near it, which gives the number of their wraps.
+ * Returns the middle of the narrowest duration of the clocks that do not wrap, or 0. For clocks that wrap after
+ * WRAP_NS_MIN or more, the number of wraps is chosen that brings them nearest to it.
  */
 static int64_t
 typical_duration_ns(const struct panel *panel)

@@ -18,7 +18,7 @@
 
 struct discontinuity_clock {
 	bool known;
-	/* Duration in ns by this clock, with the errors of its readings and of its rate. */
+	/* Duration in ns by this clock, as an interval that includes the errors of its readings and of its rate. */
 	struct offset elapsed;
 	uint64_t wrap_ns;      /* the duration is only known modulo this; 0 if the clock does not wrap */
 };
@@ -30,10 +30,10 @@ struct discontinuity_group {
 };
 
 struct discontinuity {
-	size_t count; /* number of groups, the largest first; 0 or 1 if there is no discontinuity */
+	size_t count; /* number of groups, with the largest group first; 0 or 1 if there is no discontinuity */
 	struct discontinuity_group groups[DISCONTINUITY_GROUPS_MAX];
 	/*
-	 * Bits of the clocks that fit several groups, for example because their intervals are wide. They are in no
+	 * Bits of mute clocks. A mute clock fits several groups, for example because its interval is wide. It is in no
 	 * group.
 	 */
 	uint32_t mute;
@@ -41,7 +41,7 @@ struct discontinuity {
 
 /*
  * Groups COUNT clocks, at most DISCONTINUITY_CLOCKS_MAX. Two clocks agree if their durations overlap or are at most
- * FLOOR_NS apart. If there are too many groups, the last one has all remaining clocks.
+ * FLOOR_NS apart. If there are too many groups, the last group has all remaining clocks.
  */
 struct discontinuity discontinuity_find(const struct discontinuity_clock *clocks, size_t count, uint64_t floor_ns);
 

@@ -1,4 +1,4 @@
-/* See falseticker.h. */
+/* Finds clocks with wrong rates. See falseticker.h. */
 #include "consensus/falseticker.h"
 
 struct panel {
@@ -127,7 +127,7 @@ largest_group(const struct panel *panel, uint32_t voting)
 	return largest;
 }
 
-/* Returns the clock that rate_consensus() finds among the clocks in SET. */
+/* Returns the clock that represents SET, as chosen by rate_consensus(). */
 static size_t
 reference_of(const struct panel *panel, uint32_t set)
 {
@@ -147,8 +147,8 @@ clocks_that_disagree(const struct panel *panel, uint32_t set, size_t reference)
 }
 
 /*
- * Finds faults among clocks that certainly have the same source. If two or more of them agree, and outnumber the others
- * that have a vote, the others are falsetickers.
+ * Finds faults among clocks that certainly have the same source. If at least two of these clocks agree, and outnumber
+ * the others that have a vote, the others are falsetickers.
  */
 static void
 judge_siblings(const struct panel *panel, struct falseticker *found)

@@ -4,7 +4,7 @@
  *
  * A group of clocks decides if it has more than half of the voters, and more independent sources than all that
  * contradict it. Its clocks are then truechimers. A clock that differs from them by more than the limit is a
- * falseticker. No clock is the reference from the start. If no group decides, the result is the groups.
+ * falseticker. No clock is the reference from the start. If no group decides, the result only lists the groups.
  */
 #ifndef BARETICK_FALSETICKER_H
 #define BARETICK_FALSETICKER_H
@@ -19,8 +19,8 @@
 #define FALSETICKER_RATES_MAX 32
 
 /*
- * Describes which clocks are independent. Clocks with one source (for example the same crystal) agree with each other
- * whether the source is right or not, so together they have one vote.
+ * Describes which clocks are independent. Clocks with the same source (for example a crystal) agree even if the source
+ * is wrong, so together they have one vote.
  */
 struct falseticker_sources {
 	/* bit B of separate[A] is set if A and B have different sources */
@@ -38,12 +38,15 @@ struct falseticker {
 	 * value which most of them share. COUNT if no rate is known.
 	 */
 	size_t reference;
-	/* Bit I is set if rate I is in the group that decides, or has no vote. If UNDECIDED, the largest group. */
+	/*
+	 * Bit I is set if rate I is in the group that decides, or has no vote. If UNDECIDED, the bits are the largest
+	 * group.
+	 */
 	uint32_t truechimers;
 	uint32_t voters;       /* bit I is set if rate I has a vote */
 	/* Bit I is set if rate I differs from the reference by more than the limit, and is no truechimer. */
 	uint32_t falsetickers;
-	/* true if no group decides; the only falsetickers are then in the source of SIBLINGS */
+	/* true if no group decides; the only falsetickers are then clocks that differ from SIBLINGS */
 	bool undecided;
 	size_t a, b;           /* the two narrowest rates that disagree; they belong to group_a and group_b */
 	uint32_t group_a, group_b;

@@ -1,4 +1,4 @@
-/* See marzullo.h. */
+/* Finds the range that most intervals share. See marzullo.h. */
 #include "consensus/marzullo.h"
 
 struct voters {
@@ -37,8 +37,8 @@ count_votes(const struct voters *all, int64_t value)
 }
 
 /*
- * Finds the range that all intervals share. If two intervals are disjoint, low > high, and low is the highest lower
- * end.
+ * Finds the range that all intervals share. If two intervals are disjoint, the result has low > high, and low is the
+ * highest lower end.
  */
 static struct marzullo
 find_unanimity(const struct voters *all)

@@ -12,7 +12,7 @@
 
 #include "base/offset.h"
 
-/* Returns the interval of voter number VOTER. If it is not bounded on both sides, it is no vote. */
+/* Returns the interval of voter number VOTER. An interval that is not bounded on both sides is no vote. */
 typedef struct offset marzullo_vote(const void *context, size_t voter);
 
 struct marzullo {
@@ -20,13 +20,19 @@ struct marzullo {
 	size_t votes;         /* number of voters whose interval contains all of SHARED */
 	/* number of these votes that overlap no interval outside SHARED; the other votes are uncertain */
 	size_t decided;
-	/* the range with the most votes; if several have as many, the highest. OFFSET_UNKNOWN without voters */
+	/*
+	 * The range with the most votes. If several ranges have equally many votes, it is the highest of them.
+	 * OFFSET_UNKNOWN without voters.
+	 */
 	struct offset shared;
-	bool tied;            /* true if other ranges have as many votes */
-	struct offset lowest; /* the lowest range with as many votes; equal to SHARED if not tied */
+	bool tied;            /* true if other ranges have equally many votes */
+	struct offset lowest; /* the lowest range with equally many votes; equal to SHARED if TIED is false */
 };
 
-/* Finds the majority of COUNT voters. After STEPS_MAX lower ends, returns the best result until then. */
+/*
+ * Finds the range with the most votes among COUNT voters. After STEPS_MAX lower ends it returns the best result until
+ * then.
+ */
 struct marzullo marzullo_find(marzullo_vote *vote, const void *context, size_t count, size_t steps_max);
 
 #endif

@@ -15,7 +15,7 @@ rate_tightest(const struct sample *samples, size_t count)
 {
 	const struct sample *best = &samples[0];
 
-	/* If a sample's end is before its begin, the unsigned difference is huge, so the sample is never the best. */
+	/* If a sample ends before its begin, the unsigned difference is huge, so this sample is never the best. */
 	for (size_t i = 1; i < count; i++)
 		if (samples[i].end - samples[i].begin < best->end - best->begin)
 			best = &samples[i];
@@ -24,7 +24,7 @@ rate_tightest(const struct sample *samples, size_t count)
 
 /*
  * Calculates the TSC ticks between the two readings. The end of each sample is extended by the TSC's resolution, see
- * struct rate_window. Returns false if it is uncertain which reading was first.
+ * struct rate_window. Returns false if either reading may have been the first.
  */
 static bool
 window_time(const struct rate_window *window, struct span *time)
@@ -55,7 +55,7 @@ window_ticks(const struct rate_window *window, struct span *ticks)
 static struct rate_interval
 interval(uint64_t value, uint64_t low, uint64_t high)
 {
-	if (high == UINT64_MAX) /* the result does not fit */
+	if (high == UINT64_MAX) /* the result does not fit into 64 bits */
 		return (struct rate_interval){ .known = false };
 	return (struct rate_interval){ true, value, low, high };
 }

@@ -1,7 +1,7 @@
 /*
  * Measures rates as intervals. A clock is read at both ends of a window. Each reading lies between two TSC readings,
- * and each count is exact to less than the clock's resolution. So the clock's ticks, the time in between and the rate
- * are all intervals.
+ * and each count is exact to less than the clock's resolution. Therefore the clock's ticks, the time between the
+ * readings and the rate are all intervals.
  */
 #ifndef BARETICK_RATE_H
 #define BARETICK_RATE_H
@@ -26,7 +26,7 @@ struct rate_window {
 	struct sample first, last;
 	/* The clock's resolution: the error of its count is below this. 0 if the ends are edges of its ticks. */
 	uint64_t slack_ticks;
-	/* The TSC's resolution: it moves by at most this at once. Usually 1, but for example 26 in some emulators. */
+	/* The TSC's resolution, which is the largest step of its value. Usually 1, but for example 26 in some emulators. */
 	uint64_t tsc_resolution_ticks;
 };
 
@@ -57,7 +57,7 @@ rate_beyond(const struct interval_ppb *ppb, uint64_t limit_ppb)
 struct sample rate_tightest(const struct sample *samples, size_t count);
 
 /*
- * Returns the slope from two readings. It is unknown if the clock stepped back, or if it is uncertain which reading was
+ * Returns the slope from two readings. It is unknown if the clock stepped back, or if either reading may have been the
  * first.
  */
 struct rate_slope rate_slope(const struct rate_window *window);
@@ -83,19 +83,19 @@ struct rate_interval rate_of_clock(const struct rate_slope *slope, const struct 
 size_t rate_consensus(const struct rate_interval *implied, size_t count);
 
 /*
- * Returns by how many ppb A runs faster than B. The faster clock implies the lower TSC rate. It is unknown if either
- * rate is unknown.
+ * Returns how many ppb faster A runs than B. The faster clock implies the lower TSC rate. It is unknown if either rate
+ * is unknown.
  */
 struct interval_ppb rate_compare(const struct rate_interval *implied_a, const struct rate_interval *implied_b);
 
-/* Returns by how many ppb a clock with the rate MEASURED runs faster than CLAIMED. */
+/* Returns how many ppb faster than CLAIMED a clock with the rate MEASURED runs. */
 struct interval_ppb rate_error(const struct rate_interval *measured, struct rate claimed);
 
 /*
  * Returns the ticks between the readings THEN and NOW of a counter that wraps. Several counts are possible, because the
- * counter wraps. The result is the nearest to EXPECTED_TICKS, which are calculated from the TSC and the rate so far. If
- * it is a step back, the result is a negative number in two's complement, so that adding it to a count moves the count
- * back.
+ * counter wraps. The result is the nearest to EXPECTED_TICKS, which are calculated from the TSC and the present
+ * estimate of the rate. If it is a step back, the result is a negative number in two's complement, so that adding it to
+ * a count moves the count back.
  */
 uint64_t rate_unwrap(const struct clock *clock, uint64_t then_ticks, uint64_t now_ticks,
 		     uint64_t expected_ticks);

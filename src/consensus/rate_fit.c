@@ -1,4 +1,4 @@
-/* Fits a line through many readings. See rate_fit.h. */
+/* Fits lines through many readings. See rate_fit.h. */
 #include "consensus/rate_fit.h"
 
 #include "base/scale.h"
@@ -10,7 +10,7 @@ typedef __int128 wide;
 struct hull {
 	struct rate_corner corners[RATE_SAMPLES_MAX];
 	size_t count;
-	int side; /* 1 if lines must pass above the hull, -1 if below */
+	int side; /* 1 if lines must pass above the hull's corners, -1 if below */
 };
 
 /* Returns true if B is redundant between A and C: a line that passes A and C on the right side also passes B. */
@@ -91,7 +91,7 @@ rate_corners(const struct clock *clock, uint64_t trust_ticks, uint64_t rise, con
 	return corners;
 }
 
-struct line { /* constraints on a line, and the bounds of its slope so far */
+struct line { /* the constraints on a line, and the present bounds of its slope */
 	uint64_t slack_ticks, resolution_ticks, trim_ticks;
 	uint64_t from_tsc, from_ticks; /* origin of the corners' coordinates */
 	struct rate_slope slope;       /* if high_time is 0, there is no upper bound yet */
@@ -154,8 +154,9 @@ pass_between_ends(struct line *line, const struct rate_end *a, const struct rate
 }
 
 /*
- * Calculates the bounds of the slope from all pairs of corners. Eliminating the line's height from all constraints
- * leaves exactly these pairs. Returns false if no line fits.
+ * Calculates the bounds of the slope from all pairs of corners. Each constraint on the line involves one corner. If the
+ * line's height is eliminated from two constraints, a bound of the slope remains for each pair of corners. Returns
+ * false if no line fits.
  */
 static bool
 bound_slope(const struct rate_ends *ends, uint64_t slack_ticks, uint64_t trim_ticks, struct rate_slope *slope)

@@ -1,9 +1,11 @@
 /*
  * Finds the slopes of all lines that fit many readings. Each reading at the end of a window lies between two TSC
- * readings, and is exact to less than the clock's resolution. So the line of the clock's count against the TSC must
- * pass two corners. At the sample's end, the clock had reached the reading. At its begin, the clock was not yet beyond
- * the reading. The result is the highest and the lowest slope of all lines that satisfy this for all readings. This is
- * a linear programme with two unknowns, which is solved in exact integers over pairs of corners.
+ * readings, and is exact to less than the clock's resolution. In a diagram of the clock's count against the TSC, each
+ * reading therefore gives two points, called corners. At the sample's end, the clock had reached the reading, so the
+ * clock's line must pass above this corner. At its begin, the clock was not yet beyond the reading, so the line must
+ * pass below that corner. The result is the highest and the lowest slope of all lines that satisfy this for all
+ * readings. This is a linear programme with two unknowns (the line's slope and height), which is solved in exact
+ * integers over pairs of corners.
  */
 #ifndef BARETICK_RATE_FIT_H
 #define BARETICK_RATE_FIT_H
@@ -15,19 +17,19 @@
 #include "clock/sample.h"
 #include "consensus/rate.h"
 
-/* corners that are kept on each side: lines near the clock's rate touch one or two of them */
+/* number of corners that are kept on each side; a line near the clock's rate touches only one or two of them */
 #define RATE_CORNERS_MAX 8
-#define RATE_BETWEEN_MAX 16 /* maximum number of short measurements between the ends */
-/* first, middle, last (or the latest reading before a discontinuity), and the end of the run */
+#define RATE_BETWEEN_MAX 16 /* maximum number of short series of readings between the ends */
+/* first, middle, last (or the latest reading before a discontinuity), end of the run, and readings in between */
 #define RATE_ENDS_MAX    (4 + RATE_BETWEEN_MAX)
 
-struct rate_corner { /* a point, relative to the shortest sample of its end */
+struct rate_corner { /* a corner, relative to the shortest sample at the same end */
 	int64_t tsc, ticks;
 };
 
 /*
- * The corners that a line can touch, of at most RATE_SAMPLES_MAX readings at one end of a window. Leaving some out only
- * widens the result.
+ * The corners that a line may touch, from at most RATE_SAMPLES_MAX readings at one end of a window. If some are left
+ * out, the result only becomes wider.
  */
 struct rate_corners {
 	uint64_t narrowest; /* duration of the shortest sample, in TSC ticks */
@@ -40,7 +42,8 @@ struct rate_corners {
 
 /*
  * Returns the corners of a chain of COUNT samples. For TRUST_TICKS see clock_comparable(). RISE is roughly the slope of
- * the line, in ticks per 2^32 TSC ticks. The shortest sample is always used, so there is a corner on each side.
+ * the line, in ticks per 2^32 TSC ticks. The sample that took the shortest time is always used, so that LOWER and UPPER
+ * both have at least one corner.
  */
 struct rate_corners rate_corners(const struct clock *clock, uint64_t trust_ticks, uint64_t rise,
 				 const struct sample *samples, size_t count);
@@ -50,7 +53,7 @@ struct rate_end {
 	const struct rate_corners *corners;
 };
 
-struct rate_ends { /* ends of a window, and measurements in between, in order of time */
+struct rate_ends { /* readings at the ends of a window and between them, in order of time */
 	struct rate_end ends[RATE_ENDS_MAX];
 	size_t count;                  /* number of entries, at least 2 */
 	/* The clock's resolution if it moves in even steps: the greatest common divisor of all differences. */

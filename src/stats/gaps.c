@@ -1,4 +1,4 @@
-/* See gaps.h. */
+/* Watches one core for gaps. See gaps.h. */
 #include "stats/gaps.h"
 
 static void

@@ -21,7 +21,8 @@ struct gap_event {
 struct gaps { /* results of one observation, written by the observed core */
 	uint64_t observed_ticks; /* time from the first to the last reading, with the gaps */
 	uint64_t count, worst_ticks, total_ticks;
-	uint64_t long_ticks; /* sum of the long gaps, each shortened by the threshold, which a reading alone may take */
+	/* sum of the long gaps, without the threshold in each, because a reading alone may take as long */
+	uint64_t long_ticks;
 	uint64_t turns, least_ticks; /* number of readings after the first, and the shortest time between two */
 	uint64_t octave[OCTAVES]; /* number of gaps in each octave of ns: see histogram.h */
 	struct tsc_steps steps;

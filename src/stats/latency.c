@@ -1,4 +1,4 @@
-/* See latency.h. */
+/* Calculates figures of read latency. See latency.h. */
 #include "stats/latency.h"
 
 #define PS_PER_NS UINT64_C(1000)
@@ -102,7 +102,7 @@ latency_percentile_within(const struct latency *latency, uint32_t per_hundred_th
 	return within;
 }
 
-/* Returns the last bucket of samples that were not hit by a gap: the median plus THRESHOLD_NS. */
+/* Returns the bucket of the median plus THRESHOLD_NS. Samples in later buckets were hit by a gap. */
 static size_t
 last_clean_bucket(const struct latency *latency, uint64_t threshold_ns)
 {

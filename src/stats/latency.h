@@ -32,14 +32,14 @@ void latency_add(struct latency *latency, const struct scale *scale, const struc
 		 size_t count);
 
 /*
- * Returns the duration that PER_HUNDRED_THOUSAND of the samples do not exceed (50000: the median). It is exact to 1.6
- * %, and between min_ns and max_ns. Returns 0 without samples.
+ * Returns a percentile of the samples, in 1/100,000: 50000 is the median. It is exact to 1.6 %, and between min_ns and
+ * max_ns. Returns 0 without samples.
  */
 uint64_t latency_percentile_ns(const struct latency *latency, uint32_t per_hundred_thousand);
 
 /*
  * Confidence interval of a percentile. It contains the percentile of all possible reads with a probability of at least
- * 95 %. Unknown with too few reads. For example p99.9 needs about 8,000 reads; with fewer, the upper end would be
+ * 95 %. Unknown with too few reads. For example p99.9 needs about 8,000 reads, because otherwise the upper end would be
  * beyond the longest read.
  */
 struct latency_within {

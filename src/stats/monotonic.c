@@ -1,4 +1,4 @@
-/* See monotonic.h. */
+/* Counts steps back, jumps and stalls. See monotonic.h. */
 #include "stats/monotonic.h"
 
 /*
@@ -31,7 +31,7 @@ count_step(struct monotonic *monotonic, const struct clock *clock, const struct 
 
 /*
  * Counts a stall. FIRST and LAST are the first and the last of a series of equal readings. The first may have been read
- * as late as its end, and the last as early as its begin. So only the time in between is proven.
+ * as late as its end, and the last as early as its begin. Therefore only the time between these two is proven.
  */
 static void
 count_stall(struct monotonic *monotonic, uint64_t stall_ticks, const struct sample *first,

@@ -1,4 +1,4 @@
-/* See observed.h. */
+/* Lists observed durations. See observed.h. */
 #include "stats/observed.h"
 
 #define ALL_MILLIONTHS UINT64_C(100000000) /* 100 percent, times 1,000,000 */

@@ -1,4 +1,4 @@
-/* See resolution.h. */
+/* Finds a clock's resolution. See resolution.h. */
 #include "stats/resolution.h"
 
 #include "base/text.h"
@@ -26,9 +26,9 @@ record(struct resolution *resolution, uint64_t ticks)
 }
 
 /*
- * For the TSC, whose reading lies between two other TSC readings. Their differences are used too. A loop of constant
- * duration, as in an emulator that counts instructions, would show its own duration as the resolution. The parts of the
- * loop do not.
+ * Used only for the TSC, whose reading lies between two other TSC readings. The differences from these are used too. In
+ * an emulator that counts instructions, the loop takes constant time, which would otherwise look like the resolution.
+ * The parts of the loop do not have this problem.
  */
 static void
 update_gcd_by_tsc(struct resolution *resolution, const struct sample *samples, size_t count)

@@ -1,4 +1,4 @@
-/* Finds from samples by how much a clock's readings differ at least. */
+/* Finds a clock's resolution from the differences between its readings. */
 #ifndef BARETICK_RESOLUTION_H
 #define BARETICK_RESOLUTION_H
 

@@ -1,4 +1,4 @@
-/* See series.h. */
+/* Stores a run as rows over time. See series.h. */
 #include "stats/series.h"
 
 #define MEDIAN       50000 /* percentile in 1/100,000 */

@@ -21,8 +21,8 @@
 
 struct series_clock { /* one clock in one row */
 	/*
-	 * Reads of the clock on the boot core; count is 0 if there were none. A merged row has the larger p50 and p99
-	 * of the two.
+	 * Reads of the clock on the boot core; COUNT is 0 without reads. A merged row has the larger p50 and p99 of the
+	 * two.
 	 */
 	uint64_t count, min_ns, p50_ns, p99_ns, max_ns;
 	/* first and last reading in the row, without wraps; if the TSC (end) is 0, the row has no rate */

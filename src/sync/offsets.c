@@ -18,7 +18,7 @@ offsets_clear(struct offsets *offsets)
 		offsets->moments[i] = (struct moment){ 0, 0 };
 }
 
-/* Returns true if the pair A, B is stored. If each core was only paired with the boot core, other pairs are not. */
+/* Returns true if the pair A, B has an entry. In a star schedule only pairs with the boot core have entries. */
 static bool
 is_stored(const struct offsets *offsets, size_t a, size_t b)
 {
@@ -129,8 +129,8 @@ interpolate(int64_t from, int64_t to, struct rate part, bool up)
 }
 
 /*
- * Returns the offset at the time MIDDLE if it moved in a straight line from FROM to TO. The result covers all times
- * within the intervals.
+ * Returns the offset at the time MIDDLE, if it changed at a constant rate from FROM to TO. The result is valid for all
+ * times within the given intervals.
  */
 static struct offset
 offset_on_line(struct offset from, struct moment first, struct offset to, struct moment last, struct moment middle)

@@ -30,16 +30,16 @@ struct offsets {
 	 * pair_schedule_pairs() entries.
 	 */
 	struct offset *pairs;
-	/* TSC of the boot core before and after all ping-pongs. Each offset was measured at some time in between. */
+	/* TSC of the boot core before and after all ping-pongs. Each offset was measured at some time between these two. */
 	uint64_t begin_tsc, end_tsc;
 	/*
-	 * For each pair, by how many ticks its own ping-pongs exclude each other. After offsets_solve() also by how
-	 * many the pair contradicts all others, if that is more.
+	 * For each pair, the size in ticks of the contradiction between its own ping-pongs. After offsets_solve() it is the
+	 * size of the contradiction with all other pairs, if this is larger.
 	 */
 	uint64_t *moved_ticks;
 	/*
-	 * For each pair, the time of its ping-pong. NULL, or end_tsc 0 in an entry, if only the time of the whole pass
-	 * is known.
+	 * For each pair, the time of its ping-pong. It is NULL if only the time of the whole pass is known. If this is so
+	 * for a single pair, end_tsc of its entry is 0.
 	 */
 	struct moment *moments;
 };
@@ -52,14 +52,14 @@ void offsets_clear(struct offsets *offsets); /* sets all pairs to OFFSET_UNKNOWN
 struct offset offsets_pair(const struct offsets *offsets, size_t a, size_t b);
 
 /*
- * Returns the proven offset of B against A, which is from their own ping-pongs only. If each core was only paired with
- * the boot core, it is from both cores' ping-pongs with it.
+ * Returns the proven offset of B against A, from their own ping-pongs only. In a star schedule it is calculated from
+ * both cores' ping-pongs with the boot core.
  */
 struct offset offsets_proven(const struct offsets *offsets, size_t a, size_t b);
 
 void offsets_set(struct offsets *offsets, size_t a, size_t b, struct offset offset); /* OFFSET is B against A */
 
-/* Returns by how many ticks the pair's offset is proven to have moved within this pass; 0 if no movement is proven. */
+/* Returns the proven size in ticks of the movement of the pair's offset within this pass, or 0. */
 uint64_t offsets_moved(const struct offsets *offsets, size_t a, size_t b);
 void offsets_record_moved(struct offsets *offsets, size_t a, size_t b, uint64_t ticks);
 
@@ -116,14 +116,14 @@ struct moment offsets_moment(const struct offsets *offsets, size_t a, size_t b);
  */
 struct offset offsets_drift(const struct offsets *earlier, const struct offsets *later, size_t a, size_t b);
 
-/* How the offset of a pair moved, according to three passes. */
+/* The kind of a pair's movement, from its offsets in three passes. */
 enum motion {
 	MOTION_UNKNOWN,     /* no movement is proven, or its kind is unknown */
-	MOTION_STEADY,     /* it moved in both intervals between the passes, in a straight line */
-	/* It moved before the middle pass but not in a straight line, and no later movement is proven. */
+	MOTION_STEADY,     /* it changed at a constant rate in both intervals between the passes */
+	/* It changed before the middle pass, and not at a constant rate. No later change is proven. */
 	MOTION_STEP_EARLY,
-	MOTION_STEP_LATE,  /* it moved only after the middle pass, not in a straight line */
-	MOTION_UNEVEN,     /* it moved before and after the middle pass, not in a straight line */
+	MOTION_STEP_LATE,  /* it changed only after the middle pass, so not at a constant rate */
+	MOTION_UNEVEN,     /* it changed before and after the middle pass, at different rates */
 };
 
 /*

@@ -1,9 +1,9 @@
-/* See offsets_indirect.h. */
+/* Calculates offsets from indirect paths. See offsets_indirect.h. */
 #include "sync/offsets_indirect.h"
 
 #include "consensus/marzullo.h"
 
-/* steps of marzullo_find(), which starts at the highest lower end: the single wrong path may have it */
+/* number of steps of marzullo_find(): its first value, the highest lower end, may belong to the single wrong path */
 #define AGREE_STEPS 2
 
 struct aim {
@@ -41,8 +41,8 @@ path_vote(const void *context, size_t through)
 }
 
 /*
- * Returns true if all paths, or all but one, agree. The one then leads through a core that moved. If cores drift, more
- * paths are wrong.
+ * Returns true if all paths agree, or all except one. The exception then leads through a core that moved. If cores
+ * drift, more paths are wrong.
  */
 static bool
 all_but_one_agree(const struct offsets *offsets, size_t rank)
@@ -72,9 +72,9 @@ union_of_paths(const struct offsets *offsets, size_t rank)
 
 /*
  * Each path gives an interval. At least half of the intervals contain the true offset, because a path is only wrong if
- * its core moved between its two ping-pongs. These intervals start at or below the true offset. So the lowest value at
- * which half of the intervals have started is a lower bound of the offset. The upper bound is found in the same way
- * from the upper ends.
+ * its core moved between its two ping-pongs. These intervals start at or below the true offset. Therefore the lowest
+ * value at which half of the intervals have started is a lower bound of the offset. The upper bound is found in the
+ * same way from the upper ends.
  */
 struct offset
 offsets_place_by_paths(const struct offsets *offsets, size_t rank, struct offset shared)

@@ -21,10 +21,13 @@
 #include "sync/offsets_indirect.h"
 
 #define PASSES         2  /* the second pass uses the offsets that the first has narrowed */
-/* Number of wrong votes that can be outvoted. It is limited because each takes a pass over all pairs. */
+/*
+ * Largest number of wrong votes that can be outvoted. It is limited because each wrong vote takes a pass over all
+ * pairs.
+ */
 #define VOTE_STEPS_MAX 16
 
-struct vote_input { /* the offsets so far, and the core whose offset is voted on */
+struct vote_input { /* the present offsets, and the core whose offset is voted on */
 	const struct offsets *offsets;
 	const struct offset *places;
 	size_t rank;
@@ -101,9 +104,9 @@ placed_offset(const struct offset *places, size_t a, size_t b)
 }
 
 /*
- * Returns the offset of B against A. This is the pair's own interval if it has one. If the own interval proves a
- * difference but is outvoted, it is the interval that follows from PLACES. One of the two cores then moved, and is
- * reported as a contradiction.
+ * Returns the offset of B against A. This is the pair's own interval if it has one. If its own interval proves a
+ * difference but is outvoted, the result follows from PLACES. One of the two cores then moved, and is reported as a
+ * contradiction.
  */
 static struct offset
 settled_offset(const struct offsets *offsets, const struct offset *places, size_t a, size_t b)
@@ -116,7 +119,7 @@ settled_offset(const struct offsets *offsets, const struct offset *places, size_
 	return own;
 }
 
-/* Records by how much the pair contradicts PLACES, which all pairs voted for, or itself. */
+/* Records the size of the pair's contradiction with PLACES, which come from the votes of all pairs, or with itself. */
 static void
 record_contradiction(struct offsets_summary *summary, struct offsets *offsets, const struct offset *places, size_t a,
 		     size_t b)
@@ -133,7 +136,10 @@ record_contradiction(struct offsets_summary *summary, struct offsets *offsets, c
 	summary->contradiction_b = b;
 }
 
-/* Returns true if at least half of the votes on RANK agree with its pair with OTHER, which may then be right. */
+/*
+ * Returns true if at least half of the votes on RANK agree with the pair of RANK and OTHER. This pair may then be
+ * right.
+ */
 static bool
 half_of_votes_agree(const struct offsets *offsets, const struct offset *places, size_t rank, size_t other)
 {
@@ -240,8 +246,8 @@ struct solution {
 };
 
 /*
- * Returns the offset of B against A for minority_find(). It is from pairs and not from places, so that the boot core is
- * treated like any other core. An outvoted pair counts as unknown.
+ * Returns the offset of B against A for minority_find(). It comes from pairs and not from places, so that the boot core
+ * is treated like any other core. An outvoted pair counts as unknown.
  */
 static struct offset
 pair_offset(const void *context, size_t a, size_t b)
@@ -298,13 +304,14 @@ mark_half(struct offsets_summary *summary, const struct offsets *offsets, const 
 
 /*
  * Finds the outliers. If a core's place was not decided by a vote, it is only the core's own pair with the boot core,
- * and must not outvote other pairs. So it is set to unknown during the search.
+ * and must not outvote other pairs. Therefore it is unknown during the search.
  */
 static struct minority
 find_minority(const struct offsets *offsets, struct offset *places, bool *outlier, bool *disputed)
 {
 	struct solution solution = { offsets, places };
-	const bool *decided = disputed; /* the array has this meaning until minority_find() uses it */
+	/* until minority_find() uses this array, it marks cores whose place was decided by a vote */
+	const bool *decided = disputed;
 	struct minority minority;
 
 	for (size_t i = 0; i < offsets->cores; i++)
@@ -331,7 +338,8 @@ struct offsets_summary
 offsets_solve(struct offsets *offsets, struct offset *places, bool *outlier, bool *disputed)
 {
 	struct offsets_summary summary = { .worst = OFFSET_UNKNOWN };
-	bool *decided = disputed; /* the array has this meaning until minority_find() uses it */
+	/* until minority_find() uses this array, it marks cores whose place was decided by a vote */
+	bool *decided = disputed;
 	struct minority minority;
 
 	vote_on_places(offsets, places, decided);

@@ -1,7 +1,7 @@
-/* See outliers.h. */
+/* Finds outliers among the cores. See outliers.h. */
 #include "sync/outliers.h"
 
-#define REPRESENTATIVES_MAX 16 /* enough, because with a majority most undisputed cores belong to it */
+#define REPRESENTATIVES_MAX 16 /* a few are enough, because with a majority most undisputed cores belong to it */
 
 struct cores {
 	minority_ask *ask;
@@ -56,10 +56,10 @@ likely_distance(const struct cores *cores, size_t a, size_t b)
 }
 
 /*
- * Returns true if OTHER is proven to be as near to REPRESENTATIVE as CORE probably is to the nearer of them. The pair
- * of OTHER and REPRESENTATIVE proves it. If its interval is too wide, CORE's pairs with both may prove it, if they also
- * allow both to be equal. This condition matters for three cores in a line. It keeps the first from being an outlier
- * just because the second is nearer to the third.
+ * Returns true if the distance of OTHER and REPRESENTATIVE is proven to be small. It must not be larger than the likely
+ * distance of CORE to the nearer of them. The pair of OTHER and REPRESENTATIVE proves it. If its interval is too wide,
+ * CORE's pairs with both may prove it, if they also allow both to be equal. This condition matters for three cores in a
+ * line. Without it, the first would be an outlier merely because the second is nearer to the third.
  */
 static bool
 agrees_with_representative(const struct cores *cores, size_t representative, size_t other, size_t core)

@@ -1,4 +1,4 @@
-/* See pair_schedule.h. */
+/* Calculates the pairs of each round. See pair_schedule.h. */
 #include "sync/pair_schedule.h"
 
 size_t

@@ -1,8 +1,8 @@
 /*
- * Decides which cores exchange ping-pongs in which round of a measurement pass. There are two kinds.
- * PAIR_SCHEDULE_ALL measures all pairs by the circle method: one core stays in its place, and the others move round a
- * circle. After cores - 1 rounds (cores rounds, if their number is odd) every pair had its turn. In PAIR_SCHEDULE_STAR
- * the boot core is paired with each other core, one in each round. Cores are numbered from 0 without gaps.
+ * Decides which cores exchange ping-pongs in which round of a measurement pass. There are two kinds. PAIR_SCHEDULE_ALL
+ * measures all pairs by the circle method: one core stays in its place, and the others move round a circle. With N
+ * cores every pair has its turn within N - 1 rounds, or within N rounds if N is odd. In PAIR_SCHEDULE_STAR the boot
+ * core is paired with each other core, one in each round. Cores are numbered from 0 without gaps.
  */
 #ifndef BARETICK_PAIR_SCHEDULE_H
 #define BARETICK_PAIR_SCHEDULE_H
@@ -27,7 +27,7 @@ size_t pair_schedule_peer(enum pair_schedule kind, size_t cores, size_t round, s
 /* Returns the index of the pair A < B, from 0 without gaps. In a star, A is 0. */
 size_t pair_schedule_index(enum pair_schedule kind, size_t cores, size_t a, size_t b);
 
-/* sets A and B to the pair with that index */
+/* sets A and B to the pair with this index */
 void pair_schedule_pair(enum pair_schedule kind, size_t index, size_t *a, size_t *b);
 
 /*

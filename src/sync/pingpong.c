@@ -1,4 +1,4 @@
-/* The ping-pong of two cores. See pingpong.h. */
+/* Runs one side of a ping-pong between two cores. See pingpong.h. */
 #include "sync/pingpong.h"
 
 /*
@@ -15,8 +15,8 @@
 #define TURN_TICKS_MIN 16
 
 #define TRIP_SUB_BITS   2 /* log2 of the number of buckets for each power of two */
-#define TRIP_LINEAR_MAX ((UINT64_C(2) << TRIP_SUB_BITS) - 1) /* up to here each value has a bucket of its own */
-#define TRIP_HALVINGS   (63 - TRIP_SUB_BITS) /* halvings that bring the largest value into that range */
+#define TRIP_LINEAR_MAX ((UINT64_C(2) << TRIP_SUB_BITS) - 1) /* each value up to this has its own bucket */
+#define TRIP_HALVINGS   (63 - TRIP_SUB_BITS) /* number of halvings that bring the largest value into this range */
 
 _Static_assert((TRIP_HALVINGS << TRIP_SUB_BITS) + TRIP_LINEAR_MAX < PINGPONG_BUCKETS,
 	       "UINT64_MAX has a bucket");
@@ -30,7 +30,7 @@ _Static_assert(offsetof(struct pingpong, records) == 4 * PINGPONG_LINE &&
 	       sizeof(struct pingpong_record) % PINGPONG_LINE == 0,
 	       "each side's record has lines of its own");
 
-/* One of the two cores during the ping-pong. */
+/* State of one of the two cores during the ping-pong. */
 struct side {
 	struct pingpong *pingpong;
 	enum pingpong_side which;
@@ -124,7 +124,7 @@ record_trip(struct pingpong_record *record, uint64_t ticks)
 
 /*
  * Each arrival takes only one TSC read: it is also the stamp of the answer. It is recorded while the answer travels.
- * The first trips are recorded too, although caches are cold and the other core may not have started. They are true,
+ * The first trips are recorded too, although caches are cold and the other core may not have started. They are valid,
  * and a few long trips change neither the minimum nor the median.
  */
 void
@@ -197,8 +197,8 @@ least_sum(int64_t a, int64_t b)
 
 /*
  * Returns the bounds of the offset. A TSC that reads v is between v and v + RESOLUTION_TICKS, and two TSCs need not
- * step at the same time. So the bounds are widened by the resolution. Warps are not, because a reading that went back
- * is a warp even by a single tick.
+ * step at the same time. Therefore the bounds are widened by the resolution. Warps are not reduced by it, because even
+ * a step back by a single tick is a warp.
  */
 static struct offset
 offset_bounds(const struct pingpong_record *first, const struct pingpong_record *second, uint64_t resolution_ticks)

@@ -1,8 +1,8 @@
 /*
  * Measures the offset of two cores' TSCs by a ping-pong: a bounded number of round trips of a message through a cache
- * line. Each message carries the sender's TSC as a stamp. A message cannot arrive before it was sent. So each direction
- * bounds the offset from one side, and both directions together give an interval. A stamp ahead of the receiver's TSC
- * is a warp.
+ * line. Each message carries the sender's TSC as a stamp. A message cannot arrive before it was sent. Therefore each
+ * direction bounds the offset from one side, and both directions together give an interval. A stamp ahead of the
+ * receiver's TSC is a warp.
  *
  * The offset is the second core's TSC minus the first core's at the same time. A message to the second core, sent at S
  * and received at R, proves offset <= R - S. A message to the first core proves offset >= S - R.
@@ -21,9 +21,9 @@
 
 enum pingpong_side { PINGPONG_FIRST, PINGPONG_SECOND };
 
-struct pingpong_slot { /* written only by its own side */
+struct pingpong_slot { /* written only by one side */
 	uint64_t stamp;  /* TSC of the sender; written before NUMBER */
-	uint64_t number; /* number of messages sent so far */
+	uint64_t number; /* number of messages sent until now */
 } __attribute__((aligned(PINGPONG_LINE)));
 
 #define PINGPONG_BUCKETS 256 /* buckets for the duration of round trips: 4 for each power of two */
@@ -41,7 +41,7 @@ struct pingpong { /* for one pair; the caller aligns it to a cache line */
 	/* Set by the boot core before the two sides start. */
 	uint64_t trips_max;   /* number of round trips */
 	uint64_t bound_ticks; /* time after which each side gives up, in ticks of its own TSC */
-	uint64_t pauses_max;  /* a side also gives up after so many pauses in a row without a message */
+	uint64_t pauses_max;  /* a side also gives up after this many pauses in a row without a message */
 	/* Set to 1 by the boot core to end the ping-pong. */
 	uint32_t stop __attribute__((aligned(PINGPONG_LINE)));
 	struct pingpong_slot slots[2];     /* indexed by enum pingpong_side */
@@ -51,8 +51,8 @@ struct pingpong { /* for one pair; the caller aligns it to a cache line */
 struct pingpong_result {
 	bool played;            /* true if at least one message arrived in each direction */
 	/*
-	 * If the offset changed during the ping-pong, the two bounds may contradict each other: by how many ticks they
-	 * do. Otherwise 0.
+	 * Size in ticks of the contradiction of the two bounds, because the offset changed during the ping-pong. Otherwise
+	 * 0.
 	 */
 	uint64_t moved_ticks;
 	/*
@@ -64,7 +64,8 @@ struct pingpong_result {
 	uint64_t warps;
 	uint64_t worst_ticks;   /* largest warp in ticks */
 	enum pingpong_side ahead; /* the side whose stamp was ahead in the worst warp */
-	uint64_t best_trip_ticks, median_trip_ticks; /* 0 without round trips; the median is exact to a quarter */
+	/* 0 without round trips; the median is exact to a quarter of its value */
+	uint64_t best_trip_ticks, median_trip_ticks;
 };
 
 void pingpong_begin(struct pingpong *pingpong, uint64_t trips_max, uint64_t bound_ticks);

@@ -1,4 +1,4 @@
-/* The warp check. See warp.h. */
+/* Runs the warp check on each core. See warp.h. */
 #include "sync/warp.h"
 
 #define LOCK_PAUSES    (1u << 20) /* wait for a lock; bounded because the core that holds it may be preempted or dead */
@@ -8,12 +8,12 @@
 #define ROUNDS_MISSED  4          /* after this many waits that ended before all cores came, no core waits any more */
 #define RAISE_TRIES    64 /* tries to raise the shared stamp; if all fail, other cores have left later stamps */
 /*
- * A core waits for this many pauses after a turn, so that another core can take a turn. Only turns after another core's
- * turn can show a warp.
+ * A core waits for this many pauses after a turn, so that another core can take a turn. Only a turn after another
+ * core's turn can show a warp.
  */
 #define POLITE_PAUSES  64
-#define TURNS_FRACTION 10 /* a core that had less than a tenth of its turns is starved: its result proves nothing */
-#define HANDOVERS_MIN  8  /* a core that had fewer turns directly after another core is starved too */
+#define TURNS_FRACTION 10 /* a core with less than a tenth of its turns is starved, and the result proves nothing */
+#define HANDOVERS_MIN  8  /* a core with fewer turns directly after another core is starved, too */
 #define STAMP_MAX      (UINT64_MAX >> WARP_CORE_BITS)
 /* the boot core's stamps start here, with room for five days at 5 GHz before and after */
 #define STAMP_MIDDLE   (STAMP_MAX / 2)
@@ -127,7 +127,7 @@ last_core(const struct warp_table *table)
 		unpack_core(table, __atomic_load_n(&table->last_packed, __ATOMIC_RELAXED));
 }
 
-/* Waits for a moment so that another core can take the next turn, because this core may otherwise take all turns. */
+/* Pauses so that another core can take the next turn. Otherwise this core may take all turns. */
 static void
 let_others_go_first(const struct warp_table *table, size_t core, void (*pause)(void))
 {
@@ -221,8 +221,8 @@ warp_result(const struct warp_table *table, size_t expected)
 		}
 	}
 	/*
-	 * Without a lock, a core that is far ahead always finds its own stamp. That is because of the warp, and not
-	 * because other cores had too few turns.
+	 * Without a lock, a core that is far ahead always finds its own stamp. The reason is the warp, and not that other
+	 * cores had too few turns.
 	 */
 	if (table->kind == WARP_LOCKED || !result.warps)
 		result.starved |= lonely;

@@ -1,9 +1,9 @@
 /*
- * The warp check, similar to Linux's. All cores share one time stamp, the last TSC reading of any core. A core's turn
- * is to read the TSC (or another clock that each core has), to compare it with the stamp, and to leave its own reading.
- * If the stamp is ahead of a later reading, it is a warp. The check counts turns and not time, because virtual cores
- * may share a processor. If a core gets too few turns, or hardly any turn after another core, the check is
- * inconclusive.
+ * The warp check, similar to Linux's. All cores share one time stamp, the last TSC reading of any core. In its turn, a
+ * core reads the TSC (or another clock that each core has), compares it with the stamp, and leaves its own reading as
+ * the new stamp. If the stamp is ahead of a later reading, it is a warp. The check counts turns and not time, because
+ * virtual cores may share a processor. If a core gets too few turns, or hardly any turn after another core, the check
+ * is inconclusive.
  *
  * There are two kinds. With a lock only one core at a time takes a turn, so every step back from the previous core is
  * seen. It runs in rounds, so that cores far from the lock get as many turns as near ones. Without a lock all cores
@@ -35,7 +35,8 @@ struct warp_slot {
 
 enum warp_kind {
 	WARP_LOCKED,    /* one core at a time, as in Linux */
-	WARP_LOCK_FREE, /* all cores at once: each reads the stamp, then the TSC, and raises the stamp to it */
+	/* all cores at the same time: each reads the stamp, then the TSC, and raises the stamp to its TSC */
+	WARP_LOCK_FREE,
 };
 
 struct warp_table {
@@ -43,17 +44,20 @@ struct warp_table {
 	uint64_t cores, turns;
 	uint64_t bound_ticks; /* time after which a core takes no further turn, in TSC ticks, or 0 for no limit */
 	enum warp_kind kind;
-	/* Only without a lock: stamps count from here, so that stamp and core fit into one word. */
+	/* Without a lock only: start value of the stamps, so that stamp and core fit into one word. */
 	uint64_t base_tsc;
 	/* Written only by the core that holds the lock. */
 	uint32_t lock __attribute__((aligned(WARP_LINE)));
 	uint64_t last_tsc, last_core; /* last_core is the number of cores if there is no stamp yet */
 	/*
-	 * Only without a lock: the stamp, with the core's number in the low bits. A core with a later stamp replaces
-	 * it. 0 if there is none yet.
+	 * Without a lock only: the stamp, with the core's number in the low bits. A core with a later stamp replaces it. It
+	 * is 0 before the first stamp.
 	 */
 	uint64_t last_packed __attribute__((aligned(WARP_LINE)));
-	/* Incremented by all cores: number of rounds that they ended, and of waits that ended without all cores. */
+	/*
+	 * Incremented by all cores: the number of rounds that they ended, and the number of waits that ended before all
+	 * cores came.
+	 */
 	uint64_t rounds_ended __attribute__((aligned(WARP_LINE)));
 	uint32_t rounds_missed;
 	struct barrier barrier;
@@ -72,7 +76,7 @@ struct warp_result {
 struct warp_reader {
 	sample_read *read;
 	void *context;
-	sample_bracket *tsc; /* reads the TSC for the limit of time; NULL if the clock is the TSC */
+	sample_bracket *tsc; /* reads the TSC for the time limit; NULL if the clock itself is the TSC */
 };
 
 /* Returns the size in bytes of a table for CORES cores. The caller aligns it to a cache line. */
@@ -83,8 +87,8 @@ void warp_begin(struct warp_table *table, enum warp_kind kind, size_t cores, uin
 		uint64_t now_tsc);
 
 /*
- * Runs the part of CORE, which is below the table's number of cores. All EXPECTED cores run it at once. It always
- * returns, because all waits have a bounded number of pauses.
+ * Runs the part of CORE, which is below the table's number of cores. All EXPECTED cores do this at the same time. It
+ * always returns, because all waits have a bounded number of pauses.
  */
 void warp_play(struct warp_table *table, size_t core, size_t expected, struct warp_reader reader,
 	       void (*pause)(void));
