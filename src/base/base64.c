@@ -12,7 +12,7 @@ base64_size(size_t length)
 	return (length + GROUP - 1) / GROUP * 4 + (length + LINE - 1) / LINE + 1;
 }
 
-/* Puts a group of COUNT <= 3 bytes as 4 characters. */
+/* Writes a group of COUNT <= 3 bytes as 4 characters. */
 static void
 put_group(struct text *text, const uint8_t *bytes, size_t count)
 {

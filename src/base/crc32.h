@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /*
- * Continues a CRC. CRC is the result for the bytes so far, or 0 at the start. Returns the CRC of these bytes followed
+ * Continues a CRC. CRC is the result for the previous bytes, or 0 at the start. Returns the CRC of these bytes followed
  * by LENGTH BYTES.
  */
 uint32_t crc32_add(uint32_t crc, const void *bytes, size_t length);

@@ -1,4 +1,4 @@
-/* See deflate.h. Sections and tables refer to RFC 1951. */
+/* Compresses by RFC 1951. See deflate.h. Sections and tables in comments refer to this RFC. */
 #include "base/deflate.h"
 
 #define MATCH_MIN  3u   /* 3.2.5: shortest repetition in bytes */

@@ -1,9 +1,9 @@
-/* See histogram.h. */
+/* A histogram with log-linear buckets. See histogram.h. */
 #include "base/histogram.h"
 
 #include "base/scale.h"
 
-/* up to here each value has a bucket of its own */
+/* each value up to this has its own bucket */
 #define LINEAR_MAX           ((UINT64_C(2) << HISTOGRAM_SUB_BITS) - 1)
 #define PER_HUNDRED_THOUSAND 100000u
 

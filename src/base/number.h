@@ -1,6 +1,6 @@
 /*
- * Formats durations, rates and percentages in few characters, for columns. Values are rounded to the nearest. The text
- * is never longer than the comment at its function says.
+ * Formats durations, rates and percentages in few characters, for columns. Values are rounded to the nearest. The
+ * comment at each function gives the largest length of its text.
  */
 #ifndef BARETICK_NUMBER_H
 #define BARETICK_NUMBER_H

@@ -1,4 +1,4 @@
-/* See offset.h. */
+/* Arithmetic on intervals. See offset.h. */
 #include "base/offset.h"
 
 int64_t

@@ -1,4 +1,4 @@
-/* See scale.h. */
+/* Converts ticks to ns, and computes exact fractions. See scale.h. */
 #include "base/scale.h"
 
 #include <stdbool.h>

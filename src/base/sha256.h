@@ -11,7 +11,7 @@
 
 struct sha256 {
 	uint32_t state[8];
-	uint64_t length; /* number of bytes so far, below 2^61 */
+	uint64_t length; /* number of bytes that were added, below 2^61 */
 	uint8_t block[SHA256_BLOCK_SIZE]; /* the first length % 64 bytes are not yet processed */
 };
 

@@ -33,8 +33,8 @@ struct text {
 	bool truncated;
 	/* Colour of each byte (SIZE bytes). NULL, as after text_init(), if colours are not recorded. */
 	uint8_t *inks;
-	enum text_ink ink;  /* colour of the bytes that are put next */
-	size_t columns;     /* Line width for wrapped text. 0: the width used in files. */
+	enum text_ink ink;  /* colour of the bytes that are added next */
+	size_t columns;     /* line width for wrapped text; 0 selects the width for files */
 };
 
 void text_init(struct text *text, char *bytes, size_t size);
@@ -51,7 +51,9 @@ void text_printf(struct text *text, const char *format, ...) __attribute__((form
 void text_vprintf(struct text *text, const char *format, va_list arguments)
 	__attribute__((format(printf, 2, 0)));
 
-/* Puts VALUE / 10^SCALE with exactly DIGITS decimals. A half is rounded up. Without a decimal point if DIGITS is 0. */
+/*
+ * Writes VALUE / 10^SCALE with exactly DIGITS decimals. A half is rounded up. There is no decimal point if DIGITS is 0.
+ */
 void text_put_decimal(struct text *text, uint64_t value, unsigned scale, unsigned digits);
 
 bool text_equal(const char *a, const char *b);

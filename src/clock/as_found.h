@@ -13,7 +13,7 @@
 struct as_found {
 	size_t count;
 	struct {
-		const char *name; /* static storage */
+		const char *name; /* name of the register; static storage */
 		uint64_t value;
 	} registers[AS_FOUND_MAX];
 };

@@ -1,4 +1,4 @@
-/* See barrier.h. */
+/* A barrier for several cores. See barrier.h. */
 #include "clock/barrier.h"
 
 /*

@@ -1,4 +1,4 @@
-/* See behaviour.h. */
+/* Fills rows for rules of behaviour. See behaviour.h. */
 #include "clock/behaviour.h"
 
 #include "base/offset.h"

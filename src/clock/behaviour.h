@@ -1,5 +1,5 @@
 /*
- * Results of testing devices against their data sheets: one row for each rule, with one of four outcomes. Drivers fill
+ * Results of comparing devices with their data sheets. Each rule has one row, with one of four outcomes. Drivers fill
  * the rows. The rule catalogue defines the rules and their limits.
  */
 #ifndef BARETICK_BEHAVIOUR_H
@@ -26,14 +26,14 @@ struct behaviour {
 	const char *clock; /* id of the clock; static storage */
 	bool checked;      /* true if the rule could be checked; otherwise TEXT has the reason */
 	enum unchecked unchecked; /* kind of the reason; valid if CHECKED is false */
-	bool disturbed;    /* true if a passing disturbance prevented the check: it is repeated if there is time */
+	bool disturbed;    /* true if a temporary disturbance prevented the check; it is repeated if there is time */
 	bool failed;       /* true if the device breaks a rule that has no figure */
-	bool open;         /* true if the outcome is "not determined" whatever the figure; TEXT has the reason */
+	bool open;         /* true if the outcome is "not determined" regardless of the figure; TEXT has the reason */
 	bool has_figure;   /* true if the figure decides, see behaviour_outcome(); otherwise FAILED decides */
 	int64_t measured, low, high; /* the figure and its interval, in the rule's unit */
 	/*
-	 * Only if each core has its own device. CORES_ASKED: number of checked cores. CORES: number of cores that broke
-	 * the rule. CORE: APIC id of the core with the worst result.
+	 * Only if each core has its own device. CORES_ASKED is the number of checked cores, and CORES the number of cores
+	 * that broke the rule. CORE is the APIC id of the core with the worst result.
 	 */
 	uint32_t cores_asked, cores, core;
 	char text[BEHAVIOUR_TEXT_SIZE]; /* a sentence with the observation and its numbers */

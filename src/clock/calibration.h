@@ -1,7 +1,7 @@
 /*
- * A calibration loop: how an operating system, a firmware or a program finds the rate of a clock in a few
- * milliseconds. Each loop has the window, the limits and the reasons to refuse of the original. It is run many
- * times, as if the machine had booted as often. A loop only measures; src/analysis makes the figures.
+ * A calibration loop: how an operating system, a firmware or a program finds the rate of a clock in a few milliseconds.
+ * Each loop has the same window, limits and reasons for refusal as the original. It is run many times, as if the
+ * machine had booted many times. A loop only measures, and src/analysis calculates the figures.
  */
 #ifndef BARETICK_CALIBRATION_H
 #define BARETICK_CALIBRATION_H
@@ -13,15 +13,15 @@
 #include "clock/driver.h"
 
 #define CALIBRATION_DEVICES  3
-#define CALIBRATION_REFUSALS 4    /* reasons to refuse of one loop */
+#define CALIBRATION_REFUSALS 4    /* largest number of different reasons for refusal of one loop */
 #define CALIBRATION_RUNS_MAX 500  /* largest number of runs of one loop */
 #define CALIBRATION_LOOPS    8
 #define CALIBRATION_READINGS 24   /* readings of one run that are recorded */
-#define CALIBRATION_NONE     UINT32_MAX /* not refused */
+#define CALIBRATION_NONE     UINT32_MAX /* the loop did not refuse */
 
 struct calibrating {
 	const struct platform *platform;
-	const struct scale *scale; /* the TSC's rate as measured */
+	const struct scale *scale; /* the measured rate of the TSC */
 	/* The loop's devices in the order of USES. NULL if a device is not in the machine or not in the run. */
 	struct device *devices[CALIBRATION_DEVICES];
 };
@@ -31,19 +31,19 @@ struct calibration_result {
 	uint32_t refusal; /* index of its reason in REFUSALS, or CALIBRATION_NONE */
 	/* For a clock other than the TSC: its ticks and the TSC's ticks in the same time. */
 	uint64_t ticks, tsc_ticks;
-	uint64_t slack_ticks; /* TICKS is exact to this */
+	uint64_t slack_ticks; /* error of TICKS is at most this */
 	size_t reading_count;
 	uint64_t readings[CALIBRATION_READINGS]; /* raw readings, in the order that the README of drivers/calibrations gives */
 };
 
 struct calibration_loop {
-	const char *id;    /* static storage, as all texts here; NULL ends a table of loops */
+	const char *id;    /* id of the loop; NULL ends a table of loops. All texts here are in static storage */
 	const char *user;  /* program and version whose source was read */
-	const char *clock; /* whose rate it finds: "tsc" or "lapic" */
+	const char *clock; /* the clock whose rate it finds: "tsc" or "lapic" */
 	const struct driver *uses[CALIBRATION_DEVICES];
 	const char *refusals[CALIBRATION_REFUSALS]; /* reasons as clauses: "the PIT's reads are too slow" */
-	uint64_t longest_ns; /* a run takes at most about this on a core that is not preempted */
-	uint64_t without_first_ns; /* the same without the first device of USES, or 0 if it makes no difference */
+	uint64_t longest_ns; /* duration of a run on a core that is not preempted, about at most */
+	uint64_t without_first_ns; /* the same if the first device of USES is missing; 0 if this makes no difference */
 	/* Returns NULL, or a sentence with the reason why it cannot be run here. */
 	const char *(*missing)(const struct calibrating *calibrating);
 	/* Runs it once with interrupts masked by itself. Leaves the devices as their open left them. */

@@ -55,8 +55,9 @@ claim_set(struct claim *claim, struct rate hz, uint64_t within_hz)
 }
 
 /*
- * In a guest CPUID 15h and 16h may be the host's, so what the hypervisor itself states comes first. PostgreSQL 19 has
- * the same order: src/port/pg_cpu_x86.c, "have been observed to be wildly incorrect when virtualized".
+ * Returns true if the claim comes from the hypervisor itself. In a guest, CPUID 15h and 16h may have the host's values,
+ * so the hypervisor's own claims come first. PostgreSQL 19 has the same order: src/port/pg_cpu_x86.c, "have been
+ * observed to be wildly incorrect when virtualized".
  */
 static bool
 is_hypervisors(const struct claim *claim)

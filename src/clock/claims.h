@@ -1,6 +1,6 @@
 /*
- * What a machine states about the rates of its TSC, its local APICs' timer and its crystal: one row for each leaf,
- * register or page that may state a rate. A row without a rate says why. Nothing here is checked against a measurement.
+ * The rates that a machine states for its TSC, its local APICs' timer and its crystal. Each leaf, register or page that
+ * may state a rate has one row. A row without a rate has a reason. Nothing here is compared with measurements.
  */
 #ifndef BARETICK_CLAIMS_H
 #define BARETICK_CLAIMS_H
@@ -16,14 +16,14 @@
 #define CLAIM_SOURCE_SIZE  24
 #define CLAIM_REASON_SIZE  80
 
-/* A rate outside of these limits is taken for no rate of any such clock. */
+/* A rate outside of these limits is ignored, because no such clock has it. */
 #define CLAIM_HZ_MIN UINT64_C(1000000)
 #define CLAIM_HZ_MAX UINT64_C(100000000000)
 
 enum claim_source {
 	CLAIM_LEAF_15,        /* CPUID 15h: crystal and ratio */
 	CLAIM_LEAF_15_FIXED,  /* CPUID 15h without its crystal, on an Atom whose crystal is documented */
-	CLAIM_LEAF_15_16,     /* CPUID 15h without its crystal: the crystal that follows from 16h */
+	CLAIM_LEAF_15_16,     /* CPUID 15h without its crystal, which is calculated from 16h */
 	CLAIM_LEAF_16,        /* CPUID 16h: base frequency in MHz */
 	CLAIM_KHZ_LEAF,       /* a hypervisor's CPUID leaf base+10h */
 	CLAIM_HYPERV,         /* MSRs 40000022h and 40000023h */
@@ -43,15 +43,16 @@ enum claim_clock { CLAIM_OF_TSC, CLAIM_OF_LAPIC, CLAIM_OF_CRYSTAL };
 struct claim {
 	enum claim_source source;
 	enum claim_clock clock;
-	char by[CLAIM_SOURCE_SIZE];     /* the source, for people */
-	struct rate hz;                 /* den 0: not claimed, and REASON says why */
+	char by[CLAIM_SOURCE_SIZE];     /* the source as text */
+	struct rate hz;                 /* the stated rate; if den is 0 there is none, and REASON has the reason */
 	uint64_t within_hz;             /* its rounding: the intended rate may differ by this */
-	struct rate per_tsc;            /* ticks of the clock per tick of the TSC, if the source gives them; else den 0 */
+	/* ticks of the clock per tick of the TSC, if the source states them; otherwise den is 0 */
+	struct rate per_tsc;
 	uint32_t base;                  /* CPUID leaf at which its hypervisor's leaves start, or 0 */
-	char reason[CLAIM_REASON_SIZE]; /* a sentence if it is not claimed, else "" */
+	char reason[CLAIM_REASON_SIZE]; /* a sentence if there is no rate, otherwise "" */
 };
 
-/* A leaf or an MSR that was read for a claim, as it was. */
+/* A CPUID leaf or an MSR that was read for a claim, with its raw value. */
 struct claim_raw {
 	bool is_msr, faulted;
 	uint32_t number;
@@ -65,19 +66,19 @@ struct claims {
 	struct claim_raw raw[CLAIMS_RAW_MAX];
 };
 
-/* Adds RAW, unless it is there already or there is no space left. */
+/* Adds RAW, unless it is already in the list or there is no space left. */
 void claims_add_raw(struct claims *claims, const struct claim_raw *raw);
 
-/* Adds a row without a rate. With no space left it is the last row again, which no machine needs. */
+/* Adds a row without a rate. Without space it returns the last row again, but no machine has so many claims. */
 struct claim *claims_add(struct claims *claims, enum claim_source source, enum claim_clock clock, const char *by);
 
-/* Sets the rate of CLAIM, unless it is outside of the limits above: then it stays without one. */
+/* Sets the rate of CLAIM. If the rate is outside of the limits above, the row stays without a rate. */
 void claim_set(struct claim *claim, struct rate hz, uint64_t within_hz);
 
 /* Sets the reason of a row without a rate. */
 void claim_refuse(struct claim *claim, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The claim on the TSC that is taken until clocks were compared. NULL: there is none. */
+/* Returns the claim on the TSC that is used until clocks were compared, or NULL. */
 const struct claim *claims_first_of_tsc(const struct claims *claims);
 
 #endif

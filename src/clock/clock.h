@@ -42,15 +42,16 @@ struct clock {
 	/* Rounding error of the nominal frequency in ppb. */
 	uint64_t claimed_within_ppb;
 	/*
-	 * true if it ticks much less often than it is read: then readings are taken at its ticks (an "edge clock", as
-	 * the RTC)
+	 * true for an edge clock, such as the RTC: it ticks much less often than it can be read, so readings are taken at
+	 * its ticks
 	 */
 	bool edges_only;
 	/*
-	 * True if a reading takes several accesses, which a reading on another core would disturb. So cores take turns.
+	 * True if a reading takes several accesses, which a reading on another core would disturb. Therefore cores take
+	 * turns.
 	 */
 	bool one_core_only;
-	bool unoffered;       /* true if the machine does not offer it: it is listed only if the options name it */
+	bool unoffered;       /* true if the machine does not offer it; it is then listed only if the options name it */
 	/*
 	 * True if a hypervisor derives it from the TSC. Both then count as one source. The fields from here to READ are
 	 * only for such clocks.
@@ -63,7 +64,8 @@ struct clock {
 	bool falls_back;
 	enum paravirtual_kind offered_by; /* the hypervisor interface that offers it */
 	/*
-	 * Tells if readings on different cores can be compared. NULL if they always can, by the clock's specification.
+	 * Returns whether readings on different cores can be compared. NULL if this is always so, by the clock's
+	 * specification.
 	 */
 	enum paravirtual_stable (*stable)(void *device);
 	/*
@@ -75,15 +77,15 @@ struct clock {
 	sample_read *read;           /* reads the clock once, without the TSC reads around it */
 	/* True if the firmware's timer interrupt uses this device, and may stop its counter for a short time. */
 	bool firmware_ticks;
-	/* Takes a chain of COUNT samples (sample.h) on the calling core. The caller has masked interrupts. */
+	/* Takes a chain of COUNT samples (sample.h) on the calling core. Interrupts must be masked. */
 	void (*sample)(void *device, struct sample *samples, size_t count);
 	void *device; /* the driver's memory, valid until its close() */
 };
 
 /*
- * Returns true if the difference of two successive samples can be trusted: at most TRUST_TICKS of the TSC lie between
- * their readings. After a longer time, for example after preemption, the counter may have wrapped. A normal difference
- * may then look like a step back. TRUST_TICKS is 0 if the counter cannot wrap during a run.
+ * Returns true if the difference of two successive samples can be trusted, because at most TRUST_TICKS of the TSC are
+ * between their readings. After a longer time, for example after preemption, the counter may have wrapped. A normal
+ * difference may then look like a step back. TRUST_TICKS is 0 if the counter cannot wrap during a run.
  */
 static inline bool
 clock_comparable(uint64_t trust_ticks, const struct sample *then, const struct sample *now)

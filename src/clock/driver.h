@@ -1,7 +1,7 @@
 /*
  * Defines a clock's driver: one file that exports one struct driver. A driver turns registers into ticks. It does not
- * know UEFI, and judges nothing. open() fills a row for each read method, whatever it finds. close() restores every
- * register that was changed.
+ * use UEFI, and does not judge results. open() fills a row for each read method, whatever it finds. close() restores
+ * every register that was changed.
  */
 #ifndef BARETICK_DRIVER_H
 #define BARETICK_DRIVER_H
@@ -49,10 +49,10 @@ struct checking {
 	struct device *device;
 	const struct clock *rows; /* rows as filled by open(), with their current state */
 	const struct scale *scale;
-	uint64_t begin_tsc, budget_ns; /* TSC at the start, and the time that the check may take, roughly */
+	uint64_t begin_tsc, budget_ns; /* TSC at the start, and the approximate time that the check may take */
 	/*
-	 * NULL in the first pass, which checks all rules. In a repetition, the device's earlier rows; only rows that
-	 * were disturbed are checked again.
+	 * NULL in the first pass, which checks all rules. In a repetition, BEFORE has the device's earlier rows, and only
+	 * rows that were disturbed are checked again.
 	 */
 	const struct behaviours *before;
 	/* Returns the limit of RULE in this run. The first argument is LIMITS. */
@@ -70,10 +70,7 @@ struct device_check {
 	bool sets_counter;
 	/* True if the check needs an event that comes once a second. Such checks get most of the time. */
 	bool needs_seconds;
-	/*
-	 * Adds a row for each rule, whether it could be checked or not. Leaves the device in the state in which open()
-	 * left it.
-	 */
+	/* Adds a row for each rule, even if it could not be checked. Leaves the device as open() left it. */
 	void (*run)(const struct checking *checking, struct behaviours *behaviours);
 };
 

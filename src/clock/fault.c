@@ -1,4 +1,4 @@
-/* See fault.h. */
+/* Prints an exception. See fault.h. */
 #include "clock/fault.h"
 
 static const char *const names[] = {

@@ -28,13 +28,13 @@ struct paravirtual_interface {
 	uint32_t base, leaf_max;  /* the interface's first CPUID leaf, and its maximum leaf */
 	uint32_t features;        /* the features leaf of the interface, unchanged */
 	char version[24];         /* version of the hypervisor; "" if it reports none */
-	char offers[96];          /* the offered features in words; "" if none is known here */
+	char offers[96];          /* the offered features as text; "" if none is known here */
 	struct rate tsc;          /* the TSC's frequency that the interface reports; den is 0 if it reports none */
-	uint64_t tsc_within_hz;   /* rounding error of that frequency, as far as it is known */
+	uint64_t tsc_within_hz;   /* rounding error of that frequency in Hz, as far as it is known */
 	const char *tsc_by;       /* the leaf or MSR that reports it; static storage */
 	enum paravirtual_stable stable;
-	uint32_t features_edx;    /* Hyper-V only: EDX of the same leaf */
-	/* Hyper-V only: a feature that it lacks and operating systems need. NULL: none is missing. Static storage */
+	uint32_t features_edx;    /* Hyper-V only: register EDX of the features leaf */
+	/* Hyper-V only: a feature that operating systems need and it lacks. NULL if none is missing. Static storage. */
 	const char *missing;
 	bool timer_faults;        /* Hyper-V only: true if its last synthetic timer is offered, but an access faulted */
 };

@@ -1,9 +1,9 @@
 /*
  * A sample: a reading of a clock between two readings of the TSC, which are called its bracket.
  *
- * Samples are taken in chains. The TSC reading at the end of a sample is also the one at the start of the next. So a
- * sample costs one reading of the clock and one of the TSC, and nothing else happens in between. All figures about a
- * clock are calculated from such samples.
+ * Samples are taken in chains. The TSC reading at the end of a sample is also the one at the start of the next.
+ * Therefore a sample takes one reading of the clock and one of the TSC, and nothing else happens in between. All
+ * figures about a clock are calculated from such samples.
  */
 #ifndef BARETICK_SAMPLE_H
 #define BARETICK_SAMPLE_H
@@ -14,7 +14,7 @@
 struct sample {
 	uint64_t begin; /* TSC before the reading */
 	uint64_t ticks; /* the clock's reading, which counts up to at most its wrap_ticks */
-	uint64_t end;   /* TSC after the reading; the next sample begins with it */
+	uint64_t end;   /* TSC after the reading; also the start of the next sample */
 };
 
 /* Counts steps back in consecutive readings of the TSC on one core. */

@@ -15,7 +15,7 @@ struct signals {
 	size_t count;
 	struct signal {
 		const char *id;   /* "kvmclock", "vmclock" or "vmgenid"; static storage */
-		const char *name; /* for sentences; static storage */
+		const char *name; /* name for use in sentences; static storage */
 		/* true if it announces only restored snapshots, and neither pauses nor migrations */
 		bool restores_only;
 		bool unusable;    /* true if it is offered, but its memory does not have the specified contents */

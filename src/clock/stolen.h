@@ -1,4 +1,4 @@
-/* A hypervisor's own counter of the time that it took from a core: the core was ready to run, but did not. */
+/* A hypervisor's own counter of stolen time, in which a core was ready to run, but did not run. */
 #ifndef BARETICK_STOLEN_H
 #define BARETICK_STOLEN_H
 
@@ -9,7 +9,7 @@
 
 struct stolen {
 	uint64_t ns;    /* stolen time that the hypervisor counted between two readings of its counter */
-	uint64_t ticks; /* TSC ticks from before the first reading to after the second */
+	uint64_t ticks; /* TSC ticks from just before the first reading to just after the second */
 };
 
 struct stolen_counter;
@@ -27,7 +27,7 @@ struct stolen_counter {
 	const char *reason;  /* why it cannot be used although it is offered, or NULL; static storage */
 	stolen_count *count; /* NULL if it cannot be used */
 
-	/* The following belongs to drivers/paravirtual/steal.c. */
+	/* The following fields belong to drivers/paravirtual/steal.c. */
 	uint32_t boot_apic_id;
 	fault_guard *guarded;                    /* catches exceptions on the boot core, or NULL */
 	void (*raise)(const struct fault *fault); /* passes a caught exception to the next outer guard */

@@ -30,8 +30,8 @@ struct timer_slot {
 	uint64_t taken;           /* number of interrupts of the source */
 	uint64_t strays;          /* number of interrupts with other vectors */
 	/*
-	 * Number of usable entries in EVENTS. One interrupt more makes the recorder leave interrupts masked, which ends
-	 * an interrupt storm.
+	 * Number of usable entries in EVENTS. After one more interrupt the recorder leaves interrupts masked, which ends an
+	 * interrupt storm.
 	 */
 	uint64_t space;
 	uint64_t counter_address; /* address of a 32-bit counter that the recorder reads first, or 0 */
@@ -67,12 +67,12 @@ struct timer {
 	uint64_t ticks_max;       /* longest interval that can be programmed at once */
 	uint64_t count_mask;      /* mask of the valid bits of the counter that the recorder reads */
 	uint64_t counter_address; /* address of that counter, or 0 */
-	/* Id of the clock that has the same counter. NULL if the source has a counter of its own. Static storage. */
+	/* Id of the clock that has the same counter. NULL if the source has its own counter. Static storage. */
 	const char *clock;
 	bool by_tsc;              /* true if arm() returns the TSC value at which the interrupt is due */
 	/*
-	 * The count may start up to this many ticks after arming. The interrupt is thus due at the latest possible time
-	 * or up to this much earlier.
+	 * The count may start up to this many ticks after arming. Therefore the interrupt is due at the calculated time, or
+	 * up to this many ticks earlier.
 	 */
 	uint64_t phase_ticks;
 	/*
@@ -109,14 +109,15 @@ struct timer_driver {
 	const char *id, *title;
 	enum timer_kind kind;
 	bool periodic;       /* true if it has a periodic mode */
-	bool secondary;      /* true for all but the first of several equal sources: tested with fewer intervals */
-	bool in_quick;       /* true if a quick run tests it too */
+	/* true for all sources of an equal kind except the first; they are tested with fewer intervals */
+	bool secondary;
+	bool in_quick;       /* true if a quick run tests this source, too */
 	bool only_all;       /* true if only irq=all tests it */
 	/* True if its interrupts come through the PICs. It is tested only with pic=on, but then in any run. */
 	bool by_pic;
-	bool on_each_core;   /* true if each core has its own: take() and the calls after it then run on that core */
-	unsigned unit, way;  /* for the driver only: number of the unit, and how its interrupts come */
-	/* Fills TIMER, which is zero before, in every case. Writes no register. */
+	bool on_each_core;   /* true if each core has its own; take() and all later calls then run on that core */
+	unsigned unit, way;  /* for the driver only: number of the unit, and route of its interrupts */
+	/* Fills TIMER, which is zero before, even if there is no such source. Writes no register. */
 	void (*open)(const struct platform *platform, struct timer *timer);
 	/*
 	 * All further functions are called within a window. Only left() and expired() of free-running sources may be
@@ -124,11 +125,11 @@ struct timer_driver {
 	 */
 	/* Saves the registers, and routes the interrupt to VECTOR of this core. The source stays disarmed. */
 	void (*take)(struct timer *timer, uint32_t vector);
-	/* Returns the supported interval nearest to TICKS. NULL: all intervals are supported. */
+	/* Returns the supported interval nearest to TICKS. NULL if all intervals are supported. */
 	uint64_t (*fit)(const struct timer *timer, uint64_t ticks);
 	/*
 	 * Called before arming. Makes interrupts that are left over from the last window come now, so that they can be
-	 * discarded. NULL: not needed.
+	 * discarded. NULL if not needed.
 	 */
 	void (*settle)(struct timer *timer);
 	/*
@@ -140,26 +141,27 @@ struct timer_driver {
 	void (*arm_over)(struct timer *timer);
 	/* Returns true if the last one-shot is over, according to the source's own status. */
 	bool (*expired)(const struct timer *timer);
-	/* Returns the ticks until the interrupt is due by the source's own counter; 0 if that time has passed. */
+	/* Returns the ticks until the interrupt is due, by the source's own counter; 0 if the deadline has passed. */
 	uint64_t (*left)(const struct timer *timer);
-	/* Called by the recorder in the handler to clear the source's interrupt. NULL: not needed. */
+	/* Called by the recorder in the handler to clear the source's interrupt. NULL if not needed. */
 	void (*acknowledge)(const struct timer *timer);
 	void (*disarm)(struct timer *timer);
 	void (*give_back)(struct timer *timer);
 };
 
-/* How interrupts can be received in this run. All functions are NULL if this is not possible. */
+/* Functions that receive interrupts in this run. All are NULL if this is not possible. */
 struct timer_window {
 	struct timer_slot *slot; /* memory of the boot core's recorder */
 	uint32_t vector;         /* interrupt vector of the recorder */
 	/*
-	 * Opens a window: stops the firmware's tick, masks interrupts and installs the recorders. Runs WORK and then,
-	 * in every case, AFTER. Then restores everything. Returns NULL, or a sentence why this was not possible.
+	 * Opens a window: stops the firmware's tick, masks interrupts and installs the recorders. Runs WORK and then, in
+	 * every case, AFTER. Then restores everything. Returns NULL, or a sentence with the reason why this was not
+	 * possible.
 	 */
 	const char *(*play)(void (*work)(void *argument), void (*after)(void *argument), void *argument);
 	/* Like play(), but within a job on a core that baretick started. It uses that core's recorder. */
 	const char *(*play_there)(void (*work)(void *argument), void (*after)(void *argument), void *argument);
-	/* Returns true if the firmware's tick occurs within BOUND TSC ticks. NULL: not supported. */
+	/* Returns true if the firmware's tick occurs within BOUND TSC ticks. NULL if not supported. */
 	bool (*firmware_ticks)(uint64_t (*tsc)(void), uint64_t bound);
 	void (*open)(void);  /* enables interrupts; called by WORK */
 	void (*close)(void); /* masks interrupts again; called by WORK */

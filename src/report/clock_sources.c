@@ -1,10 +1,10 @@
-/* Decides which clocks have one source. See clock_sources.h. */
+/* Decides which clocks have the same source. See clock_sources.h. */
 #include "report/clock_sources.h"
 
 #include "base/text.h"
 #include "consensus/rate.h"
 
-/* At the ends of a window two clocks are read within 1/32 of its duration. */
+/* Two clocks are read within 1/32 of a window's duration, at both of its ends. */
 #define READ_TOGETHER 32
 
 /* Returns true for the TSC itself and for clocks that a hypervisor derives from it. */
@@ -47,8 +47,8 @@ have_two_crystals(const struct report *report, const struct rate_interval *rates
 }
 
 /*
- * Returns true for the TSC itself. A clock that a hypervisor derives from the TSC does not count, because it is stopped
- * and set together with the devices.
+ * Returns true for the TSC itself. A clock that a hypervisor derives from the TSC does not count here, because it is
+ * stopped and set together with the devices.
  */
 static bool
 jumps_with_tsc(const struct report_clock *entry)
@@ -57,8 +57,8 @@ jumps_with_tsc(const struct report_clock *entry)
 }
 
 /*
- * Returns sources whose SIBLINGS are a guest's devices: all clocks except the RTC and those that have the TSC's source
- * by IS_TSCS.
+ * Returns sources whose SIBLINGS are a guest's devices. These are all clocks except the RTC and except clocks whose
+ * result of IS_TSCS is true.
  */
 static struct falseticker_sources
 siblings_of(const struct report *report, bool (*is_tscs)(const struct report_clock *entry))

@@ -1,4 +1,7 @@
-/* Decides which of a report's clocks have one source, so that they have one vote together. See falseticker.h. */
+/*
+ * Decides which of a report's clocks have the same source, because these clocks have one vote together. See
+ * falseticker.h.
+ */
 #ifndef BARETICK_CLOCK_SOURCES_H
 #define BARETICK_CLOCK_SOURCES_H
 
@@ -11,13 +14,14 @@
  * is another source. A clock that a hypervisor derives from the TSC has the TSC's source.
  *
  * On bare metal two counters count as one source unless their RATES prove that they have two crystals. Counters of one
- * crystal agree exactly. Two crystals that happen to agree as well have one vote. An RTC has its own crystal.
+ * crystal agree exactly. Two crystals that happen to agree just as exactly have one vote. An RTC has its own crystal.
  */
 struct falseticker_sources sources_for_rates(const struct report *report, const struct rate_interval *rates);
 
 /*
  * Returns the clocks' sources for jumps and stops. In a guest the host can stop or set the clock behind the devices
- * without its time of day, and the other way round. A hypervisor's clock is set together with the devices' clock.
+ * without changing its time of day, and the other way round. A hypervisor's clock is set together with the devices'
+ * clock.
  */
 struct falseticker_sources sources_for_jumps(const struct report *report);
 

@@ -1,11 +1,12 @@
-/* Names and sizes of the folders of saved reports. See folders.h. */
+/* Makes names of folders for saved reports, and calculates their size. See folders.h. */
 #include "report/folders.h"
 
 #include "base/text.h"
 
 #define DIGITS      4
 #define UNFINISHED  ".new"
-#define DIRECTORIES 3u /* directories that may need a block: the root, \baretick, and the new folder */
+/* number of directories that may need a further block: the root, \baretick, and the new folder */
+#define DIRECTORIES 3u
 
 /* Returns true if SUFFIX is .new in any case, because FAT ignores the case of letters. */
 static bool

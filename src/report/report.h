@@ -39,11 +39,11 @@
 #define REPORT_EVENTS_MAX   256
 #define REPORT_DISCONTINUITIES_MAX 8
 #define REPORT_GROUPS_MAX DISCONTINUITY_GROUPS_MAX
-#define REPORT_INTERVALS_MAX 192 /* timer tests: two for each of 64 cores, and all sources of the boot core */
+#define REPORT_INTERVALS_MAX 192 /* two timer tests for each of 64 cores, and tests of all sources on the boot core */
 #define REPORT_NO_CORE      UINT32_MAX
 #define REPORT_TAKEN_MAX    3 /* Linux, Windows and PostgreSQL */
 #define REPORT_CLAIM_USERS   4 /* Linux, FreeBSD, EDK II, PostgreSQL */
-#define REPORT_LATER_MAX    2 /* measurement passes over the cores after the first pass */
+#define REPORT_LATER_MAX    2 /* number of measurement passes over the cores after the first pass */
 
 enum verdict { VERDICT_PASS, VERDICT_WARN, VERDICT_FAIL, VERDICT_INCOMPLETE, VERDICT_ABSENT };
 
@@ -53,27 +53,29 @@ enum verdict { VERDICT_PASS, VERDICT_WARN, VERDICT_FAIL, VERDICT_INCOMPLETE, VER
  */
 #define REPORT_CRYSTAL_PPB UINT64_C(200000)
 
-/* Parts of the error of a clock's rate, each as half of what it adds to the interval, in parts per 10^12. */
+/*
+ * Parts of the error of a clock's rate in parts per 10^12. Each is half the width that the part adds to the interval.
+ */
 struct rate_budget {
 	bool known;
 	uint64_t bracket;        /* time of the readings: the narrowest brackets at both ends */
-	uint64_t resolution;     /* resolution of the clock, as far as many readings have not removed it */
+	uint64_t resolution;     /* resolution of the clock, as far as it remains after many readings */
 	uint64_t tsc_resolution; /* resolution of the TSC, which times the brackets */
 	/* Error of the TSC's rate. It includes the whole error of the clock that sets the scale. */
 	uint64_t tsc_rate;
 	uint64_t claim;          /* rounding error of the nominal frequency of the clock that sets the scale */
-	uint64_t conversion;     /* rounding, and combined effects of the other parts */
+	uint64_t conversion;     /* effect of rounding, and of combinations of the other parts */
 };
 
 /*
- * The cost of a read for a program that times with the clock; set by the judge. On each core it is the mean latency
- * of the reads that no stolen time hit, minus the mean of the null clock. A program runs on any core, so the value is
- * the median of all cores (the mean of the middle two for an even number). The interval includes all cores.
+ * The cost of a read for a program that uses the clock; set by the judge. On each core it is the mean latency of the
+ * reads that no stolen time hit, minus the mean of the null clock. A program runs on any core, so the value is the
+ * median of all cores (the mean of the middle two for an even number). The interval includes all cores.
  */
 struct report_cost {
 	struct interval_ns read_ps; /* in ps */
-	struct interval_ns rows_ps; /* two reads for each of 100,000 rows, in ps */
-	size_t cores;               /* cores on which both clocks were read */
+	struct interval_ns rows_ps; /* cost of two reads for each of 100,000 rows, in ps */
+	size_t cores;               /* number of cores on which both clocks were read */
 	uint64_t null_ps;           /* the mean of the null clock that was subtracted, on the median core */
 	/*
 	 * Mean loop time on the boot core, minus the null clock's mean latency. Includes reads that stolen time hit.
@@ -95,11 +97,12 @@ struct report_clock {
 	 * judge finds wrong clocks by comparing these rates.
 	 */
 	struct rate_interval implied;
-	enum rate_fit rate_fit;    /* how well one rate explains its readings */
+	enum rate_fit rate_fit;    /* kind of readings that a constant rate explains */
 	bool rate_whole_run;       /* true if IMPLIED is over the whole run, not only over the rate window */
 	struct rate_interval implied_window; /* IMPLIED over the rate window, or over its first half */
-	struct rate_interval implied_since;  /* IMPLIED from that window to the end of the run, or at its end */
-	/* Duration of its readings in the window and after it; 0 if there are none. */
+	/* IMPLIED from the end of that window to the end of the run, or only at the run's end */
+	struct rate_interval implied_since;
+	/* Duration of the clock's readings in the rate window and after it; 0 without readings. */
 	uint64_t window_ns, since_ns;
 	/*
 	 * Changes of its rate against the TSC: between the halves of the rate window, from the window to the rest of
@@ -109,27 +112,31 @@ struct report_clock {
 	bool failed_later;           /* true if it worked at first, and failed during the run */
 	uint64_t failed_later_ms;    /* time of the failure in the run */
 	unsigned disturbed;         /* number of discontinuities during its readings on the boot core */
-	/* True if it has no rate, because it is unknown how often it wrapped while the core was preempted. */
+	/* True if the clock has no rate, because it is unknown how many times it wrapped while the core was preempted. */
 	bool uncounted;
-	/* Number of jumps (in monotonic.leaps) that may be stops of the TSC, because no other clock excludes that. */
+	/*
+	 * Number of jumps (in monotonic.leaps) that may in fact be stops of the TSC, because no other clock excludes this.
+	 */
 	uint64_t unexplained_leaps;
 	struct latency *latency;   /* on the boot core; latency->count == 0 if not measured */
 	struct resolution resolution;
 	struct monotonic monotonic;
 	struct report_cost cost;
-	/* True if the firmware's tick may have stopped it at any time, so that its rate is not judged. */
+	/* True if the firmware's tick may have stopped this clock at any time, so that its rate is not judged. */
 	bool stands_in_ticks;
 	enum verdict verdict;
-	size_t open; /* set by the judge: number of its rules that are not determined */
+	size_t open; /* number of the clock's rules that are not determined; set by the judge */
 };
 
-struct report_rate { /* how much faster A runs than B by their nominal frequencies */
+/* how much faster clock A runs than clock B, if both are compared with their nominal frequencies */
+struct report_rate {
 	const char *a, *b; /* clock ids */
 	struct interval_ppb ppb;
-	bool same_source; /* true if every measurement of their ratio includes the nominal ratio: they have one source */
+	/* true if every measurement allows exactly the nominal ratio, so that they probably have one source */
+	bool same_source;
 };
 
-struct core_latency { /* one clock on one core; count == 0 if not measured */
+struct core_latency { /* latency of one clock on one core; count is 0 if it was not measured */
 	uint64_t count;
 	uint64_t min_ns, p50_ns, p99_ns;
 	/* Mean of the reads that no stolen time hit; see latency_clean(). */
@@ -142,31 +149,33 @@ struct report_core {
 	uint32_t apic_id;
 	bool started; /* true for the boot core */
 	bool boot;
-	bool timed_out; /* true if REASON is only that a wait for it timed out, which a busy host may cause */
-	char reason[CLOCK_REASON_SIZE]; /* why it did not start or stopped answering, else "" */
+	bool timed_out; /* true if REASON only means that a wait for the core timed out, which a busy host may cause */
+	char reason[CLOCK_REASON_SIZE]; /* why it did not start or stopped answering, otherwise "" */
 	bool facts_known; /* true if FACTS are valid */
 	struct core_facts facts;
 	/* Latencies of the clocks in report.clocks while only this core reads, and while all cores read at once. */
 	struct core_latency latency[REPORT_CLOCKS_MAX];
 	struct core_latency contended[REPORT_CLOCKS_MAX];
-	uint64_t observed_ns;     /* how long it was observed for gaps (stolen time); 0 if not at all */
-	uint64_t gaps, worst_gap_ns; /* number of gaps, and the longest */
-	struct tsc_steps tsc;     /* steps back of its TSC: each reading compared with the one before on this core */
-	uint64_t pingpongs;       /* ping-pongs with an exchange of stamps, in the first pass */
+	uint64_t observed_ns;     /* duration of its observation for gaps (stolen time); 0 if it was not observed */
+	uint64_t gaps, worst_gap_ns; /* number of gaps, and the length of the longest */
+	/* steps back of its TSC, from comparisons of each reading with the previous one on this core */
+	struct tsc_steps tsc;
+	uint64_t pingpongs;       /* number of its ping-pongs in the first pass that exchanged time stamps */
 	struct offset offset;     /* its TSC against the boot core's at the start, in ticks */
-	struct offset last_offset; /* the same in the last pass, if there was one */
+	struct offset last_offset; /* the same in the last pass, if there was more than one */
 	struct offset drift_ppb;  /* drift against the boot core's TSC, from the first pass to the last */
 	/* Set by the judge: */
 	bool off_majority;        /* true if its TSC differs from most others */
 	bool steps_back;          /* true if its own readings prove that its TSC steps back */
 	bool drifts;              /* true if its TSC drifts against most others */
-	struct offset from_most;   /* proven minimum and possible maximum of that drift, in ppb */
+	struct offset from_most;   /* proven minimum and possible maximum of the drift against most others, in ppb */
 };
 
-struct report_contended { /* a warp check: all cores at once compare their TSC with one shared last value */
+/* result of a warp check: all cores compare their TSC with a shared last value at the same time */
+struct report_contended {
 	bool measured;
-	bool starved; /* true if some core got too few turns, so that the absence of warps proves nothing */
-	size_t cores; /* cores that took part */
+	bool starved; /* true if a core got too few turns, so that the absence of warps proves nothing */
+	size_t cores; /* number of cores that took part */
 	uint64_t iterations, warps;
 	uint64_t worst_ticks, worst_ns;
 	uint32_t worst_a, worst_b; /* APIC ids: A's stamp was ahead of B's later reading */
@@ -175,22 +184,25 @@ struct report_contended { /* a warp check: all cores at once compare their TSC w
 struct report_skew {
 	struct report_contended locked, lock_free;
 
-	/* The rest comes from measurement passes: in each, pairs of cores exchange time stamps (a ping-pong). */
+	/*
+	 * The following fields come from measurement passes. In each pass, pairs of cores exchange time stamps (a
+	 * ping-pong).
+	 */
 	bool measured;           /* true if at least one pair had a ping-pong */
 	enum pair_schedule kind;    /* schedule of the passes: all pairs, or only pairs with the boot core */
-	const char *kind_reason; /* why not all pairs were measured, or ""; static storage */
+	const char *kind_reason; /* reason why not all pairs were measured, or ""; static storage */
 	size_t concurrency;      /* number of pairs measured at the same time, at the end of the first pass */
 	size_t rounds;
 	uint64_t elapsed_ns;     /* duration of the first pass */
 	uint64_t pingpongs;      /* number of pairs that exchanged time stamps in the first pass */
-	uint64_t again;          /* number of repeated ping-pongs, because the first were too inexact */
-	uint64_t warps;          /* messages that arrived before they were sent, in all passes */
+	uint64_t again;          /* number of repeated ping-pongs, because the first had too wide an interval */
+	uint64_t warps;          /* number of messages that arrived before they were sent, in all passes */
 	uint64_t worst_warp_ticks, worst_warp_ns;
-	uint32_t worst_warp_a, worst_warp_b; /* APIC ids: A was ahead of B */
-	uint64_t best_trip_ns, median_trip_ns; /* the shortest round trip; the median of the pairs' medians */
+	uint32_t worst_warp_a, worst_warp_b; /* APIC ids of the pair with the worst warp: A was ahead of B */
+	uint64_t best_trip_ns, median_trip_ns; /* the shortest round trip, and the median of the pairs' medians */
 	struct offsets offsets;  /* results of the first pass */
 	const uint32_t *core_of; /* core number (index into report.cores) by rank */
-	struct offsets_summary summary; /* in ranks */
+	struct offsets_summary summary; /* summary of the first pass, with cores as ranks */
 	const bool *outlier;    /* true if offsets_solve() found the core with this rank off the majority */
 	bool drift_measured;     /* true if there was a second pass */
 	/* Drift of core B against core A from the first pass to the last, for each pair by pair_schedule_index(). */
@@ -208,9 +220,10 @@ struct report_skew {
 	uint64_t drift_span_ns;  /* from the start of the first pass to the end of the last */
 
 	/* Set by the judge: */
-	bool *moved, *disputed;  /* MOVED, by rank: true if the core moved against most. DISPUTED is scratch memory. */
-	uint64_t off_tsc;        /* end of the pass in which cores were off the majority; 0 if none were */
-	bool any_moved;          /* true if the two cores of some pair moved against each other */
+	/* MOVED is true for a rank if that core moved against most cores. DISPUTED is working memory. */
+	bool *moved, *disputed;
+	uint64_t off_tsc;        /* TSC at the end of the pass in which cores were off the majority; 0 if no core was */
+	bool any_moved;          /* true if the two cores of any pair moved against each other */
 	/* True if no core moved or was off in any pass, and WITHIN_NS is small enough to be useful. */
 	bool synchronised;
 	bool within_known;
@@ -218,7 +231,7 @@ struct report_skew {
 	uint64_t within_ns;
 	/* True if sentences, tables and maps show the last pass, because only that pass found a fault. */
 	bool last_shown;
-	bool proven;             /* true if synchronised, and no two cores are proven to differ */
+	bool proven;             /* false if the cores are not synchronised, or if two cores are proven to differ */
 	/* The result as a clause: "synchronised within 31 ns at 3.1 s and 9.8 s". */
 	char text[REPORT_SENTENCE];
 };
@@ -232,22 +245,23 @@ struct report_gap {
 struct report_interference { /* stolen time of all cores together */
 	bool measured;
 	uint64_t threshold_ns;
-	uint64_t observed_ns; /* sum of all cores */
+	uint64_t observed_ns; /* sum over all cores */
 	uint64_t gaps, worst_ns, total_ns;
-	uint32_t worst_core;  /* APIC id */
+	uint32_t worst_core;  /* APIC id of the core with the longest gap */
 	/*
-	 * The hypervisor's own counter of stolen time: its id, or NULL if none is offered, and why it was not used, or NULL.
-	 * The figures are sums over the cores on which it was read. All 0 if there are none.
+	 * The hypervisor's own counter of stolen time: its id, or NULL if none is offered. COUNTER_REASON is why it was not
+	 * used, or NULL. The figures are sums over the cores on which the counter was read, and otherwise 0.
 	 */
 	const char *counter, *counter_reason;
 	struct report_stolen {
 		uint64_t observed_ns;
-		uint64_t reported_ns, reported_low_ns; /* from its counter, with and without the time around the loop */
+		/* stolen time by the hypervisor's counter, with and without the time around the loop */
+		uint64_t reported_ns, reported_low_ns;
 		uint64_t low_ns, high_ns; /* bounds of the stolen time from the loop's own readings */
 	} stolen;
 	uint64_t octave[OCTAVES]; /* number of gaps by the octave of their length in ns: see histogram.h */
-	bool smi_known;       /* true if the CPU counts its SMIs, and the counter may be read */
-	uint64_t smi_count;   /* from the start of the run to its end */
+	bool smi_known;       /* true if the CPU counts its SMIs, and this counter can be read */
+	uint64_t smi_count;   /* number of SMIs from the start of the run to its end */
 	size_t event_count;
 	struct report_gap events[REPORT_EVENTS_MAX]; /* the first gaps of each core, while there is space */
 };
@@ -258,83 +272,87 @@ struct report_discontinuity { /* a time at which the clocks disagree on how much
 	uint64_t from_tsc, at_tsc; /* interval in which it happened; FROM_TSC is 0 if its start is not known */
 	uint64_t from_ms, at_ms;   /* the same as time in the run; set by the judge */
 	enum discontinuity_class class; /* set by the judge */
-	uint32_t alone; /* CLOCKS of the group that alone jumped or went on, or 0; set by the judge */
+	uint32_t alone; /* bits of the group that alone jumped or continued, or 0; set by the judge */
 	size_t group_count;
 	struct report_group { /* clocks that agree with each other */
 		/* Bit I is clock I of the report. Bit REPORT_CLOCKS_MAX is a TSC that is not in the report. */
 		uint32_t clocks;
 		size_t clock_count;
-		uint8_t members[REPORT_CLOCKS_MAX + 1]; /* the same as a list */
+		uint8_t members[REPORT_CLOCKS_MAX + 1]; /* the same clocks as a list */
 		struct interval_ns elapsed; /* time that passed by these clocks */
 	} groups[REPORT_GROUPS_MAX];
 };
 
-enum report_policy { /* what becomes of ticks whose deadlines pass while interrupts are masked */
+enum report_policy { /* treatment of ticks whose deadlines pass while interrupts are masked */
 	REPORT_POLICY_UNKNOWN,
 	REPORT_POLICY_DISCARD,  /* at most one of them comes, and later ticks keep their deadlines */
 	REPORT_POLICY_CATCH_UP, /* several of them come */
 	REPORT_POLICY_DELAY,    /* at most one of them comes, and the next tick follows one period after it */
 };
 
-/* Fewest interrupts for p99 and for p99.9. With fewer these would be the largest value. */
+/*
+ * Smallest numbers of interrupts for p99 and for p99.9. With fewer interrupts, these percentiles would be the largest
+ * value.
+ */
 #define REPORT_P99_MIN  100u
 #define REPORT_P999_MIN 1000u
 
 struct report_interval { /* a timer test: the requested interval of a source of interrupts, and its results */
-	const char *source; /* id; static storage */
+	const char *source; /* id of the source; static storage */
 	bool periodic;
-	uint32_t core; /* APIC id */
+	uint32_t core; /* APIC id of the tested core */
 	const char *route_kind; /* how its interrupts reach the core: "lapic", "pic", ... */
 	uint32_t pin, vector;
 	enum clock_state state;
-	char reason[CLOCK_REASON_SIZE]; /* why it could not be tested, whether it exists or not; else "" */
+	char reason[CLOCK_REASON_SIZE]; /* why the source could not be tested; otherwise "" */
 	uint64_t asked_ns; /* requested interval */
-	/* Figures from here on: see analysis_timers(). */
+	/* The following figures are calculated by analysis_timers(). */
 	uint64_t asked;    /* number of requests */
-	uint64_t expected; /* deadlines while interrupts were open */
+	uint64_t expected; /* number of deadlines while interrupts were enabled */
 	/*
-	 * Number of interrupts. Number of deadlines without an interrupt, with two or more, with an early one, and
-	 * with a gap (the core was preempted), which do not count.
+	 * DELIVERED is the number of interrupts. The others are numbers of deadlines: without an interrupt, with two or
+	 * more, and with an early one. EXCUSED deadlines do not count, because the core was preempted (a gap).
 	 */
 	uint64_t delivered, empty, doubled, early, excused;
-	uint64_t losses; /* how often a periodic source lost ticks, one or several in a row */
-	uint64_t expired; /* one-shots without an interrupt that were due by the device's own status */
+	uint64_t losses; /* number of times that a periodic source lost ticks; several lost ticks in a row count once */
+	/* number of one-shots without an interrupt, although the device's own status shows that they expired */
+	uint64_t expired;
 	/*
-	 * OVER: how often the timer was armed with a deadline that had already passed. STALE: how many of these armings
-	 * caused an interrupt.
+	 * OVER is the number of armings with a deadline that had already passed. STALE is the number of these that caused
+	 * an interrupt.
 	 */
 	uint64_t over, stale;
 	struct report_lateness {
 		uint64_t count; /* number of interrupts; 0 if none came */
 		int64_t min_ns, p50_ns, p99_ns, p999_ns, max_ns;
-		uint64_t error_ns; /* error of each of these figures */
+		uint64_t error_ns; /* error of each of these figures in ns */
 		struct interval_ns earliest; /* how early the earliest interrupt came, as a positive time */
 		int64_t p1_ns;
 	} lateness;
-	struct interval_ppb rate; /* for a periodic source: how much faster it ticks than requested */
-	/* How long interrupts were masked, and how many came in as much time afterwards. 0 if not tested. */
+	struct interval_ppb rate; /* rate error of a periodic source against the requested period */
+	/* How long interrupts were masked, and number of interrupts in an equal time afterwards. 0 if not tested. */
 	uint64_t held_ns, held_delivered;
 	enum report_policy policy;
-	/* True if ticks are spread over their periods, so that none can be matched to its deadline. None counts. */
+	/* True if ticks are spread over their periods, so that none can be matched to its deadline. No tick counts then. */
 	bool scattered;
 };
 
-struct report_claim { /* a stated rate, what was measured, and who would use it */
+struct report_claim { /* a stated rate, its comparison with the measured rate, and the systems that would use it */
 	struct claim claim;
-	/* Judged, and unknown or 0 before: */
-	struct interval_millihz measured; /* rate of its clock */
+	/* Set by the judge, and unknown or 0 before: */
+	struct interval_millihz measured; /* measured rate of the clock */
 	struct interval_ppb error;        /* how much faster the clock runs than the stated rate */
 	enum outcome outcome;
 	size_t user_count;
 	const char *users[REPORT_CLAIM_USERS]; /* static storage */
 };
 
-struct report_quality { /* judged: how stolen time affects the latencies */
+struct report_quality { /* effect of stolen time on the latencies; set by the judge */
 	bool stolen_known;
 	uint64_t stolen_millipercent; /* stolen part of the observed time, in 1/1000 % */
 	bool tails_known;        /* true if cores were observed for stolen time, or reads were hit by it */
 	bool reliable_tails;     /* true if percentiles up to p99.9 are the clocks' own */
-	char text[REPORT_SENTENCE]; /* a sentence on all of that */
+	char text[REPORT_SENTENCE]; /* a sentence on all of this */
 };
 
 struct report_advice { /* recommended clocks, the best first, see recommend.h; clocks to avoid are last */
@@ -346,105 +364,107 @@ struct report_advice { /* recommended clocks, the best first, see recommend.h; c
 	} rows[REPORT_CLOCKS_MAX];
 };
 
-struct report_answer { /* the whole report in short */
-	char text[2 * REPORT_SENTENCE]; /* all fields below in words; "" if nothing was judged */
+struct report_answer { /* a short summary of the report */
+	char text[2 * REPORT_SENTENCE]; /* all fields below as sentences; "" before the judge has run */
 	const char *clock;       /* the clock to use; NULL if none is fit */
 	uint64_t read_ps;        /* cost of a read of it, see struct report_cost; 0 if not known */
 	const char *linux_takes; /* the clock that Linux takes; NULL if not known */
 	size_t wrong_count;
 	const char *wrong[REPORT_CLOCKS_MAX]; /* the clocks that failed */
 	bool within_known;
-	uint64_t within_ns; /* the cores' TSCs agree within this */
+	uint64_t within_ns; /* upper bound of the difference between the cores' TSCs */
 };
 
 struct report_taken { /* the clock that an operating system takes here */
-	const char *system, *clock; /* CLOCK is an id */
+	const char *system, *clock; /* CLOCK is the id of a clock */
 	char reason[2 * REPORT_SENTENCE];
 };
 
 struct report_tick { /* the timer that Linux takes for its tick */
-	const char *source; /* source in INTERVALS; NULL if not known */
+	const char *source; /* id of a source in INTERVALS; NULL if not known */
 	char reason[2 * REPORT_SENTENCE]; /* the reason; "" if no timer was tested */
 };
 
 struct finding {
-	const char *rule;     /* id in the catalogue */
+	const char *rule;     /* id of the rule in the catalogue */
 	enum verdict severity; /* warn or fail */
-	const char *clock;    /* id, or NULL */
+	const char *clock;    /* id of the clock, or NULL */
 	uint32_t core;        /* APIC id of the one core that is proven to differ, or REPORT_NO_CORE */
-	/* APIC ids of a pair or more if no single core is proven to differ; CORE is REPORT_NO_CORE then. */
+	/* APIC ids of at least two cores, if no single core is proven to differ. CORE is REPORT_NO_CORE then. */
 	size_t core_count;
 	uint32_t cores[REPORT_FINDING_CORES];
-	bool one_way;         /* true if it is about one read method of the clock, not about its counter */
+	bool one_way;         /* true if the finding concerns one read method of the clock, and not its counter */
 	bool has_measured;
 	int64_t measured, low, high, limit;
 	const char *unit;
 	char text[2 * REPORT_SENTENCE];
-	char advice[REPORT_SENTENCE]; /* advice if it differs from the rule's; else "" */
+	char advice[REPORT_SENTENCE]; /* advice if it differs from the rule's advice; otherwise "" */
 	const char *source;
 };
 
 #define REPORT_NAME_SIZE  65  /* longest name in the SMBIOS tables and a final 0 */
-#define REPORT_NAMES_SIZE 131 /* two names and a blank */
+#define REPORT_NAMES_SIZE 131 /* space for two names with a blank between them */
 
 struct report_identity { /* identity of the machine, printable ASCII; "" if not known */
 	char vendor[REPORT_NAME_SIZE], product[REPORT_NAME_SIZE];
 	char serial[REPORT_NAME_SIZE]; /* also "" with identity=off */
-	char board[REPORT_NAMES_SIZE], bios[REPORT_NAMES_SIZE]; /* vendor, and product or version */
+	/* the board's vendor and product, the BIOS's vendor and version */
+	char board[REPORT_NAMES_SIZE], bios[REPORT_NAMES_SIZE];
 	char bios_date[REPORT_NAME_SIZE];
 	bool cpu_known;
 	uint32_t family, model, stepping;
 	uint32_t microcode; /* 0 if not known */
-	char oem[16];       /* from the ACPI tables */
-	char host[32];      /* the hypervisor, in more detail than its name */
+	char oem[16];       /* OEM id from the ACPI tables */
+	char host[32];      /* name and version of the hypervisor */
 };
 
-struct report_calibration { /* a calibration loop, run as often as the profile wants */
+struct report_calibration { /* results of a calibration loop; the profile gives the number of its runs */
 	const struct calibration_loop *loop; /* static storage */
-	char reason[CLOCK_REASON_SIZE]; /* why it was not run; else "" */
-	uint64_t runs, refused; /* REFUSED of RUNS gave no rate */
+	char reason[CLOCK_REASON_SIZE]; /* why it was not run; otherwise "" */
+	uint64_t runs, refused; /* number of runs, and number of runs that gave no rate */
 	size_t refusal_count;
 	struct report_refusal {
 		const char *reason; /* static storage */
 		uint64_t count;
 	} refusals[CALIBRATION_REFUSALS];
-	/* Median and worst error of the rates that it found, against the measured rate. Not known without such a rate. */
+	/* Median and worst error of the rates that it found, against the measured rate. Unknown if no rate was measured. */
 	struct interval_ppb median, worst;
 };
 
 struct report_record { /* the run's record, see src/record */
 	void *bytes; /* owned by the run */
-	size_t length; /* 0: the run did not start */
-	uint64_t dropped; /* number of entries that it had no space for */
+	size_t length; /* size in bytes; 0 if the run did not start */
+	uint64_t dropped; /* number of entries that were left out for lack of space */
 	char sha256[SHA256_HEX_SIZE];
 };
 
 struct report {
-	const char *version, *commit; /* baretick's own; static storage */
+	const char *version, *commit; /* version and commit of baretick; static storage */
 	struct options options;
-	char options_given[OPTIONS_GIVEN_SIZE]; /* as a user would type them; "" if all are defaults */
-	uint64_t duration_ns;     /* duration of each measurement, by the option or the profile */
-	char started_at[32];      /* ISO 8601 by the firmware's clock; "" if it has none */
+	char options_given[OPTIONS_GIVEN_SIZE]; /* the options as a user would type them; "" if all are defaults */
+	uint64_t duration_ns;     /* duration of each measurement, from the option or the profile */
+	char started_at[32];      /* time by the firmware's clock, in ISO 8601; "" if it has none */
 	uint64_t elapsed_ms;
 	bool elapsed_known;
 
-	char cpu_vendor[13]; /* as CPUID reads */
+	char cpu_vendor[13]; /* as CPUID returns it */
 	char cpu[49], hypervisor[13], firmware[96], accelerator[16];
 	struct report_identity identity;
 	struct paravirtual paravirtual;
 	const char *fence; /* "lfence;rdtsc" or "mfence;lfence;rdtsc": how the TSC is read before and after a clock */
 	bool tsc_is_invariant;
 	bool lapic_always_runs; /* true if the LAPIC's timer also runs in deep sleep */
-	/* True if Linux distrusts the TSC of this CPU anyway: unsynchronized_tsc() in arch/x86/kernel/tsc.c, 6.6. */
+	/* True if Linux distrusts the TSC of this CPU in every case: unsynchronized_tsc() in arch/x86/kernel/tsc.c, 6.6. */
 	bool linux_distrusts_tsc;
 	uint32_t cores_listed, cores_started;
 
 	uint64_t start_tsc; /* start of the run; all times in the run count from here */
 	/* Converts all ticks below to ns. If den is 0, the rate is unknown, and 1 tick counts as 1 ns. */
 	struct rate tsc;
-	struct rate_interval tsc_within; /* the same with its error; not known if not measured */
-	char tsc_source[64]; /* source of the rate, for people */
-	struct interval_millihz lapic; /* the boot core's LAPIC timer, not divided, by the TSC; not known if not tested */
+	struct rate_interval tsc_within; /* bounds of the TSC's rate; unknown if not measured */
+	char tsc_source[64]; /* source of the rate, as text */
+	/* rate of the boot core's LAPIC timer before its divider, measured against the TSC; unknown if not tested */
+	struct interval_millihz lapic;
 	const char *relative_to; /* id of the clock whose nominal frequency sets the scale; "" if none does */
 
 	size_t clock_count;
@@ -457,15 +477,19 @@ struct report {
 	struct report_core *cores;
 	struct report_skew skew;
 	struct report_interference interference;
-	struct series series; /* only in a soak; its clocks and cores have the order above */
-	/* Signals by which the hypervisor announces disruptions. Their count is 0 if it offers none, or before the end. */
+	struct series series; /* only in a soak; clocks and cores are in the order of the lists above */
+	/*
+	 * Signals that the hypervisor uses to announce disruptions. Their count is 0 if it offers none, or before the end
+	 * of the run.
+	 */
 	struct signals signals;
-	size_t discontinuity_count, discontinuities_lost; /* lost: the list below had no space for them */
+	/* the second is the number of discontinuities that were left out for lack of space */
+	size_t discontinuity_count, discontinuities_lost;
 	struct report_discontinuity discontinuities[REPORT_DISCONTINUITIES_MAX];
 	size_t interval_count;
 	struct report_interval intervals[REPORT_INTERVALS_MAX];
 	struct behaviours behaviours;
-	/* How many rules were not determined or not checked, and why; may be empty. */
+	/* Sentence on the numbers of rules that were not determined or not checked, with reasons; may be empty. */
 	char unjudged[REPORT_SENTENCE];
 	size_t taken_count;
 	struct report_taken taken[REPORT_TAKEN_MAX];
@@ -475,13 +499,16 @@ struct report {
 	struct report_record record;
 	size_t calibration_count;
 	struct report_calibration calibrations[CALIBRATION_LOOPS];
-	char calibrated[2 * REPORT_SENTENCE]; /* what that means for a kernel here; "" if nothing can be said */
+	char calibrated[2 * REPORT_SENTENCE]; /* the consequences for a kernel on this machine; "" if nothing can be said */
 	/* Sentences on the machine: broken tables, a volume that could not be written, ... */
 	size_t note_count;
 	char notes[REPORT_NOTES_MAX][REPORT_SENTENCE];
-	bool hurried;    /* true if the user ended the run early; the rest was measured as in a quick run */
-	uint64_t hurried_ms; /* when the user did that, as time in the run */
-	/* True if the run did not finish, as when its deadline passed: the report has the results up to then. */
+	/* true if the user ended the run early; the remaining measurements were as short as in a quick run */
+	bool hurried;
+	uint64_t hurried_ms; /* time in the run at which the user did this */
+	/*
+	 * True if the run did not finish, for example because its deadline passed. The report has the results until then.
+	 */
 	bool incomplete;
 	size_t finding_count;
 	struct finding findings[REPORT_FINDINGS_MAX]; /* sorted by the judge: failures first */
@@ -490,8 +517,8 @@ struct report {
 };
 
 /*
- * Returns what identifies the machine of a report: its label, or else its serial number, or else its product. "" if it
- * has none of them.
+ * Returns a name for the machine of a report: its label, otherwise its serial number, otherwise its product. Returns ""
+ * if it has none of these.
  */
 const char *report_machine(const struct report *report);
 
@@ -525,7 +552,9 @@ uint64_t report_clock_millihz(const struct report *report, const struct report_c
 /* Returns the duration of TICKS of the clock in ps, by report_clock_millihz(); 0 if the rate is unknown. */
 uint64_t report_clock_ps(const struct report *report, const struct report_clock *entry, uint64_t ticks);
 
-/* Returns the number of warps: how often a core's TSC read less than another core's TSC had read before. */
+/*
+ * Returns the number of warps: readings of a core's TSC that were lower than an earlier reading of another core's TSC.
+ */
 uint64_t report_warps(const struct report_skew *skew);
 
 /* Returns true if the drift of the core's TSC against the boot core was measured. */
@@ -543,9 +572,12 @@ struct scale report_scale(const struct report *report);
  */
 struct interval_ns report_offset_ns(const struct report *report, struct offset offset);
 
-/* Parts of the error of an offset in ns, each as half of what it adds to the interval; 0 if it is unknown. */
+/* Parts of the error of an offset, in ps. Each is half the width that the part adds to the interval; 0 if unknown. */
 struct offset_budget {
-	/* The unknown time in a round trip at which the other core read its TSC, and the resolution of both TSCs. */
+	/*
+	 * The uncertainty of the time within a round trip at which the other core read its TSC, and the resolution of both
+	 * TSCs.
+	 */
 	uint64_t trip_ps;
 	uint64_t tsc_rate_ps;   /* error of the TSC's rate in the conversion to ns */
 	uint64_t conversion_ps; /* rounding */
@@ -559,19 +591,19 @@ struct report_clock *report_find_clock(const struct report *report, const char *
 /* Returns true if the clock ID can be read. */
 bool report_has_clock(const struct report *report, const char *id);
 
-/* Returns the time in the run at which the boot core's TSC read TSC, in ns. */
+/* Returns the time in the run, in ns, at which the boot core's TSC had the value TSC. */
 uint64_t report_run_time_ns(const struct report *report, uint64_t tsc);
 
 /*
- * Returns the latest time in the run, in ns, at which the boot core's TSC may have read TSC. After a step back the TSC
- * reads some values a second time, and is behind from then on.
+ * Returns the latest time in the run, in ns, at which the boot core's TSC may have had the value TSC. After a step back
+ * the TSC has some values a second time.
  */
 uint64_t report_run_time_ns_max(const struct report *report, uint64_t tsc);
 
 /* Writes NS, a time since the start of the run, as "3.1 s" or "312 ms". */
 void report_put_run_time(struct text *out, uint64_t ns);
 
-/* Writes the time in the run at which the TSC read TSC, as "3.1 s" or "312 ms". */
+/* Writes the time in the run at which the boot core's TSC had the value TSC, as "3.1 s" or "312 ms". */
 void report_put_tsc_time(struct text *out, const struct report *report, uint64_t tsc);
 
 /* Writes the times of the first and the last pass over the cores, "at 3.1 s and 9.8 s", or of the only pass. */
@@ -585,13 +617,13 @@ const struct offsets *report_shown_pass(const struct report *report);
 const struct offsets_summary *report_shown_summary(const struct report *report);
 struct offset report_shown_offset(const struct report *report, const struct report_core *core);
 
-/* Adds a row for CLAIM while there is space. */
+/* Adds a row for CLAIM, unless there is no space. */
 void report_add_claim(struct report *report, const struct claim *claim);
 
 /* "tsc", "lapic" or "crystal". */
 const char *report_claim_clock(const struct claim *claim);
 
-/* Adds a note while there is space. Text that does not fit is cut. */
+/* Adds a note, unless there is no space. Text that does not fit is cut. */
 void report_note(struct report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

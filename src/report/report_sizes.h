@@ -1,6 +1,6 @@
 /*
- * Upper bounds of the report's texts in bytes, so that memory can be allocated before anything is measured. A test
- * fills the texts with the longest possible figures.
+ * Upper bounds of the report's texts in bytes, so that memory can be allocated before the measurements. A test fills
+ * the texts with the longest possible figures.
  */
 #ifndef BARETICK_REPORT_SIZES_H
 #define BARETICK_REPORT_SIZES_H
@@ -9,7 +9,7 @@
 
 #include "report/report.h"
 
-/* A JSON that lists all durations that struct latency counts exactly, for twelve clocks, has 6 MB. */
+/* A JSON that lists all durations that struct latency counts exactly has 6 MB for twelve clocks. */
 #define REPORT_SIZE          ((size_t)8 << 20)
 #define REPORT_SIZE_PER_ROW  144u  /* three figures of 20 digits, their keys, and the clock's id */
 #define REPORT_SIZE_PER_CORE (2 * REPORT_CLOCKS_MAX * REPORT_SIZE_PER_ROW + 2048u)
