@@ -1,4 +1,4 @@
-/* Reads the start of an HTTP answer. See answer.h. */
+/* Reads the status line and the headers of an HTTP answer. See answer.h. */
 #include "network/answer.h"
 
 #include "base/text.h"
@@ -6,7 +6,7 @@
 
 #define LENGTH_MAX UINT64_C(1000000000000000)
 
-/* A header line, and the value after its colon. */
+/* One header line. VALUE is the part after its colon. */
 struct line {
 	const char *bytes, *value;
 	size_t length, value_length;
@@ -18,7 +18,7 @@ is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* Returns true if LINE is the header NAME, and sets its value. */
+/* Returns true if LINE has the header NAME, and sets line->value. */
 static bool
 is_header(struct line *line, const char *name)
 {

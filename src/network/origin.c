@@ -6,14 +6,14 @@
 
 #define SCHEME        "http://"
 #define NODES_MAX     32
-#define NODE_HEAD     4    /* UEFI 2.10, 10.3.1: type, subtype, length */
+#define NODE_HEAD     4    /* length of a node's type, subtype and length: UEFI 2.10, 10.3.1 */
 #define TYPE_END      0x7f
 #define TYPE_MESSAGE  0x03
 #define SUBTYPE_MAC   0x0b
 #define SUBTYPE_URI   0x18
 #define DHCP_NEXT_AT  20   /* offset of the field `siaddr`, the next server: RFC 2131, 2 */
-#define DHCP_FILE_AT  108  /* the field `file` */
-#define DHCP_MAGIC_AT 236  /* the magic cookie before the options */
+#define DHCP_FILE_AT  108  /* offset of the field `file`, the boot file */
+#define DHCP_MAGIC_AT 236  /* offset of the magic cookie before the options */
 #define DHCP_HEAD     240
 #define OPTION_PAD    0
 #define OPTION_SERVER 54
@@ -53,7 +53,7 @@ origin_of_uri(const char *uri, size_t length, char address[ORIGIN_ADDRESS_SIZE])
 	struct url url;
 
 	address[0] = '\0';
-	if (!url_begins(uri, length, SCHEME)) /* RFC 3986, 3.1: the scheme may be in capitals */
+	if (!url_begins(uri, length, SCHEME)) /* the scheme may be in capitals: RFC 3986, 3.1 */
 		return "its address does not begin with http://";
 	text_init(&text, whole, sizeof(whole));
 	text_put(&text, SCHEME);
@@ -69,7 +69,10 @@ origin_of_uri(const char *uri, size_t length, char address[ORIGIN_ADDRESS_SIZE])
 	return NULL;
 }
 
-/* Returns the value of the DHCP option OPTION and sets its SIZE; NULL if the packet does not have it. */
+/*
+ * Returns the value of the DHCP option OPTION, and its length in SIZE. Returns NULL if the packet does not have the
+ * option.
+ */
 static const uint8_t *
 find_option(const uint8_t *packet, size_t length, uint8_t option, size_t *size)
 {

@@ -1,5 +1,5 @@
 /*
- * Finds the server that an application came from, by data that the firmware keeps of a network boot: device
+ * Finds the server that an application was loaded from in a network boot. The firmware keeps data of the boot: device
  * paths (UEFI 2.10, 10.3.4) and DHCP packets (RFC 2131).
  */
 #ifndef BARETICK_ORIGIN_H
@@ -14,35 +14,38 @@
 struct text;
 
 #define ORIGIN_MAC_SIZE     6
-#define ORIGIN_ADDRESS_SIZE (URL_SIZE - 16) /* for http://HOST:65535 and a 0, with space for a path after it */
+#define ORIGIN_ADDRESS_SIZE (URL_SIZE - 16) /* enough for http://HOST:65535 and a 0, with space for a path after them */
 
 struct origin {
-	bool has_mac;  /* true if the path contains a network card, whose address is MAC */
+	bool has_mac;  /* true if the device path contains a network card; MAC is the card's address */
 	uint8_t mac[ORIGIN_MAC_SIZE];
-	const char *uri; /* URI of an HTTP boot in the path; NULL if there is none */
+	const char *uri; /* URI of an HTTP boot in the device path; NULL if it has none */
 	size_t uri_length;
 };
 
-/* Reads PATH, at most 32 nodes up to its end node. Stops at a node that is too short. */
+/* Reads the device path PATH up to its end node, but at most 32 nodes. Stops at a node that is too short. */
 struct origin origin_of_path(const uint8_t *path);
 
 /*
- * Writes into ADDRESS the server of a URI that HTTP boot loaded: http://HOST[:PORT], without a final slash. Returns
- * NULL if it can be used. Otherwise returns the reason as a clause, and ADDRESS is "".
+ * Takes the server from a URI that HTTP boot loaded. Writes it into ADDRESS as http://HOST[:PORT], without a final
+ * slash. Returns NULL if the server can be used. Otherwise returns the reason as a clause, and ADDRESS is "".
  */
 const char *origin_of_uri(const char *uri, size_t length, char address[ORIGIN_ADDRESS_SIZE]);
 
 /*
- * Finds the server of a PXE boot in a packet of LENGTH bytes from the DHCP server, its proxy or the boot server. It is
- * the field siaddr, or else option 66 if that is an IPv4 address, or else option 54 (RFC 2132, 9.4 and 9.7). Returns
- * false if there is none.
+ * Finds the server of a PXE boot in a packet of LENGTH bytes. The packet comes from the DHCP server, its proxy or the
+ * boot server. Takes the first address of these three: the field siaddr, option 66 if it is an IPv4 address, and option
+ * 54 (RFC 2132, 9.4 and 9.7). Returns false if there is none.
  */
 bool origin_of_dhcp(const uint8_t *packet, size_t length, uint8_t ipv4[4]);
 
 /* Returns true if the field `file` or option 67 names a boot file. */
 bool origin_names_a_file(const uint8_t *packet, size_t length);
 
-/* Writes the query that identifies this machine: mac=525400abcdef&serial=A%20B, without serial if SERIAL is "". */
+/*
+ * Writes a URL's query that identifies this machine: mac=525400abcdef&serial=A%20B. If SERIAL is "", the query has no
+ * serial.
+ */
 void origin_put_query(struct text *out, const uint8_t mac[ORIGIN_MAC_SIZE], const char *serial);
 
 #endif

@@ -1,10 +1,10 @@
-/* Reads options from the text of any source. See options.h. */
+/* Reads options from a text, for example a file or a command line. See options.h. */
 #include "options/options_internal.h"
 
 #include "base/text.h"
 
-#define SHOWN_MAX       48 /* characters of a word that an error shows */
-#define BYTES_LOOKED_AT 64 /* bytes that are checked for UTF-16 without a byte order mark */
+#define SHOWN_MAX       48 /* maximum number of characters of a wrong word that an error shows */
+#define BYTES_LOOKED_AT 64 /* number of bytes that are searched for UTF-16 without a byte order mark */
 
 #define LIMIT_PREFIX "limit."
 
@@ -48,7 +48,10 @@ put_near_rule(struct text *error, struct word rule, const struct options_names *
 	put_near(error, &near);
 }
 
-/* Suggests a valid value for VALUE. For clocks= it suggests a name for the first part that is no clock. */
+/*
+ * Suggests a valid value that is similar to VALUE. For clocks= it suggests the name of a clock for the first part that
+ * is no clock.
+ */
 static void
 put_near_value(struct text *error, const struct option *option, struct word value, const struct options_names *names)
 {
@@ -70,7 +73,7 @@ put_keys(struct text *error)
 		text_printf(error, "%s%s", option == options_table ? "" : ", ", option->key);
 }
 
-/* Starts an error with WORD, which is cut if it is long. The first error also names the source. */
+/* Starts an error with WORD, which is cut if it is long. The first error of a text also names SOURCE. */
 static void
 begin_error(struct text *error, const char *source, struct word word)
 {
@@ -89,7 +92,8 @@ begin_error(struct text *error, const char *source, struct word word)
 }
 
 /*
- * Ends an error. If it does not fit, it is cut after a word and ends with dots. Always returns false, for its callers.
+ * Ends an error. If it does not fit, it is cut after a word and ends with dots. Always returns false, so that callers
+ * can return the result.
  */
 static bool
 end_error(struct text *error)
@@ -125,7 +129,7 @@ end_with_valid(struct reader *reader, const struct option *option, struct word v
 	return end_error(&reader->error);
 }
 
-/* Reads WORD, which is limit.RULE=VALUE. */
+/* Reads WORD, which has the form limit.RULE=VALUE. */
 static bool
 read_limit(struct reader *reader, const struct option *option, struct word word, struct word rule, struct word value,
 	   bool has_value)
@@ -144,7 +148,7 @@ read_limit(struct reader *reader, const struct option *option, struct word word,
 	return end_error(&reader->error);
 }
 
-/* Returns the row of KEY, or the end of the table. Reduces KEY to RULE if it is limit.RULE. */
+/* Returns the row of KEY, or the final row if there is no such option. If KEY is limit.RULE, shortens KEY to RULE. */
 static const struct option *
 find_option(struct word *key)
 {
@@ -186,7 +190,7 @@ read_word(struct reader *reader, struct word word)
 	return end_error(&reader->error);
 }
 
-/* Returns true if TEXT has a byte order mark of UTF-16, or if every second of its first bytes is 0, and no other. */
+/* Returns true if TEXT has a byte order mark of UTF-16, or if exactly every second of its first bytes is 0. */
 static bool
 is_utf16(struct word text)
 {
@@ -236,7 +240,10 @@ check_bytes(struct reader *reader, struct word text)
 	return true;
 }
 
-/* Returns the length of a word, up to a blank or a #. Between quotes these belong to it, up to the end of the line. */
+/*
+ * Returns the length of a word, which ends before a blank or a #. Between quotes, blanks and # belong to the word. A
+ * quote without a second quote extends to the end of the line.
+ */
 static size_t
 word_length(const char *bytes, size_t length)
 {
@@ -278,7 +285,7 @@ options_next_word(struct word *rest, struct word *word)
 	return length > 0;
 }
 
-/* Reads all words. Continues after a wrong word, so that the error has all wrong words that fit. */
+/* Reads all words. Continues after a wrong word, so that ERROR lists all wrong words that fit. */
 static bool
 read_words(struct reader *reader, struct word text)
 {
@@ -300,7 +307,7 @@ options_text(const char *bytes, size_t length)
 	if (length >= 3 && options_word_is(mark, "\xef\xbb\xbf"))
 		text = (struct word){ bytes + 3, length - 3 };
 	while (text.length && text.bytes[text.length - 1] == '\0')
-		text.length--; /* the final 0 of a string, if it was counted */
+		text.length--; /* LENGTH may include the final 0 of a string, which is not part of the text */
 	return text;
 }
 

@@ -1,4 +1,7 @@
-/* Separates words that the firmware or a loader added from options. See options.h. */
+/*
+ * Finds words among the options that are meant for another program, because the firmware or a loader added them. See
+ * options.h.
+ */
 #include "options/options_internal.h"
 
 #include "base/text.h"
@@ -6,19 +9,25 @@
 #define LIMIT_KEY "limit" /* the part of "limit.RULE" that is the same for all rules */
 
 enum owner {
-	OWNER_US,      /* one of baretick's options, or a misspelled one */
-	OWNER_OTHER,   /* the word is typical for another program */
-	OWNER_UNKNOWN, /* the other words of the text decide */
+	OWNER_US,      /* a key of baretick, or a misspelled one */
+	OWNER_OTHER,   /* a word that is typical for another program */
+	OWNER_UNKNOWN, /* a word of unknown owner: the other words of the text decide */
 };
 
-/* Linux parameters that have no dot and no path. "pci" and "apic" are here because they look like "pic" misspelled. */
+/*
+ * Linux parameters without a dot and without a path. "pci" and "apic" are listed because they look like "pic"
+ * misspelled.
+ */
 static const char *const linux_keys[] = {
 	"BOOT_IMAGE", "acpi", "apic", "clocksource", "console", "crashkernel", "earlycon", "earlyprintk", "hpet", "init",
 	"initrd", "irqpoll", "loglevel", "maxcpus", "mitigations", "noapic", "nokaslr", "nolapic", "nomodeset", "nosmp",
 	"panic", "pci", "quiet", "reboot", "ro", "root", "rootfstype", "rootwait", "rw", "splash", "tsc", NULL,
 };
 
-/* Returns true if KEY is like an option's key. Ignores dashes before it, and the part of "limit.RULE" after the dot. */
+/*
+ * Returns true if KEY is the key of an option, or similar to one. Ignores dashes before KEY, and the part of
+ * "limit.RULE" after the dot.
+ */
 static bool
 is_near_a_key(struct word key)
 {
@@ -48,12 +57,13 @@ find_option_owner(struct word word)
 		return OWNER_OTHER;
 	if (is_near_a_key(key))
 		return OWNER_US;
-	module = options_take_until(&parameter, '.'); /* as in virtio_mmio.device=512@0xfeb00000:5 */
+	/* the parameter of a Linux module, as in virtio_mmio.device=512@0xfeb00000:5 */
+	module = options_take_until(&parameter, '.');
 	return is_path(word) || is_path(value) || (has_value && module.length && parameter.length) ? OWNER_OTHER
 												   : OWNER_UNKNOWN;
 }
 
-/* Returns true if WORD may be an option whose key is wrong or left out: "timeout=5m", "quick". */
+/* Returns true if WORD may be an option with a wrong key or without its key, as in "timeout=5m" or "quick". */
 static bool
 may_be_an_option(struct word word)
 {
@@ -67,7 +77,9 @@ may_be_an_option(struct word word)
 	return false;
 }
 
-/* Returns true if the words that are not ours in TEXT belong to another program. */
+/*
+ * Returns true if TEXT has words of another program. Then all words without a key of baretick belong to that program.
+ */
 static bool
 has_foreign_words(struct word text)
 {

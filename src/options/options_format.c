@@ -1,4 +1,4 @@
-/* Writes options as a user types them, and the values that an option takes. See options.h. */
+/* Writes options in the form in which users type them, and the values that an option takes. See options.h. */
 #include "options/options_internal.h"
 
 #include "base/text.h"
@@ -99,7 +99,7 @@ put_string(struct text *out, const struct option *option, const char *string)
 	text_printf(out, "%s%s%s", quote, string, quote);
 }
 
-/* Writes OPTION with its value, if that differs from the value in USUAL, the defaults. */
+/* Writes OPTION with its value if the value differs from the default, which is in USUAL. */
 static void
 put_changed(struct text *out, const struct option *option, const struct options *options, const struct options *usual)
 {

@@ -1,4 +1,4 @@
-/* Shared by the files of src/options. */
+/* Declarations that the files of src/options share. */
 #ifndef BARETICK_OPTIONS_INTERNAL_H
 #define BARETICK_OPTIONS_INTERNAL_H
 
@@ -17,32 +17,40 @@ struct word {
 
 bool options_word_is(struct word word, const char *string);
 
-/* Returns REST up to the first SEPARATOR, and moves REST after it. Returns all of REST if it has no SEPARATOR. */
+/*
+ * Returns the part of REST before the first SEPARATOR. REST is then the part after SEPARATOR. If there is no SEPARATOR,
+ * returns all of REST.
+ */
 struct word options_take_until(struct word *rest, char separator);
 
-/* Returns BYTES without a UTF-8 byte order mark and final zeros. */
+/* Returns the text in BYTES, without a UTF-8 byte order mark and without zeros at its end. */
 struct word options_text(const char *bytes, size_t length);
 
-/* Takes the next WORD from REST, without blanks and comments. Returns false if there is none. */
+/* Moves the next word from REST to WORD, and skips blanks and comments. Returns false if there are no more words. */
 bool options_next_word(struct word *rest, struct word *word);
 
-const char *options_find_name(const char *const *names, struct word word); /* NULL if WORD is not in NAMES */
+const char *options_find_name(const char *const *names, struct word word); /* returns NULL if WORD is not in NAMES */
 
-/* The name most like a misspelled word. */
+/* The valid name that is most similar to a misspelled word. */
 struct near {
 	struct word word;
-	const char *name; /* NULL if no name is like it */
-	unsigned edits;   /* letters to change in WORD to get NAME */
+	const char *name; /* NULL if no name is similar */
+	unsigned edits;   /* number of letters that must change to turn WORD into NAME */
 };
 
-void options_try_near(struct near *near, const char *name); /* uses NAME if it is more like the word */
+/* stores NAME if it is more similar to the word than near->name */
+void options_try_near(struct near *near, const char *name);
 
-/* Takes the digits at the start of WORD. Returns false if there are none or if VALUE would exceed MAX. */
+/*
+ * Removes the digits at the start of WORD, and stores their number in VALUE. Returns false if there are no digits, or
+ * if the number would exceed MAX.
+ */
 bool options_take_number(struct word *word, uint64_t max, uint64_t *value);
 
-uint64_t options_get(const struct options *options, struct option_field field); /* 0 if there is no field */
+/* returns 0 if there is no such field */
+uint64_t options_get(const struct options *options, struct option_field field);
 
-/* Stores VALUE. Returns false if it is not valid for OPTION. OPTIONS may be partly changed then. */
+/* Stores VALUE in the fields of OPTION. Returns false if VALUE is not valid; OPTIONS may be partly changed then. */
 bool options_take_value(const struct option *option, struct word value, const struct options_names *names,
 			struct options *options);
 

@@ -1,9 +1,10 @@
-/* Finds the name that a user probably meant by a misspelled word. See options_internal.h. */
+/* Finds the name that a user probably meant with a misspelled word. See options_internal.h. */
 #include "options/options_internal.h"
 
 #include "base/text.h"
 
-#define PART 3 /* at most a third of the letters may be wrong, because any two short words have some in common */
+/* at most a third (1 / PART) of the letters may differ, because any two short words have some letters in common */
+#define PART 3
 
 static char
 to_lower(char c)
@@ -18,13 +19,14 @@ smaller(unsigned one, unsigned other)
 }
 
 /*
- * Returns how many letters must be inserted, removed, replaced or swapped to change WORD to NAME. Both are shorter than
- * OPTIONS_NAME_SIZE.
+ * Returns the number of letters that must be inserted, removed, replaced or swapped to change WORD to NAME. WORD and
+ * NAME are both shorter than OPTIONS_NAME_SIZE.
  */
 static unsigned
 count_edits(struct word word, struct word name)
 {
-	uint8_t rows[3][OPTIONS_NAME_SIZE]; /* rows[i % 3][j]: edits to change I letters of WORD to J letters of NAME */
+	/* rows[i % 3][j] is the number of edits that change the first I letters of WORD to the first J letters of NAME */
+	uint8_t rows[3][OPTIONS_NAME_SIZE];
 
 	for (size_t j = 0; j <= name.length; j++)
 		rows[0][j] = (uint8_t)j;

@@ -1,4 +1,4 @@
-/* Reads the value of an option by the kind of its row. See options_internal.h. */
+/* Reads the value of an option. The kind of the option decides how. See options_internal.h. */
 #include "options/options_internal.h"
 
 #include "base/text.h"
@@ -221,7 +221,7 @@ parse_clocks(struct word value, const struct options_names *names, struct option
 		if (!add_clock(id, names, options))
 			return false;
 		if (id.length == length)
-			return true; /* no comma after it */
+			return true; /* the name was the last one: no comma follows */
 	}
 }
 

@@ -1,9 +1,9 @@
-/* The table of options, their defaults and their words. See options.h. */
+/* The table of options, their defaults and the words that they accept. See options.h. */
 #include "options/options_internal.h"
 
 #define FIELD(name) { offsetof(struct options, name), sizeof(((struct options *)0)->name) }
 
-/* options_get() tells fields apart by their size. */
+/* options_get() finds the type of a field from its size. */
 _Static_assert(sizeof(bool) == 1 && sizeof(enum options_exit) == sizeof(uint32_t), "sizes of bool and enum");
 
 #define CORES_COUNT_MAX 4096 /* maximum number of cores that baretick reads from the MADT */
@@ -99,7 +99,8 @@ const struct option options_table[] = {
 	  .meaning = "Prints the rules with their limits and measures nothing." },
 	{ "help", OPTION_FLAG, .value = FIELD(help), .sample = "help",
 	  .meaning = "Prints this list and measures nothing." },
-	{ "limit.RULE", OPTION_LIMIT, .max = UINT64_C(1000000000000000000), /* fits the int64_t of a finding */
+	/* the limit of a finding is stored as an int64_t */
+	{ "limit.RULE", OPTION_LIMIT, .max = UINT64_C(1000000000000000000),
 	  .noun = "a whole number in the rule's unit,", .sample = "limit.clock-slow=10000", .preset = "the rule's own limit",
 	  .meaning = "The limit of a rule. The option rules prints all limits." },
 	{ .key = NULL },

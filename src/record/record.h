@@ -2,11 +2,12 @@
  * A record has the raw readings of a run as a sequence of entries. In memory it has the same bytes as a file of the
  * format baretick.record/1, which README.md describes.
  *
- * The writer appends to the caller's memory. After each entry the bytes are a valid record, so a checkpoint can save
- * them at any time. If there is no space for an entry, it is counted as dropped.
+ * The writer appends to the caller's memory. After each entry the bytes are a valid record, so they can be saved at
+ * any time during the run. If there is no space for an entry, it is counted as dropped.
  *
- * The reader accepts any bytes. It checks each block before it returns the block's entries, and allocates nothing. It
- * checks the form and not the meaning. For example, a core number may be larger than the number of cores.
+ * The reader accepts any bytes. It checks each block before it returns the block's entries, and allocates no memory.
+ * It checks the structure and not the meaning of the entries. For example, a core number may be larger than the number
+ * of cores.
  */
 #ifndef BARETICK_RECORD_H
 #define BARETICK_RECORD_H
@@ -18,16 +19,18 @@
 #include "base/interval.h"
 #include "clock/sample.h"
 
-/* similar to PNG's: a transfer in text mode damages it, which the reader detects */
+/* The first bytes of a record. A transfer in text mode changes them, as with PNG, so that the reader detects it. */
 #define RECORD_MAGIC        "\x89" "BTREC\r\n"
 #define RECORD_MAGIC_BYTES  8u
 #define RECORD_VERSION      1u
 #define RECORD_HEADER_BYTES 16u
 #define RECORD_BLOCK_BYTES  12u   /* size of a block's header */
-#define RECORD_BLOCK_MAX    4096u /* largest size of a block's entries, unless a single entry is longer */
+/* largest size of all entries in a block, unless the block has a single longer entry */
+#define RECORD_BLOCK_MAX    4096u
 #define RECORD_ENTRY_MAX    32768u /* largest size of an entry */
 #define RECORD_ENTRY_BYTES  8u    /* size of an entry's header */
-#define RECORD_SIZE_MIN     52u   /* size of a record without entries: header, block header, and the entry END */
+/* size of a record without other entries: the record's header, a block's header, and the entry END */
+#define RECORD_SIZE_MIN     52u
 
 /* Numbers of the kinds of entries in the file. A new kind gets a new number, and a number is never reused. */
 enum record_kind {
@@ -51,16 +54,16 @@ enum record_kind {
 	RECORD_LOOP = 18,
 };
 
-/* Texts are ASCII, padded with zeros. A text that fills its array has no zero. */
+/* Texts in entries are ASCII, padded with zeros. A text that fills its array has no zero at its end. */
 
 struct record_run { /* kind RUN, the first entry */
 	char version[24], commit[16]; /* version and commit of the program */
 	uint64_t start_tsc;           /* the boot core's TSC at the start of the run */
 };
 
-struct record_scale { /* kind SCALE: the TSC's rate that the run used from here on to convert ticks to ns */
-	uint64_t hz_num, hz_den; /* the rate is hz_num / hz_den Hz */
-	/* bounds of the rate; both 0 if it was not measured, or not confirmed by other clocks */
+struct record_scale { /* kind SCALE: the TSC's rate that converts ticks to ns in the run from this entry on */
+	uint64_t hz_num, hz_den; /* the TSC's rate is hz_num / hz_den Hz */
+	/* bounds of the TSC's rate; both are 0 if the rate was not measured, or not confirmed by other clocks */
 	uint64_t low_microhz, high_microhz;
 };
 
@@ -73,41 +76,46 @@ struct record_clock {
 	uint16_t clock; /* the clock's number in other entries */
 	char id[16];
 	uint64_t wrap_ticks;             /* the highest reading plus 1, or 0 if it is 2^64 */
-	uint64_t claimed_num, claimed_den; /* nominal frequency in Hz as a fraction; den 0 if there is none */
+	uint64_t claimed_num, claimed_den; /* nominal frequency in Hz as a fraction; claimed_den is 0 if there is none */
 };
 
 enum record_mark_what {
-	RECORD_MARK_PHASE = 1,     /* TEXT: the phase that starts */
-	RECORD_MARK_CORES = 2,     /* VALUE: the number of cores that are started */
+	RECORD_MARK_PHASE = 1,     /* a phase starts; TEXT is its id */
+	RECORD_MARK_CORES = 2,     /* VALUE cores are started */
 	RECORD_MARK_TICK = 3,      /* the firmware's timer tick was switched on (VALUE 1) or off (VALUE 0) */
-	RECORD_MARK_SET = 4,       /* VALUE: the number of the clock whose counter was set */
-	RECORD_MARK_QUICK = 5,     /* the user asked for the end of the run by a key */
+	RECORD_MARK_SET = 4,       /* a clock's counter was set; VALUE is the number of the clock */
+	RECORD_MARK_QUICK = 5,     /* the user asked by a key to end the run */
 	RECORD_MARK_DEADLINE = 6,  /* the deadline passed */
-	RECORD_MARK_EXCEPTION = 7, /* the boot core took exception number VALUE in the phase TEXT */
+	RECORD_MARK_EXCEPTION = 7, /* the boot core took an exception in the phase TEXT; VALUE is the exception's number */
 };
 
 struct record_mark {
 	uint64_t tsc;
-	uint16_t what; /* enum record_mark_what */
+	uint16_t what; /* a value of enum record_mark_what */
 	uint64_t value;
 	char text[24];
 };
 
-/* a reading of a clock between two readings of the TSC; TICKS starts again at 0 when the counter wraps */
+/* one reading of a clock (TICKS) between two readings of the TSC; TICKS starts again at 0 when the counter wraps */
 struct record_sample {
 	uint64_t begin, ticks, end;
 };
 
-/* flag: the first reading after a tick of an edge clock (a clock that ticks much less often than it is read) */
+/*
+ * flag: the reading is the first one after a tick of an edge clock (a clock that ticks much less often than it is read)
+ */
 #define RECORD_AT_EDGE 1u
 
 struct record_reading {
 	uint16_t clock, flags;
 	uint32_t core;
-	uint64_t begin, ticks, end; /* as in struct record_sample */
+	uint64_t begin, ticks, end; /* same meaning as in struct record_sample */
 };
 
-/* kind BATCH: many samples at one time. The items are only the samples that bound a line through all samples. */
+/*
+ * kind BATCH: many samples of one clock, taken directly after each other. The items are only those samples that bound
+ * the line through all samples.
+ */
 struct record_batch {
 	uint16_t clock;
 	uint32_t core;
@@ -122,184 +130,207 @@ struct record_cell { /* one bucket of a histogram */
 
 #define RECORD_CONTENDED 1u /* flag: all cores read the clock at the same time */
 
-/* kind LATENCY: reads of one clock on one core. The items are a histogram's buckets above 0. */
+/*
+ * kind LATENCY: duration of the reads of one clock on one core. The items are the buckets of a histogram with a count
+ * above 0.
+ */
 struct record_latency {
 	uint16_t clock, flags;
 	uint32_t core;
-	uint64_t count, hits;            /* all samples, and the hits: samples of 10 us or more above the median */
-	uint64_t sum_ticks;              /* sum of all samples without hits, in TSC ticks */
+	uint64_t count, hits;            /* number of all samples; hits are samples of 10 us or more above the median */
+	uint64_t sum_ticks;              /* sum of all samples except hits, in TSC ticks */
 	uint64_t least_ticks, most_ticks;
 };
 
-/* kind EXCHANGE: a ping-pong (see sync/pingpong.h) of a pair of cores, with times in TSC ticks */
+/* kind EXCHANGE: a ping-pong of a pair of cores (see sync/pingpong.h). All times are in TSC ticks. */
 struct record_exchange {
-	uint32_t first, second;     /* core numbers */
-	uint16_t pass;              /* number of the pass over all pairs, from 0 */
-	uint16_t concurrency;       /* number of pairs that ran at the same time */
-	uint64_t begin_tsc, end_tsc; /* the boot core's TSC before and after */
-	uint64_t to_second, to_first; /* number of messages that each side received */
-	int64_t least_to_second, least_to_first; /* smallest (TSC on arrival - sender's TSC) on each side */
+	uint32_t first, second;     /* numbers of the two cores */
+	uint16_t pass;              /* number of the pass over all pairs; the first pass is 0 */
+	uint16_t concurrency;       /* number of pairs that exchanged messages at the same time */
+	uint64_t begin_tsc, end_tsc; /* the boot core's TSC before and after the ping-pong */
+	uint64_t to_second, to_first; /* number of messages that the second and the first core received */
+	/* smallest difference (TSC on arrival - sender's TSC) of the messages to each core */
+	int64_t least_to_second, least_to_first;
 	uint64_t warps;
 	uint64_t best_trip_ticks, median_trip_ticks;
 };
 
-#define RECORD_PERIODIC  1u /* flag: the test used periods, otherwise one-shots */
-#define RECORD_OWN_PHASE 2u /* flag: the timer's periods run even before it is armed */
-#define RECORD_BY_TSC    4u /* flag: the deadline is a value of the TSC */
-#define RECORD_UNTIMED   8u /* flag: the deadline is unknown, so interrupts are only counted */
+#define RECORD_PERIODIC  1u /* flag: the timer ran in periodic mode, not in one-shot mode */
+#define RECORD_OWN_PHASE 2u /* flag: the timer's periods run even before the timer is armed */
+#define RECORD_BY_TSC    4u /* flag: the deadline of an interrupt is a value of the TSC */
+#define RECORD_UNTIMED   8u /* flag: the deadline of an interrupt is unknown, so interrupts are only counted */
 
-struct record_timer { /* kind TIMER: the test of a timer in one mode with one interval, as a row of report.intervals */
-	uint16_t timer; /* number of this test in other entries: the index of the row */
+/* kind TIMER: the test of a timer in one mode with one interval, like a row of report.intervals */
+struct record_timer {
+	uint16_t timer; /* number of this test in other entries; it is the index of the row */
 	uint16_t flags;
 	uint32_t core;
 	char source[16];
 	uint64_t interval_ns;    /* programmed interval */
-	uint64_t hz_num, hz_den; /* nominal frequency of the timer's counter; 0 / 0 if there is none */
+	/* nominal frequency of the timer's counter in Hz as a fraction; both are 0 if there is none */
+	uint64_t hz_num, hz_den;
 	/*
-	 * Measured rate of a timer without a nominal frequency: its counter counted down by SPAN_TICKS within
-	 * SPAN_LEAST to SPAN_MOST TSC ticks. Not used if the deadline is a value of the TSC.
+	 * Measured rate of a timer without a nominal frequency: its counter counted down by SPAN_TICKS within SPAN_LEAST to
+	 * SPAN_MOST TSC ticks. The rate is not used if the deadline is a value of the TSC.
 	 */
 	uint64_t span_ticks, span_least, span_most;
-	uint64_t phase_ticks; /* the count may start up to so many ticks after arming */
-	uint64_t count_mask;  /* mask of the counter that the interrupt handler reads; 0 if it reads none */
-	/* resolution of the counter that times the interrupts: the timer's own, otherwise the TSC's */
+	uint64_t phase_ticks; /* largest number of ticks from the arming to the start of the count */
+	uint64_t count_mask;  /* mask of the counter that the interrupt handler reads; 0 if the handler reads no counter */
+	/* resolution of the counter that times the interrupts: the timer's own counter, or the TSC if there is none */
 	uint64_t step_ticks;
 };
 
-struct record_event { /* an interrupt, or a gap (then the fields are the TSC before and after it) */
-	/* the timer's own counter, or 0. If the timer is polled: the TSC of the last poll without an event */
+struct record_event { /* An interrupt or a gap. For a gap, the two fields are the TSC before and after it. */
+	/* value of the timer's own counter, or 0. If the timer is polled: the TSC at the last poll without an event */
 	uint64_t count;
-	/* TSC, read after the counter. If the timer is polled: the TSC of the first poll with an event */
+	/* TSC, read after the counter. If the timer is polled: the TSC at the first poll with an event */
 	uint64_t tsc;
 };
 
 enum record_interrupts_what {
-	RECORD_SHOT = 1,    /* a one-shot */
-	RECORD_PERIODS = 2, /* periods, with interrupts enabled */
-	RECORD_MASKED = 3,  /* periods: interrupts were masked for some periods, and then enabled for as many */
-	RECORD_EXPIRED = 4, /* armed with a deadline that had already passed */
-	RECORD_WAITED = 5,  /* one event of a free-running timer */
-	RECORD_POLLED = 6,  /* the same, but the timer's status is polled */
+	RECORD_SHOT = 1,    /* one interrupt in one-shot mode */
+	RECORD_PERIODS = 2, /* periodic mode with enabled interrupts */
+	/* periodic mode: interrupts were masked for some periods, and then enabled for the same number of periods */
+	RECORD_MASKED = 3,
+	RECORD_EXPIRED = 4, /* an arming with a deadline that had already passed */
+	RECORD_WAITED = 5,  /* one interrupt of a free-running timer */
+	/* one event of a free-running timer, with polling of the timer's status instead of an interrupt */
+	RECORD_POLLED = 6,
 };
 
-#define RECORD_AWAY_MAX 512u /* largest number of gaps of one arming; further gaps are not listed */
+#define RECORD_AWAY_MAX 512u /* largest number of gaps that are listed for one arming; further gaps are omitted */
 
 /*
- * kind INTERRUPTS: one arming of a timer. The items are struct record_event, first the gaps and then the interrupts. A
- * gap is a time in which the core did not run this program. It is listed if it is longer than 10 us, or 250 us if it
- * ends in the interrupt handler.
+ * kind INTERRUPTS: the interrupts after one arming of a timer. The items are struct record_event, first the gaps and
+ * then the interrupts. A gap is a time during which the core did not run this program. It is listed if it is longer
+ * than 10 us, or longer than 250 us if it ends in the interrupt handler.
  */
 struct record_interrupts {
 	uint16_t timer;
 	uint16_t what;
 	uint16_t gaps;  /* number of items that are gaps */
-	uint16_t due;   /* 1 if the timer's own status showed after the wait that it was due */
-	uint16_t asked; /* number of periods with enabled interrupts, or 1 */
+	uint16_t due;   /* 1 if after the wait the timer's own status showed that an interrupt was due */
+	uint16_t asked; /* number of periods with enabled interrupts; 1 in other modes */
 	uint64_t ticks; /* programmed interval in ticks of the timer */
 	uint64_t deadline;                  /* value of the timer's own counter at the deadline, or 0 */
 	uint64_t armed_before, armed_after; /* TSC before and after the timer was programmed */
-	uint64_t opened, closed;            /* TSC when interrupts were enabled and masked again */
-	uint64_t taken; /* number of interrupts. In an interrupt storm none of them is an item. */
+	uint64_t opened, closed;            /* TSC when interrupts were enabled, and when they were masked again */
+	uint64_t taken; /* number of interrupts. If an interrupt storm was detected, none of them is an item. */
 };
 
-struct record_octave { /* item N of a WATCH: number of gaps of 2^(N-1) to 2^N - 1 ns */
+struct record_octave { /* one item of a WATCH. Item N is the number of gaps with a length of 2^(N-1) to 2^N - 1 ns */
 	uint64_t gaps;
 };
 
-/* kind WATCH: observation of one core for gaps, by a loop that only reads the TSC, with 65 struct record_octave */
+/*
+ * kind WATCH: gaps of one core, which a loop found that only reads the TSC. There are 65 items of struct record_octave.
+ */
 struct record_watch {
 	uint32_t core;
 	uint64_t begin_tsc;       /* the boot core's TSC before the loop started */
-	uint64_t observed_ticks;  /* time from the first to the last reading of the loop, summed over its parts */
-	uint64_t threshold_ticks; /* two successive readings that are further apart form a gap */
-	uint64_t gaps, total_ticks, worst_ticks; /* number, sum and longest of the gaps */
+	/* time from the first to the last reading of the loop, as the sum of all parts of the watch */
+	uint64_t observed_ticks;
+	uint64_t threshold_ticks; /* two successive readings form a gap if they differ by more than this number of ticks */
+	uint64_t gaps, total_ticks, worst_ticks; /* number, sum and maximum of the gaps */
 	/*
-	 * Sum of the gaps of 500 us or more, each shortened by the threshold. Time that the core certainly ran: the number
-	 * of readings times the shortest time between two.
+	 * LONG_TICKS is the sum of the gaps of 500 us or more, each reduced by the threshold. RAN_TICKS is the time during
+	 * which the core certainly ran: the number of readings times the shortest time between two readings.
 	 */
 	uint64_t long_ticks, ran_ticks;
 	/*
-	 * Stolen time by the hypervisor's own counter, and the TSC ticks between the readings of that counter. Both are sums
-	 * over the parts, or 0 if the counter was not read in each part.
+	 * Stolen time by the hypervisor's own counter, and the time between the two readings of this counter in TSC ticks.
+	 * Both are sums over all parts. They are 0 if the counter was not read in each part.
 	 */
 	uint64_t reported_ns, reported_ticks;
 };
 
-struct record_gap { /* kind GAP: one gap of a watch. Only the first gaps of each core have such entries. */
+struct record_gap { /* kind GAP: one gap of a watch. Only the first gaps of each core have an entry of this kind. */
 	uint32_t core;
-	uint64_t tsc;   /* start of the gap: the start of its part of the watch, plus the time observed until then */
+	/*
+	 * TSC at the start of the gap: the TSC at the start of its part of the watch, plus the time observed until the gap
+	 */
+	uint64_t tsc;
 	uint64_t ticks; /* length of the gap */
 };
 
-struct record_calibrated { /* one run of a calibration loop */
-	uint64_t hz;      /* the rate that it found, or 0 */
-	uint32_t refusal; /* the number of its reason to refuse, or 2^32 - 1 */
+struct record_calibrated { /* an item: one run of a calibration loop */
+	uint64_t hz;      /* the rate that the run found in Hz, or 0 */
+	uint32_t refusal; /* number of the run's reason to refuse the rate; 2^32 - 1 if it did not refuse */
 };
 
-struct record_calibration { /* some runs of a calibration loop, and the items struct record_calibrated */
+/* kind CALIBRATION: some runs of a calibration loop. The items are struct record_calibrated. */
+struct record_calibration {
 	char loop[16];
-	/* The sums over these runs of the ticks of its clock, of their error, and of the TSC's ticks; 0 for the TSC itself. */
+	/*
+	 * Sums over these runs: ticks of the loop's clock, bound of the error of these ticks, and ticks of the TSC in the
+	 * same time. All are 0 if the loop calibrates the TSC itself.
+	 */
 	uint64_t ticks, slack_ticks, tsc_ticks;
 };
 
-struct record_stated { /* a CPUID leaf or an MSR that may state a clock's rate */
-	uint16_t is_msr, faulted; /* 1 if it is an MSR, and 1 if reading it caused an exception */
+struct record_stated { /* kind STATED: a CPUID leaf or an MSR that may state a clock's rate */
+	uint16_t is_msr, faulted; /* 1 if it is an MSR; 1 if reading it caused an exception */
 	uint32_t number;
-	uint32_t eax, ebx, ecx, edx; /* an MSR's value is in EDX:EAX */
+	uint32_t eax, ebx, ecx, edx; /* values of a CPUID leaf's registers; EDX:EAX is the value of an MSR */
 };
 
-struct record_loop { /* the readings of one run of a calibration loop, and the items struct record_taken */
+struct record_loop { /* kind LOOP: the readings in one run of a calibration loop. The items are struct record_taken. */
 	char loop[16];
-	uint32_t run; /* its number, from 0 */
+	uint32_t run; /* number of the run, from 0 */
 };
 
-struct record_taken { /* one reading of a loop; drivers/calibrations/README.md has their order */
+/* an item: one reading of a loop. drivers/calibrations/README.md has the order of the readings. */
+struct record_taken {
 	uint64_t value;
 };
 
-struct record_compared { /* one clock in a step */
+struct record_compared { /* an item: one clock in a step */
 	uint16_t clock;
-	uint8_t then_at_edge, now_at_edge; /* 1 if the reading is an edge of an edge clock */
-	uint8_t confirmed;            /* 1 if a later edge confirmed the first edge of the clock */
-	struct sample then, now;      /* readings at both ends of the step, with wraps */
+	uint8_t then_at_edge, now_at_edge; /* 1 if the reading is the first one after a tick of an edge clock */
+	uint8_t confirmed;            /* 1 if a later tick confirmed the first tick of the clock */
+	struct sample then, now;      /* readings at both ends of the step, with the wraps of the counter */
 	uint64_t resolution_ticks;    /* upper bound of the counter's smallest step */
-	uint64_t hidden_ns;           /* upper bound on how far an edge clock was ahead before the step */
-	struct rate_interval implied; /* the TSC's rate according to this clock; KNOWN is not in the file */
+	uint64_t hidden_ns;           /* upper bound of the time that an edge clock was ahead before the step */
+	struct rate_interval implied; /* the TSC's rate according to this clock; its field KNOWN is not in the file */
 };
 
-struct record_step { /* the time from one reading of all clocks to the next, about which they disagree */
+/* kind STEP: the time between two successive readings of all clocks, if the clocks disagree on its duration */
+struct record_step {
 	uint64_t begin_tsc, seen_tsc;
-	uint64_t floor_ns; /* clocks that differ by less agree */
-	uint32_t cores;    /* number of cores that were started by then */
-	uint64_t more;     /* 0, or the number of later such steps in an entry without items */
+	uint64_t floor_ns; /* clocks that differ by less than this time agree */
+	uint32_t cores;    /* number of cores that had been started */
+	uint64_t more;     /* 0; in an entry without items, the number of further steps of this kind */
 };
 
 struct record_end { /* kind END, the last entry */
-	uint64_t entries; /* number of entries before this one */
-	uint64_t dropped; /* number of entries that were left out because there was no space */
+	uint64_t entries; /* number of entries before this entry */
+	uint64_t dropped; /* number of entries that were omitted because there was no space */
 };
 
 struct record_field {
-	uint8_t offset, width, count; /* a field of a struct: COUNT elements of WIDTH bytes at OFFSET */
+	uint8_t offset, width, count; /* a field of a struct: COUNT elements of WIDTH bytes, at OFFSET in the struct */
 };
 
-struct record_shape { /* the list of the fields of an entry's fixed part, or of an item */
-	/* arguments for record_field(); in the file the fields have this order, without padding */
+struct record_shape { /* the fields of an entry's fixed part, or of an item */
+	/*
+	 * number of the first field, and number of fields, for record_field(); in the file the fields have this order,
+	 * without padding
+	 */
 	uint8_t first, count;
-	uint16_t bytes;       /* size in the file */
+	uint16_t bytes;       /* size of all fields in the file */
 };
 
 struct record_kind_row {
-	struct record_shape fixed, item; /* fixed.bytes is 0 if there is no such kind */
+	struct record_shape fixed, item; /* fixed.bytes is 0 if there is no kind with this number */
 };
 
 #define RECORD_KINDS (RECORD_LOOP + 1)
 extern const struct record_kind_row record_kinds[RECORD_KINDS];
 
-/* Returns field I, which is below shape->count. */
+/* Returns field I of SHAPE. I must be below shape->count. */
 const struct record_field *record_field(const struct record_shape *shape, size_t i);
 
-struct record { /* state of the writer */
+struct record { /* state of a writer */
 	uint8_t *bytes;
 	size_t size, length;
 	size_t block;     /* offset of the current block's header, or 0 if there is no current block */
@@ -310,34 +341,35 @@ struct record { /* state of the writer */
 	bool ended;
 };
 
-/* Starts a record in SIZE BYTES, at least RECORD_SIZE_MIN, which the caller provides. */
+/* Starts a record in the caller's memory, which has SIZE BYTES. SIZE must be at least RECORD_SIZE_MIN. */
 void record_begin(struct record *record, void *bytes, size_t size);
 
 /*
- * Appends an entry of KIND. FIXED is the struct of this kind, and ITEMS are COUNT of its item structs. Returns false if
- * the entry was dropped: there is no space, it is larger than RECORD_ENTRY_MAX, or the record has ended.
+ * Appends an entry of KIND. FIXED is the struct of this kind, and ITEMS has COUNT item structs of this kind. Returns
+ * false if the entry was dropped: there is no space, the entry is larger than RECORD_ENTRY_MAX, or the record has
+ * ended.
  */
 bool record_put(struct record *record, enum record_kind kind, const void *fixed, const void *items, size_t count);
 
 /*
  * Replaces the entry at offset AT by an entry of the same KIND with the same COUNT. AT is the value of record->last
- * after the entry's record_put(). With this, an entry that grows during a long run needs no more space.
+ * after the record_put() of the old entry. This saves space if the values of an entry change during a long run.
  */
 void record_replace(struct record *record, size_t at, enum record_kind kind, const void *fixed, const void *items,
 		    size_t count);
 
-/* Returns the largest size of such an entry, with the header of a block. */
+/* Returns the largest size in bytes of an entry of KIND with COUNT items, including a block's header. */
 size_t record_bytes_of(enum record_kind kind, size_t count);
 
-/* Appends the entry END. Its space is reserved from the start. */
+/* Appends the entry END. The space for it is reserved from the start. */
 void record_end(struct record *record);
 
 enum record_state {
-	RECORD_READS,   /* valid so far */
-	RECORD_WHOLE,   /* valid, and read completely */
-	RECORD_CUT,     /* valid, but without an entry END */
+	RECORD_READS,   /* the entries that were read so far are valid */
+	RECORD_WHOLE,   /* the record is valid and has been read completely */
+	RECORD_CUT,     /* the record is valid, but its end is missing */
 	RECORD_DAMAGED,
-	RECORD_FOREIGN, /* not a record, or a record of another version */
+	RECORD_FOREIGN, /* the bytes are no record, or a record of another version */
 };
 
 enum record_flaw {
@@ -348,12 +380,12 @@ enum record_flaw {
 
 struct record_reader {
 	const uint8_t *bytes;
-	size_t size, at;    /* AT: position of the next entry, or where the reader stopped */
+	size_t size, at;    /* AT is the position of the next entry, or the position at which the reader stopped */
 	size_t block_end;
 	uint32_t blocks;
-	/* number of entries read so far; SKIPPED counts the unknown kinds among them */
+	/* number of entries that were read so far, and number of skipped entries (with an unknown kind) */
 	uint64_t entries, skipped;
-	uint64_t dropped;   /* from the entry END */
+	uint64_t dropped;   /* number of dropped entries according to the entry END */
 	enum record_state state;
 	enum record_flaw flaw; /* reason for STATE */
 };
@@ -367,15 +399,15 @@ struct record_entry {
 void record_open(struct record_reader *reader, const void *bytes, size_t size);
 
 /*
- * Returns the next entry of a known kind in ENTRY, and true. Returns false after the last entry; reader->state then
- * tells how the record ended.
+ * Stores the next entry of a known kind in ENTRY and returns true. Returns false after the last entry; reader->state is
+ * then the final state of the record.
  */
 bool record_next(struct record_reader *reader, struct record_entry *entry);
 
-/* Returns a sentence that explains reader->flaw, or NULL if there is no flaw. */
+/* Returns a sentence that explains reader->flaw, or NULL if no flaw was found. */
 const char *record_error(const struct record_reader *reader);
 
-/* Copy the entry's fixed part, and its item number I, into the structs of its kind. */
+/* Copy the entry's fixed part, or its item I, into the struct of its kind. */
 void record_fixed(const struct record_entry *entry, void *fixed);
 void record_item(const struct record_entry *entry, size_t i, void *item);
 

@@ -1,6 +1,4 @@
-/*
- * The kinds of entries and their fields, in the order of the file. New fields may only be added at the end of a list.
- */
+/* The fields of all kinds of entries, in the order of the file. New fields may only be added at the end of a list. */
 #include "record/record.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "fields are copied as they are");
@@ -9,7 +7,10 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "fields are copied as 
 #define FIELD(type, member) { offsetof(struct type, member), SIZE(type, member), 1 }
 #define TEXT(type, member)  { offsetof(struct type, member), 1, SIZE(type, member) }
 
-/* All fields are in one object without pointers, because a pointer takes 32 bytes in the image, with its relocation. */
+/*
+ * All fields are in one object without pointers. In the image, each pointer would take 32 bytes, including its
+ * relocation.
+ */
 static const struct all_fields {
 	struct record_field run[3], scale[4], core[2], clock[5], mark[4], sample[3], reading[6],
 		batch[4], cell[2], latency[8], exchange[13], event[2], interrupts[12], watch[11], octave[1],

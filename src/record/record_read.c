@@ -39,7 +39,7 @@ record_open(struct record_reader *reader, const void *bytes, size_t size)
 	}
 }
 
-/* Checks the next block. Returns false if it is invalid. */
+/* Checks the next block. Returns false if the block is invalid. */
 static bool
 enter_block(struct record_reader *reader)
 {
@@ -67,7 +67,7 @@ enter_block(struct record_reader *reader)
 	return true;
 }
 
-/* Finds the parts of the next entry, and advances past it. */
+/* Finds the parts of the next entry, and moves the reader's position after the entry. */
 static bool
 take_entry(struct record_reader *reader, struct record_entry *entry)
 {

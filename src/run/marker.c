@@ -4,13 +4,13 @@
 #include "base/text.h"
 #include "report/folders.h"
 
-/* Comments in the marker file for human readers. */
+/* Comments that the marker file has for human readers. */
 #define REMARK_RUNS "# a run is in progress, or the machine was reset or lost power in this phase"
 #define REMARK_KEPT \
 	"# no run is in progress; methods before least= ended an earlier run: " \
 	"delete this file to try them again"
 
-/* Names of the methods that start other cores, by enum options_cores. */
+/* Names of the methods that start other cores. The index is a value of enum options_cores. */
 static const char *const start_methods[] = {
 	[CORES_SIPI] = "started by INIT-SIPI-SIPI (cores=sipi)",
 	[CORES_MP] = "started by the firmware's MP services (cores=mp)",
@@ -33,7 +33,10 @@ marker_print(char bytes[MARKER_SIZE], const struct marker *marker)
 	__builtin_memcpy(bytes, line, MARKER_SIZE);
 }
 
-/* Copies the value of KEY, which ends with "=", as far as it fits. Returns false if LINE does not have it. */
+/*
+ * If LINE has KEY, which ends with "=", copies the value after it, as far as it fits, and returns true. Otherwise
+ * returns false.
+ */
 static bool
 parse_value(const char *line, const char *key, char *value, size_t size)
 {

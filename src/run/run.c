@@ -13,10 +13,11 @@
 #include "run/run_internal.h"
 
 #define NS_PER_MS         UINT64_C(1000000)
-#define FIRMWARE_TICK_NS (1000 * NS_PER_MS) /* longest wait for a tick, which comes every 10 ms on an idle host */
-/* longest wait in TSC ticks while the TSC's rate is unknown: 0.2 s at 5 GHz */
+/* longest wait for a callback of the firmware's timer, which comes every 10 ms on an idle host */
+#define FIRMWARE_TICK_NS (1000 * NS_PER_MS)
+/* longest wait for such a callback while the TSC's rate is unknown, in TSC ticks: 0.2 s at 5 GHz */
 #define FIRST_TICK_TSC   (UINT64_C(1) << 30)
-#define DEADLINE_FACTOR   3 /* the default deadline is three times the plan */
+#define DEADLINE_FACTOR   3 /* the default deadline is DEADLINE_FACTOR times the planned duration of the run */
 #define DEADLINE_EXTRA_NS (60 * UINT64_C(1000000000)) /* plus a minute */
 
 /* Adds a note if a register does not have the value that it had before the run. */
@@ -130,9 +131,9 @@ firmware_calls_back(const struct run *run, uint64_t bound)
 }
 
 /*
- * Adds a note if the firmware's timer stopped calling back, because keys and time-outs of the firmware's drivers need
- * it. Some firmware only polls when one of its services is called (U-Boot). So the timer is only checked if it called
- * back before the run.
+ * Adds a note if the firmware's timer has stopped calling back, because the keyboard and the time-outs of the
+ * firmware's drivers need these callbacks. Some firmware (U-Boot) only calls back while one of its services runs. So
+ * the timer is only checked if it called back before the run.
  */
 static void
 check_firmware_timer(struct run *run)
@@ -157,8 +158,8 @@ measure_timers(struct run *run)
 }
 
 /*
- * Tests the own timers of the other cores if baretick started these cores itself. Cores of the MP services belong to
- * the firmware. A quick run only tests the boot core.
+ * Tests the local timers of the other cores if baretick started these cores itself. Cores that were started by the MP
+ * services belong to the firmware, and their timers are not tested. A quick run only tests the boot core's timer.
  */
 static void
 measure_core_timers(struct run *run)
@@ -169,7 +170,9 @@ measure_core_timers(struct run *run)
 		survey_core_timers(&run->survey, &run->timers);
 }
 
-/* Records whether hypervisors call their clocks stable, while the pages of these clocks are still in use. */
+/*
+ * Records for each hypervisor whether it marks its clock as stable, while the pages of these clocks are still in use.
+ */
 static void
 record_stable_flags(struct run *run)
 {
@@ -203,7 +206,7 @@ take_page_claims(struct run *run)
 		claim = claims_add(&claims, is_kvm ? CLAIM_KVM_PAGE : is_xen ? CLAIM_XEN_PAGE : CLAIM_HYPERV_PAGE,
 				   CLAIM_OF_TSC, is_kvm ? "kvm-clock's page" : is_xen ? "Xen's page" : "Hyper-V's page");
 		multiplier = clock->assumed(clock->device);
-		/* The multiplier is rounded down to a whole number. */
+		/* The multiplier in the page is rounded down to a whole number. */
 		if (multiplier)
 			claim_set(claim, (struct rate){ SURVEY_NS_PER_S << 32, multiplier },
 				  (SURVEY_NS_PER_S << 32) / multiplier / multiplier + 1);
@@ -242,7 +245,7 @@ const struct run_phase run_phases[] = {
 	{ .id = "rates-again", .measure = survey_rates_again },
 	{ .id = "checks", .play = run_checks },
 	{ .id = "calibrations", .play = run_calibrations },
-	{ .id = MARKER_TIMERS, .play = measure_timers }, /* last, after everything else has been saved */
+	{ .id = MARKER_TIMERS, .play = measure_timers }, /* the last phase, because all other results are saved by then */
 	{ .id = NULL },
 };
 
@@ -270,8 +273,9 @@ observe_clocks(void *argument)
 	survey_observe(&running->run->survey);
 }
 
-/* Runs WORK. If reading a clock takes an exception, runs it again without that clock if ANEW; otherwise ends
- * the phase.
+/*
+ * Runs WORK. If reading a clock takes an exception, that clock is left out. Then WORK runs again if ANEW is true;
+ * otherwise the phase ends.
  */
 static void
 run_guarded(struct running *running, void (*work)(void *argument), bool anew)
@@ -306,7 +310,8 @@ run_all_phases(struct run *run)
 
 		run_guarded(&running, run_phase, phase->anew);
 		if (phase->play != run_checks && phase->play != run_calibrations && phase->play != measure_timers &&
-		    phase->play != measure_core_timers) /* these phases program the devices themselves */
+		    /* the clocks are not compared after these phases, which program the devices themselves */
+		    phase->play != measure_core_timers)
 			run_guarded(&running, observe_clocks, true);
 	}
 }
@@ -331,7 +336,10 @@ prepare_survey(struct run *run, void *memory, size_t cores, enum pair_schedule w
 		survey->timers_ns = survey_timers_ns(&run->report, cores);
 	if (run->machine->calibrations)
 		survey->calibrations_ns = survey_calibrations_ns(&run->report);
-	/* The plan of the run needs a number of cores. How many really exist is known after they are started. */
+	/*
+	 * The plan of the run needs the number of cores, but the number of working cores is only known after they are
+	 * started. So the plan takes the largest possible number.
+	 */
 	run->smp.count = cores < run->report.options.cores_max ? cores : run->report.options.cores_max;
 }
 
@@ -367,7 +375,10 @@ run_open(struct run *run, const struct run_machine *machine, void *memory, size_
 	run_find_tick(run);
 }
 
-/* Reads the hypervisor's signals again, and marks those that changed since BEFORE. Ignores new and missing signals. */
+/*
+ * Reads the hypervisor's signals again, and marks each signal with a value that differs from BEFORE. Ignores signals
+ * that are missing in one of the two readings.
+ */
 static void
 compare_signals(struct run *run, const struct signals *before)
 {
@@ -380,7 +391,7 @@ compare_signals(struct run *run, const struct signals *before)
 				after->list[i].changed = !after->list[i].unusable && after->list[i].value != before->list[k].value;
 }
 
-/* Runs the phases, and counts the boot core's SMIs during them if the CPU does. */
+/* Runs the phases. Also counts the boot core's SMIs during them, if the CPU has a counter of SMIs. */
 void
 run_measure(struct run *run)
 {
@@ -389,7 +400,7 @@ run_measure(struct run *run)
 	uint32_t before = smi_count ? smi_count() : 0;
 	struct signals signals;
 
-	/* The first phase may stop the tick, so callbacks are checked before it. */
+	/* Callbacks are checked before the first phase, which may stop the tick. */
 	run->called_back = may_take_interrupts(run) && firmware_calls_back(run, FIRST_TICK_TSC);
 	if (run->machine->read_signals)
 		run->machine->read_signals(run->machine->context, true, &signals);

@@ -4,27 +4,27 @@
 #include "base/text.h"
 #include "measure/survey_plan.h"
 
-/* Number of runs of each loop. */
+/* Number of runs of each loop. The index is a value of enum options_profile. */
 static const unsigned runs_of_profile[] = {
 	[PROFILE_QUICK] = 3,
 	[PROFILE_STANDARD] = 50,
 	[PROFILE_SOAK] = CALIBRATION_RUNS_MAX,
 };
 
-/* The state of one loop. */
+/* State of one loop while it is run repeatedly. */
 struct rehearsal {
 	struct run *run;
 	const struct calibration_loop *loop;
 	struct report_calibration *row;
 	struct calibrating calibrating;
-	uint64_t begin_tsc; /* start of the phase */
+	uint64_t begin_tsc; /* TSC at the start of the phase */
 	uint32_t plays;
 	size_t count;       /* results that are not in the record yet */
 	struct record_calibration sums;
 	struct record_calibrated results[SURVEY_CALIBRATION_BATCH];
 };
 
-/* The driver's device if its clock can be read, else NULL. */
+/* Returns the driver's device, or NULL if its main clock is not in the report. */
 static struct device *
 find_device(struct run *run, const struct driver *driver)
 {
@@ -48,7 +48,7 @@ put_results(struct rehearsal *rehearsal)
 	rehearsal->count = 0;
 }
 
-/* Records the readings of the first runs. */
+/* Records the readings of a loop's first runs. */
 static void
 put_readings(struct rehearsal *rehearsal, const struct calibration_result *result)
 {
@@ -80,7 +80,7 @@ play_once(struct rehearsal *rehearsal)
 		put_results(rehearsal);
 }
 
-/* Returns true if a run of the loop ends before the time for loops is over and before the deadline. */
+/* Returns true if one more run of the loop ends before the deadline and within the time for all loops. */
 static bool
 fits(const struct rehearsal *rehearsal)
 {

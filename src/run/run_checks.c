@@ -1,17 +1,17 @@
-/* Runs the devices' checks. See run_internal.h. */
+/* Runs the checks of devices. See run_internal.h. */
 #include "run/run_internal.h"
 
 #include "base/text.h"
 #include "measure/survey_plan.h"
 #include "rules/rules.h"
 
-#define SECONDS_SHARE_NUM 5 /* devices with one event a second get 5/6 of the time for checks */
+#define SECONDS_SHARE_NUM 5 /* devices with one event per second get 5/6 of the time for all checks */
 #define SECONDS_SHARE_DEN 6
-#define SECONDS_NS_MAX    (5 * SURVEY_NS_PER_S) /* but at most 5 s, in which such a device has shown everything */
-#define ROUNDS_MAX        64 /* most repetitions of disturbed checks, in addition to the limit of time */
-#define POOL_SHARE_DEN    2 /* each of the other devices gets at most half of the time that is left for them */
+#define SECONDS_NS_MAX    (5 * SURVEY_NS_PER_S) /* but at most 5 s, because a check of such a device needs no more */
+#define ROUNDS_MAX        64 /* most repetitions of disturbed checks; the time for them is also limited */
+#define POOL_SHARE_DEN    2 /* each of the other devices gets half of the time that is left for them */
 
-/* Returns the time for CHECK, if ALL_NS is the time for all checks, and LEFT_NS the rest of it. */
+/* Returns the time for CHECK. ALL_NS is the time for all checks, and LEFT_NS the rest of it. */
 static uint64_t
 budget_ns(const struct device_check *check, uint64_t all_ns, uint64_t left_ns)
 {
@@ -35,7 +35,7 @@ run_find_driver(const struct run *run, const struct driver *driver)
 	return drivers[d] ? d : RUN_DRIVERS_MAX;
 }
 
-/* Copies a driver's clocks with their current states, because a clock that stopped is not checked. */
+/* Copies a driver's clocks with their current states to ROWS, because a clock that has stopped is not checked. */
 static void
 copy_current_rows(const struct run *run, size_t driver, struct clock *rows)
 {
@@ -58,7 +58,7 @@ any_disturbed(const struct behaviour *rows, size_t count)
 	return any;
 }
 
-/* Replaces the disturbed rows among the COUNT ROWS of a device by their repetitions in AGAIN. */
+/* Replaces the disturbed rows of a device by their repetitions in AGAIN. ROWS has COUNT rows of the device. */
 static void
 replace_disturbed(struct behaviour *rows, size_t count, const struct behaviours *again)
 {
@@ -67,7 +67,7 @@ replace_disturbed(struct behaviour *rows, size_t count, const struct behaviours 
 			rows[i] = again->rows[i];
 }
 
-/* Start and total of the time for the checks. */
+/* TSC at the start of the checks, and the total time for them. */
 struct budget {
 	uint64_t begin_tsc, all_ns;
 };
@@ -93,8 +93,7 @@ report_progress(const struct run *run, const struct budget *budget)
 	uint64_t spent = spent_ns(survey, budget), plan_ns = survey_checks_plan_ns(&run->report);
 
 	/*
-	 * How long the checks still take is not known. So half of their plan counts as done when the planned time has
-	 * passed.
+	 * The remaining time of the checks is not known. So half of them counts as done when the planned time has passed.
 	 */
 	survey->hooks.progress(survey->hooks.context, "checks", survey->done_ns +
 			       scale_mul_div(plan_ns, spent, plan_ns + spent), survey->total_ns);
@@ -106,7 +105,7 @@ get_limit(const void *report, const char *rule)
 	return rules_limit_of(report, rule);
 }
 
-/* Marks a row as disturbed, so that it is checked again. */
+/* Marks a check's result as disturbed, so that the check is repeated. */
 static void
 mark_disturbed(struct behaviour *row)
 {
@@ -120,7 +119,7 @@ observe_clocks(void *survey)
 	survey_observe(survey);
 }
 
-/* Reads all clocks. If one takes an exception, the checks go on. */
+/* Reads all clocks. If reading one of them takes an exception, the checks continue. */
 static void
 observe_guarded(struct survey *survey)
 {
@@ -128,8 +127,8 @@ observe_guarded(struct survey *survey)
 }
 
 /*
- * Returns true if the clocks disagree on how much time passed during the checks. If the checks set DRIVER's counter, it
- * is not compared, because they may have left it near a rollover.
+ * Returns true if the clocks disagree on the time that passed during the checks. If the checks set the counter of
+ * DRIVER, its clock is left out, because its counter may be near a rollover.
  */
 static bool
 is_disturbed(struct run *run, const struct device_check *check, size_t driver)
@@ -145,8 +144,8 @@ is_disturbed(struct run *run, const struct device_check *check, size_t driver)
 }
 
 /*
- * Returns true if the scale comes from the TSC: from its nominal frequency, or from a clock that a hypervisor derives
- * from it.
+ * Returns true if the scale (the TSC's rate that converts ticks to ns) comes from the TSC itself. This means from its
+ * nominal frequency, or from a clock that a hypervisor derives from the TSC.
  */
 static bool
 is_scale_by_tsc(const struct report *report)
@@ -172,8 +171,8 @@ call_check(void *argument)
 }
 
 /*
- * Runs the checks of one device: all or, if BEFORE has its earlier rows, those that were disturbed. Returns false if
- * the run does not have the device.
+ * Runs the checks of one device: all checks, or only the disturbed ones if BEFORE has the earlier results. Returns
+ * false if the run does not include the device.
  */
 static bool
 check_device(struct run *run, const struct device_check *check, uint64_t budget_ns, const struct behaviours *before,
@@ -204,7 +203,10 @@ check_device(struct run *run, const struct device_check *check, uint64_t budget_
 	return true;
 }
 
-/* Checks each device once. Sets FIRST: the rows of device I start at FIRST[i] and end before FIRST[i + 1]. */
+/*
+ * Checks each device once. Stores the positions of the results in FIRST: the results of device I start at FIRST[I] and
+ * end before FIRST[I + 1].
+ */
 static void
 check_all(struct run *run, const struct budget *budget, size_t first[RUN_DRIVERS_MAX + 1])
 {
@@ -222,7 +224,7 @@ check_all(struct run *run, const struct budget *budget, size_t first[RUN_DRIVERS
 	}
 }
 
-/* Repeats disturbed checks until none is disturbed, for at most the planned time of all checks. */
+/* Repeats disturbed checks until no result is disturbed, or until the planned time of all checks has passed again. */
 static void
 check_again(struct run *run, const size_t first[RUN_DRIVERS_MAX + 1])
 {
@@ -260,5 +262,5 @@ run_checks(struct run *run)
 	survey_set_stage(&run->survey, SURVEY_AT_CHECKS);
 	check_all(run, &budget, first);
 	check_again(run, first);
-	survey_end_if_due(&run->survey); /* in case the TSC stopped in the last check */
+	survey_end_if_due(&run->survey); /* ends the run if the TSC stopped in the last check */
 }

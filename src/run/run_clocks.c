@@ -14,7 +14,10 @@ run_clock_ids(const struct driver *const *drivers, const char *ids[REPORT_CLOCKS
 	ids[count] = NULL;
 }
 
-/* Returns true if OPTIONS include the clock ID. The null clock always is: the cost of other clocks depends on it. */
+/*
+ * Returns true if OPTIONS include the clock ID. The null clock is always included, because the cost of other clocks is
+ * calculated with it.
+ */
 static bool
 is_wanted(const struct options *options, const char *id)
 {
@@ -52,7 +55,7 @@ open_driver(void *argument)
 }
 
 /*
- * Opens driver D. If it takes an exception, as at a register whose address in a firmware table is wrong, its clocks
+ * Opens driver D. If it takes an exception, for example because an address in a firmware table is wrong, its clocks
  * become broken with that reason.
  */
 static void

@@ -1,11 +1,12 @@
-/* Restores what drivers changed on other cores. See run_internal.h. */
+/* Restores the settings that drivers changed on other cores. See run_internal.h. */
 #include "run/run_internal.h"
 
-#define LEAVE_NS (5 * UINT64_C(1000000000)) /* longest wait for a core */
+#define LEAVE_NS (5 * UINT64_C(1000000000)) /* longest wait for a core's answer */
 
 struct leaving {
 	struct run *run;
-	uint32_t as_found, changed; /* number of cores that were restored, and that could not be */
+	/* number of cores with restored settings, and number of cores that still have changed settings */
+	uint32_t as_found, changed;
 };
 
 static void
@@ -21,7 +22,7 @@ restore_core(void *argument, size_t core)
 	__atomic_add_fetch(as_found ? &leaving->as_found : &leaving->changed, 1, __ATOMIC_ACQ_REL);
 }
 
-/* Returns true if a driver that changes other cores was opened. */
+/* Returns true if a driver was opened that changes settings of other cores. */
 static bool
 has_changed_cores(const struct run *run)
 {

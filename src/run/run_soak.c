@@ -5,7 +5,7 @@
 #include "measure/rates/survey_rates.h"
 #include "measure/skew/survey_skew.h"
 
-/* Makes a part of each long measurement, so that each row of the series has all measurements. */
+/* Makes a part of each long measurement, so that each row of the series has results of all measurements. */
 static void
 measure_round(struct survey *survey)
 {

@@ -1,4 +1,4 @@
-/* Decides when the firmware's tick is stopped. See run_internal.h. */
+/* Decides in which phases the firmware's tick is stopped. See run_internal.h. */
 #include "run/run_internal.h"
 
 void
@@ -12,7 +12,7 @@ run_find_tick(struct run *run)
 }
 
 /*
- * Cores are started and stopped with the firmware's help. With cores=mp the firmware also runs every job on another
+ * The firmware needs its tick when it starts and stops cores. With cores=mp the firmware also runs every job on another
  * core.
  */
 bool
@@ -21,7 +21,10 @@ run_needs_tick(const struct run *run, const struct run_phase *phase)
 	return phase->with_cores && (phase->play || run->report.options.cores == CORES_MP);
 }
 
-/* Marks the clocks that the firmware's tick stops for short times, if their rates were not measured before. */
+/*
+ * Marks the clocks that the firmware's tick stops for short times. Leaves out clocks with a rate that was measured
+ * before.
+ */
 static void
 mark_clocks_in_ticks(struct report *report)
 {
