@@ -1,4 +1,4 @@
-/* Shows the page of one report, from the text in its own <script id="report">. */
+/* Shows the page of one report. The report is the text in the page's own <script id="report">. */
 
 function showReport(report, main) {
 	const place = el("div");

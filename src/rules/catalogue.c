@@ -1,4 +1,4 @@
-/* The rule catalogue. See rules.h. judge/ and drivers/checks apply it. */
+/* The rule catalogue. See rules.h. The files in judge/ and drivers/checks compare figures with its limits. */
 #include "rules/rules.h"
 
 const struct rule rules[] = {

@@ -1,7 +1,7 @@
 /*
- * Lists the differences of two reports as rows. "worse" has the rules and limits of `qemu/run --baseline`
- * (src/report/compare.json), with the other report as the baseline. "better" is a change that would be worse in the
- * other direction. All other differences are "changed".
+ * Lists the differences between two reports as rows. A row is "worse" by the rules and limits of `qemu/run --baseline`
+ * (src/report/compare.json), with the other report as the baseline. It is "better" if the opposite change would be
+ * worse. All other differences are "changed".
  */
 
 const VERDICT_RANK = new Map([["pass", 0], ["warn", 1], ["fail", 2]]);
@@ -12,8 +12,8 @@ const rankOf = (clock) => (isJudged(clock) ? VERDICT_RANK.get(clock.verdict) : G
 const latencyOf = (clock) => clock.latency || {};
 
 /*
- * Upper bound of the median latency, or the median itself if the report has no interval. Medians whose intervals
- * overlap do not differ.
+ * Returns the upper bound of the median latency, or the median itself if the report has no interval for it. Medians
+ * whose intervals overlap do not differ.
  */
 const medianAtMost = (clock) => (latencyOf(clock).p50_within_ns || [0, latencyOf(clock).p50_ns])[1];
 
@@ -21,7 +21,10 @@ function byClock(report) {
 	return new Map(report.clocks.map((clock) => [clock.id, clock]));
 }
 
-/* Latency of the null clock, which each latency includes. With coarse time-stamps it is one or two of their steps. */
+/*
+ * Returns the latency of the null clock, which is included in each other latency. If time-stamps are coarse, this
+ * latency is one or two of their steps.
+ */
 function bracketOf(report) {
 	const empty = byClock(report).get("null");
 
@@ -32,7 +35,7 @@ function sameMachine(a, b, ...names) {
 	return names.every((name) => (a.machine[name] || null) === (b.machine[name] || null));
 }
 
-/* Returns the reason why the latencies of the two reports are not compared, or null if they are. */
+/* Returns the reason why the latencies of the two reports cannot be compared, or null if they can. */
 function latencyDoubt(a, b) {
 	if (!sameMachine(a, b, "accelerator", "hypervisor"))
 		return "the reports are of different machines";
@@ -47,8 +50,8 @@ function beyond(wasAtMost, isAtLeast, error) {
 }
 
 /*
- * Returns true if a read is slower than before. A busy host only makes reads slower, so the true cost of a read lies
- * between the fastest read and the median.
+ * Returns true if a read is slower than before. A busy host can only make reads slower. So the true duration of a read
+ * lies between the fastest read and the median.
  */
 function slower(wasAtMost, isAtLeast, {was, now}) {
 	return !latencyDoubt(was, now) && beyond(wasAtMost, isAtLeast, bracketOf(was));
@@ -59,7 +62,7 @@ function differ(a, b) {
 	return Boolean(known(a) && known(b) && (a.low > b.high || b.low > a.high));
 }
 
-/* Returns true if the rate is proven to be nearer to the clock's nominal rate than before. */
+/* Returns true if the rate is now certainly nearer to the clock's nominal rate than before. */
 function nearer(was, now) {
 	const [a, b] = [known(was.error_ppm), known(now.error_ppm)];
 
@@ -71,8 +74,9 @@ function nearer(was, now) {
 }
 
 /*
- * Returns true if the rates of CLOCK can be compared. Without a nominal rate they cannot if the machines differ, or if
- * the TSC is emulated, because its rate then depends on the host.
+ * Returns true if the rates of CLOCK in the two reports can be compared. A clock with a nominal rate always can.
+ * Without one the rates cannot be compared if the machines differ, or if the TSC is emulated, because its rate then
+ * depends on the host.
  */
 function claimsRate(clock, {was, now}) {
 	return isNumber(clock.claimed_hz) || (now.machine.accelerator !== "tcg" &&
@@ -90,7 +94,7 @@ function rateMoved(was, now, runs) {
 		claimsRate(now, runs);
 }
 
-/* Returns the verdict and the state of CLOCK, such as "fail, stuck". */
+/* Returns the verdict on CLOCK with the clock's state, such as "fail, stuck". */
 function stateOf(clock) {
 	if (!clock)
 		return "not listed";
@@ -113,8 +117,8 @@ const VERDICT = {
 };
 
 /*
- * Properties that are compared if both reports have a verdict on the clock: {what, text(clock, other), worse(was, now,
- * {was, now}), differs(one, other)}.
+ * Properties of a clock that are compared if both reports have a verdict on it. Each has {what, text(clock, other),
+ * worse(was, now, {was, now}), differs(one, other)}.
  */
 const ASPECTS = [
 	{
@@ -160,7 +164,10 @@ const ASPECTS = [
 	},
 ];
 
-/* Returns a list with the row of one item of ASPECTS for a clock. The list is empty if the reports agree. */
+/*
+ * Compares two clocks by one item of ASPECTS. Returns a list with the row of the difference, or an empty list if the
+ * reports agree.
+ */
 function changeOf({what, text, worse, differs}, clock, a, b, here, there) {
 	let kind = differs(a, b) && "changed";
 
@@ -188,12 +195,12 @@ function bySource(report) {
 	return new Map(rows.map(({source}) => [source, rows.filter((row) => row.source === source)]));
 }
 
-/* Returns the first row of a source of interrupts that is not "present", or undefined if all rows are. */
+/* Returns the first row of an interrupt source with another state than "present", or undefined if there is none. */
 const refusedOf = (rows) => rows.find(({state}) => state !== "present");
 
 /*
- * Returns true if a source sends no interrupts any more. On a busy host a source may seem to be stuck, so that state
- * does not count there.
+ * Returns true if a source no longer sends interrupts. On a busy host a source may seem to be stuck, so the state
+ * "stuck" does not count there.
  */
 function isLost(rows, {was, now}) {
 	const quiet = !now.quality || now.quality.reliable_tails !== false;
@@ -211,13 +218,17 @@ const SENDS = {
 };
 
 /*
- * Returns true if lateness is compared. An emulator's timers are threads that may wait for its host, so theirs is not.
+ * Returns true if the lateness of interrupts is compared. It is not compared for an emulator: its timers are threads
+ * that may have to wait for a core of the host.
  */
 function judgesLateness({was, now}) {
 	return !latencyDoubt(was, now) && ![was, now].some(({machine}) => machine.accelerator === "tcg");
 }
 
-/* Compares the earliest interrupt now, which a busy host delays least, with the old median. Both have their errors. */
+/*
+ * Compares the earliest interrupt of the new report with the median of the old report, because a busy host delays the
+ * earliest interrupt least. Both figures are used with their errors.
+ */
 const LATENESS = {
 	text: ({lateness_ns}) => nsDelta(lateness_ns.p50),
 	differs: never,
@@ -249,7 +260,7 @@ const RUN_VERDICT = {
 	worse: (was, now) => isJudged(was) && isJudged(now) && rankOf(now) > rankOf(was),
 };
 
-/* Rows of rules that a clock broke in only one of the two reports. */
+/* Returns rows of the rules that a clock broke in only one of the two reports. */
 function findingChanges(here, there) {
 	const nameOf = (finding) => joined([finding.rule, finding.clock], ", ");
 	const only = (a, b, row) => {
@@ -266,7 +277,7 @@ function findingChanges(here, there) {
 	];
 }
 
-/* Rows of differences in machine and options, which may explain the other differences. */
+/* Returns rows of the differences in machine and options, which may explain the other differences. */
 function contextChanges(here, there) {
 	const facts = [
 		["the machine", "system", systemOf],

@@ -1,12 +1,12 @@
 /*
- * "Compare with...": shows other reports next to this one, in tables. changes.js finds the differences, pictures.js
- * draws the charts.
+ * The part "Compare with..." of the page: shows other reports next to this one in tables. changes.js finds the
+ * differences, and pictures.js draws the charts.
  */
 
 const FILE_SIZE_MAX = 64 << 20;
 const COMPARED_MAX = 8;
 
-/* Describes the rules of changes.js. */
+/* Returns a paragraph that describes the rules of changes.js. */
 function comparedHow(here, there) {
 	const doubt = latencyDoubt(here, there);
 	const [a, b] = [here, there].map((report) => ns(bracketOf(report)));
@@ -56,8 +56,8 @@ function countKinds(changes) {
 }
 
 /*
- * Shows the differences to one other report at once. With several reports, a click on a line with their number opens
- * them.
+ * Shows the differences to the other reports. With one other report they are visible at once. With several reports,
+ * each report has a line with the number of differences, and a click opens them.
  */
 function differences(here, others) {
 	if (others.length === 1)
@@ -88,7 +88,7 @@ function allTable(here, others) {
 
 const plainText = (value) => (typeof value === "string" && value ? value : NONE);
 
-/* Shows the machine of each report and its stolen time, before the figures are compared. */
+/* Shows the machine and the stolen time of each report, because they explain the figures below. */
 function machinesTable(here, others) {
 	const column = (heading, of) => [heading, ({report}) => of(report), "left"];
 
@@ -108,7 +108,10 @@ function machinesTable(here, others) {
 		[{report: here, name: "this report"}, ...others], "The machines of the reports");
 }
 
-/* Stolen time as a share of the observed time. It affects no verdict, but makes the tails of latency longer. */
+/*
+ * Returns the stolen time as a share of the observed time. Stolen time affects no verdict, but makes the slowest reads
+ * slower.
+ */
 function stolenTime({interference: found}) {
 	return found && isNumber(found.total_ns) && found.observed_ns > 0 ? share(100 * found.total_ns / found.observed_ns) : NONE;
 }
@@ -126,8 +129,8 @@ function compareSection(here, others) {
 }
 
 /*
- * Returns the JSON in a report.html: the text in the first matching tag, because the page's scripts follow it. Returns
- * any other TEXT unchanged.
+ * Returns the JSON text in a report.html. It is the first matching tag, because the page's scripts come after it.
+ * Returns TEXT unchanged if it is no report.html.
  */
 function reportText(text) {
 	const begin = '<script type="application/json" id="report">';
@@ -147,7 +150,8 @@ async function readFile(file) {
 }
 
 /*
- * Makes names unique: files with the same name, from several folders, get a number and their label, if they have one.
+ * Makes the names of reports unique. Files with the same name, from several folders, get a number and their label, if
+ * they have one.
  */
 function tellApart(others) {
 	return others.map(({name, report}) => {
@@ -162,7 +166,7 @@ function tellApart(others) {
 	});
 }
 
-/* Reads the chosen FILES, and shows the comparison or the errors in PLACE. */
+/* Reads the files that the user chose. Shows the comparison, or the errors, in PLACE. */
 async function compareWith(here, files, place) {
 	const others = [];
 	const problems = [];

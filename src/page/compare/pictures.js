@@ -1,11 +1,11 @@
 /*
- * Draws this report and others in two charts. OTHERS has {name, report} in the order of their points, dashes and
- * colours.
+ * Draws this report and other reports in two charts. OTHERS is a list of {name, report}. Its order decides the point,
+ * the dashes and the colour of each report.
  */
 
 /*
- * Returns the clocks of this report that at least one other report has. Each has the other reports' clocks in the order
- * of OTHERS, with null for a missing one.
+ * Returns the clocks of this report that at least one other report has. Each has a list of the other reports' clocks in
+ * the order of OTHERS, with null for a missing clock.
  */
 function inAll(here, others) {
 	const theirs = others.map(({report}) => byClock(report));
@@ -14,7 +14,7 @@ function inAll(here, others) {
 		.filter((row) => row.there.some(Boolean));
 }
 
-/* Points and dashes of the other reports. Their points are hollow, unlike the points of this report. */
+/* Points and dashes of the other reports. Their points are hollow, and the points of this report are filled. */
 const OTHER_POINTS = ["rectRot", "triangle", "rect", "circle"];
 const OTHER_DASHES = [[5, 4], [2, 3], [9, 4], [9, 3, 2, 3]];
 
@@ -22,7 +22,10 @@ const otherColour = (i, count) => (count === 1 ? colour("text") : colour(`series
 
 const medianFor = (clock) => (clock && clock.latency && isNumber(clock.latency.p50_ns) ? Math.max(clock.latency.p50_ns, 1) : null);
 
-/* Configures a chart with the medians of all reports, and a bar from the smallest to the largest median. */
+/*
+ * Configures the chart of the median latencies in all reports. Each clock has a bar from the smallest to the largest
+ * median.
+ */
 function mediansConfig(here, others, rows) {
 	const point = {type: "line", showLine: false, pointBorderWidth: 1.5};
 	const medians = rows.map((row) => [row.here, ...row.there].map(medianFor));
@@ -95,7 +98,7 @@ function compareCurves(here, others, row) {
 	]);
 }
 
-/* Makes the legend of the reports for both charts. */
+/* Makes the legend of reports, which both charts share. */
 function reportsKey(others) {
 	if (others.length === 1)
 		return legendKey(["", "this report", "dot"], ["", "the other", "hollow"]);
@@ -111,7 +114,7 @@ function reportsKey(others) {
 		others.map(({name}, i) => el("li", null, line(i), name)));
 }
 
-/* Returns the ratio of the largest to the smallest median of all reports. */
+/* Returns the largest divided by the smallest median of a clock in all reports. */
 function ratioOf(row) {
 	const medians = [row.here, ...row.there].map(medianFor).filter(isNumber);
 

@@ -1,19 +1,22 @@
 /*
  * Limits the size of a report, so that the page is drawn quickly. Long lists and texts are cut, and neighbouring
- * buckets of a long distribution are merged. Sentences name the omitted parts. This runs before the check of types, so
- * any JSON may come.
+ * buckets of a long distribution are merged. Sentences on the page say which parts were omitted. These functions run
+ * before the types are checked, so they accept any JSON.
  */
 
 const TEXT_MAX = 2000;
 const LIST_MAX = 512;
-/* Limits by the key of the list, or of the object that contains it. The limit of the matrix is the schema's. */
+/*
+ * Maximum lengths of lists. The key is the list's own key, or the key of the object that contains the list. The limit
+ * of the matrix is the same as in the schema.
+ */
 const LISTS_MAX = new Map([["histogram", 1024], ["cores", 4096], ["clocks", 64], ["rates", 256], ["findings", 200], ["notes", 200],
 	["series", 1440],
 	["matrix", MATRIX_CORES_MAX]]);
 
 /*
- * Merges neighbours until at most MOST buckets are left. A merged bucket has the end of its last one, and the sum of
- * their counts.
+ * Merges neighbouring buckets until at most MOST are left. A merged bucket has the end of its last bucket, and the sum
+ * of all counts.
  */
 function mergeBuckets(buckets, most) {
 	const merged = [];
@@ -73,7 +76,7 @@ function boundValue(value, name, place, said) {
 	return value;
 }
 
-/* Cuts REPORT in place. Returns a sentence for each place where something was omitted. */
+/* Cuts REPORT in place. Returns one sentence for each part that was omitted. */
 function boundReport(report) {
 	const places = new Map();
 

@@ -1,17 +1,17 @@
-/* Code for all charts: creation, redrawing, axes, legends. Chart.js draws them. */
+/* Code for all charts: creation, redrawing, axes and legends. The library Chart.js draws them. */
 
 const AXIS_PX = 80;
 const BAR_PX = 28;
 const POINT_PX = 8;
-/* Space for a tick on a horizontal and on a vertical axis. */
+/* Space in pixels for a tick's label on a horizontal axis, and on a vertical axis. */
 const TICK_X_PX = 75;
 const TICK_Y_PX = 40;
 
-const charts = []; /* {canvas, configure} of each chart, to redraw it after a change of theme */
+const charts = []; /* {canvas, configure} of each chart, to draw the chart again after a change of theme */
 
 /*
- * Runs Chart.js. The page has it as gzip in base64, which saves two thirds of its size. The content security policy allows
- * only the script with Chart.js's hash, whatever the page unpacks.
+ * Starts Chart.js. The page contains it as gzip in base64, which saves two thirds of its size. The page's content
+ * security policy only allows a script with the hash of Chart.js, so a changed script does not run.
  */
 async function loadChartJs() {
 	const packed = Uint8Array.from(atob(document.getElementById("charts").textContent), (letter) => letter.charCodeAt(0));
@@ -27,7 +27,7 @@ async function loadChartJs() {
 		throw new Error("its Chart.js was changed");
 }
 
-/* Draws a chart once Chart.js runs. */
+/* Draws a chart if Chart.js runs. Otherwise the chart is drawn later. */
 function drawChart({canvas, configure}) {
 	if (!window.Chart)
 		return;
@@ -48,7 +48,7 @@ function redrawCharts() {
 
 /*
  * Makes a chart. LABEL describes it for readers who cannot see it. CONFIGURE returns Chart.js's configuration in the
- * current colours. A chart with horizontal bars has BARS of them, and is as high as they need.
+ * current colours. BARS is the number of a chart's horizontal bars, which sets its height.
  */
 function chart(id, label, configure, bars) {
 	const canvas = el("canvas", {id, role: "img", "aria-label": label});
@@ -60,7 +60,7 @@ function chart(id, label, configure, bars) {
 	return place;
 }
 
-/* Loads Chart.js and draws all charts. A browser that cannot unpack it shows a sentence in MAIN instead. */
+/* Starts Chart.js and draws all charts. If the browser cannot unpack Chart.js, shows a sentence in MAIN instead. */
 async function startCharts(main) {
 	try {
 		await loadChartJs();
@@ -73,7 +73,7 @@ async function startCharts(main) {
 	Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
 	Chart.defaults.font.size = 12;
 	Chart.defaults.plugins.legend.display = false;
-	/* Draws a point on the edge completely. */
+	/* Leaves space for points on the edge, which would otherwise be cut. */
 	Chart.defaults.layout.padding = POINT_PX;
 	for (const kind of ["line", "scatter"])
 		Chart.defaults.datasets[kind].clip = POINT_PX;
@@ -86,21 +86,21 @@ function axisTitle(text) {
 	return {display: true, text, padding: 8};
 }
 
-/* Options for the text that appears at a point. */
+/* Returns options for the text that appears when the pointer is on a point. */
 const tooltip = (callbacks, more) => ({plugins: {tooltip: {callbacks, ...more}}});
 
-/* An axis without grid lines, and with horizontal labels. */
+/* Returns an axis without grid lines, with horizontal labels. */
 const plainAxis = (text) => ({
 	title: axisTitle(text),
 	grid: {display: false},
 	ticks: {maxRotation: 0, autoSkipPadding: 12}
 });
 
-/* Minimum and maximum of a list of any length. Math.min(...values) fails for very long lists. */
+/* Minimum and maximum of a list. Math.min(...values) would fail for a very long list. */
 const lowest = (values) => values.reduce((low, value) => Math.min(low, value), Infinity);
 const highest = (values) => values.reduce((high, value) => Math.max(high, value), -Infinity);
 
-/* Rounds down to 1, 2 or 5 times a power of ten, so that the axis ends at a tick. */
+/* Returns VALUE rounded down to 1, 2 or 5 times a power of ten, so that the axis ends at a tick. */
 function roundDown(value) {
 	const power = 10 ** Math.floor(Math.log10(value));
 
@@ -113,10 +113,7 @@ function roundUp(value) {
 	return [1, 2, 5, 10].find((step) => step * power >= value * 0.9999) * power;
 }
 
-/*
- * Returns the ticks of a logarithmic axis: decades, and values between them if there are few decades. Never more than
- * fit.
- */
+/* Returns the ticks of a logarithmic axis: the powers of ten, and values between them if there is space. */
 function decades(axis) {
 	const [low, high] = [Math.log10(axis.min), Math.log10(axis.max)];
 	const lies = axis.isHorizontal();
@@ -155,16 +152,18 @@ function logAxis(text, format, values) {
 const nsAxis = (text, values) => logAxis(text, nsTick, values);
 
 /*
- * An axis that shows both 0.05 and 20,000 ppm, with either sign: linear within LINEAR_PPM of 0, logarithmic beyond.
- * Chart.js has no such axis, so bend() converts figures before, and unbend() converts ticks back.
+ * An axis that shows both 0.05 ppm and 20,000 ppm, with either sign. It is linear within LINEAR_PPM of 0 and
+ * logarithmic beyond. Chart.js has no such axis. So bend() converts figures to positions, and unbend() converts ticks
+ * back.
  */
 const LINEAR_PPM = 0.1;
-const SIGNED_TICK_PX = 26; /* distance from 0, so that the label does not touch the 0 */
+/* smallest distance of a tick from 0 in pixels, so that its label does not touch the label of 0 */
+const SIGNED_TICK_PX = 26;
 
 const bend = (value) => Math.sign(value) * Math.log10(1 + Math.abs(value) / LINEAR_PPM);
 const unbend = (value) => Math.sign(value) * LINEAR_PPM * (10 ** Math.abs(value) - 1);
 
-/* Formats 20,000 as 20k, because there is little space between ticks. */
+/* Formats a figure for an axis: 20,000 as 20k, because there is little space between ticks. */
 function ppmTick(value) {
 	const round = Number(value.toPrecision(2));
 
@@ -201,8 +200,9 @@ function bentAxis(text, values) {
 }
 
 /*
- * Looks of clocks. A clock's series gives colour and point, and its read method gives the dashes, so that colour is
- * never the only difference. The clock null is always grey.
+ * Colours, points and dashes of the lines for clocks. All clocks of one hardware device (`series`) have the same colour
+ * and point. They differ in their dashes, one pattern for each read method. So no two clocks differ by colour only. The
+ * null clock is always grey.
  */
 const SERIES_COLOURS = 7; /* number of series colours in page.css */
 const POINTS = ["circle", "triangle", "rect", "rectRot", "star", "crossRot"];
@@ -238,7 +238,7 @@ function lineLook(report, clock) {
 	};
 }
 
-/* Draws a clock's line for a legend, with the chart's look. */
+/* Draws a sample of a clock's line for a legend, with the same colour, point and dashes as in the chart. */
 function swatch(report, clock) {
 	const {variable, dash, width} = look(report, clock);
 	const line = svg("line", {
@@ -255,8 +255,8 @@ function swatch(report, clock) {
 }
 
 /*
- * Clocks that are hidden. clockLegend() makes buttons that show and hide a clock in all CANVASES. Each dataset in them
- * has its clock's name.
+ * Clocks that the user has hidden. clockLegend() makes a button for each clock, which shows or hides the clock in all
+ * CANVASES. Each dataset in them has its clock in the property `clock`.
  */
 const hiddenClocks = new Set();
 
@@ -295,8 +295,8 @@ function legendKey(...entries) {
 }
 
 /*
- * Configures a chart with intervals as bars, and a mark at each value. ROWS are {label, interval, colour}. PLACE
- * converts a figure to its position on the axis.
+ * Configures a chart of intervals as horizontal bars, with a mark at each value. ROWS is a list of {label, interval,
+ * colour}. PLACE converts a figure to its position on the axis.
  */
 function intervalBars(rows, axis, place, format) {
 	const said = ({dataIndex}) => {

@@ -1,7 +1,7 @@
 /*
- * Checks an untrusted report. Each value that the schema knows must have the schema's type, otherwise the report is
+ * Checks an untrusted report. Each value that the schema knows must have the schema's type. Otherwise the report is
  * refused, and the error names the place. Keys that the schema does not know are ignored, because later releases may
- * add some. Any key may be null or missing. build inserts REPORT, the types of report.schema.json.
+ * add some. Any key may be null or missing. The build inserts REPORT here, which has the types of report.schema.json.
  */
 
 function refuse(place, what) {
@@ -34,10 +34,13 @@ function checkShape(value, shape, place) {
 		refuse(place, `a ${shape}`);
 }
 
-/* Sentences on the omitted parts of a report: see lib/bound.js. */
+/* Sentences about the omitted parts of a report: see lib/bound.js. */
 const leftOut = new WeakMap();
 
-/* Parses and checks TEXT. Missing lists and objects become empty ones. Throws an Error with a message for people. */
+/*
+ * Parses and checks TEXT, and returns the report. Missing lists and objects become empty ones. If TEXT is no valid
+ * report, throws an Error with a message for users.
+ */
 function readReport(text) {
 	let report;
 

@@ -1,5 +1,6 @@
 /*
- * Finds statements of a report that cannot all be true. Each becomes a sentence, because a report may have been edited.
+ * Finds statements of a report that cannot all be true, because a report may have been edited. Returns a sentence for
+ * each contradiction.
  */
 
 const SEVERITIES = ["warn", "fail"];
@@ -23,7 +24,7 @@ function verdictContradictions(report) {
 	return said;
 }
 
-/* Checks that FIGURES, a list of [name, value], do not decrease. */
+/* Finds figures that are smaller than the figure before. FIGURES is a list of [name, value] that must not decrease. */
 function orderContradictions(of, figures) {
 	const there = figures.filter(([, value]) => isNumber(value));
 
@@ -36,7 +37,7 @@ function orderContradictions(of, figures) {
 
 const total = (buckets) => buckets.reduce((sum, bucket) => sum + (bucket.count || 0), 0);
 
-/* The slowest read is at most the end of the last bucket, which is rounded up. */
+/* Checks that the slowest read is at most the end of the last bucket. This end is rounded up. */
 function latencyContradictions({id, latency}) {
 	if (!latency)
 		return [];
@@ -55,7 +56,10 @@ function latencyContradictions({id, latency}) {
 	return said;
 }
 
-/* Checks for each {value, low, high} in the report that the value lies within the interval. PLACE is its path. */
+/*
+ * Checks for each {value, low, high} in the report that the value lies between the bounds. PLACE is the path of VALUE
+ * in the report.
+ */
 function intervalContradictions(value, place) {
 	if (Array.isArray(value))
 		return value.flatMap((item, i) => intervalContradictions(item, `${place}[${i}]`));
@@ -100,7 +104,7 @@ function contradictions(report) {
 
 const CONTRADICTIONS_SHOWN = 5;
 
-/* Returns the sentence for the top of the page, or null if there is no contradiction. */
+/* Returns the sentence on contradictions for the top of the page, or null if there are none. */
 function contradictionSentence(report) {
 	const found = contradictions(report);
 	const more = found.length - CONTRADICTIONS_SHOWN;

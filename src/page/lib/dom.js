@@ -1,4 +1,4 @@
-/* Makes elements from untrusted text. All text becomes text nodes, and none is parsed as HTML. */
+/* Makes elements from untrusted text. All text becomes text nodes, so it is never parsed as HTML. */
 
 function el(tag, attributes, ...children) {
 	const element = document.createElement(tag);
@@ -22,14 +22,14 @@ function svg(tag, attributes, ...children) {
 }
 
 /*
- * A table with at most this number of rows becomes cards in a narrow window: rows below each other, with all columns
- * visible.
+ * Maximum number of rows of a table that becomes cards in a narrow window. A card shows one row, with its columns below
+ * each other.
  */
 const CARDS_MAX = 63;
 
 /*
- * Makes a table. COLUMNS are [title, text(row), kind]. The kind is "name" for the row's heading, "left" for words, and
- * missing for figures.
+ * Makes a table. COLUMNS is a list of [title, text(row), kind]. The kind is "name" for a row's heading, "left" for
+ * words, and missing for figures.
  */
 function table(columns, rows, caption) {
 	const align = (kind) => (kind ? "left" : null);
@@ -46,10 +46,13 @@ function table(columns, rows, caption) {
 			el("tbody", null, rows.map(line))));
 }
 
-/* Shows the name of a clock, a rule or a core. */
+/* Shows the name of a clock, a rule or a core as code. */
 const code = (text) => el("code", null, text || "?");
 
-/* Makes an element that MAKE() fills when it is first opened, because it is long with 255 cores. */
+/*
+ * Makes an element that the user can open. MAKE() makes its content when it is first opened, because the content is
+ * long on a machine with 255 cores.
+ */
 function details(summary, make) {
 	const element = el("details", null, el("summary", null, summary));
 
@@ -75,12 +78,12 @@ const SIGNS = {
 };
 
 /*
- * Returns true if no fault of the clock was seen, but some rules were not determined. Reports of earlier releases do
- * not have this number.
+ * Returns true if no fault of the clock was found, but some rules could not be checked. Reports of earlier releases do
+ * not have the number of such rules.
  */
 const isOpen = (clock) => clock.verdict === "pass" && clock.not_determined > 0;
 
-/* Shows a verdict as a word with a sign and a colour. WORD replaces the verdict's own word. */
+/* Shows a verdict as a word with a symbol and a colour. WORD is shown instead of the verdict's own word. */
 function badge(verdict, word) {
 	const kind = Object.hasOwn(SIGNS, verdict || "") ? verdict : "absent";
 
@@ -89,14 +92,14 @@ function badge(verdict, word) {
 }
 
 /*
- * Shows a percentile, or a dash if there were too few reads, because it would then be the slowest read. Reports of
- * earlier releases always have a figure.
+ * Shows a percentile of the latency. If there were too few reads, the percentile would be the slowest read, and a dash
+ * is shown instead. Reports of earlier releases always have a figure.
  */
 const readsOf = (latency, name) =>
 	(latency[name.replace("_ns", "_within_ns")] === null ?
 		el("span", {class: "quiet", title: "too few reads"}, NONE) : ns(latency[name]));
 
-/* Makes one of two parts that are next to each other in a wide window. */
+/* Makes one of two parts that are side by side in a wide window. */
 const side = (heading, drawn) => el("div", null, el("h3", null, heading), drawn);
 
 const note = (...text) => el("p", {class: "note"}, text);

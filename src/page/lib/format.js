@@ -1,4 +1,4 @@
-/* Formats figures for people. A value that was not measured is a dash. */
+/* Formats figures for users. A value that was not measured is shown as a dash. */
 
 const NONE = "–";
 
@@ -24,8 +24,8 @@ function whole(value) {
 }
 
 /*
- * Formats VALUE with SIGNIFICANT digits, but never fewer than the whole part has, and with at most BEHIND_MAX digits
- * after the point.
+ * Formats VALUE with SIGNIFICANT digits, but with all digits of its whole part, and with at most BEHIND_MAX digits
+ * after the decimal point.
  */
 function precise(value, significant, behindMax = 12) {
 	const rounded = Math.abs(Number(value.toPrecision(significant)));
@@ -37,8 +37,8 @@ function precise(value, significant, behindMax = 12) {
 }
 
 /*
- * Formats VALUE with the best of UNITS. The space before a unit does not break. Whole numbers of the smallest unit have
- * all digits. Other numbers have SIGNIFICANT digits.
+ * Formats VALUE in the unit of UNITS that fits best. The space before a unit is a no-break space. Whole numbers of the
+ * smallest unit have all digits. Other numbers have SIGNIFICANT digits.
  */
 function withUnit(value, units, significant) {
 	if (!isNumber(value))
@@ -59,15 +59,15 @@ const UNITS_HZ = [[1, "Hz"], [1e3, "kHz"], [1e6, "MHz"], [1e9, "GHz"]];
 const ns = (value) => withUnit(value, UNITS_NS, 3);
 const hz = (value) => withUnit(value, UNITS_HZ, 7);
 
-/* Formats VALUE with its sign, which shows in which direction a clock is off. */
+/* Formats VALUE with its sign, which shows if a clock is fast or slow. */
 function delta(value, format) {
 	return isNumber(value) && value > 0 ? `+${format(value)}` : format(value);
 }
 
-/* Formats a tick, as 10 us and not as 10.0 us. */
+/* Formats the label of an axis without zeros after the decimal point: 10 us, not 10.0 us. */
 const nsTick = (value) => ns(value).replace(/\.0+(?=\s)/, "");
 
-/* Reports have at most three digits after the point of a ppm value. */
+/* Formats a value in ppm. Reports have at most three digits after the decimal point. */
 const ppmAlone = (value) => (isNumber(value) ? precise(value, 3, 3) : NONE);
 const ppm = (value) => delta(value, ppmAlone);
 const nsDelta = (value) => delta(value, ns);
@@ -82,12 +82,12 @@ function times(value) {
 	return isNumber(value) ? `×${precise(value, value < 10 ? 3 : 2)}` : NONE;
 }
 
-/* Formats a rule's figure in the rule's unit, with all digits, because the last one may decide. */
+/* Formats a figure in the unit of its rule, with all digits, because the last digit may decide the verdict. */
 function exact(value) {
 	return isNumber(value) ? grouped(value, 3) : NONE;
 }
 
-/* Returns the interval if value, low and high are known, otherwise null. */
+/* Returns INTERVAL if its value, low and high are all known, otherwise null. */
 function known(interval) {
 	if (!interval || ![interval.value, interval.low, interval.high].every(isNumber))
 		return null;
@@ -102,12 +102,12 @@ function duration(ms) {
 	return isNumber(ms) ? withUnit(ms * 1e6, UNITS_NS, 3) : NONE;
 }
 
-/* Joins WORDS, without null, false and "". */
+/* Joins WORDS with BETWEEN. Omits null, false and "". */
 function joined(words, between) {
 	return words.filter(Boolean).join(between);
 }
 
-/* Returns CLAUSE with a capital letter. */
+/* Returns CLAUSE with a capital first letter. */
 const sentence = (clause) => clause.charAt(0).toUpperCase() + clause.slice(1);
 
 const yesOrNo = (fact) => (fact ? "yes" : "no");

@@ -1,4 +1,4 @@
-/* Converts a report of schema 1, which is untrusted, to schema 2. No other file knows schema 1. */
+/* Converts an untrusted report from schema 1 to schema 2. All other files only know schema 2. */
 
 const OLDER_SCHEMA = "baretick.report/1";
 const OLDER_KEYS = {
@@ -19,7 +19,10 @@ function fromOlder(report) {
 			}
 	for (const row of objects("behaviours"))
 		row.outcome = OLDER_OUTCOMES.get(row.outcome) || row.outcome;
-	/* Schema 1 does not list the drivers that were left out. */
+	/*
+	 * Numbers the hardware devices (`series`) in the order of the listed clocks, because schema 1 does not list drivers
+	 * that were left out.
+	 */
 	const mains = [...new Set(objects("clocks").map((clock) => clock.main))];
 
 	for (const clock of objects("clocks"))

@@ -1,5 +1,6 @@
 /*
- * Handles the light and the dark theme. The browser's setting counts until the switch is used. Print is always light.
+ * Switches between the light and the dark theme. The browser's setting is used until the user chooses a theme. Print is
+ * always light.
  */
 
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
@@ -34,7 +35,9 @@ function startTheme(redraw) {
 	onTheme = redraw;
 }
 
-/* Returns a colour of page.css by its name. Caches it for each theme, because reading it is slow. */
+/*
+ * Returns the colour with this name in page.css. Stores it for each theme, because reading it from the style is slow.
+ */
 function colour(name) {
 	if (!colours.has(name)) {
 		const style = getComputedStyle(document.documentElement);

@@ -1,4 +1,4 @@
-/* Shows stated rates of clocks: how wrong they are, and which systems use them without measuring. */
+/* Shows the stated rates of clocks, their errors, and the systems that use these rates without measuring. */
 
 const CLAIM_OUTCOMES = {passed: "pass", failed: "fail", not_checked: "absent", not_determined: "open"};
 const claimOutcome = (row) => badge(CLAIM_OUTCOMES[row.outcome], String(row.outcome || "?").replace("_", " "));
@@ -7,7 +7,7 @@ function claimError({error_ppm: error}) {
 	return known(error) ? `${ppm(error.value)} (${ppm(error.low)} to ${ppm(error.high)})` : NONE;
 }
 
-/* Reports of earlier releases have none. */
+/* Returns the section, or null if the report has no claims, like reports of earlier releases. */
 function claimsSection(report) {
 	const rows = report.claims || [];
 

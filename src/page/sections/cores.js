@@ -1,4 +1,4 @@
-/* Shows each core's read latency, alone and with all cores reading at once. */
+/* Shows the read latency of each core, alone and while all cores read at once. */
 
 function measuredOn(core, clock, how) {
 	return core[how] && Object.hasOwn(core[how], clock.id) ? core[how][clock.id] : null;
@@ -28,7 +28,7 @@ function coreOptions(report, axis, label) {
 	};
 }
 
-/* Configures a chart with a line for each clock: its median on each core. */
+/* Configures a chart of all clocks: each line shows the median latency of one clock on each core. */
 function allClocksConfig(report) {
 	const clocks = clocksOnCores(report).filter((clock) => clock.main === clock.id);
 	const sets = clocks.map((clock) => ({
@@ -52,8 +52,8 @@ function allClocksConfig(report) {
 }
 
 /*
- * Configures a chart of one clock: bars from the fastest read to the 99th percentile, and medians, alone and with all
- * cores reading.
+ * Configures a chart of one clock. Bars show the range from the fastest read to the 99th percentile, and points show
+ * the median, alone and while all cores read.
  */
 function oneClockConfig(report, clock) {
 	const of = (how) => report.cores.map((core) => measuredOn(core, clock, how));
@@ -106,7 +106,10 @@ function oneClockConfig(report, clock) {
 	};
 }
 
-/* Makes a table of the cores. COLUMNS are [title, clock, "latency" or "latency_contended", name of the figure]. */
+/*
+ * Makes a table of all cores. COLUMNS is a list of [title, clock, "latency" or "latency_contended", name of the
+ * figure].
+ */
 function figuresTable(report, columns, caption) {
 	const figure = ([heading, clock, how, name]) => [heading, (core) => {
 		const figures = measuredOn(core, clock, how);
@@ -176,7 +179,10 @@ function coreLatency(report) {
 	];
 }
 
-/* Returns a row for each clock: how many times longer the median latency is while all cores read the same clock. */
+/*
+ * Returns a row for each clock: the median latency while all cores read this clock, divided by the median latency on
+ * one core alone.
+ */
 function contentionRows(report) {
 	return clocksOnCores(report)
 		.map((clock) => {
@@ -199,7 +205,7 @@ function contentionRows(report) {
 }
 
 /*
- * Returns a note if the application found too much stolen time: cores that wait for their host do not read at the same
+ * Returns a note if the application found too much stolen time. Cores that wait for their host do not read at the same
  * time.
  */
 function unreliable({quality, interference}) {

@@ -1,4 +1,4 @@
-/* Shows stolen time: each gap over time, and the lengths of the gaps. */
+/* Shows stolen time: each gap over the time of the run, and the lengths of the gaps. */
 
 function gapSentence(gap) {
 	return `core ${whole(gap.core)}: ${ns(gap.y)} at ${precise(gap.x, 4)} s`;
@@ -6,7 +6,7 @@ function gapSentence(gap) {
 
 const gapEvents = (found) => (found.events || []).filter((event) => isNumber(event.at_ms) && event.ns > 0);
 
-/* Says how many gaps the chart over time shows and omits. */
+/* Returns a sentence with the number of gaps that the chart over time shows and omits. */
 function leftOutOfTime(found) {
 	const drawn = gapEvents(found).length;
 
@@ -16,7 +16,7 @@ function leftOutOfTime(found) {
 		`space. The other ${whole(found.gaps - drawn)} are only in the chart “How long”.`);
 }
 
-/* Gaps up to the threshold are not recorded. */
+/* Returns a sentence that gives the shortest length of a counted gap. */
 const leftOutOfLengths = (found) =>
 	note(`Gaps of up to ${ns(found.threshold_ns)} are not counted.`);
 
@@ -52,7 +52,7 @@ function gapsOverTime(report) {
 	};
 }
 
-/* Returns a bar for each power of two from the shortest to the longest gap, including empty ones. */
+/* Returns a bar for each power of two between the shortest and the longest gap. Empty bars are included. */
 function gapOctaves(histogram) {
 	const exponents = histogram.map((bucket) => Math.ceil(Math.log2(bucket.le_ns + 1)));
 	const counts = new Map(histogram.map((bucket, i) => [exponents[i], bucket.count]));

@@ -1,14 +1,14 @@
-/* Shows the read latency of all clocks on the boot core: its distribution, and its tail by percentile. */
+/* Shows the read latency of all clocks on the boot core: the distribution, and the slowest reads by percentile. */
 
 /*
- * Bins for each factor of two. With fewer bins, a clock's fast and slow reads would share a bin. With more, rare reads
- * would be scattered.
+ * Number of bins for each factor of two in latency. With fewer bins, fast and slow reads of a clock would share a bin.
+ * With more bins, rare reads would be scattered over many bins.
  */
 const BINS_PER_OCTAVE = 2;
 
 /*
- * Returns points {x, y: percent of the reads, count}. There is one in the middle of each bin, and an empty one at each
- * end.
+ * Returns a list of points {x, y: percent of the reads, count}. Each bin has one point in its middle, and there is an
+ * empty bin at both ends.
  */
 function histogramPoints(latency) {
 	const counts = new Map();
@@ -30,7 +30,8 @@ function histogramPoints(latency) {
 }
 
 /*
- * Returns the quantile function over 1 / (1 - p). A bucket is a horizontal line. The last one ends at the slowest read.
+ * Returns points of the quantile function. X is 1 / (1 - p) for the share p of the reads. A bucket is a horizontal
+ * line. The last line ends at the slowest read.
  */
 function percentilePoints(latency) {
 	const points = [];
@@ -46,7 +47,10 @@ function percentilePoints(latency) {
 	return points;
 }
 
-/* Formats a value of HdrHistogram's axis: 1 is the fastest read, 100 is 99 %. */
+/*
+ * Formats a value of the percentile axis, which has the form that HdrHistogram uses: 1 is the fastest read, 100 is 99
+ * %.
+ */
 function nines(value) {
 	const percent = 100 - 100 / value;
 
@@ -60,7 +64,8 @@ function binSentence(bin) {
 }
 
 /*
- * Configures the chart of distributions. A logarithmic axis has no 0, so an empty bin is drawn below a bin of one read.
+ * Configures the chart of distributions. A logarithmic axis has no 0, so an empty bin is drawn below the bins that have
+ * one read.
  */
 function histogramConfig(report, clocks) {
 	const sets = clocks.map((clock) => ({

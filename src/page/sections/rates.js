@@ -1,4 +1,4 @@
-/* Shows rates as intervals: each clock against its nominal rate, and each pair of clocks. */
+/* Shows rates as intervals: each clock compared with its nominal rate, and each pair of clocks. */
 
 function rateRows(report) {
 	const byId = new Map(report.clocks.map((clock) => [clock.id, clock]));

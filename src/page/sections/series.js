@@ -1,7 +1,7 @@
-/* Shows a soak over time: rates, reads, offsets and gaps of each row of its series. */
+/* Shows the rows of a soak's series over time: rates, reads, offsets and gaps. */
 
 const SERIES_CORES = SERIES_COLOURS;
-const SERIES_POINTS = 120; /* a line with more points shows no mark at each */
+const SERIES_POINTS = 120; /* maximum number of points of a line that has a mark at each point */
 
 function timeUnit(rows) {
 	const end = rows[rows.length - 1].to_ms;
@@ -12,7 +12,7 @@ function timeUnit(rows) {
 const middleOf = (row, [ms]) => (row.from_ms + row.to_ms) / 2 / ms;
 const rowSpan = (row) => `${duration(row.from_ms)} to ${duration(row.to_ms)}`;
 
-/* Makes a line through OF(row) of each row, with a gap where OF(row) is null. */
+/* Makes a line through the values OF(row). The line is interrupted where OF(row) is null. */
 function seriesLine(rows, unit, label, style, of) {
 	return {
 		...style,
@@ -22,7 +22,7 @@ function seriesLine(rows, unit, label, style, of) {
 	};
 }
 
-/* Makes a line through the values of the intervals OF(row), and a band between their ends. */
+/* Makes a line through the values of the intervals OF(row), and a band from their lower to their upper ends. */
 function seriesBand(rows, unit, label, style, of) {
 	const end = (name) => (row) => (known(of(row)) || {[name]: null})[name];
 	const edge = (name, fill) => ({
@@ -59,7 +59,7 @@ function seriesConfig(sets, unit, y, said) {
 const linearAxis = (text, format) => ({title: axisTitle(text), ticks: {callback: format}});
 const intervalSaid = (format) => ({interval}) => `${format(interval.value)} (${span(interval, format)})`;
 
-/* Returns the clocks with rates, except the clock that the others are measured against. */
+/* Returns the clocks that have rates in the series, except the clock that the other clocks are compared with. */
 function ratedClocks(report) {
 	const moved = (interval) => Boolean(known(interval) && (interval.low !== 0 || interval.high !== 0));
 
@@ -68,7 +68,7 @@ function ratedClocks(report) {
 
 const readClocks = (report) => report.clocks.filter(({id}) => report.series.some(({clocks}) => clocks[id] && clocks[id].p99_ns > 0));
 
-/* Returns the cores whose offsets moved most, ordered by number. */
+/* Returns the cores whose TSC offsets changed most, ordered by core number. */
 function movedCores(report) {
 	const values = (i) => report.series.map(({cores}) => known((cores[i] || {}).offset_ns)).filter(Boolean).map(({value}) => value);
 	const cores = report.cores.map((core, i) => ({core, i, values: values(i)})).filter((one) => one.values.length);
@@ -121,7 +121,7 @@ function offsetsOverTime(report, unit) {
 			() => seriesConfig(sets(), unit, linearAxis("ahead of the boot core", (value) => nsDelta(value)), intervalSaid(nsDelta)))] : [];
 }
 
-/* Makes the chart of gaps per observed second, because rows have different lengths. */
+/* Makes the chart of gaps per second of observation, because rows have different lengths. */
 function gapsInTime(report, unit) {
 	const rate = (row) => (row.observed_ns > 0 && isNumber(row.gaps) ? row.gaps / (row.observed_ns / 1e9) : null);
 	const style = () => (

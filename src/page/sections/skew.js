@@ -1,7 +1,7 @@
-/* Shows the offsets between the cores' TSCs, for each pair and against the boot core. */
+/* Shows the offsets between the cores' TSCs, for each pair of cores and against the boot core. */
 
 /*
- * Largest numbers of cores for which there is space: for figures in cells, for headings at the edge, for signs in
+ * Maximum numbers of cores for a matrix with figures in its cells, with headings at its edge, and with signs in its
  * cells.
  */
 const MATRIX_FIGURES = 12;
@@ -12,7 +12,7 @@ const MATRIX_SIZES = [
 	[MATRIX_CORES_MAX, "tiny"]
 ];
 
-/* Returns a class from 1 to 4: below 100 ns, below 1 us, below 100 us, and above. */
+/* Returns the class of an offset, from 1 to 4: less than 100 ns, less than 1 us, less than 100 us, and larger. */
 function magnitude(value_ns) {
 	return 1 + [100, 1000, 100000].filter((limit) => Math.abs(value_ns) >= limit).length;
 }
@@ -150,8 +150,8 @@ function offsetsChart(report) {
 }
 
 /*
- * Returns true if sentences, pairs and offsets show the last measurement pass, because only that has something to
- * report.
+ * Returns true if the page shows pairs and offsets of the last measurement pass. It does so if only this pass has
+ * something to report.
  */
 const lastIsShown = ({skew}) => Boolean(skew && skew.shown === "last" && skew.later && skew.later.length);
 const shownOffset = (report) => (lastIsShown(report) ? "last_offset_ns" : "offset_ns");
@@ -176,7 +176,7 @@ function skewWords(report) {
 		said.push(`All TSCs agree within ${ns(skew.within_ns)} at ${moments}.`);
 	else if (!skew.text && isNumber(skew.at_best_ns))
 		said.push(`Synchronisation not determined: only within ${ns(skew.at_best_ns)} at ${moments}.`);
-	/* Rounds down like the text report, so that both show the same time. */
+	/* The time is rounded down as in the text report, so that both show the same time. */
 	if (lastIsShown(report))
 		said.push(`Pairs and offsets are of the last pass, at ${ns(Math.floor(skew.last_ms / 100) * 1e8)}.`);
 	if (skew.worst_pair && isNumber(skew.worst_offset_ns))

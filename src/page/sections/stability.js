@@ -1,15 +1,15 @@
 /*
- * Calculates how steady clocks ran over a soak, from the rates of its rows. Shows the overlapping Allan deviation (NIST
- * SP 1065, 5.2.4) and the maximum time interval error (ITU-T G.810, without the clock's mean rate) over TAU, a power of
- * two of rows.
+ * Calculates how steady clocks ran during a soak, from the rates in the rows of its series. TAU is the averaging time:
+ * the duration of 1, 2, 4, ... rows. For each TAU there are two figures: the overlapping Allan deviation (NIST SP 1065,
+ * 5.2.4), and the maximum time interval error (ITU-T G.810, without the clock's mean rate).
  */
 
-const STABILITY_TERMS = 3; /* fewest second differences for a deviation */
-const MS_PPM = 1;          /* 1 ms at 1 ppm is 1 ns, and phases are in ns */
+const STABILITY_TERMS = 3; /* smallest number of second differences that an Allan deviation is calculated from */
+const MS_PPM = 1;          /* phase in ns after 1 ms at a rate error of 1 ppm */
 const PPB_A_PPM = 1e3;
-const NOTHING = 1e-6; /* ppb or ns; smaller values come from rounding */
+const NOTHING = 1e-6; /* in ppb or ns; smaller figures come from rounding */
 
-/* Returns the longest sequence of adjacent rows that all have a rate of the clock ID. */
+/* Returns the longest sequence of adjacent rows in which the clock ID always has a rate. */
 function longestStretch(rows, id) {
 	let longest = [], stretch = [];
 
@@ -29,8 +29,9 @@ function longestStretch(rows, id) {
 const lengthOf = ({row}) => row.to_ms - row.from_ms;
 
 /*
- * Returns the clock's phase against the other clock in ns, at times TAU0 ms apart. Rows have different lengths, so
- * phases are interpolated between the rows' ends. The mean rate is subtracted, because deviations do not include it.
+ * Returns the clock's phase (its time minus the other clock's time) in ns, at times that are TAU0 ms apart. Rows have
+ * different lengths, so phases are interpolated between the ends of rows. The mean rate is subtracted, because both
+ * figures exclude it.
  */
 function phases(stretch, tau0) {
 	const all = stretch.reduce((sum, one) => sum + lengthOf(one), 0);
@@ -49,7 +50,10 @@ function phases(stretch, tau0) {
 	return found;
 }
 
-/* Returns the overlapping Allan deviation in ppb over M steps. X are the phases, TAU0 ms apart. */
+/*
+ * Returns the overlapping Allan deviation in ppb for an averaging time of M * TAU0. X is the list of phases, which are
+ * TAU0 ms apart.
+ */
 function allanDeviation(x, m, tau0) {
 	const count = x.length - 2 * m;
 	let sum = 0;
@@ -59,7 +63,10 @@ function allanDeviation(x, m, tau0) {
 	return Math.sqrt(sum / (2 * count)) / (m * tau0) * PPB_A_PPM;
 }
 
-/* Returns the largest difference of the phases X within any M steps, in ns. */
+/*
+ * Returns the maximum time interval error in ns: the largest difference of two phases in X that are at most M steps
+ * apart.
+ */
 function timeIntervalError(x, m) {
 	let worst = 0;
 
@@ -72,13 +79,14 @@ function timeIntervalError(x, m) {
 }
 
 /*
- * Returns {tau (ms), adev and floor (ppb), mtie (ns)} of one clock for each tau. The floor is the deviation that the
- * errors of the readings alone can cause. The error of each end of a row is half of the rate's error, and a second
- * difference has four ends.
+ * Returns {tau in ms, adev in ppb, floor in ppb, mtie in ns} of one clock for each averaging time. The floor is the
+ * deviation that the errors of the readings alone can cause. The error at each end of a row is half of the rate's
+ * error, and a second difference has four ends.
  */
 function stabilityOf(rows, id) {
 	const stretch = longestStretch(rows, id), tau0 = median(stretch.map(lengthOf));
-	const within = median(stretch.map(({rate}) => (rate.high - rate.low) / 2)); /* ppm, for both ends of a row */
+	/* error of a row's rate in ppm, from the errors at both ends of the row */
+	const within = median(stretch.map(({rate}) => (rate.high - rate.low) / 2));
 	const found = [];
 
 	if (!(tau0 > 0))
@@ -92,8 +100,8 @@ function stabilityOf(rows, id) {
 }
 
 /*
- * Returns true if the clock has the same source as the clock that sets the scale. Its deviation then shows nothing of
- * the clock.
+ * Returns true if the clock has the same oscillator as the clock that it is compared with. The deviation then does not
+ * show how steady the clock is.
  */
 function isSameSource(report, {id, relative_to: by}) {
 	return report.rates.some(({a, b, same_source: same}) => same && ((a === id && b === by) || (a === by && b === id)));
@@ -133,7 +141,7 @@ function stabilityLines(report, found, label, style, of) {
 		data: steps.map((step) => ({x: step.tau, y: of(step)})).filter(({y}) => y > NOTHING)}));
 }
 
-/* Shows the stability of all CLOCKS with rates in the series. Returns an empty list if there is none. */
+/* Shows the stability of all CLOCKS that have rates in the series. Returns an empty list if there are none. */
 function stabilityOverTime(report, clocks) {
 	const same = clocks.filter((clock) => isSameSource(report, clock)), others = clocks.filter((clock) => !same.includes(clock));
 	const found = others.map((clock) => ({clock, steps: stabilityOf(report.series, clock.id)})).filter(({steps}) => steps.length);

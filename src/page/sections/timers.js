@@ -1,4 +1,4 @@
-/* Shows timer interrupts: how late each source's interrupts were, and which were lost. */
+/* Shows timer interrupts: their lateness for each source, and the number of lost interrupts. */
 
 const TIMER_MARKS = [["min", "earliest"], ["p50", "50 %"], ["p99", "99 %"], ["max", "latest"]];
 
@@ -13,8 +13,8 @@ const timerName = (row) => `${row.source}, ${askedFor(row)}`;
 const late = (row, name) => (row.lateness_ns && isNumber(row.lateness_ns[name]) ? row.lateness_ns[name] : null);
 
 /*
- * Makes the chart of lateness. A logarithmic axis has no 0 and no negative values, so an interrupt that was in time is
- * drawn at its start.
+ * Makes the chart of lateness. A logarithmic axis has no 0 and no negative values. So interrupts that were not late are
+ * drawn at the start of the axis.
  */
 function latenessChart(rows) {
 	const above = rows.flatMap((row) => TIMER_MARKS.map(([name]) => late(row, name))).filter((value) => value > 0);
@@ -61,7 +61,10 @@ function latenessChart(rows) {
 
 const wasAsked = (row) => row.state === "present" && !row.reason;
 
-/* Shows a percentile, or a dash with too few interrupts, because it would then be the latest interrupt. */
+/*
+ * Shows a percentile of the lateness. With too few interrupts, the percentile would be the latest interrupt, and a dash
+ * is shown instead.
+ */
 const lateFigure = (name) => (row) => (late(row, name) !== null ? nsDelta(late(row, name)) :
 	row.lateness_ns ? el("span", {class: "quiet", title: "too few interrupts"}, NONE) : NONE);
 

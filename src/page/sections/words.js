@@ -1,4 +1,4 @@
-/* The sections without charts: verdict, findings, recommendation, table of clocks, machine. */
+/* The sections without charts: verdict, findings, recommendation, table of clocks, and machine. */
 
 const VERDICTS = {
 	pass: "No clock failed",
@@ -14,7 +14,7 @@ function startedAt(report) {
 	return report.started_at && report.started_at.replace("T", " ");
 }
 
-/* Shows at the top if the report contradicts itself, and which parts are not shown. */
+/* Shows warnings at the top of the page: contradictions in the report, and parts of the report that are not shown. */
 function warnings(report) {
 	const left = leftOut.get(report) || [];
 	const contradiction = contradictionSentence(report);
@@ -24,18 +24,21 @@ function warnings(report) {
 		left.length && el("p", {class: "problem", id: "left-out"}, `Not all of this report is shown. ${left.join("; ")}.`));
 }
 
-/* Shows a badge if the application found that stolen time makes the tails of latencies unreliable. */
+/* Shows a badge if the application found that the slowest reads are unreliable because of stolen time. */
 function doubtBadge({quality: judged}) {
 	return judged && judged.reliable_tails === false && [" ", badge("warn", "tails unreliable")];
 }
 
-/* Shows the application's sentence on stolen time. Reports of earlier releases have none. */
+/* Shows the application's sentence on stolen time. Reports of earlier releases do not have this sentence. */
 function quality(report) {
 	return report.quality && report.quality.text &&
 		el("p", {class: "lead quality"}, report.quality.text, doubtBadge(report));
 }
 
-/* Shows the application's sentence on the agreement of the cores' TSCs. Reports of earlier releases have none. */
+/*
+ * Shows the application's sentence on the agreement of the cores' TSCs. Reports of earlier releases do not have this
+ * sentence.
+ */
 function synchrony({skew}) {
 	return skew && skew.text && el("p", {class: "lead", id: "synchrony"}, `TSCs of the cores: ${skew.text}.`);
 }
@@ -72,7 +75,7 @@ function hostOf({machine}) {
 	return machine.accelerator === "none" ? "bare metal" : guest;
 }
 
-/* Returns the machine's identity, which reports of earlier releases lack. */
+/* Returns the machine's identity. Reports of earlier releases do not have it. */
 const identityOf = ({machine}) => machine.identity || {};
 
 function systemOf(report) {
@@ -81,7 +84,7 @@ function systemOf(report) {
 	return joined([vendor, product], " ");
 }
 
-/* Describes the CPU, with its microcode in the vendor's format. */
+/* Returns a description of the CPU. The microcode's number has the vendor's format. */
 function cpuOf(report) {
 	const {family, model, stepping, microcode} = identityOf(report);
 
@@ -90,7 +93,7 @@ function cpuOf(report) {
 }
 
 /*
- * Describes what a hypervisor's interface offers for timekeeping. Reports of earlier releases have no such interface.
+ * Describes the timekeeping features of a hypervisor's interface. Reports of earlier releases have no such interfaces.
  */
 function offerOf({interface: name, version, base, offers, tsc_hz: rate, tsc_within_hz: within, tsc_by: by, stable}) {
 	return joined([`${joined([name, version], " ")} at CPUID ${base.toString(16)}h`, offers,
@@ -100,7 +103,10 @@ function offerOf({interface: name, version, base, offers, tsc_hz: rate, tsc_with
 
 const versionOf = ({tool}) => joined([tool.version, tool.commit], ", ");
 
-/* Describes the error of the TSC's rate. It depends on the nominal rate of the clock that it was measured against. */
+/*
+ * Returns the error of the TSC's rate as text. The error depends on the nominal rate of the clock that the TSC was
+ * compared with.
+ */
 function tscWithin({clocks}) {
 	const rate = known((clocks.find(({id}) => id === "tsc") || {}).measured_hz);
 	const off = rate && Math.max(rate.value - rate.low, rate.high - rate.value) / rate.value * 1e6;
@@ -217,7 +223,10 @@ function backward(clock) {
 	return joined(said, ", ") || "never";
 }
 
-/* Explains stalls, with the limits STALL_PERIODS and STALL_NS_MIN of src/measure/clocks/survey_latency.c. */
+/*
+ * Explains stalls if a clock had one. The text has the limits STALL_PERIODS and STALL_NS_MIN of
+ * src/measure/clocks/survey_latency.c.
+ */
 function stallNote(clocks) {
 	const seen = clocks.some((clock) => clock.monotonic && clock.monotonic.stalls);
 
@@ -225,7 +234,9 @@ function stallNote(clocks) {
 		"than 2 µs, and then went on. Short stalls are not judged: an emulator's edges come late.");
 }
 
-/* Returns false if a further read method has the same reason as its main clock. */
+/*
+ * Returns false if the reason is already shown: a further read method of a clock has the same reason as the main clock.
+ */
 function hasOwnReason(clock, _, clocks) {
 	const main = clocks.find((each) => each !== clock && each.id === clock.main);
 
@@ -244,7 +255,7 @@ function offBy(clock) {
 	return error ? [ppm(error.value), el("span", {class: "quiet block"}, span(error, ppm))] : NONE;
 }
 
-/* Shows the measured rate, or else the nominal rate, which is marked as not measured. */
+/* Shows the measured rate. If there is none, shows the nominal rate and marks it as not measured. */
 function rateOf(clock) {
 	const measured = known(clock.measured_hz);
 
@@ -256,7 +267,7 @@ function rateOf(clock) {
 const clockName = (clock) =>
 	[code(clock.id), el("span", {class: "quiet block"}, clock.title || "")];
 
-/* Shows what a read costs a program, as the application calculated it. */
+/* Shows the cost of one read in a program, as the application calculated it. */
 const readCost = ({cost}) => ns(((cost && known(cost.read_ns)) || {}).value);
 
 function clocksTable(report) {
@@ -286,8 +297,8 @@ function clocksTable(report) {
 }
 
 /*
- * Returns a function that shows how much more a clock costs than the cheapest one. Clocks that failed, or whose steps
- * are longer than a read, have a dash. They are the cheapest only if all clocks are like that.
+ * Returns a function that shows the extra cost of a clock compared with the cheapest clock. Clocks that failed or have
+ * a resolution above COARSE_NS have a dash. Such a clock is the cheapest one only if there are no other clocks.
  */
 function overBest(rows) {
 	const unfit = (clock) => clock.verdict === "fail" || clock.resolution_ns > COARSE_NS;
@@ -303,7 +314,10 @@ function overBest(rows) {
 	};
 }
 
-/* Shows the cost of timing a database's rows, as the application calculated it. */
+/*
+ * Shows the cost of EXPLAIN ANALYZE in a database, which reads the clock twice for each row. The application calculated
+ * this cost.
+ */
 function costs(report) {
 	const rows = report.clocks.filter((clock) => clock.cost && known(clock.cost.rows_ms));
 	const ms = (interval) => [duration(interval.value), el("span", {class: "quiet block"}, span(interval, duration))];
