@@ -3,7 +3,9 @@
 
 #include "base/set.h"
 
-/* 10 s; if a clock wraps sooner, its wraps cannot be counted, so its duration is known only modulo the wrap */
+/*
+ * 10 s. If a clock wraps sooner than this, its wraps cannot be counted, and its duration is only known modulo the wrap.
+ */
 #define WRAP_NS_MIN UINT64_C(10000000000)
 
 struct panel {
@@ -59,8 +61,9 @@ clocks_containing(const struct panel *panel, uint32_t set, int64_t ns)
 }
 
 /*
- * Returns the largest subset of SET whose intervals share a value. The shared range starts at a lower end of one of
- * them. Therefore each lower end is tried, shifted by wraps to the interval of each other clock.
+ * Returns the largest subset of SET whose intervals share a value. The lowest shared value is always the lower end of
+ * one interval. So the lower end of each interval is tried. If a clock wraps, its interval is shifted by whole wraps to
+ * the intervals of the other clocks.
  */
 static uint32_t
 largest_agreeing_set(const struct panel *panel, uint32_t set)
@@ -121,7 +124,7 @@ drop_mute(const struct panel *panel, struct discontinuity *found)
 	}
 }
 
-/* Returns true if the durations of A and B overlap. If both wrap, only wraps of B are tried. */
+/* Returns true if the durations of A and B overlap. If both clocks wrap, only B's duration is shifted by wraps. */
 static bool
 durations_overlap(const struct panel *panel, size_t a, size_t b)
 {
@@ -167,8 +170,8 @@ middle(const struct offset *offset)
 }
 
 /*
- * Returns the middle of the narrowest duration of the clocks that do not wrap, or 0. For clocks that wrap after
- * WRAP_NS_MIN or more, the number of wraps is chosen that brings them nearest to it.
+ * Returns the middle of the narrowest duration among the clocks that do not wrap, or 0 if all clocks wrap. Clocks with
+ * long wraps (WRAP_NS_MIN or more) get the number of wraps that brings them nearest to this duration.
  */
 static int64_t
 typical_duration_ns(const struct panel *panel)
@@ -197,7 +200,7 @@ make_panel(const struct discontinuity_clock *clocks, size_t count, uint64_t floo
 
 		if (clock->wrap_ns < WRAP_NS_MIN)
 			continue;
-		/* an interval wider than a wrap contains any duration */
+		/* If a clock's interval is wider than its wrap, every duration is possible, so the clock says nothing. */
 		clock->known &= width(&panel, i) < clock->wrap_ns;
 		clock->elapsed = (struct offset){ clock->elapsed.low + by, clock->elapsed.high + by };
 		clock->wrap_ns = 0;

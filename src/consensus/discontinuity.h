@@ -33,8 +33,8 @@ struct discontinuity {
 	size_t count; /* number of groups, with the largest group first; 0 or 1 if there is no discontinuity */
 	struct discontinuity_group groups[DISCONTINUITY_GROUPS_MAX];
 	/*
-	 * Bits of mute clocks. A mute clock fits several groups, for example because its interval is wide. It is in no
-	 * group.
+	 * Bit I is set if clock I is mute. A mute clock fits several groups, for example because its interval is wide. It
+	 * belongs to no group.
 	 */
 	uint32_t mute;
 };

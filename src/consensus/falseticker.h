@@ -26,16 +26,16 @@ struct falseticker_sources {
 	/* bit B of separate[A] is set if A and B have different sources */
 	uint32_t separate[FALSETICKER_RATES_MAX];
 	/*
-	 * Bits of clocks that certainly have the same source. If one of them disagrees with most of the others, it has
-	 * a fault of its own, whatever other clocks show.
+	 * Bit I is set if clock I certainly has the same source as the other clocks with a bit here. If one of these clocks
+	 * disagrees with most of the others, it is faulty, no matter what clocks of other sources show.
 	 */
 	uint32_t siblings;
 };
 
 struct falseticker {
 	/*
-	 * The index of the rate that represents the truechimers. It is the narrowest of the rates that contain the
-	 * value which most of them share. COUNT if no rate is known.
+	 * Index of the rate that represents the truechimers. It is the narrowest rate that contains the value which most
+	 * rates share. COUNT if no rate is known.
 	 */
 	size_t reference;
 	/*

@@ -9,8 +9,8 @@ struct voters {
 
 struct tally { /* the intervals around a value */
 	size_t votes;     /* number of intervals that contain the value */
-	size_t below;     /* number of intervals that start below it */
-	int64_t high;     /* the lowest upper end of the intervals that contain it */
+	size_t below;     /* number of intervals that start below the value */
+	int64_t high;     /* the lowest upper end of the intervals that contain the value */
 	int64_t next_low; /* the highest lower end below the value; INT64_MIN if there is none */
 };
 
@@ -65,8 +65,9 @@ overlap(struct offset a, struct offset b)
 }
 
 /*
- * Returns the number of voters that certainly belong to SHARED. The intervals disjoint from SHARED leave a free range
- * around it. A voter that reaches beyond this range may instead belong to them.
+ * Returns the number of voters whose votes certainly count for SHARED. The intervals that do not overlap SHARED leave a
+ * free range around it. A voter with an interval that extends beyond this free range may belong to the other intervals
+ * instead.
  */
 static size_t
 count_decided(const struct voters *all, struct offset shared)
@@ -93,7 +94,7 @@ count_decided(const struct voters *all, struct offset shared)
 	return count;
 }
 
-/* The result starts at the lower end of one of the intervals, so only lower ends are tried. */
+/* The result always starts at the lower end of one of the intervals, so only lower ends are tried. */
 struct marzullo
 marzullo_find(marzullo_vote *vote, const void *context, size_t count, size_t steps_max)
 {

@@ -24,7 +24,7 @@ rate_tightest(const struct sample *samples, size_t count)
 
 /*
  * Calculates the TSC ticks between the two readings. The end of each sample is extended by the TSC's resolution, see
- * struct rate_window. Returns false if either reading may have been the first.
+ * struct rate_window. Returns false if the order of the two readings is not certain.
  */
 static bool
 window_time(const struct rate_window *window, struct span *time)

@@ -24,7 +24,10 @@
  */
 struct rate_window {
 	struct sample first, last;
-	/* The clock's resolution: the error of its count is below this. 0 if the ends are edges of its ticks. */
+	/*
+	 * The clock's resolution in ticks. The error of each reading is smaller than this. 0 if the ends of the window are
+	 * edges of the clock.
+	 */
 	uint64_t slack_ticks;
 	/* The TSC's resolution, which is the largest step of its value. Usually 1, but for example 26 in some emulators. */
 	uint64_t tsc_resolution_ticks;
@@ -57,14 +60,14 @@ rate_beyond(const struct interval_ppb *ppb, uint64_t limit_ppb)
 struct sample rate_tightest(const struct sample *samples, size_t count);
 
 /*
- * Returns the slope from two readings. It is unknown if the clock stepped back, or if either reading may have been the
- * first.
+ * Returns the slope from two readings. It is unknown if the clock stepped back, or if the order of the two readings is
+ * not certain.
  */
 struct rate_slope rate_slope(const struct rate_window *window);
 
 /*
- * Returns the TSC's rate if the clock has its nominal frequency CLAIMED: claimed * TSC ticks / clock ticks. It is
- * unknown if the clock may not have moved, or has no nominal frequency. The interval is rounded outwards, so that it
+ * Returns the TSC's rate, if the clock has its nominal frequency CLAIMED: claimed * TSC ticks / clock ticks. The result
+ * is unknown if the clock may not have moved, or has no nominal frequency. The interval is rounded outwards, so that it
  * contains the true rate.
  */
 struct rate_interval rate_implied_tsc(const struct rate_slope *slope, struct rate claimed);
@@ -76,9 +79,9 @@ struct rate_interval rate_within(struct rate_interval rate, uint64_t ppb);
 struct rate_interval rate_of_clock(const struct rate_slope *slope, const struct rate_interval *tsc);
 
 /*
- * Chooses the implied rate to use as the TSC's rate. It is the narrowest rate that contains the value which most rates
- * share. If only two are known and contradict each other, it is the narrower one. Returns its index, or COUNT if no
- * rate is known.
+ * Chooses the implied rate that is used as the TSC's rate. It is the narrowest rate that contains the value which most
+ * rates share. If only two rates are known and contradict each other, it is the narrower one. Returns its index, or
+ * COUNT if no rate is known.
  */
 size_t rate_consensus(const struct rate_interval *implied, size_t count);
 
@@ -88,14 +91,14 @@ size_t rate_consensus(const struct rate_interval *implied, size_t count);
  */
 struct interval_ppb rate_compare(const struct rate_interval *implied_a, const struct rate_interval *implied_b);
 
-/* Returns how many ppb faster than CLAIMED a clock with the rate MEASURED runs. */
+/* Returns how much faster than CLAIMED a clock with the rate MEASURED runs, in ppb. */
 struct interval_ppb rate_error(const struct rate_interval *measured, struct rate claimed);
 
 /*
- * Returns the ticks between the readings THEN and NOW of a counter that wraps. Several counts are possible, because the
- * counter wraps. The result is the nearest to EXPECTED_TICKS, which are calculated from the TSC and the present
- * estimate of the rate. If it is a step back, the result is a negative number in two's complement, so that adding it to
- * a count moves the count back.
+ * Returns the ticks between the readings THEN and NOW of a counter that wraps. The number of wraps in between is chosen
+ * so that the result is nearest to EXPECTED_TICKS, which are calculated from the TSC and the present estimate of the
+ * rate. If the counter stepped back, the result is a negative number in two's complement, so that adding it to a count
+ * moves the count back.
  */
 uint64_t rate_unwrap(const struct clock *clock, uint64_t then_ticks, uint64_t now_ticks,
 		     uint64_t expected_ticks);

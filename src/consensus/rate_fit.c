@@ -10,10 +10,13 @@ typedef __int128 wide;
 struct hull {
 	struct rate_corner corners[RATE_SAMPLES_MAX];
 	size_t count;
-	int side; /* 1 if lines must pass above the hull's corners, -1 if below */
+	int side; /* 1 if lines must pass above the corners of the hull, -1 if they must pass below */
 };
 
-/* Returns true if B is redundant between A and C: a line that passes A and C on the right side also passes B. */
+/*
+ * Returns true if corner B, between A and C, is not needed: each line on the correct side of A and C is also on the
+ * correct side of B.
+ */
 static bool
 is_redundant(int side, const struct rate_corner *a, const struct rate_corner *b, const struct rate_corner *c)
 {
@@ -106,7 +109,8 @@ is_less(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 }
 
 /*
- * Adds the constraint that the line passes above LOWER and below UPPER. The two corners bound its slope from one side.
+ * Adds the constraint that the line passes above LOWER and below UPPER. Together, the two corners give either an upper
+ * or a lower bound of the line's slope.
  */
 static void
 pass_between(struct line *line, struct rate_corner lower, struct rate_corner upper)
@@ -173,7 +177,7 @@ bound_slope(const struct rate_ends *ends, uint64_t slack_ticks, uint64_t trim_ti
 	return slope->known;
 }
 
-/* Returns the greatest common divisor of all differences, also between the ends. */
+/* Returns the greatest common divisor of all differences between readings, also of different ends. */
 static uint64_t
 common_divisor(const struct rate_ends *ends)
 {

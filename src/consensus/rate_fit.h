@@ -20,10 +20,13 @@
 /* number of corners that are kept on each side; a line near the clock's rate touches only one or two of them */
 #define RATE_CORNERS_MAX 8
 #define RATE_BETWEEN_MAX 16 /* maximum number of short series of readings between the ends */
-/* first, middle, last (or the latest reading before a discontinuity), end of the run, and readings in between */
+/*
+ * maximum number of ends: first, middle, last (or the latest reading before a discontinuity), end of the run, and the
+ * readings in between
+ */
 #define RATE_ENDS_MAX    (4 + RATE_BETWEEN_MAX)
 
-struct rate_corner { /* a corner, relative to the shortest sample at the same end */
+struct rate_corner { /* a corner; its coordinates are relative to the shortest sample at the same end */
 	int64_t tsc, ticks;
 };
 
@@ -38,12 +41,12 @@ struct rate_corners {
 	struct rate_corner lower[RATE_CORNERS_MAX], upper[RATE_CORNERS_MAX];
 };
 
-#define RATE_SAMPLES_MAX 128 /* readings at one end of a window */
+#define RATE_SAMPLES_MAX 128 /* maximum number of readings at one end of a window */
 
 /*
- * Returns the corners of a chain of COUNT samples. For TRUST_TICKS see clock_comparable(). RISE is roughly the slope of
- * the line, in ticks per 2^32 TSC ticks. The sample that took the shortest time is always used, so that LOWER and UPPER
- * both have at least one corner.
+ * Returns the corners of COUNT samples of one chain. TRUST_TICKS is explained at clock_comparable(). RISE is the
+ * approximate slope of the line, in ticks per 2^32 TSC ticks. The sample that took the shortest time is always used, so
+ * that LOWER and UPPER both have at least one corner.
  */
 struct rate_corners rate_corners(const struct clock *clock, uint64_t trust_ticks, uint64_t rise,
 				 const struct sample *samples, size_t count);
@@ -60,7 +63,7 @@ struct rate_ends { /* readings at the ends of a window and between them, in orde
 	uint64_t even_ticks;
 	/* the clock's resolution if its steps are uneven: the smallest difference plus 2 */
 	uint64_t uneven_ticks;
-	uint64_t tsc_resolution_ticks; /* see struct rate_window */
+	uint64_t tsc_resolution_ticks; /* the TSC's resolution, as in struct rate_window */
 };
 
 /* Returns the slope. FIT is set to the kind of readings that it is based on. */

@@ -17,7 +17,7 @@ latency_clear(struct latency *latency)
 		latency->exact[i] = 0;
 }
 
-/* Called for each sample, so it uses only one multiplication and no division. */
+/* This function is called for each sample, so it uses only one multiplication and no division. */
 static void
 record(struct latency *latency, uint64_t ticks, uint64_t ns)
 {
@@ -102,7 +102,7 @@ latency_percentile_within(const struct latency *latency, uint32_t per_hundred_th
 	return within;
 }
 
-/* Returns the bucket of the median plus THRESHOLD_NS. Samples in later buckets were hit by a gap. */
+/* Returns the bucket of the median plus THRESHOLD_NS. Samples in higher buckets were hit by a gap. */
 static size_t
 last_clean_bucket(const struct latency *latency, uint64_t threshold_ns)
 {
@@ -117,7 +117,10 @@ latency_percentile_is_hit(const struct latency *latency, uint32_t per_hundred_th
 	       last_clean_bucket(latency, threshold_ns);
 }
 
-/* Returns two standard errors of the mean of the COUNT samples in the buckets up to LAST. TOTAL is twice their sum. */
+/*
+ * Returns two standard errors of the mean of the COUNT samples in the buckets up to LAST. TOTAL is the sum of these
+ * samples, multiplied by two.
+ */
 static uint64_t
 mean_error_ps(const struct latency *latency, size_t last, uint64_t count, uint64_t total)
 {

@@ -13,7 +13,7 @@
 #include "base/scale.h"
 #include "clock/sample.h"
 
-#define LATENCY_EXACT_NS 10000 /* below this each nanosecond has its own count, as in pg_test_timing */
+#define LATENCY_EXACT_NS 10000 /* durations below this have one bucket for each nanosecond, as in pg_test_timing */
 
 struct latency {
 	uint64_t count;       /* number of recorded samples */
@@ -32,15 +32,15 @@ void latency_add(struct latency *latency, const struct scale *scale, const struc
 		 size_t count);
 
 /*
- * Returns a percentile of the samples, in 1/100,000: 50000 is the median. It is exact to 1.6 %, and between min_ns and
- * max_ns. Returns 0 without samples.
+ * Returns a percentile of the samples, given in 1/100,000: 50000 is the median. The result is exact to 1.6 %, and lies
+ * between min_ns and max_ns. Returns 0 if there are no samples.
  */
 uint64_t latency_percentile_ns(const struct latency *latency, uint32_t per_hundred_thousand);
 
 /*
- * Confidence interval of a percentile. It contains the percentile of all possible reads with a probability of at least
- * 95 %. Unknown with too few reads. For example p99.9 needs about 8,000 reads, because otherwise the upper end would be
- * beyond the longest read.
+ * Confidence interval of a percentile. With a probability of at least 95 % it contains the percentile of all possible
+ * reads. It is unknown if there are too few reads. For example, p99.9 needs about 8,000 reads, because the upper end
+ * would otherwise be beyond the longest read.
  */
 struct latency_within {
 	bool known;
@@ -51,7 +51,10 @@ struct latency_within latency_percentile_within(const struct latency *latency, u
 
 /* Figures without the samples that were hit by a gap, which are those longer than the median plus a threshold. */
 struct latency_clean {
-	/* number of samples left out and of samples kept; the boundary between them is exact to 1.6 % */
+	/*
+	 * number of samples that are left out, and number of samples that are kept; the boundary between them is exact to
+	 * 1.6 %
+	 */
 	uint64_t hit, count;
 	uint64_t p99_ns, p999_ns, max_ns;  /* percentiles and maximum of the samples kept */
 	uint64_t mean_ps;                  /* mean of the samples kept */

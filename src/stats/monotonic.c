@@ -30,8 +30,8 @@ count_step(struct monotonic *monotonic, const struct clock *clock, const struct 
 }
 
 /*
- * Counts a stall. FIRST and LAST are the first and the last of a series of equal readings. The first may have been read
- * as late as its end, and the last as early as its begin. Therefore only the time between these two is proven.
+ * Counts a stall. FIRST and LAST are the first and the last reading in a series of equal readings. A reading was taken
+ * at some time within its sample. So only the time from FIRST's end to LAST's start is proven.
  */
 static void
 count_stall(struct monotonic *monotonic, uint64_t stall_ticks, const struct sample *first,

@@ -16,15 +16,16 @@ struct monotonic {
 	/* number of jumps: steps forward that are larger than the time between the two readings allows */
 	uint64_t leaps;
 	uint64_t worst_leap_ticks; /* the largest jump */
-	uint64_t last_leap_ticks;  /* the last jump, without the ticks that the time allows */
+	uint64_t last_leap_ticks;  /* size of the latest jump, minus the ticks that the time allows */
 	uint64_t stalls;       /* number of stalls: times longer than STALL_TICKS in which the clock showed one value */
 };
 
 #define MONOTONIC_RATE_SHIFT 48
 
 struct monotonic_bounds {
-	uint64_t stall_ticks; /* longest standstill that is no stall, in TSC ticks; if 0, stalls are not counted */
-	uint64_t trust_ticks; /* TRUST_TICKS of clock_comparable(), in TSC ticks */
+	/* longest time in which the clock may show one value without a stall, in TSC ticks; if 0, stalls are not counted */
+	uint64_t stall_ticks;
+	uint64_t trust_ticks; /* the argument TRUST_TICKS of clock_comparable(), in TSC ticks */
 	/*
 	 * Largest step forward that is not a jump: LEAP_TICKS, plus LEAP_RATE / 2^MONOTONIC_RATE_SHIFT for each TSC tick.
 	 * If LEAP_RATE is 0, jumps are not counted.

@@ -3,7 +3,10 @@
 
 #include "base/text.h"
 
-/* Updates the greatest common divisor with a difference. Usually the difference is already a multiple. */
+/*
+ * Updates the greatest common divisor with one more difference. In most cases the difference is a multiple of it, and
+ * nothing changes.
+ */
 static void
 update_gcd(struct resolution *resolution, uint64_t ticks)
 {
@@ -26,9 +29,9 @@ record(struct resolution *resolution, uint64_t ticks)
 }
 
 /*
- * Used only for the TSC, whose reading lies between two other TSC readings. The differences from these are used too. In
- * an emulator that counts instructions, the loop takes constant time, which would otherwise look like the resolution.
- * The parts of the loop do not have this problem.
+ * Used only for the TSC. Each reading of the TSC lies between two other TSC readings, and the differences from these
+ * are used, too. In an emulator that counts instructions, the loop takes constant time, which would otherwise look like
+ * the resolution. The parts of the loop do not have this problem.
  */
 static void
 update_gcd_by_tsc(struct resolution *resolution, const struct sample *samples, size_t count)

@@ -128,7 +128,7 @@ continues(const struct series_clock *a, const struct series_clock *b)
 	return a->last.end && b->last.end && a->last.end == b->first.end;
 }
 
-/* Merges B, which follows A, into A. The caller calculates the rate. */
+/* Merges B into A, which comes directly before B. The caller calculates the rate. */
 static void
 merge_clock(struct series_clock *a, const struct series_clock *b)
 {
@@ -142,7 +142,7 @@ merge_clock(struct series_clock *a, const struct series_clock *b)
 	a->count += b->count;
 }
 
-/* Merges A and B, which follows A, into TO. TO may be A. Its old contents are lost. */
+/* Merges A and B into TO. B comes directly after A. TO may be A. The old contents of TO are lost. */
 static void
 join(const struct series *series, struct series_row *to, const struct series_row *a, const struct series_row *b)
 {

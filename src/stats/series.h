@@ -17,15 +17,16 @@
 #include "clock/sample.h"
 
 #define SERIES_ROWS_MAX  1440
-#define SERIES_CORES_ALL 64 /* up to this many cores the series has all rows; with more cores it has fewer */
+/* maximum number of cores for a series with all rows; with more cores, a series has fewer rows */
+#define SERIES_CORES_ALL 64
 
 struct series_clock { /* one clock in one row */
 	/*
-	 * Reads of the clock on the boot core; COUNT is 0 without reads. A merged row has the larger p50 and p99 of the
-	 * two.
+	 * Reads of the clock on the boot core; COUNT is 0 if there were none. When two rows are merged, p50 and p99 are the
+	 * larger of the two values.
 	 */
 	uint64_t count, min_ns, p50_ns, p99_ns, max_ns;
-	/* first and last reading in the row, without wraps; if the TSC (end) is 0, the row has no rate */
+	/* first and last reading in the row, without wraps; if `end` of a reading is 0, the row has no rate */
 	struct sample first, last;
 	/*
 	 * Set by the caller. IMPLIED: the TSC's rate, if the clock has exactly its nominal frequency. RATE: the clock's
@@ -37,7 +38,7 @@ struct series_clock { /* one clock in one row */
 
 struct series_row {
 	uint64_t from_tsc, to_tsc;
-	uint64_t gaps, worst_gap_ns; /* number and longest of the gaps on all cores */
+	uint64_t gaps, worst_gap_ns; /* number of gaps on all cores, and the longest of them */
 	uint64_t observed_ns;        /* time in which cores were observed for gaps, summed over the cores */
 	struct series_clock *clocks;
 	struct offset *offsets; /* Narrowest offset of each core's TSC from the boot core's TSC, in ticks. */
@@ -50,14 +51,14 @@ struct series_reads { /* reads of one clock in the current row */
 
 struct series {
 	uint64_t interval_ns; /* shortest duration of a row */
-	size_t clocks, cores, max; /* MAX is the number of rows; 0 if there is no series */
+	size_t clocks, cores, max; /* MAX is the maximum number of rows; 0 if there is no series */
 	size_t count;              /* number of completed rows */
 	bool open;                 /* true if rows[count] is being filled */
 	struct series_row *rows;   /* memory for max + 1 rows */
 	struct series_reads *reads;
 };
 
-/* Returns the largest number of rows of a series with CORES cores, which is even. */
+/* Returns the largest number of rows in a series for CORES cores. The number is even. */
 size_t series_rows(size_t cores);
 
 /*

@@ -1,4 +1,4 @@
-/* Stores the offsets of pairs, and calculates how they change. See offsets.h. */
+/* Stores the offsets of pairs of cores, and calculates how offsets change from pass to pass. See offsets.h. */
 #include "sync/offsets.h"
 
 #include "base/scale.h"
@@ -129,8 +129,8 @@ interpolate(int64_t from, int64_t to, struct rate part, bool up)
 }
 
 /*
- * Returns the offset at the time MIDDLE, if it changed at a constant rate from FROM to TO. The result is valid for all
- * times within the given intervals.
+ * Returns the offset at the time MIDDLE, if it changed at a constant rate between the times of FROM and TO. Each time
+ * is known as an interval only. The result is valid for all times within these intervals.
  */
 static struct offset
 offset_on_line(struct offset from, struct moment first, struct offset to, struct moment last, struct moment middle)

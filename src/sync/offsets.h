@@ -59,24 +59,24 @@ struct offset offsets_proven(const struct offsets *offsets, size_t a, size_t b);
 
 void offsets_set(struct offsets *offsets, size_t a, size_t b, struct offset offset); /* OFFSET is B against A */
 
-/* Returns the proven size in ticks of the movement of the pair's offset within this pass, or 0. */
+/* Returns by how many ticks the pair's offset certainly moved within this pass; 0 if no movement is proven. */
 uint64_t offsets_moved(const struct offsets *offsets, size_t a, size_t b);
 void offsets_record_moved(struct offsets *offsets, size_t a, size_t b, uint64_t ticks);
 
 struct offsets_summary {
 	size_t pairs;            /* number of pairs that had a ping-pong */
-	size_t contradictions;   /* number of pairs that contradict the others, or that moved */
+	size_t contradictions;   /* number of pairs that contradict the other pairs, or that moved during the pass */
 	size_t contradiction_a, contradiction_b; /* the pair with the largest contradiction */
-	/* A third core, if its pair with A or B may be wrong instead. Otherwise equal to B. */
+	/* A third core, if its pair with A or with B may be the wrong one. If there is no such core, it is equal to B. */
 	size_t contradiction_c;
 	uint64_t contradiction_ticks;            /* size of the largest contradiction */
 	/*
-	 * The pair with the largest proven distance. If no distance is proven, the pair with the largest possible one.
-	 * WORST is B against A, or OFFSET_UNKNOWN if no pair is known.
+	 * The pair with the largest proven distance. If no distance is proven, the pair with the largest possible distance.
+	 * WORST is the offset of B against A, or OFFSET_UNKNOWN if no pair is known.
 	 */
 	size_t worst_a, worst_b;
 	struct offset worst;
-	/* Upper bound of the distance between any two cores. UINT64_MAX if a pair is unknown. */
+	/* Upper bound of the distance between any two cores in ticks. UINT64_MAX if the offset of a pair is unknown. */
 	uint64_t bound_ticks;
 	size_t outliers;         /* number of cores that differ from the majority */
 	/* True if cores differ, but no group has a majority, so that it is unknown which cores are right. */
@@ -119,16 +119,16 @@ struct offset offsets_drift(const struct offsets *earlier, const struct offsets 
 /* The kind of a pair's movement, from its offsets in three passes. */
 enum motion {
 	MOTION_UNKNOWN,     /* no movement is proven, or its kind is unknown */
-	MOTION_STEADY,     /* it changed at a constant rate in both intervals between the passes */
-	/* It changed before the middle pass, and not at a constant rate. No later change is proven. */
+	MOTION_STEADY,     /* the offset changed at a constant rate in both intervals between the passes */
+	/* The offset changed before the middle pass, and not at a constant rate. No later change is proven. */
 	MOTION_STEP_EARLY,
-	MOTION_STEP_LATE,  /* it changed only after the middle pass, so not at a constant rate */
-	MOTION_UNEVEN,     /* it changed before and after the middle pass, at different rates */
+	MOTION_STEP_LATE,  /* the offset changed only after the middle pass, so not at a constant rate */
+	MOTION_UNEVEN,     /* the offset changed before and after the middle pass, at different rates */
 };
 
 /*
- * Compares the pair's own ping-pongs of three passes, each at its own time. Returns MOTION_UNKNOWN if one is unknown,
- * or if their times overlap.
+ * Compares the pair's own ping-pongs of three passes, each with its own time. Returns MOTION_UNKNOWN if one of the
+ * offsets is unknown, or if two of the times overlap.
  */
 enum motion offsets_motion(const struct offsets *first, const struct offsets *middle, const struct offsets *last,
 			   size_t a, size_t b);

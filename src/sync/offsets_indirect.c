@@ -3,7 +3,10 @@
 
 #include "consensus/marzullo.h"
 
-/* number of steps of marzullo_find(): its first value, the highest lower end, may belong to the single wrong path */
+/*
+ * number of lower ends that marzullo_find() tries: two, because the highest lower end may belong to the single wrong
+ * path
+ */
 #define AGREE_STEPS 2
 
 struct aim {
@@ -41,8 +44,8 @@ path_vote(const void *context, size_t through)
 }
 
 /*
- * Returns true if all paths agree, or all except one. The exception then leads through a core that moved. If cores
- * drift, more paths are wrong.
+ * Returns true if all paths agree, or all except one, which leads through a core that moved. If cores drift, more paths
+ * are wrong.
  */
 static bool
 all_but_one_agree(const struct offsets *offsets, size_t rank)

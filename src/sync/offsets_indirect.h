@@ -1,6 +1,6 @@
 /*
- * The offset of a core that had no ping-pong with the boot core, by indirect paths over a third core. Used only in
- * src/sync.
+ * Calculates the offset of a core that had no ping-pong with the boot core. It is found by indirect paths over a third
+ * core. Used only in src/sync.
  */
 #ifndef BARETICK_OFFSETS_INDIRECT_H
 #define BARETICK_OFFSETS_INDIRECT_H

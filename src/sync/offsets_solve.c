@@ -22,8 +22,8 @@
 
 #define PASSES         2  /* the second pass uses the offsets that the first has narrowed */
 /*
- * Largest number of wrong votes that can be outvoted. It is limited because each wrong vote takes a pass over all
- * pairs.
+ * Largest number of wrong votes that can be outvoted. The number is limited because each wrong vote takes a further
+ * pass over all pairs.
  */
 #define VOTE_STEPS_MAX 16
 
@@ -179,9 +179,9 @@ find_third(const struct offsets *offsets, size_t a, size_t b)
 }
 
 /*
- * Decides which cores the largest contradiction names. If the pair contradicts itself or is outvoted, only the pair is
- * named. Otherwise any of three cores may have moved. If no core's path shows the third, it is the boot core, because
- * PLACES of both cores refer to it.
+ * Decides which cores are named in the largest contradiction. If the pair contradicts itself or is outvoted, only the
+ * pair is named. Otherwise any of three cores may have moved. The third core is the one whose path contradicts the pair
+ * most. If there is none, it is the boot core, because PLACES of both cores are offsets against the boot core.
  */
 static void
 name_contradicting_cores(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *places,
@@ -222,7 +222,10 @@ record_bound(struct offsets_summary *summary, struct offset offset)
 		summary->bound_ticks = farthest;
 }
 
-/* Updates the summary with a pair. The bound includes both of its intervals, because either may be right. */
+/*
+ * Updates the summary with a pair. The upper bound includes the pair's own interval and the interval that follows from
+ * the votes, because either of them may be the right one.
+ */
 static void
 record_pair(struct offsets_summary *summary, struct offsets *offsets, const struct offset *places, size_t a, size_t b)
 {
@@ -246,8 +249,8 @@ struct solution {
 };
 
 /*
- * Returns the offset of B against A for minority_find(). It comes from pairs and not from places, so that the boot core
- * is treated like any other core. An outvoted pair counts as unknown.
+ * Returns the offset of B against A for minority_find(). It comes from the ping-pongs of pairs and not from PLACES, so
+ * that the boot core is treated like any other core. An outvoted pair counts as unknown.
  */
 static struct offset
 pair_offset(const void *context, size_t a, size_t b)

@@ -1,7 +1,11 @@
 /* Finds outliers among the cores. See outliers.h. */
 #include "sync/outliers.h"
 
-#define REPRESENTATIVES_MAX 16 /* a few are enough, because with a majority most undisputed cores belong to it */
+/*
+ * maximum number of representatives; a few are enough, because most undisputed cores belong to the majority if there is
+ * one
+ */
+#define REPRESENTATIVES_MAX 16
 
 struct cores {
 	minority_ask *ask;

@@ -13,7 +13,7 @@
 
 #include "base/offset.h"
 
-/* Returns the interval of B's offset against A, in any unit; OFFSET_UNKNOWN if it is unknown. */
+/* Returns the interval of B's offset against A, in any unit. Returns OFFSET_UNKNOWN if the offset is unknown. */
 typedef struct offset minority_ask(const void *context, size_t a, size_t b);
 
 struct minority {

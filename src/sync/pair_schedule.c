@@ -52,8 +52,8 @@ pair_schedule_peer(enum pair_schedule kind, size_t cores, size_t round, size_t c
 }
 
 /*
- * Pairs are sorted by the larger number, then by the smaller one. The index thus does not depend on the number of
- * cores.
+ * Pairs are sorted by the larger core number, then by the smaller one. The index of a pair thus does not depend on the
+ * number of cores.
  */
 size_t
 pair_schedule_index(enum pair_schedule kind, size_t cores, size_t a, size_t b)

@@ -15,16 +15,17 @@
 
 enum pair_schedule { PAIR_SCHEDULE_STAR, PAIR_SCHEDULE_ALL };
 
-/* Return the number of rounds and of pairs for CORES cores; 0 for fewer than two cores. */
+/* Return the number of rounds, and the number of pairs, for CORES cores. Both are 0 for fewer than two cores. */
 size_t pair_schedule_rounds(enum pair_schedule kind, size_t cores);
 size_t pair_schedule_pairs(enum pair_schedule kind, size_t cores);
 
-/* Returns the partner of CORE in ROUND, which is below pair_schedule_rounds(). PAIR_SCHEDULE_IDLE if CORE is idle. The
- * relation is symmetric.
+/*
+ * Returns the partner of CORE in ROUND, or PAIR_SCHEDULE_IDLE if CORE has no partner. ROUND is below
+ * pair_schedule_rounds(). The partner's partner is CORE.
  */
 size_t pair_schedule_peer(enum pair_schedule kind, size_t cores, size_t round, size_t core);
 
-/* Returns the index of the pair A < B, from 0 without gaps. In a star, A is 0. */
+/* Returns the index of the pair A < B. Indices start at 0 and have no gaps. In a star schedule, A is 0. */
 size_t pair_schedule_index(enum pair_schedule kind, size_t cores, size_t a, size_t b);
 
 /* sets A and B to the pair with this index */

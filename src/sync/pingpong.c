@@ -53,8 +53,8 @@ pingpong_begin(struct pingpong *pingpong, uint64_t trips_max, uint64_t bound_tic
 }
 
 /*
- * Returns true if the ping-pong continues. A TSC that steps back does not end it, but the limits of trips and pauses
- * do.
+ * Returns true if the ping-pong was not stopped and its time is not over. If the TSC stepped back, the time is unknown,
+ * and only the limits of round trips and pauses end the ping-pong.
  */
 static bool
 continues(const struct side *side, uint64_t now_tsc)
@@ -123,9 +123,9 @@ record_trip(struct pingpong_record *record, uint64_t ticks)
 }
 
 /*
- * Each arrival takes only one TSC read: it is also the stamp of the answer. It is recorded while the answer travels.
- * The first trips are recorded too, although caches are cold and the other core may not have started. They are valid,
- * and a few long trips change neither the minimum nor the median.
+ * Each arrival of a message takes only one reading of the TSC, which is also the stamp of the answer. The arrival is
+ * recorded while the answer travels. The first trips are recorded, too, although caches are cold and the other core may
+ * not have started. They are valid, and a few long trips change neither the minimum nor the median.
  */
 void
 pingpong_play(struct pingpong *pingpong, enum pingpong_side side, sample_bracket *tsc,
@@ -144,7 +144,10 @@ pingpong_play(struct pingpong *pingpong, enum pingpong_side side, sample_bracket
 			return;
 		arrival = tsc();
 
-		/* The stamp is read before the answer is sent, because it may change afterwards. */
+		/*
+		 * The stamp of the received message is read before the answer is sent, because the other core may overwrite it
+		 * afterwards.
+		 */
 		uint64_t stamp = theirs->stamp;
 
 		if (side == PINGPONG_SECOND || number < pingpong->trips_max)

@@ -51,8 +51,8 @@ struct pingpong { /* for one pair; the caller aligns it to a cache line */
 struct pingpong_result {
 	bool played;            /* true if at least one message arrived in each direction */
 	/*
-	 * Size in ticks of the contradiction of the two bounds, because the offset changed during the ping-pong. Otherwise
-	 * 0.
+	 * Size of the contradiction between the two bounds in ticks, which shows that the offset changed during the
+	 * ping-pong. 0 if there is none.
 	 */
 	uint64_t moved_ticks;
 	/*

@@ -1,21 +1,30 @@
 /* Runs the warp check on each core. See warp.h. */
 #include "sync/warp.h"
 
-#define LOCK_PAUSES    (1u << 20) /* wait for a lock; bounded because the core that holds it may be preempted or dead */
+/* maximum wait for a lock in pauses; limited because the core that holds the lock may be preempted or dead */
+#define LOCK_PAUSES    (1u << 20)
 #define ROUND_TURNS    8
-/* wait at the end of a round, for each core; bounded because a core may be preempted or dead */
+/*
+ * maximum wait for other cores at the end of a round, in pauses per core; limited because a core may be preempted or
+ * dead
+ */
 #define ROUND_PAUSES   1024
-#define ROUNDS_MISSED  4          /* after this many waits that ended before all cores came, no core waits any more */
-#define RAISE_TRIES    64 /* tries to raise the shared stamp; if all fail, other cores have left later stamps */
+/* maximum number of waits that may end too early (before all cores came); then no core waits any more */
+#define ROUNDS_MISSED  4
+/* maximum number of attempts to raise the shared stamp; if all fail, other cores have left later stamps */
+#define RAISE_TRIES    64
 /*
  * A core waits for this many pauses after a turn, so that another core can take a turn. Only a turn after another
  * core's turn can show a warp.
  */
 #define POLITE_PAUSES  64
 #define TURNS_FRACTION 10 /* a core with less than a tenth of its turns is starved, and the result proves nothing */
-#define HANDOVERS_MIN  8  /* a core with fewer turns directly after another core is starved, too */
+/* a core is also starved if it has fewer turns than this directly after a turn of another core */
+#define HANDOVERS_MIN  8
 #define STAMP_MAX      (UINT64_MAX >> WARP_CORE_BITS)
-/* the boot core's stamps start here, with room for five days at 5 GHz before and after */
+/*
+ * start value of the boot core's stamps: the middle of their range, which extends five days at 5 GHz in both directions
+ */
 #define STAMP_MIDDLE   (STAMP_MAX / 2)
 
 struct turn { /* result of a turn */
@@ -76,7 +85,10 @@ take_turn_locked(struct warp_table *table, size_t core, struct warp_reader reade
 	return true;
 }
 
-/* Returns the stamp for a TSC. It counts from base_tsc, and is limited to 1 to STAMP_MAX. */
+/*
+ * Returns the stamp for the TSC reading NOW_TSC. Stamps count from base_tsc, and are limited to the range from 1 to
+ * STAMP_MAX.
+ */
 static uint64_t
 stamp_of(const struct warp_table *table, uint64_t now_tsc)
 {

@@ -48,16 +48,14 @@ struct warp_table {
 	uint64_t base_tsc;
 	/* Written only by the core that holds the lock. */
 	uint32_t lock __attribute__((aligned(WARP_LINE)));
-	uint64_t last_tsc, last_core; /* last_core is the number of cores if there is no stamp yet */
+	/* TSC in the last stamp, and the core that left it; last_core is the number of cores if there is no stamp yet */
+	uint64_t last_tsc, last_core;
 	/*
 	 * Without a lock only: the stamp, with the core's number in the low bits. A core with a later stamp replaces it. It
 	 * is 0 before the first stamp.
 	 */
 	uint64_t last_packed __attribute__((aligned(WARP_LINE)));
-	/*
-	 * Incremented by all cores: the number of rounds that they ended, and the number of waits that ended before all
-	 * cores came.
-	 */
+	/* Two counters that all cores increment: rounds that a core ended, and waits that ended before all cores came. */
 	uint64_t rounds_ended __attribute__((aligned(WARP_LINE)));
 	uint32_t rounds_missed;
 	struct barrier barrier;
