@@ -3,8 +3,8 @@
 
 #include <stdint.h>
 
-#define GROUP 3u /* bytes that are encoded as 4 characters */
-#define LINE  (19 * GROUP) /* bytes in a line of 76 characters */
+#define GROUP 3u /* number of bytes that are encoded as 4 characters */
+#define LINE  (19 * GROUP) /* number of bytes that are encoded as a line of 76 characters */
 
 size_t
 base64_size(size_t length)

@@ -3,7 +3,7 @@
 
 #define MATCH_MIN  3u   /* 3.2.5: shortest repetition in bytes */
 #define MATCH_MAX  258u
-/* earlier positions that are compared; a longer search makes the result less than 1 % smaller */
+/* number of earlier positions that are compared; a longer search makes the result less than 1 % smaller */
 #define TRIES_MAX  64u
 #define HASH_PRIME 2654435761u
 #define HASH_SHIFT 19   /* shift of a 32-bit hash to the 13 bits of an index below DEFLATE_HASHES */
@@ -18,7 +18,7 @@
 struct stream {
 	void (*put)(void *sink, uint8_t byte);
 	void *sink;
-	uint32_t bits; /* bits not yet sent, the first in bit 0 */
+	uint32_t bits; /* bits that are not sent yet; the first one is bit 0 */
 	unsigned count;
 };
 
@@ -70,8 +70,8 @@ log2_floor(uint32_t value)
 }
 
 /*
- * Writes the length of a repetition (3.2.5). From length 8 on, a code stands for 2^EXTRA lengths, and there are four
- * codes for each value of EXTRA.
+ * Writes the length of a repetition (3.2.5). From length 8 on, one code stands for 2^EXTRA lengths, and EXTRA further
+ * bits select one of them. There are four codes for each value of EXTRA.
  */
 static void
 put_length(struct stream *stream, uint32_t length)
@@ -87,7 +87,10 @@ put_length(struct stream *stream, uint32_t length)
 	put_bits(stream, above & ((1u << extra) - 1), extra);
 }
 
-/* Writes the distance of a repetition. As above, but there are two codes for each value of EXTRA. */
+/*
+ * Writes the distance of a repetition. Codes are formed as for lengths, but there are two codes for each value of
+ * EXTRA.
+ */
 static void
 put_distance(struct stream *stream, uint32_t distance)
 {
@@ -150,8 +153,8 @@ add_to_hash_chains(struct deflate_work *work, const char *bytes, size_t length, 
 }
 
 /*
- * Writes the byte or the repetition at AT. Returns the number of bytes that it stands for. Writes a single byte if the
- * repetition at the next byte is longer.
+ * Writes either the single byte at AT, or the repetition that starts there. Returns the number of bytes that this
+ * replaces. Writes a single byte if a longer repetition starts at the next byte.
  */
 static size_t
 put_next(struct stream *stream, struct deflate_work *work, const char *bytes, size_t length, size_t at)

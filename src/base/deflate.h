@@ -8,13 +8,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DEFLATE_WINDOW 32768u /* distances of repetitions are below this */
+#define DEFLATE_WINDOW 32768u /* all distances of repetitions are less than this */
 #define DEFLATE_HASHES 8192u
 
 /* Working memory of one call. It needs no initialization. */
 struct deflate_work {
-	uint32_t latest[DEFLATE_HASHES];  /* indexed by hash: last position with this hash plus 1, or 0 */
-	/* indexed by position modulo DEFLATE_WINDOW: previous position with the same hash plus 1, or 0 */
+	/* for each hash: the last position with this hash plus 1, or 0 if there is none */
+	uint32_t latest[DEFLATE_HASHES];
+	/*
+	 * for each position (modulo DEFLATE_WINDOW): the previous position with the same hash plus 1, or 0 if there is none
+	 */
 	uint32_t earlier[DEFLATE_WINDOW];
 };
 

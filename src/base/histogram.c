@@ -3,7 +3,7 @@
 
 #include "base/scale.h"
 
-/* each value up to this has its own bucket */
+/* each value up to this one has its own bucket */
 #define LINEAR_MAX           ((UINT64_C(2) << HISTOGRAM_SUB_BITS) - 1)
 #define PER_HUNDRED_THOUSAND 100000u
 

@@ -55,7 +55,7 @@ size_t histogram_bucket_of_rank(const struct histogram *histogram, uint64_t rank
 /* Returns the upper end of the bucket that contains the PER_HUNDRED_THOUSAND quantile; 0 without values. */
 uint64_t histogram_quantile(const struct histogram *histogram, uint32_t per_hundred_thousand);
 
-/* Like histogram_quantile(), but only of the COUNT smallest values. */
+/* The same as histogram_quantile(), but for the COUNT smallest values only. */
 uint64_t histogram_quantile_of(const struct histogram *histogram, uint64_t count, uint32_t per_hundred_thousand);
 
 #endif

@@ -10,24 +10,24 @@
 
 struct interval_millihz {
 	bool known;
-	uint64_t value, low, high; /* in Hz times 1,000 */
+	uint64_t value, low, high; /* in millihertz (Hz times 1,000) */
 };
 
-struct rate_interval { /* in millionths of a hertz */
+struct rate_interval { /* a rate in microhertz (millionths of a hertz) */
 	bool known;
 	uint64_t value, low, high; /* low <= value <= high */
 };
 
 struct interval_ppb {
 	bool known;
-	int64_t value, low, high; /* parts per 10^9 */
+	int64_t value, low, high; /* in parts per 10^9 (ppb) */
 };
 
 #define PPB_PER_PPM 1000
 
 struct interval_ppm {
 	bool known;
-	int64_t value, low, high; /* parts per 10^6 */
+	int64_t value, low, high; /* in parts per 10^6 (ppm) */
 };
 
 static inline int64_t
@@ -36,7 +36,7 @@ interval_ppm_below(int64_t ppb)
 	return ppb / PPB_PER_PPM - (ppb % PPB_PER_PPM < 0);
 }
 
-/* Rounds the ends outwards, and the value to the nearest ppm. */
+/* Converts an interval to ppm. The ends are rounded outwards, and the value to the nearest ppm. */
 static inline struct interval_ppm
 interval_in_ppm(const struct interval_ppb *ppb)
 {

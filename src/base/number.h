@@ -12,11 +12,17 @@ struct number {
 	char text[24];
 };
 
-/* At most 6 characters with three significant digits: "9 ns", "123 ns", "1.23us", "12.3ms", "1.00 s", ">1 day". */
+/*
+ * Returns a duration with three significant digits, in at most 6 characters: "9 ns", "123 ns", "1.23us", "12.3ms",
+ * "1.00 s", ">1 day".
+ */
 struct number number_ns(uint64_t ns);
-struct number number_ps(uint64_t ps); /* the same for picoseconds; may also give "434 ps" or "9.84ns" */
+struct number number_ps(uint64_t ps); /* as number_ns(), but for picoseconds; may also return "434 ps" or "9.84ns" */
 
-/* At most 12 characters with seven significant digits: "3.579545 MHz", "8.192000 kHz", "1.000 Hz". "-" for 0. */
+/*
+ * Returns a rate with seven significant digits, in at most 12 characters: "3.579545 MHz", "8.192000 kHz", "1.000 Hz".
+ * Returns "-" for 0.
+ */
 struct number number_rate(uint64_t millihz);
 
 /* Returns PART of WHOLE in percent with DIGITS decimals, in at most 6 characters; "-" if WHOLE is 0. */
@@ -32,7 +38,9 @@ struct number_within {
 };
 struct number_within number_within(int64_t value, uint64_t error);
 
-/* PPB in ppm with one digit, rounded to nearest, at most 9 characters: "-310.2", "0.0", ">1e6", "<-1e6". */
+/*
+ * Returns PPB in ppm with one decimal, rounded to nearest, in at most 9 characters: "-310.2", "0.0", ">1e6", "<-1e6".
+ */
 struct number number_ppm(int64_t ppb);
 
 /* Returns TENTHS / 10 in at most 6 characters: "12.3", "123456", ">1e6". */

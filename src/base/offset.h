@@ -21,11 +21,12 @@ int64_t offset_negate_bound(int64_t bound); /* an unbounded lower end becomes an
 struct offset offset_negate(struct offset offset);
 struct offset offset_add(struct offset a, struct offset b);
 struct offset offset_intersect(struct offset a, struct offset b); /* low > high if the intervals do not overlap */
-uint64_t offset_gap(struct offset a, struct offset b); /* distance between the intervals; 0 if they overlap */
-bool offset_is_known(struct offset offset); /* true if bounded on both sides */
-uint64_t offset_width(struct offset offset); /* high - low; UINT64_MAX if an end is unbounded */
+/* returns the distance between the intervals; 0 if they overlap */
+uint64_t offset_gap(struct offset a, struct offset b);
+bool offset_is_known(struct offset offset); /* returns true if both ends are bounded */
+uint64_t offset_width(struct offset offset); /* returns high - low; UINT64_MAX if an end is unbounded */
 bool offset_excludes_zero(struct offset offset);
-uint64_t offset_min_size(struct offset offset);  /* smallest absolute value in the interval */
-uint64_t offset_max_size(struct offset offset); /* largest absolute value in the interval */
+uint64_t offset_min_size(struct offset offset);  /* returns the smallest absolute value in the interval */
+uint64_t offset_max_size(struct offset offset); /* returns the largest absolute value in the interval */
 
 #endif

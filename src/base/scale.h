@@ -16,7 +16,8 @@ struct rate {
 struct scale {
 	struct rate hz;      /* rate of the TSC; den is never 0 */
 	uint64_t multiplier; /* nanoseconds per tick times 2^32, rounded to nearest */
-	uint64_t least, most; /* MULTIPLIER at the highest and at the lowest possible rate, rounded down and up */
+	/* MULTIPLIER at the highest possible rate, rounded down, and at the lowest possible rate, rounded up */
+	uint64_t least, most;
 };
 
 /*
@@ -55,7 +56,8 @@ uint64_t scale_mul_div(uint64_t a, uint64_t b, uint64_t c);
 uint64_t scale_mul_div_up(uint64_t a, uint64_t b, uint64_t c);
 uint64_t scale_mul_div_nearest(uint64_t a, uint64_t b, uint64_t c);
 
-enum scale_rounding { SCALE_DOWN, SCALE_UP, SCALE_NEAREST }; /* SCALE_NEAREST rounds a half up */
+/* SCALE_NEAREST rounds up if both neighbours are equally near */
+enum scale_rounding { SCALE_DOWN, SCALE_UP, SCALE_NEAREST };
 
 /* Returns A * B / C with 128 bits for A and C. The product is exact in 192 bits. Loops up to 192 times. */
 uint64_t scale_ratio(unsigned __int128 a, uint64_t b, unsigned __int128 c, enum scale_rounding rounding);

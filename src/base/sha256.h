@@ -12,7 +12,7 @@
 struct sha256 {
 	uint32_t state[8];
 	uint64_t length; /* number of bytes that were added, below 2^61 */
-	uint8_t block[SHA256_BLOCK_SIZE]; /* the first length % 64 bytes are not yet processed */
+	uint8_t block[SHA256_BLOCK_SIZE]; /* the last (length % 64) bytes, which are not yet processed */
 };
 
 void sha256_init(struct sha256 *sha256);

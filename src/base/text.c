@@ -1,7 +1,8 @@
 /* Writes text into the caller's buffer. See text.h. */
 #include "base/text.h"
 
-#define WIDTH_MAX       4096u /* widest column; a conversion with a larger width is copied to the output as it is */
+/* largest width of a column; if a conversion has a larger width, it is copied to the output unchanged */
+#define WIDTH_MAX       4096u
 #define DIGITS_MAX      20    /* decimal digits of UINT64_MAX, 18,446,744,073,709,551,615 */
 #define DECIMAL         10u
 #define HEXADECIMAL     16u
@@ -13,7 +14,7 @@ struct conversion {
 	bool width_given_by_argument;
 	bool has_precision, precision_given_by_argument;
 	unsigned width, precision;
-	bool is_long; /* the argument has 64 bits */
+	bool is_long; /* true if the argument has 64 bits */
 	char letter;
 };
 
@@ -119,7 +120,7 @@ put_integer(struct text *text, const struct conversion *conversion, bool negativ
 	put_repeated(text, ' ', conversion->left ? pad : 0);
 }
 
-/* Reads digits into NUMBER. A number above WIDTH_MAX stays above it, however many digits follow. */
+/* Reads digits into NUMBER. If the number is larger than WIDTH_MAX, NUMBER is any value above WIDTH_MAX. */
 static const char *
 parse_number(const char *at, unsigned *number)
 {
@@ -189,7 +190,10 @@ parse_conversion(const char *at, struct conversion *conversion)
 	return is_known(conversion) ? at + 1 : NULL;
 }
 
-/* As in C, a negative width means the flag "-" and the width; a negative precision means no precision. */
+/*
+ * Reads width and precision. As in C, a negative width means the flag "-" and the width; a negative precision means no
+ * precision.
+ */
 static void
 take_width_and_precision(struct conversion *conversion, struct arguments *arguments)
 {

@@ -44,8 +44,9 @@ void text_put_inked(struct text *text, enum text_ink ink, const char *string);
 void text_put(struct text *text, const char *string); /* copied unchanged, with its newlines */
 
 /*
- * The part of printf that baretick needs: %s %c %% and, for integers, %u %d %x with l or z. It supports a width with -
- * or 0 before it, * for width and precision, and a precision for %s. Other conversions are copied unchanged.
+ * Formats text as printf() does, but supports only %s %c %% and, for integers, %u %d %x with l or z. A width may have -
+ * or 0 before it, width and precision may be *, and a precision is supported for %s. Other conversions are copied
+ * unchanged.
  */
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_vprintf(struct text *text, const char *format, va_list arguments)
@@ -57,7 +58,7 @@ void text_vprintf(struct text *text, const char *format, va_list arguments)
 void text_put_decimal(struct text *text, uint64_t value, unsigned scale, unsigned digits);
 
 bool text_equal(const char *a, const char *b);
-bool text_begins(const char *string, const char *begin); /* true if STRING starts with BEGIN */
+bool text_begins(const char *string, const char *begin); /* returns true if STRING starts with BEGIN */
 size_t text_length(const char *string);
 
 #endif

@@ -9,7 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BEHAVIOURS_MAX     144 /* each timer adds up to six rows, and a chip set may have eight HPET comparators */
+/* maximum number of rows: each timer adds up to six rows, and a chip set may have eight HPET comparators */
+#define BEHAVIOURS_MAX     144
 #define BEHAVIOUR_TEXT_SIZE 192 /* a sentence with its final 0 */
 
 /* Category of the reason why a rule was not checked. The text of the rule's row in the report is the reason. */
@@ -32,8 +33,8 @@ struct behaviour {
 	bool has_figure;   /* true if the figure decides, see behaviour_outcome(); otherwise FAILED decides */
 	int64_t measured, low, high; /* the figure and its interval, in the rule's unit */
 	/*
-	 * Only if each core has its own device. CORES_ASKED is the number of checked cores, and CORES the number of cores
-	 * that broke the rule. CORE is the APIC id of the core with the worst result.
+	 * These fields are only used if each core has its own device. CORES_ASKED is the number of checked cores, and CORES
+	 * the number of cores that broke the rule. CORE is the APIC id of the core with the worst result.
 	 */
 	uint32_t cores_asked, cores, core;
 	char text[BEHAVIOUR_TEXT_SIZE]; /* a sentence with the observation and its numbers */

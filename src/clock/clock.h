@@ -24,18 +24,18 @@ enum clock_state {
 };
 
 struct clock {
-	const char *id;    /* as in report.json and the option clocks=; static storage */
+	const char *id;    /* id as in report.json and in the option clocks=; static storage */
 	/* The device and the read method in words, at most 60 characters. Static storage. */
 	const char *title;
 	/* Several rows may be read methods of one clock. This is the id of the clock's first row. Static storage. */
 	const char *main;
 	/* Linux's clocksource rating: Linux prefers the highest. 0 if the clock should not be recommended. */
 	unsigned rating;
-	/* Restriction of its use, as the end of a sentence, or NULL. Static storage. */
+	/* Restriction of the clock's use, as the end of a sentence, or NULL. Static storage. */
 	const char *caveat;
 	enum clock_state state;
-	char reason[CLOCK_REASON_SIZE]; /* a sentence about its state, or "" */
-	const char *found_by; /* table or port at which the driver found it, or ""; static storage */
+	char reason[CLOCK_REASON_SIZE]; /* a sentence about the clock's state, or "" */
+	const char *found_by; /* table or port where the driver found the clock, or ""; static storage */
 	unsigned width_bits;  /* width of the counter; 0 if unknown */
 	uint64_t wrap_ticks;  /* the highest reading, after which the counter continues with 0 */
 	struct rate claimed;  /* nominal frequency, from the clock's register, a table or its data sheet */
@@ -51,26 +51,28 @@ struct clock {
 	 * turns.
 	 */
 	bool one_core_only;
-	bool unoffered;       /* true if the machine does not offer it; it is then listed only if the options name it */
+	/* true if the machine does not offer the clock, so that it is listed only if the options name it */
+	bool unoffered;
 	/*
-	 * True if a hypervisor derives it from the TSC. Both then count as one source. The fields from here to READ are
-	 * only for such clocks.
+	 * True if a hypervisor derives the clock from the TSC. Both then count as one source. The fields from here to READ
+	 * are only for such clocks.
 	 */
 	bool by_tsc;
-	bool paged;           /* true if the hypervisor writes it to a page in our memory */
+	bool paged;           /* true if the hypervisor writes the clock to a page of baretick's memory */
 	/*
-	 * True if it is disabled because its page is invalid. A kernel that uses it would read another clock instead.
+	 * True if the clock is disabled because its page is invalid. A kernel that uses this clock would read another clock
+	 * instead.
 	 */
 	bool falls_back;
-	enum paravirtual_kind offered_by; /* the hypervisor interface that offers it */
+	enum paravirtual_kind offered_by; /* the hypervisor interface that offers the clock */
 	/*
-	 * Returns whether readings on different cores can be compared. NULL if this is always so, by the clock's
+	 * Returns STABLE_YES if readings on different cores can be compared. NULL if this is always so, by the clock's
 	 * specification.
 	 */
 	enum paravirtual_stable (*stable)(void *device);
 	/*
-	 * Returns the TSC's rate that its page assumes, in ns per tick times 2^32. 0 if the page has none, or if the
-	 * hypervisor adjusts it. NULL if it has no page.
+	 * Returns the TSC's rate that the clock's page assumes, in ns per tick times 2^32. Returns 0 if the page has no
+	 * rate, or if the hypervisor adjusts it. NULL if the clock has no page.
 	 */
 	uint64_t (*assumed)(void *device);
 	void *(*here)(void *device); /* returns the argument of READ on the calling core */
@@ -79,7 +81,7 @@ struct clock {
 	bool firmware_ticks;
 	/* Takes a chain of COUNT samples (sample.h) on the calling core. Interrupts must be masked. */
 	void (*sample)(void *device, struct sample *samples, size_t count);
-	void *device; /* the driver's memory, valid until its close() */
+	void *device; /* memory of the driver, valid until the driver's close() */
 };
 
 /*
@@ -94,7 +96,8 @@ clock_comparable(uint64_t trust_ticks, const struct sample *then, const struct s
 }
 
 /*
- * Returns the ticks from THEN to NOW on a counter that wraps from wrap_ticks to 0. It must have wrapped at most once.
+ * Returns the ticks from THEN to NOW on a counter that wraps from wrap_ticks to 0. The counter must have wrapped at
+ * most once.
  */
 static inline uint64_t
 clock_elapsed_ticks(const struct clock *clock, uint64_t then_ticks, uint64_t now_ticks)

@@ -1,7 +1,7 @@
 /*
  * Defines a clock's driver: one file that exports one struct driver. A driver turns registers into ticks. It does not
- * use UEFI, and does not judge results. open() fills a row for each read method, whatever it finds. close() restores
- * every register that was changed.
+ * use UEFI, and does not judge results. The function open() always fills a row for each read method, also if the device
+ * is missing. The function close() restores every register that was changed.
  */
 #ifndef BARETICK_DRIVER_H
 #define BARETICK_DRIVER_H
@@ -17,21 +17,25 @@
 #define DRIVER_CLOCKS_MAX 4 /* maximum number of read methods of a device */
 #define DRIVER_SAVED_MAX  8
 
-struct platform; /* facts about the machine for drivers, opaque here */
+struct platform; /* facts about the machine for drivers; the members are not visible here */
 
 /* A driver's memory between open() and close(). The caller owns it, and sets it to zero before open(). */
 struct device {
 	bool opened;              /* true if registers may have been changed, so that close() must restore them */
 	bool bracket_with_mfence; /* true if LFENCE alone does not serialise, so that TSC reads need MFENCE too */
 	uint64_t address;         /* I/O port or memory address of the register that is read */
-	uint64_t saved[DRIVER_SAVED_MAX]; /* registers as found, and other state; each driver defines the indices */
+	/* values of registers before open(), and other state; each driver defines the indices */
+	uint64_t saved[DRIVER_SAVED_MAX];
 	uint64_t edges;           /* only for the RTC: number of periodic flags seen since open() */
 };
 
 struct driver {
 	size_t clock_count; /* number of rows (read methods), at most DRIVER_CLOCKS_MAX */
 	const struct clock *rows; /* initial rows; the first is the device's main clock */
-	/* Fills all clock_count entries of CLOCKS in every case. Masks interrupts itself if necessary. */
+	/*
+	 * Always fills all clock_count entries of CLOCKS, also if the device is missing. Masks interrupts itself if
+	 * necessary.
+	 */
 	void (*open)(const struct platform *platform, struct device *device, struct clock *clocks);
 	/* May be called after an open() that found nothing. A second call does nothing. */
 	void (*close)(struct device *device);
@@ -51,8 +55,8 @@ struct checking {
 	const struct scale *scale;
 	uint64_t begin_tsc, budget_ns; /* TSC at the start, and the approximate time that the check may take */
 	/*
-	 * NULL in the first pass, which checks all rules. In a repetition, BEFORE has the device's earlier rows, and only
-	 * rows that were disturbed are checked again.
+	 * NULL in the first pass, which checks all rules. In a repetition, BEFORE has the earlier rows of the device, and
+	 * only disturbed rows are checked again.
 	 */
 	const struct behaviours *before;
 	/* Returns the limit of RULE in this run. The first argument is LIMITS. */
@@ -70,7 +74,10 @@ struct device_check {
 	bool sets_counter;
 	/* True if the check needs an event that comes once a second. Such checks get most of the time. */
 	bool needs_seconds;
-	/* Adds a row for each rule, even if it could not be checked. Leaves the device as open() left it. */
+	/*
+	 * Adds a row for each rule, also for rules that cannot be checked. The device is afterwards in the state in which
+	 * open() left it.
+	 */
 	void (*run)(const struct checking *checking, struct behaviours *behaviours);
 };
 

@@ -1,4 +1,7 @@
-/* An exception in baretick's own code: its vector and its address. SDM vol. 3A, 6.3.1, table 6-1, and 6.13. */
+/*
+ * An exception in baretick's own code, with its vector and its address. The exceptions are described in SDM vol. 3A,
+ * 6.3.1, table 6-1, and 6.13.
+ */
 #ifndef BARETICK_FAULT_H
 #define BARETICK_FAULT_H
 
@@ -11,9 +14,9 @@ struct fault {
 	uint32_t vector;
 	/* true if AT is an offset into the image, as in build/baretick.so; otherwise AT is an address */
 	bool in_image;
-	uint64_t at;      /* where the instruction is */
+	uint64_t at;      /* address or offset of the instruction */
 	uint64_t error;   /* error code; 0 if the vector has none */
-	uint64_t address; /* address whose access caused a page fault */
+	uint64_t address; /* address that caused a page fault */
 };
 
 #define FAULT_PAGE 14u

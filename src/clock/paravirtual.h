@@ -17,8 +17,8 @@ enum paravirtual_kind { PARAVIRTUAL_KVM, PARAVIRTUAL_HYPERV, PARAVIRTUAL_XEN, PA
 			PARAVIRTUAL_VIRTUALBOX };
 
 /*
- * STABLE_YES if readings of the hypervisor's clock on different cores can be compared, according to the flag that
- * kernels use.
+ * STABLE_YES means that readings of the hypervisor's clock on different cores can be compared. The value comes from the
+ * same flag that kernels use.
  */
 enum paravirtual_stable { STABLE_UNKNOWN, STABLE_YES, STABLE_NO };
 
@@ -31,12 +31,16 @@ struct paravirtual_interface {
 	char offers[96];          /* the offered features as text; "" if none is known here */
 	struct rate tsc;          /* the TSC's frequency that the interface reports; den is 0 if it reports none */
 	uint64_t tsc_within_hz;   /* rounding error of that frequency in Hz, as far as it is known */
-	const char *tsc_by;       /* the leaf or MSR that reports it; static storage */
+	const char *tsc_by;       /* name of the leaf or MSR that reports this frequency; static storage */
 	enum paravirtual_stable stable;
 	uint32_t features_edx;    /* Hyper-V only: register EDX of the features leaf */
-	/* Hyper-V only: a feature that operating systems need and it lacks. NULL if none is missing. Static storage. */
+	/*
+	 * Hyper-V only: a feature that operating systems need and that the interface lacks. NULL if none is missing. Static
+	 * storage.
+	 */
 	const char *missing;
-	bool timer_faults;        /* Hyper-V only: true if its last synthetic timer is offered, but an access faulted */
+	/* Hyper-V only: true if the interface offers its last synthetic timer, but an access to the timer faulted */
+	bool timer_faults;
 };
 
 struct paravirtual {

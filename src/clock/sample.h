@@ -14,7 +14,7 @@
 struct sample {
 	uint64_t begin; /* TSC before the reading */
 	uint64_t ticks; /* the clock's reading, which counts up to at most its wrap_ticks */
-	uint64_t end;   /* TSC after the reading; also the start of the next sample */
+	uint64_t end;   /* TSC after the reading; it is also the TSC before the reading of the next sample */
 };
 
 /* Counts steps back in consecutive readings of the TSC on one core. */

@@ -14,12 +14,12 @@
 struct signals {
 	size_t count;
 	struct signal {
-		const char *id;   /* "kvmclock", "vmclock" or "vmgenid"; static storage */
-		const char *name; /* name for use in sentences; static storage */
-		/* true if it announces only restored snapshots, and neither pauses nor migrations */
+		const char *id;   /* id of the signal, "kvmclock", "vmclock" or "vmgenid"; static storage */
+		const char *name; /* name of the signal for use in sentences; static storage */
+		/* true if the signal announces only restored snapshots, and neither pauses nor migrations */
 		bool restores_only;
-		bool unusable;    /* true if it is offered, but its memory does not have the specified contents */
-		bool changed;     /* true if its value changed between two readings */
+		bool unusable;    /* true if the signal is offered, but its memory does not have the specified contents */
+		bool changed;     /* true if the signal's value changed between two readings */
 		uint64_t value;
 	} list[SIGNALS_MAX];
 };

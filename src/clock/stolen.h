@@ -1,4 +1,4 @@
-/* A hypervisor's own counter of stolen time, in which a core was ready to run, but did not run. */
+/* A hypervisor's own counter of stolen time: time in which a core was ready to run, but did not run. */
 #ifndef BARETICK_STOLEN_H
 #define BARETICK_STOLEN_H
 
@@ -23,9 +23,10 @@ typedef bool stolen_count(const struct stolen_counter *counter, void (*work)(voi
 			  struct stolen *stolen);
 
 struct stolen_counter {
-	const char *id;      /* "kvm_steal", "xen_runstate", or NULL if no hypervisor offers a counter; static storage */
-	const char *reason;  /* why it cannot be used although it is offered, or NULL; static storage */
-	stolen_count *count; /* NULL if it cannot be used */
+	/* id of the counter in static storage: "kvm_steal" or "xen_runstate"; NULL if no hypervisor offers a counter */
+	const char *id;
+	const char *reason;  /* reason why the counter cannot be used although it is offered, or NULL; static storage */
+	stolen_count *count; /* function that counts; NULL if the counter cannot be used */
 
 	/* The following fields belong to drivers/paravirtual/steal.c. */
 	uint32_t boot_apic_id;

@@ -28,7 +28,7 @@ struct timer;
  */
 struct timer_slot {
 	uint64_t taken;           /* number of interrupts of the source */
-	uint64_t strays;          /* number of interrupts with other vectors */
+	uint64_t strays;          /* number of interrupts of other sources, with other vectors */
 	/*
 	 * Number of usable entries in EVENTS. After one more interrupt the recorder leaves interrupts masked, which ends an
 	 * interrupt storm.
@@ -50,7 +50,7 @@ timer_slot_kept(const struct timer_slot *slot)
 }
 
 struct timer_route {
-	const char *kind; /* "lapic", "ioapic", "fsb", "pic" or "status"; static storage */
+	const char *kind; /* kind of the route, "lapic", "ioapic", "fsb", "pic" or "status"; static storage */
 	uint32_t pin;     /* global pin number of an I/O APIC, or IRQ number of the PICs; 0 if there is none */
 	uint32_t vector;
 };
@@ -60,13 +60,13 @@ struct timer_driver;
 struct timer {
 	const struct timer_driver *driver;
 	enum clock_state state;
-	char reason[CLOCK_REASON_SIZE]; /* a sentence that says why it is absent or cannot be tested */
+	char reason[CLOCK_REASON_SIZE]; /* a sentence that explains why the source is absent or cannot be tested */
 	struct timer_route route;
-	/* Rate of the source's counter. If den is 0, it is unknown, and the source is timed by the TSC. */
+	/* Rate of the source's counter. If den is 0, the rate is unknown, and the source is timed by the TSC. */
 	struct rate hz;
-	uint64_t ticks_max;       /* longest interval that can be programmed at once */
+	uint64_t ticks_max;       /* longest interval that can be programmed, in ticks of the counter */
 	uint64_t count_mask;      /* mask of the valid bits of the counter that the recorder reads */
-	uint64_t counter_address; /* address of that counter, or 0 */
+	uint64_t counter_address; /* address of the counter that the recorder reads, or 0 */
 	/* Id of the clock that has the same counter. NULL if the source has its own counter. Static storage. */
 	const char *clock;
 	bool by_tsc;              /* true if arm() returns the TSC value at which the interrupt is due */
@@ -76,14 +76,14 @@ struct timer {
 	 */
 	uint64_t phase_ticks;
 	/*
-	 * True if its periods run even before it is armed. The first interrupt then comes at an unknown time within a
-	 * period.
+	 * True if the source's periods run even before the source is armed. The first interrupt then comes at an unknown
+	 * time within a period.
 	 */
 	bool own_phase;
 	bool no_periods;          /* true if this source has no periodic mode, although its driver supports one */
 	/* true if the machine lacks this source, so that it gets no row (for example HPET comparator 7) */
 	bool unlisted;
-	/* For the driver only. */
+	/* The following fields are for the driver only. */
 	uint64_t address, pin_address;
 	uint32_t entry; /* number of the entry in the I/O APIC at PIN_ADDRESS */
 	uint64_t line_bits;  /* trigger and polarity bits of that entry */
@@ -102,25 +102,28 @@ enum timer_kind {
 	 */
 	TIMER_AWAITED,
 	TIMER_POLLED,     /* free-running without an interrupt: expired() is polled */
-	TIMER_AT_ONCE,    /* interrupts as soon as it is armed, which measures the time to enter the handler */
+	TIMER_AT_ONCE,    /* interrupts as soon as it is armed; used to measure the time until the handler starts */
 };
 
 struct timer_driver {
 	const char *id, *title;
 	enum timer_kind kind;
-	bool periodic;       /* true if it has a periodic mode */
+	bool periodic;       /* true if the source has a periodic mode */
 	/* true for all sources of an equal kind except the first; they are tested with fewer intervals */
 	bool secondary;
 	bool in_quick;       /* true if a quick run tests this source, too */
-	bool only_all;       /* true if only irq=all tests it */
-	/* True if its interrupts come through the PICs. It is tested only with pic=on, but then in any run. */
+	bool only_all;       /* true if only irq=all tests this source */
+	/*
+	 * True if the source's interrupts come through the PICs. It is then tested only with pic=on, but with pic=on in any
+	 * run.
+	 */
 	bool by_pic;
-	bool on_each_core;   /* true if each core has its own; take() and all later calls then run on that core */
+	bool on_each_core;   /* true if each core has its own source; take() and all later calls then run on that core */
 	unsigned unit, way;  /* for the driver only: number of the unit, and route of its interrupts */
-	/* Fills TIMER, which is zero before, even if there is no such source. Writes no register. */
+	/* Fills TIMER, which is zero before, even if the machine has no such source. Writes no register. */
 	void (*open)(const struct platform *platform, struct timer *timer);
 	/*
-	 * All further functions are called within a window. Only left() and expired() of free-running sources may be
+	 * All following functions are called within a window. Only left() and expired() of free-running sources may also be
 	 * called at other times.
 	 */
 	/* Saves the registers, and routes the interrupt to VECTOR of this core. The source stays disarmed. */
@@ -137,11 +140,13 @@ struct timer_driver {
 	 * which the interrupt is due.
 	 */
 	uint64_t (*arm)(struct timer *timer, uint64_t ticks, bool periodic);
-	/* Arms the source again with its last deadline, which has passed. NULL if it cannot. */
+	/* Arms the source again with its last deadline, which has passed. NULL if the source does not support this. */
 	void (*arm_over)(struct timer *timer);
 	/* Returns true if the last one-shot is over, according to the source's own status. */
 	bool (*expired)(const struct timer *timer);
-	/* Returns the ticks until the interrupt is due, by the source's own counter; 0 if the deadline has passed. */
+	/*
+	 * Returns the ticks until the interrupt is due, by the source's own counter. Returns 0 if the deadline has passed.
+	 */
 	uint64_t (*left)(const struct timer *timer);
 	/* Called by the recorder in the handler to clear the source's interrupt. NULL if not needed. */
 	void (*acknowledge)(const struct timer *timer);
@@ -149,7 +154,7 @@ struct timer_driver {
 	void (*give_back)(struct timer *timer);
 };
 
-/* Functions that receive interrupts in this run. All are NULL if this is not possible. */
+/* Functions that open a window and receive interrupts in it. All are NULL if this is not possible in this run. */
 struct timer_window {
 	struct timer_slot *slot; /* memory of the boot core's recorder */
 	uint32_t vector;         /* interrupt vector of the recorder */
@@ -159,7 +164,7 @@ struct timer_window {
 	 * possible.
 	 */
 	const char *(*play)(void (*work)(void *argument), void (*after)(void *argument), void *argument);
-	/* Like play(), but within a job on a core that baretick started. It uses that core's recorder. */
+	/* Does the same as play(), but within a job on a core that baretick started. Uses the recorder of that core. */
 	const char *(*play_there)(void (*work)(void *argument), void (*after)(void *argument), void *argument);
 	/* Returns true if the firmware's tick occurs within BOUND TSC ticks. NULL if not supported. */
 	bool (*firmware_ticks)(uint64_t (*tsc)(void), uint64_t bound);

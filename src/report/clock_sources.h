@@ -1,5 +1,5 @@
 /*
- * Decides which of a report's clocks have the same source, because these clocks have one vote together. See
+ * Decides which of a report's clocks have the same source. Clocks with the same source have one vote together. See
  * falseticker.h.
  */
 #ifndef BARETICK_CLOCK_SOURCES_H
@@ -9,12 +9,15 @@
 #include "report/report.h"
 
 /*
- * Returns the clocks' sources for a comparison of rates. In a guest one clock of the host drives all devices, and the
- * host's time of day drives the RTC. One oscillator of the host drives both, so together they are one source. The TSC
- * is another source. A clock that a hypervisor derives from the TSC has the TSC's source.
+ * Returns the clocks' sources for a comparison of rates.
  *
- * On bare metal two counters count as one source unless their RATES prove that they have two crystals. Counters of one
- * crystal agree exactly. Two crystals that happen to agree just as exactly have one vote. An RTC has its own crystal.
+ * In a guest, one clock of the host drives all emulated devices, and the host's time of day drives the RTC. Both come
+ * from one oscillator of the host, so together they are one source. The TSC is another source. A clock that a
+ * hypervisor derives from the TSC has the TSC's source.
+ *
+ * On bare metal, two counters count as one source unless their RATES prove that they have two crystals. Counters of one
+ * crystal agree exactly. If two different crystals happen to agree that exactly, they have one vote, too. An RTC has
+ * its own crystal.
  */
 struct falseticker_sources sources_for_rates(const struct report *report, const struct rate_interval *rates);
 

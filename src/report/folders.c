@@ -5,7 +5,7 @@
 
 #define DIGITS      4
 #define UNFINISHED  ".new"
-/* number of directories that may need a further block: the root, \baretick, and the new folder */
+/* maximum number of directories that need one more block: the root, \baretick, and the new folder */
 #define DIRECTORIES 3u
 
 /* Returns true if SUFFIX is .new in any case, because FAT ignores the case of letters. */

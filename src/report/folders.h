@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define FOLDERS_MAX       9999u
-#define FOLDERS_NAME_SIZE 9 /* NNNN.new and the final 0 */
+#define FOLDERS_NAME_SIZE 9 /* size of the name NNNN.new, with the final 0 */
 
 /* The files in a folder. */
 enum save_file { SAVE_JSON, SAVE_TEXT, SAVE_HTML, SAVE_CSV, SAVE_RECORD, SAVE_FILES };

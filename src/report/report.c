@@ -7,7 +7,7 @@
 #define PS_PER_S       UINT64_C(1000000000000)
 #define PS_PER_NS      1000
 #define MILLIHZ_PER_HZ      UINT64_C(1000)
-/* A measured rate replaces the nominal frequency only if its interval is narrower than 1/1000 of it. */
+/* A measured rate replaces the nominal frequency only if the width of its interval is below 1/1000 of the rate. */
 #define COARSE_SHARE        1000
 #define PS_MILLIHZ_PER_TICK UINT64_C(1000000000000000) /* 10^12 ps in a second, times MILLIHZ_PER_HZ */
 
@@ -263,7 +263,7 @@ report_run_time_ns(const struct report *report, uint64_t tsc)
 }
 
 /*
- * Returns an upper bound in ns of the time that counters counted in ROW's interval. A guest's RTC is left out, because
+ * Returns an upper bound in ns of the time that counters showed in ROW's interval. A guest's RTC is left out, because
  * it also counts while the guest is paused.
  */
 static uint64_t

@@ -39,11 +39,13 @@
 #define REPORT_EVENTS_MAX   256
 #define REPORT_DISCONTINUITIES_MAX 8
 #define REPORT_GROUPS_MAX DISCONTINUITY_GROUPS_MAX
-#define REPORT_INTERVALS_MAX 192 /* two timer tests for each of 64 cores, and tests of all sources on the boot core */
+/* maximum number of timer tests: two for each of 64 cores, and the tests of all sources on the boot core */
+#define REPORT_INTERVALS_MAX 192
 #define REPORT_NO_CORE      UINT32_MAX
-#define REPORT_TAKEN_MAX    3 /* Linux, Windows and PostgreSQL */
-#define REPORT_CLAIM_USERS   4 /* Linux, FreeBSD, EDK II, PostgreSQL */
-#define REPORT_LATER_MAX    2 /* number of measurement passes over the cores after the first pass */
+#define REPORT_TAKEN_MAX    3 /* maximum number of systems with a row: Linux, Windows and PostgreSQL */
+/* maximum number of systems that use a stated rate: Linux, FreeBSD, EDK II, PostgreSQL */
+#define REPORT_CLAIM_USERS   4
+#define REPORT_LATER_MAX    2 /* maximum number of measurement passes over the cores after the first pass */
 
 enum verdict { VERDICT_PASS, VERDICT_WARN, VERDICT_FAIL, VERDICT_INCOMPLETE, VERDICT_ABSENT };
 
@@ -58,13 +60,13 @@ enum verdict { VERDICT_PASS, VERDICT_WARN, VERDICT_FAIL, VERDICT_INCOMPLETE, VER
  */
 struct rate_budget {
 	bool known;
-	uint64_t bracket;        /* time of the readings: the narrowest brackets at both ends */
-	uint64_t resolution;     /* resolution of the clock, as far as it remains after many readings */
-	uint64_t tsc_resolution; /* resolution of the TSC, which times the brackets */
-	/* Error of the TSC's rate. It includes the whole error of the clock that sets the scale. */
+	uint64_t bracket;        /* from the duration of the clock's readings: the narrowest brackets at both ends */
+	uint64_t resolution;     /* from the resolution of the clock, as far as it remains after many readings */
+	uint64_t tsc_resolution; /* from the resolution of the TSC, which times the brackets */
+	/* From the error of the TSC's rate. It includes the whole error of the clock that sets the scale. */
 	uint64_t tsc_rate;
-	uint64_t claim;          /* rounding error of the nominal frequency of the clock that sets the scale */
-	uint64_t conversion;     /* effect of rounding, and of combinations of the other parts */
+	uint64_t claim;          /* from the rounding of the nominal frequency of the clock that sets the scale */
+	uint64_t conversion;     /* from rounding in calculations, and from combinations of the other parts */
 };
 
 /*
@@ -85,40 +87,41 @@ struct report_cost {
 };
 
 struct report_clock {
-	struct clock clock; /* filled by its driver; the state may become stuck during the run */
-	size_t series;      /* index of its driver in the table of drivers */
-	/* Its rate, provided that the clock that sets the scale (report.relative_to) has its nominal frequency. */
+	struct clock clock; /* the clock as its driver has filled it; the state may become stuck during the run */
+	size_t series;      /* index of the clock's driver in the table of drivers */
+	/* The clock's rate, provided that the clock that sets the scale (report.relative_to) has its nominal frequency. */
 	struct interval_millihz measured;
-	struct interval_millihz absolute; /* MEASURED, widened by the possible error of that clock's crystal */
+	/* MEASURED, widened by the possible error of the crystal of the clock that sets the scale */
+	struct interval_millihz absolute;
 	struct rate_budget budget;        /* error budget of MEASURED */
-	struct interval_ppb error; /* MEASURED against clock.claimed */
+	struct interval_ppb error; /* MEASURED compared with clock.claimed */
 	/*
 	 * The TSC's rate if this clock has its nominal frequency. For the TSC, its own nominal frequency. The
 	 * judge finds wrong clocks by comparing these rates.
 	 */
 	struct rate_interval implied;
 	enum rate_fit rate_fit;    /* kind of readings that a constant rate explains */
-	bool rate_whole_run;       /* true if IMPLIED is over the whole run, not only over the rate window */
-	struct rate_interval implied_window; /* IMPLIED over the rate window, or over its first half */
-	/* IMPLIED from the end of that window to the end of the run, or only at the run's end */
+	bool rate_whole_run;       /* true if IMPLIED was measured over the whole run, and not only over the rate window */
+	struct rate_interval implied_window; /* IMPLIED, measured over the rate window or over its first half */
+	/* IMPLIED, measured from the end of that window to the end of the run, or only at the run's end */
 	struct rate_interval implied_since;
 	/* Duration of the clock's readings in the rate window and after it; 0 without readings. */
 	uint64_t window_ns, since_ns;
 	/*
-	 * Changes of its rate against the TSC: between the halves of the rate window, from the window to the rest of
-	 * the run, and the larger of the two. If all clocks show the same change, the TSC has changed.
+	 * Changes of the clock's rate against the TSC: between the halves of the rate window, from the window to the rest
+	 * of the run, and the larger of the two. If all clocks show the same change, the TSC has changed.
 	 */
 	struct interval_ppb change_halves, change_since, change;
-	bool failed_later;           /* true if it worked at first, and failed during the run */
+	bool failed_later;           /* true if the clock worked at first, and failed during the run */
 	uint64_t failed_later_ms;    /* time of the failure in the run */
-	unsigned disturbed;         /* number of discontinuities during its readings on the boot core */
+	unsigned disturbed;         /* number of discontinuities during the clock's readings on the boot core */
 	/* True if the clock has no rate, because it is unknown how many times it wrapped while the core was preempted. */
 	bool uncounted;
 	/*
-	 * Number of jumps (in monotonic.leaps) that may in fact be stops of the TSC, because no other clock excludes this.
+	 * Number of jumps (in monotonic.leaps) that may really be stops of the TSC, because no other clock excludes this.
 	 */
 	uint64_t unexplained_leaps;
-	struct latency *latency;   /* on the boot core; latency->count == 0 if not measured */
+	struct latency *latency;   /* latency on the boot core; latency->count is 0 if it was not measured */
 	struct resolution resolution;
 	struct monotonic monotonic;
 	struct report_cost cost;
@@ -128,11 +131,14 @@ struct report_clock {
 	size_t open; /* number of the clock's rules that are not determined; set by the judge */
 };
 
-/* how much faster clock A runs than clock B, if both are compared with their nominal frequencies */
+/* the rate of clock A compared with clock B: how much faster A runs if both have their nominal frequencies */
 struct report_rate {
 	const char *a, *b; /* clock ids */
 	struct interval_ppb ppb;
-	/* true if every measurement allows exactly the nominal ratio, so that they probably have one source */
+	/*
+	 * true if every measurement allows exactly the ratio of the nominal rates, so that both clocks probably have one
+	 * source
+	 */
 	bool same_source;
 };
 
@@ -147,27 +153,27 @@ struct text;
 
 struct report_core {
 	uint32_t apic_id;
-	bool started; /* true for the boot core */
+	bool started; /* true if the core was started; always true for the boot core */
 	bool boot;
 	bool timed_out; /* true if REASON only means that a wait for the core timed out, which a busy host may cause */
-	char reason[CLOCK_REASON_SIZE]; /* why it did not start or stopped answering, otherwise "" */
+	char reason[CLOCK_REASON_SIZE]; /* reason why the core did not start or stopped answering, otherwise "" */
 	bool facts_known; /* true if FACTS are valid */
 	struct core_facts facts;
 	/* Latencies of the clocks in report.clocks while only this core reads, and while all cores read at once. */
 	struct core_latency latency[REPORT_CLOCKS_MAX];
 	struct core_latency contended[REPORT_CLOCKS_MAX];
-	uint64_t observed_ns;     /* duration of its observation for gaps (stolen time); 0 if it was not observed */
-	uint64_t gaps, worst_gap_ns; /* number of gaps, and the length of the longest */
-	/* steps back of its TSC, from comparisons of each reading with the previous one on this core */
+	uint64_t observed_ns;     /* duration of the core's observation for gaps (stolen time); 0 if it was not observed */
+	uint64_t gaps, worst_gap_ns; /* number of gaps, and the length of the longest gap */
+	/* steps back of the core's TSC, from comparisons of each reading with the previous one on this core */
 	struct tsc_steps tsc;
-	uint64_t pingpongs;       /* number of its ping-pongs in the first pass that exchanged time stamps */
-	struct offset offset;     /* its TSC against the boot core's at the start, in ticks */
-	struct offset last_offset; /* the same in the last pass, if there was more than one */
-	struct offset drift_ppb;  /* drift against the boot core's TSC, from the first pass to the last */
-	/* Set by the judge: */
-	bool off_majority;        /* true if its TSC differs from most others */
-	bool steps_back;          /* true if its own readings prove that its TSC steps back */
-	bool drifts;              /* true if its TSC drifts against most others */
+	uint64_t pingpongs;       /* number of the core's ping-pongs in the first pass that exchanged time stamps */
+	struct offset offset;     /* offset of the core's TSC against the boot core's TSC at the start, in ticks */
+	struct offset last_offset; /* offset in the last pass, if there was more than one pass */
+	struct offset drift_ppb;  /* drift of the core's TSC against the boot core's TSC, from the first pass to the last */
+	/* The judge sets the following fields. */
+	bool off_majority;        /* true if the core's TSC differs from most others */
+	bool steps_back;          /* true if the core's own readings prove that its TSC steps back */
+	bool drifts;              /* true if the core's TSC drifts against most others */
 	struct offset from_most;   /* proven minimum and possible maximum of the drift against most others, in ppb */
 };
 
@@ -178,7 +184,7 @@ struct report_contended {
 	size_t cores; /* number of cores that took part */
 	uint64_t iterations, warps;
 	uint64_t worst_ticks, worst_ns;
-	uint32_t worst_a, worst_b; /* APIC ids: A's stamp was ahead of B's later reading */
+	uint32_t worst_a, worst_b; /* APIC ids of the cores with the worst warp: A's stamp was ahead of B's later reading */
 };
 
 struct report_skew {
@@ -195,21 +201,22 @@ struct report_skew {
 	size_t rounds;
 	uint64_t elapsed_ns;     /* duration of the first pass */
 	uint64_t pingpongs;      /* number of pairs that exchanged time stamps in the first pass */
-	uint64_t again;          /* number of repeated ping-pongs, because the first had too wide an interval */
+	/* number of ping-pongs that were repeated because the interval of the first one was too wide */
+	uint64_t again;
 	uint64_t warps;          /* number of messages that arrived before they were sent, in all passes */
 	uint64_t worst_warp_ticks, worst_warp_ns;
 	uint32_t worst_warp_a, worst_warp_b; /* APIC ids of the pair with the worst warp: A was ahead of B */
-	uint64_t best_trip_ns, median_trip_ns; /* the shortest round trip, and the median of the pairs' medians */
+	uint64_t best_trip_ns, median_trip_ns; /* the shortest round trip, and the median of the medians of all pairs */
 	struct offsets offsets;  /* results of the first pass */
-	const uint32_t *core_of; /* core number (index into report.cores) by rank */
+	const uint32_t *core_of; /* core number (index into report.cores) of the core with each rank */
 	struct offsets_summary summary; /* summary of the first pass, with cores as ranks */
-	const bool *outlier;    /* true if offsets_solve() found the core with this rank off the majority */
+	const bool *outlier;    /* true if offsets_solve() found that the core with this rank differs from the majority */
 	bool drift_measured;     /* true if there was a second pass */
 	/* Drift of core B against core A from the first pass to the last, for each pair by pair_schedule_index(). */
 	const struct offset *drifts;
 	bool middle_measured;    /* true if there was a pass between the first and the last */
 	union {
-		/* Results of the passes after the first: the middle pass, if there was one, and the latest. */
+		/* Results of passes after the first pass: the middle pass if there was one, and the latest pass. */
 		struct offsets later[REPORT_LATER_MAX];
 		struct {
 			struct offsets middle, latest;
@@ -217,14 +224,15 @@ struct report_skew {
 	};
 	const bool *latest_outlier; /* OUTLIER and SUMMARY of the last pass */
 	struct offsets_summary latest_summary;
-	uint64_t drift_span_ns;  /* from the start of the first pass to the end of the last */
+	uint64_t drift_span_ns;  /* time from the start of the first pass to the end of the last pass */
 
-	/* Set by the judge: */
+	/* The judge sets the following fields. */
 	/* MOVED is true for a rank if that core moved against most cores. DISPUTED is working memory. */
 	bool *moved, *disputed;
-	uint64_t off_tsc;        /* TSC at the end of the pass in which cores were off the majority; 0 if no core was */
+	/* TSC at the end of the pass in which a core differed from the majority; 0 if there was none */
+	uint64_t off_tsc;
 	bool any_moved;          /* true if the two cores of any pair moved against each other */
-	/* True if no core moved or was off in any pass, and WITHIN_NS is small enough to be useful. */
+	/* True if no core moved or differed in any pass, and WITHIN_NS is small enough to be useful. */
 	bool synchronised;
 	bool within_known;
 	/* Upper bound of the difference of any two cores' TSCs, in the first and in the last pass. */
@@ -237,15 +245,15 @@ struct report_skew {
 };
 
 struct report_gap {
-	uint64_t at_ms; /* time in the run */
+	uint64_t at_ms; /* start of the gap as time in the run */
 	uint64_t ns;
-	uint32_t core;  /* APIC id */
+	uint32_t core;  /* APIC id of the core */
 };
 
 struct report_interference { /* stolen time of all cores together */
 	bool measured;
 	uint64_t threshold_ns;
-	uint64_t observed_ns; /* sum over all cores */
+	uint64_t observed_ns; /* time in which cores were observed, as the sum over all cores */
 	uint64_t gaps, worst_ns, total_ns;
 	uint32_t worst_core;  /* APIC id of the core with the longest gap */
 	/*
@@ -255,7 +263,7 @@ struct report_interference { /* stolen time of all cores together */
 	const char *counter, *counter_reason;
 	struct report_stolen {
 		uint64_t observed_ns;
-		/* stolen time by the hypervisor's counter, with and without the time around the loop */
+		/* stolen time by the hypervisor's counter, with and without the time directly before and after the loop */
 		uint64_t reported_ns, reported_low_ns;
 		uint64_t low_ns, high_ns; /* bounds of the stolen time from the loop's own readings */
 	} stolen;
@@ -263,16 +271,18 @@ struct report_interference { /* stolen time of all cores together */
 	bool smi_known;       /* true if the CPU counts its SMIs, and this counter can be read */
 	uint64_t smi_count;   /* number of SMIs from the start of the run to its end */
 	size_t event_count;
-	struct report_gap events[REPORT_EVENTS_MAX]; /* the first gaps of each core, while there is space */
+	struct report_gap events[REPORT_EVENTS_MAX]; /* the first gaps of each core, as far as there is space */
 };
 
 enum discontinuity_class { DISCONTINUITY_PARTED, DISCONTINUITY_STOPPED, DISCONTINUITY_JUMPED };
 
 struct report_discontinuity { /* a time at which the clocks disagree on how much time passed */
-	uint64_t from_tsc, at_tsc; /* interval in which it happened; FROM_TSC is 0 if its start is not known */
-	uint64_t from_ms, at_ms;   /* the same as time in the run; set by the judge */
-	enum discontinuity_class class; /* set by the judge */
-	uint32_t alone; /* bits of the group that alone jumped or continued, or 0; set by the judge */
+	/* interval in which the discontinuity happened; FROM_TSC is 0 if the start is not known */
+	uint64_t from_tsc, at_tsc;
+	uint64_t from_ms, at_ms;   /* the same interval as times in the run; set by the judge */
+	enum discontinuity_class class; /* class of the discontinuity; set by the judge */
+	/* bits of the clocks in the group that alone jumped or continued, or 0; set by the judge */
+	uint32_t alone;
 	size_t group_count;
 	struct report_group { /* clocks that agree with each other */
 		/* Bit I is clock I of the report. Bit REPORT_CLOCKS_MAX is a TSC that is not in the report. */
@@ -283,15 +293,15 @@ struct report_discontinuity { /* a time at which the clocks disagree on how much
 	} groups[REPORT_GROUPS_MAX];
 };
 
-enum report_policy { /* treatment of ticks whose deadlines pass while interrupts are masked */
+enum report_policy { /* policy of a timer for ticks with deadlines that pass while interrupts are masked */
 	REPORT_POLICY_UNKNOWN,
-	REPORT_POLICY_DISCARD,  /* at most one of them comes, and later ticks keep their deadlines */
-	REPORT_POLICY_CATCH_UP, /* several of them come */
-	REPORT_POLICY_DELAY,    /* at most one of them comes, and the next tick follows one period after it */
+	REPORT_POLICY_DISCARD,  /* at most one of these ticks comes, and later ticks keep their deadlines */
+	REPORT_POLICY_CATCH_UP, /* several of these ticks come */
+	REPORT_POLICY_DELAY,    /* at most one of these ticks comes, and the next tick follows one period after it */
 };
 
 /*
- * Smallest numbers of interrupts for p99 and for p99.9. With fewer interrupts, these percentiles would be the largest
+ * Smallest number of interrupts for p99, and for p99.9. With fewer interrupts, these percentiles would be the largest
  * value.
  */
 #define REPORT_P99_MIN  100u
@@ -301,25 +311,26 @@ struct report_interval { /* a timer test: the requested interval of a source of 
 	const char *source; /* id of the source; static storage */
 	bool periodic;
 	uint32_t core; /* APIC id of the tested core */
-	const char *route_kind; /* how its interrupts reach the core: "lapic", "pic", ... */
+	const char *route_kind; /* route of the source's interrupts to the core: "lapic", "pic", ... */
 	uint32_t pin, vector;
 	enum clock_state state;
-	char reason[CLOCK_REASON_SIZE]; /* why the source could not be tested; otherwise "" */
+	char reason[CLOCK_REASON_SIZE]; /* reason why the source could not be tested, otherwise "" */
 	uint64_t asked_ns; /* requested interval */
 	/* The following figures are calculated by analysis_timers(). */
 	uint64_t asked;    /* number of requests */
 	uint64_t expected; /* number of deadlines while interrupts were enabled */
 	/*
-	 * DELIVERED is the number of interrupts. The others are numbers of deadlines: without an interrupt, with two or
-	 * more, and with an early one. EXCUSED deadlines do not count, because the core was preempted (a gap).
+	 * DELIVERED is the number of interrupts. The others count deadlines: without an interrupt, with two or more
+	 * interrupts, and with an early interrupt. EXCUSED is the number of deadlines that do not count, because the core
+	 * was preempted (a gap).
 	 */
 	uint64_t delivered, empty, doubled, early, excused;
 	uint64_t losses; /* number of times that a periodic source lost ticks; several lost ticks in a row count once */
 	/* number of one-shots without an interrupt, although the device's own status shows that they expired */
 	uint64_t expired;
 	/*
-	 * OVER is the number of armings with a deadline that had already passed. STALE is the number of these that caused
-	 * an interrupt.
+	 * OVER is the number of armings with a deadline that had already passed. STALE is the number of such armings that
+	 * caused an interrupt.
 	 */
 	uint64_t over, stale;
 	struct report_lateness {
@@ -330,32 +341,39 @@ struct report_interval { /* a timer test: the requested interval of a source of 
 		int64_t p1_ns;
 	} lateness;
 	struct interval_ppb rate; /* rate error of a periodic source against the requested period */
-	/* How long interrupts were masked, and number of interrupts in an equal time afterwards. 0 if not tested. */
+	/*
+	 * Time in which interrupts were masked, and number of interrupts in an equal time afterwards. Both are 0 if this
+	 * was not tested.
+	 */
 	uint64_t held_ns, held_delivered;
 	enum report_policy policy;
-	/* True if ticks are spread over their periods, so that none can be matched to its deadline. No tick counts then. */
+	/*
+	 * True if ticks are spread over their periods, so that no tick can be matched to its deadline. Ticks are then not
+	 * counted.
+	 */
 	bool scattered;
 };
 
 struct report_claim { /* a stated rate, its comparison with the measured rate, and the systems that would use it */
 	struct claim claim;
-	/* Set by the judge, and unknown or 0 before: */
+	/* The judge sets the following fields. Before, they are unknown or 0. */
 	struct interval_millihz measured; /* measured rate of the clock */
 	struct interval_ppb error;        /* how much faster the clock runs than the stated rate */
 	enum outcome outcome;
 	size_t user_count;
-	const char *users[REPORT_CLAIM_USERS]; /* static storage */
+	const char *users[REPORT_CLAIM_USERS]; /* names of the systems, in static storage */
 };
 
 struct report_quality { /* effect of stolen time on the latencies; set by the judge */
 	bool stolen_known;
 	uint64_t stolen_millipercent; /* stolen part of the observed time, in 1/1000 % */
-	bool tails_known;        /* true if cores were observed for stolen time, or reads were hit by it */
-	bool reliable_tails;     /* true if percentiles up to p99.9 are the clocks' own */
-	char text[REPORT_SENTENCE]; /* a sentence on all of this */
+	bool tails_known;        /* true if cores were observed for stolen time, or if stolen time hit reads */
+	bool reliable_tails;     /* true if percentiles up to p99.9 show the clocks and not stolen time */
+	char text[REPORT_SENTENCE]; /* a sentence on the effect of stolen time */
 };
 
-struct report_advice { /* recommended clocks, the best first, see recommend.h; clocks to avoid are last */
+/* recommended clocks in the order of preference, and the clocks to avoid at the end; see recommend.h */
+struct report_advice {
 	size_t count;
 	struct advice {
 		const char *clock;
@@ -366,11 +384,11 @@ struct report_advice { /* recommended clocks, the best first, see recommend.h; c
 
 struct report_answer { /* a short summary of the report */
 	char text[2 * REPORT_SENTENCE]; /* all fields below as sentences; "" before the judge has run */
-	const char *clock;       /* the clock to use; NULL if none is fit */
-	uint64_t read_ps;        /* cost of a read of it, see struct report_cost; 0 if not known */
-	const char *linux_takes; /* the clock that Linux takes; NULL if not known */
+	const char *clock;       /* id of the clock to use; NULL if no clock is fit */
+	uint64_t read_ps;        /* cost of one read of this clock, see struct report_cost; 0 if not known */
+	const char *linux_takes; /* id of the clock that Linux takes; NULL if not known */
 	size_t wrong_count;
-	const char *wrong[REPORT_CLOCKS_MAX]; /* the clocks that failed */
+	const char *wrong[REPORT_CLOCKS_MAX]; /* ids of the clocks that failed */
 	bool within_known;
 	uint64_t within_ns; /* upper bound of the difference between the cores' TSCs */
 };
@@ -381,8 +399,8 @@ struct report_taken { /* the clock that an operating system takes here */
 };
 
 struct report_tick { /* the timer that Linux takes for its tick */
-	const char *source; /* id of a source in INTERVALS; NULL if not known */
-	char reason[2 * REPORT_SENTENCE]; /* the reason; "" if no timer was tested */
+	const char *source; /* id of the source in report.intervals; NULL if not known */
+	char reason[2 * REPORT_SENTENCE]; /* reason why Linux takes the source; "" if no timer was tested */
 };
 
 struct finding {
@@ -402,29 +420,29 @@ struct finding {
 	const char *source;
 };
 
-#define REPORT_NAME_SIZE  65  /* longest name in the SMBIOS tables and a final 0 */
+#define REPORT_NAME_SIZE  65  /* size of the longest name in the SMBIOS tables, with a final 0 */
 #define REPORT_NAMES_SIZE 131 /* space for two names with a blank between them */
 
 struct report_identity { /* identity of the machine, printable ASCII; "" if not known */
 	char vendor[REPORT_NAME_SIZE], product[REPORT_NAME_SIZE];
-	char serial[REPORT_NAME_SIZE]; /* also "" with identity=off */
-	/* the board's vendor and product, the BIOS's vendor and version */
+	char serial[REPORT_NAME_SIZE]; /* serial number; "" if not known, and also with identity=off */
+	/* vendor and product of the board; vendor and version of the BIOS */
 	char board[REPORT_NAMES_SIZE], bios[REPORT_NAMES_SIZE];
 	char bios_date[REPORT_NAME_SIZE];
 	bool cpu_known;
 	uint32_t family, model, stepping;
-	uint32_t microcode; /* 0 if not known */
+	uint32_t microcode; /* revision of the microcode; 0 if not known */
 	char oem[16];       /* OEM id from the ACPI tables */
 	char host[32];      /* name and version of the hypervisor */
 };
 
-struct report_calibration { /* results of a calibration loop; the profile gives the number of its runs */
+struct report_calibration { /* results of a calibration loop; the profile decides how many times the loop is run */
 	const struct calibration_loop *loop; /* static storage */
-	char reason[CLOCK_REASON_SIZE]; /* why it was not run; otherwise "" */
+	char reason[CLOCK_REASON_SIZE]; /* reason why the loop was not run, otherwise "" */
 	uint64_t runs, refused; /* number of runs, and number of runs that gave no rate */
 	size_t refusal_count;
 	struct report_refusal {
-		const char *reason; /* static storage */
+		const char *reason; /* a reason for refusal, in static storage */
 		uint64_t count;
 	} refusals[CALIBRATION_REFUSALS];
 	/* Median and worst error of the rates that it found, against the measured rate. Unknown if no rate was measured. */
@@ -434,7 +452,7 @@ struct report_calibration { /* results of a calibration loop; the profile gives 
 struct report_record { /* the run's record, see src/record */
 	void *bytes; /* owned by the run */
 	size_t length; /* size in bytes; 0 if the run did not start */
-	uint64_t dropped; /* number of entries that were left out for lack of space */
+	uint64_t dropped; /* number of entries that were omitted because there was no space */
 	char sha256[SHA256_HEX_SIZE];
 };
 
@@ -443,15 +461,17 @@ struct report {
 	struct options options;
 	char options_given[OPTIONS_GIVEN_SIZE]; /* the options as a user would type them; "" if all are defaults */
 	uint64_t duration_ns;     /* duration of each measurement, from the option or the profile */
-	char started_at[32];      /* time by the firmware's clock, in ISO 8601; "" if it has none */
+	/* time of the start by the firmware's clock, in ISO 8601; "" if the firmware has no clock */
+	char started_at[32];
 	uint64_t elapsed_ms;
 	bool elapsed_known;
 
-	char cpu_vendor[13]; /* as CPUID returns it */
+	char cpu_vendor[13]; /* vendor as CPUID returns it */
 	char cpu[49], hypervisor[13], firmware[96], accelerator[16];
 	struct report_identity identity;
 	struct paravirtual paravirtual;
-	const char *fence; /* "lfence;rdtsc" or "mfence;lfence;rdtsc": how the TSC is read before and after a clock */
+	/* instructions that read the TSC before and after a clock: "lfence;rdtsc" or "mfence;lfence;rdtsc" */
+	const char *fence;
 	bool tsc_is_invariant;
 	bool lapic_always_runs; /* true if the LAPIC's timer also runs in deep sleep */
 	/* True if Linux distrusts the TSC of this CPU in every case: unsynchronized_tsc() in arch/x86/kernel/tsc.c, 6.6. */
@@ -461,7 +481,7 @@ struct report {
 	uint64_t start_tsc; /* start of the run; all times in the run count from here */
 	/* Converts all ticks below to ns. If den is 0, the rate is unknown, and 1 tick counts as 1 ns. */
 	struct rate tsc;
-	struct rate_interval tsc_within; /* bounds of the TSC's rate; unknown if not measured */
+	struct rate_interval tsc_within; /* bounds of the TSC's rate; unknown if the rate was not measured */
 	char tsc_source[64]; /* source of the rate, as text */
 	/* rate of the boot core's LAPIC timer before its divider, measured against the TSC; unknown if not tested */
 	struct interval_millihz lapic;
@@ -477,13 +497,13 @@ struct report {
 	struct report_core *cores;
 	struct report_skew skew;
 	struct report_interference interference;
-	struct series series; /* only in a soak; clocks and cores are in the order of the lists above */
+	struct series series; /* series of a soak, otherwise empty; clocks and cores are in the order of the lists above */
 	/*
 	 * Signals that the hypervisor uses to announce disruptions. Their count is 0 if it offers none, or before the end
 	 * of the run.
 	 */
 	struct signals signals;
-	/* the second is the number of discontinuities that were left out for lack of space */
+	/* number of listed discontinuities, and number of omitted ones because there was no space */
 	size_t discontinuity_count, discontinuities_lost;
 	struct report_discontinuity discontinuities[REPORT_DISCONTINUITIES_MAX];
 	size_t interval_count;
@@ -503,22 +523,22 @@ struct report {
 	/* Sentences on the machine: broken tables, a volume that could not be written, ... */
 	size_t note_count;
 	char notes[REPORT_NOTES_MAX][REPORT_SENTENCE];
-	/* true if the user ended the run early; the remaining measurements were as short as in a quick run */
+	/* true if the user ended the run early; the remaining measurements were then as short as in a quick run */
 	bool hurried;
-	uint64_t hurried_ms; /* time in the run at which the user did this */
+	uint64_t hurried_ms; /* time in the run at which the user ended it early */
 	/*
 	 * True if the run did not finish, for example because its deadline passed. The report has the results until then.
 	 */
 	bool incomplete;
 	size_t finding_count;
-	struct finding findings[REPORT_FINDINGS_MAX]; /* sorted by the judge: failures first */
+	struct finding findings[REPORT_FINDINGS_MAX]; /* findings in the order of their severity: failures first */
 	struct report_quality quality;
 	enum verdict verdict;
 };
 
 /*
- * Returns a name for the machine of a report: its label, otherwise its serial number, otherwise its product. Returns ""
- * if it has none of these.
+ * Returns a name for the machine of a report: its label, or else its serial number, or else its product. Returns "" if
+ * the report has none of these.
  */
 const char *report_machine(const struct report *report);
 
@@ -531,10 +551,10 @@ bool report_is_emulated(const struct report *report);
 /* Returns the id of clock I; "tsc" for REPORT_CLOCKS_MAX, even if the TSC is not in the report. */
 const char *report_clock_id(const struct report *report, size_t i);
 
-const char *verdict_word(enum verdict verdict);       /* "pass" ... "absent" */
+const char *verdict_word(enum verdict verdict);       /* returns "pass" ... "absent" */
 const char *clock_state_word(enum clock_state state); /* "present" ... */
-const char *policy_word(enum report_policy policy);   /* "discard" ...; "" for unknown */
-const char *rate_fit_word(enum rate_fit fit);         /* "all" ...; "" for none */
+const char *policy_word(enum report_policy policy);   /* returns "discard" ...; "" for an unknown policy */
+const char *rate_fit_word(enum rate_fit fit);         /* returns "all" ...; "" for RATE_FIT_NONE */
 
 /*
  * Returns true for the main read method of a device, except for the null clock. Only such clocks are compared
@@ -620,7 +640,7 @@ struct offset report_shown_offset(const struct report *report, const struct repo
 /* Adds a row for CLAIM, unless there is no space. */
 void report_add_claim(struct report *report, const struct claim *claim);
 
-/* "tsc", "lapic" or "crystal". */
+/* Returns "tsc", "lapic" or "crystal". */
 const char *report_claim_clock(const struct claim *claim);
 
 /* Adds a note, unless there is no space. Text that does not fit is cut. */

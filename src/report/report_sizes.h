@@ -9,19 +9,22 @@
 
 #include "report/report.h"
 
-/* A JSON that lists all durations that struct latency counts exactly has 6 MB for twelve clocks. */
+/*
+ * The size is enough for JSON with all durations that struct latency counts exactly. For twelve clocks they have 6 MB.
+ */
 #define REPORT_SIZE          ((size_t)8 << 20)
-#define REPORT_SIZE_PER_ROW  144u  /* three figures of 20 digits, their keys, and the clock's id */
+#define REPORT_SIZE_PER_ROW  144u  /* three figures of 20 digits, with their keys and the clock's id */
 #define REPORT_SIZE_PER_CORE (2 * REPORT_CLOCKS_MAX * REPORT_SIZE_PER_ROW + 2048u)
 #define REPORT_SIZE_PER_PAIR 48u   /* two figures of 20 digits */
-#define REPORT_SIZE_SERIES     256u /* a row of the series: five figures of 20 digits and their keys */
-#define REPORT_SIZE_SERIES_CLOCK 320u /* each clock in a row of the series: eight figures */
-#define REPORT_SIZE_SERIES_CORE 128u /* each core in a row of the series: three figures */
-#define REPORT_MATRIX_CORES  256u  /* with more cores the report has no matrix */
+#define REPORT_SIZE_SERIES     256u /* a row of the series: five figures of 20 digits, with their keys */
+#define REPORT_SIZE_SERIES_CLOCK 320u /* one clock in a row of the series: eight figures */
+#define REPORT_SIZE_SERIES_CORE 128u /* one core in a row of the series: three figures */
+#define REPORT_MATRIX_CORES  256u  /* largest number of cores for a report with a matrix of pairs */
 /* With more cores, serial lines get a shorter JSON and CSV: json_render_serial() and csv_render_serial(). */
 #define REPORT_SERIAL_CORES  64u
 #define REPORT_SIZE_CSV      ((size_t)384 << 10)
-#define REPORT_SIZE_CSV_ROW  320u  /* a row: run, clock, metric, three figures of 20 digits, machine in quotes */
+/* a row of the CSV: run, clock, metric, three figures of 20 digits, and the machine in quotes */
+#define REPORT_SIZE_CSV_ROW  320u
 #define REPORT_SIZE_CSV_TIMERS (REPORT_INTERVALS_MAX * 14 * REPORT_SIZE_CSV_ROW)
 #define REPORT_SIZE_CSV_CORE ((6 * REPORT_CLOCKS_MAX + 8) * REPORT_SIZE_CSV_ROW)
 
