@@ -42,6 +42,7 @@ machine_read_tables(struct machine *machine, struct report *report)
 	acpi->madt.core_max = ACPI_CORES_MAX;
 	acpi_read_facts(&memory, firmware_rsdp(), acpi);
 	platform_read_claims(&machine->platform, guard_run);
+	machine->platform.unused_page = firmware_unused_page();
 	if (!firmware_rsdp() && !machine->boot.needs_acpi) {
 		acpi->problem_count = 0;
 		report_note(report, "This machine has no ACPI tables.");

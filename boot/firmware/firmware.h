@@ -35,6 +35,9 @@ uint64_t firmware_rsdp(void);
 uint64_t firmware_smbios_3(void);
 uint64_t firmware_smbios_2(void);
 
+/* Returns the address of a page for struct platform's unused_page, or 0 if there is firmware. */
+uint64_t firmware_unused_page(void);
+
 /* Appends the firmware's name and version in the report's format. */
 void firmware_print_name(struct text *text);
 

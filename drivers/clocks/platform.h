@@ -15,6 +15,11 @@ struct platform {
 	struct paravirtual paravirtual;
 	struct claims claims;
 	struct pages pages; /* memory for the pages that hypervisors write */
+	/*
+	 * Address of a page without memory, at which a hypervisor may map its shared page. 0 if there is firmware: it may
+	 * use the shared page at its own address.
+	 */
+	uint64_t unused_page;
 };
 
 /*

@@ -1,18 +1,222 @@
 /*
- * Xen's single-shot timer of each core (VCPUOP_set_singleshot_timer). It is listed, but never armed. Its interrupt is
- * an event of Xen, and does not come again until the event's bit is cleared in the shared page. A fully virtualised
- * guest reaches this page only by moving it into its own memory, and cannot ask Xen where the page was before. Firmware
- * has moved it already: EDK II waits there for events of Xen's disk (OvmfPkg/XenBusDxe). So it could not be restored.
+ * Xen's single-shot timer of the boot core (VCPUOP_set_singleshot_timer). All layouts and numbers are from Xen's
+ * headers in xen/include/public: xen.h, vcpu.h, memory.h, event_channel.h, hvm/hvm_op.h and hvm/params.h.
+ *
+ * The interrupt is an event. Xen sets the event's bit in the shared page, and interrupts with the vector that HVM
+ * parameter 0 contains. The page has at most one address, and a guest cannot ask for it. Firmware has moved it into its
+ * own memory: EDK II waits there for events of Xen's disk (OvmfPkg/XenBusDxe). So the timer is tested only without
+ * firmware. The page then has no address. A test maps it at an address without memory, and removes it afterwards.
  */
+#include "hw/hw.h"
+#include "paravirtual/leaves.h"
+#include "paravirtual/pages.h"
 #include "timers/timers.h"
+
+#define HZ               1000000000u
+#define MEMORY_OP        12u
+#define ADD_TO_PHYSMAP   7u
+#define REMOVE_FROM_PHYSMAP 15u
+#define SET_TIMER        8u
+#define STOP_TIMER       9u
+#define EVENT_CHANNEL_OP 32u
+#define BIND_VIRQ        1u
+#define CLOSE_EVENT      3u
+#define HVM_OP           34u
+#define SET_PARAM        0u
+#define GET_PARAM        1u
+#define CALLBACK_VECTOR  (UINT64_C(2) << 56) /* type in parameter 0: its lowest byte is an interrupt vector */
+#define DOMAIN_SELF      0x7ff0u
+#define VCPUS_MAX        32u
+#define PORTS_MAX        64u
+
+enum { PAGE, VCPU, PORT, FOUND_MASK, FOUND_CALLBACK, DUE };
+
+struct shared_page {
+	struct vcpu {
+		uint8_t has_events, is_masked, rest[6];
+		uint64_t words; /* bit N: word N of PENDING has an event */
+		uint64_t arch[2];
+		struct pvclock time;
+	} vcpus[VCPUS_MAX];
+	uint64_t pending[PORTS_MAX], masked[PORTS_MAX];
+};
+_Static_assert(offsetof(struct shared_page, pending) == 2048, "as Xen writes it");
+
+static volatile struct shared_page *
+page_of(const struct timer *timer)
+{
+	return (volatile struct shared_page *)(uintptr_t)timer->saved[PAGE];
+}
+
+static int64_t
+xen_call(uint64_t number, uint64_t operation, void *argument)
+{
+	return hw_xen_hypercall(number, operation, (uintptr_t)argument, 0);
+}
+
+static void
+remove_page(const struct timer *timer)
+{
+	struct {
+		uint16_t domain;
+		uint64_t frame;
+	} removed = { DOMAIN_SELF, timer->saved[PAGE] / PAGES_SIZE };
+
+	(void)xen_call(MEMORY_OP, REMOVE_FROM_PHYSMAP, &removed);
+}
+
+/* Maps the page, and asks for the timer's event. Returns false, with everything as found, if Xen refused. */
+static bool
+attach(struct timer *timer)
+{
+	struct {
+		uint16_t domain, size;
+		uint32_t space; /* 0 is the shared page */
+		uint64_t index, frame;
+	} added = { DOMAIN_SELF, 0, 0, 0, timer->saved[PAGE] / PAGES_SIZE };
+	struct {
+		uint32_t virq, vcpu, port; /* VIRQ 0 is the timer; Xen sets PORT */
+	} event = { 0, (uint32_t)timer->saved[VCPU], 0 };
+
+	if (xen_call(MEMORY_OP, ADD_TO_PHYSMAP, &added))
+		return false;
+	if (xen_call(EVENT_CHANNEL_OP, BIND_VIRQ, &event) || event.port >= PORTS_MAX) {
+		remove_page(timer);
+		return false;
+	}
+	timer->saved[PORT] = event.port;
+	return true;
+}
+
+static void
+detach(const struct timer *timer)
+{
+	uint32_t port = (uint32_t)timer->saved[PORT];
+
+	(void)xen_call(EVENT_CHANNEL_OP, CLOSE_EVENT, &port);
+	remove_page(timer);
+}
 
 static void
 xen_timer_open(const struct platform *platform, struct timer *timer)
 {
-	timer->unlisted = !paravirtual_find(&platform->paravirtual, PARAVIRTUAL_XEN);
-	if (!timer->unlisted && timer_find_lapic(timer))
+	const struct paravirtual_interface *xen = paravirtual_find(&platform->paravirtual, PARAVIRTUAL_XEN);
+	struct hw_cpuid leaf = { 0, 0, 0, 0 };
+
+	timer->unlisted = !xen;
+	if (!xen || !timer_find_lapic(timer))
+		return;
+	timer->hz = (struct rate){ HZ, 1 };
+	timer->ticks_max = UINT32_MAX;
+	if (xen->leaf_max >= xen->base + LEAF_XEN_HVM)
+		leaf = hw_cpuid(xen->base + LEAF_XEN_HVM, 0);
+	timer->saved[PAGE] = platform->unused_page;
+	timer->saved[VCPU] = leaf.ebx;
+	if (!platform->unused_page) {
 		timer_refuse(timer, CLOCK_DISABLED,
 			     "Its events need Xen's shared page, whose place the firmware chose: not tested.");
+	} else if (!(leaf.eax & XEN_VCPU_ID_PRESENT) || leaf.ebx >= VCPUS_MAX) {
+		timer_refuse(timer, CLOCK_ABSENT, "Xen's CPUID leaves do not say which of its vCPUs a core is.");
+	} else if (!attach(timer)) {
+		timer_refuse(timer, CLOCK_BROKEN, "Xen refused its shared page or the timer's event.");
+	} else {
+		detach(timer);
+	}
+}
+
+static void
+xen_timer_acknowledge(const struct timer *timer)
+{
+	volatile struct shared_page *page = page_of(timer);
+
+	page->vcpus[timer->saved[VCPU]].has_events = 0;
+	page->vcpus[timer->saved[VCPU]].words = 0;
+	__atomic_fetch_and(&page->pending[0], ~(UINT64_C(1) << timer->saved[PORT]), __ATOMIC_ACQ_REL);
+}
+
+static void
+xen_timer_disarm(struct timer *timer)
+{
+	(void)hw_xen_hypercall(XEN_VCPU_OP, STOP_TIMER, timer->saved[VCPU], 0);
+}
+
+struct param {
+	uint16_t domain;
+	uint32_t index; /* 0: how events interrupt the guest */
+	uint64_t value;
+};
+
+static void
+set_callback(uint64_t value)
+{
+	struct param param = { DOMAIN_SELF, 0, value };
+
+	(void)xen_call(HVM_OP, SET_PARAM, &param);
+}
+
+/* Masks all other events, such as events of the console. If Xen refuses now, no interrupt comes. */
+static void
+xen_timer_take(struct timer *timer, uint32_t vector)
+{
+	struct param found = { DOMAIN_SELF, 0, 0 };
+
+	timer->route.vector = vector;
+	(void)xen_call(HVM_OP, GET_PARAM, &found);
+	timer->saved[FOUND_CALLBACK] = found.value;
+	if (!attach(timer))
+		return;
+	timer->saved[FOUND_MASK] = page_of(timer)->masked[0];
+	page_of(timer)->masked[0] = ~(UINT64_C(1) << timer->saved[PORT]);
+	xen_timer_acknowledge(timer);
+	set_callback(CALLBACK_VECTOR | vector);
+}
+
+static uint64_t
+read_time_ns(const struct timer *timer)
+{
+	struct pvclock taken;
+	uint64_t tsc;
+
+	return pvclock_take(&page_of(timer)->vcpus[timer->saved[VCPU]].time, hw_tsc_lfence, &taken, &tsc) ?
+		pvclock_ns(&taken, tsc) : 0;
+}
+
+static uint64_t
+xen_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
+{
+	struct {
+		uint64_t due_ns;
+		uint32_t flags;
+	} timeout = { read_time_ns(timer) + ticks, 0 };
+
+	(void)periodic;
+	timer->saved[DUE] = timeout.due_ns;
+	(void)hw_xen_hypercall(XEN_VCPU_OP, SET_TIMER, timer->saved[VCPU], (uintptr_t)&timeout);
+	return 0;
+}
+
+static uint64_t
+xen_timer_left(const struct timer *timer)
+{
+	uint64_t now_ns = read_time_ns(timer);
+
+	return timer->saved[DUE] > now_ns ? timer->saved[DUE] - now_ns : 0;
+}
+
+static bool
+xen_timer_expired(const struct timer *timer)
+{
+	return !xen_timer_left(timer);
+}
+
+static void
+xen_timer_give_back(struct timer *timer)
+{
+	xen_timer_disarm(timer);
+	set_callback(timer->saved[FOUND_CALLBACK]);
+	page_of(timer)->masked[0] = timer->saved[FOUND_MASK];
+	xen_timer_acknowledge(timer);
+	detach(timer);
 }
 
 const struct timer_driver timer_xen = {
@@ -20,4 +224,11 @@ const struct timer_driver timer_xen = {
 	.title = "Xen's single-shot timer",
 	.in_quick = true,
 	.open = xen_timer_open,
+	.take = xen_timer_take,
+	.arm = xen_timer_arm,
+	.expired = xen_timer_expired,
+	.left = xen_timer_left,
+	.acknowledge = xen_timer_acknowledge,
+	.disarm = xen_timer_disarm,
+	.give_back = xen_timer_give_back,
 };

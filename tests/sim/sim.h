@@ -254,6 +254,7 @@ struct sim {
 	/* Xen's hypercalls. If NULL the instruction faults. */
 	int64_t (*hypercall)(uint64_t number, uint64_t first, uint64_t second, uint64_t third);
 	struct pages pages; /* the pages that sim_platform() passes on */
+	uint64_t unused_page; /* and the address of a page for Xen's shared page, or 0 */
 	uint32_t microcode; /* revision that CPUID 1h writes into the upper half of MSR 8Bh on an Intel CPU, or 0 */
 	size_t region_count;
 	struct sim_region regions[SIM_REGIONS_MAX];

@@ -105,4 +105,5 @@ sim_platform(struct platform *platform)
 	paravirtual_read(&platform->cpu, NULL, &platform->paravirtual);
 	platform_read_claims(platform, NULL);
 	platform->pages = sim.pages;
+	platform->unused_page = sim.unused_page;
 }

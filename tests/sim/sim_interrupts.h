@@ -26,7 +26,8 @@ enum sim_policy { /* treatment of periods while interrupts are masked */
 
 enum sim_source {
 	SIM_LAPIC, SIM_DEADLINE, SIM_HPET_0, SIM_HPET_1, SIM_HPET_2, SIM_PIT_0, SIM_RTC_PERIODIC, SIM_RTC_UPDATE,
-	SIM_RTC_ALARM, SIM_PM_STATUS, SIM_HV_TIMER, SIM_SOURCES
+	SIM_RTC_ALARM, SIM_PM_STATUS, SIM_HV_TIMER, SIM_XEN_TIMER,
+	SIM_SOURCES
 };
 
 struct sim_timer {
@@ -72,7 +73,7 @@ struct sim_pic {
 struct sim_interrupts {
 	union {
 		struct {
-			struct sim_timer lapic, deadline, hpet, hpet1, hpet2, pit, rtc, rtc_update, rtc_alarm, pm, hv;
+			struct sim_timer lapic, deadline, hpet, hpet1, hpet2, pit, rtc, rtc_update, rtc_alarm, pm, hv, xen;
 		};
 		struct sim_timer timers[SIM_SOURCES];
 	};

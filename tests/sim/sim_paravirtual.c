@@ -5,6 +5,7 @@
 
 #include "paravirtual/leaves.h"
 #include "sim_internal.h"
+#include "sim_sources.h"
 
 #define PS_PER_TICK    100000u /* unit of Hyper-V's reference time */
 #define PPM            1000000
@@ -222,6 +223,98 @@ answer_runstate(uint64_t vcpu, uint64_t address)
 	return 0;
 }
 
+/* Offsets in Xen's shared page: xen/include/public/xen.h, struct shared_info. The first 64 bytes belong to vCPU 0. */
+#define EVENT_WORDS  8u
+#define VCPU_TIME    32u
+#define PENDING      2048u
+#define MASKED       2560u
+#define TIMER_PORT   5u
+#define SHARED_VCPUS 32u
+
+static uint64_t *
+find_shared(uint64_t offset)
+{
+	return (uint64_t *)(uintptr_t)(sim_paravirtual.xen_shared + offset);
+}
+
+/* XENMEM_add_to_physmap for the shared page, and XENMEM_remove_from_physmap */
+static int64_t
+change_memory(uint64_t operation, uint64_t argument)
+{
+	const uint64_t *asked = (const uint64_t *)(uintptr_t)argument;
+	uint64_t address = asked[operation == 7 ? 2 : 1] * PAGES_SIZE;
+
+	sim_paravirtual.writes++;
+	if (!address || address != sim.unused_page)
+		return -22; /* EINVAL */
+	if (operation == 15 && !sim_paravirtual.xen_shared)
+		return -2; /* ENOENT */
+	sim_paravirtual.xen_shared = operation == 7 ? address : 0;
+	for (size_t i = 0; i < SHARED_VCPUS && sim_paravirtual.xen_shared; i++)
+		write_pvclock(address + i * 64 + VCPU_TIME);
+	return 0;
+}
+
+/* EVTCHNOP_bind_virq for VIRQ_TIMER, and EVTCHNOP_close */
+static int64_t
+change_event(uint64_t operation, uint64_t argument)
+{
+	uint32_t *event = (uint32_t *)(uintptr_t)argument;
+
+	if (operation == 1 && (sim_paravirtual.no_events || sim_paravirtual.xen_port || event[0]))
+		return -17; /* EEXIST */
+	if (operation == 3 && event[0] != sim_paravirtual.xen_port)
+		return -22; /* EINVAL */
+	sim_paravirtual.xen_port = operation == 1 ? TIMER_PORT : 0;
+	if (operation == 1)
+		event[2] = TIMER_PORT;
+	return 0;
+}
+
+/* HVMOP_set_param and HVMOP_get_param with parameter 0 */
+static int64_t
+change_param(uint64_t operation, uint64_t argument)
+{
+	uint64_t *param = (uint64_t *)(uintptr_t)argument;
+
+	if (operation == 0)
+		sim_paravirtual.xen_callback = param[1];
+	else
+		param[1] = sim_paravirtual.xen_callback;
+	return 0;
+}
+
+/* VCPUOP_set_singleshot_timer and VCPUOP_stop_singleshot_timer */
+static int64_t
+change_timer(uint64_t operation, uint64_t vcpu, uint64_t argument)
+{
+	if (vcpu != sim.core)
+		return -22; /* EINVAL */
+	sim_source_disarm(SIM_XEN_TIMER);
+	if (operation == 8)
+		sim_source_arm(SIM_XEN_TIMER, *(const uint64_t *)(uintptr_t)argument, 0);
+	return 0;
+}
+
+uint32_t
+sim_paravirtual_event_vector(void)
+{
+	uint64_t bit = UINT64_C(1) << TIMER_PORT;
+
+	if (!sim_paravirtual.xen_shared || !sim_paravirtual.xen_port || sim_paravirtual.xen_callback >> 56 != 2 ||
+	    *find_shared(PENDING) & bit || *find_shared(MASKED) & bit || *(const uint8_t *)find_shared(0))
+		return 0;
+	return sim_paravirtual.xen_callback & 0xff;
+}
+
+void
+sim_paravirtual_set_event(void)
+{
+	*find_shared(PENDING) |= UINT64_C(1) << TIMER_PORT;
+	*find_shared(EVENT_WORDS) |= 1;
+	*(uint8_t *)find_shared(0) = 1;
+}
+
 static int64_t
 hypercall(uint64_t number, uint64_t first, uint64_t second, uint64_t third)
 {
@@ -231,6 +324,14 @@ hypercall(uint64_t number, uint64_t first, uint64_t second, uint64_t third)
 		return register_area(second, third);
 	if (number == 24 && first == 4)
 		return answer_runstate(second, third);
+	if (number == 24 && (first == 8 || first == 9))
+		return change_timer(first, second, third);
+	if (number == 12 && (first == 7 || first == 15))
+		return change_memory(first, second);
+	if (number == 32 && (first == 1 || first == 3))
+		return change_event(first, second);
+	if (number == 34 && first <= 1)
+		return change_param(first, second);
 	return -38; /* ENOSYS */
 }
 
@@ -305,6 +406,15 @@ sim_paravirtual_plug_xen(bool hyperv)
 }
 
 void
+sim_paravirtual_offer_events(void)
+{
+	static uint8_t shared[PAGES_SIZE] __attribute__((aligned(PAGES_SIZE)));
+
+	memset(shared, 0, sizeof(shared));
+	sim.unused_page = (uintptr_t)shared;
+}
+
+void
 sim_paravirtual_offer_steal(void)
 {
 	uint32_t base = hw_cpuid(0x40000000, 0).eax == 0x40000005 ? 0x40000100 : 0x40000000;
@@ -365,7 +475,8 @@ sim_paravirtual_offer_timers(void)
 bool
 sim_paravirtual_is_as_found(void)
 {
-	if (sim.interrupts.hv_config || sim.interrupts.hv_count)
+	if (sim.interrupts.hv_config || sim.interrupts.hv_count || sim_paravirtual.xen_shared || sim_paravirtual.xen_port ||
+	    sim_paravirtual.xen_callback)
 		return false;
 	for (size_t i = 0; i < SIM_CORES_MAX; i++)
 		if (sim_paravirtual.kvm_msrs[i] || sim_paravirtual.kvm_steal_msrs[i] || sim_paravirtual.xen_areas[i])

@@ -53,6 +53,10 @@ struct sim_paravirtual {
 	bool steal_silent;                  /* KVM never writes the counter */
 	uint64_t stolen_ps[SIM_CORES_MAX];  /* counted stolen time until now */
 	uint64_t kvm_steal_msrs[SIM_CORES_MAX]; /* MSR 4B564D03h of each core */
+	uint64_t xen_shared;                /* address at which Xen's shared page is mapped, or 0 */
+	uint64_t xen_callback;              /* HVM parameter 0 */
+	uint32_t xen_port;                  /* port of the timer's event, or 0 */
+	bool no_events;                     /* Xen refuses to bind events */
 	unsigned writes;                    /* number of written MSRs and registered areas */
 };
 
@@ -72,6 +76,13 @@ void sim_paravirtual_offer_timers(void);
 
 /* Adds KVM's counter of stolen time. Xen always has one. */
 void sim_paravirtual_offer_steal(void);
+
+/* Adds an address for Xen's shared page to a guest of Xen without firmware. Events need sim_interrupts_plug(). */
+void sim_paravirtual_offer_events(void);
+
+/* Returns the vector of an event of Xen's timer, or 0 if Xen does not interrupt. */
+uint32_t sim_paravirtual_event_vector(void);
+void sim_paravirtual_set_event(void); /* Xen sets the event's bits in the shared page */
 
 /* Counts PS as time that the host took from the running core. The caller advances the time. */
 void sim_paravirtual_count_stolen(uint64_t ps);

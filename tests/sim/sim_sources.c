@@ -7,6 +7,7 @@
 #include "sim_sources.h"
 
 #include "sim_internal.h"
+#include "sim_paravirtual.h"
 
 #define LVT_TIMER       0x32u
 #define INITIAL_COUNT   0x38u
@@ -325,6 +326,8 @@ sim_source_count(enum sim_source source)
 		return pm_turns();
 	case SIM_HV_TIMER:
 		return sim.now_ps / HV_PS_PER_TICK;
+	case SIM_XEN_TIMER:
+		return sim.now_ps / SIM_PS_PER_NS;
 	default:
 		return sim_counter_ticks(&sim.hpet.counter);
 	}
@@ -352,6 +355,8 @@ sim_source_taken(enum sim_source source)
 		sim_pic_serve(PIT_IRQ);
 	else if (source >= SIM_RTC_PERIODIC && source <= SIM_RTC_ALARM && is_by_pic(RTC_PIN, RTC_IRQ))
 		sim_pic_serve(RTC_IRQ);
+	else if (source == SIM_XEN_TIMER)
+		sim_paravirtual_set_event();
 }
 
 uint32_t
@@ -373,6 +378,8 @@ sim_source_vector(enum sim_source source)
 		return sim_ioapic_vector(SCI_PIN ^ beside);
 	case SIM_HV_TIMER:
 		return all->hv_config & HV_DIRECT ? all->hv_config >> 4 & 0xff : 0;
+	case SIM_XEN_TIMER:
+		return sim_paravirtual_event_vector();
 	default:
 		return hpet_vector(source - SIM_HPET_0, beside);
 	}

@@ -16,6 +16,8 @@
 #define SMBIOS_AREA    0xf0000u  /* SMBIOS 3.6, 5.2.1 */
 #define SMBIOS_SIZE    0x10000u
 #define RSDP_SIZE      20u       /* bytes that the RSDP's first checksum covers */
+/* No guest of Xen has memory here. Linux uses the same address: HVM_SHARED_INFO_ADDR, arch/x86/xen/enlighten_hvm.c. */
+#define XEN_SHARED_PAGE 0xfe700000u
 #define MAP_MAX        4096u     /* most entries of a map that are read; real maps have far fewer */
 
 struct protocol;
@@ -179,6 +181,12 @@ uint64_t
 firmware_smbios_2(void)
 {
 	return found.smbios_2;
+}
+
+uint64_t
+firmware_unused_page(void)
+{
+	return found.protocol->magic ? 0 : XEN_SHARED_PAGE;
 }
 
 void

@@ -143,6 +143,12 @@ firmware_smbios_2(void)
 	return configuration_table(&guid_smbios_2);
 }
 
+uint64_t
+firmware_unused_page(void)
+{
+	return 0;
+}
+
 void
 firmware_ascii(const CHAR16 *wide, char *ascii, size_t size)
 {

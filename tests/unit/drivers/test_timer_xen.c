@@ -1,4 +1,4 @@
-/* Xen's single-shot timer is listed with a reason, and none of Xen's state is changed. */
+/* Xen's single-shot timer: when it is tested, and that Xen's settings are restored. */
 #include "test.h"
 #include "paravirtual/leaves.h"
 #include "sim.h"
@@ -32,4 +32,53 @@ TEST(it_is_a_row_with_a_reason_only_in_a_guest_of_xen)
 	/* the route needs a kind, because the schema allows no empty one */
 	assert_string_equal(opened().route.kind, "lapic");
 	assert_int_equal(sim.count[SIM_HYPERCALL], 0);
+}
+
+static struct timer
+opened_without_firmware(void)
+{
+	sim_reset();
+	sim_interrupts_plug();
+	sim_paravirtual_plug_xen(false);
+	sim_paravirtual_offer_events();
+	return opened();
+}
+
+TEST(without_firmware_it_is_tested_and_a_refusal_is_a_row_with_a_reason)
+{
+	struct timer timer = opened_without_firmware();
+
+	assert_int_equal(timer.state, CLOCK_PRESENT);
+	assert_true(sim_paravirtual_is_as_found());
+	sim_paravirtual.no_events = true;
+	timer = opened();
+	assert_int_equal(timer.state, CLOCK_BROKEN);
+	assert_string_equal(timer.reason, "Xen refused its shared page or the timer's event.");
+	assert_true(sim_paravirtual_is_as_found());
+	sim_cpuid_set(0x40000004, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
+	timer = opened();
+	assert_int_equal(timer.state, CLOCK_ABSENT);
+	assert_string_equal(timer.reason, "Xen's CPUID leaves do not say which of its vCPUs a core is.");
+}
+
+TEST(the_page_the_event_and_its_vector_are_restored)
+{
+	struct timer timer = opened_without_firmware();
+	uint64_t *masked = (uint64_t *)(uintptr_t)(sim.unused_page + 2560);
+
+	*masked = 6;
+	sim_paravirtual.xen_callback = 0x100000000000009; /* an IRQ line */
+	timer_xen.take(&timer, SIM_TIMER_VECTOR);
+	assert_int_equal(sim_paravirtual.xen_callback, UINT64_C(2) << 56 | SIM_TIMER_VECTOR);
+	assert_int_equal(*masked, ~(UINT64_C(1) << sim_paravirtual.xen_port));
+	timer_xen.arm(&timer, 100000, false);
+	assert_in_range(timer_xen.left(&timer), 1, 100000);
+	assert_false(timer_xen.expired(&timer));
+	sim_advance_ps(SIM_PS_PER_MS);
+	assert_true(timer_xen.expired(&timer));
+	timer_xen.give_back(&timer);
+	assert_int_equal(*masked, 6);
+	assert_int_equal(sim_paravirtual.xen_callback, 0x100000000000009);
+	sim_paravirtual.xen_callback = 0;
+	assert_true(sim_paravirtual_is_as_found());
 }

@@ -39,6 +39,7 @@ static const struct source sources[] = {
 	{ &timer_pit[1], SIM_PIT_0, true, true, true, true },
 	{ &timer_rtc[3], SIM_RTC_PERIODIC, false, true, true, true },
 	{ &timer_hyperv, SIM_HV_TIMER, true, true, false, false },
+	{ &timer_xen, SIM_XEN_TIMER, true, false, false, false },
 };
 
 #define SOURCES (sizeof(sources) / sizeof(sources[0]))
@@ -46,8 +47,8 @@ static const struct source sources[] = {
 enum { /* bits for sets of sources */
 	LAPIC = 1 << 0, DEADLINE = 1 << 1, HPET0 = 1 << 2, HPET1 = 1 << 3, FSB = 1 << 4, LEGACY = 1 << 5, PIT = 1 << 6,
 	RTC = 1 << 7, UPDATE = 1 << 8, ALARM = 1 << 9, STATUS = 1 << 10, SCI = 1 << 11,
-	PIT_PIC = 1 << 12, RTC_PIC = 1 << 13, HYPERV = 1 << 14,
-	HPETS = HPET0 | HPET1 | FSB | LEGACY, SHOTS = LAPIC | DEADLINE | HPETS | PIT | PIT_PIC | HYPERV,
+	PIT_PIC = 1 << 12, RTC_PIC = 1 << 13, HYPERV = 1 << 14, XEN = 1 << 15,
+	HPETS = HPET0 | HPET1 | FSB | LEGACY, SHOTS = LAPIC | DEADLINE | HPETS | PIT | PIT_PIC | HYPERV | XEN,
 	PERIODS = LAPIC | HPETS | PIT | RTC | PIT_PIC | RTC_PIC | HYPERV,
 	AWAITED = UPDATE | ALARM | SCI, PINS = HPET0 | HPET1 | LEGACY | PIT | RTC | PIT_PIC | RTC_PIC | AWAITED
 };
@@ -63,14 +64,15 @@ static const struct {
 } faults[] = {
 	{ "drops one tick in ten", PERIODS, { .drop_every = 10 }, "irq-lost", NULL, 7, 8 },
 	{ "drops one shot in five", SHOTS, { .drop_shots_every = 5 }, "irq-missing", NULL, 0, 0 },
-	{ "never interrupts", LAPIC | DEADLINE | HYPERV, { .never = true }, "irq-missing", "the timer's status shows", 0, 0 },
+	{ "never interrupts", LAPIC | DEADLINE | HYPERV | XEN, { .never = true }, "irq-missing",
+	  "the timer's status shows", 0, 0 },
 	{ "never interrupts", HPET0 | LEGACY | PIT | RTC | PIT_PIC | RTC_PIC | AWAITED, { .never = true },
 	  NOBODY, "none ", 0, 0 },
 	{ "sends one in eight twice", LAPIC | HPETS | PIT | HYPERV, { .double_every = 8 }, "irq-doubled", NULL, 20, 23 },
-	{ "sends one in eight twice", DEADLINE, { .double_every = 8 }, "irq-doubled", NULL, 12, 13 },
+	{ "sends one in eight twice", DEADLINE | XEN, { .double_every = 8 }, "irq-doubled", NULL, 12, 13 },
 	{ "sends one in eight twice", RTC, { .double_every = 8 }, "irq-doubled", NULL, 9, 10 },
 	{ "sends each twice", AWAITED, { .double_every = 1 }, "irq-doubled", NULL, 1, 1 },
-	{ "fires at once", HYPERV, { .early_ps = 100000 * NS }, "irq-early", NULL, 98000, 100000 },
+	{ "fires at once", HYPERV | XEN, { .early_ps = 100000 * NS }, "irq-early", NULL, 98000, 100000 },
 	{ "is 20 us early", SHOTS, { .early_ps = 20000 * NS }, "irq-early", NULL, 18000, 20000 },
 	{ "is 70 us early", SHOTS, { .early_ps = 70000 * NS }, "irq-early", NULL, 68000, 70000 },
 	{ "ticks 1,500 ppm fast", PERIODS, { .fast_ppm = 1500 }, "irq-rate", NULL, 1502, 1503 },
@@ -108,15 +110,18 @@ begin(void)
 	sim.cost_ps[SIM_PAUSE] = PAUSE_PS;
 }
 
-/* Starts a test of a source. Hyper-V's timer needs a hypervisor, and other sources are tested on bare metal. */
+/* Starts a test of a source. A hypervisor's timer needs a guest, and other sources are tested on bare metal. */
 static void
 begin_for(const struct source *source)
 {
 	begin();
-	if (source->at != SIM_HV_TIMER)
-		return;
-	sim_paravirtual_plug(true);
-	sim_paravirtual_offer_timers();
+	if (source->at == SIM_HV_TIMER) {
+		sim_paravirtual_plug(true);
+		sim_paravirtual_offer_timers();
+	} else if (source->at == SIM_XEN_TIMER) {
+		sim_paravirtual_plug_xen(false);
+		sim_paravirtual_offer_events();
+	}
 }
 
 static int
@@ -232,11 +237,11 @@ is_described(const struct report *report, const char *words)
 	return any;
 }
 
-/* Some rules only warn in a guest, and Hyper-V's timer is tested in one. */
+/* Some rules only warn in a guest, and hypervisors' timers are tested in one. */
 static enum verdict
 severity_of(const struct rule *rule, const struct source *source)
 {
-	return source->at == SIM_HV_TIMER && rule->warns_in_guest ? VERDICT_WARN : rule->severity;
+	return source->at >= SIM_HV_TIMER && rule->warns_in_guest ? VERDICT_WARN : rule->severity;
 }
 
 /* Returns true if only the fault's rule finds it, and the finding's interval contains the simulated value. */
@@ -378,7 +383,7 @@ write_counted(uint32_t msr, uint64_t value)
 TEST(a_run_writes_only_the_last_synthetic_timer_and_restores_it)
 {
 	const uint64_t config = 0x1e08; /* direct, vector E0h, auto-enable: not running, because its count is 0 */
-	const struct source *source = &sources[SOURCES - 1];
+	const struct source *source = &sources[SOURCES - 2];
 
 	begin_for(source);
 	hw_msr_write(MSR_HV_TIMER_CONFIG, config);
