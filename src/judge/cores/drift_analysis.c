@@ -4,11 +4,11 @@
 #include "sync/outliers.h"
 
 /*
- * Returns the drift of RANK against OTHER. In a star schedule each core is measured against the boot core only. Two
- * other cores are not compared then, because the boot core may have moved.
+ * In a star schedule each core is measured against the boot core only. Two other cores are not compared then, because
+ * the boot core may have moved.
  */
-static struct offset
-drift_from(const struct view *view, size_t other, size_t rank)
+struct offset
+view_drift(const struct view *view, size_t other, size_t rank)
 {
 	const struct offsets *offsets = &view->skew->offsets;
 	size_t a = other < rank ? other : rank, b = other < rank ? rank : other;
@@ -20,16 +20,10 @@ drift_from(const struct view *view, size_t other, size_t rank)
 	return other < rank ? drift : offset_negate(drift);
 }
 
-struct distance
-view_drift_ppb(const struct view *view, size_t other, size_t rank)
-{
-	return view_distance(drift_from(view, other, rank));
-}
-
 static struct offset
-get_drift(const void *context, size_t a, size_t b)
+get_drift(const void *view, size_t a, size_t b)
 {
-	return drift_from(context, a, b);
+	return view_drift(view, a, b);
 }
 
 struct moment
@@ -40,18 +34,12 @@ view_pass_time(const struct view *view, size_t other, size_t rank)
 	return offsets_moment(view->offsets, other, rank);
 }
 
-struct moment
-view_last_pass_time(const struct view *view, size_t other, size_t rank)
-{
-	return offsets_moment(&view->skew->latest, other, rank);
-}
-
 /* Returns the time from the pair's measurement in the first pass to its measurement in the last pass. */
 static struct moment
 time_between_passes(const struct view *view, size_t other, size_t rank)
 {
 	return (struct moment){ offsets_moment(&view->skew->offsets, other, rank).begin_tsc,
-				view_last_pass_time(view, other, rank).end_tsc };
+				offsets_moment(&view->skew->latest, other, rank).end_tsc };
 }
 
 /*
@@ -61,9 +49,9 @@ time_between_passes(const struct view *view, size_t other, size_t rank)
 static bool
 proves_drift(const struct view *view, size_t other, size_t rank, bool ahead, uint64_t width)
 {
-	struct distance drift = view_drift_ppb(view, other, rank);
+	struct offset drift = view_drift(view, other, rank);
 
-	return drift.near > view->drift_limit_ppb && drift.ahead == ahead && drift.far - drift.near <= width;
+	return offset_min_size(drift) > view->drift_limit_ppb && (drift.low > 0) == ahead && offset_width(drift) <= width;
 }
 
 static size_t
@@ -93,35 +81,41 @@ width_for_majority(const struct view *view, size_t rank, bool ahead)
  * seems slower over a longer time. So each minimum is scaled to the whole time from their first start to their last
  * end.
  */
-struct distance
+struct offset
 view_drift_from_most(const struct view *view, size_t rank, struct moment *moment)
 {
 	size_t cores = view->skew->offsets.cores;
 	bool ahead = 2 * count_proofs(view, rank, true, UINT64_MAX) > cores;
 	uint64_t width = width_for_majority(view, rank, ahead);
-	struct distance most = { .near = UINT64_MAX, .ahead = ahead };
+	struct offset most = { INT64_MAX, 0 };
 
-	*moment = (struct moment){ UINT64_MAX, 0 };
+	*moment = MOMENT_NEVER;
+	for (size_t i = 0; i < cores; i++)
+		if (proves_drift(view, i, rank, ahead, width))
+			*moment = moment_hull(*moment, time_between_passes(view, i, rank));
 	for (size_t i = 0; i < cores; i++) {
 		struct moment own = time_between_passes(view, i, rank);
+		struct offset drift = ahead ? view_drift(view, i, rank) : offset_negate(view_drift(view, i, rank));
+		int64_t low;
 
 		if (!proves_drift(view, i, rank, ahead, width))
 			continue;
-		moment->begin_tsc = own.begin_tsc < moment->begin_tsc ? own.begin_tsc : moment->begin_tsc;
-		moment->end_tsc = own.end_tsc > moment->end_tsc ? own.end_tsc : moment->end_tsc;
+		low = (int64_t)scale_mul_div((uint64_t)drift.low, own.end_tsc - own.begin_tsc,
+					     moment->end_tsc - moment->begin_tsc);
+		most.low = low < most.low ? low : most.low;
+		most.high = drift.high > most.high ? drift.high : most.high;
 	}
-	for (size_t i = 0; i < cores; i++) {
-		struct moment own = time_between_passes(view, i, rank);
-		struct distance drift = view_drift_ppb(view, i, rank);
-		uint64_t near;
+	return ahead ? most : offset_negate(most);
+}
 
-		if (!proves_drift(view, i, rank, ahead, width))
-			continue;
-		near = scale_mul_div(drift.near, own.end_tsc - own.begin_tsc, moment->end_tsc - moment->begin_tsc);
-		most.near = near < most.near ? near : most.near;
-		most.far = drift.far > most.far ? drift.far : most.far;
-	}
-	return most;
+/* Returns the time between the two passes in which MOTION shows a movement of the pair. */
+static struct moment
+time_of_motion(const struct report_skew *skew, enum motion motion, size_t other, size_t rank)
+{
+	const struct offsets *from = motion == MOTION_STEP_LATE ? &skew->middle : &skew->offsets;
+	const struct offsets *to = motion == MOTION_STEP_EARLY ? &skew->middle : &skew->latest;
+
+	return (struct moment){ offsets_moment(from, other, rank).begin_tsc, offsets_moment(to, other, rank).end_tsc };
 }
 
 enum motion
@@ -129,27 +123,25 @@ view_motion(const struct view *view, size_t rank, bool ahead, struct moment *mom
 {
 	const struct report_skew *skew = view->skew;
 	size_t count[MOTION_UNEVEN + 1] = { 0 };
-	enum motion motion = MOTION_UNKNOWN;
+	struct moment moments[MOTION_UNEVEN + 1];
 
-	for (size_t pass = 0; pass < 2 && skew->middle_measured; pass++) {
-		*moment = (struct moment){ UINT64_MAX, 0 };
-		for (size_t i = 0; i < skew->offsets.cores; i++) {
-			enum motion own = proves_drift(view, i, rank, ahead, UINT64_MAX) ?
-				offsets_motion(&skew->offsets, &skew->middle, &skew->latest, i, rank) : MOTION_UNKNOWN;
-			struct moment from = offsets_moment(own == MOTION_STEP_LATE ? &skew->middle : &skew->offsets, i, rank);
-			struct moment to = offsets_moment(own == MOTION_STEP_EARLY ? &skew->middle : &skew->latest, i, rank);
+	for (enum motion i = MOTION_UNKNOWN; i <= MOTION_UNEVEN; i++)
+		moments[i] = MOMENT_NEVER;
+	for (size_t i = 0; i < skew->offsets.cores && skew->middle_measured; i++) {
+		enum motion motion;
 
-			count[own] += pass == 0;
-			if (own != motion)
-				continue;
-			moment->begin_tsc = from.begin_tsc < moment->begin_tsc ? from.begin_tsc : moment->begin_tsc;
-			moment->end_tsc = to.end_tsc > moment->end_tsc ? to.end_tsc : moment->end_tsc;
-		}
-		for (enum motion i = MOTION_STEADY; i <= MOTION_UNEVEN; i++)
-			if (2 * count[i] > skew->offsets.cores)
-				motion = i;
+		if (!proves_drift(view, i, rank, ahead, UINT64_MAX))
+			continue;
+		motion = offsets_motion(&skew->offsets, &skew->middle, &skew->latest, i, rank);
+		count[motion]++;
+		moments[motion] = moment_hull(moments[motion], time_of_motion(skew, motion, i, rank));
 	}
-	return motion;
+	for (enum motion i = MOTION_STEADY; i <= MOTION_UNEVEN; i++) {
+		*moment = moments[i];
+		if (2 * count[i] > skew->offsets.cores)
+			return i;
+	}
+	return MOTION_UNKNOWN;
 }
 
 void
@@ -168,14 +160,9 @@ view_find_drifts(struct report *report, struct view *view)
 	skew->any_moved = minority.any_differs;
 	for (size_t i = 0; i < skew->offsets.cores; i++) {
 		struct report_core *core = &report->cores[skew->core_of[i]];
-		struct distance distance = { .near = 0 };
-		struct offset from_most;
 		struct moment moment;
 
-		if (skew->moved[i])
-			distance = view_drift_from_most(view, i, &moment);
-		from_most = (struct offset){ (int64_t)distance.near, (int64_t)distance.far };
 		core->drifts = skew->moved[i];
-		core->from_most = distance.ahead ? from_most : offset_negate(from_most);
+		core->from_most = core->drifts ? view_drift_from_most(view, i, &moment) : (struct offset){ 0, 0 };
 	}
 }

@@ -5,7 +5,7 @@
 
 #define TRIPS     4 /* the limit for synchronised cores is at least so many times the best round trip */
 #define TRIPS_NS_MAX UINT64_C(10000) /* but at most 10 us: cores with longer round trips share a processor */
-#define TICKS_MAX (INT64_C(1) << 60) /* the largest argument of scale_ns_down() */
+#define TICKS_MAX (INT64_C(1) << 60) /* 12 years at 3 GHz: a bound that is not known */
 
 const struct report_core *
 view_core(const struct view *view, size_t rank)
@@ -13,12 +13,37 @@ view_core(const struct view *view, size_t rank)
 	return &view->report->cores[view->skew->core_of[rank]];
 }
 
-struct distance
-view_distance(struct offset offset)
+struct moment
+moment_hull(struct moment a, struct moment b)
 {
-	if (!offset_is_known(offset))
-		return (struct distance){ .near = 0 };
-	return (struct distance){ offset_min_size(offset), offset_max_size(offset), offset.low > 0 };
+	return (struct moment){ a.begin_tsc < b.begin_tsc ? a.begin_tsc : b.begin_tsc, a.end_tsc > b.end_tsc ? a.end_tsc : b.end_tsc };
+}
+
+static struct offset
+ticks_to_ns(const struct view *view, struct offset ticks)
+{
+	return (struct offset){ scale_ns_down(&view->scale, ticks.low), scale_ns_up(&view->scale, ticks.high) };
+}
+
+struct offset
+view_size_ns(const struct view *view, uint64_t ticks)
+{
+	int64_t size = ticks < (uint64_t)TICKS_MAX ? (int64_t)ticks : TICKS_MAX;
+
+	return ticks_to_ns(view, (struct offset){ size, size });
+}
+
+struct offset
+view_offset(const struct view *view, size_t other, size_t rank)
+{
+	return ticks_to_ns(view, offsets_proven(view->offsets, other, rank));
+}
+
+/* Returns true if the core belongs to the majority. */
+static bool
+is_in_majority(const struct view *view, size_t rank)
+{
+	return !view->outlier[rank] && !view_core(view, rank)->drifts;
 }
 
 /*
@@ -69,80 +94,36 @@ next_pass_proves(const struct view *view, size_t rank)
 	if (view->offsets->kind != PAIR_SCHEDULE_STAR || rank == 0)
 		return true;
 	for (size_t i = 1; i < view->offsets->cores; i++) {
-		uint64_t ticks = view_distance(offsets_proven(next, i, rank)).near;
+		struct offset offset = ticks_to_ns(view, offsets_proven(next, i, rank));
 
-		if (!view->outlier[i] && !view_core(view, i)->drifts &&
-		    view_ns_floor(view, ticks) > view->offset_limit_ns)
+		if (is_in_majority(view, i) && offset_min_size(offset) > view->offset_limit_ns)
 			return true;
 	}
 	return false;
 }
 
-/* Returns the offset of RANK from *OTHER: see view_offset_ns(). */
-static struct offset
-offset_from_most(const struct view *view, size_t rank, size_t *other)
+size_t
+view_furthest(const struct view *view, size_t rank)
 {
-	struct offset furthest = OFFSET_UNKNOWN;
+	size_t furthest = rank;
+	uint64_t most_ticks = 0;
 
-	*other = 0;
 	for (size_t i = 0; i < view->offsets->cores; i++) {
-		struct offset offset = offsets_proven(view->offsets, i, rank);
+		uint64_t ticks = offset_min_size(offsets_proven(view->offsets, i, rank));
 
-		if (view->outlier[i] || view_core(view, i)->drifts || !offset_is_known(offset) ||
-		    (offset_is_known(furthest) && offset_min_size(offset) <= offset_min_size(furthest)))
+		if (!is_in_majority(view, i) || ticks <= most_ticks)
 			continue;
-		furthest = offset;
-		*other = i;
+		most_ticks = ticks;
+		furthest = i;
 	}
 	return furthest;
-}
-
-static int64_t
-limit_ticks(uint64_t ticks)
-{
-	return ticks < (uint64_t)TICKS_MAX ? (int64_t)ticks : TICKS_MAX;
-}
-
-uint64_t
-view_ns_floor(const struct view *view, uint64_t ticks)
-{
-	return (uint64_t)scale_ns_down(&view->scale, limit_ticks(ticks));
-}
-
-uint64_t
-view_ns_ceiling(const struct view *view, uint64_t ticks)
-{
-	return (uint64_t)scale_ns_up(&view->scale, limit_ticks(ticks));
-}
-
-static struct distance
-distance_ns(const struct view *view, struct offset offset)
-{
-	struct distance ticks = view_distance(offset);
-
-	return (struct distance){ view_ns_floor(view, ticks.near),
-				  view_ns_ceiling(view, ticks.far), ticks.ahead };
-}
-
-struct distance
-view_offset_ns(const struct view *view, size_t rank, size_t *other)
-{
-	return distance_ns(view, offset_from_most(view, rank, other));
-}
-
-struct distance
-view_pair_ns(const struct view *view, size_t other, size_t rank)
-{
-	return distance_ns(view, offsets_proven(view->offsets, other, rank));
 }
 
 bool
 view_is_off_majority(const struct view *view, size_t rank)
 {
-	size_t other;
-
 	return view->outlier[rank] && !view_core(view, rank)->drifts && !view->star_open && next_pass_proves(view, rank) &&
-	       view_offset_ns(view, rank, &other).near > view->offset_limit_ns;
+	       offset_min_size(view_offset(view, view_furthest(view, rank), rank)) > view->offset_limit_ns;
 }
 
 /* Returns true if a finding names the core. */
@@ -154,46 +135,54 @@ has_finding(const struct view *view, size_t rank)
 	return core->steps_back || core->drifts || core->off_majority || view_is_off_majority(view, rank);
 }
 
-/* Leaves out pairs that contradict all other pairs, because these have a finding of their own. */
-struct odd_pair
-view_pair_with_odd_offset(const struct view *view)
+/* Returns the pair of cores without a finding for which SIZE_OF returns the largest value above 0. */
+static struct pair
+find_odd_pair(const struct view *view, uint64_t (*size_of)(const struct view *view, size_t a, size_t b))
 {
-	const struct offsets *offsets = view->offsets;
-	struct odd_pair odd = { .found = false };
+	struct pair odd = { 0, 0 };
 	uint64_t worst = 0;
 
-	for (size_t b = 1; b < offsets->cores; b++) {
+	for (size_t b = 1; b < view->offsets->cores; b++) {
 		for (size_t a = 0; a < b && !has_finding(view, b); a++) {
-			uint64_t ticks = offset_min_size(offsets_pair(offsets, a, b));
+			uint64_t size = size_of(view, a, b);
 
-			if (!offset_is_known(offsets_pair(offsets, a, b)) || ticks <= worst ||
-			    offsets_moved(offsets, a, b) || has_finding(view, a) ||
-			    view_pair_ns(view, a, b).near <= view->offset_limit_ns)
+			if (size <= worst || has_finding(view, a))
 				continue;
-			worst = ticks;
-			odd = (struct odd_pair){ true, a, b };
+			worst = size;
+			odd = (struct pair){ a, b };
 		}
 	}
 	return odd;
 }
 
-struct odd_pair
+/* Leaves out pairs that contradict all other pairs, because these have a finding of their own. */
+static uint64_t
+odd_offset_ticks(const struct view *view, size_t a, size_t b)
+{
+	bool is_odd = !offsets_moved(view->offsets, a, b) &&
+		      offset_min_size(view_offset(view, a, b)) > view->offset_limit_ns;
+
+	return is_odd ? offset_min_size(offsets_pair(view->offsets, a, b)) : 0;
+}
+
+static uint64_t
+odd_drift_ppb(const struct view *view, size_t a, size_t b)
+{
+	uint64_t ppb = offset_min_size(view_drift(view, a, b));
+
+	return ppb > view->drift_limit_ppb ? ppb : 0;
+}
+
+struct pair
+view_pair_with_odd_offset(const struct view *view)
+{
+	return find_odd_pair(view, odd_offset_ticks);
+}
+
+struct pair
 view_pair_with_odd_drift(const struct view *view)
 {
-	struct odd_pair odd = { .found = false };
-	uint64_t worst = view->drift_limit_ppb;
-
-	for (size_t b = 1; view->skew->any_moved && b < view->skew->offsets.cores; b++) {
-		for (size_t a = 0; a < b && !has_finding(view, b); a++) {
-			uint64_t near = view_drift_ppb(view, a, b).near;
-
-			if (near <= worst || has_finding(view, a))
-				continue;
-			worst = near;
-			odd = (struct odd_pair){ true, a, b };
-		}
-	}
-	return odd;
+	return view->skew->any_moved ? find_odd_pair(view, odd_drift_ppb) : (struct pair){ 0, 0 };
 }
 
 /*
@@ -245,23 +234,16 @@ decide_synchrony(struct report *report, const struct view *view)
 	/* A warp proves that two TSCs once differed by more than the passes show. */
 	skew->within_known = first != UINT64_MAX && latest != UINT64_MAX && !skew->any_moved && !stepping &&
 			    !report_warps(skew) && !skew->summary.contradictions && !skew->latest_summary.contradictions;
-	skew->within_ns = view_ns_ceiling(view, first > latest ? first : latest);
+	skew->within_ns = (uint64_t)view_size_ns(view, first > latest ? first : latest).high;
 	skew->synchronised = skew->within_known && skew->drift_measured && !off && !skew->summary.no_majority &&
 			     !skew->latest_summary.no_majority && skew->within_ns <= sync_limit_ns(report);
-}
-
-/* Returns true if the core belongs to the majority. */
-static bool
-is_in_majority(const struct view *view, size_t rank)
-{
-	return !view->outlier[rank] && !view_core(view, rank)->drifts;
 }
 
 static bool
 moves_against_a_member(const struct view *view, size_t rank)
 {
 	for (size_t i = 0; i < view->offsets->cores; i++)
-		if (is_in_majority(view, i) && view_drift_ppb(view, i, rank).near > view->drift_limit_ppb)
+		if (is_in_majority(view, i) && offset_min_size(view_drift(view, i, rank)) > view->drift_limit_ppb)
 			return true;
 	return false;
 }
@@ -275,9 +257,9 @@ are_nearer_than(const struct view *view, size_t representative, size_t member, s
 {
 	uint64_t spread = representative == member ? 0 : offset_max_size(offsets_pair(view->offsets, representative, member));
 
-	return view_distance(offsets_pair(view->offsets, representative, rank)).near > spread &&
-	       view_distance(offsets_pair(view->offsets, member, rank)).near > spread &&
-	       view_drift_ppb(view, representative, member).near <= view->drift_limit_ppb;
+	return offset_min_size(offsets_pair(view->offsets, representative, rank)) > spread &&
+	       offset_min_size(offsets_pair(view->offsets, member, rank)) > spread &&
+	       offset_min_size(view_drift(view, representative, member)) <= view->drift_limit_ppb;
 }
 
 /* Returns true if more than half of all cores are near one of them, and RANK is proven to be further from each. */
@@ -330,38 +312,27 @@ is_majority_split(const struct view *view)
 	return split && 2 * united <= view->offsets->cores && !are_all_apart_from_majority(view);
 }
 
-struct view
-view_last_pass(const struct view *view)
-{
-	struct view latest = *view;
-
-	latest.offsets = &view->skew->latest;
-	latest.outlier = view->skew->latest_outlier;
-	latest.star_open = latest.offsets->kind == PAIR_SCHEDULE_STAR && !next_pass_confirms(&latest);
-	latest.no_majority = view->skew->latest_summary.no_majority || is_majority_split(&latest);
-	return latest;
-}
-
-struct view
-view_analyse(struct report *report)
+void
+view_analyse(struct report *report, struct view *first, struct view *last)
 {
 	struct report_skew *skew = &report->skew;
-	struct view view = { .report = report, .skew = skew,
-			     .offset_limit_ns = rules_limit_of(report, "tsc-offset"),
-			     .drift_limit_ppb = rules_limit_of(report, "tsc-drift"),
-			     .offsets = &skew->offsets, .outlier = skew->outlier,
-			     .no_majority = skew->summary.no_majority }, latest;
 
-	view.scale = report_scale(report);
-	view_find_drifts(report, &view);
-	view.star_open = skew->offsets.kind == PAIR_SCHEDULE_STAR && !next_pass_confirms(&view);
-	view.no_majority |= is_majority_split(&view);
-	latest = view_last_pass(&view);
+	*first = (struct view){ .report = report, .skew = skew, .scale = report_scale(report),
+				.offset_limit_ns = rules_limit_of(report, "tsc-offset"),
+				.drift_limit_ppb = rules_limit_of(report, "tsc-drift"),
+				.offsets = &skew->offsets, .outlier = skew->outlier };
+	view_find_drifts(report, first);
+	*last = *first;
+	last->offsets = &skew->latest;
+	last->outlier = skew->latest_outlier;
+	first->star_open = skew->offsets.kind == PAIR_SCHEDULE_STAR && !next_pass_confirms(first);
+	last->star_open = skew->latest.kind == PAIR_SCHEDULE_STAR && !next_pass_confirms(last);
+	first->no_majority = skew->summary.no_majority || is_majority_split(first);
+	last->no_majority = skew->latest_summary.no_majority || is_majority_split(last);
 	skew->off_tsc = 0;
 	for (size_t i = 0; i < report->core_count; i++)
 		report->cores[i].off_majority = false;
-	mark_off_majority(report, &view);
-	mark_off_majority(report, &latest);
-	decide_synchrony(report, &view);
-	return view;
+	mark_off_majority(report, first);
+	mark_off_majority(report, last);
+	decide_synchrony(report, first);
 }

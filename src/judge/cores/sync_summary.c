@@ -5,8 +5,7 @@
 #include "judge/cores/judge_cores.h"
 
 #include "base/text.h"
-
-#define LONG_NS UINT64_C(100000000) /* 100 ms: for a longer pass the clause has its start and its end */
+#include "report/phrase.h"
 
 /* Result of all passes. If several apply, the first counts. */
 enum synchrony {
@@ -24,24 +23,20 @@ enum synchrony {
 	SYNC_PROVEN,
 };
 
-static size_t
-count_stepping_back(const struct report *report)
+struct core_counts { /* numbers of cores */
+	size_t off_majority, stepping_back;
+};
+
+static struct core_counts
+count_cores(const struct report *report)
 {
-	size_t count = 0;
+	struct core_counts counts = { 0, 0 };
 
-	for (size_t i = 0; i < report->core_count; i++)
-		count += report->cores[i].steps_back;
-	return count;
-}
-
-static size_t
-count_off_majority(const struct report *report)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < report->core_count; i++)
-		count += report->cores[i].off_majority;
-	return count;
+	for (size_t i = 0; i < report->core_count; i++) {
+		counts.off_majority += report->cores[i].off_majority;
+		counts.stepping_back += report->cores[i].steps_back;
+	}
+	return counts;
 }
 
 /* Returns the result of one pass. */
@@ -63,7 +58,7 @@ is_last_pass_shown(const struct report *report)
 
 	if (!skew->measured || !skew->drift_measured)
 		return false;
-	if (count_off_majority(report))
+	if (count_cores(report).off_majority)
 		return skew->off_tsc != skew->offsets.end_tsc;
 	return synchrony_of_pass(&skew->summary) == SYNC_PROVEN && !skew->any_moved &&
 	       synchrony_of_pass(&skew->latest_summary) != SYNC_PROVEN;
@@ -77,7 +72,7 @@ find_synchrony(const struct report *report)
 
 	if (!skew->measured)
 		return report->cores_started > 1 ? SYNC_UNMEASURED : SYNC_ALONE;
-	if (count_off_majority(report))
+	if (count_cores(report).off_majority)
 		return SYNC_OFF_MAJORITY;
 	if (synchrony_of_pass(summary) != SYNC_PROVEN)
 		return synchrony_of_pass(summary);
@@ -85,52 +80,11 @@ find_synchrony(const struct report *report)
 		return SYNC_MOVED;
 	if (report_warps(skew))
 		return SYNC_WARPED;
-	if (count_stepping_back(report))
+	if (count_cores(report).stepping_back)
 		return SYNC_STEPPING;
 	if (!skew->synchronised)
 		return SYNC_OPEN;
 	return offset_excludes_zero(summary->worst) ? SYNC_UNEQUAL : SYNC_PROVEN;
-}
-
-/* Writes WORDS and the time of the pass that is shown. */
-static void
-put_with_pass_time(struct text *text, const struct report *report, const char *words)
-{
-	const struct offsets *shown = report_shown_pass(report);
-	uint64_t begin_ns = report_run_time_ns(report, shown->begin_tsc);
-	uint64_t end_ns = report_run_time_ns_max(report, shown->end_tsc);
-	bool is_long = end_ns >= begin_ns + LONG_NS; /* the pairs were measured one by one in this time */
-
-	text_put(text, words);
-	if (is_long) {
-		text_put(text, " between ");
-		report_put_run_time(text, begin_ns);
-	}
-	text_put(text, is_long ? " and " : " at ");
-	report_put_run_time(text, end_ns);
-}
-
-static void
-put_off_majority(struct text *text, const struct report *report)
-{
-	put_with_pass_time(text, report, "not synchronised");
-	text_printf(text, ", %zu of %zu cores off the majority", count_off_majority(report), report->skew.offsets.cores);
-}
-
-static void
-put_undecided(struct text *text, const struct report *report)
-{
-	put_with_pass_time(text, report, "not synchronised");
-	text_printf(text, ", and no majority of the %zu cores shows which are right", report->skew.offsets.cores);
-}
-
-static void
-put_contradicted(struct text *text, const struct report *report)
-{
-	size_t pairs = report_shown_summary(report)->contradictions;
-
-	put_with_pass_time(text, report, "synchronisation not determined");
-	text_printf(text, ", as %zu pair%s the rest", pairs, pairs == 1 ? " contradicts" : "s contradict");
 }
 
 static void
@@ -141,17 +95,13 @@ put_bounded(struct text *text, const struct report *report, const char *before, 
 }
 
 static void
-put_open(struct text *text, const struct report *report)
-{
-	put_bounded(text, report, "synchronisation not determined: only ", "");
-	if (!report->skew.drift_measured)
-		text_put(text, ", and not measured again");
-}
-
-static void
 put_clause(struct text *text, const struct report *report, enum synchrony synchrony)
 {
-	uint64_t warps = report_warps(&report->skew);
+	const struct report_skew *skew = &report->skew;
+	const struct offsets *shown = report_shown_pass(report);
+	struct phrase when = phrase_moment(report, (struct moment){ shown->begin_tsc, shown->end_tsc });
+	size_t cores = skew->offsets.cores, pairs = report_shown_summary(report)->contradictions;
+	uint64_t warps = report_warps(skew);
 
 	switch (synchrony) {
 	case SYNC_ALONE:
@@ -161,17 +111,18 @@ put_clause(struct text *text, const struct report *report, enum synchrony synchr
 		text_put(text, "the cores' offsets were not measured");
 		break;
 	case SYNC_OFF_MAJORITY:
-		put_off_majority(text, report);
+		text_printf(text, "not synchronised %s, %zu of %zu cores off the majority", when.bytes,
+			    count_cores(report).off_majority, cores);
 		break;
 	case SYNC_UNDECIDED:
-		put_undecided(text, report);
+		text_printf(text, "not synchronised %s, and no majority of the %zu cores shows which are right", when.bytes, cores);
 		break;
 	case SYNC_CONTRADICTED:
-		put_contradicted(text, report);
+		text_printf(text, "synchronisation not determined %s, as %zu pair%s the rest", when.bytes, pairs,
+			    pairs == 1 ? " contradicts" : "s contradict");
 		break;
 	case SYNC_UNKNOWN:
-		put_with_pass_time(text, report, "synchronisation not determined");
-		text_put(text, ", as not every core's offset is known");
+		text_printf(text, "synchronisation not determined %s, as not every core's offset is known", when.bytes);
 		break;
 	case SYNC_MOVED:
 		text_put(text, "not synchronised throughout the run");
@@ -180,11 +131,12 @@ put_clause(struct text *text, const struct report *report, enum synchrony synchr
 		text_printf(text, "not synchronised: %lu warp%s", warps, warps == 1 ? "" : "s");
 		break;
 	case SYNC_STEPPING:
-		text_printf(text, "synchronisation not determined, as %zu of %zu TSCs step back", count_stepping_back(report),
-			    report->skew.offsets.cores);
+		text_printf(text, "synchronisation not determined, as %zu of %zu TSCs step back",
+			    count_cores(report).stepping_back, cores);
 		break;
 	case SYNC_OPEN:
-		put_open(text, report);
+		put_bounded(text, report, "synchronisation not determined: only ", "");
+		text_put(text, skew->drift_measured ? "" : ", and not measured again");
 		break;
 	case SYNC_UNEQUAL:
 		put_bounded(text, report, "", ", but not equal,");

@@ -1,0 +1,86 @@
+/* See phrase.h. */
+#include "report/phrase.h"
+
+#include "base/text.h"
+
+#define NS_PER_MS 1000000
+#define LONG_MS   100 /* a longer time interval is printed as two times */
+
+static void
+append(struct phrase *phrase, const char *format, va_list arguments)
+{
+	size_t length = text_length(phrase->bytes);
+	struct text text;
+
+	text_init(&text, phrase->bytes + length, sizeof(phrase->bytes) - length);
+	text_vprintf(&text, format, arguments);
+}
+
+struct phrase
+phrase(const char *format, ...)
+{
+	struct phrase phrase = { "" };
+	va_list arguments;
+
+	va_start(arguments, format);
+	append(&phrase, format, arguments);
+	va_end(arguments);
+	return phrase;
+}
+
+void
+phrase_add(struct phrase *phrase, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	append(phrase, format, arguments);
+	va_end(arguments);
+}
+
+const char *
+phrase_joint(size_t i, size_t count)
+{
+	return !i ? "" : i + 1 == count ? " and " : ", ";
+}
+
+static struct phrase
+phrase_run_time(uint64_t ns)
+{
+	struct phrase phrase = { "" };
+	struct text text;
+
+	text_init(&text, phrase.bytes, sizeof(phrase.bytes));
+	report_put_run_time(&text, ns);
+	return phrase;
+}
+
+struct phrase
+phrase_tsc_time(const struct report *report, uint64_t tsc)
+{
+	return phrase_run_time(report_run_time_ns(report, tsc));
+}
+
+/* Writes the earliest possible start of MOMENT and its latest possible end, or the end alone if it is short. */
+static struct phrase
+phrase_times(const struct report *report, struct moment moment, const char *at, const char *from, const char *to)
+{
+	uint64_t begin_ns = report_run_time_ns(report, moment.begin_tsc);
+	uint64_t end_ns = report_run_time_ns_max(report, moment.end_tsc);
+
+	if (end_ns / NS_PER_MS < begin_ns / NS_PER_MS + LONG_MS)
+		return phrase("%s%s", at, phrase_run_time(end_ns).bytes);
+	return phrase("%s%s%s%s", from, phrase_run_time(begin_ns).bytes, to, phrase_run_time(end_ns).bytes);
+}
+
+struct phrase
+phrase_moment(const struct report *report, struct moment moment)
+{
+	return phrase_times(report, moment, "at ", "between ", " and ");
+}
+
+struct phrase
+phrase_span(const struct report *report, struct moment moment)
+{
+	return phrase_times(report, moment, "", "", " to ");
+}
