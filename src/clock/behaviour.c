@@ -16,16 +16,44 @@ behaviour_add(struct behaviours *behaviours, const char *rule, const char *clock
 	return row;
 }
 
+static void
+set_text(struct behaviour *row, const char *format, va_list arguments)
+{
+	struct text text;
+
+	text_init(&text, row->text, sizeof(row->text));
+	text_vprintf(&text, format, arguments);
+}
+
 void
 behaviour_say(struct behaviour *row, const char *format, ...)
 {
-	struct text text;
 	va_list arguments;
 
-	text_init(&text, row->text, sizeof(row->text));
 	va_start(arguments, format);
-	text_vprintf(&text, format, arguments);
+	set_text(row, format, arguments);
 	va_end(arguments);
+}
+
+void
+behaviour_skip(struct behaviour *row, enum unchecked unchecked, const char *format, ...)
+{
+	va_list arguments;
+
+	row->checked = false;
+	row->unchecked = unchecked;
+	va_start(arguments, format);
+	set_text(row, format, arguments);
+	va_end(arguments);
+}
+
+void
+behaviour_set_figure(struct behaviour *row, int64_t measured, int64_t low, int64_t high)
+{
+	row->has_figure = true;
+	row->measured = measured;
+	row->low = low;
+	row->high = high;
 }
 
 enum outcome

@@ -51,6 +51,13 @@ struct behaviour *behaviour_add(struct behaviours *behaviours, const char *rule,
 /* Sets the sentence of ROW. */
 void behaviour_say(struct behaviour *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Sets the sentence of ROW, and that it was not checked for a reason of that kind. */
+void behaviour_skip(struct behaviour *row, enum unchecked unchecked, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Sets the figure of ROW and its interval, in the rule's unit. */
+void behaviour_set_figure(struct behaviour *row, int64_t measured, int64_t low, int64_t high);
+
 /*
  * Returns the outcome of ROW. A figure passes if its whole interval is between -LIMIT and LIMIT, and fails if the whole
  * interval is outside. Otherwise the outcome is not determined.

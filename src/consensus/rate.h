@@ -49,11 +49,18 @@ enum rate_fit {
 	RATE_FIT_TWO,    /* one reading at each end, because no line fits more of them */
 };
 
+/* Returns the interval without its value. */
+static inline struct offset
+rate_bounds(const struct interval_ppb *ppb)
+{
+	return (struct offset){ ppb->low, ppb->high };
+}
+
 /* Returns true if the whole interval is above LIMIT_PPB or below -LIMIT_PPB. Returns false if it is unknown. */
 static inline bool
 rate_beyond(const struct interval_ppb *ppb, uint64_t limit_ppb)
 {
-	return ppb->known && offset_min_size((struct offset){ ppb->low, ppb->high }) > limit_ppb;
+	return ppb->known && offset_min_size(rate_bounds(ppb)) > limit_ppb;
 }
 
 /* Returns the sample that took the shortest time (end - begin). COUNT is at least 1. */

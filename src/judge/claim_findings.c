@@ -300,8 +300,7 @@ is_clock_wrong(const struct report *report)
 		if (row->outcome != OUTCOME_FAILED)
 			return false;
 		first = first ? first : row;
-		if (offset_gap((struct offset){ first->error.low, first->error.high },
-			       (struct offset){ row->error.low, row->error.high }) > limit)
+		if (offset_gap(rate_bounds(&first->error), rate_bounds(&row->error)) > limit)
 			return false;
 		count++;
 	}

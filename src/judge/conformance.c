@@ -56,18 +56,6 @@ clock_error_ppm(const struct report *report, const char *clock)
 }
 
 static bool
-has_finding(const struct report *report, const char *clock, const char *rule)
-{
-	for (size_t i = 0; i < report->finding_count; i++) {
-		const struct finding *finding = &report->findings[i];
-
-		if (finding->clock && text_equal(finding->clock, clock) && text_equal(finding->rule, rule))
-			return true;
-	}
-	return false;
-}
-
-static bool
 exceeds_limit(const struct report *report, const struct behaviour *row, uint64_t doubt)
 {
 	uint64_t limit = rules_limit_of(report, row->rule);
@@ -86,7 +74,7 @@ drop_doubtful_rates(struct report *report)
 		struct behaviour *row = &report->behaviours.rows[i];
 		const struct rule *rule = rules_find(row->rule);
 		uint64_t doubt = clock_error_ppm(report, row->clock);
-		bool stopped = has_finding(report, row->clock, "clock-stuck");
+		bool stopped = rules_find_finding(report, "clock-stuck", row->clock);
 		bool doubtful = is_scale_doubtful(report);
 
 		if (!rules_failed(report, row) || !row->has_figure || !text_equal(rule->unit, "ppm") ||
@@ -165,7 +153,7 @@ judge_behaviours(struct report *report)
 		struct text text;
 		uint32_t core;
 
-		if (!rules_failed(report, row) || has_finding(report, row->clock, row->rule))
+		if (!rules_failed(report, row) || rules_find_finding(report, row->rule, row->clock))
 			continue;
 		text_init(&text, more, sizeof(more));
 		if (count_failed(report, i) > 1)

@@ -74,15 +74,6 @@ note_stop(struct report *report, const struct report_discontinuity *row, const s
 	report_note(report, "%s", bytes);
 }
 
-static bool
-has_finding(const struct report *report, const char *rule, const char *clock)
-{
-	for (size_t i = 0; i < report->finding_count; i++)
-		if (text_equal(report->findings[i].rule, rule) && text_equal(report->findings[i].clock, clock))
-			return true;
-	return false;
-}
-
 /* Sets when the clock first failed. The TSC may be missing from the report, and then nothing is set. */
 static void
 record_failure(struct report *report, size_t clock, uint64_t at_ms)
@@ -114,7 +105,7 @@ add_jump_finding(struct report *report, const struct report_discontinuity *row, 
 	struct finding *finding;
 	struct text text;
 
-	if (jumps <= limit || has_finding(report, rule, id))
+	if (jumps <= limit || rules_find_finding(report, rule, id))
 		return;
 	record_failure(report, alone->members[0], row->at_ms);
 	text_init(&text, by, sizeof(by));

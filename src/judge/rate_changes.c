@@ -1,4 +1,8 @@
-/* Judges which clock's rate changed. See rate_vote.h. */
+/*
+ * Judges which clock's rate changed: in the rate window, after it, or slowly over a soak. A row of a soak's series has
+ * a rate as an interval that contains the true rate. So the two rows whose intervals are furthest apart prove the
+ * change. See rate_vote.h.
+ */
 #include "judge/rate_vote.h"
 
 #include "base/set.h"
@@ -11,14 +15,25 @@
 /* Two clocks' time intervals differ by at most 1/64: they last a second or more, and start milliseconds apart. */
 #define STRETCHES_SHARE 64
 
-const struct rate_interval vote_unchanged = { true, UNCHANGED, UNCHANGED, UNCHANGED };
+enum change_kind {
+	CHANGE_HALVES, /* between the halves of the rate window */
+	CHANGE_SINCE,  /* from the rate window to the run's end */
+	CHANGE_TREND,  /* between two rows of a soak's series */
+};
+
+struct change {
+	struct vote *vote;
+	enum change_kind kind;
+	const char *rule;
+	const struct series_row *from, *to; /* the rows, if it is a trend */
+};
 
 /*
  * A change of the TSC appears equally in the changes of all clocks, except that each clock was measured over a
- * slightly different time interval. The ratio is widened by that difference.
+ * slightly different time interval. Returns the change against the TSC as a ratio near 1, widened by that difference.
  */
-struct rate_interval
-vote_ratio(const struct interval_ppb *change)
+static struct rate_interval
+ratio_of(const struct interval_ppb *change)
 {
 	int64_t apart = (change->value < 0 ? -change->value : change->value) / STRETCHES_SHARE;
 	int64_t low = change->low - apart, high = change->high + apart;
@@ -36,45 +51,74 @@ vote_ratio(const struct interval_ppb *change)
  * once, as in the contended checks, this adds up to milliseconds.
  */
 static bool
-may_have_moved_tsc(const struct report *report, bool halves)
+may_have_moved_tsc(const struct change *change)
 {
-	return !halves && report_is_emulated(report) && report->cores_started > 1;
+	const struct report *report = change->vote->report;
+
+	return change->kind == CHANGE_SINCE && report_is_emulated(report) && report->cores_started > 1;
 }
 
-/* Sets vote->rates to each clock's change against the TSC, whose own change is 0 by definition. */
-static void
-collect_changes(struct vote *vote, bool halves)
+/* Returns the change of clock I against the TSC. The TSC's own change is 0 by definition, a ratio of 1. */
+static struct rate_interval
+change_of_clock(const struct change *change, size_t i)
 {
+	const struct report *report = change->vote->report;
+	const struct report_clock *entry = &report->clocks[i];
+	struct interval_ppb by;
+
+	if (!vote_includes_clock(report, entry) || vote_may_jump(report, entry))
+		return (struct rate_interval){ .known = false };
+	if (text_equal(entry->clock.id, "tsc"))
+		return (struct rate_interval){ !may_have_moved_tsc(change), UNCHANGED, UNCHANGED, UNCHANGED };
+	if (change->kind != CHANGE_TREND)
+		return ratio_of(change->kind == CHANGE_HALVES ? &entry->change_halves : &entry->change_since);
+	by = rate_compare(&change->to->clocks[i].implied, &change->from->clocks[i].implied);
+	return ratio_of(&by);
+}
+
+/*
+ * Lets the clocks vote on their changes. Changes do not show which clocks have independent sources, so the clocks' rates
+ * in the rate window decide that.
+ */
+static struct falseticker_sources
+vote_on_changes(const struct change *change)
+{
+	struct rate_interval implied[REPORT_CLOCKS_MAX];
+	struct vote *vote = change->vote;
+
 	for (size_t i = 0; i < vote->report->clock_count; i++) {
-		const struct report_clock *entry = &vote->report->clocks[i];
-
-		vote->rates[i] = (struct rate_interval){ .known = false };
-		if (!vote_includes_clock(vote->report, entry) || vote_may_jump(vote->report, entry))
-			continue;
-		if (!text_equal(entry->clock.id, "tsc"))
-			vote->rates[i] = vote_ratio(halves ? &entry->change_halves : &entry->change_since);
-		else if (!may_have_moved_tsc(vote->report, halves))
-			vote->rates[i] = vote_unchanged;
+		vote->rates[i] = change_of_clock(change, i);
+		implied[i] = vote->report->clocks[i].implied_window;
 	}
+	return vote_on_rates(vote, implied, vote_limit_ppb(vote->report, change->rule));
 }
 
-static const char *
-when_phrase(bool halves)
+static struct phrase
+when_phrase(const struct change *change)
 {
-	return halves ? "while the rates were measured" : "after the rates were measured";
+	const struct report *report = change->vote->report;
+
+	if (change->kind != CHANGE_TREND)
+		return phrase(change->kind == CHANGE_HALVES ? " while the rates were measured" : " after the rates were measured");
+	return phrase(", from its rate between %s and %s to its rate between %s and %s",
+		      phrase_tsc_time(report, change->from->from_tsc).bytes,
+		      phrase_tsc_time(report, change->from->to_tsc).bytes,
+		      phrase_tsc_time(report, change->to->from_tsc).bytes,
+		      phrase_tsc_time(report, change->to->to_tsc).bytes);
 }
 
+/* Adds a finding on the change of SUBJECT, by the rate of CLOCK against OTHER. It names the clock NAMED or none. */
 static void
-add_change_finding(struct vote *vote, size_t clock, bool halves, uint64_t limit)
+add_finding(const struct change *change, const char *named, struct phrase subject, size_t clock, size_t other,
+	    struct phrase end)
 {
-	struct interval_ppb by = rate_compare(&vote->rates[vote_reference(&vote->found)], &vote->rates[clock]);
+	struct vote *vote = change->vote;
+	struct interval_ppb by = rate_compare(&vote->rates[other], &vote->rates[clock]);
 
-	vote->changed |= set_of(clock);
-	vote_set_figure(rules_add_finding(vote->report, "rate-changed", vote_clock_id(vote, clock), REPORT_NO_CORE,
-				     "The rate of %s changed by %s %s; the rates of %s did not.", vote_clock_id(vote, clock),
-				     phrase_ppm(&by).bytes, when_phrase(halves),
-				     phrase_group(vote, vote_evidence(&vote->found)).bytes),
-		   &by, limit);
+	vote_set_figure(rules_add_finding(vote->report, change->rule, named, REPORT_NO_CORE,
+					  "The rate of %s changed by %s%s%s", subject.bytes, phrase_ppm(&by).bytes,
+					  when_phrase(change).bytes, end.bytes),
+			&by, vote_limit_ppb(vote->report, change->rule));
 }
 
 /*
@@ -83,14 +127,15 @@ add_change_finding(struct vote *vote, size_t clock, bool halves, uint64_t limit)
  * that stops between these readings affects the rate of the edge clock only.
  */
 static bool
-may_be_tsc_stop(const struct vote *vote, size_t clock, size_t other, bool halves)
+may_be_tsc_stop(const struct change *change, size_t clock, size_t other)
 {
-	const struct report_clock *entry = &vote->report->clocks[clock];
-	struct interval_ppb by = rate_compare(&vote->rates[other], &vote->rates[clock]);
-	uint64_t stretch_ns = halves ? entry->window_ns / 2 : by.value < 0 ? entry->window_ns : entry->since_ns;
+	const struct report_clock *entry = &change->vote->report->clocks[clock];
+	struct interval_ppb by = rate_compare(&change->vote->rates[other], &change->vote->rates[clock]);
+	uint64_t stretch_ns = change->kind == CHANGE_HALVES ? entry->window_ns / 2 :
+			      by.value < 0 ? entry->window_ns : entry->since_ns;
 	unsigned __int128 stop = (unsigned __int128)(by.value < 0 ? -by.value : by.value) * stretch_ns;
 
-	return entry->clock.edges_only && stop < (unsigned __int128)STOP_MAX_NS * PPB;
+	return change->kind != CHANGE_TREND && entry->clock.edges_only && stop < (unsigned __int128)STOP_MAX_NS * PPB;
 }
 
 /*
@@ -98,11 +143,64 @@ may_be_tsc_stop(const struct vote *vote, size_t clock, size_t other, bool halves
  * If one device changed against another, the TSC may have stopped between the readings of the two instead.
  */
 static bool
-may_be_due_to_tsc(const struct vote *vote, const struct falseticker_sources *sources, size_t clock, bool halves)
+may_be_due_to_tsc(const struct change *change, const struct falseticker_sources *sources, size_t clock)
 {
-	return may_be_tsc_stop(vote, clock, vote_reference(&vote->found), halves) ||
+	const struct vote *vote = change->vote;
+
+	return may_be_tsc_stop(change, clock, vote_reference(&vote->found)) ||
 	       (vote->report->hypervisor[0] && set_has(sources->siblings, clock) &&
 		(vote_evidence(&vote->found) & sources->siblings));
+}
+
+/*
+ * Adds a finding on a change of CLOCK against the group OTHERS, which may also be a stop of the TSC. OTHER represents
+ * the group.
+ */
+static void
+add_change_or_stop(const struct change *change, size_t clock, size_t other, uint32_t others)
+{
+	struct vote *vote = change->vote;
+
+	vote->changed |= set_of(clock);
+	add_finding(change, NULL, phrase("%s against %s", vote_clock_id(vote, clock), phrase_group(vote, others).bytes), clock,
+		    other, phrase(", or the TSC stopped between two of their readings."));
+}
+
+static void
+judge_falseticker(const struct change *change, const struct falseticker_sources *sources, size_t clock)
+{
+	struct vote *vote = change->vote;
+	size_t reference = vote_reference(&vote->found);
+	uint32_t evidence = vote_evidence(&vote->found);
+	const char *id = vote_clock_id(vote, clock);
+
+	vote->changed |= set_of(clock);
+	if (vote->by_doubtful_tsc)
+		return;
+	if (may_be_due_to_tsc(change, sources, clock))
+		add_change_or_stop(change, clock, reference, evidence);
+	else
+		add_finding(change, id, phrase("%s", id), clock, reference,
+			    phrase("; the rates of %s did not.", phrase_group(vote, evidence).bytes));
+}
+
+static void
+judge_groups(const struct change *change)
+{
+	struct vote *vote = change->vote;
+	const struct falseticker *found = &vote->found;
+
+	vote->changed |= found->group_a | found->group_b | found->others;
+	if (found->group_a == set_of(found->a) && may_be_tsc_stop(change, found->a, found->b))
+		add_change_or_stop(change, found->a, found->b, found->group_b);
+	else if (found->group_b == set_of(found->b) && may_be_tsc_stop(change, found->b, found->a))
+		add_change_or_stop(change, found->b, found->a, found->group_a);
+	else
+		add_finding(change, NULL,
+			    phrase("%s against %s", phrase_group(vote, found->group_a).bytes,
+				   phrase_group(vote, found->group_b).bytes), found->a, found->b,
+			    phrase("; nothing shows %s changed.%s", phrase_which(found->group_a, found->group_b),
+				   phrase_others(vote).bytes));
 }
 
 /*
@@ -112,52 +210,7 @@ may_be_due_to_tsc(const struct vote *vote, const struct falseticker_sources *sou
 static bool
 are_guest_devices(const struct vote *vote, const struct falseticker_sources *sources)
 {
-	uint32_t groups = vote->found.group_a | vote->found.group_b;
-
-	return vote->report->hypervisor[0] && vote->found.undecided && !(groups & ~sources->siblings);
-}
-
-/*
- * Adds a finding on a change of CLOCK against the group OTHERS, which may also be a stop of the TSC. OTHER represents
- * the group.
- */
-static void
-add_change_or_stop(struct vote *vote, size_t clock, size_t other, uint32_t others, bool halves, uint64_t limit)
-{
-	struct interval_ppb by = rate_compare(&vote->rates[other], &vote->rates[clock]);
-
-	vote->changed |= set_of(clock);
-	vote_set_figure(rules_add_finding(vote->report, "rate-changed", NULL, REPORT_NO_CORE,
-					  "The rate of %s against %s changed by %s %s, or the TSC stopped between two of their "
-					  "readings.",
-					  vote_clock_id(vote, clock), phrase_group(vote, others).bytes,
-					  phrase_ppm(&by).bytes,
-					  when_phrase(halves)),
-			&by, limit);
-}
-
-static void
-add_group_finding(struct vote *vote, bool halves, uint64_t limit)
-{
-	const struct falseticker *found = &vote->found;
-	struct interval_ppb by = rate_compare(&vote->rates[found->b], &vote->rates[found->a]);
-
-	vote->changed |= found->group_a | found->group_b | found->others;
-	if (found->group_a == set_of(found->a) && may_be_tsc_stop(vote, found->a, found->b, halves)) {
-		add_change_or_stop(vote, found->a, found->b, found->group_b, halves, limit);
-		return;
-	}
-	if (found->group_b == set_of(found->b) && may_be_tsc_stop(vote, found->b, found->a, halves)) {
-		add_change_or_stop(vote, found->b, found->a, found->group_a, halves, limit);
-		return;
-	}
-	vote_set_figure(rules_add_finding(vote->report, "rate-changed", NULL, REPORT_NO_CORE,
-					  "The rate of %s against %s changed by %s %s; nothing shows %s changed.%s",
-					  phrase_group(vote, found->group_a).bytes,
-					  phrase_group(vote, found->group_b).bytes,
-					  phrase_ppm(&by).bytes, when_phrase(halves),
-					  phrase_which(found->group_a, found->group_b), phrase_others(vote).bytes),
-			&by, limit);
+	return vote->report->hypervisor[0] && !((vote->found.group_a | vote->found.group_b) & ~sources->siblings);
 }
 
 /*
@@ -165,8 +218,9 @@ add_group_finding(struct vote *vote, bool halves, uint64_t limit)
  * the rate window are of no use.
  */
 static void
-note_tsc_gain(struct vote *vote, uint64_t limit_ppb)
+note_tsc_gain(const struct vote *vote)
 {
+	int64_t limit_ppb = (int64_t)vote_limit_ppb(vote->report, "rate-changed");
 	struct interval_ppb gained = { .known = false };
 	uint32_t others = 0;
 
@@ -175,69 +229,88 @@ note_tsc_gain(struct vote *vote, uint64_t limit_ppb)
 
 		if (!vote->rates[i].known)
 			continue;
-		if (change->high >= -(int64_t)limit_ppb)
+		if (change->high >= -limit_ppb)
 			return;
 		gained = (struct interval_ppb){ true, -change->value, -change->high, -change->low };
 		others |= set_of(i);
 	}
 	if (others)
-		report_note(vote->report, "tsc: It gained %s on %s after the rates were measured. QEMU's emulation "
-					  "moves the TSC ahead when several cores read it at once, so this does not "
-					  "count as a fault. All rates are from the time before.",
-			    phrase_ppm(&gained).bytes, phrase_group(vote, others).bytes);
+		report_note(vote->report, "tsc: It gained %s on %s after the rates were measured. QEMU's emulation moves the TSC "
+			    "ahead when several cores read it at once, so this does not count as a fault. All rates are from the "
+			    "time before.", phrase_ppm(&gained).bytes, phrase_group(vote, others).bytes);
 }
 
-struct falseticker_sources
-vote_on_changes(struct vote *vote, uint64_t limit_ppb)
+static void
+judge_change(const struct change *change)
 {
-	struct rate_interval implied[REPORT_CLOCKS_MAX];
+	struct vote *vote = change->vote;
+	struct falseticker_sources sources = vote_on_changes(change);
 
+	if (may_have_moved_tsc(change))
+		note_tsc_gain(vote);
 	for (size_t i = 0; i < vote->report->clock_count; i++)
-		implied[i] = vote->report->clocks[i].implied_window;
-	return vote_on_rates(vote, implied, limit_ppb);
+		if (set_has(vote->found.falsetickers, i) && !set_has(vote->changed, i))
+			judge_falseticker(change, &sources, i);
+	if (vote_has_new_groups(vote) && !are_guest_devices(vote, &sources))
+		judge_groups(change);
 }
 
-static struct falseticker_sources
-vote_on_rate_changes(struct vote *vote, bool halves)
+/*
+ * Sets CHANGE to the two rows between which the rate of clock I is proven to have changed most. Returns false if that
+ * change is within the limit.
+ */
+static bool
+find_trend(struct change *change, size_t i)
 {
-	collect_changes(vote, halves);
-	return vote_on_changes(vote, vote_limit_ppb(vote->report, "rate-changed"));
+	const struct series *series = &change->vote->report->series;
+	const struct series_row *low = NULL, *high = NULL;
+	struct interval_ppb by;
+
+	for (const struct series_row *row = series->rows; row < series->rows + series->count; row++) {
+		if (!row->clocks[i].implied.known)
+			continue;
+		if (!low || row->clocks[i].implied.high < low->clocks[i].implied.high)
+			low = row;
+		if (!high || row->clocks[i].implied.low > high->clocks[i].implied.low)
+			high = row;
+	}
+	if (!low || low == high)
+		return false;
+	by = rate_compare(&low->clocks[i].implied, &high->clocks[i].implied);
+	change->from = low < high ? low : high;
+	change->to = low < high ? high : low;
+	return rate_beyond(&by, vote_limit_ppb(change->vote->report, change->rule));
 }
 
 bool
 rate_changes_doubt_tsc(struct vote *vote)
 {
+	struct change change = { .vote = vote, .rule = "rate-changed" };
 	uint32_t tsc = judge_set_of_tsc(vote->report);
 
 	if (judge_tsc_diverged(vote->report))
 		return true;
-	for (int halves = 0; halves < 2; halves++) {
-		vote_on_rate_changes(vote, halves);
+	for (change.kind = CHANGE_HALVES; change.kind <= CHANGE_SINCE; change.kind++) {
+		vote_on_changes(&change);
 		if (vote->found.undecided && (vote->found.group_a == tsc || vote->found.group_b == tsc))
 			return true;
 	}
 	return false;
 }
 
+/*
+ * A trend is not judged in a guest: its devices count the host's clock, which NTP slews, and its TSC may stop between
+ * two readings.
+ */
 void
-rate_changes_judge(struct vote *vote, bool halves)
+rate_changes_judge(struct vote *vote)
 {
-	uint64_t limit = vote_limit_ppb(vote->report, "rate-changed");
-	struct falseticker_sources sources = vote_on_rate_changes(vote, halves);
+	struct change change = { .vote = vote, .rule = "rate-changed" };
 
-	if (!halves && may_have_moved_tsc(vote->report, halves))
-		note_tsc_gain(vote, limit);
-	for (size_t i = 0; i < vote->report->clock_count; i++) {
-		if (!set_has(vote->found.falsetickers, i) || set_has(vote->changed, i))
-			continue;
-		if (vote->by_doubtful_tsc)
-			vote->changed |= set_of(i);
-		else if (may_be_due_to_tsc(vote, &sources, i, halves))
-			add_change_or_stop(vote, i, vote_reference(&vote->found), vote_evidence(&vote->found), halves,
-					   limit);
-		else
-			add_change_finding(vote, i, halves, limit);
-	}
-	if (vote_has_new_groups(vote) && !are_guest_devices(vote, &sources))
-		add_group_finding(vote, halves, limit);
+	for (change.kind = CHANGE_HALVES; change.kind <= CHANGE_SINCE; change.kind++)
+		judge_change(&change);
+	change = (struct change){ .vote = vote, .kind = CHANGE_TREND, .rule = "rate-trend" };
+	for (size_t i = 0; i < vote->report->clock_count && !vote->report->hypervisor[0] && !vote->by_doubtful_tsc; i++)
+		if (!set_has(vote->changed, i) && find_trend(&change, i))
+			judge_change(&change);
 }

@@ -1,5 +1,5 @@
 /* Adds a row for each clock's rate: within its limit, beyond it, or not determined. See judge_internal.h. */
-#include "judge/judge_internal.h"
+#include "judge/rate_vote.h"
 
 #include "base/number.h"
 #include "base/offset.h"
@@ -18,20 +18,10 @@ rate_finding(const struct report *report, const char *clock)
 	for (size_t i = 0; i < report->finding_count; i++) {
 		const struct finding *finding = &report->findings[i];
 
-		if (finding->clock && text_equal(finding->clock, clock) &&
-		    (text_equal(finding->rule, "rate-off") || text_equal(finding->rule, "rate-wrong")))
+		if (rules_is_finding(finding, "rate-off", clock) || rules_is_finding(finding, "rate-wrong", clock))
 			return finding;
 	}
 	return NULL;
-}
-
-static bool
-has_disagreement(const struct report *report)
-{
-	for (size_t i = 0; i < report->finding_count; i++)
-		if (text_equal(report->findings[i].rule, "rate-disagree"))
-			return true;
-	return false;
 }
 
 /*
@@ -44,13 +34,7 @@ may_exceed_limit(const struct report *report, const char *clock, uint64_t limit)
 	const struct report_clock *entry = report_find_clock(report, clock);
 
 	return entry && entry->error.known &&
-	       offset_max_size((struct offset){ entry->error.low, entry->error.high }) / PPB_PER_PPM >= limit;
-}
-
-static struct offset
-as_offset(const struct interval_ppb *ppb)
-{
-	return (struct offset){ ppb->low, ppb->high };
+	       offset_max_size(rate_bounds(&entry->error)) / PPB_PER_PPM >= limit;
 }
 
 static bool
@@ -87,7 +71,7 @@ nearest_pair(const struct report *report, const char *clock, uint32_t others)
 		if (!rate->ppb.known || !other || !is_healthy(report, other) ||
 		    !set_has(others, (size_t)(report_find_clock(report, other) - report->clocks)))
 			continue;
-		if (!nearest || offset_max_size(as_offset(&rate->ppb)) < offset_max_size(as_offset(&nearest->ppb)))
+		if (!nearest || offset_max_size(rate_bounds(&rate->ppb)) < offset_max_size(rate_bounds(&nearest->ppb)))
 			nearest = rate;
 	}
 	return nearest;
@@ -102,35 +86,22 @@ is_busy(const struct report_interference *all)
 }
 
 /*
- * Writes which run would decide the rate. The error comes from the readings at the two ends, so a run that is TIMES as
+ * Returns which run would decide the rate. The error comes from the readings at the two ends, so a run that is TIMES as
  * long reduces it by that factor. On a busy host the readings of a longer run may be less exact again.
  */
-static void
-put_remedy(struct text *text, const struct report *report, uint64_t times)
+static struct phrase
+remedy_phrase(const struct report *report, uint64_t times)
 {
 	uint64_t seconds = (report->duration_ns + NS_PER_S - 1) / NS_PER_S;
 
-	if (report->hurried) {
-		text_put(text, "; a run that is not ended by a key may decide it.");
-		return;
-	}
-	if (is_busy(&report->interference)) {
-		text_printf(text, "; %s %% of the time was stolen, so a run on a less busy host may decide it.",
-			    number_percent(report->interference.total_ns, report->interference.observed_ns, 1).text);
-		return;
-	}
-	text_printf(text, "; a run %lu times as long would decide it", times);
+	if (report->hurried)
+		return phrase("; a run that is not ended by a key may decide it.");
+	if (is_busy(&report->interference))
+		return phrase("; %s %% of the time was stolen, so a run on a less busy host may decide it.",
+			      number_percent(report->interference.total_ns, report->interference.observed_ns, 1).text);
 	if (seconds && times <= ASK_S_MAX / seconds)
-		text_printf(text, " (duration=%lus).", seconds * times);
-	else
-		text_put(text, " (profile=soak).");
-}
-
-static void
-put_ppm(struct text *text, int64_t ppb)
-{
-	text_put_char(text, ppb < 0 ? '-' : '+');
-	text_put_decimal(text, ppb < 0 ? 0 - (uint64_t)ppb : (uint64_t)ppb, 3, 1);
+		return phrase("; a run %lu times as long would decide it (duration=%lus).", times, seconds * times);
+	return phrase("; a run %lu times as long would decide it (profile=soak).", times);
 }
 
 /* Returns how much faster CLOCK runs than the other clock of the pair RATE. */
@@ -142,16 +113,13 @@ pair_ppb(const struct report_rate *rate, const char *clock)
 	return text_equal(rate->a, clock) ? *ppb : (struct interval_ppb){ true, -ppb->value, -ppb->high, -ppb->low };
 }
 
-static void
-put_rate(struct text *text, const struct report_rate *rate, const char *clock)
+static struct phrase
+rate_phrase(const struct report_rate *rate, const char *clock)
 {
 	struct interval_ppb ppb = pair_ppb(rate, clock);
 
-	text_printf(text, "%s: ", clock);
-	put_ppm(text, ppb.low);
-	text_put(text, " to ");
-	put_ppm(text, ppb.high);
-	text_printf(text, " ppm against %s", other_clock(rate, clock));
+	return phrase("%s: %s to %s ppm against %s", clock, phrase_signed_ppm(ppb.low).bytes, phrase_signed_ppm(ppb.high).bytes,
+		      other_clock(rate, clock));
 }
 
 /*
@@ -161,16 +129,13 @@ put_rate(struct text *text, const struct report_rate *rate, const char *clock)
 static void
 fill_same_source_row(struct behaviour *row, const struct report_rate *same, const struct report_rate *rate)
 {
-	struct text text;
+	struct phrase agrees = rate_phrase(same, row->clock);
 
-	text_init(&text, row->text, sizeof(row->text));
-	put_rate(&text, same, row->clock);
-	row->unchecked = rate ? UNCHECKED_OTHER : UNCHECKED_NO_REFERENCE;
 	if (rate)
-		text_printf(&text, ", which has the same source; see %s, which has another.",
-			    other_clock(rate, row->clock));
+		behaviour_say(row, "%s, which has the same source; see %s, which has another.", agrees.bytes,
+			      other_clock(rate, row->clock));
 	else
-		text_put(&text, ", which has the same source; no clock has another.");
+		behaviour_skip(row, UNCHECKED_NO_REFERENCE, "%s, which has the same source; no clock has another.", agrees.bytes);
 }
 
 /*
@@ -181,15 +146,15 @@ static bool
 is_only_same_source(const struct report *report, const struct report_rate *same, const struct report_rate *rate,
 		    uint64_t limit_ppb)
 {
-	if (!same || has_disagreement(report) || judge_tsc_moved(report))
+	if (!same || rules_find_finding(report, "rate-disagree", NULL) || judge_tsc_moved(report))
 		return false;
 	/* In a guest all devices have the host's one clock, however long the run is. */
 	if (!rate && report->hypervisor[0])
-		return offset_min_size(as_offset(&same->ppb)) <= limit_ppb;
-	if (offset_max_size(as_offset(&same->ppb)) > limit_ppb)
+		return offset_min_size(rate_bounds(&same->ppb)) <= limit_ppb;
+	if (offset_max_size(rate_bounds(&same->ppb)) > limit_ppb)
 		return false;
-	return !rate || (offset_max_size(as_offset(&rate->ppb)) > limit_ppb &&
-			 offset_min_size(as_offset(&rate->ppb)) <= limit_ppb);
+	return !rate || (offset_max_size(rate_bounds(&rate->ppb)) > limit_ppb &&
+			 offset_min_size(rate_bounds(&rate->ppb)) <= limit_ppb);
 }
 
 /* Returns the set of clocks whose source is not the source of CLOCK. */
@@ -203,60 +168,52 @@ clocks_of_other_source(const struct report *report, const char *clock)
 	return sources_for_rates(report, rates).separate[report_find_clock(report, clock) - report->clocks];
 }
 
+/* Fills the row of a clock whose rate the pair RATE bounds. */
+static void
+fill_row_by_pair(const struct report *report, struct behaviour *row, const struct report_rate *rate)
+{
+	uint64_t limit = rules_limit_of(report, row->rule);
+	struct interval_ppb ppb = pair_ppb(rate, row->clock);
+	struct interval_ppm ppm = interval_in_ppm(&ppb);
+	struct phrase end = { "." };
+	bool contradicted;
+
+	row->checked = true;
+	behaviour_set_figure(row, ppm.value, ppm.low, ppm.high);
+	contradicted = rules_find_finding(report, "rate-disagree", NULL) ||
+		       (may_exceed_limit(report, row->clock, limit) && behaviour_outcome(row, limit) == OUTCOME_PASSED);
+	row->open = contradicted || judge_tsc_moved(report) || behaviour_outcome(row, limit) != OUTCOME_PASSED;
+	if (row->open && judge_tsc_moved(report))
+		end = phrase(", timed by a TSC that stepped or jumped.");
+	else if (contradicted || offset_min_size(rate_bounds(&ppb)) > limit * PPB_PER_PPM)
+		end = phrase(", and nothing shows which clocks are right.");
+	else if (row->open)
+		end = remedy_phrase(report, judge_shrink_factor(row->low, row->high, limit));
+	behaviour_say(row, "%s%s", rate_phrase(rate, row->clock).bytes, end.bytes);
+}
+
 /* Fills the row of a clock whose rate has no finding. */
 static void
-fill_rate_row(const struct report *report, struct behaviour *row)
+fill_rate_row(const struct report *report, const struct report_clock *entry, struct behaviour *row)
 {
 	uint32_t others = clocks_of_other_source(report, row->clock);
 	const struct report_rate *rate = nearest_pair(report, row->clock, others);
 	const struct report_rate *same = nearest_pair(report, row->clock, ~others);
-	uint64_t limit = rules_limit_of(report, row->rule);
-	struct interval_ppb ppb;
-	struct interval_ppm ppm;
-	struct text text;
-	bool contradicted;
 
-	if (report_find_clock(report, row->clock)->stands_in_ticks) {
+	if (entry->stands_in_ticks) {
 		row->checked = row->open = true;
 		behaviour_say(row, "%s: it drives the firmware's tick, which could not be stopped and may stop its counter for "
 			      "short times.", row->clock);
-		return;
-	}
-	if (report_find_clock(report, row->clock)->uncounted) {
+	} else if (entry->uncounted) {
 		behaviour_say(row, "%s: other clocks contradict the number of its wraps: the core was preempted too long to count "
-			      "them.",
-			      row->clock);
-		return;
-	}
-	if (!rate && !same) {
-		row->unchecked = UNCHECKED_NO_REFERENCE;
-		behaviour_say(row, "%s: no other clock measured its rate.", row->clock);
-		return;
-	}
-	if (is_only_same_source(report, same, rate, limit * PPB_PER_PPM)) {
+			      "them.", row->clock);
+	} else if (!rate && !same) {
+		behaviour_skip(row, UNCHECKED_NO_REFERENCE, "%s: no other clock measured its rate.", row->clock);
+	} else if (is_only_same_source(report, same, rate, rules_limit_of(report, row->rule) * PPB_PER_PPM)) {
 		fill_same_source_row(row, same, rate);
-		return;
+	} else {
+		fill_row_by_pair(report, row, rate ? rate : same);
 	}
-	rate = rate ? rate : same;
-	ppb = pair_ppb(rate, row->clock);
-	ppm = interval_in_ppm(&ppb);
-	row->checked = row->has_figure = true;
-	row->measured = ppm.value;
-	row->low = ppm.low;
-	row->high = ppm.high;
-	contradicted = has_disagreement(report) || (may_exceed_limit(report, row->clock, limit) &&
-					 behaviour_outcome(row, limit) == OUTCOME_PASSED);
-	row->open = contradicted || judge_tsc_moved(report) || behaviour_outcome(row, limit) != OUTCOME_PASSED;
-	text_init(&text, row->text, sizeof(row->text));
-	put_rate(&text, rate, row->clock);
-	if (!row->open)
-		text_put_char(&text, '.');
-	else if (judge_tsc_moved(report))
-		text_put(&text, ", timed by a TSC that stepped or jumped.");
-	else if (contradicted || offset_min_size(as_offset(&ppb)) > limit * PPB_PER_PPM)
-		text_put(&text, ", and nothing shows which clocks are right.");
-	else
-		put_remedy(&text, report, judge_shrink_factor(row->low, row->high, limit));
 }
 
 /* Returns an empty row for CLOCK's rate, in the place of a row that a device check added; NULL without space. */
@@ -287,25 +244,19 @@ judge_rate_of(struct report *report, const struct report_clock *entry)
 	    !(row = reset_rate_row(report, entry->clock.id)))
 		return;
 	if (is_tsc && judge_blames_claim(report)) {
-		row->unchecked = UNCHECKED_NO_REFERENCE;
-		behaviour_say(row, "tsc: the claim on its rate is wrong, so there is nothing to check it against: see the finding.");
-		return;
+		behaviour_skip(row, UNCHECKED_NO_REFERENCE,
+			       "tsc: the claim on its rate is wrong, so there is nothing to check it against: see the finding.");
+	} else if (!entry->clock.claimed.den) {
+		behaviour_skip(row, UNCHECKED_NO_REFERENCE,
+			       "tsc: CPUID claims no rate, so there is nothing to check it against; tsc_hz= gives one.");
+	} else if (!finding) {
+		fill_rate_row(report, entry, row);
+	} else {
+		row->rule = finding->rule;
+		row->checked = true;
+		behaviour_set_figure(row, finding->measured, finding->low, finding->high);
+		behaviour_say(row, "%s: %ld to %ld ppm, see the finding.", row->clock, finding->low, finding->high);
 	}
-	if (!entry->clock.claimed.den) {
-		row->unchecked = UNCHECKED_NO_REFERENCE;
-		behaviour_say(row, "tsc: CPUID claims no rate, so there is nothing to check it against; tsc_hz= gives one.");
-		return;
-	}
-	if (!finding) {
-		fill_rate_row(report, row);
-		return;
-	}
-	row->rule = finding->rule;
-	row->checked = row->has_figure = true;
-	row->measured = finding->measured;
-	row->low = finding->low;
-	row->high = finding->high;
-	behaviour_say(row, "%s: %ld to %ld ppm, see the finding.", row->clock, finding->low, finding->high);
 }
 
 void

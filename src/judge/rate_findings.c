@@ -199,9 +199,7 @@ judge_rates(struct report *report)
 	struct vote vote = { .report = report };
 
 	vote.by_doubtful_tsc = rate_changes_doubt_tsc(&vote);
-	rate_changes_judge(&vote, true);
-	rate_changes_judge(&vote, false);
-	rate_trend_judge(&vote);
+	rate_changes_judge(&vote);
 	judge_each_rate(&vote);
 	note_jumps(&vote);
 	judge_disagreement(&vote);

@@ -5,12 +5,15 @@
 #include "base/text.h"
 #include "report/clock_sources.h"
 
+#define PPB_PER_TENTH 100 /* of a ppm */
 
 uint64_t
 vote_limit_ppb(const struct report *report, const char *rule)
 {
 	uint64_t limit = rules_limit_of(report, rule);
 
+	if (text_equal(rules_find(rule)->unit, "ppb"))
+		return limit;
 	return limit < UINT64_MAX / PPB_PER_PPM ? limit * PPB_PER_PPM : UINT64_MAX;
 }
 
@@ -20,60 +23,42 @@ vote_clock_id(const struct vote *vote, size_t clock)
 	return vote->report->clocks[clock].clock.id;
 }
 
-/* Prints ppb as ppm: "+1000.1". */
-static void
-put_ppm(struct text *text, int64_t ppb)
+struct phrase
+phrase_signed_ppm(int64_t ppb)
 {
-	text_put_char(text, ppb < 0 ? '-' : '+');
-	text_put_decimal(text, ppb < 0 ? 0 - (uint64_t)ppb : (uint64_t)ppb, 3, 1);
+	uint64_t tenths = ((ppb < 0 ? 0 - (uint64_t)ppb : (uint64_t)ppb) + PPB_PER_TENTH / 2) / PPB_PER_TENTH;
+
+	return phrase("%c%lu.%lu", ppb < 0 ? '-' : '+', tenths / 10, tenths % 10);
 }
 
 struct phrase
 phrase_ppm(const struct interval_ppb *ppb)
 {
-	struct phrase phrase = { "" };
-	struct text text;
-
-	text_init(&text, phrase.bytes, sizeof(phrase.bytes));
-	put_ppm(&text, ppb->value);
-	text_put(&text, " ppm (");
-	put_ppm(&text, ppb->low);
-	text_put(&text, " to ");
-	put_ppm(&text, ppb->high);
-	text_put_char(&text, ')');
-	return phrase;
+	return phrase("%s ppm (%s to %s)", phrase_signed_ppm(ppb->value).bytes, phrase_signed_ppm(ppb->low).bytes,
+		      phrase_signed_ppm(ppb->high).bytes);
 }
 
 struct phrase
 phrase_group(const struct vote *vote, uint32_t set)
 {
-	const size_t count = vote->report->clock_count;
 	struct phrase phrase = { "" };
-	struct text text;
-	size_t members = 0, said = 0;
+	uint32_t known = 0;
+	size_t named = 0;
 
-	text_init(&text, phrase.bytes, sizeof(phrase.bytes));
-	for (size_t i = 0; i < count; i++)
-		members += vote->rates[i].known && set_has(set, i);
-	for (size_t i = 0; i < count; i++) {
-		if (!vote->rates[i].known || !set_has(set, i))
-			continue;
-		text_printf(&text, "%s%s", !said ? "" : said + 1 == members ? " and " : ", ", vote_clock_id(vote, i));
-		said++;
-	}
+	for (size_t i = 0; i < vote->report->clock_count; i++)
+		known |= vote->rates[i].known ? set_of(i) : 0;
+	for (size_t i = 0; i < vote->report->clock_count; i++)
+		if (set_has(set & known, i))
+			phrase_add(&phrase, "%s%s", phrase_joint(named++, set_size(set & known)), vote_clock_id(vote, i));
 	return phrase;
 }
 
 struct phrase
 phrase_others(const struct vote *vote)
 {
-	struct phrase phrase = { "" };
-	struct text text;
-
-	text_init(&text, phrase.bytes, sizeof(phrase.bytes));
-	if (vote->found.others)
-		text_printf(&text, " In neither group: %s.", phrase_group(vote, vote->found.others).bytes);
-	return phrase;
+	if (!vote->found.others)
+		return (struct phrase){ "" };
+	return phrase(" In neither group: %s.", phrase_group(vote, vote->found.others).bytes);
 }
 
 const char *
@@ -108,7 +93,10 @@ vote_set_figure(struct finding *finding, const struct interval_ppb *ppb, uint64_
 {
 	struct interval_ppm ppm = interval_in_ppm(ppb);
 
-	rules_set_figure(finding, ppm.value, ppm.low, ppm.high, limit / PPB_PER_PPM);
+	if (finding && text_equal(finding->unit, "ppb"))
+		rules_set_figure(finding, ppb->value, ppb->low, ppb->high, limit);
+	else
+		rules_set_figure(finding, ppm.value, ppm.low, ppm.high, limit / PPB_PER_PPM);
 }
 
 bool

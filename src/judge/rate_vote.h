@@ -5,6 +5,7 @@
 #include "judge/judge_internal.h"
 
 #include "consensus/falseticker.h"
+#include "report/phrase.h"
 
 struct vote {
 	struct report *report;
@@ -14,11 +15,7 @@ struct vote {
 	bool by_doubtful_tsc; /* true if the TSC, which timed all rates, may have stopped: no finding names a clock */
 };
 
-struct phrase {
-	char bytes[REPORT_SENTENCE];
-};
-
-/* Returns the limit of RULE, whose unit is ppm, in ppb. */
+/* Returns the limit of RULE, whose unit is ppm or ppb, in ppb. */
 uint64_t vote_limit_ppb(const struct report *report, const char *rule);
 
 /* Returns true if the clock's rate is compared: it is present, has no fault, and is the main clock of its device. */
@@ -43,10 +40,11 @@ size_t vote_reference(const struct falseticker *found);
 /* Returns true if two groups disagree, there is no majority, and no clock of either group has a finding of a change. */
 bool vote_has_new_groups(const struct vote *vote);
 
-/* Sets the figure of FINDING, which may be NULL, in ppm. */
+/* Sets the figure of FINDING, which may be NULL, in its rule's unit: ppm or ppb. */
 void vote_set_figure(struct finding *finding, const struct interval_ppb *ppb, uint64_t limit_ppb);
 
 const char *vote_clock_id(const struct vote *vote, size_t clock);
+struct phrase phrase_signed_ppm(int64_t ppb);                            /* "+1000.1" */
 struct phrase phrase_ppm(const struct interval_ppb *ppb);                /* "+1.0 ppm (+0.5 to +1.5)" */
 /* "hpet, pit and rtc": the clocks of SET that have a rate. */
 struct phrase phrase_group(const struct vote *vote, uint32_t set);
@@ -56,20 +54,7 @@ const char *phrase_which(uint32_t a, uint32_t b); /* "which of the two groups", 
 /* Returns true if the TSC diverged from other clocks, or if its rate may have changed against theirs. */
 bool rate_changes_doubt_tsc(struct vote *vote);
 
-/* Converts a change of a clock's rate against the TSC to a ratio near 1. The TSC's own ratio, vote_unchanged, is 1. */
-extern const struct rate_interval vote_unchanged;
-struct rate_interval vote_ratio(const struct interval_ppb *change);
-
-/*
- * Like vote_on_rates(), if vote->rates has changes of rates. Changes do not show which clocks have independent
- * sources, so the clocks' rates in the rate window decide that.
- */
-struct falseticker_sources vote_on_changes(struct vote *vote, uint64_t limit_ppb);
-
-/* Judges the rule rate-trend: changes of rates between the rows of a soak's series. */
-void rate_trend_judge(struct vote *vote);
-
-/* Judges rate-changed: between the halves of the rate window if HALVES, otherwise from the window to the run's end. */
-void rate_changes_judge(struct vote *vote, bool halves);
+/* Judges the rules rate-changed and rate-trend. */
+void rate_changes_judge(struct vote *vote);
 
 #endif

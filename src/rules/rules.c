@@ -136,6 +136,22 @@ rules_add_text(struct finding *finding, const char *format, ...)
 	va_end(arguments);
 }
 
+bool
+rules_is_finding(const struct finding *finding, const char *rule, const char *clock)
+{
+	return (!rule || text_equal(finding->rule, rule)) &&
+	       (!clock || (finding->clock && text_equal(finding->clock, clock)));
+}
+
+struct finding *
+rules_find_finding(const struct report *report, const char *rule, const char *clock)
+{
+	for (size_t i = 0; i < report->finding_count; i++)
+		if (rules_is_finding(&report->findings[i], rule, clock))
+			return (struct finding *)&report->findings[i];
+	return NULL;
+}
+
 const char *
 rules_advice(const struct finding *finding)
 {

@@ -68,6 +68,12 @@ struct finding *rules_add_finding(struct report *report, const char *rule_id, co
 				  uint32_t core, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
+/*
+ * Return true if FINDING is by RULE and on CLOCK, and the first such finding or NULL. RULE or CLOCK is NULL for any.
+ */
+bool rules_is_finding(const struct finding *finding, const char *rule, const char *clock);
+struct finding *rules_find_finding(const struct report *report, const char *rule, const char *clock);
+
 /* Appends text to the text of FINDING, which may be NULL. */
 void rules_add_text(struct finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -118,12 +118,6 @@ put_tsc(const struct report *report, struct text *reason)
 		text_put(reason, ", not reported as invariant: it may follow the core's frequency, or stop when the core sleeps");
 }
 
-static bool
-is_about(const struct finding *finding, const struct report_clock *entry)
-{
-	return finding->clock && text_equal(finding->clock, entry->clock.id);
-}
-
 /* Returns the rule of the first finding on ENTRY's clock with SEVERITY, or NULL. */
 static const char *
 rule_failed(const struct report *report, const struct report_clock *entry, enum verdict severity)
@@ -131,7 +125,7 @@ rule_failed(const struct report *report, const struct report_clock *entry, enum 
 	for (size_t i = 0; i < report->finding_count; i++) {
 		const struct finding *finding = &report->findings[i];
 
-		if (finding->severity == severity && is_about(finding, entry))
+		if (finding->severity == severity && rules_is_finding(finding, NULL, entry->clock.id))
 			return finding->rule;
 	}
 	return NULL;
@@ -147,14 +141,8 @@ names_core(const struct finding *finding, const char *rule)
 static bool
 is_last_resort(const struct report *report, const struct report_clock *entry)
 {
-	for (size_t i = 0; i < report->finding_count; i++) {
-		const struct finding *finding = &report->findings[i];
-
-		if (finding->clock && text_equal(finding->clock, entry->clock.id) &&
-		    (text_equal(finding->rule, "rate-changed") || text_equal(finding->rule, "hpet-pc10")))
-			return true;
-	}
-	return false;
+	return rules_find_finding(report, "rate-changed", entry->clock.id) ||
+	       rules_find_finding(report, "hpet-pc10", entry->clock.id);
 }
 
 uint64_t
@@ -214,10 +202,10 @@ is_further_rule(const struct report *report, const struct report_clock *entry, s
 {
 	const struct finding *finding = &report->findings[i];
 
-	if (finding->severity != VERDICT_FAIL || !is_about(finding, entry) || text_equal(finding->rule, first))
+	if (finding->severity != VERDICT_FAIL || !rules_is_finding(finding, NULL, entry->clock.id) || text_equal(finding->rule, first))
 		return false;
 	while (i--)
-		if (text_equal(report->findings[i].rule, finding->rule) && is_about(&report->findings[i], entry))
+		if (rules_is_finding(&report->findings[i], finding->rule, entry->clock.id))
 			return false;
 	return true;
 }

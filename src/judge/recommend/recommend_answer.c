@@ -44,13 +44,8 @@ find_clock(struct report *report)
 static bool
 cores_failed(const struct report *report)
 {
-	static const char *const of_cores[] = { "tsc-warp", "tsc-offset", "tsc-drift" };
-
-	for (size_t i = 0; i < report->finding_count; i++)
-		for (size_t rule = 0; rule < sizeof(of_cores) / sizeof(of_cores[0]); rule++)
-			if (text_equal(report->findings[i].rule, of_cores[rule]))
-				return true;
-	return false;
+	return rules_find_finding(report, "tsc-warp", NULL) || rules_find_finding(report, "tsc-offset", NULL) ||
+	       rules_find_finding(report, "tsc-drift", NULL);
 }
 
 static void

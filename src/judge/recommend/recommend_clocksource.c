@@ -30,16 +30,6 @@ linux_name(const char *id)
 	return NULL;
 }
 
-static bool
-has_finding(const struct report *report, const char *rule)
-{
-	for (size_t i = 0; i < report->finding_count; i++)
-		if (report->findings[i].clock && text_equal(report->findings[i].clock, "tsc") &&
-		    text_equal(report->findings[i].rule, rule))
-			return true;
-	return false;
-}
-
 #define UNSTABLE_MAX 3
 
 /* Fills WHY with Linux's reasons to mark the TSC unstable here, and returns their number. */
@@ -54,8 +44,8 @@ find_unstable(const struct report *report, const char *why[UNSTABLE_MAX])
 	else if (report_warps(&report->skew)) /* an untrusted TSC is not checked: arch/x86/kernel/tsc_sync.c */
 		why[count++] = "its check of two cores finds warps (\"Marking TSC unstable due to "
 			       "check_tsc_sync_source failed\")";
-	if (has_finding(report, "clock-stuck") || has_finding(report, "clock-backward") ||
-	    has_finding(report, "clock-jumped") || has_finding(report, "rate-changed"))
+	if (rules_find_finding(report, "clock-stuck", "tsc") || rules_find_finding(report, "clock-backward", "tsc") ||
+	    rules_find_finding(report, "clock-jumped", "tsc") || rules_find_finding(report, "rate-changed", "tsc"))
 		why[count++] = "its watchdog sees it stop, jump or change its rate (\"Marking TSC unstable due to "
 			       "clocksource watchdog\")";
 	return count;

@@ -41,7 +41,7 @@ add_shots(struct irq_totals *totals, const struct report_interval *row)
 static uint64_t
 nearest_ppb(const struct interval_ppb *ppb)
 {
-	return offset_min_size((struct offset){ ppb->low, ppb->high });
+	return offset_min_size(rate_bounds(ppb));
 }
 
 static void

@@ -49,7 +49,7 @@ irq_core_is_early(const struct report *report, const char *source, uint32_t core
 static uint64_t
 off_ppb(const struct report_interval *row)
 {
-	return row->rate.known ? offset_min_size((struct offset){ row->rate.low, row->rate.high }) : 0;
+	return row->rate.known ? offset_min_size(rate_bounds(&row->rate)) : 0;
 }
 
 /* Returns by how much the test ROW breaks RULE, as a count or as the excess over the limit; 0 if it does not. */
