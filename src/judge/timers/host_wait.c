@@ -1,5 +1,5 @@
-/* Decides whether a busy host explains an emulator's lost, doubled or late interrupts. See host_wait.h. */
-#include "judge/timers/host_wait.h"
+/* Decides whether a busy host explains an emulator's lost, doubled or late interrupts. See irq_totals.h. */
+#include "judge/timers/irq_totals.h"
 
 #include "base/text.h"
 #include "rules/rules.h"
@@ -21,35 +21,31 @@ are_ticks_in_time(const struct report_interval *row)
 	return late->count && late->p999_ns + (int64_t)late->error_ns < (int64_t)(row->asked_ns / IN_TIME_SHARE);
 }
 
-bool
-host_wait_explains_lost(const struct report *report, const struct irq_totals *totals)
+/* Returns true if the host explains EVENTS lost ticks (if LOST) or doubled interrupts. */
+static bool
+explains(const struct report *report, const struct irq_totals *totals, bool lost, uint64_t events)
 {
 	bool in_time = true;
-	uint64_t losses = 0;
 
 	for (size_t i = 0; i < report->interval_count; i++) {
 		const struct report_interval *row = &report->intervals[i];
 
-		if (!text_equal(row->source, totals->source) || !row->periodic || !row->empty)
-			continue;
-		losses += row->losses;
-		in_time &= are_ticks_in_time(row);
+		if (text_equal(row->source, totals->source) && (lost ? row->periodic && row->empty : row->doubled != 0))
+			in_time &= are_ticks_in_time(row);
 	}
-	return report_is_emulated(report) && (!in_time || losses < EVENTS_MIN);
+	return report_is_emulated(report) && (!in_time || events < EVENTS_MIN);
+}
+
+bool
+host_wait_explains_lost(const struct report *report, const struct irq_totals *totals)
+{
+	return explains(report, totals, true, totals->losses);
 }
 
 bool
 host_wait_explains_doubled(const struct report *report, const struct irq_totals *totals)
 {
-	bool in_time = true;
-
-	for (size_t i = 0; i < report->interval_count; i++) {
-		const struct report_interval *row = &report->intervals[i];
-
-		if (text_equal(row->source, totals->source) && row->doubled)
-			in_time &= are_ticks_in_time(row);
-	}
-	return report_is_emulated(report) && (!in_time || totals->doubled < EVENTS_MIN);
+	return explains(report, totals, false, totals->doubled);
 }
 
 /* Returns the length of the device's name in SOURCE, as of "hpet" in hpet0 and in hpet_legacy. */

@@ -1,38 +1,34 @@
 /*
  * Compares the number of interrupts with the number of deadlines. A deadline in a gap, while the core was preempted,
- * is excused: it does not count. If more than half are excused, the result is not determined. See irq_counts.h.
+ * is excused: it does not count. If more than half are excused, the result is not determined. See irq_totals.h.
  */
-#include "judge/timers/irq_counts.h"
+#include "judge/timers/irq_totals.h"
 
 #include "base/text.h"
-#include "judge/timers/host_wait.h"
+#include "report/phrase.h"
 
 #define PIT_CLOCKS_2_NS 1677 /* the duration of two PIT clocks */
-#define WORDS_SIZE      96
 
-struct excused {
-	char words[WORDS_SIZE]; /* a clause on excused deadlines, for the end of a sentence */
-	bool most;              /* true if more than half of the deadlines are excused */
-};
-
-static struct excused
-describe_excused(uint64_t excused, uint64_t all)
+static bool
+are_most_excused(uint64_t excused, uint64_t all)
 {
-	struct excused clause = { .most = 2 * excused > all };
-	struct text text;
+	return 2 * excused > all;
+}
 
-	text_init(&text, clause.words, sizeof(clause.words));
-	if (excused)
-		text_printf(&text, "; %lu more do not count, because the core was "
-				   "preempted%s", excused, clause.most ? ", too many to decide" : "");
-	return clause;
+/* Returns a clause on excused deadlines, for the end of a sentence. */
+static struct phrase
+excused_phrase(uint64_t excused, uint64_t all)
+{
+	if (!excused)
+		return phrase(".");
+	return phrase("; %lu more do not count, because the core was preempted%s.", excused,
+		      are_most_excused(excused, all) ? ", too many to decide" : "");
 }
 
 static void
-explain_all_excused(struct behaviour *row, uint64_t shots)
+skip_excused_shots(struct behaviour *row, uint64_t shots)
 {
-	row->checked = false;
-	behaviour_say(row, "the core was preempted when each of %lu one-shots was due.", shots);
+	behaviour_skip(row, UNCHECKED_OTHER, "the core was preempted when each of %lu one-shots was due.", shots);
 }
 
 static void
@@ -51,7 +47,6 @@ judge_missing(struct report *report, const struct irq_totals *totals)
 {
 	bool proven = totals->came || text_equal(totals->kind, "lapic");
 	struct behaviour *row = totals->shots ? irq_add_row(report, "irq-missing", totals) : NULL;
-	struct excused excused = describe_excused(totals->shots_unknown, totals->shots);
 	uint64_t known = totals->shots - totals->shots_unknown;
 
 	if (!row)
@@ -59,9 +54,8 @@ judge_missing(struct report *report, const struct irq_totals *totals)
 	row->failed = totals->missing && proven;
 	row->open = !row->failed && totals->shots_empty;
 	if (row->failed)
-		behaviour_say(row, "%lu of %lu one-shots never came, and the timer's status shows that they were "
-				   "due.", totals->missing,
-			      totals->shots);
+		behaviour_say(row, "%lu of %lu one-shots never came, and the timer's status shows that they were due.",
+			      totals->missing, totals->shots);
 	else if (row->open && !totals->came && irq_is_polled(totals))
 		behaviour_say(row, "its counter passed the deadline, but its status never showed that.");
 	else if (row->open && !totals->came)
@@ -71,10 +65,11 @@ judge_missing(struct report *report, const struct irq_totals *totals)
 		behaviour_say(row, "%lu of %lu one-shots never came; the timer's status does not show that they were due.",
 			      totals->shots_empty, totals->shots);
 	else if (!known)
-		explain_all_excused(row, totals->shots);
+		skip_excused_shots(row, totals->shots);
 	else {
-		row->open = excused.most;
-		behaviour_say(row, "none of %lu one-shot%s is missing%s.", known, known == 1 ? "" : "s", excused.words);
+		row->open = are_most_excused(totals->shots_unknown, totals->shots);
+		behaviour_say(row, "none of %lu one-shot%s is missing%s", known, known == 1 ? "" : "s",
+			      excused_phrase(totals->shots_unknown, totals->shots).bytes);
 	}
 	return row->failed;
 }
@@ -88,31 +83,27 @@ judge_early(struct report *report, const struct irq_totals *totals)
 {
 	struct interval_ns by = totals->earliest;
 	struct behaviour *row = totals->came && totals->shots > 1 ? irq_add_row(report, "irq-early", totals) : NULL;
-	struct excused excused = describe_excused(totals->shots_excused, totals->shots);
 	uint64_t seen = totals->shots - totals->shots_excused;
 
 	if (!row)
 		return;
 	if (!seen) {
-		explain_all_excused(row, totals->shots);
+		skip_excused_shots(row, totals->shots);
 		return;
 	}
 	if (text_begins(totals->source, "pit"))
 		by.low -= PIT_CLOCKS_2_NS;
 	if (!by.known || by.low <= 0) {
-		irq_set_figure(row, 0, 0, 0);
-		row->open = excused.most;
-		behaviour_say(row, "none of %lu one-shot%s came earlier than its error allows%s.", seen, seen == 1 ? "" : "s",
-			      excused.words);
+		behaviour_set_figure(row, 0, 0, 0);
+		row->open = are_most_excused(totals->shots_excused, totals->shots);
+		behaviour_say(row, "none of %lu one-shot%s came earlier than its error allows%s", seen, seen == 1 ? "" : "s",
+			      excused_phrase(totals->shots_excused, totals->shots).bytes);
 		return;
 	}
-	irq_set_figure(row, by.value, by.low, by.high);
-	behaviour_say(row, "%lu of %lu one-shots came early, by up to %ld to %ld ns.", totals->early, seen,
-		      by.low, by.high);
+	behaviour_set_figure(row, by.value, by.low, by.high);
 	row->open = !totals->early_always;
-	if (row->open)
-		behaviour_say(row, "%lu of %lu one-shots came early, by up to %ld to %ld ns, but only for some of the intervals.",
-			      totals->early, seen, by.low, by.high);
+	behaviour_say(row, "%lu of %lu one-shots came early, by up to %ld to %ld ns%s", totals->early, seen, by.low, by.high,
+		      row->open ? ", but only for some of the intervals." : ".");
 }
 
 /*
@@ -128,11 +119,25 @@ may_share_cause_of_gaps(const struct irq_totals *totals)
 	       totals->lost * totals->periods <= totals->periods_excused * seen;
 }
 
+/* Returns the end of the sentence on periods without a tick, whose row is ROW. */
+static struct phrase
+lost_phrase(const struct report *report, const struct irq_totals *totals, const struct behaviour *row)
+{
+	if (!row->checked)
+		return phrase(": not judged in an emulator, which waits for its host.");
+	if (totals->lost && row->open && totals->uneven)
+		return phrase(", but ticks come late by more than an eighth of a period.");
+	if (totals->lost && row->open)
+		return phrase("; the cause of gaps in %lu others may also have delayed its timer.", totals->periods_excused);
+	if (totals->lost && report_is_emulated(report))
+		return phrase("; other ticks are late by less than 1/8 period, so waiting for the host does not explain that.");
+	return excused_phrase(totals->periods_excused, totals->periods);
+}
+
 static void
 judge_lost(struct report *report, const struct irq_totals *totals, bool misses)
 {
 	struct behaviour *row = totals->periods ? irq_add_row(report, "irq-lost", totals) : NULL;
-	struct excused excused = describe_excused(totals->periods_excused, totals->periods);
 	uint64_t seen = totals->periods - totals->periods_excused;
 
 	if (!row)
@@ -142,33 +147,18 @@ judge_lost(struct report *report, const struct irq_totals *totals, bool misses)
 		return;
 	}
 	row->checked = seen && totals->came && !(totals->lost && (misses || host_wait_explains_lost(report, totals)));
-	row->open = row->checked && totals->lost && (totals->uneven || may_share_cause_of_gaps(totals));
-	irq_set_figure(row, (int64_t)totals->lost, (int64_t)totals->lost, (int64_t)totals->lost);
-	if (!seen)
+	row->open = row->checked && (totals->lost ? totals->uneven || may_share_cause_of_gaps(totals) :
+				     are_most_excused(totals->periods_excused, totals->periods));
+	behaviour_set_figure(row, (int64_t)totals->lost, (int64_t)totals->lost, (int64_t)totals->lost);
+	if (!seen) {
 		behaviour_say(row, "the core was preempted in each of %lu periods.", totals->periods);
-	else if (!totals->came)
+	} else if (!totals->came) {
 		behaviour_say(row, "none of %lu ticks came.", seen);
-	else if (misses && totals->lost)
+	} else if (misses && totals->lost) {
 		behaviour_say(row, "%lu of %lu periods were lost as well: see irq-missing.", totals->lost, seen);
-	else if (!row->checked) {
-		row->unchecked = UNCHECKED_GUEST;
-		behaviour_say(row, "%lu of %lu periods had no tick: not judged in an emulator, which waits for its host.",
-			      totals->lost, seen);
-	}
-	else if (row->open && totals->uneven)
-		behaviour_say(row, "%lu of %lu periods had no tick, but ticks come late by more than an eighth of a period.",
-			      totals->lost, seen);
-	else if (row->open)
-		behaviour_say(row, "%lu of %lu periods had no tick; the cause of gaps in %lu others may also have delayed "
-			      "its timer.",
-			      totals->lost, seen, totals->periods_excused);
-	else if (totals->lost && report_is_emulated(report))
-		behaviour_say(row, "%lu of %lu periods had no tick; other ticks are late by less than 1/8 period, "
-			      "so waiting for the host does not explain that.",
-			      totals->lost, seen);
-	else {
-		row->open = !totals->lost && excused.most;
-		behaviour_say(row, "%lu of %lu periods had no tick%s.", totals->lost, seen, excused.words);
+	} else {
+		row->unchecked = row->checked ? UNCHECKED_OTHER : UNCHECKED_GUEST;
+		behaviour_say(row, "%lu of %lu periods had no tick%s", totals->lost, seen, lost_phrase(report, totals, row).bytes);
 	}
 }
 
@@ -181,9 +171,8 @@ static void
 judge_doubled(struct report *report, const struct irq_totals *totals)
 {
 	struct behaviour *row = totals->came && !irq_is_polled(totals) ? irq_add_row(report, "irq-doubled", totals) : NULL;
-	struct excused excused = describe_excused(totals->shots_excused + totals->periods_excused,
-						  totals->shots + totals->periods);
-	uint64_t seen = totals->shots + totals->periods - totals->shots_excused - totals->periods_excused;
+	uint64_t excused = totals->shots_excused + totals->periods_excused, all = totals->shots + totals->periods;
+	uint64_t seen = all - excused;
 
 	if (!row)
 		return;
@@ -192,30 +181,25 @@ judge_doubled(struct report *report, const struct irq_totals *totals)
 		return;
 	}
 	row->checked = totals->storms || (totals->doubled ? !host_wait_explains_doubled(report, totals) : seen != 0);
-	row->open = row->checked && !totals->storms && totals->uneven && totals->doubled &&
-		    totals->doubled == totals->doubled_periods;
-	irq_set_figure(row, (int64_t)totals->doubled, (int64_t)totals->doubled, (int64_t)totals->doubled);
+	row->open = row->checked && !totals->storms &&
+		    (totals->doubled ? totals->uneven && totals->doubled == totals->doubled_periods : are_most_excused(excused, all));
+	behaviour_set_figure(row, (int64_t)totals->doubled, (int64_t)totals->doubled, (int64_t)totals->doubled);
 	if (totals->storms)
 		behaviour_say(row, "its interrupts did not stop after one deadline.");
 	else if (!row->checked && !totals->doubled)
 		behaviour_say(row, "the core was preempted at each of its deadlines.");
-	else if (!row->checked) {
-		row->unchecked = UNCHECKED_GUEST;
-		behaviour_say(row, "%lu of %lu deadlines had two interrupts: not judged in an emulator, which sends late "
-			      "ones at once.",
-			      totals->doubled, seen);
-	}
-	else if (row->open)
+	else if (!row->checked)
+		behaviour_skip(row, UNCHECKED_GUEST, "%lu of %lu deadlines had two interrupts: not judged in an emulator, which "
+			       "sends late ones at once.", totals->doubled, seen);
+	else if (row->open && totals->doubled)
 		behaviour_say(row, "%lu of %lu periods had two ticks, but ticks come late by more than an eighth of a period.",
 			      totals->doubled, totals->periods - totals->periods_excused);
 	else if (totals->doubled && report_is_emulated(report))
 		behaviour_say(row, "%lu of %lu deadlines had two interrupts; interrupts are late by less than 1/8 of the "
-			      "interval, so waiting for the host does not explain that.",
-			      totals->doubled, seen);
-	else {
-		row->open = !totals->doubled && excused.most;
-		behaviour_say(row, "%lu of %lu deadlines had two interrupts%s.", totals->doubled, seen, excused.words);
-	}
+			      "interval, so waiting for the host does not explain that.", totals->doubled, seen);
+	else
+		behaviour_say(row, "%lu of %lu deadlines had two interrupts%s", totals->doubled, seen,
+			      excused_phrase(excused, all).bytes);
 }
 
 void

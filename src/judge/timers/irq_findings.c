@@ -7,10 +7,7 @@
 #include "base/number.h"
 #include "base/offset.h"
 #include "base/text.h"
-#include "judge/timers/host_wait.h"
-#include "judge/timers/irq_programmed.h"
 #include "judge/timers/irq_totals.h"
-#include "judge/timers/irq_counts.h"
 #include "rules/rules.h"
 
 /* Returns true if there is a finding on SOURCE's device, as on "hpet" for hpet0. */
@@ -36,7 +33,7 @@ judge_rate(struct report *report, const struct irq_totals *totals)
 		behaviour_say(row, "too few ticks came, or their duration is not known.");
 		return;
 	}
-	irq_set_figure(row, rate.value, rate.low, rate.high);
+	behaviour_set_figure(row, rate.value, rate.low, rate.high);
 	row->open = has_device_finding(report, totals->source) ||
 		    behaviour_outcome(row, rules_limit_of(report, row->rule)) == OUTCOME_NOT_DETERMINED;
 	behaviour_say(row, "its periods are off by %ld to %ld ppm%s", row->low, row->high,
@@ -63,11 +60,11 @@ judge_late(struct report *report, const struct irq_totals *totals)
 		row->unchecked = UNCHECKED_GUEST;
 	late = &totals->late->lateness;
 	if (late->p50_ns + (int64_t)late->error_ns < 0) {
-		irq_set_figure(row, 0, 0, 0);
+		behaviour_set_figure(row, 0, 0, 0);
 		behaviour_say(row, "half of its one-shots of 100 us came before they were due: see irq-early.");
 		return;
 	}
-	irq_set_figure(row, late->p50_ns, late->p50_ns - (int64_t)late->error_ns, late->p50_ns + (int64_t)late->error_ns);
+	behaviour_set_figure(row, late->p50_ns, late->p50_ns - (int64_t)late->error_ns, late->p50_ns + (int64_t)late->error_ns);
 	if (row->low < 0)
 		row->low = 0;
 	rounded = number_within(late->p50_ns, late->error_ns);

@@ -1,34 +1,77 @@
-/* Finds the cores on which each core's own timer breaks a rule. See irq_totals.h. */
+/* Totals of all tests of one source of interrupts, and the cores on which its rules are broken. See irq_totals.h. */
 #include "judge/timers/irq_totals.h"
 
 #include "base/offset.h"
 #include "base/text.h"
 #include "rules/rules.h"
 
-static uint64_t
-excess(uint64_t figure, uint64_t limit)
+#define UNEVEN_SHARE 8u /* with ticks that are late by more than 1/8 period, a tick may count for the wrong period */
+
+/* Adds the early one-shots of ROW. ALWAYS: on its core they came early in every length, as for EARLY_ALWAYS. */
+static void
+add_early(struct irq_totals *totals, const struct report_interval *row, bool always)
 {
-	return figure > limit ? figure : 0;
+	if (always && !totals->early_always) {
+		totals->early = 0;
+		totals->earliest.known = false;
+		totals->early_always = true;
+	}
+	if (totals->early_always && !always)
+		return;
+	totals->early += row->early;
+	if (row->lateness.earliest.known &&
+	    (!totals->earliest.known || row->lateness.earliest.low > totals->earliest.low))
+		totals->earliest = row->lateness.earliest;
 }
 
-static uint64_t
-late_ns(const struct report_interval *row)
+static void
+add_shots(struct irq_totals *totals, const struct report_interval *row)
 {
-	int64_t least = row->lateness.p50_ns - (int64_t)row->lateness.error_ns;
-
-	return row->asked_ns == INTERVAL_LATE_SHOT_NS && least > 0 ? (uint64_t)least : 0;
+	totals->shots += row->expected;
+	totals->shots_excused += row->excused;
+	totals->shots_empty += row->empty;
+	if (row->expected > row->delivered + row->empty)
+		totals->shots_unknown += row->expected - row->delivered - row->empty;
+	totals->missing += row->expired;
+	if (row->asked_ns == IRQ_LATE_SHOT_NS && row->lateness.count >= IRQ_LATE_SHOTS_MIN &&
+	    (!totals->late || row->lateness.p50_ns > totals->late->lateness.p50_ns))
+		totals->late = row;
 }
 
+/* Returns how far the rate is proven to be off; 0 if it is unknown. */
 static uint64_t
-early_ns(const struct report_interval *row)
+rate_size_ppb(const struct interval_ppb *ppb)
 {
-	const struct interval_ns *by = &row->lateness.earliest;
+	return ppb->known ? offset_min_size(rate_bounds(ppb)) : 0;
+}
 
-	return by->known && by->low > 0 ? (uint64_t)by->low : 0;
+static void
+add_periods(struct irq_totals *totals, const struct report_interval *row)
+{
+	totals->periods += row->expected;
+	totals->periods_excused += row->excused;
+	totals->lost += row->empty;
+	totals->losses += row->empty ? row->losses : 0;
+	totals->doubled_periods += row->doubled;
+	totals->uneven |= row->lateness.count && row->lateness.p99_ns + (int64_t)row->lateness.error_ns >
+						(int64_t)(row->asked_ns / UNEVEN_SHARE);
+	totals->scattered |= row->scattered;
+	if (row->rate.known && (!totals->rate.known || rate_size_ppb(&row->rate) > rate_size_ppb(&totals->rate)))
+		totals->rate = row->rate;
 }
 
 bool
-irq_core_is_early(const struct report *report, const char *source, uint32_t core)
+irq_is_polled(const struct irq_totals *totals)
+{
+	return text_equal(totals->kind, "status");
+}
+
+/*
+ * Returns true if SOURCE's one-shots on CORE came early in every length or, with a single length, mostly. A timer that
+ * rounds deadlines or counts another clock is early in every length.
+ */
+static bool
+is_core_early(const struct report *report, const char *source, uint32_t core)
 {
 	uint64_t shots = 0, early_shots = 0;
 	unsigned lengths = 0, early = 0;
@@ -46,10 +89,64 @@ irq_core_is_early(const struct report *report, const char *source, uint32_t core
 	return early && early >= lengths && (lengths > 1 || 2 * early_shots > shots);
 }
 
-static uint64_t
-off_ppb(const struct report_interval *row)
+struct irq_totals
+irq_sum_up(const struct report *report, const char *source)
 {
-	return row->rate.known ? offset_min_size(rate_bounds(&row->rate)) : 0;
+	struct irq_totals totals = { .source = source };
+
+	for (size_t i = 0; i < report->interval_count; i++) {
+		const struct report_interval *row = &report->intervals[i];
+
+		if (!text_equal(row->source, source))
+			continue;
+		totals.kind = row->route_kind;
+		totals.pin = row->pin;
+		totals.came |= row->delivered != 0;
+		totals.doubled += row->doubled;
+		totals.over += row->over;
+		totals.stale += row->stale;
+		totals.storms |= row->state == CLOCK_BROKEN && !irq_is_polled(&totals);
+		totals.came |= totals.storms;
+		if (row->periodic) {
+			add_periods(&totals, row);
+			continue;
+		}
+		add_shots(&totals, row);
+		add_early(&totals, row, is_core_early(report, source, row->core));
+	}
+	return totals;
+}
+
+struct behaviour *
+irq_add_row(struct report *report, const char *rule, const struct irq_totals *totals)
+{
+	struct behaviour *row = behaviour_add(&report->behaviours, rule, totals->source);
+
+	if (row)
+		row->checked = true;
+	return row;
+}
+
+static uint64_t
+excess(uint64_t figure, uint64_t limit)
+{
+	return figure > limit ? figure : 0;
+}
+
+static uint64_t
+late_ns(const struct report_interval *row)
+{
+	int64_t least = row->lateness.p50_ns - (int64_t)row->lateness.error_ns;
+
+	return row->asked_ns == IRQ_LATE_SHOT_NS && least > 0 ? (uint64_t)least : 0;
+}
+
+static uint64_t
+early_ns(const struct report_interval *row)
+{
+	const struct interval_ns *by = &row->lateness.earliest;
+
+	return by->known && by->low > 0 ? (uint64_t)by->low : 0;
 }
 
 /* Returns by how much the test ROW breaks RULE, as a count or as the excess over the limit; 0 if it does not. */
@@ -63,13 +160,13 @@ amount_over_limit(const struct report *report, const char *rule, const struct re
 	if (text_equal(rule, "irq-lost"))
 		return row->periodic ? row->empty : 0;
 	if (text_equal(rule, "irq-rate"))
-		return row->periodic ? excess(off_ppb(row), limit * PPB_PER_PPM) : 0;
+		return row->periodic ? excess(rate_size_ppb(&row->rate), limit * PPB_PER_PPM) : 0;
 	if (row->periodic)
 		return 0;
 	if (text_equal(rule, "irq-missing"))
 		return row->expired;
 	if (text_equal(rule, "irq-early"))
-		return irq_core_is_early(report, row->source, row->core) ? excess(early_ns(row), limit) : 0;
+		return is_core_early(report, row->source, row->core) ? excess(early_ns(row), limit) : 0;
 	return text_equal(rule, "irq-late") ? excess(late_ns(row), limit) : 0;
 }
 
