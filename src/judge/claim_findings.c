@@ -13,8 +13,7 @@
 #define MILLIHZ_PER_HZ   1000u
 #define MICROHZ_PER_MILLIHZ 1000u
 #define PERCENT_FROM_PPB UINT64_C(50000000) /* from 5 % on an error is printed in percent */
-#define PERCENT_DIGITS   7 /* of ppb */
-#define PPM_DIGITS       3
+#define PPB_PER_TENTH_PERCENT UINT64_C(1000000)
 #define CHANGE_PPB       10000u /* separate crystals differ by as much */
 #define CLAIM_FIRST_BASE 0x40000000u /* CPUID leaf at which systems look for the hypervisor's leaves */
 #define AGREEING_MIN     2 /* clocks that must agree before a claim is blamed */
@@ -329,38 +328,36 @@ judge_blames_claim(const struct report *report)
 }
 
 /* "1740 ppm", or "180.0 %" if it is that large. */
-static void
-put_error(struct text *text, int64_t ppb)
+static struct phrase
+error_phrase(int64_t ppb)
 {
 	uint64_t size = ppb < 0 ? 0 - (uint64_t)ppb : (uint64_t)ppb;
+	uint64_t tenths = (size + PPB_PER_TENTH_PERCENT / 2) / PPB_PER_TENTH_PERCENT;
 
-	if (size >= PERCENT_FROM_PPB) {
-		text_put_decimal(text, size, PERCENT_DIGITS, 1);
-		text_put(text, " %");
-	} else {
-		text_put_decimal(text, size, PPM_DIGITS, 0);
-		text_put(text, " ppm");
-	}
+	if (size >= PERCENT_FROM_PPB)
+		return phrase("%lu.%lu %%", tenths / 10, tenths % 10);
+	return phrase("%lu ppm", (size + PPB_PER_PPM / 2) / PPB_PER_PPM);
 }
 
-static void
-put_effects(struct text *text, const struct report_claim *row)
+/* Returns the effects of the wrong rate on its users. */
+static struct phrase
+effects_phrase(const struct report_claim *row)
 {
-	bool is_lapic = row->claim.clock == CLAIM_OF_LAPIC, is_fast = row->error.value > 0, any = false;
+	bool is_lapic = row->claim.clock == CLAIM_OF_LAPIC, is_fast = row->error.value > 0;
+	struct phrase effects = { "" };
 
 	for (size_t i = 0; i < SYSTEMS; i++) {
 		if (!is_user(row, systems[i].name))
 			continue;
-		text_put(text, any ? ", and " : ": ");
-		any = true;
-		text_put(text, is_lapic ? systems[i].of_lapic : systems[i].of_tsc);
-		put_error(text, row->error.value);
+		phrase_add(&effects, "%s%s%s", effects.bytes[0] ? ", and " : ": ",
+			   is_lapic ? systems[i].of_lapic : systems[i].of_tsc, error_phrase(row->error.value).bytes);
 		if (is_lapic)
-			text_put(text, is_fast ? " too early" : " too late");
+			phrase_add(&effects, is_fast ? " too early" : " too late");
 		else
-			text_printf(text, " %s%s", is_fast ? systems[i].high : systems[i].low, systems[i].end);
+			phrase_add(&effects, " %s%s", is_fast ? systems[i].high : systems[i].low, systems[i].end);
 	}
-	text_put(text, any ? "." : ". No system that baretick knows uses it.");
+	phrase_add(&effects, effects.bytes[0] ? "." : ". No system that baretick knows uses it.");
+	return effects;
 }
 
 static void
@@ -369,22 +366,17 @@ add_claim_finding(struct report *report, const struct report_claim *row, enum tr
 	static const char *const whose[] = {
 		[CLAIM_OF_TSC] = "the TSC", [CLAIM_OF_LAPIC] = "the LAPIC's timer", [CLAIM_OF_CRYSTAL] = "the crystal",
 	};
-	struct interval_ppm ppm = interval_in_ppm(&row->error);
 	const struct claim *claim = &row->claim;
 	uint64_t claimed_millihz = scale_mul_div_nearest(claim->hz.num, MILLIHZ_PER_HZ, claim->hz.den);
 	uint64_t failing_ppb = vote_limit_ppb(report, "rate-wrong");
 	struct finding *finding;
-	struct text text;
-	char users[REPORT_SENTENCE];
 
-	text_init(&text, users, sizeof(users));
-	put_effects(&text, row);
 	finding = rules_add_finding(report, rule_of(claim), NULL, REPORT_NO_CORE,
 				    "%s states %s for %s, which runs at %s as measured by %s%s%s", claim->by,
 				    number_rate(claimed_millihz).text, whose[claim->clock], number_rate(row->measured.value).text,
 				    report->relative_to, trust == TRUST_DISPUTED ? " (it or the clocks that agree are wrong)" : "",
-				    users);
-	rules_set_figure(finding, ppm.value, ppm.low, ppm.high, rules_limit_of(report, rule_of(claim)));
+				    effects_phrase(row).bytes);
+	vote_set_figure(finding, &row->error, vote_limit_ppb(report, rule_of(claim)));
 	if (trust != TRUST_FULL || !row->user_count || !rate_beyond(&row->error, failing_ppb))
 		return;
 	report->verdict = VERDICT_FAIL;

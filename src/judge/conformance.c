@@ -6,21 +6,9 @@
 
 #include "base/scale.h"
 #include "base/text.h"
+#include "report/phrase.h"
 
 #define PS_PER_NS 1000
-
-static uint64_t
-farthest(const struct finding *finding)
-{
-	return offset_max_size((struct offset){ finding->low, finding->high });
-}
-
-static bool
-is_rate_rule(const char *rule)
-{
-	return text_equal(rule, "rate-wrong") || text_equal(rule, "pv-rate") || text_equal(rule, "rate-off") ||
-	       text_equal(rule, "rate-changed");
-}
 
 /*
  * Returns true if the TSC's rate changed, or if no majority of the clocks confirms it. Figures timed by the TSC
@@ -32,7 +20,7 @@ is_scale_doubtful(const struct report *report)
 	for (size_t i = 0; i < report->finding_count; i++) {
 		const struct finding *finding = &report->findings[i];
 
-		if ((text_equal(finding->rule, "rate-changed") || text_equal(finding->rule, "rate-disagree")) &&
+		if ((rules_is_finding(finding, "rate-changed", NULL) || rules_is_finding(finding, "rate-disagree", NULL)) &&
 		    (!finding->clock || text_equal(finding->clock, "tsc")))
 			return true;
 	}
@@ -43,24 +31,18 @@ is_scale_doubtful(const struct report *report)
 static uint64_t
 clock_error_ppm(const struct report *report, const char *clock)
 {
-	uint64_t doubt = 0;
+	static const char *const rate_rules[] = { "rate-wrong", "pv-rate", "rate-off", "rate-changed" };
+	uint64_t most = 0;
 
 	for (size_t i = 0; i < report->finding_count; i++) {
 		const struct finding *finding = &report->findings[i];
+		uint64_t error = offset_max_size((struct offset){ finding->low, finding->high });
 
-		if (is_rate_rule(finding->rule) && finding->clock && text_equal(finding->clock, clock) &&
-		    farthest(finding) > doubt)
-			doubt = farthest(finding);
+		for (size_t rule = 0; rule < sizeof(rate_rules) / sizeof(rate_rules[0]); rule++)
+			if (rules_is_finding(finding, rate_rules[rule], clock) && error > most)
+				most = error;
 	}
-	return doubt;
-}
-
-static bool
-exceeds_limit(const struct report *report, const struct behaviour *row, uint64_t doubt)
-{
-	uint64_t limit = rules_limit_of(report, row->rule);
-
-	return behaviour_outcome(row, limit + doubt) == OUTCOME_FAILED;
+	return most;
 }
 
 /*
@@ -70,26 +52,25 @@ exceeds_limit(const struct report *report, const struct behaviour *row, uint64_t
 static void
 drop_doubtful_rates(struct report *report)
 {
+	bool doubtful = is_scale_doubtful(report);
+
 	for (size_t i = 0; i < report->behaviours.count; i++) {
 		struct behaviour *row = &report->behaviours.rows[i];
-		const struct rule *rule = rules_find(row->rule);
-		uint64_t doubt = clock_error_ppm(report, row->clock);
+		uint64_t error_ppm = clock_error_ppm(report, row->clock);
 		bool stopped = rules_find_finding(report, "clock-stuck", row->clock);
-		bool doubtful = is_scale_doubtful(report);
+		struct phrase reason = phrase("the clock's own rate is off by up to %lu ppm", error_ppm);
 
-		if (!rules_failed(report, row) || !row->has_figure || !text_equal(rule->unit, "ppm") ||
-		    (!stopped && !doubtful && (!doubt || exceeds_limit(report, row, doubt))))
+		if (!rules_failed(report, row) || !row->has_figure || !text_equal(rules_find(row->rule)->unit, "ppm"))
 			continue;
-		row->open = doubtful;
-		row->checked = doubtful;
 		if (doubtful)
-			behaviour_say(row, "It is off by %ld ppm, but it was timed by a TSC whose own rate is uncertain.", row->measured);
+			reason = phrase("it was timed by a TSC whose own rate is uncertain");
 		else if (stopped)
-			behaviour_say(row, "It is off by %ld ppm, but the clock itself is stuck.",
-				      row->measured);
-		else
-			behaviour_say(row, "It is off by %ld ppm, but the clock's own rate is off by up to %lu ppm.",
-				      row->measured, doubt);
+			reason = phrase("the clock itself is stuck");
+		else if (!error_ppm ||
+			 behaviour_outcome(row, rules_limit_of(report, row->rule) + error_ppm) == OUTCOME_FAILED)
+			continue;
+		row->open = row->checked = doubtful;
+		behaviour_say(row, "It is off by %ld ppm, but %s.", row->measured, reason.bytes);
 	}
 }
 
@@ -121,17 +102,33 @@ count_failed(const struct report *report, size_t from)
 	return count;
 }
 
-/* Writes on which cores ROW's rule failed, unless on all. Returns the core's APIC id if it is only one. */
-static uint32_t
-put_failed_cores(struct text *text, const struct behaviour *row)
+/* Returns on which cores ROW's rule failed, unless on all. */
+static struct phrase
+failed_cores_phrase(const struct behaviour *row)
 {
 	if (!row->cores || row->cores == row->cores_asked)
-		return REPORT_NO_CORE;
+		return (struct phrase){ "" };
 	if (row->cores > 1)
-		text_printf(text, " on %u of %u cores, most on core %u", row->cores, row->cores_asked, row->core);
-	else
-		text_printf(text, " on core %u, one of %u", row->core, row->cores_asked);
-	return row->cores > 1 ? REPORT_NO_CORE : row->core;
+		return phrase(" on %u of %u cores, most on core %u", row->cores, row->cores_asked, row->core);
+	return phrase(" on core %u, one of %u", row->core, row->cores_asked);
+}
+
+/* Adds a finding on the failed row I, and on further rows that failed the same rule of the same clock. */
+static void
+add_row_finding(struct report *report, size_t i)
+{
+	const struct behaviour *row = &report->behaviours.rows[i];
+	size_t further = count_failed(report, i) - 1;
+	uint32_t core = row->cores == 1 && row->cores_asked != 1 ? row->core : REPORT_NO_CORE;
+	struct phrase more = { "" };
+	struct finding *finding;
+
+	if (further)
+		more = phrase(" It failed in %zu more check%s.", further, further == 1 ? "" : "s");
+	finding = rules_add_finding(report, row->rule, row->clock, core, "%s%s: %s%s", row->clock,
+				    failed_cores_phrase(row).bytes, row->text, more.bytes);
+	if (row->has_figure)
+		rules_set_figure(finding, row->measured, row->low, row->high, rules_limit_of(report, row->rule));
 }
 
 /* Adds one finding for each rule and clock that failed. */
@@ -147,25 +144,9 @@ judge_behaviours(struct report *report)
 		drop_timed_rows(report, "that diverged from all other clocks in this run");
 	for (size_t i = 0; i < report->behaviours.count; i++) {
 		const struct behaviour *row = &report->behaviours.rows[i];
-		const struct rule *rule = rules_find(row->rule);
-		struct finding *finding;
-		char more[48] = "", where[72] = "";
-		struct text text;
-		uint32_t core;
 
-		if (!rules_failed(report, row) || rules_find_finding(report, row->rule, row->clock))
-			continue;
-		text_init(&text, more, sizeof(more));
-		if (count_failed(report, i) > 1)
-			text_printf(&text, " It failed in %zu more check%s.", count_failed(report, i) - 1,
-				    count_failed(report, i) == 2 ? "" : "s");
-		text_init(&text, where, sizeof(where));
-		core = put_failed_cores(&text, row);
-		finding = rules_add_finding(report, row->rule, row->clock, core, "%s%s: %s%s", row->clock, where,
-					    row->text, more);
-		if (row->has_figure)
-			rules_set_figure(finding, row->measured, row->low, row->high,
-					 rules_limit(rule, &report->options));
+		if (rules_failed(report, row) && !rules_find_finding(report, row->rule, row->clock))
+			add_row_finding(report, i);
 	}
 }
 

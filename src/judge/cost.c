@@ -7,23 +7,14 @@
 #include "base/number.h"
 #include "base/scale.h"
 #include "base/text.h"
+#include "report/phrase.h"
 
-#define WAYS_SIZE  96               /* bytes for a clause on further slow read methods of a clock */
 #define CPUID_CLOCK    "tsc_cpuid"       /* VMX always makes CPUID exit, and hypervisors on SVM intercept it */
 #define EXIT_NS_MIN    300u              /* a faster CPUID did not exit */
 #define EXIT_SHARE_MIN 2u                /* a read that costs at least half as much as CPUID exits, too */
 #define NO_EXIT_SHARE  4u                /* a read that costs at most a quarter does not; otherwise it is unknown */
+#define MEDIAN         50000u            /* 50 % in units of 1/1000 % */
 #define ROWS_READS INT64_C(200000) /* 100,000 rows with a read before and after each */
-
-static size_t
-find_null(const struct report *report)
-{
-	size_t i = 0;
-
-	while (i < report->clock_count && !text_equal(report->clocks[i].clock.id, "null"))
-		i++;
-	return i;
-}
 
 static int64_t
 difference(uint64_t a, uint64_t b)
@@ -142,11 +133,11 @@ judge_cost(struct report *report, size_t clock, size_t null)
 void
 judge_costs(struct report *report)
 {
-	size_t null = find_null(report);
+	const struct report_clock *null = report_find_clock(report, "null");
 
-	for (size_t i = 0; null < report->clock_count && i < report->clock_count; i++)
-		if (i != null)
-			judge_cost(report, i, null);
+	for (size_t i = 0; null && i < report->clock_count; i++)
+		if (&report->clocks[i] != null)
+			judge_cost(report, i, (size_t)(null - report->clocks));
 }
 
 /* Median of the reads of ENTRY in ns, or 0 if it was not read. */
@@ -155,58 +146,41 @@ median_ns_of(const struct report_clock *entry)
 {
 	bool read = entry && entry->clock.state == CLOCK_PRESENT && entry->latency && entry->latency->count;
 
-	return read ? latency_percentile_ns(entry->latency, 50000) : 0;
+	return read ? latency_percentile_ns(entry->latency, MEDIAN) : 0;
 }
 
 /*
- * Lists the clocks whose median read is within FROM_NS and TO_NS. The row of CPUID itself and the empty bracket are
- * left out. Returns their number.
+ * Returns a list of the clocks whose median read is within FROM_NS and TO_NS. The row of CPUID itself and the null
+ * clock are left out.
  */
-static size_t
-put_clocks_within(struct text *text, const struct report *report, uint64_t from_ns, uint64_t to_ns)
+static struct phrase
+clocks_within_phrase(const struct report *report, uint64_t from_ns, uint64_t to_ns)
 {
-	size_t count = 0;
+	struct phrase phrase = { "" };
 
 	for (size_t i = 0; i < report->clock_count; i++) {
-		const struct report_clock *entry = &report->clocks[i];
-		uint64_t ns = median_ns_of(entry);
+		const char *id = report->clocks[i].clock.id;
+		uint64_t ns = median_ns_of(&report->clocks[i]);
 
-		if (ns && ns >= from_ns && ns <= to_ns && !text_equal(entry->clock.id, CPUID_CLOCK) &&
-		    !text_equal(entry->clock.id, "null"))
-			text_printf(text, "%s%s", count++ ? ", " : "", entry->clock.id);
+		if (ns && ns >= from_ns && ns <= to_ns && !text_equal(id, CPUID_CLOCK) && !text_equal(id, "null"))
+			phrase_add(&phrase, "%s%s", phrase.bytes[0] ? ", " : "", id);
 	}
-	return count;
+	if (!phrase.bytes[0])
+		phrase_add(&phrase, "none");
+	return phrase;
 }
 
 void
 judge_note_exits(struct report *report)
 {
 	uint64_t exit_ns = median_ns_of(report_find_clock(report, CPUID_CLOCK));
-	char bytes[2][REPORT_SENTENCE / 2];
-	struct text with, without;
-	size_t exits, others;
 
 	if (!report->hypervisor[0] || report_is_emulated(report) || exit_ns < EXIT_NS_MIN)
 		return;
-	text_init(&with, bytes[0], sizeof(bytes[0]));
-	text_init(&without, bytes[1], sizeof(bytes[1]));
-	exits = put_clocks_within(&with, report, exit_ns / EXIT_SHARE_MIN, UINT64_MAX);
-	others = put_clocks_within(&without, report, 0, exit_ns / NO_EXIT_SHARE);
 	report_note(report, "Reads that exit to the hypervisor, because they cost about as much as CPUID (%s) or more: "
-			    "%s. Reads without an exit: %s.",
-		    number_ns(exit_ns).text, exits ? with.bytes : "none", others ? without.bytes : "none");
-}
-
-/* Replaces the rule's advice, another clocksource=, for a clock that no kernel uses as its clocksource. */
-static void
-replace_advice(struct finding *finding, const struct report_clock *entry)
-{
-	struct text text;
-
-	if (!finding || !entry->clock.caveat)
-		return;
-	text_init(&text, finding->advice, sizeof(finding->advice));
-	text_printf(&text, "Read it seldom; kernels do not keep time by it: %s.", entry->clock.caveat);
+			    "%s. Reads without an exit: %s.", number_ns(exit_ns).text,
+		    clocks_within_phrase(report, exit_ns / EXIT_SHARE_MIN, UINT64_MAX).bytes,
+		    clocks_within_phrase(report, 0, exit_ns / NO_EXIT_SHARE).bytes);
 }
 
 /* Returns true if the median is proven to be above LIMIT_NS. With too few reads nothing is proven. */
@@ -216,26 +190,29 @@ is_slow(const struct report_clock *entry, uint64_t limit_ns)
 	struct latency_within within = { .known = false };
 
 	if (entry->latency && entry->latency->count)
-		within = latency_percentile_within(entry->latency, 50000);
+		within = latency_percentile_within(entry->latency, MEDIAN);
 	return within.known && within.low_ns > limit_ns;
 }
 
 /*
- * Writes into WAYS the other read methods of MAIN's counter that are slow, too. They have no finding of their own, but
- * their verdict is not pass.
+ * Returns a clause on the other read methods of MAIN's counter that are slow, too. They have no finding of their own,
+ * but their verdict is not pass.
  */
-static void
-put_slow_methods(struct report *report, const struct report_clock *main, uint64_t limit_ns, struct text *ways)
+static struct phrase
+slow_methods_phrase(struct report *report, const struct report_clock *main, uint64_t limit_ns)
 {
+	struct phrase phrase = { "" };
+
 	for (size_t i = 0; i < report->clock_count; i++) {
 		struct report_clock *entry = &report->clocks[i];
 
 		if (entry == main || !text_equal(entry->clock.main, main->clock.id) || !is_slow(entry, limit_ns))
 			continue;
-		text_printf(ways, "; of %s %lu ns", entry->clock.id, latency_percentile_ns(entry->latency, 50000));
+		phrase_add(&phrase, "; of %s %lu ns", entry->clock.id, latency_percentile_ns(entry->latency, MEDIAN));
 		if (entry->verdict == VERDICT_PASS)
 			entry->verdict = rules_severity(rules_find("clock-slow"), report);
 	}
+	return phrase;
 }
 
 static void
@@ -243,20 +220,22 @@ judge_median(struct report *report, const struct report_clock *entry)
 {
 	uint64_t limit_ns = rules_limit_of(report, "clock-slow"), median_ns;
 	struct finding *finding;
-	char ways[WAYS_SIZE];
-	struct text text;
+	struct text advice;
 
 	if (!report_clock_is_main_method(entry) || !report->tsc.den || !is_slow(entry, limit_ns) ||
 	    (judge_tsc_moved(report) && !text_equal(entry->clock.id, "tsc")))
 		return;
-	text_init(&text, ways, sizeof(ways));
-	put_slow_methods(report, entry, limit_ns, &text);
-	median_ns = latency_percentile_ns(entry->latency, 50000);
+	median_ns = latency_percentile_ns(entry->latency, MEDIAN);
 	finding = rules_add_finding(report, "clock-slow", entry->clock.id, REPORT_NO_CORE,
 				    "The latency of %s is %lu ns in the median, %lu ns at best: more than the limit of %lu ns%s.",
-				    entry->clock.id, median_ns, entry->latency->min_ns, limit_ns, ways);
+				    entry->clock.id, median_ns, entry->latency->min_ns, limit_ns,
+				    slow_methods_phrase(report, entry, limit_ns).bytes);
 	rules_set_count(finding, median_ns, limit_ns);
-	replace_advice(finding, entry);
+	if (!finding || !entry->clock.caveat)
+		return;
+	/* No kernel uses it as its clocksource, so the rule's advice, another clocksource=, does not fit. */
+	text_init(&advice, finding->advice, sizeof(finding->advice));
+	text_printf(&advice, "Read it seldom; kernels do not keep time by it: %s.", entry->clock.caveat);
 }
 
 void

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "consensus/falseticker.h"
 #include "report/clock_sources.h"
+#include "report/phrase.h"
 
 #define NS_PER_MS   INT64_C(1000000)
 #define MS_DECIMALS 3
@@ -18,24 +19,37 @@
 #define SMALL_NS    (10 * NS_PER_MS)  /* a difference below this is printed in microseconds */
 #define NS_PER_US   INT64_C(1000)
 
-static void
-put_clocks(struct text *text, const struct report *report, const struct report_group *group)
+static struct phrase
+clocks_phrase(const struct report *report, const struct report_group *group)
 {
+	struct phrase phrase = { "" };
+
 	for (size_t i = 0; i < group->clock_count; i++)
-		text_printf(text, "%s%s", !i ? "" : i + 1 == group->clock_count ? " and " : ", ",
-			    report_clock_id(report, group->members[i]));
+		phrase_add(&phrase, "%s%s", phrase_joint(i, group->clock_count), report_clock_id(report, group->members[i]));
+	return phrase;
 }
 
-static void
-put_seconds(struct text *text, int64_t ns, unsigned decimals)
+/* Returns NS in seconds, rounded to ms or, with more decimals than MS_DECIMALS, to us. */
+static struct phrase
+seconds_phrase(int64_t ns, unsigned decimals)
 {
 	uint64_t size_ns = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+	bool coarse = decimals <= MS_DECIMALS;
+	uint64_t unit_ns = coarse ? NS_PER_MS : NS_PER_US;
+	struct phrase phrase = { "" };
+	struct text text;
 
-	text_put(text, ns < 0 ? "-" : "");
-	if (decimals <= MS_DECIMALS)
-		text_put_decimal(text, (size_ns + NS_PER_MS / 2) / NS_PER_MS, MS_DECIMALS, decimals);
-	else
-		text_put_decimal(text, (size_ns + NS_PER_US / 2) / NS_PER_US, US_DECIMALS, decimals);
+	text_init(&text, phrase.bytes, sizeof(phrase.bytes));
+	text_put(&text, ns < 0 ? "-" : "");
+	text_put_decimal(&text, (size_ns + unit_ns / 2) / unit_ns, coarse ? MS_DECIMALS : US_DECIMALS, decimals);
+	return phrase;
+}
+
+/* Returns the other group of ROW, which has two. */
+static const struct report_group *
+other_group(const struct report_discontinuity *row, const struct report_group *group)
+{
+	return &row->groups[group == &row->groups[0]];
 }
 
 /* Returns how many decimals of seconds distinguish two times that are APART_NS apart. */
@@ -49,29 +63,19 @@ decimals_for(int64_t apart_ns)
 static void
 note_stop(struct report *report, const struct report_discontinuity *row, const struct report_group *rtc)
 {
-	const struct report_group *other = &row->groups[rtc == &row->groups[0]];
+	const struct report_group *other = other_group(row, rtc);
 	int64_t low = rtc->elapsed.low - other->elapsed.high, high = rtc->elapsed.high - other->elapsed.low;
 	int64_t middle = rtc->elapsed.value - other->elapsed.value;
 	unsigned decimals = middle >= TENTHS_MS * NS_PER_MS ? 1 : 2;
-	char bytes[REPORT_SENTENCE];
-	struct text text;
+	struct phrase at = phrase_tsc_time(report, row->at_tsc), lasted = seconds_phrase(middle, decimals);
+	const char *id = report_clock_id(report, rtc->members[0]);
 
-	text_init(&text, bytes, sizeof(bytes));
-	text_put(&text, rtc->elapsed.known ? "The machine was stopped for " : "The machine was stopped before ");
-	if (!rtc->elapsed.known) {
-		/* the duration is printed after the time */
-	} else if (high - low > VAGUE_NS) {
-		put_seconds(&text, low, decimals);
-		text_put(&text, " to ");
-		put_seconds(&text, high, decimals);
-	} else {
-		put_seconds(&text, middle, decimals);
-	}
-	text_put(&text, rtc->elapsed.known ? " s at " : "");
-	report_put_tsc_time(&text, report, row->at_tsc);
-	text_printf(&text, " (by the %s)%s.", report_clock_id(report, rtc->members[0]),
-		    rtc->elapsed.known ? "" : "; for how long is not known");
-	report_note(report, "%s", bytes);
+	if (high - low > VAGUE_NS)
+		lasted = phrase("%s to %s", seconds_phrase(low, decimals).bytes, seconds_phrase(high, decimals).bytes);
+	if (rtc->elapsed.known)
+		report_note(report, "The machine was stopped for %s s at %s (by the %s).", lasted.bytes, at.bytes, id);
+	else
+		report_note(report, "The machine was stopped before %s (by the %s); for how long is not known.", at.bytes, id);
 }
 
 /* Sets when the clock first failed. The TSC may be missing from the report, and then nothing is set. */
@@ -95,35 +99,26 @@ jumps_by_readings(const struct report *report, size_t clock)
 static void
 add_jump_finding(struct report *report, const struct report_discontinuity *row, const struct report_group *alone)
 {
-	const struct report_group *other = &row->groups[alone == &row->groups[0]];
+	const struct report_group *other = other_group(row, alone);
 	const char *id = report_clock_id(report, alone->members[0]);
-	bool back = alone->elapsed.known && other->elapsed.known && alone->elapsed.value < other->elapsed.value;
+	bool known = alone->elapsed.known && other->elapsed.known;
+	int64_t ns = alone->elapsed.value - other->elapsed.value;
+	bool back = known && ns < 0;
 	const char *rule = back ? "clock-backward" : "clock-jumped";
 	uint64_t limit = rules_limit_of(report, rule), jumps = judge_count_jumps(report, id);
 	uint64_t leaps = back ? 0 : jumps_by_readings(report, alone->members[0]);
-	char by[REPORT_SENTENCE], more[64] = "";
+	struct phrase by = { "" }, more = { "" };
 	struct finding *finding;
-	struct text text;
 
 	if (jumps <= limit || rules_find_finding(report, rule, id))
 		return;
 	record_failure(report, alone->members[0], row->at_ms);
-	text_init(&text, by, sizeof(by));
-	if (alone->elapsed.known && other->elapsed.known) {
-		int64_t ns = alone->elapsed.value - other->elapsed.value;
-
-		text_put(&text, back ? " back by " : " ahead by ");
-		put_seconds(&text, ns < 0 ? -ns : ns, decimals_for(ns));
-		text_put(&text, " s");
-	}
-	text_put(&text, " at ");
-	report_put_tsc_time(&text, report, row->at_tsc);
-	text_put(&text, "; ");
-	put_clocks(&text, report, other);
-	text_init(&text, more, sizeof(more));
+	if (known)
+		by = phrase("%s%s s", back ? " back by " : " ahead by ", seconds_phrase(back ? -ns : ns, decimals_for(ns)).bytes);
 	if (leaps > jumps)
-		text_printf(&text, " The TSC shows %lu jumps ahead in all.", leaps);
-	finding = rules_add_finding(report, rule, id, REPORT_NO_CORE, "%s jumped%s went on together.%s", id, by, more);
+		more = phrase(" The TSC shows %lu jumps ahead in all.", leaps);
+	finding = rules_add_finding(report, rule, id, REPORT_NO_CORE, "%s jumped%s at %s; %s went on together.%s", id,
+				    by.bytes, phrase_tsc_time(report, row->at_tsc).bytes, clocks_phrase(report, other).bytes, more.bytes);
 	rules_set_count(finding, leaps > jumps ? leaps : jumps, limit);
 	if (finding)
 		finding->one_way = false; /* other clocks prove it for the counter, so for all read methods */
@@ -149,28 +144,19 @@ static void
 add_divergence_finding(struct report *report, const struct report_discontinuity *row)
 {
 	unsigned decimals = decimals_of_groups(row);
-	char bytes[REPORT_SENTENCE];
-	struct text text;
+	struct phrase groups = { "" };
 
-	text_init(&text, bytes, sizeof(bytes));
-	text_put(&text, "At ");
-	report_put_tsc_time(&text, report, row->at_tsc);
-	text_put(&text, " the clocks diverged: ");
 	for (size_t i = 0; i < row->group_count; i++) {
 		const struct report_group *group = &row->groups[i];
+		struct phrase time = phrase("an unknown time");
 
-		text_put(&text, !i ? "" : i + 1 == row->group_count ? " and " : ", ");
-		put_clocks(&text, report, group);
-		text_put(&text, " advanced by ");
-		if (group->elapsed.known) {
-			put_seconds(&text, group->elapsed.value, decimals);
-			text_put(&text, " s");
-		} else {
-			text_put(&text, "an unknown time");
-		}
-		text_put(&text, i + 1 < row->group_count ? "" : ".");
+		if (group->elapsed.known)
+			time = phrase("%s s", seconds_phrase(group->elapsed.value, decimals).bytes);
+		phrase_add(&groups, "%s%s advanced by %s", phrase_joint(i, row->group_count), clocks_phrase(report, group).bytes,
+			   time.bytes);
 	}
-	rules_add_finding(report, "clocks-parted", NULL, REPORT_NO_CORE, "%s", bytes);
+	rules_add_finding(report, "clocks-parted", NULL, REPORT_NO_CORE, "At %s the clocks diverged: %s.",
+			  phrase_tsc_time(report, row->at_tsc).bytes, groups.bytes);
 }
 
 /*
@@ -187,22 +173,21 @@ have_several_sources(const struct falseticker_sources *sources, uint32_t set)
 }
 
 uint32_t
-judge_set_of_tsc(const struct report *report)
+judge_set_of(const struct report *report, const char *id)
 {
-	for (size_t i = 0; i < report->clock_count; i++)
-		if (text_equal(report->clocks[i].clock.id, "tsc"))
-			return set_of(i);
-	return set_of(REPORT_CLOCKS_MAX);
+	const struct report_clock *entry = report_find_clock(report, id);
+
+	if (!entry)
+		return text_equal(id, "tsc") ? set_of(REPORT_CLOCKS_MAX) : 0;
+	return set_of((size_t)(entry - report->clocks));
 }
 
-/* Returns true if the set CLOCKS has only an edge clock: an RTC, which is read at its ticks. */
+/* Returns true if GROUP has only an edge clock: an RTC, which is read at its ticks. */
 static bool
-is_edge_clock(const struct report *report, uint32_t clocks)
+is_edge_clock(const struct report *report, const struct report_group *group)
 {
-	for (size_t i = 0; i < report->clock_count; i++)
-		if (clocks == set_of(i))
-			return report->clocks[i].clock.edges_only;
-	return false;
+	return group->clock_count == 1 && group->members[0] < report->clock_count &&
+	       report->clocks[group->members[0]].clock.edges_only;
 }
 
 /*
@@ -212,12 +197,12 @@ is_edge_clock(const struct report *report, uint32_t clocks)
 static bool
 is_tsc_alone(const struct report *report, const struct report_discontinuity *row)
 {
-	uint32_t tsc = judge_set_of_tsc(report);
+	uint32_t tsc = judge_set_of(report, "tsc");
 	bool alone = false, others = false;
 
 	for (size_t i = 0; i < row->group_count; i++) {
 		alone |= row->groups[i].clocks == tsc;
-		others |= !(row->groups[i].clocks & tsc) && !is_edge_clock(report, row->groups[i].clocks);
+		others |= !(row->groups[i].clocks & tsc) && !is_edge_clock(report, &row->groups[i]);
 	}
 	return alone && others;
 }
@@ -297,11 +282,11 @@ find_lone_group(const struct report *report, struct report_discontinuity *row)
 		bool ahead = is_ahead(group, other) || !group->elapsed.known;
 		bool several = set_size(other->clocks) > 1 || has_undecided_clock(report, row);
 
-		if (is_edge_clock(report, group->clocks) && report->hypervisor[0] && ahead && several) {
+		if (is_edge_clock(report, group) && report->hypervisor[0] && ahead && several) {
 			row->class = DISCONTINUITY_STOPPED;
 			return group;
 		}
-		if (is_edge_clock(report, group->clocks) && report->hypervisor[0])
+		if (is_edge_clock(report, group) && report->hypervisor[0])
 			continue;
 		if (is_outvoted(report, group->clocks, other->clocks) && !may_have_been_paused(report, group, other)) {
 			row->class = DISCONTINUITY_JUMPED;
@@ -311,16 +296,11 @@ find_lone_group(const struct report *report, struct report_discontinuity *row)
 	return NULL;
 }
 
-bool
-judge_jumped_at(const struct report *report, size_t i, const char *clock)
+/* Returns true if only CLOCK jumped at the discontinuity ROW. */
+static bool
+jumped_at(const struct report *report, const struct report_discontinuity *row, const char *clock)
 {
-	const struct report_discontinuity *row = &report->discontinuities[i];
-
-	for (size_t g = 0; g < row->group_count && row->class == DISCONTINUITY_JUMPED; g++)
-		if (row->alone == row->groups[g].clocks &&
-		    text_equal(report_clock_id(report, row->groups[g].members[0]), clock))
-			return true;
-	return false;
+	return row->class == DISCONTINUITY_JUMPED && row->alone == judge_set_of(report, clock);
 }
 
 uint64_t
@@ -329,14 +309,8 @@ judge_count_jumps(const struct report *report, const char *clock)
 	uint64_t count = 0;
 
 	for (size_t i = 0; i < report->discontinuity_count; i++)
-		count += judge_jumped_at(report, i, clock);
+		count += jumped_at(report, &report->discontinuities[i], clock);
 	return count;
-}
-
-bool
-judge_jumped(const struct report *report, const char *clock)
-{
-	return judge_count_jumps(report, clock) > 0;
 }
 
 void
@@ -357,7 +331,7 @@ judge_discontinuities(struct report *report)
 		const struct report_discontinuity *row = &report->discontinuities[i];
 
 		/* A TSC that steps back falls behind all other clocks. It has a finding for that in state.c. */
-		if (judge_tsc_steps(report) && !(row->class == DISCONTINUITY_JUMPED && judge_jumped_at(report, i, "tsc")))
+		if (judge_tsc_steps(report) && !jumped_at(report, row, "tsc"))
 			continue;
 		if (row->class == DISCONTINUITY_STOPPED)
 			note_stop(report, row, alone[i]);

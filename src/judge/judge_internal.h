@@ -37,16 +37,15 @@ bool judge_tsc_moved(const struct report *report);
  * adds findings. Call it first, because the other functions use its results through the functions below.
  */
 void judge_discontinuities(struct report *report);
-/* Returns true if only CLOCK jumped at this discontinuity. */
-bool judge_jumped_at(const struct report *report, size_t discontinuity, const char *clock);
-/* Returns true if only CLOCK jumped at any discontinuity. */
-bool judge_jumped(const struct report *report, const char *clock);
 /* Returns the number of discontinuities at which only CLOCK, an id, jumped. */
 uint64_t judge_count_jumps(const struct report *report, const char *clock);
 /* Returns true if the TSC's own readings show a step back or a jump. */
 bool judge_tsc_steps(const struct report *report);
-/* Returns the set of clocks (bit I is clock I) with only the TSC; bit REPORT_CLOCKS_MAX if it is not in the report. */
-uint32_t judge_set_of_tsc(const struct report *report);
+/*
+ * Returns the set of clocks (bit I is clock I) with only the clock ID. If it is not in the report, returns 0, or bit
+ * REPORT_CLOCKS_MAX for the TSC.
+ */
+uint32_t judge_set_of(const struct report *report, const char *id);
 /* Returns true if the TSC alone diverged from other clocks at any discontinuity, perhaps because it stopped. */
 bool judge_tsc_diverged(const struct report *report);
 

@@ -77,8 +77,8 @@ change_of_clock(const struct change *change, size_t i)
 }
 
 /*
- * Lets the clocks vote on their changes. Changes do not show which clocks have independent sources, so the clocks' rates
- * in the rate window decide that.
+ * Lets the clocks vote on their changes. Changes do not show which clocks have independent sources, so the clocks'
+ * rates in the rate window decide that.
  */
 static struct falseticker_sources
 vote_on_changes(const struct change *change)
@@ -286,7 +286,7 @@ bool
 rate_changes_doubt_tsc(struct vote *vote)
 {
 	struct change change = { .vote = vote, .rule = "rate-changed" };
-	uint32_t tsc = judge_set_of_tsc(vote->report);
+	uint32_t tsc = judge_set_of(vote->report, "tsc");
 
 	if (judge_tsc_diverged(vote->report))
 		return true;

@@ -118,8 +118,8 @@ rate_phrase(const struct report_rate *rate, const char *clock)
 {
 	struct interval_ppb ppb = pair_ppb(rate, clock);
 
-	return phrase("%s: %s to %s ppm against %s", clock, phrase_signed_ppm(ppb.low).bytes, phrase_signed_ppm(ppb.high).bytes,
-		      other_clock(rate, clock));
+	return phrase("%s: %s to %s ppm against %s", clock, phrase_signed_ppm(ppb.low).bytes,
+		      phrase_signed_ppm(ppb.high).bytes, other_clock(rate, clock));
 }
 
 /*

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "judge/cores/judge_cores.h"
+#include "report/phrase.h"
 
 bool
 judge_device_failed(const struct report *report, const struct clock *clock)
@@ -54,7 +55,7 @@ find_broken_rule(const struct report *report, const struct report_clock *entry)
 	if (steps_back(report, entry) > steps_allowed(report, entry))
 		return rules_find("clock-backward");
 	if (entry->monotonic.leaps > rules_limit_of(report, "clock-jumped") + entry->disturbed &&
-	    judge_jumped(report, entry->clock.main))
+	    judge_count_jumps(report, entry->clock.main))
 		return rules_find("clock-jumped");
 	return NULL;
 }
@@ -81,9 +82,7 @@ judge_tsc_steps(const struct report *report)
 bool
 judge_tsc_moved(const struct report *report)
 {
-	if (judge_tsc_steps(report))
-		return true;
-	return judge_jumped(report, "tsc");
+	return judge_tsc_steps(report) || judge_count_jumps(report, "tsc");
 }
 
 /*
@@ -105,13 +104,9 @@ judge_broken_rule(const struct report *report, const struct report_clock *entry)
 static bool
 main_clock_breaks(const struct report *report, const struct report_clock *entry, const struct rule *rule)
 {
-	for (size_t i = 0; i < report->clock_count; i++) {
-		const struct report_clock *other = &report->clocks[i];
+	const struct report_clock *main = report_find_clock(report, entry->clock.main);
 
-		if (other != entry && text_equal(other->clock.id, entry->clock.main))
-			return judge_broken_rule(report, other) == rule;
-	}
-	return false;
+	return main && main != entry && judge_broken_rule(report, main) == rule;
 }
 
 /* Advises how to keep Linux from using a clock that does not count. */
@@ -137,18 +132,16 @@ static void
 add_state_finding(struct report *report, const struct report_clock *entry, const struct rule *rule)
 {
 	const struct clock *clock = &entry->clock;
+	struct phrase when = { "" };
 	struct finding *finding;
-	char when[48] = "";
-	struct text text;
 
-	text_init(&text, when, sizeof(when));
 	if (entry->failed_later) {
-		text_put(&text, " since ");
-		text_put_decimal(&text, entry->failed_later_ms, 3, 1);
-		text_put(&text, " s into the run");
+		uint64_t tenths = (entry->failed_later_ms + 50) / 100;
+
+		when = phrase(" since %lu.%lu s into the run", tenths / 10, tenths % 10);
 	}
 	finding = rules_add_finding(report, rule->id, clock->id, REPORT_NO_CORE, "%s is %s%s%s%s%s", clock->id,
-				    clock_state_word(clock->state), when, clock->reason[0] ? ": " : "", clock->reason,
+				    clock_state_word(clock->state), when.bytes, clock->reason[0] ? ": " : "", clock->reason,
 				    rules_full_stop(clock->reason));
 	if (clock->state == CLOCK_STUCK)
 		advise_on_stuck(finding, clock);

@@ -7,6 +7,7 @@
 #include "base/number.h"
 #include "base/scale.h"
 #include "base/text.h"
+#include "report/phrase.h"
 
 #define TENTHS_FROM       UINT64_C(1000)   /* 1 %: from here one decimal is printed, below it three */
 /* 1 % and 10 ms: interruptions that no host counts, such as its page faults, may take that much */
@@ -31,66 +32,43 @@ is_p999_stolen(const struct report *report, const struct report_clock *entry)
 	       latency_percentile_is_hit(entry->latency, P999, report->options.gap_ns);
 }
 
-static void
-put_stolen(struct text *text, const struct report *report)
+static struct phrase
+stolen_phrase(const struct report *report)
 {
 	const struct report_interference *all = &report->interference;
 	unsigned digits = report->quality.stolen_millipercent >= TENTHS_FROM ? 1 : 3;
 
 	if (!all->measured)
-		text_put(text, "Stolen time was not observed");
-	else if (!all->gaps)
-		text_put(text, "No stolen time was observed");
-	else
-		text_printf(text, "%s %% of the observed time was stolen",
-			    number_percent(all->total_ns, all->observed_ns, digits).text);
+		return phrase("Stolen time was not observed");
+	if (!all->gaps)
+		return phrase("No stolen time was observed");
+	return phrase("%s %% of the observed time was stolen", number_percent(all->total_ns, all->observed_ns, digits).text);
 }
 
-/* Lists the clocks whose p99.9 was lengthened by stolen time. Returns their number. */
-static size_t
-put_stolen_clocks(struct text *text, const struct report *report)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < report->clock_count; i++)
-		if (is_p999_stolen(report, &report->clocks[i]))
-			text_printf(text, "%s%s", count++ ? ", " : "", report->clocks[i].clock.id);
-	return count;
-}
-
-/* Writes a clause on the tails. With put_stolen() it fits a line of 80 columns in most cases. */
-static void
-put_tails(struct text *text, const struct report_quality *quality, const char *hit, size_t hits)
-{
-	if (!quality->tails_known) {
-		text_put(text, ": latency tails may be unreliable.");
-		return;
-	}
-	text_printf(text, ": %s", quality->reliable_tails ? "tails reliable up to p99.9" : "latency tails are unreliable");
-	if (hits)
-		text_printf(text, "; p99.9 of %s %s from stolen time", hit, hits == 1 ? "is" : "are");
-	text_put_char(text, '.');
-}
-
+/* Writes a sentence on stolen time and on the tails. It fits a line of 80 columns in most cases. */
 void
 judge_quality(struct report *report)
 {
 	const struct report_interference *all = &report->interference;
 	struct report_quality *quality = &report->quality;
+	struct phrase hit = { "" };
 	uint64_t stolen = all->measured ? scale_mul_div_nearest(all->total_ns, MILLIPERCENT, all->observed_ns) : 0;
-	char bytes[REPORT_SENTENCE];
-	struct text hit, text;
-	size_t hits;
+	struct text text;
+	size_t hits = 0;
 
-	text_init(&hit, bytes, sizeof(bytes));
-	hits = put_stolen_clocks(&hit, report);
+	for (size_t i = 0; i < report->clock_count; i++)
+		if (is_p999_stolen(report, &report->clocks[i]))
+			phrase_add(&hit, "%s%s", hits++ ? ", " : "; p99.9 of ", report->clocks[i].clock.id);
+	if (hits)
+		phrase_add(&hit, " %s from stolen time", hits == 1 ? "is" : "are");
 	quality->stolen_known = all->measured;
 	quality->stolen_millipercent = stolen;
 	quality->tails_known = all->measured || hits;
 	quality->reliable_tails = all->measured && !hits && stolen < STOLEN_MAX_MILLIPERCENT;
 	text_init(&text, quality->text, sizeof(quality->text));
-	put_stolen(&text, report);
-	put_tails(&text, quality, bytes, hits);
+	text_printf(&text, "%s: %s%s.", stolen_phrase(report).bytes,
+		    !quality->tails_known ? "latency tails may be unreliable" :
+		    quality->reliable_tails ? "tails reliable up to p99.9" : "latency tails are unreliable", hit.bytes);
 }
 
 /* Returns true if LOW_NS exceeds HIGH_NS by more than is tolerated. */
@@ -178,8 +156,6 @@ judge_note_stolen_time(struct report *report)
 	const struct series *series = &report->series;
 	size_t from = series->count ? worst_row(series) : 0, to = from + 1;
 	struct gap_rate worst, in, all;
-	char bytes[REPORT_SENTENCE];
-	struct text when;
 
 	if (series->count < 2)
 		return;
@@ -193,10 +169,8 @@ judge_note_stolen_time(struct report *report)
 	if (in.gaps < GAPS_MIN || in.observed_ns == all.observed_ns ||
 	    !is_rate_at_least(in, RATE_TIMES, (struct gap_rate){ all.gaps - in.gaps, all.observed_ns - in.observed_ns }))
 		return;
-	text_init(&when, bytes, sizeof(bytes));
-	report_put_tsc_time(&when, report, series->rows[from].from_tsc);
-	text_put(&when, " and ");
-	report_put_tsc_time(&when, report, series->rows[to - 1].to_tsc);
-	report_note(report, "Time was stolen mostly between %s: %lu of %lu gaps came then, in %lu of %lu ms that cores were "
-		    "observed.", bytes, in.gaps, all.gaps, in.observed_ns / 1000000, all.observed_ns / 1000000);
+	report_note(report, "Time was stolen mostly between %s and %s: %lu of %lu gaps came then, in %lu of %lu ms that "
+		    "cores were observed.", phrase_tsc_time(report, series->rows[from].from_tsc).bytes,
+		    phrase_tsc_time(report, series->rows[to - 1].to_tsc).bytes, in.gaps, all.gaps, in.observed_ns / 1000000,
+		    all.observed_ns / 1000000);
 }

@@ -5,6 +5,7 @@
 
 #include "base/offset.h"
 #include "base/text.h"
+#include "report/phrase.h"
 
 uint64_t
 judge_shrink_factor(int64_t low, int64_t high, uint64_t limit)
@@ -44,7 +45,7 @@ add_unexplained_jumps(struct report *report, const struct report_clock *entry)
 	const char *clock = entry->clock.main;
 	struct behaviour *row;
 
-	if (!entry->unexplained_leaps || judge_jumped(report, clock) || judge_tsc_moved(report) ||
+	if (!entry->unexplained_leaps || judge_count_jumps(report, clock) || judge_tsc_moved(report) ||
 	    !(row = behaviour_add(&report->behaviours, "clock-jumped", clock)))
 		return;
 	row->checked = row->open = true;
@@ -100,21 +101,19 @@ count_too_wide(const struct report *report)
 	return count;
 }
 
-/* Writes a reason, after the COUNT of rows that have it. If *FIRST, it opens the bracket around all reasons. */
+/* Adds COUNT and the reason that so many rows have to a list in brackets. */
 static void
-put_reason(struct text *text, bool *first, size_t count, const char *of_one, const char *of_several)
+add_reason(struct phrase *reasons, size_t count, const char *of_one, const char *of_several)
 {
-	if (!count)
-		return;
-	text_printf(text, "%s%zu %s", *first ? " (" : ", ", count, count == 1 ? of_one : of_several);
-	*first = false;
+	if (count)
+		phrase_add(reasons, "%s%zu %s", reasons->bytes[0] ? ", " : " (", count, count == 1 ? of_one : of_several);
 }
 
-/* Ends the list of reasons. If NONE, no reason was written, and a reference to the rows' own sentences replaces it. */
-static void
-close_reasons(struct text *text, bool none)
+/* Returns the end of REASONS. Without a reason, a reference to the rows' own sentences replaces it. */
+static const char *
+end_of_reasons(const struct phrase *reasons)
 {
-	text_put(text, none ? " (see their rows)" : ")");
+	return reasons->bytes[0] ? ")" : " (see their rows)";
 }
 
 /* Writes how many rows were not determined or not checked, and why. Reports print this next to the verdict. */
@@ -124,24 +123,19 @@ put_unjudged(struct report *report)
 	size_t open = rules_count(report, NULL, OUTCOME_NOT_DETERMINED);
 	size_t unchecked = rules_count(report, NULL, OUTCOME_NOT_CHECKED);
 	const char *guest = report_is_emulated(report) ? "cannot be judged in an emulator" : "cannot be judged in a guest";
-	bool none = true;
+	struct phrase wide = { "" }, reasons = { "" };
 	struct text text;
 
 	text_init(&text, report->unjudged, sizeof(report->unjudged));
-	if (open) {
-		text_printf(&text, "%zu not determined", open);
-		put_reason(&text, &none, count_too_wide(report), "too coarse", "too coarse");
-		close_reasons(&text, none);
-	}
-	if (!unchecked)
-		return;
-	text_printf(&text, "%s%zu not checked", open ? ", " : "", unchecked);
-	none = true;
-	put_reason(&text, &none, count_unchecked(report, UNCHECKED_GUEST), guest, guest);
-	put_reason(&text, &none, count_unchecked(report, UNCHECKED_NO_REFERENCE), "has no independent reference",
+	add_reason(&wide, count_too_wide(report), "too coarse", "too coarse");
+	if (open)
+		text_printf(&text, "%zu not determined%s%s", open, wide.bytes, end_of_reasons(&wide));
+	add_reason(&reasons, count_unchecked(report, UNCHECKED_GUEST), guest, guest);
+	add_reason(&reasons, count_unchecked(report, UNCHECKED_NO_REFERENCE), "has no independent reference",
 		   "have no independent reference");
-	put_reason(&text, &none, count_unchecked(report, UNCHECKED_TIME), "for lack of time", "for lack of time");
-	close_reasons(&text, none);
+	add_reason(&reasons, count_unchecked(report, UNCHECKED_TIME), "for lack of time", "for lack of time");
+	if (unchecked)
+		text_printf(&text, "%s%zu not checked%s%s", open ? ", " : "", unchecked, reasons.bytes, end_of_reasons(&reasons));
 }
 
 void

@@ -54,8 +54,9 @@ add_drift_finding(struct report *report, const struct view *view, size_t rank, s
 	enum motion motion = view_motion(view, rank, drift.high > 0, &stepped);
 	struct finding *finding;
 
-	finding = rules_add_finding(report, "tsc-drift", "tsc", core, "Core %u's TSC ran %lu to %lu ppb %s than most %s, %s: %s.%s",
-				    core, offset_min_size(drift), offset_max_size(drift),
+	finding = rules_add_finding(report, "tsc-drift", "tsc", core,
+				    "Core %u's TSC ran %lu to %lu ppb %s than most %s, %s: %s.%s", core,
+				    offset_min_size(drift), offset_max_size(drift),
 				    drift.high > 0 ? "faster" : "slower", phrase_moment(report, moment).bytes,
 				    motion_phrase(view, motion, stepped).bytes, drift_cause(view, motion), rest.bytes);
 	skew_set_size(finding, drift, view->drift_limit_ppb);

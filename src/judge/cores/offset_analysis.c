@@ -16,7 +16,8 @@ view_core(const struct view *view, size_t rank)
 struct moment
 moment_hull(struct moment a, struct moment b)
 {
-	return (struct moment){ a.begin_tsc < b.begin_tsc ? a.begin_tsc : b.begin_tsc, a.end_tsc > b.end_tsc ? a.end_tsc : b.end_tsc };
+	return (struct moment){ a.begin_tsc < b.begin_tsc ? a.begin_tsc : b.begin_tsc,
+				a.end_tsc > b.end_tsc ? a.end_tsc : b.end_tsc };
 }
 
 static struct offset

@@ -103,7 +103,8 @@ add_group_finding(struct report *report, const struct view *view, const struct g
 
 /* Adds a finding on the distance of RANK from OTHER, with END after it. It names both if IS_PAIR, otherwise RANK. */
 static void
-add_core_finding(struct report *report, const struct view *view, size_t rank, size_t other, bool is_pair, const char *end)
+add_core_finding(struct report *report, const struct view *view, size_t rank, size_t other, bool is_pair,
+		 const char *end)
 {
 	uint32_t a = view_core(view, other)->apic_id, b = view_core(view, rank)->apic_id;
 	struct finding *finding;

@@ -214,7 +214,8 @@ contradictions_phrase(const struct view *view, const struct offsets_summary *sum
 
 	if (worst->c != worst->b)
 		subject = phrase("of cores %u, %u and %u", worst->c->apic_id, worst->a->apic_id, worst->b->apic_id);
-	return phrase("%zu pair%s of cores contradict%s the other pairs, or an earlier measurement, the worst %s, by %lu ns %s",
+	return phrase("%zu pair%s of cores contradict%s the other pairs, or an earlier measurement, the worst %s, "
+		      "by %lu ns %s",
 		      summary->contradictions, many ? "s" : "", many ? "" : "s", subject.bytes,
 		      (uint64_t)view_size_ns(view, summary->contradiction_ticks).low,
 		      phrase_moment(view->report, worst->moment).bytes);

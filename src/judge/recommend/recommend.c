@@ -202,7 +202,8 @@ is_further_rule(const struct report *report, const struct report_clock *entry, s
 {
 	const struct finding *finding = &report->findings[i];
 
-	if (finding->severity != VERDICT_FAIL || !rules_is_finding(finding, NULL, entry->clock.id) || text_equal(finding->rule, first))
+	if (finding->severity != VERDICT_FAIL || !rules_is_finding(finding, NULL, entry->clock.id) ||
+	    text_equal(finding->rule, first))
 		return false;
 	while (i--)
 		if (rules_is_finding(&report->findings[i], finding->rule, entry->clock.id))

@@ -64,7 +64,8 @@ judge_late(struct report *report, const struct irq_totals *totals)
 		behaviour_say(row, "half of its one-shots of 100 us came before they were due: see irq-early.");
 		return;
 	}
-	behaviour_set_figure(row, late->p50_ns, late->p50_ns - (int64_t)late->error_ns, late->p50_ns + (int64_t)late->error_ns);
+	behaviour_set_figure(row, late->p50_ns, late->p50_ns - (int64_t)late->error_ns,
+			     late->p50_ns + (int64_t)late->error_ns);
 	if (row->low < 0)
 		row->low = 0;
 	rounded = number_within(late->p50_ns, late->error_ns);

@@ -1,4 +1,4 @@
-/* Totals of all tests of one source of timer interrupts, on all cores, and what judges them. For src/judge/timers only. */
+/* Totals of all tests of one source of timer interrupts, and the functions that judge them. For this folder only. */
 #ifndef BARETICK_IRQ_TOTALS_H
 #define BARETICK_IRQ_TOTALS_H
 
