@@ -234,156 +234,43 @@ static const struct machine *const machines[] = {
 	&soaked, &three, &several,
 };
 
-/* The faults. */
+/* The faults: a name, and the statements that switch the fault on. */
+#define FAULT(name, ...) \
+	static void \
+	name(struct bench *bench) \
+	{ \
+		(void)bench; \
+		__VA_ARGS__; \
+	}
 
 static void
-step_the_hpet(uint64_t back_ticks, uint64_t in_ps)
+step_back(struct sim_counter *counter, uint64_t ticks)
 {
-	sim.hpet.counter.backward_at_ps = sim.now_ps + in_ps;
-	sim.hpet.counter.backward_ticks = back_ticks;
+	counter->backward_at_ps = sim.now_ps + HPET_TURN_PS;
+	counter->backward_ticks = ticks;
 }
 
-static void
-hpet_500_ticks_back(struct bench *bench)
-{
-	(void)bench;
-	step_the_hpet(500, HPET_TURN_PS);
-}
-
-static void
-hpet_a_second_back(struct bench *bench)
-{
-	(void)bench;
-	step_the_hpet(1000 * HPET_TICKS_PER_MS, HPET_TURN_PS);
-}
-
-static void
-hpet_500_ticks_ahead(struct bench *bench)
-{
-	(void)bench;
-	step_the_hpet(0 - UINT64_C(500), HPET_TURN_PS);
-}
-
-static void
-hpet_a_second_ahead(struct bench *bench)
-{
-	(void)bench;
-	step_the_hpet(0 - UINT64_C(1000) * HPET_TICKS_PER_MS, HPET_TURN_PS);
-}
-
-static void
-pit_gated(struct bench *bench)
-{
-	(void)bench;
-	sim.pit.gated = true;
-}
-
-static void
-pm_stops(struct bench *bench)
-{
-	(void)bench;
-	sim.pm.counter.stuck_at_ps = sim.now_ps;
-}
-
-static void
-hpet_answers_all_ones(struct bench *bench)
-{
-	(void)bench;
-	sim.hpet.absent = true;
-}
-
-static void
-pit_stops(struct bench *bench)
-{
-	(void)bench;
-	sim.pit.gated_at_ps = sim.now_ps;
-}
-
-static void
-hpet_stops(struct bench *bench)
-{
-	(void)bench;
-	sim.hpet.counter.stuck_at_ps = sim.now_ps;
-}
-
-static void
-seconds_halted(struct bench *bench)
-{
-	(void)bench;
-	sim.rtc.b |= 0x80; /* SET */
-}
-
-static void
-seconds_stop(struct bench *bench)
-{
-	(void)bench;
-	sim.rtc.halted_at_ps = sim.now_ps;
-}
-
-static void
-flag_never_comes(struct bench *bench)
-{
-	(void)bench;
-	sim.rtc.pf_never = true;
-}
-
-static void
-tsc_50_us_back(struct bench *bench)
-{
-	(void)bench;
-	sim.tsc.counter.backward_at_ps = sim.now_ps + HPET_TURN_PS;
-	sim.tsc.counter.backward_ticks = 50000;
-}
-
-static void
-tsc_1_ms_ahead(struct bench *bench)
-{
-	(void)bench;
-	sim.tsc.counter.backward_at_ps = sim.now_ps + HPET_TURN_PS;
-	sim.tsc.counter.backward_ticks = 0 - UINT64_C(1000000);
-}
-
-static void
-tsc_a_second_ahead(struct bench *bench)
-{
-	(void)bench;
-	sim.tsc.counter.backward_at_ps = sim.now_ps + HPET_TURN_PS;
-	sim.tsc.counter.backward_ticks = 0 - UINT64_C(1000000000);
-}
-
-static void
-tsc_and_rtc_a_second_ahead(struct bench *bench)
-{
-	tsc_a_second_ahead(bench);
-	sim.rtc.ahead_ps += SIM_PS_PER_S;
-}
-
-static void
-hpet_above_4_gib_is_not_there(struct bench *bench)
-{
-	bench->platform.acpi.hpet.base += GIB_4;
-}
-
-static void
-hpet_20_us_slower(struct bench *bench)
-{
-	(void)bench;
-	sim.hpet.counter.extra_ps = 20 * SIM_PS_PER_US; /* a reading of the HPET takes three times as long */
-}
-
-static void
-pm_at_double_speed(struct bench *bench)
-{
-	(void)bench;
-	sim_counter_hasten(&sim.pm.counter, 1000000);
-}
-
-static void
-pm_30_us_slower(struct bench *bench)
-{
-	(void)bench;
-	sim.pm.counter.extra_ps = 30 * SIM_PS_PER_US;
-}
+FAULT(hpet_500_ticks_back, step_back(&sim.hpet.counter, 500))
+FAULT(hpet_a_second_back, step_back(&sim.hpet.counter, 1000 * HPET_TICKS_PER_MS))
+FAULT(hpet_500_ticks_ahead, step_back(&sim.hpet.counter, 0 - UINT64_C(500)))
+FAULT(hpet_a_second_ahead, step_back(&sim.hpet.counter, 0 - UINT64_C(1000) * HPET_TICKS_PER_MS))
+FAULT(pit_gated, sim.pit.gated = true)
+FAULT(pm_stops, sim.pm.counter.stuck_at_ps = sim.now_ps)
+FAULT(hpet_answers_all_ones, sim.hpet.absent = true)
+FAULT(pit_stops, sim.pit.gated_at_ps = sim.now_ps)
+FAULT(hpet_stops, sim.hpet.counter.stuck_at_ps = sim.now_ps)
+FAULT(seconds_halted, sim.rtc.b |= 0x80) /* SET */
+FAULT(seconds_stop, sim.rtc.halted_at_ps = sim.now_ps)
+FAULT(flag_never_comes, sim.rtc.pf_never = true)
+FAULT(tsc_50_us_back, step_back(&sim.tsc.counter, 50000))
+FAULT(tsc_1_ms_ahead, step_back(&sim.tsc.counter, 0 - UINT64_C(1000000)))
+FAULT(tsc_a_second_ahead, step_back(&sim.tsc.counter, 0 - UINT64_C(1000000000)))
+FAULT(tsc_and_rtc_a_second_ahead, tsc_a_second_ahead(bench); sim.rtc.ahead_ps += SIM_PS_PER_S)
+FAULT(hpet_above_4_gib_is_not_there, bench->platform.acpi.hpet.base += GIB_4)
+/* a reading of the HPET takes three times as long */
+FAULT(hpet_20_us_slower, sim.hpet.counter.extra_ps = 20 * SIM_PS_PER_US)
+FAULT(pm_at_double_speed, sim_counter_hasten(&sim.pm.counter, 1000000))
+FAULT(pm_30_us_slower, sim.pm.counter.extra_ps = 30 * SIM_PS_PER_US)
 
 static void
 only_the_tsc(struct bench *bench)
@@ -392,117 +279,22 @@ only_the_tsc(struct bench *bench)
 	sim.pm.absent = sim.pit.absent = sim.pit.port_61_absent = sim.rtc.absent = true;
 }
 
-static void
-hpet_1000_ppm_fast(struct bench *bench)
-{
-	(void)bench;
-	sim_counter_hasten(&sim.hpet.counter, 1000);
-}
-
-static void
-hpet_90_ppm_fast(struct bench *bench)
-{
-	(void)bench;
-	sim_counter_hasten(&sim.hpet.counter, 90);
-}
-
-static void
-hpet_at_ten_times_its_rate(struct bench *bench)
-{
-	(void)bench;
-	sim_counter_hasten(&sim.hpet.counter, 9000000);
-}
-
-static void
-pit_at_a_fifth_of_its_rate(struct bench *bench)
-{
-	(void)bench;
-	sim.pit.hz.den *= 5;
-}
-
-static void
-pit_at_four_times_its_rate(struct bench *bench)
-{
-	(void)bench;
-	sim.pit.hz.num *= 4;
-}
-
-static void
-pit_at_six_times_its_rate(struct bench *bench)
-{
-	(void)bench;
-	sim.pit.hz.num *= 6;
-}
-
-static void
-pit_at_ten_times_its_rate(struct bench *bench)
-{
-	(void)bench;
-	sim.pit.hz.num *= 10;
-}
-
-static void
-pit_at_fifty_times_its_rate(struct bench *bench)
-{
-	(void)bench;
-	sim.pit.hz.num *= 50;
-}
-
-static void
-pit_at_a_tenth_of_its_rate(struct bench *bench)
-{
-	(void)bench;
-	sim.pit.hz.den *= 10;
-}
-
-static void
-pit_at_a_hundredth_of_its_rate(struct bench *bench)
-{
-	(void)bench;
-	sim.pit.hz.den *= 100;
-}
-
-static void
-rtc_1000_ppm_fast(struct bench *bench)
-{
-	(void)bench;
-	sim.rtc.fast_ppm = 1000;
-}
-
-static void
-rtc_a_fifth_slow(struct bench *bench)
-{
-	(void)bench;
-	sim.rtc.fast_ppm = -200000;
-}
-
-static void
-rtc_at_half_its_rate(struct bench *bench)
-{
-	(void)bench;
-	sim.rtc.fast_ppm = -500000;
-}
-
-static void
-rtc_at_a_third_of_its_rate(struct bench *bench)
-{
-	(void)bench;
-	sim.rtc.fast_ppm = -666667;
-}
-
-static void
-pm_150_ppm_slow(struct bench *bench)
-{
-	(void)bench;
-	sim_counter_hasten(&sim.pm.counter, -150);
-}
-
-static void
-tsc_1000_ppm_fast(struct bench *bench)
-{
-	(void)bench;
-	sim_counter_hasten(&sim.tsc.counter, 1000);
-}
+FAULT(hpet_1000_ppm_fast, sim_counter_hasten(&sim.hpet.counter, 1000))
+FAULT(hpet_90_ppm_fast, sim_counter_hasten(&sim.hpet.counter, 90))
+FAULT(hpet_at_ten_times_its_rate, sim_counter_hasten(&sim.hpet.counter, 9000000))
+FAULT(pit_at_a_fifth_of_its_rate, sim.pit.hz.den *= 5)
+FAULT(pit_at_four_times_its_rate, sim.pit.hz.num *= 4)
+FAULT(pit_at_six_times_its_rate, sim.pit.hz.num *= 6)
+FAULT(pit_at_ten_times_its_rate, sim.pit.hz.num *= 10)
+FAULT(pit_at_fifty_times_its_rate, sim.pit.hz.num *= 50)
+FAULT(pit_at_a_tenth_of_its_rate, sim.pit.hz.den *= 10)
+FAULT(pit_at_a_hundredth_of_its_rate, sim.pit.hz.den *= 100)
+FAULT(rtc_1000_ppm_fast, sim.rtc.fast_ppm = 1000)
+FAULT(rtc_a_fifth_slow, sim.rtc.fast_ppm = -200000)
+FAULT(rtc_at_half_its_rate, sim.rtc.fast_ppm = -500000)
+FAULT(rtc_at_a_third_of_its_rate, sim.rtc.fast_ppm = -666667)
+FAULT(pm_150_ppm_slow, sim_counter_hasten(&sim.pm.counter, -150))
+FAULT(tsc_1000_ppm_fast, sim_counter_hasten(&sim.tsc.counter, 1000))
 
 static void
 set_leaf_15(struct bench *bench, uint32_t denominator, uint32_t numerator, uint32_t crystal_hz)
@@ -511,44 +303,12 @@ set_leaf_15(struct bench *bench, uint32_t denominator, uint32_t numerator, uint3
 	sim_platform(&bench->platform);
 }
 
-static void
-leaf_300_ppm_too_high(struct bench *bench)
-{
-	set_leaf_15(bench, 10000, 100030, 100000000);
-}
-
-static void
-leaf_of_another_host(struct bench *bench)
-{
-	set_leaf_15(bench, 2, 56, 100000000);
-}
-
-static void
-crystal_of_25_mhz(struct bench *bench)
-{
-	set_leaf_15(bench, 2, 80, 25000000);
-}
-
-static void
-not_invariant(struct bench *bench)
-{
-	sim_cpuid_set(0x80000007, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
-	sim_platform(&bench->platform);
-}
-
-static void
-tsc_by_200(struct bench *bench)
-{
-	(void)bench;
-	sim.tsc.counter.step_ticks = 200;
-}
-
-static void
-period_of_200_ns(struct bench *bench)
-{
-	(void)bench;
-	sim.hpet.capability = UINT64_C(200000000) << 32 | (uint32_t)sim.hpet.capability;
-}
+FAULT(leaf_300_ppm_too_high, set_leaf_15(bench, 10000, 100030, 100000000))
+FAULT(leaf_of_another_host, set_leaf_15(bench, 2, 56, 100000000))
+FAULT(crystal_of_25_mhz, set_leaf_15(bench, 2, 80, 25000000))
+FAULT(not_invariant, sim_cpuid_set(0x80000007, 0, (struct hw_cpuid){ 0, 0, 0, 0 }); sim_platform(&bench->platform))
+FAULT(tsc_by_200, sim.tsc.counter.step_ticks = 200)
+FAULT(period_of_200_ns, sim.hpet.capability = UINT64_C(200000000) << 32 | (uint32_t)sim.hpet.capability)
 
 static uint64_t
 read_above_4_gib(uint64_t address, unsigned width_bytes)
@@ -569,40 +329,11 @@ hpet_above_4_gib(struct bench *bench)
 	sim_map((struct sim_region){ SIM_HPET_BASE + GIB_4, 4096, read_above_4_gib, write_above_4_gib });
 }
 
-static void
-hpet_counts_when_off(struct bench *bench)
-{
-	(void)bench;
-	sim.hpet.counts_when_off = true;
-}
-
-static void
-hpet_starts_anew(struct bench *bench)
-{
-	(void)bench;
-	sim.hpet.loses_value = true;
-}
-
-static void
-hpet_high_half_late(struct bench *bench)
-{
-	(void)bench;
-	sim.hpet.high_late_ps = 5 * SIM_PS_PER_US;
-}
-
-static void
-pc10_allowed(struct bench *bench)
-{
-	(void)bench;
-	sim_msr_set(MSR_PKG_CST_CONFIG, 8);
-}
-
-static void
-pm_with_high_bits(struct bench *bench)
-{
-	(void)bench;
-	sim.pm.high_bits = 0xa5000000;
-}
+FAULT(hpet_counts_when_off, sim.hpet.counts_when_off = true)
+FAULT(hpet_starts_anew, sim.hpet.loses_value = true)
+FAULT(hpet_high_half_late, sim.hpet.high_late_ps = 5 * SIM_PS_PER_US)
+FAULT(pc10_allowed, sim_msr_set(MSR_PKG_CST_CONFIG, 8))
+FAULT(pm_with_high_bits, sim.pm.high_bits = 0xa5000000)
 
 static void
 pm_counts_32_bits(struct bench *bench)
@@ -612,145 +343,28 @@ pm_counts_32_bits(struct bench *bench)
 	sim_counter_set(&sim.pm.counter, PM_RANGE_24 - 100000); /* bit 24 would be set after 28 ms */
 }
 
-static void
-pm_wraps_at_24(struct bench *bench)
-{
-	(void)bench; /* the platform states 32 bits already */
-	sim.pm.counter.wrap_bits = 24;
-}
-
-static void
-pm_not_latched(struct bench *bench)
-{
-	(void)bench;
-	sim.pm.glitch_ps = 3 * SIM_PS_PER_NS;
-}
-
-static void
-pit_by_two(struct bench *bench)
-{
-	(void)bench;
-	sim.pit.step = 2;
-}
-
-static void
-pit_counts_mode_3_for_2(struct bench *bench)
-{
-	(void)bench;
-	sim.pit.mode_2_as_3 = true;
-}
-
-static void
-latch_does_not_hold(struct bench *bench)
-{
-	(void)bench;
-	sim.pit.latch_ignored = true;
-}
-
-static void
-latch_takes_a_second_count(struct bench *bench)
-{
-	(void)bench;
-	sim.pit.latches_again = true;
-}
-
-static void
-status_of_another_mode(struct bench *bench)
-{
-	(void)bench;
-	sim.pit.status_flipped = 0x02;
-}
-
-static void
-out_stays_low(struct bench *bench)
-{
-	(void)bench;
-	sim.pit.out_never_high = true;
-}
-
-static void
-out_400_us_late(struct bench *bench)
-{
-	(void)bench;
-	sim.pit.out_late_ps = 400 * SIM_PS_PER_US;
-}
-
-static void
-uip_stays(struct bench *bench)
-{
-	(void)bench;
-	sim.rtc.uip_stuck = true;
-}
-
-static void
-uip_never_rises(struct bench *bench)
-{
-	(void)bench;
-	sim.rtc.uip_never = true;
-}
-
-static void
-uip_of_7_ms(struct bench *bench)
-{
-	(void)bench;
-	sim.rtc.uip_late_ps = 5 * SIM_PS_PER_MS;
-}
-
-static void
-seconds_by_two(struct bench *bench)
-{
-	(void)bench;
-	sim.rtc.second_step = 2;
-}
-
-static void
-seconds_that_are_none(struct bench *bench)
-{
-	(void)bench;
-	sim.rtc.seconds_invalid = true;
-}
-
-static void
-flag_at_64_hz(struct bench *bench)
-{
-	(void)bench;
-	sim.rtc.pf_select = 10;
-}
-
-static void
-battery_dead(struct bench *bench)
-{
-	(void)bench;
-	sim.rtc.d = 0;
-}
-
-static void
-table_with_a_wrong_sum(struct bench *bench)
-{
-	read_hpet_table(bench, 1);
-}
-
-static void
-core_silent(struct bench *bench)
-{
-	bench->mute = SICK_CORE;
-	bench->is_dead = true;
-}
-
-static void
-core_ahead(struct bench *bench)
-{
-	(void)bench;
-	sim.tsc.offset_ticks[SICK_CORE] = FAR_TICKS;
-}
+FAULT(pm_wraps_at_24, sim.pm.counter.wrap_bits = 24) /* the platform states 32 bits already */
+FAULT(pm_not_latched, sim.pm.glitch_ps = 3 * SIM_PS_PER_NS)
+FAULT(pit_by_two, sim.pit.step = 2)
+FAULT(pit_counts_mode_3_for_2, sim.pit.mode_2_as_3 = true)
+FAULT(latch_does_not_hold, sim.pit.latch_ignored = true)
+FAULT(latch_takes_a_second_count, sim.pit.latches_again = true)
+FAULT(status_of_another_mode, sim.pit.status_flipped = 0x02)
+FAULT(out_stays_low, sim.pit.out_never_high = true)
+FAULT(out_400_us_late, sim.pit.out_late_ps = 400 * SIM_PS_PER_US)
+FAULT(uip_stays, sim.rtc.uip_stuck = true)
+FAULT(uip_never_rises, sim.rtc.uip_never = true)
+FAULT(uip_of_7_ms, sim.rtc.uip_late_ps = 5 * SIM_PS_PER_MS)
+FAULT(seconds_by_two, sim.rtc.second_step = 2)
+FAULT(seconds_that_are_none, sim.rtc.seconds_invalid = true)
+FAULT(flag_at_64_hz, sim.rtc.pf_select = 10)
+FAULT(battery_dead, sim.rtc.d = 0)
+FAULT(table_with_a_wrong_sum, read_hpet_table(bench, 1))
+FAULT(core_silent, bench->mute = SICK_CORE; bench->is_dead = true)
+FAULT(core_ahead, sim.tsc.offset_ticks[SICK_CORE] = FAR_TICKS)
 
 /* begins() lets ten seconds pass before the second measurement pass. */
-static void
-core_100_ppm_fast(struct bench *bench)
-{
-	(void)bench;
-	threads_cores[SICK_CORE].drift_ppb = 100000;
-}
+FAULT(core_100_ppm_fast, threads_cores[SICK_CORE].drift_ppb = 100000)
 
 /* Acts like a virtual core that moves to another CPU socket for some time. */
 static size_t
@@ -766,11 +380,7 @@ run_all_with_one_ahead(void *context, smp_job *job, void *argument, uint64_t bou
 	return finished;
 }
 
-static void
-core_ahead_in_the_races(struct bench *bench)
-{
-	bench->run.smp.run_all = run_all_with_one_ahead;
-}
+FAULT(core_ahead_in_the_races, bench->run.smp.run_all = run_all_with_one_ahead)
 
 static size_t (*run_pingpongs)(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument,
 			       uint64_t bound_ns);
@@ -806,12 +416,7 @@ core_ahead_of_one_other(struct bench *bench)
 	bench->run.smp.run_some = run_some_with_one_pair_off;
 }
 
-static void
-all_adjusted(struct bench *bench)
-{
-	(void)bench;
-	sim_msr_set(MSR_TSC_ADJUST, 12345);
-}
+FAULT(all_adjusted, sim_msr_set(MSR_TSC_ADJUST, 12345))
 
 static void
 read_unequal_facts(struct core_facts *facts)
@@ -820,116 +425,22 @@ read_unequal_facts(struct core_facts *facts)
 	cpu_read_core(facts);
 }
 
-static void
-one_adjusted(struct bench *bench)
-{
-	bench->run.survey.hooks.core_facts = read_unequal_facts;
-}
-
-static void
-lapic_never(struct bench *bench)
-{
-	(void)bench;
-	sim.interrupts.lapic.never = true;
-}
-
-static void
-lapic_drops_a_shot_in_four(struct bench *bench)
-{
-	(void)bench;
-	sim.interrupts.lapic.drop_shots_every = 4;
-}
-
-static void
-lapic_5_us_early(struct bench *bench)
-{
-	(void)bench;
-	sim.interrupts.lapic.early_ps = 5 * SIM_PS_PER_US;
-}
-
-static void
-comparator_drops_one_in_nine(struct bench *bench)
-{
-	(void)bench;
-	sim.interrupts.hpet.drop_every = 9;
-}
-
-static void
-comparator_fires_twice(struct bench *bench)
-{
-	(void)bench;
-	sim.interrupts.hpet.double_every = 7;
-}
-
-static void
-comparator_storms(struct bench *bench)
-{
-	(void)bench;
-	sim.interrupts.hpet.storms = true;
-}
-
-static void
-comparator_is_stale(struct bench *bench)
-{
-	(void)bench;
-	sim.interrupts.hpet.stale = true;
-}
-
-static void
-lapic_ticks_700_ppm_fast(struct bench *bench)
-{
-	(void)bench;
-	sim.interrupts.lapic.fast_ppm = 700;
-}
-
-static void
-lapic_100_us_late(struct bench *bench)
-{
-	(void)bench;
-	sim.interrupts.lapic.late_ps = 100 * SIM_PS_PER_US;
-}
-
-static void
-page_2000_ppm_fast(struct bench *bench)
-{
-	(void)bench;
-	sim_paravirtual.fast_ppm = 2000;
-}
-
-static void
-page_300_ppm_fast(struct bench *bench)
-{
-	(void)bench;
-	sim_paravirtual.fast_ppm = 300;
-}
-
-static void
-msr_a_second_ahead(struct bench *bench)
-{
-	(void)bench;
-	sim_paravirtual.msr_ahead_ticks = 10000000;
-}
-
-static void
-page_of_one_core_behind(struct bench *bench)
-{
-	(void)bench;
-	sim_paravirtual.apart_ns[OTHER_CORE] = -50000;
-}
-
-static void
-page_loses_its_sequence(struct bench *bench)
-{
-	(void)bench;
-	sim_paravirtual.no_sequence_at_ps = 30 * SIM_PS_PER_MS;
-}
-
-static void
-stopped_for_a_second(struct bench *bench)
-{
-	(void)bench;
-	sim.rtc.ahead_ps += SIM_PS_PER_S;
-}
+FAULT(one_adjusted, bench->run.survey.hooks.core_facts = read_unequal_facts)
+FAULT(lapic_never, sim.interrupts.lapic.never = true)
+FAULT(lapic_drops_a_shot_in_four, sim.interrupts.lapic.drop_shots_every = 4)
+FAULT(lapic_5_us_early, sim.interrupts.lapic.early_ps = 5 * SIM_PS_PER_US)
+FAULT(comparator_drops_one_in_nine, sim.interrupts.hpet.drop_every = 9)
+FAULT(comparator_fires_twice, sim.interrupts.hpet.double_every = 7)
+FAULT(comparator_storms, sim.interrupts.hpet.storms = true)
+FAULT(comparator_is_stale, sim.interrupts.hpet.stale = true)
+FAULT(lapic_ticks_700_ppm_fast, sim.interrupts.lapic.fast_ppm = 700)
+FAULT(lapic_100_us_late, sim.interrupts.lapic.late_ps = 100 * SIM_PS_PER_US)
+FAULT(page_2000_ppm_fast, sim_paravirtual.fast_ppm = 2000)
+FAULT(page_300_ppm_fast, sim_paravirtual.fast_ppm = 300)
+FAULT(msr_a_second_ahead, sim_paravirtual.msr_ahead_ticks = 10000000)
+FAULT(page_of_one_core_behind, sim_paravirtual.apart_ns[OTHER_CORE] = -50000)
+FAULT(page_loses_its_sequence, sim_paravirtual.no_sequence_at_ps = 30 * SIM_PS_PER_MS)
+FAULT(stopped_for_a_second, sim.rtc.ahead_ps += SIM_PS_PER_S)
 
 static void
 stolen_and_not_counted(struct bench *bench)
@@ -1242,22 +753,15 @@ TEST(the_same_machines_without_a_fault_are_clean)
 }
 
 static void
-set_back_every_1000_reads(struct bench *bench)
+fault_every_1000_reads(uint64_t *ticks)
 {
-	(void)bench;
 	sim.tsc.fault_core = OTHER_CORE;
 	sim.tsc.fault_reads = 1000;
-	sim.tsc.set_back_ticks = 5000;
+	*ticks = 5000;
 }
 
-static void
-ahead_in_one_read_of_1000(struct bench *bench)
-{
-	(void)bench;
-	sim.tsc.fault_core = OTHER_CORE;
-	sim.tsc.fault_reads = 1000;
-	sim.tsc.ahead_ticks = 5000;
-}
+FAULT(set_back_every_1000_reads, fault_every_1000_reads(&sim.tsc.set_back_ticks))
+FAULT(ahead_in_one_read_of_1000, fault_every_1000_reads(&sim.tsc.ahead_ticks))
 
 static const struct ailment core_faults[] = {
 	{ "clock-backward", "tsc", "one core's TSC set back by 5,000 ticks every 1,000 reads", &three, FROM_THE_START,
