@@ -41,7 +41,6 @@ TEST(of_four_cores_the_cost_is_the_mean_of_the_middle_two_within_those_of_all)
 	assert_int_equal(cost->cores, 3);
 	assert_int_equal(cost->read_ps.value, 31000);
 	assert_int_equal(cost->null_ps, 14000);
-	literal_free(report);
 }
 
 TEST(a_read_that_costs_what_nothing_costs_is_free_and_never_less)
@@ -57,7 +56,6 @@ TEST(a_read_that_costs_what_nothing_costs_is_free_and_never_less)
 	assert_int_equal(cost->read_ps.value, 0);
 	assert_int_equal(cost->read_ps.low, 0);
 	assert_int_equal(cost->read_ps.high, 1000);
-	literal_free(report);
 }
 
 TEST(cores_that_read_nothing_do_not_count_and_without_null_it_is_not_known)
@@ -73,7 +71,6 @@ TEST(cores_that_read_nothing_do_not_count_and_without_null_it_is_not_known)
 		report->cores[i].latency[null].count = 0;
 	judge_report(report);
 	assert_false(literal_find(report, "hpet")->cost.read_ps.known);
-	literal_free(report);
 }
 
 /* A turn of the loop takes 9.35 ns, including hits. The loop that reads no clock takes 8.00 ns on the median core. */
@@ -83,5 +80,4 @@ TEST(the_loop_has_its_hits_and_not_its_bracket)
 
 	judge_report(report);
 	assert_in_range(literal_find(report, "tsc")->cost.loop_ps, 1330, 1370);
-	literal_free(report);
 }

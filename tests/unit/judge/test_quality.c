@@ -30,7 +30,6 @@ TEST(without_a_gap_no_stolen_time_was_observed)
 	assert_quality(report, true, "No stolen time was observed: tails reliable up to p99.9.");
 	assert_true(report->quality.stolen_known);
 	assert_int_equal(report->quality.stolen_millipercent, 0);
-	literal_free(report);
 }
 
 TEST(tails_are_reliable_below_one_percent_and_not_from_there_on)
@@ -39,17 +38,14 @@ TEST(tails_are_reliable_below_one_percent_and_not_from_there_on)
 
 	assert_quality(report, true, "0.975 % of the observed time was stolen: tails "
 				     "reliable up to p99.9.");
-	literal_free(report);
 	report = stolen(40);
 	assert_quality(report, false, "1.0 % of the observed time was stolen: latency tails are "
 				      "unreliable.");
 	assert_int_equal(report->quality.stolen_millipercent, 1000);
-	literal_free(report);
 	report = stolen(2440);
 	assert_quality(report, false, "61.0 % of the observed time was stolen: latency tails are "
 				      "unreliable.");
 	assert_int_equal(report->verdict, VERDICT_PASS);
-	literal_free(report);
 }
 
 /* 30 more hits are less than 1 in 1,000 reads of the TSC, but more than 1 in 1,000 of the HPET. */
@@ -63,7 +59,6 @@ TEST(a_p999_among_the_hits_is_not_the_clocks)
 	judge_report(report);
 	assert_quality(report, false, "0.025 % of the observed time was stolen: latency tails are "
 				      "unreliable; p99.9 of hpet is from stolen time.");
-	literal_free(report);
 }
 
 TEST(long_reads_are_the_clocks_own_where_no_time_is_stolen)
@@ -73,7 +68,6 @@ TEST(long_reads_are_the_clocks_own_where_no_time_is_stolen)
 	literal_record(literal_find(report, "hpet")->latency, 50000, 30);
 	judge_report(report);
 	assert_quality(report, true, "No stolen time was observed: tails reliable up to p99.9.");
-	literal_free(report);
 }
 
 TEST(an_rtc_waits_for_its_update)
@@ -85,7 +79,6 @@ TEST(an_rtc_waits_for_its_update)
 	literal_record(literal_find(report, "rtc")->latency, 2000000, 60);
 	judge_report(report);
 	assert_true(report->quality.reliable_tails);
-	literal_free(report);
 }
 
 TEST(a_run_that_ended_before_says_what_it_knows)
@@ -97,14 +90,12 @@ TEST(a_run_that_ended_before_says_what_it_knows)
 	assert_false(report->quality.tails_known);
 	assert_string_equal(report->quality.text,
 			    "Stolen time was not observed: latency tails may be unreliable.");
-	literal_free(report);
 	report = literal_clean();
 	report->interference = (struct report_interference){ .measured = false };
 	literal_record(literal_find(report, "acpi_pm")->latency, 50000, 30);
 	judge_report(report);
 	assert_quality(report, false, "Stolen time was not observed: latency tails are unreliable; p99.9 of acpi_pm is "
 				      "from stolen time.");
-	literal_free(report);
 }
 
 TEST(failures_come_before_warnings_and_each_stay_in_their_order)
@@ -121,5 +112,4 @@ TEST(failures_come_before_warnings_and_each_stay_in_their_order)
 		assert_string_equal(report->findings[i].rule, sorted[i]);
 		assert_string_equal(report->findings[i].text, sorted[i]);
 	}
-	literal_free(report);
 }

@@ -47,7 +47,6 @@ TEST(in_a_class_of_ratings_the_cheaper_clock_comes_first)
 	judge_report(report);
 	recommend(report);
 	assert_string_equal(report->advice.rows[1].clock, "hpet");
-	literal_free(report);
 }
 
 TEST(invariant_tsc_comes_first_then_hpet_pm_pit_and_rtc)
@@ -71,7 +70,6 @@ TEST(invariant_tsc_comes_first_then_hpet_pm_pit_and_rtc)
 			    "use it for calibration only.");
 	assert_string_equal(report->advice.rows[4].reason, "2.11us a read, 234 times the TSC's; it ticks once a second: "
 			    "use it for the date only.");
-	literal_free(report);
 }
 
 /* The TSC is still the best clock, because its figures are the best. */
@@ -94,7 +92,6 @@ TEST(a_tsc_that_linux_distrusts_says_so)
 	assert_non_null(strstr(report->advice.rows[0].reason,
 			       ", not reported as invariant: on several cores of a CPU that is not Intel's, Linux "
 			       "takes the next clock of this list instead, or the hypervisor's own clock."));
-	literal_free(report);
 }
 
 /* Linux rates the TSC above the HPET, even if it is not reported as invariant. */
@@ -107,7 +104,6 @@ TEST(a_first_that_linux_does_not_take_says_so_and_one_that_it_takes_says_nothing
 	recommend(report);
 	assert_string_equal(report->taken[0].clock, report->advice.rows[0].clock);
 	assert_null(strstr(report->advice.rows[0].reason, "Linux"));
-	literal_free(report);
 
 	report = literal_clean();
 	report->tsc_is_invariant = false;
@@ -118,7 +114,6 @@ TEST(a_first_that_linux_does_not_take_says_so_and_one_that_it_takes_says_nothing
 	assert_string_equal(report->advice.rows[0].clock, "hpet");
 	assert_string_equal(report->taken[0].clock, "tsc");
 	assert_non_null(strstr(report->advice.rows[0].reason, "; Linux takes tsc instead: see below."));
-	literal_free(report);
 }
 
 /* 44 ns is 4.89 times 9 ns. The table of EXPLAIN ANALYZE has the same figure. */
@@ -131,7 +126,6 @@ TEST(how_many_times_the_tscs_a_read_takes_is_rounded)
 	judge_report(report);
 	recommend(report);
 	assert_string_equal(report->advice.rows[1].reason, "44.0ns a read, 5 times the TSC's.");
-	literal_free(report);
 }
 
 TEST(tsc_that_is_not_invariant_on_bare_metal_comes_behind_the_pm_timer)
@@ -147,7 +141,6 @@ TEST(tsc_that_is_not_invariant_on_bare_metal_comes_behind_the_pm_timer)
 	assert_order(report, ids, 0);
 	assert_non_null(strstr(report->advice.rows[2].reason, "not reported as invariant: it may follow the core's frequency, "
 			       "or stop when the core sleeps; see the warning tsc-not-invariant."));
-	literal_free(report);
 }
 
 TEST(failed_clock_is_to_be_avoided_and_an_absent_one_is_not_named)
@@ -163,7 +156,6 @@ TEST(failed_clock_is_to_be_avoided_and_an_absent_one_is_not_named)
 	assert_order(report, ids, 1);
 	assert_string_equal(report->advice.rows[3].reason, "clock-backward: A clock that steps back gives negative "
 			    "durations and events in the wrong order.");
-	literal_free(report);
 }
 
 TEST(a_clock_to_avoid_is_named_with_all_its_rules_and_the_cores_of_each)
@@ -183,7 +175,6 @@ TEST(a_clock_to_avoid_is_named_with_all_its_rules_and_the_cores_of_each)
 	recommend(report);
 	assert_string_equal(report->advice.rows[4].reason, "tsc-offset (cores 8, 10 and 12): Time stamps of cores whose TSCs "
 			    "differ cannot be compared. Also tsc-drift (core 9), tsc-warp.");
-	literal_free(report);
 }
 
 TEST(wrong_claim_is_no_reason_against_a_kernel_that_measures)
@@ -199,7 +190,6 @@ TEST(wrong_claim_is_no_reason_against_a_kernel_that_measures)
 	assert_string_equal(report->advice.rows[4].reason, "rate-wrong: Time by this clock drifts from the time by all "
 			    "other clocks faster than NTP can correct it. A kernel that measures its rate may still "
 			    "use it.");
-	literal_free(report);
 }
 
 TEST(clock_that_kernels_switch_off_comes_behind_all_that_are_well)
@@ -215,7 +205,6 @@ TEST(clock_that_kernels_switch_off_comes_behind_all_that_are_well)
 	assert_order(report, ids, 0);
 	assert_non_null(strstr(report->advice.rows[3].reason, "; see the warning rate-changed."));
 	assert_non_null(strstr(report->advice.rows[4].reason, "; see the warning hpet-pc10."));
-	literal_free(report);
 }
 
 static void
@@ -249,7 +238,6 @@ TEST(the_answer_has_the_clock_its_cost_linuxs_choice_failed_clocks_and_the_cores
 	report->cores_started = 1;
 	report->incomplete = true;
 	assert_answer(report, "Use tsc: 28.7ns a read. No clock failed, but not all was measured.");
-	literal_free(report);
 }
 
 TEST(the_answer_mentions_warnings_if_no_clock_failed)
@@ -264,7 +252,6 @@ TEST(the_answer_mentions_warnings_if_no_clock_failed)
 	rules_add_finding(report, "hpet-pc10", "hpet", REPORT_NO_CORE, "The limit is 8.");
 	assert_answer(report, "Use tsc: 28.7ns a read. Linux takes it, too. No clock failed. There are 2 warnings. "
 		      "The cores' TSCs agree within 29 ns.");
-	literal_free(report);
 }
 
 /* Other read methods of a failed clock do not count as further clocks. A PIT that remains cannot be used for timing. */
@@ -278,10 +265,8 @@ TEST(the_answer_names_failed_clocks_and_recommends_none_that_is_unfit)
 	assert_int_equal(report->answer.wrong_count, 4);
 	assert_string_equal(report->answer.wrong[3], "rtc");
 	assert_false(report->answer.within_known);
-	literal_free(report);
 	report = literal_empty();
 	assert_answer(report, "No clock was measured. Linux takes tsc. No clock failed, but not all was measured.");
-	literal_free(report);
 }
 
 static void
@@ -316,7 +301,6 @@ assert_tick(struct report *report, const char *source, const char *reason)
 	else
 		assert_null(report->tick.source);
 	assert_string_equal(report->tick.reason, reason);
-	literal_free(report);
 }
 
 TEST(for_its_tick_a_kernel_takes_the_lapic_with_the_tsc_deadline_where_there_is_one)
@@ -359,7 +343,6 @@ TEST(a_tick_that_breaks_a_rule_says_how_a_kernel_does_without_it)
 	judge_report(report);
 	recommend(report);
 	assert_non_null(strstr(report->tick.reason, " But see irq-missing: lapic=notscdeadline lets Linux do without"));
-	literal_free(report);
 }
 
 static struct report *

@@ -74,7 +74,6 @@ TEST(clean_machine_passes_without_a_finding)
 	assert_int_equal(report->finding_count, 0);
 	for (size_t i = 0; i < report->clock_count; i++)
 		assert_int_equal(report->clocks[i].verdict, VERDICT_PASS);
-	literal_free(report);
 }
 
 TEST(one_step_back_fails_the_clock_with_its_figures)
@@ -94,7 +93,6 @@ TEST(one_step_back_fails_the_clock_with_its_figures)
 	assert_int_equal(report->findings[0].limit, 0);
 	assert_string_equal(report->findings[0].unit, "steps");
 	assert_int_equal(report->findings[0].core, REPORT_NO_CORE);
-	literal_free(report);
 }
 
 TEST(limit_of_3_steps_allows_3_and_not_4)
@@ -109,7 +107,6 @@ TEST(limit_of_3_steps_allows_3_and_not_4)
 		assert_int_equal(report->finding_count, steps == 3 ? 0 : 1);
 		if (steps == 4)
 			assert_int_equal(report->findings[0].limit, 3);
-		literal_free(report);
 	}
 }
 
@@ -125,14 +122,12 @@ TEST(step_back_of_a_bracket_is_the_tscs_fault_and_counts_once)
 		       "other cores in 300000 reads.");
 	assert_int_equal(report->findings[0].core, 0);
 	assert_int_equal(literal_find(report, "hpet")->verdict, VERDICT_PASS);
-	literal_free(report);
 
 	report = literal_clean();
 	report->cores[0].tsc = (struct tsc_steps){ 200000, 1, 17 };
 	literal_find(report, "tsc")->monotonic.backward = 5;
 	judge_report(report);
 	assert_int_equal(report->findings[0].measured, 5);
-	literal_free(report);
 }
 
 /*
@@ -156,7 +151,6 @@ assert_cores_text(size_t cores, size_t stepping, const char *text)
 			 stepping == 1 && cores > 1 ? report->cores[cores - 1].apic_id : REPORT_NO_CORE);
 	for (size_t i = 0; i < cores; i++)
 		assert_int_equal(report->cores[i].steps_back, i >= cores - stepping);
-	literal_free(report);
 }
 
 TEST(the_cores_that_step_back_are_named_and_the_others_are_not)
@@ -190,7 +184,6 @@ TEST(a_step_back_of_another_core_excuses_no_clock)
 	assert_int_equal(literal_find(report, "tsc")->verdict, VERDICT_FAIL);
 	for (size_t i = 0; i < report->note_count; i++)
 		assert_null(strstr(report->notes[i], "The TSC stepped back or jumped"));
-	literal_free(report);
 }
 
 /*
@@ -213,7 +206,6 @@ TEST(what_a_tsc_timed_that_stepped_back_accuses_no_other_clock)
 			assert_string_equal(report->findings[i].clock, "tsc");
 		if (moved)
 			assert_string_not_equal(find_note(report, "The TSC stepped back"), "");
-		literal_free(report);
 	}
 }
 
@@ -279,7 +271,6 @@ TEST(a_rate_by_a_tsc_that_parted_from_the_devices_accuses_none_of_them_also_wher
 		for (size_t i = 0; i < report->finding_count; i++)
 			accused += strncmp(report->findings[i].rule, "rate-", 5) == 0;
 		assert_int_equal(accused, !parted);
-		literal_free(report);
 	}
 }
 
@@ -319,7 +310,6 @@ TEST(in_a_guest_whose_tsc_stands_now_and_then_no_clock_jumps_by_it)
 		for (size_t i = 0; i < report->finding_count; i++)
 			jumped += strcmp(report->findings[i].rule, "clock-jumped") == 0;
 		assert_int_equal(jumped, !stands);
-		literal_free(report);
 	}
 }
 
@@ -360,7 +350,6 @@ TEST(in_a_guest_a_device_that_changed_against_its_like_may_be_a_tsc_that_stood)
 			assert_non_null(strstr(finding->text, ", or the TSC stopped between two of their readings."));
 		}
 		assert_int_equal(changed, 1);
-		literal_free(report);
 	}
 }
 
@@ -377,7 +366,6 @@ TEST(where_the_tscs_rate_is_not_known_nothing_that_it_timed_is_a_fault)
 			report->tsc = (struct rate){ 0, 0 };
 		judge_report(report);
 		assert_int_equal(report->finding_count > 0, known);
-		literal_free(report);
 	}
 }
 
@@ -397,7 +385,6 @@ TEST(by_a_tsc_that_parted_from_all_other_clocks_no_device_is_off_its_data_sheet)
 		for (size_t i = 0; i < report->finding_count; i++)
 			accused += strcmp(report->findings[i].rule, "rtc-periodic") == 0;
 		assert_int_equal(accused, !parted);
-		literal_free(report);
 	}
 }
 
@@ -423,7 +410,6 @@ TEST(shots_that_are_early_in_one_length_and_not_in_another_are_not_determined)
 		for (size_t i = 0; i < report->finding_count; i++)
 			named |= strcmp(report->findings[i].rule, "irq-early") == 0;
 		assert_int_equal(named, early == 2);
-		literal_free(report);
 	}
 }
 
@@ -459,7 +445,6 @@ TEST(shots_that_are_early_on_one_core_name_that_core)
 			assert_int_equal(named->low, 5000);
 			assert_non_null(strstr(named->text, "200 of 1000 one-shots came early"));
 		}
-		literal_free(report);
 	}
 }
 
@@ -513,9 +498,8 @@ TEST(a_lapic_that_alone_loses_shots_is_named_with_its_core_and_all_alike_without
 		assert_string_equal(report->findings[0].rule, "irq-missing");
 		assert_int_equal(report->findings[0].core, machines[i].core);
 		assert_memory_equal(report->findings[0].text, machines[i].text, strlen(machines[i].text));
-		literal_free(report);
 	}
-	literal_free(report_of_lapics(0));
+	report_of_lapics(0);
 }
 
 static const struct behaviour *
@@ -556,7 +540,6 @@ TEST(one_interrupt_in_four_behind_a_deadline_that_was_over_names_no_comparator)
 		judge_report(report);
 		row = behaviour_of(report, "hpet-stale", "hpet0");
 		assert_int_equal(rules_outcome(row, &report->options), rows[i].outcome);
-		literal_free(report);
 	}
 }
 
@@ -593,7 +576,6 @@ TEST(periods_are_not_determined_where_as_large_a_part_is_excused_as_is_lost_or_m
 		judge_report(report);
 		row = behaviour_of(report, "irq-lost", "pit0");
 		assert_int_equal(rules_outcome(row, &report->options), rows[i].outcome);
-		literal_free(report);
 	}
 }
 
@@ -634,7 +616,6 @@ TEST(a_source_of_which_gaps_excuse_most_one_shots_has_not_kept_its_promises)
 		assert_int_equal(rules_outcome(behaviour_of(report, "irq-early", "hpet0"), &report->options), rows[i].others);
 		assert_int_equal(rules_outcome(behaviour_of(report, "irq-doubled", "hpet0"), &report->options), rows[i].others);
 		assert_string_equal(behaviour_of(report, "irq-early", "hpet0")->text, rows[i].early + strlen("hpet0: "));
-		literal_free(report);
 	}
 }
 
@@ -663,7 +644,6 @@ TEST(two_ticks_in_a_period_are_not_determined_of_a_source_that_may_be_late_by_mo
 			};
 		judge_report(report);
 		assert_int_equal(rules_outcome(behaviour_of(report, "irq-doubled", "lapic"), &report->options), rows[i].outcome);
-		literal_free(report);
 	}
 }
 
@@ -681,7 +661,6 @@ TEST(a_leap_in_which_no_other_clock_takes_a_side_accuses_nobody)
 	row = &report->behaviours.rows[report->behaviours.count - 1];
 	assert_string_equal(row->rule, "clock-jumped");
 	assert_non_null(strstr(row->text, "hpet and the TSC diverged 2 times in "));
-	literal_free(report);
 }
 
 /* A step back shows in this counter's own readings, so the TSC's step back does not explain it. */
@@ -693,7 +672,6 @@ TEST(a_counter_of_64_bits_that_steps_back_does_so_by_itself)
 	literal_find(report, "tsc")->monotonic.backward = literal_find(report, "hpet")->monotonic.backward = 1;
 	judge_report(report);
 	assert_int_equal(report->finding_count, 2);
-	literal_free(report);
 }
 
 static void
@@ -727,7 +705,6 @@ TEST(what_is_of_the_counter_holds_for_each_way_of_reading_it)
 		assert_int_equal(literal_find(report, cases[i].named)->verdict, VERDICT_FAIL);
 		assert_verdicts(report, cases[i].ways, VERDICT_FAIL);
 		assert_verdicts(report, cases[i].others, VERDICT_PASS);
-		literal_free(report);
 	}
 }
 
@@ -744,7 +721,6 @@ TEST(a_step_back_that_the_brackets_show_is_of_the_tsc_however_it_is_read)
 		judge_report(report);
 		assert_int_equal(literal_find(report, "tsc")->verdict, VERDICT_FAIL);
 		assert_verdicts(report, ways, brackets ? VERDICT_FAIL : VERDICT_PASS);
-		literal_free(report);
 	}
 }
 
@@ -759,7 +735,6 @@ TEST(what_is_not_determined_of_the_counter_is_so_of_each_way_of_reading_it)
 	assert_int_equal(literal_find(report, "pit")->open, 2);
 	assert_int_equal(literal_find(report, "pit_rdback")->open, 1);
 	assert_int_equal(literal_find(report, "hpet")->open, 0);
-	literal_free(report);
 }
 
 /* The advice to choose another clocksource= is useless for the RTC, because no kernel uses it for timekeeping. */
@@ -786,7 +761,6 @@ TEST(a_slow_clock_is_named_with_its_limit_and_what_helps_by_what_it_is_for)
 		assert_string_equal(rules_advice(&report->findings[0]), !i ? rules_find("clock-slow")->advice :
 				    "Read it seldom; kernels do not keep time by it: it ticks once a second: use it for the date "
 				    "only.");
-		literal_free(report);
 	}
 }
 
@@ -820,7 +794,6 @@ TEST(a_way_that_is_as_slow_as_its_clock_does_not_pass_beside_it)
 	assert_int_equal(literal_find(report, "pit")->verdict, VERDICT_WARN);
 	assert_int_equal(literal_find(report, "pit_rdback")->verdict, VERDICT_WARN);
 	assert_int_equal(literal_find(report, "tsc_cpuid")->verdict, VERDICT_PASS);
-	literal_free(report);
 }
 
 /*
@@ -853,7 +826,6 @@ TEST(reads_that_exit_are_told_from_others_by_the_cost_of_cpuid)
 	report->hypervisor[0] = '\0';
 	judge_report(report);
 	assert_string_equal(find_note(report, "exit to the hypervisor"), "");
-	literal_free(report);
 }
 
 TEST(device_that_is_read_two_ways_has_one_finding)
@@ -868,7 +840,6 @@ TEST(device_that_is_read_two_ways_has_one_finding)
 	assert_false(report->findings[0].has_measured);
 	assert_int_equal(literal_find(report, "pit")->verdict, VERDICT_FAIL);
 	assert_int_equal(literal_find(report, "pit_rdback")->verdict, VERDICT_FAIL);
-	literal_free(report);
 }
 
 TEST(advice_on_a_stuck_clock_names_no_other_clock)
@@ -893,7 +864,6 @@ TEST(advice_on_a_stuck_clock_names_no_other_clock)
 		assert_string_equal(report->findings[0].rule, "clock-stuck");
 		assert_string_equal(report->findings[0].clock, rows[i].clock);
 		assert_string_equal(rules_advice(&report->findings[0]), rows[i].advice);
-		literal_free(report);
 	}
 }
 
@@ -914,7 +884,6 @@ TEST(an_expired_deadline_that_interrupts_is_not_judged_in_qemu)
 	assert_int_equal(row->unchecked, UNCHECKED_GUEST);
 	assert_string_equal(row->text, "armed 4 times with a deadline that had passed, it interrupted 3 times: "
 			    "not judged in QEMU, whose HPETs do so.");
-	literal_free(report);
 }
 
 TEST(further_way_of_reading_that_alone_fails_has_a_finding)
@@ -926,7 +895,6 @@ TEST(further_way_of_reading_that_alone_fails_has_a_finding)
 	assert_int_equal(report->finding_count, 1);
 	assert_finding(report, 0, "clock-stuck", "rtc_pf", "rtc_pf is stuck: No flag came.");
 	assert_int_equal(literal_find(report, "rtc")->verdict, VERDICT_PASS);
-	literal_free(report);
 }
 
 TEST(broken_clock_without_a_reason_still_makes_a_sentence)
@@ -936,7 +904,6 @@ TEST(broken_clock_without_a_reason_still_makes_a_sentence)
 	literal_lose(report, "rtc", CLOCK_BROKEN, "");
 	judge_report(report);
 	assert_finding(report, 0, "clock-broken", "rtc", "rtc is broken.");
-	literal_free(report);
 }
 
 TEST(absent_and_disabled_clocks_are_absent_and_no_finding)
@@ -950,7 +917,6 @@ TEST(absent_and_disabled_clocks_are_absent_and_no_finding)
 	assert_int_equal(report->finding_count, 0);
 	assert_int_equal(literal_find(report, "hpet")->verdict, VERDICT_ABSENT);
 	assert_int_equal(literal_find(report, "rtc_pf")->verdict, VERDICT_ABSENT);
-	literal_free(report);
 }
 
 TEST(clock_that_was_never_read_has_no_verdict)
@@ -960,7 +926,6 @@ TEST(clock_that_was_never_read_has_no_verdict)
 	literal_lose(report, "rtc", CLOCK_PRESENT, "");
 	judge_report(report);
 	assert_int_equal(literal_find(report, "rtc")->verdict, VERDICT_INCOMPLETE);
-	literal_free(report);
 }
 
 TEST(missing_and_silent_cores_warn_once)
@@ -977,7 +942,6 @@ TEST(missing_and_silent_cores_warn_once)
 		       "2 of 4 cores are missing; the first is core 2: it did not check in within 100 ms.");
 	assert_int_equal(report->findings[0].core, 2);
 	assert_int_equal(report->findings[0].measured, 2);
-	literal_free(report);
 }
 
 /* 85 % of the time was stolen, so a job of 300 ms took 2 s. */
@@ -1009,7 +973,6 @@ TEST(a_late_core_on_a_host_that_takes_most_of_the_time_is_not_determined)
 			    "1 of 4 cores did not answer in time, the first is core 2. 85.0 % of the observed time "
 			    "was stolen, up to 90 ms at once, so the host may have run them too late. Run again on "
 			    "an idle host.");
-	literal_free(report);
 }
 
 TEST(a_late_core_on_a_host_that_takes_a_quarter_of_the_time_is_missing)
@@ -1025,7 +988,6 @@ TEST(a_late_core_on_a_host_that_takes_a_quarter_of_the_time_is_missing)
 	judge_report(report);
 	assert_finding(report, 0, "core-missing", NULL,
 		       "1 of 4 cores is missing; the first is core 2: did not finish a job in time, and was stopped.");
-	literal_free(report);
 }
 
 TEST(cores_left_alone_on_purpose_are_not_missing)
@@ -1044,7 +1006,6 @@ TEST(cores_left_alone_on_purpose_are_not_missing)
 	judge_report(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_finding(report, 0, "core-missing", NULL, "1 of 4 cores is missing; the first is core 2.");
-	literal_free(report);
 }
 
 TEST(incomplete_wins_over_warn_and_not_over_fail)
@@ -1056,14 +1017,12 @@ TEST(incomplete_wins_over_warn_and_not_over_fail)
 	assert_int_equal(report->verdict, VERDICT_WARN);
 	judge_report(report);
 	assert_int_equal(report->verdict, VERDICT_INCOMPLETE);
-	literal_free(report);
 
 	report = literal_clean();
 	report->incomplete = true;
 	literal_lose(report, "pit", CLOCK_STUCK, "");
 	judge_report(report);
 	assert_int_equal(report->verdict, VERDICT_FAIL);
-	literal_free(report);
 }
 
 TEST(finding_that_names_a_clock_lowers_its_verdict)
@@ -1074,7 +1033,6 @@ TEST(finding_that_names_a_clock_lowers_its_verdict)
 	judge_report(report);
 	assert_int_equal(literal_find(report, "hpet")->verdict, VERDICT_WARN);
 	assert_int_equal(report->verdict, VERDICT_WARN);
-	literal_free(report);
 }
 
 TEST(fault_found_after_64_findings_still_fails_the_run)
@@ -1092,7 +1050,6 @@ TEST(fault_found_after_64_findings_still_fails_the_run)
 	assert_int_equal(literal_find(report, "hpet")->verdict, VERDICT_FAIL);
 	assert_string_equal(report->notes[0], "There were more findings than the report has space for.");
 	assert_null(strstr(report->notes[1], "more findings"));
-	literal_free(report);
 }
 
 TEST(unknown_rule_adds_nothing)
@@ -1102,7 +1059,6 @@ TEST(unknown_rule_adds_nothing)
 	assert_null(rules_add_finding(report, "no-such-rule", NULL, REPORT_NO_CORE, "x"));
 	assert_int_equal(report->finding_count, 0);
 	assert_int_equal(report->verdict, VERDICT_PASS);
-	literal_free(report);
 }
 
 TEST(notes_beyond_16_are_left_out_and_long_ones_cut)
@@ -1118,5 +1074,4 @@ TEST(notes_beyond_16_are_left_out_and_long_ones_cut)
 		report_note(report, "Note %u.", i);
 	assert_int_equal(report->note_count, REPORT_NOTES_MAX);
 	assert_string_equal(report->notes[15], "Note 14.");
-	literal_free(report);
 }

@@ -22,7 +22,6 @@ assert_only(struct report *report, const char *rule, const char *clock, const ch
 	assert_string_equal(report->findings[0].clock, clock);
 	if (text)
 		assert_string_equal(report->findings[0].text, text);
-	literal_free(report);
 }
 
 TEST(rows_of_one_promise_make_one_finding_that_counts_them)
@@ -50,7 +49,6 @@ TEST(a_flag_of_a_clock_that_is_off_by_1010_ppm_is_broken_beyond_1510_only)
 		assert_int_equal(report->finding_count, nearest == 1510 ? 1 : 2);
 		assert_int_equal(row->checked, nearest == 1511);
 		assert_non_null(strstr(row->text, nearest == 1510 ? "It is off by" : "64 Hz: slow."));
-		literal_free(report);
 	}
 }
 
@@ -76,7 +74,6 @@ TEST(a_rate_taken_by_a_tsc_in_doubt_is_not_determined_whatever_it_is)
 		assert_int_equal(rules_outcome(row, &report->options), OUTCOME_NOT_DETERMINED);
 		assert_string_equal(row->text, "It is off by -316778 ppm, but it was timed by a TSC whose own rate is uncertain.");
 		assert_int_equal(literal_find(report, "rtc")->open, 1);
-		literal_free(report);
 	}
 }
 
@@ -100,7 +97,6 @@ TEST(what_is_too_wide_is_said_with_what_would_tell)
 	assert_string_equal(out->text, OUT_ROSE " The limit is 100; a run on an idle machine can decide.");
 	assert_int_equal(literal_find(report, "rtc")->open, 2);
 	assert_int_equal(literal_find(report, "rtc")->verdict, VERDICT_PASS);
-	literal_free(report);
 }
 
 /*
@@ -142,7 +138,6 @@ TEST(a_rate_that_no_pair_shows_within_the_limit_is_not_determined)
 		assert_int_equal(literal_find(report, "rtc")->open, rates[i].outcome == OUTCOME_NOT_DETERMINED);
 		assert_int_equal(literal_find(report, "rtc")->verdict, VERDICT_PASS);
 		assert_int_equal(rules_count(report, "rtc", rates[i].outcome), 1);
-		literal_free(report);
 	}
 }
 
@@ -176,7 +171,6 @@ TEST(where_much_time_was_stolen_a_longer_run_is_not_promised_to_tell)
 				row = &report->behaviours.rows[r];
 		assert_non_null(row);
 		assert_string_equal(row->text, runs[i].text);
-		literal_free(report);
 	}
 }
 
@@ -216,7 +210,6 @@ TEST(a_rate_is_passed_by_a_clock_of_another_source_alone)
 		assert_string_equal(row->text, witnesses[i].text);
 		assert_int_equal(rules_outcome(row, &report->options), witnesses[i].outcome);
 		assert_int_equal(literal_find(report, "hpet")->open, 0);
-		literal_free(report);
 	}
 }
 
@@ -230,7 +223,6 @@ TEST(another_clocks_change_is_no_doubt_of_the_tsc)
 			 1010, 100);
 	judge_report(report);
 	assert_int_equal(report->finding_count, 2);
-	literal_free(report);
 }
 
 TEST(clocks_that_claim_no_rate_vouch_for_no_tsc)
@@ -245,7 +237,6 @@ TEST(clocks_that_claim_no_rate_vouch_for_no_tsc)
 	assert_int_equal(report->finding_count, 1);
 	assert_string_equal(report->findings[0].text,
 			    "None of 2 clocks that could confirm the TSC's rate is present and counts.");
-	literal_free(report);
 }
 
 static void
@@ -314,7 +305,6 @@ TEST(an_rtc_that_seems_to_have_changed_by_what_a_tsc_may_have_stood_is_not_named
 		assert_true(cases[i].changed || !finding->clock);
 		assert_int_equal(strstr(finding->text, "or the TSC stopped between two of their readings.") == NULL,
 				 cases[i].changed);
-		literal_free(report);
 	}
 }
 
@@ -333,7 +323,6 @@ TEST(a_tsc_that_parts_from_a_hosts_time_is_not_accused)
 	assert_string_equal(report->findings[0].rule, "rate-changed");
 	assert_null(report->findings[0].clock);
 	assert_non_null(strstr(report->findings[0].text, "The rate of tsc against hpet and acpi_pm changed by "));
-	literal_free(report);
 }
 
 /*
@@ -363,7 +352,6 @@ TEST(an_emulated_tsc_that_was_moved_ahead_is_a_note)
 					    "tsc: It gained +306.3 ppm (+306.3 to +306.3) on hpet and acpi_pm after "
 					    "the rates were measured. QEMU's emulation moves the TSC ahead when "
 					    "several cores read it at once, so this does not count as a fault. All rates are from the time before.");
-		literal_free(report);
 	}
 }
 
@@ -394,7 +382,6 @@ TEST(a_guests_rtc_is_no_other_source_than_its_devices)
 		judge_report(report);
 		assert_non_null(strstr(rate_row(report, "hpet")->text, ", which has the same source; no clock has another."));
 		assert_int_equal(rules_outcome(rate_row(report, "rtc"), &report->options), OUTCOME_NOT_CHECKED);
-		literal_free(report);
 	}
 }
 
@@ -411,7 +398,6 @@ TEST(a_tsc_of_which_nothing_claims_a_rate_has_a_row_that_says_so)
 			    "tsc: CPUID claims no rate, so there is nothing to check it against; tsc_hz= gives one.");
 	assert_int_equal(rules_outcome(rate_row(report, "tsc"), &report->options), OUTCOME_NOT_CHECKED);
 	assert_int_equal(literal_find(report, "tsc")->open, 0);
-	literal_free(report);
 }
 
 static void
@@ -444,7 +430,6 @@ TEST(counts_of_what_is_not_judged_have_their_reasons)
 		literal_behaviour(report, "hpet-stops", "hpet", "It stops.")->unchecked = UNCHECKED_GUEST;
 		judge_report(report);
 		assert_string_equal(report->unjudged, said[i]);
-		literal_free(report);
 	}
 }
 
@@ -457,7 +442,6 @@ TEST(rows_with_reasons_of_their_own_are_pointed_to)
 	unchecked(report, "hpet-torn", "hpet", UNCHECKED_OTHER);
 	judge_report(report);
 	assert_string_equal(report->unjudged, "1 not determined (see their rows), 1 not checked (see their rows)");
-	literal_free(report);
 }
 
 TEST(nothing_is_said_where_all_is_judged)
@@ -468,5 +452,4 @@ TEST(nothing_is_said_where_all_is_judged)
 	literal_behaviour(report, "hpet-stops", "hpet", "It stops.");
 	judge_report(report);
 	assert_string_equal(report->unjudged, "");
-	literal_free(report);
 }

@@ -1,6 +1,6 @@
 /*
  * Reports for tests of the renderers and the judge, as a run on some machine would leave them. The TSC runs at 2 GHz in
- * all of them, so a tick is half a nanosecond. A report is filled once, and kept until the test program ends.
+ * all of them, so a tick is half a nanosecond.
  */
 #ifndef BARETICK_REPORT_LITERAL_H
 #define BARETICK_REPORT_LITERAL_H
@@ -14,7 +14,8 @@
 #include "report/report.h"
 #include "rules/rules.h"
 
-#define LITERAL_TSC_HZ 2000000000u
+#define LITERAL_TSC_HZ  2000000000u
+#define LITERAL_REPORTS 32 /* most reports that a test uses at a time */
 
 struct literal_duration { /* COUNT samples of NS each; a COUNT of 0 ends a list */
 	uint64_t ns, count;
@@ -429,11 +430,30 @@ literal_claims(struct report *report)
 	literal_claim(report, CLAIM_HYPERV, CLAIM_OF_LAPIC, "MSR 40000023h", 1000000000, 1000);
 }
 
+/* Returns an empty report. It stays valid until LITERAL_REPORTS more have been made. */
+static inline struct report *
+literal_new(void)
+{
+	static struct report *reports[LITERAL_REPORTS];
+	static size_t made;
+	struct report **place = &reports[made++ % LITERAL_REPORTS], *old = *place;
+
+	for (size_t i = 0; old && i < old->clock_count; i++)
+		free(old->clocks[i].latency);
+	if (old) {
+		literal_forget_tournament(old);
+		free(old->cores);
+		free(old);
+	}
+	*place = calloc(1, sizeof(**place));
+	return *place;
+}
+
 /* Returns a report that is not yet judged. All clocks and four cores are present and healthy. */
 static inline struct report *
 literal_clean(void)
 {
-	struct report *report = calloc(1, sizeof(*report));
+	struct report *report = literal_new();
 
 	report->version = "0.1.0";
 	report->commit = "0123456789ab";
@@ -633,16 +653,6 @@ literal_empty(void)
 	report->rate_count = 0;
 	report->incomplete = true;
 	return report;
-}
-
-static inline void
-literal_free(struct report *report)
-{
-	for (size_t i = 0; i < report->clock_count; i++)
-		free(report->clocks[i].latency);
-	literal_forget_tournament(report);
-	free(report->cores);
-	free(report);
 }
 
 #endif

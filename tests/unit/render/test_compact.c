@@ -111,5 +111,4 @@ TEST(it_has_no_histogram_and_no_matrix_and_is_as_its_golden)
 	golden_compare("sick.compact", &out);
 	for (const char *at = json.bytes; (at = strpbrk(at, "hem")) != NULL; at++)
 		assert_true(strncmp(at, "histogram\":[", 12) && strncmp(at, "exact\":[", 8) && strncmp(at, "matrix\":[", 9));
-	literal_free(report);
 }

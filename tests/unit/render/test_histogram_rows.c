@@ -27,7 +27,6 @@ render(const struct literal_duration *a, const struct literal_duration *b)
 	table_histogram(&text, report);
 	assert_false(text.truncated);
 	report->clock_count = clock_count;
-	literal_free(report);
 	*strstr(buffer, "\n\nA full bar is") = '\0';
 	return strstr(buffer, "reads\n\n") + sizeof("reads\n\n") - 1;
 }
@@ -199,5 +198,4 @@ TEST(drawn_histograms_are_no_wider_than_79_columns)
 		for (const char *line = buffer; *line; line += strcspn(line, "\n") + 1)
 			assert_in_range(strcspn(line, "\n"), 0, 79);
 	}
-	literal_free(report);
 }

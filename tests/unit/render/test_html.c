@@ -32,7 +32,6 @@ TEST(report_takes_the_place_of_the_mark)
 	assert_memory_equal(html.bytes, "<p>\xc2\xb5s</p>", 10);
 	assert_memory_equal(html.bytes + 10, json.bytes, json.length);
 	assert_string_equal(html.bytes + 10 + json.length, "\n</script>");
-	literal_free(report);
 }
 
 TEST(page_without_a_whole_mark_gives_nothing)
@@ -43,7 +42,6 @@ TEST(page_without_a_whole_mark_gives_nothing)
 	assert_int_equal(rendered(PAGE("<p>@REPORT"), report).length, 0);
 	assert_int_equal(rendered((struct html_page){ "@REPORT@", 7 }, report).length, 0);
 	assert_int_equal(rendered(PAGE(""), report).length, 0);
-	literal_free(report);
 }
 
 TEST(mark_may_come_after_its_own_beginning)
@@ -51,7 +49,6 @@ TEST(mark_may_come_after_its_own_beginning)
 	struct report *report = literal_clean();
 
 	assert_memory_equal(rendered(PAGE("@REP@@REPORT@"), report).bytes, "@REP@{", 6);
-	literal_free(report);
 }
 
 TEST(small_buffer_is_said_to_be_truncated)
@@ -63,7 +60,6 @@ TEST(small_buffer_is_said_to_be_truncated)
 	html_render(&html, PAGE("@REPORT@"), report);
 	assert_true(html.truncated);
 	assert_true(html.length < 1000);
-	literal_free(report);
 }
 
 /* The CPU's name in this report is </script>. */
@@ -75,7 +71,6 @@ TEST(nothing_in_the_report_can_end_its_script)
 	rendered(PAGE("@REPORT@"), report);
 	assert_non_null(strstr(html_bytes, "\\u003c/script>"));
 	assert_null(strchr(html_bytes, '<'));
-	literal_free(report);
 }
 
 /* Returns the end of the list that begins at FROM. */
@@ -136,7 +131,6 @@ check_brief(struct report *report)
 	assert_string_equal(html_bytes, json_bytes);
 	assert_null(strstr(html_bytes, "\"exact\":["));
 	assert_non_null(strstr(html_bytes, "\"exact\":null"));
-	literal_free(report);
 }
 
 TEST(brief_report_leaves_out_exact_durations_other_matrices_and_white_space_and_nothing_else)
@@ -159,5 +153,4 @@ TEST(report_of_64_cores_takes_less_than_200000_bytes_of_a_page)
 	html = rendered(PAGE("@REPORT@"), report);
 	assert_false(html.truncated);
 	assert_in_range(html.length, 64 * 64, 200000);
-	literal_free(report);
 }

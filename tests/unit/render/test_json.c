@@ -24,7 +24,6 @@ compare(struct report *(*literal)(void), const char *golden)
 	for (size_t i = 0; i < text.length; i++)
 		assert_true(buffer[i] == '\n' || (buffer[i] >= 0x20 && buffer[i] <= 0x7e));
 	golden_compare(golden, &text);
-	literal_free(report);
 }
 
 TEST(clean_machine_renders_as_its_golden)
@@ -74,7 +73,6 @@ TEST(series_is_a_list_of_rows_by_clock_and_core)
 	*strstr(buffer, "\"discontinuities\"") = '\0';
 	assert_string_equal(strstr(buffer, "\"series\":["), expected);
 	report->clock_count = LITERAL_CLOCKS;
-	literal_free(report);
 }
 
 static struct json
@@ -161,7 +159,6 @@ TEST(report_that_does_not_fit_is_truncated_and_says_so)
 		assert_true(text.truncated);
 		assert_int_equal(text.length, size - 1);
 	}
-	literal_free(report);
 }
 
 /*
@@ -245,7 +242,6 @@ TEST(reports_of_1_to_1024_cores_are_whole_and_of_bounded_size)
 		assert_in_range(size, 1000 * cores, 2 * 20 * entries + 6000 * cores + 40000);
 		assert_int_equal(strstr(buffer, "\"skew\": null") != NULL, cores == 1);
 		assert_int_equal(strstr(buffer, "\"matrix\": [") != NULL, cores > 1 && cores <= 256);
-		literal_free(report);
 	}
 }
 
@@ -297,5 +293,4 @@ TEST(matrix_has_the_offset_of_the_columns_core_against_the_rows)
 				       "          [null, null, null, null],\n"
 				       "          [[-60, 50], null, [0, 0], [-150, -100]],\n"
 				       "          [null, null, [100, 150], [0, 0]]\n        ]\n      }\n    ],\n"));
-	literal_free(report);
 }

@@ -192,7 +192,6 @@ TEST(a_boot_core_that_alone_is_off_by_1_ppm_is_named_once_and_no_other_is_marked
 	assert_int_equal(marked_in_json(report, "off_majority"), 0);
 	assert_says(report, "1 of 8 cores drifts, core 0 the most: +0.995 .. +1.005 ppm.");
 	assert_says(report, "; 1 drifts");
-	literal_free(report);
 }
 
 TEST(a_drift_within_its_limit_is_marked_nowhere)
@@ -206,7 +205,6 @@ TEST(a_drift_within_its_limit_is_marked_nowhere)
 	assert_int_equal(red_rows_on_screen(report), 0);
 	assert_int_equal(marked_in_json(report, "drifts"), 0);
 	assert_says(report, "none proven on 7 of 7 other cores");
-	literal_free(report);
 }
 
 TEST(a_core_that_is_off_is_named_once_and_no_other_is_marked)
@@ -220,7 +218,6 @@ TEST(a_core_that_is_off_is_named_once_and_no_other_is_marked)
 	assert_int_equal(marked_in_json(report, "drifts"), 0);
 	assert_int_equal(marked_in_map(report), 2 * (CORES - 1)); /* each other core's pair with it, in both directions */
 	assert_says(report, "not synchronised at 3.1 s, 1 of 8 cores");
-	literal_free(report);
 }
 
 TEST(an_offset_within_its_limit_is_marked_nowhere)
@@ -233,5 +230,4 @@ TEST(an_offset_within_its_limit_is_marked_nowhere)
 	assert_int_equal(marked_in_table(report), 0);
 	assert_int_equal(marked_in_json(report, "off_majority"), 0);
 	assert_says(report, "but not equal");
-	literal_free(report);
 }

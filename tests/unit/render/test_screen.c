@@ -120,7 +120,6 @@ compare(struct report *(*literal)(void), size_t columns, size_t rows, const char
 	text_init(&text, bytes, sizeof(bytes));
 	put_pages(&text, &screen);
 	golden_compare(golden, &text);
-	literal_free(report);
 }
 
 TEST(pages_are_as_their_goldens_at_80x25_and_at_160x53)
@@ -153,7 +152,6 @@ TEST(first_screen_tells_verdict_place_of_the_report_and_sick_clocks_without_a_ke
 	press(&screen, SCREEN_KEY_DOWN);
 	press(&screen, SCREEN_KEY_DOWN);
 	assert_int_equal(ink_at(&screen, find_row(&screen, "fail"), "fail"), INK_FAIL);
-	literal_free(report);
 }
 
 TEST(digits_go_to_their_pages_and_the_bar_marks_them)
@@ -178,7 +176,6 @@ TEST(digits_go_to_their_pages_and_the_bar_marks_them)
 	press(&screen, 'x');
 	press(&screen, 0x100);
 	assert_int_equal(screen.page, SCREEN_SUMMARY);
-	literal_free(report);
 }
 
 TEST(clock_keys_go_round_all_clocks)
@@ -200,7 +197,6 @@ TEST(clock_keys_go_round_all_clocks)
 	press(&screen, '5');
 	press(&screen, '3'); /* returns to the clock that was shown before */
 	assert_int_equal(screen.clock, 1);
-	literal_free(report);
 }
 
 TEST(right_and_left_go_through_pages_and_clocks_and_tab_through_pages)
@@ -230,7 +226,6 @@ TEST(right_and_left_go_through_pages_and_clocks_and_tab_through_pages)
 		press(&screen, '\t');
 		assert_int_equal(screen.page, (SCREEN_HISTOGRAMS + i) % SCREEN_PAGES);
 	}
-	literal_free(report);
 }
 
 /*
@@ -252,7 +247,6 @@ TEST(letters_above_latin_are_no_scan_codes)
 	}
 	assert_int_equal(SCREEN_KEY_UP, 0x10001);
 	assert_int_equal(screen_key(&screen, 0x10017), SCREEN_QUIT);
-	literal_free(report);
 }
 
 /*
@@ -327,7 +321,6 @@ TEST(ways_out_are_restart_power_off_and_quit_only_where_it_may)
 	assert_int_equal(screen_key(&screen, 'q'), SCREEN_QUIT);
 	assert_int_equal(screen_key(&screen, 'Q'), SCREEN_QUIT);
 	assert_int_equal(screen_key(&screen, SCREEN_KEY_ESCAPE), SCREEN_QUIT);
-	literal_free(report);
 }
 
 /* On each page the down key reaches all lines from the first to the last. */
@@ -352,7 +345,6 @@ TEST(every_line_of_every_page_is_reached_by_keys)
 			assert_int_equal(screen.line, steps);
 		}
 	}
-	literal_free(report);
 }
 
 /* No line is wider than its part of the screen, so nothing is cut off at the right. */
@@ -376,7 +368,6 @@ TEST(lines_fit_their_panes_from_80_columns_on)
 							fail_msg("%zu columns, page %zu: %.90s", columns, page, line);
 			}
 		}
-		literal_free(report);
 	}
 }
 
@@ -402,7 +393,6 @@ TEST(screens_wider_than_320_columns_have_rows_of_320)
 			}
 		}
 	}
-	literal_free(report);
 }
 
 TEST(tiny_screens_do_nothing_wrong)
@@ -425,7 +415,6 @@ TEST(tiny_screens_do_nothing_wrong)
 			}
 		}
 	}
-	literal_free(report);
 }
 
 TEST(smallest_room_cuts_and_does_not_overflow)
@@ -444,7 +433,6 @@ TEST(smallest_room_cuts_and_does_not_overflow)
 				row_of(&screen, row);
 		free(small);
 	}
-	literal_free(report);
 }
 
 /* The histogram has every exact duration below 10,000 ns and every bucket. With cutoff=100 all of them are listed. */
@@ -464,7 +452,6 @@ TEST(longest_page_fits_its_room)
 	screen = screen_of(report, 80, 25);
 	press(&screen, '3');
 	assert_false(screen.left.text.truncated);
-	literal_free(report);
 }
 
 TEST(no_clocks_is_a_sentence)
@@ -486,7 +473,6 @@ TEST(no_clocks_is_a_sentence)
 	press(&screen, SCREEN_KEY_LEFT);
 	assert_int_equal(screen.page, SCREEN_CLOCK);
 	report->clock_count = clocks;
-	literal_free(report);
 }
 
 static void
@@ -526,7 +512,6 @@ TEST(pairs_stand_on_both_clocks_pages_with_the_figures_of_their_own_direction)
 	assert_string_equal(row_of(&screen, row), "rate     pit against hpet (the same source): -1.500 .. +5.500 ppm");
 	clock_page(&screen, "rtc");
 	assert_null(strstr(screen.left.text.bytes, "\nrate"));
-	literal_free(report);
 }
 
 static struct report *
@@ -550,14 +535,12 @@ TEST(cores_page_of_100_cores_has_their_map_where_160_columns_are)
 	press(&screen, '4');
 	assert_null(strstr(screen.left.text.bytes, "Pairs of cores: "));
 	assert_non_null(strstr(screen.left.text.bytes, "pairs with the largest offsets"));
-	literal_free(report);
 
 	report = report_of(60);
 	screen = screen_of(report, 160, 53);
 	press(&screen, '4');
 	assert_int_equal(screen.right_column, 81);
 	assert_non_null(strstr(screen.right.text.bytes, "Pairs of cores: "));
-	literal_free(report);
 }
 
 TEST(cores_page_of_255_cores_is_folded_and_whole)
@@ -570,7 +553,6 @@ TEST(cores_page_of_255_cores_is_folded_and_whole)
 	assert_non_null(strstr(screen.left.text.bytes, "package 3 (63)"));
 	press(&screen, SCREEN_KEY_END);
 	assert_string_equal(row_of(&screen, 23), "package 3 (63)       1953      0      0      0  12096      0      0      0");
-	literal_free(report);
 }
 
 /* row_of() checks every byte. Here all fields of the report, and a document, contain all possible bytes. */
@@ -597,7 +579,6 @@ TEST(bytes_outside_ascii_never_reach_a_row)
 		for (size_t line = 0; line <= screen.lines; line += 51, press(&screen, ' '))
 			for (size_t row = 0; row < 53; row++)
 				row_of(&screen, row);
-	literal_free(report);
 
 	screen = screen_of(NULL, 80, 25);
 	screen.document = hostile;
@@ -624,7 +605,6 @@ TEST(bars_fill_their_rows_and_the_page_has_no_bar)
 		for (size_t c = 0; c < 100; c++)
 			assert_int_equal(row.inks[c] >= INK_BAR, is_bar);
 	}
-	literal_free(report);
 }
 
 /* Colours never carry information alone: each coloured verdict is also a word. */
@@ -650,7 +630,6 @@ TEST(inks_stand_on_words)
 		assert_int_equal(ink_at(&screen, find_row(&screen, "verdict"), verdict_capitals(cases[i].verdict)),
 				 cases[i].ink);
 	}
-	literal_free(report);
 }
 
 TEST(stolen_time_stands_beside_the_verdict_on_every_page)
@@ -669,10 +648,8 @@ TEST(stolen_time_stands_beside_the_verdict_on_every_page)
 	}
 	screen_key(&screen, '1');
 	assert_int_equal(ink_at(&screen, find_row(&screen, "stolen"), "61.0 %"), INK_WARN);
-	literal_free(report);
 	report = judged(literal_clean);
 	screen = screen_of(report, 80, 25);
 	assert_null(strstr(row_of(&screen, 0), "stolen"));
 	assert_int_equal(ink_at(&screen, find_row(&screen, "stolen"), "No stolen"), INK_PLAIN);
-	literal_free(report);
 }

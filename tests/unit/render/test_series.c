@@ -32,7 +32,6 @@ static int
 end(void **state)
 {
 	(void)state;
-	literal_free(here.report);
 	free(here.memory);
 	return 0;
 }

@@ -67,7 +67,6 @@ compare(renderer *put, struct report *(*literal)(void), const char *golden)
 	text = render(put, report);
 	assert_lines_fit(&text);
 	golden_compare(golden, &text);
-	literal_free(report);
 }
 
 TEST(clean_machine_renders_as_its_golden)
@@ -102,7 +101,6 @@ TEST(longest_strings_keep_79_columns)
 	text = render(table_render, report);
 	assert_lines_fit(&text);
 	assert_non_null(strstr(text.bytes, "4294967295*\n"));
-	literal_free(report);
 }
 
 /*
@@ -143,7 +141,6 @@ TEST(paragraph_with_the_longest_figures_is_whole)
 	text = render(table_render, report);
 	assert_lines_fit(&text);
 	assert_false(has_cut_paragraph(&text));
-	literal_free(report);
 }
 
 /*
@@ -161,7 +158,6 @@ TEST(warp_of_a_core_against_itself_has_words_of_its_own)
 		report->skew.locked.worst_b = other;
 		text = render(table_render, report);
 		assert_int_equal(strstr(text.bytes, "read less than") != NULL, other == 2);
-		literal_free(report);
 	}
 }
 
@@ -199,7 +195,6 @@ TEST(table_cut_off_at_any_size_is_the_start_of_the_whole_one)
 			same++;
 		assert_true(same + 79 >= text.length);
 	}
-	literal_free(report);
 }
 
 TEST(lines_break_between_words_as_late_as_they_can)
@@ -223,7 +218,6 @@ TEST(starved_warp_check_is_inconclusive_unless_it_saw_a_warp)
 	report->skew.locked.warps = 1;
 	assert_null(strstr(render(table_skew, report).bytes, "inconclusive"));
 	assert_non_null(strstr(buffer, "): 1\n  warp, the worst"));
-	literal_free(report);
 }
 
 /* Returns the line that begins with START, at FROM or after it. */
@@ -265,7 +259,6 @@ TEST(up_to_64_cores_have_a_row_each_in_every_block)
 		assert_lines_fit(&(struct text){ .bytes = buffer, .length = strlen(buffer) });
 		for (size_t h = 0; h < 3; h++)
 			assert_int_equal(lines_below(buffer, headings[h]), counts[i]);
-		literal_free(report);
 	}
 }
 
@@ -282,7 +275,6 @@ TEST(six_devices_have_a_second_block_for_the_last)
 		assert_int_equal(lines_below(buffer, headings[h]), 4);
 	assert_non_null(find_line(buffer, "           rtc_pf\n    core     p50    p99\n       0* "));
 	assert_non_null(find_line(buffer, "           rtc_pf\n    core     p50  ratio\n       0* "));
-	literal_free(report);
 }
 
 /* 255 cores are in 4 packages. 1024 cores are in 16 packages, which are more than 8, so all are one group. */
@@ -305,7 +297,6 @@ TEST(rows_of_more_cores_are_folded_by_package_or_into_one)
 		for (size_t h = 0; h < 2; h++)
 			assert_int_equal(lines_below(buffer, headings[h]), 4 * cases[i].groups + 2);
 		assert_int_equal(lines_below(buffer, headings[2]), cases[i].groups + 1);
-		literal_free(report);
 	}
 	assert_non_null(find_line(buffer, "all cores (1024)\n     min    9 ns  10 ns 559 ns"));
 	assert_non_null(find_line(buffer, "  median  520 ns 521 ns 1.07us"));
@@ -334,7 +325,6 @@ TEST(folded_rows_show_what_stands_apart_drifts_or_is_dead_one_by_one_up_to_8_eac
 	assert_non_null(find_line(buffer, "     214! 1.43.0        -23 ..      +23  -3.000 ..  -2.000"));
 	assert_non_null(find_line(buffer, "     400! 3.8.0     -50002"));
 	assert_non_null(find_line(buffer, "package 3 (63)          -30 ..      +30  -0.003 ..  +0.003"));
-	literal_free(report);
 }
 
 TEST(row_of_a_package_that_stands_apart_as_a_whole_says_by_how_much)
@@ -352,7 +342,6 @@ TEST(row_of_a_package_that_stands_apart_as_a_whole_says_by_how_much)
 	/* 64 * 63 / 2 pairs are within the package, and 64 * 128 with other packages. */
 	assert_non_null(find_line(buffer, "package 1 (64)       2016      0      0      0      0   8192      0      0\n"));
 	assert_non_null(find_line(buffer, "package 2 (64)       2016      0      0      0   4096   4096      0      0\n"));
-	literal_free(report);
 }
 
 TEST(map_has_a_row_and_a_column_for_each_of_60_cores_and_none_for_61)
@@ -367,13 +356,11 @@ TEST(map_has_a_row_and_a_column_for_each_of_60_cores_and_none_for_61)
 	assert_non_null(find_line(map, "       0* \\.............................<.............................\n"));
 	assert_non_null(find_line(map, "      60  >>>>>>>>>>>>>>>>>>>>>>>>>>>>>>\\>>>>>>>>>>>>>>>>>>>>>>>>>>>>>\n"));
 	assert_non_null(find_line(map, "     118  ..............................<............................\\\n"));
-	literal_free(report);
 
 	report = literal_of(61, PAIR_SCHEDULE_ALL, truth_ticks);
 	assert_null(strstr(render(table_skew, report).bytes, "Pairs of cores"));
 	assert_int_equal(lines_below(buffer, "      core       core"), 8);
 	assert_non_null(find_line(buffer, "        20         60     +130 ..     +170\n"));
-	literal_free(report);
 }
 
 TEST(map_of_a_star_is_the_row_of_the_boot_core)
@@ -385,14 +372,12 @@ TEST(map_of_a_star_is_the_row_of_the_boot_core)
 	assert_int_equal(lines_below(buffer, "          024680246802"), 1);
 	assert_non_null(find_line(buffer, "       0* \\..>........\n"));
 	assert_null(strchr(strstr(buffer, "024680246802"), '?'));
-	literal_free(report);
 
 	report = literal_of(300, PAIR_SCHEDULE_STAR, truth_ticks);
 	render(table_skew, report);
 	assert_int_equal(lines_below(buffer, "      core       core"), 8);
 	assert_non_null(find_line(buffer, "         0          6     -225 ..     -179\n"));
 	assert_null(strstr(buffer, "pairs within"));
-	literal_free(report);
 }
 
 static void
@@ -422,7 +407,6 @@ TEST(map_shows_the_pair_that_contradicts_and_the_one_that_never_met)
 	assert_says(report, "\nSynchronisation not determined at 3.1 s, as 1 pair contradicts the rest: ping-pongs of "
 			    "14 of 15 pairs of 6 cores (");
 	assert_says(report, " Cores 4 and 8 contradicted the rest the most, by ");
-	literal_free(report);
 }
 
 /* Each pair's interval reaches up to 59 ticks of half a nanosecond to each side of the true offset. */
@@ -454,13 +438,11 @@ TEST(sentence_on_synchrony_is_what_the_pairs_prove)
 			    "ping-pongs of 2 of 3 pairs of 4 cores (");
 	literal_forget_tournament(report);
 	assert_says(report, "\nThe cores' offsets were not measured.\nTSC_ADJUST");
-	literal_free(report);
 
 	report = literal_of(2, PAIR_SCHEDULE_ALL, (int64_t[]){ 0, 300 });
 	assert_says(report, "\nNot synchronised at 3.1 s, and no majority of the 2 cores shows which are right: "
 			    "ping-pongs of all pairs "
 			    "of 2 cores (1 in 1 round, 1 at a time)");
-	literal_free(report);
 	report = literal_of(4, PAIR_SCHEDULE_ALL, NULL);
 	for (size_t a = 0; a < 4; a++)
 		for (size_t b = a + 1; b < 4; b++)
@@ -491,11 +473,8 @@ TEST(sentence_on_synchrony_is_what_the_pairs_prove)
 	report->skew.latest.begin_tsc = report->skew.latest.end_tsc - 2000000000;
 	assert_says(report, "\nNot synchronised between 20.1 s and 21.1 s, 1 of 4 cores off the majority: ");
 	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns. No two differed by more than 10024 ns.\n");
-	literal_free(report);
-	literal_free(skewed);
 	report = literal_of(1, PAIR_SCHEDULE_ALL, NULL);
 	assert_says(report, "\nOne core ran: there is no other TSC to compare with.\nTSC_ADJUST: 0 on 1 core.\n");
-	literal_free(report);
 }
 
 /* If only the last pass shows a fault, the sentence, the rows, the map and the worst pairs use its results. */
@@ -524,8 +503,6 @@ TEST(tournament_that_the_sentence_is_of_is_the_one_that_is_shown)
 	table_pair_map(&text, report);
 	assert_non_null(strstr(buffer, "second core - first\nin the last pass, at 21.1 s\n\n"));
 	assert_non_null(strstr(buffer, "         4          6    +9978 ..   +10024\n"));
-	literal_free(report);
-	literal_free(last);
 }
 
 /* A larger bound, a bound at one time only, or a bound that no longer holds at the end is no proof of synchrony. */
@@ -558,7 +535,6 @@ TEST(synchrony_is_said_only_of_a_bound_that_means_something_to_the_end)
 	report->cores[2].drift_ppb = (struct offset){ -3, 3 };
 	report->skew.drift_measured = false;
 	assert_says(report, "\nSynchronisation not determined: only within 29 ns at 3.1 s, and not measured again: ");
-	literal_free(report);
 }
 
 TEST(offset_that_may_be_10_ms_or_more_has_units_at_both_ends)
@@ -571,7 +547,6 @@ TEST(offset_that_may_be_10_ms_or_more_has_units_at_both_ends)
 	offsets_set(&report->skew.offsets, 0, 1, (struct offset){ -31, 19999999 });
 	literal_solve(report);
 	assert_says(report, "\n       2  0.1.0      -16 ns ..  +10.0ms  -0.003");
-	literal_free(report);
 }
 
 TEST(sentence_on_drift_names_the_core_that_drifts_most)
@@ -584,7 +559,6 @@ TEST(sentence_on_drift_names_the_core_that_drifts_most)
 	report->cores[2].drift_ppb = (struct offset){ 1, 90 };
 	report->cores[3].drift_ppb = (struct offset){ -80, -2 };
 	assert_says(report, "over 18.1 s: proven, but no majority shows on which core; all within -0.080 .. +0.090 ppm.\n");
-	literal_free(report);
 
 	report = literal_of(6, PAIR_SCHEDULE_ALL, NULL);
 	report->cores[1].drift_ppb = (struct offset){ INT64_MIN, INT64_MAX };
@@ -594,7 +568,6 @@ TEST(sentence_on_drift_names_the_core_that_drifts_most)
 	assert_says(report, "\n       2  0.1.0         -22 ..      +24                  -                   0\n");
 	report->skew.drift_measured = false;
 	assert_says(report, "\nDrift against the boot core's TSC: not measured.\n");
-	literal_free(report);
 }
 
 TEST(sentence_on_tsc_adjust_says_none_equal_or_which)
@@ -615,7 +588,6 @@ TEST(sentence_on_tsc_adjust_says_none_equal_or_which)
 	for (size_t i = 0; i < 4; i++)
 		report->cores[i].facts_known = false;
 	assert_says(report, "\nTSC_ADJUST: not read.\n");
-	literal_free(report);
 }
 
 TEST(longest_ids_and_figures_of_60_and_255_cores_keep_79_columns)
@@ -641,7 +613,6 @@ TEST(longest_ids_and_figures_of_60_and_255_cores_keep_79_columns)
 		judge_report(report);
 		text = render(table_render, report);
 		assert_lines_fit(&text);
-		literal_free(report);
 	}
 }
 
@@ -659,7 +630,6 @@ TEST(clocks_that_no_two_cores_read_at_once_are_named)
 	assert_non_null(strstr(render(table_cores, report).bytes,
 			       "\nNot measured on all cores at once: hpet; no two cores read the same one at the\n"
 			       "  same moment, or too little time was left.\n"));
-	literal_free(report);
 }
 
 /*
@@ -684,7 +654,6 @@ TEST(ratios_of_contended_reads_are_doubted_where_time_was_stolen_and_a_dash_is_e
 	assert_non_null(strstr(text.bytes, "\n-: no other core read that clock at the same moment, or this core did not\n"
 					   "  answer. Medians and ratios are not reliable: 50.0 % of the observed time was\n"
 					   "  stolen, and cores that wait for their host's time do not read together.\n"));
-	literal_free(report);
 }
 
 TEST(durations_take_at_most_6_characters)
@@ -727,7 +696,6 @@ TEST(a_cost_whose_range_overlaps_the_best_is_not_determined)
 	text_init(&text, bytes, sizeof(bytes));
 	table_database(&text, report);
 	assert_memory_equal(strstr(bytes, "       n.d.") - 42, "\ntsc_lfence ", 12);
-	literal_free(report);
 }
 
 /*
@@ -752,7 +720,6 @@ TEST(a_clock_that_counts_in_steps_longer_than_a_read_is_not_the_cheapest)
 	table_database(&text, report);
 	assert_non_null(strstr(bytes, "\nrtc! "));
 	assert_non_null(strstr(bytes, "\nrtc_pf "));
-	literal_free(report);
 }
 
 TEST(what_a_key_left_of_the_plan_is_said_with_the_moment)
@@ -772,7 +739,6 @@ TEST(what_a_key_left_of_the_plan_is_said_with_the_moment)
 	text_init(&text, bytes, sizeof(bytes));
 	table_machine(&text, report);
 	assert_non_null(strstr(bytes, "; 100 ms per clock; "));
-	literal_free(report);
 }
 
 TEST(a_figure_has_no_digit_that_its_error_does_not_let_be_told)

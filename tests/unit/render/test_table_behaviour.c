@@ -43,7 +43,6 @@ TEST(cores_that_were_left_alone_are_said_to_be)
 	report->interference.smi_known = true;
 	assert_has(table_interference, report,
 		   "in 1.00 s of observation on 1 core. The boot core\n  counted no SMI in the whole run.\n");
-	literal_free(report);
 }
 
 TEST(gaps_are_described_with_the_worst_and_blamed_on_nobody)
@@ -70,7 +69,6 @@ TEST(gaps_are_described_with_the_worst_and_blamed_on_nobody)
 	judge_report(report);
 	assert_int_equal(report->finding_count, 0);
 	assert_int_equal(report->verdict, VERDICT_PASS);
-	literal_free(report);
 }
 
 TEST(on_bare_metal_there_is_no_host_to_be_busy)
@@ -80,7 +78,6 @@ TEST(on_bare_metal_there_is_no_host_to_be_busy)
 	literal_take_away(report, 0, 12, 150000);
 	report->hypervisor[0] = '\0';
 	assert_has(table_interference, report, "on core 0. SMIs (system management\n  interrupts) steal time;");
-	literal_free(report);
 }
 
 TEST(cores_that_were_not_watched_are_said_not_to_be)
@@ -93,7 +90,6 @@ TEST(cores_that_were_not_watched_are_said_not_to_be)
 	assert_string_equal(render(table_interference, report),
 			    "\nInterference\n\nNo core was observed for gaps. The boot core counted 3 SMIs in the whole "
 			    "run.\n");
-	literal_free(report);
 }
 
 /* The median of a PM timer read is 1.12 us. Therefore a read of 11,117 ns is no hit, and one of 11,500 ns is a hit. */
@@ -108,7 +104,6 @@ TEST(reads_that_a_gap_hit_are_counted_and_left_out_by_the_threshold_asked_for)
 	report->options.gap_ns = 200000;
 	assert_has(table_interference, report, "hits: reads that took 200 us more than the median.");
 	assert_has(table_interference, report, "acpi_pm          10050         0 11.5us 11.5us 123 us 123 us\n");
-	literal_free(report);
 }
 
 TEST(promises_come_out_in_four_ways)
@@ -130,7 +125,6 @@ TEST(promises_come_out_in_four_ways)
 			    "not checked    pit-out        Port 61h is not there.\n"
 			    "not determined rtc-update     UIP was seen once.\n"
 			    "failed         rtc-update     UIP was seen twice.\n");
-	literal_free(report);
 }
 
 TEST(timers_are_a_matrix_and_reasons_are_grouped)
@@ -164,7 +158,6 @@ TEST(timers_are_a_matrix_and_reasons_are_grouped)
 			    "not checked    Cannot be judged in a guest or an emulator: irq-late (lapic,\n"
 			    "               hpet0).\n"
 			    "not checked    No independent reference: rate-off (tsc, hpet).\n");
-	literal_free(report);
 }
 
 /* The limit in force decides on the row, as it does on the finding. */
@@ -180,7 +173,6 @@ TEST(a_limit_that_was_raised_keeps_the_promise)
 	assert_has(table_behaviours, report, "\n1 of 1 tests passed.\n");
 	report->options.limits[0].value = 3000;
 	assert_has(table_behaviours, report, "failed         rtc-update     UIP was seen.\n");
-	literal_free(report);
 }
 
 TEST(the_recommendation_numbers_the_clocks_and_names_those_to_avoid)
@@ -199,7 +191,6 @@ TEST(the_recommendation_numbers_the_clocks_and_names_those_to_avoid)
 			    "\nClocks by preference: Linux's rating class, then cost\n\n"
 			    "    1. tsc: for a reason.\n    2. hpet: for a reason.\n"
 			    "avoid  pit: for a reason.\n");
-	literal_free(report);
 }
 
 TEST(longest_sentences_keep_79_columns)
@@ -226,7 +217,6 @@ TEST(longest_sentences_keep_79_columns)
 	assert_true(strlen(render(table_behaviours, report)) > BEHAVIOURS_MAX / 2 * BEHAVIOUR_TEXT_SIZE);
 	assert_true(strlen(render(table_advice, report)) > REPORT_CLOCKS_MAX * REPORT_SENTENCE);
 	assert_has(table_interference, report, "18446744073709551615 gaps");
-	literal_free(report);
 }
 
 static void
