@@ -195,7 +195,7 @@ TEST(what_a_tsc_timed_that_stepped_back_accuses_no_other_clock)
 	for (int moved = 0; moved < 2; moved++) {
 		struct report *report = literal_clean();
 
-			if (moved)
+		if (moved)
 			literal_find(report, "tsc")->monotonic.backward = 50;
 		literal_find(report, "hpet")->monotonic.leaps = literal_find(report, "hpet")->unexplained_leaps = 3;
 		literal_find(report, "acpi_pm")->monotonic.backward = 1;
@@ -262,7 +262,7 @@ TEST(a_rate_by_a_tsc_that_parted_from_the_devices_accuses_none_of_them_also_wher
 		struct report *report = literal_clean();
 		size_t accused = 0;
 
-			keep_devices(report);
+		keep_devices(report);
 		LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
 		set_rates(report);
 		if (parted)
@@ -302,7 +302,7 @@ TEST(in_a_guest_whose_tsc_stands_now_and_then_no_clock_jumps_by_it)
 		struct report *report = literal_clean();
 		size_t jumped = 0;
 
-			LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
+		LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
 		part(report, 2, 12);
 		if (stands)
 			part(report, 7, 8);
@@ -332,7 +332,7 @@ TEST(in_a_guest_a_device_that_changed_against_its_like_may_be_a_tsc_that_stood)
 		struct report *report = literal_clean();
 		size_t changed = 0;
 
-			LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
+		LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
 		set_rates(report);
 		literal_find(report, "pit")->implied = literal_find(report, "pit")->implied_window =
 			literal_find(report, "hpet")->implied;
@@ -360,7 +360,7 @@ TEST(where_the_tscs_rate_is_not_known_nothing_that_it_timed_is_a_fault)
 		struct report *report = literal_clean();
 		struct behaviour *row = literal_behaviour(report, "rtc-periodic", "rtc", "64 Hz");
 
-			literal_figure(row, -800000, -790000);
+		literal_figure(row, -800000, -790000);
 		literal_find(report, "acpi_pm")->latency->min_ns = 100000;
 		if (!known)
 			report->tsc = (struct rate){ 0, 0 };
@@ -377,7 +377,7 @@ TEST(by_a_tsc_that_parted_from_all_other_clocks_no_device_is_off_its_data_sheet)
 		struct behaviour *row = literal_behaviour(report, "rtc-periodic", "rtc", "2 Hz");
 		size_t accused = 0;
 
-			LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
+		LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
 		literal_figure(row, 3901, 46613);
 		if (parted)
 			part(report, 7, 8);
@@ -395,7 +395,7 @@ TEST(shots_that_are_early_in_one_length_and_not_in_another_are_not_determined)
 		struct report *report = literal_clean();
 		bool named = false;
 
-			report->interval_count = 2;
+		report->interval_count = 2;
 		for (size_t i = 0; i < 2; i++) {
 			report->intervals[i] = (struct report_interval){
 				.source = "pit0", .route_kind = "ioapic", .state = CLOCK_PRESENT, .asked_ns = i ? 100000 : 20000,
@@ -420,7 +420,7 @@ TEST(shots_that_are_early_on_one_core_name_that_core)
 		struct report *report = literal_clean();
 		const struct finding *named = NULL;
 
-			for (uint32_t i = 0; i < 5; i++) {
+		for (uint32_t i = 0; i < 5; i++) {
 			struct report_interval *row = &report->intervals[i];
 
 			*row = (struct report_interval){
@@ -749,7 +749,7 @@ TEST(a_slow_clock_is_named_with_its_limit_and_what_helps_by_what_it_is_for)
 		char text[128];
 		struct scale scale;
 
-			scale_init(&scale, (struct rate){ 1000000000, 1 });
+		scale_init(&scale, (struct rate){ 1000000000, 1 });
 		latency_clear(latency);
 		for (size_t reads = 0; reads < 100; reads++)
 			latency_add(latency, &scale, &sample, 1);

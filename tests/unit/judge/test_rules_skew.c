@@ -234,7 +234,7 @@ TEST(warp_of_a_core_that_is_off_is_no_second_finding)
 	for (uint32_t core = 2; core <= 6; core += 2) {
 		struct report *report = machine_with_skewed_core(4, core / 2, 20000);
 
-			report->skew.locked.warps = 9;
+		report->skew.locked.warps = 9;
 		report->skew.locked.worst_ticks = 19000;
 		report->skew.locked.worst_ns = 9500;
 		report->skew.locked.worst_a = 6;
@@ -255,7 +255,7 @@ TEST(warp_of_a_core_whose_tsc_steps_back_is_no_second_finding)
 		struct report *report = machine_with_warps(5, 7);
 		bool explained = core == 1 || core == 2;
 
-			report->skew.locked = report->skew.lock_free;
+		report->skew.locked = report->skew.lock_free;
 		report->cores[core].tsc = (struct tsc_steps){ 100000, 9, 4000 };
 		judge(report);
 		assert_int_equal(report->finding_count, explained ? 1 : 2);
@@ -363,7 +363,7 @@ TEST(offset_within_its_limit_is_allowed)
 	for (uint64_t limit_ns = 9976; limit_ns <= 9977; limit_ns++) {
 		struct report *report = machine_with_skewed_core(4, 2, 20000);
 
-			set_limit(report, "tsc-offset", limit_ns);
+		set_limit(report, "tsc-offset", limit_ns);
 		judge(report);
 		assert_int_equal(report->finding_count, limit_ns == 9976);
 	}
@@ -515,7 +515,7 @@ TEST(warp_between_the_two_of_a_proven_pair_is_no_second_finding)
 	for (uint32_t other = 0; other <= 4; other += 4) {
 		struct report *report = machine_with_one_proven_pair(1, 2);
 
-			report->skew.locked.warps = 9;
+		report->skew.locked.warps = 9;
 		report->skew.locked.worst_ticks = 990000;
 		report->skew.locked.worst_a = other ? 4 : 6;
 		report->skew.locked.worst_b = other ? 2 : 0;
@@ -650,7 +650,7 @@ TEST(drift_is_allowed_up_to_its_limit)
 	for (uint64_t limit = 99; limit <= 100; limit++) {
 		struct report *report = machine(4, 4, NULL);
 
-			report->cores[1].drift_ppb = (struct offset){ -110, -100 };
+		report->cores[1].drift_ppb = (struct offset){ -110, -100 };
 		set_limit(report, "tsc-drift", limit);
 		judge(report);
 		assert_int_equal(report->finding_count, limit == 99);
@@ -758,7 +758,7 @@ TEST(core_that_only_its_place_puts_off_the_majority_is_not_accused)
 	for (unsigned drifting = 0; drifting < 2; drifting++) {
 		struct report *report = machine(4, 4, NULL);
 
-			report->cores[1].offset = (struct offset){ 4, 40 };
+		report->cores[1].offset = (struct offset){ 4, 40 };
 		literal_set_outlier(report, 1);
 		for (size_t i = 0; i < 4; i++)
 			if (i != 1)
@@ -915,7 +915,7 @@ TEST(adjust_of_cores_that_were_not_asked_or_lack_it_does_not_count)
 	for (unsigned i = 0; i < 2; i++) {
 		struct report *report = machine_with_adjust(0, 5);
 
-			if (i)
+		if (i)
 			report->cores[2].facts.has_tsc_adjust = false;
 		else
 			report->cores[2].facts_known = false;
@@ -1091,7 +1091,7 @@ TEST(core_is_not_named_by_others_that_may_be_as_far_from_each_other)
 	for (unsigned known = 0; known < 2; known++) {
 		struct report *report = machine_with_skewed_core(4, 2, 20000);
 
-			for (size_t a = 0; a < 4; a++)
+		for (size_t a = 0; a < 4; a++)
 			for (size_t b = a + 1; b < 4; b++) {
 				bool sick = a == 2 || b == 2;
 				int64_t way = b == 2 ? 1 : -1;
