@@ -24,14 +24,14 @@ class Compact:
         self.lines = {}   # text of each line, by line number
         self.sum = None   # SHA-256 in the last line; None if the log ends before it
 
-    def take(self, number, text):
+    def add_line(self, number, text):
         """Add a line. Return False if it can only belong to another report."""
         if self.lines.get(number, text) != text or number == 1 and len(self.lines) > 1:
             return False
         self.lines[number] = text
         return True
 
-    def json(self):
+    def to_json(self):
         """Return the report in JSON. Raise ValueError if it is damaged."""
         if not self.lines:
             raise ValueError("has a compact report without a line" + ("" if self.sum else " and without an end"))
@@ -39,7 +39,7 @@ class Compact:
         missing = [number for number in range(1, last + 1) if number not in self.lines]
         if missing:
             begins = missing[0] == 1 and missing[-1] == len(missing)
-            raise ValueError(f"has a compact report without {named(missing)} of {last}{'' if self.sum else ' or more'}."
+            raise ValueError(f"has a compact report without {format_line_numbers(missing)} of {last}{'' if self.sum else ' or more'}."
                              f"{CUT if begins else ''}")
         if self.sum is None:
             raise ValueError(f"has a compact report that ends after line {last}, before its last line")
@@ -49,15 +49,15 @@ class Compact:
         body = b"".join(b"bt%04d:%s\n" % (number, self.lines[number]) for number in range(1, last + 1))
         if hashlib.sha256(body).hexdigest().encode() != self.sum:
             raise ValueError("has a damaged compact report: its SHA-256 is not the one in its last line")
-        return unpack(b"".join(self.lines[number] for number in range(1, last + 1)))
+        return decompress_report(b"".join(self.lines[number] for number in range(1, last + 1)))
 
 
-def named(numbers):
+def format_line_numbers(numbers):
     more = f" and {len(numbers) - 1} other lines" if len(numbers) > 2 else f" and line {numbers[1]}" if len(numbers) == 2 else ""
     return f"line {numbers[0]}{more}"
 
 
-def unpack(text):
+def decompress_report(text):
     unzip = zlib.decompressobj(-zlib.MAX_WBITS)
     try:
         data = unzip.decompress(base64.urlsafe_b64decode(text + b"=" * (-len(text) % 4)), reports.SIZE_MAX + 1)
@@ -70,29 +70,29 @@ def unpack(text):
     return data
 
 
-def plain(data):
+def remove_zeros(data):
     """Return DATA without the zeros of UTF-16, the encoding in which some shells save a log."""
     return data.replace(b"\0", b"")
 
 
 def is_log(data):
     """Return True if DATA is the log of a console with at least a part of a compact report."""
-    data = plain(data)
+    data = remove_zeros(data)
     if b"bt0" not in data and b"BARETICK COMPACT" not in data or b'"baretick.report/' in data[:200]:
         return False  # fails quickly for a report in JSON; the second part excludes a report whose label contains such words
     return any(mark["begin"] or mark["sum"] or len(mark["text"]) == COLUMNS for mark in MARK.finditer(data))
 
 
-def find(data):
+def find_reports(data):
     """Return a Compact for each compact report in the log DATA, including damaged ones."""
     found = []
     current = None
-    for mark in MARK.finditer(plain(data)):
+    for mark in MARK.finditer(remove_zeros(data)):
         if mark["number"]:
             number, text = int(mark["number"]), mark["text"]
-            if current is None or not current.take(number, text):
+            if current is None or not current.add_line(number, text):
                 current = Compact()
-                current.take(number, text)
+                current.add_line(number, text)
                 found.append(current)
         elif mark["begin"]:
             current = Compact()

@@ -25,24 +25,24 @@ DROPPED = re.compile(rb'"(exact|histogram|events)":\s*\[[^\[\]]*\]')
 MATRIX = re.compile(rb'"matrix":\s*\[[\[\]\s0-9,nul.-]*\]')
 
 
-def lean(data):
+def drop_unused_lists(data):
     """Return DATA without the lists that no table has, which are nine tenths of a report."""
     return MATRIX.sub(b'"matrix":null', DROPPED.sub(rb'"\1":null', data))
 
 
-def parse(data):
+def parse_report(data):
     """Return the part of the report in DATA that the tables have."""
-    return reports.check(rows.needed(reports.load(lean(data))))
+    return reports.check_report(rows.keep_needed_keys(reports.parse_json(drop_unused_lists(data))))
 
 
-def is_lines(first):
+def is_whole_report(first):
     """Return True if FIRST, the first line of a file, is a whole report. Each line of such a file is a report."""
     first = first.strip()
     return first.startswith(b"{") and first.endswith(b"}") and len(first) > 2
 
 
-def slices(path):
-    """Yield the tasks for read() of the file PATH: ("file", path) for a small file, otherwise ("lines", path, offset, size,
+def split_file(path):
+    """Yield the tasks for read_task() of the file PATH: ("file", path) for a small file, otherwise ("lines", path, offset, size,
     line number) for each group of whole lines. Raise ValueError if a line is too long."""
     size = os.path.getsize(path)
     if size < LOOK_INSIDE:
@@ -52,7 +52,7 @@ def slices(path):
         begin = at = number = 0
         first_number = 1
         while line := file.readline(reports.SIZE_MAX + 1):
-            if number == 0 and (len(line) == size or not is_lines(line)):
+            if number == 0 and (len(line) == size or not is_whole_report(line)):
                 yield "file", path
                 return
             if len(line) > reports.SIZE_MAX:
@@ -66,105 +66,105 @@ def slices(path):
         yield "lines", path, begin, at - begin, first_number
 
 
-def tasks(words, refuse):
-    """Yield the arguments for read() for all files and folders in WORDS."""
-    for kind, path in places.find(words, refuse):
+def list_tasks(words, refuse):
+    """Yield the arguments of read_task() for all files and folders in WORDS."""
+    for kind, path in places.find_files(words, refuse):
         try:
             if kind == "stick":
-                yield from (("stick", path, partition, name) for partition, name in stick.names(path))
+                yield from (("stick", path, partition, name) for partition, name in stick.list_reports(path))
             else:
-                yield from slices(path)
-        except (stick.Bad, ValueError) as error:
+                yield from split_file(path)
+        except (stick.UnreadableStick, ValueError) as error:
             refuse(path, str(error))
         except OSError as error:
             refuse(path, f"cannot be read: {error.strerror}")
 
 
-def read(task, known, loaded_at):
+def read_task(task, known, loaded_at):
     """Read the reports of TASK. Return two lists. The first list has (digest, {table: lines}) for each new report, and (digest,
     None) for each report in KNOWN. The second list has (name, sentence) for each file that is no report.
     """
     found, refused = [], []
     kind, path, *rest = task
     try:
-        pieces = list(_pieces(kind, path, rest))
-    except (OSError, ValueError, stick.Bad, MemoryError) as error:
+        pieces = list(_read_reports_of_file(kind, path, rest))
+    except (OSError, ValueError, stick.UnreadableStick, MemoryError) as error:
         words = f"cannot be read: {error.strerror}" if isinstance(error, OSError) else str(error) or "needs too much memory"
         return found, [(path, words)]
-    beside = places.kernel_of(path) if kind == "file" else None
+    beside = places.get_kernel_path(path) if kind == "file" else None
     try:
-        kernel = _kernel(beside) if beside else None
+        kernel = _read_kernel_json(beside) if beside else None
     except (OSError, ValueError, RecursionError) as error:
         kernel = None
         refused.append((beside, f"cannot be read: {getattr(error, 'strerror', None) or error}"))
     for name, page, data in pieces:
         try:
-            found += _reports(data.json() if isinstance(data, console.Compact) else data, name, page, kernel, known, loaded_at)
+            found += _convert_reports(data.to_json() if isinstance(data, console.Compact) else data, name, page, kernel, known, loaded_at)
         except (ValueError, MemoryError, RecursionError, csv.Error) as error:
             refused.append((name, str(error) or "needs too much memory"))
     return found, refused
 
 
-def _pieces(kind, path, rest):
+def _read_reports_of_file(kind, path, rest):
     """Yield (name of the report, name of its HTML page in the same folder, contents) for each report in the file."""
     if kind == "stick":
         partition, name = rest
-        yield f"{path}{name[1:]}", None, stick.read(path, partition, name, reports.SIZE_MAX)
+        yield f"{path}{name[1:]}", None, stick.read_file(path, partition, name, reports.SIZE_MAX)
     elif kind == "lines":
         begin, length, number = rest
         with open(path, "rb") as file:
             file.seek(begin)
             data = file.read(length)
-        yield from _lines(path, data, number)
+        yield from _split_lines(path, data, number)
     else:
-        data = files.read(path, reports.SIZE_MAX)
+        data = files.read_file(path, reports.SIZE_MAX)
         first, _, more = data.partition(b"\n")
-        logged = console.find(data) if console.is_log(data) else []
+        logged = console.find_reports(data) if console.is_log(data) else []
         if logged:
             yield from ((path if len(logged) == 1 else f"{path}, report {at}", None, each) for at, each in enumerate(logged, 1))
         elif path.lower().endswith(places.LOG):
             raise ValueError("has no report: of a console's log only the lines of serial=compact are read")
-        elif more.strip() and is_lines(first):
-            yield from _lines(path, data, 1)
+        elif more.strip() and is_whole_report(first):
+            yield from _split_lines(path, data, 1)
         else:
             page = os.path.abspath(os.path.splitext(path)[0] + ".html")
             yield path, page if os.path.isfile(page) and not os.path.islink(page) else None, data
 
 
-def _kernel(path):
+def _read_kernel_json(path):
     """Return the content of the kernel.json PATH, or None if there is no such file."""
     if os.path.islink(path) or not os.path.exists(path):
         return None
-    kernel = json.loads(files.read(path, KERNEL_MAX))
+    kernel = json.loads(files.read_file(path, KERNEL_MAX))
     if not isinstance(kernel, dict) or kernel.get("schema") != reports.KERNEL_SCHEMA:
         raise ValueError(f"its schema is not {reports.KERNEL_SCHEMA}")
     return kernel
 
 
-def _lines(path, data, number):
+def _split_lines(path, data, number):
     return [(f"{path}, line {number + at}", None, line) for at, line in enumerate(data.split(b"\n")) if line.strip()]
 
 
-def _reports(data, name, page, kernel, known, loaded_at):
+def _convert_reports(data, name, page, kernel, known, loaded_at):
     """Return (digest, {table: lines}) of each report in DATA. KERNEL is the content of the kernel.json next to it, or None."""
     digest = hashlib.sha256(data).hexdigest()
     if not table.is_table(data):
-        found = [] if digest in known else [{**parse(data), "kernel": kernel}]
-        return [(digest, _as_lines(rows.of(report, digest, name, page, loaded_at))) for report in found] or [(digest, None)]
-    found = table.parse(data)
+        found = [] if digest in known else [{**parse_report(data), "kernel": kernel}]
+        return [(digest, _format_lines(rows.make_rows(report, digest, name, page, loaded_at))) for report in found] or [(digest, None)]
+    found = table.parse_reports(data)
     names = [digest, *(hashlib.sha256(f"{digest} {at}".encode()).hexdigest() for at in range(1, len(found)))]
-    return [(each, None if each in known else _as_lines(rows.of(report, each, name, page, loaded_at)))
+    return [(each, None if each in known else _format_lines(rows.make_rows(report, each, name, page, loaded_at)))
             for each, report in zip(names, found)]
 
 
-def _as_lines(tables):
+def _format_lines(tables):
     return {name: "".join(json.dumps(row) + "\n" for row in each) for name, each in tables.items()}
 
 
 _known = frozenset()
 
 
-def _begin(known):
+def _start_worker(known):
     global _known
     _known = known
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is sent to this process too, but only the parent process handles it
@@ -172,16 +172,16 @@ def _begin(known):
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _work(batch, loaded_at):
+def _read_batch(batch, loaded_at):
     found, refused = [], []
     for task in batch:
-        more = read(task, _known, loaded_at)
+        more = read_task(task, _known, loaded_at)
         found += more[0]
         refused += more[1]
     return found, refused
 
 
-def _batches(every):
+def _group_tasks(every):
     """Yield lists of a dozen tasks. A task for a group of lines gets a list of its own."""
     batch = []
     for task in every:
@@ -193,21 +193,21 @@ def _batches(every):
         yield batch
 
 
-def gather(words, known, loaded_at, refuse):
+def gather_reports(words, known, loaded_at, refuse):
     """Yield (digest, {table: lines}) of each report in the files, folders and sticks WORDS. The second item is None if the
     report is KNOWN."""
     context = multiprocessing.get_context("fork")
-    with concurrent.futures.ProcessPoolExecutor(WORKERS, context, _begin, (known,)) as pool:
+    with concurrent.futures.ProcessPoolExecutor(WORKERS, context, _start_worker, (known,)) as pool:
         waiting = []
-        for batch in _batches(tasks(words, refuse)):
-            waiting.append(pool.submit(_work, batch, loaded_at))
+        for batch in _group_tasks(list_tasks(words, refuse)):
+            waiting.append(pool.submit(_read_batch, batch, loaded_at))
             if len(waiting) * 12 >= AT_ONCE:
-                yield from _finished(waiting.pop(0), refuse)
+                yield from _take_result(waiting.pop(0), refuse)
         for future in waiting:
-            yield from _finished(future, refuse)
+            yield from _take_result(future, refuse)
 
 
-def _finished(future, refuse):
+def _take_result(future, refuse):
     found, refused = future.result()
     for name, sentence in refused:
         refuse(name, sentence)

@@ -11,11 +11,11 @@ LOG = ".log"         # extension of a console's log: see qemu/heap/console.py
 STICKS = (".img", ".iso", ".raw")
 
 
-def find(words, refuse):
+def find_files(words, refuse):
     """Yield (kind, path) for all files in WORDS; kind is "stick" or "file". Call REFUSE(path, sentence) for skipped files."""
     seen, count = set(), 0
     for word in words:
-        for kind, path in _of(word, refuse, seen):
+        for kind, path in _find_files_of_argument(word, refuse, seen):
             count += 1
             if count > FILES_MAX:
                 refuse(path, f"is one more than {FILES_MAX:,} files: it and the rest are not read")
@@ -23,7 +23,7 @@ def find(words, refuse):
             yield kind, path
 
 
-def kernel_of(path):
+def get_kernel_path(path):
     """Return the path of the kernel.json that belongs to the report PATH, or None if PATH is not named report.json."""
     folder, name = os.path.split(path)
     return os.path.join(folder, reports.KERNEL) if name.lower() == "report.json" else None
@@ -34,21 +34,21 @@ def has_better_report(name, names):
     return name.endswith(".csv") and name[:-4] + ".json" in names or name.endswith(LOG) and "report.json" in names
 
 
-def _of(word, refuse, seen):
+def _find_files_of_argument(word, refuse, seen):
     try:
         mode = os.stat(word).st_mode
     except (OSError, ValueError) as error:
         refuse(word, f"cannot be read: {getattr(error, 'strerror', None) or error}")
         return
     if stat.S_ISDIR(mode):
-        yield from _walk(word, refuse, seen, 0)
+        yield from _walk_folder(word, refuse, seen, 0)
     elif not stat.S_ISREG(mode):
         refuse(word, "is no file")
     else:
         yield "stick" if word.lower().endswith(STICKS) else "file", word
 
 
-def _walk(folder, refuse, seen, depth):
+def _walk_folder(folder, refuse, seen, depth):
     """Yield the reports in FOLDER and below. Each folder is read once."""
     try:
         about = os.stat(folder)
@@ -69,7 +69,7 @@ def _walk(folder, refuse, seen, depth):
             if name.endswith(NAMES) or os.path.isdir(entry.path):
                 refuse(entry.path, "is a link: links in a folder are not followed")
         elif entry.is_dir(follow_symlinks=False):
-            yield from _walk(entry.path, refuse, seen, depth + 1)
+            yield from _walk_folder(entry.path, refuse, seen, depth + 1)
         elif name == reports.KERNEL or not name.endswith(NAMES) or has_better_report(name, names):
             continue
         elif not entry.is_file(follow_symlinks=False):

@@ -2,7 +2,7 @@
 import datetime
 import re
 
-from results.sanitize import clean
+from results.sanitize import clean_text
 
 WORD_MAX = 200    # most characters of a word
 TEXT_MAX = 600    # most characters of a sentence
@@ -79,7 +79,7 @@ KEYS = ("schema", "tool", "options", "started_at", "elapsed_ms", "machine", "qua
 HEAD = [("run", WORD, None), ("day", WORD, None)]
 
 
-def spread(columns):
+def expand_intervals(columns):
     """Return COLUMNS with three columns in place of each interval."""
     for name, kind, place in columns:
         if "*" in name:
@@ -88,15 +88,15 @@ def spread(columns):
             yield name, kind, place
 
 
-SPREAD_COLUMNS = {table: [*([] if table == "runs" else HEAD), *spread(columns)] for table, columns in COLUMNS.items()}
+SPREAD_COLUMNS = {table: [*([] if table == "runs" else HEAD), *expand_intervals(columns)] for table, columns in COLUMNS.items()}
 
 
-def needed(report):
+def keep_needed_keys(report):
     """Return REPORT without the keys that no table has, so that these need not be checked."""
     return {key: report[key] for key in KEYS if key in report} if isinstance(report, dict) else report
 
 
-def at(value, place):
+def get_item(value, place):
     """Return the item at the path PLACE in VALUE, or None."""
     for key in place.split("."):
         if isinstance(value, list):
@@ -106,7 +106,7 @@ def at(value, place):
     return value
 
 
-def fit(value, kind):
+def convert_value(value, kind):
     """Return VALUE as a column of KIND stores it, or None if it has another type."""
     if kind == FLAG:
         return value if isinstance(value, bool) else None
@@ -114,10 +114,10 @@ def fit(value, kind):
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not (value == 0 or TINY < abs(value) < HUGE):
             return None
         return float(value) if kind == REAL else int(value) if abs(value) <= WHOLE_MAX else None
-    return clean(value, TEXT_MAX) if isinstance(value, str) and value else None
+    return clean_text(value, TEXT_MAX) if isinstance(value, str) and value else None
 
 
-def moment(word):
+def parse_time(word):
     """Return the time of the report's key started_at in a database's format, or None if it is no valid time."""
     if not isinstance(word, str) or not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", word[:19]):
         return None
@@ -127,21 +127,21 @@ def moment(word):
         return None
 
 
-def joined(*words):
-    return " / ".join(clean(word, WORD_MAX) if word else "-" for word in words)
+def join_words(*words):
+    return " / ".join(clean_text(word, WORD_MAX) if word else "-" for word in words)
 
 
-def identity(row):
+def identify_machine(row):
     """Return (name of the machine, source of this name). The source is the serial number, or else the label. Without both the
     name is None."""
     if row["serial"] and (row["vendor"] or row["product"]):
-        return joined(row["vendor"], row["product"], row["serial"]), "serial number"
+        return join_words(row["vendor"], row["product"], row["serial"]), "serial number"
     if row["label"]:
         return row["label"], "label"
     return None, "nothing"
 
 
-def kind(row):
+def get_machine_kind(row):
     """Return the kind of the machine, or None if the machine is not identified. Figures are compared only between machines of
     the same kind.
     """
@@ -150,23 +150,23 @@ def kind(row):
     under = [row["hypervisor"] or row["accelerator"]] if row["hypervisor"] or row["accelerator"] else []
     if row["accelerator"] and row["hypervisor"]:
         under = [f"{row['hypervisor']} ({row['accelerator']})"]
-    return joined(row["vendor"], row["product"], row["bios"], row["cpu"], *under)
+    return join_words(row["vendor"], row["product"], row["bios"], row["cpu"], *under)
 
 
-def rows_of(columns, value):
-    return {name: fit(at(value, place), kind) for name, kind, place in columns if place}
+def make_row(columns, value):
+    return {name: convert_value(get_item(value, place), kind) for name, kind, place in columns if place}
 
 
-def of(report, digest, source, page, loaded_at):
-    """Return {table: rows} of REPORT, which reports.check() has accepted."""
-    run = rows_of(SPREAD_COLUMNS["runs"], report)
-    started_at = moment(report.get("started_at"))
+def make_rows(report, digest, source, page, loaded_at):
+    """Return {table: rows} of REPORT, which reports.check_report() has accepted."""
+    run = make_row(SPREAD_COLUMNS["runs"], report)
+    started_at = parse_time(report.get("started_at"))
     run.update(run=digest, started_at=started_at, day=started_at[:10] if started_at else UNKNOWN_DAY, loaded_at=loaded_at,
-               source=clean(source), page=clean(page) if page else None)
-    run["machine"], run["known_by"] = identity(run)
-    run["kind"] = kind(run)
+               source=clean_text(source), page=clean_text(page) if page else None)
+    run["machine"], run["known_by"] = identify_machine(run)
+    run["kind"] = get_machine_kind(run)
     tables = {"runs": [run]}
     for table in DETAILS:
-        tables[table] = [{"run": digest, "day": run["day"], **rows_of(SPREAD_COLUMNS[table], row)}
+        tables[table] = [{"run": digest, "day": run["day"], **make_row(SPREAD_COLUMNS[table], row)}
                          for row in report.get(table) or [] if isinstance(row, dict)]
     return tables

@@ -8,16 +8,16 @@ WAIT_S = 60          # time limit for a list, because damaged folders can form a
 PARTITIONS = ("@@1M", "")  # where the file system starts: in an image of `make image`, and in an image without a partition table
 
 
-class Bad(Exception):
+class UnreadableStick(Exception):
     """The stick cannot be read; the message is a sentence that says why."""
 
 
-def _run(words, size_max):
+def _run_mtools(words, size_max):
     """Return at most SIZE_MAX + 1 bytes of mtools' output, or None if it failed or did not finish in time."""
     try:
         with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                               env={"PATH": "/usr/bin:/bin", "MTOOLS_SKIP_CHECK": "1", "LC_ALL": "C.UTF-8"}) as process:
-            killer = _after(WAIT_S, process.kill)
+            killer = _start_timer(WAIT_S, process.kill)
             try:
                 data = process.stdout.read(size_max + 1)
             finally:
@@ -25,26 +25,26 @@ def _run(words, size_max):
                 process.kill() if len(data) > size_max else None
             return data if process.wait() == 0 or len(data) > size_max else None
     except FileNotFoundError as error:
-        raise Bad("cannot be read: there are no mtools (the package mtools)") from error
+        raise UnreadableStick("cannot be read: there are no mtools (the package mtools)") from error
 
 
-def _after(seconds, call):
+def _start_timer(seconds, call):
     timer = threading.Timer(seconds, call)
     timer.daemon = True
     timer.start()
     return timer
 
 
-def names(path):
+def list_reports(path):
     """Yield (partition, name) for each report.json in the stick's folder baretick, or for a report.csv without JSON."""
     for partition in PARTITIONS:
-        data = _run(["mdir", "-/", "-b", "-i", path + partition, "::/baretick"], LIST_MAX)
+        data = _run_mtools(["mdir", "-/", "-b", "-i", path + partition, "::/baretick"], LIST_MAX)
         if data is not None:
             break
     else:
-        raise Bad("has no folder baretick that mtools can read")
+        raise UnreadableStick("has no folder baretick that mtools can read")
     if len(data) > LIST_MAX:
-        raise Bad("has more in its folder baretick than there can be: its folders may have no end")
+        raise UnreadableStick("has more in its folder baretick than there can be: its folders may have no end")
     every = [line.strip() for line in data.decode("utf-8", "replace").splitlines()]
     found = [name for name in every if name.lower().endswith(".json")]
     json = {name[:-5].lower() for name in found}
@@ -52,9 +52,9 @@ def names(path):
     return [(partition, name) for name in sorted(found)[:REPORTS_MAX]]
 
 
-def read(path, partition, name, size_max):
+def read_file(path, partition, name, size_max):
     """Return the bytes of the file NAME in PARTITION of the image PATH."""
-    data = _run(["mtype", "-i", path + partition, name], size_max)
+    data = _run_mtools(["mtype", "-i", path + partition, name], size_max)
     if data is None:
         raise ValueError("cannot be read by mtools")
     if len(data) > size_max:

@@ -29,7 +29,7 @@ def is_table(data):
     return data.startswith(b"run,clock,core,metric,value,")
 
 
-def parse(data):
+def parse_reports(data):
     """Return the reports in DATA, each with the rows of one run of one machine. Raise ValueError if DATA is no such table."""
     try:
         lines = csv.reader(io.StringIO(data.decode("ascii"), newline=""), strict=True)
@@ -49,10 +49,10 @@ def parse(data):
         raise ValueError(f"is no table in ASCII: {error}") from error
     if any(len(rows) > ROWS_MAX for rows in found.values()):
         raise ValueError(f"has more than {ROWS_MAX:,} rows of one run")
-    return [_report(started_at, rows) for (started_at, _), rows in found.items()]
+    return [_make_report(started_at, rows) for (started_at, _), rows in found.items()]
 
 
-def figure(word):
+def parse_number(word):
     """Return WORD as a number, as in JSON, or None if the field is empty."""
     if not word:
         return None
@@ -62,62 +62,62 @@ def figure(word):
     return int(word) if word.lstrip("-").isdigit() else number
 
 
-def _put(into, place, value):
+def _set_item(into, place, value):
     *way, last = place.split(".")
     for key in way:
         into = into.setdefault(key, {})
     into[last] = value
 
 
-def _interval(numbers):
+def _make_interval(numbers):
     return dict(zip(("value", "low", "high"), numbers)) if None not in numbers else None
 
 
-def _report(started_at, rows):
+def _make_report(started_at, rows):
     schema = older.SCHEMA.replace("/1", "/2")
     report = {"schema": schema, "started_at": started_at, "verdict": None, "machine": {"identity": {}}, "findings": []}
     clocks, cores = {}, {}
     for _, clock, core, metric, value, low, high, unit, *machine in rows:
-        numbers = [figure(word) for word in (value, low, high)]
+        numbers = [parse_number(word) for word in (value, low, high)]
         if metric.startswith("finding_"):
-            report["findings"].append({"rule": metric[8:], "clock": clock or None, "core": figure(core), "unit": unit or None,
+            report["findings"].append({"rule": metric[8:], "clock": clock or None, "core": parse_number(core), "unit": unit or None,
                                        **dict(zip(("measured", "low", "high"), numbers))})
         elif not clock and not core:
-            _of_run(report, metric, numbers, unit)
+            _set_run_value(report, metric, numbers, unit)
         elif not core and (metric == "verdict" or metric in CLOCK or metric in CLOCK_INTERVALS):
             # Rows of claims and calibrations may also be about the LAPIC or the crystal, which are no clocks of the report.
-            _of_clock(clocks.setdefault(clock, {"id": clock}), metric, numbers)
+            _set_clock_value(clocks.setdefault(clock, {"id": clock}), metric, numbers)
         elif core and not clock:
-            row = cores.setdefault(core, {"apic_id": figure(core)})
+            row = cores.setdefault(core, {"apic_id": parse_number(core)})
             if metric in CORE_INTERVALS:
-                _put(row, CORE_INTERVALS[metric], _interval(numbers))
+                _set_item(row, CORE_INTERVALS[metric], _make_interval(numbers))
             elif metric in CORE or metric == "started":
-                _put(row, CORE.get(metric, metric), bool(numbers[0]) if metric == "started" else numbers[0])
+                _set_item(row, CORE.get(metric, metric), bool(numbers[0]) if metric == "started" else numbers[0])
     report.update(clocks=list(clocks.values()), cores=list(cores.values()))
     label = next((row[8] for row in rows if len(row) > 8), None)
     known = report["machine"]["identity"]
     if label and label not in (known.get("serial"), known.get("product")):
         report["options"] = {"label": label, "clocks": []}
-    return reports.check(report)
+    return reports.check_report(report)
 
 
-def _of_run(report, metric, numbers, unit):
+def _set_run_value(report, metric, numbers, unit):
     if metric == "verdict":
-        report["verdict"] = _verdict(numbers[0])
+        report["verdict"] = _get_verdict_name(numbers[0])
     elif metric in WORDS and unit:
         report["machine"]["identity"][WORDS[metric]] = unit
     elif metric in RUN:
-        _put(report, RUN[metric], numbers[0])
+        _set_item(report, RUN[metric], numbers[0])
 
 
-def _of_clock(clock, metric, numbers):
+def _set_clock_value(clock, metric, numbers):
     if metric == "verdict":
-        clock["verdict"] = _verdict(numbers[0])
+        clock["verdict"] = _get_verdict_name(numbers[0])
     elif metric in CLOCK_INTERVALS:
-        _put(clock, CLOCK_INTERVALS[metric], _interval(numbers))
+        _set_item(clock, CLOCK_INTERVALS[metric], _make_interval(numbers))
     elif metric in CLOCK:
-        _put(clock, CLOCK[metric], numbers[0])
+        _set_item(clock, CLOCK[metric], numbers[0])
 
 
-def _verdict(number):
+def _get_verdict_name(number):
     return VERDICTS[number] if number in range(len(VERDICTS)) else None

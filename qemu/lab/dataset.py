@@ -1,4 +1,4 @@
-"""Stores reports as Parquet files: DIR/data/TABLE/day=DAY/LOAD-*.parquet. One call of add() is a load. A load is stored
+"""Stores reports as Parquet files: DIR/data/TABLE/day=DAY/LOAD-*.parquet. One call of add_reports() is a load. A load is stored
 completely or not at all."""
 import contextlib
 import datetime
@@ -12,7 +12,7 @@ from heap import gather, rows
 from lab import engine, spark
 from results import files
 
-TOLD = "told.json"
+PRINTED = "told.json"
 
 
 class Busy(Exception):
@@ -31,44 +31,44 @@ class Dataset:
         except OSError as error:
             os.close(self.lock)
             raise Busy(f"{folder} is in use by another qemu/fleet") from error
-        self._sweep()
+        self._remove_incomplete_files()
 
     def close(self):
         shutil.rmtree(self.staging, ignore_errors=True)
         os.close(self.lock)
 
-    def _files(self, table):
+    def _list_files(self, table):
         return glob.glob(os.path.join(glob.escape(self.data), table, "day=*", "*.parquet"))
 
-    def _sweep(self):
+    def _remove_incomplete_files(self):
         """Remove the incomplete files of a load that was killed. A load writes its runs last, so rows without a run are
         incomplete.
         """
         shutil.rmtree(self.staging, ignore_errors=True)
-        whole = {self._part(path) for path in self._files("runs")}
-        for path in (path for table in rows.DETAILS for path in self._files(table)):
-            if self._part(path) not in whole:
+        whole = {self._get_day_and_load(path) for path in self._list_files("runs")}
+        for path in (path for table in rows.DETAILS for path in self._list_files(table)):
+            if self._get_day_and_load(path) not in whole:
                 os.remove(path)
 
     @staticmethod
-    def _part(path):
+    def _get_day_and_load(path):
         folder, name = os.path.split(path)
         return os.path.basename(folder), name.split("-")[0]
 
-    def connect(self, path=":memory:"):
+    def connect_to_tables(self, path=":memory:"):
         """Return a connection that has the tables as views."""
-        base = engine.connect(path, os.path.join(self.folder, ".load"))
+        base = engine.connect_to_duckdb(path, os.path.join(self.folder, ".load"))
         for table in rows.COLUMNS:
-            base.execute(f"CREATE OR REPLACE TEMP VIEW {table} AS {self._select(table)}")
+            base.execute(f"CREATE OR REPLACE TEMP VIEW {table} AS {self._make_select(table)}")
         return base
 
-    def asked(self, name):
+    def open_engine(self, name):
         """Return the engine NAME (duckdb or spark), which can answer queries on the tables."""
-        return spark.Spark(self.data) if name == "spark" else engine.DuckDB(self.connect())
+        return spark.Spark(self.data) if name == "spark" else engine.DuckDB(self.connect_to_tables())
 
-    def _select(self, table):
+    def _make_select(self, table):
         empty = ", ".join(f"CAST(NULL AS {kind}) AS {name}" for name, kind, _ in rows.SPREAD_COLUMNS[table])
-        if not self._files(table):
+        if not self._list_files(table):
             return f"SELECT {empty} WHERE 1 = 0"
         names = ", ".join(name for name, _, _ in rows.SPREAD_COLUMNS[table])
         where = os.path.join(glob.escape(self.data), table, "*", "*.parquet").replace("'", "''")
@@ -76,22 +76,22 @@ class Dataset:
         return (f"SELECT {names} FROM (SELECT * FROM read_parquet('{where}', hive_partitioning = true, "
                 f"hive_types = {{'day': VARCHAR}}, union_by_name = true) UNION ALL BY NAME SELECT {empty} WHERE 1 = 0)")
 
-    def known(self):
+    def list_known_reports(self):
         """Return the digests of all stored reports."""
-        with contextlib.closing(self.connect()) as base:
+        with contextlib.closing(self.connect_to_tables()) as base:
             return frozenset(digest for digest, in base.execute("SELECT run FROM runs").fetchall())
 
-    def add(self, words, refuse):
+    def add_reports(self, words, refuse):
         """Add the reports of the files, folders and sticks WORDS. Return (number of new reports, number of reports that were
         already stored)."""
         now = datetime.datetime.now(datetime.timezone.utc)
         load = now.strftime("%Y%m%dT%H%M%S%f")
-        known, seen, again = self.known(), set(), 0
+        known, seen, again = self.list_known_reports(), set(), 0
         os.makedirs(self.staging)
         with contextlib.ExitStack() as open_files:
             into = {table: open_files.enter_context(open(os.path.join(self.staging, table), "w", encoding="ascii"))
                     for table in rows.COLUMNS}
-            for digest, tables in gather.gather(words, known, now.replace(tzinfo=None).isoformat(" "), refuse):
+            for digest, tables in gather.gather_reports(words, known, now.replace(tzinfo=None).isoformat(" "), refuse):
                 if tables is None or digest in seen:
                     again += 1
                     continue
@@ -99,48 +99,48 @@ class Dataset:
                 for table, lines in tables.items():
                     into[table].write(lines)
         if seen:
-            self._write(load)
+            self._store_load(load)
         return len(seen), again
 
-    def _write(self, load):
-        with contextlib.closing(engine.connect(":memory:", os.path.join(self.staging, "spilled"))) as base:
+    def _store_load(self, load):
+        with contextlib.closing(engine.connect_to_duckdb(":memory:", os.path.join(self.staging, "spilled"))) as base:
             for table in rows.COLUMNS:
                 lines = os.path.join(self.staging, table)
                 if os.path.getsize(lines):
-                    self._copy(base, table, lines, load)
+                    self._write_parquet_files(base, table, lines, load)
         for table in [*rows.DETAILS, "runs"]:
-            self._move(table)
+            self._move_parquet_files(table)
 
-    def _copy(self, base, table, lines, load):
+    def _write_parquet_files(self, base, table, lines, load):
         columns = ", ".join(f"{name}: '{kind}'" for name, kind, _ in rows.SPREAD_COLUMNS[table])
         base.execute(f"COPY (SELECT * FROM read_json(?, format = 'newline_delimited', columns = {{{columns}}}) ORDER BY day) "
                      f"TO '{self.staging.replace(chr(39), chr(39) * 2)}/{table}.parquet' "
                      f"(FORMAT parquet, PARTITION_BY (day), FILENAME_PATTERN '{load}-{{i}}')", [glob.escape(lines)])
 
-    def _move(self, table):
+    def _move_parquet_files(self, table):
         made = os.path.join(self.staging, f"{table}.parquet")
         for path in glob.glob(os.path.join(glob.escape(made), "day=*", "*.parquet")):
             to = os.path.join(self.data, table, os.path.relpath(path, made))
             os.makedirs(os.path.dirname(to), exist_ok=True)
             os.rename(path, to)
 
-    def told(self):
+    def read_printed_findings(self):
         """Return the findings that were printed last, or None if there is no such list."""
         try:
-            with open(os.path.join(self.folder, TOLD), encoding="ascii") as file:
+            with open(os.path.join(self.folder, PRINTED), encoding="ascii") as file:
                 return {tuple(each) for each in json.load(file)}
         except (FileNotFoundError, ValueError, TypeError):
             return None
 
-    def tell(self, odd):
-        files.replace(os.path.join(self.folder, TOLD), json.dumps(sorted(odd)).encode("ascii"))
+    def save_printed_findings(self, odd):
+        files.replace_file(os.path.join(self.folder, PRINTED), json.dumps(sorted(odd)).encode("ascii"))
 
-    def export(self, path):
+    def export_database(self, path):
         """Write a DuckDB database with the same tables to PATH. It replaces an older file."""
         new = path + ".new"
         with contextlib.suppress(FileNotFoundError):
             os.remove(new)
-        with contextlib.closing(engine.connect(new)) as base:
+        with contextlib.closing(engine.connect_to_duckdb(new)) as base:
             for table in rows.COLUMNS:
-                base.execute(f"CREATE TABLE {table} AS {self._select(table)}")
+                base.execute(f"CREATE TABLE {table} AS {self._make_select(table)}")
         os.replace(new, path)

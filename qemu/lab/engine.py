@@ -16,16 +16,16 @@ class Failed(Exception):
     """The engine failed to answer a query."""
 
 
-def reach(environment):
+def add_to_path(environment):
     """Add the packages of build/ENVIRONMENT to this Python's path."""
     place = os.path.join(BUILD, environment, "lib", f"python{sys.version_info[0]}.{sys.version_info[1]}", "site-packages")
     if place not in sys.path:
         sys.path.append(place)
 
 
-def load():
+def load_duckdb():
     """Return the module duckdb."""
-    reach("fleet-python")
+    add_to_path("fleet-python")
     try:
         import duckdb
     except ImportError as error:
@@ -33,7 +33,7 @@ def load():
     return duckdb
 
 
-def connect(path=":memory:", folder=None):
+def connect_to_duckdb(path=":memory:", folder=None):
     """Return a connection with limits on memory and threads. Data that does not fit into memory is stored in FOLDER. The
     connection loads no extensions.
     """
@@ -41,7 +41,7 @@ def connect(path=":memory:", folder=None):
                 "autoload_known_extensions": False}
     if folder:
         settings["temp_directory"] = folder
-    return load().connect(path, config=settings)
+    return load_duckdb().connect(path, config=settings)
 
 
 class DuckDB:
@@ -50,11 +50,11 @@ class DuckDB:
     def __init__(self, base):
         self.base = base
 
-    def table(self, name, query):
+    def store_table(self, name, query):
         """Store the result of QUERY as the table NAME."""
         self.base.execute(f"CREATE TEMP TABLE {name} AS\n{query}")
 
-    def rows(self, query):
+    def run_query(self, query):
         """Run QUERY. Return (names of the columns, rows)."""
         done = self.base.execute(query)
         return [column[0] for column in done.description], done.fetchall()

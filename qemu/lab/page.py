@@ -14,91 +14,91 @@ SCRIPTS = [os.path.join(LOOKS, "lib", "dom.js"), os.path.join(LOOKS, "lib", "the
 STYLES = [os.path.join(LOOKS, "page.css"), os.path.join(HERE, "page", "fleet.css")]
 
 
-def read(path):
+def read_text(path):
     with open(path, encoding="utf-8") as file:
         return file.read()
 
 
-def source(text):
+def format_hash_source(text):
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def render(answers, new, folder):
+def render_page(answers, new, folder):
     """Return the page as bytes. NEW is the set of new findings."""
-    style = "".join(map(read, STYLES))
-    script = '(function () {\n"use strict";\nconst NONE = "–";\n' + "".join(map(read, SCRIPTS)) + "})();\n"
-    policy = "; ".join(["default-src 'none'", f"script-src {source(script)}", f"style-src {source(style)}", "img-src data:",
+    style = "".join(map(read_text, STYLES))
+    script = '(function () {\n"use strict";\nconst NONE = "–";\n' + "".join(map(read_text, SCRIPTS)) + "})();\n"
+    policy = "; ".join(["default-src 'none'", f"script-src {format_hash_source(script)}", f"style-src {format_hash_source(style)}", "img-src data:",
                         "base-uri 'none'", "form-action 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'"])
-    body = json.dumps(content(answers, new, folder), separators=(",", ":")).replace("<", "\\u003c")
+    body = json.dumps(make_content(answers, new, folder), separators=(",", ":")).replace("<", "\\u003c")
     parts = {"POLICY": policy, "STYLE": style, "SCRIPT": script, "FLEET": body}
-    page = re.sub(r"@([A-Z]+)@", lambda mark: parts[mark[1]], read(os.path.join(HERE, "page", "fleet.html")))
+    page = re.sub(r"@([A-Z]+)@", lambda mark: parts[mark[1]], read_text(os.path.join(HERE, "page", "fleet.html")))
     return page.encode("utf-8")
 
 
-def link(path, folder):
+def make_link(path, folder):
     """Return the relative path from FOLDER to the report's page PATH, or None if there is no such page."""
     if not path or not os.path.isfile(path):
         return None
     return urllib.parse.quote(os.path.relpath(path, folder))
 
 
-def content(answers, new, folder):
+def make_content(answers, new, folder):
     """Return the tables of the page: titles, kinds of columns, and rows. The first cell of a row is its machine."""
-    def machine(row, mark=None):
-        return {"text": answers.name(row["run"]), "link": link(answers.names[row["run"]][2], folder),
+    def make_machine_cell(row, mark=None):
+        return {"text": answers.get_machine_name(row["run"]), "link": make_link(answers.names[row["run"]][2], folder),
                 "new": mark is not None and (mark[0], row["who"], mark[1], row["subject"]) in new}
     failed, warned = answers.failed, answers.warned
-    odd = [[machine(row, ("figure", row["measure"])), row["subject"], row["measure"], row["value"], row["low"], row["high"],
+    odd = [[make_machine_cell(row, ("figure", row["measure"])), row["subject"], row["measure"], row["value"], row["low"], row["high"],
             row["middle"], row["unit"], row["score"], row["kind"]] for row in answers.outliers]
-    traits = [[machine(row, ("trait", row["measure"])), row["subject"], row["measure"], row["value"], row["usual"],
+    traits = [[make_machine_cell(row, ("trait", row["measure"])), row["subject"], row["measure"], row["value"], row["usual"],
                f"{row['machines_so']:,} of {row['machines']:,}", row["kind"]] for row in answers.unlike]
-    facts = [f"{words.count(answers.runs, 'report')}", f"{words.count(answers.known, 'machine')} known", f"{failed:,} failed",
+    facts = [f"{words.format_count(answers.runs, 'report')}", f"{words.format_count(answers.known, 'machine')} known", f"{failed:,} failed",
              f"{warned:,} with warnings"]
     if answers.unknown:
-        facts.append(f"{words.count(answers.unknown, 'report')} of no known machine, each standing for itself")
+        facts.append(f"{words.format_count(answers.unknown, 'report')} of no known machine, each standing for itself")
     if answers.not_done:
-        facts.append(f"{words.count(answers.not_done, 'run')} not done")
-    facts += words.reservations(answers)
+        facts.append(f"{words.format_count(answers.not_done, 'run')} not done")
+    facts += words.describe_reservations(answers)
     several = len({row["who"] for row in [*answers.outliers, *answers.unlike]})
     return {
-        "headline": f"{words.count(several, 'machine')} unlike {'its' if several == 1 else 'their'} kind"
+        "headline": f"{words.format_count(several, 'machine')} unlike {'its' if several == 1 else 'their'} kind"
                     if several else "No machine is proven to be unlike its kind",
         "verdict": "fail" if failed else "warn" if several or warned else "pass",
         "facts": facts,
         "tables": [
-            table("figures", "Unlike their kind", "Figures whose whole interval lies more than five robust deviations from the median of "
+            make_table("figures", "Unlike their kind", "Figures whose whole interval lies more than five robust deviations from the median of "
                   "at least five machines of the same vendor, product, BIOS, CPU and hypervisor.",
                   ["machine|name", "of|code", "figure|left", "value", "low", "high", "kind's median", "unit|left", "deviations",
                    "kind|left"], odd),
-            table("traits", "Otherwise than nine in ten of their kind", "", ["machine|name", "of|code", "what|left", "here|left",
+            make_table("traits", "Otherwise than nine in ten of their kind", "", ["machine|name", "of|code", "what|left", "here|left",
                   "usual|left", "machines|left", "kind|left"], traits),
-            table("failures", "Failed", "In the newest run of each machine.", ["machine|name", "of|code", "rule|code", "finding|left"],
-                  [[machine(row, ("failure", row["rule"])), row["subject"], row["rule"], row["text"]] for row in answers.failures]),
-            table("kernels", "Kernels whose rate of the TSC is off", "The kernel's rate lies outside of the interval that baretick "
+            make_table("failures", "Failed", "In the newest run of each machine.", ["machine|name", "of|code", "rule|code", "finding|left"],
+                  [[make_machine_cell(row, ("failure", row["rule"])), row["subject"], row["rule"], row["text"]] for row in answers.failures]),
+            make_table("kernels", "Kernels whose rate of the TSC is off", "The kernel's rate lies outside of the interval that baretick "
                   "measured. Of machines whose report was collected by qemu/nextboot.", ["machine|name", "what|left"],
-                  [[machine(row), words.kernel(row)] for row in answers.kernels]),
-            *(table(name, f"Changed since {span}", "", ["machine|name", "change|left"],
-                    [[machine(row), words.change(row)] for row in answers.changes if row["span"] == span])
+                  [[make_machine_cell(row), words.describe_kernel(row)] for row in answers.kernels]),
+            *(make_table(name, f"Changed since {span}", "", ["machine|name", "change|left"],
+                    [[make_machine_cell(row), words.describe_change(row)] for row in answers.changes if row["span"] == span])
               for name, span in (("before", "the run before"), ("week", "last week"))),
-            table("versions", "What a version did", "Of machines on which nothing else is known to have changed.",
+            make_table("versions", "What a version did", "Of machines on which nothing else is known to have changed.",
                   ["step|name", "machines", "what came of it|left"],
-                  [[{"text": step}, machines, "; ".join(said)] for step, machines, said in words.versions(answers.versions)]),
-            table("groups", "Two groups in one kind", "", ["kind|name", "what|left"],
-                  [[{"text": row["kind"]}, words.group(row)] for row in answers.groups]),
-            table("kinds", "Kinds", "Fewer than five known machines of a kind: which of them is unlike the others is not determined.",
+                  [[{"text": step}, machines, "; ".join(said)] for step, machines, said in words.describe_versions(answers.versions)]),
+            make_table("groups", "Two groups in one kind", "", ["kind|name", "what|left"],
+                  [[{"text": row["kind"]}, words.describe_groups(row)] for row in answers.groups]),
+            make_table("kinds", "Kinds", "Fewer than five known machines of a kind: which of them is unlike the others is not determined.",
                   ["kind|name", "machines", "reports", "failed", "warned", "compared|left"],
                   [[{"text": row["kind"]}, row["machines"], row["runs"], row["failed"], row["warned"],
                     "yes" if row["machines"] >= words.MACHINES_MIN and row["kind"] != "-" else "not determined"] for row in answers.kinds]),
-            table("machines", "Machines", "The newest run of each.",
+            make_table("machines", "Machines", "The newest run of each.",
                   ["machine|name", "verdict|badge", "known by|left", "run|left", "runs", "profile|left", "kind|left"],
-                  [[machine(row), row["verdict"], row["known_by"], answers.names[row["run"]][3], row["runs_of_it"], row["profile"],
+                  [[make_machine_cell(row), row["verdict"], row["known_by"], answers.names[row["run"]][3], row["runs_of_it"], row["profile"],
                     row["kind"]] for row in answers.machines]),
-            table("reads", "Median reads, in ns", "Of the newest run of each machine; the fastest clock first.",
+            make_table("reads", "Median reads, in ns", "Of the newest run of each machine; the fastest clock first.",
                   ["machine|name", *answers.read_clocks],
-                  [[machine(row), *(row[f"ns_{clock}"] for clock in answers.read_clocks)] for row in answers.reads]),
+                  [[make_machine_cell(row), *(row[f"ns_{clock}"] for clock in answers.read_clocks)] for row in answers.reads]),
         ],
     }
 
 
-def table(name, title, note, columns, rows):
+def make_table(name, title, note, columns, rows):
     return {"id": name, "title": title, "note": note, "columns": [column.split("|") for column in columns], "rows": rows}

@@ -10,7 +10,7 @@ CLOCKS_MAX = 16     # most clocks, because each is a column of an answer
 CLOCK = re.compile(r"[a-z][a-z0-9_]{0,31}")  # pattern of a clock's name that is safe in a query
 
 
-def queries():
+def read_queries():
     """Yield (name, text) of each query in order."""
     paths = sorted(glob.glob(os.path.join(HOME, "*-*.sql")), key=lambda path: int(os.path.basename(path).split("-")[0]))
     for path in paths:
@@ -25,55 +25,55 @@ class Answers:
 
     def __init__(self, dataset, engine="duckdb"):
         self.names, self.cut = {}, []
-        with contextlib.closing(dataset.asked(engine)) as base:
-            for name, text in queries():
-                base.table(name, text)
+        with contextlib.closing(dataset.open_engine(engine)) as base:
+            for name, text in read_queries():
+                base.store_table(name, text)
             self.names = {run: (machine, source, page, started_at) for run, machine, source, page, started_at in
-                          base.rows("SELECT run, machine, source, page, CAST(started_at AS VARCHAR(40)) FROM runs")[1]}
-            self.outliers = self._rows(base, "outliers", "SELECT * FROM beyond WHERE NOT is_group ORDER BY score DESC, who, measure, subject")
-            self.groups = self._rows(base, "groups", "SELECT kind, measure, subject, max(machines) AS machines, count(*) AS beyond "
+                          base.run_query("SELECT run, machine, source, page, CAST(started_at AS VARCHAR(40)) FROM runs")[1]}
+            self.outliers = self._query_first_rows(base, "outliers", "SELECT * FROM beyond WHERE NOT is_group ORDER BY score DESC, who, measure, subject")
+            self.groups = self._query_first_rows(base, "groups", "SELECT kind, measure, subject, max(machines) AS machines, count(*) AS beyond "
                                       "FROM beyond WHERE is_group GROUP BY kind, measure, subject ORDER BY kind, measure, subject")
-            self.unlike = self._rows(base, "unlike", "SELECT * FROM unlike ORDER BY score DESC, who, measure, subject")
-            self.changes = self._rows(base, "changes", "SELECT * FROM changes ORDER BY span DESC, who, what, subject, "
+            self.unlike = self._query_first_rows(base, "unlike", "SELECT * FROM unlike ORDER BY score DESC, who, measure, subject")
+            self.changes = self._query_first_rows(base, "changes", "SELECT * FROM changes ORDER BY span DESC, who, what, subject, "
                                       "before NULLS LAST, now NULLS LAST")
-            self.versions = self._rows(base, "versions", "SELECT * FROM versions ORDER BY machines DESC, what, product, before, now, measure, subject")
-            self.failures = self._rows(base, "failures", "SELECT * FROM failures ORDER BY who, rule, subject")
-            self.kernels = self._rows(base, "kernels", "SELECT * FROM kernels ORDER BY abs(ppm) DESC, who")
-            self.kinds = self._rows(base, "kinds", "SELECT * FROM kinds ORDER BY machines DESC, kind")
-            self.kind_count, = base.rows("SELECT count(*) FROM kinds")[1][0]
-            self.known, self.unknown, self.failed, self.warned, self.misdated = base.rows(
+            self.versions = self._query_first_rows(base, "versions", "SELECT * FROM versions ORDER BY machines DESC, what, product, before, now, measure, subject")
+            self.failures = self._query_first_rows(base, "failures", "SELECT * FROM failures ORDER BY who, rule, subject")
+            self.kernels = self._query_first_rows(base, "kernels", "SELECT * FROM kernels ORDER BY abs(ppm) DESC, who")
+            self.kinds = self._query_first_rows(base, "kinds", "SELECT * FROM kinds ORDER BY machines DESC, kind")
+            self.kind_count, = base.run_query("SELECT count(*) FROM kinds")[1][0]
+            self.known, self.unknown, self.failed, self.warned, self.misdated = base.run_query(
                 "SELECT count(CASE WHEN place = 1 THEN machine END), count(CASE WHEN place = 1 AND machine IS NULL THEN 1 END), "
                 "count(CASE WHEN place = 1 AND verdict = 'fail' THEN 1 END), "
                 "count(CASE WHEN place = 1 AND verdict = 'warn' THEN 1 END), count(CASE WHEN misdated THEN 1 END) "
                 "FROM measured")[1][0]
-            self.machines = self._rows(base, "machines", "SELECT run, who, machine, known_by, coalesce(kind, '-') AS kind, verdict, runs_of_it, "
+            self.machines = self._query_first_rows(base, "machines", "SELECT run, who, machine, known_by, coalesce(kind, '-') AS kind, verdict, runs_of_it, "
                                         "profile, tool_version FROM measured WHERE place = 1 ORDER BY who")
-            self.read_clocks, self.reads = self._reads(base)
-            self.runs, self.not_done = base.rows("SELECT count(*), count(reason) FROM runs")[1][0]
+            self.read_clocks, self.reads = self._query_medians(base)
+            self.runs, self.not_done = base.run_query("SELECT count(*), count(reason) FROM runs")[1][0]
 
-    def odd(self):
+    def list_findings(self):
         """Return the findings as a set of (machine, kind, subject). A new finding changes the exit status."""
         return {("figure", row["who"], row["measure"], row["subject"]) for row in self.outliers} | {
             ("trait", row["who"], row["measure"], row["subject"]) for row in self.unlike} | {
             ("failure", row["who"], row["rule"], row["subject"]) for row in self.failures}
 
-    def name(self, run):
+    def get_machine_name(self, run):
         """Return the machine's name for people."""
         machine, source, *_ = self.names[run]
         return machine or f"not known: {source}"
 
-    def _reads(self, base):
+    def _query_medians(self, base):
         """Return the clocks whose reads were timed, the fastest first. Also return one row for each machine with its medians."""
-        known = base.rows("SELECT clock FROM clocks WHERE p50_ns IS NOT NULL GROUP BY clock ORDER BY min(p50_ns), clock")[1]
+        known = base.run_query("SELECT clock FROM clocks WHERE p50_ns IS NOT NULL GROUP BY clock ORDER BY min(p50_ns), clock")[1]
         clocks = [clock for clock, in known if clock and CLOCK.fullmatch(clock)][:CLOCKS_MAX]
         medians = "".join(f", max(CASE WHEN c.clock = '{clock}' THEN c.p50_ns END) AS ns_{clock}" for clock in clocks)
-        return clocks, self._rows(base, "reads", f"SELECT m.run AS run, m.who AS who{medians} FROM measured m JOIN clocks c "
+        return clocks, self._query_first_rows(base, "reads", f"SELECT m.run AS run, m.who AS who{medians} FROM measured m JOIN clocks c "
                                                  "ON c.run = m.run WHERE m.place = 1 AND c.p50_ns IS NOT NULL "
                                                  "GROUP BY m.run, m.who ORDER BY m.who")
 
-    def _rows(self, base, name, query):
+    def _query_first_rows(self, base, name, query):
         """Return the first SHOWN_MAX rows of QUERY. If there are more, add NAME to self.cut."""
-        names, rows = base.rows(f"{query} LIMIT {self.shown_max + 1}")
+        names, rows = base.run_query(f"{query} LIMIT {self.shown_max + 1}")
         found = [dict(zip(names, row)) for row in rows]
         if len(found) > self.shown_max:
             self.cut.append(name)

@@ -22,29 +22,29 @@ SETTINGS = {
 KINDS = {"VARCHAR": "STRING", "TIMESTAMP": "TIMESTAMP_NTZ"}
 
 
-def java():
+def find_java():
     """Return the path of the program java, or None."""
     home = os.environ.get("JAVA_HOME")
     return shutil.which(os.path.join(home, "bin", "java") if home else "java")
 
 
-def load():
+def load_spark():
     """Return the module pyspark.sql."""
-    engine.reach("fleet-spark")
+    engine.add_to_path("fleet-spark")
     try:
         import pyspark.sql
     except ImportError as error:
         raise engine.Missing(MISSING) from error
-    if not java():
+    if not find_java():
         raise engine.Missing(NO_JAVA)
     return pyspark.sql
 
 
-def session(folder):
+def start_session(folder):
     """Return a session whose files are in FOLDER. The messages of its Java go to a file there, because they are of no use to
     users.
     """
-    builder = load().SparkSession.builder
+    builder = load_spark().SparkSession.builder
     for name, value in SETTINGS.items():
         builder = builder.config(name, value)
     builder = builder.config("spark.local.dir", folder).config("spark.sql.warehouse.dir", os.path.join(folder, "warehouse"))
@@ -60,14 +60,14 @@ def session(folder):
     except Exception as error:
         with open(log, encoding="utf-8", errors="replace") as file:
             said = [line.strip() for line in file if line.strip() and not line.startswith("WARN")]
-        raise engine.Missing(f"Spark, which needs Java 17 or later, did not start with {java()}: {(said or [error])[0]}") from error
+        raise engine.Missing(f"Spark, which needs Java 17 or later, did not start with {find_java()}: {(said or [error])[0]}") from error
     finally:
         os.dup2(errors, 2)
         os.close(errors)
 
 
 @contextlib.contextmanager
-def asked():
+def translate_errors():
     """Turn exceptions of Spark and of the connection to its Java into engine.Failed, with the first line of a trace."""
     import py4j.protocol
     import pyspark.errors
@@ -86,7 +86,7 @@ class Spark:
         self.folder = tempfile.mkdtemp(prefix="baretick-spark-")
         self.session = None
         try:
-            self.session = session(self.folder)
+            self.session = start_session(self.folder)
             # A link without special characters, because Spark treats a path as a pattern.
             link = os.path.join(self.folder, "data")
             os.symlink(data, link)
@@ -94,32 +94,32 @@ class Spark:
             os.mkdir(nothing)
             for table, columns in rows.SPREAD_COLUMNS.items():
                 schema = ", ".join(f"{name} {KINDS.get(kind, kind)}" for name, kind, _ in columns)
-                self._view(table, os.path.join(link, table) if os.path.isdir(os.path.join(data, table)) else nothing, schema)
+                self._create_view(table, os.path.join(link, table) if os.path.isdir(os.path.join(data, table)) else nothing, schema)
         except BaseException:
             self.close()
             raise
 
-    def _view(self, name, path, schema):
-        with asked():
+    def _create_view(self, name, path, schema):
+        with translate_errors():
             self.session.read.schema(schema).parquet(path).createOrReplaceTempView(name)
 
-    def table(self, name, query):
+    def store_table(self, name, query):
         """Store the result of QUERY as the table NAME. It is stored in a file, because Spark recomputes a view at each use."""
         path = os.path.join(self.folder, name)
-        with asked():
+        with translate_errors():
             frame = self.session.sql(query)
             frame.write.parquet(path)
             schema = frame.schema
-        self._view(name, path, schema)
+        self._create_view(name, path, schema)
 
-    def rows(self, query):
+    def run_query(self, query):
         """Run QUERY. Return (names of the columns, rows)."""
-        with asked():
+        with translate_errors():
             frame = self.session.sql(query)
             return frame.columns, [tuple(row) for row in frame.collect()]
 
     def close(self):
         if self.session:
-            with contextlib.suppress(engine.Failed), asked():
+            with contextlib.suppress(engine.Failed), translate_errors():
                 self.session.stop()
         shutil.rmtree(self.folder, ignore_errors=True)

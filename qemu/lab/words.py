@@ -4,7 +4,7 @@ SHARE = 0.8            # share of these machines that must change before a versi
 VERBS = {"rate error": ("rose", "fell"), "median read": ("is slower", "is faster")}
 
 
-def number(value):
+def format_number(value):
     """Return VALUE with four significant digits."""
     if value is None:
         return "-"
@@ -12,48 +12,48 @@ def number(value):
     return f"{value:,.0f}" if size >= 1000 or value == int(value) else f"{value:.4g}"
 
 
-def count(many, noun):
+def format_count(many, noun):
     return f"{many:,} {noun}{'' if many == 1 else 's'}"
 
 
-def unknown(reports):
-    return f"{count(reports, 'report')} of no known machine: neither a serial number nor a label; each stands for itself"
+def describe_unknown_machines(reports):
+    return f"{format_count(reports, 'report')} of no known machine: neither a serial number nor a label; each stands for itself"
 
 
-def reservations(answers):
+def describe_reservations(answers):
     """Return notes on the runs as a whole."""
     if answers.misdated:
-        yield (f"{count(answers.misdated, 'run')} dated before 2024 or later than read: the machine's RTC is wrong; "
+        yield (f"{format_count(answers.misdated, 'run')} dated before 2024 or later than read: the machine's RTC is wrong; "
                f"{'it is' if answers.misdated == 1 else 'each is'} taken to be of when it was read")
     if answers.cut:
         yield f"Only the first {answers.shown_max:,} rows are shown, and looked at for what is new, of: {', '.join(answers.cut)}"
 
 
-def figure(row):
+def format_figure(row):
     """Return the row's figure, with its interval if it has one."""
     unit = f" {row['unit']}"
     if row["low"] is None or row["low"] == row["high"]:
-        return number(row["value"]) + unit
-    return f"{number(row['value'])}{unit} ({number(row['low'])} to {number(row['high'])})"
+        return format_number(row["value"]) + unit
+    return f"{format_number(row['value'])}{unit} ({format_number(row['low'])} to {format_number(row['high'])})"
 
 
-def outlier(row):
+def describe_outlier(row):
     subject = "" if row["subject"] == "machine" else f"{row['subject']}, "
-    return (f"{subject}{row['measure']}: {figure(row)}; the median of {count(row['machines'], 'machine')} of its kind is "
-            f"{number(row['middle'])} {row['unit']}")
+    return (f"{subject}{row['measure']}: {format_figure(row)}; the median of {format_count(row['machines'], 'machine')} of its kind is "
+            f"{format_number(row['middle'])} {row['unit']}")
 
 
-def unlike(row):
+def describe_unusual_trait(row):
     what = row["measure"] if row["subject"] == "machine" else f"{row['subject']}, {row['measure']}"
-    return f"{what}: {row['value']}; {row['machines_so']:,} of {count(row['machines'], 'machine')} of its kind: {row['usual']}"
+    return f"{what}: {row['value']}; {row['machines_so']:,} of {format_count(row['machines'], 'machine')} of its kind: {row['usual']}"
 
 
-def failure(row):
+def describe_failure(row):
     where = "" if row["subject"] == "machine" else f"{row['subject']}, "
     return f"{where}{row['rule']}: {row['text'] or 'no more is said'}"
 
 
-def kernel(row):
+def describe_kernel(row):
     """Return a sentence about the difference between the TSC rate that the kernel uses and the measured rate."""
     off = "low" if row["ppm"] > 0 else "high"
     clock = f"its clock is {row['kernel_clock']}" if row["kernel_clock"] else "its clock is not known"
@@ -61,7 +61,7 @@ def kernel(row):
             f"{abs(row['ppm']):.3f} ppm too {off} ({row['ppm_low']:+.3f} to {row['ppm_high']:+.3f}); {clock}")
 
 
-def change(row):
+def describe_change(row):
     """Return a sentence about a change and its date."""
     where = "" if row["subject"] == "machine" else f"{row['subject']}, "
     if row["what"] == "new finding":
@@ -71,40 +71,40 @@ def change(row):
     unit = {"rate error": " ppm", "median read": " ns"}.get(row["what"], "")
     values = [row["before"], row["now"]]
     if unit:
-        values = [number(None if value is None else float(value)) for value in values]
+        values = [format_number(None if value is None else float(value)) for value in values]
     return f"{where}{row['what']}: {values[0]} before, now {values[1]}{unit}"
 
 
-def group(row):
-    return (f"{row['kind']}: in {row['subject']}, {row['measure']}, {row['beyond']:,} of {count(row['machines'], 'machine')} are "
+def describe_groups(row):
+    return (f"{row['kind']}: in {row['subject']}, {row['measure']}, {row['beyond']:,} of {format_count(row['machines'], 'machine')} are "
             "beyond the rest: two groups, of which neither is odd")
 
 
-def versions(rows):
+def describe_versions(rows):
     """Yield (version change, number of machines, sentences) for each change from one version to another."""
     steps = {}
     for row in rows:
         steps.setdefault((row["what"], row["product"], row["before"], row["now"]), []).append(row)
     for (what, product, before, now), found in steps.items():
         machines = max(row["machines"] for row in found)
-        yield f"{product}, {what} {before} to {now}", machines, list(_effects(found, machines))
+        yield f"{product}, {what} {before} to {now}", machines, list(_describe_effects(found, machines))
 
 
-def _effects(found, machines):
+def _describe_effects(found, machines):
     if machines < MACHINES_MIN:
-        yield f"not determined: {count(machines, 'machine')} made this step, which is too few"
+        yield f"not determined: {format_count(machines, 'machine')} made this step, which is too few"
         return
     said = False
     for row in found:
         for changed, verb in zip((row["up"], row["down"]), VERBS.get(row["measure"], ("rose", "fell"))):
             if row["machines"] >= MACHINES_MIN and changed >= SHARE * row["machines"]:
                 said = True
-                yield (f"{row['subject']}: {row['measure']} {verb} on {changed:,} of {count(row['machines'], 'machine')}, "
-                       f"median {number(row['middle_before'])} before, {number(row['middle_now'])} {row['unit']} after")
+                yield (f"{row['subject']}: {row['measure']} {verb} on {changed:,} of {format_count(row['machines'], 'machine')}, "
+                       f"median {format_number(row['middle_before'])} before, {format_number(row['middle_now'])} {row['unit']} after")
     if not said:
-        yield f"no figure is proven to have changed on most of the {count(machines, 'machine')}"
+        yield f"no figure is proven to have changed on most of the {format_count(machines, 'machine')}"
 
 
-def undetermined(kinds):
+def find_small_kinds(kinds):
     """Return the kinds with too few machines for a comparison."""
     return [row for row in kinds if row["machines"] + row["not_known"] and (row["machines"] < MACHINES_MIN or row["kind"] == "-")]

@@ -28,8 +28,8 @@ def reports_on_stick(run, image):
     if run.boot not in command.STICKS:
         return set()
     try:
-        return set(stick.names(image))
-    except stick.Bad:
+        return set(stick.list_reports(image))
+    except stick.UnreadableStick:
         return set()
 
 
@@ -43,9 +43,9 @@ def use_report_on_stick(run, guest, before):
     for partition, name in sorted(reports_on_stick(run, image) - before)[:1]:
         files_of = {"REPORT": "json", "TEXT": "txt", "CSV": "csv"}
         with contextlib.suppress(ValueError):
-            said.take({block: stick.read(image, partition, f"{name.rpartition('.')[0]}.{suffix}", reports.SIZE_MAX)
+            said.take({block: stick.read_file(image, partition, f"{name.rpartition('.')[0]}.{suffix}", reports.SIZE_MAX)
                        for block, suffix in files_of.items()})
-            record = stick.read(image, partition, f"{name.rpartition('.')[0]}.record", reports.SIZE_MAX)
+            record = stick.read_file(image, partition, f"{name.rpartition('.')[0]}.record", reports.SIZE_MAX)
             said.blocks["RECORD"] = base64.encodebytes(record)
 
 
@@ -53,7 +53,7 @@ def attempt(run, accelerator, console, words, deadline, on_trial):
     transcript = run.transcript = Transcript(console.show)
     before = reports_on_stick(run, run.image)
     private = command.Private()
-    with files.fresh(os.path.join(run.out, "serial.log")) as serial_log, contextlib.closing(private):
+    with files.create_file(os.path.join(run.out, "serial.log")) as serial_log, contextlib.closing(private):
         guest = Guest(transcript, serial_log, words)
         try:
             guest.run(lambda fd: command.build(run, accelerator, private, fd), deadline, keep=private.fds,
@@ -126,7 +126,7 @@ def boot(run, console):
         run.vnc = command.free_vnc()
         console.say(f"the screen is on VNC, port {command.VNC_PORT + run.vnc} of this machine: "
                     f"vncviewer localhost:{run.vnc}")
-    with files.fresh(os.path.join(run.out, "qemu.log")) as qemu_log, contextlib.closing(Words(qemu_log)) as words:
+    with files.create_file(os.path.join(run.out, "qemu.log")) as qemu_log, contextlib.closing(Words(qemu_log)) as words:
         on_trial = accelerator == "kvm" and run.accel == "auto"
         guest = attempt(run, accelerator, console, words, deadline, on_trial)
         reason = why_kvm_failed(run, guest) if accelerator == "kvm" else None

@@ -124,7 +124,7 @@ def firmware_arguments(code, private):
     if variables is None:
         return ["-bios", code]
     try:
-        copy = private.path_of("variables", files.read(variables, VARIABLES_MAX))
+        copy = private.path_of("variables", files.read_file(variables, VARIABLES_MAX))
     except ValueError as error:
         raise Wrong(f"--firmware: {variables} {error}") from error
     arguments = []
@@ -150,7 +150,7 @@ def boot_arguments(boot, image, out):
 
 
 def copy_stick(image, stick):
-    with open(image, "rb") as file, files.fresh(stick) as copy:
+    with open(image, "rb") as file, files.create_file(stick) as copy:
         while piece := file.read(PIECE):
             interruption.check()
             files.write_all(copy, piece)

@@ -6,7 +6,7 @@ import sys
 import time
 
 from machine import interruption
-from results.sanitize import clean
+from results.sanitize import clean_text
 
 PIECE = 512     # bytes of a write; a stream that is ready accepts this many without blocking
 PATIENCE_S = 0.1
@@ -29,7 +29,7 @@ class Console:
         last, self._last = self._last, line
         if line == last and line.startswith("progress: "):
             return
-        line = clean(line)
+        line = clean_text(line)
         if self.terminal and line.startswith("progress: "):
             width = shutil.get_terminal_size().columns - 1
             self._show("\r" + line[len("progress: "):][:width] + "\x1b[K")
@@ -47,7 +47,7 @@ class Console:
     def say(self, sentence):
         """Show SENTENCE, which is the runner's own."""
         self.finish()
-        if not self._write(self._errors, f"{self.name}: {clean(' '.join(sentence.split()))}\n"):
+        if not self._write(self._errors, f"{self.name}: {clean_text(' '.join(sentence.split()))}\n"):
             self._errors = None
 
     def _show(self, text):

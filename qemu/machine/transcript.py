@@ -115,7 +115,7 @@ class Transcript:
 
     def take(self, blocks):
         """Use BLOCKS, which were not received over the serial line. Raise ValueError if the report is damaged."""
-        self.report = reports.parse(blocks["REPORT"])
+        self.report = reports.parse_report(blocks["REPORT"])
         self.blocks = blocks
         for line in blocks["TEXT"].splitlines():
             self._say_text(line)
@@ -228,7 +228,7 @@ class Transcript:
     def _unpack(self, data):
         """Use the lines of serial=compact as the block REPORT."""
         try:
-            body = console.unpack(b"".join(line.partition(b":")[2] for line in data.splitlines()))
+            body = console.decompress_report(b"".join(line.partition(b":")[2] for line in data.splitlines()))
         except ValueError as error:
             self._fault("output", str(error))
             return
@@ -237,7 +237,7 @@ class Transcript:
 
     def _accept(self, data):
         try:
-            self.report = reports.parse(data)
+            self.report = reports.parse_report(data)
         except ValueError as error:
             self._fault("REPORT", str(error))
         return self.report is not None

@@ -22,7 +22,7 @@ DEFAULTS = {"exit": "reboot", "deadline": "auto"}
 # The key "loader" has a name in loaders.ALL, and "found" has names of things that the loader had before the preparation.
 STATE_KEYS = {"boot_id": str, "reports_before": list, "had_reports": bool, "earlier": list, "collected": list, "loader": str,
               "found": list}
-NEW = ".new"  # files.replace() leaves such a file after a power cut
+NEW = ".new"  # files.replace_file() leaves such a file after a power cut
 FILES = (APPLICATION, SECOND_STAGE, SHIM, OPTIONS, STATE)
 EFI_APPLICATION, AMD64 = 10, 0x8664  # Microsoft PE and COFF specification
 
@@ -30,7 +30,7 @@ EFI_APPLICATION, AMD64 = 10, 0x8664  # Microsoft PE and COFF specification
 def application(path):
     """Return the bytes of the UEFI application PATH. Raise Refused if it is none."""
     try:
-        data = files.read(path, FILE_MAX)
+        data = files.read_file(path, FILE_MAX)
     except OSError as error:
         raise Refused(f"{path}: {error.strerror} (type make, or name the application by --efi)") from error
     except ValueError as error:
@@ -55,7 +55,7 @@ def loader_files(system, path, folder):
     found = sorted(glob.glob(os.path.join(folder, "EFI", "*", SHIM)))
     if not found:
         raise Refused(f"{path} is signed for a shim, and there is no EFI/*/{SHIM} on the system partition")
-    return {SHIM: files.read(found[0], FILE_MAX), SECOND_STAGE: data}
+    return {SHIM: files.read_file(found[0], FILE_MAX), SECOND_STAGE: data}
 
 
 def options_file(words):
@@ -72,7 +72,7 @@ def options_file(words):
 
 def _state(folder):
     try:
-        state = json.loads(files.read(os.path.join(folder, volume.OWN, STATE), FILE_MAX))
+        state = json.loads(files.read_file(os.path.join(folder, volume.OWN, STATE), FILE_MAX))
         if {key: type(value) for key, value in state.items()} == STATE_KEYS and state["loader"] in loaders.ALL:
             return state
     except FileNotFoundError:
@@ -122,7 +122,7 @@ def _undone_if_refused(own, loader, folder):
             try:
                 yield
             except OSError as error:
-                raise Refused(files.flaw(error)) from error
+                raise Refused(files.format_error(error)) from error
     except Refused as error:
         _delete(own, [])
         raise Refused(f"{error}; {left}") from error
@@ -150,7 +150,7 @@ def prepare(system, path, words, by=loaders.Firmware.name, restart=False):
         with _undone_if_refused(own, loader, folder):
             os.makedirs(own, exist_ok=True)  # files of others may lie there
             for name, data in made.items():
-                files.replace(os.path.join(own, name), data)
+                files.replace_file(os.path.join(own, name), data)
             _delete(own, [name for name in FILES if name not in made])
             entry = loader.choose(partition, folder, next(iter(loaded)))
             if restart:
@@ -191,7 +191,7 @@ def status(system):
 def _copy(source, target):
     os.makedirs(target, exist_ok=True)
     for name in sorted(os.listdir(source)):
-        files.replace(os.path.join(target, name), files.read(os.path.join(source, name), volume.REPORT_MAX))
+        files.replace_file(os.path.join(target, name), files.read_file(os.path.join(source, name), volume.REPORT_MAX))
 
 
 def collect(system, target):
@@ -208,22 +208,22 @@ def collect(system, target):
         newest = reports.pop()
         source = os.path.join(folder, volume.REPORTS, newest)
         try:
-            report = json.loads(files.read(os.path.join(source, "report.json"), volume.REPORT_MAX))
+            report = json.loads(files.read_file(os.path.join(source, "report.json"), volume.REPORT_MAX))
             if not isinstance(report, dict):
                 raise ValueError("report.json is no report")
             _copy(source, target)
             for name in reports:
                 _copy(os.path.join(folder, volume.REPORTS, name), os.path.join(target, name))
             believed = kernel.facts(system)
-            files.replace(os.path.join(target, KERNEL), (json.dumps(believed, indent=1) + "\n").encode())
+            files.replace_file(os.path.join(target, KERNEL), (json.dumps(believed, indent=1) + "\n").encode())
         except OSError as error:
-            raise Refused(files.flaw(error)) from error
+            raise Refused(files.format_error(error)) from error
         except ValueError as error:
             raise Refused(f"report {newest} cannot be read: {error}") from error
         situation = None if new else _situation(system, state, new)
         state.update(earlier=[], collected=new)
         with contextlib.suppress(OSError):  # if the copy fails, the next preparation keeps them again
-            files.replace(os.path.join(folder, volume.OWN, STATE), json.dumps(state, indent=1).encode())
+            files.replace_file(os.path.join(folder, volume.OWN, STATE), json.dumps(state, indent=1).encode())
     yield from compare.lines(believed, report)
     if report.get("verdict") == "incomplete":
         yield f"reason   {'; '.join((report.get('notes') or ['the report does not say where'])[:1])}"

@@ -18,7 +18,7 @@ class Refused(Exception):
 def read(path):
     """Return the bytes of the file PATH, or None if it does not exist."""
     try:
-        return files.read(path, FILE_MAX)
+        return files.read_file(path, FILE_MAX)
     except FileNotFoundError:
         return None
     except ValueError as error:
@@ -33,7 +33,7 @@ def put(path, data):
             os.remove(path)
         return
     mode = os.stat(path).st_mode if os.path.exists(path) else None
-    files.replace(path, data)
+    files.replace_file(path, data)
     if mode is not None:
         os.chmod(path, mode & 0o7777)
 

@@ -150,7 +150,7 @@ def _is_whole(path):
     if re.fullmatch(r"\d{4}", name):
         return os.path.isfile(report)
     try:
-        return re.fullmatch(r"\d{4}\.new", name, re.IGNORECASE) and json.loads(files.read(report, REPORT_MAX))
+        return re.fullmatch(r"\d{4}\.new", name, re.IGNORECASE) and json.loads(files.read_file(report, REPORT_MAX))
     except (OSError, ValueError):
         return False
 

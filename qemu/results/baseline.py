@@ -8,9 +8,9 @@ an emulator's coarse TSC. The loop time is a mean. It is compared directly if no
 lies between the fastest read and the mean.
 """
 from results import files
-from results.reports import ORDER, SIZE_MAX, parse, shipped, stolen_percent
+from results.reports import ORDER, SIZE_MAX, parse_report, read_definition, get_stolen_percent
 
-_LIMITS = shipped("compare.json")  # the report's page uses the same limits
+_LIMITS = read_definition("compare.json")  # the report's page uses the same limits
 # Factors below this one may have other causes: a busy neighbour on the same core, another CPU model, or a clock's coarse
 # resolution.
 TOLERANCE = _LIMITS["slower_factor"]
@@ -30,7 +30,7 @@ class Comparison:
         self._not_asked_for = []
         self._before, self._now = baseline, report
         self._compare_machines()
-        self.doubt = self._doubt()
+        self.doubt = self._explain_doubt()
         self._note_stolen_time()
         self._clocks_now = {clock["id"]: clock for clock in reversed(report["clocks"])}
         known = {clock["id"] for clock in baseline["clocks"] if clock.get("verdict") in ORDER}
@@ -51,25 +51,25 @@ class Comparison:
 
     def _compare_machines(self):
         """Note the differences between the two machines, because they may explain other differences."""
-        def differing(*keys):
+        def describe_differences(*keys):
             figures = [(key, (self._before.get("machine") or {}).get(key),
                         (self._now.get("machine") or {}).get(key)) for key in keys]
             return [f"{key} {now or 'none'}, it was {before or 'none'}"
                     for key, before, now in figures if before != now]
-        elsewhere = differing("accelerator", "hypervisor")
-        others = differing("cpu", "cores_started")
+        elsewhere = describe_differences("accelerator", "hypervisor")
+        others = describe_differences("cpu", "cores_started")
         timed = all((report.get("machine") or {"tsc_hz": 1}).get("tsc_hz", 1) for report in (self._before, self._now))
         empty = next((clock for clock in self._before["clocks"] if clock["id"] == "null"), {})
         self._bracket_ns = (empty.get("latency") or {}).get("p50_ns") or 0
         self._same_place = not elsewhere
-        self._same_machine = not elsewhere + differing("cpu")
+        self._same_machine = not elsewhere + describe_differences("cpu")
         self._timed = self._same_place and timed
         options = [report.get("options") or {} for report in (self._before, self._now)]
         self._timers_alike = all(options[0].get(key) == options[1].get(key) for key in ("profile", "irq"))
         emulated = "tcg" in [(report.get("machine") or {}).get("accelerator") for report in (self._before, self._now)]
         # An emulator's timers are threads that may have to wait for its host.
         self._judges_lateness = self._timed and not emulated
-        itself = next(iter(_by_source(self._before).get("self_ipi", [])), {})
+        itself = next(iter(_group_by_source(self._before).get("self_ipi", [])), {})
         # Time until the handler runs, which is a part of each lateness.
         self._entry_ns = (itself.get("lateness_ns") or {}).get("p50") or 0
         if elsewhere or others:
@@ -79,9 +79,9 @@ class Comparison:
         elif not timed:
             self.notes.append("latencies are not compared: one of the two runs has them in ticks only")
 
-    def _doubt(self):
+    def _explain_doubt(self):
         """Return the reason why the comparison is unreliable, or None if little time was stolen in both runs."""
-        before, now = (stolen_percent(report) or 0 for report in (self._before, self._now))
+        before, now = (get_stolen_percent(report) or 0 for report in (self._before, self._now))
         if max(before, now) <= STOLEN_PERCENT:
             return None
         return (f"the comparison is worth little: {before:.3g} % of the observed time was stolen in the baseline, {now:.3g} % in "
@@ -108,79 +108,79 @@ class Comparison:
             reason = now.get("reason") if now else None
             self.by_name[name] = [f"{name} is gone, it was {before['verdict']}" + (f": {reason}" if reason else "")]
             return
-        found = [self._verdict(name, before, now), self._reads(before, now), self._loop(before, now),
-                 self._resolution(before, now), self._rate(before, now)]
+        found = [self._compare_verdicts(name, before, now), self._compare_reads(before, now), self._compare_loop_times(before, now),
+                 self._compare_resolutions(before, now), self._compare_rates(before, now)]
         self.by_name[name] = [f"{name} {sentence}" for sentence in found if sentence]
 
-    def _new_rules(self, name):
+    def _list_new_rules(self, name):
         """Return the rules that the clock NAME breaks now and did not break before. If NAME is None, return such rules without
         a clock.
         """
-        def broken(report):
+        def list_broken_rules(report):
             return [finding["rule"] for finding in report.get("findings") or [] if finding.get("clock") == name]
-        known = set(broken(self._before))
-        return ", ".join(dict.fromkeys(rule for rule in broken(self._now) if rule not in known))
+        known = set(list_broken_rules(self._before))
+        return ", ".join(dict.fromkeys(rule for rule in list_broken_rules(self._now) if rule not in known))
 
-    def _verdict(self, name, before, now):
-        rules = self._new_rules(name)
+    def _compare_verdicts(self, name, before, now):
+        rules = self._list_new_rules(name)
         if ORDER[now["verdict"]] > ORDER[before["verdict"]]:
             return f"is {now['verdict']}, it was {before['verdict']}" + (f": {rules}" if rules else "")
         return f"breaks {rules}, and did not" if rules else None
 
-    def _reads(self, before, now):
+    def _compare_reads(self, before, now):
         was, is_now = before.get("latency") or {}, now.get("latency") or {}
         within = was.get("p50_within_ns") or []
         at_most = within[1] if len(within) == 2 else was.get("p50_ns")
-        if self._slower(at_most, is_now.get("min_ns")):
-            return self._sentence("has a median latency of {} ns, it was {} ns", is_now.get("p50_ns"), was["p50_ns"])
+        if self._is_slower(at_most, is_now.get("min_ns")):
+            return self._format_sentence("has a median latency of {} ns, it was {} ns", is_now.get("p50_ns"), was["p50_ns"])
         return None
 
-    def _loop(self, before, now):
+    def _compare_loop_times(self, before, now):
         was, is_now = before.get("latency") or {}, now.get("latency") or {}
         undisturbed = (is_now.get("clean") or {}).get("hit") == 0
-        if self._slower(was.get("loop_ns"), is_now.get("loop_ns" if undisturbed else "min_ns")):
-            return self._sentence("has a loop time of {} ns, it was {} ns", is_now.get("loop_ns"), was["loop_ns"])
+        if self._is_slower(was.get("loop_ns"), is_now.get("loop_ns" if undisturbed else "min_ns")):
+            return self._format_sentence("has a loop time of {} ns, it was {} ns", is_now.get("loop_ns"), was["loop_ns"])
         return None
 
-    def _slower(self, was_at_most, is_at_least):
-        return self._timed and self._beyond(was_at_most, is_at_least, self._bracket_ns)
+    def _is_slower(self, was_at_most, is_at_least):
+        return self._timed and self._exceeds_factor(was_at_most, is_at_least, self._bracket_ns)
 
-    def _beyond(self, was_at_most, is_at_least, error=0):
+    def _exceeds_factor(self, was_at_most, is_at_least, error=0):
         return None not in (was_at_most, is_at_least) and is_at_least > self._factor * was_at_most + error
 
-    def _resolution(self, before, now):
+    def _compare_resolutions(self, before, now):
         for key, unit in ("resolution_ns", "ns"), ("step_ticks", "ticks"):
-            if self._beyond(before.get(key), now.get(key)):
-                return self._sentence("has a resolution of {} " + unit + ", it was {} " + unit, now[key], before[key])
+            if self._exceeds_factor(before.get(key), now.get(key)):
+                return self._format_sentence("has a resolution of {} " + unit + ", it was {} " + unit, now[key], before[key])
             if None not in (before.get(key), now.get(key)):
                 return None  # the difference is reported as a time instead, which is clearer
         return None
 
-    def _sentence(self, words, now, before):
-        return words.format(number(now), number(before)) + f": more than {number(self._factor)} times that"
+    def _format_sentence(self, words, now, before):
+        return words.format(format_number(now), format_number(before)) + f": more than {format_number(self._factor)} times that"
 
-    def _rate(self, before, now):
+    def _compare_rates(self, before, now):
         """Compare the clock's rate with the rate in the baseline. A change towards the nominal rate is no deterioration."""
         was, is_now = before.get("measured_hz") or {}, now.get("measured_hz") or {}
         bounds = [was.get("low"), was.get("high"), is_now.get("low"), is_now.get("high")]
         if None in bounds or min(bounds) <= 0:
             return None
         low, high = (is_now["low"] / was["high"] - 1) * 1e6, (is_now["high"] / was["low"] - 1) * 1e6
-        if -RATE_PPM <= high and low <= RATE_PPM or self._nearer(before, now):
+        if -RATE_PPM <= high and low <= RATE_PPM or self._is_nearer_to_claim(before, now):
             return None
-        sentence = (f"runs at {span(is_now)} Hz, it ran at {span(was)} Hz: "
+        sentence = (f"runs at {format_interval(is_now)} Hz, it ran at {format_interval(was)} Hz: "
                     f"more than {RATE_PPM} ppm {'faster' if low > 0 else 'slower'}")
-        if now.get("claimed_hz") is None and not self._rate_is_its_own():
+        if now.get("claimed_hz") is None and not self._has_own_tsc():
             self.notes.append(f"{now['id']} {sentence}; it claims no rate, and another host's TSC has another")
             return None
         return sentence
 
-    def _rate_is_its_own(self):
+    def _has_own_tsc(self):
         """Return True if the TSC is the machine's own. An emulator's TSC depends on its host, which no report names."""
         return self._same_machine and (self._now.get("machine") or {}).get("accelerator") != "tcg"
 
     @staticmethod
-    def _nearer(before, now):
+    def _is_nearer_to_claim(before, now):
         """Return True if the rate is proven to be nearer to the claimed rate than before."""
         was, is_now = before.get("error_ppm") or {}, now.get("error_ppm") or {}
         bounds = [was.get("low"), was.get("high"), is_now.get("low"), is_now.get("high")]
@@ -193,18 +193,18 @@ class Comparison:
         """Compare the sources of interrupts that the baseline tested: sources that no longer work, later interrupts, and newly
         broken rules.
         """
-        now = _by_source(self._now)
-        for name, before in _by_source(self._before).items():
-            gone = self._gone(name, before, now.get(name, []))
+        now = _group_by_source(self._now)
+        for name, before in _group_by_source(self._before).items():
+            gone = self._find_lost_source(name, before, now.get(name, []))
             # If the source is also a clock, its rules are compared with that clock's rules.
-            rules = None if name in self._clocks_now else self._new_rules(name)
-            found = gone or list(self._later(before, now.get(name, [])))
+            rules = None if name in self._clocks_now else self._list_new_rules(name)
+            found = gone or list(self._find_later_interrupts(before, now.get(name, [])))
             found += [f"breaks {rules}, and did not"] if rules else []
             self.by_name.setdefault(name, []).extend(f"{name} {sentence}" for sentence in found)
         if self._timed and now and not self._judges_lateness:
             self.notes.append("how late interrupts come is not compared: in an emulator it depends on the host")
 
-    def _gone(self, name, before, now):
+    def _find_lost_source(self, name, before, now):
         """Return a sentence, in a list, if the source NAME sent interrupts in the baseline and no longer does."""
         if any(row.get("state") != "present" for row in before):
             return []
@@ -219,45 +219,45 @@ class Comparison:
             return []
         return ["sends no interrupts any more, it is " + (f"{lost.get('state')}: {lost.get('reason')}" if lost else "not there")]
 
-    def _later(self, before, now):
+    def _find_later_interrupts(self, before, now):
         """Compare the earliest interrupt now with the old median, and include both uncertainties. A busy host delays the
         earliest interrupt least.
         """
-        known = {_asked(row): row.get("lateness_ns") or {} for row in before}
+        known = {_get_mode_and_period(row): row.get("lateness_ns") or {} for row in before}
         for row in now:
-            was, late = known.get(_asked(row), {}), row.get("lateness_ns") or {}
+            was, late = known.get(_get_mode_and_period(row), {}), row.get("lateness_ns") or {}
             ends = [late.get("min"), late.get("error"), was.get("p50"), was.get("error")]
             if not self._judges_lateness or None in ends:
                 continue
-            if self._beyond(max(was["p50"], 0) + was["error"], late["min"] - late["error"], self._entry_ns):
-                yield self._sentence(f"of {row['asked']['period_ns']} ns, {row.get('mode')}, is late by {{}} ns (median), "
+            if self._exceeds_factor(max(was["p50"], 0) + was["error"], late["min"] - late["error"], self._entry_ns):
+                yield self._format_sentence(f"of {row['asked']['period_ns']} ns, {row.get('mode')}, is late by {{}} ns (median), "
                                      "it was by {} ns", late.get("p50"), was["p50"])
 
-    def _claims(self):
+    def _find_newly_wrong_claims(self):
         """Yield a sentence for each claim on a rate that is wrong now and was right before."""
         known = {(row.get("source"), row.get("clock")): row.get("outcome") for row in self._before.get("claims") or []}
         for row in self._now.get("claims") or []:
             before = known.get((row.get("source"), row.get("clock")))
             error = row.get("error_ppm") or {}
             if row.get("outcome") == "failed" and before == "passed" and "value" in error:
-                yield f"the claim of {row['source']} on {row['clock']} is wrong by {number(error['value'])} ppm, and was not"
+                yield f"the claim of {row['source']} on {row['clock']} is wrong by {format_number(error['value'])} ppm, and was not"
 
     def _compare_rest(self):
         """Compare the run's verdict, unless a clock's verdict explains the difference. Also compare the rules that belong to no
         clock.
         """
-        was, is_now, rules = self._before["verdict"], self._now["verdict"], self._new_rules(None)
+        was, is_now, rules = self._before["verdict"], self._now["verdict"], self._list_new_rules(None)
         found = []
         if ORDER.get(is_now, 0) > ORDER.get(was, 0) and not any(
                 f"is {is_now}," in sentence for sentence in self.worse):
             found.append(f"the verdict is {is_now}, it was {was}" + (f": {rules}" if rules else ""))
         elif rules:
             found.append(f"the machine breaks {rules}, and did not")
-        found.extend(self._claims())
+        found.extend(self._find_newly_wrong_claims())
         self.by_name["machine"] = found
 
 
-def _by_source(report):
+def _group_by_source(report):
     """Return the boot core's rows of the list `intervals`, indexed by source."""
     boot = next((core.get("apic_id") for core in report.get("cores") or []), None)
     sources = {}
@@ -267,24 +267,24 @@ def _by_source(report):
     return sources
 
 
-def _asked(row):
+def _get_mode_and_period(row):
     return row.get("mode"), (row.get("asked") or {}).get("period_ns")
 
 
-def number(value):
+def format_number(value):
     return f"{value:.4g}" if isinstance(value, float) and abs(value) < 1e4 else f"{value:.0f}"
 
 
-def span(interval):
+def format_interval(interval):
     """Return both ends of INTERVAL as text, with enough digits to distinguish them."""
     digits = 3 if interval["high"] < 1e5 else 0
     return f"{interval['low']:.{digits}f} to {interval['high']:.{digits}f}"
 
 
-def load(path):
+def load_report(path):
     """Return the report in the file PATH. If it cannot be compared, raise ValueError with a sentence."""
     try:
-        report = parse(files.read(path, SIZE_MAX))
+        report = parse_report(files.read_file(path, SIZE_MAX))
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror}") from error
     except ValueError as error:

@@ -11,7 +11,7 @@ class Case(NamedTuple):
     text: str
 
 
-def of(report, problem, comparison=None, events=(), fail_on="fail"):
+def make_cases(report, problem, comparison=None, events=(), fail_on="fail"):
     """Return the test cases: one for each clock, for each source of interrupts and mode, for each rule that was checked or
     failed, and for the run.
 
@@ -25,20 +25,20 @@ def of(report, problem, comparison=None, events=(), fail_on="fail"):
     for row in report.get("behaviours") or []:
         if row.get("outcome") == "not_determined":
             open_.setdefault(row.get("clock"), []).append(row["rule"])
-    found = [_clock_case(clock, *(said.get(clock["id"]) or said.get(clock.get("main") or clock["id"], []) for said in (texts, open_)))
+    found = [_make_clock_case(clock, *(said.get(clock["id"]) or said.get(clock.get("main") or clock["id"], []) for said in (texts, open_)))
              for clock in report["clocks"]]
-    found += _timer_cases(report, open_)
-    found += _rule_cases(report)
+    found += _make_timer_cases(report, open_)
+    found += _make_rule_cases(report)
     if comparison:
         found += [Case("baseline", name, "fail" if sentences else "pass", "; ".join(sentences))
                   for name, sentences in comparison.by_name.items()]
     found += [Case("event", event.text, "fail" if event.problem else "pass", str(event)) for event in events]
     if fail_on == "warn":
         found = [case._replace(outcome="fail") if case.outcome == "warn" else case for case in found]
-    return found + [_run_case(report, problem, comparison, fail_on)]
+    return found + [_make_run_case(report, problem, comparison, fail_on)]
 
 
-def properties(report):
+def collect_properties(report):
     """Return the properties of the run by name: the machine, the options of the user, the stolen time."""
     quality = report.get("quality") or {}
     machine, options = report.get("machine") or {}, report.get("options") or {}
@@ -51,21 +51,21 @@ def properties(report):
             for name, value in said.items() if value is not None}
 
 
-def not_done(problem):
+def make_case_of_unfinished_run(problem):
     return Case("run", "run", "error", problem)
 
 
-def _run_case(report, problem, comparison, fail_on):
+def _make_run_case(report, problem, comparison, fail_on):
     """Return the case of the run. It passes if the run's exit status is 0."""
     if problem:
-        return not_done(problem)
+        return make_case_of_unfinished_run(problem)
     wrong = [f"The verdict is {report['verdict']}."] if report["verdict"] in ("fail", fail_on) else []
     if comparison and comparison.worse:
         wrong.append("It is worse than the baseline.")
     return Case("run", "run", "fail" if wrong else "pass", " ".join(wrong))
 
 
-def _clock_case(clock, texts, open_):
+def _make_clock_case(clock, texts, open_):
     verdict = clock.get("verdict")
     if verdict == "absent":
         return Case("clocks", clock["id"], "skip", clock.get("reason") or "absent")
@@ -80,7 +80,7 @@ SHOTS, PERIODS = "one-shot", "periodic"
 MODES = {"irq-missing": SHOTS, "irq-early": SHOTS, "irq-late": SHOTS, "irq-lost": PERIODS, "irq-rate": PERIODS}
 
 
-def _timer_cases(report, open_):
+def _make_timer_cases(report, open_):
     """Yield a case for each source of interrupts and mode. It covers all cores and periods that were tested."""
     rows, found = {}, {}
     for row in report.get("intervals") or []:
@@ -91,10 +91,10 @@ def _timer_cases(report, open_):
     for (source, mode), asked in rows.items():
         of_mode = [each for each in found.get(source, []) if MODES.get(each["rule"], mode) == mode]
         left = [rule for rule in open_.get(source, []) if rule.startswith("irq-") and MODES.get(rule, mode) == mode]
-        yield Case("timers", f"{source} {mode}", *_timer_outcome(asked, of_mode, left))
+        yield Case("timers", f"{source} {mode}", *_get_timer_outcome(asked, of_mode, left))
 
 
-def _timer_outcome(asked, found, open_):
+def _get_timer_outcome(asked, found, open_):
     present = [row for row in asked if row.get("state") == "present" and not row.get("reason")]
     if found:
         return (max((finding.get("severity") or "warn" for finding in found), key=lambda word: ORDER.get(word, 0)),
@@ -102,18 +102,18 @@ def _timer_outcome(asked, found, open_):
     if not present:
         state = "not asked" if asked[0].get("state") == "present" else asked[0].get("state")
         return "skip", f"{state}: {asked[0].get('reason') or 'not asked'}"
-    counts = _timer_counts(present)
+    counts = _format_timer_counts(present)
     return ("skip", f"not determined: {', '.join(dict.fromkeys(open_))}; {counts}") if open_ else ("pass", counts)
 
 
-def _timer_counts(rows):
+def _format_timer_counts(rows):
     """Return a sentence with the sums of the rows' counts, and the largest of their median latenesses."""
-    def total(key):
+    def add_up(key):
         return sum(row.get(key) or 0 for row in rows)
     came = [row["lateness_ns"] for row in rows if row.get("lateness_ns")]
     late = max((each for each in came if each.get("p50") is not None), key=lambda each: each["p50"], default=None)
-    said = (f"{total('expected')} deadlines, {total('delivered')} interrupts: {total('empty')} missed, {total('early')} early, "
-            f"{total('doubled')} doubled, {total('excused')} excused")
+    said = (f"{add_up('expected')} deadlines, {add_up('delivered')} interrupts: {add_up('empty')} missed, {add_up('early')} early, "
+            f"{add_up('doubled')} doubled, {add_up('excused')} excused")
     return said + (f"; late by {late['p50']} ns in the median, +-{late.get('error')}." if late else ".")
 
 
@@ -121,7 +121,7 @@ def _timer_counts(rows):
 OUTCOMES = ("not checked", "pass", "not determined", "warn", "fail")
 
 
-def _outcome(behaviour):
+def _get_outcome(behaviour):
     """Return an item of OUTCOMES for a behaviour. A failed rule has its severity. A rule that was not checked or not determined
     becomes a skipped case.
     """
@@ -130,7 +130,7 @@ def _outcome(behaviour):
     return {"passed": "pass", "not_determined": "not determined"}.get(behaviour.get("outcome"), "not checked")
 
 
-def _rule_cases(report):
+def _make_rule_cases(report):
     """Yield a case for each rule and its clock. Findings come before passed rules."""
     rows = {}
     for finding in report.get("findings") or []:
@@ -140,7 +140,7 @@ def _rule_cases(report):
         key = behaviour["rule"], behaviour.get("clock")
         # A failed rule is left out here if its finding was already added above.
         if behaviour.get("outcome") != "failed" or key not in rows:
-            rows.setdefault(key, []).append((_outcome(behaviour), behaviour.get("text") or ""))
+            rows.setdefault(key, []).append((_get_outcome(behaviour), behaviour.get("text") or ""))
     for (rule, clock), seen in rows.items():
         worst = max((outcome for outcome, _ in seen if outcome in OUTCOMES), key=OUTCOMES.index, default="not checked")
         text = " ".join(text for outcome, text in seen if outcome == worst and text)

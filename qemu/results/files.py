@@ -4,7 +4,7 @@ import os
 import stat
 
 
-def read(path, size_max):
+def read_file(path, size_max):
     """Return the contents of the file PATH. Raise ValueError if it is no file, or has more than SIZE_MAX bytes."""
     # O_NONBLOCK is set because opening a FIFO would otherwise wait for a writer.
     with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
@@ -16,7 +16,7 @@ def read(path, size_max):
     return data
 
 
-def fresh(path):
+def create_file(path):
     """Create an unbuffered file PATH. An older file of that name is removed, but not the target of a link."""
     with contextlib.suppress(FileNotFoundError):
         os.remove(path)
@@ -33,12 +33,12 @@ def write_all(file, data):
         raise OSError(error.errno, error.strerror, file.name) from error
 
 
-def replace(path, data):
+def replace_file(path, data):
     """Write the file completely or not at all. Otherwise a reader of the old file, or a power failure, could leave an
     incomplete file.
     """
     try:
-        with fresh(path + ".new") as file:
+        with create_file(path + ".new") as file:
             write_all(file, data)
             os.fsync(file.fileno())
         os.replace(path + ".new", path)
@@ -48,14 +48,14 @@ def replace(path, data):
         raise OSError(error.errno, error.strerror, path) from error
 
 
-def overwrite(path, data):
+def overwrite_file(path, data):
     """Replace the contents of PATH by DATA in the file's present blocks, so that this works even on a full disk."""
     with open(path, "r+b", buffering=0, opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW)) as file:
         write_all(file, data)
         file.truncate()
 
 
-def output(path, added, planted):
+def open_output(path, added, planted):
     """Open the file PATH, which the user has named, for writing. If ADDED is true, append to it. Refuse a pipe, because writing
     to it may block for ever. PLANTED means that others may have made a link at PATH. In that case no link is followed.
     """
@@ -74,7 +74,7 @@ def output(path, added, planted):
     return open(fd, "wb", buffering=0)
 
 
-def flaw(error):
+def format_error(error):
     """Return the text of an OSError, with the file's name if it has one."""
     words = error.strerror or str(error)
     return f"{os.fsdecode(error.filename)}: {words}" if isinstance(error.filename, (str, bytes)) else words

@@ -9,34 +9,34 @@ KEYS = {
 OUTCOMES = [("kept", "passed"), ("broken", "failed"), ("not seen", "not_checked")]
 
 
-def to_current(report, schema):
+def convert_to_current(report, schema):
     """Convert REPORT to the version SCHEMA. Data that does not look like a report is returned unchanged, and refused later."""
     now = {**report, "schema": schema}
     for key, names in KEYS.items():
-        now[key] = _each(report.get(key), lambda row, names=names: {names.get(name, name): row[name] for name in row})
-    now["behaviours"] = _each(report.get("behaviours"), lambda row: {**row, "outcome": _outcome(row.get("outcome"))})
-    now["clocks"] = _with_counters(report.get("clocks"))
+        now[key] = _change_objects(report.get(key), lambda row, names=names: {names.get(name, name): row[name] for name in row})
+    now["behaviours"] = _change_objects(report.get("behaviours"), lambda row: {**row, "outcome": _rename_outcome(row.get("outcome"))})
+    now["clocks"] = _apply_verdicts_to_read_methods(report.get("clocks"))
     return now
 
 
-def _with_counters(clocks):
+def _apply_verdicts_to_read_methods(clocks):
     """Apply the verdict of a clock to its further read methods. In the old schema each read method had its own verdict. Now a
     fault of the counter applies to all its read methods.
     """
     worst = ["pass", "warn", "fail"]
     verdicts = {str(clock.get("id")): clock.get("verdict") for clock in clocks if isinstance(clock, dict)} if isinstance(clocks, list) else {}
 
-    def change(clock):
+    def change_verdict(clock):
         own, main = clock.get("verdict"), verdicts.get(str(clock.get("main")))
         return {**clock, "verdict": main} if own in worst and main in worst[worst.index(own):] else clock
-    return _each(clocks, change)
+    return _change_objects(clocks, change_verdict)
 
 
-def _outcome(word):
+def _rename_outcome(word):
     return next((new for old, new in OUTCOMES if old == word), word)
 
 
-def _each(value, change):
+def _change_objects(value, change):
     """Return CHANGE applied to the object VALUE, or to each object in the list VALUE."""
     if isinstance(value, list):
         return [change(item) if isinstance(item, dict) else item for item in value]

@@ -12,20 +12,20 @@ BARE = """<!DOCTYPE html>
 """
 
 
-def hidden(skew):
+def list_hidden_passes(skew):
     """Return the measurement passes that the page does not draw. It draws only one pass."""
     later = skew.get("later") or []
     return [skew, *later[:-1]] if later and skew.get("shown") == "last" else later
 
 
-def render(template, body):
+def insert_report(template, body):
     """Return TEMPLATE, the built page, with the report whose JSON is BODY."""
     try:
         report = json.loads(body)
         for latency in filter(None, (clock.get("latency") for clock in report["clocks"])):
             if "exact" in latency:
                 latency["exact"] = None  # removes the long lists exact and matrix, which the page does not draw
-        for tournament in hidden(report.get("skew") or {}):
+        for tournament in list_hidden_passes(report.get("skew") or {}):
             tournament["matrix"] = None
         body = json.dumps(report, separators=(",", ":")).encode("ascii")
     except RecursionError:
@@ -44,7 +44,7 @@ def read_template(path):
     return template if MARK in template else None
 
 
-def bare(text):
+def make_minimal_page(text):
     """Return a minimal page with TEXT, for a run without a template."""
     return BARE.format(reason="There is no page for this report: `make` builds it, build/page.html.",
                        text=html.escape(text.decode("utf-8", "replace"))).encode()

@@ -5,7 +5,7 @@ import math
 import os
 
 from results import older
-from results.sanitize import clean
+from results.sanitize import clean_text
 
 HOME = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "src", "report")
 ORDER = {"pass": 0, "warn": 1, "fail": 2}
@@ -25,59 +25,59 @@ KINDS = {"object": [dict], "array": [list], "string": [str], "boolean": [bool], 
          "number": [int, float], "null": [type(None)]}
 
 
-def shipped(name):
+def read_definition(name):
     """Return the contents of the file NAME of src/report."""
     with open(os.path.join(HOME, name), encoding="ascii") as file:
         return json.load(file)
 
 
-def incomplete(reason, accelerator, elapsed_ms):
+def make_incomplete_report(reason, accelerator, elapsed_ms):
     """Return a report for a run that has sent no report. It follows the schema, and has no figures."""
-    report = _blank(shipped("report.schema.json")["$defs"]["not_done"])
-    report.update(elapsed_ms=elapsed_ms, reason=clean(reason))
+    report = _make_blank_value(read_definition("report.schema.json")["$defs"]["not_done"])
+    report.update(elapsed_ms=elapsed_ms, reason=clean_text(reason))
     report["machine"]["accelerator"] = accelerator
     return report
 
 
-def _blank(node):
+def _make_blank_value(node):
     if "required" in node:
-        return {key: _blank(node["properties"].get(key, {})) for key in node["required"]}
+        return {key: _make_blank_value(node["properties"].get(key, {})) for key in node["required"]}
     return node.get("const")
 
 
-def stolen_percent(report):
+def get_stolen_percent(report):
     """Return the share of the observed time that was stolen, in percent, or None if it is not known."""
     stolen = (report.get("quality") or {}).get("stolen_percent")
     return stolen if isinstance(stolen, (int, float)) and not isinstance(stolen, bool) else None
 
 
-def parse(data):
+def parse_report(data):
     """Return the checked report in DATA. Raise ValueError with a sentence if it is not valid."""
-    return check(load(data))
+    return check_report(parse_json(data))
 
 
-def load(data):
+def parse_json(data):
     """Parse DATA, with limits on its size. The result is not checked against the schema."""
     if len(data) > SIZE_MAX:
         raise ValueError(f"is longer than {SIZE_MAX >> 20} MiB")
     if sum(map(data.count, (b",", b":", b"[", b"{"))) > VALUES_MAX:
         raise ValueError(f"has more than {VALUES_MAX:,} values")
     try:
-        return json.loads(data.decode("ascii"), parse_constant=_finite, parse_float=_finite, parse_int=_whole)
+        return json.loads(data.decode("ascii"), parse_constant=_parse_finite_number, parse_float=_parse_finite_number, parse_int=_parse_whole_number)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"is not JSON in ASCII: {error}") from error
 
 
-def check(report):
-    """Return REPORT, which load() returned, converted to today's schema. Raise ValueError if it does not match."""
-    schema, shape = _schema()
+def check_report(report):
+    """Return REPORT, which parse_json() returned, converted to today's schema. Raise ValueError if it does not match."""
+    schema, shape = _read_schema()
     found = report.get("schema") if isinstance(report, dict) else None
     if found == older.SCHEMA:
-        report = older.to_current(report, schema)
+        report = older.convert_to_current(report, schema)
     elif found != schema:
         but = f", but of {json.dumps(found[:SHOWN_MAX])}" if isinstance(found, str) else ""
         raise ValueError(f"is not of schema {schema}{but}")
-    flaw = _flaw(report, shape, "")
+    flaw = _find_mismatch(report, shape, "")
     if flaw:
         raise ValueError(f"is not as schema {found} has it: {flaw}")
     if report.get("findings"):  # earlier releases sort findings by rule
@@ -86,26 +86,26 @@ def check(report):
 
 
 @functools.cache
-def _schema():
+def _read_schema():
     """Return the schema's name, and the expected shape of a report."""
-    definitions = shipped("report.schema.json")["$defs"]
+    definitions = read_definition("report.schema.json")["$defs"]
     name = definitions["report"]["properties"]["schema"]["const"]
-    return name, _lenient(definitions["report"], definitions)
+    return name, _make_lenient(definitions["report"], definitions)
 
 
-def _finite(word):
+def _parse_finite_number(word):
     number = float(word)
     if not math.isfinite(number):
         raise ValueError(f"{word[:SHOWN_MAX]} is no number")
     return number
 
 
-def _whole(word):
-    _finite(word)
+def _parse_whole_number(word):
+    _parse_finite_number(word)
     return int(word)
 
 
-def _lenient(node, definitions, needed=True):
+def _make_lenient(node, definitions, needed=True):
     """Return the part NODE of the schema without details that differ between releases. Types and the NEEDED keys stay required.
     All other keys may be null.
     """
@@ -118,39 +118,39 @@ def _lenient(node, definitions, needed=True):
     lenient = {"types": [*types, *([] if needed else ["null"])]}
     lenient["kinds"] = tuple(kind for name in lenient["types"] for kind in KINDS[name])
     lenient["required"] = [key for key in node.get("required", []) if key in NEEDED]
-    lenient["properties"] = {key: _lenient(each, definitions, key in NEEDED)
+    lenient["properties"] = {key: _make_lenient(each, definitions, key in NEEDED)
                              for key, each in node.get("properties", {}).items()}
-    lenient["items"] = _lenient(node["items"], definitions) if "items" in node else None
+    lenient["items"] = _make_lenient(node["items"], definitions) if "items" in node else None
     return lenient
 
 
-def _flaw(value, node, where):
+def _find_mismatch(value, node, where):
     """Return the first place where VALUE does not match NODE, or None. WHERE is the place of VALUE in the report. Keys that the
     schema does not have are skipped, so the schema limits the depth.
     """
     whole = isinstance(value, float) and "integer" in node["types"] and value.is_integer()
     if not whole and (not isinstance(value, node["kinds"]) or isinstance(value, bool) and bool not in node["kinds"]):
         wanted = {"object": "no object", "array": "no list"}.get(node["types"][0])
-        return f"{where or 'it'} is {wanted or _shown(value)}"
+        return f"{where or 'it'} is {wanted or _format_value(value)}"
     if isinstance(value, dict):
         missing = next((key for key in node["required"] if key not in value), None)
         if missing:
             return f"{where or 'it'} has no {missing}"
         for key, inner in node["properties"].items():
-            flaw = _flaw(value[key], inner, f"{where}.{key}" if where else key) if key in value else None
+            flaw = _find_mismatch(value[key], inner, f"{where}.{key}" if where else key) if key in value else None
             if flaw:
                 return flaw
     if isinstance(value, list) and node["items"]:
         if len(value) > LISTS_MAX.get(where, len(value)):
             return f"{where} has more than {LISTS_MAX[where]} items"
         for at, item in enumerate(value):
-            flaw = _flaw(item, node["items"], f"{where}[{at}]")
+            flaw = _find_mismatch(item, node["items"], f"{where}[{at}]")
             if flaw:
                 return flaw
     return None
 
 
-def _shown(value):
+def _format_value(value):
     if isinstance(value, (dict, list)):
         return "a list" if isinstance(value, list) else "an object"
     return json.dumps(value[:SHOWN_MAX] if isinstance(value, str) else value)[:SHOWN_MAX]

@@ -1,9 +1,9 @@
-"""Makes text safe to show. Every line that is printed or written to JUnit, TAP and Markdown goes through clean()."""
+"""Makes text safe to show. Every line that is printed or written to JUnit, TAP and Markdown goes through clean_text()."""
 
 LENGTH_MAX = 4000  # most characters of a sentence; the rest is cut
 
 
-def clean(text, longest=LENGTH_MAX):
+def clean_text(text, longest=LENGTH_MAX):
     """Return TEXT on one line, without escape sequences, control characters, and characters that change the direction of text."""
     text = str(text)
     if len(text) > longest:

@@ -1,17 +1,17 @@
 """Writes the cases of a run as TAP version 13."""
-from results.sanitize import clean
+from results.sanitize import clean_text
 
 
-def plain(text):
+def escape_text(text):
     """Return TEXT as a part of one line, without #, which would start a directive of TAP."""
-    return clean(text).replace("#", " ").strip()
+    return clean_text(text).replace("#", " ").strip()
 
 
-def render(cases):
+def format_tap(cases):
     """Return the cases as TAP output."""
     lines = ["TAP version 13", f"1..{len(cases)}"]
     for number, case in enumerate(cases, 1):
-        name, text = plain(f"{case.group}: {case.name}"), plain(case.text)
+        name, text = escape_text(f"{case.group}: {case.name}"), escape_text(case.text)
         if case.outcome == "skip":
             lines.append(f"ok {number} - {name} # SKIP {text}")
             continue

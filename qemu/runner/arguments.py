@@ -386,7 +386,7 @@ def check_rest(run):
 def read_baseline(run):
     run.before = run.no_baseline = None
     try:
-        run.before = baseline.load(run.baseline) if run.baseline else None
+        run.before = baseline.load_report(run.baseline) if run.baseline else None
     except ValueError as error:
         run.no_baseline = str(error)
 

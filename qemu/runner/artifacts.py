@@ -13,7 +13,7 @@ from machine.boot import EXIT_FAIL, EXIT_NOT_DONE, EXIT_PASS
 from machine.command import Wrong
 from machine.console import Console
 from results import baseline, cases, files, junit, page, reports, summary, tap
-from results.sanitize import clean
+from results.sanitize import clean_text
 from runner import folder
 from runner.arguments import BUILD, OUTPUTS
 from runner.folder import FILES, INPUTS, LOGS, RECORD
@@ -49,7 +49,7 @@ def check_outputs(run):
 
 def why_not_written(run, path, added):
     try:
-        files.output(path, True, planted(run, path)).close()
+        files.open_output(path, True, planted(run, path)).close()
         if not added and os.path.isfile(path) and not os.path.islink(path):
             os.remove(path)  # removed, so that the file of an earlier run is not taken for a new file
     except OSError as error:
@@ -75,7 +75,7 @@ def leave(run, console, accelerator, status, problem, elapsed_s):
     if whole:
         report, body = said.report, blocks["REPORT"]
     else:
-        report = reports.incomplete(problem, accelerator, round(elapsed_s * 1000))
+        report = reports.make_incomplete_report(problem, accelerator, round(elapsed_s * 1000))
         body = (json.dumps(report, indent=2) + "\n").encode("ascii")
     record = record_of(blocks, report) if whole else None
     flaw = put_report(run, whole, body, text, (blocks.get("CSV") or CSV_HEADER).translate(PLAIN), record)
@@ -137,16 +137,16 @@ def write(run, body, template, text, csv, record):
     either, it receives that sentence."""
     written = False
     try:
-        files.replace(os.path.join(run.out, "report.json"), body)
+        files.replace_file(os.path.join(run.out, "report.json"), body)
         written = True
-        html = page.render(template, body) if template else page.bare(text)
-        files.replace(os.path.join(run.out, "report.html"), html)
-        files.replace(os.path.join(run.out, "report.txt"), text)
-        files.replace(os.path.join(run.out, "report.csv"), csv)
+        html = page.insert_report(template, body) if template else page.make_minimal_page(text)
+        files.replace_file(os.path.join(run.out, "report.html"), html)
+        files.replace_file(os.path.join(run.out, "report.txt"), text)
+        files.replace_file(os.path.join(run.out, "report.csv"), csv)
         if record:
-            files.replace(os.path.join(run.out, RECORD), record)
+            files.replace_file(os.path.join(run.out, RECORD), record)
     except OSError as error:
-        flaw = f"the report cannot be written: {files.flaw(error)}"
+        flaw = f"the report cannot be written: {files.format_error(error)}"
         if not written:
             with contextlib.suppress(OSError):
                 folder.write_reason(run, flaw)
@@ -169,7 +169,7 @@ def too_much_stolen(run, report):
     """
     if run.max_stolen is None:
         return None
-    stolen = reports.stolen_percent(report)
+    stolen = reports.get_stolen_percent(report)
     if stolen is None:
         return "it is not known how much time was stolen: --max-stolen can't be told"
     if stolen <= run.max_stolen:
@@ -181,7 +181,7 @@ def too_much_stolen(run, report):
 def answer(report):
     """Return the last lines for the terminal: the report in short, or nothing if there is no report."""
     said = report.get("answer") or {}
-    return textwrap.wrap(clean(said.get("text") or "", ANSWER_MAX), COLUMNS)
+    return textwrap.wrap(clean_text(said.get("text") or "", ANSWER_MAX), COLUMNS)
 
 
 def place(out, whole):
@@ -197,27 +197,27 @@ def place(out, whole):
 def write_flaw_outputs(run, problem):
     """Write the same files as write_outputs(), for a call that started no run."""
     run.event = []
-    return write_outputs(run, reports.incomplete(problem, None, 0), problem, None, 0.0)
+    return write_outputs(run, reports.make_incomplete_report(problem, None, 0), problem, None, 0.0)
 
 
 def write_outputs(run, report, problem, comparison, elapsed_s):
     """Write the files for other programs. Return a sentence if a file could not be written."""
-    found = cases.of(report, problem, comparison, run.event, run.fail_on)
-    run.suite = functools.partial(junit.suite, found, elapsed_s, cases.properties(report))
-    outputs = [("junit", False, lambda: junit.render(found, elapsed_s, cases.properties(report))),
-               ("summary", True, lambda: summary.render(report, problem, comparison).encode("ascii"))]
+    found = cases.make_cases(report, problem, comparison, run.event, run.fail_on)
+    run.suite = functools.partial(junit.make_suite, found, elapsed_s, cases.collect_properties(report))
+    outputs = [("junit", False, lambda: junit.format_junit(found, elapsed_s, cases.collect_properties(report))),
+               ("summary", True, lambda: summary.format_summary(report, problem, comparison).encode("ascii"))]
     flaws = []
     for name, added, render in outputs:
         path = getattr(run, name)
         try:
             if path:
-                with files.output(path, added, planted(run, path)) as file:
+                with files.open_output(path, added, planted(run, path)) as file:
                     files.write_all(file, render())
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else error
             flaws.append(f"--{name}: {path} cannot be written: {why}")
     if run.tap:
         lines = Console(sys.stdout)
-        for line in tap.render(found):
+        for line in tap.format_tap(found):
             lines.show(line)
     return "; ".join(flaws)

@@ -9,7 +9,7 @@ import stat
 from machine import command
 from machine.command import Wrong
 from results import files, reports
-from results.sanitize import clean
+from results.sanitize import clean_text
 
 FILES = ["report.json", "report.html", "report.txt", "report.csv"]
 # Missing in some runs, because a machine of many cores does not send it, and earlier releases do not have it.
@@ -81,7 +81,7 @@ def holder(status):
             words = os.fsdecode(file.read(REASON_MAX)).replace("\0", " ").strip()
     except (OSError, StopIteration, IndexError, ValueError):
         return ""
-    return f": process {pid}, {clean(words)}"
+    return f": process {pid}, {clean_text(words)}"
 
 
 def check_inputs(run):
@@ -136,9 +136,9 @@ def clear(run):
             if os.path.lexists(path) and not (name == STICK and run.image and is_last_stick(run.image, run.out)):
                 os.remove(path)
         for name in LOGS:
-            files.fresh(os.path.join(run.out, name)).close()
+            files.create_file(os.path.join(run.out, name)).close()
         if not run.list:
-            with files.fresh(os.path.join(run.out, FILES[0])) as file:
+            with files.create_file(os.path.join(run.out, FILES[0])) as file:
                 files.write_all(file, unfinished(NOT_ENDED).ljust(RESERVED))
     except OSError as error:
         raise Unwritable(error) from error
@@ -148,7 +148,7 @@ def has_report(folder):
     """Return True if FOLDER has a report with measurements. Return False if it has no report, or a report with only a reason."""
     path = os.path.join(folder, FILES[0])
     try:
-        return not os.path.islink(path) and bool(reports.parse(files.read(path, reports.SIZE_MAX))["clocks"])
+        return not os.path.islink(path) and bool(reports.parse_report(files.read_file(path, reports.SIZE_MAX))["clocks"])
     except (OSError, ValueError):
         return False
 
@@ -179,11 +179,11 @@ def drop_earlier(out):
 
 
 def unfinished(reason):
-    return (json.dumps(reports.incomplete(reason[:REASON_MAX], None, 0), indent=2) + "\n").encode("ascii")
+    return (json.dumps(reports.make_incomplete_report(reason[:REASON_MAX], None, 0), indent=2) + "\n").encode("ascii")
 
 
 def write_reason(run, reason):
     """Overwrite report.json with REASON. This works even on a full disk, because the file got its bytes when the run started."""
     path = os.path.join(run.out, FILES[0])
     if os.path.exists(path):
-        files.overwrite(path, unfinished(reason).ljust(RESERVED))
+        files.overwrite_file(path, unfinished(reason).ljust(RESERVED))

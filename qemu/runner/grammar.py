@@ -63,7 +63,7 @@ class Grammar:
     """The keys of an application's options, and their valid values."""
 
     def __init__(self, path):
-        self._all = json.loads(files.read(path, SIZE_MAX).decode("ascii"))
+        self._all = json.loads(files.read_file(path, SIZE_MAX).decode("ascii"))
         self._options = self._all["options"]
 
     def flaws(self, data):

@@ -26,7 +26,7 @@ def read(path):
     """Yield (name, arguments, baretick's options) of each run in the file PATH."""
     parser = configparser.ConfigParser(interpolation=None, delimiters=("=",), comment_prefixes=("#",))
     try:
-        parser.read_string(files.read(path, SIZE_MAX).decode())
+        parser.read_string(files.read_file(path, SIZE_MAX).decode())
     except OSError as error:
         raise Wrong(f"--matrix: {path} cannot be read: {error.strerror}") from error
     except (configparser.Error, ValueError) as error:
@@ -104,7 +104,7 @@ def run_all(common, words, do, table):
         raise Wrong(f"--out: {common.out} cannot be written: {error.strerror}") from error
     try:
         worst = run_each(common, runs, do, table, suites)
-        flaw = suites.end()
+        flaw = suites.complete_file()
         if flaw:
             table.say(flaw)
         return max(worst, EXIT_NOT_DONE) if flaw else worst
@@ -127,7 +127,7 @@ def run_each(common, runs, do, table, suites):
         status, problem = do(run, console)
         elapsed_s = time.monotonic() - begin
         table.show(f"{run.name:{width}}  {ending(run, status):9} {elapsed_s:5.1f}  {problem or reason(run, status)}".rstrip())
-        suites.add(run.suite(run.name) if run.suite else junit.suite([cases.not_done(problem)], elapsed_s, name=run.name))
+        suites.add_suite(run.suite(run.name) if run.suite else junit.make_suite([cases.make_case_of_unfinished_run(problem)], elapsed_s, name=run.name))
         run.suite = None
         worst = max(worst, status)
         # If the user has given QEMU arguments, these may be the cause, so the next run tries KVM again.

@@ -10,7 +10,7 @@ from http import HTTPStatus
 
 from heap import gather
 from results import reports
-from results.sanitize import clean
+from results.sanitize import clean_text
 from serve import limits, store
 
 LINE_MAX = 8 << 10        # most bytes of the request's first line
@@ -38,8 +38,8 @@ class Refused(Exception):
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """Handles one request. `server` (server.py) provides `store`, `limits`, `deadline_s`, `checking`, application(), taken()
-    and refused().
+    """Handles one request. `server` (server.py) provides `store`, `limits`, `deadline_s`, `checking`, read_application(),
+    print_taken_report() and print_refusal().
     """
     protocol_version = "HTTP/1.1"
 
@@ -49,7 +49,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.head_s = self.server.deadline_s / HEAD_PART
         self.stream = limits.Stream(self.request, begin_s + self.head_s, HEAD_MAX)
         self.rfile = io.BufferedReader(self.stream, PIECE)
-        self.address = self.server.client(self.client_address[0])
+        self.address = self.server.get_client_identity(self.client_address[0])
         self.command = self.path = ""
         self.expects = False
 
@@ -58,24 +58,24 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.rfile.close()
 
     def handle(self):
-        with self.server.limits.connected(self.address) as allowed:
+        with self.server.limits.count_connection(self.address) as allowed:
             try:
-                self._one(allowed)
+                self._handle_request(allowed)
             except OSError:
                 pass  # the client has closed the connection or does not read, so no answer is possible
 
-    def _one(self, allowed):
+    def _handle_request(self, allowed):
         try:
             if not allowed:
-                raise busy(f"{limits.CONNECTIONS_MAX_EACH} connections of this address are open")
-            if self._request():
-                self._route()
+                raise make_busy_refusal(f"{limits.CONNECTIONS_MAX_EACH} connections of this address are open")
+            if self._parse_head():
+                self._route_request()
         except Refused as refused:
-            self.server.refused(self, refused)
-            self._answer(refused.status, f"{clean(refused)}\n".encode("ascii", "replace"), TEXT, *refused.headers)
-            self._drain()
+            self.server.print_refusal(self, refused)
+            self._send_answer(refused.status, f"{clean_text(refused)}\n".encode("ascii", "replace"), TEXT, *refused.headers)
+            self._discard_rest()
 
-    def _request(self):
+    def _parse_head(self):
         """Parse the request line and the headers. Return False if the client sent nothing."""
         try:
             self.raw_requestline = self.rfile.readline(LINE_MAX + 1)
@@ -96,14 +96,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.expects = True
         return True
 
-    def _route(self):
-        wait_s = self.server.limits.spend(self.address, "request")
+    def _route_request(self):
+        wait_s = self.server.limits.take_token(self.address, "request")
         if wait_s:
             raise Refused(429, "too many requests of this address", f"Retry-After: {wait_s}")
         target = TARGET.fullmatch(self.path)
-        routes = {"/baretick.efi": (("GET", "HEAD"), self._application),
-                  "/baretick.cfg": (("GET", "HEAD"), self._options),
-                  "/reports": (("POST",), self._report)}
+        routes = {"/baretick.efi": (("GET", "HEAD"), self._send_application),
+                  "/baretick.cfg": (("GET", "HEAD"), self._send_options),
+                  "/reports": (("POST",), self._receive_report)}
         if not target or target[1] not in routes:
             raise Refused(404, "there are /baretick.efi, /baretick.cfg and, for POST, /reports")
         methods, action = routes[target[1]]
@@ -116,10 +116,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         except store.Unusable as error:
             raise Refused(500, str(error)) from error
 
-    def _application(self, _):
-        self._answer(HTTPStatus.OK, self.server.application(), EFI)
+    def _send_application(self, _):
+        self._send_answer(HTTPStatus.OK, self.server.read_application(), EFI)
 
-    def _options(self, query):
+    def _send_options(self, query):
         try:
             # The first of several fields with the same name is used.
             fields = dict(reversed(urllib.parse.parse_qsl(query, max_num_fields=FIELDS_MAX)))
@@ -128,32 +128,32 @@ class Handler(http.server.BaseHTTPRequestHandler):
         mac = fields.get("mac", "").lower()
         if mac and not re.fullmatch("[0-9a-f]{12}", mac):
             raise Refused(400, "mac is not 12 hexadecimal digits")
-        data = self.server.store.options(mac, store.to_file_name(fields.get("serial")))
+        data = self.server.store.read_options(mac, store.to_file_name(fields.get("serial")))
         if data is None:
             raise Refused(404, "there are no options for this machine, and none for all")
-        self._answer(HTTPStatus.OK, data, TEXT)
+        self._send_answer(HTTPStatus.OK, data, TEXT)
 
-    def _report(self, _):
+    def _receive_report(self, _):
         if "Origin" in self.headers:
             raise Refused(403, "reports are not taken from web pages")
-        length = self._length()
-        wait_s = self.server.limits.spend(self.address)
+        length = self._get_body_length()
+        wait_s = self.server.limits.take_token(self.address)
         if wait_s:
             raise Refused(429, f"more than {self.server.limits.rate} reports a minute of this address",
                           f"Retry-After: {wait_s}")
-        with self.server.limits.posting(self.address) as allowed:
+        with self.server.limits.count_incoming_report(self.address) as allowed:
             if not allowed:
-                raise busy("too many reports are being sent at this moment")
-            with self.server.store.incoming(length) as incoming:
-                self._receive(length, incoming)
-                machine, verdict = self._checked(incoming)
-                name = self.server.store.keep(incoming, machine, store.now())
+                raise make_busy_refusal("too many reports are being sent at this moment")
+            with self.server.store.create_incoming_file(length) as incoming:
+                self._receive_body(length, incoming)
+                machine, verdict = self._check_report(incoming)
+                name = self.server.store.keep_report(incoming, machine, store.get_present_time())
         try:
-            self._answer(HTTPStatus.CREATED, f"{name}\n".encode("ascii"), TEXT)
+            self._send_answer(HTTPStatus.CREATED, f"{name}\n".encode("ascii"), TEXT)
         finally:
-            self.server.taken(self, machine, verdict, name)  # counts the report even if the client did not receive the answer
+            self.server.print_taken_report(self, machine, verdict, name)  # counts the report even if the client did not receive the answer
 
-    def _length(self):
+    def _get_body_length(self):
         """Return the length of the body in bytes."""
         if "Transfer-Encoding" in self.headers:
             raise Refused(411, "a report comes with Content-Length, and without Transfer-Encoding")
@@ -167,10 +167,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             raise Refused(413, f"a report has at most {reports.SIZE_MAX >> 20} MiB")
         return int(length)
 
-    def _receive(self, length, incoming):
+    def _receive_body(self, length, incoming):
         """Receive LENGTH bytes of the body into INCOMING."""
         if self.expects:
-            self._send(b"HTTP/1.1 100 Continue\r\n\r\n")
+            self._send_bytes(b"HTTP/1.1 100 Continue\r\n\r\n")
         self.stream.left = length
         self.stream.end_s = min(self.end_s, time.monotonic() + self.head_s + length / BODY_BYTES_PER_S)
         left = length
@@ -184,14 +184,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
             incoming.write(piece)
             left -= len(piece)
 
-    def _checked(self, incoming):
+    def _check_report(self, incoming):
         """Return (machine, verdict) of the report in INCOMING. Only one report is parsed at a time, because parsing needs more
         memory than the body.
         """
         if not self.server.checking.acquire(timeout=max(0, self.end_s - time.monotonic())):
-            raise busy("too many reports are being read at this moment")
+            raise make_busy_refusal("too many reports are being read at this moment")
         try:
-            report = gather.parse(incoming.read())
+            report = gather.parse_report(incoming.read())
         except (ValueError, MemoryError, RecursionError) as error:
             flaw = f"the body is no report: it {error}" if str(error) else "the report needs too much memory"
             raise Refused(422, flaw) from error
@@ -201,16 +201,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
         names = (identity.get("serial"), (report.get("options") or {}).get("label"), identity.get("product"))
         return next((name for name in names if store.to_file_name(name)), None), report["verdict"]
 
-    def _answer(self, status, body, kind, *headers):
+    def _send_answer(self, status, body, kind, *headers):
         head = [f"HTTP/1.1 {status.value} {status.phrase}", f"Date: {self.date_time_string()}", "Server: baretick",
                 f"Content-Type: {kind}", f"Content-Length: {len(body)}", "Connection: close", *headers, "", ""]
-        self._send("\r\n".join(head).encode("ascii") + (b"" if self.command == "HEAD" else body))
+        self._send_bytes("\r\n".join(head).encode("ascii") + (b"" if self.command == "HEAD" else body))
 
-    def _send(self, data):
-        limits.wait(self.request, self.end_s)
+    def _send_bytes(self, data):
+        limits.set_time_out(self.request, self.end_s)
         self.request.sendall(data)  # the time-out applies to all data, and not to each piece
 
-    def _drain(self):
+    def _discard_rest(self):
         """Read the rest of the request. If a connection is closed with unread bytes, the kernel sends a reset, and the client
         loses the answer.
         """
@@ -221,5 +221,5 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 pass
 
 
-def busy(sentence):
+def make_busy_refusal(sentence):
     return Refused(503, sentence, f"Retry-After: {RETRY_S}")

@@ -35,13 +35,13 @@ class Stream(io.RawIOBase):
     def readinto(self, buffer):
         if self.left <= 0:
             raise TooLong
-        wait(self.connection, self.end_s)
+        set_time_out(self.connection, self.end_s)
         got = self.connection.recv_into(memoryview(buffer)[:self.left])
         self.left -= got
         return got
 
 
-def wait(connection, end_s):
+def set_time_out(connection, end_s):
     """Set the time-out of the next call on CONNECTION so that it ends at END_S. A constant time-out would start anew for each
     piece.
     """
@@ -62,7 +62,7 @@ class Limits:
         self.spent = {}  # maps (address, kind) to (tokens, time), sorted by the latest request
 
     @contextlib.contextmanager
-    def connected(self, address):
+    def count_connection(self, address):
         """Yield True if ADDRESS may have another connection."""
         with self.lock:
             self.connections[address] += 1
@@ -70,10 +70,10 @@ class Limits:
         try:
             yield allowed
         finally:
-            self._less(self.connections, address)
+            self._decrease_count(self.connections, address)
 
     @contextlib.contextmanager
-    def posting(self, address):
+    def count_incoming_report(self, address):
         """Yield True if ADDRESS may send a report now or within POST_WAIT_S."""
         with self.lock:
             allowed = self.lock.wait_for(lambda: sum(self.posts.values()) < POSTS_MAX and
@@ -82,16 +82,16 @@ class Limits:
         try:
             yield allowed
         finally:
-            self._less(self.posts, address, allowed)
+            self._decrease_count(self.posts, address, allowed)
 
-    def _less(self, counter, address, by=1):
+    def _decrease_count(self, counter, address, by=1):
         with self.lock:
             counter[address] -= by
             if counter[address] <= 0:
                 del counter[address]
             self.lock.notify_all()
 
-    def spend(self, address, what="report"):
+    def take_token(self, address, what="report"):
         """Return 0 if ADDRESS may request WHAT now, otherwise the number of seconds until it may. Each address has a token
         bucket for the requests of one minute, which fills steadily.
         """

@@ -10,7 +10,7 @@ import threading
 import time
 
 from results import files
-from results.sanitize import clean
+from results.sanitize import clean_text
 from serve import handler, limits, store
 
 APPLICATION_MAX = 64 << 20  # largest application in bytes
@@ -38,7 +38,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         self.open = set()
         self.reports = self.refusals = 0
         self.deaf = None  # the error that occurred when the output was closed, or None
-        self.application()
+        self.read_application()
         try:
             family, _, _, _, address = socket.getaddrinfo(options.listen, options.port, type=socket.SOCK_STREAM,
                                                           flags=socket.AI_PASSIVE)[0]
@@ -56,25 +56,25 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         try:
             super().process_request(request, client_address)
         except BaseException:
-            self._gone(request)
+            self._release_connection(request)
             raise
 
     def process_request_thread(self, request, client_address):
         try:
             super().process_request_thread(request, client_address)
         finally:
-            self._gone(request)
+            self._release_connection(request)
 
-    def _gone(self, request):
+    def _release_connection(self, request):
         self.open.discard(request)
         self.places.release()
 
     def handle_error(self, request, client_address):
         kind, error, _ = sys.exc_info()
-        self.say(f"{client_address[0]}: internal error: {kind.__name__}: {error}", sys.stderr)
+        self.print_line(f"{client_address[0]}: internal error: {kind.__name__}: {error}", sys.stderr)
 
     @staticmethod
-    def client(address):
+    def get_client_identity(address):
         """Return the identity of a client: its IPv4 address, or the first 64 bits of its IPv6 address, which belong to one
         host.
         """
@@ -85,36 +85,36 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
 
     # The following functions are for requests.
 
-    def application(self):
+    def read_application(self):
         """Return the bytes of the application. Read the file again if it has changed."""
         try:
             about = os.stat(self.efi)
             known, data = self.read
             if known != (about.st_mtime_ns, about.st_size, about.st_ino):
-                data = files.read(self.efi, APPLICATION_MAX)
+                data = files.read_file(self.efi, APPLICATION_MAX)
                 self.read = ((about.st_mtime_ns, about.st_size, about.st_ino), data)
         except OSError as error:
-            raise store.Unusable(f"the application cannot be read: {files.flaw(error)}") from error
+            raise store.Unusable(f"the application cannot be read: {files.format_error(error)}") from error
         except ValueError as error:
             raise store.Unusable(f"the application: {self.efi} {error}") from error
         return data
 
-    def taken(self, request, machine, verdict, name):
+    def print_taken_report(self, request, machine, verdict, name):
         with self.saying:
             self.reports += 1
-        self.say(f"{begin(request)}  {machine or 'unknown machine'}  {verdict}  reports/{name}")
+        self.print_line(f"{format_line_start(request)}  {machine or 'unknown machine'}  {verdict}  reports/{name}")
 
-    def refused(self, request, refusal):
+    def print_refusal(self, request, refusal):
         with self.saying:
             self.refusals += 1
         if self.refusals <= REFUSED_MAX and (request.command == "POST" or refusal.status >= 500):
-            self.say(f"{begin(request)}  refused: {refusal.status.value} {refusal}", sys.stderr)
+            self.print_line(f"{format_line_start(request)}  refused: {refusal.status.value} {refusal}", sys.stderr)
 
-    def say(self, line, where=None):
+    def print_line(self, line, where=None):
         """Print a line for the operator. If the output is closed, end the server."""
         with self.saying:
             try:
-                print(clean(line, SHOWN_MAX), file=where or sys.stdout, flush=True)
+                print(clean_text(line, SHOWN_MAX), file=where or sys.stdout, flush=True)
             except OSError as error:
                 if not self.deaf:
                     self.deaf = error
@@ -122,7 +122,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
 
     # The following functions are for the end of the server.
 
-    def end(self):
+    def end_connections(self):
         """Accept no new connections. Wait GRACE_S for the end of open connections, and then close them."""
         self.server_close()
         end_s = time.monotonic() + GRACE_S
@@ -137,16 +137,16 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
             time.sleep(0.01)
 
 
-def begin(request):
+def format_line_start(request):
     """Return the start of a printed line: the time and the client."""
     return f"{time.strftime('%H:%M:%S')}  {request.client_address[0]}"
 
 
-def interrupted(*_):
+def raise_keyboard_interrupt(*_):
     raise KeyboardInterrupt
 
 
-def serve(options):
+def run_server(options):
     """Serve until Ctrl-C or SIGTERM. Raise Missing, store.Busy or OSError if the server cannot start."""
     try:
         server = Server(options, store.Store(options.serve, options.keep_free << 20))
@@ -154,16 +154,16 @@ def serve(options):
         raise Missing(str(error)) from error
     except store.Full as error:
         raise Missing(f"{options.serve}: {error}") from error
-    signal.signal(signal.SIGTERM, interrupted)
+    signal.signal(signal.SIGTERM, raise_keyboard_interrupt)
     host, port = server.server_address[:2]
-    server.say(f"http://{f'[{host}]' if ':' in host else host}:{port}/ hands out {options.application} and takes "
+    server.print_line(f"http://{f'[{host}]' if ':' in host else host}:{port}/ hands out {options.application} and takes "
                f"reports into {os.path.join(options.serve, 'reports')}; Ctrl-C ends it")
     try:
         server.serve_forever(poll_interval=0.2)
     except KeyboardInterrupt:
         with contextlib.suppress(KeyboardInterrupt):
-            server.end()
+            server.end_connections()
     if server.deaf:
         raise server.deaf
-    server.say(f"{server.reports} report{'' if server.reports == 1 else 's'} taken, {server.refusals} request"
+    server.print_line(f"{server.reports} report{'' if server.reports == 1 else 's'} taken, {server.refusals} request"
                f"{'' if server.refusals == 1 else 's'} refused")

@@ -12,7 +12,7 @@ import stat
 
 from heap import places
 from results import files
-from results.sanitize import clean
+from results.sanitize import clean_text
 
 NAME_MAX = 64            # most characters of a name from a report or a client
 OPTIONS_MAX = 64 << 10   # most bytes of an options file
@@ -55,19 +55,19 @@ class Store:
             fcntl.flock(self.reports, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise Busy(f"{folder} is served already") from error
-        self._sweep()
-        with self.incoming(0) as probe:
-            self._link(probe.name, PREFIX + "probe")
+        self._remove_temporary_files()
+        with self.create_incoming_file(0) as probe:
+            self._create_link(probe.name, PREFIX + "probe")
         os.remove(PREFIX + "probe", dir_fd=self.reports)
 
-    def _sweep(self):
+    def _remove_temporary_files(self):
         """Remove the temporary files of a server that was killed."""
         names = os.listdir(self.reports)
         for name in (name for name in names if name.startswith(PREFIX)):
             os.remove(name, dir_fd=self.reports)
         self.count = sum(not name.startswith(PREFIX) for name in names)
 
-    def options(self, mac, serial):
+    def read_options(self, mac, serial):
         """Return the first options file that exists: for MAC, for SERIAL, or for all machines. MAC and SERIAL are safe names,
         or "". Return None if there is no such file.
         """
@@ -80,10 +80,10 @@ class Store:
             except OSError as error:
                 raise Unusable(f"options is no folder: {error.strerror}") from error
             own = [(f"{name}.cfg", options) for name in (mac, serial) if name and options is not None]
-            return next((data for data in (self._read(*each) for each in [*own, ("baretick.cfg", self.folder)])
+            return next((data for data in (self._read_file(*each) for each in [*own, ("baretick.cfg", self.folder)])
                          if data is not None), None)
 
-    def _read(self, name, folder):
+    def _read_file(self, name, folder):
         """Return the contents of the file NAME, or None if it does not exist. Raise Unusable if it cannot be read. Otherwise
         the machine would start with the options of the next file.
         """
@@ -106,7 +106,7 @@ class Store:
         return data
 
     @contextlib.contextmanager
-    def incoming(self, length):
+    def create_incoming_file(self, length):
         """Yield a temporary file for LENGTH bytes. Raise Full if there is no space."""
         free = os.fstatvfs(self.reports)
         if free.f_bavail * free.f_frsize - length < self.keep_free:
@@ -125,7 +125,7 @@ class Store:
             with contextlib.suppress(OSError):
                 os.remove(name, dir_fd=self.reports)
 
-    def keep(self, incoming, machine, arrived):
+    def keep_report(self, incoming, machine, arrived):
         """Give the complete report its final name. The name contains MACHINE and the time at which the report ARRIVED, and is
         always new.
         """
@@ -135,7 +135,7 @@ class Store:
             for number in range(1, TRIES_MAX + 1):
                 name = f"{stem}{f'-{number}' if number > 1 else ''}.json"
                 try:
-                    self._link(incoming.name, name)
+                    self._create_link(incoming.name, name)
                 except FileExistsError:
                     continue
                 os.fsync(self.reports)
@@ -143,7 +143,7 @@ class Store:
                 return name
         raise Unusable(f"{stem}.json and {TRIES_MAX - 1:,} more are there already")
 
-    def _link(self, old, new):
+    def _create_link(self, old, new):
         """Create NEW as a link to OLD if NEW does not exist. In this way a reader of NEW always sees the complete file."""
         try:
             os.link(old, new, src_dir_fd=self.reports, dst_dir_fd=self.reports, follow_symlinks=False)
@@ -160,7 +160,7 @@ class Store:
         except OSError as error:
             if error.errno in FULL:
                 raise Full(error.strerror) from error
-            raise Unusable(clean(files.flaw(error))) from error
+            raise Unusable(clean_text(files.format_error(error))) from error
 
 
 class Incoming:
@@ -179,5 +179,5 @@ class Incoming:
             return self.file.read()
 
 
-def now():
+def get_present_time():
     return datetime.datetime.now(datetime.timezone.utc)

@@ -49,7 +49,7 @@ class Answers:
         self.reads = [{"run": run, "who": f"w{n}", **{f"ns_{one}": None if one == "hpet" and n % 2 else 31.5 + n
                                                       for one in self.read_clocks}} for n, run in enumerate(self.names)]
 
-    def name(self, run):
+    def get_machine_name(self, run):
         return self.names[run][0]
 
 
@@ -71,7 +71,7 @@ def show(browser, tmp_path):
     def call(**keywords):
         answers = Answers(tmp_path / "a b" / "report.html")
         path = tmp_path / "fleet.html"
-        path.write_bytes(page.render(answers, {("figure", "w0", "median read", "hpet")}, str(tmp_path)))
+        path.write_bytes(page.render_page(answers, {("figure", "w0", "median read", "hpet")}, str(tmp_path)))
         opened.append(browser.open(path, **keywords))
         return opened[-1]
     yield call
@@ -130,6 +130,6 @@ def test_no_column_is_cut(show, width, dark):
 
 
 def test_the_policy_names_what_is_in_the_page():
-    made = page.render(Answers("/gone"), set(), "/")
+    made = page.render_page(Answers("/gone"), set(), "/")
     assert re.search(rb"script-src 'sha256-[^']+'; style-src 'sha256-[^']+'", made) and len(made) < 100_000
     assert made.count(b"<script>") == 1 and b"http://" not in made.replace(b"http://www.w3.org", b"")

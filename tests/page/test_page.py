@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT / "qemu"))
 
 from results import baseline  # noqa: E402
 from results import page as runner_page  # noqa: E402
-from results.reports import incomplete  # noqa: E402
+from results.reports import make_incomplete_report  # noqa: E402
 
 GOLDENS = ROOT / "tests" / "goldens"
 HOSTILE = "</script><img src=x onerror=\"window.pwned=1\"><!--'\u2028${1}"
@@ -82,7 +82,7 @@ def show(browser, template, tmp_path):
 
 
 def page_of(template, report):
-    return runner_page.render(template, json.dumps(report, indent=2).encode())
+    return runner_page.insert_report(template, json.dumps(report, indent=2).encode())
 
 
 def golden(name):
@@ -378,7 +378,7 @@ def test_machine_of_which_nothing_was_measured_is_said_to_be_so(show):
 
 
 def test_run_that_gave_no_report_says_why(show):
-    page = show(incomplete("the guest hung", "tcg", 5000))
+    page = show(make_incomplete_report("the guest hung", "tcg", 5000))
     assert page.problems == [] and page.requests == []
     assert page.evaluate("document.querySelector('.problem').textContent") == "The run gave no report: the guest hung"
     for name in ("latency", "skew"):
@@ -756,7 +756,7 @@ def unchecked(value, shape, place=""):
 
 def test_types_of_the_whole_schema_are_in_the_page(template):
     shape = json.loads(re.search(rb"^const REPORT = (.*);$", template, re.MULTILINE)[1])
-    for report in *map(golden, ("clean", "sick", "empty")), incomplete("the guest hung", "tcg", 5000), of_cores(4):
+    for report in *map(golden, ("clean", "sick", "empty")), make_incomplete_report("the guest hung", "tcg", 5000), of_cores(4):
         assert unchecked(report, shape) == []
     assert unchecked({"clocks": [{"id": 1, "news": 1}]}, shape) == [".clocks[0].id", ".clocks[0].news"]
 

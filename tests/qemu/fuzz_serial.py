@@ -142,20 +142,20 @@ def one(draw, small, whole, before):
     status, problem = judge(run, guest)
     assert status in (0, 1, 2, 124) and (problem is None) == (status < 2), (status, problem)
     assert status > 1 or said.complete and said.report["verdict"] in ("pass", "warn", "fail")
-    assert sanitize.clean(problem or "").isprintable()
+    assert sanitize.clean_text(problem or "").isprintable()
     ok = said.report is not None and not said.faults
-    report = said.report if ok else reports.incomplete(problem, "tcg", 1)
+    report = said.report if ok else reports.make_incomplete_report(problem, "tcg", 1)
     comparison = baseline.Comparison(before, report, 2) if ok and not problem else None
     if ok and said.report["verdict"] in baseline.ORDER:
         baseline.Comparison(report, before, 2)
-    found = cases.of(report, problem, comparison)
-    suite = xml.fromstring(junit.render(found, 1))
+    found = cases.make_cases(report, problem, comparison)
+    suite = xml.fromstring(junit.format_junit(found, 1))
     assert len(suite) == len(found)
-    assert all(line.isprintable() for line in tap.render(found))
-    text = summary.render(report, problem, comparison)
+    assert all(line.isprintable() for line in tap.format_tap(found))
+    text = summary.format_summary(report, problem, comparison)
     assert text.isascii() and text.replace("\n", "").isprintable() and len(text) < 1 << 20
     body = said.blocks["REPORT"] if ok else json.dumps(report).encode()
-    assert page.render(b"<" + page.MARK + b">", body).count(b"<") == 1
+    assert page.insert_report(b"<" + page.MARK + b">", body).count(b"<") == 1
     return status
 
 
@@ -172,7 +172,7 @@ def main(words):
         first = int(number)
     print(f"fuzz_serial: {count} streams, seed {seed}", flush=True)
     small, whole = seeds()
-    before = reports.parse(json.dumps(small[2]).encode())
+    before = reports.parse_report(json.dumps(small[2]).encode())
     ended = dict.fromkeys((0, 1, 2, 124), 0)
     for number in range(first, first + count):
         try:

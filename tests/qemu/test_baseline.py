@@ -185,7 +185,7 @@ def test_all_clocks_that_were_not_asked_for_are_one_note():
 
 def test_two_sentences_on_one_clock_are_told_apart_in_its_case():
     now = document(clock(p50=1200, least=1100, step=80))
-    case, = (case for case in cases.of(now, None, compare(document(clock()), now))
+    case, = (case for case in cases.make_cases(now, None, compare(document(clock()), now))
              if case.group == "baseline" and case.text)
     assert case.text.startswith("hpet has a median latency of 1200 ns") and ": more than 2 times that; hpet has a resolution" in case.text
 

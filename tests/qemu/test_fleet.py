@@ -23,7 +23,7 @@ WAIT_S = 120  # the machine may be busy
 def fleet(tmp_path):
     """Calls qemu/fleet with a data set in the test's own folder."""
     try:
-        engine.load()
+        engine.load_duckdb()
     except engine.Missing as error:
         pytest.skip(str(error))
 
@@ -44,7 +44,7 @@ def gathered(maker, reports):
 
 def ask(folder, query):
     """Return the rows of QUERY from the data set in a DuckDB database."""
-    with engine.connect(str(folder)) as base:
+    with engine.connect_to_duckdb(str(folder)) as base:
         return base.execute(query).fetchall()
 
 
@@ -134,7 +134,7 @@ def test_a_file_in_parts_has_each_line_once(maker, tmp_path, monkeypatch):
     monkeypatch.setattr(gather, "LOOK_INSIDE", 1)
     text = gathered(maker, [maker.report(n) for n in range(12)])
     (tmp_path / "all.json").write_text(text)
-    parts = list(gather.slices(str(tmp_path / "all.json")))
+    parts = list(gather.split_file(str(tmp_path / "all.json")))
     assert len(parts) > 2
     data = (tmp_path / "all.json").read_bytes()
     assert b"".join(data[begin:begin + length] for _, _, begin, length, _ in parts) == data
@@ -146,9 +146,9 @@ def test_a_file_in_parts_has_each_line_once(maker, tmp_path, monkeypatch):
 def test_what_is_dropped_first_changes_no_row():
     text = (GOLDENS / "sick.json").read_bytes()
     whole = json.loads(text)
-    lean = gather.parse(text)
-    assert len(gather.lean(text)) < len(text) and b'"exact":null' in gather.lean(text)
-    every = [rows.of(report, "0", "a", None, None) for report in (whole, lean)]
+    lean = gather.parse_report(text)
+    assert len(gather.drop_unused_lists(text)) < len(text) and b'"exact":null' in gather.drop_unused_lists(text)
+    every = [rows.make_rows(report, "0", "a", None, None) for report in (whole, lean)]
     assert every[0] == every[1] and every[0]["findings"] and every[0]["cores"]
 
 
@@ -177,7 +177,7 @@ def test_wrong_claims_of_a_fleet_are_found_by_source_with_their_error(fleet, mak
 
 def test_a_label_comes_back_out_of_a_table():
     label = json.loads(golden("sick"))["options"]["label"]
-    found, = table.parse((GOLDENS / "sick.csv").read_bytes())
+    found, = table.parse_reports((GOLDENS / "sick.csv").read_bytes())
     assert label and found["options"]["label"] == label and found["verdict"] == "fail" and len(found["findings"]) > 3
 
 
@@ -247,7 +247,7 @@ def test_a_machine_is_its_serial_number_else_its_label_else_not_known(maker, ser
     report = maker.report(0)
     report["machine"]["identity"]["serial"], report["options"]["label"] = serial, label
     check_schema(json.loads(maker.text(report)))
-    run = rows.of(report, "0", "a", None, None)["runs"][0]
+    run = rows.make_rows(report, "0", "a", None, None)["runs"][0]
     assert (run["machine"], run["known_by"]) == (machine, known_by)
 
 
@@ -546,7 +546,7 @@ def test_a_list_that_is_cut_is_named(fleet, maker, tmp_path):
         few, all_of_it = Few(data), questions.Answers(data)
     assert len(few.machines) == 3 and few.known == all_of_it.known == 60
     assert "machines" in few.cut and not all_of_it.cut
-    assert list(words.reservations(few)) == [
+    assert list(words.describe_reservations(few)) == [
         f"Only the first 3 rows are shown, and looked at for what is new, of: {', '.join(few.cut)}"]
 
 
@@ -563,7 +563,7 @@ def test_what_an_older_one_wrote_lacks_columns_and_is_read(fleet, maker, tmp_pat
     (tmp_path / "two.json").write_text(maker.text(maker.report(2)))
     fleet(tmp_path / "one.json")
     made = next((tmp_path / "out" / "data" / "runs").glob("day=*/*.parquet"))
-    with engine.connect() as base:
+    with engine.connect_to_duckdb() as base:
         base.execute(f"COPY (SELECT * EXCLUDE (cores_by, cores_max) FROM read_parquet('{made}')) TO '{made}.new' (FORMAT parquet)")
     os.replace(f"{made}.new", made)
     done = fleet(tmp_path / "two.json")
@@ -645,8 +645,8 @@ def test_queries_are_of_the_sql_that_other_engines_speak():
 def test_figures_are_said_as_they_are():
     row = {"subject": "hpet", "measure": "median read", "unit": "ns", "value": 2400.0, "low": 2390.0, "high": 2410.0,
            "middle": 590.5, "machines": 200}
-    assert words.outlier(row) == ("hpet, median read: 2,400 ns (2,390 to 2,410); the median of 200 machines of its kind is 590.5 ns")
-    assert words.figure({**row, "low": 2400.0, "high": 2400.0}) == "2,400 ns"
+    assert words.describe_outlier(row) == ("hpet, median read: 2,400 ns (2,390 to 2,410); the median of 200 machines of its kind is 590.5 ns")
+    assert words.format_figure({**row, "low": 2400.0, "high": 2400.0}) == "2,400 ns"
 
 
 def test_the_made_fleet_is_of_reports_as_the_schema_has_them(maker):

@@ -253,7 +253,7 @@ def test_a_file_is_on_the_disk_before_it_gets_its_name(tmp_path, monkeypatch):
     for name in ("fsync", "replace"):
         real = getattr(os, name)
         monkeypatch.setattr(os, name, lambda *words, name=name, real=real: (done.append(name), real(*words)))
-    files.replace(str(tmp_path / "file"), b"data")
+    files.replace_file(str(tmp_path / "file"), b"data")
     assert done == ["fsync", "replace"] and (tmp_path / "file").read_bytes() == b"data"
 
 

@@ -66,7 +66,7 @@ def test_what_is_said_of_a_clock_is_said_of_its_other_ways_of_reading_where_noth
     document = full()
     document["clocks"] += [{"id": "hpet_32", "main": "hpet", "verdict": "fail", "reason": None},
                            {"id": "acpi_pm_3", "main": "acpi_pm", "verdict": "pass", "reason": None, "not_determined": 1}]
-    found = {case.name: (case.outcome, case.text) for case in cases.of(document, None) if case.group == "clocks"}
+    found = {case.name: (case.outcome, case.text) for case in cases.make_cases(document, None) if case.group == "clocks"}
     assert found["hpet_32"] == ("fail", "hpet is torn.") and found["acpi_pm_3"] == ("skip", "not determined: pm-glitch")
 
 
@@ -114,26 +114,26 @@ def test_there_is_a_case_for_each_source_of_interrupts_and_mode():
                              finding("irq-doubled", "warn", "lapic", "lapic: doubled.")]
     document["behaviours"].append(behaviour("irq-rate", "rtc", "fail", "not_determined", "Too uneven."))
     one = "100 deadlines, 97 interrupts: 2 missed, 0 early, 1 doubled, 2 excused; late by 812 ns in the median, +-31."
-    assert [case for case in cases.of(document, None) if case.group == "timers"] == [
+    assert [case for case in cases.make_cases(document, None) if case.group == "timers"] == [
         ("timers", "lapic one-shot", "warn", "lapic: doubled."), ("timers", "lapic periodic", "warn", "lapic: doubled."),
         ("timers", "hpet0 one-shot", "skip", "disabled: In use by the firmware: not asked."),
         ("timers", "pit0 one-shot", "fail", "pit0: 3 never came. pit0: late."), ("timers", "pit0 periodic", "pass", one),
         ("timers", "rtc periodic", "skip", "not determined: irq-rate; " + one),
         ("timers", "hpet1 one-shot", "skip", "absent: not asked")]
     document["findings"] = []
-    found = {case.name: case.text for case in cases.of(document, None)}
+    found = {case.name: case.text for case in cases.make_cases(document, None)}
     assert found["lapic one-shot"] == "200 deadlines, 194 interrupts: 4 missed, 0 early, 2 doubled, 4 excused; late by 900 ns in the median, +-12."
     assert found["pit0 one-shot"] == "100 deadlines, 97 interrupts: 2 missed, 0 early, 1 doubled, 2 excused."
 
 
 def test_there_is_a_case_for_each_clock_and_each_rule_and_one_for_the_run():
-    assert cases.of(full(), None) == EXPECTED
+    assert cases.make_cases(full(), None) == EXPECTED
 
 
 @pytest.mark.parametrize("verdict", ["warn", "fail"])
 def test_a_rule_that_failed_without_a_finding_weighs_as_much_as_it_says_whatever_the_verdict(verdict):
     document = {**full(), "findings": [], "verdict": verdict}
-    found = cases.of(document, None)
+    found = cases.make_cases(document, None)
     assert cases.Case("rules", "hpet-torn (hpet)", "fail", "3 were torn.") in found
     assert cases.Case("rules", "rtc-battery (rtc)", "warn", "VRT is 0.") in found
 
@@ -141,7 +141,7 @@ def test_a_rule_that_failed_without_a_finding_weighs_as_much_as_it_says_whatever
 @pytest.mark.parametrize("verdict, outcome, text", [
     ("pass", "pass", ""), ("warn", "pass", ""), ("fail", "fail", "The verdict is fail.")])
 def test_the_runs_own_case_is_what_the_exit_status_says(verdict, outcome, text):
-    assert cases.of(report(verdict), None)[-1] == ("run", "run", outcome, text)
+    assert cases.make_cases(report(verdict), None)[-1] == ("run", "run", outcome, text)
 
 
 @pytest.mark.parametrize("verdict, heading, text", [
@@ -153,16 +153,16 @@ def test_a_run_that_is_worse_than_the_baseline_says_so_first_and_does_not_pass(v
     document = report(verdict)
     worse, same = (baseline.Comparison(report(verdict, clocks), document, 2)
                    for clocks in ((("tsc", "pass"), ("pit", "pass")), (("tsc", "pass"),)))
-    assert summary.render(document, None, worse).splitlines()[0] == f"## baretick: {heading}"
-    assert "worse than" not in summary.render(document, None, same)
-    found = cases.of(document, None, worse)
+    assert summary.format_summary(document, None, worse).splitlines()[0] == f"## baretick: {heading}"
+    assert "worse than" not in summary.format_summary(document, None, same)
+    found = cases.make_cases(document, None, worse)
     assert found[-1] == ("run", "run", "fail", text)
     assert [case[1:3] for case in found if case.group == "baseline"] == [
         ("tsc", "pass"), ("pit", "fail"), ("machine", "pass")]
 
 
 def test_a_run_that_was_not_done_is_one_error():
-    assert cases.of(reports.incomplete("no QEMU", None, 0), "no QEMU") == [("run", "run", "error", "no QEMU")]
+    assert cases.make_cases(reports.make_incomplete_report("no QEMU", None, 0), "no QEMU") == [("run", "run", "error", "no QEMU")]
 
 
 # JUnit and TAP.
@@ -175,7 +175,7 @@ def test_junit_has_the_cases(run, fake, tmp_path):
     assert [suite.get(key) for key in ("tests", "failures", "errors", "skipped")] == ["13", "3", "0", "4"]
     elements = {"pass": [], "warn": ["system-out"], "fail": ["failure"], "skip": ["skipped"]}
     listed, *found = list(suite)
-    assert {each.get("name"): each.get("value") for each in listed} == cases.properties(full())
+    assert {each.get("name"): each.get("value") for each in listed} == cases.collect_properties(full())
     assert [(case.get("classname"), case.get("name")) for case in found] == [
         (f"baretick.{group}", name) for group, name, _, _ in EXPECTED]
     for case, (_, name, outcome, text) in zip(found, EXPECTED):
@@ -195,7 +195,7 @@ def test_junit_of_a_run_that_was_not_done_or_was_refused_is_an_error(run, fake, 
 
 
 def test_junit_is_xml_whatever_the_machine_says():
-    suite = xml.fromstring(junit.render(cases.of(hostile(full()), None), 1.5))
+    suite = xml.fromstring(junit.format_junit(cases.make_cases(hostile(full()), None), 1.5))
     assert suite.get("tests") == str(len(suite)) and suite.get("time") == "1.500"
     assert "<img" in suite.find("testcase/skipped").get("message")
 
@@ -218,22 +218,22 @@ def test_tap_has_stdout_to_itself(run, fake):
 
 
 def test_junit_names_the_machine_in_its_properties_as_far_as_the_report_does():
-    assert cases.properties(full()) == {
+    assert cases.collect_properties(full()) == {
         "label": "rack 7", "vendor": "Example Inc.", "product": "Server 9", "serial": "SN-1", "cpu": "Some CPU",
         "options": "profile=quick clocks=tsc,hpet", "stolen_percent": "61", "reliable_tails": "false",
         "quality": "61.0 % of the observed time was stolen: latency tails are unreliable."}
-    assert set(cases.properties({**full(), "machine": None, "options": None, "quality": None})) == set()
+    assert set(cases.collect_properties({**full(), "machine": None, "options": None, "quality": None})) == set()
 
 
 def test_no_two_cases_have_one_name_in_tap():
     compared = baseline.Comparison(full(), full(), 2)
-    names = re.findall(r"ok \d+ - ([^#\n]*)", "\n".join(tap.render(cases.of(full(), None, compared))))
+    names = re.findall(r"ok \d+ - ([^#\n]*)", "\n".join(tap.format_tap(cases.make_cases(full(), None, compared))))
     assert {"clocks: tsc", "baseline: tsc", "run: run"} < set(names) and len(set(names)) == len(names)
 
 
 def test_tap_is_one_line_a_case_whatever_the_machine_says():
-    found = cases.of(hostile(full()), None)
-    lines = tap.render(found)
+    found = cases.make_cases(hostile(full()), None)
+    lines = tap.format_tap(found)
     points = [line for line in lines if re.match(r"(not )?ok \d+ - ", line)]
     assert len(points) == len(found)
     assert [line for line in points if " # SKIP" in line] == [line for line in points if "#" in line]
@@ -248,12 +248,12 @@ def test_tap_is_one_line_a_case_whatever_the_machine_says():
     ({"within_ns": None, "text": None}, "TSCs of the cores: not judged (6 pairs of cores, no warps)."),
 ])
 def test_the_summary_says_of_cores_that_differ_what_the_report_says(skew, said):
-    assert summary.render({**full(), "skew": {"pairs": 6, "warps": 0, **skew}}, None).splitlines()[-1] == said
+    assert summary.format_summary({**full(), "skew": {"pairs": 6, "warps": 0, **skew}}, None).splitlines()[-1] == said
 
 
 def test_the_summary_says_why_promises_are_not_judged():
     unjudged = "2 not checked (2 cannot be judged in an emulator)"
-    assert f"Promises: 2 passed, 2 failed; {unjudged}." in summary.render({**full(), "unjudged": unjudged}, None).splitlines()
+    assert f"Promises: 2 passed, 2 failed; {unjudged}." in summary.format_summary({**full(), "unjudged": unjudged}, None).splitlines()
 
 
 def test_the_summary_has_verdict_clocks_findings_recommendation_and_skew(run, fake, tmp_path):
@@ -290,8 +290,8 @@ def test_the_summary_of_a_run_that_was_not_done_says_why(run, fake, tmp_path):
 
 
 def test_nothing_that_the_machine_says_is_markup_in_the_summary():
-    lines = summary.render(hostile(full()), None).splitlines()
-    ours = summary.render(full(), None).splitlines()
+    lines = summary.format_summary(hostile(full()), None).splitlines()
+    ours = summary.format_summary(full(), None).splitlines()
     assert len(lines) == len(ours)
     for line, plain in zip(lines, ours):
         assert line.isprintable() and line.isascii()
@@ -306,7 +306,7 @@ def test_the_summary_stays_within_what_github_shows():
     document["findings"] = [finding("rate-off", "warn", "tsc", long)] * 5000
     document["clocks"] = document["clocks"] * 5000
     document["advice"] = [{"clock": long, "avoid": True, "reason": long}] * 5000
-    assert len(summary.render(document, None)) < 1 << 20
+    assert len(summary.format_summary(document, None)) < 1 << 20
 
 
 # The page of a report.
@@ -316,7 +316,7 @@ def test_the_page_holds_the_report_and_no_string_ends_its_script():
     document["clocks"][0]["latency"]["exact"] = [{"ns": 1, "count": 1}] * 1000
     document["findings"][0]["text"] += '"exact": [{"ns": 1}]\n  "exact": [], '
     body = json.dumps(document, indent=2).encode()
-    made = page.render(b"<script>" + page.MARK + b"</script>", body)
+    made = page.insert_report(b"<script>" + page.MARK + b"</script>", body)
     assert made.count(b"<") == 2
     held = json.loads(made[len("<script>"):-len("</script>")])
     document["clocks"][0]["latency"]["exact"] = None
@@ -326,19 +326,19 @@ def test_the_page_holds_the_report_and_no_string_ends_its_script():
 def test_the_page_of_a_report_of_any_depth_holds_it():
     document = {**report(), "news": "<"}
     body = json.dumps(document).encode().replace(b'"<"', b"[" * 900 + b'"<"' + b"]" * 900)
-    made = page.render(page.MARK, body)
+    made = page.insert_report(page.MARK, body)
     assert b"<" not in made and made.count(b"[") > 900
 
 
 @pytest.mark.parametrize("shown, matrices", [("first", [1, None, None]), ("last", [None, None, 3]), (None, [1, None, None])])
 def test_the_page_holds_the_pairs_of_the_tournament_that_is_shown(shown, matrices):
     document = {**report(), "skew": {"shown": shown, "matrix": 1, "later": [{"matrix": 2}, {"matrix": 3}]}}
-    skew = json.loads(page.render(page.MARK, json.dumps(document).encode()))["skew"]
+    skew = json.loads(page.insert_report(page.MARK, json.dumps(document).encode()))["skew"]
     assert [each["matrix"] for each in (skew, *skew["later"])] == matrices
 
 
 def test_a_page_without_a_template_shows_the_text():
-    made = page.bare(b"<b> & \xff\n").decode()
+    made = page.make_minimal_page(b"<b> & \xff\n").decode()
     assert "&lt;b&gt; &amp; \ufffd" in made and "<b>" not in made
 
 
@@ -354,8 +354,8 @@ def with_news(value):
 @pytest.mark.parametrize("name", ["clean", "sick"])
 def test_keys_that_are_not_known_are_passed_over(name):
     document = json.loads((ROOT / "tests" / "goldens" / f"{name}.json").read_text())
-    later = reports.parse(json.dumps(with_news(document)).encode())
-    assert cases.of(later, None) == cases.of(document, None)
+    later = reports.parse_report(json.dumps(with_news(document)).encode())
+    assert cases.make_cases(later, None) == cases.make_cases(document, None)
     assert baseline.Comparison(document, later, 1).worse == []
 
 
@@ -377,7 +377,7 @@ def test_keys_that_are_not_known_are_passed_over(name):
 ])
 def test_what_is_no_report_is_refused_with_the_place(body, sentence):
     with pytest.raises(ValueError) as error:
-        reports.parse(body)
+        reports.parse_report(body)
     assert sentence in str(error.value)
 
 
@@ -391,7 +391,7 @@ def test_what_is_no_report_is_refused_with_the_place(body, sentence):
 def test_a_report_of_any_depth_is_read_or_refused(body, depth):
     nested = body % (b"[" * depth + b"]" * depth)
     try:
-        found = cases.of(reports.parse(nested), None)
+        found = cases.make_cases(reports.parse_report(nested), None)
     except ValueError as error:
         assert str(error).startswith("is not ")
     else:
@@ -401,7 +401,7 @@ def test_a_report_of_any_depth_is_read_or_refused(body, depth):
 @pytest.mark.parametrize("number", ["1e999", "-1e999", "9" * 400, "9" * 5000, "Infinity"])
 def test_a_number_that_is_none_is_refused(number):
     with pytest.raises(ValueError, match="is not JSON in ASCII"):
-        reports.parse(b'{"schema": "baretick.report/2", "verdict": "pass", "clocks": [], "news": %s}' % number.encode())
+        reports.parse_report(b'{"schema": "baretick.report/2", "verdict": "pass", "clocks": [], "news": %s}' % number.encode())
 
 
 def places(value, path=()):
@@ -436,8 +436,8 @@ NEEDED = {("schema",), ("verdict",), ("options", "clocks"), ("clocks",), ("clock
 
 def read_by_all(report, other):
     comparison = baseline.Comparison(report, other, 2)
-    found = cases.of(report, None, comparison)
-    assert junit.render(found, 1) and tap.render(found) and summary.render(report, None, comparison)
+    found = cases.make_cases(report, None, comparison)
+    assert junit.format_junit(found, 1) and tap.format_tap(found) and summary.format_summary(report, None, comparison)
 
 
 @pytest.mark.parametrize("name, put_there", [("sick", SHAPES + NUMBERS), ("older/report-1", SHAPES)], ids=["now", "older"])
@@ -445,10 +445,10 @@ def test_whatever_stands_at_any_place_is_read_or_refused_and_what_is_missing_was
     whole = json.loads((ROOT / "tests" / "goldens" / f"{name}.json").read_text())
     every = [path for path in places(whole) if path]
     assert len(every) > 150 and NEEDED < set(every)
-    before, refused = reports.parse(json.dumps(whole).encode()), set()
+    before, refused = reports.parse_report(json.dumps(whole).encode()), set()
     for path, odd in itertools.product(every, put_there):
         try:
-            report = reports.parse(json.dumps(put(whole, path, odd)).encode())
+            report = reports.parse_report(json.dumps(put(whole, path, odd)).encode())
         except ValueError as error:
             assert str(error).startswith("is not ")
             if odd in (None, GONE) and path[-1] != 0:
@@ -462,7 +462,7 @@ def test_whatever_stands_at_any_place_is_read_or_refused_and_what_is_missing_was
 # Reports of the previous schema.
 
 def test_a_report_of_schema_1_says_the_same_in_the_words_of_today():
-    older = reports.parse((ROOT / "tests" / "goldens" / "older" / "report-1.json").read_bytes())
+    older = reports.parse_report((ROOT / "tests" / "goldens" / "older" / "report-1.json").read_bytes())
     for clock in older["clocks"]:
         clock.update(series=0, rate_fit=None, rate_over=None, absolute_hz=None, relative_to=None, budget=None, not_determined=0,
                      cost=None)
@@ -487,13 +487,13 @@ def test_a_report_of_schema_1_says_the_same_in_the_words_of_today():
     check_schema(older)
     assert [row["outcome"] for row in older["behaviours"]] == ["not_checked", "failed", "failed"]
     kept = {**report(), "schema": "baretick.report/1", "behaviours": [{"rule": "pit-step", "outcome": "kept"}]}
-    assert reports.parse(json.dumps(kept).encode())["behaviours"] == [{"rule": "pit-step", "outcome": "passed"}]
+    assert reports.parse_report(json.dumps(kept).encode())["behaviours"] == [{"rule": "pit-step", "outcome": "passed"}]
 
 
 def test_findings_of_an_earlier_release_are_read_with_failures_first():
     older = {**full(), "findings": [finding("a", "warn", None, "1"), finding("b", "fail", "tsc", "2"),
                                     finding("c", "warn", None, "3"), finding("d", "fail", None, "4")]}
-    assert [row["rule"] for row in reports.parse(json.dumps(older).encode())["findings"]] == ["b", "d", "a", "c"]
+    assert [row["rule"] for row in reports.parse_report(json.dumps(older).encode())["findings"]] == ["b", "d", "a", "c"]
 
 
 def test_stolen_time_is_said_beside_a_baseline():
@@ -512,7 +512,7 @@ def test_a_comparison_of_runs_with_much_stolen_time_is_worth_little(was, now):
     assert found.notes[0] == found.doubt == (
         f"the comparison is worth little: {was:.3g} % of the observed time was stolen in the baseline, {now or 0:.3g} % in this run; "
         "--max-stolen gives such a run exit status 2")
-    words = summary.render(after, None, found)
+    words = summary.format_summary(after, None, found)
     assert "Nothing was seen to be worse, but much time was stolen." in words and "Note: the comparison is worth little: " in words
 
 
@@ -521,7 +521,7 @@ def test_a_comparison_of_quiet_runs_has_no_doubt(was, now):
     before, after = ({**report(), "quality": {"stolen_percent": percent}} for percent in (was, now))
     found = baseline.Comparison(before, after, 2)
     assert found.doubt is None and found.notes == []
-    assert "\nNothing is worse.\n" in summary.render(after, None, found)
+    assert "\nNothing is worse.\n" in summary.format_summary(after, None, found)
 
 
 def test_a_report_of_schema_1_is_a_baseline(run, fake, tmp_path):

@@ -224,7 +224,7 @@ def test_pythons_own_client_is_understood(serve):
 def test_the_fleet_reads_what_was_gathered(serve, tmp_path):
     from lab import engine
     try:
-        engine.load()
+        engine.load_duckdb()
     except engine.Missing as error:
         pytest.skip(str(error))
     server = serve()
@@ -616,7 +616,7 @@ def test_hundreds_of_connections_have_a_bounded_number_of_threads_and_end(serve)
 def test_one_address_leaves_places_for_others(monkeypatch):
     monkeypatch.setattr(limits, "POST_WAIT_S", 0.01)
     bounds = limits.Limits(60)
-    for take, each, everybody in ((bounds.posting, 8, 16), (bounds.connected, 32, 1000)):
+    for take, each, everybody in ((bounds.count_incoming_report, 8, 16), (bounds.count_connection, 32, 1000)):
         with contextlib.ExitStack() as taken:
             assert [taken.enter_context(take("a")) for _ in range(each + 2)] == [True] * each + [False] * 2
             assert [taken.enter_context(take(f"b{n}")) for n in range(20)].count(True) == min(20, everybody - each)
@@ -629,10 +629,10 @@ def test_a_place_that_gets_free_is_taken():
     bounds = limits.Limits(60)
     with contextlib.ExitStack() as taken, concurrent.futures.ThreadPoolExecutor(1) as pool:
         for _ in range(8):
-            taken.enter_context(bounds.posting("a"))
+            taken.enter_context(bounds.count_incoming_report("a"))
 
         def wait():
-            with bounds.posting("a") as allowed:
+            with bounds.count_incoming_report("a") as allowed:
                 return allowed
         waiting = pool.submit(wait)
         taken.close()
@@ -642,10 +642,10 @@ def test_a_place_that_gets_free_is_taken():
 def test_addresses_beyond_number_are_forgotten_and_a_host_has_one_ipv6_network():
     bounds = limits.Limits(1)
     for n in range(10_000):
-        assert bounds.spend(f"10.0.{n >> 8}.{n & 255}") == 0
-    assert len(bounds.spent) <= limits.ADDRESSES_MAX and bounds.spend("10.0.39.15") > 0
-    assert server_of.client("2001:db8:1:2:3:4:5:6") == server_of.client("2001:db8:1:2::%eth0") != server_of.client("2001:db8:1:3::")
-    assert server_of.client("::ffff:192.0.2.1") == "192.0.2.1"
+        assert bounds.take_token(f"10.0.{n >> 8}.{n & 255}") == 0
+    assert len(bounds.spent) <= limits.ADDRESSES_MAX and bounds.take_token("10.0.39.15") > 0
+    assert server_of.get_client_identity("2001:db8:1:2:3:4:5:6") == server_of.get_client_identity("2001:db8:1:2::%eth0") != server_of.get_client_identity("2001:db8:1:3::")
+    assert server_of.get_client_identity("::ffff:192.0.2.1") == "192.0.2.1"
 
 
 def test_who_posts_too_often_is_told_when_to_come_again(serve):
@@ -661,7 +661,7 @@ def test_who_posts_too_often_is_told_when_to_come_again(serve):
 def test_what_is_to_stay_free_of_the_disk_does(tmp_path):
     home = store.Store(tmp_path / "lab", 0)
     home.keep_free = 1 << 60
-    with pytest.raises(store.Full, match="would stay free"), home.incoming(1):
+    with pytest.raises(store.Full, match="would stay free"), home.create_incoming_file(1):
         pass
     assert not list((tmp_path / "lab" / "reports").iterdir())
 

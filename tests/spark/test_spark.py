@@ -90,7 +90,7 @@ def made(tmp_path_factory):
     (folder / "all.json").write_text("".join(maker.text(report) + "\n" for report in [*reports(maker), strange]))
     sources = [folder / "all.json", GOLDENS / "sick.csv", GOLDENS / "older" / "report-1.json"]
     with contextlib.closing(dataset.Dataset(folder / "out")) as data:
-        taken, _ = data.add([os.fspath(path) for path in sources], lambda path, sentence: pytest.fail(f"{path}: {sentence}"))
+        taken, _ = data.add_reports([os.fspath(path) for path in sources], lambda path, sentence: pytest.fail(f"{path}: {sentence}"))
         assert taken > 320
     return folder
 
@@ -143,7 +143,7 @@ def test_every_question_had_an_answer(answers):
 
 
 def test_the_page_is_the_same(answers, made):
-    one, other = (page.content(each, set(), os.fspath(made)) for each in answers)
+    one, other = (page.make_content(each, set(), os.fspath(made)) for each in answers)
     assert unlike(one, other)[:5] == []
 
 
@@ -164,7 +164,7 @@ def test_the_command_says_the_same_and_leaves_nothing(made, tmp_path):
 
 def test_a_table_that_nobody_wrote_is_empty(tmp_path):
     with contextlib.closing(spark.Spark(os.fspath(tmp_path))) as base:
-        names, rows = base.rows("SELECT * FROM findings")
+        names, rows = base.run_query("SELECT * FROM findings")
     assert {"run", "day", "rule"} < set(names) and not rows and not list(tmp_path.iterdir())
 
 
@@ -197,7 +197,7 @@ def test_a_spark_that_ends_meanwhile_is_one_sentence_and_status_2(made, tmp_path
 def test_a_query_that_spark_refuses_is_one_line(tmp_path):
     with contextlib.closing(spark.Spark(os.fspath(tmp_path))) as base:
         with pytest.raises(engine.Failed, match="^Spark failed: [^\n]*nowhere[^\n]*$"):
-            base.rows("SELECT * FROM nowhere")
+            base.run_query("SELECT * FROM nowhere")
 
 
 def listening(pid):
@@ -214,7 +214,7 @@ def test_it_listens_on_this_machine_alone(tmp_path):
     with socket.create_server(("0.0.0.0", 0)):
         assert "00000000" in listening(os.getpid())
     with contextlib.closing(spark.Spark(os.fspath(tmp_path))) as base:
-        base.rows("SELECT count(*) FROM runs")
+        base.run_query("SELECT count(*) FROM runs")
         at = listening(base.session.sparkContext._gateway.proc.pid)
     assert at and at <= {"0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000"}
 
