@@ -23,7 +23,7 @@ ENDINGS = {(value << 1 | 1) & 255: word for value, word in
 VERDICTS = {"pass": "pass", "warn": "pass", "fail": "fail", "incomplete": "incomplete"}
 
 
-def reports_on_stick(run, image):
+def list_reports_on_stick(run, image):
     """Return {(partition, name)} of the reports on IMAGE. The set is empty if the run has no stick, or mtools cannot read it."""
     if run.boot not in command.STICKS:
         return set()
@@ -40,38 +40,38 @@ def use_report_on_stick(run, guest, before):
         return
     image = os.path.join(run.out, command.STICK)
     # The report of the run has the lowest new number. Its checkpoints have higher numbers.
-    for partition, name in sorted(reports_on_stick(run, image) - before)[:1]:
+    for partition, name in sorted(list_reports_on_stick(run, image) - before)[:1]:
         files_of = {"REPORT": "json", "TEXT": "txt", "CSV": "csv"}
         with contextlib.suppress(ValueError):
-            said.take({block: stick.read_file(image, partition, f"{name.rpartition('.')[0]}.{suffix}", reports.SIZE_MAX)
+            said.use_blocks({block: stick.read_file(image, partition, f"{name.rpartition('.')[0]}.{suffix}", reports.SIZE_MAX)
                        for block, suffix in files_of.items()})
             record = stick.read_file(image, partition, f"{name.rpartition('.')[0]}.record", reports.SIZE_MAX)
             said.blocks["RECORD"] = base64.encodebytes(record)
 
 
-def attempt(run, accelerator, console, words, deadline, on_trial):
-    transcript = run.transcript = Transcript(console.show)
-    before = reports_on_stick(run, run.image)
+def boot_once(run, accelerator, console, words, deadline, on_trial):
+    transcript = run.transcript = Transcript(console.show_line)
+    before = list_reports_on_stick(run, run.image)
     private = command.Private()
     with files.create_file(os.path.join(run.out, "serial.log")) as serial_log, contextlib.closing(private):
         guest = Guest(transcript, serial_log, words)
         try:
-            guest.run(lambda fd: command.build(run, accelerator, private, fd), deadline, keep=private.fds,
+            guest.run_until_end(lambda fd: command.build_command(run, accelerator, private, fd), deadline, keep=private.fds,
                       may_stick=accelerator == "kvm", picture=run.screenshot, settles=run.settles,
                       on_trial=on_trial and "-serial" not in run.qemu_arg,
-                      events=run.event, say=console.say, attended=bool(run.display),
+                      events=run.event, say=console.print_sentence, attended=bool(run.display),
                       keyboard=run.boot != "bare")
-            guest.secure_boot = secure_boot_is_on(private.content_of("variables", command.VARIABLES_MAX))
+            guest.secure_boot = secure_boot_is_on(private.read_file("variables", command.VARIABLES_MAX))
         finally:
             transcript.close()
-            console.finish()
+            console.erase_progress()
     use_report_on_stick(run, guest, before)
     if guest.picture_error:
-        console.say(f"no screenshot: {guest.picture_error}")
+        console.print_sentence(f"no screenshot: {guest.picture_error}")
     return guest
 
 
-def why_kvm_failed(run, guest):
+def explain_kvm_failure(run, guest):
     """Return the reason why baretick did not start under KVM, or None if it started or if KVM is not the cause."""
     if guest.transcript.started:
         return None
@@ -79,40 +79,40 @@ def why_kvm_failed(run, guest):
         return f"the guest stopped with {guest.state}"
     if guest.ending == "still":
         return guest.state
-    if guest.ending == "exit" and guest.status not in ENDINGS and not refused(guest):
-        return f"QEMU {ended(guest.status)}{last_words(run, guest)}"
+    if guest.ending == "exit" and guest.status not in ENDINGS and not was_refused_by_qemu(guest):
+        return f"QEMU {format_exit(guest.status)}{format_last_error(run, guest)}"
     return None
 
 
-def refused(guest):
+def was_refused_by_qemu(guest):
     """Return True if QEMU ended by itself with a message that is not about KVM. The user can correct errors in QEMU's command
     line.
     """
-    words = "\n".join(guest.words.lines()).lower()
+    words = "\n".join(guest.words.list_lines()).lower()
     return guest.status > 0 and words and "kvm" not in words
 
 
-def ended(status):
+def format_exit(status):
     if status is not None and status < 0:
         return f"was killed by signal {-status}"
     return f"ended with status {status}"
 
 
-def ended_by_signal(guest):
+def explain_signal(guest):
     """Return a sentence if a signal ended QEMU, otherwise None. QEMU then exits with status 0 (softmmu/runstate.c)."""
-    number = re.search(r"^\S+: terminating on signal (\d+)\b", "\n".join(guest.words.lines()), re.MULTILINE)
+    number = re.search(r"^\S+: terminating on signal (\d+)\b", "\n".join(guest.words.list_lines()), re.MULTILINE)
     return f"QEMU was ended by signal {number[1]}" if number else None
 
 
-def last_words(run, guest):
+def format_last_error(run, guest):
     """Return QEMU's last error. A hint may follow it, and warnings are skipped."""
-    lines = guest.words.lines()
+    lines = guest.words.list_lines()
     name = f"{os.path.basename(run.qemu)}: "
     errors = [line for line in lines if line.startswith(name) and not line.startswith(f"{name}warning: ")]
     return f": {(errors or lines)[-1]}" if lines else ""
 
 
-def boot(run, console):
+def boot_guest(run, console):
     """Boot until the guest ends or the run's time-out is over. Return the guest and its accelerator."""
     deadline = console.until = time.monotonic() + run.timeout
     own = command.uses_accelerator(run.qemu_arg)
@@ -123,24 +123,24 @@ def boot(run, console):
     elif accelerator == "kvm" and not os.access("/dev/kvm", os.R_OK | os.W_OK):
         raise Wrong("--accel kvm: /dev/kvm cannot be opened here")
     if run.display == "vnc":
-        run.vnc = command.free_vnc()
-        console.say(f"the screen is on VNC, port {command.VNC_PORT + run.vnc} of this machine: "
+        run.vnc = command.find_free_vnc()
+        console.print_sentence(f"the screen is on VNC, port {command.VNC_PORT + run.vnc} of this machine: "
                     f"vncviewer localhost:{run.vnc}")
     with files.create_file(os.path.join(run.out, "qemu.log")) as qemu_log, contextlib.closing(Words(qemu_log)) as words:
         on_trial = accelerator == "kvm" and run.accel == "auto"
-        guest = attempt(run, accelerator, console, words, deadline, on_trial)
-        reason = why_kvm_failed(run, guest) if accelerator == "kvm" else None
+        guest = boot_once(run, accelerator, console, words, deadline, on_trial)
+        reason = explain_kvm_failure(run, guest) if accelerator == "kvm" else None
         if reason and run.accel == "auto":
-            console.say(f"KVM does not work here ({reason}); going on with TCG")
+            console.print_sentence(f"KVM does not work here ({reason}); going on with TCG")
             run.fell_back = True
             accelerator, reason = "tcg", None
-            guest = attempt(run, accelerator, console, words, deadline, on_trial=False)
+            guest = boot_once(run, accelerator, console, words, deadline, on_trial=False)
     if reason:
         guest.transcript.faults.append(f"--accel kvm: {reason}")
     return guest, accelerator
 
 
-def why_silent(guest):
+def explain_silence(guest):
     """Return the firmware's message. If there is none, return a reason that the firmware's variables show."""
     if guest.transcript.refused:
         return f": the firmware says {guest.transcript.refused}, as Secure Boot does of what is not signed (make sign)"
@@ -149,14 +149,14 @@ def why_silent(guest):
     return ""
 
 
-def judge(run, guest):
+def judge_run(run, guest):
     """Return (exit status, problem or None) of a run that came to an end."""
     said = guest.transcript
     if guest.ending == "timeout":
-        where = f"the last line was: {said.last_line}" if said.last_line else f"baretick never spoke{why_silent(guest)}"
+        where = f"the last line was: {said.last_line}" if said.last_line else f"baretick never spoke{explain_silence(guest)}"
         return EXIT_TIMEOUT, f"no end within {run.timeout:g} s; {where}"
     if guest.ending == "unbootable":
-        return EXIT_NOT_DONE, f"the firmware found nothing to boot{why_silent(guest)}"
+        return EXIT_NOT_DONE, f"the firmware found nothing to boot{explain_silence(guest)}"
     if guest.ending == "crashed":
         return EXIT_NOT_DONE, f"the firmware took an exception in its own code and stopped: {said.crash}"
     if guest.ending == "stuck":
@@ -171,14 +171,14 @@ def judge(run, guest):
     if word == "error":
         return EXIT_NOT_DONE, said.error.rstrip(".") or f"baretick ended with an error: {said.last_line}"
     if word is None and guest.ending == "exit" and guest.status != 0:
-        return EXIT_NOT_DONE, f"QEMU {ended(guest.status)}{last_words(run, guest)}"
+        return EXIT_NOT_DONE, f"QEMU {format_exit(guest.status)}{format_last_error(run, guest)}"
     if not said.complete and said.error:
         return EXIT_NOT_DONE, said.error.rstrip(".")
     if word == "pass" and run.list and "TEXT" in said.blocks:
         return EXIT_PASS, None
     if not said.complete:
         missing = "report" if said.report is None else "text"
-        how = f"baretick ended with {word}" if word else ended_by_signal(guest) or "the machine was switched off"
+        how = f"baretick ended with {word}" if word else explain_signal(guest) or "the machine was switched off"
         return EXIT_NOT_DONE, f"{how}, but its {missing} did not come over the serial line"
     verdict = VERDICTS.get(said.report["verdict"])
     if word and word != verdict:

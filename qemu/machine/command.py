@@ -28,7 +28,7 @@ class Wrong(Exception):
         return "; ".join(self.args)
 
 
-def gather(*checks):
+def run_checks(*checks):
     """Call all CHECKS, and raise one Wrong with the sentences of all of them."""
     wrong = []
     for check in checks:
@@ -40,12 +40,12 @@ def gather(*checks):
         raise Wrong(*dict.fromkeys(wrong))
 
 
-def comma(path):
+def escape_commas(path):
     """Return PATH as a value in the syntax of QEMU's options, in which a comma is written twice."""
     return str(path).replace(",", ",,")
 
 
-def read(option, path, at, size):
+def read_bytes(option, path, at, size):
     """Return SIZE bytes from offset AT of the file PATH, which OPTION names."""
     if os.path.exists(path) and not os.path.isfile(path):
         raise Wrong(f"{option}: {path} is no file")
@@ -59,7 +59,7 @@ def read(option, path, at, size):
 
 def find_firmware(asked):
     if asked:
-        if not read("--firmware", asked, 0, 1):
+        if not read_bytes("--firmware", asked, 0, 1):
             raise Wrong(f"--firmware: {asked} is empty")
         return asked
     found = subprocess.run([FIND, "firmware"], capture_output=True, text=True, timeout=FIND_BOUND_S, check=False)
@@ -68,7 +68,7 @@ def find_firmware(asked):
     return found.stdout.strip()
 
 
-def variables_of(code):
+def find_variables(code):
     """Return the file of variables for the firmware CODE, or None if CODE is a combined image.
 
     A split build has its variables in a file next to the code. A combined image has both, and its size is a power of two.
@@ -100,7 +100,7 @@ class Private:
         self.fds = []
         self._by_name = {}
 
-    def path_of(self, name, data):
+    def add_file(self, name, data):
         """Return a path of a file with DATA. QEMU can open it, and change it while it runs."""
         fd = os.memfd_create(name)
         self.fds.append(fd)
@@ -110,7 +110,7 @@ class Private:
         os.lseek(fd, 0, os.SEEK_SET)
         return f"/proc/self/fd/{fd}"
 
-    def content_of(self, name, size_max):
+    def read_file(self, name, size_max):
         """Return the present contents of the file NAME, or nothing if it does not exist."""
         return os.pread(self._by_name[name], size_max, 0) if name in self._by_name else b""
 
@@ -119,23 +119,23 @@ class Private:
             os.close(self.fds.pop())
 
 
-def firmware_arguments(code, private):
-    variables = variables_of(code)
+def make_firmware_arguments(code, private):
+    variables = find_variables(code)
     if variables is None:
         return ["-bios", code]
     try:
-        copy = private.path_of("variables", files.read_file(variables, VARIABLES_MAX))
+        copy = private.add_file("variables", files.read_file(variables, VARIABLES_MAX))
     except ValueError as error:
         raise Wrong(f"--firmware: {variables} {error}") from error
     arguments = []
     if needs_smm(code):
         arguments = ["-machine", "smm=on", "-global", "driver=cfi.pflash01,property=secure,value=on"]
     return arguments + [
-        "-drive", f"if=pflash,unit=0,format=raw,readonly=on,file={comma(code)}",
+        "-drive", f"if=pflash,unit=0,format=raw,readonly=on,file={escape_commas(code)}",
         "-drive", f"if=pflash,unit=1,format=raw,file={copy}"]
 
 
-def boot_arguments(boot, image, out):
+def make_boot_arguments(boot, image, out):
     if boot in ("efi", "bare"):
         return ["-kernel", image]
     if boot in STICKS:
@@ -144,15 +144,15 @@ def boot_arguments(boot, image, out):
         stick = os.path.join(out, STICK)
         if not os.path.exists(stick):
             copy_stick(image, stick)
-        return ["-drive", f"if=none,id=stick,format=raw,file={comma(stick)}", *STICKS[boot]]
-    return ["-drive", f"if=none,id=cd,media=cdrom,format=raw,readonly=on,file={comma(image)}",
+        return ["-drive", f"if=none,id=stick,format=raw,file={escape_commas(stick)}", *STICKS[boot]]
+    return ["-drive", f"if=none,id=cd,media=cdrom,format=raw,readonly=on,file={escape_commas(image)}",
             "-device", "ide-cd,drive=cd,bootindex=0"]
 
 
 def copy_stick(image, stick):
     with open(image, "rb") as file, files.create_file(stick) as copy:
         while piece := file.read(PIECE):
-            interruption.check()
+            interruption.raise_if_requested()
             files.write_all(copy, piece)
 
 
@@ -162,14 +162,14 @@ def uses_accelerator(arguments):
         before == "-machine" and "accel=" in value for before, value in zip(arguments, arguments[1:]))
 
 
-def screen(run):
+def make_screen_arguments(run):
     """Return the arguments for the guest's screen and keyboard."""
     if run.display == "window":
         return ["-display", "gtk"]
     return ["-display", "none", *(["-vnc", f"localhost:{run.vnc}"] if run.display == "vnc" else [])]
 
 
-def free_vnc():
+def find_free_vnc():
     """Return the number of a free VNC display on this machine. Its port is 5900 plus this number."""
     for number in range(VNC_DISPLAYS):
         with contextlib.closing(socket.socket()) as attempt:
@@ -183,30 +183,30 @@ def free_vnc():
     raise Wrong(f"--display vnc: no port from {VNC_PORT} to {VNC_PORT + VNC_DISPLAYS - 1} is free")
 
 
-def monitor(fd):
+def make_monitor_argument(fd):
     return f"socket,id=monitor,fd={fd}"
 
 
-def build_arriving(command, monitor_fd):
+def build_receiving_command(command, monitor_fd):
     """Return the command line of a QEMU that receives a migration. COMMAND is the command line of the sending QEMU, which
-    build() made.
+    build_command() made.
     """
     at = command.index("-qmp")
-    return [*command[:at - 1], monitor(monitor_fd), *command[at:], "-incoming", "defer"]
+    return [*command[:at - 1], make_monitor_argument(monitor_fd), *command[at:], "-incoming", "defer"]
 
 
-def quoted(word):
+def quote_option(word):
     """Return one of baretick's options with quotes, if its grammar needs them. A shell removes the quotes from label="rack 7"."""
     key, is_given, value = word.partition("=")
     return f'{key}="{value}"' if is_given and " " in value and '"' not in value else word
 
 
-def options_of(words):
+def join_options(words):
     """Return WORDS as the contents of the fw_cfg item for options."""
-    return os.fsencode("\n".join(map(quoted, words)) + "\n")
+    return os.fsencode("\n".join(map(quote_option, words)) + "\n")
 
 
-def build(run, accelerator, private, monitor_fd):
+def build_command(run, accelerator, private, monitor_fd):
     """Return the whole command line. RUN has the user's choices. PRIVATE holds the files that only QEMU may see."""
     own = run.qemu_arg
     moves = any(event.moves for event in run.event)
@@ -219,16 +219,16 @@ def build(run, accelerator, private, monitor_fd):
         host = "host" if moves else "host,migratable=off"
         command += ["-cpu", host if accelerator == "kvm" else "max"]
     if "-display" not in own and "-nographic" not in own:
-        command += screen(run)
+        command += make_screen_arguments(run)
     if "-vga" not in own and run.code:
         command += ["-vga", "std"]
     if "-serial" not in own:
         command += ["-chardev", "stdio,id=line,signal=off", "-serial", "chardev:line"]
-    command += ["-chardev", monitor(monitor_fd), "-qmp", "chardev:monitor",
+    command += ["-chardev", make_monitor_argument(monitor_fd), "-qmp", "chardev:monitor",
                 "-device", f"isa-debug-exit,iobase={EXIT_PORT:#x},iosize=0x2"]
     if run.code:
-        command += firmware_arguments(run.code, private)
-    command += boot_arguments(run.boot, run.image, run.out)
-    words = private.path_of("options", options_of(run.words))
+        command += make_firmware_arguments(run.code, private)
+    command += make_boot_arguments(run.boot, run.image, run.out)
+    words = private.add_file("options", join_options(run.words))
     command += ["-fw_cfg", f"name=opt/baretick/options,file={words}"]
     return command + own

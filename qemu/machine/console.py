@@ -25,32 +25,32 @@ class Console:
         self._errors = sys.stderr
         self._last = None  # the last line that was shown
 
-    def show(self, line):
+    def show_line(self, line):
         last, self._last = self._last, line
         if line == last and line.startswith("progress: "):
             return
         line = clean_text(line)
         if self.terminal and line.startswith("progress: "):
             width = shutil.get_terminal_size().columns - 1
-            self._show("\r" + line[len("progress: "):][:width] + "\x1b[K")
+            self._write_to_stream("\r" + line[len("progress: "):][:width] + "\x1b[K")
             self.drawn = True
             return
-        self.finish()
-        self._show(line + "\n")
+        self.erase_progress()
+        self._write_to_stream(line + "\n")
 
-    def finish(self):
+    def erase_progress(self):
         """Erase the progress line, so that the next output starts on an empty line."""
         if self.drawn:
-            self._show("\r\x1b[K")
+            self._write_to_stream("\r\x1b[K")
             self.drawn = False
 
-    def say(self, sentence):
+    def print_sentence(self, sentence):
         """Show SENTENCE, which is the runner's own."""
-        self.finish()
+        self.erase_progress()
         if not self._write(self._errors, f"{self.name}: {clean_text(' '.join(sentence.split()))}\n"):
             self._errors = None
 
-    def _show(self, text):
+    def _write_to_stream(self, text):
         if not self._write(self.stream, text):
             self.stream = None
 

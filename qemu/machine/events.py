@@ -54,14 +54,14 @@ class Event:
 
 # The following functions are generators of steps.
 
-def ask(command, **arguments):
+def run_qmp_command(command, **arguments):
     answer = yield command, {key.replace("_", "-"): value for key, value in arguments.items()}
     if "error" in answer:
-        raise Failed(f"{command}: {reason(answer)}")
+        raise Failed(f"{command}: {get_failure_reason(answer)}")
     return answer["return"]
 
 
-def reason(answer):
+def get_failure_reason(answer):
     """Return the reason for a failed command, which QEMU's answer contains."""
     error = answer["error"]
     return str(error.get("desc", "QEMU gave no reason")) if isinstance(error, dict) else "QEMU gave no reason"
@@ -76,20 +76,20 @@ def wait_until(holds, what):
         yield POLL_S
 
 
-def job(command, **arguments):
+def run_background_job(command, **arguments):
     """Run a command that QEMU executes in the background, and wait for its end."""
-    def concluded():
-        job, = [job for job in (yield from ask("query-jobs")) if job["id"] == command]
+    def has_ended():
+        job, = [job for job in (yield from run_qmp_command("query-jobs")) if job["id"] == command]
         if job["status"] == "concluded" and "error" in job:
             raise Failed(f"{command}: {job['error']}")
         return job["status"] == "concluded"
-    yield from ask(command, job_id=command, **arguments)
-    yield from wait_until(concluded, command)
-    yield from ask("job-dismiss", id=command)
+    yield from run_qmp_command(command, job_id=command, **arguments)
+    yield from wait_until(has_ended, command)
+    yield from run_qmp_command("job-dismiss", id=command)
 
 
 @contextlib.contextmanager
-def memory():
+def create_memory_file():
     """Yield the path of an empty file in memory, for QEMU and its children. The file has no name in a folder. It disappears
     when the last process closes it.
     """
@@ -101,72 +101,72 @@ def memory():
 
 
 @contextlib.contextmanager
-def failures_end_guest():
+def treat_failure_as_lost():
     try:
         yield
     except Failed as error:
         raise Lost(str(error)) from error
 
 
-def stop(event, _guest):
-    yield from ask("stop")
+def pause_machine(event, _guest):
+    yield from run_qmp_command("stop")
     yield event.seconds
-    with failures_end_guest():
-        yield from ask("cont")
+    with treat_failure_as_lost():
+        yield from run_qmp_command("cont")
 
 
-def snapshot(event, guest):
+def save_and_restore_machine(event, guest):
     """Take a snapshot, and later return to it. The machine repeats its output from the snapshot on, so the first copy of this
     output is dropped.
     """
-    with memory() as path:
-        yield from ask("blockdev-add", driver="file", node_name=FILE, filename=path)
-    yield from job("blockdev-create", options={"driver": "qcow2", "file": FILE, "size": DISK_SIZE})
-    yield from ask("blockdev-add", driver="qcow2", node_name=NODE, file=FILE)
-    yield from ask("stop")
+    with create_memory_file() as path:
+        yield from run_qmp_command("blockdev-add", driver="file", node_name=FILE, filename=path)
+    yield from run_background_job("blockdev-create", options={"driver": "qcow2", "file": FILE, "size": DISK_SIZE})
+    yield from run_qmp_command("blockdev-add", driver="qcow2", node_name=NODE, file=FILE)
+    yield from run_qmp_command("stop")
     guest.read_all_output()
-    before = guest.transcript.mark()
-    yield from job("snapshot-save", tag=TAG, vmstate=NODE, devices=[NODE])
-    yield from ask("cont")
+    before = guest.transcript.save_state()
+    yield from run_background_job("snapshot-save", tag=TAG, vmstate=NODE, devices=[NODE])
+    yield from run_qmp_command("cont")
     yield event.seconds
-    yield from ask("stop")
+    yield from run_qmp_command("stop")
     guest.read_all_output()
-    with failures_end_guest():
-        yield from job("snapshot-load", tag=TAG, vmstate=NODE, devices=[NODE])
-        guest.transcript.return_to(before)
-        yield from ask("cont")
-    yield from ask("blockdev-del", node_name=NODE)
-    yield from ask("blockdev-del", node_name=FILE)
+    with treat_failure_as_lost():
+        yield from run_background_job("snapshot-load", tag=TAG, vmstate=NODE, devices=[NODE])
+        guest.transcript.restore_state(before)
+        yield from run_qmp_command("cont")
+    yield from run_qmp_command("blockdev-del", node_name=NODE)
+    yield from run_qmp_command("blockdev-del", node_name=FILE)
 
 
-def migrate(event, guest):
+def migrate_machine(event, guest):
     """Migrate the machine into a file, and from the file into another QEMU. The machine is stopped for the requested time, and
     for the duration of the migration.
     """
-    def done():
-        state = yield from ask("query-migrate")
+    def has_migrated():
+        state = yield from run_qmp_command("query-migrate")
         if state.get("status") in ("failed", "cancelled"):
             raise Failed(f"migrate: {state.get('error-desc', state['status'])}")
         return state.get("status") == "completed"
 
-    def runs():
-        yield from done()
-        return (yield from ask("query-status"))["status"] == "running"
-    with memory() as path:
-        yield from ask("migrate-set-parameters", max_bandwidth=BANDWIDTH)
-        yield from ask("migrate", uri=f"exec:cat > {path}")
-        yield from wait_until(done, "migrate")
-        with failures_end_guest():
+    def is_running():
+        yield from has_migrated()
+        return (yield from run_qmp_command("query-status"))["status"] == "running"
+    with create_memory_file() as path:
+        yield from run_qmp_command("migrate-set-parameters", max_bandwidth=BANDWIDTH)
+        yield from run_qmp_command("migrate", uri=f"exec:cat > {path}")
+        yield from wait_until(has_migrated, "migrate")
+        with treat_failure_as_lost():
             guest.read_all_output()
             back_s = time.monotonic() + event.seconds
             guest.replace_process()
-            yield from ask("query-status")  # an answer shows that the new QEMU is ready
+            yield from run_qmp_command("query-status")  # an answer shows that the new QEMU is ready
             yield max(0.0, back_s - time.monotonic())
-            yield from ask("migrate-incoming", uri=f"exec:cat {path}")
-            yield from wait_until(runs, "migrate-incoming")
+            yield from run_qmp_command("migrate-incoming", uri=f"exec:cat {path}")
+            yield from wait_until(is_running, "migrate-incoming")
 
 
-KINDS = {"stop": stop, "snapshot": snapshot, "migrate": migrate}
+KINDS = {"stop": pause_machine, "snapshot": save_and_restore_machine, "migrate": migrate_machine}
 
 
 class Events:
@@ -180,61 +180,61 @@ class Events:
         self._until = None   # end of the wait, in time.monotonic(): the time of the step, or the time limit for the answer
         self._label = 0
 
-    def patience(self, longest):
-        """Return the time until step() must be called again, at most LONGEST."""
-        moments = [self._until] if self._event else filter(None, map(self._moment, self._left))
+    def get_wait_time(self, longest):
+        """Return the time until continue_events() must be called again, at most LONGEST."""
+        moments = [self._until] if self._event else filter(None, map(self._get_start_time, self._left))
         return max(0.0, min([longest, *(moment - time.monotonic() for moment in moments)]))
 
-    def step(self):
+    def continue_events(self):
         now = time.monotonic()
         if not self._event:
-            due = [event for event in self._left if (self._moment(event) or now + 1) <= now]
+            due = [event for event in self._left if (self._get_start_time(event) or now + 1) <= now]
             if due:
                 self._event = due[0]
                 self._left.remove(due[0])
                 self._steps = KINDS[due[0].what](due[0], self._guest)
-                self._event.span = (self._since_start(), None)
-                self._go_on(None)
+                self._event.span = (self._get_time_since_start(), None)
+                self._continue_event(None)
         elif now >= self._until:
             if self._wanted:
-                self._fail(Failed(f"{self._wanted}: QEMU gave no answer within {ANSWER_S:g} s"))
+                self._fail_event(Failed(f"{self._wanted}: QEMU gave no answer within {ANSWER_S:g} s"))
             else:
-                self._go_on(None)
+                self._continue_event(None)
 
-    def answer(self, message):
-        if self._wanted and message.get("id") == self._name():
+    def receive_answer(self, message):
+        if self._wanted and message.get("id") == self._get_label():
             self._wanted = None
-            self._go_on(message)
+            self._continue_event(message)
 
-    def end(self):
+    def close_events(self):
         """Called after the guest has ended. Sets a problem for each event that has not happened, or is not complete."""
         if self._event:
-            self._over("the run ended meanwhile")
+            self._end_event("the run ended meanwhile")
         begun = self._guest.transcript.begun
         for event in self._left:
             if begun:
                 event.problem = "the run ended before" + (
                     "" if event.phase in begun else f" its phase {event.phase} began")
 
-    def _name(self):
+    def _get_label(self):
         return f"event {self._label}"
 
-    def _moment(self, event):
+    def _get_start_time(self, event):
         begun = self._guest.transcript.begun.get(event.phase)
         return begun + event.after if begun is not None else None
 
-    def _since_start(self):
+    def _get_time_since_start(self):
         return time.monotonic() - self._guest.transcript.begun[""]
 
-    def _go_on(self, answer):
+    def _continue_event(self, answer):
         try:
             wanted = self._steps.send(answer)
         except StopIteration:
-            self._over(None)
+            self._end_event(None)
         except Failed as error:
-            self._fail(error)
+            self._fail_event(error)
         except (AttributeError, KeyError, TypeError, ValueError) as error:  # the answer does not follow the QMP protocol
-            self._fail(Failed(f"QEMU's answer is not understood: {error!r}"))
+            self._fail_event(Failed(f"QEMU's answer is not understood: {error!r}"))
         else:
             if isinstance(wanted, float):
                 self._until = time.monotonic() + wanted
@@ -242,20 +242,20 @@ class Events:
             command, arguments = wanted
             self._label += 1
             self._wanted, self._until = command, time.monotonic() + ANSWER_S
-            self._guest.send(command, self._name(), **arguments)
+            self._guest.send_command(command, self._get_label(), **arguments)
 
-    def _fail(self, error):
+    def _fail_event(self, error):
         event = self._event
-        self._over(str(error))
+        self._end_event(str(error))
         if isinstance(error, Lost):
-            self._guest.lose(f"--event {event.text}: {error}")
+            self._guest.mark_as_lost(f"--event {event.text}: {error}")
         else:
-            self._guest.send("cont")  # the event may have stopped the guest
+            self._guest.send_command("cont")  # the event may have stopped the guest
 
-    def _over(self, problem):
+    def _end_event(self, problem):
         event, self._event = self._event, None
         self._wanted = None
         self._steps.close()
-        event.problem, event.span = problem, (event.span[0], self._since_start())
+        event.problem, event.span = problem, (event.span[0], self._get_time_since_start())
         if self._say and not problem:
             self._say(f"--event {event.text}: {event}")

@@ -4,7 +4,7 @@ import selectors
 import time
 
 from machine import command, interruption
-from machine.events import Events, reason
+from machine.events import Events, get_failure_reason
 from machine.process import PIPE_SIZE, WAIT_S, Process
 from machine.hang_check import HangCheck
 from results import files
@@ -47,7 +47,7 @@ class Guest:
         self._picture_answer = self._hang_check = self._say = None
         self._key_s = None         # time at which the key was sent that ends the measurements early, or None
 
-    def run(self, command_of, deadline, keep=(), may_stick=False, on_trial=False, picture=None, settles=False,
+    def run_until_end(self, command_of, deadline, keep=(), may_stick=False, on_trial=False, picture=None, settles=False,
             events=(), say=None, attended=False, keyboard=True):
         """Run the command line that COMMAND_OF(fd) returns, until it ends or until DEADLINE (time.monotonic()). FD is QEMU's
         QMP socket.
@@ -65,48 +65,48 @@ class Guest:
         self._key_s = None if keyboard else 0.0
         self._events = Events(events, self, say)
         try:
-            self._start(command_of)
+            self._start_process(command_of)
             self._run_loop(may_stick, on_trial, picture or settles, attended)
             if picture and self.ending in ("complete", "timeout", "unbootable"):
                 self._take_picture(picture)
         finally:
-            self._end()
+            self._end_process()
 
-    def _start(self, command_of):
+    def _start_process(self, command_of):
         self._qemu = Process()
-        self._qemu.start(command_of, self._keep, self.words)
+        self._qemu.start_process(command_of, self._keep, self.words)
         self._selector.register(self._qemu.line, selectors.EVENT_READ, self._read_serial)
         self._selector.register(self._qemu.words, selectors.EVENT_READ, lambda: self._read_messages() != b"")
-        self._selector.register(self._qemu.monitor.socket, selectors.EVENT_READ, self._listen)
+        self._selector.register(self._qemu.monitor.socket, selectors.EVENT_READ, self._read_answers)
 
     def _run_loop(self, may_stick, on_trial, settles, attended):
         asked = time.monotonic()
         self._hang_check = HangCheck() if on_trial else None
         while self.ending is None:
-            for key, _ in self._selector.select(self._events.patience(TICK_S)):
+            for key, _ in self._selector.select(self._events.get_wait_time(TICK_S)):
                 if not key.data():
-                    self._forget(key.fileobj)
+                    self._unregister_source(key.fileobj)
             now = time.monotonic()
             self._handle_signals(now)
             pause_s = ASK_S if self.transcript.started else TICK_S
             if may_stick and now - asked >= pause_s:
                 asked = now
-                self.send("query-status")
+                self.send_command("query-status")
             if self.transcript.size:
                 self._hang_check = None
             elif self._hang_check and self._hang_check.is_due(now):
                 question, arguments = HangCheck.QUESTION
-                self.send(question, "stillness", **arguments)
-            self.status = self._qemu.poll()
+                self.send_command(question, "stillness", **arguments)
+            self.status = self._qemu.get_exit_status()
             if self.ending is not None:
                 break
             if self.status is not None:
                 self.ending = "exit"
-                self._listen()  # processes the last answers of QEMU
+                self._read_answers()  # processes the last answers of QEMU
             elif now >= self._deadline:
                 self.ending = "timeout"
-            elif self._hang_check and self._hang_check.is_over(now):
-                self.ending, self.state = "still", self._hang_check.why()
+            elif self._hang_check and self._hang_check.has_hung(now):
+                self.ending, self.state = "still", self._hang_check.explain_hang()
             elif self.transcript.unbootable and not attended:
                 self.ending = "unbootable"
             elif self.transcript.crash and now - self._heard_s >= SETTLE_S:
@@ -114,17 +114,17 @@ class Guest:
             elif settles and self.transcript.over and now - self._heard_s >= SETTLE_S:
                 self.ending = "complete"
             else:
-                self._events.step()
+                self._events.continue_events()
 
     def _handle_signals(self, now):
         """The first signal ends the measurements early, if they are running. Any later signal ends the run."""
         if self._key_s is None and interruption.may_end_measurements() and self.transcript.measuring:
             self._key_s = now
-            self.send("send-key", "key", keys=[{"type": "qcode", "data": "q"}])
+            self.send_command("send-key", "key", keys=[{"type": "qcode", "data": "q"}])
         elif self._key_s is None or interruption.was_handled() or now - self._key_s > KEY_S:
-            interruption.check()
+            interruption.raise_if_requested()
 
-    def _key_was_sent(self, message):
+    def _handle_key_answer(self, message):
         if "error" in message:
             self._key_s = 0.0  # marked as sent, because there is no keyboard
         elif interruption.is_requested():
@@ -134,37 +134,37 @@ class Guest:
 
     # The following functions are for events.
 
-    def send(self, name, label=None, **arguments):
-        self._qemu.monitor.send(name, label, **arguments)
+    def send_command(self, name, label=None, **arguments):
+        self._qemu.monitor.send_command(name, label, **arguments)
 
     def read_all_output(self):
         """Read all output of a stopped machine. The pipe holds no more than its size."""
         most = self.transcript.size + PIPE_SIZE
-        while self.transcript.size < most and self._read():
+        while self.transcript.size < most and self._read_serial_bytes():
             pass
 
     def replace_process(self):
         """Continue with another QEMU process, the target of a migration."""
         left = self._qemu
         for source in left.line, left.words, left.monitor.socket:
-            self._forget(source)
-        left.end(self._read, self._read_messages)
-        self._start(lambda fd: command.build_arriving(left.command, fd))
+            self._unregister_source(source)
+        left.kill_process(self._read_serial_bytes, self._read_messages)
+        self._start_process(lambda fd: command.build_receiving_command(left.command, fd))
 
-    def _forget(self, source):
+    def _unregister_source(self, source):
         if source in self._selector.get_map():
             self._selector.unregister(source)
 
-    def lose(self, why):
+    def mark_as_lost(self, why):
         self.ending, self.state = "lost", why
 
-    def _read(self):
+    def _read_serial_bytes(self):
         """Return the next bytes of the serial line, None if there are none yet, or b"" at its end."""
         data = self._qemu.line.read(READ_SIZE)
         if data:
             self._heard_s = time.monotonic()
             files.write_all(self.serial_log, data)
-            self.transcript.feed(data)
+            self.transcript.parse_bytes(data)
             if self.transcript.size > SERIAL_SIZE_MAX:
                 self.ending = "flood"
                 return b""
@@ -174,15 +174,15 @@ class Guest:
         """Return the next bytes of QEMU's own messages, None if there are none yet, or b"" at their end."""
         data = self._qemu.words.read(READ_SIZE)
         if data:
-            self.words.take(data)
+            self.words.add_output(data)
         return data
 
     def _read_serial(self):
         """Read the serial line. Return False at its end."""
-        return self._read() != b""
+        return self._read_serial_bytes() != b""
 
-    def _listen(self):
-        messages = self._qemu.monitor.read()
+    def _read_answers(self):
+        messages = self._qemu.monitor.read_messages()
         for message in messages or []:
             answer = message.get("return")
             state = answer.get("status") if isinstance(answer, dict) else None
@@ -191,27 +191,27 @@ class Guest:
             if message.get("id") == "picture":
                 self._picture_answer = message
             if message.get("id") == "key":
-                self._key_was_sent(message)
+                self._handle_key_answer(message)
             if message.get("id") == "stillness" and self._hang_check:
-                self._hang_check.take(message)
-            self._events.answer(message)
+                self._hang_check.receive_answer(message)
+            self._events.receive_answer(message)
         return messages is not None
 
     def _take_picture(self, path):
-        self.send("screendump", "picture", filename=os.path.abspath(path), format="png")
+        self.send_command("screendump", "picture", filename=os.path.abspath(path), format="png")
         end = time.monotonic() + (PICTURE_S if self.ending == "timeout" else WAIT_S)
         while self._picture_answer is None and time.monotonic() < end:
-            if not self._listen():
+            if not self._read_answers():
                 break
             time.sleep(TICK_S)
         answer = self._picture_answer or {"error": {"desc": "QEMU gave no answer"}}
         if "error" in answer:
-            self.picture_error = reason(answer)
+            self.picture_error = get_failure_reason(answer)
 
-    def _end(self):
+    def _end_process(self):
         """End QEMU and the events."""
         if self._qemu:
-            status = self._qemu.end(self._read, self._read_messages)
+            status = self._qemu.kill_process(self._read_serial_bytes, self._read_messages)
             self.status = status if self.ending == "exit" else None
         self._selector.close()
-        self._events.end()
+        self._events.close_events()

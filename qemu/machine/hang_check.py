@@ -9,9 +9,9 @@ POINTER = re.compile(r"\b[ER]?IP=([0-9a-f]+)\b")
 
 
 class HangCheck:
-    """Detects a guest that hangs. Send QUESTION to QEMU whenever is_due() is true, and pass each answer to take(). is_over()
-    returns True if all cores stayed in loops of at most LOOP_BYTES for BOUND_S seconds. It also returns True if QEMU did not
-    answer in this time. why() returns the reason.
+    """Detects a guest that hangs. Send QUESTION to QEMU whenever is_due() is true, and pass each answer to receive_answer().
+    has_hung() returns True if all cores stayed in loops of at most LOOP_BYTES for BOUND_S seconds, or if QEMU did not answer in
+    this time. explain_hang() returns the reason.
     """
 
     QUESTION = ("human-monitor-command", {"command-line": "info registers -a"})
@@ -26,7 +26,7 @@ class HangCheck:
             self._asked = now
         return due
 
-    def take(self, answer):
+    def receive_answer(self, answer):
         text = answer.get("return")
         pointers = [int(digits, 16) for digits in POINTER.findall(text)] if isinstance(text, str) else []
         stays = len(pointers) == len(self._pointers) and all(
@@ -34,9 +34,9 @@ class HangCheck:
         if not stays:
             self._pointers, self._since = pointers, time.monotonic()
 
-    def is_over(self, now):
+    def has_hung(self, now):
         return now - self._since >= BOUND_S
 
-    def why(self):
+    def explain_hang(self):
         went = f"went no further than {self._pointers[0]:x}h" if self._pointers else "QEMU did not tell where it is"
         return f"for {BOUND_S} s the guest said nothing and {went}"

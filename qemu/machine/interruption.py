@@ -16,7 +16,7 @@ class Interrupted(Exception):
         self.status = 128 + number  # a shell's exit status for this signal: 130 for Ctrl-C
 
 
-def install():
+def install_handlers():
     for number in SIGNALS:
         if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # SIGHUP stays ignored if nohup has set this
             signal.signal(number, lambda number, _frame: _stored.append(number) if not _stored else None)
@@ -43,6 +43,6 @@ def was_handled():
     return bool(_handled)
 
 
-def check():
+def raise_if_requested():
     if _stored:
         raise Interrupted(_stored[0])

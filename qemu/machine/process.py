@@ -28,16 +28,16 @@ class Monitor:
         self.socket, self.far = socket.socketpair()
         self.socket.setblocking(False)
         self._rest = b""
-        self.send("qmp_capabilities")
+        self.send_command("qmp_capabilities")
 
-    def send(self, command, label=None, **arguments):
+    def send_command(self, command, label=None, **arguments):
         message = {"execute": command, "arguments": arguments, "id": label}
         try:
             self.socket.send(json.dumps(message).encode() + b"\n")
         except OSError:
             pass  # QEMU has ended or hangs; the guest's loop detects this by other means
 
-    def read(self):
+    def read_messages(self):
         """Return the messages that arrived, or None if QEMU closed the socket."""
         try:
             data = self.socket.recv(65536)
@@ -60,7 +60,7 @@ class Monitor:
         self.far.close()
 
 
-def leave_watcher(lifeline):
+def start_watcher(lifeline):
     """Called between fork and exec. Start a watcher process in QEMU's process group. When the runner ends in any way, the far
     end of LIFELINE closes, and the watcher kills the whole group with all wrappers and their children.
     """
@@ -91,18 +91,18 @@ class Process:
         self.line = self.words = self.command = None
         self._process = self._lifeline = None
 
-    def start(self, command_of, keep, words):
+    def start_process(self, command_of, keep, words):
         """Start the command line that COMMAND_OF(fd) returns. FD is QEMU's QMP socket. The process also inherits the
         descriptors in KEEP; COMMAND_OF may add some. The command line is first written to WORDS.
         """
         fd = self.monitor.far.fileno()
         self.command = command_of(fd)
-        words.begin(self.command)
+        words.write_command_line(self.command)
         watched, self._lifeline = os.pipe()
         try:
             self._process = subprocess.Popen(
                 self.command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                bufsize=0, pass_fds=[fd, *keep], start_new_session=True, preexec_fn=lambda: leave_watcher(watched))
+                bufsize=0, pass_fds=[fd, *keep], start_new_session=True, preexec_fn=lambda: start_watcher(watched))
         finally:
             os.close(watched)
         self.monitor.far.close()
@@ -112,10 +112,10 @@ class Process:
             with contextlib.suppress(OSError):  # without a larger pipe the run works too
                 fcntl.fcntl(pipe.fileno(), F_SETPIPE_SZ, PIPE_SIZE)
 
-    def poll(self):
+    def get_exit_status(self):
         return self._process.poll()
 
-    def end(self, hear, note):
+    def kill_process(self, hear, note):
         """Kill the process group. HEAR() and NOTE() read the remaining output. They return None if there is none yet, and b""
         at the end. Return the exit status. Return None if the process hangs in the kernel and does not end.
         """

@@ -42,13 +42,13 @@ NAME_MAX = 32
 PLAIN = bytes(c if 0x20 <= c < 0x7F else ord(" ") if c == ord("\t") else ord("?") for c in range(256))
 
 
-def printable(line):
+def make_printable(line):
     """Return LINE as text that is safe to show on a terminal."""
     return ESCAPE.sub(b"", line).translate(PLAIN).decode("ascii")
 
 
 class Transcript:
-    """Parses the bytes that feed() receives. Calls SHOW with each line for people."""
+    """Parses the bytes that parse_bytes() receives. Calls SHOW with each line for people."""
 
     def __init__(self, show):
         self.show = show
@@ -90,20 +90,20 @@ class Transcript:
         """
         return self.complete or bool(self.error) or self.left_early
 
-    def feed(self, data):
+    def parse_bytes(self, data):
         self.size += len(data)
         *lines, rest = data.split(b"\n")
         for line in lines:
-            self._grow(line)
-            self._ends()
-        self._grow(rest)
+            self._append_to_line(line)
+            self._end_line()
+        self._append_to_line(rest)
 
-    def _grow(self, data):
+    def _append_to_line(self, data):
         """Append DATA to the current line."""
         self._cut |= len(self._rest) + len(data) > LINE_MAX
         self._rest += data[:max(0, LINE_MAX - len(self._rest))]
 
-    def _ends(self):
+    def _end_line(self):
         line, cut = bytes(self._rest.replace(b"\r", b"")), self._cut
         self._rest.clear()
         self._cut = False
@@ -111,67 +111,67 @@ class Transcript:
             self._body = None
         elif cut:
             line += b"..."
-        self._line(line)
+        self._parse_line(line)
 
-    def take(self, blocks):
+    def use_blocks(self, blocks):
         """Use BLOCKS, which were not received over the serial line. Raise ValueError if the report is damaged."""
         self.report = reports.parse_report(blocks["REPORT"])
         self.blocks = blocks
         for line in blocks["TEXT"].splitlines():
-            self._say_text(line)
+            self._show_text_line(line)
 
-    def mark(self):
-        """Return the present state, which return_to() can restore."""
+    def save_state(self):
+        """Return the present state, which restore_state() can restore."""
         return {name: copy.copy(value) for name, value in vars(self).items() if name not in LASTING}
 
-    def return_to(self, mark):
+    def restore_state(self, mark):
         """Restore the state MARK. The machine returned to a snapshot of that time, and repeats its later output."""
         vars(self).update(mark)
 
     def close(self):
         """Handle the end of the serial line. A last line without a newline counts."""
         if self._rest:
-            self._ends()
+            self._end_line()
         if self._block:
-            self._abandon("ends in the middle")
+            self._drop_block("ends in the middle")
 
-    def _line(self, line):
+    def _parse_line(self, line):
         begin, end, cut, phase = (kind.match(line) for kind in (BEGIN, END, CUT, PHASE))
         if not self.crash and (words := CRASH.match(line)):
-            self.crash = printable(words[1])
+            self.crash = make_printable(words[1])
         if begin:
-            self._begins("")
+            self._note_start("")
             if self._block:
-                self._abandon("has no end")
+                self._drop_block("has no end")
             self._block, self._body, self._detail = begin[1].decode(), bytearray(), False
         elif end:
-            self._finish(end[1].decode(), end[2].decode())
+            self._end_block(end[1].decode(), end[2].decode())
         elif cut and self.started:
-            self._leaves(*(part.decode() for part in cut.groups()))
+            self._handle_cut_block(*(part.decode() for part in cut.groups()))
         elif self._block:
-            self._keep(line)
+            self._append_to_block(line)
             if self._block == "TEXT":
-                self._say_text(line)
+                self._show_text_line(line)
         elif self.started and phase:
             if phase[1].decode() in PHASES:
-                self._begins(phase[1].decode())
+                self._note_start(phase[1].decode())
         elif self.started and self.report is None:  # the firmware prints again after the report, which is not shown
-            self._say(line)
+            self._show_line(line)
         else:
             first = FIRST.search(ESCAPE.sub(b"\x00", line))
             if first:
-                self._begins("")
-                self._say(first[1].replace(b"\x00", b""))
+                self._note_start("")
+                self._show_line(first[1].replace(b"\x00", b""))
             elif not self.started and UNBOOTABLE in line:
                 self.unbootable = True
             elif not self.started and not self.refused and (words := REFUSED.search(line)):
                 self.refused = words[0].decode()
 
-    def _begins(self, phase):
+    def _note_start(self, phase):
         self.begun.setdefault(phase, time.monotonic())
 
-    def _say(self, line):
-        line = printable(line)
+    def _show_line(self, line):
+        line = make_printable(line)
         if line.strip() and not line.startswith("progress: "):
             self.last_line = line.strip()
         if line.startswith(ERROR):  # not shown here, because the runner prints it once, at the end
@@ -179,65 +179,65 @@ class Transcript:
             return
         self.show(line)
 
-    def _say_text(self, line):
+    def _show_text_line(self, line):
         if line == DETAIL:
             self._detail = True
-            self._say(POINTER)
+            self._show_line(POINTER)
         if not self._detail:
-            self._say(line)
+            self._show_line(line)
 
-    def _keep(self, line):
+    def _append_to_block(self, line):
         if self._block not in BLOCKS or self._body is not None and len(self._body) + len(line) >= BLOCK_MAX:
             self._body = None
         if self._body is not None:
             self._body += line
             self._body += b"\n"
 
-    def _fault(self, name, how):
+    def _add_fault(self, name, how):
         if len(self.faults) < FAULTS_MAX:
             self.faults.append(f"the {name.lower()[:NAME_MAX]} on the serial line {how}")
 
-    def _abandon(self, how):
-        self._fault(self._block, how)
+    def _drop_block(self, how):
+        self._add_fault(self._block, how)
         self._block = None
 
-    def _leaves(self, name, sent, size):
+    def _handle_cut_block(self, name, sent, size):
         """Handle the block NAME, which a key at the machine cut off."""
-        self._fault(name, f"was cut by a key at the machine, after {sent} of {size} bytes")
+        self._add_fault(name, f"was cut by a key at the machine, after {sent} of {size} bytes")
         self._block, self.left_early = None, True
 
-    def _finish(self, name, told):
+    def _end_block(self, name, told):
         if name != self._block:
-            self._fault(name, "has no beginning")
+            self._add_fault(name, "has no beginning")
             return
         self._block = None
         if name not in BLOCKS:
             return  # an unknown block, which a later release may send
         if self._body is None:
-            self._fault(name, f"is longer than {BLOCK_MAX >> 20} MiB, or has a line of more than {LINE_MAX >> 10} KiB")
+            self._add_fault(name, f"is longer than {BLOCK_MAX >> 20} MiB, or has a line of more than {LINE_MAX >> 10} KiB")
             return
         data, self._body = bytes(self._body), None
         found = hashlib.sha256(data).hexdigest()
         if found != told:
-            self._fault(name, f"is damaged: its SHA-256 is {found[:16]}..., the line says {told[:16]}...")
+            self._add_fault(name, f"is damaged: its SHA-256 is {found[:16]}..., the line says {told[:16]}...")
         elif name == "COMPACT":
-            self._unpack(data)
-        elif name != "REPORT" or self._accept(data):
+            self._decompress_report(data)
+        elif name != "REPORT" or self._parse_report(data):
             self.blocks[name] = data
 
-    def _unpack(self, data):
+    def _decompress_report(self, data):
         """Use the lines of serial=compact as the block REPORT."""
         try:
             body = console.decompress_report(b"".join(line.partition(b":")[2] for line in data.splitlines()))
         except ValueError as error:
-            self._fault("output", str(error))
+            self._add_fault("output", str(error))
             return
-        if self._accept(body):
+        if self._parse_report(body):
             self.blocks["REPORT"] = body
 
-    def _accept(self, data):
+    def _parse_report(self, data):
         try:
             self.report = reports.parse_report(data)
         except ValueError as error:
-            self._fault("REPORT", str(error))
+            self._add_fault("REPORT", str(error))
         return self.report is not None

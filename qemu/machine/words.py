@@ -14,12 +14,12 @@ class Words:
     def __init__(self, file):
         self._file, self._kept, self._left_out, self._last = file, 0, 0, b""
 
-    def begin(self, command):
+    def write_command_line(self, command):
         """Called with the command line, before each QEMU process starts."""
         self._last = b""
         files.write_all(self._file, os.fsencode(f"$ {shlex.join(command)}\n"))
 
-    def take(self, data):
+    def add_output(self, data):
         self._last = (self._last + data)[-LAST_MAX:]
         kept = data[:KEPT_MAX - self._kept]
         self._kept += len(kept)
@@ -32,7 +32,7 @@ class Words:
             files.write_all(self._file, b"\n[%d bytes more; the last of them were:]\n%s" % (self._left_out, self._last))
             self._left_out = 0
 
-    def lines(self):
+    def list_lines(self):
         """Return the lines of the latest QEMU process."""
         text = self._last.decode("utf-8", "replace")
         return [line.strip() for line in text.splitlines() if line.strip()]

@@ -8,7 +8,7 @@ import struct
 
 from machine import command
 from next import compare, firmware, kernel, loaders, volume
-from next.system import FILE_MAX, Refused, restored_files
+from next.system import FILE_MAX, Refused, restore_files_if_refused
 from results import files
 from results.reports import KERNEL
 from runner import grammar
@@ -27,7 +27,7 @@ FILES = (APPLICATION, SECOND_STAGE, SHIM, OPTIONS, STATE)
 EFI_APPLICATION, AMD64 = 10, 0x8664  # Microsoft PE and COFF specification
 
 
-def application(path):
+def read_application(path):
     """Return the bytes of the UEFI application PATH. Raise Refused if it is none."""
     try:
         data = files.read_file(path, FILE_MAX)
@@ -46,11 +46,11 @@ def application(path):
     return data
 
 
-def loader_files(system, path, folder):
+def collect_loader_files(system, path, folder):
     """Return {name: bytes} of the files to copy. The firmware starts the first file. That is the application PATH, or a shim if
     only the shim knows the application's key. FOLDER is the system partition."""
-    data = application(path)
-    if not firmware.enforces_signatures(system) or firmware.accepted_by(system, path) == "db":
+    data = read_application(path)
+    if not firmware.enforces_signatures(system) or firmware.find_list_with_key(system, path) == "db":
         return {APPLICATION: data}
     found = sorted(glob.glob(os.path.join(folder, "EFI", "*", SHIM)))
     if not found:
@@ -58,19 +58,19 @@ def loader_files(system, path, folder):
     return {SHIM: files.read_file(found[0], FILE_MAX), SECOND_STAGE: data}
 
 
-def options_file(words):
+def make_options_file(words):
     """Return the bytes of baretick.cfg: WORDS, and the defaults of a machine without a person for options that WORDS do not
     set."""
     given = {word.partition("=")[0] for word in words}
     added = [f"{key}={value}" for key, value in DEFAULTS.items() if key not in given]
-    data = command.options_of([*words, *added])
-    flaws = grammar.Grammar(os.path.join(os.path.dirname(grammar.__file__), grammar.NAME)).flaws(data)
+    data = command.join_options([*words, *added])
+    flaws = grammar.Grammar(os.path.join(os.path.dirname(grammar.__file__), grammar.NAME)).find_flaws(data)
     if flaws:
         raise Refused("; ".join(flaws))
     return data
 
 
-def _state(folder):
+def _read_state(folder):
     try:
         state = json.loads(files.read_file(os.path.join(folder, volume.OWN, STATE), FILE_MAX))
         if {key: type(value) for key, value in state.items()} == STATE_KEYS and state["loader"] in loaders.ALL:
@@ -82,7 +82,7 @@ def _state(folder):
     raise Refused(f"{volume.OWN}/{STATE} on the EFI system partition is damaged: --remove takes it away")
 
 
-def _delete(own, names):
+def _delete_files(own, names):
     """Delete the files NAMES in the folder OWN, and the folder if it is then empty. Files of others stay."""
     for name in names:
         with contextlib.suppress(FileNotFoundError):
@@ -91,83 +91,83 @@ def _delete(own, names):
         os.rmdir(own)
 
 
-def _is_ours(own):
+def _has_state(own):
     return any(os.path.exists(os.path.join(own, STATE + suffix)) for suffix in ("", NEW))
 
 
-def _old_state(folder):
+def _read_old_state(folder):
     """Return the state of an earlier preparation, or None."""
     try:
-        return _state(folder)
+        return _read_state(folder)
     except Refused:  # a damaged state counts as none, and its reports as older reports
-        return {"earlier": [], "collected": [], "had_reports": True, "reports_before": volume.reports(folder)}
+        return {"earlier": [], "collected": [], "had_reports": True, "reports_before": volume.list_reports(folder)}
 
 
-def _new_state(system, folder, old, loader):
+def _make_state(system, folder, old, loader):
     """Return the state for a preparation by LOADER at this time. Reports of the earlier preparation OLD that were not collected
     are kept."""
-    waiting = [*old["earlier"], *(name for name in _new_reports(folder, old) if name not in old["collected"])] if old else []
+    waiting = [*old["earlier"], *(name for name in _list_new_reports(folder, old) if name not in old["collected"])] if old else []
     had_reports = old["had_reports"] if old else os.path.isdir(os.path.join(folder, volume.REPORTS))
-    return {"boot_id": system.text(BOOT_ID) or "", "reports_before": volume.reports(folder), "had_reports": had_reports,
+    return {"boot_id": system.read_text(BOOT_ID) or "", "reports_before": volume.list_reports(folder), "had_reports": had_reports,
             "earlier": waiting, "collected": [], "loader": loader.name,
-            "found": old["found"] if old and old.get("loader") == loader.name else loader.found(folder)}
+            "found": old["found"] if old and old.get("loader") == loader.name else loader.list_found_things(folder)}
 
 
 @contextlib.contextmanager
-def _undone_if_refused(own, loader, folder):
+def _undo_if_refused(own, loader, folder):
     """If the block raises OSError or Refused, restore the files in OWN and the choice of LOADER, and raise Refused."""
     left = "what was prepared before stays" if os.path.exists(os.path.join(own, STATE)) else "nothing is prepared"
     try:
-        with restored_files(*(os.path.join(own, name) for name in FILES)), loader.undone_if_refused(folder):
+        with restore_files_if_refused(*(os.path.join(own, name) for name in FILES)), loader.undo_if_refused(folder):
             try:
                 yield
             except OSError as error:
                 raise Refused(files.format_error(error)) from error
     except Refused as error:
-        _delete(own, [])
+        _delete_files(own, [])
         raise Refused(f"{error}; {left}") from error
 
 
-def prepare(system, path, words, by=loaders.Firmware.name, restart=False):
+def prepare_start(system, path, words, by=loaders.Firmware.name, restart=False):
     """Prepare one start of the application PATH with the options WORDS by the loader BY. Restart the machine if RESTART is
     true. The new preparation replaces an earlier one, unless it is refused or the machine does not restart."""
-    application(path)
-    options = options_file(words)
-    partition = volume.find(system)
+    read_application(path)
+    options = make_options_file(words)
+    partition = volume.find_system_partition(system)
     loader = loaders.ALL[by](system)
-    loader.check(partition)
-    with volume.mounted(system, partition) as folder:
-        loaded = loader_files(system, path, folder)
+    loader.check_can_start(partition)
+    with volume.mount_partition(system, partition) as folder:
+        loaded = collect_loader_files(system, path, folder)
         if SHIM in loaded and by != loaders.Firmware.name:
             raise Refused(f"Secure Boot is on, and {path} is signed for a shim: {loader.title} needs a key of the firmware")
         volume.check_space(folder, sum(map(len, loaded.values())))
         own = os.path.join(folder, volume.OWN)
-        if os.path.exists(own) and not _is_ours(own):
+        if os.path.exists(own) and not _has_state(own):
             raise Refused(f"{volume.OWN} on {partition.path} is not nextboot's: move it away first")
-        old = _old_state(folder)
-        state = json.dumps(_new_state(system, folder, old, loader), indent=1).encode()
+        old = _read_old_state(folder)
+        state = json.dumps(_make_state(system, folder, old, loader), indent=1).encode()
         made = {STATE: state, **loaded, OPTIONS: options}  # writes the state first, because it marks the other files as nextboot's
-        with _undone_if_refused(own, loader, folder):
+        with _undo_if_refused(own, loader, folder):
             os.makedirs(own, exist_ok=True)  # files of others may lie there
             for name, data in made.items():
                 files.replace_file(os.path.join(own, name), data)
-            _delete(own, [name for name in FILES if name not in made])
-            entry = loader.choose(partition, folder, next(iter(loaded)))
+            _delete_files(own, [name for name in FILES if name not in made])
+            entry = loader.choose_next_start(partition, folder, next(iter(loaded)))
             if restart:
-                system.run("systemctl", "reboot")
+                system.run_command("systemctl", "reboot")
         with contextlib.suppress(Refused, OSError):  # --remove deletes an entry that stays
-            loader.finish()
-            loaders.remove(system, folder, old or {}, but=by)
+            loader.remove_earlier_choice()
+            loaders.remove_choices(system, folder, old or {}, but=by)
     return f"prepared: the next restart runs baretick from {partition.path}, {entry}, and comes back"
 
 
-def _situation(system, state, new):
+def _describe_situation(system, state, new):
     """Return a sentence that says why there is a report or none."""
     if new:
         return f"report {new[-1]} is there"
     loader = loaders.ALL[state["loader"]](system)
-    waits = loader.waits()
-    if state["boot_id"] == system.text(BOOT_ID):
+    waits = loader.is_chosen()
+    if state["boot_id"] == system.read_text(BOOT_ID):
         by = "" if loader.name == loaders.Firmware.name else f" by {loader.title}"
         return (f"prepared{by}, and the machine was not restarted since" if waits else
                 f"the machine was not restarted since, and {loader.choice} was taken away: prepare it again")
@@ -176,55 +176,55 @@ def _situation(system, state, new):
         f"{loader.title} did not start baretick, or baretick was cut off before its first checkpoint")
 
 
-def _new_reports(folder, state):
-    return [name for name in volume.reports(folder) if name not in state["reports_before"]]
+def _list_new_reports(folder, state):
+    return [name for name in volume.list_reports(folder) if name not in state["reports_before"]]
 
 
-def status(system):
+def describe_status(system):
     """Yield lines on the prepared start and on the reports on the partition."""
-    with volume.mounted(system, volume.find(system)) as folder:
-        state = _state(folder)
-        yield _situation(system, state, _new_reports(folder, state)) if state else "nothing is prepared"
-        yield f"reports: {', '.join(volume.reports(folder)) or 'none'}"
+    with volume.mount_partition(system, volume.find_system_partition(system)) as folder:
+        state = _read_state(folder)
+        yield _describe_situation(system, state, _list_new_reports(folder, state)) if state else "nothing is prepared"
+        yield f"reports: {', '.join(volume.list_reports(folder)) or 'none'}"
 
 
-def _copy(source, target):
+def _copy_report(source, target):
     os.makedirs(target, exist_ok=True)
     for name in sorted(os.listdir(source)):
         files.replace_file(os.path.join(target, name), files.read_file(os.path.join(source, name), volume.REPORT_MAX))
 
 
-def collect(system, target):
+def collect_reports(system, target):
     """Copy the newest report to the folder TARGET, add kernel.json, and yield the comparison. Copy older reports that were not
     collected to folders in TARGET."""
-    with volume.mounted(system, volume.find(system)) as folder:
-        state = _state(folder)
+    with volume.mount_partition(system, volume.find_system_partition(system)) as folder:
+        state = _read_state(folder)
         if not state:
             raise Refused("nothing was prepared on this machine, so no report is of nextboot")
-        new = _new_reports(folder, state)
-        reports = [name for name in volume.reports(folder) if name in state["earlier"] or name in new]
+        new = _list_new_reports(folder, state)
+        reports = [name for name in volume.list_reports(folder) if name in state["earlier"] or name in new]
         if not reports:
-            raise Refused(_situation(system, state, new))
+            raise Refused(_describe_situation(system, state, new))
         newest = reports.pop()
         source = os.path.join(folder, volume.REPORTS, newest)
         try:
             report = json.loads(files.read_file(os.path.join(source, "report.json"), volume.REPORT_MAX))
             if not isinstance(report, dict):
                 raise ValueError("report.json is no report")
-            _copy(source, target)
+            _copy_report(source, target)
             for name in reports:
-                _copy(os.path.join(folder, volume.REPORTS, name), os.path.join(target, name))
-            believed = kernel.facts(system)
+                _copy_report(os.path.join(folder, volume.REPORTS, name), os.path.join(target, name))
+            believed = kernel.collect_facts(system)
             files.replace_file(os.path.join(target, KERNEL), (json.dumps(believed, indent=1) + "\n").encode())
         except OSError as error:
             raise Refused(files.format_error(error)) from error
         except ValueError as error:
             raise Refused(f"report {newest} cannot be read: {error}") from error
-        situation = None if new else _situation(system, state, new)
+        situation = None if new else _describe_situation(system, state, new)
         state.update(earlier=[], collected=new)
         with contextlib.suppress(OSError):  # if the copy fails, the next preparation keeps them again
             files.replace_file(os.path.join(folder, volume.OWN, STATE), json.dumps(state, indent=1).encode())
-    yield from compare.lines(believed, report)
+    yield from compare.format_comparison(believed, report)
     if report.get("verdict") == "incomplete":
         yield f"reason   {'; '.join((report.get('notes') or ['the report does not say where'])[:1])}"
     if situation:
@@ -233,23 +233,23 @@ def collect(system, target):
         yield f"earlier  report {name} was not collected before: it is in {os.path.join(target, name)}"
 
 
-def remove(system, with_reports):
-    """Remove all that prepare() made, and the reports if WITH_REPORTS. Return a sentence."""
-    with volume.mounted(system, volume.find(system)) as folder:
+def remove_all(system, with_reports):
+    """Remove all that prepare_start() made, and the reports if WITH_REPORTS. Return a sentence."""
+    with volume.mount_partition(system, volume.find_system_partition(system)) as folder:
         try:
-            state = _state(folder)
+            state = _read_state(folder)
         except Refused:  # damaged state: the reports stay, because some may be from before
             state = {"had_reports": True}
-        loaders.remove(system, folder, state or {})
+        loaders.remove_choices(system, folder, state or {})
         own = os.path.join(folder, volume.OWN)
-        if _is_ours(own):
-            _delete(own, [name + suffix for name in FILES for suffix in ("", NEW)])
+        if _has_state(own):
+            _delete_files(own, [name + suffix for name in FILES for suffix in ("", NEW)])
         reports = os.path.join(folder, volume.REPORTS)
         if with_reports:
             shutil.rmtree(reports, ignore_errors=True)
         elif state and not state["had_reports"]:
             with contextlib.suppress(OSError):
                 os.rmdir(reports)  # empty, so it is not needed
-        left = volume.reports(folder)
+        left = volume.list_reports(folder)
     stay = f"; reports stay: {', '.join(left)} (--reports removes them)" if left else ""
     return ("removed" if state else "nothing was prepared") + stay

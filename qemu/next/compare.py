@@ -6,14 +6,14 @@ NAMES = {"kvm-clock": "kvmclock", "hyperv_clocksource_tsc_page": "hv_page", "hyp
          "hyperv_clocksource": "hv_ref", "tsc-early": "tsc"}
 
 
-def _tsc_of(report):
+def _get_tsc(report):
     return next((clock for clock in report.get("clocks") or [] if clock.get("id") == "tsc"), {})
 
 
-def difference(kernel, report):
+def calculate_difference(kernel, report):
     """Return the error of a clock that counts the TSC by the kernel's rate, in ppm and in seconds a day, each as (value, low,
     high). `excluded` is true if the two rates cannot be the same. Return None if one of them is not known."""
-    believed, measured = kernel["tsc"]["believed_hz"], _tsc_of(report).get("measured_hz")
+    believed, measured = kernel["tsc"]["believed_hz"], _get_tsc(report).get("measured_hz")
     if not believed or not measured:
         return None
     # If the TSC is faster than the rate in the kernel, the kernel's time is too fast.
@@ -22,34 +22,34 @@ def difference(kernel, report):
             "excluded": not measured["low"] <= believed <= measured["high"]}
 
 
-def taken(kernel, report):
+def get_clock_names(kernel, report):
     """Return the kernel's clock and the clock that the report expected, by the report's names. None means not known."""
     current = kernel["clocksource"]
     expected = next((row.get("clock") for row in report.get("taken") or [] if row.get("system") == "Linux"), None)
     return NAMES.get(current, current), expected
 
 
-def _mhz(hertz):
+def _format_mhz(hertz):
     return f"{hertz / 1e6:.6f} MHz"
 
 
-def lines(kernel, report):
+def format_comparison(kernel, report):
     """Yield the lines of the table for the terminal."""
     started = report.get("started_at")
     yield f"report   {report.get('verdict')}{f', started {started}' if started else ''}"
-    measured, said = _tsc_of(report).get("measured_hz"), kernel["tsc"]
+    measured, said = _get_tsc(report).get("measured_hz"), kernel["tsc"]
     if measured:
-        low, value, high = (_mhz(measured[end]) for end in ("low", "value", "high"))
+        low, value, high = (_format_mhz(measured[end]) for end in ("low", "value", "high"))
         yield f"tsc      baretick measured {value} ({low} to {high})"
     else:
         yield "tsc      baretick has no rate of it"
     if said["believed_hz"]:
         source = "refined" if said["refined_hz"] else said["source"] or "the source is not in its messages"
-        yield f"         the kernel counts with {_mhz(said['believed_hz'])} ({source})"
+        yield f"         the kernel counts with {_format_mhz(said['believed_hz'])} ({source})"
     else:
         why = "" if kernel["log_is_whole"] else ": their beginning is lost"
         yield f"         the kernel's messages have no rate{why}"
-    found = difference(kernel, report)
+    found = calculate_difference(kernel, report)
     if found and found["excluded"]:
         ppm, day = found["ppm"], found["seconds_a_day"]
         off = f"{abs(ppm[0]):.3f} ppm too {{}} ({ppm[1]:+.3f} to {ppm[2]:+.3f})"
@@ -61,7 +61,7 @@ def lines(kernel, report):
                    "go by the TSC now")
     elif found:
         yield "agrees   the kernel's rate is within baretick's interval"
-    current, expected = taken(kernel, report)
+    current, expected = get_clock_names(kernel, report)
     if current and expected:
         match = "as" if current == expected else f"and not {expected}, as"
         yield f"clock    the kernel took {current}, {match} baretick expected"

@@ -8,7 +8,7 @@ import tempfile
 import textwrap
 import uuid
 
-from next.system import Refused, restored
+from next.system import Refused, restore_if_refused
 
 FOLDER = "/sys/firmware/efi/efivars"
 GLOBAL = "8be4df61-93ca-11d2-aa0d-00e098032b8c"  # UEFI 2.10, 3.3 "Globally Defined Variables"
@@ -27,16 +27,16 @@ def check_platform(system, machine, is_root):
     """Raise Refused if no boot entry can be made on this machine. MACHINE is uname's name of the processor."""
     if machine != "x86_64":
         raise Refused(f"baretick runs on x86-64 only, and this is {machine}")
-    if any(os.path.exists(system.path(name)) for name in CONTAINERS):
+    if any(os.path.exists(system.get_path(name)) for name in CONTAINERS):
         raise Refused("this is a container: run nextboot on the machine itself")
-    if not os.path.isdir(system.path("/sys/firmware/efi")):
+    if not os.path.isdir(system.get_path("/sys/firmware/efi")):
         raise Refused("this machine was not started by UEFI: /sys/firmware/efi does not exist")
-    bits = system.text("/sys/firmware/efi/fw_platform_size")
+    bits = system.read_text("/sys/firmware/efi/fw_platform_size")
     if bits != "64":
         raise Refused(f"baretick needs a UEFI of 64 bits, and this one has {bits or 'an unknown number of'}")
     if not is_root:
         raise Refused("only root may change boot entries: run it with sudo")
-    mounts = [line.split() for line in (system.text("/proc/mounts") or "").splitlines()]
+    mounts = [line.split() for line in (system.read_text("/proc/mounts") or "").splitlines()]
     flags = next((mount[3].split(",") for mount in mounts if mount[1:3] == [FOLDER, "efivarfs"]), None)
     if flags is None:
         raise Refused(f"the EFI variables are not mounted: mount -t efivarfs efivarfs {FOLDER}")
@@ -44,9 +44,9 @@ def check_platform(system, machine, is_root):
         raise Refused(f"the EFI variables are mounted read-only: mount -o remount,rw {FOLDER}")
 
 
-def variable(system, name, vendor=GLOBAL):
+def read_variable(system, name, vendor=GLOBAL):
     """Return the value of an EFI variable, or None if it does not exist. Raise Refused if it is damaged."""
-    data = system.read(f"{FOLDER}/{name}-{vendor}")
+    data = system.read_file(f"{FOLDER}/{name}-{vendor}")
     if data is None:
         return None
     if len(data) < ATTRIBUTES_SIZE:
@@ -54,9 +54,9 @@ def variable(system, name, vendor=GLOBAL):
     return data[ATTRIBUTES_SIZE:]
 
 
-def number(system, name):
+def read_entry_number(system, name):
     """Return the value of a variable that has the number of a boot entry, or None."""
-    value = variable(system, name)
+    value = read_variable(system, name)
     if value is None:
         return None
     if len(value) != 2:
@@ -65,10 +65,10 @@ def number(system, name):
 
 
 def enforces_signatures(system):
-    return variable(system, "SecureBoot") == b"\1"
+    return read_variable(system, "SecureBoot") == b"\1"
 
 
-def _certificates(lists):
+def _list_certificates(lists):
     """Return the certificates in a signature database, in DER form."""
     at = 0
     while at + LIST_SIZE <= len(lists):
@@ -81,24 +81,24 @@ def _certificates(lists):
         at += size
 
 
-def accepted_by(system, application):
+def find_list_with_key(system, application):
     """Return the name of the list with the key that signed APPLICATION. The firmware accepts keys in "db", a shim keys in
     "MokListRT". Raise Refused if neither has the key."""
     for name, vendor in KEYS:
-        for der in _certificates(variable(system, name, vendor) or b""):
+        for der in _list_certificates(read_variable(system, name, vendor) or b""):
             lines = "\n".join(textwrap.wrap(base64.b64encode(der).decode(), 64))
             with tempfile.NamedTemporaryFile("w", suffix=".pem") as file:
                 file.write(f"-----BEGIN CERTIFICATE-----\n{lines}\n-----END CERTIFICATE-----\n")
                 file.flush()
-                if system.succeeds("sbverify", "--cert", file.name, application):
+                if system.does_succeed("sbverify", "--cert", file.name, application):
                     return name
     raise Refused(f"Secure Boot is on, and {application} is signed by no key of the firmware or the shim (make sign)")
 
 
-def booted_partition(system):
+def read_booted_partition(system):
     """Return the GUID of the partition that the firmware started this system from, or None if its boot entry has none."""
-    current = number(system, "BootCurrent")
-    option = None if current is None else variable(system, f"Boot{current:04X}")
+    current = read_entry_number(system, "BootCurrent")
+    option = None if current is None else read_variable(system, f"Boot{current:04X}")
     if not option:
         return None
     # UEFI 2.10, 3.1.3 "Load Options": attributes, the length of the device path, a text in UCS-2, the device path.
@@ -114,56 +114,56 @@ def booted_partition(system):
     return None
 
 
-def entries(system):
+def list_entries(system):
     """Return the numbers of all boot entries."""
-    found = (re.fullmatch(rf"Boot([0-9A-Fa-f]{{4}})-{GLOBAL}", name) for name in os.listdir(system.path(FOLDER)))
+    found = (re.fullmatch(rf"Boot([0-9A-Fa-f]{{4}})-{GLOBAL}", name) for name in os.listdir(system.get_path(FOLDER)))
     return {int(each[1], 16) for each in found if each}
 
 
-def own_entries(system):
+def list_own_entries(system):
     """Return the numbers of the entries with LABEL, which are nextboot's."""
     mine = (LABEL + "\0").encode("utf-16-le")
-    options = {entry: variable(system, f"Boot{entry:04X}") or b"" for entry in entries(system)}
+    options = {entry: read_variable(system, f"Boot{entry:04X}") or b"" for entry in list_entries(system)}
     return {entry for entry, option in options.items() if option[6:6 + len(mine)] == mine}
 
 
 def add_entry(system, disk, partition, loader):
     """Create an entry outside of the boot order, and return its number. LOADER is a path with backslashes."""
-    before = entries(system)
-    system.run("efibootmgr", "--quiet", "--create-only", "--disk", disk, "--part", str(partition), "--label", LABEL,
+    before = list_entries(system)
+    system.run_command("efibootmgr", "--quiet", "--create-only", "--disk", disk, "--part", str(partition), "--label", LABEL,
                "--loader", loader)
-    added = entries(system) - before
+    added = list_entries(system) - before
     if len(added) != 1:
         raise Refused(f"efibootmgr made {len(added)} boot entries, and one was asked for")
     return added.pop()
 
 
 def choose_once(system, entry):
-    _set_next(system, entry)
-    if number(system, "BootNext") != entry:
+    _set_boot_next(system, entry)
+    if read_entry_number(system, "BootNext") != entry:
         raise Refused("the firmware did not keep the variable BootNext")
 
 
-def _set_next(system, entry):
+def _set_boot_next(system, entry):
     """Set BootNext to ENTRY, or delete it if ENTRY is None."""
     if entry is not None:
-        system.run("efibootmgr", "--quiet", "--bootnext", f"{entry:04X}")
-    elif number(system, "BootNext") is not None:
-        system.run("efibootmgr", "--quiet", "--delete-bootnext")
+        system.run_command("efibootmgr", "--quiet", "--bootnext", f"{entry:04X}")
+    elif read_entry_number(system, "BootNext") is not None:
+        system.run_command("efibootmgr", "--quiet", "--delete-bootnext")
 
 
 def remove_entries(system, which):
     """Delete the entries WHICH, and BootNext if it names one of them."""
-    if number(system, "BootNext") in which:
-        _set_next(system, None)
+    if read_entry_number(system, "BootNext") in which:
+        _set_boot_next(system, None)
     for entry in sorted(which):
-        system.run("efibootmgr", "--quiet", "--delete-bootnum", "--bootnum", f"{entry:04X}")
+        system.run_command("efibootmgr", "--quiet", "--delete-bootnum", "--bootnum", f"{entry:04X}")
 
 
 @contextlib.contextmanager
-def undone_if_refused(system):
+def undo_if_refused(system):
     """If the block raises Refused, delete nextboot's new entries and restore BootNext."""
-    before = own_entries(system)
-    with restored(lambda: number(system, "BootNext"), lambda chosen: _set_next(system, chosen)), \
-            restored(lambda: own_entries(system), lambda _: remove_entries(system, own_entries(system) - before)):
+    before = list_own_entries(system)
+    with restore_if_refused(lambda: read_entry_number(system, "BootNext"), lambda chosen: _set_boot_next(system, chosen)), \
+            restore_if_refused(lambda: list_own_entries(system), lambda _: remove_entries(system, list_own_entries(system) - before)):
         yield

@@ -29,18 +29,18 @@ SOURCES = [
 ]
 
 
-def _khz(match):
+def _parse_khz(match):
     return int(match[1]) * 1000 + int(match[2])
 
 
-def messages(text):
+def split_messages(text):
     """Yield (seconds or None, message) of each line of dmesg."""
     for line in text.splitlines():
         found = STAMP.match(line)
         yield (float(found[1]), found[2]) if found else (None, line)
 
 
-def rates(lines):
+def parse_rates(lines):
     """Return what the messages LINES say about the TSC: rates in Hz, their source, instability, and the chosen clocks.
 
     The kernel counts with whole kHz, so these figures are exact."""
@@ -48,13 +48,13 @@ def rates(lines):
             "unstable": None, "switched_to": []}
     for line in lines:
         if match := re.search(rf"\btsc: Detected {MHZ} processor", line, re.IGNORECASE):
-            said["processor_hz"] = _khz(match) * 1000
+            said["processor_hz"] = _parse_khz(match) * 1000
         elif match := re.search(rf"\btsc: Detected {MHZ} TSC", line, re.IGNORECASE):
-            said["tsc_hz"] = _khz(match) * 1000
+            said["tsc_hz"] = _parse_khz(match) * 1000
         elif match := re.search(rf"Refined TSC clocksource calibration: {MHZ}", line):
-            said["refined_hz"] = _khz(match) * 1000
+            said["refined_hz"] = _parse_khz(match) * 1000
         elif match := re.search(rf"TSC freq recalibrated by \[\w+\]:\s+{MHZ}", line):
-            said["recalibrated_hz"] = _khz(match) * 1000
+            said["recalibrated_hz"] = _parse_khz(match) * 1000
         elif match := re.search(r"Marking TSC unstable due to (.+)", line):
             said["unstable"] = match[1].strip()
         elif match := re.search(r"Marking clocksource '?(tsc[\w-]*)'? as unstable(?: because (.+?):?)?$", line):
@@ -67,18 +67,18 @@ def rates(lines):
     return said
 
 
-def believed_hz(said):
+def get_believed_hz(said):
     """Return the kernel's rate of the TSC, or None if no message has it. A rate from CPUID or an MSR is not refined."""
     return said["refined_hz"] or said["tsc_hz"] or said["processor_hz"]
 
 
-def log(system):
+def read_log(system):
     """Return the kernel's messages since its start, from the ring buffer, or from the journal if the ring buffer has lost the
     first ones."""
     texts = []
     for words in (("dmesg",), ("journalctl", "--dmesg", "--boot", "--output", "short-monotonic", "--no-pager")):
         try:
-            texts.append(_without_host(system.run(*words)))
+            texts.append(_remove_host_names(system.run_command(*words)))
         except Refused:
             continue
         if "Linux version" in texts[-1]:
@@ -86,32 +86,32 @@ def log(system):
     return max(texts, key=len, default="")
 
 
-def _without_host(text):
+def _remove_host_names(text):
     """Convert the journal's lines, which have the host's name and "kernel:" after the time."""
     return re.sub(r"(?m)^(\[\s*\d+\.\d+\]) \S+ kernel: ", r"\1 ", text)
 
 
-def _tick_devices(system):
+def _read_tick_devices(system):
     try:
-        names = sorted(os.listdir(system.path(CLOCKEVENTS)))
+        names = sorted(os.listdir(system.get_path(CLOCKEVENTS)))
     except OSError:
         return {}
-    devices = {name: system.text(f"{CLOCKEVENTS}/{name}/current_device") for name in names}
+    devices = {name: system.read_text(f"{CLOCKEVENTS}/{name}/current_device") for name in names}
     return {name: device for name, device in devices.items() if device}
 
 
-def facts(system):
+def collect_facts(system):
     """Return the content of `kernel.json`."""
-    text = log(system)
-    lines = list(messages(text))
+    text = read_log(system)
+    lines = list(split_messages(text))
     about = [{"at_s": at, "text": line} for at, line in lines if ABOUT_CLOCKS.search(line)]
-    available = (system.text(f"{CLOCKSOURCES}/available_clocksource") or "").split()
-    said = rates(line for _, line in lines)
+    available = (system.read_text(f"{CLOCKSOURCES}/available_clocksource") or "").split()
+    said = parse_rates(line for _, line in lines)
     return {
         "schema": reports.KERNEL_SCHEMA,
-        "release": system.text("/proc/sys/kernel/osrelease"), "version": system.text("/proc/sys/kernel/version"),
-        "boot_id": system.text("/proc/sys/kernel/random/boot_id"), "command_line": system.text("/proc/cmdline"),
-        "clocksource": system.text(f"{CLOCKSOURCES}/current_clocksource"), "clocksources": available,
-        "tick_devices": _tick_devices(system), "tsc": {**said, "believed_hz": believed_hz(said)},
+        "release": system.read_text("/proc/sys/kernel/osrelease"), "version": system.read_text("/proc/sys/kernel/version"),
+        "boot_id": system.read_text("/proc/sys/kernel/random/boot_id"), "command_line": system.read_text("/proc/cmdline"),
+        "clocksource": system.read_text(f"{CLOCKSOURCES}/current_clocksource"), "clocksources": available,
+        "tick_devices": _read_tick_devices(system), "tsc": {**said, "believed_hz": get_believed_hz(said)},
         "log_is_whole": "Linux version" in text, "messages": about[:MESSAGES_MAX],
     }

@@ -7,7 +7,7 @@ import os
 import re
 
 from next import firmware, volume
-from next.system import Refused, put, read, restored, restored_files
+from next.system import Refused, write_or_delete, read_file, restore_if_refused, restore_files_if_refused
 
 TITLE = "baretick, once"
 
@@ -20,41 +20,41 @@ class Firmware:
     def __init__(self, system):
         self.system, self._old = system, set()
 
-    def check(self, partition):
+    def check_can_start(self, partition):
         """Raise Refused if this loader cannot start baretick on this machine. Change nothing."""
         if not partition.disk or not partition.number:
             raise Refused(f"{partition.path} is no partition of a disk, so no boot entry can name it")
-        chosen = firmware.number(self.system, self.choice)
-        if chosen is not None and chosen not in firmware.own_entries(self.system):
+        chosen = firmware.read_entry_number(self.system, self.choice)
+        if chosen is not None and chosen not in firmware.list_own_entries(self.system):
             raise Refused(f"the firmware is already told to start another entry next: {chosen:04X}")
 
-    def found(self, _folder):
-        """Return the names of things that exist before a preparation, so that remove() leaves them."""
+    def list_found_things(self, _folder):
+        """Return the names of things that exist before a preparation, so that remove_choice() leaves them."""
         return []
 
-    def undone_if_refused(self, _folder):
-        """Return a context that reverses choose() if its block raises Refused."""
-        return firmware.undone_if_refused(self.system)
+    def undo_if_refused(self, _folder):
+        """Return a context that reverses choose_next_start() if its block raises Refused."""
+        return firmware.undo_if_refused(self.system)
 
-    def choose(self, partition, _folder, application):
+    def choose_next_start(self, partition, _folder, application):
         """Choose APPLICATION, a file in volume.OWN, for the next start. Return a text for the user."""
-        self._old = firmware.own_entries(self.system)
+        self._old = firmware.list_own_entries(self.system)
         path = "\\".join(["", *volume.OWN.split("/"), application])
         entry = firmware.add_entry(self.system, partition.disk, partition.number, path)
         firmware.choose_once(self.system, entry)
         return f"boot entry {entry:04X}"
 
-    def finish(self):
-        """Remove what an earlier choose() of this loader left."""
+    def remove_earlier_choice(self):
+        """Remove what an earlier choose_next_start() of this loader left."""
         firmware.remove_entries(self.system, self._old)
 
-    def waits(self):
+    def is_chosen(self):
         """Return True if the next start is still chosen."""
-        return firmware.number(self.system, "BootNext") in firmware.own_entries(self.system)
+        return firmware.read_entry_number(self.system, "BootNext") in firmware.list_own_entries(self.system)
 
-    def remove(self, _folder, _found):
-        """Remove what choose() made, except for things that were FOUND before."""
-        firmware.remove_entries(self.system, firmware.own_entries(self.system))
+    def remove_choice(self, _folder, _found):
+        """Remove what choose_next_start() made, except for things that were FOUND before."""
+        firmware.remove_entries(self.system, firmware.list_own_entries(self.system))
 
 
 class Grub:
@@ -72,30 +72,30 @@ class Grub:
 
     def __init__(self, system):
         self.system = system
-        self.folder = next((each for each in self.FOLDERS if os.path.isfile(system.path(each, "grub.cfg"))), None)
+        self.folder = next((each for each in self.FOLDERS if os.path.isfile(system.get_path(each, "grub.cfg"))), None)
 
-    def _path(self, name):
-        return self.system.path(self.folder, name)
+    def _get_path(self, name):
+        return self.system.get_path(self.folder, name)
 
-    def _tool(self, name, *words):
-        return self.system.run(f"{os.path.basename(self.folder)}-{name}", *words)
+    def _run_tool(self, name, *words):
+        return self.system.run_command(f"{os.path.basename(self.folder)}-{name}", *words)
 
-    def _next(self):
+    def _read_next_entry(self):
         """Return the value of next_entry, or None if the block has none."""
-        lines = self._tool("editenv", self._path("grubenv"), "list").splitlines()
+        lines = self._run_tool("editenv", self._get_path("grubenv"), "list").splitlines()
         return next((line.partition("=")[2] for line in lines if line.startswith("next_entry=")), None)
 
-    def _set_next(self, value):
+    def _set_next_entry(self, value):
         words = ("unset", "next_entry") if value is None else ("set", f"next_entry={value}")
-        self._tool("editenv", self._path("grubenv"), *words)
+        self._run_tool("editenv", self._get_path("grubenv"), *words)
 
-    def check(self, partition):
-        loader = SystemdBoot(self.system).running()
+    def check_can_start(self, partition):
+        loader = SystemdBoot(self.system).read_loader_info()
         if loader.startswith(SystemdBoot.name):
             raise Refused(f"this machine was started by {loader}, and not by GRUB")
         if not self.folder:
             raise Refused(f"GRUB is not the loader: there is no grub.cfg in {' or '.join(self.FOLDERS)}")
-        text = self.system.text(f"{self.folder}/grub.cfg") or ""
+        text = self.system.read_text(f"{self.folder}/grub.cfg") or ""
         if not self.SOURCES_CUSTOM.search(text):
             raise Refused(f"{self.folder}/grub.cfg does not read custom.cfg (the script 41_custom makes it do so)")
         if not self.TAKES_NEXT.search(text):
@@ -107,58 +107,58 @@ class Grub:
     def _check_environment(self):
         """Raise Refused if GRUB cannot write the environment block, because GRUB would start baretick again and again."""
         block = f"{self.folder}/grubenv"
-        if not os.path.isfile(self._path("grubenv")):
+        if not os.path.isfile(self._get_path("grubenv")):
             raise Refused(f"{block} does not exist (grub-editenv {block} create makes it)")
-        layers = self._tool("probe", "--target=abstraction", self._path("grubenv")).split()
-        kind = self._tool("probe", "--target=fs", self._path("grubenv")).strip()
+        layers = self._run_tool("probe", "--target=abstraction", self._get_path("grubenv")).split()
+        kind = self._run_tool("probe", "--target=fs", self._get_path("grubenv")).strip()
         if layers or kind not in self.WRITABLE:
             raise Refused(f"{block} is on {' and '.join(layers) or kind or 'an unknown file system'}, where GRUB cannot clear "
                           "next_entry, so this machine would start baretick again and again")
-        if self._next() not in (None, "", self.ID):
-            raise Refused(f"GRUB is already told to start another entry next: {self._next()}")
+        if self._read_next_entry() not in (None, "", self.ID):
+            raise Refused(f"GRUB is already told to start another entry next: {self._read_next_entry()}")
 
-    def found(self, _folder):
-        return [name for name, value in (("custom.cfg", read(self._path("custom.cfg"))), ("next_entry", self._next()))
+    def list_found_things(self, _folder):
+        return [name for name, value in (("custom.cfg", read_file(self._get_path("custom.cfg"))), ("next_entry", self._read_next_entry()))
                 if value is not None]
 
     @contextlib.contextmanager
-    def undone_if_refused(self, _folder):
-        with restored(self._next, self._set_next), restored_files(self._path("custom.cfg")):
+    def undo_if_refused(self, _folder):
+        with restore_if_refused(self._read_next_entry, self._set_next_entry), restore_files_if_refused(self._get_path("custom.cfg")):
             yield
 
-    def _entry(self, partition, application):
+    def _make_menu_entry(self, partition, application):
         """Return the menu entry. If the application does not start, the entry restarts the machine and does not wait for a key."""
         return (f"{self.BEGIN}menuentry '{TITLE}' --id {self.ID} --unrestricted {{\n    insmod part_gpt\n    insmod part_msdos\n"
                 f"    insmod fat\n    search --no-floppy --fs-uuid --set=root {partition.uuid}\n"
                 f"    if chainloader /{volume.OWN}/{application}; then\n        boot\n    fi\n    reboot\n}}\n{self.END}").encode()
 
-    def choose(self, partition, _folder, application):
-        others = self.BLOCK.sub(b"", read(self._path("custom.cfg")) or b"")
-        put(self._path("custom.cfg"), others + self._entry(partition, application))
-        self._set_next(self.ID)
-        if self._next() != self.ID:
+    def choose_next_start(self, partition, _folder, application):
+        others = self.BLOCK.sub(b"", read_file(self._get_path("custom.cfg")) or b"")
+        write_or_delete(self._get_path("custom.cfg"), others + self._make_menu_entry(partition, application))
+        self._set_next_entry(self.ID)
+        if self._read_next_entry() != self.ID:
             raise Refused(f"{self.folder}/grubenv did not keep next_entry")
         return f"GRUB's entry {self.ID}"
 
-    def finish(self):
+    def remove_earlier_choice(self):
         pass
 
-    def waits(self):
-        return bool(self.folder) and self._next() == self.ID
+    def is_chosen(self):
+        return bool(self.folder) and self._read_next_entry() == self.ID
 
-    def remove(self, _folder, found):
+    def remove_choice(self, _folder, found):
         if not self.folder:
             return
-        data = read(self._path("custom.cfg")) or b""
+        data = read_file(self._get_path("custom.cfg")) or b""
         is_ours = bool(self.BLOCK.search(data))
-        if os.path.isfile(self._path("grubenv")) and (is_ours or "custom.cfg" in found):
-            chosen = self._next()
+        if os.path.isfile(self._get_path("grubenv")) and (is_ours or "custom.cfg" in found):
+            chosen = self._read_next_entry()
             # After GRUB used our next_entry, the variable is empty.
             if chosen == self.ID or (chosen == "" and "next_entry" not in found):
-                self._set_next("" if "next_entry" in found else None)
+                self._set_next_entry("" if "next_entry" in found else None)
         if is_ours:
             others = self.BLOCK.sub(b"", data)
-            put(self._path("custom.cfg"), others if others or "custom.cfg" in found else None)
+            write_or_delete(self._get_path("custom.cfg"), others if others or "custom.cfg" in found else None)
 
 
 class SystemdBoot:
@@ -176,43 +176,43 @@ class SystemdBoot:
     def __init__(self, system):
         self.system = system
 
-    def _text(self, name):
-        return (firmware.variable(self.system, name, self.VENDOR) or b"").decode("utf-16-le", "replace").rstrip("\0")
+    def _read_variable_text(self, name):
+        return (firmware.read_variable(self.system, name, self.VENDOR) or b"").decode("utf-16-le", "replace").rstrip("\0")
 
-    def running(self):
+    def read_loader_info(self):
         """Return the name and version of the loader that started this machine, or "" if they are not known."""
-        return self._text("LoaderInfo")
+        return self._read_variable_text("LoaderInfo")
 
-    def check(self, partition):
-        loader = self.running()
+    def check_can_start(self, partition):
+        loader = self.read_loader_info()
         if not loader.startswith(self.name):
             raise Refused(f"this machine was started by {loader or 'a loader that sets no LoaderInfo'}, and not by systemd-boot")
-        guid = self._text("LoaderDevicePartUUID").lower()
+        guid = self._read_variable_text("LoaderDevicePartUUID").lower()
         if guid and partition.guid and guid != partition.guid:
             raise Refused(f"systemd-boot was started from another partition than {partition.path}: {guid}")
-        chosen = self._text(self.choice)
+        chosen = self._read_variable_text(self.choice)
         if chosen not in ("", self.ID):
             raise Refused(f"systemd-boot is already told to start another entry next: {chosen}")
-        self.system.run("bootctl", "--version")
+        self.system.run_command("bootctl", "--version")
 
-    def found(self, folder):
+    def list_found_things(self, folder):
         return [self.ENTRIES] if os.path.isdir(os.path.join(folder, self.ENTRIES)) else []
 
-    def _choose(self, chosen):
-        if self._text(self.choice) != chosen:
-            self.system.run("bootctl", "set-oneshot", chosen)  # an empty choice deletes the variable
+    def _set_one_shot(self, chosen):
+        if self._read_variable_text(self.choice) != chosen:
+            self.system.run_command("bootctl", "set-oneshot", chosen)  # an empty choice deletes the variable
 
     @contextlib.contextmanager
-    def undone_if_refused(self, folder):
-        found = self.found(folder)
+    def undo_if_refused(self, folder):
+        found = self.list_found_things(folder)
         try:
-            with restored_files(self._path(folder)), restored(lambda: self._text(self.choice), self._choose):
+            with restore_files_if_refused(self._get_entry_path(folder)), restore_if_refused(lambda: self._read_variable_text(self.choice), self._set_one_shot):
                 yield
         except Refused:
             self._delete_made_folder(folder, found)
             raise
 
-    def _path(self, folder):
+    def _get_entry_path(self, folder):
         return os.path.join(folder, self.ENTRIES, self.ID)
 
     def _delete_made_folder(self, folder, found):
@@ -220,32 +220,32 @@ class SystemdBoot:
             with contextlib.suppress(OSError):
                 os.rmdir(os.path.join(folder, self.ENTRIES))
 
-    def choose(self, _partition, folder, application):
-        self._choose("")  # bootctl would print an earlier choice as the default
-        path = self._path(folder)
+    def choose_next_start(self, _partition, folder, application):
+        self._set_one_shot("")  # bootctl would print an earlier choice as the default
+        path = self._get_entry_path(folder)
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        put(path, f"title {TITLE}\nefi /{volume.OWN}/{application}\n".encode())
-        said = self.system.run("bootctl", f"--esp-path={folder}", "--no-pager", "status")
+        write_or_delete(path, f"title {TITLE}\nefi /{volume.OWN}/{application}\n".encode())
+        said = self.system.run_command("bootctl", f"--esp-path={folder}", "--no-pager", "status")
         default = re.search(r"^Default Boot Loader Entry:.*?^\s*(?:id: |source: \S*/)(\S+)", said, re.MULTILINE | re.DOTALL)
         if not default or default[1] == self.ID:
             raise Refused("bootctl names no other entry as systemd-boot's default, so this machine would start baretick again "
                           "and again")
-        self._choose(self.ID)
-        if self._text(self.choice) != self.ID:
+        self._set_one_shot(self.ID)
+        if self._read_variable_text(self.choice) != self.ID:
             raise Refused(f"the firmware did not keep the variable {self.choice}")
         return f"systemd-boot's entry {self.ID}"
 
-    def finish(self):
+    def remove_earlier_choice(self):
         pass
 
-    def waits(self):
-        return self._text(self.choice) == self.ID
+    def is_chosen(self):
+        return self._read_variable_text(self.choice) == self.ID
 
-    def remove(self, folder, found):
-        if self.waits():
-            self._choose("")
-        if os.path.exists(self._path(folder)):
-            put(self._path(folder), None)
+    def remove_choice(self, folder, found):
+        if self.is_chosen():
+            self._set_one_shot("")
+        if os.path.exists(self._get_entry_path(folder)):
+            write_or_delete(self._get_entry_path(folder), None)
             self._delete_made_folder(folder, found)
 
 
@@ -253,8 +253,8 @@ ALL = {each.name: each for each in (Firmware, Grub, SystemdBoot)}
 EXCEPT_FIRMWARE = [name for name in ALL if name != Firmware.name]
 
 
-def remove(system, folder, state, but=None):
+def remove_choices(system, folder, state, but=None):
     """Remove what each loader but BUT has for a start of baretick. STATE is the preparation's state, or {}."""
     for name, each in ALL.items():
         if name != but:
-            each(system).remove(folder, state.get("found", []) if state.get("loader") == name else [])
+            each(system).remove_choice(folder, state.get("found", []) if state.get("loader") == name else [])

@@ -15,7 +15,7 @@ class Refused(Exception):
     """The action is refused, and nothing was changed. The message is a sentence with the reason."""
 
 
-def read(path):
+def read_file(path):
     """Return the bytes of the file PATH, or None if it does not exist."""
     try:
         return files.read_file(path, FILE_MAX)
@@ -25,7 +25,7 @@ def read(path):
         raise Refused(f"{path} {error}") from error
 
 
-def put(path, data):
+def write_or_delete(path, data):
     """Make DATA the content of the file PATH, or delete the file if DATA is None."""
     path = os.path.realpath(path)
     if data is None:
@@ -39,7 +39,7 @@ def put(path, data):
 
 
 @contextlib.contextmanager
-def restored(get, put_back):
+def restore_if_refused(get, put_back):
     """If the block raises Refused and GET() has changed, call PUT_BACK with the earlier result of GET()."""
     before = get()
     try:
@@ -52,11 +52,11 @@ def restored(get, put_back):
 
 
 @contextlib.contextmanager
-def restored_files(*paths):
+def restore_files_if_refused(*paths):
     """If the block raises Refused, restore the files PATHS."""
     with contextlib.ExitStack() as stack:
         for path in paths:
-            stack.enter_context(restored(functools.partial(read, path), functools.partial(put, path)))
+            stack.enter_context(restore_if_refused(functools.partial(read_file, path), functools.partial(write_or_delete, path)))
         yield
 
 
@@ -68,23 +68,23 @@ class System:
         path = path or f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
         self._environment = {**os.environ, "LC_ALL": "C", "PATH": path}
 
-    def path(self, *names):
+    def get_path(self, *names):
         return os.path.join(self.root, *(name.lstrip("/") for name in names))
 
-    def read(self, name):
+    def read_file(self, name):
         """Return the bytes of the file NAME, or None if it cannot be read."""
         try:
-            with open(self.path(name), "rb") as file:
+            with open(self.get_path(name), "rb") as file:
                 return file.read()
         except OSError:
             return None
 
-    def text(self, name):
+    def read_text(self, name):
         """Return the file NAME as one line of text, or None."""
-        data = self.read(name)
+        data = self.read_file(name)
         return None if data is None else data.decode("utf-8", "replace").strip()
 
-    def _done(self, words):
+    def _run_command(self, words):
         try:
             return subprocess.run(words, env=self._environment, stdin=subprocess.DEVNULL, capture_output=True,
                                   timeout=COMMAND_S, check=False)
@@ -93,13 +93,13 @@ class System:
         except subprocess.TimeoutExpired as error:
             raise Refused(f"{words[0]} did not end within {COMMAND_S} s") from error
 
-    def succeeds(self, *words):
+    def does_succeed(self, *words):
         """Return True if the command's exit status is 0. Raise Refused if it is not installed, or did not end."""
-        return self._done(words).returncode == 0
+        return self._run_command(words).returncode == 0
 
-    def run(self, *words):
+    def run_command(self, *words):
         """Return the command's output. Raise Refused if it is not installed, fails, or does not end."""
-        done = self._done(words)
+        done = self._run_command(words)
         if done.returncode:
             said = " ".join((done.stderr or done.stdout).decode("utf-8", "replace").split())[:SAID_MAX]
             raise Refused(f"{' '.join(words[:2])} ended with status {done.returncode}: {said or 'it said nothing'}")

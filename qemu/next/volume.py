@@ -5,7 +5,7 @@ import os
 import re
 import tempfile
 
-from next.firmware import booted_partition
+from next.firmware import read_booted_partition
 from next.system import Refused
 from results import files
 
@@ -20,7 +20,7 @@ REPORTS_SPACE = 3 * (3 << 19)  # bytes for three reports of 1.5 MiB each
 COLUMNS = "NAME,PATH,PKNAME,PARTN,PARTTYPE,PARTUUID,UUID,FSTYPE,MOUNTPOINTS"
 
 
-def places_of(row):
+def get_mount_points(row):
     """Return the mount points in a row of lsblk, which has null for none."""
     return [place for place in row.get("mountpoints") or [] if place]
 
@@ -31,32 +31,32 @@ class Partition:
     def __init__(self, row):
         self.path = row["path"]
         self.disk = f"/dev/{row['pkname']}" if row.get("pkname") else None
-        self.number = row.get("partn") or self._number_in_name()
+        self.number = row.get("partn") or self._get_number_in_name()
         self.guid = (row.get("partuuid") or "").lower()
         self.uuid = row.get("uuid")  # UUID of the file system
-        self.places = places_of(row)
+        self.places = get_mount_points(row)
 
-    def _number_in_name(self):
+    def _get_number_in_name(self):
         """Return the number in the device's name, because lsblk before util-linux 2.39 has no column PARTN."""
         found = re.search(r"(\d+)$", self.path)
         return int(found[1]) if found else None
 
 
-def _rows(devices):
+def _flatten_rows(devices):
     for device in devices:
         yield device
-        yield from _rows(device.get("children") or [])
+        yield from _flatten_rows(device.get("children") or [])
 
 
-def _devices(system):
+def _list_devices(system):
     """Return lsblk's rows of all devices."""
     columns = COLUMNS
     try:
-        text = system.run("lsblk", "--json", "--output", columns)
+        text = system.run_command("lsblk", "--json", "--output", columns)
     except Refused:
-        text = system.run("lsblk", "--json", "--output", columns.replace("PARTN,", ""))
+        text = system.run_command("lsblk", "--json", "--output", columns.replace("PARTN,", ""))
     try:
-        return list(_rows(json.loads(text)["blockdevices"]))
+        return list(_flatten_rows(json.loads(text)["blockdevices"]))
     except (ValueError, KeyError, TypeError) as error:
         raise Refused("lsblk printed something that is no list of disks") from error
 
@@ -65,7 +65,7 @@ def _is_system_partition(row):
     return (row.get("parttype") or "").lower() in KIND
 
 
-def _is_half(row, guid):
+def _is_half_of_mirror(row, guid):
     """Return True if ROW is one half of a mirrored system partition. Some installers give the halves the type of Linux RAID.
 
     GUID is the partition that the firmware started from, or None.
@@ -76,7 +76,7 @@ def _is_half(row, guid):
         _is_system_partition(row) or has_place or (guid and (row.get("partuuid") or "").lower() == guid))
 
 
-def _only_half(system, rows, halves):
+def _get_only_half(system, rows, halves):
     """Return the system partition on an md mirror that has one half only, so that the report cannot make two halves differ.
     Raise Refused if it has more. ROWS has all devices, and HALVES also partitions that were taken out of the mirror."""
     mirrors = {each["path"] for row in halves for each in row.get("children") or []}
@@ -91,19 +91,19 @@ def _only_half(system, rows, halves):
                       f"(mdadm {min(mirrors)} --fail {paths[-1]} --remove {paths[-1]}; qemu/README.md says how to put it back), "
                       "or start this machine from a stick")
     md, found = used[0]["children"][0], Partition(used[0])
-    found.path, found.places, found.uuid = md["path"], places_of(md), None  # GRUB would find the UUID on more than one device
-    if system.text(f"/sys/class/block/{os.path.basename(found.path)}/md/bitmap/location") != "none":
+    found.path, found.places, found.uuid = md["path"], get_mount_points(md), None  # GRUB would find the UUID on more than one device
+    if system.read_text(f"/sys/class/block/{os.path.basename(found.path)}/md/bitmap/location") != "none":
         raise Refused(f"{found.path} has a bitmap, by which md would not copy the report to a half that comes back later "
                       f"(mdadm --grow {found.path} --bitmap=none)")
     return found
 
 
-def find(system):
+def find_system_partition(system):
     """Return the system partition that this machine was started from. Raise Refused if there is none, or if it is not clear."""
-    rows, guid = _devices(system), booted_partition(system)
-    halves = [row for row in rows if _is_half(row, guid)]
+    rows, guid = _list_devices(system), read_booted_partition(system)
+    halves = [row for row in rows if _is_half_of_mirror(row, guid)]
     if halves:
-        return _only_half(system, rows, halves)
+        return _get_only_half(system, rows, halves)
     found = [Partition(row) for row in rows if _is_system_partition(row)]
     if not found:
         raise Refused("no EFI system partition was found on any disk")
@@ -116,18 +116,18 @@ def find(system):
 
 
 @contextlib.contextmanager
-def mounted(system, partition):
+def mount_partition(system, partition):
     """Yield the folder of PARTITION. Mount the partition during the block if it is not mounted."""
     places = sorted(partition.places, key=lambda place: (place not in PLACES, place))
     if places:
-        yield system.path(places[0])
+        yield system.get_path(places[0])
         return
     with tempfile.TemporaryDirectory(prefix="baretick-") as folder:
-        system.run("mount", "-t", "vfat", partition.path, folder)
+        system.run_command("mount", "-t", "vfat", partition.path, folder)
         try:
             yield folder
         finally:
-            system.run("umount", folder)
+            system.run_command("umount", folder)
 
 
 def check_space(folder, size):
@@ -141,7 +141,7 @@ def check_space(folder, size):
                       f"reports takes {needed >> 10}")
 
 
-def _is_whole(path):
+def _has_complete_report(path):
     """Return True if the folder PATH has a complete report.
 
     A folder called NNNN.new is complete if the firmware cannot rename. After a power cut it has only a part of a report.
@@ -155,10 +155,10 @@ def _is_whole(path):
         return False
 
 
-def reports(folder):
+def list_reports(folder):
     """Return the names of the complete reports on the partition, oldest first. A run's number is never used twice."""
     try:
         names = os.listdir(os.path.join(folder, REPORTS))
     except FileNotFoundError:
         return []
-    return sorted(name for name in names if _is_whole(os.path.join(folder, REPORTS, name)))
+    return sorted(name for name in names if _has_complete_report(os.path.join(folder, REPORTS, name)))

@@ -39,14 +39,14 @@ MACHINE = r"(?:q35|pc|(?:pc|q35)-[\w.+-]+|microvm)(?:,[A-Za-z][\w.-]*=[^,\s]+)*"
 MEMORY_MIB = 64
 
 
-def options_text():
+def read_options_text():
     with open(os.path.join(ROOT, "qemu", "options.txt"), encoding="ascii") as file:
         return file.read()
 
 
 class Parser(argparse.ArgumentParser):
     def format_help(self):
-        return f"{super().format_help()}\nbaretick's own options, behind --, each with what it takes:\n\n{options_text()}"
+        return f"{super().format_help()}\nbaretick's own options, behind --, each with what it takes:\n\n{read_options_text()}"
 
     def error(self, message):
         raise Wrong(f"{message} (see --help)")
@@ -56,27 +56,27 @@ class Flaw(str):
     """Stands for an invalid value. Contains the error, so that all errors can be reported at once."""
 
 
-def kind(valid, names=()):
+def make_type(valid, names=()):
     """Return a decorator that turns a function which raises ValueError into a type for argparse. The error message contains
     VALID, a description of the valid values. It also contains the name in NAMES that is similar to a misspelled name.
     """
-    def of(read):
-        def checked(text):
+    def make_parser(read):
+        def parse_or_describe(text):
             try:
                 return read(text)
             except ValueError:
                 parts = [part for part in re.split("[=:+,]", text) if part not in names]
-                hints = filter(None, (grammar.meant(part, names) for part in parts))
+                hints = filter(None, (grammar.ask_if_meant(part, names) for part in parts))
                 return Flaw(f"{text[:SHOWN_MAX]!r}{next(hints, '')} is not {valid}")
-        return checked
-    return of
+        return parse_or_describe
+    return make_parser
 
 
-def one_of(*words):
-    def checked(text):
-        return text if text in words else Flaw(f"invalid choice: {text!r}{grammar.meant(text, words)}, "
+def make_choice_type(*words):
+    def check_choice(text):
+        return text if text in words else Flaw(f"invalid choice: {text!r}{grammar.ask_if_meant(text, words)}, "
                                                f"choose from {', '.join(words)}")
-    return checked
+    return check_choice
 
 
 def collect_flaws(run, defaults):
@@ -88,32 +88,32 @@ def collect_flaws(run, defaults):
         yield from (f"argument --{name.replace('_', '-')}: {flaw} (see --help)" for flaw in flaws)
 
 
-@kind("a number of seconds above 0")
-def seconds(text):
+@make_type("a number of seconds above 0")
+def parse_seconds(text):
     number = float(text)
     if not 0 < number < float("inf"):
         raise ValueError
     return number
 
 
-@kind("a number of 1 or more")
-def factor(text):
+@make_type("a number of 1 or more")
+def parse_factor(text):
     number = float(text)
     if not 1 <= number < float("inf"):
         raise ValueError
     return number
 
 
-@kind("a percentage from 0 to 100")
-def percentage(text):
+@make_type("a percentage from 0 to 100")
+def parse_percentage(text):
     number = float(text)
     if not 0 <= number <= 100:
         raise ValueError
     return number
 
 
-@kind(f"a size such as 512M or 2G, {MEMORY_MIB}M or more")
-def size(text):
+@make_type(f"a size such as 512M or 2G, {MEMORY_MIB}M or more")
+def parse_size(text):
     """Parse a size in the format of QEMU's -m. A number without a unit is in MiB."""
     parts = re.fullmatch(r"([0-9.]+)([KMGT]?)", text, re.IGNORECASE)
     if not parts or float(parts[1]) * SIZES_MIB[parts[2].upper()] < MEMORY_MIB:
@@ -121,20 +121,20 @@ def size(text):
     return text
 
 
-@kind("a whole number of 1 or more")
-def cores(text):
+@make_type("a whole number of 1 or more")
+def parse_cores(text):
     number = int(text)
     if number < 1:
         raise ValueError
     return number
 
 
-def usual_cpus():
+def get_default_cpus():
     """Return the default number of cores. It is at most the host's number, because further cores would wait for each other."""
     return min(max(len(os.sched_getaffinity(0)), 2), 4)
 
 
-def time_s(text):
+def parse_time_s(text):
     """Parse `3s`, `500ms` or `2m`, as in baretick's options. A number without a unit is in seconds."""
     parts = re.fullmatch(r"([0-9]*\.?[0-9]+)(ms|s|m|)", text)
     if not parts:
@@ -142,37 +142,37 @@ def time_s(text):
     return float(parts[1]) * UNITS_S[parts[2]]
 
 
-@kind("AFTER=WHAT:TIME, as in 2s=stop:3s, rates=snapshot:3s or rates+500ms=migrate:3s; WHAT is one of "
+@make_type("AFTER=WHAT:TIME, as in 2s=stop:3s, rates=snapshot:3s or rates+500ms=migrate:3s; WHAT is one of "
       f"{', '.join(KINDS)}; AFTER is a time from the application's start or a phase's name ({', '.join(PHASES)}), "
       "or a time after the phase's start", (*KINDS, *PHASES))
-def event(text):
+def parse_event(text):
     after, _, happens = text.partition("=")
     phase, plus, later = after.partition("+")
     what, _, lasts = happens.partition(":")
     if phase not in PHASES:
         phase, plus, later = "", "+", after
-    if what not in KINDS or not time_s(lasts):
+    if what not in KINDS or not parse_time_s(lasts):
         raise ValueError
-    return Event(text, phase, time_s(later) if plus else 0.0, what, time_s(lasts))
+    return Event(text, phase, parse_time_s(later) if plus else 0.0, what, parse_time_s(lasts))
 
 
-@kind("q35, pc, a type of these families that QEMU knows, such as pc-q35-7.2 or pc-i440fx-6.2, or microvm, with its "
+@make_type("q35, pc, a type of these families that QEMU knows, such as pc-q35-7.2 or pc-i440fx-6.2, or microvm, with its "
       "properties after commas, as in pc-q35-7.2,hpet=off; --accel chooses the accelerator", ("q35", "pc", "microvm"))
-def machine_type(text):
+def parse_machine_type(text):
     """Accept the names of QEMU's machines that are PCs."""
     if not re.fullmatch(MACHINE, text) or ",accel=" in text:
         raise ValueError
     return text
 
 
-@kind("window, vnc, or nothing", ("window", "vnc"))
-def display(text):
+@make_type("window, vnc, or nothing", ("window", "vnc"))
+def parse_display(text):
     if text not in ("auto", "window", "vnc"):
         raise ValueError
     return text
 
 
-def parser():
+def make_parser():
     made = Parser(
         prog="qemu/run", usage="qemu/run [options] [-- baretick's options]", allow_abbrev=False,
         description="Boots baretick in QEMU, shows its output, and saves its report.",
@@ -181,22 +181,22 @@ def parser():
                "124 after a time-out; 130 after Ctrl-C, 129 after SIGHUP, 143 after SIGTERM. A matrix has the worst status of its runs. "
                "During the measurements the first Ctrl-C or SIGTERM only ends them early, and the report follows.")
     option = made.add_argument
-    option("--accel", type=one_of("auto", "kvm", "tcg"), default="auto",
+    option("--accel", type=make_choice_type("auto", "kvm", "tcg"), default="auto",
            metavar="{auto,kvm,tcg}", help="The accelerator of the guest. auto uses KVM if it works, otherwise TCG (default: auto).")
-    option("--cpus", type=cores, default=usual_cpus(), metavar="N",
+    option("--cpus", type=parse_cores, default=get_default_cpus(), metavar="N",
            help="The number of cores (default: as many as this machine has, but at least 2 and at most 4).")
-    option("--machine", type=machine_type, default="q35", metavar="TYPE[,PROPERTY=VALUE...]",
+    option("--machine", type=parse_machine_type, default="q35", metavar="TYPE[,PROPERTY=VALUE...]",
            help="The machine: q35, pc, or one of QEMU's versions of them, such as pc-q35-7.2,hpet=off. --boot bare also allows "
            "microvm (default: q35).")
-    option("--memory", type=size, default="512M", metavar="SIZE", help="The guest's memory (default: 512M).")
-    option("--boot", type=one_of(*IMAGES), default="efi", metavar="{%s}" % ",".join(IMAGES),
+    option("--memory", type=parse_size, default="512M", metavar="SIZE", help="The guest's memory (default: 512M).")
+    option("--boot", type=make_choice_type(*IMAGES), default="efi", metavar="{%s}" % ",".join(IMAGES),
            help="What is booted. efi is the application without a volume, so it gets save=off. usb is the stick, disk the same "
            "image as an IDE disk, cd the CD, and bare baretick.elf or (with --image) baretick.bin by QEMU's -kernel, without UEFI (default: efi).")
     option("--efi", metavar="PATH", help="The application (default: build/baretick.efi).")
     option("--image", metavar="PATH",
            help="The image of the stick or CD, or baretick.elf or baretick.bin (default: the one that `make` builds; for --boot bare the ELF).")
-    option("--timeout", type=seconds, metavar="SECONDS", help="The run ends after this time (default: 300, or none with --display).")
-    option("--display", type=display, nargs="?", const="auto", metavar="window|vnc",
+    option("--timeout", type=parse_seconds, metavar="SECONDS", help="The run ends after this time (default: 300, or none with --display).")
+    option("--display", type=parse_display, nargs="?", const="auto", metavar="window|vnc",
            help="Shows the guest's screen, in a window on a desktop, otherwise on a VNC port of this machine. You choose the "
            "end at the screen (exit=ask), and the run ends with the machine.")
     option("--out", metavar="DIR", help="The folder for the report and the logs (default: build/report, or build/matrix with "
@@ -207,14 +207,14 @@ def parser():
     option("--summary", metavar="FILE", help="Appends a job summary in Markdown to FILE.")
     option("--baseline", metavar="REPORT.json", help="Fails if a clock is worse than in this report. With --matrix it is the folder "
            "of an earlier matrix.")
-    option("--tolerance", type=factor, metavar="FACTOR", help="The factor by which a latency or a resolution may be worse than in "
+    option("--tolerance", type=parse_factor, metavar="FACTOR", help="The factor by which a latency or a resolution may be worse than in "
            f"the baseline (default: {baseline.TOLERANCE:g}). A rate may change by {baseline.RATE_PPM} ppm.")
-    option("--max-stolen", type=percentage, metavar="PERCENT", help="Gives exit status 2 instead of 0 if more of the observed time was "
+    option("--max-stolen", type=parse_percentage, metavar="PERCENT", help="Gives exit status 2 instead of 0 if more of the observed time was "
            "stolen, as on a busy host, or if the stolen time is not known. Such a pass is not reliable.")
-    option("--fail-on", type=one_of(*FAIL_ON), default="fail", metavar="{%s}" % ",".join(FAIL_ON),
+    option("--fail-on", type=make_choice_type(*FAIL_ON), default="fail", metavar="{%s}" % ",".join(FAIL_ON),
            help="The lowest verdict that gives exit status 1. With warn a warning also fails the run (default: fail).")
     option("--screenshot", metavar="FILE.png", help="Saves a picture of the last screen.")
-    option("--event", type=event, action="append", default=[], metavar="AFTER=WHAT",
+    option("--event", type=parse_event, action="append", default=[], metavar="AFTER=WHAT",
            help="An event of the running machine: stop:3s is a pause, snapshot:3s takes a snapshot and returns to it 3 s later, "
            "migrate:3s moves to another QEMU through a file. AFTER is a time from the application's start, such as 2s, a "
            "phase, such as rates, or a time after its start, such as rates+500ms. May be given several times.")
@@ -228,7 +228,7 @@ def parser():
     return made
 
 
-def parse(arguments, row=False):
+def parse_run(arguments, row=False):
     """Return the run or the matrix that ARGUMENTS describe. ROW is True for a row of a matrix. After an error, the attribute
     `run` of Wrong contains the files that were named before the error.
     """
@@ -236,13 +236,13 @@ def parse(arguments, row=False):
     try:
         return parse_into(run, arguments, row)
     except Wrong as error:
-        run.out = run.out or default_out(run)
+        run.out = run.out or get_default_folder(run)
         error.run = run
         raise
 
 
-def default_out(run):
-    return shortest(os.path.join(BUILD, "matrix" if run.matrix else "report"))
+def get_default_folder(run):
+    return get_shorter_path(os.path.join(BUILD, "matrix" if run.matrix else "report"))
 
 
 def parse_into(run, arguments, row):
@@ -250,17 +250,17 @@ def parse_into(run, arguments, row):
     if "--" in arguments:
         at = arguments.index("--")
         arguments, words = arguments[:at], arguments[at + 1:]
-    known = parser()
-    unknown = known.parse_known_args(join_dashes(arguments), run)[1]
+    known = make_parser()
+    unknown = known.parse_known_args(join_qemu_arguments(arguments), run)[1]
     wrong = list(collect_flaws(run, known))
     if unknown:
-        wrong.append(f"unrecognized arguments: {' '.join(unknown)} ({hint_for(unknown, known)})")
+        wrong.append(f"unrecognized arguments: {' '.join(unknown)} ({make_hint(unknown, known)})")
     run.words = words
     run.transcript = None
     run.cleared = False    # True after the files of an earlier run were removed from the folder
     run.fell_back = False  # True if KVM did not work, so that TCG was used
     run.suite = None       # function that takes a name and makes the run's JUnit suite
-    run.out = run.out or default_out(run)
+    run.out = run.out or get_default_folder(run)
     run.list = run.inner = next((word for word in LISTS if word in words), None)
     if run.timeout is None:
         run.timeout = float("inf") if run.display else TIMEOUT_S
@@ -279,13 +279,13 @@ def parse_into(run, arguments, row):
     return run
 
 
-def hint_for(unknown, known):
+def make_hint(unknown, known):
     """Return a hint on the words UNKNOWN: an option of the parser KNOWN that is similar to the first option in UNKNOWN, or
     another hint.
     """
     options = [option for action in known._actions for option in action.option_strings]
     dashed = next((word.partition("=")[0] for word in unknown if word.startswith("-")), None)
-    name = grammar.near(dashed, options) if dashed else None
+    name = grammar.find_similar_name(dashed, options) if dashed else None
     if name:
         return f"did you mean {name}?"
     return "baretick's own options go behind --" if any("=" in word for word in unknown) else "see --help"
@@ -296,17 +296,17 @@ def find_other_errors(run):
     read_baseline(run)
     try:
         if not run.matrix and not run.list:
-            check(run)
+            check_run(run)
     except Wrong as error:
         return error.args
     return ()
 
 
-def shortest(path):
+def get_shorter_path(path):
     return min(path, os.path.relpath(path), key=len)
 
 
-def join_dashes(arguments):
+def join_qemu_arguments(arguments):
     """Join `--qemu-arg -cpu` to `--qemu-arg=-cpu`, because argparse would read -cpu as an option of the runner."""
     joined, rest = [], iter(arguments)
     for word in rest:
@@ -315,9 +315,9 @@ def join_dashes(arguments):
     return joined
 
 
-def check(run):
+def check_run(run):
     """Find all files and programs that the run needs. Raise Wrong with all errors."""
-    command.gather(*(functools.partial(each, run) for each in (check_qemu, check_words, check_image, check_firmware, check_rest)))
+    command.run_checks(*(functools.partial(each, run) for each in (check_qemu, check_options, check_image, check_firmware, check_combinations)))
 
 
 def check_qemu(run):
@@ -329,20 +329,20 @@ def check_qemu(run):
     run.qemu = os.path.abspath(found)
 
 
-def check_words(run):
+def check_options(run):
     """Check baretick's options, because a wrong option would cost a boot. If the application was not built here, its folder
     contains the grammar of its options.
     """
-    path = grammar_of(run.efi or run.image, run.boot)
+    path = find_grammar(run.efi or run.image, run.boot)
     try:
-        wrong = grammar.Grammar(path).flaws(command.options_of(run.words)) if path else []
+        wrong = grammar.Grammar(path).find_flaws(command.join_options(run.words)) if path else []
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise Wrong(f"{path} is no list of baretick's options: {error}") from error
     if wrong:
         raise Wrong(*wrong)
 
 
-def grammar_of(named, boot):
+def find_grammar(named, boot):
     """Return the path of the grammar for the image NAMED, or None if there is no grammar."""
     with contextlib.suppress(OSError):
         if not named or os.path.samefile(named, os.path.join(BUILD, IMAGES[boot])):
@@ -358,12 +358,12 @@ def check_firmware(run):
             raise Wrong("--firmware does not go with --boot bare, which has no UEFI")
         return
     run.code = command.find_firmware(run.firmware)
-    command.variables_of(run.code)
+    command.find_variables(run.code)
     if command.needs_smm(run.code) and "q35" not in run.machine.partition(",")[0]:
         raise Wrong(f"--firmware: {run.code} needs system management mode: use --machine q35")
 
 
-def check_rest(run):
+def check_combinations(run):
     wrong = []
     if run.tolerance and not run.baseline:
         wrong.append("--tolerance goes with --baseline")
@@ -399,11 +399,11 @@ def check_image(run):
     if not getattr(run, named) and not os.path.exists(run.image):
         raise Wrong(f"there is no {run.image}: type `{MAKE[run.boot]}` first")
     what, places = MAGIC[run.boot]
-    if all(command.read(f"--{named}", run.image, at, len(magic)) != magic for at, magic in places):
+    if all(command.read_bytes(f"--{named}", run.image, at, len(magic)) != magic for at, magic in places):
         raise Wrong(f"--{named}: {run.image} is no {what}")
 
 
-def add_words(run):
+def add_options(run):
     """Add the runner's own options for baretick before the user's options, which therefore override them."""
     # A picture or a display needs a machine that stays on after the run.
     run.words.insert(0, "exit=ask" if run.screenshot or run.display else "exit=debug-exit")

@@ -37,7 +37,7 @@ def check_outputs(run):
         path = getattr(run, name)
         other = taken.setdefault(os.path.realpath(path), f"--{name}")
         flaw = f"it is {other}'s" if other != f"--{name}" else None if path != "-" else "it is no file's name"
-        flaw = flaw or why_not_written(run, path, name == "summary")
+        flaw = flaw or explain_unwritable(run, path, name == "summary")
         if not flaw and name == "screenshot" and not path.lower().endswith(".png"):
             flaw = "a picture is a PNG, and its name ends in .png"
         if flaw:
@@ -47,9 +47,9 @@ def check_outputs(run):
         raise Wrong(*wrong)
 
 
-def why_not_written(run, path, added):
+def explain_unwritable(run, path, added):
     try:
-        files.open_output(path, True, planted(run, path)).close()
+        files.open_output(path, True, is_in_run_folder(run, path)).close()
         if not added and os.path.isfile(path) and not os.path.islink(path):
             os.remove(path)  # removed, so that the file of an earlier run is not taken for a new file
     except OSError as error:
@@ -59,12 +59,12 @@ def why_not_written(run, path, added):
     return None
 
 
-def planted(run, path):
+def is_in_run_folder(run, path):
     """Return True if PATH is in the run's folder. Users make no links there, so a link at PATH is not followed."""
     return os.path.realpath(os.path.dirname(os.path.abspath(path))) == os.path.realpath(run.out)
 
 
-def leave(run, console, accelerator, status, problem, elapsed_s):
+def save_results(run, console, accelerator, status, problem, elapsed_s):
     """Write the report in all formats. Return the exit status, which a comparison may make worse, and the problem or None."""
     if run.list and not problem:
         return status, None  # nothing to write, because baretick only printed a list
@@ -77,38 +77,38 @@ def leave(run, console, accelerator, status, problem, elapsed_s):
     else:
         report = reports.make_incomplete_report(problem, accelerator, round(elapsed_s * 1000))
         body = (json.dumps(report, indent=2) + "\n").encode("ascii")
-    record = record_of(blocks, report) if whole else None
-    flaw = put_report(run, whole, body, text, (blocks.get("CSV") or CSV_HEADER).translate(PLAIN), record)
+    record = decode_record(blocks, report) if whole else None
+    flaw = save_report(run, whole, body, text, (blocks.get("CSV") or CSV_HEADER).translate(PLAIN), record)
     if flaw:
-        console.say(flaw)
+        console.print_sentence(flaw)
         status, problem = EXIT_NOT_DONE if status in (EXIT_PASS, EXIT_FAIL) else status, problem or flaw
     comparison = None
     if run.baseline and whole and not problem:
-        comparison = compare(run, console, report)
+        comparison = compare_with_baseline(run, console, report)
         status = EXIT_FAIL if comparison.worse else status
     if run.fail_on == "warn" and report["verdict"] == "warn" and whole and not problem and status == EXIT_PASS:
-        console.say("the verdict is warn, and --fail-on warn was given")
+        console.print_sentence("the verdict is warn, and --fail-on warn was given")
         status = EXIT_FAIL
-    flaw = too_much_stolen(run, report) if whole and not problem else None
+    flaw = explain_stolen_time(run, report) if whole and not problem else None
     if flaw:
-        console.say(flaw)
+        console.print_sentence(flaw)
         status, problem = (EXIT_NOT_DONE, flaw) if status == EXIT_PASS else (status, problem)
     if said:
-        for line in place(run.out, whole):
-            console.show(line)
-    last = None if whole else folder.last_report(run.out)
+        for line in format_places(run.out, whole):
+            console.show_line(line)
+    last = None if whole else folder.find_last_report(run.out)
     if last:
-        console.show(f"The report of the last run is in {last}")
+        console.show_line(f"The report of the last run is in {last}")
     flaw = write_outputs(run, report, problem, comparison, elapsed_s)
     if flaw:
-        console.say(flaw)
+        console.print_sentence(flaw)
         status, problem = EXIT_NOT_DONE if status in (EXIT_PASS, EXIT_FAIL) else status, problem or flaw
-    for line in answer(report):
-        console.show(line)
+    for line in format_answer(report):
+        console.show_line(line)
     return status, problem
 
 
-def record_of(blocks, report):
+def decode_record(blocks, report):
     """Return the bytes of report.record. Return None if they are missing, or if the report contains another SHA-256."""
     said = report.get("record")
     try:
@@ -118,21 +118,21 @@ def record_of(blocks, report):
     return record if isinstance(said, dict) and hashlib.sha256(record).hexdigest() == said.get("sha256") else None
 
 
-def put_report(run, whole, body, text, csv, record):
+def save_report(run, whole, body, text, csv, record):
     """Write the files of the report. If no machine was started, keep the report of an earlier run. Return a sentence if a file
     could not be written.
     """
     if not run.cleared:
         if folder.has_report(run.out):
             return None
-        folder.clear(run)
-    flaw = write(run, body, page.read_template(os.path.join(BUILD, "page.html")), text, csv, record)
+        folder.empty_folder(run)
+    flaw = write_report_files(run, body, page.read_template(os.path.join(BUILD, "page.html")), text, csv, record)
     if whole and not flaw:
-        folder.drop_earlier(run.out)
+        folder.remove_earlier_report(run.out)
     return flaw
 
 
-def write(run, body, template, text, csv, record):
+def write_report_files(run, body, template, text, csv, record):
     """Write the files of the report. Return a sentence if a file could not be written. If report.json could not be written
     either, it receives that sentence."""
     written = False
@@ -154,16 +154,16 @@ def write(run, body, template, text, csv, record):
     return None
 
 
-def compare(run, console, report):
+def compare_with_baseline(run, console, report):
     comparison = baseline.Comparison(run.before, report, run.tolerance or baseline.TOLERANCE)
     for note in comparison.notes:
-        console.say(f"beside the baseline, {note}")
+        console.print_sentence(f"beside the baseline, {note}")
     for sentence in comparison.worse:
-        console.say(f"worse than the baseline: {sentence}")
+        console.print_sentence(f"worse than the baseline: {sentence}")
     return comparison
 
 
-def too_much_stolen(run, report):
+def explain_stolen_time(run, report):
     """Return a sentence if so much time was stolen that a pass means little. A failure stays a failure, because its whole
     interval is outside of a limit.
     """
@@ -178,13 +178,13 @@ def too_much_stolen(run, report):
             "measure again on a host that is less busy")
 
 
-def answer(report):
+def format_answer(report):
     """Return the last lines for the terminal: the report in short, or nothing if there is no report."""
     said = report.get("answer") or {}
     return textwrap.wrap(clean_text(said.get("text") or "", ANSWER_MAX), COLUMNS)
 
 
-def place(out, whole):
+def format_places(out, whole):
     """Return lines that say where the report is and how to open its page, or where to look for the cause of a problem."""
     if not whole:
         return [f"What there is of the run is in {out}: serial.log (all that the machine said), "
@@ -211,7 +211,7 @@ def write_outputs(run, report, problem, comparison, elapsed_s):
         path = getattr(run, name)
         try:
             if path:
-                with files.open_output(path, added, planted(run, path)) as file:
+                with files.open_output(path, added, is_in_run_folder(run, path)) as file:
                     files.write_all(file, render())
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else error
@@ -219,5 +219,5 @@ def write_outputs(run, report, problem, comparison, elapsed_s):
     if run.tap:
         lines = Console(sys.stdout)
         for line in tap.format_tap(found):
-            lines.show(line)
+            lines.show_line(line)
     return "; ".join(flaws)

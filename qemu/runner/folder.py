@@ -39,7 +39,7 @@ class Folder:
             if run.inner and os.path.islink(run.out):
                 raise Wrong(f"--out: {run.out} is a link, and not the folder that the runner has made")
             os.makedirs(run.out, exist_ok=True)
-            self._lock = hold(run.out)
+            self._lock = lock_folder(run.out)
             check_inputs(run)
         except OSError as error:
             self.close()
@@ -54,7 +54,7 @@ class Folder:
             self._lock = None
 
 
-def hold(out):
+def lock_folder(out):
     """Return a descriptor that locks the folder OUT while it is open. The lock is on the folder itself, so no lock file stays
     behind.
     """
@@ -62,7 +62,7 @@ def hold(out):
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        by = holder(os.fstat(fd))
+        by = describe_lock_holder(os.fstat(fd))
         os.close(fd)
         raise Wrong(f"--out: {out} is in use by another run{by}") from None
     except OSError:
@@ -70,7 +70,7 @@ def hold(out):
     return fd
 
 
-def holder(status):
+def describe_lock_holder(status):
     """Return a text about the process that locks the file with STATUS, from the kernel's list: proc(5), /proc/locks."""
     inode = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
     try:
@@ -88,7 +88,7 @@ def check_inputs(run):
     """Raise Wrong if an input of the run is also an output, under any name."""
     variables = None
     with contextlib.suppress(Wrong, OSError):
-        variables = command.variables_of(run.firmware) if run.firmware else None
+        variables = command.find_variables(run.firmware) if run.firmware else None
     inputs = [*((f"--{name}", getattr(run, name)) for name in INPUTS), ("--firmware", variables)]
     inputs[0] = "--qemu", shutil.which(run.qemu)
     wrong = []
@@ -96,13 +96,13 @@ def check_inputs(run):
     for name in [*FILES, RECORD, *LOGS, STICK, *kept, *(f"{name}.new" for name in [*FILES, RECORD, STICK])]:
         path = os.path.join(run.out, name)
         for option, given in inputs:
-            if given and same(given, path) and not may_be_output(run, option, given, name):
+            if given and is_same_file(given, path) and not may_be_output(run, option, given, name):
                 wrong.append(f"{option}: {given} is {path}, which the run writes: it would be lost")
     if wrong:
         raise Wrong(*dict.fromkeys(wrong))
 
 
-def same(one, other):
+def is_same_file(one, other):
     try:
         return os.path.samefile(one, other)
     except OSError:
@@ -122,10 +122,10 @@ def is_last_stick(image, out):
     """Return True if IMAGE is the stick that an earlier run left in OUT, and not a link to a file elsewhere."""
     path = os.path.join(out, STICK)
     status = os.lstat(path) if os.path.lexists(path) else None
-    return bool(status and stat.S_ISREG(status.st_mode) and status.st_nlink == 1 and same(image, path))
+    return bool(status and stat.S_ISREG(status.st_mode) and status.st_nlink == 1 and is_same_file(image, path))
 
 
-def clear(run):
+def empty_folder(run):
     """Empty DIR, so that files of an earlier run are not taken for files of this run. A report is moved to DIR/earlier."""
     run.cleared = True
     try:
@@ -139,7 +139,7 @@ def clear(run):
             files.create_file(os.path.join(run.out, name)).close()
         if not run.list:
             with files.create_file(os.path.join(run.out, FILES[0])) as file:
-                files.write_all(file, unfinished(NOT_ENDED).ljust(RESERVED))
+                files.write_all(file, make_reason_report(NOT_ENDED).ljust(RESERVED))
     except OSError as error:
         raise Unwritable(error) from error
 
@@ -153,20 +153,20 @@ def has_report(folder):
         return False
 
 
-def last_report(out):
+def find_last_report(out):
     """Return the folder of the last report in OUT, or None if there is no report."""
     return next((folder for folder in (out, os.path.join(out, EARLIER)) if has_report(folder)), None)
 
 
 def move_to_earlier(out):
-    drop_earlier(out)
+    remove_earlier_report(out)
     os.makedirs(os.path.join(out, EARLIER), exist_ok=True)
     for name in [*FILES, RECORD, *LOGS]:
         with contextlib.suppress(FileNotFoundError):
             os.replace(os.path.join(out, name), os.path.join(out, EARLIER, name))
 
 
-def drop_earlier(out):
+def remove_earlier_report(out):
     """Remove the report in DIR/earlier, and no other file. A link with the name DIR/earlier is not followed."""
     kept = os.path.join(out, EARLIER)
     if os.path.islink(kept) or os.path.isfile(kept):
@@ -178,7 +178,7 @@ def drop_earlier(out):
         os.rmdir(kept)
 
 
-def unfinished(reason):
+def make_reason_report(reason):
     return (json.dumps(reports.make_incomplete_report(reason[:REASON_MAX], None, 0), indent=2) + "\n").encode("ascii")
 
 
@@ -186,4 +186,4 @@ def write_reason(run, reason):
     """Overwrite report.json with REASON. This works even on a full disk, because the file got its bytes when the run started."""
     path = os.path.join(run.out, FILES[0])
     if os.path.exists(path):
-        files.overwrite_file(path, unfinished(reason).ljust(RESERVED))
+        files.overwrite_file(path, make_reason_report(reason).ljust(RESERVED))

@@ -25,14 +25,14 @@ URL = re.compile(rf"http://(?:{BYTE}(?:\.{BYTE}){{3}}|(?:{PART}\.)*(?![0-9]+[:/]
                  r"(?::(?P<port>[0-9]+))?/[A-Za-z0-9._~!$&'()*+,;=:@/?%-]*")
 
 
-def near(word, names):
+def find_similar_name(word, names):
     """Return the item of NAMES that WORD is similar to, or None. src/options/options_near.c does the same."""
     longest = {name: max(len(name), len(word)) for name in names if max(len(name), len(word)) <= NAME_MAX}
-    counts = {name: edits(word.lower(), name.lower()) for name in longest}
+    counts = {name: count_edits(word.lower(), name.lower()) for name in longest}
     return min((name for name in counts if counts[name] * 3 <= longest[name]), key=counts.get, default=None)
 
 
-def edits(word, name):
+def count_edits(word, name):
     """Return the number of single-letter changes from WORD to NAME. A change inserts, removes or replaces a letter, or swaps
     two neighbours.
     """
@@ -46,13 +46,13 @@ def edits(word, name):
     return row[-1]
 
 
-def meant(word, names):
+def ask_if_meant(word, names):
     """Return the question "did you mean ...?" for a misspelled WORD, or "" if no name is similar."""
-    name = near(word, names)
+    name = find_similar_name(word, names)
     return f" (did you mean {name}?)" if name else ""
 
 
-def number(digits):
+def parse_number(digits):
     """Return the value of DIGITS, or None if they are not a number or above every maximum."""
     if not re.fullmatch("[0-9]+", digits) or len(digits.lstrip("0")) > DIGITS_MAX:
         return None
@@ -66,7 +66,7 @@ class Grammar:
         self._all = json.loads(files.read_file(path, SIZE_MAX).decode("ascii"))
         self._options = self._all["options"]
 
-    def flaws(self, data):
+    def find_flaws(self, data):
         """Return a sentence for each word that the application would refuse. DATA is the contents of the fw_cfg item."""
         text = data.decode("latin-1")  # latin-1 maps each byte to one character
         control = CONTROL.search(text)
@@ -74,28 +74,28 @@ class Grammar:
             return [f"the control character {ord(control[0]):02x}h at byte {control.start() + 1}; options are words "
                     "key=value of printable ASCII"]
         words = [match[1] for match in WORD.finditer(text) if match[1]]
-        return [f'"{shown(word)}" {flaw}' for word, flaw in ((word, self._flaw(word)) for word in words) if flaw]
+        return [f'"{make_printable(word)}" {flaw}' for word, flaw in ((word, self._find_flaw(word)) for word in words) if flaw]
 
-    def _flaw(self, word):
+    def _find_flaw(self, word):
         key, given, value = word.partition("=")
         rule = key[len(LIMIT):] if key.startswith(LIMIT) else None
         name = key if rule is None else f"{LIMIT}RULE"
         option = self._options.get(name)
         if option is None:
-            return f"is not an option{meant(key, self._options)}; the options are {', '.join(self._options)}"
+            return f"is not an option{ask_if_meant(key, self._options)}; the options are {', '.join(self._options)}"
         if rule is not None and rule not in self._all["rules"]:
-            return f"names no rule that has a limit{meant(rule, self._all['rules'])}; these have: {', '.join(self._all['rules'])}"
+            return f"names no rule that has a limit{ask_if_meant(rule, self._all['rules'])}; these have: {', '.join(self._all['rules'])}"
         if option["kind"] == "flag":
             return f"is not valid: {name} takes no value" if given else None
         if given and self._is_valid(option, value):
             return None
-        return f"{'is not valid' + self._meant(option, value) if given else 'has no value'}: {name}= takes {option['takes']}"
+        return f"{'is not valid' + self._ask_if_meant(option, value) if given else 'has no value'}: {name}= takes {option['takes']}"
 
-    def _meant(self, option, value):
+    def _ask_if_meant(self, option, value):
         if option["kind"] != "clocks":
-            return meant(value, option["words"])
+            return ask_if_meant(value, option["words"])
         clocks = self._all["clocks"]
-        return meant(next(name for name in value.split(",") if name not in clocks), clocks)
+        return ask_if_meant(next(name for name in value.split(",") if name not in clocks), clocks)
 
     def _is_valid(self, option, value):
         return value in option["words"] or bool(getattr(self, f"_is_{option['kind']}")(option, value))
@@ -104,7 +104,7 @@ class Grammar:
         return False
 
     def _is_count(self, option, value):
-        found = number(value)
+        found = parse_number(value)
         return found is not None and option["min"] <= found <= option["max"]
 
     _is_limit = _is_count
@@ -112,12 +112,12 @@ class Grammar:
     def _is_time(self, option, value):
         parts = re.fullmatch("([0-9]+)([a-z]+)", value)
         unit = self._all["units"].get(parts[2]) if parts else None
-        count = number(parts[1]) if unit else None
+        count = parse_number(parts[1]) if unit else None
         return count is not None and option["min"] <= count * unit <= option["max"]
 
     def _is_percent(self, option, value):
         parts = re.fullmatch(r"([0-9]+)(?:\.([0-9]{1,6}))?", value)
-        whole = number(parts[1]) if parts else None
+        whole = parse_number(parts[1]) if parts else None
         return whole is not None and whole * 10**6 + int((parts[2] or "").ljust(6, "0")) <= option["max"]
 
     def _is_text(self, option, value):
@@ -129,10 +129,10 @@ class Grammar:
 
     def _is_url(self, _option, value):
         parts = URL.fullmatch(value) if len(value) <= URL_MAX else None
-        port = number(parts["port"] or "1") if parts else None
+        port = parse_number(parts["port"] or "1") if parts else None
         return port is not None and 1 <= port <= 65535
 
 
-def shown(word):
+def make_printable(word):
     printable = re.sub("[^ -~]", "?", word[:SHOWN_MAX])
     return printable + ("..." if len(word) > SHOWN_MAX else "")

@@ -22,7 +22,7 @@ LABEL_MAX = 64      # most characters of baretick's option label=
 ENDINGS = {0: "pass", 1: "FAIL", 2: "not done", 124: "time-out"}
 
 
-def read(path):
+def read_runs(path):
     """Yield (name, arguments, baretick's options) of each run in the file PATH."""
     parser = configparser.ConfigParser(interpolation=None, delimiters=("=",), comment_prefixes=("#",))
     try:
@@ -31,7 +31,7 @@ def read(path):
         raise Wrong(f"--matrix: {path} cannot be read: {error.strerror}") from error
     except (configparser.Error, ValueError) as error:
         raise Wrong(f"--matrix: {path}: {' '.join(str(error).split())}") from error
-    every = (run for name in parser.sections() for run in combinations(path, name, parser[name]))
+    every = (run for name in parser.sections() for run in combine_alternatives(path, name, parser[name]))
     runs = list(itertools.islice(every, RUNS_MAX + 1))
     if len(runs) > RUNS_MAX:
         raise Wrong(f"--matrix: {path} describes more than {RUNS_MAX:,} runs")
@@ -43,41 +43,41 @@ def read(path):
     return runs
 
 
-def combinations(path, name, section):
+def combine_alternatives(path, name, section):
     """Yield the runs of one SECTION. Each run has one alternative for every key, and all combinations occur."""
     unknown = [key for key in section if key not in KEYS]
     if unknown:
-        raise Wrong(f"--matrix: {path}: [{name}] has the key {unknown[0]}{grammar.meant(unknown[0], KEYS)}; there are {', '.join(KEYS)}")
+        raise Wrong(f"--matrix: {path}: [{name}] has the key {unknown[0]}{grammar.ask_if_meant(unknown[0], KEYS)}; there are {', '.join(KEYS)}")
     choices = {key: value.split("|") for key, value in section.items()}
     for chosen in itertools.product(*choices.values()):
         pairs = list(zip(choices, chosen))
-        told = [slug(value) for key, value in pairs if len(choices[key]) > 1]
+        told = [make_folder_name(value) for key, value in pairs if len(choices[key]) > 1]
         try:
             words = {key: shlex.split(value) for key, value in pairs}
         except ValueError as error:
             raise Wrong(f"--matrix: {path}: [{name}]: {error}") from error
         options = words.pop("options", [])
-        yield ("-".join([slug(name), *filter(None, told)]),
+        yield ("-".join([make_folder_name(name), *filter(None, told)]),
                [f"--{key}={word}" for key, list_of in words.items() for word in list_of], options)
 
 
-def slug(text):
+def make_folder_name(text):
     """Return TEXT as a part of a folder's name."""
     return re.sub(r"[^A-Za-z0-9_.]+", "-", text).strip("-.")
 
 
-def describe(common, words):
+def make_runs(common, words):
     """Yield a run for each row of the matrix COMMON.matrix. The row's arguments come after the command line WORDS, so that they
     override its options. The run's name is used as the machine's label, unless the user has given a label.
     """
     at = words.index("--") if "--" in words else len(words)
     wrong = []
-    for name, own, options in read(common.matrix):
+    for name, own, options in read_runs(common.matrix):
         try:
             told = [*words[at + 1:], *options]
             label = [] if len(name) > LABEL_MAX or any(word.startswith("label=") for word in told) else [f"label={name}"]
-            run = arguments.parse([*words[:at], *own, "--", *label, *told], row=True)
-            arguments.check_words(run)
+            run = arguments.parse_run([*words[:at], *own, "--", *label, *told], row=True)
+            arguments.check_options(run)
         except Wrong as error:
             wrong += [f"--matrix: {common.matrix}: [{name}]: {sentence}" for sentence in error.args]
             continue
@@ -91,42 +91,42 @@ def describe(common, words):
         raise Wrong(*wrong)
 
 
-def run_all(common, words, do, table):
-    """Call DO(run, console) for each run, and show its result on the console TABLE. Return the worst exit status of all runs."""
-    runs = list(describe(common, words))
+def run_all(common, words, do_run, table):
+    """Call DO_RUN(run, console) for each run, and show its result on the console TABLE. Return the worst exit status of all runs."""
+    runs = list(make_runs(common, words))
     if common.baseline and not os.path.isdir(common.baseline):
         raise Wrong(f"--baseline: there is no folder {common.baseline}, which --matrix wants")
     try:
         os.makedirs(common.out, exist_ok=True)
-        lock = folder.hold(common.out)
+        lock = folder.lock_folder(common.out)
         suites = junit.Suites(os.path.join(common.out, "junit.xml"))
     except OSError as error:
         raise Wrong(f"--out: {common.out} cannot be written: {error.strerror}") from error
     try:
-        worst = run_each(common, runs, do, table, suites)
+        worst = run_each(common, runs, do_run, table, suites)
         flaw = suites.complete_file()
         if flaw:
-            table.say(flaw)
+            table.print_sentence(flaw)
         return max(worst, EXIT_NOT_DONE) if flaw else worst
     finally:
         os.close(lock)
 
 
-def run_each(common, runs, do, table, suites):
+def run_each(common, runs, do_run, table, suites):
     width = max(len(run.name) for run in runs)
-    table.show(f"{'run':{width}}  {'verdict':9} {'s':>5}  reason")
+    table.show_line(f"{'run':{width}}  {'verdict':9} {'s':>5}  reason")
     worst, no_kvm = 0, False
     for run in runs:
         if no_kvm and run.accel == "auto":
             run.accel = "tcg"
         console = Console(None, f"qemu/run: {run.name}")
         if run.baseline and not os.path.exists(run.baseline):
-            console.say(f"not in the baseline: there is no {run.baseline}")
+            console.print_sentence(f"not in the baseline: there is no {run.baseline}")
             run.baseline = run.tolerance = None
         begin = time.monotonic()
-        status, problem = do(run, console)
+        status, problem = do_run(run, console)
         elapsed_s = time.monotonic() - begin
-        table.show(f"{run.name:{width}}  {ending(run, status):9} {elapsed_s:5.1f}  {problem or reason(run, status)}".rstrip())
+        table.show_line(f"{run.name:{width}}  {get_ending(run, status):9} {elapsed_s:5.1f}  {problem or get_reason(run, status)}".rstrip())
         suites.add_suite(run.suite(run.name) if run.suite else junit.make_suite([cases.make_case_of_unfinished_run(problem)], elapsed_s, name=run.name))
         run.suite = None
         worst = max(worst, status)
@@ -134,17 +134,17 @@ def run_each(common, runs, do, table, suites):
         no_kvm |= run.fell_back and not run.qemu_arg
         if status > 128 or interruption.was_handled():
             break  # a signal ends all further runs, too
-    table.show(f"The reports are in {os.path.join(common.out, 'NAME')}: report.html, report.json, ...; "
+    table.show_line(f"The reports are in {os.path.join(common.out, 'NAME')}: report.html, report.json, ...; "
                f"the cases of all in {os.path.join(common.out, 'junit.xml')}")
     return worst
 
 
-def ending(run, status):
+def get_ending(run, status):
     report = run.transcript.report if run.transcript else None
     return "warn" if status == 0 and report and report["verdict"] == "warn" else ENDINGS.get(status, "not done")
 
 
-def reason(run, status):
+def get_reason(run, status):
     """Return the rules of the run's findings. Without findings, return the reason of a failure, or ""."""
     report = run.transcript.report if run.transcript else None
     rules = dict.fromkeys(finding["rule"] for finding in (report or {}).get("findings") or [])

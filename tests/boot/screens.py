@@ -152,10 +152,10 @@ def screen(size, pixels, words, *more):
     """Start a guest with the options WORDS and a screen of PIXELS, whose text mode is SIZE. The guest ends with the
     block."""
     video = ["-vga", "none", "-device", f"VGA,edid=on,xres={pixels[0]},yres={pixels[1]}"]
-    run = arguments.parse([*map(str, [*FAST_TCG, *more]), *(f"--qemu-arg={word}" for word in video), "--", "exit=ask", *words])
+    run = arguments.parse_run([*map(str, [*FAST_TCG, *more]), *(f"--qemu-arg={word}" for word in video), "--", "exit=ask", *words])
     arguments.read_baseline(run)
-    arguments.check(run)
-    arguments.add_words(run)
+    arguments.check_run(run)
+    arguments.add_options(run)
     near, far = socket.socketpair()
     private = command.Private()
     with tempfile.TemporaryDirectory(prefix="baretick-") as name, near, far, contextlib.closing(private):
@@ -163,7 +163,7 @@ def screen(size, pixels, words, *more):
         run.out = str(folder)
         near.settimeout(BOUND_S)
         with open(folder / "serial", "wb") as serial:
-            words = command.build(run, "tcg", private, far.fileno())
+            words = command.build_command(run, "tcg", private, far.fileno())
             process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=serial,
                                        pass_fds=[far.fileno(), *private.fds], start_new_session=True)
         try:

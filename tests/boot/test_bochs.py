@@ -42,7 +42,7 @@ def test_bochs_measures_every_clock_and_finds_no_fault(tmp_path):
         subprocess.run(["bochs", "-q", "-f", "bochsrc", "-rc", "commands"], cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=words,
                        stderr=words, timeout=300, check=False)
     said = Transcript(lambda line: None)
-    said.feed((tmp_path / "com1.log").read_bytes())
+    said.parse_bytes((tmp_path / "com1.log").read_bytes())
     said.close()
     report = said.report
     assert said.complete and not said.faults, said.faults or said.last_line

@@ -106,11 +106,11 @@ def test_grub_starts_the_entry_of_nextboot_and_takes_the_choice_back(run, tmp_pa
     uuid = subprocess.run(["blkid", "-p", "-O", str(PARTITION), "-s", "UUID", "-o", "value", stick], check=True, capture_output=True,
                           text=True, timeout=60).stdout.strip()
     tool = Grub(System(str(tmp_path / "root")))
-    found = tool.found(None)
-    tool.choose(types.SimpleNamespace(uuid=uuid), None, "baretick.efi")
+    found = tool.list_found_things(None)
+    tool.choose_next_start(types.SimpleNamespace(uuid=uuid), None, "baretick.efi")
     options = tmp_path / "baretick.cfg"
     options.write_text("profile=quick\nduration=10ms\nclocks=tsc\ncores=off\nlabel=\"next to the application\"\n")
-    assert tool.waits()
+    assert tool.is_chosen()
     for made in ("/EFI/baretick", "/grub"):
         mtools(stick, "mmd", f"::{made}")
     for source, target in ((loader, "/EFI/BOOT/BOOTX64.EFI"), (EFI, APPLICATION), (options, "/EFI/baretick"),
@@ -119,6 +119,6 @@ def test_grub_starts_the_entry_of_nextboot_and_takes_the_choice_back(run, tmp_pa
     done = run(*STICK, "--image", stick)
     assert checked(done)["options"]["label"] == "next to the application"
     (folder / "grubenv").write_bytes(volume_of(done.file("stick.img")).files("grub")["grubenv"])
-    assert not tool.waits()
-    tool.remove(None, found)
+    assert not tool.is_chosen()
+    tool.remove_choice(None, found)
     assert (folder / "grubenv").read_bytes() == before and not (folder / "custom.cfg").exists()

@@ -20,7 +20,7 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [str(HERE.parents[1] / "lib"), str(HERE.parents[2] / "qemu")]
 
 from harness import block, spoken  # noqa: E402
-from machine.boot import judge  # noqa: E402
+from machine.boot import judge_run  # noqa: E402
 from machine.transcript import Transcript  # noqa: E402
 from results import baseline, cases, junit, page, reports, sanitize, summary, tap  # noqa: E402
 
@@ -123,9 +123,9 @@ def fed(draw, data, shown):
     said = Transcript(shown)
     size = draw.choice([1 << 16, 1 << 16, 4096, 100, 7])
     for at in range(0, len(data), max(size, len(data) // 2000)):
-        said.feed(data[at:at + max(size, len(data) // 2000)])
+        said.parse_bytes(data[at:at + max(size, len(data) // 2000)])
         if draw.random() < 0.001:
-            said.return_to(said.mark())
+            said.restore_state(said.save_state())
     said.close()
     return said
 
@@ -137,9 +137,9 @@ def one(draw, small, whole, before):
     guest = types.SimpleNamespace(transcript=said, status=draw.choice([33, 35, 37, 39, 0, 1, -9, None]), state="",
                                   secure_boot=draw.choice([True, False, None]),
                                   ending=draw.choice(["exit"] * 9 + ["timeout", "complete", "flood", "mute"]),
-                                  words=types.SimpleNamespace(lines=list))
+                                  words=types.SimpleNamespace(list_lines=list))
     run = types.SimpleNamespace(rules=False, list=False, event=(), timeout=3, qemu="qemu")
-    status, problem = judge(run, guest)
+    status, problem = judge_run(run, guest)
     assert status in (0, 1, 2, 124) and (problem is None) == (status < 2), (status, problem)
     assert status > 1 or said.complete and said.report["verdict"] in ("pass", "warn", "fail")
     assert sanitize.clean_text(problem or "").isprintable()

@@ -21,7 +21,7 @@ from test_run import BOUND_S, alive, start, wait_until
     ("500ms=snapshot:1m", "", 0.5, "snapshot", 60), ("rates=migrate:500ms", "rates", 0, "migrate", 0.5),
     ("rates-again+1.5s=stop:.5s", "rates-again", 1.5, "stop", 0.5)])
 def test_an_event_is_a_moment_a_kind_and_a_time(text, phase, after, what, seconds):
-    event, = arguments.parse(["--event", text]).event
+    event, = arguments.parse_run(["--event", text]).event
     assert (event.text, event.phase, event.after, event.what, event.seconds) == (text, phase, after, what, seconds)
 
 
@@ -30,7 +30,7 @@ def test_an_event_is_a_moment_a_kind_and_a_time(text, phase, after, what, second
     "tea=stop:3s", "rates+=stop:3s", "+1=stop:3s", "=stop:3s", "1e3=stop:3s", "2=stop:nan"])
 def test_what_is_none_is_refused_with_what_would_be_one(text):
     with pytest.raises(Wrong, match=f"argument --event: {re.escape(repr(text))} is not AFTER=WHAT:TIME.*rates-again"):
-        arguments.parse([f"--event={text}"])
+        arguments.parse_run([f"--event={text}"])
 
 
 def test_the_phases_are_the_applications():
@@ -57,12 +57,12 @@ def test_a_snapshot_does_not_go_with_a_stick(run, fake, tmp_path):
 @pytest.mark.parametrize("what, cpu", [("stop", "host,migratable=off"), ("snapshot", "host"), ("migrate", "host")])
 def test_under_kvm_the_cpu_is_one_that_can_be_moved_where_it_must(what, cpu, tmp_path):
     """If the CPU is not migratable it has an invariant TSC, but QEMU then refuses to save the machine."""
-    run = arguments.parse(["--event", f"2={what}:3s"])
+    run = arguments.parse_run(["--event", f"2={what}:3s"])
     run.code, run.image = tmp_path / "whole.fd", "x"
     run.code.write_bytes(bytes(4096))
-    words = command.build(run, "kvm", command.Private(), 7)
+    words = command.build_command(run, "kvm", command.Private(), 7)
     assert words[words.index("-cpu") + 1] == cpu
-    other = command.build_arriving(words, 9)
+    other = command.build_receiving_command(words, 9)
     assert other[-2:] == ["-incoming", "defer"]
     assert [pair for pair in zip(words, other) if pair[0] != pair[1]] == [
         ("socket,id=monitor,fd=7", "socket,id=monitor,fd=9")]
@@ -78,40 +78,40 @@ class Stand:
         self.ending = None
         self.sent, self.said = [], []
         for phase in ("", *began):
-            self.transcript._begins(phase)
+            self.transcript._note_start(phase)
 
-    def send(self, name, label=None, **_):
+    def send_command(self, name, label=None, **_):
         self.sent.append((name, label))
 
-    def lose(self, why):
+    def mark_as_lost(self, why):
         self.ending = why
 
     def events(self, *texts):
-        asked = arguments.parse([f"--event={text}" for text in texts]).event
+        asked = arguments.parse_run([f"--event={text}" for text in texts]).event
         return asked, Events(asked, self, self.said.append)
 
     def step(self, happening, answer=None):
         """Do one step and the answer to its command. Return the command's name."""
-        happening.step()
+        happening.continue_events()
         name, label = self.sent[-1]
-        happening.answer({"id": label, **(answer or {"return": {}})})
+        happening.receive_answer({"id": label, **(answer or {"return": {}})})
         return name
 
 
 def test_each_comes_when_its_moment_has_and_one_after_another():
     stand = Stand("rates")
     (first, second, never), happening = stand.events("rates=stop:1ms", "0=stop:1ms", "latency=stop:1s")
-    assert happening.patience(9) == 0
+    assert happening.get_wait_time(9) == 0
     done = [stand.step(happening)]
     while first.problem or second.problem:
         before = len(stand.sent)
-        happening.step()
+        happening.continue_events()
         if len(stand.sent) > before:
             done.append(stand.sent[-1][0])
-            happening.answer({"id": stand.sent[-1][1], "return": {}})
+            happening.receive_answer({"id": stand.sent[-1][1], "return": {}})
     assert done == ["stop", "cont"] * 2 and 0 < first.span[0] < first.span[1] <= second.span[0] < second.span[1]
-    assert happening.patience(9) == 9
-    happening.end()
+    assert happening.get_wait_time(9) == 9
+    happening.close_events()
     assert str(never) == "not carried out: the run ended before its phase latency began"
     assert stand.said == [f"--event {event.text}: {event}" for event in (first, second)]
 
@@ -119,10 +119,10 @@ def test_each_comes_when_its_moment_has_and_one_after_another():
 def test_another_messages_answer_is_not_taken_for_its_own():
     stand = Stand()
     _, happening = stand.events("0=stop:9s")
-    happening.step()
-    happening.answer({"id": None, "return": {}})
-    happening.answer({"event": "STOP"})
-    assert [name for name, _ in stand.sent] == ["stop"] and happening.patience(99) > 9
+    happening.continue_events()
+    happening.receive_answer({"id": None, "return": {}})
+    happening.receive_answer({"event": "STOP"})
+    assert [name for name, _ in stand.sent] == ["stop"] and happening.get_wait_time(99) > 9
 
 
 def test_what_qemu_refuses_is_said_and_the_guest_goes_on():
@@ -138,8 +138,8 @@ def test_a_pause_that_will_not_end_is_the_end():
     (event,), happening = stand.events("0=stop:1ms")
     stand.step(happening)
     while len(stand.sent) == 1:
-        happening.step()
-    happening.answer({"id": stand.sent[-1][1], "error": {"desc": "no"}})
+        happening.continue_events()
+    happening.receive_answer({"id": stand.sent[-1][1], "error": {"desc": "no"}})
     assert event.problem == "cont: no" and stand.ending == "--event 0=stop:1ms: cont: no"
 
 
@@ -148,7 +148,7 @@ def test_an_answer_is_not_waited_for_for_ever(monkeypatch):
     stand = Stand()
     (event,), happening = stand.events("0=stop:1s")
     while event.problem == Event.problem:
-        happening.step()
+        happening.continue_events()
     assert event.problem == "stop: QEMU gave no answer within 0.01 s"
 
 
@@ -173,11 +173,11 @@ def test_what_was_said_after_the_snapshot_was_never_said():
     lines, serial = [], spoken()
     for at in (serial.index(b"TEXT BEGIN") + 20, serial.index(b"REPORT BEGIN") + 20, serial.index(b"baretick 0") + 3):
         said = Transcript(lines.append)
-        said.feed(serial[:at])
-        mark = said.mark()
-        said.feed(serial[at:at + 40] + b"\nphase: rates\nBARETICK TEXT BEGIN\n")
-        said.return_to(mark)
-        said.feed(serial[at:])
+        said.parse_bytes(serial[:at])
+        mark = said.save_state()
+        said.parse_bytes(serial[at:at + 40] + b"\nphase: rates\nBARETICK TEXT BEGIN\n")
+        said.restore_state(mark)
+        said.parse_bytes(serial[at:])
         said.close()
         assert said.complete and not said.faults
 

@@ -116,7 +116,7 @@ class Machine:
         self.starts += 1
         self.put("/proc/sys/kernel/random/boot_id", f"start {self.starts}\n")
         if report:
-            folder = self.esp / volume.REPORTS / f"{len(volume.reports(str(self.esp))) + 1:04}{suffix}"
+            folder = self.esp / volume.REPORTS / f"{len(volume.list_reports(str(self.esp))) + 1:04}{suffix}"
             folder.mkdir(parents=True)
             for name in ("json", "txt"):
                 shutil.copy(f"{report}.{name}", folder / f"report.{name}")
@@ -149,7 +149,7 @@ CLEAN = ROOT / "tests/goldens/clean"
 
 def test_a_start_is_prepared_and_removed_and_the_machine_is_as_before(machine, application):
     before = machine.state()
-    actions.prepare(machine.system, application, ["profile=quick", "label=rack 7"])
+    actions.prepare_start(machine.system, application, ["profile=quick", "label=rack 7"])
     after = machine.state()
     own = {name for name in after if name not in before}
     assert own == {f"boot/efi/{volume.OWN}", *(f"boot/efi/{volume.OWN}/{name}" for name in
@@ -158,20 +158,20 @@ def test_a_start_is_prepared_and_removed_and_the_machine_is_as_before(machine, a
     assert all(after[name] == before[name] for name in before), "the boot order, or an entry of others, has changed"
     assert (machine.esp / volume.OWN / "baretick.cfg").read_text() == (
         'profile=quick\nlabel="rack 7"\nexit=reboot\ndeadline=auto\n')
-    assert "\\EFI\\baretick\\baretick.efi".encode("utf-16-le") in firmware.variable(machine.system, "Boot0000")
-    assert firmware.number(machine.system, "BootNext") == 0
-    assert actions.remove(machine.system, False) == "removed"
+    assert "\\EFI\\baretick\\baretick.efi".encode("utf-16-le") in firmware.read_variable(machine.system, "Boot0000")
+    assert firmware.read_entry_number(machine.system, "BootNext") == 0
+    assert actions.remove_all(machine.system, False) == "removed"
     assert machine.state() == before
 
 
 def test_what_the_user_gives_is_not_given_again():
-    assert actions.options_file(["exit=poweroff", "deadline=5m"]) == b"exit=poweroff\ndeadline=5m\n"
+    assert actions.make_options_file(["exit=poweroff", "deadline=5m"]) == b"exit=poweroff\ndeadline=5m\n"
 
 
 def test_a_wrong_option_is_named_and_nothing_is_changed(machine, application):
     before = machine.state()
     with pytest.raises(Refused, match='"exit=restart" is not valid: exit= takes'):
-        actions.prepare(machine.system, application, ["exit=restart"])
+        actions.prepare_start(machine.system, application, ["exit=restart"])
     assert machine.state() == before
 
 
@@ -180,7 +180,7 @@ def test_a_restart_that_fails_leaves_what_was_prepared_before(command, machine, 
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     machine.command("systemctl", "import sys; sys.exit('an inhibitor is in the way')")
     if earlier:
-        actions.prepare(machine.system, application, [earlier])
+        actions.prepare_start(machine.system, application, [earlier])
     before = machine.state()
     assert command.main(["--efi", application, "--reboot", "--", "profile=standard"], machine.system) == 2
     said = capsys.readouterr()
@@ -200,28 +200,28 @@ def test_the_restart_is_asked_for_when_all_is_in_its_place(command, machine, app
 
 
 def test_a_file_of_others_in_its_folder_stays_and_is_no_obstacle(machine, application):
-    actions.prepare(machine.system, application, [])
+    actions.prepare_start(machine.system, application, [])
     (machine.esp / volume.OWN / "notes.txt").write_text("mine")
-    actions.prepare(machine.system, application, [])
+    actions.prepare_start(machine.system, application, [])
     assert (machine.esp / volume.OWN / "notes.txt").read_text() == "mine"
 
 
 def test_a_report_that_is_no_object_is_named(machine, application, tmp_path):
     (tmp_path / "odd.json").write_text("[]")
     (tmp_path / "odd.txt").write_text("")
-    actions.prepare(machine.system, application, [])
+    actions.prepare_start(machine.system, application, [])
     machine.is_restarted(tmp_path / "odd")
     with pytest.raises(Refused, match="no report"):
-        list(actions.collect(machine.system, str(tmp_path / "collected")))
+        list(actions.collect_reports(machine.system, str(tmp_path / "collected")))
     assert not (tmp_path / "collected").exists()
 
 
 def test_prepared_twice_there_is_one_entry(machine, application):
-    actions.prepare(machine.system, application, [])
+    actions.prepare_start(machine.system, application, [])
     once = set(machine.state())
-    actions.prepare(machine.system, application, [])
-    entry, = firmware.own_entries(machine.system)
-    assert firmware.number(machine.system, "BootNext") == entry
+    actions.prepare_start(machine.system, application, [])
+    entry, = firmware.list_own_entries(machine.system)
+    assert firmware.read_entry_number(machine.system, "BootNext") == entry
     assert len(set(machine.state()) ^ once) == 2, "the old entry is replaced by the new one, and nothing else is there"
 
 
@@ -234,17 +234,17 @@ def test_another_entry_that_is_chosen_for_the_next_start_is_not_replaced(machine
     machine.variable("BootNext", struct.pack("<H", 1))
     before = machine.state()
     with pytest.raises(Refused, match="already told to start another entry next: 0001"):
-        actions.prepare(machine.system, application, [])
+        actions.prepare_start(machine.system, application, [])
     assert machine.state() == before
 
 
 @pytest.mark.parametrize("spoil", [lambda machine: machine.full.touch(), refuse_bootnext])
 def test_a_preparation_that_is_refused_leaves_the_one_before_it(machine, application, spoil):
-    actions.prepare(machine.system, application, ["profile=quick"])
+    actions.prepare_start(machine.system, application, ["profile=quick"])
     before = machine.state()
     spoil(machine)
     with pytest.raises(Refused, match="; what was prepared before stays"):
-        actions.prepare(machine.system, application, ["profile=standard"])
+        actions.prepare_start(machine.system, application, ["profile=standard"])
     assert machine.state() == before
 
 
@@ -271,41 +271,41 @@ def fills_the_disk(monkeypatch, full):
 
 @pytest.mark.parametrize("full", [actions.STATE, actions.APPLICATION, actions.OPTIONS])
 def test_a_full_disk_leaves_the_preparation_before_it(machine, application, monkeypatch, full):
-    actions.prepare(machine.system, application, ["profile=quick"])
+    actions.prepare_start(machine.system, application, ["profile=quick"])
     machine.is_restarted(ignored=True)  # the restart changes the time in prepared.json
     before = machine.state()
     fills_the_disk(monkeypatch, full)
     with pytest.raises(Refused, match=f"{full}: No space left on device; what was prepared before stays"):
-        actions.prepare(machine.system, application, [])
+        actions.prepare_start(machine.system, application, [])
     assert machine.state() == before
 
 
 def test_a_report_that_was_not_collected_is_not_hidden_by_the_next_preparation(machine, application, tmp_path):
-    actions.prepare(machine.system, application, [])
+    actions.prepare_start(machine.system, application, [])
     machine.is_restarted(CLEAN)
-    actions.prepare(machine.system, application, [])
-    said = list(actions.collect(machine.system, str(tmp_path / "first")))
+    actions.prepare_start(machine.system, application, [])
+    said = list(actions.collect_reports(machine.system, str(tmp_path / "first")))
     assert said[-1] == ("earlier  report 0001 is of a start before the prepared one: "
                         "prepared, and the machine was not restarted since")
     assert (tmp_path / "first/report.json").exists()
     machine.is_restarted()
     # the report in 0001 was already collected, and is not from this start
     with pytest.raises(Refused, match="there is no report"):
-        list(actions.collect(machine.system, str(tmp_path / "second")))
+        list(actions.collect_reports(machine.system, str(tmp_path / "second")))
 
 
 def test_reports_of_two_preparations_are_collected_together(machine, application, tmp_path):
     for _ in range(2):
-        actions.prepare(machine.system, application, [])
+        actions.prepare_start(machine.system, application, [])
         machine.is_restarted(CLEAN)
     target = tmp_path / "collected"
-    assert list(actions.collect(machine.system, str(target)))[-1] == (
+    assert list(actions.collect_reports(machine.system, str(target)))[-1] == (
         f"earlier  report 0001 was not collected before: it is in {target}/0001")
     assert (target / "report.json").exists() and (target / "0001/report.json").exists()
-    actions.prepare(machine.system, application, [])
+    actions.prepare_start(machine.system, application, [])
     with pytest.raises(Refused, match="was not restarted since"):
-        list(actions.collect(machine.system, str(target)))
-    actions.remove(machine.system, True)
+        list(actions.collect_reports(machine.system, str(target)))
+    actions.remove_all(machine.system, True)
     assert not (machine.esp / volume.REPORTS).exists()
 
 
@@ -445,26 +445,26 @@ def test_a_refusal_is_one_sentence_and_nothing_is_changed(machine, application, 
     spoil(machine, *([monkeypatch] if spoil in (little_space, read_only_partition) else []))
     before = machine.state()
     with pytest.raises(Refused, match=sentence) as refused:
-        actions.prepare(machine.system, application, [])
+        actions.prepare_start(machine.system, application, [])
     assert "\n" not in str(refused.value)
     assert machine.state() == before
 
 
 def test_a_mirror_of_another_file_system_is_no_mirror_of_the_system_partition(machine):
     mirror_of_type_raid(machine, "/boot", kind="ext4")
-    assert volume.find(machine.system).path == "/dev/sdc1"
+    assert volume.find_system_partition(machine.system).path == "/dev/sdc1"
 
 
 def test_a_mirror_with_one_half_is_used_by_the_mirror_and_the_firmware_gets_the_half(machine, application, tmp_path):
     mirror_of_one_half(machine)
-    found = volume.find(machine.system)
+    found = volume.find_system_partition(machine.system)
     assert (found.path, found.disk, found.number, found.guid) == ("/dev/md127", "/dev/sdb", 1, GUID.replace("1", "4"))
     assert found.uuid is None  # GRUB would find the file system on either half
     before = machine.state()
-    assert "from /dev/md127" in actions.prepare(machine.system, application, [])
+    assert "from /dev/md127" in actions.prepare_start(machine.system, application, [])
     machine.is_restarted(CLEAN)
-    assert any(line.startswith("report   pass") for line in actions.collect(machine.system, str(tmp_path / "collected")))
-    actions.remove(machine.system, with_reports=True)
+    assert any(line.startswith("report   pass") for line in actions.collect_reports(machine.system, str(tmp_path / "collected")))
+    actions.remove_all(machine.system, with_reports=True)
     assert machine.state() == before
 
 
@@ -472,7 +472,7 @@ def test_a_mirror_with_one_half_is_used_by_the_mirror_and_the_firmware_gets_the_
 def test_no_action_reads_one_half_of_a_mirror(command, machine, application, capsys, monkeypatch, tmp_path, action):
     """After the preparation, the machine's only partition became half of a mirror, and one half has a report."""
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    actions.prepare(machine.system, application, [])
+    actions.prepare_start(machine.system, application, [])
     machine.is_restarted(CLEAN)
     mirror(machine)
     before = machine.state()
@@ -486,7 +486,7 @@ def test_a_disk_that_is_full_in_the_middle_of_the_copy_leaves_nothing(machine, a
     fills_the_disk(monkeypatch, actions.APPLICATION)
     before = machine.state()
     with pytest.raises(Refused, match="baretick.efi: No space left on device; nothing is prepared"):
-        actions.prepare(machine.system, application, [])
+        actions.prepare_start(machine.system, application, [])
     assert machine.state() == before
 
 
@@ -497,12 +497,12 @@ def test_a_file_that_is_no_application_is_refused(machine, tmp_path, data, sente
     if data is not None:
         path.write_bytes(data)
     with pytest.raises(Refused, match=sentence):
-        actions.prepare(machine.system, str(path), [])
+        actions.prepare_start(machine.system, str(path), [])
 
 
 def test_the_partition_that_the_firmware_started_from_is_taken_of_several(machine):
     machine.partitions([("/dev/sda1", GUID.replace("1", "2"), "vfat", ["/efi"]), ("/dev/sda2", GUID, "vfat", ["/boot/efi"])])
-    assert volume.find(machine.system).path == "/dev/sda2"
+    assert volume.find_system_partition(machine.system).path == "/dev/sda2"
 
 
 @pytest.mark.parametrize("place", volume.PLACES)
@@ -510,7 +510,7 @@ def test_a_partition_that_is_mounted_is_used_there(machine, application, place):
     folder = machine.root / place.lstrip("/")
     folder.mkdir(parents=True, exist_ok=True)
     machine.partitions([("/dev/sda1", GUID, "vfat", ["/mnt/elsewhere", place])])
-    actions.prepare(machine.system, application, [])
+    actions.prepare_start(machine.system, application, [])
     assert (folder / volume.OWN / actions.APPLICATION).exists()
 
 
@@ -527,11 +527,11 @@ def test_a_partition_that_is_not_mounted_is_mounted_for_this_time_only(machine, 
         os.unlink(sys.argv[1])
         os.mkdir(sys.argv[1])
         open({str(machine.root / "unmounted")!r}, "a").write("once ")""")
-    actions.prepare(machine.system, application, ["profile=quick"])
+    actions.prepare_start(machine.system, application, ["profile=quick"])
     if is_refused:
         machine.full.touch()
     with pytest.raises(Refused, match="No space left") if is_refused else contextlib.nullcontext():
-        actions.prepare(machine.system, application, [])
+        actions.prepare_start(machine.system, application, [])
     assert (machine.esp / volume.OWN / actions.APPLICATION).exists()
     assert (machine.root / "unmounted").read_text() == "once once "
 
@@ -539,7 +539,7 @@ def test_a_partition_that_is_not_mounted_is_mounted_for_this_time_only(machine, 
 def test_without_an_entry_of_the_firmware_the_mounted_one_is_taken(machine):
     machine.variable("BootCurrent", struct.pack("<H", 9))
     machine.partitions([("/dev/sda1", GUID.replace("1", "2"), "vfat", []), ("/dev/sda2", GUID, "vfat", ["/boot/efi"])])
-    assert volume.find(machine.system).path == "/dev/sda2"
+    assert volume.find_system_partition(machine.system).path == "/dev/sda2"
 
 
 def signature_list():
@@ -557,8 +557,8 @@ def test_with_secure_boot_the_key_says_who_starts_the_application(machine, appli
         pem = open(sys.argv[2]).read()
         body = base64.b64decode("".join(pem.splitlines()[1:-1]))
         sys.exit(body != b"a certificate in DER form")""")
-    actions.prepare(machine.system, application, [])
-    assert f"\\{loader}".encode("utf-16-le") in firmware.variable(machine.system, "Boot0000")
+    actions.prepare_start(machine.system, application, [])
+    assert f"\\{loader}".encode("utf-16-le") in firmware.read_variable(machine.system, "Boot0000")
     own = machine.esp / volume.OWN
     if key == "MokListRT":
         assert (own / "shimx64.efi").read_bytes() == b"a shim"
@@ -583,7 +583,7 @@ def test_with_secure_boot_an_application_that_nobody_would_start_is_refused(mach
     spoil(machine)
     before = machine.state()
     with pytest.raises(Refused, match=sentence):
-        actions.prepare(machine.system, application, [])
+        actions.prepare_start(machine.system, application, [])
     assert machine.state() == before
 
 
@@ -593,9 +593,9 @@ def test_the_report_and_what_the_kernel_believes_are_collected(machine, applicat
     machine.put(f"{kernel.CLOCKSOURCES}/current_clocksource", "tsc\n")
     machine.put(f"{kernel.CLOCKSOURCES}/available_clocksource", "tsc hpet acpi_pm \n")
     machine.put(f"{kernel.CLOCKEVENTS}/clockevent0/current_device", "lapic-deadline\n")
-    actions.prepare(machine.system, application, [])
+    actions.prepare_start(machine.system, application, [])
     machine.is_restarted(CLEAN)
-    said = list(actions.collect(machine.system, str(tmp_path / "collected")))
+    said = list(actions.collect_reports(machine.system, str(tmp_path / "collected")))
     assert (tmp_path / "collected/report.json").read_bytes() == CLEAN.with_suffix(".json").read_bytes()
     believed = json.loads((tmp_path / "collected/kernel.json").read_text())
     assert (believed["schema"], believed["tsc"]["believed_hz"]) == ("baretick.kernel/1", 2_000_010_000)
@@ -603,34 +603,34 @@ def test_the_report_and_what_the_kernel_believes_are_collected(machine, applicat
     assert any(line.startswith("differs  the kernel's clock runs 5.000 ppm too slow (-5.100 to -4.900), which is 0.43 s a day")
                for line in said), said
     assert "clock    the kernel took tsc, as baretick expected" in said
-    actions.remove(machine.system, False)
-    assert volume.reports(str(machine.esp)) == ["0001"]
-    actions.remove(machine.system, True)
-    assert volume.reports(str(machine.esp)) == []
+    actions.remove_all(machine.system, False)
+    assert volume.list_reports(str(machine.esp)) == ["0001"]
+    actions.remove_all(machine.system, True)
+    assert volume.list_reports(str(machine.esp)) == []
 
 
 def test_a_report_that_the_firmware_could_not_rename_is_collected(machine, application, tmp_path):
-    actions.prepare(machine.system, application, [])
+    actions.prepare_start(machine.system, application, [])
     machine.is_restarted(CLEAN, suffix=".new")
-    list(actions.collect(machine.system, str(tmp_path / "collected")))
+    list(actions.collect_reports(machine.system, str(tmp_path / "collected")))
     assert (tmp_path / "collected/report.json").read_bytes() == CLEAN.with_suffix(".json").read_bytes()
     cut_off = machine.esp / volume.REPORTS / "0002.new"
     cut_off.mkdir()
     (cut_off / "report.json").write_text('{"schema": ')
-    assert volume.reports(str(machine.esp)) == ["0001.new"]
+    assert volume.list_reports(str(machine.esp)) == ["0001.new"]
 
 
 def test_a_report_of_an_earlier_run_is_not_taken_for_the_new_one(machine, application, tmp_path):
     machine.is_restarted(CLEAN)
-    actions.prepare(machine.system, application, [])
+    actions.prepare_start(machine.system, application, [])
     for happens, sentence in [
             (lambda: None, "prepared, and the machine was not restarted since"),
             (lambda: machine.is_restarted(ignored=True), "there is no report: the firmware ignored BootNext"),
             (machine.is_restarted, "there is no report: the firmware did not start baretick, or baretick was cut off"),
-            (lambda: actions.remove(machine.system, False), "nothing was prepared")]:
+            (lambda: actions.remove_all(machine.system, False), "nothing was prepared")]:
         happens()
         with pytest.raises(Refused, match=sentence):
-            list(actions.collect(machine.system, str(tmp_path / "collected")))
+            list(actions.collect_reports(machine.system, str(tmp_path / "collected")))
     assert not (tmp_path / "collected").exists()
 
 
@@ -641,12 +641,12 @@ def test_the_time_of_day_does_not_say_which_report_is_the_new_one(machine, appli
     report["started_at"] = "1980-01-01T00:00:00" if clock_is_set < 0 else "2099-01-01T00:00:00"
     (tmp_path / "new.json").write_text(json.dumps(report))
     (tmp_path / "new.txt").write_text("")
-    actions.prepare(machine.system, application, [])
+    actions.prepare_start(machine.system, application, [])
     machine.is_restarted(tmp_path / "new")
     now, day = os.stat(machine.esp).st_mtime, 86_400
     for name in ("", "report.json"):
         os.utime(machine.esp / volume.REPORTS / "0002" / name, (now + clock_is_set * day,) * 2)
-    said = list(actions.collect(machine.system, str(tmp_path / "collected")))
+    said = list(actions.collect_reports(machine.system, str(tmp_path / "collected")))
     assert said[0].endswith(report["started_at"])
 
 
@@ -657,20 +657,20 @@ def test_an_incomplete_report_is_handed_over_with_its_reason(machine, applicatio
     report.update(verdict="incomplete", started_at=started, notes=[reason, "Nothing was measured."])
     (tmp_path / "cut.json").write_text(json.dumps(report))
     (tmp_path / "cut.txt").write_text("")
-    actions.prepare(machine.system, application, [])
+    actions.prepare_start(machine.system, application, [])
     machine.is_restarted(tmp_path / "cut")
-    said = list(actions.collect(machine.system, str(tmp_path / "collected")))
+    said = list(actions.collect_reports(machine.system, str(tmp_path / "collected")))
     assert said[0] == f"report   incomplete{f', started {started}' if started else ''}" and said[-1] == f"reason   {reason}"
 
 
 @pytest.mark.parametrize("state", ["", "[]", "{}", '{"boot_id": 1, "reports_before": [], "had_reports": true}'])
 def test_a_damaged_note_of_what_was_prepared_is_named_and_can_be_removed(machine, application, tmp_path, state):
     before = machine.state()
-    actions.prepare(machine.system, application, [])
+    actions.prepare_start(machine.system, application, [])
     (machine.esp / volume.OWN / actions.STATE).write_text(state)
     with pytest.raises(Refused, match="is damaged"):
-        list(actions.collect(machine.system, str(tmp_path)))
-    actions.remove(machine.system, False)
+        list(actions.collect_reports(machine.system, str(tmp_path)))
+    actions.remove_all(machine.system, False)
     assert machine.state() == before
 
 
@@ -708,22 +708,22 @@ def test_a_damaged_note_of_what_was_prepared_is_named_and_can_be_removed(machine
     (["clocksource: Switched to clocksource xen"], {"switched_to": ["xen"]}),
 ])
 def test_each_form_of_message_is_read(lines, expected):
-    said = kernel.rates(lines)
-    nothing = kernel.rates([])
+    said = kernel.parse_rates(lines)
+    nothing = kernel.parse_rates([])
     assert {key: value for key, value in said.items() if value != nothing[key]} == expected
 
 
 @pytest.mark.parametrize("rates, believed", [({"processor_hz": 1, "tsc_hz": 2, "refined_hz": 3}, 3), ({"processor_hz": 1, "tsc_hz": 2}, 2),
                                              ({"processor_hz": 1}, 1), ({}, None)])
 def test_the_kernel_counts_with_the_last_rate_that_it_took(rates, believed):
-    assert kernel.believed_hz({**kernel.rates([]), **rates}) == believed
+    assert kernel.get_believed_hz({**kernel.parse_rates([]), **rates}) == believed
 
 
 def test_the_journal_is_asked_where_the_ring_buffer_has_lost_its_beginning(machine):
     machine.command("dmesg", "print('[  100.000000] something late')")
     machine.command("journalctl", "print('[    0.000000] host kernel: Linux version 6.1')\n"
                     "print('[    0.000001] host kernel: tsc: Detected 2000.000 MHz processor')")
-    believed = kernel.facts(machine.system)
+    believed = kernel.collect_facts(machine.system)
     assert (believed["log_is_whole"], believed["tsc"]["believed_hz"]) == (True, 2_000_000_000)
     assert believed["messages"] == [{"at_s": 1e-06, "text": "tsc: Detected 2000.000 MHz processor"}]
 
@@ -731,8 +731,8 @@ def test_the_journal_is_asked_where_the_ring_buffer_has_lost_its_beginning(machi
 def test_a_wrong_rate_of_a_tsc_that_is_not_used_does_not_accuse_the_kernels_clock():
     """As on a machine in QEMU: the kernel's rate of the TSC was 205 ppm too low, but it used the HPET."""
     report = json.loads(CLEAN.with_suffix(".json").read_text())
-    said = {"tsc": {**kernel.rates([]), "believed_hz": 1_999_590_000}, "clocksource": "hpet", "log_is_whole": True}
-    differs, = (line for line in compare.lines(said, report) if line.startswith("differs"))
+    said = {"tsc": {**kernel.parse_rates([]), "believed_hz": 1_999_590_000}, "clocksource": "hpet", "log_is_whole": True}
+    differs, = (line for line in compare.format_comparison(said, report) if line.startswith("differs"))
     assert differs == ("differs  the kernel's rate of the TSC is 205.042 ppm too low (+204.942 to +205.142); "
                        "its clock does not go by the TSC now")
 
@@ -740,10 +740,10 @@ def test_a_wrong_rate_of_a_tsc_that_is_not_used_does_not_accuse_the_kernels_cloc
 def test_a_rate_within_the_interval_is_no_difference():
     report = json.loads(CLEAN.with_suffix(".json").read_text())
     tsc = next(clock for clock in report["clocks"] if clock["id"] == "tsc")["measured_hz"]
-    believed = {**kernel.rates([]), "believed_hz": round(tsc["value"])}
+    believed = {**kernel.parse_rates([]), "believed_hz": round(tsc["value"])}
     said = {"tsc": believed, "clocksource": "kvm-clock", "log_is_whole": True}
-    assert compare.difference(said, report)["excluded"] is False
-    lines = list(compare.lines(said, report))
+    assert compare.calculate_difference(said, report)["excluded"] is False
+    lines = list(compare.format_comparison(said, report))
     assert "agrees   the kernel's rate is within baretick's interval" in lines
     assert "clock    the kernel took kvmclock, and not tsc, as baretick expected" in lines
     assert not [line for line in lines if line.startswith("differs")]
@@ -849,31 +849,31 @@ HAS = {"grub": has_grub, "systemd-boot": has_systemd_boot}
 def test_a_loader_is_told_to_start_baretick_once_and_all_is_taken_back(machine, application, name):
     HAS[name](machine)
     before = machine.state()
-    said = actions.prepare(machine.system, application, [], name)
+    said = actions.prepare_start(machine.system, application, [], name)
     assert "baretick-once" in said and "boot entry" not in said
     prepared = machine.state()
     own = "boot/grub/custom.cfg" if name == "grub" else f"boot/efi/loader/entries/{loaders.SystemdBoot.ID}"
     assert b"/EFI/baretick/baretick.efi" in prepared[own]
-    assert not firmware.own_entries(machine.system) and firmware.number(machine.system, "BootNext") is None
+    assert not firmware.list_own_entries(machine.system) and firmware.read_entry_number(machine.system, "BootNext") is None
     assert json.loads(prepared[f"boot/efi/{volume.OWN}/prepared.json"])["loader"] == name
-    assert list(actions.status(machine.system))[0] == (
+    assert list(actions.describe_status(machine.system))[0] == (
         f"prepared by {loaders.ALL[name].title}, and the machine was not restarted since")
-    actions.prepare(machine.system, application, [], name)
+    actions.prepare_start(machine.system, application, [], name)
     assert machine.state() == prepared
-    assert actions.remove(machine.system, False) == "removed"
+    assert actions.remove_all(machine.system, False) == "removed"
     assert machine.state() == before
 
 
 def test_grubs_entry_is_a_script_that_names_the_partition_and_never_waits_for_a_key(machine, application):
     has_grub(machine)
-    actions.prepare(machine.system, application, [], "grub")
+    actions.prepare_start(machine.system, application, [], "grub")
     path = machine.root / "boot/grub/custom.cfg"
     lines = [line.strip() for line in path.read_text().splitlines()]
     assert "search --no-floppy --fs-uuid --set=root 1234-ABCD" in lines
     assert lines[-6:-1] == ["if chainloader /EFI/baretick/baretick.efi; then", "boot", "fi", "reboot", "}"]
     assert "next_entry=baretick-once\n" in (machine.root / "boot/grub/grubenv").read_text()
     if shutil.which("grub-script-check"):
-        assert machine.system.succeeds("grub-script-check", str(path))
+        assert machine.system.does_succeed("grub-script-check", str(path))
 
 
 @pytest.mark.parametrize("others", ["menuentry 'mine' {\n  true\n}\n", "# no newline at the end", ""])
@@ -882,9 +882,9 @@ def test_a_custom_cfg_of_others_stays(machine, application, others):
     machine.put("/boot/grub/custom.cfg", others)
     (machine.root / "boot/grub/custom.cfg").chmod(0o640)
     before = machine.state()
-    actions.prepare(machine.system, application, [], "grub")
+    actions.prepare_start(machine.system, application, [], "grub")
     assert (machine.root / "boot/grub/custom.cfg").read_text().startswith(others)
-    actions.remove(machine.system, False)
+    actions.remove_all(machine.system, False)
     assert machine.state() == before
     assert (machine.root / "boot/grub/custom.cfg").stat().st_mode & 0o777 == 0o640
 
@@ -894,34 +894,34 @@ def test_the_empty_next_entry_that_grub_leaves_is_taken_away_unless_it_was_there
     has_grub(machine)
     environment(machine, *lines)
     before = machine.state()
-    actions.prepare(machine.system, application, [], "grub")
-    machine.system.run("grub-editenv", str(machine.root / "boot/grub/grubenv"), "set", "next_entry=")
+    actions.prepare_start(machine.system, application, [], "grub")
+    machine.system.run_command("grub-editenv", str(machine.root / "boot/grub/grubenv"), "set", "next_entry=")
     machine.is_restarted()
-    assert list(actions.status(machine.system))[0].endswith(
+    assert list(actions.describe_status(machine.system))[0].endswith(
         "GRUB did not start baretick, or baretick was cut off before its first checkpoint")
-    actions.remove(machine.system, False)
+    actions.remove_all(machine.system, False)
     assert machine.state() == before
 
 
 @pytest.mark.parametrize("name", HAS)
 def test_a_loader_that_was_not_asked_is_said_to_have_ignored_its_choice(machine, application, name):
     HAS[name](machine)
-    actions.prepare(machine.system, application, [], name)
+    actions.prepare_start(machine.system, application, [], name)
     machine.is_restarted()
-    assert list(actions.status(machine.system))[0].endswith(f"{loaders.ALL[name].title} ignored {loaders.ALL[name].choice}")
+    assert list(actions.describe_status(machine.system))[0].endswith(f"{loaders.ALL[name].title} ignored {loaders.ALL[name].choice}")
 
 
 @pytest.mark.parametrize("name", HAS)
 def test_a_preparation_by_a_loader_replaces_the_firmwares(machine, application, name):
     HAS[name](machine)
     before = machine.state()
-    actions.prepare(machine.system, application, [])
+    actions.prepare_start(machine.system, application, [])
     machine.is_restarted(ignored=True)
-    actions.prepare(machine.system, application, [], name)
-    assert not firmware.own_entries(machine.system) and firmware.number(machine.system, "BootNext") is None
-    actions.prepare(machine.system, application, [])
-    assert not loaders.ALL[name](machine.system).waits()
-    actions.remove(machine.system, False)
+    actions.prepare_start(machine.system, application, [], name)
+    assert not firmware.list_own_entries(machine.system) and firmware.read_entry_number(machine.system, "BootNext") is None
+    actions.prepare_start(machine.system, application, [])
+    assert not loaders.ALL[name](machine.system).is_chosen()
+    actions.remove_all(machine.system, False)
     assert machine.state() == before
 
 
@@ -929,8 +929,8 @@ def test_a_folder_of_entries_that_was_made_is_taken_away(machine, application):
     has_systemd_boot(machine)
     shutil.rmtree(machine.esp / "loader/entries")
     before = machine.state()
-    actions.prepare(machine.system, application, [], "systemd-boot")
-    actions.remove(machine.system, False)
+    actions.prepare_start(machine.system, application, [], "systemd-boot")
+    actions.remove_all(machine.system, False)
     assert machine.state() == before
 
 
@@ -938,9 +938,9 @@ def test_a_folder_of_entries_that_was_made_is_taken_away(machine, application):
 def test_a_damaged_state_is_no_obstacle_to_taking_a_loaders_entry_away(machine, application, name):
     HAS[name](machine)
     before = machine.state()
-    actions.prepare(machine.system, application, [], name)
+    actions.prepare_start(machine.system, application, [], name)
     (machine.esp / volume.OWN / "prepared.json").write_text("{")
-    actions.remove(machine.system, False)
+    actions.remove_all(machine.system, False)
     assert machine.state() == before
 
 
@@ -982,7 +982,7 @@ def test_a_grub_that_cannot_is_refused_and_nothing_is_changed(machine, applicati
     spoil(machine)
     before = machine.state()
     with pytest.raises(Refused, match=sentence) as refused:
-        actions.prepare(machine.system, application, [], "grub")
+        actions.prepare_start(machine.system, application, [], "grub")
     assert "\n" not in str(refused.value)
     assert machine.state() == before
 
@@ -1001,18 +1001,18 @@ def test_a_systemd_boot_that_cannot_is_refused_and_nothing_is_changed(machine, a
     spoil(machine)
     before = machine.state()
     with pytest.raises(Refused, match=sentence) as refused:
-        actions.prepare(machine.system, application, [], "systemd-boot")
+        actions.prepare_start(machine.system, application, [], "systemd-boot")
     assert "\n" not in str(refused.value)
     assert machine.state() == before
 
 
 def test_a_loader_with_a_later_failure_leaves_the_preparation_before_it(machine, application):
     has_systemd_boot(machine)
-    actions.prepare(machine.system, application, ["profile=quick"], "systemd-boot")
+    actions.prepare_start(machine.system, application, ["profile=quick"], "systemd-boot")
     before = machine.state()
     has_systemd_boot(machine, loaders.SystemdBoot.ID)
     with pytest.raises(Refused, match="; what was prepared before stays"):
-        actions.prepare(machine.system, application, [], "systemd-boot")
+        actions.prepare_start(machine.system, application, [], "systemd-boot")
     assert machine.state() == before
 
 

@@ -443,8 +443,8 @@ def test_a_full_pipe_that_is_read_slowly_is_read_to_its_end():
     """As on a busy host: QEMU has ended, but half of its output is not read yet."""
     said, heard, process = b"x" * 10, [], Process()
     with open(os.devnull, "wb") as null:
-        process.start(lambda fd: [sys.executable, "-c", f"print({said.decode()!r}, end='')"], [], Words(null))
-    while process.poll() is None:
+        process.start_process(lambda fd: [sys.executable, "-c", f"print({said.decode()!r}, end='')"], [], Words(null))
+    while process.get_exit_status() is None:
         time.sleep(0.01)
 
     def hear():
@@ -452,7 +452,7 @@ def test_a_full_pipe_that_is_read_slowly_is_read_to_its_end():
         data = process.line.read(1)
         heard.append(data or b"")
         return data
-    process.end(hear, lambda: b"")
+    process.kill_process(hear, lambda: b"")
     assert b"".join(heard) == said
 
 
@@ -462,7 +462,7 @@ def test_the_transcript_is_the_same_however_the_bytes_are_cut():
         lines = []
         said = Transcript(lines.append)
         for at in range(0, len(serial), size):
-            said.feed(serial[at:at + size])
+            said.parse_bytes(serial[at:at + size])
         said.close()
         assert lines == ["baretick 0.1.0", "the table"]
         assert said.complete and said.report["verdict"] == "pass" and not said.faults
@@ -504,7 +504,7 @@ def test_qemu_arguments_go_on_as_they_are_and_replace_the_runners(run, fake, tmp
 @pytest.mark.parametrize("processors, cores", [(1, 2), (2, 2), (3, 3), (4, 4), (64, 4)])
 def test_the_guest_has_no_more_cores_than_the_host_but_a_pair(monkeypatch, processors, cores):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(processors)))
-    assert command_line.parse([]).cpus == cores and command_line.parse(["--cpus", "9"]).cpus == 9
+    assert command_line.parse_run([]).cpus == cores and command_line.parse_run(["--cpus", "9"]).cpus == 9
 
 
 
@@ -565,7 +565,7 @@ def test_code_finds_its_variables_and_smm_builds_their_machine(tmp_path, code, v
     (tmp_path / code).write_bytes(bytes(3000))
     (tmp_path / variables).write_bytes(b"vars")
     with contextlib.closing(command.Private()) as private:
-        arguments = command.firmware_arguments(str(tmp_path / code), private)
+        arguments = command.make_firmware_arguments(str(tmp_path / code), private)
         copy, = (word.partition("unit=1,format=raw,file=")[2] for word in arguments if "unit=1" in word)
         with open(copy, "r+b") as file:
             assert file.read() == b"vars"
@@ -577,7 +577,7 @@ def test_code_finds_its_variables_and_smm_builds_their_machine(tmp_path, code, v
 def test_a_combined_image_goes_in_whole(tmp_path):
     whole = tmp_path / "OVMF.fd"
     whole.write_bytes(bytes(1 << 16))
-    assert command.firmware_arguments(str(whole), str(tmp_path)) == ["-bios", str(whole)]
+    assert command.make_firmware_arguments(str(whole), str(tmp_path)) == ["-bios", str(whole)]
 
 
 def test_a_build_that_needs_smm_is_refused_on_pc(run, fake, tmp_path):
