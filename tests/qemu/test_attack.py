@@ -265,8 +265,8 @@ def broken(tmp_path, where):
     return copy / "run"
 
 
-@pytest.mark.parametrize("where", ["machine/boot.py:judge", "runner/artifacts.py:write_outputs", "runner/arguments.py:parse",
-                                   "results/cases.py:of", "runner/arguments.py:check"])
+@pytest.mark.parametrize("where", ["machine/boot.py:judge_run", "runner/artifacts.py:write_outputs", "runner/arguments.py:parse_run",
+                                   "results/cases.py:make_cases", "runner/arguments.py:check_run"])
 def test_a_defect_of_the_runner_is_status_2_and_one_line(fake, tmp_path, where):
     qemu_run = broken(tmp_path, where)
     words = [str(qemu_run), "--out", str(tmp_path / "out"), *map(str, fake(spoken())), "--junit", str(tmp_path / "j")]
