@@ -29,7 +29,7 @@ def test_the_list_has_sentences_of_all_kinds():
     assert len(listed) > 700
     for sentence, folder in (
             ("%s stepped back %lu time%s in %lu reads, at worst by %lu ticks.", "src/judge"),
-            ("OUT of channel 2 must rise at terminal count: loops that wait for it measure wrong times or never end.", "src/rules"),
+            ("The output of channel 2 (OUT) does not rise when its count ends: loops that wait for it measure wrong times or never end.", "src/rules"),
             ("PIE is set: the firmware uses this flag, which is left alone.", "drivers/clocks"),
             ("The firmware does not reset this machine: switch it off by hand.", "boot/"),
             ("A clock that steps back gives negative durations and events in the wrong order.", "src/rules"),

@@ -35,16 +35,18 @@ check_claim(const struct checking *checking, struct behaviour *row, uint64_t mul
 	uint64_t khz;
 
 	if (checking->scale_by_tsc) {
-		behaviour_say(row, "No clock that does not depend on the TSC and the hypervisor's word of it measured its rate.");
+		behaviour_say(row, "No clock that is independent of the TSC and the hypervisor measured the TSC's "
+				   "rate.");
 		return;
 	}
 	if (!multiplier) {
-		behaviour_say(row, "Its page was not whole, or had no rate, when it was looked at.");
+		behaviour_say(row, "Its page was being updated, or stated no rate, when it was read.");
 		return;
 	}
 	khz = scale_mul_div_nearest(UINT64_C(1) << 32, PPM, multiplier);
 	check_figure(row, ppm_above(scale->least, multiplier, false), ppm_above(scale->most, multiplier, true));
-	behaviour_say(row, "Its page takes the TSC for %lu kHz, %ld to %ld ppm off what was measured.", khz, row->low,
+	behaviour_say(row, "Its page states a TSC rate of %lu kHz, which differs from the measured rate by %ld to %ld "
+			   "ppm.", khz, row->low,
 		      row->high);
 }
 
@@ -60,7 +62,7 @@ rate_was_changed(const struct checking *checking, struct behaviour *row, uint64_
 
 	if (!multiplier || multiplier == first)
 		return false;
-	behaviour_say(row, "Its page's rate is set anew as it goes: the TSC was %lu kHz by it and is %lu now.",
+	behaviour_say(row, "The hypervisor changed the TSC rate in its page during the run, from %lu kHz to %lu kHz.",
 		      scale_mul_div_nearest(UINT64_C(1) << 32, PPM, first),
 		      scale_mul_div_nearest(UINT64_C(1) << 32, PPM, multiplier));
 	return true;
@@ -81,7 +83,7 @@ pvclock_check_claim(const struct checking *checking, struct behaviour *row)
 	if (!refused)
 		return;
 	text_init(&text, row->text + length, sizeof(row->text) - length);
-	text_printf(&text, " %lu other core%s refused one.", refused, refused == 1 ? " was" : "s were");
+	text_printf(&text, " The hypervisor refused a page for %lu other core%s.", refused, refused == 1 ? "" : "s");
 }
 
 static void
@@ -118,17 +120,18 @@ hv_page_check_fallbacks(const struct checking *checking, struct behaviour *row)
 	uint64_t fallbacks = hv_page_fallbacks(checking->device);
 
 	if (checking->rows->state != CLOCK_PRESENT && !fallbacks) {
-		behaviour_say(row, "There is no page to look at.");
+		behaviour_say(row, "There is no page to check.");
 		return;
 	}
 	check_fact(row, checking->rows->state != CLOCK_PRESENT || (fallbacks && page_stays_invalid(checking)));
 	if (!fallbacks)
-		behaviour_say(row, "Its sequence was never 0.");
+		behaviour_say(row, "Its sequence number was never 0.");
 	else if (checking->rows->state == CLOCK_PRESENT)
-		behaviour_say(row, "Its sequence was 0 in %lu readings, which were taken from the MSR, and is %s now.", fallbacks,
+		behaviour_say(row, "Its sequence number was 0 in %lu readings, so the MSR was read instead. It is %s "
+				   "now.", fallbacks,
 			      row->failed ? "0" : "not 0");
 	else
-		behaviour_say(row, "Its sequence is 0: readers fall back to the MSR.");
+		behaviour_say(row, "Its sequence number is 0, so readers must read the MSR instead.");
 }
 
 /*
@@ -175,15 +178,16 @@ hv_page_compare_with_msr(const struct checking *checking, struct behaviour *row)
 			worst = apart;
 	}
 	if (!reads) {
-		behaviour_say(row, "The page was not to be used when it was looked at.");
+		behaviour_say(row, "The page was marked as unusable when it was read.");
 		return;
 	}
 	check_figure(row, worst * HV_TICK_NS, worst * HV_TICK_NS);
 	if (worst)
-		behaviour_say(row, "In one of %u reads the MSR was %ld ns %s the page.", reads,
+		behaviour_say(row, "In the worst of %u reads the MSR was %ld ns %s the page.", reads,
 			      (worst < 0 ? -worst : worst) * HV_TICK_NS, worst < 0 ? "behind" : "ahead of");
 	else
-		behaviour_say(row, "%u readings of the MSR, each between two of the page.", reads);
+		behaviour_say(row, "Each of %u readings of the MSR was between the page's readings right before and "
+				   "after it.", reads);
 }
 
 void

@@ -89,7 +89,7 @@ check_step(const struct checking *checking, struct behaviour *row)
 		return;
 	}
 	check_fact(row, step != 1);
-	behaviour_say(row, "%u readings in mode 2 differ by multiples of %u.", STEP_READS, (unsigned)step);
+	behaviour_say(row, "In mode 2, all %u readings differ by multiples of %u (expected: 1).", STEP_READS, (unsigned)step);
 }
 
 enum latch { LATCH_HELD, LATCH_LOST, LATCH_UNCLEAR, LATCH_KINDS };

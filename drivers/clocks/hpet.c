@@ -163,7 +163,7 @@ hpet_start(struct device *device, struct clock *clock)
 		 */
 		clock->firmware_ticks = hpet_enabled_timers(device) != 0;
 		if (clock->firmware_ticks)
-			probe_note(clock, "It is on, with interrupts: the firmware may tick by it.");
+			probe_note(clock, "It is on, with interrupts: the firmware may use it for its tick.");
 	}
 	if (probe_counter_moves(hpet_read32, device))
 		return true;

@@ -28,7 +28,8 @@ pic_find(const struct platform *platform, struct timer *timer, uint32_t irq)
 	if (platform->acpi.madt.found && !platform->acpi.madt.has_pics)
 		return timer_refuse(timer, CLOCK_ABSENT, "The MADT says that there are no PICs (PCAT_COMPAT).");
 	if ((hw_in8(PIC_MASTER_MASK) | PIC_CASCADE) != PIC_ALL_MASKED || hw_in8(PIC_SLAVE_MASK) != PIC_ALL_MASKED)
-		return timer_refuse(timer, CLOCK_DISABLED, "In use by the firmware (an input of a PIC is not masked): not asked.");
+		return timer_refuse(timer, CLOCK_DISABLED, "In use by the firmware (an input of a PIC is not masked): "
+							   "not tested.");
 	if (!pics_reach_this_core())
 		return timer_refuse(timer, CLOCK_DISABLED,
 				    "The PICs do not lead to this core: LINT0 of its local APIC is masked, or not ExtINT.");

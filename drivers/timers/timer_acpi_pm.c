@@ -53,7 +53,7 @@ pm_timer_open(const struct platform *platform, struct timer *timer)
 	if (!find_blocks(fadt, timer))
 		return;
 	if (hw_in16((uint16_t)timer->saved[ENABLE_PORT]) & TMR_EN)
-		timer_refuse(timer, CLOCK_DISABLED, "In use by the firmware (TMR_EN): not asked.");
+		timer_refuse(timer, CLOCK_DISABLED, "In use by the firmware (TMR_EN): not tested.");
 	else if (timer->driver->way == BY_SCI)
 		timer_find_line(platform, timer, line);
 }

@@ -101,7 +101,7 @@ hpet_timer_open(const struct platform *platform, struct timer *timer)
 	if (timer->unlisted)
 		return;
 	if (configuration & LEGACY_CNF || hw_read32(registers_of(timer)) & HPET_TN_INT_ENB) {
-		timer_refuse(timer, CLOCK_DISABLED, "In use by the firmware: not asked.");
+		timer_refuse(timer, CLOCK_DISABLED, "In use by the firmware: not tested.");
 		return;
 	}
 	timer->hz = (struct rate){ HPET_FS_PER_S, period_fs };

@@ -54,7 +54,7 @@ check_availability(const struct platform *platform, struct timer *timer)
 	else if ((a & A_DIVIDER) != A_DIVIDER_32768_HZ || b & B_SET)
 		timer_refuse(timer, CLOCK_STUCK, "It is halted, or its divider is held in reset.");
 	else if (b & B_ENABLES)
-		timer_refuse(timer, CLOCK_DISABLED, "In use by the firmware (register B): not asked.");
+		timer_refuse(timer, CLOCK_DISABLED, "In use by the firmware (register B): not tested.");
 	else
 		timer_find_line(platform, timer, line);
 	rtc_restore_index(&device);

@@ -40,7 +40,8 @@ bool
 timer_pic_is_masked(struct timer *timer)
 {
 	return (hw_in8(PIC_MASTER_MASK) & PIC_IRQ_0) ||
-	       timer_refuse(timer, CLOCK_DISABLED, "In use by the firmware (the first PIC's IRQ 0 is not masked): not asked.");
+	       timer_refuse(timer, CLOCK_DISABLED, "In use by the firmware (the first PIC's IRQ 0 is not masked): not "
+						   "tested.");
 }
 
 bool
@@ -57,7 +58,8 @@ timer_find_line(const struct platform *platform, struct timer *timer, struct ioa
 				    "Its interrupts can't name this core: the APIC id has more than eight bits.");
 	if (line.pin > IOAPIC_PIN_MAX || !ioapic_find_masked(&platform->acpi.madt, 1u << line.pin, &timer->pin_address,
 							     &timer->entry, &timer->route.pin))
-		return timer_refuse(timer, CLOCK_DISABLED, "Its I/O APIC pin is in use by the firmware, or not there: not asked.");
+		return timer_refuse(timer, CLOCK_DISABLED, "Its I/O APIC pin is in use by the firmware, or missing: "
+							   "not tested.");
 	return true;
 }
 

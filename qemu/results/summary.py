@@ -53,7 +53,7 @@ def _format_outcomes(report):
     rows = [row.get("outcome") for row in report.get("behaviours") or []]
     judged = ("passed", "failed") if report.get("unjudged") else ("passed", "failed", "not_determined", "not_checked")
     said = ", ".join(f"{rows.count(outcome)} {outcome.replace('_', ' ')}" for outcome in judged)
-    return f"Promises: {said}{'; ' + escape_text(report['unjudged']) if report.get('unjudged') else ''}." if rows else None
+    return f"Specified behaviour: {said}{'; ' + escape_text(report['unjudged']) if report.get('unjudged') else ''}." if rows else None
 
 
 def format_table(clocks):

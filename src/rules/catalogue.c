@@ -54,8 +54,8 @@ const struct rule rules[] = {
 		.id = "clocks-parted",
 		.clock = "any",
 		.severity = VERDICT_WARN,
-		.sentence = "Some clocks advanced more than others at one moment, so some give a wrong duration across "
-			    "it. Nothing shows which are right.",
+		.sentence = "Some clocks advanced more than others at one moment. Some of them give a wrong duration "
+			    "across it, and nothing shows which.",
 		.cause = "A virtual machine that was paused, restored from a snapshot, migrated or suspended.",
 		.advice = "Set the guest's time again after a restore, as a guest agent does. If the machine was not "
 			  "stopped, suspect the hypervisor's timers.",
@@ -69,7 +69,7 @@ const struct rule rules[] = {
 		.unit = "ns",
 		.severity = VERDICT_WARN,
 		.one_way = true,
-		.sentence = "A read takes so long that timing takes more time than the work that is timed.",
+		.sentence = "A read of this clock takes longer than much of the work that is timed with it.",
 		.cause = "Nested hypervisors that both emulate the clock, or a slow bus.",
 		.advice = "Use another clocksource=; in a guest, a paravirtual one.",
 		.source = "au-ts/libvmm issue 389: 57 to 217 us for a nested HPET",
@@ -99,12 +99,12 @@ const struct rule rules[] = {
 	{
 		.id = "rate-trend",
 		.clock = "any",
-		.what = "slow change of the rate between two rows of a soak's series",
+		.what = "slow change of the rate from one part of a soak to a later part",
 		.limit = 100,
 		.unit = "ppb",
 		.severity = VERDICT_WARN,
 		.sentence = "The rate changed slowly during a soak: a calibration at its start is wrong at its end.",
-		.cause = "An oscillator that follows its temperature or its supply, or one that ages.",
+		.cause = "An oscillator whose rate follows its temperature or supply voltage, or one that ages.",
 		.advice = "series[] in report.json shows when the rate changed. Let NTP or PTP correct the time that "
 			  "this clock drives, and soak again at a constant temperature.",
 		.source = "NTP, RFC 5905, the clock discipline's frequency; Allan, Time and Frequency Characterization, 1987",
@@ -148,7 +148,7 @@ const struct rule rules[] = {
 		.cause = "A wrong rate in a register, a table, CPUID or tsc_hz=, or an emulator that drives its timers "
 			 "from two sources.",
 		.advice = "If CPUID gives no rate for the TSC, give it with tsc_hz=. Enable an HPET that is off. Run "
-			  "profile=soak, in which the RTC votes too. Otherwise compare the time with NTP's.",
+			  "profile=soak, which also compares the RTC. Otherwise compare the time with NTP's.",
 		.source = "Linux kernel/time/clocksource.c, the watchdog",
 	},
 	{
@@ -158,7 +158,8 @@ const struct rule rules[] = {
 		.unit = "ppm",
 		.severity = VERDICT_WARN,
 		.sentence = "A stated rate of the TSC is wrong and misleads software that uses it without measuring. "
-			    "The verdict is fail if a system would run wrong by more than the limit of rate-wrong.",
+			    "The verdict is fail if an operating system uses it and its error is above the limit of "
+			    "rate-wrong.",
 		.cause = "A CPUID leaf with the host's rate in a guest whose TSC is scaled, a rounded rate, or a "
 			 "default crystal frequency.",
 		.advice = "Correct the leaf or register in the hypervisor or the firmware; until then give Linux tsc_early_khz=.",
@@ -172,14 +173,15 @@ const struct rule rules[] = {
 		.severity = VERDICT_WARN,
 		.sentence = "A stated rate of the LAPIC timer is wrong: ticks come too early or too late in software "
 			    "that uses it. The verdict is fail if a system uses it.",
-		.cause = "A hypervisor whose LAPIC timer does not run at the crystal of CPUID 15h, or a wrong leaf.",
+		.cause = "A hypervisor whose LAPIC timer does not run at the crystal's rate in CPUID 15h, or a wrong "
+			 "leaf.",
 		.advice = "Correct the leaf or register in the hypervisor or the firmware.",
 		.source = "moby/hyperkit issue 311; projectacrn/acrn-hypervisor issue 7918; Linux arch/x86/kernel/tsc.c",
 	},
 	{
 		.id = "tsc-warp",
 		.clock = "tsc",
-		.what = "warps between cores, under contention",
+		.what = "warps: reads below an earlier read on another core, while several cores read at once",
 		.limit = 0,
 		.unit = "warps",
 		.severity = VERDICT_FAIL,
@@ -206,8 +208,8 @@ const struct rule rules[] = {
 	{
 		.id = "tsc-sync",
 		.clock = "tsc",
-		.what = "largest bound on the cores' offsets with which they count as synchronised. If no limit was "
-			"given, 4 times the best round trip where that is more, but at most 10000 ns",
+		.what = "bound of the cores' offsets up to which they count as synchronised. Unless a limit is given, "
+			"it is 4 times the best round trip if that is more, but at most 10000 ns",
 		.limit = 1000,
 		.unit = "ns",
 		.severity = VERDICT_PASS,
@@ -223,7 +225,7 @@ const struct rule rules[] = {
 		.limit = 0,
 		.unit = "ppb",
 		.severity = VERDICT_FAIL,
-		.sentence = "Cores that agree at boot disagree some hours later, when kernels no longer check them.",
+		.sentence = "The cores' TSCs drift apart after boot, when kernels no longer compare them.",
 		.cause = "A core whose TSC has its own oscillator, or a hypervisor that scales the TSC of one core.",
 		.advice = "Update the firmware or, in a guest, the hypervisor. Until then do not let kernels use the "
 			  "TSC: clocksource=hpet or tsc=unstable on Linux.",
@@ -232,11 +234,11 @@ const struct rule rules[] = {
 	{
 		.id = "tsc-contradiction",
 		.clock = "tsc",
-		.what = "pairs of cores that contradict all other pairs, or an earlier measurement",
+		.what = "pairs of cores whose offset contradicts all other pairs or an earlier measurement",
 		.limit = 0,
 		.unit = "pairs",
 		.severity = VERDICT_WARN,
-		.sentence = "No offsets of the cores explain the measurements of all pairs.",
+		.sentence = "The offsets measured between pairs of cores contradict each other.",
 		.cause = "A TSC that was written, or a virtual core that moved to a physical one with another "
 			 "TSC, during the measurement.",
 		.advice = "Run again with profile=soak; in a guest, pin the virtual cores to physical ones.",
@@ -245,7 +247,7 @@ const struct rule rules[] = {
 	{
 		.id = "tsc-adjust",
 		.clock = "tsc",
-		.what = "TSC_ADJUST, if it is the same on all cores",
+		.what = "value of TSC_ADJUST, if it is the same on all cores",
 		.limit = 0,
 		.unit = "ticks",
 		.severity = VERDICT_WARN,
@@ -284,7 +286,7 @@ const struct rule rules[] = {
 		.limit = 100,
 		.unit = "ns",
 		.severity = VERDICT_WARN,
-		.sentence = "The resolution of the TSC is so coarse that it cannot measure shorter times.",
+		.sentence = "The TSC's resolution is so coarse that it cannot measure short times.",
 		.cause = "A TSC derived from a slow reference clock, as some hypervisors emulate it.",
 		.advice = "Time short work over many iterations; in a guest, ask for an unscaled TSC.",
 		.source = "greatest common divisor of all differences between readings",
@@ -312,8 +314,8 @@ const struct rule rules[] = {
 		.id = "hpet-stops",
 		.clock = "hpet",
 		.severity = VERDICT_FAIL,
-		.sentence = "The counter must stop and keep its value while ENABLE_CNF is 0: kernels rely on that "
-			    "when they set it up.",
+		.sentence = "The counter does not stop, or loses its value, while ENABLE_CNF is 0. Kernels rely on "
+			    "both when they set it up.",
 		.cause = "An emulator that ignores ENABLE_CNF or restarts the counter.",
 		.advice = "Update the hypervisor; use another clocksource=.",
 		.source = "IA-PC HPET specification 1.0a, 2.3.5 and 2.3.7",
@@ -352,7 +354,7 @@ const struct rule rules[] = {
 		.id = "pm-high-bits",
 		.clock = "acpi_pm",
 		.severity = VERDICT_WARN,
-		.sentence = "The FADT says 24 bits, so the register's upper 8 bits must read 0: code that does not "
+		.sentence = "The FADT says 24 bits, but the register's upper 8 bits are not 0: code that does not "
 			    "mask them reads wrong times.",
 		.cause = "A 32-bit timer whose FADT flag (TMR_VAL_EXT) is wrongly 0, or bits that no hardware drives.",
 		.advice = "Mask its readings to 24 bits, as Linux does; update the firmware.",
@@ -382,8 +384,8 @@ const struct rule rules[] = {
 		.clock = "pit",
 		.severity = VERDICT_FAIL,
 		.one_way = true,
-		.sentence = "A latched count must not change until it is read: otherwise its two bytes belong to "
-			    "different counts.",
+		.sentence = "A latched count changed before it was read, so its two bytes may belong to different "
+			    "counts.",
 		.cause = "An emulator that does not implement the latch command.",
 		.advice = "Update the hypervisor; do not calibrate against the PIT.",
 		.source = "Intel 8254 data sheet, counter latch command",
@@ -404,8 +406,8 @@ const struct rule rules[] = {
 		.limit = 100,
 		.unit = "us",
 		.severity = VERDICT_FAIL,
-		.sentence = "OUT of channel 2 must rise at terminal count: loops that wait for it measure wrong "
-			    "times or never end.",
+		.sentence = "The output of channel 2 (OUT) does not rise when its count ends: loops that wait for it "
+			    "measure wrong times or never end.",
 		.cause = "A clock-gated 8254, or a hypervisor without port 61h (Hyper-V generation 1).",
 		.advice = "Look for 8254 clock gating in the firmware's settings; do not calibrate through port "
 			  "61h.",
@@ -414,12 +416,12 @@ const struct rule rules[] = {
 	{
 		.id = "rtc-update",
 		.clock = "rtc",
-		.what = "time for which UIP stays 1",
+		.what = "time for which the update flag (UIP) stays set",
 		.limit = 3000,
 		.unit = "us",
 		.severity = VERDICT_FAIL,
-		.sentence = "UIP must be 1 once a second, for 2.2 ms at most: otherwise code that waits for it hangs "
-			    "or reads a torn time.",
+		.sentence = "The update flag (UIP) is not set once a second for at most 2.2 ms: code that waits for "
+			    "it hangs or reads a torn time.",
 		.cause = "An RTC that is only partly implemented, or an emulator without update cycles.",
 		.advice = "Read the time from another source; update the hypervisor.",
 		.source = "MC146818 data sheet, update cycle; Xen arch/x86/time.c",
@@ -428,7 +430,7 @@ const struct rule rules[] = {
 		.id = "rtc-seconds",
 		.clock = "rtc",
 		.severity = VERDICT_FAIL,
-		.sentence = "The seconds register must advance by one at each update.",
+		.sentence = "The seconds register does not advance by one at each update.",
 		.cause = "A worn-out battery or crystal, or an emulator that catches up after a delay.",
 		.advice = "Replace the battery; set the time by NTP, not by the RTC.",
 		.source = "MC146818 data sheet, time registers",
@@ -450,7 +452,7 @@ const struct rule rules[] = {
 		.id = "rtc-battery",
 		.clock = "rtc",
 		.severity = VERDICT_WARN,
-		.sentence = "VRT is 0: the RTC's time and memory are not valid.",
+		.sentence = "The RTC reports an empty battery (VRT is 0): its time and memory are not valid.",
 		.cause = "An empty battery.",
 		.advice = "Replace the battery, then set the time and the firmware's settings again.",
 		.source = "MC146818 data sheet, register D (VRT)",
@@ -458,7 +460,7 @@ const struct rule rules[] = {
 	{
 		.id = "pv-warp",
 		.clock = "any",
-		.what = "steps back between cores, under contention",
+		.what = "reads below an earlier read on another core, while several cores read at once",
 		.limit = 0,
 		.unit = "steps",
 		.severity = VERDICT_FAIL,
@@ -487,7 +489,7 @@ const struct rule rules[] = {
 	{
 		.id = "pv-claim",
 		.clock = "any",
-		.what = "TSC rate that the page assumes, compared with the measured rate",
+		.what = "difference of the TSC rate in the clock's page from the measured rate",
 		.limit = 100,
 		.unit = "ppm",
 		.severity = VERDICT_WARN,
@@ -499,12 +501,12 @@ const struct rule rules[] = {
 	{
 		.id = "pv-page-apart",
 		.clock = "hv_page",
-		.what = "distance of a reading of the MSR from the two readings of the page before and after it",
+		.what = "distance of the MSR's time from the page's times right before and after it",
 		.limit = 100,
 		.unit = "ns",
 		.severity = VERDICT_FAIL,
-		.sentence = "Hyper-V's MSR and page are the same clock: a guest that uses both must see the same "
-			    "time.",
+		.sentence = "Hyper-V's MSR and page show different times, although they are the same clock: a guest "
+			    "may use both.",
 		.cause = "A page that was not updated when the TSC's offset or the host's clock was set.",
 		.advice = "Update the hypervisor; use clocksource=hyperv_clocksource_msr or tsc until then.",
 		.source = "Hyper-V TLFS, partition reference time; Linux tools/testing/selftests/kvm/x86_64/hyperv_clock.c",
@@ -513,7 +515,8 @@ const struct rule rules[] = {
 		.id = "pv-fallback",
 		.clock = "hv_page",
 		.severity = VERDICT_WARN,
-		.sentence = "The page is offered, but its sequence is 0, so each reading exits to the hypervisor.",
+		.sentence = "The page is offered, but its sequence number is 0, so each read of the clock exits to "
+			    "the hypervisor.",
 		.cause = "A host whose own clocksource is not its TSC, or whose TSCs are not synchronised.",
 		.advice = "Look at the host's clocksource; in the guest, do not expect fast readings.",
 		.source = "Hyper-V TLFS, reference TSC page; Linux include/clocksource/hyperv_timer.h",
@@ -545,7 +548,7 @@ const struct rule rules[] = {
 		.id = "irq-missing",
 		.clock = "any",
 		.severity = VERDICT_FAIL,
-		.sentence = "A timer's own status showed that its one-shot was due, but its interrupt never came: "
+		.sentence = "A timer's own status showed that its interrupt was due, but the interrupt never came: "
 			    "code that waits for it hangs.",
 		.cause = "A hypervisor that loses a timer's interrupt, or a deadline register that accepts a value "
 			 "without effect.",
@@ -572,7 +575,7 @@ const struct rule rules[] = {
 	{
 		.id = "irq-lost",
 		.clock = "any",
-		.what = "periods without a tick, if the core was not preempted in them",
+		.what = "timer periods without a tick in which the core was not preempted",
 		.limit = 0,
 		.unit = "periods",
 		.severity = VERDICT_FAIL,
@@ -614,7 +617,7 @@ const struct rule rules[] = {
 	{
 		.id = "irq-late",
 		.clock = "any",
-		.what = "median lateness of one-shots of 100 us at which the core was not preempted",
+		.what = "median lateness of one-shots of 100 us, if the core was not preempted",
 		.limit = 50000,
 		.unit = "ns",
 		.severity = VERDICT_WARN,

@@ -186,7 +186,7 @@ def test_80x25_every_page_by_its_key_and_restart(letters):
         # The page on the cores has the same lines as the serial line. It is read page by page and then line by line, to
         # both ends and no further.
         cores = section(text, "Latency with the bracket on each core, by APIC id (* = boot core, BSP)",
-                        "What the data sheets promise")
+                        "Specified behaviour")
         rows = SMALL[1] - 2
         shown.press("4", "up", "pgup")
         reader.wait_for(lambda seen: same(seen[1:-1], cores[:rows]))

@@ -115,8 +115,8 @@ def timed(*rows, accelerator="kvm", **options):
 
 
 def test_a_source_that_no_longer_sends_interrupts_is_named_with_the_reason():
-    before, gone = timed(timer()), timed(timer(state="disabled", reason="In use by the firmware: not asked."))
-    assert compare(before, gone).worse == ["hpet0 sends no interrupts any more, it is disabled: In use by the firmware: not asked."]
+    before, gone = timed(timer()), timed(timer(state="disabled", reason="In use by the firmware: not tested."))
+    assert compare(before, gone).worse == ["hpet0 sends no interrupts any more, it is disabled: In use by the firmware: not tested."]
     assert compare(before, timed()).worse == ["hpet0 sends no interrupts any more, it is not there"]
     assert compare(gone, gone).worse == compare(gone, before).worse == []
 

@@ -107,7 +107,7 @@ def interval(source, mode, state="present", reason=None, **figures):
 def test_there_is_a_case_for_each_source_of_interrupts_and_mode():
     document = full() | {"intervals": [
         interval("lapic", "one-shot"), interval("lapic", "one-shot", lateness_ns={"p50": 900, "error": 12}, core=2),
-        interval("lapic", "periodic"), interval("hpet0", "one-shot", "disabled", "In use by the firmware: not asked."),
+        interval("lapic", "periodic"), interval("hpet0", "one-shot", "disabled", "In use by the firmware: not tested."),
         interval("pit0", "one-shot", lateness_ns=None), interval("pit0", "periodic"), interval("rtc", "periodic"),
         interval("hpet1", "one-shot", "absent", lateness_ns=None)]}
     document["findings"] += [finding("irq-missing", "fail", "pit0", "pit0: 3 never came."), finding("irq-late", "warn", "pit0", "pit0: late."),
@@ -116,7 +116,7 @@ def test_there_is_a_case_for_each_source_of_interrupts_and_mode():
     one = "100 deadlines, 97 interrupts: 2 missed, 0 early, 1 doubled, 2 excused; late by 812 ns in the median, +-31."
     assert [case for case in cases.make_cases(document, None) if case.group == "timers"] == [
         ("timers", "lapic one-shot", "warn", "lapic: doubled."), ("timers", "lapic periodic", "warn", "lapic: doubled."),
-        ("timers", "hpet0 one-shot", "skip", "disabled: In use by the firmware: not asked."),
+        ("timers", "hpet0 one-shot", "skip", "disabled: In use by the firmware: not tested."),
         ("timers", "pit0 one-shot", "fail", "pit0: 3 never came. pit0: late."), ("timers", "pit0 periodic", "pass", one),
         ("timers", "rtc periodic", "skip", "not determined: irq-rate; " + one),
         ("timers", "hpet1 one-shot", "skip", "absent: not asked")]
@@ -253,7 +253,7 @@ def test_the_summary_says_of_cores_that_differ_what_the_report_says(skew, said):
 
 def test_the_summary_says_why_promises_are_not_judged():
     unjudged = "2 not checked (2 cannot be judged in an emulator)"
-    assert f"Promises: 2 passed, 2 failed; {unjudged}." in summary.format_summary({**full(), "unjudged": unjudged}, None).splitlines()
+    assert f"Specified behaviour: 2 passed, 2 failed; {unjudged}." in summary.format_summary({**full(), "unjudged": unjudged}, None).splitlines()
 
 
 def test_the_summary_has_verdict_clocks_findings_recommendation_and_skew(run, fake, tmp_path):
@@ -273,7 +273,7 @@ def test_the_summary_has_verdict_clocks_findings_recommendation_and_skew(run, fa
         "| pit | - | - | - | - | - | - | absent: not there |",
         "| rtc | - | - | - | - | - | - | warn |",
         "| acpi_pm | - | - | - | - | - | - | not determined (1 rule) |", "",
-        "Promises: 2 passed, 2 failed, 1 not determined, 2 not checked.", "",
+        "Specified behaviour: 2 passed, 2 failed, 1 not determined, 2 not checked.", "",
         "- fail, hpet-torn: hpet is torn.",
         "- warn, rtc-battery: rtc has no battery.",
         "- warn, core-missing: Core 3 did not start.", "",

@@ -350,7 +350,7 @@ function behaviours(report) {
 
 	if (!report.behaviours.length)
 		return null;
-	return section("behaviours", "What the data sheets promise",
+	return section("behaviours", "Specified behaviour",
 		table(
 			[
 				["Rule", (row) => code(row.rule), "name"],
@@ -358,7 +358,7 @@ function behaviours(report) {
 				["Outcome", outcome, "left"],
 				["Observed", (row) => row.text || NONE, "left"],
 			],
-			report.behaviours, "Promises of the data sheets and their outcomes"));
+			report.behaviours, "Specified behaviour and the outcome of its tests"));
 }
 
 const ppmOff = (row, name) => (row[name] ? `${row[name].value.toFixed(1)} ppm` : NONE);

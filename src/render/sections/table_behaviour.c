@@ -185,7 +185,7 @@ table_behaviours_of(struct text *out, const struct report *report, const char *c
 		if (!text_equal(clock, row->clock))
 			continue;
 		if (!any)
-			text_put_inked(out, INK_HEADING, "\nWhat the data sheets promise\n\n");
+			text_put_inked(out, INK_HEADING, "\nSpecified behaviour\n\n");
 		any = true;
 		put_row(out, row, &report->options);
 	}
@@ -198,7 +198,7 @@ table_behaviours(struct text *out, const struct report *report)
 
 	if (!count)
 		return;
-	text_put_inked(out, INK_HEADING, "\nWhat the data sheets promise\n\n");
+	text_put_inked(out, INK_HEADING, "\nSpecified behaviour\n\n");
 	put_timers(out, report);
 	text_printf(out, "%zu of %zu tests passed%s\n", passed, count, passed == count ? "." : ". The others:");
 	for (size_t i = 0; i < count; i++)

@@ -403,7 +403,7 @@ literal_intervals(struct report *report)
 	*row = (struct report_interval){
 		.source = "hpet0", .route_kind = "ioapic", .asked_ns = 100000, .state = CLOCK_DISABLED
 	};
-	LITERAL_COPY(row->reason, "In use by the firmware: not asked.");
+	LITERAL_COPY(row->reason, "In use by the firmware: not tested.");
 	report->interval_count = 3;
 }
 

@@ -119,7 +119,7 @@ TEST(promises_come_out_in_four_ways)
 	literal_figure(literal_behaviour(report, "rtc-update", "rtc", "UIP was seen once."), 2000, 3001);
 	literal_figure(literal_behaviour(report, "rtc-update", "rtc", "UIP was seen twice."), 3001, 4000);
 	assert_string_equal(render(table_behaviours, report),
-			    "\nWhat the data sheets promise\n\n"
+			    "\nSpecified behaviour\n\n"
 			    "2 of 6 tests passed. The others:\n"
 			    "failed         pit-status     NULL COUNT is 0.\n"
 			    "not checked    pit-out        Port 61h is not there.\n"
@@ -145,7 +145,7 @@ TEST(timers_are_a_matrix_and_reasons_are_grouped)
 	}
 	literal_behaviour(report, "irq-lost", "hpet0", "19 of 802.")->failed = true;
 	assert_string_equal(render(table_behaviours, report),
-			    "\nWhat the data sheets promise\n\n"
+			    "\nSpecified behaviour\n\n"
 			    "timer, irq-     missing early lost doubled rate late\n"
 			    "lapic                 +                       ?    -\n"
 			    "hpet0                 +          !            ?    -\n"
