@@ -19,6 +19,20 @@ void analysis_discontinuities(const void *record, size_t size, struct report *re
 /* Sets SCALE to the rate of an entry `scale`. */
 void analysis_take_scale(struct scale *scale, const struct record_entry *entry);
 
+struct rate_outcome {
+	bool undecided;     /* no majority of the clocks confirms the TSC's rate */
+	bool whole_run;     /* the rates are over the whole run, not only over the rate window */
+	/* Sets of clocks (indices into the report): they read less at the end of the run than at the end of the window. */
+	uint32_t went_back;
+	uint32_t unsure;    /* a guest's edge clocks that seem wrong; one late edge would explain it (see clock.h) */
+};
+
+/*
+ * Rates: fills the TSC's rate and its source, report->rates, and each clock's rates, errors and changes. May choose
+ * another claim as the TSC's nominal frequency. Two clocks disagree if their rates differ by more than LIMIT_PPB.
+ */
+struct rate_outcome analysis_rates(const void *record, size_t size, uint64_t limit_ppb, struct report *report);
+
 /* Timers: fills the figures of report->intervals. The rows exist already, and name each timer and interval. */
 void analysis_timers(const void *record, size_t size, struct report *report);
 

@@ -26,6 +26,20 @@
  */
 #define RATE_ENDS_MAX    (4 + RATE_BETWEEN_MAX)
 
+/*
+ * Each look between the ends with a number that is a multiple of this is kept, after NUMBER + 1 looks. The looks that
+ * are kept are spread evenly over the window so far, and are at most RATE_BETWEEN_MAX.
+ */
+static inline uint64_t
+rate_look_interval(uint64_t number)
+{
+	uint64_t every = 1;
+
+	while (number / RATE_BETWEEN_MAX >= every)
+		every *= 2;
+	return every;
+}
+
 struct rate_corner { /* a corner; its coordinates are relative to the shortest sample at the same end */
 	int64_t tsc, ticks;
 };

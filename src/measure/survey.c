@@ -45,7 +45,8 @@ survey_set_scale(struct survey *survey, struct scale scale)
 {
 	const struct rate_interval *tsc = &survey->report->tsc_within;
 	bool is_sure = tsc->known && !survey->tsc_doubtful;
-	const struct record_scale entry = { scale.hz.num, scale.hz.den, is_sure ? tsc->low : 0, is_sure ? tsc->high : 0 };
+	const struct record_scale entry = { scale.hz.num, scale.hz.den, is_sure ? tsc->low : 0, is_sure ? tsc->high : 0,
+					    survey->tsc_resolution_ticks };
 
 	survey->scale = scale;
 	record_put(&survey->record, RECORD_SCALE, &entry, NULL, 0);

@@ -16,7 +16,6 @@
 #include "sync/pingpong.h"
 #include "sync/offsets.h"
 #include "consensus/rate.h"
-#include "consensus/rate_fit.h"
 #include "record/record.h"
 #include "report/report.h"
 #include "clock/sample.h"
@@ -99,34 +98,16 @@ struct survey_memory {
 
 #define SURVEY_CONTENDED_SAMPLES 128 /* samples of a clock on one core while all cores read it */
 
-/*
- * A measurement of many samples. TIGHTEST is the sample with the shortest time between its TSC readings; its ticks
- * count on when the counter wraps. CORNERS are the points that bound the lines through all samples (see
- * consensus/rate_fit.h).
- */
-struct survey_look {
-	struct sample tightest;
-	size_t number; /* number of a short measurement, or 0 */
-	struct rate_corners corners;
-};
-
+/* Follows one clock through the rate window and on to the end of the run: counts the wraps of its counter. */
 struct survey_track {
 	struct report_clock *entry; /* NULL if the clock is not tracked */
-	/* The ends of the rate window, and a reading in the middle. Zero until they are taken. */
-	struct sample first, middle, last;
-	struct sample end;          /* equal to LAST, or taken at the end of the run */
+	struct sample first, last;  /* the ends of the rate window. Zero until they are taken. */
 	struct sample edge;         /* only for an edge clock (an RTC, see clock.h): its latest edge */
-	/*
-	 * These ends and short measurements in between, in order of time. BETWEEN counts the short measurements, and each
-	 * EVERY-th of them is kept. An edge clock has no looks.
-	 */
-	struct survey_look looks[RATE_ENDS_MAX];
-	size_t look_count, between, every;
+	size_t looks;               /* number of short measurements in the window; the record has some of them */
 	uint64_t raw, begin, tsc;   /* the latest reading, and the TSC before and after it */
 	uint64_t ticks;             /* ticks from the first reading to the latest, with wraps undone */
 	/* The latest reading at which all clocks agreed on the time. A discontinuity ends the window here. */
 	struct sample fit;
-	size_t fit_looks; /* number of looks before it */
 	/*
 	 * True if TICKS are not valid after the window, because the firmware may have stopped the counter, or because
 	 * wraps were not counted.
@@ -177,11 +158,11 @@ struct survey {
 	struct survey_steps steps;
 	/* True while the firmware's tick is on. Clocks that it may stop are then not compared. */
 	bool ticking;
-	unsigned window_cuts;           /* number of discontinuities until the end of the rate window */
+	/* Number of discontinuities until the latest reading of the rate window. No rate spans another one. */
+	unsigned window_cuts;
+	uint16_t windows;               /* number of rate windows so far, see struct record_batch */
 	/* The clock that the boot core reads now, or read when an exception occurred. NULL if none. */
 	const struct clock *reading;
-	/* The longest rate window that a discontinuity ended, if there was one. */
-	struct survey_track longest[REPORT_CLOCKS_MAX];
 	/* an RTC of unknown rate has stopped if it does not tick for this many TSC ticks */
 	uint64_t edge_bound_ticks;
 	/* planned time of the timer tests, which come after the checks; 0 if there are none */

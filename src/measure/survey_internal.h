@@ -121,11 +121,6 @@ uint64_t survey_trust_ticks(const struct survey *survey, const struct clock *clo
 
 #define SURVEY_MICROHZ_PER_HZ UINT64_C(1000000)
 
-/* Returns true if TSC is a plausible rate. An implausible rate means that the TSC jumped, or was set back
- * repeatedly.
- */
-bool survey_is_rate(const struct survey *survey, const struct rate_interval *tsc);
-
 /* Stores the latest reading of clock I of the report. AT_EDGE is true for a reading at an RTC's tick (see clock.h). */
 void survey_step_take(struct survey *survey, size_t i, const struct sample *now, bool at_edge);
 

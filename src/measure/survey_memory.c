@@ -11,6 +11,11 @@
 #define TIMERS_BYTES      ((size_t)1 << 20)
 #define TIMERS_CORE_BYTES ((size_t)24 << 10)
 #define TIMERS_CORES_MAX  64u
+/*
+ * Space in the record for rates, in bytes. A window of a minute takes 20 KB for each clock that is compared with the
+ * TSC. There are up to nine such clocks, and three windows if the clocks jump.
+ */
+#define RATES_BYTES       ((size_t)576 << 10)
 /* number of TSC rates in a record: the provisional one, and one after each of the two phases that measure rates */
 #define SCALES_MAX 4
 
@@ -32,7 +37,8 @@ survey_record_size(size_t cores)
 {
 	return RECORD_SIZE_MIN + record_bytes_of(RECORD_RUN, 0) + SCALES_MAX * record_bytes_of(RECORD_SCALE, 0) +
 	       cores * (record_bytes_of(RECORD_CORE, 0) + record_bytes_of(RECORD_WATCH, OCTAVES)) +
-	       REPORT_EVENTS_MAX * record_bytes_of(RECORD_GAP, 0) + TIMERS_BYTES + record_bytes_of(RECORD_STEP, 0) +
+	       REPORT_EVENTS_MAX * record_bytes_of(RECORD_GAP, 0) + RATES_BYTES + TIMERS_BYTES +
+	       record_bytes_of(RECORD_STEP, 0) +
 	       REPORT_DISCONTINUITIES_MAX * record_bytes_of(RECORD_STEP, REPORT_CLOCKS_MAX) +
 	       (cores < TIMERS_CORES_MAX ? cores : TIMERS_CORES_MAX) * TIMERS_CORE_BYTES +
 	       (size_t)CALIBRATION_LOOPS * (CALIBRATION_RUNS_MAX / SURVEY_CALIBRATION_BATCH) *

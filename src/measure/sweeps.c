@@ -6,6 +6,7 @@
 #include "measure/sweeps.h"
 
 #include "analysis/analysis_steps.h"
+#include "analysis/rate_readings.h"
 
 #define FLOOR_NS      SURVEY_NS_PER_MS /* smaller differences count as changes of rate, except after a jump */
 /* number of jumps in a run after which all clocks are read; later jumps are not checked */
@@ -14,7 +15,6 @@
 #define SETTLE_SWEEPS 10000
 /* If brackets take more than 1/8 of that time, the core was preempted, and no rate is computed. */
 #define SETTLE_SHARE  8
-#define ABSURD        1000       /* If the TSC's rate differs by this factor, it stopped or jumped. */
 
 bool
 steps_is_compared(const struct survey *survey, size_t i)
@@ -112,14 +112,6 @@ expected_ticks(const struct survey *survey, size_t i, uint64_t tsc_ticks)
 			   (unsigned __int128)survey->steps.clocks[i].implied.value * claimed->den, SCALE_DOWN);
 }
 
-bool
-survey_is_rate(const struct survey *survey, const struct rate_interval *tsc)
-{
-	uint64_t microhz = scale_mul_div(survey->scale.hz.num, SURVEY_MICROHZ_PER_HZ, survey->scale.hz.den);
-
-	return tsc->low > microhz / ABSURD && tsc->high / ABSURD < microhz;
-}
-
 /*
  * Returns true if no rate follows from two readings, because the core was preempted for much of the time
  * between them.
@@ -167,7 +159,7 @@ widen_rates(struct survey *survey, const struct record_compared *before, uint32_
 			step->implied.known = false; /* the clock stopped, which is no change of rate */
 		slope = rate_slope(&window);
 		since = rate_implied_tsc(&slope, entry->clock.claimed);
-		if (!since.known || !survey_is_rate(survey, &since))
+		if (!since.known || !rate_is_plausible(&survey->scale, &since))
 			continue;
 		step->implied.low = since.low < step->implied.low ? since.low : step->implied.low;
 		step->implied.high = since.high > step->implied.high ? since.high : step->implied.high;

@@ -65,6 +65,7 @@ struct record_scale { /* kind SCALE: the TSC's rate that converts ticks to ns in
 	uint64_t hz_num, hz_den; /* the TSC's rate is hz_num / hz_den Hz */
 	/* bounds of the TSC's rate; both are 0 if the rate was not measured, or not confirmed by other clocks */
 	uint64_t low_microhz, high_microhz;
+	uint64_t step_ticks; /* the TSC moves by at most this at once */
 };
 
 struct record_core {
@@ -96,31 +97,55 @@ struct record_mark {
 	char text[24];
 };
 
-/* one reading of a clock (TICKS) between two readings of the TSC; TICKS starts again at 0 when the counter wraps */
-struct record_sample {
-	uint64_t begin, ticks, end;
-};
-
-/*
- * flag: the reading is the first one after a tick of an edge clock (a clock that ticks much less often than it is read)
- */
+/* flag: the first reading after a tick of an edge clock (a clock that ticks much less often than it is read) */
 #define RECORD_AT_EDGE 1u
 
 struct record_reading {
 	uint16_t clock, flags;
 	uint32_t core;
-	uint64_t begin, ticks, end; /* same meaning as in struct record_sample */
+	uint64_t begin, ticks, end; /* a struct sample; TICKS starts again at 0 when the counter wraps */
 };
 
 /*
- * kind BATCH: many samples of one clock, taken directly after each other. The items are only those samples that bound
- * the line through all samples.
+ * Why the readings of a batch were taken. A rate window is a stretch of time over which all clocks' rates are
+ * measured.
+ */
+enum record_stage {
+	RECORD_FIRST = 1,  /* the start of a rate window; an edge clock's first edge */
+	RECORD_LOOK = 2,   /* in between: a few samples, which also serve to count the wraps of the counter */
+	RECORD_MIDDLE = 3, /* the middle of a window; an edge clock's edge nearest to it comes last */
+	RECORD_LAST = 4,   /* the end of a window; an edge clock's last edge */
+	/* a window is over; its only sample is the latest at which all clocks agreed on the time */
+	RECORD_CLOSE = 5,
+	RECORD_FINAL = 6,  /* the end of the run, if the clocks agreed on the time since the window */
+	RECORD_AGAIN = 7,  /* the first and the last edge of one more stretch, after an edge clock's rate was in doubt */
+};
+
+/* flags of a batch CLOSE */
+#define RECORD_JUMPED    1u /* the clocks disagreed: no rate spans the time after the sample */
+#define RECORD_UNCOUNTED 2u /* clocks that wrap later contradict the number of wraps that was counted in the window */
+/* flag of a batch FINAL: no sample, because the firmware may have stopped the counter, or wraps were not counted */
+#define RECORD_STOOD     4u
+
+/*
+ * kind BATCH: samples of a clock at one time. Here is the shortest of them, and the items are the corners that a line
+ * through all samples can touch (see consensus/rate_fit.h). Without a sample END is 0. An edge clock has no corners.
  */
 struct record_batch {
 	uint16_t clock;
-	uint32_t core;
-	uint64_t samples;         /* number of samples that were taken */
-	uint64_t narrowest_ticks; /* shortest duration of a sample, in TSC ticks */
+	uint16_t stage;  /* enum record_stage */
+	uint16_t window; /* windows are counted from 1; FINAL and AGAIN have a number of their own */
+	uint16_t flags;
+	uint64_t number;       /* number of the LOOK in its window, from 0 */
+	uint64_t begin, ticks, end; /* a struct sample, but TICKS counts on when the counter wraps */
+	uint64_t unread_ticks; /* TSC ticks since the reading before */
+	/* The greatest common divisor of all differences between readings so far, and the smallest one. 0 without any. */
+	uint64_t gcd_ticks, smallest_ticks;
+};
+
+struct record_corner { /* relative to BEGIN and TICKS of the batch */
+	uint64_t tsc, ticks; /* negative numbers are in two's complement */
+	uint16_t upper;      /* 1 for a corner above the line, 0 for one below it */
 };
 
 struct record_cell { /* one bucket of a histogram */

@@ -12,8 +12,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "fields are copied as 
  * relocation.
  */
 static const struct all_fields {
-	struct record_field run[3], scale[4], core[2], clock[5], mark[4], sample[3], reading[6],
-		batch[4], cell[2], latency[8], exchange[13], event[2], interrupts[12], watch[11], octave[1],
+	struct record_field run[3], scale[5], core[2], clock[5], mark[4], reading[6],
+		batch[11], corner[3], cell[2], latency[8], exchange[13], event[2], interrupts[12], watch[11], octave[1],
 		gap[3], calibrated[2], calibration[4], end[2], timer[13], step[5], compared[15],
 		stated[7], loop[2], taken[1];
 } fields = {
@@ -22,7 +22,7 @@ static const struct all_fields {
 	},
 	.scale = {
 		FIELD(record_scale, hz_num), FIELD(record_scale, hz_den), FIELD(record_scale, low_microhz),
-		FIELD(record_scale, high_microhz),
+		FIELD(record_scale, high_microhz), FIELD(record_scale, step_ticks),
 	},
 	.core = { FIELD(record_core, core), FIELD(record_core, apic_id) },
 	.clock = {
@@ -32,17 +32,16 @@ static const struct all_fields {
 	.mark = {
 		FIELD(record_mark, tsc), FIELD(record_mark, what), FIELD(record_mark, value), TEXT(record_mark, text),
 	},
-	.sample = {
-		FIELD(record_sample, begin), FIELD(record_sample, ticks), FIELD(record_sample, end),
-	},
 	.reading = {
 		FIELD(record_reading, clock), FIELD(record_reading, flags), FIELD(record_reading, core),
 		FIELD(record_reading, begin), FIELD(record_reading, ticks), FIELD(record_reading, end),
 	},
 	.batch = {
-		FIELD(record_batch, clock), FIELD(record_batch, core), FIELD(record_batch, samples),
-		FIELD(record_batch, narrowest_ticks),
+		FIELD(record_batch, clock), FIELD(record_batch, stage), FIELD(record_batch, window), FIELD(record_batch, flags),
+		FIELD(record_batch, number), FIELD(record_batch, begin), FIELD(record_batch, ticks), FIELD(record_batch, end),
+		FIELD(record_batch, unread_ticks), FIELD(record_batch, gcd_ticks), FIELD(record_batch, smallest_ticks),
 	},
+	.corner = { FIELD(record_corner, tsc), FIELD(record_corner, ticks), FIELD(record_corner, upper) },
 	.cell = { FIELD(record_cell, index), FIELD(record_cell, count) },
 	.latency = {
 		FIELD(record_latency, clock), FIELD(record_latency, flags), FIELD(record_latency, core),
@@ -117,12 +116,12 @@ _Static_assert(sizeof(struct record_timer) <= UINT8_MAX, "offsets of the largest
 
 const struct record_kind_row record_kinds[RECORD_KINDS] = {
 	[RECORD_RUN] = PLAIN(run, 48),
-	[RECORD_SCALE] = PLAIN(scale, 32),
+	[RECORD_SCALE] = PLAIN(scale, 40),
 	[RECORD_CORE] = PLAIN(core, 8),
 	[RECORD_CLOCK] = PLAIN(clock, 42),
 	[RECORD_MARK] = PLAIN(mark, 42),
 	[RECORD_READING] = PLAIN(reading, 32),
-	[RECORD_BATCH] = LIST(batch, 22, sample, 24),
+	[RECORD_BATCH] = LIST(batch, 64, corner, 18),
 	[RECORD_LATENCY] = LIST(latency, 48, cell, 12),
 	[RECORD_EXCHANGE] = PLAIN(exchange, 84),
 	[RECORD_INTERRUPTS] = LIST(interrupts, 66, event, 16),

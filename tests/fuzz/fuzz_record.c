@@ -95,6 +95,8 @@ analyse(const uint8_t *bytes, size_t size)
 	report.hypervisor[0] = (char)(size % 2);
 	analysis_discontinuities(bytes, size, &report);
 	require(report.discontinuity_count <= REPORT_DISCONTINUITIES_MAX);
+	analysis_rates(bytes, size, 100000, &report);
+	require(report.rate_count <= REPORT_RATES_MAX);
 }
 
 int

@@ -1,6 +1,8 @@
 /* Follows one clock: unwraps its counter, and takes its ends and edges. See clock_tracker.h. */
 #include "measure/rates/clock_tracker.h"
 
+#include "base/text.h"
+
 #define FOLLOW_NS         (10 * SURVEY_NS_PER_MS) /* the PIT wraps in 55 ms */
 #define EDGE_SAMPLES      64  /* samples of an edge clock (an RTC, see clock.h) between two looks at the time */
 #define EDGE_TURNS        2400000 /* a batch takes at least a microsecond: bounds a wait of 2.4 s by a count */
@@ -16,13 +18,14 @@ void
 survey_track_begin(struct survey_track *track, struct report_clock *entry, const struct sample *sample)
 {
 	*track = (struct survey_track){ .entry = entry, .raw = sample->ticks, .begin = sample->begin,
-					.tsc = sample->end, .counted_tsc = sample->end, .every = 1 };
+					.tsc = sample->end, .counted_tsc = sample->end };
 }
 
 bool
 survey_track_goes_on(const struct survey_track *track)
 {
-	return track->entry && survey_usable(track->entry) && track->entry->implied.known && !track->stood;
+	return track->entry && survey_usable(track->entry) && track->entry->implied.known && !track->stood &&
+	       track->last.begin > track->first.begin;
 }
 
 uint64_t
@@ -58,52 +61,97 @@ rise(const struct survey *survey, const struct survey_track *track)
 			   (unsigned __int128)claimed->den * tsc->num, SCALE_NEAREST);
 }
 
-void
-survey_track_add(const struct survey *survey, struct survey_track *track, const struct sample *samples, size_t count,
-		 size_t number, uint64_t ticks)
+/* Returns the differences between readings of any read method of TRACK's counter. */
+static struct resolution
+resolution_of(const struct survey *survey, const struct survey_track *track)
 {
-	const struct clock *clock = &track->entry->clock;
-	struct sample tightest = rate_tightest(samples, count);
-	size_t kept = 0;
+	struct resolution all = { 0, 0, 0 };
 
-	if (number % track->every)
-		return;
-	if (number == RATE_BETWEEN_MAX * track->every) {
-		track->every *= 2;
-		for (size_t i = 0; i < track->look_count; i++) {
-			if (track->looks[i].number % track->every == 0)
-				track->looks[kept++] = track->looks[i];
-			if (i + 1 == track->fit_looks)
-				track->fit_looks = kept;
-		}
-		track->look_count = kept;
+	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		const struct report_clock *other = &survey->report->clocks[i];
+
+		if (text_equal(other->clock.main, track->entry->clock.main))
+			resolution_merge(&all, &other->resolution);
 	}
-	tightest.ticks = ticks;
-	track->looks[track->look_count++] = (struct survey_look){
-		tightest, number,
-		rate_corners(clock, survey_trust_ticks(survey, clock), rise(survey, track), samples, count),
-	};
+	return all;
 }
 
-struct sample
-survey_track_tightest(struct survey *survey, struct survey_track *track)
+static size_t
+put_corners(const struct rate_corner *corners, size_t count, bool upper, struct record_corner *items)
+{
+	for (size_t i = 0; i < count; i++)
+		items[i] = (struct record_corner){ (uint64_t)corners[i].tsc, (uint64_t)corners[i].ticks, upper };
+	return count;
+}
+
+/* Records END as a batch. NUMBER is the number of a look in the window. */
+static void
+record_batch(struct survey *survey, const struct survey_track *track, enum record_stage stage, uint16_t flags,
+	     uint64_t number, const struct survey_batch_end *end)
+{
+	struct resolution resolution = resolution_of(survey, track);
+	const struct record_batch batch = {
+		.clock = (uint16_t)(track - survey->tracks), .stage = (uint16_t)stage, .window = survey->windows,
+		.flags = flags, .number = number, .begin = end->tightest.begin, .ticks = end->tightest.ticks,
+		.end = end->tightest.end, .unread_ticks = end->unread_ticks, .gcd_ticks = resolution.gcd_ticks,
+		.smallest_ticks = resolution.smallest_ticks,
+	};
+	struct record_corner items[2 * RATE_CORNERS_MAX];
+	size_t count = put_corners(end->corners.lower, end->corners.lower_count, false, items);
+
+	count += put_corners(end->corners.upper, end->corners.upper_count, true, items + count);
+	record_put(&survey->record, RECORD_BATCH, &batch, items, count);
+}
+
+void
+survey_record_end(struct survey *survey, const struct survey_track *track, enum record_stage stage, uint16_t flags,
+		  const struct survey_batch_end *end)
+{
+	if (survey_usable(track->entry))
+		record_batch(survey, track, stage, flags, 0, end);
+}
+
+void
+survey_record_edge(struct survey *survey, const struct survey_track *track, enum record_stage stage, uint16_t flags,
+		   const struct sample *sample)
+{
+	struct survey_batch_end end = { .tightest = *sample };
+
+	if (!track->entry->clock.edges_only && sample->end)
+		end.corners = rate_corners(&track->entry->clock, 0, 0, sample, 1);
+	record_batch(survey, track, stage, flags, 0, &end);
+}
+
+/* Follows TRACK's clock to the shortest of COUNT samples in the survey's buffer, and returns it with its corners. */
+static struct survey_batch_end
+end_of(const struct survey *survey, struct survey_track *track, size_t count)
+{
+	const struct clock *clock = &track->entry->clock;
+	struct survey_batch_end end = { .tightest = rate_tightest(survey->samples, count) };
+
+	end.unread_ticks = end.tightest.end - track->tsc;
+	end.corners = rate_corners(clock, survey_trust_ticks(survey, clock), rise(survey, track), survey->samples, count);
+	survey_track_to(survey, track, &end.tightest);
+	end.tightest.ticks = track->ticks;
+	return end;
+}
+
+struct survey_batch_end
+survey_take_end(struct survey *survey, struct survey_track *track)
 {
 	struct report_clock *entry = track->entry;
 	const struct sample *samples = survey->samples;
-	struct sample tightest;
+	struct survey_batch_end end;
 
 	survey_batch(survey, &entry->clock, SURVEY_END_SAMPLES);
 	resolution_add(&entry->resolution, &entry->clock, survey_trust_ticks(survey, &entry->clock), samples,
 		       SURVEY_END_SAMPLES);
-	tightest = rate_tightest(samples, SURVEY_END_SAMPLES);
-	survey_track_to(survey, track, &tightest);
-	survey_track_add(survey, track, samples, SURVEY_END_SAMPLES, 0, track->ticks);
+	end = end_of(survey, track, SURVEY_END_SAMPLES);
 	if (survey_is_stopped(survey, &entry->clock, samples, SURVEY_END_SAMPLES))
 		survey_mark_stuck(survey, entry,
 				  scale_ns(&survey->scale, samples[SURVEY_END_SAMPLES - 1].end - samples[0].begin),
 				  samples[SURVEY_END_SAMPLES - 1].end);
-	tightest.ticks = track->ticks;
-	return tightest;
+	return end;
 }
 
 /* Records a change between two readings, which may belong to two batches. */
@@ -115,8 +163,16 @@ fold_change(struct survey_track *track, uint64_t before_ticks, const struct samp
 	resolution_add(&track->entry->resolution, &track->entry->clock, 0, pair, 2);
 }
 
+/* Returns true if TRACK's new edge is nearer to the window's middle than the one before, which may be its first. */
+static bool
+is_nearer(const struct survey_track *track, const struct sample *before, const struct survey_window *window)
+{
+	return before->end == track->first.end ||
+	       survey_apart(track->edge.end, window->middle_tsc) < survey_apart(before->end, window->middle_tsc);
+}
+
 bool
-survey_track_edges(const struct survey *survey, struct survey_track *track, size_t count,
+survey_track_edges(struct survey *survey, struct survey_track *track, size_t count,
 		   const struct survey_window *window)
 {
 	bool seen = false;
@@ -128,11 +184,12 @@ survey_track_edges(const struct survey *survey, struct survey_track *track, size
 		survey_track_to(survey, track, sample);
 		if (sample->ticks == raw)
 			continue;
+		const struct sample before = track->edge;
+
 		track->edge = (struct sample){ begin, track->ticks, sample->end };
 		fold_change(track, raw, sample);
-		if (window && track->edge_seen && survey_apart(track->edge.end, window->middle_tsc) <
-						 survey_apart(track->middle.end, window->middle_tsc))
-			track->middle = track->edge;
+		if (window && track->edge_seen && is_nearer(track, &before, window))
+			survey_record_edge(survey, track, RECORD_MIDDLE, 0, &track->edge);
 		track->edge_seen = seen = true;
 	}
 	return seen;
@@ -172,7 +229,6 @@ survey_compare_tracks(struct survey *survey)
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
 
-		track->fit_looks = track->look_count;
 		if (track->entry && !track->entry->clock.edges_only)
 			track->fit = (struct sample){ track->begin, track->ticks, track->tsc };
 		else if (track->edge_seen)
@@ -188,18 +244,31 @@ survey_follow_others(struct survey *survey, struct survey_window *window, uint64
 	window->next_tsc = now_tsc + scale_ticks(&survey->scale, FOLLOW_NS);
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
-		struct sample tightest;
+		struct survey_batch_end end;
 
 		if (!track->entry || !survey_usable(track->entry) || track->entry->clock.edges_only)
 			continue;
 		survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
-		tightest = rate_tightest(survey->samples, SURVEY_FOLLOW_SAMPLES);
-		survey_track_to(survey, track, &tightest);
-		survey_track_add(survey, track, survey->samples, SURVEY_FOLLOW_SAMPLES, track->between++, track->ticks);
+		end = end_of(survey, track, SURVEY_FOLLOW_SAMPLES);
+		if (track->looks % rate_look_interval(track->looks) == 0)
+			record_batch(survey, track, RECORD_LOOK, 0, track->looks, &end);
+		track->looks++;
 		survey_track_to(survey, track, &survey->samples[SURVEY_FOLLOW_SAMPLES - 1]);
 	}
 	survey_compare_tracks(survey);
 	return true;
+}
+
+struct rate_readings
+survey_readings(const struct survey *survey, const struct survey_track *track)
+{
+	const struct resolution *resolution = &track->entry->resolution;
+
+	return (struct rate_readings){
+		.report = survey->report, .entry = track->entry, .scale = survey->scale,
+		.tsc_resolution_ticks = survey->tsc_resolution_ticks, .gcd_ticks = resolution->steps ? resolution->gcd_ticks : 0,
+		.smallest_ticks = resolution->steps ? resolution->smallest_ticks : 0, .first = track->first, .last = track->last,
+	};
 }
 
 /* Longest wait for TRACK's next edge, shorter if its rate is known. */
@@ -208,7 +277,7 @@ edge_bound_ticks(const struct survey *survey, const struct survey_track *track)
 {
 	uint64_t right_ticks = survey->edge_bound_ticks / KNOWN_SHARE, own_ticks;
 
-	if (!track->last.end)
+	if (!track->last.end || track->last.ticks == track->first.ticks)
 		return survey->edge_bound_ticks;
 	own_ticks = scale_mul_div(track->last.end - track->first.begin, KNOWN_LATE_NUM,
 				  (track->last.ticks - track->first.ticks) * KNOWN_LATE_DEN);

@@ -5,12 +5,11 @@
 #ifndef BARETICK_CLOCK_TRACKER_H
 #define BARETICK_CLOCK_TRACKER_H
 
-#include "consensus/rate.h"
+#include "analysis/rate_readings.h"
 #include "measure/rates/survey_rates.h"
 #include "measure/survey_internal.h"
 
-/* samples taken at each end of the window */
-#define SURVEY_END_SAMPLES     RATE_SAMPLES_MAX
+#define SURVEY_END_SAMPLES     RATE_SAMPLES_MAX /* samples taken at each end of the window */
 #define SURVEY_FOLLOW_SAMPLES  4   /* readings that only keep count of a counter's wraps */
 
 struct survey_window { /* the current rate window */
@@ -48,24 +47,31 @@ uint64_t survey_track_expected(const struct survey *survey, const struct survey_
 /* Moves TRACK to a newer reading. The expected ticks decide the number of wraps. */
 void survey_track_to(const struct survey *survey, struct survey_track *track, const struct sample *sample);
 
-/*
- * Adds COUNT samples as a look, whose shortest sample has TICKS. NUMBER is 0 for an end, otherwise looks are numbered
- * from 0. They are spread evenly over the window so far: if there are too many, every other one is dropped.
- */
-void survey_track_add(const struct survey *survey, struct survey_track *track, const struct sample *samples,
-		      size_t count, size_t number, uint64_t ticks);
+struct survey_batch_end { /* many samples of a clock at one time */
+	struct sample tightest; /* the shortest one, with wraps undone */
+	uint64_t unread_ticks;  /* TSC ticks since the reading before */
+	struct rate_corners corners;
+};
 
 /*
- * Takes the samples for one end of a window of a clock that moves faster than it is read, and adds them as a look.
- * Returns the shortest sample. Marks the clock as stuck if it does not move in them.
+ * Takes the samples for one end of a window of a clock that moves faster than it is read. Marks the clock as stuck if
+ * it does not move in them.
  */
-struct sample survey_track_tightest(struct survey *survey, struct survey_track *track);
+struct survey_batch_end survey_take_end(struct survey *survey, struct survey_track *track);
+
+/* Records an end as a batch, unless the clock failed. FLAGS are those of struct record_batch. */
+void survey_record_end(struct survey *survey, const struct survey_track *track, enum record_stage stage, uint16_t flags,
+		       const struct survey_batch_end *end);
+
+/* Records an edge, or another single reading. */
+void survey_record_edge(struct survey *survey, const struct survey_track *track, enum record_stage stage,
+			uint16_t flags, const struct sample *sample);
 
 /*
  * Looks for edges in COUNT samples of an edge clock (an RTC, see clock.h). The samples are in the survey's buffer. The
- * edge nearest to WINDOW's middle becomes the track's middle. WINDOW may be NULL. Returns true if there was an edge.
+ * edges that come nearest to WINDOW's middle are recorded. WINDOW may be NULL. Returns true if there was an edge.
  */
-bool survey_track_edges(const struct survey *survey, struct survey_track *track, size_t count,
+bool survey_track_edges(struct survey *survey, struct survey_track *track, size_t count,
 			const struct survey_window *window);
 
 /*
@@ -91,43 +97,11 @@ void survey_check_counts(struct survey *survey, bool cut);
 /* Finds out whether there was a discontinuity up to the latest readings of all tracks. */
 void survey_compare_tracks(struct survey *survey);
 
-/* Returns all samples in FROM..TO that may be an end of a rate, for a clock that is not read at its edges. */
-struct rate_ends survey_ends(const struct survey *survey, const struct survey_track *track, const struct sample *from,
-			     const struct sample *to);
-
-/* Returns the rate of TRACK's clock in FROM..TO with the uncertainty of both readings. *FIT describes the
- * method.
- */
-struct rate_slope survey_slope(const struct survey *survey, const struct survey_track *track, const struct sample *from,
-			       const struct sample *to, enum rate_fit *fit);
-
-/* Returns the TSC's rate in FROM..TO under the assumption that TRACK's clock has its nominal frequency. */
-struct rate_interval survey_implied(const struct survey *survey, const struct survey_track *track,
-				    const struct sample *from, const struct sample *to);
-
-/* Like survey_implied(), but uses only the two readings, and assumes that the nominal frequency is exact. Not
- * for edge clocks.
- */
-struct rate_interval survey_implied_plainly(const struct survey *survey, const struct survey_track *track,
-					    const struct sample *from, const struct sample *to);
-
-/* Returns the change of the rate of TRACK's clock against the TSC, from FROM..MIDDLE to MIDDLE..TO. */
-struct interval_ppb survey_change(const struct survey *survey, const struct survey_track *track,
-				  const struct sample *from, const struct sample *middle,
-				  const struct sample *to);
-
-/* Returns the TSC's nominal frequency, as an interval that includes its rounding. */
-struct rate_interval survey_claim(const struct clock *tsc);
-
 /*
- * Parts of SLOPE's error that come from the readings, each in parts per 10^12. SLOPE spans TRACK's whole
- * stretch.
+ * Returns what is known of TRACK's clock for a rate between two readings. There are no looks, so it is for edge
+ * clocks, and for rate_readings_implied_by_two().
  */
-struct rate_budget survey_budget(const struct survey *survey, const struct survey_track *track,
-				 const struct rate_slope *slope);
-
-/* Adds the other parts to the budget of ENTRY's rate. All parts together are at least half of its interval. */
-void survey_complete_budget(const struct report *report, struct report_clock *entry);
+struct rate_readings survey_readings(const struct survey *survey, const struct survey_track *track);
 
 /* Returns true if half of the window was enough to determine everything that is judged by it. */
 bool survey_is_settled(const struct survey *survey);
@@ -137,11 +111,5 @@ void survey_series_begin(struct survey *survey);
 
 /* Computes the rates in each row of the series, against the clock that sets the TSC's rate now. */
 void survey_series_rates(const struct survey *survey);
-
-/* Computes all rates of the report, from the tracks' first readings to their ends. */
-void survey_conclude(struct survey *survey);
-
-/* Adds a note if too few clocks confirm the TSC's rate. */
-void survey_note_doubt(const struct survey *survey);
 
 #endif

@@ -17,16 +17,14 @@
 static struct rate_interval
 implied_so_far(const struct survey *survey, const struct survey_track *track)
 {
-	const struct report_clock *entry = track->entry;
+	const struct clock *clock = &track->entry->clock;
 	const struct sample now = { track->begin, track->ticks, track->tsc };
+	struct rate_readings readings = survey_readings(survey, track);
 
-	if (entry->clock.edges_only) {
-		struct survey_track ended = *track;
-
-		ended.last = track->edge;
-		return survey_implied(survey, &ended, &ended.first, &ended.last);
-	}
-	return rate_within(survey_implied_plainly(survey, track, &track->first, &now), entry->clock.claimed_within_ppb);
+	readings.last = track->edge;
+	if (clock->edges_only)
+		return rate_readings_implied(&readings, &track->first, &track->edge);
+	return rate_within(rate_readings_implied_by_two(&readings, &track->first, &now), clock->claimed_within_ppb);
 }
 
 /*
@@ -50,7 +48,7 @@ claim_so_far(const struct survey *survey, const struct report_clock *tsc)
 {
 	if (tsc->clock.claimed_within_ppb >= survey->rate_limit_ppb)
 		return (struct rate_interval){ .known = false };
-	return survey_claim(&tsc->clock);
+	return rate_claimed(&tsc->clock);
 }
 
 bool

@@ -4,6 +4,8 @@
  */
 #include "measure/rates/clock_tracker.h"
 
+#include "analysis/analysis.h"
+
 /* Samples of the pacer, the clock that is read all the time, between two looks at the time. */
 #define PACE_SAMPLES    64
 #define AWAY_FACTOR     4
@@ -14,17 +16,28 @@
 /* The readings in the window's middle are not taken this close to an expected edge. */
 #define MIDDLE_QUIET_NS (50 * SURVEY_NS_PER_MS)
 
-/* Reads all clocks except edge clocks (RTCs, see clock.h) in the middle of the window. */
+/* Takes the ends of all clocks except edge clocks (RTCs, see clock.h). A window's last ends are kept for following. */
+static void
+take_ends(struct survey *survey, enum record_stage stage)
+{
+	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		struct survey_track *track = &survey->tracks[i];
+		struct survey_batch_end end;
+
+		if (!track->entry || !survey_usable(track->entry) || track->entry->clock.edges_only)
+			continue;
+		end = survey_take_end(survey, track);
+		survey_record_end(survey, track, stage, 0, &end);
+		if (stage == RECORD_LAST)
+			track->last = end.tightest;
+	}
+}
+
 static void
 take_middles(struct survey *survey, struct survey_window *window)
 {
 	window->middle_taken = true;
-	for (size_t i = 0; i < survey->report->clock_count; i++) {
-		struct survey_track *track = &survey->tracks[i];
-
-		if (track->entry && survey_usable(track->entry) && !track->entry->clock.edges_only)
-			track->middle = survey_track_tightest(survey, track);
-	}
+	take_ends(survey, RECORD_MIDDLE);
 }
 
 /* Shows the progress of the window. DONE_TSC is the time since its first edge, which was waited for before. */
@@ -104,10 +117,15 @@ follow(struct survey *survey, struct survey_window *window, struct survey_track 
 static void
 open_track(struct survey *survey, struct survey_track *track, struct report_clock *entry)
 {
+	struct survey_batch_end end;
+
 	survey_batch(survey, &entry->clock, SURVEY_FOLLOW_SAMPLES);
 	survey_track_begin(track, entry, &survey->samples[SURVEY_FOLLOW_SAMPLES - 1]);
-	if (!entry->clock.edges_only)
-		track->first = survey_track_tightest(survey, track);
+	if (entry->clock.edges_only)
+		return;
+	end = survey_take_end(survey, track);
+	survey_record_end(survey, track, RECORD_FIRST, 0, &end);
+	track->first = end.tightest;
 }
 
 /* Returns the TSC of the middle of a window of WINDOW_NS. If an edge is expected near the middle, it is a
@@ -156,34 +174,16 @@ follow_window(struct survey *survey, struct survey_track *edges)
 		survey_wait_for_edge(survey, edges, &window);
 	if (survey_is_cut(survey, &window))
 		return;
-	if (edges)
+	if (edges) {
 		edges->last = edges->edge;
-	for (size_t i = 0; i < report->clock_count; i++) {
-		struct survey_track *track = &survey->tracks[i];
-
-		if (track->entry && survey_usable(track->entry) && !track->entry->clock.edges_only)
-			track->last = survey_track_tightest(survey, track);
+		survey_record_edge(survey, edges, RECORD_LAST, 0, &edges->edge);
 	}
+	take_ends(survey, RECORD_LAST);
 	/* Compare the clocks once more after the last samples. Otherwise a jump between two of these would count as
 	 * a jump after the window.
 	 */
 	window.next_tsc = 0;
 	survey_follow_others(survey, &window, survey->hooks.tsc_ordered());
-}
-
-static void
-keep_window(struct survey *survey)
-{
-	for (size_t i = 0; i < survey->report->clock_count; i++) {
-		const struct survey_track *track = &survey->tracks[i];
-
-		survey->report->clocks[i].implied_window = survey->report->clocks[i].implied;
-		if (!track->entry || !track->entry->implied.known)
-			continue;
-		track->entry->window_ns = scale_ns(&survey->scale, track->last.begin - track->first.begin);
-		track->entry->change = track->entry->change_halves =
-			survey_change(survey, track, &track->first, &track->middle, &track->last);
-	}
 }
 
 static void
@@ -208,55 +208,50 @@ first_edge(struct survey *survey)
 		if (!survey_wait_for_edge(survey, track, NULL))
 			continue;
 		track->first = track->edge;
+		survey_record_edge(survey, track, RECORD_FIRST, 0, &track->edge);
 		return track;
 	}
 	return NULL;
 }
 
-static uint64_t
-length(const struct survey_track *tracks)
+/* Records the end of a window. After a CUT, each clock's last reading is the latest one at which all clocks agreed. */
+static void
+close_window(struct survey *survey, bool cut)
 {
-	uint64_t longest = 0;
+	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		struct survey_track *track = &survey->tracks[i];
 
-	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++)
-		if (tracks[i].entry && tracks[i].fit.end && tracks[i].fit.begin - tracks[i].first.begin > longest)
-			longest = tracks[i].fit.begin - tracks[i].first.begin;
-	return longest;
+		if (!track->entry)
+			continue;
+		if (cut)
+			track->last = track->fit;
+		survey_record_edge(survey, track, RECORD_CLOSE, (uint16_t)((cut ? RECORD_JUMPED : 0) |
+				   (track->uncounted ? RECORD_UNCOUNTED : 0)), &track->fit);
+	}
 }
 
-/* Measures one window. Returns false if a discontinuity ended it. */
+/*
+ * Measures one window. Returns false if a discontinuity ended it. A window in which the TSC stopped has no valid
+ * times.
+ */
 static bool
-play_window(struct survey *survey)
+measure_window(struct survey *survey)
 {
 	unsigned cuts = survey->steps.cuts;
 	struct survey_track *edges = NULL;
+	bool cut;
 
 	forget_tracks(survey);
+	survey->windows++;
 	if (!survey_end_if_due(survey))
 		edges = first_edge(survey);
 	if (!survey_end_if_due(survey) && survey->steps.cuts == cuts)
 		follow_window(survey, edges);
-	if (survey->steps.cuts != cuts && length(survey->tracks) >= length(survey->longest))
-		for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++)
-			survey->longest[i] = survey->tracks[i];
-	return survey->steps.cuts == cuts;
-}
-
-/* Without a complete window, use the longest epoch, up to its last reading at which all clocks fitted. */
-static void
-take_longest(struct survey *survey)
-{
-	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++) {
-		struct survey_track *track = &survey->tracks[i];
-
-		*track = survey->longest[i];
-		track->last = track->fit;
-		if (track->middle.end >= track->fit.begin)
-			track->middle = (struct sample){ 0, 0, 0 };
-		track->look_count = track->fit_looks;
-		if (track->entry)
-			survey_track_add(survey, track, &track->fit, 1, 0, track->fit.ticks);
-	}
+	if (survey->steps.cuts == cuts && survey_end_if_untimed(survey))
+		forget_tracks(survey);
+	cut = survey->steps.cuts != cuts;
+	close_window(survey, cut);
+	return !cut;
 }
 
 /* Use the new rates for comparing steps, for clocks whose new rate is narrower. */
@@ -272,26 +267,49 @@ sharpen_steps(struct survey *survey)
 	}
 }
 
+/* Adds a note if too few clocks confirm the TSC's rate. */
+static void
+note_doubt(const struct survey *survey)
+{
+	struct report *report = survey->report;
+	const char *source = "";
+	size_t known = 0;
+
+	for (size_t i = 0; i < report->clock_count && report->tsc_within.known; i++) {
+		const struct rate_interval *rate = &report->clocks[i].implied;
+
+		if (!survey->tracks[i].entry || !rate->known)
+			continue;
+		known++;
+		if (rate->value == report->tsc_within.value)
+			source = report->clocks[i].clock.id;
+	}
+	if (!report->tsc.den && !survey->tsc_stopped)
+		report_note(report, "The TSC's rate is not known: every time here is in ticks of the TSC, shown as "
+				    "nanoseconds.");
+	else if (known == 1)
+		report_note(report, "All times depend on %s alone: no other clock could confirm its rate.", source);
+	else if (known > 1 && survey->tsc_doubtful)
+		report_note(report, "No majority of the clocks agrees on the TSC's rate: all times depend on %s, which "
+				    "may be wrong.", source);
+}
+
 void
 survey_rates(struct survey *survey)
 {
 	struct report *report = survey->report;
+	struct rate_outcome outcome;
 	bool whole = false;
 
 	survey->hooks.progress(survey->hooks.context, "rates", survey->done_ns, survey->total_ns);
 	for (unsigned windows = 0; windows < WINDOWS_MAX && !whole && !report->incomplete; windows++)
-		whole = play_window(survey);
-	if (!whole)
-		take_longest(survey);
-	survey->window_cuts = survey->steps.cuts;
-	/* A window in which the TSC stopped has no valid times. */
-	if (survey_end_if_untimed(survey))
-		forget_tracks(survey);
-	for (size_t i = 0; i < report->clock_count; i++)
-		survey->tracks[i].end = survey->tracks[i].last;
-	survey_conclude(survey);
-	survey_note_doubt(survey);
-	keep_window(survey);
+		whole = measure_window(survey);
+	/* If a discontinuity ended each window, it is the last one that no rate spans. */
+	survey->window_cuts = survey->steps.cuts - !whole;
+	outcome = analysis_rates(survey->record.bytes, survey->record.length, survey->rate_limit_ppb, report);
+	survey->tsc_doubtful = outcome.undecided;
+	survey_set_scale(survey, report_scale(report));
+	note_doubt(survey);
 	sharpen_steps(survey);
 	survey_series_begin(survey);
 	survey->done_ns += survey_rates_ns(report);

@@ -90,12 +90,15 @@ survey_series_begin(struct survey *survey)
 static struct rate_interval
 imply(const struct survey *survey, const struct survey_track *track, struct series_clock *clock)
 {
+	struct rate_readings readings;
+
 	clock->implied.known = false;
 	if (!clock->last.end || !track->entry)
 		return clock->implied;
+	readings = survey_readings(survey, track);
 	if (track->entry->clock.edges_only)
-		return survey_implied(survey, track, &clock->first, &clock->last);
-	clock->implied = survey_implied_plainly(survey, track, &clock->first, &clock->last);
+		return rate_readings_implied(&readings, &clock->first, &clock->last);
+	clock->implied = rate_readings_implied_by_two(&readings, &clock->first, &clock->last);
 	return rate_within(clock->implied, track->entry->clock.claimed_within_ppb);
 }
 
@@ -110,7 +113,7 @@ find_rates(const struct survey *survey, size_t from_row)
 		const struct series_row *row = &report->series.rows[r];
 
 		for (size_t i = 0; i < report->clock_count; i++)
-			rates[i] = text_equal(report->clocks[i].clock.id, "tsc") ? survey_claim(&report->clocks[i].clock) :
+			rates[i] = text_equal(report->clocks[i].clock.id, "tsc") ? rate_claimed(&report->clocks[i].clock) :
 				   imply(survey, &survey->tracks[i], &row->clocks[i]);
 		for (size_t i = 0; i < report->clock_count; i++)
 			row->clocks[i].rate = rate_compare(&rates[i], &rates[by - report->clocks]);

@@ -329,7 +329,7 @@ TEST(an_emulated_tsc_may_be_100_ms_ahead_if_several_cores_run)
 /* The TSC's rate was 1 GHz at this time, with bounds that are 1 % apart. */
 TEST(ticks_are_ns_by_the_rate_that_was_known_then)
 {
-	const struct record_scale scale = { 1000000000, 1, UINT64_C(995000000000000), UINT64_C(1005000000000000) };
+	const struct record_scale scale = { 1000000000, 1, UINT64_C(995000000000000), UINT64_C(1005000000000000), 1 };
 
 	all_took(S, S);
 	took(HPET, S + 5 * MS, S);

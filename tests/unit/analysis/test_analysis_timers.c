@@ -29,7 +29,7 @@ begin(void **state)
 	timer = (struct record_timer){ .source = "hpet0", .flags = RECORD_BY_TSC, .interval_ns = PERIOD, .step_ticks = 1 };
 	gap_count = 0;
 	record_begin(&record, bytes, sizeof(bytes));
-	record_put(&record, RECORD_SCALE, &(struct record_scale){ HZ, 1, MICROHZ, MICROHZ }, NULL, 0);
+	record_put(&record, RECORD_SCALE, &(struct record_scale){ HZ, 1, MICROHZ, MICROHZ, 1 }, NULL, 0);
 	return 0;
 }
 
@@ -506,7 +506,7 @@ TEST(a_rate_that_is_off_is_within_its_bounds_if_the_rate_of_the_tsc_is_known)
 		assert_true(row->rate.known && row->rate.low <= ppb && ppb <= row->rate.high);
 		assert_true(row->rate.high - row->rate.low < 1000);
 		begin(state);
-		record_put(&record, RECORD_SCALE, &(struct record_scale){ HZ, 1, 0, 0 }, NULL, 0);
+		record_put(&record, RECORD_SCALE, &(struct record_scale){ HZ, 1, 0, 0, 1 }, NULL, 0);
 		put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
 		put_fast(ppm[i]);
 		assert_false(analyse()->rate.known);

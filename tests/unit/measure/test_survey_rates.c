@@ -24,7 +24,7 @@
 #define RUNS          1000
 #define RUNS_AT_1_US  50
 #define SAMPLES       256
-#define RECORD_BYTES  16384 /* enough for all steps that a report shows */
+#define RECORD_BYTES (UINT64_C(1) << 20)
 #define DRIVERS       10
 #define PPM           1000           /* one ppm in ppb */
 #define PPB           1000000000
@@ -1185,6 +1185,27 @@ TEST(what_the_reader_says_of_the_tsc_goes_before_cpuid)
 	close_clocks();
 }
 
+/* Returns the TSC of a clock's reading in the middle of the window, from the record. */
+static uint64_t
+middle_of(int clock)
+{
+	const struct record *record = &bench->survey.record;
+	struct record_reader reader;
+	struct record_entry entry;
+	struct record_batch batch;
+	uint64_t begin_tsc = 0;
+
+	record_open(&reader, record->bytes, record->length);
+	while (record_next(&reader, &entry)) {
+		if (entry.kind != RECORD_BATCH)
+			continue;
+		record_fixed(&entry, &batch);
+		if (batch.stage == RECORD_MIDDLE && &bench->report.clocks[batch.clock] == find(clock))
+			begin_tsc = batch.begin;
+	}
+	return begin_tsc;
+}
+
 /*
  * Changes the rate by 180 ppm after half a second: 90 ppm over the window, below any limit. Returns the difference
  * between the rates of the halves in ppm. It is smaller if the middle was read later.
@@ -1203,8 +1224,7 @@ change_within_the_window(int clock)
 	bench->changes_at_ps = begin_ps + half_ps;
 	survey_rates(&bench->survey);
 	assert_int_equal(bench->changes_at_ps, SIM_NEVER);
-	middle_ps = scale_mul_div(bench->survey.tracks[find(HPET) - bench->report.clocks].middle.begin, SIM_PS_PER_S,
-				  bench->tsc_hz);
+	middle_ps = scale_mul_div(middle_of(HPET), SIM_PS_PER_S, bench->tsc_hz);
 	late_ps = middle_ps - (begin_ps + half_ps);
 	assert_in_range(late_ps, 0, half_ps / 10);
 	return (int64_t)scale_mul_div_nearest(180, half_ps, half_ps + late_ps);
@@ -1490,7 +1510,7 @@ TEST(a_jump_while_each_window_waits_for_its_last_edge_is_in_no_rate)
 	for (int c = HPET; c < RTC; c++) {
 		const struct survey_track *track = &bench->survey.tracks[find(c) - bench->report.clocks];
 
-		assert_true(track->look_count > 4 && track->look_count <= RATE_ENDS_MAX);
+		assert_true(track->looks > 4);
 		assert_holds_ppb(&find(c)->error, 0);
 	}
 	close_clocks();
@@ -1634,7 +1654,8 @@ TEST(but_not_where_it_was_the_tsc_that_changed)
 	survey_rates_again(&bench->survey);
 	assert_true(find(HPET)->change_since.high < -100000);
 	assert_false(find(HPET)->rate_whole_run);
-	assert_memory_equal(&find(HPET)->implied, &window, sizeof(window));
+	assert_int_equal(find(HPET)->implied.low, window.low);
+	assert_int_equal(find(HPET)->implied.high, window.high);
 	close_clocks();
 }
 

@@ -242,7 +242,7 @@ static void
 prepare(void)
 {
 	struct survey *survey = &bench->run.survey;
-	const struct record_scale exact = { TSC_MICROHZ, 1000000, TSC_MICROHZ, TSC_MICROHZ };
+	const struct record_scale exact = { TSC_MICROHZ, 1000000, TSC_MICROHZ, TSC_MICROHZ, 1 };
 
 	survey_prepare(survey);
 	scale_init(&survey->scale, (struct rate){ exact.hz_num, exact.hz_den });

@@ -1,0 +1,598 @@
+/*
+ * Calculates all rates from the record's entries `batch`: rates of the TSC, of each clock and of each pair, their
+ * errors, and their changes during the run. See analysis.h and consensus/rate.h.
+ */
+#include "analysis/analysis.h"
+
+#include "analysis/rate_batches.h"
+#include "base/text.h"
+#include "report/clock_sources.h"
+
+#define MICROHZ             UINT64_C(1000000)
+#define MICROHZ_PER_MILLIHZ 1000
+#define PPT_PER_PPB         1000
+#define PPB                 UINT64_C(1000000000)
+#define PPT                 UINT64_C(1000000000000)
+
+/*
+ * Two clocks come from one source if their ratio is known this well and equals its nominal value. Separate
+ * crystals differ by 10 ppm or more.
+ */
+#define SAME_SOURCE_PPB 5000
+
+/* One clock's rate over some time, and the TSC's rate that it gives, also over each half of the rate window. */
+struct stretch {
+	struct rate_slope slope;
+	enum rate_fit fit;
+	uint64_t brackets; /* sum of the narrowest brackets at both ends, in TSC ticks */
+	struct rate_interval implied, halves[2];
+};
+
+struct clock_rates {
+	bool is_followed, is_uncounted, has_stood;
+	bool has_final;              /* false if nothing is known about the time after the window */
+	struct sample first, last, final;
+	uint64_t expected_ticks;     /* expected ticks since the reading before FINAL */
+	struct stretch window, whole; /* from FIRST to LAST, and from FIRST to FINAL */
+	struct rate_interval since, again; /* from LAST to FINAL, and over one more stretch of an edge clock */
+	bool has_again;
+	struct interval_ppb change_halves, change_since;
+};
+
+struct rates {
+	struct report *report;
+	struct clock_rates clocks[REPORT_CLOCKS_MAX];
+	struct rate_interval implied[REPORT_CLOCKS_MAX]; /* the TSC's rate by each clock, as far as it is concluded */
+	uint64_t tsc_resolution_ticks, limit_ppb; /* two clocks disagree if their rates differ by more than LIMIT_PPB */
+	struct rate_outcome outcome;
+};
+
+static void
+take_stretch(const struct rate_batches *batches, const struct sample *to, struct stretch *stretch)
+{
+	const struct rate_readings *readings = &batches->readings;
+	const struct sample *from = &readings->first, *middle = &batches->middle;
+	struct rate_ends ends = rate_readings_ends(readings, from, to);
+
+	stretch->slope = rate_readings_slope(readings, from, to, &stretch->fit);
+	stretch->implied = rate_readings_implied(readings, from, to);
+	stretch->halves[0] = rate_readings_implied(readings, from, middle);
+	stretch->halves[1] = rate_readings_implied(readings, middle, &readings->last);
+	if (ends.count >= 2)
+		stretch->brackets = ends.ends[0].corners->narrowest + ends.ends[ends.count - 1].corners->narrowest;
+}
+
+/* Returns the ticks of a clock that are expected after its last sample in the window, in UNREAD_TICKS of the TSC. */
+static uint64_t
+expected_ticks(const struct rate_readings *readings, uint64_t unread_ticks)
+{
+	uint64_t window_ticks = readings->last.begin - readings->first.begin;
+
+	return window_ticks ? scale_mul_div(readings->last.ticks - readings->first.ticks, unread_ticks, window_ticks) : 0;
+}
+
+static void
+take_final(struct rate_batches *batches, struct clock_rates *clock)
+{
+	const struct record_batch *final = &batches->final;
+	struct rate_readings *readings = &batches->readings;
+
+	clock->has_stood = final->flags & RECORD_STOOD;
+	clock->has_final = final->end != 0;
+	clock->final = (struct sample){ final->begin, final->ticks, final->end };
+	if (!clock->has_final)
+		return;
+	readings->gcd_ticks = final->gcd_ticks;
+	readings->smallest_ticks = final->smallest_ticks;
+	clock->expected_ticks = readings->entry->clock.edges_only ? final->ticks - readings->last.ticks :
+				expected_ticks(readings, final->unread_ticks);
+	take_stretch(batches, &clock->final, &clock->whole);
+	clock->since = rate_readings_implied(readings, &readings->last, &clock->final);
+	clock->change_since = rate_readings_change(readings, &readings->first, &readings->last, &clock->final);
+}
+
+/* Calculates the rates of clock I between its readings. */
+static void
+take_clock(struct rates *rates, const void *record, size_t size, struct rate_windows windows, size_t i)
+{
+	struct clock_rates *clock = &rates->clocks[i];
+	struct rate_batches batches;
+	struct rate_readings *readings = &batches.readings;
+
+	rate_read_batches(record, size, rates->report, i, windows, &batches);
+	rates->tsc_resolution_ticks = readings->tsc_resolution_ticks;
+	clock->has_again = batches.has_again;
+	if (!batches.close.window)
+		return;
+	clock->is_followed = true;
+	clock->is_uncounted = batches.close.flags & RECORD_UNCOUNTED;
+	clock->first = readings->first;
+	clock->last = readings->last;
+	take_stretch(&batches, &readings->last, &clock->window);
+	clock->change_halves = rate_readings_change(readings, &readings->first, &batches.middle, &readings->last);
+	take_final(&batches, clock);
+	if (batches.has_again && batches.again[0].end)
+		clock->again = rate_readings_implied(readings, &batches.again[0], &batches.again[1]);
+}
+
+static struct interval_millihz
+to_millihz(const struct rate_interval *rate)
+{
+	return (struct interval_millihz){
+		rate->known,
+		(rate->value + MICROHZ_PER_MILLIHZ / 2) / MICROHZ_PER_MILLIHZ,
+		rate->low / MICROHZ_PER_MILLIHZ,
+		(rate->high + MICROHZ_PER_MILLIHZ - 1) / MICROHZ_PER_MILLIHZ,
+	};
+}
+
+static void
+set_measured(struct report_clock *entry, const struct rate_interval *rate)
+{
+	entry->measured = to_millihz(rate);
+	entry->error = rate_error(rate, entry->clock.claimed);
+}
+
+/* Widens the rate by the error of the crystal behind the scale. Unknown if no majority confirms the scale. */
+static void
+set_absolute(const struct rates *rates, struct report_clock *entry)
+{
+	entry->absolute = entry->measured;
+	entry->absolute.known &= !rates->outcome.undecided;
+	entry->absolute.low = scale_mul_div(entry->measured.low, PPB - REPORT_CRYSTAL_PPB, PPB);
+	entry->absolute.high = scale_mul_div_up(entry->measured.high, PPB + REPORT_CRYSTAL_PPB, PPB);
+}
+
+/*
+ * Chooses the clock that sets the TSC's rate. The vote has the same rules as in src/judge: the TSC's nominal frequency
+ * takes part, and a clock that src/judge would report as wrong cannot be chosen.
+ */
+static size_t
+choose_reference(struct rates *rates)
+{
+	const struct report *report = rates->report;
+	struct rate_interval votes[REPORT_CLOCKS_MAX] = { { .known = false } }, trusted[REPORT_CLOCKS_MAX];
+	struct rate_interval own[REPORT_CLOCKS_MAX];
+	struct falseticker_sources sources;
+	struct falseticker found;
+	size_t best;
+
+	for (size_t i = 0; i < report->clock_count; i++)
+		votes[i] = text_equal(report->clocks[i].clock.id, "tsc") ? rate_claimed(&report->clocks[i].clock) :
+			   rates->implied[i];
+	sources = sources_for_rates(report, votes);
+	found = falseticker_find(votes, report->clock_count, &sources, rates->limit_ppb);
+	for (size_t i = 0; i < report->clock_count; i++) {
+		trusted[i] = rates->implied[i];
+		trusted[i].known &= set_has(found.truechimers, i);
+		own[i] = trusted[i];
+		own[i].known &= !report->clocks[i].clock.by_tsc;
+	}
+	/*
+	 * A clock derived from the TSC repeats the rate that its hypervisor assumes, so it is only used if there is no
+	 * other.
+	 */
+	best = rate_consensus(own, report->clock_count);
+	if (best == report->clock_count)
+		best = rate_consensus(trusted, report->clock_count);
+	rates->outcome.undecided = found.undecided;
+	return best < report->clock_count ? best : rate_consensus(rates->implied, report->clock_count);
+}
+
+/* Returns a copy of TSC with CLAIM as its nominal frequency. */
+static struct clock
+with_claim(struct clock tsc, const struct claim *claim)
+{
+	tsc.claimed = claim->hz;
+	tsc.claimed_within_ppb = scale_ratio((unsigned __int128)claim->within_hz * claim->hz.den, PPB, claim->hz.num,
+					     SCALE_UP);
+	return tsc;
+}
+
+static bool
+agrees(const struct rates *rates, const struct clock *tsc, const struct rate_interval *rate)
+{
+	struct rate_interval claimed = rate_claimed(tsc);
+	struct interval_ppb apart = rate_compare(&claimed, rate);
+
+	return apart.known && !rate_beyond(&apart, rates->limit_ppb);
+}
+
+/*
+ * A wrong CPUID leaf must not make the TSC differ from all other clocks. If the claim so far contradicts them, takes
+ * the first other claim that agrees with them. A claim that is rounded by more than the limit agrees with too much.
+ */
+static void
+choose_claim(struct rates *rates)
+{
+	struct report *report = rates->report;
+	struct report_clock *tsc = report_find_clock(report, "tsc");
+	struct rate_interval own[REPORT_CLOCKS_MAX];
+	size_t best;
+
+	for (size_t i = 0; i < report->clock_count; i++) {
+		own[i] = rates->implied[i];
+		own[i].known &= !report->clocks[i].clock.by_tsc;
+	}
+	best = rate_consensus(own, report->clock_count);
+	if (!tsc || best == report->clock_count || report->options.tsc_hz || agrees(rates, &tsc->clock, &own[best]))
+		return;
+	for (size_t i = 0; i < report->claim_count; i++) {
+		const struct claim *claim = &report->claims[i].claim;
+		struct clock other = with_claim(tsc->clock, claim);
+
+		if (claim->clock != CLAIM_OF_TSC || !claim->hz.den || other.claimed_within_ppb > rates->limit_ppb ||
+		    !agrees(rates, &other, &own[best]))
+			continue;
+		for (size_t c = 0; c < report->clock_count; c++)
+			if (text_equal(report->clocks[c].clock.main, "tsc"))
+				report->clocks[c].clock = with_claim(report->clocks[c].clock, claim);
+		return;
+	}
+}
+
+/* Sets the TSC's rate in the report, and its source. */
+static void
+settle_tsc(struct rates *rates, bool whole)
+{
+	struct report *report = rates->report;
+	struct report_clock *tsc = report_find_clock(report, "tsc");
+	size_t best = choose_reference(rates);
+	struct text source;
+
+	text_init(&source, report->tsc_source, sizeof(report->tsc_source));
+	report->tsc_within = (struct rate_interval){ .known = false };
+	report->tsc = (struct rate){ 0, 0 };
+	report->relative_to = best < report->clock_count ? report->clocks[best].clock.id : "";
+	if (best < report->clock_count) {
+		report->tsc_within = rates->implied[best];
+		report->tsc = (struct rate){ rates->implied[best].value, MICROHZ };
+		if (tsc)
+			tsc->rate_whole_run = whole && rates->clocks[best].has_final;
+		text_printf(&source, "measured against %s", report->clocks[best].clock.id);
+	} else if (tsc && tsc->clock.state == CLOCK_STUCK) {
+		text_put(&source, "the TSC does not count");
+	} else if (tsc && tsc->clock.claimed.den) {
+		report->tsc = tsc->clock.claimed;
+		text_printf(&source, "claimed by %s; no other clock could measure it",
+			    report->options.tsc_hz ? "tsc_hz=" : "CPUID");
+	} else {
+		text_put(&source, "no clock could measure it");
+	}
+	if (tsc && report->tsc_within.known)
+		set_measured(tsc, &report->tsc_within);
+}
+
+/* Returns half the width of LOW..HIGH, divided by LOW. */
+static uint64_t
+half_ppt(uint64_t low, uint64_t high)
+{
+	return low ? scale_ratio(high - low, PPT / 2, low, SCALE_UP) : 0;
+}
+
+static uint64_t
+take_part(uint64_t *rest, uint64_t part)
+{
+	part = part < *rest ? part : *rest;
+	*rest -= part;
+	return part;
+}
+
+/*
+ * Returns the parts of the error of STRETCH that come from the readings, each in parts per 10^12. The rest of the
+ * slope's width, without the brackets and the TSC's resolution, is the clock's resolution.
+ */
+static struct rate_budget
+budget_of(const struct rates *rates, const struct report_clock *entry, const struct stretch *stretch)
+{
+	const struct rate_slope *slope = &stretch->slope;
+	unsigned __int128 low = (unsigned __int128)slope->low_ticks * slope->high_time;
+	unsigned __int128 high = (unsigned __int128)slope->high_ticks * slope->low_time;
+	uint64_t rest = low ? scale_ratio(high - low, PPT / 2, low, SCALE_UP) : 0;
+	struct rate_budget budget = { .known = low != 0 };
+
+	budget.tsc_resolution = take_part(&rest, scale_ratio(rates->tsc_resolution_ticks, PPT, slope->high_time, SCALE_UP));
+	budget.bracket = take_part(&rest, entry->clock.edges_only ? rest :
+				   scale_ratio(stretch->brackets, PPT / 2, slope->high_time, SCALE_UP));
+	budget.resolution = rest;
+	return budget;
+}
+
+/* Adds the other parts to the budget of ENTRY's rate. All parts together are at least half of its interval. */
+static void
+complete_budget(const struct report *report, struct report_clock *entry)
+{
+	const struct rate_interval *tsc = &report->tsc_within;
+	struct rate_budget *budget = &entry->budget;
+	uint64_t whole = half_ppt(entry->measured.low, entry->measured.high), sum;
+
+	budget->known &= entry->measured.low != 0;
+	budget->tsc_rate = text_equal(entry->clock.id, "tsc") ? 0 : half_ppt(tsc->low, tsc->high);
+	sum = budget->bracket + budget->resolution + budget->tsc_resolution + budget->tsc_rate + budget->claim;
+	budget->conversion = whole > sum ? whole - sum : 0;
+}
+
+static void
+set_rate(const struct rates *rates, const struct stretch *stretch, struct report_clock *entry)
+{
+	struct report *report = rates->report;
+	struct report_clock *tsc = report_find_clock(report, "tsc");
+	struct rate_interval rate = rate_of_clock(&stretch->slope, &report->tsc_within);
+
+	entry->rate_fit = stretch->fit;
+	set_measured(entry, &rate);
+	entry->budget = budget_of(rates, entry, stretch);
+	if (!tsc || !text_equal(entry->clock.id, report->relative_to))
+		return;
+	tsc->budget = entry->budget;
+	tsc->budget.claim = entry->clock.claimed_within_ppb * PPT_PER_PPB;
+}
+
+static bool
+holds_zero(const struct rate_interval *a, const struct rate_interval *b)
+{
+	struct interval_ppb ppb = rate_compare(a, b);
+
+	return ppb.known && ppb.low <= 0 && ppb.high >= 0;
+}
+
+static void
+compare_pair(struct rates *rates, const struct stretch *stretches, size_t a, size_t b)
+{
+	struct report *report = rates->report;
+	struct interval_ppb ppb = rate_compare(&stretches[a].implied, &stretches[b].implied);
+	struct report_rate *pair = &report->rates[report->rate_count];
+
+	if (!ppb.known || report->rate_count == REPORT_RATES_MAX)
+		return;
+	report->rate_count++;
+	*pair = (struct report_rate){ report->clocks[a].clock.id, report->clocks[b].clock.id,
+				      ppb, ppb.high - ppb.low <= 2 * SAME_SOURCE_PPB };
+	pair->same_source &= holds_zero(&stretches[a].implied, &stretches[b].implied);
+	for (size_t half = 0; half < 2; half++)
+		pair->same_source &= holds_zero(&stretches[a].halves[half], &stretches[b].halves[half]);
+}
+
+/* Calculates all rates of the report, over the rate window or, as far as it is known, over the WHOLE run. */
+static void
+conclude(struct rates *rates, bool whole)
+{
+	struct report *report = rates->report;
+	struct report_clock *tsc = report_find_clock(report, "tsc");
+	struct stretch stretches[REPORT_CLOCKS_MAX] = { { .fit = RATE_FIT_NONE } };
+
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct clock_rates *clock = &rates->clocks[i];
+
+		if (clock->is_followed && !clock->is_uncounted)
+			stretches[i] = whole && clock->has_final ? clock->whole : clock->window;
+		rates->implied[i] = stretches[i].implied;
+	}
+	choose_claim(rates);
+	settle_tsc(rates, whole);
+	for (size_t i = 0; i < report->clock_count; i++) {
+		struct report_clock *entry = &report->clocks[i];
+
+		entry->implied = stretches[i].implied;
+		entry->uncounted = rates->clocks[i].is_uncounted;
+		if (!entry->implied.known)
+			continue;
+		set_rate(rates, &stretches[i], entry);
+		entry->rate_whole_run = whole && rates->clocks[i].has_final;
+	}
+	for (size_t i = 0; i < report->clock_count; i++) {
+		if (report->clocks[i].measured.known)
+			complete_budget(report, &report->clocks[i]);
+		set_absolute(rates, &report->clocks[i]);
+	}
+	if (tsc) {
+		struct stretch *claimed = &stretches[tsc - report->clocks];
+
+		tsc->implied = rate_claimed(&tsc->clock);
+		claimed->implied = claimed->halves[0] = claimed->halves[1] = tsc->implied;
+	}
+	report->rate_count = 0;
+	for (size_t a = 0; a < report->clock_count; a++)
+		for (size_t b = a + 1; b < report->clock_count; b++)
+			compare_pair(rates, stretches, a, b);
+}
+
+static void
+keep_window(struct rates *rates, const struct scale *scale)
+{
+	for (size_t i = 0; i < rates->report->clock_count; i++) {
+		const struct clock_rates *clock = &rates->clocks[i];
+		struct report_clock *entry = &rates->report->clocks[i];
+
+		entry->implied_window = entry->implied;
+		if (!clock->is_followed || !entry->implied.known)
+			continue;
+		entry->window_ns = scale_ns(scale, clock->last.begin - clock->first.begin);
+		entry->change = entry->change_halves = clock->change_halves;
+	}
+}
+
+/* Returns the smallest absolute value in the interval, or 0 if the interval contains 0. */
+static uint64_t
+least_size(const struct interval_ppb *change)
+{
+	return change->known ? offset_min_size((struct offset){ change->low, change->high }) : 0;
+}
+
+/*
+ * Returns false if the clock has no reading at the end of the run, if its wraps up to there are uncertain, or if it
+ * stepped back. A counter that lost less than it gained since then is found by its rate.
+ */
+static bool
+is_counted(struct rates *rates, size_t i, uint64_t change_ppb)
+{
+	const struct clock_rates *clock = &rates->clocks[i];
+	const struct report_clock *entry = &rates->report->clocks[i];
+	uint64_t back_ticks = clock->last.ticks - clock->final.ticks;
+
+	if (!clock->has_final || !entry->implied_window.known ||
+	    rate_wraps_are_ambiguous(&entry->clock, &entry->implied_window, clock->expected_ticks, change_ppb))
+		return false;
+	if (back_ticks == 0 || back_ticks >> 63)
+		return true;
+	rates->outcome.went_back |= set_of(i);
+	return false;
+}
+
+/*
+ * Returns the clock that takes longest to wrap, among clocks that are not in DONE; REPORT_CLOCKS_MAX if none is left.
+ */
+static size_t
+wraps_last(const struct rates *rates, uint32_t done)
+{
+	size_t last = REPORT_CLOCKS_MAX;
+	uint64_t longest_ns = 0;
+
+	for (size_t i = 0; i < rates->report->clock_count; i++) {
+		const struct clock *clock = &rates->report->clocks[i].clock;
+		uint64_t ns;
+
+		if (!rates->clocks[i].has_final || set_has(done, i))
+			continue;
+		ns = scale_ratio((unsigned __int128)clock->wrap_ticks * PPB, clock->claimed.den, clock->claimed.num, SCALE_UP);
+		if (last < REPORT_CLOCKS_MAX && ns <= longest_ns)
+			continue;
+		longest_ns = ns;
+		last = i;
+	}
+	return last;
+}
+
+/*
+ * Fills the changes since the window. Clocks that wrap last come first, because they decide how well others' wraps
+ * can be counted.
+ */
+static void
+fill_changes(struct rates *rates, const struct scale *scale)
+{
+	uint64_t change_ppb = 0;
+	uint32_t done = 0;
+
+	for (size_t i; (i = wraps_last(rates, done)) < REPORT_CLOCKS_MAX;) {
+		struct report_clock *entry = &rates->report->clocks[i];
+		struct clock_rates *clock = &rates->clocks[i];
+
+		done |= set_of(i);
+		clock->has_final = is_counted(rates, i, change_ppb);
+		if (!clock->has_final)
+			continue;
+		entry->implied_since = clock->since;
+		entry->since_ns = scale_ns(scale, clock->final.begin - clock->last.begin);
+		entry->change_since = clock->change_since;
+		if (least_size(&entry->change_since) > change_ppb)
+			change_ppb = least_size(&entry->change_since);
+		if (least_size(&entry->change_since) > least_size(&entry->change) || !entry->change.known)
+			entry->change = entry->change_since;
+	}
+}
+
+/* Returns true if the rate that the scale uses for the TSC is outside RATE. */
+static bool
+is_off_scale(const struct scale *scale, const struct rate_interval *rate)
+{
+	uint64_t microhz = scale_mul_div(scale->hz.num, MICROHZ, scale->hz.den);
+
+	return rate->known && (microhz < rate->low || microhz > rate->high);
+}
+
+static bool
+are_apart(const struct rate_interval *a, const struct rate_interval *b)
+{
+	return a->known && b->known && (a->low > b->high || b->low > a->high);
+}
+
+/*
+ * A pause of the guest makes the next edge late. The stretches before and after this edge then both show a false
+ * rate. Therefore two stretches without a common edge are compared: the first half of the window and the rest of the
+ * run. If they do not decide it, the clock is unsure, and the run measures one more stretch. The same happens if the
+ * last edge of the run was late.
+ */
+static void
+confirm_edges(struct rates *rates, const struct scale *scale)
+{
+	for (size_t i = 0; i < rates->report->clock_count; i++) {
+		const struct clock_rates *clock = &rates->clocks[i];
+		const struct rate_interval *half = &clock->window.halves[0];
+		struct report_clock *entry = &rates->report->clocks[i];
+
+		if (clock->has_again)
+			entry->implied_since = clock->again;
+		if (!rates->report->hypervisor[0] || !clock->is_followed || !entry->clock.edges_only ||
+		    !is_off_scale(scale, &entry->implied_window) ||
+		    are_apart(&entry->implied_window, &entry->implied_since))
+			continue;
+		if (!clock->has_again && is_off_scale(scale, half) && is_off_scale(scale, &entry->implied_since))
+			entry->implied_window = *half;
+		else
+			rates->outcome.unsure |= set_of(i);
+	}
+}
+
+/*
+ * Returns true if every clock could be followed to the end and no clock changed its rate on the way. The TSC did not
+ * change then either.
+ */
+static bool
+is_steady(const struct rates *rates)
+{
+	for (size_t i = 0; i < rates->report->clock_count; i++) {
+		const struct clock_rates *clock = &rates->clocks[i];
+		const struct report_clock *entry = &rates->report->clocks[i];
+
+		if (clock->is_followed && entry->implied_window.known && !clock->has_stood &&
+		    (!entry->change_since.known || least_size(&entry->change)))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Returns true if all clocks changed against the TSC in the same direction, by more than the limit. Then the TSC has
+ * changed, and its average over the run is a rate that it never had.
+ */
+static bool
+has_tsc_changed(const struct rates *rates)
+{
+	int64_t limit_ppb = (int64_t)rates->limit_ppb;
+	bool gained = false, lost = false;
+
+	for (size_t i = 0; i < rates->report->clock_count; i++) {
+		const struct report_clock *entry = &rates->report->clocks[i];
+
+		if (!rates->clocks[i].is_followed || entry->clock.edges_only || !entry->change_since.known)
+			continue;
+		if (entry->change_since.low <= limit_ppb && entry->change_since.high >= -limit_ppb)
+			return false;
+		gained |= entry->change_since.high < 0;
+		lost |= entry->change_since.high > 0;
+	}
+	return gained != lost;
+}
+
+struct rate_outcome
+analysis_rates(const void *record, size_t size, uint64_t limit_ppb, struct report *report)
+{
+	struct rate_windows windows = rate_find_windows(record, size);
+	struct rates rates = { .report = report, .limit_ppb = limit_ppb };
+	struct scale scale;
+
+	for (size_t i = 0; i < report->clock_count; i++)
+		take_clock(&rates, record, size, windows, i);
+	conclude(&rates, false);
+	scale = report_scale(report);
+	keep_window(&rates, &scale);
+	if (!windows.final)
+		return rates.outcome;
+	fill_changes(&rates, &scale);
+	confirm_edges(&rates, &scale);
+	rates.outcome.whole_run = is_steady(&rates) ||
+				  (report->options.profile == PROFILE_SOAK && !has_tsc_changed(&rates));
+	if (rates.outcome.whole_run)
+		conclude(&rates, true);
+	return rates.outcome;
+}

@@ -1,0 +1,180 @@
+/* Reads one clock's batches from a record. See rate_batches.h. */
+#include "analysis/rate_batches.h"
+
+#include "analysis/analysis.h"
+
+/* Returns the next batch in BATCH, and its entry. */
+static bool
+next_batch(struct record_reader *reader, struct record_entry *entry, struct record_batch *batch)
+{
+	while (record_next(reader, entry)) {
+		if (entry->kind != RECORD_BATCH)
+			continue;
+		record_fixed(entry, batch);
+		if (batch->clock < REPORT_CLOCKS_MAX)
+			return true;
+	}
+	return false;
+}
+
+struct rate_windows
+rate_find_windows(const void *record, size_t size)
+{
+	uint64_t first[REPORT_CLOCKS_MAX] = { 0 }, longest = 0;
+	struct rate_windows windows = { 0, 0 };
+	struct record_reader reader;
+	struct record_entry entry;
+	struct record_batch batch;
+	bool whole = false;
+
+	record_open(&reader, record, size);
+	while (next_batch(&reader, &entry, &batch)) {
+		if (batch.stage == RECORD_FIRST) {
+			first[batch.clock] = batch.begin;
+		} else if (batch.stage == RECORD_FINAL || batch.stage == RECORD_AGAIN) {
+			windows.final = batch.window;
+		} else if (batch.stage == RECORD_CLOSE && !(batch.flags & RECORD_JUMPED)) {
+			windows.window = batch.window;
+			whole = true;
+		} else if (batch.stage == RECORD_CLOSE && !whole && batch.end && batch.begin - first[batch.clock] >= longest) {
+			windows.window = batch.window;
+			longest = batch.begin - first[batch.clock];
+		}
+	}
+	return windows;
+}
+
+static void
+take_corners(const struct record_entry *entry, struct rate_corners *corners)
+{
+	for (size_t i = 0; i < entry->item_count; i++) {
+		struct record_corner item;
+
+		record_item(entry, i, &item);
+		size_t *count = item.upper ? &corners->upper_count : &corners->lower_count;
+		struct rate_corner *list = item.upper ? corners->upper : corners->lower;
+
+		if (*count < RATE_CORNERS_MAX)
+			list[(*count)++] = (struct rate_corner){ (int64_t)item.tsc, (int64_t)item.ticks };
+	}
+}
+
+/*
+ * Keeps looks that are evenly spread over the window so far: each EVERY-th, so that they are at most
+ * RATE_BETWEEN_MAX.
+ */
+static void
+thin_looks(struct rate_readings *readings, uint64_t every)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < readings->look_count; i++)
+		if (readings->looks[i].number % every == 0)
+			readings->looks[kept++] = readings->looks[i];
+	readings->look_count = kept;
+}
+
+static void
+add_look(struct rate_readings *readings, const struct record_entry *entry, const struct record_batch *batch)
+{
+	struct rate_look look = { .sample = { batch->begin, batch->ticks, batch->end },
+				  .corners = { .narrowest = batch->end - batch->begin } };
+
+	if (readings->entry->clock.edges_only || !batch->end)
+		return;
+	if (batch->stage == RECORD_LOOK) {
+		look.number = batch->number;
+		thin_looks(readings, rate_look_interval(batch->number));
+	}
+	take_corners(entry, &look.corners);
+	if (readings->look_count < RATE_ENDS_MAX)
+		readings->looks[readings->look_count++] = look;
+}
+
+/* Ends the window at the latest sample at which all clocks agreed. */
+static void
+cut(struct rate_readings *readings, const struct sample *fit)
+{
+	size_t kept = 0;
+
+	readings->last = *fit;
+	for (size_t i = 0; i < readings->look_count; i++)
+		if (readings->looks[i].sample.begin < fit->begin)
+			readings->looks[kept++] = readings->looks[i];
+	readings->look_count = kept;
+}
+
+static void
+close_window(struct rate_batches *batches, const struct record_entry *entry, const struct record_batch *batch)
+{
+	const struct sample fit = { batch->begin, batch->ticks, batch->end };
+
+	batches->close = *batch;
+	batches->readings.gcd_ticks = batch->gcd_ticks;
+	batches->readings.smallest_ticks = batch->smallest_ticks;
+	if (batch->flags & RECORD_JUMPED) {
+		cut(&batches->readings, &fit);
+		add_look(&batches->readings, entry, batch);
+	}
+	/* The edge nearest to the middle may be the last one. */
+	if (batches->middle.end >= batches->readings.last.begin)
+		batches->middle = (struct sample){ 0, 0, 0 };
+}
+
+static void
+take_batch(struct rate_batches *batches, const struct record_entry *entry, const struct record_batch *batch)
+{
+	const struct sample sample = { batch->begin, batch->ticks, batch->end };
+
+	switch (batch->stage) {
+	case RECORD_CLOSE:
+		close_window(batches, entry, batch);
+		return;
+	case RECORD_AGAIN:
+		batches->has_again = true;
+		batches->again[0] = batches->again[1];
+		batches->again[1] = sample;
+		return;
+	case RECORD_FIRST:
+		batches->readings.first = sample;
+		break;
+	case RECORD_MIDDLE:
+		batches->middle = sample;
+		break;
+	case RECORD_LAST:
+		batches->readings.last = sample;
+		break;
+	case RECORD_FINAL:
+		batches->final = *batch;
+		break;
+	default:
+		break;
+	}
+	add_look(&batches->readings, entry, batch);
+}
+
+void
+rate_read_batches(const void *record, size_t size, const struct report *report, size_t i, struct rate_windows windows,
+		  struct rate_batches *batches)
+{
+	struct record_reader reader;
+	struct record_entry entry;
+
+	*batches = (struct rate_batches){ .readings = { .report = report, .entry = &report->clocks[i] } };
+	record_open(&reader, record, size);
+	while (record_next(&reader, &entry)) {
+		struct record_scale scale;
+		struct record_batch batch;
+
+		if (entry.kind == RECORD_SCALE && !batches->close.window) {
+			record_fixed(&entry, &scale);
+			analysis_take_scale(&batches->readings.scale, &entry);
+			batches->readings.tsc_resolution_ticks = scale.step_ticks;
+		}
+		if (entry.kind != RECORD_BATCH)
+			continue;
+		record_fixed(&entry, &batch);
+		if (batch.clock == i && batch.window && (batch.window == windows.window || batch.window == windows.final))
+			take_batch(batches, &entry, &batch);
+	}
+}

@@ -1,0 +1,28 @@
+/* Reads one clock's batches from a record. Used only in src/analysis. */
+#ifndef BARETICK_RATE_BATCHES_H
+#define BARETICK_RATE_BATCHES_H
+
+#include "analysis/rate_readings.h"
+#include "record/record.h"
+
+struct rate_windows { /* numbers of the windows whose batches count; 0 if there is none */
+	uint16_t window; /* the last complete rate window, or the longest one that a discontinuity ended */
+	uint16_t final;  /* the readings at the end of the run */
+};
+
+struct rate_batches {
+	struct rate_readings readings; /* with the differences between readings until the end of the window */
+	struct sample middle;          /* zero without a reading in the middle */
+	struct record_batch close;     /* zero if the clock was not followed, or if the window did not end */
+	struct record_batch final;     /* zero without readings at the end of the run */
+	struct sample again[2];        /* the ends of one more stretch of an edge clock */
+	bool has_again;                /* true if this stretch was tried */
+};
+
+struct rate_windows rate_find_windows(const void *record, size_t size);
+
+/* Reads the batches of clock I of REPORT. */
+void rate_read_batches(const void *record, size_t size, const struct report *report, size_t i,
+		       struct rate_windows windows, struct rate_batches *batches);
+
+#endif

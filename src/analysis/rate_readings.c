@@ -1,0 +1,143 @@
+/* Calculates a clock's rate between two readings, and the TSC's rate from it. See rate_readings.h. */
+#include "analysis/rate_readings.h"
+
+#define MICROHZ      UINT64_C(1000000)
+#define NS_PER_S     UINT64_C(1000000000)
+#define PPB          UINT64_C(1000000000)
+#define ABSURD       1000 /* If the TSC's rate differs by this factor, it stopped or jumped. */
+/* An uneven step leaves a remainder of up to a tick, and each reading is up to a tick old. */
+#define UNEVEN_TICKS 2
+#define AMBIGUOUS_SHARE 4 /* wraps cannot be counted with a doubt of more than 1/4 of the counter's range */
+/*
+ * An RTC's edge is the end of its update cycle, which a chip derives from its crystal. An emulator raises it in its
+ * main loop, which a busy host delays: by 47 us to 1.3 ms as seen with QEMU, by milliseconds if the host is
+ * overloaded.
+ */
+#define EDGE_LATE_NS UINT64_C(10000000) /* in a guest */
+
+/* Returns NS in TSC ticks, calculated from the periods of an edge clock (an RTC, see clock.h). */
+static uint64_t
+ticks_of_edges(const struct rate_readings *readings, uint64_t ns)
+{
+	const struct rate *claimed = &readings->entry->clock.claimed;
+	uint64_t periods = readings->last.ticks - readings->first.ticks;
+
+	return scale_ratio((unsigned __int128)(readings->last.end - readings->first.begin) * ns, claimed->num,
+			   (unsigned __int128)periods * claimed->den * NS_PER_S, SCALE_UP);
+}
+
+/* Returns END with its begin moved back by LATE_TICKS, because the edge may have come that long before it was seen. */
+static struct sample
+widened(const struct sample *end, uint64_t late_ticks)
+{
+	return (struct sample){ end->begin > late_ticks ? end->begin - late_ticks : 0, end->ticks, end->end };
+}
+
+struct rate_ends
+rate_readings_ends(const struct rate_readings *readings, const struct sample *from, const struct sample *to)
+{
+	struct rate_ends ends = { .even_ticks = readings->gcd_ticks, .uneven_ticks = readings->smallest_ticks + UNEVEN_TICKS,
+				  .tsc_resolution_ticks = readings->tsc_resolution_ticks };
+
+	for (size_t i = 0; i < readings->look_count; i++) {
+		const struct rate_look *look = &readings->looks[i];
+
+		if (look->sample.begin >= from->begin && look->sample.begin <= to->begin &&
+		    (!ends.count || look->sample.begin > ends.ends[ends.count - 1].sample.begin))
+			ends.ends[ends.count++] = (struct rate_end){ look->sample, &look->corners };
+	}
+	return ends;
+}
+
+struct rate_slope
+rate_readings_slope(const struct rate_readings *readings, const struct sample *from, const struct sample *to,
+		    enum rate_fit *fit)
+{
+	struct rate_window window = { *from, *to, 0, readings->tsc_resolution_ticks };
+
+	*fit = RATE_FIT_NONE;
+	if (!readings->entry->clock.edges_only) {
+		struct rate_ends ends = rate_readings_ends(readings, from, to);
+
+		return ends.count < 2 ? (struct rate_slope){ .known = false } : rate_fit(&ends, fit);
+	}
+	if (readings->report->hypervisor[0] && from->end < to->begin && readings->last.ticks != readings->first.ticks) {
+		uint64_t late = ticks_of_edges(readings, EDGE_LATE_NS);
+
+		window.first = widened(from, late);
+		window.last = widened(to, late);
+	}
+	return rate_slope(&window);
+}
+
+/* Returns the TSC's rate if the clock's nominal frequency is exact. */
+static struct rate_interval
+implied_exactly(const struct rate_readings *readings, const struct sample *from, const struct sample *to)
+{
+	enum rate_fit fit;
+	struct rate_slope slope = rate_readings_slope(readings, from, to, &fit);
+	struct rate_interval implied = rate_implied_tsc(&slope, readings->entry->clock.claimed);
+
+	implied.known &= readings->smallest_ticks && rate_is_plausible(&readings->scale, &implied);
+	return implied;
+}
+
+struct rate_interval
+rate_readings_implied(const struct rate_readings *readings, const struct sample *from, const struct sample *to)
+{
+	return rate_within(implied_exactly(readings, from, to), readings->entry->clock.claimed_within_ppb);
+}
+
+struct rate_interval
+rate_readings_implied_by_two(const struct rate_readings *readings, const struct sample *from, const struct sample *to)
+{
+	struct rate_window window = { *from, *to, readings->smallest_ticks + UNEVEN_TICKS, readings->tsc_resolution_ticks };
+	struct rate_slope slope = rate_slope(&window);
+	struct rate_interval implied = rate_implied_tsc(&slope, readings->entry->clock.claimed);
+
+	implied.known &= readings->smallest_ticks != 0;
+	return implied;
+}
+
+struct interval_ppb
+rate_readings_change(const struct rate_readings *readings, const struct sample *from, const struct sample *middle,
+		     const struct sample *to)
+{
+	struct rate_interval before = implied_exactly(readings, from, middle);
+	struct rate_interval after = implied_exactly(readings, middle, to);
+
+	return rate_compare(&after, &before);
+}
+
+struct rate_interval
+rate_claimed(const struct clock *tsc)
+{
+	const struct rate *claimed = &tsc->claimed;
+
+	if (!claimed->den)
+		return (struct rate_interval){ .known = false };
+	return rate_within((struct rate_interval){
+		true,
+		scale_mul_div_nearest(claimed->num, MICROHZ, claimed->den),
+		scale_mul_div(claimed->num, MICROHZ, claimed->den),
+		scale_mul_div_up(claimed->num, MICROHZ, claimed->den),
+	}, tsc->claimed_within_ppb);
+}
+
+bool
+rate_wraps_are_ambiguous(const struct clock *clock, const struct rate_interval *implied, uint64_t expected,
+			 uint64_t change_ppb)
+{
+	uint64_t range = clock->wrap_ticks + 1; /* 0 for a 64-bit counter */
+
+	return range && (scale_mul_div_up(expected, implied->high - implied->low, implied->low) > range / AMBIGUOUS_SHARE ||
+			 scale_mul_div_up(expected, change_ppb, PPB) > range / AMBIGUOUS_SHARE);
+}
+
+bool
+rate_is_plausible(const struct scale *scale, const struct rate_interval *tsc)
+{
+	uint64_t microhz = scale_mul_div(scale->hz.num, MICROHZ, scale->hz.den);
+
+	return tsc->low > microhz / ABSURD && tsc->high / ABSURD < microhz;
+}

@@ -1,0 +1,66 @@
+/*
+ * The readings of one clock for its rates, and the rate between any two of them. Also used during a run, to decide
+ * whether a rate window can end.
+ */
+#ifndef BARETICK_RATE_READINGS_H
+#define BARETICK_RATE_READINGS_H
+
+#include "consensus/rate.h"
+#include "consensus/rate_fit.h"
+#include "report/report.h"
+
+struct rate_look { /* many samples at one time: the shortest one, and corners for lines through all */
+	uint64_t number; /* number of a look between the ends of a window; 0 for an end */
+	struct sample sample;
+	struct rate_corners corners;
+};
+
+struct rate_readings {
+	const struct report *report;
+	const struct report_clock *entry;
+	struct scale scale;            /* the TSC's rate as it was known then */
+	uint64_t tsc_resolution_ticks; /* upper bound of the TSC's resolution */
+	/* Differences between readings: their greatest common divisor and the smallest, or 0 if the clock never moved. */
+	uint64_t gcd_ticks, smallest_ticks;
+	struct sample first, last;     /* the ends of the rate window */
+	struct rate_look looks[RATE_ENDS_MAX]; /* in order of time; an edge clock (see clock.h) has none */
+	size_t look_count;
+};
+
+/* Returns the looks in FROM..TO that may bound a rate, for a clock that is not read at its edges. */
+struct rate_ends rate_readings_ends(const struct rate_readings *readings, const struct sample *from,
+				    const struct sample *to);
+
+/*
+ * Returns the clock's ticks per TSC tick in FROM..TO, with the uncertainty of both readings. *FIT is set to the kind of
+ * readings that it is based on.
+ */
+struct rate_slope rate_readings_slope(const struct rate_readings *readings, const struct sample *from,
+				      const struct sample *to, enum rate_fit *fit);
+
+/* Returns the TSC's rate in FROM..TO if the clock has its nominal frequency. It is unknown if it is implausible. */
+struct rate_interval rate_readings_implied(const struct rate_readings *readings, const struct sample *from,
+					   const struct sample *to);
+
+/* The same from these two readings only, if the nominal frequency is exact. Not for edge clocks. */
+struct rate_interval rate_readings_implied_by_two(const struct rate_readings *readings, const struct sample *from,
+						  const struct sample *to);
+
+/* Returns the change of the clock's rate against the TSC, from FROM..MIDDLE to MIDDLE..TO. */
+struct interval_ppb rate_readings_change(const struct rate_readings *readings, const struct sample *from,
+					 const struct sample *middle, const struct sample *to);
+
+/* Returns the TSC's nominal frequency, as an interval that includes its rounding. */
+struct rate_interval rate_claimed(const struct clock *tsc);
+
+/*
+ * Returns true if the number of wraps of CLOCK's counter in about EXPECTED ticks is uncertain. Its rate IMPLIED may
+ * be too inexact for that, or clocks that wrap later changed their rate against the TSC by CHANGE_PPB.
+ */
+bool rate_wraps_are_ambiguous(const struct clock *clock, const struct rate_interval *implied, uint64_t expected,
+			      uint64_t change_ppb);
+
+/* Returns true if TSC is a plausible rate. An implausible one means that the TSC jumped, or was set back repeatedly. */
+bool rate_is_plausible(const struct scale *scale, const struct rate_interval *tsc);
+
+#endif

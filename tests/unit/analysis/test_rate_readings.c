@@ -1,0 +1,65 @@
+/* The readings of a rate: the looks of a clock from one time to another. */
+#include "test.h"
+#include "analysis/rate_readings.h"
+
+static struct report report;
+static struct rate_readings readings;
+
+/* Readings with looks that begin at these TSC values; the first and the last are the ends. */
+static void
+set_looks(const uint64_t *begins, size_t count)
+{
+	report = (struct report){ .clock_count = 1, .clocks = { { .clock = { .id = "hpet", .main = "hpet" } } } };
+	readings = (struct rate_readings){ .report = &report, .entry = &report.clocks[0], .look_count = count };
+	for (size_t i = 0; i < count; i++)
+		readings.looks[i].sample = (struct sample){ begins[i], i, begins[i] + 1 };
+}
+
+static struct rate_ends
+from_to(size_t from, size_t to)
+{
+	return rate_readings_ends(&readings, &readings.looks[from].sample, &readings.looks[to].sample);
+}
+
+TEST(a_rate_has_all_looks_of_its_time_and_no_others)
+{
+	static const uint64_t begins[] = { 100, 200, 300, 400, 500 };
+
+	set_looks(begins, 5);
+	for (size_t from = 0; from < 5; from++)
+		for (size_t to = from; to < 5; to++) {
+			struct rate_ends ends = from_to(from, to);
+
+			assert_int_equal(ends.count, to - from + 1);
+			for (size_t i = 0; i < ends.count; i++)
+				assert_int_equal(ends.ends[i].sample.ticks, from + i);
+		}
+}
+
+/* The TSC stepped back by 150 after the look at 300. */
+TEST(looks_before_the_latest_time_are_left_out)
+{
+	static const uint64_t begins[] = { 100, 200, 300, 250, 400 };
+	struct rate_ends ends;
+
+	set_looks(begins, 5);
+	ends = from_to(0, 4);
+	assert_int_equal(ends.count, 4);
+	assert_int_equal(ends.ends[2].sample.begin, 300);
+	assert_int_equal(ends.ends[3].sample.begin, 400);
+}
+
+TEST(wraps_are_ambiguous_if_the_rate_leaves_a_quarter_of_the_range_open)
+{
+	const struct clock pm = { .wrap_ticks = 0xffffff }, hpet = { .wrap_ticks = UINT64_MAX };
+	const struct rate_interval exact = { true, 1000000, 1000000, 1000000 };
+	const struct rate_interval within_1_percent = { true, 1000000, 1000000, 1010000 };
+	uint64_t quarter_ticks = UINT64_C(0x400000);
+
+	assert_false(rate_wraps_are_ambiguous(&pm, &exact, UINT64_C(1) << 40, 0));
+	assert_false(rate_wraps_are_ambiguous(&pm, &within_1_percent, quarter_ticks * 100, 0));
+	assert_true(rate_wraps_are_ambiguous(&pm, &within_1_percent, quarter_ticks * 100 + 100, 0));
+	assert_false(rate_wraps_are_ambiguous(&pm, &exact, quarter_ticks * 1000, 1000000));
+	assert_true(rate_wraps_are_ambiguous(&pm, &exact, quarter_ticks * 1000 + 1000, 1000000));
+	assert_false(rate_wraps_are_ambiguous(&hpet, &within_1_percent, UINT64_C(1) << 60, 1000000));
+}
