@@ -23,7 +23,7 @@ ICOUNT = ["--qemu-arg=-icount", f"--qemu-arg=shift={ICOUNT_SHIFT},sleep=off",
 
 
 def boot(name, cpus, qemu, *options):
-    """Boots once and returns the report. If this fails, the bench ends with the runner's output."""
+    """Boots once and returns the report. If the boot fails, the bench ends with the runner's output."""
     out = BUILD / "bench" / name
     command = [str(RUN), "--accel", "tcg", "--cpus", str(cpus), "--timeout", "580", "--out", str(out), *qemu,
                "--", *options]

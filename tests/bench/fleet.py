@@ -35,7 +35,7 @@ def make(report, count, folder):
 
 
 def found(page, count):
-    """Returns how many planted outliers the page names, and how many other machines."""
+    """Returns the number of planted outliers that the page names, and the number of other machines that it names."""
     text = re.search(r'<script type="application/json" id="fleet">(.*?)</script>', page.read_text(), re.DOTALL)[1]
     rows = [row for table in json.loads(text)["tables"] if table["id"] in ("figures", "traits") for row in table["rows"]]
     named = {int(row[0]["text"][-6:]) for row in rows}

@@ -32,7 +32,7 @@ else:
     KINDS = list(itertools.product(("q35", "pc"), (1, 2, 4), ("idle", "busy"), (None,)))
 BUSY_LOOPS = 2
 BOUND_S = 600
-PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
+PR_SET_PDEATHSIG = 1  # number of the option in <linux/prctl.h>
 
 
 class BusyHost:
@@ -61,7 +61,8 @@ def is_alarm(finding):
 
 
 def boot(number, machine, cpus, event):
-    """Return (verdict, false alarms, {outcome: rules}, seconds) of a run. The verdict is None without a report."""
+    """Return (verdict, false alarms, {outcome: rules}, seconds) of a boot. The verdict is None if there was no
+    report."""
     out = BUILD / "quiet" / f"{number:03}"
     begin = time.monotonic()
     words = [ROOT / "qemu" / "run", "--accel", "tcg", "--machine", machine, "--cpus", str(cpus), "--timeout", str(BOUND_S / 2),

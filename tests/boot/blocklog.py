@@ -5,10 +5,10 @@ import struct
 
 from boots import qemu
 
-MAGIC = 0x6A736677736872  # as in Linux's drivers/md/dm-log-writes.c, whose format QEMU uses
-DISCARD = 4               # LOG_DISCARD_FLAG: no data follows
+MAGIC = 0x6A736677736872  # magic number of Linux's drivers/md/dm-log-writes.c, whose format QEMU uses
+DISCARD = 4               # the flag LOG_DISCARD_FLAG: no data follows
 SECTOR = 512
-LOG_BYTES = 64 << 20      # many times the space for one run's writes; the file is sparse
+LOG_BYTES = 64 << 20      # size of the log, many times the writes of one run; the file is sparse
 
 
 def record(log):
@@ -20,7 +20,7 @@ def record(log):
 
 
 def read(log):
-    """Return [(offset, bytes)] in the order in which they were written."""
+    """Return [(offset, bytes)] of all writes, in their order."""
     data = log.read_bytes()
     magic, _, count, sector_bytes = struct.unpack_from("<QQQI", data)
     assert magic == MAGIC and count > 0, "no log of writes"
@@ -35,7 +35,7 @@ def read(log):
 
 
 def cuts(image, writes):
-    """Apply WRITES to IMAGE. Yield the number of each sector after it was changed."""
+    """Apply WRITES to IMAGE. Yield the number of each sector after it has been changed."""
     for offset, data in writes:
         for at in range(0, len(data), SECTOR):
             sector, place = data[at:at + SECTOR], slice(offset + at, offset + at + SECTOR)

@@ -13,12 +13,12 @@ import tidy
 SHORT = ["duration=10ms", "profile=quick"]
 EFI = ROOT / "build" / "baretick.efi"
 VERDICT_STATUS = {"pass": 0, "warn": 0, "fail": 1, "incomplete": 2}
-SERIAL_CORES = 64  # a machine with more cores does not send its record, see src/report/report_sizes.h
+SERIAL_CORES = 64  # machines with more cores do not send their record, see src/report/report_sizes.h
 SECURE = "/usr/share/OVMF/OVMF_CODE_4M.secboot.fd"
 ICOUNT = ["-icount", "shift=5,sleep=off", "-rtc", "base=2026-01-01T00:00:00,clock=vm"]
 
-# The firmware's output after the application returned, if it has nothing else to boot. Debian's firmware has had no
-# shell since 2026.
+# Output of the firmware when it continues after the application and has nothing else to boot. Debian's firmware has had
+# no shell since 2026.
 FIRMWARE_AGAIN = (b"Shell>", b"No bootable option or device was found.")
 
 EFI_BUILT = pytest.mark.skipif(not EFI.exists(), reason="build/baretick.efi is not there: type make")
@@ -57,7 +57,7 @@ def check_interval(interval):
 
 
 def checked(done, started=None, accelerator="tcg"):
-    """Return the report of a run that reached its end, after all checks that hold for each report."""
+    """Return the report of a run that reached its end, after the checks that hold for every report."""
     assert done.status in (0, 1), done
     report = json.loads(done.file("report.json"))
     tidy.check(done.file("report.json"), done.file("report.csv"))

@@ -1,4 +1,4 @@
-"""A Debian system in QEMU that runs qemu/nextboot. debootstrap makes it once."""
+"""A Debian system in QEMU that runs qemu/nextboot. debootstrap makes the system once."""
 import hashlib
 import os
 import pathlib
@@ -23,7 +23,7 @@ ExecStart=/opt/baretick/trial
 TimeoutStartSec=1200
 """
 CACHE = ROOT / "build" / "debian"
-# Without quiet the kernel's messages on the serial line take seconds.
+# Without the word "quiet", the kernel's messages on the serial line take seconds.
 COMMAND_LINE = "root=LABEL=root rw console=ttyS0 quiet"
 # GRUB reads Debian's grub.cfg. Until this file exists, it starts the kernel of the system partition.
 GRUB_CONFIG = f"""search --no-floppy --label root --set=root

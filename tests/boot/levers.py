@@ -59,7 +59,7 @@ class Monitor:
         self._socket.settimeout(ANSWER_S)
         self._socket.connect(str(path))
         self._lines = self._socket.makefile("rw")
-        self._lines.readline()  # the greeting
+        self._lines.readline()  # the greeting of QEMU's protocol
         self._execute("qmp_capabilities")
 
     def _execute(self, command, **arguments):
@@ -151,7 +151,7 @@ class Machine:
                 done += 1
                 time.sleep(pause_s)
         except (ConnectionError, ProcessLookupError):
-            pass  # QEMU has ended
+            pass  # QEMU has ended already
         return done
 
 
@@ -163,7 +163,7 @@ def run_while(pull, out, *arguments):
         try:
             if pull:
                 pull(machine)
-        except BaseException as problem:  # the test shows it, because an error in a thread would be lost
+        except BaseException as problem:  # an error in a thread would be lost, so the test shows it
             problems.append(problem)
 
     with tempfile.TemporaryDirectory(prefix="baretick-") as name:  # a socket's path has 107 characters at most
@@ -182,7 +182,8 @@ def run_while(pull, out, *arguments):
 
 
 def faked(folder, rate, monotonic=True):
-    """Return a QEMU whose host's time runs at RATE, for every clock except the TSC. Without MONOTONIC only for the RTC."""
+    """Return a QEMU that sees the host's time run at RATE. This applies to every clock except the TSC, and without
+    MONOTONIC to the RTC only."""
     if not shutil.which("faketime"):
         pytest.skip("faketime is not installed")
     script = folder / "qemu-faked"

@@ -11,9 +11,9 @@ from harness import WHOLE_FIRMWARE
 
 MIB = 1 << 20
 SECTORS = MIB // 512
-# limit for four starts of the firmware and three of a system, which take 80 s on an idle machine
+# limit for a command in which firmware starts four times and a system three times; this takes 80 s on an idle machine
 COMMAND_BOUND_S = 1500
-FOLDERS = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"  # includes mkfs.fat for users whose PATH has no sbin
+FOLDERS = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"  # the PATH of commands; sbin has mkfs.fat
 LOADER = "/usr/lib/systemd/boot/efi/systemd-bootx64.efi"
 
 # Lists everything that --remove must leave unchanged: the partition's files and folders, GRUB's files, and the

@@ -7,7 +7,7 @@
 %define DATA_MAGIC	336ec578h	; magic number of hvm_start_info
 %define FILL		0
 %else
-%define DATA_MAGIC	53726448h	; magic number of boot_params
+%define DATA_MAGIC	53726448h	; magic number of boot_params in Linux's protocol
 %define FILL		0aah
 %endif
 %ifndef MAGIC
@@ -17,7 +17,7 @@
 %define RANGES		2		; number of entries in the memory map
 %endif
 %ifndef LOW
-%define LOW		1		; type of the memory below 1 MiB; by default it is free
+%define LOW		1		; type of the memory below 1 MiB; 1 is free memory
 %endif
 %ifndef RAM_END
 %define RAM_END		10000000h	; 256 MiB
@@ -35,9 +35,9 @@
 BASE		equ 1000000h
 IMAGE_BASE	equ 100000h
 IMAGE_END	equ 200000h
-PARAMS		equ 7000h		; addresses as in crosvm and libkrun
+PARAMS		equ 7000h		; addresses of these structures, as in crosvm and libkrun
 LINE		equ 20000h
-TABLES		equ 9000h		; PML4, PDPT, and the page directory of the first GiB
+TABLES		equ 9000h		; page tables: PML4, PDPT, and the page directory of the first GiB
 
 bits 32
 org BASE
@@ -46,17 +46,17 @@ org BASE
 	dw 2, 3				; executable, 386
 	dd 1, start, 52, 0, 0
 	dw 52, 32, 2, 0, 0, 0
-	dd 1, 0, BASE, BASE, file_end - BASE, file_end - BASE, 7, 1000h			; PT_LOAD
-	dd 4, note - BASE, note, note, note_end - note, note_end - note, 4, 4		; PT_NOTE
+	dd 1, 0, BASE, BASE, file_end - BASE, file_end - BASE, 7, 1000h			; program header PT_LOAD
+	dd 4, note - BASE, note, note, note_end - note, note_end - note, 4, 4		; program header PT_NOTE
 note:
-	dd 4, 4, 18			; XEN_ELFNOTE_PHYS32_ENTRY
+	dd 4, 4, 18			; note XEN_ELFNOTE_PHYS32_ENTRY
 	db "Xen", 0
 	dd start
 note_end:
 
 gdt:
 	dq 0, 0
-	dq 00af9b000000ffffh		; 10h: code, 64 bits
+	dq 00af9b000000ffffh		; selector 10h: a code segment of 64 bits
 	dq 00cf93000000ffffh		; 18h: data
 gdt_register:
 	dw gdt_register - gdt - 1

@@ -13,8 +13,9 @@ from machine.variables import ADDED, HEADER, START
 from next import firmware
 from screens import BOUND_S, POLL_S, screen
 
-MICROSOFTS_KEYS = "/usr/share/OVMF/OVMF_CODE_4M.ms.fd"  # from the package ovmf of Debian and Ubuntu
-# Also from this package: a test key, whose private half is included.
+# firmware with Microsoft's keys, from the package ovmf of Debian and Ubuntu
+MICROSOFTS_KEYS = "/usr/share/OVMF/OVMF_CODE_4M.ms.fd"
+# Firmware with a test key, from the same package. The private half of the key is included.
 OWN_KEYS = "/usr/share/OVMF/OVMF_CODE_4M.snakeoil.fd"
 TEST_KEY, TEST_CERT = "/usr/share/ovmf/PkKek-1-snakeoil.key", "/usr/share/ovmf/PkKek-1-snakeoil.pem"
 PASS_PHRASE = "snakeoil"
@@ -22,20 +23,21 @@ SHIM = subprocess.run([ROOT / "qemu" / "find", "shim"], capture_output=True, tex
 
 TWO_CORES = ["--cpus", "2", "--boot", "usb"]
 WORDS = ["profile=quick", "duration=10ms", "clocks=tsc,hpet"]
-# In a menu of MokManager, the chosen row is black and has a frame. EDK II wrote the frame in code page 437, and since
-# 2026 in UTF-8.
+# In a menu of MokManager, the chosen row is black and has a frame. EDK II wrote the frame in code page 437, and has
+# written it in UTF-8 since 2026.
 FRAME = rb"(?:\xb3|\xe2\x94\x82)"
 CHOSEN = re.compile(rb"\x1b\[37m\x1b\[40m\x1b\[\d+;\d+H" + FRAME + rb" *([^ \xb3\xe2][^\xb3\xe2]*?) *" + FRAME)
 ENTRIES_MAX = 8
-# NON_VOLATILE and BOOTSERVICE_ACCESS. A shim deletes a list that an operating system could change.
+# Values of variables' attributes: NON_VOLATILE and BOOTSERVICE_ACCESS. A shim deletes a list that an operating system
+# could change.
 ATTRIBUTES, BOOT_SERVICES_ONLY = 4, 3
 # EDK II: the headers of OVMF's volume (72 bytes) and variable store (28 bytes) come before the first variable.
 FIRST_VARIABLE, VARIABLE_ALIGNMENT = 72 + 28, 4
 
 
 def guest(firmware, image, *words, pixels=(800, 600)):
-    """Start a machine for a person at its keyboard. It really restarts, because the firmware must keep the enrolled
-    keys."""
+    """Start a machine for a user at its keyboard. It really restarts on a reset, because the firmware must keep the
+    enrolled keys."""
     more = [*TWO_CORES, "--firmware", firmware, "--image", image, "--qemu-arg=-action", "--qemu-arg=reboot=reset"]
     return screen((80, 25), pixels, [*WORDS, *words], *more)
 
@@ -85,7 +87,8 @@ class Manager:
         return self.shown.serial()[self._at:]
 
     def wait_for(self, *words):
-        """Wait until WORDS came in this order, after the last awaited ones. Return the output before them."""
+        """Wait until the output has all WORDS in this order, after the words that were awaited before. Return the
+        output before them."""
         for word in words:
             end = time.monotonic() + BOUND_S
             while (at := self._new().find(word)) < 0:
@@ -95,7 +98,7 @@ class Manager:
         return before
 
     def choose(self, title, entry):
-        """Choose the row ENTRY in the menu TITLE, which is drawn first, and again after each key."""
+        """Choose the row ENTRY in the menu TITLE. MokManager draws the menu first, and again after each key."""
         self.wait_for(title)
         for drawn in range(1, ENTRIES_MAX):
             end = time.monotonic() + BOUND_S

@@ -21,12 +21,13 @@ import sys
 import test_network
 
 LOOPBACK, HTTP_PORT = "127.0.0.1", 8080
-NAMES = {"lab.example": bytes([10, 0, 2, 2])}  # the host's address in QEMU's user network
+# names of the DNS server; the address is the host's in QEMU's user network
+NAMES = {"lab.example": bytes([10, 0, 2, 2])}
 SILENT = "silent.example"
 # RFC 2308, 3: the answer "no such name" includes the root's SOA record
 AUTHORITY = struct.pack("!BHHIHBB5I", 0, 6, 1, 60, 22, 0, 0, 1, 60, 60, 60, 60)
-SIOCSIFFLAGS, IFF_UP = 0x8914, 1  # <linux/sockios.h>, <net/if.h>
-PR_SET_PDEATHSIG = 1              # <linux/prctl.h>
+SIOCSIFFLAGS, IFF_UP = 0x8914, 1  # numbers from <linux/sockios.h> and <net/if.h>
+PR_SET_PDEATHSIG = 1              # number from <linux/prctl.h>
 
 
 def listen(folder):
@@ -54,7 +55,7 @@ def answer_to(question):
 
 
 def serve(names, posts, folder):
-    """Keep the last posted data."""
+    """Keep the data that was posted last in FOLDER."""
     ready = selectors.DefaultSelector()
     for each in (names, posts):
         ready.register(each, selectors.EVENT_READ)

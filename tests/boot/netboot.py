@@ -1,4 +1,4 @@
-"""Makes firmware variables for a boot from a URI: EDK II's store of variables, with two more in it."""
+"""Makes firmware variables for a boot from a URI: EDK II's store of variables, with two more variables in it."""
 import pathlib
 import struct
 import uuid
@@ -7,9 +7,9 @@ GLOBAL = uuid.UUID("8be4df61-93ca-11d2-aa0d-00e098032b8c").bytes_le  # UEFI 2.10
 # AUTHENTICATED_VARIABLE_HEADER: StartId, State, Attributes, MonotonicCount, ..., NameSize, DataSize, VendorGuid.
 HEADER = struct.Struct("<HBxIQ16xIII16s")
 START, ADDED, KEPT = 0x55AA, 0x3F, 7
-STORE_HEAD = 28   # VARIABLE_STORE_HEADER comes after the volume's header, whose length is the word at 48
+STORE_HEAD = 28   # size of VARIABLE_STORE_HEADER; it follows the volume's header, whose length is the word at offset 48
 ACTIVE = 1        # UEFI 2.10, 3.1.3
-NUMBER = 0x99     # number of the boot option; it is outside of the boot order, so OVMF keeps it
+NUMBER = 0x99     # number of the boot option; OVMF keeps the option, because it is not in the boot order
 
 
 def variable(name, data):

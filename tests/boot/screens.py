@@ -15,7 +15,8 @@ from harness import FAST_TCG
 from machine import command
 from runner import arguments
 
-GLYPH_COLUMNS, GLYPH_ROWS = 8, 19  # UEFI 2.10, 34.3.1: EFI_GLYPH_WIDTH, EFI_GLYPH_HEIGHT
+# size of a character cell in pixels: UEFI 2.10, 34.3.1, EFI_GLYPH_WIDTH and EFI_GLYPH_HEIGHT
+GLYPH_COLUMNS, GLYPH_ROWS = 8, 19
 BOUND_S = 300
 POLL_S = 0.05
 
@@ -39,10 +40,10 @@ class Picture:
         return decode(b"".join(self._pixels[at:at + 3 * GLYPH_COLUMNS] for at in starts))
 
 
-@functools.lru_cache(maxsize=None)  # a screen has few different cells
+@functools.lru_cache(maxsize=None)  # the cells of a screen have few different pixels, so a cache saves time
 def decode(cell):
     pixels = [cell[at:at + 3] for at in range(0, len(cell), 3)]
-    background = pixels[0]  # glyphs leave the corner of a cell empty
+    background = pixels[0]  # the corner of a cell always has the background colour
     inks = set(pixels) - {background}
     assert len(inks) <= 1, inks
     lines = [pixels[at:at + GLYPH_COLUMNS] for at in range(0, len(pixels), GLYPH_COLUMNS)]
@@ -73,12 +74,12 @@ class Glyphs:
 
 
 class Screen:
-    """A guest. Its text mode should have this number of COLUMNS and ROWS."""
+    """A guest with a screen. Its text mode should have this number of COLUMNS and ROWS."""
 
     def __init__(self, folder, process, near, size):
         self._folder, self._process, self._socket, self._size = folder, process, near, size
         self._messages = near.makefile("rw")
-        self._messages.readline()  # the greeting
+        self._messages.readline()  # the greeting of QEMU's protocol
         self.events = []
         self.ask("qmp_capabilities")
 
@@ -95,7 +96,7 @@ class Screen:
             assert "event" in message, message
 
     def wait_for_serial(self, *texts):
-        """Wait for any of TEXTS."""
+        """Wait until the serial line has one of TEXTS."""
         end = time.monotonic() + BOUND_S
         while not any(text in self.serial() for text in texts):
             assert time.monotonic() < end and self._process.poll() is None, self.serial()[-2000:]
@@ -123,7 +124,8 @@ class Screen:
         return Picture(path, *self._size)
 
     def wait_until(self, holds, say):
-        """Return the first picture that HOLDS. If none comes, SAY(picture) describes the last one."""
+        """Return the first picture that makes HOLDS(picture) true. If none comes in time, SAY(picture) describes
+        the last one."""
         end = time.monotonic() + BOUND_S
         while not holds(picture := self.picture()):
             assert time.monotonic() < end, say(picture)

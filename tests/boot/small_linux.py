@@ -13,7 +13,7 @@ from linux import FOLDERS, LOADER, MIB, Machine, copy_tool, run
 from mok import MICROSOFTS_KEYS, OWN_KEYS, SHIM, with_mok
 
 PACKAGE = "linux-image-cloud-amd64"
-PARTS = re.compile(r"linux-(?:image|binary|modules)-\S+")  # packages that contain parts of a kernel
+PARTS = re.compile(r"linux-(?:image|binary|modules)-\S+")  # names of packages that contain parts of a kernel
 MODULES = ["virtio_pci", "virtio_blk", "vfat", "nls_cp437", "nls_ascii", "efivarfs"]
 CACHE = ROOT / "build" / "linux"
 DOWNLOAD_BOUND_S = 120
@@ -64,7 +64,7 @@ os.makedirs(target + library + "lib-dynload", exist_ok=True)
 
 
 def lacking():
-    """Return the reason why this machine cannot be made here, or ""."""
+    """Return the reason why this machine cannot be made on this host, or ""."""
     for name in (*PROGRAMS, "apt-get", "dpkg-deb"):
         if not shutil.which(name, path=FOLDERS):
             return f"there is no {name}"
@@ -173,7 +173,7 @@ def _entry(name, mode, data):
 class SmallLinux(Machine):
     """The kernel of the distribution with an initramfs that runs the script TRIAL at each start."""
 
-    cores = "1"  # Linux starts sooner
+    cores = "1"  # with one core, Linux starts sooner
 
     def __init__(self, folder, trial, keys=None, is_by_shim=False):
         """If KEYS is given, the firmware enforces Secure Boot and trusts these keys. Loader, kernel and

@@ -38,7 +38,7 @@ def test_every_clock_and_every_core_is_measured(run, machine, cpus):
     report = measured(run, "--machine", machine, started=cpus)
     states = {timer["source"]: timer["state"] for timer in report["intervals"]}
     assert states["lapic"] == states["self_ipi"] == "present", states
-    # on pc, its HPET can only use a pin that is already in use
+    # on the machine pc, the HPET can only use a pin that is already in use
     assert states["hpet0"] == "present" or machine == "pc", states
 
 
@@ -93,10 +93,10 @@ def test_a_command_line_that_is_too_long_is_an_error(run, length):
 
 @pytest.mark.parametrize("port, name", [(0x2F8, "SPCR"), (0x3E8, "DBG2")])
 def test_without_a_com1_the_port_that_acpi_names_gets_the_report(tmp_path, port, name):
-    """Without the runner, because the runner's serial line is COM1."""
+    """The runner is not used, because its serial line is always COM1."""
     table, log = tmp_path / "table", tmp_path / "log"
     address = bytes([1, 8, 0, 1]) + port.to_bytes(8, "little")
-    # Both tables without their header of 36 bytes, which QEMU adds.
+    # Both tables are written without their header of 36 bytes, because QEMU adds it.
     table.write_bytes({"SPCR": bytes(4) + address + bytes(28),
                        "DBG2": struct.pack("<IIBHBHHHHHHHHH", 44, 1, 0, 38, 1, 0, 0, 0, 0, 0x8000, 0, 0, 22, 34) + address + bytes(4)}[name])
     subprocess.run(["qemu-system-x86_64", "-M", "q35", "-m", "512", "-display", "none", "-no-reboot", "-nodefaults",
@@ -113,8 +113,8 @@ def test_a_wrong_option_of_the_command_line_is_named(run):
 
 @pytest.mark.parametrize("way", ["reboot", "poweroff", "ask", "return"])
 def test_each_way_out_ends_the_machine_with_its_report(run, way):
-    """For QEMU, only a power-off is a shutdown, and its log then has this event. Without the event, a reset ended
-    QEMU."""
+    """Each way must end the machine. QEMU only calls a power-off a shutdown, and its log then has this event.
+    Otherwise a reset ended QEMU."""
     words = [*SHORT, "clocks=tsc", "cores=off", f"exit={way}"]
     done = run(*BARE, "--cpus", "1", *qemu("-trace", "qemu_system_shutdown_request"), "--", *words)
     assert done.status == VERDICT_STATUS[done.report["verdict"]], done

@@ -1,5 +1,5 @@
-"""Loaders that start baretick without UEFI: GRUB, ISOLINUX and PXELINUX on a machine with a BIOS, and QEMU's -kernel with the Linux boot
-protocol."""
+"""Loaders that start baretick without UEFI: GRUB, ISOLINUX and PXELINUX on a machine with a BIOS, and QEMU's -kernel
+with the Linux boot protocol."""
 import pathlib
 import shutil
 import struct
@@ -98,7 +98,7 @@ def test_a_line_that_is_too_long_for_linux_image_is_an_error(run, length):
 
 @pytest.mark.long
 def test_pxelinux_starts_it_over_the_network(tmp_path):
-    """Without the runner, which has no network. The network card's ROM waits some seconds for its link."""
+    """The runner is not used, because it has no network. The network card's ROM waits some seconds for its link."""
     needed(PXELINUX, LDLINUX)
     syslinux_tree(tmp_path / "tftp", "pxelinux.cfg/default", "label=rack", PXELINUX)
     log = tmp_path / "log"

@@ -34,7 +34,7 @@ pytestmark = [pytest.mark.skipif(not shutil.which("bochs") or not BOCHS_BIOS.exi
 
 def test_bochs_measures_every_clock_and_finds_no_fault(tmp_path):
     """All clocks of Bochs count its instructions, so each rate is the nominal one. The test takes 14 s, because
-    Bochs interprets each instruction. It ends with a power-off."""
+    Bochs interprets each instruction. The run ends with a power-off."""
     isolinux_cd(tmp_path, "profile=quick duration=10ms clocks=tsc,hpet,acpi_pm,pit,rtc exit=poweroff")
     (tmp_path / "bochsrc").write_text(BOCHSRC)
     (tmp_path / "commands").write_text("c\n")  # the package has Bochs's debugger, which waits for a command

@@ -14,7 +14,7 @@ from boots import EFI_BUILT, FIRMWARE_AGAIN, ICOUNT, IMAGE_BUILT, SECURE, SHORT,
 from harness import BARE, FAST_TCG, ROOT, TCG
 from results import cases
 
-# these rows exist only if a hypervisor offers the clocks, and TCG does not
+# rows of clocks that only hypervisors offer; TCG offers none of them
 PARAVIRTUAL = ["kvmclock", "hv_ref", "hv_page", "xen"]
 CLOCKS = [name for name in re.search(r"separated by commas: ([\w, ]+) \|",
                                      (ROOT / "src/options/README.md").read_text()).group(1).split(", ") if name not in PARAVIRTUAL]
@@ -126,8 +126,8 @@ def test_each_of_4_cores_says_where_it_sits_and_stands_at_0(booted, cores):
 
 
 def test_too_little_memory_for_255_cores_is_a_sentence_and_a_smaller_plan(run):
-    # Between too little memory for any report and enough memory for 255 cores are only 9 MB. With Debian's firmware
-    # this range starts at 112 MB.
+    # With some amounts of memory there is space for a report, but not for 255 cores. This range has only 9 MB, and
+    # starts at 112 MB with Debian's firmware.
     megabytes, tried, planned = 112, set(), None
     while not planned and megabytes not in tried:
         tried.add(megabytes)
@@ -175,7 +175,7 @@ def built_by_clang(tmp_path_factory):
 
 
 @pytest.mark.long
-@pytest.mark.xdist_group("clang")  # so that both share one build
+@pytest.mark.xdist_group("clang")  # tests of one group share one build
 @pytest.mark.parametrize("file, words, firmware", [
     ("baretick.efi", [*FAST_TCG, "--efi"], "EDK II"),
     ("baretick.elf", ["--accel", "tcg", "--boot", "bare", "--image"], "none (PVH"),
@@ -224,7 +224,8 @@ def test_cores_off_leaves_the_boot_core_alone(booted):
     assert report["machine"]["cores_listed"] == 4
 
 
-FROM_STICK = [*FAST_TCG, "--boot", "usb"]  # without an RTC this firmware does not start the file of -kernel
+# without an RTC this firmware cannot start the file of -kernel, but it can start a stick
+FROM_STICK = [*FAST_TCG, "--boot", "usb"]
 
 
 @IMAGE_BUILT
@@ -282,7 +283,7 @@ def test_a_broken_acpi_table_is_a_finding_that_names_it(run, tmp_path):
 
 
 def test_an_hpet_table_that_points_nowhere_is_not_believed(run, tmp_path):
-    """IA-PC HPET 1.0a, 3.2.4: the table states registers at FED00000h, but this machine has none there."""
+    """IA-PC HPET 1.0a, 3.2.4: the table states registers at FED00000h, but this machine has no HPET there."""
     table = tmp_path / "table"
     address = bytes([0, 64, 0, 0]) + (0xFED00000).to_bytes(8, "little")
     table.write_bytes((0x8086A201).to_bytes(4, "little") + address + bytes([0, 0x80, 0, 0]))
@@ -292,7 +293,7 @@ def test_an_hpet_table_that_points_nowhere_is_not_believed(run, tmp_path):
     assert clocks(report)["hpet"]["verdict"] == "fail"
 
 
-# An error names wrong options and the valid ones, and nothing starts.
+# An error names the wrong option and the valid ones, and nothing is started.
 
 @pytest.mark.parametrize("word, sentences", [
     pytest.param("colour=red", ["colour", "duration"], id="key"),
@@ -328,13 +329,13 @@ def test_the_screen_shows_something_at_the_end(booted):
     checked(booted)
     data = booted.file("screen.ppm.png")
     assert data.startswith(b"\x89PNG\r\n\x1a\n")
-    assert len(data) > 4000  # a blank screen of this size would be a smaller file
+    assert len(data) > 4000  # a blank screen of this size gives a smaller file
 
 
 # Figures that can be calculated by hand.
 
 def test_driven_by_instructions_two_runs_are_the_same_and_every_rate_is_nominal(run):
-    # Only one core, because the order in which several cores run depends slightly on the host.
+    # The machine has one core, because the order in which several cores run depends slightly on the host.
     runs = [run(*BARE, "--cpus", "1", *qemu(*ICOUNT), "--", "duration=10ms") for _ in range(2)]
     report = checked(runs[0], started=1)
     assert runs[0].file("report.json") == runs[1].file("report.json")
@@ -347,7 +348,7 @@ def test_driven_by_instructions_two_runs_are_the_same_and_every_rate_is_nominal(
     assert all(clock["verdict"] == "pass" for clock in report["clocks"])
 
 
-# The accelerator, and results for other programs.
+# Tests of the accelerator, and of results for other programs.
 
 def test_auto_comes_to_an_end_with_or_without_kvm(run, tmp_path):
     junit = tmp_path / "junit.xml"
@@ -374,7 +375,7 @@ def test_stricter_firmware_boots_it(run, firmware):
     checked(run(*TCG, "--cpus", "2", "--firmware", firmware, "--", *SHORT, "clocks=tsc,hpet"), started=2)
 
 
-# CPUs and tables with missing parts. Each run uses its options, ends in time, and gives the reason.
+# Machines whose CPU or tables have missing parts. Each run uses its options, ends in time, and gives the reason.
 
 no_tsc = pytest.mark.boot(*BARE, "--cpus", "2", *qemu("-cpu", "max,-tsc"), "--", *SHORT)
 hidden = pytest.mark.boot(*FAST_TCG, "--cpus", "2", *qemu("-cpu", "max,-hypervisor"), "--", *SHORT)

@@ -39,12 +39,12 @@ def killed_in(phase, folder, stick, *options, machine=()):
 
 
 def kill_in(phase, folder, stick, *options, machine):
-    """Do the run. Its status is 2 if QEMU still existed and was killed."""
+    """Do the run and kill QEMU. The status is 2 if QEMU still existed then."""
     folder.mkdir()
 
     def kill(machine):
         machine.wait_for(f"phase: {phase}\r".encode())
-        # the run may have ended
+        # the process may have ended already
         with contextlib.suppress(FileNotFoundError, ProcessLookupError), machine.process() as process:
             process.kill()
 
@@ -109,7 +109,7 @@ def arm_watchdog(machine):
 
 
 def test_a_watchdog_that_nobody_feeds_resets_the_machine_and_the_next_boot_says_in_which_phase(run, tmp_path):
-    """This watchdog continues, even if the firmware's own watchdog is stopped."""
+    """The chip set's watchdog continues even if the firmware's own watchdog is stopped."""
     done = run_while(arm_watchdog, tmp_path / "reset", *TWO_CORES, *qemu("-global", "ICH9-LPC.noreboot=false"),
                      "--image", copy_of_stick(tmp_path), "--", "profile=standard", "duration=10s", "clocks=tsc,acpi_pm")
     assert done.status == 2, done
@@ -133,7 +133,8 @@ def test_what_ended_a_run_is_not_tried_again_unless_it_is_asked_for(run, tmp_pat
     stick = tmp_path / "after"
     stick.write_bytes(done.file("stick.img"))
     left = markers(stick)
-    assert bool(left) == (sentence is not None)  # the next run still knows the phase that ended a run
+    # the marker remains if a phase ended a run, so that the next run still knows this phase
+    assert bool(left) == (sentence is not None)
     for text in left.values():
         assert re.match(r"phase= cores=off least=(mp|off) report=0 #", text)
 

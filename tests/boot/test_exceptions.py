@@ -101,8 +101,8 @@ def test_a_fault_in_a_handler_ends_the_timers_and_the_report_is_saved_with_nothi
 
 
 def test_what_the_firmware_takes_in_its_own_code_goes_to_the_firmwares_handler(run):
-    """CopyMem() reads unmapped memory. The firmware prints a dump, and nothing follows. The runner must not wait for
-    its time-out."""
+    """The firmware's CopyMem() reads unmapped memory. The firmware prints a dump, and nothing follows. The runner
+    must not wait for its time-out."""
     done = run(*faulting("fw", 0, 0), "--", *SHORT)
     assert FIRMWARES_DUMP in done.file("serial.log").decode("ascii", "replace")
     assert done.status == 2 and "verdict" not in done.stdout, done

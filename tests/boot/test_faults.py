@@ -60,7 +60,8 @@ def overlap(interval, low, high):
 
 
 long = pytest.mark.long
-with_clean = pytest.mark.xdist_group("clean")  # all tests in one worker, so that the clean boot is done once
+# runs these tests in one worker, so that the clean boot is done only once
+with_clean = pytest.mark.xdist_group("clean")
 with_undisturbed = pytest.mark.xdist_group("undisturbed")
 
 
@@ -104,7 +105,7 @@ def test_the_broken_timer_of_the_readme_is_named_and_no_other_clock(tmp_path):
 
 @contextlib.contextmanager
 def load(loops):
-    """Start LOOPS processes that only use processor time."""
+    """Start LOOPS processes that use as much processor time as they can."""
     processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(loops)]
     try:
         yield
@@ -179,7 +180,7 @@ def test_a_clock_that_turns_sick_is_named_with_when_and_keeps_what_was_measured_
                 disturb(registers)
             late[-1] = machine.has_said(b"\nphase: start-cores")
 
-    late = []  # for each try, whether a busy host stopped this thread until the last row was measured
+    late = []  # for each try: true if a busy host stopped this thread until the last row was measured
     while len(late) < TRIES and False not in late:
         done = levers.run_while(pull, tmp_path / f"out{len(late)}", *LONG)
     assert False in late, done
@@ -194,7 +195,7 @@ def test_a_clock_that_turns_sick_is_named_with_when_and_keeps_what_was_measured_
         assert (now[name]["measured_hz"] is None) == (before[name]["measured_hz"] is None), name
         if now[name]["rate_over"] == before[name]["rate_over"] == "window":
             assert now[name]["measured_hz"] == before[name]["measured_hz"], name
-        elif now[name]["measured_hz"]:  # the other boot measured the rate over its whole run
+        elif now[name]["measured_hz"]:  # if not, the clean boot measured the rate over the whole run
             assert overlap(now[name]["measured_hz"], *map(exact, bounds_of(before[name]["measured_hz"]))), name
         assert now[name]["main"] == clock or now[name]["verdict"] == "pass", now[name]
     for name in ROWS[:ROWS.index(after) + 1]:
@@ -204,9 +205,9 @@ def test_a_clock_that_turns_sick_is_named_with_when_and_keeps_what_was_measured_
 # Interference: the host stops the machine, and no clock may be named.
 
 FREEZE_S, RUN_S, FREEZES = 0.4, 0.2, 3
-RATE_WRONG_PPM = 500  # limit in the rule catalogue
+RATE_WRONG_PPM = 500  # limit of the rules for wrong rates, in the rule catalogue
 HOLDS, HOLDS_MAX = 5, 100
-HOLD_S = 0.3  # longer than gap= of QUICK, which is longer than usual gaps of a busy host
+HOLD_S = 0.3  # longer than the option gap= of QUICK, and than usual gaps of a busy host
 
 
 @with_clean
@@ -236,7 +237,7 @@ def freeze_while(machine, wanted):
 
 
 def test_a_machine_that_is_frozen_while_rates_are_measured_has_no_sick_clock(tmp_path):
-    """The RTC gains time in each freeze. It is so fast that the rule would name it, and a note says so."""
+    """The RTC gains time in each freeze, so much that the rule would name it. A note must explain this instead."""
     def freeze(machine):
         assert machine.wait_for(b"baretick ")
         freeze_while(machine, lambda: not machine.has_said(b"\n  tsc "))
@@ -262,12 +263,13 @@ def test_a_machine_that_is_frozen_after_the_rates_has_no_sick_clock(tmp_path):
     assert {row["class"] for row in report["discontinuities"]} == {"stopped"}, report["discontinuities"]
     assert any("The machine was stopped for " in note and "(by the rtc)" in note for note in report["notes"]), report["notes"]
     rtc = clocks(report)["rtc"]
-    # the change between the window's halves, if the host made the window long enough for an edge in its middle
+    # the change between the halves of the window; only known if the window was long enough for an edge in its middle
     change = rtc["change_ppm"]
     assert rtc["rate_over"] == "window" and (not change or change["low"] <= 0 <= change["high"]), rtc
 
 
-APM_COMMAND, APM_STATUS = 0xB2, 0xB3  # ports of the chip set; a write to the first raises an SMI, a write to the second has no effect
+# ports of the chip set; a write to the first raises an SMI, a write to the second has no effect
+APM_COMMAND, APM_STATUS = 0xB2, 0xB3
 WRITES_MAX = 10000
 
 

@@ -1,5 +1,5 @@
-"""A pause, a snapshot and a migration while baretick runs. These tests check that the event happened at the requested time, and
-that the run reached its end. Other tests check the findings on clocks.
+"""A pause, a snapshot and a migration while baretick runs. These tests check that the event happened at the
+requested time, and that the run reached its end. Other tests check the findings on clocks.
 """
 import re
 
@@ -9,7 +9,7 @@ from boots import EFI_BUILT, IMAGE_BUILT, checked
 from harness import BARE, FAST_TCG, case, junit
 from machine import events
 
-SLACK_S = 0.02  # rounding of two times with two digits
+SLACK_S = 0.02  # rounding error of two times that have two decimals
 
 pytestmark = EFI_BUILT
 
@@ -47,7 +47,8 @@ def test_with_several_cores_in_each_phase(run, tmp_path, moment, what):
 
 @pytest.mark.long
 def test_a_machine_that_was_set_back_does_again_what_it_did(run, tmp_path):
-    """The progress goes back, and the report's table is printed once."""
+    """After the restore, the progress starts again at an earlier phase. The table of the report is printed only
+    once."""
     text = "latency=snapshot:5s"
     done = run(*BARE, "--cpus", "1", "--event", text, *junit(tmp_path), "--", "duration=1s")
     happened(done, text, 0, 5)

@@ -1,5 +1,5 @@
-"""Firmware without the things that INIT-SIPI-SIPI needs, from the test image of tests/fault. Its own MP services
-start the cores."""
+"""Firmware without the things that INIT-SIPI-SIPI needs, from the test image of tests/fault. The firmware's MP
+services start the cores instead."""
 import pytest
 
 from boots import VERDICT_STATUS

@@ -1,5 +1,5 @@
-"""CPUID leaves with a wrong rate: a test image (tests/skew) whose boot core runs as an SVM guest and reads other leaves.
-Instructions drive the guest's time (-icount), so the TSC and the local APIC's timer count exactly 1 GHz.
+"""CPUID leaves with a wrong rate: a test image (tests/skew) whose boot core runs as an SVM guest and reads other
+leaves. Instructions drive the guest's time (-icount), so the TSC and the local APIC's timer count exactly 1 GHz.
 """
 import pytest
 
@@ -50,7 +50,7 @@ def outcomes(report):
 def test_a_leaf_with_a_wrong_rate_is_named_and_no_clock_is_accused(run, leaves, wrong, right, claimed_hz, effect):
     report = claims(run, *leaves)
     seen = (report["claims"], report["findings"])
-    # findings on QEMU's timers are ignored, see faults()
+    # findings on QEMU's timers are ignored, as in faults()
     finding, = (found for found in report["findings"] if not found["rule"].startswith("irq-"))
     assert finding["rule"] == f"{wrong[1]}-claim" and finding["clock"] is None, seen
     assert finding["text"].startswith(f"{wrong[0]} states ") and effect in finding["text"], seen

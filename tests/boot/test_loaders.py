@@ -1,4 +1,4 @@
-"""Boot loaders that start baretick and pass options on. Each is on a stick in the place of the application."""
+"""Boot loaders that start baretick and pass options on. Each loader is on a stick, in the place of the application."""
 import pathlib
 import shutil
 import subprocess

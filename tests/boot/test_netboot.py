@@ -1,5 +1,5 @@
-"""Machines booted by PXE and by HTTP boot. The boot server has their options and receives their report. Each failure
-of this is reported, and the run continues.
+"""Machines that boot by PXE and by HTTP boot. They get their options from the boot server, and send their report to
+it. Each failure in this is reported, and the run continues.
 """
 import errno
 import http.server
@@ -23,7 +23,7 @@ CARD = ["-device", "virtio-net-pci,netdev=net,romfile=,bootindex=1,mac=52:54:00:
 ME = "mac=525400abcdef&serial=rack%207"
 SERIAL = ["-smbios", "type=1,serial=rack 7"]
 NO_VOLUME = "No report on the boot volume: the application was not started from one."
-CLIENT_S = 300     # limit for the wait for a client
+CLIENT_S = 300     # longest wait for a client
 HELD = object()    # marks a part of an answer that never comes
 
 
@@ -64,8 +64,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Sends the application and receives reports. ANSWER has the parts of the answer to other requests. If it is
-    None, the server is gone."""
+    """Sends the application and receives reports. ANSWER has the parts of the answer to other requests. If ANSWER is
+    None, the server stops before it answers."""
     daemon_threads = True
 
     def __init__(self, *answer):
@@ -101,7 +101,7 @@ def disk(tmp_path):
 
 @pytest.fixture
 def by_http(run, disk, tmp_path):
-    """Boots http://.../baretick.efi from a server. WORDS are the machine's own options."""
+    """Return a function that boots http://.../baretick.efi from a server. WORDS are the machine's own options."""
     def boot(url, *words):
         code = firmware_that_boots(f"{url}/baretick.efi", tmp_path / "firmware", CODE, VARIABLES)
         return run("--accel", "tcg", "--firmware", code, *disk, *qemu("-netdev", "user,id=net", *CARD, *SERIAL),
@@ -111,7 +111,7 @@ def by_http(run, disk, tmp_path):
 
 @pytest.fixture
 def by_pxe(run, disk, tmp_path):
-    """Boots the application by PXE and TFTP."""
+    """Return a function that boots the application by PXE and TFTP."""
     folder = tmp_path / "tftp"
     folder.mkdir()
     (folder / EFI.name).write_bytes(EFI.read_bytes())
@@ -149,13 +149,13 @@ def port_80():
 
 
 def said(done):
-    """Return the sentence on the sent report, which follows the report on the serial line."""
+    """Return the sentence about sending the report, which follows the report on the serial line."""
     serial = done.file("serial.log").replace(b"\r", b"").decode("ascii", "replace")
     return re.findall(r"^The report was .*", serial.rpartition("\nBARETICK REPORT END")[2], re.M)
 
 
 def from_server(report):
-    """Return the report's notes on the server."""
+    """Return the notes in the report that concern the server."""
     assert NO_VOLUME in report["notes"]
     return [note for note in report["notes"] if "booted" in note and note != NO_VOLUME]
 

@@ -1,5 +1,5 @@
-"""save=http://...: the firmware's network sends the report. If this fails, the stick and the serial line still have the report, and
-a sentence gives the reason.
+"""save=http://...: the firmware's network sends the report. If this fails, the stick and the serial line still have
+the report, and a sentence gives the reason.
 """
 import contextlib
 import re
@@ -20,8 +20,8 @@ pytestmark = IMAGE_BUILT
 
 CARD = qemu("-netdev", "user,id=net", "-device", "virtio-net-pci,netdev=net,romfile=")
 HOST = "10.0.2.2"     # the host's address in QEMU's user network
-NOBODY = "10.0.2.77"  # an unused address of that network
-CLIENT_S = 300        # limit for the wait for a client
+NOBODY = "10.0.2.77"  # an address in that network that no machine uses
+CLIENT_S = 300        # longest wait for a client
 
 def body_of(line):
     """Return the body that a client posts, with the length from its headers."""
@@ -49,7 +49,7 @@ class Server:
         threading.Thread(target=self._serve, daemon=True).start()
 
     def _serve(self):
-        with contextlib.suppress(OSError):  # a closed connection ends the loop
+        with contextlib.suppress(OSError):  # closing the socket ends the loop
             while True:
                 line, _ = self.socket.accept()
                 line.settimeout(CLIENT_S)
@@ -59,7 +59,7 @@ class Server:
     def _one(self, line):
         body = body_of(line) if self.reads else b"a part" * bool(line.recv(1000))
         if not body:
-            return  # a connection without data, which was only a try
+            return  # a connection without data, which was only an attempt
         self.bodies.append(body)
         if self.answer:
             line.sendall(self.answer)
@@ -88,7 +88,8 @@ def status(line):
 
 
 def sent(run, address, card=CARD):
-    """Return the run's report from the serial line, and the sentence on sending it. Assert that the stick has it, too."""
+    """Return the run's report from the serial line, and the sentence about sending it. Assert that the stick has the
+    report, too."""
     done = run(*STICK, *card, "--", *FAST, f"save={address}")
     assert checked(done)["options"]["save"] == address
     saved = folders(volume_of(done.file("stick.img")))["0001"]
@@ -119,7 +120,7 @@ def test_the_labs_server_gets_the_report_byte_for_byte(run, tmp_path):
     pytest.param("503 Service Unavailable", "503: it can't take it now", marks=pytest.mark.long),
     pytest.param("301 Moved Permanently", "301", marks=pytest.mark.long)])
 def test_a_server_that_refuses_is_quoted(run, server, line, words):
-    """The answer is a byte longer than its stated length."""
+    """The answer has one byte more than its stated length."""
     lab = server(status(line) + b"!")
     address = f"http://{HOST}:{lab.port}/some/where?x=1"
     report, said = sent(run, address)

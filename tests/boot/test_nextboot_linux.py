@@ -88,7 +88,7 @@ def test_with_secure_boot_a_signed_application_runs_and_an_unsigned_one_is_refus
 
 @pytest.mark.long
 def test_with_exit_ask_the_machine_comes_back_without_a_key(tmp_path):
-    """This takes half a minute longer, because the application waits for a key."""
+    """This test takes half a minute longer, because the application waits for a key."""
     machine = ended(tmp_path, TRIAL.replace(WORDS, f"{WORDS} exit=ask"))
     assert machine.read("trial.txt").decode().count("status 0\n") == 3
     assert "exit" not in json.loads(machine.read("report/report.json"))["options"]["given"]
@@ -97,8 +97,8 @@ def test_with_exit_ask_the_machine_comes_back_without_a_key(tmp_path):
 
 @pytest.mark.long
 def test_a_wrong_option_is_collected_as_a_report_that_names_it_and_the_machine_comes_back(tmp_path):
-    """nextboot refuses such an option, so it is written to the file afterwards. The word is wrong, because
-    exit=reboot is the right one."""
+    """nextboot refuses this option, so the option is written to the file afterwards. It is wrong, because the right
+    word is exit=reboot."""
     prepare = "qemu/nextboot; echo exit=restart >/boot/efi/EFI/baretick/baretick.cfg; touch /restart; echo"
     machine = ended(tmp_path, TRIAL.replace(f"qemu/nextboot --reboot -- {WORDS}; echo", prepare))
     said = machine.read("trial.txt").decode()

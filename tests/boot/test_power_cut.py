@@ -17,7 +17,7 @@ from harness import Run
 from stick import FAST, FILES, IMAGE, ON_STICK, PARTITION, STICK, block_sums, folders, mtools, volume_of
 from boots import IMAGE_BUILT, checked
 
-# All tests in one worker, so that the runs are done once.
+# All tests run in one worker, so that the row of runs is done only once.
 pytestmark = [IMAGE_BUILT, pytest.mark.xdist_group("row")]
 
 CLOCK_STEP_S = 2  # resolution of a date on FAT
@@ -69,7 +69,7 @@ def test_runs_in_a_row_give_a_folder_each_and_leave_the_earlier_ones_alone(row):
 
 
 def inside(page):
-    """Return the report in a page."""
+    """Return the report that is inside a page."""
     return without_exact(json.loads(re.search(rb'<script type="application/json" id="report">(.*?)</script>', page, re.S)[1]))
 
 
@@ -104,12 +104,12 @@ def test_mtools_and_fsck_find_nothing_wrong_with_the_stick(row, tmp_path):
 def test_folder_and_files_bear_the_date_of_the_firmwares_clock(row):
     for run in row.runs:
         begun = datetime.datetime.fromisoformat(run.report["started_at"]) - datetime.timedelta(seconds=CLOCK_STEP_S)
-        ended = begun + datetime.timedelta(minutes=10)  # each run takes less time than this
+        ended = begun + datetime.timedelta(minutes=10)  # each run takes less than this time
         for entry in (run.entry, *run.entries.values()):
             assert begun <= entry.made <= ended and begun <= entry.written <= ended
 
 
-ORDER = ["nothing", "checkpoint", "report"]  # possible remains of a run, in the order in which they appear
+ORDER = ["nothing", "checkpoint", "report"]  # possible remains of a run, in the order in which a run creates them
 
 
 def test_a_power_cut_at_any_moment_leaves_every_numbered_folder_whole(row):
@@ -121,7 +121,7 @@ def test_a_power_cut_at_any_moment_leaves_every_numbered_folder_whole(row):
     for number, run in enumerate(row.runs, 1):
         earlier, rests_on, left = row.runs[number - 2].folders if number > 1 else {}, None, "nothing"
         for sector in blocklog.cuts(image, run.writes):
-            if rests_on is None or sector in rests_on:  # other sectors do not change the remains
+            if rests_on is None or sector in rests_on:  # other sectors cannot change the result
                 before = left
                 left, rests_on = what_is_left(image, kept, earlier, run.folders)
                 assert ORDER.index(left) >= ORDER.index(before)
@@ -131,14 +131,14 @@ def test_a_power_cut_at_any_moment_leaves_every_numbered_folder_whole(row):
 
 
 def check(is_so, sentence):
-    """An assertion without pytest's explanation. If CI is set, pytest would compare reports of 100 KB line by line,
-    which takes minutes."""
+    """An assertion for large values. If the variable CI is set, pytest's own explanation would compare reports of
+    100 KB line by line, which takes minutes."""
     if not is_so:
         raise AssertionError(sentence)
 
 
 def what_is_left(image, kept, earlier, later):
-    """Return the element of ORDER that exists of the run after EARLIER, and the sectors that the result depends on.
+    """Return the element of ORDER that exists of the run after EARLIER, and the sectors on which the result depends.
     All folders must be complete."""
     volume = volume_of(image)
     check(system(volume) == kept, "of the system something is not as it was")

@@ -1,5 +1,5 @@
-"""The screen and its keys, read from the pixels of a guest's screen. The letters of the firmware's font are learned from the rule
-catalogue, which is also on the serial line."""
+"""The screen and its keys, read from the pixels of a guest's screen. The letters of the firmware's font are learned
+from the rule catalogue, which is also on the serial line."""
 import collections
 import json
 import pathlib
@@ -11,7 +11,7 @@ from boots import EFI, EFI_BUILT, FIRMWARE_AGAIN, ICOUNT, IMAGE_BUILT, qemu
 from screens import Glyphs, screen
 from stick import copy_of_stick, mtools
 
-# All tests in one worker, so that the letters are learned once.
+# All tests run in one worker, so that the letters are learned only once.
 pytestmark = [EFI_BUILT, pytest.mark.xdist_group("letters")]
 
 SMALL, SMALL_PIXELS = (80, 25), (640, 480)
@@ -45,7 +45,7 @@ class Reader:
                                      lambda picture: "\n".join(self.rows(picture)))
 
     def title(self, words):
-        """Wait for WORDS in the title. The bar at the bottom, which is drawn last, must fit."""
+        """Wait until the title has WORDS. Check that the bar at the bottom, which is drawn last, fits the title."""
         name = words.split()[0][:3]  # the bar of a narrow screen uses short words
 
         def holds(picture):
@@ -56,7 +56,8 @@ class Reader:
 
 
 def same(seen, wanted):
-    """Compare line by line. A letter that was never learned is a tilde, which equals any letter."""
+    """Compare the rows line by line. A letter that was never learned is a tilde, which counts as equal to any
+    letter."""
     return len(seen) == len(wanted) and all(
         len(a) == len(b) and all(x in (y, "~") for x, y in zip(a, b)) for a, b in zip(seen, wanted))
 
@@ -68,7 +69,7 @@ def last_line(rows):
 
 
 def drawn(picture):
-    """The bar at the bottom is drawn last."""
+    """Return true if the bar at the bottom exists, because it is drawn last."""
     return picture.cell(picture.rows - 1, 1)[0] in (GRAY, BLUE)
 
 
@@ -91,7 +92,7 @@ def letters():
                                           ["R restart P power off Q quit arrows, PgUp, PgDn scroll"]))
         shown.press("end", "down", "pgdn")
         reader.wait_for(lambda rows: same(rows[1:-1], text[-(LARGE[1] - 2):]))
-        shown.press("q")  # return to the firmware, which can boot only its shell
+        shown.press("q")  # q returns to the firmware, which has nothing to boot but its shell
         shown.wait_for_serial(*FIRMWARE_AGAIN)
     return glyphs
 
@@ -105,7 +106,7 @@ def section(lines, start, end):
 
 
 def stolen(report):
-    """Return the title's addition to the verdict if too much time was stolen."""
+    """Return the part of the title after the verdict, which says that too much time was stolen."""
     quality = report["quality"]
     if quality["reliable_tails"] is not False:
         return ""
@@ -121,7 +122,8 @@ def check_bars(picture, report):
     inks[BARS["warn"]] += len(stolen(report))
     assert collections.Counter(top) == +inks + collections.Counter({GRAY: columns - inks.total()})
     assert set(bottom) == {GRAY, BLUE}
-    assert picture.cell(rows - 1, columns - 1)[0] == BLACK  # writing to the last cell would scroll the screen
+    # the last cell must stay empty, because writing to it would scroll the screen
+    assert picture.cell(rows - 1, columns - 1)[0] == BLACK
     assert {picture.cell(row, column)[0] for row in range(1, rows - 1) for column in range(columns)} == {BLACK}
 
 
@@ -140,7 +142,8 @@ def after_verdict(rows, report):
 
 
 def word_of(clock):
-    """Return the word in the tables: n.d. for a clock that passed, but has rules that were not determined."""
+    """Return a clock's word in the tables: its verdict, or n.d. if it passed but some of its rules were not
+    determined."""
     return "n.d." if clock["verdict"] == "pass" and clock["not_determined"] else clock["verdict"]
 
 
@@ -163,7 +166,7 @@ def test_80x25_every_page_by_its_key_and_restart(letters):
     with screen(SMALL, SMALL_PIXELS, [SHORT], *TWO_CORES) as shown:
         reader = Reader(shown, letters)
         shown.wait_for_serial(b"baretick ")
-        shown.press("p", "ret", "end")  # before keys are offered, they must neither power off nor scroll
+        shown.press("p", "ret", "end")  # as long as no keys are offered, they must neither power off nor scroll
         shown.wait_for_serial(b"Waiting for a key")
         text, report = shown.text(), report_of(shown)
         last = shown.serial().replace(b"\r", b"").partition(b"BARETICK REPORT END")[2].splitlines()[1:]
@@ -200,11 +203,12 @@ def test_80x25_every_page_by_its_key_and_restart(letters):
         shown.press("tab")
         reader.title("Findings")
         shown.press("q", "esc")  # cores were started, so a return to the firmware is not possible
-        # only one core waits for a key; if it did not sleep, the share would be 1
+        # only one core waits for a key; if this core did not sleep, the share would be 1
         assert shown.processor_share(2) < 0.6
         reader.title("Findings")
         shown.press("r")
-        assert shown.wait_for_event("SHUTDOWN")["data"]["reason"] == "guest-reset"  # -no-reboot makes a reset end QEMU
+        # because of -no-reboot, a reset ends QEMU
+        assert shown.wait_for_event("SHUTDOWN")["data"]["reason"] == "guest-reset"
 
 
 @IMAGE_BUILT
@@ -215,7 +219,8 @@ def test_an_error_in_the_options_restarts_the_machine_if_nobody_presses_a_key(tm
     mtools(stick, "mcopy", "-o", config, "::/")
     with screen(SMALL, SMALL_PIXELS, [], *ONE_CORE, "--boot", "usb", "--image", stick, *qemu(*ICOUNT)) as shown:
         shown.wait_for_serial(b"Without a key this machine restarts within a minute.")
-        assert shown.wait_for_event("SHUTDOWN")["data"]["reason"] == "guest-reset"  # -no-reboot makes a reset end QEMU
+        # because of -no-reboot, a reset ends QEMU
+        assert shown.wait_for_event("SHUTDOWN")["data"]["reason"] == "guest-reset"
 
 
 def test_160x53_shows_clocks_that_disagree_with_findings_and_picture_beside_them_and_powers_off(letters):
@@ -223,7 +228,8 @@ def test_160x53_shows_clocks_that_disagree_with_findings_and_picture_beside_them
         reader = Reader(shown, letters)
         shown.wait_for_serial(b"BARETICK REPORT END")
         report = report_of(shown)
-        assert report["verdict"] == "warn"  # in a guest all timers count as one source against the given rate
+        # in a guest all timers count as one source, so it is unknown if they or the given rate are wrong
+        assert report["verdict"] == "warn"
         picture = reader.title("Summary")
         check_bars(picture, report)
         check_clocks(reader, picture, report)
@@ -233,7 +239,7 @@ def test_160x53_shows_clocks_that_disagree_with_findings_and_picture_beside_them
         assert any(row.startswith("Latency with the bracket") for row in rows)
         assert any(row[81:] == "TSC synchronisation of the cores" for row in rows)
         assert any("Timing 100,000 rows" in row[81:] for row in rows)
-        # All sections start on the first screen, but the histogram may continue below it.
+        # All sections start on the first screen, but the histogram may continue on the next one.
         assert any(re.match(r"[<~]= +[\d.]+ ?[nmu]s\b", row) for row in rows), "\n".join(rows)
         shown.press("5")
         rows = reader.rows(reader.title("Findings"))
@@ -265,7 +271,7 @@ def test_the_shell_gets_its_own_screen_back_with_the_summary_above_its_prompt(le
     if EFI_SHELL.exists():
         mtools(stick, "mcopy", "-o", EFI_SHELL, "::/EFI/BOOT/BOOTX64.EFI")
     else:
-        mtools(stick, "mdeltree", "::/EFI")  # so that the firmware starts its own shell
+        mtools(stick, "mdeltree", "::/EFI")  # without its loader on the stick, the firmware starts its own shell
     mtools(stick, "mcopy", EFI, "::/baretick.efi")
     mtools(stick, "mcopy", script, "::/startup.nsh")
     with screen(SHELL, LARGE_PIXELS, [SHORT, "cores=off"], *ONE_CORE, "--boot", "usb", "--image", stick) as shown:

@@ -1,4 +1,5 @@
-"""Firmware that enforces Secure Boot runs only signed applications, by their own key or by shim and an enrolled certificate."""
+"""Firmware that enforces Secure Boot runs only signed applications, by their own key or by shim and an enrolled
+certificate."""
 import json
 import os
 import re
@@ -43,7 +44,7 @@ def tampered(data):
 
 
 def altered(stick, name, how, folder):
-    """Return a copy of STICK whose application NAME is changed in the way HOW."""
+    """Return a copy of STICK with the application NAME. HOW is the way in which the application is changed."""
     copy, file = folder / "stick", folder / "application"
     shutil.copyfile(stick, copy)
     application = mtools(copy, "mtype", f"::/{name}")

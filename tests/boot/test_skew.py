@@ -31,8 +31,8 @@ def skewed(run, cpus, skews):
 
 
 def within(interval, ticks, hz):
-    """Return true if the interval contains the offset, or if it is unknown. On a busy host some pairs may have no
-    ping-pong."""
+    """Return true if the interval contains the offset, or if there is no interval. On a busy host some pairs may
+    have no ping-pong."""
     return interval is None or interval[0] <= Fraction(ticks) * 10 ** 9 / hz <= interval[1]
 
 
@@ -99,7 +99,8 @@ def test_a_core_with_another_tsc_is_measured_and_named_where_its_round_trips_pro
     seen = (core["offset_ns"], [pairs_of(matrix, number) for matrix in matrices(report)], report["findings"])
     named = accused(report)
     assert bool(named) == any(proofs), seen
-    guilty = core["apic_id"] if cpus > 2 else None  # with two cores it is unknown which is right
+    # with two cores it is unknown which core is right, so no core is named
+    guilty = core["apic_id"] if cpus > 2 else None
     assert set(named) <= {guilty, None}, seen
     assert any(is_proven(matrix, number) for matrix in matrices(report)) <= (guilty in named), seen
     assert None not in named or core["apic_id"] in map(int, re.findall(r"ore (\d+)'s", named[None])), seen
@@ -125,8 +126,8 @@ def test_a_core_whose_own_reads_step_back_is_named_and_no_other_core(run, fault)
 
 @pytest.mark.parametrize("cpus", cases([(4,)], 2))
 def test_a_guest_with_the_same_tsc_accuses_nobody(run, cpus):
-    """This core also runs as an SVM guest. The test shows that the other results come from the offset, and not from
-    the guest."""
+    """The core runs as an SVM guest without an offset. The test shows that the results of the other tests come from
+    the offset, and not from the guest."""
     report = skewed(run, cpus, {cpus // 2: 0})
     check_offsets(report, {cpus // 2: 0})
     assert report["skew"]["warps"] == 0, report["skew"]

@@ -15,8 +15,8 @@ pytestmark = [EFI_BUILT, pytest.mark.skipif(not TICKING.exists(),
 
 
 def ticking(run, word, *options):
-    """Boot the image with this word. Its tick loses 100 us in each 10 ms, or 10,000 ppm. This is far more than a
-    busy host changes a healthy clock."""
+    """Boot the image with this word. Its tick takes 100 us in each 10 ms from the counter, or 10,000 ppm. This is
+    far more than a busy host changes a healthy clock."""
     return run(*FAST_TCG, "--efi", TICKING, *qemu("-fw_cfg", f"name=opt/baretick/tick,string={word}"), "--", *options)
 
 
@@ -29,7 +29,8 @@ def of_hpet(report):
 
 def test_a_tick_that_stops_the_hpet_is_quiet_while_that_is_compared(run):
     report = checked(ticking(run, "on", "profile=quick"))
-    assert of_hpet(report)["outcome"] in ("passed", "not_checked")  # its oscillator is the one of QEMU's other clocks
+    # the HPET has the same oscillator as QEMU's other clocks, so its rate is right
+    assert of_hpet(report)["outcome"] in ("passed", "not_checked")
     low, high = (clocks(report)["hpet"]["error_ppm"][end] for end in ("low", "high"))
     assert -2000 < low <= high < 2000
 
@@ -53,7 +54,7 @@ def test_the_tick_goes_on_after_the_run_as_it_was(run, cores):
 
 
 def test_a_tick_that_does_not_go_on_after_timers_were_asked_is_said(run):
-    """The screen explains that no key can be read. The callback that the firmware counts never comes again."""
+    """The callback that the firmware counts never comes again. The screen must explain that no key can be read."""
     done = ticking(run, "dead", *SHORT, "clocks=tsc,hpet,acpi_pm", "cores=off")
     notes = json.loads(done.file("report.json"))["notes"]
     assert [note for note in notes if "the firmware's timer did not call back within " in note], notes

@@ -38,8 +38,8 @@ def test_nothing_is_lost_or_early_and_each_shot_comes_as_late_as_the_others(boot
 
 @pytest.mark.boot(*ONE_CORE, *qemu("-icount", "shift=4,sleep=off", *ICOUNT[2:], "-global", "hpet.msi=on"), "--", *SHORT, "irq=all", "pic=on")
 def test_each_source_is_taken_once_for_each_deadline(booted):
-    """All timers of QEMU, with each route. Because nothing delays QEMU's HPET here, it sends ticks twice. This gives
-    the only warning."""
+    """All timers of QEMU are tested, with each route. Nothing delays QEMU's HPET here, so it sends ticks twice,
+    which gives the only warning."""
     report = checked(booted)
     found = rows(report)
     doubled = {source for (source, mode), row in found.items() if mode == "periodic" and row["doubled"] >= 4}
@@ -73,7 +73,8 @@ def test_each_source_is_taken_once_for_each_deadline(booted):
 
 @IN_CASE
 def test_whatever_comes_the_counts_add_up_and_nothing_is_left_behind(booted):
-    """checked() searches for registers that were not restored. The report was sent with the firmware's own tick."""
+    """checked() searches for registers that were not restored. The firmware's own tick still works, because the
+    report was sent with it."""
     report = checked(booted)
     assert rows(report)
     for row in report["intervals"]:
@@ -102,10 +103,11 @@ def test_they_are_taken_on_other_machines_too_or_a_row_says_why_not(run, hpet, a
 
 
 def test_an_rtc_that_makes_up_for_what_was_masked_is_told_from_one_that_does_not(run):
-    """QEMU has two settings for this. On a busy host a boot may not decide, but no boot may decide wrongly."""
+    """QEMU's option driftfix decides if the RTC sends masked ticks later. On a busy host a boot may leave the policy
+    open, but no boot may report the wrong one."""
     def policies(driftfix, boots):
         for _ in range(boots):
             done = run(*ONE_CORE, *qemu("-rtc", f"base=utc,driftfix={driftfix}"), "--", *SHORT, "irq=all")
             yield rows(checked(done))["rtc", "periodic"]["policy"]
     assert "catch up" not in policies("none", 1)
-    assert "catch up" in policies("slew", 5)  # stops at the first boot that decides
+    assert "catch up" in policies("slew", 5)  # returns after the first boot that decides

@@ -19,7 +19,8 @@ NO_REPORT = "No report on the boot volume: "
 
 
 def told(done, *sentences):
-    """Return the report of a run whose report is everywhere except on the volume, with the reason."""
+    """Return the report of a run that could not write to the volume. Check that all other places have the report,
+    with the reason."""
     report = checked(done)
     notes = [note for note in report["notes"] if note.startswith(NO_REPORT)]
     assert len(notes) == 1 and notes[0] + "\n" in done.stdout, done
@@ -64,7 +65,7 @@ def set_free_count(stick, clusters):
 
 
 def held(stick):
-    """Return the contents of a stick without the times of folders, and the free space."""
+    """Return the contents of a stick without the times of folders, and its free space."""
     volume = volume_of(stick)
     paths = ["", "baretick"] if "baretick" in volume.folder("") else [""]
     entries = [{name: entry._replace(written=entry.folder or entry.written) for name, entry in volume.folder(path).items()}
@@ -77,7 +78,8 @@ def test_a_stick_with_too_little_room_is_left_as_it_is(run, tmp_path, leave_byte
     stick = copy_of_stick(tmp_path)
     fill(stick, tmp_path, leave_bytes)
     done = run(*STICK, "--image", stick, "--", *FAST)
-    marker_bytes = min(leave_bytes, volume_of(stick.read_bytes()).cluster_bytes)  # the marker exists during the run
+    # the marker's file also needs space during the run
+    marker_bytes = min(leave_bytes, volume_of(stick.read_bytes()).cluster_bytes)
     told(done, f"it is full: {leave_bytes - marker_bytes >> 10} KiB are free, ")
     assert held(done.file("stick.img")) == held(stick.read_bytes())
 
@@ -92,7 +94,8 @@ def test_a_stick_with_no_room_for_its_first_folder_is_left_as_it_is(run, tmp_pat
 
 
 def test_a_stick_whose_free_count_is_too_low_keeps_the_report(run, tmp_path):
-    """As after an earlier pull: 100 clusters of 512 bytes are counted as free, and in fact nearly all are."""
+    """The state after an earlier removal: 100 clusters of 512 bytes are counted as free, although nearly all
+    clusters are free."""
     stick = copy_of_stick(tmp_path)
     set_free_count(stick, 100)
     done = run(*STICK, "--image", stick, "--", *FAST)
@@ -101,8 +104,8 @@ def test_a_stick_whose_free_count_is_too_low_keeps_the_report(run, tmp_path):
 
 
 def test_what_was_begun_on_a_stick_that_turns_out_full_is_removed(run, tmp_path):
-    """The count of free clusters is too high: it is enough for a report. In fact there is space for some of the
-    files only, because report.html alone needs more.
+    """The count of free clusters is too high, so that a report seems to have space. In fact only some of the files
+    do, because report.html alone needs more.
     """
     stick = copy_of_stick(tmp_path)
     mtools(stick, "mrd", "::/baretick")
@@ -144,12 +147,13 @@ def test_a_stick_that_was_pulled_out_while_measuring_says_so(tmp_path):
     done = run_while(pull, tmp_path / "out", *STICK, "--", "profile=quick", "clocks=tsc,hpet", "cores=off", "duration=2s")
     told(done, "it was taken out")
     volume = volume_of(done.file("stick.img"))
-    assert not folders(volume) and [name[8:] for name in volume.files("baretick")] == [".run"]  # the run is not over
+    # only the marker of the unfinished run exists
+    assert not folders(volume) and [name[8:] for name in volume.files("baretick")] == [".run"]
 
 
 def test_a_stick_that_is_pulled_out_while_it_is_written_loses_nothing_that_serial_carries(tmp_path):
-    """At eight writes a second, a report of some dozens of writes takes long enough to remove the stick in time,
-    even on a busy host."""
+    """The stick allows eight writes a second. A report needs some dozens of writes, so there is enough time to
+    remove the stick, even on a busy host."""
     def pull(machine):
         assert machine.wait_for(b"baretick ")
         with machine.monitor() as monitor:
@@ -158,11 +162,11 @@ def test_a_stick_that_is_pulled_out_while_it_is_written_loses_nothing_that_seria
 
     done = run_while(pull, tmp_path / "out", *STICK, *qemu("-set", "drive.stick.throttling.iops-write=8"), "--", *FAST)
     told(done)
-    assert sorted(folders(volume_of(done.file("stick.img")))) == ["0002"]  # the first one was a checkpoint
+    assert sorted(folders(volume_of(done.file("stick.img")))) == ["0002"]  # the folder 0001 was only a checkpoint
 
 
 def test_a_stick_whose_writes_fail_says_that_it_does_not_answer(run):
-    """The stick is given up after the first failure, because a driver may wait at each one."""
+    """After the first failure the stick is not used any more, because a driver may wait at each failure."""
     done = run(*STICK, *qemu("-set", "drive.stick.format=blkdebug", "-set", "drive.stick.inject-error.0.event=none", "-set",
                              "drive.stick.inject-error.0.iotype=write"), "--", *FAST)
     if "the firmware took an exception in its own code" in done.stderr:
@@ -175,9 +179,10 @@ def test_the_firmwares_own_volume_with_what_kernel_hands_over_is_read_only(run):
 
 
 def test_an_application_that_came_over_the_network_says_that_there_is_no_volume(run, tmp_path):
-    """Boots by TFTP from QEMU's own server, because the stick before it is empty."""
+    """The machine boots by TFTP from QEMU's own server, because the stick before it in the boot order is empty."""
     stick = tmp_path / "stick"
-    stick.write_bytes(bytes(510) + b"\x55\xaa" + bytes((1 << 20) - 512))  # a boot sector without code
+    # a boot sector without code, so that the next device is tried
+    stick.write_bytes(bytes(510) + b"\x55\xaa" + bytes((1 << 20) - 512))
     network = qemu("-netdev", f"user,id=net,tftp={EFI.parent},bootfile={EFI.name}",
                    "-device", "virtio-net-pci,netdev=net,romfile=,bootindex=1")
     told(run(*STICK, "--image", stick, *network, "--", *FAST), "the application was not started from one.")
@@ -230,7 +235,8 @@ def test_a_folder_whose_chain_leads_back_to_its_begin_is_left_alone(run, tmp_pat
 
 
 def test_a_short_name_that_is_a_number_is_passed_over(run, tmp_path):
-    """The entry `0001.newer` is written byte by byte, because mtools would choose another short name. Open finds it by both names."""
+    """The entry `0001.newer` is written byte by byte, because mtools would choose another short name. Open finds it
+    by both names."""
     stick, file = copy_of_stick(tmp_path), tmp_path / "file"
     file.write_bytes(b"mine")
     mtools(stick, "mcopy", file, "::/baretick/0001.newer")
@@ -267,7 +273,7 @@ def test_the_serial_line_gets_what_it_is_to_get_and_the_stick_all(run, tmp_path,
     mtools(stick, "mcopy", "-o", config, "::/baretick.cfg")
     done = run(*STICK, "--image", stick, "--", *FAST)
     saved = folders(volume_of(done.file("stick.img")))["0001"]
-    if how == "off":  # serial had no report, so the runner took it from the stick
+    if how == "off":  # without a report on the serial line, the runner took it from the stick
         assert done.status == VERDICT_STATUS[json.loads(saved["report.json"])["verdict"]], done
         assert done.file("report.json") == saved["report.json"]
     else:

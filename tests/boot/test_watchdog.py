@@ -9,11 +9,12 @@ from harness import ROOT
 
 ELF = ROOT / "build" / "baretick.elf"
 FAULTING = ROOT / "build" / "baretick-fault.elf"
-RELOAD, CONTROL, TIMER = 0x660, 0x668, 0x672  # SeaBIOS puts the block of the PM registers at 600h,
+# addresses of the TCO's registers; SeaBIOS puts the block of the PM registers at 600h
+RELOAD, CONTROL, TIMER = 0x660, 0x668, 0x672
 GCS = 0xFED1F410  # SeaBIOS puts the chip set's registers at FED1C000h; bit 5 of this one prevents a reset by the timer
 MEMORY, IO = (0, 32, 3), (1, 16, 2)  # address space, width, access size
-# SeaBIOS leaves the bit that halts the timer at 0, but QEMU's timer only starts with the first reload. Therefore the
-# test's board says that the timer runs if its countdown is the one of an armed watchdog.
+# SeaBIOS does not set the bit that halts the timer, but QEMU's timer only starts at the first reload. So the table of
+# this test states another sign for a running timer: its countdown has the value of an armed watchdog.
 ENTRIES = [  # action, instruction, register, shift, value, mask; see drivers/watchdog
     (1, 2, RELOAD, 0, 1, 0xFFFF), (5, 1, TIMER, 0, 0, 0x3FF), (6, 0x83, TIMER, 0, 0, 0x3FF),
     (8, 0, TIMER, 0, None, 0x3FF), (9, 0x82, CONTROL, 11, 0, 1), (11, 0x82, CONTROL, 11, 1, 1),

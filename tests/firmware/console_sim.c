@@ -110,8 +110,8 @@ put_node(uint8_t *to, uint8_t type, uint8_t subtype, const void *data, size_t si
 }
 
 /*
- * Writes the path of a device. The baud rate in a UART's node may differ from the one in ConOut, as after a change in
- * the firmware's set-up.
+ * Writes the path of a device. If the firmware's set-up was changed, the baud rate in the path differs from the baud
+ * rate in ConOut.
  */
 static uint8_t *
 put_path(uint8_t *to, unsigned card, bool serial, uint8_t baud)
@@ -137,7 +137,7 @@ make_handle(unsigned card, bool serial, bool on_console)
 	if (!on_console)
 		return handle;
 	if (con_out_size)
-		con_out[con_out_size - 3] = 1; /* changes the end of the previous path, so that it does not end the list */
+		con_out[con_out_size - 3] = 1; /* changes the end node of the previous path, so that it does not end the list */
 	to = put_path(con_out + con_out_size, card, serial, 2);
 	if (serial)
 		to = put_node(to, 3, 10, terminal, sizeof(terminal));

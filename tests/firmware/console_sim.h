@@ -1,4 +1,4 @@
-/* Simulated displays, serial lines and a keyboard, and the firmware's console that consists of these. */
+/* Simulated displays, serial lines and a keyboard, and the firmware's console that uses them. */
 #ifndef BARETICK_CONSOLE_SIM_H
 #define BARETICK_CONSOLE_SIM_H
 
@@ -14,17 +14,17 @@ struct display_sim {
 
 struct line_sim {
 	SERIAL_IO_INTERFACE interface;
-	char said[CONSOLE_SIM_SAID]; /* the printed text, cut at this size, and a final 0 */
+	char said[CONSOLE_SIM_SAID]; /* the text that was printed, cut at this size, and a final 0 */
 	size_t length;
-	size_t takes;                /* number of bytes after which each Write fails */
+	size_t takes;                /* number of bytes that the line still accepts; a longer Write fails */
 };
 
-/* Creates ConOut without a device, and clears the keys. To be called after firmware_sim_reset(). */
+/* Creates ConOut without a device, and clears the keys. Must be called after firmware_sim_reset(). */
 struct display_sim *console_sim_open(void);
 
 /*
- * Makes the handle of a display or a serial line at the device path of card number CARD. If ON_CONSOLE, ConOut lists
- * it.
+ * Makes the handle of a display or a serial line. Its device path has card number CARD. If ON_CONSOLE is true, ConOut
+ * lists the device.
  */
 EFI_HANDLE console_sim_display(struct display_sim *display, unsigned card, bool on_console);
 EFI_HANDLE console_sim_line(struct line_sim *line, unsigned card, bool on_console);

@@ -23,12 +23,15 @@ void firmware_sim_install(EFI_HANDLE handle, const EFI_GUID *guid, void *interfa
  */
 void firmware_sim_variable(const char *name, const void *data, size_t size);
 
-/* The time until the firmware resets the machine, or 0 if its watchdog is off. An application is started with 300 s. */
+/*
+ * Time in seconds until the firmware resets the machine; 0 if its watchdog is off. When an application starts, it is
+ * 300 s.
+ */
 extern UINTN firmware_sim_watchdog_s;
 
 /*
- * Number of allocated pages below 4 GiB, whose first content is random. Number of reserved pages among these, and
- * number of pages that AllocatePages may still give.
+ * Number of allocated pages below 4 GiB, whose initial contents are random. Number of reserved pages among them. Number
+ * of pages that AllocatePages can still allocate.
  */
 extern size_t firmware_sim_low_taken, firmware_sim_low_reserved, firmware_sim_low_left;
 

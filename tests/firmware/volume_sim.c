@@ -9,7 +9,7 @@
 #define SPACE (100u << 20)
 
 struct opened {
-	EFI_FILE_PROTOCOL interface; /* must be first, because This points to it */
+	EFI_FILE_PROTOCOL interface; /* must be the first member, because the protocol's pointer This points to it */
 	size_t file;
 	size_t position; /* position in files[], if it is a folder */
 };
@@ -223,8 +223,8 @@ handle_of(struct volume_sim_file *file, EFI_FILE_HANDLE *handle)
 }
 
 /*
- * Opens a path from the volume's root. A path without a backslash is in the root, because only such paths are opened
- * here.
+ * Opens a path from the volume's root. A path without a backslash is in the root, because the application opens no
+ * others.
  */
 static EFI_STATUS EFIAPI
 open_file(EFI_FILE_HANDLE this, EFI_FILE_HANDLE *handle, CHAR16 *wide, UINT64 mode, UINT64 attributes)

@@ -10,15 +10,15 @@
 struct volume_sim {
 	struct volume_sim_file {
 		char path[VOLUME_SIM_PATH];  /* path of the file, or "" if the entry is free */
-		char alias[VOLUME_SIM_PATH]; /* its short name with the folder, or "" if it has none */
+		char alias[VOLUME_SIM_PATH]; /* short name of the file with the path of its folder, or "" if it has none */
 		bool folder;
 		char *bytes;
 		size_t length;
 	} files[VOLUME_SIM_FILES];
 	EFI_STATUS flush;     /* status that Flush returns */
 	EFI_STATUS rename;    /* status that a rename returns */
-	size_t write_max;     /* a longer Write gives EFI_DEVICE_ERROR */
-	bool low_only;        /* a buffer above 4 GiB gives EFI_DEVICE_ERROR */
+	size_t write_max;     /* largest size of a Write; a longer one returns EFI_DEVICE_ERROR */
+	bool low_only;        /* true if a buffer above 4 GiB gives EFI_DEVICE_ERROR */
 	size_t room_bytes;    /* remaining space for files */
 	unsigned writes;      /* number of calls of Write */
 };
@@ -27,7 +27,7 @@ struct volume_sim {
 struct volume_sim *volume_sim_open(void);
 void volume_sim_close(void);
 
-/* Returns NULL if there is no such file. */
+/* returns NULL if there is no such file */
 struct volume_sim_file *volume_sim_find(const char *path);
 struct volume_sim_file *volume_sim_add(const char *path, bool folder);
 

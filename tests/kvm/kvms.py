@@ -1,5 +1,5 @@
-"""Boots machines under a real KVM. This machine's KVM is used if it can run firmware, otherwise the rig that KVM_RIG
-names."""
+"""Boots machines under a real KVM. If the KVM of this machine can run firmware, it is used. Otherwise the rig in the
+variable KVM_RIG is used."""
 import functools
 import json
 import os
@@ -16,10 +16,12 @@ NONE = "there is no KVM here that runs firmware, and KVM_RIG names no program th
 IMAGE = ROOT / "build" / "baretick.img"
 PROBE_S, BOUND_S = 30, 900
 PAUSE_S = 3
-PHASES = ("rates", "latency", "cores", "rates-again")  # phases with a pause, if the runner can tell phases
-# times of pauses in seconds after the guest's start, if phases are unknown; with any firmware some are in the run
+# phases in which the guest is paused, if the runner knows the current phase
+PHASES = ("rates", "latency", "cores", "rates-again")
+# times of pauses in seconds after the guest's start, if the current phase is not known; with any firmware some of them
+# are within the run
 MOMENTS_S = range(15, 300, 10)
-# QEMU's exit status for the values 10h and 11h at isa-debug-exit, and the verdicts
+# QEMU's exit status if 10h or 11h is written to isa-debug-exit, and the verdicts of such a run
 ENDED = {"33": {"pass", "warn"}, "35": {"fail"}}
 
 
@@ -29,8 +31,8 @@ def rig():
 
 @functools.cache
 def has_own():
-    """Returns true if firmware starts the application under this machine's KVM. The application only prints its rules
-    here."""
+    """Returns true if firmware can start the application under this machine's KVM. The application only prints its
+    rules in this test."""
     with tempfile.TemporaryDirectory() as folder:
         words = [RUNNER, "--accel", "kvm", "--timeout", str(PROBE_S), "--out", f"{folder}/out", "--", "rules"]
         return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=2 * PROBE_S).returncode == 0
@@ -65,7 +67,7 @@ class Seen:
 
 
 def done(words):
-    """Runs the words, and returns the exit status and the output. A failure here is no fault of baretick."""
+    """Runs the command WORDS, and returns its exit status and output. A failure here is no fault of baretick."""
     ended = subprocess.run([str(word) for word in words], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                            timeout=BOUND_S + 60)
     return ended.returncode, ended.stdout + ended.stderr

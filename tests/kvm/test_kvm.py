@@ -1,4 +1,5 @@
-"""Reports on hypervisors' clocks under a real KVM, compared with KVM's features. `make kvm` does one boot for all tests of a case."""
+"""Compares reports under a real KVM with the features of KVM: the clocks of hypervisors. `make kvm` boots once for
+all tests of a case."""
 import pytest
 
 import kvms
@@ -51,7 +52,8 @@ def test_each_clock_that_is_offered_is_there_and_no_other(case, seen):
 
 
 def test_their_rates_overlap(case, seen):
-    """A TSC without a nominal rate is in no pair of rates. It is compared with the rate in each page."""
+    """The TSC has no nominal rate here, so the report has no pair of rates with the TSC. Its rate is compared with
+    the rate in each page instead."""
     pairs = {frozenset((rate["a"], rate["b"])): rate["ppm"] for rate in seen.report["rates"]}
     for one in OFFERED[CASES[case][2]]:
         for other in set(seen.clocks()) - {one, "tsc", "null"}:
@@ -77,7 +79,7 @@ def test_nobody_is_accused_and_all_is_left_as_it_was_found(seen):
 
 @pytest.mark.parametrize("cpu", [HOST, HYPERV], ids=["kvm", "hyperv"])
 def test_a_pause_is_a_moment_at_which_clocks_parted_and_no_clocks_fault(tmp_path, cpu):
-    """KVM's TSC continues during a pause. The clocks that KVM keeps for its guest stop."""
+    """During a pause KVM's TSC continues, and the clocks that KVM keeps for its guest stop."""
     kvms.need()
     seen = kvms.boot(tmp_path / "out", "q35", 2, cpu, [*OPTIONS, "duration=500ms"], is_paused=True)
     moments = seen.report["discontinuities"]
@@ -93,8 +95,8 @@ def test_a_pause_is_a_moment_at_which_clocks_parted_and_no_clocks_fault(tmp_path
 
 
 def test_where_the_host_does_not_trust_its_tscs_the_page_says_so(tmp_path):
-    """If the page's TSC flag is missing, the clock must not be used to compare cores, and findings on cores concern the
-    TSCs."""
+    """If the flag for a stable TSC is missing in the page, the clock must not be used to compare cores. Findings on
+    cores then only concern the TSCs."""
     kvms.need(rig_only="makes a host whose TSCs are not synchronised")
     seen = kvms.boot(tmp_path / "out", "q35", 2, HOST, OPTIONS, host_tsc="unstable")
     assert seen.interface("KVM")["stable"] is False

@@ -1,6 +1,5 @@
-"""Reads a FAT32 volume in its present state, damaged or not. This is what a laptop would find on a stick that was
-pulled out at any time. Microsoft's FAT specification 1.03 ("FAT: General Overview of On-Disk Format") has the
-layout.
+"""Reads a FAT32 volume in its present state, damaged or not: what a computer would find on a stick that was pulled
+out at any time. The layout is in Microsoft's FAT specification 1.03 ("FAT: General Overview of On-Disk Format").
 """
 import collections
 import datetime
@@ -10,18 +9,19 @@ SECTOR = 512
 ENTRY = 32
 LONG_NAME, VOLUME_LABEL, FOLDER = 0x0F, 0x08, 0x10
 DELETED, END = 0xE5, 0x00
-LOWER_BASE, LOWER_EXTENSION = 0x08, 0x10  # bits of byte 12 for lower case, as Windows NT and EDK II write them
+# bits of byte 12 that mark a short name as lower case, as Windows NT and EDK II write them
+LOWER_BASE, LOWER_EXTENSION = 0x08, 0x10
 LAST = 0x0FFFFFF8
 
 Entry = collections.namedtuple("Entry", "folder cluster size made written")
 
 
 class Damaged(Exception):
-    """Raised if the part of the volume that is read contradicts itself."""
+    """Raised if the part of the volume that was read contradicts itself."""
 
 
 def moment(date, time):
-    """Return the time, or None if the fields are no valid date."""
+    """Return DATE and TIME of an entry as a time, or None if they are not valid."""
     try:
         return datetime.datetime(1980 + (date >> 9), date >> 5 & 15, date & 31, time >> 11, time >> 5 & 63, time % 32 * 2)
     except ValueError:
@@ -31,7 +31,7 @@ def moment(date, time):
 class Volume:
     def __init__(self, image, offset):
         self._image = memoryview(image)[offset:]
-        self.looked_at = {offset // SECTOR}  # sectors of IMAGE that the results depend on
+        self.looked_at = {offset // SECTOR}  # sectors of IMAGE that the results so far depend on
         sector, per_cluster, reserved, fats = struct.unpack_from("<HBHB", self._image, 11)
         fat_sectors, = struct.unpack_from("<I", self._image, 36)
         total, = struct.unpack_from("<I", self._image, 32)
@@ -44,7 +44,7 @@ class Volume:
         self._root, = struct.unpack_from("<I", self._image, 44)
 
     def place(self, cluster):
-        """Return the slice of the volume with this cluster."""
+        """Return the slice of the volume that holds CLUSTER."""
         start = self._data + (cluster - 2) * self.cluster_bytes
         return slice(start, start + self.cluster_bytes)
 
@@ -57,7 +57,7 @@ class Volume:
         self.looked_at.add((self._offset + self._fat_begin + self._fat.itemsize * cluster) // SECTOR)
 
     def chain(self, cluster):
-        """Return the clusters of a chain, up to the first one that repeats."""
+        """Return the numbers of the clusters in a chain, up to the first one that repeats."""
         seen = []
         while cluster < LAST and cluster not in seen:
             seen.append(cluster)
@@ -65,7 +65,7 @@ class Volume:
         return seen
 
     def link(self, cluster, to):
-        """Set the cluster's next cluster in the first FAT. IMAGE must be a bytearray."""
+        """Set the successor of CLUSTER in the first FAT to TO. IMAGE must be a bytearray."""
         self._fat[cluster] = to
 
     def content(self, cluster):
@@ -100,7 +100,7 @@ class Volume:
         return found
 
     def folder(self, path):
-        """Return {name: Entry} of a folder, or of the root for an empty path."""
+        """Return {name: Entry} of the folder PATH, or of the root if PATH is empty."""
         return self._entries(self.find(path).cluster if path else self._root)
 
     def find(self, path):
@@ -115,7 +115,7 @@ class Volume:
         return self.content(entry.cluster)[:entry.size] if entry.size else b""
 
     def files(self, path):
-        """Return {name: bytes} for the files in a folder."""
+        """Return {name: bytes} of the files in the folder PATH."""
         return {name: self.read(f"{path}/{name}") for name, entry in self.folder(path).items() if not entry.folder}
 
 

@@ -11,18 +11,17 @@ import jsonschema
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RUNNER = ROOT / "qemu" / "run"
 SCHEMA = ROOT / "src" / "report" / "report.schema.json"
-# A firmware image in one file starts in three quarters of the time of an image with separate files for code and
-# variables.
+# Firmware in a single file starts in three quarters of the time of firmware with separate files for code and variables.
 WHOLE_FIRMWARE = "/usr/share/ovmf/OVMF.fd"
 TCG = ["--accel", "tcg"]
-BARE = [*TCG, "--boot", "bare"]  # a boot without UEFI needs 3 s less processor time
+BARE = [*TCG, "--boot", "bare"]  # arguments for a boot without UEFI, which needs 3 s less processor time
 FAST_TCG = [*TCG, *(["--firmware", WHOLE_FIRMWARE] if os.path.exists(WHOLE_FIRMWARE) else [])]
-FAKE = "fake qemu,1"  # the replacement of QEMU; its reports are only as complete as a test needs
+FAKE = "fake qemu,1"  # name of the script that replaces QEMU; its reports are only as complete as a test needs
 CHATTER = b"\x1b[2J\x1b[01;01H\x1b[=3hBdsDxe: loading baretick.efi\r\n\x1b[2J\x1b[01;01H"
 
 
 def check_schema(report):
-    """Check a report against the schema. Every report of a test is checked here."""
+    """Check that a report follows the schema. Each report in the tests is checked here."""
     jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text())).validate(report)
 
 
@@ -41,14 +40,14 @@ def report(verdict="pass", clocks=(("tsc", "pass"),)):
 
 
 def spoken(document=None, text=b"the table\n", json_sha=None, text_sha=None, more=b""):
-    """Return the output on the serial line: lines of the firmware, and the blocks TEXT, REPORT and MORE."""
+    """Return the output of a guest on the serial line: lines of the firmware, and the blocks TEXT, REPORT and MORE."""
     body = json.dumps(document or report(), indent=1).encode() + b"\n"
     return (CHATTER + b"baretick 0.1.0\n" + block("TEXT", text, text_sha) + more
             + block("REPORT", body, json_sha)).replace(b"\n", b"\r\n")
 
 
 class Run:
-    """A finished call of qemu/run and its results."""
+    """A call of qemu/run that has ended, with its results."""
 
     def __init__(self, out, arguments, environment=None, bound_s=620):
         self.out = out
@@ -59,7 +58,8 @@ class Run:
         self._check_reports(FAKE in f"{arguments} {environment}")
 
     def _check_reports(self, from_fake):
-        """Check the report of the run, or of each run of a matrix, from the application or from the runner."""
+        """Check the report of the run, or of each run of a matrix. It comes from the application, or from the runner
+        if there is none."""
         for path in self.out.rglob("report.json") if self.out.is_dir() else ():
             report = json.loads(path.read_bytes())
             if not from_fake or "reason" in report:
@@ -77,12 +77,12 @@ class Run:
 
 
 def junit(tmp_path):
-    """Return the arguments for a JUnit report next to the report of a test's first run."""
+    """Return the runner's arguments for a JUnit report next to the report of a test's first run."""
     return ["--junit", tmp_path / "out1" / "junit.xml"]
 
 
 def case(done, name):
-    """Return the elements in the JUnit report's case for the event NAME."""
+    """Return the elements in the case NAME of the JUnit report."""
     suite = xml.fromstring(done.file("junit.xml"))
     node, = [node for node in suite if (node.get("classname"), node.get("name")) == ("baretick.event", name)]
     return [(child.tag, child.get("message") or child.text) for child in node]

@@ -1,5 +1,5 @@
-"""Makes reports of a fleet of machines that do not exist. One real report is changed randomly, as crystals and boards
-differ, and outliers are planted.
+"""Makes reports of a fleet of machines that do not exist. One real report is changed randomly, as crystals and
+boards differ, and outliers are planted.
 
 Machines of a kind differ by a few ppm and a few percent. Each of PLANTS makes an outlier that a user would search
 for: it changes a healthy report by much more, and moves its intervals accordingly.
@@ -49,7 +49,7 @@ def absent(report, name):
                                error_ppm=None)
 
 
-# Each row has a function that makes an outlier, and the (figure, clock) under which it must be found.
+# Each row has a function that makes an outlier, and the (figure, clock) that qemu/fleet must name for it.
 PLANTS = [
     (lambda report: crystal(report, ("hpet", "acpi_pm", "pit"), 400), ("rate error", "hpet")),
     (lambda report: crystal(report, ("rtc",), -300), ("rate error", "rtc")),
@@ -66,8 +66,8 @@ PLANTS = [
 
 
 class Maker:
-    """Makes reports from one REPORT of at least two cores. Its intervals are made as narrow as on a quiet machine. Its
-    long lists are copied as text, so that ten thousand reports take a minute."""
+    """Makes reports from one REPORT of at least two cores. Its intervals are made as narrow as on a quiet machine.
+    Its long lists are copied as text, so that ten thousand reports take a minute."""
 
     def __init__(self, report, seed=1):
         self.base, self.random, self.kept = copy.deepcopy(report), random.Random(seed), {}

@@ -1,10 +1,10 @@
-"""A reader of records that follows src/record/README.md and shares no code with baretick."""
+"""A second reader of records. It follows src/record/README.md and shares no code with baretick."""
 import hashlib
 import struct
 import zlib
 
 RUN, CORE, INTERRUPTS, WATCH, GAP, END, TIMER = 1, 3, 10, 11, 12, 13, 14
-SHOT, PERIODS, WAITED, POLLED = 1, 2, 5, 6  # kinds of armings that a row's `asked` counts
+SHOT, PERIODS, WAITED, POLLED = 1, 2, 5, 6  # kinds of armings that are counted in a row's `asked`
 
 
 def entries(record):
@@ -19,7 +19,8 @@ def entries(record):
         body = record[at + 12:at + 12 + size]
         assert block == number and 0 < len(body) == size <= 32768 and crc == zlib.crc32(header + body)
         first = struct.unpack_from("<HHHH", body)
-        assert size <= 4096 or size == 8 + first[1] + first[2] * first[3]  # an entry that is longer has its own block
+        # the limit of a block, unless it has a single longer entry
+        assert size <= 4096 or size == 8 + first[1] + first[2] * first[3]
         while body:
             kind, fixed, count, each = struct.unpack_from("<HHHH", body)
             items = [body[8 + fixed + each * i:][:each] for i in range(count)]
@@ -29,7 +30,7 @@ def entries(record):
 
 
 def check_timers(found, report):
-    """Check that each tested row of intervals has an entry, and as many requests as in the report."""
+    """Check that each tested row of intervals has an entry with as many requests as in the report."""
     rows = [struct.unpack("<HHI16s", fixed[:24]) for kind, fixed, _ in found if kind == TIMER]
     armings = [struct.unpack("<HHHHH7Q", fixed) + (len(items),) for kind, fixed, items in found if kind == INTERRUPTS]
     for number, row in enumerate(report["intervals"]):
@@ -41,7 +42,7 @@ def check_timers(found, report):
 
 
 def check_record(record, report):
-    """Check that a complete record has the cores and the stolen time of REPORT."""
+    """Check that a complete record agrees with the cores and the stolen time of REPORT."""
     assert report["record"] == {"bytes": len(record), "dropped": 0, "sha256": hashlib.sha256(record).hexdigest()}
     found = list(entries(record))
     kinds = [kind for kind, _, _ in found]

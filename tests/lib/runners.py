@@ -8,7 +8,7 @@ from harness import FAKE, Run
 
 @pytest.fixture
 def run(tmp_path):
-    """Calls qemu/run with --out in the test's own folder."""
+    """Return a function that calls qemu/run with --out in the test's own folder."""
     count = 0
 
     def call(*arguments, **keywords):
@@ -25,8 +25,8 @@ def runs():
 
 @pytest.fixture
 def booted(request, runs, tmp_path_factory):
-    """The run with the arguments in the test's marker `boot`. In these, {out} is its folder. Tests with the same
-    arguments share a run."""
+    """Return the run with the arguments in the test's marker `boot`, where {out} stands for the run's folder. Tests
+    with the same arguments share one run."""
     arguments = request.node.get_closest_marker("boot").args
     if arguments not in runs:
         out = tmp_path_factory.mktemp("booted") / "out"
@@ -36,7 +36,8 @@ def booted(request, runs, tmp_path_factory):
 
 @pytest.fixture
 def fake(tmp_path):
-    """Makes an executable that replaces QEMU: it writes SERIAL, and then runs BODY, which is Python."""
+    """Return a function that makes an executable in place of QEMU. The executable writes SERIAL, and then runs the
+    Python code BODY."""
     def make(serial=b"", body="sys.exit(33)", boots_efi=True):
         path = tmp_path / FAKE
         (tmp_path / "serial").write_bytes(serial)

@@ -3,7 +3,7 @@ have only one figure."""
 import re
 
 FIGURE = r"[\d.]+ ?[num]?p?s"
-COLUMN = re.compile(r"a read|over best|\S+")  # two names have two words; all others have one word
+COLUMN = re.compile(r"a read|over best|\S+")  # Names of columns. Two of them have two words; all others are one word.
 SENTENCES = (rf"\b(\w+): ({FIGURE}) a read", rf"Linux takes (\w+) \(({FIGURE})\)")
 
 
@@ -30,7 +30,8 @@ def of_tables(lines, clocks):
     head = []
     for line in lines:
         if line.startswith("clock "):
-            head = columns(line) if " source " not in line else []  # in this table a clock may have several rows
+            # the table with the column "source" may have several rows for one clock
+            head = columns(line) if " source " not in line else []
         elif not line:
             head = []
         name = line.split(" ", 1)[0].rstrip("!")

@@ -12,7 +12,7 @@ VERDICTS = {"pass": 0, "warn": 1, "fail": 2, "incomplete": 3}
 
 
 def figures(value):
-    """Return (value, low, high) as the CSV has them, or None without a value."""
+    """Return (value, low, high) as the CSV has them, or None if there is no value."""
     if isinstance(value, dict):
         return value["value"], value["low"], value["high"]
     value = VERDICTS.get(value) if isinstance(value, str) else value
@@ -25,7 +25,8 @@ def rows_of(node, value):
     for key, each in shape.properties(node).items():
         below = shape.properties(each)
         if "csv" in each and not isinstance(shape.part(each, "additionalProperties"), dict):
-            words = isinstance(value[key], str) and key != "verdict"  # words are in the unit's column
+            # True for words, which the CSV has in the column of the unit.
+            words = isinstance(value[key], str) and key != "verdict"
             yield each["csv"][0], *(((None, None, None), value[key]) if words else (figures(value[key]), each["csv"][1]))
         elif below and value[key]:
             yield from rows_of(each, value[key])
@@ -67,7 +68,8 @@ def expected(report):
         put(claim["clock"], None, f"{source}_{metric}", found, unit)
     for row, metric, found, unit in of_list(report, "calibrations"):
         put(row["clock"], None, f"{row['loop']}_{metric}", found, unit)
-    short = any(not core["latency"] for core in report["cores"])  # a report of many cores that came over a serial line
+    # True for a report of many cores that came over a serial line, because it is shortened.
+    short = any(not core["latency"] for core in report["cores"])
     for core, metric, found, unit in of_list(report, "cores"):
         if core["boot"] or not short:
             put(None, core["apic_id"], metric, found, unit)
@@ -108,8 +110,8 @@ def read(data):
 
 
 def check(json_data, csv_data):
-    """Compare CSV with JSON. The JSON has the middle and half the width of the worst offset, and the half width is
-    rounded."""
+    """Compare the CSV with the JSON. For the worst offset, the JSON has the middle of the interval and half of its
+    width, and the half width is rounded."""
     report = json.loads(json_data, parse_float=decimal.Decimal)
     found, runs = read(csv_data)
     identity = report["machine"]["identity"]

@@ -25,8 +25,8 @@ def save(image, path):
 
 
 def take(page, last):
-    """Take a picture of the page from its top to the end of the element LAST. The table of costs is left out, because
-    the README prints it."""
+    """Take a picture of the page from its top to the end of the element LAST. The table of costs is left out,
+    because the README has it as text."""
     page.evaluate("document.getElementById('costs')?.remove()")
     page.evaluate("window.scrollTo(0, 0)")
     page.settle()

@@ -17,7 +17,7 @@ import pytest
 import browser as chromium
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.dont_write_bytecode = True  # otherwise qemu/ would get a folder __pycache__
+sys.dont_write_bytecode = True  # avoids a folder __pycache__ in qemu/
 sys.path.insert(0, str(ROOT / "qemu"))
 
 from results import baseline  # noqa: E402
@@ -68,7 +68,7 @@ def browser():
 
 @pytest.fixture
 def show(browser, template, tmp_path):
-    """Opens the page of a report. The keywords are the same as for Browser.open."""
+    """Return a function that opens the page of a report. It has the same keywords as Browser.open."""
     opened = []
 
     def call(report, **keywords):
@@ -90,8 +90,8 @@ def golden(name):
 
 
 def of_cores(count):
-    """Return the report of the clean machine with COUNT cores. The last quarter is behind, and the third core cannot be
-    compared."""
+    """Return the report of the clean machine with COUNT cores. The last quarter is behind, and the third core cannot
+    be compared."""
     report = golden("clean")
     one = report["cores"][0]
     behind = [0 if core < count - count // 4 else 52_000 for core in range(count)]
@@ -115,13 +115,13 @@ def test_the_machines_made_here_meet_the_schema(cores):
 
 
 def by_name(value, key):
-    """Return true if the keys of the object VALUE are ids of clocks (in cores[]) or rules (in options). KEY is the
-    object's own key."""
+    """Return true if the keys of the object VALUE are names and not fields: ids of clocks (in cores[]) or rules (in
+    options). KEY is the object's own key."""
     return key == "limits" or key in ("latency", "latency_contended") and "min_ns" not in value and "count" not in value
 
 
 def hostile(value, key=None):
-    """Return VALUE with hostile text added to every string except the schema's name. Equal strings stay equal."""
+    """Return VALUE with hostile text at the end of every string except the schema's name. Equal strings stay equal."""
     if isinstance(value, str):
         return value if key == "schema" else HOSTILE + value
     if isinstance(value, list):
@@ -196,7 +196,8 @@ def test_a_soak_is_drawn_over_time(show, rows, unit, words):
 
 
 def steps_of(page):
-    """Return the charts' values for the clock tsc over each time in ms: (deviation and its floor in ppb, error in ns)."""
+    """Return the charts' values for the clock tsc over each time in ms: (deviation and its floor in ppb, error in
+    ns)."""
     drawn = page.evaluate("['adev', 'mtie'].map((name) => Object.fromEntries((Chart.getChart(`chart-series-${name}`)?.data.datasets ?? [])"
                           ".map((set) => [set.label, set.data.map(({x, y}) => [x, y])])))")
     deviations, floors, errors = (dict(each) for each in (drawn[0].get("tsc", []), drawn[0].get("tsc, floor", []), drawn[1].get("tsc", [])))
@@ -216,7 +217,8 @@ def steady(show, rates, within=1.0):
     return steps_of(show(with_rates(rates, within)))
 
 
-MINUTES = [60_000 * 2 ** n for n in range(6)]  # with 100 rows, there are no second differences over more than 64
+# tau in ms; the 100 rows have no second differences over more than 64 rows
+MINUTES = [60_000 * 2 ** n for n in range(6)]
 
 
 def test_of_a_rate_that_drifts_the_deviation_is_known_exactly(show):
@@ -227,7 +229,8 @@ def test_of_a_rate_that_drifts_the_deviation_is_known_exactly(show):
     for n, (deviation, floor, _) in enumerate(steps.values()):
         assert deviation == pytest.approx(100 * 2 ** n / math.sqrt(2), rel=1e-6)
         assert floor == pytest.approx(2 / 2 ** n * math.sqrt(2), rel=1e-6)
-    assert steps[60_000][2] == pytest.approx(4.95 * 60_000, rel=1e-6)  # from the first row to the last
+    # the second value is the change from the first row to the last
+    assert steps[60_000][2] == pytest.approx(4.95 * 60_000, rel=1e-6)
 
 
 def deviation_of(phases, m):
@@ -260,7 +263,8 @@ def test_a_rate_that_stays_deviates_by_nothing_whatever_it_is(show):
 def test_a_step_of_the_phase_is_the_error_over_any_time_that_holds_it(show):
     steps = steady(show, [10.0 if i == 50 else 0.0 for i in range(100)])
     assert steps[60_000][2] == pytest.approx(9.9 * 60_000)
-    assert steps[480_000][2] == pytest.approx(9.9 * 60_000)  # the two sides have opposite signs
+    # the two sides have opposite signs, so the differences add up
+    assert steps[480_000][2] == pytest.approx(9.9 * 60_000)
 
 
 def test_over_rows_without_a_rate_nothing_is_told(show):
@@ -276,7 +280,7 @@ def test_rows_of_other_lengths_are_brought_to_one(show):
     for i, row in enumerate(report["series"]):
         row["from_ms"], at = at, at + 60_000 + (500 if i % 3 else -700)
         row["to_ms"] = at
-        rate = (row["from_ms"] + row["to_ms"]) / 2 / 600_000  # a drift of 1/600 ppm a second
+        rate = (row["from_ms"] + row["to_ms"]) / 2 / 600_000  # the rate drifts by 1/600 ppm per second
         row["clocks"]["tsc"]["ppm"] = {"value": rate, "low": rate - 1, "high": rate + 1}
     steps = steps_of(show(report))
     assert len(steps) == 5
@@ -294,7 +298,7 @@ def test_a_clock_of_the_same_source_has_no_deviation_of_its_own(show):
 
 
 @pytest.mark.parametrize("packed, reason", [
-    # its hash is not the one in the policy
+    # the hash of this script is not in the page's policy
     (base64.b64encode(gzip.compress(b"window.Chart = {};")).decode(), "its Chart.js was changed"),
     ("@@@", None), ("AAAA", None),
 ], ids=["other-script", "no-base64", "no-gzip"])
@@ -342,7 +346,7 @@ def test_the_top_says_whether_the_cores_are_in_step_as_the_text_does(show):
         report = golden(name)
         assert show(report).evaluate(said) == f"TSCs of the cores: {report['skew']['text']}."
     assert report["skew"]["text"].startswith("not synchronised at ")
-    report["skew"]["text"] = None  # as in a report of an earlier release
+    report["skew"]["text"] = None  # reports of earlier releases have no text here
     page = show(report)
     assert_quiet(page)
     assert page.evaluate(said) is None
@@ -391,7 +395,7 @@ def test_255_cores_are_drawn_with_their_whole_matrix(show):
     assert_quiet(page)
     assert_drawn(page, ALWAYS)
     assert page.evaluate("document.querySelectorAll('#matrix td').length") == 255 * 255
-    # Each of the last 63 cores is behind 191 others, so these are ahead of it. Core 2 had no ping-pong with any other
+    # Each of the last 63 cores is behind 191 other cores, and these are ahead of it. Core 2 had no ping-pong with any
     # core.
     assert page.evaluate("document.querySelectorAll('#matrix td[class^=behind]').length") == 63 * 191
     assert page.evaluate("document.querySelectorAll('#matrix td[class^=ahead]').length") == 63 * 191
@@ -439,7 +443,7 @@ def test_what_a_stall_is_stands_below_the_clocks_where_there_are_some(show, stal
 
 
 def over_best(page):
-    """Return the column of the costs by clock."""
+    """Return the column "Over best" of the table of costs, by clock."""
     return dict(page.evaluate("[...document.querySelectorAll('#costs tbody tr')].map((row) => "
                               "[row.cells[0].textContent, row.cells[2].textContent.replaceAll('\\u00a0', ' ')])"))
 
@@ -538,7 +542,7 @@ def test_comparison_has_timers_by_the_rules_of_the_baseline(show, tmp_path, acce
                                asked_for("hpet0", hpet_ns, "periodic", 1_000_000), *rows]
         return report
     gone = {"state": "broken", "reason": "Its interrupts did not stop.", "lateness_ns": None}
-    # 1950 is more than twice 730, plus 400 for the entry into the handler
+    # 1950 ns is more than twice 730 ns, plus 400 ns for the entry into the handler
     here = machine(2000, 900, asked_for("pit0", 0, **gone))
     there = machine(700, 900, asked_for("pit0", 500), asked_for("rtc", 500))
     rows, said = compare(show(here), there, tmp_path / "before.json")
@@ -551,7 +555,7 @@ def test_comparison_has_timers_by_the_rules_of_the_baseline(show, tmp_path, acce
 
 def test_comparison_says_first_how_the_machines_and_the_options_differ(show, tmp_path):
     here, there = golden("clean"), golden("clean")
-    there["machine"]["identity"] = None  # as in a report of an earlier release
+    there["machine"]["identity"] = None  # reports of earlier releases have no identity
     there["machine"].update(cpu="Other CPU", hypervisor="TCGTCGTCGTCG", accelerator="tcg", firmware="Other 1", cores_started=2)
     there["options"].update(profile="quick", duration_ms=100, cores="mp", gap_us=20, given="profile=quick cores=mp gap=20us")
     there["tool"]["version"] = "0.2.0"
@@ -649,7 +653,7 @@ def worse_than(before, now):
 @pytest.mark.parametrize("machine", ["clean", "sick"])
 def test_worse_and_better_are_what_the_runner_says_of_the_same_two_reports(show, tmp_path, machine):
     here = golden(machine)
-    if machine == "sick":  # the HPET and the PM timer were present earlier
+    if machine == "sick":  # the HPET and the PM timer were present in the earlier run
         here["clocks"] = [clock if clock["verdict"] != "absent" else clock_of(golden("clean"), clock["id"]) for clock in here["clocks"]]
     page, seen = show(here), set()
     for name, there in baselines(here):
@@ -677,7 +681,7 @@ SHOWN = """[[...document.querySelectorAll('#main section')].map((each) => [each.
 
 
 def test_report_of_schema_1_is_read_as_the_same_one_of_schema_2(show, tmp_path):
-    """The old report is tested both as the page's own report and as the other report of a comparison."""
+    """The old report is read twice: as the page's own report, and as the other report in a comparison."""
     assert OLDER["schema"] == "baretick.report/1"
     now = copy.deepcopy(OLDER)
     now["schema"] = "baretick.report/2"
@@ -699,7 +703,7 @@ def test_report_of_schema_1_is_read_as_the_same_one_of_schema_2(show, tmp_path):
     assert shown[0] == shown[1]
     assert "not checked" in dict(shown[0][0])["behaviours"]
     drifts = page.evaluate("[...document.querySelectorAll(\"#skew [aria-label^='Offset and drift'] tbody tr\")].map((row) => row.cells[8].textContent)")
-    # this version of the schema did not have cores that drift
+    # reports of schema 1 have no mark for cores that drift
     assert len(drifts) == len(now["cores"]) and set(drifts) == {"–"}
     assert compare(page, OLDER, tmp_path / "older.json")[0] == []
 
@@ -742,8 +746,8 @@ def test_what_is_no_report_is_refused_with_the_reason(show, tmp_path, text, reas
 
 
 def unchecked(value, shape, place=""):
-    """Return the places in VALUE that lib/check.js would not check, or would refuse. Null needs no check, except in a
-    list."""
+    """Return the places in VALUE that lib/check.js would not check, or would refuse. Null needs no check, except in
+    a list."""
     if isinstance(value, list):
         return [found for i, item in enumerate(value) if not (item is None and shape[1:])
                 for found in unchecked(item, shape[0], f"{place}[{i}]")] if isinstance(shape, list) else [place]
@@ -827,7 +831,8 @@ def test_all_of_the_page_fits_on_paper(show, tmp_path, cores):
     page.settle()
     assert page.evaluate("document.documentElement.scrollWidth") == 718
     assert page.evaluate("document.getElementById('matrix').getBoundingClientRect().right") <= 718
-    assert page.evaluate("getComputedStyle(document.querySelector('.screen')).display") == "none"  # there is nothing to click
+    # on paper there is nothing to click
+    assert page.evaluate("getComputedStyle(document.querySelector('.screen')).display") == "none"
     alone = "[...document.querySelectorAll('.note:not(:last-child)')].filter((note) => getComputedStyle(note).breakAfter !== 'avoid').length"
     assert page.evaluate("document.querySelectorAll('.note:not(:last-child)').length") > 3 and page.evaluate(alone) == 0
     page.print(tmp_path / "report.pdf")
@@ -869,7 +874,7 @@ class Listener:
             if self.over:
                 caller.close()
                 return
-            self.calls += 1  # counted before the browser can notice that the connection was closed
+            self.calls += 1  # incremented before the browser can notice that the connection was closed
             caller.close()
 
     def close(self):
@@ -902,7 +907,7 @@ def test_policy_lets_nothing_out_and_no_text_become_markup(show, listener):
 
 
 def test_the_watch_sees_an_error_and_a_request(browser, tmp_path, listener):
-    """Without this the tests above would prove nothing."""
+    """Shows that errors and requests are noticed. Otherwise the tests above would prove nothing."""
     path = tmp_path / "bad.html"
     path.write_text("<html data-ready=yes><body><img src='missing.png'><script>console.error('x'); throw 1;</script>")
     page = browser.open(path)
@@ -915,12 +920,12 @@ def test_the_watch_sees_an_error_and_a_request(browser, tmp_path, listener):
 
 
 def test_page_is_small_even_for_64_cores_of_a_busy_host(template):
-    """On a busy host each clock's reads fill about 400 buckets, up to milliseconds."""
+    """On a busy host the reads of each clock fill about 400 buckets, up to milliseconds."""
     report = of_cores(64)
     for clock in report["clocks"]:
         clock["latency"]["histogram"] = [{"le_ns": round(20 * 1.035 ** k), "count": 1000} for k in range(400)]
     assert len(template) < 200_000
-    # a third of it is the template, and most of the rest the matrix and the buckets
+    # the template takes a third of these bytes, and the matrix and the buckets most of the rest
     assert 400_000 < len(page_of(template, report)) < 530_000
 
 
@@ -1069,8 +1074,8 @@ def test_no_report_that_is_true_is_said_to_contradict_itself(show, name):
 
 
 DRAWS_WITHIN_MS = 2000
-PARSES = 10  # the page's time is compared with parsing the report 10 times, because the host may be busy
-# Time since the page's own start, because the browser's time to load such a large file does not count.
+PARSES = 10  # the page's time is compared with the time for parsing the report 10 times, because the host may be busy
+# The time is measured from the page's own start, because the time for loading such a large file does not count.
 TIMED = "performance.getEntriesByName('drawn')[0]?.duration"
 PARSED = """(() => { const text = document.getElementById('report').textContent, begun = performance.now();
     JSON.parse(text); return performance.now() - begun; })()"""

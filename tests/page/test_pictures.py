@@ -17,7 +17,7 @@ def picture(name):
     assert path.stat().st_size < SIZE_MAX
     image = Image.open(path)
     assert image.format == "PNG"
-    return image.convert("RGB")  # reads the whole file
+    return image.convert("RGB")  # makes Pillow read the whole file
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -29,7 +29,7 @@ def test_picture_of_a_page_has_its_width_and_ground(name):
 
 
 def test_picture_of_the_screen_has_bars_at_top_and_bottom():
-    """The picture has the size that OVMF chooses, with cells of 8 x 19 pixels: see tests/boot/screens.py."""
+    """The picture has the size that OVMF chooses, with character cells of 8 x 19 pixels: see tests/boot/screens.py."""
     image = picture(SCREEN)
     rows = image.height // 19
     top = (image.height - rows * 19) // 2
@@ -38,7 +38,7 @@ def test_picture_of_the_screen_has_bars_at_top_and_bottom():
 
 
 def test_picture_of_the_enrolment_has_six_screens_of_which_no_two_are_the_same():
-    """They are screens of MokManager, white and black on blue, two in a row."""
+    """The picture shows screens of MokManager, white and black on blue, two in each row."""
     image = picture(ENROL)
     width, height = image.width // 2, image.height // 3
     screens = [image.crop((x, y, x + width, y + height)) for y in range(0, 3 * height, height) for x in (0, width)]

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Writes the report's JSON schema and the table of metrics in src/report/README.md, from report.def: make_schema.py [--check] SRC
+"""Writes the report's JSON schema and the table of metrics in src/report/README.md, from report.def: make_schema.py
+[--check] SRC
 
-The comment after a row of report.def is its description, and the comment after TABLE describes all objects of the table. With
---check nothing is written, and a file that differs is an error.
+The comment after a row of report.def is its description, and the comment after TABLE describes all objects of the
+table. With --check nothing is written, and a file that differs is an error.
 """
 import json
 import pathlib
@@ -52,7 +53,7 @@ def ref(name):
 
 
 def or_null(node):
-    """Return the schema NODE changed so that the value may be null."""
+    """Return NODE, a part of the schema, changed so that the value may be null."""
     if "$ref" in node:
         return {"oneOf": [{"type": "null"}, node]}
     return {**node, "type": [node["type"], "null"]}
@@ -85,7 +86,8 @@ class Tables:
                     rows.append((*item, added))
 
     def object(self, name):
-        """Return the schema of an object of table NAME; for a table of values, the schema of its one value."""
+        """Return the schema of an object with the rows of table NAME. For a table of a single value, return the
+        value's schema."""
         rows = self.rows[name]
         if rows[0][0] == "":
             return self.value(*rows[0])
@@ -123,7 +125,7 @@ def constant(value):
 
 
 def make_not_done(report):
-    """Return the schema of a report that the runner made for a run that sent none."""
+    """Return the schema of the report that the runner makes if a run sent none."""
     machine = [key for key in report["machine"]["required"] if key not in ("identity", "paravirtual")]
     properties = {
         "schema": report["report"]["properties"]["schema"],
@@ -171,7 +173,8 @@ def make_schema(tables):
 
 
 def laid_out(node, indent=0, before=0):
-    """Return NODE as JSON. An object or a list is on one line if it fits; BEFORE is the length of the text before it."""
+    """Return NODE as JSON. An object or a list is on one line if there is space. BEFORE is the length of the text
+    before it on this line."""
     line = json.dumps(node, ensure_ascii=False)
     if indent + before + len(line) < COLUMNS and indent or not node or not isinstance(node, (dict, list)):
         return line
@@ -185,7 +188,8 @@ def laid_out(node, indent=0, before=0):
     return first + ",".join(f"{margin}  {part}" for part in parts) + margin + last
 
 
-# Lists of the report. A row of report.csv is about one such element, and its metric starts with the words.
+# Lists of the report. Each row of report.csv is about one element of such a list. The values are the element's name and
+# the first part of the name of its metrics.
 SUBJECTS = {"clocks": ("a clock", ""), "rates": ("a clock", ""), "claims": ("a clock", "SOURCE_"), "cores": ("a core", ""),
             "intervals": ("a timer and a core", "MODE_NS_"), "calibrations": ("the TSC or the LAPIC timer", "LOOP_"),
             "findings": ("a clock or a core", "")}
@@ -193,7 +197,8 @@ CONTINUED = {"rate_against_": "rate_against_CLOCK", "finding_": "finding_RULE"}
 
 
 def find_metrics(tables, table="report", place="", subject="the run", prefix=""):
-    """Yield (subject, metric, unit, place in report.json, description) for the metrics of TABLE and of the tables below it."""
+    """Yield (subject, metric, unit, place in report.json, description) for the metrics of TABLE and of the tables
+    below it."""
     for key, kind, below, _, *metric, added in tables.rows[table]:
         inner = f"{place}.{key}".strip(".")
         if kind == "list" and key in SUBJECTS:

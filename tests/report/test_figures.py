@@ -24,7 +24,7 @@ def test_a_read_is_in_the_answer_the_clocks_the_recommendation_and_the_costs():
     assert found["a read", "tsc"] == ["2.83ns"] * 4 and found["a read", "hpet"] == ["554ns"] * 3
     assert found["a read", "null"] == ["-"] and len(found["p50", "hpet"]) == 2 and len(found["max", "pit"]) == 2
     sick = same_figures.check(*golden("sick"))
-    assert sick["a read", "acpi_pm"] == ["997ns"] * 3  # this clock is also in the answer, as the one that Linux takes
+    assert sick["a read", "acpi_pm"] == ["997ns"] * 3  # the answer names this clock, too, as the clock that Linux takes
 
 
 @pytest.mark.parametrize("old, new", [

@@ -79,7 +79,8 @@ def test_skew_is_the_same_seen_from_a_core_and_as_a_whole(path):
             assert skew["matrix"][0][i][0] <= offset["low"] <= offset["value"] <= offset["high"] <= skew["matrix"][0][i][1]
     low, high = skew["worst_offset_ns"] - skew["error_ns"], skew["worst_offset_ns"] + skew["error_ns"]
     if any(core["drifts"] for core in cores):
-        assert skew["at_best_ns"] is None  # if cores move, a bound holds only at its own time
+        # if cores move, a bound is only valid at its own time, so there is no bound for the whole run
+        assert skew["at_best_ns"] is None
     else:
         assert max(-low, high) <= skew["at_best_ns"] + 1
     assert [core["apic_id"] for core in cores if core["off_majority"]] == {"clean.json": [], "sick.json": [8]}[path.name]

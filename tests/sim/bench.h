@@ -1,6 +1,7 @@
 /*
- * A bench for tests: a report, a survey and all drivers, opened on the simulated machine as boot/ opens them for a run.
- * Its struct smp is sequential. A job on another core is a call with another value of sim.core.
+ * A bench for tests: a report, a survey and all drivers, opened on the simulated machine in the same way as boot/ opens
+ * them for a run. The cores of its struct smp run one after another. A job on another core is a function call with
+ * another value of sim.core.
  */
 #ifndef BARETICK_BENCH_H
 #define BARETICK_BENCH_H
@@ -29,14 +30,16 @@ struct bench {
 	uint64_t mute_after_jobs;
 	bool is_dead;
 	bool is_late; /* true if a core is dead because its job took longer than its bound */
-	/* time before a job starts, multiplied by the number of its cores, as with many cores on a small host */
+	/*
+	 * time before a job starts; it is multiplied by the number of the job's cores, as with many cores on a small host
+	 */
 	uint64_t job_ps;
-	uint64_t deadline_ms; /* in world time, or BENCH_NEVER_MS */
-	uint64_t duration_ns;    /* duration of each measurement; default 20 ms */
-	uint64_t interval_ns;    /* duration of a soak's rows, 0 for a quick run without a series */
+	uint64_t deadline_ms; /* deadline of the run in world time, or BENCH_NEVER_MS */
+	uint64_t duration_ns;    /* duration of each measurement; 20 ms by default */
+	uint64_t interval_ns;    /* duration of each row in a soak's series; 0 for a quick run without a series */
 	const char *const *clocks; /* ids of the clocks to be measured, ended by NULL; NULL for all clocks */
-	enum pair_schedule widest;  /* the largest schedule that memory allows; default all pairs */
-	fault_guard *guard; /* guards a read of the counter of stolen time, or NULL */
+	enum pair_schedule widest;  /* the largest schedule that memory allows; all pairs by default */
+	fault_guard *guard; /* function that guards a reading of the counter of stolen time, or NULL */
 	struct stolen_counter stolen_counter;
 	bool has_threads;
 	void *memory, *series;
@@ -47,19 +50,20 @@ struct bench {
  */
 struct bench *bench_new(void);
 
-/* Opens all drivers, for a quick run of CORES cores, or a soak. */
+/* Opens all drivers for a quick run, or for a soak, with CORES cores. */
 void bench_open(struct bench *bench, size_t cores);
 
 /*
- * Gives an open bench cores that run at the same time, in turns (threads.h). Their readings and pauses advance world
- * time for all. Each core's TSC is offset by sim.tsc.offset_ticks. It drifts by threads_cores[].drift_ppb during such
- * jobs only. Only one bench at a time can have such cores.
+ * Gives an open bench cores that run in turns, as if at the same time (threads.h). Their readings and pauses advance
+ * world time for all of them. Each core's TSC is offset by sim.tsc.offset_ticks. It drifts by threads_cores[].drift_ppb
+ * during such jobs only. Only one bench at a time can have such cores.
  */
 void bench_use_threads(struct bench *bench);
 
 /* Closes the drivers and frees BENCH, which may be NULL. */
 void bench_free(struct bench *bench);
 
-struct report_clock *bench_find(struct bench *bench, const char *id); /* fails the test if there is no such clock */
+/* returns a clock of the report; fails the test if there is no clock with this id */
+struct report_clock *bench_find(struct bench *bench, const char *id);
 
 #endif

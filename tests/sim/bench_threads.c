@@ -7,9 +7,9 @@
 #include "sim.h"
 #include "threads.h"
 
-#define PS_PER_TICK 1000 /* a tick is a nanosecond in both worlds */
+#define PS_PER_TICK 1000 /* one tick is one nanosecond, in threads.h and in the simulated machine */
 
-static bool together; /* true while cores run at the same time */
+static bool together; /* true while several cores run in turns */
 
 static uint64_t
 read_tsc(void)
@@ -34,7 +34,7 @@ take_turn(void)
 	sim.core = threads_self();
 }
 
-/* Sets both worlds to the same time, the later of the two. */
+/* Sets the world times of threads.h and of the simulated machine to the later one of both. */
 static void
 join_worlds(void)
 {

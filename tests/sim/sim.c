@@ -146,7 +146,7 @@ sim_counter_set(struct sim_counter *counter, uint64_t ticks)
 	counter->origin_ticks = ticks;
 	counter->origin_ps = sim.now_ps;
 	if (sim.now_ps >= counter->backward_at_ps)
-		counter->backward_at_ps = SIM_NEVER; /* TICKS already contain that step */
+		counter->backward_at_ps = SIM_NEVER; /* TICKS already contain the step back */
 }
 
 void
@@ -155,7 +155,7 @@ sim_counter_hasten(struct sim_counter *counter, int64_t ppm)
 	uint64_t ticks = sim_counter_ticks(counter);
 
 	if (counter->wrap_bits < 64)
-		ticks += UINT64_C(1) << counter->wrap_bits; /* so that a reduced value does not fall below 0 */
+		ticks += UINT64_C(1) << counter->wrap_bits; /* avoids that the value falls below 0 */
 	sim_counter_set(counter, ticks);
 	for (; counter->hz.num % 10 == 0 && counter->hz.den % 10 == 0; counter->hz.den /= 10)
 		counter->hz.num /= 10;
@@ -369,7 +369,7 @@ hw_msr_write(uint32_t msr, uint64_t value)
 	spend(SIM_MSR_WRITE, 0);
 	if (sim_lapic_msr_write(msr, value) || (sim.write_msr && sim.write_msr(msr, value)))
 		return;
-	(void)sim_msr(msr); /* faults if there is no such MSR */
+	(void)sim_msr(msr); /* takes a fault if there is no such MSR */
 	sim_msr_set(msr, value);
 }
 

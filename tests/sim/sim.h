@@ -37,7 +37,7 @@
 #define SIM_LAPIC_BASE  UINT64_C(0xfee00000)
 #define SIM_PM_PORT     0x608u /* as in QEMU's q35 */
 #define SIM_PM1_PORT    0x600u /* the PM1 status register, followed by its enable register; only with interrupts */
-#define SIM_HPET_PERIOD_FS 100000000u /* 10 MHz, so that a tick is 100 ns */
+#define SIM_HPET_PERIOD_FS 100000000u /* 10 MHz, which is a period of 100 ns, in femtoseconds */
 
 enum sim_access {
 	SIM_TSC, SIM_TSC_LFENCE, SIM_TSC_MFENCE, SIM_TSCP, SIM_TSC_CPUID,
@@ -54,7 +54,7 @@ struct sim_counter {
 	uint64_t backward_at_ps;  /* time at which it steps back by backward_ticks, or SIM_NEVER */
 	uint64_t backward_ticks;
 	unsigned wrap_bits;       /* width of a reading; sim_reset() sets the nominal width */
-	/* if den is not 0, it is calculated from a counter of this rate, and moves in uneven steps */
+	/* If den is not 0, the counter is calculated from another counter of this rate, and moves in uneven steps. */
 	struct rate source;
 	uint64_t extra_ps;        /* additional duration of a reading */
 };
@@ -65,53 +65,55 @@ uint64_t sim_counter_ticks(const struct sim_counter *counter);
 /* Sets COUNTER to TICKS. It continues with this value. */
 void sim_counter_set(struct sim_counter *counter, uint64_t ticks);
 
-/* Makes COUNTER faster by PPM from now on. PPM is a multiple of 10. */
+/* Makes COUNTER faster by PPM from now on. PPM must be a multiple of 10. */
 void sim_counter_hasten(struct sim_counter *counter, int64_t ppm);
 
 struct sim_tsc {
 	struct sim_counter counter;
-	int64_t offset_ticks[SIM_CORES_MAX]; /* offset of each core from the first */
-	uint64_t (*reading)(size_t core);    /* if not NULL, it replaces all other settings */
+	int64_t offset_ticks[SIM_CORES_MAX]; /* offset of each core's TSC from the first core's TSC */
+	/* function that returns the TSC of a core; if not NULL, it replaces all other settings */
+	uint64_t (*reading)(size_t core);
 	/*
 	 * A fault of one core. Each FAULT_READS'th reading there is AHEAD_TICKS too high, and sets this core's TSC back by
 	 * SET_BACK_TICKS from the next reading on. FAULT_READS is 0 if no core has this fault.
 	 */
 	size_t fault_core;
 	uint64_t fault_reads, ahead_ticks, set_back_ticks;
-	uint64_t fault_core_reads, set_back_sum; /* number of its readings, and sum of its steps back, until now */
+	/* number of readings on the faulty core, and sum of all its steps back, until now */
+	uint64_t fault_core_reads, set_back_sum;
 };
 
 #define SIM_HPET_TIMERS SIM_COMPARATORS
 
 struct sim_hpet {
-	struct sim_counter counter; /* runs only while ENABLE_CNF is set */
-	bool absent;                /* all registers read all ones */
-	bool dead;                  /* ENABLE_CNF may be set, but the counter never moves */
+	struct sim_counter counter; /* main counter, which runs only while ENABLE_CNF is set */
+	bool absent;                /* true if the HPET does not exist: all registers read all ones */
+	bool dead;                  /* true if ENABLE_CNF can be set but the counter never moves */
 	uint64_t capability;
 	uint64_t configuration;
 	uint64_t timers[SIM_HPET_TIMERS]; /* the timers' configuration registers */
 	/* number of writes that switched on the counter or a timer's interrupt while the other was already on */
 	unsigned armed_while_on;
 	/*
-	 * The firmware's tick by timer 0, if the timer and interrupts are enabled. Every tick_ps the counter stops for
-	 * tick_stop_ps, as with EDK II's HpetTimerDxe. 0 if the firmware ticks by another device.
+	 * Settings of the firmware's tick by timer 0, which needs the timer and interrupts enabled. Every tick_ps the
+	 * counter stops for tick_stop_ps, as with EDK II's HpetTimerDxe. 0 if the firmware's tick uses another device.
 	 */
 	uint64_t tick_ps, tick_stop_ps, ticked_ps;
 	unsigned ticks;
 	bool counts_when_off;
-	bool loses_value;           /* its value becomes 0 when it is switched off */
-	uint64_t high_late_ps;      /* after a rollover of the low half, the high half keeps its old value for this time */
+	bool loses_value;           /* true if the counter becomes 0 when it is switched off */
+	uint64_t high_late_ps;      /* time after a rollover of the low half in which the high half keeps its old value */
 	unsigned counter_writes;    /* number of writes to the main counter, which must stay 0 */
 	unsigned configuration_writes;
 };
 
 struct sim_pm {
 	struct sim_counter counter;
-	uint64_t address;    /* I/O port, or physical address if is_memory */
-	bool is_memory;      /* the test maps the page itself, with sim_map() */
-	bool absent;         /* reads all ones */
-	uint64_t glitch_ps;  /* a counter that is not latched: rising bits still read 0 for this time after an edge */
-	uint32_t high_bits;  /* additional bits that a reading has */
+	uint64_t address;    /* I/O port of the counter, or its physical address if is_memory is true */
+	bool is_memory;      /* true if the counter is in memory; the test then maps the page with sim_map() */
+	bool absent;         /* true if the PM timer does not exist: it reads all ones */
+	uint64_t glitch_ps;  /* time after an edge in which rising bits still read 0, as in a counter without a latch */
+	uint32_t high_bits;  /* bits that are set in addition in each reading */
 };
 
 struct sim_pit_channel {
@@ -120,7 +122,7 @@ struct sim_pit_channel {
 	bool gate;
 	uint32_t reload;       /* 1 to 65536 */
 	uint64_t loaded_ps;    /* time at which counting from reload began */
-	uint64_t held_clocks;  /* clocks counted before the gate went low */
+	uint64_t held_clocks;  /* number of clocks that were counted before the gate fell */
 	uint8_t write_low;
 	bool write_high_next, read_high_next;
 	bool count_latched, status_latched;
@@ -132,51 +134,60 @@ struct sim_pit_channel {
 struct sim_pit {
 	struct sim_pit_channel channels[3];
 	struct rate hz;
-	uint8_t port_61;        /* its writable bits, 0 to 3 */
-	bool absent;            /* ports 40h..43h read all ones */
+	uint8_t port_61;        /* writable bits of port 61h, 0 to 3 */
+	bool absent;            /* true if the PIT does not exist: ports 40h..43h read all ones */
 	bool port_61_absent;
-	bool gated;             /* it has no input clock, so no channel counts */
-	uint64_t gated_at_ps;   /* it loses its input clock at this time, or SIM_NEVER */
+	bool gated;             /* true if the PIT has no input clock, so that no channel counts */
+	uint64_t gated_at_ps;   /* time at which the PIT loses its input clock, or SIM_NEVER */
 	uint64_t backward_at_ps, backward_ticks;
-	unsigned step;          /* size of the counter's steps in clocks; default 1 */
-	bool mode_2_as_3;       /* in mode 2 the count goes down by two at each clock */
-	bool latch_ignored;     /* a reading returns the present count instead of the latched one */
-	bool latches_again;     /* a latch command replaces a count that is already latched */
-	uint8_t status_flipped; /* bits of the status byte that read wrong */
-	bool null_count_never;  /* NULL COUNT always reads 0, as in QEMU */
-	bool out_never_high, out_never_low; /* the level of channel 2's output in port 61h */
-	uint64_t out_late_ps;   /* delay of OUT in mode 0 */
+	unsigned step;          /* size of the counter's steps in clocks; 1 by default */
+	bool mode_2_as_3;       /* true if the count goes down by two at each clock in mode 2, as in mode 3 */
+	bool latch_ignored;     /* true if a reading returns the present count instead of the latched one */
+	bool latches_again;     /* true if a latch command replaces a count that is already latched */
+	uint8_t status_flipped; /* bits of the status byte that read inverted */
+	bool null_count_never;  /* true if NULL COUNT always reads 0, as in QEMU */
+	/* faults of channel 2's output in port 61h: never high, or never low */
+	bool out_never_high, out_never_low;
+	uint64_t out_late_ps;   /* delay of the output OUT in mode 0 */
 	uint64_t extra_ps;
 };
 
 struct sim_rtc {
-	uint8_t index, a, b, d;   /* a is register A without UIP; index includes the NMI bit */
+	uint8_t index, a, b, d;   /* the index register with the NMI bit; registers A (without UIP), B and D */
 	uint64_t seconds;         /* seconds of the day at world time 0, which is an edge of the second */
-	bool index_readable;      /* a read of port 70h returns the index, otherwise FFh */
-	/* Intel's ports 74h and 75h exist: the index can be read there, and its bit 7 reads 0 and is not written */
+	bool index_readable;      /* true if a read of port 70h returns the index; otherwise it returns FFh */
+	/*
+	 * True if Intel's ports 74h and 75h exist. The index can be read there; its bit 7 reads 0 and cannot be written
+	 * there.
+	 */
 	bool has_alias;
-	bool absent;              /* all registers read FFh */
-	bool uip_stuck;           /* UIP is 1 for ever */
-	bool uip_never;           /* UIP is 0 for ever */
-	uint64_t uip_early_ps;    /* time from UIP's rise to the change of the second; default 2,228 us */
-	uint64_t halted_at_ps;    /* the second no longer changes, and no updates come, after this time; SIM_NEVER */
-	int64_t fast_ppm;         /* rate error of its crystal */
+	bool absent;              /* true if the RTC does not exist: all registers read FFh */
+	bool uip_stuck;           /* true if UIP is always 1 */
+	bool uip_never;           /* true if UIP is always 0 */
+	uint64_t uip_early_ps;    /* time from UIP's rise to the change of the second; 2,228 us by default */
+	/* time after which the second does not change any more and no updates come, or SIM_NEVER */
+	uint64_t halted_at_ps;
+	int64_t fast_ppm;         /* rate error of the RTC's crystal in ppm */
 	int64_t fast_ppb;         /* additional rate error in ppb */
-	uint64_t ahead_ps;        /* added to the RTC's own time */
-	uint64_t second_step;     /* number of seconds that an update adds; default 1 */
+	uint64_t ahead_ps;        /* time that is added to the RTC's own time */
+	uint64_t second_step;     /* number of seconds that an update adds; 1 by default */
 	uint64_t uip_late_ps;     /* time from the change of the second to UIP's fall, as in QEMU */
-	bool update_garbage;      /* the seconds register reads 45h in the update cycle */
-	bool seconds_invalid;     /* the seconds register reads 7Fh */
-	bool pf_needs_pie;        /* the periodic flag is set only while PIE is set, as in QEMU */
-	bool pf_never;            /* the periodic flag never comes */
-	uint8_t pf_select;        /* if not 0, the flag's rate selection, whatever register A selects */
+	bool update_garbage;      /* true if the seconds register reads 45h during the update cycle */
+	bool seconds_invalid;     /* true if the seconds register always reads 7Fh */
+	bool pf_needs_pie;        /* true if the periodic flag is set only while PIE is set, as in QEMU */
+	bool pf_never;            /* true if the periodic flag is never set */
+	uint8_t pf_select;        /* if not 0, the rate selection of the periodic flag, which then ignores register A */
 	uint64_t pf_edges_read;   /* number of edges until the latest read of register C */
-	/* alarm of seconds, minutes and hours; it comes each second if the top two bits of each are set, otherwise never */
+	/*
+	 * Alarm of seconds, minutes and hours. It comes each second if the top two bits of all three are set, otherwise
+	 * never.
+	 */
 	uint8_t alarm[3];
-	bool line;                /* IRQ 8 is raised, until register C is read or the flag's interrupt is disabled */
+	/* true if IRQ 8 is raised; it stays raised until register C is read or the flag's interrupt is disabled */
+	bool line;
 	uint64_t second_read;     /* the last second that was read; a later one sets UF */
 	uint64_t c_reads;
-	uint64_t exposed_ps;      /* time with PIE set while interrupts were enabled, which must stay 0 */
+	uint64_t exposed_ps;      /* total time with PIE set while interrupts were enabled; it must stay 0 */
 	uint64_t a_writes, b_writes;
 	uint64_t extra_ps;
 };
@@ -188,11 +199,11 @@ struct sim_ipi {
 
 struct sim_lapic {
 	uint32_t apic_id;
-	bool delivery_stuck;  /* the ICR's delivery status stays 1 */
+	bool delivery_stuck;  /* true if the ICR's delivery status stays 1 */
 	uint32_t registers[0x40]; /* one register for each 16 bytes */
 	size_t ipi_count;
 	struct sim_ipi ipis[SIM_IPIS_MAX];
-	size_t never_start_count; /* number of cores that ignore all commands */
+	size_t never_start_count; /* number of cores in never_start, which ignore all commands */
 	uint32_t never_start[SIM_CORES_MAX];
 };
 
@@ -214,13 +225,16 @@ struct sim {
 	uint64_t cost_ps[SIM_ACCESSES];
 	uint64_t count[SIM_ACCESSES];
 	uint64_t accesses;       /* number of accesses until now */
-	uint64_t accesses_max;   /* more accesses end the test; default 50,000,000 */
+	uint64_t accesses_max;   /* maximum number of accesses (50,000,000 by default); one more access ends the test */
 	bool interrupts_masked;
 	unsigned masked_times;   /* calls of hw_interrupts_mask() */
 	uint64_t masked_since_ps, masked_longest_ps;
-	/* A host that preempts the core for preempt_ps at about one of preempt_every accesses; 0 if never. */
+	/*
+	 * Settings of a host that preempts the core for preempt_ps at about one of preempt_every accesses. If preempt_every
+	 * is 0, it never does.
+	 */
 	uint64_t preempt_every, preempt_ps;
-	uint64_t preempt_seed;   /* selects these accesses */
+	uint64_t preempt_seed;   /* seed that selects the accesses with a preemption */
 	size_t core;             /* the core on which the caller runs */
 	void (*before_access)(void); /* called before each access, so that other cores may run first; may be NULL */
 	/*
@@ -251,10 +265,10 @@ struct sim {
 	/* Handles MSRs that are not in the list or have effects. Returns false for other MSRs. May be NULL. */
 	bool (*read_msr)(uint32_t msr, uint64_t *value);
 	bool (*write_msr)(uint32_t msr, uint64_t value);
-	/* Xen's hypercalls. If NULL the instruction faults. */
+	/* Handles Xen's hypercalls. If NULL, the hypercall instruction faults. */
 	int64_t (*hypercall)(uint64_t number, uint64_t first, uint64_t second, uint64_t third);
-	struct pages pages; /* the pages that sim_platform() passes on */
-	uint64_t unused_page; /* and the address of a page for Xen's shared page, or 0 */
+	struct pages pages; /* the pages of hypervisors' clocks that sim_platform() passes on */
+	uint64_t unused_page; /* address that sim_platform() passes on for Xen's shared page, or 0 */
 	uint32_t microcode; /* revision that CPUID 1h writes into the upper half of MSR 8Bh on an Intel CPU, or 0 */
 	size_t region_count;
 	struct sim_region regions[SIM_REGIONS_MAX];
@@ -280,19 +294,20 @@ void sim_platform(struct platform *platform);
 void sim_advance_ps(uint64_t ps); /* lets time pass without an access */
 
 void sim_cpuid_set(uint32_t leaf, uint32_t subleaf,
-		   struct hw_cpuid registers); /* adds or changes a leaf */
+		   struct hw_cpuid registers); /* adds a CPUID leaf, or changes it */
 void sim_msr_set(uint32_t msr, uint64_t value);                                 /* sets an MSR without an access */
 uint64_t sim_msr(uint32_t msr); /* returns an MSR without an access */
 void sim_map(struct sim_region region);
 void sim_unmap(uint64_t base);
 void sim_hook_ports(struct sim_port_hook hook);
 
-/* Return the devices' values without an access. */
+/* These functions return the devices' values without an access. */
 uint64_t sim_tsc_ticks(void);
-uint64_t sim_tsc_as_read(size_t core, uint64_t ticks); /* includes the fault of CORE, and counts as a reading */
+/* returns TICKS with the fault of CORE, and counts as a reading */
+uint64_t sim_tsc_as_read(size_t core, uint64_t ticks);
 uint8_t sim_pit_status(unsigned channel);   /* the status that the read-back command returns */
 uint16_t sim_pit_count(unsigned channel);
-uint64_t sim_rtc_pf_edges(void);            /* number of edges at the selected rate since world time 0 */
+uint64_t sim_rtc_pf_edges(void);            /* returns the number of edges at the selected rate since world time 0 */
 
 _Noreturn void sim_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

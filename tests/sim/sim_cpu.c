@@ -6,7 +6,7 @@
 
 #define MSR_APIC_BASE  0x1bu
 #define MSR_TSC_ADJUST 0x3bu
-#define MSR_TSC_AUX    0xc0000103u /* the second value of RDTSCP */
+#define MSR_TSC_AUX    0xc0000103u /* the MSR that RDTSCP returns in ECX */
 
 void
 sim_cpuid_set(uint32_t leaf, uint32_t subleaf, struct hw_cpuid registers)
@@ -57,19 +57,19 @@ sim_cpu_reset(void)
 		struct hw_cpuid registers;
 	} leaves[] = {
 		{ 0x0, { 0x16, 0x756e6547, 0x6c65746e, 0x49656e69 } }, /* GenuineIntel */
-		{ 0x1, { 0x000906ea, 0, 0x00200000, 0x00000210 } }, /* x2APIC; TSC, APIC */
-		{ 0x7, { 0, 0x00000002, 0, 0 } },                     /* TSC_ADJUST */
+		{ 0x1, { 0x000906ea, 0, 0x00200000, 0x00000210 } }, /* features x2APIC (in ECX), TSC and APIC (in EDX) */
+		{ 0x7, { 0, 0x00000002, 0, 0 } },                     /* feature: TSC_ADJUST */
 		{ 0xb, { 0, 0, 0, 0 } },
-		{ 0x15, { 2, 20, 100000000, 0 } },                     /* 100 MHz * 20 / 2: 1 GHz */
+		{ 0x15, { 2, 20, 100000000, 0 } },                     /* the TSC's rate: 100 MHz * 20 / 2 = 1 GHz */
 		{ 0x16, { 1000, 1000, 100, 0 } },
 		{ 0x80000000, { 0x80000008, 0, 0, 0 } },
 		{ 0x80000001, { 0, 0, 0, 0x08000000 } },               /* RDTSCP */
-		{ 0x80000007, { 0, 0, 0, 0x00000100 } },               /* invariant TSC */
+		{ 0x80000007, { 0, 0, 0, 0x00000100 } },               /* feature: invariant TSC */
 	};
 
 	for (size_t i = 0; i < sizeof(leaves) / sizeof(leaves[0]); i++)
 		sim_cpuid_set(leaves[i].leaf, 0, leaves[i].registers);
-	sim_msr_set(MSR_APIC_BASE, SIM_LAPIC_BASE | 0x900); /* APIC enabled, boot core */
+	sim_msr_set(MSR_APIC_BASE, SIM_LAPIC_BASE | 0x900); /* the APIC is enabled, and this is the boot core */
 	sim_msr_set(MSR_TSC_ADJUST, 0);
 	sim_msr_set(MSR_TSC_AUX, 0);
 }

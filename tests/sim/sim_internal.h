@@ -7,7 +7,7 @@
 uint64_t sim_hpet_read(uint64_t address, unsigned width_bytes);
 void sim_hpet_write(uint64_t address, uint64_t value, unsigned width_bytes);
 void sim_hpet_reset(void);
-void sim_hpet_tick(void); /* called while interrupts are enabled */
+void sim_hpet_tick(void); /* must be called regularly while interrupts are enabled */
 
 bool sim_pm_answers(uint64_t address, bool is_memory);
 uint32_t sim_pm_read(void);
@@ -18,7 +18,7 @@ uint8_t sim_pit_in(uint16_t port); /* 40h..43h and 61h */
 void sim_pit_out(uint16_t port, uint8_t value);
 
 void sim_rtc_reset(void);
-uint8_t sim_rtc_in(uint16_t port); /* 70h and 71h, 74h and 75h */
+uint8_t sim_rtc_in(uint16_t port); /* reads port 70h, 71h, 74h or 75h */
 void sim_rtc_out(uint16_t port, uint8_t value);
 
 void sim_lapic_reset(void);
@@ -28,20 +28,20 @@ void sim_lapic_write(uint64_t address, uint64_t value, unsigned width_bytes);
 bool sim_lapic_msr_read(uint32_t msr, uint64_t *value);
 bool sim_lapic_msr_write(uint32_t msr, uint64_t value);
 
-/* Used only if interrupts are simulated. */
+/* These functions do nothing unless interrupts are simulated. */
 void sim_interrupts_poll(void);
-void sim_interrupts_offer(void); /* adds the interrupts' capability bits to CPUID and the HPET */
+void sim_interrupts_offer(void); /* adds the capability bits of interrupts to CPUID and the HPET */
 void sim_interrupts_lapic_written(unsigned number, uint32_t before); /* NUMBER is an index of sim.lapic.registers */
 uint32_t sim_interrupts_lapic_left(void);
 void sim_interrupts_deadline_write(uint64_t value);
 uint64_t sim_interrupts_deadline_read(void);
 void sim_interrupts_hv_write(bool count, uint64_t value); /* writes the count or the configuration of Hyper-V's timer */
 uint64_t sim_interrupts_hv_read(bool count);
-void sim_interrupts_self(uint32_t vector); /* an interrupt that the core sends to itself */
+void sim_interrupts_self(uint32_t vector); /* makes an interrupt pending that the core sends to itself */
 void sim_interrupts_hpet_configured(size_t n, uint64_t before, uint64_t now);
 void sim_interrupts_comparator_write(size_t n, uint64_t value);
 uint64_t sim_interrupts_comparator(size_t n);
-/* the message of comparator N: its data, and in the upper half its address */
+/* returns the message of comparator N: its data, and in the upper half its address */
 uint64_t *sim_interrupts_message(size_t n);
 void sim_interrupts_pit_loaded(unsigned mode, uint32_t reload); /* channel 0 */
 void sim_interrupts_pit_stopped(void);
@@ -51,16 +51,18 @@ void sim_interrupts_pm1_out(uint16_t port, uint16_t value);
 
 /* The RTC. */
 #define SIM_RTC_PARTS 1024u
-/* clocks of the 32,768 Hz crystal since world time 0, in units of 1/SIM_RTC_PARTS clock */
+/* returns the clocks of the 32,768 Hz crystal since world time 0, in units of 1/SIM_RTC_PARTS clock */
 uint64_t sim_rtc_crystal(void);
-uint64_t sim_rtc_period(void);  /* period of the periodic interrupt in clocks of the crystal, 0 if it is off */
+/* returns the period of the periodic interrupt in clocks of the crystal; 0 if it is off */
+uint64_t sim_rtc_period(void);
 uint64_t sim_rtc_second(void);
 bool sim_rtc_alarm_is_each_second(void);
-bool sim_rtc_raise(void); /* raises its line; returns false if it was raised before */
+bool sim_rtc_raise(void); /* raises the RTC's interrupt line; returns false if the line was already raised */
 
 void sim_cpu_reset(void); /* resets CPUID and MSRs */
 
 void sim_counter_reset(struct sim_counter *counter, struct rate hz, unsigned wrap_bits);
-uint64_t sim_clocks(uint64_t from_ps, uint64_t to_ps, struct rate hz); /* whole clocks between two times */
+/* returns the number of whole clocks between two times */
+uint64_t sim_clocks(uint64_t from_ps, uint64_t to_ps, struct rate hz);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * The interrupts of the simulated machine: the time at which each leaves its source, its source's faults, and a core
- * that records it like boot/interrupts. See sim_interrupts.h. The sources are in sim_sources.c.
+ * The interrupts of the simulated machine: the time at which each interrupt leaves its source, the faults of the
+ * source, and a core that records interrupts like boot/interrupts. See sim_interrupts.h. The sources are in
+ * sim_sources.c.
  */
 #include "sim_interrupts.h"
 
@@ -112,7 +113,7 @@ sim_source_disarm(enum sim_source source)
 	all->quiet_until_ps = 0;
 }
 
-/* Arms a periodic timer for its next period. The period starts at the last due time, or now if DELAYED. */
+/* Arms a periodic timer for its next period. The period starts at the last due time, or now if DELAYED is true. */
 static void
 go_on(struct sim_timer *timer, bool delayed)
 {
@@ -134,8 +135,8 @@ is_dropped(const struct sim_timer *timer)
 }
 
 /*
- * Makes an interrupt pending. It waits in the core's local APIC, which holds one, or in a source that reinjects masked
- * ticks.
+ * Makes an interrupt pending. It waits in the core's local APIC, which holds one interrupt, or in a source that sends
+ * masked ticks again.
  */
 static void
 pend(struct sim_timer *timer)
@@ -165,7 +166,7 @@ leave(struct sim_timer *timer)
 		timer->leaves_ps = sim.now_ps + STORM_PS;
 		return;
 	}
-	/* With this policy, the next period starts only when the core takes this interrupt. */
+	/* With this policy, the next period only starts when the core takes this interrupt. */
 	if (timer->policy == SIM_DELAY && timer->period_e6 && !all->open && reaches) {
 		timer->armed = false;
 		timer->waits = true;
@@ -182,8 +183,8 @@ tell(const struct sim_timer *timer, uint64_t read_ps)
 }
 
 /*
- * Acts like the recorder in boot/: enters the handler, reads the counter, reads the TSC. TIMER is NULL if the core sent
- * the interrupt to itself.
+ * Does the same as the recorder in boot/: enters the handler, reads the counter, and reads the TSC. TIMER is NULL if
+ * the core sent the interrupt to itself.
  */
 static void
 take(uint32_t vector, const struct sim_timer *timer)
@@ -244,8 +245,8 @@ take_self(void)
 }
 
 /*
- * Returns true while the host is busy. The core continues then, but interrupts do not leave their sources. Afterwards
- * each source sends one pending tick.
+ * Returns true while the host is busy. During this time the core continues, but no interrupts leave their sources.
+ * Afterwards each source sends one pending tick.
  */
 static bool
 is_host_busy(void)
@@ -260,8 +261,8 @@ is_host_busy(void)
 }
 
 /*
- * Returns the time until which no source has anything to do, if none is armed or disarmed before. 0 if an interrupt is
- * pending.
+ * Returns the time until which no source has anything to do, provided that no source is armed or disarmed before.
+ * Returns 0 if an interrupt is pending.
  */
 static uint64_t
 quiet_until(void)
@@ -309,7 +310,7 @@ sim_interrupts_self(uint32_t vector)
 	all->self = vector;
 }
 
-/* The window in which interrupts come. */
+/* Functions of the window in which interrupts come. */
 
 static const char *
 play(void (*work)(void *argument), void (*after)(void *argument), void *argument)

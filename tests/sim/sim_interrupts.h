@@ -1,7 +1,7 @@
 /*
- * The interrupts of the simulated machine, for tests that use them. There are the sources by their data sheets, an I/O
- * APIC with 24 masked pins, and a core that takes interrupts. Each source can have faults. Interrupts come only within
- * a window, at the first access after they leave their source.
+ * The interrupts of the simulated machine, for tests that use them. The simulation has the sources as in their data
+ * sheets, an I/O APIC with 24 masked pins, and a core that takes interrupts. Each source can have faults. Interrupts
+ * come only within a window, at the first access after they leave their source.
  */
 #ifndef BARETICK_SIM_INTERRUPTS_H
 #define BARETICK_SIM_INTERRUPTS_H
@@ -35,17 +35,19 @@ struct sim_timer {
 	unsigned drop_every, drop_shots_every; /* drops one of this many periods or one-shots */
 	unsigned double_every;
 	uint64_t early_ps;
-	uint64_t late_ps;  /* each interrupt is late by a random time from half of it to one and a half */
+	/* largest lateness: each interrupt is late by a random time between 0.5 and 1.5 times this value */
+	uint64_t late_ps;
 	uint64_t late_one_in; /* if not 0, only one interrupt in this many is late */
 	uint64_t delay_ps; /* delay of each interrupt */
-	int64_t fast_ppm;  /* rate error of its periods */
-	bool never;        /* its status shows that it has expired, but it does not interrupt */
-	bool stands;       /* accepts a count, but never reaches its end (not HPET and RTC) */
-	bool storms;       /* it interrupts repeatedly until it is disarmed */
-	bool stale;        /* HPET: a comparator that is enabled after its deadline interrupts at once */
-	bool wrong_pin;    /* its interrupts come at the wrong pin of the I/O APIC */
-	bool sticks;       /* RTC, PM timer: its flag is never cleared */
-	bool outlasts;     /* a late interrupt comes even if the source was disarmed, because the host already has it */
+	int64_t fast_ppm;  /* rate error of the source's periods in ppm */
+	bool never;        /* true if the source's status shows that it has expired, but no interrupt comes */
+	bool stands;       /* true if the source accepts a count but never reaches its end (not for HPET and RTC) */
+	bool storms;       /* true if the source interrupts repeatedly until it is disarmed */
+	bool stale;        /* HPET only: true if a comparator that is enabled after its deadline interrupts at once */
+	bool wrong_pin;    /* true if interrupts come at the wrong pin of the I/O APIC */
+	bool sticks;       /* RTC and PM timer only: true if the flag is never cleared */
+	/* true if a late interrupt comes even if the source was disarmed, because the host already has it */
+	bool outlasts;
 	enum sim_policy policy;
 	/* State of the source. */
 	bool armed, waits;
@@ -54,18 +56,18 @@ struct sim_timer {
 	uint64_t due_ps, leaves_ps, last_due_ps;
 	uint64_t owed_ps; /* time at which a pending interrupt comes, or 0 */
 	unsigned pending, sent;
-	/* Numbers of its interrupts. */
+	/* Numbers of the source's interrupts. */
 	uint64_t dropped, doubled, came, lost;
 };
 
-struct sim_taken { /* an interrupt that the recorder took */
+struct sim_taken { /* one interrupt that the recorder took */
 	enum sim_source source;
 	bool periodic;
-	uint64_t due_ps, read_ps; /* due_ps is the deadline, read_ps the handler's first reading */
+	uint64_t due_ps, read_ps; /* due_ps is the deadline, read_ps the time of the handler's first reading */
 };
 
 struct sim_pic {
-	unsigned step; /* number of the next initialization word, or 0 */
+	unsigned step; /* number of the initialization word that comes next, or 0 */
 	uint8_t base, cascade, in_service;
 	bool initialized;
 };
@@ -77,9 +79,9 @@ struct sim_interrupts {
 		};
 		struct sim_timer timers[SIM_SOURCES];
 	};
-	uint64_t lapic_hz;    /* rate before the divider; default 100 MHz */
-	uint64_t entry_ps;    /* time from the interrupt to its handler; default 500 ns */
-	uint64_t seed;        /* seed for the lateness */
+	uint64_t lapic_hz;    /* rate of the local APIC's timer before the divider; 100 MHz by default */
+	uint64_t entry_ps;    /* time from the interrupt to its handler; 500 ns by default */
+	uint64_t seed;        /* seed for the random lateness */
 	/*
 	 * In each busy_every_ps the host is busy for busy_ps, and no timer sends an interrupt then. 0 if it is never busy.
 	 */
@@ -102,12 +104,12 @@ struct sim_interrupts {
 };
 
 /*
- * Adds interrupts to a machine that was just reset, including TSC deadlines. To be called before the machine's facts
- * are taken.
+ * Adds interrupts to a machine that was just reset, including TSC deadlines. Must be called before the bench reads the
+ * machine's facts.
  */
 void sim_interrupts_plug(void);
 
-/* Returns the window for struct run_machine. */
+/* Returns the window for the field of struct run_machine. */
 struct timer_window sim_interrupts_window(void);
 
 #endif

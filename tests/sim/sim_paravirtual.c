@@ -75,7 +75,7 @@ update_all(void)
 	}
 }
 
-/* Returns the page that the running core has registered, or NULL. A core reads no other page. */
+/* Returns the page that the running core has registered, or NULL. A core only reads its own page. */
 static struct pvclock *
 find_own_page(void)
 {

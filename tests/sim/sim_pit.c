@@ -19,7 +19,7 @@ sim_pit_reset(void)
 	for (unsigned i = 0; i < 3; i++)
 		sim.pit.channels[i] = (struct sim_pit_channel){
 			.control = 0x36, .gate = i != 2,
-			.reload = 65536 /* mode 3, with the low byte first */
+			.reload = 65536 /* mode 3, where the low byte is written first */
 		};
 	sim.pit.gated_at_ps = sim.pit.backward_at_ps = SIM_NEVER;
 	sim.pit.step = 1;

@@ -21,16 +21,18 @@
 #define C_UF         0x10u
 #define C_AF         0x20u
 #define ALARM_ANY    0xc0u /* the value of each alarm register for an alarm in each second */
-#define ALARM_LAST   0x05u /* the last alarm register; registers 1, 3 and 5 hold the alarm's second, minute and hour */
+/* number of the last alarm register; registers 1, 3 and 5 hold the alarm's second, minute and hour */
+#define ALARM_LAST   0x05u
 #define CRYSTAL_HZ   32768u
 #define UPDATE_PS    (1984 * SIM_PS_PER_US)
-#define UIP_PS       (244 * SIM_PS_PER_US + UPDATE_PS) /* includes the warning time before the update */
+/* duration of UIP, including the warning time before the update */
+#define UIP_PS       (244 * SIM_PS_PER_US + UPDATE_PS)
 
 void
 sim_rtc_reset(void)
 {
 	sim.rtc = (struct sim_rtc){
-		.a = 0x26, .b = 0x02, .d = 0x80, /* 1,024 Hz, 24 hours, BCD, battery good */
+		.a = 0x26, .b = 0x02, .d = 0x80, /* registers after a reset: rate 1,024 Hz, 24-hour mode, BCD, good battery */
 		.halted_at_ps = SIM_NEVER, .index = 0x0d, .uip_early_ps = UIP_PS, .second_step = 1,
 	};
 }
@@ -117,7 +119,7 @@ sim_rtc_pf_edges(void)
 	return period ? sim_clocks(0, rtc_ps(), (struct rate){ CRYSTAL_HZ / period, 1 }) : 0;
 }
 
-/* Returns true for the fault that a read of register C clears no flag. */
+/* Returns true if the machine has the fault that a read of register C does not clear a flag. */
 static bool
 is_stuck(void)
 {

@@ -27,7 +27,8 @@
 #define HPET_ROUTES     (UINT64_C(0x00f00000) << 32) /* pins 20 to 23, as in QEMU and many chip sets */
 #define HPET_LEGACY     UINT64_C(2)
 #define MESSAGES        0xfeeu /* upper bits of a message's address */
-#define PIT_PIN         2u     /* an interrupt source override gives this pin, as on nearly all machines */
+/* the pin of the PIT's interrupt, which an interrupt source override gives on nearly all machines */
+#define PIT_PIN         2u
 #define RTC_PIN         8u
 #define PIT_IRQ         0u
 #define RTC_IRQ         8u
@@ -62,7 +63,7 @@ lvt(void)
 	return sim.lapic.registers[LVT_TIMER];
 }
 
-/* Figure 10-10: bits 0, 1 and 3 select a division by 2 to 128, and all ones select 1. */
+/* Figure 10-10: bits 0, 1 and 3 select a division by 2 to 128, and all ones a division by 1. */
 static struct rate
 lapic_rate(void)
 {
@@ -102,8 +103,8 @@ sim_interrupts_lapic_left(void)
 }
 
 /*
- * SDM 10.5.4.1: the write is ignored if the timer is in another mode. 0 disarms it. The register reads 0 after the
- * interrupt.
+ * SDM 10.5.4.1: the write is ignored if the timer is in another mode. The value 0 disarms the timer. The register reads
+ * 0 after the interrupt.
  */
 void
 sim_interrupts_deadline_write(uint64_t value)
@@ -133,7 +134,10 @@ is_periodic(size_t n)
 	return (sim.hpet.timers[n] & HPET_TYPE_CNF) && all->hpet_periods[n];
 }
 
-/* Arms a comparator for the time at which the low half of the counter equals its value, possibly after a wrap. */
+/*
+ * Arms a comparator for the time at which the low half of the counter equals the comparator's value. The counter may
+ * wrap before.
+ */
 static void
 hpet_arm(size_t n)
 {

@@ -11,9 +11,9 @@ uint64_t sim_source_count(enum sim_source source);
 uint32_t sim_source_vector(enum sim_source source);
 void sim_source_taken(enum sim_source source); /* called when the core takes the interrupt */
 
-/* Called when the source is due. Returns false if its line was already raised, so that no interrupt follows. */
+/* Must be called when the source is due. Returns false if its line was already raised, so that no interrupt follows. */
 bool sim_source_due(enum sim_source source);
-/* called when its deadline has passed, even if the interrupt was lost */
+/* must be called when the source's deadline has passed, even if the interrupt was lost */
 void sim_source_passed(enum sim_source source);
 
 /* Called at the end of the handler. Returns true if the source's line is level-triggered, and is still raised. */

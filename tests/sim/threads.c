@@ -10,32 +10,34 @@
 #include <time.h>
 #include <ucontext.h>
 
-#define STACK_BYTES      (256u << 10) /* the sanitizers' frames are large */
-#define TURN_STACK_BYTES (32u << 10)  /* the sanitizers clear their shadow of this stack at each turn */
-#define PATIENCE_S       120 /* no job takes longer, unless a bound of the code under test has failed */
+#define STACK_BYTES      (256u << 10) /* size of a thread's stack; the sanitizers' frames are large */
+/* size of a stack in turns; it is small, because the sanitizers clear their shadow of this stack at each turn */
+#define TURN_STACK_BYTES (32u << 10)
+/* longest duration of a job; no job takes longer unless a limit in the code under test has failed */
+#define PATIENCE_S       120
 #define PPB              1000000000
 
-/* World time of a pause in ticks if only one core works. The core that it waits for has died. */
+/* World time in ticks of a pause if only one core still works, because the core that it waits for has died. */
 #define LONELY_TICKS 1000
 
 struct core {
 	pthread_t thread;
 	pthread_cond_t woken;
-	smp_job *job; /* NULL if the core has nothing to do */
+	smp_job *job; /* job of the core; NULL if the core has nothing to do */
 	void *argument;
 	bool is_dead;
 	uint64_t reads;
-	ucontext_t context; /* in turns: the position in its job */
-	void *stack;        /* in turns: its stack */
+	ucontext_t context; /* only in turns: the position in the core's job */
+	void *stack;        /* only in turns: the core's stack */
 };
 
 static struct {
-	pthread_mutex_t mutex; /* protects all fields below except world and reads */
+	pthread_mutex_t mutex; /* protects all following fields except world and reads */
 	pthread_cond_t finished;
 	size_t count, pending;
 	bool is_over;
 	bool in_turns;       /* true if all cores run on one host thread */
-	ucontext_t scheduler; /* in turns: the position in run_some */
+	ucontext_t scheduler; /* only in turns: the position in run_some */
 	size_t at_work; /* number of cores with a job, including the boot core; also read without the mutex */
 	uint64_t world, batches;
 	size_t most;
@@ -267,7 +269,8 @@ run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void 
 	size_t finished = 0, asked = 0;
 	bool was_asked[THREADS_MAX] = { false };
 
-	(void)bound_ns; /* in simulated time no core is late; a core that does not return has died */
+	/* The bound is not used: in simulated time no core is late, and a core that does not return has died. */
+	(void)bound_ns;
 	if (state.in_turns)
 		return run_in_turns(cores, count, job, argument);
 	pthread_mutex_lock(&state.mutex);

@@ -61,7 +61,7 @@ read_words(const char *item, char words[WORDS_SIZE])
 	words[there ? length : 0] = 0;
 }
 
-/* Reads the integer at *NEXT, and moves *NEXT after it. Ends the machine if there is no integer. */
+/* Reads the integer at *NEXT, and moves *NEXT to the end of the integer. Ends the machine if there is no integer. */
 static int64_t
 take_number(const char **next)
 {
@@ -77,7 +77,7 @@ take_number(const char **next)
 	return negative ? -value : value;
 }
 
-/* Reads MARK and the integer after it. */
+/* Reads the character MARK and the integer after it. */
 static int64_t
 take_marked(const char **next, char mark)
 {

@@ -6,16 +6,16 @@
 #include "cores/cores_setup.h"
 #include "hw/hw.h"
 
-#define CPUID_SVM        0x80000001u    /* SVM is bit 2 of ECX; APM vol. 3, appendix E */
+#define CPUID_SVM        0x80000001u    /* CPUID leaf whose bit 2 of ECX reports SVM: APM vol. 3, appendix E */
 #define CPUID_SVM_ECX    (1u << 2)
 #define MSR_EFER         0xc0000080u    /* 3.1.7 */
 #define EFER_SVME        (UINT64_C(1) << 12)
 #define MSR_VM_HSAVE_PA  0xc0010117u    /* 15.30.4 */
-#define INTERCEPT_RDTSC   (1u << 14)    /* table B-1, 00Ch; in QEMU RDTSCP exits by this bit, too */
+#define INTERCEPT_RDTSC   (1u << 14)    /* table B-1, 00Ch; in QEMU this bit also makes RDTSCP exit */
 #define INTERCEPT_CPUID   (1u << 18)
 #define EXIT_RDTSC        0x6eu         /* appendix C */
 #define EXIT_CPUID        0x72u
-#define INTERCEPT_VMRUN   1u            /* table B-1, 010h; without it VMRUN refuses the guest (15.5.1) */
+#define INTERCEPT_VMRUN   1u            /* table B-1, 010h; without this bit, VMRUN refuses the guest (15.5.1) */
 #define INTERCEPT_VMMCALL 2u
 #define ASID             1u             /* ASID of the guest; 0 belongs to the host (15.5.1) */
 #define DR6_RESET        0xffff0ff0u    /* table 14-1 */
@@ -120,7 +120,7 @@ struct registers { /* the guest's registers, in the order in which they are on t
 	uint64_t rbx, rcx, rdx, rsi, rdi, r8, r9, r10, r11;
 };
 
-/* Takes a reading with the offset and the fault of the core. */
+/* Makes one TSC reading for the guest, with the offset and the fault of the core. */
 static uint64_t
 take_reading(struct svm_pages *pages)
 {

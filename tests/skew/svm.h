@@ -1,7 +1,7 @@
 /*
- * Runs a core as its own guest under AMD's SVM, with the same code, memory, registers and page tables. Only its
- * TSC is read with an offset, and with a fault if one is given. Leaves of CPUID may have other values, too.
- * Sections and offsets refer to AMD's Architecture Programmer's Manual, volume 2, chapter 15 and appendix B.
+ * Runs a core as its own guest under AMD's SVM, with the same code, memory, registers and page tables. Only its TSC
+ * readings have an offset, and a fault if one is given. CPUID leaves may also have other values. Sections and offsets
+ * refer to AMD's Architecture Programmer's Manual, volume 2, chapter 15 and appendix B.
  */
 #ifndef BARETICK_TEST_SVM_H
 #define BARETICK_TEST_SVM_H
@@ -44,8 +44,8 @@ struct svm_pages { /* the pages of a core while it is a guest; physical and virt
 bool svm_is_there(void);
 
 /*
- * Turns the calling core into a guest, whose TSC has the offset and fault in TSC. WRONG is called if the core refuses,
- * or if the guest exits for any other reason than a reading. It must not return. PAGES must be zero except for the
+ * Turns the calling core into a guest. The guest's TSC has the offset and the fault in TSC. WRONG is called if the core
+ * refuses, or if the guest exits for any reason except a reading. It must not return. PAGES must be zero except for the
  * leaves, and interrupts must be masked.
  */
 void svm_become_guest(struct svm_pages *pages, struct svm_tsc tsc, void (*wrong)(void));

@@ -1,9 +1,9 @@
 /*
- * Makes a test image with firmware whose tick uses the HPET, like EDK II's HpetTimerDxe, if QEMU's fw_cfg item
- * `opt/baretick/tick` exists. Timer 0 may interrupt, and every 10 ms the main counter is stopped for 100 us.
- * EFI_TIMER_ARCH_PROTOCOL can stop this tick.
- * With the word `absent` in this item the protocol does not exist, and with `dead` a stopped tick cannot be restarted.
- * If the run returns, it ends the machine. The value shows whether the tick was stopped and is restored.
+ * Makes a test image with a firmware whose tick uses the HPET, like EDK II's HpetTimerDxe. It does so only if QEMU's
+ * fw_cfg item `opt/baretick/tick` exists. Timer 0 may interrupt, and every 10 ms the main counter is stopped for 100
+ * us. EFI_TIMER_ARCH_PROTOCOL can stop this tick. If the item has the word `absent`, this protocol does not exist. If
+ * it has the word `dead`, a stopped tick cannot be restarted. When the run returns, ticking.c ends the machine, and the
+ * exit value shows whether the tick was stopped and restored.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,8 +20,9 @@
 #define WORD_SIZE    16
 #define HPET         UINT64_C(0xfed00000)
 #define TICK_100NS   100000
-#define STOPPED_TSC  UINT64_C(100000) /* ticks of QEMU's emulated TSC, which runs at 1 GHz */
-#define PORT_EXIT    0x501            /* as in skew.c */
+/* time in which the counter stands, in ticks of QEMU's emulated TSC, which runs at 1 GHz */
+#define STOPPED_TSC  UINT64_C(100000)
+#define PORT_EXIT    0x501            /* QEMU's isa-debug-exit, as in skew.c */
 #define EXIT_AS_FOUND 0x22
 #define EXIT_NOT_PUT_BACK 0x23
 
@@ -34,7 +35,7 @@ struct timer_arch {
 
 typedef EFI_STATUS entry(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
 
-/* GNU-EFI's version decides which of the two is called first. */
+/* The first function of the image. Its name depends on the version of GNU-EFI. */
 entry __wrap__entry, __real__entry, __wrap_efi_main, __real_efi_main;
 
 static EFI_GUID guid_timer_arch = { 0x26baccb3, 0x6f42, 0x11d4, { 0xbc, 0xe7, 0x00, 0x80, 0xc7, 0x3c, 0x88, 0x81 } };

@@ -18,7 +18,7 @@ from lab import dataset, engine, page, questions, spark
 from made_fleet import ODD, Maker, clock, crystal, slower
 
 pytestmark = pytest.mark.spark
-WAIT_S = 480  # Java starts in 5 s of processor time, and the machine may be busy
+WAIT_S = 480  # longest wait: Java takes 5 s of processor time to start, and the machine may be busy
 GOLDENS = ROOT / "tests" / "goldens"
 ALIKE = 1e-9  # relative tolerance: engines may add in another order, and their logarithms differ in the last digit
 FINDING = {"rule": "clock-stuck", "severity": "fail", "clock": "pit", "core": None, "measured": None, "low": None, "high": None,
@@ -31,7 +31,7 @@ def with_bios(report):
     slower(clock(report, "hpet")["latency"], 3)
 
 
-# Differences in a machine's second run.
+# Changes in the second run of some machines.
 CHANGES = [
     lambda report: crystal(report, ("rtc",), 1234.5678901),
     lambda report: slower(clock(report, "acpi_pm")["latency"], 1 / 7),
@@ -42,7 +42,7 @@ CHANGES = [
     lambda report: report.update(findings=[FINDING], verdict="fail"),
     lambda report: report.update(findings=[{**FINDING, "clock": None, "text": None}], verdict="warn"),
     lambda report: report.update(verdict="fail"),
-    # is the newest run by the time when it is read
+    # this run is the newest one by the time when it is read
     lambda report: report.update(started_at="2000-01-01T00:00:07Z", verdict="warn"),
     lambda report: report.update(started_at=None),
     lambda report: report["machine"]["identity"].update(serial=None),
@@ -68,7 +68,7 @@ def reports(maker):
         report = maker.report(machine, 10)
         change(report)
         yield report
-    yield maker.report(46, 11)  # a later run without the failure
+    yield maker.report(46, 11)  # a later run that does not have the failure
     for machine, name in enumerate(NAMES, 60):
         report = maker.report(machine, 10)
         report["machine"]["identity"]["serial"], report["options"]["label"] = None, name
@@ -77,7 +77,8 @@ def reports(maker):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A data set with this fleet, and with three runs: from a CSV table, of schema 1, and with extreme values."""
+    """Return a data set with this fleet, and with three more runs: one from a CSV table, one of schema 1, and one
+    with extreme values."""
     for module in (spark, engine):
         module.load()
     folder = tmp_path_factory.mktemp("fleet")
@@ -148,7 +149,7 @@ def test_the_page_is_the_same(answers, made):
 
 
 def test_the_command_says_the_same_and_leaves_nothing(made, tmp_path):
-    place = tmp_path / "a[b]*?'{c} %20"  # must not be taken for a pattern
+    place = tmp_path / "a[b]*?'{c} %20"  # the characters of this path must not be read as a pattern
     (tmp_path / "tmp").mkdir()
     said, left = [], []
     for name in ("duckdb", "spark"):

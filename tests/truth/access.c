@@ -9,11 +9,14 @@
 #define PAUSES_SHORT  8   /* number of pauses in a row after which pauses become longer, to save time of this program */
 #define PAUSE_DOUBLED 12  /* largest number of times that a pause is doubled */
 #define SLOW_PS       (100 * SIM_PS_PER_US)
-/* from this time before the RTC's next second, its accesses are not slowed; includes the update cycle */
+/*
+ * less than this time before the RTC's next second, accesses of the RTC are not slowed; this includes the update cycle
+ */
 #define EDGE_NEAR_PS  (4 * SIM_PS_PER_MS)
-#define EDGE_OVER_PS  (SIM_PS_PER_MS / 2)   /* until this time after the second */
+/* less than this time after the RTC's second, accesses of the RTC are not slowed */
+#define EDGE_OVER_PS  (SIM_PS_PER_MS / 2)
 #define AWAY_IN_PS    (3 * SIM_PS_PER_MS)   /* the core is preempted at most this long after an edge */
-/* duration of a pause in the warp check, which then ends after a few hundred turns */
+/* duration of a pause in the warp check; it is this long so that the check ends after a few hundred turns */
 #define WARPS_PS      (20 * SIM_PS_PER_MS)
 #define OBSERVE_PS    (2 * SIM_PS_PER_US) /* duration of a reading in the search for gaps */
 #define CHECKS_PS     (20 * SIM_PS_PER_US) /* duration of a device's access while a second is polled */
@@ -28,7 +31,7 @@ static struct {
 	struct {
 		unsigned pauses;
 		bool read_tsc;
-		uint64_t owed_ps; /* the rest of the last access, after its effect */
+		uint64_t owed_ps; /* remaining time of the last access, which passes after the access took effect */
 	} cores[CORES_MAX];
 	uint64_t tsc_reads, fault_reads;
 } state;
@@ -112,8 +115,8 @@ is_edge_near(void)
 }
 
 /*
- * Returns the time from now to the effect of an access that takes PS: the rest of the previous access, and this
- * access's part before its effect. The part after it is left for the next call.
+ * Returns the time from now to the effect of an access that takes PS. This is the rest of the previous access, plus the
+ * part of this access before its effect. The part after its effect is left for the next call.
  */
 static uint64_t
 split(uint64_t ps)
@@ -124,7 +127,7 @@ split(uint64_t ps)
 	return owed + ps - *owed_ps;
 }
 
-/* Returns the time until the core has a processor. In each time slice, the next few cores have the processors. */
+/* Returns the time until the core gets a processor. In each time slice, the next few cores have the processors. */
 static uint64_t
 wait_ps(void)
 {

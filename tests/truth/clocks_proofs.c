@@ -5,7 +5,8 @@
 
 #include "rules/rules.h"
 
-#define HEALTHY_PPB (50 * PPM) /* largest error of a healthy oscillator, also against another healthy one */
+/* largest rate error of a healthy oscillator, measured against true time or against another healthy oscillator */
+#define HEALTHY_PPB (50 * PPM)
 
 long double
 clocks_limit_ppb(const char *rule)
@@ -14,8 +15,8 @@ clocks_limit_ppb(const char *rule)
 }
 
 /*
- * Returns true if the clock's own error is beyond RULE's limit. For a large limit it is 100 ppm less, because the clock
- * is compared with others, which may be off by 50 ppm too.
+ * Returns true if the clock's own rate error is beyond RULE's limit. For a large limit, 100 ppm less are enough,
+ * because the report compares the clock with other clocks, which may be off by 50 ppm themselves.
  */
 bool
 clocks_is_off(int clock, const char *rule)
@@ -75,8 +76,8 @@ difference(const struct report *report, int a, int b)
 }
 
 /*
- * Counters whose rates are not proven to differ may share an oscillator. A guest's devices and its RTC follow one
- * oscillator of the host, even if one of them has a fault of its own.
+ * Returns true if A and B may share an oscillator, because the report does not prove different rates. A guest's devices
+ * and its RTC follow one oscillator of the host, even if one of them has a fault of its own.
  */
 static bool
 may_share(const struct report *report, int a, int b)
@@ -116,8 +117,8 @@ count_sources(const struct report *report, const int *set, size_t count)
 }
 
 /*
- * Returns true if the clock is proven to differ from another clock, and to differ from at least one of any two clocks
- * that differ. Otherwise its intervals are too wide to show which clocks are right.
+ * Returns true if the report proves that the clock differs from another clock, and from at least one of any two clocks
+ * that differ from each other. Otherwise the clock's intervals are too wide to show which clocks are right.
  */
 static bool
 does_know(const struct report *report, int clock)

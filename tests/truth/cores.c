@@ -15,7 +15,8 @@
 static struct {
 	bool working;
 	size_t count, self, left;
-	uint64_t others_ps; /* the earliest of the other working cores; only the running core advances */
+	/* time of the core that is the earliest one besides the running core; only the running core advances */
+	uint64_t others_ps;
 	jmp_buf caller;
 	smp_job *job;
 	void *argument;
@@ -47,7 +48,7 @@ earliest(void)
 	return earliest_but(CORES_MAX);
 }
 
-/* Runs on the core's own stack. */
+/* The function that runs on each core's own stack. */
 static void
 work(void)
 {
@@ -81,7 +82,10 @@ enter(size_t core)
 	abort();
 }
 
-/* Returns when another core jumps to WHERE. Not inlined, so that the caller's variables stay defined. */
+/*
+ * Returns when another core jumps back to WHERE. The function is not inlined, so that the caller's variables stay
+ * defined.
+ */
 static void __attribute__((noinline))
 leave_for(size_t core, jmp_buf *where)
 {

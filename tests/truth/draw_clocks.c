@@ -19,11 +19,11 @@ static void
 draw_sources(void)
 {
 	static const unsigned patterns[][CLOCKS] = {
-		{ 0, 1, 2, 3, 4 }, /* each clock has its own */
-		{ 0, 1, 1, 1, 4 }, /* the chip set's three clocks share one */
+		{ 0, 1, 2, 3, 4 }, /* each clock has its own oscillator */
+		{ 0, 1, 1, 1, 4 }, /* the chip set's three clocks share one oscillator */
 		{ 0, 0, 2, 2, 4 }, /* the HPET shares the TSC's oscillator */
 		{ 0, 1, 1, 1, 1 }, /* all devices follow a hypervisor's time */
-		{ 0, 0, 0, 0, 4 }, /* microcode derives all of them from the TSC's crystal */
+		{ 0, 0, 0, 0, 4 }, /* microcode derives all of these clocks from the TSC's crystal */
 	};
 	size_t pattern = draw_chance(40) ? 0 : draw_below(sizeof(patterns) / sizeof(patterns[0]));
 
@@ -87,7 +87,8 @@ claim_tsc(uint32_t ratio, unsigned how)
 void
 draw_tsc_claim(enum tsc_claim how)
 {
-	uint32_t ratio = (uint32_t)draw_between(80, 400); /* 1 to 5 GHz, in halves of 25 MHz */
+	/* a rate of 1 to 5 GHz, in units of 12.5 MHz (half of the crystal's 25 MHz) */
+	uint32_t ratio = (uint32_t)draw_between(80, 400);
 
 	claim_tsc(ratio, how);
 	machine.hz[TSC] = 25.0L * MHZ * ratio / 2;
@@ -123,7 +124,7 @@ draw_leaves(void)
 	if (wrong < LEAVES && has[wrong])
 		factor[wrong] = draw_wrong_factor();
 	if (wrong == LEAF_16 && factor[LEAF_16] > 850000 && factor[LEAF_16] < 1200000)
-		factor[LEAF_16] = 1200000; /* an error beyond the leaf's rounding */
+		factor[LEAF_16] = 1200000; /* an error that is larger than the leaf's rounding */
 	claim_tsc(ratio, CLAIM_ABSENT);
 	machine.hz[TSC] = 25.0L * MHZ * ratio / 2;
 	machine.leaf_count = 0;
@@ -226,7 +227,7 @@ draw_clocks(void)
 	draw_costs();
 }
 
-/* Sets each clock's rate. To be called last, when the error of each oscillator is drawn. */
+/* Sets each clock's rate. Must be called last, after the error of each oscillator was drawn. */
 void
 draw_rates(void)
 {

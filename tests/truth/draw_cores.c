@@ -18,9 +18,11 @@ draw_cores(void)
 		machine.step_1024 = 1024;
 	machine.wake_ps = draw_log(10 * SIM_PS_PER_US, 30 * SIM_PS_PER_MS);
 	machine.message_ps = draw_chance(50) ? draw_log(5, 200) * SIM_PS_PER_NS : 0;
-	sim.cost_ps[SIM_PAUSE] += machine.message_ps; /* a core that waits then polls a few times instead of a hundred */
+	/* a core that waits then polls a few times instead of about a hundred times */
+	sim.cost_ps[SIM_PAUSE] += machine.message_ps;
 	if (machine.preempt_every)
-		machine.preempt_every *= 5; /* the number of accesses counts on each core */
+		/* preemptions come after a number of accesses, and now each core has its own accesses */
+		machine.preempt_every *= 5;
 	draw_rates();
 	for (size_t i = 0; i < machine.cores; i++)
 		machine.core[i].microhz = draw_drift(0);

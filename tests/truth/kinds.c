@@ -66,14 +66,14 @@ draw_few(void)
 	draw_own_sources();
 	for (int i = HPET; i < CLOCKS; i++)
 		machine.has[i] = draw_chance(40);
-	/* a window of rates needs at least one of these clocks */
+	/* at least one of these clocks must exist, because a rate window needs it */
 	machine.has[HPET] |= !machine.has[PM] && !machine.has[PIT];
 	if (draw_chance(50))
 		draw_sick_source((unsigned)draw_below(CLOCKS));
 	draw_rates();
 }
 
-/* Draws the phase and time of an event, and its duration. */
+/* Draws the phase, the time in this phase, and the duration of an event. */
 static void
 draw_moment(void)
 {
@@ -167,11 +167,14 @@ draw_tsc_back(void)
 	machine.phase = "prepare";
 	machine.delay_ps = draw_below(1500 * MS);
 	machine.back_by_ticks = (uint64_t)(machine.hz[TSC] * by_ns / 1e9L);
-	machine.back_reads = draw_log(100, 5000) + by_ns / 2; /* high enough that the TSC still advances on average */
+	machine.back_reads = draw_log(100, 5000) + by_ns / 2; /* large enough that the TSC still advances on average */
 	machine.all_rows = true;
 }
 
-/* Draws a guest whose host's TSCs disagree. After each exit to the host it may return on another core. */
+/*
+ * Draws a guest that runs on a host whose TSCs disagree. After each exit to the host, the guest may return on another
+ * core.
+ */
 static void
 draw_halts(void)
 {
@@ -185,8 +188,8 @@ draw_halts(void)
 }
 
 /*
- * Draws a guest of a busy host whose RTC is far off, or which is stopped once. One stop makes an RTC look fast in one
- * stretch of the run only, so no rate is wrong then.
+ * Draws a guest on a busy host. Either the guest's RTC is far off, or the guest is stopped once. One stop makes an RTC
+ * look fast in one part of the run only, so no rate is wrong then.
  */
 static void
 draw_fast_rtc(void)

@@ -76,7 +76,7 @@ machine_off_ppb(int clock)
 	within = clock == TSC ? machine.within_hz : 0;
 	low = (machine.hz[clock] / (claim - within) - 1) * PPB;
 	high = (machine.hz[clock] / (claim + within) - 1) * PPB;
-	return low < 0 ? low : high > 0 ? high : 0; /* the distance from the nearest rate that the rounded claim allows */
+	return low < 0 ? low : high > 0 ? high : 0; /* the distance from the nearest rate that rounds to the claim */
 }
 
 bool

@@ -9,7 +9,7 @@
 #include "sim_paravirtual.h"
 #include "timers_truth.h"
 
-#define DURATION_NS   1000000 /* time for each latency, long enough for a figure */
+#define DURATION_NS   1000000 /* duration of each latency measurement, which is long enough for a figure */
 #define DURATION_LONG_NS 5000000
 #define DURATION_WATCH_NS 50000000
 #define SAMPLE_MAX    256
@@ -84,7 +84,7 @@ begins(void *context, const struct run *run, const struct run_phase *row)
 		machine.rates.from_ps = sim.now_ps;
 	else if (!machine.rates.to_ps && machine.rates.from_ps)
 		machine.rates.to_ps = sim.now_ps;
-	for (size_t i = 0; i < machine.cores; i++) /* steps before or after the middle pass */
+	for (size_t i = 0; i < machine.cores; i++) /* the step happens before or after the middle pass */
 		if (machine.core[i].when == WHEN_BETWEEN && strcmp(phase, machine.core[i].batch % 2 ? "cores" : "contended") == 0)
 			machine.core[i].steps_at_ps = sim.now_ps + draw_below(10 * SIM_PS_PER_MS);
 	samples_phase(phase);

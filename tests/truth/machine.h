@@ -15,12 +15,12 @@
 enum { TSC, HPET, PM, PIT, RTC, CLOCKS };
 
 #define CORES_MAX 16
-#define SET_BACK_MAX 16384 /* times that a core's TSC may be set back */
-#define PPM       1000       /* in ppb */
+#define SET_BACK_MAX 16384 /* maximum number of times that a core's TSC may be set back */
+#define PPM       1000       /* 1 ppm in ppb */
 #define PPB       1000000000
 #define TICK      ((__int128)1000000000000000000) /* a tick of a core's TSC in the unit of machine_tsc_at() */
 
-struct kind { /* a kind of machine */
+struct kind { /* a kind of machine, such as "sick" (one wrong oscillator) */
 	const char *name, *what;
 	void (*draw)(void);
 };
@@ -31,7 +31,10 @@ extern const struct kind kinds[]; /* a row with name NULL ends it */
 enum event {
 	EVENT_NONE,
 	EVENT_PAUSE,    /* all clocks except the RTC stop, as in a pause or a migration */
-	/* it was saved, and is restored later: TSC and RTC have advanced, and the others have their old values */
+	/*
+	 * the machine was saved, and is restored later: TSC and RTC have advanced, and the other clocks have their old
+	 * values
+	 */
 	EVENT_SNAPSHOT,
 	EVENT_STAND,    /* only the TSC stops, for by_ps */
 	EVENT_LEAP,     /* one clock jumps ahead by by_ps */
@@ -42,7 +45,7 @@ enum event {
 
 /* A CPUID leaf that states the TSC's rate. */
 struct leaf {
-	const char *by;      /* the leaf's name in the report */
+	const char *by;      /* name of the leaf in the report */
 	struct rate hz;
 	uint64_t within_hz;  /* rounding of hz, in Hz */
 	bool is_wrong;
@@ -53,13 +56,13 @@ struct leaf {
 enum when { WHEN_NEVER, WHEN_FIRST, WHEN_BETWEEN, WHEN_LAST }; /* the measurement pass in which a core's TSC steps */
 
 struct core {
-	uint64_t microhz;    /* rate of its TSC */
-	int64_t offset;      /* offset in ticks at the run's start */
-	enum when when;    /* the pass in which it steps */
+	uint64_t microhz;    /* rate of the core's TSC */
+	int64_t offset;      /* offset of the core's TSC in ticks at the start of the run */
+	enum when when;    /* the pass in which the core's TSC steps */
 	uint64_t batch;      /* the batch of this pass in which it steps, counted from 1 */
 	int64_t step;        /* size of the step in ticks */
-	uint64_t steps_at_ps; /* time of the step, SIM_NEVER before it */
-	uint64_t last_seen_ps; /* time at which its last ping-pong began */
+	uint64_t steps_at_ps; /* time of the step; SIM_NEVER until it happens */
+	uint64_t last_seen_ps; /* time at which the core's latest ping-pong began */
 	uint32_t apic_id;
 };
 
@@ -68,7 +71,7 @@ struct span {
 };
 
 struct machine {
-	/* The clocks. hz and claimed are set only for existing ones. */
+	/* The fields of the clocks. hz and claimed are only set for existing clocks. */
 	bool has[CLOCKS];
 	long double hz[CLOCKS];
 	struct rate claimed[CLOCKS]; /* nominal rate; den is 0 if there is none */
@@ -81,23 +84,23 @@ struct machine {
 	/* a core's offset is added to the reading after it was rounded to a step, as by a hypervisor */
 	bool step_before_offset;
 	bool is_guest;
-	bool is_emulated;            /* a guest of QEMU's TCG, where all devices are emulated */
-	bool is_obvious;             /* the report must name the faulty clock, or two groups that include it */
-	bool all_rows;               /* the report has all read methods of a clock, and measures them for longer */
+	bool is_emulated;            /* true for a guest of QEMU's TCG, where all devices are emulated */
+	bool is_obvious;             /* true if the report must name the faulty clock, or two groups that include it */
+	bool all_rows;               /* true if the report has all read methods of a clock, and measures them for longer */
 
 	enum event event;
 	const char *phase;           /* the event happens in this phase, delay_ps after its start */
 	uint64_t delay_ps, by_ps;
 	int clock;
 	int64_t bend_ppm;
-	/* number of TSC reads between two steps back; for EVENT_HALTS, of device accesses between two stops */
+	/* number of TSC readings between two steps back; for EVENT_HALTS, number of device accesses between two stops */
 	uint64_t back_reads;
 	uint64_t back_by_ticks;
 	uint64_t back_ticks;         /* sum of all steps back until now */
-	uint64_t at_ps;              /* time of the event, SIM_NEVER before it */
+	uint64_t at_ps;              /* time of the event; SIM_NEVER until it happens */
 
 	size_t cores;
-	bool is_star;                /* memory allows only the star schedule, not all pairs */
+	bool is_star;                /* true if memory allows only the star schedule, not all pairs */
 	struct core core[CORES_MAX];
 	unsigned package_bits;       /* lowest bit of the package number in APIC ids */
 
@@ -109,23 +112,26 @@ struct machine {
 	uint64_t fault_reads, ahead_ticks, set_back_ticks;
 	uint64_t faults;             /* number of faults until now */
 	uint64_t set_back_ps[SET_BACK_MAX]; /* times at which the TSC was set back, in order */
-	bool is_ahead;               /* the current reading is too high */
+	bool is_ahead;               /* true if the current reading is too high */
 
 	/* Costs. */
 	uint64_t port_ps[CLOCKS];    /* duration of an access of the device */
-	enum { EFFECT_LATE, EFFECT_EARLY, EFFECT_ANY } effect; /* the end of an access at which it takes effect */
+	/* time within an access at which it takes effect: late, early, or at any time */
+	enum { EFFECT_LATE, EFFECT_EARLY, EFFECT_ANY } effect;
 	uint64_t preempt_every, preempt_min_ps, preempt_max_ps;
-	bool counts_stolen;          /* KVM's counter of stolen time is offered, and counts sim_paravirtual.steal_percent */
-	bool has_marker, announces;  /* vmclock is there, and its disruption marker changes at an event */
+	/* true if KVM's counter of stolen time is offered, and counts sim_paravirtual.steal_percent of that time */
+	bool counts_stolen;
+	bool has_marker, announces;  /* true if vmclock exists; true if its disruption marker changes at an event */
 	/* duration of a single preemption, right after an RTC's edge in the phase rates-again */
 	uint64_t away_ps;
-	size_t processors;           /* shared processors with time slices, or 0 if each core has one */
+	/* number of processors that the cores share in time slices; 0 if each core has its own processor */
+	size_t processors;
 	uint64_t slice_ps;
 	uint64_t wake_ps;            /* longest time until a core starts its job */
 	uint64_t message_ps;         /* duration of a message between cores, without the TSC readings */
 
-	/* Times of events, set during the run. */
-	bool expired; /* the run did not reach its end */
+	/* Results of the run, which are set while it runs. */
+	bool expired; /* true if the run did not reach its end */
 	struct span rates, first, last, run;
 };
 
@@ -137,9 +143,10 @@ int clock_of(const char *id); /* returns CLOCKS if no clock has this id */
 /* Does a whole run on the machine of KIND and SEED. The caller frees the bench. */
 struct bench *machine_run(const struct kind *kind, uint64_t seed);
 
-/* The TSC of CORE at world time AT_PS, in TICKths of a tick. */
+/* Returns the TSC of CORE at world time AT_PS, in TICKths of a tick. */
 __int128 machine_tsc_at(size_t core, uint64_t at_ps);
-__int128 machine_tsc_before_offset(size_t core, uint64_t at_ps); /* without the offset that a hypervisor adds */
+/* the same, but without the offset that a hypervisor adds */
+__int128 machine_tsc_before_offset(size_t core, uint64_t at_ps);
 
 /*
  * Returns the clock's error against its claim, in ppb. For a rounded claim, only the part beyond the rounding counts.
@@ -164,17 +171,17 @@ size_t machine_class(size_t core);
  */
 size_t machine_majority(size_t *class);
 
-/* cores.c: the machine's cores, which run at the same time. */
+/* Functions of cores.c: the machine's cores, which run at the same time. */
 void cores_use(struct bench *bench);
-void cores_turn(void);             /* called when an access takes effect; the earliest core continues */
+void cores_turn(void);             /* must be called when an access takes effect; the earliest core continues */
 void cores_shift(uint64_t by_ps);  /* adds BY_PS to the time of the world and of all cores */
-bool cores_work(void);             /* true while several cores run at the same time */
+bool cores_work(void);             /* returns true while several cores run at the same time */
 void cores_free(void);
 
-/* access.c: the cost of each access, and the events during it. */
-void access_begin(void); /* to be called after sim_reset() */
+/* Functions of access.c: the cost of each access, and the events during an access. */
+void access_begin(void); /* must be called after sim_reset() */
 void access_phase(const char *phase);
-uint64_t access_jitter(uint64_t ps); /* from 0 to PS, in rare cases much more */
-void access_slow(bool slow);         /* slows continuous readings of a clock down, so that they are fewer */
+uint64_t access_jitter(uint64_t ps); /* returns a random time from 0 to PS, in rare cases much more */
+void access_slow(bool slow);         /* slows continuous readings of a clock down, so that a run has fewer of them */
 
 #endif

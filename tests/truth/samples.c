@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT_FIRST  2048 /* initial space for samples of each clock; doubled when it is full */
+#define KEPT_FIRST  2048 /* initial number of samples with space for each clock; the space doubles when it is full */
 #define PACED       64   /* samples in a batch of continuous readings */
-#define ENDS_SHARE  4    /* only readings in this part of the window, at either end, affect the best width */
+/* only the readings in the first and in the last quarter (1 / ENDS_SHARE) of the window affect the best width */
+#define ENDS_SHARE  4
 
 struct recorder {
 	void (*sample)(void *device, struct sample *samples, size_t count);

@@ -11,8 +11,9 @@ void samples_record(struct bench *bench); /* starts to record the readings of an
 void samples_phase(const char *phase);
 
 /*
- * Returns the smallest possible width of the clock's rate against the TSC, in ppb. It uses all readings or only the
- * window's readings, and the exact steps of both counters. Negative if there are too few readings.
+ * Returns the smallest possible width in ppb of the interval for the clock's rate against the TSC. It uses all
+ * readings, or only the window's readings, and the exact steps of both counters. Returns a negative number if there are
+ * too few readings.
  */
 long double samples_best_ppb(int clock, bool whole_run);
 

@@ -1,4 +1,5 @@
-"""Reports on machines with known true values have no false statements. The seeds are fixed here; `make truth` uses others."""
+"""Reports on machines with known true values have no false statements. The seeds are fixed here; `make truth` uses
+others."""
 import pathlib
 import re
 import subprocess
@@ -8,21 +9,23 @@ import pytest
 HERE = pathlib.Path(__file__).resolve().parent
 TRUTH = HERE.parents[1] / "build" / "truth" / "truth"
 KINDS = re.findall(r'^\t\{ "([a-z-]+)", "', (HERE / "kinds.c").read_text(), re.M)
-TRIALS, TRIALS_LONG = 1000, 100_000  # number of trials of all kinds together
+TRIALS, TRIALS_LONG = 1000, 100_000  # number of trials of all kinds together: in a normal run, and in a long run
 SEED, SEED_LONG = 1, 1_000_001
 BOUND_S = 2400
-# Machines whose report once had a false statement, or lacked one.
+# Machines whose reports once had a false statement, or lacked a necessary one.
 ONCE_WRONG = [
-    ("step-last", 80001879),  # a moment that the stepped TSC had at two times was given as the earlier time
+    ("step-last", 80001879),  # the TSC stepped back and so had one value at two times; the report gave the earlier time
     ("leap", 91000146),       # the TSC jumped within a reading of the PM timer, and the RTC was named
-    ("groups", 91001017),     # a core that was proven off by a majority was reported as one of a pair
+    # a core that differed provably from a majority was reported as one core of a differing pair
+    ("groups", 91001017),
     ("rtc-fast", 6007),       # an RTC that is 16 % slow passed: the core was preempted at its last edge
-    ("rtc-fast", 6136),       # an RTC that is 9 % fast passed for the same reason
-    ("rtc-fast", 7217),       # an RTC passed for stuck: the core came back during the RTC's update
-    ("stop-first", 5000),     # a stop before the first reading of the rates' window was not seen
+    ("rtc-fast", 6136),       # an RTC that is 9 % fast passed: the core was preempted at its last edge
+    ("rtc-fast", 7217),       # a healthy RTC was called stuck: the core came back during the RTC's update
+    ("stop-first", 5000),     # the report missed a stop before the first reading of the rates' window
     ("stop-first", 5009),
-    ("snapshot", 110080055),  # the machine was restored within a sweep, and a HPET that was read before that was named
-    ("timers-sick", 96000031),  # a tick at the end of a gap was slightly early for the next deadline
+    # the machine was restored within a sweep over the clocks, and an HPET that was read before the restore was named
+    ("snapshot", 110080055),
+    ("timers-sick", 96000031),  # a tick at the end of a gap came slightly early for the next deadline
 ]
 
 # Faults of an emulator's timers that only figures prove. A report may also leave such a fault undecided, so a search

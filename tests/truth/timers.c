@@ -67,7 +67,7 @@ static bool
 is_asked(const struct timer_source *source)
 {
 	for (size_t i = 0; timers_truth.asked[i]; i++)
-		if (timers_truth.asked[i]->at == source->at) /* the sources of one device share its fault */
+		if (timers_truth.asked[i]->at == source->at) /* the sources of one device share the fault of that device */
 			return true;
 	return false;
 }
@@ -154,7 +154,7 @@ draw_sick_timer(void)
 	draw_fault();
 }
 
-/* Draws timers of a TCG guest that counts instructions: no access waits for the host. */
+/* Draws the timers of a TCG guest that counts instructions. No access waits for the host there. */
 void
 draw_emulated_timers(void)
 {

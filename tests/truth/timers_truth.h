@@ -1,4 +1,7 @@
-/* The interrupting timers of a machine: the tested ones, the fault of one, and the time of each interrupt. */
+/*
+ * The timers of a machine that send interrupts: the tested sources, the fault of one source, and the time of each
+ * interrupt.
+ */
 #ifndef BARETICK_TIMERS_TRUTH_H
 #define BARETICK_TIMERS_TRUTH_H
 
@@ -19,7 +22,7 @@ struct timer_source {
 	unsigned faults;      /* mask of possible faults */
 	/* the clock with the same oscillator; CLOCKS if it has its own oscillator and no nominal rate */
 	int clock;
-	bool lateness;        /* true if the times at which its interrupts are due are known */
+	bool lateness;        /* true if the times are known at which the source's interrupts are due */
 };
 
 struct times { /* lateness of each interrupt of one row of the report, in ps */
@@ -47,9 +50,9 @@ void draw_emulated_timers(void);
 /* Called before the machine's run. Only the drawn sources are tested. */
 void timers_use(struct bench *bench);
 
-const struct timer_source *timers_source(const char *id); /* NULL if this source is not tested */
+const struct timer_source *timers_source(const char *id); /* returns NULL if this source is not tested */
 
-/* Returns the source's rate error in ppb, in seconds of the report. */
+/* Returns the source's rate error in ppb, measured in seconds of the report. */
 long double timers_rate_ppb(const struct report *report, const struct timer_source *source);
 
 #endif

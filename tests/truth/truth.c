@@ -107,7 +107,7 @@ try(const struct kind *kind, uint64_t seed, bool show)
 	cores_free();
 }
 
-/* Returns true if the command line names this kind, or none. */
+/* Returns true if the command line names this kind, or no kind at all. */
 static bool
 is_asked(const struct kind *kind, int count, char **words)
 {

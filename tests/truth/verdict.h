@@ -6,18 +6,19 @@
 
 void verdict_rates(const struct bench *bench);
 void verdict_clocks(const struct report *report); /* checks which clocks are named, and which are not */
-void verdict_claims(const struct bench *bench); /* called before the others; does nothing if no leaves were drawn */
+/* must be called before the other checks; does nothing if no leaves were drawn */
+void verdict_claims(const struct bench *bench);
 void verdict_cores(const struct bench *bench);
 void verdict_timers(const struct report *report);
 void verdict_host(const struct report *report); /* checks announced stops and stolen time */
 
 /*
- * Returns the TSC's rate in Hz as the report has it: measured with the clock that sets the scale, as if that clock were
- * right.
+ * Returns the TSC's rate in Hz that the report should have. The report measures it with the clock that sets the scale,
+ * as if that clock were right.
  */
 long double verdict_tsc_hz(const struct report *report);
 
-/* true if the finding leaves open which clock is faulty */
+/* returns true if the finding leaves open which clock is faulty */
 bool verdict_names_nobody(const struct finding *finding);
 
 #endif

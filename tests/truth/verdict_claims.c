@@ -7,7 +7,7 @@
 #include "tally.h"
 #include "verdict_clocks.h"
 
-#define OBVIOUS_PPB (2000.0L * PPM) /* a leaf that is off by more than this must be named */
+#define OBVIOUS_PPB (2000.0L * PPM) /* if a leaf's rate is off by more than this, the report must name the leaf */
 
 /*
  * Returns the TSC's distance from the leaf's rate in ppb. For a rounded leaf, only the part beyond its rounding counts.

@@ -12,7 +12,7 @@
 #define NOTE_ROUNDED_PPM 0.1L
 #define MOST_OFF_PPB (50 * PPM) /* largest error of a healthy oscillator */
 
-/* Returns true for rules that do not concern a clock's rate. */
+/* Returns true for rules that are not about a clock's rate. */
 static bool
 is_beside(const char *rule)
 {
@@ -22,8 +22,8 @@ is_beside(const char *rule)
 	for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++)
 		if (strcmp(rule, beside[i]) == 0)
 			return true;
-	return strncmp(rule, "irq-", 4) == 0 || strcmp(rule, "hpet-stale") == 0 || /* checked in verdict_timers.c */
-	       strcmp(rule, "pv-steal") == 0 || strcmp(rule, "pv-untold") == 0; /* checked in verdict_host.c */
+	return strncmp(rule, "irq-", 4) == 0 || strcmp(rule, "hpet-stale") == 0 || /* rules that verdict_timers.c checks */
+	       strcmp(rule, "pv-steal") == 0 || strcmp(rule, "pv-untold") == 0; /* rules that verdict_host.c checks */
 }
 
 static bool
@@ -128,7 +128,7 @@ is_true_of_two(const struct finding *finding)
 	       are_faster(group, others, finding, clocks_limit_ppb(finding->rule));
 }
 
-/* Returns the lead in ns that the event gave a clock over the others. */
+/* Returns how far the event put a clock ahead of the others, in ns. */
 static long double
 moved_ns(int clock)
 {
@@ -218,16 +218,16 @@ static void
 look_at_finding(const struct report *report, const struct finding *finding)
 {
 	const struct report_clock *entry = finding->clock ? report_find_clock(report, finding->clock) : NULL;
-	int clock = clock_of(entry ? entry->clock.main : finding->clock); /* the clock of any of its read methods */
+	int clock = clock_of(entry ? entry->clock.main : finding->clock); /* the clock of this read method */
 
 	if (is_beside(finding->rule))
 		return;
 	if (machine.leaf_count && strcmp(finding->rule, "tsc-claim") == 0)
-		return; /* checked in verdict_claims.c */
+		return; /* verdict_claims.c checks these findings */
 	if (strcmp(finding->rule, "clocks-parted") == 0)
-		return; /* checked in look_at_discontinuities() */
+		return; /* look_at_discontinuities() checks these findings */
 	if (strcmp(finding->rule, "clock-backward") == 0 && (finding->core != REPORT_NO_CORE || finding->core_count))
-		return; /* checked in verdict_core_names.c */
+		return; /* verdict_core_names.c checks these findings */
 	if (strcmp(finding->rule, "tsc-claim") == 0 && machine.at_ps == SIM_NEVER && !clocks_most_know(report))
 		tally_silent("a claim blamed by most of those that know, which are off alike", 0);
 	else if (strcmp(finding->rule, "tsc-claim") == 0)
@@ -373,7 +373,7 @@ look_at_passed_rate(const struct behaviour *row)
 	      "%s It is off by %.0Lf ppm", row->text, machine_off_ppb(clock) / PPM);
 }
 
-/* An interval that is wider than twice the limit proves nothing, so it must not pass. */
+/* An interval that is wider than twice the limit proves nothing, so the rule must not pass with it. */
 static void
 look_at_passes(const struct report *report)
 {

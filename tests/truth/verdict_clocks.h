@@ -5,9 +5,12 @@
 #include "machine.h"
 
 long double clocks_limit_ppb(const char *rule);
-bool clocks_is_off(int clock, const char *rule); /* its own error is beyond the limit of RULE */
-bool clocks_is_sick(int clock);                  /* its error is beyond the smallest limit for a rate */
-bool clocks_is_witness(int clock);               /* it has an exact nominal rate, and so determines the TSC's rate */
+/* returns true if the clock's own rate error is beyond the limit of RULE */
+bool clocks_is_off(int clock, const char *rule);
+/* returns true if the clock's rate error is beyond the smallest limit for a rate */
+bool clocks_is_sick(int clock);
+/* returns true if the clock has an exact nominal rate, so that it determines the TSC's rate */
+bool clocks_is_witness(int clock);
 bool clocks_most_right(void);
 
 /*

@@ -8,7 +8,8 @@
 #include "verdict.h"
 #include "verdict_cores.h"
 
-#define FAULT_SEEN_TICKS 20000 /* 5 us at 4 GHz: two readings in a row of a latency are always closer */
+/* 5 us at 4 GHz: two successive readings in a latency measurement are always closer together */
+#define FAULT_SEEN_TICKS 20000
 
 static size_t majority_class;
 static bool has_majority;
@@ -30,9 +31,10 @@ is_sick(size_t core)
 }
 
 /*
- * If no class of exactly equal cores is a majority, a core may still be off the majority. Then more than half of all
- * cores are nearer to each other than this core is to any of them. An example is three cores within 20 ns, and a fourth
- * 5 us away. Sorted by offset, it is enough to check all ranges that hold more than half.
+ * A core may be off the majority even if no class of exactly equal cores is a majority. Then more than half of all
+ * cores are nearer to each other than this core is to any of them. For example, three cores are within 20 ns, and a
+ * fourth is 5 us away. If cores are sorted by offset, it is enough to check all ranges that hold more than half of the
+ * cores.
  */
 bool
 cores_are_most_against(size_t core, const __int128 *positions)
@@ -84,7 +86,7 @@ is_guilty(size_t core, struct span span)
 	return is_off_at(core, span.from_ps) || is_off_at(core, span.to_ps) || moves_off(core, span);
 }
 
-#define SAID_PS       (SIM_PS_PER_S / 10) /* times are printed to a tenth of a second */
+#define SAID_PS       (SIM_PS_PER_S / 10) /* times in the report have one decimal: a tenth of a second */
 /* 1/20,000 is 50 ppm, the largest drawn error of a healthy oscillator, see draw_rates() */
 #define CRYSTAL_PARTS 20000
 
@@ -122,7 +124,7 @@ time_of(const char *text, struct span *time)
 	return text && strncmp(text, " to ", 4) == 0 ? moment_of(text + 4, &time->to_ps) : text;
 }
 
-/* Parses "between 3.1 s and 9.8 s". Each of the two may be a span of time. */
+/* Parses "between 3.1 s and 9.8 s". Each of the two times may also be a span of time. */
 static bool
 stretch_of(const char *text, struct span *from, struct span *to)
 {

@@ -146,7 +146,7 @@ look_at_bound(const struct report *report)
 		return;
 	tally(CHECK_WITHIN, truth_ns <= skew->within_ns, "within %llu ns, not %.1Lf (%.1Lf ticks)%s",
 	      (unsigned long long)skew->within_ns, truth_ns, truth, skew->synchronised ? "" : "; said as \"at best\"");
-	if (skew->synchronised) /* otherwise the rule is not determined, and the bound is only the best known */
+	if (skew->synchronised) /* otherwise the rule is not determined, and the bound is only the best known one */
 		tally(CHECK_WITHIN_LOOSE, skew->within_ns <= loose_ns, "within %llu ns; best round trip %llu ns",
 		      (unsigned long long)skew->within_ns, (unsigned long long)skew->best_trip_ns);
 }

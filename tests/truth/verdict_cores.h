@@ -4,7 +4,7 @@
 
 #include "machine.h"
 
-struct hull { /* range of an offset over a span of time, in TICKths of a tick */
+struct hull { /* range of an offset during a span of time, in TICKths of a tick */
 	__int128 low, high;
 };
 
@@ -14,7 +14,7 @@ long double hull_ticks(__int128 ticks);
 /* Returns true if more than half of all cores, without CORE, are nearer to each other than CORE is to any of them. */
 bool cores_are_most_against(size_t core, const __int128 *positions);
 
-bool cores_stay(size_t a, size_t b); /* true if neither core's TSC steps in the run */
+bool cores_stay(size_t a, size_t b); /* returns true if neither core's TSC steps in the run */
 
 void verdict_core_names(const struct bench *bench); /* checks which cores are named, and which are not */
 

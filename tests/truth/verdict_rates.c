@@ -8,7 +8,7 @@
 #include "samples.h"
 #include "tally.h"
 
-#define WIDTHS_SHARE 8 /* one of this many trials calculates the best width, which takes long */
+#define WIDTHS_SHARE 8 /* the best width is calculated in one of this many trials only, because this takes long */
 
 static bool
 is_inside(long double low, long double truth, long double high)
@@ -22,7 +22,7 @@ claim(int clock)
 	return (long double)machine.claimed[clock].num / machine.claimed[clock].den;
 }
 
-/* Returns the clock that sets the report's time scale, or CLOCKS if it is none of them. */
+/* Returns the clock that sets the report's time scale, or CLOCKS if no drawn clock does. */
 static int
 scale_clock(const struct report *report)
 {

@@ -11,10 +11,14 @@
 
 #define CLAIM_PPM   200     /* possible error of the clock that times the lateness, and of the TSC */
 #define ROUNDED_NS  2
-#define WINDOW_PERIODS 81   /* length of a grid of periods; a source whose rate is off leaves it */
+/*
+ * number of periods in which ticks are matched to deadlines; the ticks of a source with a wrong rate leave their
+ * periods
+ */
+#define WINDOW_PERIODS 81
 #define AWAITED_NS  60e6L   /* deadlines are predicted at most this long before, by the nominal rate of the counter */
 #define STALE       "hpet-stale"
-#define FIGURE_PPM  1       /* rates are rounded to this */
+#define FIGURE_PPM  1       /* rates in the report are rounded to this */
 
 static const char *const rule_of[TIMER_FAULTS] = {
 	[FAULT_DROPS] = "irq-lost", [FAULT_DROPS_SHOTS] = "irq-missing", [FAULT_NEVER] = "irq-missing",
@@ -223,7 +227,7 @@ is_any_excused(const struct report *report)
 	return false;
 }
 
-/* Returns the visible amount of the fault, which may be less than the drawn one. */
+/* Returns the visible amount of the fault, which may be less than the drawn amount. */
 static bool
 has_shown(void)
 {
