@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-sys.dont_write_bytecode = True  # otherwise the folders would get a __pycache__
+sys.dont_write_bytecode = True  # avoids a folder __pycache__ next to each test
 
 pytest_plugins = ["runners"]
 DURATIONS = pathlib.Path(__file__).parent / "durations"
@@ -22,7 +22,7 @@ def pytest_addoption(parser):
     parser.addoption("--results", metavar="FOLDER", help="where to leave the counts and how long each test took")
 
 
-# The order of tests.
+# Functions that decide the order of tests.
 
 def group_of(item):
     """Return the group of a test. Tests of a group run one after another in one process. Tests that share a boot are
@@ -56,7 +56,7 @@ def pytest_collection_modifyitems(config, items):
 # Results.
 
 def counts(stats):
-    """Return {outcome: number}. A C program counts with its number of tests."""
+    """Return {outcome: number of tests}. For a C program, each of its tests counts."""
     found = collections.Counter()
     for word, outcome in OUTCOMES.items():
         for report in stats.get(word, []):

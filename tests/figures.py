@@ -20,7 +20,7 @@ UNTOLD = {"tool", "notes", "elapsed_ms"}
 
 
 def figures(value, place="", parent=""):
-    """Return {place: figure} of every value that is not text."""
+    """Return {place: figure} for every value that is not text."""
     if isinstance(value, dict):
         found = {}
         for key, item in value.items():

@@ -9,7 +9,7 @@ TESTS = pathlib.Path(__file__).resolve().parent
 
 
 def bench(monkeypatch):
-    """The script as a module. It takes the build folder from the command line."""
+    """Return the script as a module. The script takes the build folder from the command line."""
     path = TESTS / "bench" / "bench.py"
     monkeypatch.setattr(sys, "argv", [str(path), str(TESTS.parent / "build")])
     spec = importlib.util.spec_from_file_location("bench", path)

@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("check")  # they write their counts to the same file
+# these tests write to the same file, so they must not run at the same time
+pytestmark = pytest.mark.xdist_group("check")
 TESTS = pathlib.Path(__file__).resolve().parent
 PROGRAM = TESTS.parent / "build" / "unit" / "base" / "test_text"
 

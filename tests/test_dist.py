@@ -34,7 +34,7 @@ def call(folder, *command, **environment):
 
 @pytest.fixture(scope="module")
 def commit(tmp_path_factory):
-    """The present sources as one commit."""
+    """Return a folder with the present sources as one commit."""
     folder = tmp_path_factory.mktemp("commit") / "a"
     shutil.copytree(ROOT, folder, ignore=lambda at, _: {"build", ".git"} if at == str(ROOT) else {"__pycache__", ".pytest_cache"})
     call(folder, "git", "init", "--quiet")
@@ -63,8 +63,8 @@ def contents(folder):
 
 
 def test_two_builds_of_a_commit_in_different_folders_are_the_same_bytes(commit, made, tmp_path):
-    """The second build is at another time, in another time zone and language, by a user with another umask and
-    without settings."""
+    """The second build is made at another time, in another time zone and language, and by a user with another umask
+    and without settings."""
     other = tmp_path / "a folder that has a longer name" / "b"
     other.parent.mkdir()
     call(tmp_path, "git", "clone", "--quiet", str(commit), str(other))
@@ -78,7 +78,7 @@ def test_two_builds_of_a_commit_in_different_folders_are_the_same_bytes(commit, 
 
 
 def test_nextboot_runs_in_the_release_alone(made):
-    """On a machine without a clone of the sources. Only the folder of the release is copied there."""
+    """The test acts like a machine without a clone of the sources. Only the folder of the release is copied there."""
     said = subprocess.run([made / NAME / "qemu/nextboot", "--help"], capture_output=True, text=True, timeout=60, check=False, cwd="/")
     assert said.returncode == 0 and "--collect DIR" in said.stdout, said.stderr
 
@@ -126,7 +126,7 @@ def test_what_is_in_no_commit_is_not_released(commit, made, tmp_path):
     assert (made / f"{NAME}.tar.xz").exists()
 
 
-# The list of parts, in SPDX.
+# Tests of the list of parts, which is in SPDX.
 
 def elements(spdx):
     return {each["SPDXID"]: each for each in [spdx, *spdx["packages"], *spdx["files"]]}

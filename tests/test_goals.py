@@ -11,13 +11,13 @@ from sources import ROOT, copy_sources, help_text, listed_goals
 
 
 class Smallest(typing.NamedTuple):
-    """The shortest run of a goal of `make help`, what it needs, and what shows its success."""
+    """The shortest run of a goal of `make help`: its needs, and the signs of its success."""
     words: tuple = ()     # words of the command line
-    files: tuple = ()     # files that exist afterwards
+    files: tuple = ()     # files that must exist afterwards
     printed: str = ""     # a regular expression that matches the output
-    commands: tuple = ()  # that `make check-long` does not install
-    built: tuple = ()     # folders of this tree's build/ that take a download to make
-    refused: str = ""     # why no test runs this goal
+    commands: tuple = ()  # commands that `make check-long` does not install
+    built: tuple = ()     # folders in this tree's build/ that the run needs, because making them takes a download
+    refused: str = ""     # reason why no test runs this goal
 
 
 GOAL_BOUND_S = 1500
@@ -55,7 +55,8 @@ SMALLEST = {
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory):
-    """The copied sources as a git repository, because some goals call git. The inputs of the goals are next to it."""
+    """Return the copied sources as a git repository, because some goals call git. The inputs of the goals are next
+    to it."""
     folder = copy_sources(tmp_path_factory.mktemp("goals") / "with a blank")
     environments = folder / "build"
     environments.mkdir(exist_ok=True)
@@ -76,7 +77,7 @@ def test_each_goal_of_help_has_a_smallest_size():
 
 
 @pytest.mark.long
-@pytest.mark.xdist_group("goals")  # so that one copy of the sources is built once
+@pytest.mark.xdist_group("goals")  # one worker runs all of these tests, so that the copied sources are built only once
 @pytest.mark.parametrize("goal", sorted(SMALLEST))
 def test_each_goal_of_help_runs_at_its_smallest_size(goal, request):
     """Takes minutes, because each goal really runs. It runs in a copy of the sources, and installs or downloads

@@ -10,7 +10,7 @@ BUILD = pathlib.Path(__file__).parent.parent / "build"
 IMAGE = BUILD / "baretick.efi"
 LINKED = BUILD / "baretick.so"
 
-EXECUTE, READ, WRITE = 0x20000000, 0x40000000, 0x80000000  # PE/COFF, section flags
+EXECUTE, READ, WRITE = 0x20000000, 0x40000000, 0x80000000  # flags of a section in PE/COFF
 NX_COMPAT, EFI_APPLICATION, PE32_PLUS, AMD64 = 0x0100, 10, 0x20B, 0x8664
 SIZE_MAX = 700 * 1000
 
@@ -114,7 +114,8 @@ def test_no_instruction_needs_sse_or_x87():
 
 
 SKEWED = BUILD / "baretick-skew.efi"  # the test image of tests/skew, in which started cores can have another TSC
-SKEW_WORDS = (b"opt/baretick/skew", b"\x0f\x01\xd8")  # the second value is VMRUN, see AMD APM vol. 3
+# words that only this image contains; the second is the instruction VMRUN, see AMD APM vol. 3
+SKEW_WORDS = (b"opt/baretick/skew", b"\x0f\x01\xd8")
 
 
 @pytest.mark.skipif(not SKEWED.exists(), reason="build/baretick-skew.efi is not there: type make check")

@@ -10,7 +10,7 @@ from sources import ROOT, copy_sources, help_text, listed_goals
 
 @pytest.fixture(scope="module")
 def elsewhere(tmp_path_factory):
-    """Copies the sources to a folder whose name has a blank."""
+    """Return a copy of the sources in a folder whose name has a blank."""
     folder = tmp_path_factory.mktemp("build") / "with a blank"
     return copy_sources(folder)
 
@@ -44,7 +44,7 @@ def test_image_ends_with_the_next_step_as_the_readme_has_it():
     assert "qemu/run --boot usb" in trial and f"    {written}\n" in (ROOT / "README.md").read_text(), done.stdout + done.stderr
 
 
-# Goals that only other goals need, so `make help` does not list them.
+# Goals that `make help` does not list, because only other goals need them.
 INNER = {"FORCE", "rooms", "seeds"}
 
 

@@ -65,7 +65,8 @@ def parts(text):
 
 
 def test_its_block_of_output_is_what_is_printed_but_for_the_figures():
-    """Compare the sample with the golden report, which the unit tests compare with the printed one. [...] marks omitted lines."""
+    """Compare the README's sample with the golden report. The unit tests compare the golden report with the printed
+    one. [...] marks omitted lines."""
     block = textwrap.dedent(re.search(r"^    baretick [\s\S]*?^    null .*\n", FIRST.read_text(), re.M)[0])
     assert block.count("[...]\n") == 4
     labels, head, rows = parts(block)

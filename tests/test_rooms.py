@@ -13,7 +13,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).parent.parent
 BUILD = ROOT / "build"
-FILES_MAX = 14  # number of code files in a folder: a dozen, and some reserve
+FILES_MAX = 14  # maximum number of code files in a folder: about a dozen, with some reserve
 
 
 def rooms():
@@ -57,7 +57,8 @@ def interface(uses, room):
 
 
 def arrows_up(uses, listed, room_of):
-    """Return each symbol that a folder takes from a folder that is not below it, as "folder -> folder: symbol"."""
+    """Return each symbol that a folder takes from a folder that is not below it, in the form "folder -> folder:
+    symbol"."""
     homes, wanted = {}, collections.defaultdict(set)
     for path, defined, undefined in listed:
         for name in defined:
@@ -122,7 +123,7 @@ def test_a_header_from_above_or_without_its_folder_is_seen(line, found):
 
 
 def test_two_layers_have_no_header_of_one_name():
-    """If two had the same name, the compiler would use the first."""
+    """If two headers had the same name, the compiler would use the first one that it finds."""
     names = [str(path.relative_to(ROOT / layer)) for layer in LAYERS for path in (ROOT / layer).rglob("*.h")]
     assert len(names) == len(set(names)) > 100
 

@@ -11,7 +11,7 @@ from harness import ROOT
 # passed, not checked.
 WORDS = re.compile(r"\b(meetings?|players?|plays?|seats?|tours?|courts?|hears?|heard|accus\w+|ballots?|electorate|party|parties|watched|"
                    r"taken away|set apart|stands? apart|turns? of|kept(?! theirs)|not seen|to live by|whom?(?= (counts?|reads?|ran|is|was)\b))\b", re.I)
-OLD_REPORTS = "src/page/lib/older.js"  # contains words from reports of schema 1
+OLD_REPORTS = "src/page/lib/older.js"  # this file contains words from reports of schema 1
 
 
 def load():

@@ -25,7 +25,7 @@ def call(program, bound_s, *arguments):
 
 @pytest.mark.parametrize("name", sources("unit/*/test_*.c"))
 def test_unit(name, record_property):
-    """Runs a cmocka program and counts each of its tests. A crash without a summary is one failure."""
+    """Run a cmocka program and count each of its tests. A crash without a summary counts as one failure."""
     done = call(BUILD / name, UNIT_BOUND_S)
     counts = {"passed": len(re.findall(r"^\[       OK \]", done.stdout, re.M)),
               "failed": len(set(re.findall(r"^\[  FAILED  \] (\w+)$", done.stdout, re.M))),
@@ -38,7 +38,7 @@ def test_unit(name, record_property):
 
 @pytest.mark.parametrize("name", sources("fuzz/fuzz_*.c"))
 def test_fuzz_target_over_its_seeds(name):
-    """Finds crashes on the seeds only. `make fuzz` runs the targets for a long time."""
+    """This only finds crashes on the seeds. `make fuzz` runs the targets for a long time."""
     corpus = BUILD / f"{name}-corpus"
     corpus.mkdir(parents=True, exist_ok=True)
     done = call(BUILD / name, FUZZ_BOUND_S, f"-runs={FUZZ_RUNS}", "-seed=1", "-max_len=8192", corpus)

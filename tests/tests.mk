@@ -192,7 +192,7 @@ kvm: deps-build deps-run deps-image deps-test
 	+$(SUBMAKE) all image
 	$(PYTHON) -m pytest -q -rs --kvm $(if $(TEST),-k '$(TEST)') tests/kvm
 
-# Optimised like the application, with inlined hardware access, on the real machine.
+# The bench program is optimised like the application, with inlined hardware access, and runs on the real machine.
 $(BUILD)/host/bench_host: tests/bench/bench_host.c $(PORTABLE) Makefile tests/tests.mk
 	@mkdir -p $(@D)
 	$(call say,HOSTCC)
@@ -222,8 +222,8 @@ pictures: deps-build deps-run deps-sign deps-test
 		$(BUILD)/pictures/screen.png tests/pictures
 	$(PYTHON) tests/boot/enrol_pictures.py tests/pictures/enrol.png
 
-# Healthy machines, half of them on a busy host, or paused and migrated by it. Each finding is false. This takes minutes,
-# so it is not part of check.
+# Boots healthy machines, half of them on a busy host, or paused and migrated by the host. Each finding is false. This
+# takes minutes, so it is not part of check.
 QUIET_BOOTS   := 50
 QUIET_OPTIONS := profile=quick
 ## boots healthy machines 50 times, half of them on a busy host (QUIET_BOOTS=N)

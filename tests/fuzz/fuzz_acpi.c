@@ -14,7 +14,7 @@
 #define MODE_HPET    2
 #define MODE_MADT    3
 #define MODE_MASK    3
-#define MODE_SEAL    4 /* flag: correct the checksums */
+#define MODE_SEAL    4 /* flag: checksums are corrected */
 
 #define BASE         UINT64_C(0x10000) /* address of the RSDP, which starts with the input's second byte */
 #define CORES_MAX    64

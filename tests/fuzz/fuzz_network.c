@@ -16,7 +16,7 @@
 #define MODE_URI    2
 #define MODE_PATH   3
 #define MODE_MASK   3
-#define MODE_BEGIN  4 /* flag: start with valid bytes */
+#define MODE_BEGIN  4 /* flag: the input gets a valid start */
 
 #define DHCP_MAGIC_AT 236
 #define NODE_HEAD     4
@@ -93,8 +93,8 @@ look_at_uri(const char *uri, size_t length)
 }
 
 /*
- * Checks a device path whose nodes are the input's. Each node is as long as it says, and an end node is added, because
- * firmware's own paths are always complete.
+ * Checks a device path that has the input's nodes. Each node is made as long as its length field says, and an end node
+ * is added, because the firmware's own paths are always complete.
  */
 static const char *
 look_at_path(const uint8_t *bytes, size_t length)

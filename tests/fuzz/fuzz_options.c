@@ -1,6 +1,7 @@
 /*
- * Arbitrary bytes as options. Accepted values are in range and are the same when they are written and read again.
- * Refused values change nothing and give printable sentences.
+ * libFuzzer target that reads arbitrary bytes as options. If they are accepted, all values must be in range, and must
+ * be the same when they are written and read again. If they are refused, no option may change, and the errors must be
+ * printable.
  */
 #include <stdint.h>
 #include <stdlib.h>

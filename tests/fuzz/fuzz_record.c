@@ -1,6 +1,6 @@
 /*
- * libFuzzer target over the reader of records and over the analysis of records. If the first byte of an input is 0, the
- * rest is read as it is. Otherwise the rest is wrapped into blocks with valid checksums, so that the fuzzer reaches the
+ * libFuzzer target for the reader of records and for the analysis of records. If the first byte of an input is 0, the
+ * rest is read unchanged. Otherwise the rest is put into blocks with valid checksums, so that the fuzzer reaches the
  * entries.
  */
 #include <stdlib.h>
@@ -110,7 +110,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	require(bytes != NULL);
 	if (data[0] == 0) {
 		memcpy(bytes, data + 1, size - 1);
-		/* exactly the size of the input, so that the sanitizer sees a read beyond its end */
+		/* memory of exactly the input's size, so that the sanitizer sees a read beyond its end */
 		bytes = realloc(bytes, size > 1 ? size - 1 : 1);
 		read_all(bytes, size - 1);
 		analyse(bytes, size - 1);

@@ -9,8 +9,8 @@
 #include "../unit/drivers/smbios_checks.h"
 #include "smbios/smbios.h"
 
-#define MODE_3     1 /* the input is a 64-bit entry point, otherwise a 32-bit one */
-#define MODE_TABLE 2 /* the input is the table alone */
+#define MODE_3     1 /* flag: the input is a 64-bit entry point, otherwise a 32-bit one */
+#define MODE_TABLE 2 /* flag: the input is only a table */
 #define MODE_SEAL  4
 #define ENTRY_AT   UINT64_C(0x10000)
 #define TABLE_AT   UINT64_C(0x20000)
@@ -20,7 +20,8 @@ struct image {
 	const uint8_t *entry, *table;
 	size_t entry_length, table_length;
 	bool seal;
-	uint8_t *blocks[BLOCKS_MAX]; /* exactly as long as requested, so that the sanitizer finds a read beyond it */
+	/* blocks of exactly the requested size, so that the sanitizer sees a read beyond their end */
+	uint8_t *blocks[BLOCKS_MAX];
 	size_t block_count;
 };
 

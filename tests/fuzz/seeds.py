@@ -32,7 +32,7 @@ def root(signature, form, addresses):
 
 
 def machine(tables):
-    """Returns an RSDP, XSDT, RSDT and TABLES, one after another."""
+    """Returns an RSDP, an XSDT, an RSDT and TABLES in one sequence of bytes."""
     xsdt_at = BASE + RSDP_SIZE
     rsdt_at = xsdt_at + HEADER_SIZE + 8 * len(tables)
     next_at = rsdt_at + HEADER_SIZE + 4 * len(tables)

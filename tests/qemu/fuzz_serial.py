@@ -35,7 +35,7 @@ LARGE = 4 << 20  # size in bytes of a part that is sometimes repeated
 
 
 def seeds():
-    """Return reports to start with. Most are small, because many are tried."""
+    """Return the reports that are changed. Most are small, so that many trials are possible."""
     small = {"schema": "baretick.report/2", "verdict": "fail", "options": {"clocks": ["tsc"]}, "machine": {
         "cpu": "A CPU", "hypervisor": None, "firmware": "EDK II", "accelerator": "tcg", "cores_started": 4, "tsc_hz": 1e9},
         "clocks": [{"id": "tsc", "verdict": "pass", "reason": None, "resolution_ns": 0.4, "step_ticks": 1, "claimed_hz": None,
@@ -101,7 +101,7 @@ def spoil_bytes(draw, data):
 def stream(draw, small, whole):
     document = spoil_document(draw, draw.choice(whole if draw.random() < 0.05 else small))
     how = draw.random()
-    if how < 0.5:  # changed before the checksum is made, so that the JSON reader gets it
+    if how < 0.5:  # a change before the checksum is calculated, so that the JSON reader gets the changed report
         body = spoil_bytes(draw, json.dumps(document, indent=draw.choice([None, 1])).encode() + b"\n")
         if draw.random() < 0.004:
             part = draw.choice([b"[", b"[],", b'{"a":1},', b" ", b"\n", b'"a",', b"1.5,", b'{"rule":"a"},'])
@@ -160,7 +160,8 @@ def one(draw, small, whole, before):
 
 
 def peak_kib():
-    """Return the peak memory of this program. getrusage would give the parent's, if that was larger."""
+    """Return the peak memory of this program in KiB. getrusage() would return the peak of the parent process if that
+    is larger."""
     return int(re.search(r"^VmHWM:\s+(\d+) kB$", pathlib.Path("/proc/self/status").read_text(), re.MULTILINE)[1])
 
 

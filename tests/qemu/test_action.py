@@ -1,4 +1,4 @@
-"""The steps of qemu/action.yml, with scripts in place of make, sudo, docker and QEMU."""
+"""Runs the steps of qemu/action.yml, with scripts in place of make, sudo, docker and QEMU."""
 import json
 import os
 import re
@@ -20,8 +20,8 @@ def action():
 
 @pytest.fixture
 def job(tmp_path, fake, action):
-    """A simulated GitHub runner, as the steps see it. job(inputs) runs the steps, and returns the status of the last
-    one."""
+    """Return a function job(inputs) that runs the steps on a simulated GitHub runner. It returns the status of the
+    last step."""
     tools, here, workspace = tmp_path / "bin", tmp_path / "baretick" / "qemu", tmp_path / "work"
     for folder in (tools, here, workspace):
         folder.mkdir(parents=True)
@@ -112,7 +112,8 @@ def test_an_image_is_run_in_place_of_a_build(job):
 
 
 def test_inputs_are_only_handed_on_in_the_environment(action):
-    """An expression in a script would be inserted as text, including its quotes, and could run commands."""
+    """GitHub inserts an expression into a script as plain text, including any quotes. A hostile input could thus run
+    commands."""
     scripts = [step["run"] for step in action["runs"]["steps"] if "run" in step]
     assert len(scripts) == 3 and not any("${{" in text for text in scripts)
     assert all(step.get("shell") == "bash" for step in action["runs"]["steps"] if "run" in step)

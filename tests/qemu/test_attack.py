@@ -25,7 +25,8 @@ LATE_S = 2.0
 ESCAPES = "a\x1b]0;owned\x07b\x1b[31mc\x9b31md\u202ee\nqemu/run: all is well"
 
 
-# A process starts with the peak memory of its parent process, so the parent must be small.
+# Runs a command and prints its peak memory. A process starts with the peak memory of its parent process, so the parent
+# must be small.
 WATCH = """
 import json, os, sys, time
 begin, pid = time.monotonic(), os.fork()
@@ -37,7 +38,7 @@ json.dump([os.waitstatus_to_exitcode(status), time.monotonic() - begin, used.ru_
 
 
 class Ended:
-    """A finished run with its peak memory and its duration."""
+    """A run that has ended, with its peak memory and its duration."""
 
     def __init__(self, tmp_path, words, **keywords):
         self.out = tmp_path / "out"
@@ -89,7 +90,7 @@ FLOODS = {
 
 @pytest.fixture(scope="module")
 def startup_s(tmp_path_factory):
-    """Return the duration of a run on this machine that ends at once."""
+    """Return the duration of a run that ends at once, on this machine."""
     begin = time.monotonic()
     subprocess.run([str(RUNNER), "--help"], capture_output=True, check=True)
     return 2 * (time.monotonic() - begin)
@@ -99,13 +100,13 @@ def flooded(fake, tmp_path, name):
     try:
         return Ended(tmp_path, ["--timeout", "3", *fake(b"", SAY + FLOODS[name])])
     finally:
-        for folder in os.listdir("/proc"):  # the child that left its process group intentionally
+        for folder in os.listdir("/proc"):  # finds the child that left its process group intentionally
             with contextlib.suppress(OSError, ValueError):
                 if os.stat(f"/proc/{int(folder)}").st_uid == os.getuid() and os.readlink(f"/proc/{folder}/cwd") == str(tmp_path):
                     os.kill(int(folder), signal.SIGKILL)
 
 
-TRIES = 3  # the host may be busy in some tries; a slow runner is late in all of them
+TRIES = 3  # The host may be so busy that a try is late. A slow runner is late in all tries.
 
 
 @pytest.mark.parametrize("name", FLOODS)
@@ -148,7 +149,7 @@ LARGE = {
 def test_a_large_report_is_read_or_refused_within_bounds(fake, tmp_path, name, most):
     large = LARGE[name]()
     body = whole(large)
-    if most:  # the report is read if its number of values is the reason to refuse it
+    if most:  # a report with too many values is cut to a number of values that is still read
         part = large[:reports.VALUES_MAX]
         body = whole(part[:part.rfind(b",")] + (b"]" if b"[" in part else b"}")) if b"," in part else body
         body = body if name != "keys" else whole(b'"news": {' + b",".join(b'"%06x":1' % n for n in range(700_000)) + b"}")
@@ -188,7 +189,7 @@ def test_no_text_of_a_guest_reaches_a_terminal_or_a_program_raw(fake, tmp_path):
     for more in [], ["--tap"], ["--matrix", tmp_path / "matrix"]:
         (tmp_path / "matrix").write_text("[a]\ncpus = 1\n")
         if "--matrix" in more:
-            words = words[:-2]  # a folder is expected there
+            words = words[:-2]  # with --matrix, --baseline needs a folder, so it is left out
         done = Ended(tmp_path, [*words, *more, *([] if more else files)])
         assert done.status == 1, done.stderr
         assert (done.stdout + done.stderr).replace("\n", "").isprintable()
@@ -398,7 +399,7 @@ def test_a_second_run_is_told_who_has_the_folder(fake, tmp_path):
     assert (tmp_path / "out" / "qemu.log").read_bytes() == before
     first.kill()
     first.wait(BOUND_S)
-    assert Ended(tmp_path, fake(spoken())).status == 0  # the lock is gone
+    assert Ended(tmp_path, fake(spoken())).status == 0  # the lock must not exist any more
 
 
 def test_of_many_at_once_one_runs_and_no_file_is_mixed(fake, tmp_path):
@@ -413,7 +414,7 @@ def test_of_many_at_once_one_runs_and_no_file_is_mixed(fake, tmp_path):
 # Tests of a full disk.
 
 def limit(size):
-    """Act like a disk that is full when a file reaches SIZE. The kernel's signal comes first."""
+    """Set a limit that acts like a full disk when a file reaches SIZE. The kernel first sends a signal."""
     def bound():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
@@ -464,7 +465,7 @@ def test_a_run_that_is_killed_leaves_the_reason_in_report_json(fake, tmp_path):
     assert wait_until(lambda: not alive(pid))
 
 
-# Signals, in bursts and at random times.
+# Tests of signals, in bursts and at random times.
 
 @pytest.mark.parametrize("seed", range(12))
 def test_a_burst_of_signals_is_one_line_and_no_traceback(fake, tmp_path, seed):
@@ -480,7 +481,7 @@ def test_a_burst_of_signals_is_one_line_and_no_traceback(fake, tmp_path, seed):
             time.sleep(draw.random() * 0.004)
     _, said = process.communicate(timeout=BOUND_S)
     assert process.returncode in {128 + number for number in sent} | {-number for number in sent}, said
-    if process.returncode > 0:  # otherwise it had not started yet
+    if process.returncode > 0:  # with a negative status the runner had not started yet
         name = signal.Signals(process.returncode - 128).name
         assert said == f"qemu/run: interrupted by {name}\n"
     pid = tmp_path / "pid"
@@ -496,12 +497,13 @@ def test_ctrl_c_is_130_and_said_so_where_one_looks():
 def test_what_was_ignored_from_the_beginning_stays_so(fake, tmp_path):
     words = fake(spoken(), "time.sleep(3); sys.exit(33)")
     process, _ = start(tmp_path, words, stdout=subprocess.DEVNULL,
-                       preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))  # as nohup does
+                       # nohup sets the signal in the same way
+                       preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
     process.send_signal(signal.SIGHUP)
     assert process.wait(BOUND_S) == 0
 
 
-# Invalid answers of QEMU in its machine protocol.
+# Tests of invalid answers of QEMU in its machine protocol.
 
 @pytest.mark.parametrize("answer", ["1", "[]", '{"return": 1}', '{"error": 7}', '{"return": [1]}', "{}"])
 def test_an_answer_that_is_none_is_no_traceback(fake, tmp_path, answer):
@@ -520,7 +522,7 @@ def test_an_answer_that_is_none_is_no_traceback(fake, tmp_path, answer):
         assert done.status in (2, 124) and "internal error" not in done.stderr, done.stderr
 
 
-# Machines with screens.
+# Tests of machines with screens.
 
 def argv(tmp_path):
     return os.fsdecode((tmp_path / "argv").read_bytes()).split("\0")
@@ -558,7 +560,7 @@ READ_OPTIONS = """
 
 
 def test_a_display_leaves_the_end_to_the_user_and_has_no_time_out(run, fake, tmp_path):
-    """The machine stays on long after its report, until its window is closed."""
+    """After its report the machine stays on for a long time, until the user closes its window."""
     done = run(*fake(spoken(), READ_OPTIONS), "--display", "vnc")
     assert done.status == 0 and done.report["verdict"] == "pass", done
     port, number = map(int, re.search(r"VNC, port (\d+) of this machine: vncviewer localhost:(\d+)", done.stderr).groups())

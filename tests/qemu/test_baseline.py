@@ -1,5 +1,5 @@
-"""Comparison of a run with an earlier run. A deterioration is named with both figures. A change within the error is
-not."""
+"""The comparison of a run with an earlier run. If something became worse, both figures must be printed. A change
+within the error must not be reported."""
 import json
 
 import pytest
@@ -10,8 +10,8 @@ from results.baseline import Comparison
 
 
 def clock(name="hpet", verdict="pass", p50=400, least=380, loop=430.0, hit=0, step=10, hz=(1e8, 10), claimed=1e8):
-    """Return a clock with these latencies, step and rate. HZ is the rate, and the distance to both ends of its
-    interval."""
+    """Return a clock with these latencies, step and rate. HZ is the rate and the distance from it to both ends of
+    its interval."""
     value, error = hz
     ppm = error / value * 1e6
     off = claimed and (value / claimed - 1) * 1e6
@@ -41,7 +41,7 @@ def test_a_run_is_not_worse_than_itself():
     assert compare(one, one).worse == [] and compare(one, one).notes == []
 
 
-# Verdicts and clocks.
+# Tests of verdicts and clocks.
 
 def test_a_verdict_that_became_worse_is_named_with_its_rule():
     before, now = document(clock()), document(clock(verdict="warn"), verdict="warn", findings=[("hpet-torn", "hpet")])
@@ -63,7 +63,7 @@ def test_a_rule_that_a_source_of_interrupts_breaks_is_worse_where_it_was_asked_t
     assert compare(before, now).by_name["hpet0"] == [] and compare(now, now).worse == []
 
 
-# Stated rates.
+# Tests of stated rates.
 
 def claiming(outcome, ppm=1740.0, source="CPUID 15h", on="tsc"):
     return {"source": source, "clock": on, "outcome": outcome, "error_ppm": ppm and {"value": ppm, "low": ppm - 1, "high": ppm + 1}}
@@ -101,7 +101,7 @@ def test_a_report_without_claims_is_compared_as_before():
     assert compare(claimed(claiming("passed", 1.0)), document(clock())).worse == []
 
 
-# Sources of timer interrupts.
+# Tests of sources of timer interrupts.
 
 def timer(source="hpet0", least=800, p50=1000, error=50, state="present", core=None, mode="one-shot", reason=None):
     return {"source": source, "mode": mode, "core": core, "state": state, "reason": reason, "asked": {"period_ns": 100000, "count": 200},
@@ -135,7 +135,7 @@ def test_a_source_that_was_not_asked_for_is_no_loss_but_a_note(options):
 
 def test_interrupts_are_later_where_even_the_earliest_is_beyond_what_both_may_be_off_by():
     before = timed(timer(p50=1000, error=50))
-    for least, worse in (2450, False), (2451, True):  # limit: 2 * (1000 + 50) + 300 of self_ipi + 50
+    for least, worse in (2450, False), (2451, True):  # the limit is 2 * (1000 + 50) ns + 300 ns of self_ipi + 50 ns
         now = timed(timer(least=least, p50=9000, error=50))
         assert compare(before, now).worse == (["hpet0 of 100000 ns, one-shot, is late by 9000 ns (median), it was by 1000 ns: "
                                                "more than 2 times that"] if worse else [])
@@ -214,8 +214,8 @@ def test_the_tolerance_is_the_factor(factor, accused):
 
 @pytest.mark.parametrize("bracket, accused", [(9, True), (10, False)])
 def test_what_is_within_one_bracket_around_nothing_is_no_accusation(bracket, accused):
-    """Time stamps have steps of 10 ns. A read that takes one step, and then three, may have become slower by much
-    less."""
+    """Time stamps have steps of 10 ns. If a read took one step and now takes three, it may have become slower by
+    much less than two steps."""
     before = document(clock("tsc", p50=10, least=10), clock("null", p50=bracket, least=bracket))
     now = document(clock("tsc", p50=30, least=30), clock("null", p50=bracket, least=bracket))
     assert bool(compare(before, now).worse) == accused
@@ -247,7 +247,7 @@ def test_ticks_are_no_nanoseconds():
     assert found.worse == [] and "in ticks only" in found.notes[0]
 
 
-# Steps and rates of clocks.
+# Tests of steps and rates of clocks.
 
 def test_a_coarser_step_is_named():
     assert worse(clock(), clock(step=80)) == ["hpet has a resolution of 80 ns, it was 10 ns: more than 2 times that"]
@@ -268,7 +268,7 @@ def test_a_rate_proven_to_have_moved_is_named_with_both_intervals():
 @pytest.mark.parametrize("hz, accused", [
     ((100_049_000, 10), False),     # 490 ppm
     ((100_052_000, 10), True),      # 520 ppm
-    ((100_052_000, 3000), False),   # 520 ppm, with an error of 30 ppm
+    ((100_052_000, 3000), False),   # a rate that is off by 520 ppm, with an error of 30 ppm
     ((99_948_000, 10), True),       # -520 ppm
     ((100_052_000, 60_000_000), False),
 ])
@@ -279,7 +279,7 @@ def test_inside_the_error_no_rate_is_accused(hz, accused):
 def test_a_rate_that_moved_towards_its_claim_is_not_worse():
     off = clock(hz=(100_090_000, 10))
     assert worse(off, clock()) == []
-    assert len(worse(off, clock(hz=(99_910_000, 10)))) == 1  # equally far off, to the other side
+    assert len(worse(off, clock(hz=(99_910_000, 10)))) == 1  # a rate that is equally wrong in the other direction
 
 
 def test_a_rate_without_a_claim_is_compared_on_the_same_machine_and_else_a_note():
@@ -291,7 +291,7 @@ def test_a_rate_without_a_claim_is_compared_on_the_same_machine_and_else_a_note(
         assert found.notes[-1].startswith("tsc runs at 2799999900 to 2800000100 Hz, it ran at 2399999900 to ")
 
 
-# Invalid baselines, and the runner's handling of baselines.
+# Tests of invalid baselines, and of the runner's handling of baselines.
 
 @pytest.mark.parametrize("body, sentence", [
     (b"", "is not JSON in ASCII"),
@@ -323,7 +323,8 @@ def test_the_runner_names_what_is_worse_everywhere_and_ends_with_1(run, fake, tm
     assert 'classname="baretick.baseline" name="tsc" />' in file.read_text()
     assert "### Beside the baseline\n\n- hpet has a median latency of 1200 ns" in words.read_text()
     assert run(*fake(spoken(now)), *arguments, "--tolerance", "3").status == 0
-    assert json.loads(done.file("report.json"))["verdict"] == "pass"  # the run's own verdict stays
+    # the comparison does not change the run's own verdict
+    assert json.loads(done.file("report.json"))["verdict"] == "pass"
 
 
 def test_a_run_that_was_not_done_is_not_compared(run, fake, tmp_path):

@@ -16,7 +16,7 @@ from machine import command
 MAKE = ROOT / "qemu" / "cloud" / "make-images"
 STICK = ROOT / "build" / "baretick.img"
 MIB, GIB, SECTOR = 1 << 20, 1 << 30, 512
-PASSED = (0x10 << 1) | 1  # exit status from isa-debug-exit
+PASSED = (0x10 << 1) | 1  # QEMU's exit status if 10h is written to isa-debug-exit
 
 pytestmark = pytest.mark.skipif(not shutil.which("qemu-img"), reason="there is no qemu-img: it is in the package qemu-utils")
 
@@ -36,7 +36,7 @@ def built(stick, tmp_path_factory):
     folders = [tmp_path_factory.mktemp(name) for name in ("a", "b")]
     for folder in folders:
         subprocess.run([MAKE, stick, folder], check=True, timeout=120)
-        time.sleep(1.1)  # a VHD contains the second of its creation
+        time.sleep(1.1)  # a VHD contains the time of its creation in seconds, so the second build is in another second
     return folders
 
 
@@ -126,7 +126,8 @@ CONTROLLERS = {
 @pytest.mark.skipif(not STICK.exists(), reason="build/baretick.img is not there: type make image")
 @pytest.mark.parametrize("cloud", [each if each == "ec2" else pytest.param(each, marks=pytest.mark.long) for each in CONTROLLERS])
 def test_each_image_boots_from_a_controller_of_its_cloud_and_saves_the_report(tmp_path, cloud):
-    """Without the runner, which has the stick on USB. Firmware takes 5 s to start, and then searches for disks."""
+    """The runner is not used, because it has the stick on USB. Firmware takes 5 s to start, and then searches for
+    disks."""
     suffix, form, device = CONTROLLERS[cloud]
     if suffix == "img":
         image = shutil.copy(STICK, tmp_path / "baretick.img")

@@ -1,4 +1,4 @@
-"""Reports from logs of consoles (serial=compact): complete, wrapped, cut, mixed with other lines, and damaged."""
+"""Reports in the logs of consoles (serial=compact): complete, wrapped, cut, mixed with other lines, and damaged."""
 import base64
 import hashlib
 import json

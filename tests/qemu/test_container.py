@@ -30,7 +30,7 @@ def test_it_installs_what_make_run_needs():
 
 
 def test_the_build_has_all_that_it_needs(tmp_path):
-    """In a folder with only the copied files, make must have all rules to build the application."""
+    """In a folder with only the copied files, make must find everything that it needs to build the application."""
     copied = [rest.split() for word, rest in INSTRUCTIONS if word == "COPY" and not rest.startswith("--from")]
     for source, target in copied:
         if source != ".git":
@@ -45,7 +45,7 @@ def test_the_build_has_all_that_it_needs(tmp_path):
 
 @pytest.fixture
 def container(tmp_path, fake):
-    """The files of the last stage in a folder. container(words) calls the entry point there."""
+    """Return a function container(words) that calls the entry point in a folder with the files of the last stage."""
     fake(spoken(report("pass", (("tsc", "pass"),))))
     root = tmp_path / "root"
     for word, rest in FINAL:

@@ -14,7 +14,7 @@ from runner import arguments
 from test_run import BOUND_S, alive, start, wait_until
 
 
-# Requested events.
+# Tests of the requests for events.
 
 @pytest.mark.parametrize("text, phase, after, what, seconds", [
     ("2=stop:3s", "", 2, "stop", 3), ("2.5s=stop:3", "", 2.5, "stop", 3), ("0=stop:1s", "", 0, "stop", 1),
@@ -68,10 +68,10 @@ def test_under_kvm_the_cpu_is_one_that_can_be_moved_where_it_must(what, cpu, tmp
         ("socket,id=monitor,fd=7", "socket,id=monitor,fd=9")]
 
 
-# Execution of events.
+# Tests of the execution of events.
 
 class Stand:
-    """Stands in for a guest. It records the commands, and has the times at which phases began."""
+    """Replaces a guest. It records the commands, and has the times at which phases began."""
 
     def __init__(self, *began):
         self.transcript = Transcript(None)
@@ -187,7 +187,7 @@ def test_a_phase_is_no_line_for_people(run, fake):
     assert done.stdout.splitlines()[:-1] == ["baretick 1", "hello"]
 
 
-# Results of the events.
+# Tests of the results of events.
 
 ANSWERS = r"""
     line = monitor()
@@ -201,7 +201,7 @@ ANSWERS = r"""
 
 
 def answering(fake, tmp_path, answer, verdict="pass"):
-    """Make a QEMU that gives ANSWER to every command, and sends its report when it is continued."""
+    """Make a script in place of QEMU that gives ANSWER to every command, and sends its report when it is continued."""
     (tmp_path / "rest").write_bytes(spoken(report(verdict)))
     status = {"pass": "33", "fail": "35"}[verdict]
     return fake(b"baretick 1\n", ANSWERS.replace("ANSWER", repr(answer)).replace("STATUS", status))

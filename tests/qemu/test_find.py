@@ -1,4 +1,5 @@
-"""qemu/find: the places where distributions put files of other packages, in a folder in place of /."""
+"""qemu/find searches the places where distributions put files of other packages. The tests use a folder in place of
+/."""
 import os
 import subprocess
 
@@ -11,7 +12,8 @@ CHART_JS = "/*!\n * Chart.js v{}.9.1\n * Released under the MIT License\n */\n"
 
 @pytest.fixture
 def find(tmp_path):
-    """Calls qemu/find without the places that this machine's compiler and pkg-config know."""
+    """Return a function that calls qemu/find. The places that this machine's compiler and pkg-config know are
+    hidden."""
     silent = tmp_path / "silent"
     silent.mkdir()
     (silent / "pkg-config").symlink_to("/bin/false")

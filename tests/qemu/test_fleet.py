@@ -16,12 +16,12 @@ from lab import dataset, engine, questions, words
 from made_fleet import KINDS, ODD, Maker, clock, planted, slower
 
 GOLDENS = ROOT / "tests" / "goldens"
-WAIT_S = 120  # the machine may be busy
+WAIT_S = 120  # longest wait; the machine may be busy
 
 
 @pytest.fixture
 def fleet(tmp_path):
-    """Calls qemu/fleet with a data set in the test's own folder."""
+    """Return a function that calls qemu/fleet with a data set in the test's own folder."""
     try:
         engine.load_duckdb()
     except engine.Missing as error:
@@ -55,7 +55,7 @@ def golden(name="clean"):
 def long_file(path, size=1 << 30):
     with open(path, "wb") as file:
         file.write(b'{"schema": "baretick.report/2", ')
-        file.truncate(size)  # a sparse file without blocks
+        file.truncate(size)  # makes a large file that takes no space on the disk
 
 
 BAD = {
@@ -204,7 +204,8 @@ def test_reports_of_schema_1_are_read(fleet, tmp_path):
 
 
 def stick(path, files):
-    """Make an image whose partition is placed as by `make image`. FILES {name: text} are in its folder baretick."""
+    """Make an image with a partition at the same place as in `make image`. The partition's folder baretick has FILES
+    {name: text}."""
     with open(path, "wb") as image:
         image.truncate(4 << 20)
     partition = f"{path}@@1M"
@@ -290,7 +291,7 @@ def test_twenty_oddities_are_on_top_of_a_fleet(fleet, maker, tmp_path):
 
 def test_the_page_has_the_median_reads_of_each_machines_newest_run(fleet, maker, tmp_path):
     reports = [maker.report(n) for n in (1, 2)]
-    clock(reports[0], "hpet")["id"] = "x'; DROP TABLE clocks; --"  # not a valid id of a clock
+    clock(reports[0], "hpet")["id"] = "x'; DROP TABLE clocks; --"  # not a valid clock id, but hostile SQL
     (tmp_path / "all.json").write_text(gathered(maker, reports))
     fleet(tmp_path / "all.json")
     text = re.search(r'id="fleet">(.*?)</script>', (tmp_path / "out" / "fleet.html").read_text(), re.DOTALL)[1]
@@ -304,7 +305,7 @@ def test_the_page_has_the_median_reads_of_each_machines_newest_run(fleet, maker,
 
 
 def collected(maker, folder, number, ppm_off, **kernel):
-    """Make a folder like nextboot --collect. The kernel uses a rate of the TSC that is PPM_OFF too low."""
+    """Make a folder as nextboot --collect leaves it. The kernel uses a TSC rate that is PPM_OFF too low."""
     report = maker.report(number)
     measured = clock(report, "tsc")["measured_hz"]
     kernel = {"schema": "baretick.kernel/1", "release": "6.1.0-44-amd64", "clocksource": "tsc",
@@ -371,14 +372,16 @@ def test_figures_beyond_all_measure_are_none_and_spoil_nothing(fleet, maker, tmp
                 each["latency"].update(min_ns=0, p50_ns=-10, p50_within_ns=None, max_ns=10 ** 200)
     (tmp_path / "all.json").write_text("".join(maker.text(report) + "\n" for report in reports))
     done = fleet(tmp_path / "all.json")
-    assert done.returncode == 1 and not done.stderr, done.stderr  # this fleet has an outlier with too many SMIs
+    # status 1, because this fleet has an outlier: too many SMIs
+    assert done.returncode == 1 and not done.stderr, done.stderr
     assert "9 machines known" in done.stdout
     text = json.dumps(on_page(tmp_path / "out" / "fleet.html"))
     assert "SMIs" in text and "Infinity" not in text and "NaN" not in text and "rate error" not in text
 
 
 def test_machines_that_are_all_alike_make_nothing_an_outlier(fleet, maker, tmp_path):
-    """The median absolute deviation is 0, so a machine that is 1 ppm or 1 ns off would be infinitely far away."""
+    """The median absolute deviation is 0. A machine that differs by 1 ppm or 1 ns would be infinitely many
+    deviations away."""
     reports = []
     for n in range(20):
         report = maker.report(0)
@@ -468,7 +471,7 @@ def test_one_machine_that_goes_to_and_fro_is_one_machine(fleet, maker, tmp_path)
     (tmp_path / "all.json").write_text(gathered(maker, reports))
     said = fleet(tmp_path / "all.json", "--db", tmp_path / "db").stdout
     part = said.partition("What a version did")[2].partition("\n\n")[0]
-    # once for the way up, once for the way down
+    # once for the step to the new version, and once for the step back
     assert " ".join(part.split()).count("not determined: 4 machines") == 2, said
 
 
@@ -534,7 +537,7 @@ def test_what_could_not_be_said_is_new_the_next_time(fleet, maker, tmp_path):
     said, again = fleet(tmp_path / "all.json"), fleet(tmp_path / "all.json")
     assert (said.returncode, again.returncode) == (1, 0), said.stdout
     (tmp_path / "out" / "told.json").write_text("{")
-    assert fleet(tmp_path / "all.json").returncode == 0  # the data set has the same information
+    assert fleet(tmp_path / "all.json").returncode == 0  # the data set has the same information as the damaged file
 
 
 def test_a_list_that_is_cut_is_named(fleet, maker, tmp_path):
@@ -576,7 +579,7 @@ def test_a_load_that_was_killed_leaves_nothing(fleet, maker, tmp_path):
     fleet(tmp_path / "one.json")
     data = tmp_path / "out" / "data"
     made = next((data / "clocks").glob("day=*/*.parquet"))
-    shutil.copy(made, made.with_name("20990101T000000000000-0.parquet"))  # the data set has no runs for this file
+    shutil.copy(made, made.with_name("20990101T000000000000-0.parquet"))  # no run of the data set has this file
     fleet(tmp_path / "two.json", "--db", tmp_path / "db")
     assert not list(data.glob("clocks/*/20990101*"))
     assert ask(tmp_path / "db", "SELECT DISTINCT count(*) FROM clocks GROUP BY run, clock") == [(1,)]

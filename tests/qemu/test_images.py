@@ -1,5 +1,5 @@
-"""The images of the stick and the CD. The same commit must give the same bytes, and the layout must be as firmware
-and Windows expect."""
+"""The images of the stick and the CD. Two builds of a commit must give the same bytes, and the layout must be the
+one that firmware and Windows expect."""
 import json
 import os
 import struct
@@ -18,7 +18,8 @@ PAYLOAD = b"MZ" + bytes(range(256)) * 500
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """Two builds from one file, at different times and in different time zones: [(img, iso), (img, iso)]."""
+    """Return the images of two builds from one file, at different times and in different time zones: [(img, iso),
+    (img, iso)]."""
     folder = tmp_path_factory.mktemp("images")
     efi = folder / "some.efi"
     efi.write_bytes(PAYLOAD)

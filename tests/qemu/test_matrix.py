@@ -127,7 +127,8 @@ def test_a_run_that_cannot_be_done_is_a_row_and_the_others_go_on(run, fake, tmp_
 
 
 def test_cases_that_cannot_be_written_are_said_and_the_runs_go_on(run, fake, tmp_path):
-    (tmp_path / "matrix").write_text("[junit.xml]\ncpus = 1\n[here]\ncpus = 1\n")  # the path of the first run's folder
+    # a file where the folder of the first run should be
+    (tmp_path / "matrix").write_text("[junit.xml]\ncpus = 1\n[here]\ncpus = 1\n")
     done = run(*fake(spoken()), "--matrix", tmp_path / "matrix")
     assert done.status == 2
     assert [line.split()[:2] for line in done.stdout.splitlines()[1:-1]] == [["junit.xml", "pass"], ["here", "pass"]]

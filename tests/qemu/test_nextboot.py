@@ -1,4 +1,4 @@
-"""qemu/nextboot on a folder in place of /, with EFI variables, a system partition, and simulated commands."""
+"""Runs qemu/nextboot on a folder in place of /, with EFI variables, a system partition, and simulated commands."""
 import contextlib
 import importlib.machinery
 import importlib.util
@@ -106,8 +106,8 @@ class Machine:
                      .replace("null", "None"))
 
     def is_restarted(self, report=None, ignored=False, suffix=""):
-        """Simulate a restart. The firmware uses BootNext, or IGNORED it. baretick leaves REPORT, or nothing. Then
-        Linux starts again.
+        """Simulate a restart. The firmware uses BootNext, or ignores it if IGNORED is true. baretick leaves REPORT,
+        or nothing. Then Linux starts again.
 
         SUFFIX is .new if the firmware cannot rename the report's folder.
         """
@@ -134,7 +134,7 @@ def machine(tmp_path):
 
 @pytest.fixture(scope="module")
 def application(tmp_path_factory):
-    """The header of a UEFI application for x86-64, without code."""
+    """Return a file that has only the header of a UEFI application for x86-64, without code."""
     path = tmp_path_factory.mktemp("application") / "baretick.efi"
     data = bytearray(0x200)
     data[0:2], data[0x3C:0x40], data[0x80:0x84] = b"MZ", struct.pack("<I", 0x80), b"PE\0\0"
@@ -258,7 +258,7 @@ def test_a_file_is_on_the_disk_before_it_gets_its_name(tmp_path, monkeypatch):
 
 
 def fills_the_disk(monkeypatch, full):
-    """Simulate a disk that gets full after some bytes of the file FULL."""
+    """Simulate a disk that is full after some bytes of the file FULL are written."""
     real = files.write_all
 
     def write_all(file, data):
@@ -289,7 +289,7 @@ def test_a_report_that_was_not_collected_is_not_hidden_by_the_next_preparation(m
                         "prepared, and the machine was not restarted since")
     assert (tmp_path / "first/report.json").exists()
     machine.is_restarted()
-    # the report in 0001 was already collected, and is not from this start
+    # the report in 0001 is from an earlier start and was already collected
     with pytest.raises(Refused, match="there is no report"):
         list(actions.collect_reports(machine.system, str(tmp_path / "second")))
 
@@ -378,8 +378,8 @@ LINUX_RAID = "a19d880f-05fc-4d3b-a006-743f0f84911e"
 
 
 def mirror_of_type_raid(machine, *places, kind="vfat", guid=GUID.replace("1", "3")):
-    """Return a mirror on two partitions of the type Linux RAID. They are next to the system partition of a stick,
-    and the first one has GUID."""
+    """Return a mirror that consists of two partitions of the type Linux RAID. They are next to the system partition
+    of a stick, and the first one has GUID."""
     md = {"path": "/dev/md127", "fstype": kind, "mountpoints": list(places)}
     rows = [{"path": f"/dev/{disk}1", "pkname": disk, "partn": 1, "parttype": LINUX_RAID, "partuuid": each, "fstype": "linux_raid_member",
              "mountpoints": [None], "children": [md]} for disk, each in (("sda", guid), ("sdb", GUID.replace("1", "4")))]
@@ -397,7 +397,7 @@ def started_mirror(machine):
 
 
 def mirror_of_one_half(machine, bitmap="none"):
-    """Return a mirror whose other half, /dev/sda1, was taken out. The firmware started from that half."""
+    """Return a mirror without its other half, /dev/sda1, which was taken out. The firmware started from that half."""
     rows = [{"path": f"/dev/{disk}1", "pkname": disk, "partn": 1, "parttype": ESP, "partuuid": guid, "uuid": "of-the-mirror",
              "fstype": "linux_raid_member", "mountpoints": [None]} for disk, guid in (("sda", GUID), ("sdb", GUID.replace("1", "4")))]
     rows[1]["children"] = [{"path": "/dev/md127", "pkname": "sdb1", "uuid": "1234-ABCD", "fstype": "vfat", "mountpoints": ["/boot/efi"]}]
@@ -459,7 +459,7 @@ def test_a_mirror_with_one_half_is_used_by_the_mirror_and_the_firmware_gets_the_
     mirror_of_one_half(machine)
     found = volume.find_system_partition(machine.system)
     assert (found.path, found.disk, found.number, found.guid) == ("/dev/md127", "/dev/sdb", 1, GUID.replace("1", "4"))
-    assert found.uuid is None  # GRUB would find the file system on either half
+    assert found.uuid is None  # there is no UUID, because GRUB would find the file system on either half
     before = machine.state()
     assert "from /dev/md127" in actions.prepare_start(machine.system, application, [])
     machine.is_restarted(CLEAN)
@@ -470,7 +470,7 @@ def test_a_mirror_with_one_half_is_used_by_the_mirror_and_the_firmware_gets_the_
 
 @pytest.mark.parametrize("action", ["--status", "--collect", "--remove"])
 def test_no_action_reads_one_half_of_a_mirror(command, machine, application, capsys, monkeypatch, tmp_path, action):
-    """After the preparation, the machine's only partition became half of a mirror, and one half has a report."""
+    """After the preparation, the machine's only partition became half of a mirror. The report is on one half only."""
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     actions.prepare_start(machine.system, application, [])
     machine.is_restarted(CLEAN)
@@ -674,7 +674,8 @@ def test_a_damaged_note_of_what_was_prepared_is_named_and_can_be_removed(machine
     assert machine.state() == before
 
 
-# The kernel's messages about its clocks, see arch/x86/kernel/tsc.c and kernel/time/clocksource.c of Linux 6.17.
+# Tests of the kernel's messages about its clocks: see arch/x86/kernel/tsc.c and kernel/time/clocksource.c of Linux
+# 6.17.
 
 @pytest.mark.parametrize("lines, expected", [
     (["tsc: Fast TSC calibration using PIT", "tsc: Detected 2596.176 MHz processor"],
@@ -695,10 +696,10 @@ def test_a_damaged_note_of_what_was_prepared_is_named_and_can_be_removed(machine
      {"unstable": "the skew is too large"}),
     (["clocksource: Switched to clocksource tsc-early", "clocksource: Switched to clocksource hpet"],
      {"switched_to": ["tsc-early", "hpet"]}),
-    # If the rate comes from CPUID, an MSR or a hypervisor, Linux detects it, and no message names its source.
+    # If the TSC's rate comes from CPUID, an MSR or a hypervisor, Linux only prints "Detected", and names no source.
     (["tsc: Detected 2400.000 MHz processor", "clocksource: Switched to clocksource tsc"],
      {"processor_hz": 2_400_000_000, "switched_to": ["tsc"]}),
-    # Messages under hypervisors, see arch/x86/kernel/kvmclock.c, arch/x86/kernel/cpu/mshyperv.c,
+    # Messages of kernels under hypervisors: see arch/x86/kernel/kvmclock.c, arch/x86/kernel/cpu/mshyperv.c,
     # drivers/clocksource/hyperv_timer.c and arch/x86/xen/time.c.
     (["kvm-clock: Using msrs 4b564d01 and 4b564d00", "kvm-clock: using sched offset of 5803013 cycles",
       "tsc: Detected 2596.176 MHz processor", "clocksource: Switched to clocksource kvm-clock"],
@@ -729,7 +730,8 @@ def test_the_journal_is_asked_where_the_ring_buffer_has_lost_its_beginning(machi
 
 
 def test_a_wrong_rate_of_a_tsc_that_is_not_used_does_not_accuse_the_kernels_clock():
-    """As on a machine in QEMU: the kernel's rate of the TSC was 205 ppm too low, but it used the HPET."""
+    """The case is from a machine in QEMU: the kernel's rate of the TSC was 205 ppm too low, but the kernel used the
+    HPET."""
     report = json.loads(CLEAN.with_suffix(".json").read_text())
     said = {"tsc": {**kernel.parse_rates([]), "believed_hz": 1_999_590_000}, "clocksource": "hpet", "log_is_whole": True}
     differs, = (line for line in compare.format_comparison(said, report) if line.startswith("differs"))
@@ -769,7 +771,7 @@ def test_the_command_ends_with_0_or_with_2_and_one_sentence(command, machine, ap
     assert capsys.readouterr().err.count("\n") == 1
 
 
-# The parts that matter of a grub.cfg from grub-mkconfig 2.06, and Python code for its commands.
+# The relevant parts of a grub.cfg from grub-mkconfig 2.06, and Python code that acts like its commands.
 GRUB_CONFIG = """set default="0"
 if [ "${next_entry}" ] ; then
    set default="${next_entry}"
@@ -956,7 +958,7 @@ def without_command(name):
 
 
 def fails(name, after):
-    """Makes the command NAME fail if the word AFTER is one of its arguments."""
+    """Return a change of the machine that makes the command NAME fail if AFTER is one of its arguments."""
     def spoil(machine):
         path = machine.bin / name
         path.write_text(path.read_text().replace("import", f"import sys\nif {after!r} in sys.argv: sys.exit('no')\nimport", 1))

@@ -149,7 +149,7 @@ def test_the_action_for_lava_is_an_action():
     assert set(re.compile(monitor["pattern"]).groupindex) == {"test_case_id", "result"}
 
 
-# The same files, checked with the services' published schemas. The action is checked, too.
+# Tests of the same files with the services' published schemas. The action is checked, too.
 
 def read_on(workflow):
     """Return WORKFLOW with the key `on`, which PyYAML reads as true, as in YAML 1.1."""
@@ -175,7 +175,7 @@ def test_it_fits_the_published_schema(schema, document):
     jsonschema.Draft7Validator(json.loads(found[0].read_bytes())).validate(document())
 
 
-# The commands of the recipes, with scripts in place of sudo, udev and QEMU.
+# Tests of the recipes' commands, with scripts in place of sudo, udev and QEMU.
 
 def test_the_rule_for_udev_is_written_and_udev_is_told(tmp_path):
     """The rule comes from GitHub's announcement that Android emulators can use KVM there."""
@@ -192,7 +192,7 @@ def test_the_rule_for_udev_is_written_and_udev_is_told(tmp_path):
 
 @pytest.fixture
 def checkout(tmp_path, fake):
-    """A folder with the runner in it, and a home folder. They have everything that the recipes need."""
+    """Return a folder that has the runner, and a home folder. Both have everything that the recipes need."""
     fake(spoken(report("pass", (("tsc", "pass"),))))
     folder, home = tmp_path / "checkout", tmp_path / "home"
     shutil.copytree(ROOT / "qemu", folder / "qemu")
@@ -202,7 +202,7 @@ def checkout(tmp_path, fake):
     (home / "qemu" / "build").mkdir(parents=True)
     (home / "qemu" / "build" / "qemu-system-x86_64").symlink_to(tmp_path / FAKE)
     (folder / "build" / "matrix").mkdir(parents=True)
-    (folder / "baretick").symlink_to(".")  # as in a job of another repository
+    (folder / "baretick").symlink_to(".")  # a job of another repository has such a link
     (folder / "build" / "baretick.efi").write_bytes(b"MZ")
     (folder / "build" / "baretick.img").write_bytes(bytes(510) + b"\x55\xaa")
     (folder / "build" / "baretick.iso").write_bytes(bytes(0x8001) + b"CD001")
@@ -210,7 +210,7 @@ def checkout(tmp_path, fake):
 
 
 def stand_in(command):
-    """Return COMMAND with replacements: firmware may be absent here, and KVM needs a real QEMU."""
+    """Return COMMAND with replacements, because this machine may have no firmware, and KVM needs a real QEMU."""
     firmware = "" if "--firmware" in command else " --firmware ~/edk2/OVMF.fd"
     return command.replace("qemu/run", f"qemu/run --accel tcg{firmware}", 1)
 
@@ -236,13 +236,14 @@ def test_the_runner_does_what_the_recipe_says(checkout, command):
 
 
 def report_bytes():
-    """Return the report that the fake QEMU sends over the serial line."""
+    """Return the report as the script in place of QEMU sends it over the serial line."""
     line = spoken(report("pass", (("tsc", "pass"),))).replace(b"\r", b"")
     return line.partition(b"REPORT BEGIN\n")[2].partition(b"BARETICK REPORT END")[0]
 
 
 def test_lava_finds_each_clock_of_the_table():
-    """Acts like LAVA's monitor. After START it reads END or the next PATTERN, where . matches every character."""
+    """The test acts like LAVA's monitor. After START it searches for END or the next PATTERN, where . matches every
+    character."""
     golden = (ROOT / "tests" / "goldens" / "sick.txt").read_bytes().replace(b" pass\n", b" n.d.\n", 1)
     line = spoken(text=golden).decode("ascii")
     at = re.search(quoted("start"), line).end()

@@ -1,4 +1,4 @@
-"""Output for other programs: JUnit, TAP, the job summary, the page. Also invalid reports."""
+"""Output for other programs: JUnit, TAP, the job summary and the page. Also tests of invalid reports."""
 import html
 import itertools
 import json
@@ -165,7 +165,7 @@ def test_a_run_that_was_not_done_is_one_error():
     assert cases.make_cases(reports.make_incomplete_report("no QEMU", None, 0), "no QEMU") == [("run", "run", "error", "no QEMU")]
 
 
-# JUnit and TAP.
+# Tests of JUnit and TAP.
 
 def test_junit_has_the_cases(run, fake, tmp_path):
     file = tmp_path / "junit.xml"
@@ -240,7 +240,7 @@ def test_tap_is_one_line_a_case_whatever_the_machine_says():
     assert all(line.isprintable() for line in lines)
 
 
-# The job summary.
+# Tests of the job summary.
 
 @pytest.mark.parametrize("skew, said", [
     ({"within_ns": None, "text": "not synchronised at 3.1 s, 1 of 5 cores off the majority"},
@@ -309,7 +309,7 @@ def test_the_summary_stays_within_what_github_shows():
     assert len(summary.format_summary(document, None)) < 1 << 20
 
 
-# The page of a report.
+# Tests of a report's page.
 
 def test_the_page_holds_the_report_and_no_string_ends_its_script():
     document = hostile(full())
@@ -342,7 +342,7 @@ def test_a_page_without_a_template_shows_the_text():
     assert "&lt;b&gt; &amp; \ufffd" in made and "<b>" not in made
 
 
-# Valid and invalid reports.
+# Tests of valid and invalid reports.
 
 def with_news(value):
     """Return VALUE as a later release might write it, with one more key in each object."""
@@ -405,7 +405,7 @@ def test_a_number_that_is_none_is_refused(number):
 
 
 def places(value, path=()):
-    """Yield each place in VALUE. Lists are cut to one item, because their items are alike."""
+    """Yield each place in VALUE. Only the first item of each list is used, because the items are alike."""
     yield path
     if isinstance(value, dict):
         for key in value:
@@ -459,7 +459,7 @@ def test_whatever_stands_at_any_place_is_read_or_refused_and_what_is_missing_was
     assert refused == NEEDED
 
 
-# Reports of the previous schema.
+# Tests of reports of the previous schema.
 
 def test_a_report_of_schema_1_says_the_same_in_the_words_of_today():
     older = reports.parse_report((ROOT / "tests" / "goldens" / "older" / "report-1.json").read_bytes())

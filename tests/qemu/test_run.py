@@ -1,4 +1,4 @@
-"""The runner itself, with a script in place of QEMU. Therefore no guest has to start."""
+"""Tests of the runner, with a script in place of QEMU, so that no guest has to start."""
 import base64
 import contextlib
 import hashlib
@@ -48,7 +48,8 @@ def wait_until(condition):
 
 
 def start(tmp_path, arguments, **keywords):
-    """Start the runner without waiting for it. Return its process, and the fake's pid when the fake has started."""
+    """Start the runner without waiting for its end. Return its process, and the pid of the script in place of QEMU
+    when it has started."""
     process = subprocess.Popen([str(RUNNER), "--out", str(tmp_path / "out"), *map(str, arguments)],
                                **keywords)
     pid = tmp_path / "pid"
@@ -56,7 +57,7 @@ def start(tmp_path, arguments, **keywords):
     return process, int(pid.read_text())
 
 
-# The end of a run.
+# Tests of the end of a run.
 
 @pytest.mark.parametrize("code, verdict, status", [
     (33, "pass", 0), (33, "warn", 0), (35, "fail", 1), (37, "incomplete", 2), (0, "pass", 0), (0, "fail", 1)])
@@ -86,7 +87,7 @@ def test_a_guest_that_hangs_is_status_124_and_its_last_line_is_named(run, fake):
 
 
 def test_without_firmware_it_is_said_where_it_was_looked_for_and_who_has_it(run, fake, tmp_path):
-    """FIND_ROOT is a folder in place of /, without firmware."""
+    """The variable FIND_ROOT names a folder in place of /, which has no firmware."""
     arguments = fake(b"")
     at = arguments.index("--firmware")
     done = run(*arguments[:at], *arguments[at + 2:], environment={"FIND_ROOT": str(tmp_path / "nothing"), "OVMF": ""})
@@ -440,7 +441,7 @@ def test_a_reader_that_goes_away_does_not_cost_the_report(fake, tmp_path):
 
 
 def test_a_full_pipe_that_is_read_slowly_is_read_to_its_end():
-    """As on a busy host: QEMU has ended, but half of its output is not read yet."""
+    """The situation on a busy host: QEMU has ended, but half of its output has not been read yet."""
     said, heard, process = b"x" * 10, [], Process()
     with open(os.devnull, "wb") as null:
         process.start_process(lambda fd: [sys.executable, "-c", f"print({said.decode()!r}, end='')"], [], Words(null))
@@ -468,7 +469,7 @@ def test_the_transcript_is_the_same_however_the_bytes_are_cut():
         assert said.complete and said.report["verdict"] == "pass" and not said.faults
 
 
-# Arguments for QEMU and baretick.
+# Tests of arguments for QEMU and baretick.
 
 def arguments_of(tmp_path):
     return os.fsdecode((tmp_path / "argv").read_bytes()).split("\0")
@@ -715,10 +716,10 @@ def test_words_that_are_no_text_are_handed_on_as_they_are(run, fake, tmp_path):
     assert b"\xff\xfe" in (tmp_path / odd / "qemu.log").read_bytes()
 
 
-# KVM is tried once if it may exist, and otherwise not used.
+# Tests without KVM. KVM is tried once if it may exist, and otherwise not used.
 
 def no_kvm_script(under_kvm):
-    """Replaces QEMU: if KVM is requested it does UNDER_KVM, otherwise it sends a report."""
+    """Return a script in place of QEMU. If KVM is requested, it runs UNDER_KVM, otherwise it sends a report."""
     return "if 'kvm' in sys.argv:\n" + textwrap.indent(textwrap.dedent(under_kvm), "    ") + textwrap.dedent("""
         sys.stdout.buffer.write(open(here + "/later", "rb").read())
         sys.stdout.flush()
@@ -780,7 +781,7 @@ def test_what_qemu_says_of_its_command_line_is_not_kvms_fault(run, fake, tmp_pat
     ("kvm", "time.sleep(14)"),
 ], ids=["auto", "kvm"])
 def test_kvm_is_waited_for_where_the_guest_gets_on_or_it_was_asked_for(run, fake, tmp_path, accelerator, wait):
-    """The guest prints its first word after 14 s, as on a busy machine or in a nested guest."""
+    """The guest prints its first word after 14 s, which can happen on a busy machine or in a nested guest."""
     (tmp_path / "later").write_bytes(spoken())
     done = run(*fake(b"", no_kvm_script(wait)), "--accel", accelerator)
     assert done.status == 0 and done.stderr == ""
@@ -797,7 +798,7 @@ def test_kvm_asked_for_is_never_replaced(run, fake, tmp_path):
     assert value_of(arguments_of(tmp_path), "-accel") == ["kvm"]
 
 
-# No process and no file is left after the runner's end.
+# Tests that no process and no file remains after the runner's end.
 
 def test_killing_the_runner_kills_qemu(fake, tmp_path):
     process, pid = start(tmp_path, fake(b"baretick 1\n", "time.sleep(600)"), stdout=subprocess.DEVNULL)
@@ -826,7 +827,7 @@ def test_a_signal_ends_qemu_and_keeps_the_logs(fake, tmp_path, number, status):
     assert left["verdict"] == "incomplete" and "interrupted" in left["reason"]
 
 
-# The first signal only ends the measurements early.
+# Tests of the keyboard. The first signal only ends the measurements early.
 
 KEYBOARD = r"""
     line = monitor()
@@ -918,19 +919,20 @@ def test_killing_the_runner_kills_the_children_of_a_wrapper_around_qemu(fake, tm
 
 
 def started_from(folder):
-    """Return the processes with FOLDER in their command line: the runner, its watcher, and the fake QEMU."""
+    """Return the processes that have FOLDER in their command line: the runner, its watcher, and the script in place
+    of QEMU."""
     found = []
     for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
         try:
             if os.fsencode(folder) in path.read_bytes():
                 found.append(int(path.parent.name))
         except OSError:
-            pass  # the process has ended
+            pass  # the process has already ended
     return found
 
 
 def test_killed_at_any_moment_it_leaves_no_process_behind(fake, tmp_path):
-    """The runner is killed at times from before QEMU's start to the middle of the report."""
+    """The runner is killed at different times, from before QEMU's start to the middle of the report."""
     arguments = fake(spoken()[:-40], "time.sleep(600)")
     seen = 0
     for delay_ms in range(20, 420, 40):
@@ -941,7 +943,7 @@ def test_killed_at_any_moment_it_leaves_no_process_behind(fake, tmp_path):
         process.kill()
         process.wait(BOUND_S)
         assert wait_until(lambda: not started_from(tmp_path)), delay_ms
-    assert seen  # some processes must have existed, otherwise the test proves nothing
+    assert seen  # if no processes had existed, the test would prove nothing
 
 
 def test_children_of_a_wrapper_around_qemu_end_with_it(run, fake, tmp_path):
@@ -988,7 +990,7 @@ def test_a_pass_with_too_much_stolen_time_is_none(run, fake, tmp_path, stolen, m
     assert done.stderr.startswith(f"qemu/run: {said}") if said else done.stderr == ""
     assert ("<error message=" in file.read_text()) == bool(said)
     assert ("Reason: " in words.read_text()) == bool(said)
-    assert done.report["verdict"] == "pass"  # the machine's report is not changed
+    assert done.report["verdict"] == "pass"  # the option does not change the machine's report
     assert run(*fake(spoken(of_stolen(stolen)))).status == 0
 
 
@@ -1015,7 +1017,7 @@ def test_other_verdicts_end_as_ever_where_a_warning_fails(run, fake, verdict, st
 
 
 def test_a_python_without_any_module_of_others_will_do(run, fake, tmp_path):
-    """The runner needs only Python's standard library."""
+    """The runner must need nothing but Python's standard library."""
     done = subprocess.run(["/usr/bin/python3", "-S", "-E", RUNNER, "--out", tmp_path / "out", *map(str, fake(spoken()))],
                           capture_output=True, text=True)
     assert done.returncode == 0 and done.stderr == ""

@@ -5,11 +5,12 @@ import pathlib
 import pytest
 
 QEMU = pathlib.Path(__file__).resolve().parents[2] / "qemu"
-# each folder may use itself and the folders after it; the SCRIPTS may use all
+# Each folder may use itself and the folders after it. The SCRIPTS may use all folders.
 ROOMS = ["next", "runner", "machine", "lab", "serve", "heap", "results"]
 SCRIPTS = ["run", "fleet", "nextboot"]
 FILES_MAX = 12
-COMMANDS_MAX = 18  # qemu itself has the commands, and files whose paths users rely on
+# Maximum number of commands in qemu. That folder only has the commands, and files whose paths users rely on.
+COMMANDS_MAX = 18
 
 
 def files():
@@ -38,7 +39,7 @@ def arrows(sources):
 
 
 def up(uses):
-    """Return each import from a folder that is not below."""
+    """Return each import of a file from a folder that is not below."""
     def floor(name):
         room, _, file = name.partition(".")
         return ROOMS.index(room) if file else -1

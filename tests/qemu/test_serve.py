@@ -1,5 +1,5 @@
-"""qemu/fleet --serve: the files that it sends, the reports that it accepts, and the requests that it refuses. All of
-this is on 127.0.0.1."""
+"""qemu/fleet --serve: the files that it sends, the reports that it accepts, and the requests that it refuses. All
+connections are on 127.0.0.1."""
 import collections
 import concurrent.futures
 import contextlib
@@ -27,7 +27,7 @@ from serve.server import Server as server_of
 
 FLEET = ROOT / "qemu" / "fleet"
 GOLDEN = (ROOT / "tests" / "goldens" / "clean.json").read_bytes()
-WAIT_S = 120  # the machine may be busy
+WAIT_S = 120  # longest wait; the machine may be busy
 EFI = b"MZ the application"
 MIB = 1 << 20
 MEMORY_MAX_MIB = 400
@@ -43,7 +43,7 @@ def of(serial, **more):
 
 
 class Server:
-    """A server. `process` is its process, and `lab` the folder that it serves."""
+    """A running server. `process` is its process, and `lab` is the folder that it serves."""
 
     def __init__(self, lab, *arguments, before=lambda: None):
         lab.parent.joinpath("app.efi").write_bytes(EFI)
@@ -51,7 +51,8 @@ class Server:
         self.errors = open(lab.parent / "errors", "w+")
 
         def prepare():
-            signal.signal(signal.SIGINT, signal.SIG_DFL)  # the tests' parent process may ignore this signal
+            # resets the signal, because the tests' parent process may ignore it
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
             before()
         self.process = subprocess.Popen(
             [FLEET, "--serve", lab, "--port", "0", "--application", lab.parent / "app.efi", "--keep-free", "0", *map(str, arguments)],
@@ -63,7 +64,8 @@ class Server:
         return socket.create_connection(("127.0.0.1", self.port), timeout)
 
     def raw(self, *pieces):
-        """Return (status, headers in lower case, body) of the answer to the bytes PIECES. The status is None without an answer."""
+        """Send the bytes PIECES. Return (status, headers in lower case, body) of the answer. The status is None if
+        there is no answer."""
         with self.connect() as line:
             with contextlib.suppress(OSError):
                 for piece in pieces:
@@ -84,7 +86,7 @@ class Server:
         return int(re.search(r"VmHWM:\s*(\d+)", pathlib.Path(f"/proc/{self.process.pid}/status").read_text())[1]) >> 10
 
     def end(self, by=signal.SIGINT):
-        """Return (status, output after the first line)."""
+        """End the server. Return (status, output after the first line)."""
         self.process.send_signal(by)
         out, _ = self.process.communicate(timeout=WAIT_S)
         self.errors.seek(0)
@@ -106,7 +108,8 @@ def answer(line):
 
 @pytest.fixture
 def serve(tmp_path):
-    """Starts a server with further arguments. Each server is ended, and must not have reported an internal error."""
+    """Return a function that starts a server with further arguments. Each server is ended, and must not have
+    reported an internal error."""
     started = []
 
     def start(*arguments, lab="lab", **more):
@@ -122,7 +125,7 @@ def serve(tmp_path):
         each.errors.close()
 
 
-# Normal requests.
+# Tests of normal requests.
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 def test_the_application_is_handed_out(serve, method):
@@ -233,7 +236,7 @@ def test_the_fleet_reads_what_was_gathered(serve, tmp_path):
         report["machine"]["identity"]["serial"] = f"SN-{n // 2}"
         report["elapsed_ms"] = n
         assert server.post(json.dumps(report).encode())[0] == 201
-    with server.connect() as line:  # an incomplete report does not count
+    with server.connect() as line:  # an incomplete report must not be counted
         line.sendall(b"POST /reports HTTP/1.1\r\nContent-Length: 1000\r\n\r\n{")
         until(lambda: len(server.reports()) == 7)
         done = subprocess.run([FLEET, server.lab / "reports", "--out", tmp_path / "out"], capture_output=True, text=True, timeout=WAIT_S)
@@ -247,7 +250,7 @@ def until(true):
         time.sleep(0.02)
 
 
-# The server's arguments, and its end.
+# Tests of the server's arguments, and of its end.
 
 @pytest.mark.parametrize("arguments, sentence", [
     (["--serve", "lab", "report.json"], "--serve takes no reports"), (["--serve", "lab", "--db", "x"], "--serve takes no reports"),
@@ -346,7 +349,7 @@ def test_when_nobody_reads_what_it_says_it_ends(serve):
     assert server.process.wait(WAIT_S) == 2
 
 
-# Refused requests. The server must answer the next request.
+# Tests of refused requests. The server must still answer the next request.
 
 def refusals():
     head = "POST /reports HTTP/1.1\r\n"
@@ -387,7 +390,7 @@ def test_an_answer_is_not_lost_by_a_reset(serve):
     with server.connect() as line:
         line.sendall(b"POST /elsewhere HTTP/1.1\r\nContent-Length: 500000\r\n\r\n" + bytes(500000))
         assert answer(line)[0] == 404
-        # the server has closed the connection; with unread data this would be a reset
+        # waits until the server has closed the connection; with unread data, closing it would be a reset
         until(lambda: threads(server) == 1)
         assert line.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == 0
 
@@ -425,7 +428,7 @@ def test_a_report_that_writes_to_the_terminal_does_not(serve):
     assert len(lines) == 2 and all(line.isprintable() for line in lines) and "owned" in lines[0]
 
 
-# Path tricks.
+# Tests of paths that try to leave the folder.
 
 OUTSIDE = ["/../../etc/passwd", "/..%2f..%2fetc%2fpasswd", "//etc/passwd", "/etc/passwd", "/%2e%2e/secret.cfg", "/baretick.cfg/../../secret.cfg",
            "/baretick.efi%00.cfg", "/baretick.cfg%00", "/options/../../secret.cfg", "/options/", "/reports/", "/./baretick.cfg", "/baretick.cfg;a",
@@ -452,7 +455,7 @@ def test_no_path_leads_out(serve, secret):
 
 
 def tree(folder):
-    """Return {path: the file's bytes, or the kind of the path}."""
+    """Return {path: the bytes of a file, or for other paths whether it is a symbolic link}."""
     return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else path.is_symlink() for path in folder.rglob("*")
             if path.name != "errors"}
 
@@ -498,7 +501,7 @@ def test_a_folder_that_becomes_a_link_is_not_followed(serve, tmp_path):
     assert not list((tmp_path / "outside").iterdir()) and len(list((server.lab / "before").iterdir())) == 1
 
 
-# Requests that are too long, too slow or too many.
+# Tests of requests that are too long, too slow or too many.
 
 @pytest.mark.parametrize("length", ["10000000000", None])
 def test_ten_gigabytes_are_refused_before_they_are_read(serve, length):
@@ -524,7 +527,7 @@ def test_sixteen_mebibytes_of_values_cost_bounded_memory_and_the_next_is_served(
 
 
 def trickle(server, head, stop):
-    """Return the time until the server ends a connection on which a byte is sent now and then. Also return its
+    """Send a byte now and then on a connection. Return the time in s until the server ends the connection, and its
     answer."""
     begin_s = time.monotonic()
     with server.connect(0.1) as line:
@@ -609,7 +612,7 @@ def test_hundreds_of_connections_have_a_bounded_number_of_threads_and_end(serve)
             line.connect_ex(("127.0.0.1", server.port))
         until(lambda: look() > 32)
         until(lambda: look() < 8)
-    assert max(seen) <= 65  # one thread of the server, and one for each connection
+    assert max(seen) <= 65  # the server has one thread of its own, and one for each connection
     assert server.memory_mib() < MEMORY_MAX_MIB and server.get("/baretick.efi")[0] == 200
 
 
@@ -674,10 +677,11 @@ def test_a_disk_that_gets_full_leaves_no_half_a_report(serve):
     assert server.post(of("short"))[0] == 201
 
 
-# Configurations from the server's README.
+# Tests of the configurations in the server's README.
 
 def recipes():
-    """Return the configurations of dnsmasq. The configuration for PXE is appended to the one before it."""
+    """Return the configurations of dnsmasq in the README. The configuration for PXE is an addition to the one before
+    it."""
     text = (ROOT / "qemu" / "serve" / "README.md").read_text()
     http, pxe, proxy = (textwrap.dedent(block) for block in re.findall(r"^\*\*[\s\S]*?\n\n((?: {4}.*\n)+)", text, re.M))
     return {"http": http, "pxe": http + pxe, "proxy": proxy}
@@ -694,7 +698,7 @@ def test_dnsmasq_understands_the_recipe(tmp_path, name):
     assert "baretick.efi" in recipes()[name]
 
 
-# Requests drawn at random.
+# Tests of requests that are drawn at random.
 
 PIECES = [b"GET", b"POST", b"HEAD", b" ", b"/", b"/baretick.efi", b"/baretick.cfg", b"/reports", b"?mac=", b"&serial=", b"..", b"%00", b"%", b"\x00",
           b"\r\n", b"\n", b"\r", b"\r\n\r\n", b"HTTP/1.1", b"HTTP/1.0", b"HTTP/", b":", b"Content-Length: ", b"Transfer-Encoding: chunked",
@@ -705,7 +709,7 @@ WHOLE = [b"GET /baretick.efi HTTP/1.1\r\nHost: a\r\n\r\n", b"POST /reports HTTP/
 
 
 def drawn(draw):
-    """Return the bytes of a connection: random pieces, or a complete request with changes."""
+    """Return the bytes that are sent on a connection: random pieces, or a complete request with changes."""
     if draw.random() < 0.5:
         return b"".join(draw.choice(PIECES) for _ in range(draw.randrange(1, 30)))
     data = bytearray(draw.choice(WHOLE))

@@ -1,4 +1,4 @@
-"""qemu/sign: its signatures, the files on the images, and its sentence on each wrong call. These tests do not boot."""
+"""qemu/sign: its signatures, the files on the images, and its sentence for each wrong call. These tests do not boot."""
 import os
 import shutil
 import struct
@@ -31,7 +31,7 @@ def keys(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def shims(tmp_path_factory):
-    """The files of a distribution's shim, with Debian's names."""
+    """Return a folder with the files of a distribution's shim, under Debian's names."""
     folder = tmp_path_factory.mktemp("shims")
     for name in ("shimx64.efi.signed", "mmx64.efi.signed"):
         (folder / name).write_bytes(name.encode())

@@ -1,4 +1,4 @@
-"""The report of a run whose firmware has no serial line for applications. qemu/run takes it from the stick."""
+"""Reports of runs whose firmware gives applications no serial line. qemu/run takes them from the stick."""
 import json
 import shutil
 
@@ -9,7 +9,7 @@ from test_fleet import stick
 
 pytestmark = pytest.mark.skipif(not shutil.which("mformat"), reason="there are no mtools")
 
-# Replaces QEMU: it saves the files NAMES, which are next to it, on the stick.
+# Replaces QEMU: it saves the files NAMES, which are in its own folder, on the stick.
 SAVES = """
     import subprocess
     image = here + "/out1/stick.img@@1M"
@@ -20,7 +20,7 @@ SAVES = """
                            check=True)
     sys.exit({status})
     """
-PASS, FAIL = 33, 35  # QEMU's exit status, see qemu/README.md, "How a run ends"
+PASS, FAIL = 33, 35  # QEMU's exit status for the verdicts pass and fail, see qemu/README.md, "How a run ends"
 
 
 def saved(folder, name, verdict):
@@ -31,7 +31,8 @@ def saved(folder, name, verdict):
 
 @pytest.fixture(name="booted")
 def boot_from_stick(run, fake, tmp_path):
-    """Boots from a stick with an earlier report. QEMU saves the reports NAMES and ends with STATUS."""
+    """Start the runner with a stick that has an earlier report. The script in place of QEMU saves the reports NAMES
+    and ends with STATUS."""
     image = tmp_path / "some.img"
     stick(image, {"0001/report.json": json.dumps(report("pass"))})
     with open(image, "r+b") as file:
