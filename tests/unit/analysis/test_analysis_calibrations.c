@@ -91,7 +91,7 @@ TEST(nothing_is_said_without_a_run)
 	assert_string_equal(report.calibrated, "");
 }
 
-/* The timer counts at 100 MHz, so its ticks are exact to 1 in 100,000. The TSC's rate is exact to 0.5 ppm. */
+/* The timer counts at 100 MHz, so its ticks are exact to 1 in 100,000. The rate of the TSC is exact to 0.5 ppm. */
 TEST(another_clocks_rate_is_known_by_the_ticks_of_both)
 {
 	const struct record_calibration fixed = { .loop = "linux_pit", .ticks = 10000000, .slack_ticks = 100,

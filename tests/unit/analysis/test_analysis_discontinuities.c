@@ -1,6 +1,6 @@
 /*
- * Steps in which the clocks did not fit each other, from records that the tests write entry by entry. The TSC counts
- * two ticks in a nanosecond. All clocks have their nominal rates, and one of them jumps.
+ * Steps of a run in which the clocks disagree, from records that the tests write entry by entry. The TSC counts two
+ * ticks in a nanosecond. All clocks have their nominal rates, and one of them jumps.
  */
 #include "test.h"
 #include "analysis/analysis.h"
@@ -39,7 +39,7 @@ reading(uint64_t tsc, uint64_t ticks)
 	return (struct sample){ tsc - BRACKET, ticks, tsc };
 }
 
-/* CLOCK counted NS in the step, and the TSC counted TSC_NS. */
+/* Sets the time that CLOCK counted in the step to NS, and the time that the TSC counted to TSC_NS. */
 static void
 took(unsigned clock, int64_t ns, int64_t tsc_ns)
 {
@@ -53,7 +53,7 @@ took(unsigned clock, int64_t ns, int64_t tsc_ns)
 	step.is.seen_tsc = compared->now.end;
 }
 
-/* All clocks counted NS in the step, and the TSC counted TSC_NS. */
+/* Sets the time that all clocks counted in the step to NS, and the time that the TSC counted to TSC_NS. */
 static void
 all_took(int64_t ns, int64_t tsc_ns)
 {
@@ -94,7 +94,7 @@ put_step(void)
 	record_put(&record, RECORD_STEP, &step.is, &step.clocks[HPET], CLOCKS - HPET);
 }
 
-/* Returns the number of discontinuities in a record of this step alone. */
+/* Returns the number of discontinuities in a record that has only this step. */
 static size_t
 found(void)
 {

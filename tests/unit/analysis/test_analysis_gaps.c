@@ -32,7 +32,7 @@ begin(void **state)
 
 TEST_FIXTURE(begin, NULL);
 
-/* Writes a watch of a core for OBSERVED_MS. It had GAPS in one octave, each as long as the longest. */
+/* Writes a watch of a core for OBSERVED_MS. It has GAPS gaps in OCTAVE, each as long as the longest. */
 static void
 put_watch(uint32_t core, uint64_t observed_ms, size_t octave, uint64_t gaps, uint64_t worst_ticks)
 {
@@ -114,7 +114,7 @@ TEST(a_gap_is_shown_with_its_time_in_the_run_and_its_core)
 	assert_int_equal(all->events[1].ns, 15001);
 }
 
-/* The entry `scale` before a watch counts, not a later one. */
+/* The conversion must use the entry `scale` before the watch, not a later one. */
 TEST(ticks_are_ns_by_the_rate_that_was_known_then)
 {
 	put_watch(0, 100, 15, 1, 50000);
@@ -143,7 +143,7 @@ TEST(a_longer_record_gives_the_figures_of_all_of_it_and_the_count_of_smis_stays)
 	assert_int_equal(report.interference.smi_count, 5);
 }
 
-/* Writes a watch of a core for 100 ms. It certainly ran for 70 ms, and its long gaps took 9 ms. */
+/* Writes a watch of a core for 100 ms. The core certainly ran for 70 ms, and its long gaps took 9 ms. */
 static void
 put_reported(uint32_t core, uint64_t reported_ns, uint64_t around_ms)
 {
@@ -167,7 +167,7 @@ TEST(reported_stolen_time_is_added_up_over_the_cores_on_which_it_was_read)
 	assert_int_equal(report.interference.observed_ns, 300000000);
 	assert_int_equal(stolen->observed_ns, 200000000);
 	assert_int_equal(stolen->reported_ns, 11000000);
-	/* the host may have counted a part of the second core's time just before or after the loop */
+	/* a part of the second core's stolen time may have been just before or after the loop */
 	assert_int_equal(stolen->reported_low_ns, 8000000);
 	assert_int_equal(stolen->low_ns, 18000000);
 	assert_int_equal(stolen->high_ns, 60000000);

@@ -5,7 +5,7 @@
 #include "test.h"
 #include "analysis/timer_analysis.h"
 
-#define PERIOD  UINT64_C(1000000) /* in ns, which are ticks of the TSC */
+#define PERIOD  UINT64_C(1000000) /* period in ns; a tick of the TSC is a nanosecond */
 #define BEGIN   UINT64_C(5000000000)
 #define HZ      UINT64_C(1000000000)
 #define MICROHZ (HZ * 1000000)
@@ -61,7 +61,7 @@ moment(double hundredths)
 	return BEGIN + (uint64_t)(hundredths * (double)PERIOD / 100);
 }
 
-/* Adds a gap, in which the core did not poll. It is written with the next arming only. */
+/* Adds a gap, in which the core did not poll. The next arming writes it to the record. */
 static void
 away(double from, double to)
 {
@@ -138,8 +138,8 @@ TEST(each_tick_that_is_in_time_is_of_its_own_deadline)
 }
 
 /*
- * Three or six periods at the window's end have no tick. The host may have preempted the core in a guest, or during a
- * gap.
+ * Three or six periods at the end of the window have no tick. In a guest or during a gap, the host may have preempted
+ * the core.
  */
 TEST(periods_up_to_the_end_of_a_window_are_not_lost_if_the_host_is_busy)
 {
@@ -255,7 +255,10 @@ TEST(bursts_do_not_show_where_a_period_begins)
 	assert_int_equal(row->early, 0);
 }
 
-/* Two ticks that a gap delayed come with later ticks. A third surplus tick was not pending. */
+/*
+ * Two ticks that a gap delayed come together with later ticks. A third surplus tick was not pending, so it is counted
+ * as doubled.
+ */
 TEST(ticks_that_were_pending_since_a_gap_are_not_doubled)
 {
 	static const double ticks[] = { 100.1, 410, 500.1, 550, 600.1, 640, 700.1, 750, 800.1, 900.1, 0 };
@@ -284,10 +287,7 @@ TEST(ticks_of_a_burst_after_a_gap_are_not_doubled_in_the_next_period)
 	assert_counts(0, 0, 2);
 }
 
-/*
- * Two ticks make up for the gap. The next tick is as near to its deadline as the phase is known, so it belongs to this
- * deadline.
- */
+/* Two ticks make up for the gap. The next tick is very near to its own deadline, so it belongs to this deadline. */
 TEST(the_last_tick_of_a_burst_may_be_in_time)
 {
 	static const double ticks[] = { 100.1, 200.1, 463.7, 480, 499.9, 600, 700.1, 0 };
@@ -369,12 +369,12 @@ is_scattered(size_t count, int64_t late_ns, size_t more, int64_t more_ns)
 TEST(ticks_are_spread_if_one_in_eight_is_half_a_period_after_the_first)
 {
 	assert_false(is_scattered(80, 1000, 0, 0));
-	assert_false(is_scattered(80, 900000, 0, 0)); /* all equally late */
+	assert_false(is_scattered(80, 900000, 0, 0)); /* all ticks are late by the same time */
 	assert_false(is_scattered(73, 1000, 7, 800000));
 	assert_true(is_scattered(70, 1000, 10, 800000));
 	assert_false(is_scattered(70, 1000, 10, 400000));
 	assert_true(is_scattered(1, -200000, 79, 600000));
-	assert_false(is_scattered(79, -200000, 1, 200000)); /* a source whose ticks are early */
+	assert_false(is_scattered(79, -200000, 1, 200000)); /* the ticks of this source are early */
 	assert_false(is_scattered(0, 0, 0, 0));
 }
 
@@ -416,7 +416,7 @@ TEST(a_tick_is_placed_in_the_nearest_empty_period_before)
 	periods.ticks[1] = 1;
 	assert_int_equal(periods_place(&periods, 3, true, 1), 3);
 	periods.ticks[1] = 0;
-	periods.ticks[3] = 1; /* the last of three ticks, which came after the third deadline */
+	periods.ticks[3] = 1; /* the last of three ticks, which comes after the third deadline */
 	assert_int_equal(periods_place(&periods, 3, false, 2), 1);
 	assert_int_equal(periods_place(&periods, 4, false, 1), SIZE_MAX);
 }
@@ -520,15 +520,16 @@ TEST(a_measured_tick_widens_lateness_and_rate)
 	timer.span_least = 9999000;
 	timer.span_most = 10001000;
 	put_timer(RECORD_PERIODIC);
-	timer.interval_ns = 1000; /* a period of 1,000 ticks, each of 1 us */
+	timer.interval_ns = 1000; /* a period of 1,000 ticks of 1 us each */
 	put_fast(0);
 	timer.interval_ns = PERIOD;
 	analyse();
 	assert_counts(0, 0, 0);
 	assert_true(row->rate.known);
 	assert_true(row->rate.low <= -399000 && row->rate.low >= -401000);
-	assert_in_range(row->rate.high, 399000, 401000); /* from 9,999,000 / 10,001 to 10,001,000 / 9,999 ns */
-	assert_true(row->lateness.error_ns >= 8000); /* 80 periods with an error of 100 ns each */
+	/* the true period lies between 9,999,000 / 10,001 ns and 10,001,000 / 9,999 ns */
+	assert_in_range(row->rate.high, 399000, 401000);
+	assert_true(row->lateness.error_ns >= 8000); /* the error of 100 ns adds up over 80 periods */
 }
 
 /*
@@ -570,7 +571,10 @@ TEST(one_shots_are_delivered_lost_doubled_or_early)
 	assert_in_range(row->lateness.earliest.value, 19999, 20001);
 }
 
-/* Without the gap, each would be lost, doubled or late. A gap that ends before the deadline does not matter. */
+/*
+ * Without the gap, each of these one-shots would be lost, doubled or late. A gap that ends before the deadline changes
+ * nothing.
+ */
 TEST(one_shots_with_a_gap_at_their_deadline_are_not_counted)
 {
 	static const double late[] = { 190, 0 };
@@ -642,7 +646,7 @@ TEST(lateness_by_a_counter_is_modulo_its_range)
 					       .armed_before = BEGIN, .armed_after = BEGIN, .opened = BEGIN,
 					       .closed = BEGIN + PERIOD, .taken = 1 }, events, 1);
 	analyse();
-	assert_int_equal(row->lateness.p50_ns, 750); /* 7 ticks, and up to one tick more */
+	assert_int_equal(row->lateness.p50_ns, 750); /* the lateness is between 7 and 8 ticks of 100 ns */
 	assert_int_equal(row->lateness.error_ns, 50);
 }
 
@@ -660,7 +664,7 @@ TEST(lateness_by_the_tsc_has_the_errors_of_both_readings)
 					       .armed_after = BEGIN + 400, .opened = BEGIN + 400,
 					       .closed = BEGIN + 2 * PERIOD, .taken = 1 }, events, 1);
 	analyse();
-	assert_int_equal(row->lateness.p50_ns, 2785); /* from 3000 - 400 - 30 - 499 to 3000 + 499 */
+	assert_int_equal(row->lateness.p50_ns, 2785); /* the middle between 3000 - 400 - 30 - 499 and 3000 + 499 */
 	assert_int_equal(row->lateness.error_ns, 714);
 }
 
@@ -702,7 +706,7 @@ TEST(an_event_whose_deadline_is_not_known_is_only_counted)
 {
 	const struct record_event events[] = { { 0, BEGIN + PERIOD } };
 
-	timer.interval_ns = UINT64_C(600000000000); /* the status bit of a PM timer of 32 bits */
+	timer.interval_ns = UINT64_C(600000000000); /* an interval as for the status bit of a PM timer with 32 bits */
 	put_timer(RECORD_UNTIMED);
 	put_arming((struct record_interrupts){ .what = RECORD_WAITED, .asked = 1, .armed_before = BEGIN, .armed_after = BEGIN,
 					       .opened = BEGIN, .closed = BEGIN + PERIOD, .taken = 1 }, events, 1);
@@ -776,7 +780,7 @@ TEST(interrupts_opened_at_a_deadline_show_no_policy)
 	assert_int_equal(analyse()->policy, REPORT_POLICY_UNKNOWN);
 }
 
-/* The first tick was pending, and came when interrupts were enabled. The others show the phase. */
+/* The first tick was pending, and came when interrupts were enabled. The other ticks show the phase. */
 TEST(the_policy_of_a_timer_with_its_own_phase_is_shown_by_its_last_ticks)
 {
 	double ticks[22] = { 2050.1 };
@@ -800,7 +804,7 @@ TEST(each_row_has_its_own_armings_and_a_second_call_the_same_figures)
 	put_shot(in_time, true);
 	timer.timer = 1;
 	put_timer(RECORD_BY_TSC);
-	put_shot(in_time, true); /* belongs to row 0, although row 0's entry is not the latest one */
+	put_shot(in_time, true); /* this one-shot belongs to row 0, although row 0's entry is not the latest one */
 	for (size_t i = 0; i < 2; i++) {
 		analyse();
 		assert_int_equal(row[0].asked, 1);
@@ -820,7 +824,7 @@ TEST(periods_of_no_length_are_left_out)
 
 	bad[0].ticks = 0;
 	bad[1].ticks = 1000;
-	bad[2].gaps = 1; /* states more gaps than it has items */
+	bad[2].gaps = 1; /* the entry states more gaps than it has items */
 	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
 	for (size_t i = 0; i < 3; i++)
 		record_put(&record, RECORD_INTERRUPTS, &bad[i], NULL, 0);

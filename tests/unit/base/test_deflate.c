@@ -29,7 +29,7 @@ there_and_back(size_t length)
 	};
 
 	packed_length = 0;
-	memset(&work, 0xa5, sizeof(work)); /* its content must not matter */
+	memset(&work, 0xa5, sizeof(work)); /* the result must not depend on the old content */
 	deflate_bytes(&work, bytes, length, put, NULL);
 	zip.avail_in = (unsigned)packed_length;
 	assert_int_equal(inflateInit2(&zip, -MAX_WBITS), Z_OK);
@@ -64,7 +64,7 @@ TEST(one_byte_repeated_is_three_bits_for_each_258_and_every_byte_comes_back)
 	assert_true(there_and_back(sizeof(bytes)) < sizeof(bytes) * 17 / 16);
 }
 
-/* A repetition is found only at a distance below 32,768. */
+/* A repetition is only used if its distance is below 32,768. */
 TEST(a_repetition_is_found_within_the_window_alone)
 {
 	for (size_t distance = DEFLATE_WINDOW - 2; distance <= DEFLATE_WINDOW + 2; distance++) {

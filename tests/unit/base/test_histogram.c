@@ -72,7 +72,8 @@ TEST(a_quantile_of_few_values_is_the_upper_end_of_a_bucket_that_was_hit)
 	for (unsigned i = 0; i < 3; i++)
 		histogram_record(&histogram, 1000);
 	histogram_record(&histogram, 1000000);
-	assert_int_equal(histogram_quantile(&histogram, 75000), 1007);    /* 1000 to 1007 are in one bucket */
+	/* the values from 1000 to 1007 share one bucket */
+	assert_int_equal(histogram_quantile(&histogram, 75000), 1007);
 	assert_int_equal(histogram_quantile(&histogram, 75001), 1007615); /* 999424 to 1007615 */
 }
 
@@ -104,7 +105,7 @@ TEST(an_octave_counts_what_its_bound_is_the_tightest_for)
 	assert_int_equal(histogram_octave(&histogram, 4), 1);  /* <= 15 */
 	assert_int_equal(histogram_octave(&histogram, 10), 1); /* <= 1023 */
 	assert_int_equal(histogram_octave(&histogram, 11), 2); /* <= 2047 */
-	assert_int_equal(histogram_octave(&histogram, 64), 1); /* all values that are larger */
+	assert_int_equal(histogram_octave(&histogram, 64), 1); /* all larger values are in the last octave */
 	for (size_t octave = 0; octave < OCTAVES; octave++)
 		total += histogram_octave(&histogram, octave);
 	assert_int_equal(total, sizeof(values) / sizeof(values[0]));

@@ -32,7 +32,10 @@ TEST(what_does_not_fit_is_the_largest_number)
 	assert_true(scale_mul_div(UINT64_MAX, UINT64_MAX, 1) == UINT64_MAX);
 	assert_true(scale_mul_div(UINT64_MAX, 3, 3) == UINT64_MAX);
 	assert_true(scale_mul_div_up(UINT64_MAX, 4, 4) == UINT64_MAX);
-	/* (2^64 - 1) * 3 / 2, and a quotient of 2^64 - 1 with a remainder, which must not wrap to 0. */
+	/*
+	 * The first product is (2^64 - 1) * 3 / 2, which does not fit. The second quotient is 2^64 - 1 with a remainder,
+	 * and must not wrap to 0 when it is rounded up.
+	 */
 	assert_true(scale_mul_div_up(UINT64_MAX, 3, 2) == UINT64_MAX);
 	assert_true(scale_ratio(((wide)1 << 65) - 1, 1, 2, SCALE_UP) == UINT64_MAX);
 	assert_true(scale_ratio(((wide)1 << 65) - 1, 1, 2, SCALE_NEAREST) == UINT64_MAX);

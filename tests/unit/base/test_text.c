@@ -1,4 +1,4 @@
-/* The formatter: its part of printf is exact, and nothing is written after the buffer's end. */
+/* The formatter: the supported part of printf is exact, and nothing is written after the end of the buffer. */
 #include <stdio.h>
 
 #include "base/text.h"

@@ -1,4 +1,4 @@
-/* Anchor strings of firmware's tables are found anywhere in the range that a specification gives. */
+/* Firmware's tables are found by their anchor strings, anywhere in the range that the specification gives. */
 #include "test.h"
 #include "bare/firmware/bare.h"
 
@@ -7,7 +7,7 @@
 
 static uint8_t memory[RANGE + 16] __attribute__((aligned(16)));
 
-/* Writes an RSDP to AT. The sum of its first 20 bytes is SUM. */
+/* Writes an RSDP to AT. The sum of its first 20 bytes is SUM; it must be 0 in a valid RSDP. */
 static void
 lay(size_t at, uint8_t sum)
 {

@@ -5,7 +5,7 @@
 #include "uefi/checkpoint.h"
 #include "volume_sim.h"
 
-/* A replacement, because these tests save no files. */
+/* Replaces the real function, because these tests save no files. */
 bool
 plan_render(struct plan *plan, const struct report *report, const struct text *texts[SAVE_FILES])
 {

@@ -101,7 +101,7 @@ TEST(without_a_queue_each_byte_waits_for_the_one_before)
 	assert_int_equal(port.status_reads, 4);
 }
 
-/* Asserts that no further wait is made. One such wait may take minutes in a slow guest. */
+/* Asserts that the port is not waited for any more. One such wait may take minutes in a slow guest. */
 static void
 assert_is_given_up(struct com *com)
 {

@@ -7,7 +7,7 @@
 #include "firmware_sim.h"
 #include "uefi/network/protocols.h"
 
-#define POLLS      3  /* number of polls until the answer is there */
+#define POLLS      3  /* number of polls until an answer comes */
 #define CHECKS_MAX 50 /* number of checks of the timer until it expires */
 
 static const EFI_GUID guid_dns4_binding = GUID_DNS4_BINDING;
@@ -19,7 +19,7 @@ static struct {
 	EFI_STATUS refused;   /* immediate result of the request */
 	UINT32 addresses;     /* number of addresses in the answer */
 	UINTN servers;        /* number of DNS servers from DHCP */
-	bool has_no_protocol; /* the child handle has no protocol */
+	bool has_no_protocol; /* true if the child handle has no protocol */
 	unsigned polls, checks, children, configured, cancelled;
 	int events;
 	struct dns4_token *token;

@@ -16,7 +16,7 @@ static jmp_buf over;
 static struct {
 	EFI_RESET_TYPE types[CALLS_MAX];
 	size_t calls;
-	bool said; /* a sentence was printed on the serial line before the first call */
+	bool said; /* true if a sentence was printed on the serial line before the first call */
 	unsigned writes;
 	uint32_t written;
 } machine;
@@ -68,7 +68,7 @@ leave_by(enum options_exit how, const struct acpi_fadt *fadt)
 	console_sim_line(&line, 9, false);
 	firmware_boot->CreateEvent = create_event;
 	firmware_boot->Stall = stall;
-	/* The function returns nothing in gnu-efi 3 and a status in gnu-efi 4. No caller reads the status. */
+	/* The function has no return value in gnu-efi 3, and returns a status in gnu-efi 4. No caller reads the status. */
 	firmware_system->RuntimeServices->ResetSystem = (void *)reset_system;
 	memset(&machine, 0, sizeof(machine));
 	pager = (struct pager){ .console = NULL };

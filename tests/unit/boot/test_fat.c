@@ -134,7 +134,7 @@ TEST(folders_that_end_are_no_cause)
 	check(false, "");
 	format(&fat16);
 	check(false, "");
-	chain(7, 7); /* the chain of a file; the file's size limits its reading */
+	chain(7, 7); /* the chain of this file forms a loop; the file's size limits the reading */
 	check(false, "");
 }
 
@@ -182,6 +182,6 @@ TEST(what_is_no_FAT_or_cannot_be_read_is_left_to_the_firmware)
 	device = NULL;
 	check(false, "");
 	format(&fat32);
-	chain(4, 0x0ffffff0); /* after the end of the table */
+	chain(4, 0x0ffffff0); /* a successor after the end of the table */
 	check(false, "");
 }

@@ -1,11 +1,14 @@
-/* The firmware's tick is stopped and restarted with its protocol. Some firmware has no such protocol, or it refuses. */
+/*
+ * The firmware's tick is stopped and restarted with its protocol. Some firmware has no such protocol, or refuses the
+ * calls.
+ */
 #include "test.h"
 #include "firmware_sim.h"
 #include "firmware/tick.h"
 
 #define PERIOD 100000 /* 10 ms */
 
-/* As in PI 1.7, volume 2, 12.13. */
+/* The protocol of the firmware's timer, as in PI 1.7, volume 2, 12.13. */
 struct timer {
 	void *register_handler;
 	EFI_STATUS (EFIAPI *set_period)(struct timer *timer, UINT64 period_100ns);
@@ -106,7 +109,7 @@ TEST(it_is_stopped_and_goes_on_as_found)
 	assert_int_equal(period, 0);
 	assert_true(tick_set_stopped(&tick, false));
 	assert_int_equal(period, PERIOD);
-	assert_false(tick_set_stopped(&tick, false)); /* returns false, because the tick runs already */
+	assert_false(tick_set_stopped(&tick, false)); /* returns false, because the tick already runs */
 	assert_int_equal(period, PERIOD);
 }
 

@@ -3,7 +3,7 @@
 #include "bare/firmware/start_info.h"
 
 #define SIZE    4096u
-#define RSDP    0x70u /* Linux, Documentation/arch/x86/zero-page.rst */
+#define RSDP    0x70u /* offset of the field in boot_params: Linux, Documentation/arch/x86/zero-page.rst */
 #define COUNT   0x1e8u
 #define MAGIC   0x202u
 #define LOADER  0x210u

@@ -5,7 +5,7 @@
 #include "uefi/volume/save.h"
 #include "volume_sim.h"
 
-#define PAGE_BYTES  1000003u /* a size that is no multiple of a sector or piece */
+#define PAGE_BYTES  1000003u /* size of the page; it is no multiple of a sector or of a piece */
 #define PIECE_BYTES 0x10000u
 
 static struct text texts[SAVE_FILES];
@@ -75,7 +75,7 @@ TEST(a_driver_that_takes_64_KiB_below_4_GiB_gets_a_megabyte)
 	volume->write_max = PIECE_BYTES;
 	volume->low_only = true;
 	check_saved("Report saved on the boot volume in \\baretick\\0001", "\\baretick\\0001");
-	/* the other files have one write each; the JSON is empty here */
+	/* the page has one write per piece, the other files have one write each; the JSON is empty here */
 	assert_int_equal(volume->writes, 1 + PAGE_BYTES / PIECE_BYTES + 3);
 }
 
@@ -131,7 +131,7 @@ TEST(a_volume_that_fills_up_between_two_pieces_is_left_as_it_was)
 	assert_int_equal(firmware_sim_low_taken, 0);
 }
 
-/* As in U-Boot, whose SetInfo returns this status. */
+/* U-Boot's SetInfo returns this status. */
 TEST(a_report_that_cannot_be_renamed_is_whole_keeps_its_number_and_can_be_dropped)
 {
 	struct volume_sim *volume = *state;

@@ -70,8 +70,8 @@ put_path(uint8_t *bytes, const char *const parts[3])
 }
 
 /*
- * GRUB and the firmware split the application's path into nodes in different ways. The file next to it must be found
- * with each.
+ * GRUB and the firmware split the application's path into nodes in different ways. In each way the file next to the
+ * application must be found.
  */
 TEST(the_file_next_to_the_application_is_read_however_its_path_is_split)
 {
@@ -127,7 +127,7 @@ TEST(of_a_file_of_a_mebibyte_the_begin_is_looked_at)
 	assert_int_equal(report.options.exit, EXIT_REBOOT);
 }
 
-/* They must not be cut at 8,192 characters without a message, because the last words would be lost. */
+/* Load options must not be cut at 8,192 characters without a message, because the last words would be lost. */
 TEST(load_options_that_are_too_long_are_named_too)
 {
 	EFI_LOADED_IMAGE *image = firmware_protocol(firmware_image, &guid_loaded_image);
@@ -200,7 +200,8 @@ TEST(load_options_with_a_key_of_ours_are_read_to_the_last_word)
 	assert_non_null(strstr(error, "\"porfile=quick\" is not an option"));
 	assert_false(reads_load_options(typed, sizeof(typed), error));
 	assert_ptr_equal(strstr(error, "In the load options: \"ro\" is not an option"), error);
-	assert_int_equal(report.note_count, 2); /* "ro" gave a note twice; typed words give an error instead */
+	/* the word "ro" gave a note in two of these texts; among typed words it is an error */
+	assert_int_equal(report.note_count, 2);
 }
 
 TEST(empty_load_options_are_no_note)

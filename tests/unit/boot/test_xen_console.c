@@ -15,8 +15,8 @@ static struct {
 } *ring;
 
 static struct {
-	bool takes;      /* the console's daemon reads the ring at an event */
-	bool late;       /* the daemon reads only after a yield */
+	bool takes;      /* true if the console's daemon reads the ring at an event */
+	bool late;       /* true if the daemon only reads after a yield */
 	uint64_t page;   /* parameter 17 */
 	char taken[3 * OUT];
 	size_t length;
@@ -71,7 +71,7 @@ hypercall(uint64_t number, uint64_t first, uint64_t second, uint64_t third)
 	return 0;
 }
 
-/* Starts a guest in which Xen's interface comes after another one, as with viridian=1. */
+/* Starts a guest in which Xen's interface comes after another one, as with Xen's option viridian=1. */
 static int
 start_xen(void **state)
 {
@@ -157,7 +157,7 @@ TEST(a_full_ring_waits_for_the_console_and_loses_no_byte)
 	static char text[2 * OUT + 100];
 
 	xen.late = true;
-	ring->out_consumer = ring->out_producer = UINT32_MAX - 10; /* both counters wrap at 32 bits */
+	ring->out_consumer = ring->out_producer = UINT32_MAX - 10; /* both counters wrap at 32 bits soon */
 	fill(text, sizeof(text));
 	assert_true(xen_console_write(&console, text, sizeof(text)));
 	assert_int_equal(xen.yields, 2);

@@ -88,7 +88,7 @@ assert_none_bad(void)
 			fail_msg("%s: %s", rows.rows[i].rule, rows.rows[i].text);
 }
 
-/* All registers that a check may change. They must have the same values afterwards. */
+/* All registers that a check may change. Afterwards they must have their old values again. */
 struct touched {
 	uint64_t hpet_configuration, hpet_counter_writes;
 	uint64_t pit_control, pit_reload, pit_null_count, pit_latched, port_61;
@@ -150,7 +150,7 @@ check_opened(const struct driver *driver, uint64_t budget_ns)
 	for (size_t i = 0; i < rows.count; i++) {
 		assert_string_equal(rows.rows[i].clock, driver->rows[0].id);
 		assert_true(strlen(rows.rows[i].text) > 0);
-		assert_true(strlen(rows.rows[i].text) < BEHAVIOUR_TEXT_SIZE - 1); /* the text is complete */
+		assert_true(strlen(rows.rows[i].text) < BEHAVIOUR_TEXT_SIZE - 1); /* checks that the text is complete */
 	}
 	if (sim.preempt_every)
 		return;

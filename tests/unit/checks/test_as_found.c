@@ -12,8 +12,9 @@ set_up(void **state)
 {
 	(void)state;
 	sim_reset();
-	sim.pit.port_61 = 0x02;             /* speaker enabled, gate disabled */
-	sim.pit.channels[2].control = 0xb6; /* mode 3, with the low byte first, as a BIOS leaves the channel after a beep */
+	sim.pit.port_61 = 0x02;             /* the speaker is enabled, the gate is disabled */
+	/* mode 3 with the low byte first, in which a BIOS leaves the channel after a beep */
+	sim.pit.channels[2].control = 0xb6;
 	sim.rtc.a = 0x26;
 	sim.rtc.b = 0x02;
 	sim.pic_mask[1] = 0xbf;
@@ -39,7 +40,10 @@ TEST(a_clock_left_open_is_noticed_and_a_closed_one_is_as_found)
 	assert_int_equal(as_found_difference(&before, &after), before.count);
 }
 
-/* Xen returns the mode as it was written. The top bit of the mode has no meaning only for modes 2 and 3. */
+/*
+ * Xen returns the mode as it was written. The modes 6 and 7 are the same as 2 and 3, because the top bit has no meaning
+ * for them.
+ */
 TEST(modes_6_and_7_of_the_pit_are_2_and_3)
 {
 	static const uint8_t same[] = { 2, 3 }, others[] = { 0, 1 };

@@ -47,7 +47,7 @@ TEST(a_timer_of_32_bits_that_is_beyond_24_shows_it_at_once)
 TEST(bit_24_is_waited_for_where_it_comes_within_the_budget)
 {
 	sim.pm.counter.wrap_bits = 32;
-	open_with_32_bits(0x1000000 - 200000); /* 55.9 ms before bit 24 is set */
+	open_with_32_bits(0x1000000 - 200000); /* the counter reaches bit 24 after 55.9 ms */
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
 	assert_passed("pm-width", "More than 24 bits, as the FADT says: it reads 1000000h.");
 	reset(state);

@@ -82,7 +82,7 @@ TEST(an_hpet_that_the_firmware_left_on_is_not_stopped)
 	assert_int_equal(sim.hpet.configuration_writes, 0);
 }
 
-/* Lets the low half roll over in MS. The high half follows LATE_PS later. */
+/* Lets the low half of the counter roll over in MS. The high half follows LATE_PS later. */
 static void
 roll_over(uint64_t ms, uint64_t late_ps)
 {
@@ -134,7 +134,7 @@ TEST(a_package_that_may_reach_pc10_stops_it)
 	assert_passed("hpet-pc10", "The package's C-state limit (MSR E2h) is 7, which excludes PC10.");
 }
 
-/* A read of an absent MSR would end the test. */
+/* A read of an absent MSR ends the test, so this shows that the MSR is not read. */
 TEST(a_guest_is_not_asked_for_the_msr)
 {
 	a_processor_with_deep_c_states(8);

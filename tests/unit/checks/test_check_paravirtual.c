@@ -56,7 +56,7 @@ TEST(xens_page_of_another_rate_is_off_by_so_much_too)
 		    "from the measured rate by -150 to -149 ppm.");
 }
 
-/* As with Xen, which changes the page's rate every second if the CPU's TSC is not constant. */
+/* Xen changes the page's rate every second in this way if the CPU's TSC is not constant. */
 TEST(a_page_whose_rate_is_set_anew_is_no_claim)
 {
 	struct pvclock *page;

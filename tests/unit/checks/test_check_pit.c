@@ -32,7 +32,7 @@ TEST(it_is_left_as_open_left_it)
 	assert_int_equal(sim.pit.channels[0].writes + sim.pit.channels[1].writes, 0);
 }
 
-/* The three accesses of a reading take one clock each, exact to a part in 10^5. */
+/* Each of the three accesses of a reading takes one clock, exact to a part in 10^5. */
 TEST(readings_that_take_whole_clocks_are_no_step)
 {
 	sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 838090;

@@ -27,7 +27,8 @@ TEST(a_healthy_rtc_keeps_its_promises)
 	assert_int_equal(rows.count, 7);
 	assert_passed("rtc-battery", "VRT in register D is 1: the battery is good.");
 	assert_passed("rtc-update", "UIP lasted 2203 to 2236 us at its shortest; updates seen: 1.");
-	assert_passed("rtc-seconds", "The seconds advanced by one each time; updates seen: 1."); /* from 59 to 0 */
+	/* the seconds wrapped from 59 to 0 */
+	assert_passed("rtc-seconds", "The seconds advanced by one each time; updates seen: 1.");
 	assert_none_bad();
 	for (unsigned i = HZ_8192; i <= HZ_2; i++) {
 		const struct behaviour *row = row_of("rtc-periodic", i);
@@ -38,7 +39,10 @@ TEST(a_healthy_rtc_keeps_its_promises)
 	assert_true(sim.now_ps < 1100 * SIM_PS_PER_MS); /* no wait takes longer than necessary */
 }
 
-/* With short windows of 4 ms, the result was between -104445 and 27026 ppm, and wrongly counted as passed. */
+/*
+ * With short windows of 4 ms, an earlier version had a result between -104445 and 27026 ppm, and wrongly counted it as
+ * passed.
+ */
 TEST(the_flag_is_looked_at_for_long_enough_to_tell)
 {
 	static const struct options none;
@@ -122,7 +126,7 @@ TEST(uip_of_244_us_as_qemu_has_it_is_seen)
 	assert_true(row_of("rtc-seconds", 0)->checked);
 }
 
-/* As in Intel's chip sets: UIP rises 488 us before the update cycle. */
+/* In Intel's chip sets, UIP rises 488 us before the update cycle. */
 TEST(uip_of_2472_us_is_no_fault)
 {
 	sim.rtc.uip_early_ps = 2472 * SIM_PS_PER_US;
@@ -134,7 +138,7 @@ TEST(uip_of_2472_us_is_no_fault)
 TEST(uip_that_a_single_look_saw_may_have_lasted_0_us)
 {
 	become_a_guest();
-	sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 70 * SIM_PS_PER_US; /* at least 280 us between two polls */
+	sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 70 * SIM_PS_PER_US; /* two polls are at least 280 us apart */
 	sim.rtc.uip_early_ps = 244 * SIM_PS_PER_US;
 	open_and_check(&rtc_driver, LONG_NS);
 	assert_none_bad();
@@ -153,7 +157,7 @@ TEST(seconds_that_skip_are_a_fault)
 	assert_only("rtc-seconds", "After 2 came 4; updates seen: 2, not to the next second: 2.");
 }
 
-/* As if the whole machine was stopped, including its TSC. */
+/* This looks as if the whole machine was stopped, including its TSC. */
 TEST(one_leap_of_the_seconds_in_a_guest_is_none_of_theirs)
 {
 	become_a_guest();
@@ -225,7 +229,7 @@ TEST(a_flag_that_the_firmware_lives_off_is_left_alone)
 	uint64_t reads;
 
 	sim.rtc.b |= 0x40;
-	sim.interrupts_masked = true; /* otherwise PIE would count as set while interrupts are enabled */
+	sim.interrupts_masked = true; /* with interrupts enabled, the simulated machine would count PIE as an error */
 	memset(&device, 0, sizeof(device));
 	rtc_driver.open(&platform, &device, clocks);
 	reads = sim.rtc.c_reads;
@@ -273,7 +277,8 @@ TEST(a_preempted_guest_is_never_accused)
 }
 
 /*
- * A period is a sixth shorter than programmed, so the core may miss an edge in a gap shorter than a programmed period.
+ * A period is a sixth shorter than programmed. So the core may miss an edge in a gap that is shorter than a programmed
+ * period.
  */
 TEST(a_flag_that_is_a_fifth_too_fast_is_so_in_each_interval_of_a_preempted_guest)
 {

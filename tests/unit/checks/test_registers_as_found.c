@@ -6,7 +6,7 @@
 #include "driver_checks.h"
 #include "run/run.h"
 
-#define BATCH 200 /* number of samples; these take longer than a period of the RTC's flag */
+#define BATCH 200 /* number of samples; together they take longer than a period of the RTC's flag */
 
 struct registers {
 	uint64_t hpet;
@@ -58,7 +58,7 @@ set_odd_registers(void)
 {
 	sim.hpet.configuration = 2;
 	sim.pit.port_61 = 0x0e;
-	sim.pit.channels[2].control = 0x18; /* mode 4, low byte only */
+	sim.pit.channels[2].control = 0x18; /* the channel is in mode 4, low byte only */
 	sim.rtc.a = 0x2f;
 	sim.rtc.b = 0x27;
 	sim.rtc.index = 0x8f;

@@ -25,7 +25,7 @@ took(int64_t ns, int64_t within)
 	return (struct discontinuity_clock){ true, { ns - within, ns + within }, 0 };
 }
 
-/* Returns the same for a counter that wraps. */
+/* Returns the same clock, but with a counter that wraps. */
 static struct discontinuity_clock
 wraps(int64_t ns, int64_t within, uint64_t wrap)
 {
@@ -33,8 +33,8 @@ wraps(int64_t ns, int64_t within, uint64_t wrap)
 }
 
 /*
- * Compares five clocks with these times: the TSC, then HPET, PM timer and PIT, then the RTC. Unless AT_AN_EDGE, the RTC
- * is read between its seconds.
+ * Compares five clocks with these times: the TSC, the HPET, the PM timer, the PIT and the RTC. Unless AT_AN_EDGE, the
+ * RTC is read between its seconds.
  */
 static struct discontinuity
 find(int64_t tsc, int64_t devices, int64_t rtc, bool at_an_edge)
@@ -79,7 +79,7 @@ TEST(a_pause_leaves_the_rtc_alone_ahead)
 	found = find(700 * MS, 700 * MS, 3700 * MS, false);
 	assert_int_equal(found.count, 2);
 	assert_holds(&found.groups[1], 1u << RTC, 3700 * MS);
-	/* An RTC that is read between its seconds does not show a pause of half a second. */
+	/* If the RTC is read between its seconds, it cannot show a pause of half a second. */
 	assert_int_equal(find(200 * MS, 200 * MS, 700 * MS, false).count, 1);
 }
 
@@ -118,7 +118,7 @@ TEST(what_wraps_soon_says_nothing_of_its_own)
 	assert_int_equal(found.count, 2);
 	assert_int_equal(found.groups[1].clocks, 1u << 1);
 	assert_false(offset_is_known(found.groups[1].elapsed));
-	/* Two counters that wrap agree if this is so for some number of wraps of each. */
+	/* Two counters that wrap agree if their times agree for some number of wraps of each. */
 	const struct discontinuity_clock both[] = { wraps(S, MS / 10, PM_WRAP), wraps(S, MS / 10, PIT_WRAP) };
 
 	assert_int_equal(discontinuity_find(both, 2, FLOOR).count, 1);
@@ -185,8 +185,8 @@ draw(int64_t below)
 }
 
 /*
- * Draws two true steps, intervals that contain them, and clocks that wrap. Clocks with the same true step must never be
- * reported as different, and each statement about a group must be true.
+ * Draws two true durations of a step, intervals that contain one of them, and clocks that wrap. Clocks with the same
+ * true duration must never be reported as different, and each statement about a group must be true.
  */
 TEST(machines_of_a_known_truth_are_not_told_wrongly)
 {

@@ -1,4 +1,7 @@
-/* Falsetickers, and cases in which votes do not decide. Rates are written by hand, in ppm from one gigahertz. */
+/*
+ * Clocks with wrong rates (falsetickers), and cases in which votes do not decide. Rates are written by hand, in ppm
+ * from one gigahertz.
+ */
 #include "test.h"
 #include "consensus/falseticker.h"
 
@@ -8,7 +11,7 @@
 
 static const struct rate_interval unknown = { .known = false };
 
-/* Returns a rate that is VALUE ppm off one gigahertz, known within WITHIN ppm. */
+/* Returns a rate that differs by VALUE ppm from one gigahertz, known within WITHIN ppm. */
 static struct rate_interval
 at(int64_t value, int64_t within)
 {
@@ -98,7 +101,8 @@ TEST(a_wide_one_does_not_decide_between_two)
 	const struct rate_interval narrower[] = { at(0, 2), at(1000, 2), at(-200, 1050) };
 
 	assert_undecided(rates, 3, 0, 0, 1);
-	assert_falsetickers(narrower, 3, 1u << 1, 0); /* at most 850 ppm, so it confirms the first clock only */
+	/* the difference is at most 850 ppm, so this RTC confirms the first clock only */
+	assert_falsetickers(narrower, 3, 1u << 1, 0);
 }
 
 TEST(two_pairs_that_agree_leave_it_open_and_the_narrowest_two_are_named)
@@ -174,7 +178,7 @@ TEST(one_of_one_source_against_two_of_it_is_accused_whatever_the_others_say)
 	struct falseticker found = falseticker_find(rates, 4, &sources, LIMIT_PPB);
 
 	assert_int_equal(found.falsetickers, 0x2);
-	assert_true(found.undecided); /* it is undecided between the host's clock and another */
+	assert_true(found.undecided); /* it is undecided if the host's clock or another clock is wrong */
 	assert_int_equal(found.siblings, 0x5);
 	assert_int_equal(found.sibling, 0);
 	assert_int_equal(found.group_a, 0x5);

@@ -8,7 +8,8 @@
 
 #define WINDOWS        20000
 #define MICROHZ_PER_HZ UINT64_C(1000000)
-#define PS_MICROHZ     ((wide)1000000000000 * MICROHZ_PER_HZ) /* one tick, in ps times uHz */
+/* one tick in picoseconds times microhertz, the unit of products below */
+#define PS_MICROHZ     ((wide)1000000000000 * MICROHZ_PER_HZ)
 
 typedef unsigned __int128 wide;
 
@@ -43,7 +44,7 @@ read_at(struct world *world, uint64_t ps)
 }
 
 static struct rate_window
-any_window(struct world *world) /* draws 1 ms to 1 s */
+any_window(struct world *world) /* draws a window of 1 ms to 1 s */
 {
 	uint64_t start = UINT64_C(1000000000) + random_next(&world->seed) % UINT64_C(1000000000000);
 	uint64_t length = UINT64_C(1000000000) + random_next(&world->seed) % UINT64_C(1000000000000);
@@ -53,11 +54,11 @@ any_window(struct world *world) /* draws 1 ms to 1 s */
 }
 
 static const struct world worlds[] = {
-	{ UINT64_C(2303998123456789), UINT64_C(3579545000000), 1, 1, 1 },	     /* the PM timer */
-	{ UINT64_C(2303998123456789), UINT64_C(14318180000000), 1, 1, 2 },	     /* the HPET */
-	{ UINT64_C(1000000000000000), UINT64_C(100000000000000), 10, 1, 3 },    /* QEMU's HPET */
-	{ UINT64_C(5000000000000001), UINT64_C(1193181666667), 2, 1, 4 },	     /* the PIT, in steps of 2 */
-	{ UINT64_C(800000000000000), UINT64_C(8192000000), 1, 1, 5 },	     /* the RTC's periodic flag */
+	{ UINT64_C(2303998123456789), UINT64_C(3579545000000), 1, 1, 1 },	     /* PM timer */
+	{ UINT64_C(2303998123456789), UINT64_C(14318180000000), 1, 1, 2 },	     /* HPET */
+	{ UINT64_C(1000000000000000), UINT64_C(100000000000000), 10, 1, 3 },    /* HPET of QEMU */
+	{ UINT64_C(5000000000000001), UINT64_C(1193181666667), 2, 1, 4 },	     /* PIT in steps of 2 */
+	{ UINT64_C(800000000000000), UINT64_C(8192000000), 1, 1, 5 },	     /* periodic flag of the RTC */
 	{ UINT64_C(3000000000000000), UINT64_C(3000000000000000), 26, 1, 6 },   /* a clock in large steps */
 	/* a TSC in large steps, whose readings are the brackets */
 	{ UINT64_C(2445424000000000), UINT64_C(3000000000000000), 1, 26, 7 },
@@ -156,7 +157,9 @@ TEST(the_clocks_rate_is_inside_what_each_of_20000_windows_says)
 	}
 }
 
-/* The ends are the extremes of time and ticks, rounded outwards by less than one. */
+/*
+ * The ends of the rate's interval come from the extremes of time and ticks. They are rounded outwards by less than one.
+ */
 TEST(an_interval_is_as_narrow_as_brackets_and_slack_allow)
 {
 	for (size_t i = 0; i < sizeof(worlds) / sizeof(worlds[0]); i++) {
@@ -182,7 +185,7 @@ TEST(an_interval_is_as_narrow_as_brackets_and_slack_allow)
 
 TEST(between_edges_only_the_brackets_count)
 {
-	/* One second of an RTC. Both edges are known within 200 ticks of 1 GHz. */
+	/* A window of one second with an RTC. Both edges are known within 200 ticks of 1 GHz. */
 	struct rate_window window = { { 1000, 17, 1200 }, { 1000001000, 18, 1000001200 }, 0, 1 };
 	struct rate_interval rate = implied(&window, (struct rate){ 1, 1 });
 
@@ -194,7 +197,10 @@ TEST(between_edges_only_the_brackets_count)
 
 TEST(the_value_is_rounded_to_the_nearest_millionth)
 {
-	/* 1001 and 1000 ticks of the TSC in the middle for 3 of the clock: 333.666..67 and 333.333..33 Hz. */
+	/*
+	 * In the middle of the brackets, 1001 and 1000 ticks of the TSC pass for 3 ticks of the clock. The rates are
+	 * 333.666..67 Hz and 333.333..33 Hz.
+	 */
 	const struct rate_window two_thirds = { { 0, 5, 10 }, { 1001, 8, 1011 }, 0, 1 };
 	const struct rate_window a_third = { { 0, 5, 10 }, { 1000, 8, 1010 }, 0, 1 };
 
@@ -221,7 +227,7 @@ TEST(a_window_that_proves_nothing_is_unknown)
 	assert_true(implied(&good, one).known);
 	assert_false(implied(&good, (struct rate){ 1, 0 }).known);
 	assert_false(implied(&good, (struct rate){ 0, 1 }).known);
-	assert_false(implied(&good, (struct rate){ UINT64_MAX, 1 }).known); /* the result does not fit into 64 bits */
+	assert_false(implied(&good, (struct rate){ UINT64_MAX, 1 }).known); /* the product does not fit into 64 bits */
 	assert_false(of_clock(&good, &none).known);
 	assert_false(of_clock(&overlaps, &tsc).known);
 	assert_false(of_clock(&went_back, &tsc).known);
@@ -246,10 +252,10 @@ TEST(the_narrowest_of_those_that_hold_what_most_hold_is_the_consensus)
 {
 	const struct rate_interval rates[] = {
 		{ .known = false },
-		{ true, 1000, 900, 1100 },  /* right and wide */
+		{ true, 1000, 900, 1100 },  /* a right rate with a wide interval */
 		{ true, 1020, 1019, 1021 }, /* the falseticker, which is the narrowest and the highest */
 		{ true, 1001, 995, 1007 },
-		{ true, 999, 996, 1002 },   /* the narrowest of the right ones */
+		{ true, 999, 996, 1002 },   /* the narrowest interval of the right rates */
 	};
 
 	/* Three intervals contain 1000. Two contain the falseticker's value: its own and the wide one. */
@@ -292,9 +298,9 @@ TEST(an_error_is_exact_against_a_claim_that_is_no_whole_number)
 	struct interval_ppb ppb = rate_error(&floor_of_it, pit);
 
 	assert_int_equal(ppb.value, 0);
-	assert_int_equal(ppb.low, -1); /* -0.0007 ppb, rounded outwards */
+	assert_int_equal(ppb.low, -1); /* the value is -0.0007 ppb, and the interval is rounded outwards */
 	assert_int_equal(ppb.high, 1);
-	/* Two percent fast, exact to a millionth of a hertz: 1,217,045.454545 Hz. */
+	/* The rate is 2 % too high and exact to a millionth of a hertz: 1,217,045.454545 Hz. */
 	const struct rate_interval fast = { true, UINT64_C(1217045454545), UINT64_C(1217045454545),
 					    UINT64_C(1217045454546) };
 

@@ -28,15 +28,15 @@ struct world {
 static const struct clock clock_of_64_bits = { .id = "hpet", .main = "hpet", .wrap_ticks = UINT64_MAX };
 
 static const struct world worlds[] = {
-	{ 14318180, 1, 0, 1000000, 1 },	       /* the HPET of a chip set */
+	{ 14318180, 1, 0, 1000000, 1 },	       /* HPET of a chip set */
 	{ 14318180, 1, 1000000, 500000, 2 },   /* calculated from 1 MHz: its steps of 14 and 15 are longer than a reading */
-	{ 14318180, 1, 1000000, 1400000, 3 },  /* the same clock, read in about one step */
-	{ 14318180, 1, 1000000, 5000000, 4 },  /* the same clock, read in several steps */
-	{ 100000000, 10, 0, 170000, 5 },       /* in even steps of ten */
-	{ 3579545, 1, 2000000, 120000, 6 },    /* in steps of one and two */
+	{ 14318180, 1, 1000000, 1400000, 3 },  /* the same clock, with a reading that takes about one step */
+	{ 14318180, 1, 1000000, 5000000, 4 },  /* the same clock, with a reading that takes several steps */
+	{ 100000000, 10, 0, 170000, 5 },       /* a counter that moves in even steps of ten */
+	{ 3579545, 1, 2000000, 120000, 6 },    /* a counter that moves in steps of one and two */
 	{ 3579545, 1, 2000000, 400000, 7 },
 	{ 1193182, 2, 0, 3000000, 8 },
-	{ 14000014, 1, 1000000, 700000, 9 },   /* in steps of 14, and once in 70 ms of 15 */
+	{ 14000014, 1, 1000000, 700000, 9 },   /* a counter that moves in steps of 14, and once in 70 ms of 15 */
 };
 
 static uint64_t
@@ -229,7 +229,7 @@ TEST(a_rate_that_changes_in_between_is_one_between_the_ends_only)
 	enum rate_fit fit;
 
 	take(&world, &window, 3);
-	window.ends.ends[1].sample.ticks += 40; /* 3 us ahead in the middle */
+	window.ends.ends[1].sample.ticks += 40; /* the clock is 3 us ahead in the middle of the window */
 	assert_true(rate_fit(&window.ends, &fit).known);
 	assert_int_equal(fit, RATE_FIT_ENDS);
 }
@@ -282,7 +282,7 @@ TEST(corners_are_counted_across_a_wrap_and_not_across_an_absence)
 	assert_int_equal(corners.upper[corners.upper_count - 1].tsc, 80);
 }
 
-/* A 16-bit counter, and a core that was preempted for half a range in each of three readings. */
+/* The counter has 16 bits. In each of three readings, the core was preempted for half of the counter's range. */
 TEST(of_readings_that_all_took_too_long_the_shortest_keeps_its_own_corners)
 {
 	static const struct clock pit = { .id = "pit", .main = "pit", .wrap_ticks = 0xffff };

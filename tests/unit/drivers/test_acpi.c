@@ -18,7 +18,7 @@
 struct machine {
 	struct region {
 		uint64_t address;
-		uint8_t *bytes; /* a block of exactly this length, so that the sanitizer sees a read beyond its end */
+		uint8_t *bytes; /* memory of exactly this length, so that the sanitizer sees a read beyond its end */
 		size_t length;
 	} regions[REGIONS_MAX];
 	size_t count;
@@ -213,7 +213,8 @@ read_at(struct machine *machine, uint64_t rsdp)
 {
 	const struct acpi_memory memory = { machine_at, machine };
 
-	memset(&machine->facts, 0xa5, sizeof(machine->facts)); /* the reader must overwrite all of this */
+	/* old contents, which the reader must overwrite completely */
+	memset(&machine->facts, 0xa5, sizeof(machine->facts));
 	machine->facts.madt.apic_ids = machine->apic_ids;
 	machine->facts.madt.core_max = 16;
 	acpi_read_facts(&memory, rsdp, &machine->facts);
@@ -685,15 +686,15 @@ TEST(s5_is_the_first_constant_of_a_package_that_is_named_so)
 		bool found;
 		uint8_t type;
 	} cases[] = {
-		{ "\x08_S5_\x12\x06\x04\x00\x00\x00\x00", 12, true, 0 }, /* as in QEMU's q35 */
+		{ "\x08_S5_\x12\x06\x04\x00\x00\x00\x00", 12, true, 0 }, /* the package of QEMU's q35 */
 		{ "\x08\\_S5_\x12\x08\x04\x0a\x05\x0a\x05\x00\x00", 15, true, 5 },
-		/* the package's length is encoded in two bytes */
+		/* a package whose length is encoded in two bytes */
 		{ "\x08_S5_\x12\x47\x00\x04\x0a\x07\x00\x00\x00", 14, true, 7 },
-		{ "\x08_S5_\x12\x06\x04\x0a\x08\x00\x00\x00", 13, false, 8 }, /* more than 3 bits */
-		{ "\x08_S5_\x12\x06\x04\x0b\x05\x00\x00\x00", 13, false, 0x0b }, /* the value is not a byte */
-		{ "\x10_S5_\x12\x06\x04\x05\x00\x00\x00", 12, false, 0 }, /* _S5_ is not defined here, only used */
+		{ "\x08_S5_\x12\x06\x04\x0a\x08\x00\x00\x00", 13, false, 8 }, /* a value with more than 3 bits */
+		{ "\x08_S5_\x12\x06\x04\x0b\x05\x00\x00\x00", 13, false, 0x0b }, /* a value that is not a byte */
+		{ "\x10_S5_\x12\x06\x04\x05\x00\x00\x00", 12, false, 0 }, /* the name _S5_ is only used here, not defined */
 		{ "\x08_S4_\x12\x06\x04\x05\x00\x00\x00", 12, false, 0 },
-		{ "\x08_S5_\x12\x06\x04\x0a", 9, false, 0 }, /* the table ends too early */
+		{ "\x08_S5_\x12\x06\x04\x0a", 9, false, 0 }, /* a table that ends too early */
 		{ "\x08_S5_", 5, false, 0 },
 	};
 	struct machine *machine = *state;
@@ -854,9 +855,9 @@ TEST(only_enabled_processors_become_cores_in_table_order)
 	size_t at = put_lapic(table, 44, 1, 6, 1);
 
 	at = put_lapic(table, at, 2, 4, 0);    /* absent */
-	at = put_lapic(table, at, 3, 5, 2);    /* online-capable only, so the core must not be started */
-	at = put_lapic(table, at, 4, 255, 0);  /* a common form of absent processors */
-	at = put_x2apic(table, at, 5, 300, 3); /* both enabled and online-capable counts as enabled */
+	at = put_lapic(table, at, 3, 5, 2);    /* the core is only online-capable, so it must not be started */
+	at = put_lapic(table, at, 4, 255, 0);  /* a common form of a processor that does not exist */
+	at = put_x2apic(table, at, 5, 300, 3); /* a core with both flags, enabled and online-capable, counts as enabled */
 	at = put_x2apic(table, at, 6, 0xffffffff, 0);
 	at = put_lapic(table, at, 7, 0, 1);
 	assert_int_equal(at, length);
@@ -917,7 +918,7 @@ TEST(enabled_processor_with_the_id_of_all_is_left_out_and_said)
 	size_t at = put_lapic(table, 44, 0, 0xff, 1);
 
 	at = put_x2apic(table, at, 1, 0xffffffff, 1);
-	at = put_x2apic(table, at, 2, 0xff, 1); /* in x2APIC mode FFh is a valid id */
+	at = put_x2apic(table, at, 2, 0xff, 1); /* in x2APIC mode, FFh is a valid id */
 	put_lapic(table, at, 3, 0, 1);
 	assert_false(read_madt(machine, table, length));
 	assert_true(machine->facts.madt.found);
@@ -980,7 +981,7 @@ TEST(madt_is_read_up_to_the_first_structure_with_a_wrong_length)
 	assert_stops_at_the_second(machine, 0, 1);
 	assert_stops_at_the_second(machine, 0x80, 0);
 	assert_stops_at_the_second(machine, 0x80, 1);
-	assert_stops_at_the_second(machine, 0x80, 17); /* only 16 bytes are left for it */
+	assert_stops_at_the_second(machine, 0x80, 17); /* the structure has 17 bytes, but only 16 bytes are left */
 	assert_stops_at_the_second(machine, 0, 7);
 	assert_stops_at_the_second(machine, 1, 11);
 	assert_stops_at_the_second(machine, 2, 9);
@@ -1022,7 +1023,7 @@ TEST(no_more_than_4096_processors_are_counted_and_the_rest_said)
 	size_t length = 44 + 4200 * 16, at = 44;
 	uint8_t *table = add_madt(machine, MADT_AT, length);
 
-	/* The ids are squares, so that some of them get the same slot of the hash table. 100 ids occur twice. */
+	/* The ids are squares, so that some of them get the same slot of the hash table. 100 of the ids occur twice. */
 	for (uint32_t i = 0; i < 4100; i++)
 		at = put_x2apic(table, at, i, i * i, 1);
 	for (uint32_t i = 0; i < 100; i++)

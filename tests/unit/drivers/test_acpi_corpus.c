@@ -29,7 +29,7 @@ static const struct kind {
 static uint32_t apic_ids[ACPI_CORES_MAX];
 
 struct content {
-	uint8_t bytes[FILE_MAX + 1]; /* followed by 0 */
+	uint8_t bytes[FILE_MAX + 1]; /* contents of the file, and a final 0 */
 	size_t length;
 };
 

@@ -37,8 +37,8 @@ TEST(a_reading_is_one_in_of_500_ns)
 	assert_int_equal(clocks[0].wrap_ticks, 0xffffff);
 	assert_int_equal(clocks[0].claimed.num / clocks[0].claimed.den, 3579545); /* and 5/11 */
 	take(&clocks[0], SIM_PS_PER_S, samples, 2);
-	assert_sample(samples[0], 1000000020, 3579546, 1000000540); /* 520 ns are 1.86 ticks */
-	assert_sample(samples[1], 1000000540, 3579548, 1000001060); /* 1,040 ns are 3.72 ticks */
+	assert_sample(samples[0], 1000000020, 3579546, 1000000540); /* the reading is at 520 ns, which are 1.86 ticks */
+	assert_sample(samples[1], 1000000540, 3579548, 1000001060); /* the reading is at 1,040 ns, which are 3.72 ticks */
 }
 
 TEST(a_reading_in_memory_is_one_read_of_300_ns)
@@ -59,9 +59,9 @@ TEST(it_wraps_from_fffffeh_to_3_at_24_bits_and_is_5_ticks_on)
 	struct sample samples[2];
 
 	open_driver(&acpi_pm_driver);
-	sim.pm.counter.origin_ticks = 0xfffffe - 1; /* the first read is at 520 ns: 1.86 ticks */
+	sim.pm.counter.origin_ticks = 0xfffffe - 1; /* the first reading is at 520 ns: 1.86 ticks */
 	take(&clocks[0], 0, &samples[0], 1);
-	take(&clocks[0], 1397 * SIM_PS_PER_NS, &samples[1], 1); /* 1,917 ns are 6.86 ticks */
+	take(&clocks[0], 1397 * SIM_PS_PER_NS, &samples[1], 1); /* the second reading is at 1,917 ns: 6.86 ticks */
 	assert_int_equal(samples[0].ticks, 0xfffffe);
 	assert_int_equal(samples[1].ticks, 3);
 	assert_int_equal(clock_elapsed_ticks(&clocks[0], samples[0].ticks, samples[1].ticks), 5);
@@ -98,7 +98,7 @@ TEST(an_early_wrap_at_20_bits_shows_as_a_step_back_of_2_to_the_20)
 
 TEST(a_timer_that_is_not_latched_shows_its_glitch)
 {
-	/* Tick 16 comes 4,469,842 ps after the origin. 158 ps later its bit is not set yet. */
+	/* Tick 16 comes 4,469,842 ps after the origin. Its bit is not yet set 158 ps later. */
 	uint64_t origin_ps = SIM_PS_PER_MS;
 	uint64_t start_ps = origin_ps + 4470000 - 520 * SIM_PS_PER_NS;
 	struct sample sound, sick;
@@ -164,7 +164,7 @@ TEST(a_timer_that_stands_is_stuck_and_one_of_all_ones_is_absent)
 	sim.pm.counter.stuck_at_ps = 0;
 	open_driver(&acpi_pm_driver);
 	assert_state(0, CLOCK_STUCK, "It reads 1234h every time.");
-	/* 2^24 ticks of the TSC are 16.8 ms, and each reading takes 510 ns. */
+	/* The core waits for 2^24 ticks of the TSC, or 16.8 ms. Each reading takes 510 ns. */
 	assert_in_range(sim.count[SIM_IN], 32800, 33000);
 	sim.pm.absent = true;
 	open_driver(&acpi_pm_driver);

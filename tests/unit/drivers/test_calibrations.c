@@ -14,7 +14,7 @@ static struct calibrating calibrating;
 static struct scale scale;
 static struct calibration_result result;
 
-/* Opens the devices that LOOP uses. Absent devices are NULL. */
+/* Opens the devices that LOOP uses. A device that does not exist is NULL. */
 static const char *
 open_for(const struct calibration_loop *loop)
 {
@@ -43,7 +43,9 @@ play_ppm(const struct calibration_loop *loop)
 	return ((double)result.hz - TRUE_HZ) / (TRUE_HZ / 1e6);
 }
 
-/* Asserts that the result is between LOW and HIGH ppm off, in many runs that start at different times within a tick. */
+/*
+ * Asserts for many runs that the rate is between LOW and HIGH ppm off. The runs start at different times within a tick.
+ */
 static void
 assert_within(const struct calibration_loop *loop, double low, double high)
 {
@@ -102,7 +104,10 @@ TEST(edk2s_loop_is_too_high_by_up_to_a_tick_and_a_read)
 	assert_within(&calibration_edk2, -1, 2755 + 5031 + 500);
 }
 
-/* The multiplier is 2^24 / 1000 ticks per us, 16777.2, rounded down to 16777. Time counts in whole microseconds. */
+/*
+ * The multiplier is 2^24 divided by 1000 ticks per us: 16777.2, rounded down to 16777. Time counts in whole
+ * microseconds.
+ */
 TEST(valkeys_loop_is_right_within_a_microsecond_in_ten_milliseconds)
 {
 	assert_within(&calibration_valkey, -105, 105 + 13);
@@ -170,7 +175,7 @@ TEST(a_pit_of_3100_ns_a_read_is_too_slow)
 	assert_refuses(&calibration_linux_pit, "reads of the PIT take too long for 500 ppm");
 }
 
-static uint64_t late_ps; /* delay of a TSC reading; each test chooses the reading */
+static uint64_t late_ps; /* delay of one TSC reading; each test chooses the reading */
 static unsigned tscp_reads;
 
 /* Returns true while the loop's count is between HIGH and LOW. The loop uses mode 0. */
@@ -193,8 +198,8 @@ be_late_at_the_first_end(enum sim_access access, uint64_t where)
 }
 
 /*
- * The first end is seen 18 us too late, and its uncertainty is 18 us and two reads. Therefore the loop goes on for
- * about 45 ms, and 18 us of them are 398 ppm. A read more or less at either end is 45 ppm.
+ * The start is seen 18 us too late, and is uncertain by 18 us and two reads. Therefore the loop continues for about 45
+ * ms, and 18 us of this are 398 ppm. One read more or less at either end is 45 ppm.
  */
 TEST(a_reading_that_is_late_by_18_us_makes_the_rate_400_ppm_too_low)
 {
@@ -252,7 +257,7 @@ TEST(reads_that_become_slower_end_the_quick_loop_after_50_ms)
 	assert_refuses(&calibration_linux_pit, "500 ppm were not reached in 50 ms (\"Fast TSC calibration failed\")");
 }
 
-/* With some chip sets channel 2 stops. */
+/* In some chip sets, channel 2 of the PIT stops. */
 TEST(a_pit_that_stops_ends_the_quick_loop)
 {
 	assert_null(open_for(&calibration_linux_pit));
@@ -265,7 +270,7 @@ TEST(a_machine_without_a_pit_has_no_quick_loop)
 	sim.pit.absent = true;
 	assert_string_equal(open_for(&calibration_linux_pit), "No PIT can be read in this run.");
 	assert_null(open_for(&calibration_linux_reference));
-	sim.preempt_every = 1000000000; /* saves time, because the loop waits three times for 50 ms */
+	sim.preempt_every = 1000000000; /* rare preemptions save time here, because the loop waits three times for 50 ms */
 	assert_true(play_ppm(&calibration_linux_reference) < 10);
 	assert_int_equal(result.refusal, CALIBRATION_NONE);
 	assert_true(result.hz > TRUE_HZ - 10000);
@@ -305,7 +310,7 @@ TEST(an_uneven_pit_leaves_the_reference)
 	assert_null(open_for(&calibration_linux_reference));
 	late_ps = 0;
 	sim.spent = be_uneven;
-	sim.preempt_every = 1000000000; /* saves time, because the third try takes 50 ms */
+	sim.preempt_every = 1000000000; /* rare preemptions save time here, because the third try takes 50 ms */
 	assert_true(play_ppm(&calibration_linux_reference) < 50);
 	assert_int_equal(result.refusal, CALIBRATION_NONE);
 }
@@ -331,7 +336,7 @@ TEST(a_pm_timer_that_stops_does_not_hang_edk2s_loop)
 {
 	assert_null(open_for(&calibration_edk2));
 	sim.pm.counter.stuck_at_ps = sim.now_ps;
-	sim.preempt_every = 1000000000; /* saves time, because the bound is 20 ms */
+	sim.preempt_every = 1000000000; /* rare preemptions save time here, because the bound is 20 ms */
 	assert_refuses(&calibration_edk2, "the PM timer stopped, where EDK II waits for ever");
 }
 

@@ -117,7 +117,7 @@ TEST(leaf_15h_that_is_no_claim_has_the_reason)
 	assert_refused(CLAIM_LEAF_15, CLAIM_OF_TSC, "It says 6148914688373205675 Hz, which no such clock has.");
 }
 
-/* As on Skylake: Linux derives the crystal's rate from leaf 16h, and uses it for the LAPIC's timer. */
+/* On Skylake, Linux derives the crystal's rate from leaf 16h, and uses it for the timer of the LAPIC. */
 TEST(leaf_15h_without_its_crystal_claims_one_only_with_16h)
 {
 	sim_cpuid_set(0x16, 0, (struct hw_cpuid){ 2700, 0, 0, 0 });
@@ -227,7 +227,7 @@ TEST(an_msr_that_faults_or_states_0_or_1_hz_or_2_to_the_63_is_no_claim_with_the_
 	sim_msr_set(MSR_HV_TSC_FREQUENCY, 1000000000);
 	sim_msr_set(MSR_LAPIC_FREQUENCY, 1000000000);
 	read_claims();
-	sim.msr_count -= 2; /* reads of both fault from now on */
+	sim.msr_count -= 2; /* from now on, reads of both MSRs fault */
 	platform_read_claims(&platform, guard);
 	assert_refused(CLAIM_HYPERV, CLAIM_OF_TSC, "Reading it took an exception.");
 	assert_refused(CLAIM_HYPERV, CLAIM_OF_LAPIC, "Reading it took an exception.");
@@ -265,7 +265,7 @@ TEST(leaves_and_msrs_are_kept_as_they_were_read_each_once)
 	sim_msr_set(MSR_HV_TSC_FREQUENCY, UINT64_C(0x123456789));
 	sim_msr_set(MSR_LAPIC_FREQUENCY, 1);
 	set_leaf_15(0, 192, 24000000);
-	sim.msr_count--; /* a read of the last one faults from now on */
+	sim.msr_count--; /* from now on, a read of the last MSR faults */
 	platform_read_claims(&platform, guard);
 	assert_memory_equal(find_raw(false, 0x15), &((struct claim_raw){ .number = 0x15, .ebx = 192, .ecx = 24000000 }),
 			    sizeof(struct claim_raw));
@@ -304,7 +304,7 @@ TEST(platform_info_is_a_ratio_of_100_mhz_on_cores_with_avx)
 	sim_msr_set(0xce, UINT64_C(0x80000000001700));
 	read_claims();
 	assert_claim(CLAIM_PLATFORM_INFO, CLAIM_OF_TSC, "MSR CEh", UINT64_C(2300000000), 23000000);
-	sim_msr_set(0xce, UINT64_C(1) << 31); /* as in KVM */
+	sim_msr_set(0xce, UINT64_C(1) << 31); /* the value that KVM returns */
 	read_claims();
 	assert_refused(CLAIM_PLATFORM_INFO, CLAIM_OF_TSC, "It is 0.");
 	set_cpu("GenuineIntel", 0x000906ea, 0);
@@ -324,11 +324,11 @@ TEST(amds_p0_and_the_secure_tscs_megahertz)
 	sim_msr_set(0xc0010064, UINT64_C(1) << 63 | 148); /* a divisor of 0 */
 	read_claims();
 	assert_refused(CLAIM_AMD_P0, CLAIM_OF_TSC, "It is 0.");
-	sim_msr_set(0xc0010064, 8 << 8 | 148); /* not enabled */
+	sim_msr_set(0xc0010064, 8 << 8 | 148); /* this definition is not enabled */
 	read_claims();
 	assert_refused(CLAIM_AMD_P0, CLAIM_OF_TSC, "It is 0.");
 	assert_null(find(CLAIM_SECURE_TSC, CLAIM_OF_TSC));
-	set_cpu("AuthenticAMD", 0x00b40f40, UINT32_C(1) << 31); /* family 1Ah */
+	set_cpu("AuthenticAMD", 0x00b40f40, UINT32_C(1) << 31); /* a processor of family 1Ah */
 	sim_msr_set(0xc0010064, UINT64_C(1) << 63 | 860);
 	sim_cpuid_set(0x80000000, 0, (struct hw_cpuid){ 0x8000001f, 0, 0, 0 });
 	sim_cpuid_set(0x8000001f, 0, (struct hw_cpuid){ 2, 0, 0, 0 });
@@ -386,7 +386,7 @@ TEST(a_page_of_vmclock_that_changes_while_it_is_read_is_read_again)
 	read_vmclock(1, PERIOD, 0);
 	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "It changed during each of 1024 reads.");
 	sim_paravirtual.vmclock_updates = 0;
-	sim_paravirtual.vmclock_sequence = 1; /* an update that does not end */
+	sim_paravirtual.vmclock_sequence = 1; /* an odd sequence number: the update never ends */
 	read_vmclock(1, PERIOD, 0);
 	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "It changed during each of 1024 reads.");
 }
@@ -400,7 +400,7 @@ TEST(vmclock_without_a_time_has_the_reason)
 	sim_paravirtual_plug_vmclock();
 	read_vmclock(0xff, 0, 0);
 	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "It has no time: its counter id is FFh, invalid.");
-	read_vmclock(0, PERIOD, 0); /* ARM's counter */
+	read_vmclock(0, PERIOD, 0); /* the counter of ARM */
 	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "It has no valid period of the TSC.");
 	read_vmclock(1, 0, 0);
 	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "It has no valid period of the TSC.");

@@ -30,7 +30,7 @@ facts_now(void)
 {
 	struct cpu_facts facts;
 
-	memset(&facts, 0xa5, sizeof(facts)); /* the reader must overwrite all of this */
+	memset(&facts, 0xa5, sizeof(facts)); /* old contents, which the reader must overwrite completely */
 	cpu_read_facts(&facts);
 	return facts;
 }
@@ -106,7 +106,7 @@ TEST(each_feature_is_its_own_bit)
 	assert_true(facts.has_tsc_adjust);
 	assert_true(facts.has_rdtscp);
 	assert_true(facts.tsc_is_invariant);
-	/* Sets all bits except the bits that matter. */
+	/* Sets all bits except the bits that the reader tests. */
 	sim_cpuid_set(1, 0, (struct hw_cpuid){ ~0u, ~0u, ~(1u << 21) & ~(1u << 31), ~(1u << 4) });
 	sim_cpuid_set(6, 0, (struct hw_cpuid){ ~(1u << 2), ~0u, ~0u, ~0u });
 	sim_cpuid_set(7, 0, (struct hw_cpuid){ ~0u, ~(1u << 1), ~0u, ~0u });
@@ -214,7 +214,7 @@ TEST(lfence_serialises_by_vendor_and_on_amd_by_its_bit)
 	assert_true(facts_now().lfence_serialises);
 	set_vendor("HygonGenuine", 1);
 	assert_true(facts_now().lfence_serialises);
-	set_vendor("GenuineTMx86", 1); /* the bit is not specified for this vendor */
+	set_vendor("GenuineTMx86", 1); /* the bit is not defined for this vendor */
 	assert_false(facts_now().lfence_serialises);
 	set_vendor("AuthenticAMD", 1);
 	set_extended_max(0x80000020);
@@ -264,7 +264,7 @@ TEST(of_hypervisors_tcg_alone_is_asked_for_smis_since_it_never_faults)
 	assert_true(counts_smis_under("TCGTCGTCGTCG"));
 }
 
-#define SEV_STATUS 0xc0010131u /* APM vol. 2, 15.34.10 */
+#define SEV_STATUS 0xc0010131u /* address of the MSR: APM vol. 2, 15.34.10 */
 
 /* Acts like a KVM guest on an AMD processor, whose leaf 8000001Fh has EAX. */
 static bool
@@ -281,14 +281,14 @@ is_encrypted_by_amd(uint32_t eax, uint64_t status)
 TEST(a_guests_memory_is_encrypted_where_sev_is_active_and_not_where_it_could_be)
 {
 	assert_true(is_encrypted_by_amd(1u << 1, 1));
-	assert_true(is_encrypted_by_amd(1u << 1, 7)); /* SEV-ES, SEV-SNP */
+	assert_true(is_encrypted_by_amd(1u << 1, 7)); /* SEV-ES and SEV-SNP are active */
 	assert_false(is_encrypted_by_amd(1u << 1, 0));
 	assert_false(is_encrypted_by_amd(1u << 0, 1)); /* with SME alone, the host encrypts its own memory */
 	set_extended_max(0x8000001e);
 	assert_false(facts_now().memory_encrypted);
 	is_encrypted_by_amd(1u << 1, 1);
 	sim_cpuid_set(1, 0, (struct hw_cpuid){ 0 });
-	assert_false(facts_now().memory_encrypted); /* not a guest, but a host that supports encrypted guests */
+	assert_false(facts_now().memory_encrypted); /* a host that supports encrypted guests, and no guest itself */
 }
 
 TEST(so_is_a_trust_domains)
@@ -335,7 +335,9 @@ assert_place(uint32_t package, uint32_t core, uint32_t thread)
 	assert_int_equal(now.thread, thread);
 }
 
-/* Sets Intel's leaf for a core with ID. One bit of it is the thread, and the next three are the core. */
+/*
+ * Sets Intel's topology leaf for a core with ID. One bit of the id is the thread, and the next three bits are the core.
+ */
 static void
 set_levels(uint32_t leaf, uint32_t id)
 {
@@ -388,7 +390,7 @@ TEST(leaf_1f_wins_over_leaf_b_and_dies_belong_to_the_package)
 	sim_msr_set(0xc0000103, 0);
 	set_levels(0xb, 37);
 	set_vendor("GenuineIntel", 0x1f);
-	assert_place(2, 2, 1); /* leaf 1Fh is below the maximum, but empty */
+	assert_place(2, 2, 1); /* leaf 1Fh is not above the maximum, but it is empty */
 	set_levels(0x1f, 37);
 	sim_cpuid_set(0x1f, 2, (struct hw_cpuid){ 5, 24, LEVEL(2, DIE), 37 });
 	sim_cpuid_set(0x1f, 3, (struct hw_cpuid){ 0, 0, LEVEL(3, 0), 37 });

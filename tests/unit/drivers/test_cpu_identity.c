@@ -57,11 +57,12 @@ assert_signature(const char *vendor, uint32_t signature, uint32_t family, uint32
 
 TEST(extensions_of_family_and_model_count_where_the_short_fields_are_full)
 {
-	assert_signature("GenuineIntel", 0x00050654, 6, 85, 4);   /* Skylake-SP */
+	assert_signature("GenuineIntel", 0x00050654, 6, 85, 4);   /* the signature of Skylake-SP */
 	assert_signature("GenuineIntel", 0x00000f29, 15, 2, 9);   /* Pentium 4 */
 	assert_signature("AuthenticAMD", 0x00a00f11, 25, 1, 1);   /* Milan */
 	assert_signature("AuthenticAMD", 0x00000662, 6, 6, 2);    /* Athlon */
-	assert_signature("GenuineIntel", 0xfff0f543, 5, 4, 3);    /* Pentium MMX: the reserved upper bits are ignored */
+	/* the signature of a Pentium MMX; its reserved upper bits are ignored */
+	assert_signature("GenuineIntel", 0xfff0f543, 5, 4, 3);
 }
 
 /* The simulated MSR has the revision only after CPUID 1h. Its earlier value must not be used. */

@@ -256,7 +256,7 @@ TEST(run_some_passes_over_the_lost_and_loses_only_its_own)
 	assert_int_equal(runs[0], 0);
 }
 
-/* Therefore a batch takes the same time on a machine with a thousand cores. */
+/* The time for a batch must not depend on the number of cores in the machine, for example a thousand. */
 TEST(run_some_looks_at_no_slot_outside_its_batch)
 {
 	struct startup many = startup;
@@ -290,7 +290,9 @@ TEST(with_a_tsc_that_stands_still_a_wait_of_1_ms_ends_after_250001_turns)
 	sim.tsc.counter.stuck_at_ps = 0;
 	assert_false(run_one(1, count_run, NULL, WAIT_NS_PER_MS));
 	assert_int_equal(slots[1].standing, CORE_LATE);
-	/* Each turn pauses for both waits: for the job's bound and for the next wake-up. INIT adds 10 ms at the end. */
+	/*
+	 * The boot core pauses for the job's bound, and at the same time for each next wake-up. INIT adds 10 ms at the end.
+	 */
 	assert_int_equal(sim.count[SIM_PAUSE], 2 * 250001 + 2500001);
 }
 
@@ -352,7 +354,7 @@ TEST(a_core_waits_awake_for_its_next_job_and_no_longer_than_it_may)
 
 		pauses = 0;
 		post_at = at * 500;
-		slots[1].awake_ticks = 1000000; /* 1 ms; a pause takes 990 ns here, a reading of the TSC 10 */
+		slots[1].awake_ticks = 1000000; /* 1 ms; here a pause takes 990 ns, and a reading of the TSC 10 ns */
 		assert_int_equal(dispatch_poll_for_job(&slots[1]), at > 0);
 		assert_int_equal(pauses, at > 0 ? 500 : 1000);
 		assert_in_range(sim.now_ps - begin_ps, (at > 0 ? 499 : 999) * SIM_PS_PER_US, 1001 * SIM_PS_PER_US);

@@ -16,7 +16,7 @@ static struct {
 	size_t file_length;
 	uint16_t selected;
 	size_t offset;
-	unsigned wrong_accesses; /* accesses with a wrong width */
+	unsigned wrong_accesses; /* number of accesses with a wrong width */
 } fw_cfg;
 
 static uint8_t
@@ -171,7 +171,7 @@ TEST(ports_that_do_not_say_qemu_are_asked_for_four_bytes_only)
 	assert_int_equal(length, 0);
 	assert_int_equal(fw_cfg.selected, 0);
 	assert_int_equal(fw_cfg.offset, 4);
-	sim_reset(); /* no device answers at its ports, so they read all ones */
+	sim_reset(); /* no device answers at these ports, so they read all ones */
 	assert_false(fw_cfg_read_file("a", buffer, sizeof(buffer), &length));
 }
 

@@ -43,7 +43,7 @@ TEST(sixty_four_bits_are_three_reads_and_the_low_half_is_one)
 	assert_int_equal(clocks[HPET].claimed.num, 1000000000000000);
 	assert_int_equal(clocks[HPET].claimed.den, 100000000);
 	take(&clocks[HPET], 10 * SIM_PS_PER_US, samples, 2);
-	/* The low half is the second of three reads: 10,020 + 600 ns are 106 ticks. */
+	/* The low half is read in the second of three reads, at 10,020 + 600 ns. This is in tick 106. */
 	assert_sample(samples[0], 10020, 106, 10940);
 	assert_sample(samples[1], 10940, 115, 11860);
 
@@ -122,7 +122,7 @@ TEST(a_32_bit_rollover_is_exact_where_the_naive_reading_is_torn)
 
 	switch_on();
 	open_driver(&hpet_driver);
-	assert_int_equal(read_naively(start_ps), 1); /* a torn reading: 2^32 + 1 would be right */
+	assert_int_equal(read_naively(start_ps), 1); /* this reading is torn; 2^32 + 1 would be right */
 	/*
 	 * At 320 ns high is 0, at 620 ns low is 1, at 920 ns high is 1. So low is read again at
 	 * 1,220 ns, which is 720 ns after the rollover.
@@ -175,7 +175,7 @@ TEST(a_stuck_counter_is_found_within_the_bound_and_put_back)
 	assert_state(HPET_32, CLOCK_STUCK, "It is on, but its main counter does not count.");
 	assert_int_equal(sim.hpet.configuration, 0);
 	assert_int_equal(sim.hpet.configuration_writes, 2);
-	/* 2^24 ticks of the TSC are 16.8 ms, and each reading takes 310 ns. */
+	/* The core waits for 2^24 ticks of the TSC, or 16.8 ms. Each reading takes 310 ns. */
 	assert_in_range(sim.count[SIM_READ], 54000, 54200);
 }
 

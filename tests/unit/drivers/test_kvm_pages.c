@@ -7,7 +7,8 @@
 #define READS       50
 #define MSR_TSC     0x10
 #define WAIT_NS     20000000
-#define SLEW_PPM    1000 /* NTP may change the rate of the clock in KVM by 500 ppm; the page follows the TSC */
+/* largest rate difference: NTP may change the rate of KVM's clock by 500 ppm, while the page follows the TSC */
+#define SLEW_PPM    1000
 #define ROUND_NS    1000
 
 static uint64_t

@@ -57,7 +57,8 @@ TEST(the_shift_goes_either_way_before_the_multiplier)
 	assert_int_equal(pvclock_multiplier(&page), UINT64_C(1) << 34);
 	page.tsc_shift = -1;
 	page.tsc_to_system_mul = UINT32_MAX;
-	assert_int_equal(reading(), 50 + 49); /* 50 times slightly less than 1, rounded down */
+	/* each of the 50 ticks is slightly less than 1 ns, and the sum is rounded down */
+	assert_int_equal(reading(), 50 + 49);
 	assert_int_equal(pvclock_multiplier(&page), UINT32_MAX >> 1);
 	page.tsc_shift = -32; /* all 32 bits are shifted out */
 	assert_int_equal(pvclock_multiplier(&page), 0);
@@ -66,8 +67,8 @@ TEST(the_shift_goes_either_way_before_the_multiplier)
 }
 
 /*
- * 2^63 ticks of 4 ns are 2^65 ns, and the reading is its lower 64 bits. A product of 64 bits would lose bits in
- * between.
+ * 2^63 ticks of 4 ns are 2^65 ns, and the reading must be its lower 64 bits. A product of only 64 bits would lose bits
+ * before the shift.
  */
 TEST(nothing_is_cut_off_before_the_end)
 {
@@ -133,8 +134,8 @@ TEST(hyperv_scales_the_whole_tsc_and_adds_a_signed_offset)
 	assert_int_equal(hv_tsc_page_ticks(&taken, at), 550 - 3);
 	hv_page.scale = UINT64_MAX;
 	hv_page.offset = 0;
-	assert_true(hv_tsc_page_ticks(&hv_page, UINT64_MAX) == UINT64_MAX - 1); /* in 128 bits */
-	hv_page.scale = UINT64_C(184467440737095516); /* 10 MHz of 1 GHz */
+	assert_true(hv_tsc_page_ticks(&hv_page, UINT64_MAX) == UINT64_MAX - 1); /* the product needs 128 bits */
+	hv_page.scale = UINT64_C(184467440737095516); /* the scale from 1 GHz to 10 MHz */
 	assert_in_range(hv_tsc_page_multiplier(&hv_page), (UINT64_C(1) << 32) - 1, UINT64_C(1) << 32);
 }
 

@@ -80,7 +80,7 @@ TEST(kvms_features_and_its_claim_in_khz_are_read_under_its_own_maximum)
 	assert_int_equal(offered().interfaces[0].tsc.den, 0);
 }
 
-/* As in QEMU with hv- flags. */
+/* QEMU's hv- flags give such leaves. */
 TEST(interfaces_that_are_stacked_are_all_found_the_lowest_leaf_first)
 {
 	struct paravirtual found;
@@ -103,7 +103,7 @@ TEST(interfaces_that_are_stacked_are_all_found_the_lowest_leaf_first)
 	assert_string_equal(found.interfaces[1].offers, "kvm-clock by its old MSRs");
 	assert_ptr_equal(paravirtual_find(&found, PARAVIRTUAL_KVM), &found.interfaces[1]);
 	sim_msr_set(MSR_HV_TSC_FREQUENCY, UINT64_C(2893437001));
-	assert_int_equal(offered().interfaces[0].tsc_within_hz, 1000); /* the rounding of such a rate is unknown */
+	assert_int_equal(offered().interfaces[0].tsc_within_hz, 1000); /* the rounding error of such a rate is unknown */
 	found = offered_under(fault);
 	assert_int_equal(found.interfaces[0].tsc.den, 0);
 	assert_int_equal(found.count, 2);
@@ -160,12 +160,13 @@ TEST(a_name_alone_proves_nothing)
 	assert_int_equal(found.interfaces[0].features, 0);
 	assert_string_equal(found.interfaces[0].offers, "");
 	sim_cpuid_set(0x40000001, 0, (struct hw_cpuid){ 0x31237648, 0, 0, 0 });
-	sim_cpuid_set(0x40000003, 0, (struct hw_cpuid){ HV_ACCESS_FREQUENCY_MSRS, 0, 0, 0 }); /* EDX has no such MSRs */
+	/* register EDX does not report these MSRs */
+	sim_cpuid_set(0x40000003, 0, (struct hw_cpuid){ HV_ACCESS_FREQUENCY_MSRS, 0, 0, 0 });
 	assert_int_equal(offered().interfaces[0].features, 0);
 	assert_int_equal(sim.count[SIM_MSR_READ], 0);
 }
 
-/* With viridian=1 Hyper-V's leaves come first. */
+/* With Xen's option viridian=1, Hyper-V's leaves come first. */
 TEST(xens_leaf_has_the_tscs_mode_and_its_khz)
 {
 	struct paravirtual found;

@@ -37,7 +37,8 @@ TEST(kvmclock_reads_its_page_and_puts_the_msr_back)
 	assert_state(0, CLOCK_PRESENT, "By MSR 4b564d01h. Its page says TSC_STABLE: cores may be compared.");
 	assert_int_equal(sim_paravirtual.kvm_msrs[0] & 1, 1);
 	take(&clocks[0], SIM_PS_PER_MS, samples, 2);
-	assert_int_equal(samples[0].ticks, samples[0].end - 20); /* world time in ns at the read of the TSC */
+	/* the reading is the world time in ns at which the driver read the TSC */
+	assert_int_equal(samples[0].ticks, samples[0].end - 20);
 	assert_int_equal(samples[1].ticks, samples[1].end - 20);
 	assert_int_equal(samples[1].begin, samples[0].end);
 	kvmclock_driver.close(&device);
@@ -76,7 +77,8 @@ TEST(a_page_without_the_flag_and_the_old_msr_are_said)
 	assert_int_equal(clocks[0].stable(&device), STABLE_NO);
 	kvmclock_driver.close(&device);
 	plug(false);
-	sim_cpuid_set(0x40000001, 0, (struct hw_cpuid){ 0x00000002, 0, 0, 0 }); /* neither bit 0 nor bit 3 */
+	/* neither bit 0 nor bit 3 offers the clock */
+	sim_cpuid_set(0x40000001, 0, (struct hw_cpuid){ 0x00000002, 0, 0, 0 });
 	sim_platform(&platform);
 	open_driver(&kvmclock_driver);
 	assert_state(0, CLOCK_ABSENT, "KVM's CPUID leaf of features does not offer it.");
@@ -139,13 +141,14 @@ TEST(hypervs_counter_and_page_are_one_time_and_everything_is_put_back)
 	open_driver(&hv_ref_driver);
 	assert_state(0, CLOCK_PRESENT, "");
 	take(&clocks[0], SIM_PS_PER_MS, &sample, 1);
-	assert_int_equal(sample.ticks, 10001); /* 1 ms and 120 ns */
+	assert_int_equal(sample.ticks, 10001); /* the time is 1 ms and 120 ns, in units of 100 ns */
 	assert_true(sim_msr(0x40000000) >> 63); /* the guest identifies itself as an open source system */
 	hv_ref_driver.close(&device);
 	open_driver(&hv_page_driver);
 	assert_state(0, CLOCK_PRESENT, "");
 	take(&clocks[0], SIM_PS_PER_MS, &sample, 1);
-	assert_in_range(sample.ticks, 9999, 10000); /* 1 ms and 40 ns, and the page's scale is rounded */
+	/* the time is 1 ms and 40 ns, in units of 100 ns, and the page's scale is rounded */
+	assert_in_range(sample.ticks, 9999, 10000);
 	hv_page_driver.close(&device);
 	assert_true(sim_paravirtual_is_as_found());
 }
@@ -174,7 +177,7 @@ TEST(a_sequence_of_0_is_a_page_that_is_not_to_be_used)
 	sim_paravirtual.no_sequence_at_ps = SIM_PS_PER_MS;
 	open_driver(&hv_page_driver);
 	take(&clocks[0], 2 * SIM_PS_PER_MS, &sample, 1);
-	assert_int_equal(sample.ticks, 20001); /* the value of the MSR */
+	assert_int_equal(sample.ticks, 20001); /* this is the value of the MSR, not of the page */
 	assert_int_equal(clocks[0].stable(&device), STABLE_NO);
 	hv_page_driver.close(&device);
 }

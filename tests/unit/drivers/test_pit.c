@@ -25,7 +25,7 @@ TEST(a_reading_is_an_out_and_two_ins_and_counts_up_from_the_latch)
 
 	open_driver(&pit_driver);
 	assert_int_equal(sim.pit.port_61, 1);
-	assert_int_equal(sim_pit_status(2) & 0x3f, 0x34); /* mode 2, with the low byte first */
+	assert_int_equal(sim_pit_status(2) & 0x3f, 0x34); /* the channel is in mode 2, with the low byte first */
 	assert_int_equal(CHANNEL->reload, 65536);
 	for (size_t row = 0; row < 2; row++) {
 		assert_state(row, CLOCK_PRESENT, "");
@@ -93,7 +93,7 @@ TEST(every_mode_access_and_port_61h_are_as_found_after_close)
 
 TEST(an_access_of_0_becomes_low_byte_then_high_and_the_mode_stays)
 {
-	open_and_close(0x06, 0, false); /* as after QEMU's reset; access 0 is a latch command */
+	open_and_close(0x06, 0, false); /* the state after QEMU's reset; access mode 0 is a latch command */
 	assert_int_equal(sim_pit_status(2) & 0x7f, 0x36);
 	assert_int_equal(sim.pit.port_61, 0);
 }
@@ -126,7 +126,7 @@ TEST(a_clock_gated_pit_is_disabled_within_the_bound_and_put_back)
 	assert_state(PIT_READBACK, CLOCK_DISABLED, GATED);
 	assert_int_equal(sim.pit.port_61, 2);
 	assert_int_equal(sim_pit_status(2) & 0x3f, 0x36);
-	/* 2^24 ticks of the TSC are 16.8 ms, and each reading takes 1,510 ns. */
+	/* The core waits for 2^24 ticks of the TSC, or 16.8 ms. Each reading takes 1,510 ns. */
 	assert_in_range(sim.count[SIM_OUT], 11100, 11200);
 }
 

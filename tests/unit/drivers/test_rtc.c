@@ -81,7 +81,8 @@ TEST(in_a_guest_the_new_second_shows_with_the_register_however_late_uip_falls)
 	open_driver(&rtc_driver);
 	assert_int_equal(second_at(SIM_PS_PER_S - 2000 * SIM_PS_PER_US), 59);
 	assert_int_equal(second_at(SIM_PS_PER_S - 1000 * SIM_PS_PER_NS - 1), 59);
-	assert_int_equal(second_at(SIM_PS_PER_S - 1000 * SIM_PS_PER_NS), 0); /* the seconds are read 1,000 ns later */
+	/* the seconds are read 1,000 ns after register A */
+	assert_int_equal(second_at(SIM_PS_PER_S - 1000 * SIM_PS_PER_NS), 0);
 }
 
 TEST(what_an_update_makes_of_the_register_is_not_believed)
@@ -227,7 +228,7 @@ TEST(the_flag_is_counted_at_8192_hz_from_one_register_a_read)
 
 		assert_int_equal(samples[i].ticks - start, now_ps * 8192 / SIM_PS_PER_S);
 	}
-	assert_int_equal(samples[999].ticks - start, 8); /* 1.021 ms hold 8.36 periods */
+	assert_int_equal(samples[999].ticks - start, 8); /* the samples take 1.021 ms, which are 8.36 periods */
 }
 
 TEST(a_flag_from_before_the_run_is_not_counted_in_it)
@@ -322,7 +323,7 @@ TEST(index_is_left_at_register_d_where_port_70h_reads_ffh)
 	open_driver(&rtc_driver);
 	assert_int_equal(sim.rtc.index, 0x8d);
 	take(&clocks[RTC], 0, &sample, 1);
-	assert_int_equal(sim.rtc.index, 0x80); /* the NMI bit, as the index register reads */
+	assert_int_equal(sim.rtc.index, 0x80); /* only the NMI bit is set in the index register */
 	rtc_driver.close(&device);
 	assert_int_equal(sim.rtc.index, 0x8d);
 }

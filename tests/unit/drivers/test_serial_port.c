@@ -54,10 +54,10 @@ TEST(spcr_names_a_16550_at_an_io_port)
 
 TEST(spcr_of_another_device_or_of_memory_or_switched_off_names_none)
 {
-	assert_int_equal(port_of_spcr(3, ACPI_SPACE_IO, 0x2f8), 0); /* type 3 is ARM's PL011 */
+	assert_int_equal(port_of_spcr(3, ACPI_SPACE_IO, 0x2f8), 0); /* type 3 is ARM's PL011, which is no 16550 */
 	assert_int_equal(port_of_spcr(0, ACPI_SPACE_MEMORY, 0x2f8), 0);
 	assert_int_equal(port_of_spcr(0, ACPI_SPACE_IO, 0), 0);
-	assert_int_equal(port_of_spcr(0, ACPI_SPACE_IO, 0xffff), 0); /* its registers would go beyond the last port */
+	assert_int_equal(port_of_spcr(0, ACPI_SPACE_IO, 0xffff), 0); /* the last registers would be beyond port FFFFh */
 	assert_int_equal(port_of_spcr(0, ACPI_SPACE_IO, 0x1000002f8), 0);
 }
 

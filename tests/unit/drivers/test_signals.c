@@ -115,7 +115,7 @@ TEST(both_halves_of_the_generation_id_count_and_zeros_are_no_id)
 	}
 }
 
-static uint64_t vmclock_page[14]; /* struct vmclock_abi, in units of 8 bytes */
+static uint64_t vmclock_page[14]; /* the fields of struct vmclock_abi, in units of 8 bytes */
 
 static uint64_t
 read_vmclock_page(uint64_t address, unsigned width_bytes)
@@ -143,15 +143,15 @@ TEST(vmclock_s_generation_counts_only_if_its_flag_is_set)
 	vmclock_page[0] = 0x4b4c4356; /* "VCLK" */
 	assert_false(read_signals(0, SIM_VMCLOCK_BASE, true).list[0].unusable);
 	first = vmclock_value();
-	vmclock_page[13]++; /* vm_generation_counter */
+	vmclock_page[13]++; /* changes vm_generation_counter */
 	assert_int_equal(vmclock_value(), first);
-	vmclock_page[2]++;  /* disruption_marker */
+	vmclock_page[2]++;  /* changes disruption_marker */
 	assert_int_not_equal(vmclock_value(), first);
-	vmclock_page[3] = 1 << 8; /* VMCLOCK_FLAG_VM_GEN_COUNTER_PRESENT */
+	vmclock_page[3] = 1 << 8; /* sets VMCLOCK_FLAG_VM_GEN_COUNTER_PRESENT */
 	first = vmclock_value();
 	vmclock_page[13]++;
 	assert_int_not_equal(vmclock_value(), first);
-	vmclock_page[12]++; /* this field is no signal */
+	vmclock_page[12]++; /* changes a field that is no signal */
 	first = vmclock_value();
 	vmclock_page[12]++;
 	assert_int_equal(vmclock_value(), first);

@@ -129,7 +129,7 @@ TEST(pit_mode_0_raises_out_after_its_count_while_the_gate_is_up)
 	sim.cost_ps[SIM_IN] = 0;
 	go_to_clock(600);
 	assert_int_equal(hw_in8(0x61), 0x01);
-	go_to_clock(601); /* N + 1 clocks after the load */
+	go_to_clock(601); /* the time is N + 1 clocks after the load */
 	assert_int_equal(hw_in8(0x61), 0x21);
 }
 

@@ -11,7 +11,7 @@
 #define ENTRY_3    24u
 #define ENTRY_2    31u
 
-/* Each is in a block of exactly its length, so that the sanitizer sees a read beyond its end. */
+/* The memory of the machine. Each region has exactly its length, so that the sanitizer sees a read beyond its end. */
 struct machine {
 	uint8_t *entry_3, *entry_2, *table;
 	size_t entry_3_length, entry_2_length, table_length;
@@ -97,7 +97,8 @@ read_facts(struct machine *machine)
 {
 	const struct smbios_memory memory = { machine_at, machine };
 
-	memset(&machine->facts, 0xa5, sizeof(machine->facts)); /* the reader must overwrite all of this */
+	/* old contents, which the reader must overwrite completely */
+	memset(&machine->facts, 0xa5, sizeof(machine->facts));
 	smbios_read_facts(&memory, machine->entry_3 ? ENTRY_3_AT : 0, machine->entry_2 ? ENTRY_2_AT : 0, &machine->facts);
 	assert_ptr_equal(smbios_broken_invariant(&machine->facts), NULL);
 	return &machine->facts;
@@ -181,7 +182,7 @@ TEST(the_64_bit_entry_point_goes_first_and_the_32_bit_one_is_used_where_its_chec
 
 	SET_TABLE(machine, BIOS SYSTEM BOARD END);
 	add_entry_3(machine, (uint32_t)machine->table_length);
-	add_entry_2(machine, 6, 1); /* too short for the first structure */
+	add_entry_2(machine, 6, 1); /* the table is too short for the first structure */
 	assert_is_example(read_facts(machine));
 	machine->entry_3[5]++;
 	free(machine->entry_2);
@@ -207,11 +208,11 @@ TEST(what_is_wrong_with_an_entry_point_is_said)
 	} cases[] = {
 		{ 0, '-', true, "SMBIOS: the entry point does not begin with _SM_" },
 		{ 5, 0x1e, true, "SMBIOS: the entry point _SM_ has the length 30" },
-		/* the entry point claims to be longer than the readable memory */
+		/* the entry point states a length that is larger than the readable memory */
 		{ 5, 0xff, true, "SMBIOS: the entry point _SM_ has the length 255" },
 		{ 7, 0x09, false, "SMBIOS: the checksum of the entry point _SM_ is off by 1h" },
 		{ 0x1b, 0x80, true, "SMBIOS: 84 bytes at 80020000h, the table, can't be read" },
-		/* the entry point claims to be longer than it is */
+		/* the entry point states a table length that is larger than the readable memory */
 		{ 0x17, 0x80, true, "SMBIOS: 32852 bytes at 20000h, the table, can't be read" },
 	};
 
@@ -275,8 +276,8 @@ TEST(what_does_not_end_within_the_table_is_left_out_and_said)
 		size_t length;
 	} cases[] = {
 #define CASE(bytes) { bytes, sizeof(bytes) - 1 }
-		CASE("\2\0\0\0"),                      /* with a length of 0 there is no next structure */
-		CASE("\2\3\0\0\0\0"),                  /* shorter than its own header */
+		CASE("\2\0\0\0"),                      /* the structure has the length 0, so there is no next structure */
+		CASE("\2\3\0\0\0\0"),                  /* the length is smaller than the structure's header */
 		CASE("\2"),                            /* the structure's length is missing */
 		CASE("\2\x08\2\0" "\1\2\0"),           /* the structure is shorter than its length */
 		CASE("\2\x08\2\0" "\1\2\0\3"),         /* the strings and the final zeros are missing */
@@ -325,7 +326,7 @@ TEST(a_field_beyond_its_structure_is_none)
 TEST(the_first_structure_of_a_type_counts)
 {
 	assert_string_equal(READ(*state, BOARD "\2\x08\2\0" "\1\2\0\0" "Other\0" "Riser\0" "\0" END)->board_product, "X99-B");
-	/* This is so even if the first structure is incomplete. Fields of two structures are never combined. */
+	/* Fields of two structures must not be combined, even if the first structure is incomplete. */
 	assert_string_equal(READ(*state, "\2\x08\2\0" "\1\0\0\0" "Example Boards\0" "\0"
 				 "\2\x08\2\0" "\1\2\0\0" "Other\0" "Riser\0" "\0" END)->board_product, "");
 }

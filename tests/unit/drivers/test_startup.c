@@ -9,7 +9,7 @@
 #include "hw/wait.h"
 
 #define PAGE       0x9eu
-#define INIT       0x4500u /* asserted, edge, INIT */
+#define INIT       0x4500u /* delivery bits of the command: asserted, edge, INIT */
 #define SIPI       (0x4600u | PAGE)
 #define MODE_MASK  0x0700u
 #define MODE_INIT  0x0500u
@@ -29,7 +29,7 @@ static bool sent_unmasked;
 static uint64_t stuck_at_sipi; /* the LAPIC sends no command from this SIPI on, counted from 1; 0 if it always does */
 static uint64_t sipis;
 
-/* Every core checks in at its first SIPI after an INIT. The deaf core ignores DEAF_TO_SIPIS of them first. */
+/* Lets every core answer at its first SIPI after an INIT. The deaf core first ignores DEAF_TO_SIPIS SIPIs. */
 static void
 core_hears(uint32_t destination, uint32_t command)
 {
@@ -251,7 +251,7 @@ TEST(cores_that_no_sipi_reaches_are_not_waited_for)
 	assert_int_equal(sim.lapic.ipi_count, 4);
 	for (uint32_t i = 1; i < CORES; i++)
 		assert_int_equal(slots[i].standing, CORE_UNSENT);
-	/* it does not wait for a second for the core's answer */
+	/* the boot core does not wait for the answer for a second */
 	assert_in_range(sim.now_ps, 10 * SIM_PS_PER_MS, 700 * SIM_PS_PER_MS);
 }
 
@@ -318,7 +318,7 @@ TEST(a_started_core_switches_its_lapic_on_with_spurious_vector_255)
 	struct lapic lapic;
 
 	assert_null(lapic_open(&lapic));
-	sim.lapic.registers[0x0f] = 0x10f0; /* switched off, as after INIT, with another bit set */
+	sim.lapic.registers[0x0f] = 0x10f0; /* the LAPIC is switched off, as after INIT, and another bit is set */
 	lapic_join(&lapic);
 	assert_int_equal(sim.lapic.registers[0x0f], 0x11ff);
 	assert_int_equal(lapic_eoi_address(&lapic), SIM_LAPIC_BASE + 0xb0);
@@ -341,7 +341,7 @@ TEST(with_a_tsc_that_stands_still_the_delays_end_by_count)
 	sim.tsc.counter.stuck_at_ps = 0;
 	open_lapic();
 	assert_int_equal(startup_cores(&startup), 3);
-	/* Waits of 10 ms and 200 us, at 4 ns for each turn, with one additional turn each. No further wait follows. */
+	/* The waits of 10 ms and 200 us have turns of 4 ns, and one additional turn each. No further wait follows. */
 	assert_int_equal(sim.count[SIM_PAUSE], 2500001 + 50001);
 }
 

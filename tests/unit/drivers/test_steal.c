@@ -5,7 +5,7 @@
 #include "sim.h"
 #include "sim_paravirtual.h"
 
-#define FOUND UINT64_C(0x7000040) /* an area of the firmware, disabled */
+#define FOUND UINT64_C(0x7000040) /* address in the MSR before the test; the firmware's area, but disabled */
 
 static jmp_buf *guard_top;
 static struct fault raised;

@@ -5,7 +5,7 @@
 #include "sim_paravirtual.h"
 #include "timers/timers.h"
 
-#define CONFIG UINT64_C(0x1e08) /* direct, vector E0h, auto-enable */
+#define CONFIG UINT64_C(0x1e08) /* configuration: direct mode, vector E0h, auto-enable */
 #define COUNT  UINT64_C(123456)
 
 static int

@@ -165,7 +165,7 @@ TEST(a_step_back_of_500_ticks_shows_in_the_one_sample_around_it)
 
 	open_driver(&tsc_driver);
 	take(&clocks[TSC], 0, sound, 3);
-	sim.tsc.counter.backward_at_ps = 60 * SIM_PS_PER_NS; /* during the second sample's own read */
+	sim.tsc.counter.backward_at_ps = 60 * SIM_PS_PER_NS; /* the time is within the second sample's own reading */
 	sim.tsc.counter.backward_ticks = 500;
 	take(&clocks[TSC], 0, sick, 3);
 	assert_sample(sound[1], 50, 60, 80);

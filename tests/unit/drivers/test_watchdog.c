@@ -3,15 +3,15 @@
 #include "sim.h"
 #include "watchdog/watchdog.h"
 
-#define PORT_RELOAD  0x660 /* TCO_RLD */
-#define PORT_CONTROL 0x668 /* TCO1_CNT; bit 11 halts the timer */
-#define PORT_TIMER   0x672 /* TCO_TMR, bits 9:0 */
+#define PORT_RELOAD  0x660 /* port of the register TCO_RLD */
+#define PORT_CONTROL 0x668 /* port of the register TCO1_CNT; its bit 11 halts the timer */
+#define PORT_TIMER   0x672 /* port of the register TCO_TMR; its bits 9:0 are the time */
 #define HALT         (1u << 11)
 #define PERIOD_MS    600
 #define COUNT_MAX    1023
 #define GCS          UINT64_C(0xfed1f410)
 #define NO_REBOOT    (1u << 5)
-#define ENTRIES      6 /* entries that the driver needs; the seventh lets the watchdog reset the machine */
+#define ENTRIES      6 /* number of entries that the driver needs; a further one lets the watchdog reset the machine */
 #define SIZE         (68 + 24 * ENTRIES)
 
 static struct {
@@ -187,7 +187,7 @@ TEST(a_watchdog_that_runs_or_is_disabled_or_not_supported_is_left_alone, FIXTURE
 	for (size_t i = 0; i < ENTRIES; i++) {
 		uint8_t *entry = wdat + 68 + 24 * i, action = entry[0];
 
-		entry[0] = 32; /* an action that the driver does not use */
+		entry[0] = 32; /* number of an action that the driver does not use */
 		assert_true(read_table(SIZE));
 		assert_string_equal(watchdog_arm(&watchdog, &facts.watchdog), reason);
 		entry[0] = action;

@@ -15,13 +15,14 @@ TEST(it_reads_its_page_and_xen_writes_it_no_longer_after_the_close)
 {
 	struct sample samples[2];
 
-	/* also with Hyper-V's interface in addition, as with viridian=1 */
+	/* The second time, Hyper-V's interface exists in addition, as with Xen's option viridian=1. */
 	for (unsigned hyperv = 0; hyperv < 2; hyperv++) {
 		plug(hyperv);
 		open_driver(&xen_driver);
 		assert_state(0, CLOCK_PRESENT, "Its page says TSC_STABLE: cores may be compared.");
 		take(&clocks[0], SIM_PS_PER_MS, samples, 2);
-		assert_int_equal(samples[0].ticks, samples[0].end - 20); /* world time in ns at the read of the TSC */
+		/* the reading is the world time in ns at which the driver read the TSC */
+		assert_int_equal(samples[0].ticks, samples[0].end - 20);
 		assert_int_equal(samples[1].ticks, samples[1].end - 20);
 		assert_int_equal(samples[1].begin, samples[0].end);
 		assert_int_not_equal(sim_paravirtual.xen_areas[0], 0);

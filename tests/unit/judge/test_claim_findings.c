@@ -159,7 +159,7 @@ TEST(in_a_guest_a_leaf_against_clocks_of_one_source_is_named_with_them)
 			assert_false(report->behaviours.rows[i].checked);
 }
 
-/* For example, the TSC was migrated to a host with another rate. */
+/* The cause may be that the TSC was migrated to a host with another rate. */
 TEST(two_claims_that_agree_with_each_other_and_not_with_the_clocks_accuse_the_tsc)
 {
 	report->clock_count = 4;

@@ -11,7 +11,7 @@ set_core(struct report *report, size_t core, const char *id, uint64_t mean_ps)
 	report->cores[core].latency[clock] = (struct core_latency){ 1000, 1, 1, 1, mean_ps, mean_ps - 600, mean_ps + 700 };
 }
 
-/* The costs are 40, 10, 30 and 20 ns, so the median is 25 ns. The boot core's cost is 40 ns. */
+/* The cores' costs are 40, 10, 30 and 20 ns, so the median is 25 ns. The boot core's cost is 40 ns. */
 TEST(of_four_cores_the_cost_is_the_mean_of_the_middle_two_within_those_of_all)
 {
 	static const uint64_t reads_ps[] = { 60000, 20000, 45000, 35000 }, nulls_ps[] = { 20000, 10000, 15000, 15000 };

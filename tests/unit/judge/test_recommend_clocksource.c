@@ -180,7 +180,7 @@ TEST(kvm_clock_comes_first_unless_the_tsc_is_invariant)
 	struct report_clock *kvmclock = add("kvmclock");
 
 	offer(PARAVIRTUAL_KVM);
-	kvmclock->clock.rating = 299; /* as the driver sets it in this case */
+	kvmclock->clock.rating = 299; /* the driver sets this rating in the same case */
 	recommend_clocksource(report);
 	assert_taken(0, "Linux", "tsc", "clocksource tsc, rating 300, before kvm-clock, 299; if the TSC is reported as "
 					"invariant, Linux ranks the hypervisor's clock below it.");
@@ -192,7 +192,7 @@ TEST(kvm_clock_comes_first_unless_the_tsc_is_invariant)
 	assert_taken(1, "Windows", "hpet", "the platform's counter, because the TSC is not reported as invariant.");
 }
 
-/* As in QEMU with both: Hyper-V's leaves come first, and KVM's above them. */
+/* QEMU with both interfaces has Hyper-V's leaves first, and KVM's leaves above them. */
 TEST(of_stacked_interfaces_linux_takes_the_highest_and_windows_hypervs)
 {
 	report->tsc_is_invariant = false;
@@ -252,7 +252,7 @@ TEST(xen_s_clock_comes_first_unless_the_tsc_is_invariant_and_never_emulated)
 	assert_taken(0, "Linux", "xen", "clocksource xen, rating 400, before tsc, 300; the TSC is not reported as invariant, "
 		     "so the hypervisor's clock comes first.");
 	report->tsc_is_invariant = true;
-	xen->clock.rating = 299; /* as the driver sets it in this case */
+	xen->clock.rating = 299; /* the driver sets this rating in the same case */
 	recommend_clocksource(report);
 	assert_taken(0, "Linux", "tsc", "clocksource tsc, rating 300, before xen, 299; if the TSC is reported as "
 					"invariant and "

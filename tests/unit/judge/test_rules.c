@@ -131,8 +131,8 @@ TEST(step_back_of_a_bracket_is_the_tscs_fault_and_counts_once)
 }
 
 /*
- * Judges a report on CORES cores, where the TSC of the last STEPPING cores stepped back twice each. TEXT is the text of
- * the only finding.
+ * Judges a report on CORES cores. The TSCs of the last STEPPING cores stepped back twice each. The only finding must
+ * have TEXT.
  */
 static void
 assert_cores_text(size_t cores, size_t stepping, const char *text)
@@ -187,8 +187,8 @@ TEST(a_step_back_of_another_core_excuses_no_clock)
 }
 
 /*
- * The TSC sometimes steps back by 10,000 ticks. A clock that it timed across such a step seems to jump, to change its
- * rate or to be slow.
+ * The TSC sometimes steps back by 10,000 ticks. Another clock that was timed across such a step seems to jump, to
+ * change its rate or to be slow.
  */
 TEST(what_a_tsc_timed_that_stepped_back_accuses_no_other_clock)
 {
@@ -228,10 +228,7 @@ keep_devices(struct report *report)
 	report->clock_count = count;
 }
 
-/*
- * Adds a discontinuity between all clocks of the report, which went on together, and the TSC, which is none of these
- * clocks.
- */
+/* Adds a discontinuity between the TSC and all clocks of the report. The TSC is not in the report. */
 static void
 part_from_tsc(struct report *report)
 {
@@ -295,7 +292,7 @@ part(struct report *report, unsigned one, unsigned other)
 	}
 }
 
-/* One clock may have been read before the TSC stopped, and the others after it. */
+/* One clock may have been read before the TSC stopped, and the other clocks after the stop. */
 TEST(in_a_guest_whose_tsc_stands_now_and_then_no_clock_jumps_by_it)
 {
 	for (int stands = 0; stands < 2; stands++) {
@@ -388,7 +385,7 @@ TEST(by_a_tsc_that_parted_from_all_other_clocks_no_device_is_off_its_data_sheet)
 	}
 }
 
-/* A timer that rounds deadlines, or follows another clock, is early with each length. */
+/* A timer that rounds its deadlines, or follows another clock, is early with every length. */
 TEST(shots_that_are_early_in_one_length_and_not_in_another_are_not_determined)
 {
 	for (size_t early = 0; early <= 2; early++) {
@@ -413,7 +410,10 @@ TEST(shots_that_are_early_in_one_length_and_not_in_another_are_not_determined)
 	}
 }
 
-/* Also on one of several cores, if the boot core was tested with more lengths. One early shot is not enough. */
+/*
+ * The same applies to one of several cores, if the boot core was tested with more lengths. One early shot is not
+ * enough.
+ */
 TEST(shots_that_are_early_on_one_core_name_that_core)
 {
 	for (int stray = 0; stray < 2; stray++) {
@@ -681,7 +681,7 @@ assert_verdicts(struct report *report, const char *const *ids, enum verdict verd
 		assert_int_equal(literal_find(report, *ids)->verdict, verdict);
 }
 
-/* The RTC's periodic flag and its seconds are different counters. */
+/* The RTC's periodic flag and its seconds are two counters. */
 TEST(what_is_of_the_counter_holds_for_each_way_of_reading_it)
 {
 	static const struct {
@@ -777,7 +777,7 @@ read_slowly(struct report *report, const char *id, uint64_t ns)
 		latency_add(latency, &scale, &sample, 1);
 }
 
-/* A CPUID that traps does not make the TSC slow. */
+/* If CPUID exits to the hypervisor, this does not make the TSC slow. */
 TEST(a_way_that_is_as_slow_as_its_clock_does_not_pass_beside_it)
 {
 	struct report *report = literal_clean();

@@ -93,7 +93,7 @@ TEST(what_is_too_wide_is_said_with_what_would_tell)
 	assert_int_equal(report->finding_count, 0);
 	assert_string_equal(flag->text, "1024 Hz. The limit is 500; a run 263 times as long can decide.");
 	assert_string_equal(uip->text, "UIP. The limit is 3000; a run on an idle machine can decide.");
-	/* the longest sentence of this kind */
+	/* the longest sentence of this kind, which must fit */
 	assert_string_equal(out->text, OUT_ROSE " The limit is 100; a run on an idle machine can decide.");
 	assert_int_equal(literal_find(report, "rtc")->open, 2);
 	assert_int_equal(literal_find(report, "rtc")->verdict, VERDICT_PASS);
@@ -213,7 +213,7 @@ TEST(a_rate_is_passed_by_a_clock_of_another_source_alone)
 	}
 }
 
-/* If another clock is named, the TSC's rate is not in doubt. */
+/* The rate of the TSC is not in doubt if another clock is named. */
 TEST(another_clocks_change_is_no_doubt_of_the_tsc)
 {
 	struct report *report = machine_without_behaviours();
@@ -281,7 +281,7 @@ TEST(a_tsc_that_was_moved_is_named_and_not_those_that_differ_by_their_stretches)
 
 /*
  * The RTC's edges come before the other clocks are read. If the TSC stopped in between, for up to 10 ms, only the RTC
- * seems to have changed. This may happen in the window of a second or in the 20 s since.
+ * seems to have changed. This may happen in the window of a second, or in the 20 s after it.
  */
 TEST(an_rtc_that_seems_to_have_changed_by_what_a_tsc_may_have_stood_is_not_named)
 {

@@ -62,8 +62,8 @@ assert_clean(struct report *report)
 }
 
 /*
- * Asserts the finding's text without the part on warps at its end. an_offset_says_whether_its_warps_were_seen() tests
- * that part.
+ * Asserts the finding's text, without the part on warps at its end. The test
+ * an_offset_says_whether_its_warps_were_seen() checks that part.
  */
 static void
 assert_text(const struct finding *finding, const char *text)
@@ -469,7 +469,7 @@ TEST(pair_that_alone_is_proven_to_differ_is_a_finding_without_a_core)
 	for (size_t i = 0; i < 4; i++)
 		assert_false(report->cores[i].off_majority);
 
-	report = machine_with_one_proven_pair(0, 2); /* the boot core is not preferred to other cores */
+	report = machine_with_one_proven_pair(0, 2); /* the boot core must not be preferred to other cores */
 	judge(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_int_equal(report->findings[0].core, REPORT_NO_CORE);
@@ -1071,7 +1071,7 @@ TEST(largest_step_fits_its_sentence)
 	assert_non_null(strstr(report->findings[3].text, " 3 more cores: the same."));
 }
 
-/* Six cores with the longest ids, as far off as can be, in a guest. */
+/* Six cores with the longest ids have the largest possible offsets, in a guest. */
 TEST(largest_figures_fit_their_sentences)
 {
 	int64_t far = INT64_C(1) << 61;

@@ -138,7 +138,8 @@ guest_set_up(void **state)
 	guest.kvm = guest.vm = guest.cpu = -1;
 	guest.run = MAP_FAILED;
 	guest.memory = MAP_FAILED;
-	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = nothing }, NULL); /* interrupts a call that waits */
+	/* the signal interrupts a call that waits too long */
+	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = nothing }, NULL);
 	guest.begin_ns = host_ns();
 	guest.lacking = make_memory_and_core();
 	if (!guest.lacking)

@@ -213,7 +213,7 @@ literal_fill_cores(struct report *report, size_t count)
 	};
 }
 
-/* Calculates the results for the cores from the pairs in report->skew.offsets. */
+/* Calculates the results for the cores from the offsets in report->skew.offsets. */
 static inline void
 literal_solve(struct report *report)
 {
@@ -229,7 +229,7 @@ literal_solve(struct report *report)
 	free(solved);
 	free((bool *)skew->outlier);
 	skew->outlier = outlier;
-	skew->latest_summary = skew->summary; /* the last pass has the same results */
+	skew->latest_summary = skew->summary; /* the results of the last pass are the same */
 	skew->latest.kind = skew->offsets.kind;
 	skew->latest.cores = skew->offsets.cores;
 	skew->latest.pairs = skew->offsets.pairs;

@@ -19,7 +19,7 @@
 
 #define TEST_MAX 256 /* largest number of tests in a program */
 
-typedef CMFixtureFunction test_fixture[2]; /* called before and after a test, or NULL */
+typedef CMFixtureFunction test_fixture[2]; /* functions that are called before and after a test, or NULL */
 
 static struct CMUnitTest tests_of_program[TEST_MAX];
 static size_t tests_of_program_count;

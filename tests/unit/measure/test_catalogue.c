@@ -23,25 +23,26 @@
 #define PM_RANGE_24    (UINT64_C(1) << 24)
 #define SICK_CORE      2
 #define OTHER_CORE     1
-#define FAR_TICKS      1000000 /* longer than any round trip, in ticks */
-/* the turn of the HPET: the fifth of the latency measurements, which take 20 ms each */
+#define FAR_TICKS      1000000 /* a time in ticks that is longer than any round trip */
+/* start of the HPET's part of the latency measurements, which is the fifth; each takes 20 ms */
 #define HPET_TURN_PS   (90 * SIM_PS_PER_MS)
 #define HPET_TICKS_PER_MS 10000
-#define TSC_FAST_PPM   40 /* enough to show that the TSC does not share the chip set's crystal */
+/* a rate error that is large enough to show that the TSC does not share the chip set's crystal */
+#define TSC_FAST_PPM   40
 #define MSR_TSC_ADJUST 0x3bu
 #define MSR_PKG_CST_CONFIG 0xe2u
 
 enum stage { FROM_THE_START, AFTER_RATES, IN_A_SOAK, BEFORE_CHECKS };
 
-struct machine { /* a machine in which a fault is searched; healthy without the fault */
+struct machine { /* a machine on which a fault is searched; it is healthy without the fault */
 	const char *name;
 	size_t cores;
 	void (*arrange)(struct bench *bench); /* changes the machine before its clocks are opened; may be NULL */
-	void (*before_checks)(void);          /* may be NULL */
+	void (*before_checks)(void);          /* changes the machine before the devices' checks; may be NULL */
 };
 
 struct ailment {
-	const char *rule, *clock; /* the rule that finds the fault, and the clock that it names (NULL: no clock) */
+	const char *rule, *clock; /* the rule that must find the fault, and the clock that must be named (NULL: no clock) */
 	const char *name;
 	const struct machine *machine;
 	enum stage stage; /* stage of the run at which the fault starts */
@@ -53,10 +54,10 @@ static struct {
 	struct bench *bench;
 	const struct machine *machine;
 	const struct ailment *fault;
-	bool is_measured; /* the first pass has begun */
+	bool is_measured; /* true if the first measurement pass has begun */
 } stage_of;
 
-/* The machines. */
+/* Functions that prepare the machines. */
 
 static void
 claim_no_tsc_rate_and_have_two_clocks(struct bench *bench)
@@ -104,7 +105,7 @@ come_to_bit_24(void)
 	sim_counter_set(&sim.pm.counter, PM_RANGE_24 - 100000); /* 28 ms */
 }
 
-/* The HPET table's 56 bytes: IA-PC HPET specification 1.0a, 3.2.4. */
+/* The HPET table has 56 bytes: IA-PC HPET specification 1.0a, 3.2.4. */
 static void
 read_hpet_table(struct bench *bench, uint8_t checksum_off)
 {
@@ -154,7 +155,7 @@ have_kvms_page(struct bench *bench)
 	have_clocks_of_hypervisors(bench, clocks);
 }
 
-/* The rate of the clock's page has a separate rule, with a smaller limit than the clock's rate. */
+/* The rate in the clock's page has a rule of its own. Its limit is smaller than the limit of the clock's rate. */
 static void
 allow_a_rate_of_1000_ppm(void)
 {
@@ -193,8 +194,8 @@ have_kvms_pages(struct bench *bench)
 }
 
 /*
- * A soak whose series has at least two rows of a second, see begins(). Slow reads of its TSC and HPET keep the number
- * of accesses small.
+ * Makes the run a soak. Its series has at least two rows of a second, see begins(). Slow reads of the TSC and the HPET
+ * keep the number of accesses small.
  */
 static void
 be_soaked(struct bench *bench)
@@ -338,9 +339,9 @@ FAULT(pm_with_high_bits, sim.pm.high_bits = 0xa5000000)
 static void
 pm_counts_32_bits(struct bench *bench)
 {
-	(void)bench; /* the platform states 24 bits already */
+	(void)bench; /* the platform already states 24 bits */
 	sim.pm.counter.wrap_bits = 32;
-	sim_counter_set(&sim.pm.counter, PM_RANGE_24 - 100000); /* bit 24 would be set after 28 ms */
+	sim_counter_set(&sim.pm.counter, PM_RANGE_24 - 100000); /* in 28 ms bit 24 would be set */
 }
 
 FAULT(pm_wraps_at_24, sim.pm.counter.wrap_bits = 24) /* the platform states 32 bits already */
@@ -366,7 +367,7 @@ FAULT(core_ahead, sim.tsc.offset_ticks[SICK_CORE] = FAR_TICKS)
 /* begins() lets ten seconds pass before the second measurement pass. */
 FAULT(core_100_ppm_fast, threads_cores[SICK_CORE].drift_ppb = 100000)
 
-/* Acts like a virtual core that moves to another CPU socket for some time. */
+/* Acts like a virtual core that moves to another CPU socket for the time of a job, so that its TSC is ahead. */
 static size_t
 run_all_with_one_ahead(void *context, smp_job *job, void *argument, uint64_t bound_ns)
 {
@@ -560,7 +561,7 @@ static const struct ailment faults[] = {
 
 #define FAULTS (sizeof(faults) / sizeof(faults[0]))
 
-/* The stages of a run. */
+/* Functions for the stages of a run. */
 
 static void
 reach(struct bench *bench, const struct ailment *fault, enum stage stage)
@@ -581,14 +582,15 @@ begins(void *context, const struct run *run, const struct run_phase *phase)
 		sim_advance_ps(10 * SIM_PS_PER_S);
 	stage_of.is_measured |= strcmp(phase->id, "skew") == 0;
 	if (strcmp(phase->id, "series") == 0 && stage_of.machine == &soaked) {
-		sim_advance_ps(2 * SIM_PS_PER_S); /* ends the present row of the series */
+		sim_advance_ps(2 * SIM_PS_PER_S); /* the present row of the series ends here */
 		reach(stage_of.bench, stage_of.fault, IN_A_SOAK);
 	}
 	if (strcmp(phase->id, "checks") != 0)
 		return;
 	if (stage_of.machine->before_checks) {
 		stage_of.machine->before_checks();
-		for (size_t series = 0; series < RUN_DRIVERS_MAX; series++) /* the counter had this value all the time */
+		/* pretends that the counter always had this value */
+		for (size_t series = 0; series < RUN_DRIVERS_MAX; series++)
 			survey_drop_earlier_readings(&stage_of.bench->run.survey, series);
 	}
 	reach(stage_of.bench, stage_of.fault, BEFORE_CHECKS);
@@ -624,14 +626,14 @@ run(const struct machine *machine, const struct ailment *fault)
 	const struct acpi_facts *acpi;
 
 	sim_reset();
-	/* slow accesses, so that the test has few of them */
+	/* accesses are slow, so that the test has few of them */
 	sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 4 * SIM_PS_PER_US;
 	if (machine->cores == 1)
 		sim_counter_hasten(&sim.tsc.counter, TSC_FAST_PPM);
 	bench = bench_new();
 	if (machine->arrange)
 		machine->arrange(bench);
-	/* The machine's faults start before its clocks are opened, and the faults of its cores once the cores exist. */
+	/* The machine's faults start before its clocks are opened. The faults of its cores start when the cores exist. */
 	if (machine->cores == 1)
 		reach(bench, fault, FROM_THE_START);
 	bench_open(bench, machine->cores);
@@ -649,7 +651,7 @@ run(const struct machine *machine, const struct ailment *fault)
 	bench->machine.begins = begins;
 	run_measure(&bench->run);
 	run_close(&bench->run);
-	for (size_t i = 0; i < bench->run.report.behaviours.count; i++) { /* the sentences are complete, and none was cut */
+	for (size_t i = 0; i < bench->run.report.behaviours.count; i++) { /* checks that all sentences are complete */
 		const char *text = bench->run.report.behaviours.rows[i].text;
 
 		assert_true(!text[0] || text[strlen(text) - 1] == '.');
@@ -658,7 +660,10 @@ run(const struct machine *machine, const struct ailment *fault)
 	return bench;
 }
 
-/* Returns the number of findings of the fault's rule on its clock, or of all other findings. */
+/*
+ * Returns the number of findings in one of two sets: findings of the fault's rule on the fault's clock, or all other
+ * findings.
+ */
 static size_t
 count_findings(const struct report *report, const struct ailment *fault, bool others)
 {

@@ -1,6 +1,6 @@
 /*
- * Wraps of a counter are counted by a TSC whose rate is only estimated. Clocks that wrap later show whether the count
- * is right.
+ * Tests of the count of a counter's wraps. A TSC whose rate is only estimated gives the count. Clocks that wrap later
+ * show if the count is right.
  */
 #include "test.h"
 #include "measure/rates/clock_tracker.h"
@@ -50,7 +50,8 @@ TEST(a_wrap_too_many_or_too_few_is_seen)
 		assert_false(counted(ms, 0, false)[PIT].uncounted);
 		assert_true(counted(ms, 1, false)[PIT].uncounted);
 		assert_true(counted(ms, -1, false)[PIT].uncounted);
-		assert_false(counted(ms, 1, false)[PM].uncounted); /* the PM timer wraps later */
+		/* the PM timer wraps later than the PIT, so it confirms the count */
+		assert_false(counted(ms, 1, false)[PM].uncounted);
 	}
 }
 

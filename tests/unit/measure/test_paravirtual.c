@@ -39,7 +39,7 @@ run_with(const char *const *clocks, size_t cores)
 	bench = bench_new();
 	bench->clocks = clocks;
 	if (cores > 1)
-		/* as bench_use_threads() does later; the pages already use this TSC */
+		/* the pages already use the TSC that bench_use_threads() sets later */
 		sim.tsc.counter.origin_ticks = THREADS_WORLD_0;
 	bench_open(bench, cores);
 	if (cores > 1)
@@ -153,7 +153,9 @@ are_some_short_of_time(void)
 	return false;
 }
 
-/* As in a nested guest: each access of a device takes so long that the devices' checks use all of their time. */
+/*
+ * This happens in a nested guest: each access of a device takes so long that the devices' checks use all of their time.
+ */
 TEST(devices_whose_accesses_are_slow_leave_time_for_the_pages_checks)
 {
 	for (size_t i = SIM_IN; i <= SIM_MSR_WRITE; i++)
@@ -165,7 +167,7 @@ TEST(devices_whose_accesses_are_slow_leave_time_for_the_pages_checks)
 	assert_true(are_some_short_of_time());
 }
 
-/* Otherwise the page would be compared with itself. */
+/* The page's claim is not checked here, because the page would be compared with itself. */
 TEST(where_the_page_itself_sets_the_scale_its_claim_is_not_checked)
 {
 	static const char *const alone[] = { "tsc", "kvmclock", NULL };
@@ -529,7 +531,7 @@ TEST(a_counter_whose_msr_faults_is_a_row_with_a_reason)
 			    "KVM's CPUID leaf offers its counter of stolen time, but an access to MSR 4B564D03h faulted.");
 }
 
-/* Such gaps come, for example, from page faults in the host. */
+/* Page faults in the host, for example, cause such gaps. */
 TEST(a_few_long_gaps_that_no_host_counts_are_no_finding)
 {
 	sim_paravirtual.steal_every_ps = 30 * SIM_PS_PER_MS;
@@ -539,7 +541,7 @@ TEST(a_few_long_gaps_that_no_host_counts_are_no_finding)
 			    "The host took at least 5.6 % of the time of the cores, and reports 0.0 %.");
 }
 
-/* A host without this counter, for example one that is booted with no-steal-acc. */
+/* Some hosts do not have this counter, for example one that is booted with no-steal-acc. */
 TEST(without_a_counter_there_is_no_row)
 {
 	const struct report *report = run_stolen(NULL);

@@ -18,7 +18,7 @@ struct played {
 	uint64_t window_ps;
 };
 
-/* Measures the rates of the simulated machine as it is now. */
+/* Measures the rates of the simulated machine in its present state. */
 static struct played
 play(enum options_profile profile, const char *const *clocks)
 {
@@ -62,7 +62,8 @@ TEST(it_ends_early_where_all_is_determined)
 }
 
 /*
- * A read of the HPET takes 200 us, as under a nested hypervisor. This is 200 ppm of a second, and the limit is 100 ppm.
+ * A read of the HPET takes 200 us, as under a nested hypervisor. In a window of one second this is 200 ppm, and the
+ * limit is 100 ppm.
  */
 TEST(it_goes_to_its_bound_where_a_clock_can_not_be_determined)
 {

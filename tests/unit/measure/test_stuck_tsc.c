@@ -14,7 +14,7 @@ static void
 reset(void)
 {
 	sim_reset();
-	/* slow accesses, so that the test has few of them */
+	/* accesses are slow, so that the test has few of them */
 	sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 4 * SIM_PS_PER_US;
 }
 

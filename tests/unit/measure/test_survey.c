@@ -1,6 +1,6 @@
 /*
- * All measurements on the simulated machine. Every figure follows from the costs and rates that the test set, and each
- * fault is found because it exists.
+ * All measurements on the simulated machine. Every figure follows from the costs and rates that the test has set. Each
+ * fault that the test causes must be found.
  */
 #include "test.h"
 #include "analysis/analysis.h"
@@ -74,7 +74,7 @@ TEST(a_tsc_of_an_odd_rate_is_found)
 
 	sim.tsc.counter.hz = (struct rate){ UINT64_C(2303998123), 1 };
 	bench_open(bench, 1);
-	survey_prepare(&bench->run.survey); /* measures the TSC's rate to 0.1 %, for planning */
+	survey_prepare(&bench->run.survey); /* measures the TSC's rate to 0.1 %, which is enough for planning */
 	assert_in_range(scale_ticks(&bench->run.survey.scale, 1000000000), 2301694000, 2306303000);
 	measure(bench);
 	assert_rate(bench_find(bench, "tsc"), UINT64_C(2303998123000), 5);
@@ -157,10 +157,10 @@ TEST(an_rtc_alone_gives_the_rate_of_a_fast_tsc)
 	measure(bench);
 	assert_int_equal(bench_find(bench, "rtc")->clock.state, CLOCK_PRESENT);
 	assert_rate(bench_find(bench, "tsc"), UINT64_C(4000000000000), 2000);
-	assert_int_equal(bench->run.report.note_count, 1); /* the note that all rates depend on the RTC alone */
+	assert_int_equal(bench->run.report.note_count, 1); /* the note says that all rates depend on the RTC alone */
 }
 
-/* As on a host that always preempts the guest's core in the middle of a reading. */
+/* A host that preempts the guest's core in the middle of every reading has this effect. */
 TEST(a_pit_that_is_read_once_in_40_ms_steps_back_never)
 {
 	struct bench *bench = *state;
@@ -175,7 +175,7 @@ TEST(a_pit_that_is_read_once_in_40_ms_steps_back_never)
 	assert_int_equal(bench_find(bench, "pit")->clock.state, CLOCK_PRESENT);
 }
 
-/* Without a rate, the time until it wraps is unknown. */
+/* Without a nominal rate, the time in which the PIT wraps is unknown. */
 TEST(a_pit_that_claims_no_rate_is_not_said_to_step_back)
 {
 	struct bench *bench = *state;
@@ -199,12 +199,13 @@ TEST(a_step_back_of_500_ticks_is_counted_once_with_its_size)
 	bench_open(bench, 1);
 	survey_prepare(&bench->run.survey);
 	survey_rates(&bench->run.survey);
-	/* during the HPET's turn, the fifth of 20 ms each */
+	/* the fault is in the HPET's part of the measurements, the fifth of 20 ms each */
 	sim.hpet.counter.backward_at_ps = sim.now_ps + 90 * SIM_PS_PER_MS;
 	sim.hpet.counter.backward_ticks = 500;
 	survey_latencies(&bench->run.survey);
 	assert_int_equal(bench_find(bench, "hpet")->monotonic.backward, 1);
-	assert_in_range(bench_find(bench, "hpet")->monotonic.worst_ticks, 480, 500); /* minus the duration of a read */
+	/* the step is smaller by the duration of a read */
+	assert_in_range(bench_find(bench, "hpet")->monotonic.worst_ticks, 480, 500);
 	assert_int_equal(bench_find(bench, "acpi_pm")->monotonic.backward, 0);
 }
 
@@ -216,13 +217,14 @@ TEST(a_leap_of_500_ticks_is_counted_once_and_when)
 	bench_open(bench, 1);
 	survey_prepare(&bench->run.survey);
 	survey_rates(&bench->run.survey);
-	/* during the HPET's turn, the fifth of 20 ms each */
+	/* the fault is in the HPET's part of the measurements, the fifth of 20 ms each */
 	sim.hpet.counter.backward_at_ps = sim.now_ps + 90 * SIM_PS_PER_MS;
 	sim.hpet.counter.backward_ticks = 0 - UINT64_C(500);
 	now_ms = sim.now_ps / SIM_PS_PER_MS;
 	survey_latencies(&bench->run.survey);
 	assert_int_equal(bench_find(bench, "hpet")->monotonic.leaps, 1);
-	assert_in_range(bench_find(bench, "hpet")->monotonic.worst_leap_ticks, 500, 520); /* plus the duration of a read */
+	/* the step is larger by the duration of a read */
+	assert_in_range(bench_find(bench, "hpet")->monotonic.worst_leap_ticks, 500, 520);
 	analysis_discontinuities(bench->run.survey.record.bytes, bench->run.survey.record.length, &bench->run.report);
 	judge_report(&bench->run.report);
 	assert_string_equal(bench->run.report.findings[0].rule, "clock-jumped");
@@ -237,7 +239,7 @@ TEST(a_leap_of_500_ticks_is_counted_once_and_when)
 	}
 }
 
-/* It counts at 20 MHz instead of 10 MHz. Rate rules must find this, and no step may look like a jump. */
+/* The clock counts at 20 MHz instead of 10 MHz. Rules for rates must find this, and no step may look like a jump. */
 TEST(a_clock_at_twice_its_rate_does_not_leap)
 {
 	struct bench *bench = *state;
@@ -287,7 +289,7 @@ TEST(an_rtc_whose_seconds_stop_costs_a_second_not_the_run)
 	struct bench *bench = *state;
 
 	bench_open(bench, 1);
-	sim.rtc.b |= 0x80; /* SET bit: updates are halted */
+	sim.rtc.b |= 0x80; /* the SET bit: updates of the RTC are halted */
 	survey_prepare(&bench->run.survey);
 	survey_rates(&bench->run.survey);
 	assert_int_equal(bench_find(bench, "rtc")->clock.state, CLOCK_STUCK);
@@ -317,7 +319,7 @@ TEST(the_deadline_keeps_what_was_measured)
 	bench_open(bench, 1);
 	survey_prepare(&bench->run.survey);
 	survey_rates(&bench->run.survey);
-	bench->deadline_ms = sim.now_ps / SIM_PS_PER_MS + 50; /* the deadline passes in the third clock's turn */
+	bench->deadline_ms = sim.now_ps / SIM_PS_PER_MS + 50; /* the deadline passes while the third clock is measured */
 	survey_latencies(&bench->run.survey);
 	survey_cores(&bench->run.survey);
 	assert_true(bench->run.report.incomplete);
@@ -342,8 +344,8 @@ TEST(each_core_has_its_own_latency)
 }
 
 /*
- * Cores whose frequency falls during a halt. After it, all accesses except pauses take twice as long for 12 ms. A core
- * has halted if it had no job for 10 ms.
+ * Simulates cores whose frequency falls during a halt. After a halt, all accesses except pauses take twice as long for
+ * 12 ms. A core counts as halted if it had no job for 10 ms.
  */
 static struct {
 	bool (*run)(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns);
@@ -448,7 +450,7 @@ TEST(a_hpet_that_steps_back_in_the_watch_for_gaps_is_named)
 	report->duration_ns = 3000 * NS_PER_MS;
 	bench->run.survey.done_ns = 0;
 	bench->run.survey.hooks.progress = step_hpet_back;
-	sim.cost_ps[SIM_TSC_LFENCE] = SIM_PS_PER_US; /* slow readings, so that the test has few of them */
+	sim.cost_ps[SIM_TSC_LFENCE] = SIM_PS_PER_US; /* readings are slow, so that the test has few of them */
 	watch_and_judge(bench);
 	assert_int_equal(findings_of(report, "clocks-parted"), 0);
 	assert_int_equal(findings_of(report, "clock-backward"), 1);
@@ -500,6 +502,6 @@ TEST(a_core_that_falls_silent_leaves_the_others_measured)
 	null = (size_t)(bench_find(bench, "null") - bench->run.report.clocks);
 	assert_true(bench->is_dead);
 	assert_int_equal(bench->run.report.cores[2].latency[null].count, 0);
-	assert_true(bench->run.report.cores[2].latency[0].count > 0); /* earlier results are kept */
+	assert_true(bench->run.report.cores[2].latency[0].count > 0); /* the earlier results must be kept */
 	assert_true(bench->run.report.cores[3].latency[null].count > 0);
 }

@@ -157,7 +157,7 @@ tear_down(void **state)
 
 TEST_FIXTURE(set_up, tear_down);
 
-/* Preempts CORE for NS, at AFTER_NS of its observation without the time stolen before. */
+/* Preempts CORE for NS when it was observed for AFTER_NS. The time stolen before does not count in AFTER_NS. */
 static void
 take_away(size_t core, uint64_t after_ns, uint64_t ns)
 {
@@ -194,7 +194,7 @@ TEST(a_core_that_is_taken_away_four_times_has_four_gaps_and_the_others_none)
 	take_away(2, 1000000, 50000 - READ_NS);
 	take_away(2, 15000000, 60000 - READ_NS);
 	take_away(2, 25000000, 2000000 - READ_NS);
-	take_away(2, 35000000, 9000 - READ_NS); /* too short to be a gap */
+	take_away(2, 35000000, 9000 - READ_NS); /* this time is too short for a gap */
 	take_away(2, 75000000, 70000 - READ_NS);
 	observe();
 	core = &bench.report.cores[2];
@@ -202,7 +202,7 @@ TEST(a_core_that_is_taken_away_four_times_has_four_gaps_and_the_others_none)
 	assert_int_equal(all->total_ns, 2180000);
 	assert_int_equal(all->worst_ns, 2000000);
 	assert_int_equal(all->worst_core, ID_OF(2));
-	assert_int_equal(all->octave[16], 2); /* octave 16 is 32,768 to 65,535 ns */
+	assert_int_equal(all->octave[16], 2); /* octave 16 has 32,768 to 65,535 ns */
 	assert_int_equal(all->octave[17], 1);
 	assert_int_equal(all->octave[21], 1);
 	assert_int_equal(core->gaps, 4);
@@ -211,7 +211,7 @@ TEST(a_core_that_is_taken_away_four_times_has_four_gaps_and_the_others_none)
 		assert_int_equal(bench.report.cores[i].gaps, i == 2 ? 4 : 0);
 }
 
-/* Cores 0 and 1 are observed for 100 ms each, and core 2 for two chunks of 10 ms and 5 ms of the third. */
+/* Cores 0 and 1 are observed for 100 ms each. Core 2 is observed for two chunks of 10 ms, and for 5 ms of the third. */
 TEST(an_event_says_when_in_the_run_it_was)
 {
 	const struct report_gap *event = &bench.report.interference.events[0];
@@ -262,7 +262,7 @@ TEST(a_core_that_falls_silent_keeps_what_it_gave_and_the_others_are_observed)
 {
 	open_bench(3);
 	bench.mute = 1;
-	bench.mute_after_jobs = 3; /* its warm-up and two chunks */
+	bench.mute_after_jobs = 3; /* the core's warm-up and two chunks */
 	observe();
 	assert_true(bench.is_dead);
 	assert_int_equal(bench.report.cores[1].observed_ns, 20 * NS_PER_MS);

@@ -34,7 +34,7 @@
 #define ACCESS_NS_MAX 20000
 #define PIT_HZ_NUM    105000000
 #define PIT_HZ_DEN    88
-/* further away from a second than this, a read of the RTC takes RTC_SLOW_PS more */
+/* if the next second is further away than this, a read of the RTC takes RTC_SLOW_PS more */
 #define RTC_FAR_PS    (10 * SIM_PS_PER_MS)
 #define RTC_SLOW_PS   (200 * SIM_PS_PER_US)
 
@@ -50,22 +50,24 @@ struct bench {
 	uint64_t late_max_ps, early_max_ps;
 	uint64_t leaps_at_ps, leap_ps; /* from this time on, the RTC is ahead by LEAP_PS */
 	/*
-	 * The core is preempted once for AWAY_PS. This happens at the first read of the PIT from AWAY_AT_PS on, or of the
-	 * RTC if AWAY_AT_RTC.
+	 * The core is preempted once for AWAY_PS. This happens at the first read of the PIT after AWAY_AT_PS, or at the
+	 * first read of the RTC if AWAY_AT_RTC.
 	 */
 	uint64_t away_at_ps, away_ps;
 	bool away_at_rtc;
-	uint64_t jitter_ps;        /* largest part of a read before the counter is sampled, and largest part after it */
+	uint64_t jitter_ps;        /* upper limit of each part of a read: before the counter is sampled, and after it */
 	int64_t off_tenths[CLOCKS]; /* rate error of each clock against its nominal rate, in tenths of a ppm */
 	uint64_t tsc_hz;
-	uint64_t changes_at_ps;    /* at this time the clock CHANGING becomes faster by CHANGE_PPM */
+	uint64_t changes_at_ps;    /* time at which the clock CHANGING becomes faster by CHANGE_PPM */
 	int changing;
 	int64_t change_ppm;
-	uint64_t draw_ps;          /* time that it takes to show progress */
-	unsigned away_in;          /* the core is preempted after this many readings of the PM timer; 0 if never */
-	/* The HPET jumps once in each rate window, this long after its first edge. It never does if this is 0. */
+	uint64_t draw_ps;          /* time that a display of the progress takes */
+	unsigned away_in;          /* number of readings of the PM timer after which the core is preempted; 0 for never */
+	/*
+	 * The HPET jumps once in each rate window, this long after the window's first edge. If it is 0, there is no jump.
+	 */
 	uint64_t jumps_after_ms;
-	uint64_t jumped_in;        /* the first edge of the latest window with a jump */
+	uint64_t jumped_in;        /* first edge of the latest window in which the HPET jumped */
 	uint64_t shown_ns;         /* progress shown last, in ns */
 	unsigned shown;            /* how many times progress was shown */
 
@@ -93,7 +95,7 @@ draw(uint64_t below)
 	return bench->seed % below;
 }
 
-/* The machine. */
+/* Functions of the simulated machine. */
 
 static void
 spend_some(void)
@@ -211,7 +213,7 @@ counter_of(int clock)
 	return clock == TSC ? &sim.tsc.counter : clock == HPET ? &sim.hpet.counter : &sim.pm.counter;
 }
 
-/* Called between batches. A rate that is to change does so here. */
+/* Called between batches. If a rate must change, it changes here. */
 static bool
 expired(void *context)
 {
@@ -333,7 +335,7 @@ begin(uint64_t access_ps, uint64_t jitter_ps)
 {
 	sim_reset();
 	sim.accesses_max = UINT64_MAX;
-	sim.rtc.index_readable = true; /* only the hooked ports are used */
+	sim.rtc.index_readable = true; /* only the ports with hooks are used */
 	sim.cost_ps[SIM_READ] = sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = access_ps;
 	sim.now_ps = draw(SIM_PS_PER_S);
 	bench->jitter_ps = jitter_ps;
@@ -416,8 +418,8 @@ pace(int clock)
 }
 
 /*
- * Returns pace() of the clock that the TSC was measured against. The report assumes that this clock's nominal rate is
- * right.
+ * Returns pace() of the clock that the TSC was measured against. The report assumes that the nominal rate of this clock
+ * is right.
  */
 static long double
 pace_of_reference(void)
@@ -464,7 +466,7 @@ assert_rates_hold_the_truth(void)
 		if (c == TSC)
 			continue;
 		assert_holds_ppb(&entry->change_since, 0);
-		if (c != RTC) /* within one second the RTC has only edges at both ends, and none in the middle */
+		if (c != RTC) /* within one second the RTC has edges only at both ends, and none in the middle */
 			assert_holds_ppb(&entry->change_halves, 0);
 	}
 }
@@ -544,7 +546,7 @@ TEST(in_1000_runs_with_any_rates_and_costs_every_interval_holds_the_truth)
 		}
 		begin(access_ns * SIM_PS_PER_NS, draw(2) ? draw(access_ns * SIM_PS_PER_NS) + 1 : 0);
 		sim.tsc.counter.step_ticks = draw(2) ? 26 : 1;
-		if (draw(3) == 0) { /* a host that preempts the core for up to 10 ms, a few times a second */
+		if (draw(3) == 0) { /* the host preempts the core for up to 10 ms, a few times a second */
 			sim.preempt_every = 20000;
 			sim.preempt_ps = draw(10 * SIM_PS_PER_MS);
 			sim.preempt_seed = draw(1000000) + 1;
@@ -685,8 +687,8 @@ TEST(an_rtc_that_drifts_in_a_guest_is_named_beyond_its_error_only)
 
 static struct {
 	void (*sample)(void *device, struct sample *samples, size_t count);
-	uint64_t pit_ahead; /* ticks that the PIT gains by its next reading */
-	bool tsc_stands;    /* the TSC stops for the same time before that reading */
+	uint64_t pit_ahead; /* jump of the PIT before its next reading, in ticks */
+	bool tsc_stands;    /* true if the TSC stops instead, for the same time before that reading */
 } at_pit;
 
 static void
@@ -731,7 +733,8 @@ TEST(a_tsc_that_stands_in_a_guest_while_all_are_read_accuses_none_of_them)
 
 static struct {
 	void (*sample)(void *device, struct sample *samples, size_t count);
-	uint64_t tsc_leaps_ticks; /* jump of the TSC within the PM timer's next reading, the last of a batch */
+	/* jump of the TSC within the PM timer's next reading, in ticks; that reading is the last one of a batch */
+	uint64_t tsc_leaps_ticks;
 } at_pm;
 
 static void
@@ -777,7 +780,7 @@ TEST(a_tsc_that_leaps_within_a_reading_of_the_pm_timer_is_named_and_not_the_rtc)
 #define PHASES   3 /* number of phases of the readings against the RTC's edge */
 #define PHASE_PS (77 * SIM_PS_PER_US)
 
-/* As if a guest was stopped in the middle of the window or after it, while its RTC's host continued. */
+/* This is like a guest that was stopped in the middle of the window or after it, while its host's RTC continued. */
 TEST(an_rtc_that_leaps_is_a_finding_on_bare_metal_only)
 {
 	static const uint64_t leaps_ps[] = { SIM_PS_PER_S / 5, 3 * SIM_PS_PER_S };
@@ -981,7 +984,7 @@ TEST(a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean)
 		/* If the jump is larger than the RTC's possible rate error, no rate spans it. */
 		assert_int_equal(find(RTC)->implied_since.known, !discontinuities());
 		assert_int_equal(find(RTC)->implied.high < find(RTC)->implied_window.high,
-				 !discontinuities()); /* then the jump is only in the rate over the whole run */
+				 !discontinuities()); /* otherwise the jump is only in the rate over the whole run */
 		assert_clean();
 		assert_int_equal(bench->report.note_count, discontinuities());
 		close_clocks();
@@ -989,7 +992,10 @@ TEST(a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean)
 	}
 }
 
-/* The RTC is too far off to count the wraps of its minutes since the window, so its edges are followed once more. */
+/*
+ * The RTC's rate is so wrong that the wraps of its minutes since the window cannot be counted. So its edges are
+ * followed once more.
+ */
 TEST(an_rtc_that_is_far_off_in_a_guest_is_named_however_long_the_run)
 {
 	static const struct {
@@ -1105,7 +1111,7 @@ TEST(so_is_one_that_is_little_off_in_a_soak_of_hours)
 	}
 }
 
-/* In this case there is no finding about the time after the window. */
+/* If the RTC was not read after the window, there is no finding about the time after the window. */
 TEST(an_rtc_in_a_guest_that_was_not_seen_again_is_noted_only)
 {
 	bench->off_tenths[RTC] = 10000000;
@@ -1156,7 +1162,7 @@ TEST(of_two_that_disagree_neither_is_said_to_be_wrong)
 
 TEST(a_claim_rounded_to_whole_hundreds_of_mhz_is_no_finding)
 {
-	begin_well(); /* the TSC runs at 2,303,998,123 Hz */
+	begin_well(); /* the TSC runs at 2,303,998,123 Hz here */
 	find(TSC)->clock.claimed = (struct rate){ 2300000000, 1 };
 	find(TSC)->clock.claimed_within_ppb = 21739131; /* 50 MHz */
 	measure();
@@ -1260,8 +1266,8 @@ TEST(of_the_tsc_and_the_clocks_of_one_crystal_none_is_said_to_have_changed)
 }
 
 /*
- * As under Xen, whose rate of time changes. A guest's devices count as one clock, however exact they are. A single
- * device cannot be named either, because a TSC that stopped between the readings of two devices looks the same.
+ * Under Xen the rate of time may change like this. A guest's devices count as one clock, however exact they are. A
+ * single device cannot be named either, because a TSC that stopped between the readings of two devices looks the same.
  */
 TEST(a_change_within_the_window_of_a_guest_accuses_nobody)
 {
@@ -1383,7 +1389,7 @@ TEST(neither_does_its_rtc_where_it_has_a_vote)
 TEST(what_to_do_about_a_disagreement_is_what_was_not_done)
 {
 	static const char *const given[] = {
-		/* the RTC's interval is too wide here */
+		/* the advice does not mention the RTC, because its interval is too wide here */
 		"Give the TSC's rate with tsc_hz=. Compare the time with NTP's over some hours.",
 		"Give the TSC's rate with tsc_hz=. Compare the time with NTP's over some hours: one oscillator of "
 		"the host drives all devices here, the RTC too.",
@@ -1444,7 +1450,7 @@ TEST(an_emulator_that_pushes_the_tsc_ahead_while_cores_read_it_adds_no_finding_a
 		if (c != TSC)
 			sim_counter_hasten(counter_of(c), -1000);
 		sim_advance_ps(5 * SIM_PS_PER_S);
-		sim.tsc.counter.origin_ticks += bench->tsc_hz / 200; /* 5 ms in 5 s are 1000 ppm */
+		sim.tsc.counter.origin_ticks += bench->tsc_hz / 200; /* the jump is 5 ms in 5 s, which is 1000 ppm */
 		survey_rates_again(&bench->survey);
 		if (c == TSC)
 			judge();
@@ -1461,7 +1467,7 @@ TEST(a_counter_that_is_written_after_the_window_is_found_at_the_end)
 	survey_prepare(&bench->survey);
 	survey_rates(&bench->survey);
 	sim_advance_ps(10 * SIM_PS_PER_S);
-	sim.hpet.counter.origin_ticks += 10000000; /* forward by a second at 10 MHz */
+	sim.hpet.counter.origin_ticks += 10000000; /* the HPET jumps forward by a second (10 MHz) */
 	survey_rates_again(&bench->survey);
 	assert_false(find(HPET)->change_since.known); /* no rate spans the jump */
 	assert_int_equal(discontinuities(), 1);
@@ -1476,10 +1482,11 @@ TEST(a_counter_that_is_written_after_the_window_is_found_at_the_end)
 	survey_prepare(&bench->survey);
 	survey_rates(&bench->survey);
 	sim_advance_ps(10 * SIM_PS_PER_S);
-	sim.hpet.counter.origin_ticks -= 5000000; /* half a second back */
+	sim.hpet.counter.origin_ticks -= 5000000; /* the HPET jumps back by half a second */
 	survey_rates_again(&bench->survey);
 	judge();
-	assert_int_equal(bench->report.finding_count, 1); /* it steps back by less than it had advanced */
+	/* the step back is smaller than the advance since the last reading */
+	assert_int_equal(bench->report.finding_count, 1);
 	assert_string_equal(bench->report.findings[0].rule, "clock-backward");
 	assert_string_equal(bench->report.findings[0].clock, "hpet");
 	close_clocks();
@@ -1526,8 +1533,8 @@ TEST(a_core_that_is_away_after_a_leap_leaves_the_others_rates_known)
 	survey_rates(&bench->survey);
 	pm = &bench->survey.steps.clocks[find(PM) - bench->report.clocks].implied;
 	sim_advance_ps(SIM_PS_PER_S);
-	sim.hpet.counter.origin_ticks += 1000000; /* forward by 100 ms */
-	bench->away_in = 200; /* the PM timer is read a few times before that */
+	sim.hpet.counter.origin_ticks += 1000000; /* the HPET jumps forward by 100 ms */
+	bench->away_in = 200; /* before the jump, the PM timer is read a few times */
 	survey_observe(&bench->survey);
 	assert_int_equal(bench->away_in, 0);
 	assert_int_equal(discontinuities(), 1);
@@ -1585,8 +1592,8 @@ TEST(two_clocks_of_one_source_are_flagged_and_one_20_ppm_off_is_not)
 }
 
 /*
- * For example an HPET whose period is half a femtosecond longer than its register states, and a PM timer of 315/88 MHz
- * or less.
+ * An example is an HPET whose period is half a femtosecond longer than its register states. Another one is a PM timer
+ * of 315/88 MHz or less.
  */
 TEST(what_a_claim_is_rounded_by_is_in_each_rate)
 {
@@ -1647,7 +1654,7 @@ TEST(but_not_where_it_was_the_tsc_that_changed)
 	survey_rates(&bench->survey);
 	window = find(HPET)->implied;
 	for (size_t i = 0; i < bench->report.clock_count; i++)
-		/* as on a busy host where no step of the run gives a rate */
+		/* this is like a busy host on which no step of the run gives a rate */
 		bench->survey.steps.clocks[i].implied.known = false;
 	sim_advance_ps(90 * SIM_PS_PER_S);
 	sim.tsc.counter.origin_ticks += sim.tsc.counter.hz.num / sim.tsc.counter.hz.den * 3 / 100;
@@ -1690,14 +1697,15 @@ TEST(progress_is_shown_once_a_second_and_does_the_rates_no_harm)
 {
 	for (unsigned without_edges = 0; without_edges < 2; without_edges++) {
 		begin_well();
-		bench->report.options.profile = PROFILE_STANDARD; /* otherwise the window could end early, as in a quick run */
-		bench->report.duration_ns = 400 * SURVEY_NS_PER_MS; /* gives a window of 4 s */
+		/* a standard run, because the window of a quick run could end early */
+		bench->report.options.profile = PROFILE_STANDARD;
+		bench->report.duration_ns = 400 * SURVEY_NS_PER_MS; /* with this duration the window takes 4 s */
 		bench->draw_ps = 40 * SIM_PS_PER_MS;
 		bench->shown = 0;
 		bench->shown_ns = 0;
 		if (without_edges) {
 			find(RTC)->clock.state = CLOCK_ABSENT;
-			bench->draw_ps = 0; /* without edges, progress is shown at each batch */
+			bench->draw_ps = 0; /* this run has no edges, so progress is shown at each batch */
 		}
 		survey_prepare(&bench->survey);
 		survey_rates(&bench->survey);
@@ -1714,8 +1722,8 @@ TEST(progress_is_shown_once_a_second_and_does_the_rates_no_harm)
 }
 
 /*
- * The window has ten durations up to 10 s, and three above that. In a quick run it is one second. A soak's rates cover
- * the whole run.
+ * The window takes ten times the duration up to 10 s, and three times the duration if it is longer. In a quick run it
+ * takes one second. A soak's rates cover the whole run.
  */
 TEST(the_window_grows_with_the_duration)
 {
@@ -1746,7 +1754,7 @@ TEST(near_the_end_only_what_comes_then_is_left)
 	assert_true(bench->survey.total_ns - bench->survey.done_ns <= survey_checks_plan_ns(&bench->report) + SURVEY_NS_PER_S);
 	survey_set_stage(&bench->survey, SURVEY_AT_CHECKS);
 	assert_int_equal(bench->survey.total_ns - bench->survey.done_ns, survey_checks_plan_ns(&bench->report));
-	survey_set_stage(&bench->survey, SURVEY_AT_INTERFERENCE); /* going back to an earlier stage has no effect */
+	survey_set_stage(&bench->survey, SURVEY_AT_INTERFERENCE); /* going back to an earlier stage must have no effect */
 	assert_int_equal(bench->survey.total_ns - bench->survey.done_ns, survey_checks_plan_ns(&bench->report));
 	close_clocks();
 }

@@ -30,24 +30,28 @@ static struct {
 	struct smp smp;
 	struct sample samples[SURVEY_SAMPLES_MIN];
 	void *memory;
-	uint64_t batch_ticks;   /* added to the duration of each batch of ping-pongs */
-	/* from this batch on, counted from 1, held_up_batches batches take held_up_ticks longer each */
+	uint64_t batch_ticks;   /* time that is added to the duration of each batch of ping-pongs */
+	/*
+	 * number of the batch (from 1) that takes held_up_ticks longer, together with the batches after it; held_up_batches
+	 * is their number
+	 */
 	uint64_t held_up;
 	uint64_t held_up_batches, held_up_ticks;
 	size_t dies;            /* the core that dies in a ping-pong, or NONE */
-	/* number of its ping-pongs in the measurement pass before that; it dies at its 5th reading */
+	/* number of the dying core's ping-pongs before its death; it dies at its 5th reading of the next one */
 	uint64_t dies_pingpongs;
-	struct {                /* spoilt ping-pongs in the measurement pass itself, not in its rehearsal */
-		size_t first, second;  /* the cores of the pair; first may be NONE or ALL pairs */
+	/* settings of the spoilt ping-pongs, which are in the measurement pass itself and not in its rehearsal */
+	struct {
+		size_t first, second;  /* the two cores of the pair; `first` may also be NONE or ALL pairs */
 		uint64_t pingpongs;    /* the number of spoilt ping-pongs of the pair */
-		bool missed;           /* true if they never take place, false if they are delayed */
-		uint64_t late_ticks;   /* delay of the second core's readings; afterwards ... */
-		int64_t moves_ticks;   /* ... its TSC moves by this */
+		bool missed;           /* true if these ping-pongs never take place, false if they are delayed */
+		uint64_t late_ticks;   /* delay of the second core's readings */
+		int64_t moves_ticks;   /* movement of the second core's TSC after the delay */
 		uint64_t count;        /* number of the pair's ping-pongs until now */
 	} spoilt;
-	uint64_t expires_pingpongs; /* the deadline passes after this many ping-pongs of core 1; 0 if never */
+	uint64_t expires_pingpongs; /* number of core 1's ping-pongs after which the deadline passes; 0 for never */
 	pthread_barrier_t barrier;
-	size_t turns;           /* number of next calls of run_all that run the cores one after another */
+	size_t turns;           /* number of next calls of run_all() that run the cores one after another */
 } bench;
 
 static bool
@@ -263,7 +267,7 @@ assert_whole_star(size_t cores)
 	assert_int_equal(bench.report.note_count, 0);
 }
 
-/* A batch takes 20 ms. Even with 127 pairs at a time, all pairs would take 5.1 s. The star alone takes as long. */
+/* A batch takes 20 ms. Even with 127 pairs at the same time, all pairs would take 5.1 s. A star alone takes as long. */
 TEST(a_quick_run_of_255_cores_that_are_slow_to_wake_plays_a_star_and_says_so)
 {
 	open_bench(255, PAIR_SCHEDULE_ALL, GHZ);
@@ -299,7 +303,8 @@ TEST(without_memory_for_all_pairs_1024_cores_play_a_star_and_say_so)
 	survey_skew(&bench.survey);
 	assert_whole_star(1024);
 	assert_non_null(strstr(bench.report.skew.kind_reason, "no memory"));
-	assert_int_equal(threads_most(), 2); /* never more than two cores at a time: there was no rehearsal */
+	/* there are never more than two cores at the same time, because there was no rehearsal */
+	assert_int_equal(threads_most(), 2);
 	assert_int_equal(threads_batches(), 1023);
 }
 
@@ -373,7 +378,7 @@ TEST(the_deadline_keeps_what_was_measured)
 	survey_skew(&bench.survey);
 	assert_true(bench.report.incomplete);
 	assert_true(skew->measured);
-	/* there are 28 ping-pongs; the pass ends in core 1's third round of four */
+	/* there are 28 ping-pongs, and the pass ends in core 1's third round of four */
 	assert_in_range(skew->pingpongs, 5, 19);
 	assert_int_equal(bench.report.cores[1].pingpongs, 3);
 	for (size_t a = 0; a < 8; a++)
@@ -421,7 +426,7 @@ TEST(small_skews_lie_within_what_is_said)
 
 #define LATE_TICKS UINT64_C(100000) /* 100 us at 1 GHz, longer than a round trip on any machine */
 
-/* Four cores. The pair of cores 1 and 3 has PINGPONGS spoilt ping-pongs. */
+/* Opens a bench with four cores. The pair of cores 1 and 3 has PINGPONGS spoilt ping-pongs. */
 static void
 open_bench_with_spoilt_pair(uint64_t pingpongs)
 {
@@ -452,7 +457,7 @@ TEST(a_pair_whose_first_pingpong_was_spoilt_is_narrow_after_another)
 	assert_true(bench.spoilt.count > 1);
 	assert_in_range(width_of_spoilt_pair(), 1, LATE_TICKS - 1);
 	assert_offset_holds(3, 2000);
-	assert_int_equal(skew->pingpongs, 6); /* one for each pair; second ping-pongs are counted separately */
+	assert_int_equal(skew->pingpongs, 6); /* one ping-pong for each pair; second ping-pongs are counted separately */
 	assert_int_equal(bench.report.cores[3].pingpongs, 3);
 	assert_int_equal(skew->summary.contradictions, 0);
 	assert_int_equal(bench.report.note_count, 0);
@@ -528,7 +533,7 @@ TEST(of_a_pair_that_moved_between_its_pingpongs_one_of_both_holds)
 	assert_true(offset_width(first) >= LATE_TICKS && holds(first, 0));
 	close_bench(state);
 	second = pair_that_moves(0);
-	assert_true(second.low < 0); /* so that it extends beyond the end of the first, and the two overlap */
+	assert_true(second.low < 0); /* the second interval extends beyond the end of the first, and the two overlap */
 	for (int64_t beyond = second.low - 2; beyond <= second.high + 2; beyond++) {
 		int64_t moved = first.high + beyond;
 		struct offset pair;
@@ -567,8 +572,8 @@ step(int64_t ticks, uint64_t after_ticks)
 }
 
 /*
- * A step forward or back at 150 different times each, from the rehearsal to the end. Some of these are in the middle of
- * a ping-pong.
+ * The TSC steps forward or back. Each of the two is tried at 150 different times, from the rehearsal to the end. Some
+ * of these times are in the middle of a ping-pong.
  */
 TEST(whenever_a_tsc_steps_each_pair_holds_its_old_or_its_new_offset)
 {
@@ -618,7 +623,7 @@ TEST(a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not)
 		assert_true(drift->high - drift->low < 50000);
 	}
 	assert_true(bench.report.cores[2].drift_ppb.low > 0);
-	assert_int_equal(skew->pingpongs, 6); /* the first pass had these */
+	assert_int_equal(skew->pingpongs, 6); /* the ping-pongs of the first pass */
 	assert_int_equal(bench.report.cores[2].pingpongs, 3);
 }
 
@@ -632,7 +637,7 @@ drift_told(void)
 	return bench.report.findings[0].text;
 }
 
-/* Two passes only show that the TSC moved. */
+/* With only two passes, a drift and a step look the same. */
 TEST(a_tournament_in_the_middle_tells_a_drift_from_a_step)
 {
 	static const struct { bool drifts, early, middle; const char *told; } cases[] = {
@@ -754,7 +759,7 @@ TEST(a_core_that_dies_in_its_second_pingpong_costs_its_own_only)
 	bench.dies_pingpongs = 1;
 	survey_skew(&bench.survey);
 	assert_false(bench.smp.alive(bench.smp.context, 3));
-	/* 3 of 10 pairs are missing: core 3 died before three of its four ping-pongs */
+	/* 3 of 10 pairs are missing, because core 3 died before three of its four ping-pongs */
 	assert_int_equal(skew->pingpongs, 7);
 	assert_int_equal(skew->rounds, 5);
 	assert_int_equal(bench.report.cores[3].pingpongs, 1);
@@ -807,8 +812,8 @@ TEST(without_room_nothing_is_asked_of_the_cores)
 }
 
 /*
- * A reading takes 100 ticks, on core 2 300. If all cores are to read at the same time, no core starts before the last
- * one is ready.
+ * A reading takes 100 ticks, and 300 ticks on core 2. If all cores must read at the same time, no core may start before
+ * the last one is ready.
  */
 static void
 sample(void *device, struct sample *samples, size_t count)
@@ -899,7 +904,7 @@ TEST(a_clock_that_is_read_by_one_after_the_other_was_not_contended)
 	contend(3, 100);
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(bench.report.cores[i].contended[0].count, 0);
-	assert_int_equal(bench.turns, 96); /* four attempts */
+	assert_int_equal(bench.turns, 96); /* 100 at first, so there were four attempts */
 }
 
 TEST(cores_that_missed_each_other_are_asked_again)
@@ -950,7 +955,10 @@ read_own_tsc(void *device, struct sample *samples, size_t count)
 	}
 }
 
-/* Four cores. The boot core's TSC, or all TSCs, stop at world time STOPS_AT, or never if it is 0. */
+/*
+ * Opens a bench with four cores. The boot core's TSC, or all TSCs, stop at world time STOPS_AT. If it is 0, no TSC
+ * stops.
+ */
 static void
 open_bench_that_stops(uint64_t stops_at, bool all_stop)
 {
@@ -980,7 +988,7 @@ measure_together(void)
 	judge_report(&bench.report);
 }
 
-/* Earlier results are kept. The interrupted measurement has no result, neither a warp nor 0 ns. */
+/* Asserts that earlier results are kept. The interrupted measurement has no result: no warp, and no offset of 0 ns. */
 static void
 assert_only_the_tsc_is_said_to_have_stopped(void)
 {
@@ -1030,7 +1038,7 @@ TEST(a_tsc_that_stops_while_all_read_a_clock_leaves_no_contended_figure)
 		open_bench_that_stops(THREADS_WORLD_0 + ticks, false);
 		survey_contended(&bench.survey);
 		assert_true(bench.survey.tsc_stopped);
-		assert_int_equal(threads_batches(), 1); /* there is no second attempt */
+		assert_int_equal(threads_batches(), 1); /* there must be no second attempt */
 		for (size_t i = 0; i < 4; i++)
 			assert_int_equal(bench.report.cores[i].contended[0].count, 0);
 		if (ticks < 2000)

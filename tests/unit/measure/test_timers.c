@@ -11,21 +11,21 @@
 #define TSC_MICROHZ UINT64_C(1000000000000000)
 #define TICK_PS    UINT64_C(10000) /* 100 MHz */
 #define LATE_PS    UINT64_C(500000)
-#define ERROR_NS   2000 /* error of a source timed by the TSC: the bracket around its arming, and its calibration */
-#define FOUND      0x1234 /* value of its register before the test */
+#define ERROR_NS   2000 /* error of a source that the TSC times: the bracket around its arming, and its calibration */
+#define FOUND      0x1234 /* value of the source's register before the test */
 
 static struct {
 	bool has_counter, well;
 	/* Faults of the timer. */
 	unsigned drop_every;
 	int64_t late_ps; /* delay in addition to LATE_PS */
-	bool storms;     /* it interrupts at each poll */
+	bool storms;     /* true if the timer interrupts at each poll */
 	uint64_t phase_ticks;
-	uint64_t arming_ps; /* additional time to arm a periodic timer */
-	bool leaves; /* each one-shot leaves an interrupt that comes when the next one is armed */
+	uint64_t arming_ps; /* additional time that the arming of a periodic timer takes */
+	bool leaves; /* true if each one-shot leaves an interrupt that comes when the next one-shot is armed */
 	/* number of times that the core is preempted before disarming, until the deadline has passed */
 	unsigned away_armed;
-	uint64_t stall_at, stall_ps; /* the core is preempted once for stall_ps, after stall_at interrupts */
+	uint64_t stall_at, stall_ps; /* number of interrupts after which the core is preempted once, for stall_ps */
 
 	bool open, armed, periodic, taken, latched;
 	uint64_t due_ps, period_ps, last_due_ps, delivered, pending, left_over, released;
@@ -51,7 +51,7 @@ record(void)
 	slot.taken++;
 }
 
-/* Delivers an interrupt that is due, unless it is to be dropped. */
+/* Delivers an interrupt that is due, unless it must be dropped. */
 static void
 fire(void)
 {
@@ -277,7 +277,7 @@ end(void **state)
 
 TEST_FIXTURE(begin, end);
 
-/* Tests DRIVER in windows that PLAYS runs. Returns two rows: one-shots, then periods. */
+/* Tests DRIVER in windows that PLAYS runs. Returns two rows: first the one-shots, then the periods. */
 static const struct report_interval *
 tested(const struct timer_driver *driver,
        const char *(*plays)(void (*work)(void *argument), void (*after)(void *argument), void *argument))
@@ -344,7 +344,7 @@ TEST(a_source_that_is_well_loses_nothing_and_its_lateness_is_what_the_handler_ta
 	assert_true(rows[1].rate.known && rows[1].rate.low <= 0 && rows[1].rate.high >= 0);
 	assert_true(rows[1].rate.high - rows[1].rate.low < 100000);
 	assert_int_equal(rows[1].policy, REPORT_POLICY_DISCARD);
-	assert_int_equal(rows[1].held_delivered, 21); /* one of the masked ticks stays pending */
+	assert_int_equal(rows[1].held_delivered, 21); /* 20 ticks, and one masked tick that stayed pending */
 	assert_int_equal(rows[1].held_ns / 1000000, 20);
 }
 
@@ -446,7 +446,7 @@ arm_slowly(struct timer *timer, uint64_t ticks, bool periodic)
 	return due;
 }
 
-/* Like asked(), for a timer whose periods take ARMING_PS longer to program. */
+/* Does the same as asked() for a timer whose periods take ARMING_PS longer to program. */
 static const struct report_interval *
 asked_slowly(uint64_t arming_ps)
 {
@@ -496,7 +496,7 @@ TEST(periods_that_take_too_long_to_be_programmed_are_a_row_with_a_sentence)
 	assert_int_equal(rows[0].delivered, 100);
 	assert_string_equal(rows[0].reason, "");
 	assert_int_equal(rows[1].asked, 0);
-	assert_int_equal(rows[1].state, CLOCK_PRESENT); /* the timer lost nothing */
+	assert_int_equal(rows[1].state, CLOCK_PRESENT); /* the state shows that the timer lost nothing */
 	assert_string_equal(rows[1].reason,
 			    "Programming it takes more than a quarter of its period, so its ticks cannot be matched to deadlines.");
 }
@@ -580,7 +580,7 @@ TEST(a_storm_ends_and_its_source_is_not_asked_on)
 
 	source.has_counter = true;
 	source.storms = true;
-	source.late_ps = (int64_t)SIM_PS_PER_S; /* no other interrupts come */
+	source.late_ps = (int64_t)SIM_PS_PER_S; /* the delay is so long that no other interrupt comes */
 	rows = asked(play);
 	assert_int_equal(rows[0].early, 100);
 	assert_int_equal(rows[1].state, CLOCK_BROKEN);
@@ -593,7 +593,7 @@ TEST(what_is_lost_while_the_core_was_away_is_excused)
 	const struct report_interval *rows;
 
 	source.has_counter = true;
-	source.stall_at = 120; /* during the periodic row */
+	source.stall_at = 120; /* the core is preempted during the periodic row */
 	source.stall_ps = 5 * SIM_PS_PER_MS;
 	rows = asked(play);
 	assert_counts(&rows[0], 100, 0, 0, 0, 0);

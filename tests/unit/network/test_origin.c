@@ -53,7 +53,7 @@ TEST(a_path_without_them_is_none_of_a_network)
 	assert_false(ORIGIN_OF(END).has_mac);
 	assert_false(ORIGIN_OF(PCI "\x04\x04\x06\0a\0" END).has_mac);
 	assert_false(ORIGIN_OF(PCI "\x03\x0b\x08\0\x52\x54\0\xab" END).has_mac);
-	/* the card's own path, before anything was loaded through it */
+	/* the path of the card itself, before anything was loaded through it */
 	assert_null(ORIGIN_OF(PCI MAC "\x03\x18\x04\0" END).uri);
 	assert_null(ORIGIN_OF(PCI MAC "\x03\x18\x05\0\0" END).uri);
 	origin = origin_of_path(NULL);

@@ -81,7 +81,7 @@ TEST(every_kind_comes_back_as_it_was_written)
 		struct record_entry entry;
 
 		if (kind == RECORD_END)
-			continue; /* record_end() writes this entry */
+			continue; /* this entry is written by record_end() */
 		assert_true(row->fixed.bytes > 0);
 		fill(&row->fixed, fixed, (uint8_t)kind);
 		fill(&row->item, item, (uint8_t)(kind + 100));
@@ -265,7 +265,7 @@ TEST(an_entry_that_is_longer_than_its_block_is_damage)
 	record_end(&record);
 	bytes[32] = 0xff; /* 255 items ... */
 	bytes[33] = 0xff;
-	bytes[34] = 0xff; /* ... of 255 bytes */
+	bytes[34] = 0xff; /* its length is now 255 bytes */
 	seal();
 	assert_damaged("A block ends within an entry.");
 }
@@ -274,7 +274,7 @@ TEST(an_entry_without_all_fields_is_damage)
 {
 	record_put(&record, RECORD_GAP, &(struct record_gap){ 0 }, NULL, 0);
 	record_end(&record);
-	bytes[30] = 12; /* size of the fixed part in bytes; the other 8 bytes are an item */
+	bytes[30] = 12; /* the fixed part now has 12 bytes; the other 8 bytes are an item */
 	bytes[32] = 1;
 	bytes[34] = 8;
 	seal();
@@ -341,7 +341,7 @@ TEST(fields_that_a_later_version_added_are_skipped)
 
 	record_put(&record, RECORD_GAP, &(struct record_gap){ 7, UINT64_C(0x100000009), 0 }, NULL, 0);
 	record_end(&record);
-	bytes[28] = RECORD_CORE; /* a core's entry has 8 bytes, but this entry has 20 */
+	bytes[28] = RECORD_CORE; /* a core's entry has a fixed part of 8 bytes, but this entry has 20 bytes */
 	seal();
 	record_open(&reader, bytes, record.length);
 	assert_true(record_next(&reader, &entry));

@@ -85,8 +85,8 @@ end_of_list(const char *from)
 }
 
 /*
- * Returns WHOLE without white space outside of strings, without the lists of exact durations, and without the matrices
- * of all passes except number SHOWN, counted from 1.
+ * Copies WHOLE without white space outside of strings. Leaves out the lists of exact durations, and the matrices of all
+ * passes except number SHOWN, counted from 1.
  */
 static void
 make_brief(char *whole, size_t shown)

@@ -1,6 +1,6 @@
 /*
- * A core that is off is judged once. The finding, the rows of the table, the map, the screen and the JSON name the same
- * cores and no others.
+ * A core that differs is judged in one place. So the finding, the rows of the table, the map, the screen and the JSON
+ * must name the same cores and no others.
  */
 #include <stdio.h>
 #include "test.h"
@@ -28,7 +28,7 @@ judged(struct report *report)
 	return report;
 }
 
-/* Eight cores. Only the boot core is wrong, by 1 ppm, so the other seven drift against it. */
+/* Makes a report on eight cores. Only the boot core is wrong, by 1 ppm, so the other seven cores drift against it. */
 static struct report *
 boot_core_off_by_1_ppm(void)
 {
@@ -216,7 +216,8 @@ TEST(a_core_that_is_off_is_named_once_and_no_other_is_marked)
 	assert_int_equal(marked_in_table(report), 1 << 3);
 	assert_int_equal(marked_in_json(report, "off_majority"), 1 << 3);
 	assert_int_equal(marked_in_json(report, "drifts"), 0);
-	assert_int_equal(marked_in_map(report), 2 * (CORES - 1)); /* each other core's pair with it, in both directions */
+	/* the pair of this core with each other core, in both directions */
+	assert_int_equal(marked_in_map(report), 2 * (CORES - 1));
 	assert_says(report, "not synchronised at 3.1 s, 1 of 8 cores");
 }
 

@@ -81,7 +81,7 @@ press(struct screen *screen, unsigned key)
 	assert_int_equal(screen_key(screen, key), SCREEN_STAY);
 }
 
-/* Prints all pages as people see them. Below each line, letters show the colour of text that is not plain. */
+/* Prints all pages as users see them. Below each line, letters show the colour of text that is not plain. */
 static void
 put_pages(struct text *out, struct screen *screen)
 {
@@ -89,7 +89,7 @@ put_pages(struct text *out, struct screen *screen)
 	struct screen_row row;
 
 	for (unsigned key = '1'; key <= '7'; key++) {
-		screen_open(screen); /* so that key 3 comes from another page */
+		screen_open(screen); /* another page is shown, so that key 3 changes the page */
 		press(screen, key);
 		for (size_t i = 0; i < screen->rows; i++) {
 			char inks[SCREEN_COLUMNS_MAX];
@@ -229,8 +229,8 @@ TEST(right_and_left_go_through_pages_and_clocks_and_tab_through_pages)
 }
 
 /*
- * U+0101 to U+0117 are the scan codes 1 to 17h, if one looks at the low byte. Only keys, whose code is above 16 bits,
- * may have an effect.
+ * If only the low byte counted, U+0101 to U+0117 would be the scan codes 1 to 17h. Only keys, whose code is above 16
+ * bits, may have an effect.
  */
 TEST(letters_above_latin_are_no_scan_codes)
 {
@@ -423,7 +423,7 @@ TEST(smallest_room_cuts_and_does_not_overflow)
 	struct screen screen = screen_of(report, 80, 25);
 
 	for (size_t size = 4; size < 4000; size += 97) {
-		char *small = malloc(size); /* allocated, so that the address sanitizer checks its end */
+		char *small = malloc(size); /* allocated memory, so that the address sanitizer checks its end */
 
 		screen.buffer = small;
 		screen.buffer_size = size;

@@ -1,4 +1,4 @@
-/* The run over time, from figures that the test writes: its lines, their number, and its marks. */
+/* A run over time, from figures that the tests write: the lines of the text, their number, and their marks. */
 #include "test.h"
 #include "report_literal.h"
 #include "render/sections/table_sections.h"

@@ -29,7 +29,7 @@ render(renderer *put, struct report *report)
 
 	if (report->skew.drifts)
 		literal_drifts(report);
-	view_analyse(report); /* decides which rows are marked */
+	view_analyse(report); /* decides which rows get a mark */
 	judge_synchrony(report);
 	text_init(&text, buffer, sizeof(buffer));
 	put(&text, report);
@@ -262,7 +262,10 @@ TEST(up_to_64_cores_have_a_row_each_in_every_block)
 	}
 }
 
-/* As with one more driver: clocks that do not fit side by side follow below, each with its own rows. */
+/*
+ * With one more driver, the report would have such a table: clocks that do not fit side by side follow below, each with
+ * its own rows.
+ */
 TEST(six_devices_have_a_second_block_for_the_last)
 {
 	struct report *report = literal_of(4, PAIR_SCHEDULE_ALL, NULL);
@@ -461,7 +464,8 @@ TEST(sentence_on_synchrony_is_what_the_pairs_prove)
 	skewed = literal_of(4, PAIR_SCHEDULE_ALL, (int64_t[]){ 0, 0, 0, 20000 });
 	skewed->skew.offsets.begin_tsc = report->skew.latest.begin_tsc;
 	skewed->skew.offsets.end_tsc = report->skew.latest.end_tsc;
-	report->skew.latest = skewed->skew.offsets; /* its intervals are narrower, so the core that is off is known */
+	/* the intervals of the last pass are narrower, so it is known which core is off */
+	report->skew.latest = skewed->skew.offsets;
 	report->skew.latest_outlier = skewed->skew.outlier;
 	report->skew.latest_summary = skewed->skew.summary;
 	for (size_t i = 0; i < 4; i++)
@@ -469,7 +473,7 @@ TEST(sentence_on_synchrony_is_what_the_pairs_prove)
 	assert_says(
 		report,
 		"\nNot synchronised at 21.1 s, 1 of 4 cores off the majority: ping-pongs of all pairs of 4 cores (");
-	/* each pair's ping-pong was at some time in that second */
+	/* the ping-pong of each pair was at some time in that second */
 	report->skew.latest.begin_tsc = report->skew.latest.end_tsc - 2000000000;
 	assert_says(report, "\nNot synchronised between 20.1 s and 21.1 s, 1 of 4 cores off the majority: ");
 	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns. No two differed by more than 10024 ns.\n");
@@ -512,7 +516,8 @@ TEST(synchrony_is_said_only_of_a_bound_that_means_something_to_the_end)
 
 	report->skew.latest_summary.bound_ticks = 1000000;
 	assert_says(report, "\nSynchronisation not determined: only within 500000 ns at 3.1 s and 21.1 s: ping-pongs of ");
-	assert_says(report, ", best round trip 41 ns. At 3.1 s: "); /* the bound of the first pass is lower */
+	/* the bound of the first pass is lower, so it is the best known one */
+	assert_says(report, ", best round trip 41 ns. At 3.1 s: ");
 	report->skew.latest_summary.bound_ticks = 2000;
 	assert_says(report, "\nSynchronised within 1000 ns at 3.1 s and 21.1 s: ");
 	report->skew.latest_summary.bound_ticks = 2001;
@@ -715,7 +720,7 @@ TEST(a_clock_that_counts_in_steps_longer_than_a_read_is_not_the_cheapest)
 	table_database(&text, report);
 	assert_non_null(strstr(strstr(bytes, "\ntsc "), "  0.0  "));
 	assert_memory_equal(strstr(bytes, "\nrtc_pf ") + 50, "  -", 3);
-	rtc->verdict = VERDICT_FAIL; /* the RTC's seconds are another counter, so the flag's verdict stays */
+	rtc->verdict = VERDICT_FAIL; /* the RTC's seconds are another counter, so the verdict on the flag does not change */
 	text_init(&text, bytes, sizeof(bytes));
 	table_database(&text, report);
 	assert_non_null(strstr(bytes, "\nrtc! "));

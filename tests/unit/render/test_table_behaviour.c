@@ -160,7 +160,7 @@ TEST(timers_are_a_matrix_and_reasons_are_grouped)
 			    "not checked    No independent reference: rate-off (tsc, hpet).\n");
 }
 
-/* The limit in force decides on the row, as it does on the finding. */
+/* The limit of this run decides on the row, in the same way as on the finding. */
 TEST(a_limit_that_was_raised_keeps_the_promise)
 {
 	struct report *report = literal_clean();

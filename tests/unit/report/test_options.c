@@ -176,7 +176,7 @@ TEST(error_that_is_too_long_ends_in_dots_behind_a_whole_name)
 
 TEST(all_rules_that_have_a_limit_fit_into_the_error)
 {
-	/* Exactly as many characters as an error shows of the word and of its source. */
+	/* The word and its source have exactly as many characters as an error shows. */
 	static const char word[] = "limit.no-such-rule-of-a-long-name-0123456789-0123456789=3";
 	static const char source[] = "a source whose name is as long as 60 characters of it are shown";
 	const char *ids[RULES_MAX + 1];
@@ -240,7 +240,7 @@ TEST(utf16_is_named_with_and_without_its_mark)
 TEST(words_of_a_loader_are_moved_and_what_may_be_ours_stays)
 {
 	static const struct {
-		const char *text, *foreign; /* foreign is "" if no word is removed */
+		const char *text, *foreign; /* the words that are removed, or "" if there are none */
 	} lines[] = {
 		{ "root=/dev/sdb3 init=/sbin/init rootwait ro", "root=/dev/sdb3 init=/sbin/init rootwait ro" },
 		{ "console=ttyS0,115200 quiet splash", "console=ttyS0,115200 quiet splash" },

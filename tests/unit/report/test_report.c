@@ -75,7 +75,7 @@ TEST(another_way_of_reading_one_counter_has_the_rate_measured_for_it)
 	assert_int_equal(report_clock_millihz(&report, flag), 8192 * 1000);
 }
 
-/* The TSC's rate is 3 GHz within 100 ppm. For an offset of a million ticks this is an error of 33 ns. */
+/* The TSC's rate is 3 GHz within 100 ppm. An offset of a million ticks then has an error of 33 ns. */
 TEST(the_budget_of_an_offset_is_all_of_its_error, NULL, NULL)
 {
 	static struct report own;

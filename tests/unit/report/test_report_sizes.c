@@ -25,7 +25,7 @@ fill_core(struct report_core *core)
 		.drift_ppb = { -FAR, FAR }, .off_majority = true,
 		.observed_ns = UINT64_MAX, .gaps = UINT64_MAX, .worst_gap_ns = UINT64_MAX,
 	};
-	memset(core->reason, '<', sizeof(core->reason) - 1); /* each becomes six characters in JSON */
+	memset(core->reason, '<', sizeof(core->reason) - 1); /* characters that take six bytes each in JSON */
 	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++)
 		core->latency[i] = core->contended[i] =
 			(struct core_latency){ UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
@@ -65,7 +65,7 @@ make_report(size_t count)
 			.lateness = { UINT64_MAX, -FAR, -FAR, -FAR, -FAR, -FAR, UINT64_MAX }, .rate = { true, -FAR, -FAR, -FAR },
 			.held_ns = UINT64_MAX, .held_delivered = UINT64_MAX,
 		};
-	/* each becomes two characters in quotes */
+	/* characters that take two bytes each in quotes */
 	memset(report->identity.serial, '"', sizeof(report->identity.serial) - 1);
 	report->cores = cores;
 	report->core_count = report->cores_listed = report->cores_started = (uint32_t)count;

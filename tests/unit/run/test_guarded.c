@@ -15,7 +15,7 @@ static const struct fault page_fault = {
 static struct {
 	jmp_buf *innermost;
 	void (*sample)(void *device, struct sample *samples, size_t count);
-	unsigned batches_left; /* number of batches until a read faults */
+	unsigned batches_left; /* number of batches until a read takes an exception */
 } guarded;
 
 /* Replaces boot/guard. */
@@ -200,8 +200,8 @@ close_and_fault(struct device *device)
 }
 
 /*
- * The run may have ended before it started, during it, or after it. A driver that faults must not keep other drivers
- * from restoring their changes.
+ * The exception may come before the run, during it, or after it. A driver that faults must not keep other drivers from
+ * restoring their changes.
  */
 TEST(a_run_that_an_exception_ended_puts_back_what_its_drivers_changed)
 {

@@ -15,7 +15,7 @@
 #define KVM         "KVMKVMKVM"
 
 static struct bench *bench;
-static const struct timer_driver *const *asked_drivers; /* NULL for the sources of a quick run */
+static const struct timer_driver *const *asked_drivers; /* the tested sources; NULL for the sources of a quick run */
 
 static int
 begin(void **state)
@@ -77,7 +77,7 @@ has_note(const struct report *report, const char *words)
 	return false;
 }
 
-/* If a timer never called back, it was not lost during the run. For example, U-Boot has no timer interrupts. */
+/* If a timer never called back, the run cannot have stopped it. For example, U-Boot has no timer interrupts. */
 TEST(a_dead_firmware_timer_is_noted_only_if_it_called_back_before_the_run)
 {
 	static const struct {
@@ -227,7 +227,7 @@ static const struct {
 	const char *name, *rule, *source;
 	enum sim_source at;
 	struct sim_timer fault;
-	int64_t low, high; /* the finding's interval must overlap the range from low to high */
+	int64_t low, high; /* range that the finding's interval must overlap */
 } own_faults[] = {
 	{ "loses each seventh tick", "irq-lost", "rtc", SIM_RTC_PERIODIC, { .drop_every = 7 }, 11, 11 },
 	{ "loses each tenth tick", "irq-lost", "hpet0", SIM_HPET_0, { .drop_every = 10 }, 7, 8 },

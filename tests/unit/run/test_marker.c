@@ -155,7 +155,7 @@ TEST(what_the_reader_asks_for_is_done)
 	assert_int_equal(report.options.cores, CORES_SIPI);
 	assert_int_equal(report.note_count, 1);
 
-	begin(CORES_OFF, false); /* a run without other cores is already the safest */
+	begin(CORES_OFF, false); /* a run without other cores already uses the safest method */
 	assert_int_equal(heed("skew", CORES_SIPI, CORES_SIPI, 3), CORES_MP);
 	assert_int_equal(report.options.cores, CORES_OFF);
 	assert_int_equal(report.note_count, 1);

@@ -78,7 +78,7 @@ TEST(a_quick_run_has_up_to_three_runs_of_each_loop_in_300_ms)
 		assert_int_equal(row->refused, 0);
 		assert_true(row->median.known && row->worst.known);
 	}
-	assert_int_equal(row_of(report, "linux_pit")->runs, 6); /* each of the three rounds runs this loop twice */
+	assert_int_equal(row_of(report, "linux_pit")->runs, 6); /* this loop runs twice in each of the three rounds */
 	assert_true(row_of(report, "linux_pit")->worst.high < 489000);
 	assert_true(row_of(report, "linux_pit")->worst.low > -489000);
 	assert_true(row_of(report, "linux_lapic")->worst.value < 10000);
@@ -149,7 +149,7 @@ TEST(the_plan_has_the_loops_time_and_each_round_is_shown)
 	shown.last_ns = 0;
 	survey->hooks.progress = show_progress;
 	run_calibrations(&bench->run);
-	assert_int_equal(shown.count, 3); /* progress is shown for each round of a quick run */
+	assert_int_equal(shown.count, 3); /* progress is shown once for each round of a quick run */
 	assert_true(shown.last_ns > survey->done_ns - survey->calibrations_ns);
 	assert_int_equal(survey->done_ns + survey->timers_ns, survey->total_ns);
 }

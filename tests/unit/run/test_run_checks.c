@@ -10,13 +10,13 @@
 #define HPET_SECOND_TICKS 14318180
 
 static unsigned looks,
-	disturbed_looks; /* number of runs of the check that is disturbed, and the number of these that lose time */
+	disturbed_looks; /* number of runs of the disturbed check, and number of these runs that lose time */
 
 static void
 look_once(const struct checking *checking, struct behaviour *row)
 {
 	(void)checking;
-	check_fact(row, looks > 0); /* fails if it runs after the disturbed check, or twice */
+	check_fact(row, looks > 0); /* the row is a failure if this check runs after the disturbed check, or twice */
 	behaviour_say(row, "Seen.");
 }
 
@@ -69,11 +69,11 @@ TEST(a_check_that_was_disturbed_is_made_again_and_no_other)
 	const struct behaviours *behaviours = &bench->run.report.behaviours;
 
 	assert_int_equal(behaviours->count, 4);
-	assert_int_equal(looks, 7); /* two devices with a disturbed check each, and five disturbed runs */
+	assert_int_equal(looks, 7); /* there are two devices with a disturbed check each, and five disturbed runs */
 	for (size_t i = 0; i < behaviours->count; i++) {
 		assert_true(behaviours->rows[i].checked);
 		assert_false(behaviours->rows[i].disturbed);
-		/* the first device's disturbed check ran before this check */
+		/* row 2 failed, because the first device's disturbed check ran before this check */
 		assert_int_equal(behaviours->rows[i].failed, i == 2);
 		assert_string_equal(behaviours->rows[i].text, i % 2 ? "Seen at last." : "Seen.");
 	}
@@ -94,7 +94,7 @@ TEST(one_that_is_disturbed_for_ever_ends_with_the_time)
 	bench_free(bench);
 }
 
-/* A check that fails at first because the clock jumps. */
+/* A check that is disturbed at first because the clock jumps. */
 static void
 look_while_the_pm_timer_leaps(const struct checking *checking, struct behaviour *row)
 {
@@ -113,7 +113,8 @@ look_at_hpet(const struct checking *checking, struct behaviours *behaviours)
 		{ NULL, 0, NULL },
 	};
 
-	sim.hpet.counter.origin_ticks -= HPET_SECOND_TICKS; /* like a check that stops the HPET; this is no discontinuity */
+	/* a check may stop the HPET like this, which is no discontinuity */
+	sim.hpet.counter.origin_ticks -= HPET_SECOND_TICKS;
 	check_each(checking, checks, behaviours);
 }
 
@@ -131,7 +132,7 @@ TEST(checks_in_which_clocks_parted_are_made_again)
 	survey_prepare(&bench->run.survey);
 	looks = 0;
 	run_checks(&bench->run);
-	assert_int_equal(looks, 4); /* two rows, each checked twice */
+	assert_int_equal(looks, 4); /* each of the two rows is checked twice */
 	assert_int_equal(bench->run.report.behaviours.count, 2);
 	for (size_t i = 0; i < 2; i++) {
 		assert_true(bench->run.report.behaviours.rows[i].checked);

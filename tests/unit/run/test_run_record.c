@@ -64,7 +64,7 @@ TEST(the_record_has_each_leaf_and_msr_of_the_claims)
 		count++;
 	}
 	assert_int_equal(count, claims->raw_count);
-	assert_true(count >= 4); /* at least leaves 0h, 1h, 15h and 16h */
+	assert_true(count >= 4); /* the record has at least the leaves 0h, 1h, 15h and 16h */
 }
 
 TEST(the_record_is_whole_and_the_report_has_its_sha256)

@@ -7,16 +7,16 @@
 
 #define MS    UINT64_C(1000000)
 
-#define SLOW  10 /* how many times longer each access takes, so that a soak has few accesses */
+#define SLOW  10 /* factor for the duration of each access, so that a soak has few accesses */
 #define S     (1000 * MS)
 
 static const char *const clocks[] = { "tsc", "hpet", "acpi_pm", NULL };
 
 static struct {
 	struct bench *bench;
-	size_t end_after_rows; /* the user ends the run after this many rows; 0 if not */
-	size_t leap_in_row;    /* the HPET jumps by a second in this row; 0 if not */
-	size_t rows_max;       /* maximum rows of the series; 0 for the default */
+	size_t end_after_rows; /* number of rows after which the user ends the run; 0 for never */
+	size_t leap_in_row;    /* number of the row in which the HPET jumps by a second; 0 for none */
+	size_t rows_max;       /* maximum number of rows in the series; 0 for the default */
 	size_t saved_rows;     /* number of rows in the latest checkpoint */
 	bool saved_within;     /* true if a checkpoint within a phase had a row */
 } soak;

@@ -12,7 +12,7 @@
 #define HOUR_PS  (3600 * SIM_PS_PER_S)
 #define DAY_PS   (24 * HOUR_PS)
 #define REST_PS  (600 * SIM_PS_PER_S)
-/* how many times longer each access takes, which is no fault here; half of it in tests of a rate */
+/* factor for the duration of each access, which is no fault here; tests of a rate use half of it */
 #define SLOW     20
 #define PER_TICK UINT64_C(100000000) /* the HPET's rate is set in units of 10^-8 Hz, which are 10^-15 of it */
 
@@ -63,7 +63,7 @@ soak_for_a_day(size_t cores, int64_t drift_ppb, uint64_t seed)
 	sim.preempt_ps = 50 * SIM_PS_PER_US;
 	sim.preempt_seed = seed;
 	sim_advance_ps(seed * 7654321987);
-	if (cores == 1) /* with threads the TSC advances by one tick per nanosecond */
+	if (cores == 1) /* with threads, the TSC advances by one tick per nanosecond */
 		sim_counter_hasten(&sim.tsc.counter, (int64_t)(seed % 7) * 10 - 30);
 	day.bench = bench = bench_new();
 	bench->duration_ns = 144 * (S / 4) / (cores == 1 ? 5 : 6);

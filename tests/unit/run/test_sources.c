@@ -12,7 +12,8 @@
 
 #define DURATION_NS 1000000
 #define NS          SIM_PS_PER_NS
-#define PAUSE_PS    (500 * NS) /* long pauses make this program fast, but are much shorter than a gap */
+/* duration of a pause; long pauses make this program fast, but they are much shorter than a gap */
+#define PAUSE_PS    (500 * NS)
 #define WAIT_PS     (20 * SIM_PS_PER_US) /* duration of a pause in a wait of a second */
 #define NOBODY      ""
 
@@ -29,7 +30,7 @@ static const struct source sources[] = {
 	{ &timer_hpet[0], SIM_HPET_0, true, true, true, false },
 	{ &timer_hpet[1], SIM_HPET_1, true, true, true, true },
 	{ &timer_hpet[8], SIM_HPET_0, true, true, false, true }, /* messages */
-	{ &timer_hpet[9], SIM_HPET_0, true, true, true, true },  /* legacy replacement */
+	{ &timer_hpet[9], SIM_HPET_0, true, true, true, true },  /* an HPET with legacy replacement */
 	{ &timer_pit[0], SIM_PIT_0, true, true, true, false },
 	{ &timer_rtc[0], SIM_RTC_PERIODIC, false, true, true, false },
 	{ &timer_rtc[1], SIM_RTC_UPDATE, false, false, true, false },
@@ -44,7 +45,7 @@ static const struct source sources[] = {
 
 #define SOURCES (sizeof(sources) / sizeof(sources[0]))
 
-enum { /* bits for sets of sources */
+enum { /* bits that form sets of sources */
 	LAPIC = 1 << 0, DEADLINE = 1 << 1, HPET0 = 1 << 2, HPET1 = 1 << 3, FSB = 1 << 4, LEGACY = 1 << 5, PIT = 1 << 6,
 	RTC = 1 << 7, UPDATE = 1 << 8, ALARM = 1 << 9, STATUS = 1 << 10, SCI = 1 << 11,
 	PIT_PIC = 1 << 12, RTC_PIC = 1 << 13, HYPERV = 1 << 14, XEN = 1 << 15,
@@ -59,7 +60,7 @@ static const struct {
 	struct sim_timer fault;
 	const char *rule;  /* the rule that finds the fault, or NOBODY */
 	const char *words; /* part of the row's reason or of a finding */
-	/* the finding's interval overlaps the range from low to high; both are 0 if it has no interval */
+	/* range that the finding's interval must overlap; both are 0 if the finding has no interval */
 	int64_t low, high;
 } faults[] = {
 	{ "drops one tick in ten", PERIODS, { .drop_every = 10 }, "irq-lost", NULL, 7, 8 },
@@ -360,9 +361,10 @@ TEST(an_rtc_that_is_slow_to_program_is_asked_for_half_its_rate)
 	}
 }
 
-#define MSR_HV_SYNIC_FIRST 0x40000080u /* SCONTROL, then SVERSION, SIEFP, SIMP, EOM, and SINT0 to SINT15 */
+/* first of these MSRs: SCONTROL, then SVERSION, SIEFP, SIMP, EOM, and SINT0 to SINT15 */
+#define MSR_HV_SYNIC_FIRST 0x40000080u
 #define MSR_HV_SYNIC_LAST  0x4000009fu
-#define MSR_HV_TIMER_FIRST 0x400000b0u /* configuration and count of each of the four timers */
+#define MSR_HV_TIMER_FIRST 0x400000b0u /* first of these MSRs: configuration and count of each of the four timers */
 
 static bool (*write_any)(uint32_t msr, uint64_t value);
 static unsigned timer_writes, other_writes;

@@ -14,7 +14,7 @@
 
 static struct {
 	unsigned calls, phases;
-	unsigned refuse_from; /* this call and all later ones are refused; 0 if none */
+	unsigned refuse_from; /* number of the first refused call, or 0; all later calls are refused, too */
 } firmware;
 
 /* Enables or disables the tick, like SetTimerPeriod() of that driver. */

@@ -12,9 +12,9 @@
 
 #define PS_PER_NS   1000
 #define SHOWN_MAX   100000
-#define SHOWN_NS    UINT64_C(1000000000) /* progress is in whole seconds */
+#define SHOWN_NS    UINT64_C(1000000000) /* unit of the displayed time: a second */
 #define MS          UINT64_C(1000000)
-#define MANY        40 /* number of cores, more than the simulated host's processors */
+#define MANY        40 /* number of cores, which is larger than the number of the simulated host's processors */
 #define PREEMPT_PS  UINT64_C(8000000000)
 /*
  * On a busy host two virtual cores seldom run at the same time, and a ping-pong waits for this at each reading. A
@@ -25,9 +25,9 @@
 
 static struct {
 	uint64_t begin_ps;
-	size_t cores; /* cores of a busy host, 0 for an idle host */
+	size_t cores; /* number of cores of a busy host; 0 for an idle host */
 	const char *ends_in; /* text of the progress at which the user ends the run; NULL if the user does not */
-	uint64_t asked_ns;   /* time of the user's request, or 0 */
+	uint64_t asked_ns;   /* time of the user's request to end the run, or 0 */
 	uint64_t left_ns;    /* remaining time that was displayed at this time */
 	size_t count;
 	struct {

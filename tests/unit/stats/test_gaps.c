@@ -36,7 +36,7 @@ begin(void **state)
 {
 	(void)state;
 	memset(&tsc, 0, sizeof(tsc));
-	memset(&seen, 0xff, sizeof(seen)); /* a watch must set all fields itself */
+	memset(&seen, 0xff, sizeof(seen)); /* old contents, because a watch must set all fields itself */
 	tsc.now = 5000000;
 	tsc.step = STEP;
 	scale_init(&gigahertz, (struct rate){ 1000000000, 1 });

@@ -7,7 +7,7 @@
 
 #define RUN 1000
 
-static struct latency latency; /* 100 KB, too large for a stack */
+static struct latency latency; /* static, because its 100 KB are too large for a stack */
 static struct scale gigahertz;
 
 static int
@@ -211,7 +211,7 @@ TEST(the_loop_cost_is_exact_where_nanoseconds_are_rounded)
 	assert_int_equal(latency_loop_ps(&latency, &scale), 1333);
 }
 
-/* 990 reads of 100 ns, 9 of 9 us and one of 50 us. A read above 10.1 us is a hit. */
+/* There are 990 reads of 100 ns, 9 reads of 9 us, and one read of 50 us. A read above 10.1 us is a hit. */
 TEST(a_read_beyond_the_median_and_10_us_is_hit_and_left_out)
 {
 	uint64_t durations[RUN];
@@ -223,7 +223,7 @@ TEST(a_read_beyond_the_median_and_10_us_is_hit_and_left_out)
 	clean = latency_clean(&latency, 10000);
 	assert_int_equal(clean.hit, 1);
 	assert_int_equal(clean.count, 999);
-	assert_int_equal(clean.p99_ns, 100); /* the 990th of 999 reads */
+	assert_int_equal(clean.p99_ns, 100); /* p99 is the 990th of the 999 remaining reads */
 	assert_in_range(clean.p999_ns, 9000, 9000 + 9000 / 64);
 	assert_in_range(clean.max_ns, 9000, 9000 + 9000 / 64);
 	assert_int_equal(latency.max_ns, 50000); /* the figures with hits do not change */

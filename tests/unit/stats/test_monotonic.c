@@ -53,7 +53,7 @@ TEST(a_pause_of_half_a_wrap_is_no_step_back_where_time_is_known)
 	monotonic = (struct monotonic){ .reads = 0 };
 	monotonic_add(&monotonic, &bits_16, &trust, samples, 3);
 	assert_int_equal(monotonic.backward, 0);
-	monotonic_add(&monotonic, &bits_16, &trust, samples, 4); /* a true step back still counts */
+	monotonic_add(&monotonic, &bits_16, &trust, samples, 4); /* a real step back must still be counted */
 	assert_int_equal(monotonic.backward, 1);
 	assert_int_equal(monotonic.worst_ticks, 110);
 }
@@ -77,7 +77,7 @@ TEST(a_second_back_is_59_of_60_forward)
 	fold(&seconds, 0, (const uint64_t[]){ 30, 29 }, 2);
 	assert_int_equal(monotonic.backward, 1);
 	assert_int_equal(monotonic.worst_ticks, 1);
-	fold(&seconds, 0, (const uint64_t[]){ 0, 30 }, 2); /* half the range, but not more than half */
+	fold(&seconds, 0, (const uint64_t[]){ 0, 30 }, 2); /* the step is half of the range, and not more than half */
 	assert_int_equal(monotonic.backward, 1);
 	fold(&seconds, 0, (const uint64_t[]){ 0, 31 }, 2);
 	assert_int_equal(monotonic.backward, 2);

@@ -192,7 +192,7 @@ TEST(no_rate_holds_over_rows_of_which_one_has_none)
 	assert_int_equal(series.rows[1].clocks[0].last.end, 0);
 }
 
-/* This is the end of a run whose last row still fits. */
+/* This can happen at the end of a run whose last row still fits. */
 TEST(the_last_row_of_a_full_series_stays_as_it_is)
 {
 	for (uint64_t i = 0; i + 1 < ROWS; i++)

@@ -96,7 +96,7 @@ TEST(what_is_suffered_is_measured_against_the_best_of_any_width)
 	struct concurrency width = width_of(64);
 
 	concurrency_learn(&width, 10 * FINE);
-	concurrency_learn(&width, FINE); /* a pair with shorter round trips, measured later */
+	concurrency_learn(&width, FINE); /* a pair with shorter round trips that is measured later */
 	assert_int_equal(width.best_ticks, FINE);
 	concurrency_learn(&width, 20 * FINE);
 	assert_int_equal(width.best_ticks, FINE);
@@ -140,6 +140,6 @@ TEST(figures_at_the_end_of_their_range_do_not_overflow)
 	assert_true(width.now == SIZE_MAX);
 	concurrency_learn(&width, UINT64_MAX / 32);
 	assert_true(width.now == SIZE_MAX);
-	concurrency_learn(&width, UINT64_MAX); /* 31 doublings longer */
+	concurrency_learn(&width, UINT64_MAX); /* more than 32 times the shortest round trip */
 	assert_true(width.now == SIZE_MAX / 2);
 }

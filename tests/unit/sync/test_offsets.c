@@ -626,8 +626,8 @@ TEST(pair_that_alone_is_proven_to_differ_is_the_worst_and_neither_of_it_is_marke
 }
 
 /*
- * With a second proven pair, core 2 may still be one of two cores that differ from two others. With a third pair it is
- * alone.
+ * With a second proven pair, it is still possible that core 2 and another core differ from the two others. With a third
+ * pair, core 2 is alone.
  */
 TEST(player_of_4_is_marked_once_three_pairs_prove_it_apart)
 {
@@ -996,7 +996,8 @@ motion_of(struct offset first, struct offset middle, int64_t seconds, struct off
 				 .end_tsc = 1000 + 10 * SECOND + SECOND / 10 };
 	enum motion motion = offsets_motion(&one, &two, &three, 0, 1);
 
-	assert_int_equal(offsets_motion(&one, &two, &three, 1, 0), motion); /* the same with the cores exchanged */
+	/* the result must be the same with the cores exchanged */
+	assert_int_equal(offsets_motion(&one, &two, &three, 1, 0), motion);
 	return motion;
 }
 
@@ -1033,7 +1034,7 @@ TEST(line_is_as_wide_as_what_it_is_drawn_through_and_no_motion_is_told_within_it
 	assert_int_equal(motion_of(none, (struct offset){ 523, 700 }, 5, far), MOTION_UNEVEN);
 	assert_int_equal(motion_of(none, (struct offset){ 518, 700 }, 5, far), MOTION_STEADY);
 	assert_int_equal(motion_of(none, (struct offset){ 400, 1000 }, 5, far),
-			 MOTION_UNKNOWN); /* it may be a step as well */
+			 MOTION_UNKNOWN); /* the motion may also be a step */
 	assert_int_equal(motion_of(none, (struct offset){ -10, 600 }, 5, far), MOTION_UNKNOWN);
 	assert_int_equal(motion_of(none, (struct offset){ -10, 5000 }, 5, far), MOTION_UNKNOWN);
 	assert_int_equal(motion_of(none, none, 5, none), MOTION_UNKNOWN);

@@ -14,15 +14,15 @@
 
 #define TRIPS        200
 #define BOUND_TICKS  (UINT64_C(1) << 32)
-#define ALONE_TICKS  (BOUND_TICKS / 1000) /* ticks of a reading after the other side has left */
-#define IN_MANY      UINT64_MAX /* a message that never comes */
+#define ALONE_TICKS  (BOUND_TICKS / 1000) /* duration of a reading in ticks after the other side has left */
+#define IN_MANY      UINT64_MAX /* number of a message that never comes */
 #define BASE         (UINT64_C(1) << 40)
 
 /* Faults of one side. Each starts at the message with the given number. */
 struct fault {
 	int64_t offset, later_offset;
 	uint64_t moves_after, dies_after, stops_after;
-	bool stopped, falls; /* its TSC stops, or steps back at each reading */
+	bool stopped, falls; /* true if the side's TSC stops; true if it steps back at each reading */
 };
 
 static struct {
@@ -378,7 +378,7 @@ TEST(a_pingpong_of_no_trips_is_over_at_once)
 	assert_int_equal(sim.pingpong.slots[PINGPONG_FIRST].number, 0);
 }
 
-/* The following tests use hand-written records. */
+/* Tests with hand-written records. */
 
 static struct pingpong
 records_of(uint64_t received, int64_t first_least_ticks, int64_t second_least_ticks)
@@ -516,11 +516,11 @@ TEST(the_median_does_not_mind_the_first_trips, NULL, NULL)
 	struct pingpong_record *first = &pingpong.records[PINGPONG_FIRST];
 
 	first->best_trip_ticks = 1024;
-	first->trips[100] = 4; /* the four long round trips */
+	first->trips[100] = 4; /* the other four round trips are longer */
 	first->trips[36] = 5;
 	assert_int_equal(pingpong_result(&pingpong, 1).median_trip_ticks, 1279);
 	assert_int_equal(pingpong_result(&pingpong, 1).best_trip_ticks, 1024);
-	first->trips[36] = 4; /* with an even number of trips, the median is the smaller of the middle two */
+	first->trips[36] = 4; /* if the number of trips is even, the median is the smaller of the middle two */
 	assert_int_equal(pingpong_result(&pingpong, 1).median_trip_ticks, 1279);
 	first->trips[36] = 3;
 	assert_true(pingpong_result(&pingpong, 1).median_trip_ticks > 1279);

@@ -13,7 +13,8 @@
 #define TURNS      1000
 #define CALM       300
 #define TICK       100 /* ticks that a reading takes */
-#define PATIENCE   100 /* number of pauses in a row after which a thread seems to wait in vain, except in one test */
+/* number of pauses in a row after which a thread counts as waiting in vain, except in one test */
+#define PATIENCE   100
 #define RARELY     65536 /* the baton moves on after this many pauses */
 #define PAUSES_MAX (UINT64_C(6) << 20) /* largest number of pauses of a core: barrier, lock and turns */
 
@@ -26,11 +27,13 @@ static struct {
 	uint64_t world, random;
 	int64_t offset[CORES];
 	uint64_t reads[CORES], pauses[CORES], idle[CORES];
-	uint64_t dies_reading[CORES]; /* the core dies at this read, while it holds the lock; 0 if never */
-	uint64_t calms_reading[CORES]; /* its offset falls to CALM at this read; 0 if never */
-	uint64_t dies_pausing[CORES]; /* the core dies at its first pause after this many reads */
+	uint64_t dies_reading[CORES]; /* number of the read at which the core dies while it holds the lock; 0 for never */
+	uint64_t calms_reading[CORES]; /* number of the read at which the core's offset falls to CALM; 0 for never */
+	uint64_t dies_pausing[CORES]; /* number of reads after which the core dies at its next pause */
 	uint64_t patience;
-	/* a number that makes a core look at the lock less often: the others do so FAR + 1 times in between */
+	/*
+	 * Makes a core far from the lock: it looks at the lock less often. The other cores look FAR + 1 times in between.
+	 */
 	unsigned far[CORES];
 	uint64_t lead;       /* the largest lead in turns of a core that holds the lock */
 	size_t expected;
@@ -379,7 +382,7 @@ TEST(a_core_that_dies_between_two_turns_is_waited_for_four_times_in_all)
 
 TEST(cores_that_play_one_after_the_other_prove_nothing)
 {
-	sim.expected = 1; /* no core waits for another */
+	sim.expected = 1; /* only one core is expected, so no core waits for another */
 	sim.free_for_all = true;
 	for (self = 0; self < CORES; self++)
 		warp_play(sim.table, self, 1, (struct warp_reader){ sim_read, NULL, NULL }, sim_pause);
