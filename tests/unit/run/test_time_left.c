@@ -17,8 +17,8 @@
 #define MANY        40 /* number of cores, which is larger than the number of the simulated host's processors */
 #define PREEMPT_PS  UINT64_C(8000000000)
 /*
- * On a busy host two virtual cores seldom run at the same time, and a ping-pong waits for this at each reading. A
- * loop of readings on one core only loses the host's share.
+ * Ticks that a reading takes on a busy host. In a ping-pong, each reading waits until both virtual cores run at the
+ * same time, which is seldom. In a loop of readings on one core, only the host's share is lost.
  */
 #define PAIR_TICKS  1000000
 #define LOOP_TICKS  25000

@@ -297,7 +297,9 @@ TEST(majority_of_seeded_intervals_is_that_of_counting_every_value)
 
 /* ---- the solution ---- */
 
-/* The indirect path consists of pings at two other times, so it must not narrow the pair's own interval. */
+/*
+ * The two ping-pongs of the indirect path were at two other times. So the path must not narrow the pair's own interval.
+ */
 TEST(way_through_a_third_says_nothing_of_a_pair_that_met)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 3, 1);
@@ -315,7 +317,7 @@ TEST(way_through_a_third_says_nothing_of_a_pair_that_met)
 	assert_false(world->summary.no_majority);
 }
 
-/* Core 2's place follows from core 3, and core 1's place then follows from core 2. */
+/* Core 2's place (its offset from the boot core) follows from core 3. Core 1's place then follows from core 2. */
 TEST(core_that_met_only_one_that_never_met_the_first_is_placed_through_two)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
@@ -337,7 +339,7 @@ TEST(core_unknown_to_the_first_is_placed_through_another)
 	assert_int_equal(world->summary.bound_ticks, 115);
 	assert_int_equal(world->summary.worst_b, 1);
 	assert_offset(world->summary.worst, 90, 110);
-	/* core 2 differs from one core only; the indirect path to the other joins two different times */
+	/* Core 2 is only proven to differ from one core. The indirect path to the other core joins two different times. */
 	assert_outliers_are_just(world, 0, 0);
 }
 
@@ -421,7 +423,10 @@ TEST(truth_lies_in_every_interval_of_cores_of_all_offsets)
 	}
 }
 
-/* Half of the indirect paths give one value, half another, and one contains both. Nothing shows which half is right. */
+/*
+ * Half of the indirect paths give one value, the other half another value, and one path contains both. It is unknown
+ * which half is right.
+ */
 TEST(where_half_of_the_ways_say_otherwise_a_place_holds_both)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 7, 1);
@@ -439,8 +444,8 @@ TEST(where_half_of_the_ways_say_otherwise_a_place_holds_both)
 }
 
 /*
- * Four groups of cores, whose rates are 70 ppm apart. The indirect paths are so wide that only one contradicts the
- * range that half of them share. But the others have no common point either.
+ * The cores form four groups, whose rates differ by 70 ppm. The indirect paths are very wide: only one of them
+ * contradicts the range that half of the paths share. But all other paths together share no value either.
  */
 TEST(where_wide_ways_share_nothing_a_place_holds_the_truth)
 {
@@ -460,8 +465,9 @@ TEST(where_wide_ways_share_nothing_a_place_holds_the_truth)
 }
 
 /*
- * Each second of 15 cores runs 45,742 ppb slower, and the last had no ping-pong with the boot core. Most indirect paths
- * lead over slow cores. They give it a wrong place, because these cores moved between their two ping-pongs.
+ * There are 15 cores, and every second one is slow by 45,742 ppb. The last core had no ping-pong with the boot core.
+ * Most indirect paths to it lead over slow cores. These paths give it a wrong place, because the slow cores moved
+ * between their two ping-pongs.
  */
 TEST(where_most_ways_are_by_way_of_cores_that_drift_a_place_holds_the_truth)
 {
@@ -479,7 +485,7 @@ TEST(where_most_ways_are_by_way_of_cores_that_drift_a_place_holds_the_truth)
 	for (size_t i = 3; i < 14; i += 2)
 		offsets_set(&world->offsets, i, 14, (struct offset){ 1000000 - 400, 1000000 + 400 });
 	solve(world);
-	assert_offset(world->places[14], -800, 800); /* the result of one core, which moved alone */
+	assert_offset(world->places[14], -800, 800); /* the place that follows if one core alone has moved */
 }
 
 /* ---- outliers ---- */
@@ -564,8 +570,8 @@ TEST(two_halves_have_no_majority_and_the_one_without_the_boot_core_is_marked)
 }
 
 /*
- * All of these cores differ from most cores, and half of them from the boot core. They are ahead and behind, or ahead
- * by different amounts.
+ * All of these cores differ from most cores, and half of them differ from the boot core. Some are ahead and some
+ * behind, or they are ahead by different amounts.
  */
 TEST(halves_that_differ_among_themselves_are_none)
 {
@@ -585,7 +591,7 @@ TEST(halves_that_differ_among_themselves_are_none)
 	}
 }
 
-/* Core 2's place may be 0, but its pairs with all cores except core 0 prove that it differs. */
+/* Core 2's place may be 0, but its pairs with all cores except the boot core prove that core 2 differs. */
 TEST(core_is_an_outlier_that_only_its_pairs_prove_to_be_so)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 5, 1);
@@ -600,8 +606,8 @@ TEST(core_is_an_outlier_that_only_its_pairs_prove_to_be_so)
 }
 
 /*
- * As on a busy host, where only one pair of the skewed core had a short round trip. Either core of the pair may be the
- * skewed one.
+ * On a busy host, it may happen that only one pair of the skewed core had a short round trip. Either core of this pair
+ * may be the skewed one.
  */
 TEST(pair_that_alone_is_proven_to_differ_is_the_worst_and_neither_of_it_is_marked)
 {
@@ -772,8 +778,8 @@ TEST(of_three_that_contradict_nothing_shows_which_pair_is_wrong)
 }
 
 /*
- * The boot core had its ping-pongs with two cores before its step, and with two after it. Equally many pairs support
- * each value, and these four cores never moved.
+ * The boot core had ping-pongs with two cores before its step, and with two other cores after it. The same number of
+ * pairs supports each value, and these four cores never moved.
  */
 TEST(boot_core_that_stepped_half_way_is_named_with_a_pair_that_it_seems_to_part)
 {
@@ -786,7 +792,10 @@ TEST(boot_core_that_stepped_half_way_is_named_with_a_pair_that_it_seems_to_part)
 	assert_contradictions(world, 4, 1, 3, 0);
 }
 
-/* Core 1 stepped between its ping-pongs with cores 0 and 2. Its wrong value is within the wide interval of core 3. */
+/*
+ * Core 1 stepped between its ping-pongs with core 0 and core 2. The wrong value that follows from this lies within the
+ * wide interval of core 3.
+ */
 TEST(core_that_moved_alone_does_not_place_another_that_the_first_never_met)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
@@ -799,8 +808,8 @@ TEST(core_that_moved_alone_does_not_place_another_that_the_first_never_met)
 }
 
 /*
- * The boot core had its ping-pong with core 1 before its step, and with four cores after it. Its interval with core 4
- * is wide. No indirect path over a single core shows the contradiction between cores 1 and 4.
+ * The boot core had its ping-pong with core 1 before its step, and with four other cores after the step. Its interval
+ * with core 4 is wide. Cores 1 and 4 contradict each other, but no indirect path over a single core shows this.
  */
 TEST(boot_core_that_stepped_is_named_where_only_ways_over_two_cores_show_it)
 {
@@ -822,9 +831,9 @@ TEST(boot_core_that_stepped_is_named_where_only_ways_over_two_cores_show_it)
 }
 
 /*
- * Three cores are at 630, six at 0, three at -770. The first three differ from all others, and the six from none. But
- * the last three are farther from the six than the first three are. Therefore the nine others are no group that proves
- * the first three wrong.
+ * Three cores are at 630 ticks, six at 0, and three at -770. The first three differ from all others, and the six differ
+ * from none. But the distance of the last three from the six is larger than the distance of the first three. So the
+ * nine others are no group that proves the first three wrong.
  */
 TEST(group_at_one_end_is_no_outlier_though_the_middle_differs_from_none)
 {
@@ -849,9 +858,9 @@ TEST(group_at_one_end_is_no_outlier_though_the_middle_differs_from_none)
 }
 
 /*
- * Seven cores: three at 0, two at 270 and 350, two at 8,000 and 14,000. One of the first three is nearer to each other
- * core than the farthest of these are to each other. Therefore this core is not off the majority, although only this
- * core is measured well enough.
+ * Seven cores: three are at 0 ticks, two at 270 and 350, and two at 8,000 and 14,000. Only one of the first three has
+ * pairs with narrow intervals. This core is nearer to each other core than the farthest of the other cores are to each
+ * other. So it is not off the majority.
  */
 TEST(first_of_a_line_is_no_outlier_though_the_second_is_nearer_to_all_that_follow)
 {
@@ -870,7 +879,7 @@ TEST(first_of_a_line_is_no_outlier_though_the_second_is_nearer_to_all_that_follo
 }
 
 /*
- * One of the two indirect paths is wrong, and it is unknown which. Therefore neither is used, and the pair's own
+ * One of the two indirect paths is wrong, but it is unknown which one. So neither path is used, and the pair's own
  * interval stays.
  */
 TEST(two_ways_that_contradict_only_each_other_leave_room_for_both)
@@ -885,8 +894,8 @@ TEST(two_ways_that_contradict_only_each_other_leave_room_for_both)
 }
 
 /*
- * Core 2 stepped by 536 ticks in the middle of the pass. Indirect paths to it are twice as wide as its pairs, and just
- * overlap. The vote on its place is undecided, but ten pairs still prove the step.
+ * Core 2 stepped by 536 ticks in the middle of the pass. The indirect paths to core 2 are twice as wide as its pairs,
+ * and just overlap. So the vote on its place is undecided, but ten pairs still prove the step.
  */
 TEST(core_that_ten_pairs_prove_is_marked_where_the_vote_on_its_place_is_open)
 {
@@ -912,7 +921,7 @@ TEST(core_that_ten_pairs_prove_is_marked_where_the_vote_on_its_place_is_open)
 	assert_false(world->summary.no_majority);
 }
 
-/* Core 63 drifts by 1000 ticks from one ping-pong to the next, so none of its pairs agree with each other. */
+/* Core 63 drifts by 1000 ticks from each ping-pong to the next, so none of its pairs agree with each other. */
 TEST(core_that_moves_meanwhile_keeps_its_own_pair_and_harms_none)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 64, 12);
@@ -964,8 +973,8 @@ drift_of(struct offset earlier, struct offset later, uint64_t first_end, uint64_
 TEST(drift_is_rounded_outwards)
 {
 	/*
-	 * The offset grows by 100 to 120 ticks in 8 to 10 seconds of 2 * 10^9 ticks. This is at least 5 and at most 7.5
-	 * ppb.
+	 * The offset grows by 100 to 120 ticks in 8 to 10 seconds of 2 * 10^9 ticks each. The drift is at least 5 ppb and
+	 * at most 7.5 ppb.
 	 */
 	struct offset fast = drift_of((struct offset){ -10, 0 }, (struct offset){ 100, 110 }, SECOND, 9 * SECOND,
 				     10 * SECOND);
@@ -982,7 +991,10 @@ TEST(drift_is_rounded_outwards)
 	assert_int_equal(still.high, 2);
 }
 
-/* Returns the kind of motion for a TSC of 2 GHz, and passes of 0.1 s at 0 s, at SECONDS, and at 10 s. */
+/*
+ * Returns the kind of motion between three passes of a TSC of 2 GHz. The passes take 0.1 s each, and start at 0 s, at
+ * SECONDS, and at 10 s.
+ */
 static enum motion
 motion_of(struct offset first, struct offset middle, int64_t seconds, struct offset last)
 {
