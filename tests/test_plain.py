@@ -1,4 +1,4 @@
-"""Tests of tests/plain: its patterns of hard sentences, their share in the sources, and the subjects of commits."""
+"""tests/plain itself: its patterns of hard sentences, their share in the sources, and the subjects of commits."""
 import importlib.machinery
 import importlib.util
 import pathlib

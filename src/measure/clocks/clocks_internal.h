@@ -1,4 +1,4 @@
-/* Shared by the files of this folder. */
+/* Declarations that the files of this folder share. */
 #ifndef BARETICK_CLOCKS_INTERNAL_H
 #define BARETICK_CLOCKS_INTERNAL_H
 

@@ -1,13 +1,14 @@
 /* Measures the read latency of each clock while all cores read it. See survey_clocks.h. */
 #include "measure/clocks/clocks_internal.h"
 
-#define TRIES 4 /* number of tries until at least two cores read at the same time, which a busy host may prevent */
+/* maximum number of tries until at least two cores read at the same time, which a busy host may prevent */
+#define TRIES 4
 
-struct contention { /* one clock that is read by all cores at the same time */
+struct contention { /* measurement of one clock that all cores read at the same time */
 	/* Set by the boot core before the other cores start. */
 	const struct clock *clock;
-	struct sample *samples; /* SURVEY_CONTENDED_SAMPLES for each core */
-	/* for each core, the number of other cores that read at the same time; written by that core */
+	struct sample *samples; /* samples of all cores; each core has SURVEY_CONTENDED_SAMPLES of them */
+	/* For each core, the number of other cores that read at the same time. Each core writes its own number. */
 	uint32_t *others;
 	size_t expected;
 	void (*pause)(void);
@@ -64,7 +65,7 @@ measure_clock(struct survey *survey, size_t index)
 		struct tsc_steps steps = { .reads = 0 };
 
 		if (!memory->others[core] || !smp->alive(smp->context, core))
-			continue; /* no other core read at the same time, so this is no contention */
+			continue; /* if no other core read at the same time, the samples show no contention */
 		tsc_steps_take_samples(&steps, samples, SURVEY_CONTENDED_SAMPLES);
 		survey_add_steps(survey, core, &steps);
 		latency_clear(survey->scratch);

@@ -3,19 +3,22 @@
 
 #include "base/text.h"
 
-#define CHUNK_NS      (10 * SURVEY_NS_PER_MS) /* length of a chunk, in which interrupts are masked */
+/* duration of a chunk, the part of a watch in which interrupts are masked */
+#define CHUNK_NS      (10 * SURVEY_NS_PER_MS)
 /* limit of the loop if the TSC stops: one read in 2.5 ns, which no ordered TSC read achieves */
 #define CHUNK_TURNS   UINT64_C(4000000)
 #define WARM_UP_TURNS 256
-#define SHORT_NS      UINT64_C(1000) /* chunks have whole ticks, so their sum may be this much shorter than the share */
+/* a chunk has whole ticks, so the sum of all chunks may be this much shorter than the core's share */
+#define SHORT_NS      UINT64_C(1000)
 /*
- * All clocks are read this often, because the wraps of a 24-bit PM timer must be counted at least every 1.17 s, a
+ * Interval in which all clocks are read. The wraps of a 24-bit PM timer must be counted at least every 1.17 s, a
  * quarter of its range. A chunk of 10 ms may come in between.
  */
 #define SWEEP_NS      (500 * SURVEY_NS_PER_MS)
-/* Hosts interrupt a core for less than this without counting the time as stolen. */
+/* Shortest gap that counts as long. Hosts interrupt a core for shorter times without counting them as stolen. */
 #define LONG_NS       UINT64_C(500000)
-#define BOUND_NS      (20 * SURVEY_NS_PER_S)  /* limit for a chunk, because the core may be preempted for long */
+/* maximum wait for a chunk, because the core may be preempted for a long time */
+#define BOUND_NS      (20 * SURVEY_NS_PER_S)
 
 struct observe_job {
 	struct gaps *gaps;
@@ -96,8 +99,8 @@ record_gaps(struct survey *survey, size_t core, uint64_t begin_tsc, size_t left)
 }
 
 /*
- * Runs the loop once on the core without counting it, with every reading recorded as a gap, so that all code was
- * executed. In an emulator that translates code, the first execution takes tens of microseconds.
+ * Runs the loop once on the core without counting the results. Every reading is recorded as a gap, so that all code is
+ * executed once. In an emulator that translates code, the first execution takes tens of microseconds.
  */
 static bool
 warm_up(struct survey *survey, size_t core, struct observe_job job)
@@ -108,8 +111,8 @@ warm_up(struct survey *survey, size_t core, struct observe_job job)
 }
 
 /*
- * Reads all clocks if this was not done recently. Otherwise clocks that wrap soon could not show which clock jumped.
- * Returns false if the run is over.
+ * Reads all clocks if this was not done recently, because clocks that wrap soon could otherwise not show which clock
+ * jumped. Returns false if the run is over.
  */
 static bool
 sweep_if_due(struct survey *survey)
@@ -127,7 +130,7 @@ observed_ns(const struct survey *survey, size_t core)
 
 /*
  * Observes the core for its share of the time. Stops early at END_TSC, but not before the first chunk. Also stops if
- * the core does not answer or its TSC stops. Records at most EVENTS_LEFT gaps one by one.
+ * the core does not answer, or if its TSC stops. Records at most EVENTS_LEFT gaps one by one.
  */
 static void
 observe_core(struct survey *survey, size_t core, size_t living, size_t events_left, uint64_t end_tsc)

@@ -1,28 +1,30 @@
 /* Measures the read latency of each clock on the boot core, and for a shorter time on every other core. */
 #include "measure/clocks/clocks_internal.h"
 
-#define STALL_PERIODS    4  /* a clock has stalled if it shows one value for this many of its periods */
+#define STALL_PERIODS    4  /* number of periods in which a clock shows one value before this counts as a stall */
 #define STALL_NS_MIN     UINT64_C(2000)
-/* A clock that has moved counts as stopped if it does not move again within this time. */
+/* A clock that has moved before counts as stopped if it shows one value for this time. */
 #define STOPPED_NS       (100 * SURVEY_NS_PER_MS)
 /*
  * A guest's edge clock (an RTC, which is read at its ticks) counts as stopped only after this time. An emulator updates
  * it in a thread, which was more than 10 ms late on a busy host.
  */
 #define EMULATED_STOPPED_NS SURVEY_NS_PER_S
-/* A step of up to this many times the clock's resolution is no jump, because emulators catch up in bursts. */
+/*
+ * A step up to this many times the clock's resolution is no jump, because an emulator may update its clocks in bursts.
+ */
 #define LEAP_RESOLUTIONS 8
-/* the limit for an edge clock (an RTC), in its ticks: one tick may be late and the next in time */
+/* the same limit for an edge clock (an RTC), in ticks: one tick may be late and the next one in time */
 #define LEAP_EDGES       2
-#define LEAP_SHARE       8  /* a clock may be fast by 1/8 before its steps count as jumps */
+#define LEAP_SHARE       8  /* a clock may be fast by 1/8 (1 / LEAP_SHARE) before its steps count as jumps */
 #define MILLIHZ_PER_HZ   UINT64_C(1000)
 #define PS_PER_NS        1000
-/* all clocks are compared this often; a 24-bit PM timer wraps in 4.7 s */
+/* interval in which all clocks are compared; a 24-bit PM timer wraps in 4.7 s */
 #define STEP_NS          (250 * SURVEY_NS_PER_MS)
-#define BATCHES_PER_MS   100 /* limits the number of batches; a batch takes at least 10 us */
+#define BATCHES_PER_MS   100 /* maximum number of batches; a batch takes at least 10 us */
 #define CORE_BATCHES_MIN 2
-#define SPIN_PAUSES_MAX  (1u << 20) /* limit of the wait if the core's TSC has stopped */
-/* Limit for one batch on another core. A batch takes about a millisecond. */
+#define SPIN_PAUSES_MAX  (1u << 20) /* maximum number of pauses in the wait if the core's TSC has stopped */
+/* Maximum wait for one batch on another core. A batch takes about a millisecond. */
 #define CORE_BOUND_NS    (2 * SURVEY_NS_PER_S)
 
 static uint64_t
@@ -45,7 +47,7 @@ set_jump_bounds(const struct survey *survey, const struct report_clock *entry, s
 	unsigned __int128 millihz = report_clock_millihz(survey->report, entry);
 
 	if (!survey->report->tsc.den)
-		return; /* no bound is known without the TSC's rate */
+		return; /* without the TSC's rate, no bound is known */
 	bounds->leap_rate = scale_ratio(millihz * (LEAP_SHARE + 1) * survey->scale.hz.den,
 					UINT64_C(1) << MONOTONIC_RATE_SHIFT,
 					(unsigned __int128)survey->scale.hz.num * LEAP_SHARE * MILLIHZ_PER_HZ,
@@ -65,8 +67,8 @@ add_steps_of_batch(struct survey *survey, size_t core, size_t count)
 
 /*
  * Checks a batch for steps back and jumps. If the clock steps back for the first time after batches without fault, it
- * has failed during the run. If it jumps, it may still be healthy, because the TSC may have stopped. Then
- * survey_check_jump() compares all clocks, which overwrites the samples.
+ * has failed during the run. If it jumps, it may still be healthy, because the TSC may have stopped instead. In this
+ * case survey_check_jump() compares all clocks, which overwrites the samples.
  */
 static void
 check_steps(struct survey *survey, struct report_clock *entry, const struct monotonic_bounds *bounds,
@@ -122,7 +124,7 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 	while (batches-- > 0 && now - start < scale_ticks(&survey->scale, slice_ns)) {
 		survey_batch(survey, clock, size);
 		if (survey_end_if_due(survey))
-			break; /* for example because the TSC stopped during this batch */
+			break; /* this happens, for example, if the TSC stopped during this batch */
 		latency_add(entry->latency, &survey->scale, survey->samples, size);
 		series_reads(&survey->report->series, (size_t)(entry - survey->report->clocks), &survey->scale,
 			     survey->samples, size);
@@ -137,12 +139,12 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 				       shown_ns + scale_ns(&survey->scale, now - start), survey->total_ns);
 		if (now > survey->steps.now.begin_tsc && scale_ns(&survey->scale, now - survey->steps.now.begin_tsc) > STEP_NS)
 			survey_observe(survey);
-		/* The share becomes shorter if the user asks for the end of the run. */
+		/* The share becomes shorter if the user asks for an early end of the run. */
 		slice_ns = survey_slice_ns(survey, survey_duration_ns(survey->report));
 	}
 	survey_observe(survey);
 	entry->disturbed += survey->steps.cuts - cuts;
-	/* After a discontinuity the TSC cannot tell for how long the clock did not move. */
+	/* After a discontinuity, the TSC cannot show how long the clock did not move. */
 	if (!survey->tsc_stopped && survey->steps.cuts == cuts)
 		mark_if_stopped(survey, entry, start, moved, now);
 	survey->done_ns = shown_ns + survey_slice_ns(survey, survey_duration_ns(survey->report));
@@ -184,8 +186,8 @@ struct core_batch { /* a batch of samples, as a job of a core */
 	const struct clock *clock;
 	struct sample *samples;
 	size_t count;
-	uint64_t spin_ticks; /* how long the core spins first, by its own TSC */
-	uint64_t end_tsc;    /* boot core's TSC when the core's previous batch ended, or 0 */
+	uint64_t spin_ticks; /* duration of the core's spinning before the batch, by its own TSC */
+	uint64_t end_tsc;    /* the boot core's TSC at the end of the core's previous batch, or 0 */
 };
 
 static void
@@ -229,7 +231,7 @@ survey_summarize_latency(const struct survey *survey, const struct latency *late
 
 /*
  * Takes a batch on CORE. After a halt, a core runs slowly until its frequency has risen, so it spins first. It does not
- * if its previous batch ended so recently that it has not halted.
+ * spin if its previous batch ended so recently that the core has not halted since then.
  */
 static bool
 run_batch(struct survey *survey, size_t core, struct core_batch *batch)
@@ -291,7 +293,7 @@ measure_core(struct survey *survey, size_t core, uint64_t share_ns, uint64_t end
 
 		report->cores[core].latency[i] = survey_summarize_latency(survey, survey->scratch);
 		if (!answered)
-			break; /* the code that starts cores reports the reason */
+			break; /* the reason is reported by the code that starts cores */
 	}
 	return true;
 }

@@ -4,12 +4,15 @@
 #include "measure/skew/pair_pass.h"
 
 /*
- * Round trips of a ping-pong. The shortest trip determines the result. One trip in a few hundred is that short, so a
- * thousand are enough. These numbers are for the slowest case, a virtual machine: a trip takes a microsecond, and
- * waking a pair takes 100.
+ * Number of round trips of a ping-pong. The shortest trip determines the result, and one trip in a few hundred is that
+ * short, so a thousand are enough. The slowest case is a virtual machine: a trip takes a microsecond, and waking a pair
+ * of cores takes 100 us.
  */
 #define TRIPS_MANY       1000
-/* in short runs, and with more than CORES_MANY cores, where waking takes as long as the trips */
+/*
+ * number of round trips in short runs, and with more than CORES_MANY cores: the trips then take about as long as waking
+ * the cores
+ */
 #define TRIPS_FEW        200
 #define CORES_MANY       32
 void

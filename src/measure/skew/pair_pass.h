@@ -1,6 +1,6 @@
 /*
- * A measurement pass over pairs of cores, which is divided into batches of concurrent ping-pongs.
- * Shared by the files of this folder.
+ * A measurement pass over pairs of cores, which is divided into batches of concurrent ping-pongs. The files of this
+ * folder share this header.
  */
 #ifndef BARETICK_PAIR_PASS_H
 #define BARETICK_PAIR_PASS_H
@@ -9,28 +9,29 @@
 #include "measure/survey_internal.h"
 #include "sync/pair_schedule.h"
 
-#define SURVEY_OVERRUN_FACTOR 2 /* a pass ends after this many times its budget, with the pairs measured until then */
+/* the time limit of a pass is its budget times this factor; after that, only the pairs measured until then are used */
+#define SURVEY_OVERRUN_FACTOR 2
 
 #define SURVEY_STEADY_MAX 9 /* maximum number of batches with the same concurrency whose durations are stored */
 
 /* State of a measurement pass. */
 struct survey_pair_pass {
 	struct survey *survey;
-	struct offsets *offsets; /* where the results go */
+	struct offsets *offsets; /* results of the pass */
 	size_t round, rank;      /* position in the schedule where the search for the next pair continues */
 	size_t rounds_begun;
 	struct concurrency concurrency;
-	uint64_t trips_max, bound_ns; /* limits for each ping-pong */
-	uint64_t end_tsc;        /* when the pass must end, from survey_pass_end() */
+	uint64_t trips_max, bound_ns; /* limits of each ping-pong */
+	uint64_t end_tsc;        /* TSC at which the pass must end, from survey_pass_end() */
 	uint64_t plan_ns;        /* planned duration, for the display of progress */
 	uint64_t late_ns;        /* additional time that is expected because the host is busy */
 	uint64_t pingpongs;      /* number of pairs whose first ping-pong succeeded */
 	uint64_t again;          /* number of pairs whose repeated ping-pong succeeded */
 	uint64_t best_trip_ticks;
 	struct moment batch;     /* time of the latest batch */
-	struct { /* the first batches since the last change of the concurrency */
+	struct { /* durations of the first batches after the last change of the concurrency */
 		size_t batches;
-		/* duration of each batch divided by its pairs, in ascending order */
+		/* duration of each batch divided by its number of pairs, in ascending order */
 		uint64_t pair_ns[SURVEY_STEADY_MAX];
 	} steady;
 };
@@ -49,8 +50,8 @@ bool survey_pair_pass_batch(struct survey_pair_pass *pass);
 bool survey_pair_pass_is_over(struct survey_pair_pass *pass);
 
 /*
- * Called after the last batch. Repeats the ping-pong of pairs that have no result, or whose interval is much wider than
- * most. It runs one pair at a time, the worst first. The number of repetitions and the time are bounded.
+ * Repeats the ping-pong of pairs that have no result, or an interval much wider than most. To be called after the last
+ * batch. It runs one pair at a time, the worst pair first. The number of repetitions and the time are bounded.
  */
 void survey_pair_pass_repeat_pairs(struct survey_pair_pass *pass);
 
@@ -60,8 +61,9 @@ bool survey_pair_pass_are_both_alive(const struct survey_pair_pass *pass, size_t
 void survey_pair_pass_pair(struct survey_pair_pass *pass, size_t a, size_t b, size_t place);
 
 /*
- * Runs the COUNT ping-pongs of the batch. Returns the number of pairs that had round trips. Their medians are in
- * survey->memory.medians in ascending order. If the TSC stopped, the results are discarded, and it returns 0.
+ * Runs the COUNT ping-pongs of the batch. Returns the number of pairs that had round trips. The medians of their round
+ * trips are in survey->memory.medians in ascending order. If the TSC stopped, the results are discarded, and the
+ * function returns 0.
  */
 size_t survey_pair_pass_run(struct survey_pair_pass *pass, size_t count);
 
@@ -72,7 +74,10 @@ void survey_pair_pass_end(struct survey_pair_pass *pass);
 
 uint64_t survey_pair_pass_elapsed_ns(const struct survey_pair_pass *pass);
 
-/* Displays progress: PLANNED_NS of the plan, plus the elapsed time up to the additional time on a busy host. */
+/*
+ * Displays progress. The displayed time is PLANNED_NS of the plan, plus the elapsed time, but at most plus the
+ * additional time on a busy host.
+ */
 void survey_pair_pass_show(const struct survey_pair_pass *pass, uint64_t planned_ns);
 
 #endif

@@ -5,7 +5,7 @@
 #define PAIR_BOUND_NS (5 * SURVEY_NS_PER_MS)
 #define SMP_BOUND_NS  (2 * SURVEY_NS_PER_S)  /* additional time for waking the cores, and for their return */
 
-struct batch { /* parameters of a batch, which all its cores get */
+struct batch { /* parameters of a batch, which are the same for all its cores */
 	const uint32_t *cores;
 	struct pingpong *pingpongs;
 	size_t count;
@@ -91,7 +91,10 @@ store_result(struct survey_pair_pass *pass, const uint32_t *ranks, const struct 
 	offsets_set_moment(pass->offsets, ranks[0], ranks[1], pass->batch);
 }
 
-/* Returns true if the pair had a ping-pong, even if its offset moved and is therefore unknown. */
+/*
+ * Returns true if the pair had a ping-pong. If its offset moved during the ping-pong, the offset is unknown, but the
+ * result is still true.
+ */
 static bool
 has_exchanged(const struct offsets *offsets, const uint32_t *ranks)
 {
@@ -116,7 +119,7 @@ count_pingpong(struct survey_pair_pass *pass, const uint32_t *ranks, const uint3
 }
 
 /*
- * Takes the result of the pair at PLACE. Returns its median round trip, or 0 if no message was exchanged or a core
+ * Stores the result of the pair at PLACE. Returns its median round trip, or 0 if no message was exchanged or a core
  * died.
  */
 static uint64_t

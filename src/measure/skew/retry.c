@@ -5,10 +5,16 @@
 #include "measure/skew/pair_pass.h"
 
 #define SWEEPS      3    /* maximum number of passes over these pairs */
-/* round trips: more than before, because such pairs are few, and each waits until both cores run */
+/*
+ * number of round trips; it is larger than before, because such pairs are few, and each round trip waits until both
+ * cores run
+ */
 #define TRIPS_AGAIN 1000
 #define TIME_MAX_NS (10 * SURVEY_NS_PER_S) /* limit of the additional time, which is not part of the run's plan */
-/* a pair with this many times the median width was disturbed; the distance of its cores does not explain it */
+/*
+ * a pair counts as disturbed if its interval is wider than this many median widths; the distance of its cores does not
+ * explain it
+ */
 #define WIDE_FACTOR 4
 /*
  * Upper limit of the width that needs no repetition. The interval is as wide as two messages, one in each direction. A

@@ -17,7 +17,8 @@
  * moves. With hundreds of cores the first pass takes longer, because the number of pairs grows with the square.
  */
 #define MIDDLE_SHARE   20
-#define MIDDLE_OVERRUN 2 /* longest duration as a factor of the first pass's, because no ping-pong is repeated */
+/* longest duration of this pass as a factor of the first pass's duration, because no ping-pong is repeated */
+#define MIDDLE_OVERRUN 2
 
 #define NO_MEMORY "There is no memory for all pairs."
 #define TOO_LONG "All pairs would take longer than this profile allows."
@@ -94,8 +95,8 @@ estimate_ns(const struct survey_pair_pass *pass)
 }
 
 /*
- * Returns true if the concurrency and the duration of a batch are known well enough. If all pairs would not fit into
- * the budget, more batches are required.
+ * Returns true if the concurrency and the duration of a batch are known well enough. More batches are required if all
+ * pairs seem not to fit into the budget.
  */
 static bool
 is_rehearsed(const struct survey_pair_pass *pass, uint64_t budget_ns)

@@ -3,12 +3,15 @@
 
 #include "base/text.h"
 
-/* turns of all cores together: with many cores each has fewer turns, and the check does not take longer */
+/*
+ * number of turns of all cores together; with many cores each has fewer turns, so that the check does not take longer
+ */
 #define TURNS_ALL   (UINT64_C(1) << 17)
 #define TURNS_MIN   UINT64_C(256)       /* minimum number of turns of a core */
 #define TURNS_MAX   UINT64_C(20000)
-#define PLAY_NS     (5 * SURVEY_NS_PER_S) /* longest duration of a check: after this a core takes no further turn */
-#define PLAY_MIN_NS (100 * SURVEY_NS_PER_MS) /* shortest duration: if there is less time, the check is left out */
+#define PLAY_NS     (5 * SURVEY_NS_PER_S) /* longest duration of a check; afterwards no core takes a further turn */
+/* shortest duration of a check; if there is less time, the check is omitted */
+#define PLAY_MIN_NS (100 * SURVEY_NS_PER_MS)
 
 /* The time for all warp checks. */
 struct pass {
@@ -77,7 +80,7 @@ can_check(struct survey *survey)
 	return survey_count_living_cores(survey) > 1 && survey->smp->count <= WARP_CORES_MAX && !survey_end_if_due(survey);
 }
 
-/* Returns how long the next check may take, if the remaining checks share the rest of the PASS equally. */
+/* Returns the time that the next check may take. The remaining checks share the rest of PASS equally. */
 static uint64_t
 play_ticks(const struct survey *survey, const struct pass *pass)
 {
@@ -91,8 +94,8 @@ play_ticks(const struct survey *survey, const struct pass *pass)
 }
 
 /*
- * Runs one check on all cores, for CLOCK, or for the TSC if CLOCK is NULL. Returns false if it does not fit into the
- * PASS.
+ * Runs one check on all cores, for CLOCK, or for the TSC if CLOCK is NULL. Returns false if there is not enough time
+ * left in PASS.
  */
 static bool
 run_check(struct survey *survey, struct pass *pass, enum warp_kind kind, const struct clock *clock)
@@ -123,8 +126,8 @@ mark_not_checked(struct behaviour *row, const char *what)
 }
 
 /*
- * Runs a warp check of the TSC. The result is "not measured" with fewer than two cores, if the run is over, if the
- * check does not fit, or if the TSC stops.
+ * Runs a warp check of the TSC. The result is "not measured" in four cases: there are fewer than two cores, the run is
+ * over, there is not enough time, or the TSC stops.
  */
 static struct report_contended
 check_tsc_warps(struct survey *survey, struct pass *pass, enum warp_kind kind)
@@ -180,8 +183,8 @@ say_warps(const struct survey *survey, const struct clock *clock, const struct w
 }
 
 /*
- * Runs the warp check with a lock for a hypervisor's clock. If the hypervisor does not call the clock stable, a
- * difference between cores is no fault, so there is no result.
+ * Runs the warp check with a lock for a hypervisor's clock. If the hypervisor does not mark the clock as stable, a
+ * difference between cores is no fault, so the check is omitted.
  */
 static void
 check_clock(struct survey *survey, struct pass *pass, const struct clock *clock)

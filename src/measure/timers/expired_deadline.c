@@ -2,9 +2,10 @@
 #include "measure/timers/timer_test.h"
 
 #define TRIES      4u
-#define ATTEMPTS   16u /* more than one, because the core may be preempted during an attempt */
+/* maximum number of attempts to let a deadline pass, because the core may be preempted during an attempt */
+#define ATTEMPTS   16u
 #define DUE_NS     UINT64_C(20000)
-/* how long to wait after arming; an interrupt for a passed deadline comes at once */
+/* duration of the watch after arming; an interrupt for a passed deadline comes at once */
 #define WATCHED_NS UINT64_C(50000)
 
 /*

@@ -1,11 +1,12 @@
-/* Free-running sources, such as the RTC's update: waits while the firmware's tick still runs, then takes the
+/*
+ * Tests free-running sources, such as the RTC's update. Waits while the firmware's tick still runs. Then takes the
  * interrupts for a short time around the next event. See timer_test.h.
  */
 #include "measure/timers/timer_test.h"
 
-/* A window opens this long before the deadline, and closes this long after it. */
+/* Time before the deadline at which a window opens, and time after the deadline at which it closes. */
 #define NEAR_NS   (40 * SURVEY_NS_PER_MS)
-/* Polling of a source without an interrupt starts this long before its deadline. */
+/* Time before the deadline at which the polling of a source without an interrupt starts. */
 #define POLLED_NS (5 * SURVEY_NS_PER_MS)
 #define LATE_NS   (20 * SURVEY_NS_PER_MS)
 #define EDGE_NS   (1500 * SURVEY_NS_PER_MS)
@@ -25,9 +26,9 @@ tsc_ticks(const struct timer_test *test, uint64_t ns)
 }
 
 /*
- * Waits for the next step of a counter that steps when the source fires. A value read in the middle of a step
- * is not stable, so two readings must agree. The wait lasts seconds, so it also ends with the run's deadline
- * and if the TSC stops.
+ * Waits for the next step of the counter, which comes when the source fires. A value that is read in the middle of a
+ * step is not stable, so two readings must agree. The wait may take seconds, so it also ends at the run's deadline, and
+ * if the TSC stops.
  */
 static bool
 find_edge(struct timer_test *test)
@@ -88,7 +89,7 @@ free_running_wait_until_near(struct timer_test *test)
 	return approach(test, NEAR_NS);
 }
 
-/* Notes the deadline by the source's own counter, as if the source had been armed now. */
+/* Stores the deadline by the source's own counter, as if the source was armed now. */
 static void
 arm_by_counter(struct timer_test *test, enum record_interrupts_what what)
 {
@@ -121,8 +122,9 @@ free_running_run_window(void *argument)
 		test->due_tsc = slot->events[0].tsc;
 }
 
-/* Waits until the source's status bit is set. It became set between FROM and TO; FROM is 0 if the first look
- * found it set. Returns false if it is not set within the bound.
+/*
+ * Waits until the source's status bit is set. This happened between FROM and TO; FROM is 0 if the first poll found the
+ * bit already set. Returns false if the bit is not set within the bound.
  */
 static bool
 see_status(const struct timer_test *test, uint64_t *from, uint64_t *to)
@@ -133,7 +135,7 @@ see_status(const struct timer_test *test, uint64_t *from, uint64_t *to)
 	bool expired;
 
 	*from = 0;
-	do { /* one more look after the bound, because the core may have been preempted */
+	do { /* one more poll after the bound, because the core may have been preempted */
 		expired = timer->driver->expired(timer);
 		*to = now_tsc(test);
 		if (expired)
@@ -144,7 +146,10 @@ see_status(const struct timer_test *test, uint64_t *from, uint64_t *to)
 	return expired;
 }
 
-/* Arms the source twice, because its status bit may have been set again right after it was cleared. */
+/*
+ * Returns true if the source's status bit can be cleared. The bit may be set again right after it was cleared, so the
+ * caller tries twice.
+ */
 static bool
 can_be_cleared(struct timer *timer)
 {
@@ -153,8 +158,8 @@ can_be_cleared(struct timer *timer)
 }
 
 /*
- * Polling needs no interrupt, so the source is armed long before its deadline. The core may be preempted when
- * it is due.
+ * Polls the source. This needs no interrupt, so the source is armed long before its deadline. The core may be preempted
+ * at the deadline.
  */
 static void
 poll(struct timer_test *test)

@@ -3,9 +3,12 @@
 
 #include "base/text.h"
 
-/* A longer gap means that the core was preempted; the option gap= applies to the interference report. */
+/*
+ * Longest gap without a preemption of the core. It does not depend on the option gap=, which is for the interference
+ * report.
+ */
 #define GAP_NS   UINT64_C(10000)
-#define ENTRY_NS UINT64_C(250000) /* entering a handler takes tens of microseconds in an emulator */
+#define ENTRY_NS UINT64_C(250000) /* longest time to enter a handler, which takes tens of microseconds in an emulator */
 
 /* Records that the core was preempted if more than MOST ticks passed between FROM and TO. */
 static void
@@ -70,7 +73,7 @@ test_watch(struct timer_test *test, uint64_t from, uint64_t until, uint64_t take
 	test->arming.closed = last;
 }
 
-/* Returns the step of the counter that times the source, in its ticks. */
+/* Returns the step of the counter that times the source, in ticks of this counter. */
 static uint64_t
 step_of(const struct timer_test *test)
 {

@@ -1,9 +1,9 @@
-/* One-shot rows: arms each shot and waits for it. See timer_test.h. */
+/* Tests one-shots: arms each shot and waits for its interrupt. See timer_test.h. */
 #include "measure/timers/timer_test.h"
 
 /* Longest window for one shot and its wait, so that the firmware's tick is stopped for at most 100 ms. */
 #define WINDOW_NS (70 * SURVEY_NS_PER_MS)
-/* an interrupt that comes later than this after its deadline counts as missing */
+/* longest lateness; if no interrupt comes until then, it counts as missing */
 #define BOUND_NS  (20 * SURVEY_NS_PER_MS)
 
 static void
@@ -16,7 +16,7 @@ run_oneshot(struct timer_test *test, uint64_t ticks)
 	test_watch(test, test->arming.armed_after, test->arming.armed_after + bound, 1);
 	test->arming.due = test->timer->driver->expired(test->timer);
 	test->timer->driver->disarm(test->timer);
-	/* so that a second interrupt of this shot comes now, and is not counted for the next shot */
+	/* a second interrupt of this shot comes now, so that it is not counted for the next shot */
 	test->all->window->open();
 	test->all->window->close();
 	if (test_record(test))

@@ -1,11 +1,15 @@
-/* Periodic rows: windows in which interrupts are open, and one window that masks them first. See timer_test.h. */
+/*
+ * Tests periodic interrupts in windows in which interrupts are enabled, and in one window in which they are masked at
+ * first. See timer_test.h.
+ */
 #include "measure/timers/timer_test.h"
 
 /*
- * Each try takes at most 2 ms and the window after them 88 ms. The firmware's tick is stopped for about 100 ms.
+ * Maximum number of tries. Each takes at most 2 ms, and the window after them 88 ms. So the firmware's tick is stopped
+ * for about 100 ms.
  */
 #define ARM_TRIES   5u
-#define PERIODS_MIN 10u /* number of periods in a window of 8 ms periods, the longest */
+#define PERIODS_MIN 10u /* number of periods in a window with the longest periods, 8 ms */
 
 /*
  * Arms the source. On a busy host the first deadline may pass before it is programmed, and then nothing is due
@@ -24,9 +28,9 @@ arm_period(struct timer_test *test, enum record_interrupts_what what, uint64_t p
 }
 
 /*
- * Doubles the row's period. In a guest where each register access is slow, every try may take too long. Returns
- * false if the row has results already, because its figures are for one period, or if the period is at its
- * limit.
+ * Doubles the row's period, because in a guest with slow register accesses every try may take too long. Returns false
+ * if the period is at its limit. Also returns false if the row already has results, because its figures are for one
+ * period.
  */
 static bool
 lengthen(struct timer_test *test)
@@ -78,9 +82,7 @@ periods_hold(void *argument)
 	period = scale_ticks(&test->survey->scale, test->row->asked_ns);
 	if (!arm_period(test, RECORD_MASKED, period))
 		return;
-	/* Wait up to the middle of a period, although it is unknown when, during the programming, the first period
-	 * started.
-	 */
+	/* Waits until the middle of a period. The first period started at an unknown time during the programming. */
 	begin = test->arming.armed_before + (test->arming.armed_after - test->arming.armed_before) / 2;
 	while (tsc() - begin < PERIODS_HELD * period + period / 2 && polls-- > 0)
 		test->survey->hooks.pause();

@@ -1,4 +1,4 @@
-/* Decides which sources are tested and with what intervals, and adds a row for each. See survey_timers.h. */
+/* Decides which sources are tested, chooses their intervals, and adds a row for each. See survey_timers.h. */
 #include "measure/timers/survey_timers.h"
 
 #include "base/text.h"
@@ -9,10 +9,12 @@
 #define WINDOWS_MAX 64u
 #define AWAITED_NS  (1500 * SURVEY_NS_PER_MS)
 #define NS_AS       UINT64_C(1000000000)
-/* time limit for one window on another core, which a busy host may delay */
+/* maximum wait for one window on another core, which a busy host may delay */
 #define THERE_NS    (10 * SURVEY_NS_PER_S)
-#define CORES_EACH    64u /* with more cores, only one core of each package is tested */
-#define CORES_PERIODS 8u  /* with more cores, only the boot core is tested with periods */
+/* maximum number of cores that are all tested; with more cores, one core of each package is tested */
+#define CORES_EACH    64u
+/* maximum number of cores that are tested with periods; with more cores, only the boot core is */
+#define CORES_PERIODS 8u
 
 static bool
 is_quick(const struct report *report)
@@ -38,8 +40,8 @@ test_refuse(struct timer_test *test, enum clock_state state, const char *why)
 }
 
 /*
- * Lets interrupts that were pending when the source was taken arrive before it is armed, so that they are not
- * counted.
+ * Lets interrupts arrive that were pending when the source was taken. The source is armed afterwards, so that these
+ * interrupts are not counted.
  */
 static void
 drain(const struct timer_test *test)
@@ -76,7 +78,7 @@ give_back(void *argument)
 	test->timer->driver->give_back(test->timer);
 }
 
-struct there { /* one window, run as a job of another core */
+struct there { /* one window that runs as a job of another core */
 	struct timer_test *test;
 	void (*work)(void *argument);
 	const char *why;
@@ -91,7 +93,7 @@ play_there(void *argument, size_t core)
 	there->why = there->test->all->window->play_there(there->work, give_back, there->test);
 }
 
-/* Returns NULL if the window was completed, otherwise the reason why not. */
+/* Runs a window. Returns NULL if the window was completed, otherwise the reason why it was not. */
 static const char *
 play(struct timer_test *test, void (*work)(void *argument))
 {
@@ -163,8 +165,8 @@ struct plan {
 };
 
 /*
- * Returns true if the row also gets a window with masked interrupts: for main sources of the boot core, unless
- * that many periods take longer than a window.
+ * Returns true if the row also gets a window with masked interrupts. Only main sources on the boot core get one, and
+ * only if so many periods fit into a window.
  */
 static bool
 has_masked_window(const struct timer_test *test)
@@ -173,7 +175,7 @@ has_masked_window(const struct timer_test *test)
 	       test->core == 0 && !test->timer->driver->secondary && test->periods >= 2 * PERIODS_HELD;
 }
 
-/* Measures one row: the one-shots of PLAN, or as many windows of periods. */
+/* Measures one row: either the one-shots of PLAN, or the same number of windows of periods. */
 static void
 measure(struct timer_test *test, const struct plan *plan, bool periodic)
 {
@@ -302,8 +304,8 @@ survey_timers(struct survey *survey, struct survey_timers *timers)
 }
 
 /*
- * Returns true if CORE is tested. With many cores only the first of each package is, because the others have
- * the same LAPIC.
+ * Returns true if CORE is tested. With many cores only the first core of each package is tested, because all cores of a
+ * package have the same LAPIC.
  */
 static bool
 is_core_tested(const struct survey *survey, size_t core)

@@ -9,10 +9,10 @@
 
 struct survey_timers {
 	const struct timer_window *window;
-	const struct timer_driver *const *drivers; /* ends with NULL */
+	const struct timer_driver *const *drivers; /* sources to test, ended by NULL */
 	const struct platform *platform;
 	struct timer timers[SURVEY_TIMERS_MAX];
-	/* The gaps of the latest arming, then its interrupts. */
+	/* the gaps of the latest arming, and then its interrupts */
 	struct record_event items[RECORD_AWAY_MAX + TIMER_EVENTS_MAX];
 };
 
@@ -23,8 +23,8 @@ struct survey_timers {
 void survey_timers(struct survey *survey, struct survey_timers *timers);
 
 /*
- * Does the same on every other live core for the sources that each core has. With more than 64 cores only the
- * first core of each package is tested.
+ * Does the same as survey_timers() on every other live core, for the sources that each core has. With more than 64
+ * cores only the first core of each package is tested.
  */
 void survey_core_timers(struct survey *survey, struct survey_timers *timers);
 

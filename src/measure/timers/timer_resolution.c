@@ -1,10 +1,10 @@
-/* Finds the length of a tick of a timer's counter. See timer_test.h. */
+/* Finds the duration of a tick of a timer's counter. See timer_test.h. */
 #include "measure/timers/timer_test.h"
 
 #include "base/text.h"
 
 #define CALIBRATE_NS    (10 * SURVEY_NS_PER_MS)
-#define CALIBRATE_READS 16u /* the tightest of them is used */
+#define CALIBRATE_READS 16u /* number of readings; the one with the shortest bracket is used */
 #define AS_PER_PS       1000000u
 #define PS_PER_NS       1000u
 #define AS_PER_S        UINT64_C(1000000000000000000)
@@ -35,8 +35,9 @@ read_left(const struct timer_test *test)
 	return best;
 }
 
-/* Measures the tick of a source without a nominal frequency by the TSC. Leaves the span at 0 if the counter
- * does not count down.
+/*
+ * Measures the tick of a source without a nominal frequency, using the TSC. If the counter does not count down, the
+ * span stays 0.
  */
 static void
 calibrate(struct timer_test *test)
@@ -57,8 +58,9 @@ calibrate(struct timer_test *test)
 	test->facts.span_most = last.end - first.begin;
 }
 
-/* Keeps the narrowest rate of the boot core's LAPIC timer, to compare other sources with it. The tick was timed by
- * the best estimate of the TSC's rate, so the error of that is added.
+/*
+ * Keeps the most exact rate of the boot core's LAPIC timer, for a comparison with other sources. The tick was timed by
+ * the best estimate of the TSC's rate, so the error of this estimate is added.
  */
 static void
 keep_lapic_rate(const struct timer_test *test)
