@@ -27,8 +27,9 @@
 #define RATE_ENDS_MAX    (4 + RATE_BETWEEN_MAX)
 
 /*
- * Each look between the ends with a number that is a multiple of this is kept, after NUMBER + 1 looks. The looks that
- * are kept are spread evenly over the window so far, and are at most RATE_BETWEEN_MAX.
+ * Returns the interval of the looks (short series of readings between the ends) that are kept after NUMBER + 1 looks. A
+ * look is kept if its number is a multiple of the result. The kept looks are at most RATE_BETWEEN_MAX, and are spread
+ * evenly over the window until now.
  */
 static inline uint64_t
 rate_look_interval(uint64_t number)

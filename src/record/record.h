@@ -107,45 +107,54 @@ struct record_reading {
 };
 
 /*
- * Why the readings of a batch were taken. A rate window is a stretch of time over which all clocks' rates are
- * measured.
+ * Stage of the run at which the samples of a batch were taken. A rate window is a period of the run in which the rates
+ * of all clocks are measured.
  */
 enum record_stage {
-	RECORD_FIRST = 1,  /* the start of a rate window; an edge clock's first edge */
-	RECORD_LOOK = 2,   /* in between: a few samples, which also serve to count the wraps of the counter */
-	RECORD_MIDDLE = 3, /* the middle of a window; an edge clock's edge nearest to it comes last */
-	RECORD_LAST = 4,   /* the end of a window; an edge clock's last edge */
-	/* a window is over; its only sample is the latest at which all clocks agreed on the time */
+	RECORD_FIRST = 1,  /* start of a rate window; for an edge clock, its first edge */
+	/* between start and end of a window: a few samples, which are also used to count the wraps of the counter */
+	RECORD_LOOK = 2,
+	/* middle of a window; for an edge clock, the last such batch is its edge nearest to the middle */
+	RECORD_MIDDLE = 3,
+	RECORD_LAST = 4,   /* end of a window; for an edge clock, its last edge */
+	/* after a window: the only sample is the latest one at which all clocks agreed on the time */
 	RECORD_CLOSE = 5,
-	RECORD_FINAL = 6,  /* the end of the run, if the clocks agreed on the time since the window */
-	RECORD_AGAIN = 7,  /* the first and the last edge of one more stretch, after an edge clock's rate was in doubt */
+	RECORD_FINAL = 6,  /* end of the run, if the clocks agreed on the time since the window */
+	RECORD_AGAIN = 7,  /* first and last edge of one more measurement of an edge clock, because its rate was in doubt */
 };
 
-/* flags of a batch CLOSE */
-#define RECORD_JUMPED    1u /* the clocks disagreed: no rate spans the time after the sample */
-#define RECORD_UNCOUNTED 2u /* clocks that wrap later contradict the number of wraps that was counted in the window */
-/* flag of a batch FINAL: no sample, because the firmware may have stopped the counter, or wraps were not counted */
+/* Flags of a batch of the stage CLOSE. */
+#define RECORD_JUMPED    1u /* the clocks disagreed, so no rate spans the time after the sample */
+#define RECORD_UNCOUNTED 2u /* clocks that wrap later contradict the counted number of wraps in the window */
+/*
+ * Flag of a batch of the stage FINAL: it has no sample, because the firmware may have stopped the counter, or because
+ * wraps were not counted.
+ */
 #define RECORD_STOOD     4u
 
 /*
- * kind BATCH: samples of a clock at one time. Here is the shortest of them, and the items are the corners that a line
- * through all samples can touch (see consensus/rate_fit.h). Without a sample END is 0. An edge clock has no corners.
+ * kind BATCH: samples of one clock, taken directly after each other. The fixed part has the shortest of these samples.
+ * The items are the corners that a line through all samples can touch (see consensus/rate_fit.h). If there is no
+ * sample, END is 0. An edge clock has no corners.
  */
 struct record_batch {
 	uint16_t clock;
-	uint16_t stage;  /* enum record_stage */
-	uint16_t window; /* windows are counted from 1; FINAL and AGAIN have a number of their own */
+	uint16_t stage;  /* a value of enum record_stage */
+	uint16_t window; /* number of the window, from 1; the stages FINAL and AGAIN have a number of their own */
 	uint16_t flags;
-	uint64_t number;       /* number of the LOOK in its window, from 0 */
-	uint64_t begin, ticks, end; /* a struct sample, but TICKS counts on when the counter wraps */
-	uint64_t unread_ticks; /* TSC ticks since the reading before */
-	/* The greatest common divisor of all differences between readings so far, and the smallest one. 0 without any. */
+	uint64_t number;       /* only for the stage LOOK: number of the batch in its window, from 0 */
+	uint64_t begin, ticks, end; /* same meaning as in struct sample, except that TICKS does not wrap */
+	uint64_t unread_ticks; /* TSC ticks since the previous reading of the clock */
+	/*
+	 * Greatest common divisor of all differences between readings until now, and the smallest of these differences.
+	 * Both are 0 if there are none.
+	 */
 	uint64_t gcd_ticks, smallest_ticks;
 };
 
-struct record_corner { /* relative to BEGIN and TICKS of the batch */
+struct record_corner { /* an item: a corner, relative to BEGIN and TICKS of the batch */
 	uint64_t tsc, ticks; /* negative numbers are in two's complement */
-	uint16_t upper;      /* 1 for a corner above the line, 0 for one below it */
+	uint16_t upper;      /* 1 if the corner is above the line, 0 if it is below */
 };
 
 struct record_cell { /* one bucket of a histogram */
