@@ -197,19 +197,8 @@ set_elements(struct field_value *value, const void *first, size_t count, size_t 
 #define EXACT(key)                                     ROW(value->first = o)
 #define MATRIX(key, condition, offsets)                ROW_IF(condition, value->first = (offsets))
 #include "render/fields/report.def"
-#undef TABLE
 #undef ROW
 #undef ROW_IF
-#undef END
-#undef FIELD
-#undef MAYBE
-#undef PAIR
-#undef OBJECT
-#undef LIST
-#undef BARS
-#undef MAP
-#undef EXACT
-#undef MATRIX
 
 /* A key that fills its array would have no final 0, and the compiler does not report the missing byte. */
 #define KEY(key) _Static_assert(sizeof(key) <= FIELD_KEY_SIZE, "a key of report.def is too long: " key);
@@ -225,17 +214,6 @@ set_elements(struct field_value *value, const void *first, size_t count, size_t 
 #define EXACT(key)       KEY(key)
 #define MATRIX(key, ...) KEY(key)
 #include "render/fields/report.def"
-#undef TABLE
-#undef END
-#undef FIELD
-#undef MAYBE
-#undef PAIR
-#undef OBJECT
-#undef LIST
-#undef BARS
-#undef MAP
-#undef EXACT
-#undef MATRIX
 
 #define ON_LINES    false
 #define ON_ONE_LINE true
