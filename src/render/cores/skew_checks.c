@@ -6,16 +6,11 @@
 static void
 put_early_messages(struct text *out, const struct report_skew *skew)
 {
-	struct table_sentence sentence;
-
-	if (!skew->warps)
-		return;
-	text_printf(table_sentence(&sentence),
-		    "%lu ping-pong message%s arrived before being sent, by the time stamps, the worst by %lu ns (%lu ticks): core %u "
-		    "was ahead of core %u.",
-		    skew->warps, table_plural(skew->warps), skew->worst_warp_ns, skew->worst_warp_ticks,
-		    skew->worst_warp_a, skew->worst_warp_b);
-	table_sentence_end(out, &sentence);
+	if (skew->warps)
+		table_say(out, "%lu ping-pong message%s arrived before being sent, by the time stamps, the worst by %lu ns "
+			  "(%lu ticks): core %u was ahead of core %u.",
+			  skew->warps, table_plural(skew->warps), skew->worst_warp_ns, skew->worst_warp_ticks,
+			  skew->worst_warp_a, skew->worst_warp_b);
 }
 
 /*
@@ -124,22 +119,19 @@ static void
 put_adjusts(struct text *out, const struct report *report)
 {
 	struct adjusts adjusts = adjusts_of(report);
-	struct table_sentence sentence;
-	struct text *text = table_sentence(&sentence);
 
 	if (!adjusts.asked)
-		text_put(text, "TSC_ADJUST: not read.");
+		table_say(out, "TSC_ADJUST: not read.");
 	else if (!adjusts.have)
-		text_put(text, "TSC_ADJUST: not supported, by CPUID.");
+		table_say(out, "TSC_ADJUST: not supported, by CPUID.");
 	else if (adjusts.least->facts.tsc_adjust == adjusts.greatest->facts.tsc_adjust)
-		text_printf(text, "TSC_ADJUST: %ld on %s%zu core%s.", adjusts.least->facts.tsc_adjust,
-			    adjusts.have > 1 && adjusts.asked >= report->cores_started ? "all " : "", adjusts.have,
-			    table_plural(adjusts.have));
+		table_say(out, "TSC_ADJUST: %ld on %s%zu core%s.", adjusts.least->facts.tsc_adjust,
+			  adjusts.have > 1 && adjusts.asked >= report->cores_started ? "all " : "", adjusts.have,
+			  table_plural(adjusts.have));
 	else
-		text_printf(text, "TSC_ADJUST: not equal on %zu cores, from %ld ticks on core %u to %ld on core %u.",
-			    adjusts.have, adjusts.least->facts.tsc_adjust, adjusts.least->apic_id,
-			    adjusts.greatest->facts.tsc_adjust, adjusts.greatest->apic_id);
-	table_sentence_end(out, &sentence);
+		table_say(out, "TSC_ADJUST: not equal on %zu cores, from %ld ticks on core %u to %ld on core %u.",
+			  adjusts.have, adjusts.least->facts.tsc_adjust, adjusts.least->apic_id,
+			  adjusts.greatest->facts.tsc_adjust, adjusts.greatest->apic_id);
 }
 
 static void

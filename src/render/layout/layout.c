@@ -144,6 +144,18 @@ table_sentence_end(struct text *out, struct table_sentence *sentence)
 	table_wrap(out, out->length, SENTENCE_INDENT, sentence->bytes);
 }
 
+void
+table_say(struct text *out, const char *format, ...)
+{
+	struct table_sentence sentence;
+	va_list arguments;
+
+	va_start(arguments, format);
+	text_vprintf(table_sentence(&sentence), format, arguments);
+	va_end(arguments);
+	table_sentence_end(out, &sentence);
+}
+
 const char *
 table_plural(uint64_t count)
 {

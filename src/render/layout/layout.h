@@ -51,6 +51,9 @@ struct table_sentence {
 struct text *table_sentence(struct table_sentence *sentence); /* starts it; returns the text to write its parts into */
 void table_sentence_end(struct text *out, struct table_sentence *sentence); /* prints it */
 
+/* Prints the formatted text as such a paragraph. */
+void table_say(struct text *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Return the "s" of a plural noun if COUNT is not 1, and the "s" of a verb in the singular if it is 1. */
 const char *table_plural(uint64_t count);
 const char *table_singular(uint64_t count);

@@ -67,7 +67,6 @@ static void
 put_system(struct text *out, const struct report *report)
 {
 	const struct report_identity *identity = &report->identity;
-	size_t line_start = out->length;
 	char line[SYSTEM_SIZE];
 	struct text text;
 
@@ -88,10 +87,8 @@ put_system(struct text *out, const struct report *report)
 			    identity->model, identity->stepping);
 	if (identity->microcode)
 		text_printf(&text, ", microcode %xh", identity->microcode);
-	if (!text.length)
-		return;
-	text_printf(out, "%-*s", TABLE_LABEL_COLUMNS, "system");
-	table_wrap(out, line_start, TABLE_LABEL_COLUMNS, line);
+	if (text.length)
+		table_line(out, "system", "%s", line);
 }
 
 /* Writes a line for each interface that the machine's hypervisors offer. */
@@ -100,7 +97,6 @@ put_paravirtual(struct text *out, const struct report *report)
 {
 	for (size_t i = 0; i < report->paravirtual.count; i++) {
 		const struct paravirtual_interface *interface = &report->paravirtual.interfaces[i];
-		size_t line_start = out->length;
 		char line[LINE_SIZE];
 		struct text text;
 
@@ -114,8 +110,7 @@ put_paravirtual(struct text *out, const struct report *report)
 				    interface->tsc_by);
 		if (interface->stable != STABLE_UNKNOWN)
 			text_printf(&text, "; its clock is %smarked as stable", interface->stable == STABLE_YES ? "" : "not ");
-		text_printf(out, "%-*s", TABLE_LABEL_COLUMNS, i ? "" : "offers");
-		table_wrap(out, line_start, TABLE_LABEL_COLUMNS, line);
+		table_line(out, i ? "" : "offers", "%s", line);
 	}
 }
 

@@ -53,9 +53,6 @@ put_row(struct text *out, const struct report_claim *row)
 void
 table_claims(struct text *out, const struct report *report)
 {
-	struct table_sentence sentence;
-	struct text *text = table_sentence(&sentence);
-
 	if (!report->claim_count)
 		return;
 	text_put_inked(out, INK_HEADING, "\nClaimed rates of the clocks, and the systems that use them without measuring\n\n");
@@ -64,8 +61,6 @@ table_claims(struct text *out, const struct report *report)
 	for (size_t i = 0; i < report->claim_count; i++)
 		put_row(out, &report->claims[i]);
 	text_put_char(out, '\n');
-	text_put(text, "Error: how much faster the clock runs than claimed. A system that uses the claim runs fast by "
-		       "as much. "
-		       "!: wrong, ?: not determined.");
-	table_sentence_end(out, &sentence);
+	table_say(out, "Error: how much faster the clock runs than claimed. A system that uses the claim runs fast by "
+		       "as much. !: wrong, ?: not determined.");
 }

@@ -92,17 +92,11 @@ put_after_masking(struct text *out, const struct report_interval *row)
 		[REPORT_POLICY_CATCH_UP] = "missed deadlines are sent later (catch up).",
 		[REPORT_POLICY_DELAY] = "the first is late, and the next follows a period later (delay).",
 	};
-	struct table_sentence sentence;
-	struct text *text;
 
-	if (!row->held_ns)
-		return;
-	text = table_sentence(&sentence);
-	text_printf(text, "After %lu periods with masked interrupts, %s sent %lu interrupts in the next %lu periods: ",
-		    row->held_ns / row->asked_ns, row->source, row->held_delivered,
-		    row->held_ns / row->asked_ns);
-	text_put(text, words[row->policy]);
-	table_sentence_end(out, &sentence);
+	if (row->held_ns)
+		table_say(out, "After %lu periods with masked interrupts, %s sent %lu interrupts in the next %lu periods: %s",
+			  row->held_ns / row->asked_ns, row->source, row->held_delivered,
+			  row->held_ns / row->asked_ns, words[row->policy]);
 }
 
 static bool
@@ -113,27 +107,6 @@ any_masked(const struct report *report)
 	for (size_t i = 0; i < report->interval_count; i++)
 		any |= report->intervals[i].held_ns != 0;
 	return any;
-}
-
-static void
-put_masking_legend(struct text *out)
-{
-	struct table_sentence sentence;
-	struct text *text = table_sentence(&sentence);
-
-	text_put(text, "No rule judges interrupts after masking, so they do not affect the verdict.");
-	table_sentence_end(out, &sentence);
-}
-
-static void
-put_legend(struct text *out)
-{
-	struct table_sentence sentence;
-	struct text *text = table_sentence(&sentence);
-
-	text_put(text, "/: periodic, otherwise one-shots. ask: requested, mis: missed, ear: early, dbl: doubled, "
-		       "exc: not counted, core preempted. min to max: lateness, +- error.");
-	table_sentence_end(out, &sentence);
 }
 
 void
@@ -148,9 +121,10 @@ table_intervals(struct text *out, const struct report *report)
 			put_row(out, &report->intervals[i], SOURCE_COLUMNS);
 	put_other_cores(out, report);
 	text_put_char(out, '\n');
-	put_legend(out);
+	table_say(out, "/: periodic, otherwise one-shots. ask: requested, mis: missed, ear: early, dbl: doubled, "
+		       "exc: not counted, core preempted. min to max: lateness, +- error.");
 	for (size_t i = 0; i < report->interval_count; i++)
 		put_after_masking(out, &report->intervals[i]);
 	if (any_masked(report))
-		put_masking_legend(out);
+		table_say(out, "No rule judges interrupts after masking, so they do not affect the verdict.");
 }
