@@ -71,6 +71,7 @@ struct bench {
 	uint64_t shown_ns;         /* progress shown last, in ns */
 	unsigned shown;            /* how many times progress was shown */
 
+	bool is_open; /* true if the clocks are open */
 	struct platform platform;
 	struct report report;
 	uint8_t record[RECORD_BYTES];
@@ -326,6 +327,13 @@ open_clocks(void)
 	};
 }
 
+static void
+close_clocks(void)
+{
+	for (size_t d = 0; bench->is_open && drivers[d]; d++)
+		drivers[d]->close(&bench->devices[d]);
+}
+
 /*
  * Starts a machine on which an access of a device takes ACCESS_PS, with a jitter of up to JITTER_PS before and after
  * the sample.
@@ -333,6 +341,7 @@ open_clocks(void)
 static void
 begin(uint64_t access_ps, uint64_t jitter_ps)
 {
+	close_clocks();
 	sim_reset();
 	sim.accesses_max = UINT64_MAX;
 	sim.rtc.index_readable = true; /* only the ports with hooks are used */
@@ -347,6 +356,7 @@ begin(uint64_t access_ps, uint64_t jitter_ps)
 	sim_hook_ports((struct sim_port_hook){ 0x70, 0x71, in_rtc, out_rtc, NULL });
 	set_rates();
 	open_clocks();
+	bench->is_open = true;
 	set_claims();
 }
 
@@ -364,12 +374,18 @@ become_a_soak(void)
 	bench->report.duration_ns = 1000000000;
 }
 
+static void
+measure_window(void)
+{
+	survey_prepare(&bench->survey);
+	survey_rates(&bench->survey);
+}
+
 /* Measures a whole window, lets RUN_PS pass without readings, and takes the last reading. */
 static void
 measure_for(uint64_t run_ps)
 {
-	survey_prepare(&bench->survey);
-	survey_rates(&bench->survey);
+	measure_window();
 	sim_advance_ps(run_ps);
 	survey_rates_again(&bench->survey);
 }
@@ -378,18 +394,10 @@ measure_for(uint64_t run_ps)
 static void
 measure(void)
 {
-	survey_prepare(&bench->survey);
-	survey_rates(&bench->survey);
+	measure_window();
 	sim_advance_ps(SIM_PS_PER_S + draw(SIM_PS_PER_S));
 	survey_rates_again(&bench->survey);
 	assert_false(bench->report.incomplete);
-}
-
-static void
-close_clocks(void)
-{
-	for (size_t d = 0; drivers[d]; d++)
-		drivers[d]->close(&bench->devices[d]);
 }
 
 /* Assertions that the intervals contain the true values. */
@@ -528,6 +536,7 @@ set_up(void **state)
 static int
 tear_down(void **state)
 {
+	close_clocks();
 	free(*state);
 	return 0;
 }
@@ -561,7 +570,6 @@ TEST(in_1000_runs_with_any_rates_and_costs_every_interval_holds_the_truth)
 			assert_true(pace_of_reference() == 1);
 		assert_rates_hold_the_truth();
 		assert_pairs_hold_the_truth();
-		close_clocks();
 	}
 }
 
@@ -579,7 +587,6 @@ TEST(at_1_us_a_read_hpet_and_pm_timer_are_within_5_ppm_of_the_truth)
 			assert_holds_ppb(error, (pace(c) / pace_of_reference() - 1) * PPB);
 			assert_true(error->high - error->low <= 10 * PPM);
 		}
-		close_clocks();
 	}
 }
 
@@ -624,6 +631,13 @@ begin_well(void)
 	begin(SIM_PS_PER_US / 2, SIM_PS_PER_US / 4);
 }
 
+static void
+begin_as_a_guest(void)
+{
+	begin_well();
+	become_a_guest();
+}
+
 TEST(a_machine_within_90_ppm_is_clean)
 {
 	for (int c = 0; c < CLOCKS; c++)
@@ -631,7 +645,6 @@ TEST(a_machine_within_90_ppm_is_clean)
 	begin_well();
 	measure();
 	assert_clean();
-	close_clocks();
 }
 
 TEST(one_clock_that_is_off_is_the_one_that_is_named)
@@ -649,7 +662,6 @@ TEST(one_clock_that_is_off_is_the_one_that_is_named)
 			measure();
 			assert_only(faults[i].rule, ids[c], faults[i].ppm);
 			bench->off_tenths[c] = 0;
-			close_clocks();
 		}
 	}
 }
@@ -664,7 +676,6 @@ TEST(an_rtc_that_drifts_alone_is_named)
 		begin_well();
 		measure();
 		assert_only(i ? "rate-wrong" : "rate-off", "rtc", off_ppm[i]);
-		close_clocks();
 	}
 }
 
@@ -672,17 +683,13 @@ TEST(an_rtc_that_drifts_alone_is_named)
 TEST(an_rtc_that_drifts_in_a_guest_is_named_beyond_its_error_only)
 {
 	bench->off_tenths[RTC] = -200000;
-	begin_well();
-	become_a_guest();
+	begin_as_a_guest();
 	measure();
 	assert_only("rate-wrong", "rtc", -20000);
-	close_clocks();
 	bench->off_tenths[RTC] = -10000;
-	begin_well();
-	become_a_guest();
+	begin_as_a_guest();
 	measure();
 	assert_clean();
-	close_clocks();
 }
 
 static struct {
@@ -712,10 +719,8 @@ TEST(a_tsc_that_stands_in_a_guest_while_all_are_read_accuses_none_of_them)
 {
 	give_the_tsc_a_crystal_of_its_own();
 	for (int leaps = 0; leaps < 2; leaps++) {
-		begin_well();
-		become_a_guest();
-		survey_prepare(&bench->survey);
-		survey_rates(&bench->survey);
+		begin_as_a_guest();
+		measure_window();
 		assert_int_equal(discontinuities(), 0);
 		survey_observe(&bench->survey);
 		at_pit.sample = find(PIT)->clock.sample;
@@ -727,7 +732,6 @@ TEST(a_tsc_that_stands_in_a_guest_while_all_are_read_accuses_none_of_them)
 		if (leaps)
 			assert_int_equal(bench->report.discontinuities[0].group_count, 2);
 		find(PIT)->clock.sample = at_pit.sample;
-		close_clocks();
 	}
 }
 
@@ -755,8 +759,7 @@ TEST(a_tsc_that_leaps_within_a_reading_of_the_pm_timer_is_named_and_not_the_rtc)
 {
 	give_the_tsc_a_crystal_of_its_own();
 	begin_well();
-	survey_prepare(&bench->survey);
-	survey_rates(&bench->survey);
+	measure_window();
 	survey_observe(&bench->survey);
 	at_pm.sample = find(PM)->clock.sample;
 	at_pm.tsc_leaps_ticks = bench->tsc_hz / 1000 * 32;
@@ -774,7 +777,6 @@ TEST(a_tsc_that_leaps_within_a_reading_of_the_pm_timer_is_named_and_not_the_rtc)
 	assert_string_equal(bench->report.findings[0].rule, "clock-jumped");
 	assert_string_equal(bench->report.findings[0].clock, "tsc");
 	find(PM)->clock.sample = at_pm.sample;
-	close_clocks();
 }
 
 #define PHASES   3 /* number of phases of the readings against the RTC's edge */
@@ -809,9 +811,7 @@ TEST(an_rtc_that_leaps_is_a_finding_on_bare_metal_only)
 		assert_true(after || discontinuities() == 1);
 		if (guest && discontinuities())
 			assert_non_null(strstr(bench->report.notes[0], "The machine was stopped "));
-		close_clocks();
 	}
-	bench->leap_ps = 0;
 }
 
 /*
@@ -827,8 +827,7 @@ TEST(a_stop_before_the_first_edge_of_the_window_is_seen)
 		const struct report_discontinuity *row = &bench->report.discontinuities[0];
 		int64_t stop_ns = (int64_t)(stops_ms[i % 2] * SURVEY_NS_PER_MS);
 
-		begin_well();
-		become_a_guest();
+		begin_as_a_guest();
 		sim_advance_ps(i / 2 * PHASE_PS);
 		survey_prepare(&bench->survey);
 		bench->leap_ps = stops_ms[i % 2] * SIM_PS_PER_MS;
@@ -846,9 +845,7 @@ TEST(a_stop_before_the_first_edge_of_the_window_is_seen)
 			assert_true(row->groups[alone].elapsed.low - row->groups[!alone].elapsed.high <= stop_ns);
 			assert_true(row->groups[alone].elapsed.high - row->groups[!alone].elapsed.low >= stop_ns);
 		}
-		close_clocks();
 	}
-	bench->leap_ps = 0;
 }
 
 /* Returns the simulated time of the PM timer's last reading in the window. */
@@ -869,16 +866,12 @@ TEST(a_snapshot_between_the_windows_last_ends_accuses_nobody)
 	for (uint64_t leap_ms = 130; leap_ms < 1000; leap_ms += 27) {
 		uint64_t seed = bench->seed, at_ps;
 
-		begin_well();
-		become_a_guest();
-		survey_prepare(&bench->survey);
-		survey_rates(&bench->survey);
+		begin_as_a_guest();
+		measure_window();
 		at_ps = last_end_ps();
-		close_clocks();
 
 		bench->seed = seed;
-		begin_well();
-		become_a_guest();
+		begin_as_a_guest();
 		survey_prepare(&bench->survey);
 		sim.tsc.counter.backward_at_ps = bench->leaps_at_ps = at_ps;
 		sim.tsc.counter.backward_ticks = 0 - bench->tsc_hz / 1000 * leap_ms;
@@ -890,7 +883,6 @@ TEST(a_snapshot_between_the_windows_last_ends_accuses_nobody)
 		assert_true(discontinuities() != 0);
 		for (size_t f = 0; f < bench->report.finding_count; f++)
 			assert_string_equal(bench->report.findings[f].rule, "clocks-parted");
-		close_clocks();
 		bench->leap_ps = 0;
 	}
 }
@@ -905,8 +897,7 @@ TEST(an_rtc_that_leaps_at_the_edge_between_two_stretches_is_not_fast_in_both)
 
 	give_the_tsc_a_crystal_of_its_own();
 	for (uint64_t early_ps = most_ps - 32 * step_ps; early_ps <= most_ps; early_ps += step_ps) {
-		begin_well();
-		become_a_guest();
+		begin_as_a_guest();
 		survey_prepare(&bench->survey);
 		bench->leap_ps = SIM_PS_PER_S / 5;
 		bench->leaps_at_ps = (sim.now_ps / SIM_PS_PER_S + 2) * SIM_PS_PER_S - early_ps;
@@ -915,9 +906,7 @@ TEST(an_rtc_that_leaps_at_the_edge_between_two_stretches_is_not_fast_in_both)
 		survey_rates_again(&bench->survey);
 		judge();
 		assert_int_equal(bench->report.finding_count, 0);
-		close_clocks();
 	}
-	bench->leap_ps = 0;
 }
 
 /*
@@ -933,10 +922,8 @@ TEST(a_leap_of_which_part_was_overlooked_is_said_to_be_as_long_as_it_may_be)
 		const struct report_discontinuity *row = &bench->report.discontinuities[0];
 		size_t alone;
 
-		begin_well();
-		become_a_guest();
-		survey_prepare(&bench->survey);
-		survey_rates(&bench->survey);
+		begin_as_a_guest();
+		measure_window();
 		sim_advance_ps(300 * SIM_PS_PER_S);
 		bench->leap_ps = (uint64_t)leap_ns * SIM_PS_PER_NS;
 		bench->leaps_at_ps = (sim.now_ps / SIM_PS_PER_S + 2) * SIM_PS_PER_S - early_ms * SIM_PS_PER_MS;
@@ -955,7 +942,6 @@ TEST(a_leap_of_which_part_was_overlooked_is_said_to_be_as_long_as_it_may_be)
 			assert_true(row->groups[alone].elapsed.low - row->groups[!alone].elapsed.high <= leap_ns);
 			assert_true(row->groups[alone].elapsed.high - row->groups[!alone].elapsed.low >= leap_ns);
 		}
-		close_clocks();
 	}
 	bench->leap_ps = 0;
 	assert_true(seen > 0);
@@ -972,11 +958,9 @@ TEST(a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean)
 	} leaps[] = { { 100, 100 }, { 200, 200 }, { 600, 500 }, { 1200, 1500 }, { 100, 3000 } };
 
 	for (size_t i = 0; i < sizeof(leaps) / sizeof(leaps[0]); i++) {
-		begin_well();
-		become_a_guest();
+		begin_as_a_guest();
 		become_a_soak();
-		survey_prepare(&bench->survey);
-		survey_rates(&bench->survey);
+		measure_window();
 		bench->leap_ps = leaps[i].leap_ms * SIM_PS_PER_MS;
 		bench->leaps_at_ps = sim.now_ps + SIM_PS_PER_S;
 		sim_advance_ps(leaps[i].run_s * SIM_PS_PER_S);
@@ -987,7 +971,6 @@ TEST(a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean)
 				 !discontinuities()); /* otherwise the jump is only in the rate over the whole run */
 		assert_clean();
 		assert_int_equal(bench->report.note_count, discontinuities());
-		close_clocks();
 		bench->leap_ps = 0;
 	}
 }
@@ -1006,12 +989,10 @@ TEST(an_rtc_that_is_far_off_in_a_guest_is_named_however_long_the_run)
 
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 		bench->off_tenths[RTC] = 10 * faults[i].off_ppm;
-		begin_well();
-		become_a_guest();
+		begin_as_a_guest();
 		measure_for(faults[i].run_s * SIM_PS_PER_S);
 		assert_only("rate-wrong", "rtc", faults[i].off_ppm);
 		assert_int_equal(bench->report.note_count, 0);
-		close_clocks();
 	}
 }
 
@@ -1024,10 +1005,8 @@ TEST(so_is_one_whose_edges_came_while_the_core_was_away)
 {
 	for (int before = 0; before < 2; before++) {
 		bench->off_tenths[RTC] = 1000000;
-		begin_well();
-		become_a_guest();
-		survey_prepare(&bench->survey);
-		survey_rates(&bench->survey);
+		begin_as_a_guest();
+		measure_window();
 		sim_advance_ps(2 * SIM_PS_PER_S);
 		bench->away_at_rtc = before;
 		bench->away_at_ps = (sim.now_ps / SIM_PS_PER_S + 1) * SIM_PS_PER_S;
@@ -1036,7 +1015,6 @@ TEST(so_is_one_whose_edges_came_while_the_core_was_away)
 		survey_rates_again(&bench->survey);
 		assert_int_equal(bench->away_at_ps, SIM_NEVER);
 		assert_only("rate-wrong", "rtc", 100000);
-		close_clocks();
 	}
 }
 
@@ -1046,10 +1024,8 @@ TEST(so_is_one_whose_edges_came_while_the_core_was_away)
  */
 TEST(an_rtc_is_not_stuck_if_the_core_comes_back_in_its_update)
 {
-	begin_well();
-	become_a_guest();
-	survey_prepare(&bench->survey);
-	survey_rates(&bench->survey);
+	begin_as_a_guest();
+	measure_window();
 	sim_advance_ps(2 * SIM_PS_PER_S);
 	bench->away_at_rtc = true;
 	bench->away_at_ps = (sim.now_ps / SIM_PS_PER_S + 1) * SIM_PS_PER_S - 3 * SIM_PS_PER_MS;
@@ -1058,7 +1034,6 @@ TEST(an_rtc_is_not_stuck_if_the_core_comes_back_in_its_update)
 	judge();
 	assert_int_equal(bench->away_at_ps, SIM_NEVER);
 	assert_int_equal(bench->report.finding_count, 0);
-	close_clocks();
 }
 
 /*
@@ -1071,8 +1046,7 @@ TEST(so_is_one_that_the_first_half_of_the_window_confirms)
 		uint64_t from_ps;
 
 		bench->off_tenths[RTC] = stops ? 0 : 200000;
-		begin_well();
-		become_a_guest();
+		begin_as_a_guest();
 		become_a_soak();
 		survey_prepare(&bench->survey);
 		bench->leap_ps = stops ? SIM_PS_PER_S / 5 : 0;
@@ -1089,9 +1063,7 @@ TEST(so_is_one_that_the_first_half_of_the_window_confirms)
 			assert_only("rate-wrong", "rtc", 20000);
 			assert_int_equal(bench->report.note_count, 0);
 		}
-		close_clocks();
 	}
-	bench->leap_ps = 0;
 }
 
 /*
@@ -1102,12 +1074,10 @@ TEST(so_is_one_that_is_little_off_in_a_soak_of_hours)
 {
 	for (unsigned hours = 1; hours <= 3; hours++) {
 		bench->off_tenths[RTC] = 50000;
-		begin_well();
-		become_a_guest();
+		begin_as_a_guest();
 		become_a_soak();
 		measure_for(hours * 3600 * SIM_PS_PER_S);
 		assert_only("rate-wrong", "rtc", 5000);
-		close_clocks();
 	}
 }
 
@@ -1115,15 +1085,12 @@ TEST(so_is_one_that_is_little_off_in_a_soak_of_hours)
 TEST(an_rtc_in_a_guest_that_was_not_seen_again_is_noted_only)
 {
 	bench->off_tenths[RTC] = 10000000;
-	begin_well();
-	become_a_guest();
-	survey_prepare(&bench->survey);
-	survey_rates(&bench->survey);
+	begin_as_a_guest();
+	measure_window();
 	assert_clean();
 	assert_int_equal(bench->report.note_count, 1);
 	assert_non_null(strstr(bench->report.notes[0], " while the rates were measured, and its rate after that is "
 						       "not known: "));
-	close_clocks();
 }
 
 /*
@@ -1141,7 +1108,6 @@ TEST(on_bare_metal_an_rtc_is_known_within_15_ppm_wherever_it_shows_the_second_ea
 	error = &find(RTC)->error;
 	assert_holds_ppb(error, (pace(RTC) / pace_of_reference() - 1) * PPB);
 	assert_true(error->high - error->low <= 30 * PPM);
-	close_clocks();
 }
 
 /*
@@ -1151,13 +1117,11 @@ TEST(on_bare_metal_an_rtc_is_known_within_15_ppm_wherever_it_shows_the_second_ea
 TEST(of_two_that_disagree_neither_is_said_to_be_wrong)
 {
 	bench->off_tenths[HPET] = 10000;
-	begin_well();
-	become_a_guest();
+	begin_as_a_guest();
 	find(TSC)->clock.claimed = (struct rate){ 0, 0 };
 	find(PIT)->clock.state = CLOCK_ABSENT;
 	measure();
 	assert_only("rate-disagree", NULL, 1000);
-	close_clocks();
 }
 
 TEST(a_claim_rounded_to_whole_hundreds_of_mhz_is_no_finding)
@@ -1167,12 +1131,10 @@ TEST(a_claim_rounded_to_whole_hundreds_of_mhz_is_no_finding)
 	find(TSC)->clock.claimed_within_ppb = 21739131; /* 50 MHz */
 	measure();
 	assert_clean();
-	close_clocks();
 	begin_well();
 	find(TSC)->clock.claimed = (struct rate){ 2300000000, 1 };
 	measure();
 	assert_only("rate-wrong", "tsc", 1738);
-	close_clocks();
 }
 
 TEST(what_the_reader_says_of_the_tsc_goes_before_cpuid)
@@ -1182,13 +1144,11 @@ TEST(what_the_reader_says_of_the_tsc_goes_before_cpuid)
 	bench->report.options.tsc_hz = bench->tsc_hz;
 	measure();
 	assert_clean();
-	close_clocks();
 	bench->off_tenths[TSC] = 0;
 	begin_well();
 	bench->report.options.tsc_hz = bench->tsc_hz - bench->tsc_hz / 1000;
 	measure();
 	assert_only("rate-wrong", "tsc", 1001);
-	close_clocks();
 }
 
 /* Returns the TSC of a clock's reading in the middle of the window, from the record. */
@@ -1248,7 +1208,6 @@ TEST(a_rate_that_changes_within_the_window_is_found_and_no_other_is)
 	for (int c = TSC; c <= PM; c++) {
 		begin_well();
 		assert_only("rate-changed", ids[c], change_within_the_window(c));
-		close_clocks();
 	}
 }
 
@@ -1261,7 +1220,6 @@ TEST(of_the_tsc_and_the_clocks_of_one_crystal_none_is_said_to_have_changed)
 		if (c == TSC)
 			assert_non_null(strstr(bench->report.findings[0].text,
 					       "The rate of tsc against hpet, acpi_pm and pit changed by "));
-		close_clocks();
 	}
 }
 
@@ -1272,10 +1230,8 @@ TEST(of_the_tsc_and_the_clocks_of_one_crystal_none_is_said_to_have_changed)
 TEST(a_change_within_the_window_of_a_guest_accuses_nobody)
 {
 	for (int c = TSC; c <= PM; c++) {
-		begin_well();
-		become_a_guest();
+		begin_as_a_guest();
 		assert_only("rate-changed", NULL, change_within_the_window(c));
-		close_clocks();
 	}
 }
 
@@ -1302,7 +1258,6 @@ TEST(the_scale_is_not_taken_from_the_clock_that_is_accused)
 			fail_msg("%u: %s, which is %lld tenths of a ppm off", i, bench->report.tsc_source,
 				 (long long)bench->off_tenths[sick]);
 		assert_true(bench->report.finding_count >= (i == 0));
-		close_clocks();
 	}
 }
 
@@ -1327,7 +1282,6 @@ TEST(the_clocks_of_one_crystal_have_one_vote)
 		if (!strstr(bench->report.findings[0].text, "hpet, acpi_pm and pit"))
 			fail_msg("%s", bench->report.findings[0].text);
 		assert_non_null(strstr(bench->report.findings[0].text, "tsc and rtc"));
-		close_clocks();
 	}
 }
 
@@ -1349,20 +1303,17 @@ TEST(by_how_much_a_group_is_faster_holds_of_each_in_it)
 	assert_non_null(strstr(finding->text, "faster than hpet and acpi_pm; "));
 	assert_in_range(finding->low, 150, 171);
 	assert_in_range(finding->high, 303, 320);
-	close_clocks();
 }
 
 /* In such a short window, the interval of a guest's RTC is too wide for any statement. */
 TEST(a_host_that_is_slewed_does_not_accuse_the_tsc)
 {
 	bench->off_tenths[HPET] = bench->off_tenths[PM] = bench->off_tenths[PIT] = bench->off_tenths[RTC] = 1500;
-	begin_well();
-	become_a_guest();
+	begin_as_a_guest();
 	measure();
 	assert_only("rate-disagree", NULL, 150);
 	assert_non_null(strstr(bench->report.findings[0].text, "By their nominal rates hpet, acpi_pm and pit run +"));
 	assert_non_null(strstr(bench->report.findings[0].text, "faster than tsc; "));
-	close_clocks();
 }
 
 /*
@@ -1374,15 +1325,13 @@ TEST(neither_does_its_rtc_where_it_has_a_vote)
 	const struct finding *finding = &bench->report.findings[0];
 
 	bench->off_tenths[HPET] = bench->off_tenths[PM] = bench->off_tenths[PIT] = bench->off_tenths[RTC] = 300000;
-	begin_well();
-	become_a_guest();
+	begin_as_a_guest();
 	become_a_soak();
 	measure();
 	assert_only("rate-disagree", NULL, 30000);
 	assert_non_null(strstr(finding->text, "By their nominal rates hpet, acpi_pm, pit and rtc run +"));
 	assert_string_equal(rules_advice(finding), "Compare the time with NTP's over some hours: one oscillator of "
 			    "the host drives all devices here, the RTC too.");
-	close_clocks();
 }
 
 /* On bare metal and in a guest the advice does not ask for options or clocks that were already used. */
@@ -1406,7 +1355,6 @@ TEST(what_to_do_about_a_disagreement_is_what_was_not_done)
 		measure();
 		assert_only("rate-disagree", NULL, 1000);
 		assert_string_equal(rules_advice(&bench->report.findings[0]), given[guest]);
-		close_clocks();
 	}
 }
 
@@ -1414,13 +1362,11 @@ TEST(one_device_of_a_guest_is_named_by_the_others_of_its_host)
 {
 	for (int c = HPET; c <= PIT; c++) {
 		bench->off_tenths[c] = 10000;
-		begin_well();
-		become_a_guest();
+		begin_as_a_guest();
 		find(TSC)->clock.claimed = (struct rate){ 0, 0 };
 		measure();
 		assert_only("rate-wrong", ids[c], 1000);
 		bench->off_tenths[c] = 0;
-		close_clocks();
 	}
 }
 
@@ -1428,14 +1374,12 @@ TEST(a_rate_that_changes_after_the_window_is_found_at_the_end_and_no_other_is)
 {
 	for (int c = TSC; c <= PM; c++) {
 		begin_well();
-		survey_prepare(&bench->survey);
-		survey_rates(&bench->survey);
+		measure_window();
 		sim_counter_hasten(counter_of(c), -1000);
 		/* there are so many wraps that they can be counted only with the window's rate */
 		sim_advance_ps(100 * SIM_PS_PER_S);
 		survey_rates_again(&bench->survey);
 		assert_only("rate-changed", ids[c], -1000);
-		close_clocks();
 	}
 }
 
@@ -1445,8 +1389,7 @@ TEST(an_emulator_that_pushes_the_tsc_ahead_while_cores_read_it_adds_no_finding_a
 		begin_well();
 		strcpy(bench->report.accelerator, "tcg");
 		bench->report.cores_started = 2;
-		survey_prepare(&bench->survey);
-		survey_rates(&bench->survey);
+		measure_window();
 		if (c != TSC)
 			sim_counter_hasten(counter_of(c), -1000);
 		sim_advance_ps(5 * SIM_PS_PER_S);
@@ -1457,15 +1400,13 @@ TEST(an_emulator_that_pushes_the_tsc_ahead_while_cores_read_it_adds_no_finding_a
 		else
 			assert_only("rate-changed", ids[c], -1000);
 		assert_int_equal(bench->report.finding_count, c != TSC);
-		close_clocks();
 	}
 }
 
 TEST(a_counter_that_is_written_after_the_window_is_found_at_the_end)
 {
 	begin_well();
-	survey_prepare(&bench->survey);
-	survey_rates(&bench->survey);
+	measure_window();
 	sim_advance_ps(10 * SIM_PS_PER_S);
 	sim.hpet.counter.origin_ticks += 10000000; /* the HPET jumps forward by a second (10 MHz) */
 	survey_rates_again(&bench->survey);
@@ -1476,11 +1417,9 @@ TEST(a_counter_that_is_written_after_the_window_is_found_at_the_end)
 	judge();
 	assert_int_equal(bench->report.finding_count, 1);
 	assert_string_equal(bench->report.findings[0].clock, "hpet");
-	close_clocks();
 
 	begin_well();
-	survey_prepare(&bench->survey);
-	survey_rates(&bench->survey);
+	measure_window();
 	sim_advance_ps(10 * SIM_PS_PER_S);
 	sim.hpet.counter.origin_ticks -= 5000000; /* the HPET jumps back by half a second */
 	survey_rates_again(&bench->survey);
@@ -1489,17 +1428,14 @@ TEST(a_counter_that_is_written_after_the_window_is_found_at_the_end)
 	assert_int_equal(bench->report.finding_count, 1);
 	assert_string_equal(bench->report.findings[0].rule, "clock-backward");
 	assert_string_equal(bench->report.findings[0].clock, "hpet");
-	close_clocks();
 
 	begin_well();
-	survey_prepare(&bench->survey);
-	survey_rates(&bench->survey);
+	measure_window();
 	sim.hpet.counter.origin_ticks = 0;
 	sim.hpet.counter.origin_ps = sim.now_ps;
 	survey_rates_again(&bench->survey);
 	assert_int_equal(discontinuities(), 1);
 	assert_only("clock-backward", "hpet", 1);
-	close_clocks();
 }
 
 /* The window takes 1.5 s, and its last edge comes 2 s after its first. */
@@ -1520,7 +1456,6 @@ TEST(a_jump_while_each_window_waits_for_its_last_edge_is_in_no_rate)
 		assert_true(track->looks > 4);
 		assert_holds_ppb(&find(c)->error, 0);
 	}
-	close_clocks();
 }
 
 /* The core was preempted while the rates after a jump were measured. Such a reading is not used for the rates. */
@@ -1529,8 +1464,7 @@ TEST(a_core_that_is_away_after_a_leap_leaves_the_others_rates_known)
 	const struct rate_interval *pm;
 
 	begin_well();
-	survey_prepare(&bench->survey);
-	survey_rates(&bench->survey);
+	measure_window();
 	pm = &bench->survey.steps.clocks[find(PM) - bench->report.clocks].implied;
 	sim_advance_ps(SIM_PS_PER_S);
 	sim.hpet.counter.origin_ticks += 1000000; /* the HPET jumps forward by 100 ms */
@@ -1548,14 +1482,12 @@ TEST(a_core_that_is_away_after_a_leap_leaves_the_others_rates_known)
 	assert_int_equal(bench->report.finding_count, 1);
 	assert_string_equal(bench->report.findings[0].rule, "clock-jumped");
 	assert_string_equal(bench->report.findings[0].clock, "hpet");
-	close_clocks();
 }
 
 TEST(a_clock_that_stops_is_stuck_and_its_rate_from_before_is_kept)
 {
 	begin_well();
-	survey_prepare(&bench->survey);
-	survey_rates(&bench->survey);
+	measure_window();
 	sim_advance_ps(3 * SIM_PS_PER_S);
 	sim.pm.counter.stuck_at_ps = sim.now_ps;
 	survey_rates_again(&bench->survey);
@@ -1566,7 +1498,6 @@ TEST(a_clock_that_stops_is_stuck_and_its_rate_from_before_is_kept)
 	judge();
 	assert_int_equal(bench->report.finding_count, 1);
 	assert_string_equal(bench->report.findings[0].rule, "clock-stuck");
-	close_clocks();
 }
 
 static const struct report_rate *
@@ -1588,7 +1519,6 @@ TEST(two_clocks_of_one_source_are_flagged_and_one_20_ppm_off_is_not)
 	assert_false(pair("tsc", "acpi_pm")->same_source);
 	assert_false(pair("hpet", "acpi_pm")->same_source);
 	assert_false(pair("hpet", "rtc")->same_source); /* the RTC's interval is too wide to show this */
-	close_clocks();
 }
 
 /*
@@ -1617,7 +1547,6 @@ TEST(what_a_claim_is_rounded_by_is_in_each_rate)
 				 (unsigned long long)tsc->high);
 		if (!gone[0])
 			assert_true(pair("hpet", "acpi_pm")->same_source);
-		close_clocks();
 	}
 }
 
@@ -1630,8 +1559,7 @@ TEST(a_soak_reports_the_rates_over_the_whole_run)
 		bench->off_tenths[c] = 50;
 	begin_well();
 	become_a_soak();
-	survey_prepare(&bench->survey);
-	survey_rates(&bench->survey);
+	measure_window();
 	assert_true(find(RTC)->change_halves.known);
 	narrow = find(HPET)->error.high - find(HPET)->error.low;
 	sim_advance_ps(90 * SIM_PS_PER_S);
@@ -1640,7 +1568,6 @@ TEST(a_soak_reports_the_rates_over_the_whole_run)
 	assert_rates_hold_the_truth();
 	assert_pairs_hold_the_truth();
 	assert_clean();
-	close_clocks();
 }
 
 /* If a TSC was moved by 30 ms in 90 s, its average rate is not its rate at any time. */
@@ -1650,8 +1577,7 @@ TEST(but_not_where_it_was_the_tsc_that_changed)
 
 	begin_well();
 	become_a_soak();
-	survey_prepare(&bench->survey);
-	survey_rates(&bench->survey);
+	measure_window();
 	window = find(HPET)->implied;
 	for (size_t i = 0; i < bench->report.clock_count; i++)
 		/* this is like a busy host on which no step of the run gives a rate */
@@ -1663,7 +1589,6 @@ TEST(but_not_where_it_was_the_tsc_that_changed)
 	assert_false(find(HPET)->rate_whole_run);
 	assert_int_equal(find(HPET)->implied.low, window.low);
 	assert_int_equal(find(HPET)->implied.high, window.high);
-	close_clocks();
 }
 
 /* In a quick run, too, rates are calculated over the whole run, unless something changed in it. */
@@ -1673,8 +1598,7 @@ TEST(a_run_in_which_nothing_changed_reports_the_rates_over_all_of_it)
 		uint64_t window;
 
 		begin_well();
-		survey_prepare(&bench->survey);
-		survey_rates(&bench->survey);
+		measure_window();
 		assert_false(find(HPET)->rate_whole_run);
 		window = find(HPET)->implied.high - find(HPET)->implied.low;
 		sim_advance_ps(9 * SIM_PS_PER_S);
@@ -1688,7 +1612,6 @@ TEST(a_run_in_which_nothing_changed_reports_the_rates_over_all_of_it)
 		else
 			assert_true(4 * (find(HPET)->implied.high - find(HPET)->implied.low) < window);
 		assert_int_equal(find(HPET)->implied_window.high - find(HPET)->implied_window.low, window);
-		close_clocks();
 	}
 }
 
@@ -1707,8 +1630,7 @@ TEST(progress_is_shown_once_a_second_and_does_the_rates_no_harm)
 			find(RTC)->clock.state = CLOCK_ABSENT;
 			bench->draw_ps = 0; /* this run has no edges, so progress is shown at each batch */
 		}
-		survey_prepare(&bench->survey);
-		survey_rates(&bench->survey);
+		measure_window();
 		if (without_edges)
 			assert_true(bench->shown > 4);
 		else
@@ -1717,7 +1639,6 @@ TEST(progress_is_shown_once_a_second_and_does_the_rates_no_harm)
 		assert_holds_ppb(&find(HPET)->error, (pace(HPET) / pace_of_reference() - 1) * PPB);
 		assert_holds_ppb(&find(PIT)->error, (pace(PIT) / pace_of_reference() - 1) * PPB);
 		assert_int_equal(discontinuities(), 0);
-		close_clocks();
 	}
 }
 
@@ -1747,8 +1668,7 @@ TEST(the_window_grows_with_the_duration)
 TEST(near_the_end_only_what_comes_then_is_left)
 {
 	begin_well();
-	survey_prepare(&bench->survey);
-	survey_rates(&bench->survey);
+	measure_window();
 	assert_true(bench->survey.done_ns < bench->survey.total_ns / 2);
 	survey_rates_again(&bench->survey);
 	assert_true(bench->survey.total_ns - bench->survey.done_ns <= survey_checks_plan_ns(&bench->report) + SURVEY_NS_PER_S);
@@ -1756,7 +1676,6 @@ TEST(near_the_end_only_what_comes_then_is_left)
 	assert_int_equal(bench->survey.total_ns - bench->survey.done_ns, survey_checks_plan_ns(&bench->report));
 	survey_set_stage(&bench->survey, SURVEY_AT_INTERFERENCE); /* going back to an earlier stage must have no effect */
 	assert_int_equal(bench->survey.total_ns - bench->survey.done_ns, survey_checks_plan_ns(&bench->report));
-	close_clocks();
 }
 
 TEST(what_is_left_goes_by_the_runs_own_pace_from_a_tenth_on)
