@@ -42,7 +42,7 @@ add_msr(struct as_found *registers, const char *name, uint32_t msr, fault_guard 
 		as_found_add(registers, name, value);
 }
 
-/* Adds the clock MSRs of the calling core that the hypervisor's features leaf offers. */
+/* Adds the MSRs of the calling core that the hypervisor's features leaf offers. */
 static void
 add_paravirtual(struct as_found *registers, const struct paravirtual *paravirtual, fault_guard *guarded)
 {
@@ -53,6 +53,8 @@ add_paravirtual(struct as_found *registers, const struct paravirtual *paravirtua
 		add_msr(registers, "KVM's MSR 4B564D01h", MSR_KVM_SYSTEM_TIME_NEW, guarded);
 	else if (kvm && kvm->features & KVM_CLOCKSOURCE)
 		add_msr(registers, "KVM's MSR 12h", MSR_KVM_SYSTEM_TIME, guarded);
+	if (kvm && kvm->features & KVM_STEAL_TIME)
+		add_msr(registers, "KVM's MSR 4B564D03h", MSR_KVM_STEAL_TIME, guarded);
 	if (hyperv && hyperv->features & HV_ACCESS_HYPERCALL_MSRS)
 		add_msr(registers, "Hyper-V's MSR 40000000h", MSR_HV_GUEST_OS_ID, guarded);
 	if (hyperv && hyperv->features & HV_ACCESS_REFERENCE_TSC)

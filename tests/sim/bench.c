@@ -123,7 +123,7 @@ read_registers(void *context, struct as_found *registers)
 {
 	const struct bench *bench = context;
 
-	registers_read(registers, &bench->platform, NULL);
+	registers_read(registers, &bench->platform, bench->machine.hooks.guarded);
 }
 
 static void

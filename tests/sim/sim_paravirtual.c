@@ -142,7 +142,7 @@ go_on(enum sim_access access, uint64_t where)
 static bool
 read_msr(uint32_t msr, uint64_t *value)
 {
-	if (msr == MSR_KVM_SYSTEM_TIME_NEW)
+	if (msr == MSR_KVM_SYSTEM_TIME_NEW || msr == MSR_KVM_SYSTEM_TIME)
 		*value = sim_paravirtual.kvm_msrs[sim.core];
 	else if (msr == MSR_KVM_STEAL_TIME)
 		*value = sim_paravirtual.kvm_steal_msrs[sim.core];
@@ -170,7 +170,7 @@ write_msr(uint32_t msr, uint64_t value)
 		write_steal();
 		return true;
 	}
-	if (msr != MSR_KVM_SYSTEM_TIME_NEW)
+	if (msr != MSR_KVM_SYSTEM_TIME_NEW && msr != MSR_KVM_SYSTEM_TIME)
 		return false;
 	if (!sim_paravirtual.keeps_msr || !sim_paravirtual.kvm_msrs[sim.core])
 		sim_paravirtual.kvm_msrs[sim.core] = value;

@@ -33,7 +33,7 @@ struct sim_paravirtual {
 	/* time and duration of a pause of the guest, during which Hyper-V's MSR stops; SIM_NEVER if there is none */
 	uint64_t paused_at_ps, paused_ps;
 	bool keeps_msr;                     /* true if a registration with KVM or Xen cannot be undone */
-	uint64_t kvm_msrs[SIM_CORES_MAX];   /* MSR 4B564D01h of each core */
+	uint64_t kvm_msrs[SIM_CORES_MAX];   /* MSR 4B564D01h, or 12h, of each core */
 	uint64_t xen_areas[SIM_CORES_MAX];  /* addresses that Xen writes to */
 	int xen_error;                      /* error code that Xen returns instead of success */
 	size_t xen_error_core;              /* the first core that gets this error; 0 if all cores get it */

@@ -3,6 +3,7 @@
  * nanosecond.
  */
 #include "driver_checks.h"
+#include "paravirtual/leaves.h"
 #include "sim_paravirtual.h"
 
 static void
@@ -151,6 +152,34 @@ TEST(hypervs_counter_and_page_are_one_time_and_everything_is_put_back)
 	assert_in_range(sample.ticks, 9999, 10000);
 	hv_page_driver.close(&device);
 	assert_true(sim_paravirtual_is_as_found());
+}
+
+/* Firmware may use the same clocks. */
+TEST(values_of_the_msrs_that_are_not_zero_are_restored)
+{
+	static struct pvclock firmware_page;
+	const uint64_t kvm_found = (uintptr_t)&firmware_page | 1, hv_found = 0x7000ffe;
+	static const uint32_t features[] = { KVM_CLOCKSOURCE2, KVM_CLOCKSOURCE };
+
+	for (size_t i = 0; i < 2; i++) {
+		plug(false);
+		sim_cpuid_set(0x40000001, 0, (struct hw_cpuid){ features[i], 0, 0, 0 });
+		sim_platform(&platform);
+		sim_paravirtual.kvm_msrs[0] = kvm_found;
+		open_driver(&kvmclock_driver);
+		assert_int_equal(clocks[0].state, CLOCK_PRESENT);
+		assert_non_null(strstr(clocks[0].reason, i ? "By MSR 12h." : "By MSR 4b564d01h."));
+		assert_int_not_equal(sim_paravirtual.kvm_msrs[0], kvm_found);
+		kvmclock_driver.close(&device);
+		assert_int_equal(sim_paravirtual.kvm_msrs[0], kvm_found);
+	}
+	plug(true);
+	sim_msr_set(MSR_HV_REFERENCE_TSC, hv_found);
+	open_driver(&hv_page_driver);
+	assert_int_equal(clocks[0].state, CLOCK_PRESENT);
+	assert_int_equal(sim_msr(MSR_HV_REFERENCE_TSC) & 0xfff, 0xfff); /* reserved bits are kept, and bit 0 is set */
+	hv_page_driver.close(&device);
+	assert_int_equal(sim_msr(MSR_HV_REFERENCE_TSC), hv_found);
 }
 
 TEST(a_firmware_that_signed_already_is_left_so)

@@ -5,6 +5,7 @@
 #include "test.h"
 #include "bench.h"
 #include "checks/checks.h"
+#include "paravirtual/leaves.h"
 #include "sim.h"
 #include "sim_paravirtual.h"
 
@@ -231,4 +232,84 @@ TEST(a_run_that_an_exception_ended_puts_back_what_its_drivers_changed)
 	assert_true(sim_paravirtual_is_as_found());
 	test_free(run);
 	bench_free(bench);
+}
+
+static uint32_t faulty_msr; /* 0: hypercalls fault */
+static bool (*read_any)(uint32_t msr, uint64_t *value);
+static bool (*write_any)(uint32_t msr, uint64_t value);
+
+static bool
+read_or_fault(uint32_t msr, uint64_t *value)
+{
+	if (msr == faulty_msr)
+		take_fault();
+	return read_any(msr, value);
+}
+
+static bool
+write_or_fault(uint32_t msr, uint64_t value)
+{
+	if (msr == faulty_msr)
+		take_fault();
+	return write_any(msr, value);
+}
+
+static int64_t
+fault_at_hypercall(uint64_t number, uint64_t first, uint64_t second, uint64_t third)
+{
+	(void)number;
+	(void)first;
+	(void)second;
+	(void)third;
+	take_fault();
+	return 0;
+}
+
+/* A hypervisor offers its clock by CPUID, but does not implement it. */
+static void
+assert_broken(const struct driver *driver, const char *id, uint32_t msr)
+{
+	const struct driver *drivers_here[] = { &tsc_driver, driver, NULL };
+	struct run *run = test_calloc(1, sizeof(*run));
+	const struct report_clock *entry;
+	struct bench *bench;
+
+	sim_reset();
+	if (msr)
+		sim_paravirtual_plug(true);
+	else
+		sim_paravirtual_plug_xen(false);
+	bench = bench_new();
+	bench->guard = guard;
+	bench_open(bench, 1);
+	run_close(&bench->run);
+	bench->machine.drivers = drivers_here;
+	bench->machine.hooks.guarded = guard;
+	faulty_msr = msr;
+	read_any = sim.read_msr;
+	write_any = sim.write_msr;
+	sim.read_msr = read_or_fault;
+	sim.write_msr = write_or_fault;
+	if (!msr)
+		sim.hypercall = fault_at_hypercall;
+	options_default(&run->report.options);
+	run->smp = bench->run.smp;
+	run_open(run, &bench->machine, bench->memory, 1, bench->widest);
+	entry = report_find_clock(&run->report, id);
+	assert_non_null(entry);
+	assert_int_equal(entry->clock.state, CLOCK_BROKEN);
+	assert_string_equal(entry->clock.reason,
+			    "Access to it faulted: #PF (vector 14, error 2h) at baretick+1a30h, address fed000f0h.");
+	run_end(run);
+	assert_true(sim_paravirtual_is_as_found());
+	test_free(run);
+	bench_free(bench);
+}
+
+TEST(a_hypervisors_clock_whose_msr_or_hypercall_faults_is_broken_and_leaves_nothing)
+{
+	assert_broken(&kvmclock_driver, "kvmclock", MSR_KVM_SYSTEM_TIME_NEW);
+	assert_broken(&hv_ref_driver, "hv_ref", MSR_HV_REFERENCE);
+	assert_broken(&hv_page_driver, "hv_page", MSR_HV_REFERENCE_TSC);
+	assert_broken(&xen_driver, "xen", 0);
 }
