@@ -51,11 +51,11 @@ struct behaviour *behaviour_add(struct behaviours *behaviours, const char *rule,
 /* Sets the sentence of ROW. */
 void behaviour_say(struct behaviour *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Sets the sentence of ROW, and that it was not checked for a reason of that kind. */
+/* Marks ROW as not checked with a reason of the given kind, and sets its sentence. */
 void behaviour_skip(struct behaviour *row, enum unchecked unchecked, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Sets the figure of ROW and its interval, in the rule's unit. */
+/* Sets the figure of ROW with its interval, in the rule's unit. */
 void behaviour_set_figure(struct behaviour *row, int64_t measured, int64_t low, int64_t high);
 
 /*

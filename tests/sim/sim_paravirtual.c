@@ -179,7 +179,7 @@ write_msr(uint32_t msr, uint64_t value)
 	return true;
 }
 
-/* xen/include/public: XENVER_get_features */
+/* Acts like Xen's call XENVER_get_features (xen/include/public). */
 static int64_t
 answer_features(uint64_t address)
 {
@@ -189,7 +189,7 @@ answer_features(uint64_t address)
 	return 0;
 }
 
-/* VCPUOP_register_vcpu_time_memory_area */
+/* Acts like Xen's call VCPUOP_register_vcpu_time_memory_area. */
 static int64_t
 register_area(uint64_t vcpu, uint64_t argument)
 {
@@ -208,7 +208,7 @@ register_area(uint64_t vcpu, uint64_t argument)
 	return 0;
 }
 
-/* VCPUOP_get_runstate_info */
+/* Acts like Xen's call VCPUOP_get_runstate_info. */
 static int64_t
 answer_runstate(uint64_t vcpu, uint64_t address)
 {
@@ -237,7 +237,7 @@ find_shared(uint64_t offset)
 	return (uint64_t *)(uintptr_t)(sim_paravirtual.xen_shared + offset);
 }
 
-/* XENMEM_add_to_physmap for the shared page, and XENMEM_remove_from_physmap */
+/* Acts like Xen's calls XENMEM_add_to_physmap for the shared page, and XENMEM_remove_from_physmap. */
 static int64_t
 change_memory(uint64_t operation, uint64_t argument)
 {
@@ -255,7 +255,7 @@ change_memory(uint64_t operation, uint64_t argument)
 	return 0;
 }
 
-/* EVTCHNOP_bind_virq for VIRQ_TIMER, and EVTCHNOP_close */
+/* Acts like Xen's calls EVTCHNOP_bind_virq for VIRQ_TIMER, and EVTCHNOP_close. */
 static int64_t
 change_event(uint64_t operation, uint64_t argument)
 {
@@ -271,7 +271,7 @@ change_event(uint64_t operation, uint64_t argument)
 	return 0;
 }
 
-/* HVMOP_set_param and HVMOP_get_param with parameter 0 */
+/* Acts like Xen's calls HVMOP_set_param and HVMOP_get_param with parameter 0. */
 static int64_t
 change_param(uint64_t operation, uint64_t argument)
 {
@@ -284,7 +284,7 @@ change_param(uint64_t operation, uint64_t argument)
 	return 0;
 }
 
-/* VCPUOP_set_singleshot_timer and VCPUOP_stop_singleshot_timer */
+/* Acts like Xen's calls VCPUOP_set_singleshot_timer and VCPUOP_stop_singleshot_timer. */
 static int64_t
 change_timer(uint64_t operation, uint64_t vcpu, uint64_t argument)
 {

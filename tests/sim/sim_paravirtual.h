@@ -57,9 +57,9 @@ struct sim_paravirtual {
 	uint64_t stolen_ps[SIM_CORES_MAX];  /* counted stolen time until now */
 	uint64_t kvm_steal_msrs[SIM_CORES_MAX]; /* MSR 4B564D03h of each core */
 	uint64_t xen_shared;                /* address at which Xen's shared page is mapped, or 0 */
-	uint64_t xen_callback;              /* HVM parameter 0 */
-	uint32_t xen_port;                  /* port of the timer's event, or 0 */
-	bool no_events;                     /* Xen refuses to bind events */
+	uint64_t xen_callback;              /* HVM parameter 0 (the callback of events) */
+	uint32_t xen_port;                  /* event port of the timer, or 0 */
+	bool no_events;                     /* true if Xen refuses to bind events */
 	unsigned writes;                    /* number of written MSRs and registered areas */
 };
 
@@ -80,12 +80,12 @@ void sim_paravirtual_offer_timers(void);
 /* Adds KVM's counter of stolen time. Xen's interface always has one. */
 void sim_paravirtual_offer_steal(void);
 
-/* Adds an address for Xen's shared page to a guest of Xen without firmware. Events need sim_interrupts_plug(). */
+/* Adds an address for Xen's shared page to a guest of Xen without firmware. Events also need sim_interrupts_plug(). */
 void sim_paravirtual_offer_events(void);
 
-/* Returns the vector of an event of Xen's timer, or 0 if Xen does not interrupt. */
+/* Returns the interrupt vector of an event of Xen's timer, or 0 if Xen does not interrupt. */
 uint32_t sim_paravirtual_event_vector(void);
-void sim_paravirtual_set_event(void); /* Xen sets the event's bits in the shared page */
+void sim_paravirtual_set_event(void); /* sets the bits of the timer's event in the shared page, as Xen does */
 
 /* Adds PS to the time that the host has taken from the running core. The caller advances the world time. */
 void sim_paravirtual_count_stolen(uint64_t ps);

@@ -1,6 +1,6 @@
 /*
  * Rates from records that the tests write batch by batch. The TSC has two ticks in a nanosecond. The simulated clocks
- * count exactly at their rates, and the TSC is read right before and after each count.
+ * count exactly at their rates. The TSC is read directly before and after each reading of a clock.
  */
 #include "test.h"
 #include "analysis/analysis.h"
@@ -10,7 +10,7 @@
 #define TSC_HZ    UINT64_C(2000000000)
 #define MICROHZ   UINT64_C(1000000)
 #define LIMIT_PPB 100000
-#define BRACKET   200 /* ticks of the TSC that a reading takes: 100 ns */
+#define BRACKET   200 /* duration of a reading in ticks of the TSC: 100 ns */
 #define SAMPLES   32
 #define START_NS  UINT64_C(1000000000)
 #define WINDOW_NS UINT64_C(2000000000)
@@ -30,12 +30,12 @@ static struct record record;
 static struct report report;
 static struct rate_outcome outcome;
 
-/* The simulated clocks: by how much each is fast, and a change of this at CHANGES_NS. */
+/* Errors of the simulated clocks: the rate error of each clock, and its change at CHANGES_NS. */
 static struct {
 	int64_t fast_ppb[CLOCKS];
 	int64_t more_ppb[CLOCKS];
 	uint64_t changes_ns;
-	int64_t jump_ns[CLOCKS]; /* a jump at JUMPS_NS */
+	int64_t jump_ns[CLOCKS]; /* jump of each clock at JUMPS_NS */
 	uint64_t jumps_ns;
 } world;
 
@@ -51,7 +51,7 @@ count_of(unsigned clock, uint64_t ns)
 	return (uint64_t)(clock_ns * clocks[clock].hz / 1000000000 / 1000000000);
 }
 
-/* Records samples of CLOCK at NS as a batch of STAGE. An edge clock gets its edge at this time. */
+/* Records samples of CLOCK at the time NS, as a batch of STAGE. If it is an edge clock, it has an edge at this time. */
 static void
 put(unsigned clock, enum record_stage stage, uint16_t window, uint16_t flags, uint64_t ns)
 {
@@ -81,7 +81,7 @@ put(unsigned clock, enum record_stage stage, uint16_t window, uint16_t flags, ui
 	assert_true(record_put(&record, RECORD_BATCH, &batch, items, count));
 }
 
-/* Records STAGE of all clocks. */
+/* Records a batch of STAGE for each clock. */
 static void
 put_all(enum record_stage stage, uint16_t window, uint16_t flags, uint64_t ns)
 {
@@ -150,7 +150,7 @@ TEST(rates_and_pairs_contain_the_true_values)
 	analyse();
 	assert_true(report.tsc_within.known);
 	assert_in_range(TSC_HZ * MICROHZ, report.tsc_within.low, report.tsc_within.high);
-	assert_string_equal(report.relative_to, "rtc"); /* its edges are exact to the bracket */
+	assert_string_equal(report.relative_to, "rtc"); /* the error of the RTC's edges is only the duration of a reading */
 	assert_string_equal(report.tsc_source, "measured against rtc");
 	assert_int_equal(report.rate_count, CLOCKS * (CLOCKS - 1) / 2);
 	assert_false(outcome.undecided || outcome.whole_run || outcome.went_back || outcome.unsure);
@@ -208,7 +208,7 @@ TEST(the_first_window_without_a_discontinuity_counts)
 	assert_int_equal(row(HPET)->window_ns, WINDOW_NS);
 }
 
-/* A look after the jump would give the HPET a wrong rate. */
+/* A reading after the jump would give the HPET a wrong rate. */
 TEST(without_such_a_window_the_longest_counts_up_to_the_jump)
 {
 	world.jumps_ns = START_NS + 3 * WINDOW_NS;
@@ -277,7 +277,7 @@ TEST(a_counter_that_reads_less_at_the_end_has_gone_back)
 	put_window(1, 0, START_NS + WINDOW_NS / 2, START_NS + WINDOW_NS * 3 / 2);
 	put_all(RECORD_FINAL, 2, 0, END_NS * 2);
 	analyse();
-	assert_int_equal(outcome.went_back, 0); /* it has caught up */
+	assert_int_equal(outcome.went_back, 0); /* the clock has caught up */
 	assert_true(row(PM)->change_since.high < -1000000);
 	begin(NULL);
 	world.jumps_ns = START_NS + 2 * WINDOW_NS;
@@ -289,7 +289,10 @@ TEST(a_counter_that_reads_less_at_the_end_has_gone_back)
 	assert_false(outcome.whole_run || row(PM)->change_since.known);
 }
 
-/* The host delays the window's last edge by 0.3 s; it is in both stretches. */
+/*
+ * The host delays the window's last edge by 0.3 s. This edge is the end of the window, and the start of the time after
+ * it.
+ */
 TEST(a_guests_late_edge_accuses_no_clock_until_another_stretch_confirms_it)
 {
 	for (unsigned wrong = 0; wrong < 2; wrong++) {
@@ -333,7 +336,10 @@ TEST(a_stretch_that_was_tried_and_failed_leaves_the_rate_unknown)
 	assert_false(row(RTC)->implied_since.known);
 }
 
-/* Looks that are evenly spread are kept; each batch also has corners, so the rate of each number of looks is known. */
+/*
+ * Only readings that are evenly spread between the ends are kept. Each batch also has corners, so the rate is known for
+ * each number of readings.
+ */
 TEST(any_number_of_looks_gives_one_rate)
 {
 	for (size_t looks = 1; looks < 200; looks = looks * 3 + 1) {

@@ -1,4 +1,4 @@
-/* Xen's single-shot timer: when it is tested, and that Xen's settings are restored. */
+/* Tests under which conditions Xen's single-shot timer is tested, and that Xen's settings are restored. */
 #include "test.h"
 #include "paravirtual/leaves.h"
 #include "sim.h"
@@ -67,7 +67,7 @@ TEST(the_page_the_event_and_its_vector_are_restored)
 	uint64_t *masked = (uint64_t *)(uintptr_t)(sim.unused_page + 2560);
 
 	*masked = 6;
-	sim_paravirtual.xen_callback = 0x100000000000009; /* an IRQ line */
+	sim_paravirtual.xen_callback = 0x100000000000009; /* this callback is an IRQ line */
 	timer_xen.take(&timer, SIM_TIMER_VECTOR);
 	assert_int_equal(sim_paravirtual.xen_callback, UINT64_C(2) << 56 | SIM_TIMER_VECTOR);
 	assert_int_equal(*masked, ~(UINT64_C(1) << sim_paravirtual.xen_port));

@@ -377,7 +377,10 @@ TEST(two_cores_that_differ_are_both_named_and_neither_is_said_to_be_off)
 
 #define UNDECIDED "and nothing shows which of them is right."
 
-/* Cores whose TSCs are off, and the findings: the core, an offset that the interval contains, and parts of the text. */
+/*
+ * Machines with cores whose TSCs are off, and the expected findings. A finding has a core, an offset that its interval
+ * must contain, and parts of its text.
+ */
 static const struct {
 	const char *name;
 	size_t cores, per_package;

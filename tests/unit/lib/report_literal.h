@@ -15,7 +15,7 @@
 #include "rules/rules.h"
 
 #define LITERAL_TSC_HZ  2000000000u
-#define LITERAL_REPORTS 32 /* most reports that a test uses at a time */
+#define LITERAL_REPORTS 32 /* maximum number of reports that a test uses at the same time */
 
 struct literal_duration { /* COUNT samples of NS each; a COUNT of 0 ends a list */
 	uint64_t ns, count;
@@ -430,7 +430,7 @@ literal_claims(struct report *report)
 	literal_claim(report, CLAIM_HYPERV, CLAIM_OF_LAPIC, "MSR 40000023h", 1000000000, 1000);
 }
 
-/* Returns an empty report. It stays valid until LITERAL_REPORTS more have been made. */
+/* Returns an empty report. It stays valid until LITERAL_REPORTS more reports have been made. */
 static inline struct report *
 literal_new(void)
 {

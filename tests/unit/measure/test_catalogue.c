@@ -235,7 +235,7 @@ static const struct machine *const machines[] = {
 	&soaked, &three, &several,
 };
 
-/* The faults: a name, and the statements that switch the fault on. */
+/* The faults. Each has a name, and the statements that cause the fault. */
 #define FAULT(name, ...) \
 	static void \
 	name(struct bench *bench) \
@@ -268,7 +268,7 @@ FAULT(tsc_1_ms_ahead, step_back(&sim.tsc.counter, 0 - UINT64_C(1000000)))
 FAULT(tsc_a_second_ahead, step_back(&sim.tsc.counter, 0 - UINT64_C(1000000000)))
 FAULT(tsc_and_rtc_a_second_ahead, tsc_a_second_ahead(bench); sim.rtc.ahead_ps += SIM_PS_PER_S)
 FAULT(hpet_above_4_gib_is_not_there, bench->platform.acpi.hpet.base += GIB_4)
-/* a reading of the HPET takes three times as long */
+/* a reading of the HPET takes three times as long as usual */
 FAULT(hpet_20_us_slower, sim.hpet.counter.extra_ps = 20 * SIM_PS_PER_US)
 FAULT(pm_at_double_speed, sim_counter_hasten(&sim.pm.counter, 1000000))
 FAULT(pm_30_us_slower, sim.pm.counter.extra_ps = 30 * SIM_PS_PER_US)

@@ -111,7 +111,7 @@ begin(void)
 	sim.cost_ps[SIM_PAUSE] = PAUSE_PS;
 }
 
-/* Starts a test of a source. A hypervisor's timer needs a guest, and other sources are tested on bare metal. */
+/* Starts a test of a source. A hypervisor's timer is tested in a guest, and other sources on bare metal. */
 static void
 begin_for(const struct source *source)
 {
@@ -238,7 +238,7 @@ is_described(const struct report *report, const char *words)
 	return any;
 }
 
-/* Some rules only warn in a guest, and hypervisors' timers are tested in one. */
+/* Some rules only warn in a guest, and timers of hypervisors are tested in one. */
 static enum verdict
 severity_of(const struct rule *rule, const struct source *source)
 {

@@ -90,7 +90,7 @@ set_pairs(struct world *world, const struct pair *pairs, size_t count)
 		offsets_set(&world->offsets, pairs[i].a, pairs[i].b, (struct offset){ pairs[i].low, pairs[i].high });
 }
 
-/* Sets the intervals of some pairs, each as { A, B, LOW, HIGH }. */
+/* Sets the intervals of some pairs. Each pair is written as { A, B, LOW, HIGH }. */
 #define SET_PAIRS(world, ...) \
 	set_pairs(world, (const struct pair[]){ __VA_ARGS__ }, \
 		  sizeof((const struct pair[]){ __VA_ARGS__ }) / sizeof(struct pair))
@@ -128,7 +128,7 @@ assert_outliers_are_just(const struct world *world, size_t first, size_t count)
 		assert_int_equal(world->outlier[i], i >= first && i < first + count);
 }
 
-/* Asserts the number of contradictions, and the cores of the worst. */
+/* Asserts the number of contradictions, and the cores that the worst contradiction names. */
 static void
 assert_contradictions(const struct world *world, size_t count, size_t a, size_t b, size_t c)
 {
