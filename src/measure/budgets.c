@@ -1,15 +1,15 @@
-/* The time that each part of a run gets in each profile. See survey_plan.h. */
+/* The time for each part of a run, by profile. See survey_plan.h. */
 #include "measure/survey_internal.h"
 
 #include "sync/pair_schedule.h"
 
-/* measuring all other cores takes at most this many times the duration of one measurement */
+/* The measurement of all other cores takes at most this many times the duration of one measurement. */
 #define CORES_SHARE_FACTOR 10
 #define QUICK_SHARE_MAX_NS (100 * SURVEY_NS_PER_MS)
-#define CALIBRATION_TIMES  10 /* calibration loops take at most this many durations of one measurement */
+#define CALIBRATION_TIMES  10 /* the calibration loops take at most this many times the duration of one measurement */
 #define WINDOW_FACTOR      10
 #define WINDOW_MIN_NS      SURVEY_NS_PER_S
-/* longest rate window, unless WINDOW_LONG_FACTOR durations are longer */
+/* longest rate window, unless WINDOW_LONG_FACTOR times the duration of one measurement is longer */
 #define WINDOW_MAX_NS      (10 * SURVEY_NS_PER_S)
 #define WINDOW_LONG_FACTOR 3
 #define PINGPONG_PLAN_NS   (2 * SURVEY_NS_PER_MS)
@@ -17,15 +17,15 @@
 #define TIMERS_ALL_NS      (8 * SURVEY_NS_PER_S)
 #define TIMERS_NS          (10 * SURVEY_NS_PER_S)
 #define TIMERS_CORE_NS     (25 * SURVEY_NS_PER_MS)
-/* limit for a core other than the boot core: a soak looks for rare events on the boot core only */
+/* longest measurement of a core other than the boot core: a soak searches for rare events on the boot core only */
 #define CORE_READS_SOAK_NS (10 * SURVEY_NS_PER_S)
 #define BUDGET_QUICK_NS    (3 * SURVEY_NS_PER_S)
 #define BUDGET_STANDARD_NS (60 * SURVEY_NS_PER_S)
 #define BUDGET_SOAK_NS     (600 * SURVEY_NS_PER_S)
 
 /*
- * Time that a core waits in a ping-pong, because the other core may be dead. On a busy host two virtual cores seldom
- * run at the same time. If there are few pairs, each may wait longer.
+ * Shortest time after which a core in a ping-pong gives up, because the other core may be dead. On a busy host two
+ * virtual cores seldom run at the same time. If there are few pairs, each of them may wait longer.
  */
 #define PINGPONG_MIN_NS    (250 * SURVEY_NS_PER_MS)
 #define PINGPONG_MAX_NS    (2 * SURVEY_NS_PER_S)
@@ -110,7 +110,7 @@ survey_calibrations_ns(const struct report *report)
 	};
 	uint64_t profile = profile_ns[survey_current_profile(report)], asked = CALIBRATION_TIMES * report->options.duration_ns;
 
-	/* A user who asks for short measurements wants a short run. */
+	/* If the user asks for short measurements, the run should be short, too. */
 	if (asked < profile_ns[PROFILE_QUICK])
 		asked = profile_ns[PROFILE_QUICK];
 	return asked < profile ? asked : profile;

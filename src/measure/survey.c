@@ -6,21 +6,21 @@
 
 #include "base/text.h"
 
-#define BATCH_NS           (2 * SURVEY_NS_PER_MS) /* duration of a batch, in which interrupts are masked */
+#define BATCH_NS           (2 * SURVEY_NS_PER_MS) /* duration of a batch of samples, in which interrupts are masked */
 #define BATCH_SAMPLES_MIN  16
-#define WRAP_TICKS_MAX     UINT64_C(0xffffffff) /* largest wrap_ticks of a counter that may wrap during a measurement */
+#define WRAP_TICKS_MAX     UINT64_C(0xffffffff) /* highest wrap_ticks of a counter that may wrap during a measurement */
 /*
  * Two readings are comparable if at most 1/TRUST_FRACTION of the counter's range lies between them. A difference of
  * more than half the range is then a step back for certain.
  */
 #define TRUST_FRACTION     4
 /*
- * A pass over all cores gets 1/3 of the time up to the deadline, without the last PASS_REST_NS, which are for later
- * phases.
+ * A pass over all cores gets 1/3 (1 / PASS_SHARE) of the time until the deadline, without the last PASS_REST_NS, which
+ * are for later phases.
  */
 #define PASS_SHARE         3
 #define PASS_REST_NS       (10 * SURVEY_NS_PER_S)
-/* limit for a job on all cores at once, because virtual cores may share a processor */
+/* maximum wait for a job on all cores at once, because virtual cores may share a processor */
 #define TOGETHER_BOUND_NS  (20 * SURVEY_NS_PER_S)
 /* Number of equal readings that show that the TSC has stopped. They take at least 0.5 ms. */
 #define STOPPED_READS      65536u
@@ -69,7 +69,7 @@ survey_add_steps(struct survey *survey, size_t core, const struct tsc_steps *ste
 	struct tsc_steps *total;
 
 	if (core >= survey->memory.cores)
-		return; /* there was no memory for the rows of cores */
+		return; /* without memory for the rows of cores, cores are not compared */
 	total = &survey->report->cores[core].tsc;
 	total->reads += steps->reads;
 	total->backward += steps->backward;
@@ -181,7 +181,7 @@ mark_untimed(struct report_clock *entry)
 	text_printf(&reason, "%sIts reads could not be timed: the TSC stopped.", length ? " " : "");
 }
 
-/* Ends the run. Clocks without a timed reading stay unknown. Only the TSC is reported as failed. */
+/* Ends the run. Clocks that have no reading with a time stay unknown. Only the TSC is reported as failed. */
 static void
 end_by_stopped_tsc(struct survey *survey)
 {
@@ -241,7 +241,7 @@ survey_run_together(struct survey *survey, smp_job *job, void *argument, uint64_
 
 	survey->smp->run_all(survey->smp->context, job, argument, TOGETHER_BOUND_NS);
 	end_tsc = survey->hooks.tsc_ordered();
-	if (end_tsc > begin_tsc && end_tsc - begin_tsc > work_ticks) /* false if the TSC stepped back */
+	if (end_tsc > begin_tsc && end_tsc - begin_tsc > work_ticks) /* the condition is false if the TSC stepped back */
 		survey->together_ticks = end_tsc - begin_tsc - work_ticks;
 }
 
@@ -275,8 +275,8 @@ survey_mark_stuck(const struct survey *survey, struct report_clock *entry, uint6
 	struct text reason;
 
 	/*
-	 * A driver opens a counter only after it saw it move, so a stopped counter has failed since. An edge clock (an
-	 * RTC) has failed only if it ticked earlier in this run.
+	 * A driver only opens a counter that has moved, so a stopped counter has failed since then. An edge clock (an RTC)
+	 * has failed only if it ticked earlier in this run.
 	 */
 	if (!entry->clock.edges_only || entry->resolution.steps)
 		survey_record_failure(survey, entry, now_tsc);

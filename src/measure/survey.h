@@ -1,6 +1,6 @@
 /*
- * The measurements. They decide when, for how long and on which core each clock is sampled, and fill the report. Every
- * loop is bounded by a count, and by the deadline of the run, which the caller sets.
+ * The measurements. They decide for each clock when, for how long and on which core it is sampled, and fill the report.
+ * Every loop is limited by a count, and by the deadline of the run, which the caller sets.
  */
 #ifndef BARETICK_SURVEY_H
 #define BARETICK_SURVEY_H
@@ -22,22 +22,21 @@
 #include "base/scale.h"
 #include "sync/warp.h"
 
-/* If a core waits for less than this for its next batch, it should not halt. */
+/* longest wait for the next batch in which a core does not halt */
 #define SURVEY_AWAKE_NS    UINT64_C(10000000)
 #define SURVEY_SPIN_NS     UINT64_C(15000000) /* value of hooks.spin_ns on a real machine */
 #define SURVEY_SAMPLES_MIN 256 /* minimum size of the sample buffer */
 
 struct survey_hooks {
 	void *context;
-	/* Mask interrupts before each batch of samples, and restore them afterwards. */
+	/* These functions mask interrupts before each batch of samples, and restore them afterwards. */
 	uint64_t (*interrupts_mask)(void);
 	void (*interrupts_restore)(uint64_t saved);
 	/* Reads the TSC after all earlier instructions have completed. */
 	sample_bracket *tsc_ordered;
 	void (*pause)(void);
 	/*
-	 * How long a core spins after a halt before its batch, so that its frequency can rise. 0 if the frequency is
-	 * fixed.
+	 * Time that a core spins after a halt, before its batch, so that its frequency can rise. 0 if its frequency is fixed.
 	 */
 	uint64_t spin_ns;
 	/* Reads facts about the calling core, which may be any core. */
@@ -45,8 +44,8 @@ struct survey_hooks {
 	/* Returns true after the deadline of the run. Called between batches. */
 	bool (*expired)(void *context);
 	/*
-	 * Returns true after the user has asked for the end. The run then continues as a quick run. Called between
-	 * batches. NULL if the user cannot ask.
+	 * Returns true after the user has asked for the end of the run. The remaining measurements are then as short as in
+	 * a quick run. Called between batches. NULL if the user cannot ask.
 	 */
 	bool (*asked)(void *context);
 	/* Reports progress: DONE_NS of TOTAL_NS. Called between batches; may update the screen. */
@@ -60,53 +59,53 @@ struct survey_hooks {
 	 * exceptions are not caught.
 	 */
 	fault_guard *guarded;
-	const struct stolen_counter *stolen_counter; /* the hypervisor's */
+	const struct stolen_counter *stolen_counter; /* the hypervisor's counter of stolen time */
 };
 
 /* A core's entry `watch` in the record: the observation for gaps. In a soak, each round adds to it. */
 struct survey_watch {
 	size_t at; /* the entry's offset in the record; 0 if it has none yet */
-	bool unreported; /* true if the hypervisor's counter could not be read in a part */
+	bool unreported; /* true if the hypervisor's counter could not be read in one of the parts */
 	struct record_watch sum;
 	struct record_octave octaves[OCTAVES];
 };
 
 /* Memory for measuring several cores. It is one block, which is divided before any core starts. */
 struct survey_memory {
-	size_t cores;            /* number of cores that there is space for */
-	enum pair_schedule widest;  /* largest schedule of pairs that there is space for */
-	struct report_core *rows; /* memory of report->cores, zeroed */
+	size_t cores;            /* maximum number of cores that the memory has space for */
+	enum pair_schedule widest;  /* largest schedule of pairs that the memory has space for */
+	struct report_core *rows; /* zeroed memory of report->cores */
 	struct warp_table *warp;
-	struct pingpong *pingpongs; /* one for each pair of a batch: cores / 2 */
-	uint32_t *core_of;       /* core number, by rank (see sync/offsets.h) */
+	struct pingpong *pingpongs; /* a ping-pong for each pair of a batch; there are cores / 2 pairs */
+	uint32_t *core_of;       /* core number of each rank (see sync/offsets.h) */
 	struct offsets first, middle, latest;
-	struct offsets star; /* pairs with the boot core, measured in a round of a soak */
-	struct offset *solved;   /* each core's offset against the boot core, by rank */
+	struct offsets star; /* offsets of the pairs with the boot core, which a round of a soak measures */
+	struct offset *solved;   /* offset of each rank against the boot core */
 	bool *outlier, *disputed; /* one entry for each rank */
 	bool *latest_outlier, *moved;
 	struct offset *drifts;    /* drift of each pair from the first to the latest pass */
-	uint32_t *batch_cores;   /* core numbers of a batch of ping-pongs: the first and the second core of each pair */
-	uint32_t *batch_ranks;   /* ranks of the same cores */
+	uint32_t *batch_cores;   /* core numbers in a batch of ping-pongs: the first and the second core of each pair */
+	uint32_t *batch_ranks;   /* ranks of the cores in batch_cores */
 	uint64_t *medians;       /* median round trip of each pair of a batch */
-	struct sample *samples;  /* SURVEY_CONTENDED_SAMPLES for each core */
+	struct sample *samples;  /* samples of all cores; each core has SURVEY_CONTENDED_SAMPLES of them */
 	uint32_t *others;        /* for each core, the number of other cores that read the clock at the same time */
-	struct gaps *gaps;       /* written by the core that is being observed */
-	struct survey_watch *watches; /* one for each core */
-	uint8_t *record;         /* memory of the record, record_size bytes */
+	struct gaps *gaps;       /* gaps of the core that is observed; written by that core */
+	struct survey_watch *watches; /* watches of all cores */
+	uint8_t *record;         /* memory of the record, with record_size bytes */
 	size_t record_size;
 };
 
-#define SURVEY_CONTENDED_SAMPLES 128 /* samples of a clock on one core while all cores read it */
+#define SURVEY_CONTENDED_SAMPLES 128 /* number of samples of a clock on one core while all cores read it */
 
-/* Follows one clock through the rate window and on to the end of the run: counts the wraps of its counter. */
+/* Follows one clock through the rate window and until the end of the run, and counts the wraps of its counter. */
 struct survey_track {
 	struct report_clock *entry; /* NULL if the clock is not tracked */
-	struct sample first, last;  /* the ends of the rate window. Zero until they are taken. */
-	struct sample edge;         /* only for an edge clock (an RTC, see clock.h): its latest edge */
+	struct sample first, last;  /* samples at the ends of the rate window; zero until they are taken */
+	struct sample edge;         /* latest edge; only for an edge clock (an RTC, see clock.h) */
 	size_t looks;               /* number of short measurements in the window; the record has some of them */
-	uint64_t raw, begin, tsc;   /* the latest reading, and the TSC before and after it */
-	uint64_t ticks;             /* ticks from the first reading to the latest, with wraps undone */
-	/* The latest reading at which all clocks agreed on the time. A discontinuity ends the window here. */
+	uint64_t raw, begin, tsc;   /* the latest reading of the counter, and the TSC before and after it */
+	uint64_t ticks;             /* ticks from the first reading to the latest one, including all wraps */
+	/* Latest reading at which all clocks agreed on the time. A discontinuity ends the window at this reading. */
 	struct sample fit;
 	/*
 	 * True if TICKS are not valid after the window, because the firmware may have stopped the counter, or because
@@ -119,11 +118,12 @@ struct survey_track {
 	bool edge_seen;
 };
 
-/* The readings since all clocks agreed last, as in the entry `step` of the record. See sweeps.c. */
+/* The readings since the last time at which all clocks agreed, as in the record's entry `step`. See sweeps.c. */
 struct survey_steps {
 	struct record_step now; /* the current step */
-	struct record_compared clocks[REPORT_CLOCKS_MAX]; /* in the order of report->clocks; then.end is 0 at first */
-	unsigned cuts;          /* number of discontinuities so far; no rate spans one */
+	/* clocks in the order of report->clocks; then.end is 0 at first */
+	struct record_compared clocks[REPORT_CLOCKS_MAX];
+	unsigned cuts;          /* number of discontinuities until now; a rate never spans one */
 	unsigned leaps_looked;  /* number of jumps against the TSC that were checked by survey_check_jump() */
 	size_t more_at;         /* offset of the entry that counts steps without an entry of their own, or 0 */
 };
@@ -134,55 +134,57 @@ struct survey {
 	struct survey_hooks hooks;
 	struct sample *samples; /* buffer of SAMPLE_MAX samples, provided by the caller; at least SURVEY_SAMPLES_MIN */
 	size_t sample_max;
-	struct latency *scratch;        /* provided by the caller: latency of one clock on one core */
-	uint64_t rate_limit_ppb;        /* two clocks disagree if their rates differ by more */
-	uint64_t deadline_tsc;          /* the run must have ended at this TSC; 0 if unknown */
-	/* Filled by survey_lay_out(). If its field cores is 0, cores are not compared. */
+	struct latency *scratch;        /* latency of one clock on one core; memory of the caller */
+	uint64_t rate_limit_ppb;        /* largest difference of two clocks' rates that is no disagreement */
+	uint64_t deadline_tsc;          /* TSC at which the run must have ended; 0 if not known */
+	/* Filled by survey_lay_out(). If memory.cores is 0, cores are not compared. */
 	struct survey_memory memory;
 
-	/* Private to src/measure from here on. */
-	struct scale scale;             /* the TSC's rate: provisional at first, and report->tsc after survey_rates() */
+	/* The following fields are private to src/measure. */
+	struct scale scale;             /* the TSC's rate: an estimate at first, and report->tsc after survey_rates() */
 	bool tsc_doubtful;              /* true if no majority of the clocks confirms the TSC's rate */
 	uint64_t job_ticks;             /* mean duration of a job on one core, from reading the cores' facts */
-	uint64_t together_ticks;        /* duration of the latest job on all cores at once; 0 before the first */
-	/* true if the TSC stopped: nothing is timed any more, and the report is incomplete */
+	uint64_t together_ticks;        /* duration of the latest job on all cores at once; 0 before the first such job */
+	/* true if the TSC stopped; then nothing can be timed any more, and the report is incomplete */
 	bool tsc_stopped;
 	uint64_t tsc_resolution_ticks;  /* upper bound of the TSC's resolution, in ticks */
-	struct survey_track tracks[REPORT_CLOCKS_MAX]; /* in the order of report->clocks */
-	struct record record;           /* uses memory.record, after survey_begin_record() */
+	struct survey_track tracks[REPORT_CLOCKS_MAX]; /* tracks of the clocks in the order of report->clocks */
+	struct record record;           /* the record, which uses memory.record after survey_begin_record() */
 	/*
-	 * How fast each clock was in its first measurement, as a multiple of its nominal frequency, at least 1. A
-	 * faster clock wraps more often.
+	 * Rate of each clock in its first measurement, as a multiple of its nominal frequency; at least 1. A clock that is
+	 * faster than its nominal frequency wraps more often.
 	 */
 	uint64_t paces[REPORT_CLOCKS_MAX];
 	struct survey_steps steps;
 	/* True while the firmware's tick is on. Clocks that it may stop are then not compared. */
 	bool ticking;
-	/* Number of discontinuities until the latest reading of the rate window. No rate spans another one. */
+	/* Number of discontinuities before the latest reading of the rate window. A rate never spans a later one. */
 	unsigned window_cuts;
-	uint16_t windows;               /* number of rate windows so far, see struct record_batch */
-	/* The clock that the boot core reads now, or read when an exception occurred. NULL if none. */
+	uint16_t windows;               /* number of rate windows until now, see struct record_batch */
+	/* The clock that the boot core is reading, or was reading when an exception occurred. NULL if there is none. */
 	const struct clock *reading;
-	/* an RTC of unknown rate has stopped if it does not tick for this many TSC ticks */
+	/* if an RTC of unknown rate does not tick for this many TSC ticks, it has stopped */
 	uint64_t edge_bound_ticks;
 	/* planned time of the timer tests, which come after the checks; 0 if there are none */
 	uint64_t timers_ns;
 	uint64_t calibrations_ns;       /* planned time of the calibration loops, or 0 without loops */
 	struct {
 		/*
-		 * TSC ticks in batches of the rate window: in the shortest batch, in all batches, and in batches with
-		 * preemption.
+		 * Duration of batches in the rate window, in TSC ticks: of the shortest batch, of all batches together, and of
+		 * those with preemption.
 		 */
 		uint64_t shortest, all, away;
 	} window_away;
 	/*
-	 * The current round of a soak, and their number. Each round does a part of each long measurement. With 0 or 1
-	 * rounds there is no division.
+	 * Number of the current round of a soak, and number of all rounds. Each round makes a part of each long
+	 * measurement. With 0 or 1 rounds, measurements are not divided.
 	 */
 	uint64_t round, rounds;
-	size_t star_next;               /* where the next pass of pairs with the boot core starts in its schedule */
-	unsigned series_cuts;           /* number of discontinuities until the start of the series' current row */
-	uint64_t done_ns, total_ns;     /* measuring time that is done and planned, for progress */
+	/* position in the schedule at which the next pass of pairs with the boot core starts */
+	size_t star_next;
+	unsigned series_cuts;           /* number of discontinuities before the current row of the series */
+	/* measuring time that is done, and measuring time that is planned, for the display of progress */
+	uint64_t done_ns, total_ns;
 	/* The part of TOTAL_NS that a busy host is expected to add; see survey_plan_host_delay(). */
 	uint64_t late_ns;
 };
@@ -190,8 +192,8 @@ struct survey {
 /* Returns the size of the memory for CORES cores and schedules up to WIDEST. It must be aligned to a cache line. */
 size_t survey_memory_size(size_t cores, enum pair_schedule widest);
 
-#define SURVEY_CALIBRATION_BATCH 50 /* results of one loop in an entry of the record */
-#define SURVEY_CALIBRATION_READ  50 /* runs of one loop whose readings are recorded */
+#define SURVEY_CALIBRATION_BATCH 50 /* maximum number of results of a loop in one entry of the record */
+#define SURVEY_CALIBRATION_READ  50 /* number of runs of a loop whose readings are recorded */
 
 /* Returns the size of a run's record with CORES cores. It is a part of survey_memory_size(). */
 size_t survey_record_size(size_t cores);
@@ -200,46 +202,49 @@ size_t survey_record_size(size_t cores);
 void survey_lay_out(struct survey *survey, void *memory, size_t cores, enum pair_schedule widest);
 
 /*
- * Ends the run if its deadline has passed, or if the TSC stopped, because everything is timed by the TSC. The report
- * then gets a note and is incomplete. Returns true if the run has ended.
+ * Ends the run if its deadline has passed. Also ends it if the TSC stopped, because everything is timed by the TSC. The
+ * report then gets a note and is incomplete. Returns true if the run has ended.
  */
 bool survey_end_if_due(struct survey *survey);
 
 /*
- * Reads each main clock. Returns true if the clocks disagree on the time since their previous reading. The report then
- * gets an entry, and no rate spans this time. The run continues.
+ * Reads each main clock. Returns true if the clocks disagree on the time since their previous readings. Then the report
+ * gets an entry, and no rate spans this time. The run continues in any case.
  */
 bool survey_observe(struct survey *survey);
 
-/* Starts the record, and the time of the run. */
+/* Starts the record. The time in the run counts from this call. */
 void survey_begin_record(struct survey *survey);
 
 enum survey_end {
 	SURVEY_WHOLE, /* the work was completed */
-	SURVEY_BROKE, /* an exception ended it during an access to a clock, which is now marked as broken */
-	SURVEY_FELL,  /* an exception ended it elsewhere; the report has a note and is incomplete */
+	SURVEY_BROKE, /* an exception ended the work during an access to a clock; this clock is now marked as broken */
+	SURVEY_FELL,  /* an exception ended the work at another place; the report has a note and is incomplete */
 };
 
 /*
- * Runs WORK, which belongs to the phase WHAT. If an exception ends it, CLOCK is blamed; if CLOCK is NULL, the clock
- * that was being read.
+ * Runs WORK, which belongs to the phase WHAT. If an exception ends it, CLOCK is marked as broken. If CLOCK is NULL, the
+ * clock that was being read is marked instead.
  */
 enum survey_end survey_guarded(struct survey *survey, const char *what, const struct clock *clock,
 			       void (*work)(void *argument), void *argument);
 
 /*
- * Called after the counter of a device was set. SERIES is the number of its driver. Earlier readings of its clocks are
- * not compared with later ones.
+ * To be called after the counter of a device was set. SERIES is the number of its driver. Earlier readings of the
+ * device's clocks are then not compared with later ones.
  */
 void survey_drop_earlier_readings(struct survey *survey, size_t series);
 
 /*
- * Called when the firmware's timer tick was turned on or off. While it is on, clocks that it may stop are not compared,
- * and their rates do not span that time.
+ * To be called after the firmware's timer tick was turned on or off. While the tick is on, clocks that it may stop are
+ * not compared, and their rates do not span that time.
  */
 void survey_note_firmware_tick(struct survey *survey, bool ticking);
 
-/* Sets the progress to the start of STAGE. All earlier stages count as done, however long they took. */
+/*
+ * Sets the progress to the start of STAGE. All earlier stages then count as done, even if they were shorter or longer
+ * than planned.
+ */
 enum survey_stage {
 	SURVEY_AT_CONTENDED, SURVEY_AT_WARPS, SURVEY_AT_INTERFERENCE, SURVEY_AT_RATES_AGAIN, SURVEY_AT_CHECKS,
 	SURVEY_AT_CALIBRATIONS, SURVEY_AT_TIMERS,

@@ -1,4 +1,4 @@
-/* Shared by all measurements: batches, faults, planning and discontinuities. Used only in src/measure. */
+/* Declarations that all measurements share: batches, faults, planning and discontinuities. Used only in src/measure. */
 #ifndef BARETICK_SURVEY_INTERNAL_H
 #define BARETICK_SURVEY_INTERNAL_H
 
@@ -57,13 +57,13 @@ bool survey_pass_is_over(const struct survey *survey, uint64_t end_tsc);
 void survey_run_together(struct survey *survey, smp_job *job, void *argument, uint64_t work_ticks);
 
 /*
- * Returns how long it takes to start a job on all cores at once and to wait for their end, as in the latest such job.
- * Before the first one, it is the mean time of a job on one core times the number of cores. A job cannot be stopped
- * without losing its cores, so it is started only if it fits into the time.
+ * Returns the time that it takes to start a job on all cores at once and to wait for its end. It is the time of the
+ * latest such job. Before the first one, it is the mean time of a job on one core, times the number of cores. A job
+ * cannot be stopped without losing its cores, so it must only be started if there is enough time.
  */
 uint64_t survey_joint_job_ticks(const struct survey *survey);
 
-/* Returns true if a job on all cores, which works for EXTRA_TICKS, ends before END_TSC. */
+/* Returns true if a job on all cores that works for EXTRA_TICKS would end before END_TSC. */
 bool survey_joint_job_fits(const struct survey *survey, uint64_t end_tsc, uint64_t extra_ticks);
 
 /* Returns true if the clock can be read now. */
@@ -79,14 +79,14 @@ survey_usable(const struct report_clock *entry)
  */
 bool survey_can_measure_tsc(const struct survey *survey, const struct report_clock *entry);
 
-/* Records that ENTRY's clock worked before and failed at NOW_TSC. Does nothing if it failed earlier. */
+/* Records that ENTRY's clock worked before, and failed at NOW_TSC. Does nothing if the clock has failed earlier. */
 void survey_record_failure(const struct survey *survey, struct report_clock *entry, uint64_t now_tsc);
 
-/* Marks the clock as stuck: until NOW_TSC its counter did not move for STOPPED_NS, although it should have. */
+/* Marks the clock as stuck. Its counter did not move for STOPPED_NS until NOW_TSC, although it should have moved. */
 void survey_mark_stuck(const struct survey *survey, struct report_clock *entry, uint64_t stopped_ns,
 		       uint64_t now_tsc);
 
-#define SURVEY_STUCK_PERIODS 16 /* a clock that does not move for this many of its periods is stuck */
+#define SURVEY_STUCK_PERIODS 16 /* number of periods without a movement after which a clock is stuck */
 
 static inline bool
 survey_any_differs(const struct sample *samples, size_t count)
@@ -97,25 +97,25 @@ survey_any_differs(const struct sample *samples, size_t count)
 	return false;
 }
 
-/* Returns true if all COUNT samples have the same value, for longer than is possible if the clock moves. */
+/* Returns true if all COUNT samples have the same value, for a longer time than is possible if the clock moves. */
 bool survey_is_stopped(const struct survey *survey, const struct clock *clock, const struct sample *samples,
 		       size_t count);
 
 /*
- * Adds time to the plan if the host is busy, by the share of time that it took from the boot core in the rate window.
+ * Adds time to the plan if the host is busy. In the rate window the host took a share of the time from the boot core.
  * Work that waits for several cores takes longer by this share.
  */
 void survey_plan_host_delay(struct survey *survey);
-/* Returns the part of this additional time for one pass over the pairs of cores. */
+/* Returns the part of the time added by survey_plan_host_delay() that is for one pass over the pairs of cores. */
 uint64_t survey_pair_pass_delay_ns(const struct survey *survey);
 
 /* Returns the TSC ticks in COUNT (at most 2^32) periods of the clock, or 0 without a nominal frequency. */
 uint64_t survey_periods(const struct survey *survey, const struct clock *clock, uint64_t count);
 
 /*
- * Returns TRUST_TICKS of clock_comparable(), the TSC ticks in a quarter of the clock's range. Returns 0 if the clock
- * does not wrap during a measurement. If it wraps and has no nominal frequency, returns 1, so that no samples are
- * comparable.
+ * Returns the argument TRUST_TICKS of clock_comparable(): the TSC ticks in a quarter of the clock's range. Returns 0 if
+ * the clock does not wrap during a measurement. If it wraps and has no nominal frequency, returns 1, so that no samples
+ * are comparable.
  */
 uint64_t survey_trust_ticks(const struct survey *survey, const struct clock *clock);
 
@@ -134,8 +134,8 @@ void survey_step_take(struct survey *survey, size_t i, const struct sample *now,
 bool survey_steps_compare(struct survey *survey, bool strictly);
 
 /*
- * Called after a clock jumped against the TSC by LEAP_NS. Reads all clocks. Returns true if they disagree on the time;
- * the report then gets an entry. Only the first jumps of a run are checked.
+ * To be called after a clock jumped by LEAP_NS compared with the TSC. Reads all clocks. Returns true if they disagree
+ * on the time; the report then gets an entry. Only the first jumps of a run are checked.
  */
 bool survey_check_jump(struct survey *survey, uint64_t leap_ns);
 

@@ -1,27 +1,33 @@
-/* Plans the duration of a run from its parts. This gives the progress and the remaining time. See survey_plan.h. */
+/*
+ * Plans the duration of a run as the sum of its parts. This gives the progress and the remaining time. See
+ * survey_plan.h.
+ */
 #include "measure/survey_internal.h"
 
 #include "sync/pair_schedule.h"
 
-#define WARPS_NS           (500 * SURVEY_NS_PER_MS) /* for each warp check */
-/* For each clock: waking all cores and reading a few hundred times. */
+#define WARPS_NS           (500 * SURVEY_NS_PER_MS) /* time for each warp check */
+/* Time for each clock: waking all cores, and reading the clock a few hundred times. */
 #define CONTENDED_NS       (5 * SURVEY_NS_PER_MS)
 /* additional time of each job, for waking a core and processing its results */
 #define JOB_OVERHEAD_NS    (2 * SURVEY_NS_PER_MS)
 /*
- * After 1/10 of the plan, the speed of this run is used to estimate the remaining time. Before that it is too
- * uncertain.
+ * After a tenth (1 / PACE_FROM) of the plan, the speed of this run is used to estimate the remaining time. Before that
+ * it is too uncertain.
  */
 #define PACE_FROM          10
-/* Longest round of a soak, so that the wraps of a clock that wraps often are counted in time. */
+/* Longest round of a soak. It is limited so that the wraps of a clock that wraps often are counted in time. */
 #define ROUND_NS_MAX       (15 * SURVEY_NS_PER_S)
 #define ROUNDS_A_ROW       4
-/* Additional times, as measured on hosts that took nearly all time from guests with two and four cores. */
+/*
+ * Additional times on a busy host. They were measured on hosts that took nearly all time from guests with two and four
+ * cores.
+ */
 #define LATE_ATTEMPTS      2
 #define DELAYED_PASSES   3 /* number of passes: the first, the middle and the last */
 #define PAIR_PASS_DELAY_MAX_NS (10 * SURVEY_NS_PER_S)
-#define LATE_WARPS_NS      (2 * SURVEY_NS_PER_S) /* for each warp check */
-/* for each other core, both when it reads alone and when all cores read at once */
+#define LATE_WARPS_NS      (2 * SURVEY_NS_PER_S) /* additional time for each warp check */
+/* additional time for each other core, both when it reads alone and when all cores read at once */
 #define LATE_CORE_NS       SURVEY_NS_PER_S
 #define LATE_CORES_NS      (5 * SURVEY_NS_PER_S)
 
@@ -85,8 +91,8 @@ warps_delay_ns(const struct survey *survey)
 }
 
 /*
- * Returns the additional time for checks and timer tests. They wait for devices, so the time that the host takes is
- * added to the wait.
+ * Returns the additional time for checks and timer tests. They wait for devices, so the time that the host takes comes
+ * in addition to the waits.
  */
 static uint64_t
 devices_delay_ns(const struct survey *survey)
@@ -110,7 +116,7 @@ survey_core_ns(const struct report *report, size_t cores)
 	return SURVEY_SPIN_NS + survey_core_reads_ns(report, cores) + usable_count(report) * JOB_OVERHEAD_NS;
 }
 
-/* Parts of a run, in order. */
+/* Parts of a run in their order. */
 enum part {
 	PART_RATES, PART_LATENCIES, PART_PAIRS, PART_CORES, PART_CONTENDED, PART_WARPS, PART_GAPS, PART_PAIRS_AGAIN,
 	PART_RATES_AGAIN, PART_CHECKS, PARTS,
@@ -154,7 +160,7 @@ survey_plan_ns(const struct report *report, size_t cores)
 	return sum_ns;
 }
 
-/* Returns the additional time of a part that is still to come: see survey_plan_host_delay(). */
+/* Returns the additional time of a part that has not started yet: see survey_plan_host_delay(). */
 static uint64_t
 late_part_ns(const struct survey *survey, enum part part)
 {
@@ -182,7 +188,7 @@ survey_rounds(const struct report *report, size_t cores)
 	return is_soak && all_ns > round_ns ? all_ns / round_ns : 1;
 }
 
-/* Returns the time for latency measurements of the boot core in later rounds. */
+/* Returns the time for the boot core's latency measurements in later rounds. */
 static uint64_t
 rounds_ns(const struct survey *survey)
 {
@@ -217,8 +223,8 @@ survey_set_stage(struct survey *survey, enum survey_stage stage)
 }
 
 /*
- * Returns the remaining time if the plan changes to AFTER. DONE_NS of the old plan BEFORE are done. Each part keeps the
- * fraction that is not done.
+ * Returns the remaining time if the plan changes from BEFORE to AFTER. DONE_NS of the plan BEFORE are done. The undone
+ * fraction of each part does not change.
  */
 static uint64_t
 remaining_ns(const uint64_t before[PARTS], uint64_t done_ns, const struct report *after, size_t cores)

@@ -1,19 +1,23 @@
 /*
- * A step is the time from one reading of all main clocks to the next. In each step, checks whether the clocks
- * fit each other: see discontinuity.h. All clocks are timed by the TSC, so each shows how far it is ahead of
- * the TSC since it last fitted.
+ * Checks in each step if the clocks agree with each other: see discontinuity.h. A step is the time from one reading of
+ * all main clocks to the next. All clocks are timed by the TSC, so each clock shows by how much it got ahead of the TSC
+ * since it last agreed.
  */
 #include "measure/sweeps.h"
 
 #include "analysis/analysis_steps.h"
 #include "analysis/rate_readings.h"
 
-#define FLOOR_NS      SURVEY_NS_PER_MS /* smaller differences count as changes of rate, except after a jump */
+/* in steps without a jump, smaller differences than this count as changes of rate */
+#define FLOOR_NS      SURVEY_NS_PER_MS
 /* number of jumps in a run after which all clocks are read; later jumps are not checked */
 #define LEAPS_LOOKED  8
 /* maximum number of sweeps in STEPS_SETTLE_NS; a sweep takes at least a microsecond */
 #define SETTLE_SWEEPS 10000
-/* If brackets take more than 1/8 of that time, the core was preempted, and no rate is computed. */
+/*
+ * If the brackets take more than 1/8 (1 / SETTLE_SHARE) of that time, the core was preempted, and no rate is
+ * calculated.
+ */
 #define SETTLE_SHARE  8
 
 bool
@@ -56,7 +60,9 @@ find(const struct survey *survey, int64_t edge_late_ns, uint64_t floor_ns)
 	return analysis_groups(&step, edge_late_ns, floor_ns);
 }
 
-/* Records the current step, in which the clocks did not fit. Only counts it if the report has no row for it. */
+/*
+ * Records the current step, in which the clocks disagreed. If the report has no row for it, the step is only counted.
+ */
 static void
 record_step(struct survey *survey, uint64_t floor_ns, uint64_t seen_tsc)
 {
@@ -88,8 +94,8 @@ begin_steps(struct survey *survey)
 			clock->then.end = 0;
 		} else if (!steps_is_edge_clock(survey, i) || clock->now_at_edge) {
 			/*
-			 * The first edge of an edge clock (an RTC) cannot be compared with an earlier edge. So it may
-			 * be late, at the end of a pause.
+			 * The first edge of an edge clock (an RTC) cannot be compared with an earlier edge. So it is possible that
+			 * it came late, at the end of a pause.
 			 */
 			if (!clock->then_at_edge)
 				clock->then = clock->now;
@@ -124,7 +130,7 @@ is_coarse(const struct sample *first, const struct sample *last)
 	return brackets > (last->begin - first->end) / SETTLE_SHARE;
 }
 
-/* Widens the rate of each clock so that it includes its rate from BEFORE to now. */
+/* Widens the interval of each clock's rate so that it includes the rate from BEFORE until now. */
 static void
 widen_rates(struct survey *survey, const struct record_compared *before, uint32_t asked)
 {
@@ -137,7 +143,7 @@ widen_rates(struct survey *survey, const struct record_compared *before, uint32_
 		struct rate_interval since;
 
 		if (steps_is_edge_clock(survey, i) && set_has(asked, i) && !step->now_at_edge)
-			step->implied.known = false; /* the clock stopped, or is too slow to measure its rate */
+			step->implied.known = false; /* the clock stopped, or it is too slow for a measurement of its rate */
 		if (!steps_is_compared(survey, i) || before[i].now.end == step->now.end)
 			continue;
 		if (!steps_is_edge_clock(survey, i) && is_coarse(&window.first, &window.last)) {
@@ -168,9 +174,9 @@ widen_rates(struct survey *survey, const struct record_compared *before, uint32_
 }
 
 /*
- * Looks closer at a step in which the clocks did not fit. The event may not be over for all clocks, and a
- * change of rate would explain it as well. Therefore the step ends with one more reading, and the rates after
- * it are allowed for the whole step.
+ * Examines a step in which the clocks disagreed. The event may not be over for all clocks, and a change of rate would
+ * explain the disagreement as well. Therefore the step ends with one more reading, and the rates after it are accepted
+ * for the whole step.
  */
 static bool
 look_closer(struct survey *survey, int64_t edge_late_ns)
@@ -204,7 +210,7 @@ look_closer(struct survey *survey, int64_t edge_late_ns)
 	found = find(survey, ANALYSIS_EDGE_LATEST_NS, FLOOR_NS);
 	if (found.count > 1)
 		record_step(survey, FLOOR_NS, seen);
-	/* While the window waited for one edge, edges of another clock may have been missed. */
+	/* While the window waited for the edge of one clock, edges of another clock may have been missed. */
 	if (found.count < 2 && (edge_late_ns == ANALYSIS_EDGE_LATEST_NS ||
 				(find(survey, edge_late_ns, FLOOR_NS).count < 2 &&
 				 !analysis_are_edge_clocks(survey->report, beside))))
@@ -228,8 +234,8 @@ survey_steps_compare(struct survey *survey, bool strictly)
 }
 
 /*
- * Returns true if one more sweep gives the same groups as FOUND. Clocks that jumped stay ahead. If the TSC
- * stopped within a sweep, the clocks read before that catch up in the next sweep.
+ * Returns true if one more sweep gives the same groups as FOUND. Clocks that jumped stay ahead. If instead the TSC
+ * stopped within a sweep, the clocks that were read before the stop catch up in the next sweep.
  */
 static bool
 is_found_again(struct survey *survey, const struct discontinuity *found, uint64_t floor_ns)
@@ -246,7 +252,10 @@ is_found_again(struct survey *survey, const struct discontinuity *found, uint64_
 	return true;
 }
 
-/* A jump between two consecutive readings is no change of rate, so one below the floor needs no closer look. */
+/*
+ * A jump between two consecutive readings is no change of rate. So a jump that is smaller than the floor needs no
+ * further examination.
+ */
 bool
 survey_check_jump(struct survey *survey, uint64_t leap_ns)
 {

@@ -3,9 +3,11 @@
 
 #define TIGHT_NS     (STEPS_SETTLE_NS / 64)
 #define TIGHT_SWEEPS 16         /* maximum number of sweeps until no bracket is longer than TIGHT_NS */
-#define APART_NS     (50 * SURVEY_NS_PER_MS) /* longest undisturbed sweep; slow reads of the RTC take 10 ms */
+/* longest duration of an undisturbed sweep; slow reads of the RTC take 10 ms */
+#define APART_NS     (50 * SURVEY_NS_PER_MS)
 #define APART_SWEEPS 4          /* maximum number of sweeps until one takes no more than APART_NS */
-#define READS        4          /* number of readings; the last is used, because the first are slow */
+/* number of readings of each clock; the last one is used, because the first ones are slow */
+#define READS        4
 #define LONG_NS      SURVEY_NS_PER_MS
 #define EDGE_READS   64
 #define EDGE_TURNS   2400000    /* maximum number of batches in a wait; a batch takes at least a microsecond */
@@ -24,7 +26,7 @@ survey_step_take(struct survey *survey, size_t i, const struct sample *now, bool
 	}
 }
 
-/* Waits for the next edge of clock I, an edge clock (an RTC, see clock.h). */
+/* Waits for the next edge of clock I. The clock must be an edge clock (an RTC, see clock.h). */
 static void
 take_edge(struct survey *survey, size_t i)
 {
@@ -65,8 +67,9 @@ is_longer(const struct survey *survey, const struct sample *sample, uint64_t ns)
 }
 
 /*
- * If the last reading took long, uses the shortest one. The core was preempted in it, or the TSC jumped. Such a
- * reading fits the readings before and after it, so it would hide a jump of the TSC.
+ * Reads the clocks once. If the last reading of a clock took long, uses the shortest reading instead. In a long reading
+ * the core was preempted, or the TSC jumped. A long reading agrees with the readings before and after it, so it would
+ * hide a jump of the TSC.
  */
 static void
 sweep_once(struct survey *survey, bool all, uint64_t *begin, uint64_t *end)
@@ -87,9 +90,10 @@ sweep_once(struct survey *survey, bool all, uint64_t *begin, uint64_t *end)
 	}
 }
 
-/* If the machine is restored from a snapshot within a sweep, clocks that were read before that seem to jump
- * alone in the next sweep. So a long sweep is repeated, and no step begins with it. A sweep in which the TSC
- * went back is not repeated.
+/*
+ * If the machine is restored from a snapshot within a sweep, the clocks that were read before the restore seem to jump
+ * alone in the next sweep. So a long sweep is repeated, and no step begins with it. A sweep in which the TSC stepped
+ * back is not repeated.
  */
 void
 steps_sweep(struct survey *survey, bool all)
@@ -117,7 +121,7 @@ is_tight(const struct survey *survey)
 	return true;
 }
 
-/* Rates are computed from these readings, so the core should not be preempted in any of them. */
+/* Rates are calculated from these readings, so the core should not be preempted in any of them. */
 void
 steps_sweep_tightly(struct survey *survey)
 {
