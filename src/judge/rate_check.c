@@ -4,7 +4,6 @@
 #include "base/number.h"
 #include "base/offset.h"
 #include "base/scale.h"
-#include "base/set.h"
 #include "base/text.h"
 #include "report/clock_sources.h"
 
@@ -46,33 +45,51 @@ is_healthy(const struct report *report, const char *clock)
 	       !(text_equal(clock, "tsc") && judge_blames_claim(report));
 }
 
-/* Returns the other clock of the pair RATE, or NULL if CLOCK is not in it. */
-static const char *
-other_clock(const struct report_rate *rate, const char *clock)
+/* How much faster a clock runs than the clock OTHER. OTHER is NULL if there is no such pair. */
+struct pair_rate {
+	const char *other;
+	struct interval_ppb ppb;
+};
+
+/* Returns the pair RATE as CLOCK's rate, if CLOCK is in it. */
+static struct pair_rate
+rate_against_other(const struct report_rate *rate, const char *clock)
 {
 	if (text_equal(rate->a, clock))
-		return rate->b;
-	return text_equal(rate->b, clock) ? rate->a : NULL;
+		return (struct pair_rate){ rate->b, rate->ppb };
+	return (struct pair_rate){ text_equal(rate->b, clock) ? rate->a : NULL,
+				   { rate->ppb.known, -rate->ppb.value, -rate->ppb.high, -rate->ppb.low } };
+}
+
+/* Returns the bounds of the absolute value of the pair's rate. */
+static uint64_t
+min_ppb(const struct pair_rate *pair)
+{
+	return offset_min_size(rate_bounds(&pair->ppb));
+}
+
+static uint64_t
+max_ppb(const struct pair_rate *pair)
+{
+	return offset_max_size(rate_bounds(&pair->ppb));
 }
 
 /*
- * Returns the pair of CLOCK with a clock of the set OTHERS that bounds its rate best: the pair whose ratio with its
- * error is nearest to the nominal ratio. Returns NULL if there is none.
+ * Returns the rate of CLOCK against a clock of the set OTHERS that bounds it best: the pair whose ratio with its error
+ * is nearest to the nominal ratio.
  */
-static const struct report_rate *
+static struct pair_rate
 nearest_pair(const struct report *report, const char *clock, uint32_t others)
 {
-	const struct report_rate *nearest = NULL;
+	struct pair_rate nearest = { .other = NULL };
 
 	for (size_t i = 0; i < report->rate_count; i++) {
-		const struct report_rate *rate = &report->rates[i];
-		const char *other = other_clock(rate, clock);
+		struct pair_rate pair = rate_against_other(&report->rates[i], clock);
 
-		if (!rate->ppb.known || !other || !is_healthy(report, other) ||
-		    !set_has(others, (size_t)(report_find_clock(report, other) - report->clocks)))
-			continue;
-		if (!nearest || offset_max_size(rate_bounds(&rate->ppb)) < offset_max_size(rate_bounds(&nearest->ppb)))
-			nearest = rate;
+		if (pair.ppb.known && pair.other && is_healthy(report, pair.other) &&
+		    (others & judge_set_of(report, pair.other)) &&
+		    (!nearest.other || max_ppb(&pair) < max_ppb(&nearest)))
+			nearest = pair;
 	}
 	return nearest;
 }
@@ -104,22 +121,11 @@ remedy_phrase(const struct report *report, uint64_t times)
 	return phrase("; a run %lu times as long would decide it (profile=soak).", times);
 }
 
-/* Returns how much faster CLOCK runs than the other clock of the pair RATE. */
-static struct interval_ppb
-pair_ppb(const struct report_rate *rate, const char *clock)
-{
-	const struct interval_ppb *ppb = &rate->ppb;
-
-	return text_equal(rate->a, clock) ? *ppb : (struct interval_ppb){ true, -ppb->value, -ppb->high, -ppb->low };
-}
-
 static struct phrase
-rate_phrase(const struct report_rate *rate, const char *clock)
+rate_phrase(const struct pair_rate *pair, const char *clock)
 {
-	struct interval_ppb ppb = pair_ppb(rate, clock);
-
-	return phrase("%s: %s to %s ppm against %s", clock, phrase_signed_ppm(ppb.low).bytes,
-		      phrase_signed_ppm(ppb.high).bytes, other_clock(rate, clock));
+	return phrase("%s: %s to %s ppm against %s", clock, phrase_signed_ppm(pair->ppb.low).bytes,
+		      phrase_signed_ppm(pair->ppb.high).bytes, pair->other);
 }
 
 /*
@@ -127,13 +133,12 @@ rate_phrase(const struct report_rate *rate, const char *clock)
  * rate. The row refers to the row of a clock with another source, so that the doubt is counted once.
  */
 static void
-fill_same_source_row(struct behaviour *row, const struct report_rate *same, const struct report_rate *rate)
+fill_same_source_row(struct behaviour *row, const struct pair_rate *same, const struct pair_rate *rate)
 {
 	struct phrase agrees = rate_phrase(same, row->clock);
 
-	if (rate)
-		behaviour_say(row, "%s, which has the same source; see %s, which has another.", agrees.bytes,
-			      other_clock(rate, row->clock));
+	if (rate->other)
+		behaviour_say(row, "%s, which has the same source; see %s, which has another.", agrees.bytes, rate->other);
 	else
 		behaviour_skip(row, UNCHECKED_NO_REFERENCE, "%s, which has the same source; no clock has another.", agrees.bytes);
 }
@@ -143,18 +148,15 @@ fill_same_source_row(struct behaviour *row, const struct report_rate *same, cons
  * another source, neither confirms it nor contradicts it.
  */
 static bool
-is_only_same_source(const struct report *report, const struct report_rate *same, const struct report_rate *rate,
+is_only_same_source(const struct report *report, const struct pair_rate *same, const struct pair_rate *rate,
 		    uint64_t limit_ppb)
 {
-	if (!same || rules_find_finding(report, "rate-disagree", NULL) || judge_tsc_moved(report))
+	if (!same->other || rules_find_finding(report, "rate-disagree", NULL) || judge_tsc_moved(report))
 		return false;
 	/* In a guest all devices have the host's one clock, however long the run is. */
-	if (!rate && report->hypervisor[0])
-		return offset_min_size(rate_bounds(&same->ppb)) <= limit_ppb;
-	if (offset_max_size(rate_bounds(&same->ppb)) > limit_ppb)
-		return false;
-	return !rate || (offset_max_size(rate_bounds(&rate->ppb)) > limit_ppb &&
-			 offset_min_size(rate_bounds(&rate->ppb)) <= limit_ppb);
+	if (!rate->other && report->hypervisor[0])
+		return min_ppb(same) <= limit_ppb;
+	return max_ppb(same) <= limit_ppb && (!rate->other || (max_ppb(rate) > limit_ppb && min_ppb(rate) <= limit_ppb));
 }
 
 /* Returns the set of clocks whose source is not the source of CLOCK. */
@@ -168,13 +170,12 @@ clocks_of_other_source(const struct report *report, const char *clock)
 	return sources_for_rates(report, rates).separate[report_find_clock(report, clock) - report->clocks];
 }
 
-/* Fills the row of a clock whose rate the pair RATE bounds. */
+/* Fills the row of a clock whose rate PAIR bounds. */
 static void
-fill_row_by_pair(const struct report *report, struct behaviour *row, const struct report_rate *rate)
+fill_row_by_pair(const struct report *report, struct behaviour *row, const struct pair_rate *pair)
 {
 	uint64_t limit = rules_limit_of(report, row->rule);
-	struct interval_ppb ppb = pair_ppb(rate, row->clock);
-	struct interval_ppm ppm = interval_in_ppm(&ppb);
+	struct interval_ppm ppm = interval_in_ppm(&pair->ppb);
 	struct phrase end = { "." };
 	bool contradicted;
 
@@ -185,11 +186,11 @@ fill_row_by_pair(const struct report *report, struct behaviour *row, const struc
 	row->open = contradicted || judge_tsc_moved(report) || behaviour_outcome(row, limit) != OUTCOME_PASSED;
 	if (row->open && judge_tsc_moved(report))
 		end = phrase(", timed by a TSC that stepped or jumped.");
-	else if (contradicted || offset_min_size(rate_bounds(&ppb)) > limit * PPB_PER_PPM)
+	else if (contradicted || min_ppb(pair) > limit * PPB_PER_PPM)
 		end = phrase(", and nothing shows which clocks are right.");
 	else if (row->open)
 		end = remedy_phrase(report, judge_shrink_factor(row->low, row->high, limit));
-	behaviour_say(row, "%s%s", rate_phrase(rate, row->clock).bytes, end.bytes);
+	behaviour_say(row, "%s%s", rate_phrase(pair, row->clock).bytes, end.bytes);
 }
 
 /* Fills the row of a clock whose rate has no finding. */
@@ -197,8 +198,7 @@ static void
 fill_rate_row(const struct report *report, const struct report_clock *entry, struct behaviour *row)
 {
 	uint32_t others = clocks_of_other_source(report, row->clock);
-	const struct report_rate *rate = nearest_pair(report, row->clock, others);
-	const struct report_rate *same = nearest_pair(report, row->clock, ~others);
+	struct pair_rate rate = nearest_pair(report, row->clock, others), same = nearest_pair(report, row->clock, ~others);
 
 	if (entry->stands_in_ticks) {
 		row->checked = row->open = true;
@@ -207,12 +207,12 @@ fill_rate_row(const struct report *report, const struct report_clock *entry, str
 	} else if (entry->uncounted) {
 		behaviour_say(row, "%s: other clocks contradict the number of its wraps: the core was preempted too long to count "
 			      "them.", row->clock);
-	} else if (!rate && !same) {
+	} else if (!rate.other && !same.other) {
 		behaviour_skip(row, UNCHECKED_NO_REFERENCE, "%s: no other clock measured its rate.", row->clock);
-	} else if (is_only_same_source(report, same, rate, rules_limit_of(report, row->rule) * PPB_PER_PPM)) {
-		fill_same_source_row(row, same, rate);
+	} else if (is_only_same_source(report, &same, &rate, rules_limit_of(report, row->rule) * PPB_PER_PPM)) {
+		fill_same_source_row(row, &same, &rate);
 	} else {
-		fill_row_by_pair(report, row, rate ? rate : same);
+		fill_row_by_pair(report, row, rate.other ? &rate : &same);
 	}
 }
 

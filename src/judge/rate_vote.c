@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "report/clock_sources.h"
 
-#define PPB_PER_TENTH 100 /* of a ppm */
+#define PPB_PER_TENTH 100 /* 0.1 ppm in ppb */
 
 uint64_t
 vote_limit_ppb(const struct report *report, const char *rule)

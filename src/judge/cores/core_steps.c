@@ -1,9 +1,8 @@
 /* Judges steps back of each core's TSC, which two readings on one core prove. See judge_cores.h. */
 #include "base/text.h"
 #include "judge/cores/judge_cores.h"
+#include "report/phrase.h"
 #include "rules/rules.h"
-
-#define WHERE_SIZE 128 /* bytes for " on cores " and REPORT_FINDING_CORES APIC ids of 10 digits */
 
 /*
  * The boot core's TSC is also measured as a clock: read between two other TSC reads, its bracket. Readings and brackets
@@ -49,33 +48,23 @@ add_steps(struct total *total, const struct tsc_steps *steps)
 		total->steps.worst_ticks = steps->worst_ticks;
 }
 
-/* Writes " on core 1", " on cores 1, 2 and 5", " on 12 cores (core 3 among them)" or " on all 4 cores". */
-static const char *
-put_cores_with_steps(const struct report *report, size_t count, char where[WHERE_SIZE])
+/* Returns " on core 1", " on cores 1, 2 and 5", " on 12 cores (core 3 among them)" or " on all 4 cores". */
+static struct phrase
+cores_with_steps_phrase(const struct report *report, size_t count)
 {
+	struct phrase cores = { "" };
 	size_t named = 0;
-	struct text text;
 
-	text_init(&text, where, WHERE_SIZE);
-	if (count == report->core_count) {
-		if (count > 1)
-			text_printf(&text, " on all %zu cores", count);
-		return where;
-	}
-	if (count > REPORT_FINDING_CORES)
-		text_printf(&text, " on %zu cores (core ", count);
-	else
-		text_put(&text, count == 1 ? " on core " : " on cores ");
+	if (count == report->core_count)
+		return count > 1 ? phrase(" on all %zu cores", count) : cores;
 	for (size_t i = 0; i < report->core_count; i++) {
 		if (!report->cores[i].steps_back)
 			continue;
-		text_printf(&text, "%s%u", !named ? "" : named + 1 == count ? " and " : ", ", report->cores[i].apic_id);
-		if (++named == 1 && count > REPORT_FINDING_CORES)
-			break;
+		if (count > REPORT_FINDING_CORES)
+			return phrase(" on %zu cores (core %u among them)", count, report->cores[i].apic_id);
+		phrase_add(&cores, "%s%u", phrase_joint(named++, count), report->cores[i].apic_id);
 	}
-	if (count > REPORT_FINDING_CORES)
-		text_put(&text, " among them)");
-	return where;
+	return phrase(" on core%s %s", count == 1 ? "" : "s", cores.bytes);
 }
 
 static void
@@ -95,10 +84,9 @@ void
 judge_add_core_steps(struct report *report)
 {
 	struct total stepping = { .cores = 0 }, clean = { .cores = 0 };
-	char where[WHERE_SIZE], rest[REPORT_SENTENCE] = "";
+	struct phrase rest = { "" };
 	bool by_brackets = false;
 	struct finding *finding;
-	struct text text;
 
 	for (size_t i = 0; i < report->core_count; i++) {
 		struct tsc_steps steps = judge_steps_on(report, i);
@@ -109,15 +97,14 @@ judge_add_core_steps(struct report *report)
 			add_steps(&clean, &steps);
 		by_brackets |= report->cores[i].tsc.backward > 0;
 	}
-	text_init(&text, rest, sizeof(rest));
 	if (clean.cores)
-		text_printf(&text, " No step back was seen on %zu other core%s in %lu reads.", clean.cores,
-			    clean.cores == 1 ? "" : "s", clean.steps.reads);
+		rest = phrase(" No step back was seen on %zu other core%s in %lu reads.", clean.cores,
+			      clean.cores == 1 ? "" : "s", clean.steps.reads);
 	finding = rules_add_finding(report, "clock-backward", "tsc", REPORT_NO_CORE,
 				    "tsc stepped back %lu time%s%s in %lu reads, at worst by %lu ticks.%s",
 				    stepping.steps.backward, stepping.steps.backward == 1 ? "" : "s",
-				    put_cores_with_steps(report, stepping.cores, where), stepping.steps.reads,
-				    stepping.steps.worst_ticks, rest);
+				    cores_with_steps_phrase(report, stepping.cores).bytes, stepping.steps.reads,
+				    stepping.steps.worst_ticks, rest.bytes);
 	rules_set_count(finding, stepping.steps.backward, rules_limit_of(report, "clock-backward"));
 	if (report->core_count > 1)
 		set_finding_cores(report, finding, stepping.cores);

@@ -136,7 +136,7 @@ has_finding(const struct view *view, size_t rank)
 	return core->steps_back || core->drifts || core->off_majority || view_is_off_majority(view, rank);
 }
 
-/* Returns the pair of cores without a finding for which SIZE_OF returns the largest value above 0. */
+/* Returns the pair of cores without a finding that has the largest SIZE_OF, if that is above 0. */
 static struct pair
 find_odd_pair(const struct view *view, uint64_t (*size_of)(const struct view *view, size_t a, size_t b))
 {

@@ -51,7 +51,7 @@ is_one_package(const struct view *view, uint32_t package)
 /* A group of cores that are all off in the same direction. */
 struct group {
 	size_t count, first;    /* number of its cores, and the first of them */
-	size_t other;           /* a core of the majority, from which FIRST is furthest */
+	size_t other;           /* the core of the majority that is furthest from FIRST */
 	struct offset distance; /* includes the distance of each core from OTHER */
 	struct moment moment;   /* the time in which these distances were measured */
 	bool one_way;           /* true if all are proven to be off from OTHER in the same direction */

@@ -7,22 +7,6 @@
 #include "base/text.h"
 #include "report/phrase.h"
 
-/* Result of all passes. If several apply, the first counts. */
-enum synchrony {
-	SYNC_ALONE,        /* no second core ran */
-	SYNC_UNMEASURED,
-	SYNC_OFF_MAJORITY, /* some cores differ from the majority */
-	SYNC_UNDECIDED,    /* cores differ, and there is no majority */
-	SYNC_CONTRADICTED, /* some pairs contradict the others */
-	SYNC_UNKNOWN,      /* some offsets are unknown */
-	SYNC_MOVED,        /* some pair drifted or stepped between the passes */
-	SYNC_WARPED,       /* a core read less than another core had before */
-	SYNC_STEPPING,     /* the TSCs of some cores step back by their own readings */
-	SYNC_OPEN,         /* nothing is proven either way */
-	SYNC_UNEQUAL,      /* within the limit, but two cores are proven to differ */
-	SYNC_PROVEN,
-};
-
 struct core_counts { /* numbers of cores */
 	size_t off_majority, stepping_back;
 };
@@ -39,15 +23,11 @@ count_cores(const struct report *report)
 	return counts;
 }
 
-/* Returns the result of one pass. */
-static enum synchrony
-synchrony_of_pass(const struct offsets_summary *summary)
+/* Returns true if all offsets of a pass are known and consistent, and show which cores are right. */
+static bool
+is_conclusive(const struct offsets_summary *summary)
 {
-	if (summary->no_majority)
-		return SYNC_UNDECIDED;
-	if (summary->contradictions)
-		return SYNC_CONTRADICTED;
-	return summary->bound_ticks == UINT64_MAX ? SYNC_UNKNOWN : SYNC_PROVEN;
+	return !summary->no_majority && !summary->contradictions && summary->bound_ticks != UINT64_MAX;
 }
 
 /* Returns true if only the last pass has something to report. */
@@ -60,31 +40,7 @@ is_last_pass_shown(const struct report *report)
 		return false;
 	if (count_cores(report).off_majority)
 		return skew->off_tsc != skew->offsets.end_tsc;
-	return synchrony_of_pass(&skew->summary) == SYNC_PROVEN && !skew->any_moved &&
-	       synchrony_of_pass(&skew->latest_summary) != SYNC_PROVEN;
-}
-
-static enum synchrony
-find_synchrony(const struct report *report)
-{
-	const struct report_skew *skew = &report->skew;
-	const struct offsets_summary *summary = report_shown_summary(report);
-
-	if (!skew->measured)
-		return report->cores_started > 1 ? SYNC_UNMEASURED : SYNC_ALONE;
-	if (count_cores(report).off_majority)
-		return SYNC_OFF_MAJORITY;
-	if (synchrony_of_pass(summary) != SYNC_PROVEN)
-		return synchrony_of_pass(summary);
-	if (skew->any_moved)
-		return SYNC_MOVED;
-	if (report_warps(skew))
-		return SYNC_WARPED;
-	if (count_cores(report).stepping_back)
-		return SYNC_STEPPING;
-	if (!skew->synchronised)
-		return SYNC_OPEN;
-	return offset_excludes_zero(summary->worst) ? SYNC_UNEQUAL : SYNC_PROVEN;
+	return is_conclusive(&skew->summary) && !skew->any_moved && !is_conclusive(&skew->latest_summary);
 }
 
 static void
@@ -94,69 +50,68 @@ put_bounded(struct text *text, const struct report *report, const char *before, 
 	report_put_pass_times(text, report);
 }
 
+/* Writes a clause on the pass that is shown, if it proves that the cores differ or does not show whether they do. */
 static void
-put_clause(struct text *text, const struct report *report, enum synchrony synchrony)
+put_pass(struct text *text, const struct report *report)
 {
-	const struct report_skew *skew = &report->skew;
+	const struct offsets_summary *summary = report_shown_summary(report);
 	const struct offsets *shown = report_shown_pass(report);
 	struct phrase when = phrase_moment(report, (struct moment){ shown->begin_tsc, shown->end_tsc });
-	size_t cores = skew->offsets.cores, pairs = report_shown_summary(report)->contradictions;
+	size_t cores = shown->cores, off = count_cores(report).off_majority;
+
+	if (off)
+		text_printf(text, "not synchronised %s, %zu of %zu cores off the majority", when.bytes, off, cores);
+	else if (summary->no_majority)
+		text_printf(text, "not synchronised %s, and no majority of the %zu cores shows which are right", when.bytes,
+			    cores);
+	else if (summary->contradictions)
+		text_printf(text, "synchronisation not determined %s, as %zu pair%s the rest", when.bytes,
+			    summary->contradictions, summary->contradictions == 1 ? " contradicts" : "s contradict");
+	else
+		text_printf(text, "synchronisation not determined %s, as not every core's offset is known", when.bytes);
+}
+
+/* Writes the first clause that applies. Returns true if the TSCs are synchronised and none is proven to differ. */
+static bool
+put_clause(struct text *text, const struct report *report)
+{
+	const struct report_skew *skew = &report->skew;
+	const struct offsets_summary *summary = report_shown_summary(report);
+	struct core_counts counts = count_cores(report);
 	uint64_t warps = report_warps(skew);
 
-	switch (synchrony) {
-	case SYNC_ALONE:
-		text_put(text, "one core ran: there is no other TSC to compare with");
-		break;
-	case SYNC_UNMEASURED:
+	if (!skew->measured && report->cores_started > 1) {
 		text_put(text, "the cores' offsets were not measured");
-		break;
-	case SYNC_OFF_MAJORITY:
-		text_printf(text, "not synchronised %s, %zu of %zu cores off the majority", when.bytes,
-			    count_cores(report).off_majority, cores);
-		break;
-	case SYNC_UNDECIDED:
-		text_printf(text, "not synchronised %s, and no majority of the %zu cores shows which are right", when.bytes, cores);
-		break;
-	case SYNC_CONTRADICTED:
-		text_printf(text, "synchronisation not determined %s, as %zu pair%s the rest", when.bytes, pairs,
-			    pairs == 1 ? " contradicts" : "s contradict");
-		break;
-	case SYNC_UNKNOWN:
-		text_printf(text, "synchronisation not determined %s, as not every core's offset is known", when.bytes);
-		break;
-	case SYNC_MOVED:
+	} else if (!skew->measured) {
+		text_put(text, "one core ran: there is no other TSC to compare with");
+	} else if (counts.off_majority || !is_conclusive(summary)) {
+		put_pass(text, report);
+	} else if (skew->any_moved) {
 		text_put(text, "not synchronised throughout the run");
-		break;
-	case SYNC_WARPED:
+	} else if (warps) {
 		text_printf(text, "not synchronised: %lu warp%s", warps, warps == 1 ? "" : "s");
-		break;
-	case SYNC_STEPPING:
-		text_printf(text, "synchronisation not determined, as %zu of %zu TSCs step back",
-			    count_cores(report).stepping_back, cores);
-		break;
-	case SYNC_OPEN:
+	} else if (counts.stepping_back) {
+		text_printf(text, "synchronisation not determined, as %zu of %zu TSCs step back", counts.stepping_back,
+			    skew->offsets.cores);
+	} else if (!skew->synchronised) {
 		put_bounded(text, report, "synchronisation not determined: only ", "");
 		text_put(text, skew->drift_measured ? "" : ", and not measured again");
-		break;
-	case SYNC_UNEQUAL:
+	} else if (offset_excludes_zero(summary->worst)) {
 		put_bounded(text, report, "", ", but not equal,");
-		break;
-	case SYNC_PROVEN:
+	} else {
 		put_bounded(text, report, "synchronised ", "");
-		break;
+		return true;
 	}
+	return false;
 }
 
 void
 judge_synchrony(struct report *report)
 {
 	struct report_skew *skew = &report->skew;
-	enum synchrony found;
 	struct text text;
 
 	skew->last_shown = is_last_pass_shown(report);
-	found = find_synchrony(report);
-	skew->proven = found == SYNC_PROVEN;
 	text_init(&text, skew->text, sizeof(skew->text));
-	put_clause(&text, report, found);
+	skew->proven = put_clause(&text, report);
 }
