@@ -59,18 +59,6 @@ begin_row(struct report_advice *advice, const char *clock, bool avoid)
 	return reason;
 }
 
-void
-recommend_put_number(struct text *text, const char *before, struct number number, const char *after)
-{
-	const char *from = number.text;
-
-	text_put(text, before);
-	while (*from == ' ')
-		from++;
-	text_put(text, from);
-	text_put(text, after);
-}
-
 const char *
 recommend_linux_takes(const struct report *report)
 {
@@ -89,7 +77,7 @@ put_other_clock_of_linux(const struct report *report, const struct report_clock 
 	if (report->advice.count != 1 || !taken || text_equal(taken, entry->clock.id))
 		return;
 	text_printf(reason, "; Linux takes %s instead%s: see below", taken,
-		    text_equal(entry->clock.id, "tsc") && recommend_linux_marks_tsc(report) ?
+		    text_equal(entry->clock.id, "tsc") && recommend_why_unstable(report).bytes[0] ?
 		    ", as it marks the TSC unstable" : "");
 }
 
@@ -99,8 +87,8 @@ put_tsc(const struct report *report, struct text *reason)
 	const struct report_skew *skew = &report->skew;
 
 	if (report->cores_started > 1 && skew->synchronised) {
-		text_printf(reason, ", synchronised on %zu cores within", skew->offsets.cores);
-		recommend_put_number(reason, " ", number_ns(skew->within_ns), " ");
+		text_printf(reason, ", synchronised on %zu cores within %s ", skew->offsets.cores,
+			    number_ns(skew->within_ns).text);
 		report_put_pass_times(reason, report);
 	} else if (report->cores_started > 1) {
 		text_put(reason, ", not proven synchronised on all cores");
@@ -162,7 +150,7 @@ put_healthy(struct report *report, const struct report_clock *entry)
 	struct text reason = begin_row(&report->advice, entry->clock.id, false);
 
 	if (entry->cost.read_ps.known)
-		recommend_put_number(&reason, "", number_ps(read_ps), " a read");
+		text_printf(&reason, "%s a read", number_ps(read_ps).text);
 	else
 		text_put(&reason, "its cost is not known");
 	if (text_equal(entry->clock.id, "tsc"))
@@ -177,23 +165,21 @@ put_healthy(struct report *report, const struct report_clock *entry)
 	text_put_char(&reason, '.');
 }
 
-/* Writes RULE and the cores that its findings name: "tsc-offset (cores 8, 10 and 12)". */
-static void
-put_rule(struct text *text, const struct report *report, const char *rule)
+/* Returns RULE and the cores that its findings name: "tsc-offset (cores 8, 10 and 12)". */
+static struct phrase
+rule_phrase(const struct report *report, const char *rule)
 {
-	size_t count = 0, said = 0;
+	struct phrase cores = { "" };
+	size_t count = 0, named = 0;
 
 	for (size_t i = 0; i < report->finding_count; i++)
 		count += names_core(&report->findings[i], rule);
-	text_put(text, rule);
-	for (size_t i = 0; i < report->finding_count; i++) {
-		if (!names_core(&report->findings[i], rule))
-			continue;
-		text_put(text, !said ? count > 1 ? " (cores " : " (core " : said + 1 == count ? " and " : ", ");
-		text_printf(text, "%u", report->findings[i].core);
-		said++;
-	}
-	text_put(text, count ? ")" : "");
+	for (size_t i = 0; i < report->finding_count; i++)
+		if (names_core(&report->findings[i], rule))
+			phrase_add(&cores, "%s%u", phrase_joint(named++, count), report->findings[i].core);
+	if (!count)
+		return phrase("%s", rule);
+	return phrase("%s (core%s %s)", rule, count > 1 ? "s" : "", cores.bytes);
 }
 
 /* Returns true if finding I fails ENTRY's clock by another rule than FIRST, and is the first finding of this rule. */
@@ -221,16 +207,13 @@ put_failed(struct report *report, const struct report_clock *entry)
 	if (!rule)
 		return;
 	reason = begin_row(&report->advice, entry->clock.id, true);
-	put_rule(&reason, report, rule);
-	text_printf(&reason, ": %s", rules_find(rule)->sentence);
+	text_printf(&reason, "%s: %s", rule_phrase(report, rule).bytes, rules_find(rule)->sentence);
 	if (text_equal(rule, "rate-wrong") && text_equal(entry->clock.id, "tsc"))
 		text_put(&reason, " A kernel that measures its rate may still use it.");
-	for (size_t i = 0; i < report->finding_count; i++) {
-		if (!is_further_rule(report, entry, i, rule))
-			continue;
-		text_put(&reason, more++ ? ", " : " Also ");
-		put_rule(&reason, report, report->findings[i].rule);
-	}
+	for (size_t i = 0; i < report->finding_count; i++)
+		if (is_further_rule(report, entry, i, rule))
+			text_printf(&reason, "%s%s", more++ ? ", " : " Also ",
+				    rule_phrase(report, report->findings[i].rule).bytes);
 	text_put(&reason, more ? "." : "");
 }
 

@@ -2,23 +2,19 @@
 #ifndef BARETICK_RECOMMEND_H
 #define BARETICK_RECOMMEND_H
 
-#include "base/number.h"
-#include "report/report.h"
+#include "report/phrase.h"
 
 /* Fills report->taken after the judging: the clocks that Linux and Windows take, and why. */
 void recommend_clocksource(struct report *report);
 
-/* Returns true if Linux marks the TSC of this machine unstable. */
-bool recommend_linux_marks_tsc(const struct report *report);
+/* Returns the reasons for which Linux marks the TSC of this machine unstable, or "". */
+struct phrase recommend_why_unstable(const struct report *report);
 
 /* Returns the id of the clock that Linux takes; NULL if it is not known. */
 const char *recommend_linux_takes(const struct report *report);
 
 /* Returns the cost of a read of the clock ID for a program, in ps; 0 if it is not known. */
 uint64_t recommend_read_ps(const struct report *report, const char *id);
-
-/* Writes BEFORE, NUMBER and AFTER. NUMBER is written without the blanks that pad it for a column. */
-void recommend_put_number(struct text *text, const char *before, struct number number, const char *after);
 
 /* Fills report->answer. Call it after the other functions here, because it summarises their results. */
 void recommend_answer(struct report *report);

@@ -59,7 +59,7 @@ put_clock(struct text *text, const struct report *report)
 	} else {
 		text_printf(text, "Use %s", answer->clock);
 		if (answer->read_ps)
-			recommend_put_number(text, ": ", number_ps(answer->read_ps), " a read");
+			text_printf(text, ": %s a read", number_ps(answer->read_ps).text);
 		text_put_char(text, '.');
 	}
 	if (!answer->linux_takes)
@@ -70,9 +70,9 @@ put_clock(struct text *text, const struct report *report)
 	}
 	text_printf(text, " Linux takes %s", answer->linux_takes);
 	if (linux_ps)
-		recommend_put_number(text, " (", number_ps(linux_ps), ")");
+		text_printf(text, " (%s)", number_ps(linux_ps).text);
 	if (answer->clock)
-		text_put(text, text_equal(answer->clock, "tsc") && recommend_linux_marks_tsc(report) ?
+		text_put(text, text_equal(answer->clock, "tsc") && recommend_why_unstable(report).bytes[0] ?
 			 ": it marks the TSC unstable" : ", by its ratings");
 	text_put_char(text, '.');
 }
@@ -124,7 +124,7 @@ put_cores(struct text *text, const struct report *report)
 	else if (!report->skew.measured)
 		text_put(text, " The cores' TSCs were not compared.");
 	else if (report->answer.within_known)
-		recommend_put_number(text, " The cores' TSCs agree within ", number_ns(report->answer.within_ns), ".");
+		text_printf(text, " The cores' TSCs agree within %s.", number_ns(report->answer.within_ns).text);
 	else
 		text_put(text, " Whether the cores' TSCs agree is not determined.");
 }

@@ -13,18 +13,10 @@ find(const struct report *report, const char *id)
 	return NULL;
 }
 
-static void
-put_reasons(struct text *text, const struct report_calibration *row)
+static struct phrase
+worst_phrase(const struct report_calibration *row)
 {
-	for (size_t i = 0; i < row->refusal_count; i++)
-		text_printf(text, "%s%s", i ? ", or " : "", row->refusals[i].reason);
-}
-
-static const char *
-worst_ppm(const struct report_calibration *row, struct number *number)
-{
-	*number = number_ppm(row->worst.value < 0 ? -row->worst.value : row->worst.value);
-	return number->text;
+	return phrase("%s ppm", number_ppm(row->worst.value < 0 ? -row->worst.value : row->worst.value).text);
 }
 
 /* Linux takes the rate of its quick loop, or of the slower one if the quick one gives none. */
@@ -33,22 +25,22 @@ recommend_calibrations(struct report *report)
 {
 	const struct report_calibration *quick = find(report, "linux_pit"), *slow = find(report, "linux_reference");
 	const struct report_calibration *used = quick && quick->worst.known ? quick : slow;
-	struct number number;
+	struct phrase reasons = { "" };
 	struct text text;
+	uint64_t runs;
 
 	text_init(&text, report->calibrated, sizeof(report->calibrated));
-	if (used && used->worst.known)
-		text_printf(&text, "Linux's calibration loop for the TSC, run here, is wrong by up to %s ppm in %lu "
-				   "run%s%s.",
-			    worst_ppm(used, &number), used->runs - used->refused, used->runs - used->refused == 1 ? "" : "s",
-			    used == quick ? "" : ", by the slower loop");
+	if (used && used->worst.known) {
+		runs = used->runs - used->refused;
+		text_printf(&text, "Linux's calibration loop for the TSC, run here, is wrong by up to %s in %lu run%s%s.",
+			    worst_phrase(used).bytes, runs, runs == 1 ? "" : "s", used == quick ? "" : ", by the slower loop");
+	}
 	if (!quick || !quick->refused)
 		return;
-	text_printf(&text, "%sThe quick loop gives no rate in %lu of %lu runs: ", text.length ? " " : "", quick->refused,
-		    quick->runs);
-	put_reasons(&text, quick);
-	text_put_char(&text, '.');
+	for (size_t i = 0; i < quick->refusal_count; i++)
+		phrase_add(&reasons, "%s%s", i ? ", or " : "", quick->refusals[i].reason);
+	text_printf(&text, "%sThe quick loop gives no rate in %lu of %lu runs: %s.", text.length ? " " : "", quick->refused,
+		    quick->runs, reasons.bytes);
 	if (used == quick && slow && slow->worst.known)
-		text_printf(&text, " Linux then uses the slower loop, which is wrong by up to %s "
-				   "ppm.", worst_ppm(slow, &number));
+		text_printf(&text, " Linux then uses the slower loop, which is wrong by up to %s.", worst_phrase(slow).bytes);
 }

@@ -30,33 +30,24 @@ linux_name(const char *id)
 	return NULL;
 }
 
-#define UNSTABLE_MAX 3
-
-/* Fills WHY with Linux's reasons to mark the TSC unstable here, and returns their number. */
-static size_t
-find_unstable(const struct report *report, const char *why[UNSTABLE_MAX])
+struct phrase
+recommend_why_unstable(const struct report *report)
 {
-	size_t count = 0;
+	static const char *const watched_rules[] = { "clock-stuck", "clock-backward", "clock-jumped", "rate-changed" };
+	struct phrase why = { "" };
+	bool watched = false;
 
 	if (report->linux_distrusts_tsc)
-		why[count++] = "it is not reported as invariant, on several cores of a CPU that is not Intel's "
-			       "(\"Marking TSC unstable due to TSCs unsynchronized\")";
+		why = phrase("it is not reported as invariant, on several cores of a CPU that is not Intel's "
+			     "(\"Marking TSC unstable due to TSCs unsynchronized\")");
 	else if (report_warps(&report->skew)) /* an untrusted TSC is not checked: arch/x86/kernel/tsc_sync.c */
-		why[count++] = "its check of two cores finds warps (\"Marking TSC unstable due to "
-			       "check_tsc_sync_source failed\")";
-	if (rules_find_finding(report, "clock-stuck", "tsc") || rules_find_finding(report, "clock-backward", "tsc") ||
-	    rules_find_finding(report, "clock-jumped", "tsc") || rules_find_finding(report, "rate-changed", "tsc"))
-		why[count++] = "its watchdog sees it stop, jump or change its rate (\"Marking TSC unstable due to "
-			       "clocksource watchdog\")";
-	return count;
-}
-
-bool
-recommend_linux_marks_tsc(const struct report *report)
-{
-	const char *why[UNSTABLE_MAX];
-
-	return find_unstable(report, why) > 0;
+		why = phrase("its check of two cores finds warps (\"Marking TSC unstable due to check_tsc_sync_source failed\")");
+	for (size_t i = 0; i < sizeof(watched_rules) / sizeof(watched_rules[0]); i++)
+		watched |= rules_find_finding(report, watched_rules[i], "tsc") != NULL;
+	if (watched)
+		phrase_add(&why, "%sits watchdog sees it stop, jump or change its rate (\"Marking TSC unstable due to "
+			   "clocksource watchdog\")", why.bytes[0] ? ", and " : "");
+	return why;
 }
 
 /*
@@ -88,7 +79,7 @@ best_rated(const struct report *report, const struct clock *not)
 
 		if (clock == not || (clock->state != CLOCK_PRESENT && !clock->falls_back) || !linux_name(clock->id) ||
 		    !is_used_by_linux(report, clock) ||
-		    (text_equal(clock->id, "tsc") && recommend_linux_marks_tsc(report)))
+		    (text_equal(clock->id, "tsc") && recommend_why_unstable(report).bytes[0]))
 			continue;
 		if (!found || linux_rating(clock) > linux_rating(found))
 			found = clock;
@@ -108,31 +99,27 @@ begin_row(struct report *report, const char *system, const char *clock)
 	return text;
 }
 
-/* Returns why CLOCK, a hypervisor's clock, ranks below the TSC. */
+/*
+ * Returns why FIRST ranks above NEXT if one of them is the TSC and the other the hypervisor's clock, or why it may not
+ * stay the first; otherwise "". NEXT may be NULL.
+ */
 static const char *
-why_below_tsc(const struct clock *clock)
+why_first(const struct report *report, const struct clock *first, const struct clock *next)
 {
-	if (clock->offered_by == PARAVIRTUAL_XEN)
-		return "; if the TSC is reported as invariant and Xen never emulates it, Linux ranks Xen's clock below it";
-	return "; if the TSC is reported as invariant, Linux ranks the hypervisor's clock below it";
-}
+	bool above = report_has_clock(report, "tsc") && first->by_tsc && linux_rating(first) > TSC_RATING;
+	bool below = text_equal(first->id, "tsc") && next && next->by_tsc;
 
-static const char *
-why_above_tsc(const struct report *report, const struct clock *clock)
-{
-	if (clock->offered_by == PARAVIRTUAL_XEN && report->tsc_is_invariant)
+	if (above && first->offered_by == PARAVIRTUAL_XEN && report->tsc_is_invariant)
 		return "; Xen does not say that it never emulates the TSC, so Xen's clock comes first";
-	return "; the TSC is not reported as invariant, so the hypervisor's clock comes first";
-}
-
-static void
-put_unstable(struct text *text, const struct report *report)
-{
-	const char *why[UNSTABLE_MAX];
-	size_t count = find_unstable(report, why);
-
-	for (size_t i = 0; i < count; i++)
-		text_printf(text, "%s%s", !i ? "; it marks the TSC unstable: " : ", and ", why[i]);
+	if (above)
+		return "; the TSC is not reported as invariant, so the hypervisor's clock comes first";
+	if (below && next->offered_by == PARAVIRTUAL_XEN)
+		return "; if the TSC is reported as invariant and Xen never emulates it, Linux ranks Xen's clock below it";
+	if (below)
+		return "; if the TSC is reported as invariant, Linux ranks the hypervisor's clock below it";
+	if (text_equal(first->id, "tsc") && !report->tsc_is_invariant && !report->hypervisor[0])
+		return "; it marks the TSC unstable once a core sleeps deeply, because it is not reported as invariant";
+	return "";
 }
 
 /* Lists clocks that rank above FIRST but are absent or do not work. */
@@ -154,7 +141,7 @@ static void
 predict_linux(struct report *report)
 {
 	const struct clock *first = best_rated(report, NULL), *next = first ? best_rated(report, first) : NULL;
-	bool has_tsc = report_has_clock(report, "tsc");
+	struct phrase unstable = recommend_why_unstable(report);
 	struct text text;
 
 	if (!first)
@@ -167,32 +154,20 @@ predict_linux(struct report *report)
 	if (first->falls_back)
 		text_put(&text, "; its page's sequence is 0, so each read of it reads the MSR");
 	put_missing(&text, report, first);
-	if (has_tsc)
-		put_unstable(&text, report);
-	if (has_tsc && first->by_tsc && linux_rating(first) > TSC_RATING)
-		text_put(&text, why_above_tsc(report, first));
-	else if (text_equal(first->id, "tsc") && next && next->by_tsc)
-		text_put(&text, why_below_tsc(next));
-	else if (text_equal(first->id, "tsc") && !report->tsc_is_invariant && !report->hypervisor[0])
-		text_put(&text, "; it marks the TSC unstable once a core sleeps deeply, because it is not reported as invariant");
-	text_put_char(&text, '.');
+	if (unstable.bytes[0] && report_has_clock(report, "tsc"))
+		text_printf(&text, "; it marks the TSC unstable: %s", unstable.bytes);
+	text_printf(&text, "%s.", why_first(report, first, next));
 }
 
-/* Adds what the hypervisor's interface lacks. Windows knows the interface of Hyper-V only. */
-static void
-put_lacking_feature(const struct report *report, struct text *text)
-{
-	const struct paravirtual_interface *hyperv = paravirtual_find(&report->paravirtual, PARAVIRTUAL_HYPERV);
-
-	if (hyperv && hyperv->missing)
-		text_printf(text, " CPUID 40000003h lacks %s.", hyperv->missing);
-}
-
-/* Finds the clock that Windows takes. A TSC that Linux would mark unstable counts as unsuited for Windows, too. */
+/*
+ * Finds the clock that Windows takes, and names a feature that Hyper-V's interface lacks. Windows knows only this
+ * interface of a hypervisor. A TSC that Linux would mark unstable counts as unsuited for Windows, too.
+ */
 static void
 predict_windows(struct report *report)
 {
-	bool tsc = report_has_clock(report, "tsc") && report->tsc_is_invariant && !recommend_linux_marks_tsc(report);
+	const struct paravirtual_interface *hyperv = paravirtual_find(&report->paravirtual, PARAVIRTUAL_HYPERV);
+	bool tsc = report_has_clock(report, "tsc") && report->tsc_is_invariant && !recommend_why_unstable(report).bytes[0];
 	const char *const order[] = { "hv_page", "hv_ref", tsc ? "tsc" : "hpet", "hpet", "acpi_pm" };
 	const char *id = NULL;
 	struct text text;
@@ -212,7 +187,14 @@ predict_windows(struct report *report)
 	else
 		text_printf(&text, "the platform's counter, because the TSC is %s.", report->tsc_is_invariant ? "not reliable here" :
 			    "not reported as invariant");
-	put_lacking_feature(report, &text);
+	if (hyperv && hyperv->missing)
+		text_printf(&text, " CPUID 40000003h lacks %s.", hyperv->missing);
+}
+
+static bool
+has_tsc_adjust(const struct report *report)
+{
+	return report->core_count && report->cores->facts_known && report->cores->facts.has_tsc_adjust;
 }
 
 /* Returns why PostgreSQL does not read the TSC itself; NULL if it does. */
@@ -223,7 +205,7 @@ why_not_postgresql(const struct report *report, const char *linux_takes)
 		return "the TSC is not reported as invariant";
 	if (!report_has_clock(report, "tsc_rdtscp"))
 		return "there is no RDTSCP";
-	if (!report->core_count || !report->cores->facts_known || !report->cores->facts.has_tsc_adjust)
+	if (!has_tsc_adjust(report))
 		return linux_takes && text_equal(linux_takes, "tsc") ? NULL :
 		       "CPUID reports no TSC_ADJUST, and Linux does not take the TSC";
 	return NULL;
@@ -262,11 +244,10 @@ predict_postgresql(struct report *report)
 		text_printf(&text, "the system's clock, which is Linux's: %s.", why_not);
 		return;
 	}
-	text_put(&text, "it reads the TSC itself, because it is reported as invariant and ");
-	text_put(&text, report->core_count && report->cores->facts_known && report->cores->facts.has_tsc_adjust ?
-		 "CPUID reports TSC_ADJUST" : "Linux takes it");
+	text_printf(&text, "it reads the TSC itself, because it is reported as invariant and %s",
+		    has_tsc_adjust(report) ? "CPUID reports TSC_ADJUST" : "Linux takes it");
 	if (read_ps)
-		recommend_put_number(&text, "; a read costs ", number_ps(read_ps), "");
+		text_printf(&text, "; a read costs %s", number_ps(read_ps).text);
 	put_loop(&text, report);
 	text_put_char(&text, '.');
 }

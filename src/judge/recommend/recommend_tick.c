@@ -55,18 +55,6 @@ has_clock(const struct report *report, const char *id, const char *source)
 	return report_has_clock(report, id) || is_tested(report, source);
 }
 
-static bool
-has_hpet(const struct report *report)
-{
-	return has_clock(report, "hpet", "hpet0");
-}
-
-static bool
-has_pit(const struct report *report)
-{
-	return has_clock(report, "pit", "pit0");
-}
-
 /* Writes how many rules on its interrupts SOURCE passed, if it broke none. */
 static void
 put_passed_rules(const struct report *report, struct text *reason, const char *source)
@@ -135,9 +123,9 @@ put_wake_timer(const struct report *report, struct text *reason)
 {
 	text_put(reason, ", but it may stop in deep sleep (CPUID 6 EAX[2] is 0");
 	text_put(reason, report->hypervisor[0] ? ", as reported by the hypervisor)" : ")");
-	if (has_hpet(report))
+	if (has_clock(report, "hpet", "hpet0"))
 		text_put(reason, ", where the HPET (rating 50) wakes the core.");
-	else if (has_pit(report))
+	else if (has_clock(report, "pit", "pit0"))
 		text_put(reason, ", where the PIT (rating 0) wakes the core.");
 	else
 		text_put(reason, ", and no HPET or PIT to wake the core was found or tested.");
@@ -168,9 +156,9 @@ put_lapic(struct report *report, struct text *reason, bool deadline)
 static void
 put_global(struct report *report, struct text *reason)
 {
-	bool hpet = has_hpet(report);
+	bool hpet = has_clock(report, "hpet", "hpet0");
 
-	if (!hpet && !has_pit(report)) {
+	if (!hpet && !has_clock(report, "pit", "pit0")) {
 		text_put(reason, "None is known: the local APIC's timer can't be used, and no HPET or PIT was found or tested.");
 		return;
 	}
