@@ -1,4 +1,4 @@
-/* Prepares the machine that the firmware or a loader handed over for a run. See run.h. */
+/* Prepares the machine for a run, after the firmware or a loader has started the application. See run.h. */
 #ifndef BARETICK_MACHINE_H
 #define BARETICK_MACHINE_H
 

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the figures of two versions of baretick. Usage: figures.py OLD NEW, two folders of reports.
-
+"""Compares the figures of two versions of baretick. Usage: figures.py OLD NEW, two folders of reports. ¶
 `BARETICK_REPORTS=FOLDER build/unit/measure/test_catalogue` writes the reports of all its simulated machines to
 FOLDER. They have the same figures at each run. Every number, boolean and state is compared by its place. Texts
 may differ. Keys and outcomes that schema /2 renamed count as the same. Prints each difference. The exit status is
@@ -14,7 +13,7 @@ RENAMED = {"meetings": "pingpongs", "apart": "off_majority", "watched_ns": "obse
 RENAMED_IN_SKEW = {"players": "cores", "width": "concurrency"}
 OUTCOMES = {"kept": "passed", "broken": "failed", "not seen": "not_checked"}
 WORDS = {"text", "reason", "title", "cause", "advice", "source", "tsc_source", "schema", "unit", "schedule_reason", "found_by", "sha256"}
-# Keys that are new in schema /2. Both schemas have a finding's limit.
+# Keys that are new in schema /2. The key `limit` is only new outside of findings; the limit of a finding is compared.
 SINCE_2 = {"series", "not_determined", "p50_within_ns", "p90_within_ns", "p99_within_ns", "p999_within_ns", "drifts", "severity", "limit"}
 UNTOLD = {"tool", "notes", "elapsed_ms"}
 

@@ -183,7 +183,7 @@ multiboot2_entry:
 	wrmsr
 	mov eax, CR0_LONG
 	mov cr0, eax
-	mov eax, task			; a descriptor holds its base in four pieces
+	mov eax, task			; the descriptor has bits 0 to 31 of the base in three fields; bits 32 to 63 stay 0
 	mov [gdt.task + 2], ax
 	shr eax, 16
 	mov [gdt.task + 4], al

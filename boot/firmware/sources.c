@@ -5,7 +5,7 @@
 #include "hw/fw_cfg.h"
 
 #define SOURCE_SIZE 8192 /* bytes of options in one source */
-#define SHOWN_MAX   48   /* most characters of a loader's words that a note shows */
+#define SHOWN_MAX   48   /* maximum number of characters that a note shows of another program's words */
 #define FW_CFG_NAME "opt/baretick/options"
 
 struct sources

@@ -57,7 +57,7 @@ recorder_take:
 .source:				; without it a level stays active, and an RTC interrupts no more
 	cmp qword [rdi + timer_slot.acknowledge], 0
 	je acknowledge
-	push rsi			; saved here, because the called C function preserves the other registers
+	push rsi			; these registers are saved, because the called C function may change them
 	push r8
 	push r9
 	push r10

@@ -25,7 +25,7 @@ hpet_read64(void *context)
 	uint32_t low = hw_read32(base + HPET_COUNTER);
 	uint32_t high_again = hw_read32(base + HPET_COUNTER_HIGH);
 
-	/* The low half needs at least 429 ms to roll over, so it cannot roll over twice between these reads. */
+	/* At the shortest period (100 ps) the low half rolls over in 429 ms, so at most once between these reads. */
 	if (high_again != high)
 		low = hw_read32(base + HPET_COUNTER);
 	return (uint64_t)high_again << 32 | low;

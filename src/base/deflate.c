@@ -70,8 +70,8 @@ log2_floor(uint32_t value)
 }
 
 /*
- * Writes the length of a repetition (3.2.5). From length 8 on, one code stands for 2^EXTRA lengths, and EXTRA further
- * bits select one of them. There are four codes for each value of EXTRA.
+ * Writes the length of a repetition (3.2.5). From length 8 on, one code stands for a group of lengths, and further bits
+ * after the code select one of them. There are four codes for each number of further bits.
  */
 static void
 put_length(struct stream *stream, uint32_t length)
@@ -88,8 +88,8 @@ put_length(struct stream *stream, uint32_t length)
 }
 
 /*
- * Writes the distance of a repetition. Codes are formed as for lengths, but there are two codes for each value of
- * EXTRA.
+ * Writes the distance of a repetition. Codes are formed as for lengths, but there are two codes for each number of
+ * further bits.
  */
 static void
 put_distance(struct stream *stream, uint32_t distance)

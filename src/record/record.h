@@ -103,7 +103,8 @@ struct record_mark {
 struct record_reading {
 	uint16_t clock, flags;
 	uint32_t core;
-	uint64_t begin, ticks, end; /* a struct sample; TICKS starts again at 0 when the counter wraps */
+	/* same meaning as in struct sample; TICKS has the counter's own value, without its wraps */
+	uint64_t begin, ticks, end;
 };
 
 /*

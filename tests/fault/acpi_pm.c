@@ -1,20 +1,20 @@
 /*
  * Replaces drivers/clocks/acpi_pm.c in a test image with a PM timer whose reads cause an exception. QEMU's fw_cfg item
- * `opt/baretick/fault` has three words: the kind, the APIC id of the core, and the time. The time is a number of
- * batches of samples, `open`, or `together` (while all cores read). Examples are `gp 0 100`, `pf 1 open`, `ud 0
- * together`.
+ * `opt/baretick/fault` has three words: the kind of the fault, the APIC id of the core, and the time. The time is a
+ * number of batches of samples, `open`, or `together` (while all cores read). For example, `gp 0 100` causes #GP on
+ * core 0 after 100 batches.
  *
- * Calls to wrong addresses are `vo` (memory that does not exist), `st` (the stack), and `fw` (a call of the firmware
- * that faults there). `ha 0 0` is an exception in a handler of the local APIC's timer: see timer_lapic.c.
+ * These kinds cause an exception:
+ * `gp`, `pf` and `ud`: the exception of this name.
+ * `vo`, `st` and `fw`: a call to memory that does not exist, to the stack, and to the firmware, which faults there.
+ * `ha`: an exception in a handler of the local APIC's timer. See timer_lapic.c.
+ * `is`: a page fault with firmware that has a separate stack for #PF. See guard.c.
+ * `ea`: an exception before the application starts, only in the boot without UEFI. See bare/take_over.c.
  *
- * `is` is a page fault like `pf`, with firmware that has a separate stack for #PF: see guard.c.
- *
- * `no 0 1` is no exception: the read never ends.
- *
- * `ea 0 open` is an exception before the application starts, only in the boot without UEFI: see bare/take_over.c.
- *
- * Two kinds cause no exception, but remove something that the start of cores needs. With `lo 0 open` no memory below
- * 1 MiB is free. With `ma 0 open` the MADT lists another core in place of the boot core.
+ * These kinds cause no exception:
+ * `no`: the read never ends.
+ * `lo`: no memory below 1 MiB is free, which the start of cores needs.
+ * `ma`: the MADT lists another core in place of the boot core.
  */
 #define acpi_pm_driver acpi_pm_well
 #include "../../drivers/clocks/acpi_pm.c"

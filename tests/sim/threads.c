@@ -17,7 +17,10 @@
 #define PATIENCE_S       120
 #define PPB              1000000000
 
-/* World time in ticks of a pause if only one core still works, because the core that it waits for has died. */
+/*
+ * Duration in world time (ticks) of a pause if only one core still works. This core waits for a core that has died, and
+ * the wait should end soon.
+ */
 #define LONELY_TICKS 1000
 
 struct core {

@@ -1,4 +1,7 @@
-/* The faulty clocks, and the facts about them that the report's own intervals prove. See verdict_clocks.h. */
+/*
+ * Finds the faulty clocks of a machine, and the facts about them that the intervals in the report prove. See
+ * verdict_clocks.h.
+ */
 #include "verdict_clocks.h"
 
 #include <math.h>

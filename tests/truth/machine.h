@@ -20,7 +20,7 @@ enum { TSC, HPET, PM, PIT, RTC, CLOCKS };
 #define PPB       1000000000
 #define TICK      ((__int128)1000000000000000000) /* a tick of a core's TSC in the unit of machine_tsc_at() */
 
-struct kind { /* a kind of machine; an example is "sick", with one wrong oscillator */
+struct kind { /* a kind of machine, for example one with a wrong oscillator */
 	const char *name, *what;
 	void (*draw)(void);
 };

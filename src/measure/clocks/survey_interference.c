@@ -111,8 +111,8 @@ warm_up(struct survey *survey, size_t core, struct observe_job job)
 }
 
 /*
- * Reads all clocks if this was not done recently, because clocks that wrap soon could otherwise not show which clock
- * jumped. Returns false if the run is over.
+ * Reads all clocks if the last reading is too long ago. A clock that wrapped unseen in the meantime could not show
+ * whether it jumped. Returns false if the run is over.
  */
 static bool
 sweep_if_due(struct survey *survey)

@@ -106,7 +106,8 @@ found(void)
 }
 
 /*
- * Asserts that a group of the first discontinuity has the clocks in SET, and that its time is NS, known to WITHIN_NS.
+ * Asserts that a group of the first discontinuity has exactly the clocks in SET. NS must lie in the interval of the
+ * time that passed by these clocks, and this interval must be at most WITHIN_NS wide.
  */
 static void
 assert_group(size_t group, uint32_t set, int64_t ns, int64_t within_ns)

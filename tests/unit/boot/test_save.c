@@ -131,7 +131,7 @@ TEST(a_volume_that_fills_up_between_two_pieces_is_left_as_it_was)
 	assert_int_equal(firmware_sim_low_taken, 0);
 }
 
-/* U-Boot's SetInfo returns this status. */
+/* The SetInfo of U-Boot cannot rename a folder, and returns EFI_UNSUPPORTED. */
 TEST(a_report_that_cannot_be_renamed_is_whole_keeps_its_number_and_can_be_dropped)
 {
 	struct volume_sim *volume = *state;

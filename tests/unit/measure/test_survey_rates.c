@@ -1438,7 +1438,7 @@ TEST(a_counter_that_is_written_after_the_window_is_found_at_the_end)
 	assert_only("clock-backward", "hpet", 1);
 }
 
-/* The window takes 1.5 s, and its last edge comes 2 s after its first. */
+/* The window should take 1.5 s. It ends at the next edge of the RTC, which comes 2 s after the first edge. */
 TEST(a_jump_while_each_window_waits_for_its_last_edge_is_in_no_rate)
 {
 	begin_well();
@@ -1643,8 +1643,9 @@ TEST(progress_is_shown_once_a_second_and_does_the_rates_no_harm)
 }
 
 /*
- * The window takes ten times the duration up to 10 s, and three times the duration if it is longer. In a quick run it
- * takes one second. A soak's rates cover the whole run.
+ * The window takes ten times the duration of one measurement, but at most 10 s. If three times that duration is longer,
+ * the window takes three times the duration. In a quick run it takes one second, or the duration of one measurement if
+ * that is longer. A soak's window takes at most 10 s, because its rates cover the whole run.
  */
 TEST(the_window_grows_with_the_duration)
 {

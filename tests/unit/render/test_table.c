@@ -804,8 +804,8 @@ TEST(shares_are_rounded_to_nearest)
 }
 
 /*
- * 10 samples have three durations: 7, 2 and 1. The list continues until a row reaches the cut-off, and ends with the
- * longest duration.
+ * There are 10 samples: 7 of 10 ns, 2 of 20 ns, and 1 of 20,000 ns. The list continues until the share of the listed
+ * samples reaches the cut-off (the option cutoff=). It ends with the longest duration.
  */
 TEST(observed_durations_stop_at_the_cut_off_and_end_with_the_longest)
 {

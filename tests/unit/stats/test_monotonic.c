@@ -129,11 +129,17 @@ TEST(a_bracket_that_went_back_is_no_step_back_and_proves_no_stall)
 	assert_int_equal(monotonic.stalls, 0);
 }
 
-/* The clock ticks at a tenth of the TSC's rate. Allowed are an eighth more, and four ticks for any duration. */
+/*
+ * The clock ticks at a tenth of the TSC's rate. A step may have an eighth more ticks than expected, and four ticks in
+ * addition.
+ */
 static const struct monotonic_bounds leaps = { .leap_rate = (UINT64_C(9) << MONOTONIC_RATE_SHIFT) / 80,
 					       .leap_ticks = 4 };
 
-/* Two readings are at most 200 ticks of the TSC apart. Allowed are 22.5 ticks of the clock, and 4 more. */
+/*
+ * Two readings are at most 200 ticks of the TSC apart. A step may therefore have 22.5 ticks of the clock, and 4 in
+ * addition.
+ */
 TEST(a_step_of_26_in_200_ticks_is_allowed_and_one_of_27_is_a_leap)
 {
 	struct sample samples[] = { { 0, 1000, 100 }, { 100, 1026, 200 }, { 200, 1053, 300 }, { 300, 1063, 400 },
