@@ -1,7 +1,8 @@
 /*
- * Rates on simulated machines with known true rates. The rates, the cost of a read, and the time within a read at which
- * it takes effect are drawn from a seed. Each run takes the whole window of one second. The RTC is read more slowly
- * while its next second is far away, so that a run has about 50,000 accesses.
+ * Measured rates of clocks on simulated machines, compared with the true rates. A seed draws three values for each
+ * clock: the rate, the cost of a read, and the time within a read at which the counter is sampled. Each run takes the
+ * whole window of one second. The RTC is read more slowly while its next second is far away, so that a run has about
+ * 50,000 accesses.
  */
 #include <stdio.h>
 
@@ -28,7 +29,7 @@
 #define DRIVERS       10
 #define PPM           1000           /* one ppm in ppb */
 #define PPB           1000000000
-#define TENTHS        10000000       /* 100 % in tenths of a ppm, the unit of drawn rates */
+#define TENTHS        10000000       /* 100 % in the unit of drawn rate errors, tenths of a ppm */
 #define OFF_MAX_TENTHS 20000
 #define ACCESS_NS_MIN 50
 #define ACCESS_NS_MAX 20000
@@ -45,31 +46,35 @@ static const char *const ids[CLOCKS] = { "tsc", "hpet", "acpi_pm", "pit", "rtc" 
 struct bench {
 	uint64_t seed;
 	/*
-	 * Largest delay of the RTC's updates, and how early it may show a second before the end of its update. Normally 0.
+	 * Faults of the RTC, normally 0: the largest delay of its updates, and the largest time by which it shows a second
+	 * before its update ends.
 	 */
 	uint64_t late_max_ps, early_max_ps;
-	uint64_t leaps_at_ps, leap_ps; /* from this time on, the RTC is ahead by LEAP_PS */
+	uint64_t leaps_at_ps, leap_ps; /* time at which the RTC jumps ahead, and size of the jump */
 	/*
-	 * The core is preempted once for AWAY_PS. This happens at the first read of the PIT after AWAY_AT_PS, or at the
-	 * first read of the RTC if AWAY_AT_RTC.
+	 * The core is preempted once for AWAY_PS: at the first read of the PIT after AWAY_AT_PS, or of the RTC if
+	 * AWAY_AT_RTC is true.
 	 */
 	uint64_t away_at_ps, away_ps;
 	bool away_at_rtc;
-	uint64_t jitter_ps;        /* upper limit of each part of a read: before the counter is sampled, and after it */
-	int64_t off_tenths[CLOCKS]; /* rate error of each clock against its nominal rate, in tenths of a ppm */
+	/* largest duration of a read before the counter is sampled, and largest duration after it */
+	uint64_t jitter_ps;
+	/* error of each clock's true rate, compared with its nominal rate, in tenths of a ppm */
+	int64_t off_tenths[CLOCKS];
 	uint64_t tsc_hz;
 	uint64_t changes_at_ps;    /* time at which the clock CHANGING becomes faster by CHANGE_PPM */
 	int changing;
 	int64_t change_ppm;
-	uint64_t draw_ps;          /* time that a display of the progress takes */
+	uint64_t draw_ps;          /* duration of one display of the progress */
 	unsigned away_in;          /* number of readings of the PM timer after which the core is preempted; 0 for never */
 	/*
-	 * The HPET jumps once in each rate window, this long after the window's first edge. If it is 0, there is no jump.
+	 * Once in each rate window, the HPET jumps. The jump comes this many milliseconds after the window's first edge. If
+	 * the value is 0, there is no jump.
 	 */
 	uint64_t jumps_after_ms;
 	uint64_t jumped_in;        /* first edge of the latest window in which the HPET jumped */
-	uint64_t shown_ns;         /* progress shown last, in ns */
-	unsigned shown;            /* how many times progress was shown */
+	uint64_t shown_ns;         /* progress in ns when it was last shown */
+	unsigned shown;            /* number of times that progress was shown */
 
 	bool is_open; /* true if the clocks are open */
 	struct platform platform;
@@ -96,7 +101,7 @@ draw(uint64_t below)
 	return bench->seed % below;
 }
 
-/* Functions of the simulated machine. */
+/* Functions that simulate the machine. */
 
 static void
 spend_some(void)
@@ -181,7 +186,7 @@ rtc_in_at(uint64_t now_ps, uint16_t port)
 	return value;
 }
 
-/* Acts like an emulator that is late with each second, or like a chip that shows the second early in its update. */
+/* Acts like an emulator that shows each second too late, or like a chip that shows it before the end of its update. */
 static uint32_t
 in_rtc(void *context, uint16_t port, unsigned width_bytes)
 {
@@ -226,7 +231,7 @@ expired(void *context)
 	return false;
 }
 
-/* Takes some time, like drawing on a screen. */
+/* Takes some simulated time, like drawing on a screen. */
 static void
 show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
 {
@@ -248,7 +253,10 @@ find(int clock)
 	return NULL;
 }
 
-/* Lets the HPET jump by a second, if this is due in the current window. The window's first edge identifies it. */
+/*
+ * Makes the HPET jump by a second if the jump in the current window is due. Windows are told apart by their first
+ * edges.
+ */
 static void
 jump_if_due(void)
 {
@@ -400,7 +408,7 @@ measure(void)
 	assert_false(bench->report.incomplete);
 }
 
-/* Assertions that the intervals contain the true values. */
+/* Functions that check if the intervals contain the true values. */
 
 static long double
 fraction(const struct rate *rate)
@@ -549,7 +557,7 @@ TEST(in_1000_runs_with_any_rates_and_costs_every_interval_holds_the_truth)
 		uint64_t access_ns = ACCESS_NS_MIN + draw(run % 2 ? 1000 : ACCESS_NS_MAX - ACCESS_NS_MIN);
 
 		draw_rates();
-		if (run % 4 == 0) { /* two clocks must be right to outvote one that is off by more than its error */
+		if (run % 4 == 0) { /* if one clock is wrong, two right clocks are needed to outvote it */
 			bench->off_tenths[HPET] = OFF_MAX_TENTHS;
 			bench->off_tenths[PM] = bench->off_tenths[PIT] = 0;
 		}
@@ -579,7 +587,8 @@ TEST(at_1_us_a_read_hpet_and_pm_timer_are_within_5_ppm_of_the_truth)
 		draw_rates();
 		bench->off_tenths[PM] = bench->off_tenths[PIT] = bench->off_tenths[HPET];
 		begin(SIM_PS_PER_US, 0);
-		sim.cost_ps[SIM_READ] = SIM_PS_PER_US / 3; /* the HPET's 64 bits need three reads: high, low, high */
+		/* a reading of the HPET's 64 bits takes three accesses: high, low, high */
+		sim.cost_ps[SIM_READ] = SIM_PS_PER_US / 3;
 		measure();
 		for (int c = HPET; c <= PM; c++) {
 			const struct interval_ppb *error = &find(c)->error;
@@ -590,7 +599,7 @@ TEST(at_1_us_a_read_hpet_and_pm_timer_are_within_5_ppm_of_the_truth)
 	}
 }
 
-/* Asserts that the only finding is RULE against CLOCK, and that its interval contains TRUTH_PPM. */
+/* Asserts that RULE against CLOCK is the only finding, and that the finding's interval contains TRUTH_PPM. */
 static void
 assert_only(const char *rule, const char *clock, int64_t truth_ppm)
 {
@@ -618,7 +627,9 @@ assert_clean(void)
 		fail_msg("%s: %s", bench->report.findings[i].rule, bench->report.findings[i].text);
 }
 
-/* With a separate crystal for the TSC, the chip set's counters and the RTC are two independent sources that agree. */
+/*
+ * Gives the TSC a crystal of its own. The chip set's counters and the RTC are then two independent sources that agree.
+ */
 static void
 give_the_tsc_a_crystal_of_its_own(void)
 {
@@ -679,7 +690,10 @@ TEST(an_rtc_that_drifts_alone_is_named)
 	}
 }
 
-/* Over a second, the rate of a guest's RTC is known within 10,000 ppm. A larger error is found. */
+/*
+ * In a window of one second, the rate of a guest's RTC is only known within 10,000 ppm. If its error is larger, it must
+ * be named.
+ */
 TEST(an_rtc_that_drifts_in_a_guest_is_named_beyond_its_error_only)
 {
 	bench->off_tenths[RTC] = -200000;
@@ -712,8 +726,8 @@ sample_pit(void *device, struct sample *samples, size_t count)
 }
 
 /*
- * The TSC stops for 400 us in the middle of a sweep, when the clocks before the PIT were already read. In the second
- * run the PIT jumps ahead instead, and stays ahead.
+ * First the TSC stops for 400 us in the middle of a sweep (a reading of all clocks), before the PIT is read. In the
+ * second run the TSC does not stop, but the PIT jumps ahead.
  */
 TEST(a_tsc_that_stands_in_a_guest_while_all_are_read_accuses_none_of_them)
 {
@@ -752,8 +766,9 @@ sample_pm(void *device, struct sample *samples, size_t count)
 }
 
 /*
- * The HPET is not compared while its checks run. The PM timer's reading takes 32 ms, so it fits before and after the
- * jump. The PIT wraps too soon to show it. Only the RTC remains, and would seem to be behind.
+ * Only few clocks can show the jump of the TSC: the HPET is not compared while its checks run. The reading of the PM
+ * timer takes 32 ms, so the jump may be before or after it. The PIT wraps too soon. So only the RTC remains, and it
+ * would wrongly seem to be behind.
  */
 TEST(a_tsc_that_leaps_within_a_reading_of_the_pm_timer_is_named_and_not_the_rtc)
 {
@@ -779,10 +794,12 @@ TEST(a_tsc_that_leaps_within_a_reading_of_the_pm_timer_is_named_and_not_the_rtc)
 	find(PM)->clock.sample = at_pm.sample;
 }
 
-#define PHASES   3 /* number of phases of the readings against the RTC's edge */
+#define PHASES   3 /* number of runs, each with another time between the readings and the RTC's edge */
 #define PHASE_PS (77 * SIM_PS_PER_US)
 
-/* This is like a guest that was stopped in the middle of the window or after it, while its host's RTC continued. */
+/*
+ * A guest that is stopped in the middle of the window, or after it, looks like this, because its host's RTC continues.
+ */
 TEST(an_rtc_that_leaps_is_a_finding_on_bare_metal_only)
 {
 	static const uint64_t leaps_ps[] = { SIM_PS_PER_S / 5, 3 * SIM_PS_PER_S };
@@ -815,8 +832,9 @@ TEST(an_rtc_that_leaps_is_a_finding_on_bare_metal_only)
 }
 
 /*
- * A guest is stopped between the sweep that ends the preparation and the first edge of the window. The RTC's reading in
- * that sweep is known to a second, so a stop of 3 s always shows, and a stop of 0.5 s in some phases.
+ * A guest is stopped after the last sweep of the preparation, and before the first edge of the window. In that sweep
+ * the RTC is only read to a whole second. So a stop of 3 s always shows, and a stop of 0.5 s shows in some of the runs
+ * only.
  */
 TEST(a_stop_before_the_first_edge_of_the_window_is_seen)
 {
@@ -858,7 +876,8 @@ last_end_ps(void)
 }
 
 /*
- * The PIT's wraps cannot be counted while the other clocks are stopped, so its time may be wrong by a part of a wrap.
+ * While the other clocks are stopped, the wraps of the PIT cannot be counted. So the time that the PIT shows may be
+ * wrong by a part of a wrap.
  */
 TEST(a_snapshot_between_the_windows_last_ends_accuses_nobody)
 {
@@ -888,8 +907,8 @@ TEST(a_snapshot_between_the_windows_last_ends_accuses_nobody)
 }
 
 /*
- * The RTC jumps EARLY_PS before the window's last edge. This part of the jump is in the window, and the rest is in the
- * following stretch.
+ * The RTC jumps shortly (EARLY_PS) before the last edge of the window. So a part of the jump is in the window, and the
+ * rest of it is in the time after the window.
  */
 TEST(an_rtc_that_leaps_at_the_edge_between_two_stretches_is_not_fast_in_both)
 {
@@ -910,8 +929,8 @@ TEST(an_rtc_that_leaps_at_the_edge_between_two_stretches_is_not_fast_in_both)
 }
 
 /*
- * The first edge after 300 s still fits the RTC's possible error, so this part of the jump is overlooked. Only the rest
- * of the jump comes after this edge.
+ * The first edge after 300 s is early by a part of the jump, which is within the RTC's possible rate error. So this
+ * part is overlooked, and only the rest of the jump, after this edge, is noticed.
  */
 TEST(a_leap_of_which_part_was_overlooked_is_said_to_be_as_long_as_it_may_be)
 {
@@ -948,8 +967,8 @@ TEST(a_leap_of_which_part_was_overlooked_is_said_to_be_as_long_as_it_may_be)
 }
 
 /*
- * A jump after the window is in the rate over the whole run and in the rate after the window, which are not
- * independent.
+ * The RTC jumps after the window. Two rates show the jump: the rate over the whole run, and the rate after the window.
+ * They are not independent of each other, so the RTC must not be named.
  */
 TEST(a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean)
 {
@@ -965,10 +984,10 @@ TEST(a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean)
 		bench->leaps_at_ps = sim.now_ps + SIM_PS_PER_S;
 		sim_advance_ps(leaps[i].run_s * SIM_PS_PER_S);
 		survey_rates_again(&bench->survey);
-		/* If the jump is larger than the RTC's possible rate error, no rate spans it. */
+		/* If the jump is larger than the RTC's possible rate error, it is noticed, and no rate spans it. */
 		assert_int_equal(find(RTC)->implied_since.known, !discontinuities());
 		assert_int_equal(find(RTC)->implied.high < find(RTC)->implied_window.high,
-				 !discontinuities()); /* otherwise the jump is only in the rate over the whole run */
+				 !discontinuities()); /* if the jump is not noticed, it is only in the rate over the whole run */
 		assert_clean();
 		assert_int_equal(bench->report.note_count, discontinuities());
 		bench->leap_ps = 0;
@@ -976,8 +995,8 @@ TEST(a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean)
 }
 
 /*
- * The RTC's rate is so wrong that the wraps of its minutes since the window cannot be counted. So its edges are
- * followed once more.
+ * The RTC's rate is so wrong that the minutes since the window cannot be counted. So the run follows the RTC's edges
+ * once more, at its end.
  */
 TEST(an_rtc_that_is_far_off_in_a_guest_is_named_however_long_the_run)
 {
@@ -997,9 +1016,9 @@ TEST(an_rtc_that_is_far_off_in_a_guest_is_named_however_long_the_run)
 }
 
 /*
- * The core is preempted for 1.5 s at the RTC's edge at the end of the run: after the edge was seen, or before it. In
- * both cases the RTC's edges are followed once more. In the first case this starts from a fresh reading. In the second
- * case the edge is known only to 1.5 s, so the rest of the run shows nothing.
+ * At the end of the run, the core is preempted for 1.5 s: after the RTC's edge was seen, or before it. In both cases
+ * the run follows the RTC's edges once more. In the first case it starts with a new reading. In the second case the
+ * edge is only known within 1.5 s, so the rest of the run shows nothing about the RTC.
  */
 TEST(so_is_one_whose_edges_came_while_the_core_was_away)
 {
@@ -1019,8 +1038,8 @@ TEST(so_is_one_whose_edges_came_while_the_core_was_away)
 }
 
 /*
- * The core was preempted, and returns during the RTC's update at the second edge after that. The seconds cannot be read
- * during an update.
+ * The core was preempted. Two edges later, it continues during an update of the RTC, in which the seconds cannot be
+ * read.
  */
 TEST(an_rtc_is_not_stuck_if_the_core_comes_back_in_its_update)
 {
@@ -1037,8 +1056,9 @@ TEST(an_rtc_is_not_stuck_if_the_core_comes_back_in_its_update)
 }
 
 /*
- * In a soak, the first half of the window and the rest of the run show the error without another 10 s of measurement. A
- * stop at the end of the window is in both of these, but not in the first half.
+ * In a soak, an RTC is named if the first half of the window and the rest of the run both show the error. No further
+ * edges must be measured then, which would take another 10 s. The whole window would not be enough: a stop at its end
+ * is in the window and in the rest of the run, but not in the first half.
  */
 TEST(so_is_one_that_the_first_half_of_the_window_confirms)
 {
@@ -1067,8 +1087,8 @@ TEST(so_is_one_that_the_first_half_of_the_window_confirms)
 }
 
 /*
- * In an hour, 4,000 ppm are 14.4 s, which is too much to count the wraps of the RTC's minutes. Ten further edges
- * decide.
+ * An error of 4,000 ppm is 14.4 s in an hour. This is too much for counting the minutes of the RTC. Ten further edges
+ * decide if the RTC is named.
  */
 TEST(so_is_one_that_is_little_off_in_a_soak_of_hours)
 {
@@ -1094,8 +1114,8 @@ TEST(an_rtc_in_a_guest_that_was_not_seen_again_is_noted_only)
 }
 
 /*
- * A sample of the RTC takes 4 accesses, or 6 with a new second. Therefore each edge is known within 10 us, and the rate
- * over one second within 20 ppm. The reference clock adds another 10 ppm.
+ * A sample of the RTC takes 4 accesses, or 6 if the second has changed. So each edge is known within 10 us, and the
+ * rate over one second within 20 ppm. The error of the reference clock adds 10 ppm.
  */
 TEST(on_bare_metal_an_rtc_is_known_within_15_ppm_wherever_it_shows_the_second_early)
 {
@@ -1111,8 +1131,8 @@ TEST(on_bare_metal_an_rtc_is_known_within_15_ppm_wherever_it_shows_the_second_ea
 }
 
 /*
- * Without a nominal rate of the TSC there are two independent sources. The RTC's interval is too wide to decide between
- * them.
+ * The TSC has no nominal rate, so only two sources remain, and they disagree. The interval of the RTC is too wide to
+ * show which of the two is right.
  */
 TEST(of_two_that_disagree_neither_is_said_to_be_wrong)
 {
@@ -1173,8 +1193,9 @@ middle_of(int clock)
 }
 
 /*
- * Changes the rate by 180 ppm after half a second: 90 ppm over the window, below any limit. Returns the difference
- * between the rates of the halves in ppm. It is smaller if the middle was read later.
+ * Changes a clock's rate by 180 ppm after half a second. Over the whole window this is 90 ppm, which is below any
+ * limit. Returns the difference between the rates of both halves in ppm. If the reading in the middle came later, it is
+ * smaller than 180 ppm.
  */
 static int64_t
 change_within_the_window(int clock)
@@ -1197,8 +1218,8 @@ change_within_the_window(int clock)
 }
 
 /*
- * In a window of one second, the RTC has no reading in the middle. The other clocks have separate crystals here, so
- * they are three sources.
+ * In a window of one second, the RTC has no edge in the middle. The other clocks have separate crystals here, so they
+ * are three independent sources.
  */
 TEST(a_rate_that_changes_within_the_window_is_found_and_no_other_is)
 {
@@ -1224,8 +1245,9 @@ TEST(of_the_tsc_and_the_clocks_of_one_crystal_none_is_said_to_have_changed)
 }
 
 /*
- * Under Xen the rate of time may change like this. A guest's devices count as one clock, however exact they are. A
- * single device cannot be named either, because a TSC that stopped between the readings of two devices looks the same.
+ * Under Xen, the rate of a guest's devices may change like this. They count as one clock, even if their intervals are
+ * narrow. A single device cannot be named either: if the TSC stopped between the readings of two devices, it would look
+ * the same.
  */
 TEST(a_change_within_the_window_of_a_guest_accuses_nobody)
 {
@@ -1236,8 +1258,8 @@ TEST(a_change_within_the_window_of_a_guest_accuses_nobody)
 }
 
 /*
- * Only one clock is off by more than the limit. The small errors of the other crystals keep their intervals apart, but
- * three of them agree within the limit.
+ * Only the error of one clock is above the limit. The other crystals have small errors, so their intervals do not
+ * overlap, but three of them agree within the limit.
  */
 TEST(the_scale_is_not_taken_from_the_clock_that_is_accused)
 {
@@ -1262,8 +1284,9 @@ TEST(the_scale_is_not_taken_from_the_clock_that_is_accused)
 }
 
 /*
- * The clocks of one wrong crystal are against a right RTC and a right TSC. The TSC's small error decides whether they
- * count as one source against two, or as two groups.
+ * All clocks of one crystal are wrong in the same way, and the RTC and the TSC are right. Depending on the TSC's small
+ * error, this counts as one source against two, or as two groups. In both cases the finding names the groups and no
+ * single clock.
  */
 TEST(the_clocks_of_one_crystal_have_one_vote)
 {
@@ -1285,7 +1308,10 @@ TEST(the_clocks_of_one_crystal_have_one_vote)
 	}
 }
 
-/* PIT and RTC are one group, but differ by more than the limit. A statement about the group must be true for each. */
+/*
+ * The PIT and the RTC are one group, although they differ by more than the limit. If a finding states by how much the
+ * group is faster, this must be true for both.
+ */
 TEST(by_how_much_a_group_is_faster_holds_of_each_in_it)
 {
 	const struct finding *finding = &bench->report.findings[0];
@@ -1305,7 +1331,7 @@ TEST(by_how_much_a_group_is_faster_holds_of_each_in_it)
 	assert_in_range(finding->high, 303, 320);
 }
 
-/* In such a short window, the interval of a guest's RTC is too wide for any statement. */
+/* In such a short window, the interval of a guest's RTC is too wide to prove anything. */
 TEST(a_host_that_is_slewed_does_not_accuse_the_tsc)
 {
 	bench->off_tenths[HPET] = bench->off_tenths[PM] = bench->off_tenths[PIT] = bench->off_tenths[RTC] = 1500;
@@ -1317,8 +1343,8 @@ TEST(a_host_that_is_slewed_does_not_accuse_the_tsc)
 }
 
 /*
- * With this error the RTC's interval is narrow enough to count. But the same oscillator of the host drives all devices,
- * including the RTC.
+ * With this large error, even the RTC's wide interval shows a difference. But one oscillator of the host drives all
+ * devices, including the RTC, so this proves nothing about the TSC.
  */
 TEST(neither_does_its_rtc_where_it_has_a_vote)
 {
@@ -1334,7 +1360,10 @@ TEST(neither_does_its_rtc_where_it_has_a_vote)
 			    "the host drives all devices here, the RTC too.");
 }
 
-/* On bare metal and in a guest the advice does not ask for options or clocks that were already used. */
+/*
+ * The advice must not mention options or clocks that the user has already used. This is so on bare metal and in a
+ * guest.
+ */
 TEST(what_to_do_about_a_disagreement_is_what_was_not_done)
 {
 	static const char *const given[] = {
@@ -1376,7 +1405,7 @@ TEST(a_rate_that_changes_after_the_window_is_found_at_the_end_and_no_other_is)
 		begin_well();
 		measure_window();
 		sim_counter_hasten(counter_of(c), -1000);
-		/* there are so many wraps that they can be counted only with the window's rate */
+		/* the PIT wraps so often in this time that the wraps can only be counted with the rate from the window */
 		sim_advance_ps(100 * SIM_PS_PER_S);
 		survey_rates_again(&bench->survey);
 		assert_only("rate-changed", ids[c], -1000);
@@ -1424,7 +1453,7 @@ TEST(a_counter_that_is_written_after_the_window_is_found_at_the_end)
 	sim.hpet.counter.origin_ticks -= 5000000; /* the HPET jumps back by half a second */
 	survey_rates_again(&bench->survey);
 	judge();
-	/* the step back is smaller than the advance since the last reading */
+	/* the step back is smaller than the counter's advance since its last reading */
 	assert_int_equal(bench->report.finding_count, 1);
 	assert_string_equal(bench->report.findings[0].rule, "clock-backward");
 	assert_string_equal(bench->report.findings[0].clock, "hpet");
@@ -1458,7 +1487,10 @@ TEST(a_jump_while_each_window_waits_for_its_last_edge_is_in_no_rate)
 	}
 }
 
-/* The core was preempted while the rates after a jump were measured. Such a reading is not used for the rates. */
+/*
+ * The core was preempted in a reading, while the rates after a jump were measured. This reading must not be used for
+ * the rates.
+ */
 TEST(a_core_that_is_away_after_a_leap_leaves_the_others_rates_known)
 {
 	const struct rate_interval *pm;
@@ -1522,8 +1554,8 @@ TEST(two_clocks_of_one_source_are_flagged_and_one_20_ppm_off_is_not)
 }
 
 /*
- * An example is an HPET whose period is half a femtosecond longer than its register states. Another one is a PM timer
- * of 315/88 MHz or less.
+ * The true rate differs from the nominal rate by less than the rounding of the nominal rate. For example, the period of
+ * the HPET is half a femtosecond longer than its register states.
  */
 TEST(what_a_claim_is_rounded_by_is_in_each_rate)
 {
@@ -1550,7 +1582,10 @@ TEST(what_a_claim_is_rounded_by_is_in_each_rate)
 	}
 }
 
-/* In a window of ten seconds the RTC has an edge in the middle. In a soak, rates are calculated over the whole run. */
+/*
+ * This window takes ten seconds, so the RTC has an edge in its middle. In a soak, rates are calculated over the whole
+ * run.
+ */
 TEST(a_soak_reports_the_rates_over_the_whole_run)
 {
 	int64_t narrow;
@@ -1570,7 +1605,7 @@ TEST(a_soak_reports_the_rates_over_the_whole_run)
 	assert_clean();
 }
 
-/* If a TSC was moved by 30 ms in 90 s, its average rate is not its rate at any time. */
+/* The TSC was set ahead by 30 ms in 90 s. Its average rate over this time is not its rate at any time. */
 TEST(but_not_where_it_was_the_tsc_that_changed)
 {
 	struct rate_interval window;
@@ -1580,7 +1615,7 @@ TEST(but_not_where_it_was_the_tsc_that_changed)
 	measure_window();
 	window = find(HPET)->implied;
 	for (size_t i = 0; i < bench->report.clock_count; i++)
-		/* this is like a busy host on which no step of the run gives a rate */
+		/* acts like a busy host, on which no step of the run gives a rate */
 		bench->survey.steps.clocks[i].implied.known = false;
 	sim_advance_ps(90 * SIM_PS_PER_S);
 	sim.tsc.counter.origin_ticks += sim.tsc.counter.hz.num / sim.tsc.counter.hz.den * 3 / 100;
@@ -1591,7 +1626,7 @@ TEST(but_not_where_it_was_the_tsc_that_changed)
 	assert_int_equal(find(HPET)->implied.high, window.high);
 }
 
-/* In a quick run, too, rates are calculated over the whole run, unless something changed in it. */
+/* In a quick run, rates are also calculated over the whole run, unless something changed during the run. */
 TEST(a_run_in_which_nothing_changed_reports_the_rates_over_all_of_it)
 {
 	for (unsigned leaps = 0; leaps < 2; leaps++) {
@@ -1665,7 +1700,7 @@ TEST(the_window_grows_with_the_duration)
 	}
 }
 
-/* Phases that a run omits, or that take no time, are not in the remaining time at its end. */
+/* At the end of the run, the remaining time must not include phases that the run omits, or that take no time. */
 TEST(near_the_end_only_what_comes_then_is_left)
 {
 	begin_well();
