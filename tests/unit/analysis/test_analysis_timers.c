@@ -1,6 +1,6 @@
 /*
- * Figures of timers, from records that the tests write entry by entry. A tick of the TSC is a nanosecond. Times are in
- * hundredths of a period of 1 ms since the arming. Therefore deadlines are at 100, 200, 300 and so on.
+ * Figures of timers, from records that the tests write entry by entry. A tick of the TSC is a nanosecond. The tests
+ * give times in hundredths of a period (1 ms), counted from the arming. So deadlines are at 100, 200, 300 and so on.
  */
 #include "test.h"
 #include "analysis/timer_analysis.h"
@@ -44,8 +44,8 @@ put_timer(uint16_t flags)
 }
 
 /*
- * Writes the timer's entry with a nominal rate of 1 GHz and its own phase. Lateness then refers to the TSC around the
- * arming.
+ * Writes the entry of a timer with a nominal rate of 1 GHz whose periods do not start at its arming. Lateness is then
+ * calculated from the TSC at the arming.
  */
 static void
 put_timer_with_own_phase(void)
@@ -61,7 +61,7 @@ moment(double hundredths)
 	return BEGIN + (uint64_t)(hundredths * (double)PERIOD / 100);
 }
 
-/* Adds a gap, in which the core did not poll. The next arming writes it to the record. */
+/* Adds a gap from FROM to TO, during which the core ran something else. The next arming writes it to the record. */
 static void
 away(double from, double to)
 {
@@ -82,7 +82,7 @@ put_arming(struct record_interrupts arming, const struct record_event *events, s
 	gap_count = 0;
 }
 
-/* Writes one arming at 0 with interrupts at TICKS. A value of 0 ends TICKS. */
+/* Writes one arming at the time 0 with interrupts at the times TICKS. A value of 0 ends the list. */
 static void
 put_ticks(enum record_interrupts_what what, const double *ticks, double opened, double closed)
 {
@@ -103,7 +103,7 @@ analyse(void)
 	return row;
 }
 
-/* Writes an arming with whole periods for deadlines from 100 to LAST, and returns the row. */
+/* Writes an arming with a period for each deadline from 100 to LAST. Returns the row. */
 static const struct report_interval *
 analysed(const double *ticks, double last)
 {
@@ -173,7 +173,10 @@ TEST(a_missing_tick_is_lost_and_one_that_came_twice_is_doubled)
 	assert_int_equal(row->losses, 1);
 }
 
-/* The tick at 290 may also belong to the deadline before, which then has one tick too many. */
+/*
+ * The tick at 290 may be an early tick of the deadline 300, or a late tick of the deadline 200, which then has one tick
+ * too many.
+ */
 TEST(a_tick_at_the_end_of_a_gap_is_not_early_for_the_next_deadline)
 {
 	static const double ticks[] = { 100.1, 200.1, 290, 300.1, 400.1, 0 };
@@ -191,7 +194,7 @@ TEST(a_tick_at_the_end_of_a_gap_is_not_early_for_the_next_deadline)
 	assert_int_equal(row->early, 0);
 }
 
-/* These ticks are late by 1.11 and 0.58 periods, so both come in the same period. */
+/* The first of these ticks is late by 1.11 periods and the second by 0.58 periods. So both come in the same period. */
 TEST(two_ticks_after_an_empty_period_are_not_counted)
 {
 	static const double ticks[] = { 100.1, 311, 358, 400.1, 500.1, 0 };
@@ -236,8 +239,8 @@ TEST(a_reinjected_tick_well_before_a_deadline_belongs_to_those_before)
 }
 
 /*
- * The source makes up for two gaps with bursts, and five ticks are in time. A short gap of a busy host is before each
- * of these.
+ * After each of two gaps, the source sends the missed ticks in a burst. Five other ticks are in time, but a short gap
+ * of a busy host comes before each of them.
  */
 TEST(bursts_do_not_show_where_a_period_begins)
 {
@@ -299,7 +302,8 @@ TEST(the_last_tick_of_a_burst_may_be_in_time)
 }
 
 /*
- * The tick comes shortly before its deadline, so it counts for the previous deadline. The gap ended 1/4 period earlier.
+ * The gap ended a quarter of a period earlier. The tick comes shortly before its deadline, so it is counted for the
+ * previous deadline.
  */
 TEST(a_period_whose_tick_may_be_the_last_of_a_burst_after_a_gap_is_not_lost)
 {
@@ -317,7 +321,8 @@ TEST(a_period_whose_tick_may_be_the_last_of_a_burst_after_a_gap_is_not_lost)
 }
 
 /*
- * Writes 80 ticks, and one more tick in the last period. Each third of the 80 ticks is late by HUNDREDTHS of a period.
+ * Writes 80 ticks, and one more tick in the last period. Every third one of the 80 ticks is late by HUNDREDTHS of a
+ * period.
  */
 static void
 put_uneven(double hundredths)
@@ -351,8 +356,8 @@ TEST(ticks_spread_over_their_periods_have_no_lateness)
 }
 
 /*
- * Returns the result of lateness_is_scattered() for COUNT ticks that are late by LATE_NS, followed by MORE ticks that
- * are late by MORE_NS.
+ * Returns the result of lateness_is_scattered() for two kinds of ticks: COUNT ticks that are late by LATE_NS, and then
+ * MORE ticks that are late by MORE_NS.
  */
 static bool
 is_scattered(size_t count, int64_t late_ns, size_t more, int64_t more_ns)
@@ -379,7 +384,7 @@ TEST(ticks_are_spread_if_one_in_eight_is_half_a_period_after_the_first)
 }
 
 /*
- * The values are not sorted. A percentile is the smallest value that is at least as large as this share of the values.
+ * The values are not sorted. A percentile of P % is the smallest value that at least P % of the values do not exceed.
  */
 TEST(percentiles_are_of_the_sorted_values)
 {
@@ -403,7 +408,8 @@ TEST(percentiles_are_of_the_sorted_values)
 }
 
 /*
- * Shortly before the third deadline, a source makes up for two periods. Each of its ticks is late for one of the two.
+ * Shortly before the third deadline, a source sends two missed ticks. Each of them belongs to one of the two empty
+ * periods before.
  */
 TEST(a_tick_is_placed_in_the_nearest_empty_period_before)
 {
@@ -422,8 +428,8 @@ TEST(a_tick_is_placed_in_the_nearest_empty_period_before)
 }
 
 /*
- * In one case half of the ticks are late by up to 50 us, each differently. In the other all ticks from the first third
- * on are late by 50 us.
+ * In the first case, half of the ticks are late by up to 50 us, each by another time. In the second case, all ticks
+ * after the first third are late by 50 us.
  */
 TEST(a_rate_is_as_uncertain_as_its_ticks_are_uneven)
 {
@@ -449,8 +455,8 @@ TEST(a_rate_is_as_uncertain_as_its_ticks_are_uneven)
 }
 
 /*
- * If periods are 1.25 % longer, there are 1 / 1.0125 as many ticks, which are 12,346 ppm fewer. If they are shorter,
- * there are 12,658 ppm more.
+ * If periods are 1.25 % longer, there are fewer ticks: 1 / 1.0125 as many, or 12,346 ppm fewer. If periods are 1.25 %
+ * shorter, there are 12,658 ppm more ticks.
  */
 TEST(a_rate_is_of_ticks_and_not_of_their_periods)
 {
@@ -491,7 +497,10 @@ put_fast(int64_t ppm)
 	put_ticks(RECORD_PERIODS, ticks, 0, 8100);
 }
 
-/* The rate is against the TSC, whose own rate is exact in one case and not confirmed in the other. */
+/*
+ * The rate is calculated with the TSC. In the first case the TSC's rate is exact. In the second case it is not
+ * confirmed by other clocks.
+ */
 TEST(a_rate_that_is_off_is_within_its_bounds_if_the_rate_of_the_tsc_is_known)
 {
 	static const int64_t ppm[] = { 700, -1500 };
@@ -513,7 +522,7 @@ TEST(a_rate_that_is_off_is_within_its_bounds_if_the_rate_of_the_tsc_is_known)
 	}
 }
 
-/* The timer has no nominal rate. It counted 10,000 ticks in 10 ms, plus or minus 0.01 %. */
+/* The timer has no nominal rate. In a calibration it counted 10,000 ticks in 10 ms, with an error of 0.01 %. */
 TEST(a_measured_tick_widens_lateness_and_rate)
 {
 	timer.span_ticks = 10000;
@@ -595,7 +604,7 @@ TEST(one_shots_with_a_gap_at_their_deadline_are_not_counted)
 	assert_int_equal(row->lateness.max_ns, 2000);
 }
 
-/* A record has space for 512 gaps of an arming, so more gaps may have been lost. */
+/* A record has space for 512 gaps of an arming. If it has 512 gaps, further gaps may be missing. */
 TEST(a_one_shot_with_512_gaps_is_not_counted)
 {
 	put_timer(RECORD_BY_TSC);
@@ -633,7 +642,7 @@ TEST(a_source_that_was_never_due_is_stuck)
 	assert_int_equal(analyse()->state, CLOCK_PRESENT);
 }
 
-/* The counter has 10 MHz and 32 bits. It wraps between the deadline and the interrupt. */
+/* The counter runs at 10 MHz and has 32 bits. It wraps between the deadline and the interrupt. */
 TEST(lateness_by_a_counter_is_modulo_its_range)
 {
 	const struct record_event events[] = { { 2, BEGIN + PERIOD } };
@@ -650,7 +659,10 @@ TEST(lateness_by_a_counter_is_modulo_its_range)
 	assert_int_equal(row->lateness.error_ns, 50);
 }
 
-/* The arming took 400 ns, the TSC counts in steps of 500 ticks, and the timer's count may start 30 ticks late. */
+/*
+ * The lateness has three errors: the arming took 400 ns, the TSC counts in steps of 500 ticks, and the timer's count
+ * may start up to 30 ticks late.
+ */
 TEST(lateness_by_the_tsc_has_the_errors_of_both_readings)
 {
 	const struct record_event events[] = { { 0, BEGIN + PERIOD + 3000 } };
@@ -680,7 +692,7 @@ TEST(interrupts_that_did_not_stop_are_doubled)
 	assert_int_equal(row->expected, 0);
 }
 
-/* If the status was already set at the first poll, its time is unknown. */
+/* If the status was already set at the first poll, it is unknown when it was set. */
 TEST(a_polled_status_is_late_by_the_time_between_two_looks)
 {
 	const struct record_event seen[] = { { BEGIN + PERIOD + 400, BEGIN + PERIOD + 1000 }, { 0, BEGIN + PERIOD } };
@@ -731,8 +743,8 @@ TEST(armings_after_their_deadline_are_counted_and_stale_if_they_interrupt)
 }
 
 /*
- * Returns the policy that ticks after 20.5 masked periods show. MORE ticks come at once, and then 20 ticks come, SHIFT
- * after their deadlines.
+ * Returns the policy that follows from the ticks after 20.5 masked periods. MORE ticks come at once when interrupts are
+ * enabled. Then 20 ticks come, each SHIFT after its deadline.
  */
 static enum report_policy
 policy(size_t more, double shift, bool with_gap)
@@ -768,7 +780,10 @@ TEST(ticks_after_masked_periods_show_the_policy_for_missed_deadlines)
 	assert_int_equal(policy(11, 0, true), REPORT_POLICY_CATCH_UP);
 }
 
-/* If the timer restarted its periods at this time, they would have the same phase as before. */
+/*
+ * Interrupts are enabled exactly at a deadline. If the timer restarted its periods now, they would have the same phase
+ * as before, so the policy is unknown.
+ */
 TEST(interrupts_opened_at_a_deadline_show_no_policy)
 {
 	double ticks[21] = { 0 };
@@ -792,7 +807,10 @@ TEST(the_policy_of_a_timer_with_its_own_phase_is_shown_by_its_last_ticks)
 	assert_int_equal(analyse()->policy, REPORT_POLICY_DISCARD);
 }
 
-/* Each of two rows has the armings with its own number. Armings with a number that has no row are left out. */
+/*
+ * Each of two rows has the armings with the row's number. Armings with another number are ignored. A second call gives
+ * the same figures.
+ */
 TEST(each_row_has_its_own_armings_and_a_second_call_the_same_figures)
 {
 	report.interval_count = 2;

@@ -1,6 +1,6 @@
 /*
- * Findings on stated rates: which one is wrong, which systems would use it and how much it would mislead them. Also the
- * cases in which the TSC is named instead.
+ * Findings on stated rates: the wrong rate, the systems that would use it, and the size of their error. In some cases
+ * the TSC is named instead.
  */
 #include "test.h"
 #include "report_literal.h"
@@ -12,7 +12,7 @@
 
 static struct report *report;
 
-/* A machine on bare metal. Three of its clocks give the TSC's rate within 1 ppm. */
+/* Prepares a machine on bare metal. Three of its clocks give the TSC's rate within 1 ppm. */
 static int
 set_up(void **state)
 {
@@ -46,7 +46,7 @@ tear_down(void **state)
 
 TEST_FIXTURE(set_up, tear_down);
 
-/* Adds a stated rate that is PPM below the measured rate, so that a clock that uses it runs fast. */
+/* Adds a stated rate that is PPM below the measured rate. A system that uses it has a clock that runs fast by PPM. */
 static void
 claim(enum claim_source source, enum claim_clock clock, const char *by, uint64_t hz, int64_t ppm, uint64_t within_hz)
 {
@@ -62,8 +62,8 @@ become_a_guest(enum paravirtual_kind kind)
 }
 
 /*
- * Changes the machine so that no majority decides. The TSC's nominal rate comes from the first row, and all clocks that
- * contradict it share one oscillator.
+ * Changes the machine so that no majority decides. The TSC's nominal rate then comes from the first stated rate, and
+ * all clocks that contradict it share one oscillator.
  */
 static void
 dispute(void)

@@ -1,4 +1,7 @@
-/* The cost of a read for a program. It is the median of the cores' costs, each without the core's own bracket. */
+/*
+ * The cost of a read in a program. Each core has a cost without its own bracket, and the median of these costs is
+ * reported.
+ */
 #include "test.h"
 #include "judge/judge.h"
 #include "report_literal.h"
@@ -31,10 +34,12 @@ TEST(of_four_cores_the_cost_is_the_mean_of_the_middle_two_within_those_of_all)
 	assert_int_equal(cost->cores, 4);
 	assert_int_equal(cost->null_ps, 15000);
 	assert_int_equal(cost->rows_ps.value, UINT64_C(5000000000)); /* 5 ms */
-	/* The duration of the boot core's loop, minus the loop that reads no clock. */
+	/*
+	 * The expected value is the duration of the boot core's loop, minus the duration of the loop that reads no clock.
+	 */
 	scale_init(&scale, report->tsc);
 	assert_int_equal(cost->loop_ps, latency_loop_ps(literal_find(report, "hpet")->latency, &scale) - 20000);
-	/* Without the last core, the median is the third core's cost of 30 ns. */
+	/* Without the last core, the median is the cost on the third core, 30 ns. */
 	report->cores[3].latency[literal_find(report, "null") - report->clocks].count = 0;
 	set_core(report, 2, "null", 14000);
 	judge_report(report);
@@ -73,7 +78,10 @@ TEST(cores_that_read_nothing_do_not_count_and_without_null_it_is_not_known)
 	assert_false(literal_find(report, "hpet")->cost.read_ps.known);
 }
 
-/* A turn of the loop takes 9.35 ns, including hits. The loop that reads no clock takes 8.00 ns on the median core. */
+/*
+ * A turn of the loop takes 9.35 ns, if reads that stolen time hit are included. The loop that reads no clock takes 8.00
+ * ns on the median core.
+ */
 TEST(the_loop_has_its_hits_and_not_its_bracket)
 {
 	struct report *report = literal_clean();

@@ -1,9 +1,11 @@
-/* The sentence on the reliability of latencies with stolen time. Failures come before warnings. */
+/*
+ * The sentence that says if the latencies are reliable, although time was stolen. It mentions failures before warnings.
+ */
 #include "test.h"
 #include "judge/judge.h"
 #include "report_literal.h"
 
-/* Returns the judged report of a clean machine, with MS of stolen time in an observation of 4 s. */
+/* Returns the judged report of a machine without faults. MS of stolen time were found in an observation of 4 s. */
 static struct report *
 stolen(uint64_t ms)
 {
@@ -48,7 +50,10 @@ TEST(tails_are_reliable_below_one_percent_and_not_from_there_on)
 	assert_int_equal(report->verdict, VERDICT_PASS);
 }
 
-/* 30 more hits are less than 1 in 1,000 reads of the TSC, but more than 1 in 1,000 of the HPET. */
+/*
+ * 30 more reads are hit by stolen time. This is less than 1 in 1,000 reads of the TSC, but more than 1 in 1,000 reads
+ * of the HPET.
+ */
 TEST(a_p999_among_the_hits_is_not_the_clocks)
 {
 	struct report *report = literal_clean();

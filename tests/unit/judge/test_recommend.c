@@ -30,7 +30,7 @@ cost(struct report *report, const char *id, uint64_t ps)
 		report->cores[i].latency[clock].mean_ps = report->cores[i].latency[null].mean_ps + ps;
 }
 
-/* Linux's ratings put the HPET before the PM timer, and both into one class. */
+/* Linux rates the HPET higher than the PM timer. Both ratings are in the same class. */
 TEST(in_a_class_of_ratings_the_cheaper_clock_comes_first)
 {
 	static const char *const ids[] = { "tsc", "acpi_pm", "hpet", "pit", "rtc", NULL };
@@ -87,14 +87,14 @@ TEST(a_tsc_that_linux_distrusts_says_so)
 			       ", not reported as invariant; Linux takes hpet instead, as it marks the TSC unstable: see below."));
 	for (size_t i = 1; i < report->advice.count; i++)
 		assert_null(strstr(report->advice.rows[i].reason, "Linux"));
-	report->options.clock_count = 1; /* not all clocks were measured, so it is unknown which clock Linux takes */
+	report->options.clock_count = 1; /* with clocks missing from the run, it is unknown which clock Linux takes */
 	recommend(report);
 	assert_non_null(strstr(report->advice.rows[0].reason,
 			       ", not reported as invariant: on several cores of a CPU that is not Intel's, Linux "
 			       "takes the next clock of this list instead, or the hypervisor's own clock."));
 }
 
-/* Linux rates the TSC above the HPET, even if it is not reported as invariant. */
+/* Linux rates the TSC above the HPET, even if the CPU does not report the TSC as invariant. */
 TEST(a_first_that_linux_does_not_take_says_so_and_one_that_it_takes_says_nothing)
 {
 	struct report *report = literal_clean();
@@ -116,7 +116,7 @@ TEST(a_first_that_linux_does_not_take_says_so_and_one_that_it_takes_says_nothing
 	assert_non_null(strstr(report->advice.rows[0].reason, "; Linux takes tsc instead: see below."));
 }
 
-/* 44 ns is 4.89 times 9 ns. The table of EXPLAIN ANALYZE has the same figure. */
+/* A read of 44 ns takes 4.89 times as long as a read of 9 ns. The table of EXPLAIN ANALYZE has the same factor. */
 TEST(how_many_times_the_tscs_a_read_takes_is_rounded)
 {
 	struct report *report = literal_clean();
@@ -232,7 +232,7 @@ TEST(the_answer_has_the_clock_its_cost_linuxs_choice_failed_clocks_and_the_cores
 	report->linux_distrusts_tsc = true;
 	assert_answer(report, "Use tsc: 28.7ns a read. Linux takes hpet (999 ns): it marks the TSC unstable. No clock failed. "
 		      "The cores' TSCs agree within 29 ns.");
-	report->options.clock_count = 1; /* not all clocks were measured */
+	report->options.clock_count = 1; /* not all clocks were measured, so the answer is restricted */
 	report->skew.measured = false;
 	assert_answer(report, "Use tsc: 28.7ns a read. No clock failed. The cores' TSCs were not compared.");
 	report->cores_started = 1;
@@ -254,7 +254,10 @@ TEST(the_answer_mentions_warnings_if_no_clock_failed)
 		      "The cores' TSCs agree within 29 ns.");
 }
 
-/* Other read methods of a failed clock do not count as further clocks. A PIT that remains cannot be used for timing. */
+/*
+ * Other read methods of a failed clock must not be listed as further clocks. The remaining PIT cannot be used for
+ * timing.
+ */
 TEST(the_answer_names_failed_clocks_and_recommends_none_that_is_unfit)
 {
 	struct report *report = literal_sick();

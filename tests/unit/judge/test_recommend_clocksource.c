@@ -15,7 +15,7 @@ add(const char *id)
 	return entry;
 }
 
-/* An invariant TSC, an HPET and a PM timer, on bare metal. */
+/* Makes a machine on bare metal with an invariant TSC, an HPET and a PM timer. */
 static int
 set_up(void **state)
 {
@@ -217,7 +217,7 @@ TEST(of_stacked_interfaces_linux_takes_the_highest_and_windows_hypervs)
 	assert_string_equal(report->taken[0].clock, "hv_ref");
 }
 
-/* Hyper-V's clocksource is registered whether or not its page can be used. Without the page it reads the MSR. */
+/* Linux registers Hyper-V's clocksource even if its page cannot be used. It then reads the MSR. */
 TEST(of_a_page_that_is_not_to_be_used_linux_takes_the_clocksource_all_the_same)
 {
 	struct report_clock *page;

@@ -1,6 +1,6 @@
 /*
- * The catalogue and the judge. The cores' TSCs are in test_rules_skew.c. Each rule is tested with the smallest value
- * that breaks it, and with one that does not.
+ * Tests of the rule catalogue and the judge. The rules for the cores' TSCs are in test_rules_skew.c. Each rule is
+ * tested with the smallest value that breaks it, and with a value that does not.
  */
 #include <stdio.h>
 #include "test.h"
@@ -167,7 +167,7 @@ TEST(the_cores_that_step_back_are_named_and_the_others_are_not)
 				 "ticks. No step back was seen on 3 other cores in 300000 reads.");
 }
 
-/* The boot core's TSC timed everything, and it did not step back. Therefore other clocks are judged as usual. */
+/* The TSC of the boot core timed everything, and it did not step back. So other clocks are judged as usual. */
 TEST(a_step_back_of_another_core_excuses_no_clock)
 {
 	struct report *report = literal_clean();
@@ -211,7 +211,9 @@ TEST(what_a_tsc_timed_that_stepped_back_accuses_no_other_clock)
 
 static const char *const devices[] = { "hpet", "acpi_pm", "pit" };
 
-/* Removes all other clocks, as in a run with clocks=hpet,acpi_pm,pit. */
+/*
+ * Removes all clocks except hpet, acpi_pm and pit from the report, as in a run with the option clocks=hpet,acpi_pm,pit.
+ */
 static void
 keep_devices(struct report *report)
 {
@@ -239,7 +241,7 @@ part_from_tsc(struct report *report)
 	};
 }
 
-/* Sets rates against the TSC. The PIT's rate is 900 ppm above the rates of the others. */
+/* Sets the clocks' rates, compared with the TSC. The PIT is 900 ppm faster than the others. */
 static void
 set_rates(struct report *report)
 {
@@ -252,7 +254,7 @@ set_rates(struct report *report)
 	}
 }
 
-/* The TSC times all other clocks, also if it is not in the report itself. */
+/* The TSC times all other clocks. This is also so if the TSC itself is not in the report. */
 TEST(a_rate_by_a_tsc_that_parted_from_the_devices_accuses_none_of_them_also_where_the_tsc_is_not_asked_for)
 {
 	for (int parted = 0; parted < 2; parted++) {
@@ -271,7 +273,10 @@ TEST(a_rate_by_a_tsc_that_parted_from_the_devices_accuses_none_of_them_also_wher
 	}
 }
 
-/* Adds a discontinuity between two groups, which are masks. Bit I is clock I of devices[], and bit 3 is the TSC. */
+/*
+ * Adds a discontinuity between the two groups of clocks ONE and OTHER. Bit I is clock I of devices[], and bit 3 is the
+ * TSC.
+ */
 static void
 part(struct report *report, unsigned one, unsigned other)
 {
@@ -320,8 +325,8 @@ change(struct report *report, const char *id, bool since, int64_t by_ppb)
 }
 
 /*
- * The readings of two devices are a short time apart, and the TSC may have stopped in between. This may happen in the
- * rates' window or at the end.
+ * Two devices are not read at exactly the same time. If the TSC stopped between their readings, one of them seems to
+ * have changed its rate. This may happen in the rate window or at the end of the run.
  */
 TEST(in_a_guest_a_device_that_changed_against_its_like_may_be_a_tsc_that_stood)
 {
@@ -350,7 +355,10 @@ TEST(in_a_guest_a_device_that_changed_against_its_like_may_be_a_tsc_that_stood)
 	}
 }
 
-/* Ticks that are treated as nanoseconds must not make a clock slow, or a device fail its data sheet. */
+/*
+ * The TSC's rate is unknown, so its ticks are treated as nanoseconds. This must not make a clock slow, or a device fail
+ * its data sheet.
+ */
 TEST(where_the_tscs_rate_is_not_known_nothing_that_it_timed_is_a_fault)
 {
 	for (int known = 0; known < 2; known++) {
@@ -411,7 +419,7 @@ TEST(shots_that_are_early_in_one_length_and_not_in_another_are_not_determined)
 }
 
 /*
- * The same applies to one of several cores, if the boot core was tested with more lengths. One early shot is not
+ * The same is so for one of several cores, even if the boot core was tested with more lengths. One early shot is not
  * enough.
  */
 TEST(shots_that_are_early_on_one_core_name_that_core)
@@ -451,8 +459,8 @@ TEST(shots_that_are_early_on_one_core_name_that_core)
 #define CORES_OF_LAPIC 4u
 
 /*
- * Returns a report on the LAPIC timers of four cores, each with one-shots and periods. The cores whose bit is set in
- * SICK lost some interrupts.
+ * Returns a report on the LAPIC timers of four cores. Each timer has a row for one-shots and a row for periods. SICK is
+ * a mask of the cores that lost some interrupts.
  */
 static struct report *
 report_of_lapics(unsigned sick)
@@ -513,8 +521,8 @@ behaviour_of(const struct report *report, const char *rule, const char *source)
 }
 
 /*
- * A late interrupt of an earlier shot may come while a comparator is armed for a past time, but not in most of four
- * tries.
+ * A late interrupt of an earlier shot may come while a comparator is armed with a deadline that has passed. This can
+ * explain one of four tries, but not most of them.
  */
 TEST(one_interrupt_in_four_behind_a_deadline_that_was_over_names_no_comparator)
 {
@@ -544,8 +552,8 @@ TEST(one_interrupt_in_four_behind_a_deadline_that_was_over_names_no_comparator)
 }
 
 /*
- * The cause that preempted the core may have delayed the timer, too: a guest's interrupts need threads of the same
- * host.
+ * Deadlines in a gap are excused. The host that preempted the core may also have delayed the timer, because a guest's
+ * interrupts need threads of the same host.
  */
 TEST(periods_are_not_determined_where_as_large_a_part_is_excused_as_is_lost_or_most_of_all)
 {
@@ -579,7 +587,10 @@ TEST(periods_are_not_determined_where_as_large_a_part_is_excused_as_is_lost_or_m
 	}
 }
 
-/* An interrupt that came is not missing, even if it was late. Nothing is known about the others. */
+/*
+ * Gaps excuse most one-shots of this source. An interrupt that came is not missing, even if it was late. Nothing is
+ * known about the others.
+ */
 TEST(a_source_of_which_gaps_excuse_most_one_shots_has_not_kept_its_promises)
 {
 	static const struct {
@@ -647,7 +658,7 @@ TEST(two_ticks_in_a_period_are_not_determined_of_a_source_that_may_be_late_by_mo
 	}
 }
 
-/* Only the comparison with the TSC shows the jump, and the TSC may have stopped instead. */
+/* Only the comparison with the TSC shows this jump. It is also possible that the TSC stopped instead. */
 TEST(a_leap_in_which_no_other_clock_takes_a_side_accuses_nobody)
 {
 	struct report *report = literal_clean();
@@ -663,7 +674,7 @@ TEST(a_leap_in_which_no_other_clock_takes_a_side_accuses_nobody)
 	assert_non_null(strstr(row->text, "hpet and the TSC diverged 2 times in "));
 }
 
-/* A step back shows in this counter's own readings, so the TSC's step back does not explain it. */
+/* A step back is visible in the readings of this counter alone. So a step back of the TSC does not explain it. */
 TEST(a_counter_of_64_bits_that_steps_back_does_so_by_itself)
 {
 	struct report *report = literal_clean();
@@ -737,7 +748,7 @@ TEST(what_is_not_determined_of_the_counter_is_so_of_each_way_of_reading_it)
 	assert_int_equal(literal_find(report, "hpet")->open, 0);
 }
 
-/* The advice to choose another clocksource= is useless for the RTC, because no kernel uses it for timekeeping. */
+/* For the RTC it makes no sense to advise another clocksource=, because no kernel uses the RTC for timekeeping. */
 TEST(a_slow_clock_is_named_with_its_limit_and_what_helps_by_what_it_is_for)
 {
 	static const char *const ids[] = { "hpet", "rtc" };
@@ -797,8 +808,8 @@ TEST(a_way_that_is_as_slow_as_its_clock_does_not_pass_beside_it)
 }
 
 /*
- * A read that costs at least half as much as CPUID exits to the hypervisor. A read that costs at most a quarter does
- * not, and between them it is unknown.
+ * The test compares the cost of a read with the cost of CPUID. If a read costs at least half as much, it exits to the
+ * hypervisor. If it costs at most a quarter, it does not. Between these values it is unknown.
  */
 TEST(reads_that_exit_are_told_from_others_by_the_cost_of_cpuid)
 {
@@ -867,7 +878,10 @@ TEST(advice_on_a_stuck_clock_names_no_other_clock)
 	}
 }
 
-/* QEMU's HPET interrupts at once when a deadline has already passed, in one of four tries or in all of them. */
+/*
+ * In QEMU, the HPET interrupts at once if it is armed with a deadline that has passed. This may be seen in one of four
+ * tries, or in all of them.
+ */
 TEST(an_expired_deadline_that_interrupts_is_not_judged_in_qemu)
 {
 	struct report *report = literal_clean();
@@ -961,7 +975,7 @@ TEST(a_late_core_on_a_host_that_takes_most_of_the_time_is_not_determined)
 	report->interference.worst_ns = 90000000;
 	judge_report(report);
 	assert_int_equal(report->finding_count, 1);
-	/* the busy host does not explain that this core is missing */
+	/* the stolen time does not explain that this core is missing */
 	assert_int_equal(report->findings[0].core, report->cores[3].apic_id);
 	assert_int_equal(report->findings[0].measured, 1);
 	for (size_t i = 0; i < report->behaviours.count; i++)

@@ -1,4 +1,4 @@
-/* Each fault must have a single finding. The judge leaves out findings that another finding explains. */
+/* Tests that each fault has a single finding. The judge omits a finding if another finding explains it. */
 #include "test.h"
 #include "judge/judge.h"
 #include "report_literal.h"
@@ -53,8 +53,8 @@ TEST(a_flag_of_a_clock_that_is_off_by_1010_ppm_is_broken_beyond_1510_only)
 }
 
 /*
- * The error of the time scale may be larger than the observed change. A TSC that changes late in the window shows only
- * a small part of it.
+ * The TSC changed its rate during the window, so the time scale is in doubt. Its error may be larger than the observed
+ * change, because a late change affects only a small part of the window.
  */
 TEST(a_rate_taken_by_a_tsc_in_doubt_is_not_determined_whatever_it_is)
 {
@@ -100,8 +100,8 @@ TEST(what_is_too_wide_is_said_with_what_would_tell)
 }
 
 /*
- * A clock's rate is a rule like others: within the limit, beyond it, or not determined because its interval is too
- * wide.
+ * For a clock's rate there are three outcomes, as for other rules. It is within the limit, or beyond it, or not
+ * determined because its interval is too wide.
  */
 TEST(a_rate_that_no_pair_shows_within_the_limit_is_not_determined)
 {
@@ -141,7 +141,10 @@ TEST(a_rate_that_no_pair_shows_within_the_limit_is_not_determined)
 	}
 }
 
-/* If the host takes 1 % of the time or more, the host makes the intervals wide. A longer run would not help. */
+/*
+ * If the host takes 1 % of the time or more, this makes the intervals wide. A longer run would not help, so it is not
+ * recommended.
+ */
 TEST(where_much_time_was_stolen_a_longer_run_is_not_promised_to_tell)
 {
 	static const struct {
@@ -175,8 +178,8 @@ TEST(where_much_time_was_stolen_a_longer_run_is_not_promised_to_tell)
 }
 
 /*
- * A PM timer that is derived from the HPET's crystal has the same error. Only an independent clock can show that there
- * is no error.
+ * A PM timer that is derived from the HPET's crystal has the same error as the HPET. Only a clock with another crystal
+ * can show that there is no error.
  */
 TEST(a_rate_is_passed_by_a_clock_of_another_source_alone)
 {
@@ -265,8 +268,8 @@ TEST(a_clock_that_stepped_back_has_no_finding_for_its_change_too)
 }
 
 /*
- * The TSC was moved by one second within about one second. The time since the window differs between the clocks by some
- * milliseconds.
+ * The TSC was set ahead by one second within about one second. The clocks were not read at the same time after the
+ * window, so their times differ by some milliseconds.
  */
 TEST(a_tsc_that_was_moved_is_named_and_not_those_that_differ_by_their_stretches)
 {
@@ -280,8 +283,8 @@ TEST(a_tsc_that_was_moved_is_named_and_not_those_that_differ_by_their_stretches)
 }
 
 /*
- * The RTC's edges come before the other clocks are read. If the TSC stopped in between, for up to 10 ms, only the RTC
- * seems to have changed. This may happen in the window of a second, or in the 20 s after it.
+ * The RTC is read at its edges, before the other clocks are read. If the TSC stopped in between, for up to 10 ms, only
+ * the RTC seems to have changed. This may happen in the window of a second, or in the 20 s after it.
  */
 TEST(an_rtc_that_seems_to_have_changed_by_what_a_tsc_may_have_stood_is_not_named)
 {
@@ -309,7 +312,7 @@ TEST(an_rtc_that_seems_to_have_changed_by_what_a_tsc_may_have_stood_is_not_named
 }
 
 /*
- * The devices of a guest follow one clock of its host, and its RTC may jump. Nothing shows whether they or the TSC
+ * All devices of a guest follow one clock of its host, and the RTC may jump. So it is unknown if the devices or the TSC
  * moved.
  */
 TEST(a_tsc_that_parts_from_a_hosts_time_is_not_accused)
@@ -366,8 +369,8 @@ rate_row(const struct report *report, const char *clock)
 }
 
 /*
- * In a guest the RTC follows the host's oscillator, like the devices. Therefore it cannot confirm their rate, however
- * narrow its interval is.
+ * In a guest, the RTC and the devices follow the same oscillator of the host. So the RTC cannot confirm the rates of
+ * the devices, even if its interval is narrow.
  */
 TEST(a_guests_rtc_is_no_other_source_than_its_devices)
 {

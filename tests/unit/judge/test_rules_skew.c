@@ -1,6 +1,6 @@
 /*
- * The judge of the cores' TSCs. Each fault alone must have its own finding and no other, and without a fault there is
- * none. The TSC of these reports runs at 2 GHz, and intervals of pairs are 40 to 59 ticks wide.
+ * Tests of the judge of the cores' TSCs. Each fault must have its own finding and no other. Without a fault there must
+ * be no finding. In these reports the TSC runs at 2 GHz, and each pair's interval has a width of 80 to 118 ticks.
  */
 #include "test.h"
 #include "judge/judge.h"
@@ -292,7 +292,7 @@ TEST(a_core_whose_tsc_steps_back_is_not_called_synchronised)
 
 /* ---- tsc-offset ---- */
 
-/* The interval of the boot core and the third core is from 46 ticks below the true offset to 54 above it. */
+/* The pair's interval reaches from 46 ticks below the true offset of the third core to 54 ticks above it. */
 TEST(core_20000_ticks_ahead_is_named_with_its_interval_in_ns)
 {
 	struct report *report = machine_with_skewed_core(4, 2, 20000);
@@ -306,7 +306,10 @@ TEST(core_20000_ticks_ahead_is_named_with_its_interval_in_ns)
 	assert_figure(finding, 9977, 9977, 10027, 0);
 }
 
-/* The warps belong to the offset of the core that warps, not to the first offset. */
+/*
+ * Each core that warps has its own finding on its offset. The warps must be in the finding of this core, not in the
+ * first finding.
+ */
 TEST(an_offset_says_whether_its_warps_were_seen)
 {
 	int64_t truth_ticks[6] = { [2] = 5000, [4] = 9000 };
@@ -472,7 +475,7 @@ TEST(pair_that_alone_is_proven_to_differ_is_a_finding_without_a_core)
 	for (size_t i = 0; i < 4; i++)
 		assert_false(report->cores[i].off_majority);
 
-	report = machine_with_one_proven_pair(0, 2); /* the boot core must not be preferred to other cores */
+	report = machine_with_one_proven_pair(0, 2); /* if the boot core is one of the pair, it must not be preferred */
 	judge(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_int_equal(report->findings[0].core, REPORT_NO_CORE);
@@ -497,7 +500,7 @@ TEST(warp_between_the_two_of_a_proven_pair_is_no_second_finding)
 	}
 }
 
-/* Only the worst pair is named. An offset does not explain a warp within a group. */
+/* Only the worst pair is named. A warp between two cores of the same group is not explained by an offset. */
 TEST(warp_between_two_of_three_groups_is_no_second_finding)
 {
 	static const struct {
@@ -611,8 +614,8 @@ TEST(of_two_cores_that_drift_neither_is_said_to_be_off)
 }
 
 /*
- * The boot core's TSC steps back by 0.3 s in the last pass: 0.2 s from one reading to the next, while the HPET counts
- * 0.1 s. The pass ends at 21.1 s, a value that the TSC has twice.
+ * In the last pass, the boot core's TSC steps back. It is 0.2 s lower at a reading than at the previous one, while the
+ * HPET counts 0.1 s, so the step is 0.3 s. The pass ends at 21.1 s, a value that the TSC has twice.
  */
 TEST(a_moment_that_a_tsc_may_have_read_twice_is_given_with_both_times)
 {
@@ -681,7 +684,10 @@ TEST(core_that_drifts_has_no_other_finding)
 	assert_int_equal(report->findings[0].core, 4);
 }
 
-/* Only an indirect path over a third core gives core 1 an offset that is not 0. Its own pairs do not prove this. */
+/*
+ * Core 1's place (its offset against the boot core) is not 0. But it comes from an indirect path over a third core.
+ * Core 1's own pairs do not prove it.
+ */
 TEST(core_that_only_its_place_puts_off_the_majority_is_not_accused)
 {
 	for (unsigned drifting = 0; drifting < 2; drifting++) {
@@ -795,7 +801,10 @@ TEST(unequal_adjust_warns_once_with_the_difference)
 	assert_int_equal(report->findings[0].core_count, 0);
 }
 
-/* It is unknown which core was written if each value is on two cores, or if only two or three of four were read. */
+/*
+ * One core has another value of TSC_ADJUST. It is unknown which core was written if each value is on two cores, or if
+ * only two or three of four cores were read.
+ */
 TEST(unequal_adjust_of_which_no_core_is_alone_has_a_pair)
 {
 	for (unsigned i = 0; i < 3; i++) {
@@ -813,7 +822,7 @@ TEST(unequal_adjust_of_which_no_core_is_alone_has_a_pair)
 	}
 }
 
-/* The boot core differs from all others. These have the larger value, and are not named. */
+/* The boot core differs from all other cores. The other cores have the larger value, and must not be named. */
 TEST(unequal_adjust_names_the_core_that_has_the_smaller_value_alone)
 {
 	struct report *report = machine_with_adjust(-1000000, -1000000);
@@ -869,7 +878,7 @@ assert_whole_sentence(const struct finding *finding)
 	assert_int_equal(finding->text[length - 1], '.');
 }
 
-/* The core went off before the last pass. In the first pass it was not off. */
+/* In the first pass the core is right. It differs only in the last pass. */
 TEST(core_that_is_off_in_the_last_tournament_alone_is_named_with_its_moment)
 {
 	struct report *report = machine_with_skewed_core(4, 2, 20000), *last = machine(4, 4, NULL);
@@ -891,8 +900,8 @@ TEST(core_that_is_off_in_the_last_tournament_alone_is_named_with_its_moment)
 }
 
 /*
- * Two cores agree against the third, but may be drifting apart. If their drift is proven, they agree at this time only,
- * and no core is named.
+ * Two cores agree with each other and not with the third. But it is possible that they drift apart. If this drift is
+ * proven, they only agree at this time, and no core is named.
  */
 TEST(a_majority_whose_cores_run_apart_names_nobody)
 {
@@ -915,9 +924,9 @@ TEST(a_majority_whose_cores_run_apart_names_nobody)
 }
 
 /*
- * Cores 0, 2 and 4 are one group, and cores 1 and 3 are ahead of them. The interval of cores 1 and 2 is wide, so core 1
- * is not named. It drifts from core 0, but the group still shows core 3. If the group's own pairs are WIDE, no core is
- * named.
+ * Cores 0, 2 and 4 are one group, and cores 1 and 3 are ahead of it. The interval of cores 1 and 2 is wide, so core 1
+ * is not named. Core 1 drifts against core 0, but the group still proves that core 3 differs. If WIDE is true, the
+ * pairs in the group have wide intervals, and no core is named.
  */
 TEST(a_group_of_most_names_a_core_though_another_core_runs_apart)
 {
@@ -943,7 +952,7 @@ TEST(a_group_of_most_names_a_core_though_another_core_runs_apart)
 	}
 }
 
-/* The warp comes from a check between the passes. The bounds from the passes stay valid. */
+/* The warp was seen in a check between the passes. The bounds from the passes are still valid. */
 TEST(cores_of_which_one_warped_are_not_synchronised)
 {
 	struct report *report = judge(machine(4, 4, NULL));
@@ -958,8 +967,8 @@ TEST(cores_of_which_one_warped_are_not_synchronised)
 }
 
 /*
- * In a star all cores were compared only with the boot core. The boot core may be the one that stepped, after some of
- * these comparisons.
+ * In a star, each core was only compared with the boot core. If the boot core stepped after some of these comparisons,
+ * other cores seem to differ.
  */
 TEST(star_in_which_something_moved_names_nobody)
 {
@@ -978,10 +987,7 @@ TEST(star_in_which_something_moved_names_nobody)
 		assert_false(report->cores[i].off_majority || report->cores[i].drifts);
 }
 
-/*
- * Over a long run a step looks like a very small drift. Only the next pass shows that it was the boot core that
- * stepped.
- */
+/* In a long run, a step looks like a very small drift. Only the next pass shows that the boot core stepped. */
 TEST(star_that_the_next_tournament_does_not_confirm_names_nobody)
 {
 	int64_t truth_ticks[2][8] = { { 0, 0, 0, 0, 0, 0, 20000, 20000 },
@@ -1008,8 +1014,8 @@ TEST(star_that_the_next_tournament_does_not_confirm_names_nobody)
 }
 
 /*
- * The core is named only if the other cores are nearer to each other than to this core. Otherwise the finding names two
- * cores.
+ * The core is only named if the other cores are nearer to each other than to this core. If this is not certain, the
+ * finding names two cores.
  */
 TEST(core_is_not_named_by_others_that_may_be_as_far_from_each_other)
 {
@@ -1035,7 +1041,10 @@ TEST(core_is_not_named_by_others_that_may_be_as_far_from_each_other)
 	}
 }
 
-/* Seven of sixteen cores stepped by the largest amount, long after the start, in a guest. */
+/*
+ * The longest sentence on a step: seven of sixteen cores of a guest stepped by the largest amount, long after the
+ * start.
+ */
 TEST(largest_step_fits_its_sentence)
 {
 	struct report *report = machine(16, 16, NULL);
@@ -1074,7 +1083,7 @@ TEST(largest_step_fits_its_sentence)
 	assert_non_null(strstr(report->findings[3].text, " 3 more cores: the same."));
 }
 
-/* Six cores with the longest ids have the largest possible offsets, in a guest. */
+/* The longest figures: six cores of a guest have the longest ids and the largest possible offsets. */
 TEST(largest_figures_fit_their_sentences)
 {
 	int64_t far = INT64_C(1) << 61;
