@@ -6,8 +6,8 @@ import subprocess
 import pytest
 
 from boots import SHORT, VERDICT_STATUS, checked, clocks, qemu
-from harness import BARE, ROOT
-from test_exceptions import KINDS, check_row
+from harness import BARE, QUICK_BARE, ROOT
+from test_exceptions import KINDS, faulted
 
 ELF, EFI = ROOT / "build" / "baretick.elf", ROOT / "build" / "baretick.efi"
 FAULTING = ROOT / "build" / "baretick-fault.elf"
@@ -20,9 +20,9 @@ LINE_MAX = 8192  # largest command line in bytes
 pytestmark = pytest.mark.skipif(not ELF.exists(), reason="build/baretick.elf is not there: type make")
 
 
-def measured(run, *arguments, started, words=SHORT, lacking=()):
+def measured(run, *arguments, started, boot=QUICK_BARE, words=SHORT, lacking=()):
     """Return the report of a run without findings that measured every clock, except the clocks in LACKING."""
-    report = checked(run(*BARE, "--cpus", str(started), *arguments, "--", *words), started)
+    report = checked(run(*boot, "--cpus", str(started), *arguments, "--", *words), started)
     assert WITHOUT_UEFI in report["notes"], report["notes"]
     assert report["machine"]["firmware"].startswith("none (PVH"), report["machine"]
     rows = clocks(report)
@@ -35,7 +35,7 @@ def measured(run, *arguments, started, words=SHORT, lacking=()):
 
 @pytest.mark.parametrize("machine, cpus", [("q35", 1), ("q35", 4), ("pc", 2), pytest.param("q35", 64, marks=pytest.mark.long)])
 def test_every_clock_and_every_core_is_measured(run, machine, cpus):
-    report = measured(run, "--machine", machine, started=cpus)
+    report = measured(run, "--machine", machine, started=cpus, boot=BARE if cpus > 2 else QUICK_BARE)  # many run at once
     states = {timer["source"]: timer["state"] for timer in report["intervals"]}
     assert states["lapic"] == states["self_ipi"] == "present", states
     # on the machine pc, the HPET can only use a pin that is already in use
@@ -58,13 +58,13 @@ def test_without_acpi_and_rsdp_all_cores_are_found_by_a_broadcast(run):
 
 
 def test_a_microvm_without_pit_and_rtc_has_the_tsc_alone(run):
-    report = run(*BARE, "--cpus", "1", "--machine", "microvm,acpi=off,pit=off,rtc=off,pic=off", "--", *SHORT).report
+    report = run(*QUICK_BARE, "--cpus", "1", "--machine", "microvm,acpi=off,pit=off,rtc=off,pic=off", "--", *SHORT).report
     assert clocks(report)["tsc"]["latency"]["count"]
     assert all(clocks(report)[name]["state"] != "present" for name in ALL[1:]), report["clocks"]
 
 
 def test_the_command_line_has_options(run):
-    done = run(*BARE, "--cpus", "1", *qemu("-append", "profile=quick duration=10ms label=rack"), "--")
+    done = run(*QUICK_BARE, "--cpus", "1", *qemu("-append", "profile=quick duration=10ms label=rack"), "--")
     assert done.report["options"]["label"] == "rack", done
 
 
@@ -82,7 +82,7 @@ def test_a_command_line_that_is_too_long_is_an_error(run, length):
     if length > OPTION_ROM_MAX and qemu_major() >= 8:
         pytest.skip("QEMU's option ROM may overwrite itself before it starts the kernel")
     words = "exit=debug-exit #" + "x" * (length - 17)
-    done = run(*BARE, "--machine", "microvm", "--cpus", "1", *qemu("-append", words), "--", "exit=reboot")
+    done = run(*QUICK_BARE, "--machine", "microvm", "--cpus", "1", *qemu("-append", words), "--", "exit=reboot")
     assert done.status == 2, done
     if qemu_major() < 8:
         expected = f"In the command line: the text has {length} bytes; at most {LINE_MAX} are read"
@@ -107,7 +107,7 @@ def test_without_a_com1_the_port_that_acpi_names_gets_the_report(tmp_path, port,
 
 
 def test_a_wrong_option_of_the_command_line_is_named(run):
-    done = run(*BARE, "--cpus", "1", *qemu("-append", "profil=quick"), "--")
+    done = run(*QUICK_BARE, "--cpus", "1", *qemu("-append", "profil=quick"), "--")
     assert done.status == 2 and "In the command line" in done.stdout + done.stderr, done
 
 
@@ -116,28 +116,9 @@ def test_each_way_out_ends_the_machine_with_its_report(run, way):
     """Each way must end the machine. QEMU only calls a power-off a shutdown, and its log then has this event.
     Otherwise a reset ended QEMU."""
     words = [*SHORT, "clocks=tsc", "cores=off", f"exit={way}"]
-    done = run(*BARE, "--cpus", "1", *qemu("-trace", "qemu_system_shutdown_request"), "--", *words)
+    done = run(*QUICK_BARE, "--cpus", "1", *qemu("-trace", "qemu_system_shutdown_request"), "--", *words)
     assert done.status == VERDICT_STATUS[done.report["verdict"]], done
     assert ("qemu_system_shutdown_request reason=" in done.file("qemu.log").decode()) == (way in ("poweroff", "ask")), done
-
-
-def faulted(run, kind, core, when, *words):
-    done = run("--accel", "tcg", "--boot", "bare", "--image", FAULTING, "--cpus", "2",
-               *qemu("-fw_cfg", f"name=opt/baretick/fault,string={kind} {core} {when}"), "--",
-               "profile=quick", "duration=10ms", "clocks=tsc,hpet,acpi_pm", *words)
-    assert done.status == VERDICT_STATUS[done.report["verdict"]], done
-    return done.report
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_clock_whose_read_faults_is_broken_and_all_others_are_measured(run, kind):
-    check_row(faulted(run, kind, 0, "0"), kind)
-
-
-def test_a_core_whose_job_faults_is_lost_and_the_run_goes_on(run):
-    report = faulted(run, "ud", 1, "3")
-    assert re.fullmatch(f"took an exception in a job: {KINDS['ud']}", report["cores"][1]["reason"]), report["cores"]
-    assert clocks(report)["acpi_pm"]["state"] == "present"
 
 
 def test_an_exception_before_the_options_are_read_is_printed(run):
@@ -148,7 +129,7 @@ def test_an_exception_before_the_options_are_read_is_printed(run):
 
 
 def test_without_memory_below_1_mib_the_boot_core_is_measured_alone(run):
-    report = faulted(run, "lo", 0, "open")
+    report = faulted(run, "bare", "lo", 0, "open")
     assert "No memory to start cores, or none below 1 MiB." in report["notes"], report["notes"]
     assert [core["started"] for core in report["cores"]] == [True]
 
