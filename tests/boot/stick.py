@@ -4,12 +4,14 @@ import re
 import subprocess
 
 from fat import Volume
-from harness import FAST_TCG, ROOT
+from harness import FAST_TCG, QUICK_TCG, ROOT
 
 IMAGE = ROOT / "build" / "baretick.img"
 CD = ROOT / "build" / "baretick.iso"
 PARTITION = 1 << 20
-STICK = [*FAST_TCG, "--cpus", "1", "--boot", "usb"]
+STICK = [*QUICK_TCG, "--cpus", "1", "--boot", "usb"]
+# if something outside the guest must happen in time
+REAL_TIME_STICK = [*FAST_TCG, "--cpus", "1", "--boot", "usb"]
 FAST = ["profile=quick", "duration=10ms", "clocks=tsc", "cores=off"]
 # files on the stick, and their blocks on the serial line
 FILES = {"report.json": "REPORT", "report.txt": "TEXT", "report.csv": "CSV", "report.html": None}

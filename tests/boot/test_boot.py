@@ -11,7 +11,7 @@ import subprocess
 import pytest
 
 from boots import EFI_BUILT, FIRMWARE_AGAIN, ICOUNT, IMAGE_BUILT, SECURE, SHORT, VERDICT_STATUS, check_interval, checked, clocks, of_16, qemu
-from harness import BARE, FAST_TCG, ROOT, TCG
+from harness import BARE, BY_INSTRUCTIONS, FAST_TCG, QUICK_BARE, QUICK_TCG, ROOT, TCG
 from results import cases
 
 # rows of clocks that only hypervisors offer; TCG offers none of them
@@ -41,7 +41,7 @@ def presence(report):
 
 PLACES = qemu("-smp", "4,sockets=2,cores=1,threads=2")
 on_q35 = pytest.mark.boot(*TCG, "--cpus", "4", *PLACES, "--", "profile=quick")
-on_pc = pytest.mark.boot(*FAST_TCG, "--machine", "pc", *qemu("-smp", "2,maxcpus=8"), "--", "duration=10ms")
+on_pc = pytest.mark.boot(*QUICK_TCG, "--machine", "pc", *qemu("-smp", "2,maxcpus=8"), "--", "duration=10ms")
 through_mp = pytest.mark.boot(*FAST_TCG, *PLACES, "--", *SHORT, "cores=mp", "exit=return")
 of_1 = pytest.mark.boot(*FAST_TCG, "--cpus", "1", "--screenshot", "{out}/screen.ppm.png", "--", *SHORT)
 
@@ -141,7 +141,7 @@ def test_too_little_memory_for_255_cores_is_a_sentence_and_a_smaller_plan(run):
 
 
 def test_a_deadline_that_passes_leaves_an_incomplete_report_of_what_was_measured(run):
-    done = run(*BARE, "--cpus", "1", *qemu(*ICOUNT), "--", "profile=quick", "duration=1s", "deadline=6s")
+    done = run(*QUICK_BARE, "--cpus", "1", "--", "profile=quick", "duration=1s", "deadline=6s")
     report = done.report
     assert done.status == 2 and report["verdict"] == "incomplete"
     assert clocks(report)["tsc"]["latency"]["count"] > 0 and clocks(report)["null"]["latency"] is None
@@ -149,13 +149,13 @@ def test_a_deadline_that_passes_leaves_an_incomplete_report_of_what_was_measured
 
 
 def test_a_return_that_is_not_possible_is_an_error_and_no_wait(run):
-    done = run(*FAST_TCG, "--cpus", "1", "--", "exit=return")
+    done = run(*QUICK_TCG, "--cpus", "1", "--", "exit=return")
     assert done.status == 2 and "goes with cores=mp" in done.stderr
     assert "goes with cores=mp" in done.report["reason"]
 
 
 def test_help_prints_the_options_that_the_runners_own_help_ends_with(run):
-    done = run(*FAST_TCG, "--cpus", "1", "--", "help")
+    done = run(*QUICK_TCG, "--cpus", "1", "--", "help")
     assert done.status == 0 and done.stdout.partition("\n")[2] == (ROOT / "qemu" / "options.txt").read_text()
 
 
@@ -192,7 +192,7 @@ def test_no_argument_of_the_runner_is_deprecated_in_this_qemu(booted):
 
 
 def test_only_the_clocks_asked_for_are_measured_and_null(run):
-    report = checked(run(*BARE, "--cpus", "1", "--", *SHORT, "clocks=tsc,hpet"))
+    report = checked(run(*QUICK_BARE, "--cpus", "1", "--", *SHORT, "clocks=tsc,hpet"))
     assert sorted(clocks(report)) == ["hpet", "null", "tsc"]
     assert all(clocks(report)[name]["cost"] for name in ("hpet", "tsc")), "null is read always, for it is subtracted"
 
@@ -200,8 +200,8 @@ def test_only_the_clocks_asked_for_are_measured_and_null(run):
 # Machines with missing devices: each must have a row with a reason, and the run must not hang. Other runs use fewer
 # cores than exist.
 
-no_hpet_and_2 = pytest.mark.boot(*FAST_TCG, "--cpus", "4", *qemu("-machine", "hpet=off"), "--", *SHORT, "cores=2")
-no_pit_and_1 = pytest.mark.boot(*FAST_TCG, "--cpus", "4", *qemu("-machine", "pit=off", "-cpu", "qemu64"), "--", *SHORT, "cores=off")
+no_hpet_and_2 = pytest.mark.boot(*QUICK_TCG, "--cpus", "4", *qemu("-machine", "hpet=off"), "--", *SHORT, "cores=2")
+no_pit_and_1 = pytest.mark.boot(*QUICK_TCG, "--cpus", "4", *qemu("-machine", "pit=off", "-cpu", "qemu64"), "--", *SHORT, "cores=off")
 
 
 @pytest.mark.parametrize("missing, started", [
@@ -232,7 +232,7 @@ FROM_STICK = [*FAST_TCG, "--boot", "usb"]
 @pytest.mark.parametrize("boot, arguments, missing", [
     pytest.param(FROM_STICK, [], ["rtc", "rtc_pf"], marks=pytest.mark.long),
     pytest.param(FROM_STICK, *ALL_BUT_TWO, marks=pytest.mark.long),
-    (BARE, *ALL_BUT_TWO),
+    (QUICK_BARE, *ALL_BUT_TWO),
 ], ids=["rtc", "all-but-two", "all-but-two, bare"])
 def test_a_machine_without_an_rtc_is_measured(run, boot, arguments, missing):
     done = run(*boot, "--cpus", "2", *qemu(*NO_RTC, *arguments), "--", *SHORT)
@@ -246,7 +246,7 @@ def check_missing(report, missing):
         assert clocks(report)[name]["latency"] is None, name
 
 
-no_acpi_and_no_screen = pytest.mark.boot(*FAST_TCG, "--cpus", "4", *qemu("-machine", "acpi=off", "-vga", "none"), "--", *SHORT)
+no_acpi_and_no_screen = pytest.mark.boot(*FAST_TCG, "--cpus", "2", *qemu("-machine", "acpi=off", "-vga", "none"), "--", *SHORT)
 
 
 NO_MADT = "ACPI has no MADT, which would list the cores: those are started by the firmware's MP services (cores=mp)."
@@ -254,7 +254,7 @@ NO_MADT = "ACPI has no MADT, which would list the cores: those are started by th
 
 @no_acpi_and_no_screen
 def test_a_machine_without_acpi_tables_has_all_cores_and_the_clocks_that_need_none(booted):
-    report = checked(booted, started=4)
+    report = checked(booted, started=2)
     assert NO_MADT in report["notes"]
     assert presence(report) == present_but("hpet", "hpet_32", "acpi_pm")
 
@@ -274,7 +274,7 @@ def test_a_broken_acpi_table_is_a_finding_that_names_it(run, tmp_path):
     """An HPET table has 56 bytes (IA-PC HPET 1.0a, 3.2.4), but this one lacks the last 12."""
     table = tmp_path / "table"
     table.write_bytes(bytes(range(8)))
-    report = checked(run(*BARE, "--cpus", "1", *qemu(
+    report = checked(run(*QUICK_BARE, "--cpus", "1", *qemu(
         "-machine", "hpet=off", "-acpitable", f"sig=HPET,data={table}"), "--", *SHORT))
     check_missing(report, ["hpet", "hpet_32"])
     findings = [finding["text"] for finding in report["findings"] if finding["rule"] == "acpi-table"]
@@ -287,7 +287,7 @@ def test_an_hpet_table_that_points_nowhere_is_not_believed(run, tmp_path):
     table = tmp_path / "table"
     address = bytes([0, 64, 0, 0]) + (0xFED00000).to_bytes(8, "little")
     table.write_bytes((0x8086A201).to_bytes(4, "little") + address + bytes([0, 0x80, 0, 0]))
-    report = checked(run(*BARE, "--cpus", "1", *qemu(
+    report = checked(run(*QUICK_BARE, "--cpus", "1", *qemu(
         "-machine", "hpet=off", "-acpitable", f"sig=HPET,data={table}"), "--", *SHORT))
     assert states(report)["hpet"] == states(report)["hpet_32"] == "broken"
     assert clocks(report)["hpet"]["verdict"] == "fail"
@@ -302,7 +302,7 @@ def test_an_hpet_table_that_points_nowhere_is_not_believed(run, tmp_path):
     pytest.param("cores=some", ["some", "sipi"], id="cores", marks=pytest.mark.long),
 ])
 def test_a_wrong_option_is_named_and_nothing_is_measured(run, word, sentences):
-    done = run(*FAST_TCG, "--cpus", "1", "--", word)
+    done = run(*QUICK_TCG, "--cpus", "1", "--", word)
     assert done.status == 2
     for sentence in sentences:
         assert sentence in done.stderr, done
@@ -314,7 +314,7 @@ def test_a_wrong_option_is_named_and_nothing_is_measured(run, word, sentences):
 # Machines without a serial line or without a screen.
 
 def test_without_a_serial_line_the_run_ends_and_says_that_no_report_came(run):
-    done = run(*FAST_TCG, "--cpus", "1", *qemu("-serial", "none"), "--", *SHORT, "clocks=tsc")
+    done = run(*QUICK_TCG, "--cpus", "1", *qemu("-serial", "none"), "--", *SHORT, "clocks=tsc")
     assert done.status == 2
     assert re.search(r"baretick ended with (pass|fail), but its report did not come", done.stderr), done
 
@@ -372,14 +372,13 @@ STRICT = "/usr/share/OVMF/OVMF_CODE_4M.secboot.strictnx.fd"
 def test_stricter_firmware_boots_it(run, firmware):
     if not os.path.exists(firmware):
         pytest.skip(f"{os.path.basename(firmware)} is not there")
-    checked(run(*TCG, "--cpus", "2", "--firmware", firmware, "--", *SHORT, "clocks=tsc,hpet"), started=2)
+    checked(run(*TCG, *BY_INSTRUCTIONS, "--cpus", "2", "--firmware", firmware, "--", *SHORT, "clocks=tsc,hpet"), started=2)
 
 
 # Machines whose CPU or tables have missing parts. Each run uses its options, ends in time, and gives the reason.
 
-no_tsc = pytest.mark.boot(*BARE, "--cpus", "2", *qemu("-cpu", "max,-tsc"), "--", *SHORT)
-hidden = pytest.mark.boot(*FAST_TCG, "--cpus", "2", *qemu("-cpu", "max,-hypervisor"), "--", *SHORT)
-two_without_acpi = pytest.mark.boot(*FAST_TCG, "--cpus", "2", *qemu("-machine", "acpi=off"), "--", *SHORT)
+no_tsc = pytest.mark.boot(*QUICK_BARE, "--cpus", "2", *qemu("-cpu", "max,-tsc"), "--", *SHORT)
+hidden = pytest.mark.boot(*QUICK_TCG, "--cpus", "2", *qemu("-cpu", "max,-hypervisor"), "--", *SHORT)
 
 
 @no_tsc
@@ -402,9 +401,3 @@ def test_a_guest_whose_hypervisor_hides_takes_its_options_from_fw_cfg(booted):
     assert report["machine"]["hypervisor"] == "unknown"
     assert ("CPUID shows no hypervisor, but the ACPI tables are from QEMU or Bochs: this is taken for a guest."
             in report["notes"]), report["notes"]
-
-
-@two_without_acpi
-def test_two_cores_that_no_table_lists_are_started_by_the_firmware(booted):
-    report = checked(booted, started=2)
-    assert [note for note in report["notes"] if "cores=mp" in note], report["notes"]

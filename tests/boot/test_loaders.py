@@ -10,7 +10,7 @@ from boots import EFI, IMAGE_BUILT, checked, qemu
 from linux import grub_file
 from next.loaders import Grub
 from next.system import System
-from stick import PARTITION, STICK, copy_of_stick, folders, mtools, volume_of
+from stick import PARTITION, REAL_TIME_STICK, copy_of_stick, folders, mtools, volume_of
 
 pytestmark = IMAGE_BUILT
 
@@ -55,7 +55,7 @@ def test_a_loader_starts_baretick_with_its_options_and_the_report_is_on_its_volu
         source = tmp_path / pathlib.Path(path).name
         source.write_text(text)
         mtools(stick, "mcopy", source, f"::{path}")
-    done = run(*STICK, "--image", stick)
+    done = run(*REAL_TIME_STICK, "--image", stick)
     report = checked(done)
     assert report["options"]["label"] == name
     assert report["options"]["duration_ms"] == 10 and report["options"]["cores"] == "off"
@@ -71,7 +71,7 @@ def test_ipxe_fetches_baretick_with_its_options_and_the_report_comes_by_the_seri
     shutil.copy(EFI, served)
     (served / "script").write_text(f"#!ipxe\nchain tftp://10.0.2.2/{EFI.name} {OPTIONS.format(loader='ipxe')}\n")
     mtools(stick, "mcopy", "-o", IPXE, "::/EFI/BOOT/BOOTX64.EFI")
-    done = run(*STICK, "--image", stick, *qemu("-netdev", f"user,id=net,tftp={served},bootfile=script",
+    done = run(*REAL_TIME_STICK, "--image", stick, *qemu("-netdev", f"user,id=net,tftp={served},bootfile=script",
                                                "-device", "virtio-net-pci,netdev=net,romfile="))
     report = checked(done)
     assert report["options"]["label"] == "ipxe" and report["options"]["duration_ms"] == 10
@@ -116,7 +116,7 @@ def test_grub_starts_the_entry_of_nextboot_and_takes_the_choice_back(run, tmp_pa
     for source, target in ((loader, "/EFI/BOOT/BOOTX64.EFI"), (EFI, APPLICATION), (options, "/EFI/baretick"),
                            *((folder / name, "/grub") for name in ("grub.cfg", "grubenv", "custom.cfg"))):
         mtools(stick, "mcopy", "-o", source, f"::{target}")
-    done = run(*STICK, "--image", stick)
+    done = run(*REAL_TIME_STICK, "--image", stick)
     assert checked(done)["options"]["label"] == "next to the application"
     (folder / "grubenv").write_bytes(volume_of(done.file("stick.img")).files("grub")["grubenv"])
     assert not tool.is_chosen()

@@ -14,7 +14,7 @@ import pytest
 
 from boots import IMAGE_BUILT, checked, qemu
 from harness import ROOT
-from stick import FAST, FILES, STICK, block_sums, folders, volume_of
+from stick import FAST, FILES, REAL_TIME_STICK, block_sums, folders, volume_of
 
 pytestmark = IMAGE_BUILT
 
@@ -90,7 +90,7 @@ def status(line):
 def sent(run, address, card=CARD):
     """Return the run's report from the serial line, and the sentence about sending it. Assert that the stick has the
     report, too."""
-    done = run(*STICK, *card, "--", *FAST, f"save={address}")
+    done = run(*REAL_TIME_STICK, *card, "--", *FAST, f"save={address}")
     assert checked(done)["options"]["save"] == address
     saved = folders(volume_of(done.file("stick.img")))["0001"]
     assert {name: saved[name] == done.file(name) for name in FILES} == dict.fromkeys(FILES, True)

@@ -7,10 +7,10 @@ import re
 
 import pytest
 
-from harness import FAST_TCG, check_schema
+from harness import QUICK_TCG, check_schema
 from levers import run_while
 from machine.transcript import DETAIL
-from stick import CD, FAST, FILES, IMAGE, ON_STICK, PARTITION, STICK, block_sums, copy_of_stick, folders, mtools, volume_of
+from stick import CD, FAST, FILES, IMAGE, ON_STICK, PARTITION, REAL_TIME_STICK, STICK, block_sums, copy_of_stick, folders, mtools, volume_of
 from boots import EFI, IMAGE_BUILT, VERDICT_STATUS, checked, clocks, qemu
 
 pytestmark = IMAGE_BUILT
@@ -38,7 +38,7 @@ def test_the_files_on_the_stick_are_those_that_the_runner_leaves(run):
     """This includes the page. The application and the runner each make it from the same report, with any name of the
     CPU."""
     name = 'A "CPU" \\ </script> @REPORT@'
-    done = run(*FAST_TCG, "--cpus", "2", "--boot", "usb", *qemu("-cpu", f"max,model-id={name}"), "--", "profile=quick", "duration=10ms")
+    done = run(*QUICK_TCG, "--cpus", "2", "--boot", "usb", *qemu("-cpu", f"max,model-id={name}"), "--", "profile=quick", "duration=10ms")
     assert done.report["machine"]["cpu"] == name
     checked(done, started=2)
     saved = folders(volume_of(done.file("stick.img")))["0001"]
@@ -134,7 +134,7 @@ def test_the_hybrid_image_on_a_stick_keeps_the_report_too(run):
 
 
 def test_a_cd_says_that_it_cannot_be_written(run):
-    told(run(*FAST_TCG, "--cpus", "1", "--boot", "cd", "--", *FAST), "it is read-only")
+    told(run(*QUICK_TCG, "--cpus", "1", "--boot", "cd", "--", *FAST), "it is read-only")
 
 
 def test_a_stick_that_was_pulled_out_while_measuring_says_so(tmp_path):
@@ -144,7 +144,7 @@ def test_a_stick_that_was_pulled_out_while_measuring_says_so(tmp_path):
             assert machine.wait_for(b"progress: ")
             monitor.unplug("usb-storage")
 
-    done = run_while(pull, tmp_path / "out", *STICK, "--", "profile=quick", "clocks=tsc,hpet", "cores=off", "duration=2s")
+    done = run_while(pull, tmp_path / "out", *REAL_TIME_STICK, "--", "profile=quick", "clocks=tsc,hpet", "cores=off", "duration=2s")
     told(done, "it was taken out")
     volume = volume_of(done.file("stick.img"))
     # only the marker of the unfinished run exists
@@ -160,7 +160,7 @@ def test_a_stick_that_is_pulled_out_while_it_is_written_loses_nothing_that_seria
             assert machine.wait_for(b"Saving the report")
             monitor.unplug("usb-storage")
 
-    done = run_while(pull, tmp_path / "out", *STICK, *qemu("-set", "drive.stick.throttling.iops-write=8"), "--", *FAST)
+    done = run_while(pull, tmp_path / "out", *REAL_TIME_STICK, *qemu("-set", "drive.stick.throttling.iops-write=8"), "--", *FAST)
     told(done)
     assert sorted(folders(volume_of(done.file("stick.img")))) == ["0002"]  # the folder 0001 was only a checkpoint
 
@@ -175,7 +175,7 @@ def test_a_stick_whose_writes_fail_says_that_it_does_not_answer(run):
 
 
 def test_the_firmwares_own_volume_with_what_kernel_hands_over_is_read_only(run):
-    told(run(*FAST_TCG, "--cpus", "1", "--", "save=auto", *FAST), "it is read-only")
+    told(run(*QUICK_TCG, "--cpus", "1", "--", "save=auto", *FAST), "it is read-only")
 
 
 def test_an_application_that_came_over_the_network_says_that_there_is_no_volume(run, tmp_path):
@@ -259,9 +259,9 @@ def test_a_short_name_that_is_a_number_is_passed_over(run, tmp_path):
 
 def test_options_on_the_stick_are_read_and_those_of_the_runner_win(run, tmp_path):
     stick, config = copy_of_stick(tmp_path), tmp_path / "baretick.cfg"
-    config.write_text("duration=20ms\r\ncores=off # as on a machine with trouble\r\nclocks=tsc,null\r\n")
+    config.write_text("profile=quick\r\nduration=20ms\r\ncores=off # as on a machine with trouble\r\nclocks=tsc,null\r\n")
     mtools(stick, "mcopy", "-o", config, "::/baretick.cfg")
-    report = checked(run(*FAST_TCG, "--cpus", "2", "--boot", "usb", "--image", stick, "--", "clocks=tsc,hpet"),
+    report = checked(run(*QUICK_TCG, "--cpus", "2", "--boot", "usb", "--image", stick, "--", "clocks=tsc,hpet"),
                      started=1)
     assert sorted(clocks(report)) == ["hpet", "null", "tsc"]
 
@@ -293,7 +293,7 @@ LONG_WORDS = ["clocks=tsc,hpet"] * 640  # 10 KiB, including the blanks between t
 
 
 def test_options_that_are_too_long_are_named_and_the_run_ends(run):
-    done = run(*FAST_TCG, "--cpus", "1", "--", *LONG_WORDS)
+    done = run(*QUICK_TCG, "--cpus", "1", "--", *LONG_WORDS)
     sentence = re.search(r"qemu/run: the text has (\d+) bytes; at most 8192 are read\n", done.stderr)
     assert sentence and int(sentence[1]) >= 10240 and done.status == 2, done
 
