@@ -100,8 +100,9 @@ save_checkpoint_now(struct checkpoint *checkpoint)
 }
 
 bool
-checkpoint_start_phase(struct checkpoint *checkpoint, const struct run *run, const struct run_phase *phase)
+checkpoint_start_phase(void *context, const struct run *run, const struct run_phase *phase)
 {
+	struct checkpoint *checkpoint = context;
 	bool first = text_equal(phase->id, FIRST), due;
 
 	checkpoint->run = run;
@@ -118,15 +119,18 @@ checkpoint_start_phase(struct checkpoint *checkpoint, const struct run *run, con
 }
 
 void
-checkpoint_set_cores(struct checkpoint *checkpoint, enum options_cores cores)
+checkpoint_set_cores(void *context, enum options_cores cores)
 {
+	struct checkpoint *checkpoint = context;
+
 	checkpoint->marker.cores = cores;
 	write_marker(checkpoint, checkpoint->phase->id);
 }
 
 bool
-checkpoint_is_due(const struct checkpoint *checkpoint)
+checkpoint_is_due(const void *context)
 {
+	const struct checkpoint *checkpoint = context;
 	uint64_t ago_ticks = hw_tsc() - checkpoint->saved_tsc;
 
 	if (!checkpoint->saves || !checkpoint->marker.report || !checkpoint->phase->whole_within)
@@ -136,9 +140,9 @@ checkpoint_is_due(const struct checkpoint *checkpoint)
 }
 
 void
-checkpoint_save_due(struct checkpoint *checkpoint)
+checkpoint_save_due(void *context)
 {
-	save_checkpoint_now(checkpoint);
+	save_checkpoint_now(context);
 }
 
 unsigned

@@ -41,19 +41,21 @@ void checkpoint_open(struct checkpoint *checkpoint, struct report *report, const
 /* Sets PLAN. Checkpoints use its text buffers from now on. */
 void checkpoint_set_plan(struct checkpoint *checkpoint, struct plan *plan);
 
+/* The next four functions belong to a struct machine_boot. CONTEXT is the checkpoint. */
+
 /*
  * Called at the start of PHASE. Writes the phase into the marker. From the phase that starts cores on, it also saves a
  * checkpoint, as long as checkpoints take at most a tenth of the time. Returns true if it saved a checkpoint.
  */
-bool checkpoint_start_phase(struct checkpoint *checkpoint, const struct run *run, const struct run_phase *phase);
+bool checkpoint_start_phase(void *context, const struct run *run, const struct run_phase *phase);
 
 /* Called if this phase starts the cores in another way than its marker describes. */
-void checkpoint_set_cores(struct checkpoint *checkpoint, enum options_cores cores);
+void checkpoint_set_cores(void *context, enum options_cores cores);
 
 /* Returns true if a checkpoint is due, once a minute. Called between batches of a phase that may last for hours. */
-bool checkpoint_is_due(const struct checkpoint *checkpoint);
+bool checkpoint_is_due(const void *context);
 
-void checkpoint_save_due(struct checkpoint *checkpoint); /* saves a checkpoint that is due */
+void checkpoint_save_due(void *context); /* saves a checkpoint that is due */
 
 /* Called after the measurements. Returns the number for the run's report. */
 unsigned checkpoint_end_measurements(struct checkpoint *checkpoint);

@@ -18,9 +18,9 @@
 #include "uefi/deliver.h"
 #include "uefi/exit.h"
 #include "uefi/firmware/uefi.h"
+#include "uefi/mp/mp.h"
 #include "uefi/page.h"
 #include "uefi/send.h"
-#include "uefi/uefi_machine.h"
 #include "uefi/volume/settings.h"
 
 /* Number of waits for a key. One takes 30 ms, or 55 ms with an old PC's tick, so all take less than 60 s. */
@@ -149,7 +149,17 @@ run_all(struct application *app)
 	app->is_installed = boot_entry_names_file(); /* read now, before cores are taken from the firmware */
 	console_open(&app->console);
 	console_row(&app->console, 0, INK_BAR, " baretick " VERSION " (" COMMIT ")   Measuring");
-	machine->boot = uefi_machine(&app->checkpoint);
+	machine->boot = (struct machine_boot){
+		.needs_acpi = true,
+		.lent_count = mp_listed,
+		.lend = mp_start,
+		.take_back = mp_stop,
+		.context = &app->checkpoint,
+		.start_phase = checkpoint_start_phase,
+		.set_cores = checkpoint_set_cores,
+		.is_due = checkpoint_is_due,
+		.save_due = checkpoint_save_due,
+	};
 	machine_read_tables(machine, report);
 	timestamp_add_claim(&machine->platform.claims);
 	console_take_port(&app->console, machine->platform.acpi.serial_port);

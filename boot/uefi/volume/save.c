@@ -4,9 +4,9 @@
 #include "report/folders.h"
 #include "uefi/volume/fat.h"
 #include "uefi/volume/files.h"
-#include "uefi/volume/numbers.h"
 
 #define KIB                1024u
+#define NUMBERS_IN_A_ROW   3 /* a run needs one number for its report and two for its checkpoints */
 #define LONGEST            SAVE_HTML
 #define NO_REPORT          "No report on the boot volume: "
 #define SAVE_FOLDER_ON_FAT "BARETICK"
@@ -152,12 +152,64 @@ has_reports_folder(struct saving *saving)
 	return folder;
 }
 
+static void
+see_name(void *context, const char *name)
+{
+	unsigned *highest = context, number = folders_number(name);
+
+	*highest = number > *highest ? number : *highest;
+}
+
+/*
+ * Returns EFI_NOT_FOUND if NUMBER is free. It is free if neither NNNN, the name of a complete folder, nor NNNN.new, the
+ * name of an incomplete folder, exists.
+ */
+static EFI_STATUS
+find_folder(EFI_FILE_HANDLE root, const char *folder, unsigned number)
+{
+	EFI_STATUS status = EFI_NOT_FOUND;
+
+	for (unsigned whole = 0; whole <= 1 && status == EFI_NOT_FOUND; whole++) {
+		char name[FOLDERS_NAME_SIZE], path[FILES_PATH_SIZE];
+		struct text text;
+		bool is_folder;
+
+		folders_name(name, number, whole);
+		text_init(&text, path, sizeof(path));
+		text_printf(&text, "%s\\%s", folder, name);
+		status = files_is_folder(root, path, &is_folder);
+	}
+	return status;
+}
+
+/*
+ * Finds a number that is higher than all numbers in FOLDER, followed by free numbers so that NUMBERS_IN_A_ROW are free
+ * if possible. Sets NUMBER to 0 if there is none. A file's short FAT name is also taken as used, because a file can be
+ * opened by its short name, although it is not listed.
+ */
+static EFI_STATUS
+find_free_number(EFI_FILE_HANDLE root, const char *folder, unsigned *number)
+{
+	unsigned highest = 0, in_a_row = 0;
+	EFI_STATUS status = files_list(root, folder, see_name, &highest);
+
+	*number = 0;
+	for (unsigned i = highest + 1; !EFI_ERROR(status) && i <= FOLDERS_MAX && in_a_row < NUMBERS_IN_A_ROW; i++) {
+		status = find_folder(root, folder, i);
+		in_a_row = status == EFI_NOT_FOUND ? in_a_row + 1 : 0;
+		if (in_a_row)
+			status = EFI_SUCCESS;
+		*number = in_a_row ? i + 1 - in_a_row : 0;
+	}
+	return status;
+}
+
 /* Returns the next free number. If there is none, sets the sentence and returns 0. */
 static unsigned
 next_number(struct saving *saving)
 {
 	unsigned number;
-	EFI_STATUS status = numbers_next(saving->root, path_of(saving, "", ""), &number);
+	EFI_STATUS status = find_free_number(saving->root, path_of(saving, "", ""), &number);
 
 	if (EFI_ERROR(status)) {
 		explain_failure(saving, status);
