@@ -1,4 +1,7 @@
-/* The short report: its length, and the parts that it omits. tests/qemu/test_console_log.py reads it. */
+/*
+ * Tests of the short report: its length, and the parts that it omits. tests/qemu/test_console_log.py reads the same
+ * format.
+ */
 #include "test.h"
 #include "render/json/compact.h"
 #include "golden.h"
@@ -9,7 +12,7 @@
 #include "report_literal.h"
 #include "report/report_sizes.h"
 
-#define AROUND 128 /* space for the lines BEGIN and END, with their line ends */
+#define AROUND 128 /* size of the lines BEGIN and END, with their line ends */
 
 static struct deflate_work work;
 static struct text out, json;
@@ -36,7 +39,7 @@ give_memory(void **state)
 
 TEST_FIXTURE(take_memory, give_memory);
 
-/* Renders REPORT, and returns the number of bytes that a serial line gets. */
+/* Renders REPORT, and returns the number of bytes that are sent over a serial line. */
 static size_t
 rendered(const struct report *report)
 {

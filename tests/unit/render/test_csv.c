@@ -1,4 +1,6 @@
-/* The report as one tidy table in CSV. It is compared with goldens, and quoted as in RFC 4180. */
+/*
+ * Tests of the report in CSV, which is one tidy table. It is compared with goldens, and must be quoted as in RFC 4180.
+ */
 #include "test.h"
 #include "judge/judge.h"
 #include "render/csv/csv.h"

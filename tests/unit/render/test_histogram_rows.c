@@ -1,4 +1,4 @@
-/* The comparative histogram: its choice of rows, its bars, and its width. */
+/* Tests of the histogram that compares clocks: the choice of its rows, its bars, and its width. */
 #include "test.h"
 #include "render/sections/histogram_rows.h"
 #include "random.h"
@@ -9,7 +9,7 @@
 
 static char buffer[1 << 16];
 
-/* Returns the histogram of a report with two clocks, whose reads are A and B. B may be NULL. */
+/* Returns the histogram of a report with two clocks. A and B are the durations of their reads; B may be NULL. */
 static const char *
 render(const struct literal_duration *a, const struct literal_duration *b)
 {
@@ -58,8 +58,8 @@ TEST(two_peaks_have_a_valley_between_them)
 }
 
 /*
- * Each duration has few reads, less than 1 in 100. Therefore 700 and 900 ns share the octave up to 1023, and 1100 and
- * 2000 ns share the octave up to 2047.
+ * Each of these durations has less than 1 in 100 reads, so they share rows. The row for the octave up to 1023 ns has
+ * 700 and 900 ns, and the row up to 2047 ns has 1100 and 2000 ns.
  */
 TEST(a_tail_has_a_row_for_each_octave)
 {
@@ -84,7 +84,10 @@ TEST(a_long_empty_stretch_is_one_row_of_dots)
 			    "<= 100 us                 0.2");
 }
 
-/* Many TSCs count in steps of 10 ns. Without an exception, dots for empty values would follow almost each row. */
+/*
+ * Many TSCs count in steps of 10 ns. The durations in between do not occur, and must not be marked as an empty range,
+ * because otherwise dots would follow almost each row.
+ */
 TEST(the_step_of_a_coarse_tsc_is_no_empty_stretch)
 {
 	assert_string_equal(render((struct literal_duration[]){ { 0, 100 }, { 10, 700 }, { 20, 100 }, { 30, 100 },
@@ -112,14 +115,16 @@ TEST(one_read_is_one_row)
 			    "           tsc\n<=   0 ns 100.0 #######");
 }
 
-/* One of 3,000,000 reads is 0.00003 %, and would be left out by rounding. */
+/* One of 3,000,000 reads is 0.00003 %. It must have a row, although this share is rounded to 0.0 %. */
 TEST(a_single_read_beside_millions_is_seen)
 {
 	assert_non_null(strstr(render((struct literal_duration[]){ { 26, 2999999 }, { 60, 1 }, { 0, 0 } }, NULL),
 			       "<=  26 ns >99.9 #######\n    . . .\n<=  60 ns  <0.1"));
 }
 
-/* Each clock's bars are relative to its own fullest row. The other clock's reads do not matter. */
+/*
+ * The bars of a clock are relative to its own row with the most reads. The reads of the other clock have no influence.
+ */
 TEST(bars_are_scaled_for_each_clock)
 {
 	assert_string_equal(render((struct literal_duration[]){ { 20, 10 }, { 22, 5 }, { 24, 5 }, { 0, 0 } },
@@ -130,7 +135,7 @@ TEST(bars_are_scaled_for_each_clock)
 			    "<=  24 ns  25.0 ###:    >99.9 #######");
 }
 
-/* Draws reads: a few narrow peaks, a flat range of values, or values of any length. */
+/* Draws the durations of reads at random: a few narrow peaks, a flat range of values, or values of any size. */
 static void
 draw(struct latency *latency, uint64_t *seed)
 {

@@ -1,4 +1,4 @@
-/* The report as a page: the text around the placeholder, its replacement, and the size. */
+/* Tests of the report as a page: the text around the placeholder, the report that replaces it, and the size. */
 #include <stdio.h>
 
 #include "test.h"

@@ -41,7 +41,7 @@ TEST(unmeasured_machine_renders_as_its_golden)
 	compare(literal_empty, "empty.json");
 }
 
-/* The series has two rows, and the second is nearly empty. The TSC runs at 2 GHz. */
+/* The series of this report has two rows, and the second one is nearly empty. The TSC runs at 2 GHz. */
 TEST(series_is_a_list_of_rows_by_clock_and_core)
 {
 	static const char expected[] =
@@ -162,8 +162,8 @@ TEST(report_that_does_not_fit_is_truncated_and_says_so)
 }
 
 /*
- * Returns the end of the value that begins at AT. It knows JSON's grammar, with only those numbers and ASCII strings
- * that reports contain.
+ * Returns the end of the JSON value that begins at AT. Numbers and strings may only have the forms that occur in
+ * reports.
  */
 static const char *
 skip_value(const char *at)
@@ -228,7 +228,7 @@ render(const struct report *report)
 	return text.length;
 }
 
-/* At most 20 bytes for each entry of the two matrices, 6 KB for each core, and 40 KB for the clocks. */
+/* The size may be at most 20 bytes for each entry of the two matrices, 6 KB for each core, and 40 KB for the clocks. */
 TEST(reports_of_1_to_1024_cores_are_whole_and_of_bounded_size)
 {
 	static const size_t counts[] = { 1, 2, 60, 61, 255, 256, 257, 1024 };
@@ -246,14 +246,14 @@ TEST(reports_of_1_to_1024_cores_are_whole_and_of_bounded_size)
 }
 
 /*
- * Rows and columns start with the boot core. A pair without a ping-pong is null. A core that took part in no pass has
- * only null entries.
+ * The first row and the first column of the matrix are for the boot core. A pair without a ping-pong has null. A core
+ * that took part in no pass has only null entries.
  */
 TEST(matrix_has_the_offset_of_the_columns_core_against_the_rows)
 {
 	int64_t truth_ticks[4] = { [3] = 2000 };
 	struct report *report = report_of(4, PAIR_SCHEDULE_STAR, truth_ticks);
-	/* the pairs of the three cores that took part */
+	/* offsets of the pairs of the three cores that took part */
 	struct offset later[3] = { { -100, 120 }, OFFSET_UNKNOWN, { -300, -200 } };
 
 	render(report);

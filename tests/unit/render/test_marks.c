@@ -56,7 +56,10 @@ set_limit(struct report *report, const char *rule, uint64_t limit)
 	option->value = limit;
 }
 
-/* Returns the cores that are marked or red in the table, which starts with HEADING and ends with an empty line. */
+/*
+ * Returns a mask of the cores that are marked or red in a table. The table starts with HEADING and ends with an empty
+ * line.
+ */
 static uint64_t
 marked_in_table(const struct report *report)
 {
@@ -69,7 +72,7 @@ marked_in_table(const struct report *report)
 	table_render(&text, report);
 	row = strstr(buffer, "\nOffset and drift");
 	assert_non_null(row);
-	row = strstr(strstr(row, "\n\n") + 2, "\n") + 1; /* after the row of headings */
+	row = strstr(strstr(row, "\n\n") + 2, "\n") + 1; /* the first row after the row of headings */
 	for (size_t i = 0; i < CORES; i++, row = strchr(row, '\n') + 1) {
 		const char *end = strchr(row, '\n'), *mark = memchr(row, '!', (size_t)(end - row));
 		bool is_red = false;
@@ -108,7 +111,7 @@ marked_in_json(const struct report *report, const char *key)
 	return marked;
 }
 
-/* Returns the number of red marks in the map of pairs, which shows each pair in both directions. */
+/* Returns the number of red marks in the map of pairs. The map shows each pair in both directions. */
 static size_t
 marked_in_map(const struct report *report)
 {
@@ -146,7 +149,7 @@ red_rows_on_screen(const struct report *report)
 	return red;
 }
 
-/* Returns the cores that findings of RULE name, as a mask. */
+/* Returns a mask of the cores that are named in findings of RULE. */
 static uint64_t
 named_by(const struct report *report, const char *rule)
 {

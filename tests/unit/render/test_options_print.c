@@ -1,6 +1,6 @@
 /*
- * Texts that list the options are generated from one table: those in README, in the stick's baretick.cfg and in the
- * option help.
+ * Tests of texts that list the options. They are generated from one table: the texts in README, in the stick's
+ * baretick.cfg and in the help.
  */
 #include "test.h"
 #include "clocks/drivers.h"

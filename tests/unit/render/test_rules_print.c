@@ -1,6 +1,6 @@
 /*
- * The rule catalogue as text. The table in src/judge/README.md is generated from it, and the option help lists every
- * rule.
+ * Tests of the rule catalogue as text. The table in src/judge/README.md is generated from it. The help on options must
+ * list every rule that has a limit.
  */
 #include "test.h"
 #include "golden.h"

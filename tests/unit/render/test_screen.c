@@ -1,4 +1,6 @@
-/* The screen: the effect of each key, and the text and colour of each row, on screens of any size. */
+/*
+ * Tests of the screen: the effect of each key, and the text and colour of each row. The screens have different sizes.
+ */
 #include "test.h"
 #include "judge/judge.h"
 #include "golden.h"
@@ -32,7 +34,7 @@ screen_of(const struct report *report, size_t columns, size_t rows)
 	return screen;
 }
 
-/* Returns row INDEX without trailing blanks, after checks that hold for all rows. */
+/* Returns row INDEX without blanks at its end. Checks first the properties that all rows must have. */
 static const char *
 row_of(const struct screen *screen, size_t index)
 {
@@ -64,7 +66,7 @@ ink_at(const struct screen *screen, size_t index, const char *words)
 	return row.inks[at - row.bytes];
 }
 
-/* Returns the index of the row of the page that begins with START. */
+/* Returns the index of the row that begins with START on the present page. */
 static size_t
 find_row(const struct screen *screen, const char *start)
 {
@@ -195,7 +197,7 @@ TEST(clock_keys_go_round_all_clocks)
 	press(&screen, ']');
 	assert_int_equal(screen.clock, 1);
 	press(&screen, '5');
-	press(&screen, '3'); /* returns to the clock that was shown before */
+	press(&screen, '3'); /* key 3 returns to the clock that was shown before */
 	assert_int_equal(screen.clock, 1);
 }
 
@@ -229,8 +231,8 @@ TEST(right_and_left_go_through_pages_and_clocks_and_tab_through_pages)
 }
 
 /*
- * If only the low byte counted, U+0101 to U+0117 would be the scan codes 1 to 17h. Only keys, whose code is above 16
- * bits, may have an effect.
+ * The low bytes of the letters U+0101 to U+0117 are equal to the scan codes 1 to 17h. Scan codes are stored above the
+ * low 16 bits, so these letters must have no effect.
  */
 TEST(letters_above_latin_are_no_scan_codes)
 {
@@ -250,8 +252,8 @@ TEST(letters_above_latin_are_no_scan_codes)
 }
 
 /*
- * The document has 60 numbered lines, and 25 rows show 23 of them. Therefore line 37 is the last that can be the first
- * on the screen.
+ * The document has 60 numbered lines, and the screen's 25 rows show 23 of them. So line 37 is the last line that can be
+ * at the top.
  */
 TEST(scrolling_stops_at_both_ends)
 {
@@ -323,7 +325,7 @@ TEST(ways_out_are_restart_power_off_and_quit_only_where_it_may)
 	assert_int_equal(screen_key(&screen, SCREEN_KEY_ESCAPE), SCREEN_QUIT);
 }
 
-/* On each page the down key reaches all lines from the first to the last. */
+/* On each page, the down key must reach all lines up to the last one. */
 TEST(every_line_of_every_page_is_reached_by_keys)
 {
 	static const size_t sizes[][2] = { { 80, 25 }, { 100, 31 }, { 128, 40 }, { 160, 53 }, { 240, 60 } };
@@ -347,7 +349,7 @@ TEST(every_line_of_every_page_is_reached_by_keys)
 	}
 }
 
-/* No line is wider than its part of the screen, so nothing is cut off at the right. */
+/* No line may be wider than its part of the screen, because it would be cut off at the right. */
 TEST(lines_fit_their_panes_from_80_columns_on)
 {
 	struct report *(*const literals[])(void) = { literal_clean, literal_sick, literal_empty };
@@ -371,7 +373,7 @@ TEST(lines_fit_their_panes_from_80_columns_on)
 	}
 }
 
-/* Columns beyond 320 stay empty. */
+/* On a screen wider than 320 columns, the columns beyond 320 stay empty. */
 TEST(screens_wider_than_320_columns_have_rows_of_320)
 {
 	static const size_t sizes[][2] = { { 319, 53 }, { 320, 53 }, { 321, 53 }, { 400, 120 } };
@@ -435,7 +437,10 @@ TEST(smallest_room_cuts_and_does_not_overflow)
 	}
 }
 
-/* The histogram has every exact duration below 10,000 ns and every bucket. With cutoff=100 all of them are listed. */
+/*
+ * The histogram has every exact duration below 10,000 ns, and every bucket above. With the option cutoff=100, all of
+ * them are listed.
+ */
 TEST(longest_page_fits_its_room)
 {
 	struct report *report = judged(literal_clean);
@@ -486,8 +491,8 @@ clock_page(struct screen *screen, const char *id)
 }
 
 /*
- * If a TSC counts at half the PIT's rate, the TSC is -500,000 ppm from the PIT. Then the PIT is +1,000,000 ppm from the
- * TSC, and not +500,000.
+ * The TSC counts at half the rate of the PIT. So the TSC is -500,000 ppm away from the PIT, and the PIT is +1,000,000
+ * ppm away from the TSC, not +500,000 ppm.
  */
 TEST(pairs_stand_on_both_clocks_pages_with_the_figures_of_their_own_direction)
 {
@@ -555,7 +560,10 @@ TEST(cores_page_of_255_cores_is_folded_and_whole)
 	assert_string_equal(row_of(&screen, 23), "package 3 (63)       1953      0      0      0  12096      0      0      0");
 }
 
-/* row_of() checks every byte. Here all fields of the report, and a document, contain all possible bytes. */
+/*
+ * row_of() checks every byte of a row. In this test, all text fields of the report and a document contain all possible
+ * bytes.
+ */
 TEST(bytes_outside_ascii_never_reach_a_row)
 {
 	struct report *report = judged(literal_sick);
@@ -607,7 +615,7 @@ TEST(bars_fill_their_rows_and_the_page_has_no_bar)
 	}
 }
 
-/* Colours never carry information alone: each coloured verdict is also a word. */
+/* A colour must never be the only information: each verdict with a colour is also a word. */
 TEST(inks_stand_on_words)
 {
 	static const struct {

@@ -45,8 +45,8 @@ clock_of(struct series_row *row, const char *id)
 }
 
 /*
- * Adds a row of another minute: the largest duration of a TSC read, the offset of core 1's TSC, and the PM timer's
- * rate.
+ * Adds a row for one more minute. The arguments are the largest duration of a TSC read, the offset of core 1's TSC, and
+ * the PM timer's rate.
  */
 static struct series_row *
 add_minute(uint64_t tsc_p99_ns, int64_t offset_ticks, int64_t ppb, int64_t error_ppb)
@@ -110,8 +110,8 @@ TEST(a_line_has_the_worst_of_its_rows_and_rates_as_far_as_they_are_known)
 }
 
 /*
- * 40 minutes are shown in 12 lines, and the last line ends with the run. One of them shows a minute with a long
- * duration.
+ * 40 minutes must be shown in 12 lines, and the last line must end at the end of the run. In one of the minutes a read
+ * took long, and a line must show it.
  */
 TEST(a_long_run_has_a_dozen_lines_and_none_of_its_minutes_is_left_out)
 {

@@ -1,5 +1,5 @@
 /*
- * The text report is compared with its goldens. Also properties that hold for every report: line width, order, and
+ * Compares the text report with its goldens. Also tests properties of every report: line width, order, and
  * completeness.
  */
 #include "test.h"
@@ -105,8 +105,8 @@ TEST(longest_strings_keep_79_columns)
 }
 
 /*
- * Returns true if a paragraph was cut, so that its last line ends in dots. A line with only dots is no cut: it stands
- * between a clock's common durations and its longest one.
+ * Returns true if a paragraph was cut, which means that its last line ends in dots. A line of dots alone is no cut: it
+ * separates a clock's common durations from its longest one.
  */
 static bool
 has_cut_paragraph(const struct text *text)
@@ -145,8 +145,8 @@ TEST(paragraph_with_the_longest_figures_is_whole)
 }
 
 /*
- * A warp of a core with itself must not name the core twice. The sentence then says that the core read less than
- * before.
+ * A core may have a warp with itself, when its own TSC stepped back. The sentence must not name this core twice. It
+ * says instead that the core read less than before.
  */
 TEST(warp_of_a_core_against_itself_has_words_of_its_own)
 {
@@ -221,7 +221,7 @@ TEST(starved_warp_check_is_inconclusive_unless_it_saw_a_warp)
 	assert_non_null(strstr(buffer, "): 1\n  warp, the worst"));
 }
 
-/* Returns the line that begins with START, at FROM or after it. */
+/* Returns the first line that begins with START, from position FROM on. */
 static const char *
 find_line(const char *from, const char *start)
 {
@@ -264,8 +264,8 @@ TEST(up_to_64_cores_have_a_row_each_in_every_block)
 }
 
 /*
- * With one more driver, the report would have such a table: clocks that do not fit side by side follow below, each with
- * its own rows.
+ * A report with one more driver than today: clocks that do not fit side by side follow in a second block below, which
+ * has its own rows.
  */
 TEST(six_devices_have_a_second_block_for_the_last)
 {
@@ -281,7 +281,10 @@ TEST(six_devices_have_a_second_block_for_the_last)
 	assert_non_null(find_line(buffer, "           rtc_pf\n    core     p50  ratio\n       0* "));
 }
 
-/* 255 cores are in 4 packages. 1024 cores are in 16 packages, which are more than 8, so all are one group. */
+/*
+ * With 255 cores there are 4 packages, and each has a group of rows. With 1024 cores there are 16 packages. These are
+ * more than 8, so all cores share one group.
+ */
 TEST(rows_of_more_cores_are_folded_by_package_or_into_one)
 {
 	static const struct {
@@ -295,8 +298,8 @@ TEST(rows_of_more_cores_are_folded_by_package_or_into_one)
 		render(table_render, report);
 		assert_lines_fit(&(struct text){ .bytes = buffer, .length = strlen(buffer) });
 		/*
-		 * Each group has a label and three rows. Two cores have their own row: the boot core, and the last one, which
-		 * is the slowest.
+		 * Each group has a label and three rows. Two cores also have a row of their own: the boot core, and the last
+		 * core, because it is the slowest.
 		 */
 		for (size_t h = 0; h < 2; h++)
 			assert_int_equal(lines_below(buffer, headings[h]), 4 * cases[i].groups + 2);
@@ -343,7 +346,7 @@ TEST(row_of_a_package_that_stands_apart_as_a_whole_says_by_how_much)
 	assert_non_null(find_line(buffer, "package 0 (64)          -30 ..      +30 "));
 	assert_non_null(find_line(buffer, "package 1 (64)         +120 ..     +180 "));
 	assert_non_null(find_line(buffer, "56 more are off the majority: see report.json.\n"));
-	/* 64 * 63 / 2 pairs are within the package, and 64 * 128 with other packages. */
+	/* In package 1, 64 * 63 / 2 pairs are within the package, and 64 * 128 pairs are with other packages. */
 	assert_non_null(find_line(buffer, "package 1 (64)       2016      0      0      0      0   8192      0      0\n"));
 	assert_non_null(find_line(buffer, "package 2 (64)       2016      0      0      0   4096   4096      0      0\n"));
 }
@@ -413,7 +416,7 @@ TEST(map_shows_the_pair_that_contradicts_and_the_one_that_never_met)
 	assert_says(report, " Cores 4 and 8 contradicted the rest the most, by ");
 }
 
-/* Each pair's interval reaches up to 59 ticks of half a nanosecond to each side of the true offset. */
+/* The interval of each pair extends up to 59 ticks to each side of the true offset. A tick is half a nanosecond. */
 TEST(sentence_on_synchrony_is_what_the_pairs_prove)
 {
 	int64_t truth_ticks[4] = { [3] = 20000 };
@@ -510,7 +513,10 @@ TEST(tournament_that_the_sentence_is_of_is_the_one_that_is_shown)
 	assert_non_null(strstr(buffer, "         4          6    +9978 ..   +10024\n"));
 }
 
-/* A larger bound, a bound at one time only, or a bound that no longer holds at the end is no proof of synchrony. */
+/*
+ * Three bounds do not prove synchrony: a large bound, a bound at one time only, and a bound that is no longer valid at
+ * the end of the run.
+ */
 TEST(synchrony_is_said_only_of_a_bound_that_means_something_to_the_end)
 {
 	struct report *report = literal_of(4, PAIR_SCHEDULE_ALL, NULL);
@@ -525,7 +531,8 @@ TEST(synchrony_is_said_only_of_a_bound_that_means_something_to_the_end)
 	assert_says(report, "\nSynchronisation not determined: only within 1001 ns at ");
 	report->skew.best_trip_ns = 251;
 	assert_says(report, "\nSynchronised within 1001 ns at ");
-	report->skew.best_trip_ns = UINT64_MAX; /* round trips that waited until a core was scheduled prove nothing */
+	/* a round trip that waited until a core was scheduled proves nothing about the clocks */
+	report->skew.best_trip_ns = UINT64_MAX;
 	report->skew.latest_summary.bound_ticks = 20000;
 	assert_says(report, "\nSynchronised within 10000 ns at ");
 	report->skew.latest_summary.bound_ticks = 20001;
@@ -622,7 +629,7 @@ TEST(longest_ids_and_figures_of_60_and_255_cores_keep_79_columns)
 	}
 }
 
-/* A clock that only one core at a time may read is not named, because this is no failure. */
+/* If only one core at a time may read a clock, the clock is not named, because this is no failure. */
 TEST(clocks_that_no_two_cores_read_at_once_are_named)
 {
 	struct report *report = literal_clean();
@@ -639,8 +646,8 @@ TEST(clocks_that_no_two_cores_read_at_once_are_named)
 }
 
 /*
- * If a host takes much of the time, the medians with one core and with all cores are not the clock's own. Cores also
- * miss each other.
+ * If the host takes much of the time, it also changes the medians. In addition, cores do not read at the
+ * same time.
  */
 TEST(ratios_of_contended_reads_are_doubted_where_time_was_stolen_and_a_dash_is_explained)
 {
@@ -705,8 +712,8 @@ TEST(a_cost_whose_range_overlaps_the_best_is_not_determined)
 }
 
 /*
- * The RTC's periodic flag at 8192 Hz is cheap to read, but changes only each 122 us. Therefore it cannot time a row of
- * a database.
+ * At 8192 Hz, the RTC's periodic flag changes only each 122 us. A read of it is cheap, but the flag cannot time the
+ * short work on a database's row.
  */
 TEST(a_clock_that_counts_in_steps_longer_than_a_read_is_not_the_cheapest)
 {

@@ -1,4 +1,7 @@
-/* The blocks of the text report on interference, on specified behaviour, and on the recommended clock. */
+/*
+ * Tests of three blocks of the text report: interference, the behaviour that data sheets specify, and the recommended
+ * clock.
+ */
 #include "test.h"
 #include "judge/judge.h"
 #include "report_literal.h"
@@ -11,7 +14,7 @@ static char buffer[1 << 16];
 
 typedef void renderer(struct text *out, const struct report *report);
 
-/* Returns the text of PUT for REPORT. Asserts that no line has more than 79 columns. */
+/* Returns the text that PUT writes for REPORT. Asserts that no line has more than 79 columns. */
 static const char *
 render(renderer *put, const struct report *report)
 {
@@ -92,7 +95,10 @@ TEST(cores_that_were_not_watched_are_said_not_to_be)
 			    "run.\n");
 }
 
-/* The median of a PM timer read is 1.12 us. Therefore a read of 11,117 ns is no hit, and one of 11,500 ns is a hit. */
+/*
+ * The median of the PM timer's reads is 1.12 us, and the threshold is 10 us. So a read of 11,117 ns is no hit, and a
+ * read of 11,500 ns is a hit.
+ */
 TEST(reads_that_a_gap_hit_are_counted_and_left_out_by_the_threshold_asked_for)
 {
 	struct report *report = literal_clean();
@@ -160,7 +166,7 @@ TEST(timers_are_a_matrix_and_reasons_are_grouped)
 			    "not checked    No independent reference: rate-off (tsc, hpet).\n");
 }
 
-/* The limit of this run decides on the row, in the same way as on the finding. */
+/* The limit of this run decides on the row, just as it decides on the finding. */
 TEST(a_limit_that_was_raised_keeps_the_promise)
 {
 	struct report *report = literal_clean();

@@ -1,4 +1,4 @@
-/* The table of the calibration loops, in lines of at most 79 columns. */
+/* Tests of the table of calibration loops, whose lines have at most 79 columns. */
 #include "test.h"
 #include "render/sections/table_sections.h"
 

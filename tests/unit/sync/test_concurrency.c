@@ -1,4 +1,4 @@
-/* The number of pairs that are measured at the same time: it grows, falls, and then stays. */
+/* Tests of the number of pairs that are measured at the same time. It grows, falls, and then stays. */
 #include "test.h"
 #include "sync/pair_schedule.h"
 

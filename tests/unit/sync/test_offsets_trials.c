@@ -1,6 +1,7 @@
 /*
- * Measurement passes of random cores with known true offsets. Each statement about a core must be true at the time of
- * its ping-pong, and only cores in a minority may be named. Each number of failures must be 0.
+ * Simulated measurement passes of random cores with known true offsets. Each statement about a core must be true at the
+ * time of its ping-pong, and only cores in a minority may be named. The tests count the wrong statements, and each
+ * count must be 0.
  */
 #include <stdio.h>
 #include "test.h"
@@ -14,10 +15,10 @@
 #define ROUND_TICKS 1000000
 
 struct core {
-	int64_t ticks;          /* offset from world time in ticks */
-	int64_t ppm;            /* ticks gained in every million ticks */
+	int64_t ticks;          /* offset of the core's TSC from world time, in ticks */
+	int64_t ppm;            /* number of ticks that the core's TSC gains in a million ticks of world time */
 	int64_t step, step_tsc; /* size and time of a step */
-	bool wide;              /* its ping-pongs have wide intervals */
+	bool wide;              /* true if the core's ping-pongs have wide intervals */
 };
 
 struct picture {
@@ -76,7 +77,10 @@ truth(const struct trial *trial, size_t a, size_t b, uint64_t tsc)
 	return truth_of(&trial->core[b], tsc) - truth_of(&trial->core[a], tsc);
 }
 
-/* Returns the delay of the best message in one direction. It is mostly small, and sometimes much larger. */
+/*
+ * Returns the delay of the fastest message in one direction. In most cases it is small, and sometimes it is much
+ * larger.
+ */
 static int64_t
 delay(struct trial *trial, bool wide)
 {
@@ -114,7 +118,7 @@ play(struct trial *trial, struct picture *picture, enum pair_schedule kind, uint
 	picture->summary = offsets_solve(&picture->offsets, picture->places, picture->outlier, picture->disputed);
 }
 
-/* Counts the cores whose places exclude the true offset at the time of the ping-pong. */
+/* Returns the number of cores whose place does not contain the true offset at the time of the ping-pong. */
 static size_t
 count_wrong_places(const struct trial *trial, const struct picture *picture)
 {
@@ -180,19 +184,19 @@ one_core_misplaces_nobody(void (*move)(struct trial *trial, size_t guilty), cons
 	assert_int_equal(named, 0);
 }
 
-/* Each core may be the one that drifts, including the boot core, by up to 100 ppm. */
+/* One of the cores drifts by up to 100 ppm. It may be the boot core. */
 TEST(one_core_that_drifts_misplaces_nobody)
 {
 	one_core_misplaces_nobody(drift, __func__);
 }
 
-/* The step has any size, and happens at any time in the pass. */
+/* One of the cores steps at a random time in the pass, by a random number of ticks. */
 TEST(one_core_that_steps_misplaces_nobody)
 {
 	one_core_misplaces_nobody(step, __func__);
 }
 
-/* Two equal halves have no minority, however many cores are measured too coarsely. */
+/* If the cores form two equal halves, there is no minority. Some cores have wide intervals. */
 TEST(halves_some_of_which_are_wide_have_no_majority)
 {
 	struct trial trial;
@@ -235,7 +239,8 @@ TEST(three_groups_have_no_majority)
 #define LATER_TSC 400000000
 
 /*
- * Simulates both passes. Returns the number of pairs whose drift interval excludes the true drift. Cores must not step.
+ * Simulates the first and the last pass. Returns the number of pairs whose interval of the drift does not contain the
+ * true drift. Cores must not step.
  */
 static size_t
 follow(struct trial *trial, enum pair_schedule kind)
@@ -266,7 +271,8 @@ count_moved_but(const struct trial *trial, size_t guilty)
 }
 
 /*
- * Any core may step, often the boot core: in the first pass, in the last, or between them. No other core may be named.
+ * One core steps: in the first pass, in the last pass, or between them. It may be the boot core. No other core may be
+ * named.
  */
 TEST(one_core_that_steps_makes_nobody_else_drift)
 {
@@ -314,7 +320,10 @@ TEST(one_core_that_drifts_is_named_and_every_drift_holds)
 	assert_int_equal(silent, 0);
 }
 
-/* Each group has another rate, and some cores have wide intervals. No group has more than half of the cores. */
+/*
+ * The cores form two halves or three groups, and each group has another rate. Some cores have wide intervals. No group
+ * has more than half of the cores.
+ */
 TEST(three_groups_that_drift_and_halves_have_no_majority)
 {
 	struct trial trial;
@@ -336,7 +345,7 @@ TEST(three_groups_that_drift_and_halves_have_no_majority)
 	assert_int_equal(named, 0);
 }
 
-/* A majority names each core of a minority, if all intervals are narrow. */
+/* If all intervals are narrow, the majority names each core of the minority. */
 TEST(minority_is_named_and_nobody_else)
 {
 	struct trial trial;

@@ -1,8 +1,8 @@
 /*
- * Ping-pongs of two host threads. Each thread's TSC is one common counter, which each reading increments, plus an
- * offset. Therefore the order of events is exact, and a result can be compared with the true offset, however the host
- * schedules the threads. Faults start at a message, not at a time. Time advances quickly only if the other side has
- * left, so the host never causes a limit to be reached.
+ * Ping-pongs of two host threads. Both threads share one counter, which each reading increments. A thread's TSC is this
+ * counter plus an offset. So the order of events is exact, and each result can be compared with the true offset, even
+ * on a busy host. A fault starts at a certain message, not at a certain time. Time only advances quickly when the other
+ * side has left, so a busy host cannot cause a limit to be reached.
  */
 
 #include <pthread.h>
@@ -96,7 +96,7 @@ exchange(void)
 	return pingpong_result(&sim.pingpong, 1);
 }
 
-/* Runs one side here. The other side never comes. */
+/* Runs one side of the ping-pong in this thread. The other side never comes. */
 static struct pingpong_result
 play_alone(enum pingpong_side side)
 {
@@ -133,7 +133,7 @@ assert_all_exchanged(const struct pingpong_result *result)
 }
 
 /*
- * Asserts that the interval contains OFFSET, and is at most as wide as the shortest round trip and one tick on each
+ * Asserts that the interval contains OFFSET. Its width may be at most the shortest round trip, and one tick on each
  * side.
  */
 static struct pingpong_result
@@ -159,7 +159,7 @@ TEST(an_offset_of_0_lies_within_and_is_no_warp)
 	assert_int_equal(result.worst_ticks, 0);
 }
 
-/* Asserts warps whose worst one bounds the second side's offset from below. */
+/* Asserts that there were warps, and that the worst warp is the lower bound of the second side's offset. */
 static void
 assert_second_ahead(const struct pingpong_result *result, int64_t offset)
 {
@@ -204,7 +204,7 @@ TEST(an_offset_of_minus_2000_ticks_excludes_0_and_the_first_is_named)
 	assert_in_range(result.worst_ticks, 1, 1999);
 }
 
-/* Only the difference of the two sides' offsets matters. */
+/* The result only depends on the difference of both sides' offsets. */
 TEST(an_offset_of_the_first_counts_the_other_way_and_across_a_wrap)
 {
 	struct pingpong_result result;
@@ -269,7 +269,8 @@ TEST(the_count_of_pauses_is_bounded_without_being_set)
 	pingpong_begin(&sim.pingpong, TRIPS, 16000);
 	sim.faults[PINGPONG_FIRST].stopped = true;
 	play_alone(PINGPONG_FIRST);
-	assert_int_equal(sim.pauses[PINGPONG_FIRST], 1001); /* the default bound assumes at least 16 ticks for each turn */
+	/* 1001, because the default limit assumes at least 16 ticks for each turn */
+	assert_int_equal(sim.pauses[PINGPONG_FIRST], 1001);
 }
 
 TEST(two_tscs_that_stopped_play_to_the_end_and_no_trip_has_a_length)
@@ -423,7 +424,7 @@ TEST(bounds_that_contradict_each_other_by_998_ticks_bound_nothing, NULL, NULL)
 	pingpong.records[PINGPONG_FIRST].warps = 4;
 	pingpong.records[PINGPONG_SECOND].warps = 3;
 	result = pingpong_result(&pingpong, 1);
-	/* the offset is at least 899 and at most -99, so it moved by 998 ticks */
+	/* the bounds contradict each other: the offset would be at least 899 and at most -99, so it moved by 998 ticks */
 	assert_int_equal(result.moved_ticks, 998);
 	assert_true(result.offset.low == INT64_MIN && result.offset.high == INT64_MAX);
 	assert_int_equal(result.warps, 7);
@@ -437,10 +438,11 @@ TEST(bounds_that_meet_within_the_tick_have_not_moved, NULL, NULL)
 
 	assert_int_equal(pingpong_result(&pingpong, 1).moved_ticks, 0); /* 99 to 99 */
 	pingpong.records[PINGPONG_SECOND].least_ticks = 97;
-	assert_int_equal(pingpong_result(&pingpong, 1).moved_ticks, 1); /* the offset is at least 99 and at most 98 */
+	/* the bounds contradict each other: the offset would be at least 99 and at most 98 */
+	assert_int_equal(pingpong_result(&pingpong, 1).moved_ticks, 1);
 }
 
-/* Returns the reading of a TSC that counts in steps. Each TSC steps at different times. */
+/* Returns the reading of a TSC that counts in steps. PHASE is the time of its steps, which differs between TSCs. */
 static int64_t
 read_in_steps(uint64_t world, int64_t ahead, uint64_t step, uint64_t phase)
 {
@@ -449,7 +451,7 @@ read_in_steps(uint64_t world, int64_t ahead, uint64_t step, uint64_t phase)
 	return (int64_t)(tsc - (tsc + phase) % step);
 }
 
-/* 10,000 pairs of TSCs that count in steps of 1 to 36 ticks, with round trips as short as a few steps. */
+/* Tests 10,000 pairs of TSCs that count in steps of 1 to 36 ticks. Round trips may be as short as a few steps. */
 TEST(offset_of_tscs_that_count_in_steps_holds_the_truth, NULL, NULL)
 {
 	uint64_t seed = 12;
@@ -491,7 +493,7 @@ TEST(figures_at_the_end_of_their_range_stay_bounds, NULL, NULL)
 	assert_true(result.worst_ticks == UINT64_C(1) << 63);
 }
 
-/* Buckets 0 to 7 are exact. Above that, each power of two has four buckets. */
+/* Durations of 0 to 7 ticks have their own bucket. Above that, there are four buckets for each power of two. */
 TEST(the_median_is_the_upper_end_of_its_bucket, NULL, NULL)
 {
 	static const struct {

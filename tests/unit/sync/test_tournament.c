@@ -1,4 +1,4 @@
-/* Both schedules of pairs. For each number of cores, every round and every core is checked. */
+/* Tests of both schedules of pairs. For each number of cores, every round and every core is checked. */
 #include "sync/pair_schedule.h"
 #include "test.h"
 
@@ -19,7 +19,7 @@ play_round(enum pair_schedule kind, size_t cores, size_t round, uint8_t *seen)
 			sitting++;
 			continue;
 		}
-		/* Both cores must have each other as peer, so that no core has two peers in a round. */
+		/* Both cores of a pair must be the partner of each other, so that no core is in two pairs of a round. */
 		assert_in_range(opponent, 0, cores - 1);
 		assert_int_not_equal(opponent, core);
 		assert_int_equal(pair_schedule_peer(kind, cores, round, opponent), core);

@@ -1,7 +1,7 @@
 /*
- * The warp check on host threads with TSCs of known offsets. For exact figures only the thread with the baton runs. The
- * baton moves on at every pause, and sometimes inside the lock, so that the host's scheduler has no influence. One test
- * lets all threads run at once.
+ * Tests of the warp check with host threads as cores, whose TSCs have known offsets. For exact figures, only one thread
+ * runs at a time: the one with the baton. The baton moves to the next thread at every pause, and sometimes while a
+ * thread holds the lock. So the host's scheduler has no influence. In one test all threads run at once.
  */
 
 #include <pthread.h>
@@ -12,10 +12,10 @@
 #define CORES      4
 #define TURNS      1000
 #define CALM       300
-#define TICK       100 /* ticks that a reading takes */
+#define TICK       100 /* duration of a reading in ticks */
 /* number of pauses in a row after which a thread counts as waiting in vain, except in one test */
 #define PATIENCE   100
-#define RARELY     65536 /* the baton moves on after this many pauses */
+#define RARELY     65536 /* number of pauses after which the baton moves on */
 #define PAUSES_MAX (UINT64_C(6) << 20) /* largest number of pauses of a core: barrier, lock and turns */
 
 static struct {
@@ -32,7 +32,8 @@ static struct {
 	uint64_t dies_pausing[CORES]; /* number of reads after which the core dies at its next pause */
 	uint64_t patience;
 	/*
-	 * Makes a core far from the lock: it looks at the lock less often. The other cores look FAR + 1 times in between.
+	 * Makes a core far from the lock. It looks at the lock less often: the other cores look FAR + 1 times for each of
+	 * its looks.
 	 */
 	unsigned far[CORES];
 	uint64_t lead;       /* the largest lead in turns of a core that holds the lock */
@@ -244,7 +245,7 @@ TEST(a_core_1000_ticks_ahead_is_named_with_the_one_that_saw_it)
 	result = run(CORES);
 	assert_false(result.starved);
 	assert_in_range(result.warps, TURNS / 2, TURNS);
-	assert_int_equal(result.worst_ticks, 900); /* a reading takes a tick of 100 */
+	assert_int_equal(result.worst_ticks, 900); /* the step of 1000 ticks, minus 100 ticks for a reading */
 	assert_int_equal(result.worst_ahead, 2);
 	assert_int_not_equal(result.worst_behind, 2);
 	assert_int_equal(sim.table->slots[2].warps, 0);
@@ -294,7 +295,7 @@ TEST(the_worst_is_kept_when_lesser_ones_follow)
 	assert_int_equal(result.worst_ahead, 2);
 }
 
-/* The previous timestamp is the core's own. If its TSC steps back, this is one warp of the core with itself. */
+/* The last timestamp is from the core itself. If its TSC steps back, this is one warp of the core with itself. */
 TEST(a_core_whose_own_tsc_falls_by_700_ticks_has_one_warp_against_itself)
 {
 	struct warp_result result;
@@ -304,7 +305,7 @@ TEST(a_core_whose_own_tsc_falls_by_700_ticks_has_one_warp_against_itself)
 	result = run(1);
 	assert_int_equal(result.turns, TURNS);
 	assert_int_equal(result.warps, 1);
-	assert_int_equal(result.worst_ticks, 600); /* a reading takes a tick of 100 */
+	assert_int_equal(result.worst_ticks, 600); /* the step of 700 ticks, minus 100 ticks for a reading */
 	assert_int_equal(result.worst_ahead, 0);
 	assert_int_equal(result.worst_behind, 0);
 	assert_int_equal(sim.table->slots[0].handovers, 0);
@@ -330,7 +331,7 @@ TEST(a_core_that_dies_with_the_lock_costs_the_others_a_bounded_wait)
 	result = run(CORES);
 	assert_int_equal(sim.table->slots[1].turns, 50);
 	assert_true(result.starved);
-	assert_in_range(result.turns, 50, 4 * 60); /* the other cores have no turns after that */
+	assert_in_range(result.turns, 50, 4 * 60); /* the core died, so the other cores have no more turns */
 	assert_int_equal(result.warps, 0);
 }
 
@@ -356,7 +357,7 @@ TEST(a_core_that_never_comes_is_waited_for_and_missed)
 	assert_true(result.starved);
 }
 
-/* The two far cores poll the lock so seldom that a near core has almost always taken it. */
+/* The two far cores look at the lock so seldom that in most cases a near core has already taken it. */
 TEST(cores_far_from_the_lock_have_as_many_turns_as_near_ones_at_any_time)
 {
 	struct warp_result result;
@@ -367,10 +368,11 @@ TEST(cores_far_from_the_lock_have_as_many_turns_as_near_ones_at_any_time)
 	assert_int_equal(result.turns, CORES * TURNS);
 	assert_false(result.starved);
 	assert_int_equal(result.warps, 0);
-	assert_in_range(sim.lead, 1, 2 * 8); /* one round, and one more if the previous round has ended for all */
+	/* the lead of a core is at most one round, and one more if the previous round has ended for all cores */
+	assert_in_range(sim.lead, 1, 2 * 8);
 }
 
-/* The remaining cores continue as before. */
+/* If a core dies between two turns, the other cores continue as before. */
 TEST(a_core_that_dies_between_two_turns_is_waited_for_four_times_in_all)
 {
 	sim.dies_pausing[1] = 51;
@@ -422,7 +424,7 @@ TEST(a_check_that_is_stopped_ends_at_once)
 	assert_true(result.starved);
 }
 
-/* However the host schedules the threads, no core can find a timestamp that is later than its own reading. */
+/* In any order of the threads, no core can find a timestamp that is later than its own reading. */
 TEST(cores_that_really_run_at_once_have_none_either)
 {
 	struct warp_result result;
@@ -440,7 +442,7 @@ TEST(without_a_lock_a_core_a_million_ticks_ahead_is_named_by_all_others, begin_l
 
 	sim.offset[2] = 1000000; /* more ticks than all turns take together */
 	result = run(CORES);
-	/* although core 2 never found another core's timestamp, because its own was always the latest */
+	/* although core 2 never found the timestamp of another core, because its own timestamp was always the latest */
 	assert_false(result.starved);
 	assert_in_range(result.warps, TURNS / 2, 3 * TURNS);
 	assert_int_equal(result.worst_ticks, 999900);
@@ -462,7 +464,10 @@ TEST(without_a_lock_a_core_that_dies_in_its_turn_costs_the_others_nothing, begin
 	assert_int_equal(result.warps, 0);
 }
 
-/* A warp above 2^50 does not fit next to a core number. It is still found, with at least this size. */
+/*
+ * A TSC is more than 2^50 ticks away. Such a number does not fit into one word with a core number, so the warp is shown
+ * as at least this size.
+ */
 TEST(without_a_lock_a_tsc_that_is_days_away_is_named_either_way, begin_lock_free, end)
 {
 	struct warp_result result;
@@ -493,7 +498,7 @@ TEST(none_writes_on_a_line_that_is_anothers)
 			 offsetof(struct warp_table, lock) / WARP_LINE);
 }
 
-/* The same test once more, without a lock. */
+/* Runs the same test once more for the check without a lock. */
 #define ALSO_LOCK_FREE(name) TEST_ADD(name##_without_a_lock, name, begin_lock_free, end)
 
 ALSO_LOCK_FREE(four_equal_cores_have_no_warp)
