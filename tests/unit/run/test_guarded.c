@@ -1,6 +1,6 @@
 /*
- * After an exception on the boot core, the clock that was being read is no longer used. If no clock was being read, all
- * measurements end.
+ * Tests of exceptions on the boot core. If a clock was being read, this clock is not used any more. If no clock was
+ * being read, all measurements end.
  */
 #include "test.h"
 #include "bench.h"
@@ -19,7 +19,7 @@ static struct {
 	unsigned batches_left; /* number of batches until a read takes an exception */
 } guarded;
 
-/* Replaces boot/guard. */
+/* Replaces the guard of boot/guard: runs WORK, and catches a simulated exception. */
 static bool
 guard(void (*work)(void *argument), void *argument, struct fault *fault)
 {
@@ -87,8 +87,8 @@ assert_others_are_measured(struct bench *bench)
 }
 
 /*
- * The clock faults in each phase that reads it: at its first read, within the rates' window, and within its latency
- * measurement.
+ * A read of the clock takes an exception in each phase that reads the clock: at the first read, in the rate window, and
+ * in the latency measurement.
  */
 TEST(a_clock_whose_read_faults_is_broken_and_the_others_are_measured)
 {
@@ -234,7 +234,7 @@ TEST(a_run_that_an_exception_ended_puts_back_what_its_drivers_changed)
 	bench_free(bench);
 }
 
-static uint32_t faulty_msr; /* 0: hypercalls fault */
+static uint32_t faulty_msr; /* MSR whose accesses fault; if it is 0, hypercalls fault */
 static bool (*read_any)(uint32_t msr, uint64_t *value);
 static bool (*write_any)(uint32_t msr, uint64_t value);
 
@@ -265,7 +265,7 @@ fault_at_hypercall(uint64_t number, uint64_t first, uint64_t second, uint64_t th
 	return 0;
 }
 
-/* A hypervisor offers its clock by CPUID, but does not implement it. */
+/* Asserts that a clock is broken if the hypervisor offers it in CPUID but does not implement it. */
 static void
 assert_broken(const struct driver *driver, const char *id, uint32_t msr)
 {

@@ -1,6 +1,7 @@
 /*
- * Whole runs on a simulated machine whose timers interrupt. test_sources tests each fault of each source, and
- * test_analysis_timers the figures of single ticks. These tests need several sources or a hypervisor.
+ * Whole runs on a simulated machine with timer interrupts. These tests need several sources of interrupts, or a
+ * hypervisor. The faults of single sources are in test_sources, and the figures of single ticks in
+ * test_analysis_timers.
  */
 #include "test.h"
 #include "bench.h"
@@ -136,7 +137,7 @@ assert_nobody_is_named(const struct report *report)
 	assert_int_equal(report->verdict, VERDICT_PASS);
 }
 
-/* Returns the only finding, which must be RULE on SOURCE. */
+/* Returns the report's only finding, which must be RULE on the source of interrupts SOURCE. */
 static const struct finding *
 named(const struct report *report, const char *rule, const char *source)
 {
@@ -171,8 +172,8 @@ TEST(a_machine_without_a_fault_says_nothing)
 }
 
 /*
- * The ticks are late by half a period to one and a half. One-shots show this, but a periodic tick may belong to several
- * deadlines.
+ * Each tick is late by 0.5 to 1.5 periods. For one-shots this lateness can be measured. But a periodic tick may belong
+ * to several deadlines, so no tick can be called lost or doubled.
  */
 TEST(of_a_source_whose_ticks_lie_all_over_their_periods_none_is_lost_or_doubled)
 {
@@ -186,7 +187,10 @@ TEST(of_a_source_whose_ticks_lie_all_over_their_periods_none_is_lost_or_doubled)
 	assert_int_equal(outcome(report, "irq-doubled", "hpet0"), OUTCOME_NOT_DETERMINED);
 }
 
-/* No interrupt came through this pin in the whole run, so the pin itself may be wrong. */
+/*
+ * No source of interrupts used this pin successfully in the whole run. So the pin itself may be wrong, and no source is
+ * named.
+ */
 TEST(where_nothing_comes_by_a_pin_nobody_is_named)
 {
 	for (int wrong_pin = 0; wrong_pin < 2; wrong_pin++) {
@@ -239,8 +243,8 @@ static const struct {
 #define OWN_FAULTS (sizeof(own_faults) / sizeof(own_faults[0]))
 
 /*
- * The remaining interrupts were in time, or all late by the same amount. Therefore the emulator did not wait for its
- * host.
+ * The interrupts that came were in time, or all were late by the same time. So the emulator did not wait for its host,
+ * and the fault is its own.
  */
 TEST(of_an_emulator_what_no_wait_for_its_host_explains_is_named)
 {
@@ -257,7 +261,10 @@ TEST(of_an_emulator_what_no_wait_for_its_host_explains_is_named)
 	}
 }
 
-/* A busy host may cause few losses, losses next to late ticks, varying lateness, and a delay of all sources. */
+/*
+ * If an emulator waits for its busy host, a source may lose few ticks, or lose ticks next to late ones. Its lateness
+ * may vary, or all sources may be late by the same time. None of this may be called a fault.
+ */
 TEST(of_an_emulator_what_a_wait_for_its_host_explains_is_not_checked)
 {
 	static const struct sim_timer waits[] = {
@@ -294,7 +301,10 @@ count_left_out(const struct report *report)
 	return count;
 }
 
-/* The core continues while the emulator's timers wait. Therefore it sees no gap that would explain lost ticks. */
+/*
+ * The timers of the emulator wait for the busy host, but the core continues. So the core has no gap that would explain
+ * the lost ticks.
+ */
 TEST(an_emulator_whose_busy_host_holds_its_timers_names_nobody)
 {
 	static const uint64_t busy_us[] = { 300, 1000, 1500, 2000, 4500 };
@@ -317,8 +327,8 @@ TEST(an_emulator_whose_busy_host_holds_its_timers_names_nobody)
 }
 
 /*
- * The emulator sends the interrupt when its wait ends. It comes after the next one-shot was armed, but belongs to the
- * earlier one.
+ * When the wait for the host ends, the emulator sends the interrupt of the earlier one-shot. The next one-shot has
+ * already been armed, but the interrupt must not count as its early interrupt.
  */
 TEST(an_interrupt_that_comes_with_the_next_shot_is_not_an_early_one)
 {
@@ -333,7 +343,7 @@ TEST(an_interrupt_that_comes_with_the_next_shot_is_not_an_early_one)
 	assert_int_equal(outcome(report, "irq-early", "hpet0"), OUTCOME_PASSED);
 }
 
-/* Ticks that are lost while the core is preempted do not count. */
+/* Ticks that are lost while the core is preempted must not be counted as faults. */
 TEST(a_guest_that_is_preempted_names_nobody)
 {
 	const struct report *report;

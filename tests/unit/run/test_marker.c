@@ -1,4 +1,4 @@
-/* The marker that a run keeps on its volume, and its use by the next run. */
+/* Tests of the marker: a run keeps it on its boot volume, and the next run uses it. */
 #include "test.h"
 #include "run/marker.h"
 
@@ -41,7 +41,7 @@ TEST(what_is_printed_is_read_again)
 	assert_string_equal(read.phase, "");
 }
 
-/* A marker that is kept after a run must not state that a run is in progress. */
+/* The marker has a remark for readers. If it is kept after a run, the remark must not say that a run is in progress. */
 TEST(its_remark_is_true_of_a_run_and_of_what_is_kept_behind_one)
 {
 	char bytes[MARKER_SIZE + 1] = "";

@@ -1,4 +1,7 @@
-/* The calibration loops in a run on the simulated machine. It has a TSC of 1 GHz, an HPET, a PM timer and a PIT. */
+/*
+ * Tests of the calibration loops in whole runs on the simulated machine. The machine has a TSC of 1 GHz, an HPET, a PM
+ * timer and a PIT.
+ */
 #include "test.h"
 #include "bench.h"
 #include "calibrations/calibrations.h"
@@ -99,7 +102,7 @@ TEST(a_loop_whose_device_is_missing_has_the_reason)
 	assert_true(row_of(report, "linux_reference")->runs >= 1);
 }
 
-/* The third try has as much time as the first two: each takes 50 ms without a PIT. */
+/* Linux's loop makes three tries of 50 ms each if there is no PIT, so it needs more than 150 ms. */
 TEST(linuxs_slower_loop_without_a_pit_is_run_only_if_151_ms_are_left)
 {
 	sim.pit.absent = true;
@@ -182,7 +185,10 @@ rate_by_lapic(const uint64_t *r)
 	return (r[1] - r[5]) * 16 / 25 * 250;
 }
 
-/* Linux's first try agrees with the PIT. The last four of its eight readings are of the TSC and the HPET. */
+/*
+ * Calculates the rate from the last four of the loop's eight readings, which are of the TSC and the HPET. Linux uses
+ * them, because its first try agrees with the PIT.
+ */
 static uint64_t
 rate_by_reference(const uint64_t *r)
 {
@@ -191,7 +197,7 @@ rate_by_reference(const uint64_t *r)
 	return (r[6] - r[4]) * 1000000 / ns * 1000;
 }
 
-/* Finds the estimate with the longest time, which is the last one. */
+/* Calculates the rate from the last estimate, which covers the longest time. */
 static uint64_t
 rate_by_postgresql(const uint64_t *r)
 {

@@ -1,4 +1,7 @@
-/* Checks that were disturbed by preemption are repeated while there is time. Other results are kept. */
+/*
+ * Tests that checks are repeated if they were disturbed by preemption, as long as there is time. The results of
+ * undisturbed checks are kept.
+ */
 #include "test.h"
 #include "bench.h"
 #include "checks/check.h"

@@ -1,4 +1,4 @@
-/* The record of a whole run on the simulated machine, and the report's sentence on it. */
+/* Tests of the record of a whole run on the simulated machine, and of the report's sentence about the record. */
 #include "test.h"
 #include "bench.h"
 #include "record/record.h"
@@ -99,7 +99,7 @@ TEST(the_record_is_whole_and_the_report_has_its_sha256)
 	assert_int_equal(watches, CORES);
 }
 
-/* There is space for the entries run, scale and core, but not for a watch for gaps. */
+/* The record has space for the entries run, scale and core, but not for an entry `watch` with gaps. */
 TEST(a_record_without_space_is_said_and_its_figures_are_not_measured)
 {
 	const struct report *report;

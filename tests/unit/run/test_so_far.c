@@ -1,6 +1,6 @@
 /*
- * Checkpoints: the report of a run that has reached some phase. It is valid, marked as incomplete, and does not change
- * the final report.
+ * Tests of checkpoints, which are reports of the run up to some phase. A checkpoint must be valid and marked as
+ * incomplete. It must not change the final report.
  */
 #include <stdio.h>
 
@@ -17,7 +17,7 @@ static struct {
 	struct text json; /* the latest checkpoint */
 } looked;
 
-/* Reads the TSC once, which takes time, so that this run takes as long as the one with checkpoints. */
+/* Reads the TSC once instead of making a checkpoint. This takes the same time, so that both runs are equally long. */
 static void
 look_away(void *context, const struct run *run, const struct run_phase *phase)
 {

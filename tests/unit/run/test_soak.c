@@ -1,4 +1,4 @@
-/* A soak on the simulated machine: the rows of its series, and its end. */
+/* Tests of soaks on the simulated machine: the rows of the series, and the end of the soak. */
 #include "test.h"
 #include "bench.h"
 #include "sim.h"
@@ -116,7 +116,7 @@ width(const struct series_clock *clock)
 	return clock->rate.high - clock->rate.low;
 }
 
-/* Asserts that there is no gap between rows, and that each is as long as the interval, except for the last. */
+/* Asserts that each row starts where the row before ends. Each row except the last must be as long as the interval. */
 static void
 assert_rows_follow_each_other(const struct series *series)
 {
@@ -131,7 +131,10 @@ assert_rows_follow_each_other(const struct series *series)
 	}
 }
 
-/* Asserts the values of a machine without faults, where all reads on the boot core take the same time. */
+/*
+ * Asserts that the row has the values of a machine without faults. On this machine all reads on the boot core take the
+ * same time.
+ */
 static void
 assert_row_holds_the_truth(const struct report *report, const struct series_row *row)
 {
@@ -168,7 +171,7 @@ TEST(each_row_of_a_soak_has_all_of_it)
 	}
 	for (size_t i = 0; i < report->clock_count; i++)
 		assert_int_equal(reads[i], report->clocks[i].latency->count);
-	/* A row adds up chunks of 10 ms. Each chunk is rounded to a nanosecond. */
+	/* The observed time of a row is the sum of chunks of 10 ms. Each chunk is rounded to a nanosecond. */
 	assert_in_range(observed_ns, report->interference.observed_ns - observed_ns / (10 * MS) / 2,
 			report->interference.observed_ns + observed_ns / (10 * MS) / 2);
 	assert_true(soak.saved_within);
@@ -188,7 +191,10 @@ TEST(each_row_has_the_offset_of_each_core)
 	}
 }
 
-/* If there is space for four rows only, rows are merged and none is lost. A longer row has a narrower rate. */
+/*
+ * If there is only space for four rows, rows are merged, and none is lost. The rate of a longer row has a narrower
+ * interval.
+ */
 TEST(a_soak_of_more_rows_than_there_is_space_for_has_longer_ones)
 {
 	const struct series *series;
@@ -222,7 +228,7 @@ TEST(a_soak_that_is_ended_early_keeps_the_rows_up_to_then)
 	assert_int_equal(soak.saved_rows, 3);
 }
 
-/* A clock has no rate in the row of its jump, and has one again in the next row. */
+/* In the row in which a clock jumps, it has no rate. In the next row it has a rate again. */
 TEST(no_rate_of_a_row_spans_a_discontinuity)
 {
 	const struct report *report;

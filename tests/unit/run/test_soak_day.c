@@ -1,6 +1,7 @@
 /*
- * Soaks of a simulated day. Faults that show only after hours are found, with their time, and a healthy machine has no
- * findings. In each round the machine rests for most of a quarter of an hour, so that a day has few accesses.
+ * Tests of soaks that simulate a day. A fault that appears only after hours must be found, with its time. A healthy
+ * machine must have no findings. In each round the machine rests for most of a quarter of an hour, so that a day has
+ * few accesses.
  */
 #include "test.h"
 #include "bench.h"
@@ -21,7 +22,7 @@ static const char *const clocks[] = { "tsc", "hpet", "acpi_pm", NULL };
 static struct {
 	struct bench *bench;
 	uint64_t begin_ps, round;
-	int64_t walk_ppb;   /* change of the HPET's rate over the day */
+	int64_t walk_ppb;   /* change of the HPET's rate over the whole day */
 	bool interference;  /* true if time is stolen from the tenth hour to the eleventh */
 } day;
 

@@ -1,6 +1,6 @@
 /*
- * Each source of timer interrupts alone, on a simulated machine with measured rates. It is first healthy, and then has
- * one fault. The results must differ only by this fault.
+ * Tests each source of timer interrupts alone, on a simulated machine whose clocks have known rates. The source is
+ * first healthy, and then has one fault. The results must only differ because of this fault.
  */
 #include "test.h"
 #include "bench.h"
@@ -144,7 +144,7 @@ wait_long(void)
 		sim_advance_ps(WAIT_PS);
 }
 
-/* Tests one source in the way in which run.c tests all of them. */
+/* Tests one source in the same way as run.c tests all sources. */
 static void
 ask(const struct source *source)
 {
@@ -214,7 +214,10 @@ TEST(each_source_without_a_fault_is_asked_and_says_nothing)
 			assert_string_equal(interval->reason, "");
 			assert_int_equal(interval->state, CLOCK_PRESENT);
 			assert_true(interval->delivered > 0 && interval->delivered == interval->expected);
-			/* The time within an RTC's second is unknown, so these two sources have no lateness. */
+			/*
+			 * It is not known at which time within the RTC's second the interrupts of these two sources are due, so
+			 * they have no lateness.
+			 */
 			assert_int_equal(interval->lateness.count == 0,
 					 sources[i].at == SIM_RTC_UPDATE || sources[i].at == SIM_RTC_ALARM);
 		}
@@ -245,7 +248,7 @@ severity_of(const struct rule *rule, const struct source *source)
 	return source->at >= SIM_HV_TIMER && rule->warns_in_guest ? VERDICT_WARN : rule->severity;
 }
 
-/* Returns true if only the fault's rule finds it, and the finding's interval contains the simulated value. */
+/* Returns true if the only finding is by the fault's rule, and its interval contains the simulated value. */
 static bool
 is_named(const struct report *report, const struct source *source, size_t fault)
 {
@@ -293,8 +296,8 @@ TEST(each_fault_of_each_source_is_named_by_its_rule_alone_or_described)
 }
 
 /*
- * Returns true if the source can have this policy. The RTC's periods cannot be delayed, because the crystal's divider
- * always continues.
+ * Returns true if the source can have this policy for masked ticks. The RTC cannot delay its periods, because the
+ * divider of its crystal always continues.
  */
 static bool
 has_policy(const struct source *source, int policy)
@@ -302,7 +305,7 @@ has_policy(const struct source *source, int policy)
 	return source->periods && !source->secondary && !(policy == SIM_DELAY && source->at == SIM_RTC_PERIODIC);
 }
 
-/* This source sends no interrupts, so it must not pass the rule that interrupts stop. */
+/* This source is only polled and sends no interrupts. So it must not pass the rule that interrupts stop. */
 TEST(a_status_that_cant_be_cleared_passes_nothing)
 {
 	for (size_t i = 0; i < SOURCES; i++) {
@@ -338,7 +341,7 @@ TEST(what_follows_a_masked_stretch_is_told_of_each_periodic_source)
 		}
 }
 
-/* A guest whose hypervisor needs 65 us for each port access. Six accesses program the RTC. */
+/* In this guest, each port access takes 65 us. Six accesses are necessary to program the RTC. */
 TEST(an_rtc_that_is_slow_to_program_is_asked_for_half_its_rate)
 {
 	static const enum report_policy words[] = { REPORT_POLICY_DISCARD, REPORT_POLICY_CATCH_UP };
@@ -400,8 +403,8 @@ TEST(a_run_writes_only_the_last_synthetic_timer_and_restores_it)
 }
 
 /*
- * 8254 data sheet: OUT rises N + 1 pulses after the write. The first pulse comes within a clock, so this takes N to N +
- * 1 clocks.
+ * By the 8254's data sheet, OUT rises N + 1 pulses after the write. The first pulse comes within one clock, so the
+ * interrupt comes N to N + 1 clocks after the write.
  */
 TEST(the_pit_is_due_where_its_data_sheet_says)
 {

@@ -1,7 +1,7 @@
 /*
- * Firmware whose tick uses the HPET, and stops its counter for 10 us in each tick of 10 ms. EDK II's HpetTimerDxe does
- * this, and the HPET loses 1,000 ppm. A healthy HPET must have no finding for that, and the tick must be restored after
- * the run.
+ * Tests with a firmware whose tick uses the HPET, and stops the HPET's counter for 10 us in each tick of 10 ms. EDK
+ * II's HpetTimerDxe does this, so the HPET loses 1,000 ppm. This must not be a finding on a healthy HPET, and the tick
+ * must be restored after the run.
  */
 #include "test.h"
 #include "bench.h"
@@ -17,7 +17,7 @@ static struct {
 	unsigned refuse_from; /* number of the first refused call, or 0; all later calls are refused, too */
 } firmware;
 
-/* Enables or disables the tick, like SetTimerPeriod() of that driver. */
+/* Enables or disables the tick, like SetTimerPeriod() of EDK II's driver. */
 static bool
 quiet_tick(void *context, bool quiet)
 {
@@ -29,7 +29,7 @@ quiet_tick(void *context, bool quiet)
 	return true;
 }
 
-/* Lets time pass in which the firmware writes to a volume, and its tick runs. */
+/* Simulates the time in which the firmware writes to a volume. The firmware's tick runs during this time. */
 static void
 work(void *context, const struct run *run, const struct run_phase *phase)
 {
@@ -128,8 +128,8 @@ TEST(one_that_is_slow_besides_is_accused)
 }
 
 /*
- * The firmware's MP services need the tick while they run jobs. Measurements during this time do not count for the
- * HPET's rate.
+ * The firmware's MP services need the tick while they run jobs on other cores. The HPET's rate must not include this
+ * time.
  */
 TEST(the_tick_goes_on_where_the_firmware_runs_the_cores)
 {
@@ -150,7 +150,7 @@ TEST(the_tick_goes_on_where_the_firmware_runs_the_cores)
 
 TEST(a_tick_that_cannot_be_stopped_leaves_the_rate_open)
 {
-	/* first without the protocol, then with a protocol that refuses */
+	/* in the first run the firmware has no protocol for its tick, in the second run the protocol refuses */
 	for (unsigned refuse_from = 0; refuse_from < 2; refuse_from++) {
 		struct bench *bench;
 		const struct behaviour *row;

@@ -1,6 +1,7 @@
 /*
- * Compares the displayed remaining time with the true one. Whole runs are simulated, on idle and busy hosts. After a
- * tenth of the run, the display is wrong by a factor of two at most. Less than a second is displayed as one second.
+ * Compares the displayed remaining time with the true one in whole simulated runs, on idle and busy hosts. After a
+ * tenth of the run, the display may be wrong by a factor of two at most. Times of less than a second are displayed as
+ * one second.
  */
 #include <stdio.h>
 
@@ -74,7 +75,7 @@ somebody_asks(void *context)
 	return told.asked_ns != 0;
 }
 
-/* Asserts that all phases were done. If the user ends a run, the remaining phases are shorter. */
+/* Asserts that the run went through all phases. If the user ends a run early, the remaining phases are shorter. */
 static void
 assert_whole(const struct report *report)
 {
@@ -161,8 +162,8 @@ TEST(quick_run_of_four_cores_on_a_busy_host)
 }
 
 /*
- * When the measurement on another core has ended, the rest takes as long as in a quick run. The display shows this at
- * once.
+ * The user ends a soak early. When the present measurement on a core has ended, the rest takes as long as in a quick
+ * run. The display must show this at once.
  */
 TEST(soak_that_is_ended_early)
 {
@@ -181,7 +182,10 @@ TEST(soak_that_is_ended_early)
 	}
 }
 
-/* Does a run with MANY cores on a host that wakes up each after JOB_MS. It must end before its deadline, and pass. */
+/*
+ * Does a run with MANY cores on a host that needs JOB_MS to wake up each core. The run must end before its deadline,
+ * and pass.
+ */
 static struct bench *
 play_many(uint64_t job_ms, uint64_t deadline_s)
 {
@@ -210,7 +214,7 @@ play_many(uint64_t job_ms, uint64_t deadline_s)
 	return bench;
 }
 
-/* Returns true if the report has a note with PART. */
+/* Returns true if the report has a note that contains PART. */
 static bool
 has_note(const struct report *report, const char *part)
 {
@@ -244,7 +248,7 @@ count_facts(const struct report *report)
 	return count;
 }
 
-/* All parts end in time, and each has some figures. No part uses up the time of the others. */
+/* All parts of the run must end in time, and each must have some figures. No part may use up the time of the others. */
 TEST(of_40_cores_that_wake_in_5_ms_all_are_checked_for_warps_and_not_all_read)
 {
 	struct bench *bench = play_many(5, 24);

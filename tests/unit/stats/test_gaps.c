@@ -1,4 +1,4 @@
-/* The watch for gaps, with a TSC whose readings the test gives one by one. */
+/* Tests of the watch for gaps. The tests determine each reading of the TSC. */
 #include "test.h"
 #include "stats/gaps.h"
 
@@ -7,7 +7,10 @@
 #define TURNS  1000000
 #define LONG  16384
 
-/* A TSC that advances by STEP at each reading. At reading gaps[i].reading it advances by gaps[i].ticks in addition. */
+/*
+ * A simulated TSC that advances by STEP ticks at each reading. At reading number gaps[i].reading it advances by further
+ * gaps[i].ticks.
+ */
 static struct {
 	uint64_t now, readings, step;
 	size_t count;
@@ -104,7 +107,7 @@ TEST(a_gap_is_more_than_the_threshold_and_not_as_much)
 	assert_int_equal(seen.worst_ticks, 10001);
 }
 
-/* At 3 GHz 12,000 ticks are 4,000 ns. 12,287 ticks are 4,095.67 ns, which count as 4,096 ns. */
+/* At 3 GHz, 12,000 ticks are 4,000 ns. 12,287 ticks are 4,095.67 ns, which are rounded to 4,096 ns. */
 TEST(octaves_are_of_nanoseconds_whatever_the_rate)
 {
 	struct scale scale;
@@ -138,7 +141,7 @@ TEST(a_step_back_is_counted_and_is_no_gap)
 	observe(&gigahertz, 10000, 100000);
 	assert_int_equal(seen.steps.backward, 1);
 	assert_int_equal(seen.count, 0);
-	assert_int_equal(seen.observed_ticks, 100000); /* elapsed ticks */
+	assert_int_equal(seen.observed_ticks, 100000); /* time between the first and the last reading, in ticks */
 }
 
 TEST(a_tsc_that_stopped_ends_the_observation_by_turns)

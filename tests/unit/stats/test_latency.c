@@ -1,4 +1,4 @@
-/* Read latency, from samples written by hand. */
+/* Tests of read latency, from samples that are written by hand. */
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* Monotonicity, from samples written by hand. */
+/* Tests of steps back, jumps and stalls, from samples that are written by hand. */
 #include "test.h"
 #include "stats/monotonic.h"
 

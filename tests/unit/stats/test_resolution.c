@@ -1,4 +1,4 @@
-/* Resolution, from readings written by hand. */
+/* Tests of a clock's resolution, from readings that are written by hand. */
 #include "test.h"
 #include "stats/resolution.h"
 

@@ -1,4 +1,4 @@
-/* A series over time, from written figures: the contents of rows, and rows that are merged. */
+/* Tests of a series, from figures that are written by hand: the contents of rows, and rows that are merged. */
 #include "test.h"
 #include "stats/series.h"
 
