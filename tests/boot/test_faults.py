@@ -85,7 +85,8 @@ def test_a_tsc_that_runs_apart_from_all_others_is_one_group_and_they_are_the_oth
 @with_clean
 @pytest.mark.parametrize("rate", ["3", pytest.param("1.3", marks=long), pytest.param("1.05", marks=long)])
 def test_an_rtc_that_runs_apart_from_all_others_is_named(tmp_path, clean, rate):
-    """One second shows such a large error even on a busy host, whose RTC edges come late."""
+    """The RTC's error is so large that a window of one second shows it, even if a busy host shows the RTC's edges
+    late."""
     report, _ = faked(tmp_path, clean, rate, monotonic=False)
     assert ("rate-wrong", "rtc") in accused(report), report["findings"]
     assert {clock for _, clock in accused(report)} <= {"rtc", "rtc_pf"}, report["findings"]

@@ -77,7 +77,8 @@ def test_to_one_that_booted_from_an_image(run, tmp_path, boot, what):
 
 
 def test_a_stop_as_the_rates_are_announced_is_noted(run):
-    """No edge of the RTC was seen before the stop. The reading before it is exact to a second."""
+    """The stop comes before the first edge of the RTC. The reading of the RTC before the stop is only exact to a
+    second."""
     done = run(*BARE, "--cpus", "1", "--event", "rates=stop:3s", "--", "profile=quick")
     stops = [re.match(r"The machine was stopped for ([0-9.]+) (?:to ([0-9.]+) )?s at ", note)
              for note in checked(done)["notes"]]

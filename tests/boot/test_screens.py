@@ -81,7 +81,7 @@ def letters():
         picture = shown.wait_until(drawn, lambda _: "nothing was drawn")
         reader, text, shown_to = Reader(shown, glyphs), shown.text(), LARGE[1] - 2
         glyphs.learn_all(picture, text[:shown_to])
-        while shown_to < len(text):  # page by page, so that all letters of the rules are learned
+        while shown_to < len(text):  # the test shows all pages, so that it learns all letters of the rules
             shown.press("pgdn")
             picture = reader.wait_for(lambda rows: (end := last_line(rows)) > shown_to and same(
                 rows[1:-1], text[end - LARGE[1] + 2:end]))

@@ -200,7 +200,7 @@ struct sim_ipi {
 struct sim_lapic {
 	uint32_t apic_id;
 	bool delivery_stuck;  /* true if the ICR's delivery status stays 1 */
-	uint32_t registers[0x40]; /* one register for each 16 bytes */
+	uint32_t registers[0x40]; /* the registers, which are 16 bytes apart */
 	size_t ipi_count;
 	struct sim_ipi ipis[SIM_IPIS_MAX];
 	size_t never_start_count; /* number of cores in never_start, which ignore all commands */

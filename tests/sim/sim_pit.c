@@ -145,7 +145,10 @@ control(uint8_t value)
 	channel->write_high_next = channel->read_high_next = CONTROL_ACCESS(value) == ACCESS_HIGH;
 }
 
-/* Returns the time of the latest pulse of the input clock, which is independent of the writes of counts. */
+/*
+ * Returns the time of the latest pulse of the input clock. The pulses do not depend on the times at which counts are
+ * written.
+ */
 static uint64_t
 last_pulse_ps(void)
 {

@@ -127,7 +127,10 @@ split(uint64_t ps)
 	return owed + ps - *owed_ps;
 }
 
-/* Returns the time until the core gets a processor. In each time slice, the next few cores have the processors. */
+/*
+ * Returns the time until the core gets a processor. The cores share the processors in turns: in each time slice, other
+ * cores have them.
+ */
 static uint64_t
 wait_ps(void)
 {

@@ -156,7 +156,10 @@ any_claim(void)
 	return draw_chance(50) ? CLAIM_RIGHT : draw_chance(50) ? CLAIM_ROUNDED : CLAIM_ABSENT;
 }
 
-/* Draws an HPET rate that its source allows, rounded by its period register. */
+/*
+ * Draws the true rate and the nominal rate of the HPET. The oscillator limits the choice, and the period register
+ * rounds the nominal rate.
+ */
 static void
 draw_hpet(void)
 {

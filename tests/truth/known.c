@@ -17,7 +17,7 @@ clock_of(const char *id)
 	return clock;
 }
 
-/* Returns the time during which the TSC ran. */
+/* Returns the time in ps during which the TSC ran until AT_PS. */
 static uint64_t
 run_ps(uint64_t at_ps)
 {

@@ -85,7 +85,8 @@ struct machine {
 	bool step_before_offset;
 	bool is_guest;
 	bool is_emulated;            /* true for a guest of QEMU's TCG, where all devices are emulated */
-	bool is_obvious;             /* true if the report must name the faulty clock, or two groups that include it */
+	/* true if the fault is so large that the report must name the faulty clock, or two groups that include it */
+	bool is_obvious;
 	bool all_rows;               /* true if the report has all read methods of a clock, and measures them for longer */
 
 	enum event event;

@@ -71,8 +71,8 @@ look_at_pair(const struct report_rate *rate)
 }
 
 /*
- * Returns true if the error of the scale's clock is within the tolerance of a crystal. Otherwise no figure in Hz can be
- * right, and other checks test the finding on this.
+ * Returns true if the clock that sets the scale is right within the tolerance of a crystal. Otherwise no figure in Hz
+ * can be right. Other checks test the finding on such a clock.
  */
 static bool
 is_crystal_right(const struct report *report)

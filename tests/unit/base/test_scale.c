@@ -1,4 +1,4 @@
-/* Fractions in integers, compared with the host's own 128-bit division. */
+/* Tests of exact fractions of integers. They are compared with the host's own 128-bit division. */
 #include "test.h"
 #include "random.h"
 #include "base/scale.h"

@@ -89,7 +89,7 @@ TEST(without_the_variable_the_first_display_is_taken_where_there_are_lines)
 	assert_int_equal(con_out->written, 6);
 }
 
-/* Each round cuts one more byte off, so that the variable ends anywhere in a path. */
+/* Each round of the test cuts one more byte off the variable, so that it ends at any place within a path. */
 TEST(a_variable_that_is_cut_off_is_read_no_further)
 {
 	EFI_HANDLE display, terminal;

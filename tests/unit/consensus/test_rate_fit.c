@@ -208,7 +208,10 @@ TEST(all_readings_say_more_than_the_two_tightest)
 	assert_true(4 * all < 3 * by_two);
 }
 
-/* The step is 14 or 15 ticks. The greatest common divisor of all differences is 1, and a reading takes half a step. */
+/*
+ * The counter moves in steps of 14 or 15 ticks, so the greatest common divisor of all differences is 1. A reading takes
+ * half the time of a step.
+ */
 TEST(a_counter_that_moves_unevenly_is_given_its_whole_step)
 {
 	static struct window window;

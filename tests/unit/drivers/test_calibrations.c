@@ -78,7 +78,7 @@ TEST(linuxs_quick_loop_is_right_within_488_ppm)
 }
 
 /*
- * Without an HPET, 10 ms are measured with the PM timer. Each end is uncertain by a tick of 279 ns and a read of 1.02
+ * Without an HPET, Linux measures 10 ms with the PM timer. The error at each end is a tick of 279 ns and a read of 1.02
  * us.
  */
 TEST(linuxs_slower_loop_is_right_within_130_ppm_by_the_pm_timer)

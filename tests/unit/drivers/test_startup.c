@@ -496,7 +496,7 @@ TEST(stopping_sends_init_to_the_living_alone_and_waits_10_ms_once)
 	assert_int_equal(sim.now_ps, before_ps);
 }
 
-/* Firmware may have given a LAPIC another id than the initial one, which CPUID returns. */
+/* The firmware may have changed the id of a LAPIC. CPUID still returns the initial id. */
 TEST(an_id_is_the_lapic_s_in_either_mode)
 {
 	struct lapic lapic;

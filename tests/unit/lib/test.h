@@ -58,7 +58,10 @@ test_add(const char *name, CMUnitTestFunction function, const test_fixture fixtu
 int
 main(void)
 {
-	/* cmocka_run_group_tests calls this function, but accepts only arrays whose size the compiler knows. */
+	/*
+	 * The macro cmocka_run_group_tests() would call this function, too, but it only accepts arrays with a size that the
+	 * compiler knows.
+	 */
 	return _cmocka_run_group_tests("tests", tests_of_program, tests_of_program_count, NULL, NULL);
 }
 

@@ -395,7 +395,10 @@ is_among(uint32_t core, const uint32_t *cores, size_t count)
 	return false;
 }
 
-/* CORES lists pairs: the first and the second core of a pair follow each other. */
+/*
+ * Runs a batch of ping-pongs, and disturbs one pair. CORES lists the cores of the pairs: the first and the
+ * second core of a pair follow each other.
+ */
 static size_t
 run_some_with_one_pair_off(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument,
 			   uint64_t bound_ns)

@@ -30,7 +30,7 @@ counted(uint64_t ms, int64_t extra, bool cut)
 	report = (struct report){ .clock_count = CLOCKS };
 	survey = (struct survey){ .report = &report };
 	for (size_t i = 0; i < CLOCKS; i++) {
-		uint64_t hz = clocks[i].claimed.num, late_us = i * 300; /* the clocks were read one after the other */
+		uint64_t hz = clocks[i].claimed.num, late_us = i * 300; /* the clocks are read 300 us after each other */
 
 		report.clocks[i].clock = clocks[i];
 		survey.paces[i] = 1;

@@ -46,8 +46,8 @@ static const char *const ids[CLOCKS] = { "tsc", "hpet", "acpi_pm", "pit", "rtc" 
 struct bench {
 	uint64_t seed;
 	/*
-	 * Faults of the RTC, normally 0: the largest delay of its updates, and the largest time by which it shows a second
-	 * before its update ends.
+	 * Faults of the RTC, normally 0: the largest delay of its updates, and the longest time from the change of the
+	 * second to the end of the update.
 	 */
 	uint64_t late_max_ps, early_max_ps;
 	uint64_t leaps_at_ps, leap_ps; /* time at which the RTC jumps ahead, and size of the jump */
@@ -254,8 +254,7 @@ find(int clock)
 }
 
 /*
- * Makes the HPET jump by a second if the jump in the current window is due. Windows are told apart by their first
- * edges.
+ * Makes the HPET jump by a second if the jump in the current window is due. The first edge of a window identifies it.
  */
 static void
 jump_if_due(void)

@@ -1062,8 +1062,8 @@ TEST(a_tsc_that_stops_while_all_stamp_leaves_no_warp_check)
 }
 
 /*
- * A quick run plans 2 ms for each pair, but never more than 3 s, for each of two passes. In addition, each core except
- * the boot core spins first.
+ * For each of two passes, a quick run plans 2 ms for each pair, but at most 3 s. The time in which each core except the
+ * boot core spins first comes in addition.
  */
 TEST(the_plan_has_room_for_two_tournaments)
 {

@@ -105,7 +105,7 @@ TEST(json_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room)
 	assert_in_range(all - one, 6000000, report_size_json(CORES) - report_size_json(1));
 }
 
-/* Rows of the maximum size, with the longest figures. */
+/* The report has the maximum number of rows, and all figures have the maximum length. */
 TEST(json_of_a_series_with_the_longest_figures_fits_what_it_adds_to_its_room)
 {
 	enum { ROWS = 3 };

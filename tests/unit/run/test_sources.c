@@ -403,8 +403,8 @@ TEST(a_run_writes_only_the_last_synthetic_timer_and_restores_it)
 }
 
 /*
- * By the 8254's data sheet, OUT rises N + 1 pulses after the write. The first pulse comes within one clock, so the
- * interrupt comes N to N + 1 clocks after the write.
+ * The 8254's data sheet says that OUT rises N + 1 pulses after the write. The first pulse comes within one clock, so
+ * the interrupt comes N to N + 1 clocks after the write.
  */
 TEST(the_pit_is_due_where_its_data_sheet_says)
 {
