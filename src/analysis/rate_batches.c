@@ -91,29 +91,14 @@ add_look(struct rate_readings *readings, const struct record_entry *entry, const
 		readings->looks[readings->look_count++] = look;
 }
 
-/* Ends the window at the latest sample at which all clocks agreed. */
-static void
-cut(struct rate_readings *readings, const struct sample *fit)
-{
-	size_t kept = 0;
-
-	readings->last = *fit;
-	for (size_t i = 0; i < readings->look_count; i++)
-		if (readings->looks[i].sample.begin < fit->begin)
-			readings->looks[kept++] = readings->looks[i];
-	readings->look_count = kept;
-}
-
 static void
 close_window(struct rate_batches *batches, const struct record_entry *entry, const struct record_batch *batch)
 {
-	const struct sample fit = { batch->begin, batch->ticks, batch->end };
-
 	batches->close = *batch;
 	batches->readings.gcd_ticks = batch->gcd_ticks;
 	batches->readings.smallest_ticks = batch->smallest_ticks;
-	if (batch->flags & RECORD_JUMPED) {
-		cut(&batches->readings, &fit);
+	if (batch->flags & RECORD_JUMPED) { /* the window ends at the latest sample at which all clocks agreed */
+		batches->readings.last = (struct sample){ batch->begin, batch->ticks, batch->end };
 		add_look(&batches->readings, entry, batch);
 	}
 	/* The edge nearest to the middle may be the last one. */

@@ -203,6 +203,7 @@ TEST(the_first_window_without_a_discontinuity_counts)
 	world.jump_ns[HPET] = 500000000;
 	put_window(1, RECORD_JUMPED, START_NS, START_NS + WINDOW_NS);
 	put_window(2, 0, START_NS + 2 * WINDOW_NS, START_NS + 3 * WINDOW_NS);
+	put_window(3, RECORD_JUMPED, START_NS + 4 * WINDOW_NS, START_NS + 9 * WINDOW_NS);
 	analyse();
 	assert_holds(&row(HPET)->error, 0);
 	assert_int_equal(row(HPET)->window_ns, WINDOW_NS);
@@ -297,6 +298,7 @@ TEST(a_guests_late_edge_accuses_no_clock_until_another_stretch_confirms_it)
 {
 	for (unsigned wrong = 0; wrong < 2; wrong++) {
 		int64_t fast_ppb = wrong ? -300000000 : 0;
+		struct rate_interval window;
 
 		begin(NULL);
 		report.hypervisor[0] = 'K';
@@ -308,18 +310,23 @@ TEST(a_guests_late_edge_accuses_no_clock_until_another_stretch_confirms_it)
 		world.fast_ppb[RTC] = fast_ppb;
 		put(RTC, RECORD_FIRST, 1, 0, START_NS);
 		world.fast_ppb[RTC] = -300000000;
+		if (wrong)
+			put(RTC, RECORD_MIDDLE, 1, 0, START_NS + 5 * WINDOW_NS);
 		put(RTC, RECORD_LAST, 1, 0, START_NS + 10 * WINDOW_NS);
 		put(RTC, RECORD_CLOSE, 1, 0, START_NS + 10 * WINDOW_NS);
 		for (unsigned i = HPET; i < RTC; i++)
 			put(i, RECORD_FINAL, 2, 0, START_NS + 20 * WINDOW_NS);
 		analyse();
 		assert_int_equal(outcome.unsure, set_of(RTC));
+		window = row(RTC)->implied_window;
 		world.fast_ppb[RTC] = fast_ppb;
 		put(RTC, RECORD_AGAIN, 2, 0, START_NS + 30 * WINDOW_NS);
 		put(RTC, RECORD_AGAIN, 2, 0, START_NS + 40 * WINDOW_NS);
 		analyse();
 		assert_true(row(RTC)->implied_since.known);
 		assert_int_equal(row(RTC)->implied_since.low > TSC_HZ * MICROHZ, wrong);
+		assert_int_equal(row(RTC)->implied_window.low, window.low); /* the whole window, and not its first half */
+		assert_int_equal(outcome.unsure, wrong ? set_of(RTC) : 0);
 	}
 }
 
@@ -334,6 +341,23 @@ TEST(a_stretch_that_was_tried_and_failed_leaves_the_rate_unknown)
 	record_put(&record, RECORD_BATCH, &none, NULL, 0);
 	analyse();
 	assert_false(row(RTC)->implied_since.known);
+}
+
+TEST(a_clock_that_was_never_seen_to_move_has_no_rate)
+{
+	static const enum record_stage stages[] = { RECORD_FIRST, RECORD_LAST, RECORD_CLOSE };
+
+	put_window(1, 0, START_NS, START_NS + WINDOW_NS);
+	for (size_t i = 0; i < 3; i++) {
+		uint64_t ns = START_NS + (i ? WINDOW_NS : 0);
+		struct record_batch batch = { .clock = PM, .stage = (uint16_t)stages[i], .window = 1, .begin = 2 * ns,
+					      .ticks = count_of(PM, ns), .end = 2 * ns + BRACKET };
+
+		record_put(&record, RECORD_BATCH, &batch, NULL, 0);
+	}
+	analyse();
+	assert_false(row(PM)->implied.known);
+	assert_true(row(HPET)->implied.known);
 }
 
 /*
