@@ -1,7 +1,7 @@
 /* Compresses by RFC 1951. See deflate.h. Sections and tables in comments refer to this RFC. */
 #include "base/deflate.h"
 
-#define MATCH_MIN  3u   /* 3.2.5: shortest repetition in bytes */
+#define MATCH_MIN  3u   /* length of the shortest repetition in bytes (3.2.5) */
 #define MATCH_MAX  258u
 /* number of earlier positions that are compared; a longer search makes the result less than 1 % smaller */
 #define TRIES_MAX  64u

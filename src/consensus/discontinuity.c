@@ -170,8 +170,8 @@ middle(const struct offset *offset)
 }
 
 /*
- * Returns the middle of the narrowest duration among the clocks that do not wrap, or 0 if all clocks wrap. Clocks with
- * long wraps (WRAP_NS_MIN or more) get the number of wraps that brings them nearest to this duration.
+ * Returns the middle of the narrowest duration among the clocks that do not wrap, or 0 if all clocks wrap. The caller
+ * chooses the number of wraps of a clock with long wraps so that its duration is nearest to this value.
  */
 static int64_t
 typical_duration_ns(const struct panel *panel)

@@ -7,7 +7,7 @@ struct voters {
 	size_t count;
 };
 
-struct tally { /* the intervals around a value */
+struct tally { /* counts of the intervals at one value */
 	size_t votes;     /* number of intervals that contain the value */
 	size_t below;     /* number of intervals that start below the value */
 	int64_t high;     /* the lowest upper end of the intervals that contain the value */

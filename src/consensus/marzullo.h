@@ -30,8 +30,8 @@ struct marzullo {
 };
 
 /*
- * Finds the range with the most votes among COUNT voters. After STEPS_MAX lower ends it returns the best result until
- * then.
+ * Finds the range with the most votes among COUNT voters. Tries at most STEPS_MAX lower ends, and then returns the best
+ * result that was found.
  */
 struct marzullo marzullo_find(marzullo_vote *vote, const void *context, size_t count, size_t steps_max);
 

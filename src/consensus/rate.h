@@ -43,10 +43,10 @@ struct rate_slope {
 /* Kind of the readings that a rate is calculated from. The largest set that a line can fit is used. */
 enum rate_fit {
 	RATE_FIT_NONE,   /* no rate, or an RTC, whose rate comes from the times of its ticks */
-	RATE_FIT_ALL,    /* all readings, also between the window's ends: the rate was constant */
-	RATE_FIT_ENDS,   /* all readings at the two ends: the rate was not constant in between */
-	RATE_FIT_UNEVEN, /* all readings at the two ends, for a counter that moves in uneven steps */
-	RATE_FIT_TWO,    /* one reading at each end, because no line fits more of them */
+	RATE_FIT_ALL,    /* all readings, also those between the window's ends, because the rate was constant */
+	RATE_FIT_ENDS,   /* all readings at both ends of the window, because the rate was not constant in between */
+	RATE_FIT_UNEVEN, /* all readings at both ends, with a larger error because the counter moves in uneven steps */
+	RATE_FIT_TWO,    /* one reading at each end, because no line fits all readings */
 };
 
 /* Returns the interval without its value. */

@@ -125,7 +125,7 @@ struct survey_steps {
 	struct record_compared clocks[REPORT_CLOCKS_MAX];
 	unsigned cuts;          /* number of discontinuities until now; a rate never spans one */
 	unsigned leaps_looked;  /* number of jumps against the TSC that were checked by survey_check_jump() */
-	size_t more_at;         /* offset of the entry that counts steps without an entry of their own, or 0 */
+	size_t more_at;         /* offset in the record of the one entry with the number of all later steps, or 0 */
 };
 
 struct survey {
@@ -170,8 +170,8 @@ struct survey {
 	uint64_t calibrations_ns;       /* planned time of the calibration loops, or 0 without loops */
 	struct {
 		/*
-		 * Duration of batches in the rate window, in TSC ticks: of the shortest batch, of all batches together, and of
-		 * those with preemption.
+		 * Duration of batches in the rate window, in TSC ticks: the shortest batch, all batches together, and all
+		 * batches with preemption.
 		 */
 		uint64_t shortest, all, away;
 	} window_away;

@@ -21,7 +21,10 @@ struct rule {
 	const char *what;      /* the figure that is compared with the limit; NULL if the rule has no limit */
 	uint64_t limit;        /* largest figure that keeps the rule, unless options.limits has another limit */
 	const char *unit;      /* unit of figure and limit; NULL if the rule has no limit */
-	enum verdict severity; /* warn or fail; pass if the row only holds a limit that others use */
+	/*
+	 * severity of a fault, warn or fail; pass for a row that only holds a limit for other rules
+	 */
+	enum verdict severity;
 	/* true if the rule is about one read method, and not about the counter that several methods may read */
 	bool one_way;
 	bool warns_in_guest;   /* true if the severity is only warn in a guest, where the host may be the cause */

@@ -10,7 +10,7 @@
 
 struct monotonic {
 	uint64_t reads;
-	/* Number of steps back: forward differences of more than half the counter's range. */
+	/* Number of steps back. A difference of more than half of the counter's range counts as a step back. */
 	uint64_t backward;
 	uint64_t worst_ticks;  /* the largest step back */
 	/* number of jumps: steps forward that are larger than the time between the two readings allows */

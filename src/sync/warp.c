@@ -27,7 +27,7 @@
  */
 #define STAMP_MIDDLE   (STAMP_MAX / 2)
 
-struct turn { /* result of a turn */
+struct turn { /* result of one core's turn */
 	uint64_t now_tsc;
 	uint64_t from;         /* the core that left the last stamp; the number of cores if there was no stamp */
 	uint64_t behind_ticks; /* size in ticks of the warp, or 0 if the stamp was not ahead */
