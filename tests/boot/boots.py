@@ -45,8 +45,8 @@ def check_latency(clock):
 
 
 def faults(report):
-    """Return the findings without the ticks that QEMU's HPET sends twice. It does so if its timers are in time
-    (-icount)."""
+    """Return the findings except those on ticks that QEMU's HPET sends twice. This fault of QEMU appears if the
+    HPET's timers are in time, as with -icount."""
     return [finding for finding in report["findings"]
             if finding["rule"] != "irq-doubled" or not finding["clock"].startswith("hpet")]
 

@@ -260,8 +260,8 @@ def test_a_machine_without_acpi_tables_has_all_cores_and_the_clocks_that_need_no
 
 
 def test_a_root_table_of_garbage_leaves_the_clocks_that_need_no_table(run, tmp_path):
-    """A second FADT, because it makes firmware and QEMU disagree. The XSDT's entries are then 0, and one table is
-    invalid."""
+    """The test adds a second FADT, so that QEMU and the firmware disagree on the tables. The XSDT's entries are then
+    0, and one table is invalid."""
     table = tmp_path / "table"
     table.write_bytes(bytes(range(8)))
     report = checked(run(*FAST_TCG, "--cpus", "2", *qemu("-acpitable", f"sig=FACP,data={table}"), "--", *SHORT),

@@ -253,7 +253,8 @@ def test_a_machine_that_is_frozen_while_rates_are_measured_has_no_sick_clock(tmp
 
 
 def test_a_machine_that_is_frozen_after_the_rates_has_no_sick_clock(tmp_path):
-    """After the freezes the RTC is ahead of all other clocks, which gives a note. No rate spans the freezes."""
+    """After the freezes the RTC is ahead of all other clocks, and a note says so. No rate of a clock spans the
+    freezes."""
     def freeze(machine):
         assert machine.wait_for(b"\n  hpet ")
         freezes = iter(range(FREEZES))

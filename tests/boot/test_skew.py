@@ -139,7 +139,7 @@ def test_a_guest_with_the_same_tsc_accuses_nobody(run, cpus):
     pytest.param(16, marks=of_16),
     pytest.param(64, marks=[pytest.mark.boot(*TCG, "--cpus", "64", "--timeout", "600", "--", *QUICK), pytest.mark.long])])
 def test_many_cores_are_all_started_and_the_run_ends_with_a_verdict(booted, cpus):
-    """On a host with few processors. `make bench` shows how long this takes."""
+    """The host has fewer processors than the guest has cores. `make bench` shows the duration of such a run."""
     report = checked(booted, started=cpus)
     assert report["skew"]["cores"] == cpus
     assert report["skew"]["schedule"] in ("all", "star")

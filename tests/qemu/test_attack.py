@@ -1,4 +1,4 @@
-"""A hostile guest, folder or user cannot harm the runner. They are only reported.
+"""A hostile guest, folder or user must not harm the runner. The runner only reports the problem.
 
 Each test is on a problem that the runner had once: memory, time, escape sequences, tracebacks, lost inputs,
 signals.

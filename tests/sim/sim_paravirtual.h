@@ -41,7 +41,8 @@ struct sim_paravirtual {
 	bool vmclock_empty;                 /* true if the page of vmclock reads 0 */
 	uint64_t vmclock_marker;            /* disruption marker in vmclock's page */
 	uint32_t vmclock_counter;           /* id of the counter in vmclock's page */
-	uint64_t vmclock_period, vmclock_max_error; /* in units of 2^-84 s per tick */
+	/* period of the TSC and its largest error, in units of 2^-84 s per tick */
+	uint64_t vmclock_period, vmclock_max_error;
 	uint32_t vmclock_sequence;
 	/* number of the next readings of the period that give half of it; the page is updated after each */
 	unsigned vmclock_updates;

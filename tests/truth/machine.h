@@ -154,7 +154,7 @@ __int128 machine_tsc_before_offset(size_t core, uint64_t at_ps);
  */
 long double machine_off_ppb(int clock);
 
-/* Returns true if the clock's readings on the boot core were uneven at some time because of the clock's own fault. */
+/* Returns true if the clock's own fault made its readings on the boot core uneven at some time. */
 bool machine_broke(int clock);
 
 /*

@@ -35,7 +35,7 @@ static const struct timer_source sources[] = {
 
 struct timers_truth timers_truth;
 
-/* Returns true if all armings of the row whose interrupts have a deadline are in the record. */
+/* Returns true if the record has all armings of the row. Only armings whose interrupts have a deadline count. */
 static bool
 is_row_complete(const struct report_interval *row, struct times *times)
 {

@@ -273,7 +273,10 @@ drifts_so(size_t core, size_t other, const struct span *stretch, long double nea
 	return near <= high && low <= far;
 }
 
-/* Returns true if a statement on a drift is true, against another core or against more than half of all cores. */
+/*
+ * Returns true if a finding's statement on a core's drift is true. The drift is against another core, or against more
+ * than half of all cores.
+ */
 static bool
 is_drift_true(const struct finding *finding)
 {

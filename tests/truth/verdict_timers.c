@@ -92,8 +92,8 @@ at_rank(const struct times *times, unsigned milli)
 }
 
 /*
- * Compares the lateness of a row. Interrupts that a gap affected are in no figure. If all others came, the percentiles
- * are compared, too.
+ * Compares the reported lateness of a row with the true lateness. Interrupts that a gap affected are in no figure. If
+ * all other interrupts came, the percentiles are compared, too.
  */
 static void
 look_at_lateness(const struct report *report, const struct report_interval *row, const struct timer_source *source,

@@ -386,7 +386,7 @@ TEST(a_core_at_work_in_a_machine_whose_tsc_leaps_is_not_late)
 {
 	manners[1] = ENDS_LATER;
 	pauses_to_leap = 10;
-	pauses_to_end = 1000; /* pauses of 990 ns; the limit is 100 ms */
+	pauses_to_end = 1000; /* 1,000 pauses of 990 ns are less than the limit of 100 ms */
 	sim.spent = restore_a_snapshot;
 	assert_true(run_one(1, count_run, NULL, BOUND_NS));
 	sim.spent = NULL;

@@ -1010,8 +1010,8 @@ assert_only_the_tsc_is_said_to_have_stopped(void)
 }
 
 /*
- * The TSC stops at different times, each a tenth later than the one before, starting a few ticks after the rehearsal
- * began.
+ * The test has many runs, and in each the TSC stops at a later time than in the run before, by a tenth. In the first
+ * run it stops a few ticks after the rehearsal began.
  */
 TEST(whenever_the_boot_cores_tsc_stops_no_core_is_named)
 {
