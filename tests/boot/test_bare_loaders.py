@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from boots import SHORT, checked, clocks, qemu
-from harness import BARE, ROOT
+from harness import BY_INSTRUCTIONS, QUICK_BARE, ROOT
 from test_bare import ALL, ELF, LINE_MAX
 
 BIN = ROOT / "build" / "baretick.bin"
@@ -36,7 +36,7 @@ def complete(report, firmware):
 
 def from_cd(run, cd, firmware):
     """Return the report of a machine with a BIOS that boots CD. The CD's loader gives the option label=rack."""
-    report = checked(run("--accel", "tcg", "--boot", "cd", "--image", cd, "--firmware", SEABIOS, "--cpus", "2", "--", *SHORT), 2)
+    report = checked(run("--accel", "tcg", *BY_INSTRUCTIONS, "--boot", "cd", "--image", cd, "--firmware", SEABIOS, "--cpus", "2", "--", *SHORT), 2)
     complete(report, firmware)
     assert report["options"]["label"] == "rack"
     return report
@@ -82,7 +82,7 @@ def test_isolinux_starts_it_in_real_mode(run, tmp_path):
 
 @pytest.mark.parametrize("machine", ["pc", "microvm"])
 def test_qemu_starts_the_image_for_linux_in_real_mode(run, machine):
-    report = checked(run(*BARE, "--image", BIN, "--machine", machine, "--cpus", "2", *qemu("-append", "label=rack"), "--", *SHORT), 2)
+    report = checked(run(*QUICK_BARE, "--image", BIN, "--machine", machine, "--cpus", "2", *qemu("-append", "label=rack"), "--", *SHORT), 2)
     assert report["machine"]["firmware"] == "none (Linux boot protocol, loader b0h)", report["machine"]
     assert report["options"]["label"] == "rack"
     assert [row["id"] for row in report["clocks"] if row["state"] == "present" and not row["latency"]["count"]] == []
@@ -91,7 +91,7 @@ def test_qemu_starts_the_image_for_linux_in_real_mode(run, machine):
 @pytest.mark.parametrize("length", [LINE_MAX + 1, 65536 - 4096])
 def test_a_line_that_is_too_long_for_linux_image_is_an_error(run, length):
     words = "exit=debug-exit #" + "x" * (length - 17)
-    done = run(*BARE, "--image", BIN, "--cpus", "1", *qemu("-append", words), "--", "exit=reboot")
+    done = run(*QUICK_BARE, "--image", BIN, "--cpus", "1", *qemu("-append", words), "--", "exit=reboot")
     assert done.status == 2, done
     assert f"In the command line: the text has {length} bytes; at most {LINE_MAX} are read" in done.stdout + done.stderr
 
@@ -126,7 +126,7 @@ def test_a_loader_may_enter_in_64_bit_mode(run, tmp_path):
     # in Linux's protocol the entry is 200h after the start of baretick.bin's image
     assert struct.unpack_from("<Q", ELF.read_bytes(), 24)[0] == 0x100200
     loader = loader_of(tmp_path, "label=rack virtio_mmio.device=4K@0xd0000000:5 --")
-    report = checked(run(*BARE, "--image", loader, "--cpus", "2", "--", *SHORT), 2)
+    report = checked(run(*QUICK_BARE, "--image", loader, "--cpus", "2", "--", *SHORT), 2)
     complete(report, "none (Linux boot protocol, loader ffh)")
     assert report["options"]["label"] == "rack"
 
@@ -149,18 +149,18 @@ UNUSABLE = [
 
 @pytest.mark.parametrize("definitions, sentence", UNUSABLE, ids=[" ".join(definitions) for definitions, _ in UNUSABLE])
 def test_a_loader_that_hands_over_nothing_usable_is_an_error(run, tmp_path, definitions, sentence):
-    done = run(*BARE, "--image", loader_of(tmp_path, "", *definitions), "--cpus", "2", "--timeout", "60", "--", *SHORT)
+    done = run(*QUICK_BARE, "--image", loader_of(tmp_path, "", *definitions), "--cpus", "2", "--timeout", "60", "--", *SHORT)
     assert done.status == 2, done
     assert f"error: {sentence}\n" in done.file("serial.log").decode("ascii").replace("\r", ""), done
 
 
 def test_a_memory_map_without_memory_below_1_mib_leaves_the_other_cores_alone(run, tmp_path):
-    report = checked(run(*BARE, "--image", loader_of(tmp_path, "", "LOW=2"), "--cpus", "2", "--", *SHORT), 1)
+    report = checked(run(*QUICK_BARE, "--image", loader_of(tmp_path, "", "LOW=2"), "--cpus", "2", "--", *SHORT), 1)
     assert "No memory to start cores, or none below 1 MiB." in report["notes"], report["notes"]
 
 
 @pytest.mark.parametrize("address", ["8000000h", "0ffffffffffffffffh"])
 def test_an_rsdp_that_is_none_leaves_the_clocks_of_acpi_absent(run, tmp_path, address):
-    report = run(*BARE, "--image", loader_of(tmp_path, "", "PVH", f"RSDP={address}"), "--cpus", "1", "--", *SHORT).report
+    report = run(*QUICK_BARE, "--image", loader_of(tmp_path, "", "PVH", f"RSDP={address}"), "--cpus", "1", "--", *SHORT).report
     assert clocks(report)["acpi_pm"]["state"] == "absent" and clocks(report)["pit"]["latency"]["count"], report
     assert any("ACPI" in note for note in report["notes"]), report["notes"]

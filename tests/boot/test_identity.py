@@ -6,9 +6,9 @@ import re
 import pytest
 
 from boots import EFI_BUILT, IMAGE_BUILT, SHORT, checked, qemu
-from harness import FAST_TCG
+from harness import QUICK_TCG
 from stick import copy_of_stick
-from test_checkpoints import TWO_CORES, killed_in, notes
+from test_checkpoints import QUICK_CORES, TWO_CORES, killed_in, notes
 
 UUID = "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0"
 SMBIOS = qemu("-smbios", f"type=1,manufacturer=Example Inc.,product=Server 9,serial=SN-0042,uuid={UUID}",
@@ -17,10 +17,10 @@ SMBIOS = qemu("-smbios", f"type=1,manufacturer=Example Inc.,product=Server 9,ser
 ENTRY_64 = qemu("-machine", "smbios-entry-point-type=64")
 CPU = qemu("-cpu", "Skylake-Server-v1")
 
-described = pytest.mark.boot(*FAST_TCG, *ENTRY_64, *SMBIOS, *CPU, "--", *SHORT, "clocks=tsc,acpi_pm", "label=rack 7, left")
-without_serial = pytest.mark.boot(*FAST_TCG, *SMBIOS, *CPU, "--", *SHORT, "clocks=tsc,acpi_pm", "identity=off")
+described = pytest.mark.boot(*QUICK_TCG, *ENTRY_64, *SMBIOS, *CPU, "--", *SHORT, "clocks=tsc,acpi_pm", "label=rack 7, left")
+without_serial = pytest.mark.boot(*QUICK_TCG, *SMBIOS, *CPU, "--", *SHORT, "clocks=tsc,acpi_pm", "identity=off")
 by_placeholders = pytest.mark.boot(
-    *FAST_TCG, *qemu("-machine", "smbios-entry-point-type=32", "-smbios",
+    *QUICK_TCG, *qemu("-machine", "smbios-entry-point-type=32", "-smbios",
                      "type=1,manufacturer=To Be Filled By O.E.M.,product=Server 9,serial=Default string"),
     "--", *SHORT, "clocks=tsc,acpi_pm")
 
@@ -93,6 +93,6 @@ def test_by_the_32_bit_entry_point_words_that_name_nothing_are_null(booted):
 def test_what_ended_a_run_is_heeded_on_that_machine_and_not_on_its_twin(run, tmp_path, serial, heeds):
     first, second = (qemu("-smbios", f"type=1,product=Server 9,serial={each}") for each in ("SN-0042", serial))
     stick = killed_in("start-cores", tmp_path, copy_of_stick(tmp_path), "identity=off", machine=first)
-    report = checked(run(*TWO_CORES, *second, "--image", stick, "--", *SHORT, "clocks=tsc,acpi_pm"))
+    report = checked(run(*(TWO_CORES if heeds else QUICK_CORES), *second, "--image", stick, "--", *SHORT, "clocks=tsc,acpi_pm"))
     assert ("did not finish: it stopped" in notes(report)) == heeds, report["notes"]
     assert report["options"]["cores"] == ("mp" if heeds else "sipi")

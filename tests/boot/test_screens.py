@@ -17,7 +17,7 @@ pytestmark = [EFI_BUILT, pytest.mark.xdist_group("letters")]
 SMALL, SMALL_PIXELS = (80, 25), (640, 480)
 LARGE, LARGE_PIXELS = (160, 53), (1280, 1024)
 ONE_CORE, TWO_CORES = ["--cpus", "1"], ["--cpus", "2"]
-SHORT = "duration=10ms"
+SHORT = ["profile=quick", "duration=10ms"]
 # Debian's firmware has had no shell since 2026; the shell is in a separate package.
 EFI_SHELL = pathlib.Path("/usr/share/efi-shell-x64/shellx64.efi")
 SHELL = (80, 50)  # text mode of EDK II's shell on a screen of LARGE_PIXELS
@@ -163,7 +163,8 @@ def report_of(shown):
 
 
 def test_80x25_every_page_by_its_key_and_restart(letters):
-    with screen(SMALL, SMALL_PIXELS, [SHORT], *TWO_CORES) as shown:
+    """Takes 18 s of processor time, because it also starts the machine that shows all letters."""
+    with screen(SMALL, SMALL_PIXELS, SHORT, *TWO_CORES) as shown:
         reader = Reader(shown, letters)
         shown.wait_for_serial(b"baretick ")
         shown.press("p", "ret", "end")  # as long as no keys are offered, they must neither power off nor scroll
@@ -224,7 +225,7 @@ def test_an_error_in_the_options_restarts_the_machine_if_nobody_presses_a_key(tm
 
 
 def test_160x53_shows_clocks_that_disagree_with_findings_and_picture_beside_them_and_powers_off(letters):
-    with screen(LARGE, LARGE_PIXELS, [SHORT, "tsc_hz=1000000000"], *ONE_CORE) as shown:
+    with screen(LARGE, LARGE_PIXELS, [*SHORT, "tsc_hz=1000000000"], *ONE_CORE) as shown:
         reader = Reader(shown, letters)
         shown.wait_for_serial(b"BARETICK REPORT END")
         report = report_of(shown)
@@ -253,7 +254,7 @@ def test_a_key_does_not_wait_for_the_serial_line(tmp_path):
     """The key is pressed while the stick is written, at ten writes a second. This takes ten seconds, so no byte of a
     block was sent before."""
     slow = [f"--qemu-arg={word}" for word in ("-set", "drive.stick.throttling.iops-write=10")]
-    with screen(SMALL, SMALL_PIXELS, [SHORT, "cores=off", "clocks=tsc"], *ONE_CORE, "--boot", "usb", "--image",
+    with screen(SMALL, SMALL_PIXELS, [*SHORT, "cores=off", "clocks=tsc"], *ONE_CORE, "--boot", "usb", "--image",
                 copy_of_stick(tmp_path), *slow) as shown:
         shown.wait_for_serial(b"Saving the report")
         shown.press("r")
@@ -274,7 +275,7 @@ def test_the_shell_gets_its_own_screen_back_with_the_summary_above_its_prompt(le
         mtools(stick, "mdeltree", "::/EFI")  # without its loader on the stick, the firmware starts its own shell
     mtools(stick, "mcopy", EFI, "::/baretick.efi")
     mtools(stick, "mcopy", script, "::/startup.nsh")
-    with screen(SHELL, LARGE_PIXELS, [SHORT, "cores=off"], *ONE_CORE, "--boot", "usb", "--image", stick) as shown:
+    with screen(SHELL, LARGE_PIXELS, [*SHORT, "cores=off"], *ONE_CORE, "--boot", "usb", "--image", stick) as shown:
         reader = Reader(shown, letters)
         shown.wait_for_serial(b"BARETICK REPORT END")
         report = report_of(shown)

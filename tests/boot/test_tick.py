@@ -5,7 +5,7 @@ import json
 import pytest
 
 from boots import EFI_BUILT, SHORT, checked, clocks, qemu
-from harness import FAST_TCG, ROOT
+from harness import FAST_TCG, QUICK_TCG, ROOT
 
 TICKING = ROOT / "build" / "baretick-skew.efi"
 AS_FOUND = "QEMU ended with status 69"  # EXIT_AS_FOUND of tests/skew/ticking.c, as isa-debug-exit returns it
@@ -17,7 +17,8 @@ pytestmark = [EFI_BUILT, pytest.mark.skipif(not TICKING.exists(),
 def ticking(run, word, *options):
     """Boot the image with this word. Its tick takes 100 us in each 10 ms from the counter, or 10,000 ppm. This is
     far more than a busy host changes a healthy clock."""
-    return run(*FAST_TCG, "--efi", TICKING, *qemu("-fw_cfg", f"name=opt/baretick/tick,string={word}"), "--", *options)
+    machine = FAST_TCG if "cores=mp" in options else QUICK_TCG
+    return run(*machine, "--efi", TICKING, *qemu("-fw_cfg", f"name=opt/baretick/tick,string={word}"), "--", *options)
 
 
 def of_hpet(report):

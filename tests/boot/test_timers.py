@@ -2,14 +2,14 @@
 import pytest
 
 from boots import EFI_BUILT, ICOUNT, SECURE, checked, qemu
-from harness import FAST_TCG, TCG
+from harness import BARE, FAST_TCG, QUICK_BARE, QUICK_TCG, TCG
 
 pytestmark = EFI_BUILT
 long = pytest.mark.long
 
 ONE_CORE = [*FAST_TCG, "--cpus", "1"]
 SHORT = ["profile=quick", "duration=10ms", "clocks=tsc,hpet,acpi_pm"]
-BY_INSTRUCTIONS = pytest.mark.boot(*ONE_CORE, *qemu("-icount", "shift=4,sleep=off", *ICOUNT[2:]), "--", *SHORT)
+BY_INSTRUCTIONS = pytest.mark.boot(*BARE, "--cpus", "1", *qemu("-icount", "shift=4,sleep=off", *ICOUNT[2:]), "--", *SHORT)
 IN_CASE = pytest.mark.boot(*ONE_CORE, "--", *SHORT)
 
 
@@ -36,7 +36,7 @@ def test_nothing_is_lost_or_early_and_each_shot_comes_as_late_as_the_others(boot
     assert found["lapic", "periodic"]["held"]["delivered"] == 21, "20 on time, and of those that were masked one"
 
 
-@pytest.mark.boot(*ONE_CORE, *qemu("-icount", "shift=4,sleep=off", *ICOUNT[2:], "-global", "hpet.msi=on"), "--", *SHORT, "irq=all", "pic=on")
+@pytest.mark.boot(*BARE, "--cpus", "1", *qemu("-icount", "shift=4,sleep=off", *ICOUNT[2:], "-global", "hpet.msi=on"), "--", *SHORT, "irq=all", "pic=on")
 def test_each_source_is_taken_once_for_each_deadline(booted):
     """All timers of QEMU are tested, with each route. Nothing delays QEMU's HPET here, so it sends ticks twice,
     which gives the only warning."""
@@ -86,13 +86,13 @@ def test_whatever_comes_the_counts_add_up_and_nothing_is_left_behind(booted):
 
 
 def test_with_irq_off_none_is_asked(run):
-    report = checked(run(*ONE_CORE, "--", *SHORT, "irq=off"))
+    report = checked(run(*QUICK_TCG, "--cpus", "1", "--", *SHORT, "irq=off"))
     assert report["intervals"] == [] and report["options"]["irq"] == "off"
 
 
 @pytest.mark.parametrize("hpet, arguments", [
     pytest.param("present", [*TCG, "--cpus", "2", "--firmware", SECURE], id="smm", marks=long),
-    pytest.param("disabled", [*FAST_TCG, "--cpus", "2", "--machine", "pc"], id="pc"),  # this timer can only use pin 2
+    pytest.param("disabled", [*QUICK_TCG, "--cpus", "2", "--machine", "pc"], id="pc"),  # this timer can only use pin 2
     pytest.param("absent", [*FAST_TCG, "--cpus", "1", *qemu("-machine", "hpet=off")], id="without-hpet", marks=long),
 ])
 def test_they_are_taken_on_other_machines_too_or_a_row_says_why_not(run, hpet, arguments):
@@ -107,7 +107,7 @@ def test_an_rtc_that_makes_up_for_what_was_masked_is_told_from_one_that_does_not
     open, but no boot may report the wrong one."""
     def policies(driftfix, boots):
         for _ in range(boots):
-            done = run(*ONE_CORE, *qemu("-rtc", f"base=utc,driftfix={driftfix}"), "--", *SHORT, "irq=all")
+            done = run(*QUICK_BARE, "--cpus", "1", *qemu("-rtc", f"driftfix={driftfix}"), "--", *SHORT, "irq=all")
             yield rows(checked(done))["rtc", "periodic"]["policy"]
     assert "catch up" not in policies("none", 1)
     assert "catch up" in policies("slew", 5)  # returns after the first boot that decides
