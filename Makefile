@@ -87,6 +87,8 @@ UNTIMED := $(foreach source,$(SOURCES),$(if $(filter $(TIMED),$(call room_of,$(s
 # These run before or after the readings: text, checksums, compression, offsets, outliers, and set-up.
 UNTIMED += src/base/text.c src/base/number.c src/base/base64.c src/base/crc32.c src/base/sha256.c \
            src/base/deflate.c src/sync/outliers.c src/sync/offsets.c src/sync/offsets_solve.c src/sync/offsets_indirect.c \
+           src/base/offset.c src/sync/pair_schedule.c src/stats/series.c src/clock/claims.c src/clock/behaviour.c \
+           src/clock/as_found.c drivers/clocks/claims.c drivers/clocks/probe.c \
            drivers/hw/cpu.c drivers/hw/cpu_identity.c drivers/hw/fw_cfg.c drivers/smp/startup.c \
            drivers/timers/as_found_timers.c boot/cores/cores_memory.c boot/uefi/mp/mp.c
 $(UNTIMED:%.c=$(BUILD)/efi/%.o): TARGET += -Os
