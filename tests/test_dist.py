@@ -1,5 +1,5 @@
 """`make dist`: the same commit gives the same bytes, all places have the same version, and the list of parts matches
-the packages."""
+the packages. The first test takes 40 s of processor time, because it builds everything."""
 import hashlib
 import json
 import os
@@ -62,6 +62,7 @@ def contents(folder):
     return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.long
 def test_two_builds_of_a_commit_in_different_folders_are_the_same_bytes(commit, made, tmp_path):
     """The second build is made at another time, in another time zone and language, and by a user with another umask
     and without settings."""
