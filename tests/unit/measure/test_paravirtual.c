@@ -176,7 +176,7 @@ TEST(where_the_page_itself_sets_the_scale_its_claim_is_not_checked)
 	assert_string_equal(run_with(alone, 1)->relative_to, "kvmclock");
 	assert_false(row_of("pv-claim", "kvmclock")->checked);
 	assert_string_equal(row_of("pv-claim", "kvmclock")->text,
-			    "No clock that does not depend on the TSC and the hypervisor's word of it measured its rate.");
+			    "No clock that is independent of the TSC and the hypervisor measured the TSC's rate.");
 }
 
 TEST(an_msr_that_is_not_put_back_on_other_cores_is_said)
@@ -438,7 +438,7 @@ TEST(cores_that_xen_refuses_a_page_are_counted_and_nothing_is_found)
 	(void)run_with(xens, CORES);
 	assert_only(NULL, NULL);
 	assert_false(row_of("pv-warp", "xen")->checked);
-	assert_non_null(strstr(row_of("pv-claim", "xen")->text, " 2 other cores were refused one."));
+	assert_non_null(strstr(row_of("pv-claim", "xen")->text, " The hypervisor refused a page for 2 other cores."));
 }
 
 /* The host takes time from the core in steps of 2 ms, while baretick watches for gaps. */
