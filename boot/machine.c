@@ -21,7 +21,7 @@
 #define QEMU_OEM "BOCHS " /* OEM id of QEMU's tables (docs/specs), unless QEMU's option x-oem-id= sets another id */
 
 static const uint8_t *
-memory_at(void *context, uint64_t address, size_t length)
+get_mapped_memory(void *context, uint64_t address, size_t length)
 {
 	(void)context;
 	return address && hw_is_mapped(address, length) ? (const uint8_t *)(uintptr_t)address : NULL;
@@ -30,8 +30,8 @@ memory_at(void *context, uint64_t address, size_t length)
 void
 machine_read_tables(struct machine *machine, struct report *report)
 {
-	const struct acpi_memory memory = { memory_at, NULL };
-	const struct smbios_memory smbios_memory = { memory_at, NULL };
+	const struct acpi_memory memory = { get_mapped_memory, NULL };
+	const struct smbios_memory smbios_memory = { get_mapped_memory, NULL };
 	struct acpi_facts *acpi = &machine->platform.acpi;
 	struct lapic lapic;
 
@@ -106,7 +106,7 @@ machine_cores(const struct machine *machine, const struct options *options)
 {
 	switch (options->cores) {
 	case CORES_SIPI:
-		return cores_listed(&machine->platform.acpi.madt, machine->apic_id);
+		return cores_count_listed(&machine->platform.acpi.madt, machine->apic_id);
 	case CORES_MP:
 		return machine->boot.lent_count ? machine->boot.lent_count() : 1;
 	default:
@@ -207,7 +207,7 @@ read_signals(void *context, bool first, struct signals *signals)
 }
 
 static void
-timed(void *context, struct rate hz, uint64_t deadline_ns)
+set_rate_and_deadline(void *context, struct rate hz, uint64_t deadline_ns)
 {
 	struct machine *machine = context;
 
@@ -242,7 +242,7 @@ feed_watchdog_and_save(void *context)
 }
 
 static bool
-quiet_tick(void *context, bool quiet)
+set_tick_stopped(void *context, bool quiet)
 {
 	struct machine *machine = context;
 
@@ -274,8 +274,8 @@ open_machine(struct machine *machine, const struct plan *plan, struct console *c
 		.stop_cores = stop_cores,
 		.read_registers = read_registers,
 		.read_signals = read_signals,
-		.timed = timed,
-		.quiet_tick = quiet_tick,
+		.timed = set_rate_and_deadline,
+		.quiet_tick = set_tick_stopped,
 		.begins = start_phase,
 		.smi_count = cpu->counts_smis ? cpu_smi_count : NULL,
 	};

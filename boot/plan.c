@@ -162,7 +162,7 @@ plan_render(struct plan *plan, const struct report *report, const struct text *t
 
 /* Returns the buffer for the short form of JSON. The short form overwrites the earlier text in it. */
 static struct text *
-text_of_short_json(struct plan *plan)
+get_short_json_text(struct plan *plan)
 {
 	return plan->page ? &plan->html : &plan->json;
 }
@@ -170,7 +170,7 @@ text_of_short_json(struct plan *plan)
 void
 plan_render_serial(struct plan *plan, const struct report *report, const struct text **json, const struct text **csv)
 {
-	struct text *shorter = text_of_short_json(plan);
+	struct text *shorter = get_short_json_text(plan);
 
 	*json = &plan->json;
 	*csv = &plan->csv;
@@ -198,6 +198,6 @@ plan_render_record(struct plan *plan, const struct report *report)
 const struct text *
 plan_render_compact(struct plan *plan, const struct report *report)
 {
-	compact_render(&plan->csv, text_of_short_json(plan), plan->pack, report);
+	compact_render(&plan->csv, get_short_json_text(plan), plan->pack, report);
 	return &plan->csv;
 }

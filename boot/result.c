@@ -2,7 +2,7 @@
 #include "result.h"
 
 enum exit_result
-exit_result_of(enum verdict verdict)
+get_exit_result(enum verdict verdict)
 {
 	switch (verdict) {
 	case VERDICT_PASS:

@@ -8,6 +8,6 @@
 
 enum exit_result { EXIT_PASS = 0x10, EXIT_FAIL, EXIT_INCOMPLETE, EXIT_ERROR }; /* values written to isa-debug-exit */
 
-enum exit_result exit_result_of(enum verdict verdict);
+enum exit_result get_exit_result(enum verdict verdict);
 
 #endif

@@ -129,14 +129,14 @@ run_all(void *argument)
 	if (report->options.rules || report->options.help)
 		show_list(app);
 	report_note(report, "Started without UEFI: the report is on %s only. There is no boot volume, no screen, no network, "
-		    "and no Secure Boot.", line_name());
+		    "and no Secure Boot.", get_line_name());
 	machine_choose_start_method(machine, report);
 	describe_machine(report, &machine->platform, &machine->smbios);
 	use_pm_timer(&machine->platform.acpi.fadt);
 	if (!plan_allocate(&app->plan, machine_cores(machine, &report->options), NULL, report))
 		refuse(app, NO_MEMORY);
 	machine_measure(machine, &app->plan, &app->console, &app->run);
-	leave(app, deliver(app) ? exit_result_of(report->verdict) : EXIT_ERROR);
+	leave(app, deliver(app) ? get_exit_result(report->verdict) : EXIT_ERROR);
 }
 
 static void

@@ -35,37 +35,37 @@ enum {
 #define DROPPED_MAX   64u /* most bytes that are discarded, which is more than the queue holds */
 
 static uint8_t
-get(const struct com *com, unsigned at)
+read_register(const struct com *com, unsigned at)
 {
 	return hw_in8((uint16_t)(com->port + at));
 }
 
 static void
-set(const struct com *com, unsigned at, uint8_t value)
+write_register(const struct com *com, unsigned at, uint8_t value)
 {
 	hw_out8((uint16_t)(com->port + at), value);
 }
 
 static bool
-keeps(const struct com *com, uint8_t value)
+keeps_value(const struct com *com, uint8_t value)
 {
-	set(com, SCRATCH, value);
-	return get(com, SCRATCH) == value;
+	write_register(com, SCRATCH, value);
+	return read_register(com, SCRATCH) == value;
 }
 
 static bool
 is_there(const struct com *com)
 {
-	return keeps(com, 0x5a) && keeps(com, 0xa5) && get(com, STATUS) != STATUS_NOTHING;
+	return keeps_value(com, 0x5a) && keeps_value(com, 0xa5) && read_register(com, STATUS) != STATUS_NOTHING;
 }
 
 static void
 set_divisor(const struct com *com, uint8_t low, uint8_t high, uint8_t line)
 {
-	set(com, LINE, LINE_DIVISOR);
-	set(com, DIVISOR_LOW, low);
-	set(com, DIVISOR_HIGH, high);
-	set(com, LINE, line);
+	write_register(com, LINE, LINE_DIVISOR);
+	write_register(com, DIVISOR_LOW, low);
+	write_register(com, DIVISOR_HIGH, high);
+	write_register(com, LINE, line);
 }
 
 static void
@@ -73,32 +73,32 @@ read_registers(struct com *com)
 {
 	struct com_registers *found = &com->found;
 
-	found->interrupts = get(com, INTERRUPTS);
-	found->line = get(com, LINE);
-	found->modem = get(com, MODEM);
-	found->has_queue = (get(com, FIFO) & FIFO_IS_ON) == FIFO_IS_ON;
-	set(com, LINE, LINE_DIVISOR);
-	found->divisor_low = get(com, DIVISOR_LOW);
-	found->divisor_high = get(com, DIVISOR_HIGH);
-	set(com, LINE, found->line);
+	found->interrupts = read_register(com, INTERRUPTS);
+	found->line = read_register(com, LINE);
+	found->modem = read_register(com, MODEM);
+	found->has_queue = (read_register(com, FIFO) & FIFO_IS_ON) == FIFO_IS_ON;
+	write_register(com, LINE, LINE_DIVISOR);
+	found->divisor_low = read_register(com, DIVISOR_LOW);
+	found->divisor_high = read_register(com, DIVISOR_HIGH);
+	write_register(com, LINE, found->line);
 }
 
 bool
 com_open(struct com *com, uint16_t port)
 {
 	*com = (struct com){ .port = port, .burst = 1 };
-	com->found.scratch = get(com, SCRATCH);
+	com->found.scratch = read_register(com, SCRATCH);
 	bool there = is_there(com);
 
-	set(com, SCRATCH, com->found.scratch);
+	write_register(com, SCRATCH, com->found.scratch);
 	if (!there)
 		return false;
 	read_registers(com);
-	set(com, INTERRUPTS, 0);
+	write_register(com, INTERRUPTS, 0);
 	set_divisor(com, DIVISOR_115200, 0, LINE_8N1);
-	set(com, FIFO, FIFO_CLEARED);
-	set(com, MODEM, MODEM_READY);
-	if ((get(com, FIFO) & FIFO_IS_ON) == FIFO_IS_ON)
+	write_register(com, FIFO, FIFO_CLEARED);
+	write_register(com, MODEM, MODEM_READY);
+	if ((read_register(com, FIFO) & FIFO_IS_ON) == FIFO_IS_ON)
 		com->burst = FIFO_SIZE;
 	return true;
 }
@@ -111,7 +111,7 @@ static bool
 wait_for_status(struct com *com, uint8_t bit)
 {
 	for (unsigned polls = 0; polls < POLLS_MAX && !com->is_given_up; polls++) {
-		if (get(com, STATUS) & bit)
+		if (read_register(com, STATUS) & bit)
 			return true;
 		hw_pause();
 	}
@@ -127,7 +127,7 @@ com_write(void *device, const char *bytes, size_t size)
 	for (size_t i = 0; i < size; i++) {
 		if (i % com->burst == 0 && !wait_for_status(com, STATUS_EMPTY))
 			return false;
-		set(com, DATA, (uint8_t)bytes[i]);
+		write_register(com, DATA, (uint8_t)bytes[i]);
 	}
 	return true;
 }
@@ -141,11 +141,11 @@ com_drain(struct com *com)
 bool
 com_read(const struct com *com, uint8_t *byte)
 {
-	uint8_t status = get(com, STATUS);
+	uint8_t status = read_register(com, STATUS);
 
 	if (status == STATUS_NOTHING || !(status & STATUS_RECEIVED))
 		return false;
-	*byte = get(com, DATA);
+	*byte = read_register(com, DATA);
 	return true;
 }
 
@@ -154,15 +154,15 @@ com_close(struct com *com)
 {
 	(void)com_drain(com);
 	set_divisor(com, com->found.divisor_low, com->found.divisor_high, com->found.line);
-	set(com, FIFO, com->found.has_queue ? FIFO_CLEARED : 0);
-	set(com, MODEM, com->found.modem);
-	set(com, INTERRUPTS, com->found.interrupts);
+	write_register(com, FIFO, com->found.has_queue ? FIFO_CLEARED : 0);
+	write_register(com, MODEM, com->found.modem);
+	write_register(com, INTERRUPTS, com->found.interrupts);
 }
 
 void
 com_set_loop(const struct com *com, bool on)
 {
-	set(com, MODEM, on ? MODEM_READY | MODEM_LOOP : MODEM_READY);
+	write_register(com, MODEM, on ? MODEM_READY | MODEM_LOOP : MODEM_READY);
 }
 
 bool

@@ -29,7 +29,7 @@ cores_record(struct cores *cores, size_t core)
 	record->started = slot->arrived != 0 && slot->standing != CORE_SILENT;
 	record->timed_out = slot->standing == CORE_SILENT || slot->standing == CORE_LATE;
 	text_init(&text, record->reason, sizeof(record->reason));
-	text_put(&text, startup_reason(slot->standing));
+	text_put(&text, startup_explain(slot->standing));
 	if (slot->standing != CORE_EXCEPTION)
 		return;
 	struct fault fault = guard_fault(slot->fault & ~CORE_FAULTED, slot->fault_at, slot->fault_error,
@@ -98,7 +98,8 @@ cores_off(struct cores *cores, uint32_t own_apic_id, struct smp *smp)
  * in MADT's order.
  */
 static void
-cores_number(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic_id, size_t wanted, uint32_t *ids)
+cores_assign_numbers(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic_id, size_t wanted,
+		     uint32_t *ids)
 {
 	size_t core = 1;
 
@@ -119,14 +120,14 @@ cores_number(struct cores *cores, const struct acpi_madt *madt, uint32_t own_api
 		} else {
 			text_init(&text, cores->records[core].reason, CLOCK_REASON_SIZE);
 			text_put(&text, core < wanted ? "left out: no memory for it" :
-				 startup_reason(CORE_NOT_REQUESTED));
+				 startup_explain(CORE_NOT_REQUESTED));
 		}
 		core++;
 	}
 }
 
 size_t
-cores_listed(const struct acpi_madt *madt, uint32_t own_apic_id)
+cores_count_listed(const struct acpi_madt *madt, uint32_t own_apic_id)
 {
 	size_t listed = 1;
 
@@ -196,7 +197,7 @@ bool
 cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic_id,
 	    struct cores_limits limits, struct rate tsc, struct smp *smp)
 {
-	size_t in_table = cores_listed(madt, own_apic_id);
+	size_t in_table = cores_count_listed(madt, own_apic_id);
 	size_t listed = in_table < limits.listed ? in_table : limits.listed;
 	size_t wanted = listed < limits.started ? listed : limits.started;
 	const char *refusal;
@@ -222,7 +223,7 @@ cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic
 		return false;
 	cores->count = listed;
 	smp->count = listed;
-	cores_number(cores, madt, own_apic_id, wanted, ids);
+	cores_assign_numbers(cores, madt, own_apic_id, wanted, ids);
 	scale_init(&cores->startup.scale, startup_tsc_rate(tsc));
 	for (size_t i = 1; i < cores->startup.count; i++)
 		cores->startup.slots[i].awake_ticks = scale_ticks(&cores->startup.scale, limits.awake_ns);

@@ -39,7 +39,7 @@ arena_round(size_t size)
 }
 
 static void *
-arena_part(struct arena *arena, size_t size)
+arena_take_part(struct arena *arena, size_t size)
 {
 	void *part = arena->next;
 
@@ -52,7 +52,7 @@ arena_part(struct arena *arena, size_t size)
  * page 0, it stays allocated, so that the next attempt returns another page.
  */
 static uint8_t *
-trampoline_page(void)
+allocate_trampoline_page(void)
 {
 	uint8_t *page = firmware_allocate_pages(TRAMPOLINE_MAX, 1);
 
@@ -102,8 +102,8 @@ fill_gates(struct gate *gates, uint16_t selector)
 static void
 fill_setup(struct core_setup *setup, struct arena *arena, const struct table_register *gdtr)
 {
-	struct gate *gates = arena_part(arena, VECTORS * sizeof(*gates));
-	void *gdt = arena_part(arena, gdtr->limit + 1u);
+	struct gate *gates = arena_take_part(arena, VECTORS * sizeof(*gates));
+	void *gdt = arena_take_part(arena, gdtr->limit + 1u);
 
 	__asm__ volatile("movq %%cs, %0" : "=r"(setup->cs));
 	__asm__ volatile("movq %%ss, %0" : "=r"(setup->ss));
@@ -176,7 +176,7 @@ cores_memory_allocate(struct cores *cores, size_t listed, size_t working, uint32
 	size_t pages = (size + PAGE_SIZE - 1) / PAGE_SIZE;
 	uint8_t *memory = firmware_allocate_pages(UINT64_MAX, pages);
 	uint64_t *tables = firmware_allocate_pages(TABLES_MAX, TABLES_PAGES);
-	uint8_t *page = trampoline_page();
+	uint8_t *page = allocate_trampoline_page();
 
 	if (!memory || !tables || !page) {
 		firmware_free_pages(memory, pages);
@@ -185,16 +185,16 @@ cores_memory_allocate(struct cores *cores, size_t listed, size_t working, uint32
 		return false;
 	}
 	struct arena arena = { memory };
-	uint8_t *stacks = arena_part(&arena, stacks_size);
+	uint8_t *stacks = arena_take_part(&arena, stacks_size);
 
-	cores->startup.slots = arena_part(&arena, slots_size);
+	cores->startup.slots = arena_take_part(&arena, slots_size);
 	cores->startup.count = working;
 	cores->startup.page = (uint8_t)((uintptr_t)page / PAGE_SIZE);
-	struct core_setup *setup = arena_part(&arena, sizeof(*setup));
+	struct core_setup *setup = arena_take_part(&arena, sizeof(*setup));
 
 	fill_setup(setup, &arena, &gdtr);
-	*ids = arena_part(&arena, ids_size);
-	cores->records = arena_part(&arena, records_size);
+	*ids = arena_take_part(&arena, ids_size);
+	cores->records = arena_take_part(&arena, records_size);
 	setup->ids = *ids;
 	setup->count = working;
 	setup->slots = cores->startup.slots;

@@ -2,7 +2,7 @@
 #include "cores/job.h"
 
 static void
-work_here(void *context)
+run_work(void *context)
 {
 	const struct job *job = context;
 
@@ -15,7 +15,7 @@ job_run(void *context, size_t core)
 	struct job *job = context;
 
 	if (core == 0)
-		job->fell = !guard_run(work_here, job, &job->fault);
+		job->fell = !guard_run(run_work, job, &job->fault);
 	else
 		job->work(job->argument, core);
 }

@@ -115,7 +115,7 @@ run_masked(struct window *window)
 }
 
 static const char *
-play(void (*work)(void *argument), void (*after)(void *argument), void *argument)
+run_window(void (*work)(void *argument), void (*after)(void *argument), void *argument)
 {
 	struct window window = { .work = work, .after = after, .argument = argument, .guarded = true };
 	struct tick tick;
@@ -139,7 +139,7 @@ play(void (*work)(void *argument), void (*after)(void *argument), void *argument
  * (core_entry.nasm).
  */
 static const char *
-play_there(void (*work)(void *argument), void (*after)(void *argument), void *argument)
+run_window_on_core(void (*work)(void *argument), void (*after)(void *argument), void *argument)
 {
 	struct window window = { .work = work, .after = after, .argument = argument };
 
@@ -160,8 +160,8 @@ interrupts_open(void)
 	return (struct timer_window){
 		.slot = recorder_slot,
 		.vector = VECTOR,
-		.play = play,
-		.play_there = play_there,
+		.run = run_window,
+		.run_on_core = run_window_on_core,
 		.firmware_ticks = tick_is_alive,
 		.open = open_interrupts,
 		.close = close_interrupts,
@@ -175,5 +175,5 @@ interrupts_end(struct timer_window *window)
 	firmware_free(recorder_slot);
 	gates = NULL;
 	recorder_slot = NULL;
-	window->play = NULL;
+	window->run = NULL;
 }

@@ -151,7 +151,7 @@ run_all(struct application *app)
 	console_row(&app->console, 0, INK_BAR, " baretick " VERSION " (" COMMIT ")   Measuring");
 	machine->boot = (struct machine_boot){
 		.needs_acpi = true,
-		.lent_count = mp_listed,
+		.lent_count = mp_count_listed,
 		.lend = mp_start,
 		.take_back = mp_stop,
 		.context = &app->checkpoint,
@@ -186,7 +186,7 @@ run_all(struct application *app)
 
 	if (delivered)
 		send_later(&app->send, report, &app->plan, &app->booted.server, &app->pager);
-	enum exit_result result = delivered ? exit_result_of(report->verdict) : EXIT_ERROR;
+	enum exit_result result = delivered ? get_exit_result(report->verdict) : EXIT_ERROR;
 
 	leave(app, result, !machine->cores.taken);
 	release_all(app);
@@ -199,7 +199,7 @@ struct entry {
 };
 
 static void
-enter(void *argument)
+run_entry(void *argument)
 {
 	struct entry *entry = argument;
 
@@ -257,7 +257,7 @@ efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 	struct fault fault;
 
 	guard_open();
-	if (!guard_run(enter, &entry, &fault))
+	if (!guard_run(run_entry, &entry, &fault))
 		entry.status = end_by_fault(app, &fault);
 	guard_close();
 	firmware_boot->FreePool(app);

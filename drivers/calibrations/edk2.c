@@ -17,7 +17,7 @@
 enum { STOPPED };
 
 static void
-edk2_play(const struct calibrating *calibrating, struct calibration_result *result)
+edk2_run(const struct calibrating *calibrating, struct calibration_result *result)
 {
 	uint64_t interrupts = hw_interrupts_mask(), begin, end;
 	struct wait wait = wait_begin(calibrating->scale, BOUND_NS);
@@ -53,5 +53,5 @@ const struct calibration_loop calibration_edk2 = {
 	.refusals = { [STOPPED] = "the PM timer stopped, where EDK II waits for ever" },
 	.longest_ns = 1000000,
 	.missing = edk2_missing,
-	.play = edk2_play,
+	.run = edk2_run,
 };

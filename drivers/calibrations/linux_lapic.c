@@ -104,7 +104,7 @@ calculate_result(const struct reading *first, const struct reading *last, struct
  * because writing it starts the timer.
  */
 static void
-linux_lapic_play(const struct calibrating *c, struct calibration_result *result)
+linux_lapic_run(const struct calibrating *c, struct calibration_result *result)
 {
 	uint64_t interrupts = hw_interrupts_mask();
 	struct reading first, last;
@@ -152,5 +152,5 @@ const struct calibration_loop calibration_linux_lapic = {
 	},
 	.longest_ns = 110000000,
 	.missing = linux_lapic_missing,
-	.play = linux_lapic_play,
+	.run = linux_lapic_run,
 };

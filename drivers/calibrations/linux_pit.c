@@ -89,7 +89,7 @@ run_loop(struct calibration_result *result)
 }
 
 static void
-linux_pit_play(const struct calibrating *calibrating, struct calibration_result *result)
+linux_pit_run(const struct calibrating *calibrating, struct calibration_result *result)
 {
 	uint64_t interrupts = hw_interrupts_mask();
 
@@ -121,5 +121,5 @@ const struct calibration_loop calibration_linux_pit = {
 	},
 	.longest_ns = 55000000,
 	.missing = linux_pit_missing,
-	.play = linux_pit_play,
+	.run = linux_pit_run,
 };

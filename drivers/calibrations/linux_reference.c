@@ -124,7 +124,7 @@ khz_by_reference(const struct calibrating *c, struct end first, struct end last)
 }
 
 static bool
-is_near(uint64_t khz, uint64_t reference_khz)
+is_within_10_percent(uint64_t khz, uint64_t reference_khz)
 {
 	return khz != NONE && reference_khz && khz <= NONE / 100 && khz * 100 / reference_khz >= 90 &&
 	       khz * 100 / reference_khz <= 110;
@@ -152,11 +152,11 @@ try_once(const struct calibrating *c, unsigned ms, uint64_t *pit_khz, uint64_t *
 	*reference_khz = khz < *reference_khz ? khz : *reference_khz;
 	if (khz == NONE)
 		return TRY_DISTURBED;
-	return is_near(*pit_khz, *reference_khz) ? TRY_AGREES : TRY_DIFFERS;
+	return is_within_10_percent(*pit_khz, *reference_khz) ? TRY_AGREES : TRY_DIFFERS;
 }
 
 static void
-linux_reference_play(const struct calibrating *c, struct calibration_result *result)
+linux_reference_run(const struct calibrating *c, struct calibration_result *result)
 {
 	uint64_t pit_khz = NONE, reference_khz = NONE;
 	unsigned ms = SHORT_MS;
@@ -198,5 +198,5 @@ const struct calibration_loop calibration_linux_reference = {
 	.longest_ns = 80000000,
 	.without_first_ns = TRIES * LONG_MS * WAIT_NS_PER_MS + WAIT_NS_PER_MS, /* each try takes LONG_MS without a PIT */
 	.missing = linux_reference_missing,
-	.play = linux_reference_play,
+	.run = linux_reference_run,
 };

@@ -45,7 +45,7 @@ wait_10_ms(const struct calibrating *c, struct calibration_result *result)
 }
 
 static void
-valkey_play(const struct calibrating *c, struct calibration_result *result)
+valkey_run(const struct calibrating *c, struct calibration_result *result)
 {
 	uint64_t interrupts = hw_interrupts_mask(), least = UINT64_MAX;
 
@@ -93,7 +93,7 @@ measure_until_stable(const struct calibrating *c, struct calibration_result *res
 }
 
 static void
-postgresql_play(const struct calibrating *c, struct calibration_result *result)
+postgresql_run(const struct calibrating *c, struct calibration_result *result)
 {
 	uint64_t interrupts = hw_interrupts_mask(), hz = measure_until_stable(c, result);
 
@@ -124,7 +124,7 @@ const struct calibration_loop calibration_valkey = {
 	.refusals = { [NO_RATE] = "no wait gave a rate" },
 	.longest_ns = VALKEY_WAITS * (VALKEY_WAIT_NS + WAIT_NS_PER_MS),
 	.missing = valkey_missing,
-	.play = valkey_play,
+	.run = valkey_run,
 };
 
 const struct calibration_loop calibration_postgresql = {
@@ -134,5 +134,5 @@ const struct calibration_loop calibration_postgresql = {
 	.refusals = { [NO_RATE] = "its estimates did not settle in 50 ms" },
 	.longest_ns = POSTGRESQL_MAX_NS + WAIT_NS_PER_MS,
 	.missing = postgresql_missing,
-	.play = postgresql_play,
+	.run = postgresql_run,
 };

@@ -18,7 +18,7 @@
 #define PKG_CST_PC10         8u
 
 static uint64_t
-low_half(void *device)
+read_low_half(void *device)
 {
 	return hw_read32(((const struct device *)device)->address + HPET_COUNTER);
 }
@@ -89,7 +89,7 @@ test_stop_once(const struct checking *checking, struct behaviour *row)
 		behaviour_say(row, "With ENABLE_CNF 0 it reads %xh, after %xh.", stop.stopped, stop.running);
 	else if (stop.running_again - stop.stopped > hpet_allowed_ticks(&pace, stop.on_ticks))
 		behaviour_say(row, "Stopped at %xh, it continues from %xh.", stop.stopped, stop.running_again);
-	else if (!probe_counter_moves(low_half, checking->device))
+	else if (!probe_counter_moves(read_low_half, checking->device))
 		behaviour_say(row, "Stopped at %xh, it does not continue.", stop.stopped);
 	else
 		row->failed = false;

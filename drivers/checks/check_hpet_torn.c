@@ -28,7 +28,7 @@ take_reading(const struct checking *checking, bool plain)
 }
 
 static bool
-follows(const struct hpet_pace *pace, const struct sample *then, const struct sample *now)
+is_plausible_step(const struct hpet_pace *pace, const struct sample *then, const struct sample *now)
 {
 	return now->ticks - then->ticks <= hpet_allowed_ticks(pace, now->end - then->begin);
 }
@@ -46,7 +46,7 @@ can_be_read_at_once(const struct checking *checking, const struct hpet_pace *pac
 		return false;
 	before = take_reading(checking, false);
 	plain = take_reading(checking, true);
-	return follows(pace, &before, &plain);
+	return is_plausible_step(pace, &before, &plain);
 }
 
 /* Reads until the low half has rolled over, and fills ROW with the result. */
@@ -62,7 +62,7 @@ read_across(const struct checking *checking, struct behaviour *row, const struct
 	while (!torn && after < TORN_READINGS_AFTER && check_goes_on(&watch)) {
 		now = take_reading(checking, plain && readings % 2);
 		readings++;
-		torn = !follows(pace, &then, &now);
+		torn = !is_plausible_step(pace, &then, &now);
 		if (!torn && (uint32_t)now.ticks < (uint32_t)then.ticks)
 			crossing_ticks = now.end - then.begin;
 		after += crossing_ticks != 0;

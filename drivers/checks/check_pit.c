@@ -59,7 +59,7 @@ take_sample_masked(const struct checking *checking)
 }
 
 static uint64_t
-elapsed(const struct checking *checking, uint64_t then_ticks, uint64_t now_ticks)
+get_elapsed_ticks(const struct checking *checking, uint64_t then_ticks, uint64_t now_ticks)
 {
 	return clock_elapsed_ticks(checking->rows, then_ticks, now_ticks);
 }
@@ -82,7 +82,7 @@ check_step(const struct checking *checking, struct behaviour *row)
 
 	for (unsigned i = 0; i < STEP_READS; i++) {
 		wait_varying_time(checking, i);
-		step = gcd(step, elapsed(checking, first_ticks, take_sample_masked(checking).ticks));
+		step = gcd(step, get_elapsed_ticks(checking, first_ticks, take_sample_masked(checking).ticks));
 	}
 	if (step == 0) {
 		behaviour_say(row, "It did not move in %u readings.", STEP_READS);
@@ -109,8 +109,8 @@ struct latched {
 static enum latch
 judge_latch(const struct checking *checking, const struct latched *l)
 {
-	uint64_t all = elapsed(checking, l->before.ticks, l->after.ticks);
-	uint64_t part = elapsed(checking, l->before.ticks, l->ticks), held_max, lost_min;
+	uint64_t all = get_elapsed_ticks(checking, l->before.ticks, l->after.ticks);
+	uint64_t part = get_elapsed_ticks(checking, l->before.ticks, l->ticks), held_max, lost_min;
 
 	if (l->after.end - l->before.begin > scale_ticks(checking->scale, LATCH_SPAN_NS_MAX) ||
 	    l->waited_tsc - l->latched_tsc > 2 * l->wait_ticks ||

@@ -121,7 +121,7 @@ test_out_pin(const struct checking *checking, const struct duration *requested, 
 }
 
 static int64_t
-us_down(int64_t ns)
+round_down_to_us(int64_t ns)
 {
 	return ns / (int64_t)US - (ns % (int64_t)US < 0);
 }
@@ -133,7 +133,7 @@ report_rise(const struct checking *checking, struct behaviour *row, const struct
 	int64_t low_ns = scale_ns_down(checking->scale, rise->low_ticks - (int64_t)requested->high_ticks);
 	int64_t high_ns = scale_ns_up(checking->scale, rise->high_ticks - (int64_t)requested->low_ticks);
 
-	check_figure(row, us_down(low_ns), -us_down(-high_ns));
+	check_figure(row, round_down_to_us(low_ns), -round_down_to_us(-high_ns));
 	if (row->low >= 0)
 		behaviour_say(row, "OUT rose %ld to %ld us after the end of its count of %u clocks.", row->low, row->high,
 			      OUT_CLOCKS);

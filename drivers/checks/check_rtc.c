@@ -198,7 +198,7 @@ watch_updates(struct update_watch *w, struct rtc_flag *flag)
 }
 
 static unsigned
-seen_ms(const struct update_watch *w)
+get_seen_ms(const struct update_watch *w)
 {
 	return (unsigned)(scale_ns(w->checking.scale, w->seen_ticks) / WAIT_NS_PER_MS);
 }
@@ -218,11 +218,11 @@ report_update(const struct update_watch *w, struct behaviour *row)
 		behaviour_say(row, "UIP lasted %lu us, in fewer than %u updates: a busy host may be late.",
 			       low_us, w->long_min);
 	} else if (w->first_tsc) {
-		check_figure(row, (int64_t)(seen_ms(w) * US), (int64_t)(seen_ms(w) * US + US));
-		behaviour_say(row, "UIP was 1 in all %lu reads, for %u ms.", w->polls, seen_ms(w));
+		check_figure(row, (int64_t)(get_seen_ms(w) * US), (int64_t)(get_seen_ms(w) * US + US));
+		behaviour_say(row, "UIP was 1 in all %lu reads, for %u ms.", w->polls, get_seen_ms(w));
 	} else if (w->without_uip >= w->times_min) {
 		check_fact(row, true);
-		behaviour_say(row, "UIP was never 1 in %u ms, not even before the second changed.", seen_ms(w));
+		behaviour_say(row, "UIP was never 1 in %u ms, not even before the second changed.", get_seen_ms(w));
 	} else if (w->without_uip) {
 		row->disturbed = true;
 		behaviour_say(row, "The second changed without UIP before it, fewer than %u times.",
@@ -230,7 +230,7 @@ report_update(const struct update_watch *w, struct behaviour *row)
 	} else if (saw_update(w)) {
 		check_disturbed(row);
 	} else {
-		behaviour_say(row, "No update came in %u ms.", seen_ms(w));
+		behaviour_say(row, "No update came in %u ms.", get_seen_ms(w));
 	}
 }
 
@@ -252,7 +252,7 @@ report_seconds(const struct update_watch *w, struct behaviour *row)
 		check_fact(row, false);
 		behaviour_say(row, "The seconds advanced by one each time; updates seen: %u.", w->right);
 	} else {
-		behaviour_say(row, "No update came in %u ms.", seen_ms(w));
+		behaviour_say(row, "No update came in %u ms.", get_seen_ms(w));
 	}
 }
 

@@ -86,7 +86,7 @@ struct ppm {
 
 /* Returns how far the rate of EDGES edges in NS is above the selected rate, in ppm. */
 static int64_t
-ppm_of(const struct rtc_flag *flag, uint64_t edges, uint64_t ns, enum scale_rounding rounding)
+get_rate_error_ppm(const struct rtc_flag *flag, uint64_t edges, uint64_t ns, enum scale_rounding rounding)
 {
 	return (int64_t)scale_ratio((unsigned __int128)edges * WAIT_NS_PER_S, PPM,
 				    (unsigned __int128)flag->hz * (ns ? ns : 1), rounding) - PPM;
@@ -97,20 +97,20 @@ ppm_of(const struct rtc_flag *flag, uint64_t edges, uint64_t ns, enum scale_roun
  * fewer than two edges there is no lower bound. The upper bound then assumes that one more edge nearly came.
  */
 static struct ppm
-rate_of(const struct checking *checking, const struct rtc_flag *flag, uint64_t late_ns)
+get_flag_rate(const struct checking *checking, const struct rtc_flag *flag, uint64_t late_ns)
 {
 	uint64_t short_ns, long_ns;
 
 	if (flag->edges < 2) {
 		short_ns = scale_ns(checking->scale, flag->polled - flag->begin);
-		return (struct ppm){ -PPM, ppm_of(flag, flag->edges + 1, short_ns, SCALE_UP) };
+		return (struct ppm){ -PPM, get_rate_error_ppm(flag, flag->edges + 1, short_ns, SCALE_UP) };
 	}
 	short_ns = flag->last_low > flag->first_high ?
 		   scale_ns(checking->scale, flag->last_low - flag->first_high) : 0;
 	long_ns = scale_ns(checking->scale, flag->last_high - flag->first_low);
 	return (struct ppm){
-		ppm_of(flag, flag->edges - 1, long_ns + late_ns + 1, SCALE_DOWN),
-		ppm_of(flag, flag->edges - 1, short_ns > late_ns + 1 ? short_ns - late_ns - 1 : 0, SCALE_UP),
+		get_rate_error_ppm(flag, flag->edges - 1, long_ns + late_ns + 1, SCALE_DOWN),
+		get_rate_error_ppm(flag, flag->edges - 1, short_ns > late_ns + 1 ? short_ns - late_ns - 1 : 0, SCALE_UP),
 	};
 }
 
@@ -137,9 +137,9 @@ is_within_limit(const struct checking *checking, struct ppm ppm)
 static struct ppm
 rate_allowing_lateness(const struct checking *checking, const struct rtc_flag *flag, uint64_t late_ns)
 {
-	struct ppm ppm = rate_of(checking, flag, 0);
+	struct ppm ppm = get_flag_rate(checking, flag, 0);
 
-	return check_is_guest(checking) && !is_within_limit(checking, ppm) ? rate_of(checking, flag, late_ns) : ppm;
+	return check_is_guest(checking) && !is_within_limit(checking, ppm) ? get_flag_rate(checking, flag, late_ns) : ppm;
 }
 
 void
@@ -260,7 +260,7 @@ static void
 report_windows(const struct checking *checking, const struct windows *w, struct behaviour *row)
 {
 	bool guest = check_is_guest(checking);
-	struct ppm off = guest ? rate_of(checking, &w->best_flag, GUEST_ALWAYS_NS) : w->best;
+	struct ppm off = guest ? get_flag_rate(checking, &w->best_flag, GUEST_ALWAYS_NS) : w->best;
 
 	if (shows_rate(w))
 		report_flag_rate(row, &w->best_flag, w->best);
@@ -301,7 +301,7 @@ check_fast_rate(const struct checking *checking, struct behaviour *row, uint64_t
 		struct rtc_flag flag = observe_window(checking, hz, select);
 
 		if (saw_all_edges(checking, &flag))
-			record_window(&w, &flag, rate_of(checking, &flag, 0));
+			record_window(&w, &flag, get_flag_rate(checking, &flag, 0));
 	}
 	if (w.whole == 0)
 		check_disturbed(row);

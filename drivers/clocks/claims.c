@@ -47,16 +47,16 @@ struct reading {
 };
 
 static void
-claim_whole(struct claim *claim, uint64_t hz, uint64_t within_hz)
+set_whole_rate(struct claim *claim, uint64_t hz, uint64_t within_hz)
 {
 	claim_set(claim, (struct rate){ hz, 1 }, within_hz);
 }
 
 /* Stores a rate that is a ratio times the nominal bus clock. */
 static void
-claim_nominal(struct claim *claim, uint64_t hz)
+set_nominal_rate(struct claim *claim, uint64_t hz)
 {
-	claim_whole(claim, hz, hz / BUS_WITHIN_SHARE);
+	set_whole_rate(claim, hz, hz / BUS_WITHIN_SHARE);
 }
 
 /* Reads a leaf, and keeps it for the record. */
@@ -84,7 +84,7 @@ read_msr(const struct reading *reading, uint32_t msr, uint64_t *value)
 }
 
 static uint64_t
-base_mhz(const struct reading *reading)
+get_base_mhz(const struct reading *reading)
 {
 	return reading->cpu->basic_leaf_max >= LEAF_FREQUENCY ?
 		read_leaf(reading, LEAF_FREQUENCY).eax & FREQUENCY_EAX_MHZ : 0;
@@ -96,18 +96,18 @@ base_mhz(const struct reading *reading)
  * (arch/x86/kernel/tsc.c, native_calibrate_tsc()).
  */
 static void
-claim_without_crystal(const struct reading *reading, const struct hw_cpuid *r)
+add_claims_without_crystal(const struct reading *reading, const struct hw_cpuid *r)
 {
 	struct hw_cpuid features = reading->features;
 	uint32_t model = FEATURES_EAX_MODEL_MORE(features) << 4 | FEATURES_EAX_MODEL(features);
-	uint64_t mhz = base_mhz(reading);
+	uint64_t mhz = get_base_mhz(reading);
 
 	if (FEATURES_EAX_FAMILY(features) == FAMILY_6 && model == MODEL_ATOM_C3000 &&
 	    text_equal(reading->cpu->vendor, "GenuineIntel")) {
 		claim_set(claims_add(reading->claims, CLAIM_LEAF_15_FIXED, CLAIM_OF_TSC, "CPUID 15h, Atom C3000"),
 			  (struct rate){ ATOM_C3000_HZ * r->ebx, r->eax }, 0);
-		claim_whole(claims_add(reading->claims, CLAIM_LEAF_15_FIXED, CLAIM_OF_LAPIC, "CPUID 15h, Atom C3000"),
-			    ATOM_C3000_HZ, 0);
+		set_whole_rate(claims_add(reading->claims, CLAIM_LEAF_15_FIXED, CLAIM_OF_LAPIC, "CPUID 15h, Atom C3000"),
+			       ATOM_C3000_HZ, 0);
 		return;
 	}
 	claim_refuse(claims_add(reading->claims, CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h"),
@@ -120,7 +120,7 @@ claim_without_crystal(const struct reading *reading, const struct hw_cpuid *r)
 
 /* Reads CPUID 15h. If it exists, the LAPIC's timer counts the crystal (SDM vol. 3B, 19.7.3, and vol. 3A, 11.5.4). */
 static void
-claim_leaf_15(const struct reading *reading)
+add_leaf_15_claims(const struct reading *reading)
 {
 	struct claim *claim;
 	struct hw_cpuid r;
@@ -134,31 +134,31 @@ claim_leaf_15(const struct reading *reading)
 		return;
 	}
 	if (!r.ecx) {
-		claim_without_crystal(reading, &r);
+		add_claims_without_crystal(reading, &r);
 		return;
 	}
 	claim_set(claims_add(reading->claims, CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h"),
 		  (struct rate){ (uint64_t)r.ecx * r.ebx, r.eax }, 0);
 	claim = claims_add(reading->claims, CLAIM_LEAF_15, CLAIM_OF_CRYSTAL, "CPUID 15h ECX");
 	claim->per_tsc = (struct rate){ r.eax, r.ebx };
-	claim_whole(claim, r.ecx, 0);
-	claim_whole(claims_add(reading->claims, CLAIM_LEAF_15, CLAIM_OF_LAPIC, "CPUID 15h ECX"), r.ecx, 0);
+	set_whole_rate(claim, r.ecx, 0);
+	set_whole_rate(claims_add(reading->claims, CLAIM_LEAF_15, CLAIM_OF_LAPIC, "CPUID 15h ECX"), r.ecx, 0);
 }
 
 static void
-claim_leaf_16(const struct reading *reading)
+add_leaf_16_claim(const struct reading *reading)
 {
 	if (reading->cpu->basic_leaf_max >= LEAF_FREQUENCY)
-		claim_whole(claims_add(reading->claims, CLAIM_LEAF_16, CLAIM_OF_TSC, "CPUID 16h"),
-			    base_mhz(reading) * HZ_PER_MHZ, BASE_WITHIN_HZ);
+		set_whole_rate(claims_add(reading->claims, CLAIM_LEAF_16, CLAIM_OF_TSC, "CPUID 16h"),
+			       get_base_mhz(reading) * HZ_PER_MHZ, BASE_WITHIN_HZ);
 }
 
 /*
  * Adds a row for a leaf or an MSR of a hypervisor's interface. The row's source includes the number of the leaf or MSR.
  */
 static struct claim *
-add_of(const struct reading *reading, const struct paravirtual_interface *interface, enum claim_source source,
-       enum claim_clock clock, const char *format, uint32_t number)
+add_interface_claim(const struct reading *reading, const struct paravirtual_interface *interface,
+		    enum claim_source source, enum claim_clock clock, const char *format, uint32_t number)
 {
 	char by[CLAIM_SOURCE_SIZE];
 	struct claim *claim;
@@ -176,66 +176,67 @@ add_of(const struct reading *reading, const struct paravirtual_interface *interf
  * rounding is unknown.
  */
 static void
-claim_khz_leaf(const struct reading *reading, const struct paravirtual_interface *interface)
+add_khz_leaf_claims(const struct reading *reading, const struct paravirtual_interface *interface)
 {
 	struct hw_cpuid r;
 
 	if (interface->leaf_max < interface->base + LEAF_RATES)
 		return;
 	r = read_leaf(reading, interface->base + LEAF_RATES);
-	claim_whole(add_of(reading, interface, CLAIM_KHZ_LEAF, CLAIM_OF_TSC, "CPUID %xh EAX", interface->base + LEAF_RATES),
-		    r.eax * HZ_PER_KHZ, HZ_PER_KHZ);
+	set_whole_rate(add_interface_claim(reading, interface, CLAIM_KHZ_LEAF, CLAIM_OF_TSC, "CPUID %xh EAX",
+					   interface->base + LEAF_RATES),
+		       r.eax * HZ_PER_KHZ, HZ_PER_KHZ);
 	if (interface->kind != PARAVIRTUAL_ACRN) /* EBX is reserved: Linux arch/x86/include/asm/acrn.h */
-		claim_whole(add_of(reading, interface, CLAIM_KHZ_LEAF, CLAIM_OF_LAPIC, "CPUID %xh EBX",
-				   interface->base + LEAF_RATES), r.ebx * HZ_PER_KHZ, HZ_PER_KHZ);
+		set_whole_rate(add_interface_claim(reading, interface, CLAIM_KHZ_LEAF, CLAIM_OF_LAPIC, "CPUID %xh EBX",
+						   interface->base + LEAF_RATES), r.ebx * HZ_PER_KHZ, HZ_PER_KHZ);
 }
 
 /* Reads MSR into *VALUE. If the read causes an exception, marks CLAIM as refused and sets *VALUE to 0. */
 static void
-claim_msr(const struct reading *reading, struct claim *claim, uint32_t msr, uint64_t *value)
+add_msr_claim(const struct reading *reading, struct claim *claim, uint32_t msr, uint64_t *value)
 {
 	if (!read_msr(reading, msr, value))
 		claim_refuse(claim, "Reading it took an exception.");
 }
 
 static void
-claim_hyperv(const struct reading *reading, const struct paravirtual_interface *interface)
+add_hyperv_claims(const struct reading *reading, const struct paravirtual_interface *interface)
 {
 	static const enum claim_clock clocks[] = { CLAIM_OF_TSC, CLAIM_OF_LAPIC };
 
 	if (!(interface->features & HV_ACCESS_FREQUENCY_MSRS))
 		return;
 	for (uint32_t i = 0; i < 2; i++) {
-		struct claim *claim = add_of(reading, interface, CLAIM_HYPERV, clocks[i], "MSR %xh",
-					     MSR_HV_TSC_FREQUENCY + i);
+		struct claim *claim = add_interface_claim(reading, interface, CLAIM_HYPERV, clocks[i], "MSR %xh",
+							  MSR_HV_TSC_FREQUENCY + i);
 		uint64_t hz;
 
-		claim_msr(reading, claim, MSR_HV_TSC_FREQUENCY + i, &hz);
+		add_msr_claim(reading, claim, MSR_HV_TSC_FREQUENCY + i, &hz);
 		if (!claim->reason[0])
-			claim_whole(claim, hz, HZ_PER_KHZ);
+			set_whole_rate(claim, hz, HZ_PER_KHZ);
 	}
 }
 
 static void
-claim_interface(const struct reading *reading, const struct paravirtual_interface *interface)
+add_claims_of_interface(const struct reading *reading, const struct paravirtual_interface *interface)
 {
 	switch (interface->kind) {
 	case PARAVIRTUAL_HYPERV:
-		claim_hyperv(reading, interface);
+		add_hyperv_claims(reading, interface);
 		break;
 	case PARAVIRTUAL_XEN:
 		if (interface->leaf_max >= interface->base + LEAF_TIME)
-			claim_whole(add_of(reading, interface, CLAIM_XEN, CLAIM_OF_TSC, "Xen's CPUID %xh",
-					   interface->base + LEAF_TIME),
+			set_whole_rate(add_interface_claim(reading, interface, CLAIM_XEN, CLAIM_OF_TSC, "Xen's CPUID %xh",
+							   interface->base + LEAF_TIME),
 				    read_leaf(reading, interface->base + LEAF_TIME).ecx * HZ_PER_KHZ, HZ_PER_KHZ);
 		break;
 	default:
-		claim_khz_leaf(reading, interface);
+		add_khz_leaf_claims(reading, interface);
 	}
 }
 
 static void
-claim_platform_info(const struct reading *reading)
+add_platform_info_claim(const struct reading *reading)
 {
 	struct claim *claim;
 	uint64_t value;
@@ -244,9 +245,9 @@ claim_platform_info(const struct reading *reading)
 	    !(reading->features.ecx & FEATURES_ECX_AVX))
 		return;
 	claim = claims_add(reading->claims, CLAIM_PLATFORM_INFO, CLAIM_OF_TSC, "MSR CEh");
-	claim_msr(reading, claim, MSR_PLATFORM_INFO, &value);
+	add_msr_claim(reading, claim, MSR_PLATFORM_INFO, &value);
 	if (!claim->reason[0])
-		claim_nominal(claim, PLATFORM_INFO_RATIO(value) * BUS_HZ);
+		set_nominal_rate(claim, PLATFORM_INFO_RATIO(value) * BUS_HZ);
 }
 
 /*
@@ -254,7 +255,7 @@ claim_platform_info(const struct reading *reading)
  * MHz times a quotient of two fields, and from family 1Ah on 5 MHz times one field.
  */
 static uint64_t
-p0_hz(uint32_t family, uint64_t value)
+get_p0_hz(uint32_t family, uint64_t value)
 {
 	uint64_t divisor = value >> 8 & 0x3f;
 
@@ -266,7 +267,7 @@ p0_hz(uint32_t family, uint64_t value)
 }
 
 static void
-claim_amd(const struct reading *reading)
+add_amd_claim(const struct reading *reading)
 {
 	uint32_t family = FEATURES_EAX_FAMILY(reading->features) + FEATURES_EAX_FAMILY_MORE(reading->features);
 	struct claim *claim;
@@ -275,16 +276,16 @@ claim_amd(const struct reading *reading)
 	if (!text_equal(reading->cpu->vendor, "AuthenticAMD") || family < FAMILY_ZEN)
 		return;
 	claim = claims_add(reading->claims, CLAIM_AMD_P0, CLAIM_OF_TSC, "MSR C0010064h");
-	claim_msr(reading, claim, MSR_AMD_P0, &value);
+	add_msr_claim(reading, claim, MSR_AMD_P0, &value);
 	if (!claim->reason[0])
-		claim_nominal(claim, p0_hz(family, value));
+		set_nominal_rate(claim, get_p0_hz(family, value));
 	if (!reading->cpu->memory_encrypted || !read_msr(reading, MSR_SEV_STATUS, &value) ||
 	    !(value & SEV_SECURE_TSC))
 		return;
 	claim = claims_add(reading->claims, CLAIM_SECURE_TSC, CLAIM_OF_TSC, "MSR C0010134h");
-	claim_msr(reading, claim, MSR_GUEST_TSC_FREQ, &value);
+	add_msr_claim(reading, claim, MSR_GUEST_TSC_FREQ, &value);
 	if (!claim->reason[0])
-		claim_nominal(claim, (value & GUEST_TSC_MHZ) * HZ_PER_MHZ);
+		set_nominal_rate(claim, (value & GUEST_TSC_MHZ) * HZ_PER_MHZ);
 }
 
 #define COUNTER_TSC     1u
@@ -318,7 +319,7 @@ take_vmclock(uint64_t address, struct vmclock_time *time)
 
 /* Its maximum error is taken as the rounding of its rate, so the comparison with the measured rate checks both. */
 static void
-claim_vmclock(const struct reading *reading, uint64_t address)
+add_vmclock_claim(const struct reading *reading, uint64_t address)
 {
 	struct vmclock_time time;
 	struct claim *claim;
@@ -352,15 +353,15 @@ platform_read_claims(struct platform *platform, fault_guard *guarded)
 	(void)read_leaf(&reading, 0); /* the vendor, which decides who uses a claim */
 	if (platform->cpu.basic_leaf_max >= LEAF_FEATURES)
 		reading.features = read_leaf(&reading, LEAF_FEATURES);
-	claim_leaf_15(&reading);
-	claim_leaf_16(&reading);
+	add_leaf_15_claims(&reading);
+	add_leaf_16_claim(&reading);
 	for (size_t i = 0; i < platform->paravirtual.count; i++) {
 		(void)read_leaf(&reading, platform->paravirtual.interfaces[i].base);
-		claim_interface(&reading, &platform->paravirtual.interfaces[i]);
+		add_claims_of_interface(&reading, &platform->paravirtual.interfaces[i]);
 	}
-	claim_vmclock(&reading, platform->acpi.vmclock);
+	add_vmclock_claim(&reading, platform->acpi.vmclock);
 	if (!guarded || platform->cpu.basic_leaf_max < LEAF_FEATURES)
 		return;
-	claim_platform_info(&reading);
-	claim_amd(&reading);
+	add_platform_info_claim(&reading);
+	add_amd_claim(&reading);
 }

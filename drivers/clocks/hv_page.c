@@ -14,7 +14,7 @@
 enum { HV_PAGE_FOUND, HV_PAGE_FALLBACKS };
 
 static const volatile struct hv_tsc_page *
-hv_page_at(const struct device *device)
+get_page(const struct device *device)
 {
 	return (const volatile struct hv_tsc_page *)(uintptr_t)device->address;
 }
@@ -22,7 +22,7 @@ hv_page_at(const struct device *device)
 bool
 hv_page_copy(const struct device *device, struct hv_tsc_page *taken, uint64_t *now_tsc)
 {
-	return device->opened && hv_tsc_page_take(hv_page_at(device), hw_tsc_lfence, taken, now_tsc);
+	return device->opened && hv_tsc_page_take(get_page(device), hw_tsc_lfence, taken, now_tsc);
 }
 
 uint64_t
@@ -42,7 +42,7 @@ hv_page_read(void *context)
 	struct hv_tsc_page taken;
 	uint64_t tsc;
 
-	if (hv_tsc_page_take(hv_page_at(device), hw_tsc_lfence, &taken, &tsc)) {
+	if (hv_tsc_page_take(get_page(device), hw_tsc_lfence, &taken, &tsc)) {
 		if (taken.sequence)
 			return hv_tsc_page_ticks(&taken, tsc);
 		device->saved[HV_PAGE_FALLBACKS]++;
@@ -57,16 +57,16 @@ hv_page_sample(void *device, struct sample *samples, size_t count)
 }
 
 static void *
-hv_page_here(void *device)
+hv_page_get_core_device(void *device)
 {
 	return device;
 }
 
 /* TLFS, reference TSC page: if the sequence is not 0, the page is valid with the TSC of every core. */
 static enum paravirtual_stable
-hv_page_stable(void *device)
+hv_page_get_stability(void *device)
 {
-	return hv_page_at(device)->sequence ? STABLE_YES : STABLE_NO;
+	return get_page(device)->sequence ? STABLE_YES : STABLE_NO;
 }
 
 static uint64_t
@@ -82,7 +82,8 @@ static const struct clock hv_page_row = {
 	.id = "hv_page", .title = "Hyper-V's reference time, from its page and the TSC", .width_bits = 64,
 	.wrap_ticks = UINT64_MAX, .claimed = { 10000000, 1 }, .by_tsc = true, .paged = true, .offered_by = PARAVIRTUAL_HYPERV,
 	.rating = HYPERV_PAGE_RATING, .found_by = "Hyper-V's CPUID 40000003h", .sample = hv_page_sample,
-	.stable = hv_page_stable, .assumed = hv_page_assumed, .here = hv_page_here, .read = hv_page_read,
+	.get_stability = hv_page_get_stability, .assumed = hv_page_assumed,
+	.get_core_device = hv_page_get_core_device, .read = hv_page_read,
 };
 
 static void

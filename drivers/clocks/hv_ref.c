@@ -43,17 +43,20 @@ hv_ref_sample(void *device, struct sample *samples, size_t count)
 }
 
 static void *
-hv_ref_here(void *device)
+hv_ref_get_core_device(void *device)
 {
 	return device;
 }
 
-/* TLFS, partition reference time: it never goes back, on whichever core it is read. So there is no .stable function. */
+/*
+ * TLFS, partition reference time: it never goes back, on whichever core it is read. So there is no .get_stability
+ * function.
+ */
 static const struct clock hv_ref_row = {
 	.id = "hv_ref", .title = "Hyper-V's reference counter, MSR 40000020h", .width_bits = 64,
 	.wrap_ticks = UINT64_MAX, .claimed = { 10000000, 1 }, .by_tsc = true, .offered_by = PARAVIRTUAL_HYPERV,
 	.rating = HYPERV_MSR_RATING, .found_by = "Hyper-V's CPUID 40000003h", .sample = hv_ref_sample,
-	.here = hv_ref_here, .read = hv_ref_read,
+	.get_core_device = hv_ref_get_core_device, .read = hv_ref_read,
 };
 
 static void

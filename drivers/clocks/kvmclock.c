@@ -12,7 +12,7 @@
 enum { KVMCLOCK_MSR = PVCLOCK_SAVED }; /* index into device.saved: the number of the MSR */
 
 static void *
-kvmclock_here(void *context)
+kvmclock_get_core_device(void *context)
 {
 	const struct device *device = context;
 	struct pvclock_slot *slot = pvclock_find_slot(device);
@@ -28,7 +28,7 @@ kvmclock_here(void *context)
 static void
 kvmclock_sample(void *device, struct sample *samples, size_t count)
 {
-	paravirtual_sample(device, samples, count, pvclock_read, kvmclock_here(device));
+	paravirtual_sample(device, samples, count, pvclock_read, kvmclock_get_core_device(device));
 }
 
 static bool
@@ -54,8 +54,8 @@ static const struct clock kvmclock_row = {
 	.id = "kvmclock", .title = "KVM's clock, from this core's page and the TSC", .width_bits = 64,
 	.wrap_ticks = UINT64_MAX, .claimed = { 1000000000, 1 }, .claimed_within_ppb = 1, .by_tsc = true, .paged = true,
 	.offered_by = PARAVIRTUAL_KVM, .rating = 400, .found_by = "KVM's CPUID 40000001h",
-	.sample = kvmclock_sample, .stable = pvclock_stable, .assumed = pvclock_assumed,
-	.here = kvmclock_here, .read = pvclock_read,
+	.sample = kvmclock_sample, .get_stability = pvclock_get_stability, .assumed = pvclock_assumed,
+	.get_core_device = kvmclock_get_core_device, .read = pvclock_read,
 };
 
 /* Rating if the TSC is invariant: Linux then prefers the TSC, whose rating is 300 (arch/x86/kernel/kvmclock.c). */
@@ -82,7 +82,7 @@ kvmclock_open(const struct platform *platform, struct device *device, struct clo
 	device->saved[KVMCLOCK_MSR] = features & KVM_CLOCKSOURCE2 ? MSR_KVM_SYSTEM_TIME_NEW : MSR_KVM_SYSTEM_TIME;
 	device->saved[PVCLOCK_STABLE_KNOWN] = (features & KVM_CLOCKSOURCE_STABLE) != 0;
 	device->opened = true;
-	if (!pvclock_test(kvmclock_here(device), clocks, "KVM")) {
+	if (!pvclock_test(kvmclock_get_core_device(device), clocks, "KVM")) {
 		kvmclock_close(device);
 		return;
 	}

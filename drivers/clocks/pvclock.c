@@ -4,7 +4,7 @@
 #include "clocks/probe.h"
 
 static struct pvclock_slot *
-slot_at(const struct device *device, size_t i)
+get_slot(const struct device *device, size_t i)
 {
 	return (struct pvclock_slot *)(uintptr_t)(device->address + i * PAGES_SIZE);
 }
@@ -32,7 +32,7 @@ pvclock_find_slot(const struct device *device)
 	size_t count = device->saved[PVCLOCK_PAGES];
 
 	for (size_t i = 0; i < count; i++) {
-		struct pvclock_slot *slot = slot_at(device, (owner - 1 + i) % count);
+		struct pvclock_slot *slot = get_slot(device, (owner - 1 + i) % count);
 		uint32_t nobody = 0;
 
 		if (__atomic_load_n(&slot->owner, __ATOMIC_ACQUIRE) == owner ||
@@ -63,7 +63,7 @@ bool
 pvclock_copy_page(const struct clock *clock, struct pvclock *taken)
 {
 	const struct device *device = clock->device;
-	struct pvclock_slot *slot = device->opened ? clock->here(clock->device) : NULL;
+	struct pvclock_slot *slot = device->opened ? clock->get_core_device(clock->device) : NULL;
 	uint64_t tsc;
 
 	return slot && pvclock_take(&slot->clock, hw_tsc_lfence, taken, &tsc);
@@ -96,13 +96,13 @@ pvclock_assumed(void *context)
 }
 
 enum paravirtual_stable
-pvclock_stable(void *context)
+pvclock_get_stability(void *context)
 {
 	const struct device *device = context;
 	bool stable = device->saved[PVCLOCK_STABLE_KNOWN], unknown = pvclock_count_refusals(device) != 0;
 
 	for (size_t i = 0; i < device->saved[PVCLOCK_PAGES]; i++) {
-		const struct pvclock_slot *slot = slot_at(device, i);
+		const struct pvclock_slot *slot = get_slot(device, i);
 
 		stable &= !slot->on || ((const volatile struct pvclock *)&slot->clock)->flags & PVCLOCK_TSC_STABLE;
 		unknown |= slot->torn != 0;
@@ -134,6 +134,7 @@ pvclock_test(struct pvclock_slot *slot, struct clock *clock, const char *whose)
 void
 pvclock_note_stable(struct clock *clock)
 {
-	probe_note(clock, pvclock_stable(clock->device) == STABLE_YES ? "Its page says TSC_STABLE: cores may be compared." :
+	probe_note(clock, pvclock_get_stability(clock->device) == STABLE_YES ?
+		   "Its page says TSC_STABLE: cores may be compared." :
 		   "Its page does not say TSC_STABLE: cores are not to be compared.");
 }

@@ -64,7 +64,7 @@ uint64_t pvclock_count_refusals(const struct device *device);
  * compared between cores. Returns STABLE_NO if a page in use lacks the flag. Returns STABLE_UNKNOWN if the hypervisor
  * wrote no page for a core, or if a page changed in all tries of a read.
  */
-enum paravirtual_stable pvclock_stable(void *device);
+enum paravirtual_stable pvclock_get_stability(void *device);
 
 /*
  * Returns the TSC's rate that this core's page assumes, for clock.assumed. Returns 0 if the rate has changed since the

@@ -43,7 +43,7 @@ xen_register_slot(const struct device *device, struct pvclock_slot *slot)
 }
 
 static void *
-xen_here(void *context)
+xen_get_core_device(void *context)
 {
 	struct device *device = context;
 	struct pvclock_slot *slot = pvclock_find_slot(device);
@@ -56,7 +56,7 @@ xen_here(void *context)
 static void
 xen_sample(void *device, struct sample *samples, size_t count)
 {
-	paravirtual_sample(device, samples, count, pvclock_read, xen_here(device));
+	paravirtual_sample(device, samples, count, pvclock_read, xen_get_core_device(device));
 }
 
 /*
@@ -84,7 +84,8 @@ static const struct clock xen_row = {
 	.id = "xen", .title = "Xen's clock, from this core's page and the TSC", .width_bits = 64,
 	.wrap_ticks = UINT64_MAX, .claimed = { 1000000000, 1 }, .claimed_within_ppb = 1, .by_tsc = true, .paged = true,
 	.offered_by = PARAVIRTUAL_XEN, .rating = 400, .found_by = "Xen's features, by hypercall",
-	.sample = xen_sample, .stable = pvclock_stable, .assumed = pvclock_assumed, .here = xen_here, .read = pvclock_read,
+	.sample = xen_sample, .get_stability = pvclock_get_stability, .assumed = pvclock_assumed,
+	.get_core_device = xen_get_core_device, .read = pvclock_read,
 };
 
 /*

@@ -25,7 +25,7 @@ put_register(char *text, uint32_t value)
 
 /* Removes the blanks at both ends of TEXT. */
 static void
-trim(char *text)
+remove_outer_blanks(char *text)
 {
 	size_t first = 0, length = text_length(text);
 
@@ -110,7 +110,7 @@ read_hypervisor(struct cpu_facts *facts)
 	struct hw_cpuid r = hw_cpuid(LEAF_HYPERVISOR_MAX, 0);
 
 	put_register(put_register(put_register(facts->hypervisor, r.ebx), r.ecx), r.edx);
-	trim(facts->hypervisor);
+	remove_outer_blanks(facts->hypervisor);
 	if (facts->hypervisor[0] == 0)
 		name_unknown_hypervisor(facts);
 }
@@ -126,7 +126,7 @@ read_brand(struct cpu_facts *facts)
 		end = put_register(put_register(end, r.eax), r.ebx);
 		end = put_register(put_register(end, r.ecx), r.edx);
 	}
-	trim(facts->brand);
+	remove_outer_blanks(facts->brand);
 }
 
 /* Returns true if LFENCE waits for all earlier instructions, so that it alone orders a read of the TSC. */

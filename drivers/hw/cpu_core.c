@@ -65,7 +65,7 @@ split_by_amd(const struct cpu_facts *facts, struct split *split)
  * Splits the APIC id. Returns false on older processors, which report only the largest number of threads in a package.
  */
 static bool
-split_find(const struct cpu_facts *facts, struct split *split)
+find_split(const struct cpu_facts *facts, struct split *split)
 {
 	uint32_t max = facts->basic_leaf_max;
 
@@ -84,7 +84,7 @@ cpu_read_core(struct core_facts *core)
 	*core = (struct core_facts){
 		.has_tsc_adjust = facts.has_tsc_adjust,
 		.has_tsc_aux = facts.has_rdtscp,
-		.has_topology = split_find(&facts, &split) && split.thread_bits <= split.package_bits,
+		.has_topology = find_split(&facts, &split) && split.thread_bits <= split.package_bits,
 	};
 	if (core->has_tsc_adjust)
 		core->tsc_adjust = (int64_t)hw_msr_read(MSR_TSC_ADJUST);

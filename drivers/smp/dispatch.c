@@ -26,7 +26,7 @@ struct batch {
 
 /* Returns the slot of core I of the batch, or NULL for the boot core and for cores that are not alive. */
 static struct core_slot *
-batch_slot(const struct batch *batch, size_t i)
+get_batch_slot(const struct batch *batch, size_t i)
 {
 	size_t core = dispatch_core(batch->cores, i);
 	struct core_slot *slots = batch->startup->slots;
@@ -37,7 +37,7 @@ batch_slot(const struct batch *batch, size_t i)
 }
 
 static bool
-slot_reached(const struct core_slot *slot, enum stage stage)
+has_slot_reached(const struct core_slot *slot, enum stage stage)
 {
 	const uint32_t *sequence = stage == STAGE_TAKEN ? &slot->taken : &slot->done;
 
@@ -45,7 +45,7 @@ slot_reached(const struct core_slot *slot, enum stage stage)
 }
 
 static uint32_t
-slot_fault(const struct core_slot *slot)
+read_slot_fault(const struct core_slot *slot)
 {
 	return __atomic_load_n(&slot->fault, __ATOMIC_ACQUIRE);
 }
@@ -57,7 +57,7 @@ batch_post(const struct batch *batch, smp_job *job, void *argument)
 	bool here = false;
 
 	for (size_t i = 0; i < batch->count; i++) {
-		struct core_slot *slot = batch_slot(batch, i);
+		struct core_slot *slot = get_batch_slot(batch, i);
 
 		here |= dispatch_core(batch->cores, i) == 0;
 		if (!slot)
@@ -74,9 +74,9 @@ static void
 batch_wake(const struct batch *batch, size_t first)
 {
 	for (size_t i = first; i < batch->count; i++) {
-		const struct core_slot *slot = batch_slot(batch, i);
+		const struct core_slot *slot = get_batch_slot(batch, i);
 
-		if (slot && !slot_reached(slot, STAGE_TAKEN))
+		if (slot && !has_slot_reached(slot, STAGE_TAKEN))
 			lapic_send_fixed(&batch->startup->lapic, slot->apic_id, LAPIC_WAKE_VECTOR);
 	}
 }
@@ -89,9 +89,9 @@ static size_t
 batch_first_pending(const struct batch *batch, size_t first, enum stage stage)
 {
 	for (; first < batch->count; first++) {
-		const struct core_slot *slot = batch_slot(batch, first);
+		const struct core_slot *slot = get_batch_slot(batch, first);
 
-		if (slot && !slot_reached(slot, stage) && slot_fault(slot) == 0)
+		if (slot && !has_slot_reached(slot, stage) && read_slot_fault(slot) == 0)
 			break;
 	}
 	return first;
@@ -126,11 +126,11 @@ batch_stop_unfinished(const struct batch *batch)
 	bool lost = false;
 
 	for (size_t i = 0; i < batch->count; i++) {
-		struct core_slot *slot = batch_slot(batch, i);
+		struct core_slot *slot = get_batch_slot(batch, i);
 
 		if (!slot)
 			continue;
-		if (slot_reached(slot, STAGE_DONE)) {
+		if (has_slot_reached(slot, STAGE_DONE)) {
 			finished++;
 			continue;
 		}
@@ -141,7 +141,7 @@ batch_stop_unfinished(const struct batch *batch)
 		return finished;
 	startup_stop(startup, 1, startup->count, CORE_REQUESTED, CORE_LATE);
 	for (size_t i = 1; i < startup->count; i++)
-		if (startup->slots[i].standing == CORE_LATE && slot_fault(&startup->slots[i]) != 0)
+		if (startup->slots[i].standing == CORE_LATE && read_slot_fault(&startup->slots[i]) != 0)
 			startup->slots[i].standing = CORE_EXCEPTION;
 	return finished;
 }
@@ -218,9 +218,9 @@ dispatch_halt_all(const struct startup *startup)
 	batch_wake(&batch, 0);
 	batch_await(&batch, STAGE_DONE, REST_NS);
 	for (size_t i = 1; i < startup->count; i++) {
-		struct core_slot *slot = batch_slot(&batch, i);
+		struct core_slot *slot = get_batch_slot(&batch, i);
 
-		if (slot && slot_reached(slot, STAGE_DONE))
+		if (slot && has_slot_reached(slot, STAGE_DONE))
 			slot->standing = CORE_STOPPED;
 	}
 	startup_stop(startup, 1, startup->count, CORE_ALIVE, CORE_STOPPED);

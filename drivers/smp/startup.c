@@ -209,7 +209,7 @@ startup_stop(const struct startup *startup, size_t first, size_t end,
 }
 
 const char *
-startup_reason(enum core_standing standing)
+startup_explain(enum core_standing standing)
 {
 	static const char *const reasons[] = {
 		[CORE_NOT_REQUESTED] = "left out: fewer cores were asked for",

@@ -109,6 +109,6 @@ void startup_stop(const struct startup *startup, size_t first, size_t end,
 		  enum core_standing before, enum core_standing after);
 
 /* Returns a sentence that explains STANDING in the report; "" for CORE_ALIVE and CORE_STOPPED. */
-const char *startup_reason(enum core_standing standing);
+const char *startup_explain(enum core_standing standing);
 
 #endif

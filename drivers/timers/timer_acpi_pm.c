@@ -11,7 +11,7 @@
 #define TMR_EN        1u /* bit in the enable register, the second half of the block (4.8.3.1.2) */
 #define EVENT_LENGTH  4u /* minimum length of the block: two bytes for each register (4.8.3.1) */
 
-enum { BY_STATUS, BY_SCI }; /* values of driver->way, which selects how a tick is detected */
+enum { BY_STATUS, BY_SCI }; /* values of driver->route_kind, which selects how a tick is detected */
 enum { STATUS_PORT, ENABLE_PORT, HALF, SAVED_ENABLE };
 
 static uint64_t
@@ -45,7 +45,7 @@ pm_timer_open(const struct platform *platform, struct timer *timer)
 	const struct acpi_fadt *fadt = &platform->acpi.fadt;
 	struct ioapic_line line = ioapic_line_of_sci(&platform->acpi.madt, fadt->sci_int);
 
-	timer->route = (struct timer_route){ .kind = timer->driver->way == BY_SCI ? "ioapic" : "status" };
+	timer->route = (struct timer_route){ .kind = timer->driver->route_kind == BY_SCI ? "ioapic" : "status" };
 	timer->hz = (struct rate)ACPI_PM_EXACT_HZ;
 	timer->ticks_max = UINT32_MAX;
 	timer->phase_ticks = 1; /* the current tick has partly passed, so the interrupt may come up to one tick early */
@@ -54,7 +54,7 @@ pm_timer_open(const struct platform *platform, struct timer *timer)
 		return;
 	if (hw_in16((uint16_t)timer->saved[ENABLE_PORT]) & TMR_EN)
 		timer_refuse(timer, CLOCK_DISABLED, "In use by the firmware (TMR_EN): not tested.");
-	else if (timer->driver->way == BY_SCI)
+	else if (timer->driver->route_kind == BY_SCI)
 		timer_find_line(platform, timer, line);
 }
 
@@ -65,16 +65,16 @@ pm_timer_acknowledge(const struct timer *timer)
 }
 
 static void
-pm_timer_take(struct timer *timer, uint32_t vector)
+pm_timer_set_up(struct timer *timer, uint32_t vector)
 {
 	timer->route.vector = vector;
 	timer->saved[SAVED_ENABLE] = hw_in16((uint16_t)timer->saved[ENABLE_PORT]);
-	if (timer->driver->way == BY_SCI)
+	if (timer->driver->route_kind == BY_SCI)
 		timer_route_line(timer, vector);
 }
 
 static uint64_t
-pm_timer_left(const struct timer *timer)
+pm_timer_get_ticks_left(const struct timer *timer)
 {
 	return timer->saved[HALF] - pm_timer_now(timer) % timer->saved[HALF] - 1;
 }
@@ -95,7 +95,7 @@ pm_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
 	(void)periodic;
 	pm_timer_acknowledge(timer);
 	now = pm_timer_now(timer);
-	if (timer->driver->way == BY_SCI)
+	if (timer->driver->route_kind == BY_SCI)
 		hw_out16((uint16_t)timer->saved[ENABLE_PORT], (uint16_t)timer->saved[SAVED_ENABLE] | TMR_EN);
 	return (now + timer->saved[HALF] - now % timer->saved[HALF]) & timer->count_mask;
 }
@@ -109,27 +109,27 @@ pm_timer_expired(const struct timer *timer)
 static void
 pm_timer_disarm(struct timer *timer)
 {
-	if (timer->driver->way == BY_SCI)
+	if (timer->driver->route_kind == BY_SCI)
 		hw_out16((uint16_t)timer->saved[ENABLE_PORT], (uint16_t)timer->saved[SAVED_ENABLE]);
 }
 
 static void
-pm_timer_give_back(struct timer *timer)
+pm_timer_restore(struct timer *timer)
 {
 	pm_timer_disarm(timer);
-	if (timer->driver->way == BY_SCI)
+	if (timer->driver->route_kind == BY_SCI)
 		timer_return_line(timer);
 	pm_timer_acknowledge(timer);
 }
 
 #define PM_DRIVER(name, text, ...)                                                                              \
 	{                                                                                                       \
-		.id = name, .title = text, __VA_ARGS__, .open = pm_timer_open, .take = pm_timer_take, .fit = pm_timer_fit, \
-		.arm = pm_timer_arm, .expired = pm_timer_expired, .left = pm_timer_left,                        \
-		.acknowledge = pm_timer_acknowledge, .disarm = pm_timer_disarm, .give_back = pm_timer_give_back, \
+		.id = name, .title = text, __VA_ARGS__, .open = pm_timer_open, .set_up = pm_timer_set_up, .fit = pm_timer_fit, \
+		.arm = pm_timer_arm, .expired = pm_timer_expired, .get_ticks_left = pm_timer_get_ticks_left,    \
+		.acknowledge = pm_timer_acknowledge, .disarm = pm_timer_disarm, .restore = pm_timer_restore,    \
 	}
 
 const struct timer_driver timer_acpi_pm[TIMER_PMS] = {
-	PM_DRIVER("acpi_pm", "PM timer, its status polled", .kind = TIMER_POLLED, .way = BY_STATUS),
-	PM_DRIVER("acpi_pm_sci", "PM timer, by the SCI", .kind = TIMER_AWAITED, .way = BY_SCI, .only_all = true),
+	PM_DRIVER("acpi_pm", "PM timer, its status polled", .kind = TIMER_POLLED, .route_kind = BY_STATUS),
+	PM_DRIVER("acpi_pm_sci", "PM timer, by the SCI", .kind = TIMER_AWAITED, .route_kind = BY_SCI, .only_all = true),
 };

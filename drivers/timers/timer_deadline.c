@@ -32,9 +32,9 @@ deadline_disarm(struct timer *timer)
 
 /* 10.5.4.1: a change of the mode disarms the timer. The write to the LAPIC must complete before the MSR is written. */
 static void
-deadline_take(struct timer *timer, uint32_t vector)
+deadline_set_up(struct timer *timer, uint32_t vector)
 {
-	struct lapic lapic = timer_lapic_of(timer);
+	struct lapic lapic = timer_get_lapic(timer);
 
 	timer->route.vector = vector;
 	timer->saved[SAVED_LVT] = lapic_read(&lapic, LAPIC_LVT_TIMER);
@@ -63,7 +63,7 @@ deadline_expired(const struct timer *timer)
 }
 
 static uint64_t
-deadline_left(const struct timer *timer)
+deadline_get_ticks_left(const struct timer *timer)
 {
 	uint64_t due = hw_msr_read(MSR_TSC_DEADLINE), now = hw_tsc();
 
@@ -72,9 +72,9 @@ deadline_left(const struct timer *timer)
 }
 
 static void
-deadline_give_back(struct timer *timer)
+deadline_restore(struct timer *timer)
 {
-	struct lapic lapic = timer_lapic_of(timer);
+	struct lapic lapic = timer_get_lapic(timer);
 
 	deadline_disarm(timer);
 	lapic_write(&lapic, LAPIC_LVT_TIMER, LAPIC_LVT_MASKED | timer->route.vector);
@@ -88,10 +88,10 @@ const struct timer_driver timer_deadline = {
 	.in_quick = true,
 	.on_each_core = true,
 	.open = deadline_open,
-	.take = deadline_take,
+	.set_up = deadline_set_up,
 	.arm = deadline_arm,
 	.expired = deadline_expired,
-	.left = deadline_left,
+	.get_ticks_left = deadline_get_ticks_left,
 	.disarm = deadline_disarm,
-	.give_back = deadline_give_back,
+	.restore = deadline_restore,
 };

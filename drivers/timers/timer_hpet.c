@@ -31,18 +31,18 @@
 #define TICKS_MAX    (UINT32_MAX / 2)
 
 enum { SAVED_CONFIGURATION, SAVED_COMPARATOR, SAVED_FSB, SAVED_GENERAL };
-enum { BY_IOAPIC, BY_FSB, BY_LEGACY }; /* values of driver->way, which selects the route of the interrupts */
+enum { BY_IOAPIC, BY_FSB, BY_LEGACY }; /* values of driver->route_kind, which selects the route of the interrupts */
 
 static uint64_t
-registers_of(const struct timer *timer)
+get_registers_address(const struct timer *timer)
 {
 	return timer->address + HPET_TIMER(timer->driver->unit);
 }
 
 static uint64_t
-comparator_of(const struct timer *timer)
+get_comparator_address(const struct timer *timer)
 {
-	return registers_of(timer) + 8;
+	return get_registers_address(timer) + 8;
 }
 
 static bool
@@ -62,17 +62,17 @@ find_route(const struct platform *platform, struct timer *timer)
 	if (lapic_open(&lapic) || lapic_id(&lapic) > IOAPIC_ID_MAX)
 		return timer_refuse(timer, CLOCK_DISABLED,
 				    "Its interrupts can't name this core: the APIC id has more than eight bits.");
-	switch (timer->driver->way) {
+	switch (timer->driver->route_kind) {
 	case BY_FSB:
 		timer->route.kind = "fsb";
-		return hw_read32(registers_of(timer)) & FSB_CAP ||
+		return hw_read32(get_registers_address(timer)) & FSB_CAP ||
 		       timer_refuse(timer, CLOCK_ABSENT, "It can't send messages (FSB delivery).");
 	case BY_LEGACY:
 		if (!(hw_read32(timer->address + HPET_ID) & LEGACY_CAP))
 			return timer_refuse(timer, CLOCK_ABSENT, "It can't take the PIT's place.");
 		return timer_pic_is_masked(timer) && find_pin(platform, timer, 1u << LEGACY_PIN);
 	default: /* 2.3.8, high half: TN_INT_ROUTE_CAP, a bit mask of the pins that the timer can use */
-		return find_pin(platform, timer, hw_read32(registers_of(timer) + 4) & ~ISA_PINS);
+		return find_pin(platform, timer, hw_read32(get_registers_address(timer) + 4) & ~ISA_PINS);
 	}
 }
 
@@ -100,7 +100,7 @@ hpet_timer_open(const struct platform *platform, struct timer *timer)
 	timer->unlisted = timer->driver->unit >= HPET_TIMERS(hw_read32(timer->address + HPET_ID));
 	if (timer->unlisted)
 		return;
-	if (configuration & LEGACY_CNF || hw_read32(registers_of(timer)) & HPET_TN_INT_ENB) {
+	if (configuration & LEGACY_CNF || hw_read32(get_registers_address(timer)) & HPET_TN_INT_ENB) {
 		timer_refuse(timer, CLOCK_DISABLED, "In use by the firmware: not tested.");
 		return;
 	}
@@ -108,7 +108,7 @@ hpet_timer_open(const struct platform *platform, struct timer *timer)
 	timer->ticks_max = TICKS_MAX;
 	timer->clock = "hpet";
 	timer->count_mask = UINT32_MAX;
-	timer->no_periods = !(hw_read32(registers_of(timer)) & PER_INT_CAP);
+	timer->no_periods = !(hw_read32(get_registers_address(timer)) & PER_INT_CAP);
 	timer->counter_address = timer->address + HPET_COUNTER;
 	if (find_route(platform, timer))
 		timer->state = CLOCK_PRESENT;
@@ -117,7 +117,7 @@ hpet_timer_open(const struct platform *platform, struct timer *timer)
 static void
 hpet_timer_disarm(struct timer *timer)
 {
-	uint64_t at = registers_of(timer);
+	uint64_t at = get_registers_address(timer);
 
 	hw_write32(at, hw_read32(at) & ~(HPET_TN_INT_ENB | TYPE_CNF));
 }
@@ -142,31 +142,31 @@ restore_messages(const struct timer *timer)
 }
 
 static void
-hpet_timer_take(struct timer *timer, uint32_t vector)
+hpet_timer_set_up(struct timer *timer, uint32_t vector)
 {
-	uint64_t at = registers_of(timer);
+	uint64_t at = get_registers_address(timer);
 	uint32_t configuration = hw_read32(at);
 	struct lapic lapic;
 
 	timer->route.vector = vector;
 	timer->saved[SAVED_CONFIGURATION] = configuration;
-	timer->saved[SAVED_COMPARATOR] = hw_read32(comparator_of(timer)) |
-					 (uint64_t)hw_read32(comparator_of(timer) + 4) << 32;
+	timer->saved[SAVED_COMPARATOR] = hw_read32(get_comparator_address(timer)) |
+					 (uint64_t)hw_read32(get_comparator_address(timer) + 4) << 32;
 	timer->saved[SAVED_GENERAL] = hw_read32(timer->address + HPET_CONFIGURATION);
 	configuration &= ~(ROUTE_MASK | LEVEL | FSB_EN | HPET_TN_INT_ENB | TYPE_CNF);
 	configuration |= MODE_32;
 	if (lapic_open(&lapic))
 		return;
-	if (timer->driver->way == BY_FSB) {
+	if (timer->driver->route_kind == BY_FSB) {
 		set_up_messages(timer, lapic_id(&lapic), vector);
 		configuration |= FSB_EN;
 	} else {
 		timer_route_line(timer, vector);
 	}
-	if (timer->driver->way == BY_IOAPIC)
+	if (timer->driver->route_kind == BY_IOAPIC)
 		configuration |= timer->route.pin << ROUTE_SHIFT;
 	hw_write32(at, configuration);
-	if (timer->driver->way == BY_LEGACY)
+	if (timer->driver->route_kind == BY_LEGACY)
 		hw_write32(timer->address + HPET_CONFIGURATION, (uint32_t)timer->saved[SAVED_GENERAL] | LEGACY_CNF);
 }
 
@@ -177,15 +177,15 @@ hpet_timer_take(struct timer *timer, uint32_t vector)
 static uint64_t
 hpet_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
 {
-	uint64_t at = registers_of(timer);
+	uint64_t at = get_registers_address(timer);
 	uint32_t configuration = hw_read32(at) & ~(HPET_TN_INT_ENB | TYPE_CNF), due;
 
 	if (periodic)
 		hw_write32(at, configuration | TYPE_CNF | VAL_SET_CNF);
 	due = hw_read32(timer->address + HPET_COUNTER) + (uint32_t)ticks;
-	hw_write32(comparator_of(timer), due);
+	hw_write32(get_comparator_address(timer), due);
 	if (periodic)
-		hw_write32(comparator_of(timer), (uint32_t)ticks);
+		hw_write32(get_comparator_address(timer), (uint32_t)ticks);
 	hw_write32(at, configuration | HPET_TN_INT_ENB | (periodic ? TYPE_CNF : 0));
 	return due;
 }
@@ -193,15 +193,15 @@ hpet_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
 static void
 hpet_timer_arm_over(struct timer *timer)
 {
-	uint64_t at = registers_of(timer);
+	uint64_t at = get_registers_address(timer);
 
 	hw_write32(at, hw_read32(at) | HPET_TN_INT_ENB);
 }
 
 static uint64_t
-hpet_timer_left(const struct timer *timer)
+hpet_timer_get_ticks_left(const struct timer *timer)
 {
-	int32_t left = (int32_t)(hw_read32(comparator_of(timer)) - hw_read32(timer->address + HPET_COUNTER));
+	int32_t left = (int32_t)(hw_read32(get_comparator_address(timer)) - hw_read32(timer->address + HPET_COUNTER));
 
 	return left > 0 ? (uint64_t)left : 0;
 }
@@ -209,19 +209,19 @@ hpet_timer_left(const struct timer *timer)
 static bool
 hpet_timer_expired(const struct timer *timer)
 {
-	return hpet_timer_left(timer) == 0;
+	return hpet_timer_get_ticks_left(timer) == 0;
 }
 
 static void
-hpet_timer_give_back(struct timer *timer)
+hpet_timer_restore(struct timer *timer)
 {
 	hpet_timer_disarm(timer);
-	if (timer->driver->way == BY_LEGACY)
+	if (timer->driver->route_kind == BY_LEGACY)
 		hw_write32(timer->address + HPET_CONFIGURATION, (uint32_t)timer->saved[SAVED_GENERAL]);
-	hw_write32(comparator_of(timer), (uint32_t)timer->saved[SAVED_COMPARATOR]);
-	hw_write32(comparator_of(timer) + 4, (uint32_t)(timer->saved[SAVED_COMPARATOR] >> 32));
-	hw_write32(registers_of(timer), (uint32_t)timer->saved[SAVED_CONFIGURATION]);
-	if (timer->driver->way == BY_FSB)
+	hw_write32(get_comparator_address(timer), (uint32_t)timer->saved[SAVED_COMPARATOR]);
+	hw_write32(get_comparator_address(timer) + 4, (uint32_t)(timer->saved[SAVED_COMPARATOR] >> 32));
+	hw_write32(get_registers_address(timer), (uint32_t)timer->saved[SAVED_CONFIGURATION]);
+	if (timer->driver->route_kind == BY_FSB)
 		restore_messages(timer);
 	else
 		timer_return_line(timer);
@@ -230,15 +230,15 @@ hpet_timer_give_back(struct timer *timer)
 #define HPET_DRIVER(name, text, ...)                                                                            \
 	{                                                                                                       \
 		.id = name, .title = text, .periodic = true, __VA_ARGS__, .open = hpet_timer_open,              \
-		.take = hpet_timer_take, .arm = hpet_timer_arm, .arm_over = hpet_timer_arm_over, .expired = hpet_timer_expired, \
-		.left = hpet_timer_left, .disarm = hpet_timer_disarm, .give_back = hpet_timer_give_back,        \
+		.set_up = hpet_timer_set_up, .arm = hpet_timer_arm, .arm_over = hpet_timer_arm_over, .expired = hpet_timer_expired, \
+		.get_ticks_left = hpet_timer_get_ticks_left, .disarm = hpet_timer_disarm, .restore = hpet_timer_restore, \
 	}
 #define HPET_OTHER(n) HPET_DRIVER("hpet" #n, "HPET comparator " #n ", by an I/O APIC", .unit = n, .secondary = true)
 
 const struct timer_driver timer_hpet[TIMER_HPETS] = {
 	HPET_DRIVER("hpet0", "HPET comparator 0, by an I/O APIC", .in_quick = true),
 	HPET_OTHER(1), HPET_OTHER(2), HPET_OTHER(3), HPET_OTHER(4), HPET_OTHER(5), HPET_OTHER(6), HPET_OTHER(7),
-	HPET_DRIVER("hpet_fsb", "HPET comparator 0, by messages", .way = BY_FSB, .secondary = true),
-	HPET_DRIVER("hpet_legacy", "HPET comparator 0, in the PIT's place", .way = BY_LEGACY, .secondary = true,
+	HPET_DRIVER("hpet_fsb", "HPET comparator 0, by messages", .route_kind = BY_FSB, .secondary = true),
+	HPET_DRIVER("hpet_legacy", "HPET comparator 0, in the PIT's place", .route_kind = BY_LEGACY, .secondary = true,
 		    .only_all = true),
 };

@@ -46,7 +46,7 @@ hv_timer_disarm(struct timer *timer)
 }
 
 static void
-hv_timer_take(struct timer *timer, uint32_t vector)
+hv_timer_set_up(struct timer *timer, uint32_t vector)
 {
 	timer->route.vector = vector;
 	timer->saved[SAVED_CONFIG] = hw_msr_read(MSR_HV_TIMER_CONFIG);
@@ -66,7 +66,7 @@ hv_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
 }
 
 static uint64_t
-hv_timer_left(const struct timer *timer)
+hv_timer_get_ticks_left(const struct timer *timer)
 {
 	uint64_t now = hw_msr_read(MSR_HV_REFERENCE);
 
@@ -86,7 +86,7 @@ hv_timer_expired(const struct timer *timer)
  * start the timer.
  */
 static void
-hv_timer_give_back(struct timer *timer)
+hv_timer_restore(struct timer *timer)
 {
 	hw_msr_write(MSR_HV_TIMER_CONFIG, 0);
 	hw_msr_write(MSR_HV_TIMER_COUNT, timer->saved[SAVED_COUNT]);
@@ -100,10 +100,10 @@ const struct timer_driver timer_hyperv = {
 	.in_quick = true,
 	.on_each_core = true,
 	.open = hv_timer_open,
-	.take = hv_timer_take,
+	.set_up = hv_timer_set_up,
 	.arm = hv_timer_arm,
 	.expired = hv_timer_expired,
-	.left = hv_timer_left,
+	.get_ticks_left = hv_timer_get_ticks_left,
 	.disarm = hv_timer_disarm,
-	.give_back = hv_timer_give_back,
+	.restore = hv_timer_restore,
 };

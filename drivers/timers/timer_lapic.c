@@ -25,16 +25,16 @@ lapic_timer_open(const struct platform *platform, struct timer *timer)
 static void
 lapic_timer_disarm(struct timer *timer)
 {
-	struct lapic lapic = timer_lapic_of(timer);
+	struct lapic lapic = timer_get_lapic(timer);
 
 	lapic_write(&lapic, LAPIC_LVT_TIMER, LAPIC_LVT_MASKED | timer->route.vector);
 	lapic_write(&lapic, LAPIC_INITIAL_COUNT, 0);
 }
 
 static void
-lapic_timer_take(struct timer *timer, uint32_t vector)
+lapic_timer_set_up(struct timer *timer, uint32_t vector)
 {
-	struct lapic lapic = timer_lapic_of(timer);
+	struct lapic lapic = timer_get_lapic(timer);
 
 	timer->route.vector = vector;
 	timer->saved[SAVED_LVT] = lapic_read(&lapic, LAPIC_LVT_TIMER);
@@ -47,7 +47,7 @@ lapic_timer_take(struct timer *timer, uint32_t vector)
 static uint64_t
 lapic_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
 {
-	struct lapic lapic = timer_lapic_of(timer);
+	struct lapic lapic = timer_get_lapic(timer);
 
 	lapic_write(&lapic, LAPIC_LVT_TIMER, timer->route.vector | (periodic ? LVT_PERIODIC : 0));
 	lapic_write(&lapic, LAPIC_INITIAL_COUNT, (uint32_t)ticks);
@@ -55,9 +55,9 @@ lapic_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
 }
 
 static uint64_t
-lapic_timer_left(const struct timer *timer)
+lapic_timer_get_ticks_left(const struct timer *timer)
 {
-	struct lapic lapic = timer_lapic_of(timer);
+	struct lapic lapic = timer_get_lapic(timer);
 
 	return lapic_read(&lapic, LAPIC_CURRENT_COUNT);
 }
@@ -65,14 +65,14 @@ lapic_timer_left(const struct timer *timer)
 static bool
 lapic_timer_expired(const struct timer *timer)
 {
-	return lapic_timer_left(timer) == 0;
+	return lapic_timer_get_ticks_left(timer) == 0;
 }
 
 /* Restores the registers. The initial count is last, because writing it starts the timer. */
 static void
-lapic_timer_give_back(struct timer *timer)
+lapic_timer_restore(struct timer *timer)
 {
-	struct lapic lapic = timer_lapic_of(timer);
+	struct lapic lapic = timer_get_lapic(timer);
 
 	lapic_timer_disarm(timer);
 	lapic_write(&lapic, LAPIC_DIVIDE, (uint32_t)timer->saved[SAVED_DIVIDE]);
@@ -87,10 +87,10 @@ const struct timer_driver timer_lapic = {
 	.in_quick = true,
 	.on_each_core = true,
 	.open = lapic_timer_open,
-	.take = lapic_timer_take,
+	.set_up = lapic_timer_set_up,
 	.arm = lapic_timer_arm,
 	.expired = lapic_timer_expired,
-	.left = lapic_timer_left,
+	.get_ticks_left = lapic_timer_get_ticks_left,
 	.disarm = lapic_timer_disarm,
-	.give_back = lapic_timer_give_back,
+	.restore = lapic_timer_restore,
 };

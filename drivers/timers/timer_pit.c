@@ -85,7 +85,7 @@ pit_timer_settle(struct timer *timer)
 }
 
 static void
-pit_timer_take(struct timer *timer, uint32_t vector)
+pit_timer_set_up(struct timer *timer, uint32_t vector)
 {
 	timer->saved[SAVED_STATUS] = timer_pit_status();
 	pit_timer_end_count(timer);
@@ -108,7 +108,7 @@ pit_timer_expired(const struct timer *timer)
 }
 
 static uint64_t
-pit_timer_left(const struct timer *timer)
+pit_timer_get_ticks_left(const struct timer *timer)
 {
 	uint32_t low, high;
 
@@ -122,7 +122,7 @@ pit_timer_left(const struct timer *timer)
 }
 
 static void
-pit_timer_give_back(struct timer *timer)
+pit_timer_restore(struct timer *timer)
 {
 	uint8_t control = timer->saved[SAVED_STATUS] & STATUS_CONTROL;
 
@@ -137,9 +137,10 @@ pit_timer_give_back(struct timer *timer)
 
 #define PIT_DRIVER(name, text, ...)                                                                             \
 	{                                                                                                       \
-		.id = name, .title = text, .periodic = true, __VA_ARGS__, .open = pit_timer_open, .take = pit_timer_take, \
-		.settle = pit_timer_settle, .arm = pit_timer_arm, .expired = pit_timer_expired, .left = pit_timer_left, \
-		.disarm = pit_timer_disarm, .give_back = pit_timer_give_back,                                   \
+		.id = name, .title = text, .periodic = true, __VA_ARGS__, .open = pit_timer_open, .set_up = pit_timer_set_up, \
+		.settle = pit_timer_settle, .arm = pit_timer_arm, .expired = pit_timer_expired,                 \
+		.get_ticks_left = pit_timer_get_ticks_left,                                                     \
+		.disarm = pit_timer_disarm, .restore = pit_timer_restore,                                       \
 	}
 
 const struct timer_driver timer_pit[TIMER_PITS] = {

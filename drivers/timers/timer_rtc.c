@@ -20,11 +20,11 @@
 #define SHIFT_MAX        14u   /* 2 Hz: 16,384 periods of the crystal */
 #define SELECT(shift)    ((uint8_t)((shift) + 1)) /* value of register A, from the data sheet's periodic rate table */
 
-enum { RTC_PERIODIC, RTC_UPDATE, RTC_ALARM }; /* values of driver->way, which selects one of the three interrupts */
+enum { RTC_PERIODIC, RTC_UPDATE, RTC_ALARM }; /* values of driver->route_kind: one of the three interrupts */
 enum { FOUND_A, FOUND_B, FOUND_ALARM, FOUND_NMI, FOUND_INDEX };
 
 static struct device
-device_of(const struct timer *timer)
+make_device(const struct timer *timer)
 {
 	return (struct device){ .address = timer->address, .saved = { [RTC_NMI] = timer->saved[FOUND_NMI],
 								      [SAVED_INDEX] = timer->saved[FOUND_INDEX] } };
@@ -45,7 +45,7 @@ static void
 check_availability(const struct platform *platform, struct timer *timer)
 {
 	struct ioapic_line line = ioapic_line_of(&platform->acpi.madt, IRQ);
-	struct device device = device_of(timer);
+	struct device device = make_device(timer);
 	uint8_t a = rtc_read_register(&device, REGISTER_A), b = rtc_read_register(&device, REGISTER_B);
 
 	timer->state = CLOCK_PRESENT;
@@ -66,8 +66,8 @@ rtc_timer_open(const struct platform *platform, struct timer *timer)
 	uint64_t interrupts;
 
 	timer->route = (struct timer_route){ .kind = timer->driver->by_pic ? "pic" : "ioapic" };
-	timer->hz = (struct rate){ timer->driver->way == RTC_PERIODIC ? CRYSTAL_HZ : 1, 1 };
-	timer->ticks_max = timer->driver->way == RTC_PERIODIC ? 1u << SHIFT_MAX : 1;
+	timer->hz = (struct rate){ timer->driver->route_kind == RTC_PERIODIC ? CRYSTAL_HZ : 1, 1 };
+	timer->ticks_max = timer->driver->route_kind == RTC_PERIODIC ? 1u << SHIFT_MAX : 1;
 	timer->own_phase = true;
 	if (platform->acpi.fadt.found && platform->acpi.fadt.cmos_rtc_absent) {
 		timer_refuse(timer, CLOCK_ABSENT, "The FADT lists none (CMOS RTC not present).");
@@ -95,12 +95,12 @@ timer_rtc_alarm(const struct device *device)
 }
 
 static void
-rtc_timer_take(struct timer *timer, uint32_t vector)
+rtc_timer_set_up(struct timer *timer, uint32_t vector)
 {
 	struct device device;
 
 	find_ports(timer);
-	device = device_of(timer);
+	device = make_device(timer);
 	timer->saved[FOUND_A] = rtc_read_register(&device, REGISTER_A) & (uint8_t)~A_UIP;
 	timer->saved[FOUND_B] = rtc_read_register(&device, REGISTER_B);
 	timer->saved[FOUND_ALARM] = timer_rtc_alarm(&device);
@@ -123,18 +123,18 @@ static uint64_t
 rtc_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
 {
 	static const uint8_t enables[] = { [RTC_PERIODIC] = B_PIE, [RTC_UPDATE] = B_UIE, [RTC_ALARM] = B_AIE };
-	struct device device = device_of(timer);
+	struct device device = make_device(timer);
 	unsigned shift = SHIFT_MIN;
 
 	(void)periodic;
 	while (UINT64_C(1) << shift < ticks && shift < SHIFT_MAX)
 		shift++;
-	if (timer->driver->way == RTC_PERIODIC)
+	if (timer->driver->route_kind == RTC_PERIODIC)
 		rtc_write_register(&device, REGISTER_A, A_DIVIDER_32768_HZ | SELECT(shift));
-	else if (timer->driver->way == RTC_ALARM)
+	else if (timer->driver->route_kind == RTC_ALARM)
 		write_alarm(&device, DONT_CARE | DONT_CARE << 8 | DONT_CARE << 16);
 	(void)rtc_read_register(&device, REGISTER_C);
-	rtc_write_register(&device, REGISTER_B, (uint8_t)timer->saved[FOUND_B] | enables[timer->driver->way]);
+	rtc_write_register(&device, REGISTER_B, (uint8_t)timer->saved[FOUND_B] | enables[timer->driver->route_kind]);
 	return 0;
 }
 
@@ -150,16 +150,16 @@ rtc_timer_acknowledge(const struct timer *timer)
 static bool
 rtc_timer_expired(const struct timer *timer)
 {
-	struct device device = device_of(timer);
+	struct device device = make_device(timer);
 
 	return rtc_read_register(&device, REGISTER_C) & C_IRQF;
 }
 
 /* Returns the RTC's seconds. The update interrupt is due when they change. */
 static uint64_t
-rtc_timer_left(const struct timer *timer)
+rtc_timer_get_ticks_left(const struct timer *timer)
 {
-	struct device device = device_of(timer);
+	struct device device = make_device(timer);
 	uint64_t interrupts = hw_interrupts_mask(), seconds;
 
 	seconds = rtc_read_register(&device, REGISTER_SECONDS);
@@ -171,36 +171,37 @@ rtc_timer_left(const struct timer *timer)
 static void
 rtc_timer_disarm(struct timer *timer)
 {
-	struct device device = device_of(timer);
+	struct device device = make_device(timer);
 
 	rtc_write_register(&device, REGISTER_B, (uint8_t)timer->saved[FOUND_B]);
 	(void)rtc_read_register(&device, REGISTER_C);
 }
 
 static void
-rtc_timer_give_back(struct timer *timer)
+rtc_timer_restore(struct timer *timer)
 {
-	struct device device = device_of(timer);
+	struct device device = make_device(timer);
 
 	rtc_timer_disarm(timer);
 	timer_return_line(timer);
 	rtc_write_register(&device, REGISTER_A, (uint8_t)timer->saved[FOUND_A]);
-	if (timer->driver->way == RTC_ALARM)
+	if (timer->driver->route_kind == RTC_ALARM)
 		write_alarm(&device, (uint32_t)timer->saved[FOUND_ALARM]);
 	rtc_restore_index(&device);
 }
 
 #define RTC_DRIVER(name, text, ...)                                                                             \
 	{                                                                                                       \
-		.id = name, .title = text, __VA_ARGS__, .open = rtc_timer_open, .take = rtc_timer_take,         \
-		.arm = rtc_timer_arm, .expired = rtc_timer_expired, .left = rtc_timer_left,                     \
-		.acknowledge = rtc_timer_acknowledge, .disarm = rtc_timer_disarm, .give_back = rtc_timer_give_back, \
+		.id = name, .title = text, __VA_ARGS__, .open = rtc_timer_open, .set_up = rtc_timer_set_up,     \
+		.arm = rtc_timer_arm, .expired = rtc_timer_expired, .get_ticks_left = rtc_timer_get_ticks_left, \
+		.acknowledge = rtc_timer_acknowledge, .disarm = rtc_timer_disarm, .restore = rtc_timer_restore, \
 	}
 
 const struct timer_driver timer_rtc[TIMER_RTCS] = {
-	RTC_DRIVER("rtc", "RTC, periodic", .kind = TIMER_RATES, .periodic = true, .way = RTC_PERIODIC, .fit = rtc_timer_fit),
-	RTC_DRIVER("rtc_update", "RTC, at the end of an update", .kind = TIMER_AWAITED, .way = RTC_UPDATE),
-	RTC_DRIVER("rtc_alarm", "RTC, by an alarm each second", .kind = TIMER_AWAITED, .way = RTC_ALARM),
-	RTC_DRIVER("rtc_pic", "RTC, periodic, by the second PIC", .kind = TIMER_RATES, .periodic = true, .way = RTC_PERIODIC,
-		   .fit = rtc_timer_fit, .secondary = true, .by_pic = true),
+	RTC_DRIVER("rtc", "RTC, periodic", .kind = TIMER_RATES, .periodic = true, .route_kind = RTC_PERIODIC,
+		   .fit = rtc_timer_fit),
+	RTC_DRIVER("rtc_update", "RTC, at the end of an update", .kind = TIMER_AWAITED, .route_kind = RTC_UPDATE),
+	RTC_DRIVER("rtc_alarm", "RTC, by an alarm each second", .kind = TIMER_AWAITED, .route_kind = RTC_ALARM),
+	RTC_DRIVER("rtc_pic", "RTC, periodic, by the second PIC", .kind = TIMER_RATES, .periodic = true,
+		   .route_kind = RTC_PERIODIC, .fit = rtc_timer_fit, .secondary = true, .by_pic = true),
 };

@@ -16,7 +16,7 @@ self_ipi_open(const struct platform *platform, struct timer *timer)
 }
 
 static void
-self_ipi_take(struct timer *timer, uint32_t vector)
+self_ipi_set_up(struct timer *timer, uint32_t vector)
 {
 	timer->route.vector = vector;
 }
@@ -24,7 +24,7 @@ self_ipi_take(struct timer *timer, uint32_t vector)
 static uint64_t
 self_ipi_arm(struct timer *timer, uint64_t ticks, bool periodic)
 {
-	struct lapic lapic = timer_lapic_of(timer);
+	struct lapic lapic = timer_get_lapic(timer);
 
 	(void)ticks;
 	(void)periodic;
@@ -40,7 +40,7 @@ self_ipi_expired(const struct timer *timer)
 }
 
 static uint64_t
-self_ipi_left(const struct timer *timer)
+self_ipi_get_ticks_left(const struct timer *timer)
 {
 	(void)timer;
 	return 0;
@@ -59,10 +59,10 @@ const struct timer_driver timer_self = {
 	.in_quick = true,
 	.on_each_core = true,
 	.open = self_ipi_open,
-	.take = self_ipi_take,
+	.set_up = self_ipi_set_up,
 	.arm = self_ipi_arm,
 	.expired = self_ipi_expired,
-	.left = self_ipi_left,
+	.get_ticks_left = self_ipi_get_ticks_left,
 	.disarm = self_ipi_do_nothing,
-	.give_back = self_ipi_do_nothing,
+	.restore = self_ipi_do_nothing,
 };

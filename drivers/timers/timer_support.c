@@ -31,7 +31,7 @@ timer_find_lapic(struct timer *timer)
 }
 
 struct lapic
-timer_lapic_of(const struct timer *timer)
+timer_get_lapic(const struct timer *timer)
 {
 	return (struct lapic){ timer->address == 0, timer->address };
 }

@@ -156,7 +156,7 @@ set_callback(uint64_t value)
 
 /* Masks all other events, such as events of the console. If Xen refuses now, no interrupt comes. */
 static void
-xen_timer_take(struct timer *timer, uint32_t vector)
+xen_timer_set_up(struct timer *timer, uint32_t vector)
 {
 	struct param found = { DOMAIN_SELF, 0, 0 };
 
@@ -196,7 +196,7 @@ xen_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
 }
 
 static uint64_t
-xen_timer_left(const struct timer *timer)
+xen_timer_get_ticks_left(const struct timer *timer)
 {
 	uint64_t now_ns = read_time_ns(timer);
 
@@ -206,11 +206,11 @@ xen_timer_left(const struct timer *timer)
 static bool
 xen_timer_expired(const struct timer *timer)
 {
-	return !xen_timer_left(timer);
+	return !xen_timer_get_ticks_left(timer);
 }
 
 static void
-xen_timer_give_back(struct timer *timer)
+xen_timer_restore(struct timer *timer)
 {
 	xen_timer_disarm(timer);
 	set_callback(timer->saved[FOUND_CALLBACK]);
@@ -224,11 +224,11 @@ const struct timer_driver timer_xen = {
 	.title = "Xen's single-shot timer",
 	.in_quick = true,
 	.open = xen_timer_open,
-	.take = xen_timer_take,
+	.set_up = xen_timer_set_up,
 	.arm = xen_timer_arm,
 	.expired = xen_timer_expired,
-	.left = xen_timer_left,
+	.get_ticks_left = xen_timer_get_ticks_left,
 	.acknowledge = xen_timer_acknowledge,
 	.disarm = xen_timer_disarm,
-	.give_back = xen_timer_give_back,
+	.restore = xen_timer_restore,
 };

@@ -30,7 +30,7 @@ bool timer_refuse(struct timer *timer, enum clock_state state, const char *why);
  * Finds the calling core's local APIC and sets timer->address (0 in x2APIC mode). Refuses the timer if there is none.
  */
 bool timer_find_lapic(struct timer *timer);
-struct lapic timer_lapic_of(const struct timer *timer);
+struct lapic timer_get_lapic(const struct timer *timer);
 
 /*
  * Returns true if IRQ 0 is masked at the first PIC. If not, the firmware's tick uses the PIT, and the timer is refused.

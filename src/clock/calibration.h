@@ -52,7 +52,7 @@ struct calibration_loop {
 	 * Runs the loop once, and masks interrupts during the run. The devices are afterwards in the state in which open()
 	 * left them.
 	 */
-	void (*play)(const struct calibrating *calibrating, struct calibration_result *result);
+	void (*run)(const struct calibrating *calibrating, struct calibration_result *result);
 };
 
 #endif

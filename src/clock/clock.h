@@ -69,13 +69,13 @@ struct clock {
 	 * Returns STABLE_YES if readings on different cores can be compared. NULL if this is always so, by the clock's
 	 * specification.
 	 */
-	enum paravirtual_stable (*stable)(void *device);
+	enum paravirtual_stable (*get_stability)(void *device);
 	/*
 	 * Returns the TSC's rate that the clock's page assumes, in ns per tick times 2^32. Returns 0 if the page has no
 	 * rate, or if the hypervisor adjusts it. NULL if the clock has no page.
 	 */
 	uint64_t (*assumed)(void *device);
-	void *(*here)(void *device); /* returns the argument of READ on the calling core */
+	void *(*get_core_device)(void *device); /* returns the argument of READ on the calling core */
 	sample_read *read;           /* reads the clock once, without the TSC reads around it */
 	/* True if the firmware's timer interrupt uses this device, and may stop its counter for a short time. */
 	bool firmware_ticks;

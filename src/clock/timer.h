@@ -98,7 +98,7 @@ enum timer_kind {
 	TIMER_RATES,      /* supports only periods of certain lengths: see fit() */
 	/*
 	 * Free-running: interrupts come at times that cannot be programmed. If ticks_max is 1, one comes whenever
-	 * left() changes.
+	 * get_ticks_left() changes.
 	 */
 	TIMER_AWAITED,
 	TIMER_POLLED,     /* free-running without an interrupt: expired() is polled */
@@ -118,16 +118,16 @@ struct timer_driver {
 	 * run.
 	 */
 	bool by_pic;
-	bool on_each_core;   /* true if each core has its own source; take() and all later calls then run on that core */
-	unsigned unit, way;  /* for the driver only: number of the unit, and route of its interrupts */
+	bool on_each_core;   /* true if each core has its own source; set_up() and all later calls then run on that core */
+	unsigned unit, route_kind; /* for the driver only: number of the unit, and route of its interrupts */
 	/* Fills TIMER, which is zero before, even if the machine has no such source. Writes no register. */
 	void (*open)(const struct platform *platform, struct timer *timer);
 	/*
-	 * All following functions are called within a window. Only left() and expired() of free-running sources may also be
-	 * called at other times.
+	 * All following functions are called within a window. Only get_ticks_left() and expired() of free-running
+	 * sources may also be called at other times.
 	 */
 	/* Saves the registers, and routes the interrupt to VECTOR of this core. The source stays disarmed. */
-	void (*take)(struct timer *timer, uint32_t vector);
+	void (*set_up)(struct timer *timer, uint32_t vector);
 	/* Returns the supported interval nearest to TICKS. NULL if all intervals are supported. */
 	uint64_t (*fit)(const struct timer *timer, uint64_t ticks);
 	/*
@@ -147,11 +147,11 @@ struct timer_driver {
 	/*
 	 * Returns the ticks until the interrupt is due, by the source's own counter. Returns 0 if the deadline has passed.
 	 */
-	uint64_t (*left)(const struct timer *timer);
+	uint64_t (*get_ticks_left)(const struct timer *timer);
 	/* Called by the recorder in the handler to clear the source's interrupt. NULL if not needed. */
 	void (*acknowledge)(const struct timer *timer);
 	void (*disarm)(struct timer *timer);
-	void (*give_back)(struct timer *timer);
+	void (*restore)(struct timer *timer);
 };
 
 /* Functions that open a window and receive interrupts in it. All are NULL if this is not possible in this run. */
@@ -163,9 +163,9 @@ struct timer_window {
 	 * every case, AFTER. Then restores everything. Returns NULL, or a sentence with the reason why this was not
 	 * possible.
 	 */
-	const char *(*play)(void (*work)(void *argument), void (*after)(void *argument), void *argument);
-	/* Does the same as play(), but within a job on a core that baretick started. Uses the recorder of that core. */
-	const char *(*play_there)(void (*work)(void *argument), void (*after)(void *argument), void *argument);
+	const char *(*run)(void (*work)(void *argument), void (*after)(void *argument), void *argument);
+	/* Does the same as run(), but within a job on a core that baretick started. Uses the recorder of that core. */
+	const char *(*run_on_core)(void (*work)(void *argument), void (*after)(void *argument), void *argument);
 	/* Returns true if the firmware's tick occurs within BOUND TSC ticks. NULL if not supported. */
 	bool (*firmware_ticks)(uint64_t (*tsc)(void), uint64_t bound);
 	void (*open)(void);  /* enables interrupts; called by WORK */

@@ -22,7 +22,7 @@
 #define OPTION_END    255
 
 struct origin
-origin_of_path(const uint8_t *path)
+origin_parse_path(const uint8_t *path)
 {
 	struct origin origin = { .has_mac = false };
 
@@ -45,7 +45,7 @@ origin_of_path(const uint8_t *path)
 }
 
 const char *
-origin_of_uri(const char *uri, size_t length, char address[ORIGIN_ADDRESS_SIZE])
+origin_parse_uri(const char *uri, size_t length, char address[ORIGIN_ADDRESS_SIZE])
 {
 	const size_t skipped = sizeof(SCHEME) - 1;
 	char whole[ORIGIN_ADDRESS_SIZE + 1];
@@ -108,7 +108,7 @@ copy_ipv4(const uint8_t *from, uint8_t ipv4[4])
 }
 
 bool
-origin_of_dhcp(const uint8_t *packet, size_t length, uint8_t ipv4[4])
+origin_parse_dhcp(const uint8_t *packet, size_t length, uint8_t ipv4[4])
 {
 	char digits[sizeof("255.255.255.255")];
 	uint8_t named[4];

@@ -24,20 +24,20 @@ struct origin {
 };
 
 /* Reads the device path PATH up to its end node, but at most 32 nodes. Stops at a node that is too short. */
-struct origin origin_of_path(const uint8_t *path);
+struct origin origin_parse_path(const uint8_t *path);
 
 /*
  * Takes the server from a URI that HTTP boot loaded. Writes it into ADDRESS as http://HOST[:PORT], without a final
  * slash. Returns NULL if the server can be used. Otherwise returns the reason as a clause, and ADDRESS is "".
  */
-const char *origin_of_uri(const char *uri, size_t length, char address[ORIGIN_ADDRESS_SIZE]);
+const char *origin_parse_uri(const char *uri, size_t length, char address[ORIGIN_ADDRESS_SIZE]);
 
 /*
  * Finds the server of a PXE boot in a packet of LENGTH bytes. The packet comes from the DHCP server, its proxy or the
  * boot server. Takes the first address of these three: the field siaddr, option 66 if it is an IPv4 address, and option
  * 54 (RFC 2132, 9.4 and 9.7). Returns false if there is none.
  */
-bool origin_of_dhcp(const uint8_t *packet, size_t length, uint8_t ipv4[4]);
+bool origin_parse_dhcp(const uint8_t *packet, size_t length, uint8_t ipv4[4]);
 
 /* Returns true if the field `file` or option 67 names a boot file. */
 bool origin_names_a_file(const uint8_t *packet, size_t length);

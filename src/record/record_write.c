@@ -137,7 +137,7 @@ record_put(struct record *record, enum record_kind kind, const void *fixed, cons
 
 /* Returns the header of the block that contains the byte at offset AT. */
 static uint8_t *
-block_with(const struct record *record, size_t at)
+find_block_header(const struct record *record, size_t at)
 {
 	uint8_t *header = record->bytes + RECORD_HEADER_BYTES, *next = header;
 	uint32_t length;
@@ -154,7 +154,7 @@ void
 record_replace(struct record *record, size_t at, enum record_kind kind, const void *fixed, const void *items,
 	       size_t count)
 {
-	uint8_t *header = block_with(record, at);
+	uint8_t *header = find_block_header(record, at);
 	uint32_t length;
 
 	put_entry(record->bytes + at, kind, fixed, items, count);

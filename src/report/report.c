@@ -70,7 +70,7 @@ report_add_claim(struct report *report, const struct claim *claim)
 }
 
 const char *
-report_claim_clock(const struct claim *claim)
+report_claim_clock_id(const struct claim *claim)
 {
 	static const char *const words[] = {
 		[CLAIM_OF_TSC] = "tsc", [CLAIM_OF_LAPIC] = "lapic", [CLAIM_OF_CRYSTAL] = "crystal",
@@ -80,7 +80,7 @@ report_claim_clock(const struct claim *claim)
 }
 
 const char *
-report_machine(const struct report *report)
+report_machine_name(const struct report *report)
 {
 	const struct report_identity *identity = &report->identity;
 

@@ -540,7 +540,7 @@ struct report {
  * Returns a name for the machine of a report: its label, or else its serial number, or else its product. Returns "" if
  * the report has none of these.
  */
-const char *report_machine(const struct report *report);
+const char *report_machine_name(const struct report *report);
 
 /*
  * Returns true if an emulator executes the machine's instructions (QEMU's TCG). Its timers are threads of the host, or
@@ -641,7 +641,7 @@ struct offset report_shown_offset(const struct report *report, const struct repo
 void report_add_claim(struct report *report, const struct claim *claim);
 
 /* Returns "tsc", "lapic" or "crystal". */
-const char *report_claim_clock(const struct claim *claim);
+const char *report_claim_clock_id(const struct claim *claim);
 
 /* Adds a note, unless there is no space. Text that does not fit is cut. */
 void report_note(struct report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -46,7 +46,7 @@ deadline_ns(const struct run *run)
 static bool
 may_take_interrupts(const struct run *run)
 {
-	return run->machine->window.play && run->report.options.irq != IRQ_OFF;
+	return run->machine->window.run && run->report.options.irq != IRQ_OFF;
 }
 
 static void
@@ -182,9 +182,9 @@ record_stable_flags(struct run *run)
 		const struct clock *clock = &report->clocks[i].clock;
 
 		for (size_t p = 0; p < report->paravirtual.count; p++)
-			if (clock->stable && clock->state == CLOCK_PRESENT &&
+			if (clock->get_stability && clock->state == CLOCK_PRESENT &&
 			    report->paravirtual.interfaces[p].kind == clock->offered_by)
-				report->paravirtual.interfaces[p].stable = clock->stable(clock->device);
+				report->paravirtual.interfaces[p].stable = clock->get_stability(clock->device);
 	}
 }
 
@@ -332,7 +332,7 @@ prepare_survey(struct run *run, void *memory, size_t cores, enum pair_schedule w
 	if (run->machine->series && run_series_rows(&run->report.options, cores))
 		series_lay_out(&run->report.series, run->machine->series, REPORT_CLOCKS_MAX, cores, series_rows(cores),
 			       run->report.options.interval_ns);
-	if (run->machine->window.play)
+	if (run->machine->window.run)
 		survey->timers_ns = survey_timers_ns(&run->report, cores);
 	if (run->machine->calibrations)
 		survey->calibrations_ns = survey_calibrations_ns(&run->report);

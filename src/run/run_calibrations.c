@@ -70,7 +70,7 @@ play_once(struct rehearsal *rehearsal)
 {
 	struct calibration_result result = { .hz = 0 };
 
-	rehearsal->loop->play(&rehearsal->calibrating, &result);
+	rehearsal->loop->run(&rehearsal->calibrating, &result);
 	put_readings(rehearsal, &result);
 	rehearsal->results[rehearsal->count++] = (struct record_calibrated){ result.hz, result.refusal };
 	rehearsal->sums.ticks += result.ticks;

@@ -67,7 +67,7 @@ look_at_dhcp(uint8_t *packet, size_t length, bool begins)
 
 	if (begins && length >= DHCP_MAGIC_AT + sizeof(magic))
 		memcpy(packet + DHCP_MAGIC_AT, magic, sizeof(magic));
-	if (origin_of_dhcp(packet, length, ipv4) && !(ipv4[0] | ipv4[1] | ipv4[2] | ipv4[3]))
+	if (origin_parse_dhcp(packet, length, ipv4) && !(ipv4[0] | ipv4[1] | ipv4[2] | ipv4[3]))
 		return "a server at 0.0.0.0";
 	origin_names_a_file(packet, length);
 	return NULL;
@@ -81,7 +81,7 @@ look_at_uri(const char *uri, size_t length)
 	size_t size;
 
 	memset(address, 'x', sizeof(address));
-	why = origin_of_uri(uri, length, address);
+	why = origin_parse_uri(uri, length, address);
 	size = strnlen(address, sizeof(address));
 	if (size == sizeof(address))
 		return "an address without an end";
@@ -116,7 +116,7 @@ look_at_path(const uint8_t *bytes, size_t length)
 		at += node < NODE_HEAD ? NODE_HEAD : node;
 	}
 	memcpy(path + at, "\x7f\xff\4", NODE_HEAD);
-	origin = origin_of_path(path);
+	origin = origin_parse_path(path);
 	if (origin.uri && ((const uint8_t *)origin.uri < path || origin.uri_length > at ||
 			   (const uint8_t *)origin.uri + origin.uri_length > path + at))
 		broken = "a URI that is not in the path";

@@ -349,7 +349,7 @@ struct timer_window
 sim_interrupts_window(void)
 {
 	return (struct timer_window){
-		.slot = &all->slot, .vector = SIM_TIMER_VECTOR, .play = play, .play_there = play, .open = open_interrupts,
+		.slot = &all->slot, .vector = SIM_TIMER_VECTOR, .run = play, .run_on_core = play, .open = open_interrupts,
 		.close = close_interrupts,
 	};
 }

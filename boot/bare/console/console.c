@@ -54,7 +54,7 @@ line_drain(void)
 }
 
 const char *
-line_name(void)
+get_line_name(void)
 {
 	return used == XEN_LINE ? "Xen's console" : "the serial line";
 }

@@ -15,6 +15,6 @@ bool line_read(uint8_t *byte);
 void line_drain(void);
 
 /* Returns the name of the line in sentences. */
-const char *line_name(void);
+const char *get_line_name(void);
 
 #endif

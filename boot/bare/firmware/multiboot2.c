@@ -40,7 +40,7 @@ static const char *loader;
 
 /* Returns the string in TAG, or NULL if it does not end with a 0 within TAG. */
 static const char *
-string_of(const struct tag *tag)
+get_string(const struct tag *tag)
 {
 	return tag->size > sizeof(*tag) && !tag->body[tag->size - sizeof(*tag) - 1] ? (const char *)tag->body : NULL;
 }
@@ -76,9 +76,9 @@ read_tag(const struct tag *tag)
 	const void *body = tag->body;
 
 	if (tag->type == TAG_COMMAND_LINE)
-		converted.command_line = (uintptr_t)string_of(tag);
+		converted.command_line = (uintptr_t)get_string(tag);
 	else if (tag->type == TAG_LOADER)
-		loader = string_of(tag);
+		loader = get_string(tag);
 	else if (tag->type == TAG_MODULE && size >= sizeof(struct tag_module))
 		read_module(body);
 	else if (tag->type == TAG_MAP && size >= sizeof(struct tag_map))

@@ -16,7 +16,7 @@ round_up(uint64_t address)
 }
 
 static uint64_t
-end_of(uint64_t begin, uint64_t size)
+get_range_end(uint64_t begin, uint64_t size)
 {
 	return size > UINT64_MAX - begin ? UINT64_MAX : begin + size;
 }
@@ -31,7 +31,7 @@ add_range(struct ram *ram, uint64_t begin, uint64_t end)
 void
 ram_add(struct ram *ram, uint64_t begin, uint64_t size)
 {
-	struct ram_range new = { round_up(begin), round_down(end_of(begin, size)) };
+	struct ram_range new = { round_up(begin), round_down(get_range_end(begin, size)) };
 
 	if (new.begin >= new.end)
 		return;
@@ -53,7 +53,7 @@ ram_add(struct ram *ram, uint64_t begin, uint64_t size)
 void
 ram_remove(struct ram *ram, uint64_t begin, uint64_t size)
 {
-	uint64_t first = round_down(begin), end = round_up(end_of(begin, size));
+	uint64_t first = round_down(begin), end = round_up(get_range_end(begin, size));
 
 	for (size_t i = 0; i < ram->count;) {
 		struct ram_range range = ram->ranges[i];

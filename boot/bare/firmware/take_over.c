@@ -32,7 +32,7 @@ static struct {
 } found;
 
 static const struct start_info *
-return_start_info(const void *handed)
+convert_pvh(const void *handed)
 {
 	return handed;
 }
@@ -56,7 +56,7 @@ static const struct protocol {
 	{ LINUX_PARAMS_MAGIC, linux_params_convert, linux_params_print_name,
 	  "the loader's boot parameters are not there (Linux boot protocol)",
 	  "the loader hands over no memory map (Linux boot protocol)" },
-	{ 0, return_start_info, print_pvh, /* the last row, which has no other magic number */
+	{ 0, convert_pvh, print_pvh, /* the last row, which has no other magic number */
 	  "the loader's start info is not there (PVH)",
 	  "the loader hands over no memory map (PVH, version 1 of its start info)" },
 };
@@ -80,7 +80,7 @@ find_rsdp(void)
 }
 
 static void
-withhold(const void *begin, uint64_t size)
+remove_from_ram(const void *begin, uint64_t size)
 {
 	ram_remove(&found.ram, (uintptr_t)begin, size);
 }
@@ -117,11 +117,11 @@ remove_used_memory(const struct start_info *info, const struct start_info_range 
 {
 	const struct start_info_module *modules = map_address(info->modules, info->module_count * sizeof(*modules));
 
-	withhold(NULL, PAGE_0_SIZE);
-	withhold(image_begin, (uint64_t)(image_end - image_begin));
-	withhold(info, sizeof(*info));
-	withhold(map, info->memory_map_count * sizeof(*map));
-	withhold(found.command_line, found.command_line_length + 1);
+	remove_from_ram(NULL, PAGE_0_SIZE);
+	remove_from_ram(image_begin, (uint64_t)(image_end - image_begin));
+	remove_from_ram(info, sizeof(*info));
+	remove_from_ram(map, info->memory_map_count * sizeof(*map));
+	remove_from_ram(found.command_line, found.command_line_length + 1);
 	for (uint32_t i = 0; modules && i < info->module_count && i < MAP_MAX; i++)
 		ram_remove(&found.ram, modules[i].begin, modules[i].size);
 }

@@ -81,7 +81,7 @@ set_mode(struct console *console)
  * NULL, the device must be one of PARTS. COUNT becomes the number of graphics devices.
  */
 static SIMPLE_TEXT_OUTPUT_INTERFACE *
-own_output(const struct parts *parts, size_t *count)
+find_text_output(const struct parts *parts, size_t *count)
 {
 	EFI_HANDLE *handles = firmware_handles(&guid_graphics_output, count);
 	SIMPLE_TEXT_OUTPUT_INTERFACE *output = NULL;
@@ -103,7 +103,7 @@ static void
 find_screen(struct console *console, const struct parts *parts)
 {
 	size_t graphics;
-	SIMPLE_TEXT_OUTPUT_INTERFACE *own = own_output(parts->has_screen ? parts : NULL, &graphics);
+	SIMPLE_TEXT_OUTPUT_INTERFACE *own = find_text_output(parts->has_screen ? parts : NULL, &graphics);
 	bool known = parts->paths != NULL, displayed = known ? parts->has_screen : graphics > 0;
 
 	console->shared = known ? parts->has_serial : console->serial.count > 0;

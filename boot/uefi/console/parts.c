@@ -20,7 +20,7 @@ node_size(const EFI_DEVICE_PATH *node)
 
 /* Returns the node at offset AT of ConOut, or NULL if no complete node is there. */
 static const EFI_DEVICE_PATH *
-node_at(const struct parts *parts, size_t at)
+get_node(const struct parts *parts, size_t at)
 {
 	const EFI_DEVICE_PATH *node = (const EFI_DEVICE_PATH *)(parts->paths + at);
 
@@ -34,12 +34,12 @@ node_at(const struct parts *parts, size_t at)
  * true if the path at AT has a UART.
  */
 static size_t
-next_path(const struct parts *parts, size_t at, bool *serial)
+skip_path(const struct parts *parts, size_t at, bool *serial)
 {
 	const EFI_DEVICE_PATH *node;
 
 	*serial = false;
-	while ((node = node_at(parts, at))) {
+	while ((node = get_node(parts, at))) {
 		at += node_size(node);
 		*serial |= is_uart(node);
 		if (DevicePathType(node) == END_DEVICE_PATH_TYPE)
@@ -66,7 +66,7 @@ parts_open(struct parts *parts)
 	parts->paths = paths;
 	parts->size = size;
 	for (size_t at = 0; at < size;) {
-		at = next_path(parts, at, &serial);
+		at = skip_path(parts, at, &serial);
 		parts->has_serial |= serial;
 		parts->has_screen |= !serial;
 	}
@@ -96,7 +96,7 @@ nodes_match(const EFI_DEVICE_PATH *a, const EFI_DEVICE_PATH *b)
 static bool
 shares_beginning(const struct parts *parts, size_t at, const EFI_DEVICE_PATH *path)
 {
-	const EFI_DEVICE_PATH *node = node_at(parts, at);
+	const EFI_DEVICE_PATH *node = get_node(parts, at);
 	size_t same = 0;
 
 	while (node && DevicePathType(node) != END_DEVICE_PATH_TYPE && !IsDevicePathEndType(path)) {
@@ -104,7 +104,7 @@ shares_beginning(const struct parts *parts, size_t at, const EFI_DEVICE_PATH *pa
 			return false;
 		same++;
 		at += node_size(node);
-		node = node_at(parts, at);
+		node = get_node(parts, at);
 		path = (const EFI_DEVICE_PATH *)((const uint8_t *)path + node_size(path));
 	}
 	return same > 0;
@@ -116,7 +116,7 @@ parts_have(const struct parts *parts, EFI_HANDLE device)
 	const EFI_DEVICE_PATH *path = parts->paths ? firmware_protocol(device, &guid_device_path) : NULL;
 	bool serial;
 
-	for (size_t at = 0; path && at < parts->size; at = next_path(parts, at, &serial))
+	for (size_t at = 0; path && at < parts->size; at = skip_path(parts, at, &serial))
 		if (shares_beginning(parts, at, path))
 			return true;
 	return false;

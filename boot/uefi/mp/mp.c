@@ -4,14 +4,14 @@
 #include "base/text.h"
 
 static const char *
-mp_refusal(UINT32 status, size_t used, size_t started_max)
+mp_explain_refusal(UINT32 status, size_t used, size_t started_max)
 {
 	if (!(status & MP_IS_ENABLED))
 		return "the firmware's MP services have it disabled";
 	if (!(status & MP_IS_HEALTHY))
 		return "the firmware's MP services call it unhealthy";
 	if (used >= started_max)
-		return startup_reason(CORE_NOT_REQUESTED);
+		return startup_explain(CORE_NOT_REQUESTED);
 	return NULL;
 }
 
@@ -21,7 +21,7 @@ mp_add(struct mp *mp, UINTN number, const struct mp_processor *processor, size_t
 {
 	struct cores *cores = mp->cores;
 	struct mp_core *core = &mp->core[cores->count];
-	const char *refusal = mp_refusal(processor->status, mp->usable + 1, started_max);
+	const char *refusal = mp_explain_refusal(processor->status, mp->usable + 1, started_max);
 
 	*core = (struct mp_core){ .mp = mp, .core = cores->count, .number = number };
 	cores->records[cores->count].apic_id = (uint32_t)processor->id;
@@ -31,7 +31,7 @@ mp_add(struct mp *mp, UINTN number, const struct mp_processor *processor, size_t
 	core->usable = refusal == NULL;
 	mp->usable += core->usable;
 	if (refusal)
-		mp_lose(core, refusal, false);
+		mp_mark_lost(core, refusal, false);
 }
 
 /* Assigns a record to each of the COUNT processors that the firmware has, within LIMITS. */
@@ -78,7 +78,7 @@ mp_stop(struct cores *cores)
  * NULL and sets COUNT to 1.
  */
 static struct mp_services *
-mp_services(size_t *count)
+mp_find_services(size_t *count)
 {
 	static const EFI_GUID guid = MP_SERVICES_GUID;
 	struct mp_services *services = firmware_protocol(NULL, &guid);
@@ -92,11 +92,11 @@ mp_services(size_t *count)
 }
 
 size_t
-mp_listed(void)
+mp_count_listed(void)
 {
 	size_t count;
 
-	mp_services(&count);
+	mp_find_services(&count);
 	return count;
 }
 
@@ -108,7 +108,7 @@ static const char *
 mp_open(struct cores *cores, uint32_t own_apic_id, struct cores_limits limits, struct rate tsc)
 {
 	size_t count;
-	struct mp_services *services = mp_services(&count);
+	struct mp_services *services = mp_find_services(&count);
 
 	if (!services)
 		return "the firmware has no MP services";

@@ -38,7 +38,7 @@ struct mp {
 };
 
 /* Marks the core as lost for REASON. TIMED_OUT: REASON only means that a wait for the core ended. */
-void mp_lose(struct mp_core *core, const char *reason, bool timed_out);
+void mp_mark_lost(struct mp_core *core, const char *reason, bool timed_out);
 
 /* Returns true if the core can get a job. Waits until the firmware has noticed the end of the core's last job. */
 bool mp_released(struct mp_core *core);

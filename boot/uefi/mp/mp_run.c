@@ -60,7 +60,7 @@ mp_work_in_batch(VOID *context)
 }
 
 void
-mp_lose(struct mp_core *core, const char *reason, bool timed_out)
+mp_mark_lost(struct mp_core *core, const char *reason, bool timed_out)
 {
 	struct core_record *record = &core->mp->cores->records[core->core];
 	struct text text;
@@ -73,24 +73,24 @@ mp_lose(struct mp_core *core, const char *reason, bool timed_out)
 		text_put(&text, reason);
 		return;
 	}
-	text_printf(&text, "%s: ", startup_reason(CORE_EXCEPTION));
+	text_printf(&text, "%s: ", startup_explain(CORE_EXCEPTION));
 	fault_print(&text, &core->fault);
 }
 
 static void
-mp_lose_busy(struct mp_core *core)
+mp_mark_busy_lost(struct mp_core *core)
 {
 	core->mp->held = true;
-	mp_lose(core, "the firmware's MP services did not end a job", true);
+	mp_mark_lost(core, "the firmware's MP services did not end a job", true);
 }
 
 static void
-mp_lose_by(struct mp_core *core, EFI_STATUS status)
+mp_mark_lost_by(struct mp_core *core, EFI_STATUS status)
 {
 	bool timed_out = status == EFI_SUCCESS || status == EFI_TIMEOUT;
 
-	mp_lose(core, timed_out ? "did not finish a job in time, and the firmware stopped it" :
-		      "the firmware's MP services refused to run a job on it", timed_out);
+	mp_mark_lost(core, timed_out ? "did not finish a job in time, and the firmware stopped it" :
+			   "the firmware's MP services refused to run a job on it", timed_out);
 }
 
 bool
@@ -121,7 +121,7 @@ mp_run_here(const struct mp_batch *batch, struct job *job)
 
 /* Returns core I of the batch, or NULL for the boot core and for unusable cores. */
 static struct mp_core *
-mp_batch_core(const struct mp_batch *batch, size_t i)
+mp_get_batch_core(const struct mp_batch *batch, size_t i)
 {
 	size_t core = dispatch_core(batch->list, i);
 	struct mp *mp = batch->mp;
@@ -138,7 +138,7 @@ mp_post(struct mp *mp, const uint32_t *list, size_t count, const struct job *job
 	if (mp)
 		mp->job = *job;
 	for (size_t i = 0; i < count; i++) {
-		struct mp_core *core = mp_batch_core(&batch, i);
+		struct mp_core *core = mp_get_batch_core(&batch, i);
 
 		batch.here |= dispatch_core(list, i) == 0;
 		if (!core)
@@ -184,14 +184,14 @@ mp_start_each(const struct mp_batch *batch, uint64_t bound_ns)
 	size_t left = batch->others;
 
 	for (size_t i = 0; i < batch->count; i++) {
-		struct mp_core *core = mp_batch_core(batch, i);
+		struct mp_core *core = mp_get_batch_core(batch, i);
 
 		if (!core)
 			continue;
 		bool blocks = --left == 0 && !batch->here;
 
 		if (!mp_released(core)) {
-			mp_lose_busy(core);
+			mp_mark_busy_lost(core);
 			continue;
 		}
 		EFI_STATUS status = services->startup_this(services, mp_work, core->number,
@@ -202,7 +202,7 @@ mp_start_each(const struct mp_batch *batch, uint64_t bound_ns)
 			return false;
 		core->busy = status == EFI_SUCCESS && !blocks;
 		if (!core->busy && !mp_finished(core))
-			mp_lose_by(core, status);
+			mp_mark_lost_by(core, status);
 	}
 	return true;
 }
@@ -218,7 +218,7 @@ mp_start_all(const struct mp_batch *batch, struct job *job, uint64_t bound_ns)
 
 	for (size_t i = 1; i < mp->cores->count; i++)
 		if (mp->core[i].usable && !mp_released(&mp->core[i]))
-			mp_lose_busy(&mp->core[i]);
+			mp_mark_busy_lost(&mp->core[i]);
 	if (!mp->alone)
 		status = services->startup_all(services, mp_work_in_batch, FALSE, mp->event,
 					       mp_bound_us(bound_ns), mp, NULL);
@@ -230,12 +230,12 @@ mp_start_all(const struct mp_batch *batch, struct job *job, uint64_t bound_ns)
 	bool back = mp->alone || status != EFI_SUCCESS || mp_signalled(mp->event, &wait);
 
 	for (size_t i = 0; i < batch->count; i++) {
-		struct mp_core *core = mp_batch_core(batch, i);
+		struct mp_core *core = mp_get_batch_core(batch, i);
 
 		if (core && !back)
-			mp_lose_busy(core);
+			mp_mark_busy_lost(core);
 		else if (core && !mp_finished(core))
-			mp_lose_by(core, status);
+			mp_mark_lost_by(core, status);
 	}
 }
 
@@ -247,7 +247,7 @@ mp_give_up_unfinished(const struct mp_batch *batch, uint64_t bound_ns)
 	size_t finished = 0;
 
 	for (size_t i = 0; i < batch->count; i++) {
-		struct mp_core *core = mp_batch_core(batch, i);
+		struct mp_core *core = mp_get_batch_core(batch, i);
 
 		if (!core)
 			continue;
@@ -256,9 +256,9 @@ mp_give_up_unfinished(const struct mp_batch *batch, uint64_t bound_ns)
 		if (mp_finished(core))
 			finished++;
 		else if (core->busy)
-			mp_lose_busy(core);
+			mp_mark_busy_lost(core);
 		else
-			mp_lose_by(core, EFI_TIMEOUT);
+			mp_mark_lost_by(core, EFI_TIMEOUT);
 	}
 	return finished;
 }

@@ -49,7 +49,7 @@ wait_for_token(struct dns4 *dns, struct dns4_token *token)
 }
 
 static EFI_STATUS
-take_first(struct dns4_addresses *addresses, UINT8 ipv4[4])
+copy_first_address(struct dns4_addresses *addresses, UINT8 ipv4[4])
 {
 	bool any = addresses && addresses->list && addresses->count;
 
@@ -80,13 +80,13 @@ request_address(struct dns4 *dns, const char *name, UINT8 ipv4[4])
 	if (!EFI_ERROR(status))
 		status = wait_for_token(dns, &token);
 	if (!EFI_ERROR(status))
-		status = take_first(token.addresses, ipv4);
+		status = copy_first_address(token.addresses, ipv4);
 	firmware_boot->CloseEvent(token.event);
 	return status;
 }
 
 static EFI_STATUS
-ask_by(struct dns4 *dns, struct network_address *servers, UINTN count, const char *name, UINT8 ipv4[4])
+look_up_by_servers(struct dns4 *dns, struct network_address *servers, UINTN count, const char *name, UINT8 ipv4[4])
 {
 	struct dns4_config config = {
 		.server_count = count, .servers = servers, .use_default_address = TRUE, .protocol = PROTOCOL_UDP,
@@ -102,7 +102,7 @@ ask_by(struct dns4 *dns, struct network_address *servers, UINTN count, const cha
 }
 
 static const char *
-reason_of(EFI_STATUS status)
+explain_status(EFI_STATUS status)
 {
 	if (status == EFI_NOT_FOUND)
 		return "DNS knows no address of that name";
@@ -126,10 +126,10 @@ dns_look_up(EFI_HANDLE card, const char *name, UINT8 ipv4[4])
 	if (!count)
 		return "DHCP named no DNS server: it takes an IPv4 address";
 	if (EFI_ERROR(binding->create_child(binding, &child)))
-		return reason_of(status);
+		return explain_status(status);
 	dns = firmware_protocol(child, &guid_dns4);
 	if (dns)
-		status = ask_by(dns, servers, count, name, ipv4);
+		status = look_up_by_servers(dns, servers, count, name, ipv4);
 	binding->destroy_child(binding, child);
-	return EFI_ERROR(status) ? reason_of(status) : NULL;
+	return EFI_ERROR(status) ? explain_status(status) : NULL;
 }

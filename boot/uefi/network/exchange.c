@@ -24,7 +24,7 @@ exchange_set_failure(struct exchange *exchange, const char *reason)
 }
 
 static bool
-fails_by(struct exchange *exchange, const char *reason, EFI_STATUS status)
+fail_with_status(struct exchange *exchange, const char *reason, EFI_STATUS status)
 {
 	struct text text;
 
@@ -40,7 +40,7 @@ is_closed(EFI_STATUS status)
 }
 
 static void
-say_not_reached(struct exchange *exchange, EFI_STATUS status)
+report_not_reached(struct exchange *exchange, EFI_STATUS status)
 {
 	if (status == EFI_UNSUPPORTED)
 		exchange_set_failure(exchange, EXCHANGE_NO_TCP);
@@ -49,7 +49,7 @@ say_not_reached(struct exchange *exchange, EFI_STATUS status)
 	else if (status == STATUS_CONNECTION_RESET || status == STATUS_CONNECTION_REFUSED)
 		exchange_set_failure(exchange, "the connection was refused");
 	else
-		fails_by(exchange, "the firmware makes no connection to it", status);
+		fail_with_status(exchange, "the firmware makes no connection to it", status);
 }
 
 /* Sends the request's header (RFC 9112, 3.2 and 6.2). A GET uses HTTP/1.0, so that the answer is not sent in chunks. */
@@ -146,12 +146,12 @@ explain_early_end(struct exchange *exchange, const struct reception *in, const c
 	if (in->end == EFI_TIMEOUT)
 		return exchange_set_failure(exchange, SILENT);
 	return is_closed(in->end) ? exchange_set_failure(exchange, closed) :
-				    fails_by(exchange, "the firmware does not get the answer", in->end);
+				    fail_with_status(exchange, "the firmware does not get the answer", in->end);
 }
 
 /* Moves the body to the start of the buffer. Returns false if it is incomplete, too long or refused. */
 static bool
-take_body(struct exchange *exchange, const struct reception *in)
+move_body(struct exchange *exchange, const struct reception *in)
 {
 	const struct answer *answer = &in->answer;
 	size_t length = in->length - answer->body_at;
@@ -182,13 +182,13 @@ send_and_receive(struct tcp *tcp, struct exchange *exchange)
 	receive(tcp, exchange, &in);
 	exchange->status = in.answer.status;
 	if (exchange->status)
-		return exchange->body || exchange->status != EXCHANGE_OK || take_body(exchange, &in);
+		return exchange->body || exchange->status != EXCHANGE_OK || move_body(exchange, &in);
 	if (sent == EFI_TIMEOUT)
 		return exchange_set_failure(exchange, "it does not take the request");
 	if (is_closed(sent))
 		return exchange_set_failure(exchange, "it closed the connection before the request was complete");
 	if (EFI_ERROR(sent))
-		return fails_by(exchange, "the firmware does not send the request", sent);
+		return fail_with_status(exchange, "the firmware does not send the request", sent);
 	return EFI_ERROR(in.end) ? explain_early_end(exchange, &in, "it closed the connection without an answer") :
 				   exchange_set_failure(exchange, "its answer is not one of HTTP");
 }
@@ -207,7 +207,7 @@ exchange_do(EFI_HANDLE card, struct exchange *exchange)
 	}
 	status = tcp_open(&tcp, card, exchange->at.ipv4, exchange->at.port);
 	if (EFI_ERROR(status)) {
-		say_not_reached(exchange, status);
+		report_not_reached(exchange, status);
 		return EXCHANGE_NOT_REACHED;
 	}
 	answered = send_and_receive(&tcp, exchange);

@@ -40,7 +40,7 @@ find_boot_server(const EFI_PXE_BASE_CODE_MODE *mode, uint8_t ipv4[4])
 	for (size_t pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < count; i++)
 			if (packets[i].received && (pass || origin_names_a_file(packets[i].packet->Raw, size)) &&
-			    origin_of_dhcp(packets[i].packet->Raw, size, ipv4))
+			    origin_parse_dhcp(packets[i].packet->Raw, size, ipv4))
 				return true;
 	return false;
 }
@@ -77,8 +77,8 @@ server_find(struct server *server)
 	*server = (struct server){ .there = false };
 	if (!image || !image->DeviceHandle)
 		return;
-	device = origin_of_path(firmware_protocol(image->DeviceHandle, &guid_path));
-	origin = origin_of_path(firmware_protocol(firmware_image, &guid_image_path)); /* has the loaded URI */
+	device = origin_parse_path(firmware_protocol(image->DeviceHandle, &guid_path));
+	origin = origin_parse_path(firmware_protocol(firmware_image, &guid_image_path)); /* has the loaded URI */
 	if (!origin.uri) {
 		origin.uri = device.uri;
 		origin.uri_length = device.uri_length;
@@ -91,13 +91,14 @@ server_find(struct server *server)
 		find_by_pxe(server, image->DeviceHandle);
 		return;
 	}
-	server->reason = origin_of_uri(origin.uri, origin.uri_length, address);
+	server->reason = origin_parse_uri(origin.uri, origin.uri_length, address);
 	if (!server->reason)
 		put_address(server, address);
 }
 
 static bool
-take(const struct exchange *exchange, bool answered, char *buffer, size_t size, size_t *length, struct text *said)
+copy_options(const struct exchange *exchange, bool answered, char *buffer, size_t size, size_t *length,
+	     struct text *said)
 {
 	if (!answered) {
 		text_printf(said, "%s.", exchange->reason);
@@ -131,7 +132,7 @@ server_read_options(const struct server *server, const char *serial, char *buffe
 		return false;
 	}
 	answered = network_exchange(&exchange, server->mac);
-	good = take(&exchange, answered, buffer, size, length, &text);
+	good = copy_options(&exchange, answered, buffer, size, length, &text);
 	firmware_boot->FreePool(exchange.answer);
 	if (!good && !(answered && exchange.status == EXCHANGE_NOT_FOUND))
 		return false;

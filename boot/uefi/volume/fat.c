@@ -43,7 +43,7 @@ struct fat {
  * NULL: the read failed.
  */
 static const uint8_t *
-bytes_at(struct fat *fat, struct window *window, uint64_t at)
+read_bytes_at(struct fat *fat, struct window *window, uint64_t at)
 {
 	uint64_t begin = at - at % WINDOW;
 
@@ -68,7 +68,7 @@ static uint32_t
 next_cluster(struct fat *fat, uint32_t cluster)
 {
 	unsigned size = fat->is_32 ? 4 : 2;
-	const uint8_t *entry = bytes_at(fat, &fat->table, fat->table_begin + (uint64_t)cluster * size);
+	const uint8_t *entry = read_bytes_at(fat, &fat->table, fat->table_begin + (uint64_t)cluster * size);
 	uint32_t value = entry ? read_number(entry, size) & 0x0fffffff : 0;
 
 	return value < FIRST_CLUSTER || value >= (fat->is_32 ? END_FAT32 : END_FAT16) ? 0 : value;
@@ -102,7 +102,7 @@ next_folder(struct fat *fat, struct walk *walk)
 			return NULL;
 		if (!walk->cluster && walk->at >= fat->root_bytes)
 			return NULL;
-		const uint8_t *entry = bytes_at(fat, &fat->folder, walk->cluster ?
+		const uint8_t *entry = read_bytes_at(fat, &fat->folder, walk->cluster ?
 			fat->data_begin + (uint64_t)(walk->cluster - FIRST_CLUSTER) * fat->cluster_bytes + in_cluster :
 			fat->root_begin + walk->at);
 
@@ -118,14 +118,14 @@ next_folder(struct fat *fat, struct walk *walk)
 }
 
 static uint32_t
-cluster_of(const struct fat *fat, const uint8_t *entry)
+get_first_cluster(const struct fat *fat, const uint8_t *entry)
 {
 	return read_number(entry + 26, 2) | (fat->is_32 ? read_number(entry + 20, 2) << 16 : 0);
 }
 
 /* Converts the name in ENTRY to NAME, without blanks and with a point before the suffix. */
 static void
-name_of(const uint8_t *entry, char name[FAT_NAME_SIZE])
+read_name(const uint8_t *entry, char name[FAT_NAME_SIZE])
 {
 	size_t length = 0;
 
@@ -149,7 +149,7 @@ open_fat(struct fat *fat, EFI_HANDLE device)
 	if (!blocks || !fat->disk)
 		return false;
 	fat->medium = blocks->Media->MediaId;
-	boot = bytes_at(fat, &fat->folder, 0);
+	boot = read_bytes_at(fat, &fat->folder, 0);
 	if (!boot || (boot[0] != 0xeb && boot[0] != 0xe9))
 		return false;
 
@@ -182,9 +182,9 @@ folder_has_endless_chain(struct fat *fat, uint32_t cluster, char inner[FAT_NAME_
 	if (!chain_ends(fat, cluster))
 		return true;
 	while (cluster && (entry = next_folder(fat, &walk))) {
-		if (chain_ends(fat, cluster_of(fat, entry)))
+		if (chain_ends(fat, get_first_cluster(fat, entry)))
 			continue;
-		name_of(entry, inner);
+		read_name(entry, inner);
 		return true;
 	}
 	return false;
@@ -202,9 +202,9 @@ fat_has_endless_chain(EFI_HANDLE device, const char *folder, char inner[FAT_NAME
 		return false;
 	walk = (struct walk){ fat.root_cluster, 0 };
 	while ((entry = next_folder(&fat, &walk))) {
-		name_of(entry, name);
+		read_name(entry, name);
 		if (text_equal(name, folder))
-			return folder_has_endless_chain(&fat, cluster_of(&fat, entry), inner);
+			return folder_has_endless_chain(&fat, get_first_cluster(&fat, entry), inner);
 	}
 	return false;
 }

@@ -8,7 +8,7 @@
 #define SPACE_BYTES (1u << 20) /* free bytes required, because on a full volume EDK II leaves a broken folder */
 
 static const char *
-path_of(const char *name, char path[FILES_PATH_SIZE])
+make_path(const char *name, char path[FILES_PATH_SIZE])
 {
 	struct text text;
 
@@ -26,7 +26,7 @@ running_read(const char *name, char *bytes, size_t size)
 
 	if (EFI_ERROR(files_open_volume(&root)))
 		return 0;
-	if (!files_read(root, path_of(name, path), bytes, size, &length))
+	if (!files_read(root, make_path(name, path), bytes, size, &length))
 		length = 0;
 	root->Close(root);
 	return length < size ? length : size;
@@ -50,7 +50,7 @@ running_write(const char *name, const char *bytes, size_t length, bool *folder_m
 
 	if (EFI_ERROR(status))
 		return false;
-	path_of(name, path);
+	make_path(name, path);
 	status = files_overwrite(root, path, bytes, length);
 	if (status == EFI_NOT_FOUND && make_folder(root)) {
 		*folder_made = true;
@@ -70,7 +70,7 @@ running_remove(const char *name, bool folder_made)
 
 	if (EFI_ERROR(files_open_volume(&root)))
 		return;
-	files_remove(root, path_of(name, path));
+	files_remove(root, make_path(name, path));
 	if (folder_made)
 		files_remove(root, SAVE_FOLDER);
 	root->Close(root);

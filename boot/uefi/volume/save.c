@@ -81,7 +81,7 @@ explain_failure(struct saving *saving, EFI_STATUS status)
 }
 
 static const char *
-path_of(struct saving *saving, const char *folder, const char *name)
+make_path(struct saving *saving, const char *folder, const char *name)
 {
 	struct text text;
 
@@ -139,7 +139,7 @@ static bool
 has_reports_folder(struct saving *saving)
 {
 	bool folder = true;
-	EFI_STATUS status = files_is_folder(saving->root, path_of(saving, "", ""), &folder);
+	EFI_STATUS status = files_is_folder(saving->root, make_path(saving, "", ""), &folder);
 
 	if (status == EFI_NOT_FOUND) {
 		status = make_folder(saving, saving->path);
@@ -209,7 +209,7 @@ static unsigned
 next_number(struct saving *saving)
 {
 	unsigned number;
-	EFI_STATUS status = find_free_number(saving->root, path_of(saving, "", ""), &number);
+	EFI_STATUS status = find_free_number(saving->root, make_path(saving, "", ""), &number);
 
 	if (EFI_ERROR(status)) {
 		explain_failure(saving, status);
@@ -224,13 +224,13 @@ next_number(struct saving *saving)
 static EFI_STATUS
 write_all(struct saving *saving, const char *folder)
 {
-	EFI_STATUS status = make_folder(saving, path_of(saving, folder, ""));
+	EFI_STATUS status = make_folder(saving, make_path(saving, folder, ""));
 
 	saving->began = status != EFI_ALREADY_STARTED;
 	for (size_t i = 0; i < SAVE_FILES && !EFI_ERROR(status); i++) {
 		if (i == SAVE_RECORD && !saving->texts[i]->length)
 			continue; /* a run that did not start has no record */
-		status = files_write(saving->root, path_of(saving, folder, names[i]), saving->texts[i]->bytes,
+		status = files_write(saving->root, make_path(saving, folder, names[i]), saving->texts[i]->bytes,
 				     saving->texts[i]->length);
 	}
 	return status;
@@ -252,10 +252,10 @@ static void
 remove_folder(struct saving *saving, const char *folder)
 {
 	for (size_t i = 0; i < SAVE_FILES; i++)
-		if (!remove_path(saving, path_of(saving, folder, names[i])))
+		if (!remove_path(saving, make_path(saving, folder, names[i])))
 			return;
-	if (remove_path(saving, path_of(saving, folder, "")) && saving->made_reports)
-		remove_path(saving, path_of(saving, "", ""));
+	if (remove_path(saving, make_path(saving, folder, "")) && saving->made_reports)
+		remove_path(saving, make_path(saving, "", ""));
 }
 
 /*
@@ -268,7 +268,7 @@ rename_folder(struct saving *saving, const char *folder, unsigned number)
 	char whole[FOLDERS_NAME_SIZE];
 
 	folders_name(whole, number, true);
-	EFI_STATUS status = files_rename(saving->root, path_of(saving, folder, ""), whole);
+	EFI_STATUS status = files_rename(saving->root, make_path(saving, folder, ""), whole);
 
 	text_init(&saving->sentence, saving->sentence.bytes, saving->sentence.size);
 	text_printf(&saving->sentence, "Report saved on the boot volume in " SAVE_FOLDER "\\%s",
@@ -368,7 +368,7 @@ save_remove(unsigned number)
 	folders_name(unfinished, number, false);
 	if (!open_volume(&saving, sentence))
 		return;
-	EFI_STATUS status = files_rename(saving.root, path_of(&saving, whole, ""), unfinished);
+	EFI_STATUS status = files_rename(saving.root, make_path(&saving, whole, ""), unfinished);
 
 	/*
 	 * With EFI_NOT_FOUND the firmware could not rename the complete folder, so that it still has the name NNNN.new.
@@ -388,7 +388,7 @@ save_is_unrenamed(unsigned number)
 	folders_name(unfinished, number, false);
 	if (!open_volume(&saving, sentence))
 		return false;
-	EFI_STATUS status = files_is_folder(saving.root, path_of(&saving, unfinished, ""), &is_folder);
+	EFI_STATUS status = files_is_folder(saving.root, make_path(&saving, unfinished, ""), &is_folder);
 
 	saving.root->Close(saving.root);
 	return !EFI_ERROR(status) && is_folder;
@@ -404,7 +404,7 @@ save_next_number(void)
 	if (!open_volume(&saving, sentence))
 		return 0;
 	unsigned number = 1;
-	EFI_STATUS status = files_is_folder(saving.root, path_of(&saving, "", ""), &folder);
+	EFI_STATUS status = files_is_folder(saving.root, make_path(&saving, "", ""), &folder);
 
 	if (status != EFI_NOT_FOUND)
 		number = EFI_ERROR(status) || !folder ? 0 : next_number(&saving);
@@ -417,7 +417,7 @@ has_bytes(struct saving *saving, const char *folder, const struct text *json, ch
 {
 	size_t length = 0;
 
-	return files_read(saving->root, path_of(saving, folder, names[SAVE_JSON]), buffer, json->length, &length) &&
+	return files_read(saving->root, make_path(saving, folder, names[SAVE_JSON]), buffer, json->length, &length) &&
 	       length == json->length && __builtin_memcmp(buffer, json->bytes, length) == 0;
 }
 

@@ -5,7 +5,7 @@
 #include "uefi/volume/files.h"
 
 static size_t
-held_of(size_t length)
+limit_length(size_t length)
 {
 	return length < SOURCES_READ_SIZE ? length : SOURCES_READ_SIZE;
 }
@@ -54,7 +54,7 @@ take_load_options(struct sources *sources, char *buffer)
 		if (length < SOURCES_READ_SIZE)
 			buffer[length] = (char)wide[length];
 	}
-	held = held_of(length);
+	held = limit_length(length);
 	bool typed = begins_with_command(buffer, held);
 
 	if (typed)
@@ -77,9 +77,9 @@ settings_read(const struct cpu_facts *cpu, const struct options_names *names, co
 	if (!buffer)
 		return true;
 	if (files_read_options(buffer, SOURCES_READ_SIZE, &length))
-		sources_parse(&sources, buffer, held_of(length), length, "baretick.cfg");
+		sources_parse(&sources, buffer, limit_length(length), length, "baretick.cfg");
 	else if (other && other->read(other->context, buffer, SOURCES_READ_SIZE, &length))
-		sources_parse(&sources, buffer, held_of(length), length, other->name);
+		sources_parse(&sources, buffer, limit_length(length), length, other->name);
 	take_load_options(&sources, buffer);
 	sources_parse_fw_cfg(&sources, cpu, buffer);
 	firmware_boot->FreePool(buffer);

@@ -42,7 +42,7 @@ run_turns(void *argument, size_t core)
 	struct warp_reader reader = { read_tsc, job, NULL };
 
 	if (job->clock)
-		reader = (struct warp_reader){ job->clock->read, job->clock->here(job->clock->device), job->tsc };
+		reader = (struct warp_reader){ job->clock->read, job->clock->get_core_device(job->clock->device), job->tsc };
 	warp_play(job->table, core, job->expected, reader, job->pause);
 }
 
@@ -201,7 +201,7 @@ check_clock(struct survey *survey, struct pass *pass, const struct clock *clock)
 		return;
 	}
 	result = warp_result(survey->memory.warp, living);
-	stable = clock->stable ? clock->stable(clock->device) : STABLE_YES;
+	stable = clock->get_stability ? clock->get_stability(clock->device) : STABLE_YES;
 	if (stable == STABLE_UNKNOWN)
 		behaviour_say(row, "A core's page was incomplete in some reads, so cores cannot be compared.");
 	else if (stable == STABLE_NO)

@@ -22,8 +22,8 @@ let_pass(struct timer_test *test)
 
 	test_arm(test, RECORD_EXPIRED, test_ticks(test, DUE_NS));
 	timer->driver->disarm(timer);
-	in_time = timer->driver->left(timer) != 0;
-	while (timer->driver->left(timer) && polls-- > 0)
+	in_time = timer->driver->get_ticks_left(timer) != 0;
+	while (timer->driver->get_ticks_left(timer) && polls-- > 0)
 		test->survey->hooks.pause();
 	window->open();
 	window->close();

@@ -34,13 +34,13 @@ static bool
 find_edge(struct timer_test *test)
 {
 	const struct timer *timer = test->timer;
-	uint64_t first = timer->driver->left(timer), begin = now_tsc(test), bound = tsc_ticks(test, EDGE_NS);
+	uint64_t first = timer->driver->get_ticks_left(timer), begin = now_tsc(test), bound = tsc_ticks(test, EDGE_NS);
 
 	while (now_tsc(test) - begin < bound && !survey_end_if_due(test->survey)) {
-		uint64_t left = timer->driver->left(timer);
+		uint64_t left = timer->driver->get_ticks_left(timer);
 
 		test->survey->hooks.pause();
-		if (left == first || left != timer->driver->left(timer))
+		if (left == first || left != timer->driver->get_ticks_left(timer))
 			continue;
 		test->due_tsc = now_tsc(test) + tsc_ticks(test, test->row->asked_ns);
 		return true;
@@ -62,7 +62,7 @@ find_due(struct timer_test *test)
 		test->due_tsc += tsc_ticks(test, test->row->asked_ns);
 		return true;
 	}
-	left_ns = scale_mul_div(timer->driver->left(timer), test->tick.value, AS_PER_NS);
+	left_ns = scale_mul_div(timer->driver->get_ticks_left(timer), test->tick.value, AS_PER_NS);
 	if (left_ns > FAR_NS) {
 		test_refuse(test, CLOCK_DISABLED, "It is due in more than three seconds, which is too long to wait.");
 		return false;
@@ -96,7 +96,7 @@ arm_by_counter(struct timer_test *test, enum record_interrupts_what what)
 	struct record_interrupts *arming = &test->arming;
 
 	*arming = (struct record_interrupts){ .what = (uint16_t)what, .asked = 1, .armed_before = now_tsc(test) };
-	arming->ticks = test->timer->driver->left(test->timer);
+	arming->ticks = test->timer->driver->get_ticks_left(test->timer);
 	arming->armed_after = now_tsc(test);
 }
 
@@ -185,7 +185,7 @@ poll(struct timer_test *test)
 void
 free_running_poll_status(struct timer_test *test)
 {
-	test->timer->driver->take(test->timer, 0);
+	test->timer->driver->set_up(test->timer, 0);
 	poll(test);
-	test->timer->driver->give_back(test->timer);
+	test->timer->driver->restore(test->timer);
 }

@@ -62,7 +62,7 @@ test_begin(struct timer_test *test)
 	struct report_interval *row = test->row;
 	struct timer *timer = test->timer;
 
-	timer->driver->take(timer, test->all->window->vector);
+	timer->driver->set_up(timer, test->all->window->vector);
 	drain(test);
 	if (test_set_tick_length(test) && test_ticks(test, row->asked_ns) <= timer->ticks_max)
 		return true;
@@ -71,11 +71,11 @@ test_begin(struct timer_test *test)
 }
 
 static void
-give_back(void *argument)
+restore_source(void *argument)
 {
 	struct timer_test *test = argument;
 
-	test->timer->driver->give_back(test->timer);
+	test->timer->driver->restore(test->timer);
 }
 
 struct there { /* one window that runs as a job of another core */
@@ -85,24 +85,24 @@ struct there { /* one window that runs as a job of another core */
 };
 
 static void
-play_there(void *argument, size_t core)
+run_window_on_core(void *argument, size_t core)
 {
 	struct there *there = argument;
 
 	(void)core;
-	there->why = there->test->all->window->play_there(there->work, give_back, there->test);
+	there->why = there->test->all->window->run_on_core(there->work, restore_source, there->test);
 }
 
 /* Runs a window. Returns NULL if the window was completed, otherwise the reason why it was not. */
 static const char *
-play(struct timer_test *test, void (*work)(void *argument))
+run_window(struct timer_test *test, void (*work)(void *argument))
 {
 	const struct smp *smp = test->survey->smp;
 	struct there there = { test, work, NULL };
 
 	if (test->core == 0)
-		return test->all->window->play(work, give_back, test);
-	if (!smp->run(smp->context, test->core, play_there, &there, THERE_NS))
+		return test->all->window->run(work, restore_source, test);
+	if (!smp->run(smp->context, test->core, run_window_on_core, &there, THERE_NS))
 		return "The core did not finish this test in time.";
 	return there.why;
 }
@@ -117,7 +117,7 @@ ask(struct timer_test *test, void (*work)(void *argument))
 
 		if (survey_end_if_due(test->survey) || (awaited && !free_running_wait_until_near(test)))
 			return;
-		why = play(test, work);
+		why = run_window(test, work);
 		if (why) {
 			test_refuse(test, CLOCK_DISABLED, why);
 			return;
@@ -194,11 +194,11 @@ measure(struct timer_test *test, const struct plan *plan, bool periodic)
 	else
 		ask(test, periodic ? periods_window : kind == TIMER_AWAITED ? free_running_run_window : shots_window);
 	if (periodic && has_masked_window(test))
-		play(test, periods_hold);
+		run_window(test, periods_hold);
 }
 
 static const struct plan *
-shots_of(const struct timer_test *test)
+get_plan(const struct timer_test *test)
 {
 	static const struct plan few[] = { { 100000, 100 }, { 0, 0 } }, none[] = { { 0, 0 } },
 				 at_once[] = { { 0, 200 }, { 0, 0 } }, awaited[] = { { 0, 1 }, { 0, 0 } },
@@ -229,13 +229,13 @@ measure_source(struct survey *survey, struct survey_timers *all, struct timer *t
 		.survey = survey, .all = all, .timer = timer, .core = core,
 	};
 
-	for (const struct plan *plan = shots_of(&test); plan->count; plan++) {
+	for (const struct plan *plan = get_plan(&test); plan->count; plan++) {
 		measure(&test, plan, false);
 		if (timer->state != CLOCK_PRESENT)
 			return; /* one row is enough to report the state */
 	}
 	if (timer->driver->arm_over && core == 0 && !timer->driver->secondary && test.misses < TEST_MISSES_MAX)
-		play(&test, expired_window);
+		run_window(&test, expired_window);
 	if (timer->driver->periodic && !timer->no_periods && (core == 0 || report->core_count <= CORES_PERIODS))
 		measure(&test, &windows, true);
 }
@@ -263,7 +263,7 @@ expected_ns(struct survey *survey, const struct timer_driver *driver)
 
 	if (driver->kind == TIMER_AWAITED || driver->kind == TIMER_POLLED)
 		return AWAITED_NS;
-	for (const struct plan *plan = shots_of(&test); plan->count; plan++)
+	for (const struct plan *plan = get_plan(&test); plan->count; plan++)
 		ns += plan->ns * plan->count;
 	return ns;
 }

@@ -27,7 +27,7 @@ read_left(const struct timer_test *test)
 		struct sample sample;
 
 		sample.begin = tsc();
-		sample.ticks = test->timer->driver->left(test->timer);
+		sample.ticks = test->timer->driver->get_ticks_left(test->timer);
 		sample.end = tsc();
 		if (sample.end - sample.begin < best.end - best.begin)
 			best = sample;

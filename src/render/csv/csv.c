@@ -75,7 +75,7 @@ put_row(const struct csv *csv, const struct subject *of, const struct field *fie
 	text_put_char(out, ',');
 	put_word(out, field->shape == FIELD_WORD ? value->word : of->unit ? of->unit : field->csv.unit);
 	text_put_char(out, ',');
-	put_word(out, report_machine(csv->report));
+	put_word(out, report_machine_name(csv->report));
 	text_put_char(out, '\n');
 }
 
@@ -152,7 +152,7 @@ set_subject(const struct csv *csv, const struct field_table *table, const void *
 		of->after = rate->b;
 	} else if (table == &field_claim) {
 		put_claim_prefix(claim, before);
-		of->clock = report_claim_clock(&claim->claim);
+		of->clock = report_claim_clock_id(&claim->claim);
 		of->before = before;
 	} else if (table == &field_core) {
 		of->core = core->apic_id;

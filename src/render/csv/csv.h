@@ -1,6 +1,6 @@
 /*
  * The report as one CSV table (RFC 4180, but lines end with \n): a heading, then a row for each figure. The column
- * `run` is the start time of the run, `core` an APIC id, and `machine` is report_machine(). `low` and `high` are
+ * `run` is the start time of the run, `core` an APIC id, and `machine` is report_machine_name(). `low` and `high` are
  * filled for intervals. A column that does not apply is empty. A figure that was not measured has no row, but every
  * clock has a row `verdict`.
  */

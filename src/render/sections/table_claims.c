@@ -37,7 +37,7 @@ put_row(struct text *out, const struct report_claim *row)
 	struct text text;
 
 	text_init(&text, bytes, sizeof(bytes));
-	text_printf(out, "%-*s%-*s", CLOCK_COLUMNS, report_claim_clock(claim), SOURCE_COLUMNS, claim->by);
+	text_printf(out, "%-*s%-*s", CLOCK_COLUMNS, report_claim_clock_id(claim), SOURCE_COLUMNS, claim->by);
 	if (!claim->hz.den) {
 		text_printf(&text, "not claimed: %s", claim->reason);
 	} else {

@@ -36,7 +36,7 @@ play_ppm(const struct calibration_loop *loop)
 	uint64_t begin_ps = sim.now_ps;
 
 	memset(&result, 0xa5, sizeof(result));
-	loop->play(&calibrating, &result);
+	loop->run(&calibrating, &result);
 	assert_false(sim.interrupts_masked);
 	if (!sim.preempt_every)
 		assert_true(sim.now_ps - begin_ps <= loop->longest_ns * SIM_PS_PER_NS);

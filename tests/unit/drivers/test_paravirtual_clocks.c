@@ -75,7 +75,7 @@ TEST(a_page_without_the_flag_and_the_old_msr_are_said)
 	open_driver(&kvmclock_driver);
 	assert_state(0, CLOCK_PRESENT,
 		     "By MSR 4b564d01h. Its page does not say TSC_STABLE: cores are not to be compared.");
-	assert_int_equal(clocks[0].stable(&device), STABLE_NO);
+	assert_int_equal(clocks[0].get_stability(&device), STABLE_NO);
 	kvmclock_driver.close(&device);
 	plug(false);
 	/* neither bit 0 nor bit 3 offers the clock */
@@ -112,11 +112,11 @@ TEST(a_page_that_stays_odd_later_stands_still)
 	plug(false);
 	sim_paravirtual.odd_at_ps = SIM_PS_PER_MS;
 	open_driver(&kvmclock_driver);
-	assert_int_equal(clocks[0].stable(&device), STABLE_YES);
+	assert_int_equal(clocks[0].get_stability(&device), STABLE_YES);
 	take(&clocks[0], 2 * SIM_PS_PER_MS, samples, 3);
 	assert_int_equal(samples[1].ticks, samples[0].ticks);
 	assert_int_equal(samples[2].ticks, samples[0].ticks);
-	assert_int_equal(clocks[0].stable(&device), STABLE_UNKNOWN);
+	assert_int_equal(clocks[0].get_stability(&device), STABLE_UNKNOWN);
 	assert_true(samples[2].end - samples[2].begin > 20 * PAGES_TRIES);
 	kvmclock_driver.close(&device);
 	assert_true(sim_paravirtual_is_as_found());
@@ -207,7 +207,7 @@ TEST(a_sequence_of_0_is_a_page_that_is_not_to_be_used)
 	open_driver(&hv_page_driver);
 	take(&clocks[0], 2 * SIM_PS_PER_MS, &sample, 1);
 	assert_int_equal(sample.ticks, 20001); /* this is the value of the MSR, not of the page */
-	assert_int_equal(clocks[0].stable(&device), STABLE_NO);
+	assert_int_equal(clocks[0].get_stability(&device), STABLE_NO);
 	hv_page_driver.close(&device);
 }
 

@@ -103,7 +103,7 @@ TEST(three_cores_get_init_then_10_ms_later_one_sipi_each)
 		assert_sent(i - 1, i, INIT);
 		assert_sent(i + 2, i, SIPI);
 		assert_int_equal(slots[i].standing, CORE_ALIVE);
-		assert_string_equal(startup_reason(slots[i].standing), "");
+		assert_string_equal(startup_explain(slots[i].standing), "");
 	}
 	assert_in_range(first_sipi_ps - last_init_ps, 10000 * SIM_PS_PER_US, 10010 * SIM_PS_PER_US);
 	assert_in_range(sim.now_ps, 10200 * SIM_PS_PER_US, 10300 * SIM_PS_PER_US);
@@ -128,7 +128,7 @@ TEST(a_core_that_never_starts_is_given_up_after_two_tries_of_1_s_and_stopped)
 	assert_int_equal(slots[1].standing, CORE_ALIVE);
 	assert_int_equal(slots[2].standing, CORE_SILENT);
 	assert_int_equal(slots[3].standing, CORE_ALIVE);
-	assert_string_equal(startup_reason(CORE_SILENT), "did not answer INIT-SIPI-SIPI");
+	assert_string_equal(startup_explain(CORE_SILENT), "did not answer INIT-SIPI-SIPI");
 	assert_int_equal(sim.lapic.ipi_count, 11);
 	assert_sent(6, 2, SIPI);
 	assert_sent(7, 2, INIT);
@@ -183,7 +183,7 @@ TEST(a_core_left_out_hears_nothing_and_says_why)
 	assert_int_equal(startup_cores(&startup), 2);
 	assert_int_equal(sim.lapic.ipi_count, 4);
 	assert_int_equal(slots[3].standing, CORE_NOT_REQUESTED);
-	assert_string_equal(startup_reason(CORE_NOT_REQUESTED), "left out: fewer cores were asked for");
+	assert_string_equal(startup_explain(CORE_NOT_REQUESTED), "left out: fewer cores were asked for");
 }
 
 TEST(xapic_mode_starts_id_254_and_refuses_255_and_300)

@@ -124,16 +124,16 @@ TEST(its_configuration_and_count_are_restored)
 	hw_msr_write(MSR_HV_TIMER_COUNT, COUNT);
 	hw_msr_write(MSR_HV_TIMER_CONFIG, CONFIG);
 	timer = opened();
-	timer_hyperv.take(&timer, 0xe0);
+	timer_hyperv.set_up(&timer, 0xe0);
 	timer_hyperv.arm(&timer, 1000, false);
-	assert_in_range(timer_hyperv.left(&timer), 1, 1001);
+	assert_in_range(timer_hyperv.get_ticks_left(&timer), 1, 1001);
 	assert_false(timer_hyperv.expired(&timer));
 	sim_advance_ps(SIM_PS_PER_MS);
-	assert_int_equal(timer_hyperv.left(&timer), 0);
+	assert_int_equal(timer_hyperv.get_ticks_left(&timer), 0);
 	assert_true(timer_hyperv.expired(&timer));
 	timer_hyperv.arm(&timer, 1000, true);
 	timer_hyperv.disarm(&timer);
-	timer_hyperv.give_back(&timer);
+	timer_hyperv.restore(&timer);
 	assert_int_equal(hw_msr_read(MSR_HV_TIMER_CONFIG), CONFIG);
 	assert_int_equal(hw_msr_read(MSR_HV_TIMER_COUNT), COUNT);
 }

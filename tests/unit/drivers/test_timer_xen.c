@@ -68,15 +68,15 @@ TEST(the_page_the_event_and_its_vector_are_restored)
 
 	*masked = 6;
 	sim_paravirtual.xen_callback = 0x100000000000009; /* this callback is an IRQ line */
-	timer_xen.take(&timer, SIM_TIMER_VECTOR);
+	timer_xen.set_up(&timer, SIM_TIMER_VECTOR);
 	assert_int_equal(sim_paravirtual.xen_callback, UINT64_C(2) << 56 | SIM_TIMER_VECTOR);
 	assert_int_equal(*masked, ~(UINT64_C(1) << sim_paravirtual.xen_port));
 	timer_xen.arm(&timer, 100000, false);
-	assert_in_range(timer_xen.left(&timer), 1, 100000);
+	assert_in_range(timer_xen.get_ticks_left(&timer), 1, 100000);
 	assert_false(timer_xen.expired(&timer));
 	sim_advance_ps(SIM_PS_PER_MS);
 	assert_true(timer_xen.expired(&timer));
-	timer_xen.give_back(&timer);
+	timer_xen.restore(&timer);
 	assert_int_equal(*masked, 6);
 	assert_int_equal(sim_paravirtual.xen_callback, 0x100000000000009);
 	sim_paravirtual.xen_callback = 0;

@@ -186,12 +186,12 @@ static const struct timer_driver made_up = {
 	.periodic = true,
 	.in_quick = true,
 	.open = open_source,
-	.take = take_source,
+	.set_up = take_source,
 	.arm = arm_source,
 	.expired = has_expired,
-	.left = left_of_source,
+	.get_ticks_left = left_of_source,
 	.disarm = disarm_source,
-	.give_back = give_source_back,
+	.restore = give_source_back,
 };
 
 static unsigned windows;
@@ -539,7 +539,7 @@ TEST(a_source_whose_step_is_waited_for_ends_with_its_bound_and_with_the_tsc)
 	awaited.kind = TIMER_AWAITED;
 	awaited.periodic = false;
 	awaited.open = open_awaited;
-	awaited.left = left_for_ever;
+	awaited.get_ticks_left = left_for_ever;
 	for (int stops = 0; stops < 2; stops++) {
 		const struct report_interval *row;
 		uint64_t begin_ps = sim.now_ps;

@@ -17,7 +17,7 @@ origin_of(const char *path, size_t length, char uri[64])
 	struct origin origin;
 
 	memcpy(copy, path, length);
-	origin = origin_of_path(copy);
+	origin = origin_parse_path(copy);
 	memset(uri, 0, 64);
 	if (origin.uri)
 		memcpy(uri, origin.uri, origin.uri_length);
@@ -56,7 +56,7 @@ TEST(a_path_without_them_is_none_of_a_network)
 	/* the path of the card itself, before anything was loaded through it */
 	assert_null(ORIGIN_OF(PCI MAC "\x03\x18\x04\0" END).uri);
 	assert_null(ORIGIN_OF(PCI MAC "\x03\x18\x05\0\0" END).uri);
-	origin = origin_of_path(NULL);
+	origin = origin_parse_path(NULL);
 	assert_false(origin.has_mac);
 	assert_null(origin.uri);
 }
@@ -80,7 +80,7 @@ reason(const char *uri, char address[ORIGIN_ADDRESS_SIZE])
 	const char *said;
 
 	memcpy(copy, uri, length);
-	said = origin_of_uri(copy, length, address);
+	said = origin_parse_uri(copy, length, address);
 	free(copy);
 	return said;
 }
@@ -142,7 +142,7 @@ server_in(const char *next, const char *options, size_t length)
 	memcpy(packet + 236, "\x63\x82\x53\x63", 4);
 	memcpy(packet + 240, options, length);
 	text_init(&text, said, sizeof(said));
-	if (origin_of_dhcp(packet, 240 + length, ipv4))
+	if (origin_parse_dhcp(packet, 240 + length, ipv4))
 		text_printf(&text, "%u.%u.%u.%u", ipv4[0], ipv4[1], ipv4[2], ipv4[3]);
 	free(packet);
 	return said;
@@ -173,7 +173,7 @@ TEST(of_a_packet_that_is_cut_or_rubbish_nothing_is_taken)
 	assert_string_equal(SERVER_IN(NONE, "\x36\x03\x0a\0\x02\xff"), "");
 	assert_string_equal(SERVER_IN(NONE, "\x36\x04" NONE), "");
 	assert_string_equal(SERVER_IN(NONE, "\x42\xff" "10.0.2.4"), "");
-	assert_false(origin_of_dhcp((const uint8_t *)"", 0, ipv4));
+	assert_false(origin_parse_dhcp((const uint8_t *)"", 0, ipv4));
 }
 
 TEST(a_packet_names_a_file_in_its_field_or_in_option_67)
