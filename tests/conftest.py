@@ -3,6 +3,7 @@ import collections
 import hashlib
 import json
 import pathlib
+import resource
 import sys
 
 import pytest
@@ -11,6 +12,7 @@ sys.dont_write_bytecode = True  # avoids a folder __pycache__ next to each test
 
 pytest_plugins = ["runners"]
 DURATIONS = pathlib.Path(__file__).parent / "durations"
+HEADER = "# processor-seconds of each test with at least one; each make check writes build/durations, to be copied to tests\n"
 SLOWEST = 10
 OUTCOMES = {"passed": "passed", "failed": "failed", "error": "failed", "skipped": "skipped"}
 
@@ -36,14 +38,14 @@ def group_of(item):
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config, items):
+def pytest_collection_modifyitems(session, config, items):
     """Put the longest tests first, so that no worker gets a long one at the end. A group counts as one test."""
     left_out = [item for item in items if item.get_closest_marker("long") and not config.getoption("long")
                 or any(bool(item.get_closest_marker(name)) != config.getoption(name) for name in ("kvm", "spark"))]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
-    lines = [line.split(None, 1) for line in DURATIONS.read_text().splitlines()]
+    lines = [line.split(None, 1) for line in DURATIONS.read_text().splitlines() if not line.startswith("#")]
     seconds = {test: float(figure) for figure, test in lines}
     groups = collections.defaultdict(list)
     for item in items:
@@ -51,9 +53,23 @@ def pytest_collection_modifyitems(config, items):
     items[:] = [item for group in sorted(groups.values(), reverse=True,
                                          key=lambda group: sum(seconds.get(item.nodeid, 0) for item in group))
                 for item in group]
+    session.processor_s = processor_s()
 
 
 # Results.
+
+def processor_s():
+    """Return the processor time of this process and of its children that have ended."""
+    return sum(usage.ru_utime + usage.ru_stime for usage in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item):
+    """Add the processor time since the last report to this one. A worker runs one test at a time."""
+    report = (yield).get_result()
+    now = processor_s()
+    report.processor_s, item.session.processor_s = now - item.session.processor_s, now
+
 
 def counts(stats):
     """Return {outcome: number of tests}. For a C program, each of its tests counts."""
@@ -70,12 +86,12 @@ def pytest_terminal_summary(terminalreporter, config):
     seconds = collections.Counter()
     for report in sum(terminalreporter.stats.values(), []):
         if isinstance(report, pytest.TestReport):
-            seconds[report.nodeid.partition("@")[0]] += report.duration
+            seconds[report.nodeid.partition("@")[0]] += getattr(report, "processor_s", 0)
     lines = [f"{figure:6.1f} {test}" for test, figure in seconds.most_common() if figure >= 1]
     if lines:
-        terminalreporter.section(f"the slowest {SLOWEST}, in seconds")
+        terminalreporter.section(f"the slowest {SLOWEST} of {seconds.total():.0f} processor-seconds")
         terminalreporter.write_line("\n".join(lines[:SLOWEST]))
     if config.getoption("results"):
         folder = pathlib.Path(config.getoption("results"))
-        (folder / "durations").write_text("".join(f"{line}\n" for line in lines))
+        (folder / "durations").write_text(HEADER + "".join(f"{line}\n" for line in lines))
         (folder / "counts.json").write_text(json.dumps(counts(terminalreporter.stats)))

@@ -1,4 +1,5 @@
 """tests/check itself: its arguments for pytest, and its last line."""
+import ast
 import os
 import pathlib
 import re
@@ -10,6 +11,7 @@ import pytest
 # these tests write to the same file, so they must not run at the same time
 pytestmark = pytest.mark.xdist_group("check")
 TESTS = pathlib.Path(__file__).resolve().parent
+REASON_S = 15
 PROGRAM = TESTS.parent / "build" / "unit" / "base" / "test_text"
 
 
@@ -43,8 +45,24 @@ def test_what_is_long_is_left_out_unless_it_is_asked_for_and_its_file_has_tests_
     assert {test.partition("::")[0] for test in rare} <= {test.partition("::")[0] for test in short}
 
 
+def durations():
+    """Return {test: processor-seconds}. The first line says what the figures are."""
+    first, *lines = (TESTS / "durations").read_text().splitlines()
+    assert first.startswith("# processor-seconds ")
+    return {test: float(figure) for figure, test in (line.split(None, 1) for line in lines)}
+
+
+def test_a_test_that_takes_long_gives_the_reason():
+    """In its docstring, or in that of its file. Programs in C have none."""
+    for test, seconds in durations().items():
+        if seconds > REASON_S and not test.startswith("test_units"):
+            path, _, name = test.partition("::")
+            tree = ast.parse((TESTS / path).read_text())
+            function, = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name.partition("[")[0])
+            assert re.search(r"\bTakes|\btakes", f"{ast.get_docstring(function)} {ast.get_docstring(tree)}"), test
+
+
 def test_the_longest_come_first():
-    lines = (TESTS / "durations").read_text().splitlines()
-    known = {line.split(None, 1)[1] for line in lines}
+    known = durations().keys()
     ranks = [number for number, test in enumerate(collected("-k", "unit")) if test in known]
     assert ranks == list(range(len(ranks))) and ranks

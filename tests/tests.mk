@@ -247,6 +247,8 @@ schema:
 # Checks that a compiler does not do.
 SHELL_FILES  = $(shell git grep -lE '^\#!.*sh$$' -- ':!*.md')
 PYTHON_FILES = $(shell git grep -lE '^\#!.*python3' -- ':!*.md' ':!*.c') $(wildcard qemu/*/*.py tests/*.py tests/*/*.py)
+# Largest sum of processor-seconds in tests/durations. Whoever needs more makes other tests cheaper.
+CHECK_SECONDS := 1300
 ## runs static checks of the C, the shell and the Python code, and of the language
 .PHONY: lint
 lint: deps-lint
@@ -256,5 +258,7 @@ lint: deps-lint
 	$(PYTHON) -m pyflakes $(sort $(PYTHON_FILES))
 	$(PYTHON) tests/report/make_schema.py --check src
 	$(PYTHON) tests/plain
+	@awk '!/^#/ { sum += $$1 } END { if (sum > $(CHECK_SECONDS)) { print "lint: " sum " processor-seconds in tests/durations"; exit 1 } }' \
+		tests/durations
 	@! grep -nP '^.{121,}' -r src drivers boot tests --include='*.[ch]' --include='*.nasm' --include='*.asm' || \
 		{ echo 'lint: lines of more than 120 columns'; exit 1; }
