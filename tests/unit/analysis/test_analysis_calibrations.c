@@ -1,6 +1,7 @@
 /* Errors of calibration loops, from records that the tests write. The TSC's rate is 2 GHz, exact to 0.5 ppm. */
 #include "test.h"
 #include "analysis/analysis.h"
+#include "base/number.h"
 #include "judge/recommend/recommend.h"
 #include "record/record.h"
 
