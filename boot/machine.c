@@ -147,6 +147,7 @@ start_cores(void *context, struct run *run)
 
 	if (options->cores == CORES_SIPI)
 		try_sipi(machine, run, limits);
+	machine->stolen_counter.are_others_lent = options->cores == CORES_MP;
 	if (options->cores == CORES_MP && machine->boot.lend)
 		machine->boot.lend(&machine->cores, own, limits, run->report.tsc, &run->smp);
 	else if (options->cores == CORES_OFF)

@@ -84,7 +84,9 @@ count(void *argument)
 /*
  * KVM's counter needs an area for each core, whose address is in an MSR. The area is on the core's own stack, because
  * the MSR is restored right after WORK. If an exception ends WORK on the boot core, this function catches it, because
- * the run continues and KVM would write on the stack. Other cores do not continue after an exception.
+ * the run continues and KVM would write on the stack. Exceptions of other cores are not caught here. A core that the
+ * firmware lends then returns to the firmware, which uses the stack again, so its counter is not read. A core that
+ * baretick started halts for good, and its stack is never freed.
  */
 static bool
 count_with_area(const struct stolen_counter *counter, void (*work)(void *argument), void *argument,
@@ -92,12 +94,17 @@ count_with_area(const struct stolen_counter *counter, void (*work)(void *argumen
 {
 	_Alignas(AREA_ALIGNMENT) struct kvm_area area = { .version = 0 };
 	struct count count_job = { counter, &area, work, argument, stolen, false };
-	bool is_guarded = counter->guarded && cpu_apic_id() == counter->boot_apic_id, back = true;
-	uint64_t found = hw_msr_read(MSR_KVM_STEAL_TIME);
+	bool on_boot_core = cpu_apic_id() == counter->boot_apic_id, back = true;
 	struct fault fault;
+	uint64_t found;
 
+	if (counter->are_others_lent && !on_boot_core) {
+		work(argument);
+		return false;
+	}
+	found = hw_msr_read(MSR_KVM_STEAL_TIME);
 	hw_msr_write(MSR_KVM_STEAL_TIME, (uintptr_t)&area | MSR_ON);
-	if (is_guarded)
+	if (counter->guarded && on_boot_core)
 		back = counter->guarded(count, &count_job, &fault);
 	else
 		count(&count_job);

@@ -28,6 +28,9 @@ struct stolen_counter {
 	const char *reason;  /* reason why the counter cannot be used although it is offered, or NULL; static storage */
 	stolen_count *count; /* function that counts; NULL if the counter cannot be used */
 
+	/* true if the firmware lends the other cores, on which KVM's counter is then not read; set by boot/machine.c */
+	bool are_others_lent;
+
 	/* The following fields belong to drivers/paravirtual/steal.c. */
 	uint32_t boot_apic_id;
 	fault_guard *guarded;                    /* catches exceptions on the boot core, or NULL */

@@ -87,6 +87,7 @@ judge_reported_time(struct report *report)
 	const struct report_stolen *stolen = &all->stolen;
 	bool less = exceeds_ns(stolen, stolen->low_ns, stolen->reported_ns);
 	bool more = exceeds_ns(stolen, stolen->reported_low_ns, stolen->high_ns);
+	bool lent_unread;
 	struct behaviour *row = all->counter ? behaviour_add(&report->behaviours, "pv-steal", all->counter) : NULL;
 	struct number took, reported;
 
@@ -97,13 +98,16 @@ judge_reported_time(struct report *report)
 		behaviour_say(row, "%s", all->counter_reason ? all->counter_reason : "The counter was not read on any core.");
 		return;
 	}
+	lent_unread = report->options.cores == CORES_MP && text_equal(all->counter, "kvm_steal") &&
+		stolen->observed_ns < all->observed_ns;
 	row->failed = less || more;
 	row->open = row->failed && (report->discontinuity_count || judge_tsc_steps(report));
 	took = number_percent(more ? stolen->high_ns : stolen->low_ns, stolen->observed_ns, 1);
 	reported = number_percent(stolen->reported_ns, stolen->observed_ns, 1);
-	behaviour_say(row, "The host took %s %s %% of the time of the cores, and reports %s %%%s.",
+	behaviour_say(row, "The host took %s %s %% of the time of the cores, and reports %s %%%s.%s",
 		      more ? "at most" : "at least", took.text, reported.text,
-		      row->open ? ", in a run in which the clocks disagree" : "");
+		      row->open ? ", in a run in which the clocks disagree" : "",
+		      lent_unread ? " The counters of cores that the firmware lends were not read." : "");
 }
 
 struct gap_rate {

@@ -93,3 +93,18 @@ TEST(an_exception_of_the_work_reaches_the_outer_guard_after_the_msr_is_restored)
 	assert_int_equal(msr_in_work & 63, 1);
 	assert_int_equal(hw_msr_read(MSR_KVM_STEAL_TIME), FOUND);
 }
+
+TEST(on_a_lent_core_the_work_runs_without_the_counter_so_an_exception_leaves_no_area)
+{
+	struct stolen_counter counter = opened();
+	struct stolen stolen;
+
+	counter.boot_apic_id++; /* the test now runs on another core */
+	assert_true(counter.count(&counter, look_at_msr, NULL, &stolen));
+	assert_int_equal(msr_in_work & 63, 1);
+	counter.are_others_lent = true;
+	assert_false(counter.count(&counter, look_at_msr, NULL, &stolen));
+	assert_int_equal(msr_in_work, FOUND);
+	counter.boot_apic_id--;
+	assert_true(counter.count(&counter, look_at_msr, NULL, &stolen));
+}

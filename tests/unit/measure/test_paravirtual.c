@@ -3,6 +3,7 @@
 #include "bench.h"
 #include "sim_paravirtual.h"
 #include "base/text.h"
+#include "judge/judge_internal.h"
 #include "threads.h"
 
 #define CORES 3
@@ -484,6 +485,23 @@ TEST(stolen_time_that_kvm_counts_is_no_finding)
 	assert_true(stolen->reported_ns && stolen->reported_low_ns <= stolen->high_ns);
 	assert_true(stolen->low_ns && stolen->low_ns <= stolen->reported_ns);
 	assert_true(sim_paravirtual_is_as_found());
+}
+
+/* The bench has no cores of a firmware, so the test removes a part of the time in which the counter was read. */
+TEST(counters_of_lent_cores_are_not_read_and_the_row_says_so)
+{
+	struct report *report;
+
+	(void)run_stolen_by_kvm(100);
+	report = &bench->run.report;
+	assert_null(strstr(row_of("pv-steal", "kvm_steal")->text, "lends"));
+	report->options.cores = CORES_MP;
+	report->interference.observed_ns += SIM_PS_PER_MS;
+	report->behaviours.count = 0;
+	judge_reported_time(report);
+	assert_true(row_of("pv-steal", "kvm_steal")->checked);
+	assert_non_null(strstr(row_of("pv-steal", "kvm_steal")->text,
+			       " The counters of cores that the firmware lends were not read."));
 }
 
 TEST(stolen_time_that_kvm_does_not_count_is_named_and_only_that)
