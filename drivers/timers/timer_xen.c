@@ -29,7 +29,7 @@
 #define VCPUS_MAX        32u
 #define PORTS_MAX        64u
 
-enum { PAGE, VCPU, PORT, FOUND_MASK, FOUND_CALLBACK, DUE };
+enum { PAGE, VCPU, PORT, IS_ATTACHED, FOUND_MASK, FOUND_CALLBACK, DUE };
 
 struct shared_page {
 	struct vcpu {
@@ -65,6 +65,16 @@ remove_page(const struct timer *timer)
 	(void)xen_call(MEMORY_OP, REMOVE_FROM_PHYSMAP, &removed);
 }
 
+static void
+detach(struct timer *timer)
+{
+	uint32_t port = (uint32_t)timer->saved[PORT];
+
+	timer->saved[IS_ATTACHED] = false;
+	(void)xen_call(EVENT_CHANNEL_OP, CLOSE_EVENT, &port);
+	remove_page(timer);
+}
+
 /* Maps the page, and asks for the timer's event. Returns false, with everything as found, if Xen refused. */
 static bool
 attach(struct timer *timer)
@@ -80,21 +90,15 @@ attach(struct timer *timer)
 
 	if (xen_call(MEMORY_OP, ADD_TO_PHYSMAP, &added))
 		return false;
-	if (xen_call(EVENT_CHANNEL_OP, BIND_VIRQ, &event) || event.port >= PORTS_MAX) {
+	if (xen_call(EVENT_CHANNEL_OP, BIND_VIRQ, &event)) {
 		remove_page(timer);
 		return false;
 	}
 	timer->saved[PORT] = event.port;
-	return true;
-}
-
-static void
-detach(const struct timer *timer)
-{
-	uint32_t port = (uint32_t)timer->saved[PORT];
-
-	(void)xen_call(EVENT_CHANNEL_OP, CLOSE_EVENT, &port);
-	remove_page(timer);
+	timer->saved[IS_ATTACHED] = event.port < PORTS_MAX;
+	if (!timer->saved[IS_ATTACHED])
+		detach(timer);
+	return timer->saved[IS_ATTACHED];
 }
 
 static void
@@ -129,6 +133,8 @@ xen_timer_acknowledge(const struct timer *timer)
 {
 	volatile struct shared_page *page = page_of(timer);
 
+	if (!timer->saved[IS_ATTACHED])
+		return;
 	page->vcpus[timer->saved[VCPU]].has_events = 0;
 	page->vcpus[timer->saved[VCPU]].words = 0;
 	__atomic_fetch_and(&page->pending[0], ~(UINT64_C(1) << timer->saved[PORT]), __ATOMIC_ACQ_REL);
@@ -154,7 +160,10 @@ set_callback(uint64_t value)
 	(void)xen_call(HVM_OP, SET_PARAM, &param);
 }
 
-/* Masks all other events, such as events of the console. If Xen refuses now, no interrupt comes. */
+/*
+ * Masks the others of the first 64 events, such as the console's event. If Xen refuses now, the page is not mapped, and
+ * the timer is neither armed nor due.
+ */
 static void
 xen_timer_set_up(struct timer *timer, uint32_t vector)
 {
@@ -177,7 +186,8 @@ read_time_ns(const struct timer *timer)
 	struct pvclock taken;
 	uint64_t tsc;
 
-	return pvclock_take(&page_of(timer)->vcpus[timer->saved[VCPU]].time, hw_tsc_lfence, &taken, &tsc) ?
+	return timer->saved[IS_ATTACHED] &&
+		pvclock_take(&page_of(timer)->vcpus[timer->saved[VCPU]].time, hw_tsc_lfence, &taken, &tsc) ?
 		pvclock_ns(&taken, tsc) : 0;
 }
 
@@ -191,7 +201,8 @@ xen_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
 
 	(void)periodic;
 	timer->saved[DUE] = timeout.due_ns;
-	(void)hw_xen_hypercall(XEN_VCPU_OP, SET_TIMER, timer->saved[VCPU], (uintptr_t)&timeout);
+	if (timer->saved[IS_ATTACHED])
+		(void)hw_xen_hypercall(XEN_VCPU_OP, SET_TIMER, timer->saved[VCPU], (uintptr_t)&timeout);
 	return 0;
 }
 
@@ -212,6 +223,8 @@ xen_timer_expired(const struct timer *timer)
 static void
 xen_timer_restore(struct timer *timer)
 {
+	if (!timer->saved[IS_ATTACHED])
+		return;
 	xen_timer_disarm(timer);
 	set_callback(timer->saved[FOUND_CALLBACK]);
 	page_of(timer)->masked[0] = timer->saved[FOUND_MASK];

@@ -265,9 +265,9 @@ change_event(uint64_t operation, uint64_t argument)
 		return -17; /* EEXIST */
 	if (operation == 3 && event[0] != sim_paravirtual.xen_port)
 		return -22; /* EINVAL */
-	sim_paravirtual.xen_port = operation == 1 ? TIMER_PORT : 0;
+	sim_paravirtual.xen_port = operation == 3 ? 0 : sim_paravirtual.high_port ? 64 : TIMER_PORT;
 	if (operation == 1)
-		event[2] = TIMER_PORT;
+		event[2] = sim_paravirtual.xen_port;
 	return 0;
 }
 

@@ -60,6 +60,7 @@ struct sim_paravirtual {
 	uint64_t xen_shared;                /* address at which Xen's shared page is mapped, or 0 */
 	uint64_t xen_callback;              /* HVM parameter 0 (the callback of events) */
 	uint32_t xen_port;                  /* event port of the timer, or 0 */
+	bool high_port;                     /* true if Xen binds the event to port 64 */
 	bool no_events;                     /* true if Xen refuses to bind events */
 	unsigned writes;                    /* number of written MSRs and registered areas */
 };

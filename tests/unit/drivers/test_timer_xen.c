@@ -50,6 +50,9 @@ TEST(without_firmware_it_is_tested_and_a_refusal_is_a_row_with_a_reason)
 
 	assert_int_equal(timer.state, CLOCK_PRESENT);
 	assert_true(sim_paravirtual_is_as_found());
+	sim_paravirtual.high_port = true;
+	assert_int_equal(opened().state, CLOCK_BROKEN);
+	assert_true(sim_paravirtual_is_as_found());
 	sim_paravirtual.no_events = true;
 	timer = opened();
 	assert_int_equal(timer.state, CLOCK_BROKEN);
@@ -81,4 +84,28 @@ TEST(the_page_the_event_and_its_vector_are_restored)
 	assert_int_equal(sim_paravirtual.xen_callback, 0x100000000000009);
 	sim_paravirtual.xen_callback = 0;
 	assert_true(sim_paravirtual_is_as_found());
+}
+
+TEST(after_a_refusal_in_the_window_the_page_and_the_port_are_not_used)
+{
+	struct timer timer = opened_without_firmware();
+	uint8_t *has_events = (uint8_t *)(uintptr_t)sim.unused_page;
+	uint64_t *masked = (uint64_t *)(uintptr_t)(sim.unused_page + 2560);
+	unsigned calls;
+
+	*masked = 6;
+	*has_events = 1;
+	sim_paravirtual.xen_port = 5; /* the port that open() had is in use again */
+	timer_xen.set_up(&timer, SIM_TIMER_VECTOR);
+	calls = sim.count[SIM_HYPERCALL];
+	timer_xen.arm(&timer, 100000, false);
+	sim_advance_ps(SIM_PS_PER_MS);
+	assert_false(timer_xen.expired(&timer));
+	timer_xen.acknowledge(&timer);
+	timer_xen.restore(&timer);
+	assert_int_equal(sim.count[SIM_HYPERCALL], calls);
+	assert_int_equal(*masked, 6);
+	assert_int_equal(*has_events, 1);
+	assert_int_equal(sim_paravirtual.xen_port, 5);
+	assert_int_equal(sim_paravirtual.xen_shared, 0);
 }
