@@ -120,7 +120,10 @@ struct timer_driver {
 	bool by_pic;
 	bool on_each_core;   /* true if each core has its own source; set_up() and all later calls then run on that core */
 	unsigned unit, route_kind; /* for the driver only: number of the unit, and route of its interrupts */
-	/* Fills TIMER, which is zero before, even if the machine has no such source. Writes no register. */
+	/*
+	 * Fills TIMER, which is zero before, even if the machine has no such source. Leaves all settings as found. A driver
+	 * may change a setting to see whether that works, and changes it back before it returns.
+	 */
 	void (*open)(const struct platform *platform, struct timer *timer);
 	/*
 	 * All following functions are called within a window. Only get_ticks_left() and expired() of free-running
