@@ -299,7 +299,7 @@ struct vmclock_time {
 	uint64_t flags, period, max_error;
 };
 
-/* Returns false if the page changed in all tries. */
+/* Returns false if the page was being updated in all tries. */
 static bool
 take_vmclock(uint64_t address, struct vmclock_time *time)
 {
@@ -329,7 +329,7 @@ add_vmclock_claim(const struct reading *reading, uint64_t address)
 		return;
 	claim = claims_add(reading->claims, CLAIM_VMCLOCK, CLAIM_OF_TSC, "vmclock's page");
 	if (!take_vmclock(address, &time)) {
-		claim_refuse(claim, "It changed during each of %u reads.", PAGES_TRIES);
+		claim_refuse(claim, "It was being updated in each of %u reads.", PAGES_TRIES);
 		return;
 	}
 	units = time.shift < RATE_BITS ? time.period >> (64 - RATE_BITS + time.shift) : 0;
