@@ -48,7 +48,7 @@ initialize_pic(uint16_t port, uint32_t vector, uint8_t cascade)
 }
 
 void
-pic_take(uint32_t irq, uint32_t vector)
+pic_set_up(uint32_t irq, uint32_t vector)
 {
 	bool second = irq >= INPUTS;
 
@@ -68,7 +68,7 @@ pic_end(uint32_t irq)
 }
 
 void
-pic_give_back(uint32_t irq)
+pic_restore(uint32_t irq)
 {
 	hw_out8(PIC_SLAVE_MASK, PIC_ALL_MASKED);
 	hw_out8(PIC_MASTER_MASK, PIC_ALL_MASKED);

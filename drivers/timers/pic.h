@@ -23,9 +23,9 @@ bool pic_find(const struct platform *platform, struct timer *timer, uint32_t irq
  * Initializes both PICs and unmasks only IRQ, which is 0 or 8. IRQ raises VECTOR, a multiple of 8. The other PIC gets
  * the next eight vectors.
  */
-void pic_take(uint32_t irq, uint32_t vector);
+void pic_set_up(uint32_t irq, uint32_t vector);
 
 void pic_end(uint32_t irq); /* called in the handler: ends the interrupt, so that the next one can come */
-void pic_give_back(uint32_t irq); /* masks all inputs, and ends IRQ if it is in service */
+void pic_restore(uint32_t irq); /* masks all inputs, and ends IRQ if it is in service */
 
 #endif

@@ -70,7 +70,7 @@ timer_route_line(struct timer *timer, uint32_t vector)
 
 	timer->route.vector = vector;
 	if (timer->driver->by_pic) {
-		pic_take(timer->route.pin, vector);
+		pic_set_up(timer->route.pin, vector);
 		return;
 	}
 	timer->line_found = ioapic_read(timer->pin_address, timer->entry);
@@ -89,7 +89,7 @@ void
 timer_return_line(const struct timer *timer)
 {
 	if (timer->driver->by_pic)
-		pic_give_back(timer->route.pin);
+		pic_restore(timer->route.pin);
 	else
 		ioapic_write(timer->pin_address, timer->entry, timer->line_found);
 }
