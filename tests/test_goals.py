@@ -38,6 +38,7 @@ SMALLEST = {
     "clean": Smallest(("BUILD=build/cleaned",)),
     "help": Smallest(printed="(?m)^make help "),
     "truth": Smallest(("TRIALS=1", "SEED=1"), printed=r"\S"),
+    "schema": Smallest(files=("src/report/report.schema.json",)),
     "fuzz": Smallest(("FUZZ_SECONDS=1",), printed="fuzz_options"),
     "check": ONE_PROGRAM,
     "check-long": ONE_PROGRAM,
