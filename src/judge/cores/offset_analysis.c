@@ -23,6 +23,8 @@ moment_hull(struct moment a, struct moment b)
 static struct offset
 ticks_to_ns(const struct view *view, struct offset ticks)
 {
+	if (!offset_is_known(ticks))
+		return OFFSET_UNKNOWN;
 	return (struct offset){ scale_ns_down(&view->scale, ticks.low), scale_ns_up(&view->scale, ticks.high) };
 }
 
