@@ -510,7 +510,7 @@ are_apart(const struct rate_interval *a, const struct rate_interval *b)
  * A pause of the guest makes the next edge late. The stretches before and after this edge then both show a false
  * rate. Therefore two stretches without a common edge are compared: the first half of the window and the rest of the
  * run. If they do not decide it, the clock is unsure, and the run measures one more stretch. The same happens if the
- * last edge of the run was late.
+ * last edge of the run was late. If the clock has no edge at the end of the run, there is such a stretch already.
  */
 static void
 confirm_edges(struct rates *rates, const struct scale *scale)
@@ -526,7 +526,8 @@ confirm_edges(struct rates *rates, const struct scale *scale)
 		    !is_off_scale(scale, &entry->implied_window) ||
 		    are_apart(&entry->implied_window, &entry->implied_since))
 			continue;
-		if (!clock->has_again && is_off_scale(scale, half) && is_off_scale(scale, &entry->implied_since))
+		if (!(clock->has_again && clock->final.end) && is_off_scale(scale, half) &&
+		    is_off_scale(scale, &entry->implied_since))
 			entry->implied_window = *half;
 		else
 			rates->outcome.unsure |= set_of(i);
@@ -582,7 +583,8 @@ analysis_rates(const void *record, size_t size, uint64_t limit_ppb, struct repor
 	struct scale scale;
 
 	for (size_t i = 0; i < report->clock_count; i++)
-		take_clock(&rates, record, size, windows, i);
+		if (set_has(windows.clocks, i))
+			take_clock(&rates, record, size, windows, i);
 	conclude(&rates, false);
 	scale = report_scale(report);
 	keep_window(&rates, &scale);

@@ -2,6 +2,7 @@
 #include "analysis/rate_batches.h"
 
 #include "analysis/analysis.h"
+#include "base/set.h"
 
 /* Returns the next batch in BATCH, and its entry. */
 static bool
@@ -21,7 +22,7 @@ struct rate_windows
 rate_find_windows(const void *record, size_t size)
 {
 	uint64_t first[REPORT_CLOCKS_MAX] = { 0 }, longest = 0;
-	struct rate_windows windows = { 0, 0 };
+	struct rate_windows windows = { 0, 0, 0 };
 	struct record_reader reader;
 	struct record_entry entry;
 	struct record_batch batch;
@@ -29,6 +30,8 @@ rate_find_windows(const void *record, size_t size)
 
 	record_open(&reader, record, size);
 	while (next_batch(&reader, &entry, &batch)) {
+		if (batch.stage == RECORD_CLOSE)
+			windows.clocks |= set_of(batch.clock);
 		if (batch.stage == RECORD_FIRST) {
 			first[batch.clock] = batch.begin;
 		} else if (batch.stage == RECORD_FINAL || batch.stage == RECORD_AGAIN) {

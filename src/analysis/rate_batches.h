@@ -8,6 +8,7 @@
 struct rate_windows { /* numbers of the windows whose batches count; 0 if there is none */
 	uint16_t window; /* the last complete rate window, or the longest one that a discontinuity ended */
 	uint16_t final;  /* the readings at the end of the run */
+	uint32_t clocks; /* set of the clocks that were tracked to the end of a rate window, as indices into the report */
 };
 
 struct rate_batches {

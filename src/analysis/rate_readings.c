@@ -7,7 +7,6 @@
 #define ABSURD       1000 /* If the TSC's rate differs by this factor, it stopped or jumped. */
 /* An uneven step leaves a remainder of up to a tick, and each reading is up to a tick old. */
 #define UNEVEN_TICKS 2
-#define AMBIGUOUS_SHARE 4 /* wraps cannot be counted with a doubt of more than 1/4 of the counter's range */
 /*
  * An RTC's edge is the end of its update cycle, which a chip derives from its crystal. An emulator raises it in its
  * main loop, which a busy host delays: by 47 us to 1.3 ms as seen with QEMU, by milliseconds if the host is
@@ -129,9 +128,10 @@ rate_wraps_are_ambiguous(const struct clock *clock, const struct rate_interval *
 			 uint64_t change_ppb)
 {
 	uint64_t range = clock->wrap_ticks + 1; /* 0 for a 64-bit counter */
+	uint64_t doubt_ticks = scale_mul_div_up(expected, implied->high - implied->low, implied->low);
+	uint64_t change_ticks = scale_mul_div_up(expected, change_ppb, PPB);
 
-	return range && (scale_mul_div_up(expected, implied->high - implied->low, implied->low) > range / AMBIGUOUS_SHARE ||
-			 scale_mul_div_up(expected, change_ppb, PPB) > range / AMBIGUOUS_SHARE);
+	return range && (doubt_ticks > range / RATE_AMBIGUOUS_SHARE || change_ticks > range / RATE_AMBIGUOUS_SHARE);
 }
 
 bool

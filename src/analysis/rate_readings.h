@@ -53,6 +53,8 @@ struct interval_ppb rate_readings_change(const struct rate_readings *readings, c
 /* Returns the TSC's nominal frequency, as an interval that includes its rounding. */
 struct rate_interval rate_claimed(const struct clock *tsc);
 
+#define RATE_AMBIGUOUS_SHARE 4 /* wraps cannot be counted with a doubt of more than 1/4 of the counter's range */
+
 /*
  * Returns true if the number of wraps of CLOCK's counter in about EXPECTED ticks is uncertain. Its rate IMPLIED may
  * be too inexact for that, or clocks that wrap later changed their rate against the TSC by CHANGE_PPB.

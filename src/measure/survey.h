@@ -100,6 +100,7 @@ struct survey_memory {
 /* Follows one clock through the rate window and until the end of the run, and counts the wraps of its counter. */
 struct survey_track {
 	struct report_clock *entry; /* NULL if the clock is not tracked */
+	uint16_t window;            /* number of the rate window in which it was tracked last */
 	struct sample first, last;  /* samples at the ends of the rate window; zero until they are taken */
 	struct sample edge;         /* latest edge; only for an edge clock (an RTC, see clock.h) */
 	size_t looks;               /* number of short measurements in the window; the record has some of them */

@@ -107,8 +107,7 @@ void
 survey_record_end(struct survey *survey, const struct survey_track *track, enum record_stage stage, uint16_t flags,
 		  const struct survey_batch_end *end)
 {
-	if (survey_usable(track->entry))
-		record_batch(survey, track, stage, flags, 0, end);
+	record_batch(survey, track, stage, flags, 0, end);
 }
 
 void

@@ -59,7 +59,7 @@ struct survey_batch_end { /* many samples of a clock at one time */
  */
 struct survey_batch_end survey_take_end(struct survey *survey, struct survey_track *track);
 
-/* Records an end as a batch, unless the clock failed. FLAGS are those of struct record_batch. */
+/* Records an end as a batch. Its flags are explained at struct record_batch. */
 void survey_record_end(struct survey *survey, const struct survey_track *track, enum record_stage stage, uint16_t flags,
 		       const struct survey_batch_end *end);
 

@@ -6,12 +6,11 @@
 #include "analysis/analysis.h"
 #include "base/set.h"
 
-#define DOUBT_SHARE     4 /* wraps cannot be counted with a doubt of more than 1/4 of the counter's range */
 /* The measurement is shorter than the window by this, so that an early edge can still be its last. */
 #define EDGES_SHORT_NS  (SURVEY_NS_PER_S / 2)
 #define EDGES_MAX       1000 /* maximum number of edges; a window of ten seconds has about ten */
 
-/* Adds a step back of TRACK's counter by BACK_TICKS since the end of the window. */
+/* Adds a step back of TRACK's counter, which reads less than at the end of the window. */
 static void
 count_step_back(const struct survey *survey, const struct survey_track *track)
 {
@@ -34,7 +33,7 @@ is_doubtful(const struct survey *survey, const struct survey_track *track, uint6
 	uint64_t range = track->entry->clock.wrap_ticks + 1, period = survey_periods(survey, &track->entry->clock, 1);
 	uint64_t claimed = period ? (now_tsc - track->tsc) / period : 0;
 
-	return range && survey_apart(expected, claimed) > range / DOUBT_SHARE;
+	return range && survey_apart(expected, claimed) > range / RATE_AMBIGUOUS_SHARE;
 }
 
 /*
@@ -52,7 +51,7 @@ follow_edges(struct survey *survey, struct survey_track *track)
 		first = track->edge;
 	for (unsigned edges = 0; has_edge && edges < EDGES_MAX && track->edge.end - first.end < enough_ticks; edges++)
 		has_edge = survey_wait_for_edge(survey, track, NULL);
-	survey_record_edge(survey, track, RECORD_AGAIN, 0, &first);
+	survey_record_edge(survey, track, RECORD_AGAIN, 0, has_edge ? &first : &(struct sample){ 0, 0, 0 });
 	if (has_edge)
 		survey_record_edge(survey, track, RECORD_AGAIN, 0, &track->edge);
 }
@@ -108,7 +107,7 @@ record_final_ends(struct survey *survey, const struct survey_batch_end *ends)
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		const struct survey_track *track = &survey->tracks[i];
 
-		if (track->entry && (ends[i].tightest.end || track->stood))
+		if (track->entry && (track->stood || (ends[i].tightest.end && survey_usable(track->entry))))
 			survey_record_end(survey, track, RECORD_FINAL, track->stood ? RECORD_STOOD : 0, &ends[i]);
 	}
 }

@@ -27,7 +27,8 @@ take_ends(struct survey *survey, enum record_stage stage)
 		if (!track->entry || !survey_usable(track->entry) || track->entry->clock.edges_only)
 			continue;
 		end = survey_take_end(survey, track);
-		survey_record_end(survey, track, stage, 0, &end);
+		if (survey_usable(track->entry))
+			survey_record_end(survey, track, stage, 0, &end);
 		if (stage == RECORD_LAST)
 			track->last = end.tightest;
 	}
@@ -121,10 +122,12 @@ open_track(struct survey *survey, struct survey_track *track, struct report_cloc
 
 	survey_batch(survey, &entry->clock, SURVEY_FOLLOW_SAMPLES);
 	survey_track_begin(track, entry, &survey->samples[SURVEY_FOLLOW_SAMPLES - 1]);
+	track->window = survey->windows;
 	if (entry->clock.edges_only)
 		return;
 	end = survey_take_end(survey, track);
-	survey_record_end(survey, track, RECORD_FIRST, 0, &end);
+	if (survey_usable(entry))
+		survey_record_end(survey, track, RECORD_FIRST, 0, &end);
 	track->first = end.tightest;
 }
 
@@ -156,6 +159,8 @@ follow_window(struct survey *survey, struct survey_track *edges)
 	for (size_t i = 0; i < report->clock_count; i++) {
 		struct report_clock *entry = &report->clocks[i];
 
+		if (!survey_can_measure_tsc(survey, entry))
+			survey->tracks[i].entry = NULL;
 		if (!survey_can_measure_tsc(survey, entry) || entry->clock.edges_only)
 			continue;
 		open_track(survey, &survey->tracks[i], entry);
@@ -176,7 +181,8 @@ follow_window(struct survey *survey, struct survey_track *edges)
 		return;
 	if (edges) {
 		edges->last = edges->edge;
-		survey_record_edge(survey, edges, RECORD_LAST, 0, &edges->edge);
+		if (survey_usable(edges->entry))
+			survey_record_edge(survey, edges, RECORD_LAST, 0, &edges->edge);
 	}
 	take_ends(survey, RECORD_LAST);
 	/* Compare the clocks once more after the last samples. Otherwise a jump between two of these would count as
@@ -214,14 +220,17 @@ first_edge(struct survey *survey)
 	return NULL;
 }
 
-/* Records the end of a window. After a CUT, each clock's last reading is the latest one at which all clocks agreed. */
+/*
+ * Records the end of a window for the clocks that were tracked in it and have not failed. After a CUT, each clock's
+ * last reading is the latest one at which all clocks agreed.
+ */
 static void
 close_window(struct survey *survey, bool cut)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
 
-		if (!track->entry)
+		if (!track->entry || track->window != survey->windows || !survey_usable(track->entry))
 			continue;
 		if (cut)
 			track->last = track->fit;
@@ -241,7 +250,6 @@ measure_window(struct survey *survey)
 	struct survey_track *edges = NULL;
 	bool cut;
 
-	forget_tracks(survey);
 	survey->windows++;
 	if (!survey_end_if_due(survey))
 		edges = first_edge(survey);
