@@ -1,15 +1,16 @@
 """Exceptions in baretick's code, on any core. In a test image (tests/fault) a clock's driver causes them. The
 machine must continue, and the report must give the exception, its address, and the measurement that it ended.
 
-The guards are the same code in both boots. A boot by UEFI needs more processor time, so each row with it tests something that UEFI does
-differently: the firmware's tables and stacks, and cores that the firmware lends.
+The guards are the same code in both boots, but a boot by UEFI needs more processor time. So each row with UEFI tests
+something that UEFI does differently: the firmware's tables and stacks, its interrupts, and cores that it lends.
 """
 import re
 
 import pytest
 
-from boots import VERDICT_STATUS, clocks, qemu
+from boots import IMAGE_BUILT, VERDICT_STATUS, clocks, qemu
 from harness import FAST_TCG, QUICK_BARE, QUICK_TCG, ROOT
+from stick import STICK, copy_of_stick, folders, mtools, volume_of
 
 FAULTING = ROOT / "build" / "baretick-fault.efi"
 # Cores that the firmware lends (mp) must run at the same time, because the firmware's waits expect this.
@@ -35,13 +36,20 @@ pytestmark = pytest.mark.skipif(not FAULTING.exists(), reason="build/baretick-fa
 long = pytest.mark.long
 
 
+def fault(kind, core, when):
+    return qemu("-fw_cfg", f"name=opt/baretick/fault,string={kind} {core} {when}")
+
+
 def faulting(kind, core, when, boot="uefi"):
-    return [*BOOTS[boot], *qemu("-fw_cfg", f"name=opt/baretick/fault,string={kind} {core} {when}")]
+    return [*BOOTS[boot], *fault(kind, core, when)]
 
 
 def faulted(run, boot, kind, core, when, *, cpus=2):
     cores = ["cores=mp"] if boot == "mp" else []
-    done = run(*faulting(kind, core, when, boot), "--cpus", str(cpus), "--", *SHORT, *cores)
+    return report_of(run(*faulting(kind, core, when, boot), "--cpus", str(cpus), "--", *SHORT, *cores))
+
+
+def report_of(done):
     report = done.report
     assert FIRMWARES_DUMP not in done.stdout + done.file("serial.log").decode("ascii", "replace"), done
     assert done.status == VERDICT_STATUS[report["verdict"]], done
@@ -98,14 +106,20 @@ def test_a_fault_on_the_boot_core_while_others_work_ends_the_measuring_and_what_
     assert all(core["started"] and not core["reason"] for core in report["cores"])
 
 
-def test_a_fault_in_a_handler_ends_the_timers_and_the_report_is_saved_with_nothing_left_in_service(run):
-    report = faulted(run, "bare", "ha", 0, 0, cpus=1)
+@IMAGE_BUILT
+def test_a_fault_in_a_handler_ends_the_timers_and_the_report_is_saved_with_nothing_left_in_service(run, tmp_path):
+    """An interrupt that stays in service blocks the firmware's tick. The firmware saves the report afterwards."""
+    stick = copy_of_stick(tmp_path)
+    mtools(stick, "mcopy", "-o", FAULTING, "::/EFI/BOOT/BOOTX64.EFI")
+    done = run(*STICK, "--image", stick, *fault("ha", 0, 0), "--", *SHORT)
+    report = report_of(done)
     said, = [note for note in report["notes"] if "exception" in note]
     assert re.fullmatch(f"The boot core took an exception in the phase timers, which ended there: {KINDS['ud']}. "
                         "What had been measured by then is reported.", said)
     assert not any("Not put back" in note for note in report["notes"]), report["notes"]
     assert report["verdict"] == "incomplete"
     assert [row["source"] for row in report["intervals"]] == ["self_ipi", "lapic"]
+    assert folders(volume_of(done.file("stick.img")))["0001"]["report.json"] == done.file("report.json")
 
 
 def test_what_the_firmware_takes_in_its_own_code_goes_to_the_firmwares_handler(run):
