@@ -11,7 +11,7 @@ import subprocess
 import pytest
 
 from boots import EFI_BUILT, FIRMWARE_AGAIN, ICOUNT, IMAGE_BUILT, SECURE, SHORT, VERDICT_STATUS, check_interval, checked, clocks, of_16, qemu
-from harness import BARE, BY_INSTRUCTIONS, FAST_TCG, QUICK_BARE, QUICK_TCG, ROOT, TCG
+from harness import BARE, BY_INSTRUCTIONS, FAST_TCG, QUICK_BARE, QUICK_SCREEN, QUICK_TCG, ROOT, TCG
 from results import cases
 
 # rows of clocks that only hypervisors offer; TCG offers none of them
@@ -313,7 +313,7 @@ def test_a_wrong_option_is_named_and_nothing_is_measured(run, word, sentences):
 # Machines without a serial line or without a screen.
 
 def test_without_a_serial_line_the_run_ends_and_says_that_no_report_came(run):
-    done = run(*QUICK_TCG, "--cpus", "1", *qemu("-serial", "none"), "--", *SHORT, "clocks=tsc")
+    done = run(*QUICK_SCREEN, "--cpus", "1", *qemu("-serial", "none"), "--", *SHORT, "clocks=tsc")
     assert done.status == 2
     assert re.search(r"baretick ended with (pass|fail), but its report did not come", done.stderr), done
 

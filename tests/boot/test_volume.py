@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from harness import QUICK_TCG, check_schema
+from harness import QUICK_SCREEN, QUICK_TCG, check_schema
 from levers import run_while
 from machine.transcript import DETAIL
 from stick import CD, FAST, FILES, IMAGE, ON_STICK, PARTITION, REAL_TIME_STICK, STICK, block_sums, copy_of_stick, folders, mtools, volume_of
@@ -268,10 +268,12 @@ def test_options_on_the_stick_are_read_and_those_of_the_runner_win(run, tmp_path
 
 @pytest.mark.parametrize("how", ["summary", "off"])
 def test_the_serial_line_gets_what_it_is_to_get_and_the_stick_all(run, tmp_path, how):
+    """The machine has a screen, whose text must not come over the serial line, although the firmware's console uses
+    both."""
     stick, config = copy_of_stick(tmp_path), tmp_path / "baretick.cfg"
     config.write_text(f"serial={how}\n")
     mtools(stick, "mcopy", "-o", config, "::/baretick.cfg")
-    done = run(*STICK, "--image", stick, "--", *FAST)
+    done = run(*QUICK_SCREEN, "--cpus", "1", "--boot", "usb", "--image", stick, "--", *FAST)
     saved = folders(volume_of(done.file("stick.img")))["0001"]
     if how == "off":  # without a report on the serial line, the runner took it from the stick
         assert done.status == VERDICT_STATUS[json.loads(saved["report.json"])["verdict"]], done

@@ -19,7 +19,8 @@ FAST_TCG = [*TCG, *(["--firmware", WHOLE_FIRMWARE] if os.path.exists(WHOLE_FIRMW
 # Instructions drive the machine's time (64 ns each). So a wait needs hardly any processor time, and a busy host changes no figure. All cores
 # run in turn on one processor, and QEMU's HPET sends periodic ticks twice.
 BY_INSTRUCTIONS = [f"--qemu-arg={word}" for word in ("-icount", "shift=6,sleep=off", "-rtc", "base=2026-01-01T00:00:00,clock=vm")]
-QUICK_TCG = [*FAST_TCG, *BY_INSTRUCTIONS, "--qemu-arg=-vga", "--qemu-arg=none"]
+QUICK_SCREEN = [*FAST_TCG, *BY_INSTRUCTIONS]
+QUICK_TCG = [*QUICK_SCREEN, "--qemu-arg=-vga", "--qemu-arg=none"]  # without a screen, which needs processor time
 QUICK_BARE = [*BARE, *BY_INSTRUCTIONS]
 FAKE = "fake qemu,1"  # name of the script that replaces QEMU; its reports are only as complete as a test needs
 CHATTER = b"\x1b[2J\x1b[01;01H\x1b[=3hBdsDxe: loading baretick.efi\r\n\x1b[2J\x1b[01;01H"
