@@ -109,6 +109,14 @@ add_reason(struct phrase *reasons, size_t count, const char *of_one, const char 
 		phrase_add(reasons, "%s%zu %s", reasons->bytes[0] ? ", " : " (", count, count == 1 ? of_one : of_several);
 }
 
+/* Adds COUNT as the number of rows that have other reasons, unless the list is empty. */
+static void
+add_others(struct phrase *reasons, size_t count)
+{
+	if (reasons->bytes[0])
+		add_reason(reasons, count, "other", "others");
+}
+
 /* Returns the end of REASONS. Without a reason, a reference to the rows' own sentences replaces it. */
 static const char *
 end_of_reasons(const struct phrase *reasons)
@@ -122,18 +130,21 @@ put_unjudged(struct report *report)
 {
 	size_t open = rules_count(report, NULL, OUTCOME_NOT_DETERMINED);
 	size_t unchecked = rules_count(report, NULL, OUTCOME_NOT_CHECKED);
-	const char *guest = report_is_emulated(report) ? "cannot be judged in an emulator" : "cannot be judged in a guest";
+	const char *where = report_is_emulated(report) ? "cannot be judged in an emulator" : "cannot be judged in a guest";
+	size_t coarse = count_too_wide(report), guest = count_unchecked(report, UNCHECKED_GUEST);
+	size_t alone = count_unchecked(report, UNCHECKED_NO_REFERENCE), late = count_unchecked(report, UNCHECKED_TIME);
 	struct phrase wide = { "" }, reasons = { "" };
 	struct text text;
 
 	text_init(&text, report->unjudged, sizeof(report->unjudged));
-	add_reason(&wide, count_too_wide(report), "too coarse", "too coarse");
+	add_reason(&wide, coarse, "too coarse", "too coarse");
+	add_others(&wide, open - coarse);
 	if (open)
 		text_printf(&text, "%zu not determined%s%s", open, wide.bytes, end_of_reasons(&wide));
-	add_reason(&reasons, count_unchecked(report, UNCHECKED_GUEST), guest, guest);
-	add_reason(&reasons, count_unchecked(report, UNCHECKED_NO_REFERENCE), "has no independent reference",
-		   "have no independent reference");
-	add_reason(&reasons, count_unchecked(report, UNCHECKED_TIME), "for lack of time", "for lack of time");
+	add_reason(&reasons, guest, where, where);
+	add_reason(&reasons, alone, "has no independent reference", "have no independent reference");
+	add_reason(&reasons, late, "for lack of time", "for lack of time");
+	add_others(&reasons, unchecked - guest - alone - late);
 	if (unchecked)
 		text_printf(&text, "%s%zu not checked%s%s", open ? ", " : "", unchecked, reasons.bytes, end_of_reasons(&reasons));
 }

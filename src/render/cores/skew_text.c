@@ -45,7 +45,7 @@ put_pairs(struct text *text, const struct report *report)
 	if (pairs < all)
 		text_printf(text, "%zu of %zu pairs of %zu cores", pairs, all, cores);
 	else if (skew->kind == PAIR_SCHEDULE_ALL)
-		text_printf(text, "all pairs of %zu cores", cores);
+		text_printf(text, cores == 2 ? "the pair of %zu cores" : "all pairs of %zu cores", cores);
 	else
 		text_printf(text, "the boot core with %zu other%s", cores - 1, table_plural(cores - 1));
 }

@@ -448,7 +448,7 @@ TEST(sentence_on_synchrony_is_what_the_pairs_prove)
 
 	report = literal_of(2, PAIR_SCHEDULE_ALL, (int64_t[]){ 0, 300 });
 	assert_says(report, "\nNot synchronised at 3.1 s, and no majority of the 2 cores shows which are right: "
-			    "ping-pongs of all pairs "
+			    "ping-pongs of the pair "
 			    "of 2 cores (1 in 1 round, 1 at a time)");
 	report = literal_of(4, PAIR_SCHEDULE_ALL, NULL);
 	for (size_t a = 0; a < 4; a++)
