@@ -12,7 +12,7 @@
 #include "paravirtual/steal.h"
 #include "watchdog/watchdog.h"
 
-/* Functions and properties that differ between boots. Each function may be NULL. */
+/* Functions and properties that differ between the ways to boot, with UEFI and without. Each function may be NULL. */
 struct machine_boot {
 	bool finds_cores; /* true if cores may be started by a broadcast; with UEFI the firmware would lose its cores */
 	bool needs_acpi;  /* true if each machine that boots this way has ACPI tables */

@@ -274,7 +274,7 @@ no_handlers:
 	dw 0
 	dq 0
 	align 16
-task:					; 7.7: the task state segment, with the stack of double faults
+task:					; SDM vol. 3A, 7.7: the task state segment, with the stack for double faults
 	times 36 db 0
 	dq fault_stack_top		; the first stack of the table, for a double fault
 	times 68h - 44 db 0

@@ -5,8 +5,8 @@
 #include "hw/hw.h"
 
 #define MSR_MICROCODE 0x0000008bu /* SDM vol. 4, IA32_BIOS_SIGN_ID; AMD's PatchLevel */
-#define FAMILY_6      0x06u       /* first Intel family with this MSR */
-#define FAMILY_15     0x0fu       /* first AMD family with this MSR */
+#define FAMILY_6      0x06u       /* first Intel family with MSR_MICROCODE */
+#define FAMILY_15     0x0fu       /* first AMD family with MSR_MICROCODE: 0Fh (K8) */
 
 /* SDM vol. 2A and APM vol. 3, CPUID 1h: the extended fields count only if the short fields have their maximum. */
 static void

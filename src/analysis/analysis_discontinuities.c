@@ -61,7 +61,10 @@ edge_late_ns(const struct analysis_step *step, int64_t late_ns)
 	return late_ns + (may_have_moved_tsc(step) ? MOVED_NS_MAX : 0);
 }
 
-/* Returns how far CLOCK moved ahead of the TSC since both last agreed, in ns, modulo the clock's range. */
+/*
+ * Returns the least and the most time in ns that CLOCK gained on the TSC in the step, modulo the clock's range. An edge
+ * may be up to LATE_NS late.
+ */
 static struct offset
 ahead(const struct analysis_step *step, const struct record_compared *clock, int64_t late_ns)
 {

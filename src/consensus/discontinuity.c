@@ -1,4 +1,4 @@
-/* Groups clocks by the durations that they measured. See discontinuity.h. */
+/* Groups the clocks that agree on how long a step took. Two groups mean that clocks jumped. See discontinuity.h. */
 #include "consensus/discontinuity.h"
 
 #include "base/set.h"

@@ -216,7 +216,7 @@ fill_rate_row(const struct report *report, const struct report_clock *entry, str
 	}
 }
 
-/* Returns an empty row for CLOCK's rate, in the place of a row that a device check added; NULL without space. */
+/* Returns an empty row for CLOCK's rate. It replaces the row of a device check. Returns NULL if there is no space. */
 static struct behaviour *
 reset_rate_row(struct report *report, const char *clock)
 {

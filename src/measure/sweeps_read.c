@@ -10,7 +10,8 @@
 #define READS        4
 #define LONG_NS      SURVEY_NS_PER_MS
 #define EDGE_READS   64
-#define EDGE_TURNS   2400000    /* maximum number of batches in a wait; a batch takes at least a microsecond */
+/* maximum number of batches of EDGE_READS reads in the wait for an edge; a batch takes at least a microsecond */
+#define EDGE_TURNS   2400000
 #define EDGE_NS      (2400 * SURVEY_NS_PER_MS)
 
 void

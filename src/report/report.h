@@ -608,7 +608,7 @@ struct offset_budget report_offset_budget(const struct report *report, struct of
 /* Returns the clock ID, or NULL. The result is not const although REPORT is, as with strchr(). */
 struct report_clock *report_find_clock(const struct report *report, const char *id);
 
-/* Returns true if the clock ID can be read. */
+/* Returns true if the report has a clock with this ID, and the clock can be read. */
 bool report_has_clock(const struct report *report, const char *id);
 
 /* Returns the time in the run, in ns, at which the boot core's TSC had the value TSC. */

@@ -109,7 +109,7 @@ struct sim_interrupts {
  */
 void sim_interrupts_plug(void);
 
-/* Returns the window for the field of struct run_machine. */
+/* Returns the functions that receive interrupts on the simulated machine, for run_machine.window. */
 struct timer_window sim_interrupts_window(void);
 
 #endif

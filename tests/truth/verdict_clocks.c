@@ -194,8 +194,8 @@ look_at_discontinuities(const struct report *report)
 }
 
 /*
- * Returns true if a finding on the TSC's nominal rate is true. The TSC is off by the stated amount against the clock
- * that sets the scale. That clock is right, unless the finding leaves open which of them is wrong.
+ * Returns true if a finding on the TSC's nominal rate is true: the TSC must be off by the stated amount against the
+ * clock that sets the scale, and that clock must be right. The finding may also leave open which of them is wrong.
  */
 static bool
 is_true_of_claim(const struct report *report, const struct finding *finding)

@@ -9,7 +9,8 @@
 #include "tally.h"
 #include "timers_truth.h"
 
-#define CLAIM_PPM   200     /* possible error of the clock that times the lateness, and of the TSC */
+/* maximum error of each nominal rate: that of the clock that times the lateness, and that of the TSC */
+#define CLAIM_PPM   200
 #define ROUNDED_NS  2
 /*
  * number of periods in which ticks are matched to deadlines; the ticks of a source with a wrong rate leave their

@@ -7,7 +7,8 @@
 
 #define POLL_US      30000
 #define TICKS_PER_US 10    /* UEFI 2.10, 7.1.7: timers count units of 100 ns */
-#define POLLS        10000 /* number of polls without sleep between two reads of the keyboard, which take some ms */
+/* number of polls without sleep between two reads of the keyboard; each read takes some ms */
+#define POLLS        10000
 /* Most keys that are discarded. EDK II stores 256 keys of a PS/2 keyboard (KEYBOARD_EFI_KEY_MAX_COUNT). */
 #define KEPT_MAX     1024
 

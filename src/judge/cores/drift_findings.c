@@ -1,7 +1,10 @@
 /* Findings on TSCs that run faster or slower than most, or that stepped. See tsc_sync.h. */
 #include "judge/cores/tsc_sync.h"
 
-/* Returns the probable cause. Two passes show that a TSC moved. Only a pass in between may show whether it stepped. */
+/*
+ * Returns the probable cause. The first and the last pass over the cores show that a TSC gained or lost time. Only a
+ * middle pass can show whether it did so at once (a step) or steadily (drift).
+ */
 static const char *
 drift_cause(const struct view *view, enum motion motion)
 {

@@ -23,7 +23,7 @@ struct view { /* the analysis of one pass */
 	bool star_open;
 };
 
-/* Two ranks with A < B. Both are 0 if there is no pair. */
+/* Two cores as ranks (see sync/offsets.h), with A < B. Both are 0 if there is no pair. */
 struct pair {
 	size_t a, b;
 };

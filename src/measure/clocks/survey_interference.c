@@ -11,8 +11,8 @@
 /* a chunk has whole ticks, so the sum of all chunks may be this much shorter than the core's share */
 #define SHORT_NS      UINT64_C(1000)
 /*
- * Interval in which all clocks are read. The wraps of a 24-bit PM timer must be counted at least every 1.17 s, a
- * quarter of its range. A chunk of 10 ms may come in between.
+ * Time between two reads of all clocks. It must be shorter than 1.17 s, a quarter of the range of a 24-bit PM timer,
+ * also with a chunk of 10 ms in between.
  */
 #define SWEEP_NS      (500 * SURVEY_NS_PER_MS)
 /* Shortest gap that counts as long. Hosts interrupt a core for shorter times without counting them as stolen. */

@@ -78,7 +78,7 @@ restore_source(void *argument)
 	test->timer->driver->restore(test->timer);
 }
 
-struct there { /* one window that runs as a job of another core */
+struct there { /* a window (see struct timer_window) that another core opens as a job */
 	struct timer_test *test;
 	void (*work)(void *argument);
 	const char *why;

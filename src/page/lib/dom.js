@@ -78,7 +78,7 @@ const SIGNS = {
 };
 
 /*
- * Returns true if no fault of the clock was found, but some rules could not be checked. Reports of earlier releases do
+ * Returns true if no fault of the clock was found, but some rules are not determined. Reports of earlier releases do
  * not have the number of such rules.
  */
 const isOpen = (clock) => clock.verdict === "pass" && clock.not_determined > 0;

@@ -291,8 +291,8 @@ TEST(a_counter_that_reads_less_at_the_end_has_gone_back)
 }
 
 /*
- * The host delays the window's last edge by 0.3 s. This edge is the end of the window, and the start of the time after
- * it.
+ * The host delays the RTC's edge at the end of the rate window. The time after the window starts with the same edge, so
+ * both show a false rate.
  */
 TEST(a_guests_late_edge_accuses_no_clock_until_another_stretch_confirms_it)
 {

@@ -312,8 +312,8 @@ TEST(an_rtc_that_seems_to_have_changed_by_what_a_tsc_may_have_stood_is_not_named
 }
 
 /*
- * All devices of a guest follow one clock of its host, and the RTC may jump. So it is unknown if the devices or the TSC
- * moved.
+ * All devices of a guest follow one clock of its host. The only other witness is the RTC, which may jump. So it is
+ * unknown whether the devices or the TSC changed.
  */
 TEST(a_tsc_that_parts_from_a_hosts_time_is_not_accused)
 {

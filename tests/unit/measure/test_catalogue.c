@@ -134,8 +134,8 @@ plug_timers_in(struct bench *bench)
 }
 
 /*
- * A guest of KVM, with Hyper-V's interface in addition. CPUID states no rate, and the TSC has the chip set's
- * oscillator.
+ * A guest of KVM, with Hyper-V's interface in addition. CPUID states no rate of the TSC, and the chip
+ * set's oscillator drives the TSC.
  */
 static void
 have_clocks_of_hypervisors(struct bench *bench, const char *const *clocks)

@@ -303,7 +303,7 @@ TEST(without_memory_for_all_pairs_1024_cores_play_a_star_and_say_so)
 	survey_skew(&bench.survey);
 	assert_whole_star(1024);
 	assert_non_null(strstr(bench.report.skew.kind_reason, "no memory"));
-	/* there are never more than two cores at the same time, because there was no rehearsal */
+	/* Pairs were not measured at the same time, because no trial run (rehearsal) showed that they can be. */
 	assert_int_equal(threads_most(), 2);
 	assert_int_equal(threads_batches(), 1023);
 }
