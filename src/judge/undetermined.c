@@ -130,7 +130,6 @@ put_unjudged(struct report *report)
 {
 	size_t open = rules_count(report, NULL, OUTCOME_NOT_DETERMINED);
 	size_t unchecked = rules_count(report, NULL, OUTCOME_NOT_CHECKED);
-	const char *where = report_is_emulated(report) ? "cannot be judged in an emulator" : "cannot be judged in a guest";
 	size_t coarse = count_too_wide(report), guest = count_unchecked(report, UNCHECKED_GUEST);
 	size_t alone = count_unchecked(report, UNCHECKED_NO_REFERENCE), late = count_unchecked(report, UNCHECKED_TIME);
 	struct phrase wide = { "" }, reasons = { "" };
@@ -141,8 +140,8 @@ put_unjudged(struct report *report)
 	add_others(&wide, open - coarse);
 	if (open)
 		text_printf(&text, "%zu not determined%s%s", open, wide.bytes, end_of_reasons(&wide));
-	add_reason(&reasons, guest, where, where);
-	add_reason(&reasons, alone, "has no independent reference", "have no independent reference");
+	add_reason(&reasons, guest, "needs bare metal", "need bare metal");
+	add_reason(&reasons, alone, "has no reference", "have no reference");
 	add_reason(&reasons, late, "for lack of time", "for lack of time");
 	add_others(&reasons, unchecked - guest - alone - late);
 	if (unchecked)

@@ -252,7 +252,7 @@ def test_the_summary_says_of_cores_that_differ_what_the_report_says(skew, said):
 
 
 def test_the_summary_says_why_promises_are_not_judged():
-    unjudged = "2 not checked (2 cannot be judged in an emulator)"
+    unjudged = "2 not checked (2 need bare metal)"
     assert f"Specified behaviour: 2 passed, 2 failed; {unjudged}." in summary.format_summary({**full(), "unjudged": unjudged}, None).splitlines()
 
 

@@ -416,9 +416,9 @@ TEST(counts_of_what_is_not_judged_have_their_reasons)
 {
 	static const char *const said[] = {
 		"2 not determined (1 too coarse, 1 other), "
-		"4 not checked (2 cannot be judged in an emulator, 1 has no independent reference, 1 other)",
+		"4 not checked (2 need bare metal, 1 has no reference, 1 other)",
 		"2 not determined (1 too coarse, 1 other), "
-		"4 not checked (2 cannot be judged in a guest, 1 has no independent reference, 1 other)",
+		"4 not checked (2 need bare metal, 1 has no reference, 1 other)",
 	};
 
 	for (size_t i = 0; i < 2; i++) {

@@ -140,10 +140,10 @@ TEST(first_screen_tells_verdict_place_of_the_report_and_sick_clocks_without_a_ke
 	assert_string_equal(row_of(&screen, 1),
 			    "answer   No clock is fit for timing. Linux takes acpi_pm (997 ns). Failed: tsc,");
 	assert_string_equal(row_of(&screen, 3),
-			    "verdict  FAIL, 11 findings; 3 not checked (2 have no independent reference, 1");
-	assert_string_equal(row_of(&screen, 5),
+			    "verdict  FAIL, 11 findings; 3 not checked (2 have no reference, 1 other)");
+	assert_string_equal(row_of(&screen, 4),
 			    "stolen   0.198 % of the observed time was stolen: tails reliable up to p99.9.");
-	assert_string_equal(row_of(&screen, 6), "Report saved on the boot volume in \\baretick\\0007");
+	assert_string_equal(row_of(&screen, 5), "Report saved on the boot volume in \\baretick\\0007");
 	assert_int_equal(ink_at(&screen, 0, "FAIL"), INK_BAR_FAIL);
 	assert_int_equal(ink_at(&screen, 3, "FAIL"), INK_FAIL);
 	assert_int_equal(ink_at(&screen, find_row(&screen, "tsc "), "fail"), INK_FAIL);
@@ -151,7 +151,6 @@ TEST(first_screen_tells_verdict_place_of_the_report_and_sick_clocks_without_a_ke
 	assert_int_equal(ink_at(&screen, find_row(&screen, "null "), "pass"), INK_PASS);
 	assert_int_equal(ink_at(&screen, find_row(&screen, "hpet "), "absent"), INK_DIM);
 	assert_int_equal(ink_at(&screen, find_row(&screen, "pit "), "fail"), INK_FAIL);
-	press(&screen, SCREEN_KEY_DOWN);
 	press(&screen, SCREEN_KEY_DOWN);
 	press(&screen, SCREEN_KEY_DOWN);
 	assert_int_equal(ink_at(&screen, find_row(&screen, "fail"), "fail"), INK_FAIL);
