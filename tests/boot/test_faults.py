@@ -141,10 +141,14 @@ def stop_hpet(registers):
 
 
 def move_hpet_back(registers):
-    """Set the HPET's counter to 0, which is possible only while it is stopped."""
-    enabled = registers.read32(HPET_CONFIGURATION)
-    registers.ask(f"writel {HPET_CONFIGURATION:#x} {enabled & ~HPET_ENABLE:#x}", f"writel {HPET_COUNTER:#x} 0",
-                  f"writel {HPET_CONFIGURATION:#x} {enabled:#x}")
+    """Set the HPET's counter to 0, which is possible only while it is stopped. Repeat it if the counter went on."""
+    enabled, before = registers.read32(HPET_CONFIGURATION), registers.read32(HPET_COUNTER)
+    for _ in range(TRIES):
+        registers.ask(f"writel {HPET_CONFIGURATION:#x} {enabled & ~HPET_ENABLE:#x}", f"writel {HPET_COUNTER:#x} 0",
+                      f"writel {HPET_CONFIGURATION:#x} {enabled:#x}")
+        if registers.read32(HPET_COUNTER) < before:
+            return
+    raise AssertionError("the HPET's counter could not be set")
 
 
 def stop_rtc(registers):

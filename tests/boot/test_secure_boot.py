@@ -81,6 +81,8 @@ def test_the_runner_says_who_refused_what_is_not_signed_and_does_not_wait(run):
 
 @needs_shim
 def test_with_microsofts_keys_it_runs_by_a_shim_after_its_certificate_was_enrolled(with_shim):
+    """Takes 10 to 23 s of processor time, because the certificate is enrolled by keys in shim's screens, before a second
+    start of the firmware."""
     with guest(MICROSOFTS_KEYS, with_shim) as shown:
         manager = Manager(shown)
         manager.enrol()
