@@ -53,7 +53,7 @@ def durations():
 
 
 def test_a_test_that_takes_long_gives_the_reason():
-    """In its docstring, or in that of its file. Programs in C have none."""
+    """The reason is in the docstring of the test or of its file. Programs in C have none."""
     for test, seconds in durations().items():
         if seconds > REASON_S and not test.startswith("test_units"):
             path, _, name = test.partition("::")

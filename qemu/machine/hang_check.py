@@ -10,8 +10,9 @@ POINTER = re.compile(r"\b[ER]?IP=([0-9a-f]+)\b")
 
 class HangCheck:
     """Detects a guest that hangs. Send QUESTION to QEMU whenever is_due() is true, and pass each answer to receive_answer().
-    has_hung() returns True if all cores stayed in loops of at most LOOP_BYTES for BOUND_S seconds, or if QEMU did not answer in
-    this time. explain_hang() returns the reason.
+
+    The guest hangs if all cores stay in loops of at most LOOP_BYTES for BOUND_S seconds, or if QEMU does not answer in this
+    time. has_hung() tells this, and explain_hang() returns the reason.
     """
 
     QUESTION = ("human-monitor-command", {"command-line": "info registers -a"})

@@ -23,7 +23,7 @@ typedef bool stolen_count(const struct stolen_counter *counter, void (*work)(voi
 			  struct stolen *stolen);
 
 struct stolen_counter {
-	/* id of the counter in static storage: "kvm_steal" or "xen_runstate"; NULL if no hypervisor offers a counter */
+	/* id of the counter, "kvm_steal" or "xen_runstate", in static storage. NULL if no hypervisor offers a counter. */
 	const char *id;
 	const char *reason;  /* reason why the counter cannot be used although it is offered, or NULL; static storage */
 	stolen_count *count; /* function that counts; NULL if the counter cannot be used */

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the report's JSON schema and the table of metrics in src/report/README.md, from report.def: make_schema.py
-[--check] SRC
+"""Writes the report's JSON schema, and the table of metrics in src/report/README.md, from report.def.
+
+Usage: make_schema.py [--check] SRC.
 
 The comment after a row of report.def is its description, and the comment after TABLE describes all objects of the
 table. With --check nothing is written, and a file that differs is an error.

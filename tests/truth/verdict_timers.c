@@ -9,7 +9,7 @@
 #include "tally.h"
 #include "timers_truth.h"
 
-/* maximum error of each nominal rate: that of the clock that times the lateness, and that of the TSC */
+/* maximum error of the nominal rates of the TSC and of the clock that times the lateness */
 #define CLAIM_PPM   200
 #define ROUNDED_NS  2
 /*

@@ -7,7 +7,7 @@
 /* Fills report->taken after the judging: the clocks that Linux and Windows take, and why. */
 void recommend_clocksource(struct report *report);
 
-/* Returns the reasons for which Linux marks the TSC of this machine unstable, or "". */
+/* Returns Linux's reasons to mark the TSC of this machine unstable, or "" if it does not. */
 struct phrase recommend_why_unstable(const struct report *report);
 
 /* Returns the id of the clock that Linux takes; NULL if it is not known. */

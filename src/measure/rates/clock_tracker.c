@@ -84,15 +84,14 @@ put_corners(const struct rate_corner *corners, size_t count, bool upper, struct 
 	return count;
 }
 
-/* Records END as a batch. NUMBER is the number of a look in the window. */
-static void
-record_batch(struct survey *survey, const struct survey_track *track, enum record_stage stage, uint16_t flags,
-	     uint64_t number, const struct survey_batch_end *end)
+void
+survey_record_end(struct survey *survey, const struct survey_track *track, enum record_stage stage, uint16_t flags,
+		  const struct survey_batch_end *end)
 {
 	struct resolution resolution = resolution_of(survey, track);
 	const struct record_batch batch = {
-		.clock = (uint16_t)(track - survey->tracks), .stage = (uint16_t)stage, .window = survey->windows,
-		.flags = flags, .number = number, .begin = end->tightest.begin, .ticks = end->tightest.ticks,
+		.clock = (uint16_t)(track - survey->tracks), .stage = (uint16_t)stage, .window = survey->windows, .flags = flags,
+		.number = stage == RECORD_LOOK ? track->looks : 0, .begin = end->tightest.begin, .ticks = end->tightest.ticks,
 		.end = end->tightest.end, .unread_ticks = end->unread_ticks, .gcd_ticks = resolution.gcd_ticks,
 		.smallest_ticks = resolution.smallest_ticks,
 	};
@@ -104,13 +103,6 @@ record_batch(struct survey *survey, const struct survey_track *track, enum recor
 }
 
 void
-survey_record_end(struct survey *survey, const struct survey_track *track, enum record_stage stage, uint16_t flags,
-		  const struct survey_batch_end *end)
-{
-	record_batch(survey, track, stage, flags, 0, end);
-}
-
-void
 survey_record_edge(struct survey *survey, const struct survey_track *track, enum record_stage stage, uint16_t flags,
 		   const struct sample *sample)
 {
@@ -118,7 +110,7 @@ survey_record_edge(struct survey *survey, const struct survey_track *track, enum
 
 	if (!track->entry->clock.edges_only && sample->end)
 		end.corners = rate_corners(&track->entry->clock, 0, 0, sample, 1);
-	record_batch(survey, track, stage, flags, 0, &end);
+	survey_record_end(survey, track, stage, flags, &end);
 }
 
 /* Follows TRACK's clock to the shortest of COUNT samples in the survey's buffer, and returns it with its corners. */
@@ -250,7 +242,7 @@ survey_follow_others(struct survey *survey, struct survey_window *window, uint64
 		survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
 		end = end_of(survey, track, SURVEY_FOLLOW_SAMPLES);
 		if (track->looks % rate_look_interval(track->looks) == 0)
-			record_batch(survey, track, RECORD_LOOK, 0, track->looks, &end);
+			survey_record_end(survey, track, RECORD_LOOK, 0, &end);
 		track->looks++;
 		survey_track_to(survey, track, &survey->samples[SURVEY_FOLLOW_SAMPLES - 1]);
 	}
@@ -265,9 +257,20 @@ survey_readings(const struct survey *survey, const struct survey_track *track)
 
 	return (struct rate_readings){
 		.report = survey->report, .entry = track->entry, .scale = survey->scale,
-		.tsc_resolution_ticks = survey->tsc_resolution_ticks, .gcd_ticks = resolution->steps ? resolution->gcd_ticks : 0,
-		.smallest_ticks = resolution->steps ? resolution->smallest_ticks : 0, .first = track->first, .last = track->last,
+		.tsc_resolution_ticks = survey->tsc_resolution_ticks,
+		.smallest_ticks = resolution->steps ? resolution->smallest_ticks : 0,
+		.first = track->first, .last = track->last,
 	};
+}
+
+struct rate_outcome
+survey_analyse_rates(struct survey *survey)
+{
+	struct rate_outcome outcome = analysis_rates(survey->record.bytes, survey->record.length, survey->rate_limit_ppb,
+						     survey->report);
+
+	survey->tsc_doubtful = outcome.undecided;
+	return outcome;
 }
 
 /* Longest wait for TRACK's next edge, shorter if its rate is known. */

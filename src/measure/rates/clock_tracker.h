@@ -5,6 +5,7 @@
 #ifndef BARETICK_CLOCK_TRACKER_H
 #define BARETICK_CLOCK_TRACKER_H
 
+#include "analysis/analysis.h"
 #include "analysis/rate_readings.h"
 #include "measure/rates/survey_rates.h"
 #include "measure/survey_internal.h"
@@ -102,6 +103,9 @@ void survey_compare_tracks(struct survey *survey);
  * clocks, and for rate_readings_implied_by_two().
  */
 struct rate_readings survey_readings(const struct survey *survey, const struct survey_track *track);
+
+/* Calculates all rates of the report, as far as the record shows them. */
+struct rate_outcome survey_analyse_rates(struct survey *survey);
 
 /* Returns true if half of the window was enough to determine everything that is judged by it. */
 bool survey_is_settled(const struct survey *survey);

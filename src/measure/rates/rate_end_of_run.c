@@ -3,7 +3,6 @@
  */
 #include "measure/rates/clock_tracker.h"
 
-#include "analysis/analysis.h"
 #include "base/set.h"
 
 /* The measurement is shorter than the window by this, so that an early edge can still be its last. */
@@ -130,17 +129,6 @@ observe_edges(struct survey *survey)
 	survey_steps_compare(survey, false);
 }
 
-/* Asks for all rates of the report, as far as the record shows them. */
-static struct rate_outcome
-analyse(struct survey *survey)
-{
-	struct rate_outcome outcome = analysis_rates(survey->record.bytes, survey->record.length, survey->rate_limit_ppb,
-						     survey->report);
-
-	survey->tsc_doubtful = outcome.undecided;
-	return outcome;
-}
-
 /*
  * Follows the edge clocks in UNSURE from a fresh reading, because the core may have been preempted for several edges
  * since the last.
@@ -176,7 +164,7 @@ survey_rates_again(struct survey *survey)
 		return;
 	if (survey->steps.cuts == survey->window_cuts)
 		record_final_ends(survey, ends);
-	outcome = analyse(survey);
+	outcome = survey_analyse_rates(survey);
 	if (survey->steps.cuts != survey->window_cuts)
 		return;
 	for (size_t i = 0; i < survey->report->clock_count; i++)
@@ -184,7 +172,7 @@ survey_rates_again(struct survey *survey)
 			count_step_back(survey, &survey->tracks[i]);
 	if (outcome.unsure) {
 		follow_unsure_edges(survey, outcome.unsure);
-		outcome = analyse(survey);
+		outcome = survey_analyse_rates(survey);
 	}
 	if (outcome.whole_run)
 		survey_set_scale(survey, report_scale(survey->report));

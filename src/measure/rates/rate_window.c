@@ -4,8 +4,6 @@
  */
 #include "measure/rates/clock_tracker.h"
 
-#include "analysis/analysis.h"
-
 /* Samples of the pacer, the clock that is read all the time, between two looks at the time. */
 #define PACE_SAMPLES    64
 #define AWAY_FACTOR     4
@@ -16,21 +14,30 @@
 /* The readings in the window's middle are not taken this close to an expected edge. */
 #define MIDDLE_QUIET_NS (50 * SURVEY_NS_PER_MS)
 
+/* Takes an end of TRACK's clock, and records it unless the clock failed. Returns its shortest sample. */
+static struct sample
+take_end(struct survey *survey, struct survey_track *track, enum record_stage stage)
+{
+	struct survey_batch_end end = survey_take_end(survey, track);
+
+	if (survey_usable(track->entry))
+		survey_record_end(survey, track, stage, 0, &end);
+	return end.tightest;
+}
+
 /* Takes the ends of all clocks except edge clocks (RTCs, see clock.h). A window's last ends are kept for following. */
 static void
 take_ends(struct survey *survey, enum record_stage stage)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
-		struct survey_batch_end end;
+		struct sample tightest;
 
 		if (!track->entry || !survey_usable(track->entry) || track->entry->clock.edges_only)
 			continue;
-		end = survey_take_end(survey, track);
-		if (survey_usable(track->entry))
-			survey_record_end(survey, track, stage, 0, &end);
+		tightest = take_end(survey, track, stage);
 		if (stage == RECORD_LAST)
-			track->last = end.tightest;
+			track->last = tightest;
 	}
 }
 
@@ -118,17 +125,11 @@ follow(struct survey *survey, struct survey_window *window, struct survey_track 
 static void
 open_track(struct survey *survey, struct survey_track *track, struct report_clock *entry)
 {
-	struct survey_batch_end end;
-
 	survey_batch(survey, &entry->clock, SURVEY_FOLLOW_SAMPLES);
 	survey_track_begin(track, entry, &survey->samples[SURVEY_FOLLOW_SAMPLES - 1]);
 	track->window = survey->windows;
-	if (entry->clock.edges_only)
-		return;
-	end = survey_take_end(survey, track);
-	if (survey_usable(entry))
-		survey_record_end(survey, track, RECORD_FIRST, 0, &end);
-	track->first = end.tightest;
+	if (!entry->clock.edges_only)
+		track->first = take_end(survey, track, RECORD_FIRST);
 }
 
 /* Returns the TSC of the middle of a window of WINDOW_NS. If an edge is expected near the middle, it is a
@@ -159,9 +160,11 @@ follow_window(struct survey *survey, struct survey_track *edges)
 	for (size_t i = 0; i < report->clock_count; i++) {
 		struct report_clock *entry = &report->clocks[i];
 
-		if (!survey_can_measure_tsc(survey, entry))
+		if (!survey_can_measure_tsc(survey, entry)) {
 			survey->tracks[i].entry = NULL;
-		if (!survey_can_measure_tsc(survey, entry) || entry->clock.edges_only)
+			continue;
+		}
+		if (entry->clock.edges_only)
 			continue;
 		open_track(survey, &survey->tracks[i], entry);
 		if (!edges)
@@ -306,7 +309,6 @@ void
 survey_rates(struct survey *survey)
 {
 	struct report *report = survey->report;
-	struct rate_outcome outcome;
 	bool whole = false;
 
 	survey->hooks.progress(survey->hooks.context, "rates", survey->done_ns, survey->total_ns);
@@ -314,8 +316,7 @@ survey_rates(struct survey *survey)
 		whole = measure_window(survey);
 	/* If a discontinuity ended each window, it is the last one that no rate spans. */
 	survey->window_cuts = survey->steps.cuts - !whole;
-	outcome = analysis_rates(survey->record.bytes, survey->record.length, survey->rate_limit_ppb, report);
-	survey->tsc_doubtful = outcome.undecided;
+	(void)survey_analyse_rates(survey);
 	survey_set_scale(survey, report_scale(report));
 	note_doubt(survey);
 	sharpen_steps(survey);

@@ -1532,6 +1532,21 @@ TEST(a_clock_that_stops_is_stuck_and_its_rate_from_before_is_kept)
 	assert_string_equal(bench->report.findings[0].rule, "clock-stuck");
 }
 
+/* The host is so busy that no step of the run shows it. */
+TEST(a_counter_that_reads_less_at_the_end_than_in_the_window_has_stepped_back)
+{
+	begin_well();
+	measure_window();
+	for (size_t i = 0; i < bench->report.clock_count; i++)
+		bench->survey.steps.clocks[i].implied.known = false;
+	sim_advance_ps(2 * SIM_PS_PER_S);
+	sim.hpet.counter.origin_ticks -= 3 * (UINT64_C(1000000000000000) / SIM_HPET_PERIOD_FS);
+	survey_rates_again(&bench->survey);
+	assert_int_equal(find(HPET)->monotonic.backward, 1);
+	assert_true(find(HPET)->failed_later && !find(HPET)->change_since.known);
+	assert_int_equal(find(PM)->monotonic.backward, 0);
+}
+
 static const struct report_rate *
 pair(const char *a, const char *b)
 {
