@@ -190,17 +190,20 @@ struct survey {
 	uint64_t late_ns;
 };
 
-/* Returns the size of the memory for CORES cores and schedules up to WIDEST. It must be aligned to a cache line. */
-size_t survey_memory_size(size_t cores, enum pair_schedule widest);
+/*
+ * Returns the size of the memory for CORES cores, schedules up to WIDEST, and ROWS rows of a soak's series. It must be
+ * aligned to a cache line.
+ */
+size_t survey_memory_size(size_t cores, enum pair_schedule widest, size_t rows);
 
 #define SURVEY_CALIBRATION_BATCH 50 /* maximum number of results of a loop in one entry of the record */
 #define SURVEY_CALIBRATION_READ  50 /* number of runs of a loop whose readings are recorded */
 
-/* Returns the size of a run's record with CORES cores. It is a part of survey_memory_size(). */
-size_t survey_record_size(size_t cores);
+/* Returns the size of a run's record with CORES cores and ROWS rows. It is a part of survey_memory_size(). */
+size_t survey_record_size(size_t cores, size_t rows);
 
 /* Divides MEMORY, which has survey_memory_size() zeroed bytes, into survey->memory. Sets report->cores to its rows. */
-void survey_lay_out(struct survey *survey, void *memory, size_t cores, enum pair_schedule widest);
+void survey_lay_out(struct survey *survey, void *memory, size_t cores, enum pair_schedule widest, size_t rows);
 
 /*
  * Ends the run if its deadline has passed. Also ends it if the TSC stopped, because everything is timed by the TSC. The

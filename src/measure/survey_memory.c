@@ -1,4 +1,5 @@
 /* Divides the memory for measuring several cores. See survey.h. */
+#include "analysis/facts.h"
 #include "measure/survey_internal.h"
 
 /* Each part starts at a cache line, because several cores write some parts at the same time. */
@@ -33,7 +34,7 @@ reserve(uintptr_t *next, size_t bytes)
 }
 
 size_t
-survey_record_size(size_t cores)
+survey_record_size(size_t cores, size_t rows)
 {
 	return RECORD_SIZE_MIN + record_bytes_of(RECORD_RUN, 0) + SCALES_MAX * record_bytes_of(RECORD_SCALE, 0) +
 	       cores * (record_bytes_of(RECORD_CORE, 0) + record_bytes_of(RECORD_WATCH, OCTAVES)) +
@@ -44,11 +45,11 @@ survey_record_size(size_t cores)
 	       (size_t)CALIBRATION_LOOPS * (CALIBRATION_RUNS_MAX / SURVEY_CALIBRATION_BATCH) *
 	       record_bytes_of(RECORD_CALIBRATION, SURVEY_CALIBRATION_BATCH) +
 	       (size_t)CALIBRATION_LOOPS * SURVEY_CALIBRATION_READ * record_bytes_of(RECORD_LOOP, CALIBRATION_READINGS) +
-	       CLAIMS_RAW_MAX * record_bytes_of(RECORD_STATED, 0);
+	       CLAIMS_RAW_MAX * record_bytes_of(RECORD_STATED, 0) + facts_size(cores, rows);
 }
 
 static size_t
-lay_out(struct survey_memory *memory, uintptr_t begin, size_t cores, enum pair_schedule widest)
+lay_out(struct survey_memory *memory, uintptr_t begin, size_t cores, enum pair_schedule widest, size_t rows)
 {
 	size_t pairs = pair_schedule_pairs(widest, cores);
 	uintptr_t next = begin;
@@ -84,29 +85,29 @@ lay_out(struct survey_memory *memory, uintptr_t begin, size_t cores, enum pair_s
 	memory->others = reserve(&next, cores * sizeof(*memory->others));
 	memory->gaps = reserve(&next, sizeof(*memory->gaps));
 	memory->watches = reserve(&next, cores * sizeof(*memory->watches));
-	memory->record_size = survey_record_size(cores);
+	memory->record_size = survey_record_size(cores, rows);
 	memory->record = reserve(&next, memory->record_size);
 	return next - begin;
 }
 
 size_t
-survey_memory_size(size_t cores, enum pair_schedule widest)
+survey_memory_size(size_t cores, enum pair_schedule widest, size_t rows)
 {
 	struct survey_memory memory;
 
-	return lay_out(&memory, 0, cores, widest);
+	return lay_out(&memory, 0, cores, widest, rows);
 }
 
 void
-survey_lay_out(struct survey *survey, void *memory, size_t cores, enum pair_schedule widest)
+survey_lay_out(struct survey *survey, void *memory, size_t cores, enum pair_schedule widest, size_t rows)
 {
-	struct report_core *rows;
+	struct report_core *row;
 
-	lay_out(&survey->memory, (uintptr_t)memory, cores, widest);
-	rows = survey->memory.rows;
+	lay_out(&survey->memory, (uintptr_t)memory, cores, widest, rows);
+	row = survey->memory.rows;
 	for (size_t i = 0; i < cores; i++) {
-		rows[i].offset = rows[i].last_offset = OFFSET_UNKNOWN;
-		rows[i].drift_ppb = OFFSET_UNKNOWN;
+		row[i].offset = row[i].last_offset = OFFSET_UNKNOWN;
+		row[i].drift_ppb = OFFSET_UNKNOWN;
 	}
-	survey->report->cores = rows;
+	survey->report->cores = row;
 }

@@ -52,6 +52,7 @@ enum record_kind {
 	RECORD_STEP = 16,
 	RECORD_STATED = 17,
 	RECORD_LOOP = 18,
+	RECORD_FACTS = 19,
 };
 
 /* Texts in entries are ASCII, padded with zeros. A text that fills its array has no zero at its end. */
@@ -158,23 +159,17 @@ struct record_corner { /* an item: a corner, relative to BEGIN and TICKS of the 
 	uint16_t upper;      /* 1 if the corner is above the line, 0 if it is below */
 };
 
-struct record_cell { /* one bucket of a histogram */
-	uint32_t index;
-	uint64_t count;
-};
-
-#define RECORD_CONTENDED 1u /* flag: all cores read the clock at the same time */
-
 /*
- * kind LATENCY: duration of the reads of one clock on one core. The items are the buckets of a histogram with a count
- * above 0.
+ * kind LATENCY: durations of a clock's reads on the boot core. The items are bytes with the cells that have a count
+ * above 0 (see analysis/facts.h): for each cell the distance of its number from the cell before, and its count. Both
+ * are in LEB128: 7 bits in each byte, the lowest first, with the top bit set in all bytes except the last. If the cells
+ * do not fit into one entry, more entries with the same fixed part follow, and the first distance is again from 0.
  */
 struct record_latency {
-	uint16_t clock, flags;
-	uint32_t core;
-	uint64_t count, hits;            /* number of all samples; hits are samples of 10 us or more above the median */
-	uint64_t sum_ticks;              /* sum of all samples except hits, in TSC ticks */
-	uint64_t least_ticks, most_ticks;
+	uint16_t clock;
+	uint16_t length; /* number of bytes in use in the items, which are 8 bytes long */
+	uint64_t count;  /* number of reads; the other fields have the meaning of struct latency */
+	uint64_t min_ns, max_ns, max_count, total_ticks, total_ns;
 };
 
 /* kind EXCHANGE: a ping-pong of a pair of cores (see sync/pingpong.h). All times are in TSC ticks. */
@@ -319,6 +314,16 @@ struct record_taken {
 	uint64_t value;
 };
 
+/*
+ * kind FACTS: elements of a list of the report, as analysis/facts.h defines them. The items are these bytes: for each
+ * element its length in 2 bytes, then its fields. A field has a number in 1 byte, a length in 2 bytes, and its value.
+ */
+struct record_facts {
+	uint16_t list;   /* number of the list */
+	uint16_t length; /* number of bytes in use in the items, which are 8 bytes long */
+	uint32_t first;  /* index of the first element */
+};
+
 struct record_compared { /* an item: one clock in a step */
 	uint16_t clock;
 	uint8_t then_at_edge, now_at_edge; /* 1 if the reading is the first one after a tick of an edge clock */
@@ -359,7 +364,7 @@ struct record_kind_row {
 	struct record_shape fixed, item; /* fixed.bytes is 0 if there is no kind with this number */
 };
 
-#define RECORD_KINDS (RECORD_LOOP + 1)
+#define RECORD_KINDS (RECORD_FACTS + 1)
 extern const struct record_kind_row record_kinds[RECORD_KINDS];
 
 /* Returns field I of SHAPE. I must be below shape->count. */

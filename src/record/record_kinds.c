@@ -13,9 +13,9 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "fields are copied as 
  */
 static const struct all_fields {
 	struct record_field run[3], scale[5], core[2], clock[5], mark[4], reading[6],
-		batch[11], corner[3], cell[2], latency[8], exchange[13], event[2], interrupts[12], watch[11], octave[1],
+		batch[11], corner[3], latency[8], exchange[13], event[2], interrupts[12], watch[11], octave[1],
 		gap[3], calibrated[2], calibration[4], end[2], timer[13], step[5], compared[15],
-		stated[7], loop[2], taken[1];
+		stated[7], loop[2], taken[1], facts[3];
 } fields = {
 	.run = {
 		TEXT(record_run, version), TEXT(record_run, commit), FIELD(record_run, start_tsc),
@@ -42,11 +42,10 @@ static const struct all_fields {
 		FIELD(record_batch, unread_ticks), FIELD(record_batch, gcd_ticks), FIELD(record_batch, smallest_ticks),
 	},
 	.corner = { FIELD(record_corner, tsc), FIELD(record_corner, ticks), FIELD(record_corner, upper) },
-	.cell = { FIELD(record_cell, index), FIELD(record_cell, count) },
 	.latency = {
-		FIELD(record_latency, clock), FIELD(record_latency, flags), FIELD(record_latency, core),
-		FIELD(record_latency, count), FIELD(record_latency, hits), FIELD(record_latency, sum_ticks),
-		FIELD(record_latency, least_ticks), FIELD(record_latency, most_ticks),
+		FIELD(record_latency, clock), FIELD(record_latency, length), FIELD(record_latency, count),
+		FIELD(record_latency, min_ns), FIELD(record_latency, max_ns), FIELD(record_latency, max_count),
+		FIELD(record_latency, total_ticks), FIELD(record_latency, total_ns),
 	},
 	.exchange = {
 		FIELD(record_exchange, first), FIELD(record_exchange, second), FIELD(record_exchange, pass),
@@ -104,6 +103,7 @@ static const struct all_fields {
 	},
 	.loop = { TEXT(record_loop, loop), FIELD(record_loop, run) },
 	.taken = { FIELD(record_taken, value) },
+	.facts = { FIELD(record_facts, list), FIELD(record_facts, length), FIELD(record_facts, first) },
 };
 
 _Static_assert(sizeof(struct record_timer) <= UINT8_MAX, "offsets of the largest struct fit their field");
@@ -122,7 +122,7 @@ const struct record_kind_row record_kinds[RECORD_KINDS] = {
 	[RECORD_MARK] = PLAIN(mark, 42),
 	[RECORD_READING] = PLAIN(reading, 32),
 	[RECORD_BATCH] = LIST(batch, 64, corner, 18),
-	[RECORD_LATENCY] = LIST(latency, 48, cell, 12),
+	[RECORD_LATENCY] = LIST(latency, 52, taken, 8),
 	[RECORD_EXCHANGE] = PLAIN(exchange, 84),
 	[RECORD_INTERRUPTS] = LIST(interrupts, 66, event, 16),
 	[RECORD_WATCH] = LIST(watch, 84, octave, 8),
@@ -133,6 +133,7 @@ const struct record_kind_row record_kinds[RECORD_KINDS] = {
 	[RECORD_STEP] = LIST(step, 36, compared, 93),
 	[RECORD_STATED] = PLAIN(stated, 24),
 	[RECORD_LOOP] = LIST(loop, 20, taken, 8),
+	[RECORD_FACTS] = LIST(facts, 8, taken, 8),
 };
 
 const struct record_field *

@@ -1,14 +1,14 @@
 /* A whole run: opens the clocks, runs the phases and judges the report. See run.h. */
 #include "run/run.h"
 
-#include "analysis/analysis.h"
+#include "analysis/facts.h"
 #include "base/text.h"
 #include "judge/judge.h"
-#include "judge/recommend/recommend.h"
 #include "measure/clocks/survey_clocks.h"
 #include "measure/rates/survey_rates.h"
 #include "measure/skew/survey_skew.h"
 #include "measure/survey_plan.h"
+#include "replay/replay.h"
 #include "run/marker.h"
 #include "run/run_internal.h"
 
@@ -328,7 +328,7 @@ prepare_survey(struct run *run, void *memory, size_t cores, enum pair_schedule w
 	survey->sample_max = RUN_SAMPLES;
 	survey->scratch = &run->scratch;
 	survey->rate_limit_ppb = judge_rate_limit_ppb(&run->report);
-	survey_lay_out(survey, memory, cores, widest);
+	survey_lay_out(survey, memory, cores, widest, run_series_rows(&run->report.options, cores));
 	if (run->machine->series && run_series_rows(&run->report.options, cores))
 		series_lay_out(&run->report.series, run->machine->series, REPORT_CLOCKS_MAX, cores, series_rows(cores),
 			       run->report.options.interval_ns);
@@ -360,13 +360,9 @@ run_series_size(const struct options *options, size_t cores)
 void
 run_open(struct run *run, const struct run_machine *machine, void *memory, size_t cores, enum pair_schedule widest)
 {
-	struct text given;
-
 	run->machine = machine;
 	run->begin_tsc = machine->hooks.tsc_ordered();
 	run->report.duration_ns = options_duration_ns(&run->report.options);
-	text_init(&given, run->report.options_given, sizeof(run->report.options_given));
-	options_put_given(&given, &run->report.options);
 	run->report.interference.counter = machine->hooks.stolen_counter->id;
 	run->report.interference.counter_reason = machine->hooks.stolen_counter->reason;
 	machine->read_registers(machine->context, &run->before);
@@ -411,38 +407,31 @@ run_measure(struct run *run)
 	interference->smi_count = smi_count ? smi_count() - before : 0;
 }
 
+/* Completes RECORD with the facts of REPORT, and makes the figures and the verdicts of REPORT from it. */
 static void
-take_record(const struct record *record, struct report *report)
-{
-	report->record = (struct report_record){ .bytes = record->bytes, .length = record->length,
-						 .dropped = record->dropped };
-	if (record->length)
-		sha256_hex(record->bytes, record->length, report->record.sha256);
-}
-
-static void
-conclude(const struct run *run, struct report *report)
+conclude(const struct run *run, struct record *record, struct report *report)
 {
 	uint64_t elapsed_ticks = run->machine->hooks.tsc_ordered() - run->begin_tsc;
 
 	report->elapsed_ms = scale_ns(&run->survey.scale, elapsed_ticks) / NS_PER_MS;
 	report->elapsed_known = report->tsc.den != 0;
-	take_record(&run->survey.record, report);
-	analysis_gaps(report->record.bytes, report->record.length, report);
-	analysis_discontinuities(report->record.bytes, report->record.length, report);
-	analysis_timers(report->record.bytes, report->record.length, report);
-	analysis_calibrations(report->record.bytes, report->record.length, report);
-	judge_report(report);
-	recommend(report);
+	if (record->length) {
+		facts_write(record, report);
+		record_end(record);
+	}
+	replay_conclude(report, record->bytes, record->length, record->entries, record->dropped);
 }
 
 void
 run_so_far(const struct run *run, const struct run_phase *phase, struct report *report)
 {
+	struct record record = run->survey.record;
+
 	*report = run->report;
 	report->incomplete = true;
 	report_note(report, "Saved in the phase %s: the run was not over.", phase->id);
-	conclude(run, report);
+	record.block = 0; /* the entries of the copy go into a new block, because the run overwrites them later */
+	conclude(run, &record, report);
 }
 
 void
@@ -454,25 +443,11 @@ run_end(struct run *run)
 	run_close_clocks(run);
 }
 
-static void
-end_record(struct run *run)
-{
-	struct record *record = &run->survey.record;
-
-	if (!record->length)
-		return;
-	record_end(record);
-	if (record->dropped)
-		report_note(&run->report, "The record of the run had no space for %lu of %lu entries: figures made from them "
-			    "are missing.", record->dropped, record->entries + record->dropped);
-}
-
 void
 run_close(struct run *run)
 {
 	run_restore_tick(run, true);
 	run_close_clocks(run);
 	compare_registers(run);
-	end_record(run);
-	conclude(run, &run->report);
+	conclude(run, &run->survey.record, &run->report);
 }

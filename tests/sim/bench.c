@@ -1,17 +1,21 @@
 /* All drivers and a survey on the simulated machine. See bench.h. */
 #include "bench.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "checks/checks.h"
 #include "paravirtual/signals.h"
+#include "render/json/json.h"
+#include "replay/replay.h"
 #include "sim.h"
 #include "smp/startup.h"
 #include "threads.h"
 #include "timers/timers.h"
 
 #define DURATION_NS UINT64_C(20000000)
+#define JSON_BYTES  ((size_t)16 << 20) /* enough for the report of each simulated machine */
 
 static bool
 alive(void *context, size_t core)
@@ -145,9 +149,9 @@ ignore_time(void *context, struct rate hz, uint64_t deadline_ns)
 }
 
 static void *
-memory_for(size_t cores, enum pair_schedule widest)
+memory_for(size_t cores, enum pair_schedule widest, const struct options *options)
 {
-	size_t bytes = survey_memory_size(cores, widest);
+	size_t bytes = survey_memory_size(cores, widest, run_series_rows(options, cores));
 	void *memory = aligned_alloc(PINGPONG_LINE, bytes);
 
 	if (!memory)
@@ -204,11 +208,101 @@ bench_open(struct bench *bench, size_t cores)
 	};
 	bench->stolen_counter = steal_open(cpu, &bench->platform.paravirtual, bench->guard, NULL);
 	bench->machine.hooks.stolen_counter = &bench->stolen_counter;
-	bench->memory = memory_for(cores, bench->widest);
+	bench->memory = memory_for(cores, bench->widest, &report->options);
 	if (bench->interval_ns)
 		bench->series = bench->machine.series = calloc(1, run_series_size(&report->options, cores));
 	run_open(&bench->run, &bench->machine, bench->memory, cores, bench->widest);
 	list_cores(bench, cores);
+}
+
+/* Memory of a replay, in a list so that it can be freed. */
+struct block {
+	struct block *next;
+	max_align_t bytes[];
+};
+
+static void *
+allocate(void *context, size_t bytes)
+{
+	struct block **blocks = context, *block = calloc(1, sizeof(*block) + bytes);
+
+	if (!block)
+		sim_fail("no memory for a replay");
+	block->next = *blocks;
+	*blocks = block;
+	return block->bytes;
+}
+
+static char *
+render(const struct report *report)
+{
+	struct text text;
+	char *bytes = malloc(JSON_BYTES);
+
+	if (!bytes)
+		sim_fail("no memory for a report");
+	text_init(&text, bytes, JSON_BYTES);
+	json_render(&text, report);
+	return bytes;
+}
+
+/* Fails the test at the first difference of two reports. */
+static void
+compare(const char *expected, const char *found)
+{
+	size_t at = 0, line = 0;
+
+	for (; expected[at] && expected[at] == found[at]; at++)
+		line = expected[at] == '\n' ? at + 1 : line;
+	if (expected[at] != found[at])
+		sim_fail("the replay of the record differs:\n%.200s\nand not\n%.200s", found + line, expected + line);
+}
+
+/* Copies the figures of the passes over pairs of cores, which are not in the record. */
+static void
+copy_offsets(struct report *report, const struct report *from)
+{
+	report->skew = from->skew;
+	for (size_t i = 0; i < report->core_count; i++) {
+		report->cores[i].pingpongs = from->cores[i].pingpongs;
+		report->cores[i].offset = from->cores[i].offset;
+		report->cores[i].last_offset = from->cores[i].last_offset;
+		report->cores[i].drift_ppb = from->cores[i].drift_ppb;
+	}
+}
+
+static void
+check_replay(struct run *run)
+{
+	struct block *blocks = NULL;
+	const struct replay_memory memory = { allocate, &blocks };
+	struct record *record = &run->survey.record;
+	struct report *report = calloc(1, sizeof(*report));
+	char *expected = render(&run->report), *found;
+	struct replay_found entries;
+	const char *error = report ? replay_read(record->bytes, record->length, &memory, report, &entries) : "no memory";
+
+	if (error)
+		sim_fail("the replay fails: %s", error);
+	copy_offsets(report, &run->report);
+	replay_conclude(report, record->bytes, record->length, entries.entries, entries.dropped);
+	found = render(report);
+	compare(expected, found);
+	for (struct block *next; blocks; blocks = next) {
+		next = blocks->next;
+		free(blocks);
+	}
+	free(report);
+	free(expected);
+	free(found);
+}
+
+void
+bench_close(struct bench *bench)
+{
+	run_close(&bench->run);
+	if (bench->run.survey.record.length && !bench->run.report.record.dropped)
+		check_replay(&bench->run);
 }
 
 void

@@ -60,6 +60,9 @@ void bench_open(struct bench *bench, size_t cores);
  */
 void bench_use_threads(struct bench *bench);
 
+/* Calls run_close(). Fails the test if a replay of the complete record makes another report. */
+void bench_close(struct bench *bench);
+
 /* Closes the drivers and frees BENCH, which may be NULL. */
 void bench_free(struct bench *bench);
 

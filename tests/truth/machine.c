@@ -168,7 +168,7 @@ machine_run(const struct kind *kind, uint64_t seed)
 	bench = bench_new();
 	open_bench(bench);
 	run_measure(&bench->run);
-	run_close(&bench->run);
+	bench_close(bench);
 	machine.run.to_ps = sim.now_ps;
 	return bench;
 }

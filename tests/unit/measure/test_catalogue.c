@@ -653,7 +653,7 @@ run(const struct machine *machine, const struct ailment *fault)
 	stage_of.is_measured = false;
 	bench->machine.begins = begins;
 	run_measure(&bench->run);
-	run_close(&bench->run);
+	bench_close(bench);
 	for (size_t i = 0; i < bench->run.report.behaviours.count; i++) { /* checks that all sentences are complete */
 		const char *text = bench->run.report.behaviours.rows[i].text;
 

@@ -46,7 +46,7 @@ run_with(const char *const *clocks, size_t cores)
 	if (cores > 1)
 		bench_use_threads(bench);
 	run_measure(&bench->run);
-	run_close(&bench->run);
+	bench_close(bench);
 	return &bench->run.report;
 }
 
@@ -205,7 +205,7 @@ TEST(a_core_that_does_not_answer_as_it_is_left_is_said)
 	bench_open(bench, CORES);
 	bench_use_threads(bench);
 	run_measure(&bench->run);
-	run_close(&bench->run);
+	bench_close(bench);
 	report = &bench->run.report;
 	for (size_t i = 0; i < report->note_count; i++)
 		said |= strstr(report->notes[i], "Not known to be put back: a hypervisor's clock on 1 other core, which was not "
@@ -342,7 +342,7 @@ run_disrupted(const char *const *clocks, bool vmclock)
 	}
 	bench->machine.begins = disrupt;
 	run_measure(&bench->run);
-	run_close(&bench->run);
+	bench_close(bench);
 	return &bench->run.report;
 }
 
@@ -464,7 +464,7 @@ run_stolen(fault_guard *guard)
 	bench_open(bench, 1);
 	bench->machine.begins = take_time;
 	run_measure(&bench->run);
-	run_close(&bench->run);
+	bench_close(bench);
 	return &bench->run.report;
 }
 
@@ -589,7 +589,7 @@ TEST(with_a_discontinuity_it_is_not_determined)
 	bench_open(bench, 1);
 	bench->machine.begins = take_time_and_stop;
 	run_measure(&bench->run);
-	run_close(&bench->run);
+	bench_close(bench);
 	assert_only("pv-untold", "kvmclock");
 	assert_true(row_of("pv-steal", "kvm_steal")->open);
 }
@@ -623,7 +623,7 @@ run_with_vmclock(uint64_t fast_ppm)
 	platform_read_claims(&bench->platform, NULL);
 	bench_open(bench, 1);
 	run_measure(&bench->run);
-	run_close(&bench->run);
+	bench_close(bench);
 }
 
 TEST(vmclocks_rate_within_its_claimed_error_is_no_finding_and_outside_it_is_named)

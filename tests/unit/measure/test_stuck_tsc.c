@@ -22,7 +22,7 @@ static void
 measure(struct bench *bench)
 {
 	run_measure(&bench->run);
-	run_close(&bench->run);
+	bench_close(bench);
 }
 
 static void

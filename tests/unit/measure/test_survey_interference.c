@@ -116,10 +116,10 @@ open_bench(size_t cores)
 		.total_ns = survey_plan_ns(&bench.report, cores),
 	};
 	scale_init(&bench.survey.scale, bench.report.tsc);
-	bench.memory = aligned_alloc(PINGPONG_LINE, survey_memory_size(cores, PAIR_SCHEDULE_STAR));
+	bench.memory = aligned_alloc(PINGPONG_LINE, survey_memory_size(cores, PAIR_SCHEDULE_STAR, 0));
 	assert_non_null(bench.memory);
-	memset(bench.memory, 0, survey_memory_size(cores, PAIR_SCHEDULE_STAR));
-	survey_lay_out(&bench.survey, bench.memory, cores, PAIR_SCHEDULE_STAR);
+	memset(bench.memory, 0, survey_memory_size(cores, PAIR_SCHEDULE_STAR, 0));
+	survey_lay_out(&bench.survey, bench.memory, cores, PAIR_SCHEDULE_STAR, 0);
 	for (size_t i = 0; i < cores; i++)
 		bench.report.cores[i].apic_id = ID_OF(i);
 	bench.report.version = bench.report.commit = "";

@@ -123,7 +123,7 @@ run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void 
 static void
 open_bench_of(void (*start)(size_t cores), size_t cores, enum pair_schedule widest, uint64_t hz)
 {
-	size_t bytes = survey_memory_size(cores, widest);
+	size_t bytes = survey_memory_size(cores, widest, 0);
 
 	memset(&bench, 0, sizeof(bench));
 	bench.dies = bench.spoilt.first = NONE;
@@ -153,7 +153,7 @@ open_bench_of(void (*start)(size_t cores), size_t cores, enum pair_schedule wide
 	bench.memory = aligned_alloc(PINGPONG_LINE, bytes);
 	assert_non_null(bench.memory);
 	memset(bench.memory, 0, bytes);
-	survey_lay_out(&bench.survey, bench.memory, cores, widest);
+	survey_lay_out(&bench.survey, bench.memory, cores, widest, 0);
 	for (size_t i = 0; i < cores; i++)
 		bench.report.cores[i].apic_id = ID_OF(i);
 }

@@ -104,7 +104,7 @@ TEST(a_clock_whose_read_faults_is_broken_and_the_others_are_measured)
 				    "Access to it faulted: #PF (vector 14, error 2h) at baretick+1a30h, address fed000f0h.");
 		assert_others_are_measured(bench);
 		assert_false(bench->run.report.incomplete);
-		run_close(&bench->run);
+		bench_close(bench);
 		assert_int_equal(bench->run.report.verdict, VERDICT_FAIL);
 		bench_free(bench);
 	}
@@ -132,7 +132,7 @@ TEST(a_fault_at_no_clock_ends_the_measuring_and_the_report_is_incomplete)
 			    "The boot core took an exception in the phase facts, which ended there: #PF (vector 14, error 2h) at "
 			    "baretick+1a30h, address fed000f0h. What had been measured by then is reported.");
 	assert_int_not_equal(bench_find(bench, "acpi_pm")->latency->count, 0);
-	run_close(&bench->run);
+	bench_close(bench);
 	assert_int_equal(report->verdict, VERDICT_INCOMPLETE);
 	bench_free(bench);
 }
@@ -216,7 +216,7 @@ TEST(a_run_that_an_exception_ended_puts_back_what_its_drivers_changed)
 	sim_paravirtual_plug(true);
 	bench = bench_new();
 	bench_open(bench, 1);
-	run_close(&bench->run);
+	bench_close(bench);
 	faulty.close = close_and_fault;
 	bench->machine.drivers = drivers_here;
 	bench->machine.hooks.guarded = guard;
@@ -282,7 +282,7 @@ assert_broken(const struct driver *driver, const char *id, uint32_t msr)
 	bench = bench_new();
 	bench->guard = guard;
 	bench_open(bench, 1);
-	run_close(&bench->run);
+	bench_close(bench);
 	bench->machine.drivers = drivers_here;
 	bench->machine.hooks.guarded = guard;
 	faulty_msr = msr;

@@ -52,7 +52,7 @@ played(const char *hypervisor)
 	}
 	strcpy(bench->run.report.accelerator, strcmp(hypervisor, TCG) == 0 ? "tcg" : "");
 	run_measure(&bench->run);
-	run_close(&bench->run);
+	bench_close(bench);
 	assert_true(sim.interrupts.longest_ps < 100 * SIM_PS_PER_MS);
 	assert_int_equal(sim.interrupts.slot.strays, 0);
 	return &bench->run.report;
@@ -95,7 +95,7 @@ TEST(a_dead_firmware_timer_is_noted_only_if_it_called_back_before_the_run)
 		bench_open(bench, 1);
 		bench->machine.window.firmware_ticks = firmware_ticks;
 		run_measure(&bench->run);
-		run_close(&bench->run);
+		bench_close(bench);
 		assert_int_equal(callbacks, cases[i].asked);
 		assert_int_equal(has_note(&bench->run.report, "did not call back within 1000 ms"), cases[i].noted);
 		end(NULL);

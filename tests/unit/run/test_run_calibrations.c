@@ -58,7 +58,7 @@ row_of(const struct report *report, const char *id)
 static const struct report *
 analyse(void)
 {
-	run_close(&bench->run);
+	bench_close(bench);
 	return &bench->run.report;
 }
 

@@ -33,7 +33,7 @@ static const struct report *
 play(void)
 {
 	run_measure(&bench->run);
-	run_close(&bench->run);
+	bench_close(bench);
 	assert_false(bench->run.report.incomplete);
 	return &bench->run.report;
 }

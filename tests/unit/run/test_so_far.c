@@ -68,7 +68,7 @@ json_of_run(void (*begins)(void *context, const struct run *run, const struct ru
 	bench_use_threads(bench);
 	bench->machine.begins = begins;
 	run_measure(&bench->run);
-	run_close(&bench->run);
+	bench_close(bench);
 	assert_false(bench->run.report.incomplete);
 	json_render(&text, &bench->run.report);
 	bench_free(bench);

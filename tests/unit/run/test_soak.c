@@ -89,7 +89,7 @@ play(size_t cores, uint64_t duration_ns, uint64_t interval_ns)
 	bench->machine.hooks.asked = bench->run.survey.hooks.asked = somebody_asks;
 	bench->machine.begins = begins;
 	run_measure(&bench->run);
-	run_close(&bench->run);
+	bench_close(bench);
 	return &bench->run.report;
 }
 

@@ -82,7 +82,7 @@ soak_for_a_day(size_t cores, int64_t drift_ppb, uint64_t seed)
 	day.begin_ps = sim.now_ps;
 	day.round = 0;
 	run_measure(&bench->run);
-	run_close(&bench->run);
+	bench_close(bench);
 	assert_false(bench->run.report.incomplete);
 	assert_in_range(sim.now_ps - day.begin_ps, 23 * HOUR_PS, 26 * HOUR_PS);
 	assert_true(bench->run.report.series.count > 100);

@@ -175,7 +175,7 @@ played(const struct source *source)
 	survey_prepare(&bench->run.survey);
 	survey_rates(&bench->run.survey);
 	ask(source);
-	run_close(&bench->run);
+	bench_close(bench);
 	assert_true(sim.interrupts.longest_ps < 100 * SIM_PS_PER_MS);
 	assert_int_equal(sim.interrupts.slot.strays, 0);
 	for (size_t i = 0; i < bench->run.report.note_count; i++)

@@ -70,7 +70,7 @@ played(size_t cores, bool can_be_quiet, enum options_cores way)
 	bench->machine.begins = work;
 	bench->machine.quiet_tick = can_be_quiet ? quiet_tick : NULL;
 	run_measure(&bench->run);
-	run_close(&bench->run);
+	bench_close(bench);
 	assert_int_equal(sim.hpet.timers[0] & INT_ENB, sim.hpet.tick_ps ? INT_ENB : 0);
 	assert_true(firmware.phases > 10);
 	return bench;

@@ -113,7 +113,7 @@ play(size_t cores, enum options_profile profile, uint64_t duration_ns, uint64_t 
 	told.asked_ns = 0;
 	told.begin_ps = sim.now_ps;
 	run_measure(&bench->run);
-	run_close(&bench->run);
+	bench_close(bench);
 	assert_whole(&bench->run.report);
 	bench_free(bench);
 }
@@ -207,7 +207,7 @@ play_many(uint64_t job_ms, uint64_t deadline_s)
 	bench->deadline_ms = sim.now_ps / SIM_PS_PER_MS + deadline_s * 1000;
 	bench->run.report.options.deadline_ns = deadline_s * 1000 * MS;
 	run_measure(&bench->run);
-	run_close(&bench->run);
+	bench_close(bench);
 	assert_false(bench->run.report.incomplete);
 	assert_int_equal(bench->run.report.finding_count, 0);
 	assert_int_equal(bench->run.report.verdict, VERDICT_PASS);

@@ -1,0 +1,121 @@
+/* The fields of the entries `facts`, and the lists that they belong to. See facts.h. */
+#include "analysis/facts.h"
+
+/*
+ * Space for the entries, in bytes. A clock takes up to 700 bytes, a claim 250, an interval 300, a behaviour 400, a note
+ * 260, and the options with a limit of each rule 4,000.
+ */
+#define REPORT_BYTES ((size_t)192 << 10)
+/* a core with both latencies of each clock takes up to 2,400 bytes */
+#define CORE_BYTES       2500u
+#define LATENCY_BYTES    (FACTS_CELLS * 3u) /* a cell takes 2 to 3 bytes */
+#define ROW_BYTES        64u
+#define ROW_CLOCK_BYTES  200u
+#define ROW_OFFSET_BYTES 28u
+
+#define SIZE_OF(member)     sizeof(((object *)0)->member)
+#define OFFSET_OF(member)   ((uint32_t)__builtin_offsetof(object, member))
+#define ELEMENTS_OF(member) (SIZE_OF(member) / sizeof(((object *)0)->member[0]))
+
+/* Each table is a function, so that its rows can use the table's type by the name `object`. */
+#define TABLE(name, type) \
+	static struct facts_shape shape_of_##name(void) { \
+		typedef type object; \
+		static const struct facts_field fields[] = {
+#define FIELD(number, kind, table, last, size, max, member, count) \
+	{ number, kind, table, last, (uint16_t)(size), (uint16_t)(max), OFFSET_OF(member), count },
+#define SIMPLE(number, kind, last, member) FIELD(number, kind, 0, last, SIZE_OF(member), 1, member, FACTS_NO_COUNT)
+#define NUMBER(number, member) \
+	SIMPLE(number, FACTS_NUMBER, _Generic(((object *)0)->member, bool: 1, default: 0), member)
+#define ENUM(number, member, last) SIMPLE(number, FACTS_NUMBER, last, member)
+#define TEXT(number, member)       SIMPLE(number, FACTS_TEXT, 0, member)
+#define WORDS(number, member)      SIMPLE(number, FACTS_WORDS, 0, member)
+#define OPTIONAL(number, member)   SIMPLE(number, FACTS_OPTIONAL, 0, member)
+#define GROUP(number, member, table) \
+	FIELD(number, FACTS_STRUCTS, FACTS_OF_##table, 0, SIZE_OF(member), 1, member, FACTS_NO_COUNT)
+#define LIST(number, member, table, count) \
+	FIELD(number, FACTS_STRUCTS, FACTS_OF_##table, 0, SIZE_OF(member[0]), ELEMENTS_OF(member), member, OFFSET_OF(count))
+#define ARRAY(number, member, table) \
+	FIELD(number, FACTS_STRUCTS, FACTS_OF_##table, 0, SIZE_OF(member[0]), ELEMENTS_OF(member), member, FACTS_NO_COUNT)
+#define END(name) \
+		}; \
+		return (struct facts_shape){ fields, sizeof(fields) / sizeof(fields[0]) }; \
+	}
+#include "analysis/facts.def"
+
+struct facts_shape
+facts_shape(enum facts_table table)
+{
+	static struct facts_shape (*const shapes[FACTS_TABLES])(void) = {
+#define TABLE(name, type) shape_of_##name,
+#define NUMBER(number, member)
+#define ENUM(number, member, last)
+#define TEXT(number, member)
+#define WORDS(number, member)
+#define OPTIONAL(number, member)
+#define GROUP(number, member, table)
+#define LIST(number, member, table, count)
+#define ARRAY(number, member, table)
+#define END(name)
+#include "analysis/facts.def"
+	};
+
+	return shapes[table]();
+}
+
+#define ELEMENTS(table, array, count) \
+	((struct facts_elements){ FACTS_OF_##table, array, sizeof((array)[0]), count })
+
+struct facts_elements
+facts_elements(enum facts_list list, struct report *report, struct calibration_loop *loops)
+{
+	struct series *series = &report->series;
+	bool has_rows = series->count > 0;
+
+	switch (list) {
+	case FACTS_REPORT:       return ELEMENTS(report, report, 1);
+	case FACTS_CLOCKS:       return ELEMENTS(clock, report->clocks, report->clock_count);
+	case FACTS_CLAIMS:       return ELEMENTS(claim, report->claims, report->claim_count);
+	case FACTS_CORES:        return ELEMENTS(core, report->cores, report->core_count);
+	case FACTS_INTERVALS:    return ELEMENTS(interval, report->intervals, report->interval_count);
+	case FACTS_BEHAVIOURS:   return ELEMENTS(behaviour, report->behaviours.rows, report->behaviours.count);
+	case FACTS_NOTES:        return ELEMENTS(note, report->notes, report->note_count);
+	case FACTS_LOOPS:        return ELEMENTS(loop, loops, report->calibration_count);
+	case FACTS_LOOP_REASONS: return ELEMENTS(calibration, report->calibrations, report->calibration_count);
+	case FACTS_ROWS:         return ELEMENTS(series_row, series->rows, series->count);
+	case FACTS_ROW_CLOCKS:
+		return ELEMENTS(series_clock, has_rows ? series->rows[0].clocks : NULL, series->count * series->clocks);
+	case FACTS_ROW_OFFSETS:
+		return ELEMENTS(offset, has_rows ? series->rows[0].offsets : NULL, series->count * series->cores);
+	case FACTS_FINDINGS:     return ELEMENTS(finding, report->findings, report->finding_count);
+	default:                 return (struct facts_elements){ .count = 0 };
+	}
+}
+
+/* Returns the number of reads below LATENCY_EXACT_NS in BUCKET, which also has cells of their own. */
+static uint64_t
+count_exact(const struct latency *latency, size_t bucket)
+{
+	uint64_t low = histogram_bucket_low(bucket), count = 0;
+
+	for (uint64_t ns = low; ns <= histogram_bucket_high(bucket) && ns < LATENCY_EXACT_NS; ns++)
+		count += latency->exact[ns];
+	return count;
+}
+
+uint64_t
+facts_cell(const struct latency *latency, size_t i)
+{
+	size_t bucket = i - LATENCY_EXACT_NS;
+
+	if (i < LATENCY_EXACT_NS)
+		return latency->exact[i];
+	return latency->histogram.counts[bucket] - count_exact(latency, bucket);
+}
+
+size_t
+facts_size(size_t cores, size_t rows)
+{
+	return REPORT_BYTES + cores * CORE_BYTES + REPORT_CLOCKS_MAX * LATENCY_BYTES +
+	       rows * (ROW_BYTES + REPORT_CLOCKS_MAX * ROW_CLOCK_BYTES + cores * ROW_OFFSET_BYTES);
+}

@@ -1,0 +1,113 @@
+/*
+ * The entries `facts` of a record have all fields of a report that are not calculated from other entries: facts of the
+ * machine, the options, and figures that were reduced while they were measured. facts.def lists the fields. Together
+ * with the functions of analysis.h they restore a run's report from its record.
+ */
+#ifndef BARETICK_FACTS_H
+#define BARETICK_FACTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record/record.h"
+#include "report/report.h"
+
+/* The lists of a report that have entries. These numbers are in the file, and are never used again for another list. */
+enum facts_list {
+	FACTS_REPORT, /* the report itself, a list with one element; it is the first list in the file */
+	FACTS_CLOCKS,
+	FACTS_CLAIMS,
+	FACTS_CORES,
+	FACTS_INTERVALS,
+	FACTS_BEHAVIOURS,
+	FACTS_NOTES,
+	FACTS_LOOPS,       /* the calibration loops of report.calibrations */
+	FACTS_LOOP_REASONS,
+	FACTS_ROWS,        /* completed rows of a soak's series */
+	FACTS_ROW_CLOCKS,  /* clocks of all rows: row 0 first */
+	FACTS_ROW_OFFSETS, /* offsets of the cores in all rows: row 0 first */
+	FACTS_FINDINGS,    /* findings in the tables of the firmware, which were made before the measurements */
+	FACTS_LISTS
+};
+
+/* Elements of arrays without a struct of their own in the report. Each has the same bytes as an element. */
+struct facts_name {
+	char text[OPTIONS_NAME_SIZE];
+};
+struct facts_note {
+	char text[REPORT_SENTENCE];
+};
+struct facts_words {
+	const char *text;
+};
+
+enum facts_kind { FACTS_NUMBER, FACTS_TEXT, FACTS_WORDS, FACTS_OPTIONAL, FACTS_STRUCTS };
+
+enum facts_table {
+#define TABLE(name, type) FACTS_OF_##name,
+#define NUMBER(number, member)
+#define ENUM(number, member, last)
+#define TEXT(number, member)
+#define WORDS(number, member)
+#define OPTIONAL(number, member)
+#define GROUP(number, member, table)
+#define LIST(number, member, table, count)
+#define ARRAY(number, member, table)
+#define END(name)
+#include "analysis/facts.def"
+	FACTS_TABLES
+};
+
+#define FACTS_NO_COUNT UINT32_MAX
+
+struct facts_field {
+	uint8_t number;   /* number of the field in the file; it is never 0 */
+	uint8_t kind;     /* a value of enum facts_kind */
+	uint8_t table;    /* for FACTS_STRUCTS: the table of an element, a value of enum facts_table */
+	uint8_t last;     /* for an enum or a bool: its largest value; otherwise 0 */
+	uint16_t size;    /* size of the member in bytes, or of one of its elements */
+	uint16_t max;     /* for FACTS_STRUCTS: number of elements in the array */
+	uint32_t offset;  /* position in the struct */
+	uint32_t count;   /* for FACTS_STRUCTS: position of the number of elements in use; FACTS_NO_COUNT if all are */
+};
+
+struct facts_shape {
+	const struct facts_field *fields;
+	size_t count;
+};
+
+/* Returns the fields of TABLE. */
+struct facts_shape facts_shape(enum facts_table table);
+
+struct facts_elements { /* the elements of a list in a report */
+	enum facts_table table;
+	void *first;
+	size_t stride, count; /* distance of two elements in bytes, and number of elements */
+};
+
+/*
+ * Returns the elements of LIST, by the numbers and pointers in REPORT. LOOPS is memory for the calibration loops, which
+ * are only pointers in a report; it has one element for each.
+ */
+struct facts_elements facts_elements(enum facts_list list, struct report *report, struct calibration_loop *loops);
+
+/*
+ * Cells of the entry `latency`: one for each duration below LATENCY_EXACT_NS in ns, and then the histogram's buckets
+ * with the longer durations.
+ */
+#define FACTS_CELLS (LATENCY_EXACT_NS + HISTOGRAM_BUCKETS)
+
+/* Returns the number of reads in cell I. */
+uint64_t facts_cell(const struct latency *latency, size_t i);
+
+/*
+ * Appends the entries `facts` of REPORT to RECORD, and the entries `latency`. To be called once, after all
+ * measurements.
+ */
+void facts_write(struct record *record, const struct report *report);
+
+/* Returns the size of these entries for CORES cores and ROWS rows of a series. */
+size_t facts_size(size_t cores, size_t rows);
+
+#endif

@@ -1,0 +1,227 @@
+/* Writes the entries `facts` and `latency`. See facts.h. */
+#include "analysis/facts.h"
+
+#include "base/text.h"
+
+#define BYTES_MAX  6000u /* largest size of the elements in one entry; it is a multiple of 8 */
+#define HEAD_BYTES 3u    /* number and length before each field */
+#define CELLS_MAX  2000u /* size of the cells in one entry `latency`; it is a multiple of 8 */
+#define CELL_MAX   20u   /* largest size of a cell: two numbers of up to 10 bytes */
+
+struct output {
+	uint8_t *bytes;
+	size_t length, size;
+	bool is_full; /* true if a field did not fit */
+};
+
+static void put_struct(struct output *out, enum facts_table table, const uint8_t *object);
+
+/* Starts a field. Returns the position of its length, which end_field() sets. */
+static size_t
+begin_field(struct output *out, uint8_t number)
+{
+	out->is_full |= out->size - out->length < HEAD_BYTES;
+	if (out->is_full)
+		return 0;
+	out->bytes[out->length] = number;
+	out->length += HEAD_BYTES;
+	return out->length - 2;
+}
+
+static void
+end_field(struct output *out, size_t at)
+{
+	uint16_t length = (uint16_t)(out->length - at - 2);
+
+	if (!out->is_full)
+		__builtin_memcpy(out->bytes + at, &length, 2);
+}
+
+static void
+put_bytes(struct output *out, uint8_t number, const void *bytes, size_t length)
+{
+	size_t at = begin_field(out, number);
+
+	out->is_full |= out->size - out->length < length;
+	if (out->is_full)
+		return;
+	__builtin_memcpy(out->bytes + out->length, bytes, length);
+	out->length += length;
+	end_field(out, at);
+}
+
+/* Returns the number of BYTES without the zeros at their end. */
+static size_t
+count_used(const uint8_t *bytes, size_t size)
+{
+	while (size > 0 && !bytes[size - 1])
+		size--;
+	return size;
+}
+
+static void
+put_structs(struct output *out, const struct facts_field *field, const uint8_t *object)
+{
+	size_t count = field->max;
+
+	if (field->count != FACTS_NO_COUNT)
+		__builtin_memcpy(&count, object + field->count, sizeof(count));
+	if (count == 1 && field->count == FACTS_NO_COUNT && !count_used(object + field->offset, field->size))
+		return;
+	for (size_t i = 0; i < count; i++) {
+		size_t at = begin_field(out, field->number);
+
+		put_struct(out, field->table, object + field->offset + i * field->size);
+		end_field(out, at);
+	}
+}
+
+static void
+put_words(struct output *out, uint8_t number, const uint8_t *member)
+{
+	const char *words;
+
+	__builtin_memcpy(&words, member, sizeof(words));
+	if (words)
+		put_bytes(out, number, words, text_length(words));
+}
+
+static void
+put_field(struct output *out, const struct facts_field *field, const uint8_t *object)
+{
+	const uint8_t *member = object + field->offset;
+	size_t used = count_used(member, field->size);
+
+	switch (field->kind) {
+	case FACTS_NUMBER:
+		if (used)
+			put_bytes(out, field->number, member, used);
+		break;
+	case FACTS_TEXT:
+		if (member[0])
+			put_bytes(out, field->number, member, text_length((const char *)member));
+		break;
+	case FACTS_WORDS:
+	case FACTS_OPTIONAL:
+		put_words(out, field->number, member);
+		break;
+	case FACTS_STRUCTS:
+		put_structs(out, field, object);
+		break;
+	}
+}
+
+static void
+put_struct(struct output *out, enum facts_table table, const uint8_t *object)
+{
+	struct facts_shape shape = facts_shape(table);
+
+	for (size_t i = 0; i < shape.count; i++)
+		put_field(out, &shape.fields[i], object);
+}
+
+/*
+ * Puts an element of a list: its length, then its fields. Leaves OUT unchanged and returns false if there is no
+ * space.
+ */
+static bool
+put_element(struct output *out, enum facts_table table, const void *element)
+{
+	size_t begin = out->length;
+	uint16_t length;
+
+	out->length += sizeof(length);
+	out->is_full = out->length > out->size;
+	put_struct(out, table, element);
+	if (out->is_full) {
+		out->length = begin;
+		return false;
+	}
+	length = (uint16_t)(out->length - begin - sizeof(length));
+	__builtin_memcpy(out->bytes + begin, &length, sizeof(length));
+	return true;
+}
+
+/* Appends one entry with the elements of LIST from FIRST on, as many as fit. Returns the index of the next element. */
+static size_t
+put_entry(struct record *record, enum facts_list list, const struct facts_elements *elements, size_t first)
+{
+	struct record_taken words[BYTES_MAX / sizeof(struct record_taken)];
+	struct output out = { .bytes = (uint8_t *)words, .size = sizeof(words) };
+	size_t next = first;
+
+	__builtin_memset(words, 0, sizeof(words));
+	while (next < elements->count &&
+	       put_element(&out, elements->table, (uint8_t *)elements->first + next * elements->stride))
+		next++;
+	if (next == first) {
+		record->dropped++; /* the element is larger than an entry */
+		return first + 1;
+	}
+	const struct record_facts facts = { (uint16_t)list, (uint16_t)out.length, (uint32_t)first };
+
+	record_put(record, RECORD_FACTS, &facts, words, (out.length + sizeof(words[0]) - 1) / sizeof(words[0]));
+	return next;
+}
+
+/* Puts VALUE with 7 bits in each byte, the lowest first. All bytes except the last have their top bit set. */
+static void
+put_varint(struct output *out, uint64_t value)
+{
+	for (; value > 0x7f; value >>= 7)
+		out->bytes[out->length++] = (uint8_t)(value | 0x80);
+	out->bytes[out->length++] = (uint8_t)value;
+}
+
+static void
+put_cells(struct record *record, struct record_latency *is, const struct record_taken *words, struct output *out)
+{
+	is->length = (uint16_t)out->length;
+	record_put(record, RECORD_LATENCY, is, words, (out->length + sizeof(words[0]) - 1) / sizeof(words[0]));
+	out->length = 0;
+}
+
+/* Appends the durations of a clock's reads on the boot core, in as many entries as its cells need. */
+static void
+put_latency(struct record *record, size_t clock, const struct latency *latency)
+{
+	struct record_latency is = { (uint16_t)clock, 0, latency->count, latency->min_ns, latency->max_ns,
+				     latency->max_count, latency->total_ticks, latency->total_ns };
+	struct record_taken words[CELLS_MAX / sizeof(struct record_taken)] = { { 0 } };
+	struct output out = { .bytes = (uint8_t *)words, .size = sizeof(words) };
+	size_t before = 0;
+
+	for (size_t i = 0; i < FACTS_CELLS; i++) {
+		uint64_t reads = facts_cell(latency, i);
+
+		if (!reads)
+			continue;
+		if (out.size - out.length < CELL_MAX) {
+			put_cells(record, &is, words, &out);
+			before = 0;
+		}
+		put_varint(&out, i - before);
+		put_varint(&out, reads);
+		before = i;
+	}
+	put_cells(record, &is, words, &out);
+}
+
+void
+facts_write(struct record *record, const struct report *report)
+{
+	struct calibration_loop loops[CALIBRATION_LOOPS];
+
+	for (size_t i = 0; i < report->calibration_count; i++)
+		loops[i] = *report->calibrations[i].loop;
+	for (enum facts_list list = FACTS_REPORT; list < FACTS_LISTS; list++) {
+		/* The elements are only read here, although facts_elements() returns them without const. */
+		const struct facts_elements elements = facts_elements(list, (struct report *)(uintptr_t)report, loops);
+
+		for (size_t next = 0; next < elements.count; )
+			next = put_entry(record, list, &elements, next);
+	}
+	for (size_t i = 0; i < report->clock_count; i++)
+		if (report->clocks[i].latency && report->clocks[i].latency->count)
+			put_latency(record, i, report->clocks[i].latency);
+}

@@ -1,0 +1,28 @@
+/* From the record to a complete report. See replay.h. */
+#include "analysis/analysis.h"
+#include "base/text.h"
+#include "judge/judge.h"
+#include "judge/recommend/recommend.h"
+#include "replay/replay.h"
+
+void
+replay_conclude(struct report *report, void *record, size_t length, uint64_t entries, uint64_t dropped)
+{
+	struct text given;
+
+	text_init(&given, report->options_given, sizeof(report->options_given));
+	options_put_given(&given, &report->options);
+	report->record = (struct report_record){ .bytes = record, .length = length, .dropped = dropped };
+	if (length)
+		sha256_hex(record, length, report->record.sha256);
+	if (dropped)
+		report_note(report, "The record of the run had no space for %lu of %lu entries: figures made from them are "
+			    "missing.", dropped, entries + dropped);
+	(void)analysis_rates(record, length, judge_rate_limit_ppb(report), report);
+	analysis_gaps(record, length, report);
+	analysis_discontinuities(record, length, report);
+	analysis_timers(record, length, report);
+	analysis_calibrations(record, length, report);
+	judge_report(report);
+	recommend(report);
+}

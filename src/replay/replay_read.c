@@ -1,0 +1,363 @@
+/* Restores the facts of a report from a record. See replay.h. */
+#include "analysis/facts.h"
+#include "base/text.h"
+#include "replay/replay.h"
+#include "rules/rules.h"
+#include "stats/series.h"
+#include "sync/warp.h"
+
+#define HEAD_BYTES 3u /* number and length before each field */
+
+#define NO_FACTS   "It has no facts of the machine: it ends before them, or it was made by an older version."
+#define BAD_FACTS  "Its facts of the machine contradict each other."
+#define NO_MEMORY  "There is no memory for it."
+
+struct restored {
+	struct report *report;
+	const struct replay_memory *memory;
+	struct calibration_loop *loops;
+	size_t next[FACTS_LISTS]; /* number of elements of each list so far */
+	struct latency *latencies;
+	const char *error;        /* first error, or NULL */
+};
+
+static bool read_struct(struct restored *restored, enum facts_table table, const uint8_t *bytes, size_t length,
+			uint8_t *object);
+
+static void *
+allocate(struct restored *restored, size_t bytes)
+{
+	void *memory = restored->memory->allocate(restored->memory->context, bytes);
+
+	if (!memory)
+		restored->error = NO_MEMORY;
+	return memory;
+}
+
+/*
+ * Copies a text of LENGTH bytes to TO, which has space for one more byte. Other bytes than printable ASCII become
+ * '?'.
+ */
+static void
+copy_text(char *to, const uint8_t *from, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		to[i] = from[i] >= ' ' && from[i] <= '~' ? (char)from[i] : '?';
+	to[length] = '\0';
+}
+
+static bool
+read_number(const struct facts_field *field, const uint8_t *bytes, size_t length, uint8_t *member)
+{
+	uint64_t value = 0;
+
+	if (length > field->size || length > sizeof(value))
+		return false;
+	__builtin_memcpy(&value, bytes, length);
+	if (field->last && value > field->last)
+		return false;
+	__builtin_memcpy(member, &value, field->size);
+	return true;
+}
+
+static bool
+read_words(struct restored *restored, const uint8_t *bytes, size_t length, uint8_t *member)
+{
+	char *words = allocate(restored, length + 1);
+
+	if (!words)
+		return false;
+	copy_text(words, bytes, length);
+	__builtin_memcpy(member, &words, sizeof(words));
+	return true;
+}
+
+/* Reads element I of FIELD. */
+static bool
+read_element(struct restored *restored, const struct facts_field *field, size_t i, const uint8_t *bytes, size_t length,
+	     uint8_t *object)
+{
+	size_t count = i + 1;
+
+	if (i >= field->max)
+		return false;
+	if (field->count != FACTS_NO_COUNT)
+		__builtin_memcpy(object + field->count, &count, sizeof(count));
+	return read_struct(restored, field->table, bytes, length, object + field->offset + i * field->size);
+}
+
+static bool
+read_field(struct restored *restored, const struct facts_field *field, size_t i, const uint8_t *bytes, size_t length,
+	   uint8_t *object)
+{
+	uint8_t *member = object + field->offset;
+
+	if (field->kind == FACTS_STRUCTS)
+		return read_element(restored, field, i, bytes, length, object);
+	if (field->kind == FACTS_NUMBER)
+		return read_number(field, bytes, length, member);
+	if (field->kind != FACTS_TEXT)
+		return read_words(restored, bytes, length, member);
+	if (length >= field->size)
+		return false;
+	copy_text((char *)member, bytes, length);
+	return true;
+}
+
+static const struct facts_field *
+find_field(struct facts_shape shape, uint8_t number)
+{
+	for (size_t i = 0; i < shape.count; i++)
+		if (shape.fields[i].number == number)
+			return &shape.fields[i];
+	return NULL;
+}
+
+/* Sets all texts of OBJECT that were missing to "", unless they are optional. */
+static void
+fill_words(struct facts_shape shape, uint8_t *object)
+{
+	for (size_t i = 0; i < shape.count; i++) {
+		const char *words;
+
+		if (shape.fields[i].kind != FACTS_WORDS)
+			continue;
+		__builtin_memcpy(&words, object + shape.fields[i].offset, sizeof(words));
+		words = words ? words : "";
+		__builtin_memcpy(object + shape.fields[i].offset, &words, sizeof(words));
+	}
+}
+
+/* Reads the fields of a struct from LENGTH bytes. Unknown fields, which a later version wrote, are skipped. */
+static bool
+read_struct(struct restored *restored, enum facts_table table, const uint8_t *bytes, size_t length, uint8_t *object)
+{
+	struct facts_shape shape = facts_shape(table);
+	uint8_t before = 0;
+
+	for (size_t at = 0, i = 0; at < length; ) {
+		const struct facts_field *field;
+		uint16_t size;
+
+		if (length - at < HEAD_BYTES)
+			return false;
+		__builtin_memcpy(&size, bytes + at + 1, sizeof(size));
+		if (length - at - HEAD_BYTES < size)
+			return false;
+		i = bytes[at] == before ? i + 1 : 0;
+		before = bytes[at];
+		field = find_field(shape, before);
+		if (field && !read_field(restored, field, i, bytes + at + HEAD_BYTES, size, object))
+			return false;
+		at += HEAD_BYTES + size;
+	}
+	fill_words(shape, object);
+	return true;
+}
+
+/* Allocates the lists whose number of elements depends on the machine. */
+static bool
+lay_out(struct restored *restored)
+{
+	struct report *report = restored->report;
+	struct series shape = report->series;
+
+	if (report->clock_count > REPORT_CLOCKS_MAX || report->claim_count > CLAIMS_MAX ||
+	    report->core_count > WARP_CORES_MAX || report->interval_count > REPORT_INTERVALS_MAX ||
+	    report->calibration_count > CALIBRATION_LOOPS || report->note_count > REPORT_NOTES_MAX ||
+	    report->behaviours.count > BEHAVIOURS_MAX || report->finding_count > REPORT_FINDINGS_MAX ||
+	    shape.clocks > REPORT_CLOCKS_MAX ||
+	    shape.cores > WARP_CORES_MAX || (shape.count && shape.count > series_rows(shape.cores)))
+		return false;
+	report->cores = allocate(restored, (report->core_count + 1) * sizeof(*report->cores));
+	restored->latencies = allocate(restored, (report->clock_count + 1) * sizeof(*restored->latencies));
+	restored->loops = allocate(restored, (report->calibration_count + 1) * sizeof(*restored->loops));
+	if (restored->error)
+		return false;
+	for (size_t i = 0; i < report->core_count; i++)
+		report->cores[i].offset = report->cores[i].last_offset = report->cores[i].drift_ppb = OFFSET_UNKNOWN;
+	for (size_t i = 0; i < report->clock_count; i++)
+		report->clocks[i].latency = &restored->latencies[i];
+	for (size_t i = 0; i < report->calibration_count; i++)
+		report->calibrations[i].loop = &restored->loops[i];
+	if (shape.count) {
+		void *memory = allocate(restored, series_size(shape.clocks, shape.cores, shape.count));
+
+		if (!memory)
+			return false;
+		series_lay_out(&report->series, memory, shape.clocks, shape.cores, shape.count, shape.interval_ns);
+		report->series.count = shape.count;
+	}
+	return true;
+}
+
+/* Reads the elements of an entry, which must follow the elements of the entries before. */
+static bool
+read_facts(struct restored *restored, const struct record_entry *entry)
+{
+	struct facts_elements elements;
+	struct record_facts facts;
+	size_t *next;
+
+	record_fixed(entry, &facts);
+	if (facts.list >= FACTS_LISTS || entry->item_bytes != sizeof(struct record_taken))
+		return true; /* written by a later version */
+	next = &restored->next[facts.list];
+	if (facts.first != *next || facts.length > (size_t)entry->item_count * entry->item_bytes ||
+	    (facts.list != FACTS_REPORT && !restored->next[FACTS_REPORT]))
+		return false;
+	elements = facts_elements(facts.list, restored->report, restored->loops);
+	for (size_t at = 0; at < facts.length; (*next)++) {
+		uint16_t length;
+
+		if (facts.length - at < sizeof(length) || *next >= elements.count)
+			return false;
+		__builtin_memcpy(&length, entry->items + at, sizeof(length));
+		at += sizeof(length);
+		if (facts.length - at < length ||
+		    !read_struct(restored, elements.table, entry->items + at, length,
+				 (uint8_t *)elements.first + *next * elements.stride))
+			return false;
+		at += length;
+	}
+	return facts.list != FACTS_REPORT || lay_out(restored);
+}
+
+/* Reads a number that put_varint() of facts_write.c wrote. Returns false if it does not end within LENGTH bytes. */
+static bool
+read_varint(const uint8_t *bytes, size_t length, size_t *at, uint64_t *value)
+{
+	*value = 0;
+	for (unsigned shift = 0; *at < length && shift < 64; shift += 7) {
+		uint8_t byte = bytes[(*at)++];
+
+		*value |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			return true;
+	}
+	return false;
+}
+
+static void
+add_cell(struct latency *latency, size_t cell, uint64_t reads)
+{
+	size_t bucket = cell < LATENCY_EXACT_NS ? histogram_bucket(cell) : cell - LATENCY_EXACT_NS;
+
+	if (cell < LATENCY_EXACT_NS)
+		latency->exact[cell] += reads;
+	latency->histogram.counts[bucket] += reads;
+	latency->histogram.total += reads;
+}
+
+static bool
+read_latency(struct restored *restored, const struct record_entry *entry)
+{
+	uint64_t distance, reads, cell = 0;
+	struct record_latency is;
+	struct latency *latency;
+
+	record_fixed(entry, &is);
+	if (!restored->next[FACTS_REPORT] || is.clock >= restored->report->clock_count ||
+	    is.length > (size_t)entry->item_count * entry->item_bytes)
+		return false;
+	latency = restored->report->clocks[is.clock].latency;
+	latency->count = is.count;
+	latency->min_ns = is.min_ns;
+	latency->max_ns = is.max_ns;
+	latency->max_count = is.max_count;
+	latency->total_ticks = is.total_ticks;
+	latency->total_ns = is.total_ns;
+	for (size_t at = 0; at < is.length; ) {
+		if (!read_varint(entry->items, is.length, &at, &distance) ||
+		    !read_varint(entry->items, is.length, &at, &reads) || distance >= FACTS_CELLS)
+			return false;
+		cell += distance;
+		if (cell >= FACTS_CELLS)
+			return false;
+		add_cell(latency, cell, reads);
+	}
+	return true;
+}
+
+static bool
+read_run(struct restored *restored, const struct record_entry *entry)
+{
+	struct report *report = restored->report;
+	struct record_run run;
+	char *texts = allocate(restored, sizeof(run.version) + sizeof(run.commit) + 2);
+
+	if (!texts)
+		return false;
+	record_fixed(entry, &run);
+	__builtin_memcpy(texts, run.version, sizeof(run.version));
+	__builtin_memcpy(texts + sizeof(run.version) + 1, run.commit, sizeof(run.commit));
+	report->version = texts;
+	report->commit = texts + sizeof(run.version) + 1;
+	report->start_tsc = run.start_tsc;
+	return true;
+}
+
+static bool
+read_entry(struct restored *restored, const struct record_entry *entry)
+{
+	switch (entry->kind) {
+	case RECORD_RUN:     return read_run(restored, entry);
+	case RECORD_FACTS:   return read_facts(restored, entry);
+	case RECORD_LATENCY: return read_latency(restored, entry);
+	default:             return true;
+	}
+}
+
+/* Returns true if all elements of all lists were in the record. */
+static bool
+is_complete(struct restored *restored)
+{
+	for (enum facts_list list = FACTS_REPORT; list < FACTS_LISTS; list++)
+		if (restored->next[list] < facts_elements(list, restored->report, restored->loops).count)
+			return false;
+	return true;
+}
+
+/* Adds the findings of the record again, because their rules may have another severity in this version. */
+static bool
+restore_findings(struct restored *restored)
+{
+	struct report *report = restored->report;
+	size_t count = report->finding_count;
+	struct finding *findings = allocate(restored, (count + 1) * sizeof(*findings));
+
+	if (!findings)
+		return false;
+	__builtin_memcpy(findings, report->findings, count * sizeof(*findings));
+	report->finding_count = 0;
+	for (size_t i = 0; i < count; i++)
+		rules_add_finding(report, findings[i].rule, findings[i].clock, findings[i].core, "%s", findings[i].text);
+	return true;
+}
+
+const char *
+replay_read(const void *record, size_t size, const struct replay_memory *memory, struct report *report,
+	    struct replay_found *found)
+{
+	struct restored restored = { .report = report, .memory = memory };
+	struct record_reader reader;
+	struct record_entry entry;
+
+	__builtin_memset(report, 0, sizeof(*report));
+	report->version = report->commit = report->relative_to = "";
+	record_open(&reader, record, size);
+	while (record_next(&reader, &entry))
+		if (!read_entry(&restored, &entry))
+			return restored.error ? restored.error : BAD_FACTS;
+	if (reader.state != RECORD_WHOLE && reader.state != RECORD_CUT)
+		return record_error(&reader);
+	if (!restored.next[FACTS_REPORT])
+		return NO_FACTS;
+	if (!is_complete(&restored))
+		return BAD_FACTS;
+	if (!restore_findings(&restored))
+		return restored.error;
+	report->duration_ns = options_duration_ns(&report->options);
+	*found = (struct replay_found){ reader.entries, reader.dropped };
+	return NULL;
+}
