@@ -70,9 +70,9 @@ EFI_INCLUDES = -isystem $(GNUEFI_INCLUDE) -isystem $(GNUEFI_INCLUDE)/x86_64
 BOOT_FLAGS   = $(EFI_INCLUDES) -DGNU_EFI_USE_MS_ABI -DVERSION='"$(VERSION)"' -DCOMMIT='"$(COMMIT)"'
 
 .DEFAULT_GOAL := all
-## builds build/baretick.efi, build/baretick.elf and build/baretick.bin; so does make alone
+## builds baretick.efi, .elf and .bin, and baretick-replay, in build; so does make alone
 .PHONY: all
-all: $(BUILD)/baretick.efi $(BUILD)/baretick.elf $(BUILD)/baretick.bin
+all: $(BUILD)/baretick.efi $(BUILD)/baretick.elf $(BUILD)/baretick.bin $(BUILD)/baretick-replay
 
 $(BUILD)/efi/%.o: %.c Makefile $(ROOMS_MK)
 	@mkdir -p $(@D)
@@ -155,6 +155,27 @@ $(BUILD)/baretick.bin: $(BUILD)/baretick.elf boot/bare/linux_setup.asm
 	$(QUIET)cat $@.setup $@.image > $@.tmp
 	$(QUIET)rm $@.setup $@.image
 	$(QUIET)mv $@.tmp $@
+
+# The program that makes a report again from its record. It runs on Linux and has the same sources.
+REPLAY_SOURCES := $(foreach room,$(call visible,boot/replay),$(wildcard $(room)/*.c))
+REPLAY_OBJECTS := $(REPLAY_SOURCES:%.c=$(BUILD)/replay/%.o) $(BUILD)/replay/page.o
+
+$(BUILD)/replay/%.o: %.c Makefile $(ROOMS_MK) | deps-build
+	@mkdir -p $(@D)
+	$(call say,CC    )
+	$(QUIET)$(CC) $(COMMON) -fno-strict-aliasing $(INCLUDES) $(DEFINES) -MMD -MP -c $< -o $@
+
+$(BUILD)/replay/boot/replay/main.o: DEFINES := -DVERSION='"$(VERSION)"' -DCOMMIT='"$(COMMIT)"'
+$(BUILD)/replay/boot/replay/main.o: $(BUILD)/commit
+$(BUILD)/replay/page.o: boot/uefi/page.nasm $(PAGE)
+	$(call say,NASM  )
+	$(QUIET)$(NASM) -f elf64 $(if $(WERROR),-Werror) -DPAGE='"$(PAGE)"' -o $@ $<
+
+$(BUILD)/baretick-replay: $(REPLAY_OBJECTS)
+	$(call say,CC    )
+	$(QUIET)$(CC) -s -Wl,-z,noexecstack $^ -o $@
+
+-include $(REPLAY_OBJECTS:.o=.d)
 
 OPTIONS :=
 ## installs missing packages, builds, boots in QEMU, writes build/report (OPTIONS="profile=quick")

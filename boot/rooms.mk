@@ -18,6 +18,8 @@ USES_boot/bare/firmware := boot/firmware
 USES_boot/bare/console  := boot/console
 USES_boot/bare          := boot boot/bare/firmware boot/bare/console
 
+USES_boot/replay        := src/replay src/render/text src/render/json src/render/csv
+
 ROOMS += boot/firmware boot/guard boot/interrupts boot/console boot/cores boot \
          boot/uefi/firmware boot/uefi/console boot/uefi/volume boot/uefi/network boot/uefi/mp boot/uefi \
-         boot/bare/firmware boot/bare/console boot/bare
+         boot/bare/firmware boot/bare/console boot/bare boot/replay

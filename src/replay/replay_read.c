@@ -8,7 +8,7 @@
 
 #define HEAD_BYTES 3u /* number and length before each field */
 
-#define NO_FACTS   "It has no facts of the machine: it ends before them, or it was made by an older version."
+#define NO_FACTS   "It has no facts of the machine, because an older version made it."
 #define BAD_FACTS  "Its facts of the machine contradict each other."
 #define NO_MEMORY  "There is no memory for it."
 
@@ -349,7 +349,7 @@ replay_read(const void *record, size_t size, const struct replay_memory *memory,
 	while (record_next(&reader, &entry))
 		if (!read_entry(&restored, &entry))
 			return restored.error ? restored.error : BAD_FACTS;
-	if (reader.state != RECORD_WHOLE && reader.state != RECORD_CUT)
+	if (reader.state != RECORD_WHOLE)
 		return record_error(&reader);
 	if (!restored.next[FACTS_REPORT])
 		return NO_FACTS;

@@ -1,0 +1,282 @@
+/*
+ * baretick-replay, a program for Linux: makes the report of a run again from its record. The record may be from another
+ * machine and another version of baretick. Then the readings are judged by the rules of this version.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "render/csv/csv.h"
+#include "render/json/json.h"
+#include "render/text/report_text.h"
+#include "replay/replay.h"
+#include "report/report_sizes.h"
+#include "rules/rules.h"
+
+#define RECORD_BYTES_MAX ((size_t)256 << 20) /* a larger file is no record */
+#define PATH_BYTES       4096
+
+enum status { STATUS_PASS, STATUS_FAIL, STATUS_INCOMPLETE_OR_ERROR }; /* exit status, as of qemu/run */
+
+extern const char page_bytes[], page_end[]; /* boot/uefi/page.nasm */
+
+static const char usage[] =
+	"usage: baretick-replay RECORD [--out FOLDER] [--compare REPORT.json] [limit.RULE=VALUE ...]\n"
+	"\n"
+	"Makes the report of a run again from its record (report.record, next to report.json), and prints it.\n"
+	"\n"
+	"  --out FOLDER           write report.json, report.txt, report.csv and report.html there instead\n"
+	"  --compare REPORT.json  print the differences from this report instead\n"
+	"  limit.RULE=VALUE       judge by another limit; the rules are in src/judge/README.md\n"
+	"  --version              print the version\n"
+	"\n"
+	"With the version of baretick that made the record, the report is the same to the byte. Another version\n"
+	"judges the same readings by its own rules. The exit status is 0 for the verdicts pass and warn, 1 for fail, and\n"
+	"2 for an incomplete run or an error. With --compare it is 0 without differences and 1 with differences.\n";
+
+static void __attribute__((format(printf, 1, 2), noreturn))
+refuse(const char *format, ...)
+{
+	va_list arguments;
+
+	fputs("baretick-replay: ", stderr);
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fputc('\n', stderr);
+	exit(STATUS_INCOMPLETE_OR_ERROR);
+}
+
+/* Returns zeroed memory. The program never frees memory, because it ends after one report. */
+static void *
+allocate(void *context, size_t bytes)
+{
+	(void)context;
+	return calloc(1, bytes);
+}
+
+static void *
+allocate_or_refuse(size_t bytes)
+{
+	void *memory = calloc(1, bytes);
+
+	if (!memory)
+		refuse("there is no memory for %zu bytes", bytes);
+	return memory;
+}
+
+static uint8_t *
+read_file(const char *path, size_t *length)
+{
+	FILE *file = fopen(path, "rb");
+	uint8_t *bytes = NULL;
+	size_t size = 0, got = 0;
+
+	if (!file)
+		refuse("%s: %s", path, strerror(errno));
+	do {
+		size += (size_t)1 << 20;
+		bytes = realloc(bytes, size);
+		if (!bytes)
+			refuse("%s: there is no memory for it", path);
+		got += fread(bytes + got, 1, size - got, file);
+	} while (got == size && size < RECORD_BYTES_MAX);
+	if (ferror(file))
+		refuse("%s: %s", path, strerror(errno));
+	if (got == size)
+		refuse("%s: it is larger than a record can be", path);
+	fclose(file);
+	*length = got;
+	return bytes;
+}
+
+/* Changes the limits of REPORT to the COUNT words. */
+static void
+set_limits(struct report *report, char *const *words, int count)
+{
+	const char *ids[RULES_MAX + 1], *none[] = { NULL };
+	const struct options_names names = { none, ids };
+	char error[OPTIONS_ERROR_SIZE];
+
+	rules_limit_ids(ids);
+	for (int i = 0; i < count; i++) {
+		if (strncmp(words[i], "limit.", 6))
+			refuse("%s: only limits can be changed afterwards, as in limit.rate-off=200", words[i]);
+		if (!options_parse(words[i], strlen(words[i]), "the command line", &names, &report->options, error))
+			refuse("%s", error);
+	}
+}
+
+static struct report *
+make_report(const char *path, char *const *words, int count)
+{
+	const struct replay_memory memory = { allocate, NULL };
+	struct report *report = allocate_or_refuse(sizeof(*report));
+	struct replay_found found;
+	size_t length;
+	uint8_t *record = read_file(path, &length);
+	const char *error = replay_read(record, length, &memory, report, &found);
+
+	if (error)
+		refuse("%s: %s", path, error);
+	if (strcmp(report->version, VERSION) || strcmp(report->commit, COMMIT))
+		fprintf(stderr, "The record is from baretick %s (%s). This is %s (%s), and judges by its own rules.\n",
+			report->version, report->commit, VERSION, COMMIT);
+	set_limits(report, words, count);
+	replay_conclude(report, record, length, found.entries, found.dropped);
+	return report;
+}
+
+typedef void render_text(struct text *out, const struct report *report);
+
+static void
+render_page(struct text *out, const struct report *report)
+{
+	html_render(out, (struct html_page){ page_bytes, (size_t)(page_end - page_bytes) }, report);
+}
+
+/* Returns a text of REPORT. Any text of a report fits into the bytes that are planned for the page. */
+static struct text
+render(render_text *put, const struct report *report)
+{
+	size_t size = report_size_html(report->core_count, (size_t)(page_end - page_bytes)) +
+		      report_size_series(report->core_count, report->series.count);
+	struct text text;
+
+	text_init(&text, allocate_or_refuse(size), size);
+	put(&text, report);
+	if (text.truncated)
+		refuse("the report is larger than %zu bytes", size);
+	return text;
+}
+
+static void
+write_text(FILE *file, const char *path, const struct text *text)
+{
+	if (!file || fwrite(text->bytes, 1, text->length, file) != text->length || fflush(file))
+		refuse("%s: %s", path, strerror(errno));
+}
+
+static void
+write_files(const char *folder, const struct report *report)
+{
+	static const struct {
+		const char *name;
+		render_text *put;
+	} files[] = {
+		{ "report.json", json_render }, { "report.txt", table_render }, { "report.csv", csv_render },
+		{ "report.html", render_page },
+	};
+
+	if (mkdir(folder, 0777) && errno != EEXIST)
+		refuse("%s: %s", folder, strerror(errno));
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		struct text text = render(files[i].put, report);
+		char path[PATH_BYTES];
+
+		if ((size_t)snprintf(path, sizeof(path), "%s/%s", folder, files[i].name) >= sizeof(path))
+			refuse("%s: the path is too long", folder);
+		FILE *file = fopen(path, "wb");
+
+		write_text(file, path, &text);
+		fclose(file);
+	}
+	printf("%s: %s\n", folder, verdict_word(report->verdict));
+}
+
+/* Prints the differences between the file PATH and the JSON of REPORT by diff(1). Returns its exit status. */
+static int
+compare(const char *path, const struct report *report)
+{
+	struct text text = render(json_render, report);
+	FILE *file = tmpfile();
+	int status;
+
+	write_text(file, "a temporary file", &text);
+	rewind(file);
+	fflush(stdout);
+	pid_t child = fork();
+
+	if (child == 0) {
+		dup2(fileno(file), STDIN_FILENO);
+		execlp("diff", "diff", "-U0", "--label", path, "--label", "replay", "--", path, "-", (char *)NULL);
+		refuse("diff: %s", strerror(errno));
+	}
+	if (child < 0 || waitpid(child, &status, 0) < 0)
+		refuse("diff: %s", strerror(errno));
+	return WIFEXITED(status) ? WEXITSTATUS(status) : STATUS_INCOMPLETE_OR_ERROR;
+}
+
+static enum status
+get_status(enum verdict verdict)
+{
+	if (verdict == VERDICT_PASS || verdict == VERDICT_WARN)
+		return STATUS_PASS;
+	return verdict == VERDICT_FAIL ? STATUS_FAIL : STATUS_INCOMPLETE_OR_ERROR;
+}
+
+struct request { /* the words of the command line */
+	const char *record, *folder, *other;
+	char **limits;
+	int limit_count;
+};
+
+/* Returns the value of the option WORDS[*I], which is the next word, and advances *I. */
+static const char *
+take_value(int count, char **words, int *i)
+{
+	if (*i + 1 == count)
+		refuse("%s needs a value; --help explains the usage", words[*i]);
+	return words[++*i];
+}
+
+/* Sorts the words into REQUEST. The limits keep their order. */
+static void
+read_words(struct request *request, int count, char **words)
+{
+	request->limits = words;
+	for (int i = 1; i < count; i++) {
+		if (!strcmp(words[i], "--help") || !strcmp(words[i], "-h"))
+			exit(fputs(usage, stdout) < 0);
+		else if (!strcmp(words[i], "--version"))
+			exit(printf("baretick-replay " VERSION " (" COMMIT ")\n") < 0);
+		else if (!strcmp(words[i], "--out"))
+			request->folder = take_value(count, words, &i);
+		else if (!strcmp(words[i], "--compare"))
+			request->other = take_value(count, words, &i);
+		else if (words[i][0] == '-')
+			refuse("%s is no option; --help explains the usage", words[i]);
+		else if (!request->record)
+			request->record = words[i];
+		else
+			words[request->limit_count++] = words[i];
+	}
+	if (!request->record)
+		refuse("no record is given; --help explains the usage");
+}
+
+int
+main(int count, char **words)
+{
+	struct request request = { .record = NULL };
+
+	read_words(&request, count, words);
+	struct report *report = make_report(request.record, request.limits, request.limit_count);
+
+	if (request.folder)
+		write_files(request.folder, report);
+	if (request.other)
+		return compare(request.other, report);
+	if (!request.folder) {
+		struct text text = render(table_render, report);
+
+		write_text(stdout, "standard output", &text);
+	}
+	return (int)get_status(report->verdict);
+}
